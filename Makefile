@@ -1,0 +1,59 @@
+# The front door; Meson does the work. See CONTRIBUTING.md.
+BUILD ?= build
+PREFIX ?= /usr/local
+MESON_SETUP = meson setup --prefix=$(PREFIX)
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD)
+
+$(BUILD)/build.ninja:
+	@$(MESON_SETUP) $(BUILD)
+
+# The same code under the address and undefined-behaviour sanitizers.
+build-asan/build.ninja:
+	@$(MESON_SETUP) build-asan -Db_sanitize=address,undefined -Db_lundef=false
+
+build-fuzz/build.ninja:
+	@CC=clang $(MESON_SETUP) build-fuzz -Dfuzz=true -Db_lundef=false -Db_sanitize=address,undefined \
+		-Dc_args=-fsanitize=fuzzer-no-link -Ddefault_library=static
+
+asan: build-asan/build.ninja
+	@ninja -C build-asan
+
+fuzzers: build-fuzz/build.ninja
+	@ninja -C build-fuzz
+
+# Installs by apt what is missing; says so and does nothing when all is there.
+deps:
+	@tools/deps build test
+
+demo:
+	@tools/deps build demo
+	@$(MAKE) --no-print-directory all
+	@tools/demo $(BUILD)/perf-bpf
+
+# Every test; the last line is "N passed, N failed, N skipped".
+check:
+	@tools/deps build test
+	@$(MAKE) --no-print-directory all asan fuzzers
+	@tests/run checks unit cmd fuzz vm
+
+check-peers: all
+	@tools/deps build test peers
+	@tests/run peers
+
+# Fuzzes each target for FUZZ_SECONDS (600).
+fuzz: fuzzers
+	@tests/run --fuzz-seconds $(or $(FUZZ_SECONDS),600) fuzz
+
+bench: all
+	@tools/deps build bench
+	@bench/run
+
+install: all
+	@meson install -C $(BUILD)
+
+clean:
+	rm -rf build build-asan build-fuzz
+
+.PHONY: all asan fuzzers deps demo check check-peers fuzz bench install clean

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "lib/base/error.h"
+
+#include <string.h>
+
+static struct error nomem = {.code = ENOMEM, .msg = "out of memory"};
+
+struct error *error_nomem(void)
+{
+	return &nomem;
+}
+
+struct error *error_vnew(int code, const char *fmt, va_list ap)
+{
+	struct error *err = calloc(1, sizeof(*err));
+
+	if (!err)
+		return &nomem;
+	err->code = code > 0 ? code : EINVAL;
+	if (vasprintf(&err->msg, fmt, ap) < 0) {
+		free(err);
+		return &nomem;
+	}
+	return err;
+}
+
+struct error *error_new(int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	struct error *err = error_vnew(code, fmt, ap);
+	va_end(ap);
+	return err;
+}
+
+/* Puts "front: " before *text; on lack of memory the text stays as it was. */
+static void put_before(char **text, const char *front)
+{
+	char *joined = NULL;
+
+	if (!*text)
+		joined = strdup(front);
+	else if (asprintf(&joined, "%s: %s", front, *text) < 0)
+		joined = NULL;
+	if (!joined)
+		return;
+	free(*text);
+	*text = joined;
+}
+
+struct error *error_errno(int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	struct error *err = error_vnew(code, fmt, ap);
+	va_end(ap);
+	if (err == &nomem)
+		return err;
+
+	char *joined = NULL;
+	if (asprintf(&joined, "%s: %s", err->msg, strerror(err->code)) >= 0) {
+		free(err->msg);
+		err->msg = joined;
+	}
+	return err;
+}
+
+/* Formats into *text; NULL when there is nothing to change or no memory. */
+static char *format_for(struct error *err, const char *fmt, va_list ap)
+{
+	char *text = NULL;
+
+	if (!err || err == &nomem || vasprintf(&text, fmt, ap) < 0)
+		return NULL;
+	return text;
+}
+
+struct error *error_at(struct error *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	_cleanup_free_ char *front = format_for(err, fmt, ap);
+	va_end(ap);
+	if (front)
+		put_before(&err->where, front);
+	return err;
+}
+
+struct error *error_prefix(struct error *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	_cleanup_free_ char *front = format_for(err, fmt, ap);
+	va_end(ap);
+	if (front)
+		put_before(&err->msg, front);
+	return err;
+}
+
+struct error *error_hint(struct error *err, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	_cleanup_free_ char *hint = format_for(err, fmt, ap);
+	va_end(ap);
+	if (hint && !err->hint)
+		err->hint = steal_ptr(hint);
+	return err;
+}
+
+int error_to_errno(const struct error *err)
+{
+	return err ? -err->code : 0;
+}
+
+void error_free(struct error *err)
+{
+	if (!err || err == &nomem)
+		return;
+	free(err->msg);
+	free(err->where);
+	free(err->hint);
+	free(err);
+}

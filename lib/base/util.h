@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The few macros that every room uses. */
+#ifndef PB_BASE_UTIL_H
+#define PB_BASE_UTIL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+#define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
+
+#define min_of(a, b)                                                                               \
+	({                                                                                         \
+		__typeof__(a) a_ = (a);                                                            \
+		__typeof__(b) b_ = (b);                                                            \
+		a_ < b_ ? a_ : b_;                                                                 \
+	})
+#define max_of(a, b)                                                                               \
+	({                                                                                         \
+		__typeof__(a) a_ = (a);                                                            \
+		__typeof__(b) b_ = (b);                                                            \
+		a_ > b_ ? a_ : b_;                                                                 \
+	})
+
+/* v rounded up to a multiple of align, which is a power of two. */
+static inline uint64_t round_up(uint64_t v, uint64_t align)
+{
+	return (v + align - 1) & ~(align - 1);
+}
+
+#define _printf_(fmt, args) __attribute__((format(printf, fmt, args)))
+#define _must_check_	    __attribute__((warn_unused_result))
+#define _unused_	    __attribute__((unused))
+
+#endif

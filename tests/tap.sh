@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# TAP for shell tests. A script sources this, defines functions test_NAME, and
+# ends with run_tests. Each runs in a subshell under "set -eu" in a fresh
+# folder ($TMP), which is removed. `skip REASON` ends the test as skipped;
+# `fail MESSAGE` as failed. $PERF_BPF is the binary, $SRC the source tree.
+SRC=${SRC:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)}
+BUILD=${BUILD:-$SRC/build}
+PERF_BPF=${PERF_BPF:-$BUILD/perf-bpf}
+
+skip() {
+	echo "$*" >"$SKIP_FILE"
+	exit 0
+}
+
+fail() {
+	echo "# $*"
+	exit 1
+}
+
+# assert_contains FILE TEXT
+assert_contains() {
+	grep -qF -- "$2" "$1" || { sed 's/^/# | /' "$1"; fail "$1 does not hold: $2"; }
+}
+
+# assert_equal GOT WANTED
+assert_equal() {
+	[ "$1" = "$2" ] || fail "got '$1', wanted '$2'"
+}
+
+# expect_status N COMMAND... : stdout and stderr go to ./out and ./err
+expect_status() {
+	local want=$1 got=0
+	shift
+	"$@" >out 2>err || got=$?
+	[ "$got" = "$want" ] || { sed 's/^/# | /' err; fail "'$*' ended with $got, wanted $want"; }
+}
+
+run_tests() {
+	local tests n=0 status=0 top
+	tests=$(declare -F | sed -n 's/^declare -f \(test_.*\)/\1/p')
+	[ -z "${ONLY:-}" ] || tests=$(echo "$tests" | grep -E "$ONLY")
+	echo "1..$(echo "$tests" | wc -w)"
+	top=$(mktemp -d "${TMPDIR:-/tmp}/perf-bpf-test.XXXXXX")
+	trap 'rm -rf "$top"' EXIT
+	SKIP_FILE=$top/skip
+	for t in $tests; do
+		n=$((n + 1))
+		rm -f "$SKIP_FILE"
+		mkdir "$top/$t"
+		status=0
+		(
+			set -eu
+			TMP=$top/$t
+			cd "$TMP"
+			$t
+		) >"$top/log" 2>&1 || status=$?
+		if [ $status != 0 ]; then
+			sed 's/^\([^#]\)/# \1/' "$top/log"
+			echo "not ok $n - ${t#test_}"
+		elif [ -e "$SKIP_FILE" ]; then
+			echo "ok $n - ${t#test_} # SKIP $(cat "$SKIP_FILE")"
+		else
+			echo "ok $n - ${t#test_}"
+		fi
+		rm -rf "${top:?}/$t"
+	done
+}
