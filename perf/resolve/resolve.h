@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * From an address of a sample to the map, the DSO and the symbol it lies in:
+ * joins perf/session (who had what mapped) and sym/ (what a file calls its
+ * addresses). Symbols of a DSO are read when first asked for.
+ */
+#ifndef PB_PERF_RESOLVE_RESOLVE_H
+#define PB_PERF_RESOLVE_RESOLVE_H
+
+#include "perf/session/session.h"
+#include "sym/sym.h"
+
+struct resolver;
+
+struct resolver_opts {
+	size_t sz;
+	const struct log *log;
+	const char *kallsyms; /* NULL: /proc/kallsyms, when it belongs to the recording's kernel */
+	const char *vmlinux;  /* NULL: look for it by build-id */
+	const char *symfs;    /* NULL: "" */
+	bool demangle;
+};
+
+struct error *resolver_new(struct session *s, const struct resolver_opts *opts,
+			   struct resolver **out);
+void resolver_free(struct resolver *r);
+DEFINE_FREEP(struct resolver, resolver_free)
+
+/* Where an address lies. Pointers live as long as the session. */
+struct location {
+	uint64_t addr;		  /* as given */
+	const struct map *map;	  /* NULL: no map holds it */
+	const struct symbol *sym; /* NULL: no symbol covers it */
+	uint64_t offset;	  /* addr - the symbol's start, in the DSO's own addresses */
+	uint64_t dso_addr;	  /* addr in the DSO's own addresses */
+	uint8_t cpumode;	  /* as used: from PERF_CONTEXT_* in chains */
+};
+
+/* Resolves one address; never fails: what is unknown stays NULL. */
+void resolve_addr(struct resolver *r, const struct thread *thread, uint8_t cpumode, uint64_t addr,
+		  struct location *out);
+
+/*
+ * Resolves a sample's chain into out[0 … max), innermost first, without the
+ * PERF_CONTEXT_* markers; returns how many. Return addresses are looked up at
+ * addr - 1, as perf does, but reported as they are.
+ */
+size_t resolve_chain(struct resolver *r, const struct thread *thread, const struct sample *sample,
+		     struct location *out, size_t max);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A recording, read: its events, its processes and their memory maps, and its
+ * records in the order of time, handed to a table of callbacks.
+ *
+ *	struct session *s;
+ *	TRY(session_open("perf.data", &opts, &s));	// "-" reads a pipe
+ *	TRY(session_process(s, &tool));
+ *	session_free(s);
+ *
+ * Everything the session hands out lives until session_free(), but what a
+ * callback gets (record, sample) only until it returns.
+ */
+#ifndef PB_PERF_SESSION_SESSION_H
+#define PB_PERF_SESSION_SESSION_H
+
+#include "lib/base/log.h"
+#include "perf/data/data.h"
+#include "perf/event/event.h"
+
+struct session;
+
+/* One event of the recording (perf calls it an evsel). */
+struct session_event {
+	int index; /* from 0, in the file's order */
+	struct perf_event_attr attr;
+	const char *name; /* "syscalls:sys_enter_write", "cpu-clock:u"; never NULL */
+	const uint64_t *ids;
+	size_t n_ids;
+	void *priv; /* the caller's */
+};
+
+enum dso_kind {
+	DSO_USER,   /* a file; symbols by its path or build-id */
+	DSO_KERNEL, /* [kernel.kallsyms] */
+	DSO_MODULE, /* a kernel module */
+	DSO_VDSO,   /* [vdso] */
+	DSO_BPF,    /* the JIT image of one BPF program: bpf_prog_TAG_NAME */
+	DSO_ANON,   /* //anon, [heap], [stack], … : no symbols */
+};
+
+/* What was mapped. One object for all maps of the same file. */
+struct dso {
+	enum dso_kind kind;
+	const char *path;	/* as the record has it */
+	const char *short_name; /* what perf shows: the last component, "[kernel.kallsyms]" */
+	uint8_t build_id[20];
+	uint8_t build_id_size; /* 0: none known */
+	bool hit;	       /* a sample's address or chain fell into it */
+	void *priv;	       /* perf/resolve keeps the symbols here */
+	void (*priv_free)(void *priv);
+};
+
+struct map {
+	uint64_t start, end; /* [start, end) */
+	uint64_t pgoff;	     /* file offset of start; kernel: see session.c */
+	uint32_t prot, flags;
+	struct dso *dso;
+};
+
+/* A thread as of the record at hand. */
+struct thread {
+	int32_t pid, tid, ppid;
+	const char *comm;     /* "" is never used: ":TID" while unknown, as perf prints it */
+	bool comm_exec;	      /* comm was set by exec */
+	struct map_set *maps; /* shared by the threads of a process */
+	void *priv;
+};
+
+/* Never NULL but for lack of memory: an unknown tid gives a thread ":TID". */
+struct thread *session_thread(struct session *s, int32_t pid, int32_t tid);
+
+/*
+ * The map that holds addr for this thread in this mode (PERF_RECORD_MISC_USER:
+ * the process's maps; _KERNEL: the kernel's, its modules' and BPF programs');
+ * NULL: none.
+ */
+const struct map *session_find_map(struct session *s, const struct thread *thread, uint8_t cpumode,
+				   uint64_t addr);
+
+/* A record as it is handed to a callback. */
+struct record {
+	struct perf_event_header header; /* host byte order */
+	struct cursor body;		 /* the whole record, header included */
+	uint64_t file_offset;
+	const struct session_event *event; /* NULL when the file does not say */
+	struct sample id;		   /* the sample_id fields of a record that is no sample */
+};
+
+/*
+ * The callbacks. One left NULL gets the default: the session keeps its own
+ * books (threads, maps, events, losses) before any callback runs, whether
+ * there is one or not. A callback that returns an error ends
+ * session_process(), which returns that error; SESSION_STOP ends it well.
+ */
+struct session_tool {
+	void *ctx;
+	bool unordered; /* records as they stand in the file, not by time */
+	struct error *(*sample)(struct session_tool *tool, struct session *s,
+				const struct record *rec, const struct sample *sample,
+				const struct session_event *event, struct thread *thread);
+	struct error *(*mmap)(struct session_tool *tool, struct session *s,
+			      const struct record *rec, const struct record_mmap *mmap);
+	struct error *(*comm)(struct session_tool *tool, struct session *s,
+			      const struct record *rec, const struct record_comm *comm);
+	struct error *(*fork)(struct session_tool *tool, struct session *s,
+			      const struct record *rec, const struct record_task *task);
+	struct error *(*exit)(struct session_tool *tool, struct session *s,
+			      const struct record *rec, const struct record_task *task);
+	struct error *(*lost)(struct session_tool *tool, struct session *s,
+			      const struct record *rec, const struct record_lost *lost);
+	struct error *(*lost_samples)(struct session_tool *tool, struct session *s,
+				      const struct record *rec, const struct record_lost *lost);
+	struct error *(*ksymbol)(struct session_tool *tool, struct session *s,
+				 const struct record *rec, const struct record_ksymbol *ksymbol);
+	struct error *(*bpf_event)(struct session_tool *tool, struct session *s,
+				   const struct record *rec, const struct record_bpf_event *ev);
+	/* Every other type, and those above that have no callback. */
+	struct error *(*other)(struct session_tool *tool, struct session *s,
+			       const struct record *rec);
+};
+
+/* Returned by a callback that has seen enough. */
+extern struct error session_stop;
+#define SESSION_STOP (&session_stop)
+
+struct session_opts {
+	size_t sz; /* sizeof(struct session_opts) */
+	const struct log *log;
+	bool force; /* read a file owned by somebody else */
+};
+
+struct error *session_open(const char *path, const struct session_opts *opts, struct session **out);
+struct error *session_process(struct session *s, struct session_tool *tool);
+void session_free(struct session *s);
+DEFINE_FREEP(struct session, session_free)
+
+size_t session_n_events(const struct session *s);
+struct session_event *session_event(struct session *s, size_t index);
+
+/* The features of the header (hostname, cmdline, BPF_PROG_INFO, TRACING_DATA …). */
+const struct data_header *session_header(const struct session *s);
+
+/* What was lost, as the records say: the sums over LOST and LOST_SAMPLES. */
+struct session_losses {
+	uint64_t lost;	       /* records, PERF_RECORD_LOST */
+	uint64_t lost_samples; /* PERF_RECORD_LOST_SAMPLES */
+	uint64_t chunks;       /* how many LOST records */
+};
+struct session_losses session_losses(const struct session *s);
+
+/* The recording's byte order differs from the host's. */
+bool session_is_swapped(const struct session *s);
+
+#endif
