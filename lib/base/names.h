@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names: a list of them, globs over them, and the ones nearest to a name that
+ * does not exist, for hints.
+ */
+#ifndef PB_BASE_NAMES_H
+#define PB_BASE_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/strbuf.h"
+
+/* A list that owns its strings. */
+struct names {
+	char **v;
+	size_t n;
+	size_t cap;
+};
+
+void names_deinit(struct names *names);
+#define _cleanup_names_ __attribute__((cleanup(names_deinit)))
+
+/* Adds a copy; false: no memory. */
+bool names_add(struct names *names, const char *name);
+/* Adds a copy of the first len bytes; false: no memory. */
+bool names_add_n(struct names *names, const char *name, size_t len);
+void names_sort(struct names *names);
+
+/* Whether s holds a character that makes it a pattern: one of * ? [ */
+bool glob_is_pattern(const char *s);
+
+/*
+ * Whether all of name matches: * is any text, ? any character, [a-z], [!a-z]
+ * and [^a-z] a set, and \ takes the next character as it is. Its cost is
+ * bounded by the product of both lengths.
+ */
+bool glob_match(const char *pattern, const char *name);
+
+/*
+ * Optimal string alignment distance: insertions, deletions, replacements and
+ * swaps of neighbours that make b of a, without regard to case. Stops at
+ * limit: a larger distance comes out as limit + 1.
+ */
+unsigned name_distance(const char *a, const char *b, unsigned limit);
+
+/*
+ * Collects the names nearest to one that was not found: offer it the
+ * candidates, then ask for the text.
+ *
+ *	struct nearest near = nearest_make("sched_swich");
+ *	for (…) nearest_offer(&near, candidate);
+ *	nearest_text(&near, &sb);	// "sched_switch" or "a, b or c"; or nothing
+ *
+ * A candidate is near when no more than a third of the wanted name's letters
+ * is wrong, or when one of the two holds the other (three letters at least).
+ * It borrows the candidates until nearest_text().
+ */
+struct nearest {
+	const char *want;
+	unsigned limit;
+	size_t n;
+	struct {
+		const char *name;
+		unsigned score;
+	} best[3];
+};
+
+struct nearest nearest_make(const char *want);
+void nearest_offer(struct nearest *near, const char *candidate);
+/* Adds the names, each between quotes; false: there are none. */
+bool nearest_text(const struct nearest *near, struct strbuf *sb);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Processes, as procfs shows them (man 5 proc): what a recorder must know of
+ * those that run already. A process that ends meanwhile gives ESRCH.
+ */
+#ifndef PB_SYS_PROC_H
+#define PB_SYS_PROC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/sys/sys.h"
+
+struct sys_pids {
+	pid_t *v; /* ascending */
+	size_t n;
+	size_t cap;
+};
+
+void sys_pids_deinit(struct sys_pids *pids);
+#define _cleanup_pids_ __attribute__((cleanup(sys_pids_deinit)))
+
+/* All processes; the threads of one. Added. */
+struct error *sys_proc_pids(const struct sys_roots *roots, struct sys_pids *pids);
+struct error *sys_proc_tids(const struct sys_roots *roots, pid_t pid, struct sys_pids *tids);
+
+struct sys_proc_status {
+	char comm[16]; /* NUL-terminated */
+	pid_t tgid;
+	pid_t ppid;
+	bool kernel_thread; /* it has no memory of its own (no VmPeak line) */
+};
+
+/* /proc/PID/task/TID/status; pid 0: /proc/TID/status. */
+struct error *sys_proc_status(const struct sys_roots *roots, pid_t pid, pid_t tid,
+			      struct sys_proc_status *status);
+
+/* A line of /proc/PID/maps. */
+struct sys_map {
+	uint64_t start, end, pgoff;
+	uint32_t maj, min;
+	uint64_t ino;
+	uint32_t prot;	/* PROT_* of mmap(2) */
+	uint32_t flags; /* MAP_SHARED or MAP_PRIVATE */
+	char *path;	/* "" for anonymous memory; "[heap]", "[vdso]", …; a file */
+};
+
+/* The text of /proc/PID/FILE ("maps", "cmdline", …); the caller's. size may be NULL. */
+struct error *sys_proc_read(const struct sys_roots *roots, pid_t pid, const char *file, char **text,
+			    size_t *size);
+
+/*
+ * Takes the next line of a maps text apart; *pos starts at the text, which is
+ * changed (the paths get their NULs; octal escapes of newlines are undone).
+ * A line that is none of maps is left out. false: the text is at its end.
+ */
+bool sys_maps_next(char **pos, struct sys_map *map);
+
+#endif
