@@ -12,7 +12,9 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
+#include "lib/base/cursor.h"
 #include "lib/base/error.h"
+#include "lib/base/log.h"
 
 /* Feature bits of the header, HEADER_* in perf. */
 enum data_feature {
@@ -48,8 +50,183 @@ enum data_feature {
 	DATA_HYBRID_TOPOLOGY = 30,
 	DATA_PMU_CAPS = 31,
 	DATA_LAST_FEATURE,
+	DATA_FEATURE_BITS = 256, /* room in the header */
 };
 
-struct data_header; /* the decoded header; see reader.h */
+/* "HOSTNAME", …; NULL: no such feature is known. */
+const char *data_feature_name(unsigned int feature);
+
+/* Bytes within the file, which outlives what points into it. */
+struct data_bytes {
+	const uint8_t *p; /* NULL: absent */
+	size_t size;
+};
+
+/* One event of the file. */
+struct data_event {
+	struct perf_event_attr attr; /* host byte order; members newer than the file are 0 */
+	char *name;		     /* from EVENT_DESC or EVENT_UPDATE; NULL: the file has none */
+	uint64_t *ids;
+	size_t n_ids;
+};
+
+struct data_build_id {
+	uint16_t misc; /* PERF_RECORD_MISC_USER, _KERNEL, … */
+	int32_t pid;
+	uint8_t id[20];
+	uint8_t size;
+	const char *filename;
+};
+
+struct data_pmu {
+	uint32_t type;
+	const char *name;
+};
+
+struct data_group {
+	const char *name; /* "" when the user gave none */
+	uint32_t leader;  /* index of the event */
+	uint32_t n_members;
+};
+
+/* An array of struct bpf_prog_info that came with it. */
+enum data_bpf_array {
+	DATA_BPF_JITED_INSNS,
+	DATA_BPF_XLATED_INSNS,
+	DATA_BPF_MAP_IDS,
+	DATA_BPF_JITED_KSYMS,	  /* u64: the address of each function */
+	DATA_BPF_JITED_FUNC_LENS, /* u32: bytes of each */
+	DATA_BPF_FUNC_INFO,
+	DATA_BPF_LINE_INFO,
+	DATA_BPF_JITED_LINE_INFO,
+	DATA_BPF_PROG_TAGS, /* 8 bytes each */
+	DATA_BPF_ARRAYS,
+};
+
+/* One program of BPF_PROG_INFO; its integers are in the file's byte order. */
+struct data_bpf_prog {
+	uint32_t id, type, btf_id;
+	uint8_t tag[8];
+	char name[17];
+	struct data_bytes info; /* struct bpf_prog_info as the kernel gave it */
+	struct data_bytes arrays[DATA_BPF_ARRAYS];
+	uint32_t rec_size[DATA_BPF_ARRAYS]; /* bytes of an element */
+};
+
+/* One of BPF_BTF. */
+struct data_btf {
+	uint32_t id;
+	struct data_bytes data;
+};
+
+/*
+ * A perf.data header, decoded. Strings point into the file, or are NULL when
+ * the feature is absent or damaged. What a pipe brings as HEADER_FEATURE
+ * records is added while it is read.
+ */
+struct data_header {
+	bool swap;    /* the file is in the other byte order */
+	bool pipe;    /* the pipe form: events and features come as records */
+	bool unclean; /* the recording was killed, or data.size was never written */
+	uint64_t data_offset, data_size;
+
+	struct data_event *events;
+	size_t n_events;
+
+	struct data_bytes features[DATA_FEATURE_BITS]; /* as they stand in the file */
+
+	const char *hostname, *osrelease, *version, *arch, *cpudesc, *cpuid;
+	uint32_t cpus_available, cpus_online;
+	uint64_t total_mem; /* KiB */
+	const char **cmdline;
+	size_t n_cmdline;
+	struct data_build_id *build_ids;
+	size_t n_build_ids;
+	struct data_pmu *pmus;
+	size_t n_pmus;
+	struct data_group *groups;
+	size_t n_groups;
+	uint64_t first_sample_time, last_sample_time; /* ns; 0: not known */
+	uint64_t clockid_resolution;		      /* ns; 0: not known */
+	uint32_t clockid;
+	uint64_t clock_wall_ns, clock_ns; /* CLOCK_DATA */
+	struct data_bpf_prog *bpf_progs;
+	size_t n_bpf_progs;
+	struct data_btf *btfs;
+	size_t n_btfs;
+	struct {
+		uint32_t version, type, level, ratio, mmap_len;
+	} compressed;
+	struct data_bytes tracing; /* TRACING_DATA: see data_tracing_decode() */
+};
+
+static inline bool data_has_feature(const struct data_header *h, unsigned int feature)
+{
+	return feature < DATA_FEATURE_BITS && h->features[feature].p;
+}
+
+/*
+ * Decodes a file's header, attrs and features; bytes are the whole file and
+ * outlive the result. Without events or with a header that makes no sense it
+ * fails; a feature that makes no sense is warned of and left out. name is the
+ * path, for errors.
+ */
+struct error *data_header_decode(const void *bytes, uint64_t size, const char *name,
+				 const struct log *log, struct data_header *out);
+void data_header_deinit(struct data_header *h);
+
+/* The first 16 bytes of a pipe: fills swap and pipe. */
+struct error *data_header_decode_pipe(struct cursor *c, struct data_header *out);
+/* The bytes begin with the magic number, and they are of the pipe form. */
+bool data_is_perf_data(const void *bytes, size_t size);
+bool data_is_pipe(const void *bytes, size_t size);
+
+/*
+ * One feature's bytes, which outlive h; failure leaves h as it was, but for
+ * features[].
+ */
+struct error *data_feature_decode(struct data_header *h, unsigned int feature, struct cursor c);
+
+/*
+ * One struct perf_event_attr as a file has it, of attr->size bytes or the
+ * oldest size when that is 0, at most max; what is newer than our headers is
+ * cut. The cursor moves past it.
+ */
+struct error *data_attr_decode(struct cursor *c, size_t max, struct perf_event_attr *out);
+/* A new event of the header, zeroed; NULL: no memory. */
+struct data_event *data_header_add_event(struct data_header *h);
+
+/*
+ * The perf name of an event that has no name in the file: "cpu-clock:u",
+ * "cycles", "raw 0x1a8", "tracepoint 312" (an id whose name TRACING_DATA may
+ * tell), …; the caller frees it; NULL: no memory.
+ */
+char *data_event_name(const struct perf_event_attr *attr);
+
+/*
+ * TRACING_DATA, taken apart: the texts of tracefs, ready for libtraceevent.
+ * They point into the file.
+ */
+struct data_tracing_event {
+	const char *system; /* "ftrace" for the formats of events/ftrace/ */
+	const char *format;
+	size_t format_size;
+	uint64_t id;	  /* the format's "ID:" line */
+	const char *name; /* not NUL-terminated: the format's "name:" line */
+	size_t name_size;
+};
+struct data_tracing {
+	bool big_endian;
+	uint8_t long_size;
+	uint32_t page_size;
+	struct data_bytes header_page, header_event;
+	struct data_tracing_event *events;
+	size_t n_events;
+	struct data_bytes kallsyms, printk_formats, cmdlines;
+};
+struct error *data_tracing_decode(struct cursor c, struct data_tracing *out);
+void data_tracing_deinit(struct data_tracing *t);
+/* NULL: the data holds no such tracepoint. */
+const struct data_tracing_event *data_tracing_find(const struct data_tracing *t, uint64_t id);
 
 #endif

@@ -108,6 +108,28 @@ struct error *sample_id_decode(const struct perf_event_attr *attr, struct cursor
 			       struct sample *out);
 
 /*
+ * The same, faster, for the many samples of one event: what the attr asks for
+ * is looked at once. With swap, records are in the other byte order.
+ */
+struct sample_layout {
+	const struct perf_event_attr *attr; /* outlives the layout */
+	bool swap;
+	uint64_t type;	 /* attr->sample_type */
+	uint32_t fixed;	 /* bytes of header and fixed words, which every sample has */
+	uint32_t id_all; /* bytes of the sample_id fields of other records; 0: none */
+	int8_t ip, tid, time, addr, id, stream_id, cpu, period; /* words from the body; -1: none */
+	int8_t back_tid, back_time, back_id, back_stream_id, back_cpu; /* words from the end */
+};
+void sample_layout_init(struct sample_layout *layout, const struct perf_event_attr *attr,
+			bool swap);
+/* false: the record is shorter than its event says; sample_decode() tells where. */
+bool sample_layout_decode(const struct sample_layout *layout, const void *rec, size_t size,
+			  struct sample *out);
+/* The time alone, of a sample or another record; false: it has none. */
+bool sample_layout_time(const struct sample_layout *layout, const void *rec, size_t size,
+			bool is_sample, uint64_t *time);
+
+/*
  * Where the id stands when several attrs share a stream: for a sample, words
  * from the body's start; for others, words back from the record's end. -1:
  * these events' records hold no id.
@@ -161,7 +183,40 @@ struct record_bpf_event {
 	const uint8_t *tag; /* 8 bytes */
 };
 
+/* Where a namespace's link leads, and other records of the kernel. */
+struct record_switch { /* SWITCH and SWITCH_CPU_WIDE */
+	bool out, preempt;
+	int32_t next_prev_pid, next_prev_tid; /* -1: the record does not say */
+};
+
+struct record_throttle { /* THROTTLE and UNTHROTTLE */
+	uint64_t time, id, stream_id;
+};
+
+struct record_cgroup {
+	uint64_t id;
+	const char *path;
+};
+
+struct record_text_poke {
+	uint64_t addr;
+	uint16_t old_len, new_len;
+	const uint8_t *old_bytes, *new_bytes;
+};
+
+struct record_namespaces {
+	int32_t pid, tid;
+	struct u64_array links; /* 2 words each: device, inode */
+};
+
 /* Each takes a cursor over the whole record, header included. */
+struct error *record_switch_decode(struct cursor c, struct record_switch *out);
+struct error *record_throttle_decode(struct cursor c, struct record_throttle *out);
+struct error *record_cgroup_decode(struct cursor c, struct record_cgroup *out);
+struct error *record_text_poke_decode(struct cursor c, struct record_text_poke *out);
+struct error *record_namespaces_decode(struct cursor c, struct record_namespaces *out);
+/* The header, in the host's byte order; false: fewer than 8 bytes are left. */
+bool record_header_peek(const struct cursor *c, struct perf_event_header *out);
 struct error *record_mmap_decode(struct cursor c, struct record_mmap *out);
 struct error *record_comm_decode(struct cursor c, struct record_comm *out);
 struct error *record_task_decode(struct cursor c, struct record_task *out);

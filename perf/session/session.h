@@ -16,6 +16,7 @@
 
 #include "lib/base/log.h"
 #include "perf/data/data.h"
+#include "perf/event/encode.h"
 #include "perf/event/event.h"
 
 struct session;
@@ -141,13 +142,25 @@ struct session_event *session_event(struct session *s, size_t index);
 /* The features of the header (hostname, cmdline, BPF_PROG_INFO, TRACING_DATA …). */
 const struct data_header *session_header(const struct session *s);
 
-/* What was lost, as the records say: the sums over LOST and LOST_SAMPLES. */
+/*
+ * What was lost, as the records say: the sums over LOST and LOST_SAMPLES, and
+ * the loss ledger that perf-bpf record writes (struct record_ledger).
+ * Complete after session_process().
+ */
 struct session_losses {
 	uint64_t lost;	       /* records, PERF_RECORD_LOST */
 	uint64_t lost_samples; /* PERF_RECORD_LOST_SAMPLES */
 	uint64_t chunks;       /* how many LOST records */
+	const struct record_ledger *ledger;
+	size_t n_ledger;
 };
 struct session_losses session_losses(const struct session *s);
+
+/* TRACING_DATA, taken apart; NULL: the recording has none, or (in a pipe) not yet. */
+const struct data_tracing *session_tracing(const struct session *s);
+
+/* The events may grow while a pipe is read; NULL: the id names none. */
+struct session_event *session_event_by_id(struct session *s, uint64_t id);
 
 /* The recording's byte order differs from the host's. */
 bool session_is_swapped(const struct session *s);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The features of a perf.data header, made from what the caller gathered:
+ * values in, bytes out, ready for data_writer_feature(). Lack of memory is
+ * remembered in the buffer.
+ */
+#ifndef PB_PERF_DATA_FEATURES_H
+#define PB_PERF_DATA_FEATURES_H
+
+#include "lib/base/strbuf.h"
+#include "perf/data/data.h"
+
+/* HOSTNAME, OSRELEASE, VERSION, ARCH, CPUDESC, CPUID */
+void feature_build_string(struct strbuf *out, const char *s);
+/* NRCPUS */
+void feature_build_nrcpus(struct strbuf *out, uint32_t available, uint32_t online);
+/* TOTAL_MEM, in KiB */
+void feature_build_total_mem(struct strbuf *out, uint64_t kib);
+/* CMDLINE */
+void feature_build_cmdline(struct strbuf *out, int argc, const char *const *argv);
+/* EVENT_DESC; the writer makes it by itself when it was not given. */
+void feature_build_event_desc(struct strbuf *out, const struct data_event *events, size_t n);
+/* SAMPLE_TIME: of the first and the last sample, ns */
+void feature_build_sample_time(struct strbuf *out, uint64_t first, uint64_t last);
+/* CLOCKID: its resolution, ns */
+void feature_build_clockid(struct strbuf *out, uint64_t resolution_ns);
+/* CLOCK_DATA: the event clock and the wall clock at one moment, ns */
+void feature_build_clock_data(struct strbuf *out, uint32_t clockid, uint64_t wall_ns,
+			      uint64_t clock_ns);
+/*
+ * CPU_TOPOLOGY: sibling lists as sysfs writes them ("0-3"), each once; then
+ * per available CPU its core and socket.
+ */
+void feature_build_cpu_topology(struct strbuf *out, const char *const *cores, size_t n_cores,
+				const char *const *threads, size_t n_threads,
+				const uint32_t *core_ids, const uint32_t *socket_ids, size_t n_cpus,
+				const char *const *dies, size_t n_dies, const uint32_t *die_ids);
+/* NUMA_TOPOLOGY; memory in KiB, cpus as sysfs writes them */
+struct feature_numa_node {
+	uint32_t node;
+	uint64_t mem_total, mem_free;
+	const char *cpus;
+};
+void feature_build_numa_topology(struct strbuf *out, const struct feature_numa_node *nodes,
+				 size_t n);
+/* PMU_MAPPINGS: types and names of /sys/bus/event_source/devices */
+void feature_build_pmu_mappings(struct strbuf *out, const uint32_t *types, const char *const *names,
+				size_t n);
+/* BUILD_ID: one call per DSO, appended; misc is PERF_RECORD_MISC_USER or _KERNEL. */
+void feature_build_build_id(struct strbuf *out, uint16_t misc, int32_t pid, const uint8_t *id,
+			    uint8_t size, const char *filename);
+/*
+ * BPF_PROG_INFO: begin, add each program, whose arrays are given as the bytes
+ * bpf(BPF_OBJ_GET_INFO_BY_FD) filled in. info is struct bpf_prog_info as the
+ * kernel gave it; its pointers are replaced by offsets. A member with size 0
+ * is absent.
+ */
+struct feature_bpf_prog {
+	const void *info; /* struct bpf_prog_info */
+	uint32_t info_len;
+	/* Each with as many bytes as info's count and record size say; NULL: absent. */
+	const void *jited_insns;
+	const void *xlated_insns;
+	const void *map_ids;
+	const void *jited_ksyms;
+	const void *jited_func_lens;
+	const void *func_info;
+	const void *line_info;
+	const void *jited_line_info;
+	const void *prog_tags;
+};
+void feature_build_bpf_prog_info(struct strbuf *out, const struct feature_bpf_prog *progs,
+				 size_t n);
+/* BPF_BTF */
+struct feature_btf {
+	uint32_t id;
+	const void *data;
+	uint32_t size;
+};
+void feature_build_bpf_btf(struct strbuf *out, const struct feature_btf *btfs, size_t n);
+
+/*
+ * TRACING_DATA: the tracefs files that describe the recorded tracepoints, as
+ * trace-cmd and perf lay them out. Texts may be NULL with size 0.
+ */
+struct feature_text {
+	const char *text;
+	size_t size;
+};
+struct feature_tracepoint {
+	const char *system; /* "syscalls"; those of one system need not stand together */
+	struct feature_text format;
+};
+struct feature_tracing {
+	struct feature_text header_page;   /* events/header_page */
+	struct feature_text header_event;  /* events/header_event */
+	const struct feature_text *ftrace; /* formats of events/ftrace/; perf writes none when no
+					      ftrace event is recorded */
+	size_t n_ftrace;
+	const struct feature_tracepoint *events;
+	size_t n_events;
+	struct feature_text kallsyms; /* may be left empty */
+	struct feature_text printk_formats;
+	struct feature_text cmdlines; /* saved_cmdlines */
+	uint32_t page_size;	      /* 0: the host's */
+};
+void feature_build_tracing_data(struct strbuf *out, const struct feature_tracing *tracing);
+
+#endif

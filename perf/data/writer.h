@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writes a perf.data file, or the pipe form of it to stdout.
+ *
+ *	struct data_writer *w;
+ *	TRY(data_writer_open("perf.data", &opts, &w));
+ *	TRY(data_writer_add_event(w, &attr, "syscalls:sys_enter_write", ids, n));
+ *	TRY(data_writer_feature(w, DATA_TRACING_DATA, bytes, size));
+ *	TRY(data_writer_start(w));
+ *	TRY(data_writer_write(w, ring, 2));	// for every ring
+ *	TRY(data_writer_round(w));
+ *	…
+ *	TRY(data_writer_feature(w, DATA_BUILD_ID, bytes, size));
+ *	TRY(data_writer_finish(w));
+ *	data_writer_free(w);
+ *
+ * From start on, the file is readable up to the last round, by us and by
+ * perf, whatever ends the process: see the essay in writer.c. So features
+ * that are known at start (TRACING_DATA, EVENT_DESC, HOSTNAME, …) are best
+ * given before it; those given later stand in the file after finish only.
+ *
+ * Once a write failed (ENOSPC, EPIPE), that error was returned, and every
+ * later call but finish and free returns a copy of it without writing;
+ * finish then leaves the file readable up to the last round.
+ */
+#ifndef PB_PERF_DATA_WRITER_H
+#define PB_PERF_DATA_WRITER_H
+
+#include <stdbool.h>
+#include <sys/uio.h>
+
+#include "lib/base/log.h"
+#include "perf/data/data.h"
+
+struct data_writer;
+
+struct data_writer_opts {
+	size_t sz;	   /* sizeof(struct data_writer_opts) */
+	uint64_t max_size; /* data_writer_is_full() from this many bytes on; 0: no limit */
+	int zstd_level;	   /* 1 … 22: compress records; 0: do not */
+	uint32_t mmap_len; /* bytes of a ring, for the COMPRESSED feature; 0: 512 KiB */
+};
+
+/*
+ * Opens the output: "-" is stdout in the pipe form. An existing regular file
+ * that is not empty is renamed to PATH.old first, as perf does; a FIFO or a
+ * character device gets the pipe form.
+ */
+struct error *data_writer_open(const char *path, const struct data_writer_opts *opts,
+			       struct data_writer **out);
+
+/* Before start, in the order of the events; everything is copied. */
+struct error *data_writer_add_event(struct data_writer *w, const struct perf_event_attr *attr,
+				    const char *name, const uint64_t *ids, size_t n_ids);
+
+/*
+ * Sets a feature, replacing an earlier one; bytes are as the builders in
+ * features.h make them, and are copied. Before start or after it, until
+ * finish. In the pipe form, one given after start is written at once.
+ */
+struct error *data_writer_feature(struct data_writer *w, enum data_feature feature,
+				  const void *bytes, size_t size);
+bool data_writer_has_feature(const struct data_writer *w, enum data_feature feature);
+
+/*
+ * Writes the header, the events and the features that are known. EVENT_DESC
+ * is made from the events unless it was given; COMPRESSED is made here.
+ */
+struct error *data_writer_start(struct data_writer *w);
+
+/*
+ * Writes whole records as they stand in a ring: iov[0] up to the ring's end,
+ * iov[1] from its start. Written straight from there, or compressed.
+ */
+struct error *data_writer_write(struct data_writer *w, const struct iovec *iov, int n);
+
+/* Writes records that were made with perf/event/encode.h; never compressed. */
+struct error *data_writer_records(struct data_writer *w, const void *bytes, size_t size);
+
+/*
+ * Ends a round: no record written later is older than the newest one of the
+ * round before this. What was written so far now survives a kill.
+ */
+struct error *data_writer_round(struct data_writer *w);
+
+/* Writes the rest of the features and the final header. Safe after an error. */
+struct error *data_writer_finish(struct data_writer *w);
+
+/* Closes the output; without finish, the file ends with its last round. */
+void data_writer_free(struct data_writer *w);
+DEFINE_FREEP(struct data_writer, data_writer_free)
+
+/* Bytes written to the data section, and to the whole file or pipe so far. */
+uint64_t data_writer_data_bytes(const struct data_writer *w);
+uint64_t data_writer_bytes(const struct data_writer *w);
+/* Bytes of records before compression; equals data_bytes without it. */
+uint64_t data_writer_raw_bytes(const struct data_writer *w);
+/* max_size was reached. */
+bool data_writer_is_full(const struct data_writer *w);
+bool data_writer_is_pipe(const struct data_writer *w);
+/* Of the output; -1 never. For fstat(): which file must not be recorded. */
+int data_writer_fd(const struct data_writer *w);
+
+#endif
