@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which fields of a sample are written: perf script's -F, with its names and
+ * its rules (tools/perf/Documentation/perf-script.txt). The choice is made per
+ * type of event, not per event.
+ */
+#ifndef PB_PERF_PRINT_FIELDS_H
+#define PB_PERF_PRINT_FIELDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/error.h"
+#include "lib/base/log.h"
+
+#define FIELD_COMM	     (1ull << 0)
+#define FIELD_TID	     (1ull << 1)
+#define FIELD_PID	     (1ull << 2)
+#define FIELD_TIME	     (1ull << 3)
+#define FIELD_CPU	     (1ull << 4)
+#define FIELD_EVENT	     (1ull << 5)
+#define FIELD_TRACE	     (1ull << 6)
+#define FIELD_IP	     (1ull << 7)
+#define FIELD_SYM	     (1ull << 8)
+#define FIELD_DSO	     (1ull << 9)
+#define FIELD_ADDR	     (1ull << 10)
+#define FIELD_SYMOFF	     (1ull << 11)
+#define FIELD_PERIOD	     (1ull << 12)
+#define FIELD_BPF_OUTPUT     (1ull << 13)
+#define FIELD_MISC	     (1ull << 14)
+#define FIELD_WEIGHT	     (1ull << 15)
+#define FIELD_IREGS	     (1ull << 16)
+#define FIELD_UREGS	     (1ull << 17)
+#define FIELD_PHYS_ADDR	     (1ull << 18)
+#define FIELD_DATA_PAGE_SIZE (1ull << 19)
+#define FIELD_CODE_PAGE_SIZE (1ull << 20)
+#define FIELD_FLAGS	     (1ull << 21)
+
+/* What perf tells apart: attr.type, and all the others together. */
+enum field_type {
+	FIELD_TYPE_HARDWARE,
+	FIELD_TYPE_SOFTWARE,
+	FIELD_TYPE_TRACEPOINT,
+	FIELD_TYPE_HW_CACHE,
+	FIELD_TYPE_RAW,
+	FIELD_TYPE_BREAKPOINT,
+	FIELD_TYPE_OTHER, /* dynamic PMUs: uprobe, kprobe, … */
+	FIELD_N_TYPES,
+};
+
+enum field_type field_type_of(uint32_t attr_type);
+
+struct field_choice {
+	struct {
+		uint64_t fields;
+		uint64_t wanted; /* asked for by name: not to be dropped silently */
+		bool user_set;
+		bool by_type; /* named by "sw:…": such events must exist */
+	} type[FIELD_N_TYPES];
+	bool flags; /* "flags", which perf keeps apart from the types */
+};
+
+/* perf script's defaults. */
+void field_choice_init(struct field_choice *c);
+
+/* One argument of -F; several are applied in turn. log may be NULL. */
+struct error *field_choice_parse(struct field_choice *c, const char *arg, const struct log *log);
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A sample and any other record as text, line by line as perf script writes
+ * it, or as one line of JSON. Nothing here writes to a file: the text is added
+ * to a string buffer.
+ */
+#ifndef PB_PERF_PRINT_PRINT_H
+#define PB_PERF_PRINT_PRINT_H
+
+#include "lib/base/strbuf.h"
+#include "perf/print/fields.h"
+#include "perf/print/tracing.h"
+#include "perf/resolve/resolve.h"
+#include "perf/session/session.h"
+
+struct printer;
+
+struct printer_opts {
+	size_t sz;
+	const struct log *log;
+	struct session *session;	   /* lives longer */
+	struct resolver *resolver;	   /* NULL: no symbols */
+	struct tracing *tracing;	   /* NULL: no format files are known (yet) */
+	const struct field_choice *fields; /* copied */
+	bool hide_chain;		   /* -G */
+	bool ns;			   /* nine digits of time */
+	unsigned max_stack;		   /* 0: 127, perf's PERF_MAX_STACK_DEPTH */
+};
+
+/*
+ * Checks the choice of fields against the recording's events: a field that
+ * was asked for by name and is in no sample is an error.
+ */
+struct error *printer_new(const struct printer_opts *opts, struct printer **out);
+void printer_free(struct printer *p);
+DEFINE_FREEP(struct printer, printer_free)
+
+/* For pipes, where the format files come after the start. */
+void printer_set_tracing(struct printer *p, struct tracing *tracing);
+
+/* In a pipe the events come one by one: call after the first records were read. */
+struct error *printer_check_events(struct printer *p);
+
+/* Adds the sample's line or lines, newline included. */
+void print_sample(struct printer *p, const struct record *rec, const struct sample *sample,
+		  const struct session_event *event, struct thread *thread, struct strbuf *out);
+
+/*
+ * Adds "  comm  tid … PERF_RECORD_MMAP2 …" for any record that is no sample;
+ * thread may be NULL.
+ */
+void print_record(struct printer *p, const struct record *rec, const struct thread *thread,
+		  struct strbuf *out);
+
+/* The same as one line of JSON each; the schema stands in doc/script-json.md. */
+void print_sample_json(struct printer *p, const struct record *rec, const struct sample *sample,
+		       const struct session_event *event, struct thread *thread,
+		       struct strbuf *out);
+void print_record_json(struct printer *p, const struct record *rec, const struct thread *thread,
+		       struct strbuf *out);
+
+/*
+ * Adds s, len bytes of it, as a JSON string with its quotes. Bytes that are no
+ * UTF-8 become U+DC80 … U+DCFF ("\udc80"), as Python's surrogateescape does,
+ * so that they can be had back.
+ */
+void json_add_string(struct strbuf *out, const char *s, size_t len);
+
+/* "12345.678901", or with nine digits. */
+void print_time(struct strbuf *out, uint64_t ns, bool nine);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Tracepoints as text: the format files of a recording (feature TRACING_DATA)
+ * and, by them, the payload of a sample as its event's "print fmt" writes it.
+ *
+ *	struct tracing *t;
+ *	TRY(tracing_new(blob, NULL, &t));
+ *	const struct trace_event *ev = tracing_find(t, attr->config);
+ *	if (ev)
+ *		trace_event_print(ev, sample->raw, sample->raw_size, out);
+ *	tracing_free(t);
+ *
+ * Format files are parsed by libtraceevent; printing is our own, compiled per
+ * event, and writes byte for byte what libtraceevent would.
+ */
+#ifndef PB_PERF_PRINT_TRACING_H
+#define PB_PERF_PRINT_TRACING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/cursor.h"
+#include "lib/base/error.h"
+#include "lib/base/log.h"
+#include "lib/base/strbuf.h"
+
+struct tracing;
+struct trace_event;
+
+/*
+ * Parses the contents of a TRACING_DATA section or record. A format file that
+ * makes no sense is said in the log and left out; an error is only what makes
+ * the rest unreadable. The blob may go once this returns.
+ */
+struct error *tracing_new(struct cursor blob, const struct log *log, struct tracing **out);
+void tracing_free(struct tracing *t);
+DEFINE_FREEP(struct tracing, tracing_free)
+
+/* Adds one format file; system is "sched". For tests and for live sessions. */
+struct error *tracing_add_format(struct tracing *t, const char *system, const char *text,
+				 size_t size);
+/* An empty set, for tracing_add_format(): events of the host's byte order and long. */
+struct error *tracing_new_empty(struct tracing **out);
+
+/*
+ * Names kernel addresses for %ps and %pS. The name and *start (the symbol's
+ * first address) are read before the next call; NULL: no name.
+ */
+typedef const char *trace_symbol_fn(void *ctx, uint64_t addr, uint64_t *start);
+void tracing_set_symbols(struct tracing *t, trace_symbol_fn *fn, void *ctx);
+
+/* By the id that attr.config holds; NULL: no such event. */
+struct trace_event *tracing_find(struct tracing *t, uint64_t id);
+/* By name; system may be NULL. NULL: no such event. */
+struct trace_event *tracing_find_name(struct tracing *t, const char *system, const char *name);
+/* All events, in no order; NULL past the last. */
+struct trace_event *tracing_at(struct tracing *t, size_t i);
+
+const char *trace_event_system(const struct trace_event *ev);
+const char *trace_event_name(const struct trace_event *ev);
+
+/*
+ * Adds the payload as text, without a newline at the end but those the format
+ * holds. Never fails: what lies beyond the payload's end reads as zeroes.
+ */
+void trace_event_print(struct trace_event *ev, const void *raw, uint32_t size, struct strbuf *out);
+
+/* false: this event is printed by libtraceevent itself; for tests. */
+bool trace_event_is_compiled(struct trace_event *ev);
+/* As trace_event_print(), always by libtraceevent; for tests and comparison. */
+void trace_event_print_slowly(struct trace_event *ev, const void *raw, uint32_t size,
+			      struct strbuf *out);
+
+/* The event's own fields (without common_*), typed. */
+enum trace_field_kind {
+	TRACE_FIELD_UNSIGNED,
+	TRACE_FIELD_SIGNED,
+	TRACE_FIELD_POINTER,
+	TRACE_FIELD_STRING, /* char arrays, __data_loc and __rel_loc strings */
+	TRACE_FIELD_ARRAY,  /* of integers of elem_size bytes */
+};
+
+struct trace_field {
+	const char *name;
+	const char *type; /* as the format file has it */
+	enum trace_field_kind kind;
+	uint32_t offset, size; /* in the payload */
+	uint32_t elem_size;    /* of arrays: 1, 2, 4 or 8 */
+	bool elem_signed;
+	bool dynamic;  /* the payload holds offset and length of the value */
+	bool relative; /* … counted from the end of the field */
+};
+
+size_t trace_event_n_fields(const struct trace_event *ev);
+const struct trace_field *trace_event_field(const struct trace_event *ev, size_t i);
+/* NULL: no such field. */
+const struct trace_field *trace_event_find_field(const struct trace_event *ev, const char *name);
+
+/*
+ * A field's value: an integer, sign-extended when signed; for a string or an
+ * array its bytes, which lie in raw, *len of them (a string's end before its
+ * NUL). false: the payload is too short.
+ */
+bool trace_field_number(const struct trace_event *ev, const struct trace_field *f, const void *raw,
+			uint32_t size, uint64_t *value);
+bool trace_field_bytes(const struct trace_event *ev, const struct trace_field *f, const void *raw,
+		       uint32_t size, const uint8_t **bytes, uint32_t *len);
+/* The i-th element of an array that trace_field_bytes() gave. */
+uint64_t trace_field_elem(const struct trace_event *ev, const struct trace_field *f,
+			  const uint8_t *bytes, uint32_t i);
+
+#endif
