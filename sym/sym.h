@@ -3,7 +3,11 @@
  * Address to name. A symbol table is read from a file and sorted once; a
  * look-up is a binary search. Backends: an ELF file's .symtab, .dynsym and
  * PLT (and its separate debug file, found by build-id or .gnu_debuglink),
- * /proc/kallsyms, the JIT images of BPF programs.
+ * the vdso, /proc/kallsyms, the /tmp/perf-PID.map of a JIT, the image of one
+ * BPF program.
+ *
+ * A table is not for two threads at once: a look-up keeps its last hit, and a
+ * C++ or Rust name is demangled when it is first handed out.
  */
 #ifndef PB_SYM_SYM_H
 #define PB_SYM_SYM_H
@@ -14,47 +18,113 @@
 
 #include "lib/base/error.h"
 
+/* A name within a table; lives as long as the table. */
 struct symbol {
-	uint64_t start, end; /* [start, end), in the file's own addresses */
+	uint64_t start, end; /* [start, end), in the table's own addresses, see sym_space */
 	const char *name;    /* demangled when asked for */
 	uint8_t binding;     /* STB_LOCAL, STB_GLOBAL, STB_WEAK */
+	uint8_t lazy;	     /* private to sym/: the name is not final yet */
+	uint8_t type;	     /* STT_FUNC, STT_OBJECT, STT_NOTYPE, STT_GNU_IFUNC */
 };
 
 struct symtab;
 
-/* The symbol that covers addr; NULL: none. Lives as long as the table. */
-const struct symbol *symtab_find(const struct symtab *st, uint64_t addr);
-/* The first symbol of that name; NULL: none. */
-const struct symbol *symtab_find_name(const struct symtab *st, const char *name);
+/* The symbol that covers addr; NULL: none. */
+const struct symbol *symtab_find(struct symtab *st, uint64_t addr);
+/* The first symbol of that name, by a walk over all; NULL: none. */
+const struct symbol *symtab_find_name(struct symtab *st, const char *name);
 size_t symtab_size(const struct symtab *st);
-const struct symbol *symtab_at(const struct symtab *st, size_t i);
+/* The i-th symbol by address; i < symtab_size(). */
+const struct symbol *symtab_at(struct symtab *st, size_t i);
+/* The file the symbols came from; "" when from none. */
+const char *symtab_source(const struct symtab *st);
 void symtab_free(struct symtab *st);
 DEFINE_FREEP(struct symtab, symtab_free)
 
+/* What an ELF table's addresses are. */
+enum sym_space {
+	SYM_FILE_OFFSET,   /* offsets in the file, where a map's pgoff leads: user binaries */
+	SYM_ADDRESS,	   /* addresses as the file has them: vmlinux */
+	SYM_TEXT_RELATIVE, /* .text alone, from its start: kernel modules (.ko) */
+};
+
 struct sym_opts {
-	size_t sz;
+	size_t sz;		 /* sizeof(struct sym_opts) */
 	const uint8_t *build_id; /* NULL: take the file as it is */
 	size_t build_id_size;	 /* a file with another build-id is refused */
 	const char *symfs;	 /* put before every path; NULL: "" */
 	bool demangle;
+	enum sym_space space;
 };
 
-/* The symbols of an ELF file or of its separate debug file. */
+/*
+ * The symbols of an ELF file or of its separate debug file. ENOENT: there is
+ * no such file; ESTALE: it has another build-id than asked for; ENODATA: it
+ * has no symbols; EBADMSG: it is no sound ELF file.
+ */
 struct error *symtab_load_elf(const char *path, const struct sym_opts *opts, struct symtab **out);
 
 /*
- * The kernel's symbols from kallsyms; text symbols only. With modules = NULL
- * those of the kernel proper; else of that module ("ext4").
+ * The same from an ELF image in memory, without debug files. The image may go
+ * when this returns.
+ */
+struct error *symtab_load_elf_mem(const void *image, size_t size, const struct sym_opts *opts,
+				  struct symtab **out);
+
+/* The symbols of the vdso that the kernel maps into this process. */
+struct error *symtab_load_vdso(const struct sym_opts *opts, struct symtab **out);
+
+/*
+ * The kernel's symbols from kallsyms. With module = NULL those of the kernel
+ * proper; else of that module ("ext4"). Addresses are the kernel's. EPERM:
+ * the addresses in it are hidden (kptr_restrict), which the hint says.
  */
 struct error *symtab_load_kallsyms(const char *path, const char *module, struct symtab **out);
 
-/* The build-id of an ELF file; size is 0 when it has none. */
-struct error *elf_build_id(const char *path, uint8_t id[20], size_t *size);
+/* kallsyms, read once for the kernel's table and those of its modules. */
+struct kallsyms;
+struct error *kallsyms_load(const char *path, struct kallsyms **out);
+/* The same from text in memory; name stands in errors. */
+struct error *kallsyms_parse(const char *text, size_t size, const char *name,
+			     struct kallsyms **out);
+/*
+ * As symtab_load_kallsyms(); the table borrows its names from k. delta is
+ * subtracted from every address: how far the kernel of k is moved (KASLR)
+ * against the one wanted. ENODATA: no symbols of that module.
+ */
+struct error *kallsyms_symtab(const struct kallsyms *k, const char *module, uint64_t delta,
+			      struct symtab **out);
+/* The address of the kernel's own symbol of that name; false: there is none. */
+bool kallsyms_address(const struct kallsyms *k, const char *name, uint64_t *addr);
+void kallsyms_free(struct kallsyms *k);
+DEFINE_FREEP(struct kallsyms, kallsyms_free)
+
+/* "START SIZE NAME" lines that a JIT wrote (/tmp/perf-PID.map). */
+struct error *symtab_load_perf_map(const char *path, struct symtab **out);
+
+/* One symbol, [start, start + len): the image of a BPF program. */
+struct error *symtab_new_one(uint64_t start, uint64_t len, const char *name, struct symtab **out);
 
 /*
- * An ELF file's own address for a file offset, by its program headers: maps
- * give offsets, symbol tables give addresses.
+ * The build-id of an ELF file, from its notes; size is 0 when it has none. An
+ * id longer than 20 bytes is cut, as perf does.
+ */
+struct error *elf_build_id(const char *path, uint8_t id[20], size_t *size);
+
+/* The build-id in a file of bare notes: /sys/kernel/notes. */
+struct error *notes_build_id(const char *path, uint8_t id[20], size_t *size);
+
+/*
+ * An ELF file's own address for a file offset, by its program headers: what
+ * objdump shows where the table has offsets. The offset itself when no segment
+ * holds it or the table is not of offsets.
  */
 uint64_t symtab_offset_to_addr(const struct symtab *st, uint64_t offset);
+
+/*
+ * A demangled C++ or Rust name (as perf prints it: without parameters), from
+ * malloc(); NULL: the name is not mangled.
+ */
+char *symbol_demangle(const char *name);
 
 #endif

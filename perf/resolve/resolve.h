@@ -2,7 +2,8 @@
 /*
  * From an address of a sample to the map, the DSO and the symbol it lies in:
  * joins perf/session (who had what mapped) and sym/ (what a file calls its
- * addresses). Symbols of a DSO are read when first asked for.
+ * addresses). Symbols of a DSO are read when first asked for; a file that has
+ * another build-id than the recording says is not used.
  */
 #ifndef PB_PERF_RESOLVE_RESOLVE_H
 #define PB_PERF_RESOLVE_RESOLVE_H
@@ -13,20 +14,22 @@
 struct resolver;
 
 struct resolver_opts {
-	size_t sz;
+	size_t sz; /* sizeof(struct resolver_opts) */
 	const struct log *log;
 	const char *kallsyms; /* NULL: /proc/kallsyms, when it belongs to the recording's kernel */
 	const char *vmlinux;  /* NULL: look for it by build-id */
 	const char *symfs;    /* NULL: "" */
 	bool demangle;
+	bool no_symbols; /* maps and DSOs only: nothing is read, every sym stays NULL */
 };
 
+/* The strings of opts are borrowed. The resolver is freed before the session. */
 struct error *resolver_new(struct session *s, const struct resolver_opts *opts,
 			   struct resolver **out);
 void resolver_free(struct resolver *r);
 DEFINE_FREEP(struct resolver, resolver_free)
 
-/* Where an address lies. Pointers live as long as the session. */
+/* Where an address lies. Pointers live as long as the session and the resolver. */
 struct location {
 	uint64_t addr;		  /* as given */
 	const struct map *map;	  /* NULL: no map holds it */
@@ -41,11 +44,25 @@ void resolve_addr(struct resolver *r, const struct thread *thread, uint8_t cpumo
 		  struct location *out);
 
 /*
+ * As resolve_addr() for an address whose mode is unknown (a data address, a
+ * branch target): the user's maps first, then the kernel's.
+ */
+void resolve_addr_any(struct resolver *r, const struct thread *thread, uint64_t addr,
+		      struct location *out);
+
+/*
  * Resolves a sample's chain into out[0 … max), innermost first, without the
- * PERF_CONTEXT_* markers; returns how many. Return addresses are looked up at
- * addr - 1, as perf does, but reported as they are.
+ * PERF_CONTEXT_* markers; returns how many. Return addresses are looked up as
+ * they stand, as perf does for chains the kernel walked. A chain with a marker
+ * that is not understood gives 0, as in perf.
  */
 size_t resolve_chain(struct resolver *r, const struct thread *thread, const struct sample *sample,
 		     struct location *out, size_t max);
+
+/* The symbol table of a DSO, read now if need be; NULL: it has none. */
+struct symtab *resolver_symtab(struct resolver *r, struct dso *dso);
+
+/* The kernel address of a symbol's start as the map has it, for "0x…" output. */
+uint64_t location_unmap(const struct map *map, uint64_t dso_addr);
 
 #endif
