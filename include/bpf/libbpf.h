@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Open, prepare, load and attach BPF objects. Names and semantics are
+ * libbpf's, for what is covered; what only this library has stands in
+ * perf_bpf.h.
+ *
+ *	struct bpf_object *obj = bpf_object__open("filter.o");
+ *	…					// set sizes, constants, types
+ *	bpf_object__load(obj);			// prepare, then create and load
+ *	struct bpf_link *link = bpf_program__attach(prog);
+ *	…
+ *	bpf_link__destroy(link);
+ *	bpf_object__close(obj);
+ *
+ * What returns a pointer returns NULL with errno set when it fails; what
+ * returns an int returns a negative errno, which errno holds too. The message
+ * goes to the print callback. Strings and pointers that accessors return
+ * belong to the object and live as long as it. An object and all that belongs
+ * to it is used by one thread at a time; different objects are independent.
+ */
+#ifndef PERF_BPF_LIBBPF_H
+#define PERF_BPF_LIBBPF_H
+
+#include <linux/bpf.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "libbpf_common.h"
+#include "libbpf_legacy.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct bpf_insn;
+struct bpf_link;
+struct bpf_map;
+struct bpf_object;
+struct bpf_program;
+struct btf;
+
+LIBBPF_API __u32 libbpf_major_version(void);
+LIBBPF_API __u32 libbpf_minor_version(void);
+/* "vMAJOR.MINOR", of the libbpf whose semantics are followed. */
+LIBBPF_API const char *libbpf_version_string(void);
+
+/* Beyond errno's numbers; libbpf_strerror() knows them. */
+enum libbpf_errno {
+	__LIBBPF_ERRNO__START = 4000,
+	LIBBPF_ERRNO__LIBELF = __LIBBPF_ERRNO__START,
+	LIBBPF_ERRNO__FORMAT,
+	LIBBPF_ERRNO__KVERSION,
+	LIBBPF_ERRNO__ENDIAN,
+	LIBBPF_ERRNO__INTERNAL,
+	LIBBPF_ERRNO__RELOC,
+	LIBBPF_ERRNO__LOAD,
+	LIBBPF_ERRNO__VERIFY,
+	LIBBPF_ERRNO__PROG2BIG,
+	LIBBPF_ERRNO__KVER,
+	LIBBPF_ERRNO__PROGTYPE,
+	LIBBPF_ERRNO__WRNGPID,
+	LIBBPF_ERRNO__INVSEQ,
+	LIBBPF_ERRNO__NLPARSE,
+	__LIBBPF_ERRNO__END,
+};
+
+/* The text of err (its sign does not matter) in buf, always terminated. */
+LIBBPF_API int libbpf_strerror(int err, char *buf, size_t size);
+
+/* "tracepoint", "hash", …; NULL: no such number. */
+LIBBPF_API const char *libbpf_bpf_attach_type_str(enum bpf_attach_type t);
+LIBBPF_API const char *libbpf_bpf_link_type_str(enum bpf_link_type t);
+LIBBPF_API const char *libbpf_bpf_map_type_str(enum bpf_map_type t);
+LIBBPF_API const char *libbpf_bpf_prog_type_str(enum bpf_prog_type t);
+
+enum libbpf_print_level {
+	LIBBPF_WARN,
+	LIBBPF_INFO,
+	LIBBPF_DEBUG,
+};
+
+typedef int (*libbpf_print_fn_t)(enum libbpf_print_level level, const char *fmt, va_list ap);
+
+/*
+ * Sets what is called with the library's messages, each ending with a newline;
+ * NULL: nothing, as at first. Returns what was set before. The one setting that
+ * all threads share.
+ */
+LIBBPF_API libbpf_print_fn_t libbpf_set_print(libbpf_print_fn_t fn);
+
+/* From section name to types, as bpf_object__open() would choose; -ESRCH: unknown. */
+LIBBPF_API int libbpf_prog_type_by_name(const char *name, enum bpf_prog_type *prog_type,
+					enum bpf_attach_type *expected_attach_type);
+LIBBPF_API int libbpf_attach_type_by_name(const char *name, enum bpf_attach_type *attach_type);
+/* The id in the kernel's BTF of what a program of this attach type attaches to. */
+LIBBPF_API int libbpf_find_vmlinux_btf_id(const char *name, enum bpf_attach_type attach_type);
+
+/* Per-CPU values have one part per possible CPU. */
+LIBBPF_API int libbpf_num_possible_cpus(void);
+
+/* 1: the running kernel has it, 0: it has not; opts is NULL. */
+LIBBPF_API int libbpf_probe_bpf_prog_type(enum bpf_prog_type prog_type, const void *opts);
+LIBBPF_API int libbpf_probe_bpf_map_type(enum bpf_map_type map_type, const void *opts);
+LIBBPF_API int libbpf_probe_bpf_helper(enum bpf_prog_type prog_type, enum bpf_func_id helper_id,
+				       const void *opts);
+
+/* Objects */
+
+struct bpf_object_open_opts {
+	size_t sz;
+	const char *object_name;   /* instead of the file's; open_mem: instead of an address */
+	bool relaxed_maps;	   /* unknown attributes of BTF maps are no error */
+	const char *pin_root_path; /* for maps pinned by name; NULL: /sys/fs/bpf */
+	__u32 : 32;
+	const char *kconfig; /* lines CONFIG_…=… that come before the running kernel's */
+	/* BTF to relocate against, instead of the running kernel's */
+	const char *btf_custom_path;
+	/* The verifier's log of every program, for level > 0; NULL: one is allocated. */
+	char *kernel_log_buf;
+	size_t kernel_log_size;
+	__u32 kernel_log_level;
+	const char *bpf_token_path; /* must be NULL or "" */
+	size_t : 0;
+};
+#define bpf_object_open_opts__last_field bpf_token_path
+
+/*
+ * Reads the object and makes no BPF system call. open_mem() borrows obj_buf
+ * until bpf_object__close().
+ */
+LIBBPF_API struct bpf_object *bpf_object__open(const char *path);
+LIBBPF_API struct bpf_object *bpf_object__open_file(const char *path,
+						    const struct bpf_object_open_opts *opts);
+LIBBPF_API struct bpf_object *bpf_object__open_mem(const void *obj_buf, size_t obj_buf_sz,
+						   const struct bpf_object_open_opts *opts);
+
+/*
+ * prepare() relocates the programs, loads the BTF and creates the maps; after
+ * it bpf_program__insns() holds what will be loaded. load() prepares where
+ * that was not done, and loads the programs. When one fails, the maps are
+ * closed and the object can only be closed.
+ */
+LIBBPF_API int bpf_object__prepare(struct bpf_object *obj);
+LIBBPF_API int bpf_object__load(struct bpf_object *obj);
+
+/* Closes all descriptors; what is attached stays so while its link lives. */
+LIBBPF_API void bpf_object__close(struct bpf_object *obj);
+
+/*
+ * Pin all maps, all programs, or both, each by its name below path. pin_maps
+ * with path NULL pins the maps that have a pin path.
+ */
+LIBBPF_API int bpf_object__pin_maps(struct bpf_object *obj, const char *path);
+LIBBPF_API int bpf_object__unpin_maps(struct bpf_object *obj, const char *path);
+LIBBPF_API int bpf_object__pin_programs(struct bpf_object *obj, const char *path);
+LIBBPF_API int bpf_object__unpin_programs(struct bpf_object *obj, const char *path);
+LIBBPF_API int bpf_object__pin(struct bpf_object *obj, const char *path);
+LIBBPF_API int bpf_object__unpin(struct bpf_object *obj, const char *path);
+
+LIBBPF_API const char *bpf_object__name(const struct bpf_object *obj);
+/* The license section's text; "" when there is none. */
+LIBBPF_API const char *bpf_object__license(const struct bpf_object *obj);
+/* The version section's number, or the running kernel's LINUX_VERSION_CODE. */
+LIBBPF_API unsigned int bpf_object__kversion(const struct bpf_object *obj);
+LIBBPF_API int bpf_object__set_kversion(struct bpf_object *obj, __u32 kern_version);
+/* NULL: the object has no BTF. */
+LIBBPF_API struct btf *bpf_object__btf(const struct bpf_object *obj);
+LIBBPF_API int bpf_object__btf_fd(const struct bpf_object *obj);
+
+/* Programs, in the order of the file; subprograms are no programs. */
+LIBBPF_API struct bpf_program *bpf_object__next_program(const struct bpf_object *obj,
+							struct bpf_program *prog);
+LIBBPF_API struct bpf_program *bpf_object__prev_program(const struct bpf_object *obj,
+							struct bpf_program *prog);
+#define bpf_object__for_each_program(pos, obj)                                                     \
+	for ((pos) = bpf_object__next_program((obj), NULL); (pos) != NULL;                         \
+	     (pos) = bpf_object__next_program((obj), (pos)))
+LIBBPF_API struct bpf_program *bpf_object__find_program_by_name(const struct bpf_object *obj,
+								const char *name);
+
+LIBBPF_API const char *bpf_program__name(const struct bpf_program *prog);
+LIBBPF_API const char *bpf_program__section_name(const struct bpf_program *prog);
+
+/* Whether bpf_object__load() loads it; at first yes, but for sections "?…". */
+LIBBPF_API bool bpf_program__autoload(const struct bpf_program *prog);
+LIBBPF_API int bpf_program__set_autoload(struct bpf_program *prog, bool autoload);
+LIBBPF_API bool bpf_program__autoattach(const struct bpf_program *prog);
+LIBBPF_API void bpf_program__set_autoattach(struct bpf_program *prog, bool autoattach);
+
+/*
+ * Until prepare() the program as it stands in the file, then with its
+ * subprograms appended and all relocations done.
+ */
+LIBBPF_API const struct bpf_insn *bpf_program__insns(const struct bpf_program *prog);
+LIBBPF_API size_t bpf_program__insn_cnt(const struct bpf_program *prog);
+/* Between prepare() and load(), or from a handler: replaces the instructions by a copy. */
+LIBBPF_API int bpf_program__set_insns(struct bpf_program *prog, struct bpf_insn *new_insns,
+				      size_t new_insn_cnt);
+
+/* Negative: not loaded. The object's; do not close it. */
+LIBBPF_API int bpf_program__fd(const struct bpf_program *prog);
+LIBBPF_API void bpf_program__unload(struct bpf_program *prog);
+LIBBPF_API int bpf_program__pin(struct bpf_program *prog, const char *path);
+LIBBPF_API int bpf_program__unpin(struct bpf_program *prog, const char *path);
+
+/* The setters fail with EBUSY once the program is loaded. */
+LIBBPF_API enum bpf_prog_type bpf_program__type(const struct bpf_program *prog);
+LIBBPF_API int bpf_program__set_type(struct bpf_program *prog, enum bpf_prog_type type);
+LIBBPF_API enum bpf_attach_type bpf_program__expected_attach_type(const struct bpf_program *prog);
+LIBBPF_API int bpf_program__set_expected_attach_type(struct bpf_program *prog,
+						     enum bpf_attach_type type);
+LIBBPF_API __u32 bpf_program__flags(const struct bpf_program *prog);
+LIBBPF_API int bpf_program__set_flags(struct bpf_program *prog, __u32 flags);
+LIBBPF_API void bpf_program__set_ifindex(struct bpf_program *prog, __u32 ifindex);
+
+/* What the verifier says: 0 only when the load failed, 1 and 2 always. */
+LIBBPF_API __u32 bpf_program__log_level(const struct bpf_program *prog);
+LIBBPF_API int bpf_program__set_log_level(struct bpf_program *prog, __u32 log_level);
+LIBBPF_API const char *bpf_program__log_buf(const struct bpf_program *prog, size_t *log_size);
+/* Borrows log_buf until the program is loaded. */
+LIBBPF_API int bpf_program__set_log_buf(struct bpf_program *prog, char *log_buf, size_t log_size);
+
+/*
+ * The function or tracepoint that a fentry, tp_btf, lsm or freplace program
+ * attaches to; attach_prog_fd 0: of the kernel.
+ */
+LIBBPF_API int bpf_program__set_attach_target(struct bpf_program *prog, int attach_prog_fd,
+					      const char *attach_func_name);
+
+/* Maps, in the order of the file, global data last; those of data sections are internal. */
+LIBBPF_API struct bpf_map *bpf_object__next_map(const struct bpf_object *obj,
+						const struct bpf_map *map);
+LIBBPF_API struct bpf_map *bpf_object__prev_map(const struct bpf_object *obj,
+						const struct bpf_map *map);
+#define bpf_object__for_each_map(pos, obj)                                                         \
+	for ((pos) = bpf_object__next_map((obj), NULL); (pos) != NULL;                             \
+	     (pos) = bpf_object__next_map((obj), (pos)))
+#define bpf_map__for_each bpf_object__for_each_map
+/* An internal map is found by its section (".rodata") and by its whole name. */
+LIBBPF_API struct bpf_map *bpf_object__find_map_by_name(const struct bpf_object *obj,
+							const char *name);
+LIBBPF_API int bpf_object__find_map_fd_by_name(const struct bpf_object *obj, const char *name);
+
+/* Negative: not created. The object's; do not close it. */
+LIBBPF_API int bpf_map__fd(const struct bpf_map *map);
+/* Use fd's map (a duplicate of the descriptor) instead of creating one. */
+LIBBPF_API int bpf_map__reuse_fd(struct bpf_map *map, int fd);
+/* Whether load() creates it; programs must not refer to a map that is not created. */
+LIBBPF_API bool bpf_map__autocreate(const struct bpf_map *map);
+LIBBPF_API int bpf_map__set_autocreate(struct bpf_map *map, bool autocreate);
+
+/*
+ * "counts"; of an internal map the section, or, where libbpf does so, at most 8
+ * bytes of the object's name and the section: "filter.rodata".
+ */
+LIBBPF_API const char *bpf_map__name(const struct bpf_map *map);
+/* The setters fail with EBUSY once the map is created. Sizes in bytes. */
+LIBBPF_API enum bpf_map_type bpf_map__type(const struct bpf_map *map);
+LIBBPF_API int bpf_map__set_type(struct bpf_map *map, enum bpf_map_type type);
+LIBBPF_API __u32 bpf_map__max_entries(const struct bpf_map *map);
+LIBBPF_API int bpf_map__set_max_entries(struct bpf_map *map, __u32 max_entries);
+LIBBPF_API __u32 bpf_map__map_flags(const struct bpf_map *map);
+LIBBPF_API int bpf_map__set_map_flags(struct bpf_map *map, __u32 flags);
+LIBBPF_API __u32 bpf_map__numa_node(const struct bpf_map *map);
+LIBBPF_API int bpf_map__set_numa_node(struct bpf_map *map, __u32 numa_node);
+LIBBPF_API __u32 bpf_map__key_size(const struct bpf_map *map);
+LIBBPF_API int bpf_map__set_key_size(struct bpf_map *map, __u32 size);
+LIBBPF_API __u32 bpf_map__value_size(const struct bpf_map *map);
+LIBBPF_API int bpf_map__set_value_size(struct bpf_map *map, __u32 size);
+/* Ids in bpf_object__btf(); 0: unknown. */
+LIBBPF_API __u32 bpf_map__btf_key_type_id(const struct bpf_map *map);
+LIBBPF_API __u32 bpf_map__btf_value_type_id(const struct bpf_map *map);
+LIBBPF_API __u32 bpf_map__ifindex(const struct bpf_map *map);
+LIBBPF_API int bpf_map__set_ifindex(struct bpf_map *map, __u32 ifindex);
+LIBBPF_API __u64 bpf_map__map_extra(const struct bpf_map *map);
+LIBBPF_API int bpf_map__set_map_extra(struct bpf_map *map, __u64 map_extra);
+
+/*
+ * The bytes of a data section, writable until load(); afterwards the mapped
+ * values themselves where the kernel can map them (5.5), .rodata read-only.
+ * NULL: no data section.
+ */
+LIBBPF_API int bpf_map__set_initial_value(struct bpf_map *map, const void *data, size_t size);
+LIBBPF_API void *bpf_map__initial_value(const struct bpf_map *map, size_t *psize);
+
+LIBBPF_API bool bpf_map__is_internal(const struct bpf_map *map);
+LIBBPF_API int bpf_map__set_pin_path(struct bpf_map *map, const char *path);
+LIBBPF_API const char *bpf_map__pin_path(const struct bpf_map *map);
+LIBBPF_API bool bpf_map__is_pinned(const struct bpf_map *map);
+/* path NULL: the map's pin path. */
+LIBBPF_API int bpf_map__pin(struct bpf_map *map, const char *path);
+LIBBPF_API int bpf_map__unpin(struct bpf_map *map, const char *path);
+
+LIBBPF_API int bpf_map__set_inner_map_fd(struct bpf_map *map, int fd);
+/* The shape of the inner maps of a map of maps; NULL: it has none. */
+LIBBPF_API struct bpf_map *bpf_map__inner_map(struct bpf_map *map);
+
+/* As the bpf_map_*() of bpf.h, with the sizes checked: EINVAL. */
+LIBBPF_API int bpf_map__lookup_elem(const struct bpf_map *map, const void *key, size_t key_sz,
+				    void *value, size_t value_sz, __u64 flags);
+LIBBPF_API int bpf_map__update_elem(const struct bpf_map *map, const void *key, size_t key_sz,
+				    const void *value, size_t value_sz, __u64 flags);
+LIBBPF_API int bpf_map__delete_elem(const struct bpf_map *map, const void *key, size_t key_sz,
+				    __u64 flags);
+LIBBPF_API int bpf_map__lookup_and_delete_elem(const struct bpf_map *map, const void *key,
+					       size_t key_sz, void *value, size_t value_sz,
+					       __u64 flags);
+LIBBPF_API int bpf_map__get_next_key(const struct bpf_map *map, const void *cur_key, void *next_key,
+				     size_t key_sz);
+
+/* Links: a link owns what attaching opened; destroying it detaches. */
+
+LIBBPF_API struct bpf_link *bpf_link__open(const char *path);
+LIBBPF_API int bpf_link__fd(const struct bpf_link *link);
+LIBBPF_API const char *bpf_link__pin_path(const struct bpf_link *link);
+LIBBPF_API int bpf_link__pin(struct bpf_link *link, const char *path);
+LIBBPF_API int bpf_link__unpin(struct bpf_link *link);
+LIBBPF_API int bpf_link__update_program(struct bpf_link *link, struct bpf_program *prog);
+/* bpf_link__destroy() will free without detaching. */
+LIBBPF_API void bpf_link__disconnect(struct bpf_link *link);
+LIBBPF_API int bpf_link__detach(struct bpf_link *link);
+/* NULL is allowed. */
+LIBBPF_API int bpf_link__destroy(struct bpf_link *link);
+
+/* As the program's section says. */
+LIBBPF_API struct bpf_link *bpf_program__attach(const struct bpf_program *prog);
+
+/* How a k- or uprobe is put in place; DEFAULT: the best the kernel has. */
+enum probe_attach_mode {
+	PROBE_ATTACH_MODE_DEFAULT = 0,
+	PROBE_ATTACH_MODE_LEGACY, /* through tracefs */
+	PROBE_ATTACH_MODE_PERF,	  /* through the PMU */
+	PROBE_ATTACH_MODE_LINK,	  /* with a BPF link */
+};
+
+struct bpf_perf_event_opts {
+	size_t sz;
+	__u64 bpf_cookie;	 /* bpf_get_attach_cookie() (5.15) */
+	bool force_ioctl_attach; /* no BPF link */
+	size_t : 0;
+};
+#define bpf_perf_event_opts__last_field force_ioctl_attach
+
+/* The link owns pfd from now on, and enables it; on failure it stays the caller's. */
+LIBBPF_API struct bpf_link *bpf_program__attach_perf_event(const struct bpf_program *prog, int pfd);
+LIBBPF_API struct bpf_link *
+bpf_program__attach_perf_event_opts(const struct bpf_program *prog, int pfd,
+				    const struct bpf_perf_event_opts *opts);
+
+struct bpf_kprobe_opts {
+	size_t sz;
+	__u64 bpf_cookie;
+	size_t offset; /* bytes from the function's start */
+	bool retprobe;
+	enum probe_attach_mode attach_mode;
+	size_t : 0;
+};
+#define bpf_kprobe_opts__last_field attach_mode
+
+LIBBPF_API struct bpf_link *bpf_program__attach_kprobe(const struct bpf_program *prog,
+						       bool retprobe, const char *func_name);
+LIBBPF_API struct bpf_link *bpf_program__attach_kprobe_opts(const struct bpf_program *prog,
+							    const char *func_name,
+							    const struct bpf_kprobe_opts *opts);
+
+struct bpf_uprobe_opts {
+	size_t sz;
+	size_t ref_ctr_offset; /* file offset of a USDT semaphore (4.20) */
+	__u64 bpf_cookie;
+	bool retprobe;
+	const char *func_name; /* a symbol; the offset counts from it */
+	enum probe_attach_mode attach_mode;
+	size_t : 0;
+};
+#define bpf_uprobe_opts__last_field attach_mode
+
+/*
+ * pid -1: all processes, 0: this one. func_offset: without func_name an offset
+ * in the file. A binary_path without '/' is searched as the loader would.
+ */
+LIBBPF_API struct bpf_link *bpf_program__attach_uprobe(const struct bpf_program *prog,
+						       bool retprobe, pid_t pid,
+						       const char *binary_path, size_t func_offset);
+LIBBPF_API struct bpf_link *bpf_program__attach_uprobe_opts(const struct bpf_program *prog,
+							    pid_t pid, const char *binary_path,
+							    size_t func_offset,
+							    const struct bpf_uprobe_opts *opts);
+
+struct bpf_tracepoint_opts {
+	size_t sz;
+	__u64 bpf_cookie;
+};
+#define bpf_tracepoint_opts__last_field bpf_cookie
+
+LIBBPF_API struct bpf_link *bpf_program__attach_tracepoint(const struct bpf_program *prog,
+							   const char *tp_category,
+							   const char *tp_name);
+LIBBPF_API struct bpf_link *
+bpf_program__attach_tracepoint_opts(const struct bpf_program *prog, const char *tp_category,
+				    const char *tp_name, const struct bpf_tracepoint_opts *opts);
+
+struct bpf_raw_tracepoint_opts {
+	size_t sz;
+	__u64 cookie; /* 6.10 */
+	size_t : 0;
+};
+#define bpf_raw_tracepoint_opts__last_field cookie
+
+LIBBPF_API struct bpf_link *bpf_program__attach_raw_tracepoint(const struct bpf_program *prog,
+							       const char *tp_name);
+LIBBPF_API struct bpf_link *
+bpf_program__attach_raw_tracepoint_opts(const struct bpf_program *prog, const char *tp_name,
+					struct bpf_raw_tracepoint_opts *opts);
+
+struct bpf_trace_opts {
+	size_t sz;
+	__u64 cookie; /* 5.19 */
+};
+#define bpf_trace_opts__last_field cookie
+
+/* tp_btf, fentry, fexit, fmod_ret: the target is known since load. */
+LIBBPF_API struct bpf_link *bpf_program__attach_trace(const struct bpf_program *prog);
+LIBBPF_API struct bpf_link *bpf_program__attach_trace_opts(const struct bpf_program *prog,
+							   const struct bpf_trace_opts *opts);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

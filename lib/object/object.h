@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the other rooms use of BPF objects beyond <bpf/libbpf.h>: the phases
+ * with a struct error, and what a program's section says.
+ *
+ * An object is opened (its file read), prepared (programs relocated, BTF
+ * loaded, maps created) and loaded (programs given to the kernel). The public
+ * functions and these work on the same struct bpf_object; bpf_object__close()
+ * frees it.
+ */
+#ifndef PB_OBJECT_OBJECT_H
+#define PB_OBJECT_OBJECT_H
+
+#include <bpf/libbpf.h>
+#include <bpf/perf_bpf.h>
+
+#include "lib/base/error.h"
+#include "lib/base/log.h"
+
+DEFINE_FREEP(struct bpf_object, bpf_object__close)
+
+/* opts may be NULL. Warnings go to log (borrowed, may be NULL). Strings are copied. */
+struct error *object_open_file(const char *path, const struct bpf_object_open_opts *opts,
+			       const struct log *log, struct bpf_object **out);
+/* The bytes are borrowed until the object is closed. */
+struct error *object_open_mem(const void *data, size_t size,
+			      const struct bpf_object_open_opts *opts, const struct log *log,
+			      struct bpf_object **out);
+struct error *object_prepare(struct bpf_object *obj);
+struct error *object_load(struct bpf_object *obj);
+
+/* The sink the object was opened with; may be NULL. */
+const struct log *object_log(const struct bpf_object *obj);
+
+/* How a program is attached; lib/attach has a function for each that it can. */
+enum program_kind {
+	PROGRAM_OTHER, /* no way of attaching from here: sockets, xdp, tc, cgroups, … */
+	PROGRAM_TRACEPOINT,
+	PROGRAM_RAW_TRACEPOINT, /* the writable kind too */
+	PROGRAM_TP_BTF,
+	PROGRAM_PERF_EVENT,
+	PROGRAM_KPROBE,
+	PROGRAM_KRETPROBE,
+	PROGRAM_UPROBE,
+	PROGRAM_URETPROBE,
+	PROGRAM_KSYSCALL,
+	PROGRAM_KRETSYSCALL,
+	PROGRAM_KPROBE_MULTI,
+	PROGRAM_KRETPROBE_MULTI,
+	PROGRAM_UPROBE_MULTI,
+	PROGRAM_URETPROBE_MULTI,
+	PROGRAM_USDT,
+	PROGRAM_FENTRY,
+	PROGRAM_FEXIT,
+	PROGRAM_FMOD_RET,
+	PROGRAM_FREPLACE,
+	PROGRAM_LSM,
+	PROGRAM_ITER,
+};
+
+/* What a section name says. */
+struct section_info {
+	enum program_kind kind;
+	enum bpf_prog_type type;
+	enum bpf_attach_type attach_type; /* 0 when the type has none */
+	__u32 prog_flags;		  /* BPF_F_SLEEPABLE of "fentry.s/…" */
+	bool optional_attach_type; /* the kernel is told only where it knows the attach type */
+	bool needs_btf_id;	   /* attaches to something in the kernel's BTF, fixed at load */
+	bool autoload;		   /* false: "?…" */
+	/*
+	 * After the kind and its '/': "sched/sched_switch" of
+	 * "tracepoint/sched/sched_switch" and of "events/sched/sched_switch",
+	 * "sched:sched_switch" of itself; "" for nothing. Points into name.
+	 */
+	const char *target;
+	/* The same kind's plain spelling, for messages: "tracepoint". */
+	const char *kind_name;
+};
+
+/* false: the name is of no known kind (*info then has type UNSPEC and autoload). */
+bool section_parse(const char *name, struct section_info *info);
+
+/* What the program's section says; the setters of type do not change it. */
+const struct section_info *program_section(const struct bpf_program *prog);
+
+/*
+ * For a PROGRAM_TRACEPOINT section: system and event, the caller's strings.
+ * "sched/sched_switch" and "sched:sched_switch" both give "sched" and
+ * "sched_switch". EINVAL: it names no event.
+ */
+struct error *program_tracepoint(const struct bpf_program *prog, char **system, char **name);
+
+struct bpf_object *program_object(const struct bpf_program *prog);
+
+/*
+ * The error of a program, with its place: "filter.o: program on_write (tracepoint/…)".
+ * NULL stays NULL.
+ */
+struct error *program_error_at(const struct bpf_program *prog, struct error *err);
+
+#endif
