@@ -43,6 +43,12 @@ enum {
 	RECORD_COMPRESSED2 = 83,
 };
 
+/* The field a RECORD_EVENT_UPDATE sets, PERF_EVENT_UPDATE__* in perf. */
+enum { EVENT_UPDATE_UNIT, EVENT_UPDATE_SCALE, EVENT_UPDATE_NAME, EVENT_UPDATE_CPUS };
+
+/* In the misc of a RECORD_HEADER_BUILD_ID: the byte behind the id is its size. */
+#define RECORD_MISC_BUILD_ID_SIZE (1 << 15)
+
 /* The bytes of 64-bit words that may be unaligned and in the other byte order. */
 struct u64_array {
 	const uint8_t *bytes;
@@ -125,6 +131,9 @@ void sample_layout_init(struct sample_layout *layout, const struct perf_event_at
 /* false: the record is shorter than its event says; sample_decode() tells where. */
 bool sample_layout_decode(const struct sample_layout *layout, const void *rec, size_t size,
 			  struct sample *out);
+/* The sample_id fields of a record that is no sample. */
+bool sample_layout_id_decode(const struct sample_layout *layout, const void *rec, size_t size,
+			     struct sample *out);
 /* The time alone, of a sample or another record; false: it has none. */
 bool sample_layout_time(const struct sample_layout *layout, const void *rec, size_t size,
 			bool is_sample, uint64_t *time);

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Decoding the kernel's records other than samples. A string in them ends
+ * with a NUL within the record, or the record is damaged: what stands behind
+ * it is not looked at.
+ */
+#include "perf/event/encode.h"
+#include "perf/event/event.h"
+
+#include "perf/event/internal.h"
+
+/* A cursor over the body; the header is checked to be there. */
+static bool body_of(struct cursor *c, struct perf_event_header *h)
+{
+	return record_header_peek(c, h) && cursor_skip(c, sizeof(*h));
+}
+
+static struct error *cut(const struct cursor *c, const struct perf_event_header *h)
+{
+	const char *name = h ? record_type_name(h->type) : NULL;
+
+	return cursor_error(c, "the %s record ends too early", name ? name : "perf");
+}
+
+static bool cursor_s32(struct cursor *c, int32_t *v)
+{
+	return cursor_u32(c, (uint32_t *)v);
+}
+
+struct error *record_mmap_decode(struct cursor c, struct record_mmap *out)
+{
+	struct perf_event_header h;
+	struct record_mmap m = {0};
+
+	if (!body_of(&c, &h))
+		return cut(&c, NULL);
+	if (!cursor_s32(&c, &m.pid) || !cursor_s32(&c, &m.tid) || !cursor_u64(&c, &m.addr) ||
+	    !cursor_u64(&c, &m.len) || !cursor_u64(&c, &m.pgoff))
+		return cut(&c, &h);
+	if (h.type == PERF_RECORD_MMAP2) {
+		if (h.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+			uint8_t size;
+			if (!cursor_u8(&c, &size) || !cursor_skip(&c, 3))
+				return cut(&c, &h);
+			m.build_id = cursor_bytes(&c, 20);
+			m.build_id_size = size <= 20 ? size : 20;
+		} else if (!cursor_u32(&c, &m.maj) || !cursor_u32(&c, &m.min) ||
+			   !cursor_u64(&c, &m.ino) || !cursor_u64(&c, &m.ino_generation)) {
+			return cut(&c, &h);
+		}
+		if (!cursor_u32(&c, &m.prot) || !cursor_u32(&c, &m.flags))
+			return cut(&c, &h);
+	} else {
+		m.prot = h.misc & PERF_RECORD_MISC_MMAP_DATA ? 0 : 4 /* PROT_EXEC */;
+	}
+	m.filename = cursor_cstr(&c);
+	if (!m.filename)
+		return cut(&c, &h);
+	*out = m;
+	return NULL;
+}
+
+struct error *record_comm_decode(struct cursor c, struct record_comm *out)
+{
+	struct perf_event_header h;
+	struct record_comm m = {0};
+
+	if (!body_of(&c, &h))
+		return cut(&c, NULL);
+	if (!cursor_s32(&c, &m.pid) || !cursor_s32(&c, &m.tid) || !(m.comm = cursor_cstr(&c)))
+		return cut(&c, &h);
+	m.exec = h.misc & PERF_RECORD_MISC_COMM_EXEC;
+	*out = m;
+	return NULL;
+}
+
+struct error *record_task_decode(struct cursor c, struct record_task *out)
+{
+	struct perf_event_header h;
+	struct record_task m = {0};
+
+	if (!body_of(&c, &h))
+		return cut(&c, NULL);
+	if (!cursor_s32(&c, &m.pid) || !cursor_s32(&c, &m.ppid) || !cursor_s32(&c, &m.tid) ||
+	    !cursor_s32(&c, &m.ptid) || !cursor_u64(&c, &m.time))
+		return cut(&c, &h);
+	*out = m;
+	return NULL;
+}
+
+struct error *record_lost_decode(struct cursor c, struct record_lost *out)
+{
+	struct perf_event_header h;
+	struct record_lost m = {0};
+
+	if (!body_of(&c, &h))
+		return cut(&c, NULL);
+	if (h.type == PERF_RECORD_LOST && !cursor_u64(&c, &m.id))
+		return cut(&c, &h);
+	if (!cursor_u64(&c, &m.lost))
+		return cut(&c, &h);
+	*out = m;
+	return NULL;
+}
+
+struct error *record_ksymbol_decode(struct cursor c, struct record_ksymbol *out)
+{
+	struct perf_event_header h;
+	struct record_ksymbol m = {0};
+
+	if (!body_of(&c, &h))
+		return cut(&c, NULL);
+	if (!cursor_u64(&c, &m.addr) || !cursor_u32(&c, &m.len) || !cursor_u16(&c, &m.type) ||
+	    !cursor_u16(&c, &m.flags) || !(m.name = cursor_cstr(&c)))
+		return cut(&c, &h);
+	*out = m;
+	return NULL;
+}
+
+struct error *record_bpf_event_decode(struct cursor c, struct record_bpf_event *out)
+{
+	struct perf_event_header h;
+	struct record_bpf_event m = {0};
+
+	if (!body_of(&c, &h))
+		return cut(&c, NULL);
+	if (!cursor_u16(&c, &m.type) || !cursor_u16(&c, &m.flags) || !cursor_u32(&c, &m.id) ||
+	    !(m.tag = cursor_bytes(&c, 8)))
+		return cut(&c, &h);
+	*out = m;
+	return NULL;
+}
+
+struct error *record_switch_decode(struct cursor c, struct record_switch *out)
+{
+	struct perf_event_header h;
+	struct record_switch m = {.next_prev_pid = -1, .next_prev_tid = -1};
+
+	if (!body_of(&c, &h))
+		return cut(&c, NULL);
+	m.out = h.misc & PERF_RECORD_MISC_SWITCH_OUT;
+	m.preempt = h.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+	if (h.type == PERF_RECORD_SWITCH_CPU_WIDE &&
+	    (!cursor_s32(&c, &m.next_prev_pid) || !cursor_s32(&c, &m.next_prev_tid)))
+		return cut(&c, &h);
+	*out = m;
+	return NULL;
+}
+
+struct error *record_throttle_decode(struct cursor c, struct record_throttle *out)
+{
+	struct perf_event_header h;
+	struct record_throttle m = {0};
+
+	if (!body_of(&c, &h))
+		return cut(&c, NULL);
+	if (!cursor_u64(&c, &m.time) || !cursor_u64(&c, &m.id) || !cursor_u64(&c, &m.stream_id))
+		return cut(&c, &h);
+	*out = m;
+	return NULL;
+}
+
+struct error *record_cgroup_decode(struct cursor c, struct record_cgroup *out)
+{
+	struct perf_event_header h;
+	struct record_cgroup m = {0};
+
+	if (!body_of(&c, &h))
+		return cut(&c, NULL);
+	if (!cursor_u64(&c, &m.id) || !(m.path = cursor_cstr(&c)))
+		return cut(&c, &h);
+	*out = m;
+	return NULL;
+}
+
+struct error *record_text_poke_decode(struct cursor c, struct record_text_poke *out)
+{
+	struct perf_event_header h;
+	struct record_text_poke m = {0};
+
+	if (!body_of(&c, &h))
+		return cut(&c, NULL);
+	if (!cursor_u64(&c, &m.addr) || !cursor_u16(&c, &m.old_len) ||
+	    !cursor_u16(&c, &m.new_len) || !(m.old_bytes = cursor_bytes(&c, m.old_len)) ||
+	    !(m.new_bytes = cursor_bytes(&c, m.new_len)))
+		return cut(&c, &h);
+	*out = m;
+	return NULL;
+}
+
+struct error *record_namespaces_decode(struct cursor c, struct record_namespaces *out)
+{
+	struct perf_event_header h;
+	struct record_namespaces m = {0};
+	uint64_t nr;
+
+	if (!body_of(&c, &h))
+		return cut(&c, NULL);
+	if (!cursor_s32(&c, &m.pid) || !cursor_s32(&c, &m.tid) || !cursor_u64(&c, &nr) ||
+	    nr > cursor_left(&c) / 16)
+		return cut(&c, &h);
+	m.links.n = nr * 2;
+	m.links.swap = c.swap;
+	m.links.bytes = cursor_bytes(&c, (size_t)nr * 16);
+	*out = m;
+	return NULL;
+}
+
+bool record_ledger_decode(struct cursor c, struct record_ledger *out)
+{
+	struct record_ledger m = {0};
+	struct perf_event_header h;
+	uint64_t magic;
+	uint32_t reserved;
+
+	if (!body_of(&c, &h) || h.type != RECORD_HEADER_EVENT_TYPE)
+		return false;
+	bool swap = c.swap;
+	c.swap = false;
+	if (!cursor_u64(&c, &magic) || magic != LEDGER_MAGIC)
+		return false;
+	c.swap = swap;
+	if (!cursor_u32(&c, &m.kind) || !cursor_u32(&c, &reserved) || !cursor_u64(&c, &m.id) ||
+	    !cursor_u64(&c, &m.count) || !(m.name = cursor_cstr(&c)))
+		return false;
+	*out = m;
+	return true;
+}
