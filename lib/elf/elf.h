@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ELF files: sections, symbols and relocations, of both classes and both byte
+ * orders. libelf finds the headers; every byte of a section is bounds-checked
+ * against the file here, and nothing is copied.
+ *
+ * Everything handed out (names, data) points into the file and lasts until
+ * elf_file_free(). Errors are EBADMSG, with the file, section and offset.
+ */
+#ifndef PB_ELF_ELF_H
+#define PB_ELF_ELF_H
+
+#include <elf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/cursor.h"
+#include "lib/base/error.h"
+
+struct elf_file;
+
+/*
+ * Opens a file. Small ones are read, larger ones mapped: a file that shrinks
+ * while it is mapped kills the reader, and objects are small. ENOEXEC: not ELF.
+ */
+struct error *elf_file_open(const char *path, struct elf_file **out);
+/* The bytes are borrowed, at any alignment; name is for errors and is copied. */
+struct error *elf_file_open_mem(const void *data, size_t size, const char *name,
+				struct elf_file **out);
+void elf_file_free(struct elf_file *file);
+DEFINE_FREEP(struct elf_file, elf_file_free)
+#define _cleanup_elf_ _cleanup_(elf_file_freep)
+
+const char *elf_file_name(const struct elf_file *file);
+uint16_t elf_file_machine(const struct elf_file *file); /* EM_… */
+uint16_t elf_file_type(const struct elf_file *file);	/* ET_… */
+bool elf_file_is64(const struct elf_file *file);
+/* The file is in the other byte order than this machine. */
+bool elf_file_swapped(const struct elf_file *file);
+
+struct elf_section {
+	const char *name; /* "" when it has none */
+	uint32_t index;
+	uint32_t type; /* SHT_… */
+	uint32_t link;
+	uint32_t info;
+	uint64_t flags; /* SHF_… */
+	uint64_t addr;
+	uint64_t offset;
+	uint64_t size;
+	uint64_t entsize;
+	const void *data; /* size bytes; NULL for SHT_NOBITS */
+};
+
+/* Sections 0 … n - 1; section 0 is the empty one. */
+size_t elf_section_count(const struct elf_file *file);
+const struct elf_section *elf_section_at(const struct elf_file *file, size_t index);
+/* The first of that name or that type; NULL: none. */
+const struct elf_section *elf_section_find(const struct elf_file *file, const char *name);
+const struct elf_section *elf_section_by_type(const struct elf_file *file, uint32_t type);
+
+/* A cursor over a section's bytes, in the file's byte order, that names the place. */
+struct cursor elf_section_cursor(const struct elf_file *file, const struct elf_section *sec);
+
+/* An EBADMSG at an offset of a section. */
+struct error *elf_section_error(const struct elf_file *file, const struct elf_section *sec,
+				uint64_t offset, const char *fmt, ...) _printf_(4, 5);
+
+struct elf_symbol {
+	const char *name; /* "" when it has none */
+	uint64_t value;
+	uint64_t size;
+	uint32_t section; /* SHN_UNDEF, a section, or SHN_ABS and the like */
+	uint8_t bind;	  /* STB_… */
+	uint8_t type;	  /* STT_… */
+	uint8_t visibility;
+};
+
+/* The number of symbols in a SHT_SYMTAB or SHT_DYNSYM section, the empty first one included. */
+size_t elf_symbol_count(const struct elf_file *file, const struct elf_section *symtab);
+struct error *elf_symbol_at(const struct elf_file *file, const struct elf_section *symtab,
+			    size_t index, struct elf_symbol *sym);
+
+struct elf_reloc {
+	uint64_t offset;
+	uint32_t symbol;
+	uint32_t type;
+	int64_t addend; /* 0 for SHT_REL */
+};
+
+/* The number of entries of a SHT_REL or SHT_RELA section. */
+size_t elf_reloc_count(const struct elf_file *file, const struct elf_section *rel);
+struct error *elf_reloc_at(const struct elf_file *file, const struct elf_section *rel, size_t index,
+			   struct elf_reloc *reloc);
+
+/*
+ * Walks the notes of a SHT_NOTE section's cursor. name is without its NUL
+ * bytes; false: no more, or malformed from there on.
+ */
+struct elf_note {
+	uint32_t type;
+	const char *name;
+	size_t name_len;
+	const void *desc;
+	size_t desc_len;
+};
+bool elf_note_next(struct cursor *notes, uint64_t align, struct elf_note *note);
+
+/* The GNU build id, borrowed; false: none. */
+bool elf_build_id(const struct elf_file *file, const void **id, size_t *len);
+
+/* Where in the file the byte at a virtual address stands; false: no segment holds it. */
+bool elf_file_offset(const struct elf_file *file, uint64_t addr, uint64_t *offset);
+
+#endif
