@@ -53,7 +53,8 @@ unsigned name_distance(const char *a, const char *b, unsigned limit);
  *	nearest_text(&near, &sb);	// "sched_switch" or "a, b or c"; or nothing
  *
  * A candidate is near when no more than a third of the wanted name's letters
- * is wrong, or when one of the two holds the other (three letters at least).
+ * is wrong and not many more than of the best one, or when one of the two
+ * holds the other (three letters at least).
  * It borrows the candidates until nearest_text().
  */
 struct nearest {
@@ -68,6 +69,8 @@ struct nearest {
 
 struct nearest nearest_make(const char *want);
 void nearest_offer(struct nearest *near, const char *candidate);
+/* The same, but compares name while the text will say label, which is borrowed. */
+void nearest_offer_as(struct nearest *near, const char *name, const char *label);
 /* Adds the names, each between quotes; false: there are none. */
 bool nearest_text(const struct nearest *near, struct strbuf *sb);
 

@@ -46,6 +46,9 @@ struct error *sys_sysctl(const struct sys_roots *roots, const char *name, int *v
 
 size_t sys_page_size(void);
 
+/* This process's effective capabilities: bit CAP_PERFMON and so on. */
+struct error *sys_capabilities(const struct sys_roots *roots, uint64_t *effective);
+
 /* ---- CPUs ---- */
 
 struct sys_cpus {
@@ -114,6 +117,9 @@ struct sys_perf_attempt {
 /* Why it failed with err (positive or negative errno), and what mends it. */
 struct error *sys_perf_event_explain(const struct sys_roots *roots,
 				     const struct sys_perf_attempt *attempt, int err);
+
+/* The same for mmap(2) of an event's ring of bytes (its header page included). */
+struct error *sys_perf_mmap_explain(const struct sys_roots *roots, size_t bytes, int err);
 
 /* ---- ioctls on its fds ---- */
 

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * perf_event_open(2) has one errno for a dozen refusals. What was asked and
+ * what the system says about itself (perf_event_paranoid, capabilities,
+ * lockdown, limits) tell most of them apart. Sources: man 2 perf_event_open;
+ * kernel/events/core.c; Documentation/admin-guide/perf-security.rst.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "lib/base/strbuf.h"
+#include "lib/sys/internal.h"
+
+enum {
+	/* <linux/capability.h> of 5.8 brought the first. */
+	SYS_CAP_PERFMON = 38,
+	SYS_CAP_SYS_ADMIN = 21,
+	SYS_CAP_IPC_LOCK = 14,
+};
+
+struct refusal {
+	const struct sys_roots *roots;
+	const struct sys_perf_attempt *attempt;
+	const struct perf_event_attr *attr;
+	const char *event;
+	const char *program;
+	int err;
+};
+
+static bool has_capability(const struct sys_roots *roots, unsigned cap)
+{
+	uint64_t caps = 0;
+
+	error_free(sys_capabilities(roots, &caps));
+	return (caps >> cap & 1) || (caps >> SYS_CAP_SYS_ADMIN & 1);
+}
+
+/* The highest perf_event_paranoid that lets one without capabilities do this. */
+static int highest_paranoid(const struct refusal *r)
+{
+	if (r->attr->type == PERF_TYPE_TRACEPOINT && r->attr->sample_type & PERF_SAMPLE_RAW)
+		return -1;
+	if (r->attempt->pid == -1)
+		return 0;
+	if (!r->attr->exclude_kernel)
+		return 1;
+	return 2;
+}
+
+static const char *asked_for(int highest)
+{
+	switch (highest) {
+	case -1:
+		return "reading a tracepoint's fields";
+	case 0:
+		return "watching whole CPUs";
+	case 1:
+		return "watching the kernel";
+	default:
+		return "watching processes";
+	}
+}
+
+static bool in_lockdown(const struct sys_roots *roots)
+{
+	_cleanup_free_ char *path =
+		sys_path("%s/kernel/security/lockdown", roots_or_default(roots)->sysfs);
+	_cleanup_free_ char *text = NULL;
+
+	if (!path)
+		return false;
+	_cleanup_error_ struct error *err = sys_read_file(path, 4096, &text, NULL);
+	return !err && strstr(text, "[confidentiality]");
+}
+
+static struct error *explain_permission(const struct refusal *r)
+{
+	int highest = highest_paranoid(r), paranoid = 0;
+	_cleanup_error_ struct error *unread =
+		sys_sysctl(r->roots, "kernel/perf_event_paranoid", &paranoid);
+
+	if (unread)
+		return error_hint(error_new(r->err, "not allowed to open %s", r->event),
+				  "the kernel shows no perf_event_paranoid: was it built without "
+				  "perf events?");
+	if (!has_capability(r->roots, SYS_CAP_PERFMON)) {
+		if (r->err == EACCES && r->attempt->pid > 0 && paranoid <= highest)
+			return error_hint(error_new(r->err,
+						    "not allowed to open %s: process %d belongs "
+						    "to somebody else",
+						    r->event, (int)r->attempt->pid),
+					  "run %s as root or as that user", r->program);
+		return error_hint(error_new(r->err,
+					    "not allowed to open %s: %s takes "
+					    "kernel.perf_event_paranoid of %d or less, and it is "
+					    "%d here",
+					    r->event, asked_for(highest), highest, paranoid),
+				  "run %s as root, give it the capability CAP_PERFMON, or type: "
+				  "sysctl kernel.perf_event_paranoid=%d",
+				  r->program, highest);
+	}
+	if (in_lockdown(r->roots))
+		return error_hint(error_new(r->err,
+					    "not allowed to open %s: the kernel is in lockdown "
+					    "(confidentiality)",
+					    r->event),
+				  "boot with lockdown=integrity, or without Secure Boot");
+	return error_hint(error_new(r->err,
+				    "not allowed to open %s, though this process has "
+				    "CAP_PERFMON or CAP_SYS_ADMIN",
+				    r->event),
+			  "a security module or a container's seccomp filter refuses "
+			  "perf_event_open: try outside of the container");
+}
+
+static struct error *explain_limit(const struct refusal *r)
+{
+	struct rlimit limit = {0};
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	if (r->attempt->open_fds)
+		strbuf_addf(&sb, " after %zu events", r->attempt->open_fds);
+	if (r->err == ENFILE)
+		return error_hint(error_new(r->err,
+					    "cannot open %s%s: the system's table of open "
+					    "files is full",
+					    r->event, strbuf_str(&sb)),
+				  "raise it: sysctl fs.file-max");
+	return error_hint(error_new(r->err,
+				    "cannot open %s%s: too many open files (the limit is %llu); an "
+				    "event takes one for each CPU or thread",
+				    r->event, strbuf_str(&sb), (unsigned long long)limit.rlim_cur),
+			  "raise the limit: ulimit -n %llu; or name fewer events, or fewer CPUs "
+			  "with -C",
+			  (unsigned long long)limit.rlim_cur * 4);
+}
+
+/* The PMU that the attr's type stands for, into name; NULL: the kernel's own kinds, or unknown. */
+static char *pmu_name(const struct refusal *r)
+{
+	_cleanup_names_ struct names pmus = {0};
+
+	if (r->attempt->pmu)
+		return strdup(r->attempt->pmu);
+	error_free(sys_pmu_list(r->roots, &pmus));
+	for (size_t i = 0; i < pmus.n; i++) {
+		uint32_t type;
+		struct error *err = sys_pmu_type(r->roots, pmus.v[i], &type);
+
+		if (!err && type == r->attr->type)
+			return strdup(pmus.v[i]);
+		error_free(err);
+	}
+	return NULL;
+}
+
+static bool is_hardware(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
+	       attr->type == PERF_TYPE_RAW;
+}
+
+/* The kernel's "cpu" PMU; arm and hybrid machines call theirs otherwise, with a "cpus" file. */
+static bool has_hardware_pmu(const struct sys_roots *roots)
+{
+	_cleanup_names_ struct names pmus = {0};
+
+	error_free(sys_pmu_list(roots, &pmus));
+	for (size_t i = 0; i < pmus.n; i++)
+		if (!strncmp(pmus.v[i], "cpu", 3) || strstr(pmus.v[i], "pmuv3"))
+			return true;
+	return false;
+}
+
+static struct error *explain_missing(const struct refusal *r)
+{
+	_cleanup_free_ char *pmu = NULL;
+
+	if (is_hardware(r->attr)) {
+		if (!has_hardware_pmu(r->roots))
+			return error_hint(error_new(r->err,
+						    "cannot open %s: this machine shows no "
+						    "hardware counters (a virtual machine often "
+						    "has none)",
+						    r->event),
+					  "use cpu-clock or another software event");
+		return error_hint(error_new(r->err, "%s is not supported by this CPU", r->event),
+				  "'perf list' names the events that are");
+	}
+	if (r->attr->type == PERF_TYPE_TRACEPOINT)
+		return error_hint(error_new(r->err, "the kernel has no tracepoint %s (number %llu)",
+					    r->event, (unsigned long long)r->attr->config),
+				  "was its module unloaded?");
+	pmu = pmu_name(r);
+	if (!pmu && r->attr->type > PERF_TYPE_BREAKPOINT)
+		return error_new(r->err, "cannot open %s: this machine has no PMU of number %u",
+				 r->event, r->attr->type);
+	return error_new(r->err, "%s is not supported%s%s", r->event, pmu ? " by PMU " : "",
+			 pmu ? pmu : "");
+}
+
+static struct error *explain_no_device(const struct refusal *r)
+{
+	_cleanup_cpus_ struct sys_cpus online = {0};
+	_cleanup_error_ struct error *unread = sys_cpus_online(r->roots, &online);
+	int cpu = r->attempt->cpu;
+
+	if (!unread && cpu >= 0 && !sys_cpus_has(&online, (unsigned)cpu))
+		return error_hint(error_new(r->err, "cannot open %s: CPU %d is not online",
+					    r->event, cpu),
+				  "'cat /sys/devices/system/cpu/online' lists those that are");
+	return explain_missing(r);
+}
+
+static struct error *explain_unsupported(const struct refusal *r)
+{
+	const struct perf_event_attr *attr = r->attr;
+	struct error *err;
+
+	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
+		return error_new(r->err, "%s: this CPU records no branch stacks", r->event);
+	if (attr->aux_output)
+		return error_new(r->err, "%s: this PMU has no AUX output", r->event);
+	if (attr->precise_ip)
+		return error_hint(error_new(r->err, "%s: precise sampling is not supported",
+					    r->event),
+				  "leave out the :p");
+	if (attr->sample_period) {
+		err = error_new(r->err,
+				"%s cannot be sampled: its PMU counts, but raises no interrupt",
+				r->event);
+		return error_hint(err, "use cpu-clock, or count it");
+	}
+	return explain_missing(r);
+}
+
+static struct error *explain_invalid(const struct refusal *r)
+{
+	const struct perf_event_attr *attr = r->attr;
+	int max_rate;
+
+	if (attr->freq) {
+		_cleanup_error_ struct error *unread =
+			sys_sysctl(r->roots, "kernel/perf_event_max_sample_rate", &max_rate);
+
+		if (!unread && attr->sample_freq > (unsigned)max_rate)
+			return error_hint(
+				error_new(r->err, "%s: the frequency %llu is above the limit of %d",
+					  r->event, (unsigned long long)attr->sample_freq,
+					  max_rate),
+				"record with -F %d, or type: sysctl "
+				"kernel.perf_event_max_sample_rate=%llu",
+				max_rate, (unsigned long long)attr->sample_freq);
+	}
+	if (attr->type == PERF_TYPE_TRACEPOINT && attr->precise_ip)
+		return error_hint(error_new(r->err, "%s: a tracepoint has no precision", r->event),
+				  "leave out the :p");
+	return error_new(r->err,
+			 "cannot open %s: the kernel finds its parameters invalid, or "
+			 "does not know one of them",
+			 r->event);
+}
+
+static struct error *explain_memory(const struct refusal *r)
+{
+	int stack = 0;
+
+	if (r->attr->sample_type & PERF_SAMPLE_CALLCHAIN) {
+		error_free(sys_sysctl(r->roots, "kernel/perf_event_max_stack", &stack));
+		return error_hint(error_new(r->err,
+					    "cannot open %s: no memory for call chains of %d "
+					    "entries",
+					    r->event, stack),
+				  "type: sysctl kernel.perf_event_max_stack=127");
+	}
+	return error_errno(r->err, "cannot open %s", r->event);
+}
+
+struct error *sys_perf_event_explain(const struct sys_roots *roots,
+				     const struct sys_perf_attempt *attempt, int err)
+{
+	int stack = 0;
+	struct refusal r = {
+		.roots = roots,
+		.attempt = attempt,
+		.attr = attempt->attr,
+		.event = attempt->event ? attempt->event : "event",
+		.program = attempt->program ? attempt->program : "perf-bpf",
+		.err = abs(err),
+	};
+
+	switch (r.err) {
+	case EPERM:
+	case EACCES:
+		return explain_permission(&r);
+	case EMFILE:
+	case ENFILE:
+		return explain_limit(&r);
+	case ENOENT:
+	case ENXIO:
+		return explain_missing(&r);
+	case ENODEV:
+		return explain_no_device(&r);
+	case EOPNOTSUPP:
+		return explain_unsupported(&r);
+	case EINVAL:
+		return explain_invalid(&r);
+	case ENOMEM:
+		return explain_memory(&r);
+	case EOVERFLOW:
+		error_free(sys_sysctl(roots, "kernel/perf_event_max_stack", &stack));
+		return error_hint(error_new(EOVERFLOW,
+					    "cannot open %s: call chains of %u entries are above "
+					    "the limit of %d",
+					    r.event, r.attr->sample_max_stack, stack),
+				  "type: sysctl kernel.perf_event_max_stack=%u",
+				  r.attr->sample_max_stack);
+	case EBUSY:
+		return error_hint(error_new(EBUSY,
+					    "cannot open %s: another program holds the PMU for "
+					    "itself",
+					    r.event),
+				  "end it; the NMI watchdog takes a counter too: sysctl "
+				  "kernel.nmi_watchdog=0");
+	case ESRCH:
+		return error_hint(error_new(ESRCH, "cannot open %s: there is no process %d",
+					    r.event, (int)attempt->pid),
+				  "'ps -e' lists the processes");
+	case ENOSYS:
+		return error_hint(error_new(ENOSYS,
+					    "cannot open %s: the kernel has no "
+					    "perf_event_open",
+					    r.event),
+				  "it was built without CONFIG_PERF_EVENTS, or a container's "
+				  "seccomp filter hides it");
+	case E2BIG:
+		return error_new(E2BIG,
+				 "cannot open %s: this kernel is too old for one of its parameters",
+				 r.event);
+	default:
+		return error_errno(r.err, "cannot open %s", r.event);
+	}
+}
+
+struct error *sys_perf_mmap_explain(const struct sys_roots *roots, size_t bytes, int err)
+{
+	int limit_kb = 0;
+
+	err = abs(err);
+	if (err != EPERM)
+		return error_errno(err, "cannot map a ring of %zu KiB", bytes / 1024);
+	error_free(sys_sysctl(roots, "kernel/perf_event_mlock_kb", &limit_kb));
+	return error_hint(error_new(EPERM,
+				    "not allowed to map a ring of %zu KiB: without CAP_IPC_LOCK "
+				    "all rings of a CPU together get %d KiB",
+				    bytes / 1024, limit_kb),
+			  "ask for smaller rings with -m, or type: sysctl "
+			  "kernel.perf_event_mlock_kb=%zu",
+			  bytes / 1024 * 4);
+}

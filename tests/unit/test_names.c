@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "lib/base/cleanup.h"
+#include "lib/base/names.h"
+#include "lib/base/util.h"
+
+static void globs_match_as_the_shells_do(void **state)
+{
+	static const struct {
+		const char *pattern, *name;
+		bool matches;
+	} cases[] = {
+		{"sys_enter_*", "sys_enter_write", true},
+		{"sys_enter_*", "sys_exit_write", false},
+		{"*write*", "sys_enter_pwrite64", true},
+		{"*", "", true},
+		{"?", "", false},
+		{"", "", true},
+		{"", "a", false},
+		{"a?c", "abc", true},
+		{"a?c", "ac", false},
+		{"sched_[sw]*", "sched_wakeup", true},
+		{"sched_[a-d]*", "sched_wakeup", false},
+		{"sched_[!a-d]*", "sched_wakeup", true},
+		{"sched_[^v-x]*", "sched_wakeup", false},
+		{"[]]", "]", true},
+		{"[!]]", "]", false},
+		{"[a-]", "-", true},
+		{"a[b", "a[b", true},
+		{"a[b", "ab", false},
+		{"\\*", "*", true},
+		{"\\*", "x", false},
+		{"a*b*c", "aXbYbZc", true},
+		{"a*b*c", "aXbYbZ", false},
+		{"**a", "bba", true},
+		{"a**", "a", true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		if (glob_match(cases[i].pattern, cases[i].name) != cases[i].matches)
+			fail_msg("'%s' on '%s'", cases[i].pattern, cases[i].name);
+	assert_true(glob_is_pattern("a*"));
+	assert_true(glob_is_pattern("a[b]"));
+	assert_false(glob_is_pattern("sys_enter_write"));
+}
+
+/* A matcher that tries all ways would take longer than the universe lasts. */
+static void many_stars_cost_no_more_than_the_product_of_lengths(void **state)
+{
+	char pattern[401], name[4001];
+
+	for (size_t i = 0; i < 400; i += 2)
+		memcpy(pattern + i, "*a", 2);
+	pattern[399] = 'b';
+	pattern[400] = 0;
+	memset(name, 'a', 4000);
+	name[4000] = 0;
+	assert_false(glob_match(pattern, name));
+}
+
+static void distances_count_letters(void **state)
+{
+	assert_int_equal(name_distance("", "", 3), 0);
+	assert_int_equal(name_distance("abc", "abc", 3), 0);
+	assert_int_equal(name_distance("abc", "ABC", 3), 0);
+	assert_int_equal(name_distance("abc", "ab", 3), 1);
+	assert_int_equal(name_distance("abc", "xabc", 3), 1);
+	assert_int_equal(name_distance("abc", "acb", 3), 1);
+	assert_int_equal(name_distance("kitten", "sitting", 5), 3);
+	assert_int_equal(name_distance("kitten", "sitting", 2), 3);
+	assert_int_equal(name_distance("abc", "xyzw", 2), 3);
+	assert_int_equal(name_distance("", "abc", 3), 3);
+
+	char longest[200];
+	memset(longest, 'a', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = 0;
+	assert_int_equal(name_distance(longest, longest, 4), 5);
+}
+
+static char *nearest_of(const char *want, const char *const *names, size_t n)
+{
+	struct nearest near = nearest_make(want);
+	struct strbuf sb = STRBUF_INIT;
+
+	for (size_t i = 0; i < n; i++)
+		nearest_offer(&near, names[i]);
+	if (!nearest_text(&near, &sb)) {
+		strbuf_deinit(&sb);
+		return NULL;
+	}
+	return strbuf_steal(&sb);
+}
+
+static void nearest_names_come_best_first(void **state)
+{
+	static const char *const names[] = {
+		"sched_wakeup", "sched_switch",	   "sched_stat_wait",
+		"sys_exit",	"sched_waking",	   "sched_wakeup_new",
+		"write",	"sys_enter_write", "sys_enter_pwrite64",
+	};
+	_cleanup_free_ char *typo = nearest_of("sched_swich", names, ARRAY_SIZE(names));
+	_cleanup_free_ char *part = nearest_of("enter_write", names, ARRAY_SIZE(names));
+	_cleanup_free_ char *three = nearest_of("sched_wakup", names, ARRAY_SIZE(names));
+	_cleanup_free_ char *none = nearest_of("page_fault_user", names, ARRAY_SIZE(names));
+
+	assert_string_equal(typo, "'sched_switch'");
+	assert_string_equal(part, "'sys_enter_write'");
+	assert_string_equal(three, "'sched_wakeup' or 'sched_waking'");
+	assert_null(none);
+}
+
+static void lists_own_what_they_hold(void **state)
+{
+	_cleanup_names_ struct names names = {0};
+	char buffer[] = "zeta";
+
+	assert_true(names_add(&names, buffer));
+	memcpy(buffer, "xxxx", 4);
+	assert_true(names_add_n(&names, "alphabet", 5));
+	names_sort(&names);
+	assert_int_equal(names.n, 2);
+	assert_string_equal(names.v[0], "alpha");
+	assert_string_equal(names.v[1], "zeta");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(globs_match_as_the_shells_do),
+		cmocka_unit_test(many_stars_cost_no_more_than_the_product_of_lengths),
+		cmocka_unit_test(distances_count_letters),
+		cmocka_unit_test(nearest_names_come_best_first),
+		cmocka_unit_test(lists_own_what_they_hold),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* lib/sys on trees made up in a temporary folder: no privileged call. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "lib/base/util.h"
+#include "lib/sys/proc.h"
+#include "lib/sys/sys.h"
+#include "lib/sys/tracefs.h"
+
+struct tree {
+	char top[64];
+	char tracefs[96], proc[96], sysfs[96];
+	struct sys_roots roots;
+};
+
+static void put(const struct tree *tree, const char *path, const char *text)
+{
+	char full[512];
+
+	snprintf(full, sizeof(full), "%s/%s", tree->top, path);
+	for (char *slash = full + 1; (slash = strchr(slash, '/')); slash++) {
+		*slash = 0;
+		mkdir(full, 0755);
+		*slash = '/';
+	}
+	FILE *f = fopen(full, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+static int set_up(void **state)
+{
+	struct tree *tree = calloc(1, sizeof(*tree));
+
+	strcpy(tree->top, "/tmp/perf-bpf-unit.XXXXXX");
+	if (!mkdtemp(tree->top))
+		return -1;
+	snprintf(tree->tracefs, sizeof(tree->tracefs), "%s/tracefs", tree->top);
+	snprintf(tree->proc, sizeof(tree->proc), "%s/proc", tree->top);
+	snprintf(tree->sysfs, sizeof(tree->sysfs), "%s/sys", tree->top);
+	tree->roots = (struct sys_roots){tree->tracefs, tree->proc, tree->sysfs};
+
+	put(tree, "tracefs/events/header_page", "field: u64 timestamp;\n");
+	put(tree, "tracefs/events/sched/enable", "0\n");
+	put(tree, "tracefs/events/sched/sched_switch/id", "314\n");
+	put(tree, "tracefs/events/sched/sched_switch/format", "name: sched_switch\nID: 314\n");
+	put(tree, "tracefs/events/sched/sched_wakeup/id", "316\n");
+	put(tree, "tracefs/events/syscalls/sys_enter_write/id", "700\n");
+	put(tree, "tracefs/events/syscalls/sys_enter_pwrite64/id", "701\n");
+	put(tree, "tracefs/events/syscalls/sys_exit_write/id", "702\n");
+	put(tree, "tracefs/events/syscalls/sys_broken/id", "none\n");
+	put(tree, "tracefs/events/ftrace/function/format", "name: function\n");
+	put(tree, "proc/sys/kernel/perf_event_paranoid", "2\n");
+	put(tree, "proc/sys/kernel/perf_event_max_sample_rate", "100000\n");
+	put(tree, "proc/sys/kernel/perf_event_max_stack", "127\n");
+	put(tree, "proc/sys/kernel/perf_event_mlock_kb", "516\n");
+	put(tree, "proc/self/status", "Name:\ttest\nCapEff:\t0000000000000000\n");
+	put(tree, "sys/devices/system/cpu/online", "0-1,3\n");
+	put(tree, "sys/devices/system/cpu/possible", "0-7\n");
+	put(tree, "sys/bus/event_source/devices/cpu/type", "4\n");
+	put(tree, "sys/bus/event_source/devices/cpu/format/event", "config:0-7,32-35\n");
+	put(tree, "sys/bus/event_source/devices/cpu/format/umask", "config:8-15\n");
+	put(tree, "sys/bus/event_source/devices/cpu/format/ldlat", "config1:0-15\n");
+	put(tree, "sys/bus/event_source/devices/cpu/events/cycles", "event=0x3c\n");
+	put(tree, "sys/bus/event_source/devices/uprobe/type", "9\n");
+	*state = tree;
+	return 0;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+	return remove(path);
+}
+
+static int tear_down(void **state)
+{
+	struct tree *tree = *state;
+
+	nftw(tree->top, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	free(tree);
+	return 0;
+}
+
+static void assert_fails(struct error *err, int code, const char *msg, const char *hint)
+{
+	assert_non_null(err);
+	assert_int_equal(err->code, code);
+	assert_string_equal(err->msg, msg);
+	if (hint)
+		assert_string_equal(err->hint, hint);
+	else
+		assert_null(err->hint);
+	error_free(err);
+}
+
+static void files_are_read_whole_and_within_bounds(void **state)
+{
+	const struct tree *tree = *state;
+	char path[256];
+	_cleanup_free_ char *data = NULL;
+	size_t size;
+	int value;
+
+	/* A pseudo file says it has 0 bytes. */
+	assert_null(sys_read_file("/proc/self/status", 1 << 20, &data, &size));
+	assert_true(size > 100 && data[size] == 0 && strlen(data) == size);
+	snprintf(path, sizeof(path), "%s/events/sched/sched_switch/format", tree->tracefs);
+	struct error *err = sys_read_file(path, 10, &data, &size);
+	assert_int_equal(err->code, EFBIG);
+	error_free(err);
+	assert_null(sys_sysctl(&tree->roots, "kernel/perf_event_paranoid", &value));
+	assert_int_equal(value, 2);
+	snprintf(path, sizeof(path), "%s/events/syscalls/sys_broken/id", tree->tracefs);
+	uint64_t id = 77;
+	err = sys_read_u64(path, &id);
+	assert_int_equal(err->code, EBADMSG);
+	assert_int_equal(id, 77);
+	error_free(err);
+}
+
+static void cpu_lists_are_parsed(void **state)
+{
+	const struct tree *tree = *state;
+	static const char *const bad[] = {"a",	"1-",	      "3-1", "1,,2", "1,",
+					  "-1", "0-99999999", "1 2", "1;"};
+	_cleanup_cpus_ struct sys_cpus cpus = {0};
+
+	assert_null(sys_cpus_online(&tree->roots, &cpus));
+	assert_int_equal(cpus.n, 3);
+	assert_int_equal(cpus.v[2], 3);
+	assert_true(sys_cpus_has(&cpus, 1));
+	assert_false(sys_cpus_has(&cpus, 2));
+	assert_null(sys_cpus_possible(&tree->roots, &cpus));
+	assert_int_equal(cpus.n, 8);
+	assert_null(sys_cpus_parse("5,1-2,2", &cpus));
+	assert_int_equal(cpus.n, 3);
+	assert_int_equal(cpus.v[0], 1);
+	assert_int_equal(cpus.v[2], 5);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct error *err = sys_cpus_parse(bad[i], &cpus);
+		if (!err)
+			fail_msg("'%s' was taken", bad[i]);
+		assert_int_equal(err->code, EINVAL);
+		error_free(err);
+	}
+	assert_int_equal(cpus.n, 3);
+}
+
+static void pmus_and_their_terms(void **state)
+{
+	const struct tree *tree = *state;
+	struct perf_event_attr attr = {.config = 0xffff0000ull << 32};
+	_cleanup_free_ char *terms = NULL;
+	struct sys_pmu_field field;
+	uint32_t type;
+
+	assert_null(sys_pmu_type(&tree->roots, "uprobe", &type));
+	assert_int_equal(type, 9);
+	assert_fails(sys_pmu_type(&tree->roots, "uprob", &type), ENOENT,
+		     "this machine has no PMU 'uprob'", "did you mean 'uprobe'?");
+	assert_fails(sys_pmu_type(&tree->roots, "../devices/cpu", &type), ENOENT,
+		     "this machine has no PMU '../devices/cpu'", "did you mean 'cpu'?");
+	assert_null(sys_pmu_field(&tree->roots, "cpu", "event", &field));
+	assert_true(field.word == 0 && field.mask == 0xf000000ffull);
+	assert_true(sys_pmu_field_set(&field, &attr, 0xabc));
+	assert_true(attr.config == (0xffff0000ull << 32 | 0xa000000bcull));
+	assert_false(sys_pmu_field_set(&field, &attr, 0x1000));
+	assert_null(sys_pmu_field(&tree->roots, "cpu", "ldlat", &field));
+	assert_true(sys_pmu_field_set(&field, &attr, 30));
+	assert_int_equal(attr.config1, 30);
+	assert_fails(sys_pmu_field(&tree->roots, "cpu", "umsak", &field), ENOENT,
+		     "PMU 'cpu' has no term 'umsak'", "did you mean 'umask'?");
+	assert_null(sys_pmu_event(&tree->roots, "cpu", "cycles", &terms));
+	assert_string_equal(terms, "event=0x3c");
+
+	static const char *const bad[] = {
+		"",	  "config",    "config:",      "config:64", "config:7-3",
+		"conf:1", "config:1,", "config:0-63x", "config1:a"};
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct error *err = sys_pmu_field_parse(bad[i], &field);
+		if (!err)
+			fail_msg("'%s' was taken", bad[i]);
+		error_free(err);
+	}
+	assert_null(sys_pmu_field_parse("config2:0-63\n", &field));
+	assert_true(field.word == 2 && field.mask == ~0ull);
+}
+
+static void tracepoints_are_found_by_name_and_glob(void **state)
+{
+	const struct sys_roots *roots = &((struct tree *)*state)->roots;
+	_cleanup_names_ struct names systems = {0}, events = {0}, found = {0};
+	_cleanup_free_ char *format = NULL;
+	uint64_t id = 0;
+
+	assert_null(sys_tracepoint_id(roots, "sched", "sched_switch", &id));
+	assert_int_equal(id, 314);
+	assert_null(sys_tracepoint_format(roots, "sched", "sched_switch", &format, NULL));
+	assert_string_equal(format, "name: sched_switch\nID: 314\n");
+	assert_null(sys_tracepoint_systems(roots, &systems));
+	assert_int_equal(systems.n, 3);
+	assert_string_equal(systems.v[1], "sched");
+	assert_null(sys_tracepoint_events(roots, "sched", &events));
+	assert_int_equal(events.n, 2);
+	assert_string_equal(events.v[0], "sched_switch");
+	assert_null(sys_tracepoint_match(roots, "sys*", "sys_enter_*", &found));
+	assert_int_equal(found.n, 2);
+	assert_string_equal(found.v[0], "syscalls:sys_enter_pwrite64");
+	assert_null(sys_tracepoint_match(roots, "*", "*switch", &found));
+	assert_int_equal(found.n, 3);
+	/* What has no id is no perf event. */
+	struct error *err = sys_tracepoint_match(roots, "ftrace", "*", &found);
+	assert_int_equal(err->code, ENOENT);
+	error_free(err);
+	assert_true(sys_tracepoint_exists(roots, "sched", "sched_wakeup"));
+	assert_false(sys_tracepoint_exists(roots, "sched", "../sched/sched_wakeup"));
+}
+
+static void a_missing_tracepoint_names_the_nearest(void **state)
+{
+	const struct sys_roots *roots = &((struct tree *)*state)->roots;
+	uint64_t id;
+
+	assert_fails(sys_tracepoint_id(roots, "sched", "sched_swich", &id), ENOENT,
+		     "there is no tracepoint sched:sched_swich",
+		     "did you mean 'sched:sched_switch'?");
+	assert_fails(sys_tracepoint_id(roots, "syscall", "sys_enter_write", &id), ENOENT,
+		     "there is no tracepoint syscall:sys_enter_write",
+		     "did you mean 'syscalls:sys_enter_write'?");
+	assert_fails(sys_tracepoint_id(roots, "mm", "sched_wakup", &id), ENOENT,
+		     "there is no tracepoint mm:sched_wakup", "did you mean 'sched:sched_wakeup'?");
+	assert_fails(sys_tracepoint_id(roots, "sched", "../../secret", &id), ENOENT,
+		     "there is no tracepoint sched:../../secret",
+		     "'perf list sched:*' lists all of that system");
+}
+
+static void maps_lines_are_taken_apart(void **state)
+{
+	char text[] = "55d0c8a00000-55d0c8a02000 r-xp 00001000 fe:01 4243   /usr/bin/a b\\012c\n"
+		      "rubbish\n"
+		      "7f0000000000-7f0000001000 rw-s 00000000 00:00 0 \n"
+		      "7ffc1000-7ffc2000 rw-p 00000000 00:00 0   [stack]\n"
+		      "7ffc1000-7ffc2000 rw-p";
+	char *pos = text;
+	struct sys_map map;
+
+	assert_true(sys_maps_next(&pos, &map));
+	assert_true(map.start == 0x55d0c8a00000 && map.end == 0x55d0c8a02000);
+	assert_true(map.pgoff == 0x1000 && map.maj == 0xfe && map.min == 1 && map.ino == 4243);
+	assert_true(map.prot == (PROT_READ | PROT_EXEC) && map.flags == MAP_PRIVATE);
+	assert_string_equal(map.path, "/usr/bin/a b\nc");
+	assert_true(sys_maps_next(&pos, &map));
+	assert_true(map.flags == MAP_SHARED && map.prot == (PROT_READ | PROT_WRITE));
+	assert_string_equal(map.path, "");
+	assert_true(sys_maps_next(&pos, &map));
+	assert_string_equal(map.path, "[stack]");
+	assert_false(sys_maps_next(&pos, &map));
+	assert_false(sys_maps_next(&pos, &map));
+}
+
+static void processes_say_who_they_are(void **state)
+{
+	struct tree *tree = *state;
+	struct sys_proc_status status;
+	_cleanup_pids_ struct sys_pids pids = {0}, tids = {0};
+
+	put(tree, "proc/12/status", "Name:\ta\\nb\\\\c\nTgid:\t12\nPPid:\t1\nVmPeak:\t 10 kB\n");
+	put(tree, "proc/12/task/13/status",
+	    "Name:\tkworker/u8:2-events_unbound\nTgid:\t12\nPPid:\t2\n");
+	put(tree, "proc/12/task/12/status", "Tgid:\t12\n");
+	assert_null(sys_proc_pids(&tree->roots, &pids));
+	assert_int_equal(pids.n, 1);
+	assert_null(sys_proc_tids(&tree->roots, 12, &tids));
+	assert_true(tids.n == 2 && tids.v[0] == 12 && tids.v[1] == 13);
+	assert_null(sys_proc_status(&tree->roots, 0, 12, &status));
+	assert_string_equal(status.comm, "a\nb\\c");
+	assert_true(status.tgid == 12 && status.ppid == 1 && !status.kernel_thread);
+	assert_null(sys_proc_status(&tree->roots, 12, 13, &status));
+	assert_string_equal(status.comm, "kworker/u8:2-ev");
+	assert_true(status.kernel_thread);
+	struct error *err = sys_proc_status(&tree->roots, 12, 12, &status);
+	assert_int_equal(err->code, EBADMSG);
+	error_free(err);
+	assert_fails(sys_proc_status(&tree->roots, 0, 99, &status), ESRCH, "there is no process 99",
+		     NULL);
+	assert_fails(sys_proc_tids(&tree->roots, 99, &tids), ESRCH, "there is no process 99", NULL);
+}
+
+static struct error *explain(const struct tree *tree, struct perf_event_attr *attr,
+			     const char *event, pid_t pid, int cpu, int err)
+{
+	struct sys_perf_attempt attempt = {.attr = attr, .event = event, .pid = pid, .cpu = cpu};
+
+	return sys_perf_event_explain(&tree->roots, &attempt, err);
+}
+
+static void refusals_for_lack_of_rights(void **state)
+{
+	struct tree *tree = *state;
+	struct perf_event_attr clock = {.type = PERF_TYPE_SOFTWARE};
+	struct perf_event_attr user = {.type = PERF_TYPE_SOFTWARE, .exclude_kernel = 1};
+	struct perf_event_attr tp = {.type = PERF_TYPE_TRACEPOINT, .sample_type = PERF_SAMPLE_RAW};
+
+	assert_fails(explain(tree, &clock, "cpu-clock", -1, 0, -EACCES), EACCES,
+		     "not allowed to open cpu-clock: watching whole CPUs takes "
+		     "kernel.perf_event_paranoid of 0 or less, and it is 2 here",
+		     "run perf-bpf as root, give it the capability CAP_PERFMON, or type: sysctl "
+		     "kernel.perf_event_paranoid=0");
+	assert_fails(explain(tree, &clock, "cpu-clock", 0, -1, EACCES), EACCES,
+		     "not allowed to open cpu-clock: watching the kernel takes "
+		     "kernel.perf_event_paranoid of 1 or less, and it is 2 here",
+		     "run perf-bpf as root, give it the capability CAP_PERFMON, or type: sysctl "
+		     "kernel.perf_event_paranoid=1");
+	assert_fails(explain(tree, &tp, "sched:sched_switch", 0, -1, -EPERM), EPERM,
+		     "not allowed to open sched:sched_switch: reading a tracepoint's fields takes "
+		     "kernel.perf_event_paranoid of -1 or less, and it is 2 here",
+		     "run perf-bpf as root, give it the capability CAP_PERFMON, or type: sysctl "
+		     "kernel.perf_event_paranoid=-1");
+	assert_fails(explain(tree, &user, "cpu-clock:u", 1, -1, -EACCES), EACCES,
+		     "not allowed to open cpu-clock:u: process 1 belongs to somebody else",
+		     "run perf-bpf as root or as that user");
+	put(tree, "proc/self/status", "Name:\ttest\nCapEff:\t0000004000000000\n"); /* PERFMON */
+	assert_fails(explain(tree, &clock, "cpu-clock", -1, 0, -EPERM), EPERM,
+		     "not allowed to open cpu-clock, though this process has CAP_PERFMON or "
+		     "CAP_SYS_ADMIN",
+		     "a security module or a container's seccomp filter refuses perf_event_open: "
+		     "try outside of the container");
+	put(tree, "sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
+	assert_fails(explain(tree, &clock, "cpu-clock", -1, 0, -EPERM), EPERM,
+		     "not allowed to open cpu-clock: the kernel is in lockdown (confidentiality)",
+		     "boot with lockdown=integrity, or without Secure Boot");
+	assert_fails(explain(tree, &clock, NULL, -1, 0, ENOSYS), ENOSYS,
+		     "cannot open event: the kernel has no perf_event_open",
+		     "it was built without CONFIG_PERF_EVENTS, or a container's seccomp filter "
+		     "hides it");
+}
+
+static void refusals_for_lack_of_hardware(void **state)
+{
+	struct tree *tree = *state;
+	struct perf_event_attr cycles = {.type = PERF_TYPE_HARDWARE};
+	struct perf_event_attr unknown = {.type = 4711};
+	struct perf_event_attr uprobe = {.type = 9};
+	struct perf_event_attr sampled = {.type = 9, .sample_period = 1};
+	struct perf_event_attr tp = {.type = PERF_TYPE_TRACEPOINT, .config = 999};
+
+	assert_fails(explain(tree, &cycles, "cycles", -1, 2, -ENODEV), ENODEV,
+		     "cannot open cycles: CPU 2 is not online",
+		     "'cat /sys/devices/system/cpu/online' lists those that are");
+	assert_fails(explain(tree, &cycles, "cycles", -1, 1, -ENOENT), ENOENT,
+		     "cycles is not supported by this CPU",
+		     "'perf list' names the events that are");
+	assert_fails(explain(tree, &unknown, "foo//", -1, 0, ENOENT), ENOENT,
+		     "cannot open foo//: this machine has no PMU of number 4711", NULL);
+	assert_fails(explain(tree, &uprobe, "uprobe//", -1, 0, ENOENT), ENOENT,
+		     "uprobe// is not supported by PMU uprobe", NULL);
+	assert_fails(explain(tree, &sampled, "power/energy/", -1, 0, EOPNOTSUPP), EOPNOTSUPP,
+		     "power/energy/ cannot be sampled: its PMU counts, but raises no interrupt",
+		     "use cpu-clock, or count it");
+	assert_fails(explain(tree, &tp, "a:b", -1, 0, ENOENT), ENOENT,
+		     "the kernel has no tracepoint a:b (number 999)", "was its module unloaded?");
+
+	char path[256];
+	snprintf(path, sizeof(path), "%s/bus/event_source/devices/cpu", tree->sysfs);
+	nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	assert_fails(explain(tree, &cycles, "cycles", -1, 1, -ENOENT), ENOENT,
+		     "cannot open cycles: this machine shows no hardware counters (a virtual "
+		     "machine often has none)",
+		     "use cpu-clock or another software event");
+}
+
+static void refusals_for_limits_and_parameters(void **state)
+{
+	struct tree *tree = *state;
+	struct perf_event_attr fast = {
+		.type = PERF_TYPE_SOFTWARE, .freq = 1, .sample_freq = 200000};
+	struct perf_event_attr deep = {.sample_type = PERF_SAMPLE_CALLCHAIN,
+				       .sample_max_stack = 500};
+	struct sys_perf_attempt many = {
+		.attr = &fast, .event = "cpu-clock", .pid = -1, .open_fds = 1019};
+
+	assert_fails(explain(tree, &fast, "cpu-clock", -1, 0, -EINVAL), EINVAL,
+		     "cpu-clock: the frequency 200000 is above the limit of 100000",
+		     "record with -F 100000, or type: sysctl "
+		     "kernel.perf_event_max_sample_rate=200000");
+	assert_fails(explain(tree, &deep, "cpu-clock", -1, 0, -EOVERFLOW), EOVERFLOW,
+		     "cannot open cpu-clock: call chains of 500 entries are above the limit of 127",
+		     "type: sysctl kernel.perf_event_max_stack=500");
+	assert_fails(explain(tree, &fast, "cpu-clock", 4242, -1, -ESRCH), ESRCH,
+		     "cannot open cpu-clock: there is no process 4242",
+		     "'ps -e' lists the processes");
+	struct error *err = sys_perf_event_explain(&tree->roots, &many, -EMFILE);
+	assert_int_equal(err->code, EMFILE);
+	assert_non_null(strstr(err->msg, "cannot open cpu-clock after 1019 events: too many open "
+					 "files (the limit is "));
+	assert_non_null(strstr(err->hint, "ulimit -n "));
+	error_free(err);
+	err = explain(tree, &fast, "cycles", -1, 0, -EBUSY);
+	assert_int_equal(err->code, EBUSY);
+	error_free(err);
+	assert_fails(sys_perf_mmap_explain(&tree->roots, 1 << 20, -EPERM), EPERM,
+		     "not allowed to map a ring of 1024 KiB: without CAP_IPC_LOCK all rings of a "
+		     "CPU together get 516 KiB",
+		     "ask for smaller rings with -m, or type: sysctl "
+		     "kernel.perf_event_mlock_kb=4096");
+}
+
+int main(void)
+{
+#define ON_TREE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		ON_TREE(files_are_read_whole_and_within_bounds),
+		ON_TREE(cpu_lists_are_parsed),
+		ON_TREE(pmus_and_their_terms),
+		ON_TREE(tracepoints_are_found_by_name_and_glob),
+		ON_TREE(a_missing_tracepoint_names_the_nearest),
+		ON_TREE(maps_lines_are_taken_apart),
+		ON_TREE(processes_say_who_they_are),
+		ON_TREE(refusals_for_lack_of_rights),
+		ON_TREE(refusals_for_lack_of_hardware),
+		ON_TREE(refusals_for_limits_and_parameters),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
