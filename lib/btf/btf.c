@@ -1,0 +1,712 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * BTF: a header, a section of types, a section of strings
+ * (Documentation/bpf/btf.rst, include/uapi/linux/btf.h of the kernel).
+ *
+ * A type is 12 bytes, followed by what its kind brings: members, values,
+ * parameters. Types have no index in the file, so one pass finds where each
+ * begins. The kernel's BTF has 5.5 MB and is opened at every start; hence
+ * that pass is also the only check: it keeps the largest type id and the
+ * largest string offset seen and compares them once, at the end. (When they
+ * are too large, a second, slow pass finds out where, for the message.) The
+ * bytes are used where they are, a mapping of /sys/kernel/btf/vmlinux say;
+ * only BTF of the other byte order, or that is written to, is copied.
+ *
+ * What is not checked here: that chains of references end, and that members
+ * lie within their struct. Whoever follows references bounds the walk.
+ */
+#include "lib/btf/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define STR_MAX 0x7fffffff
+
+static const struct btf_type void_type;
+
+int btf_fail(int code)
+{
+	errno = code;
+	return -code;
+}
+
+void *btf_fail_ptr(int code)
+{
+	errno = code;
+	return NULL;
+}
+
+int btf_edge(struct error *err)
+{
+	int code = err ? err->code : 0;
+
+	error_free(err);
+	return code ? btf_fail(code) : 0;
+}
+
+void *btf_edge_ptr(struct error *err)
+{
+	btf_edge(err);
+	return NULL;
+}
+
+bool btf_opts_unknown(const void *opts, size_t sz, size_t known)
+{
+	const uint8_t *p = opts;
+
+	for (size_t i = known; i < sz; i++)
+		if (p[i])
+			return true;
+	return false;
+}
+
+int btf_extra_size(uint32_t kind, uint32_t vlen)
+{
+	switch (kind) {
+	case BTF_KIND_PTR:
+	case BTF_KIND_FWD:
+	case BTF_KIND_TYPEDEF:
+	case BTF_KIND_VOLATILE:
+	case BTF_KIND_CONST:
+	case BTF_KIND_RESTRICT:
+	case BTF_KIND_FUNC:
+	case BTF_KIND_FLOAT:
+	case BTF_KIND_TYPE_TAG:
+		return 0;
+	case BTF_KIND_INT:
+	case BTF_KIND_VAR:
+	case BTF_KIND_DECL_TAG:
+		return 4;
+	case BTF_KIND_ARRAY:
+		return sizeof(struct btf_array);
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return vlen * sizeof(struct btf_member);
+	case BTF_KIND_ENUM:
+		return vlen * sizeof(struct btf_enum);
+	case BTF_KIND_ENUM64:
+		return vlen * sizeof(struct btf_enum64_data);
+	case BTF_KIND_FUNC_PROTO:
+		return vlen * sizeof(struct btf_param);
+	case BTF_KIND_DATASEC:
+		return vlen * sizeof(struct btf_var_secinfo);
+	default:
+		return -1;
+	}
+}
+
+const char *btf_kind_name(uint32_t kind)
+{
+	static const char *const names[] = {
+		[BTF_KIND_UNKN] = "void",	  [BTF_KIND_INT] = "int",
+		[BTF_KIND_PTR] = "pointer",	  [BTF_KIND_ARRAY] = "array",
+		[BTF_KIND_STRUCT] = "struct",	  [BTF_KIND_UNION] = "union",
+		[BTF_KIND_ENUM] = "enum",	  [BTF_KIND_FWD] = "forward declaration",
+		[BTF_KIND_TYPEDEF] = "typedef",	  [BTF_KIND_VOLATILE] = "volatile",
+		[BTF_KIND_CONST] = "const",	  [BTF_KIND_RESTRICT] = "restrict",
+		[BTF_KIND_FUNC] = "function",	  [BTF_KIND_FUNC_PROTO] = "function prototype",
+		[BTF_KIND_VAR] = "variable",	  [BTF_KIND_DATASEC] = "data section",
+		[BTF_KIND_FLOAT] = "float",	  [BTF_KIND_DECL_TAG] = "declaration tag",
+		[BTF_KIND_TYPE_TAG] = "type tag", [BTF_KIND_ENUM64] = "enum",
+	};
+
+	return kind < ARRAY_SIZE(names) ? names[kind] : "unknown kind";
+}
+
+/* The largest id and string offset of what was read. */
+struct extent {
+	uint32_t id;
+	uint32_t str;
+};
+
+static inline void see_id(struct extent *e, uint32_t id)
+{
+	e->id = id > e->id ? id : e->id;
+}
+
+static inline void see_str(struct extent *e, uint32_t off)
+{
+	e->str = off > e->str ? off : e->str;
+}
+
+static bool size_is_enum(uint32_t size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+/*
+ * Checks one type, whose extra bytes are within bounds. What is wrong with
+ * it, or NULL; what it refers to goes to e.
+ */
+static const char *check_type(const struct btf_type *t, struct extent *e)
+{
+	const uint32_t vlen = btf_vlen(t);
+	const uint32_t *words = (const uint32_t *)(t + 1);
+
+	see_str(e, t->name_off);
+	switch (btf_kind(t)) {
+	case BTF_KIND_INT: {
+		uint32_t bits = BTF_INT_BITS(words[0]) + BTF_INT_OFFSET(words[0]);
+
+		if (bits > 128 || (bits + 7) / 8 > t->size || t->size > 16)
+			return "the integer's bits exceed its size";
+		break;
+	}
+	case BTF_KIND_ARRAY:
+		see_id(e, words[0]);
+		see_id(e, words[1]);
+		break;
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		for (uint32_t i = 0; i < vlen; i++) {
+			see_str(e, words[3 * i]);
+			see_id(e, words[3 * i + 1]);
+		}
+		break;
+	case BTF_KIND_ENUM:
+		if (!size_is_enum(t->size))
+			return "an enum has 1, 2, 4 or 8 bytes";
+		for (uint32_t i = 0; i < vlen; i++)
+			see_str(e, words[2 * i]);
+		break;
+	case BTF_KIND_ENUM64:
+		if (!size_is_enum(t->size))
+			return "an enum has 1, 2, 4 or 8 bytes";
+		for (uint32_t i = 0; i < vlen; i++)
+			see_str(e, words[3 * i]);
+		break;
+	case BTF_KIND_FUNC_PROTO:
+		see_id(e, t->type);
+		for (uint32_t i = 0; i < vlen; i++) {
+			see_str(e, words[2 * i]);
+			see_id(e, words[2 * i + 1]);
+		}
+		break;
+	case BTF_KIND_DATASEC:
+		for (uint32_t i = 0; i < vlen; i++)
+			see_id(e, words[3 * i]);
+		break;
+	case BTF_KIND_PTR:
+	case BTF_KIND_TYPEDEF:
+	case BTF_KIND_VOLATILE:
+	case BTF_KIND_CONST:
+	case BTF_KIND_RESTRICT:
+	case BTF_KIND_FUNC:
+	case BTF_KIND_VAR:
+	case BTF_KIND_DECL_TAG:
+	case BTF_KIND_TYPE_TAG:
+		see_id(e, t->type);
+		break;
+	case BTF_KIND_FLOAT:
+		if (t->size != 2 && t->size != 4 && t->size != 8 && t->size != 12 && t->size != 16)
+			return "a float has 2, 4, 8, 12 or 16 bytes";
+		break;
+	}
+	return NULL;
+}
+
+/* The next type with its extra bytes; *t NULL: it does not fit. */
+static struct error *next_type(struct cursor *c, const struct btf_type **t)
+{
+	size_t at = c->pos;
+
+	*t = cursor_bytes(c, sizeof(**t));
+	if (!*t)
+		return cursor_error(c, "a type is cut off after %zu bytes", cursor_left(c));
+
+	int extra = btf_extra_size(btf_kind(*t), btf_vlen(*t));
+	if (extra < 0) {
+		cursor_seek(c, at);
+		return error_hint(cursor_error(c, "type of unknown kind %u", btf_kind(*t)),
+				  "the BTF is newer than this version of perf-bpf, or damaged");
+	}
+	if (!cursor_skip(c, extra)) {
+		cursor_seek(c, at);
+		return cursor_error(c, "%s with %u entries is cut off", btf_kind_name(btf_kind(*t)),
+				    btf_vlen(*t));
+	}
+	return NULL;
+}
+
+/* The first type that refers to an id or a string that does not exist. */
+static struct error *find_bad_type(const struct btf *btf, struct cursor *c, uint32_t max_id,
+				   uint32_t max_str)
+{
+	const struct btf_type *t;
+
+	cursor_seek(c, 0);
+	for (uint32_t i = 0; i < btf->n; i++) {
+		struct extent e = {0};
+		size_t at = c->pos;
+
+		TRY(next_type(c, &t));
+		check_type(t, &e);
+		cursor_seek(c, at);
+		if (e.id > max_id)
+			return cursor_error(c, "type %u (%s) refers to type %u, the last one is %u",
+					    btf->start_id + i, btf_kind_name(btf_kind(t)), e.id,
+					    max_id);
+		if (e.str > max_str)
+			return cursor_error(c,
+					    "type %u (%s) has a name at %u, the strings end at %u",
+					    btf->start_id + i, btf_kind_name(btf_kind(t)), e.str,
+					    max_str);
+		TRY(next_type(c, &t));
+	}
+	return cursor_error(c, "malformed types");
+}
+
+/*
+ * FUNC refers to FUNC_PROTO, DATASEC to VARs: whoever has one of these takes
+ * that for granted. They are few beside the rest, or at the end of it.
+ */
+static struct error *check_kinds(const struct btf *btf, const struct btf_type *t, uint32_t id)
+{
+	if (btf_is_func(t) && !btf_is_func_proto(btf_type_at(btf, t->type)))
+		return error_new(EBADMSG, "type %u (function %s) has no function prototype", id,
+				 btf_name(btf, t));
+	if (btf_is_datasec(t))
+		for (uint32_t i = 0; i < btf_vlen(t); i++) {
+			uint32_t kind = btf_kind(btf_type_at(btf, btf_var_secinfos(t)[i].type));
+
+			/* a section of code or of extern functions holds FUNCs */
+			if (kind != BTF_KIND_VAR && kind != BTF_KIND_FUNC)
+				return error_new(EBADMSG,
+						 "type %u (section %s) holds a %s that is no "
+						 "variable",
+						 id, btf_name(btf, t), btf_kind_name(kind));
+		}
+	return NULL;
+}
+
+static bool is_checked_later(const struct btf_type *t)
+{
+	return btf_is_func(t) || btf_is_datasec(t);
+}
+
+struct error *btf_index_types(struct btf *btf, const char *name, uint64_t origin)
+{
+	struct cursor c = cursor_make(btf->types, btf->types_len, name);
+	struct extent all = {0};
+	uint32_t first_later = 0, last_later = 0;
+	const struct btf_type *t;
+
+	c.origin = origin;
+	btf->n = 0;
+	while (!cursor_end(&c)) {
+		size_t at = c.pos;
+
+		TRY(next_type(&c, &t));
+		const char *wrong = check_type(t, &all);
+		if (wrong) {
+			cursor_seek(&c, at);
+			return cursor_error(&c, "type %u: %s", btf->start_id + btf->n, wrong);
+		}
+		if (btf->n == btf->offs_cap) {
+			/* the kernel's types take 30 bytes on average */
+			size_t want = btf->offs_cap ? btf->offs_cap * 2 : btf->types_len / 28 + 16;
+
+			if (!vec_grow((void **)&btf->offs, &btf->offs_cap, want,
+				      sizeof(*btf->offs)))
+				return error_nomem();
+		}
+		if (is_checked_later(t)) {
+			first_later = first_later ? first_later : btf->n + 1;
+			last_later = btf->n + 1;
+		}
+		btf->offs[btf->n++] = at;
+	}
+
+	uint32_t max_id = btf->start_id + btf->n - 1;
+	uint32_t max_str = btf->start_str + btf->strs_len - 1;
+	if (all.id > max_id || all.str > max_str)
+		return find_bad_type(btf, &c, max_id, max_str);
+
+	for (uint32_t i = first_later; i && i <= last_later; i++) {
+		t = (const struct btf_type *)(btf->types + btf->offs[i - 1]);
+		if (is_checked_later(t))
+			TRY(error_at(check_kinds(btf, t, btf->start_id + i - 1), "%s",
+				     name ? name : "BTF"));
+	}
+	return NULL;
+}
+
+/* struct btf_header, with the byte order found out by its magic. */
+static struct error *read_header(struct cursor *c, struct btf_header *h)
+{
+	uint8_t version, flags;
+
+	if (!cursor_u16(c, &h->magic))
+		return cursor_error(c, "too short for BTF");
+	if (h->magic == __builtin_bswap16(BTF_MAGIC))
+		c->swap = true;
+	else if (h->magic != BTF_MAGIC) {
+		cursor_seek(c, 0);
+		return cursor_error(c, "no BTF: the magic number is 0x%04x, not 0x%04x", h->magic,
+				    BTF_MAGIC);
+	}
+	if (!cursor_u8(c, &version) || !cursor_u8(c, &flags) || !cursor_u32(c, &h->hdr_len) ||
+	    !cursor_u32(c, &h->type_off) || !cursor_u32(c, &h->type_len) ||
+	    !cursor_u32(c, &h->str_off) || !cursor_u32(c, &h->str_len))
+		return cursor_error(c, "the BTF header is cut off");
+	if (version != BTF_VERSION)
+		return cursor_error(c, "BTF of version %u, only %u is known", version, BTF_VERSION);
+	if (h->hdr_len < sizeof(*h) || !cursor_seek(c, h->hdr_len))
+		return cursor_error(c, "a BTF header of %u bytes in %zu bytes", h->hdr_len,
+				    c->size);
+	return NULL;
+}
+
+static struct error *read_sections(struct cursor *c, const struct btf_header *h, struct btf *btf)
+{
+	struct cursor types, strs;
+
+	if (h->type_off % 4 || h->hdr_len % 4)
+		return cursor_error(c, "the types begin at %u, which is not a multiple of 4",
+				    h->type_off);
+	if (!cursor_sub(c, (uint64_t)h->hdr_len + h->type_off, h->type_len, &types))
+		return cursor_error(c, "the types (%u bytes at %u) exceed the %zu bytes",
+				    h->type_len, h->type_off, c->size);
+	if (!cursor_sub(c, (uint64_t)h->hdr_len + h->str_off, h->str_len, &strs))
+		return cursor_error(c, "the strings (%u bytes at %u) exceed the %zu bytes",
+				    h->str_len, h->str_off, c->size);
+
+	const char *s = cursor_bytes(&strs, h->str_len);
+	if ((!h->str_len && !btf->base) || h->str_len > STR_MAX - btf->start_str ||
+	    (h->str_len && s[h->str_len - 1]) || (h->str_len && !btf->base && s[0]))
+		return cursor_error(&strs, "the strings do not begin and end with a zero byte");
+	btf->types = cursor_bytes(&types, h->type_len);
+	btf->types_len = h->type_len;
+	btf->strs = s;
+	btf->strs_len = h->str_len;
+	return NULL;
+}
+
+static struct btf *btf_alloc(const struct btf *base)
+{
+	struct btf *btf = calloc(1, sizeof(*btf));
+
+	if (!btf)
+		return NULL;
+	btf->fd = -1;
+	btf->base = base;
+	btf->start_id = base ? btf__type_cnt(base) : 1;
+	btf->start_str = base ? base->start_str + base->strs_len : 0;
+	btf->swap = base && base->swap;
+	return btf;
+}
+
+struct error *btf_open(const void *data, size_t size, const char *name, const struct btf *base,
+		       struct btf_backing backing, struct btf **out)
+{
+	struct cursor c = cursor_make(data, size, name);
+	struct btf_header h = {0};
+
+	if (size > UINT32_MAX)
+		return cursor_error(&c, "too large for BTF: %zu bytes", size);
+	TRY(read_header(&c, &h));
+
+	_cleanup_(btf__freep) struct btf *btf = btf_alloc(base);
+	if (!btf)
+		return error_nomem();
+	TRY(read_sections(&c, &h, btf));
+	btf->swap = c.swap;
+	if (c.swap || ((uintptr_t)btf->types & 3)) {
+		TRY(btf_make_writable(btf));
+		if (c.swap && !btf_swap_types((uint8_t *)btf->types, btf->types_len, true))
+			return cursor_error(&c,
+					    "the types, of the other byte order, are malformed");
+	}
+	TRY(btf_index_types(btf, name, h.hdr_len + h.type_off));
+
+	if (btf->writable) {
+		/* all was copied */
+		if (backing.release)
+			backing.release((void *)data, size);
+	} else {
+		btf->data = (void *)data;
+		btf->data_size = size;
+		btf->backing = backing;
+	}
+	*out = steal_ptr(btf);
+	return NULL;
+}
+
+static void release_free(void *data, size_t size)
+{
+	free(data);
+}
+
+static struct btf *btf_new(const void *data, uint32_t size, const struct btf *base)
+{
+	struct btf *btf = NULL;
+	_cleanup_free_ void *copy = malloc(size ? size : 1);
+
+	if (!data && size)
+		return btf_fail_ptr(EINVAL);
+	if (!copy)
+		return btf_fail_ptr(ENOMEM);
+	if (size)
+		memcpy(copy, data, size);
+
+	struct error *err = btf_open(copy, size, NULL, base,
+				     (struct btf_backing){.release = release_free}, &btf);
+	if (err) {
+		/* libbpf reports what is malformed so */
+		if (err->code == EBADMSG)
+			err->code = EINVAL;
+		return btf_edge_ptr(err);
+	}
+	steal_ptr(copy);
+	return btf;
+}
+
+struct btf *btf__new(const void *data, __u32 size)
+{
+	return btf_new(data, size, NULL);
+}
+
+struct btf *btf__new_split(const void *data, __u32 size, struct btf *base_btf)
+{
+	return btf_new(data, size, base_btf);
+}
+
+struct btf *btf__new_empty_split(struct btf *base_btf)
+{
+	_cleanup_(btf__freep) struct btf *btf = btf_alloc(base_btf);
+
+	if (!btf)
+		return btf_fail_ptr(ENOMEM);
+	btf->types = (const uint8_t *)"";
+	btf->strs = "";
+	btf->strs_len = base_btf ? 0 : 1;
+	struct error *err = btf_make_writable(btf);
+	return err ? btf_edge_ptr(err) : steal_ptr(btf);
+}
+
+struct btf *btf__new_empty(void)
+{
+	return btf__new_empty_split(NULL);
+}
+
+/* The opened bytes are not needed any more. */
+static void drop_data(struct btf *btf)
+{
+	if (btf->data && btf->backing.release)
+		btf->backing.release(btf->data, btf->data_size);
+	btf->data = NULL;
+	btf->data_size = 0;
+}
+
+void btf_forget_derived(struct btf *btf)
+{
+	btf_index_free(btf->index);
+	btf->index = NULL;
+	free(btf->aligns);
+	btf->aligns = NULL;
+	free(btf->raw);
+	btf->raw = NULL;
+	if (!btf->ptr_size_set)
+		btf->ptr_size = 0;
+}
+
+void btf__free(struct btf *btf)
+{
+	if (!btf)
+		return;
+	btf_forget_derived(btf);
+	btf_strset_free(btf->strset);
+	if (btf->writable) {
+		free((void *)btf->types);
+		free((void *)btf->strs);
+	}
+	drop_data(btf);
+	free(btf->offs);
+	if (btf->fd >= 0)
+		close(btf->fd);
+	free(btf);
+}
+
+struct error *btf_make_writable(struct btf *btf)
+{
+	if (btf->writable)
+		return NULL;
+
+	size_t types_cap = btf->types_len + 64, strs_cap = btf->strs_len + 64;
+	_cleanup_free_ uint8_t *types = malloc(types_cap);
+	_cleanup_free_ char *strs = malloc(strs_cap);
+	if (!types || !strs)
+		return error_nomem();
+	memcpy(types, btf->types, btf->types_len);
+	memcpy(strs, btf->strs, btf->strs_len);
+
+	btf->types = steal_ptr(types);
+	btf->strs = steal_ptr(strs);
+	btf->types_cap = types_cap;
+	btf->strs_cap = strs_cap;
+	btf->writable = true;
+	drop_data(btf);
+	return NULL;
+}
+
+/* ---- the plain questions ---- */
+
+__u32 btf__type_cnt(const struct btf *btf)
+{
+	return btf->start_id + btf->n;
+}
+
+uint32_t btf_start_id(const struct btf *btf)
+{
+	return btf->start_id;
+}
+
+const struct btf *btf__base_btf(const struct btf *btf)
+{
+	return btf->base;
+}
+
+const struct btf_type *btf__type_by_id(const struct btf *btf, __u32 id)
+{
+	if (id == 0)
+		return &void_type;
+	if (id >= btf__type_cnt(btf))
+		return btf_fail_ptr(EINVAL);
+	return btf_type_at(btf, id);
+}
+
+int btf__fd(const struct btf *btf)
+{
+	return btf->fd;
+}
+
+void btf__set_fd(struct btf *btf, int fd)
+{
+	btf->fd = fd;
+}
+
+const char *btf__str_by_offset(const struct btf *btf, __u32 offset)
+{
+	while (offset < btf->start_str && btf->base)
+		btf = btf->base;
+	if (offset - btf->start_str >= btf->strs_len)
+		return btf_fail_ptr(EINVAL);
+	return btf->strs + (offset - btf->start_str);
+}
+
+const char *btf__name_by_offset(const struct btf *btf, __u32 offset)
+{
+	return btf__str_by_offset(btf, offset);
+}
+
+const char *btf_name(const struct btf *btf, const struct btf_type *t)
+{
+	const char *name = btf__str_by_offset(btf, t->name_off);
+
+	return name ? name : "";
+}
+
+enum btf_endianness btf__endianness(const struct btf *btf)
+{
+	bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+	return big != btf->swap ? BTF_BIG_ENDIAN : BTF_LITTLE_ENDIAN;
+}
+
+int btf__set_endianness(struct btf *btf, enum btf_endianness endian)
+{
+	if (endian != BTF_LITTLE_ENDIAN && endian != BTF_BIG_ENDIAN)
+		return btf_fail(EINVAL);
+	if (btf__endianness(btf) != endian) {
+		/* the bytes it was opened over are of no use as raw data any more */
+		struct error *err = btf_make_writable(btf);
+
+		if (err)
+			return btf_edge(err);
+		btf->swap = !btf->swap;
+		free(btf->raw);
+		btf->raw = NULL;
+	}
+	return 0;
+}
+
+/* Types and strings behind a header, in the byte order that was asked for. */
+static bool compose_raw(struct btf *btf)
+{
+	struct btf_header h = {
+		.magic = BTF_MAGIC,
+		.version = BTF_VERSION,
+		.hdr_len = sizeof(h),
+		.type_len = btf->types_len,
+		.str_off = btf->types_len,
+		.str_len = btf->strs_len,
+	};
+	uint64_t size = sizeof(h) + (uint64_t)btf->types_len + btf->strs_len;
+	uint8_t *raw = size <= UINT32_MAX ? malloc(size) : NULL;
+
+	if (!raw)
+		return false;
+	memcpy(raw + sizeof(h), btf->types, btf->types_len);
+	memcpy(raw + sizeof(h) + btf->types_len, btf->strs, btf->strs_len);
+	if (btf->swap) {
+		btf_swap_types(raw + sizeof(h), btf->types_len, false);
+		h.magic = bswap_16(h.magic);
+		h.hdr_len = bswap_32(h.hdr_len);
+		h.type_len = bswap_32(h.type_len);
+		h.str_off = bswap_32(h.str_off);
+		h.str_len = bswap_32(h.str_len);
+	}
+	memcpy(raw, &h, sizeof(h));
+	btf->raw = raw;
+	btf->raw_size = size;
+	return true;
+}
+
+const void *btf__raw_data(const struct btf *btf, __u32 *size)
+{
+	if (btf->data) {
+		*size = btf->data_size;
+		return btf->data;
+	}
+	/* a cache: the types are the same before and after */
+	if (!btf->raw && !compose_raw((struct btf *)btf))
+		return btf_fail_ptr(ENOMEM);
+	*size = btf->raw_size;
+	return btf->raw;
+}
+
+/* ---- the other byte order ---- */
+
+static void swap_words(uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n; i++, p += 4) {
+		uint32_t v;
+
+		memcpy(&v, p, 4);
+		v = bswap_32(v);
+		memcpy(p, &v, 4);
+	}
+}
+
+bool btf_swap_types(uint8_t *types, size_t len, bool to_host)
+{
+	struct cursor c = cursor_make(types, len, NULL);
+
+	while (!cursor_end(&c)) {
+		uint8_t *p = types + c.pos;
+		uint32_t info;
+
+		if (cursor_left(&c) < sizeof(struct btf_type))
+			return false;
+		memcpy(&info, p + 4, 4);
+		if (to_host)
+			info = bswap_32(info);
+		int extra = btf_extra_size(BTF_INFO_KIND(info), BTF_INFO_VLEN(info));
+		if (extra < 0 || !cursor_skip(&c, sizeof(struct btf_type) + extra))
+			return false;
+		/* every field of every kind is 32 bits wide */
+		swap_words(p, (sizeof(struct btf_type) + extra) / 4);
+	}
+	return true;
+}

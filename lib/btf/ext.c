@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * .BTF.ext: a header with up to three parts (func_info, line_info,
+ * core_relo). A part is the size of its records, then for each code section
+ * its name (an offset into the BTF's strings), the number of records, the
+ * records. All fields are 32 bits wide, so a swap of byte order is a swap of
+ * words, done on the copy before anything else is read.
+ */
+#include "lib/btf/ext.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/btf/internal.h"
+
+#define EXT_HEADER_MIN 24 /* up to line_info; core_relo came later */
+
+struct btf_ext {
+	void *data; /* as it came, for btf_ext__raw_data() */
+	uint32_t size;
+	uint8_t *words; /* in the host's order, records sorted */
+	bool swap;
+	VEC(struct btf_ext_section) secs[BTF_EXT_KINDS];
+};
+
+static const struct {
+	const char *name;
+	uint32_t min_rec;
+} parts[BTF_EXT_KINDS] = {
+	[BTF_EXT_FUNC] = {"func_info", sizeof(struct btf_func_info)},
+	[BTF_EXT_LINE] = {"line_info", sizeof(struct btf_line_info)},
+	[BTF_EXT_CORE] = {"core_relo", sizeof(struct btf_core_relo)},
+};
+
+void btf_ext__free(struct btf_ext *ext)
+{
+	if (!ext)
+		return;
+	for (int i = 0; i < BTF_EXT_KINDS; i++)
+		vec_deinit(&ext->secs[i]);
+	free(ext->words);
+	free(ext->data);
+	free(ext);
+}
+
+static uint32_t rec_off(const void *rec)
+{
+	return *(const uint32_t *)rec;
+}
+
+static int compare_recs(const void *a, const void *b)
+{
+	uint32_t x = rec_off(a), y = rec_off(b);
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * Compilers write the records in order of their instructions; a linker may
+ * not. Sorting makes a lookup a binary search.
+ */
+static void sort_recs(void *recs, uint32_t n, uint32_t rec_size)
+{
+	for (uint32_t i = 1; i < n; i++)
+		if (compare_recs((char *)recs + (size_t)(i - 1) * rec_size,
+				 (char *)recs + (size_t)i * rec_size) > 0) {
+			qsort(recs, n, rec_size, compare_recs);
+			return;
+		}
+}
+
+static struct error *read_part(struct btf_ext *ext, enum btf_ext_kind kind, struct cursor *c)
+{
+	uint32_t rec_size;
+
+	if (cursor_end(c))
+		return NULL;
+	if (!cursor_u32(c, &rec_size))
+		return cursor_error(c, "%s is cut off", parts[kind].name);
+	if (rec_size < parts[kind].min_rec || rec_size % 4)
+		return cursor_error(c, "%s has records of %u bytes, at least %u are needed",
+				    parts[kind].name, rec_size, parts[kind].min_rec);
+	while (!cursor_end(c)) {
+		struct btf_ext_section sec = {.rec_size = rec_size};
+		struct cursor recs;
+
+		if (!cursor_u32(c, &sec.sec_name_off) || !cursor_u32(c, &sec.n))
+			return cursor_error(c, "%s: a section's head is cut off", parts[kind].name);
+		if (!sec.n)
+			return cursor_error(c, "%s: a section without records", parts[kind].name);
+		if (!cursor_take(c, (uint64_t)sec.n * rec_size, &recs))
+			return cursor_error(c, "%s: %u records of %u bytes are cut off",
+					    parts[kind].name, sec.n, rec_size);
+		sec.recs = recs.base;
+		sort_recs((void *)sec.recs, sec.n, rec_size);
+		struct btf_ext_section *slot = vec_push(&ext->secs[kind]);
+		if (!slot)
+			return error_nomem();
+		*slot = sec;
+	}
+	return NULL;
+}
+
+static struct error *read_parts(struct btf_ext *ext, const char *name)
+{
+	struct cursor c = cursor_make(ext->words, ext->size, name);
+	uint32_t hdr_len, off, len;
+
+	cursor_seek(&c, 4);
+	if (!cursor_u32(&c, &hdr_len) || hdr_len < EXT_HEADER_MIN || hdr_len > ext->size ||
+	    hdr_len % 4)
+		return cursor_error(&c, "a .BTF.ext header of a wrong length");
+	for (int kind = 0; kind < BTF_EXT_KINDS; kind++) {
+		struct cursor part;
+
+		if (kind == BTF_EXT_CORE && hdr_len < EXT_HEADER_MIN + 8)
+			break;
+		if (!cursor_u32(&c, &off) || !cursor_u32(&c, &len))
+			return cursor_error(&c, "the .BTF.ext header is cut off");
+		if (off % 4 || len % 4 || !cursor_sub(&c, (uint64_t)hdr_len + off, len, &part))
+			return cursor_error(&c, "%s (%u bytes at %u) exceeds the %u bytes",
+					    parts[kind].name, len, off, ext->size);
+		TRY(read_part(ext, kind, &part));
+	}
+	return NULL;
+}
+
+/*
+ * Two parts that share bytes would be sorted under each other's feet; no
+ * compiler writes such. The parts must follow one another.
+ */
+static struct error *check_overlap(const struct btf_ext *ext, const char *name)
+{
+	const uint8_t *end = ext->words;
+
+	for (int kind = 0; kind < BTF_EXT_KINDS; kind++) {
+		const struct btf_ext_section *sec;
+
+		vec_for_each (sec, &ext->secs[kind]) {
+			const uint8_t *recs = sec->recs;
+
+			if (recs < end)
+				return error_new(EBADMSG, "%s: %s overlaps what stands before it",
+						 name ? name : ".BTF.ext", parts[kind].name);
+			end = recs + (size_t)sec->n * sec->rec_size;
+		}
+	}
+	return NULL;
+}
+
+struct error *btf_ext_open(const void *data, size_t size, const char *name, struct btf_ext **out)
+{
+	struct cursor c = cursor_make(data, size, name);
+	uint16_t magic;
+	uint8_t version;
+
+	if (size > UINT32_MAX || !cursor_u16(&c, &magic) || !cursor_u8(&c, &version) ||
+	    size < EXT_HEADER_MIN)
+		return cursor_error(&c, "%zu bytes are no .BTF.ext section", size);
+	if (magic != BTF_MAGIC && magic != bswap_16(BTF_MAGIC))
+		return cursor_error(&c, "no .BTF.ext: the magic number is 0x%04x, not 0x%04x",
+				    magic, BTF_MAGIC);
+	if (version != BTF_VERSION)
+		return cursor_error(&c, ".BTF.ext of version %u, only %u is known", version,
+				    BTF_VERSION);
+
+	_cleanup_(btf_ext__freep) struct btf_ext *ext = calloc(1, sizeof(*ext));
+	if (!ext)
+		return error_nomem();
+	ext->data = malloc(size);
+	ext->words = malloc(size);
+	if (!ext->data || !ext->words)
+		return error_nomem();
+	memcpy(ext->data, data, size);
+	memcpy(ext->words, data, size);
+	ext->size = size;
+	ext->swap = magic != BTF_MAGIC;
+	if (ext->swap)
+		for (size_t i = 4; i + 4 <= size; i += 4) {
+			uint32_t *word = (uint32_t *)(ext->words + i);
+
+			*word = bswap_32(*word);
+		}
+	TRY(read_parts(ext, name));
+	TRY(check_overlap(ext, name));
+	*out = steal_ptr(ext);
+	return NULL;
+}
+
+struct btf_ext *btf_ext__new(const __u8 *data, __u32 size)
+{
+	struct btf_ext *ext = NULL;
+	struct error *err = data ? btf_ext_open(data, size, NULL, &ext) : error_new(EINVAL, "NULL");
+
+	if (err) {
+		if (err->code == EBADMSG)
+			err->code = EINVAL;
+		return btf_edge_ptr(err);
+	}
+	return ext;
+}
+
+const void *btf_ext__raw_data(const struct btf_ext *ext, __u32 *size)
+{
+	*size = ext->size;
+	return ext->data;
+}
+
+enum btf_endianness btf_ext__endianness(const struct btf_ext *ext)
+{
+	bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+	return big != ext->swap ? BTF_BIG_ENDIAN : BTF_LITTLE_ENDIAN;
+}
+
+const struct btf_ext_section *btf_ext_sections(const struct btf_ext *ext, enum btf_ext_kind kind,
+					       size_t *n)
+{
+	*n = ext->secs[kind].n;
+	return ext->secs[kind].v;
+}
+
+const struct btf_ext_section *btf_ext_find(const struct btf_ext *ext, enum btf_ext_kind kind,
+					   const struct btf *btf, const char *sec_name)
+{
+	const struct btf_ext_section *sec;
+
+	vec_for_each (sec, &ext->secs[kind]) {
+		const char *name = btf__str_by_offset(btf, sec->sec_name_off);
+
+		if (name && strcmp(name, sec_name) == 0)
+			return sec;
+	}
+	return NULL;
+}
+
+uint32_t btf_ext_lower_bound(const struct btf_ext_section *sec, uint32_t insn_off)
+{
+	uint32_t lo = 0, hi = sec->n;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (rec_off(btf_ext_rec(sec, mid)) < insn_off)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
