@@ -55,6 +55,7 @@ struct sym_opts {
 	const char *symfs;	 /* put before every path; NULL: "" */
 	bool demangle;
 	enum sym_space space;
+	uint64_t base; /* added to every address */
 };
 
 /*

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Address → map → DSO → symbol. The session finds the map; this file finds
+ * the DSO's symbols, once each, when the first address falls into it.
+ *
+ * Addresses of a DSO: of a user's file they are offsets in the file (address -
+ * map start + pgoff), of everything in the kernel and of memory without a file
+ * they are the addresses as recorded.
+ *
+ * The kernel's symbols are those of the kernel that was recorded, or none.
+ * Where the recording has its build-id, /proc/kallsyms is used when
+ * /sys/kernel/notes has the same, and else what perf keeps under ~/.debug. An
+ * older recording of the same kernel may come from another boot with the
+ * kernel elsewhere (KASLR): the recorded address of _text (the pgoff of the
+ * kernel's map) against the one in kallsyms says by how much.
+ *
+ * Chains: PERF_CONTEXT_* markers change the mode of what follows. Until the
+ * first marker the mode is that of user space, as in perf.
+ */
+#include "perf/resolve/resolve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "lib/base/hash.h"
+#include "lib/base/strbuf.h"
+#include "lib/base/vec.h"
+
+/* What hangs on dso->priv. */
+struct dso_syms {
+	struct symtab *st; /* NULL: there are none */
+	struct dso *dso;
+};
+
+struct resolver {
+	struct session *session;
+	struct resolver_opts opts;
+	VEC(struct dso_syms *) loaded;
+	struct u64map bpf; /* struct map * -> struct symtab * */
+	struct kallsyms *kallsyms;
+	bool kallsyms_tried;
+	bool kallsyms_warned;
+};
+
+struct error *resolver_new(struct session *s, const struct resolver_opts *opts,
+			   struct resolver **out)
+{
+	struct resolver *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return error_nomem();
+	r->session = s;
+	memcpy(&r->opts, opts, min_of(opts->sz, sizeof(r->opts)));
+	*out = r;
+	return NULL;
+}
+
+void resolver_free(struct resolver *r)
+{
+	if (!r)
+		return;
+	struct dso_syms **it;
+	struct u64map_slot *slot;
+	size_t pos = 0;
+
+	vec_for_each (it, &r->loaded) {
+		(*it)->dso->priv = NULL;
+		symtab_free((*it)->st);
+		free(*it);
+	}
+	vec_deinit(&r->loaded);
+	while ((slot = u64map_next(&r->bpf, &pos)))
+		symtab_free(slot->value);
+	u64map_deinit(&r->bpf);
+	kallsyms_free(r->kallsyms);
+	free(r);
+}
+
+static bool host_has_build_id(const struct dso *dso)
+{
+	uint8_t id[20];
+	size_t size = 0;
+
+	error_free(notes_build_id("/sys/kernel/notes", id, &size));
+	return size && size == dso->build_id_size && !memcmp(id, dso->build_id, size);
+}
+
+static void hex_build_id(const struct dso *dso, char hex[41])
+{
+	hex[0] = 0;
+	for (size_t i = 0; i < dso->build_id_size && i < 20; i++)
+		snprintf(hex + 2 * i, 3, "%02x", dso->build_id[i]);
+}
+
+/* Says once why kernel addresses get no names. */
+static void warn_kernel(struct resolver *r, const struct error *err)
+{
+	if (r->kallsyms_warned)
+		return;
+	r->kallsyms_warned = true;
+	log_warn(r->opts.log, "kernel addresses get no names: %s%s%s%s%s%s",
+		 err->where ? err->where : "", err->where ? ": " : "", err->msg,
+		 err->hint ? " (" : "", err->hint ? err->hint : "", err->hint ? ")" : "");
+}
+
+/* The kallsyms of the recording's kernel; NULL: none. */
+static const struct kallsyms *resolver_kallsyms(struct resolver *r, const struct dso *kernel)
+{
+	if (r->kallsyms_tried)
+		return r->kallsyms;
+	r->kallsyms_tried = true;
+
+	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
+	_cleanup_error_ struct error *err = NULL;
+
+	if (r->opts.kallsyms) {
+		strbuf_adds(&path, r->opts.kallsyms);
+	} else if (r->opts.symfs && *r->opts.symfs) {
+		return NULL;
+	} else if (!kernel->build_id_size || host_has_build_id(kernel)) {
+		strbuf_adds(&path, "/proc/kallsyms");
+	} else {
+		const char *home = getenv("HOME");
+		char hex[41];
+
+		hex_build_id(kernel, hex);
+		strbuf_addf(&path, "%s/.debug/.build-id/%.2s/%s/kallsyms", home ? home : "", hex,
+			    hex + 2);
+		if (access(strbuf_str(&path), R_OK)) {
+			err = error_new(ENOENT, "no kallsyms or vmlinux with build-id %s was found",
+					hex);
+			warn_kernel(r, err);
+			return NULL;
+		}
+	}
+	err = kallsyms_load(strbuf_str(&path), &r->kallsyms);
+	if (err)
+		warn_kernel(r, err);
+	else
+		log_debug(r->opts.log, "using %s for kernel symbols", strbuf_str(&path));
+	return r->kallsyms;
+}
+
+/*
+ * How far kallsyms is moved against the recording. The map of the kernel
+ * names the symbol its pgoff is the address of: "[kernel.kallsyms]_text".
+ */
+static uint64_t kernel_delta(const struct kallsyms *k, const struct map *map)
+{
+	const char *bracket = strrchr(map->dso->path, ']');
+	const char *name = bracket && bracket[1] ? bracket + 1 : "_text";
+	uint64_t addr;
+
+	if (!map->pgoff || !kallsyms_address(k, name, &addr))
+		return 0;
+	return addr - map->pgoff;
+}
+
+static struct error *load_vmlinux(struct resolver *r, const struct map *map, const char *path,
+				  struct symtab **out)
+{
+	const struct dso *dso = map->dso;
+	struct sym_opts opts = {
+		.sz = sizeof(opts),
+		.build_id = dso->build_id_size ? dso->build_id : NULL,
+		.build_id_size = dso->build_id_size,
+		.symfs = path[0] == '/' ? NULL : r->opts.symfs,
+		.space = SYM_ADDRESS,
+	};
+	_cleanup_(symtab_freep) struct symtab *st = NULL;
+	const char *bracket = strrchr(dso->path, ']');
+
+	TRY(symtab_load_elf(path, &opts, &st));
+	const struct symbol *ref =
+		symtab_find_name(st, bracket && bracket[1] ? bracket + 1 : "_text");
+	if (!ref)
+		ref = symtab_find_name(st, "_stext");
+	if (ref && map->pgoff && ref->start != map->pgoff) {
+		opts.base = map->pgoff - ref->start;
+		symtab_free(steal_ptr(st));
+		TRY(symtab_load_elf(path, &opts, &st));
+	}
+	log_debug(r->opts.log, "using %s for kernel symbols", path);
+	*out = steal_ptr(st);
+	return NULL;
+}
+
+/* The places where a vmlinux is kept; only one with the recording's build-id will do. */
+static struct symtab *find_vmlinux(struct resolver *r, const struct map *map)
+{
+	static const char *const places[] = {
+		"vmlinux",
+		"/boot/vmlinux",
+		"/boot/vmlinux-%s",
+		"/usr/lib/debug/boot/vmlinux-%s",
+		"/lib/modules/%s/build/vmlinux",
+		"/usr/lib/debug/lib/modules/%s/vmlinux",
+		"/usr/lib/debug/boot/vmlinux-%s.debug",
+	};
+	struct symtab *st = NULL;
+	struct utsname host;
+
+	if (!map->dso->build_id_size || uname(&host))
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(places) && !st; i++) {
+		const char *percent = strchr(places[i], '%');
+		_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
+
+		strbuf_adds(&path, places[i]);
+		if (percent) {
+			path.len = (size_t)(percent - places[i]);
+			strbuf_adds(&path, host.release);
+			strbuf_adds(&path, percent + 2);
+		}
+		if (!access(strbuf_str(&path), R_OK))
+			error_free(load_vmlinux(r, map, strbuf_str(&path), &st));
+	}
+	return st;
+}
+
+static struct symtab *load_kernel(struct resolver *r, const struct map *map)
+{
+	struct symtab *st = NULL;
+	struct error *err = NULL;
+
+	if (r->opts.vmlinux && !r->opts.kallsyms) {
+		err = load_vmlinux(r, map, r->opts.vmlinux, &st);
+	} else {
+		if (!r->opts.kallsyms)
+			st = find_vmlinux(r, map);
+		const struct kallsyms *k = st ? NULL : resolver_kallsyms(r, map->dso);
+		if (k)
+			err = kallsyms_symtab(k, NULL, kernel_delta(k, map), &st);
+	}
+	if (err)
+		warn_kernel(r, err);
+	error_free(err);
+	return st;
+}
+
+/* "[ext4]" or "/lib/modules/…/ext4.ko.xz" → "ext4", with - as _ as the kernel has it. */
+static char *module_name(const struct dso *dso)
+{
+	const char *name = dso->short_name;
+	char *copy;
+
+	if (name[0] == '[') {
+		copy = strndup(name + 1, strcspn(name + 1, "]"));
+	} else {
+		const char *slash = strrchr(name, '/');
+
+		name = slash ? slash + 1 : name;
+		copy = strndup(name, strcspn(name, "."));
+	}
+	for (char *p = copy; p && *p; p++)
+		if (*p == '-')
+			*p = '_';
+	return copy;
+}
+
+static struct symtab *load_module(struct resolver *r, const struct map *map)
+{
+	_cleanup_free_ char *name = module_name(map->dso);
+	struct symtab *st = NULL;
+	struct dso host = {0};
+	uint8_t id[20];
+	size_t size = 0;
+
+	if (!name)
+		return NULL;
+	/* A module's kernel is the running one when sysfs knows the same build-id. */
+	if (map->dso->build_id_size) {
+		_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
+
+		strbuf_addf(&path, "/sys/module/%s/notes/.note.gnu.build-id", name);
+		error_free(notes_build_id(strbuf_str(&path), id, &size));
+	}
+	memcpy(host.build_id, map->dso->build_id, sizeof(host.build_id));
+	bool running = !map->dso->build_id_size ||
+		       (size == map->dso->build_id_size && !memcmp(id, map->dso->build_id, size));
+	if (running || r->opts.kallsyms) {
+		const struct kallsyms *k = resolver_kallsyms(r, &host);
+
+		if (k)
+			error_free(kallsyms_symtab(k, name, 0, &st));
+	}
+	if (!st && map->dso->path[0] == '/') {
+		struct sym_opts opts = {
+			.sz = sizeof(opts),
+			.build_id = map->dso->build_id_size ? map->dso->build_id : NULL,
+			.build_id_size = map->dso->build_id_size,
+			.symfs = r->opts.symfs,
+			.demangle = false,
+			.space = SYM_TEXT_RELATIVE,
+			.base = map->start,
+		};
+		error_free(symtab_load_elf(map->dso->path, &opts, &st));
+	}
+	return st;
+}
+
+static bool is_perf_map(const char *path)
+{
+	int pid, len = 0;
+
+	return sscanf(path, "/tmp/perf-%d.map%n", &pid, &len) == 1 && len && !path[len];
+}
+
+static struct symtab *load_user(struct resolver *r, const struct dso *dso)
+{
+	struct sym_opts opts = {
+		.sz = sizeof(opts),
+		.build_id = dso->build_id_size ? dso->build_id : NULL,
+		.build_id_size = dso->build_id_size,
+		.symfs = r->opts.symfs,
+		.demangle = r->opts.demangle,
+	};
+	struct symtab *st = NULL;
+	struct error *err;
+
+	if (is_perf_map(dso->path))
+		err = symtab_load_perf_map(dso->path, &st);
+	else if (dso->kind == DSO_VDSO)
+		err = symtab_load_vdso(&opts, &st);
+	else if (dso->path[0] == '/')
+		err = symtab_load_elf(dso->path, &opts, &st);
+	else
+		return NULL;
+	if (err && err->code != ENOENT && err->code != ENODATA)
+		log_info(r->opts.log, "%s: %s", err->where ? err->where : dso->path, err->msg);
+	error_free(err);
+	return st;
+}
+
+static struct symtab *load_dso(struct resolver *r, struct dso *dso, const struct map *map)
+{
+	struct dso_syms *ds = calloc(1, sizeof(*ds));
+	struct dso_syms **slot = ds ? vec_push(&r->loaded) : NULL;
+
+	if (!slot) {
+		free(ds);
+		return NULL;
+	}
+	*slot = ds;
+	ds->dso = dso;
+	dso->priv = ds;
+	switch (dso->kind) {
+	case DSO_KERNEL:
+		ds->st = map ? load_kernel(r, map) : NULL;
+		break;
+	case DSO_MODULE:
+		ds->st = map ? load_module(r, map) : NULL;
+		break;
+	case DSO_USER:
+	case DSO_VDSO:
+	case DSO_ANON:
+		ds->st = load_user(r, dso);
+		break;
+	case DSO_BPF:
+		break;
+	}
+	return ds->st;
+}
+
+/* Two programs of one name are one DSO, but each map has its own image. */
+static struct symtab *bpf_symtab(struct resolver *r, const struct map *map)
+{
+	struct symtab *st = u64map_get(&r->bpf, (uintptr_t)map);
+
+	if (st)
+		return st;
+	struct error *err =
+		symtab_new_one(map->start, map->end - map->start, map->dso->short_name, &st);
+	if (err) {
+		error_free(err);
+		return NULL;
+	}
+	if (!u64map_put(&r->bpf, (uintptr_t)map, st)) {
+		symtab_free(st);
+		return NULL;
+	}
+	return st;
+}
+
+static struct symtab *map_symtab(struct resolver *r, const struct map *map)
+{
+	if (r->opts.no_symbols)
+		return NULL;
+	if (map->dso->kind == DSO_BPF)
+		return bpf_symtab(r, map);
+	if (map->dso->priv)
+		return ((struct dso_syms *)map->dso->priv)->st;
+	return load_dso(r, map->dso, map);
+}
+
+struct symtab *resolver_symtab(struct resolver *r, struct dso *dso)
+{
+	if (dso->priv)
+		return ((struct dso_syms *)dso->priv)->st;
+	bool needs_map = dso->kind == DSO_KERNEL || dso->kind == DSO_MODULE || dso->kind == DSO_BPF;
+	return needs_map || r->opts.no_symbols ? NULL : load_dso(r, dso, NULL);
+}
+
+static bool has_plain_addresses(const struct map *map)
+{
+	switch (map->dso->kind) {
+	case DSO_KERNEL:
+	case DSO_MODULE:
+	case DSO_BPF:
+	case DSO_ANON: /* a JIT's symbols have addresses too */
+		return true;
+	default:
+		return false;
+	}
+}
+
+uint64_t location_unmap(const struct map *map, uint64_t dso_addr)
+{
+	return has_plain_addresses(map) ? dso_addr : dso_addr - map->pgoff + map->start;
+}
+
+void resolve_addr(struct resolver *r, const struct thread *thread, uint8_t cpumode, uint64_t addr,
+		  struct location *out)
+{
+	*out = (struct location){.addr = addr, .dso_addr = addr, .cpumode = cpumode};
+	const struct map *map = session_find_map(r->session, thread, cpumode, addr);
+	if (!map)
+		return;
+	out->map = map;
+	if (!has_plain_addresses(map))
+		out->dso_addr = addr - map->start + map->pgoff;
+	struct symtab *st = map_symtab(r, map);
+	out->sym = st ? symtab_find(st, out->dso_addr) : NULL;
+	if (out->sym)
+		out->offset = out->dso_addr - out->sym->start;
+}
+
+void resolve_addr_any(struct resolver *r, const struct thread *thread, uint64_t addr,
+		      struct location *out)
+{
+	resolve_addr(r, thread, PERF_RECORD_MISC_USER, addr, out);
+	if (!out->map)
+		resolve_addr(r, thread, PERF_RECORD_MISC_KERNEL, addr, out);
+}
+
+size_t resolve_chain(struct resolver *r, const struct thread *thread, const struct sample *sample,
+		     struct location *out, size_t max)
+{
+	uint8_t cpumode = PERF_RECORD_MISC_USER;
+	size_t n = 0;
+
+	for (uint64_t i = 0; i < sample->chain.n && n < max; i++) {
+		uint64_t ip = u64_array_at(&sample->chain, i);
+
+		if (ip >= PERF_CONTEXT_MAX) {
+			switch (ip) {
+			case PERF_CONTEXT_HV:
+				cpumode = PERF_RECORD_MISC_HYPERVISOR;
+				break;
+			case PERF_CONTEXT_KERNEL:
+				cpumode = PERF_RECORD_MISC_KERNEL;
+				break;
+			case PERF_CONTEXT_USER:
+				cpumode = PERF_RECORD_MISC_USER;
+				break;
+			default:
+				return 0;
+			}
+			continue;
+		}
+		resolve_addr(r, thread, cpumode, ip, &out[n++]);
+	}
+	return n;
+}

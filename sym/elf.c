@@ -1,0 +1,507 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Symbols of an ELF image: .symtab, then .dynsym, then the names of the PLT's
+ * entries, which no table has: the n-th entry belongs to the n-th relocation
+ * of .rela.plt.
+ *
+ * What counts as a symbol and what its address becomes follow perf
+ * (tools/perf/util/symbol-elf.c of Linux 6.1, dso__load_sym): functions and
+ * objects, and labels in sections that are called text or data; an address
+ * becomes the file offset by the segment it lies in, since a map's record
+ * tells offsets. A separate debug file has the symbols but no contents
+ * (SHT_NOBITS), so segments, section offsets and the PLT always come from the
+ * file that ran.
+ *
+ * The image is anybody's. libelf reads the sections (and not by mmap: a file
+ * that shrinks meanwhile must not kill us), their contents are used by their
+ * d_size alone, and names only when they end within their string table.
+ */
+#include "sym/internal.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+
+#include "lib/base/cursor.h"
+
+struct elf_source {
+	Elf *elf;
+	int fd;
+	GElf_Ehdr ehdr;
+	size_t shstrndx;
+	Elf_Scn *symtab, *dynsym;
+	char *path;
+};
+
+void elf_source_free(struct elf_source *es)
+{
+	if (!es)
+		return;
+	if (es->elf)
+		elf_end(es->elf);
+	if (es->fd >= 0)
+		close(es->fd);
+	free(es->path);
+	free(es);
+}
+
+static Elf_Scn *section_by_name(const struct elf_source *es, const char *name)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(es->elf, scn))) {
+		const char *s = gelf_getshdr(scn, &shdr)
+					? elf_strptr(es->elf, es->shstrndx, shdr.sh_name)
+					: NULL;
+		if (s && !strcmp(s, name))
+			return scn;
+	}
+	return NULL;
+}
+
+static Elf_Scn *section_by_type(const struct elf_source *es, const char *name, uint32_t type)
+{
+	Elf_Scn *scn = section_by_name(es, name);
+	GElf_Shdr shdr;
+
+	return scn && gelf_getshdr(scn, &shdr) && shdr.sh_type == type ? scn : NULL;
+}
+
+static struct error *elf_source_init(struct elf_source *es)
+{
+	if (!es->elf || elf_kind(es->elf) != ELF_K_ELF || !gelf_getehdr(es->elf, &es->ehdr) ||
+	    elf_getshdrstrndx(es->elf, &es->shstrndx))
+		return error_at(error_new(EBADMSG, "not a sound ELF file"), "%s", es->path);
+	es->symtab = section_by_type(es, ".symtab", SHT_SYMTAB);
+	es->dynsym = section_by_type(es, ".dynsym", SHT_DYNSYM);
+	return NULL;
+}
+
+static struct elf_source *elf_source_new(const char *path)
+{
+	struct elf_source *es = calloc(1, sizeof(*es));
+
+	if (!es)
+		return NULL;
+	es->fd = -1;
+	es->path = strdup(path);
+	if (!es->path) {
+		elf_source_free(es);
+		return NULL;
+	}
+	elf_version(EV_CURRENT);
+	return es;
+}
+
+struct error *elf_source_open(const char *path, struct elf_source **out)
+{
+	_cleanup_(elf_source_freep) struct elf_source *es = elf_source_new(path);
+	struct stat st;
+
+	if (!es)
+		return error_nomem();
+	/* Not to wait for a FIFO's writer. */
+	es->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (es->fd < 0 || fstat(es->fd, &st))
+		return error_at(error_errno(errno, "cannot be opened"), "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return error_at(error_new(EINVAL, "not a regular file"), "%s", path);
+	es->elf = elf_begin(es->fd, ELF_C_READ, NULL);
+	TRY(elf_source_init(es));
+	*out = steal_ptr(es);
+	return NULL;
+}
+
+struct error *elf_source_open_mem(const void *image, size_t size, struct elf_source **out)
+{
+	_cleanup_(elf_source_freep) struct elf_source *es = elf_source_new("image");
+
+	if (!es)
+		return error_nomem();
+	es->elf = elf_memory((char *)image, size); /* opened for reading: not written to */
+	TRY(elf_source_init(es));
+	*out = steal_ptr(es);
+	return NULL;
+}
+
+bool elf_source_has_symtab(const struct elf_source *es)
+{
+	return es->symtab;
+}
+
+bool elf_source_has_dynsym(const struct elf_source *es)
+{
+	return es->dynsym;
+}
+
+size_t notes_find_build_id(const void *notes, size_t size, bool swap, uint8_t id[20])
+{
+	struct cursor c = cursor_make(notes, size, "notes");
+	uint32_t namesz, descsz, type;
+
+	c.swap = swap;
+	while (cursor_u32(&c, &namesz) && cursor_u32(&c, &descsz) && cursor_u32(&c, &type)) {
+		const char *name = cursor_bytes(&c, round_up(namesz, 4));
+		const void *desc = name ? cursor_bytes(&c, descsz) : NULL;
+
+		if (!desc)
+			return 0;
+		if (type == NT_GNU_BUILD_ID && namesz == 4 && !memcmp(name, "GNU", 4)) {
+			size_t n = min_of((size_t)descsz, (size_t)20);
+
+			memset(id, 0, 20);
+			memcpy(id, desc, n);
+			return n;
+		}
+		cursor_skip(&c, min_of(round_up(descsz, 4) - descsz, cursor_left(&c)));
+	}
+	return 0;
+}
+
+size_t elf_source_build_id(const struct elf_source *es, uint8_t id[20])
+{
+	static const char *const names[] = {".note.gnu.build-id", ".notes", ".note"};
+	bool swap = es->ehdr.e_ident[EI_DATA] !=
+		    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB);
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		Elf_Scn *scn = section_by_name(es, names[i]);
+		Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+
+		if (data && data->d_buf)
+			return notes_find_build_id(data->d_buf, data->d_size, swap, id);
+	}
+	return 0;
+}
+
+const char *elf_source_debuglink(const struct elf_source *es)
+{
+	Elf_Scn *scn = section_by_name(es, ".gnu_debuglink");
+	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+
+	if (!data || !data->d_buf)
+		return NULL;
+	struct cursor c = cursor_make(data->d_buf, data->d_size, ".gnu_debuglink");
+	const char *name = cursor_cstr(&c);
+	return name && *name && !strchr(name, '/') ? name : NULL;
+}
+
+static const struct segment *segment_of(const struct symtab *st, uint64_t vaddr)
+{
+	const struct segment *seg;
+
+	vec_for_each (seg, &st->segments) {
+		uint64_t size = max_of(seg->memsz, seg->filesz);
+
+		if (vaddr >= seg->vaddr && vaddr - seg->vaddr < size)
+			return seg;
+	}
+	return NULL;
+}
+
+static struct error *read_segments(struct elf_source *es, struct symtab *st)
+{
+	size_t n;
+	GElf_Phdr phdr;
+
+	if (elf_getphdrnum(es->elf, &n))
+		return NULL;
+	for (size_t i = 0; i < n && gelf_getphdr(es->elf, (int)i, &phdr); i++) {
+		if (phdr.p_type != PT_LOAD)
+			continue;
+		struct segment *seg = vec_push(&st->segments);
+		if (!seg)
+			return error_nomem();
+		*seg = (struct segment){phdr.p_vaddr, phdr.p_offset, phdr.p_filesz, phdr.p_memsz};
+	}
+	return NULL;
+}
+
+/* A copy of a string table that surely ends in NUL, owned by the table. */
+static const char *copy_strings(struct elf_source *es, size_t index, struct symtab *st, size_t *len)
+{
+	Elf_Scn *scn = elf_getscn(es->elf, index);
+	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+
+	if (!data || !data->d_buf || !data->d_size)
+		return NULL;
+	char *copy = malloc(data->d_size + 1);
+	if (!copy)
+		return NULL;
+	memcpy(copy, data->d_buf, data->d_size);
+	copy[data->d_size] = 0;
+	*len = data->d_size;
+	return symtab_own(st, copy) ? copy : NULL;
+}
+
+/* What of a section matters to its symbols; read once for each section. */
+struct section_info {
+	uint64_t addr, offset;
+	bool known, alloc, label_ok, text;
+};
+
+struct reader {
+	struct elf_source *syms, *runtime;
+	const struct sym_opts *opts;
+	struct symtab *st;
+	struct section_info *sections;
+	size_t n_sections;
+};
+
+static const struct section_info *reader_section(struct reader *r, size_t index)
+{
+	if (index >= r->n_sections)
+		return NULL;
+	struct section_info *info = &r->sections[index];
+	if (info->known)
+		return info;
+
+	struct elf_source *es = r->syms;
+	Elf_Scn *scn = elf_getscn(es->elf, index);
+	GElf_Shdr shdr;
+
+	info->known = true;
+	if (!scn || !gelf_getshdr(scn, &shdr))
+		return info;
+	info->alloc = shdr.sh_flags & SHF_ALLOC;
+	if (shdr.sh_type == SHT_NOBITS && r->runtime != r->syms) {
+		es = r->runtime;
+		scn = elf_getscn(es->elf, index);
+		if (!scn || !gelf_getshdr(scn, &shdr)) {
+			info->alloc = false;
+			return info;
+		}
+	}
+	const char *name = elf_strptr(es->elf, es->shstrndx, shdr.sh_name);
+	info->addr = shdr.sh_addr;
+	info->offset = shdr.sh_offset;
+	info->label_ok = name && (strstr(name, "text") || strstr(name, "data"));
+	info->text = name && !strcmp(name, ".text");
+	return info;
+}
+
+static bool symbol_is_wanted(const GElf_Sym *sym)
+{
+	uint8_t visibility = GELF_ST_VISIBILITY(sym->st_other);
+
+	if (!sym->st_name || sym->st_shndx == SHN_UNDEF || sym->st_shndx == SHN_ABS)
+		return false;
+	switch (GELF_ST_TYPE(sym->st_info)) {
+	case STT_FUNC:
+	case STT_GNU_IFUNC:
+	case STT_OBJECT:
+		return true;
+	case STT_NOTYPE:
+		return visibility != STV_HIDDEN && visibility != STV_INTERNAL;
+	default:
+		return false;
+	}
+}
+
+/* The labels that mark ARM code and data, not names of anything. */
+static bool is_mapping_symbol(const GElf_Ehdr *ehdr, const char *name)
+{
+	return (ehdr->e_machine == EM_ARM || ehdr->e_machine == EM_AARCH64) && name[0] == '$' &&
+	       name[1] && strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
+}
+
+static struct error *read_symbol(struct reader *r, const GElf_Sym *sym, size_t shndx,
+				 const char *name)
+{
+	const struct section_info *info = reader_section(r, shndx);
+	uint64_t value = sym->st_value;
+	uint8_t type = GELF_ST_TYPE(sym->st_info);
+
+	if (!info || !info->alloc || (type == STT_NOTYPE && !info->label_ok))
+		return NULL;
+	if (r->syms->ehdr.e_machine == EM_ARM && type == STT_FUNC)
+		value &= ~(uint64_t)1; /* Thumb */
+	switch (r->opts->space) {
+	case SYM_FILE_OFFSET: {
+		const struct segment *seg = segment_of(r->st, value);
+
+		value -= seg ? seg->vaddr - seg->offset : info->addr - info->offset;
+		break;
+	}
+	case SYM_ADDRESS:
+		break;
+	case SYM_TEXT_RELATIVE:
+		if (!info->text)
+			return NULL;
+		value -= info->addr;
+		break;
+	}
+	value += r->opts->base;
+	if (!symtab_add(r->st, value, sym->st_size, GELF_ST_BIND(sym->st_info), type, name))
+		return error_nomem();
+	return NULL;
+}
+
+static struct error *read_symbols(struct reader *r, Elf_Scn *scn)
+{
+	GElf_Shdr shdr;
+	GElf_Sym sym;
+	Elf_Data *data = gelf_getshdr(scn, &shdr) ? elf_getdata(scn, NULL) : NULL;
+	size_t strings_len = 0;
+	size_t entry = gelf_fsize(r->syms->elf, ELF_T_SYM, 1, EV_CURRENT);
+
+	if (!data || !data->d_buf || !entry)
+		return NULL;
+	const char *strings = copy_strings(r->syms, shdr.sh_link, r->st, &strings_len);
+	if (!strings)
+		return NULL;
+	/* Symbols of sections beyond 65280 name them in a table of their own. */
+	Elf_Data *xndx = NULL;
+	int xindex = elf_scnshndx(scn);
+	if (xindex > 0)
+		xndx = elf_getdata(elf_getscn(r->syms->elf, (size_t)xindex), NULL);
+
+	size_t n = data->d_size / entry;
+	for (size_t i = 0; i < n && i <= INT32_MAX; i++) {
+		Elf32_Word extended = 0;
+
+		if (!gelf_getsymshndx(data, xndx, (int)i, &sym, &extended))
+			break;
+		if (!symbol_is_wanted(&sym) || sym.st_name >= strings_len)
+			continue;
+		const char *name = strings + sym.st_name;
+		if (is_mapping_symbol(&r->syms->ehdr, name))
+			continue;
+		TRY(read_symbol(r, &sym, sym.st_shndx == SHN_XINDEX ? extended : sym.st_shndx,
+				name));
+	}
+	if (!symtab_sort(r->st))
+		return error_nomem();
+	symtab_fix_ends(r->st);
+	symtab_fix_duplicates(r->st);
+	return NULL;
+}
+
+/* Where the PLT's entries stand and how long they are; false: it has none. */
+static bool plt_layout(struct elf_source *es, uint64_t *offset, uint64_t *entry)
+{
+	Elf_Scn *sec = section_by_name(es, ".plt.sec"); /* with IBT the calls go there */
+	Elf_Scn *scn = sec ? sec : section_by_name(es, ".plt");
+	GElf_Shdr shdr;
+	uint64_t header;
+
+	if (!scn || !gelf_getshdr(scn, &shdr))
+		return false;
+	switch (es->ehdr.e_machine) {
+	case EM_ARM:
+		header = 20, *entry = 12;
+		break;
+	case EM_AARCH64:
+		header = 32, *entry = 16;
+		break;
+	case EM_SPARC:
+		header = 48, *entry = 12;
+		break;
+	case EM_SPARCV9:
+		header = 128, *entry = 32;
+		break;
+	default:
+		header = *entry = shdr.sh_entsize;
+		break;
+	}
+	*offset = shdr.sh_offset + (sec ? 0 : header);
+	return *entry > 0 && *entry <= 256;
+}
+
+static struct error *read_plt(struct elf_source *es, struct symtab *st)
+{
+	Elf_Scn *rel = section_by_name(es, ".rela.plt");
+	uint64_t offset, entry;
+	GElf_Shdr rel_shdr, sym_shdr;
+	size_t strings_len;
+
+	if (!rel)
+		rel = section_by_name(es, ".rel.plt");
+	if (!rel || !es->dynsym || !gelf_getshdr(rel, &rel_shdr) ||
+	    rel_shdr.sh_link != elf_ndxscn(es->dynsym) || !gelf_getshdr(es->dynsym, &sym_shdr) ||
+	    !plt_layout(es, &offset, &entry))
+		return NULL;
+	Elf_Data *rels = elf_getdata(rel, NULL), *syms = elf_getdata(es->dynsym, NULL);
+	const char *strings = copy_strings(es, sym_shdr.sh_link, st, &strings_len);
+	if (!rels || !syms || !strings)
+		return NULL;
+
+	for (int i = 0;; i++, offset += entry) {
+		GElf_Sym sym;
+		uint64_t info;
+
+		if (rel_shdr.sh_type == SHT_RELA) {
+			GElf_Rela rela;
+
+			if (!gelf_getrela(rels, i, &rela))
+				break;
+			info = rela.r_info;
+		} else if (rel_shdr.sh_type == SHT_REL) {
+			GElf_Rel r;
+
+			if (!gelf_getrel(rels, i, &r))
+				break;
+			info = r.r_info;
+		} else {
+			break;
+		}
+		if (GELF_R_SYM(info) > INT32_MAX ||
+		    !gelf_getsym(syms, (int)GELF_R_SYM(info), &sym) || sym.st_name >= strings_len)
+			continue;
+		if (!symtab_add(st, offset, entry, STB_GLOBAL, STT_FUNC, strings + sym.st_name))
+			return error_nomem();
+		vec_last(&st->syms)->lazy |= LAZY_PLT;
+	}
+	return symtab_sort(st) ? NULL : error_nomem();
+}
+
+struct error *elf_source_read(struct elf_source *syms, struct elf_source *runtime,
+			      const struct sym_opts *opts, struct symtab *st)
+{
+	_cleanup_free_ struct section_info *sections = NULL;
+	struct reader r = {.syms = syms, .runtime = runtime, .opts = opts, .st = st};
+
+	if (elf_getshdrnum(syms->elf, &r.n_sections))
+		r.n_sections = 0;
+	r.sections = sections = calloc(r.n_sections + 1, sizeof(*sections));
+	if (!sections)
+		return error_nomem();
+	TRY(read_segments(runtime, st));
+	if (syms->symtab)
+		TRY(read_symbols(&r, syms->symtab));
+	if (syms->dynsym)
+		TRY(read_symbols(&r, syms->dynsym));
+	if (st->syms.n && opts->space == SYM_FILE_OFFSET)
+		TRY(read_plt(runtime, st));
+	if (!st->source)
+		st->source = strdup(syms->path);
+	return NULL;
+}
+
+struct error *elf_build_id(const char *path, uint8_t id[20], size_t *size)
+{
+	_cleanup_(elf_source_freep) struct elf_source *es = NULL;
+
+	TRY(elf_source_open(path, &es));
+	*size = elf_source_build_id(es, id);
+	return NULL;
+}
+
+struct error *notes_build_id(const char *path, uint8_t id[20], size_t *size)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint8_t notes[8192];
+
+	if (fd < 0)
+		return error_at(error_errno(errno, "cannot be opened"), "%s", path);
+	ssize_t n = read(fd, notes, sizeof(notes));
+	if (n < 0)
+		return error_at(error_errno(errno, "cannot be read"), "%s", path);
+	*size = notes_find_build_id(notes, (size_t)n, false, id);
+	return NULL;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the backends of sym/ share: a table under construction. */
+#ifndef PB_SYM_INTERNAL_H
+#define PB_SYM_INTERNAL_H
+
+#include <elf.h>
+
+#include "lib/base/vec.h"
+#include "sym/sym.h"
+
+/* struct symbol.lazy: what is to be done before the name is handed out. */
+enum {
+	LAZY_DEMANGLE = 1,
+	LAZY_PLT = 2, /* "@plt" is to be appended */
+};
+
+struct segment {
+	uint64_t vaddr, offset, filesz, memsz;
+};
+
+struct symtab {
+	VEC(struct symbol) syms; /* by start; at equal starts in order of arrival */
+	uint64_t *max_end;	 /* max_end[i]: largest end of syms[0 … i]; NULL: no overlaps */
+	size_t last;		 /* the last hit */
+	VEC(void *) blocks;	 /* what the names stand in */
+	char *arena;		 /* the free part of the newest arena block */
+	size_t arena_left;
+	VEC(struct segment) segments;
+	struct kallsyms *kallsyms; /* owned; NULL: none */
+	char *source;
+	bool demangle;
+};
+
+struct symtab *symtab_new(void);
+
+/* Adds a symbol; name is borrowed. false: no memory. */
+bool symtab_add(struct symtab *st, uint64_t start, uint64_t len, uint8_t binding, uint8_t type,
+		const char *name);
+/* Takes a block from malloc() that names stand in; false: no memory, block freed. */
+bool symtab_own(struct symtab *st, void *block);
+/* A copy of the name within the table; NULL: no memory. */
+const char *symtab_strdup(struct symtab *st, const char *name, size_t len);
+
+/*
+ * The fix-ups of perf's symbol tables, in the order it applies them; sort
+ * first. Ends: a symbol without a length reaches to the next one. Duplicates:
+ * of the symbols at one address, one stays.
+ */
+bool symtab_sort(struct symtab *st);
+void symtab_fix_ends(struct symtab *st);
+void symtab_fix_duplicates(struct symtab *st);
+/* Makes the table ready for look-ups; after it nothing is added. */
+bool symtab_finish(struct symtab *st);
+
+/* Reads one ELF image: its file, or where a separate debug file gave symbols. */
+struct elf_source;
+struct error *elf_source_open(const char *path, struct elf_source **out);
+struct error *elf_source_open_mem(const void *image, size_t size, struct elf_source **out);
+void elf_source_free(struct elf_source *es);
+DEFINE_FREEP(struct elf_source, elf_source_free)
+bool elf_source_has_symtab(const struct elf_source *es);
+bool elf_source_has_dynsym(const struct elf_source *es);
+/* 0: none */
+size_t elf_source_build_id(const struct elf_source *es, uint8_t id[20]);
+/* The file name in .gnu_debuglink; NULL: none. Lives as long as es. */
+const char *elf_source_debuglink(const struct elf_source *es);
+/* Symbols from syms; PLT, segments and section contents from runtime. */
+struct error *elf_source_read(struct elf_source *syms, struct elf_source *runtime,
+			      const struct sym_opts *opts, struct symtab *st);
+
+/* The build-id among notes in host byte order (swap: in the other one). */
+size_t notes_find_build_id(const void *notes, size_t size, bool swap, uint8_t id[20]);
+
+/* Whether demangling may change the name; cheap. */
+static inline bool name_may_be_mangled(const char *name)
+{
+	return name[0] == '_' &&
+	       (name[1] == 'Z' || name[1] == 'R' || name[1] == '_' || name[1] == 'G');
+}
+
+#endif

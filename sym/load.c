@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Which files have the symbols of a binary. A stripped binary's .symtab may
+ * stand in a separate debug file; these places are tried, in perf's order
+ * (tools/perf/util/symbol.c of Linux 6.1, binary_type_symtab):
+ *
+ *	what .gnu_debuglink names: beside the binary, in .debug/ beside it,
+ *		under /usr/lib/debug
+ *	perf's cache: ~/.debug/.build-id/xx/yyyy/{elf,debug}
+ *	/usr/lib/debug/PATH.debug (Fedora), /usr/lib/debug/PATH (Ubuntu)
+ *	/usr/lib/debug/.build-id/xx/yyyy.debug
+ *	the binary itself
+ *	/usr/lib/debug/usr/PATH (Ubuntu), .debug/NAME beside it (OpenEmbedded)
+ *
+ * The first with a .symtab gives the symbols, the first with a .dynsym the
+ * PLT and the segments. A file with another build-id than the recording has
+ * is never used: wrong names are worse than none.
+ */
+#include "sym/internal.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "lib/base/strbuf.h"
+
+#define DEBUG_ROOT "/usr/lib/debug"
+
+struct search {
+	const struct sym_opts *opts;
+	const char *path; /* as the recording has it */
+	uint8_t id[20];
+	size_t id_size;
+	struct elf_source *syms, *runtime;
+	struct error *stale; /* why a file that exists was refused */
+};
+
+static void search_deinit(struct search *s)
+{
+	if (s->runtime != s->syms)
+		elf_source_free(s->runtime);
+	elf_source_free(s->syms);
+	error_free(s->stale);
+}
+
+/* A recording may have padded a shorter build-id with zeros to 20 bytes. */
+static bool build_id_equal(const uint8_t *file, size_t n, const uint8_t *want, size_t n_want)
+{
+	static const uint8_t zeros[20];
+
+	return n && n <= n_want && !memcmp(file, want, n) && !memcmp(want + n, zeros, n_want - n);
+}
+
+static void search_refuse(struct search *s, struct error *err)
+{
+	if (s->stale)
+		error_free(err);
+	else
+		s->stale = err;
+}
+
+/* Looks at one file; whether more are to be tried is seen by s->syms and s->runtime. */
+static void search_try(struct search *s, const char *path)
+{
+	_cleanup_(elf_source_freep) struct elf_source *es = NULL;
+	struct error *err = elf_source_open(path, &es);
+	uint8_t id[20];
+
+	if (err) {
+		if (err->code == ENOENT || err->code == ENOTDIR)
+			error_free(err);
+		else
+			search_refuse(s, err);
+		return;
+	}
+	if (s->id_size) {
+		size_t size = elf_source_build_id(es, id);
+
+		if (!build_id_equal(id, size, s->id, s->id_size)) {
+			search_refuse(s, error_at(error_new(ESTALE, "has another build-id than the "
+								    "recording says"),
+						  "%s", path));
+			return;
+		}
+	}
+	bool runs = elf_source_has_dynsym(es);
+	if (!s->syms && elf_source_has_symtab(es)) {
+		s->syms = es;
+		if (!s->runtime && runs)
+			s->runtime = es;
+		es = NULL;
+	} else if (!s->runtime && runs) {
+		s->runtime = steal_ptr(es);
+	}
+}
+
+static bool search_done(const struct search *s)
+{
+	return s->syms && s->runtime;
+}
+
+static void search_tryf(struct search *s, const char *fmt, ...) _printf_(2, 3);
+static void search_tryf(struct search *s, const char *fmt, ...)
+{
+	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
+	va_list ap;
+
+	if (search_done(s))
+		return;
+	strbuf_adds(&path, s->opts->symfs ? s->opts->symfs : "");
+	va_start(ap, fmt);
+	strbuf_vaddf(&path, fmt, ap);
+	va_end(ap);
+	if (!strbuf_failed(&path) && path.len < PATH_MAX)
+		search_try(s, strbuf_str(&path));
+}
+
+static void search_debuglink(struct search *s)
+{
+	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
+	_cleanup_(elf_source_freep) struct elf_source *es = NULL;
+	const char *slash = strrchr(s->path, '/');
+	int dir = slash ? (int)(slash - s->path) : 0;
+
+	strbuf_addf(&path, "%s%s", s->opts->symfs ? s->opts->symfs : "", s->path);
+	error_free(elf_source_open(strbuf_str(&path), &es));
+	const char *link = es ? elf_source_debuglink(es) : NULL;
+	if (!link)
+		return;
+	search_tryf(s, "%.*s/%s", dir, s->path, link);
+	search_tryf(s, "%.*s/.debug/%s", dir, s->path, link);
+	search_tryf(s, DEBUG_ROOT "%.*s/%s", dir, s->path, link);
+}
+
+static void search_all(struct search *s)
+{
+	const char *slash = strrchr(s->path, '/'), *base = slash ? slash + 1 : s->path;
+	const char *home = getenv("HOME");
+	char hex[41] = "";
+
+	for (size_t i = 0; i < s->id_size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", s->id[i]);
+	search_debuglink(s);
+	if (s->id_size && home && !s->opts->symfs) {
+		search_tryf(s, "%s/.debug/.build-id/%.2s/%s/elf", home, hex, hex + 2);
+		search_tryf(s, "%s/.debug/.build-id/%.2s/%s/debug", home, hex, hex + 2);
+	}
+	search_tryf(s, DEBUG_ROOT "%s.debug", s->path);
+	search_tryf(s, DEBUG_ROOT "%s", s->path);
+	if (s->id_size)
+		search_tryf(s, DEBUG_ROOT "/.build-id/%.2s/%s.debug", hex, hex + 2);
+	search_tryf(s, "%s", s->path);
+	search_tryf(s, DEBUG_ROOT "/usr%s", s->path);
+	if (slash)
+		search_tryf(s, "%.*s/.debug/%s", (int)(slash - s->path), s->path, base);
+}
+
+static struct error *symtab_from(struct elf_source *syms, struct elf_source *runtime,
+				 const struct sym_opts *opts, struct symtab **out)
+{
+	_cleanup_(symtab_freep) struct symtab *st = symtab_new();
+
+	if (!st)
+		return error_nomem();
+	st->demangle = opts->demangle;
+	TRY(elf_source_read(syms, runtime, opts, st));
+	if (!st->syms.n)
+		return error_new(ENODATA, "no symbols in it");
+	if (!symtab_finish(st))
+		return error_nomem();
+	*out = steal_ptr(st);
+	return NULL;
+}
+
+struct error *symtab_load_elf(const char *path, const struct sym_opts *opts, struct symtab **out)
+{
+	_cleanup_(search_deinit) struct search s = {.opts = opts, .path = path};
+
+	if (opts->build_id && opts->build_id_size) {
+		s.id_size = min_of(opts->build_id_size, sizeof(s.id));
+		memcpy(s.id, opts->build_id, s.id_size);
+	} else {
+		_cleanup_strbuf_ struct strbuf file = STRBUF_INIT;
+
+		strbuf_addf(&file, "%s%s", opts->symfs ? opts->symfs : "", path);
+		error_free(elf_build_id(strbuf_str(&file), s.id, &s.id_size));
+	}
+	if (opts->space == SYM_FILE_OFFSET)
+		search_all(&s);
+	else
+		search_tryf(&s, "%s", path);
+	if (!s.syms && !s.runtime) {
+		if (s.stale)
+			return steal_ptr(s.stale);
+		return error_at(error_new(ENOENT, "no file with its symbols"), "%s", path);
+	}
+	return error_at(symtab_from(s.syms ? s.syms : s.runtime, s.runtime ? s.runtime : s.syms,
+				    opts, out),
+			"%s", path);
+}
+
+struct error *symtab_load_elf_mem(const void *image, size_t size, const struct sym_opts *opts,
+				  struct symtab **out)
+{
+	_cleanup_(elf_source_freep) struct elf_source *es = NULL;
+	uint8_t id[20];
+
+	TRY(elf_source_open_mem(image, size, &es));
+	if (opts->build_id && opts->build_id_size &&
+	    !build_id_equal(id, elf_source_build_id(es, id), opts->build_id,
+			    min_of(opts->build_id_size, sizeof(id))))
+		return error_new(ESTALE, "has another build-id than the recording says");
+	return symtab_from(es, es, opts, out);
+}
+
+struct error *symtab_load_vdso(const struct sym_opts *opts, struct symtab **out)
+{
+	unsigned long at = getauxval(AT_SYSINFO_EHDR);
+	_cleanup_fclose_ FILE *maps = fopen("/proc/self/maps", "re");
+	char line[PATH_MAX + 128];
+	unsigned long start, end;
+
+	while (at && maps && fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-%lx", &start, &end) != 2 || start != at)
+			continue;
+		return error_at(symtab_load_elf_mem((const void *)start, end - start, opts, out),
+				"[vdso]");
+	}
+	return error_new(ENOENT, "no vdso is mapped into this process");
+}

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* sym/: kallsyms, the fix-ups, look-ups, ELF files (this program itself), hostile images. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "sym/internal.h"
+
+static struct kallsyms *parse(const char *text)
+{
+	struct kallsyms *k = NULL;
+
+	assert_null(kallsyms_parse(text, strlen(text), "kallsyms", &k));
+	return k;
+}
+
+static const char *name_at(struct symtab *st, uint64_t addr)
+{
+	const struct symbol *sym = symtab_find(st, addr);
+
+	return sym ? sym->name : "-";
+}
+
+static void test_kallsyms(void **state)
+{
+	/* Aliases: the last; R is not wanted; the kernel ends a page on, where modules begin. */
+	struct kallsyms *k = parse("ffffffff81000000 T first\n"
+				   "ffffffff81000000 T _stext\n"
+				   "ffffffff81000040 t second\n"
+				   "ffffffff81000050 R table\n"
+				   "garbage\n"
+				   "ffffffff81000100 W last\n"
+				   "ffffffffc0001000 t init_module\t[ext4]\n"
+				   "ffffffffc0001080 t helper\t[ext4]\n"
+				   "ffffffffc0002000 t bpf_prog_1\t[bpf]");
+	struct symtab *st = NULL, *mod = NULL, *none = NULL;
+
+	assert_null(kallsyms_symtab(k, NULL, 0, &st));
+	assert_int_equal(symtab_size(st), 3);
+	assert_string_equal(name_at(st, 0xffffffff81000000), "_stext");
+	assert_string_equal(name_at(st, 0xffffffff8100003f), "_stext");
+	assert_string_equal(name_at(st, 0xffffffff81000040), "second");
+	assert_string_equal(name_at(st, 0xffffffff810000ff), "second");
+	assert_int_equal(symtab_at(st, 2)->binding, STB_WEAK);
+	assert_string_equal(name_at(st, 0xffffffff81001fff), "last");
+	assert_string_equal(name_at(st, 0xffffffff81002000), "-");
+	assert_string_equal(name_at(st, 0xffffffff80ffffff), "-");
+
+	assert_null(kallsyms_symtab(k, "ext4", 0x1000, &mod));
+	assert_int_equal(symtab_size(mod), 2);
+	assert_string_equal(name_at(mod, 0xffffffffc0000000), "init_module");
+	assert_string_equal(name_at(mod, 0xffffffffc0000fff), "helper");
+	assert_string_equal(name_at(mod, 0xffffffffc0001000), "-");
+
+	struct error *err = kallsyms_symtab(k, "xfs", 0, &none);
+	assert_non_null(err);
+	assert_int_equal(err->code, ENODATA);
+	error_free(err);
+
+	uint64_t addr;
+	assert_true(kallsyms_address(k, "second", &addr));
+	assert_int_equal(addr, 0xffffffff81000040);
+	assert_false(kallsyms_address(k, "helper", &addr));
+	symtab_free(st);
+	symtab_free(mod);
+	kallsyms_free(k);
+}
+
+static void test_kallsyms_unsorted(void **state)
+{
+	struct kallsyms *k = parse("3000 t c\n1000 t a\n2000 t b\n1000 T a2\n");
+	struct symtab *st = NULL;
+
+	assert_null(kallsyms_symtab(k, NULL, 0, &st));
+	assert_int_equal(symtab_size(st), 3);
+	assert_string_equal(name_at(st, 0x1000), "a2");
+	assert_string_equal(name_at(st, 0x2fff), "b");
+	assert_string_equal(name_at(st, 0x4fff), "-");
+	assert_string_equal(name_at(st, 0x3fff), "c");
+	symtab_free(st);
+	kallsyms_free(k);
+}
+
+static void test_kallsyms_hidden(void **state)
+{
+	static const char text[] = "0000000000000000 T _stext\n0000000000000000 t f\n";
+	struct kallsyms *k = NULL;
+	struct error *err = kallsyms_parse(text, sizeof(text) - 1, "/proc/kallsyms", &k);
+
+	assert_non_null(err);
+	assert_int_equal(err->code, EPERM);
+	assert_string_equal(err->where, "/proc/kallsyms");
+	assert_non_null(strstr(err->hint, "kptr_restrict"));
+	assert_null(k);
+	error_free(err);
+
+	err = kallsyms_parse("\n\n", 2, "x", &k);
+	assert_non_null(err);
+	assert_int_equal(err->code, ENODATA);
+	error_free(err);
+}
+
+static void fix(struct symtab *st)
+{
+	assert_true(symtab_sort(st));
+	symtab_fix_ends(st);
+	symtab_fix_duplicates(st);
+	assert_true(symtab_finish(st));
+}
+
+static void test_aliases(void **state)
+{
+	struct symtab *st = symtab_new();
+
+	/* Non-weak, global, fewer underscores, longer; a length before all. */
+	symtab_add(st, 0x100, 8, STB_WEAK, STT_FUNC, "weak_and_long");
+	symtab_add(st, 0x100, 8, STB_LOCAL, STT_FUNC, "strong");
+	symtab_add(st, 0x200, 8, STB_LOCAL, STT_FUNC, "a_local_name");
+	symtab_add(st, 0x200, 8, STB_GLOBAL, STT_FUNC, "global");
+	symtab_add(st, 0x300, 8, STB_GLOBAL, STT_FUNC, "__libc_write");
+	symtab_add(st, 0x300, 8, STB_GLOBAL, STT_FUNC, "_write");
+	symtab_add(st, 0x300, 8, STB_GLOBAL, STT_FUNC, "__write");
+	symtab_add(st, 0x400, 8, STB_GLOBAL, STT_FUNC, "open");
+	symtab_add(st, 0x400, 8, STB_GLOBAL, STT_FUNC, "open64");
+	symtab_add(st, 0x500, 8, STB_WEAK, STT_FUNC, "sized");
+	symtab_add(st, 0x500, 0, STB_GLOBAL, STT_FUNC, "without");
+	symtab_add(st, 0x600, 0, STB_GLOBAL, STT_FUNC, "to_the_page");
+	fix(st);
+	assert_string_equal(name_at(st, 0x100), "strong");
+	assert_string_equal(name_at(st, 0x200), "global");
+	assert_string_equal(name_at(st, 0x300), "_write");
+	assert_string_equal(name_at(st, 0x400), "open64");
+	/* "without" reaches to 0x600: it has a length too, and is not weak. */
+	assert_string_equal(name_at(st, 0x500), "without");
+	assert_string_equal(name_at(st, 0x5ff), "without");
+	assert_string_equal(name_at(st, 0x600), "to_the_page");
+	assert_string_equal(name_at(st, 0x1fff), "to_the_page");
+	assert_string_equal(name_at(st, 0x2000), "-");
+	assert_string_equal(name_at(st, 0x108), "-");
+	symtab_free(st);
+}
+
+static void test_overlap(void **state)
+{
+	struct symtab *st = symtab_new();
+
+	symtab_add(st, 0x1000, 0x1000, STB_GLOBAL, STT_FUNC, "outer");
+	symtab_add(st, 0x1100, 0x10, STB_LOCAL, STT_NOTYPE, "label");
+	symtab_add(st, 0x1200, 0x10, STB_LOCAL, STT_NOTYPE, "label2");
+	symtab_add(st, 0x3000, 0x10, STB_LOCAL, STT_FUNC, "far");
+	fix(st);
+	assert_string_equal(name_at(st, 0x1000), "outer");
+	assert_string_equal(name_at(st, 0x1105), "label");
+	assert_string_equal(name_at(st, 0x1110), "outer");
+	assert_string_equal(name_at(st, 0x1fff), "outer");
+	assert_string_equal(name_at(st, 0x2000), "-");
+	assert_string_equal(name_at(st, 0x3001), "far");
+	symtab_free(st);
+}
+
+static void test_sort_is_stable(void **state)
+{
+	struct symtab *st = symtab_new();
+	char names[1000][8];
+
+	for (int i = 0; i < 1000; i++) {
+		snprintf(names[i], sizeof(names[i]), "s%d", i);
+		assert_true(symtab_add(st, (uint64_t)(i * 7919 % 250), 1, STB_GLOBAL, STT_FUNC,
+				       names[i]));
+	}
+	assert_true(symtab_sort(st));
+	for (int i = 1; i < 1000; i++) {
+		const struct symbol *a = &st->syms.v[i - 1], *b = &st->syms.v[i];
+
+		assert_true(a->start < b->start ||
+			    (a->start == b->start && atoi(a->name + 1) < atoi(b->name + 1)));
+	}
+	symtab_free(st);
+}
+
+static void test_demangle(void **state)
+{
+	struct symtab *st = symtab_new();
+
+	st->demangle = true;
+	symtab_add(st, 0x10, 8, STB_GLOBAL, STT_FUNC, "_ZN3foo3barEi");
+	symtab_add(st, 0x20, 8, STB_GLOBAL, STT_FUNC,
+		   "_ZN4core3fmt5Write9write_fmt17h0123456789abcdefE");
+	symtab_add(st, 0x30, 8, STB_GLOBAL, STT_FUNC, "_Zmangled_not");
+	fix(st);
+#ifdef HAVE_LIBIBERTY
+	assert_string_equal(name_at(st, 0x10), "foo::bar");
+	assert_string_equal(name_at(st, 0x20), "core::fmt::Write::write_fmt");
+#endif
+	assert_string_equal(name_at(st, 0x30), "_Zmangled_not");
+	assert_non_null(symtab_find_name(st, name_at(st, 0x10)));
+	assert_null(symtab_find_name(st, "no_such"));
+	symtab_free(st);
+}
+
+int sym_test_function(int x);
+
+__attribute__((noinline, used)) int sym_test_function(int x)
+{
+	return x * 3 + 1;
+}
+
+static void test_own_elf(void **state)
+{
+	struct sym_opts opts = {.sz = sizeof(opts)};
+	struct symtab *st = NULL;
+	Dl_info info;
+
+	assert_null(symtab_load_elf("/proc/self/exe", &opts, &st));
+	const struct symbol *sym = symtab_find_name(st, "sym_test_function");
+	assert_non_null(sym);
+	assert_true(dladdr((void *)sym_test_function, &info));
+	assert_int_equal(symtab_offset_to_addr(st, sym->start),
+			 (uintptr_t)sym_test_function - (uintptr_t)info.dli_fbase);
+	assert_ptr_equal(symtab_find(st, sym->start + 1), sym);
+	symtab_free(st);
+
+	/* Another build-id: refused, and said where. */
+	uint8_t id[20] = {1, 2, 3};
+	opts.build_id = id;
+	opts.build_id_size = 20;
+	struct error *err = symtab_load_elf("/proc/self/exe", &opts, &st);
+	assert_non_null(err);
+	assert_int_equal(err->code, ESTALE);
+	assert_non_null(strstr(err->where, "/proc/self/exe"));
+	error_free(err);
+
+	size_t size = 0;
+	assert_null(elf_build_id("/proc/self/exe", id, &size));
+	if (size) {
+		opts.build_id_size = size;
+		assert_null(symtab_load_elf("/proc/self/exe", &opts, &st));
+		symtab_free(st);
+	}
+	err = symtab_load_elf("/nonexistent/file", &opts, &st);
+	assert_non_null(err);
+	assert_int_equal(err->code, ENOENT);
+	error_free(err);
+	err = symtab_load_elf("/dev/null", &opts, &st);
+	assert_non_null(err);
+	error_free(err);
+}
+
+static void test_libc_plt(void **state)
+{
+	struct sym_opts opts = {.sz = sizeof(opts)};
+	struct symtab *st = NULL;
+	Dl_info info;
+
+	assert_true(dladdr((void *)qsort, &info));
+	assert_null(symtab_load_elf(info.dli_fname, &opts, &st));
+	assert_non_null(symtab_find_name(st, "qsort"));
+	bool plt = false;
+	for (size_t i = 0; i < symtab_size(st); i++)
+		plt |= strstr(symtab_at(st, i)->name, "@plt") != NULL;
+	assert_true(plt);
+	symtab_free(st);
+}
+
+static void test_vdso(void **state)
+{
+	struct sym_opts opts = {.sz = sizeof(opts)};
+	struct symtab *st = NULL;
+	struct error *err = symtab_load_vdso(&opts, &st);
+
+	if (err) { /* vdso=0, or an emulator */
+		print_message("# no vdso: %s\n", err->msg);
+		error_free(err);
+		skip();
+	}
+	assert_non_null(symtab_find_name(st, "__vdso_gettimeofday"));
+	symtab_free(st);
+}
+
+static void test_notes(void **state)
+{
+	static const uint8_t notes[] = {4, 0, 0,   0,	1,   0, 0,    0,    9,	  0,
+					0, 0, 'A', 'B', 'C', 0, 7,    0,    0,	  0,
+					4, 0, 0,   0,	4,   0, 0,    0,    3,	  0,
+					0, 0, 'G', 'N', 'U', 0, 0xde, 0xad, 0xbe, 0xef};
+	uint8_t id[20];
+
+	assert_int_equal(notes_find_build_id(notes, sizeof(notes), false, id), 4);
+	assert_memory_equal(id, "\xde\xad\xbe\xef\0\0", 6);
+	for (size_t n = 0; n < sizeof(notes); n++) {
+		uint8_t *copy = malloc(n + !n);
+
+		memcpy(copy, notes, n);
+		assert_int_equal(notes_find_build_id(copy, n, false, id), 0);
+		free(copy);
+	}
+}
+
+static void test_perf_map(void **state)
+{
+	char path[] = "/tmp/perf-bpf-unit-XXXXXX";
+	int fd = mkstemp(path);
+	static const char text[] = "1000 20 jitted one\nnonsense\n1020 10 two\n zz\n3000 10 \n";
+	struct symtab *st = NULL;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+	close(fd);
+	struct error *err = symtab_load_perf_map(path, &st);
+	unlink(path);
+	assert_null(err);
+	assert_int_equal(symtab_size(st), 2);
+	assert_string_equal(name_at(st, 0x101f), "jitted one");
+	assert_string_equal(name_at(st, 0x1020), "two");
+	symtab_free(st);
+}
+
+static void test_one(void **state)
+{
+	struct symtab *st = NULL;
+
+	assert_null(symtab_new_one(0xffffffffc0000000, 0x40, "bpf_prog_0123_x", &st));
+	assert_string_equal(name_at(st, 0xffffffffc000003f), "bpf_prog_0123_x");
+	assert_string_equal(name_at(st, 0xffffffffc0000040), "-");
+	symtab_free(st);
+}
+
+/* This program's head cut and flipped: no crash, no endless loop. */
+static void test_hostile_elf(void **state)
+{
+	struct sym_opts opts = {.sz = sizeof(opts), .demangle = true};
+	struct elf_source *es = NULL;
+	size_t size = 0;
+	FILE *f = fopen("/proc/self/exe", "re");
+	uint8_t *image = malloc(1 << 16);
+
+	assert_non_null(f);
+	/* The headers are read from the whole file's start; sections lie beyond the cut. */
+	size = fread(image, 1, 1 << 16, f);
+	fclose(f);
+	assert_true(size > 4096);
+	for (size_t i = 0; i < size; i += i < 1024 ? 1 : 97) {
+		struct symtab *st = NULL;
+
+		error_free(symtab_load_elf_mem(image, i, &opts, &st));
+		symtab_free(st);
+		image[i] ^= 0xff;
+		st = NULL;
+		error_free(symtab_load_elf_mem(image, size, &opts, &st));
+		symtab_free(st);
+		image[i] ^= 0xff;
+	}
+	struct error *err = elf_source_open_mem("not an ELF", 10, &es);
+	assert_non_null(err);
+	assert_int_equal(err->code, EBADMSG);
+	error_free(err);
+	free(image);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kallsyms),
+		cmocka_unit_test(test_kallsyms_unsorted),
+		cmocka_unit_test(test_kallsyms_hidden),
+		cmocka_unit_test(test_aliases),
+		cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_sort_is_stable),
+		cmocka_unit_test(test_demangle),
+		cmocka_unit_test(test_own_elf),
+		cmocka_unit_test(test_libc_plt),
+		cmocka_unit_test(test_vdso),
+		cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_perf_map),
+		cmocka_unit_test(test_one),
+		cmocka_unit_test(test_hostile_elf),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
