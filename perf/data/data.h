@@ -187,6 +187,9 @@ bool data_is_pipe(const void *bytes, size_t size);
  */
 struct error *data_feature_decode(struct data_header *h, unsigned int feature, struct cursor c);
 
+/* One RECORD_HEADER_BUILD_ID, which outlives h: added to build_ids. */
+struct error *data_build_id_decode(struct data_header *h, struct cursor c);
+
 /*
  * One struct perf_event_attr as a file has it, of attr->size bytes or the
  * oldest size when that is 0, at most max; what is newer than our headers is

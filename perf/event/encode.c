@@ -315,7 +315,7 @@ void record_encode_header_attr(struct strbuf *out, const struct perf_event_attr 
 
 	copy.size = sizeof(copy); /* how readers find where the ids begin */
 	n_ids = min_of(n_ids, (RECORD_MAX - sizeof(copy) - 8) / 8);
-	size_t start = record_begin(out, RECORD_HEADER_ATTR, (uint16_t)n_ids);
+	size_t start = record_begin(out, RECORD_HEADER_ATTR, 0);
 	strbuf_add(out, &copy, sizeof(copy));
 	strbuf_add(out, ids, n_ids * sizeof(*ids));
 	record_end(out, start);

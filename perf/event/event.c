@@ -287,13 +287,23 @@ bool sample_layout_decode(const struct sample_layout *layout, const void *rec, s
 	return !layout_decode(layout, &c, out);
 }
 
+static struct cursor rest_of(const struct cursor *c)
+{
+	return (struct cursor){
+		.base = c->base + c->pos,
+		.size = cursor_left(c),
+		.swap = c->swap,
+		.name = c->name,
+		.origin = c->origin + c->pos,
+	};
+}
+
 struct error *sample_decode(const struct perf_event_attr *attr, struct cursor c, struct sample *out)
 {
 	struct sample_layout layout;
 	struct sample sample;
-	struct cursor rec;
+	struct cursor rec = rest_of(&c);
 
-	cursor_sub(&c, c.pos, cursor_left(&c), &rec);
 	sample_layout_init(&layout, attr, rec.swap);
 	const char *cut = layout_decode(&layout, &rec, &sample);
 	if (cut)
@@ -306,9 +316,8 @@ struct error *sample_id_decode(const struct perf_event_attr *attr, struct cursor
 			       struct sample *out)
 {
 	struct sample_layout layout;
-	struct cursor rec;
+	struct cursor rec = rest_of(&c);
 
-	cursor_sub(&c, c.pos, cursor_left(&c), &rec);
 	sample_layout_init(&layout, attr, rec.swap);
 	if (!sample_layout_id_decode(&layout, rec.base, rec.size, out))
 		return cursor_error(&rec, "the record is too short for its sample_id fields");
