@@ -1,37 +1,116 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The program: finds the command in the table and runs it. */
+/*
+ * The program: finds the command in the table and runs it. perf finds it by
+ * its name, perf-bpf, on PATH: "perf bpf record …" runs "perf-bpf record …".
+ */
 #include "cmd/cmd.h"
 
+#include <fcntl.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
-static const struct command commands[] = {};
+#include "lib/base/names.h"
+
+extern char **environ;
+
+static int cmd_help(int argc, char **argv);
+
+static const struct command commands[] = {
+	{"help", cmd_help, "Show the manual of a command"},
+};
 
 static void print_usage(FILE *to)
 {
-	fprintf(to, "usage: perf-bpf [--version] [--help] COMMAND [ARGS]\n\n");
+	fprintf(to, "Usage: perf-bpf [--version] [--help] COMMAND [ARGS]\n\n");
+	fprintf(to, "Records, prints and sums up what BPF programs let through.\n\n");
 	fprintf(to, "Commands:\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
-	fprintf(to, "\nSee 'man perf-bpf-COMMAND' or 'perf-bpf COMMAND --help'.\n");
+	fprintf(to, "\nSee 'perf-bpf help COMMAND' or 'perf-bpf COMMAND --help'.\n");
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(name, commands[i].name))
+			return &commands[i];
+	return NULL;
+}
+
+static int refuse(const char *name)
+{
+	struct nearest near = nearest_make(name);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		nearest_offer(&near, commands[i].name);
+	fprintf(stderr, "perf-bpf: error: '%s' is not a perf-bpf command\n", name);
+	if (nearest_text(&near, &text))
+		fprintf(stderr, "hint: did you mean %s?\n", strbuf_str(&text));
+	else
+		fprintf(stderr, "hint: 'perf-bpf --help' lists the commands\n");
+	return 2;
+}
+
+/* Runs man; its exit status, or -1: it is not there. With quiet it prints nothing. */
+static int run_man(char *const argv[], bool quiet)
+{
+	posix_spawn_file_actions_t actions;
+	pid_t pid;
+	int status;
+
+	posix_spawn_file_actions_init(&actions);
+	if (quiet) {
+		posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+		posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+	}
+	int code = posix_spawnp(&pid, "man", &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (code || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+/* The manual page where it is installed, else what --help prints. */
+static int cmd_help(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : NULL;
+	char page[64];
+
+	if (!name || !strcmp(name, "--help") || !strcmp(name, "-h")) {
+		print_usage(stdout);
+		return 0;
+	}
+	const struct command *cmd = find_command(name);
+	if (!cmd)
+		return refuse(name);
+	if (cmd->run == cmd_help)
+		snprintf(page, sizeof(page), "perf-bpf");
+	else
+		snprintf(page, sizeof(page), "perf-bpf-%s", name);
+	if (run_man((char *[]){(char *)"man", (char *)"-w", page, NULL}, true) == 0)
+		return run_man((char *[]){(char *)"man", page, NULL}, false) == 0 ? 0 : 1;
+	return cmd->run(2, (char *[]){argv[1], (char *)"--help", NULL});
 }
 
 int main(int argc, char **argv)
 {
-	const char *name = argc > 1 ? argv[1] : "--help";
+	const char *name = argc > 1 ? argv[1] : "";
 
-	if (!strcmp(name, "--help") || !strcmp(name, "-h") || !strcmp(name, "help")) {
+	if (!*name) {
+		print_usage(stderr);
+		return 2;
+	}
+	if (!strcmp(name, "--help") || !strcmp(name, "-h")) {
 		print_usage(stdout);
-		return argc > 1 ? 0 : 2;
+		return 0;
 	}
 	if (!strcmp(name, "--version") || !strcmp(name, "-v") || !strcmp(name, "version")) {
 		printf("perf-bpf version %s\n", PERF_BPF_VERSION);
 		return 0;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (!strcmp(name, commands[i].name))
-			return commands[i].run(argc - 1, argv + 1);
-	fprintf(stderr, "perf-bpf: error: '%s' is not a perf-bpf command\n", name);
-	fprintf(stderr, "hint: 'perf-bpf --help' lists the commands\n");
-	return 2;
+	const struct command *cmd = find_command(name);
+	return cmd ? cmd->run(argc - 1, argv + 1) : refuse(name);
 }
