@@ -4,7 +4,7 @@
  * and, by them, the payload of a sample as its event's "print fmt" writes it.
  *
  *	struct tracing *t;
- *	TRY(tracing_new(blob, NULL, &t));
+ *	TRY(tracing_new(session_tracing(s), NULL, &t));
  *	const struct trace_event *ev = tracing_find(t, attr->config);
  *	if (ev)
  *		trace_event_print(ev, sample->raw, sample->raw_size, out);
@@ -23,20 +23,21 @@
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 #include "lib/base/strbuf.h"
+#include "perf/data/data.h"
 
 struct tracing;
 struct trace_event;
 
 /*
- * Parses the contents of a TRACING_DATA section or record. A format file that
- * makes no sense is said in the log and left out; an error is only what makes
- * the rest unreadable. The blob may go once this returns.
+ * data and log outlive the result. Format files are parsed when their event is
+ * first sought; one that makes no sense is said in the log.
  */
-struct error *tracing_new(struct cursor blob, const struct log *log, struct tracing **out);
+struct error *tracing_new(const struct data_tracing *data, const struct log *log,
+			  struct tracing **out);
 void tracing_free(struct tracing *t);
 DEFINE_FREEP(struct tracing, tracing_free)
 
-/* Adds one format file; system is "sched". For tests and for live sessions. */
+/* Adds one format file; system is "sched". For live sessions and tests. */
 struct error *tracing_add_format(struct tracing *t, const char *system, const char *text,
 				 size_t size);
 /* An empty set, for tracing_add_format(): events of the host's byte order and long. */
@@ -51,9 +52,9 @@ void tracing_set_symbols(struct tracing *t, trace_symbol_fn *fn, void *ctx);
 
 /* By the id that attr.config holds; NULL: no such event. */
 struct trace_event *tracing_find(struct tracing *t, uint64_t id);
-/* By name; system may be NULL. NULL: no such event. */
+/* Among those that were sought by id or added; system may be NULL. */
 struct trace_event *tracing_find_name(struct tracing *t, const char *system, const char *name);
-/* All events, in no order; NULL past the last. */
+/* The same, one by one; NULL past the last. */
 struct trace_event *tracing_at(struct tracing *t, size_t i);
 
 const char *trace_event_system(const struct trace_event *ev);
@@ -67,8 +68,11 @@ void trace_event_print(struct trace_event *ev, const void *raw, uint32_t size, s
 
 /* false: this event is printed by libtraceevent itself; for tests. */
 bool trace_event_is_compiled(struct trace_event *ev);
-/* As trace_event_print(), always by libtraceevent; for tests and comparison. */
-void trace_event_print_slowly(struct trace_event *ev, const void *raw, uint32_t size,
+/*
+ * As trace_event_print(), always by libtraceevent; for tests and comparison.
+ * false, and nothing added: it would read memory where the payload says.
+ */
+bool trace_event_print_slowly(struct trace_event *ev, const void *raw, uint32_t size,
 			      struct strbuf *out);
 
 /* The event's own fields (without common_*), typed. */

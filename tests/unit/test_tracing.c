@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * perf/print: what the compiled print formats write is what libtraceevent
+ * writes, for the formats below and, when $TRACE_EVENTS names a tracefs events
+ * folder, for every event in it, over random payloads.
+ */
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "perf/print/tracing.h"
+
+#define COMMON                                                                                     \
+	"format:\n"                                                                                \
+	"\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                     \
+	"\tfield:unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                     \
+	"\tfield:unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"             \
+	"\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+
+#define WRITE_FORMAT                                                                               \
+	"name: sys_enter_write\nID: 700\n" COMMON                                                  \
+	"\tfield:int __syscall_nr;\toffset:8;\tsize:4;\tsigned:1;\n"                               \
+	"\tfield:unsigned int fd;\toffset:16;\tsize:8;\tsigned:0;\n"                               \
+	"\tfield:const char * buf;\toffset:24;\tsize:8;\tsigned:0;\n"                              \
+	"\tfield:size_t count;\toffset:32;\tsize:8;\tsigned:0;\n\n"                                \
+	"print fmt: \"fd: 0x%08lx, buf: 0x%08lx, count: 0x%08lx\", "                               \
+	"((unsigned long)(REC->fd)), ((unsigned long)(REC->buf)), "                                \
+	"((unsigned long)(REC->count))\n"
+
+/* Every shape that is compiled, one way or another. */
+#define SHAPES_FORMAT                                                                              \
+	"name: shapes\nID: 701\n" COMMON                                                           \
+	"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"                                 \
+	"\tfield:pid_t pid;\toffset:24;\tsize:4;\tsigned:1;\n"                                     \
+	"\tfield:u8 small;\toffset:28;\tsize:1;\tsigned:0;\n"                                      \
+	"\tfield:s16 mid;\toffset:30;\tsize:2;\tsigned:1;\n"                                       \
+	"\tfield:u64 wide;\toffset:32;\tsize:8;\tsigned:0;\n"                                      \
+	"\tfield:__data_loc char[] name;\toffset:40;\tsize:4;\tsigned:0;\n"                        \
+	"\tfield:unsigned int flags;\toffset:44;\tsize:4;\tsigned:0;\n"                            \
+	"\tfield:u32 array[4];\toffset:48;\tsize:16;\tsigned:0;\n"                                 \
+	"\tfield:const char * what;\toffset:64;\tsize:8;\tsigned:0;\n\n"                           \
+	"print fmt: \"comm=%-16s|%s pid=%d %5d %-5d| %u %hhu %hd %#x %#lx %08llx %lld %o name=%s " \
+	"flags=%s sym=%s cond=%s hex=%s dump=%s a1=%u what=%s 100%% %p\\n\", REC->comm, "          \
+	"REC->comm, REC->pid, REC->pid, REC->pid, REC->small, REC->small, REC->mid, REC->flags, "  \
+	"REC->wide, (unsigned long long)REC->wide, (long long)REC->wide, REC->flags, "             \
+	"__get_str(name), __print_flags(REC->flags & 0xff, \"|\", { 0x1, \"ONE\" }, "              \
+	"{ 0x2, \"TWO\" }, { 0x40 | 0x80, \"BOTH\" }), __print_symbolic(REC->small & 3, "          \
+	"{ 0, \"zero\" }, { 1, \"one\" }), REC->flags & 1 ? \"odd\" : \"even\", "                  \
+	"__print_hex(REC->comm, 4), __print_hex_str(REC->array, 6), REC->array[1], REC->what, "    \
+	"REC->wide\n"
+
+static void add(struct tracing *t, const char *system, const char *text)
+{
+	struct error *err = tracing_add_format(t, system, text, strlen(text));
+
+	if (err)
+		fail_msg("%s", err->msg);
+}
+
+static int setup(void **state)
+{
+	struct tracing *t;
+
+	if (tracing_new_empty(&t))
+		return -1;
+	add(t, "syscalls", WRITE_FORMAT);
+	add(t, "test", SHAPES_FORMAT);
+	*state = t;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	tracing_free(*state);
+	return 0;
+}
+
+static void put(uint8_t *raw, size_t off, uint64_t v, size_t n)
+{
+	memcpy(raw + off, &v, n);
+}
+
+static void test_write(void **state)
+{
+	struct trace_event *ev = tracing_find(*state, 700);
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	uint8_t raw[44] = {0};
+
+	assert_non_null(ev);
+	assert_string_equal(trace_event_name(ev), "sys_enter_write");
+	assert_string_equal(trace_event_system(ev), "syscalls");
+	assert_true(trace_event_is_compiled(ev));
+	put(raw, 0, 700, 2);
+	put(raw, 16, 1, 8);
+	put(raw, 24, 0x7f0123456789, 8);
+	put(raw, 32, 1234, 8);
+	trace_event_print(ev, raw, sizeof(raw), &out);
+	assert_string_equal(strbuf_str(&out),
+			    "fd: 0x00000001, buf: 0x7f0123456789, count: 0x000004d2");
+
+	/* A payload that ends early reads as zeroes behind its end. */
+	strbuf_reset(&out);
+	trace_event_print(ev, raw, 30, &out);
+	assert_string_equal(strbuf_str(&out), "fd: 0x00000001, buf: 0x00000000, count: 0x00000000");
+	strbuf_reset(&out);
+	trace_event_print(ev, raw, 0, &out);
+	assert_string_equal(strbuf_str(&out), "fd: 0x00000000, buf: 0x00000000, count: 0x00000000");
+}
+
+static void test_shapes(void **state)
+{
+	struct trace_event *ev = tracing_find_name(*state, "test", "shapes");
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	uint8_t raw[80] = {0};
+
+	assert_non_null(ev);
+	assert_true(trace_event_is_compiled(ev));
+	memcpy(raw + 8, "cat", 4);
+	put(raw, 24, (uint64_t)-7, 4);
+	put(raw, 28, 5, 1);
+	put(raw, 30, (uint64_t)-2, 2);
+	put(raw, 32, 0xdeadbeef, 8);
+	put(raw, 40, 72 | 6 << 16, 4);
+	put(raw, 44, 0xc5, 4);
+	put(raw, 52, 99, 4);
+	put(raw, 64, 0xffff800012345678, 8);
+	memcpy(raw + 72, "/etc/", 6);
+	trace_event_print(ev, raw, sizeof(raw), &out);
+	assert_string_equal(
+		strbuf_str(&out),
+		"comm=cat             |cat pid=-7    -7 -7   | 5 5 -2 0xc5 0xdeadbeef "
+		"deadbeef 3735928559 305 name=/etc/ flags=ONE|BOTH|0x4 sym=one cond=odd "
+		"hex=63 61 74 00 dump=000000006300 a1=99 what=ffff800012345678 100% "
+		"0xdeadbeef\n");
+}
+
+static void test_fields(void **state)
+{
+	struct trace_event *ev = tracing_find(*state, 701);
+	const struct trace_field *f;
+	const uint8_t *bytes;
+	uint8_t raw[80] = {0};
+	uint64_t v;
+	uint32_t len;
+
+	assert_int_equal(trace_event_n_fields(ev), 9);
+	put(raw, 24, (uint64_t)-7, 4);
+	put(raw, 30, (uint64_t)-2, 2);
+	put(raw, 40, 72 | 6 << 16, 4);
+	memcpy(raw + 72, "/etc/", 6);
+	put(raw, 56, 0x80000001, 4);
+
+	f = trace_event_find_field(ev, "pid");
+	assert_int_equal(f->kind, TRACE_FIELD_SIGNED);
+	assert_true(trace_field_number(ev, f, raw, sizeof(raw), &v));
+	assert_int_equal((int64_t)v, -7);
+	assert_false(trace_field_number(ev, f, raw, 27, &v));
+	f = trace_event_find_field(ev, "mid");
+	assert_true(trace_field_number(ev, f, raw, sizeof(raw), &v));
+	assert_int_equal((int64_t)v, -2);
+
+	f = trace_event_find_field(ev, "name");
+	assert_int_equal(f->kind, TRACE_FIELD_STRING);
+	assert_true(f->dynamic);
+	assert_true(trace_field_bytes(ev, f, raw, sizeof(raw), &bytes, &len));
+	assert_int_equal(len, 5);
+	assert_memory_equal(bytes, "/etc/", 5);
+	put(raw, 40, 76 | 6 << 16, 4); /* past the end by two */
+	assert_false(trace_field_bytes(ev, f, raw, sizeof(raw), &bytes, &len));
+
+	f = trace_event_find_field(ev, "array");
+	assert_int_equal(f->kind, TRACE_FIELD_ARRAY);
+	assert_true(trace_field_bytes(ev, f, raw, sizeof(raw), &bytes, &len));
+	assert_int_equal(len, 16);
+	assert_int_equal(trace_field_elem(ev, f, bytes, 2), 0x80000001);
+	assert_int_equal(trace_event_find_field(ev, "what")->kind, TRACE_FIELD_POINTER);
+	assert_null(trace_event_find_field(ev, "nothing"));
+}
+
+static uint64_t random_state = 88172645463325252ull;
+
+static uint64_t random_u64(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+/* Payloads with what matters in them: small numbers, all ones, text, offsets. */
+static void random_fill(struct trace_event *ev, uint8_t *raw, uint32_t size)
+{
+	for (uint32_t i = 0; i < size; i++)
+		raw[i] = (uint8_t)random_u64();
+	for (size_t i = 0; i < trace_event_n_fields(ev); i++) {
+		const struct trace_field *f = trace_event_field(ev, i);
+
+		if (f->offset + f->size > size)
+			continue;
+		if (f->dynamic && f->size == 4) {
+			/* A string with its NUL, at the end, as the kernel writes them. */
+			uint32_t len = (uint32_t)(1 + random_u64() % 12);
+			memcpy(raw + size - len, "abcdefghijkl", len);
+			raw[size - 1] = 0;
+			put(raw, f->offset, (size - len) | len << 16, 4);
+		} else if (f->kind == TRACE_FIELD_STRING) {
+			for (uint32_t k = 0; k < f->size; k++)
+				raw[f->offset + k] = (uint8_t)('a' + random_u64() % 26);
+			raw[f->offset + random_u64() % f->size] = 0;
+		} else if (f->size <= 8) {
+			switch (random_u64() % 4) {
+			case 0:
+				put(raw, f->offset, random_u64() % 16, f->size);
+				break;
+			case 1:
+				put(raw, f->offset, ~0ull, f->size);
+				break;
+			case 2:
+				put(raw, f->offset, 1ull << random_u64() % 64, f->size);
+				break;
+			}
+		}
+	}
+}
+
+static size_t compare_event(struct trace_event *ev)
+{
+	struct strbuf ours = STRBUF_INIT, theirs = STRBUF_INIT;
+	uint8_t raw[1024];
+	size_t compared = 0;
+
+	for (int round = 0; round < 40; round++) {
+		uint32_t size = (uint32_t)sizeof(raw) - 16;
+
+		random_fill(ev, raw, size);
+		memset(raw + size, 0, 16);
+		strbuf_reset(&ours);
+		strbuf_reset(&theirs);
+		trace_event_print(ev, raw, sizeof(raw), &ours);
+		if (!trace_event_print_slowly(ev, raw, sizeof(raw), &theirs))
+			break;
+		if (strcmp(strbuf_str(&ours), strbuf_str(&theirs)))
+			fail_msg("%s:%s:\n  ours   %s\n  theirs %s", trace_event_system(ev),
+				 trace_event_name(ev), strbuf_str(&ours), strbuf_str(&theirs));
+		compared++;
+	}
+	strbuf_deinit(&ours);
+	strbuf_deinit(&theirs);
+	return compared;
+}
+
+static void test_as_library(void **state)
+{
+	struct tracing *t = *state;
+
+	assert_int_equal(compare_event(tracing_find(t, 700)), 40);
+	/* It indexes an array by a constant, which the library may do. */
+	assert_int_equal(compare_event(tracing_find(t, 701)), 40);
+}
+
+static size_t add_folder(struct tracing *t, const char *system, const char *path)
+{
+	size_t n = 0;
+	DIR *dir = opendir(path);
+	struct dirent *d;
+
+	while (dir && (d = readdir(dir)) != NULL) {
+		char file[PATH_MAX];
+		static char text[65536];
+		struct stat st;
+
+		if (d->d_name[0] == '.')
+			continue;
+		snprintf(file, sizeof(file), "%s/%s", path, d->d_name);
+		if (stat(file, &st) || !S_ISDIR(st.st_mode))
+			continue;
+		if (!system) {
+			n += add_folder(t, d->d_name, file);
+			continue;
+		}
+		strncat(file, "/format", sizeof(file) - strlen(file) - 1);
+		FILE *f = fopen(file, "r");
+		if (!f)
+			continue;
+		size_t len = fread(text, 1, sizeof(text), f);
+		fclose(f);
+		_cleanup_error_ struct error *err = tracing_add_format(t, system, text, len);
+		if (err)
+			print_message("# %s: %s\n", file, err->msg);
+		else
+			n++;
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+/* Every event of the running kernel; counts go to the log. */
+static void test_kernel_events(void **state)
+{
+	const char *folder = getenv("TRACE_EVENTS");
+	struct tracing *t;
+	size_t compiled = 0, compared = 0, n;
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	if (!folder)
+		return; /* tests/cmd/test_script.sh names it, as root */
+	assert_null(tracing_new_empty(&t));
+	n = add_folder(t, NULL, folder);
+	assert_true(n > 100);
+	for (size_t i = 0; tracing_at(t, i); i++) {
+		struct trace_event *ev = tracing_at(t, i);
+
+		if (!strcmp(trace_event_system(ev), "ftrace"))
+			continue;
+		if (trace_event_is_compiled(ev))
+			compiled++;
+		else
+			print_message("# %s: %s:%s\n",
+				      trace_event_print_slowly(ev, "", 0, &out) ? "by the library"
+										: "field by field",
+				      trace_event_system(ev), trace_event_name(ev));
+		compared += compare_event(ev) > 0;
+	}
+	print_message("# %zu events, %zu compiled, %zu compared\n", n, compiled, compared);
+	assert_true(compiled > n * 9 / 10);
+	assert_true(compared > n * 8 / 10);
+	tracing_free(t);
+}
+
+static void expect_bad(struct tracing *t, const char *text, const char *message)
+{
+	struct error *err = tracing_add_format(t, "bad", text, strlen(text));
+
+	if (!err)
+		fail_msg("taken as good: %.40s", text);
+	if (!strstr(err->msg, message))
+		fail_msg("'%s' lacks '%s'", err->msg, message);
+	error_free(err);
+}
+
+static void test_bad_formats(void **state)
+{
+	struct tracing *t = *state;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	expect_bad(t, "", "cannot be parsed");
+	expect_bad(t, "what is this", "cannot be parsed");
+	expect_bad(t,
+		   "name: far\nID: 900\n" COMMON
+		   "\tfield:int x;\toffset:2000000000;\tsize:4;\tsigned:1;\n\n"
+		   "print fmt: \"%d\", REC->x\n",
+		   "outside of any payload");
+	strbuf_adds(&text, "name: deep\nID: 902\n" COMMON "print fmt: \"%d\", ");
+	for (int i = 0; i < 100000; i++)
+		strbuf_addch(&text, '(');
+	expect_bad(t, strbuf_str(&text), "no such file");
+}
+
+/* A payload's number may be an index, a length or a divisor: never followed blindly. */
+static void test_hostile_payload(void **state)
+{
+	struct tracing *t = *state;
+	struct trace_event *ev;
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	uint8_t raw[24];
+
+	add(t, "bad",
+	    "name: hostile\nID: 903\n" COMMON "\tfield:u32 i;\toffset:8;\tsize:4;\tsigned:0;\n"
+	    "\tfield:u32 a[2];\toffset:12;\tsize:8;\tsigned:0;\n\n"
+	    "print fmt: \"%d %d %s %.*s|\", REC->a[REC->i], 1 / REC->i, "
+	    "__print_hex(REC->a, REC->i), REC->i, \"abc\"\n");
+	ev = tracing_find(t, 903);
+	memset(raw, 0xff, sizeof(raw));
+	trace_event_print(ev, raw, 20, &out);
+	assert_non_null(strstr(strbuf_str(&out), "0 0 "));
+	assert_false(trace_event_print_slowly(ev, raw, 20, &out));
+	strbuf_reset(&out);
+	memset(raw, 0, sizeof(raw));
+	put(raw, 12, 77, 4);
+	trace_event_print(ev, raw, 20, &out);
+	assert_string_equal(strbuf_str(&out), "77 0  |");
+}
+
+static void blob_number(struct strbuf *b, uint64_t v, size_t n)
+{
+	strbuf_add(b, &v, n);
+}
+
+static void make_blob(struct strbuf *b)
+{
+	static const char printks[] = "0xffff800012345678 : \"a known text\\n\"\n";
+
+	strbuf_add(b, "\x17\x08\x44tracing0.6\0", 14);
+	blob_number(b, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, 1);
+	blob_number(b, 8, 1);
+	blob_number(b, 4096, 4);
+	strbuf_add(b, "header_page\0", 12);
+	blob_number(b, 0, 8);
+	strbuf_add(b, "header_event\0", 13);
+	blob_number(b, 3, 8);
+	strbuf_add(b, "abc", 3);
+	blob_number(b, 0, 4);
+	blob_number(b, 1, 4);
+	strbuf_add(b, "test\0", 5);
+	blob_number(b, 1, 4);
+	blob_number(b, strlen(SHAPES_FORMAT), 8);
+	strbuf_adds(b, SHAPES_FORMAT);
+	blob_number(b, 0, 4);
+	blob_number(b, strlen(printks), 4);
+	strbuf_adds(b, printks);
+	blob_number(b, 0, 8);
+}
+
+static void test_blob(void **state)
+{
+	_cleanup_strbuf_ struct strbuf blob = STRBUF_INIT, out = STRBUF_INIT;
+	uint8_t raw[80] = {0};
+	struct tracing *t;
+
+	make_blob(&blob);
+	struct data_tracing data;
+	assert_null(data_tracing_decode(cursor_make(blob.str, blob.len, "test"), &data));
+	assert_null(tracing_new(&data, NULL, &t));
+	assert_null(tracing_find(t, 702));
+	assert_null(tracing_find(t, 702));
+	struct trace_event *ev = tracing_find(t, 701);
+	assert_non_null(ev);
+	assert_ptr_equal(tracing_find(t, 701), ev);
+	put(raw, 64, 0xffff800012345678, 8);
+	trace_event_print(ev, raw, sizeof(raw), &out);
+	assert_non_null(strstr(strbuf_str(&out), "what=a known text 100%"));
+	tracing_free(t);
+	data_tracing_deinit(&data);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_write, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_shapes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_fields, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_as_library, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_kernel_events, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_bad_formats, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_hostile_payload, setup, teardown),
+		cmocka_unit_test(test_blob),
+	};
+
+	return cmocka_run_group_tests_name("tracing", tests, NULL, NULL);
+}
