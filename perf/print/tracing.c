@@ -305,7 +305,7 @@ void tracing_set_symbols(struct tracing *t, trace_symbol_fn *fn, void *ctx)
 }
 
 /* Stands in by_id for an id that has no format, so that it is sought once. */
-static struct trace_event no_event;
+static const struct trace_event no_event;
 
 struct trace_event *tracing_find(struct tracing *t, uint64_t id)
 {
@@ -323,7 +323,7 @@ struct trace_event *tracing_find(struct tracing *t, uint64_t id)
 				 err->where ? err->where : err->msg);
 	}
 	if (!ev)
-		u64map_put(&t->by_id, id, &no_event);
+		u64map_put(&t->by_id, id, (void *)&no_event);
 	return ev;
 }
 
