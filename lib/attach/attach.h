@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Attaching loaded programs, for the other rooms: as bpf_program__attach() of
+ * <bpf/libbpf.h>, but with a struct error; and the perf event of a program's
+ * section, for who records that event and lets the program filter it.
+ *
+ * A way of attaching is a file here, with an entry in the table in attach.c.
+ */
+#ifndef PB_ATTACH_ATTACH_H
+#define PB_ATTACH_ATTACH_H
+
+#include <bpf/libbpf.h>
+#include <linux/perf_event.h>
+
+#include "lib/base/error.h"
+#include "lib/elf/elf.h"
+#include "lib/object/object.h"
+
+static inline void bpf_link_freep(struct bpf_link **link)
+{
+	bpf_link__destroy(*link);
+}
+#define _cleanup_link_ _cleanup_(bpf_link_freep)
+
+/* As the program's section says. EOPNOTSUPP: its kind is not one that attaches by itself. */
+struct error *attach_program(const struct bpf_program *prog, struct bpf_link **link);
+
+/*
+ * A perf event that programs attach to by PERF_EVENT_IOC_SET_BPF: type, size
+ * and the config words of attr are set, all else is 0. The attr points into
+ * the other members.
+ */
+struct attach_event {
+	struct perf_event_attr attr;
+	char *name;  /* "sched:sched_switch", "probe:vfs_read", "probe_libc:malloc__return" */
+	char *where; /* for messages: "function vfs_read of the kernel" */
+	char *text;  /* the function or the file that a probe's attr names; else NULL */
+};
+
+void attach_event_deinit(struct attach_event *event);
+#define _cleanup_attach_event_ _cleanup_(attach_event_deinit)
+
+/*
+ * The event of the program's section: of tracepoint, kprobe, kretprobe, uprobe
+ * and uretprobe programs. EOPNOTSUPP: the kind has none.
+ */
+struct error *attach_event_of(const struct bpf_program *prog, struct attach_event *event);
+
+/* Why the event could not be opened (err as sys_perf_event_open() gave it), in words. */
+struct error *attach_event_explain(const struct attach_event *event, pid_t pid, int cpu, int err);
+
+/*
+ * The file that a uprobe's binary means: with a '/', itself; else what the
+ * loader would find in the library folders ("libc.so.6") or the shell in PATH.
+ * The caller's string. ENOENT: none.
+ */
+struct error *binary_find(const char *name, char **path);
+
+/*
+ * The file offset of a function (STT_FUNC or STT_GNU_IFUNC) of a binary, from
+ * .symtab or .dynsym; a global one is preferred. ENOENT, with near names: none
+ * of that name.
+ */
+struct error *binary_symbol_offset(const struct elf_file *file, const char *symbol,
+				   uint64_t *offset);
+
+#endif

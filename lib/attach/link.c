@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * bpf_link: what holds a program attached. There are three things in the
+ * kernel that do: a BPF link (an object of its own, which can be pinned), the
+ * fd of a raw tracepoint (which is a BPF link since 5.7), and a perf event to
+ * which the program was given by ioctl. All of them end with their last fd, so
+ * that nothing stays behind when a process is killed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/attach/internal.h"
+
+struct bpf_link {
+	int fd;	     /* the BPF link, or the perf event where there is none */
+	int perf_fd; /* the perf event below a BPF link, or itself; -1: none */
+	char *pin_path;
+	bool disconnected;
+};
+
+struct bpf_link *link_new(int fd)
+{
+	struct bpf_link *link = calloc(1, sizeof(*link));
+
+	if (link) {
+		link->fd = fd;
+		link->perf_fd = -1;
+	}
+	return link;
+}
+
+int bpf_link__fd(const struct bpf_link *link)
+{
+	return link->fd;
+}
+
+const char *bpf_link__pin_path(const struct bpf_link *link)
+{
+	return link->pin_path;
+}
+
+struct bpf_link *bpf_link__open(const char *path)
+{
+	int fd = bpf_obj_get(path);
+
+	if (fd < 0)
+		return edge_null(error_errno(-fd, "cannot open the pinned link %s", path));
+	struct bpf_link *link = link_new(fd);
+	if (link)
+		link->pin_path = strdup(path);
+	if (!link || !link->pin_path) {
+		free(link);
+		close(fd);
+		return edge_null(error_nomem());
+	}
+	return link;
+}
+
+static struct error *link_pin(struct bpf_link *link, const char *path)
+{
+	if (link->pin_path)
+		return error_new(EBUSY, "the link is pinned already, at %s", link->pin_path);
+	_cleanup_free_ char *copy = strdup(path);
+	if (!copy)
+		return error_nomem();
+	int err = bpf_obj_pin(link->fd, path);
+	if (err < 0) {
+		struct error *e = error_errno(-err, "cannot pin the link at %s", path);
+		if (err == -EINVAL && link->fd == link->perf_fd)
+			return error_hint(e, "this kernel attaches to perf events without a link "
+					     "(before 5.15), and an event cannot be pinned");
+		if (err == -ENOENT || err == -EPERM || err == -EINVAL)
+			return error_hint(e, "pin in a mounted bpf file system: mount -t bpf bpf "
+					     "/sys/fs/bpf");
+		return e;
+	}
+	link->pin_path = steal_ptr(copy);
+	return NULL;
+}
+
+int bpf_link__pin(struct bpf_link *link, const char *path)
+{
+	return edge_int(link_pin(link, path));
+}
+
+int bpf_link__unpin(struct bpf_link *link)
+{
+	if (!link->pin_path)
+		return edge_errno(EINVAL);
+	if (unlink(link->pin_path))
+		return edge_int(error_errno(errno, "cannot unpin %s", link->pin_path));
+	free(link->pin_path);
+	link->pin_path = NULL;
+	return 0;
+}
+
+int bpf_link__update_program(struct bpf_link *link, struct bpf_program *prog)
+{
+	int fd;
+	struct error *err = program_fd(prog, &fd);
+
+	if (!err) {
+		int ret = bpf_link_update(link->fd, fd, NULL);
+		if (ret < 0)
+			err = error_errno(-ret, "cannot put another program into the link");
+	}
+	return edge_int(program_error_at(prog, err));
+}
+
+void bpf_link__disconnect(struct bpf_link *link)
+{
+	link->disconnected = true;
+}
+
+int bpf_link__detach(struct bpf_link *link)
+{
+	int ret = bpf_link_detach(link->fd);
+
+	return ret < 0 ? edge_int(error_errno(-ret, "cannot detach the link")) : 0;
+}
+
+int bpf_link__destroy(struct bpf_link *link)
+{
+	struct error *err = NULL;
+	int saved = errno;
+
+	if (!link)
+		return 0;
+	if (!link->disconnected) {
+		if (link->perf_fd >= 0)
+			err = sys_perf_disable(link->perf_fd);
+		if (link->fd != link->perf_fd)
+			close(link->fd);
+		if (link->perf_fd >= 0)
+			close(link->perf_fd);
+	}
+	free(link->pin_path);
+	free(link);
+	if (err)
+		return edge_int(err);
+	errno = saved;
+	return 0;
+}
+
+struct error *perf_fd_attach(const struct bpf_program *prog, int perf_fd, uint64_t cookie,
+			     bool force_ioctl, struct bpf_link **out)
+{
+	int fd, link_fd = -1;
+
+	TRY(program_fd(prog, &fd));
+	struct bpf_link *link = link_new(perf_fd);
+	if (!link)
+		return error_nomem();
+	struct error *err = NULL;
+	if (!force_ioctl && sys_bpf_has(SYS_BPF_PERF_LINK)) {
+		LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = cookie);
+		link_fd = bpf_link_create(fd, perf_fd, BPF_PERF_EVENT, &opts);
+		if (link_fd < 0)
+			err = error_errno(-link_fd, "cannot attach the program to the perf event");
+	} else if (cookie) {
+		err = error_new(EOPNOTSUPP, "a cookie needs a BPF link to the perf event, which "
+					    "this kernel has not (5.15 brought it)");
+	} else {
+		err = sys_perf_set_bpf(perf_fd, fd);
+	}
+	if (!err)
+		err = sys_perf_enable(perf_fd);
+	if (err) {
+		if (link_fd >= 0)
+			close(link_fd);
+		free(link);
+		return err;
+	}
+	if (link_fd >= 0)
+		link->fd = link_fd;
+	link->perf_fd = perf_fd;
+	*out = link;
+	return NULL;
+}
+
+struct bpf_link *bpf_program__attach_perf_event_opts(const struct bpf_program *prog, int pfd,
+						     const struct bpf_perf_event_opts *opts)
+{
+	struct bpf_link *link = NULL;
+	struct error *err = OPTS_CHECK(opts, bpf_perf_event_opts);
+
+	if (!err && pfd < 0)
+		err = error_new(EINVAL, "%d is no perf event's descriptor", pfd);
+	if (!err)
+		err = perf_fd_attach(prog, pfd, OPTS_GET(opts, bpf_cookie, 0),
+				     OPTS_GET(opts, force_ioctl_attach, false), &link);
+	return err ? edge_null(program_error_at(prog, err)) : link;
+}
+
+struct bpf_link *bpf_program__attach_perf_event(const struct bpf_program *prog, int pfd)
+{
+	return bpf_program__attach_perf_event_opts(prog, pfd, NULL);
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/attach/internal.h"
+
+char *attach_text(const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	int n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	return n < 0 ? NULL : text;
+}
+
+bool split_offset(const char *text, size_t *name_len, uint64_t *offset)
+{
+	const char *plus = strrchr(text, '+');
+	char *end;
+
+	if (!plus) {
+		*name_len = strlen(text);
+		*offset = 0;
+		return true;
+	}
+	if (plus[1] < '0' || plus[1] > '9')
+		return false;
+	errno = 0;
+	uint64_t v = strtoull(plus + 1, &end, 0);
+	if (errno || *end)
+		return false;
+	*name_len = (size_t)(plus - text);
+	*offset = v;
+	return true;
+}

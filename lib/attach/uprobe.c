@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * uprobes by their PMU (4.17): attr.config1 points to the file's path and
+ * config2 is the offset in the file. The PMU's terms "retprobe" and
+ * "ref_ctr_offset" (a USDT semaphore's place in the file, 4.20) fill config
+ * (kernel/events/core.c, perf_uprobe_event_init).
+ *
+ * A section names the place as BINARY:FUNCTION, BINARY:FUNCTION+OFFSET or
+ * BINARY:OFFSET.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/attach/internal.h"
+
+static struct error *no_uprobes(struct error *err)
+{
+	if (!err || err->code != ENOENT)
+		return err;
+	error_free(err);
+	return error_hint(error_new(EOPNOTSUPP,
+				    "this kernel has no uprobes for perf events (no PMU 'uprobe')"),
+			  "it was built without CONFIG_UPROBE_EVENTS");
+}
+
+static struct error *set_term(struct perf_event_attr *attr, const char *term, uint64_t value)
+{
+	struct sys_pmu_field field;
+
+	TRY(sys_pmu_field(NULL, "uprobe", term, &field));
+	if (!sys_pmu_field_set(&field, attr, value))
+		return error_new(EINVAL, "%s: %#llx is too large", term, (unsigned long long)value);
+	return NULL;
+}
+
+/* "libc" of /lib/x86_64-linux-gnu/libc.so.6, as perf names its uprobe events. */
+static size_t stem_of(const char *path, const char **stem)
+{
+	const char *slash = strrchr(path, '/');
+
+	*stem = slash ? slash + 1 : path;
+	return strcspn(*stem, ".-");
+}
+
+struct error *uprobe_event(const struct uprobe_target *target, struct attach_event *event)
+{
+	_cleanup_attach_event_ struct attach_event got = {.attr.size = sizeof(got.attr)};
+	uint64_t offset = 0;
+	const char *stem;
+
+	TRY(no_uprobes(sys_pmu_type(NULL, "uprobe", &got.attr.type)));
+	TRY(binary_find(target->binary, &got.text));
+	if (target->func) {
+		_cleanup_elf_ struct elf_file *file = NULL;
+
+		TRY(elf_file_open(got.text, &file));
+		TRY(binary_symbol_offset(file, target->func, &offset));
+	}
+	offset += target->offset;
+	if (target->retprobe)
+		TRY(set_term(&got.attr, "retprobe", 1));
+	if (target->ref_ctr_offset)
+		TRY(set_term(&got.attr, "ref_ctr_offset", target->ref_ctr_offset));
+	got.attr.uprobe_path = (uint64_t)(uintptr_t)got.text;
+	got.attr.probe_offset = offset;
+
+	size_t stem_len = stem_of(got.text, &stem);
+	const char *ret = target->retprobe ? "__return" : "";
+	if (target->func) {
+		got.name = attach_text("probe_%.*s:%s%s", (int)stem_len, stem, target->func, ret);
+		got.where = attach_text("function %s of %s (at %#llx in the file)", target->func,
+					got.text, (unsigned long long)offset);
+	} else {
+		got.name = attach_text("probe_%.*s:abs_%llx%s", (int)stem_len, stem,
+				       (unsigned long long)offset, ret);
+		got.where = attach_text("offset %#llx of %s", (unsigned long long)offset, got.text);
+	}
+	if (!got.name || !got.where)
+		return error_nomem();
+	*event = got;
+	got = (struct attach_event){0};
+	return NULL;
+}
+
+struct error *uprobe_section_event(const struct bpf_program *prog, struct attach_event *event)
+{
+	const struct section_info *section = program_section(prog);
+	struct uprobe_target target = {.retprobe = section->kind == PROGRAM_URETPROBE};
+	/* The last colon: a path may hold one, a function of C does not. */
+	const char *colon = strrchr(section->target, ':');
+	_cleanup_free_ char *binary = NULL, *func = NULL;
+	size_t len;
+	char *end;
+
+	if (!colon || colon == section->target || !colon[1])
+		return error_hint(error_new(EINVAL, "'%s' names no binary and function",
+					    section->target),
+				  "write it as in SEC(\"uprobe/libc.so.6:malloc\") or "
+				  "SEC(\"uprobe//usr/bin/bash:readline+0x10\")");
+	binary = strndup(section->target, (size_t)(colon - section->target));
+	if (!binary)
+		return error_nomem();
+	target.binary = binary;
+	if (colon[1] >= '0' && colon[1] <= '9') {
+		errno = 0;
+		target.offset = strtoull(colon + 1, &end, 0);
+		if (errno || *end)
+			return error_new(EINVAL, "'%s' is no offset", colon + 1);
+		return uprobe_event(&target, event);
+	}
+	if (!split_offset(colon + 1, &len, &target.offset))
+		return error_new(EINVAL, "'%s' is no function and offset", colon + 1);
+	func = strndup(colon + 1, len);
+	if (!func)
+		return error_nomem();
+	target.func = func;
+	return uprobe_event(&target, event);
+}
+
+struct bpf_link *bpf_program__attach_uprobe_opts(const struct bpf_program *prog, pid_t pid,
+						 const char *binary_path, size_t func_offset,
+						 const struct bpf_uprobe_opts *opts)
+{
+	_cleanup_attach_event_ struct attach_event event = {0};
+	struct bpf_link *link = NULL;
+	struct error *err = OPTS_CHECK(opts, bpf_uprobe_opts);
+	enum probe_attach_mode mode = OPTS_GET(opts, attach_mode, PROBE_ATTACH_MODE_DEFAULT);
+	struct uprobe_target target = {
+		.binary = binary_path,
+		.func = OPTS_GET(opts, func_name, NULL),
+		.offset = func_offset,
+		.ref_ctr_offset = OPTS_GET(opts, ref_ctr_offset, 0),
+		.retprobe = OPTS_GET(opts, retprobe, false),
+	};
+
+	if (!err && !binary_path)
+		err = error_new(EINVAL, "no binary is named");
+	if (!err && mode == PROBE_ATTACH_MODE_LEGACY)
+		err = error_new(EOPNOTSUPP, "uprobes are put in place by their PMU, not by "
+					    "tracefs");
+	if (!err && mode == PROBE_ATTACH_MODE_LINK && !sys_bpf_has(SYS_BPF_PERF_LINK))
+		err = error_new(EOPNOTSUPP, "this kernel has no BPF links to perf events");
+	if (!err)
+		err = uprobe_event(&target, &event);
+	if (!err)
+		err = event_attach(prog, &event, pid, OPTS_GET(opts, bpf_cookie, 0),
+				   mode == PROBE_ATTACH_MODE_PERF, &link);
+	return err ? edge_null(program_error_at(prog, err)) : link;
+}
+
+struct bpf_link *bpf_program__attach_uprobe(const struct bpf_program *prog, bool retprobe,
+					    pid_t pid, const char *binary_path, size_t func_offset)
+{
+	LIBBPF_OPTS(bpf_uprobe_opts, opts, .retprobe = retprobe);
+
+	return bpf_program__attach_uprobe_opts(prog, pid, binary_path, func_offset, &opts);
+}

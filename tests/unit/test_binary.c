@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Where functions stand in binaries: this test's own is the example. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/attach/internal.h"
+
+int function_with_a_name_of_its_own(int v);
+__attribute__((noinline)) int function_with_a_name_of_its_own(int v)
+{
+	return v * 41 + 1000003;
+}
+
+static struct elf_file *open_self(void)
+{
+	struct elf_file *file = NULL;
+
+	assert_null(elf_file_open("/proc/self/exe", &file));
+	return file;
+}
+
+/* What stands at the offset in the file is the code that runs. */
+static void a_function_is_found_in_the_file(void **state)
+{
+	_cleanup_elf_ struct elf_file *file = open_self();
+	_cleanup_fclose_ FILE *exe = fopen("/proc/self/exe", "r");
+	uint64_t offset = 0;
+	char code[12];
+
+	assert_null(binary_symbol_offset(file, "function_with_a_name_of_its_own", &offset));
+	assert_int_equal(fseek(exe, (long)offset, SEEK_SET), 0);
+	assert_int_equal(fread(code, 1, sizeof(code), exe), sizeof(code));
+	assert_memory_equal(code, (const void *)function_with_a_name_of_its_own, sizeof(code));
+}
+
+static void a_missing_function_names_the_nearest(void **state)
+{
+	_cleanup_elf_ struct elf_file *file = open_self();
+	uint64_t offset = 77;
+	struct error *err = binary_symbol_offset(file, "function_with_a_nam_of_its_onw", &offset);
+
+	assert_non_null(err);
+	assert_int_equal(err->code, ENOENT);
+	assert_string_equal(err->msg,
+			    "/proc/self/exe has no function function_with_a_nam_of_its_onw");
+	assert_string_equal(err->hint, "did you mean 'function_with_a_name_of_its_own'?");
+	assert_int_equal(offset, 77);
+	error_free(err);
+}
+
+static void binaries_are_found_as_the_loader_and_the_shell_do(void **state)
+{
+	char *path = NULL;
+	struct error *err;
+
+	assert_null(binary_find("libc.so.6", &path));
+	assert_true(path[0] == '/' && !strcmp(strrchr(path, '/'), "/libc.so.6"));
+	/* A function that only .dynsym names, with its version left out. */
+	struct elf_file *file = NULL;
+	uint64_t offset = 0;
+	assert_null(elf_file_open(path, &file));
+	assert_null(binary_symbol_offset(file, "malloc", &offset));
+	assert_true(offset > 0);
+	elf_file_free(file);
+	free(path);
+
+	assert_null(binary_find("sh", &path));
+	assert_string_equal(strrchr(path, '/'), "/sh");
+	free(path);
+	assert_null(binary_find("/proc/self/exe", &path));
+	assert_string_equal(path, "/proc/self/exe");
+	free(path);
+
+	err = binary_find("libno-such-library.so.1", &path);
+	assert_int_equal(err->code, ENOENT);
+	assert_non_null(strstr(err->msg, "no library libno-such-library.so.1 in /lib"));
+	error_free(err);
+	err = binary_find("no-such-program-here", &path);
+	assert_int_equal(err->code, ENOENT);
+	error_free(err);
+	err = binary_find("/no/such/file", &path);
+	assert_int_equal(err->code, ENOENT);
+	error_free(err);
+	err = binary_find("/proc", &path);
+	assert_int_equal(err->code, EINVAL);
+	error_free(err);
+}
+
+static void offsets_follow_the_last_plus(void **state)
+{
+	size_t len = 0;
+	uint64_t offset = 7;
+
+	assert_true(split_offset("vfs_read", &len, &offset));
+	assert_true(len == 8 && offset == 0);
+	assert_true(split_offset("vfs_read+0x1c", &len, &offset));
+	assert_true(len == 8 && offset == 0x1c);
+	assert_true(split_offset("f+20", &len, &offset));
+	assert_true(len == 1 && offset == 20);
+	assert_false(split_offset("vfs_read+", &len, &offset));
+	assert_false(split_offset("vfs_read+x", &len, &offset));
+	assert_false(split_offset("vfs_read+-1", &len, &offset));
+	assert_false(split_offset("vfs_read+0x1g", &len, &offset));
+	assert_false(split_offset("f+99999999999999999999999", &len, &offset));
+	assert_true(len == 1 && offset == 20);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_function_is_found_in_the_file),
+		cmocka_unit_test(a_missing_function_names_the_nearest),
+		cmocka_unit_test(binaries_are_found_as_the_loader_and_the_shell_do),
+		cmocka_unit_test(offsets_follow_the_last_plus),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
