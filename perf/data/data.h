@@ -175,7 +175,8 @@ struct error *data_header_decode(const void *bytes, uint64_t size, const char *n
 				 const struct log *log, struct data_header *out);
 void data_header_deinit(struct data_header *h);
 
-/* The first 16 bytes of a pipe: fills swap and pipe. */
+#define DATA_PIPE_HEADER_SIZE 16
+/* The first bytes of a pipe: fills swap and pipe. */
 struct error *data_header_decode_pipe(struct cursor *c, struct data_header *out);
 /* The bytes begin with the magic number, and they are of the pipe form. */
 bool data_is_perf_data(const void *bytes, size_t size);

@@ -21,8 +21,6 @@ struct data_file_header {
 	uint64_t features[DATA_FEATURE_BITS / 64];
 };
 
-#define DATA_PIPE_HEADER_SIZE 16
-
 /*
  * Bit 0 of the features is reserved and never set, but in the tables that the
  * writer leaves behind every round: there its entry is made up as a record, so

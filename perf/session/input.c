@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Where the bytes come from: a mapped file, a pipe, or records unpacked from
+ * COMPRESSED ones. All three are chunks of memory that is scanned record by
+ * record; what is left at a chunk's end, a record cut in the middle, begins
+ * the next chunk. A chunk stays as long as one of its records waits for its
+ * turn.
+ *
+ * Pages of a mapped file that were handed on are given back to the system, so
+ * that reading a recording takes no more memory than a round of it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "perf/session/internal.h"
+
+#define PIPE_CHUNK   (256 << 10)
+#define UNPACK_CHUNK (256 << 10)
+#define DROP_STEP    (16 << 20)
+/* Of records in memory that wait for the end of a round; a sane round is far smaller. */
+#define OWNED_MAX (1ull << 30)
+
+struct unpack {
+	ZSTD_DStream *stream;
+	uint8_t *rest; /* a record cut at the end of the last chunk */
+	size_t rest_size;
+};
+
+void chunk_put(struct session *s, struct chunk *chunk)
+{
+	if (--chunk->refs)
+		return;
+	s->input.owned -= chunk->mem_size;
+	free(chunk->mem);
+	free(chunk);
+}
+
+/* A chunk that owns mem, and starts with one reference. */
+static struct chunk *chunk_new(struct session *s, uint8_t *mem, size_t size)
+{
+	struct chunk *chunk = calloc(1, sizeof(*chunk));
+
+	if (!chunk)
+		return NULL;
+	chunk->base = chunk->mem = mem;
+	chunk->mem_size = mem ? size : 0;
+	chunk->refs = 1;
+	s->input.owned += chunk->mem_size;
+	return chunk;
+}
+
+static struct error *bad_record(struct session *s, uint64_t offset, const char *what,
+				unsigned int size)
+{
+	struct error *err = error_new(EBADMSG, "a record of %u bytes %s", size, what);
+
+	error_at(err, "offset 0x%" PRIx64, offset);
+	return error_at(err, "%s", s->path);
+}
+
+/* What stands behind a record of these types, outside it. */
+static bool trailing_bytes(const struct session *s, uint32_t type, const uint8_t *rec, size_t size,
+			   uint64_t *extra)
+{
+	struct cursor c = {.base = rec, .size = size, .pos = 8, .swap = s->header.swap};
+	uint32_t v;
+
+	*extra = 0;
+	if (type == RECORD_HEADER_TRACING_DATA) {
+		if (!cursor_u32(&c, &v))
+			return false;
+		*extra = v;
+	} else if (type == RECORD_AUXTRACE) {
+		return cursor_u64(&c, extra);
+	}
+	return true;
+}
+
+static void give_back(struct session *s, const uint8_t *read_to)
+{
+	struct input *in = &s->input;
+	const uint8_t *low = order_lowest(s, read_to);
+
+	if (!in->mapped || low < in->base + in->dropped + DROP_STEP)
+		return;
+	size_t to = (size_t)(low - in->base) & ~((size_t)DROP_STEP - 1);
+	madvise((void *)(in->base + in->dropped), to - in->dropped, MADV_DONTNEED);
+	in->dropped = to;
+}
+
+/*
+ * Takes whole records from [pos, end) of a chunk; *rest is where a cut one
+ * begins, or end.
+ */
+static struct error *scan(struct session *s, struct chunk *chunk, const uint8_t *pos,
+			  const uint8_t *end, const uint8_t **rest)
+{
+	const bool swap = s->header.swap, ordered = !s->tool->unordered;
+	struct error *err = NULL;
+
+	while ((size_t)(end - pos) >= sizeof(struct perf_event_header)) {
+		struct perf_event_header h;
+		uint64_t extra, ts;
+
+		memcpy(&h, pos, sizeof(h));
+		if (swap) {
+			h.type = bswap_32(h.type);
+			h.size = bswap_16(h.size);
+		}
+		if (h.size < sizeof(h)) {
+			err = bad_record(s, chunk_offset(chunk, pos),
+					 "is too small to be one; the file is damaged here",
+					 h.size);
+			break;
+		}
+		if (h.size > (size_t)(end - pos))
+			break;
+		if (h.type >= RECORD_HEADER_ATTR) {
+			if (!trailing_bytes(s, h.type, pos, h.size, &extra)) {
+				err = bad_record(s, chunk_offset(chunk, pos),
+						 "is shorter than its type asks for", h.size);
+				break;
+			}
+			if (extra > (size_t)(end - pos) - h.size)
+				break;
+			const uint8_t *rec = pos;
+			pos += h.size + extra;
+			err = session_user_record(s, chunk, rec, h.size, (size_t)extra);
+			if (err)
+				break;
+			if (h.type == RECORD_FINISHED_ROUND)
+				give_back(s, pos);
+			continue;
+		}
+		if (ordered && session_record_time(s, h.type, pos, h.size, &ts)) {
+			if (!order_queue(s, chunk, pos, h.size, ts)) {
+				err = error_nomem();
+				break;
+			}
+		} else {
+			err = session_deliver(s, chunk, pos, h.size);
+			if (err)
+				break;
+		}
+		pos += h.size;
+	}
+	*rest = pos;
+	if (s->input.owned > OWNED_MAX && !err) {
+		if (!s->input.owned_warned)
+			log_warn(s->log,
+				 "%s: a round of more than %llu MiB: the order of time "
+				 "may suffer",
+				 s->path, OWNED_MAX >> 20);
+		s->input.owned_warned = true;
+		err = order_flush(s);
+	}
+	return err;
+}
+
+/* The bytes behind the last whole record, where the input ends. */
+static struct error *cut_off(struct session *s, uint64_t offset, size_t left)
+{
+	if (!left)
+		return NULL;
+	if (!s->header.pipe && !s->header.unclean) {
+		struct error *err = error_new(EBADMSG, "a record runs past the end of the data");
+		error_at(err, "offset 0x%" PRIx64, offset);
+		return error_at(err, "%s", s->path);
+	}
+	log_warn(s->log, "%s: offset 0x%" PRIx64 ": the recording ends in the middle of a record",
+		 s->path, offset);
+	return NULL;
+}
+
+static struct error *process_bytes(struct session *s, uint64_t offset, uint64_t size)
+{
+	struct chunk *chunk = chunk_new(s, NULL, 0);
+	const uint8_t *rest;
+
+	if (!chunk)
+		return error_nomem();
+	chunk->base = s->input.base + offset;
+	chunk->file_offset = offset;
+	struct error *err = scan(s, chunk, chunk->base, chunk->base + size, &rest);
+	if (!err)
+		err = cut_off(s, chunk_offset(chunk, rest), (size_t)(chunk->base + size - rest));
+	chunk_put(s, chunk);
+	return err;
+}
+
+/* Reads at least min and at most max bytes, unless the pipe ends. */
+static struct error *read_some(struct session *s, uint8_t *to, size_t min, size_t max, size_t *got)
+{
+	size_t n = 0;
+
+	while (n < min) {
+		ssize_t r = read(s->input.fd, to + n, max - n);
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return error_at(error_errno(errno, "cannot read"), "%s", s->path);
+		if (!r)
+			break;
+		n += (size_t)r;
+	}
+	*got = n;
+	return NULL;
+}
+
+static struct error *process_pipe(struct session *s)
+{
+	_cleanup_free_ uint8_t *rest = NULL; /* the record that is cut, so far */
+	size_t rest_size = 0, cap = PIPE_CHUNK;
+	uint64_t offset = DATA_PIPE_HEADER_SIZE;
+
+	for (;;) {
+		size_t got;
+		const uint8_t *end;
+
+		/* A record with trailing bytes may be larger than any chunk: grow with it. */
+		if (rest_size * 2 > cap)
+			cap = rest_size * 2;
+		else if (rest_size < PIPE_CHUNK / 2)
+			cap = PIPE_CHUNK;
+		uint8_t *mem = malloc(cap);
+		if (!mem)
+			return error_nomem();
+		if (rest_size)
+			memcpy(mem, rest, rest_size);
+		struct error *err = read_some(s, mem + rest_size, 1, cap - rest_size, &got);
+		if (err || !got) {
+			free(mem);
+			return err ? err : cut_off(s, offset, rest_size);
+		}
+		struct chunk *chunk = chunk_new(s, mem, cap);
+		if (!chunk) {
+			free(mem);
+			return error_nomem();
+		}
+		chunk->file_offset = offset;
+		err = scan(s, chunk, mem, mem + rest_size + got, &end);
+		if (!err) {
+			rest_size = (size_t)(mem + rest_size + got - end);
+			free(rest);
+			rest = malloc(rest_size + 1);
+			if (rest)
+				memcpy(rest, end, rest_size);
+			else
+				err = error_nomem();
+			offset += (uint64_t)(end - mem);
+		}
+		chunk_put(s, chunk);
+		if (err)
+			return err;
+	}
+}
+
+struct error *input_process(struct session *s)
+{
+	struct error *err;
+
+	if (s->input.fd >= 0)
+		err = process_pipe(s);
+	else if (s->header.pipe)
+		err = process_bytes(s, DATA_PIPE_HEADER_SIZE,
+				    s->input.size - DATA_PIPE_HEADER_SIZE);
+	else
+		err = process_bytes(s, s->header.data_offset, s->header.data_size);
+	if (err == SESSION_STOP)
+		return err;
+	/* What could be read is worth showing before the error is. */
+	struct error *flushed = order_flush(s);
+	if (!err)
+		return flushed;
+	if (flushed != SESSION_STOP)
+		error_free(flushed);
+	return err;
+}
+
+/*
+ * COMPRESSED: the payloads are one zstd stream through the whole file. Each
+ * is unpacked into chunks of its own; a record may straddle two of them.
+ */
+static struct error *unpack_error(struct session *s, const struct chunk *chunk, const uint8_t *rec,
+				  const char *why)
+{
+	struct error *err = error_new(EBADMSG, "cannot unpack a COMPRESSED record: %s", why);
+
+	error_at(err, "offset 0x%" PRIx64, chunk_offset(chunk, rec));
+	return error_at(err, "%s", s->path);
+}
+
+static struct error *unpack_scan(struct session *s, uint8_t *mem, size_t cap, size_t size,
+				 uint64_t file_offset)
+{
+	struct unpack *u = s->input.unpack;
+	struct chunk *chunk = chunk_new(s, mem, cap);
+	const uint8_t *end;
+
+	if (!chunk) {
+		free(mem);
+		return error_nomem();
+	}
+	chunk->unpacked = true;
+	chunk->file_offset = file_offset;
+	struct error *err = scan(s, chunk, mem, mem + size, &end);
+	u->rest_size = (size_t)(mem + size - end);
+	free(u->rest);
+	u->rest = NULL;
+	if (u->rest_size) {
+		u->rest = malloc(u->rest_size);
+		if (u->rest)
+			memcpy(u->rest, end, u->rest_size);
+		else if (!err)
+			err = error_nomem();
+		if (!u->rest)
+			u->rest_size = 0;
+	}
+	chunk_put(s, chunk);
+	return err;
+}
+
+struct error *session_unpack(struct session *s, struct chunk *chunk, const uint8_t *rec,
+			     size_t size)
+{
+	struct unpack *u = s->input.unpack;
+	uint64_t offset = chunk_offset(chunk, rec);
+
+	if (chunk->unpacked)
+		return unpack_error(s, chunk, rec, "it stands within another one");
+	if (!u) {
+		u = s->input.unpack = calloc(1, sizeof(*u));
+		if (!u)
+			return error_nomem();
+	}
+	if (!u->stream && !(u->stream = ZSTD_createDStream()))
+		return error_nomem();
+	ZSTD_inBuffer in = {rec, size, 0};
+	for (;;) {
+		/* A record with trailing bytes cannot be in here: 64 KiB hold every one. */
+		size_t cap = u->rest_size + UNPACK_CHUNK;
+		uint8_t *mem = malloc(cap);
+
+		if (!mem)
+			return error_nomem();
+		if (u->rest_size)
+			memcpy(mem, u->rest, u->rest_size);
+		ZSTD_outBuffer out = {mem, cap, u->rest_size};
+		size_t r = ZSTD_decompressStream(u->stream, &out, &in);
+		if (ZSTD_isError(r)) {
+			free(mem);
+			return unpack_error(s, chunk, rec, ZSTD_getErrorName(r));
+		}
+		bool full = out.pos == out.size;
+		if (out.pos == u->rest_size) {
+			free(mem);
+			if (in.pos == in.size)
+				return NULL;
+			continue;
+		}
+		if (out.pos < cap / 2) {
+			uint8_t *smaller = realloc(mem, out.pos);
+			if (smaller) {
+				mem = smaller;
+				cap = out.pos;
+			}
+		}
+		TRY(unpack_scan(s, mem, cap, out.pos, offset));
+		if (u->rest_size > UINT16_MAX)
+			return unpack_error(s, chunk, rec, "a record in it is too large");
+		if (!full && in.pos == in.size)
+			return NULL;
+	}
+}
+
+/* A file form that came through a pipe: read it all. */
+static struct error *slurp(struct session *s, const uint8_t *start, size_t n)
+{
+	size_t cap = 1 << 20, size = n, got;
+	uint8_t *mem = malloc(cap);
+
+	if (!mem)
+		return error_nomem();
+	memcpy(mem, start, n);
+	do {
+		if (size == cap) {
+			uint8_t *bigger = realloc(mem, cap * 2);
+			if (!bigger) {
+				free(mem);
+				return error_nomem();
+			}
+			mem = bigger;
+			cap *= 2;
+		}
+		struct error *err = read_some(s, mem + size, 1, cap - size, &got);
+		if (err) {
+			free(mem);
+			return err;
+		}
+		size += got;
+	} while (got);
+	s->input.base = mem;
+	s->input.size = size;
+	return NULL;
+}
+
+static struct error *input_map(struct session *s, int fd, uint64_t size)
+{
+	if (size != (size_t)size)
+		return error_at(error_new(EFBIG, "is too large for this machine"), "%s", s->path);
+	void *p = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED)
+		return error_at(error_errno(errno, "cannot map"), "%s", s->path);
+	s->input.base = p;
+	s->input.size = (size_t)size;
+	s->input.mapped = true;
+	return NULL;
+}
+
+static struct error *open_error(const char *path, int code)
+{
+	struct error *err = error_at(error_errno(code, "cannot open"), "%s", path);
+
+	if (code == ENOENT && !strcmp(path, "perf.data"))
+		error_hint(err, "record one first: perf-bpf record -a -- sleep 4");
+	return err;
+}
+
+static struct error *check_owner(const struct session *s, const struct stat *st, bool force)
+{
+	if (force || !st->st_uid || st->st_uid == geteuid())
+		return NULL;
+	struct error *err =
+		error_at(error_new(EPERM, "belongs to neither you nor root"), "%s", s->path);
+	return error_hint(err, "use -f to read it nevertheless");
+}
+
+struct error *input_open(struct session *s, const char *path, bool force)
+{
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+
+	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
+			       : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0 || fstat(fd, &st))
+		return open_error(path, errno);
+	if (S_ISDIR(st.st_mode)) {
+		struct error *err = error_at(
+			error_new(EISDIR, "is a folder of perf record --threads"), "%s", path);
+		return error_hint(err, "only recordings in one file can be read");
+	}
+	if (S_ISREG(st.st_mode)) {
+		TRY(check_owner(s, &st, force));
+		if (!st.st_size)
+			return error_at(error_new(ENODATA, "is empty"), "%s", path);
+		TRY(input_map(s, fd, (uint64_t)st.st_size));
+	} else {
+		uint8_t start[DATA_PIPE_HEADER_SIZE];
+		size_t got;
+
+		s->input.fd = steal_fd(&fd);
+		TRY(read_some(s, start, sizeof(start), sizeof(start), &got));
+		if (!got)
+			return error_at(error_new(ENODATA, "is empty"), "%s", path);
+		if (data_is_pipe(start, got)) {
+			struct cursor c = cursor_make(start, got, s->path);
+			return data_header_decode_pipe(&c, &s->header);
+		}
+		TRY(slurp(s, start, got));
+		close(s->input.fd);
+		s->input.fd = -1;
+	}
+	if (data_is_pipe(s->input.base, s->input.size)) {
+		struct cursor c = cursor_make(s->input.base, s->input.size, s->path);
+		return data_header_decode_pipe(&c, &s->header);
+	}
+	return data_header_decode(s->input.base, s->input.size, s->path, s->log, &s->header);
+}
+
+void input_deinit(struct session *s)
+{
+	struct input *in = &s->input;
+
+	if (in->unpack) {
+		ZSTD_freeDStream(in->unpack->stream);
+		free(in->unpack->rest);
+		free(in->unpack);
+	}
+	if (in->mapped)
+		munmap((void *)in->base, in->size);
+	else
+		free((void *)in->base);
+	if (in->fd >= 0)
+		close(in->fd);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of perf/session share. */
+#ifndef PB_PERF_SESSION_INTERNAL_H
+#define PB_PERF_SESSION_INTERNAL_H
+
+#include "lib/base/hash.h"
+#include "lib/base/vec.h"
+#include "perf/session/session.h"
+
+/* ---- maps.c: what was mapped where ---- */
+
+/* Memory that lives as long as the session, for small things that are never freed alone. */
+struct arena {
+	struct arena_block *blocks;
+	size_t left; /* in the newest block */
+};
+void *arena_alloc(struct arena *a, size_t size); /* zeroed; NULL: no memory */
+char *arena_strdup(struct arena *a, const char *s);
+void arena_deinit(struct arena *a);
+
+/*
+ * The maps of a process, sorted and disjoint. A map is never changed once it
+ * is in a set: what is cut becomes a new map. So sets may share maps, and a
+ * forked process shares the whole array until one of both changes it.
+ */
+struct map_array {
+	unsigned int refs;
+	size_t n, cap;
+	const struct map *maps[];
+};
+struct map_set {
+	struct map_array *array; /* NULL: empty */
+	const struct map *last;	 /* where the last look-up ended */
+	struct map_set *next;	 /* all sets, for session_free() */
+};
+
+/* How a DSO is told from another of the same path. */
+struct dso_id {
+	uint32_t maj, min;
+	uint64_t ino, ino_generation;
+};
+
+struct maps_state {
+	struct arena arena;
+	struct map_set *sets;
+	struct map_set kernel;
+	struct u64map dsos; /* hash of path and id → struct dso_node, chained */
+	struct dso_node *all_dsos;
+	struct strmap build_ids;  /* filename → struct data_build_id of the header */
+	size_t n_build_ids_known; /* of the header's, in build_ids */
+};
+
+void maps_deinit(struct maps_state *m);
+struct map_set *map_set_new(struct maps_state *m);
+void map_set_share(struct map_set *to, struct map_set *from);
+bool map_set_insert(struct maps_state *m, struct map_set *set, struct map map);
+void map_set_remove_at(struct maps_state *m, struct map_set *set, uint64_t addr);
+const struct map *map_set_find(struct map_set *set, uint64_t addr);
+/* pid is the process's, for the maps of JIT code. */
+bool maps_add_user(struct session *s, struct map_set *set, int32_t pid,
+		   const struct record_mmap *m);
+bool maps_add_kernel(struct session *s, const struct record_mmap *m);
+bool maps_add_ksymbol(struct session *s, const struct record_ksymbol *k);
+
+/* ---- thread.c ---- */
+
+struct thread_node {
+	struct thread pub;
+	bool comm_set;
+	struct thread_node *next; /* all threads, dead ones too */
+};
+
+#define THREAD_CACHE 512
+
+struct threads_state {
+	struct u64map by_tid;
+	struct thread_node *all;
+	struct strmap comms; /* interned */
+	struct thread_node *cache[THREAD_CACHE];
+};
+void threads_deinit(struct threads_state *t);
+struct thread *thread_get(struct session *s, int32_t pid, int32_t tid);
+bool threads_init_idle(struct session *s);
+bool thread_on_comm(struct session *s, const struct record_comm *c);
+bool thread_on_fork(struct session *s, const struct record_task *t, uint16_t misc);
+bool thread_on_mmap(struct session *s, const struct record_mmap *m);
+
+/* ---- order.c ---- */
+
+/* Bytes that hold records. Freed when nothing waits in it and it was read to its end. */
+struct chunk {
+	const uint8_t *base;
+	uint64_t file_offset; /* of base */
+	bool unpacked;	      /* decompressed: file_offset is that of the compressed record */
+	uint8_t *mem;	      /* NULL: part of the mapped file */
+	size_t mem_size;
+	unsigned int refs; /* waiting runs, and the reader */
+};
+
+/* Records that lie one behind the other in the order of time, and wait. */
+struct run {
+	const uint8_t *pos, *end;
+	uint64_t ts;	  /* of the record at pos */
+	uint64_t last_ts; /* of the last record */
+	uint64_t seq;	  /* in the file's order */
+	struct chunk *chunk;
+};
+
+struct order {
+	VEC(struct run) runs;
+	VEC(uint32_t) heap; /* indices of runs; scratch of a flush */
+	uint64_t next_seq;
+	uint64_t n_waiting; /* records */
+	uint64_t max_ts;
+	uint64_t next_flush;
+};
+void order_deinit(struct session *s, struct order *o);
+bool order_queue(struct session *s, struct chunk *chunk, const uint8_t *rec, size_t size,
+		 uint64_t ts);
+/* FINISHED_ROUND: hands on what is no younger than the round before had. */
+struct error *order_round(struct session *s);
+/* Hands on all that waits. */
+struct error *order_flush(struct session *s);
+/* The lowest byte of the mapped file that a run waits at; fallback: none does. */
+const uint8_t *order_lowest(const struct session *s, const uint8_t *fallback);
+
+/* ---- input.c ---- */
+
+struct input {
+	int fd;		     /* of a pipe; -1 */
+	const uint8_t *base; /* the mapped or slurped file */
+	size_t size;
+	bool mapped;
+	size_t dropped; /* bytes from base on that were given back to the system */
+	uint64_t owned; /* bytes of chunks in memory */
+	bool owned_warned;
+	struct unpack *unpack; /* the zstd stream; NULL: none yet */
+};
+struct error *input_open(struct session *s, const char *path, bool force);
+struct error *input_process(struct session *s);
+void input_deinit(struct session *s);
+void chunk_put(struct session *s, struct chunk *chunk);
+
+/* ---- session.c ---- */
+
+struct event_node {
+	struct session_event pub;
+	struct sample_layout layout;
+	char *name;
+};
+
+struct session {
+	char *path;
+	const struct log *log;
+	struct data_header header;
+	struct data_tracing tracing;
+	bool has_tracing;
+
+	VEC(struct event_node *) events;
+	struct u64map by_id;
+	uint64_t last_id;
+	struct event_node *last_event; /* of last_id; NULL: none */
+	int id_pos, id_pos_back;
+	bool same_time; /* time stands at the same place in all events' records */
+
+	struct maps_state maps;
+	struct threads_state threads;
+	struct order order;
+	struct input input;
+	VEC(uint8_t *) kept; /* bytes from a pipe that the header points into */
+
+	struct session_tool *tool;
+	struct record rec;
+	struct cursor fields; /* of rec, without the sample_id fields */
+	struct sample sample;
+	struct session_losses losses;
+	VEC(struct record_ledger) ledger;
+	uint64_t n_unknown_id, n_damaged;
+};
+
+/* The time of a kernel record; false: it has none, and is handed on at once. */
+bool session_record_time(struct session *s, uint32_t type, const uint8_t *rec, size_t size,
+			 uint64_t *ts);
+/* A kernel record, in its turn. */
+struct error *session_deliver(struct session *s, const struct chunk *chunk, const uint8_t *rec,
+			      size_t size);
+/* A record of type 64 and on, with its trailing bytes, as soon as it is read. */
+struct error *session_user_record(struct session *s, struct chunk *chunk, const uint8_t *rec,
+				  size_t size, size_t extra);
+struct error *session_unpack(struct session *s, struct chunk *chunk, const uint8_t *rec,
+			     size_t size);
+static inline uint64_t chunk_offset(const struct chunk *chunk, const uint8_t *rec)
+{
+	return chunk->unpacked ? chunk->file_offset
+			       : chunk->file_offset + (uint64_t)(rec - chunk->base);
+}
+
+#endif

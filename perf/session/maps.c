@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What was mapped where, in each process and in the kernel.
+ *
+ * A set of maps is an array sorted by address, in which no two overlap: a new
+ * map cuts those it falls on, as the kernel's mmap() did. Look-ups are a
+ * binary search after a look at where the last one ended.
+ *
+ * The kernel has one set: its text, its modules, and the JIT images and
+ * trampolines of BPF, which KSYMBOL records announce and take back. The
+ * kernel's own map comes as "[kernel.kallsyms]_text"; its pgoff is the address
+ * of the symbol that the name ends with (_text or _stext), from which a reader
+ * with a vmlinux can tell how far the kernel was moved.
+ */
+#include "perf/session/internal.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+
+#define ARENA_BLOCK 65536
+
+struct arena_block {
+	struct arena_block *next;
+	size_t used, size;
+	_Alignas(16) uint8_t mem[];
+};
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	size = (size_t)round_up(size, 16);
+	if (!a->blocks || a->blocks->size - a->blocks->used < size) {
+		size_t block = max_of(size, (size_t)ARENA_BLOCK);
+		struct arena_block *b = malloc(sizeof(*b) + block);
+		if (!b)
+			return NULL;
+		b->next = a->blocks;
+		b->used = 0;
+		b->size = block;
+		a->blocks = b;
+	}
+	void *p = a->blocks->mem + a->blocks->used;
+	a->blocks->used += size;
+	return memset(p, 0, size);
+}
+
+char *arena_strdup(struct arena *a, const char *s)
+{
+	size_t n = strlen(s) + 1;
+	char *copy = arena_alloc(a, n);
+
+	return copy ? memcpy(copy, s, n) : NULL;
+}
+
+void arena_deinit(struct arena *a)
+{
+	for (struct arena_block *b = a->blocks; b;) {
+		struct arena_block *next = b->next;
+		free(b);
+		b = next;
+	}
+	a->blocks = NULL;
+}
+
+struct dso_node {
+	struct dso pub;
+	struct dso_id id;
+	struct dso_node *same_hash;
+	struct dso_node *next;
+};
+
+static void map_array_put(struct map_array *a)
+{
+	if (a && !--a->refs)
+		free(a);
+}
+
+void maps_deinit(struct maps_state *m)
+{
+	for (struct map_set *set = m->sets; set; set = set->next)
+		map_array_put(set->array);
+	map_array_put(m->kernel.array);
+	for (struct dso_node *d = m->all_dsos; d; d = d->next)
+		if (d->pub.priv_free)
+			d->pub.priv_free(d->pub.priv);
+	u64map_deinit(&m->dsos);
+	strmap_deinit(&m->build_ids);
+	arena_deinit(&m->arena);
+}
+
+struct map_set *map_set_new(struct maps_state *m)
+{
+	struct map_set *set = arena_alloc(&m->arena, sizeof(*set));
+
+	if (!set)
+		return NULL;
+	set->next = m->sets;
+	m->sets = set;
+	return set;
+}
+
+void map_set_share(struct map_set *to, struct map_set *from)
+{
+	if (to == from)
+		return;
+	if (from->array)
+		from->array->refs++;
+	map_array_put(to->array);
+	to->array = from->array;
+	to->last = NULL;
+}
+
+/* Room for want maps in an array that nobody shares. */
+static struct map_array *map_set_own(struct map_set *set, size_t want)
+{
+	struct map_array *old = set->array;
+
+	if (old && old->refs == 1 && old->cap >= want)
+		return old;
+	size_t cap = max_of(want + want / 2, (size_t)16);
+	struct map_array *a;
+	if (old && old->refs > 1) {
+		a = malloc(sizeof(*a) + cap * sizeof(a->maps[0]));
+		if (!a)
+			return NULL;
+		a->n = old->n;
+		memcpy(a->maps, old->maps, old->n * sizeof(a->maps[0]));
+		old->refs--;
+	} else {
+		a = realloc(old, sizeof(*a) + cap * sizeof(a->maps[0]));
+		if (!a)
+			return NULL;
+		if (!old)
+			a->n = 0;
+	}
+	a->refs = 1;
+	a->cap = cap;
+	set->array = a;
+	return a;
+}
+
+/* The first map that ends behind addr. */
+static size_t map_set_lower(const struct map_set *set, uint64_t addr)
+{
+	size_t low = 0, high = set->array ? set->array->n : 0;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		if (set->array->maps[mid]->end <= addr)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static const struct map *map_copy(struct maps_state *m, const struct map *map, uint64_t start,
+				  uint64_t end)
+{
+	struct map *copy = arena_alloc(&m->arena, sizeof(*copy));
+
+	if (!copy)
+		return NULL;
+	*copy = *map;
+	copy->pgoff += start - map->start;
+	copy->start = start;
+	copy->end = end;
+	return copy;
+}
+
+bool map_set_insert(struct maps_state *m, struct map_set *set, struct map map)
+{
+	if (map.start >= map.end)
+		return true;
+	size_t first = map_set_lower(set, map.start), last = first;
+	const struct map *pieces[3];
+	size_t n = 0;
+
+	while (set->array && last < set->array->n && set->array->maps[last]->start < map.end)
+		last++;
+	if (last > first && set->array->maps[first]->start < map.start) {
+		const struct map *old = set->array->maps[first];
+		pieces[n] = map_copy(m, old, old->start, map.start);
+		if (!pieces[n++])
+			return false;
+	}
+	pieces[n] = map_copy(m, &map, map.start, map.end);
+	if (!pieces[n++])
+		return false;
+	if (last > first && set->array->maps[last - 1]->end > map.end) {
+		const struct map *old = set->array->maps[last - 1];
+		pieces[n] = map_copy(m, old, map.end, old->end);
+		if (!pieces[n++])
+			return false;
+	}
+
+	size_t total = (set->array ? set->array->n : 0) - (last - first) + n;
+	struct map_array *a = map_set_own(set, max_of(total, set->array ? set->array->n : 0));
+	if (!a)
+		return false;
+	memmove(&a->maps[first + n], &a->maps[last], (a->n - last) * sizeof(a->maps[0]));
+	memcpy(&a->maps[first], pieces, n * sizeof(pieces[0]));
+	a->n = total;
+	set->last = NULL;
+	return true;
+}
+
+void map_set_remove_at(struct maps_state *m, struct map_set *set, uint64_t addr)
+{
+	size_t i = map_set_lower(set, addr);
+
+	if (!set->array || i >= set->array->n || set->array->maps[i]->start > addr)
+		return;
+	struct map_array *a = map_set_own(set, set->array->n);
+	if (!a)
+		return;
+	memmove(&a->maps[i], &a->maps[i + 1], (a->n - i - 1) * sizeof(a->maps[0]));
+	a->n--;
+	set->last = NULL;
+}
+
+const struct map *map_set_find(struct map_set *set, uint64_t addr)
+{
+	if (set->last && addr >= set->last->start && addr < set->last->end)
+		return set->last;
+	size_t i = map_set_lower(set, addr);
+	if (!set->array || i >= set->array->n || set->array->maps[i]->start > addr)
+		return NULL;
+	set->last = set->array->maps[i];
+	return set->last;
+}
+
+static bool has_prefix(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+/* Build-ids that the header's table gives by file name; it grows while a pipe is read. */
+static const struct data_build_id *header_build_id(struct session *s, const char *path)
+{
+	struct maps_state *m = &s->maps;
+
+	if (m->n_build_ids_known != s->header.n_build_ids) {
+		/* The array may have moved. */
+		strmap_deinit(&m->build_ids);
+		for (size_t i = 0; i < s->header.n_build_ids; i++) {
+			struct data_build_id *b = &s->header.build_ids[i];
+			if (!strmap_put(&m->build_ids, b->filename, b))
+				break;
+		}
+		m->n_build_ids_known = s->header.n_build_ids;
+	}
+	return strmap_get(&m->build_ids, path);
+}
+
+static struct dso *dso_get(struct session *s, enum dso_kind kind, const char *path,
+			   const char *short_name, const struct dso_id *id)
+{
+	struct maps_state *m = &s->maps;
+	uint64_t key =
+		hash_str(path) ^ hash_u64(id->ino) ^ hash_u64((uint64_t)id->maj << 32 | id->min);
+	struct dso_node *first = u64map_get(&m->dsos, key);
+
+	for (struct dso_node *d = first; d; d = d->same_hash)
+		if (d->pub.kind == kind && !memcmp(&d->id, id, sizeof(*id)) &&
+		    !strcmp(d->pub.path, path))
+			return &d->pub;
+	struct dso_node *d = arena_alloc(&m->arena, sizeof(*d));
+	if (!d)
+		return NULL;
+	d->id = *id;
+	d->pub.kind = kind;
+	d->pub.path = arena_strdup(&m->arena, path);
+	d->pub.short_name = arena_strdup(&m->arena, short_name);
+	if (!d->pub.path || !d->pub.short_name || !u64map_put(&m->dsos, key, d))
+		return NULL;
+	d->same_hash = first;
+	d->next = m->all_dsos;
+	m->all_dsos = d;
+	const struct data_build_id *b = header_build_id(s, path);
+	if (b) {
+		memcpy(d->pub.build_id, b->id, b->size);
+		d->pub.build_id_size = b->size;
+	}
+	return &d->pub;
+}
+
+static void dso_set_build_id(struct dso *dso, const struct record_mmap *m)
+{
+	if (!m->build_id || !m->build_id_size)
+		return;
+	memcpy(dso->build_id, m->build_id, m->build_id_size);
+	dso->build_id_size = m->build_id_size;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* Which names of maps are no files: as perf has them. */
+static bool is_anonymous(const char *name)
+{
+	static const char *const prefixes[] = {"//anon", "/dev/zero", "/anon_hugepage",
+					       "[stack", "/SYSV",     "[heap]"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (has_prefix(name, prefixes[i]))
+			return true;
+	return false;
+}
+
+static uint64_t map_end(const struct record_mmap *m)
+{
+	return m->len > UINT64_MAX - m->addr ? UINT64_MAX : m->addr + m->len;
+}
+
+bool maps_add_user(struct session *s, struct map_set *set, int32_t pid, const struct record_mmap *m)
+{
+	struct dso_id id = {m->maj, m->min, m->ino, m->ino_generation};
+	struct map map = {
+		.start = m->addr,
+		.end = map_end(m),
+		.pgoff = m->pgoff,
+		.prot = m->prot,
+		.flags = m->flags,
+	};
+	char jit[40], tid[32];
+
+	if (!strcmp(m->filename, "[vdso]")) {
+		map.pgoff = 0;
+		map.dso = dso_get(s, DSO_VDSO, m->filename, m->filename, &(struct dso_id){0});
+	} else if (is_anonymous(m->filename) || m->flags & MAP_HUGETLB) {
+		const char *path = m->filename, *name = base_name(path);
+
+		if (m->prot & PROT_EXEC) {
+			/* Code that a JIT compiler made, which may tell its names there. */
+			snprintf(jit, sizeof(jit), "/tmp/perf-%d.map", pid);
+			snprintf(tid, sizeof(tid), "[JIT] tid %d", pid);
+			path = jit;
+			name = tid;
+		}
+		map.pgoff = map.start;
+		map.dso = dso_get(s, DSO_ANON, path, name, &(struct dso_id){0});
+	} else {
+		map.dso = dso_get(s, DSO_USER, m->filename, base_name(m->filename), &id);
+	}
+	if (!map.dso)
+		return false;
+	dso_set_build_id(map.dso, m);
+	return map_set_insert(&s->maps, set, map);
+}
+
+/* "[ext4]" for "/lib/modules/6.1/kernel/fs/ext4/ext4.ko.xz"; '-' is '_' in the kernel. */
+static void module_name(const char *path, char *name, size_t size)
+{
+	if (path[0] == '[') {
+		snprintf(name, size, "%s", path);
+		return;
+	}
+	const char *base = base_name(path), *dot = strstr(base, ".ko");
+	int len = dot ? (int)(dot - base) : (int)strlen(base);
+	snprintf(name, size, "[%.*s]", min_of(len, (int)size - 3), base);
+	for (char *p = name; *p; p++)
+		if (*p == '-')
+			*p = '_';
+}
+
+bool maps_add_kernel(struct session *s, const struct record_mmap *m)
+{
+	static const char kernel[] = "[kernel.kallsyms]", guest[] = "[guest.kernel.kallsyms";
+	struct map map = {
+		.start = m->addr,
+		.end = map_end(m),
+		.pgoff = m->pgoff,
+		.prot = m->prot,
+		.flags = m->flags,
+	};
+	char name[256];
+
+	if (has_prefix(m->filename, guest))
+		return true;
+	if (has_prefix(m->filename, kernel)) {
+		/* A length of 0: perf knew no end. */
+		if (!m->len)
+			map.end = UINT64_MAX;
+		map.dso = dso_get(s, DSO_KERNEL, kernel, kernel, &(struct dso_id){0});
+	} else {
+		module_name(m->filename, name, sizeof(name));
+		map.dso = dso_get(s, DSO_MODULE, m->filename, name, &(struct dso_id){0});
+	}
+	if (!map.dso)
+		return false;
+	dso_set_build_id(map.dso, m);
+	return map_set_insert(&s->maps, &s->maps.kernel, map);
+}
+
+bool maps_add_ksymbol(struct session *s, const struct record_ksymbol *k)
+{
+	if (k->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER) {
+		const struct map *map = map_set_find(&s->maps.kernel, k->addr);
+		if (map && map->dso->kind == DSO_BPF)
+			map_set_remove_at(&s->maps, &s->maps.kernel, k->addr);
+		return true;
+	}
+	struct map map = {
+		.start = k->addr,
+		.end = k->len > UINT64_MAX - k->addr ? UINT64_MAX : k->addr + k->len,
+		.prot = PROT_EXEC,
+	};
+	/* Programs are loaded again and again under one name, each elsewhere. */
+	struct dso_id id = {.ino = k->addr, .min = k->len};
+	map.dso = dso_get(s, DSO_BPF, k->name, k->name, &id);
+	return map.dso && map_set_insert(&s->maps, &s->maps.kernel, map);
+}
+
+const struct map *session_find_map(struct session *s, const struct thread *thread, uint8_t cpumode,
+				   uint64_t addr)
+{
+	const struct map *map = NULL;
+
+	if (cpumode == PERF_RECORD_MISC_KERNEL)
+		map = map_set_find(&s->maps.kernel, addr);
+	else if (cpumode == PERF_RECORD_MISC_USER && thread)
+		map = map_set_find(thread->maps, addr);
+	if (map)
+		map->dso->hit = true;
+	return map;
+}

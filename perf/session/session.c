@@ -1,0 +1,667 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The session: keeps the books (events, threads, maps, losses) as records
+ * come, and hands each to the tool.
+ *
+ * A record of the kernel belongs to an event. With several events, the id in
+ * the record tells which: it stands at a place that all events of a recording
+ * agree on. Then the event's sample_layout decodes it. The records that perf
+ * writes itself (type 64 and on) have no time and are dealt with at once.
+ *
+ * A single record that makes no sense is warned of, once, and left out; where
+ * the sequence of records itself breaks, reading ends with an error, after
+ * all that came before was handed on.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "perf/session/internal.h"
+
+struct error session_stop = {.code = ECANCELED, .msg = (char *)"stopped"};
+
+/* ---- events ---- */
+
+static void events_agree(struct session *s)
+{
+	struct event_node *first = s->events.n ? s->events.v[0] : NULL;
+
+	s->id_pos = s->id_pos_back = -1;
+	s->same_time = first != NULL;
+	for (size_t i = 0; i < s->events.n; i++) {
+		struct event_node *ev = s->events.v[i];
+
+		if (s->id_pos < 0)
+			s->id_pos = sample_id_pos(&ev->pub.attr);
+		if (s->id_pos_back < 0)
+			s->id_pos_back = sample_id_pos_back(&ev->pub.attr);
+		s->same_time &= ev->layout.time == first->layout.time &&
+				ev->layout.back_time == first->layout.back_time &&
+				ev->layout.id_all == first->layout.id_all;
+	}
+	s->last_event = NULL;
+}
+
+static char *event_name(const struct session *s, const struct data_event *ev)
+{
+	const struct data_tracing_event *tp = NULL;
+	char *name;
+
+	if (ev->name && *ev->name)
+		return strdup(ev->name);
+	if (ev->attr.type == PERF_TYPE_TRACEPOINT && s->has_tracing)
+		tp = data_tracing_find(&s->tracing, ev->attr.config);
+	if (tp)
+		return asprintf(&name, "%s:%.*s", tp->system, (int)tp->name_size, tp->name) < 0
+			       ? NULL
+			       : name;
+	return data_event_name(&ev->attr);
+}
+
+static struct error *add_event(struct session *s, const struct data_event *from)
+{
+	struct event_node **slot = vec_push(&s->events);
+	struct event_node *ev = slot ? calloc(1, sizeof(*ev)) : NULL;
+
+	if (!ev) {
+		if (slot)
+			s->events.n--;
+		return error_nomem();
+	}
+	*slot = ev;
+	ev->pub.index = (int)s->events.n - 1;
+	ev->pub.attr = from->attr;
+	ev->pub.ids = from->ids;
+	ev->pub.n_ids = from->n_ids;
+	ev->name = event_name(s, from);
+	if (!ev->name)
+		return error_nomem();
+	ev->pub.name = ev->name;
+	sample_layout_init(&ev->layout, &ev->pub.attr, s->header.swap);
+	for (size_t i = 0; i < from->n_ids; i++)
+		if (!u64map_put(&s->by_id, from->ids[i], ev))
+			return error_nomem();
+	return NULL;
+}
+
+static struct error *add_events(struct session *s)
+{
+	for (size_t i = 0; i < s->header.n_events; i++)
+		TRY(add_event(s, &s->header.events[i]));
+	events_agree(s);
+	return NULL;
+}
+
+static struct event_node *event_of_id(struct session *s, uint64_t id)
+{
+	if (s->last_event && s->last_id == id)
+		return s->last_event;
+	struct event_node *ev = u64map_get(&s->by_id, id);
+	if (ev) {
+		s->last_id = id;
+		s->last_event = ev;
+	}
+	return ev;
+}
+
+struct session_event *session_event_by_id(struct session *s, uint64_t id)
+{
+	struct event_node *ev = event_of_id(s, id);
+
+	return ev ? &ev->pub : NULL;
+}
+
+/* The event that a kernel record belongs to; NULL: its id names none. */
+static struct event_node *event_of_record(struct session *s, uint32_t type, const uint8_t *rec,
+					  size_t size)
+{
+	if (!s->events.n)
+		return NULL;
+	struct event_node *first = s->events.v[0];
+	bool is_sample = type == PERF_RECORD_SAMPLE;
+	int pos = is_sample ? s->id_pos : s->id_pos_back;
+	uint64_t id;
+
+	if (s->events.n == 1 || pos < 0 || (!is_sample && !first->pub.attr.sample_id_all))
+		return first;
+	size_t at = is_sample ? sizeof(struct perf_event_header) + (size_t)pos * 8
+			      : size - (size_t)pos * 8;
+	if (size < 8 + 8 || at < 8 || at > size - 8)
+		return NULL;
+	memcpy(&id, rec + at, 8);
+	if (s->header.swap)
+		id = bswap_64(id);
+	/* What the recorder made up has no id. */
+	return id ? event_of_id(s, id) : first;
+}
+
+bool session_record_time(struct session *s, uint32_t type, const uint8_t *rec, size_t size,
+			 uint64_t *ts)
+{
+	struct event_node *ev = s->same_time ? s->events.v[0] : event_of_record(s, type, rec, size);
+	uint64_t t;
+
+	if (!ev)
+		return false;
+	const struct sample_layout *layout = &ev->layout;
+	if (type == PERF_RECORD_SAMPLE) {
+		size_t at = sizeof(struct perf_event_header) + (size_t)layout->time * 8;
+		if (layout->time < 0 || size < at + 8)
+			return false;
+		memcpy(&t, rec + at, 8);
+	} else {
+		if (layout->back_time < 0 ||
+		    size < sizeof(struct perf_event_header) + layout->id_all)
+			return false;
+		memcpy(&t, rec + size - (size_t)layout->back_time * 8, 8);
+	}
+	if (s->header.swap)
+		t = bswap_64(t);
+	if (!t || t == UINT64_MAX)
+		return false;
+	*ts = t;
+	return true;
+}
+
+/* ---- records of the kernel ---- */
+
+static void damaged(struct session *s, struct error *err)
+{
+	if (!s->n_damaged++)
+		log_warn(s->log, "%s: %s; it is left out", err->where ? err->where : s->path,
+			 err->msg);
+	error_free(err);
+}
+
+static struct error *deliver_sample(struct session *s, const struct chunk *chunk,
+				    const uint8_t *rec, size_t size)
+{
+	struct session_tool *tool = s->tool;
+	struct event_node *ev = event_of_record(s, PERF_RECORD_SAMPLE, rec, size);
+
+	if (!ev) {
+		if (!s->n_unknown_id++)
+			log_warn(s->log,
+				 "%s: offset 0x%" PRIx64 ": a sample of no known event; "
+				 "it is left out",
+				 s->path, chunk_offset(chunk, rec));
+		return NULL;
+	}
+	if (!tool->sample && !tool->other)
+		return NULL;
+	if (!sample_layout_decode(&ev->layout, rec, size, &s->sample)) {
+		struct error *err = sample_decode(&ev->pub.attr, s->rec.body, &s->sample);
+		if (err)
+			damaged(s, err);
+		return NULL;
+	}
+	s->rec.event = &ev->pub;
+	if (!tool->sample)
+		return tool->other(tool, s, &s->rec);
+	struct thread *thread = thread_get(s, s->sample.pid, s->sample.tid);
+	if (!thread)
+		return error_nomem();
+	return tool->sample(tool, s, &s->rec, &s->sample, &ev->pub, thread);
+}
+
+static bool is_kernel(const struct record *rec)
+{
+	uint16_t mode = rec->header.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+
+	return mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_GUEST_KERNEL;
+}
+
+static bool is_guest(const struct record *rec)
+{
+	uint16_t mode = rec->header.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+
+	return mode == PERF_RECORD_MISC_GUEST_USER || mode == PERF_RECORD_MISC_GUEST_KERNEL;
+}
+
+static struct error *call_other(struct session *s)
+{
+	return s->tool->other ? s->tool->other(s->tool, s, &s->rec) : NULL;
+}
+
+/* Decodes, keeps the books, calls the tool; a damaged record is left out. */
+#define DECODE(fn, out)                                                                            \
+	do {                                                                                       \
+		struct error *decode_err_ = fn(s->fields, (out));                                  \
+		if (decode_err_) {                                                                 \
+			damaged(s, decode_err_);                                                   \
+			return NULL;                                                               \
+		}                                                                                  \
+	} while (0)
+
+#define CALL(callback, arg)                                                                        \
+	(s->tool->callback ? s->tool->callback(s->tool, s, &s->rec, (arg)) : call_other(s))
+
+static struct error *deliver_mmap(struct session *s)
+{
+	struct record_mmap m;
+	bool ok = true;
+
+	DECODE(record_mmap_decode, &m);
+	if (is_guest(&s->rec))
+		return CALL(mmap, &m);
+	ok = is_kernel(&s->rec) ? maps_add_kernel(s, &m) : thread_on_mmap(s, &m);
+	return ok ? CALL(mmap, &m) : error_nomem();
+}
+
+static struct error *deliver_comm(struct session *s)
+{
+	struct record_comm c;
+
+	DECODE(record_comm_decode, &c);
+	return thread_on_comm(s, &c) ? CALL(comm, &c) : error_nomem();
+}
+
+static struct error *deliver_task(struct session *s)
+{
+	struct record_task t;
+
+	DECODE(record_task_decode, &t);
+	if (s->rec.header.type == PERF_RECORD_EXIT)
+		return CALL(exit, &t);
+	return thread_on_fork(s, &t, s->rec.header.misc) ? CALL(fork, &t) : error_nomem();
+}
+
+static struct error *deliver_lost(struct session *s)
+{
+	struct record_lost l;
+
+	DECODE(record_lost_decode, &l);
+	if (s->rec.header.type == PERF_RECORD_LOST) {
+		s->losses.lost += l.lost;
+		s->losses.chunks++;
+		return CALL(lost, &l);
+	}
+	l.id = s->rec.id.id;
+	s->losses.lost_samples += l.lost;
+	return CALL(lost_samples, &l);
+}
+
+static struct error *deliver_ksymbol(struct session *s)
+{
+	struct record_ksymbol k;
+
+	DECODE(record_ksymbol_decode, &k);
+	return maps_add_ksymbol(s, &k) ? CALL(ksymbol, &k) : error_nomem();
+}
+
+static struct error *deliver_bpf_event(struct session *s)
+{
+	struct record_bpf_event b;
+
+	DECODE(record_bpf_event_decode, &b);
+	return CALL(bpf_event, &b);
+}
+
+static struct error *deliver_other(struct session *s, const uint8_t *rec, size_t size)
+{
+	struct record *r = &s->rec;
+	struct event_node *ev = event_of_record(s, r->header.type, rec, size);
+
+	r->event = ev ? &ev->pub : NULL;
+	if (!ev || !sample_layout_id_decode(&ev->layout, rec, size, &r->id))
+		r->id = (struct sample){.pid = -1, .tid = -1, .cpu = -1};
+	/* The kernel's fields end where sample_id begins. */
+	s->fields = r->body;
+	if (ev && size >= sizeof(r->header) + ev->layout.id_all)
+		s->fields.size = size - ev->layout.id_all;
+
+	switch (r->header.type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		return deliver_mmap(s);
+	case PERF_RECORD_COMM:
+		return deliver_comm(s);
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		return deliver_task(s);
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		return deliver_lost(s);
+	case PERF_RECORD_KSYMBOL:
+		return deliver_ksymbol(s);
+	case PERF_RECORD_BPF_EVENT:
+		return deliver_bpf_event(s);
+	default:
+		return call_other(s);
+	}
+}
+
+static void record_fill(struct session *s, const struct chunk *chunk, const uint8_t *rec,
+			size_t size)
+{
+	struct record *r = &s->rec;
+
+	r->file_offset = chunk_offset(chunk, rec);
+	r->body = (struct cursor){
+		.base = rec,
+		.size = size,
+		.swap = s->header.swap,
+		.name = s->path,
+		.origin = r->file_offset,
+	};
+	record_header_peek(&r->body, &r->header);
+}
+
+struct error *session_deliver(struct session *s, const struct chunk *chunk, const uint8_t *rec,
+			      size_t size)
+{
+	record_fill(s, chunk, rec, size);
+	if (s->rec.header.type == PERF_RECORD_SAMPLE)
+		return deliver_sample(s, chunk, rec, size);
+	return deliver_other(s, rec, size);
+}
+
+/* ---- perf's own records ---- */
+
+/* Bytes that the header will point into: a pipe's chunk does not stay. */
+static const uint8_t *keep_bytes(struct session *s, const struct chunk *chunk, const uint8_t *p,
+				 size_t size)
+{
+	if (!chunk->mem)
+		return p;
+	uint8_t **slot = vec_push(&s->kept);
+	if (!slot)
+		return NULL;
+	*slot = malloc(size + 1);
+	if (!*slot) {
+		s->kept.n--;
+		return NULL;
+	}
+	return memcpy(*slot, p, size);
+}
+
+static struct error *on_attr(struct session *s)
+{
+	struct cursor c = s->rec.body;
+	struct data_event ev = {0};
+
+	cursor_skip(&c, sizeof(struct perf_event_header));
+	TRY(data_attr_decode(&c, cursor_left(&c), &ev.attr));
+	size_t n = cursor_left(&c) / 8;
+	struct data_event *slot = data_header_add_event(&s->header);
+	if (!slot)
+		return error_nomem();
+	slot->attr = ev.attr;
+	if (n) {
+		slot->ids = calloc(n, sizeof(*slot->ids));
+		if (!slot->ids)
+			return error_nomem();
+		slot->n_ids = n;
+		for (size_t i = 0; i < n; i++)
+			cursor_u64(&c, &slot->ids[i]);
+	}
+	TRY(add_event(s, slot));
+	events_agree(s);
+	return NULL;
+}
+
+static struct error *rename_event(struct event_node *ev, const char *name)
+{
+	char *copy = strdup(name);
+
+	if (!copy)
+		return error_nomem();
+	free(ev->name);
+	ev->pub.name = ev->name = copy;
+	return NULL;
+}
+
+/* Names that the features, which may come behind the attrs, have told by now. */
+static struct error *rename_events(struct session *s)
+{
+	for (size_t i = 0; i < s->events.n && i < s->header.n_events; i++) {
+		_cleanup_free_ char *name = event_name(s, &s->header.events[i]);
+
+		if (!name)
+			return error_nomem();
+		if (strcmp(name, s->events.v[i]->name))
+			TRY(rename_event(s->events.v[i], name));
+	}
+	return NULL;
+}
+
+static struct error *on_event_update(struct session *s)
+{
+	struct cursor c = s->rec.body;
+	uint64_t type, id;
+
+	cursor_skip(&c, sizeof(struct perf_event_header));
+	if (!cursor_u64(&c, &type) || !cursor_u64(&c, &id))
+		return cursor_error(&c, "the EVENT_UPDATE record ends too early");
+	struct event_node *ev = u64map_get(&s->by_id, id);
+	if (type != EVENT_UPDATE_NAME || !ev)
+		return NULL;
+	const char *name = cursor_cstr(&c);
+	if (!name)
+		return cursor_error(&c, "the EVENT_UPDATE record ends too early");
+	struct data_event *from = &s->header.events[ev->pub.index];
+	free(from->name);
+	from->name = strdup(name);
+	return from->name ? rename_event(ev, name) : error_nomem();
+}
+
+static struct error *set_tracing(struct session *s)
+{
+	struct cursor c = cursor_make(s->header.tracing.p, s->header.tracing.size, s->path);
+	struct data_tracing t;
+
+	c.swap = s->header.swap;
+	if (s->input.base && s->header.tracing.p >= s->input.base)
+		c.origin = (uint64_t)(s->header.tracing.p - s->input.base);
+	TRY(data_tracing_decode(c, &t));
+	data_tracing_deinit(&s->tracing);
+	s->tracing = t;
+	s->has_tracing = true;
+	return NULL;
+}
+
+static struct error *on_tracing_data(struct session *s, const struct chunk *chunk,
+				     const uint8_t *data, size_t size)
+{
+	const uint8_t *kept = keep_bytes(s, chunk, data, size);
+
+	if (!kept)
+		return error_nomem();
+	s->header.tracing = s->header.features[DATA_TRACING_DATA] = (struct data_bytes){kept, size};
+	TRY(set_tracing(s));
+	return rename_events(s);
+}
+
+static struct error *on_feature(struct session *s, const struct chunk *chunk)
+{
+	struct cursor c = s->rec.body;
+	uint64_t feature;
+
+	cursor_skip(&c, sizeof(struct perf_event_header));
+	if (!cursor_u64(&c, &feature))
+		return cursor_error(&c, "the FEATURE record ends too early");
+	/* An empty one with the number behind the last ends perf's sequence of them. */
+	if (feature >= DATA_LAST_FEATURE)
+		return NULL;
+	const uint8_t *kept = keep_bytes(s, chunk, c.base + c.pos, cursor_left(&c));
+	if (!kept)
+		return error_nomem();
+	c.base = kept;
+	c.size = cursor_left(&c);
+	c.origin += c.pos;
+	c.pos = 0;
+	TRY(data_feature_decode(&s->header, (unsigned int)feature, c));
+	return feature == DATA_EVENT_DESC ? rename_events(s) : NULL;
+}
+
+static struct error *on_build_id(struct session *s, const struct chunk *chunk)
+{
+	struct cursor c = s->rec.body;
+
+	c.base = keep_bytes(s, chunk, c.base, c.size);
+	return c.base ? data_build_id_decode(&s->header, c) : error_nomem();
+}
+
+static struct error *on_event_type(struct session *s)
+{
+	struct record_ledger l;
+
+	if (!record_ledger_decode(s->rec.body, &l))
+		return NULL;
+	struct record_ledger *slot = vec_push(&s->ledger);
+	if (!slot)
+		return error_nomem();
+	*slot = l;
+	slot->name = arena_strdup(&s->maps.arena, l.name);
+	return slot->name ? NULL : error_nomem();
+}
+
+struct error *session_user_record(struct session *s, struct chunk *chunk, const uint8_t *rec,
+				  size_t size, size_t extra)
+{
+	struct error *err = NULL;
+
+	record_fill(s, chunk, rec, size);
+	s->rec.event = NULL;
+	s->rec.id = (struct sample){.pid = -1, .tid = -1, .cpu = -1};
+	switch (s->rec.header.type) {
+	case RECORD_FINISHED_ROUND:
+		TRY(s->tool->unordered ? NULL : order_round(s));
+		record_fill(s, chunk, rec, size);
+		s->rec.event = NULL;
+		break;
+	case RECORD_COMPRESSED:
+		return session_unpack(s, chunk, rec + sizeof(struct perf_event_header),
+				      size - sizeof(struct perf_event_header));
+	case RECORD_COMPRESSED2: {
+		struct cursor c = s->rec.body;
+		uint64_t n;
+
+		cursor_skip(&c, sizeof(struct perf_event_header));
+		if (!cursor_u64(&c, &n) || n > cursor_left(&c))
+			return cursor_error(&c, "the COMPRESSED2 record ends too early");
+		return session_unpack(s, chunk, c.base + c.pos, (size_t)n);
+	}
+	case RECORD_HEADER_ATTR:
+		/* Without its events, nothing behind it can be read. */
+		TRY(on_attr(s));
+		break;
+	case RECORD_EVENT_UPDATE:
+		err = on_event_update(s);
+		break;
+	case RECORD_HEADER_TRACING_DATA:
+		err = on_tracing_data(s, chunk, rec + size, extra);
+		break;
+	case RECORD_HEADER_BUILD_ID:
+		err = on_build_id(s, chunk);
+		break;
+	case RECORD_HEADER_FEATURE:
+		err = on_feature(s, chunk);
+		break;
+	case RECORD_HEADER_EVENT_TYPE:
+		err = on_event_type(s);
+		break;
+	default:
+		break;
+	}
+	if (err)
+		damaged(s, err);
+	return call_other(s);
+}
+
+/* ---- the public face ---- */
+
+struct error *session_open(const char *path, const struct session_opts *opts, struct session **out)
+{
+	_cleanup_(session_freep) struct session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return error_nomem();
+	s->input.fd = -1;
+	s->log = opts ? opts->log : NULL;
+	s->path = strdup(path);
+	if (!s->path)
+		return error_nomem();
+	TRY(input_open(s, path, opts && opts->force));
+	if (s->header.tracing.p) {
+		struct error *err = set_tracing(s);
+		if (err)
+			log_warn(s->log, "%s: %s", err->where ? err->where : path, err->msg);
+		error_free(err);
+	}
+	TRY(add_events(s));
+	if (!threads_init_idle(s))
+		return error_nomem();
+	*out = steal_ptr(s);
+	return NULL;
+}
+
+struct error *session_process(struct session *s, struct session_tool *tool)
+{
+	s->tool = tool;
+	struct error *err = input_process(s);
+	s->tool = NULL;
+	if (s->n_damaged > 1)
+		log_warn(s->log, "%s: %" PRIu64 " damaged records in all", s->path, s->n_damaged);
+	if (s->n_unknown_id > 1)
+		log_warn(s->log, "%s: %" PRIu64 " samples of no known event in all", s->path,
+			 s->n_unknown_id);
+	return err == SESSION_STOP ? NULL : err;
+}
+
+void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	order_deinit(s, &s->order);
+	input_deinit(s);
+	for (size_t i = 0; i < s->events.n; i++) {
+		free(s->events.v[i]->name);
+		free(s->events.v[i]);
+	}
+	vec_deinit(&s->events);
+	u64map_deinit(&s->by_id);
+	threads_deinit(&s->threads);
+	maps_deinit(&s->maps);
+	for (size_t i = 0; i < s->kept.n; i++)
+		free(s->kept.v[i]);
+	vec_deinit(&s->kept);
+	vec_deinit(&s->ledger);
+	data_tracing_deinit(&s->tracing);
+	data_header_deinit(&s->header);
+	free(s->path);
+	free(s);
+}
+
+size_t session_n_events(const struct session *s)
+{
+	return s->events.n;
+}
+
+struct session_event *session_event(struct session *s, size_t index)
+{
+	return index < s->events.n ? &s->events.v[index]->pub : NULL;
+}
+
+const struct data_header *session_header(const struct session *s)
+{
+	return &s->header;
+}
+
+const struct data_tracing *session_tracing(const struct session *s)
+{
+	return s->has_tracing ? &s->tracing : NULL;
+}
+
+struct session_losses session_losses(const struct session *s)
+{
+	struct session_losses losses = s->losses;
+
+	losses.ledger = s->ledger.v;
+	losses.n_ledger = s->ledger.n;
+	return losses;
+}
+
+bool session_is_swapped(const struct session *s)
+{
+	return s->header.swap;
+}
