@@ -5,6 +5,7 @@
  */
 #include "cmd/cmd.h"
 
+#include <argp.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -54,6 +55,17 @@ static int refuse(const char *name)
 	return 2;
 }
 
+/* argv[0] is what argp and getopt call the program in their messages. */
+static int run_command(const struct command *cmd, int argc, char **argv)
+{
+	char title[64];
+
+	snprintf(title, sizeof(title), "perf-bpf %s", cmd->name);
+	argv[0] = title;
+	argp_err_exit_status = 2;
+	return cmd->run(argc, argv);
+}
+
 /* Runs man; its exit status, or -1: it is not there. With quiet it prints nothing. */
 static int run_man(char *const argv[], bool quiet)
 {
@@ -92,7 +104,7 @@ static int cmd_help(int argc, char **argv)
 		snprintf(page, sizeof(page), "perf-bpf-%s", name);
 	if (run_man((char *[]){(char *)"man", (char *)"-w", page, NULL}, true) == 0)
 		return run_man((char *[]){(char *)"man", page, NULL}, false) == 0 ? 0 : 1;
-	return cmd->run(2, (char *[]){argv[1], (char *)"--help", NULL});
+	return run_command(cmd, 2, (char *[]){argv[1], (char *)"--help", NULL});
 }
 
 int main(int argc, char **argv)
@@ -112,5 +124,5 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	const struct command *cmd = find_command(name);
-	return cmd ? cmd->run(argc - 1, argv + 1) : refuse(name);
+	return cmd ? run_command(cmd, argc - 1, argv + 1) : refuse(name);
 }

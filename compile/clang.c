@@ -134,9 +134,11 @@ static char *ask_version(char *path)
 {
 	_cleanup_free_ char *version = output_of((char *[]){path, "--version", NULL});
 
-	if (!version || !clang_parse_major(version))
+	if (!version)
 		return NULL;
 	version[strcspn(version, "\n")] = 0;
+	if (!strstr(version, "clang") || !clang_parse_major(version))
+		return NULL;
 
 	/* A clang too old for -print-targets fails, and is given the benefit of the doubt. */
 	_cleanup_free_ char *targets = output_of((char *[]){path, "-print-targets", NULL});

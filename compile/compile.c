@@ -131,13 +131,19 @@ static struct error *read_source(const char *path, char **data, size_t *size)
 	_cleanup_free_ char *copy = strdup(path);
 	_cleanup_names_ struct names there = {0};
 	_cleanup_strbuf_ struct strbuf near_text = STRBUF_INIT;
+	const char *slash = strrchr(path, '/');
+	const char *base = slash ? slash + 1 : path;
+	struct nearest near = nearest_make(base);
+	size_t stem = strlen(base) - strlen(".c");
 	if (!copy)
 		return err;
-	const char *slash = strrchr(path, '/');
-	struct nearest near = nearest_make(slash ? slash + 1 : path);
 	files_list(dirname(copy), ".c", &there);
-	for (size_t i = 0; i < there.n; i++)
+	for (size_t i = 0; i < there.n; i++) {
+		/* prog.c for prog.bpf.c is one slip, whatever the letters say. */
+		if (!strncmp(there.v[i], base, stem) && !strcmp(there.v[i] + stem, ".bpf.c"))
+			return error_hint(err, "did you mean '%s'?", there.v[i]);
 		nearest_offer(&near, there.v[i]);
+	}
 	if (nearest_text(&near, &near_text))
 		return error_hint(err, "did you mean %s?", strbuf_str(&near_text));
 	return err;
@@ -419,7 +425,7 @@ static struct error *compile_in(struct job *j, const char *scratch, struct entry
 		return error_nomem();
 	TRY(headers_write(&j->cache, j->headers));
 	TRY(vmlinux_write(&j->cache, j->opts->kernel_btf, j->vmlinux));
-	clock_gettime(CLOCK_REALTIME_COARSE, &j->started);
+	clock_gettime(CLOCK_REALTIME, &j->started);
 	TRY(run_clang(j, object, deps));
 	TRY(error_prefix(file_read(AT_FDCWD, object, OBJECT_MAX, &e->object, &e->object_size),
 			 "clang's output"));
