@@ -25,42 +25,6 @@
 
 static const struct btf_type void_type;
 
-int btf_fail(int code)
-{
-	errno = code;
-	return -code;
-}
-
-void *btf_fail_ptr(int code)
-{
-	errno = code;
-	return NULL;
-}
-
-int btf_edge(struct error *err)
-{
-	int code = err ? err->code : 0;
-
-	error_free(err);
-	return code ? btf_fail(code) : 0;
-}
-
-void *btf_edge_ptr(struct error *err)
-{
-	btf_edge(err);
-	return NULL;
-}
-
-bool btf_opts_unknown(const void *opts, size_t sz, size_t known)
-{
-	const uint8_t *p = opts;
-
-	for (size_t i = known; i < sz; i++)
-		if (p[i])
-			return true;
-	return false;
-}
-
 int btf_extra_size(uint32_t kind, uint32_t vlen)
 {
 	switch (kind) {
@@ -444,9 +408,9 @@ static struct btf *btf_new(const void *data, uint32_t size, const struct btf *ba
 	_cleanup_free_ void *copy = malloc(size ? size : 1);
 
 	if (!data && size)
-		return btf_fail_ptr(EINVAL);
+		return edge_null_errno(EINVAL);
 	if (!copy)
-		return btf_fail_ptr(ENOMEM);
+		return edge_null_errno(ENOMEM);
 	if (size)
 		memcpy(copy, data, size);
 
@@ -456,7 +420,7 @@ static struct btf *btf_new(const void *data, uint32_t size, const struct btf *ba
 		/* libbpf reports what is malformed so */
 		if (err->code == EBADMSG)
 			err->code = EINVAL;
-		return btf_edge_ptr(err);
+		return edge_null(err);
 	}
 	steal_ptr(copy);
 	return btf;
@@ -477,12 +441,12 @@ struct btf *btf__new_empty_split(struct btf *base_btf)
 	_cleanup_(btf__freep) struct btf *btf = btf_alloc(base_btf);
 
 	if (!btf)
-		return btf_fail_ptr(ENOMEM);
+		return edge_null_errno(ENOMEM);
 	btf->types = (const uint8_t *)"";
 	btf->strs = "";
 	btf->strs_len = base_btf ? 0 : 1;
 	struct error *err = btf_make_writable(btf);
-	return err ? btf_edge_ptr(err) : steal_ptr(btf);
+	return err ? edge_null(err) : steal_ptr(btf);
 }
 
 struct btf *btf__new_empty(void)
@@ -572,7 +536,7 @@ const struct btf_type *btf__type_by_id(const struct btf *btf, __u32 id)
 	if (id == 0)
 		return &void_type;
 	if (id >= btf__type_cnt(btf))
-		return btf_fail_ptr(EINVAL);
+		return edge_null_errno(EINVAL);
 	return btf_type_at(btf, id);
 }
 
@@ -591,7 +555,7 @@ const char *btf__str_by_offset(const struct btf *btf, __u32 offset)
 	while (offset < btf->start_str && btf->base)
 		btf = btf->base;
 	if (offset - btf->start_str >= btf->strs_len)
-		return btf_fail_ptr(EINVAL);
+		return edge_null_errno(EINVAL);
 	return btf->strs + (offset - btf->start_str);
 }
 
@@ -617,13 +581,13 @@ enum btf_endianness btf__endianness(const struct btf *btf)
 int btf__set_endianness(struct btf *btf, enum btf_endianness endian)
 {
 	if (endian != BTF_LITTLE_ENDIAN && endian != BTF_BIG_ENDIAN)
-		return btf_fail(EINVAL);
+		return edge_errno(EINVAL);
 	if (btf__endianness(btf) != endian) {
 		/* the bytes it was opened over are of no use as raw data any more */
 		struct error *err = btf_make_writable(btf);
 
 		if (err)
-			return btf_edge(err);
+			return edge_int(err);
 		btf->swap = !btf->swap;
 		free(btf->raw);
 		btf->raw = NULL;
@@ -671,7 +635,7 @@ const void *btf__raw_data(const struct btf *btf, __u32 *size)
 	}
 	/* a cache: the types are the same before and after */
 	if (!btf->raw && !compose_raw((struct btf *)btf))
-		return btf_fail_ptr(ENOMEM);
+		return edge_null_errno(ENOMEM);
 	*size = btf->raw_size;
 	return btf->raw;
 }

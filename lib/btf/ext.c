@@ -195,7 +195,7 @@ struct btf_ext *btf_ext__new(const __u8 *data, __u32 size)
 	if (err) {
 		if (err->code == EBADMSG)
 			err->code = EINVAL;
-		return btf_edge_ptr(err);
+		return edge_null(err);
 	}
 	return ext;
 }

@@ -169,14 +169,14 @@ static int find(const struct btf *btf, const char *name, int kind)
 	}
 	struct error *err = btf_index_build(btf);
 	if (err)
-		return btf_edge(err);
+		return edge_int(err);
 	for (uint32_t id = btf_find_first(btf, name); id; id = btf_find_next(btf, id)) {
 		const struct btf_type *t = btf_type_at(btf, id);
 
 		if ((kind < 0 || btf_kind(t) == kind) && strcmp(btf_name(btf, t), name) == 0)
 			return id;
 	}
-	return btf_fail(ENOENT);
+	return edge_errno(ENOENT);
 }
 
 __s32 btf__find_by_name(const struct btf *btf, const char *type_name)
@@ -188,5 +188,5 @@ __s32 btf__find_by_name_kind(const struct btf *btf, const char *type_name, __u32
 {
 	if (kind == BTF_KIND_UNKN || strcmp(type_name, "void") == 0)
 		return 0;
-	return kind > BTF_KIND_ENUM64 ? btf_fail(ENOENT) : find(btf, type_name, kind);
+	return kind > BTF_KIND_ENUM64 ? edge_errno(ENOENT) : find(btf, type_name, kind);
 }

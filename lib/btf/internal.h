@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "lib/base/cursor.h"
+#include "lib/base/edge.h"
 #include "lib/base/vec.h"
 #include "lib/btf/open.h"
 
@@ -79,12 +80,6 @@ static inline const struct btf_type *btf_type_at(const struct btf *btf, uint32_t
 /* Bytes that follow struct btf_type for a kind and vlen; -1: unknown kind. */
 int btf_extra_size(uint32_t kind, uint32_t vlen);
 
-/* Sets errno and gives the libbpf-compatible result; frees err. */
-int btf_fail(int code);
-void *btf_fail_ptr(int code);
-int btf_edge(struct error *err);
-void *btf_edge_ptr(struct error *err);
-
 /* Reads the types and strings of a header-less piece: fills offs and n. */
 struct error *btf_index_types(struct btf *btf, const char *name, uint64_t origin);
 
@@ -110,8 +105,5 @@ static inline struct btf_type *btf_type_writable(struct btf *btf, uint32_t id)
 
 /* Bytes of a pointer, 8 where the types do not tell. */
 uint32_t btf_ptr_bytes(const struct btf *btf);
-
-/* True when the opts struct of size sz has non-zero bytes past the known ones. */
-bool btf_opts_unknown(const void *opts, size_t sz, size_t known);
 
 #endif

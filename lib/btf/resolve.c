@@ -66,7 +66,7 @@ size_t btf__pointer_size(const struct btf *btf)
 int btf__set_pointer_size(struct btf *btf, size_t ptr_sz)
 {
 	if (ptr_sz != 4 && ptr_sz != 8)
-		return btf_fail(EINVAL);
+		return edge_errno(EINVAL);
 	btf->ptr_size = ptr_sz;
 	btf->ptr_size_set = true;
 	return 0;
@@ -110,15 +110,15 @@ __s64 btf__resolve_size(const struct btf *btf, __u32 type_id)
 		case BTF_KIND_ARRAY:
 			n *= btf_array(t)->nelems;
 			if (n > UINT32_MAX)
-				return btf_fail(E2BIG);
+				return edge_errno(E2BIG);
 			t = btf__type_by_id(btf, btf_array(t)->type);
 			continue;
 		default:
-			return btf_fail(EINVAL);
+			return edge_errno(EINVAL);
 		}
-		return n * size > UINT32_MAX ? btf_fail(E2BIG) : (__s64)(n * size);
+		return n * size > UINT32_MAX ? edge_errno(E2BIG) : (__s64)(n * size);
 	}
-	return btf_fail(t ? E2BIG : EINVAL);
+	return edge_errno(t ? E2BIG : EINVAL);
 }
 
 int btf__resolve_type(const struct btf *btf, __u32 type_id)
@@ -127,11 +127,11 @@ int btf__resolve_type(const struct btf *btf, __u32 type_id)
 
 	for (int i = 0; t && (btf_is_mod(t) || btf_is_typedef(t) || btf_is_var(t)); i++) {
 		if (i == BTF_MAX_CHAIN)
-			return btf_fail(EINVAL);
+			return edge_errno(EINVAL);
 		type_id = t->type;
 		t = btf__type_by_id(btf, type_id);
 	}
-	return t && !btf_is_void(t) ? (int)type_id : btf_fail(EINVAL);
+	return t && !btf_is_void(t) ? (int)type_id : edge_errno(EINVAL);
 }
 
 /* ---- alignment ---- */

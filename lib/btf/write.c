@@ -94,9 +94,9 @@ int btf__find_str(struct btf *btf, const char *s)
 	}
 	struct error *err = strset_build(btf);
 	if (err)
-		return btf_edge(err);
+		return edge_int(err);
 	uint32_t off = *strset_slot(btf, btf->strset, s);
-	return off ? (int)(btf->start_str + off - 1) : btf_fail(ENOENT);
+	return off ? (int)(btf->start_str + off - 1) : edge_errno(ENOENT);
 }
 
 /* Room for n more bytes in one of the two buffers; false: no memory. */
@@ -115,19 +115,19 @@ int btf__add_str(struct btf *btf, const char *s)
 
 	struct error *err = btf_make_writable(btf);
 	if (err)
-		return btf_edge(err);
+		return edge_int(err);
 	size_t n = strlen(s) + 1;
 	if (n > INT_MAX - btf->start_str - btf->strs_len)
-		return btf_fail(E2BIG);
+		return edge_errno(E2BIG);
 	/* s may be one of our own strings' bytes */
 	_cleanup_free_ char *copy = strdup(s);
 	void *strs = (void *)btf->strs;
 	if (!copy || !make_room(&strs, &btf->strs_cap, btf->strs_len, n))
-		return btf_fail(ENOMEM);
+		return edge_errno(ENOMEM);
 	btf->strs = strs;
 	memcpy((char *)strs + btf->strs_len, copy, n);
 	if (!strset_note(btf, btf->strset, btf->strs_len))
-		return btf_fail(ENOMEM);
+		return edge_errno(ENOMEM);
 	off = btf->start_str + btf->strs_len;
 	btf->strs_len += n;
 	free(btf->raw);
@@ -144,12 +144,12 @@ static void *grow_types(struct btf *btf, size_t n)
 	void *types;
 
 	if (err)
-		return btf_edge_ptr(err);
+		return edge_null(err);
 	if (n > INT_MAX - (size_t)btf->types_len)
-		return btf_fail_ptr(E2BIG);
+		return edge_null_errno(E2BIG);
 	types = (void *)btf->types;
 	if (!make_room(&types, &btf->types_cap, btf->types_len, n))
-		return btf_fail_ptr(ENOMEM);
+		return edge_null_errno(ENOMEM);
 	btf->types = types;
 	btf_forget_derived(btf);
 	return memset((uint8_t *)types + btf->types_len, 0, n);
@@ -164,7 +164,7 @@ static int add_type(struct btf *btf, const struct btf_type *head, const void *ex
 		return -errno;
 	if (btf->n == btf->offs_cap &&
 	    !vec_grow((void **)&btf->offs, &btf->offs_cap, btf->n + 1, sizeof(*btf->offs)))
-		return btf_fail(ENOMEM);
+		return edge_errno(ENOMEM);
 	memcpy(to, head, sizeof(*head));
 	if (n)
 		memcpy(to + sizeof(*head), extra, n);
@@ -200,7 +200,7 @@ int btf__add_int(struct btf *btf, const char *name, size_t byte_sz, int encoding
 
 	if (!is_named(name) || !power_of_2 || byte_sz > 16 ||
 	    (encoding & ~(BTF_INT_SIGNED | BTF_INT_CHAR | BTF_INT_BOOL)))
-		return btf_fail(EINVAL);
+		return edge_errno(EINVAL);
 	uint32_t data = (uint32_t)encoding << 24 | byte_sz * 8;
 	return add_named(btf, name, make_info(BTF_KIND_INT, 0, false), byte_sz, &data,
 			 sizeof(data));
@@ -210,7 +210,7 @@ int btf__add_float(struct btf *btf, const char *name, size_t byte_sz)
 {
 	if (!is_named(name) ||
 	    (byte_sz != 2 && byte_sz != 4 && byte_sz != 8 && byte_sz != 12 && byte_sz != 16))
-		return btf_fail(EINVAL);
+		return edge_errno(EINVAL);
 	return add_named(btf, name, make_info(BTF_KIND_FLOAT, 0, false), byte_sz, NULL, 0);
 }
 
@@ -218,7 +218,7 @@ int btf__add_float(struct btf *btf, const char *name, size_t byte_sz)
 static int add_ref(struct btf *btf, uint32_t kind, const char *name, int ref_type_id, bool kflag)
 {
 	if (ref_type_id < 0)
-		return btf_fail(EINVAL);
+		return edge_errno(EINVAL);
 	return add_named(btf, name, make_info(kind, 0, kflag), ref_type_id, NULL, 0);
 }
 
@@ -232,7 +232,7 @@ int btf__add_array(struct btf *btf, int index_type_id, int elem_type_id, __u32 n
 	struct btf_array array = {elem_type_id, index_type_id, nr_elems};
 
 	if (index_type_id < 0 || elem_type_id < 0)
-		return btf_fail(EINVAL);
+		return edge_errno(EINVAL);
 	return add_named(btf, NULL, make_info(BTF_KIND_ARRAY, 0, false), 0, &array, sizeof(array));
 }
 
@@ -276,11 +276,11 @@ int btf__add_field(struct btf *btf, const char *name, int field_type_id, __u32 b
 	if (!t || !btf_is_composite(t) || field_type_id < 0 || btf_vlen(t) == BTF_MAX_VLEN ||
 	    (btf_is_union(t) && bit_offset) || (bitfield && (!bit_size || bit_size > 255)) ||
 	    ((bitfield || btf_kflag(t)) && bit_offset > 0xffffff))
-		return btf_fail(EINVAL);
+		return edge_errno(EINVAL);
 	if (bitfield && !btf_kflag(t))
 		for (uint32_t i = 0; i < btf_vlen(t); i++)
 			if (btf_members(t)[i].offset > 0xffffff)
-				return btf_fail(EINVAL);
+				return edge_errno(EINVAL);
 	int name_off = btf__add_str(btf, name);
 	if (name_off < 0)
 		return name_off;
@@ -291,7 +291,7 @@ int btf__add_field(struct btf *btf, const char *name, int field_type_id, __u32 b
 int btf__add_enum(struct btf *btf, const char *name, __u32 bytes_sz)
 {
 	if (!bytes_sz || (bytes_sz & (bytes_sz - 1)) || bytes_sz > 8)
-		return btf_fail(EINVAL);
+		return edge_errno(EINVAL);
 	return add_named(btf, name, make_info(BTF_KIND_ENUM, 0, false), bytes_sz, NULL, 0);
 }
 
@@ -300,9 +300,9 @@ int btf__add_enum_value(struct btf *btf, const char *name, __s64 value)
 	struct btf_type *t = last_type(btf);
 
 	if (!t || !btf_is_enum(t) || !is_named(name) || btf_vlen(t) == BTF_MAX_VLEN)
-		return btf_fail(EINVAL);
+		return edge_errno(EINVAL);
 	if (value < INT_MIN || value > UINT_MAX)
-		return btf_fail(E2BIG);
+		return edge_errno(E2BIG);
 	int name_off = btf__add_str(btf, name);
 	if (name_off < 0)
 		return name_off;
@@ -314,7 +314,7 @@ int btf__add_enum_value(struct btf *btf, const char *name, __s64 value)
 int btf__add_enum64(struct btf *btf, const char *name, __u32 bytes_sz, bool is_signed)
 {
 	if (!bytes_sz || (bytes_sz & (bytes_sz - 1)) || bytes_sz > 8)
-		return btf_fail(EINVAL);
+		return edge_errno(EINVAL);
 	return add_named(btf, name, make_info(BTF_KIND_ENUM64, 0, is_signed), bytes_sz, NULL, 0);
 }
 
@@ -323,7 +323,7 @@ int btf__add_enum64_value(struct btf *btf, const char *name, __u64 value)
 	struct btf_type *t = last_type(btf);
 
 	if (!t || !btf_is_enum64(t) || !is_named(name) || btf_vlen(t) == BTF_MAX_VLEN)
-		return btf_fail(EINVAL);
+		return edge_errno(EINVAL);
 	int name_off = btf__add_str(btf, name);
 	if (name_off < 0)
 		return name_off;
@@ -334,7 +334,7 @@ int btf__add_enum64_value(struct btf *btf, const char *name, __u64 value)
 int btf__add_fwd(struct btf *btf, const char *name, enum btf_fwd_kind fwd_kind)
 {
 	if (!is_named(name))
-		return btf_fail(EINVAL);
+		return edge_errno(EINVAL);
 	switch (fwd_kind) {
 	case BTF_FWD_STRUCT:
 	case BTF_FWD_UNION:
@@ -344,14 +344,14 @@ int btf__add_fwd(struct btf *btf, const char *name, enum btf_fwd_kind fwd_kind)
 		/* BTF has no such thing; an enum without values stands for it */
 		return btf__add_enum(btf, name, sizeof(int));
 	default:
-		return btf_fail(EINVAL);
+		return edge_errno(EINVAL);
 	}
 }
 
 int btf__add_typedef(struct btf *btf, const char *name, int ref_type_id)
 {
 	return is_named(name) ? add_ref(btf, BTF_KIND_TYPEDEF, name, ref_type_id, false)
-			      : btf_fail(EINVAL);
+			      : edge_errno(EINVAL);
 }
 
 int btf__add_volatile(struct btf *btf, int ref_type_id)
@@ -372,13 +372,13 @@ int btf__add_restrict(struct btf *btf, int ref_type_id)
 int btf__add_type_tag(struct btf *btf, const char *value, int ref_type_id)
 {
 	return is_named(value) ? add_ref(btf, BTF_KIND_TYPE_TAG, value, ref_type_id, false)
-			       : btf_fail(EINVAL);
+			       : edge_errno(EINVAL);
 }
 
 int btf__add_type_attr(struct btf *btf, const char *value, int ref_type_id)
 {
 	return is_named(value) ? add_ref(btf, BTF_KIND_TYPE_TAG, value, ref_type_id, true)
-			       : btf_fail(EINVAL);
+			       : edge_errno(EINVAL);
 }
 
 int btf__add_func(struct btf *btf, const char *name, enum btf_func_linkage linkage,
@@ -387,7 +387,7 @@ int btf__add_func(struct btf *btf, const char *name, enum btf_func_linkage linka
 	if (!is_named(name) || proto_type_id < 0 ||
 	    (linkage != BTF_FUNC_STATIC && linkage != BTF_FUNC_GLOBAL &&
 	     linkage != BTF_FUNC_EXTERN))
-		return btf_fail(EINVAL);
+		return edge_errno(EINVAL);
 	return add_named(btf, name, make_info(BTF_KIND_FUNC, linkage, false), proto_type_id, NULL,
 			 0);
 }
@@ -402,7 +402,7 @@ int btf__add_func_param(struct btf *btf, const char *name, int type_id)
 	struct btf_type *t = last_type(btf);
 
 	if (!t || !btf_is_func_proto(t) || type_id < 0 || btf_vlen(t) == BTF_MAX_VLEN)
-		return btf_fail(EINVAL);
+		return edge_errno(EINVAL);
 	int name_off = btf__add_str(btf, name);
 	if (name_off < 0)
 		return name_off;
@@ -416,7 +416,7 @@ int btf__add_var(struct btf *btf, const char *name, int linkage, int type_id)
 
 	if (!is_named(name) || type_id < 0 || linkage < BTF_VAR_STATIC ||
 	    linkage > BTF_VAR_GLOBAL_EXTERN)
-		return btf_fail(EINVAL);
+		return edge_errno(EINVAL);
 	return add_named(btf, name, make_info(BTF_KIND_VAR, 0, false), type_id, &data,
 			 sizeof(data));
 }
@@ -424,7 +424,7 @@ int btf__add_var(struct btf *btf, const char *name, int linkage, int type_id)
 int btf__add_datasec(struct btf *btf, const char *name, __u32 byte_sz)
 {
 	if (!is_named(name))
-		return btf_fail(EINVAL);
+		return edge_errno(EINVAL);
 	return add_named(btf, name, make_info(BTF_KIND_DATASEC, 0, false), byte_sz, NULL, 0);
 }
 
@@ -433,7 +433,7 @@ int btf__add_datasec_var_info(struct btf *btf, int var_type_id, __u32 offset, __
 	struct btf_type *t = last_type(btf);
 
 	if (!t || !btf_is_datasec(t) || var_type_id < 0 || btf_vlen(t) == BTF_MAX_VLEN)
-		return btf_fail(EINVAL);
+		return edge_errno(EINVAL);
 	struct btf_var_secinfo v = {var_type_id, offset, byte_sz};
 	return add_entry(btf, &v, sizeof(v), false);
 }
@@ -444,7 +444,7 @@ static int add_decl_tag(struct btf *btf, const char *value, int ref_type_id, int
 	int32_t data = component_idx;
 
 	if (!is_named(value) || ref_type_id < 0 || component_idx < -1)
-		return btf_fail(EINVAL);
+		return edge_errno(EINVAL);
 	return add_named(btf, value, make_info(BTF_KIND_DECL_TAG, 0, kflag), ref_type_id, &data,
 			 sizeof(data));
 }
@@ -515,11 +515,11 @@ static int copy_type(struct btf *btf, const struct btf *src, const struct btf_ty
 	int extra = btf_extra_size(kind, vlen), err;
 
 	if (extra < 0)
-		return btf_fail(EINVAL);
+		return edge_errno(EINVAL);
 	/* src may be btf itself, whose types move when it grows */
 	_cleanup_free_ uint32_t *words = malloc(extra + 1);
 	if (!words)
-		return btf_fail(ENOMEM);
+		return edge_errno(ENOMEM);
 	struct btf_type head = *src_type;
 	memcpy(words, src_type + 1, extra);
 
@@ -552,7 +552,7 @@ int btf__add_btf(struct btf *btf, const struct btf *src_btf)
 	uint32_t first = btf__type_cnt(btf), types_len = btf->types_len, n = btf->n;
 
 	if (src_btf->base)
-		return btf_fail(ENOTSUP);
+		return edge_errno(ENOTSUP);
 	for (uint32_t i = 0; i < src_btf->n; i++) {
 		int id = copy_type(btf, src_btf, btf_type_at(src_btf, src_btf->start_id + i),
 				   first - 1);
