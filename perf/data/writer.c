@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Writing perf.data, so that whatever ends the recorder (SIGKILL, a full
+ * disk) leaves a file that we and perf can read up to the last full round.
+ *
+ * A reader finds the table of features right behind the data section, whose
+ * size stands in the header; and perf refuses a file with tracepoints whose
+ * TRACING_DATA it cannot find. So at every moment a table must stand where
+ * the header says that the data end, and yet the data must grow over it.
+ *
+ * Both are had by a table that is a record, too. What features are known at
+ * start is written before the data: a table's entries may point anywhere. At
+ * the end of each round this follows:
+ *
+ *	FINISHED_ROUND record		the data end here, says the header
+ *	table of features
+ *
+ * and the next round is written behind the table. To a reader that comes when
+ * the data have grown, the table is a record of the type HEADER_EVENT_TYPE,
+ * which perf has skipped since Linux 3.x: its first entry belongs to bit 0 of
+ * the features, which is reserved and which nobody looks up, so that entry's
+ * offset can be the header of a record as long as the table:
+ *
+ *	type 65, misc 0, size 16 * n | magic     entry of bit 0: offset, size
+ *	offset, size                             entry of bit 1, …
+ *
+ * (perf tries to seek there, fails, and goes on with the next.) First comes
+ * the write of round and table, then one of 8 bytes that moves the data's end
+ * in the header: between them the old table is still whole.
+ *
+ * A clean end writes a last table without bit 0, the features that were told
+ * late behind it, and the header in one piece. Files of a recorder that was
+ * killed can be told by bit 0.
+ *
+ * The pipe form knows no sections; there all of this comes as records.
+ */
+#include "perf/data/writer.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "lib/base/strbuf.h"
+#include "lib/base/vec.h"
+#include "perf/data/features.h"
+#include "perf/data/internal.h"
+#include "perf/event/encode.h"
+
+/* Of uncompressed bytes, so that the COMPRESSED record holds them in any case. */
+#define PACK_CHUNK     (60 << 10)
+#define PACK_MAX       (65535 - sizeof(struct perf_event_header))
+#define MMAP_LEN_USUAL (512 << 10)
+
+struct feature {
+	uint8_t *bytes;
+	size_t size;
+	bool set;
+	bool late; /* bytes are newer than what is in the file */
+	bool in_file;
+	struct data_section where; /* when in_file */
+};
+
+struct data_writer {
+	char *path;
+	int fd;
+	bool pipe, started, finished;
+	uint64_t max_size;
+	int zstd_level;
+	uint32_t mmap_len;
+	ZSTD_CCtx *zstd;
+	struct strbuf packed; /* scratch of compression */
+	VEC(struct data_event) events;
+	struct feature features[DATA_LAST_FEATURE];
+	struct data_file_header header; /* as it stands in the file */
+	uint64_t pos;			/* bytes written */
+	uint64_t checkpoint;		/* the end of the last round and its table */
+	uint64_t raw, packed_raw, packed_size;
+	struct strbuf scratch;
+	struct error *failed; /* the first write error */
+};
+
+/* ---- bytes out ---- */
+
+static struct error *failed_again(const struct data_writer *w)
+{
+	struct error *err = error_new(w->failed->code, "%s", w->failed->msg);
+
+	error_at(err, "%s", w->path);
+	return w->failed->hint ? error_hint(err, "%s", w->failed->hint) : err;
+}
+
+static struct error *fail(struct data_writer *w, int code, const char *what)
+{
+	w->failed = error_errno(code, "%s", what);
+	if (!w->pipe && w->started)
+		error_hint(w->failed, "what was written up to the last full round can be read");
+	return failed_again(w);
+}
+
+static bool wait_writable(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLOUT};
+
+	return poll(&p, 1, -1) > 0 || errno == EINTR;
+}
+
+static struct error *write_iov(struct data_writer *w, const struct iovec *iov, int n)
+{
+	struct iovec left[8];
+
+	if (w->failed)
+		return failed_again(w);
+	for (; n > 8; iov += 8, n -= 8)
+		TRY(write_iov(w, iov, 8));
+	memcpy(left, iov, (size_t)n * sizeof(*iov));
+	for (int i = 0; i < n;) {
+		ssize_t r = writev(w->fd, left + i, n - i);
+		if (r < 0 && (errno == EINTR || (errno == EAGAIN && wait_writable(w->fd))))
+			continue;
+		if (r < 0)
+			return fail(w, errno, "cannot write");
+		w->pos += (uint64_t)r;
+		while (i < n && (size_t)r >= left[i].iov_len)
+			r -= (ssize_t)left[i++].iov_len;
+		if (i < n) {
+			left[i].iov_base = (char *)left[i].iov_base + r;
+			left[i].iov_len -= (size_t)r;
+		}
+	}
+	return NULL;
+}
+
+static struct error *write_bytes(struct data_writer *w, const void *bytes, size_t size)
+{
+	struct iovec iov = {(void *)bytes, size};
+
+	return size ? write_iov(w, &iov, 1) : NULL;
+}
+
+static struct error *write_buf(struct data_writer *w, const struct strbuf *sb)
+{
+	return strbuf_failed(sb) ? error_nomem() : write_bytes(w, strbuf_str(sb), sb->len);
+}
+
+/* Never in the middle of the header: a reader sees the old one or the new. */
+static struct error *write_header(struct data_writer *w, const void *from, size_t offset,
+				  size_t size)
+{
+	ssize_t r;
+
+	do
+		r = pwrite(w->fd, from, size, (off_t)offset);
+	while (r < 0 && errno == EINTR);
+	if (r != (ssize_t)size)
+		return fail(w, r < 0 ? errno : ENOSPC, "cannot write the header");
+	return NULL;
+}
+
+/* ---- open, events, features ---- */
+
+/* An earlier recording stays as PATH.old. */
+static struct error *keep_old(const char *path)
+{
+	_cleanup_free_ char *old = NULL;
+	struct stat st;
+
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+		return NULL;
+	if (asprintf(&old, "%s.old", path) < 0) {
+		old = NULL;
+		return error_nomem();
+	}
+	if (rename(path, old))
+		return error_at(error_errno(errno, "cannot rename the earlier recording"), "%s",
+				path);
+	return NULL;
+}
+
+struct error *data_writer_open(const char *path, const struct data_writer_opts *opts,
+			       struct data_writer **out)
+{
+	_cleanup_(data_writer_freep) struct data_writer *w = calloc(1, sizeof(*w));
+	struct stat st;
+
+	if (!w)
+		return error_nomem();
+	w->fd = -1;
+	w->path = strdup(strcmp(path, "-") ? path : "standard output");
+	if (!w->path)
+		return error_nomem();
+	if (opts) {
+		w->max_size = opts->max_size;
+		w->zstd_level = opts->zstd_level;
+		w->mmap_len = opts->mmap_len;
+	}
+	if (!strcmp(path, "-")) {
+		w->pipe = true;
+		w->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	} else {
+		TRY(keep_old(path));
+		w->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	}
+	if (w->fd < 0 || fstat(w->fd, &st))
+		return error_at(error_errno(errno, "cannot open for writing"), "%s", w->path);
+	if (!S_ISREG(st.st_mode))
+		w->pipe = true;
+	if (w->zstd_level) {
+		w->zstd = ZSTD_createCCtx();
+		if (!w->zstd)
+			return error_nomem();
+		size_t r = ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, w->zstd_level);
+		if (ZSTD_isError(r))
+			return error_new(EINVAL, "zstd level %d: %s", w->zstd_level,
+					 ZSTD_getErrorName(r));
+	}
+	*out = steal_ptr(w);
+	return NULL;
+}
+
+struct error *data_writer_add_event(struct data_writer *w, const struct perf_event_attr *attr,
+				    const char *name, const uint64_t *ids, size_t n_ids)
+{
+	struct data_event ev = {.attr = *attr, .n_ids = n_ids};
+
+	ev.attr.size = sizeof(ev.attr);
+	ev.name = strdup(name ? name : "");
+	ev.ids = calloc(n_ids + 1, sizeof(*ids));
+	struct data_event *slot = ev.name && ev.ids ? vec_push(&w->events) : NULL;
+	if (!slot) {
+		free(ev.name);
+		free(ev.ids);
+		return error_nomem();
+	}
+	memcpy(ev.ids, ids, n_ids * sizeof(*ids));
+	*slot = ev;
+	return NULL;
+}
+
+static struct error *set_feature(struct data_writer *w, unsigned int feature, const void *bytes,
+				 size_t size)
+{
+	struct feature *f = &w->features[feature];
+	uint8_t *copy = malloc(size + 1);
+
+	if (!copy)
+		return error_nomem();
+	memcpy(copy, bytes, size);
+	free(f->bytes);
+	f->bytes = copy;
+	f->size = size;
+	f->set = f->late = true;
+	return NULL;
+}
+
+/* A feature of the pipe form; one too large for a record is left out, as perf does. */
+static struct error *pipe_feature(struct data_writer *w, unsigned int feature)
+{
+	struct feature *f = &w->features[feature];
+
+	strbuf_reset(&w->scratch);
+	if (feature == DATA_TRACING_DATA)
+		record_encode_tracing_data(&w->scratch, f->bytes, (uint32_t)f->size);
+	else if (feature == DATA_BUILD_ID)
+		strbuf_add(&w->scratch, f->bytes, f->size);
+	else if (data_features[feature].record)
+		record_encode_header_feature(&w->scratch, feature, f->bytes, f->size);
+	return write_buf(w, &w->scratch);
+}
+
+struct error *data_writer_feature(struct data_writer *w, enum data_feature feature,
+				  const void *bytes, size_t size)
+{
+	if (!feature || feature >= DATA_LAST_FEATURE)
+		return error_new(EINVAL, "there is no feature %u to write", feature);
+	TRY(set_feature(w, feature, bytes, size));
+	return w->pipe && w->started ? pipe_feature(w, feature) : NULL;
+}
+
+bool data_writer_has_feature(const struct data_writer *w, enum data_feature feature)
+{
+	return feature < DATA_LAST_FEATURE && w->features[feature].set;
+}
+
+/* ---- start ---- */
+
+static struct error *own_features(struct data_writer *w)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+
+	if (!w->features[DATA_EVENT_DESC].set) {
+		feature_build_event_desc(&sb, w->events.v, w->events.n);
+		if (strbuf_failed(&sb))
+			return error_nomem();
+		TRY(set_feature(w, DATA_EVENT_DESC, sb.str, sb.len));
+	}
+	if (w->zstd) {
+		/* version, type zstd, level, ratio, length of a ring */
+		uint32_t z[5] = {1, 1, (uint32_t)w->zstd_level,
+				 w->packed_size ? (uint32_t)((w->packed_raw + w->packed_size / 2) /
+							     w->packed_size)
+						: 0,
+				 max_of(w->mmap_len, (uint32_t)MMAP_LEN_USUAL)};
+		TRY(set_feature(w, DATA_COMPRESSED, z, sizeof(z)));
+	}
+	return NULL;
+}
+
+static void pad_buf(struct strbuf *sb)
+{
+	static const char zeros[8];
+
+	strbuf_add(sb, zeros, -sb->len & 7);
+}
+
+/* The features that are not in the file yet; sb will stand at offset in it. */
+static void put_features(struct data_writer *w, struct strbuf *sb, uint64_t offset)
+{
+	for (unsigned int i = 1; i < DATA_LAST_FEATURE; i++) {
+		struct feature *f = &w->features[i];
+
+		if (!f->late)
+			continue;
+		f->where = (struct data_section){offset + sb->len, f->size};
+		f->late = false;
+		f->in_file = true;
+		strbuf_add(sb, f->bytes, f->size);
+		pad_buf(sb);
+	}
+}
+
+/* The table: where each feature stands in the file, the lowest bit first. */
+static void add_table(struct data_writer *w, struct strbuf *sb, bool checkpoint)
+{
+	struct data_section table[DATA_LAST_FEATURE];
+	size_t n = 0;
+
+	memset(w->header.features, 0, sizeof(w->header.features));
+	if (checkpoint) {
+		w->header.features[0] |= 1ull << DATA_CHECKPOINT_BIT;
+		n++;
+	}
+	for (unsigned int i = 1; i < DATA_LAST_FEATURE; i++) {
+		if (!w->features[i].in_file)
+			continue;
+		w->header.features[0] |= 1ull << i;
+		table[n++] = w->features[i].where;
+	}
+	if (checkpoint) {
+		struct perf_event_header h = {
+			.type = RECORD_HEADER_EVENT_TYPE,
+			.size = (uint16_t)(n * sizeof(*table)),
+		};
+		memcpy(&table[0].offset, &h, sizeof(h));
+		table[0].size = DATA_CHECKPOINT_MAGIC;
+	}
+	strbuf_add(sb, table, n * sizeof(*table));
+}
+
+static struct error *file_start(struct data_writer *w)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+
+	w->header = (struct data_file_header){
+		.magic = DATA_MAGIC,
+		.size = sizeof(w->header),
+		.attr_size = sizeof(struct perf_event_attr) + sizeof(struct data_section),
+	};
+	strbuf_add(&sb, &w->header, sizeof(w->header));
+	uint64_t ids = sb.len;
+	for (size_t i = 0; i < w->events.n; i++)
+		strbuf_add(&sb, w->events.v[i].ids, w->events.v[i].n_ids * sizeof(uint64_t));
+	w->header.attrs.offset = sb.len;
+	for (size_t i = 0; i < w->events.n; i++) {
+		struct data_section s = {ids, w->events.v[i].n_ids * sizeof(uint64_t)};
+
+		strbuf_add(&sb, &w->events.v[i].attr, sizeof(struct perf_event_attr));
+		strbuf_add(&sb, &s, sizeof(s));
+		ids += s.size;
+	}
+	w->header.attrs.size = sb.len - w->header.attrs.offset;
+	put_features(w, &sb, 0);
+	w->header.data.offset = sb.len;
+	/* A round without records, so that the data are not of size 0. */
+	record_encode_finished_round(&sb);
+	w->header.data.size = sb.len - w->header.data.offset;
+	add_table(w, &sb, true);
+	if (strbuf_failed(&sb))
+		return error_nomem();
+	memcpy(sb.str, &w->header, sizeof(w->header));
+	TRY(write_buf(w, &sb));
+	w->checkpoint = w->pos;
+	return NULL;
+}
+
+static struct error *pipe_start(struct data_writer *w)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	uint64_t header[2] = {DATA_MAGIC, DATA_PIPE_HEADER_SIZE};
+
+	strbuf_add(&sb, header, sizeof(header));
+	for (size_t i = 0; i < w->events.n; i++) {
+		const struct data_event *ev = &w->events.v[i];
+		record_encode_header_attr(&sb, &ev->attr, ev->ids, ev->n_ids);
+	}
+	TRY(write_buf(w, &sb));
+	for (unsigned int i = DATA_BUILD_ID; i < DATA_LAST_FEATURE; i++)
+		if (w->features[i].set)
+			TRY(pipe_feature(w, i));
+	strbuf_reset(&sb);
+	for (size_t i = 0; i < w->events.n; i++) {
+		const struct data_event *ev = &w->events.v[i];
+		if (*ev->name && ev->n_ids)
+			record_encode_event_name(&sb, ev->ids[0], ev->name);
+	}
+	TRY(write_buf(w, &sb));
+	if (w->features[DATA_TRACING_DATA].set)
+		TRY(pipe_feature(w, DATA_TRACING_DATA));
+	w->header.data.offset = w->pos;
+	return NULL;
+}
+
+struct error *data_writer_start(struct data_writer *w)
+{
+	TRY(own_features(w));
+	TRY(w->pipe ? pipe_start(w) : file_start(w));
+	w->started = true;
+	return NULL;
+}
+
+/* ---- records ---- */
+
+static void pack_record(struct data_writer *w, const uint8_t *bytes, size_t size)
+{
+	struct perf_event_header h = {
+		.type = RECORD_COMPRESSED,
+		.size = (uint16_t)(sizeof(h) + size),
+	};
+
+	strbuf_add(&w->packed, &h, sizeof(h));
+	strbuf_add(&w->packed, bytes, size);
+	w->packed_size += sizeof(h) + size;
+}
+
+/* One piece, flushed, so that the record can be unpacked when it is read. */
+static struct error *pack_piece(struct data_writer *w, const void *bytes, size_t size)
+{
+	uint8_t buf[PACK_MAX];
+	ZSTD_inBuffer in = {bytes, size, 0};
+	size_t left;
+
+	do {
+		ZSTD_outBuffer out = {buf, sizeof(buf), 0};
+		left = ZSTD_compressStream2(w->zstd, &out, &in, ZSTD_e_flush);
+		if (ZSTD_isError(left))
+			return error_new(EIO, "cannot compress: %s", ZSTD_getErrorName(left));
+		if (out.pos)
+			pack_record(w, buf, out.pos);
+	} while (left);
+	w->packed_raw += size;
+	return NULL;
+}
+
+static struct error *write_packed(struct data_writer *w, const struct iovec *iov, int n)
+{
+	if (w->failed)
+		return failed_again(w);
+	strbuf_reset(&w->packed);
+	for (int i = 0; i < n; i++) {
+		const uint8_t *p = iov[i].iov_base;
+		for (size_t left = iov[i].iov_len; left;) {
+			size_t now = min_of(left, (size_t)PACK_CHUNK);
+			TRY(pack_piece(w, p, now));
+			p += now;
+			left -= now;
+		}
+	}
+	return write_buf(w, &w->packed);
+}
+
+struct error *data_writer_write(struct data_writer *w, const struct iovec *iov, int n)
+{
+	for (int i = 0; i < n; i++)
+		w->raw += iov[i].iov_len;
+	return w->zstd ? write_packed(w, iov, n) : write_iov(w, iov, n);
+}
+
+struct error *data_writer_records(struct data_writer *w, const void *bytes, size_t size)
+{
+	w->raw += size;
+	return write_bytes(w, bytes, size);
+}
+
+struct error *data_writer_round(struct data_writer *w)
+{
+	strbuf_reset(&w->scratch);
+	record_encode_finished_round(&w->scratch);
+	if (w->pipe)
+		return write_buf(w, &w->scratch);
+	uint64_t end = w->pos + w->scratch.len;
+	add_table(w, &w->scratch, true);
+	TRY(write_buf(w, &w->scratch));
+	w->header.data.size = end - w->header.data.offset;
+	TRY(write_header(w, &w->header.data.size, offsetof(struct data_file_header, data.size),
+			 sizeof(w->header.data.size)));
+	w->checkpoint = w->pos;
+	return NULL;
+}
+
+/* ---- finish ---- */
+
+static struct error *file_finish(struct data_writer *w)
+{
+	_cleanup_strbuf_ struct strbuf table = STRBUF_INIT, late = STRBUF_INIT;
+	size_t n = 0;
+
+	for (unsigned int i = 1; i < DATA_LAST_FEATURE; i++)
+		n += w->features[i].set;
+	uint64_t end = w->pos, offset = end + n * sizeof(struct data_section);
+	put_features(w, &late, offset);
+	add_table(w, &table, false);
+	if (strbuf_failed(&late) || strbuf_failed(&table))
+		return error_nomem();
+	TRY(write_buf(w, &table));
+	TRY(write_buf(w, &late));
+	w->header.data.size = end - w->header.data.offset;
+	return write_header(w, &w->header, 0, sizeof(w->header));
+}
+
+struct error *data_writer_finish(struct data_writer *w)
+{
+	if (w->finished || !w->started)
+		return NULL;
+	w->finished = true;
+	if (w->pipe)
+		return NULL;
+	if (w->failed) {
+		/* Back to the last round; there may be room for the features now. */
+		_cleanup_error_ struct error *first = w->failed;
+		w->failed = NULL;
+		if (ftruncate(w->fd, (off_t)w->checkpoint) ||
+		    lseek(w->fd, (off_t)w->checkpoint, SEEK_SET) < 0) {
+			w->failed = steal_ptr(first);
+			return NULL;
+		}
+		w->pos = w->checkpoint;
+	}
+	if (w->zstd)
+		TRY(own_features(w));
+	struct error *err = file_finish(w);
+	if (err && ftruncate(w->fd, (off_t)w->checkpoint))
+		return err; /* what stands behind the checkpoint does no harm */
+	return err;
+}
+
+void data_writer_free(struct data_writer *w)
+{
+	if (!w)
+		return;
+	for (size_t i = 0; i < w->events.n; i++) {
+		free(w->events.v[i].name);
+		free(w->events.v[i].ids);
+	}
+	vec_deinit(&w->events);
+	for (unsigned int i = 0; i < DATA_LAST_FEATURE; i++)
+		free(w->features[i].bytes);
+	ZSTD_freeCCtx(w->zstd);
+	strbuf_deinit(&w->packed);
+	strbuf_deinit(&w->scratch);
+	error_free(w->failed);
+	closep(&w->fd);
+	free(w->path);
+	free(w);
+}
+
+uint64_t data_writer_data_bytes(const struct data_writer *w)
+{
+	return w->started ? w->pos - w->header.data.offset : 0;
+}
+
+uint64_t data_writer_bytes(const struct data_writer *w)
+{
+	return w->pos;
+}
+
+uint64_t data_writer_raw_bytes(const struct data_writer *w)
+{
+	return w->raw;
+}
+
+bool data_writer_is_full(const struct data_writer *w)
+{
+	return w->max_size && w->pos >= w->max_size;
+}
+
+bool data_writer_is_pipe(const struct data_writer *w)
+{
+	return w->pipe;
+}
+
+int data_writer_fd(const struct data_writer *w)
+{
+	return w->fd;
+}
