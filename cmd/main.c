@@ -20,6 +20,7 @@ static int cmd_help(int argc, char **argv);
 
 static const struct command commands[] = {
 	{"help", cmd_help, "Show the manual of a command"},
+	{"script", cmd_script, "Print a recording, line by line"},
 };
 
 static void print_usage(FILE *to)

@@ -53,12 +53,16 @@ enum field_type field_type_of(uint32_t attr_type);
 struct field_choice {
 	struct {
 		uint64_t fields;
-		uint64_t wanted; /* asked for by name: not to be dropped silently */
+		uint64_t wanted;   /* asked for by name: not to be dropped silently */
+		uint64_t unwanted; /* taken away by name */
 		bool user_set;
 		bool by_type; /* named by "sw:…": such events must exist */
 	} type[FIELD_N_TYPES];
 	bool flags; /* "flags", which perf keeps apart from the types */
 };
+
+/* "comm" of FIELD_COMM. */
+const char *field_name(uint64_t field);
 
 /* perf script's defaults. */
 void field_choice_init(struct field_choice *c);

@@ -22,9 +22,10 @@ struct printer_opts {
 	struct resolver *resolver;	   /* NULL: no symbols */
 	struct tracing *tracing;	   /* NULL: no format files are known (yet) */
 	const struct field_choice *fields; /* copied */
-	bool hide_chain;		   /* -G */
-	bool ns;			   /* nine digits of time */
-	unsigned max_stack;		   /* 0: 127, perf's PERF_MAX_STACK_DEPTH */
+	bool json;	    /* all that a sample holds; fields narrow it where the user chose */
+	bool hide_chain;    /* -G */
+	bool ns;	    /* nine digits of time */
+	unsigned max_stack; /* 0: 127, perf's PERF_MAX_STACK_DEPTH */
 };
 
 /*
@@ -52,12 +53,22 @@ void print_sample(struct printer *p, const struct record *rec, const struct samp
 void print_record(struct printer *p, const struct record *rec, const struct thread *thread,
 		  struct strbuf *out);
 
+/*
+ * perf script -D: where the record stands in the file, its bytes and what it
+ * is. sample, event and thread are NULL for what is no sample.
+ */
+void print_record_raw(struct printer *p, const struct record *rec, const struct sample *sample,
+		      const struct session_event *event, const struct thread *thread,
+		      const char *file, struct strbuf *out);
+
 /* The same as one line of JSON each; the schema stands in doc/script-json.md. */
 void print_sample_json(struct printer *p, const struct record *rec, const struct sample *sample,
 		       const struct session_event *event, struct thread *thread,
 		       struct strbuf *out);
 void print_record_json(struct printer *p, const struct record *rec, const struct thread *thread,
 		       struct strbuf *out);
+/* A line of the loss ledger that perf-bpf record left in the file. */
+void print_ledger_json(struct printer *p, const struct record_ledger *ledger, struct strbuf *out);
 
 /*
  * Adds s, len bytes of it, as a JSON string with its quotes. Bytes that are no

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What sample.c, record.c and json.c share. */
+#ifndef PB_PERF_PRINT_PRINTER_H
+#define PB_PERF_PRINT_PRINTER_H
+
+#include "perf/print/print.h"
+
+struct printer {
+	struct printer_opts opts;
+	struct field_choice choice; /* narrowed to what the samples hold */
+	struct tracing *tracing;
+	bool json;
+	bool use_chain;
+	size_t name_width; /* of the longest event name */
+	size_t n_checked;  /* events that the choice was checked against */
+	bool type_checked[FIELD_N_TYPES];
+	uint64_t all_sample_types; /* of all events */
+	unsigned max_stack;
+	struct location *chain;
+	struct strbuf text; /* scratch */
+	const struct session_event *last_event;
+	struct trace_event *last_trace;
+};
+
+/* n spaces */
+void add_pad(struct strbuf *out, size_t n);
+
+/* comm, pid, tid, cpu, misc and time, as far as they are chosen. */
+void print_start(struct printer *p, const struct session_event *event, uint32_t type,
+		 const struct sample *sample, const struct thread *thread, struct strbuf *out);
+
+/* "PERF_RECORD_COMM: ls:7/7" and a newline. */
+void print_record_body(const struct record *rec, struct strbuf *out);
+
+/* What perf calls the map's DSO; "[unknown]" for NULL. */
+const char *map_dso_name(const struct map *map);
+
+/* The format of a tracepoint; NULL: there is none. */
+struct trace_event *printer_trace_event(struct printer *p, const struct session_event *event);
+
+#endif

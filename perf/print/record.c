@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Records that are no samples, as perf script --show-…-events writes them. */
+#include <inttypes.h>
+#include <sys/mman.h>
+
+#include "perf/print/printer.h"
+
+static void add_mmap(const struct record *rec, struct strbuf *out)
+{
+	struct record_mmap m;
+	_cleanup_error_ struct error *err = record_mmap_decode(rec->body, &m);
+
+	if (err) {
+		strbuf_addch(out, '\n');
+		return;
+	}
+	strbuf_addf(out, " %d/%d: [%#" PRIx64 "(%#" PRIx64 ") @ %#" PRIx64, m.pid, m.tid, m.addr,
+		    m.len, m.pgoff);
+	if (rec->header.type == PERF_RECORD_MMAP) {
+		strbuf_addf(out, "]: %c %s\n",
+			    rec->header.misc & PERF_RECORD_MISC_MMAP_DATA ? 'r' : 'x', m.filename);
+		return;
+	}
+	if (m.build_id) {
+		strbuf_adds(out, " <");
+		for (uint8_t i = 0; i < m.build_id_size; i++)
+			strbuf_addf(out, "%02x", m.build_id[i]);
+		strbuf_addch(out, '>');
+	} else {
+		strbuf_addf(out, " %02x:%02x %" PRIu64 " %" PRIu64, m.maj, m.min, m.ino,
+			    m.ino_generation);
+	}
+	strbuf_addf(out, "]: %c%c%c%c %s\n", m.prot & PROT_READ ? 'r' : '-',
+		    m.prot & PROT_WRITE ? 'w' : '-', m.prot & PROT_EXEC ? 'x' : '-',
+		    m.flags & MAP_SHARED ? 's' : 'p', m.filename);
+}
+
+static void add_switch(const struct record *rec, struct strbuf *out)
+{
+	bool left = rec->header.misc & PERF_RECORD_MISC_SWITCH_OUT;
+	const char *how = !left							   ? "IN         "
+			  : rec->header.misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? "OUT preempt"
+										   : "OUT        ";
+	struct cursor c = rec->body;
+	uint32_t pid, tid;
+
+	strbuf_addf(out, " %s", how);
+	if (rec->header.type == PERF_RECORD_SWITCH_CPU_WIDE &&
+	    cursor_seek(&c, sizeof(struct perf_event_header)) && cursor_u32(&c, &pid) &&
+	    cursor_u32(&c, &tid))
+		strbuf_addf(out, "  %s pid/tid: %5d/%-5d", left ? "next" : "prev", (int)pid,
+			    (int)tid);
+	strbuf_addch(out, '\n');
+}
+
+void print_record_body(const struct record *rec, struct strbuf *out)
+{
+	const char *name = record_type_name(rec->header.type);
+	_cleanup_error_ struct error *err = NULL;
+
+	strbuf_addf(out, "PERF_RECORD_%s", name ? name : "UNKNOWN");
+	switch (rec->header.type) {
+	case PERF_RECORD_COMM: {
+		struct record_comm r;
+
+		if (!(err = record_comm_decode(rec->body, &r)))
+			strbuf_addf(out, "%s: %s:%d/%d", r.exec ? " exec" : "", r.comm, r.pid,
+				    r.tid);
+		break;
+	}
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT: {
+		struct record_task r;
+
+		if (!(err = record_task_decode(rec->body, &r)))
+			strbuf_addf(out, "(%d:%d):(%d:%d)", r.pid, r.tid, r.ppid, r.ptid);
+		break;
+	}
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		add_mmap(rec, out);
+		return;
+	case PERF_RECORD_LOST: {
+		struct record_lost r;
+
+		if (!(err = record_lost_decode(rec->body, &r)))
+			strbuf_addf(out, " lost %" PRIu64, r.lost);
+		break;
+	}
+	case PERF_RECORD_KSYMBOL: {
+		struct record_ksymbol r;
+
+		if (!(err = record_ksymbol_decode(rec->body, &r)))
+			strbuf_addf(out, " addr %" PRIx64 " len %u type %u flags 0x%x name %s",
+				    r.addr, r.len, r.type, r.flags, r.name);
+		break;
+	}
+	case PERF_RECORD_BPF_EVENT: {
+		struct record_bpf_event r;
+
+		if (!(err = record_bpf_event_decode(rec->body, &r)))
+			strbuf_addf(out, " type %u, flags %u, id %u", r.type, r.flags, r.id);
+		break;
+	}
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		add_switch(rec, out);
+		return;
+	default:
+		break;
+	}
+	strbuf_addch(out, '\n');
+}
+
+void print_record(struct printer *p, const struct record *rec, const struct thread *thread,
+		  struct strbuf *out)
+{
+	const struct session_event *event = rec->event;
+
+	/* What was synthesised has no id: perf takes it for the first event's. */
+	if (!event && session_n_events(p->opts.session))
+		event = session_event(p->opts.session, 0);
+	if (event) {
+		struct sample id = rec->id;
+
+		id.misc = rec->header.misc;
+		print_start(p, event, rec->header.type, &id, thread, out);
+	}
+	print_record_body(rec, out);
+}
+
+/*
+ * perf script -D: where the record stands, its bytes, and what it is.
+ *
+ *	0x1a8@perf.data [0x50]: event: 1
+ *	.
+ *	. ... raw event: size 80 bytes
+ *	.  0000:  01 00 00 00 …  ........
+ */
+void print_record_raw(struct printer *p, const struct record *rec, const struct sample *sample,
+		      const struct session_event *event, const struct thread *thread,
+		      const char *file, struct strbuf *out)
+{
+	const char *name = record_type_name(rec->header.type);
+	const struct sample *id = sample ? sample : &rec->id;
+	const uint8_t *bytes = rec->body.base;
+
+	strbuf_addf(out, "\n%#" PRIx64 "@%s [%#x]: event: %u\n.\n. ... raw event: size %u bytes\n",
+		    rec->file_offset, file, rec->header.size, rec->header.type, rec->header.size);
+	for (size_t line = 0; line < rec->body.size; line += 16) {
+		size_t n = min_of(rec->body.size - line, (size_t)16);
+
+		strbuf_addf(out, ".  %04x: ", (unsigned)line);
+		for (size_t i = 0; i < 16; i++)
+			if (i < n)
+				strbuf_addf(out, " %02x", bytes[line + i]);
+			else
+				strbuf_adds(out, "   ");
+		strbuf_adds(out, "  ");
+		for (size_t i = 0; i < n; i++) {
+			uint8_t c = bytes[line + i];
+
+			strbuf_addch(out, c >= 0x20 && c < 0x7f ? (char)c : '.');
+		}
+		add_pad(out, 16 - n);
+		strbuf_addch(out, '\n');
+	}
+	strbuf_addch(out, '\n');
+	/* perf's own records have neither: they show as 0 0. */
+	bool user = rec->header.type >= 64;
+	if (p->all_sample_types & PERF_SAMPLE_CPU)
+		strbuf_addf(out, "%u ", user ? 0 : (unsigned)id->cpu);
+	if (p->all_sample_types & PERF_SAMPLE_TIME)
+		strbuf_addf(out, "%" PRIu64 " ", user ? 0 : id->time);
+	strbuf_addf(out, "%#" PRIx64 " [%#x]: ", rec->file_offset, rec->header.size);
+	if (!sample) {
+		print_record_body(rec, out);
+		return;
+	}
+	strbuf_addf(out,
+		    "PERF_RECORD_%s(IP, 0x%x): %d/%d: %#" PRIx64 " period: %" PRIu64
+		    " addr: %#" PRIx64 "\n",
+		    name ? name : "UNKNOWN", rec->header.misc, sample->pid, sample->tid, sample->ip,
+		    sample->period, sample->addr);
+	if (sample->has & PERF_SAMPLE_CALLCHAIN) {
+		strbuf_addf(out, "... FP chain: nr:%" PRIu64 "\n", sample->chain.n);
+		for (uint64_t i = 0; i < sample->chain.n; i++)
+			strbuf_addf(out, "..... %2u: %016" PRIx64 "\n", (unsigned)i,
+				    u64_array_at(&sample->chain, i));
+	}
+	if (thread)
+		strbuf_addf(out, " ... thread: %s:%d\n", thread->comm, thread->tid);
+	if (thread && p->opts.resolver) {
+		struct location at;
+
+		resolve_addr(p->opts.resolver, thread, sample->cpumode, sample->ip, &at);
+		strbuf_addf(out, " ...... dso: %s\n",
+			    at.map ? map_dso_name(at.map) : "<not found>");
+	}
+}

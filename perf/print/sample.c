@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Samples as perf script writes them (tools/perf/Documentation/perf-script.txt
+ * and what linux-perf 6.1 prints). The choice of fields is narrowed once, by
+ * the first event of each type, to what its samples hold; after that a sample
+ * is a walk over bits. Nothing here calls printf on the way of a tracepoint.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "perf/print/printer.h"
+
+#define MAX_STACK 127 /* PERF_MAX_STACK_DEPTH */
+
+static bool is_dummy(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
+}
+
+static bool is_bpf_output(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT;
+}
+
+/* Events whose samples' addr is one of the process: perf's sample_addr_correlates_sym(). */
+static bool addr_is_place(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_PAGE_FAULTS ||
+						    attr->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+						    attr->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
+}
+
+/* What a field needs in the samples. */
+static const struct {
+	uint64_t fields, sample_type;
+	const char *what;
+} needs[] = {
+	{FIELD_IP, PERF_SAMPLE_IP, "instruction pointer"},
+	{FIELD_ADDR, PERF_SAMPLE_ADDR, "address"},
+	{FIELD_WEIGHT, PERF_SAMPLE_WEIGHT_TYPE, "weight"},
+	{FIELD_TID, PERF_SAMPLE_TID, "thread"},
+	{FIELD_PID, PERF_SAMPLE_TID, "process"},
+	{FIELD_TIME, PERF_SAMPLE_TIME, "time"},
+	{FIELD_CPU, PERF_SAMPLE_CPU, "cpu"},
+	{FIELD_IREGS, PERF_SAMPLE_REGS_INTR, "registers"},
+	{FIELD_UREGS, PERF_SAMPLE_REGS_USER, "user registers"},
+	{FIELD_PHYS_ADDR, PERF_SAMPLE_PHYS_ADDR, "physical address"},
+	{FIELD_DATA_PAGE_SIZE, PERF_SAMPLE_DATA_PAGE_SIZE, "size of the data's page"},
+	{FIELD_CODE_PAGE_SIZE, PERF_SAMPLE_CODE_PAGE_SIZE, "size of the code's page"},
+};
+
+static struct error *check_event(struct printer *p, const struct session_event *ev)
+{
+	enum field_type type = field_type_of(ev->attr.type);
+	uint64_t *fields = &p->choice.type[type].fields;
+	uint64_t wanted = p->choice.type[type].wanted;
+
+	if (*fields & FIELD_TRACE && ev->attr.type == PERF_TYPE_TRACEPOINT &&
+	    !(ev->attr.sample_type & PERF_SAMPLE_RAW) && !p->json) {
+		struct error *err = error_new(EINVAL, "samples of '%s' have no payload", ev->name);
+		return error_hint(err, "record with -R, or choose fields without trace");
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(needs); i++) {
+		if (!(*fields & needs[i].fields) || ev->attr.sample_type & needs[i].sample_type)
+			continue;
+		if (wanted & needs[i].fields) {
+			struct error *err = error_new(EINVAL, "samples of '%s' have no %s",
+						      ev->name, needs[i].what);
+			return error_hint(err, "leave out field '%s', or record with it",
+					  field_name(needs[i].fields));
+		}
+		*fields &= ~needs[i].fields;
+	}
+	if (p->json)
+		return NULL;
+	if (*fields & FIELD_SYM && !(ev->attr.sample_type & (PERF_SAMPLE_IP | PERF_SAMPLE_ADDR)))
+		return error_new(EINVAL, "samples of '%s' have no address that could have a symbol",
+				 ev->name);
+	if (*fields & FIELD_DSO && !(ev->attr.sample_type & (PERF_SAMPLE_IP | PERF_SAMPLE_ADDR)))
+		return error_new(EINVAL, "samples of '%s' have no address that could have a dso",
+				 ev->name);
+	if (*fields & FIELD_SYMOFF && !(*fields & FIELD_SYM))
+		return error_hint(error_new(EINVAL, "field 'symoff' without field 'sym'"),
+				  "add sym to the fields of -F");
+	return NULL;
+}
+
+/* Tracepoints show where they were hit when there are chains. */
+static void add_chain_fields(struct printer *p)
+{
+	size_t n = session_n_events(p->opts.session);
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++)
+		any |= !!(session_event(p->opts.session, i)->attr.sample_type &
+			  PERF_SAMPLE_CALLCHAIN);
+	p->use_chain = !p->opts.hide_chain && any;
+	if (!p->use_chain || p->choice.type[FIELD_TYPE_TRACEPOINT].user_set)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		const struct perf_event_attr *attr = &session_event(p->opts.session, i)->attr;
+
+		if (attr->type == PERF_TYPE_TRACEPOINT && attr->sample_type & PERF_SAMPLE_CALLCHAIN)
+			p->choice.type[FIELD_TYPE_TRACEPOINT].fields |=
+				FIELD_IP | FIELD_SYM | FIELD_SYMOFF | FIELD_DSO;
+	}
+}
+
+/*
+ * In a pipe the events come as records. perf then looks at each type when its
+ * first event comes, and where that one has chains adds ip and sym alone.
+ */
+static void add_chain_fields_pipe(struct printer *p, const struct session_event *ev, uint64_t all)
+{
+	enum field_type type = field_type_of(ev->attr.type);
+
+	if (!p->use_chain || !(all & (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_BRANCH_STACK)))
+		return;
+	p->choice.type[type].fields |= (FIELD_IP | FIELD_SYM) & ~p->choice.type[type].unwanted;
+}
+
+struct error *printer_check_events(struct printer *p)
+{
+	size_t n = session_n_events(p->opts.session);
+	bool pipe = session_header(p->opts.session)->pipe;
+	uint64_t all = 0;
+
+	if (n == p->n_checked)
+		return NULL;
+	if (pipe)
+		p->use_chain = !p->opts.hide_chain;
+	for (size_t i = 0; i < n; i++) {
+		const struct session_event *ev = session_event(p->opts.session, i);
+		enum field_type type = field_type_of(ev->attr.type);
+
+		all |= ev->attr.sample_type;
+		p->all_sample_types |= ev->attr.sample_type;
+		p->name_width = max_of(p->name_width, strlen(ev->name));
+		if (i < p->n_checked || (is_dummy(&ev->attr) && !pipe) || p->type_checked[type])
+			continue;
+		p->type_checked[type] = true;
+		if (p->choice.type[type].fields)
+			TRY(check_event(p, ev));
+		if (pipe)
+			add_chain_fields_pipe(p, ev, all);
+	}
+	if (!p->n_checked)
+		for (int i = 0; i < FIELD_N_TYPES; i++)
+			if (p->choice.type[i].by_type && !p->type_checked[i] && n)
+				return error_hint(
+					error_new(EINVAL, "the recording has no such events"),
+					"leave out the -F that speaks of their type alone");
+	if (!pipe)
+		add_chain_fields(p);
+	p->n_checked = n;
+	return NULL;
+}
+
+struct error *printer_new(const struct printer_opts *opts, struct printer **out)
+{
+	_cleanup_(printer_freep) struct printer *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return error_nomem();
+	memcpy(&p->opts, opts, min_of(opts->sz, sizeof(p->opts)));
+	p->choice = *p->opts.fields;
+	p->json = p->opts.json;
+	p->tracing = p->opts.tracing;
+	p->max_stack = p->opts.max_stack ? p->opts.max_stack : MAX_STACK;
+	if (p->max_stack > 65536)
+		return error_new(EINVAL, "a chain of %u entries is more than any recording has",
+				 p->max_stack);
+	p->chain = calloc(p->max_stack, sizeof(*p->chain));
+	if (!p->chain)
+		return error_nomem();
+	TRY(printer_check_events(p));
+	*out = steal_ptr(p);
+	return NULL;
+}
+
+void printer_free(struct printer *p)
+{
+	if (!p)
+		return;
+	strbuf_deinit(&p->text);
+	free(p->chain);
+	free(p);
+}
+
+void printer_set_tracing(struct printer *p, struct tracing *tracing)
+{
+	p->tracing = tracing;
+}
+
+void add_pad(struct strbuf *out, size_t n)
+{
+	if (!strbuf_reserve(out, n))
+		return;
+	memset(out->str + out->len, ' ', n);
+	out->len += n;
+	out->str[out->len] = 0;
+}
+
+/* "%*s" */
+static void add_right(struct strbuf *out, const char *s, size_t len, size_t width)
+{
+	if (len < width)
+		add_pad(out, width - len);
+	strbuf_add(out, s, len);
+}
+
+/* "%*d" and "%0*d" for small numbers, "%-*d" with left. */
+static void add_int(struct strbuf *out, int64_t v, size_t width, char fill, bool left)
+{
+	char buf[40];
+	char *end = buf + sizeof(buf), *s = end;
+	uint64_t u = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+
+	do
+		*--s = (char)('0' + u % 10);
+	while (u /= 10);
+	if (fill == '0')
+		while ((size_t)(end - s) + (v < 0) < width)
+			*--s = '0';
+	if (v < 0)
+		*--s = '-';
+	size_t len = (size_t)(end - s);
+	if (!left && len < width)
+		add_pad(out, width - len);
+	strbuf_add(out, s, len);
+	if (left && len < width)
+		add_pad(out, width - len);
+}
+
+static void add_hex16(struct strbuf *out, uint64_t v)
+{
+	char buf[16];
+
+	for (int i = 15; i >= 0; i--) {
+		buf[i] = v || i == 15 ? "0123456789abcdef"[v & 15] : ' ';
+		v >>= 4;
+	}
+	strbuf_add(out, buf, 16);
+}
+
+void print_time(struct strbuf *out, uint64_t ns, bool nine)
+{
+	char buf[9];
+	uint64_t part = nine ? ns % 1000000000 : ns % 1000000000 / 1000;
+	int digits = nine ? 9 : 6;
+
+	strbuf_add_u64(out, ns / 1000000000);
+	strbuf_addch(out, '.');
+	for (int i = digits - 1; i >= 0; i--) {
+		buf[i] = (char)('0' + part % 10);
+		part /= 10;
+	}
+	strbuf_add(out, buf, (size_t)digits);
+}
+
+static void add_time(struct strbuf *out, uint64_t ns, bool nine)
+{
+	size_t start = out->len;
+
+	/* "%5lu.%09llu: " or "%12s: " */
+	add_pad(out, nine ? 4 : 12);
+	print_time(out, ns, nine);
+	if (out->failed)
+		return;
+	size_t pad = nine ? 4 : 12, len = out->len - start - pad;
+	size_t width = nine ? 15 : 12;
+	size_t want = len < width ? width - len : 0;
+	memmove(out->str + start + want, out->str + start + pad, len);
+	out->len = start + want + len;
+	strbuf_add(out, ": ", 2);
+}
+
+static void add_misc(struct strbuf *out, uint32_t type, uint16_t misc)
+{
+	size_t start = out->len;
+	static const struct {
+		uint16_t bits;
+		char letter;
+	} modes[] = {
+		{PERF_RECORD_MISC_KERNEL, 'K'},	    {PERF_RECORD_MISC_USER, 'U'},
+		{PERF_RECORD_MISC_HYPERVISOR, 'H'}, {PERF_RECORD_MISC_GUEST_KERNEL, 'G'},
+		{PERF_RECORD_MISC_GUEST_USER, 'g'},
+	};
+
+	/* As perf tests them: all bits of the mode are set. */
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
+		if ((misc & modes[i].bits) == modes[i].bits)
+			strbuf_addch(out, modes[i].letter);
+	if ((type == PERF_RECORD_MMAP || type == PERF_RECORD_MMAP2) &&
+	    misc & PERF_RECORD_MISC_MMAP_DATA)
+		strbuf_addch(out, 'M');
+	if (type == PERF_RECORD_COMM && misc & PERF_RECORD_MISC_COMM_EXEC)
+		strbuf_addch(out, 'E');
+	if ((type == PERF_RECORD_SWITCH || type == PERF_RECORD_SWITCH_CPU_WIDE) &&
+	    misc & PERF_RECORD_MISC_SWITCH_OUT) {
+		strbuf_addch(out, 'S');
+		if (misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT)
+			strbuf_addch(out, 'p');
+	}
+	size_t len = out->len - start;
+	add_pad(out, len < 6 ? 6 - len : 1);
+}
+
+void print_start(struct printer *p, const struct session_event *event, uint32_t type,
+		 const struct sample *sample, const struct thread *thread, struct strbuf *out)
+{
+	uint64_t fields = p->choice.type[field_type_of(event->attr.type)].fields;
+
+	if (fields & FIELD_COMM) {
+		const char *comm = thread ? thread->comm : ":-1";
+		bool narrow = fields & FIELD_IP && p->use_chain &&
+			      event->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
+
+		add_right(out, comm, strlen(comm), narrow ? 0 : 16);
+		strbuf_addch(out, ' ');
+	}
+	if (fields & FIELD_PID) {
+		add_int(out, sample->pid, 5, ' ', false);
+		if (fields & FIELD_TID) {
+			strbuf_addch(out, '/');
+			add_int(out, sample->tid, 5, ' ', true);
+		}
+		strbuf_addch(out, ' ');
+	} else if (fields & FIELD_TID) {
+		add_int(out, sample->tid, 5, ' ', false);
+		strbuf_addch(out, ' ');
+	}
+	if (fields & FIELD_CPU) {
+		strbuf_addch(out, '[');
+		add_int(out, sample->cpu, 3, '0', false);
+		strbuf_add(out, "] ", 2);
+	}
+	if (p->choice.type[field_type_of(event->attr.type)].fields & FIELD_MISC)
+		add_misc(out, type, sample->misc);
+	if (fields & FIELD_TIME)
+		add_time(out, sample->has & PERF_SAMPLE_TIME ? sample->time : UINT64_MAX,
+			 p->opts.ns);
+}
+
+const char *map_dso_name(const struct map *map)
+{
+	if (!map || !map->dso)
+		return "[unknown]";
+	return map->dso->kind == DSO_USER || map->dso->kind == DSO_ANON ? map->dso->path
+									: map->dso->short_name;
+}
+
+static void add_place(struct strbuf *out, const struct location *at, uint64_t fields)
+{
+	if (fields & FIELD_SYM) {
+		strbuf_addch(out, ' ');
+		if (at->sym) {
+			strbuf_adds(out, at->sym->name);
+			if (fields & FIELD_SYMOFF) {
+				strbuf_add(out, "+0x", 3);
+				strbuf_add_hex(out, at->offset);
+			}
+		} else {
+			strbuf_add(out, "[unknown]", 9);
+		}
+	}
+	if (fields & FIELD_DSO) {
+		strbuf_add(out, " (", 2);
+		strbuf_adds(out, map_dso_name(at->map));
+		strbuf_addch(out, ')');
+	}
+}
+
+static void add_chain(struct printer *p, const struct sample *sample, const struct thread *thread,
+		      uint64_t fields, struct strbuf *out)
+{
+	size_t n = p->opts.resolver
+			   ? resolve_chain(p->opts.resolver, thread, sample, p->chain, p->max_stack)
+			   : 0;
+
+	strbuf_addch(out, '\n');
+	for (size_t i = 0; i < n; i++) {
+		const struct location *at = &p->chain[i];
+		bool user = at->map &&
+			    (at->map->dso->kind == DSO_USER || at->map->dso->kind == DSO_VDSO);
+
+		strbuf_addch(out, '\t');
+		add_hex16(out, user ? at->addr - at->map->start + at->map->pgoff : at->addr);
+		add_place(out, at, fields);
+		strbuf_addch(out, '\n');
+	}
+}
+
+static void add_ip(struct printer *p, const struct sample *sample, struct thread *thread,
+		   uint64_t fields, struct strbuf *out)
+{
+	struct location at = {.addr = sample->ip};
+
+	if (p->use_chain && sample->has & PERF_SAMPLE_CALLCHAIN) {
+		add_chain(p, sample, thread, fields, out);
+		return;
+	}
+	if (p->opts.resolver && fields & (FIELD_SYM | FIELD_DSO))
+		resolve_addr(p->opts.resolver, thread, sample->cpumode, sample->ip, &at);
+	strbuf_addch(out, ' ');
+	add_hex16(out, sample->ip);
+	add_place(out, &at, fields);
+}
+
+static void add_addr(struct printer *p, const struct sample *sample,
+		     const struct session_event *event, const struct thread *thread,
+		     uint64_t fields, struct strbuf *out)
+{
+	struct location at = {.addr = sample->addr};
+
+	add_hex16(out, sample->addr);
+	if (!addr_is_place(&event->attr))
+		return;
+	if (p->opts.resolver && fields & (FIELD_SYM | FIELD_DSO))
+		resolve_addr_any(p->opts.resolver, thread, sample->addr, &at);
+	add_place(out, &at, fields);
+}
+
+/* Names by the order of enum perf_event_x86_regs and perf_event_arm_regs. */
+static void add_reg_name(struct strbuf *out, const char *arch, unsigned reg)
+{
+	static const char *const x86[] = {"AX", "BX",	 "CX",	"DX",  "SI",  "DI",  "BP",  "SP",
+					  "IP", "FLAGS", "CS",	"SS",  "DS",  "ES",  "FS",  "GS",
+					  "R8", "R9",	 "R10", "R11", "R12", "R13", "R14", "R15"};
+	char name[16];
+
+	if (!arch || !strcmp(arch, "x86_64") || !strcmp(arch, "i386")) {
+		if (reg < ARRAY_SIZE(x86))
+			snprintf(name, sizeof(name), "%s", x86[reg]);
+		else if (reg >= 32)
+			snprintf(name, sizeof(name), "XMM%u", (reg - 32) / 2);
+		else
+			snprintf(name, sizeof(name), "unknown");
+	} else if (!strcmp(arch, "aarch64") && reg >= 30) {
+		static const char arm[][3] = {"lr", "sp", "pc", "vg"};
+
+		snprintf(name, sizeof(name), "%s", reg < 33 ? arm[reg - 30] : "vg");
+	} else {
+		snprintf(name, sizeof(name), "%s%u", strcmp(arch, "aarch64") ? "r" : "x", reg);
+	}
+	add_right(out, name, strlen(name), 5);
+}
+
+static void add_regs(struct printer *p, uint64_t abi, const struct u64_array *regs, uint64_t mask,
+		     struct strbuf *out)
+{
+	const char *arch = session_header(p->opts.session)->arch;
+	uint64_t i = 0;
+
+	if (!regs->n)
+		return;
+	strbuf_adds(out, " ABI:");
+	strbuf_add_u64(out, abi);
+	strbuf_addch(out, ' ');
+	for (unsigned r = 0; r < 64 && i < regs->n; r++) {
+		if (!(mask >> r & 1))
+			continue;
+		add_reg_name(out, arch, r);
+		strbuf_add(out, ":0x", 3);
+		strbuf_add_hex(out, u64_array_at(regs, i++));
+		strbuf_addch(out, ' ');
+	}
+}
+
+/* Lines of 8 bytes, then the text when it is one. */
+static void add_bpf_output(const struct sample *sample, struct strbuf *out)
+{
+	const uint8_t *raw = sample->raw;
+	uint32_t size = sample->raw_size;
+	bool printable = true, nul = false;
+
+	strbuf_addch(out, '\n');
+	for (uint32_t line = 0; line < size; line += 8) {
+		uint32_t n = min_of(size - line, 8u);
+
+		strbuf_addf(out, "%17s %04x:", line ? "           " : "BPF output:", line);
+		for (uint32_t i = 0; i < 8; i++)
+			if (i < n)
+				strbuf_addf(out, " %02x", raw[line + i]);
+			else
+				strbuf_adds(out, "   ");
+		strbuf_adds(out, "  ");
+		for (uint32_t i = 0; i < n; i++) {
+			uint8_t c = raw[line + i];
+
+			if (nul && c)
+				printable = false;
+			if (c >= 0x20 && c < 0x7f) {
+				strbuf_addch(out, (char)c);
+				continue;
+			}
+			strbuf_addch(out, '.');
+			if (printable && !c)
+				nul = true;
+			else if (printable)
+				printable = false;
+		}
+		add_pad(out, 8 - n);
+		strbuf_addch(out, '\n');
+	}
+	if (printable && nul)
+		strbuf_addf(out, "%17s \"%s\"\n", "BPF string:", (const char *)raw);
+}
+
+static void add_page_size(struct strbuf *out, uint64_t size)
+{
+	size_t unit = 0;
+
+	if (!size) {
+		strbuf_adds(out, " N/A");
+		return;
+	}
+	for (; size / 1024 > 1 && unit < 3; unit++)
+		size /= 1024;
+	strbuf_addf(out, " %" PRIu64 "%c", size, "BKMG"[unit]);
+}
+
+struct trace_event *printer_trace_event(struct printer *p, const struct session_event *event)
+{
+	if (!p->tracing || event->attr.type != PERF_TYPE_TRACEPOINT)
+		return NULL;
+	if (p->last_event != event) {
+		p->last_event = event;
+		p->last_trace = tracing_find(p->tracing, event->attr.config);
+	}
+	return p->last_trace;
+}
+
+void print_sample(struct printer *p, const struct record *rec, const struct sample *sample,
+		  const struct session_event *event, struct thread *thread, struct strbuf *out)
+{
+	uint64_t fields = p->choice.type[field_type_of(event->attr.type)].fields;
+
+	if (!fields)
+		return;
+	print_start(p, event, PERF_RECORD_SAMPLE, sample, thread, out);
+	if (fields & FIELD_PERIOD) {
+		add_int(out, (int64_t)sample->period, 10, ' ', false);
+		strbuf_addch(out, ' ');
+	}
+	if (fields & FIELD_EVENT) {
+		add_right(out, event->name, strlen(event->name), p->name_width);
+		strbuf_add(out, ": ", 2);
+	}
+	if (p->choice.flags)
+		add_pad(out, 24); /* "  %-21s ": only a decoded hardware trace has them */
+	if (fields & FIELD_TRACE && sample->raw) {
+		struct trace_event *trace = printer_trace_event(p, event);
+
+		if (trace)
+			trace_event_print(trace, sample->raw, sample->raw_size, out);
+	}
+	if (fields & FIELD_ADDR)
+		add_addr(p, sample, event, thread, fields, out);
+	if (fields & FIELD_WEIGHT)
+		add_int(out, (int64_t)sample->weight, 16, ' ', false);
+	if (fields & FIELD_IP)
+		add_ip(p, sample, thread, fields, out);
+	if (fields & FIELD_IREGS)
+		add_regs(p, sample->intr_regs_abi, &sample->intr_regs, event->attr.sample_regs_intr,
+			 out);
+	if (fields & FIELD_UREGS)
+		add_regs(p, sample->user_regs_abi, &sample->user_regs, event->attr.sample_regs_user,
+			 out);
+	if (fields & FIELD_BPF_OUTPUT && is_bpf_output(&event->attr) && sample->raw)
+		add_bpf_output(sample, out);
+	if (fields & FIELD_PHYS_ADDR)
+		add_hex16(out, sample->phys_addr);
+	if (fields & FIELD_DATA_PAGE_SIZE)
+		add_page_size(out, sample->data_page_size);
+	if (fields & FIELD_CODE_PAGE_SIZE)
+		add_page_size(out, sample->code_page_size);
+	strbuf_addch(out, '\n');
+}
