@@ -38,7 +38,8 @@ struct resolver {
 	struct session *session;
 	struct resolver_opts opts;
 	VEC(struct dso_syms *) loaded;
-	struct u64map bpf; /* struct map * -> struct symtab * */
+	struct u64map bpf;	      /* struct map * -> struct symtab * */
+	const struct map *kernel_map; /* the last that was hit */
 	struct kallsyms *kallsyms;
 	bool kallsyms_tried;
 	bool kallsyms_warned;
@@ -421,13 +422,30 @@ uint64_t location_unmap(const struct map *map, uint64_t dso_addr)
 	return has_plain_addresses(map) ? dso_addr : dso_addr - map->pgoff + map->start;
 }
 
+/*
+ * The kernel's record covers its text; .init.text and data lie behind it. As
+ * in perf the map reaches to the last symbol, once symbols were asked for.
+ */
+static const struct map *kernel_map_beyond(struct resolver *r, uint64_t addr)
+{
+	const struct map *map = r->kernel_map;
+	struct symtab *st = map && addr >= map->end ? map_symtab(r, map) : NULL;
+	size_t n = st ? symtab_size(st) : 0;
+
+	return n && addr < symtab_at(st, n - 1)->end ? map : NULL;
+}
+
 void resolve_addr(struct resolver *r, const struct thread *thread, uint8_t cpumode, uint64_t addr,
 		  struct location *out)
 {
 	*out = (struct location){.addr = addr, .dso_addr = addr, .cpumode = cpumode};
 	const struct map *map = session_find_map(r->session, thread, cpumode, addr);
+	if (!map && cpumode == PERF_RECORD_MISC_KERNEL)
+		map = kernel_map_beyond(r, addr);
 	if (!map)
 		return;
+	if (map->dso->kind == DSO_KERNEL)
+		r->kernel_map = map;
 	out->map = map;
 	if (!has_plain_addresses(map))
 		out->dso_addr = addr - map->start + map->pgoff;
