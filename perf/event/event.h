@@ -12,12 +12,12 @@
 #ifndef PB_PERF_EVENT_EVENT_H
 #define PB_PERF_EVENT_EVENT_H
 
-#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/base/cursor.h"
 #include "lib/base/error.h"
+#include "lib/sys/uapi.h"
 
 /* Types that perf itself writes (PERF_RECORD_USER_TYPE_START is 64). */
 enum {

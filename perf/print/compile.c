@@ -312,11 +312,11 @@ static void text_set_bytes(struct compiler *c, struct text *t, struct tep_print_
 	t->size = (uint8_t)f->size;
 }
 
-static void text_set_dynamic(struct compiler *c, struct text *t, struct tep_format_field *f,
-			     const char *name)
+/* By name: libtraceevent before 1.6 (Ubuntu 22.04) does not keep the field there. */
+static void text_set_dynamic(struct compiler *c, struct text *t, const char *name)
 {
-	if (!f)
-		f = tep_find_any_field(c->ev->tep, name);
+	const struct tep_format_field *f = tep_find_any_field(c->ev->tep, name);
+
 	if (!f) {
 		t->kind = TEXT_NOTHING;
 		return;
@@ -390,11 +390,11 @@ static uint16_t text_of(struct compiler *c, struct tep_print_arg *arg)
 		break;
 	case TEP_PRINT_STRING:
 		t.kind = TEXT_DYN;
-		text_set_dynamic(c, &t, arg->string.field, arg->string.string);
+		text_set_dynamic(c, &t, arg->string.string);
 		break;
 	case TEP_PRINT_BITMASK:
 		t.kind = TEXT_BITMASK;
-		text_set_dynamic(c, &t, arg->bitmask.field, arg->bitmask.bitmask);
+		text_set_dynamic(c, &t, arg->bitmask.bitmask);
 		break;
 	case TEP_PRINT_OP:
 		if (arg->op.op[0] != '?')
