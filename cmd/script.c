@@ -527,6 +527,21 @@ static struct error *on_other(struct session_tool *tool, struct session *s,
 	return show(tool->ctx, rec, rec->id.pid, rec->id.tid);
 }
 
+static struct error *check_cpus(struct script *sc)
+{
+	for (size_t i = 0; sc->cpu_bits && i < session_n_events(sc->session); i++) {
+		const struct session_event *ev = session_event(sc->session, i);
+		bool dummy = ev->attr.type == PERF_TYPE_SOFTWARE &&
+			     ev->attr.config == PERF_COUNT_SW_DUMMY;
+
+		if (!(ev->attr.sample_type & PERF_SAMPLE_CPU) && !dummy)
+			return error_hint(error_new(EINVAL, "samples of '%s' do not tell their CPU",
+						    ev->name),
+					  "leave out -C, or record with -a or --sample-cpu");
+	}
+	return NULL;
+}
+
 static struct error *prepare(struct script *sc)
 {
 	struct stat st;
@@ -572,7 +587,11 @@ static struct error *run(struct script *sc)
 	};
 
 	TRY(prepare(sc));
-	TRY(session_open(sc->input, &session_opts, &sc->session));
+	struct error *err = session_open(sc->input, &session_opts, &sc->session);
+	if (err && err->code == ENOENT)
+		error_hint(err, "perf-bpf record writes one; -i names another");
+	TRY(err);
+	TRY(check_cpus(sc));
 	if (sc->header)
 		print_header(session_header(sc->session), input_name(sc), &sc->out);
 	if (sc->header_only)
@@ -594,7 +613,7 @@ static struct error *run(struct script *sc)
 	}
 	if (sc->show_lost || sc->show_bpf || sc->show_switch || sc->json || sc->dump)
 		tool.other = on_other;
-	struct error *err = session_process(sc->session, &tool);
+	err = session_process(sc->session, &tool);
 	if (!err && sc->json) {
 		struct session_losses losses = session_losses(sc->session);
 

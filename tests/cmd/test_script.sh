@@ -1,0 +1,319 @@
+#!/usr/bin/env bash
+# script: on recordings of linux-perf, line by line what perf script prints.
+. "$(dirname "$0")/../tap.sh"
+
+TRACEFS=/sys/kernel/tracing
+PERF=$(command -v perf || true)
+
+need_perf() {
+	[ -n "$PERF" ] || skip "linux-perf is not installed"
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	[ -d $TRACEFS/events ] || mount -t tracefs nodev $TRACEFS 2>/dev/null || true
+	[ -d $TRACEFS/events ] || skip "tracefs cannot be mounted"
+}
+
+# A workload with forks, exec, threads of work, files and page faults.
+write_workload() {
+	cat >work.sh <<-'END'
+		for i in 1 2 3; do (cat /etc/passwd >/dev/null; sleep 0.01) & done
+		wait
+		i=0
+		while [ $i -lt 3000 ]; do i=$((i + 1)); done
+		ls -R /usr/share/doc/bash /etc/apt >/dev/null 2>&1
+		exec dd if=/dev/zero of=/dev/null bs=512 count=200 status=none
+	END
+}
+
+# record FILE OPTION...: what perf records of the workload
+record() {
+	local file=$1
+	shift
+	[ -e work.sh ] || write_workload
+	"$PERF" record -q -o "$file" "$@" -- bash work.sh 2>record.err ||
+		fail "perf record $*: $(cat record.err)"
+}
+
+# same FILE OPTION...: both print the same
+same() {
+	local file=$1 mine=0 theirs=0
+	shift
+	"$PERF" script -i "$file" "$@" >theirs 2>theirs.err </dev/null || theirs=$?
+	"$PERF_BPF" script -i "$file" "$@" >mine 2>mine.err </dev/null || mine=$?
+	[ $mine = 0 ] || fail "script $*: ended with $mine: $(cat mine.err)"
+	[ $theirs = 0 ] || fail "perf script $*: ended with $theirs: $(cat theirs.err)"
+	[ -s theirs ] || fail "perf script $*: printed nothing"
+	if ! cmp -s theirs mine; then
+		diff theirs mine | head -20 | sed 's/^/# /'
+		fail "script $*: differs from perf script in $(diff theirs mine | grep -c '^[<>]') lines"
+	fi
+}
+
+EVENTS=(-e sched:sched_switch -e syscalls:sys_enter_openat -e syscalls:sys_enter_write
+	-e 'sched:sched_process_*' -e sched:sched_wakeup -e kmem:kmalloc
+	-e cpu-clock -e page-faults -e context-switches)
+
+test_every_event_of_this_kernel_prints_as_libtraceevent_prints_it() {
+	[ "$(id -u)" = 0 ] || skip "reading tracefs needs root"
+	[ -d $TRACEFS/events ] || mount -t tracefs nodev $TRACEFS || skip "no tracefs"
+	TRACE_EVENTS=$TRACEFS/events CMOCKA_MESSAGE_OUTPUT=TAP "$BUILD/tests/unit/test_tracing" \
+		>log 2>&1 || { cat log; fail "test_tracing failed"; }
+	assert_contains log "events,"
+}
+
+test_many_events() {
+	need_perf
+	record a.data "${EVENTS[@]}"
+	same a.data
+	same a.data -G
+	same a.data --ns
+	same a.data -F comm,tid,time,event,ip,sym,dso,symoff
+	same a.data -F +pid,+misc
+	same a.data -F +flags,-comm,-dso
+	same a.data -F trace:comm,trace,ip -F sw:comm,ip,sym
+	same a.data -F pid,event,ip,sym
+	same a.data -F trace:time,period,event -F sw:time,period,event
+	same a.data --show-task-events --show-mmap-events -F +misc,+pid
+	same a.data --show-bpf-events --show-lost-events
+	same a.data --comms bash,sleep
+	same a.data --header-only
+}
+
+test_call_chains() {
+	need_perf
+	record g.data -g "${EVENTS[@]}"
+	same g.data
+	same g.data -G
+	same g.data --max-stack 3
+	same g.data -F comm,tid,time,event,ip,sym,dso
+	same g.data -F trace:comm,trace,ip -F sw:comm,ip,sym
+	same g.data --show-task-events --show-mmap-events
+	grep -q '^	 *[0-9a-f]* [a-z_].*+0x.*(\[kernel.kallsyms\])$' mine || fail "no kernel symbols"
+}
+
+test_all_cpus() {
+	need_perf
+	write_workload
+	"$PERF" record -q -a -g -o sys.data -e cpu-clock -e sched:sched_switch \
+		-- timeout 5 bash work.sh 2>record.err || fail "$(cat record.err)"
+	same sys.data
+	same sys.data -G -C 1
+}
+
+test_compressed() {
+	need_perf
+	record z.data -z -g -e cpu-clock -e page-faults -e syscalls:sys_enter_write
+	same z.data
+}
+
+test_addresses() {
+	need_perf
+	record d.data -d -c 1 -e page-faults
+	same d.data
+	same d.data -F comm,addr,sym,symoff,dso
+	same d.data -F +addr,+ip
+}
+
+test_registers() {
+	need_perf
+	record r.data --intr-regs=ax,ip,sp -e cpu-clock
+	same r.data -F +iregs
+}
+
+test_strings_of_tracepoints() {
+	need_perf
+	cp "$(type -P true)" "$TMP/a_name_with_%d_in_it"
+	cat >work.sh <<-END
+		"$TMP/a_name_with_%d_in_it"
+		cat "$TMP/no such file" 2>/dev/null
+		true
+	END
+	record s.data -e sched:sched_process_exec -e sched:sched_process_fork -e task:task_rename
+	same s.data
+	assert_contains mine "filename=$TMP/a_name_with_%d_in_it"
+}
+
+test_pipe() {
+	need_perf
+	write_workload
+	for with in "" -g; do
+		"$PERF" record -q -o - $with -e syscalls:sys_enter_write -e page-faults \
+			-- bash work.sh >pipe.data 2>record.err || fail "$(cat record.err)"
+		"$PERF" script -i - <pipe.data >theirs 2>/dev/null
+		"$PERF_BPF" script -i - <pipe.data >mine
+		[ -s theirs ] || fail "perf script printed nothing"
+		cmp theirs mine || fail "pipe $with: differs: $(diff theirs mine | head -5)"
+		cat pipe.data | "$PERF_BPF" script >mine
+		cmp theirs mine || fail "pipe $with on stdin: differs"
+	done
+}
+
+test_time_span() {
+	need_perf
+	record t.data "${EVENTS[@]}"
+	"$PERF_BPF" script -i t.data -F time | tr -d ' :' >times
+	local n from to
+	n=$(wc -l <times)
+	from=$(sed -n "$((n / 3))p" times)
+	to=$(sed -n "$((n * 2 / 3))p" times)
+	same t.data --time "$from,$to"
+	[ "$(wc -l <mine)" -lt "$n" ] || fail "--time left out nothing"
+	same t.data --time "$from,"
+	same t.data --time ",$to"
+}
+
+test_raw_dump() {
+	need_perf
+	record r.data -g -e cpu-clock -e syscalls:sys_enter_write
+	"$PERF" script -D -i r.data 2>/dev/null | grep -a '^[0-9].*PERF_RECORD_[SCMFEL].*:' |
+		grep -av 'CPU_MAP\|FINISHED' >theirs
+	"$PERF_BPF" script -D -i r.data | grep -a '^[0-9].*PERF_RECORD_[SCMFEL].*:' |
+		grep -av 'CPU_MAP\|FINISHED' >mine
+	[ -s theirs ] || fail "perf dumped nothing"
+	cmp theirs mine || fail "differs: $(diff theirs mine | head -5)"
+}
+
+test_bpf_output_bytes() {
+	need_perf
+	"$PERF_BPF" record --help >/dev/null 2>&1 || skip "record is not built in"
+	skip_without_clang
+	cat >out.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		struct { __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY); } __bpf_stdout__ SEC(".maps");
+		SEC("tracepoint/syscalls/sys_enter_write")
+		int on_write(void *ctx)
+		{
+			char text[11] = "from below";
+			bpf_perf_event_output(ctx, &__bpf_stdout__, BPF_F_CURRENT_CPU, text, sizeof(text));
+			return 1;
+		}
+		char LICENSE[] SEC("license") = "Dual BSD/GPL";
+	END
+	write_workload
+	"$PERF_BPF" record -q -o o.data -e out.bpf.c -- bash work.sh >record.out 2>&1 ||
+		fail "$(cat record.out)"
+	same o.data
+	assert_contains mine "BPF string: \"from below\""
+}
+
+skip_without_clang() {
+	command -v clang >/dev/null || skip "clang is not installed"
+}
+
+# Our recordings, read by both.
+test_our_recordings() {
+	need_perf
+	"$PERF_BPF" record --help >/dev/null 2>&1 || skip "record is not built in"
+	write_workload
+	for with in "" -g; do
+		"$PERF_BPF" record -q -o o.data $with "${EVENTS[@]}" -- bash work.sh >record.out 2>&1 ||
+			fail "record $with: $(cat record.out)"
+		same o.data
+		same o.data --show-task-events --show-mmap-events
+		same o.data -F comm,pid,tid,time,event,ip,sym,dso,symoff
+	done
+}
+
+# json FILE COMMAND: runs python over the records, as `r`
+json() {
+	python3 - "$1" "$2" <<-'END'
+		import json, sys
+		r = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
+		samples = [x for x in r if x["type"] == "sample"]
+		exec(sys.argv[2])
+	END
+}
+
+test_json() {
+	need_perf
+	record j.data -g "${EVENTS[@]}"
+	"$PERF_BPF" script --json -i j.data >json
+	"$PERF" script -G -i j.data -F comm,pid,tid,time,event >text 2>/dev/null
+	json json "
+assert len(samples) == $(wc -l <text), (len(samples), $(wc -l <text))
+for line, s in zip(open('text', encoding='utf-8', errors='surrogateescape'), samples):
+    comm, rest = line.strip().rsplit(None, 3)[0], line.split()
+    assert line[:16].strip() == s['comm'] or s['comm'] in line, (line, s)
+    assert rest[-1].rstrip(':') == s['event'], (line, s)
+    assert '%d.%06d:' % (s['time'] // 10**9, s['time'] % 10**9 // 1000) == rest[-2], (line, s)
+    assert '%d/%d' % (s['pid'], s['tid']) in line, (line, s)
+writes = [s for s in samples if s['event'] == 'syscalls:sys_enter_write' and s['comm'] == 'dd']
+assert len([s for s in writes if s['fields']['count'] == 512]) == 200, len(writes)
+assert all(type(s['fields']['fd']) is int and s['fields']['buf'].startswith('0x') for s in writes)
+assert all(s['trace'].startswith('fd: 0x') for s in writes)
+forks = [s for s in samples if s['event'] == 'sched:sched_process_exec']
+assert any(s['fields']['filename'].endswith('/dd') for s in forks), forks
+chains = [s['chain'] for s in samples if 'chain' in s]
+assert len(chains) == len(samples)
+assert any(e.get('sym') == 'do_syscall_64' and e['dso'] == '[kernel.kallsyms]' for c in chains for e in c)
+assert all(int(e['ip'], 16) >= 0 for c in chains for e in c)
+"
+	"$PERF_BPF" script --json -i j.data --show-task-events --show-mmap-events >json
+	json json "
+kinds = {x['type'] for x in r}
+assert {'comm', 'fork', 'exit', 'mmap2', 'sample'} <= kinds, kinds
+assert any(x['type'] == 'comm' and x['exec'] and x['comm'] == 'dd' for x in r)
+assert any(x['type'] == 'mmap2' and x['filename'].endswith('/dd') for x in r)
+"
+	"$PERF_BPF" script --json -F comm,time -i j.data >json
+	json json "assert all(set(s) == {'type', 'comm', 'time'} for s in samples)"
+}
+
+test_json_of_odd_names() {
+	need_perf
+	local name=$'odd "\\\xff\x01\xc3\xa9'
+	cp "$(type -P true)" "$TMP/$name"
+	printf '%s\n' "'$TMP/$name'" >work.sh
+	record n.data -e sched:sched_process_exec -e page-faults
+	"$PERF_BPF" script --json -i n.data >json
+	json json "
+name = b'odd \"\\\\\\xff\\x01\\xc3\\xa9'
+want = name.decode('utf-8', 'surrogateescape')
+assert any(s['comm'] == want for s in samples), {s['comm'] for s in samples}
+assert any(s.get('fields', {}).get('filename', '').encode('utf-8', 'surrogateescape').endswith(name) for s in samples)
+"
+}
+
+test_errors() {
+	need_perf
+	record e.data -e cpu-clock
+	expect_status 1 "$PERF_BPF" script -i no.data
+	assert_contains err "no.data"
+	expect_status 2 "$PERF_BPF" script -F comm,tiem -i e.data
+	assert_contains err "there is no field 'tiem'"
+	assert_contains err "'time'"
+	expect_status 2 "$PERF_BPF" script -F srcline -i e.data
+	assert_contains err "does not write field 'srcline'"
+	expect_status 2 "$PERF_BPF" script -F comm,-time -i e.data
+	expect_status 1 "$PERF_BPF" script -F +addr -i e.data
+	assert_contains err "samples of 'cpu-clock"
+	expect_status 1 "$PERF_BPF" script --time 9,8 -i e.data
+	expect_status 1 "$PERF_BPF" script -C nine -i e.data
+	expect_status 1 "$PERF_BPF" script -C 0 -i e.data
+	assert_contains err "samples of 'cpu-clock' do not tell their CPU"
+	expect_status 2 "$PERF_BPF" script e.data
+	head -c 100 e.data >cut.data
+	expect_status 1 "$PERF_BPF" script -i cut.data
+	assert_contains err "cut.data"
+	head -c $(($(stat -c %s e.data) / 2)) e.data >half.data
+	local status=0
+	"$PERF_BPF" script -i half.data >out 2>err || status=$?
+	[ $status -le 1 ] || fail "half a file ends with $status"
+	[ -s err ] || fail "half a file is read without a word"
+}
+
+test_reader_goes_away() {
+	need_perf
+	record p.data -c 1 -e page-faults -e syscalls:sys_enter_write
+	local status
+	"$PERF_BPF" script -D -i p.data 2>err | head -n 1 >out
+	status=${PIPESTATUS[0]}
+	assert_equal "$status" 0
+	assert_equal "$(wc -c <err)" 0
+	status=0
+	"$PERF_BPF" script -i p.data >/dev/full 2>err || status=$?
+	assert_equal "$status" 1
+	assert_contains err "cannot write the output: No space left on device"
+}
+
+run_tests
