@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <sys/mman.h>
+
+#include "perf/event/encode.h"
+#include "perf/event/event.h"
+#include "tests/unit/image.h"
+
+#define ALL_BITS                                                                                   \
+	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |                  \
+	 PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_ID | PERF_SAMPLE_CPU |             \
+	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_RAW | PERF_SAMPLE_BRANCH_STACK | \
+	 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER | PERF_SAMPLE_WEIGHT |                     \
+	 PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TRANSACTION |                 \
+	 PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP |                      \
+	 PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE)
+
+static struct perf_event_attr attr_of(uint64_t type)
+{
+	return (struct perf_event_attr){
+		.size = sizeof(struct perf_event_attr),
+		.sample_type = type,
+		.sample_period = 4711,
+		.sample_id_all = 1,
+		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED,
+		.branch_sample_type = PERF_SAMPLE_BRANCH_HW_INDEX,
+		.sample_regs_user = 0x7,
+		.sample_regs_intr = 0x3,
+	};
+}
+
+/* A sample with all of `type`, in the order of the ABI, each value its own. */
+static void put_sample(struct image *im, const struct perf_event_attr *attr)
+{
+	uint64_t type = attr->sample_type;
+	size_t at = image_begin(im, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_KERNEL);
+
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		image_u64(im, 0xa001);
+	if (type & PERF_SAMPLE_IP)
+		image_u64(im, 0xffffffff81000123);
+	if (type & PERF_SAMPLE_TID) {
+		image_u32(im, 100);
+		image_u32(im, 101);
+	}
+	if (type & PERF_SAMPLE_TIME)
+		image_u64(im, 0xa003);
+	if (type & PERF_SAMPLE_ADDR)
+		image_u64(im, 0xa004);
+	if (type & PERF_SAMPLE_ID)
+		image_u64(im, 0xa001);
+	if (type & PERF_SAMPLE_STREAM_ID)
+		image_u64(im, 0xa005);
+	if (type & PERF_SAMPLE_CPU) {
+		image_u32(im, 3);
+		image_u32(im, 0);
+	}
+	if (type & PERF_SAMPLE_PERIOD)
+		image_u64(im, 0xa006);
+	if (type & PERF_SAMPLE_READ) {
+		image_u64(im, 2); /* of the group */
+		image_u64(im, 0xb000);
+		image_u64(im, 0xb001);
+		image_u64(im, 0xb002);
+		image_u64(im, 0xb003);
+		image_u64(im, 0xb004);
+	}
+	if (type & PERF_SAMPLE_CALLCHAIN) {
+		image_u64(im, 3);
+		image_u64(im, 0xc001);
+		image_u64(im, 0xc002);
+		image_u64(im, 0xc003);
+	}
+	if (type & PERF_SAMPLE_RAW) {
+		image_u32(im, 12);
+		image_u32(im, 0xd001);
+		image_u64(im, 0xd002);
+	}
+	if (type & PERF_SAMPLE_BRANCH_STACK) {
+		image_u64(im, 1);
+		if (attr->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX)
+			image_u64(im, 0xe000);
+		image_u64(im, 0xe001);
+		image_u64(im, 0xe002);
+		image_u64(im, 0xe003);
+	}
+	if (type & PERF_SAMPLE_REGS_USER) {
+		image_u64(im, 2);
+		image_u64(im, 0xf001);
+		image_u64(im, 0xf002);
+		image_u64(im, 0xf003);
+	}
+	if (type & PERF_SAMPLE_STACK_USER) {
+		image_u64(im, 8);
+		strbuf_add(&im->sb, "stackbit", 8);
+		image_u64(im, 8);
+	}
+	if (type & PERF_SAMPLE_WEIGHT)
+		image_u64(im, 0xa101);
+	if (type & PERF_SAMPLE_DATA_SRC)
+		image_u64(im, 0xa102);
+	if (type & PERF_SAMPLE_TRANSACTION)
+		image_u64(im, 0xa103);
+	if (type & PERF_SAMPLE_REGS_INTR) {
+		image_u64(im, 2);
+		image_u64(im, 0xf101);
+		image_u64(im, 0xf102);
+	}
+	if (type & PERF_SAMPLE_PHYS_ADDR)
+		image_u64(im, 0xa104);
+	if (type & PERF_SAMPLE_CGROUP)
+		image_u64(im, 0xa105);
+	if (type & PERF_SAMPLE_DATA_PAGE_SIZE)
+		image_u64(im, 0xa106);
+	if (type & PERF_SAMPLE_CODE_PAGE_SIZE)
+		image_u64(im, 0xa107);
+	image_end(im, at);
+}
+
+static struct cursor cursor_of(const struct image *im)
+{
+	struct cursor c = cursor_make(im->sb.str, im->sb.len, "test");
+
+	c.swap = im->swap;
+	return c;
+}
+
+#define EXPECT(bit, member, value)                                                                 \
+	assert_int_equal(s->member, (type) & (bit) ? (uint64_t)(value) : 0)
+
+static void check_sample(const struct sample *s, uint64_t type)
+{
+	EXPECT(PERF_SAMPLE_IP, ip, 0xffffffff81000123);
+	assert_int_equal(s->pid, type & PERF_SAMPLE_TID ? 100 : -1);
+	assert_int_equal(s->tid, type & PERF_SAMPLE_TID ? 101 : -1);
+	EXPECT(PERF_SAMPLE_TIME, time, 0xa003);
+	EXPECT(PERF_SAMPLE_ADDR, addr, 0xa004);
+	EXPECT(PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER, id, 0xa001);
+	EXPECT(PERF_SAMPLE_STREAM_ID, stream_id, 0xa005);
+	assert_int_equal(s->cpu, type & PERF_SAMPLE_CPU ? 3 : -1);
+	assert_int_equal(s->period, type & PERF_SAMPLE_PERIOD ? 0xa006 : 4711);
+	EXPECT(PERF_SAMPLE_READ, read.n, 6);
+	if (s->read.n)
+		assert_int_equal(u64_array_at(&s->read, 5), 0xb004);
+	EXPECT(PERF_SAMPLE_CALLCHAIN, chain.n, 3);
+	if (s->chain.n)
+		assert_int_equal(u64_array_at(&s->chain, 2), 0xc003);
+	EXPECT(PERF_SAMPLE_RAW, raw_size, 12);
+	EXPECT(PERF_SAMPLE_BRANCH_STACK, branches.n, 3);
+	EXPECT(PERF_SAMPLE_BRANCH_STACK, branch_hw_idx, 0xe000);
+	if (s->branches.n)
+		assert_int_equal(u64_array_at(&s->branches, 1), 0xe002);
+	EXPECT(PERF_SAMPLE_REGS_USER, user_regs.n, 3);
+	EXPECT(PERF_SAMPLE_REGS_USER, user_regs_abi, 2);
+	EXPECT(PERF_SAMPLE_STACK_USER, user_stack_size, 8);
+	if (s->user_stack)
+		assert_memory_equal(s->user_stack, "stackbit", 8);
+	EXPECT(PERF_SAMPLE_WEIGHT, weight, 0xa101);
+	EXPECT(PERF_SAMPLE_DATA_SRC, data_src, 0xa102);
+	EXPECT(PERF_SAMPLE_TRANSACTION, transaction, 0xa103);
+	EXPECT(PERF_SAMPLE_REGS_INTR, intr_regs.n, 2);
+	if (s->intr_regs.n)
+		assert_int_equal(u64_array_at(&s->intr_regs, 1), 0xf102);
+	EXPECT(PERF_SAMPLE_PHYS_ADDR, phys_addr, 0xa104);
+	EXPECT(PERF_SAMPLE_CGROUP, cgroup, 0xa105);
+	EXPECT(PERF_SAMPLE_DATA_PAGE_SIZE, data_page_size, 0xa106);
+	EXPECT(PERF_SAMPLE_CODE_PAGE_SIZE, code_page_size, 0xa107);
+	assert_int_equal(s->cpumode, PERF_RECORD_MISC_KERNEL);
+}
+
+static void decode_and_check(uint64_t type, bool swap)
+{
+	struct perf_event_attr attr = attr_of(type);
+	struct image im = {.swap = swap};
+	struct sample_layout layout;
+	struct sample s;
+	uint64_t time = 0;
+
+	put_sample(&im, &attr);
+	struct error *err = sample_decode(&attr, cursor_of(&im), &s);
+	assert_null(err);
+	check_sample(&s, type);
+	sample_layout_init(&layout, &attr, swap);
+	assert_true(sample_layout_decode(&layout, im.sb.str, im.sb.len, &s));
+	check_sample(&s, type);
+	bool has_time = sample_layout_time(&layout, im.sb.str, im.sb.len, true, &time);
+	assert_int_equal(has_time, !!(type & PERF_SAMPLE_TIME));
+	if (has_time)
+		assert_int_equal(time, 0xa003);
+	if (!swap) {
+		/* What the decoder read, the encoder writes again. */
+		_cleanup_strbuf_ struct strbuf again = STRBUF_INIT;
+		record_encode_sample(&again, &attr, &s);
+		assert_int_equal(again.len, im.sb.len);
+		assert_memory_equal(again.str, im.sb.str, again.len);
+	}
+	strbuf_deinit(&im.sb);
+}
+
+static void samples_of_every_single_bit_decode(void **state)
+{
+	for (int bit = 0; bit < 24; bit++) {
+		if (!(ALL_BITS >> bit & 1))
+			continue;
+		for (int swap = 0; swap < 2; swap++) {
+			decode_and_check(1ull << bit, swap);
+			decode_and_check(ALL_BITS & ~(1ull << bit), swap);
+		}
+	}
+}
+
+static void samples_of_random_bits_decode(void **state)
+{
+	uint64_t seed = 1;
+
+	for (int i = 0; i < 3000; i++) {
+		seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+		decode_and_check(seed >> 20 & ALL_BITS, i & 1);
+	}
+	decode_and_check(ALL_BITS, false);
+	decode_and_check(ALL_BITS, true);
+}
+
+static void no_cut_sample_is_decoded_or_read_past_its_end(void **state)
+{
+	struct perf_event_attr attr = attr_of(ALL_BITS);
+	uint8_t *pages =
+		mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct sample_layout layout;
+	struct image im = {0};
+
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	assert_int_equal(mprotect(pages + 4096, 4096, PROT_NONE), 0);
+	put_sample(&im, &attr);
+	sample_layout_init(&layout, &attr, false);
+	for (size_t n = 0; n < im.sb.len; n++) {
+		uint8_t *edge = pages + 4096 - n;
+		struct sample s = {.id = 99};
+
+		memcpy(edge, im.sb.str, n);
+		assert_false(sample_layout_decode(&layout, edge, n, &s) && n < im.sb.len);
+		s.id = 99;
+		struct error *err = sample_decode(&attr, cursor_make(edge, n, "edge"), &s);
+		assert_non_null(err);
+		assert_int_equal(err->code, EBADMSG);
+		assert_int_equal(s.id, 99); /* left untouched */
+		error_free(err);
+	}
+	munmap(pages, 8192);
+	strbuf_deinit(&im.sb);
+}
+
+/* Every length field of a sample, set to what leads outside. */
+static void lengths_that_lead_outside_are_refused(void **state)
+{
+	struct perf_event_attr attr = attr_of(ALL_BITS & ~PERF_SAMPLE_IDENTIFIER);
+	struct image im = {0};
+	struct sample s;
+
+	put_sample(&im, &attr);
+	for (size_t at = 8; at + 8 <= im.sb.len; at += 4) {
+		uint64_t saved;
+		memcpy(&saved, im.sb.str + at, 8);
+		const uint64_t wild[] = {UINT64_MAX, UINT64_MAX / 8, 1ull << 61, 1 << 20, 0xffff};
+		for (size_t i = 0; i < ARRAY_SIZE(wild); i++) {
+			memcpy(im.sb.str + at, &wild[i], 8);
+			error_free(sample_decode(&attr, cursor_of(&im), &s));
+		}
+		memcpy(im.sb.str + at, &saved, 8);
+	}
+	assert_null(sample_decode(&attr, cursor_of(&im), &s));
+	check_sample(&s, attr.sample_type);
+	strbuf_deinit(&im.sb);
+}
+
+static void ids_stand_where_the_attr_says(void **state)
+{
+	struct perf_event_attr attr = attr_of(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+					      PERF_SAMPLE_ID | PERF_SAMPLE_CPU);
+
+	assert_int_equal(sample_id_pos(&attr), 3);
+	assert_int_equal(sample_id_pos_back(&attr), 2);
+	assert_int_equal(sample_id_size(&attr), 32);
+	attr.sample_type |= PERF_SAMPLE_IDENTIFIER;
+	assert_int_equal(sample_id_pos(&attr), 0);
+	assert_int_equal(sample_id_pos_back(&attr), 1);
+	attr.sample_type = PERF_SAMPLE_IP;
+	assert_int_equal(sample_id_pos(&attr), -1);
+	assert_int_equal(sample_id_pos_back(&attr), -1);
+	attr.sample_id_all = 0;
+	assert_int_equal(sample_id_size(&attr), 0);
+}
+
+static const struct sample some_id = {
+	.pid = 7, .tid = 8, .time = 1234, .id = 55, .stream_id = 56, .cpu = 2};
+
+static struct perf_event_attr id_attr(void)
+{
+	return attr_of(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
+		       PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER);
+}
+
+/* The record is whole, padded, and ends with some_id; the cursor spans its own fields. */
+static struct cursor check_tail(const struct strbuf *sb, uint32_t type)
+{
+	struct perf_event_attr attr = id_attr();
+	struct cursor c = cursor_make(sb->str, sb->len, "test");
+	struct perf_event_header h;
+	struct sample s;
+
+	assert_true(record_header_peek(&c, &h));
+	assert_int_equal(h.type, type);
+	assert_int_equal(h.size, sb->len);
+	assert_int_equal(h.size % 8, 0);
+	assert_null(sample_id_decode(&attr, c, &s));
+	assert_int_equal(s.pid, 7);
+	assert_int_equal(s.tid, 8);
+	assert_int_equal(s.time, 1234);
+	assert_int_equal(s.id, 55);
+	assert_int_equal(s.stream_id, 56);
+	assert_int_equal(s.cpu, 2);
+	c.size -= sample_id_size(&attr);
+	return c;
+}
+
+static void kernel_records_come_back_as_encoded(void **state)
+{
+	struct perf_event_attr attr = id_attr();
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	const uint8_t build_id[20] = "0123456789abcdefghi";
+	struct record_mmap m = {.pid = 1,
+				.tid = 2,
+				.addr = 0x400000,
+				.len = 0x1000,
+				.pgoff = 0x2000,
+				.maj = 8,
+				.min = 1,
+				.ino = 77,
+				.prot = 5,
+				.flags = 2,
+				.filename = "/bin/true"},
+			   mm;
+	struct record_comm comm = {.pid = 1, .tid = 2, .comm = "a name", .exec = true}, cc;
+	struct record_task task = {.pid = 3, .ppid = 1, .tid = 4, .ptid = 2, .time = 99}, tt;
+	struct record_lost lost = {.id = 55, .lost = 1000}, ll;
+	struct record_ksymbol ks = {.addr = 0xffffffffc0000000,
+				    .len = 64,
+				    .type = PERF_RECORD_KSYMBOL_TYPE_BPF,
+				    .name = "bpf_prog_6deef7357e7b4530_x"},
+			      kk;
+	struct record_bpf_event be = {.type = PERF_BPF_EVENT_PROG_LOAD,
+				      .id = 12,
+				      .tag = (const uint8_t *)"tagtagta"},
+				bb;
+
+	record_encode_mmap2(&sb, &attr, PERF_RECORD_MISC_USER, &m, &some_id);
+	assert_null(record_mmap_decode(check_tail(&sb, PERF_RECORD_MMAP2), &mm));
+	assert_string_equal(mm.filename, m.filename);
+	mm.filename = m.filename;
+	assert_memory_equal(&mm, &m, sizeof(m));
+
+	strbuf_reset(&sb);
+	m.build_id = build_id;
+	m.build_id_size = 16;
+	record_encode_mmap2(&sb, &attr, PERF_RECORD_MISC_USER, &m, &some_id);
+	assert_null(record_mmap_decode(check_tail(&sb, PERF_RECORD_MMAP2), &mm));
+	assert_int_equal(mm.build_id_size, 16);
+	assert_memory_equal(mm.build_id, build_id, 16);
+	assert_int_equal(mm.ino, 0);
+	assert_int_equal(mm.prot, 5);
+
+	strbuf_reset(&sb);
+	record_encode_mmap(&sb, &attr, PERF_RECORD_MISC_KERNEL, &m, &some_id);
+	assert_null(record_mmap_decode(check_tail(&sb, PERF_RECORD_MMAP), &mm));
+	assert_int_equal(mm.len, 0x1000);
+	assert_int_equal(mm.prot, 4);
+
+	strbuf_reset(&sb);
+	record_encode_comm(&sb, &attr, 0, &comm, &some_id);
+	assert_null(record_comm_decode(check_tail(&sb, PERF_RECORD_COMM), &cc));
+	assert_string_equal(cc.comm, "a name");
+	assert_true(cc.exec);
+
+	strbuf_reset(&sb);
+	record_encode_fork(&sb, &attr, 0, &task, &some_id);
+	assert_null(record_task_decode(check_tail(&sb, PERF_RECORD_FORK), &tt));
+	assert_memory_equal(&tt, &task, sizeof(task));
+	strbuf_reset(&sb);
+	record_encode_exit(&sb, &attr, 0, &task, &some_id);
+	assert_null(record_task_decode(check_tail(&sb, PERF_RECORD_EXIT), &tt));
+
+	strbuf_reset(&sb);
+	record_encode_lost(&sb, &attr, &lost, &some_id);
+	assert_null(record_lost_decode(check_tail(&sb, PERF_RECORD_LOST), &ll));
+	assert_memory_equal(&ll, &lost, sizeof(lost));
+	strbuf_reset(&sb);
+	record_encode_lost_samples(&sb, &attr, 17, &some_id);
+	assert_null(record_lost_decode(check_tail(&sb, PERF_RECORD_LOST_SAMPLES), &ll));
+	assert_int_equal(ll.lost, 17);
+
+	strbuf_reset(&sb);
+	record_encode_ksymbol(&sb, &attr, 0, &ks, &some_id);
+	assert_null(record_ksymbol_decode(check_tail(&sb, PERF_RECORD_KSYMBOL), &kk));
+	assert_string_equal(kk.name, ks.name);
+	assert_int_equal(kk.addr, ks.addr);
+	assert_int_equal(kk.len, 64);
+
+	strbuf_reset(&sb);
+	record_encode_bpf_event(&sb, &attr, 0, &be, &some_id);
+	assert_null(record_bpf_event_decode(check_tail(&sb, PERF_RECORD_BPF_EVENT), &bb));
+	assert_int_equal(bb.id, 12);
+	assert_memory_equal(bb.tag, "tagtagta", 8);
+}
+
+static void cut_records_give_an_error_with_the_place(void **state)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	struct record_comm comm = {.pid = 1, .tid = 2, .comm = "a name"}, out = {.pid = 42};
+
+	record_encode_comm(&sb, NULL, 0, &comm, NULL);
+	for (size_t n = 0; n < sb.len - 1; n++) { /* the name's NUL is the last but one */
+		struct error *err = record_comm_decode(cursor_make(sb.str, n, "x.data"), &out);
+		assert_non_null(err);
+		assert_non_null(strstr(err->where, "x.data: offset 0x"));
+		assert_int_equal(out.pid, 42);
+		error_free(err);
+	}
+}
+
+static void long_strings_are_cut_to_what_a_record_holds(void **state)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	_cleanup_free_ char *longest = malloc(100001);
+	struct perf_event_attr attr = id_attr();
+	struct record_ksymbol k;
+
+	memset(longest, 'x', 100000);
+	longest[100000] = 0;
+	record_encode_ksymbol(&sb, &attr, 0, &(struct record_ksymbol){.name = longest}, &some_id);
+	assert_null(record_ksymbol_decode(check_tail(&sb, PERF_RECORD_KSYMBOL), &k));
+	assert_true(strlen(k.name) > 65000);
+}
+
+static void ledger_lines_come_back_and_others_are_told_apart(void **state)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	struct record_ledger l = {LEDGER_BPF_OUTPUT_LOST, 3, 1ull << 40, "slow_writes"}, out;
+
+	record_encode_ledger(&sb, &l);
+	assert_true(record_ledger_decode(cursor_make(sb.str, sb.len, "t"), &out));
+	assert_int_equal(out.kind, LEDGER_BPF_OUTPUT_LOST);
+	assert_int_equal(out.id, 3);
+	assert_int_equal(out.count, 1ull << 40);
+	assert_string_equal(out.name, "slow_writes");
+	for (size_t n = 0; n < 40; n++)
+		assert_false(record_ledger_decode(cursor_make(sb.str, n, "t"), &out));
+	sb.str[8] ^= 1; /* the magic */
+	assert_false(record_ledger_decode(cursor_make(sb.str, sb.len, "t"), &out));
+}
+
+static void id_index_is_split_where_a_record_is_full(void **state)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	_cleanup_free_ struct record_id_index_entry *entries = calloc(5000, sizeof(*entries));
+	size_t seen = 0, records = 0;
+
+	for (size_t i = 0; i < 5000; i++)
+		entries[i].id = i;
+	record_encode_id_index(&sb, entries, 5000);
+	struct cursor c = cursor_make(sb.str, sb.len, "t");
+	while (!cursor_end(&c)) {
+		struct perf_event_header h;
+		struct cursor rec;
+		uint64_t nr = 0, id = 0;
+
+		assert_true(record_header_peek(&c, &h));
+		assert_int_equal(h.type, RECORD_ID_INDEX);
+		assert_true(cursor_take(&c, h.size, &rec));
+		assert_true(cursor_skip(&rec, 8) && cursor_u64(&rec, &nr));
+		assert_int_equal(nr * 32 + 16, h.size);
+		assert_true(cursor_u64(&rec, &id));
+		assert_int_equal(id, seen);
+		seen += nr;
+		records++;
+	}
+	assert_int_equal(seen, 5000);
+	assert_int_equal(records, 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples_of_every_single_bit_decode),
+		cmocka_unit_test(samples_of_random_bits_decode),
+		cmocka_unit_test(no_cut_sample_is_decoded_or_read_past_its_end),
+		cmocka_unit_test(lengths_that_lead_outside_are_refused),
+		cmocka_unit_test(ids_stand_where_the_attr_says),
+		cmocka_unit_test(kernel_records_come_back_as_encoded),
+		cmocka_unit_test(cut_records_give_an_error_with_the_place),
+		cmocka_unit_test(long_strings_are_cut_to_what_a_record_holds),
+		cmocka_unit_test(ledger_lines_come_back_and_others_are_told_apart),
+		cmocka_unit_test(id_index_is_split_where_a_record_is_full),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
