@@ -220,7 +220,8 @@ static struct error *add_arch(struct job *j)
 			continue;
 		TRY(add_arg(j, "-D__TARGET_ARCH_%s", arches[i].macro));
 		TRY(add_arg(j, "-idirafter"));
-		return add_arg(j, "/usr/include/%s", arches[i].triple);
+		TRY(add_arg(j, "/usr/include/%s", arches[i].triple));
+		return names_add(&j->dirs, j->argv.v[j->argv.n - 1]) ? NULL : error_nomem();
 	}
 	return NULL;
 }
@@ -258,6 +259,9 @@ static struct error *build_argv(struct job *j)
 	TRY(add_dir(j, j->headers));
 	TRY(vmlinux_path(&j->cache, j->opts->kernel_btf, &j->vmlinux));
 	TRY(add_dir(j, j->vmlinux));
+	/* clang's own, in its order; for is_shadowed() only. */
+	if (!names_add(&j->dirs, "/usr/local/include") || !names_add(&j->dirs, "/usr/include"))
+		return error_nomem();
 	return add_arch(j);
 }
 
@@ -295,17 +299,21 @@ static bool is_below(const char *path, const char *dir)
  */
 static bool is_shadowed(const struct job *j, const char *path)
 {
+	size_t in = j->dirs.n, longest = 0;
+
+	/* Where it lies: the innermost of the searched folders that hold it. */
 	for (size_t i = 0; i < j->dirs.n; i++) {
-		if (!is_below(path, j->dirs.v[i]))
+		size_t len = strlen(j->dirs.v[i]);
+		if (len <= longest || !is_below(path, j->dirs.v[i]))
 			continue;
-		for (size_t k = 0; k < i; k++) {
-			char other[PATH_MAX];
-			snprintf(other, sizeof(other), "%s%s", j->dirs.v[k],
-				 path + strlen(j->dirs.v[i]));
-			if (access(other, F_OK) == 0)
-				return true;
-		}
-		return false;
+		in = i;
+		longest = len;
+	}
+	for (size_t i = 0; in < j->dirs.n && i < in; i++) {
+		char other[PATH_MAX];
+		snprintf(other, sizeof(other), "%s%s", j->dirs.v[i], path + longest);
+		if (access(other, F_OK) == 0)
+			return true;
 	}
 	return false;
 }
