@@ -19,8 +19,8 @@ extern char **environ;
 static int cmd_help(int argc, char **argv);
 
 static const struct command commands[] = {
-	{"help", cmd_help, "Show the manual of a command"},
 	{"script", cmd_script, "Print a recording, line by line"},
+	{"help", cmd_help, "Show the manual of a command"},
 };
 
 static void print_usage(FILE *to)
@@ -108,9 +108,20 @@ static int cmd_help(int argc, char **argv)
 	return run_command(cmd, 2, (char *[]){argv[1], (char *)"--help", NULL});
 }
 
+/* At the exit, argp's own included: what could not be written is a failure. */
+static void flush_stdout(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return;
+	fprintf(stderr, "perf-bpf: error: the output cannot be written: %s\n", strerror(errno));
+	_exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
+
+	atexit(flush_stdout);
 
 	if (!*name) {
 		print_usage(stderr);

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# The program as others call it: by perf, and with what is no command.
+. "$(dirname "$0")/../tap.sh"
+
+test_perf_runs_it_as_a_command_of_its_own() {
+	command -v perf >/dev/null || skip "perf is not installed"
+	PATH=$(dirname "$PERF_BPF"):$PATH
+	expect_status 0 perf bpf --version
+	assert_equal "$(cat out)" "$("$PERF_BPF" --version)"
+	expect_status 0 perf bpf script --help
+	"$PERF_BPF" script --help >help
+	cmp out help
+	expect_status 2 perf bpf scirpt
+	assert_contains err "did you mean 'script'?"
+	expect_status 1 perf bpf script -i /no/such/file
+}
+
+test_output_that_nobody_reads_is_no_crash() {
+	status=0
+	"$PERF_BPF" --help | true
+	for command in script --help; do
+		{ "$PERF_BPF" $command --help || status=$?; } | head -n 1 >/dev/null
+		[ $status -lt 126 ] || fail "$command ended with $status"
+	done
+}
+
+test_a_full_disk_is_told() {
+	[ -c /dev/full ] || skip "there is no /dev/full"
+	for command in --help --version help; do
+		status=0
+		"$PERF_BPF" $command >/dev/full 2>err || status=$?
+		assert_equal $status 1
+		assert_contains err "No space left on device"
+	done
+}
+
+run_tests
