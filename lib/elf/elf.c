@@ -309,9 +309,9 @@ struct error *elf_symbol_at(const struct elf_file *file, const struct elf_sectio
 			    size_t index, struct elf_symbol *sym)
 {
 	struct cursor c = elf_section_cursor(file, symtab);
-	uint8_t info, other;
-	uint16_t section;
-	uint32_t name;
+	uint8_t info = 0, other = 0;
+	uint16_t section = 0;
+	uint32_t name = 0;
 
 	if (index >= elf_symbol_count(file, symtab))
 		return elf_section_error(file, symtab, symtab->size, "there is no symbol %zu",
@@ -326,7 +326,7 @@ struct error *elf_symbol_at(const struct elf_file *file, const struct elf_sectio
 		cursor_u64(&c, &sym->value);
 		cursor_u64(&c, &sym->size);
 	} else {
-		uint32_t value, size;
+		uint32_t value = 0, size = 0;
 
 		cursor_u32(&c, &name);
 		cursor_u32(&c, &value);

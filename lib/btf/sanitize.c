@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * BTF for the kernel at hand. A kind that it does not know becomes one that it
+ * knows and whose record takes the same bytes, so that nothing moves and every
+ * id keeps its meaning (kernel/bpf/btf.c, the *_check_meta() functions, say
+ * what is accepted):
+ *
+ *	VAR		INT of a byte		both have one word behind them
+ *	DATASEC		STRUCT			entries of three words
+ *	FUNC_PROTO	ENUM			entries of two words
+ *	FUNC		TYPEDEF			none
+ *	FLOAT		STRUCT of no members	none
+ *	DECL_TAG	INT of a byte		one word
+ *	TYPE_TAG	CONST			none
+ *	ENUM64		UNION			entries of three words
+ *
+ * Independent of the kernel's age, what is extern must become something that
+ * the kernel takes: it knows only variables and functions that are there.
+ */
+#include "lib/btf/sanitize.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/strbuf.h"
+#include "lib/btf/internal.h"
+
+#define INFO(kind, vlen) ((uint32_t)(kind) << 24 | (vlen))
+
+/* VAR's and FUNC's linkage of what is defined elsewhere. */
+#define LINKAGE_GLOBAL 1
+#define LINKAGE_EXTERN 2
+
+static bool is_extern_section(const char *name)
+{
+	return !strcmp(name, ".kconfig") || !strcmp(name, ".ksyms");
+}
+
+/* Whether the type must change for a kernel with these features. */
+static bool must_change(const struct btf *btf, const struct btf_type *t, uint32_t features)
+{
+	const char *name = btf_name(btf, t);
+
+	switch (btf_kind(t)) {
+	case BTF_KIND_VAR:
+		return !(features & BTF_FEAT_DATASEC) || btf_var(t)->linkage == LINKAGE_EXTERN;
+	case BTF_KIND_DATASEC:
+		return !(features & BTF_FEAT_DATASEC) || is_extern_section(name) || !t->size ||
+		       (!(features & BTF_FEAT_QMARK_DATASEC) && strchr(name, '?'));
+	case BTF_KIND_FUNC_PROTO:
+		return !(features & BTF_FEAT_FUNC);
+	case BTF_KIND_FUNC:
+		return !(features & BTF_FEAT_FUNC) || btf_vlen(t) == LINKAGE_EXTERN ||
+		       (!(features & BTF_FEAT_FUNC_GLOBAL) && btf_vlen(t));
+	case BTF_KIND_FLOAT:
+		return !(features & BTF_FEAT_FLOAT);
+	case BTF_KIND_DECL_TAG:
+		return !(features & BTF_FEAT_DECL_TAG);
+	case BTF_KIND_TYPE_TAG:
+		return !(features & BTF_FEAT_TYPE_TAG);
+	case BTF_KIND_ENUM64:
+		return !(features & BTF_FEAT_ENUM64);
+	case BTF_KIND_ENUM:
+		return !(features & BTF_FEAT_ENUM64) && btf_kflag(t);
+	default:
+		return false;
+	}
+}
+
+static void make_byte(struct btf_type *t)
+{
+	t->info = INFO(BTF_KIND_INT, 0);
+	t->size = 1;
+	*(uint32_t *)(t + 1) = 8; /* bits */
+}
+
+/* A name that a struct may have; '.' and '?' are none of C's. */
+static int c_name(struct btf *btf, const char *name)
+{
+	_cleanup_free_ char *copy = strdup(name);
+
+	if (!copy)
+		return -ENOMEM;
+	for (char *p = copy; *p; p++)
+		if (*p == '.' || *p == '?')
+			*p = '_';
+	return btf__add_str(btf, copy);
+}
+
+static struct error *change_datasec(struct btf *btf, uint32_t id, uint32_t features)
+{
+	const struct btf_type *old = btf_type_at(btf, id);
+	const bool drop = is_extern_section(btf_name(btf, old)) || !old->size;
+	const bool is_known = features & BTF_FEAT_DATASEC;
+	const int name = c_name(btf, btf_name(btf, old));
+
+	if (name < 0)
+		return error_nomem();
+	struct btf_type *t = btf_type_writable(btf, id);
+	const uint16_t vlen = btf_vlen(t);
+	t->name_off = (uint32_t)name;
+	if (is_known && !drop)
+		return NULL;
+
+	/* Members of a union have no offsets that must rise. */
+	struct btf_var_secinfo *vars = btf_var_secinfos(t);
+	const uint32_t size = t->size;
+	t->info = INFO(drop ? BTF_KIND_UNION : BTF_KIND_STRUCT, vlen);
+	if (drop)
+		t->size = 8;
+	for (uint16_t i = 0; i < vlen; i++) {
+		const struct btf_var_secinfo var = vars[i];
+		const struct btf_type *v = btf__type_by_id(btf, var.type);
+		struct btf_member *m = &btf_members(t)[i];
+
+		m->name_off = drop || !v ? 0 : v->name_off;
+		m->type = var.type;
+		m->offset = drop ? 0 : var.offset * 8;
+		if (!drop && var.offset >= size)
+			m->offset = 0;
+	}
+	return NULL;
+}
+
+/* The kernel wants parameters of functions to have names. */
+static struct error *name_params(struct btf *btf, uint32_t proto)
+{
+	const int name = btf__add_str(btf, "arg");
+	const struct btf_type *t = btf__type_by_id(btf, proto);
+
+	if (name < 0)
+		return error_nomem();
+	if (!t || !btf_is_func_proto(t) || proto < btf->start_id)
+		return NULL;
+	struct btf_param *params = btf_params(btf_type_writable(btf, proto));
+	for (uint16_t i = 0; i < btf_vlen(t); i++)
+		if (!params[i].name_off && params[i].type)
+			params[i].name_off = (uint32_t)name;
+	return NULL;
+}
+
+static struct error *change_func(struct btf *btf, uint32_t id, uint32_t features)
+{
+	struct btf_type *t = btf_type_writable(btf, id);
+
+	if (!(features & BTF_FEAT_FUNC)) {
+		t->info = INFO(BTF_KIND_TYPEDEF, 0);
+		return NULL;
+	}
+	const bool is_extern = btf_vlen(t) == LINKAGE_EXTERN;
+	t->info = INFO(BTF_KIND_FUNC, features & BTF_FEAT_FUNC_GLOBAL ? LINKAGE_GLOBAL : 0);
+	return is_extern ? name_params(btf, t->type) : NULL;
+}
+
+/* *placeholder is a type of 8 bytes for members that only keep a place; 0: none yet. */
+static struct error *change_enum64(struct btf *btf, uint32_t id, int *placeholder)
+{
+	if (!*placeholder)
+		*placeholder = btf__add_int(btf, "enum64_value", 8, 0);
+	if (*placeholder < 0)
+		return error_nomem();
+	struct btf_type *t = btf_type_writable(btf, id);
+	const uint16_t vlen = btf_vlen(t);
+
+	t->info = INFO(BTF_KIND_UNION, vlen);
+	t->size = 8;
+	for (uint16_t i = 0; i < vlen; i++) {
+		btf_members(t)[i].type = (uint32_t)*placeholder;
+		btf_members(t)[i].offset = 0;
+	}
+	return NULL;
+}
+
+static struct error *change(struct btf *btf, uint32_t id, uint32_t features, int *placeholder)
+{
+	struct btf_type *t = btf_type_writable(btf, id);
+
+	switch (btf_kind(t)) {
+	case BTF_KIND_VAR:
+		/* An extern one may be of no size, which a variable here may not. */
+		make_byte(t);
+		return NULL;
+	case BTF_KIND_DATASEC:
+		return change_datasec(btf, id, features);
+	case BTF_KIND_FUNC_PROTO: {
+		/* Parameters are pairs of name and type, as an enumeration's of name and value. */
+		t->info = INFO(BTF_KIND_ENUM, btf_vlen(t));
+		t->size = sizeof(uint32_t);
+		return NULL;
+	}
+	case BTF_KIND_FUNC:
+		return change_func(btf, id, features);
+	case BTF_KIND_FLOAT:
+		t->info = INFO(BTF_KIND_STRUCT, 0);
+		return NULL;
+	case BTF_KIND_DECL_TAG:
+		make_byte(t);
+		return NULL;
+	case BTF_KIND_TYPE_TAG:
+		t->name_off = 0;
+		t->info = INFO(BTF_KIND_CONST, 0);
+		return NULL;
+	case BTF_KIND_ENUM64:
+		return change_enum64(btf, id, placeholder);
+	case BTF_KIND_ENUM:
+		t->info = INFO(BTF_KIND_ENUM, btf_vlen(t));
+		return NULL;
+	default:
+		return NULL;
+	}
+}
+
+struct error *btf_sanitize(const struct btf *obj, uint32_t features, struct btf **out)
+{
+	_cleanup_(btf__freep) struct btf *copy = NULL;
+	int placeholder = 0;
+
+	*out = NULL;
+	for (uint32_t id = btf_start_id(obj); id < btf__type_cnt(obj); id++) {
+		if (!must_change(obj, btf_type_at(obj, id), features))
+			continue;
+		if (!copy) {
+			uint32_t size;
+			const void *raw = btf__raw_data(obj, &size);
+
+			copy = raw ? btf__new_split(raw, size, (struct btf *)obj->base) : NULL;
+			if (!copy)
+				return error_nomem();
+			TRY(btf_make_writable(copy));
+		}
+		TRY(change(copy, id, features, &placeholder));
+	}
+	if (copy)
+		btf_forget_derived(copy);
+	*out = steal_ptr(copy);
+	return NULL;
+}
+
+static int var_order(const void *a_, const void *b_)
+{
+	const struct btf_var_secinfo *a = a_, *b = b_;
+
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static struct error *fix_datasec(struct btf *btf, uint32_t id, const struct btf_layout *layout)
+{
+	const char *section = btf_name(btf, btf_type_at(btf, id));
+	uint32_t size;
+
+	if (is_extern_section(section) || btf_type_at(btf, id)->size ||
+	    !layout->section_size(layout->ctx, section, &size))
+		return NULL;
+	TRY(btf_make_writable(btf));
+	struct btf_type *t = btf_type_writable(btf, id);
+	struct btf_var_secinfo *vars = btf_var_secinfos(t);
+
+	section = btf_name(btf, t);
+	t->size = size;
+	for (uint16_t i = 0; i < btf_vlen(t); i++) {
+		const struct btf_type *var = btf__type_by_id(btf, vars[i].type);
+		uint32_t offset;
+
+		if (var && btf_is_var(var) &&
+		    layout->symbol_offset(layout->ctx, section, btf_name(btf, var), &offset))
+			vars[i].offset = offset;
+	}
+	qsort(vars, btf_vlen(t), sizeof(*vars), var_order);
+	return NULL;
+}
+
+struct error *btf_fix_datasecs(struct btf *btf, const struct btf_layout *layout)
+{
+	for (uint32_t id = btf_start_id(btf); id < btf__type_cnt(btf); id++)
+		if (btf_kind(btf_type_at(btf, id)) == BTF_KIND_DATASEC)
+			TRY(fix_datasec(btf, id, layout));
+	return NULL;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Programs that attach to something the kernel describes by BTF (fentry,
+ * fexit, tp_btf, lsm, iter) name it at load, by type id. The name is looked up
+ * with the prefix and kind that the attach type has, in the kernel's BTF, then
+ * in its modules'.
+ */
+#include "lib/object/internal.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/names.h"
+#include "lib/object/btf_load.h"
+#include "lib/sys/uapi.h"
+
+/* How an attach type's targets are called in the kernel's BTF. */
+static void target_shape(enum bpf_attach_type type, const char **prefix, uint32_t *kind)
+{
+	*prefix = "";
+	*kind = BTF_KIND_FUNC;
+	switch ((int)type) {
+	case BPF_TRACE_RAW_TP:
+		*prefix = "btf_trace_";
+		*kind = BTF_KIND_TYPEDEF;
+		break;
+	case BPF_LSM_MAC:
+	case BPF_LSM_CGROUP:
+		*prefix = "bpf_lsm_";
+		break;
+	case BPF_TRACE_ITER:
+		*prefix = "bpf_iter_";
+		break;
+	default:
+		break;
+	}
+}
+
+static int find_in(const struct btf *btf, const char *name, enum bpf_attach_type type)
+{
+	const char *prefix;
+	uint32_t kind;
+	char full[256];
+
+	target_shape(type, &prefix, &kind);
+	if (snprintf(full, sizeof(full), "%s%s", prefix, name) >= (int)sizeof(full))
+		return -ENAMETOOLONG;
+	return btf__find_by_name_kind(btf, full, kind);
+}
+
+int libbpf_find_vmlinux_btf_id(const char *name, enum bpf_attach_type attach_type)
+{
+	_cleanup_(btf__freep) struct btf *btf = NULL;
+	struct error *err =
+		name ? btf_load_vmlinux(NULL, &btf) : error_new(EINVAL, "no name to look up");
+
+	if (err)
+		return edge_int(err);
+	const int id = find_in(btf, name, attach_type);
+	return id < 0 ? edge_errno(-id) : id;
+}
+
+/* The BTF of a loaded program, which freplace and fentry of programs attach to. */
+static struct error *find_in_program(struct bpf_program *prog, const char *name)
+{
+	struct bpf_prog_info info = {0};
+	__u32 len = sizeof(info);
+
+	if (bpf_prog_get_info_by_fd(prog->attach_prog_fd, &info, &len))
+		return error_errno(errno, "cannot ask for the program to attach to");
+	if (!info.btf_id)
+		return error_new(EINVAL, "the program to attach to has no BTF");
+	_cleanup_(btf__freep) struct btf *btf = btf__load_from_kernel_by_id(info.btf_id);
+	if (!btf)
+		return error_errno(errno, "cannot read the BTF of the program to attach to");
+	const int id = btf__find_by_name_kind(btf, name, BTF_KIND_FUNC);
+	if (id < 0)
+		return error_new(ENOENT, "the program to attach to has no function '%s'", name);
+	prog->attach_btf_id = (uint32_t)id;
+	return NULL;
+}
+
+/* Walks the modules' BTF; leaves attach_btf_id 0 when none has it. */
+static void find_in_modules(struct bpf_program *prog, const struct btf *vmlinux, const char *module,
+			    const char *name)
+{
+	__u32 id = 0;
+
+	while (!prog->attach_btf_id && !bpf_btf_get_next_id(id, &id)) {
+		_cleanup_close_ int fd = bpf_btf_get_fd_by_id(id);
+		char btf_name[64] = "";
+		struct bpf_btf_info info = {
+			.name = (uintptr_t)btf_name,
+			.name_len = sizeof(btf_name),
+		};
+		__u32 len = sizeof(info);
+
+		if (fd < 0 || bpf_btf_get_info_by_fd(fd, &info, &len) || !info.kernel_btf ||
+		    !strcmp(btf_name, "vmlinux") || (module[0] && strcmp(btf_name, module)))
+			continue;
+		_cleanup_(btf__freep) struct btf *btf =
+			btf__load_from_kernel_by_id_split(id, (struct btf *)vmlinux);
+		const int found = btf ? find_in(btf, name, prog->attach_type) : -1;
+		if (found > 0) {
+			prog->attach_btf_id = (uint32_t)found;
+			prog->attach_btf_obj_fd = steal_fd(&fd);
+		}
+	}
+}
+
+/* Names of the same kind near to one that is not there. */
+static struct error *no_such_target(const struct bpf_program *prog, const struct btf *btf,
+				    const char *name)
+{
+	struct strbuf _cleanup_strbuf_ text = STRBUF_INIT;
+	struct nearest near = nearest_make(name);
+	const char *prefix;
+	uint32_t kind;
+
+	target_shape(prog->attach_type, &prefix, &kind);
+	const size_t skip = strlen(prefix);
+	for (uint32_t id = 1; id < btf__type_cnt(btf); id++) {
+		const struct btf_type *t = btf__type_by_id(btf, id);
+		const char *candidate = btf_kind(t) == kind ? btf_name(btf, t) : "";
+
+		if (candidate[0] && !strncmp(candidate, prefix, skip))
+			nearest_offer(&near, candidate + skip);
+	}
+	struct error *err =
+		error_new(ENOENT, "the kernel has no %s '%s' to attach to",
+			  prog->attach_type == BPF_TRACE_RAW_TP ? "raw tracepoint" : "function",
+			  name);
+	return nearest_text(&near, &text)
+		       ? error_hint(err, "did you mean %s?", strbuf_str(&text))
+		       : error_hint(err, "an inlined or static function may have "
+					 "no BTF of its own; see "
+					 "/sys/kernel/btf/vmlinux");
+}
+
+struct error *program_find_target(struct bpf_program *prog)
+{
+	const char *name = prog->attach_target ? prog->attach_target : prog->section.target;
+	const struct btf *vmlinux;
+
+	if (prog->attach_btf_id || (!prog->section.needs_btf_id && !prog->attach_target))
+		return NULL;
+	if (!name[0])
+		return error_hint(error_new(EINVAL, "section '%s' does not say what to attach to",
+					    prog->section_name),
+				  "write SEC(\"%s/NAME\"), or call "
+				  "bpf_program__set_attach_target()",
+				  prog->section.kind_name);
+	if (prog->attach_prog_fd)
+		return find_in_program(prog, name);
+	if (prog->type == BPF_PROG_TYPE_EXT)
+		return error_hint(error_new(EINVAL, "it replaces a function of another program, "
+						    "which was not named"),
+				  "call bpf_program__set_attach_target() with that program");
+
+	/* "module:name" names the module too. */
+	char module[64] = "";
+	const char *colon = strchr(name, ':');
+	if (colon && (size_t)(colon - name) < sizeof(module)) {
+		memcpy(module, name, (size_t)(colon - name));
+		name = colon + 1;
+	}
+	TRY(object_vmlinux(prog->obj, &vmlinux));
+	if (!module[0] || !strcmp(module, "vmlinux")) {
+		const int id = find_in(vmlinux, name, prog->attach_type);
+
+		if (id > 0) {
+			prog->attach_btf_id = (uint32_t)id;
+			return NULL;
+		}
+	}
+	find_in_modules(prog, vmlinux, module, name);
+	return prog->attach_btf_id ? NULL : no_such_target(prog, vmlinux, name);
+}
+
+int bpf_program__set_attach_target(struct bpf_program *prog, int attach_prog_fd,
+				   const char *attach_func_name)
+{
+	if (!prog || attach_prog_fd < 0)
+		return edge_errno(EINVAL);
+	if (prog->fd >= 0)
+		return edge_errno(EINVAL);
+	if (!attach_func_name)
+		attach_func_name = prog->section.target;
+	if (!attach_func_name[0] && !attach_prog_fd)
+		return edge_errno(EINVAL);
+	char *copy = strdup(attach_func_name);
+	if (!copy)
+		return edge_errno(ENOMEM);
+	free(prog->attach_target);
+	prog->attach_target = copy;
+	prog->attach_prog_fd = attach_prog_fd;
+	prog->attach_btf_id = 0;
+	if (prog->attach_btf_obj_fd > 0)
+		close(prog->attach_btf_obj_fd);
+	prog->attach_btf_obj_fd = 0;
+	return 0;
+}

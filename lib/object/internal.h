@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An object in memory. Arrays of functions, programs and maps are filled at
+ * open and do not move afterwards, so pointers into them last as long as the
+ * object. Names and section bytes point into the ELF file.
+ */
+#ifndef PB_OBJECT_INTERNAL_H
+#define PB_OBJECT_INTERNAL_H
+
+#include <bpf/btf.h>
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/edge.h"
+#include "lib/base/hash.h"
+#include "lib/base/strbuf.h"
+#include "lib/base/vec.h"
+#include "lib/btf/ext.h"
+#include "lib/core/core.h"
+#include "lib/elf/elf.h"
+#include "lib/object/object.h"
+#include "lib/sys/bpf.h"
+
+/* The relocations of BPF objects: Documentation/bpf/llvm_reloc.rst. */
+#define R_BPF_64_64    1 /* ld_imm64 */
+#define R_BPF_64_ABS64 2
+#define R_BPF_64_ABS32 3
+#define R_BPF_64_32    10 /* call */
+
+/* The verifier itself takes no longer programs (BPF_COMPLEXITY_LIMIT_INSNS). */
+#define PROGRAM_INSNS_MAX 1000000
+/* All programs of an object together, subprograms counted for each. */
+#define OBJECT_INSNS_MAX 16000000
+
+enum relo_kind {
+	RELO_MAP,     /* ld_imm64 of a map */
+	RELO_DATA,    /* ld_imm64 of a variable in a data section's map */
+	RELO_CALL,    /* call of a function */
+	RELO_FUNC,    /* ld_imm64 of a function's address, for callbacks */
+	RELO_KCONFIG, /* ld_imm64 of a variable in the .kconfig map */
+	RELO_ZERO,    /* ld_imm64 of a weak symbol that is not there */
+	RELO_NO_CALL, /* call of a weak kernel function that is not there */
+};
+
+struct relo {
+	uint32_t insn; /* number of the instruction within its section */
+	enum relo_kind kind;
+	uint32_t index;	  /* of the map, or of the function */
+	int32_t addend;	  /* RELO_DATA: offset in the section */
+	const char *name; /* the symbol, for messages */
+};
+
+/* A section with code. */
+struct code_section {
+	const struct elf_section *sec;
+	const struct bpf_insn *insns; /* aligned */
+	void *copy;		      /* what insns points to when the file's bytes are unaligned */
+	size_t n;
+	VEC(struct relo) relos; /* ascending by insn */
+	size_t first_function;	/* of obj->functions, which are sorted by section and place */
+	size_t n_functions;
+	bool is_text; /* its functions are subprograms */
+	const struct btf_ext_section *func_info, *line_info, *core_relos;
+};
+
+struct function {
+	const char *name;
+	uint32_t code;	/* index of its code section */
+	uint32_t start; /* its first instruction in the section */
+	uint32_t n;
+	bool is_global;
+	bool is_weak;
+};
+
+/* A function's place in a prepared program. */
+struct placed {
+	uint32_t function;
+	uint32_t at; /* its first instruction in the program */
+};
+
+struct bpf_program {
+	struct bpf_object *obj;
+	const struct function *fn;
+	const char *section_name;
+	struct section_info section;
+
+	enum bpf_prog_type type;
+	enum bpf_attach_type attach_type;
+	uint32_t flags;
+	uint32_t ifindex;
+	bool autoload;
+	bool autoattach;
+
+	/* Until prepare the file's; then, where anything was to be done, owned. */
+	const struct bpf_insn *insns;
+	size_t n_insns;
+	struct bpf_insn *owned_insns;
+	VEC(struct placed) placed; /* ascending by place; the program itself is the first */
+
+	struct bpf_func_info *func_info;
+	uint32_t n_func_info;
+	struct bpf_line_info *line_info;
+	uint32_t n_line_info;
+
+	char *attach_target;   /* set by the user; NULL: what the section says */
+	int attach_prog_fd;    /* 0: the kernel */
+	int attach_btf_obj_fd; /* of a module; 0: vmlinux */
+	uint32_t attach_btf_id;
+
+	uint32_t log_level;
+	char *log_buf; /* the user's */
+	size_t log_size;
+
+	int fd;
+};
+
+enum map_origin {
+	MAP_LEGACY, /* struct bpf_map_def SEC("maps") */
+	MAP_BTF,    /* .maps */
+	MAP_DATA,   /* .data, .bss and named ones */
+	MAP_RODATA,
+	MAP_KCONFIG,
+	MAP_INNER, /* the shape of a map's inner maps */
+};
+
+struct bpf_map {
+	struct bpf_object *obj;
+	const char *name;	 /* what the user calls it */
+	const char *kernel_name; /* what the kernel is told, at most 15 bytes of it */
+	char *owned_name;
+	enum map_origin origin;
+	uint32_t section; /* ELF section; 0: none */
+	uint64_t offset;  /* of the definition in it */
+
+	uint32_t type;
+	uint32_t key_size;
+	uint32_t value_size;
+	uint32_t max_entries;
+	uint32_t flags;
+	uint32_t numa_node;
+	uint32_t ifindex;
+	uint64_t extra;
+	uint32_t btf_key_type_id;
+	uint32_t btf_value_type_id;
+
+	const void *file_data; /* data maps: the section's bytes; NULL: zeros */
+	void *mapped;	       /* the initial value once it was asked for; later the map itself */
+	size_t mapped_size;
+
+	struct bpf_map *inner; /* owned */
+	int inner_fd;	       /* set by the user, owned; -1: none */
+	char *pin_path;
+	bool pinned;
+	bool autocreate;
+	bool reused;
+	int fd;
+};
+
+struct bpf_object {
+	char *name;
+	char *path; /* for messages */
+	const struct log *log;
+	struct elf_file *elf;
+	const struct elf_section *symtab;
+	VEC(struct elf_symbol) symbols;
+
+	char license[64];
+	uint32_t kversion;
+	const struct elf_section *config;
+	const struct elf_section *maps_section;
+	const struct elf_section *btf_maps_section;
+
+	struct btf *btf; /* NULL: none */
+	struct btf_ext *btf_ext;
+	int btf_fd;
+
+	VEC(struct code_section) codes;
+	uint32_t *code_of_section; /* by ELF section: 1 + index of codes; 0: no code */
+	VEC(struct function) functions;
+	VEC(struct bpf_program) programs;
+	VEC(struct bpf_map) maps;
+	uint32_t *map_of_section;   /* by ELF section: 1 + index of the data map; 0: none */
+	struct u64map map_by_place; /* place_key() to 1 + index of the map */
+	uint32_t kconfig_map;	    /* 1 + index; 0: none */
+	struct strmap externs;	    /* name to struct extern_var */
+	struct extern_var *extern_vars;
+
+	bool relaxed_maps;
+	char *pin_root;
+	char *btf_custom_path;
+	char *kernel_log_buf;
+	size_t kernel_log_size;
+	uint32_t kernel_log_level;
+
+	struct btf *vmlinux; /* loaded when first needed */
+	struct btf *custom_btf;
+	struct core *core;
+
+	enum {
+		OBJECT_OPEN,
+		OBJECT_PREPARED,
+		OBJECT_LOADED,
+		OBJECT_FAILED,
+	} state;
+};
+
+/* An extern variable or function that the object's BTF declares. */
+struct extern_var {
+	bool is_kconfig; /* else a kernel symbol */
+	bool is_known;	 /* kconfig: it has a value */
+	uint32_t offset; /* kconfig: in the .kconfig map */
+	uint32_t size;
+};
+
+static inline uint64_t place_key(uint32_t section, uint64_t offset)
+{
+	return (uint64_t)section << 40 ^ offset;
+}
+
+/* "filter.o: MESSAGE" */
+struct error *object_error_at(const struct bpf_object *obj, struct error *err);
+
+/*
+ * open.c: an empty map at the end of obj->maps, defined at a place (section 0:
+ * nowhere); name is borrowed. NULL: no memory. Valid until the next one.
+ */
+struct bpf_map *object_add_map(struct bpf_object *obj, enum map_origin origin, const char *name,
+			       uint32_t section, uint64_t offset);
+/* The map defined at a place: its index; -1: none. */
+long object_map_at(const struct bpf_object *obj, uint32_t section, uint64_t offset);
+
+/* maps_legacy.c, maps_btf.c, data.c: find maps at open. */
+struct error *maps_legacy_find(struct bpf_object *obj);
+struct error *maps_btf_find(struct bpf_object *obj);
+struct error *data_maps_find(struct bpf_object *obj);
+
+/* externs.c */
+struct error *externs_find(struct bpf_object *obj);
+/* What an undefined symbol is; relo's kind, index and addend are filled in. */
+struct error *extern_relo(struct bpf_object *obj, const struct elf_symbol *sym, bool is_call,
+			  struct relo *relo);
+
+/* programs.c: functions and programs at open. */
+struct error *programs_find(struct bpf_object *obj);
+/* The function that starts at an instruction of a code section; -1: none. */
+long function_at(const struct bpf_object *obj, uint32_t code, uint32_t insn);
+
+/* relos.c: reads the relocations of all code sections, at open. */
+struct error *relos_read(struct bpf_object *obj);
+
+/* relocate.c: lays out each program with its subprograms, and patches it. */
+struct error *programs_prepare(struct bpf_object *obj);
+/* Map descriptors into the instructions, once the maps exist. */
+struct error *program_patch_maps(struct bpf_program *prog);
+
+/* core_apply.c: CO-RE for all functions of a laid out program. */
+struct error *program_apply_core(struct bpf_program *prog);
+
+/* line_info.c: func_info and line_info of a laid out program. */
+struct error *program_collect_info(struct bpf_program *prog);
+
+/* btf_load.c */
+struct error *object_btf_open(struct bpf_object *obj);
+struct error *object_btf_load(struct bpf_object *obj);
+/* The running kernel's BTF, loaded once; it is the object's. */
+struct error *object_vmlinux(struct bpf_object *obj, const struct btf **btf);
+
+/* attach_target.c: what a program that attaches by BTF attaches to. */
+struct error *program_find_target(struct bpf_program *prog);
+
+/* data.c: bytes that the map's value takes when it is mapped; its first value, once created. */
+size_t map_data_size(const struct bpf_map *map);
+struct error *data_map_fill(struct bpf_map *map);
+
+/* map_create.c */
+struct error *maps_create(struct bpf_object *obj);
+void map_deinit(struct bpf_map *map);
+
+/* accessors.c: KERNEL_VERSION(a, b, c) of the running kernel. */
+uint32_t host_kernel_version(void);
+
+/* load.c */
+struct error *program_load(struct bpf_program *prog);
+
+/* verifier_log.c: the kernel's refusal in words. */
+struct error *verifier_explain(const struct bpf_program *prog, int code, const char *log);
+
+#endif

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Creates the maps of an object, or takes pinned ones that fit. The error of a
+ * map names its type, because what usually fails is that the kernel lacks it.
+ */
+#include "lib/object/internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/sys/uapi.h"
+
+/* Types that take no BTF for their keys and values (map_check_btf of none of them). */
+static bool takes_no_btf(uint32_t type)
+{
+	switch (type) {
+	case BPF_MAP_TYPE_PERF_EVENT_ARRAY:
+	case BPF_MAP_TYPE_CGROUP_ARRAY:
+	case BPF_MAP_TYPE_STACK_TRACE:
+	case BPF_MAP_TYPE_ARRAY_OF_MAPS:
+	case BPF_MAP_TYPE_HASH_OF_MAPS:
+	case BPF_MAP_TYPE_DEVMAP:
+	case BPF_MAP_TYPE_DEVMAP_HASH:
+	case BPF_MAP_TYPE_CPUMAP:
+	case BPF_MAP_TYPE_XSKMAP:
+	case BPF_MAP_TYPE_SOCKMAP:
+	case BPF_MAP_TYPE_SOCKHASH:
+	case BPF_MAP_TYPE_QUEUE:
+	case BPF_MAP_TYPE_STACK:
+	case BPF_MAP_TYPE_ARENA:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_map_of_maps(uint32_t type)
+{
+	return type == BPF_MAP_TYPE_ARRAY_OF_MAPS || type == BPF_MAP_TYPE_HASH_OF_MAPS;
+}
+
+/* A ring buffer's size must be a power of two pages. */
+static uint32_t ring_size(uint32_t bytes)
+{
+	uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	while (size < bytes && size < UINT32_MAX / 2)
+		size *= 2;
+	return size < bytes ? bytes : (uint32_t)size;
+}
+
+static const char *type_name(uint32_t type)
+{
+	const char *name = libbpf_bpf_map_type_str(type);
+
+	return name ? name : "unknown";
+}
+
+/* Why the kernel may not want it, in the user's terms. */
+static struct error *explain(const struct bpf_map *map, int code)
+{
+	struct error *err = error_errno(
+		code, "map '%s' (type %s, key %u, value %u, %u entries): cannot create it",
+		map->name, type_name(map->type), map->key_size, map->value_size, map->max_entries);
+
+	if (code == EPERM)
+		return error_hint(err, "run as root, or with CAP_BPF and CAP_PERFMON");
+	if (code == E2BIG || code == ENOMEM)
+		return error_hint(err, "fewer or smaller entries need less memory");
+	if (code != EINVAL)
+		return err;
+	if (!libbpf_bpf_map_type_str(map->type))
+		return error_hint(err, "there is no map type %u", map->type);
+	if (!libbpf_probe_bpf_map_type(map->type, NULL)) {
+		err->code = EOPNOTSUPP;
+		return error_hint(err, "this kernel has no maps of type %s", type_name(map->type));
+	}
+	if (!map->max_entries && map->type != BPF_MAP_TYPE_SK_STORAGE)
+		return error_hint(err, "max_entries is 0");
+	return error_hint(err,
+			  "check key and value size, max_entries and flags (0x%x) against what "
+			  "a map of type %s takes",
+			  map->flags, type_name(map->type));
+}
+
+static int create_fd(const struct bpf_map *map, int inner_fd, bool with_btf)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = map->flags, .map_extra = map->extra,
+		    .numa_node = map->numa_node, .map_ifindex = map->ifindex);
+	uint32_t max_entries = map->max_entries;
+
+	if (map->type == BPF_MAP_TYPE_RINGBUF || map->type == BPF_MAP_TYPE_USER_RINGBUF)
+		max_entries = ring_size(max_entries);
+	if (with_btf) {
+		opts.btf_fd = (__u32)map->obj->btf_fd;
+		opts.btf_key_type_id = map->btf_key_type_id;
+		opts.btf_value_type_id = map->btf_value_type_id;
+	}
+	if (inner_fd >= 0)
+		opts.inner_map_fd = (__u32)inner_fd;
+	return bpf_map_create(map->type, map->kernel_name, map->key_size, map->value_size,
+			      max_entries, &opts);
+}
+
+static struct error *map_create(struct bpf_map *map)
+{
+	_cleanup_close_ int inner_fd = -1;
+
+	if (map->type == BPF_MAP_TYPE_PERF_EVENT_ARRAY && !map->max_entries) {
+		const int cpus = libbpf_num_possible_cpus();
+
+		if (cpus < 0)
+			return error_errno(-cpus, "map '%s': cannot count the CPUs", map->name);
+		map->max_entries = (uint32_t)cpus;
+	}
+	if (is_map_of_maps(map->type) && map->inner && map->inner_fd < 0) {
+		TRY(error_prefix(map_create(map->inner), "inner map"));
+		inner_fd = map->inner->fd;
+		map->inner->fd = -1;
+	}
+
+	const int inner = inner_fd >= 0 ? inner_fd : map->inner_fd;
+	const bool with_btf =
+		map->obj->btf_fd >= 0 && map->btf_value_type_id && !takes_no_btf(map->type);
+	int fd = create_fd(map, inner, with_btf);
+	/* Types that came later refuse BTF here or there: no map should fail for it. */
+	if (fd < 0 && with_btf && fd != -EPERM)
+		fd = create_fd(map, inner, false);
+	/* Mapping of arrays came in 5.5. */
+	if (fd == -EINVAL && map->origin != MAP_BTF && (map->flags & BPF_F_MMAPABLE) &&
+	    !sys_bpf_has(SYS_BPF_ARRAY_MMAP)) {
+		map->flags &= ~(uint32_t)BPF_F_MMAPABLE;
+		fd = create_fd(map, inner, false);
+	}
+	if (fd < 0)
+		return explain(map, -fd);
+	map->fd = fd;
+	if (map->origin == MAP_DATA || map->origin == MAP_RODATA || map->origin == MAP_KCONFIG)
+		return data_map_fill(map);
+	return NULL;
+}
+
+/* A map that is pinned already must be as this one would be. */
+static struct error *map_reuse_pinned(struct bpf_map *map, bool *found)
+{
+	_cleanup_close_ int fd = bpf_obj_get(map->pin_path);
+	struct bpf_map_info info = {0};
+	__u32 len = sizeof(info);
+
+	*found = false;
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+		return NULL;
+	if (fd < 0)
+		return error_errno(errno, "map '%s': cannot open '%s'", map->name, map->pin_path);
+	if (bpf_map_get_info_by_fd(fd, &info, &len))
+		return error_errno(errno, "map '%s': cannot ask what is pinned at '%s'", map->name,
+				   map->pin_path);
+	if (info.type != map->type || info.key_size != map->key_size ||
+	    info.value_size != map->value_size || info.max_entries != map->max_entries ||
+	    (info.map_flags & ~BPF_F_RDONLY_PROG) != (map->flags & ~BPF_F_RDONLY_PROG))
+		return error_hint(
+			error_new(EINVAL,
+				  "map '%s': at '%s' another map is pinned: type %s, key %u, value "
+				  "%u, %u entries, flags 0x%x",
+				  map->name, map->pin_path, type_name(info.type), info.key_size,
+				  info.value_size, info.max_entries, info.map_flags),
+			"remove that file, or give the map another name");
+	map->fd = steal_fd(&fd);
+	map->pinned = true;
+	*found = true;
+	return NULL;
+}
+
+struct error *maps_create(struct bpf_object *obj)
+{
+	struct bpf_map *map;
+
+	vec_for_each (map, &obj->maps) {
+		bool found = false;
+
+		if (map->fd >= 0 || !map->autocreate)
+			continue;
+		if (map->pin_path)
+			TRY(map_reuse_pinned(map, &found));
+		if (found)
+			continue;
+		TRY(map_create(map));
+		if (map->pin_path && bpf_map__pin(map, NULL))
+			return error_errno(errno, "map '%s': cannot pin it at '%s'", map->name,
+					   map->pin_path);
+	}
+	return NULL;
+}
+
+void map_deinit(struct bpf_map *map)
+{
+	if (map->inner) {
+		map_deinit(map->inner);
+		free(map->inner);
+	}
+	if (map->fd >= 0)
+		close(map->fd);
+	if (map->inner_fd >= 0)
+		close(map->inner_fd);
+	if (map->mapped)
+		munmap(map->mapped, map->mapped_size);
+	free(map->pin_path);
+	free(map->owned_name);
+}

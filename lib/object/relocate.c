@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Lays out a program: the program's own instructions, then each subprogram it
+ * calls or takes the address of, directly or not, once. The kernel wants a
+ * program in one piece, with calls relative to the caller:
+ *
+ *	imm = target - caller - 1		(in instructions)
+ *
+ * A list is used, not recursion: `placed` is both the result and what is still
+ * to be looked at. A program that calls nothing and refers to nothing keeps the
+ * file's bytes.
+ *
+ * Maps are patched in a second step, when they exist.
+ */
+#include "lib/object/internal.h"
+
+#include <string.h>
+
+/* Where a function stands in the program that is laid out. */
+struct mark {
+	uint32_t program; /* 1 + number of the program that placed it last */
+	uint32_t at;
+};
+
+/* The relocations of a function: the first, and one past the last. */
+static struct relo *relos_begin(const struct bpf_object *obj, const struct function *fn,
+				struct relo **end)
+{
+	const struct code_section *code = &obj->codes.v[fn->code];
+	size_t low = 0, high = code->relos.n;
+
+	while (low < high) {
+		const size_t mid = low + (high - low) / 2;
+
+		if (code->relos.v[mid].insn < fn->start)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	struct relo *first = code->relos.v + low, *last = first;
+	while (last < code->relos.v + code->relos.n && last->insn - fn->start < fn->n)
+		last++;
+	*end = last;
+	return first;
+}
+
+static bool is_local_call(const struct bpf_insn *insn)
+{
+	return insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_CALL;
+}
+
+/* The function that a call without relocation goes to, in the same section; -1: none. */
+static long local_call_target(const struct bpf_object *obj, const struct function *fn,
+			      uint32_t insn)
+{
+	const struct code_section *code = &obj->codes.v[fn->code];
+	const int64_t target = (int64_t)insn + code->insns[insn].imm + 1;
+
+	if (target < 0 || target >= (int64_t)code->n)
+		return -1;
+	return function_at(obj, fn->code, (uint32_t)target);
+}
+
+static struct error *place(struct bpf_program *prog, struct mark *marks, uint32_t generation,
+			   uint32_t function, size_t *total)
+{
+	const struct function *fn = &prog->obj->functions.v[function];
+
+	if (marks[function].program == generation)
+		return NULL;
+	if (*total + fn->n > PROGRAM_INSNS_MAX)
+		return error_new(E2BIG, "more than %d instructions, subprograms included",
+				 PROGRAM_INSNS_MAX);
+	struct placed *placed = vec_push(&prog->placed);
+	if (!placed)
+		return error_nomem();
+	placed->function = function;
+	placed->at = (uint32_t)*total;
+	marks[function] = (struct mark){generation, placed->at};
+	*total += fn->n;
+	return NULL;
+}
+
+/* Places what a function calls; *simple stays true when there is nothing to patch in it. */
+static struct error *place_callees(struct bpf_program *prog, struct mark *marks,
+				   uint32_t generation, const struct function *fn, size_t *total,
+				   bool *simple)
+{
+	const struct bpf_object *obj = prog->obj;
+	const struct bpf_insn *insns = obj->codes.v[fn->code].insns;
+	struct relo *end, *relo = relos_begin(obj, fn, &end);
+
+	if (relo != end)
+		*simple = false;
+	for (uint32_t i = fn->start; i < fn->start + fn->n; i++) {
+		if (relo < end && relo->insn == i) {
+			if (relo->kind == RELO_CALL || relo->kind == RELO_FUNC)
+				TRY(place(prog, marks, generation, relo->index, total));
+			relo++;
+		} else if (is_local_call(&insns[i])) {
+			const long target = local_call_target(obj, fn, i);
+
+			if (target < 0)
+				return error_new(
+					EBADMSG,
+					"function '%s': the call at instruction %u goes to "
+					"no function",
+					fn->name, i - fn->start);
+			*simple = false;
+			TRY(place(prog, marks, generation, (uint32_t)target, total));
+		}
+	}
+	return NULL;
+}
+
+static void patch_function(struct bpf_program *prog, const struct mark *marks,
+			   const struct placed *placed)
+{
+	const struct bpf_object *obj = prog->obj;
+	const struct function *fn = &obj->functions.v[placed->function];
+	struct relo *end, *relo = relos_begin(obj, fn, &end);
+
+	for (uint32_t i = 0; i < fn->n; i++) {
+		const uint32_t at = placed->at + i;
+		struct bpf_insn *insn = &prog->owned_insns[at];
+
+		if (relo == end || relo->insn != fn->start + i) {
+			if (is_local_call(insn)) {
+				const long target = local_call_target(obj, fn, fn->start + i);
+
+				insn->imm = (int32_t)marks[target].at - (int32_t)at - 1;
+			}
+			continue;
+		}
+		switch (relo->kind) {
+		case RELO_CALL:
+			insn->imm = (int32_t)marks[relo->index].at - (int32_t)at - 1;
+			break;
+		case RELO_FUNC:
+			insn->src_reg = BPF_PSEUDO_FUNC;
+			insn[0].imm = (int32_t)marks[relo->index].at - (int32_t)at - 1;
+			insn[1].imm = 0;
+			break;
+		case RELO_ZERO:
+			insn->src_reg = 0;
+			insn[0].imm = insn[1].imm = 0;
+			break;
+		case RELO_NO_CALL:
+			/* A helper that does not exist: refused only where it can be reached. */
+			insn->src_reg = 0;
+			insn->imm = 2002000000;
+			break;
+		case RELO_MAP:
+		case RELO_DATA:
+		case RELO_KCONFIG:
+			break; /* program_patch_maps() */
+		}
+		relo++;
+	}
+}
+
+static bool has_core_relos(const struct bpf_program *prog)
+{
+	const struct placed *placed;
+
+	vec_for_each (placed, &prog->placed) {
+		const struct function *fn = &prog->obj->functions.v[placed->function];
+
+		if (prog->obj->codes.v[fn->code].core_relos)
+			return true;
+	}
+	return false;
+}
+
+static struct error *program_lay_out(struct bpf_program *prog, struct mark *marks,
+				     uint32_t generation, size_t *object_total)
+{
+	struct bpf_object *obj = prog->obj;
+	bool simple = true;
+	size_t total = 0;
+
+	prog->placed.n = 0;
+	TRY(place(prog, marks, generation, (uint32_t)(prog->fn - obj->functions.v), &total));
+	for (size_t i = 0; i < prog->placed.n; i++)
+		TRY(place_callees(prog, marks, generation,
+				  &obj->functions.v[prog->placed.v[i].function], &total, &simple));
+	*object_total += total;
+	if (*object_total > OBJECT_INSNS_MAX)
+		return error_new(E2BIG, "the object's programs have more than %d instructions",
+				 OBJECT_INSNS_MAX);
+	if (simple && !has_core_relos(prog))
+		return NULL;
+
+	struct bpf_insn *insns = malloc(total * sizeof(*insns));
+	if (!insns)
+		return error_nomem();
+	const struct placed *placed;
+	vec_for_each (placed, &prog->placed) {
+		const struct function *fn = &obj->functions.v[placed->function];
+
+		memcpy(insns + placed->at, obj->codes.v[fn->code].insns + fn->start,
+		       fn->n * sizeof(*insns));
+	}
+	free(prog->owned_insns);
+	prog->insns = prog->owned_insns = insns;
+	prog->n_insns = total;
+	vec_for_each (placed, &prog->placed)
+		patch_function(prog, marks, placed);
+	return NULL;
+}
+
+struct error *programs_prepare(struct bpf_object *obj)
+{
+	_cleanup_free_ struct mark *marks =
+		calloc(obj->functions.n ? obj->functions.n : 1, sizeof(*marks));
+	uint32_t generation = 0;
+	size_t total = 0;
+	struct bpf_program *prog;
+
+	if (!marks)
+		return error_nomem();
+	vec_for_each (prog, &obj->programs) {
+		if (!prog->autoload)
+			continue;
+		TRY(program_error_at(prog, program_lay_out(prog, marks, ++generation, &total)));
+		TRY(program_error_at(prog, program_apply_core(prog)));
+		TRY(program_error_at(prog, program_collect_info(prog)));
+	}
+	return NULL;
+}
+
+struct error *program_patch_maps(struct bpf_program *prog)
+{
+	struct bpf_object *obj = prog->obj;
+	const struct placed *placed;
+
+	vec_for_each (placed, &prog->placed) {
+		const struct function *fn = &obj->functions.v[placed->function];
+		struct relo *end;
+
+		for (struct relo *relo = relos_begin(obj, fn, &end); relo < end; relo++) {
+			struct bpf_insn *insn =
+				&prog->owned_insns[placed->at + relo->insn - fn->start];
+
+			if (relo->kind != RELO_MAP && relo->kind != RELO_DATA &&
+			    relo->kind != RELO_KCONFIG)
+				continue;
+			/* What CO-RE found unreachable is no longer what it was. */
+			if (insn->code != (BPF_LD | BPF_IMM | BPF_DW))
+				continue;
+
+			const struct bpf_map *map = &obj->maps.v[relo->index];
+			if (map->fd < 0)
+				return error_hint(error_new(ENOENT,
+							    "it uses map '%s', which was not "
+							    "created",
+							    map->name),
+						  "do not switch off its creation, or switch off "
+						  "loading of the program too");
+			if (relo->kind == RELO_MAP) {
+				insn[0].src_reg = BPF_PSEUDO_MAP_FD;
+				insn[1].imm = 0;
+			} else {
+				insn[0].src_reg = BPF_PSEUDO_MAP_VALUE;
+				insn[1].imm =
+					(int32_t)((uint32_t)insn[0].imm + (uint32_t)relo->addend);
+			}
+			insn[0].imm = map->fd;
+		}
+	}
+	return NULL;
+}
