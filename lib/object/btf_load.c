@@ -223,26 +223,26 @@ struct error *btf_load_module(const char *sysfs, const char *module, const struc
 
 /* ---- the libbpf-compatible functions ---- */
 
-static struct btf *edge_btf(struct error *err, struct btf *btf)
+static struct btf *edge_btf(struct error *err, struct btf **btf)
 {
 	/* libbpf's word for malformed BTF */
 	if (err && err->code == EBADMSG)
 		err->code = EINVAL;
-	return err ? edge_null(err) : btf;
+	return err ? edge_null(err) : *btf;
 }
 
 struct btf *btf__parse(const char *path, struct btf_ext **btf_ext)
 {
 	struct btf *btf = NULL;
 
-	return edge_btf(btf_load_file(path, NULL, &btf, btf_ext), btf);
+	return edge_btf(btf_load_file(path, NULL, &btf, btf_ext), &btf);
 }
 
 struct btf *btf__parse_split(const char *path, struct btf *base_btf)
 {
 	struct btf *btf = NULL;
 
-	return edge_btf(btf_load_file(path, base_btf, &btf, NULL), btf);
+	return edge_btf(btf_load_file(path, base_btf, &btf, NULL), &btf);
 }
 
 struct btf *btf__parse_elf(const char *path, struct btf_ext **btf_ext)
@@ -251,14 +251,14 @@ struct btf *btf__parse_elf(const char *path, struct btf_ext **btf_ext)
 
 	if (btf_ext)
 		*btf_ext = NULL;
-	return edge_btf(load_elf(path, NULL, &btf, btf_ext), btf);
+	return edge_btf(load_elf(path, NULL, &btf, btf_ext), &btf);
 }
 
 struct btf *btf__parse_elf_split(const char *path, struct btf *base_btf)
 {
 	struct btf *btf = NULL;
 
-	return edge_btf(load_elf(path, base_btf, &btf, NULL), btf);
+	return edge_btf(load_elf(path, base_btf, &btf, NULL), &btf);
 }
 
 struct btf *btf__parse_raw(const char *path)
@@ -270,19 +270,19 @@ struct btf *btf__parse_raw_split(const char *path, struct btf *base_btf)
 {
 	struct btf *btf = NULL;
 
-	return edge_btf(open_raw(path, base_btf, false, &btf), btf);
+	return edge_btf(open_raw(path, base_btf, false, &btf), &btf);
 }
 
 struct btf *btf__load_vmlinux_btf(void)
 {
 	struct btf *btf = NULL;
 
-	return edge_btf(btf_load_vmlinux(NULL, &btf), btf);
+	return edge_btf(btf_load_vmlinux(NULL, &btf), &btf);
 }
 
 struct btf *btf__load_module_btf(const char *module_name, struct btf *vmlinux_btf)
 {
 	struct btf *btf = NULL;
 
-	return edge_btf(btf_load_module(NULL, module_name, vmlinux_btf, &btf), btf);
+	return edge_btf(btf_load_module(NULL, module_name, vmlinux_btf, &btf), &btf);
 }

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* BTF as C text: declarations, order, names, padding, and graphs that are traps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/base/strbuf.h"
+#include "lib/btf/dump.h"
+
+static void add_text(void *ctx, const char *fmt, va_list ap)
+{
+	strbuf_vaddf(ctx, fmt, ap);
+}
+
+/* The declaration of x as the type. */
+static void expect_decl(struct btf *btf, uint32_t id, const char *want, bool strip)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	struct btf_dump *d = btf_dump__new(btf, add_text, &sb, NULL);
+	LIBBPF_OPTS(btf_dump_emit_type_decl_opts, opts, .field_name = "x", .strip_mods = strip);
+
+	assert_non_null(d);
+	assert_int_equal(btf_dump__emit_type_decl(d, id, &opts), 0);
+	assert_string_equal(strbuf_str(&sb), want);
+	btf_dump__free(d);
+}
+
+static void declares(void **state)
+{
+	struct btf *b = btf__new_empty();
+	int i = btf__add_int(b, "int", 4, BTF_INT_SIGNED);
+	int p = btf__add_ptr(b, i);
+	int pp = btf__add_ptr(b, p);
+	int a = btf__add_array(b, i, i, 3);
+	int aa = btf__add_array(b, i, a, 2);
+	int pa = btf__add_ptr(b, a);
+	int ap = btf__add_array(b, i, p, 4);
+	int fn = btf__add_func_proto(b, p);
+	btf__add_func_param(b, "", i);
+	btf__add_func_param(b, "second", pp);
+	btf__add_func_param(b, NULL, 0);
+	int pfn = btf__add_ptr(b, fn);
+	int apfn = btf__add_array(b, i, pfn, 5);
+	int ret = btf__add_func_proto(b, pa);
+	int pret = btf__add_ptr(b, ret);
+	int ci = btf__add_const(b, i);
+	int cvi = btf__add_volatile(b, ci);
+	int cp = btf__add_const(b, p);
+	int pci = btf__add_ptr(b, ci);
+	int rcp = btf__add_restrict(b, btf__add_const(b, pci));
+	int ca = btf__add_const(b, aa);
+	int cca = btf__add_const(b, btf__add_array(b, i, ci, 1));
+	int tag = btf__add_ptr(b, btf__add_type_tag(b, "user", i));
+	int vp = btf__add_ptr(b, btf__add_const(b, 0));
+	int td = btf__add_typedef(b, "int_t", i);
+
+	expect_decl(b, 0, "void x", false);
+	expect_decl(b, i, "int x", false);
+	expect_decl(b, pp, "int **x", false);
+	expect_decl(b, aa, "int x[2][3]", false);
+	expect_decl(b, pa, "int (*x)[3]", false);
+	expect_decl(b, ap, "int *x[4]", false);
+	expect_decl(b, pfn, "int *(*x)(int, int **second, ...)", false);
+	expect_decl(b, apfn, "int *(*x[5])(int, int **second, ...)", false);
+	expect_decl(b, pret, "int (*(*x)(void))[3]", false);
+	expect_decl(b, cvi, "volatile const int x", false);
+	expect_decl(b, cvi, "int x", true);
+	expect_decl(b, cp, "int *const x", false);
+	expect_decl(b, rcp, "const int *restrict const x", false);
+	expect_decl(b, rcp, "int *x", true);
+	expect_decl(b, ca, "const int x[2][3]", false);
+	expect_decl(b, cca, "const int x[1]", false);
+	expect_decl(b, tag, "__attribute__((btf_type_tag(\"user\"))) int *x", false);
+	expect_decl(b, vp, "const void *x", false);
+	expect_decl(b, td, "int_t x", false);
+	btf__free(b);
+}
+
+static void expect_header(struct btf *btf, const char *want)
+{
+	static const char *const begin = "#ifndef __VMLINUX_H__\n"
+					 "#define __VMLINUX_H__\n\n"
+					 "#ifndef BPF_NO_PRESERVE_ACCESS_INDEX\n"
+					 "#pragma clang attribute push "
+					 "(__attribute__((preserve_access_index)), "
+					 "apply_to = record)\n#endif\n\n";
+	static const char *const end = "#ifndef BPF_NO_PRESERVE_ACCESS_INDEX\n"
+				       "#pragma clang attribute pop\n#endif\n\n"
+				       "#endif /* __VMLINUX_H__ */\n";
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT, all = STRBUF_INIT;
+	struct error *err = btf_dump_vmlinux(btf, &sb);
+
+	if (err)
+		fail_msg("%s", err->msg);
+	strbuf_addf(&all, "%s%s%s", begin, want, end);
+	assert_string_equal(strbuf_str(&sb), strbuf_str(&all));
+}
+
+static void orders_by_need(void **state)
+{
+	struct btf *b = btf__new_empty();
+
+	/* struct list { struct list *next; fn_t f; struct inner in; struct other *o; } */
+	btf__add_struct(b, "list", 32);
+	btf__add_field(b, "next", 2, 0, 0);
+	btf__add_field(b, "f", 3, 64, 0);
+	btf__add_field(b, "in", 7, 128, 0);
+	btf__add_field(b, "o", 8, 192, 0);
+	btf__add_ptr(b, 1);			 /* 2 */
+	btf__add_typedef(b, "fn_t", 4);		 /* 3 */
+	btf__add_ptr(b, 5);			 /* 4 */
+	btf__add_func_proto(b, 0);		 /* 5 */
+	btf__add_func_param(b, NULL, 2);	 /* */
+	btf__add_int(b, "int", 4, 1);		 /* 6 */
+	btf__add_struct(b, "inner", 8);		 /* 7 */
+	btf__add_field(b, "a", 6, 0, 0);	 /* */
+	btf__add_field(b, "e", 10, 32, 0);	 /* */
+	btf__add_ptr(b, 9);			 /* 8 */
+	btf__add_fwd(b, "other", BTF_FWD_UNION); /* 9 */
+	btf__add_enum(b, NULL, 4);		 /* 10 */
+	btf__add_enum_value(b, "ONE", 1);
+	btf__add_enum_value(b, "MINUS", -1);
+	btf__add_typedef(b, "anon_t", 12); /* 11 */
+	btf__add_struct(b, NULL, 8);	   /* 12 */
+	btf__add_field(b, "l", 2, 0, 0);
+	btf__add_enum(b, NULL, 4); /* 13: nobody's */
+	btf__add_enum_value(b, "LONELY", 7);
+	expect_header(b, "struct list;\n\n"
+			 "typedef void (*fn_t)(struct list *);\n\n"
+			 "struct inner {\n"
+			 "\tint a;\n"
+			 "\tenum {\n"
+			 "\t\tONE = 1,\n"
+			 "\t\tMINUS = -1,\n"
+			 "\t} e;\n"
+			 "};\n\n"
+			 "union other;\n\n"
+			 "struct list {\n"
+			 "\tstruct list *next;\n"
+			 "\tfn_t f;\n"
+			 "\tstruct inner in;\n"
+			 "\tunion other *o;\n"
+			 "};\n\n"
+			 "typedef struct {\n"
+			 "\tstruct list *l;\n"
+			 "} anon_t;\n\n"
+			 "enum {\n"
+			 "\tLONELY = 7,\n"
+			 "};\n\n");
+	btf__free(b);
+}
+
+static void renames_what_is_taken(void **state)
+{
+	struct btf *b = btf__new_empty();
+
+	btf__add_int(b, "int", 4, 1);
+	btf__add_struct(b, "s", 4);
+	btf__add_field(b, "a", 1, 0, 0);
+	btf__add_struct(b, "s", 4);
+	btf__add_field(b, "b", 1, 0, 0);
+	btf__add_typedef(b, "s", 3);
+	btf__add_enum(b, "e", 4);
+	btf__add_enum_value(b, "V", 1);
+	btf__add_enum(b, "s", 4);
+	btf__add_enum_value(b, "V", 2);
+	/* a forward declaration is of the first struct of its name */
+	btf__add_fwd(b, "s", BTF_FWD_STRUCT);
+	btf__add_typedef(b, "fwd_t", btf__add_ptr(b, 7));
+	expect_header(b, "struct s {\n\tint a;\n};\n\n"
+			 "struct s___2 {\n\tint b;\n};\n\n"
+			 "typedef struct s___2 s;\n\n"
+			 "enum e {\n\tV = 1,\n};\n\n"
+			 "enum s___3 {\n\tV___2 = 2,\n};\n\n"
+			 "typedef struct s *fwd_t;\n\n");
+	btf__free(b);
+}
+
+static void keeps_the_layout(void **state)
+{
+	struct btf *b = btf__new_empty();
+
+	btf__add_int(b, "char", 1, 1);
+	btf__add_int(b, "int", 4, 1);
+	btf__add_int(b, "long", 8, 1);
+	btf__add_struct(b, "gap", 32);
+	btf__add_field(b, "a", 1, 0, 0);
+	btf__add_field(b, "b", 2, 32, 0);
+	btf__add_field(b, "c", 1, 128, 0);
+	btf__add_struct(b, "packed", 5);
+	btf__add_field(b, "a", 1, 0, 0);
+	btf__add_field(b, "b", 2, 8, 0);
+	btf__add_struct(b, "bits", 8);
+	btf__add_field(b, "a", 2, 0, 3);
+	btf__add_field(b, "b", 2, 8, 4);
+	btf__add_field(b, "c", 2, 32, 30);
+	btf__add_union(b, "aligned", 64);
+	btf__add_field(b, "a", 3, 0, 0);
+	btf__add_enum(b, "tiny", 1);
+	btf__add_enum_value(b, "T", 1);
+	btf__add_enum64(b, "wide", 8, true);
+	btf__add_enum64_value(b, "W", 1ull << 63);
+	btf__add_enum64_value(b, "X", -2ull);
+	expect_header(b, "struct gap {\n\tchar a;\n\tint b;\n\tlong: 64;\n\tchar c;\n\tlong: 56;\n"
+			 "\tlong: 64;\n};\n\n"
+			 "struct packed {\n\tchar a;\n\tint b;\n} __attribute__((packed));\n\n"
+			 "struct bits {\n\tint a: 3;\n\tchar: 5;\n\tint b: 4;\n\tint c: 30;\n};\n\n"
+			 "union aligned {\n\tlong a;\n} __attribute__((aligned(64)));\n\n"
+			 "enum tiny {\n\tT = 1,\n} __attribute__((mode(byte)));\n\n"
+			 "enum wide {\n\tW = -9223372036854775807LL - 1,\n\tX = -2LL,\n} "
+			 "__attribute__((mode(DI)));\n\n");
+	btf__free(b);
+}
+
+static void expect_refused(struct btf *btf, const char *text)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	struct error *err = btf_dump_vmlinux(btf, &sb);
+
+	assert_non_null(err);
+	if (!strstr(err->msg, text))
+		fail_msg("'%s' lacks '%s'", err->msg, text);
+	error_free(err);
+	btf__free(btf);
+}
+
+static void refuses_traps(void **state)
+{
+	struct btf *b = btf__new_empty();
+
+	/* by value within itself */
+	btf__add_struct(b, "a", 8);
+	btf__add_field(b, "b", 2, 0, 0);
+	btf__add_struct(b, "b", 8);
+	btf__add_field(b, "a", 1, 0, 0);
+	expect_refused(b, "nested too deeply, or within itself");
+
+	/* typedefs in a circle, a pointer to itself */
+	b = btf__new_empty();
+	btf__add_typedef(b, "t", 2);
+	btf__add_typedef(b, "u", 1);
+	expect_refused(b, "nested too deeply");
+	b = btf__new_empty();
+	btf__add_ptr(b, 1);
+	btf__add_typedef(b, "t", 1);
+	expect_refused(b, "nested too deeply");
+
+	/* const of itself */
+	b = btf__new_empty();
+	btf__add_const(b, 1);
+	btf__add_typedef(b, "t", 1);
+	expect_refused(b, "nested too deeply");
+
+	/* a chain as long as the stack */
+	b = btf__new_empty();
+	for (int i = 0; i < 100000; i++)
+		btf__add_ptr(b, i + 2);
+	btf__add_int(b, "int", 4, 0);
+	btf__add_typedef(b, "t", 1);
+	expect_refused(b, "nested too deeply");
+
+	/* nameless unions that double: 2^60 lines */
+	b = btf__new_empty();
+	btf__add_int(b, "int", 4, 0);
+	for (int i = 0; i < 60; i++) {
+		btf__add_union(b, NULL, 4);
+		btf__add_field(b, "a", i + 1, 0, 0);
+		btf__add_field(b, "b", i + 1, 0, 0);
+	}
+	btf__add_typedef(b, "t", 61);
+	expect_refused(b, "too large when written out");
+
+	/* prototypes that double */
+	b = btf__new_empty();
+	btf__add_int(b, "int", 4, 0);
+	for (int i = 0; i < 60; i++) {
+		btf__add_func_proto(b, 0);
+		btf__add_func_param(b, NULL, i + 1);
+		btf__add_func_param(b, NULL, i + 1);
+	}
+	btf__add_typedef(b, "t", 61);
+	expect_refused(b, "too large when written out");
+
+	/* a member that is a function: no C for it */
+	b = btf__new_empty();
+	btf__add_func_proto(b, 0);
+	btf__add_func(b, "f", BTF_FUNC_GLOBAL, 1);
+	btf__add_typedef(b, "t", 2);
+	expect_refused(b, "cannot be declared");
+}
+
+/* A gap of 4 GiB does not become as many lines. */
+static void bounds_padding(void **state)
+{
+	struct btf *b = btf__new_empty();
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+
+	btf__add_int(b, "char", 1, 0);
+	btf__add_struct(b, "gap", 0xffffffff);
+	btf__add_field(b, "a", 1, 0, 0);
+	btf__add_field(b, "b", 1, 0xfffffff0, 0);
+	assert_null(btf_dump_vmlinux(b, &sb));
+	assert_true(sb.len < 1000);
+	assert_non_null(strstr(sb.str, "char __padding_1[536870909];"));
+	btf__free(b);
+}
+
+static void dumps_one_type_with_its_needs(void **state)
+{
+	struct btf *b = btf__new_empty();
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+
+	btf__add_int(b, "int", 4, 1);
+	btf__add_typedef(b, "int_t", 1);
+	btf__add_struct(b, "unused", 4);
+	btf__add_struct(b, "s", 4);
+	btf__add_field(b, "a", 2, 0, 0);
+	struct btf_dump *d = btf_dump__new(b, add_text, &sb, NULL);
+	assert_int_equal(btf_dump__dump_type(d, 4), 0);
+	assert_int_equal(btf_dump__dump_type(d, 4), 0);
+	assert_string_equal(strbuf_str(&sb),
+			    "typedef int int_t;\n\nstruct s {\n\tint_t a;\n};\n\n");
+	assert_int_equal(btf_dump__dump_type(d, 99), -EINVAL);
+	assert_null(btf_dump__new(b, NULL, NULL, NULL));
+	btf_dump__free(d);
+	btf_dump__free(NULL);
+	btf__free(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(declares),
+		cmocka_unit_test(orders_by_need),
+		cmocka_unit_test(renames_what_is_taken),
+		cmocka_unit_test(keeps_the_layout),
+		cmocka_unit_test(refuses_traps),
+		cmocka_unit_test(bounds_padding),
+		cmocka_unit_test(dumps_one_type_with_its_needs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
