@@ -11,8 +11,7 @@
 
 /* Memory that lives as long as the session, for small things that are never freed alone. */
 struct arena {
-	struct arena_block *blocks;
-	size_t left; /* in the newest block */
+	struct arena_block *blocks; /* the newest first */
 };
 void *arena_alloc(struct arena *a, size_t size); /* zeroed; NULL: no memory */
 char *arena_strdup(struct arena *a, const char *s);

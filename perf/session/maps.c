@@ -17,7 +17,8 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#define ARENA_BLOCK 65536
+#define ARENA_BLOCK_MIN 4096
+#define ARENA_BLOCK_MAX (256 << 10)
 
 struct arena_block {
 	struct arena_block *next;
@@ -29,7 +30,8 @@ void *arena_alloc(struct arena *a, size_t size)
 {
 	size = (size_t)round_up(size, 16);
 	if (!a->blocks || a->blocks->size - a->blocks->used < size) {
-		size_t block = max_of(size, (size_t)ARENA_BLOCK);
+		size_t block = a->blocks ? a->blocks->size * 2 : ARENA_BLOCK_MIN;
+		block = max_of(size, min_of(block, (size_t)ARENA_BLOCK_MAX));
 		struct arena_block *b = malloc(sizeof(*b) + block);
 		if (!b)
 			return NULL;

@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/base/vec.h"
+#include "perf/session/session.h"
+#include "tests/unit/image.h"
+
+/* What a reading saw. */
+struct seen {
+	struct session_tool tool;
+	struct strbuf text;
+	size_t samples, others;
+	uint64_t sum; /* over everything the samples hold */
+	VEC(uint64_t) times;
+	bool quiet;
+};
+
+static struct error *on_sample(struct session_tool *tool, struct session *s,
+			       const struct record *rec, const struct sample *sample,
+			       const struct session_event *event, struct thread *thread)
+{
+	struct seen *seen = tool->ctx;
+	const struct map *map = session_find_map(s, thread, sample->cpumode, sample->ip);
+
+	seen->samples++;
+	for (uint64_t i = 0; i < sample->chain.n; i++)
+		seen->sum += u64_array_at(&sample->chain, i);
+	for (uint32_t i = 0; i < sample->raw_size; i++)
+		seen->sum += ((const uint8_t *)sample->raw)[i];
+	seen->sum += strlen(thread->comm) + strlen(event->name);
+	uint64_t *t = vec_push(&seen->times);
+	assert_non_null(t);
+	*t = sample->time;
+	if (!seen->quiet)
+		strbuf_addf(&seen->text, "%s %s %d/%d %llu %s+%llx\n", event->name, thread->comm,
+			    thread->pid, thread->tid, (unsigned long long)sample->time,
+			    map ? map->dso->short_name : "-",
+			    map ? (unsigned long long)(sample->ip - map->start + map->pgoff) : 0);
+	return NULL;
+}
+
+static struct error *on_other(struct session_tool *tool, struct session *s,
+			      const struct record *rec)
+{
+	((struct seen *)tool->ctx)->others++;
+	return NULL;
+}
+
+static struct seen seen_new(void)
+{
+	return (struct seen){.tool = {.sample = on_sample, .other = on_other}};
+}
+
+static void seen_deinit(struct seen *seen)
+{
+	strbuf_deinit(&seen->text);
+	vec_deinit(&seen->times);
+}
+
+struct memfile {
+	int fd;
+	char path[32];
+};
+
+static struct memfile memfile_new(const void *bytes, size_t size)
+{
+	struct memfile f = {.fd = memfd_create("perf.data", 0)};
+
+	assert_true(f.fd >= 0);
+	snprintf(f.path, sizeof(f.path), "/proc/self/fd/%d", f.fd);
+	assert_int_equal(pwrite(f.fd, bytes, size, 0), size);
+	return f;
+}
+
+static struct error *read_path(const char *path, struct seen *seen)
+{
+	_cleanup_(session_freep) struct session *s = NULL;
+
+	seen->tool.ctx = seen;
+	TRY(session_open(path, NULL, &s));
+	return session_process(s, &seen->tool);
+}
+
+static void expect(image_fill_fn fill, const char *text)
+{
+	for (int swap = 0; swap < 2; swap++) {
+		struct image im = {.swap = swap};
+		struct seen seen = seen_new();
+
+		image_file(&im, fill);
+		struct memfile f = memfile_new(im.sb.str, im.sb.len);
+		struct error *err = read_path(f.path, &seen);
+		if (err)
+			print_message("%s: %s\n", err->where, err->msg);
+		assert_null(err);
+		assert_string_equal(strbuf_str(&seen.text), text);
+		close(f.fd);
+		seen_deinit(&seen);
+		strbuf_deinit(&im.sb);
+	}
+}
+
+static void fill_simple(struct image *im)
+{
+	image_comm(im, 100, 100, "alpha", 0, 0);
+	image_mmap2(im, 100, 0x400000, 0x10000, 0x1000, "/bin/alpha", 0);
+	image_sample(im, 11, 100, 100, 1000, 0x400123);
+	image_sample(im, 12, 100, 101, 3000, 0x500000);
+	image_round(im);
+	image_sample(im, 11, 100, 100, 2000, 0x40ffff);
+	image_round(im);
+}
+
+static void header_and_records_of_both_byte_orders(void **state)
+{
+	expect(fill_simple, "my-clock alpha 100/100 1000 alpha+1123\n"
+			    "my-clock alpha 100/100 2000 alpha+10fff\n"
+			    "page-faults:uhp :101 100/101 3000 -+0\n");
+}
+
+static void header_features_are_decoded(void **state)
+{
+	for (int swap = 0; swap < 2; swap++) {
+		_cleanup_(session_freep) struct session *s = NULL;
+		struct image im = {.swap = swap};
+
+		image_file(&im, fill_simple);
+		struct memfile f = memfile_new(im.sb.str, im.sb.len);
+		assert_null(session_open(f.path, NULL, &s));
+		const struct data_header *h = session_header(s);
+		assert_int_equal(h->swap, swap);
+		assert_string_equal(h->hostname, "the-host");
+		assert_int_equal(h->cpus_available, 4);
+		assert_int_equal(h->cpus_online, 2);
+		assert_int_equal(h->n_cmdline, 2);
+		assert_string_equal(h->cmdline[1], "record");
+		assert_null(h->osrelease);
+		assert_int_equal(session_n_events(s), 2);
+		const struct session_event *ev = session_event(s, 0);
+		assert_int_equal(ev->attr.config, PERF_COUNT_SW_CPU_CLOCK);
+		assert_int_equal(ev->attr.sample_type, IMAGE_SAMPLE_TYPE);
+		assert_int_equal(ev->attr.disabled, 1);
+		assert_int_equal(ev->attr.inherit, 0);
+		assert_int_equal(ev->attr.exclude_kernel, 1);
+		assert_int_equal(ev->attr.precise_ip, 1);
+		assert_int_equal(ev->attr.sample_id_all, 1);
+		assert_int_equal(ev->attr.wakeup_events, 1);
+		assert_int_equal(ev->n_ids, 1);
+		assert_ptr_equal(session_event_by_id(s, 12), session_event(s, 1));
+		assert_null(session_event_by_id(s, 13));
+		close(f.fd);
+		strbuf_deinit(&im.sb);
+	}
+}
+
+static void fill_tasks(struct image *im)
+{
+	image_comm(im, 10, 10, "parent", 0, 0);
+	image_mmap2(im, 10, 0x1000, 0x3000, 0, "/bin/old", 0);
+	image_fork(im, 20, 10, 20, 10, 100); /* a child: name and maps are its parent's */
+	image_sample(im, 11, 20, 20, 110, 0x1800);
+	image_comm(im, 20, 20, "child", PERF_RECORD_MISC_COMM_EXEC, 120);
+	image_mmap2(im, 20, 0x2000, 0x1000, 0x500, "/bin/new", 130);
+	image_sample(im, 11, 20, 20, 140, 0x1fff); /* what is left of the old map, left … */
+	image_sample(im, 11, 20, 20, 150, 0x2000); /* … of the new one … */
+	image_sample(im, 11, 20, 20, 160, 0x3000); /* … and right */
+	image_sample(im, 11, 10, 10, 170, 0x2000); /* the parent's maps did not change */
+	image_fork(im, 20, 20, 21, 20, 180);	   /* a thread shares the maps */
+	image_mmap2(im, 20, 0x9000, 0x1000, 0, "/bin/late", 190);
+	image_sample(im, 11, 20, 21, 200, 0x9000);
+	image_fork(im, 20, 10, 20, 10, 300); /* the tid is used again */
+	image_sample(im, 11, 20, 20, 310, 0x9000);
+	image_comm(im, 20, 20, "a second", 0, 320);
+	image_sample(im, 11, 20, 20, 330, 0x2000);
+	image_sample(im, 11, 0, 0, 340, 0);
+	image_round(im);
+}
+
+static void threads_and_maps_follow_fork_exec_and_reuse(void **state)
+{
+	expect(fill_tasks, "my-clock parent 20/20 110 old+800\n"
+			   "my-clock child 20/20 140 old+fff\n"
+			   "my-clock child 20/20 150 new+500\n"
+			   "my-clock child 20/20 160 old+2000\n"
+			   "my-clock parent 10/10 170 old+1000\n"
+			   "my-clock child 20/21 200 late+0\n"
+			   "my-clock parent 20/20 310 -+0\n"
+			   "my-clock a second 20/20 330 old+1000\n"
+			   "my-clock swapper 0/0 340 -+0\n");
+}
+
+/* Many maps, at random, over each other: against a plain array of pages. */
+static char paint[256];
+static void fill_maps(struct image *im)
+{
+	uint64_t seed = 3;
+	char name[16];
+
+	for (int i = 0; i < 300; i++) {
+		seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+		unsigned int from = seed >> 33 & 255, n = 1 + (seed >> 45 & 31);
+		n = min_of(n, 256 - from);
+		snprintf(name, sizeof(name), "/m%c", 'A' + i % 26);
+		image_mmap2(im, 1, from * 0x1000ull, n * 0x1000ull, from * 0x1000ull, name, 0);
+		memset(paint + from, 'A' + i % 26, n);
+	}
+	for (uint64_t page = 0; page < 256; page++)
+		image_sample(im, 11, 1, 1, 1000 + page, page * 0x1000 + 5);
+}
+
+static void overlapping_maps_cut_each_other(void **state)
+{
+	struct image im = {0};
+	_cleanup_strbuf_ struct strbuf want = STRBUF_INIT;
+
+	memset(paint, 0, sizeof(paint));
+	image_file(&im, fill_maps);
+	for (unsigned int page = 0; page < 256; page++) {
+		if (paint[page])
+			strbuf_addf(&want, "my-clock :1 1/1 %u m%c+%x\n", 1000 + page, paint[page],
+				    page * 0x1000 + 5);
+		else
+			strbuf_addf(&want, "my-clock :1 1/1 %u -+0\n", 1000 + page);
+	}
+	expect(fill_maps, strbuf_str(&want));
+	strbuf_deinit(&im.sb);
+}
+
+/*
+ * The order of time, against the simplest thing that gives it: a list sorted
+ * by insertion, from which each round takes what is due.
+ */
+static uint64_t order_seed;
+static VEC(uint64_t) order_want;
+
+static uint64_t next_random(void)
+{
+	order_seed = order_seed * 6364136223846793005ull + 1442695040888963407ull;
+	return order_seed >> 33;
+}
+
+static void fill_rounds(struct image *im)
+{
+	VEC(uint64_t) list = {0};
+	uint64_t limit = 0, max = 0, *slot;
+
+	order_want.n = 0;
+	for (unsigned int round = 0; round < 12; round++) {
+		for (unsigned int ring = 0; ring < 3; ring++) {
+			uint64_t t = 1000 + round * 50 + next_random() % 40;
+			for (unsigned int n = (unsigned int)(next_random() % 8); n--;) {
+				t += next_random() % 9; /* ties, too */
+				if (next_random() % 16 == 0)
+					t -= min_of(t - 1, (uint64_t)60); /* a late one */
+				image_sample(im, 11 + next_random() % 2, 1, 1, t, 0);
+				if (!list.n || t >= max)
+					max = t;
+				slot = vec_push(&list);
+				assert_non_null(slot);
+				size_t i = list.n - 1;
+				for (; i > 0 && list.v[i - 1] > t; i--)
+					list.v[i] = list.v[i - 1];
+				list.v[i] = t;
+			}
+		}
+		image_round(im);
+		if (!list.n)
+			continue;
+		size_t due = 0;
+		while (limit && due < list.n && list.v[due] <= limit) {
+			slot = vec_push(&order_want);
+			assert_non_null(slot);
+			*slot = list.v[due++];
+		}
+		memmove(list.v, list.v + due, (list.n - due) * sizeof(*list.v));
+		list.n -= due;
+		limit = max;
+	}
+	for (size_t i = 0; i < list.n; i++) {
+		slot = vec_push(&order_want);
+		assert_non_null(slot);
+		*slot = list.v[i];
+	}
+	vec_deinit(&list);
+}
+
+static void rounds_are_merged_as_a_sorted_list_would_be(void **state)
+{
+	for (unsigned int i = 0; i < 200; i++) {
+		struct image im = {.swap = i & 1};
+		struct seen seen = seen_new();
+
+		order_seed = i + 1;
+		seen.quiet = true;
+		image_file(&im, fill_rounds);
+		struct memfile f = memfile_new(im.sb.str, im.sb.len);
+		assert_null(read_path(f.path, &seen));
+		assert_int_equal(seen.times.n, order_want.n);
+		assert_memory_equal(seen.times.v, order_want.v, seen.times.n * 8);
+		close(f.fd);
+		seen_deinit(&seen);
+		strbuf_deinit(&im.sb);
+	}
+	vec_deinit(&order_want);
+}
+
+static void fill_ties(struct image *im)
+{
+	/* Two rings with the same times: the file's order decides. */
+	image_sample(im, 11, 1, 1, 10, 0);
+	image_sample(im, 11, 1, 1, 20, 0);
+	image_sample(im, 11, 1, 1, 20, 0);
+	image_sample(im, 12, 2, 2, 10, 0);
+	image_sample(im, 12, 2, 2, 20, 0);
+	image_round(im);
+}
+
+static void ties_keep_the_order_of_the_file(void **state)
+{
+	expect(fill_ties, "my-clock :1 1/1 10 -+0\n"
+			  "page-faults:uhp :2 2/2 10 -+0\n"
+			  "my-clock :1 1/1 20 -+0\n"
+			  "my-clock :1 1/1 20 -+0\n"
+			  "page-faults:uhp :2 2/2 20 -+0\n");
+}
+
+static void unordered_is_the_order_of_the_file(void **state)
+{
+	struct image im = {0};
+	struct seen seen = seen_new();
+
+	seen.tool.unordered = true;
+	image_file(&im, fill_simple);
+	struct memfile f = memfile_new(im.sb.str, im.sb.len);
+	assert_null(read_path(f.path, &seen));
+	assert_int_equal(seen.times.v[0], 1000);
+	assert_int_equal(seen.times.v[1], 3000);
+	assert_int_equal(seen.times.v[2], 2000);
+	close(f.fd);
+	seen_deinit(&seen);
+	strbuf_deinit(&im.sb);
+}
+
+static void fill_kernel(struct image *im)
+{
+	static const struct {
+		uint64_t addr, len;
+		const char *name;
+	} maps[] = {
+		{0xffffffff81000000, 0x1000000, "[kernel.kallsyms]_text"},
+		{0xffffffffc0100000, 0x10000, "/lib/modules/6.1/kernel/fs/my-fs.ko.xz"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
+		size_t at = image_begin(im, PERF_RECORD_MMAP, PERF_RECORD_MISC_KERNEL);
+		image_u32(im, UINT32_MAX);
+		image_u32(im, 0);
+		image_u64(im, maps[i].addr);
+		image_u64(im, maps[i].len);
+		image_u64(im, 0);
+		image_string(im, maps[i].name);
+		image_sample_id(im, 0, 0, 0, 0);
+		image_end(im, at);
+	}
+	for (unsigned int unregister = 0; unregister < 2; unregister++) {
+		size_t at = image_begin(im, PERF_RECORD_KSYMBOL, 0);
+		image_u64(im, 0xffffffffc0200000);
+		image_u32(im, 0x80);
+		image_u16(im, PERF_RECORD_KSYMBOL_TYPE_BPF);
+		image_u16(im, (uint16_t)unregister);
+		image_string(im, "bpf_prog_0011223344556677_f");
+		image_sample_id(im, 0, 0, 100 + 100 * unregister, 11);
+		image_end(im, at);
+	}
+	const uint64_t ips[] = {0xffffffff81000010, 0xffffffffc010ffff, 0xffffffffc0200040};
+	for (unsigned int i = 0; i < 4; i++) {
+		size_t at = im->sb.len;
+		image_sample(im, 11, 1, 1, 150 + i * 30, ips[min_of(i, 2u)]);
+		image_patch_u16(im, at + 4, PERF_RECORD_MISC_KERNEL);
+	}
+	image_round(im);
+}
+
+static void kernel_modules_and_bpf_programs_are_found(void **state)
+{
+	expect(fill_kernel, "my-clock :1 1/1 150 [kernel.kallsyms]+10\n"
+			    "my-clock :1 1/1 180 [my_fs]+ffff\n"
+			    "my-clock :1 1/1 210 -+0\n"
+			    "my-clock :1 1/1 240 -+0\n");
+}
+
+/* ---- damaged files ---- */
+
+static void fill_all(struct image *im)
+{
+	fill_simple(im);
+	fill_kernel(im);
+	fill_ties(im);
+	size_t at = image_begin(im, RECORD_COMPRESSED, 0);
+	/* an empty zstd frame: magic, descriptor, window, last raw block of 0 bytes */
+	strbuf_add(&im->sb, "\x28\xb5\x2f\xfd\x00\x58\x01\x00\x00", 9);
+	image_zeros(im, 7);
+	image_end(im, at);
+	image_patch_u16(im, at + 6, 8 + 9);
+	im->sb.len = at + 8 + 9;
+	at = image_begin(im, RECORD_HEADER_TRACING_DATA, 0);
+	image_u32(im, 16);
+	image_u32(im, 0);
+	image_end(im, at);
+	image_zeros(im, 16);
+	image_fork(im, 20, 10, 20, 10, 100);
+}
+
+static void sweep(bool flip)
+{
+	for (int swap = 0; swap < 2; swap++) {
+		struct image im = {.swap = swap};
+		size_t ok = 0, failed = 0;
+
+		image_file(&im, fill_all);
+		struct memfile f = memfile_new(im.sb.str, im.sb.len);
+		size_t n = flip ? im.sb.len * 8 : im.sb.len;
+		for (size_t i = 0; i < n; i++) {
+			struct seen seen = seen_new();
+			uint8_t byte = (uint8_t)im.sb.str[i / 8];
+
+			seen.quiet = true;
+			if (flip) {
+				uint8_t flipped = byte ^ (uint8_t)(1 << i % 8);
+				assert_int_equal(pwrite(f.fd, &flipped, 1, (off_t)(i / 8)), 1);
+			} else {
+				assert_int_equal(ftruncate(f.fd, (off_t)(im.sb.len - 1 - i)), 0);
+			}
+			struct error *err = read_path(f.path, &seen);
+			if (err) {
+				failed++;
+				assert_non_null(err->where);
+				assert_non_null(strstr(err->where, f.path));
+			} else {
+				ok++;
+			}
+			error_free(err);
+			seen_deinit(&seen);
+			if (flip)
+				assert_int_equal(pwrite(f.fd, &byte, 1, (off_t)(i / 8)), 1);
+		}
+		/* Both happen: neither is everything refused nor anything accepted. */
+		assert_true(ok > 50);
+		assert_true(failed > 50);
+		close(f.fd);
+		strbuf_deinit(&im.sb);
+	}
+}
+
+static void every_flipped_bit_is_survived(void **state)
+{
+	sweep(true);
+}
+
+static void every_truncation_is_survived(void **state)
+{
+	sweep(false);
+}
+
+static void a_file_cut_in_its_data_gives_what_is_there(void **state)
+{
+	struct image im = {0};
+	struct seen seen = seen_new();
+
+	image_file(&im, fill_simple);
+	/* behind the second sample, in the middle of what follows */
+	struct memfile f = memfile_new(im.sb.str, im.sb.len);
+	struct image data = {0};
+	fill_simple(&data);
+	size_t start = 104 + 16 + 160;
+	assert_int_equal(ftruncate(f.fd, (off_t)(start + data.sb.len - 50)), 0);
+	assert_null(read_path(f.path, &seen));
+	assert_int_equal(seen.samples, 2);
+	close(f.fd);
+	seen_deinit(&seen);
+	strbuf_deinit(&im.sb);
+	strbuf_deinit(&data.sb);
+}
+
+static void what_is_no_perf_data_is_told(void **state)
+{
+	static const struct {
+		const char *bytes;
+		size_t size;
+		int code;
+		const char *part;
+	} files[] = {
+		{"", 0, ENODATA, "is empty"},
+		{"PERF", 4, EBADMSG, "too short"},
+		{"ELF and nothing else", 20, EBADMSG, "is not a perf.data file"},
+		{"PERFFILE and more than that", 27, EBADMSG, "is not a perf.data file"},
+		{"PERFILE2\x68\0\0\0\0\0\0\0", 16, EBADMSG, "cut off"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		struct memfile f = memfile_new(files[i].bytes, files[i].size);
+		struct session *s = NULL;
+		struct error *err = session_open(f.path, NULL, &s);
+
+		assert_non_null(err);
+		assert_int_equal(err->code, files[i].code);
+		assert_non_null(strstr(err->msg, files[i].part));
+		assert_non_null(strstr(err->where, f.path));
+		assert_null(s);
+		error_free(err);
+		close(f.fd);
+	}
+	struct session *s;
+	struct error *err = session_open("/nonexistent/perf.data", NULL, &s);
+	assert_int_equal(err->code, ENOENT);
+	error_free(err);
+}
+
+static struct error *stop_at_once(struct session_tool *tool, struct session *s,
+				  const struct record *rec, const struct sample *sample,
+				  const struct session_event *event, struct thread *thread)
+{
+	((struct seen *)tool->ctx)->samples++;
+	return tool->unordered ? error_new(EINTR, "enough") : SESSION_STOP;
+}
+
+static void a_callback_can_end_it(void **state)
+{
+	struct image im = {0};
+	struct seen seen = seen_new();
+
+	image_file(&im, fill_simple);
+	struct memfile f = memfile_new(im.sb.str, im.sb.len);
+	seen.tool.sample = stop_at_once;
+	assert_null(read_path(f.path, &seen));
+	assert_int_equal(seen.samples, 1);
+	seen.tool.unordered = true;
+	struct error *err = read_path(f.path, &seen);
+	assert_int_equal(err->code, EINTR);
+	assert_int_equal(seen.samples, 2);
+	error_free(err);
+	close(f.fd);
+	seen_deinit(&seen);
+	strbuf_deinit(&im.sb);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(header_and_records_of_both_byte_orders),
+		cmocka_unit_test(header_features_are_decoded),
+		cmocka_unit_test(threads_and_maps_follow_fork_exec_and_reuse),
+		cmocka_unit_test(overlapping_maps_cut_each_other),
+		cmocka_unit_test(rounds_are_merged_as_a_sorted_list_would_be),
+		cmocka_unit_test(ties_keep_the_order_of_the_file),
+		cmocka_unit_test(unordered_is_the_order_of_the_file),
+		cmocka_unit_test(kernel_modules_and_bpf_programs_are_found),
+		cmocka_unit_test(every_flipped_bit_is_survived),
+		cmocka_unit_test(every_truncation_is_survived),
+		cmocka_unit_test(a_file_cut_in_its_data_gives_what_is_there),
+		cmocka_unit_test(what_is_no_perf_data_is_told),
+		cmocka_unit_test(a_callback_can_end_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
