@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Reads the input as a recording, through a session with every callback, in
+ * the file form and in the pipe form, and looks at all that comes out of it.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "perf/session/session.h"
+
+static volatile uint64_t sink;
+
+static void look_at_string(const char *s)
+{
+	sink += s ? strlen(s) : 0;
+}
+
+static void look_at_words(const struct u64_array *a)
+{
+	for (uint64_t i = 0; i < a->n; i++)
+		sink += u64_array_at(a, i);
+}
+
+static void look_at_bytes(const void *p, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		sink += ((const uint8_t *)p)[i];
+}
+
+static void look_at_map(struct session *s, const struct thread *thread, uint8_t mode, uint64_t addr)
+{
+	const struct map *map = session_find_map(s, thread, mode, addr);
+
+	if (!map)
+		return;
+	if (addr < map->start || addr >= map->end)
+		abort();
+	look_at_string(map->dso->path);
+	look_at_string(map->dso->short_name);
+}
+
+static struct error *on_sample(struct session_tool *tool, struct session *s,
+			       const struct record *rec, const struct sample *sample,
+			       const struct session_event *event, struct thread *thread)
+{
+	look_at_string(event->name);
+	look_at_string(thread->comm);
+	look_at_map(s, thread, sample->cpumode, sample->ip);
+	look_at_words(&sample->read);
+	look_at_words(&sample->chain);
+	look_at_words(&sample->branches);
+	look_at_words(&sample->user_regs);
+	look_at_words(&sample->intr_regs);
+	look_at_bytes(sample->raw, sample->raw_size);
+	look_at_bytes(sample->user_stack, sample->user_stack_size);
+	for (uint64_t i = 0; i < sample->chain.n; i++)
+		look_at_map(s, thread, PERF_RECORD_MISC_USER, u64_array_at(&sample->chain, i));
+	return NULL;
+}
+
+static struct error *on_mmap(struct session_tool *tool, struct session *s, const struct record *rec,
+			     const struct record_mmap *mmap)
+{
+	look_at_string(mmap->filename);
+	look_at_bytes(mmap->build_id, mmap->build_id ? mmap->build_id_size : 0);
+	look_at_map(s, session_thread(s, mmap->pid, mmap->tid), PERF_RECORD_MISC_USER, mmap->addr);
+	look_at_map(s, NULL, PERF_RECORD_MISC_KERNEL, mmap->addr);
+	return NULL;
+}
+
+static struct error *on_comm(struct session_tool *tool, struct session *s, const struct record *rec,
+			     const struct record_comm *comm)
+{
+	look_at_string(comm->comm);
+	return NULL;
+}
+
+static struct error *on_ksymbol(struct session_tool *tool, struct session *s,
+				const struct record *rec, const struct record_ksymbol *ksymbol)
+{
+	look_at_string(ksymbol->name);
+	look_at_map(s, NULL, PERF_RECORD_MISC_KERNEL, ksymbol->addr);
+	return NULL;
+}
+
+static struct error *on_bpf_event(struct session_tool *tool, struct session *s,
+				  const struct record *rec, const struct record_bpf_event *ev)
+{
+	look_at_bytes(ev->tag, 8);
+	return NULL;
+}
+
+static struct error *on_other(struct session_tool *tool, struct session *s,
+			      const struct record *rec)
+{
+	struct record_switch sw;
+	struct record_throttle throttle;
+	struct record_cgroup cgroup;
+	struct record_text_poke poke;
+	struct record_namespaces ns;
+
+	look_at_bytes(rec->body.base, rec->body.size);
+	error_free(record_switch_decode(rec->body, &sw));
+	error_free(record_throttle_decode(rec->body, &throttle));
+	struct error *err = record_cgroup_decode(rec->body, &cgroup);
+	if (!err)
+		look_at_string(cgroup.path);
+	error_free(err);
+	err = record_text_poke_decode(rec->body, &poke);
+	if (!err) {
+		look_at_bytes(poke.old_bytes, poke.old_len);
+		look_at_bytes(poke.new_bytes, poke.new_len);
+	}
+	error_free(err);
+	err = record_namespaces_decode(rec->body, &ns);
+	if (!err)
+		look_at_words(&ns.links);
+	error_free(err);
+	return NULL;
+}
+
+static void look_at_header(struct session *s)
+{
+	const struct data_header *h = session_header(s);
+	const struct data_tracing *t = session_tracing(s);
+
+	look_at_string(h->hostname);
+	look_at_string(h->osrelease);
+	look_at_string(h->version);
+	look_at_string(h->arch);
+	look_at_string(h->cpudesc);
+	look_at_string(h->cpuid);
+	for (size_t i = 0; i < h->n_cmdline; i++)
+		look_at_string(h->cmdline[i]);
+	for (size_t i = 0; i < h->n_build_ids; i++)
+		look_at_string(h->build_ids[i].filename);
+	for (size_t i = 0; i < h->n_pmus; i++)
+		look_at_string(h->pmus[i].name);
+	for (size_t i = 0; i < h->n_groups; i++)
+		look_at_string(h->groups[i].name);
+	for (size_t i = 0; i < h->n_btfs; i++)
+		look_at_bytes(h->btfs[i].data.p, h->btfs[i].data.size);
+	for (size_t i = 0; i < h->n_bpf_progs; i++) {
+		look_at_string(h->bpf_progs[i].name);
+		look_at_bytes(h->bpf_progs[i].info.p, h->bpf_progs[i].info.size);
+		for (int a = 0; a < DATA_BPF_ARRAYS; a++)
+			look_at_bytes(h->bpf_progs[i].arrays[a].p, h->bpf_progs[i].arrays[a].size);
+	}
+	for (unsigned int i = 0; i < DATA_FEATURE_BITS; i++)
+		look_at_bytes(h->features[i].p, h->features[i].size);
+	for (size_t i = 0; t && i < t->n_events; i++) {
+		look_at_string(t->events[i].system);
+		look_at_bytes(t->events[i].format, t->events[i].format_size);
+		look_at_bytes(t->events[i].name, t->events[i].name_size);
+	}
+	struct session_losses losses = session_losses(s);
+	for (size_t i = 0; i < losses.n_ledger; i++)
+		look_at_string(losses.ledger[i].name);
+	for (size_t i = 0; i < session_n_events(s); i++)
+		look_at_string(session_event(s, i)->name);
+}
+
+static void read_it(const char *path, bool unordered)
+{
+	struct session_tool tool = {
+		.unordered = unordered,
+		.sample = on_sample,
+		.mmap = on_mmap,
+		.comm = on_comm,
+		.ksymbol = on_ksymbol,
+		.bpf_event = on_bpf_event,
+		.other = on_other,
+	};
+	struct session *s = NULL;
+	struct error *err = session_open(path, NULL, &s);
+
+	if (!err) {
+		err = session_process(s, &tool);
+		look_at_header(s);
+	}
+	if (err && !err->where && err->code != ENOMEM)
+		abort(); /* an error names its place */
+	error_free(err);
+	session_free(s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char path[40];
+	int fd = memfd_create("perf.data", 0), ends[2];
+
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	read_it(path, size & 1);
+	close(fd);
+	/* The same through a pipe, as far as a pipe holds it without a writer. */
+	if (size > 16 && !memcmp(data + 8, "\x10\0\0\0\0\0\0\0", 8) && size <= 65536) {
+		if (pipe(ends) || write(ends[1], data, size) != (ssize_t)size)
+			abort();
+		close(ends[1]);
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[0]);
+		read_it(path, false);
+		close(ends[0]);
+	}
+	return 0;
+}
