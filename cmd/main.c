@@ -19,6 +19,7 @@ extern char **environ;
 static int cmd_help(int argc, char **argv);
 
 static const struct command commands[] = {
+	{"report", cmd_report, "Sum a recording up: commands, binaries, functions"},
 	{"script", cmd_script, "Print a recording, line by line"},
 	{"help", cmd_help, "Show the manual of a command"},
 };

@@ -457,7 +457,11 @@ static struct error *read_plt(struct elf_source *es, struct symtab *st)
 			return error_nomem();
 		vec_last(&st->syms)->lazy |= LAZY_PLT;
 	}
-	return symtab_sort(st) ? NULL : error_nomem();
+	if (!symtab_sort(st))
+		return error_nomem();
+	/* _init, often without a length, must not reach over the PLT behind it. */
+	symtab_cut_guessed(st);
+	return NULL;
 }
 
 struct error *elf_source_read(struct elf_source *syms, struct elf_source *runtime,

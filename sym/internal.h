@@ -28,6 +28,7 @@ struct symtab {
 	VEC(struct segment) segments;
 	struct kallsyms *kallsyms; /* owned; NULL: none */
 	char *source;
+	char origin;
 	bool demangle;
 };
 
@@ -49,6 +50,8 @@ const char *symtab_strdup(struct symtab *st, const char *name, size_t len);
 bool symtab_sort(struct symtab *st);
 void symtab_fix_ends(struct symtab *st);
 void symtab_fix_duplicates(struct symtab *st);
+/* After more was added and sorted: a guessed length ends where the next symbol starts. */
+void symtab_cut_guessed(struct symtab *st);
 /* Makes the table ready for look-ups; after it nothing is added. */
 bool symtab_finish(struct symtab *st);
 

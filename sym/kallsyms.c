@@ -340,6 +340,7 @@ struct error *kallsyms_symtab(const struct kallsyms *k, const char *module, uint
 	if (!st)
 		return error_nomem();
 	TRY(symtab_fill(st, k, module, delta));
+	st->origin = 'k';
 	if (!st->syms.n)
 		return error_new(ENODATA, "kallsyms has no symbols of module %s",
 				 module ? module : "[kernel]");

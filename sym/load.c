@@ -34,6 +34,7 @@ struct search {
 	uint8_t id[20];
 	size_t id_size;
 	struct elf_source *syms, *runtime;
+	char origin_syms, origin_runtime;
 	struct error *stale; /* why a file that exists was refused */
 };
 
@@ -62,7 +63,7 @@ static void search_refuse(struct search *s, struct error *err)
 }
 
 /* Looks at one file; whether more are to be tried is seen by s->syms and s->runtime. */
-static void search_try(struct search *s, const char *path)
+static void search_try(struct search *s, char origin, const char *path)
 {
 	_cleanup_(elf_source_freep) struct elf_source *es = NULL;
 	struct error *err = elf_source_open(path, &es);
@@ -88,11 +89,13 @@ static void search_try(struct search *s, const char *path)
 	bool runs = elf_source_has_dynsym(es);
 	if (!s->syms && elf_source_has_symtab(es)) {
 		s->syms = es;
+		s->origin_syms = origin;
 		if (!s->runtime && runs)
 			s->runtime = es;
 		es = NULL;
 	} else if (!s->runtime && runs) {
 		s->runtime = steal_ptr(es);
+		s->origin_runtime = origin;
 	}
 }
 
@@ -101,8 +104,8 @@ static bool search_done(const struct search *s)
 	return s->syms && s->runtime;
 }
 
-static void search_tryf(struct search *s, const char *fmt, ...) _printf_(2, 3);
-static void search_tryf(struct search *s, const char *fmt, ...)
+static void search_tryf(struct search *s, char origin, const char *fmt, ...) _printf_(3, 4);
+static void search_tryf(struct search *s, char origin, const char *fmt, ...)
 {
 	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
 	va_list ap;
@@ -114,7 +117,7 @@ static void search_tryf(struct search *s, const char *fmt, ...)
 	strbuf_vaddf(&path, fmt, ap);
 	va_end(ap);
 	if (!strbuf_failed(&path) && path.len < PATH_MAX)
-		search_try(s, strbuf_str(&path));
+		search_try(s, origin, strbuf_str(&path));
 }
 
 static void search_debuglink(struct search *s)
@@ -129,9 +132,9 @@ static void search_debuglink(struct search *s)
 	const char *link = es ? elf_source_debuglink(es) : NULL;
 	if (!link)
 		return;
-	search_tryf(s, "%.*s/%s", dir, s->path, link);
-	search_tryf(s, "%.*s/.debug/%s", dir, s->path, link);
-	search_tryf(s, DEBUG_ROOT "%.*s/%s", dir, s->path, link);
+	search_tryf(s, 'l', "%.*s/%s", dir, s->path, link);
+	search_tryf(s, 'l', "%.*s/.debug/%s", dir, s->path, link);
+	search_tryf(s, 'l', DEBUG_ROOT "%.*s/%s", dir, s->path, link);
 }
 
 static void search_all(struct search *s)
@@ -144,17 +147,17 @@ static void search_all(struct search *s)
 		snprintf(hex + 2 * i, 3, "%02x", s->id[i]);
 	search_debuglink(s);
 	if (s->id_size && home && !s->opts->symfs) {
-		search_tryf(s, "%s/.debug/.build-id/%.2s/%s/elf", home, hex, hex + 2);
-		search_tryf(s, "%s/.debug/.build-id/%.2s/%s/debug", home, hex, hex + 2);
+		search_tryf(s, 'B', "%s/.debug/.build-id/%.2s/%s/elf", home, hex, hex + 2);
+		search_tryf(s, 'D', "%s/.debug/.build-id/%.2s/%s/debug", home, hex, hex + 2);
 	}
-	search_tryf(s, DEBUG_ROOT "%s.debug", s->path);
-	search_tryf(s, DEBUG_ROOT "%s", s->path);
+	search_tryf(s, 'f', DEBUG_ROOT "%s.debug", s->path);
+	search_tryf(s, 'u', DEBUG_ROOT "%s", s->path);
 	if (s->id_size)
-		search_tryf(s, DEBUG_ROOT "/.build-id/%.2s/%s.debug", hex, hex + 2);
-	search_tryf(s, "%s", s->path);
-	search_tryf(s, DEBUG_ROOT "/usr%s", s->path);
+		search_tryf(s, 'b', DEBUG_ROOT "/.build-id/%.2s/%s.debug", hex, hex + 2);
+	search_tryf(s, 'd', "%s", s->path);
+	search_tryf(s, 'x', DEBUG_ROOT "/usr%s", s->path);
 	if (slash)
-		search_tryf(s, "%.*s/.debug/%s", (int)(slash - s->path), s->path, base);
+		search_tryf(s, 'o', "%.*s/.debug/%s", (int)(slash - s->path), s->path, base);
 }
 
 static struct error *symtab_from(struct elf_source *syms, struct elf_source *runtime,
@@ -190,15 +193,19 @@ struct error *symtab_load_elf(const char *path, const struct sym_opts *opts, str
 	if (opts->space == SYM_FILE_OFFSET)
 		search_all(&s);
 	else
-		search_tryf(&s, "%s", path);
+		search_tryf(&s, opts->space == SYM_ADDRESS ? 'v' : 'd', "%s", path);
 	if (!s.syms && !s.runtime) {
 		if (s.stale)
 			return steal_ptr(s.stale);
 		return error_at(error_new(ENOENT, "no file with its symbols"), "%s", path);
 	}
-	return error_at(symtab_from(s.syms ? s.syms : s.runtime, s.runtime ? s.runtime : s.syms,
-				    opts, out),
-			"%s", path);
+	struct symtab *st;
+	TRY(error_at(symtab_from(s.syms ? s.syms : s.runtime, s.runtime ? s.runtime : s.syms, opts,
+				 &st),
+		     "%s", path));
+	st->origin = s.syms ? s.origin_syms : s.origin_runtime;
+	*out = st;
+	return NULL;
 }
 
 struct error *symtab_load_elf_mem(const void *image, size_t size, const struct sym_opts *opts,

@@ -25,6 +25,7 @@ struct symbol {
 	uint8_t binding;     /* STB_LOCAL, STB_GLOBAL, STB_WEAK */
 	uint8_t lazy;	     /* private to sym/: the name is not final yet */
 	uint8_t type;	     /* STT_FUNC, STT_OBJECT, STT_NOTYPE, STT_GNU_IFUNC */
+	bool guessed;	     /* it has no length of its own: end is where the next one starts */
 };
 
 struct symtab;
@@ -38,6 +39,12 @@ size_t symtab_size(const struct symtab *st);
 const struct symbol *symtab_at(struct symtab *st, size_t i);
 /* The file the symbols came from; "" when from none. */
 const char *symtab_source(const struct symtab *st);
+/*
+ * perf's letter for where they came from: k kallsyms, v vmlinux, d the file
+ * itself, l .gnu_debuglink, B and D perf's cache, f u b x o other debug files,
+ * j a JIT.
+ */
+char symtab_origin(const struct symtab *st);
 void symtab_free(struct symtab *st);
 DEFINE_FREEP(struct symtab, symtab_free)
 

@@ -144,14 +144,26 @@ void symtab_fix_ends(struct symtab *st)
 	struct symbol *syms = st->syms.v;
 	size_t n = st->syms.n;
 
-	for (size_t i = 1; i < n; i++)
-		if (syms[i - 1].end == syms[i - 1].start)
+	for (size_t i = 1; i < n; i++) {
+		if (syms[i - 1].end == syms[i - 1].start) {
 			syms[i - 1].end = syms[i].start;
+			syms[i - 1].guessed = true;
+		}
+	}
 	if (n && syms[n - 1].end == syms[n - 1].start) {
 		uint64_t page = page_up(syms[n - 1].start);
 
 		syms[n - 1].end = page > UINT64_MAX - 4096 ? UINT64_MAX : page + 4096;
 	}
+}
+
+void symtab_cut_guessed(struct symtab *st)
+{
+	struct symbol *syms = st->syms.v;
+
+	for (size_t i = 0; i + 1 < st->syms.n; i++)
+		if (syms[i].guessed && syms[i].end > syms[i + 1].start)
+			syms[i].end = syms[i + 1].start;
 }
 
 /* Makes the name final. Without memory it stays as it was. */
@@ -316,6 +328,11 @@ const struct symbol *symtab_at(struct symtab *st, size_t i)
 const char *symtab_source(const struct symtab *st)
 {
 	return st->source ? st->source : "";
+}
+
+char symtab_origin(const struct symtab *st)
+{
+	return st->origin ? st->origin : 'd';
 }
 
 uint64_t symtab_offset_to_addr(const struct symtab *st, uint64_t offset)

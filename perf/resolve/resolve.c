@@ -145,18 +145,17 @@ static const struct kallsyms *resolver_kallsyms(struct resolver *r, const struct
 }
 
 /*
- * How far kallsyms is moved against the recording. The map of the kernel
- * names the symbol its pgoff is the address of: "[kernel.kallsyms]_text".
+ * How far kallsyms is moved against the recording. The pgoff of the kernel's
+ * map is the address of _text (or _stext) as recorded.
  */
 static uint64_t kernel_delta(const struct kallsyms *k, const struct map *map)
 {
-	const char *bracket = strrchr(map->dso->path, ']');
-	const char *name = bracket && bracket[1] ? bracket + 1 : "_text";
-	uint64_t addr;
+	uint64_t text, stext;
 
-	if (!map->pgoff || !kallsyms_address(k, name, &addr))
+	if (!map->pgoff || !kallsyms_address(k, "_text", &text) ||
+	    !kallsyms_address(k, "_stext", &stext) || stext == map->pgoff)
 		return 0;
-	return addr - map->pgoff;
+	return text - map->pgoff;
 }
 
 static struct error *load_vmlinux(struct resolver *r, const struct map *map, const char *path,
@@ -435,13 +434,29 @@ static const struct map *kernel_map_beyond(struct resolver *r, uint64_t addr)
 	return n && addr < symtab_at(st, n - 1)->end ? map : NULL;
 }
 
+struct session *resolver_session(struct resolver *r)
+{
+	return r->session;
+}
+
+const struct map *resolver_find_map(struct resolver *r, const struct thread *thread,
+				    uint8_t cpumode, uint64_t addr)
+{
+	const struct map *map = session_find_map(r->session, thread, cpumode, addr);
+
+	return map || cpumode != PERF_RECORD_MISC_KERNEL ? map : kernel_map_beyond(r, addr);
+}
+
 void resolve_addr(struct resolver *r, const struct thread *thread, uint8_t cpumode, uint64_t addr,
 		  struct location *out)
 {
+	resolve_addr_in(r, resolver_find_map(r, thread, cpumode, addr), cpumode, addr, out);
+}
+
+void resolve_addr_in(struct resolver *r, const struct map *map, uint8_t cpumode, uint64_t addr,
+		     struct location *out)
+{
 	*out = (struct location){.addr = addr, .dso_addr = addr, .cpumode = cpumode};
-	const struct map *map = session_find_map(r->session, thread, cpumode, addr);
-	if (!map && cpumode == PERF_RECORD_MISC_KERNEL)
-		map = kernel_map_beyond(r, addr);
 	if (!map)
 		return;
 	if (map->dso->kind == DSO_KERNEL)

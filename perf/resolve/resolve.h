@@ -43,6 +43,17 @@ struct location {
 void resolve_addr(struct resolver *r, const struct thread *thread, uint8_t cpumode, uint64_t addr,
 		  struct location *out);
 
+/* The map that an address lies in, as resolve_addr() finds it; NULL: none. */
+const struct map *resolver_find_map(struct resolver *r, const struct thread *thread,
+				    uint8_t cpumode, uint64_t addr);
+
+/* The same as resolve_addr() where the map (NULL: none) was found already. */
+void resolve_addr_in(struct resolver *r, const struct map *map, uint8_t cpumode, uint64_t addr,
+		     struct location *out);
+
+/* The session the resolver was made for. */
+struct session *resolver_session(struct resolver *r);
+
 /*
  * As resolve_addr() for an address whose mode is unknown (a data address, a
  * branch target): the user's maps first, then the kernel's.

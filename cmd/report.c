@@ -1,0 +1,859 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * perf-bpf report: a recording summed up, as perf report --stdio prints it: a
+ * table for each event, its rows the combinations of the sort keys, and below
+ * each row its call chains.
+ */
+#include "cmd/report.h"
+
+#include <argp.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/cmd.h"
+#include "lib/base/names.h"
+#include "lib/base/vec.h"
+#include "perf/print/header.h"
+#include "perf/print/tracing.h"
+
+#define DEFAULT_PARENT "^sys_|^do_page_fault"
+#define OUT_FULL       (256 * 1024)
+
+struct report {
+	/* The command line. */
+	const char *input, *sort, *fields, *separator, *widths, *symbol_filter, *time, *parent;
+	const char *kallsyms, *vmlinux, *symfs;
+	struct names comms, dsos, symbols, pids, tids, cpus;
+	struct chain_opts chain;
+	bool chain_given, chain_off, order_given, inverted;
+	bool children, no_demangle, hide_unresolved, exclude_other, relative, quiet, force;
+	bool show_nr_samples, show_total_period, show_cpu_utilization, show_empty;
+	bool header, header_only, full_info;
+	double percent_limit;
+	unsigned max_stack;
+	int verbose;
+
+	/* While it runs. */
+	uint64_t time_start, time_end; /* ns; 0: open */
+	uint64_t *cpu_bits;	       /* NULL: all */
+	regex_t parent_regex;
+	bool has_parent_regex;
+	struct log log;
+	struct session *session;
+	struct resolver *resolver;
+	struct tracing *tracing;
+	struct hist_spec spec;
+	VEC(struct hist *) hists; /* by the event's index */
+	struct strbuf out;
+};
+
+enum {
+	OPT_STDIO = 256,
+	OPT_CHILDREN,
+	OPT_NO_CHILDREN,
+	OPT_NO_CALL_GRAPH,
+	OPT_PID,
+	OPT_TID,
+	OPT_SYMBOL_FILTER,
+	OPT_PERCENT_LIMIT,
+	OPT_PERCENTAGE,
+	OPT_MAX_STACK,
+	OPT_KALLSYMS,
+	OPT_SYMFS,
+	OPT_NO_DEMANGLE,
+	OPT_HEADER,
+	OPT_HEADER_ONLY,
+	OPT_TIME,
+	OPT_SHOW_TOTAL_PERIOD,
+	OPT_SHOW_CPU_UTILIZATION,
+	OPT_NO_SKIP_EMPTY,
+};
+
+static const struct argp_option options[] = {
+	{"input", 'i', "FILE", 0, "Read FILE instead of perf.data; - is a pipe", 0},
+	{"sort", 's', "KEY,...", 0,
+	 "Sum up by these keys (comm,dso,symbol; trace when all events are tracepoints); "
+	 "+KEY adds to the default",
+	 0},
+	{"fields", 'F', "KEY,...", 0, "Show these columns; +KEY adds to the default", 0},
+	{"call-graph", 'g', "PRINT", OPTION_ARG_OPTIONAL,
+	 "How to show call chains: graph, fractal, flat, folded or none, then the threshold in "
+	 "percent, the limit of children shown, caller or callee, function or address, percent, "
+	 "period or count (graph,0.5,caller,function,percent)",
+	 0},
+	{"no-call-graph", OPT_NO_CALL_GRAPH, NULL, 0, "Do not show call chains", 0},
+	{"children", OPT_CHILDREN, NULL, 0,
+	 "Add what a function called to it, too (the default when there are chains)", 0},
+	{"no-children", OPT_NO_CHILDREN, NULL, 0, "Count a sample for its innermost function only",
+	 0},
+	{"inverted", 'G', NULL, 0, "Show call chains from the caller down", 0},
+	{"max-stack", OPT_MAX_STACK, "N", 0, "At most N entries of a chain (127)", 0},
+	{"show-nr-samples", 'n', NULL, 0, "Show the number of samples", 0},
+	{"show-total-period", OPT_SHOW_TOTAL_PERIOD, NULL, 0, "Show the sum of periods", 0},
+	{"show-cpu-utilization", OPT_SHOW_CPU_UTILIZATION, NULL, 0,
+	 "Show the shares of kernel and user", 0},
+	{"percent-limit", OPT_PERCENT_LIMIT, "PERCENT", 0, "Leave out entries below that", 0},
+	{"percentage", OPT_PERCENTAGE, "relative|absolute", 0,
+	 "Percent of what is shown, or of all (absolute)", 0},
+	{"comms", 'c', "COMM,...", 0, "Only samples of threads of these names", 0},
+	{"dsos", 'd', "DSO,...", 0, "Only samples in these binaries", 0},
+	{"symbols", 'S', "SYMBOL,...", 0, "Only samples in these functions", 0},
+	{"symbol-filter", OPT_SYMBOL_FILTER, "TEXT", 0,
+	 "Only functions whose name holds TEXT; the same as TEXT alone", 0},
+	{"pid", OPT_PID, "PID,...", 0, "Only samples of these processes", 0},
+	{"tid", OPT_TID, "TID,...", 0, "Only samples of these threads", 0},
+	{"cpu", 'C', "LIST", 0, "Only samples of these CPUs: 0,2-3", 0},
+	{"time", OPT_TIME, "START,STOP", 0,
+	 "Only samples of this span, in seconds; either may be empty", 0},
+	{"parent", 'p', "REGEX", 0, "What the key parent looks for in call chains", 0},
+	{"exclude-other", 'x', NULL, 0, "Only entries with a parent", 0},
+	{"hide-unresolved", 'U', NULL, 0, "Leave out addresses without a symbol", 0},
+	{"field-separator", 't', "CHAR", 0, "Put CHAR between columns, and . where it is in names",
+	 0},
+	{"column-widths", 'w', "N,...", 0, "Make columns that wide", 0},
+	{"header", OPT_HEADER, NULL, 0, "Write the recording's header first", 0},
+	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Write the recording's header and end", 0},
+	{"show-info", 'I', NULL, 0, "Tell more of topology and caches in the header", 0},
+	{"kallsyms", OPT_KALLSYMS, "FILE", 0, "The kernel's symbols", 0},
+	{"vmlinux", 'k', "FILE", 0, "The kernel's image, for symbols", 0},
+	{"symfs", OPT_SYMFS, "DIR", 0, "Look for binaries below DIR", 0},
+	{"no-demangle", OPT_NO_DEMANGLE, NULL, 0, "Write C++ and Rust names as the linker has them",
+	 0},
+	{"no-skip-empty", OPT_NO_SKIP_EMPTY, NULL, 0, "Show events without samples, too", 0},
+	{"stdio", OPT_STDIO, NULL, 0, "Write text: the only way, accepted for perf's sake", 0},
+	{"force", 'f', NULL, 0, "Read a file that belongs to somebody else", 0},
+	{"quiet", 'q', NULL, 0, "Only the rows: no head, no warnings", 0},
+	{"verbose", 'v', NULL, 0, "Show addresses and paths; twice: for debugging", 0},
+	{0},
+};
+
+static struct error *add_names(struct names *names, const char *text)
+{
+	while (*text) {
+		size_t len = strcspn(text, ",");
+
+		if (len && !names_add_n(names, text, len))
+			return error_nomem();
+		text += len;
+		text += *text == ',';
+	}
+	return NULL;
+}
+
+static bool names_have(const struct names *names, const char *name)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (!strcmp(names->v[i], name))
+			return true;
+	return false;
+}
+
+static bool names_have_number(const struct names *names, int64_t number)
+{
+	for (size_t i = 0; i < names->n; i++)
+		if (strtoll(names->v[i], NULL, 10) == number)
+			return true;
+	return false;
+}
+
+static bool is_word(const char *token, size_t len, const char *word)
+{
+	return !strncmp(token, word, len);
+}
+
+/* One word of -g; false: there is no such word. */
+static bool parse_chain_word(struct report *rp, const char *token, size_t len, bool *percent_given)
+{
+	static const struct {
+		const char *word;
+		int kind, value;
+	} words[] = {
+		{"graph", 'm', CHAIN_GRAPH},	 {"flat", 'm', CHAIN_FLAT},
+		{"fractal", 'm', CHAIN_FRACTAL}, {"folded", 'm', CHAIN_FOLDED},
+		{"caller", 'o', true},		 {"callee", 'o', false},
+		{"function", 'k', false},	 {"address", 'k', true},
+		{"percent", 'v', CHAIN_PERCENT}, {"period", 'v', CHAIN_PERIOD},
+		{"count", 'v', CHAIN_COUNT},
+	};
+	char *end;
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (!is_word(token, len, words[i].word))
+			continue;
+		switch (words[i].kind) {
+		case 'm':
+			rp->chain.mode = (enum chain_mode)words[i].value;
+			break;
+		case 'o':
+			rp->chain.caller = words[i].value;
+			rp->order_given = true;
+			break;
+		case 'k':
+			rp->chain.by_address = words[i].value;
+			break;
+		default:
+			rp->chain.value = (enum chain_value)words[i].value;
+			break;
+		}
+		return true;
+	}
+	double number = strtod(token, &end);
+	if (end != token + len || number < 0)
+		return false;
+	if (*percent_given)
+		rp->chain.print_limit = (unsigned)number;
+	else
+		rp->chain.min_percent = number;
+	*percent_given = true;
+	return true;
+}
+
+static struct error *parse_chain(struct report *rp, const char *text)
+{
+	bool percent_given = false;
+
+	rp->chain_given = true;
+	while (*text) {
+		size_t len = strcspn(text, ",");
+
+		if (len && is_word(text, len, "none")) {
+			rp->chain.mode = CHAIN_NONE;
+			rp->chain_given = false;
+			rp->chain_off = true;
+			return NULL;
+		}
+		if (len && !parse_chain_word(rp, text, len, &percent_given))
+			return error_hint(
+				error_new(EINVAL, "--call-graph: '%.*s' is not understood",
+					  (int)len, text),
+				"a list of: graph, fractal, flat, folded or none; percent; "
+				"limit; caller or callee; function or address; percent, "
+				"period or count");
+		text += len;
+		text += *text == ',';
+	}
+	return NULL;
+}
+
+static struct error *parse_number(const char *what, const char *text, double *out)
+{
+	char *end;
+	double number = strtod(text, &end);
+
+	if (end == text || *end || !(number >= 0))
+		return error_new(EINVAL, "%s: '%s' is no number", what, text);
+	*out = number;
+	return NULL;
+}
+
+static struct error *parse_option(struct report *rp, int key, char *arg)
+{
+	double number = 0;
+
+	switch (key) {
+	case 'i':
+		rp->input = arg;
+		break;
+	case 's':
+		rp->sort = arg;
+		break;
+	case 'F':
+		rp->fields = arg;
+		break;
+	case 'g':
+		return parse_chain(rp, arg ? arg : "graph,0.5,caller,function,percent");
+	case OPT_NO_CALL_GRAPH:
+		rp->chain.mode = CHAIN_NONE;
+		rp->chain_given = false;
+		rp->chain_off = true;
+		break;
+	case OPT_CHILDREN:
+		rp->children = true;
+		break;
+	case OPT_NO_CHILDREN:
+		rp->children = false;
+		break;
+	case 'G':
+		rp->inverted = true;
+		break;
+	case OPT_MAX_STACK:
+		TRY(parse_number("--max-stack", arg, &number));
+		rp->max_stack = (unsigned)min_of(number, 1024.0);
+		break;
+	case 'n':
+		rp->show_nr_samples = true;
+		break;
+	case OPT_SHOW_TOTAL_PERIOD:
+		rp->show_total_period = true;
+		break;
+	case OPT_SHOW_CPU_UTILIZATION:
+		rp->show_cpu_utilization = true;
+		break;
+	case OPT_PERCENT_LIMIT:
+		TRY(parse_number("--percent-limit", arg, &rp->percent_limit));
+		rp->chain.min_percent = rp->percent_limit;
+		break;
+	case OPT_PERCENTAGE:
+		if (strcmp(arg, "relative") && strcmp(arg, "absolute"))
+			return error_new(
+				EINVAL, "--percentage: '%s' is neither relative nor absolute", arg);
+		rp->relative = arg[0] == 'r';
+		break;
+	case 'c':
+		return add_names(&rp->comms, arg);
+	case 'd':
+		return add_names(&rp->dsos, arg);
+	case 'S':
+		return add_names(&rp->symbols, arg);
+	case OPT_PID:
+		return add_names(&rp->pids, arg);
+	case OPT_TID:
+		return add_names(&rp->tids, arg);
+	case 'C':
+		return add_names(&rp->cpus, arg);
+	case OPT_SYMBOL_FILTER:
+	case ARGP_KEY_ARG:
+		if (rp->symbol_filter)
+			return error_new(EINVAL, "more than one symbol filter: '%s'", arg);
+		rp->symbol_filter = arg;
+		break;
+	case OPT_TIME:
+		rp->time = arg;
+		break;
+	case 'p':
+		rp->parent = arg;
+		break;
+	case 'x':
+		rp->exclude_other = true;
+		break;
+	case 'U':
+		rp->hide_unresolved = true;
+		break;
+	case 't':
+		if (!*arg || !strcmp(arg, "."))
+			return error_new(EINVAL, "--field-separator: '%s' cannot separate fields",
+					 arg);
+		rp->separator = arg;
+		break;
+	case 'w':
+		rp->widths = arg;
+		break;
+	case OPT_HEADER:
+		rp->header = true;
+		break;
+	case OPT_HEADER_ONLY:
+		rp->header = rp->header_only = true;
+		break;
+	case 'I':
+		rp->full_info = true;
+		break;
+	case OPT_KALLSYMS:
+		rp->kallsyms = arg;
+		break;
+	case 'k':
+		rp->vmlinux = arg;
+		break;
+	case OPT_SYMFS:
+		rp->symfs = arg;
+		break;
+	case OPT_NO_DEMANGLE:
+		rp->no_demangle = true;
+		break;
+	case OPT_NO_SKIP_EMPTY:
+		rp->show_empty = true;
+		break;
+	case 'f':
+		rp->force = true;
+		break;
+	case 'q':
+		rp->quiet = true;
+		break;
+	case 'v':
+		rp->verbose++;
+		break;
+	default:
+		break;
+	}
+	return NULL;
+}
+
+static error_t parse_argp(int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case ARGP_KEY_INIT:
+	case ARGP_KEY_END:
+	case ARGP_KEY_SUCCESS:
+	case ARGP_KEY_ERROR:
+	case ARGP_KEY_FINI:
+	case ARGP_KEY_NO_ARGS:
+		return 0;
+	default:
+		break;
+	}
+	if (key < 0x1000000 && key != ARGP_KEY_ARG && !(key > 0 && key < 512))
+		return ARGP_ERR_UNKNOWN;
+	struct error *err = parse_option(state->input, key, arg);
+	if (err) {
+		cmd_fail(err);
+		exit(2);
+	}
+	return 0;
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse_argp,
+	.args_doc = "[SYMBOL-FILTER]",
+	.doc = "Sum up a recording: which commands, binaries and functions the samples fell into.",
+};
+
+/* "-g WORDS" means "-gWORDS", as perf has it; argp knows only the latter. */
+static char **join_call_graph(int *argc, char **argv, struct names *owner)
+{
+	char **out = calloc((size_t)*argc + 1, sizeof(*out));
+	int n = 0;
+
+	for (int i = 0; out && i < *argc; i++) {
+		bool is_short = !strcmp(argv[i], "-g"), is_long = !strcmp(argv[i], "--call-graph");
+
+		if (!strcmp(argv[i], "--")) {
+			while (i < *argc)
+				out[n++] = argv[i++];
+			break;
+		}
+		if ((is_short || is_long) && i + 1 < *argc && argv[i + 1][0] != '-') {
+			_cleanup_strbuf_ struct strbuf joined = STRBUF_INIT;
+
+			strbuf_addf(&joined, "%s%s%s", argv[i], is_long ? "=" : "", argv[i + 1]);
+			if (strbuf_failed(&joined) || !names_add(owner, strbuf_str(&joined))) {
+				free(out);
+				return NULL;
+			}
+			out[n++] = owner->v[owner->n - 1];
+			i++;
+		} else {
+			out[n++] = argv[i];
+		}
+	}
+	*argc = n;
+	return out;
+}
+
+#define CPU_LIMIT 65536
+
+static struct error *setup_cpus(struct report *rp)
+{
+	if (!rp->cpus.n)
+		return NULL;
+	rp->cpu_bits = calloc(CPU_LIMIT / 64, sizeof(*rp->cpu_bits));
+	if (!rp->cpu_bits)
+		return error_nomem();
+	for (size_t i = 0; i < rp->cpus.n; i++) {
+		char *end;
+		unsigned long from = strtoul(rp->cpus.v[i], &end, 10), to = from;
+
+		if (*end == '-')
+			to = strtoul(end + 1, &end, 10);
+		if (*end || end == rp->cpus.v[i] || to < from || to >= CPU_LIMIT)
+			return error_hint(error_new(EINVAL, "--cpu: '%s' is no CPU", rp->cpus.v[i]),
+					  "write it as 0,2-3");
+		for (; from <= to; from++)
+			rp->cpu_bits[from / 64] |= 1ull << from % 64;
+	}
+	return NULL;
+}
+
+/* "12.5" as nanoseconds. */
+static bool parse_seconds(const char *text, size_t len, uint64_t *ns)
+{
+	uint64_t value = 0, digit = 1000000000;
+	size_t i = 0;
+
+	for (; i < len && text[i] >= '0' && text[i] <= '9' && value < UINT64_MAX / 20000000000; i++)
+		value = value * 10 + (uint64_t)(text[i] - '0');
+	value *= 1000000000;
+	if (i < len && text[i] == '.')
+		for (i++; i < len && text[i] >= '0' && text[i] <= '9'; i++)
+			value += (digit /= 10) * (uint64_t)(text[i] - '0');
+	*ns = value;
+	return i == len;
+}
+
+static struct error *setup_time(struct report *rp)
+{
+	if (!rp->time)
+		return NULL;
+	const char *comma = strchr(rp->time, ',');
+	if (!comma || !parse_seconds(rp->time, (size_t)(comma - rp->time), &rp->time_start) ||
+	    !parse_seconds(comma + 1, strlen(comma + 1), &rp->time_end))
+		return error_hint(error_new(EINVAL, "--time: '%s' is no span of time", rp->time),
+				  "write it as START,STOP in seconds: 12.5,13");
+	return NULL;
+}
+
+static struct error *setup_parent(struct report *rp)
+{
+	char text[256];
+	int code;
+
+	if (!rp->spec.has[HIST_PARENT])
+		return NULL;
+	const char *pattern = rp->parent ? rp->parent : DEFAULT_PARENT;
+	code = regcomp(&rp->parent_regex, pattern, REG_EXTENDED);
+	if (code) {
+		regerror(code, &rp->parent_regex, text, sizeof(text));
+		return error_new(EINVAL, "--parent: '%s': %s", pattern, text);
+	}
+	rp->has_parent_regex = true;
+	rp->spec.parent = &rp->parent_regex;
+	return NULL;
+}
+
+static struct error *trace_text(void *ctx, const struct session_event *event,
+				const struct sample *sample, struct strbuf *out)
+{
+	struct report *rp = ctx;
+
+	if (!rp->tracing && session_tracing(rp->session))
+		TRY(tracing_new(session_tracing(rp->session), &rp->log, &rp->tracing));
+	struct trace_event *ev = rp->tracing ? tracing_find(rp->tracing, event->attr.config) : NULL;
+	if (ev)
+		trace_event_print(ev, sample->raw, sample->raw_size, out);
+	return NULL;
+}
+
+static bool has_chain(const struct session_event *event)
+{
+	return event->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
+}
+
+/* Keys and columns, by the options and by what the recording has. */
+static struct error *setup_spec(struct report *rp)
+{
+	struct hist_spec_opts opts = {
+		.sz = sizeof(opts),
+		.sort = rp->sort,
+		.fields = rp->fields,
+		.tracepoints_only = session_n_events(rp->session) > 0,
+		.children = rp->children,
+		.show_nr_samples = rp->show_nr_samples,
+		.show_total_period = rp->show_total_period,
+		.show_cpu_utilization = rp->show_cpu_utilization,
+		.add_parent = rp->parent != NULL,
+	};
+	bool any_chain = session_header(rp->session)->pipe;
+
+	for (size_t i = 0; i < session_n_events(rp->session); i++) {
+		const struct session_event *event = session_event(rp->session, i);
+
+		opts.tracepoints_only &= event->attr.type == PERF_TYPE_TRACEPOINT;
+		any_chain |= has_chain(event);
+	}
+	TRY(hist_spec_init(&rp->spec, &opts));
+	struct hist_spec *spec = &rp->spec;
+	if (!any_chain && spec->has[HIST_PARENT])
+		return error_hint(error_new(EINVAL, "the key parent needs call chains, and the "
+						    "recording has none"),
+				  "record with -g");
+	if (!any_chain && rp->chain_given)
+		return error_hint(error_new(EINVAL, "--call-graph needs call chains, and the "
+						    "recording has none"),
+				  "record with -g");
+	spec->chain = rp->chain;
+	if (rp->inverted || (rp->children && !rp->order_given))
+		spec->chain.caller = true;
+	spec->use_chain = any_chain && !rp->chain_off;
+	if (!any_chain)
+		hist_spec_cancel_children(spec);
+	spec->hide_unresolved = rp->hide_unresolved;
+	spec->exclude_other = rp->exclude_other;
+	spec->long_dso = rp->verbose > 0;
+	spec->max_stack = rp->max_stack;
+	spec->trace = trace_text;
+	spec->trace_ctx = rp;
+	return setup_parent(rp);
+}
+
+/* A filter that leaves one value needs no column; it is told in the head. */
+static void setup_elide(struct report *rp)
+{
+	const struct {
+		enum hist_field field;
+		const struct names *names;
+		const char *title;
+	} filters[] = {
+		{HIST_COMM, &rp->comms, "comm"},
+		{HIST_DSO, &rp->dsos, "dso"},
+		{HIST_SYMBOL, &rp->symbols, "symbol"},
+	};
+	bool left = false;
+
+	for (size_t i = 0; i < rp->spec.n_out; i++) {
+		enum hist_field field = rp->spec.out[i];
+
+		if (field < HIST_N_MEASURES)
+			continue;
+		for (size_t f = 0; f < ARRAY_SIZE(filters); f++) {
+			if (filters[f].field != field || filters[f].names->n != 1)
+				continue;
+			strbuf_addf(&rp->out, "# %s: %s\n", filters[f].title,
+				    filters[f].names->v[0]);
+			rp->spec.elide[field] = true;
+		}
+		left |= !rp->spec.elide[field];
+	}
+	if (!left)
+		memset(rp->spec.elide, 0, sizeof(rp->spec.elide));
+}
+
+static struct error *hist_of(struct report *rp, const struct session_event *event,
+			     struct hist **out)
+{
+	while (rp->hists.n <= (size_t)event->index)
+		if (!vec_push(&rp->hists))
+			return error_nomem();
+	struct hist **slot = &rp->hists.v[event->index];
+	if (!*slot)
+		TRY(hist_new(&rp->spec, rp->resolver, slot));
+	*out = *slot;
+	return NULL;
+}
+
+static bool symbol_wanted(const struct report *rp, const struct location *leaf)
+{
+	char addr[32];
+
+	if (!leaf->sym)
+		return false;
+	if (rp->symbol_filter && !strstr(leaf->sym->name, rp->symbol_filter))
+		return false;
+	if (!rp->symbols.n || names_have(&rp->symbols, leaf->sym->name))
+		return true;
+	snprintf(addr, sizeof(addr), "0x%" PRIx64, location_unmap(leaf->map, leaf->sym->start));
+	return names_have(&rp->symbols, addr);
+}
+
+/* Samples of no interest still count for the totals, as in perf. */
+static bool is_filtered(const struct report *rp, const struct thread *thread,
+			const struct location *leaf)
+{
+	const struct dso *dso = leaf->map ? leaf->map->dso : NULL;
+
+	if (rp->comms.n && !names_have(&rp->comms, thread->comm))
+		return true;
+	if (rp->pids.n && !names_have_number(&rp->pids, thread->pid))
+		return true;
+	if (rp->tids.n && !names_have_number(&rp->tids, thread->tid))
+		return true;
+	if (rp->dsos.n && (!dso || (!names_have(&rp->dsos, dso->short_name) &&
+				    !names_have(&rp->dsos, dso->path))))
+		return true;
+	return (rp->symbols.n || rp->symbol_filter) && !symbol_wanted(rp, leaf);
+}
+
+static struct error *on_sample(struct session_tool *tool, struct session *s,
+			       const struct record *rec, const struct sample *sample,
+			       const struct session_event *event, struct thread *thread)
+{
+	struct report *rp = tool->ctx;
+	struct location leaf;
+	struct hist *h;
+
+	if (sample->time < rp->time_start || (rp->time_end && sample->time > rp->time_end))
+		return NULL;
+	resolve_addr(rp->resolver, thread, sample->cpumode, sample->ip, &leaf);
+	if (rp->hide_unresolved && !leaf.sym)
+		return NULL;
+	if (rp->cpu_bits && (sample->cpu < 0 || sample->cpu >= CPU_LIMIT ||
+			     !(rp->cpu_bits[sample->cpu / 64] >> sample->cpu % 64 & 1)))
+		return NULL;
+	TRY(hist_of(rp, event, &h));
+	return hist_add(h, sample, event, thread, &leaf, is_filtered(rp, thread, &leaf));
+}
+
+static void out_flush(struct report *rp)
+{
+	fwrite(strbuf_str(&rp->out), 1, rp->out.len, stdout);
+	strbuf_reset(&rp->out);
+}
+
+static void print_event_head(struct report *rp, const struct session_event *event,
+			     const struct hist *h)
+{
+	const struct hist_totals *totals = hist_totals(h);
+	uint64_t samples = rp->relative ? totals->shown_samples : totals->samples;
+	char unit = ' ';
+
+	for (const char *units = "KMG"; *units && samples > 1000; units++) {
+		samples /= 1000;
+		unit = *units;
+	}
+	strbuf_addf(&rp->out, "# Samples: %" PRIu64 "%c of event '%s'", samples, unit, event->name);
+	if (rp->time)
+		strbuf_addf(&rp->out, " (time slices: %s)", rp->time);
+	strbuf_addf(&rp->out, "\n# Event count (approx.): %" PRIu64 "\n#\n",
+		    rp->relative ? totals->shown_period : totals->period);
+}
+
+static const char *input_name(const struct report *rp)
+{
+	struct stat st;
+
+	if (rp->input && *rp->input)
+		return rp->input;
+	return !fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode) ? "-" : "perf.data";
+}
+
+static struct error *print_all(struct report *rp)
+{
+	struct report_view view = {
+		.spec = &rp->spec,
+		.separator = rp->separator,
+		.widths = rp->widths,
+		.percent_limit = rp->percent_limit,
+		.relative = rp->relative,
+		.quiet = rp->quiet,
+		.show_chain = rp->spec.use_chain,
+		.first_frame_is_known = rp->sort && !rp->fields && !strncmp(rp->sort, "sym", 3),
+		.dso_filter = rp->dsos.n > 0,
+		.verbose = rp->verbose > 0,
+		.resolver = rp->resolver,
+	};
+	size_t entries = 0;
+
+	for (size_t i = 0; i < rp->hists.n; i++) {
+		if (!rp->hists.v[i])
+			continue;
+		TRY(hist_finish(rp->hists.v[i]));
+		entries += hist_size(rp->hists.v[i]);
+	}
+	if (!entries) {
+		out_flush(rp);
+		if (!rp->quiet)
+			fprintf(stderr, "perf-bpf: %s has no samples\n", input_name(rp));
+		return NULL;
+	}
+	if (!rp->quiet)
+		strbuf_addf(&rp->out, "#\n# Total Lost Samples: %" PRIu64 "\n#\n",
+			    session_losses(rp->session).lost_samples);
+	for (size_t i = 0; i < session_n_events(rp->session); i++) {
+		const struct session_event *event = session_event(rp->session, i);
+		struct hist *h;
+
+		TRY(hist_of(rp, event, &h));
+		if (!hist_totals(h)->samples && !rp->show_empty)
+			continue;
+		if (!rp->quiet)
+			print_event_head(rp, event, h);
+		TRY(report_print(&view, h, has_chain(event), &rp->out));
+		strbuf_adds(&rp->out, "\n\n");
+		if (rp->out.len > OUT_FULL)
+			out_flush(rp);
+	}
+	return NULL;
+}
+
+static struct error *open_session(struct report *rp)
+{
+	struct session_opts opts = {.sz = sizeof(opts), .log = &rp->log, .force = rp->force};
+	struct resolver_opts resolver_opts = {
+		.sz = sizeof(resolver_opts),
+		.log = &rp->log,
+		.kallsyms = rp->kallsyms,
+		.vmlinux = rp->vmlinux,
+		.symfs = rp->symfs,
+		.demangle = !rp->no_demangle,
+	};
+	struct error *err = session_open(input_name(rp), &opts, &rp->session);
+
+	if (err && err->code == ENOENT)
+		err = error_hint(err, "make one by 'perf-bpf record', or name another by -i");
+	TRY(err);
+	return resolver_new(rp->session, &resolver_opts, &rp->resolver);
+}
+
+static struct error *report_run(struct report *rp)
+{
+	struct session_tool tool = {.ctx = rp, .sample = on_sample};
+
+	TRY(setup_cpus(rp));
+	TRY(setup_time(rp));
+	TRY(open_session(rp));
+	TRY(setup_spec(rp));
+	if (rp->header && !rp->quiet)
+		print_header(session_header(rp->session), input_name(rp), &rp->out);
+	else if (!rp->quiet)
+		strbuf_adds(&rp->out, "# To display the perf.data header info, please use "
+				      "--header/--header-only options.\n#\n");
+	if (!rp->header_only) {
+		setup_elide(rp);
+		struct error *err = session_process(rp->session, &tool);
+		/* What was read before the damage is still worth a report. */
+		if (err && err->code == EBADMSG && rp->hists.n) {
+			struct error *print = print_all(rp);
+
+			if (print) {
+				error_free(err);
+				return print;
+			}
+			out_flush(rp);
+			return err;
+		}
+		TRY(err);
+		TRY(print_all(rp));
+	}
+	if (strbuf_failed(&rp->out))
+		return error_nomem();
+	out_flush(rp);
+	return NULL;
+}
+
+static void report_deinit(struct report *rp)
+{
+	struct hist **h;
+
+	vec_for_each (h, &rp->hists)
+		hist_free(*h);
+	vec_deinit(&rp->hists);
+	tracing_free(rp->tracing);
+	resolver_free(rp->resolver);
+	session_free(rp->session);
+	if (rp->has_parent_regex)
+		regfree(&rp->parent_regex);
+	names_deinit(&rp->comms);
+	names_deinit(&rp->dsos);
+	names_deinit(&rp->symbols);
+	names_deinit(&rp->pids);
+	names_deinit(&rp->tids);
+	names_deinit(&rp->cpus);
+	free(rp->cpu_bits);
+	strbuf_deinit(&rp->out);
+}
+
+int cmd_report(int argc, char **argv)
+{
+	_cleanup_(report_deinit) struct report rp = {
+		.children = true,
+		.max_stack = 127,
+		.chain = {.mode = CHAIN_GRAPH, .min_percent = 0.5},
+	};
+	_cleanup_names_ struct names joined = {0};
+	_cleanup_free_ char **args = join_call_graph(&argc, argv, &joined);
+
+	if (!args)
+		return cmd_fail(error_nomem());
+	if (argp_parse(&argp, argc, args, 0, NULL, &rp))
+		return 2;
+	rp.log = cmd_log(rp.verbose > 1 ? rp.verbose - 1 : 0);
+	if (rp.quiet)
+		rp.log.write = NULL;
+	struct error *err = report_run(&rp);
+	if (!err)
+		return 0;
+	int status = err->code == EINVAL ? 2 : 1;
+	cmd_fail(err);
+	return status;
+}

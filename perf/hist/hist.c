@@ -1,0 +1,881 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * From samples to entries, in two steps.
+ *
+ * While samples come in, they are only counted by what makes them different:
+ * equal stacks (same leaf, same chain, same other keys) become one record with
+ * a sum. That costs a hash of some pointers for each sample, however deep its
+ * chain. Addresses become interned frames, and frames of one function are one
+ * pointer, so few stacks differ.
+ *
+ * hist_finish() then makes the entries: for each stack, in the order of first
+ * appearance, the leaf's entry, and with children one for each function of the
+ * chain, with the rest of the chain below it. perf does this for every sample;
+ * as sums know no order and structures depend on first appearances alone, the
+ * outcome is the same.
+ *
+ * A function that is twice in a chain is counted once; a chain's addresses
+ * without a symbol are kept as recorded, a leaf's as its DSO has them; the
+ * level of a frame without a map is that of the frame before: all as in perf
+ * (tools/perf/util/hist.c of Linux 6.1, iter_add_next_cumulative_entry).
+ */
+#include "perf/hist/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/hash.h"
+#include "lib/base/vec.h"
+
+#define CACHE_SIZE 16384
+#define MAX_STACK  1024
+#define MAX_WORDS  32
+
+/* Samples that differ in nothing that matters. */
+struct stack {
+	uint64_t hash;
+	const struct thread *thread;
+	const char *comm;
+	const struct hist_frame *leaf;
+	const struct hist_frame *const *chain; /* interned: equal chains, one pointer */
+	const char *trace;
+	uint64_t ip;
+	uint64_t time;
+	uint64_t period, n;
+	int32_t cpu;
+	uint32_t depth; /* frames in chain */
+	char level;
+	uint8_t cpumode;
+	bool filtered;
+};
+
+struct entry {
+	struct hist_entry he; /* first */
+	struct rb_node in;    /* as collected */
+	struct rb_node out;   /* as reported */
+	uint64_t last_stack;
+	uint64_t hash;
+	uint64_t words[];
+};
+
+struct chain_slot {
+	uint64_t hash;
+	const struct hist_frame *const *frames;
+	size_t n;
+};
+
+struct cached {
+	const struct map *map;
+	uint64_t ip;
+	const struct hist_frame *frame;
+};
+
+struct hist {
+	const struct hist_spec *spec;
+	struct resolver *resolver;
+	struct session *session;
+	struct hist_arena arena;
+	struct hist_totals totals;
+
+	struct cached *cache;
+	struct u64map frames; /* by symbol, or by DSO and address */
+	struct u64map ranks;  /* DSO -> rank */
+	uint32_t n_ranks;
+	struct strmap strings;
+	const char *last_comm, *last_comm_interned;
+
+	VEC(struct stack *) stacks;
+	struct stack **stack_slots;
+	size_t stack_mask;
+	struct chain_slot *chain_slots;
+	size_t chain_mask, n_chains;
+
+	struct entry **entry_slots;
+	size_t entry_mask, n_hashed, n_entries;
+	struct rb_tree in, out;
+	VEC(const struct hist_entry *) sorted;
+};
+
+struct error *hist_new(const struct hist_spec *spec, struct resolver *r, struct hist **out)
+{
+	struct hist *h = calloc(1, sizeof(*h));
+
+	if (!h)
+		return error_nomem();
+	h->spec = spec;
+	h->resolver = r;
+	h->session = resolver_session(r);
+	h->cache = calloc(CACHE_SIZE, sizeof(*h->cache));
+	if (!h->cache) {
+		free(h);
+		return error_nomem();
+	}
+	*out = h;
+	return NULL;
+}
+
+void hist_free(struct hist *h)
+{
+	if (!h)
+		return;
+	free(h->cache);
+	u64map_deinit(&h->frames);
+	u64map_deinit(&h->ranks);
+	strmap_deinit(&h->strings);
+	vec_deinit(&h->stacks);
+	free(h->stack_slots);
+	free(h->chain_slots);
+	free(h->entry_slots);
+	vec_deinit(&h->sorted);
+	hist_arena_deinit(&h->arena);
+	free(h);
+}
+
+/* One pointer for equal strings; NULL: no memory. */
+static const char *intern(struct hist *h, const char *s)
+{
+	const char *known = strmap_get(&h->strings, s);
+
+	if (known)
+		return known;
+	size_t len = strlen(s) + 1;
+	char *copy = hist_alloc(&h->arena, len);
+	if (!copy)
+		return NULL;
+	memcpy(copy, s, len);
+	return strmap_put(&h->strings, copy, copy) ? copy : NULL;
+}
+
+static const char *intern_comm(struct hist *h, const char *comm)
+{
+	if (comm != h->last_comm || strcmp(comm, h->last_comm_interned)) {
+		h->last_comm_interned = intern(h, comm);
+		h->last_comm = h->last_comm_interned ? comm : NULL;
+	}
+	return h->last_comm_interned;
+}
+
+/*
+ * DSOs in the order of their creation, as perf orders them by their place in
+ * memory: first those of the header's table of build-ids, then as they come.
+ */
+static uint32_t dso_rank(struct hist *h, const struct dso *dso)
+{
+	uintptr_t rank = (uintptr_t)u64map_get(&h->ranks, (uintptr_t)dso);
+
+	if (!rank) {
+		const struct data_header *header = session_header(h->session);
+
+		for (size_t i = 0; i < header->n_build_ids && !rank; i++)
+			if (!strcmp(header->build_ids[i].filename, dso->path))
+				rank = i + 1;
+		if (!rank)
+			rank = header->n_build_ids + ++h->n_ranks;
+		if (!u64map_put(&h->ranks, (uintptr_t)dso, (void *)rank))
+			return 0;
+	}
+	return (uint32_t)rank;
+}
+
+static char level_of(uint8_t cpumode)
+{
+	switch (cpumode) {
+	case PERF_RECORD_MISC_KERNEL:
+		return 'k';
+	case PERF_RECORD_MISC_USER:
+		return '.';
+	default:
+		return 'H'; /* as perf without guest options says */
+	}
+}
+
+static const struct hist_frame *frame_new(struct hist *h, const struct location *loc)
+{
+	struct hist_frame *f = hist_alloc(&h->arena, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	*f = (struct hist_frame){
+		.dso = loc->map ? loc->map->dso : NULL,
+		.sym = loc->sym,
+		.map = loc->map,
+		.ip = loc->addr,
+		.level = loc->map ? level_of(loc->cpumode) : 0,
+	};
+	if (f->dso) {
+		f->rank = dso_rank(h, f->dso);
+		f->dso_name = intern(h, hist_dso_name(h->spec, f->dso));
+		if (!f->rank || !f->dso_name)
+			return NULL;
+	}
+	return f;
+}
+
+/* The frame of a location; NULL: no memory. */
+static const struct hist_frame *frame_of(struct hist *h, const struct location *loc)
+{
+	bool by_symbol = loc->sym && !h->spec->chain.by_address;
+	const struct dso *dso = loc->map ? loc->map->dso : NULL;
+	uint64_t key = by_symbol ? (uintptr_t)loc->sym
+				 : hash_u64(loc->addr ^ hash_u64((uintptr_t)dso)) | 1;
+
+	/* A key may be taken by another frame: then the next ones are looked at. */
+	for (;; key += 2) {
+		const struct hist_frame *f = u64map_get(&h->frames, key);
+
+		if (!f) {
+			f = frame_new(h, loc);
+			return f && u64map_put(&h->frames, key, (void *)f) ? f : NULL;
+		}
+		if (f->dso == dso && f->sym == loc->sym && (by_symbol || f->ip == loc->addr))
+			return f;
+	}
+}
+
+static const struct hist_frame *frame_at(struct hist *h, const struct thread *thread,
+					 uint8_t cpumode, uint64_t ip)
+{
+	const struct map *map = resolver_find_map(h->resolver, thread, cpumode, ip);
+	struct cached *c = &h->cache[hash_u64(ip ^ (uintptr_t)map) & (CACHE_SIZE - 1)];
+	struct location loc;
+
+	if (c->frame && c->map == map && c->ip == ip && map)
+		return c->frame;
+	resolve_addr_in(h->resolver, map, cpumode, ip, &loc);
+	const struct hist_frame *f = frame_of(h, &loc);
+	*c = (struct cached){map, ip, f};
+	return f;
+}
+
+/* Into frames[0 … max), innermost first; the number of them, -1: no memory. */
+static int chain_resolve(struct hist *h, const struct sample *sample, const struct thread *thread,
+			 const struct hist_frame **frames, size_t max)
+{
+	uint8_t cpumode = PERF_RECORD_MISC_USER;
+	uint64_t first = 0;
+	size_t n = 0;
+
+	/* With the caller first, perf stops at the innermost frames that are too many. */
+	if (h->spec->chain.caller && sample->chain.n > max) {
+		size_t left = max;
+
+		for (first = sample->chain.n; first > 0 && left; first--)
+			left -= u64_array_at(&sample->chain, first - 1) < PERF_CONTEXT_MAX;
+	}
+	for (uint64_t i = 0; i < sample->chain.n && n < max; i++) {
+		uint64_t ip = u64_array_at(&sample->chain, i);
+
+		if (ip >= PERF_CONTEXT_MAX) {
+			if (ip == PERF_CONTEXT_KERNEL)
+				cpumode = PERF_RECORD_MISC_KERNEL;
+			else if (ip == PERF_CONTEXT_USER)
+				cpumode = PERF_RECORD_MISC_USER;
+			else if (ip == PERF_CONTEXT_HV)
+				cpumode = PERF_RECORD_MISC_HYPERVISOR;
+			else
+				return 0; /* not understood: perf drops the whole chain */
+			continue;
+		}
+		if (i < first)
+			continue;
+		const struct hist_frame *f = frame_at(h, thread, cpumode, ip);
+		if (!f)
+			return -1;
+		if (f->sym || !h->spec->hide_unresolved)
+			frames[n++] = f;
+	}
+	return (int)n;
+}
+
+static bool chains_grow(struct hist *h)
+{
+	size_t slots = h->chain_mask ? (h->chain_mask + 1) * 2 : 1024;
+	struct chain_slot *grown = calloc(slots, sizeof(*grown));
+
+	if (!grown)
+		return false;
+	for (size_t i = 0; h->chain_mask && i <= h->chain_mask; i++) {
+		const struct chain_slot *s = &h->chain_slots[i];
+		size_t at = s->hash & (slots - 1);
+
+		if (!s->frames)
+			continue;
+		while (grown[at].frames)
+			at = (at + 1) & (slots - 1);
+		grown[at] = *s;
+	}
+	free(h->chain_slots);
+	h->chain_slots = grown;
+	h->chain_mask = slots - 1;
+	return true;
+}
+
+static const struct hist_frame *const *chain_intern(struct hist *h,
+						    const struct hist_frame **frames, size_t n)
+{
+	uint64_t hash = n;
+
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ (uintptr_t)frames[i]) * 0x9e3779b97f4a7c15ull;
+	hash = hash_u64(hash);
+	if (h->n_chains * 4 >= h->chain_mask * 3 && !chains_grow(h))
+		return NULL;
+	for (size_t at = hash & h->chain_mask;; at = (at + 1) & h->chain_mask) {
+		struct chain_slot *s = &h->chain_slots[at];
+
+		if (!s->frames) {
+			const struct hist_frame **copy =
+				hist_alloc(&h->arena, n * sizeof(*frames) + !n);
+			if (!copy)
+				return NULL;
+			memcpy(copy, frames, n * sizeof(*frames));
+			*s = (struct chain_slot){hash, copy, n};
+			h->n_chains++;
+			return copy;
+		}
+		if (s->hash == hash && s->n == n && !memcmp(s->frames, frames, n * sizeof(*frames)))
+			return s->frames;
+	}
+}
+
+static uint64_t stack_hash(const struct stack *s)
+{
+	uint64_t hash = hash_u64((uintptr_t)s->leaf ^ hash_u64((uintptr_t)s->chain));
+
+	hash ^= (uintptr_t)s->comm * 31 + (uintptr_t)s->thread * 37 + (uintptr_t)s->trace * 41;
+	hash ^= hash_u64(s->time * 3 + (uint64_t)(uint32_t)s->cpu * 5 + s->cpumode * 7 +
+			 s->filtered);
+	return hash_u64(hash);
+}
+
+static bool stack_equal(const struct stack *a, const struct stack *b)
+{
+	return a->leaf == b->leaf && a->chain == b->chain && a->comm == b->comm &&
+	       a->thread == b->thread && a->trace == b->trace && a->time == b->time &&
+	       a->cpu == b->cpu && a->cpumode == b->cpumode && a->filtered == b->filtered &&
+	       a->ip == b->ip;
+}
+
+static bool stacks_grow(struct hist *h)
+{
+	size_t slots = h->stack_mask ? (h->stack_mask + 1) * 2 : 1024;
+	struct stack **grown = calloc(slots, sizeof(*grown)), **it;
+
+	if (!grown)
+		return false;
+	vec_for_each (it, &h->stacks) {
+		size_t at = (*it)->hash & (slots - 1);
+
+		while (grown[at])
+			at = (at + 1) & (slots - 1);
+		grown[at] = *it;
+	}
+	free(h->stack_slots);
+	h->stack_slots = grown;
+	h->stack_mask = slots - 1;
+	return true;
+}
+
+static struct error *stack_add(struct hist *h, const struct stack *s, const struct thread *thread)
+{
+	if (h->stacks.n * 4 >= h->stack_mask * 3 && !stacks_grow(h))
+		return error_nomem();
+	for (size_t at = s->hash & h->stack_mask;; at = (at + 1) & h->stack_mask) {
+		struct stack *known = h->stack_slots[at];
+
+		if (!known) {
+			struct stack **slot = vec_push(&h->stacks);
+
+			known = slot ? hist_alloc(&h->arena, sizeof(*known)) : NULL;
+			if (!known)
+				return error_nomem();
+			*known = *s;
+			known->thread = thread;
+			h->stack_slots[at] = *slot = known;
+			return NULL;
+		}
+		/* thread tells stacks apart only when it is a key. */
+		if (known->hash == s->hash) {
+			struct stack probe = *s;
+
+			probe.thread = s->thread ? s->thread : known->thread;
+			if (stack_equal(known, &probe)) {
+				known->period += s->period;
+				known->n += s->n;
+				return NULL;
+			}
+		}
+	}
+}
+
+static bool keyed_by_thread(const struct hist_spec *spec)
+{
+	return spec->has[HIST_PID] || spec->has[HIST_TID];
+}
+
+struct error *hist_add(struct hist *h, const struct sample *sample,
+		       const struct session_event *event, const struct thread *thread,
+		       const struct location *leaf, bool filtered)
+{
+	const struct hist_spec *spec = h->spec;
+	const struct hist_frame *frames[MAX_STACK];
+	bool wants_chain = spec->use_chain || spec->children || spec->has[HIST_PARENT];
+	struct stack s = {
+		.thread = keyed_by_thread(spec) ? thread : NULL,
+		.comm = intern_comm(h, thread->comm),
+		.leaf = frame_of(h, leaf),
+		.period = sample->period,
+		.n = 1,
+		.cpu = spec->has[HIST_CPU] ? sample->cpu : 0,
+		.level = level_of(leaf->cpumode),
+		.cpumode = leaf->cpumode,
+		.filtered = filtered,
+	};
+
+	if (!s.comm || !s.leaf)
+		return error_nomem();
+	if (!leaf->sym || spec->chain.by_address)
+		s.ip = leaf->dso_addr;
+	if (spec->has[HIST_TIME])
+		s.time = spec->time_quantum ? sample->time / spec->time_quantum * spec->time_quantum
+					    : sample->time;
+	if (spec->has[HIST_TRACE] && spec->trace && event->attr.type == PERF_TYPE_TRACEPOINT) {
+		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+		TRY(spec->trace(spec->trace_ctx, event, sample, &text));
+		s.trace = intern(h, strbuf_str(&text));
+		if (!s.trace)
+			return error_nomem();
+	}
+	if (wants_chain && sample->chain.n) {
+		int n = chain_resolve(h, sample, thread, frames,
+				      min_of(spec->max_stack, (size_t)MAX_STACK));
+
+		if (n < 0)
+			return error_nomem();
+		if (spec->chain.caller) {
+			for (int i = 0; i < n / 2; i++) {
+				const struct hist_frame *f = frames[i];
+
+				frames[i] = frames[n - 1 - i];
+				frames[n - 1 - i] = f;
+			}
+		}
+		s.depth = (uint32_t)n;
+		s.chain = chain_intern(h, frames, (size_t)n);
+		if (!s.chain)
+			return error_nomem();
+	}
+	s.hash = stack_hash(&s);
+	return stack_add(h, &s, thread);
+}
+
+static bool parent_matches(const struct hist_spec *spec, const struct hist_frame *frame)
+{
+	struct hist_frame *f = (struct hist_frame *)frame; /* ours: made in frame_new() */
+
+	if (!f->parent)
+		f->parent = f->sym && !regexec(spec->parent, f->sym->name, 0, NULL, 0) ? 1 : -1;
+	return f->parent > 0;
+}
+
+/* The values of the keys as numbers: equal when perf's comparison says 0. */
+static size_t entry_words(struct hist *h, const struct hist_entry *he, uint64_t *words)
+{
+	const struct hist_spec *spec = h->spec;
+	size_t n = 0;
+
+	for (size_t i = 0; i < spec->n_sort; i++) {
+		switch (spec->sort[i]) {
+		case HIST_PID:
+		case HIST_TID:
+			words[n++] = (uint32_t)he->thread->tid;
+			break;
+		case HIST_COMM:
+			words[n++] = (uintptr_t)he->comm;
+			break;
+		case HIST_DSO:
+			words[n++] = (uintptr_t)he->frame->dso_name;
+			break;
+		case HIST_SYMBOL:
+		case HIST_IPC_NULL: {
+			const struct symbol *sym = he->frame->sym;
+
+			words[n++] = sym != NULL;
+			words[n++] = sym ? sym->start : he->ip;
+			words[n++] = sym ? sym->end : 0;
+			words[n++] = sym ? (uintptr_t)he->frame->dso_name : 0;
+			break;
+		}
+		case HIST_PARENT:
+			words[n++] = he->parent ? (uintptr_t)intern(h, he->parent->name) : 0;
+			break;
+		case HIST_CPU:
+			words[n++] = (uint32_t)he->cpu;
+			break;
+		case HIST_TRACE:
+			words[n++] = (uintptr_t)he->trace;
+			break;
+		case HIST_TIME:
+			words[n++] = he->time;
+			break;
+		default:
+			break;
+		}
+	}
+	return n;
+}
+
+static struct entry *entry_of_in(struct rb_node *rb)
+{
+	return container_of(rb, struct entry, in);
+}
+
+static struct entry *entry_of_out(struct rb_node *rb)
+{
+	return container_of(rb, struct entry, out);
+}
+
+/*
+ * Where an entry is, or would hang, in the tree of those collected; *parent and
+ * the link that is returned are for rb_insert().
+ */
+static struct rb_node **find_in(struct hist *h, const struct hist_entry *want,
+				struct rb_node **parent, struct entry **found)
+{
+	struct rb_node **link = &h->in.root;
+
+	*parent = NULL;
+	*found = NULL;
+	while (*link) {
+		int64_t cmp = hist_entry_cmp(h->spec, &entry_of_in(*link)->he, want);
+
+		if (!cmp) {
+			*found = entry_of_in(*link);
+			break;
+		}
+		*parent = *link;
+		link = cmp < 0 ? &(*parent)->left : &(*parent)->right;
+	}
+	return link;
+}
+
+static void insert_out(struct hist *h, struct entry *e)
+{
+	struct rb_node **link = &h->out.root, *parent = NULL;
+
+	while (*link) {
+		parent = *link;
+		link = hist_entry_sort(h->spec, &e->he, &entry_of_out(parent)->he) > 0
+			       ? &parent->left
+			       : &parent->right;
+	}
+	rb_insert(&h->out, &e->out, parent, link);
+}
+
+static bool entries_grow(struct hist *h)
+{
+	size_t slots = h->entry_mask ? (h->entry_mask + 1) * 2 : 1024;
+	struct entry **grown = calloc(slots, sizeof(*grown));
+
+	if (!grown)
+		return false;
+	for (size_t i = 0; h->entry_mask && i <= h->entry_mask; i++) {
+		struct entry *e = h->entry_slots[i];
+		size_t at = e ? e->hash & (slots - 1) : 0;
+
+		while (e && grown[at])
+			at = (at + 1) & (slots - 1);
+		if (e)
+			grown[at] = e;
+	}
+	free(h->entry_slots);
+	h->entry_slots = grown;
+	h->entry_mask = slots - 1;
+	return true;
+}
+
+/*
+ * Addresses without a symbol compare by a difference that wraps around, so
+ * that they have no total order: perf's search for one may miss it, and its
+ * entry is then made anew. To show the same rows these are searched in the
+ * tree as perf does; all others have a hash table.
+ */
+static bool needs_tree(const struct hist_spec *spec, const struct hist_entry *he)
+{
+	return spec->has[HIST_SYMBOL] && (!he->frame->sym || !spec->has[HIST_DSO]);
+}
+
+static struct entry *entry_new(struct hist *h, const struct hist_entry *want, size_t n_words)
+{
+	struct entry *e = hist_alloc(&h->arena, sizeof(*e) + n_words * sizeof(e->words[0]));
+
+	if (!e)
+		return NULL;
+	memset(e, 0, sizeof(*e));
+	e->he = *want;
+	if (h->spec->use_chain) {
+		e->he.chain = hist_alloc(&h->arena, sizeof(*e->he.chain));
+		if (!e->he.chain)
+			return NULL;
+		memset(e->he.chain, 0, sizeof(*e->he.chain));
+	}
+	h->n_entries++;
+	return e;
+}
+
+static struct entry *entry_get_in_tree(struct hist *h, const struct hist_entry *want)
+{
+	struct rb_node *parent;
+	struct entry *e;
+	struct rb_node **link = find_in(h, want, &parent, &e);
+
+	if (!e) {
+		e = entry_new(h, want, 0);
+		if (e)
+			rb_insert(&h->in, &e->in, parent, link);
+	}
+	return e;
+}
+
+static struct entry *entry_get_hashed(struct hist *h, const struct hist_entry *want)
+{
+	uint64_t words[HIST_MAX_FIELDS * 4], hash = 0;
+	size_t n = entry_words(h, want, words);
+
+	for (size_t i = 0; i < n; i++)
+		hash = hash_u64(hash ^ words[i]) + i;
+	if (h->n_hashed * 4 >= h->entry_mask * 3 && !entries_grow(h))
+		return NULL;
+	for (size_t at = hash & h->entry_mask;; at = (at + 1) & h->entry_mask) {
+		struct entry *e = h->entry_slots[at];
+
+		if (!e) {
+			struct rb_node *parent;
+			struct entry *known;
+
+			e = entry_new(h, want, n);
+			if (!e)
+				return NULL;
+			e->hash = hash;
+			memcpy(e->words, words, n * sizeof(*words));
+			struct rb_node **link = find_in(h, want, &parent, &known);
+			rb_insert(&h->in, &e->in, parent, link);
+			h->entry_slots[at] = e;
+			h->n_hashed++;
+			return e;
+		}
+		if (e->hash == hash && !memcmp(e->words, words, n * sizeof(*words)))
+			return e;
+	}
+}
+
+/* The entry with the keys of want, made if need be; NULL: no memory. */
+static struct entry *entry_get(struct hist *h, const struct hist_entry *want)
+{
+	return needs_tree(h->spec, want) ? entry_get_in_tree(h, want) : entry_get_hashed(h, want);
+}
+
+static void stat_add(struct hist_stat *stat, uint64_t period, uint64_t n, uint8_t cpumode)
+{
+	stat->period += period;
+	stat->n += n;
+	switch (cpumode) {
+	case PERF_RECORD_MISC_KERNEL:
+		stat->sys += period;
+		break;
+	case PERF_RECORD_MISC_USER:
+		stat->us += period;
+		break;
+	case PERF_RECORD_MISC_GUEST_KERNEL:
+		stat->guest_sys += period;
+		break;
+	case PERF_RECORD_MISC_GUEST_USER:
+		stat->guest_us += period;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool entry_add_chain(struct hist *h, struct entry *e, const struct stack *s, size_t from)
+{
+	return !h->spec->use_chain ||
+	       chain_tree_add(e->he.chain, &h->arena, h->spec->chain.by_address, s->chain + from,
+			      s->depth - from, s->period, s->n);
+}
+
+/* Whether one of the entries made for this stack before frame i has its keys. */
+static bool was_before(const struct stack *s, uint32_t i, const struct hist_entry *leaf)
+{
+	const struct hist_frame *f = s->chain[i];
+
+	if (!leaf->frame->sym && leaf->ip == f->ip && leaf->frame->dso_name == f->dso_name)
+		return true;
+	for (uint32_t j = 0; j < i; j++)
+		if (!s->chain[j]->sym && s->chain[j]->ip == f->ip &&
+		    s->chain[j]->dso_name == f->dso_name)
+			return true;
+	return false;
+}
+
+/* The frames of the chain, each of which called the sample's place. */
+static struct error *add_children(struct hist *h, const struct stack *s, uint64_t number,
+				  const struct hist_entry *leaf)
+{
+	struct hist_entry want = *leaf;
+	uint8_t cpumode = s->cpumode;
+
+	for (uint32_t i = 0; i < s->depth; i++) {
+		const struct hist_frame *f = s->chain[i];
+
+		if (!f->sym && h->spec->hide_unresolved)
+			break;
+		want.frame = f;
+		want.ip = f->ip;
+		if (f->level) {
+			want.level = f->level;
+			cpumode = f->level == 'k' ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+		}
+		bool no_time = !h->spec->has[HIST_TIME] || !s->time;
+
+		if (no_time && !f->sym && was_before(s, i, leaf))
+			continue;
+		struct entry *e = entry_get(h, &want);
+		if (!e)
+			return error_nomem();
+		if (e->last_stack == number && no_time)
+			continue;
+		e->last_stack = number;
+		stat_add(&e->he.acc, s->period, s->n, cpumode);
+		if (!entry_add_chain(h, e, s, i))
+			return error_nomem();
+	}
+	return NULL;
+}
+
+static struct error *stack_finish(struct hist *h, const struct stack *s, uint64_t number)
+{
+	struct hist_entry want = {
+		.comm = s->comm,
+		.thread = s->thread,
+		.frame = s->leaf,
+		.ip = s->ip ? s->ip : s->leaf->ip,
+		.level = s->level,
+		.cpu = s->cpu,
+		.time = s->time,
+		.trace = s->trace,
+		.filtered = s->filtered,
+	};
+
+	if (h->spec->has[HIST_PARENT] && h->spec->parent) {
+		for (uint32_t i = 0; i < s->depth && !want.parent; i++)
+			if (parent_matches(h->spec, s->chain[i]))
+				want.parent = s->chain[i]->sym;
+		want.filtered |= h->spec->exclude_other && !want.parent;
+	}
+	struct entry *e = entry_get(h, &want);
+	if (!e)
+		return error_nomem();
+	e->last_stack = number;
+	stat_add(&e->he.stat, s->period, s->n, s->cpumode);
+	stat_add(&e->he.acc, s->period, s->n, s->cpumode);
+	if (!entry_add_chain(h, e, s, 0))
+		return error_nomem();
+
+	struct hist_totals *t = &h->totals;
+	t->samples += s->n;
+	if (!e->he.filtered)
+		t->shown_samples += s->n;
+	if (h->spec->use_chain) {
+		t->chain_period += s->period;
+		if (!e->he.filtered)
+			t->shown_chain_period += s->period;
+	}
+	return h->spec->children ? add_children(h, s, number, &want) : NULL;
+}
+
+static void stat_merge(struct hist_stat *to, const struct hist_stat *from)
+{
+	to->period += from->period;
+	to->sys += from->sys;
+	to->us += from->us;
+	to->guest_sys += from->guest_sys;
+	to->guest_us += from->guest_us;
+	to->n += from->n;
+}
+
+/*
+ * Where "comm" is among the keys, perf goes over all entries once more and
+ * puts them into a second tree, which may bring entries together that the
+ * first one missed, and changes the places of those without a total order.
+ */
+static struct error *collapse(struct hist *h)
+{
+	VEC(struct entry *) all = {0};
+	bool ok = true;
+
+	if (!h->spec->has[HIST_COMM])
+		return NULL;
+	if (!vec_reserve(&all, h->n_entries + 1))
+		return error_nomem();
+	for (struct rb_node *rb = rb_first(&h->in); rb; rb = rb_next(rb))
+		*vec_push(&all) = entry_of_in(rb);
+	h->in = (struct rb_tree){0};
+	for (size_t i = 0; i < all.n && ok; i++) {
+		struct entry *e = all.v[i], *known;
+		struct rb_node *parent;
+		struct rb_node **link = find_in(h, &e->he, &parent, &known);
+
+		if (!known) {
+			rb_insert(&h->in, &e->in, parent, link);
+			continue;
+		}
+		stat_merge(&known->he.stat, &e->he.stat);
+		stat_merge(&known->he.acc, &e->he.acc);
+		ok = !e->he.chain || chain_tree_merge(known->he.chain, &h->arena,
+						      h->spec->chain.by_address, e->he.chain);
+	}
+	vec_deinit(&all);
+	return ok ? NULL : error_nomem();
+}
+
+struct error *hist_finish(struct hist *h)
+{
+	for (size_t i = 0; i < h->stacks.n; i++)
+		TRY(stack_finish(h, h->stacks.v[i], i + 1));
+	TRY(collapse(h));
+	if (!vec_reserve(&h->sorted, h->n_entries + 1))
+		return error_nomem();
+	for (struct rb_node *rb = rb_first(&h->in); rb; rb = rb_next(rb)) {
+		struct entry *e = entry_of_in(rb);
+
+		h->totals.period += e->he.stat.period;
+		if (!e->he.filtered)
+			h->totals.shown_period += e->he.stat.period;
+		insert_out(h, e);
+	}
+	for (struct rb_node *rb = rb_first(&h->out); rb; rb = rb_next(rb))
+		*vec_push(&h->sorted) = &entry_of_out(rb)->he;
+	return NULL;
+}
+
+size_t hist_size(const struct hist *h)
+{
+	return h->sorted.n;
+}
+
+const struct hist_entry *hist_at(const struct hist *h, size_t i)
+{
+	return h->sorted.v[i];
+}
+
+const struct hist_totals *hist_totals(const struct hist *h)
+{
+	return &h->totals;
+}
+
+const struct chain_node *hist_entry_chain(const struct hist_entry *he)
+{
+	return he->chain ? &he->chain->root : NULL;
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Histograms of samples: entries that share the values of the sort keys, their
+ * periods summed up, with a tree of call chains each, and, with children, the
+ * periods of all they called.
+ *
+ *	struct hist_spec spec;
+ *	TRY(hist_spec_init(&spec, &opts));		// which keys and columns
+ *	TRY(hist_new(&spec, resolver, &h));		// one for each event
+ *	TRY(hist_add(h, …));				// each sample
+ *	TRY(hist_finish(h));				// sums, trees, order
+ *	for (i = 0; i < h->n_sorted; i++) … h->sorted[i]
+ *	hist_free(h);
+ *
+ * Keys, their order, abbreviations and columns are those of perf report 6.1.
+ */
+#ifndef PB_PERF_HIST_HIST_H
+#define PB_PERF_HIST_HIST_H
+
+#include <regex.h>
+
+#include "lib/base/strbuf.h"
+#include "perf/resolve/resolve.h"
+
+/* A sort key or a column. The first ones are measures: they never tell entries apart. */
+enum hist_field {
+	HIST_OVERHEAD,
+	HIST_OVERHEAD_SYS,
+	HIST_OVERHEAD_US,
+	HIST_OVERHEAD_GUEST_SYS,
+	HIST_OVERHEAD_GUEST_US,
+	HIST_OVERHEAD_CHILDREN,
+	HIST_SAMPLE,
+	HIST_PERIOD,
+	HIST_N_MEASURES,
+
+	HIST_PID = HIST_N_MEASURES,
+	HIST_TID,
+	HIST_COMM,
+	HIST_DSO,
+	HIST_SYMBOL,
+	HIST_PARENT,
+	HIST_CPU,
+	HIST_TRACE,
+	HIST_IPC_NULL, /* what perf adds after "symbol": a column of dashes */
+	HIST_TIME,
+	HIST_N_FIELDS,
+};
+
+#define HIST_MAX_FIELDS 24
+
+enum chain_mode {
+	CHAIN_NONE,
+	CHAIN_GRAPH,   /* percentages of the whole */
+	CHAIN_FRACTAL, /* of the parent */
+	CHAIN_FLAT,
+	CHAIN_FOLDED,
+};
+
+enum chain_value {
+	CHAIN_PERCENT,
+	CHAIN_PERIOD,
+	CHAIN_COUNT,
+};
+
+struct chain_opts {
+	enum chain_mode mode;
+	bool caller;	      /* the outermost first */
+	bool by_address;      /* else by function */
+	double min_percent;   /* branches below are left out */
+	unsigned print_limit; /* 0: none */
+	enum chain_value value;
+};
+
+/* Lists the valid sort keys, "comm, dso, …", for help texts. */
+void hist_field_names(struct strbuf *sb);
+
+struct hist_spec_opts {
+	size_t sz;	       /* sizeof(struct hist_spec_opts) */
+	const char *sort;      /* "comm,dso"; "+cpu" adds to the default; NULL: the default */
+	const char *fields;    /* the columns, likewise; NULL: derived from sort */
+	bool tracepoints_only; /* the default is then "trace" */
+	bool children;
+	bool show_nr_samples;
+	bool show_total_period;
+	bool show_cpu_utilization;
+	bool add_parent; /* -p: as if "parent" was a key */
+};
+
+/* Which fields to sort by and which to show. Holds no memory. */
+struct hist_spec {
+	enum hist_field sort[HIST_MAX_FIELDS];
+	size_t n_sort;
+	enum hist_field out[HIST_MAX_FIELDS];
+	size_t n_out;
+	bool has[HIST_N_FIELDS];   /* among the sort keys */
+	bool elide[HIST_N_FIELDS]; /* not shown: a filter leaves one value */
+	bool children;
+	bool use_chain; /* keep chains */
+	bool hide_unresolved;
+	bool exclude_other; /* only entries with a parent */
+	bool long_dso;	    /* -v: paths for DSOs */
+	size_t max_stack;
+	uint64_t time_quantum; /* ns */
+	struct chain_opts chain;
+	const regex_t *parent; /* for HIST_PARENT; borrowed */
+	/* The text of a tracepoint's sample, for HIST_TRACE. */
+	struct error *(*trace)(void *ctx, const struct session_event *event,
+			       const struct sample *sample, struct strbuf *out);
+	void *trace_ctx;
+};
+
+/* EINVAL for a key that is not known, with the nearest ones in the hint. */
+struct error *hist_spec_init(struct hist_spec *spec, const struct hist_spec_opts *opts);
+
+/* The recording has no chains after all: no children. */
+void hist_spec_cancel_children(struct hist_spec *spec);
+
+/* What a function, or an address without one, is within a DSO; one object for each. */
+struct hist_frame {
+	const struct dso *dso;	  /* NULL: unknown */
+	const struct symbol *sym; /* NULL: unknown */
+	const struct map *map;	  /* where it was first seen */
+	uint64_t ip;		  /* likewise: as recorded */
+	const char *dso_name;	  /* interned: equal names are one pointer; NULL: no DSO */
+	uint32_t rank;		  /* of the dso; 0: none */
+	char level;		  /* 'k', '.', 'g', 'u', 'H'; 0: as the one before */
+	int8_t parent;		  /* matches the parent regex: 1, does not: -1, 0: not asked */
+};
+
+struct hist_stat {
+	uint64_t period, sys, us, guest_sys, guest_us;
+	uint64_t n; /* samples */
+};
+
+/* A node of a call chain tree: frames without a branch between them. */
+struct chain_node;
+struct chain_tree;
+
+size_t chain_node_frames(const struct chain_node *node, const struct hist_frame *const **frames);
+uint64_t chain_node_hits(const struct chain_node *node);  /* with all children */
+uint64_t chain_node_count(const struct chain_node *node); /* likewise, samples */
+uint64_t chain_node_self_hits(const struct chain_node *node);
+uint64_t chain_node_self_count(const struct chain_node *node);
+uint64_t chain_node_children_hits(const struct chain_node *node);
+uint64_t chain_node_children_count(const struct chain_node *node);
+const struct chain_node *chain_node_parent(const struct chain_node *node);
+/*
+ * The children to be shown, largest first; an array from malloc(), ended by
+ * NULL; *n is their number. For flat and folded mode pass the root: all nodes
+ * with hits of their own.
+ */
+const struct chain_node **chain_node_sorted(const struct chain_node *node,
+					    const struct chain_opts *opts, uint64_t min_hits,
+					    size_t *n);
+
+struct hist_entry {
+	struct hist_stat stat;
+	struct hist_stat acc; /* with children */
+	const char *comm;
+	const struct thread *thread; /* of the first sample */
+	const struct hist_frame *frame;
+	uint64_t ip; /* in the DSO's addresses where a map is known */
+	char level;
+	int32_t cpu;
+	uint64_t time; /* rounded down to the quantum */
+	const char *trace;
+	const struct symbol *parent;
+	bool filtered;
+	struct chain_tree *chain; /* NULL: none */
+};
+
+/* NULL: the entry has no chains. */
+const struct chain_node *hist_entry_chain(const struct hist_entry *he);
+
+struct hist;
+
+struct error *hist_new(const struct hist_spec *spec, struct resolver *r, struct hist **out);
+void hist_free(struct hist *h);
+DEFINE_FREEP(struct hist, hist_free)
+
+/*
+ * Adds a sample; leaf is where its ip lies. filtered: it counts for the
+ * totals but is not shown.
+ */
+struct error *hist_add(struct hist *h, const struct sample *sample,
+		       const struct session_event *event, const struct thread *thread,
+		       const struct location *leaf, bool filtered);
+
+/* Makes the entries and puts them in order. Nothing is added afterwards. */
+struct error *hist_finish(struct hist *h);
+
+struct hist_totals {
+	uint64_t period;       /* of all samples */
+	uint64_t shown_period; /* of those not filtered */
+	uint64_t samples;
+	uint64_t shown_samples;
+	uint64_t chain_period;
+	uint64_t shown_chain_period;
+};
+
+size_t hist_size(const struct hist *h);
+/* The i-th entry by the sort keys, filtered ones included. */
+const struct hist_entry *hist_at(const struct hist *h, size_t i);
+const struct hist_totals *hist_totals(const struct hist *h);
+
+/* The name of a DSO as the spec says; "[unknown]" for NULL. */
+const char *hist_dso_name(const struct hist_spec *spec, const struct dso *dso);
+
+/* A column's title: "Shared Object"; children decides "Self" or "Overhead". */
+const char *hist_field_title(const struct hist_spec *spec, enum hist_field field);
+
+#endif

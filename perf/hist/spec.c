@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Sort keys and columns. How a list of keys becomes an order and a table is
+ * perf's (tools/perf/util/sort.c, ui/hist.c of Linux 6.1), with its corners:
+ *
+ *	- a key may be abbreviated; the first in the table that fits counts
+ *	- the overhead comes before the keys, "overhead_children" before it
+ *	- "+key" adds to the default
+ *	- what is sorted by is also shown, and the other way round, after what
+ *	  was asked for
+ *	- --sort with "symbol" spelled out gets a column of dashes, which in
+ *	  perf holds instructions per cycle when there are branch records
+ */
+#include "perf/hist/internal.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "lib/base/names.h"
+
+/* In perf's order of look-up: abbreviations depend on it. */
+static const struct {
+	const char *name;
+	enum hist_field field;
+} keys[] = {
+	{"pid", HIST_PID},
+	{"comm", HIST_COMM},
+	{"dso", HIST_DSO},
+	{"symbol", HIST_SYMBOL},
+	{"parent", HIST_PARENT},
+	{"cpu", HIST_CPU},
+	{"trace", HIST_TRACE},
+	{"ipc_null", HIST_IPC_NULL},
+	{"time", HIST_TIME},
+	{"tid", HIST_TID},
+	{"overhead", HIST_OVERHEAD},
+	{"overhead_sys", HIST_OVERHEAD_SYS},
+	{"overhead_us", HIST_OVERHEAD_US},
+	{"overhead_guest_sys", HIST_OVERHEAD_GUEST_SYS},
+	{"overhead_guest_us", HIST_OVERHEAD_GUEST_US},
+	{"overhead_children", HIST_OVERHEAD_CHILDREN},
+	{"sample", HIST_SAMPLE},
+	{"period", HIST_PERIOD},
+};
+
+void hist_field_names(struct strbuf *sb)
+{
+	const char *sep = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		if (keys[i].field == HIST_IPC_NULL)
+			continue;
+		strbuf_addf(sb, "%s%s", sep, keys[i].name);
+		sep = ", ";
+	}
+}
+
+static struct error *unknown_key(const char *token, size_t len, const char *what)
+{
+	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT, text = STRBUF_INIT;
+	_cleanup_free_ char *copy = strndup(token, len);
+
+	if (!copy)
+		return error_nomem();
+	struct nearest near = nearest_make(copy);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (keys[i].field != HIST_IPC_NULL)
+			nearest_offer(&near, keys[i].name);
+	bool found = nearest_text(&near, &text);
+	hist_field_names(&all);
+	return error_hint(error_new(EINVAL, "unknown %s '%s'", what, copy),
+			  "%s%s%sthe keys are: %s", found ? "did you mean " : "", strbuf_str(&text),
+			  found ? "? " : "", strbuf_str(&all));
+}
+
+static bool list_has(const enum hist_field *list, size_t n, enum hist_field field)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i] == field)
+			return true;
+	return false;
+}
+
+static void list_add(enum hist_field *list, size_t *n, enum hist_field field)
+{
+	if (!list_has(list, *n, field) && *n < HIST_MAX_FIELDS)
+		list[(*n)++] = field;
+}
+
+static struct error *parse_keys(const char *text, const char *what, enum hist_field *list,
+				size_t *n)
+{
+	for (const char *p = text; *p;) {
+		size_t len = strcspn(p, "{}, "), i;
+
+		for (i = 0; len && i < ARRAY_SIZE(keys); i++)
+			if (!strncasecmp(p, keys[i].name, len))
+				break;
+		if (len && i == ARRAY_SIZE(keys))
+			return unknown_key(p, len, what);
+		if (len)
+			list_add(list, n, keys[i].field);
+		p += len;
+		p += *p != 0;
+	}
+	return NULL;
+}
+
+static bool is_strict(const char *order)
+{
+	return order && *order != '+';
+}
+
+static const char *default_order(const struct hist_spec_opts *opts)
+{
+	return opts->tracepoints_only ? "trace" : "comm,dso,symbol";
+}
+
+static struct error *check_plus(const char *order, const char *option)
+{
+	if (order && order[0] == '+' && !order[1])
+		return error_hint(error_new(EINVAL, "%s '+' adds no key", option),
+				  "write '+KEY' to add a key to the default ones");
+	return NULL;
+}
+
+static struct error *setup_sort(struct hist_spec *spec, const struct hist_spec_opts *opts)
+{
+	_cleanup_strbuf_ struct strbuf order = STRBUF_INIT;
+
+	if (!opts->sort && is_strict(opts->fields))
+		return NULL;
+	if (!is_strict(opts->sort))
+		strbuf_adds(&order, default_order(opts));
+	if (opts->sort && !is_strict(opts->sort))
+		strbuf_addf(&order, ",%s", opts->sort + 1);
+	else if (opts->sort)
+		strbuf_adds(&order, opts->sort);
+	if (opts->sort && strstr(opts->sort, "symbol"))
+		strbuf_adds(&order, ",ipc_null");
+	if (strbuf_failed(&order))
+		return error_nomem();
+	if (!is_strict(opts->fields)) {
+		bool children = opts->children && !strstr(strbuf_str(&order), "overhead_children");
+
+		if (children)
+			list_add(spec->sort, &spec->n_sort, HIST_OVERHEAD_CHILDREN);
+		if (!strstr(strbuf_str(&order), "overhead"))
+			list_add(spec->sort, &spec->n_sort, HIST_OVERHEAD);
+	}
+	return parse_keys(strbuf_str(&order), "sort key", spec->sort, &spec->n_sort);
+}
+
+static struct error *setup_columns(struct hist_spec *spec, const struct hist_spec_opts *opts)
+{
+	if (!is_strict(opts->fields)) {
+		if (opts->children)
+			list_add(spec->out, &spec->n_out, HIST_OVERHEAD_CHILDREN);
+		list_add(spec->out, &spec->n_out, HIST_OVERHEAD);
+		if (opts->show_cpu_utilization) {
+			list_add(spec->out, &spec->n_out, HIST_OVERHEAD_SYS);
+			list_add(spec->out, &spec->n_out, HIST_OVERHEAD_US);
+		}
+		if (opts->show_nr_samples)
+			list_add(spec->out, &spec->n_out, HIST_SAMPLE);
+		if (opts->show_total_period)
+			list_add(spec->out, &spec->n_out, HIST_PERIOD);
+	}
+	if (opts->fields)
+		TRY(parse_keys(opts->fields + !is_strict(opts->fields), "field", spec->out,
+			       &spec->n_out));
+	for (size_t i = 0; i < spec->n_sort; i++)
+		list_add(spec->out, &spec->n_out, spec->sort[i]);
+	for (size_t i = 0; i < spec->n_out; i++)
+		list_add(spec->sort, &spec->n_sort, spec->out[i]);
+	return NULL;
+}
+
+struct error *hist_spec_init(struct hist_spec *spec, const struct hist_spec_opts *given)
+{
+	struct hist_spec_opts opts = {0};
+	struct hist_spec made = {
+		.max_stack = 127,
+		.time_quantum = 100000000,
+		.chain = {.mode = CHAIN_GRAPH, .min_percent = 0.5},
+	};
+
+	memcpy(&opts, given, min_of(given->sz, sizeof(opts)));
+	made.children = opts.children;
+	TRY(check_plus(opts.sort, "--sort"));
+	TRY(check_plus(opts.fields, "--fields"));
+	TRY(setup_sort(&made, &opts));
+	if (opts.add_parent)
+		list_add(made.sort, &made.n_sort, HIST_PARENT);
+	TRY(setup_columns(&made, &opts));
+	for (size_t i = 0; i < made.n_sort; i++)
+		made.has[made.sort[i]] = true;
+	*spec = made;
+	return NULL;
+}
+
+void hist_spec_cancel_children(struct hist_spec *spec)
+{
+	size_t n = 0;
+
+	spec->children = false;
+	for (size_t i = 0; i < spec->n_out; i++)
+		if (spec->out[i] != HIST_OVERHEAD_CHILDREN)
+			spec->out[n++] = spec->out[i];
+	spec->n_out = n;
+}
+
+const char *hist_field_title(const struct hist_spec *spec, enum hist_field field)
+{
+	static const char *const titles[] = {
+		[HIST_OVERHEAD] = "Overhead",
+		[HIST_OVERHEAD_SYS] = "sys",
+		[HIST_OVERHEAD_US] = "usr",
+		[HIST_OVERHEAD_GUEST_SYS] = "guest sys",
+		[HIST_OVERHEAD_GUEST_US] = "guest usr",
+		[HIST_OVERHEAD_CHILDREN] = "Children",
+		[HIST_SAMPLE] = "Samples",
+		[HIST_PERIOD] = "Period",
+		[HIST_PID] = "    Pid:Command",
+		[HIST_TID] = "    Tid:Command",
+		[HIST_COMM] = "Command",
+		[HIST_DSO] = "Shared Object",
+		[HIST_SYMBOL] = "Symbol",
+		[HIST_PARENT] = "Parent symbol",
+		[HIST_CPU] = "CPU",
+		[HIST_TRACE] = "Trace output",
+		[HIST_IPC_NULL] = "IPC   [IPC Coverage]",
+		[HIST_TIME] = "Time",
+	};
+
+	return field == HIST_OVERHEAD && spec->children ? "Self" : titles[field];
+}
+
+const char *hist_dso_name(const struct hist_spec *spec, const struct dso *dso)
+{
+	return !dso ? "[unknown]" : spec->long_dso ? dso->path : dso->short_name;
+}
+
+static int cmp_null(const void *a, const void *b)
+{
+	return !a && !b ? 0 : !a ? -1 : 1;
+}
+
+static int64_t dso_cmp(const struct hist_entry *a, const struct hist_entry *b)
+{
+	const char *na = a->frame->dso_name, *nb = b->frame->dso_name;
+
+	if (!na || !nb)
+		return cmp_null(na, nb);
+	return na == nb ? 0 : strcmp(nb, na);
+}
+
+static int64_t symbol_cmp(const struct hist_spec *spec, const struct hist_entry *a,
+			  const struct hist_entry *b)
+{
+	const struct symbol *sa = a->frame->sym, *sb = b->frame->sym;
+
+	if (!sa && !sb)
+		return (int64_t)(b->ip - a->ip);
+	if (!spec->has[HIST_DSO]) {
+		int64_t cmp = dso_cmp(a, b);
+
+		if (cmp)
+			return cmp;
+	}
+	if (!sa || !sb)
+		return cmp_null(sa, sb);
+	if (sa->start != sb->start)
+		return (int64_t)(sb->start - sa->start);
+	return (int64_t)(sb->end - sa->end);
+}
+
+static int64_t field_cmp(const struct hist_spec *spec, enum hist_field field,
+			 const struct hist_entry *a, const struct hist_entry *b)
+{
+	switch (field) {
+	case HIST_PID:
+		return (int64_t)b->thread->tid - a->thread->tid;
+	case HIST_TID:
+		return (int64_t)b->thread->tid - a->thread->tid;
+	case HIST_COMM:
+		return a->comm == b->comm ? 0 : strcmp(b->comm, a->comm);
+	case HIST_DSO:
+		return dso_cmp(a, b);
+	case HIST_SYMBOL:
+	case HIST_IPC_NULL:
+		return symbol_cmp(spec, a, b);
+	case HIST_PARENT:
+		if (!a->parent || !b->parent)
+			return cmp_null(a->parent, b->parent);
+		return strcmp(b->parent->name, a->parent->name);
+	case HIST_CPU:
+		return (int64_t)b->cpu - a->cpu;
+	case HIST_TRACE:
+		return !a->trace || !b->trace || a->trace == b->trace ? 0
+								      : strcmp(b->trace, a->trace);
+	case HIST_TIME:
+		return (int64_t)(b->time - a->time);
+	default:
+		return 0;
+	}
+}
+
+int64_t hist_entry_cmp(const struct hist_spec *spec, const struct hist_entry *a,
+		       const struct hist_entry *b)
+{
+	int64_t cmp = 0;
+
+	for (size_t i = 0; i < spec->n_sort && !cmp; i++)
+		cmp = field_cmp(spec, spec->sort[i], a, b);
+	return cmp;
+}
+
+static int u64_cmp(uint64_t a, uint64_t b)
+{
+	return a > b ? 1 : a < b ? -1 : 0;
+}
+
+/* Of entries with the same total the caller comes first. */
+static int64_t children_cmp(const struct hist_spec *spec, const struct hist_entry *a,
+			    const struct hist_entry *b)
+{
+	if (!spec->children)
+		return 0;
+	int cmp = u64_cmp(a->acc.period, b->acc.period);
+	if (cmp || a->thread != b->thread || !spec->use_chain)
+		return cmp;
+	int64_t da = a->chain ? a->chain->max_depth : 0, db = b->chain ? b->chain->max_depth : 0;
+	return spec->chain.caller ? da - db : db - da;
+}
+
+int64_t hist_entry_sort(const struct hist_spec *spec, const struct hist_entry *a,
+			const struct hist_entry *b)
+{
+	int64_t cmp = 0;
+
+	for (size_t i = 0; i < spec->n_sort && !cmp; i++) {
+		enum hist_field field = spec->sort[i];
+
+		if (spec->elide[field])
+			continue;
+		switch (field) {
+		case HIST_OVERHEAD:
+		case HIST_PERIOD:
+			cmp = u64_cmp(a->stat.period, b->stat.period);
+			break;
+		case HIST_OVERHEAD_SYS:
+			cmp = u64_cmp(a->stat.sys, b->stat.sys);
+			break;
+		case HIST_OVERHEAD_US:
+			cmp = u64_cmp(a->stat.us, b->stat.us);
+			break;
+		case HIST_OVERHEAD_GUEST_SYS:
+			cmp = u64_cmp(a->stat.guest_sys, b->stat.guest_sys);
+			break;
+		case HIST_OVERHEAD_GUEST_US:
+			cmp = u64_cmp(a->stat.guest_us, b->stat.guest_us);
+			break;
+		case HIST_OVERHEAD_CHILDREN:
+			cmp = children_cmp(spec, a, b);
+			break;
+		case HIST_SAMPLE:
+			cmp = u64_cmp(a->stat.n, b->stat.n);
+			break;
+		case HIST_SYMBOL:
+			if (!a->frame->sym || !b->frame->sym)
+				cmp = cmp_null(a->frame->sym, b->frame->sym);
+			else
+				cmp = strcmp(b->frame->sym->name, a->frame->sym->name);
+			break;
+		default:
+			cmp = field_cmp(spec, field, a, b);
+			break;
+		}
+	}
+	return cmp;
+}
