@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Between the grammar (parse.c), the names (names.c) and the look-ups (resolve.c). */
+#ifndef PB_PERF_SELECT_INTERNAL_H
+#define PB_PERF_SELECT_INTERNAL_H
+
+#include "perf/select/select.h"
+
+/* The events that perf knows by name: type and config of attr. false: none of them. */
+bool select_name_find(const char *name, uint32_t *type, uint64_t *config);
+bool select_name_known(const char *name);
+/* Calls fn for each such name (cache events in their usual spelling). */
+void select_names_each(void (*fn)(void *ctx, const char *name), void *ctx);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `-e`: from text to events. Two steps. select_parse() takes the text apart
+ * and makes no system call; select_resolve() looks the names up (tracefs,
+ * sysfs) and fills attrs. Objects (FILE.c, FILE.o) are handed on with their
+ * terms: what they hold is perf/record's matter.
+ *
+ *	LIST   := ITEM | '{' ITEM ',' … '}' [':' MODIFIERS] , comma separated
+ *	ITEM   := EVENT ['/' TERMS '/'] [':' MODIFIERS] ['|' PROG '|']
+ *	EVENT  := SYSTEM ':' NAME, both with globs     tracepoints
+ *		| NAME                                 cpu-clock, cycles, L1-dcache-load-misses …
+ *		| 'r' HEX                              a raw event of the CPU's PMU
+ *		| PMU '/' TERMS '/'                    cpu/event=0x3c,umask=0/
+ *		| FILE '.c' | FILE '.o'                a BPF program, its terms for constants and
+ *maps TERMS  := NAME ['=' VALUE] , comma separated PROG   := 'bpf_fd=' N | 'bpf_id=' N | 'bpf_pin='
+ *PATH
+ */
+#ifndef PB_PERF_SELECT_SELECT_H
+#define PB_PERF_SELECT_SELECT_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+
+#include "lib/base/error.h"
+#include "lib/base/vec.h"
+#include "lib/sys/sys.h"
+
+/* name or name=value between slashes; strings belong to the list. */
+struct select_term {
+	char *name;
+	char *value; /* NULL: there was no '=' */
+	size_t pos;  /* of the name, in the text */
+};
+
+enum select_kind {
+	SELECT_TRACEPOINT, /* system:name */
+	SELECT_NAMED,	   /* name, with or without terms of its own */
+	SELECT_RAW,	   /* raw */
+	SELECT_PMU,	   /* name is the PMU, terms its configuration */
+	SELECT_OBJECT,	   /* name is the path */
+};
+
+/* An already loaded program for an event: |bpf_fd=N|. */
+enum select_prog_kind {
+	SELECT_PROG_NONE,
+	SELECT_PROG_FD,
+	SELECT_PROG_ID,
+	SELECT_PROG_PIN,
+};
+
+struct select_prog {
+	enum select_prog_kind kind;
+	uint32_t number; /* fd or id */
+	char *path;	 /* pin */
+};
+
+/* What modifiers (":ukpp") ask for. */
+struct select_modifiers {
+	bool given_levels; /* any of u, k, h: the others are excluded */
+	bool user, kernel, hv;
+	bool given_hosts; /* G or H: the other is excluded */
+	bool guest, host;
+	bool idle_excluded; /* I */
+	unsigned precise;   /* p … ppp */
+	bool precise_max;   /* P */
+	bool sample_read;   /* S: the group's values with the leader's samples */
+	bool pinned;	    /* D */
+	bool exclusive;	    /* e */
+};
+
+struct select_item {
+	enum select_kind kind;
+	char *text;   /* as written, terms and program left out: "cycles:u" */
+	char *system; /* SELECT_TRACEPOINT */
+	char *name;
+	uint64_t raw; /* SELECT_RAW */
+	VEC(struct select_term) terms;
+	struct select_modifiers modifiers;
+	struct select_prog prog;
+	int group;  /* which {} of the list, from 0; -1: none */
+	size_t pos; /* in the text */
+};
+
+struct select_list {
+	char *text;
+	VEC(struct select_item) items;
+	int n_groups;
+};
+
+/* EINVAL: the text is wrong, the message shows where. */
+struct error *select_parse(const char *text, struct select_list *list);
+void select_list_deinit(struct select_list *list);
+
+/* "event syntax error" with the text and a mark below pos. */
+struct error *select_error(const char *text, size_t pos, const char *fmt, ...) _printf_(3, 4);
+
+enum select_callgraph {
+	SELECT_CALLGRAPH_DEFAULT, /* as -g says */
+	SELECT_CALLGRAPH_NO,
+	SELECT_CALLGRAPH_FP,
+};
+
+/*
+ * An event with its names looked up. Of attr only these are filled: type,
+ * config*, exclude_*, precise_ip, pinned, exclusive, and sample_period or
+ * sample_freq with freq where a term gives one.
+ */
+struct select_event {
+	char *name; /* as the recording calls it */
+	struct perf_event_attr attr;
+	char *system, *tracepoint;     /* NULL: no tracepoint */
+	char *object;		       /* FILE.c or FILE.o; NULL: an event */
+	VEC(struct select_term) terms; /* of the object */
+	bool has_period, has_freq;
+	enum select_callgraph callgraph;
+	uint16_t max_stack; /* 0: as the command line says */
+	int inherit;	    /* -1: as the command line says */
+	bool precise_max;
+	bool sample_read;
+	struct select_prog prog;
+	int group; /* unique within one selection; -1: none */
+	size_t pos;
+};
+
+struct selection {
+	VEC(struct select_event) events;
+	int n_groups;
+};
+
+/*
+ * Looks up what a parsed list names and appends it; a glob gives one event for
+ * each tracepoint. ENOENT: no such event, with near names. On failure the
+ * selection is as before.
+ */
+struct error *select_resolve(const struct sys_roots *roots, const struct select_list *list,
+			     struct selection *selection);
+void selection_deinit(struct selection *selection);
+
+/* Parses and resolves. */
+struct error *select_events(const struct sys_roots *roots, const char *text,
+			    struct selection *selection);
+
+#endif
