@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The recorder: opens events for a target, loads the BPF programs that filter
+ * them, and writes what comes to a perf.data file until the workload ends or
+ * a signal says so.
+ *
+ *	struct recording *rec;
+ *	TRY(recording_new(&opts, &rec));
+ *	err = recording_run(rec);	// also on an error: see the result
+ *	const struct record_result *result = recording_result(rec);
+ *	recording_free(rec);
+ *
+ * While it runs, SIGINT, SIGTERM and SIGCHLD are blocked and read from a
+ * signalfd, SIGPIPE is ignored; recording_free() puts all back as it was.
+ */
+#ifndef PB_PERF_RECORD_RECORD_H
+#define PB_PERF_RECORD_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/error.h"
+#include "lib/base/log.h"
+#include "lib/sys/sys.h"
+#include "perf/event/encode.h"
+
+struct compile_opts;
+
+/* What the command line names, in its order. */
+enum record_arg_kind {
+	RECORD_EVENTS, /* -e TEXT: see perf/select/select.h */
+	RECORD_FILTER, /* --filter TEXT: for the events of the RECORD_EVENTS before it */
+	RECORD_OBJECT, /* --object FILE: as -e FILE */
+};
+
+struct record_arg {
+	enum record_arg_kind kind;
+	const char *text;
+};
+
+/* Everything is borrowed until recording_free(). */
+struct record_opts {
+	size_t sz; /* sizeof(struct record_opts) */
+	const struct record_arg *args;
+	size_t n_args;	    /* 0: cycles, or cpu-clock where there is no PMU */
+	const char *output; /* "perf.data"; "-" is stdout, in the pipe form */
+
+	/* The target: the workload, or all of the system when none is given. */
+	bool all_cpus;
+	const char *cpus; /* CPU list; NULL: all */
+	const char *pids; /* comma-separated; with all their threads */
+	const char *tids;
+	char *const *workload; /* argv, NULL-terminated; NULL: none */
+
+	uint64_t period; /* -c; 0: by frequency */
+	uint64_t freq;	 /* -F; 0: 4000 */
+	bool freq_max;	 /* -F max */
+	bool callgraph;
+	bool no_inherit;
+	bool no_buffering; /* write at every record */
+	size_t mmap_pages; /* 0: a good size within what may be locked */
+	int delay_ms;	   /* enable so long after the workload began; -1: never by itself */
+	uint64_t max_size; /* stop after so many bytes; 0: none */
+	int zstd_level;	   /* 0: no compression */
+	bool no_build_ids; /* do not look for the build ids of what was hit */
+	const struct compile_opts *compile; /* for FILE.c */
+	const struct sys_roots *roots;	    /* NULL: the running system */
+	const struct log *log;
+	int argc; /* for the CMDLINE feature */
+	const char *const *argv;
+};
+
+struct record_loss {
+	enum ledger_kind kind;
+	char *name;
+	uint64_t id;
+	uint64_t count;
+};
+
+struct record_result {
+	bool started;	  /* events were enabled, a file was written */
+	uint64_t samples; /* written to the file */
+	uint64_t bytes;	  /* of the file */
+	uint64_t wakeups; /* rounds in which there was something to write */
+	const char *output;
+	const struct record_loss *losses; /* the ledger: what was lost, never 0 */
+	size_t n_losses;
+	uint64_t lost_total; /* ring losses and BPF output drops */
+	bool workload_ended;
+	int workload_status; /* of waitpid(2); meaningful with workload_ended */
+	int signal;	     /* that ended it: SIGINT, SIGTERM, …; 0: none */
+};
+
+struct recording;
+
+struct error *recording_new(const struct record_opts *opts, struct recording **out);
+/*
+ * Records. On an error after the file was begun, the file is readable up to
+ * the last round, and the result says what it holds. ECHILD with a hint: the
+ * workload could not be started.
+ */
+struct error *recording_run(struct recording *rec);
+const struct record_result *recording_result(const struct recording *rec);
+/* Detaches and closes everything; ends a workload that still runs. */
+void recording_free(struct recording *rec);
+DEFINE_FREEP(struct recording, recording_free)
+
+#endif
