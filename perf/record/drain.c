@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * From the rings to the file. A ring is written from where it stands, in one
+ * or two pieces, and never copied; but its records are looked at as they go
+ * by, at a few fixed offsets that all samples of a recording share (see
+ * events.c), to count them, to know the first and last time, which programs
+ * were loaded meanwhile, and whether there is anything whose build id will be
+ * wanted. That replaces reading the whole file back at the end.
+ *
+ *	sample: header, [id], ip, pid and tid, time, …
+ *
+ * The records of the recorder itself are left out: the bytes before and
+ * after one are written as pieces of their own.
+ *
+ * Records and the fields read here are aligned to 8 bytes, so none of those
+ * wraps around the ring's end. What a record says of its size is checked
+ * against what the kernel says is there.
+ */
+#include "perf/record/internal.h"
+
+#include <string.h>
+
+static uint64_t ring_u64(const struct ring *ring, uint64_t at)
+{
+	uint64_t v;
+
+	memcpy(&v, ring->data + (at & (ring->size - 1)), sizeof(v));
+	return v;
+}
+
+static struct event *event_by_id(struct recording *rec, uint64_t id)
+{
+	size_t index = (size_t)u64map_get(&rec->ids, id);
+
+	return index ? &rec->events.v[index - 1] : NULL;
+}
+
+/* Bytes [from, to) of the ring to the file. */
+static struct error *write_piece(struct recording *rec, const struct ring *ring, uint64_t from,
+				 uint64_t to)
+{
+	uint64_t at = from & (ring->size - 1), n = to - from;
+	uint64_t first = min_of(n, ring->size - at);
+	struct iovec iov[2] = {{ring->data + at, first}, {ring->data, n - first}};
+
+	return n ? data_writer_write(rec->writer, iov, first == n ? 1 : 2) : NULL;
+}
+
+static void see_lost(struct recording *rec, const struct ring *ring, uint64_t at)
+{
+	struct event *event = rec->with_id ? event_by_id(rec, ring_u64(ring, at + 8))
+					   : &rec->events.v[0];
+
+	if (event)
+		event->lost += ring_u64(ring, at + 16);
+}
+
+/* The program of a BPF_EVENT record that says "loaded". */
+static void see_bpf_event(struct recording *rec, const struct ring *ring, uint64_t at)
+{
+	uint64_t v = ring_u64(ring, at + 8);
+
+	if ((v & 0xffff) != PERF_BPF_EVENT_PROG_LOAD)
+		return;
+	uint32_t *id = vec_push(&rec->bpf_ids);
+	if (id)
+		*id = v >> 32;
+}
+
+/* Counts a sample; false: it is the recorder's own and does not go to the file. */
+static bool see_sample(struct recording *rec, const struct ring *ring, uint64_t at, uint16_t misc)
+{
+	uint64_t fixed = at + (rec->with_id ? 16 : 8);
+	uint64_t time = ring_u64(ring, fixed + 16);
+
+	if (rec->drop_self && (pid_t)ring_u64(ring, fixed + 8) == rec->self) {
+		struct event *event = rec->with_id ? event_by_id(rec, ring_u64(ring, at + 8))
+						   : &rec->events.v[0];
+
+		/* What a program puts out is the program's, wherever it ran. */
+		if (!event || event->kind != EVENT_OUTPUT) {
+			rec->dropped_self++;
+			return false;
+		}
+	}
+	rec->samples++;
+	if (time > rec->last_time)
+		rec->last_time = time;
+	if (time < rec->first_time || !rec->first_time)
+		rec->first_time = time;
+	if ((misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER)
+		rec->user_hit = true;
+	else
+		rec->kernel_hit = true;
+	return true;
+}
+
+static struct error *drain(struct recording *rec, struct ring *ring, bool *any)
+{
+	struct iovec iov[2];
+	int n = ring_peek(ring, iov);
+
+	if (!n)
+		return NULL;
+	uint64_t at = ring->tail, piece = at, end = ring->head;
+	const uint64_t fixed = rec->with_id ? 40 : 32;
+	while (end - at >= sizeof(struct perf_event_header)) {
+		struct perf_event_header header;
+
+		memcpy(&header, ring->data + (at & (ring->size - 1)), sizeof(header));
+		if (header.size < sizeof(header) || header.size > end - at || header.size & 7)
+			break;
+		switch (header.type) {
+		case PERF_RECORD_SAMPLE:
+			if (header.size < fixed || see_sample(rec, ring, at, header.misc))
+				break;
+			TRY(write_piece(rec, ring, piece, at));
+			*any |= piece != at;
+			piece = at + header.size;
+			break;
+		case PERF_RECORD_LOST:
+			if (header.size >= 24)
+				see_lost(rec, ring, at);
+			break;
+		case PERF_RECORD_BPF_EVENT:
+			if (header.size >= 16)
+				see_bpf_event(rec, ring, at);
+			break;
+		}
+		at += header.size;
+	}
+	TRY(write_piece(rec, ring, piece, end));
+	*any |= piece != end;
+	ring_consume(ring);
+	return NULL;
+}
+
+struct error *rings_drain(struct recording *rec, bool *any)
+{
+	struct cpu_ring *ring;
+
+	*any = false;
+	vec_for_each(ring, &rec->rings)
+		TRY(drain(rec, &ring->ring, any));
+	if (!*any)
+		return NULL;
+	rec->result.wakeups++;
+	return data_writer_round(rec->writer);
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The events of a recording and their attrs. What an attr must hold so that
+ * perf reads the file is perf record's own choice (tools/perf, evsel__config):
+ *
+ *  - every sample has ip, pid, tid and time; cpu when system-wide; period
+ *    when it varies; raw bytes, cpu and period for tracepoints and probes;
+ *  - with more than one event, samples begin with an IDENTIFIER, and so do
+ *    all other records end (sample_id_all);
+ *  - one event carries the side-band records (mmap2, comm, fork, ksymbol,
+ *    bpf_event): a dummy when system-wide or when the others are enabled
+ *    late, else the first event.
+ *
+ * All events of a recording share the sample_type bits that come before the
+ * variable parts, so that drain.c finds them at one place.
+ */
+#include "perf/record/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_FREQ 4000
+
+void event_deinit(struct event *event)
+{
+	struct event_fd *efd;
+	int *fd;
+
+	vec_for_each(efd, &event->fds)
+		close(efd->fd);
+	vec_deinit(&event->fds);
+	vec_for_each(fd, &event->owned)
+		close(*fd);
+	vec_deinit(&event->owned);
+	vec_deinit(&event->progs);
+	attach_event_deinit(&event->probe);
+	free(event->name);
+	free(event->system);
+	free(event->tracepoint);
+	free(event->prog.path);
+	free(event->filter);
+}
+
+struct event *event_new(struct recording *rec, enum event_kind kind, const char *name)
+{
+	char *copy = strdup(name);
+	struct event *event = copy ? vec_push(&rec->events) : NULL;
+
+	if (!event) {
+		free(copy);
+		return NULL;
+	}
+	event->kind = kind;
+	event->name = copy;
+	event->inherit = -1;
+	event->group = -1;
+	event->map_fd = -1;
+	event->leader = rec->events.n - 1;
+	event->n_members = 1;
+	event->attr.size = sizeof(event->attr);
+	return event;
+}
+
+static bool is_tracing(const struct event *event)
+{
+	return event->tracepoint || event->probe.name;
+}
+
+bool event_is_sampled_counter(const struct event *event)
+{
+	return event->kind == EVENT_SELECTED && !is_tracing(event) &&
+	       !(event->attr.type == PERF_TYPE_SOFTWARE &&
+		 (event->attr.config == PERF_COUNT_SW_DUMMY ||
+		  event->attr.config == PERF_COUNT_SW_BPF_OUTPUT));
+}
+
+/* Takes the strings of a selected event. */
+static struct error *event_take(struct recording *rec, struct select_event *sel, int group_base)
+{
+	struct event *event = event_new(rec, EVENT_SELECTED, sel->name);
+
+	if (!event)
+		return error_nomem();
+	event->attr = sel->attr;
+	event->system = steal_ptr(sel->system);
+	event->tracepoint = steal_ptr(sel->tracepoint);
+	event->prog = sel->prog;
+	sel->prog.path = NULL;
+	event->has_period = sel->has_period;
+	event->has_freq = sel->has_freq;
+	event->callgraph = sel->callgraph;
+	event->max_stack = sel->max_stack;
+	event->inherit = sel->inherit;
+	event->precise_max = sel->precise_max;
+	event->sample_read = sel->sample_read;
+	if (sel->group >= 0) {
+		size_t index = rec->events.n - 1;
+
+		event->group = group_base + sel->group;
+		for (size_t i = 0; i < index; i++) {
+			if (rec->events.v[i].group != event->group)
+				continue;
+			event->leader = i;
+			rec->events.v[i].n_members++;
+			break;
+		}
+	}
+	if (event->prog.kind != SELECT_PROG_NONE)
+		TRY(event_prog_open(event));
+	return NULL;
+}
+
+static struct error *select_arg(struct recording *rec, const char *text, int *groups)
+{
+	struct selection sel = {0};
+	struct select_event *event;
+	struct error *err = select_events(rec->roots, text, &sel);
+
+	vec_for_each(event, &sel.events) {
+		if (err)
+			break;
+		err = event->object ? objects_open(rec, event->object, event)
+				    : event_take(rec, event, *groups);
+	}
+	*groups += sel.n_groups;
+	selection_deinit(&sel);
+	return err;
+}
+
+/* --filter holds for all events of the -e before it, with what stood there already. */
+static struct error *filter_arg(struct recording *rec, const char *filter, size_t first)
+{
+	if (first == rec->events.n)
+		return error_hint(error_new(EINVAL, "--filter '%s' has no event to filter", filter),
+				  "--filter follows the -e of a tracepoint");
+	for (size_t i = first; i < rec->events.n; i++) {
+		struct event *event = &rec->events.v[i];
+		char *both = NULL;
+
+		if (event->kind == EVENT_OUTPUT)
+			continue;
+		if (!is_tracing(event))
+			return error_hint(error_new(EINVAL, "--filter cannot filter '%s'",
+						    event->name),
+					  "--filter follows the -e of a tracepoint; a perf_event "
+					  "program filters other events");
+		if (asprintf(&both, event->filter ? "(%s) && (%s)" : "%s",
+			     event->filter ? event->filter : filter, filter) < 0)
+			return error_nomem();
+		free(event->filter);
+		event->filter = both;
+	}
+	return NULL;
+}
+
+/* What perf record does with no -e: cycles, as precise as they come. */
+static struct error *default_add(struct recording *rec)
+{
+	struct event *event = event_new(rec, EVENT_SELECTED, "cycles");
+
+	if (!event)
+		return error_nomem();
+	event->attr.type = PERF_TYPE_HARDWARE;
+	event->attr.config = PERF_COUNT_HW_CPU_CYCLES;
+	event->attr.exclude_guest = 1;
+	event->precise_max = true;
+	return NULL;
+}
+
+struct error *events_select(struct recording *rec)
+{
+	size_t first = 0;
+	int groups = 0;
+
+	for (size_t i = 0; i < rec->opts.n_args; i++) {
+		const struct record_arg *arg = &rec->opts.args[i];
+
+		switch (arg->kind) {
+		case RECORD_EVENTS:
+			first = rec->events.n;
+			TRY(select_arg(rec, arg->text, &groups));
+			break;
+		case RECORD_OBJECT:
+			first = rec->events.n;
+			TRY(objects_open(rec, arg->text, NULL));
+			break;
+		case RECORD_FILTER:
+			TRY(filter_arg(rec, arg->text, first));
+			break;
+		}
+	}
+	bool wants_samples = false, has_samples = false;
+	for (size_t i = 0; i < rec->objects.n; i++) {
+		struct bpf_program *prog;
+
+		bpf_object__for_each_program(prog, rec->objects.v[i].obj)
+			wants_samples |= program_section(prog)->kind == PROGRAM_PERF_EVENT;
+	}
+	for (size_t i = 0; i < rec->events.n; i++)
+		has_samples |= event_is_sampled_counter(&rec->events.v[i]);
+	if ((wants_samples && !has_samples) || (!rec->events.n && !rec->objects.n))
+		TRY(default_add(rec));
+	if (!rec->events.n) /* programs without events: only side-band is recorded */
+		log_info(rec->log, "no events: the programs run beside an empty recording");
+	return NULL;
+}
+
+/* -F and -c; a term of the event has the last word. */
+static struct error *set_rate(struct recording *rec, struct event *event)
+{
+	struct perf_event_attr *attr = &event->attr;
+	const struct record_opts *o = &rec->opts;
+	int max = 0;
+
+	if (event->has_period || event->has_freq)
+		return NULL;
+	if (o->period) {
+		attr->sample_period = o->period;
+		return NULL;
+	}
+	if (is_tracing(event) && !o->freq && !o->freq_max) {
+		attr->sample_period = 1;
+		return NULL;
+	}
+	error_free(sys_sysctl(rec->roots, "kernel/perf_event_max_sample_rate", &max));
+	attr->freq = 1;
+	attr->sample_freq = o->freq ? o->freq : DEFAULT_FREQ;
+	if (max > 0 && o->freq_max)
+		attr->sample_freq = max;
+	if (max > 0 && attr->sample_freq > (uint64_t)max) {
+		if (o->freq)
+			return error_hint(error_new(EINVAL,
+						    "-F %llu is above the kernel's limit of %d Hz",
+						    (unsigned long long)o->freq, max),
+					  "sysctl kernel.perf_event_max_sample_rate raises it; -F "
+					  "max takes what is allowed");
+		attr->sample_freq = max;
+	}
+	return NULL;
+}
+
+static void set_callgraph(struct recording *rec, struct event *event)
+{
+	bool on = event->callgraph == SELECT_CALLGRAPH_FP ||
+		  (event->callgraph == SELECT_CALLGRAPH_DEFAULT && rec->opts.callgraph);
+
+	if (!on)
+		return;
+	event->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	event->attr.sample_max_stack = event->max_stack;
+	rec->chains = true;
+}
+
+static void set_tracking(struct perf_event_attr *attr)
+{
+	attr->mmap = 1;
+	attr->mmap2 = 1;
+	attr->comm = 1;
+	attr->comm_exec = 1;
+	attr->task = 1;
+	attr->ksymbol = 1;
+	attr->bpf_event = 1;
+}
+
+static struct error *configure(struct recording *rec, struct event *event, bool many)
+{
+	struct perf_event_attr *attr = &event->attr;
+	const struct record_opts *o = &rec->opts;
+	bool leader = &rec->events.v[event->leader] == event;
+
+	attr->sample_id_all = 1;
+	attr->inherit = event->inherit >= 0 ? event->inherit : !o->no_inherit;
+	attr->read_format = PERF_FORMAT_LOST;
+	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+	if (rec->target.system_wide)
+		attr->sample_type |= PERF_SAMPLE_CPU;
+	if (many) {
+		attr->sample_type |= PERF_SAMPLE_IDENTIFIER;
+		attr->read_format |= PERF_FORMAT_ID;
+	}
+	if (o->no_buffering)
+		attr->wakeup_events = 1;
+	switch (event->kind) {
+	case EVENT_TRACKING:
+		attr->sample_period = 1;
+		set_tracking(attr);
+		return NULL;
+	case EVENT_OUTPUT:
+		attr->sample_period = 1;
+		attr->sample_type |= PERF_SAMPLE_RAW | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+		attr->inherit = 0;
+		attr->disabled = 1;
+		return NULL;
+	default:
+		break;
+	}
+	TRY(set_rate(rec, event));
+	if (attr->freq)
+		attr->sample_type |= PERF_SAMPLE_PERIOD;
+	if (is_tracing(event) || (attr->type == PERF_TYPE_SOFTWARE &&
+				  attr->config == PERF_COUNT_SW_BPF_OUTPUT))
+		attr->sample_type |= PERF_SAMPLE_RAW | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+	if (event->precise_max)
+		attr->precise_ip = 3;
+	set_callgraph(rec, event);
+	const struct event *first = &rec->events.v[event->leader];
+	if (event->sample_read || first->sample_read) {
+		attr->sample_type |= PERF_SAMPLE_READ;
+		attr->read_format |= PERF_FORMAT_ID;
+		if (first->n_members > 1) {
+			attr->read_format |= PERF_FORMAT_GROUP;
+			attr->inherit = 0;
+		}
+		if (!leader) {
+			attr->freq = 0;
+			attr->sample_period = 0;
+		}
+	}
+	if (leader) {
+		attr->disabled = 1;
+		attr->enable_on_exec = rec->target.has_workload && !o->delay_ms;
+	}
+	return NULL;
+}
+
+struct error *events_configure(struct recording *rec)
+{
+	bool dummy = rec->target.system_wide || rec->opts.delay_ms || !rec->events.n;
+	struct event *event;
+
+	/* Side-band records come from an event of the target. */
+	if (!dummy && rec->events.v[0].kind == EVENT_OUTPUT)
+		dummy = true;
+	if (dummy) {
+		event = event_new(rec, EVENT_TRACKING, "dummy:HG");
+		if (!event)
+			return error_nomem();
+		event->attr.type = PERF_TYPE_SOFTWARE;
+		event->attr.config = PERF_COUNT_SW_DUMMY;
+	}
+	rec->with_id = rec->events.n > 1;
+	vec_for_each(event, &rec->events)
+		TRY(configure(rec, event, rec->with_id));
+	if (!dummy)
+		set_tracking(&rec->events.v[0].attr);
+	return NULL;
+}

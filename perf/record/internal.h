@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The parts of the recorder. recording.c runs them in this order:
+ *
+ *	events.c	what to open: the command line's events and their attrs
+ *	bpf.c, terms.c	objects: load them; the events and maps they ask for
+ *	target.c	where to open it: CPUs and threads
+ *	workload.c	the command, forked and waiting to begin
+ *	open.c		the fds, their rings, filters and programs
+ *	features.c, tracing.c	what the header says
+ *	synth.c		what is there already: processes, maps, programs
+ *	drain.c		the rings to the file, counting what goes by
+ *	ledger.c	what was lost
+ *	buildid.c	the build ids of what was hit
+ */
+#ifndef PB_PERF_RECORD_INTERNAL_H
+#define PB_PERF_RECORD_INTERNAL_H
+
+#include <sys/types.h>
+
+#include "lib/attach/attach.h"
+#include "lib/base/hash.h"
+#include "lib/base/strbuf.h"
+#include "lib/base/vec.h"
+#include "perf/data/writer.h"
+#include "perf/record/record.h"
+#include "perf/ring/ring.h"
+#include "perf/select/select.h"
+
+struct event_fd {
+	int fd;
+	int cpu;
+	pid_t tid; /* -1: all */
+	uint64_t id;
+};
+
+enum event_kind {
+	EVENT_SELECTED, /* by -e */
+	EVENT_PROGRAM,	/* of a program's section */
+	EVENT_OUTPUT,	/* a map's bpf-output */
+	EVENT_TRACKING, /* side-band: who mapped what, … */
+};
+
+/* An event of the recording, open once per CPU and thread. */
+struct event {
+	enum event_kind kind;
+	char *name;
+	struct perf_event_attr attr;
+	char *system, *tracepoint; /* NULL: no tracepoint */
+	struct attach_event probe; /* attr points into it when this is a kprobe or uprobe */
+	struct select_prog prog;
+	char *filter; /* --filter; NULL: none */
+	bool has_period, has_freq;
+	enum select_callgraph callgraph;
+	uint16_t max_stack;
+	int inherit; /* -1: as the command line says */
+	bool precise_max, sample_read;
+	int group;     /* -1: none */
+	size_t leader; /* index of its group's first event; its own otherwise */
+	size_t n_members;
+	VEC(int) progs; /* to attach; borrowed */
+	VEC(int) owned; /* progs that are ours to close */
+	int map_fd;	/* EVENT_OUTPUT: where its fds go; -1 */
+	uint32_t map_entries;
+	bool self_filtered; /* the kernel leaves the recorder out */
+	VEC(struct event_fd) fds;
+	uint64_t lost;	   /* as LOST and LOST_SAMPLES records say */
+	uint64_t read_lost; /* as the fds say (PERF_FORMAT_LOST) */
+};
+
+struct object {
+	char *path;
+	struct bpf_object *obj;
+	void *image;		 /* of a compiled .c; the object borrows it */
+	VEC(struct bpf_link *) links; /* of programs that run beside the recording */
+};
+
+struct cpu_ring {
+	struct ring ring;
+	int cpu;
+	bool polled; /* some fd of it is in the epoll set */
+	VEC(int) fds; /* that write to it; one at a time is polled */
+	size_t polled_fd;
+};
+
+struct target {
+	bool system_wide; /* -a, -C: pid -1 */
+	struct sys_cpus cpus;
+	VEC(pid_t) tids;
+	bool has_workload; /* tids is the workload */
+};
+
+struct workload {
+	pid_t pid; /* 0: none */
+	int go_fd; /* closing it unwritten ends the child, a byte starts it */
+	int fail_fd; /* the errno of a failed exec; end of file: it runs */
+	bool reaped;
+};
+
+struct recording {
+	struct record_opts opts;
+	const struct sys_roots *roots;
+	const struct log *log;
+	pid_t self;
+	VEC(struct event) events;
+	VEC(struct object) objects;
+	struct target target;
+	struct workload workload;
+	VEC(struct cpu_ring) rings;
+	size_t mmap_pages;
+	bool no_lost; /* the kernel knows no PERF_FORMAT_LOST */
+	bool no_guest; /* some event takes no exclude_guest */
+	struct data_writer *writer;
+	int signal_fd, epoll_fd;
+	bool signals_changed;
+	struct u64map ids; /* sample id → index of the event + 1 */
+
+	/* What drain.c sees go by. */
+	bool drop_self; /* samples of the recorder are left out */
+	bool with_id;	/* samples begin with an IDENTIFIER */
+	uint64_t samples, dropped_self;
+	uint64_t first_time, last_time; /* of samples; 0: none */
+	bool user_hit, kernel_hit, chains;
+	VEC(uint32_t) bpf_ids; /* programs loaded while recording */
+
+	struct record_result result;
+	VEC(struct record_loss) losses;
+};
+
+/* events.c: the selection to events, and their attrs once all events are known. */
+struct error *events_select(struct recording *rec);
+struct error *events_configure(struct recording *rec);
+/* A zeroed event at the end; NULL: no memory. */
+struct event *event_new(struct recording *rec, enum event_kind kind, const char *name);
+void event_deinit(struct event *event);
+/* One whose samples programs of type perf_event can filter. */
+bool event_is_sampled_counter(const struct event *event);
+
+/* bpf.c */
+struct error *objects_open(struct recording *rec, const char *path, const struct select_event *sel);
+struct error *objects_load(struct recording *rec);
+/* Programs that run beside the recording begin. */
+struct error *objects_attach(struct recording *rec);
+/* Opens |bpf_fd=N| and its like; adds it to the event's programs. */
+struct error *event_prog_open(struct event *event);
+void object_deinit(struct object *object);
+/* terms.c: sets constants before load, maps after it. */
+struct error *terms_set_constants(struct object *object, const struct select_event *sel);
+struct error *terms_set_maps(struct recording *rec, struct object *object,
+			     const struct select_event *sel);
+
+/* target.c */
+struct error *target_init(struct recording *rec);
+void target_deinit(struct target *target);
+
+/* workload.c */
+struct error *workload_prepare(struct workload *workload, char *const *argv);
+/* ECHILD: exec failed; the message is perf's. */
+struct error *workload_start(struct workload *workload, const char *name, const char *event);
+void workload_end(struct workload *workload, int *status);
+
+/* open.c */
+struct error *events_open(struct recording *rec);
+struct error *rings_open(struct recording *rec);
+struct error *events_attach(struct recording *rec);
+struct error *events_enable(struct recording *rec);
+void events_disable(struct recording *rec);
+void rings_close(struct recording *rec);
+
+/* features.c */
+struct error *features_begin(struct recording *rec);
+struct error *features_end(struct recording *rec);
+/* tracing.c */
+struct error *tracing_build(struct recording *rec, struct strbuf *out);
+
+/* synth.c: appends to the file. */
+struct error *synthesize(struct recording *rec);
+
+/* drain.c */
+struct error *rings_drain(struct recording *rec, bool *any);
+
+/* ledger.c */
+struct error *ledger_close(struct recording *rec);
+
+/* buildid.c */
+struct error *build_ids_write(struct recording *rec);
+
+#endif

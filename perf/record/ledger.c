@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The ledger: what did not reach the file, by event and program. Three
+ * sources:
+ *
+ *  - every fd's own count (PERF_FORMAT_LOST, 6.0): what its event found no
+ *    room for in the ring, up to the last moment;
+ *  - on older kernels, PERF_RECORD_LOST records, which tell of the whole ring
+ *    and stand under the event that next found room; what is lost after the
+ *    last record that fits is told by none;
+ *  - bpf_prog_info.recursion_misses (5.12): runs of a program that the kernel
+ *    skipped because a program was running on that CPU already.
+ *
+ * The lines go into the file twice: as LOST_SAMPLES records, which perf shows,
+ * and as our own ledger records with names.
+ */
+#include "perf/record/internal.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+/* The count is the last word of what read(2) gives for these formats. */
+static uint64_t read_lost(const struct event *event, int fd)
+{
+	uint64_t words[3 + 3 * 64] = {0};
+	size_t n;
+
+	if (!(event->attr.read_format & PERF_FORMAT_LOST))
+		return 0;
+	ssize_t got = read(fd, words, sizeof(words));
+	if (got < 16)
+		return 0;
+	n = got / sizeof(uint64_t);
+	/* A group: { nr, { value, id, lost } … }, the event's own first. */
+	if (event->attr.read_format & PERF_FORMAT_GROUP)
+		return n >= 4 ? words[3] : 0;
+	return words[n - 1];
+}
+
+static struct error *add(struct recording *rec, enum ledger_kind kind, const char *name,
+			 uint64_t id, uint64_t count)
+{
+	if (!count)
+		return NULL;
+	char *copy = strdup(name);
+	struct record_loss *loss = copy ? vec_push(&rec->losses) : NULL;
+	if (!loss) {
+		free(copy);
+		return error_nomem();
+	}
+	*loss = (struct record_loss){.kind = kind, .name = copy, .id = id, .count = count};
+	if (kind != LEDGER_PROG_MISSED)
+		rec->result.lost_total += count;
+	return NULL;
+}
+
+static struct error *close_event(struct recording *rec, struct event *event, struct strbuf *out)
+{
+	struct event_fd *efd;
+
+	vec_for_each(efd, &event->fds) {
+		uint64_t lost = read_lost(event, efd->fd);
+		struct sample id = {.id = efd->id, .cpu = efd->cpu, .pid = -1, .tid = -1};
+
+		event->read_lost += lost;
+		if (lost)
+			record_encode_lost_samples(out, &event->attr, lost, &id);
+	}
+	return add(rec, event->kind == EVENT_OUTPUT ? LEDGER_BPF_OUTPUT_LOST : LEDGER_RING_LOST,
+		   event->name, event->fds.n ? event->fds.v[0].id : 0,
+		   rec->no_lost ? event->lost : event->read_lost);
+}
+
+static struct error *close_program(struct recording *rec, int fd)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(fd, &info, &len))
+		return NULL;
+	return add(rec, LEDGER_PROG_MISSED, info.name, info.id, info.recursion_misses);
+}
+
+struct error *ledger_close(struct recording *rec)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct event *event;
+	struct object *object;
+
+	vec_for_each(event, &rec->events) {
+		TRY(close_event(rec, event, &out));
+		for (size_t i = 0; i < event->owned.n; i++)
+			TRY(close_program(rec, event->owned.v[i]));
+	}
+	vec_for_each(object, &rec->objects) {
+		struct bpf_program *prog;
+
+		bpf_object__for_each_program(prog, object->obj)
+			if (bpf_program__fd(prog) >= 0)
+				TRY(close_program(rec, bpf_program__fd(prog)));
+	}
+	for (size_t i = 0; i < rec->losses.n; i++) {
+		const struct record_loss *loss = &rec->losses.v[i];
+		struct record_ledger line = {
+			.kind = loss->kind,
+			.id = loss->id,
+			.count = loss->count,
+			.name = loss->name,
+		};
+
+		record_encode_ledger(&out, &line);
+	}
+	if (strbuf_failed(&out))
+		return error_nomem();
+	return out.len ? data_writer_records(rec->writer, out.str, out.len) : NULL;
+}

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The fds of the events, one per CPU and thread, and what is set on them.
+ *
+ * What this kernel or PMU does not know is left out and tried again, in the
+ * order in which perf gives things up: the counts of lost samples (6.0),
+ * exclude_guest, precision step by step, cycles for cpu-clock; without the
+ * right to look into the kernel, user space alone is recorded, and the
+ * event's name says so (":u").
+ *
+ * Programs and tracepoints. A program that PERF_EVENT_IOC_SET_BPF gives to a
+ * tracepoint's event is kept by the tracepoint itself, not by that fd
+ * (kernel/trace/bpf_trace.c, perf_event_attach_bpf_prog): one fd is enough,
+ * the same program a second time is EEXIST, and an fd holds one program, so
+ * that a second one takes another fd. While it is attached it filters every
+ * perf event of that tracepoint in the system: other recordings of it hold
+ * only what all programs let through, as ours does while others have programs
+ * there. We cannot change that, so we say so (warn_of_strangers). The probes
+ * of kprobes and uprobes are each fd's own: the program goes to every fd and
+ * touches nobody else. A perf_event program is an overflow handler: to every
+ * fd too, one program to an fd.
+ *
+ * The recorder itself, in a system-wide recording: tracing events get a
+ * filter in the kernel (common_pid), so that what the recorder does cannot
+ * feed back into the ring; samples of other events are left out by drain.c.
+ */
+#include "perf/record/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "lib/sys/tracefs.h"
+
+/* Rings of half a MiB are what perf_event_mlock_kb (516) lets everyone have. */
+#define DEFAULT_RING_BYTES   (512 * 1024)
+#define DEFAULT_RING_OF_ROOT (1024 * 1024)
+
+/* As perf: many CPUs and threads need many fds. */
+static void raise_fd_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static bool is_counter(const struct event *event)
+{
+	return !event->tracepoint && !event->probe.name;
+}
+
+/* Gives up what the kernel may have refused; false: there is nothing more. */
+static bool fall_back(struct recording *rec, struct event *event, int err)
+{
+	struct perf_event_attr *attr = &event->attr;
+	bool cycles = attr->type == PERF_TYPE_HARDWARE && attr->config == PERF_COUNT_HW_CPU_CYCLES;
+	int paranoid = 0;
+	char *name;
+
+	if ((err == EINVAL || err == EOPNOTSUPP) && event->precise_max && attr->precise_ip) {
+		attr->precise_ip--;
+		return true;
+	}
+	if (cycles && (err == ENOENT || err == ENXIO || err == ENODEV || err == EOPNOTSUPP)) {
+		if (rec->opts.n_args)
+			log_warn(rec->log, "this machine counts no cycles: '%s' becomes cpu-clock",
+				 event->name);
+		const char *mods = strchr(event->name, ':');
+		if (asprintf(&name, "cpu-clock%s", mods ? mods : "") < 0)
+			return false;
+		free(event->name);
+		event->name = name;
+		attr->type = PERF_TYPE_SOFTWARE;
+		attr->config = PERF_COUNT_SW_CPU_CLOCK;
+		attr->precise_ip = 0;
+		event->precise_max = false;
+		return true;
+	}
+	if (err == EINVAL && !rec->no_lost) {
+		struct event *it;
+
+		rec->no_lost = true;
+		vec_for_each(it, &rec->events)
+			it->attr.read_format &= ~PERF_FORMAT_LOST;
+		return true;
+	}
+	if (err == EINVAL && attr->exclude_guest) {
+		attr->exclude_guest = 0;
+		return true;
+	}
+	if (err == EINVAL && (attr->ksymbol || attr->bpf_event)) {
+		attr->ksymbol = 0;
+		attr->bpf_event = 0;
+		return true;
+	}
+	if (err == EACCES && is_counter(event) && !attr->exclude_kernel && !attr->exclude_user) {
+		error_free(sys_sysctl(rec->roots, "kernel/perf_event_paranoid", &paranoid));
+		if (paranoid <= 1)
+			return false;
+		const char *mods = strchr(event->name, ':');
+		if (asprintf(&name, "%s%su", event->name, mods ? "" : ":") < 0)
+			return false;
+		if (event->kind != EVENT_TRACKING)
+			log_warn(rec->log,
+				 "kernel.perf_event_paranoid=%d: '%s' is recorded in user space "
+				 "only",
+				 paranoid, event->name);
+		free(event->name);
+		event->name = name;
+		attr->exclude_kernel = 1;
+		attr->exclude_hv = 1;
+		return true;
+	}
+	return false;
+}
+
+static struct error *explain(struct recording *rec, struct event *event, pid_t tid, int cpu,
+			     int err)
+{
+	size_t n = 0;
+	struct event *it;
+
+	if (event->probe.name)
+		return attach_event_explain(&event->probe, tid, cpu, err);
+	vec_for_each(it, &rec->events)
+		n += it->fds.n;
+	struct sys_perf_attempt attempt = {
+		.attr = &event->attr,
+		.event = event->name,
+		.pid = tid,
+		.cpu = cpu,
+		.open_fds = n,
+	};
+	return sys_perf_event_explain(rec->roots, &attempt, err);
+}
+
+/* The leader's fd on this CPU and thread. */
+static int group_fd(struct recording *rec, struct event *event, pid_t tid, int cpu)
+{
+	struct event *leader = &rec->events.v[event->leader];
+	struct event_fd *efd;
+
+	if (leader == event)
+		return -1;
+	vec_for_each(efd, &leader->fds)
+		if (efd->cpu == cpu && efd->tid == tid)
+			return efd->fd;
+	return -1;
+}
+
+static struct error *open_one(struct recording *rec, struct event *event, pid_t tid, int cpu)
+{
+	int fd;
+
+	for (;;) {
+		fd = sys_perf_event_open(&event->attr, tid, cpu, group_fd(rec, event, tid, cpu), 0);
+		if (fd >= 0)
+			break;
+		/* The thread ended since it was listed. */
+		if (fd == -ESRCH && tid > 0 && rec->target.tids.n > 1)
+			return NULL;
+		if (!fall_back(rec, event, -fd))
+			return explain(rec, event, tid, cpu, fd);
+	}
+	struct event_fd *efd = vec_push(&event->fds);
+	if (!efd) {
+		close(fd);
+		return error_nomem();
+	}
+	*efd = (struct event_fd){.fd = fd, .cpu = cpu, .tid = tid};
+	TRY(sys_perf_id(fd, &efd->id));
+	if (!u64map_put(&rec->ids, efd->id, (void *)(event - rec->events.v + 1)))
+		return error_nomem();
+	return NULL;
+}
+
+static struct error *open_event(struct recording *rec, struct event *event,
+				const struct sys_cpus *online)
+{
+	bool everywhere = event->kind == EVENT_OUTPUT;
+	const struct sys_cpus *cpus = everywhere ? online : &rec->target.cpus;
+
+	for (size_t c = 0; c < cpus->n; c++) {
+		if (everywhere || rec->target.system_wide) {
+			TRY(open_one(rec, event, -1, cpus->v[c]));
+			continue;
+		}
+		for (size_t t = 0; t < rec->target.tids.n; t++)
+			TRY(open_one(rec, event, rec->target.tids.v[t], cpus->v[c]));
+	}
+	if (!event->fds.n)
+		return error_new(ESRCH, "'%s': all the threads to be recorded have ended",
+				 event->name);
+	return NULL;
+}
+
+struct error *events_open(struct recording *rec)
+{
+	_cleanup_cpus_ struct sys_cpus online = {0};
+	struct event *event;
+
+	raise_fd_limit();
+	TRY(sys_cpus_online(rec->roots, &online));
+	vec_for_each(event, &rec->events)
+		TRY(open_event(rec, event, &online));
+	return NULL;
+}
+
+static struct cpu_ring *ring_of(struct recording *rec, int cpu)
+{
+	struct cpu_ring *ring;
+
+	vec_for_each(ring, &rec->rings)
+		if (ring->cpu == cpu)
+			return ring;
+	return NULL;
+}
+
+/* A smaller ring where the size was not the user's choice. */
+static struct error *ring_map(struct recording *rec, struct ring *ring, int fd)
+{
+	for (;;) {
+		struct error *err = ring_init(ring, fd, rec->mmap_pages);
+
+		if (!err || err->code != EPERM || rec->opts.mmap_pages || rec->mmap_pages <= 1)
+			return err;
+		error_free(err);
+		rec->mmap_pages /= 2;
+	}
+}
+
+static struct error *ring_add(struct recording *rec, const struct event_fd *efd)
+{
+	struct cpu_ring *ring = ring_of(rec, efd->cpu);
+
+	if (ring) {
+		TRY(sys_perf_set_output(efd->fd, ring->fds.v[0]));
+	} else {
+		ring = vec_push(&rec->rings);
+		if (!ring)
+			return error_nomem();
+		ring->cpu = efd->cpu;
+		TRY(ring_map(rec, &ring->ring, efd->fd));
+	}
+	int *fd = vec_push(&ring->fds);
+	if (!fd)
+		return error_nomem();
+	*fd = efd->fd;
+	return NULL;
+}
+
+struct error *rings_open(struct recording *rec)
+{
+	struct event *event;
+	struct event_fd *efd;
+
+	rec->mmap_pages = rec->opts.mmap_pages;
+	if (!rec->mmap_pages)
+		rec->mmap_pages = (geteuid() ? DEFAULT_RING_BYTES : DEFAULT_RING_OF_ROOT) /
+				  sys_page_size();
+	if (!rec->mmap_pages)
+		rec->mmap_pages = 1;
+	vec_for_each(event, &rec->events)
+		vec_for_each(efd, &event->fds)
+			TRY(ring_add(rec, efd));
+	return NULL;
+}
+
+void rings_close(struct recording *rec)
+{
+	struct cpu_ring *ring;
+
+	vec_for_each(ring, &rec->rings) {
+		ring_deinit(&ring->ring);
+		vec_deinit(&ring->fds);
+	}
+	vec_deinit(&rec->rings);
+}
+
+/* "count, fd, buf, …": what a filter may speak of. */
+static void field_names(struct recording *rec, const struct event *event, struct strbuf *out)
+{
+	_cleanup_free_ char *text = NULL;
+	char *line, *save = NULL;
+
+	error_free(sys_tracepoint_format(rec->roots, event->system, event->tracepoint, &text, NULL));
+	for (line = text ? strtok_r(text, "\n", &save) : NULL; line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		char *field = strstr(line, "field:"), *end;
+
+		if (!field || !(end = strchr(field, ';')))
+			continue;
+		char *bracket = memchr(field, '[', end - field);
+		end = bracket ? bracket : end;
+		char *start = end;
+		while (start > field && start[-1] != ' ' && start[-1] != '*')
+			start--;
+		if (!strncmp(start, "common_", 7))
+			continue;
+		strbuf_addf(out, "%s%.*s", out->len ? ", " : "", (int)(end - start), start);
+	}
+}
+
+static struct error *set_filter(struct recording *rec, struct event *event, const char *filter)
+{
+	struct event_fd *efd;
+
+	vec_for_each(efd, &event->fds) {
+		_cleanup_error_ struct error *err = sys_perf_set_filter(efd->fd, filter);
+
+		if (!err)
+			continue;
+		if (!event->filter)
+			return steal_ptr(err);
+		_cleanup_strbuf_ struct strbuf fields = STRBUF_INIT;
+		struct error *e = error_new(err->code, "the kernel refuses --filter '%s' for %s: %s",
+					    event->filter, event->name, strerror(err->code));
+		if (event->tracepoint)
+			field_names(rec, event, &fields);
+		return fields.len ? error_hint(e, "the event's fields: %s", strbuf_str(&fields)) : e;
+	}
+	return NULL;
+}
+
+static struct error *set_filters(struct recording *rec)
+{
+	struct event *event;
+
+	vec_for_each(event, &rec->events) {
+		_cleanup_free_ char *filter = NULL;
+
+		if (is_counter(event))
+			continue;
+		if (event->filter)
+			TRY(set_filter(rec, event, event->filter));
+		if (!rec->drop_self)
+			continue;
+		if (asprintf(&filter, event->filter ? "(%s) && common_pid != %d" : "%scommon_pid != %d",
+			     event->filter ? event->filter : "", rec->self) < 0)
+			return error_nomem();
+		struct error *err = set_filter(rec, event, filter);
+		/* ftrace's own events take no filter; drain.c sees to it. */
+		if (err)
+			log_info(rec->log, "%s: the recorder is left out after the kernel: %s",
+				 event->name, err->msg);
+		event->self_filtered = !err;
+		error_free(err);
+	}
+	return NULL;
+}
+
+/* An fd of the tracepoint to which no program was given yet. */
+static struct error *spare_fd(struct recording *rec, struct event *event, size_t nth, int *fd)
+{
+	if (nth < event->fds.n) {
+		*fd = event->fds.v[nth].fd;
+		return NULL;
+	}
+	struct perf_event_attr attr = event->attr;
+	attr.sample_period = 0;
+	attr.freq = 0;
+	attr.enable_on_exec = 0;
+	int extra = sys_perf_event_open(&attr, event->fds.v[0].tid, event->fds.v[0].cpu, -1, 0);
+	if (extra < 0)
+		return explain(rec, event, event->fds.v[0].tid, event->fds.v[0].cpu, extra);
+	int *owned = vec_push(&event->owned);
+	if (!owned) {
+		close(extra);
+		return error_nomem();
+	}
+	*fd = *owned = extra;
+	return NULL;
+}
+
+static struct error *attach_progs(struct recording *rec, struct event *event)
+{
+	for (size_t i = 0; i < event->progs.n; i++) {
+		if (event->tracepoint) {
+			struct error *err;
+			int fd;
+
+			TRY(spare_fd(rec, event, i, &fd));
+			err = sys_perf_set_bpf(fd, event->progs.v[i]);
+			if (err && err->code != EEXIST)
+				return error_at(err, "%s", event->name);
+			error_free(err);
+			continue;
+		}
+		struct event_fd *efd;
+		vec_for_each(efd, &event->fds) {
+			struct error *err = sys_perf_set_bpf(efd->fd, event->progs.v[i]);
+
+			if (err && err->code == EEXIST)
+				error_hint(err, "an event of this kind takes one program");
+			if (err)
+				return error_at(err, "%s", event->name);
+		}
+	}
+	return NULL;
+}
+
+/* Programs of others filter what we see of a tracepoint. */
+static void warn_of_strangers(struct recording *rec, struct event *event)
+{
+	uint32_t ids[64];
+	size_t n = 0;
+
+	if (!event->tracepoint)
+		return;
+	_cleanup_error_ struct error *err =
+		sys_perf_query_bpf(event->fds.v[0].fd, ids, ARRAY_SIZE(ids), &n);
+	if (err || n <= event->progs.n)
+		return;
+	log_warn(rec->log,
+		 "%zu BPF program%s of others %s attached to %s: only what %s let%s through is "
+		 "recorded",
+		 n - event->progs.n, n - event->progs.n > 1 ? "s" : "",
+		 n - event->progs.n > 1 ? "are" : "is", event->name,
+		 n - event->progs.n > 1 ? "they" : "it", n - event->progs.n > 1 ? "" : "s");
+}
+
+/* The map's slot of each CPU gets that CPU's fd. */
+static struct error *fill_map(struct event *event)
+{
+	struct event_fd *efd;
+
+	vec_for_each(efd, &event->fds) {
+		uint32_t key = efd->cpu;
+
+		if (key >= event->map_entries)
+			return error_new(ENOSPC, "map %s has %u entries, fewer than there are CPUs",
+					 event->name, event->map_entries);
+		if (bpf_map_update_elem(event->map_fd, &key, &efd->fd, BPF_ANY))
+			return error_errno(errno, "map %s: the event of CPU %u", event->name, key);
+	}
+	return NULL;
+}
+
+struct error *events_attach(struct recording *rec)
+{
+	struct event *event;
+
+	TRY(set_filters(rec));
+	vec_for_each(event, &rec->events) {
+		TRY(attach_progs(rec, event));
+		warn_of_strangers(rec, event);
+		if (event->map_fd >= 0)
+			TRY(fill_map(event));
+	}
+	return NULL;
+}
+
+struct error *events_enable(struct recording *rec)
+{
+	struct event *event;
+	struct event_fd *efd;
+
+	vec_for_each(event, &rec->events)
+		if (event->attr.disabled && !event->attr.enable_on_exec)
+			vec_for_each(efd, &event->fds)
+				TRY(sys_perf_enable(efd->fd));
+	return NULL;
+}
+
+void events_disable(struct recording *rec)
+{
+	struct event *event;
+	struct event_fd *efd;
+
+	vec_for_each(event, &rec->events)
+		if (event->leader == (size_t)(event - rec->events.v))
+			vec_for_each(efd, &event->fds)
+				error_free(sys_perf_disable(efd->fd));
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The workload is forked before the events are opened, since they are opened
+ * on its pid, and waits at a pipe until they are. A second pipe, closed by a
+ * successful exec, brings the errno of one that failed.
+ *
+ * The child must do nothing but async-signal-safe calls between fork and
+ * exec, and must not outlive a recorder that dies before the start: then it
+ * reads the end of the pipe and exits.
+ */
+#include "perf/record/internal.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void child(int go_fd, int fail_fd, char *const *argv)
+{
+	struct sigaction dfl = {.sa_handler = SIG_DFL};
+	sigset_t none;
+	char c;
+
+	sigaction(SIGPIPE, &dfl, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	ssize_t n;
+	do {
+		n = read(go_fd, &c, 1);
+	} while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(1);
+	execvp(argv[0], argv);
+	int code = errno;
+	n = write(fail_fd, &code, sizeof(code));
+	_exit(n == sizeof(code) ? 127 : 126);
+}
+
+struct error *workload_prepare(struct workload *workload, char *const *argv)
+{
+	int go[2], fail[2];
+
+	if (pipe2(go, O_CLOEXEC))
+		return error_errno(errno, "cannot make a pipe for the workload");
+	if (pipe2(fail, O_CLOEXEC)) {
+		int code = errno;
+
+		close(go[0]);
+		close(go[1]);
+		return error_errno(code, "cannot make a pipe for the workload");
+	}
+	pid_t pid = fork();
+	if (!pid) {
+		close(go[1]);
+		close(fail[0]);
+		child(go[0], fail[1], argv);
+	}
+	int code = errno;
+	close(go[0]);
+	close(fail[1]);
+	if (pid < 0) {
+		close(go[1]);
+		close(fail[0]);
+		return error_errno(code, "cannot fork the workload");
+	}
+	*workload = (struct workload){.pid = pid, .go_fd = go[1], .fail_fd = fail[0]};
+	return NULL;
+}
+
+struct error *workload_start(struct workload *workload, const char *name, const char *event)
+{
+	int code;
+	ssize_t n;
+
+	do {
+		n = write(workload->go_fd, "", 1);
+	} while (n < 0 && errno == EINTR);
+	if (n != 1)
+		return error_errno(errno, "cannot start the workload '%s'", name);
+	close(workload->go_fd);
+	workload->go_fd = -1;
+	do {
+		n = read(workload->fail_fd, &code, sizeof(code));
+	} while (n < 0 && errno == EINTR);
+	close(workload->fail_fd);
+	workload->fail_fd = -1;
+	if (n != sizeof(code))
+		return NULL;
+	struct error *err = error_new(ECHILD, "Failed to collect '%s' for the '%s' workload: %s",
+				      event, name, strerror(code));
+	if (code == ENOENT)
+		return error_hint(err, "no such command in PATH; options go before the workload");
+	return err;
+}
+
+void workload_end(struct workload *workload, int *status)
+{
+	if (workload->go_fd >= 0)
+		close(workload->go_fd);
+	if (workload->fail_fd >= 0)
+		close(workload->fail_fd);
+	workload->go_fd = workload->fail_fd = -1;
+	if (!workload->pid || workload->reaped)
+		return;
+	kill(workload->pid, SIGTERM);
+	while (waitpid(workload->pid, status, 0) < 0 && errno == EINTR)
+		;
+	workload->reaped = true;
+}
