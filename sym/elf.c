@@ -487,7 +487,7 @@ struct error *elf_source_read(struct elf_source *syms, struct elf_source *runtim
 	return NULL;
 }
 
-struct error *elf_build_id(const char *path, uint8_t id[20], size_t *size)
+struct error *file_build_id(const char *path, uint8_t id[20], size_t *size)
 {
 	_cleanup_(elf_source_freep) struct elf_source *es = NULL;
 

@@ -188,7 +188,7 @@ struct error *symtab_load_elf(const char *path, const struct sym_opts *opts, str
 		_cleanup_strbuf_ struct strbuf file = STRBUF_INIT;
 
 		strbuf_addf(&file, "%s%s", opts->symfs ? opts->symfs : "", path);
-		error_free(elf_build_id(strbuf_str(&file), s.id, &s.id_size));
+		error_free(file_build_id(strbuf_str(&file), s.id, &s.id_size));
 	}
 	if (opts->space == SYM_FILE_OFFSET)
 		search_all(&s);

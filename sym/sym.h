@@ -117,7 +117,7 @@ struct error *symtab_new_one(uint64_t start, uint64_t len, const char *name, str
  * The build-id of an ELF file, from its notes; size is 0 when it has none. An
  * id longer than 20 bytes is cut, as perf does.
  */
-struct error *elf_build_id(const char *path, uint8_t id[20], size_t *size);
+struct error *file_build_id(const char *path, uint8_t id[20], size_t *size);
 
 /* The build-id in a file of bare notes: /sys/kernel/notes. */
 struct error *notes_build_id(const char *path, uint8_t id[20], size_t *size);

@@ -3,9 +3,8 @@
  * From the rings to the file. A ring is written from where it stands, in one
  * or two pieces, and never copied; but its records are looked at as they go
  * by, at a few fixed offsets that all samples of a recording share (see
- * events.c), to count them, to know the first and last time, which programs
- * were loaded meanwhile, and whether there is anything whose build id will be
- * wanted. That replaces reading the whole file back at the end.
+ * events.c), to count them, to know the first and last time, and whether there
+ * is anything whose build id will be wanted. That replaces reading the whole file back at the end.
  *
  *	sample: header, [id], ip, pid and tid, time, …
  *
@@ -48,23 +47,11 @@ static struct error *write_piece(struct recording *rec, const struct ring *ring,
 
 static void see_lost(struct recording *rec, const struct ring *ring, uint64_t at)
 {
-	struct event *event = rec->with_id ? event_by_id(rec, ring_u64(ring, at + 8))
-					   : &rec->events.v[0];
+	struct event *event =
+		rec->with_id ? event_by_id(rec, ring_u64(ring, at + 8)) : &rec->events.v[0];
 
 	if (event)
 		event->lost += ring_u64(ring, at + 16);
-}
-
-/* The program of a BPF_EVENT record that says "loaded". */
-static void see_bpf_event(struct recording *rec, const struct ring *ring, uint64_t at)
-{
-	uint64_t v = ring_u64(ring, at + 8);
-
-	if ((v & 0xffff) != PERF_BPF_EVENT_PROG_LOAD)
-		return;
-	uint32_t *id = vec_push(&rec->bpf_ids);
-	if (id)
-		*id = v >> 32;
 }
 
 /* Counts a sample; false: it is the recorder's own and does not go to the file. */
@@ -74,8 +61,8 @@ static bool see_sample(struct recording *rec, const struct ring *ring, uint64_t 
 	uint64_t time = ring_u64(ring, fixed + 16);
 
 	if (rec->drop_self && (pid_t)ring_u64(ring, fixed + 8) == rec->self) {
-		struct event *event = rec->with_id ? event_by_id(rec, ring_u64(ring, at + 8))
-						   : &rec->events.v[0];
+		struct event *event =
+			rec->with_id ? event_by_id(rec, ring_u64(ring, at + 8)) : &rec->events.v[0];
 
 		/* What a program puts out is the program's, wherever it ran. */
 		if (!event || event->kind != EVENT_OUTPUT) {
@@ -122,10 +109,6 @@ static struct error *drain(struct recording *rec, struct ring *ring, bool *any)
 			if (header.size >= 24)
 				see_lost(rec, ring, at);
 			break;
-		case PERF_RECORD_BPF_EVENT:
-			if (header.size >= 16)
-				see_bpf_event(rec, ring, at);
-			break;
 		}
 		at += header.size;
 	}
@@ -140,7 +123,7 @@ struct error *rings_drain(struct recording *rec, bool *any)
 	struct cpu_ring *ring;
 
 	*any = false;
-	vec_for_each(ring, &rec->rings)
+	vec_for_each (ring, &rec->rings)
 		TRY(drain(rec, &ring->ring, any));
 	if (!*any)
 		return NULL;

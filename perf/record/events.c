@@ -16,6 +16,7 @@
  */
 #include "perf/record/internal.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,13 +28,14 @@ void event_deinit(struct event *event)
 	struct event_fd *efd;
 	int *fd;
 
-	vec_for_each(efd, &event->fds)
+	vec_for_each (efd, &event->fds)
 		close(efd->fd);
 	vec_deinit(&event->fds);
-	vec_for_each(fd, &event->owned)
+	vec_for_each (fd, &event->owned)
 		close(*fd);
 	vec_deinit(&event->owned);
 	vec_deinit(&event->progs);
+	vec_deinit(&event->pending);
 	attach_event_deinit(&event->probe);
 	free(event->name);
 	free(event->system);
@@ -75,11 +77,30 @@ bool event_is_sampled_counter(const struct event *event)
 		  event->attr.config == PERF_COUNT_SW_BPF_OUTPUT));
 }
 
+/* The event that a program has brought along for the same tracepoint. */
+static struct event *find_program_event(struct recording *rec, const struct select_event *sel)
+{
+	struct event *event;
+
+	vec_for_each (event, &rec->events)
+		if (event->kind == EVENT_PROGRAM && event->tracepoint && sel->tracepoint &&
+		    event->attr.config == sel->attr.config)
+			return event;
+	return NULL;
+}
+
 /* Takes the strings of a selected event. */
 static struct error *event_take(struct recording *rec, struct select_event *sel, int group_base)
 {
-	struct event *event = event_new(rec, EVENT_SELECTED, sel->name);
+	struct event *event = find_program_event(rec, sel);
 
+	if (event) {
+		free(event->system);
+		free(event->tracepoint);
+		event->kind = EVENT_SELECTED;
+	} else {
+		event = event_new(rec, EVENT_SELECTED, sel->name);
+	}
 	if (!event)
 		return error_nomem();
 	event->attr = sel->attr;
@@ -95,7 +116,7 @@ static struct error *event_take(struct recording *rec, struct select_event *sel,
 	event->precise_max = sel->precise_max;
 	event->sample_read = sel->sample_read;
 	if (sel->group >= 0) {
-		size_t index = rec->events.n - 1;
+		size_t index = event - rec->events.v;
 
 		event->group = group_base + sel->group;
 		for (size_t i = 0; i < index; i++) {
@@ -117,7 +138,7 @@ static struct error *select_arg(struct recording *rec, const char *text, int *gr
 	struct select_event *event;
 	struct error *err = select_events(rec->roots, text, &sel);
 
-	vec_for_each(event, &sel.events) {
+	vec_for_each (event, &sel.events) {
 		if (err)
 			break;
 		err = event->object ? objects_open(rec, event->object, event)
@@ -126,6 +147,13 @@ static struct error *select_arg(struct recording *rec, const char *text, int *gr
 	*groups += sel.n_groups;
 	selection_deinit(&sel);
 	return err;
+}
+
+struct error *events_add(struct recording *rec, const char *text)
+{
+	int groups = INT_MAX / 2; /* above all those of the command line */
+
+	return select_arg(rec, text, &groups);
 }
 
 /* --filter holds for all events of the -e before it, with what stood there already. */
@@ -194,13 +222,16 @@ struct error *events_select(struct recording *rec)
 	for (size_t i = 0; i < rec->objects.n; i++) {
 		struct bpf_program *prog;
 
-		bpf_object__for_each_program(prog, rec->objects.v[i].obj)
-			wants_samples |= program_section(prog)->kind == PROGRAM_PERF_EVENT;
+		bpf_object__for_each_program (prog, rec->objects.v[i].obj)
+			wants_samples |= program_section(prog)->kind == PROGRAM_PERF_EVENT &&
+					 bpf_program__autoload(prog) &&
+					 !*program_section(prog)->target;
 	}
 	for (size_t i = 0; i < rec->events.n; i++)
 		has_samples |= event_is_sampled_counter(&rec->events.v[i]);
 	if ((wants_samples && !has_samples) || (!rec->events.n && !rec->objects.n))
 		TRY(default_add(rec));
+	TRY(objects_bind(rec));
 	if (!rec->events.n) /* programs without events: only side-band is recorded */
 		log_info(rec->log, "no events: the programs run beside an empty recording");
 	return NULL;
@@ -298,8 +329,8 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 	TRY(set_rate(rec, event));
 	if (attr->freq)
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
-	if (is_tracing(event) || (attr->type == PERF_TYPE_SOFTWARE &&
-				  attr->config == PERF_COUNT_SW_BPF_OUTPUT))
+	if (is_tracing(event) ||
+	    (attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT))
 		attr->sample_type |= PERF_SAMPLE_RAW | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
 	if (event->precise_max)
 		attr->precise_ip = 3;
@@ -340,7 +371,7 @@ struct error *events_configure(struct recording *rec)
 		event->attr.config = PERF_COUNT_SW_DUMMY;
 	}
 	rec->with_id = rec->events.n > 1;
-	vec_for_each(event, &rec->events)
+	vec_for_each (event, &rec->events)
 		TRY(configure(rec, event, rec->with_id));
 	if (!dummy)
 		set_tracking(&rec->events.v[0].attr);

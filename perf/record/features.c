@@ -21,8 +21,8 @@ static struct error *put(struct recording *rec, enum data_feature feature, struc
 {
 	if (strbuf_failed(sb))
 		return error_nomem();
-	struct error *err = sb->len ? data_writer_feature(rec->writer, feature, sb->str, sb->len)
-				    : NULL;
+	struct error *err =
+		sb->len ? data_writer_feature(rec->writer, feature, sb->str, sb->len) : NULL;
 	strbuf_reset(sb);
 	return err;
 }
@@ -176,9 +176,9 @@ static void programs_deinit(struct programs *p)
 	struct bpf_gathered *prog;
 	struct feature_btf *btf;
 
-	vec_for_each(prog, &p->progs)
+	vec_for_each (prog, &p->progs)
 		bpf_gathered_deinit(prog);
-	vec_for_each(btf, &p->btfs)
+	vec_for_each (btf, &p->btfs)
 		free((void *)btf->data);
 	vec_deinit(&p->progs);
 	vec_deinit(&p->btfs);
@@ -190,7 +190,7 @@ static struct error *add_btf(struct programs *p, uint32_t id)
 	struct bpf_btf_info info = {0};
 	uint32_t len = sizeof(info), *known;
 
-	vec_for_each(known, &p->btf_ids)
+	vec_for_each (known, &p->btf_ids)
 		if (*known == id)
 			return NULL;
 	known = vec_push(&p->btf_ids);

@@ -16,6 +16,7 @@
 #ifndef PB_PERF_RECORD_INTERNAL_H
 #define PB_PERF_RECORD_INTERNAL_H
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include "lib/attach/attach.h"
@@ -58,27 +59,30 @@ struct event {
 	int group;     /* -1: none */
 	size_t leader; /* index of its group's first event; its own otherwise */
 	size_t n_members;
-	VEC(int) progs; /* to attach; borrowed */
-	VEC(int) owned; /* progs that are ours to close */
-	int map_fd;	/* EVENT_OUTPUT: where its fds go; -1 */
+	VEC(struct bpf_program *) pending; /* its programs, until they are loaded */
+	VEC(int) progs;			   /* to attach; borrowed */
+	VEC(int) owned;			   /* progs that are ours to close */
+	struct bpf_map *map;		   /* EVENT_OUTPUT: where its fds go; NULL */
+	int map_fd;			   /* -1: none */
 	uint32_t map_entries;
 	bool self_filtered; /* the kernel leaves the recorder out */
 	VEC(struct event_fd) fds;
-	uint64_t lost;	   /* as LOST and LOST_SAMPLES records say */
+	uint64_t lost;	    /* as LOST and LOST_SAMPLES records say */
 	uint64_t read_lost; /* as the fds say (PERF_FORMAT_LOST) */
 };
 
 struct object {
 	char *path;
 	struct bpf_object *obj;
-	void *image;		 /* of a compiled .c; the object borrows it */
+	void *image; /* of a compiled .c; the object borrows it */
+	VEC(struct select_term) terms;
 	VEC(struct bpf_link *) links; /* of programs that run beside the recording */
 };
 
 struct cpu_ring {
 	struct ring ring;
 	int cpu;
-	bool polled; /* some fd of it is in the epoll set */
+	bool polled;  /* some fd of it is in the epoll set */
 	VEC(int) fds; /* that write to it; one at a time is polled */
 	size_t polled_fd;
 };
@@ -91,8 +95,8 @@ struct target {
 };
 
 struct workload {
-	pid_t pid; /* 0: none */
-	int go_fd; /* closing it unwritten ends the child, a byte starts it */
+	pid_t pid;   /* 0: none */
+	int go_fd;   /* closing it unwritten ends the child, a byte starts it */
 	int fail_fd; /* the errno of a failed exec; end of file: it runs */
 	bool reaped;
 };
@@ -108,11 +112,13 @@ struct recording {
 	struct workload workload;
 	VEC(struct cpu_ring) rings;
 	size_t mmap_pages;
-	bool no_lost; /* the kernel knows no PERF_FORMAT_LOST */
+	bool no_lost;  /* the kernel knows no PERF_FORMAT_LOST */
 	bool no_guest; /* some event takes no exclude_guest */
 	struct data_writer *writer;
 	int signal_fd, epoll_fd;
 	bool signals_changed;
+	sigset_t old_mask;
+	struct sigaction old_pipe;
 	struct u64map ids; /* sample id → index of the event + 1 */
 
 	/* What drain.c sees go by. */
@@ -121,7 +127,6 @@ struct recording {
 	uint64_t samples, dropped_self;
 	uint64_t first_time, last_time; /* of samples; 0: none */
 	bool user_hit, kernel_hit, chains;
-	VEC(uint32_t) bpf_ids; /* programs loaded while recording */
 
 	struct record_result result;
 	VEC(struct record_loss) losses;
@@ -130,6 +135,8 @@ struct recording {
 /* events.c: the selection to events, and their attrs once all events are known. */
 struct error *events_select(struct recording *rec);
 struct error *events_configure(struct recording *rec);
+/* One more of the selected kind, at the end. */
+struct error *events_add(struct recording *rec, const char *text);
 /* A zeroed event at the end; NULL: no memory. */
 struct event *event_new(struct recording *rec, enum event_kind kind, const char *name);
 void event_deinit(struct event *event);
@@ -138,6 +145,8 @@ bool event_is_sampled_counter(const struct event *event);
 
 /* bpf.c */
 struct error *objects_open(struct recording *rec, const char *path, const struct select_event *sel);
+/* perf_event programs find their events, once all are known. */
+struct error *objects_bind(struct recording *rec);
 struct error *objects_load(struct recording *rec);
 /* Programs that run beside the recording begin. */
 struct error *objects_attach(struct recording *rec);
@@ -145,9 +154,10 @@ struct error *objects_attach(struct recording *rec);
 struct error *event_prog_open(struct event *event);
 void object_deinit(struct object *object);
 /* terms.c: sets constants before load, maps after it. */
-struct error *terms_set_constants(struct object *object, const struct select_event *sel);
-struct error *terms_set_maps(struct recording *rec, struct object *object,
-			     const struct select_event *sel);
+struct error *terms_set_constants(struct object *object);
+struct error *terms_set_maps(struct object *object);
+/* map:NAME.event, once the events are open. */
+struct error *terms_bind_events(struct recording *rec);
 
 /* target.c */
 struct error *target_init(struct recording *rec);
@@ -163,6 +173,8 @@ void workload_end(struct workload *workload, int *status);
 struct error *events_open(struct recording *rec);
 struct error *rings_open(struct recording *rec);
 struct error *events_attach(struct recording *rec);
+/* The map's slot of each CPU gets that CPU's fd. */
+struct error *event_fill_map(struct event *event, int map_fd, uint32_t entries);
 struct error *events_enable(struct recording *rec);
 void events_disable(struct recording *rec);
 void rings_close(struct recording *rec);

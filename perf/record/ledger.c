@@ -60,7 +60,7 @@ static struct error *close_event(struct recording *rec, struct event *event, str
 {
 	struct event_fd *efd;
 
-	vec_for_each(efd, &event->fds) {
+	vec_for_each (efd, &event->fds) {
 		uint64_t lost = read_lost(event, efd->fd);
 		struct sample id = {.id = efd->id, .cpu = efd->cpu, .pid = -1, .tid = -1};
 
@@ -89,15 +89,15 @@ struct error *ledger_close(struct recording *rec)
 	struct event *event;
 	struct object *object;
 
-	vec_for_each(event, &rec->events) {
+	vec_for_each (event, &rec->events) {
 		TRY(close_event(rec, event, &out));
 		for (size_t i = 0; i < event->owned.n; i++)
 			TRY(close_program(rec, event->owned.v[i]));
 	}
-	vec_for_each(object, &rec->objects) {
+	vec_for_each (object, &rec->objects) {
 		struct bpf_program *prog;
 
-		bpf_object__for_each_program(prog, object->obj)
+		bpf_object__for_each_program (prog, object->obj)
 			if (bpf_program__fd(prog) >= 0)
 				TRY(close_program(rec, bpf_program__fd(prog)));
 	}

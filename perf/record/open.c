@@ -26,6 +26,7 @@
  */
 #include "perf/record/internal.h"
 
+#include <bpf/bpf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +85,7 @@ static bool fall_back(struct recording *rec, struct event *event, int err)
 		struct event *it;
 
 		rec->no_lost = true;
-		vec_for_each(it, &rec->events)
+		vec_for_each (it, &rec->events)
 			it->attr.read_format &= ~PERF_FORMAT_LOST;
 		return true;
 	}
@@ -126,7 +127,7 @@ static struct error *explain(struct recording *rec, struct event *event, pid_t t
 
 	if (event->probe.name)
 		return attach_event_explain(&event->probe, tid, cpu, err);
-	vec_for_each(it, &rec->events)
+	vec_for_each (it, &rec->events)
 		n += it->fds.n;
 	struct sys_perf_attempt attempt = {
 		.attr = &event->attr,
@@ -146,7 +147,7 @@ static int group_fd(struct recording *rec, struct event *event, pid_t tid, int c
 
 	if (leader == event)
 		return -1;
-	vec_for_each(efd, &leader->fds)
+	vec_for_each (efd, &leader->fds)
 		if (efd->cpu == cpu && efd->tid == tid)
 			return efd->fd;
 	return -1;
@@ -205,7 +206,7 @@ struct error *events_open(struct recording *rec)
 
 	raise_fd_limit();
 	TRY(sys_cpus_online(rec->roots, &online));
-	vec_for_each(event, &rec->events)
+	vec_for_each (event, &rec->events)
 		TRY(open_event(rec, event, &online));
 	return NULL;
 }
@@ -214,7 +215,7 @@ static struct cpu_ring *ring_of(struct recording *rec, int cpu)
 {
 	struct cpu_ring *ring;
 
-	vec_for_each(ring, &rec->rings)
+	vec_for_each (ring, &rec->rings)
 		if (ring->cpu == cpu)
 			return ring;
 	return NULL;
@@ -260,12 +261,12 @@ struct error *rings_open(struct recording *rec)
 
 	rec->mmap_pages = rec->opts.mmap_pages;
 	if (!rec->mmap_pages)
-		rec->mmap_pages = (geteuid() ? DEFAULT_RING_BYTES : DEFAULT_RING_OF_ROOT) /
-				  sys_page_size();
+		rec->mmap_pages =
+			(geteuid() ? DEFAULT_RING_BYTES : DEFAULT_RING_OF_ROOT) / sys_page_size();
 	if (!rec->mmap_pages)
 		rec->mmap_pages = 1;
-	vec_for_each(event, &rec->events)
-		vec_for_each(efd, &event->fds)
+	vec_for_each (event, &rec->events)
+		vec_for_each (efd, &event->fds)
 			TRY(ring_add(rec, efd));
 	return NULL;
 }
@@ -274,7 +275,7 @@ void rings_close(struct recording *rec)
 {
 	struct cpu_ring *ring;
 
-	vec_for_each(ring, &rec->rings) {
+	vec_for_each (ring, &rec->rings) {
 		ring_deinit(&ring->ring);
 		vec_deinit(&ring->fds);
 	}
@@ -287,7 +288,8 @@ static void field_names(struct recording *rec, const struct event *event, struct
 	_cleanup_free_ char *text = NULL;
 	char *line, *save = NULL;
 
-	error_free(sys_tracepoint_format(rec->roots, event->system, event->tracepoint, &text, NULL));
+	error_free(
+		sys_tracepoint_format(rec->roots, event->system, event->tracepoint, &text, NULL));
 	for (line = text ? strtok_r(text, "\n", &save) : NULL; line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		char *field = strstr(line, "field:"), *end;
@@ -309,7 +311,7 @@ static struct error *set_filter(struct recording *rec, struct event *event, cons
 {
 	struct event_fd *efd;
 
-	vec_for_each(efd, &event->fds) {
+	vec_for_each (efd, &event->fds) {
 		_cleanup_error_ struct error *err = sys_perf_set_filter(efd->fd, filter);
 
 		if (!err)
@@ -317,11 +319,13 @@ static struct error *set_filter(struct recording *rec, struct event *event, cons
 		if (!event->filter)
 			return steal_ptr(err);
 		_cleanup_strbuf_ struct strbuf fields = STRBUF_INIT;
-		struct error *e = error_new(err->code, "the kernel refuses --filter '%s' for %s: %s",
-					    event->filter, event->name, strerror(err->code));
+		struct error *e =
+			error_new(err->code, "the kernel refuses --filter '%s' for %s: %s",
+				  event->filter, event->name, strerror(err->code));
 		if (event->tracepoint)
 			field_names(rec, event, &fields);
-		return fields.len ? error_hint(e, "the event's fields: %s", strbuf_str(&fields)) : e;
+		return fields.len ? error_hint(e, "the event's fields: %s", strbuf_str(&fields))
+				  : e;
 	}
 	return NULL;
 }
@@ -330,7 +334,7 @@ static struct error *set_filters(struct recording *rec)
 {
 	struct event *event;
 
-	vec_for_each(event, &rec->events) {
+	vec_for_each (event, &rec->events) {
 		_cleanup_free_ char *filter = NULL;
 
 		if (is_counter(event))
@@ -339,7 +343,8 @@ static struct error *set_filters(struct recording *rec)
 			TRY(set_filter(rec, event, event->filter));
 		if (!rec->drop_self)
 			continue;
-		if (asprintf(&filter, event->filter ? "(%s) && common_pid != %d" : "%scommon_pid != %d",
+		if (asprintf(&filter,
+			     event->filter ? "(%s) && common_pid != %d" : "%scommon_pid != %d",
 			     event->filter ? event->filter : "", rec->self) < 0)
 			return error_nomem();
 		struct error *err = set_filter(rec, event, filter);
@@ -381,7 +386,7 @@ static struct error *attach_progs(struct recording *rec, struct event *event)
 	for (size_t i = 0; i < event->progs.n; i++) {
 		if (event->tracepoint) {
 			struct error *err;
-			int fd;
+			int fd = -1;
 
 			TRY(spare_fd(rec, event, i, &fd));
 			err = sys_perf_set_bpf(fd, event->progs.v[i]);
@@ -391,7 +396,7 @@ static struct error *attach_progs(struct recording *rec, struct event *event)
 			continue;
 		}
 		struct event_fd *efd;
-		vec_for_each(efd, &event->fds) {
+		vec_for_each (efd, &event->fds) {
 			struct error *err = sys_perf_set_bpf(efd->fd, event->progs.v[i]);
 
 			if (err && err->code == EEXIST)
@@ -423,19 +428,21 @@ static void warn_of_strangers(struct recording *rec, struct event *event)
 		 n - event->progs.n > 1 ? "they" : "it", n - event->progs.n > 1 ? "" : "s");
 }
 
-/* The map's slot of each CPU gets that CPU's fd. */
-static struct error *fill_map(struct event *event)
+struct error *event_fill_map(struct event *event, int map_fd, uint32_t entries)
 {
 	struct event_fd *efd;
 
-	vec_for_each(efd, &event->fds) {
+	vec_for_each (efd, &event->fds) {
 		uint32_t key = efd->cpu;
 
-		if (key >= event->map_entries)
-			return error_new(ENOSPC, "map %s has %u entries, fewer than there are CPUs",
-					 event->name, event->map_entries);
-		if (bpf_map_update_elem(event->map_fd, &key, &efd->fd, BPF_ANY))
-			return error_errno(errno, "map %s: the event of CPU %u", event->name, key);
+		if (key >= entries)
+			return error_new(ENOSPC,
+					 "a map of %u entries is too small for '%s' on %u "
+					 "CPUs",
+					 entries, event->name, (unsigned)event->fds.n);
+		if (bpf_map_update_elem(map_fd, &key, &efd->fd, BPF_ANY))
+			return error_errno(errno, "cannot put '%s' of CPU %u into the map",
+					   event->name, key);
 	}
 	return NULL;
 }
@@ -445,13 +452,13 @@ struct error *events_attach(struct recording *rec)
 	struct event *event;
 
 	TRY(set_filters(rec));
-	vec_for_each(event, &rec->events) {
+	vec_for_each (event, &rec->events) {
 		TRY(attach_progs(rec, event));
 		warn_of_strangers(rec, event);
 		if (event->map_fd >= 0)
-			TRY(fill_map(event));
+			TRY(event_fill_map(event, event->map_fd, event->map_entries));
 	}
-	return NULL;
+	return terms_bind_events(rec);
 }
 
 struct error *events_enable(struct recording *rec)
@@ -459,9 +466,9 @@ struct error *events_enable(struct recording *rec)
 	struct event *event;
 	struct event_fd *efd;
 
-	vec_for_each(event, &rec->events)
+	vec_for_each (event, &rec->events)
 		if (event->attr.disabled && !event->attr.enable_on_exec)
-			vec_for_each(efd, &event->fds)
+			vec_for_each (efd, &event->fds)
 				TRY(sys_perf_enable(efd->fd));
 	return NULL;
 }
@@ -471,8 +478,8 @@ void events_disable(struct recording *rec)
 	struct event *event;
 	struct event_fd *efd;
 
-	vec_for_each(event, &rec->events)
+	vec_for_each (event, &rec->events)
 		if (event->leader == (size_t)(event - rec->events.v))
-			vec_for_each(efd, &event->fds)
+			vec_for_each (efd, &event->fds)
 				error_free(sys_perf_disable(efd->fd));
 }

@@ -12,7 +12,6 @@
  */
 #include "perf/record/internal.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,23 +26,12 @@
 
 #define EPOLL_SIGNAL UINT32_MAX
 
-struct recording_state {
-	sigset_t old_mask;
-	struct sigaction old_pipe;
-};
-
-struct recording_full {
-	struct recording rec;
-	struct recording_state state;
-};
-
 struct error *recording_new(const struct record_opts *opts, struct recording **out)
 {
-	struct recording_full *full = calloc(1, sizeof(*full));
+	struct recording *rec = calloc(1, sizeof(*rec));
 
-	if (!full)
+	if (!rec)
 		return error_nomem();
-	struct recording *rec = &full->rec;
 	rec->opts = *opts;
 	rec->roots = opts->roots;
 	rec->log = opts->log;
@@ -57,7 +45,6 @@ struct error *recording_new(const struct record_opts *opts, struct recording **o
 
 static struct error *signals_begin(struct recording *rec)
 {
-	struct recording_state *state = &container_of(rec, struct recording_full, rec)->state;
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
 	sigset_t mask;
 
@@ -66,9 +53,9 @@ static struct error *signals_begin(struct recording *rec)
 	sigaddset(&mask, SIGTERM);
 	sigaddset(&mask, SIGHUP);
 	sigaddset(&mask, SIGCHLD);
-	if (sigprocmask(SIG_BLOCK, &mask, &state->old_mask))
+	if (sigprocmask(SIG_BLOCK, &mask, &rec->old_mask))
 		return error_errno(errno, "cannot block signals");
-	sigaction(SIGPIPE, &ignore, &state->old_pipe);
+	sigaction(SIGPIPE, &ignore, &rec->old_pipe);
 	rec->signals_changed = true;
 	rec->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (rec->signal_fd < 0)
@@ -78,8 +65,6 @@ static struct error *signals_begin(struct recording *rec)
 
 static void signals_end(struct recording *rec)
 {
-	struct recording_state *state = &container_of(rec, struct recording_full, rec)->state;
-
 	if (!rec->signals_changed)
 		return;
 	if (rec->signal_fd >= 0) {
@@ -89,8 +74,8 @@ static void signals_end(struct recording *rec)
 			;
 		close(rec->signal_fd);
 	}
-	sigaction(SIGPIPE, &state->old_pipe, NULL);
-	sigprocmask(SIG_SETMASK, &state->old_mask, NULL);
+	sigaction(SIGPIPE, &rec->old_pipe, NULL);
+	sigprocmask(SIG_SETMASK, &rec->old_mask, NULL);
 }
 
 static struct error *epoll_add(struct recording *rec, int fd, uint32_t key)
@@ -123,8 +108,8 @@ static void ring_hung_up(struct recording *rec, struct cpu_ring *ring)
 {
 	epoll_ctl(rec->epoll_fd, EPOLL_CTL_DEL, ring->fds.v[ring->polled_fd], NULL);
 	while (++ring->polled_fd < ring->fds.n) {
-		struct error *err = epoll_add(rec, ring->fds.v[ring->polled_fd],
-					      ring - rec->rings.v);
+		struct error *err =
+			epoll_add(rec, ring->fds.v[ring->polled_fd], ring - rec->rings.v);
 
 		if (!err)
 			return;
@@ -224,7 +209,7 @@ static struct error *writer_begin(struct recording *rec)
 	struct event *event;
 
 	TRY(data_writer_open(rec->opts.output, &opts, &rec->writer));
-	vec_for_each(event, &rec->events) {
+	vec_for_each (event, &rec->events) {
 		_cleanup_free_ uint64_t *ids = calloc(event->fds.n, sizeof(*ids));
 
 		if (!ids)
@@ -323,10 +308,10 @@ void recording_free(struct recording *rec)
 		return;
 	workload_end(&rec->workload, &status);
 	rings_close(rec);
-	vec_for_each(event, &rec->events)
+	vec_for_each (event, &rec->events)
 		event_deinit(event);
 	vec_deinit(&rec->events);
-	vec_for_each(object, &rec->objects)
+	vec_for_each (object, &rec->objects)
 		object_deinit(object);
 	vec_deinit(&rec->objects);
 	target_deinit(&rec->target);
@@ -335,9 +320,8 @@ void recording_free(struct recording *rec)
 		close(rec->epoll_fd);
 	signals_end(rec);
 	u64map_deinit(&rec->ids);
-	vec_deinit(&rec->bpf_ids);
-	vec_for_each(loss, &rec->losses)
+	vec_for_each (loss, &rec->losses)
 		free(loss->name);
 	vec_deinit(&rec->losses);
-	free(container_of(rec, struct recording_full, rec));
+	free(rec);
 }

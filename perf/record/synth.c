@@ -134,7 +134,8 @@ static void synth_modules(struct synth *s)
 		return;
 	}
 	error_free(sys_read_file(deps_path, 16 << 20, &deps, NULL));
-	for (char *line = strtok_r(modules, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+	for (char *line = strtok_r(modules, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
 		char name[128];
 		unsigned long long size, addr;
 
@@ -276,7 +277,7 @@ static const struct perf_event_attr *tracking_attr(struct recording *rec)
 {
 	struct event *event;
 
-	vec_for_each(event, &rec->events)
+	vec_for_each (event, &rec->events)
 		if (event->attr.mmap2)
 			return &event->attr;
 	return &rec->events.v[0].attr;
@@ -288,8 +289,8 @@ static struct error *synth_ids(struct synth *s)
 	struct event *event;
 	struct event_fd *efd;
 
-	vec_for_each(event, &s->rec->events) {
-		vec_for_each(efd, &event->fds) {
+	vec_for_each (event, &s->rec->events) {
+		vec_for_each (efd, &event->fds) {
 			struct record_id_index_entry *e = vec_push(&entries);
 
 			if (!e) {

@@ -17,7 +17,7 @@ static struct error *tid_add(struct target *target, pid_t tid)
 {
 	pid_t *it;
 
-	vec_for_each(it, &target->tids)
+	vec_for_each (it, &target->tids)
 		if (*it == tid)
 			return NULL;
 	it = vec_push(&target->tids);

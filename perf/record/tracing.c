@@ -27,7 +27,7 @@ static void texts_deinit(struct texts *t)
 	free(t->header_page);
 	free(t->header_event);
 	free(t->printk);
-	vec_for_each(format, &t->formats)
+	vec_for_each (format, &t->formats)
 		free(*format);
 	vec_deinit(&t->formats);
 	vec_deinit(&t->events);
@@ -50,7 +50,7 @@ static struct error *read_texts(struct recording *rec, struct texts *t)
 			     &t->header_page_size));
 	TRY(sys_tracefs_read(rec->roots, "events/header_event", 1 << 16, &t->header_event,
 			     &t->header_event_size));
-	vec_for_each(event, &rec->events) {
+	vec_for_each (event, &rec->events) {
 		if (!event->tracepoint || has_event(rec, event))
 			continue;
 		char **format = vec_push(&t->formats);

@@ -237,7 +237,7 @@ static void test_own_elf(void **state)
 	error_free(err);
 
 	size_t size = 0;
-	assert_null(elf_build_id("/proc/self/exe", id, &size));
+	assert_null(file_build_id("/proc/self/exe", id, &size));
 	if (size) {
 		opts.build_id_size = size;
 		assert_null(symtab_load_elf("/proc/self/exe", &opts, &st));

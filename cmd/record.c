@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* perf-bpf record: the options, and what is said at the end. */
+#include <argp.h>
+#include <ctype.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/config.h"
+#include "lib/base/vec.h"
+#include "perf/record/record.h"
+#include "perf/ring/ring.h"
+
+enum {
+	OPT_FILTER = 256,
+	OPT_OBJECT,
+	OPT_CALL_GRAPH,
+	OPT_NO_BUFFERING,
+	OPT_CLANG_OPT,
+	OPT_MAX_SIZE,
+};
+
+static const struct argp_option options[] = {
+	{"event", 'e', "EVENT", 0,
+	 "Record this event: a tracepoint (SYSTEM:NAME, globs), a software, hardware or raw event, "
+	 "or a BPF program (FILE.c, FILE.o); a comma-separated list; may be repeated"},
+	{"filter", OPT_FILTER, "FILTER", 0, "Filter the tracepoints of the -e before this"},
+	{"object", OPT_OBJECT, "FILE", 0,
+	 "Load the BPF programs of FILE.c or FILE.o; may be repeated"},
+	{"clang-opt", OPT_CLANG_OPT, "OPTIONS", 0, "Options for clang, which compiles FILE.c"},
+	{"all-cpus", 'a', NULL, 0, "Record all processes on all CPUs"},
+	{"cpu", 'C', "LIST", 0, "Record on these CPUs only: 0,2-3"},
+	{"pid", 'p', "PID", 0, "Record these processes: comma-separated"},
+	{"tid", 't', "TID", 0, "Record these threads: comma-separated"},
+	{"count", 'c', "N", 0, "Take a sample every N events"},
+	{"freq", 'F', "HZ", 0, "Take so many samples a second; 'max': what is allowed"},
+	{NULL, 'g', NULL, 0, "Record call chains"},
+	{"call-graph", OPT_CALL_GRAPH, "MODE", 0, "Record call chains; MODE is fp"},
+	{"mmap-pages", 'm', "PAGES", 0, "Ring size: pages, or a size as 512K or 4M"},
+	{"output", 'o', "FILE", 0, "Write to FILE (perf.data); '-' is standard output"},
+	{"delay", 'D', "MS", 0, "Begin MS milliseconds after the workload; -1: with events off"},
+	{"no-inherit", 'i', NULL, 0, "Leave the children of recorded tasks out"},
+	{"no-buffering", OPT_NO_BUFFERING, NULL, 0, "Write each record as it comes"},
+	{"max-size", OPT_MAX_SIZE, "SIZE", 0, "Stop when the file has this size: 100M, 2G"},
+	{"compression-level", 'z', "LEVEL", OPTION_ARG_OPTIONAL, "Compress by zstd: 1 to 22 (1)"},
+	{"no-buildid", 'B', NULL, 0, "Do not look for the build ids of what was hit"},
+	{"verbose", 'v', NULL, 0, "Say more; twice: much more"},
+	{"quiet", 'q', NULL, 0, "Say nothing but errors"},
+	{0},
+};
+
+struct args {
+	struct record_opts opts;
+	VEC(struct record_arg) list;
+	const char *clang_opt;
+	int verbose;
+	bool quiet;
+};
+
+static bool parse_u64(const char *text, uint64_t max, uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 0);
+	return !errno && end != text && !*end && text[0] != '-' && *value <= max;
+}
+
+/* "100M" and the like; a bare number is bytes. */
+static bool parse_size(const char *text, uint64_t *value)
+{
+	static const char units[] = "BKMG";
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	if (errno || end == text || text[0] == '-' || !*value || *value > UINT64_MAX >> 31)
+		return false;
+	if (!*end)
+		return true;
+	const char *unit = strchr(units, toupper((unsigned char)*end));
+	if (!unit || end[1])
+		return false;
+	*value <<= 10 * (unit - units);
+	return true;
+}
+
+static void add_arg(struct argp_state *state, enum record_arg_kind kind, const char *text)
+{
+	struct args *args = state->input;
+	struct record_arg *arg = vec_push(&args->list);
+
+	if (!arg)
+		argp_failure(state, 1, ENOMEM, "options");
+	*arg = (struct record_arg){.kind = kind, .text = text};
+}
+
+static error_t parse_delay(struct argp_state *state, const char *text)
+{
+	struct args *args = state->input;
+	uint64_t v;
+
+	if (!strcmp(text, "-1"))
+		args->opts.delay_ms = -1;
+	else if (parse_u64(text, INT32_MAX, &v))
+		args->opts.delay_ms = v;
+	else
+		argp_error(state, "-D %s: milliseconds, or -1", text);
+	return 0;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct args *args = state->input;
+	struct record_opts *o = &args->opts;
+	uint64_t v;
+
+	switch (key) {
+	case 'e':
+		add_arg(state, RECORD_EVENTS, arg);
+		return 0;
+	case OPT_FILTER:
+		add_arg(state, RECORD_FILTER, arg);
+		return 0;
+	case OPT_OBJECT:
+		add_arg(state, RECORD_OBJECT, arg);
+		return 0;
+	case OPT_CLANG_OPT:
+		args->clang_opt = arg;
+		return 0;
+	case 'a':
+		o->all_cpus = true;
+		return 0;
+	case 'C':
+		o->cpus = arg;
+		return 0;
+	case 'p':
+		o->pids = arg;
+		return 0;
+	case 't':
+		o->tids = arg;
+		return 0;
+	case 'c':
+		if (!parse_u64(arg, INT64_MAX, &v) || !v)
+			argp_error(state, "-c %s: a count of events, at least 1", arg);
+		o->period = v;
+		return 0;
+	case 'F':
+		if (!strcmp(arg, "max")) {
+			o->freq_max = true;
+			return 0;
+		}
+		if (!parse_u64(arg, INT32_MAX, &v) || !v)
+			argp_error(state, "-F %s: samples a second, or 'max'", arg);
+		o->freq = v;
+		return 0;
+	case 'g':
+		o->callgraph = true;
+		return 0;
+	case OPT_CALL_GRAPH:
+		if (strcmp(arg, "fp"))
+			argp_error(state, "--call-graph %s: 'fp' is the one that is supported",
+				   arg);
+		o->callgraph = true;
+		return 0;
+	case 'm': {
+		struct error *err = ring_pages_parse(arg, sysconf(_SC_PAGESIZE), &o->mmap_pages);
+
+		if (err)
+			argp_error(state, "-m: %s", err->msg);
+		return 0;
+	}
+	case 'o':
+		o->output = arg;
+		return 0;
+	case 'D':
+		return parse_delay(state, arg);
+	case 'i':
+		o->no_inherit = true;
+		return 0;
+	case OPT_NO_BUFFERING:
+		o->no_buffering = true;
+		return 0;
+	case OPT_MAX_SIZE:
+		if (!parse_size(arg, &o->max_size))
+			argp_error(state, "--max-size %s: a size as 100M", arg);
+		return 0;
+	case 'z':
+		if (arg && (!parse_u64(arg, 22, &v) || !v))
+			argp_error(state, "-z %s: a level from 1 to 22", arg);
+		o->zstd_level = arg ? v : 1;
+		return 0;
+	case 'B':
+		o->no_build_ids = true;
+		return 0;
+	case 'v':
+		args->verbose++;
+		return 0;
+	case 'q':
+		args->quiet = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse_option,
+	.args_doc = "[-- COMMAND [ARGS]]",
+	.doc = "Record events to a perf.data file, filtered by BPF programs.\v"
+	       "Options may stand after '--' too, where perf bpf record of 2015 had them:\n"
+	       "  perf-bpf record --object FILE.o -- -a sleep 4",
+};
+
+/*
+ * Reads options up to the command. What follows "--" is the command, unless it
+ * begins with an option: then those are ours as well.
+ */
+static int parse_args(int argc, char **argv, struct args *args)
+{
+	int index = 0;
+
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_ARGS, &index, args);
+	if (index < argc && argv[index][0] == '-' && argv[index][1]) {
+		char *before = argv[index - 1];
+
+		argv[index - 1] = argv[0];
+		int again = 0;
+		argp_parse(&argp, argc - index + 1, argv + index - 1, ARGP_IN_ORDER | ARGP_NO_ARGS,
+			   &again, args);
+		argv[index - 1] = before;
+		index += again - 1;
+	}
+	return index;
+}
+
+static const char *loss_text(enum ledger_kind kind)
+{
+	switch (kind) {
+	case LEDGER_RING_LOST:
+		return "no room in the ring";
+	case LEDGER_BPF_OUTPUT_LOST:
+		return "BPF output dropped";
+	case LEDGER_PROG_MISSED:
+		return "runs of the program skipped (recursion)";
+	case LEDGER_LOST_SAMPLES:
+		return "samples dropped";
+	}
+	return "lost";
+}
+
+static void print_end(const struct record_result *r, bool quiet)
+{
+	if (quiet && !r->n_losses)
+		return;
+	if (!quiet)
+		fprintf(stderr, "[ perf-bpf record: Woken up %llu times to write data ]\n",
+			(unsigned long long)r->wakeups);
+	for (size_t i = 0; i < r->n_losses; i++)
+		fprintf(stderr, "[ perf-bpf record: lost %llu: %s: %s ]\n",
+			(unsigned long long)r->losses[i].count, r->losses[i].name,
+			loss_text(r->losses[i].kind));
+	if (!quiet)
+		fprintf(stderr,
+			"[ perf-bpf record: Captured and wrote %.3f MB %s (%llu samples, %llu "
+			"bytes, "
+			"%llu lost) ]\n",
+			r->bytes / 1024.0 / 1024.0,
+			strcmp(r->output, "-") ? r->output : "to standard output",
+			(unsigned long long)r->samples, (unsigned long long)r->bytes,
+			(unsigned long long)r->lost_total);
+}
+
+/* As perf record: the workload's status, or the signal that ended either. */
+static int exit_status(const struct record_result *r)
+{
+	int sig = r->signal;
+
+	if (r->workload_ended && WIFEXITED(r->workload_status) && !sig)
+		return WEXITSTATUS(r->workload_status);
+	if (r->workload_ended && WIFSIGNALED(r->workload_status) && !sig)
+		sig = WTERMSIG(r->workload_status);
+	if (!sig)
+		return 0;
+	signal(sig, SIG_DFL);
+	raise(sig);
+	return 128 + sig;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct args args = {.opts = {.sz = sizeof(args.opts), .output = "perf.data"}};
+	struct compile_opts compile = {0};
+	_cleanup_config_ struct config *config = NULL;
+	_cleanup_(recording_freep) struct recording *rec = NULL;
+	struct error *err;
+
+	int index = parse_args(argc, argv, &args);
+	struct log log = cmd_log(args.verbose);
+	struct record_opts *o = &args.opts;
+	o->log = args.quiet ? NULL : &log;
+	o->args = args.list.v;
+	o->n_args = args.list.n;
+	o->workload = index < argc ? argv + index : NULL;
+	o->argc = argc;
+	o->argv = (const char *const *)argv;
+	o->compile = &compile;
+	if (!strcmp(o->output, "-") && isatty(STDOUT_FILENO)) {
+		err = error_new(EINVAL, "standard output is a terminal");
+		err = error_hint(err, "pipe it to perf-bpf script -i -, or name a file with -o");
+		vec_deinit(&args.list);
+		return cmd_fail(err);
+	}
+	err = config_load(o->log, &config);
+	if (!err)
+		err = config_compile_opts(config, &compile);
+	compile.log = o->log;
+	if (args.clang_opt)
+		compile.clang_opt = args.clang_opt;
+	if (!err)
+		err = recording_new(o, &rec);
+	if (!err)
+		err = recording_run(rec);
+	const struct record_result *result = rec ? recording_result(rec) : NULL;
+	int status;
+	if (err) {
+		status = err->code == ECHILD ? 255 : 1;
+		if (result && result->started && status == 1)
+			print_end(result, args.quiet);
+		cmd_fail(err);
+	} else {
+		print_end(result, args.quiet);
+		struct record_result copy = *result;
+		/* When a signal ends us, nothing of the recording is left. */
+		recording_free(steal_ptr(rec));
+		status = exit_status(&copy);
+	}
+	vec_deinit(&args.list);
+	return status;
+}
