@@ -20,3 +20,123 @@ static int cmd_help(int argc, char **argv);
 
 static const struct command commands[] = {
 	{"record", cmd_record, "Record events, filtered by BPF programs"},
+	{"report", cmd_report, "Sum a recording up: commands, binaries, functions"},
+	{"script", cmd_script, "Print a recording, line by line"},
+	{"help", cmd_help, "Show the manual of a command"},
+};
+
+static void print_usage(FILE *to)
+{
+	fprintf(to, "Usage: perf-bpf [--version] [--help] COMMAND [ARGS]\n\n");
+	fprintf(to, "Records, prints and sums up what BPF programs let through.\n\n");
+	fprintf(to, "Commands:\n");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
+	fprintf(to, "\nSee 'perf-bpf help COMMAND' or 'perf-bpf COMMAND --help'.\n");
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(name, commands[i].name))
+			return &commands[i];
+	return NULL;
+}
+
+static int refuse(const char *name)
+{
+	struct nearest near = nearest_make(name);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		nearest_offer(&near, commands[i].name);
+	fprintf(stderr, "perf-bpf: error: '%s' is not a perf-bpf command\n", name);
+	if (nearest_text(&near, &text))
+		fprintf(stderr, "hint: did you mean %s?\n", strbuf_str(&text));
+	else
+		fprintf(stderr, "hint: 'perf-bpf --help' lists the commands\n");
+	return 2;
+}
+
+/* argv[0] is what argp and getopt call the program in their messages. */
+static int run_command(const struct command *cmd, int argc, char **argv)
+{
+	char title[64];
+
+	snprintf(title, sizeof(title), "perf-bpf %s", cmd->name);
+	argv[0] = title;
+	argp_err_exit_status = 2;
+	return cmd->run(argc, argv);
+}
+
+/* Runs man; its exit status, or -1: it is not there. With quiet it prints nothing. */
+static int run_man(char *const argv[], bool quiet)
+{
+	posix_spawn_file_actions_t actions;
+	pid_t pid;
+	int status;
+
+	posix_spawn_file_actions_init(&actions);
+	if (quiet) {
+		posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+		posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+	}
+	int code = posix_spawnp(&pid, "man", &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	if (code || waitpid(pid, &status, 0) < 0 || !WIFEXITED(status))
+		return -1;
+	return WEXITSTATUS(status);
+}
+
+/* The manual page where it is installed, else what --help prints. */
+static int cmd_help(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : NULL;
+	char page[64];
+
+	if (!name || !strcmp(name, "--help") || !strcmp(name, "-h")) {
+		print_usage(stdout);
+		return 0;
+	}
+	const struct command *cmd = find_command(name);
+	if (!cmd)
+		return refuse(name);
+	if (cmd->run == cmd_help)
+		snprintf(page, sizeof(page), "perf-bpf");
+	else
+		snprintf(page, sizeof(page), "perf-bpf-%s", name);
+	if (run_man((char *[]){(char *)"man", (char *)"-w", page, NULL}, true) == 0)
+		return run_man((char *[]){(char *)"man", page, NULL}, false) == 0 ? 0 : 1;
+	return run_command(cmd, 2, (char *[]){argv[1], (char *)"--help", NULL});
+}
+
+/* At the exit, argp's own included: what could not be written is a failure. */
+static void flush_stdout(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return;
+	fprintf(stderr, "perf-bpf: error: the output cannot be written: %s\n", strerror(errno));
+	_exit(1);
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+
+	atexit(flush_stdout);
+
+	if (!*name) {
+		print_usage(stderr);
+		return 2;
+	}
+	if (!strcmp(name, "--help") || !strcmp(name, "-h")) {
+		print_usage(stdout);
+		return 0;
+	}
+	if (!strcmp(name, "--version") || !strcmp(name, "-v") || !strcmp(name, "version")) {
+		printf("perf-bpf version %s\n", PERF_BPF_VERSION);
+		return 0;
+	}
+	const struct command *cmd = find_command(name);
+	return cmd ? run_command(cmd, argc - 1, argv + 1) : refuse(name);
+}
