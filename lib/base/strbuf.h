@@ -38,7 +38,8 @@ void strbuf_add_slow(struct strbuf *sb, const void *data, size_t n);
 static inline void strbuf_add(struct strbuf *sb, const void *data, size_t n)
 {
 	if (sb->len + n < sb->cap && !sb->failed) {
-		memcpy(sb->str + sb->len, data, n);
+		if (n) /* memcpy() wants no NULL, even for nothing */
+			memcpy(sb->str + sb->len, data, n);
 		sb->len += n;
 		sb->str[sb->len] = 0;
 	} else {

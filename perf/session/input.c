@@ -19,9 +19,10 @@
 
 #include "perf/session/internal.h"
 
-#define PIPE_CHUNK   (256 << 10)
-#define UNPACK_CHUNK (256 << 10)
-#define DROP_STEP    (16 << 20)
+#define PIPE_CHUNK	 (256 << 10)
+#define UNPACK_CHUNK	 (256 << 10)
+#define UNPACK_CHUNK_MIN 4096
+#define DROP_STEP	 (16 << 20)
 /* Of records in memory that wait for the end of a round; a sane round is far smaller. */
 #define OWNED_MAX (1ull << 30)
 
@@ -343,7 +344,8 @@ struct error *session_unpack(struct session *s, struct chunk *chunk, const uint8
 	ZSTD_inBuffer in = {rec, size, 0};
 	for (;;) {
 		/* A record with trailing bytes cannot be in here: 64 KiB hold every one. */
-		size_t cap = u->rest_size + UNPACK_CHUNK;
+		size_t room = max_of((in.size - in.pos) * 8, (size_t)UNPACK_CHUNK_MIN);
+		size_t cap = u->rest_size + min_of(room, (size_t)UNPACK_CHUNK);
 		uint8_t *mem = malloc(cap);
 
 		if (!mem)

@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <linux/bpf.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "perf/data/features.h"
+#include "perf/data/writer.h"
+#include "perf/session/session.h"
+
+/* ---- features ---- */
+
+static struct error *decode(struct data_header *h, unsigned int feature, const struct strbuf *sb)
+{
+	return data_feature_decode(h, feature, cursor_make(sb->str, sb->len, "feature"));
+}
+
+static void features_come_back_as_built(void **state)
+{
+	struct data_header h = {0};
+	struct strbuf sb[12] = {0};
+	const char *const argv[] = {"perf-bpf", "record", "-a"};
+
+	feature_build_string(&sb[0], "some-host");
+	assert_null(decode(&h, DATA_HOSTNAME, &sb[0]));
+	assert_string_equal(h.hostname, "some-host");
+	assert_int_equal(sb[0].len, 4 + 64); /* perf pads to 64 bytes */
+	feature_build_nrcpus(&sb[1], 8, 6);
+	assert_null(decode(&h, DATA_NRCPUS, &sb[1]));
+	assert_int_equal(h.cpus_available, 8);
+	assert_int_equal(h.cpus_online, 6);
+	feature_build_total_mem(&sb[2], 1 << 20);
+	assert_null(decode(&h, DATA_TOTAL_MEM, &sb[2]));
+	assert_int_equal(h.total_mem, 1 << 20);
+	feature_build_cmdline(&sb[3], 3, argv);
+	assert_null(decode(&h, DATA_CMDLINE, &sb[3]));
+	assert_int_equal(h.n_cmdline, 3);
+	assert_string_equal(h.cmdline[2], "-a");
+	feature_build_sample_time(&sb[4], 5, 6);
+	assert_null(decode(&h, DATA_SAMPLE_TIME, &sb[4]));
+	assert_int_equal(h.first_sample_time, 5);
+	assert_int_equal(h.last_sample_time, 6);
+	feature_build_clockid(&sb[5], 1);
+	assert_null(decode(&h, DATA_CLOCKID, &sb[5]));
+	assert_int_equal(h.clockid_resolution, 1);
+	feature_build_clock_data(&sb[6], 1, 77, 78);
+	assert_null(decode(&h, DATA_CLOCK_DATA, &sb[6]));
+	assert_int_equal(h.clock_wall_ns, 77);
+	assert_int_equal(h.clock_ns, 78);
+	feature_build_pmu_mappings(&sb[7], (uint32_t[]){1, 9}, (const char *[]){"software", "x"},
+				   2);
+	assert_null(decode(&h, DATA_PMU_MAPPINGS, &sb[7]));
+	assert_int_equal(h.n_pmus, 2);
+	assert_string_equal(h.pmus[1].name, "x");
+	assert_int_equal(h.pmus[1].type, 9);
+	const uint8_t id[20] = {0xab, 0xcd};
+	feature_build_build_id(&sb[8], PERF_RECORD_MISC_KERNEL, -1, id, 20, "[kernel.kallsyms]");
+	feature_build_build_id(&sb[8], PERF_RECORD_MISC_USER, -1, id, 16, "/bin/true");
+	assert_null(decode(&h, DATA_BUILD_ID, &sb[8]));
+	assert_int_equal(h.n_build_ids, 2);
+	assert_int_equal(h.build_ids[1].size, 16);
+	assert_int_equal(h.build_ids[0].misc, PERF_RECORD_MISC_KERNEL);
+	assert_string_equal(h.build_ids[1].filename, "/bin/true");
+	assert_memory_equal(h.build_ids[0].id, id, 20);
+	feature_build_bpf_btf(&sb[9], (struct feature_btf[]){{3, "btf bytes", 9}, {4, "", 0}}, 2);
+	assert_null(decode(&h, DATA_BPF_BTF, &sb[9]));
+	assert_int_equal(h.n_btfs, 2);
+	assert_int_equal(h.btfs[0].id, 3);
+	assert_memory_equal(h.btfs[0].data.p, "btf bytes", 9);
+
+	/* Every one of them, cut anywhere, is refused. */
+	static const unsigned int bits[] = {DATA_HOSTNAME,   DATA_NRCPUS,      DATA_TOTAL_MEM,
+					    DATA_CMDLINE,    DATA_SAMPLE_TIME, DATA_CLOCKID,
+					    DATA_CLOCK_DATA, DATA_PMU_MAPPINGS};
+	for (size_t i = 0; i < ARRAY_SIZE(bits); i++) {
+		for (size_t n = 0; n < sb[i].len; n++) {
+			struct data_header cut = {0};
+			struct strbuf part = {.str = sb[i].str, .len = n};
+			struct error *err = decode(&cut, bits[i], &part);
+			assert_non_null(err);
+			assert_non_null(strstr(err->msg, data_feature_name(bits[i])));
+			error_free(err);
+			data_header_deinit(&cut);
+		}
+	}
+	data_header_deinit(&h);
+	for (size_t i = 0; i < ARRAY_SIZE(sb); i++)
+		strbuf_deinit(&sb[i]);
+}
+
+static void bpf_programs_come_back_as_built(void **state)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	struct data_header h = {0};
+	const uint64_t ksyms[2] = {0xffffffffc0000000, 0xffffffffc0000100};
+	const uint32_t lens[2] = {0x40, 0x60};
+	const uint8_t jited[13] = "jited insns.", lines[32] = {1, 2, 3};
+	struct bpf_prog_info info = {
+		.type = BPF_PROG_TYPE_TRACEPOINT,
+		.id = 1234,
+		.btf_id = 9,
+		.name = "on_write",
+		.tag = "tagtagt",
+		.nr_jited_ksyms = 2,
+		.nr_jited_func_lens = 2,
+		.jited_prog_len = 13,
+		.jited_prog_insns = 0x12345678, /* a pointer of the recorder */
+		.nr_line_info = 2,
+		.line_info_rec_size = 16,
+		.nr_map_ids = 3, /* not fetched */
+	};
+	struct feature_bpf_prog progs[2] = {
+		{&info, sizeof(info), .jited_ksyms = ksyms, .jited_func_lens = lens,
+		 .jited_insns = jited, .line_info = lines},
+		{&info, 40},
+	};
+
+	feature_build_bpf_prog_info(&sb, progs, 2);
+	assert_null(decode(&h, DATA_BPF_PROG_INFO, &sb));
+	assert_int_equal(h.n_bpf_progs, 2);
+	const struct data_bpf_prog *p = &h.bpf_progs[0];
+	assert_int_equal(p->id, 1234);
+	assert_int_equal(p->btf_id, 9);
+	assert_string_equal(p->name, "on_write");
+	assert_memory_equal(p->tag, "tagtagt", 8);
+	assert_int_equal(p->arrays[DATA_BPF_JITED_KSYMS].size, 16);
+	assert_memory_equal(p->arrays[DATA_BPF_JITED_KSYMS].p, ksyms, 16);
+	assert_memory_equal(p->arrays[DATA_BPF_JITED_FUNC_LENS].p, lens, 8);
+	assert_memory_equal(p->arrays[DATA_BPF_JITED_INSNS].p, jited, 13);
+	assert_int_equal(p->arrays[DATA_BPF_LINE_INFO].size, 32);
+	assert_int_equal(p->rec_size[DATA_BPF_LINE_INFO], 16);
+	assert_null(p->arrays[DATA_BPF_MAP_IDS].p);
+	assert_int_equal(h.bpf_progs[1].id, 1234);
+	assert_string_equal(h.bpf_progs[1].name, "");
+	data_header_deinit(&h);
+}
+
+static void tracing_data_come_back_as_built(void **state)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	const char write[] = "name: sys_enter_write\nID: 710\nformat:\n",
+		   fork[] = "name: f\nID: 5\n";
+	const struct feature_tracepoint events[] = {
+		{"syscalls", {write, sizeof(write) - 1}},
+		{"sched", {fork, sizeof(fork) - 1}},
+		{"syscalls", {"name: last\nID:99", 16}},
+	};
+	const struct feature_text ftrace = {"name: function\nID: 1\n", 21};
+	const struct feature_tracing in = {
+		.header_page = {"page", 4},
+		.header_event = {"event", 5},
+		.ftrace = &ftrace,
+		.n_ftrace = 1,
+		.events = events,
+		.n_events = 3,
+		.printk_formats = {"0x1 : \"%d\"\n", 11},
+		.cmdlines = {"1 init\n", 7},
+	};
+	struct data_tracing t;
+
+	feature_build_tracing_data(&sb, &in);
+	assert_null(data_tracing_decode(cursor_make(sb.str, sb.len, "t"), &t));
+	assert_int_equal(t.n_events, 4);
+	assert_int_equal(t.long_size, sizeof(long));
+	assert_int_equal(t.page_size, sysconf(_SC_PAGESIZE));
+	const struct data_tracing_event *ev = data_tracing_find(&t, 710);
+	assert_string_equal(ev->system, "syscalls");
+	assert_int_equal(ev->name_size, 15);
+	assert_memory_equal(ev->name, "sys_enter_write", 15);
+	assert_string_equal(data_tracing_find(&t, 1)->system, "ftrace");
+	assert_string_equal(data_tracing_find(&t, 99)->system, "syscalls");
+	assert_null(data_tracing_find(&t, 6));
+	assert_memory_equal(t.cmdlines.p, "1 init\n", 7);
+	data_tracing_deinit(&t);
+	for (size_t n = 0; n < sb.len - 15; n++) { /* the saved command lines may be missing */
+		struct error *err = data_tracing_decode(cursor_make(sb.str, n, "t"), &t);
+		assert_non_null(err);
+		error_free(err);
+	}
+}
+
+static void events_are_named_as_perf_names_them(void **state)
+{
+	static const struct {
+		struct perf_event_attr attr;
+		const char *name;
+	} cases[] = {
+		{{.type = PERF_TYPE_SOFTWARE, .config = 0}, "cpu-clock:HG"},
+		{{.type = PERF_TYPE_SOFTWARE, .config = 0, .exclude_guest = 1}, "cpu-clock"},
+		{{.type = PERF_TYPE_HARDWARE,
+		  .config = 0,
+		  .exclude_kernel = 1,
+		  .exclude_hv = 1,
+		  .exclude_guest = 1},
+		 "cycles:uH"},
+		{{.type = PERF_TYPE_HARDWARE, .config = 1, .precise_ip = 2, .exclude_guest = 1},
+		 "instructions:ppH"},
+		{{.type = PERF_TYPE_RAW, .config = 0x1a8, .exclude_guest = 1}, "raw 0x1a8"},
+		{{.type = PERF_TYPE_HW_CACHE, .config = 0x10000, .exclude_guest = 1},
+		 "L1-dcache-load-misses"},
+		{{.type = PERF_TYPE_HW_CACHE, .config = 0x102, .exclude_guest = 1}, "LLC-stores"},
+		{{.type = PERF_TYPE_TRACEPOINT, .config = 312}, "tracepoint 312"},
+		{{.type = PERF_TYPE_BREAKPOINT,
+		  .bp_addr = 0x1000,
+		  .bp_type = 3,
+		  .exclude_guest = 1},
+		 "mem:0x1000:rw"},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *name = data_event_name(&cases[i].attr);
+		assert_string_equal(name, cases[i].name);
+	}
+}
+
+/* ---- the writer ---- */
+
+struct files {
+	char dir[64], path[80], old[80], copy[80];
+};
+
+static int make_files(void **state)
+{
+	struct files *f = calloc(1, sizeof(*f));
+	const char *tmp = getenv("TMPDIR");
+
+	snprintf(f->dir, sizeof(f->dir), "%.32s/perf-bpf-data.XXXXXX", tmp ? tmp : "/tmp");
+	if (!mkdtemp(f->dir))
+		return -1;
+	snprintf(f->path, sizeof(f->path), "%s/perf.data", f->dir);
+	snprintf(f->old, sizeof(f->old), "%s/perf.data.old", f->dir);
+	snprintf(f->copy, sizeof(f->copy), "%s/copy", f->dir);
+	*state = f;
+	return 0;
+}
+
+static int remove_files(void **state)
+{
+	struct files *f = *state;
+
+	unlink(f->path);
+	unlink(f->old);
+	unlink(f->copy);
+	rmdir(f->dir);
+	free(f);
+	return 0;
+}
+
+static const struct perf_event_attr attr = {
+	.type = PERF_TYPE_SOFTWARE,
+	.size = sizeof(attr),
+	.config = PERF_COUNT_SW_BPF_OUTPUT,
+	.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+		       PERF_SAMPLE_CPU | PERF_SAMPLE_RAW,
+	.sample_id_all = 1,
+};
+
+static struct data_writer *writer_new(const char *path, const struct data_writer_opts *opts)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	struct data_writer *w;
+
+	assert_null(data_writer_open(path, opts, &w));
+	assert_null(data_writer_add_event(w, &attr, "my:event", (uint64_t[]){21, 22}, 2));
+	assert_null(data_writer_add_event(w, &attr, "other:event", (uint64_t[]){31}, 1));
+	feature_build_string(&sb, "the-host");
+	assert_null(data_writer_feature(w, DATA_HOSTNAME, sb.str, sb.len));
+	assert_null(data_writer_start(w));
+	return w;
+}
+
+/* n samples with times from first on; what they hold tells which they are. */
+static struct error *write_samples(struct data_writer *w, uint64_t first, unsigned int n)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+
+	for (uint64_t t = first; t < first + n; t++) {
+		char text[64];
+		struct sample s = {.id = t % 3 ? 21 : 31,
+				   .pid = 5,
+				   .tid = 6,
+				   .time = t,
+				   .raw = text,
+				   .raw_size = 12 + (uint32_t)(t % 5) * 8};
+		memset(text, (int)('a' + t % 26), sizeof(text));
+		record_encode_sample(&sb, &attr, &s);
+	}
+	/* As a ring gives it that wraps around, somewhere. */
+	size_t cut = sb.len / 3;
+	struct iovec iov[2] = {{sb.str, cut}, {sb.str + cut, sb.len - cut}};
+	return data_writer_write(w, iov, 2);
+}
+
+struct counts {
+	struct session_tool tool;
+	uint64_t next, wrong;
+	uint64_t lost;
+};
+
+static struct error *on_sample(struct session_tool *tool, struct session *s,
+			       const struct record *rec, const struct sample *sample,
+			       const struct session_event *event, struct thread *thread)
+{
+	struct counts *c = tool->ctx;
+
+	c->wrong += sample->time != c->next || sample->raw_size != 12 + c->next % 5 * 8 ||
+		    *(const char *)sample->raw != (char)('a' + c->next % 26) ||
+		    strcmp(event->name, c->next % 3 ? "my:event" : "other:event");
+	c->next++;
+	return NULL;
+}
+
+/* Reads the file; returns how many samples it had, which are 1, 2, 3, … */
+static uint64_t read_samples(const char *path, bool unclean)
+{
+	_cleanup_(session_freep) struct session *s = NULL;
+	struct counts c = {.tool = {.sample = on_sample}, .next = 1};
+
+	c.tool.ctx = &c;
+	struct error *err = session_open(path, NULL, &s);
+	if (!err)
+		err = session_process(s, &c.tool);
+	if (err)
+		print_message("%s: %s\n", err->where, err->msg);
+	assert_null(err);
+	assert_int_equal(c.wrong, 0);
+	assert_string_equal(session_header(s)->hostname, "the-host");
+	assert_int_equal(session_header(s)->unclean, unclean);
+	return c.next - 1;
+}
+
+static void a_finished_file_holds_all(void **state)
+{
+	struct files *f = *state;
+	struct data_writer_opts opts = {.sz = sizeof(opts), .max_size = 20000};
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	struct stat st;
+
+	for (int round = 0; round < 2; round++) {
+		struct data_writer *w = writer_new(f->path, &opts);
+		assert_false(data_writer_is_full(w));
+		assert_false(data_writer_is_pipe(w));
+		for (uint64_t t = 1; t <= 900; t += 100) {
+			assert_null(write_samples(w, t, 100));
+			if (t != 401)
+				assert_null(data_writer_round(w));
+		}
+		assert_true(data_writer_is_full(w));
+		strbuf_reset(&sb);
+		feature_build_sample_time(&sb, 1, 900);
+		assert_null(data_writer_feature(w, DATA_SAMPLE_TIME, sb.str, sb.len));
+		strbuf_reset(&sb);
+		record_encode_ledger(&sb,
+				     &(struct record_ledger){LEDGER_RING_LOST, 21, 8, "my:event"});
+		assert_null(data_writer_records(w, sb.str, sb.len));
+		assert_null(data_writer_finish(w));
+		assert_null(data_writer_finish(w));
+		assert_int_equal(stat(f->path, &st), 0);
+		assert_int_equal(st.st_size, data_writer_bytes(w));
+		assert_int_equal(st.st_mode & 0777, 0600);
+		data_writer_free(w);
+		assert_int_equal(read_samples(f->path, false), 900);
+	}
+	/* The first recording was kept. */
+	assert_int_equal(read_samples(f->old, false), 900);
+
+	_cleanup_(session_freep) struct session *s = NULL;
+	struct session_tool tool = {0};
+	assert_null(session_open(f->path, NULL, &s));
+	assert_null(session_process(s, &tool));
+	assert_int_equal(session_header(s)->last_sample_time, 900);
+	struct session_losses losses = session_losses(s);
+	assert_int_equal(losses.n_ledger, 1);
+	assert_int_equal(losses.ledger[0].count, 8);
+	assert_string_equal(losses.ledger[0].name, "my:event");
+}
+
+static void read_whole(const char *path, struct strbuf *sb)
+{
+	char buf[65536];
+	_cleanup_close_ int fd = open(path, O_RDONLY);
+	ssize_t n;
+
+	strbuf_reset(sb);
+	while ((n = read(fd, buf, sizeof(buf))) > 0)
+		strbuf_add(sb, buf, (size_t)n);
+}
+
+static void write_whole(const char *path, const char *bytes, size_t size)
+{
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_int_equal(write(fd, bytes, size), size);
+}
+
+/*
+ * A recorder killed at any moment: after every write, and in the middle of
+ * each, the file holds what it held at the end of the last round.
+ */
+static void a_kill_at_any_moment_leaves_the_last_round(void **state)
+{
+	struct files *f = *state;
+
+	for (int level = 0; level < 2; level++) {
+		struct data_writer_opts opts = {.sz = sizeof(opts), .zstd_level = level};
+		_cleanup_strbuf_ struct strbuf before = STRBUF_INIT, after = STRBUF_INIT;
+		struct data_writer *w = writer_new(f->path, &opts);
+		uint64_t full = 0;
+
+		assert_int_equal(read_samples(f->path, true), 0);
+		for (uint64_t t = 1; t <= 40; t += 10) {
+			read_whole(f->path, &before);
+			assert_null(write_samples(w, t, 10));
+			assert_int_equal(read_samples(f->path, true), full);
+			read_whole(f->path, &after);
+			for (size_t n = before.len; n <= after.len; n += 7) {
+				write_whole(f->copy, after.str, n);
+				assert_int_equal(read_samples(f->copy, true), full);
+			}
+			/* Of the round itself, only the last write moves the end. */
+			read_whole(f->path, &before);
+			assert_null(data_writer_round(w));
+			read_whole(f->path, &after);
+			for (size_t n = before.len; n <= after.len; n += 7) {
+				memcpy(after.str, before.str, before.len);
+				write_whole(f->copy, after.str, n);
+				assert_int_equal(read_samples(f->copy, true), full);
+			}
+			full += 10;
+			assert_int_equal(read_samples(f->path, true), full);
+			/* Without anything new there is nothing to write. */
+			uint64_t bytes = data_writer_bytes(w);
+			assert_null(data_writer_round(w));
+			assert_int_equal(data_writer_bytes(w), bytes);
+		}
+		data_writer_free(w); /* without finish */
+		assert_int_equal(read_samples(f->path, true), 40);
+	}
+}
+
+static void compressed_records_come_back(void **state)
+{
+	struct files *f = *state;
+	struct data_writer_opts opts = {.sz = sizeof(opts), .zstd_level = 1};
+	struct data_writer *w = writer_new(f->path, &opts);
+	uint64_t t = 1;
+
+	for (unsigned int n = 1; n <= 4096; n *= 4) {
+		assert_null(write_samples(w, t, n));
+		assert_null(data_writer_round(w));
+		t += n;
+	}
+	assert_null(write_samples(w, t, 1));
+	assert_true(data_writer_raw_bytes(w) > 3 * data_writer_data_bytes(w));
+	assert_null(data_writer_finish(w));
+	data_writer_free(w);
+	assert_int_equal(read_samples(f->path, false), t);
+
+	_cleanup_(session_freep) struct session *s = NULL;
+	assert_null(session_open(f->path, NULL, &s));
+	const struct data_header *h = session_header(s);
+	assert_int_equal(h->compressed.type, 1);
+	assert_int_equal(h->compressed.level, 1);
+	assert_true(h->compressed.ratio > 3);
+	assert_true(h->compressed.mmap_len >= 60 << 10);
+}
+
+static void a_full_disk_is_told_once_and_leaves_the_last_round(void **state)
+{
+	struct files *f = *state;
+	struct rlimit old, limit;
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	limit = old;
+	limit.rlim_cur = 30000; /* writes behind this fail, as on a full disk */
+	struct data_writer *w = writer_new(f->path, NULL);
+	uint64_t t = 1, full = 0;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	struct error *err = NULL;
+	while (!err) {
+		err = write_samples(w, t, 10);
+		if (!err)
+			err = data_writer_round(w);
+		if (!err)
+			full += 10;
+		t += 10;
+	}
+	assert_int_equal(err->code, EFBIG);
+	assert_non_null(strstr(err->where, f->path));
+	assert_non_null(err->hint);
+	error_free(err);
+	assert_true(full >= 100);
+	assert_int_equal(read_samples(f->path, true), full);
+	err = write_samples(w, t, 10); /* told again, nothing written */
+	assert_int_equal(err->code, EFBIG);
+	error_free(err);
+	err = data_writer_round(w);
+	assert_int_equal(err->code, EFBIG);
+	error_free(err);
+	error_free(data_writer_finish(w));
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	data_writer_free(w);
+	struct stat st;
+	assert_int_equal(stat(f->path, &st), 0);
+	assert_true(st.st_size <= 30000);
+	_cleanup_(session_freep) struct session *s = NULL;
+	assert_null(session_open(f->path, NULL, &s));
+	assert_int_equal(read_samples(f->path, session_header(s)->unclean), full);
+}
+
+static void the_pipe_form_holds_all(void **state)
+{
+	struct files *f = *state;
+
+	for (int level = 0; level < 2; level++) {
+		struct data_writer_opts opts = {.sz = sizeof(opts), .zstd_level = level};
+
+		unlink(f->path);
+		assert_int_equal(mkfifo(f->path, 0600), 0);
+		pid_t pid = fork();
+		assert_true(pid >= 0);
+		if (!pid) {
+			struct data_writer *w = writer_new(f->path, &opts);
+			int bad = !data_writer_is_pipe(w);
+			for (uint64_t t = 1; t <= 20000; t += 1000) {
+				bad |= write_samples(w, t, 1000) != NULL;
+				bad |= data_writer_round(w) != NULL;
+			}
+			bad |= data_writer_finish(w) != NULL;
+			_exit(bad);
+		}
+		assert_int_equal(read_samples(f->path, false), 20000);
+		int status;
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+	}
+	unlink(f->path);
+}
+
+static void what_cannot_be_opened_is_told(void **state)
+{
+	struct data_writer *w = NULL;
+	struct error *err = data_writer_open("/nonexistent/perf.data", NULL, &w);
+
+	assert_int_equal(err->code, ENOENT);
+	assert_string_equal(err->where, "/nonexistent/perf.data");
+	assert_null(w);
+	error_free(err);
+}
+
+int main(void)
+{
+#define WITH_FILES(test) cmocka_unit_test_setup_teardown(test, make_files, remove_files)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(features_come_back_as_built),
+		cmocka_unit_test(bpf_programs_come_back_as_built),
+		cmocka_unit_test(tracing_data_come_back_as_built),
+		cmocka_unit_test(events_are_named_as_perf_names_them),
+		WITH_FILES(a_finished_file_holds_all),
+		WITH_FILES(a_kill_at_any_moment_leaves_the_last_round),
+		WITH_FILES(compressed_records_come_back),
+		WITH_FILES(a_full_disk_is_told_once_and_leaves_the_last_round),
+		WITH_FILES(the_pipe_form_holds_all),
+		cmocka_unit_test(what_cannot_be_opened_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
