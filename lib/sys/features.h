@@ -30,7 +30,7 @@ struct sys_feature_result {
 	bool works;
 	int code;	  /* the errno of the refusal; 0: it works, or none was given */
 	char reason[192]; /* why not; or, when it works, what there is to know ("" if nothing) */
-	char mend[128];	  /* what the user can do about it; "" : nothing */
+	char mend[160];	  /* what the user can do about it; "" : nothing */
 };
 
 struct sys_features *sys_features_new(const struct sys_roots *roots);
@@ -38,10 +38,10 @@ void sys_features_free(struct sys_features *features);
 DEFINE_FREEP(struct sys_features, sys_features_free)
 #define _cleanup_features_ _cleanup_(sys_features_freep)
 
-/* The table, in the order in which it is shown; *n entries. */
-const struct sys_feature *const *sys_feature_table(size_t *n);
+/* The table, in the order in which it is shown, 0 … ; NULL ends it. */
+const struct sys_feature *sys_feature_at(size_t index);
 
-/* The answer, from the cache when it was asked before; never NULL for a name of the table. */
+/* The answer, from the cache when it was asked before; NULL: not in the table. */
 const struct sys_feature_result *sys_feature_get(struct sys_features *features, const char *name);
 
 /* Short for sys_feature_get()->works; false for a name that is not in the table. */
