@@ -20,9 +20,9 @@ static int cmd_help(int argc, char **argv);
 
 static const struct command commands[] = {
 	{"record", cmd_record, "Record events, filtered by BPF programs"},
+	{"script", cmd_script, "Print a recording, line by line"},
 	{"report", cmd_report, "Sum a recording up: commands, binaries, functions"},
 	{"features", cmd_features, "Show what this host can do, and why not"},
-	{"script", cmd_script, "Print a recording, line by line"},
 	{"help", cmd_help, "Show the manual of a command"},
 };
 
