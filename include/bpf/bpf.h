@@ -11,6 +11,13 @@
 #ifndef PERF_BPF_BPF_H
 #define PERF_BPF_BPF_H
 
+#ifdef __bpf__
+
+/* BPF programs of 2018 and after included their own header by this name. */
+#include "perf_bpf_prog.h"
+
+#else
+
 #include <linux/bpf.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,7 +50,7 @@ struct bpf_map_create_opts {
 	__u32 token_fd;		     /* 6.9 */
 	size_t : 0;
 };
-#define bpf_map_create_opts__last_field token_fd
+#define bpf_map_create_opts__last_field	  token_fd
 
 /*
  * Sizes in bytes; max_entries as the map type has it (a ring buffer: bytes).
@@ -91,7 +98,7 @@ struct bpf_prog_load_opts {
 	__u32 fd_array_cnt;  /* 6.14 */
 	size_t : 0;
 };
-#define bpf_prog_load_opts__last_field fd_array_cnt
+#define bpf_prog_load_opts__last_field	  fd_array_cnt
 
 /* prog_name may be NULL, as map_name above. */
 LIBBPF_API int bpf_prog_load(enum bpf_prog_type prog_type, const char *prog_name,
@@ -109,7 +116,7 @@ struct bpf_btf_load_opts {
 	__u32 token_fd; /* 6.9 */
 	size_t : 0;
 };
-#define bpf_btf_load_opts__last_field token_fd
+#define bpf_btf_load_opts__last_field	  token_fd
 
 LIBBPF_API int bpf_btf_load(const void *btf_data, size_t btf_size, struct bpf_btf_load_opts *opts);
 
@@ -136,7 +143,7 @@ struct bpf_map_batch_opts {
 	__u64 elem_flags;
 	__u64 flags;
 };
-#define bpf_map_batch_opts__last_field flags
+#define bpf_map_batch_opts__last_field	  flags
 
 /*
  * *count: elements that keys and values have room for, or hold; afterwards how
@@ -161,7 +168,7 @@ struct bpf_obj_pin_opts {
 	int path_fd;
 	size_t : 0;
 };
-#define bpf_obj_pin_opts__last_field path_fd
+#define bpf_obj_pin_opts__last_field	  path_fd
 
 struct bpf_obj_get_opts {
 	size_t sz;
@@ -169,7 +176,7 @@ struct bpf_obj_get_opts {
 	int path_fd;
 	size_t : 0;
 };
-#define bpf_obj_get_opts__last_field path_fd
+#define bpf_obj_get_opts__last_field	  path_fd
 
 /* pathname stands in a bpf file system, usually /sys/fs/bpf. */
 LIBBPF_API int bpf_obj_pin(int fd, const char *pathname);
@@ -189,7 +196,7 @@ struct bpf_prog_attach_opts {
 	__u64 expected_revision;
 	size_t : 0;
 };
-#define bpf_prog_attach_opts__last_field expected_revision
+#define bpf_prog_attach_opts__last_field  expected_revision
 
 struct bpf_prog_detach_opts {
 	size_t sz;
@@ -199,7 +206,7 @@ struct bpf_prog_detach_opts {
 	__u64 expected_revision;
 	size_t : 0;
 };
-#define bpf_prog_detach_opts__last_field expected_revision
+#define bpf_prog_detach_opts__last_field  expected_revision
 
 LIBBPF_API int bpf_prog_attach(int prog_fd, int attachable_fd, enum bpf_attach_type type,
 			       unsigned int flags);
@@ -259,7 +266,7 @@ struct bpf_link_create_opts {
 	};
 	size_t : 0;
 };
-#define bpf_link_create_opts__last_field uprobe_multi.pid
+#define bpf_link_create_opts__last_field  uprobe_multi.pid
 
 /* attach_type says which part of the union is used. */
 LIBBPF_API int bpf_link_create(int prog_fd, int target_fd, enum bpf_attach_type attach_type,
@@ -273,7 +280,7 @@ struct bpf_link_update_opts {
 	__u32 old_map_fd;  /* struct_ops */
 	size_t : 0;
 };
-#define bpf_link_update_opts__last_field old_map_fd
+#define bpf_link_update_opts__last_field  old_map_fd
 
 LIBBPF_API int bpf_link_update(int link_fd, int new_prog_fd,
 			       const struct bpf_link_update_opts *opts);
@@ -327,7 +334,7 @@ struct bpf_prog_query_opts {
 	__u64 revision; /* out (6.6) */
 	size_t : 0;
 };
-#define bpf_prog_query_opts__last_field revision
+#define bpf_prog_query_opts__last_field	  revision
 
 LIBBPF_API int bpf_prog_query_opts(int target, enum bpf_attach_type type,
 				   struct bpf_prog_query_opts *opts);
@@ -340,7 +347,7 @@ struct bpf_raw_tp_opts {
 	__u64 cookie;	     /* 6.10 */
 	size_t : 0;
 };
-#define bpf_raw_tp_opts__last_field cookie
+#define bpf_raw_tp_opts__last_field	  cookie
 
 LIBBPF_API int bpf_raw_tracepoint_open_opts(int prog_fd, struct bpf_raw_tp_opts *opts);
 LIBBPF_API int bpf_raw_tracepoint_open(const char *name, int prog_fd);
@@ -384,12 +391,14 @@ struct bpf_test_run_opts {
 	__u32 cpu;
 	__u32 batch_size;
 };
-#define bpf_test_run_opts__last_field batch_size
+#define bpf_test_run_opts__last_field  batch_size
 
 LIBBPF_API int bpf_prog_test_run_opts(int prog_fd, struct bpf_test_run_opts *opts);
 
 #ifdef __cplusplus
 }
 #endif
+
+#endif /* __bpf__ */
 
 #endif

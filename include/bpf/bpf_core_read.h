@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Reading kernel structures whose layout differs from kernel to kernel. clang
+ * notes which field of which type is meant; the loader puts in what the running
+ * kernel has (CO-RE). Names and meaning are libbpf's.
+ */
+#ifndef PERF_BPF_CORE_READ_H
+#define PERF_BPF_CORE_READ_H
+
+#include "bpf_helpers.h"
+
+/*
+ * What clang's builtins ask the loader for; enum values are part of the object
+ * format (the kernel's enum bpf_core_relo_kind).
+ */
+enum bpf_field_info_kind {
+	BPF_FIELD_BYTE_OFFSET = 0,
+	BPF_FIELD_BYTE_SIZE = 1,
+	BPF_FIELD_EXISTS = 2,
+	BPF_FIELD_SIGNED = 3,
+	BPF_FIELD_LSHIFT_U64 = 4,
+	BPF_FIELD_RSHIFT_U64 = 5,
+};
+
+/* The second arguments of __builtin_btf_type_id and its sisters. */
+enum bpf_type_id_kind {
+	BPF_TYPE_ID_LOCAL = 0,
+	BPF_TYPE_ID_TARGET = 1,
+};
+
+enum bpf_type_info_kind {
+	BPF_TYPE_EXISTS = 0,
+	BPF_TYPE_SIZE = 1,
+	BPF_TYPE_MATCHES = 2,
+};
+
+enum bpf_enum_value_kind {
+	BPF_ENUMVAL_EXISTS = 0,
+	BPF_ENUMVAL_VALUE = 1,
+};
+
+#define __CORE_RELO(src, field, info) __builtin_preserve_field_info((src)->field, BPF_FIELD_##info)
+
+/* ---- questions ---- */
+
+/* Either (ptr->field) or (struct type, field). */
+#define ___bpf_field_ref1(field)       (field)
+#define ___bpf_field_ref2(type, field) (((__typeof__(type) *)0)->field)
+#define ___bpf_field_ref(args...)      ___bpf_apply(___bpf_field_ref, ___bpf_narg(args))(args)
+
+#define bpf_core_field_exists(field...)                                                            \
+	__builtin_preserve_field_info(___bpf_field_ref(field), BPF_FIELD_EXISTS)
+/* In bytes. */
+#define bpf_core_field_size(field...)                                                              \
+	__builtin_preserve_field_info(___bpf_field_ref(field), BPF_FIELD_BYTE_SIZE)
+#define bpf_core_field_offset(field...)                                                            \
+	__builtin_preserve_field_info(___bpf_field_ref(field), BPF_FIELD_BYTE_OFFSET)
+
+#define bpf_core_type_id_local(type)                                                               \
+	__builtin_btf_type_id(*(__typeof__(type) *)0, BPF_TYPE_ID_LOCAL)
+/* 0: the kernel has no such type. */
+#define bpf_core_type_id_kernel(type)                                                              \
+	__builtin_btf_type_id(*(__typeof__(type) *)0, BPF_TYPE_ID_TARGET)
+#define bpf_core_type_exists(type)                                                                 \
+	__builtin_preserve_type_info(*(__typeof__(type) *)0, BPF_TYPE_EXISTS)
+/* The kernel's type has all that this one has. */
+#define bpf_core_type_matches(type)                                                                \
+	__builtin_preserve_type_info(*(__typeof__(type) *)0, BPF_TYPE_MATCHES)
+/* In bytes; 0: the kernel has no such type. */
+#define bpf_core_type_size(type) __builtin_preserve_type_info(*(__typeof__(type) *)0, BPF_TYPE_SIZE)
+
+#define bpf_core_enum_value_exists(enum_type, enum_value)                                          \
+	__builtin_preserve_enum_value(*(__typeof__(enum_type) *)enum_value, BPF_ENUMVAL_EXISTS)
+#define bpf_core_enum_value(enum_type, enum_value)                                                 \
+	__builtin_preserve_enum_value(*(__typeof__(enum_type) *)enum_value, BPF_ENUMVAL_VALUE)
+
+/* ---- bitfields ---- */
+
+/* The bytes that hold the field, at the low end of a 64-bit word. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define __CORE_BITFIELD_PROBE_READ(dst, src, fld)                                                  \
+	bpf_probe_read_kernel((void *)dst, __CORE_RELO(src, fld, BYTE_SIZE),                       \
+			      (const void *)src + __CORE_RELO(src, fld, BYTE_OFFSET))
+#else
+#define __CORE_BITFIELD_PROBE_READ(dst, src, fld)                                                  \
+	bpf_probe_read_kernel((void *)dst + (8 - __CORE_RELO(src, fld, BYTE_SIZE)),                \
+			      __CORE_RELO(src, fld, BYTE_SIZE),                                    \
+			      (const void *)src + __CORE_RELO(src, fld, BYTE_OFFSET))
+#endif
+
+#define ___bpf_extract_bits(val, s, field)                                                         \
+	({                                                                                         \
+		unsigned long long bits_ = (val) << __CORE_RELO(s, field, LSHIFT_U64);             \
+		__CORE_RELO(s, field, SIGNED)                                                      \
+		? (unsigned long long)((long long)bits_ >> __CORE_RELO(s, field, RSHIFT_U64))      \
+		: bits_ >> __CORE_RELO(s, field, RSHIFT_U64);                                      \
+	})
+
+/* From a pointer of the kernel's: read with a helper. */
+#define BPF_CORE_READ_BITFIELD_PROBED(s, field)                                                    \
+	({                                                                                         \
+		unsigned long long word_ = 0;                                                      \
+		__CORE_BITFIELD_PROBE_READ(&word_, s, field);                                      \
+		___bpf_extract_bits(word_, s, field);                                              \
+	})
+
+/* From a pointer that the verifier lets the program follow. */
+#define BPF_CORE_READ_BITFIELD(s, field)                                                           \
+	({                                                                                         \
+		const void *at_ = (const void *)(s) + __CORE_RELO(s, field, BYTE_OFFSET);          \
+		unsigned long long word_ = 0;                                                      \
+		barrier_var(at_);                                                                  \
+		switch (__CORE_RELO(s, field, BYTE_SIZE)) {                                        \
+		case 1:                                                                            \
+			word_ = *(const unsigned char *)at_;                                       \
+			break;                                                                     \
+		case 2:                                                                            \
+			word_ = *(const unsigned short *)at_;                                      \
+			break;                                                                     \
+		case 4:                                                                            \
+			word_ = *(const unsigned int *)at_;                                        \
+			break;                                                                     \
+		case 8:                                                                            \
+			word_ = *(const unsigned long long *)at_;                                  \
+			break;                                                                     \
+		}                                                                                  \
+		___bpf_extract_bits(word_, s, field);                                              \
+	})
+
+/* ---- one read ---- */
+
+#define ___bpf_preserved(src) ((const void *)__builtin_preserve_access_index(src))
+
+#define bpf_core_read(dst, sz, src) bpf_probe_read_kernel(dst, sz, ___bpf_preserved(src))
+/* User space moves no fields: only for kernel types that stand in user memory. */
+#define bpf_core_read_user(dst, sz, src)     bpf_probe_read_user(dst, sz, ___bpf_preserved(src))
+#define bpf_core_read_str(dst, sz, src)	     bpf_probe_read_kernel_str(dst, sz, ___bpf_preserved(src))
+#define bpf_core_read_user_str(dst, sz, src) bpf_probe_read_user_str(dst, sz, ___bpf_preserved(src))
+
+/* The pointer as one to a kernel type, which direct reads of follow CO-RE (needs 5.16's kfunc). */
+#define bpf_core_cast(ptr, type)                                                                   \
+	((__typeof__(type) *)bpf_rdonly_cast((ptr), bpf_core_type_id_kernel(type)))
+extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __weak __ksym;
+
+/* ---- chains: a->b->c->d, a read for each arrow ---- */
+
+#define ___bpf_arrow1(a)			     a
+#define ___bpf_arrow2(a, b)			     a->b
+#define ___bpf_arrow3(a, b, c)			     a->b->c
+#define ___bpf_arrow4(a, b, c, d)		     a->b->c->d
+#define ___bpf_arrow5(a, b, c, d, e)		     a->b->c->d->e
+#define ___bpf_arrow6(a, b, c, d, e, f)		     a->b->c->d->e->f
+#define ___bpf_arrow7(a, b, c, d, e, f, g)	     a->b->c->d->e->f->g
+#define ___bpf_arrow8(a, b, c, d, e, f, g, h)	     a->b->c->d->e->f->g->h
+#define ___bpf_arrow9(a, b, c, d, e, f, g, h, i)     a->b->c->d->e->f->g->h->i
+#define ___bpf_arrow10(a, b, c, d, e, f, g, h, i, j) a->b->c->d->e->f->g->h->i->j
+#define ___bpf_arrow(args...)			     ___bpf_apply(___bpf_arrow, ___bpf_narg(args))(args)
+
+/*
+ * ___bpf_follow_N(read, a, b, …) reads every pointer of the chain but the last
+ * field into next_. A chain of two fields needs none: `a` is a pointer already.
+ */
+#define ___bpf_step(read, of, field)                                                               \
+	read((void *)(&next_), sizeof(next_), &((__typeof__(of))(from_))->field);                  \
+	from_ = next_;
+#define ___bpf_follow2(read, a, b)
+#define ___bpf_follow3(read, a, b, c) ___bpf_step(read, ___bpf_arrow(a), b)
+#define ___bpf_follow4(read, a, b, c, d)                                                           \
+	___bpf_follow3(read, a, b, c) ___bpf_step(read, ___bpf_arrow(a, b), c)
+#define ___bpf_follow5(read, a, b, c, d, e)                                                        \
+	___bpf_follow4(read, a, b, c, d) ___bpf_step(read, ___bpf_arrow(a, b, c), d)
+#define ___bpf_follow6(read, a, b, c, d, e, f)                                                     \
+	___bpf_follow5(read, a, b, c, d, e) ___bpf_step(read, ___bpf_arrow(a, b, c, d), e)
+#define ___bpf_follow7(read, a, b, c, d, e, f, g)                                                  \
+	___bpf_follow6(read, a, b, c, d, e, f) ___bpf_step(read, ___bpf_arrow(a, b, c, d, e), f)
+#define ___bpf_follow8(read, a, b, c, d, e, f, g, h)                                               \
+	___bpf_follow7(read, a, b, c, d, e, f, g)                                                  \
+		___bpf_step(read, ___bpf_arrow(a, b, c, d, e, f), g)
+#define ___bpf_follow9(read, a, b, c, d, e, f, g, h, i)                                            \
+	___bpf_follow8(read, a, b, c, d, e, f, g, h)                                               \
+		___bpf_step(read, ___bpf_arrow(a, b, c, d, e, f, g), h)
+#define ___bpf_follow10(read, a, b, c, d, e, f, g, h, i, j)                                        \
+	___bpf_follow9(read, a, b, c, d, e, f, g, h, i)                                            \
+		___bpf_step(read, ___bpf_arrow(a, b, c, d, e, f, g, h), i)
+
+/* The chain without its last field, and the last field. */
+#define ___bpf_front2(a, b)			     a
+#define ___bpf_front3(a, b, c)			     a, b
+#define ___bpf_front4(a, b, c, d)		     a, b, c
+#define ___bpf_front5(a, b, c, d, e)		     a, b, c, d
+#define ___bpf_front6(a, b, c, d, e, f)		     a, b, c, d, e
+#define ___bpf_front7(a, b, c, d, e, f, g)	     a, b, c, d, e, f
+#define ___bpf_front8(a, b, c, d, e, f, g, h)	     a, b, c, d, e, f, g
+#define ___bpf_front9(a, b, c, d, e, f, g, h, i)     a, b, c, d, e, f, g, h
+#define ___bpf_front10(a, b, c, d, e, f, g, h, i, j) a, b, c, d, e, f, g, h, i
+#define ___bpf_front(args...)			     ___bpf_apply(___bpf_front, ___bpf_narg(args))(args)
+#define ___bpf_last2(a, b)			     b
+#define ___bpf_last3(a, b, c)			     c
+#define ___bpf_last4(a, b, c, d)		     d
+#define ___bpf_last5(a, b, c, d, e)		     e
+#define ___bpf_last6(a, b, c, d, e, f)		     f
+#define ___bpf_last7(a, b, c, d, e, f, g)	     g
+#define ___bpf_last8(a, b, c, d, e, f, g, h)	     h
+#define ___bpf_last9(a, b, c, d, e, f, g, h, i)	     i
+#define ___bpf_last10(a, b, c, d, e, f, g, h, i, j)  j
+#define ___bpf_last(args...)			     ___bpf_apply(___bpf_last, ___bpf_narg(args))(args)
+#define ___bpf_follow(read, args...)		     ___bpf_apply(___bpf_follow, ___bpf_narg(args))(read, args)
+
+/* Follows the chain src, a, …, and ends with `last` reading the final field into dst. */
+#define ___bpf_chain(read, last, dst, size, chain...)                                              \
+	({                                                                                         \
+		const void *from_ = (const void *)(___bpf_first(chain));                           \
+		const void *next_ __attribute__((unused));                                         \
+		___bpf_follow(read, chain)                                                         \
+			last((void *)(dst), size,                                                  \
+			     &((__typeof__(___bpf_arrow(___bpf_front(chain))))(from_))             \
+				      ->___bpf_last(chain));                                       \
+	})
+#define ___bpf_first(a, ...) a
+
+#define BPF_CORE_READ_INTO(dst, src, a, ...)                                                       \
+	___bpf_chain(bpf_core_read, bpf_core_read, dst, sizeof(*(dst)), src, a, ##__VA_ARGS__)
+#define BPF_CORE_READ_USER_INTO(dst, src, a, ...)                                                  \
+	___bpf_chain(bpf_core_read_user, bpf_core_read_user, dst, sizeof(*(dst)), src, a,          \
+		     ##__VA_ARGS__)
+#define BPF_CORE_READ_STR_INTO(dst, src, a, ...)                                                   \
+	___bpf_chain(bpf_core_read, bpf_core_read_str, dst, sizeof(*(dst)), src, a, ##__VA_ARGS__)
+#define BPF_CORE_READ_USER_STR_INTO(dst, src, a, ...)                                              \
+	___bpf_chain(bpf_core_read_user, bpf_core_read_user_str, dst, sizeof(*(dst)), src, a,      \
+		     ##__VA_ARGS__)
+/* The same without CO-RE, for types that no kernel moves. */
+#define BPF_PROBE_READ_INTO(dst, src, a, ...)                                                      \
+	___bpf_chain(bpf_probe_read_kernel, bpf_probe_read_kernel, dst, sizeof(*(dst)), src, a,    \
+		     ##__VA_ARGS__)
+#define BPF_PROBE_READ_USER_INTO(dst, src, a, ...)                                                 \
+	___bpf_chain(bpf_probe_read_user, bpf_probe_read_user, dst, sizeof(*(dst)), src, a,        \
+		     ##__VA_ARGS__)
+#define BPF_PROBE_READ_STR_INTO(dst, src, a, ...)                                                  \
+	___bpf_chain(bpf_probe_read_kernel, bpf_probe_read_kernel_str, dst, sizeof(*(dst)), src,   \
+		     a, ##__VA_ARGS__)
+#define BPF_PROBE_READ_USER_STR_INTO(dst, src, a, ...)                                             \
+	___bpf_chain(bpf_probe_read_user, bpf_probe_read_user_str, dst, sizeof(*(dst)), src, a,    \
+		     ##__VA_ARGS__)
+
+/* BPF_CORE_READ(task, mm, exe_file, f_inode, i_ino): task->mm->exe_file->f_inode->i_ino; 0 where a
+ * pointer cannot be followed. */
+#define ___bpf_read_value(into, src, a, ...)                                                       \
+	({                                                                                         \
+		___bpf_value_type(src, a, ##__VA_ARGS__) value_;                                   \
+		into(&value_, src, a, ##__VA_ARGS__);                                              \
+		value_;                                                                            \
+	})
+#define ___bpf_value_type(args...) __typeof__(___bpf_arrow(args))
+
+#define BPF_CORE_READ(src, a, ...) ___bpf_read_value(BPF_CORE_READ_INTO, src, a, ##__VA_ARGS__)
+#define BPF_CORE_READ_USER(src, a, ...)                                                            \
+	___bpf_read_value(BPF_CORE_READ_USER_INTO, src, a, ##__VA_ARGS__)
+#define BPF_PROBE_READ(src, a, ...) ___bpf_read_value(BPF_PROBE_READ_INTO, src, a, ##__VA_ARGS__)
+#define BPF_PROBE_READ_USER(src, a, ...)                                                           \
+	___bpf_read_value(BPF_PROBE_READ_USER_INTO, src, a, ##__VA_ARGS__)
+
+#endif
