@@ -480,3 +480,19 @@ int btf_dump__emit_type_decl(struct btf_dump *d, __u32 id,
 				OPTS_GET(opts, strip_mods, false), 0);
 	return finish(d, err);
 }
+
+int btf_dump__dump_type_data(struct btf_dump *d, __u32 id, const void *data, size_t data_sz,
+			     const struct btf_dump_type_data_opts *opts)
+{
+	struct error *err = OPTS_CHECK(opts, btf_dump_type_data_opts);
+	int64_t bytes = 0;
+
+	if (!err)
+		err = check_id(d, id);
+	if (!err && !data && data_sz)
+		err = error_new(EINVAL, "no data to dump");
+	if (!err)
+		err = dump_data(d, id, data, data_sz, opts, &bytes);
+	int status = finish(d, err);
+	return status ? status : bytes < 0 ? edge_errno(-bytes) : (int)min_of(bytes, INT32_MAX);
+}

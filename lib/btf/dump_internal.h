@@ -73,6 +73,10 @@ struct error *dump_enum_body(struct btf_dump *d, uint32_t id, int level);
 struct error *dump_decl(struct btf_dump *d, uint32_t id, const char *name, int level,
 			bool strip_mods, int depth);
 
+/* A value as a C initializer. *bytes: what the type takes, or -E2BIG. */
+struct error *dump_data(struct btf_dump *d, uint32_t id, const void *data, size_t size,
+			const struct btf_dump_type_data_opts *opts, int64_t *bytes);
+
 static inline void dump_tabs(struct btf_dump *d, int level)
 {
 	for (int i = 0; i < level; i++)

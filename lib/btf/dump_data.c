@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A value as a C initializer:
+ *
+ *	(struct point){
+ *		.x = (int)1,
+ *		.name = (char[4])['a','b',],
+ *	}
+ *
+ * Fields whose bytes are all zero are left out unless asked for. What lies
+ * past the data that was given is not written; the result says so by -E2BIG.
+ *
+ * Every element costs output, so the data's size bounds the work; types
+ * without a size (empty structs in arrays of 4 billion) could repeat for
+ * free, and are written once.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "lib/btf/dump_internal.h"
+
+#define DATA_MAX_DEPTH 64
+
+struct show {
+	struct btf_dump *d;
+	const char *indent;
+	int level;
+	bool compact, no_names, zeroes, strings;
+
+	const uint8_t *data; /* all of it */
+	uint64_t size;
+	bool cut; /* something lay past the data */
+};
+
+/* A value of that type at bit off; bits: a bitfield of so many, else 0. */
+static struct error *show_value(struct show *s, uint32_t id, uint64_t off, uint32_t bits,
+				const char *name, int depth);
+
+static struct strbuf *out(struct show *s)
+{
+	return s->d->out;
+}
+
+static void newline(struct show *s)
+{
+	if (!s->compact)
+		strbuf_addch(out(s), '\n');
+}
+
+static void indent(struct show *s, int depth)
+{
+	if (s->compact)
+		return;
+	for (int i = 0; i < s->level + depth; i++)
+		strbuf_adds(out(s), s->indent);
+}
+
+/* Whether the bits are within the data; notes when not. */
+static bool within(struct show *s, uint64_t off, uint64_t bits)
+{
+	if (off + bits <= s->size * 8)
+		return true;
+	s->cut = true;
+	return false;
+}
+
+static bool all_zero(const struct show *s, uint64_t off, uint64_t bytes)
+{
+	for (uint64_t i = off / 8; i < off / 8 + bytes && i < s->size; i++)
+		if (s->data[i])
+			return false;
+	return true;
+}
+
+/* Bits at a bit offset as a number, in the data's byte order (the host's); at most 64. */
+static uint64_t read_bits(const struct show *s, uint64_t off, uint32_t bits)
+{
+	uint64_t v = 0;
+
+	for (uint32_t i = 0; i < bits; i++) {
+		uint64_t at = off + i;
+		/* on big-endian hosts the first bit is a byte's highest */
+		bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+		uint32_t shift = big ? 7 - at % 8 : at % 8;
+		uint64_t bit = s->data[at / 8] >> shift & 1;
+
+		v |= bit << (big ? bits - 1 - i : i);
+	}
+	return v;
+}
+
+static uint64_t read_int(const struct show *s, uint64_t off, uint32_t bytes, uint32_t bits)
+{
+	uint64_t v = 0;
+
+	if (bits || off % 8)
+		return read_bits(s, off, bits ? bits : bytes * 8);
+	const uint8_t *p = s->data + off / 8;
+	switch (bytes) {
+	case 1:
+		return *p;
+	case 2: {
+		uint16_t h;
+
+		memcpy(&h, p, 2);
+		return h;
+	}
+	case 4: {
+		uint32_t w;
+
+		memcpy(&w, p, 4);
+		return w;
+	}
+	case 8:
+		memcpy(&v, p, 8);
+		return v;
+	default:
+		return read_bits(s, off, min_of(bytes * 8, 64));
+	}
+}
+
+static int64_t sign_extend(uint64_t v, uint32_t bits)
+{
+	return bits && bits < 64 ? (int64_t)(v << (64 - bits)) >> (64 - bits) : (int64_t)v;
+}
+
+static struct error *show_int(struct show *s, const struct btf_type *t, uint64_t off, uint32_t bits)
+{
+	uint32_t width = bits ? bits : t->size * 8;
+	uint8_t encoding = btf_int_encoding(t);
+
+	if (width > 64 || !width) {
+		if (width != 128)
+			return error_new(EINVAL, "an integer of %u bits", width);
+		uint64_t lo = read_int(s, off, 8, 0), hi = read_int(s, off + 64, 8, 0);
+
+		if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) {
+			uint64_t swap = lo;
+
+			lo = hi;
+			hi = swap;
+		}
+		if (hi)
+			strbuf_addf(out(s), "0x%" PRIx64 "%016" PRIx64, hi, lo);
+		else
+			strbuf_addf(out(s), "0x%" PRIx64, lo);
+		return NULL;
+	}
+	uint64_t v = read_int(s, off, t->size, bits);
+	if (encoding & BTF_INT_SIGNED)
+		strbuf_addf(out(s), "%" PRId64, sign_extend(v, width));
+	else
+		strbuf_add_u64(out(s), v);
+	return NULL;
+}
+
+static struct error *show_enum(struct show *s, const struct btf_type *t, uint64_t off,
+			       uint32_t bits)
+{
+	uint32_t width = bits ? bits : t->size * 8;
+
+	if (width > 64)
+		return error_new(EINVAL, "an enum of %u bits", width);
+	uint64_t v = read_int(s, off, t->size, bits);
+	if (btf_kflag(t))
+		v = sign_extend(v, width);
+	for (uint32_t i = 0; i < btf_vlen(t); i++) {
+		uint32_t name_off;
+		uint64_t value;
+
+		if (btf_is_enum(t)) {
+			int32_t val = btf_enum(t)[i].val;
+
+			name_off = btf_enum(t)[i].name_off;
+			value = btf_kflag(t) ? (uint64_t)(int64_t)val : (uint32_t)val;
+		} else {
+			const struct btf_enum64_data *e =
+				(const struct btf_enum64_data *)(t + 1) + i;
+
+			name_off = e->name_off;
+			value = (uint64_t)e->val_hi32 << 32 | e->val_lo32;
+		}
+		const char *name = btf__name_by_offset(s->d->btf, name_off);
+		if (value == v && name && *name) {
+			strbuf_adds(out(s), name);
+			return NULL;
+		}
+	}
+	if (btf_kflag(t))
+		strbuf_addf(out(s), "%" PRId64, (int64_t)v);
+	else
+		strbuf_add_u64(out(s), v);
+	return NULL;
+}
+
+static struct error *show_float(struct show *s, const struct btf_type *t, uint64_t off,
+			       uint32_t bits)
+{
+	const uint8_t *p = s->data + off / 8;
+	float f;
+	double d;
+	long double ld;
+
+	if (off % 8 || bits)
+		return error_new(EINVAL, "a float that is a bitfield");
+	switch (t->size) {
+	case sizeof(f):
+		memcpy(&f, p, sizeof(f));
+		strbuf_addf(out(s), "%f", f);
+		return NULL;
+	case sizeof(d):
+		memcpy(&d, p, sizeof(d));
+		strbuf_addf(out(s), "%f", d);
+		return NULL;
+	case sizeof(ld):
+		memcpy(&ld, p, sizeof(ld));
+		strbuf_addf(out(s), "%Lf", ld);
+		return NULL;
+	default:
+		return error_new(EINVAL, "a float of %u bytes", t->size);
+	}
+}
+
+static bool is_char(const struct btf *btf, uint32_t id, const struct btf_type *t)
+{
+	return btf_is_int(t) && t->size == 1 &&
+	       (btf_int_encoding(t) & BTF_INT_CHAR || strcmp(btf_name(btf, t), "char") == 0);
+}
+
+/* The text up to the NUL, quoted; false: it is no string. */
+static bool show_string(struct show *s, uint64_t off, uint32_t n)
+{
+	const uint8_t *p = s->data + off / 8;
+	const uint8_t *nul = memchr(p, 0, n);
+	static const char hex[] = "0123456789abcdef";
+
+	if (!nul)
+		return false;
+	for (const uint8_t *q = nul; q < p + n; q++)
+		if (*q)
+			return false;
+	strbuf_addch(out(s), '"');
+	for (const uint8_t *q = p; q < nul; q++) {
+		if (*q == '"' || *q == '\\') {
+			strbuf_addch(out(s), '\\');
+			strbuf_addch(out(s), *q);
+		} else if (*q >= ' ' && *q < 0x7f) {
+			strbuf_addch(out(s), *q);
+		} else {
+			strbuf_adds(out(s), "\\x");
+			strbuf_addch(out(s), hex[*q >> 4]);
+			strbuf_addch(out(s), hex[*q & 15]);
+		}
+	}
+	strbuf_addch(out(s), '"');
+	return true;
+}
+
+/* Characters print as such where they are text. */
+static void show_char(struct show *s, uint64_t off)
+{
+	uint8_t c = s->data[off / 8];
+
+	if (c >= ' ' && c < 0x7f && c != '\'' && c != '\\')
+		strbuf_addf(out(s), "'%c'", c);
+	else
+		strbuf_addf(out(s), "'\\x%02x'", c);
+}
+
+static struct error *show_array(struct show *s, const struct btf_type *t, uint64_t off, int depth)
+{
+	const struct btf_array *array = btf_array(t);
+	int64_t size = btf__resolve_size(s->d->btf, array->type);
+	const struct btf_type *elem = btf_skip_mods_and_typedefs(s->d->btf, array->type, NULL);
+	uint32_t n = array->nelems;
+	bool text = is_char(s->d->btf, array->type, elem);
+
+	if (size < 0)
+		return error_new(EINVAL, "an array of type %u, which has no size", array->type);
+	if (text && s->strings && !(off % 8) && n && off / 8 + n <= s->size &&
+	    show_string(s, off, n))
+		return NULL;
+	if (!size && n > 1)
+		n = 1;
+	/* text ends at its first NUL */
+	if (text && !(off % 8) && off / 8 + n <= s->size)
+		n = strnlen((const char *)s->data + off / 8, n);
+	strbuf_addch(out(s), '[');
+	newline(s);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t at = off + (uint64_t)i * size * 8;
+
+		if (!within(s, at, (uint64_t)size * 8))
+			break;
+		indent(s, depth + 1);
+		if (text && !(at % 8))
+			show_char(s, at);
+		else
+			TRY(show_value(s, array->type, at, 0, NULL, depth + 1));
+		strbuf_addch(out(s), ',');
+		newline(s);
+	}
+	indent(s, depth);
+	strbuf_addch(out(s), ']');
+	return NULL;
+}
+
+static struct error *show_members(struct show *s, const struct btf_type *t, uint64_t off, int depth)
+{
+	strbuf_addch(out(s), '{');
+	newline(s);
+	for (uint32_t i = 0; i < btf_vlen(t); i++) {
+		const struct btf_member *m = btf_members(t) + i;
+		uint32_t bits = btf_member_bitfield_size(t, i);
+		uint64_t at = off + btf_member_bit_offset(t, i);
+		int64_t size = btf__resolve_size(s->d->btf, m->type);
+		const char *name = btf__name_by_offset(s->d->btf, m->name_off);
+
+		if (size < 0)
+			return error_new(EINVAL, "member %s has no size", name ? name : "");
+		if (!within(s, at, bits ? bits : (uint64_t)size * 8))
+			continue;
+		if (!s->zeroes &&
+		    (bits ? !read_bits(s, at, min_of(bits, 64)) : all_zero(s, at, size)))
+			continue;
+		indent(s, depth + 1);
+		TRY(show_value(s, m->type, at, bits, name ? name : "", depth + 1));
+		strbuf_addch(out(s), ',');
+		newline(s);
+	}
+	indent(s, depth);
+	strbuf_addch(out(s), '}');
+	return NULL;
+}
+
+static struct error *show_cast(struct show *s, uint32_t id, const char *name)
+{
+	if (s->no_names)
+		return NULL;
+	if (name && *name) {
+		strbuf_addch(out(s), '.');
+		strbuf_adds(out(s), name);
+		strbuf_adds(out(s), " = ");
+	}
+	/* a type without a name would be written out in full */
+	const struct btf_type *t = btf_type_at(s->d->btf, id);
+	if ((btf_is_composite(t) || btf_is_any_enum(t)) && !*btf_name(s->d->btf, t))
+		return NULL;
+	strbuf_addch(out(s), '(');
+	TRY(dump_decl(s->d, id, "", 0, true, 0));
+	strbuf_addch(out(s), ')');
+	return NULL;
+}
+
+static struct error *show_value(struct show *s, uint32_t id, uint64_t off, uint32_t bits,
+				const char *name, int depth)
+{
+	const struct btf_type *t = btf_skip_mods_and_typedefs(s->d->btf, id, NULL);
+
+	if (depth > DATA_MAX_DEPTH)
+		return dump_too_deep(id);
+	if (out(s)->len + s->d->written > s->d->max_bytes + 64 * s->size)
+		return error_new(E2BIG, "the value is too large when written out");
+	if (name || depth == 0)
+		TRY(show_cast(s, id, name));
+	switch (btf_kind(t)) {
+	case BTF_KIND_INT:
+		return show_int(s, t, off, bits);
+	case BTF_KIND_ENUM:
+	case BTF_KIND_ENUM64:
+		return show_enum(s, t, off, bits);
+	case BTF_KIND_FLOAT:
+		return show_float(s, t, off, bits);
+	case BTF_KIND_PTR: {
+		uint64_t p = read_int(s, off, btf_ptr_bytes(s->d->btf), bits);
+
+		if (p || depth)
+			strbuf_addf(out(s), "0x%" PRIx64, p);
+		else
+			strbuf_adds(out(s), "NULL");
+		return NULL;
+	}
+	case BTF_KIND_ARRAY:
+		return show_array(s, t, off, depth);
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return show_members(s, t, off, depth);
+	default:
+		return error_new(ENOTSUP, "a %s has no value", btf_kind_name(btf_kind(t)));
+	}
+}
+
+/* A variable is "linkage type name = value", a section all of its variables. */
+static struct error *show_var(struct show *s, const struct btf_type *var, uint64_t off)
+{
+	static const char *const linkage[] = {"static ", "", "extern "};
+	uint32_t l = btf_var(var)->linkage;
+	int64_t size = btf__resolve_size(s->d->btf, var->type);
+
+	if (size < 0)
+		return error_new(EINVAL, "variable %s has no size", btf_name(s->d->btf, var));
+	if (!within(s, off, (uint64_t)size * 8))
+		return NULL;
+	if (!s->no_names) {
+		strbuf_adds(out(s), l < ARRAY_SIZE(linkage) ? linkage[l] : "");
+		TRY(dump_decl(s->d, var->type, btf_name(s->d->btf, var), 0, false, 0));
+		strbuf_adds(out(s), " = ");
+	}
+	return show_value(s, var->type, off, 0, NULL, 0);
+}
+
+static struct error *show_datasec(struct show *s, const struct btf_type *t)
+{
+	const struct btf_var_secinfo *v = btf_var_secinfos(t);
+
+	strbuf_addf(out(s), "SEC(\"%s\") ", btf_name(s->d->btf, t));
+	for (uint32_t i = 0; i < btf_vlen(t); i++) {
+		const struct btf_type *var = btf_type_at(s->d->btf, v[i].type);
+
+		if (i)
+			strbuf_adds(out(s), s->compact ? " " : "\n");
+		if (btf_is_var(var))
+			TRY(show_var(s, var, (uint64_t)v[i].offset * 8));
+		strbuf_addch(out(s), ';');
+	}
+	return NULL;
+}
+
+struct error *dump_data(struct btf_dump *d, uint32_t id, const void *data, size_t size,
+			const struct btf_dump_type_data_opts *opts, int64_t *bytes)
+{
+	const char *indent_str = OPTS_GET(opts, indent_str, NULL);
+	struct show s = {
+		.d = d,
+		.indent = indent_str ? indent_str : "\t",
+		.level = min_of(OPTS_GET(opts, indent_level, 0), 255),
+		.compact = OPTS_GET(opts, compact, false),
+		.no_names = OPTS_GET(opts, skip_names, false),
+		.zeroes = OPTS_GET(opts, emit_zeroes, false),
+		.strings = OPTS_GET(opts, emit_strings, false),
+		.data = data,
+		.size = size,
+	};
+	const struct btf_type *t = btf_type_at(d->btf, id);
+
+	if (btf_is_void(t) || btf_is_func(t) || btf_is_func_proto(t) || btf_is_fwd(t) ||
+	    btf_is_decl_tag(t))
+		return error_new(ENOTSUP, "a %s has no value", btf_kind_name(btf_kind(t)));
+	int64_t need = btf__resolve_size(d->btf, id);
+	if (need < 0)
+		return error_new(EINVAL, "type %u has no size", id);
+	const struct btf_type *plain = btf_skip_mods_and_typedefs(d->btf, id, NULL);
+	if (btf_is_datasec(t))
+		TRY(show_datasec(&s, t));
+	else if (btf_is_var(t))
+		TRY(show_var(&s, t, 0));
+	else if (size < (uint64_t)need && !btf_is_composite(plain) && !btf_is_array(plain))
+		s.cut = true;
+	else
+		TRY(show_value(&s, id, 0, 0, NULL, 0));
+	*bytes = s.cut || size < (uint64_t)need ? -E2BIG : need;
+	return NULL;
+}
