@@ -127,6 +127,8 @@ struct error *rings_drain(struct recording *rec, bool *any)
 		TRY(drain(rec, &ring->ring, any));
 	if (!*any)
 		return NULL;
+	TRY(data_writer_round(rec->writer));
 	rec->result.wakeups++;
-	return data_writer_round(rec->writer);
+	rec->result.samples = rec->samples;
+	return NULL;
 }

@@ -373,6 +373,15 @@ struct error *events_configure(struct recording *rec)
 	rec->with_id = rec->events.n > 1;
 	vec_for_each (event, &rec->events)
 		TRY(configure(rec, event, rec->with_id));
+	/*
+	 * The sample_id fields are the same for all: a record without an id, as
+	 * those we synthesise, is read by the first event's.
+	 */
+	uint64_t cpu = 0;
+	vec_for_each (event, &rec->events)
+		cpu |= event->attr.sample_type & PERF_SAMPLE_CPU;
+	vec_for_each (event, &rec->events)
+		event->attr.sample_type |= cpu;
 	if (!dummy)
 		set_tracking(&rec->events.v[0].attr);
 	return NULL;

@@ -80,7 +80,7 @@ struct record_loss {
 
 struct record_result {
 	bool started;	  /* events were enabled, a file was written */
-	uint64_t samples; /* written to the file */
+	uint64_t samples; /* in the file, up to its last full round */
 	uint64_t bytes;	  /* of the file */
 	uint64_t wakeups; /* rounds in which there was something to write */
 	const char *output;

@@ -285,7 +285,6 @@ struct error *recording_run(struct recording *rec)
 		workload_end(&rec->workload, &rec->result.workload_status);
 		rec->result.workload_ended = true;
 	}
-	rec->result.samples = rec->samples;
 	rec->result.bytes = rec->writer ? data_writer_bytes(rec->writer) : 0;
 	rec->result.losses = rec->losses.v;
 	rec->result.n_losses = rec->losses.n;
