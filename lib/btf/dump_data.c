@@ -194,7 +194,7 @@ static struct error *show_enum(struct show *s, const struct btf_type *t, uint64_
 }
 
 static struct error *show_float(struct show *s, const struct btf_type *t, uint64_t off,
-			       uint32_t bits)
+				uint32_t bits)
 {
 	const uint8_t *p = s->data + off / 8;
 	float f;
