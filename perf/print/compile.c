@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * From a print format, as libtraceevent parsed it, to a little program.
+ * From a parsed print format to a little program.
  *
  *	"fd: 0x%08lx, buf: 0x%08lx", ((unsigned long)(REC->fd)), …
  *
@@ -11,9 +11,8 @@
  *
  * The text that comes out is libtraceevent's, with all its habits: fields are
  * read without their sign, casts only cut off bits, a comparison is unsigned.
- * A shape that is not known here makes the whole event be printed by the
- * library (EVENT_SLOW); one that would have the library read where the payload
- * says without looking, as fields by name (EVENT_RAW).
+ * An event with a shape that is not known here is printed field by field, as
+ * the library does with formats that it cannot parse.
  */
 #include "perf/print/internal.h"
 
@@ -85,62 +84,39 @@ static uint64_t pointee_mask(const char *type)
 	return cast_mask(name);
 }
 
-static const struct tep_format_field *field_of(struct compiler *c, struct tep_print_arg *arg)
-{
-	if (arg->field.field)
-		return arg->field.field;
-	const struct tep_format_field *f = tep_find_any_field(c->ev->tep, arg->field.name);
-	if (!f)
-		c->failed = true;
-	return f;
-}
+static uint16_t expr_of(struct compiler *c, struct arg *arg);
 
-static bool field_in_bounds(const struct tep_format_field *f)
+static uint16_t load_field(struct compiler *c, const struct format_field *f)
 {
-	return f->offset >= 0 && f->size >= 0 && f->offset <= PAYLOAD_MAX && f->size <= PAYLOAD_MAX;
-}
-
-static uint16_t expr_of(struct compiler *c, struct tep_print_arg *arg);
-
-static uint16_t load_field(struct compiler *c, const struct tep_format_field *f)
-{
-	if (!f || !field_in_bounds(f))
-		return give_up(c);
 	if (f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8)
 		return expr_add(c, (struct expr){.op = EX_CONST});
-	return expr_add(c, (struct expr){.op = EX_LOAD,
-					 .size = (uint8_t)f->size,
-					 .off = (uint32_t)f->offset});
+	return expr_add(c,
+			(struct expr){.op = EX_LOAD, .size = (uint8_t)f->size, .off = f->offset});
 }
 
-static uint16_t expr_of_index(struct compiler *c, struct tep_print_arg *arg)
+static uint16_t expr_of_index(struct compiler *c, struct arg *arg)
 {
-	struct tep_print_arg *array = arg->op.left;
+	struct arg *array = arg->left;
 	const char *cast = NULL;
-	uint16_t index = expr_of(c, arg->op.right);
+	uint16_t index = expr_of(c, arg->right);
 	struct expr e = {.b = index, .mask = ~0ull};
 
-	for (; array->type == TEP_PRINT_TYPE; array = array->typecast.item)
+	for (; array->type == ARG_TYPE; array = array->left)
 		if (!cast)
-			cast = array->typecast.type;
-	const struct tep_format_field *f;
-	if (array->type == TEP_PRINT_DYNAMIC_ARRAY) {
-		f = array->dynarray.field;
-		if (!f || !field_in_bounds(f) || f->size != 4 || (f->flags & FIELD_IS_RELATIVE))
-			return give_up(c);
-		e.op = EX_DYN_ELEM;
-		e.size = (uint8_t)(f->elementsize ? f->elementsize : c->ev->tracing->long_size);
-	} else if (array->type == TEP_PRINT_FIELD) {
-		f = field_of(c, array);
-		if (!f || !field_in_bounds(f))
-			return give_up(c);
-		e.op = EX_ELEM;
-		e.size = (uint8_t)f->elementsize;
-		e.value = f->elementsize;
-	} else {
+			cast = array->text;
+	if (array->type != ARG_DYNAMIC_ARRAY && array->type != ARG_FIELD)
 		return give_up(c);
+	const struct format_field *f = array->field;
+	e.off = f->offset;
+	if (array->type == ARG_FIELD) {
+		e.op = EX_ELEM;
+		e.size = f->element_size <= 8 ? (uint8_t)f->element_size : 0;
+		e.value = f->element_size;
+	} else {
+		e.op = EX_DYN_ELEM;
+		e.value = f->flags & FIELD_RELATIVE ? f->offset + f->size : 0;
+		e.size = f->element_size ? (uint8_t)f->element_size : c->ev->tracing->long_size;
 	}
-	e.off = (uint32_t)f->offset;
 	if (cast)
 		e.mask = pointee_mask(cast);
 	return expr_add(c, e);
@@ -164,83 +140,65 @@ static int operator_of(const char *op)
 	return -1;
 }
 
-static uint16_t expr_of_op(struct compiler *c, struct tep_print_arg *arg)
+static uint16_t expr_of_op(struct compiler *c, struct arg *arg)
 {
 	struct expr e = {0};
 
-	if (!strcmp(arg->op.op, "["))
+	if (!strcmp(arg->text, "["))
 		return expr_of_index(c, arg);
-	if (!strcmp(arg->op.op, "?")) {
-		struct tep_print_arg *both = arg->op.right;
-
-		if (!both || both->type != TEP_PRINT_OP)
-			return give_up(c);
+	if (!strcmp(arg->text, "?")) {
 		e.op = EX_COND;
-		e.a = expr_of(c, arg->op.left);
-		e.b = expr_of(c, both->op.left);
-		e.c = expr_of(c, both->op.right);
+		e.a = expr_of(c, arg->left);
+		e.b = expr_of(c, arg->right->left);
+		e.c = expr_of(c, arg->right->right);
 		return expr_add(c, e);
 	}
-	int op = operator_of(arg->op.op);
+	/* A single sign has nothing to its left, which counts as 0. */
+	int op = operator_of(arg->text);
 	if (op < 0)
 		return give_up(c);
 	e.op = (uint8_t)op;
 	if (op != EX_NOT && op != EX_INV)
-		e.a = expr_of(c, arg->op.left);
-	e.b = expr_of(c, arg->op.right);
+		e.a = expr_of(c, arg->left);
+	e.b = expr_of(c, arg->right);
 	return expr_add(c, e);
 }
 
 /* The number that the library's evaluation gives for this argument. */
-static uint16_t expr_of(struct compiler *c, struct tep_print_arg *arg)
+static uint16_t expr_of(struct compiler *c, struct arg *arg)
 {
-	const struct tep_format_field *f;
 	uint16_t e = 0;
 
 	if (!arg || c->failed || ++c->depth > DEPTH_MAX)
 		return give_up(c);
 	switch (arg->type) {
-	case TEP_PRINT_ATOM:
-		e = expr_add(c, (struct expr){.op = EX_CONST,
-					      .value = strtoull(arg->atom.atom, NULL, 0)});
+	case ARG_ATOM:
+		e = expr_add(c,
+			     (struct expr){.op = EX_CONST, .value = strtoull(arg->text, NULL, 0)});
 		break;
-	case TEP_PRINT_FIELD:
-		e = load_field(c, field_of(c, arg));
+	case ARG_FIELD:
+		e = load_field(c, arg->field);
 		break;
-	case TEP_PRINT_TYPE: {
-		uint64_t mask = cast_mask(arg->typecast.type);
+	case ARG_TYPE: {
+		uint64_t mask = cast_mask(arg->text);
 
-		e = expr_of(c, arg->typecast.item);
+		e = expr_of(c, arg->left);
 		if (mask != ~0ull)
 			e = expr_add(c, (struct expr){.op = EX_MASK, .a = e, .value = mask});
 		break;
 	}
-	case TEP_PRINT_OP:
+	case ARG_OP:
 		e = expr_of_op(c, arg);
 		break;
-	case TEP_PRINT_DYNAMIC_ARRAY_LEN:
-		f = arg->dynarray.field;
-		if (!f || !field_in_bounds(f)) {
-			c->failed = true;
-			break;
-		}
+	case ARG_DYNAMIC_ARRAY_LEN:
 		e = expr_add(c, (struct expr){.op = EX_DYN_LEN,
-					      .size = (uint8_t)f->size,
-					      .off = (uint32_t)f->offset});
+					      .size = (uint8_t)arg->field->size,
+					      .off = arg->field->offset});
 		break;
-	case TEP_PRINT_NULL:
-	case TEP_PRINT_FLAGS:
-	case TEP_PRINT_SYMBOL:
-	case TEP_PRINT_INT_ARRAY:
-	case TEP_PRINT_HEX:
-	case TEP_PRINT_HEX_STR:
-	case TEP_PRINT_STRING:
-	case TEP_PRINT_BSTRING:
-	case TEP_PRINT_BITMASK:
+	case ARG_DYNAMIC_ARRAY: /* the address of our own memory: never printed */
+		return give_up(c);
+	default:
 		e = expr_add(c, (struct expr){.op = EX_CONST});
-		break;
-	default: /* functions, addresses of the payload */
-		c->failed = true;
 	}
 	c->depth--;
 	return e;
@@ -256,162 +214,114 @@ static uint16_t text_add(struct compiler *c, struct text t)
 	return (uint16_t)(at - c->p->texts.v);
 }
 
-/* The value of a flag or symbol; names that libtraceevent knows stand for numbers. */
-static int64_t flag_value(const char *text)
-{
-	static const struct {
-		const char *name;
-		int value;
-	} known[] = {
-		{"HI_SOFTIRQ", 0},	{"TIMER_SOFTIRQ", 1},	  {"NET_TX_SOFTIRQ", 2},
-		{"NET_RX_SOFTIRQ", 3},	{"BLOCK_SOFTIRQ", 4},	  {"IRQ_POLL_SOFTIRQ", 5},
-		{"TASKLET_SOFTIRQ", 6}, {"SCHED_SOFTIRQ", 7},	  {"HRTIMER_SOFTIRQ", 8},
-		{"RCU_SOFTIRQ", 9},	{"HRTIMER_NORESTART", 0}, {"HRTIMER_RESTART", 1},
-	};
-
-	if (isdigit((unsigned char)text[0]))
-		return (int64_t)strtoull(text, NULL, 0);
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if (!strcmp(known[i].name, text))
-			return known[i].value;
-	return -1;
-}
-
-static void flags_add(struct compiler *c, struct text *t, const struct tep_print_flag_sym *flag)
+static void flags_add(struct compiler *c, struct text *t, const struct flag_name *flag)
 {
 	t->first_flag = (uint32_t)c->p->flags.n;
 	for (; flag; flag = flag->next) {
-		const char *str = flag->str ? flag->str : "";
 		struct flag *f = vec_push(&c->p->flags);
 
 		if (!f) {
 			c->failed = true;
 			return;
 		}
-		*f = (struct flag){flag_value(flag->value), str, (uint32_t)strlen(str)};
+		*f = (struct flag){flag->value, flag->name, (uint32_t)strlen(flag->name)};
 	}
 	t->n_flags = (uint32_t)c->p->flags.n - t->first_flag;
 }
 
 /* The bytes that __print_hex() and __print_array() walk. */
-static void text_set_bytes(struct compiler *c, struct text *t, struct tep_print_arg *arg)
+static void text_set_bytes(struct compiler *c, struct text *t, struct arg *arg)
 {
-	const struct tep_format_field *f = NULL;
-
-	if (arg && arg->type == TEP_PRINT_DYNAMIC_ARRAY) {
-		f = arg->dynarray.field;
-		t->dynamic = true;
-	} else if (arg && arg->type == TEP_PRINT_FIELD) {
-		f = field_of(c, arg);
-	}
-	if (!f || !field_in_bounds(f) || (t->dynamic && (f->flags & FIELD_IS_RELATIVE))) {
+	while (arg->type == ARG_TYPE)
+		arg = arg->left;
+	if (arg->type != ARG_DYNAMIC_ARRAY && arg->type != ARG_FIELD) {
 		c->failed = true;
 		return;
 	}
-	t->off = (uint32_t)f->offset;
-	t->size = (uint8_t)f->size;
+	t->dynamic = arg->type == ARG_DYNAMIC_ARRAY;
+	t->relative = arg->field->flags & FIELD_RELATIVE;
+	t->off = arg->field->offset;
+	t->len = arg->field->size;
 }
 
-/* By name: libtraceevent before 1.6 (Ubuntu 22.04) does not keep the field there. */
-static void text_set_dynamic(struct compiler *c, struct text *t, const char *name)
+static void text_set_dynamic(struct text *t, const struct format_field *f)
 {
-	const struct tep_format_field *f = tep_find_any_field(c->ev->tep, name);
-
 	if (!f) {
 		t->kind = TEXT_NOTHING;
 		return;
 	}
-	if (!field_in_bounds(f)) {
-		c->failed = true;
-		return;
-	}
-	t->off = (uint32_t)f->offset;
-	t->len = (uint32_t)f->size;
-	t->relative = f->flags & FIELD_IS_RELATIVE;
+	t->off = f->offset;
+	t->len = f->size;
+	t->relative = f->flags & FIELD_RELATIVE;
 }
 
 /* What the library prints for this argument where the format has %s. */
-static uint16_t text_of(struct compiler *c, struct tep_print_arg *arg)
+static uint16_t text_of(struct compiler *c, struct arg *arg)
 {
-	const struct tep_format_field *f;
 	struct text t = {.kind = TEXT_NOTHING};
 
 	if (!arg || c->failed || ++c->depth > DEPTH_MAX)
 		return give_up(c);
 	switch (arg->type) {
-	case TEP_PRINT_NULL:
-		break;
-	case TEP_PRINT_ATOM:
+	case ARG_ATOM:
 		t.kind = TEXT_LITERAL;
-		t.str = arg->atom.atom;
+		t.str = arg->text;
 		t.len = (uint32_t)strlen(t.str);
 		break;
-	case TEP_PRINT_BSTRING:
-		t.kind = TEXT_LITERAL;
-		t.str = arg->string.string;
-		t.len = (uint32_t)strlen(t.str);
-		break;
-	case TEP_PRINT_FIELD:
-		f = field_of(c, arg);
-		if (!f || !field_in_bounds(f))
-			return give_up(c);
-		t.off = (uint32_t)f->offset;
-		t.len = (uint32_t)f->size;
+	case ARG_FIELD:
+		t.off = arg->field->offset;
+		t.len = arg->field->size;
 		t.kind = TEXT_FIELD;
-		if (!(f->flags & TEP_FIELD_IS_ARRAY) && f->size == c->ev->tracing->long_size) {
+		if (!(arg->field->flags & FIELD_ARRAY) && t.len == c->ev->tracing->long_size)
 			t.kind = TEXT_POINTER;
-			t.size = (uint8_t)f->size;
-		}
 		break;
-	case TEP_PRINT_FLAGS:
+	case ARG_FLAGS:
 		t.kind = TEXT_FLAGS;
-		t.a = expr_of(c, arg->flags.field);
-		t.str = arg->flags.delim;
-		t.len = t.str ? (uint32_t)strlen(t.str) : 0;
-		flags_add(c, &t, arg->flags.flags);
+		t.a = expr_of(c, arg->left);
+		t.str = arg->text ? arg->text : "";
+		t.len = (uint32_t)strlen(t.str);
+		flags_add(c, &t, arg->flags);
 		break;
-	case TEP_PRINT_SYMBOL:
+	case ARG_SYMBOL:
 		t.kind = TEXT_SYMBOL;
-		t.a = expr_of(c, arg->symbol.field);
-		flags_add(c, &t, arg->symbol.symbols);
+		t.a = expr_of(c, arg->left);
+		flags_add(c, &t, arg->flags);
 		break;
-	case TEP_PRINT_HEX:
-	case TEP_PRINT_HEX_STR:
+	case ARG_HEX:
+	case ARG_HEX_STR:
 		t.kind = TEXT_HEX;
-		t.spaces = arg->type == TEP_PRINT_HEX;
-		text_set_bytes(c, &t, arg->hex.field);
-		t.a = expr_of(c, arg->hex.size);
+		t.spaces = arg->type == ARG_HEX;
+		text_set_bytes(c, &t, arg->left);
+		t.a = expr_of(c, arg->right);
 		break;
-	case TEP_PRINT_INT_ARRAY:
+	case ARG_INT_ARRAY:
 		t.kind = TEXT_ARRAY;
-		text_set_bytes(c, &t, arg->int_array.field);
-		t.a = expr_of(c, arg->int_array.count);
-		t.b = expr_of(c, arg->int_array.el_size);
+		text_set_bytes(c, &t, arg->left);
+		t.a = expr_of(c, arg->right);
+		t.b = expr_of(c, arg->third);
 		break;
-	case TEP_PRINT_STRING:
+	case ARG_STRING:
 		t.kind = TEXT_DYN;
-		text_set_dynamic(c, &t, arg->string.string);
+		text_set_dynamic(&t, arg->field);
 		break;
-	case TEP_PRINT_BITMASK:
+	case ARG_BITMASK:
 		t.kind = TEXT_BITMASK;
-		text_set_dynamic(c, &t, arg->bitmask.bitmask);
+		text_set_dynamic(&t, arg->field);
 		break;
-	case TEP_PRINT_OP:
-		if (arg->op.op[0] != '?')
+	case ARG_CPUMASK:
+		t.kind = TEXT_CPUMASK;
+		text_set_dynamic(&t, arg->field);
+		break;
+	case ARG_OP:
+		if (arg->text[0] != '?')
 			break;
-		if (!arg->op.right || arg->op.right->type != TEP_PRINT_OP)
-			return give_up(c);
 		t.kind = TEXT_COND;
-		t.a = expr_of(c, arg->op.left);
-		t.left = text_of(c, arg->op.right->op.left);
-		t.right = text_of(c, arg->op.right->op.right);
-		break;
-	case TEP_PRINT_TYPE:
-	case TEP_PRINT_DYNAMIC_ARRAY:
-	case TEP_PRINT_DYNAMIC_ARRAY_LEN:
+		t.a = expr_of(c, arg->left);
+		t.left = text_of(c, arg->right->left);
+		t.right = text_of(c, arg->right->right);
 		break;
 	default:
-		return give_up(c);
+		break;
 	}
 	c->depth--;
 	return text_add(c, t);
@@ -466,7 +376,7 @@ bool conv_parse(const char **p, struct conv *c)
 	}
 	if (c->width > 4096 || c->prec > 4096 || (c->width_arg && c->prec_arg))
 		return false;
-	if (!*s || !strchr("diuxXosp", *s) || (strchr("sp", *s) && c->mod))
+	if (!*s || !strchr("diuxXospc", *s) || (strchr("spc", *s) && c->mod))
 		return false;
 	c->conv = *s == 'i' ? 'd' : *s;
 	*p = s + 1;
@@ -526,13 +436,71 @@ static bool conv_is_plain(const struct conv *v)
 	       v->prec < 0;
 }
 
-static void compile_conversion(struct compiler *c, const char **p, struct tep_print_arg **arg)
+/* Behind a %p: what kind of address, and where its bytes are. */
+static bool compile_pointer(struct compiler *c, const char **p, struct arg *arg, struct item *it)
+{
+	static const struct {
+		const char *letters;
+		enum pointer_kind kind;
+	} kinds[] = {
+		/* The longer before the shorter. */
+		{"ISpc", POINTER_SOCKADDR}, {"ISc", POINTER_SOCKADDR}, {"ISp", POINTER_SOCKADDR},
+		{"IS", POINTER_SOCKADDR},   {"I6c", POINTER_IP6},      {"I6", POINTER_IP6},
+		{"i6", POINTER_IP6},	    {"I4", POINTER_IP4},       {"i4", POINTER_IP4},
+		{"MF", POINTER_MAC},	    {"M", POINTER_MAC},	       {"m", POINTER_MAC},
+		{"UB", POINTER_UUID},	    {"Ub", POINTER_UUID},      {"UL", POINTER_UUID},
+		{"Ul", POINTER_UUID},	    {"U", POINTER_UUID},
+	};
+
+	if (it->has_len) {
+		c->failed = true;
+		return false;
+	}
+	it->kind = ITEM_POINTER;
+	if (**p == 's' || **p == 'S' || **p == 'f' || **p == 'F') {
+		it->kind = ITEM_FUNCTION;
+		it->offset = **p == 'S' || **p == 'F';
+		(*p)++;
+	}
+	for (size_t i = 0; it->kind == ITEM_POINTER && i < ARRAY_SIZE(kinds); i++) {
+		size_t n = strlen(kinds[i].letters);
+
+		if (strncmp(*p, kinds[i].letters, n))
+			continue;
+		while (arg->type == ARG_TYPE)
+			arg = arg->left;
+		if (arg->type != ARG_FIELD) {
+			c->failed = true;
+			return false;
+		}
+		it->kind = ITEM_BYTES;
+		it->bits = (uint8_t)kinds[i].kind;
+		it->str = kinds[i].letters;
+		it->n = arg->field->offset;
+		it->conv.width = (int)arg->field->size;
+		*p += n;
+		return true;
+	}
+	it->expr = expr_of(c, arg);
+	return !c->failed;
+}
+
+static void compile_conversion(struct compiler *c, const char **p, struct arg **arg)
 {
 	struct conv v;
 
 	(*p)++;
-	if (!conv_parse(p, &v) || !*arg) {
+	if (!conv_parse(p, &v) || (!*arg && v.conv != 'c')) {
 		c->failed = true;
+		return;
+	}
+	if (v.conv == 'c') { /* the library knows no %c, and leaves the argument to the next */
+		struct item *at = item_add(c, ITEM_LITERAL);
+
+		if (at) {
+			at->str = ">c<";
+			at->n = 3;
+		}
 		return;
 	}
 	uint16_t len = 0;
@@ -552,24 +520,8 @@ static void compile_conversion(struct compiler *c, const char **p, struct tep_pr
 		it.expr = text_of(c, *arg);
 		break;
 	case 'p':
-		if (has_len || (*arg)->type == TEP_PRINT_BSTRING) {
-			c->failed = true;
+		if (!compile_pointer(c, p, *arg, &it))
 			return;
-		}
-		if (isalnum((unsigned char)**p)) {
-			char kind = *(*p)++;
-
-			/* %pK and others print as %p in the library, their letter as text. */
-			if (kind != 's' && kind != 'S' && kind != 'f' && kind != 'F') {
-				c->failed = true;
-				return;
-			}
-			it.kind = ITEM_FUNCTION;
-			it.offset = kind == 'S' || kind == 'F';
-		} else {
-			it.kind = ITEM_POINTER;
-		}
-		it.expr = expr_of(c, *arg);
 		break;
 	default:
 		it.bits = v.mod == 'H'			 ? 8
@@ -594,122 +546,25 @@ static void compile_conversion(struct compiler *c, const char **p, struct tep_pr
 		*at = it;
 }
 
-/* A constant from 1 to max. */
-static bool is_small(const struct tep_print_arg *arg, uint64_t max)
-{
-	return arg && arg->type == TEP_PRINT_ATOM && strtoull(arg->atom.atom, NULL, 0) <= max &&
-	       strcmp(arg->atom.atom, "0");
-}
-
-/*
- * May the library print this argument? Not where it would follow a number of
- * the payload without looking where to: indices, lengths, divisors.
- */
-static bool library_is_safe(const struct tep_print_arg *arg, unsigned depth)
-{
-	if (depth > DEPTH_MAX)
-		return false;
-	for (; arg; arg = arg->next) {
-		switch (arg->type) {
-		case TEP_PRINT_NULL:
-		case TEP_PRINT_ATOM:
-		case TEP_PRINT_FIELD:
-		case TEP_PRINT_STRING:
-		case TEP_PRINT_BSTRING:
-		case TEP_PRINT_BITMASK:
-		case TEP_PRINT_DYNAMIC_ARRAY_LEN:
-			break;
-		case TEP_PRINT_TYPE:
-			if (!library_is_safe(arg->typecast.item, depth + 1))
-				return false;
-			break;
-		case TEP_PRINT_FLAGS:
-			if (!library_is_safe(arg->flags.field, depth + 1))
-				return false;
-			break;
-		case TEP_PRINT_SYMBOL:
-			if (!library_is_safe(arg->symbol.field, depth + 1))
-				return false;
-			break;
-		case TEP_PRINT_HEX:
-		case TEP_PRINT_HEX_STR:
-			if (arg->hex.field->type != TEP_PRINT_FIELD ||
-			    !is_small(arg->hex.size, PAYLOAD_MAX))
-				return false;
-			break;
-		case TEP_PRINT_OP:
-			if (strchr("[/%", arg->op.op[0]) && !is_small(arg->op.right, 64))
-				return false;
-			if (!library_is_safe(arg->op.left, depth + 1) ||
-			    !library_is_safe(arg->op.right, depth + 1))
-				return false;
-			break;
-		case TEP_PRINT_DYNAMIC_ARRAY:
-			/* An address of our own memory: never to be printed. */
-			return false;
-		default:
-			return false;
-		}
-	}
-	return true;
-}
-
-/* Conversions that read no memory but the field's own and 16 bits' reach. */
-static bool format_is_safe(const char *fmt)
-{
-	for (; (fmt = strchr(fmt, '%')) != NULL; fmt++) {
-		if (fmt[1] == '%') {
-			fmt++;
-			continue;
-		}
-		const char *p = fmt + 1;
-		while (*p && strchr("-#0123456789.hlLzZ", *p))
-			p++;
-		if (*p == '*' || !*p || !strchr("diuxXospc", *p))
-			return false;
-		if (*p == 'p' && p[1] && !strchr("sSfFMmUIi", p[1]) && isalnum((unsigned char)p[1]))
-			return false;
-	}
-	return true;
-}
-
-bool program_library_is_safe(const struct trace_event *ev)
-{
-	/* printk's own events follow pointers in the payload. */
-	if (ev->tep->flags & (TEP_EVENT_FL_ISBPRINT | TEP_EVENT_FL_PRINTRAW))
-		return false;
-	return ev->tep->flags & TEP_EVENT_FL_FAILED ||
-	       (ev->tep->print_fmt.format && format_is_safe(ev->tep->print_fmt.format) &&
-		library_is_safe(ev->tep->print_fmt.args, 0));
-}
-
 void program_compile(struct trace_event *ev)
 {
-	struct tep_event *tep = ev->tep;
 	struct compiler c = {.ev = ev, .p = &ev->program};
-	struct tep_print_arg *arg = tep->print_fmt.args;
-	const char *p = tep->print_fmt.format;
+	struct arg *arg = ev->args;
+	const char *p = ev->print;
 
-	/* printk's own events follow pointers in the payload. */
-	if (!p ||
-	    (tep->flags & (TEP_EVENT_FL_FAILED | TEP_EVENT_FL_ISBPRINT | TEP_EVENT_FL_PRINTRAW))) {
-		ev->state = tep->flags & TEP_EVENT_FL_FAILED ? EVENT_SLOW : EVENT_RAW;
+	ev->state = EVENT_BY_FIELD;
+	if (!ev->parsed)
 		return;
-	}
 	while (*p && !c.failed) {
 		if (*p == '%' && p[1] != '%')
 			compile_conversion(&c, &p, &arg);
 		else
 			compile_literal(&c, &p);
 	}
-	if (!c.failed) {
+	if (c.failed)
+		program_deinit(&ev->program);
+	else
 		ev->state = EVENT_COMPILED;
-		return;
-	}
-	program_deinit(&ev->program);
-	ev->state = format_is_safe(tep->print_fmt.format) && library_is_safe(tep->print_fmt.args, 0)
-			    ? EVENT_SLOW
-			    : EVENT_RAW;
 }
 
 void program_deinit(struct program *p)

@@ -3,8 +3,6 @@
 #ifndef PB_PERF_PRINT_INTERNAL_H
 #define PB_PERF_PRINT_INTERNAL_H
 
-#include <traceevent/event-parse.h>
-
 #include "lib/base/hash.h"
 #include "lib/base/vec.h"
 #include "perf/print/tracing.h"
@@ -15,15 +13,69 @@
  */
 #define PAYLOAD_MAX 65536
 
-/* TEP_FIELD_IS_RELATIVE, which came with libtraceevent 1.5.1. */
-#define FIELD_IS_RELATIVE 256
+/* The largest format files of Linux 6.18 are some 20 KB. */
+#define FORMAT_MAX (256 * 1024)
+
+/* A field as the format file has it. */
+enum {
+	FIELD_ARRAY = 1,
+	FIELD_POINTER = 2,
+	FIELD_SIGNED = 4,
+	FIELD_STRING = 8, /* of char, u8 or s8 */
+	FIELD_DYNAMIC = 16,
+	FIELD_LONG = 32,
+	FIELD_RELATIVE = 64,
+};
+
+struct format_field {
+	const char *name, *type;
+	uint32_t offset, size, element_size, array_len;
+	uint32_t flags;
+	bool common;	  /* one of the fields that every event has */
+	bool unprintable; /* a string that once was none: bytes from then on */
+};
+
+/* A node of the print format's expressions. */
+enum arg_type {
+	ARG_NULL,
+	ARG_ATOM,  /* text: a number, a name or a string */
+	ARG_FIELD, /* field */
+	ARG_TYPE,  /* (text)left */
+	ARG_OP,	   /* left text right; of ? the right is an op : */
+	ARG_FLAGS, /* left, flags; text is the delimiter or NULL */
+	ARG_SYMBOL,
+	ARG_HEX, /* left: bytes, right: how many */
+	ARG_HEX_STR,
+	ARG_INT_ARRAY, /* left: bytes, right: count, third: size of each */
+	ARG_STRING,    /* __get_str(text) */
+	ARG_BITMASK,
+	ARG_CPUMASK,
+	ARG_DYNAMIC_ARRAY,
+	ARG_DYNAMIC_ARRAY_LEN,
+};
+
+struct flag_name {
+	struct flag_name *next;
+	int64_t value;
+	const char *name;
+};
+
+struct arg {
+	enum arg_type type;
+	const char *text;
+	struct format_field *field; /* of ARG_STRING and the masks: may be NULL */
+	struct arg *left, *right, *third;
+	struct flag_name *flags;
+	int prio;
+	struct arg *next;
+};
 
 enum expr_op {
 	EX_CONST,    /* value */
 	EX_LOAD,     /* size bytes at off */
 	EX_MASK,     /* a & value: a cast */
 	EX_ELEM,     /* size bytes at off + b * value; & mask */
-	EX_DYN_ELEM, /* size bytes at (u32 at off & 0xffff) + b; & mask */
+	EX_DYN_ELEM, /* size bytes at (u32 at off & 0xffff) + value + b; & mask */
 	EX_DYN_LEN,  /* number at off (size bytes) >> 16 */
 	EX_COND,     /* a ? b : c */
 	EX_NOT,	     /* !b */
@@ -79,6 +131,7 @@ enum text_kind {
 	TEXT_HEX,     /* __print_hex(), __print_hex_str() */
 	TEXT_ARRAY,   /* __print_array() */
 	TEXT_BITMASK, /* __get_bitmask() */
+	TEXT_CPUMASK, /* __get_cpumask() */
 	TEXT_COND,    /* a ? left : right */
 	TEXT_NOTHING,
 };
@@ -93,7 +146,7 @@ struct text {
 	uint8_t kind;
 	uint8_t size;	      /* TEXT_POINTER's; of TEXT_HEX and ARRAY: of the dynamic field */
 	bool dynamic;	      /* TEXT_HEX, ARRAY: off is a dynamic field's */
-	bool relative;	      /* TEXT_DYN, BITMASK: offsets count from the field's end */
+	bool relative;	      /* the offset counts from the end of the field, off + len */
 	bool spaces;	      /* TEXT_HEX: between the bytes */
 	uint16_t a, b;	      /* expressions: value or condition or count; element size */
 	uint16_t left, right; /* texts of TEXT_COND */
@@ -111,6 +164,15 @@ enum item_kind {
 	ITEM_TEXT,
 	ITEM_FUNCTION, /* %ps, %pS */
 	ITEM_POINTER,  /* %p */
+	ITEM_BYTES,    /* %pI4, %pU, …: bits is the kind, str its letters, n the offset */
+};
+
+enum pointer_kind {
+	POINTER_SOCKADDR,
+	POINTER_IP4,
+	POINTER_IP6,
+	POINTER_MAC,
+	POINTER_UUID,
 };
 
 struct item {
@@ -135,11 +197,17 @@ struct program {
 };
 
 struct trace_event {
-	struct tep_event *tep;
 	struct tracing *tracing;
-	VEC(struct trace_field) fields;
+	const char *system, *name;
+	uint64_t id;
+	VEC(void *) memory; /* what the parser allocated */
+	VEC(struct format_field *) format_fields;
+	VEC(struct trace_field) fields; /* without the common ones */
+	const char *print;		/* the print format's string; NULL: none */
+	struct arg *args;
+	bool parsed;	 /* print and args are whole */
 	uint32_t extent; /* the end of the last fixed field */
-	enum { EVENT_NEW, EVENT_COMPILED, EVENT_SLOW, EVENT_RAW } state;
+	enum { EVENT_NEW, EVENT_COMPILED, EVENT_BY_FIELD } state;
 	struct program program;
 };
 
@@ -149,7 +217,6 @@ struct printk_format {
 };
 
 struct tracing {
-	struct tep_handle *tep;
 	const struct data_tracing *data; /* NULL: formats are added one by one */
 	const struct log *log;
 	bool swap; /* the recording's byte order is not the host's */
@@ -159,14 +226,23 @@ struct tracing {
 	VEC(struct printk_format) printks; /* by address */
 	trace_symbol_fn *symbol;
 	void *symbol_ctx;
-	uint8_t *padded; /* a payload with zeroes behind it, for libtraceevent */
 };
+
+/*
+ * Reads a format file into ev; its strings are ev's own. A print format that
+ * is not understood leaves parsed unset, what else is wrong is an error.
+ */
+struct error *format_parse(struct trace_event *ev, const char *text, size_t size);
+struct format_field *format_find_field(const struct trace_event *ev, const char *name);
+/* Of a C type; 0: unknown. */
+uint32_t format_type_size(const char *type, uint32_t long_size);
 
 /* Sets ev->state and, when it can be compiled, ev->program. */
 void program_compile(struct trace_event *ev);
-/* May the library print this event, whatever its payload says? */
-bool program_library_is_safe(const struct trace_event *ev);
 void program_deinit(struct program *p);
+/* " NAME=VALUE" for each field, as libtraceevent has it where it cannot do better. */
+void fields_run(const struct trace_event *ev, const uint8_t *raw, uint32_t size,
+		struct strbuf *out);
 void program_run(const struct trace_event *ev, const uint8_t *raw, uint32_t size,
 		 struct strbuf *out);
 

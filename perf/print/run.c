@@ -7,8 +7,9 @@
  */
 #include "perf/print/internal.h"
 
+#include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
+#include <sys/socket.h>
 
 struct run {
 	const struct trace_event *ev;
@@ -86,7 +87,8 @@ static uint64_t eval(const struct run *r, uint16_t index)
 	case EX_ELEM:
 		return number_at(r, e->off + eval(r, e->b) * e->value, e->size) & e->mask;
 	case EX_DYN_ELEM:
-		return number_at(r, (number_at(r, e->off, 4) & 0xffff) + eval(r, e->b), e->size) &
+		return number_at(r, (number_at(r, e->off, 4) & 0xffff) + e->value + eval(r, e->b),
+				 e->size) &
 		       e->mask;
 	case EX_DYN_LEN:
 		return number_at(r, e->off, e->size) >> 16;
@@ -264,7 +266,9 @@ static void add_symbol(const struct run *r, const struct text *t, const struct c
 /* The bytes of __print_hex() and __print_array() from *off on, *n of them at most. */
 static void bytes_of(const struct run *r, const struct text *t, uint64_t *off)
 {
-	*off = t->dynamic ? number_at(r, t->off, t->size) & 0xffff : t->off;
+	*off = t->dynamic ? number_at(r, t->off, t->len) & 0xffff : t->off;
+	if (t->dynamic && t->relative)
+		*off += t->off + t->len;
 }
 
 static void add_hex(const struct run *r, const struct text *t)
@@ -331,6 +335,36 @@ static void add_bitmask(const struct run *r, const struct text *t, const struct 
 	strbuf_deinit(&text);
 }
 
+/* The list of set bits: "0-3,7". */
+static void add_cpumask(const struct run *r, const struct text *t, const struct conv *v, int len)
+{
+	uint64_t where = number_at(r, t->off, 4);
+	uint64_t off = (where & 0xffff) + (t->relative ? t->off + t->len : 0);
+	uint32_t bits = (uint32_t)(where >> 16) * 8;
+	bool big = r->ev->tracing->swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	uint32_t word = r->ev->tracing->long_size;
+	struct strbuf text = STRBUF_INIT;
+	int64_t from = -1;
+
+	for (uint32_t i = 0; i <= bits; i++) {
+		uint32_t byte = i / 8;
+
+		if (big) /* an array of words */
+			byte = byte / word * word + (word - 1 - byte % word);
+		bool set = i < bits && number_at(r, off + byte, 1) >> (i % 8) & 1;
+		if (set && from < 0)
+			from = i;
+		if (set || from < 0)
+			continue;
+		strbuf_addf(&text, "%s%" PRId64, text.len ? "," : "", from);
+		if (i - 1 > from)
+			strbuf_addf(&text, "-%u", i - 1);
+		from = -1;
+	}
+	add_string(r->out, v, len, strbuf_str(&text), text.len);
+	strbuf_deinit(&text);
+}
+
 static void add_text(const struct run *r, uint16_t index, const struct conv *v, int len)
 {
 	const struct text *t = &r->p->texts.v[index];
@@ -349,7 +383,7 @@ static void add_text(const struct run *r, uint16_t index, const struct conv *v, 
 		break;
 	}
 	case TEXT_POINTER: {
-		uint64_t addr = number_at(r, t->off, t->size);
+		uint64_t addr = number_at(r, t->off, t->len);
 		const char *known = printk_find(r->ev->tracing, addr);
 
 		if (known)
@@ -382,6 +416,9 @@ static void add_text(const struct run *r, uint16_t index, const struct conv *v, 
 		break;
 	case TEXT_BITMASK:
 		add_bitmask(r, t, v, len);
+		break;
+	case TEXT_CPUMASK:
+		add_cpumask(r, t, v, len);
 		break;
 	case TEXT_COND:
 		add_text(r, eval(r, t->a) ? t->left : t->right, v, len);
@@ -434,6 +471,200 @@ static void add_function(const struct run *r, const struct item *it, uint64_t ad
 	}
 }
 
+static void add_ip4(struct strbuf *out, char i, const uint8_t *b)
+{
+	strbuf_addf(out, i == 'i' ? "%03d.%03d.%03d.%03d" : "%d.%d.%d.%d", b[0], b[1], b[2], b[3]);
+}
+
+/* RFC 5952, but for a mapped or ISATAP address, whose end is shown as IPv4. */
+static void add_ip6_short(struct strbuf *out, const uint8_t *b)
+{
+	static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+	bool v4 = !memcmp(b, mapped, 12) ||
+		  (((b[8] & 0xfd) == 0 && b[9] == 0) && b[10] == 0x5e && b[11] == 0xfe);
+	int n = v4 ? 6 : 8, best = -1, longest = 1;
+	bool colon = false;
+
+	for (int i = 0; i < n; i++) {
+		int run = 0;
+
+		while (i + run < n && !b[2 * (i + run)] && !b[2 * (i + run) + 1])
+			run++;
+		if (run > longest) {
+			longest = run;
+			best = i;
+		}
+	}
+	for (int i = 0; i < n; i++) {
+		if (i == best) {
+			strbuf_adds(out, colon || !i ? "::" : ":");
+			colon = false;
+			i += longest - 1;
+			continue;
+		}
+		strbuf_addf(out, "%s%x", colon ? ":" : "", b[2 * i] << 8 | b[2 * i + 1]);
+		colon = true;
+	}
+	if (v4) {
+		strbuf_adds(out, colon ? ":" : "");
+		add_ip4(out, 'I', b + 12);
+	}
+}
+
+static void add_ip6(struct strbuf *out, const char *letters, const uint8_t *b)
+{
+	if (letters[0] == 'I' && letters[strlen(letters) - 1] == 'c') {
+		add_ip6_short(out, b);
+		return;
+	}
+	for (int i = 0; i < 16; i += 2)
+		strbuf_addf(out, "%02x%02x%s", b[i], b[i + 1],
+			    letters[0] == 'I' && i < 14 ? ":" : "");
+}
+
+static void add_sockaddr(struct strbuf *out, const char *letters, const uint8_t *b, int size,
+			 uint64_t family)
+{
+	bool port = strchr(letters, 'p');
+	unsigned number = (unsigned)(b[2] << 8 | b[3]); /* in the net's order */
+
+	if (family == AF_INET && size < 16) {
+		strbuf_adds(out, "INVALIDIPv4");
+	} else if (family == AF_INET) {
+		add_ip4(out, 'I', b + 4);
+		if (port)
+			strbuf_addf(out, ":%u", number);
+	} else if (family == AF_INET6 && size < 28) {
+		strbuf_adds(out, "INVALIDIPv6");
+	} else if (family == AF_INET6) {
+		strbuf_adds(out, port ? "[" : "");
+		add_ip6(out, letters, b + 8);
+		if (port)
+			strbuf_addf(out, "]:%u", number);
+	}
+}
+
+/* U: bytes as they come; UL, Ul: the first three groups turned around. */
+static void add_uuid(struct strbuf *out, const char *letters, const uint8_t *b)
+{
+	static const uint8_t plain[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+	static const uint8_t guid[] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
+	const uint8_t *order = letters[1] == 'L' || letters[1] == 'l' ? guid : plain;
+	bool upper = letters[1] == 'L' || letters[1] == 'B';
+
+	for (int i = 0; i < 16; i++)
+		strbuf_addf(out, upper ? "%02X%s" : "%02x%s", b[order[i]],
+			    i == 3 || i == 5 || i == 7 || i == 9 ? "-" : "");
+}
+
+static void add_bytes(const struct run *r, const struct item *it)
+{
+	static const char *const invalid[] = {"INVALIDIPv4", "INVALIDIPv6", "INVALIDMAC",
+					      "INVALIDUUID"};
+	static const int sizes[] = {4, 16, 6, 16};
+	enum pointer_kind kind = (enum pointer_kind)it->bits;
+	int size = it->conv.width;
+	uint8_t b[28];
+
+	for (unsigned i = 0; i < sizeof(b); i++)
+		b[i] = (uint8_t)number_at(r, (uint64_t)it->n + i, 1);
+	if (kind == POINTER_SOCKADDR) {
+		add_sockaddr(r->out, it->str, b, size, number_at(r, it->n, 2));
+		return;
+	}
+	if (size != sizes[kind - POINTER_IP4]) {
+		strbuf_adds(r->out, invalid[kind - POINTER_IP4]);
+		return;
+	}
+	switch (kind) {
+	case POINTER_IP4:
+		add_ip4(r->out, it->str[0], b);
+		break;
+	case POINTER_IP6:
+		add_ip6(r->out, it->str, b);
+		break;
+	case POINTER_MAC:
+		for (int i = 0; i < 6; i++)
+			strbuf_addf(r->out, "%02x%s", b[i],
+				    i == 5 || it->str[0] == 'm' ? ""
+				    : it->str[1] == 'F'		? "-"
+								: ":");
+		break;
+	default:
+		add_uuid(r->out, it->str, b);
+	}
+}
+
+/* An integer field without a format. */
+static void add_plain_number(const struct run *r, const struct format_field *f)
+{
+	uint64_t v = number_at(r, f->offset, f->size);
+
+	if (f->flags & FIELD_POINTER) {
+		add_unnamed(r->out, v);
+	} else if (!(f->flags & FIELD_SIGNED)) {
+		if (f->flags & FIELD_LONG)
+			add_unnamed(r->out, v);
+		else
+			strbuf_add_u64(r->out, v);
+	} else if (f->size == 4 && f->flags & FIELD_LONG) {
+		add_unnamed(r->out, v);
+	} else if (f->size == 4) {
+		strbuf_addf(r->out, "%d", (int)v);
+	} else if (f->size == 2) {
+		strbuf_addf(r->out, "%2d", (int16_t)v);
+	} else if (f->size == 1) {
+		strbuf_addf(r->out, "%1d", (int8_t)v);
+	} else {
+		strbuf_addf(r->out, "%" PRId64, (int64_t)v);
+	}
+}
+
+static void add_plain_array(const struct run *r, struct format_field *f)
+{
+	uint64_t off = f->offset, n = f->size;
+	bool text = f->flags & FIELD_STRING && !f->unprintable;
+
+	if (f->flags & FIELD_DYNAMIC) {
+		uint64_t where = number_at(r, f->offset, f->size);
+
+		off = (where & 0xffff) + (f->flags & FIELD_RELATIVE ? f->offset + f->size : 0);
+		n = where >> 16 & 0xffff;
+	}
+	n = off < r->size ? min_of(n, r->size - off) : 0;
+	const char *s = n ? (const char *)r->raw + off : "";
+	size_t len = strnlen(s, n);
+	for (size_t i = 0; i < len && text; i++)
+		text = isprint((unsigned char)s[i]) || isspace((unsigned char)s[i]);
+	if (text) {
+		strbuf_add(r->out, s, len);
+		return;
+	}
+	f->unprintable = true; /* from now on, as in the library */
+	strbuf_adds(r->out, "ARRAY[");
+	for (uint64_t i = 0; i < n; i++)
+		strbuf_addf(r->out, "%s%02x", i ? ", " : "", (uint8_t)s[i]);
+	strbuf_addch(r->out, ']');
+}
+
+void fields_run(const struct trace_event *ev, const uint8_t *raw, uint32_t size, struct strbuf *out)
+{
+	struct run r = {.ev = ev, .raw = raw, .size = size, .out = out};
+
+	strbuf_adds(out, "[FAILED TO PARSE]");
+	for (size_t i = 0; i < ev->format_fields.n; i++) {
+		struct format_field *f = ev->format_fields.v[i];
+
+		if (f->common)
+			continue;
+		strbuf_addf(out, " %s=", f->name);
+		if (f->flags & FIELD_ARRAY)
+			add_plain_array(&r, f);
+		else
+			add_plain_number(&r, f);
+	}
+}
+
 void program_run(const struct trace_event *ev, const uint8_t *raw, uint32_t size,
 		 struct strbuf *out)
 {
@@ -457,6 +688,10 @@ void program_run(const struct trace_event *ev, const uint8_t *raw, uint32_t size
 		}
 		if (it->kind == ITEM_TEXT) {
 			add_text(&r, it->expr, &it->conv, len);
+			continue;
+		}
+		if (it->kind == ITEM_BYTES) {
+			add_bytes(&r, it);
 			continue;
 		}
 		v = eval(&r, it->expr);

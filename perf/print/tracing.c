@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The tracepoints of a recording. perf/data takes TRACING_DATA apart; here
- * libtraceevent parses the format file of an event when it is first asked for.
- * The library trusts what it is given, so what reaches it is held back: texts
- * of bounded size, nesting and number of operators (its parser recurses over
- * them), fields that lie within a payload's largest size, and payloads copied
- * in front of enough zeroes for any offset that 16 bits can name.
+ * The tracepoints of a recording: perf/data takes TRACING_DATA apart, a format
+ * file is parsed (format.c) when its event is first asked for and compiled
+ * (compile.c) when it is first printed.
  */
 #include "perf/print/internal.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-#include <traceevent/trace-seq.h>
 
-/* The largest format files of Linux 6.18 are some 20 KB; of 6.1, less. */
-#define FORMAT_MAX  (256 * 1024)
-#define FORMAT_NEST 64
-#define FORMAT_OPS  4096
 #define EVENTS_MAX  65536
-#define STRING_MAX  4096
 #define PRINTKS_MAX (1 << 20)
 
 static void printk_add(struct tracing *t, uint64_t addr, const char *text, size_t len)
@@ -41,7 +31,6 @@ static void printk_add(struct tracing *t, uint64_t addr, const char *text, size_
 		return;
 	}
 	*f = (struct printk_format){.addr = addr, .text = copy};
-	tep_register_print_string(t->tep, copy, addr);
 }
 
 static int printk_cmp(const void *a, const void *b)
@@ -89,161 +78,92 @@ static void printks_parse(struct tracing *t, struct cursor c)
 		qsort(t->printks.v, t->printks.n, sizeof(*t->printks.v), printk_cmp);
 }
 
-/* Would libtraceevent's recursion over this text stay within a small stack? */
-static bool format_is_sane(const char *text, size_t size)
-{
-	unsigned nest = 0, ops = 0;
-	bool quoted = false;
-
-	if (size > FORMAT_MAX || memchr(text, 0, size))
-		return false;
-	for (size_t i = 0; i < size; i++) {
-		if (text[i] == '"' && (!i || text[i - 1] != '\\'))
-			quoted = !quoted;
-		if (quoted)
-			continue;
-		switch (text[i]) {
-		case '(':
-		case '[':
-		case '{':
-			if (++nest > FORMAT_NEST)
-				return false;
-			break;
-		case ')':
-		case ']':
-		case '}':
-			nest -= nest > 0;
-			break;
-		case '!':
-		case '~':
-		case '-':
-		case '+':
-		case '*':
-		case '/':
-		case '%':
-		case '|':
-		case '&':
-		case '^':
-		case '?':
-		case '<':
-		case '>':
-		case '=':
-			if (++ops > FORMAT_OPS)
-				return false;
-			break;
-		}
-	}
-	return !quoted;
-}
-
 static void event_free(struct trace_event *ev)
 {
 	if (!ev)
 		return;
 	program_deinit(&ev->program);
+	for (size_t i = 0; i < ev->memory.n; i++)
+		free(ev->memory.v[i]);
+	vec_deinit(&ev->memory);
+	vec_deinit(&ev->format_fields);
 	vec_deinit(&ev->fields);
 	free(ev);
 }
 DEFINE_FREEP(struct trace_event, event_free)
 
-static struct error *field_add(struct trace_event *ev, const struct tep_format_field *tf)
+static struct error *field_add(struct trace_event *ev, const struct format_field *from)
 {
-	uint32_t flags = (uint32_t)tf->flags;
-	bool dynamic = flags & TEP_FIELD_IS_DYNAMIC;
-
-	if (tf->offset < 0 || tf->size < 0 || tf->offset > PAYLOAD_MAX ||
-	    tf->size > PAYLOAD_MAX - tf->offset)
-		return error_new(EBADMSG, "field %s lies at %d, %d bytes: outside of any payload",
-				 tf->name, tf->offset, tf->size);
-	ev->extent = max_of(ev->extent, (uint32_t)(tf->offset + tf->size));
-
 	struct trace_field *f = vec_push(&ev->fields);
+
 	if (!f)
 		return error_nomem();
 	*f = (struct trace_field){
-		.name = tf->name,
-		.type = tf->type,
-		.offset = (uint32_t)tf->offset,
-		.size = (uint32_t)tf->size,
-		.dynamic = dynamic,
-		.relative = dynamic && (flags & FIELD_IS_RELATIVE),
+		.name = from->name,
+		.type = from->type,
+		.offset = from->offset,
+		.size = from->size,
+		.dynamic = from->flags & FIELD_DYNAMIC,
+		.relative = from->flags & FIELD_RELATIVE,
 	};
-	if (flags & TEP_FIELD_IS_STRING) {
+	if (from->flags & FIELD_ARRAY && strstr(from->type, "char")) {
 		f->kind = TRACE_FIELD_STRING;
-	} else if (flags & TEP_FIELD_IS_ARRAY) {
+	} else if (from->flags & FIELD_ARRAY) {
 		f->kind = TRACE_FIELD_ARRAY;
-		f->elem_size = tf->elementsize;
+		f->elem_size = from->element_size;
 		if (f->elem_size != 2 && f->elem_size != 4 && f->elem_size != 8)
 			f->elem_size = 1;
-		f->elem_signed = flags & TEP_FIELD_IS_SIGNED;
-	} else if (flags & TEP_FIELD_IS_POINTER) {
+		f->elem_signed = from->flags & FIELD_SIGNED;
+	} else if (from->size != 1 && from->size != 2 && from->size != 4 && from->size != 8) {
+		f->kind = TRACE_FIELD_ARRAY; /* a structure: its bytes */
+		f->elem_size = 1;
+	} else if (from->flags & FIELD_POINTER) {
 		f->kind = TRACE_FIELD_POINTER;
 	} else {
-		f->kind = flags & TEP_FIELD_IS_SIGNED ? TRACE_FIELD_SIGNED : TRACE_FIELD_UNSIGNED;
+		f->kind = from->flags & FIELD_SIGNED ? TRACE_FIELD_SIGNED : TRACE_FIELD_UNSIGNED;
 	}
-	if (f->kind != TRACE_FIELD_STRING && f->kind != TRACE_FIELD_ARRAY && f->size != 1 &&
-	    f->size != 2 && f->size != 4 && f->size != 8) {
-		/* A structure by value: its bytes. */
-		f->kind = TRACE_FIELD_ARRAY;
-		f->elem_size = 1;
-	}
-	return NULL;
-}
-
-static struct error *event_add(struct tracing *t, struct tep_event *tep)
-{
-	_cleanup_(event_freep) struct trace_event *ev = calloc(1, sizeof(*ev));
-
-	if (!ev)
-		return error_nomem();
-	ev->tep = tep;
-	ev->tracing = t;
-	for (const struct tep_format_field *f = tep->format.common_fields; f; f = f->next)
-		if (f->offset < 0 || f->size < 0 || f->offset > PAYLOAD_MAX ||
-		    f->size > PAYLOAD_MAX - f->offset)
-			return error_new(EBADMSG, "field %s lies outside of any payload", f->name);
-	for (const struct tep_format_field *f = tep->format.fields; f; f = f->next)
-		TRY(field_add(ev, f));
-	if (!vec_reserve(&t->events, t->events.n + 1) ||
-	    !u64map_put(&t->by_id, (uint64_t)(uint32_t)tep->id, ev))
-		return error_nomem();
-	*vec_push(&t->events) = steal_ptr(ev);
 	return NULL;
 }
 
 struct error *tracing_add_format(struct tracing *t, const char *system, const char *text,
 				 size_t size)
 {
-	struct tep_event *tep = NULL;
+	_cleanup_(event_freep) struct trace_event *ev = calloc(1, sizeof(*ev));
 
-	if (!format_is_sane(text, size))
-		return error_new(EBADMSG, "a format file of system %s is no such file", system);
 	if (t->events.n >= EVENTS_MAX)
 		return error_new(E2BIG, "more than %d events", EVENTS_MAX);
-
-	if (tep_parse_format(t->tep, &tep, text, size, system) || !tep)
-		return error_new(EBADMSG, "a format file of system %s cannot be parsed", system);
-	return error_at(event_add(t, tep), "format of %s:%s", tep->system, tep->name);
+	if (!ev)
+		return error_nomem();
+	ev->tracing = t;
+	char *copy = strdup(system);
+	void **slot = copy ? vec_push(&ev->memory) : NULL;
+	if (!slot) {
+		free(copy);
+		return error_nomem();
+	}
+	*slot = copy;
+	ev->system = copy;
+	struct error *err = format_parse(ev, text, size);
+	if (err)
+		return ev->name ? error_at(err, "format of %s:%s", system, ev->name)
+				: error_at(err, "a format of system %s", system);
+	for (size_t i = 0; i < ev->format_fields.n; i++)
+		if (!ev->format_fields.v[i]->common)
+			TRY(field_add(ev, ev->format_fields.v[i]));
+	if (!vec_reserve(&t->events, t->events.n + 1) || !u64map_put(&t->by_id, ev->id, ev))
+		return error_nomem();
+	*vec_push(&t->events) = steal_ptr(ev);
+	return NULL;
 }
 
 struct error *tracing_new_empty(struct tracing **out)
 {
-	_cleanup_(tracing_freep) struct tracing *t = calloc(1, sizeof(*t));
+	struct tracing *t = calloc(1, sizeof(*t));
 
 	if (!t)
 		return error_nomem();
-	t->tep = tep_alloc();
-	if (!t->tep)
-		return error_nomem();
-	tep_set_loglevel(TEP_LOG_NONE);
-	tep_set_flag(t->tep, TEP_NSEC_OUTPUT);
-	tep_set_flag(t->tep, TEP_DISABLE_PLUGINS);
-	tep_set_local_bigendian(t->tep, tep_is_bigendian());
-	tep_set_file_bigendian(t->tep, tep_is_bigendian());
-	tep_set_long_size(t->tep, sizeof(long));
-	tep_set_page_size(t->tep, 4096);
 	t->long_size = sizeof(long);
-	*out = steal_ptr(t);
+	*out = t;
 	return NULL;
 }
 
@@ -251,16 +171,12 @@ struct error *tracing_new(const struct data_tracing *data, const struct log *log
 			  struct tracing **out)
 {
 	_cleanup_(tracing_freep) struct tracing *t = NULL;
-	int big = data->big_endian ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN;
 
 	TRY(tracing_new_empty(&t));
 	t->data = data;
 	t->log = log;
-	t->swap = big != tep_is_bigendian();
+	t->swap = data->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	t->long_size = data->long_size == 4 ? 4 : 8;
-	tep_set_file_bigendian(t->tep, big);
-	tep_set_long_size(t->tep, t->long_size);
-	tep_set_page_size(t->tep, data->page_size < INT32_MAX ? (int)data->page_size : 4096);
 	printks_parse(t, cursor_make(data->printk_formats.p, data->printk_formats.size, NULL));
 	*out = steal_ptr(t);
 	return NULL;
@@ -277,31 +193,13 @@ void tracing_free(struct tracing *t)
 	for (size_t i = 0; i < t->printks.n; i++)
 		free(t->printks.v[i].text);
 	vec_deinit(&t->printks);
-	if (t->tep)
-		tep_free(t->tep);
-	free(t->padded);
 	free(t);
-}
-
-static char *resolve_symbol(void *ctx, unsigned long long *addr, char **module)
-{
-	struct tracing *t = ctx;
-	uint64_t start = *addr;
-	const char *name = t->symbol(t->symbol_ctx, *addr, &start);
-
-	*module = NULL;
-	if (name)
-		*addr = start;
-	return (char *)name;
 }
 
 void tracing_set_symbols(struct tracing *t, trace_symbol_fn *fn, void *ctx)
 {
 	t->symbol = fn;
 	t->symbol_ctx = ctx;
-	tep_reset_function_resolver(t->tep);
-	if (fn)
-		tep_set_function_resolver(t->tep, resolve_symbol, t);
 }
 
 /* Stands in by_id for an id that has no format, so that it is sought once. */
@@ -331,7 +229,7 @@ struct trace_event *tracing_find_name(struct tracing *t, const char *system, con
 {
 	for (size_t i = 0; i < t->events.n; i++) {
 		struct trace_event *ev = t->events.v[i];
-		if (!strcmp(ev->tep->name, name) && (!system || !strcmp(ev->tep->system, system)))
+		if (!strcmp(ev->name, name) && (!system || !strcmp(ev->system, system)))
 			return ev;
 	}
 	return NULL;
@@ -344,12 +242,12 @@ struct trace_event *tracing_at(struct tracing *t, size_t i)
 
 const char *trace_event_system(const struct trace_event *ev)
 {
-	return ev->tep->system;
+	return ev->system;
 }
 
 const char *trace_event_name(const struct trace_event *ev)
 {
-	return ev->tep->name;
+	return ev->name;
 }
 
 size_t trace_event_n_fields(const struct trace_event *ev)
@@ -419,73 +317,6 @@ uint64_t trace_field_elem(const struct trace_event *ev, const struct trace_field
 	return f->elem_signed ? sign_extend(v, f->elem_size) : v;
 }
 
-/*
- * libtraceevent with the payload in front of zeroes: the furthest that a
- * dynamic field of 16 bits, counted from the end of the last fixed field, can
- * reach with a length of 16 bits.
- */
-static const uint8_t *payload_padded(struct tracing *t, const void *raw, uint32_t *size)
-{
-	const size_t room = 4 * PAYLOAD_MAX + 64;
-
-	if (!t->padded)
-		t->padded = malloc(room);
-	if (!t->padded)
-		return NULL;
-	*size = min_of(*size, (uint32_t)PAYLOAD_MAX);
-	memcpy(t->padded, raw, *size);
-	memset(t->padded + *size, 0, room - *size);
-	return t->padded;
-}
-
-static void print_by_library(struct trace_event *ev, const void *raw, uint32_t size, bool fields,
-			     struct strbuf *out)
-{
-	const uint8_t *padded = payload_padded(ev->tracing, raw, &size);
-	struct tep_record record = {0};
-	struct trace_seq seq;
-
-	if (!padded) {
-		out->failed = true;
-		return;
-	}
-	record.data = (void *)padded;
-	record.size = (int)max_of(size, ev->extent);
-	trace_seq_init(&seq);
-	if (fields) {
-		tep_print_fields(&seq, record.data, record.size, ev->tep);
-	} else {
-		/* It finds the event by the id in the payload, which is not to be trusted. */
-		const struct tep_format_field *type = tep_find_common_field(ev->tep, "common_type");
-		if (type && (type->size == 2 || type->size == 4)) {
-			uint32_t id = (uint32_t)ev->tep->id;
-			uint16_t id16 = (uint16_t)id;
-
-			if (ev->tracing->swap) {
-				id = bswap_32(id);
-				id16 = bswap_16(id16);
-			}
-			if (type->size == 2)
-				memcpy(ev->tracing->padded + type->offset, &id16, 2);
-			else
-				memcpy(ev->tracing->padded + type->offset, &id, 4);
-			tep_print_event(ev->tep->tep, &seq, &record, "%s", TEP_PRINT_INFO);
-		}
-	}
-	if (seq.state == TRACE_SEQ__GOOD)
-		strbuf_add(out, seq.buffer, seq.len);
-	trace_seq_destroy(&seq);
-}
-
-bool trace_event_print_slowly(struct trace_event *ev, const void *raw, uint32_t size,
-			      struct strbuf *out)
-{
-	if (!program_library_is_safe(ev))
-		return false;
-	print_by_library(ev, raw, size, false, out);
-	return true;
-}
-
 bool trace_event_is_compiled(struct trace_event *ev)
 {
 	if (ev->state == EVENT_NEW)
@@ -500,5 +331,5 @@ void trace_event_print(struct trace_event *ev, const void *raw, uint32_t size, s
 	if (ev->state == EVENT_COMPILED)
 		program_run(ev, raw, size, out);
 	else
-		print_by_library(ev, raw, size, ev->state == EVENT_RAW, out);
+		fields_run(ev, raw, size, out);
 }

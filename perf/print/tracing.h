@@ -10,8 +10,8 @@
  *		trace_event_print(ev, sample->raw, sample->raw_size, out);
  *	tracing_free(t);
  *
- * Format files are parsed by libtraceevent; printing is our own, compiled per
- * event, and writes byte for byte what libtraceevent would.
+ * Parsing and printing are our own, bounded against whatever a file holds, and
+ * compiled per event; the text is byte for byte what libtraceevent would write.
  */
 #ifndef PB_PERF_PRINT_TRACING_H
 #define PB_PERF_PRINT_TRACING_H
@@ -66,14 +66,11 @@ const char *trace_event_name(const struct trace_event *ev);
  */
 void trace_event_print(struct trace_event *ev, const void *raw, uint32_t size, struct strbuf *out);
 
-/* false: this event is printed by libtraceevent itself; for tests. */
-bool trace_event_is_compiled(struct trace_event *ev);
 /*
- * As trace_event_print(), always by libtraceevent; for tests and comparison.
- * false, and nothing added: it would read memory where the payload says.
+ * false: the print format is not understood; the payload is then printed field
+ * by field, behind "[FAILED TO PARSE]", as libtraceevent does.
  */
-bool trace_event_print_slowly(struct trace_event *ev, const void *raw, uint32_t size,
-			      struct strbuf *out);
+bool trace_event_is_compiled(struct trace_event *ev);
 
 /* The event's own fields (without common_*), typed. */
 enum trace_field_kind {
