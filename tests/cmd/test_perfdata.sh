@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Real recordings by perf, through our reader and writer, and back to perf.
+. "$(dirname "$0")/../tap.sh"
+
+REWRITE=$BUILD/tests/unit/rewrite-perfdata
+
+need_perf() {
+	command -v perf >/dev/null || skip "perf is not installed"
+	[ "$(id -u)" = 0 ] || skip "needs root"
+}
+
+tracefs() {
+	[ -e /sys/kernel/tracing/events ] || mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null ||
+		skip "tracefs cannot be mounted"
+}
+
+# A workload with forks, exec, threads of several processes, and writes.
+workload() {
+	cat >work.sh <<'WORK'
+for i in 1 2 3 4 5 6 7 8; do
+	dd if=/dev/zero of=/dev/null bs=1 count=300 2>/dev/null &
+	ls / >/dev/null
+done
+wait
+WORK
+}
+
+record() { # FILE OPTIONS... : the workload, its own processes only
+	local file=$1
+	shift
+	workload
+	perf record -q -o "$file" "$@" -- sh work.sh 2>perf.err || { cat perf.err; fail "perf record"; }
+}
+
+# What perf shows of a file, with nothing of the file's own in it.
+shown() {
+	perf script --ns -i "$1" 2>err || { cat err; fail "perf script $1"; }
+}
+
+same_for_perf() {
+	shown "$1" >want
+	shown "$2" >got
+	[ -s want ] || fail "nothing was recorded"
+	cmp want got || { diff want got | head -20; fail "perf script shows $2 otherwise than $1"; }
+}
+
+test_perf_reads_what_we_wrote() {
+	need_perf
+	tracefs
+	record in.data -e syscalls:sys_enter_write,sched:sched_process_exec,cpu-clock -g
+	"$REWRITE" in.data out.data ledger
+	same_for_perf in.data out.data
+	perf report --stdio -i in.data 2>/dev/null >want
+	perf report --stdio -i out.data 2>/dev/null >got
+	cmp want got || fail "perf report differs"
+	perf evlist -i in.data >want
+	perf evlist -i out.data >got
+	cmp want got || fail "perf evlist differs"
+	perf buildid-list -i in.data | sort >want
+	perf buildid-list -i out.data | sort >got
+	[ -s want ] || fail "no build-ids"
+	cmp want got || fail "perf buildid-list differs"
+	perf report --header-only -i in.data | grep -E '^# (hostname|os release|nrcpus|cmdline|event)' >want
+	perf report --header-only -i out.data | grep -E '^# (hostname|os release|nrcpus|cmdline|event)' >got
+	cmp want got || fail "the headers differ"
+	perf script -D -i out.data 2>&1 | grep -q "failed to process" && fail "a record is refused"
+	true
+}
+
+test_perf_reads_what_we_compressed() {
+	need_perf
+	tracefs
+	record in.data -e syscalls:sys_enter_write,cpu-clock -g
+	"$REWRITE" in.data out.data zstd=3
+	same_for_perf in.data out.data
+	[ "$(stat -c %s out.data)" -lt "$(stat -c %s in.data)" ] || fail "it is not smaller"
+}
+
+test_we_read_what_perf_compressed() {
+	need_perf
+	tracefs
+	record in.data -z -e syscalls:sys_enter_write,cpu-clock -g
+	"$REWRITE" in.data out.data
+	same_for_perf in.data out.data
+}
+
+test_pipes_both_ways() {
+	need_perf
+	tracefs
+	workload
+	perf record -q -o - -e syscalls:sys_enter_write,cpu-clock -- sh work.sh >in.pipe 2>/dev/null
+	perf script --ns -i - <in.pipe 2>/dev/null >want
+	[ -s want ] || fail "nothing was recorded"
+	for options in "" zstd=1; do
+		"$REWRITE" - - $options <in.pipe >out.pipe
+		cat out.pipe | perf script --ns -i - >got 2>err || { cat err; fail "perf script"; }
+		cmp want got || fail "perf script shows our pipe otherwise ($options)"
+		cat in.pipe | "$REWRITE" - - $options | cat >again.pipe
+		cmp out.pipe again.pipe || fail "a pipe is read otherwise than a file"
+	done
+	# From the pipe form to the file form.
+	"$REWRITE" in.pipe out.data
+	shown out.data >got
+	cmp want got || fail "perf script shows the file otherwise"
+}
+
+test_a_killed_recorder_leaves_a_file_perf_reads() {
+	need_perf
+	tracefs
+	record in.data -m 1 -e syscalls:sys_enter_write # a small ring: many rounds
+	shown in.data >want
+	local some=0
+	for n in 1 2 3 5 9; do
+		expect_status 9 "$REWRITE" in.data out.data kill-after=$n
+		shown out.data >got
+		# A prefix of the whole, up to the order of the last round.
+		[ "$(wc -l <got)" -le "$(wc -l <want)" ] || fail "more than there was"
+		sort want >want.sorted
+		sort got >got.sorted
+		[ -z "$(comm -13 want.sorted got.sorted)" ] || fail "what perf shows was not recorded"
+		some=$((some + $(wc -l <got)))
+		perf report --header-only -i out.data | grep -q '^# hostname' || fail "no header"
+	done
+	[ "$some" -gt 0 ] || fail "nothing survived"
+}
+
+test_build_ids_in_mmap_records() {
+	need_perf
+	record in.data --buildid-mmap -e cpu-clock -g
+	"$REWRITE" in.data out.data
+	same_for_perf in.data out.data
+}
+
+run_tests
