@@ -31,7 +31,7 @@ struct report {
 	bool chain_given, chain_off, order_given, inverted;
 	bool children, no_demangle, hide_unresolved, exclude_other, relative, quiet, force;
 	bool show_nr_samples, show_total_period, show_cpu_utilization, show_empty;
-	bool header, header_only, full_info;
+	bool header, header_only;
 	double percent_limit;
 	unsigned max_stack;
 	int verbose;
@@ -116,7 +116,6 @@ static const struct argp_option options[] = {
 	{"column-widths", 'w', "N,...", 0, "Make columns that wide", 0},
 	{"header", OPT_HEADER, NULL, 0, "Write the recording's header first", 0},
 	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Write the recording's header and end", 0},
-	{"show-info", 'I', NULL, 0, "Tell more of topology and caches in the header", 0},
 	{"kallsyms", OPT_KALLSYMS, "FILE", 0, "The kernel's symbols", 0},
 	{"vmlinux", 'k', "FILE", 0, "The kernel's image, for symbols", 0},
 	{"symfs", OPT_SYMFS, "DIR", 0, "Look for binaries below DIR", 0},
@@ -346,9 +345,6 @@ static struct error *parse_option(struct report *rp, int key, char *arg)
 		break;
 	case OPT_HEADER_ONLY:
 		rp->header = rp->header_only = true;
-		break;
-	case 'I':
-		rp->full_info = true;
 		break;
 	case OPT_KALLSYMS:
 		rp->kallsyms = arg;
@@ -685,13 +681,15 @@ static void print_event_head(struct report *rp, const struct session_event *even
 {
 	const struct hist_totals *totals = hist_totals(h);
 	uint64_t samples = rp->relative ? totals->shown_samples : totals->samples;
+	double shown = (double)samples;
 	char unit = ' ';
 
-	for (const char *units = "KMG"; *units && samples > 1000; units++) {
-		samples /= 1000;
+	for (const char *units = "KMG"; *units && shown > 1000; units++) {
+		shown /= 1000;
 		unit = *units;
 	}
-	strbuf_addf(&rp->out, "# Samples: %" PRIu64 "%c of event '%s'", samples, unit, event->name);
+	strbuf_addf(&rp->out, "# Samples: %" PRIu64 "%c of event '%s'", (uint64_t)shown, unit,
+		    event->name);
 	if (rp->time)
 		strbuf_addf(&rp->out, " (time slices: %s)", rp->time);
 	strbuf_addf(&rp->out, "\n# Event count (approx.): %" PRIu64 "\n#\n",

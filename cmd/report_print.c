@@ -364,8 +364,10 @@ static void tree_fill(struct tree *t, const struct chain_node *from, uint64_t to
 		nodes[i].n_lines = n_frames;
 		nodes[i].value =
 			tree_value(t, chain_node_hits(child), chain_node_count(child), total);
-		rest -= chain_node_hits(child);
-		rest_count -= chain_node_count(child);
+		if (!t->opts->print_limit || i < t->opts->print_limit) {
+			rest -= chain_node_hits(child);
+			rest_count -= chain_node_count(child);
+		}
 		tree_fill(t, child,
 			  t->opts->mode == CHAIN_FRACTAL ? chain_node_children_hits(child) : total,
 			  &nodes[i]);
@@ -452,15 +454,15 @@ static struct error *print_chain(struct printer *p, const struct hist_entry *he,
 		.limit = t.opts->print_limit,
 		.skip_first = p->view->first_frame_is_known,
 	};
-	tree_fill(&t, root, t.opts->mode == CHAIN_FRACTAL ? parent : p->totals->period, &top);
-	bool lone = false;
-	if (top.n_children == 1) {
-		size_t n = 0;
-		const struct chain_node **one =
-			tree_own(&t, chain_node_sorted(root, t.opts, t.min_hits, &n));
-
-		lone = one && n == 1 && chain_node_hits(one[0]) == parent;
-	}
+	size_t n = 0;
+	const struct chain_node **one =
+		tree_own(&t, chain_node_sorted(root, t.opts, t.min_hits, &n));
+	bool lone = one && n == 1 && chain_node_hits(one[0]) == parent;
+	total = t.opts->mode == CHAIN_FRACTAL ? parent : p->totals->period;
+	tree_fill(&t, root, total, &top);
+	/* The branches of a lone root are shares of the entry, not of the root. */
+	if (lone && !t.failed)
+		tree_fill(&t, one[0], total, (struct show_node *)top.children);
 	if (t.failed)
 		return error_nomem();
 	show_tree(&top, lone, &tree_opts, out);

@@ -180,41 +180,6 @@ bool chain_tree_add(struct chain_tree *tree, struct hist_arena *arena, bool by_a
 	return true;
 }
 
-/* path[0 … n) are the frames above node. */
-static bool merge_node(struct chain_tree *to, struct hist_arena *arena, bool by_address,
-		       const struct chain_node *node, const struct hist_frame **path, size_t n)
-{
-	memcpy(path + n, node->frames, node->n_frames * sizeof(*path));
-	n += node->n_frames;
-	if (node->hit) {
-		const struct hist_frame **copy = hist_alloc(arena, n * sizeof(*copy));
-
-		if (!copy)
-			return false;
-		memcpy(copy, path, n * sizeof(*copy));
-		if (!chain_tree_add(to, arena, by_address, copy, n, node->hit, node->count))
-			return false;
-	}
-	for (const struct rb_node *rb = rb_first(&node->children); rb; rb = rb_next(rb))
-		if (!merge_node(to, arena, by_address, node_of(rb), path, n))
-			return false;
-	return true;
-}
-
-bool chain_tree_merge(struct chain_tree *to, struct hist_arena *arena, bool by_address,
-		      const struct chain_tree *from)
-{
-	_cleanup_free_ const struct hist_frame **path =
-		calloc((size_t)from->max_depth + 1, sizeof(*path));
-
-	if (!path)
-		return false;
-	for (const struct rb_node *rb = rb_first(&from->root.children); rb; rb = rb_next(rb))
-		if (!merge_node(to, arena, by_address, node_of(rb), path, 0))
-			return false;
-	return true;
-}
-
 size_t chain_node_frames(const struct chain_node *node, const struct hist_frame *const **frames)
 {
 	*frames = node->frames;

@@ -12,7 +12,9 @@
  * appearance, the leaf's entry, and with children one for each function of the
  * chain, with the rest of the chain below it. perf does this for every sample;
  * as sums know no order and structures depend on first appearances alone, the
- * outcome is the same.
+ * outcome is the same. (But for addresses without a symbol: perf's search tree
+ * orders them by a difference that wraps around, so that it may miss one that
+ * it has and make it twice. Here each has one entry.)
  *
  * A function that is twice in a chain is counted once; a chain's addresses
  * without a symbol are kept as recorded, a leaf's as its DSO has them; the
@@ -91,7 +93,7 @@ struct hist {
 	size_t chain_mask, n_chains;
 
 	struct entry **entry_slots;
-	size_t entry_mask, n_hashed, n_entries;
+	size_t entry_mask, n_entries;
 	struct rb_tree in, out;
 	VEC(const struct hist_entry *) sorted;
 };
@@ -352,8 +354,7 @@ static bool stack_equal(const struct stack *a, const struct stack *b)
 {
 	return a->leaf == b->leaf && a->chain == b->chain && a->comm == b->comm &&
 	       a->thread == b->thread && a->trace == b->trace && a->time == b->time &&
-	       a->cpu == b->cpu && a->cpumode == b->cpumode && a->filtered == b->filtered &&
-	       a->ip == b->ip;
+	       a->cpu == b->cpu && a->cpumode == b->cpumode && a->filtered == b->filtered;
 }
 
 static bool stacks_grow(struct hist *h)
@@ -434,8 +435,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 
 	if (!s.comm || !s.leaf)
 		return error_nomem();
-	if (!leaf->sym || spec->chain.by_address)
-		s.ip = leaf->dso_addr;
+	s.ip = leaf->dso_addr;
 	if (spec->has[HIST_TIME])
 		s.time = spec->time_quantum ? sample->time / spec->time_quantum * spec->time_quantum
 					    : sample->time;
@@ -536,28 +536,17 @@ static struct entry *entry_of_out(struct rb_node *rb)
 	return container_of(rb, struct entry, out);
 }
 
-/*
- * Where an entry is, or would hang, in the tree of those collected; *parent and
- * the link that is returned are for rb_insert().
- */
-static struct rb_node **find_in(struct hist *h, const struct hist_entry *want,
-				struct rb_node **parent, struct entry **found)
+static void insert_in(struct hist *h, struct entry *e)
 {
-	struct rb_node **link = &h->in.root;
+	struct rb_node **link = &h->in.root, *parent = NULL;
 
-	*parent = NULL;
-	*found = NULL;
 	while (*link) {
-		int64_t cmp = hist_entry_cmp(h->spec, &entry_of_in(*link)->he, want);
-
-		if (!cmp) {
-			*found = entry_of_in(*link);
-			break;
-		}
-		*parent = *link;
-		link = cmp < 0 ? &(*parent)->left : &(*parent)->right;
+		parent = *link;
+		link = hist_entry_cmp(h->spec, &entry_of_in(parent)->he, &e->he) < 0
+			       ? &parent->left
+			       : &parent->right;
 	}
-	return link;
+	rb_insert(&h->in, &e->in, parent, link);
 }
 
 static void insert_out(struct hist *h, struct entry *e)
@@ -595,17 +584,6 @@ static bool entries_grow(struct hist *h)
 	return true;
 }
 
-/*
- * Addresses without a symbol compare by a difference that wraps around, so
- * that they have no total order: perf's search for one may miss it, and its
- * entry is then made anew. To show the same rows these are searched in the
- * tree as perf does; all others have a hash table.
- */
-static bool needs_tree(const struct hist_spec *spec, const struct hist_entry *he)
-{
-	return spec->has[HIST_SYMBOL] && (!he->frame->sym || !spec->has[HIST_DSO]);
-}
-
 static struct entry *entry_new(struct hist *h, const struct hist_entry *want, size_t n_words)
 {
 	struct entry *e = hist_alloc(&h->arena, sizeof(*e) + n_words * sizeof(e->words[0]));
@@ -620,60 +598,36 @@ static struct entry *entry_new(struct hist *h, const struct hist_entry *want, si
 			return NULL;
 		memset(e->he.chain, 0, sizeof(*e->he.chain));
 	}
-	h->n_entries++;
 	return e;
 }
 
-static struct entry *entry_get_in_tree(struct hist *h, const struct hist_entry *want)
-{
-	struct rb_node *parent;
-	struct entry *e;
-	struct rb_node **link = find_in(h, want, &parent, &e);
-
-	if (!e) {
-		e = entry_new(h, want, 0);
-		if (e)
-			rb_insert(&h->in, &e->in, parent, link);
-	}
-	return e;
-}
-
-static struct entry *entry_get_hashed(struct hist *h, const struct hist_entry *want)
+/* The entry with the keys of want, made if need be; NULL: no memory. */
+static struct entry *entry_get(struct hist *h, const struct hist_entry *want)
 {
 	uint64_t words[HIST_MAX_FIELDS * 4], hash = 0;
 	size_t n = entry_words(h, want, words);
 
 	for (size_t i = 0; i < n; i++)
 		hash = hash_u64(hash ^ words[i]) + i;
-	if (h->n_hashed * 4 >= h->entry_mask * 3 && !entries_grow(h))
+	if (h->n_entries * 4 >= h->entry_mask * 3 && !entries_grow(h))
 		return NULL;
 	for (size_t at = hash & h->entry_mask;; at = (at + 1) & h->entry_mask) {
 		struct entry *e = h->entry_slots[at];
 
 		if (!e) {
-			struct rb_node *parent;
-			struct entry *known;
-
 			e = entry_new(h, want, n);
 			if (!e)
 				return NULL;
 			e->hash = hash;
 			memcpy(e->words, words, n * sizeof(*words));
-			struct rb_node **link = find_in(h, want, &parent, &known);
-			rb_insert(&h->in, &e->in, parent, link);
+			insert_in(h, e);
 			h->entry_slots[at] = e;
-			h->n_hashed++;
+			h->n_entries++;
 			return e;
 		}
 		if (e->hash == hash && !memcmp(e->words, words, n * sizeof(*words)))
 			return e;
 	}
-}
-
-/* The entry with the keys of want, made if need be; NULL: no memory. */
-static struct entry *entry_get(struct hist *h, const struct hist_entry *want)
-{
-	return needs_tree(h->spec, want) ? entry_get_in_tree(h, want) : entry_get_hashed(h, want);
 }
 
 static void stat_add(struct hist_stat *stat, uint64_t period, uint64_t n, uint8_t cpumode)
@@ -705,20 +659,6 @@ static bool entry_add_chain(struct hist *h, struct entry *e, const struct stack 
 			      s->depth - from, s->period, s->n);
 }
 
-/* Whether one of the entries made for this stack before frame i has its keys. */
-static bool was_before(const struct stack *s, uint32_t i, const struct hist_entry *leaf)
-{
-	const struct hist_frame *f = s->chain[i];
-
-	if (!leaf->frame->sym && leaf->ip == f->ip && leaf->frame->dso_name == f->dso_name)
-		return true;
-	for (uint32_t j = 0; j < i; j++)
-		if (!s->chain[j]->sym && s->chain[j]->ip == f->ip &&
-		    s->chain[j]->dso_name == f->dso_name)
-			return true;
-	return false;
-}
-
 /* The frames of the chain, each of which called the sample's place. */
 static struct error *add_children(struct hist *h, const struct stack *s, uint64_t number,
 				  const struct hist_entry *leaf)
@@ -737,14 +677,11 @@ static struct error *add_children(struct hist *h, const struct stack *s, uint64_
 			want.level = f->level;
 			cpumode = f->level == 'k' ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
 		}
-		bool no_time = !h->spec->has[HIST_TIME] || !s->time;
-
-		if (no_time && !f->sym && was_before(s, i, leaf))
-			continue;
 		struct entry *e = entry_get(h, &want);
 		if (!e)
 			return error_nomem();
-		if (e->last_stack == number && no_time)
+		/* perf compares with a time of 0, so that with "time" none is a repetition. */
+		if (e->last_stack == number && !(h->spec->has[HIST_TIME] && s->time))
 			continue;
 		e->last_stack = number;
 		stat_add(&e->he.acc, s->period, s->n, cpumode);
@@ -760,7 +697,7 @@ static struct error *stack_finish(struct hist *h, const struct stack *s, uint64_
 		.comm = s->comm,
 		.thread = s->thread,
 		.frame = s->leaf,
-		.ip = s->ip ? s->ip : s->leaf->ip,
+		.ip = s->ip,
 		.level = s->level,
 		.cpu = s->cpu,
 		.time = s->time,
@@ -795,25 +732,15 @@ static struct error *stack_finish(struct hist *h, const struct stack *s, uint64_
 	return h->spec->children ? add_children(h, s, number, &want) : NULL;
 }
 
-static void stat_merge(struct hist_stat *to, const struct hist_stat *from)
-{
-	to->period += from->period;
-	to->sys += from->sys;
-	to->us += from->us;
-	to->guest_sys += from->guest_sys;
-	to->guest_us += from->guest_us;
-	to->n += from->n;
-}
-
 /*
  * Where "comm" is among the keys, perf goes over all entries once more and
- * puts them into a second tree, which may bring entries together that the
- * first one missed, and changes the places of those without a total order.
+ * puts them into a second tree. Addresses without a symbol compare by a
+ * difference that wraps around, which is no total order, so that this may
+ * change their places.
  */
 static struct error *collapse(struct hist *h)
 {
 	VEC(struct entry *) all = {0};
-	bool ok = true;
 
 	if (!h->spec->has[HIST_COMM])
 		return NULL;
@@ -822,22 +749,10 @@ static struct error *collapse(struct hist *h)
 	for (struct rb_node *rb = rb_first(&h->in); rb; rb = rb_next(rb))
 		*vec_push(&all) = entry_of_in(rb);
 	h->in = (struct rb_tree){0};
-	for (size_t i = 0; i < all.n && ok; i++) {
-		struct entry *e = all.v[i], *known;
-		struct rb_node *parent;
-		struct rb_node **link = find_in(h, &e->he, &parent, &known);
-
-		if (!known) {
-			rb_insert(&h->in, &e->in, parent, link);
-			continue;
-		}
-		stat_merge(&known->he.stat, &e->he.stat);
-		stat_merge(&known->he.acc, &e->he.acc);
-		ok = !e->he.chain || chain_tree_merge(known->he.chain, &h->arena,
-						      h->spec->chain.by_address, e->he.chain);
-	}
+	for (size_t i = 0; i < all.n; i++)
+		insert_in(h, all.v[i]);
 	vec_deinit(&all);
-	return ok ? NULL : error_nomem();
+	return NULL;
 }
 
 struct error *hist_finish(struct hist *h)

@@ -96,6 +96,7 @@ struct hist_spec {
 	bool has[HIST_N_FIELDS];   /* among the sort keys */
 	bool elide[HIST_N_FIELDS]; /* not shown: a filter leaves one value */
 	bool children;
+	bool says_self; /* the overhead's title is Self */
 	bool use_chain; /* keep chains */
 	bool hide_unresolved;
 	bool exclude_other; /* only entries with a parent */

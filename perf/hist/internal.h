@@ -41,10 +41,6 @@ bool chain_tree_add(struct chain_tree *tree, struct hist_arena *arena, bool by_a
 		    const struct hist_frame *const *frames, size_t n, uint64_t period,
 		    uint64_t count);
 
-/* Adds all chains of from, which is left as it is. false: no memory. */
-bool chain_tree_merge(struct chain_tree *to, struct hist_arena *arena, bool by_address,
-		      const struct chain_tree *from);
-
 /* Entries in the order in which perf keeps them while it collects: > 0, a comes first. */
 int64_t hist_entry_cmp(const struct hist_spec *spec, const struct hist_entry *a,
 		       const struct hist_entry *b);

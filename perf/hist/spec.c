@@ -154,6 +154,7 @@ static struct error *setup_sort(struct hist_spec *spec, const struct hist_spec_o
 static struct error *setup_columns(struct hist_spec *spec, const struct hist_spec_opts *opts)
 {
 	if (!is_strict(opts->fields)) {
+		spec->says_self = opts->children;
 		if (opts->children)
 			list_add(spec->out, &spec->n_out, HIST_OVERHEAD_CHILDREN);
 		list_add(spec->out, &spec->n_out, HIST_OVERHEAD);
@@ -202,8 +203,12 @@ struct error *hist_spec_init(struct hist_spec *spec, const struct hist_spec_opts
 void hist_spec_cancel_children(struct hist_spec *spec)
 {
 	size_t n = 0;
+	bool strict = !spec->says_self;
 
-	spec->children = false;
+	spec->children = spec->says_self = false;
+	/* Columns that were asked for by name stay, with nothing to tell. */
+	if (strict)
+		return;
 	for (size_t i = 0; i < spec->n_out; i++)
 		if (spec->out[i] != HIST_OVERHEAD_CHILDREN)
 			spec->out[n++] = spec->out[i];
@@ -233,7 +238,7 @@ const char *hist_field_title(const struct hist_spec *spec, enum hist_field field
 		[HIST_TIME] = "Time",
 	};
 
-	return field == HIST_OVERHEAD && spec->children ? "Self" : titles[field];
+	return field == HIST_OVERHEAD && spec->says_self ? "Self" : titles[field];
 }
 
 const char *hist_dso_name(const struct hist_spec *spec, const struct dso *dso)
