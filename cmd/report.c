@@ -540,7 +540,8 @@ static struct error *setup_spec(struct report *rp)
 		.show_cpu_utilization = rp->show_cpu_utilization,
 		.add_parent = rp->parent != NULL,
 	};
-	bool any_chain = session_header(rp->session)->pipe;
+	/* A pipe's events are not known yet: perf then expects chains, but no children. */
+	bool is_pipe = session_header(rp->session)->pipe, any_chain = false;
 
 	for (size_t i = 0; i < session_n_events(rp->session); i++) {
 		const struct session_event *event = session_event(rp->session, i);
@@ -550,6 +551,9 @@ static struct error *setup_spec(struct report *rp)
 	}
 	TRY(hist_spec_init(&rp->spec, &opts));
 	struct hist_spec *spec = &rp->spec;
+	if (!any_chain)
+		hist_spec_cancel_children(spec);
+	any_chain |= is_pipe;
 	if (!any_chain && spec->has[HIST_PARENT])
 		return error_hint(error_new(EINVAL, "the key parent needs call chains, and the "
 						    "recording has none"),
@@ -562,8 +566,6 @@ static struct error *setup_spec(struct report *rp)
 	if (rp->inverted || (rp->children && !rp->order_given))
 		spec->chain.caller = true;
 	spec->use_chain = any_chain && !rp->chain_off;
-	if (!any_chain)
-		hist_spec_cancel_children(spec);
 	spec->hide_unresolved = rp->hide_unresolved;
 	spec->exclude_other = rp->exclude_other;
 	spec->long_dso = rp->verbose > 0;

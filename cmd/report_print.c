@@ -374,6 +374,7 @@ static void tree_fill(struct tree *t, const struct chain_node *from, uint64_t to
 	}
 	to->children = nodes;
 	to->n_children = nodes ? n : 0;
+	to->open = t->opts->mode == CHAIN_FRACTAL && rest;
 	if (t->opts->mode == CHAIN_FRACTAL && rest && rest != total &&
 	    (t->opts->value != CHAIN_COUNT || rest_count))
 		to->rest = tree_value(t, rest, rest_count, total);

@@ -48,7 +48,7 @@ static void add_children(const struct show_node *node, const struct show_tree_op
 	for (size_t i = 0; i < node->n_children; i++) {
 		const struct show_node *child = &node->children[i];
 
-		if (i + 1 == node->n_children && !node->rest)
+		if (i + 1 == node->n_children && !node->open)
 			below &= ~RAIL(depth - 1);
 		rail_line(out, margin, depth, rails);
 		for (size_t j = 0; j < child->n_lines; j++)

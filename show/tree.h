@@ -26,6 +26,7 @@ struct show_node {
 	const struct show_node *children;
 	size_t n_children;
 	const char *rest; /* value of what is not among the children; NULL: nothing to tell */
+	bool open;	  /* the rail goes on below the last child: there is more */
 };
 
 struct show_tree_opts {

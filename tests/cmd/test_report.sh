@@ -1,0 +1,280 @@
+#!/usr/bin/env bash
+# report: on recordings of linux-perf, line by line what perf report --stdio prints.
+. "$(dirname "$0")/../tap.sh"
+
+TRACEFS=/sys/kernel/tracing
+PERF=$(command -v perf || true)
+# Not /tmp/perf-…: perf takes such a path for the names of a JIT.
+FILES=$(mktemp -d "${TMPDIR:-/tmp}/report-of-perf-bpf.XXXXXX")
+trap 'rm -rf "$FILES"' EXIT
+
+need_perf() {
+	[ -n "$PERF" ] || skip "linux-perf is not installed"
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	[ -d $TRACEFS/events ] || mount -t tracefs nodev $TRACEFS 2>/dev/null || true
+	[ -d $TRACEFS/events ] || skip "tracefs cannot be mounted"
+	[ -x "$FILES/rbpf_work" ] || make_workload
+}
+
+# A process that computes, faults pages in, writes, forks, and becomes another
+# by exec. It is built without the C library: every frame has a frame pointer,
+# so that no chain ends in garbage, of which perf makes entries more than once.
+make_workload() {
+	cat >"$FILES/work.c" <<-'END'
+		static long sys(long n, long a, long b, long c, long d, long e, long f)
+		{
+		#if defined(__x86_64__)
+			register long r10 __asm__("r10") = d, r8 __asm__("r8") = e, r9 __asm__("r9") = f;
+			__asm__ volatile("syscall" : "+a"(n) : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8),
+					 "r"(r9) : "rcx", "r11", "memory");
+			return n;
+		#else
+		#error "no system calls for this processor"
+		#endif
+		}
+		static volatile unsigned sink;
+		static char page[1 << 22];
+		#define FN __attribute__((noinline))
+		FN static void spin(unsigned n) { for (unsigned i = 0; i < n; i++) sink = sink * 31 + i; }
+		FN static void touch(unsigned n) { for (unsigned i = 0; i < n; i++) page[(i * 4096) & ((1 << 22) - 1)]++; sink++; }
+		FN static void fresh(void)
+		{
+			volatile char *p = (char *)sys(9, 0, 1 << 20, 3, 0x22, -1, 0);
+			for (int i = 0; i < 256; i++)
+				p[i * 4096] = 1;
+			sys(11, (long)p, 1 << 20, 0, 0, 0, 0);
+			sink++;
+		}
+		FN static void say(long fd, int n) { for (int i = 0; i < n; i++) sys(1, fd, (long)page, i & 63, 0, 0, 0); sink++; }
+		FN static void deeper(int n, unsigned s);
+		FN static void left(int n, unsigned s) { spin(s & 1023); deeper(n, s); sink++; }
+		FN static void right(int n, unsigned s) { touch(s & 255); deeper(n, s); sink++; }
+		FN static void deeper(int n, unsigned s)
+		{
+			if (!n)
+				spin(3000);
+			else if (s >> n & 1)
+				left(n - 1, s);
+			else
+				right(n - 1, s);
+			sink++;
+		}
+		FN static void work(unsigned seed, int rounds)
+		{
+			long fd = sys(2, (long)"/dev/null", 1, 0, 0, 0, 0);
+			for (int i = 0; i < rounds; i++) {
+				seed = seed * 1103515245 + 12345;
+				deeper(seed >> 16 & 7, seed >> 8);
+				if (!(i & 63))
+					fresh();
+				if (!(i & 15))
+					say(fd, 8);
+			}
+			sink++;
+		}
+		FN static void child(char **argv, char **envp, long argc, int i)
+		{
+			char *next[] = {"rbpf_other", "x", 0};
+			work(i + 7, 300);
+			if (i == 1)
+				sys(59, (long)argv[0], (long)next, (long)envp, 0, 0, 0);
+			sys(60, 0, 0, 0, 0, 0, 0);
+		}
+		__attribute__((used)) FN void begin(long *sp)
+		{
+			long argc = *sp;
+			char **argv = (char **)(sp + 1), **envp = argv + argc + 1;
+			if (argc > 1)
+				sys(157, 15, (long)"rbpf_other", 0, 0, 0, 0);
+			for (int i = 0; argc == 1 && i < 3; i++)
+				if (!sys(57, 0, 0, 0, 0, 0, 0))
+					child(argv, envp, argc, i);
+			work(argc, 900);
+			for (int i = 0; argc == 1 && i < 3; i++)
+				sys(61, -1, 0, 0, 0, 0, 0);
+			sys(60, 0, 0, 0, 0, 0, 0);
+		}
+		__asm__(".globl _start\n.type _start,@function\n_start: xor %ebp,%ebp\nmov %rsp,%rdi\n"
+			"and $-16,%rsp\ncall begin\nhlt\n.size _start,.-_start\n");
+	END
+	gcc -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -fno-stack-protector \
+		-static -nostdlib -nostartfiles -o "$FILES/rbpf_work" "$FILES/work.c" 2>"$FILES/cc.err" ||
+		skip "the workload does not build here: $(head -n 1 "$FILES/cc.err")"
+}
+
+# record NAME OPTION...: a recording of the workload, made once
+record() {
+	local name=$1
+	shift
+	[ -e "$FILES/$name" ] ||
+		"$PERF" record -q -N -o "$FILES/$name" "$@" -- "$FILES/rbpf_work" 2>record.err ||
+		fail "perf record $*: $(cat record.err)"
+}
+
+# same NAME OPTION...: both print the same, but for perf's tip at the end and blank comments
+same() {
+	local name=$1 mine=0
+	shift
+	"$PERF" report --stdio -i "$FILES/$name" "$@" 2>theirs.err </dev/null |
+		sed '/^# (.*)$/,$d; /^#$/d' >theirs
+	"$PERF_BPF" report -i "$FILES/$name" "$@" 2>mine.err </dev/null >mine.all || mine=$?
+	[ $mine = 0 ] || fail "report $*: ended with $mine: $(cat mine.err)"
+	sed '/^#$/d' mine.all >mine
+	[ "$(wc -l <theirs)" -gt 3 ] || fail "perf report $*: printed nothing: $(cat theirs.err)"
+	if ! cmp -s theirs mine; then
+		diff theirs mine | head -20 | sed 's/^/# /'
+		fail "report $*: differs from perf report in $(diff theirs mine | grep -c '^[<>]') lines"
+	fi
+}
+
+CLOCK=(-e cpu-clock -F 4000 -g)
+
+test_flat_profile_is_perfs() {
+	need_perf
+	record flat -e cpu-clock -F 4000
+	same flat
+	same flat -n --show-total-period
+	same flat -v
+	same flat --show-cpu-utilization
+}
+
+test_call_trees_are_perfs() {
+	need_perf
+	record clock "${CLOCK[@]}"
+	assert_contains "$FILES/work.c" deeper
+	same clock
+	grep -q -- '--deeper$' mine || fail "no tree in the report"
+	same clock --no-children
+	same clock --no-children -G
+	same clock -g graph,0.5,callee
+	same clock -g fractal,1
+	same clock -g flat
+	same clock -g folded,0,callee
+	same clock -g period
+	same clock -g count,2
+	same clock -g none
+	same clock --max-stack 3
+}
+
+test_sort_keys_and_columns_are_perfs() {
+	need_perf
+	record clock "${CLOCK[@]}"
+	for keys in comm dso sym comm,dso dso,sym comm,dso,symbol pid cpu time +cpu overhead,comm; do
+		same clock -s $keys
+	done
+	same clock -F overhead,comm,sym,sample
+	same clock -F +period
+	same clock -s parent -p 'left|right'
+	same clock -x -p 'left|right' -s comm,dso,sym
+	same clock -t ,
+	same clock -w 12,8,7
+}
+
+test_filters_are_perfs() {
+	need_perf
+	record clock "${CLOCK[@]}"
+	same clock -c rbpf_work
+	same clock -c rbpf_work,rbpf_other
+	same clock -d rbpf_work
+	same clock -S spin
+	same clock -S spin,touch --percentage relative
+	same clock --percent-limit 3
+	same clock -U
+	same clock -q
+}
+
+test_several_events_forks_and_exec_are_perfs() {
+	need_perf
+	record multi -g -e cpu-clock -e page-faults -e syscalls:sys_enter_write
+	same multi
+	same multi --no-children
+	same multi -s comm,sym -g none
+	grep -q "of event 'page-faults'" mine || fail "an event is missing"
+	grep -q '^ .*rbpf_other' mine || fail "the process after exec is missing"
+}
+
+test_tracepoints_are_perfs() {
+	need_perf
+	record trace -e syscalls:sys_enter_write -e sched:sched_process_fork
+	same trace
+	grep -q 'count: 0x' mine || fail "the fields are missing"
+	same trace -s comm,trace
+	same trace -s comm,dso,sym
+}
+
+test_header_is_perfs() {
+	need_perf
+	record flat -e cpu-clock -F 4000
+	same flat --header
+	same flat --header-only
+}
+
+test_pipe_is_read() {
+	need_perf
+	"$PERF" record -q -N -o - -e cpu-clock -F 4000 -g -- "$FILES/rbpf_work" >"$FILES/piped" 2>/dev/null
+	"$PERF_BPF" report -i - <"$FILES/piped" >mine
+	"$PERF" report --stdio -i - <"$FILES/piped" 2>/dev/null | sed '/^# (.*)$/,$d; /^#$/d' >theirs
+	sed -i '/^#$/d' mine
+	diff theirs mine >diff.out || { head -20 diff.out; fail "differs from perf report"; }
+	grep -q deeper mine || fail "no symbols"
+}
+
+test_kernel_symbols_only_of_the_recorded_kernel() {
+	need_perf
+	record clock "${CLOCK[@]}"
+	# The kernel's build-id in the file is changed: nothing on this machine has it.
+	id=$(od -An -tx1 -v /sys/kernel/notes | tr -d ' \n' | sed 's/.*474e5500\(.\{40\}\).*/\1/')
+	python3 - "$FILES/clock" "$(od -An -tx1 -v /sys/kernel/notes | tr -d ' \n')" <<-'END' || skip "the recording has no build-id of the kernel"
+		import sys
+		notes = bytes.fromhex(sys.argv[2])
+		at = notes.find(b"\x03\0\0\0GNU\0")
+		ident = notes[at + 8:at + 28]
+		data = open(sys.argv[1], "rb").read()
+		if at < 0 or ident not in data:
+		    sys.exit(1)
+		open("other", "wb").write(data.replace(ident, bytes(b ^ 0x55 for b in ident)))
+	END
+	"$PERF_BPF" report -i other -s dso,sym -g none >out 2>err
+	assert_contains err "kernel addresses get no names"
+	grep -q '\[kernel.kallsyms\] *\[k\] 0xffff' out || fail "kernel addresses are named by another kernel"
+	"$PERF_BPF" report -i other --kallsyms /proc/kallsyms -s dso,sym -g none >out 2>err
+	grep -q '\[kernel.kallsyms\] *\[k\] [a-z_]' out || fail "--kallsyms was not used"
+}
+
+test_errors_say_what_to_do() {
+	expect_status 1 "$PERF_BPF" report -i no_such_file
+	assert_contains err "no_such_file"
+	assert_contains err "No such file or directory"
+	assert_contains err "hint: "
+	assert_contains err "record"
+	need_perf
+	record flat -e cpu-clock -F 4000
+	expect_status 2 "$PERF_BPF" report -i "$FILES/flat" -s comm,symbl
+	assert_contains err "unknown sort key 'symbl'"
+	assert_contains err "did you mean 'symbol'"
+	assert_contains err "comm, dso, symbol"
+	expect_status 2 "$PERF_BPF" report -i "$FILES/flat" -g graph
+	assert_contains err "has none"
+	assert_contains err "record with -g"
+	expect_status 2 "$PERF_BPF" report -i "$FILES/flat" -g garbage
+	assert_contains err "'garbage'"
+	expect_status 2 "$PERF_BPF" report -i "$FILES/flat" --time 5
+	assert_contains err "START,STOP"
+	head -c 3000 "$FILES/flat" >cut
+	status=0
+	"$PERF_BPF" report -i cut >out 2>err || status=$?
+	[ $status = 0 ] || [ $status = 1 ] || fail "a cut file ended with $status"
+	echo rubbish >rubbish
+	expect_status 1 "$PERF_BPF" report -i rubbish
+	assert_contains err rubbish
+}
+
+test_closed_pipe_ends_it_quietly() {
+	need_perf
+	record clock "${CLOCK[@]}"
+	"$PERF_BPF" report -i "$FILES/clock" -g fractal,0 2>err | head -n 1 >out
+	assert_contains out "#"
+	[ ! -s err ] || fail "it complained: $(cat err)"
+}
+
+run_tests
