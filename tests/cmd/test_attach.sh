@@ -13,7 +13,9 @@ object() {
 
 # tap COMMAND...: its lines of TAP must all be ok
 tap() {
-	"$@" >tap 2>&1 || { sed 's/^/# | /' tap; fail "'$*' ended with $?"; }
+	status=0
+	"$@" >tap 2>&1 || status=$?
+	[ $status = 0 ] || { sed 's/^/# | /' tap; fail "'$*' ended with $status"; }
 	! grep -q '^not ok' tap || { sed 's/^/# | /' tap; fail "'$*'"; }
 	grep -q '^ok' tap || fail "'$*' tested nothing"
 }

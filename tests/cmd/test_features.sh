@@ -97,6 +97,7 @@ test_without_rights_it_says_which_are_missing() {
 }
 
 test_nothing_is_pinned_or_registered() {
+	[ -z "${SANITIZED:-}" ] || skip "the leak sanitizer does not run under strace"
 	strace -f -o trace -e trace=bpf,perf_event_open,openat "$PERF_BPF" features >/dev/null 2>&1 ||
 		skip "strace does not run here"
 	assert_contains trace BPF_PROG_LOAD

@@ -34,7 +34,7 @@ enum {
 
 struct counters {
 	struct bpf_map *bss;
-	char *value; /* a copy of the whole map */
+	char *value; /* a copy of the whole map, in find_counters()'s buffer */
 	size_t size;
 	int *target;
 	unsigned long long *calls, *sum, *cookie;
@@ -117,10 +117,10 @@ static int find_counters(struct bpf_object *obj, struct counters *counters)
 	struct bpf_map *bss = bpf_object__find_map_by_name(obj, ".bss");
 	const struct btf *btf = bpf_object__btf(obj);
 	size_t size = bss ? bpf_map__value_size(bss) : 0;
-	char *data = calloc(1, size + 1);
+	static char data[256];
 	int id = btf ? btf__find_by_name_kind(btf, ".bss", BTF_KIND_DATASEC) : -1;
 
-	if (!bss || !data || id < 0)
+	if (!bss || size > sizeof(data) || id < 0)
 		return -1;
 	const struct btf_type *sec = btf__type_by_id(btf, id);
 	const struct btf_var_secinfo *var = (const void *)(sec + 1);
@@ -284,8 +284,13 @@ static int check_pin(const char *path, const char *name, const char *pin)
 	if (!obj || find_counters(obj, &c))
 		return result(0, "loads", name);
 	struct bpf_link *link = bpf_program__attach(prog);
-	if (!link || bpf_link__pin(link, pin))
-		return result(0, "attaches and is pinned", name);
+	if (!link || bpf_link__pin(link, pin)) {
+		int status = result(0, "attaches and is pinned", name);
+
+		bpf_link__destroy(link);
+		bpf_object__close(obj);
+		return status;
+	}
 	int ok = !strcmp(bpf_link__pin_path(link), pin) && bpf_link__fd(link) >= 0;
 	bpf_link__destroy(link);
 	measure(&c);
