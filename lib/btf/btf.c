@@ -465,8 +465,10 @@ static void drop_data(struct btf *btf)
 
 void btf_forget_derived(struct btf *btf)
 {
-	btf_index_free(btf->index);
-	btf->index = NULL;
+	for (int i = 0; i < 2; i++) {
+		btf_index_free(btf->index[i]);
+		btf->index[i] = NULL;
+	}
 	free(btf->aligns);
 	btf->aligns = NULL;
 	free(btf->raw);

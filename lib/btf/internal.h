@@ -61,7 +61,8 @@ struct btf {
 	int fd;
 
 	/* Made when first asked for. */
-	struct btf_index *index;
+	struct btf_index *index[2]; /* of functions: [1]; of the rest: [0] */
+	uint8_t searches;	    /* for functions, without their table */
 	struct btf_strset *strset;
 	uint8_t *aligns; /* per own type; resolve.c */
 	void *raw;

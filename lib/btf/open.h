@@ -31,7 +31,8 @@ struct error *btf_open(const void *data, size_t size, const char *name, const st
 /*
  * The first id of the name's types, 0: none; then the next one of that name
  * after id. `___flavor` endings are ignored on both sides: task_struct finds
- * task_struct___v2 too. Only this BTF's own types, not its base's.
+ * task_struct___v2 too. Only this BTF's own types, not its base's, and no
+ * functions.
  * The first call builds the index; out of memory is reported by
  * btf_index_build(), which may be called before; without it, it finds nothing.
  */

@@ -146,6 +146,12 @@ static void finds_by_name_and_kind(void **state)
 	assert_int_equal(btf__find_by_name_kind(btf, "point___new", BTF_KIND_STRUCT), 21);
 	assert_int_equal(btf__find_by_name(btf, "poin"), -ENOENT);
 	assert_int_equal(btf__find_by_name(btf, "void"), 0);
+	/* functions: by search at first, then by their table */
+	for (int i = 0; i < 8; i++) {
+		assert_int_equal(btf__find_by_name_kind(btf, "handler", BTF_KIND_FUNC), 11);
+		assert_int_equal(btf__find_by_name(btf, "handler"), 11);
+		assert_int_equal(btf__find_by_name_kind(btf, "handle", BTF_KIND_FUNC), -ENOENT);
+	}
 	/* all flavors of a name, in order */
 	assert_int_equal(btf_find_first(btf, "point___other"), 3);
 	assert_int_equal(btf_find_next(btf, 3), 20);
