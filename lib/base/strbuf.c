@@ -75,26 +75,38 @@ void strbuf_addf(struct strbuf *sb, const char *fmt, ...)
 	va_end(ap);
 }
 
-static void add_digits(struct strbuf *sb, uint64_t v, unsigned int base)
-{
-	char digits[24];
-	size_t i = sizeof(digits);
-
-	do {
-		digits[--i] = "0123456789abcdef"[v % base];
-		v /= base;
-	} while (v);
-	strbuf_add(sb, digits + i, sizeof(digits) - i);
-}
-
 void strbuf_add_u64(struct strbuf *sb, uint64_t v)
 {
-	add_digits(sb, v, 10);
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+				    "25262728293031323334353637383940414243444546474849"
+				    "50515253545556575859606162636465666768697071727374"
+				    "75767778798081828384858687888990919293949596979899";
+	char digits[20];
+	char *end = digits + sizeof(digits), *s = end;
+
+	for (; v >= 100; v /= 100) {
+		s -= 2;
+		memcpy(s, pairs + 2 * (v % 100), 2);
+	}
+	if (v >= 10) {
+		s -= 2;
+		memcpy(s, pairs + 2 * v, 2);
+	} else {
+		*--s = (char)('0' + v);
+	}
+	strbuf_add(sb, s, (size_t)(end - s));
 }
 
 void strbuf_add_hex(struct strbuf *sb, uint64_t v)
 {
-	add_digits(sb, v, 16);
+	char digits[16];
+	char *end = digits + sizeof(digits), *s = end;
+
+	do {
+		*--s = "0123456789abcdef"[v & 15];
+		v >>= 4;
+	} while (v);
+	strbuf_add(sb, s, (size_t)(end - s));
 }
 
 char *strbuf_steal(struct strbuf *sb)

@@ -41,6 +41,20 @@ void json_add_string(struct strbuf *out, const char *str, size_t len)
 
 	strbuf_addch(out, '"');
 	while (i < len) {
+		/* Eight bytes at a time that need no thought: ASCII but for " \ and controls. */
+		while (i + 8 <= len) {
+			const uint64_t ones = 0x0101010101010101ull, high = ones << 7;
+			uint64_t w;
+
+			memcpy(&w, s + i, 8);
+			uint64_t quote = w ^ (ones * '"'), slash = w ^ (ones * '\\');
+			if (((w - ones * 0x20) | (quote - ones) | (slash - ones) | w | (w + ones)) &
+			    high)
+				break;
+			i += 8;
+		}
+		if (i == len)
+			break;
 		uint8_t c = s[i];
 		size_t n = 1;
 
