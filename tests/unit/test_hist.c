@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* perf/hist, perf/resolve and show/: on a made-up process whose names come from a JIT's map. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "perf/hist/internal.h"
+#include "show/table.h"
+#include "show/tree.h"
+#include "tests/unit/image.h"
+
+#define BASE 0x10000
+enum {
+	MAIN = BASE + 0x10,
+	A = BASE + 0x110,
+	B = BASE + 0x210,
+	C = BASE + 0x310,
+	NONE = BASE + 0x9010
+};
+
+struct world {
+	struct session *session;
+	struct resolver *resolver;
+	char map_path[64];
+};
+
+static void fill(struct image *im)
+{
+	image_comm(im, (int)getpid(), (int)getpid(), "alpha", 0, 0);
+	image_mmap2(im, (int)getpid(), BASE, 0x10000, 0, "//anon", 0);
+}
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct image im = {0};
+	struct session_tool tool = {0};
+	struct resolver_opts opts = {.sz = sizeof(opts)};
+	char path[64];
+
+	image_file(&im, fill);
+	int fd = memfd_create("perf.data", 0);
+	assert_int_equal(write(fd, im.sb.str, im.sb.len), im.sb.len);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	assert_null(session_open(path, NULL, &w->session));
+	assert_null(session_process(w->session, &tool));
+	close(fd);
+	strbuf_deinit(&im.sb);
+
+	snprintf(w->map_path, sizeof(w->map_path), "/tmp/perf-%d.map", (int)getpid());
+	FILE *f = fopen(w->map_path, "we");
+	assert_non_null(f);
+	fprintf(f, "%x 100 main\n%x 100 a\n%x 100 b\n%x 100 c\n", BASE, BASE + 0x100, BASE + 0x200,
+		BASE + 0x300);
+	fclose(f);
+	assert_null(resolver_new(w->session, &opts, &w->resolver));
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+
+	unlink(w->map_path);
+	resolver_free(w->resolver);
+	session_free(w->session);
+	free(w);
+	return 0;
+}
+
+static struct thread *thread_of(struct world *w)
+{
+	return session_thread(w->session, (int)getpid(), (int)getpid());
+}
+
+/* A sample whose chain is ips[0 … n), innermost first, all in user space. */
+static struct sample sample_make(const uint64_t *ips, size_t n, uint64_t period, uint64_t *buf)
+{
+	buf[0] = PERF_CONTEXT_USER;
+	memcpy(buf + 1, ips, n * sizeof(*ips));
+	return (struct sample){
+		.ip = ips[0],
+		.period = period,
+		.cpumode = PERF_RECORD_MISC_USER,
+		.chain = {.bytes = (uint8_t *)buf, .n = n + 1},
+		.cpu = 1,
+	};
+}
+
+static void add(struct world *w, struct hist *h, uint64_t period, bool filtered, size_t n,
+		const uint64_t *ips)
+{
+	uint64_t buf[16];
+	struct sample s = sample_make(ips, n, period, buf);
+	struct location leaf;
+
+	resolve_addr(w->resolver, thread_of(w), s.cpumode, s.ip, &leaf);
+	assert_null(hist_add(h, &s, session_event(w->session, 0), thread_of(w), &leaf, filtered));
+}
+
+#define ADD(w, h, period, filtered, ...)                                                           \
+	add(w, h, period, filtered, sizeof((uint64_t[]){__VA_ARGS__}) / 8,                         \
+	    (uint64_t[]){__VA_ARGS__})
+
+static struct hist_spec spec_make(const char *sort, bool children, bool caller)
+{
+	struct hist_spec_opts opts = {.sz = sizeof(opts), .sort = sort, .children = children};
+	struct hist_spec spec;
+
+	assert_null(hist_spec_init(&spec, &opts));
+	spec.use_chain = true;
+	spec.chain.caller = caller;
+	return spec;
+}
+
+static const struct hist_entry *entry(const struct hist *h, const char *name)
+{
+	for (size_t i = 0; i < hist_size(h); i++) {
+		const struct symbol *sym = hist_at(h, i)->frame->sym;
+
+		if (sym ? !strcmp(sym->name, name) : !*name)
+			return hist_at(h, i);
+	}
+	fail_msg("no entry %s", name);
+	return NULL;
+}
+
+static void test_resolve(void **state)
+{
+	struct world *w = *state;
+	struct location loc, chain[4];
+	uint64_t ips[] = {PERF_CONTEXT_USER, C, B, NONE, MAIN};
+	struct sample s = {.chain = {.bytes = (uint8_t *)ips, .n = 5}};
+
+	resolve_addr(w->resolver, thread_of(w), PERF_RECORD_MISC_USER, A, &loc);
+	assert_string_equal(loc.sym->name, "a");
+	assert_int_equal(loc.offset, 0x10);
+	assert_string_equal(loc.map->dso->path, w->map_path);
+	resolve_addr(w->resolver, thread_of(w), PERF_RECORD_MISC_USER, 0x50000, &loc);
+	assert_null(loc.map);
+	assert_null(loc.sym);
+	resolve_addr(w->resolver, thread_of(w), PERF_RECORD_MISC_KERNEL, A, &loc);
+	assert_null(loc.map);
+	resolve_addr_any(w->resolver, thread_of(w), A, &loc);
+	assert_non_null(loc.sym);
+
+	assert_int_equal(resolve_chain(w->resolver, thread_of(w), &s, chain, 4), 4);
+	assert_string_equal(chain[0].sym->name, "c");
+	assert_string_equal(chain[1].sym->name, "b");
+	assert_non_null(chain[2].map);
+	assert_null(chain[2].sym);
+	assert_string_equal(chain[3].sym->name, "main");
+	assert_int_equal(resolve_chain(w->resolver, thread_of(w), &s, chain, 2), 2);
+	ips[2] = (uint64_t)-4000; /* no context that there is */
+	assert_int_equal(resolve_chain(w->resolver, thread_of(w), &s, chain, 4), 0);
+}
+
+static void test_children(void **state)
+{
+	struct world *w = *state;
+	struct hist_spec spec = spec_make("comm,dso,sym", true, true);
+	struct hist *h;
+
+	assert_null(hist_new(&spec, w->resolver, &h));
+	ADD(w, h, 10, false, C, A, MAIN);
+	ADD(w, h, 20, false, C, B, MAIN);
+	ADD(w, h, 30, false, A, MAIN);
+	ADD(w, h, 10, false, C, A, MAIN);
+	/* Recursion: counted once for a. */
+	ADD(w, h, 5, false, A, A, A, MAIN);
+	ADD(w, h, 25, true, B, MAIN);
+	assert_null(hist_finish(h));
+
+	const struct hist_totals *t = hist_totals(h);
+	assert_int_equal(t->period, 100);
+	assert_int_equal(t->samples, 6);
+	assert_int_equal(hist_size(h), 4);
+	assert_int_equal(entry(h, "main")->acc.period, 100);
+	assert_int_equal(entry(h, "main")->stat.period, 0);
+	assert_int_equal(entry(h, "a")->acc.period, 55);
+	assert_int_equal(entry(h, "a")->stat.period, 35);
+	assert_int_equal(entry(h, "a")->stat.n, 2);
+	assert_int_equal(entry(h, "a")->acc.us, 55);
+	assert_int_equal(entry(h, "c")->acc.period, 40);
+	assert_int_equal(entry(h, "c")->stat.period, 40);
+	/* Largest total first. */
+	assert_string_equal(hist_at(h, 0)->frame->sym->name, "main");
+	assert_string_equal(hist_at(h, 1)->frame->sym->name, "a");
+
+	/* main → a (55), b (45); below a: c 20, a 5. */
+	size_t n;
+	const struct hist_frame *const *frames;
+	const struct chain_node *root = hist_entry_chain(entry(h, "main"));
+	const struct chain_node **kids = chain_node_sorted(root, &spec.chain, 0, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(chain_node_frames(kids[0], &frames), 1);
+	assert_string_equal(frames[0]->sym->name, "main");
+	const struct chain_node **below = chain_node_sorted(kids[0], &spec.chain, 0, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(chain_node_hits(below[0]), 55);
+	assert_int_equal(chain_node_count(below[0]), 4);
+	assert_int_equal(chain_node_self_hits(below[0]), 30);
+	assert_int_equal(chain_node_hits(below[1]), 45);
+	assert_ptr_equal(chain_node_parent(below[1]), kids[0]);
+	free(below);
+	/* Under the limit. */
+	below = chain_node_sorted(kids[0], &spec.chain, 50, &n);
+	assert_int_equal(n, 1);
+	free(below);
+	free(kids);
+	hist_free(h);
+}
+
+static void test_no_children(void **state)
+{
+	struct world *w = *state;
+	struct hist_spec spec = spec_make("sym", false, false);
+	struct hist *h;
+
+	assert_null(hist_new(&spec, w->resolver, &h));
+	ADD(w, h, 10, false, C, A, MAIN);
+	ADD(w, h, 20, false, C, B, MAIN);
+	ADD(w, h, 7, false, NONE, MAIN);
+	ADD(w, h, 1, true, NONE + 1, MAIN);
+	assert_null(hist_finish(h));
+	assert_int_equal(hist_size(h), 3);
+	assert_int_equal(entry(h, "c")->stat.period, 30);
+	assert_int_equal(hist_at(h, 1)->ip, NONE);
+	assert_true(hist_at(h, 2)->filtered);
+	assert_int_equal(hist_totals(h)->shown_period, 37);
+	assert_int_equal(hist_totals(h)->period, 38);
+	assert_int_equal(hist_totals(h)->shown_samples, 3);
+
+	/* Callee first: c, then what called it; flat gives whole chains. */
+	size_t n;
+	const struct hist_frame *const *frames;
+	const struct chain_node **kids =
+		chain_node_sorted(hist_entry_chain(entry(h, "c")), &spec.chain, 0, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(chain_node_frames(kids[0], &frames), 1);
+	assert_string_equal(frames[0]->sym->name, "c");
+	free(kids);
+	spec.chain.mode = CHAIN_FLAT;
+	kids = chain_node_sorted(hist_entry_chain(entry(h, "c")), &spec.chain, 0, &n);
+	assert_int_equal(n, 2);
+	assert_int_equal(chain_node_self_hits(kids[0]), 20);
+	assert_int_equal(chain_node_self_hits(kids[1]), 10);
+	free(kids);
+	hist_free(h);
+}
+
+static void test_max_stack_and_parent(void **state)
+{
+	struct world *w = *state;
+	struct hist_spec spec = spec_make("parent", false, true);
+	regex_t parent;
+	struct hist *h;
+
+	assert_int_equal(regcomp(&parent, "^a$", REG_EXTENDED), 0);
+	spec.parent = &parent;
+	spec.max_stack = 2;
+	assert_null(hist_new(&spec, w->resolver, &h));
+	ADD(w, h, 10, false, C, A, MAIN);
+	ADD(w, h, 20, false, C, B, MAIN);
+	/* With the caller first the outermost two are kept: a is not among them. */
+	ADD(w, h, 40, false, C, A, B, MAIN);
+	assert_null(hist_finish(h));
+	assert_int_equal(hist_size(h), 2);
+	assert_null(hist_at(h, 0)->parent);
+	assert_int_equal(hist_at(h, 0)->stat.period, 60);
+	assert_string_equal(hist_at(h, 1)->parent->name, "a");
+	hist_free(h);
+	regfree(&parent);
+}
+
+static void test_spec(void **state)
+{
+	struct hist_spec_opts opts = {.sz = sizeof(opts), .children = true};
+	struct hist_spec spec;
+
+	assert_null(hist_spec_init(&spec, &opts));
+	assert_int_equal(spec.n_sort, 5);
+	assert_int_equal(spec.sort[0], HIST_OVERHEAD_CHILDREN);
+	assert_int_equal(spec.sort[1], HIST_OVERHEAD);
+	assert_int_equal(spec.sort[4], HIST_SYMBOL);
+	assert_string_equal(hist_field_title(&spec, HIST_OVERHEAD), "Self");
+	hist_spec_cancel_children(&spec);
+	assert_int_equal(spec.n_out, 4);
+	assert_string_equal(hist_field_title(&spec, HIST_OVERHEAD), "Overhead");
+
+	opts = (struct hist_spec_opts){
+		.sz = sizeof(opts), .sort = "+cpu", .tracepoints_only = true};
+	assert_null(hist_spec_init(&spec, &opts));
+	assert_int_equal(spec.n_out, 3);
+	assert_int_equal(spec.out[1], HIST_TRACE);
+	assert_int_equal(spec.out[2], HIST_CPU);
+
+	opts = (struct hist_spec_opts){.sz = sizeof(opts), .fields = "sym,period"};
+	assert_null(hist_spec_init(&spec, &opts));
+	assert_int_equal(spec.n_out, 2);
+	assert_int_equal(spec.n_sort, 2);
+
+	opts = (struct hist_spec_opts){.sz = sizeof(opts), .sort = "comm,symbo1"};
+	struct error *err = hist_spec_init(&spec, &opts);
+	assert_non_null(err);
+	assert_int_equal(err->code, EINVAL);
+	assert_non_null(strstr(err->msg, "symbo1"));
+	assert_non_null(strstr(err->hint, "'symbol'"));
+	assert_non_null(strstr(err->hint, "comm, dso"));
+	error_free(err);
+	opts = (struct hist_spec_opts){.sz = sizeof(opts), .fields = "+"};
+	err = hist_spec_init(&spec, &opts);
+	assert_non_null(err);
+	error_free(err);
+}
+
+struct number {
+	struct rb_node rb;
+	int value;
+};
+
+static int check_black(const struct rb_node *rb)
+{
+	if (!rb)
+		return 1;
+	int left = check_black(rb->left), right = check_black(rb->right);
+	assert_int_equal(left, right);
+	if (rb->red)
+		assert_false((rb->left && rb->left->red) || (rb->right && rb->right->red));
+	return left + !rb->red;
+}
+
+static void test_rbtree(void **state)
+{
+	static struct number numbers[1000];
+	struct rb_tree tree = {0};
+	int seen = 0, last = -1;
+
+	for (int i = 0; i < 1000; i++) {
+		struct rb_node **link = &tree.root, *parent = NULL;
+
+		numbers[i].value = i * 7919 % 1000;
+		while (*link) {
+			parent = *link;
+			link = numbers[i].value < container_of(parent, struct number, rb)->value
+				       ? &parent->left
+				       : &parent->right;
+		}
+		rb_insert(&tree, &numbers[i].rb, parent, link);
+		check_black(tree.root);
+	}
+	for (struct rb_node *rb = rb_first(&tree); rb; rb = rb_next(rb), seen++) {
+		assert_true(container_of(rb, struct number, rb)->value > last);
+		last = container_of(rb, struct number, rb)->value;
+	}
+	assert_int_equal(seen, 1000);
+}
+
+static void test_table(void **state)
+{
+	const struct show_column columns[] = {
+		{"Share", 7, true}, {"Name", 6, false}, {"X", 1, false}};
+	struct show_table t = {columns, 3, NULL};
+	struct strbuf sb = STRBUF_INIT;
+
+	show_table_head(&t, &sb);
+	show_table_row(&t, (const char *[]){" 12.50%", "dd", "y"}, &sb);
+	assert_string_equal(strbuf_str(&sb), "#   Share  Name    X\n"
+					     "# .......  ......  .\n#\n"
+					     "   12.50%  dd      y\n");
+	strbuf_reset(&sb);
+	t.separator = ";";
+	show_table_head(&t, &sb);
+	show_table_row(&t, (const char *[]){" 1%", "dd", "y"}, &sb);
+	assert_string_equal(strbuf_str(&sb), "#   Share;Name  ;X\n 1%    ;dd    ;y\n");
+	strbuf_deinit(&sb);
+}
+
+static void test_tree(void **state)
+{
+	const char *main_lines[] = {"main", "run"}, *x[] = {"x"}, *y[] = {"y", "z"};
+	struct show_node kids[] = {{.value = "70.00%", .lines = x, .n_lines = 1},
+				   {.value = "30.00%", .lines = y, .n_lines = 2}};
+	struct show_node top = {.value = "100.00%",
+				.lines = main_lines,
+				.n_lines = 2,
+				.children = kids,
+				.n_children = 2};
+	struct show_node root = {.children = &top, .n_children = 1};
+	struct show_tree_opts opts = {.margin = 2};
+	struct strbuf sb = STRBUF_INIT;
+
+	show_tree(&root, true, &opts, &sb);
+	assert_string_equal(strbuf_str(&sb), "  |\n"
+					     "  ---main\n"
+					     "     run\n"
+					     "     |          \n"
+					     "     |--70.00%--x\n"
+					     "     |          \n"
+					     "      --30.00%--y\n"
+					     "                z\n"
+					     "\n");
+	strbuf_reset(&sb);
+	opts.limit = 1;
+	top.rest = "30.00%";
+	top.open = true;
+	show_tree(&top, false, &opts, &sb);
+	assert_string_equal(strbuf_str(&sb), "  |          \n"
+					     "  |--70.00%--x\n"
+					     "   --30.00%--[...]\n"
+					     "\n");
+	strbuf_reset(&sb);
+	show_tree(&kids[0], false, &opts, &sb);
+	assert_string_equal(strbuf_str(&sb), "");
+	strbuf_deinit(&sb);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_resolve, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_children, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_children, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_max_stack_and_parent, setup, teardown),
+		cmocka_unit_test(test_spec),
+		cmocka_unit_test(test_rbtree),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_tree),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
