@@ -7,7 +7,7 @@ CLIENT=$BUILD/tests/vm/client
 
 object() {
 	[ "$(id -u)" = 0 ] || skip "attaching takes root"
-	clang -O2 -g -target bpf -D__TARGET_ARCH_x86 -I"$SRC/include" \
+	clang -O2 -g -target bpf -D__TARGET_ARCH_x86 -I"$SRC/include" -I"$BUILD/include" \
 		-I"/usr/include/$(uname -m)-linux-gnu" -c "$SRC/tests/vm/attach.bpf.c" -o attach.bpf.o
 }
 

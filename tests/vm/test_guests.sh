@@ -57,7 +57,7 @@ if [ -n "$reason" ]; then
 	exit 0
 fi
 set -e
-clang -O2 -g -target bpf -D__TARGET_ARCH_x86 -I"$SRC/include" -I/usr/include/x86_64-linux-gnu \
+clang -O2 -g -target bpf -D__TARGET_ARCH_x86 -I"$SRC/include" -I"$BUILD/include" -I/usr/include/x86_64-linux-gnu \
 	-c "$HERE/attach.bpf.c" -o attach.bpf.o
 "$HERE/make-initramfs" initramfs "$BUILD/tests/vm/client=bin/client" "$BUILD/perf-bpf=bin/perf-bpf" \
 	attach.bpf.o=tests/attach.bpf.o
