@@ -145,7 +145,6 @@ void chunk_put(struct session *s, struct chunk *chunk);
 struct event_node {
 	struct session_event pub;
 	struct sample_layout layout;
-	char *name;
 };
 
 struct session {

@@ -57,6 +57,17 @@ static char *event_name(const struct session *s, const struct data_event *ev)
 	return data_event_name(&ev->attr);
 }
 
+/* An earlier name stays valid for those who keep it. */
+static struct error *rename_event(struct session *s, struct event_node *ev, const char *name)
+{
+	const char *copy = arena_strdup(&s->maps.arena, name);
+
+	if (!copy)
+		return error_nomem();
+	ev->pub.name = copy;
+	return NULL;
+}
+
 static struct error *add_event(struct session *s, const struct data_event *from)
 {
 	struct event_node **slot = vec_push(&s->events);
@@ -72,10 +83,10 @@ static struct error *add_event(struct session *s, const struct data_event *from)
 	ev->pub.attr = from->attr;
 	ev->pub.ids = from->ids;
 	ev->pub.n_ids = from->n_ids;
-	ev->name = event_name(s, from);
-	if (!ev->name)
+	_cleanup_free_ char *name = event_name(s, from);
+	if (!name)
 		return error_nomem();
-	ev->pub.name = ev->name;
+	TRY(rename_event(s, ev, name));
 	sample_layout_init(&ev->layout, &ev->pub.attr, s->header.swap);
 	for (size_t i = 0; i < from->n_ids; i++)
 		if (!u64map_put(&s->by_id, from->ids[i], ev))
@@ -399,17 +410,6 @@ static struct error *on_attr(struct session *s)
 	return NULL;
 }
 
-static struct error *rename_event(struct event_node *ev, const char *name)
-{
-	char *copy = strdup(name);
-
-	if (!copy)
-		return error_nomem();
-	free(ev->name);
-	ev->pub.name = ev->name = copy;
-	return NULL;
-}
-
 /* Names that the features, which may come behind the attrs, have told by now. */
 static struct error *rename_events(struct session *s)
 {
@@ -418,8 +418,8 @@ static struct error *rename_events(struct session *s)
 
 		if (!name)
 			return error_nomem();
-		if (strcmp(name, s->events.v[i]->name))
-			TRY(rename_event(s->events.v[i], name));
+		if (strcmp(name, s->events.v[i]->pub.name))
+			TRY(rename_event(s, s->events.v[i], name));
 	}
 	return NULL;
 }
@@ -441,7 +441,7 @@ static struct error *on_event_update(struct session *s)
 	struct data_event *from = &s->header.events[ev->pub.index];
 	free(from->name);
 	from->name = strdup(name);
-	return from->name ? rename_event(ev, name) : error_nomem();
+	return from->name ? rename_event(s, ev, name) : error_nomem();
 }
 
 static struct error *set_tracing(struct session *s)
@@ -614,10 +614,8 @@ void session_free(struct session *s)
 		return;
 	order_deinit(s, &s->order);
 	input_deinit(s);
-	for (size_t i = 0; i < s->events.n; i++) {
-		free(s->events.v[i]->name);
+	for (size_t i = 0; i < s->events.n; i++)
 		free(s->events.v[i]);
-	}
 	vec_deinit(&s->events);
 	u64map_deinit(&s->by_id);
 	threads_deinit(&s->threads);

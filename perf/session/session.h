@@ -37,14 +37,18 @@ enum dso_kind {
 	DSO_MODULE, /* a kernel module */
 	DSO_VDSO,   /* [vdso] */
 	DSO_BPF,    /* the JIT image of one BPF program: bpf_prog_TAG_NAME */
-	DSO_ANON,   /* //anon, [heap], [stack], … : no symbols */
+	DSO_ANON,   /* //anon, [heap], [stack], …; with code: path is /tmp/perf-PID.map */
 };
 
 /* What was mapped. One object for all maps of the same file. */
 struct dso {
 	enum dso_kind kind;
-	const char *path;	/* as the record has it */
-	const char *short_name; /* what perf shows: the last component, "[kernel.kallsyms]" */
+	const char *path; /* as the record has it; "[kernel.kallsyms]" without the symbol's name */
+	/*
+	 * What perf shows: a path's last component, "[kernel.kallsyms]",
+	 * "[ext4]", "bpf_prog_TAG_NAME", "[JIT] tid PID".
+	 */
+	const char *short_name;
 	uint8_t build_id[20];
 	uint8_t build_id_size; /* 0: none known */
 	bool hit;	       /* a sample's address or chain fell into it */
@@ -54,7 +58,13 @@ struct dso {
 
 struct map {
 	uint64_t start, end; /* [start, end) */
-	uint64_t pgoff;	     /* file offset of start; kernel: see session.c */
+	/*
+	 * Of a file: its offset at start. Of DSO_KERNEL: the address of the
+	 * symbol that its record's name ends with (_text, _stext), 0 when the
+	 * kernel hid it. Of DSO_ANON: start, so that addresses stay what they
+	 * are. Of DSO_VDSO, DSO_MODULE and DSO_BPF: 0, or as the record has it.
+	 */
+	uint64_t pgoff;
 	uint32_t prot, flags;
 	struct dso *dso;
 };
@@ -62,7 +72,11 @@ struct map {
 /* A thread as of the record at hand. */
 struct thread {
 	int32_t pid, tid, ppid;
-	const char *comm;     /* "" is never used: ":TID" while unknown, as perf prints it */
+	/*
+	 * ":TID" while unknown, as perf prints it. Equal names are one string: they
+	 * may be compared by their address, and live until session_free().
+	 */
+	const char *comm;
 	bool comm_exec;	      /* comm was set by exec */
 	struct map_set *maps; /* shared by the threads of a process */
 	void *priv;
