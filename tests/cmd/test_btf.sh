@@ -55,4 +55,10 @@ test_odd_layouts_survive_as_c() {
 	assert_contains differences "14 compared, 0 different"
 }
 
+test_kernel_takes_btf_and_gives_it_back() {
+	need_kernel_btf
+	"$LAYOUT" roundtrip 2>err || fail "roundtrip ended with $?: $(cat err)"
+	assert_contains err "Invalid name"
+}
+
 run_tests

@@ -7,12 +7,18 @@
  *	btf_layout compare BTF x.o N	x.c, compiled by clang -g -target bpf: its
  *					BTF against the first, member by member
  *
+ *	btf_layout roundtrip		BTF made here, given to the kernel, and
+ *					taken back by its id
+ *
  * BTF is a file, raw or ELF. Exit status 1 and a line for each difference.
  * (clang takes half a minute for all of a kernel's structs, hence N.)
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 
 #include "lib/btf/dump_internal.h"
 
@@ -93,8 +99,50 @@ static int compare(const struct btf *btf, const struct btf_dump *names, const st
 	return different || !compared;
 }
 
+static int print_to_stderr(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	return vfprintf(stderr, fmt, ap);
+}
+
+static int roundtrip(void)
+{
+	struct btf *btf = btf__new_empty();
+	struct bpf_btf_info info = {0};
+	uint32_t len = sizeof(info), size, size2;
+
+	btf__add_int(btf, "int", 4, BTF_INT_SIGNED);
+	btf__add_struct(btf, "perf_bpf_roundtrip", 8);
+	btf__add_field(btf, "a", 1, 0, 0);
+	btf__add_field(btf, "b", 1, 32, 7);
+	if (btf__load_into_kernel(btf) || btf__fd(btf) < 0)
+		return 1;
+	if (btf__load_into_kernel(btf) != -EEXIST)
+		return 2;
+	if (bpf_btf_get_info_by_fd(btf__fd(btf), &info, &len))
+		return 3;
+	struct btf *back = btf__load_from_kernel_by_id(info.id);
+	if (!back)
+		return 4;
+	const void *raw = btf__raw_data(btf, &size), *raw2 = btf__raw_data(back, &size2);
+	if (size != size2 || memcmp(raw, raw2, size))
+		return 5;
+	btf__free(back);
+	btf__free(btf);
+
+	/* a type that the kernel refuses: the verifier's words come with it */
+	btf = btf__new_empty();
+	btf__add_struct(btf, "too small", 1);
+	btf__add_int(btf, "int", 4, BTF_INT_SIGNED);
+	int err = btf__load_into_kernel(btf);
+	btf__free(btf);
+	return err == -EINVAL ? 0 : 6;
+}
+
 int main(int argc, char **argv)
 {
+	libbpf_set_print(print_to_stderr);
+	if (argc == 2 && strcmp(argv[1], "roundtrip") == 0)
+		return roundtrip();
 	struct btf *btf = argc > 2 ? btf__parse(argv[2], NULL) : NULL;
 	int status = 2;
 
