@@ -6,31 +6,22 @@
  *	perf bpf record -e examples/every_nth.bpf.c/map:settings.value[0]=10/ -a -- sleep 1
  *
  * Written as the BPF programs of perf trace were: bpf_map() defines a map with
- * its types, and the section is the event's name.
+ * its types, and syscall_enter(read) names section, event and function.
  */
 #include <linux/bpf.h>
-#include <bpf/bpf_helpers.h>
 #include <bpf/perf_bpf_prog.h>
 
 bpf_map(settings, ARRAY, int, unsigned long, 1);
 bpf_map(reads_by_log2, ARRAY, int, unsigned long, 64);
 
-struct sys_enter_read {
-	unsigned long long common;
-	long syscall_nr;
-	long fd;
-	long buffer;
-	unsigned long count;
-};
-
-SEC("syscalls:sys_enter_read")
-int is_nth(struct sys_enter_read *ctx)
+int syscall_enter(read)(struct syscall_enter_args *ctx)
 {
 	int first = 0, log2 = 0;
+	unsigned long count = ctx->args[2];
 	unsigned long *nth = bpf_map_lookup_elem(&settings, &first);
 
 	for (int bit = 32; bit; bit /= 2)
-		if (ctx->count >> (log2 + bit))
+		if (count >> (log2 + bit))
 			log2 += bit;
 	unsigned long *seen = bpf_map_lookup_elem(&reads_by_log2, &log2);
 	if (!seen || !nth)
