@@ -21,7 +21,7 @@ struct {
 struct started {
 	__u32 pid;
 	__u32 parent;
-	char file[64];
+	char file[120];
 };
 
 /* TP_PROTO(struct task_struct *p, pid_t old_pid, struct linux_binprm *bprm) */

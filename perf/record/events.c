@@ -326,6 +326,18 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 	default:
 		break;
 	}
+	/*
+	 * The kernel makes a child's copy of a probe from our attr, whose path it
+	 * then reads at that address in the child: fork() would fail with EFAULT.
+	 */
+	if (event->probe.name) {
+		if (attr->inherit && !rec->target.system_wide)
+			log_warn(rec->log,
+				 "%s: the kernel does not hand probes on to new threads and "
+				 "children; -a records them all",
+				 event->name);
+		attr->inherit = 0;
+	}
 	TRY(set_rate(rec, event));
 	if (attr->freq)
 		attr->sample_type |= PERF_SAMPLE_PERIOD;

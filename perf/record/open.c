@@ -12,7 +12,7 @@
  * tracepoint's event is kept by the tracepoint itself, not by that fd
  * (kernel/trace/bpf_trace.c, perf_event_attach_bpf_prog): one fd is enough,
  * the same program a second time is EEXIST, and an fd holds one program, so
- * that a second one takes another fd. While it is attached it filters every
+ * each program gets an fd of its own for that (carrier_fd). While it is attached it filters every
  * perf event of that tracepoint in the system: other recordings of it hold
  * only what all programs let through, as ours does while others have programs
  * there. We cannot change that, so we say so (warn_of_strangers). The probes
@@ -358,16 +358,20 @@ static struct error *set_filters(struct recording *rec)
 	return NULL;
 }
 
-/* An fd of the tracepoint to which no program was given yet. */
-static struct error *spare_fd(struct recording *rec, struct event *event, size_t nth, int *fd)
+/*
+ * An fd of the tracepoint that carries a program, and no more: it is off, and
+ * is not handed on to children. Since 6.10 a child's copy of an event holds the
+ * event's program too, and takes it away from the tracepoint when the child
+ * exits; events that are inherited must have none.
+ */
+static struct error *carrier_fd(struct recording *rec, struct event *event, int *fd)
 {
-	if (nth < event->fds.n) {
-		*fd = event->fds.v[nth].fd;
-		return NULL;
-	}
 	struct perf_event_attr attr = event->attr;
+
 	attr.sample_period = 0;
 	attr.freq = 0;
+	attr.inherit = 0;
+	attr.disabled = 1;
 	attr.enable_on_exec = 0;
 	int extra = sys_perf_event_open(&attr, event->fds.v[0].tid, event->fds.v[0].cpu, -1, 0);
 	if (extra < 0)
@@ -388,7 +392,7 @@ static struct error *attach_progs(struct recording *rec, struct event *event)
 			struct error *err;
 			int fd = -1;
 
-			TRY(spare_fd(rec, event, i, &fd));
+			TRY(carrier_fd(rec, event, &fd));
 			err = sys_perf_set_bpf(fd, event->progs.v[i]);
 			if (err && err->code != EEXIST)
 				return error_at(err, "%s", event->name);
