@@ -23,6 +23,14 @@
 
 #define DEFAULT_FREQ 4000
 
+#define WAKEUP_FRACTION 8
+
+/* Rings of half a MiB are what perf_event_mlock_kb (516) lets everyone have. */
+#define DEFAULT_RING_BYTES   (512 * 1024)
+#define DEFAULT_RING_OF_ROOT (4096 * 1024)
+/* All rings together, of root, where there are many CPUs. */
+#define DEFAULT_RINGS_BYTES (64 * 1024 * 1024)
+
 void event_deinit(struct event *event)
 {
 	struct event_fd *efd;
@@ -310,8 +318,13 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 		attr->sample_type |= PERF_SAMPLE_IDENTIFIER;
 		attr->read_format |= PERF_FORMAT_ID;
 	}
-	if (o->no_buffering)
+	if (o->no_buffering) {
 		attr->wakeup_events = 1;
+	} else {
+		/* Woken early, the recorder has most of the ring's time to come round. */
+		attr->watermark = 1;
+		attr->wakeup_watermark = rec->mmap_pages * sys_page_size() / WAKEUP_FRACTION;
+	}
 	switch (event->kind) {
 	case EVENT_TRACKING:
 		attr->sample_period = 1;
@@ -367,6 +380,22 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 	return NULL;
 }
 
+/* On a busy machine, a ring of 4 MiB loses nothing where one of 512 KiB loses a few percent. */
+static void choose_ring_size(struct recording *rec)
+{
+	size_t bytes = DEFAULT_RING_BYTES;
+
+	rec->mmap_pages = rec->opts.mmap_pages;
+	if (rec->mmap_pages)
+		return;
+	if (!geteuid())
+		for (bytes = DEFAULT_RING_OF_ROOT;
+		     bytes > DEFAULT_RING_BYTES &&
+		     bytes * rec->target.cpus.n > DEFAULT_RINGS_BYTES;)
+			bytes /= 2;
+	rec->mmap_pages = max_of(bytes / sys_page_size(), (size_t)1);
+}
+
 struct error *events_configure(struct recording *rec)
 {
 	bool dummy = rec->target.system_wide || rec->opts.delay_ms || !rec->events.n;
@@ -382,6 +411,7 @@ struct error *events_configure(struct recording *rec)
 		event->attr.type = PERF_TYPE_SOFTWARE;
 		event->attr.config = PERF_COUNT_SW_DUMMY;
 	}
+	choose_ring_size(rec);
 	rec->with_id = rec->events.n > 1;
 	vec_for_each (event, &rec->events)
 		TRY(configure(rec, event, rec->with_id));

@@ -34,10 +34,6 @@
 
 #include "lib/sys/tracefs.h"
 
-/* Rings of half a MiB are what perf_event_mlock_kb (516) lets everyone have. */
-#define DEFAULT_RING_BYTES   (512 * 1024)
-#define DEFAULT_RING_OF_ROOT (1024 * 1024)
-
 /* As perf: many CPUs and threads need many fds. */
 static void raise_fd_limit(void)
 {
@@ -259,12 +255,6 @@ struct error *rings_open(struct recording *rec)
 	struct event *event;
 	struct event_fd *efd;
 
-	rec->mmap_pages = rec->opts.mmap_pages;
-	if (!rec->mmap_pages)
-		rec->mmap_pages =
-			(geteuid() ? DEFAULT_RING_BYTES : DEFAULT_RING_OF_ROOT) / sys_page_size();
-	if (!rec->mmap_pages)
-		rec->mmap_pages = 1;
 	vec_for_each (event, &rec->events)
 		vec_for_each (efd, &event->fds)
 			TRY(ring_add(rec, efd));
