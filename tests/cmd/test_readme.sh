@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# What the README tells a new user to type, on a fresh clone.
+. "$(dirname "$0")/../tap.sh"
+
+# perf_on_path: "perf bpf …" runs this build's program, by perf where there is one.
+perf_on_path() {
+	mkdir bin
+	ln -s "$PERF_BPF" bin/perf-bpf
+	command -v perf >/dev/null ||
+		printf '#!/bin/sh\nshift\nexec perf-bpf "$@"\n' >bin/perf
+	[ ! -e bin/perf ] || chmod +x bin/perf
+	PATH=$PWD/bin:$PATH
+}
+
+# The n-th block of the language in the README.
+block() {
+	awk -v lang="$1" -v n="$2" '
+		/^```/ { if (inside) inside = 0; else { inside = $0 == "```" lang && ++seen == n; next } }
+		inside' "$SRC/README.md"
+}
+
+test_the_program_at_the_top_and_its_commands_work() {
+	[ "$(id -u)" = 0 ] || skip "loading a BPF program takes root"
+	perf_on_path
+	block c 1 >slow_writes.bpf.c
+	grep -q write_ends slow_writes.bpf.c
+	block sh 1 | sed 's/sleep 4/sleep 1/' >commands
+	assert_equal "$(grep -c '^perf bpf' commands)" 3
+	bash -e commands >out 2>err || { cat out err; fail "a command fails"; }
+	[ -s perf.data ]
+}
+
+test_the_tour_works() {
+	[ "$(id -u)" = 0 ] || skip "loading a BPF program takes root"
+	perf_on_path
+	cp -r "$SRC/examples" .
+	block sh 3 >commands
+	assert_equal "$(grep -c '^perf bpf' commands)" 5
+	bash -e -o pipefail commands >out 2>err || { cat out err; fail "a command fails"; }
+	grep -q '"type":"sample"' out
+	grep -q malloc out
+}
+
+test_a_fresh_clone_builds_and_shows_its_demo() {
+	[ -z "${SANITIZED:-}" ] || skip "the clone is built without sanitizers, once"
+	git -C "$SRC" rev-parse HEAD >/dev/null 2>&1 || skip "this is no git repository"
+	git clone -q "$SRC" clone 2>err || { cat err; fail "git clone failed"; }
+	make -C clone all >log 2>&1 || { tail -n 50 log; fail "make failed"; }
+	clone/build/perf-bpf --version
+	! grep -E 'warning:' log || fail "the build warns"
+	[ "$(id -u)" = 0 ] || skip "the demo takes root"
+	clone/tools/demo clone/build/perf-bpf >out 2>err || { cat out err; fail "the demo failed"; }
+	assert_contains out "the 5 of 1234 bytes were kept"
+	[ -z "$(git -C clone status --porcelain)" ] || fail "building leaves files behind"
+}
+
+run_tests
