@@ -474,7 +474,7 @@ static void id_index_is_split_where_a_record_is_full(void **state)
 	struct cursor c = cursor_make(sb.str, sb.len, "t");
 	while (!cursor_end(&c)) {
 		struct perf_event_header h;
-		struct cursor rec;
+		struct cursor rec = {0};
 		uint64_t nr = 0, id = 0;
 
 		assert_true(record_header_peek(&c, &h));
