@@ -57,10 +57,20 @@ if [ -n "$reason" ]; then
 	exit 0
 fi
 set -e
-clang -O2 -g -target bpf -D__TARGET_ARCH_x86 -I"$SRC/include" -I"$BUILD/include" -I/usr/include/x86_64-linux-gnu \
-	-c "$HERE/attach.bpf.c" -o attach.bpf.o
+bpf() { # SOURCE OUTPUT OPTIONS...
+	local source=$1 output=$2
+	shift 2
+	clang -O2 -g -target bpf -D__TARGET_ARCH_x86 -I"$SRC/include" -I"$BUILD/include" \
+		-I/usr/include/x86_64-linux-gnu "$@" -c "$HERE/$source" -o "$output"
+}
+bpf attach.bpf.c attach.bpf.o
+objects=(attach.bpf.o=tests/attach.bpf.o)
+for kind in tracepoint kprobe kretprobe uprobe fentry; do
+	bpf record.bpf.c $kind.bpf.o -D${kind^^}
+	objects+=("$kind.bpf.o=tests/$kind.bpf.o")
+done
 "$HERE/make-initramfs" initramfs "$BUILD/tests/vm/client=bin/client" "$BUILD/perf-bpf=bin/perf-bpf" \
-	attach.bpf.o=tests/attach.bpf.o
+	"${objects[@]}"
 set +e
 running=()
 for suite in $KERNELS; do
