@@ -125,6 +125,21 @@ test_a_killed_recorder_leaves_a_file_perf_reads() {
 	[ "$some" -gt 0 ] || fail "nothing survived"
 }
 
+test_every_record_where_perf_finds_it() {
+	need_perf
+	tracefs
+	record in.data -e syscalls:sys_enter_write,cpu-clock --switch-events --namespaces -d
+	"$REWRITE" in.data ours.data ledger
+	for file in in.data ours.data; do
+		perf script -D -i $file 2>/dev/null |
+			sed -n 's/^\(0x[0-9a-f]*\)@.* \(\[0x[0-9a-f]*\]\): event: \([0-9]*\).*/\1 \2 \3/p' |
+			sort >want
+		"$REWRITE" $file dump | sort >got
+		[ "$(wc -l <want)" -gt 100 ] || fail "perf shows $(wc -l <want) records"
+		cmp want got || { diff want got | head; fail "records of $file"; }
+	done
+}
+
 test_build_ids_in_mmap_records() {
 	need_perf
 	record in.data --buildid-mmap -e cpu-clock -g

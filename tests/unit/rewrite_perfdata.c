@@ -4,7 +4,8 @@
  *
  *	rewrite-perfdata IN OUT [zstd=LEVEL] [kill-after=N] [ledger]
  *
- * with kill-after, it ends without a word after N rounds, as SIGKILL would.
+ * With "dump" instead of OUT, it prints where each record stands and what it is.
+ * With kill-after, it ends without a word after N rounds, as SIGKILL would.
  * For the tests that show perf what our writer writes.
  */
 #include <stdio.h>
@@ -71,6 +72,23 @@ static struct error *on_record(struct session_tool *tool, struct session *s,
 	return data_writer_write(rw->w, iov, 2);
 }
 
+static struct error *dump_record(struct session_tool *tool, struct session *s,
+				 const struct record *rec)
+{
+	printf("0x%llx [0x%x] %u\n", (unsigned long long)rec->file_offset, rec->header.size,
+	       rec->header.type);
+	return NULL;
+}
+
+static struct error *dump(const char *in)
+{
+	_cleanup_(session_freep) struct session *s = NULL;
+	struct session_tool tool = {.unordered = true, .other = dump_record};
+
+	TRY(session_open(in, NULL, &s));
+	return session_process(s, &tool);
+}
+
 static struct error *rewrite(const char *in, const char *out, int argc, char **argv)
 {
 	_cleanup_(session_freep) struct session *s = NULL;
@@ -110,7 +128,8 @@ int main(int argc, char **argv)
 {
 	if (argc < 3)
 		return 2;
-	struct error *err = rewrite(argv[1], argv[2], argc - 3, argv + 3);
+	struct error *err = strcmp(argv[2], "dump") ? rewrite(argv[1], argv[2], argc - 3, argv + 3)
+						    : dump(argv[1]);
 	if (!err)
 		return 0;
 	fprintf(stderr, "rewrite-perfdata: %s: %s\n", err->where ? err->where : "", err->msg);
