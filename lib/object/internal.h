@@ -241,6 +241,9 @@ struct error *externs_find(struct bpf_object *obj);
 struct error *extern_relo(struct bpf_object *obj, const struct elf_symbol *sym, bool is_call,
 			  struct relo *relo);
 
+/* sections.c: adds the kinds whose names are near to a section's; false: none. */
+bool section_nearest(const char *name, struct strbuf *sb);
+
 /* programs.c: functions and programs at open. */
 struct error *programs_find(struct bpf_object *obj);
 /* The function that starts at an instruction of a code section; -1: none. */

@@ -135,6 +135,19 @@ static void log_lines(const struct bpf_program *prog, const char *log)
 			 prog->fn->name, log);
 }
 
+static struct error *unknown_kind(const struct bpf_program *prog)
+{
+	_cleanup_strbuf_ struct strbuf near = STRBUF_INIT;
+	struct error *err = error_new(
+		EINVAL, "section '%s' does not say what kind of program it is", prog->section_name);
+
+	if (section_nearest(prog->section_name, &near))
+		return error_hint(err, "did you mean %s?", strbuf_str(&near));
+	return error_hint(err,
+			  "write SEC(\"tracepoint/SYSTEM/EVENT\") or another known kind, or call "
+			  "bpf_program__set_type()");
+}
+
 struct error *program_load(struct bpf_program *prog)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, opts);
@@ -144,13 +157,7 @@ struct error *program_load(struct bpf_program *prog)
 	int fd;
 
 	if (prog->type == BPF_PROG_TYPE_UNSPEC)
-		return error_hint(
-			error_new(EINVAL,
-				  "section '%s' does not say what kind of program "
-				  "it is",
-				  prog->section_name),
-			"write SEC(\"tracepoint/SYSTEM/EVENT\") or another known kind, or "
-			"call bpf_program__set_type()");
+		return unknown_kind(prog);
 	load_opts(prog, &opts);
 	if (prog->log_buf || prog->obj->kernel_log_buf) {
 		fd = load_into_users_log(prog, &opts, &log, &log_size);

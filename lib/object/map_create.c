@@ -6,6 +6,7 @@
 #include "lib/object/internal.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -52,12 +53,23 @@ static uint32_t ring_size(uint32_t bytes)
 	return size < bytes ? bytes : (uint32_t)size;
 }
 
-static const char *type_name(uint32_t type)
+/* "hash", or the number of a type without a name. */
+struct type_text {
+	char text[32];
+};
+
+static struct type_text type_text(uint32_t type)
 {
 	const char *name = libbpf_bpf_map_type_str(type);
+	struct type_text t;
 
-	return name ? name : "unknown";
+	if (name)
+		snprintf(t.text, sizeof(t.text), "%s", name);
+	else
+		snprintf(t.text, sizeof(t.text), "%u", type);
+	return t;
 }
+#define type_name(type) (type_text(type).text)
 
 /* Why the kernel may not want it, in the user's terms. */
 static struct error *explain(const struct bpf_map *map, int code)

@@ -107,7 +107,7 @@ static struct error *map_read(struct bpf_object *obj, const struct elf_section *
 		cursor_u32(&def, &words[i]);
 	struct error *err = check_tail(obj, &def, sym->name);
 	if (err)
-		return error_at(error_at(err, "section %s", sec->name), "%s", obj->path);
+		return error_at(err, "section %s", sec->name);
 
 	struct bpf_map *map = object_add_map(obj, MAP_LEGACY, sym->name, sec->index, sym->value);
 	if (!map)

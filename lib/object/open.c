@@ -16,6 +16,12 @@
 
 struct error *object_error_at(const struct bpf_object *obj, struct error *err)
 {
+	const size_t len = strlen(obj->path);
+
+	/* lib/elf names the file itself. */
+	if (err && err->where && !strncmp(err->where, obj->path, len) &&
+	    (!err->where[len] || err->where[len] == ':'))
+		return err;
 	return error_at(err, "%s", obj->path);
 }
 

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "lib/base/names.h"
 #include "lib/sys/uapi.h"
 
 enum {
@@ -204,6 +205,16 @@ bool section_parse(const char *name, struct section_info *info)
 		return true;
 	}
 	return false;
+}
+
+bool section_nearest(const char *name, struct strbuf *sb)
+{
+	_cleanup_free_ char *kind = strndup(name, strcspn(name, "/"));
+	struct nearest near = nearest_make(kind ? kind : name);
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		nearest_offer(&near, table[i].prefix);
+	return nearest_text(&near, sb);
 }
 
 struct error *program_tracepoint(const struct bpf_program *prog, char **system, char **name)

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Objects opened and laid out, without a BPF system call. The objects of
+ * fuzz/corpus/object are made of tests/bpf by tests/bpf/make-corpus.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/object/internal.h"
+#include "lib/sys/sys.h"
+
+struct bytes {
+	char *data;
+	size_t size;
+};
+
+static struct bytes corpus(const char *name)
+{
+	const char *src = getenv("SRC");
+	struct bytes b;
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/fuzz/corpus/object/%s", src ? src : ".", name);
+	assert_null(sys_read_file(path, 1 << 20, &b.data, &b.size));
+	return b;
+}
+
+/* CO-RE against the object's own types: no file of the machine's is read. */
+static struct error *lay_out(struct bpf_object *obj)
+{
+	uint32_t size;
+	const void *raw = obj->btf ? btf__raw_data(obj->btf, &size) : NULL;
+
+	obj->btf_custom_path = strdup("the object itself");
+	obj->custom_btf = raw ? btf__new(raw, size) : btf__new_empty();
+	return programs_prepare(obj);
+}
+
+static struct bpf_object *open_laid_out(const char *name, struct bytes *b)
+{
+	struct bpf_object *obj = NULL;
+
+	*b = corpus(name);
+	struct error *err = object_open_mem(b->data, b->size, NULL, NULL, &obj);
+	if (err)
+		fail_msg("%s: %s: %s", name, err->where, err->msg);
+	err = lay_out(obj);
+	if (err)
+		fail_msg("%s: %s: %s", name, err->where, err->msg);
+	return obj;
+}
+
+static void expect_error(struct error *err, int code, const char *where, const char *msg)
+{
+	assert_non_null(err);
+	assert_int_equal(err->code, code);
+	if (where && (!err->where || !strstr(err->where, where)))
+		fail_msg("'%s' is not in '%s'", where, err->where);
+	if (!strstr(err->msg, msg))
+		fail_msg("'%s' is not in '%s'", msg, err->msg);
+	error_free(err);
+}
+
+static void section_names_say_what_a_program_is(void **state)
+{
+	static const struct {
+		const char *name;
+		enum program_kind kind;
+		enum bpf_prog_type type;
+		int attach_type;
+		const char *target;
+	} cases[] = {
+		{"tracepoint/sched/sched_switch", PROGRAM_TRACEPOINT, BPF_PROG_TYPE_TRACEPOINT, 0,
+		 "sched/sched_switch"},
+		{"tp/a/b", PROGRAM_TRACEPOINT, BPF_PROG_TYPE_TRACEPOINT, 0, "a/b"},
+		{"events/a/b", PROGRAM_TRACEPOINT, BPF_PROG_TYPE_TRACEPOINT, 0, "a/b"},
+		{"syscalls:sys_enter_write", PROGRAM_TRACEPOINT, BPF_PROG_TYPE_TRACEPOINT, 0,
+		 "syscalls:sys_enter_write"},
+		{"raw_tp/x", PROGRAM_RAW_TRACEPOINT, BPF_PROG_TYPE_RAW_TRACEPOINT, 0, "x"},
+		{"raw_tracepoint.w/x", PROGRAM_RAW_TRACEPOINT,
+		 BPF_PROG_TYPE_RAW_TRACEPOINT_WRITABLE, 0, "x"},
+		{"tp_btf/x", PROGRAM_TP_BTF, BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, "x"},
+		{"kprobe/x", PROGRAM_KPROBE, BPF_PROG_TYPE_KPROBE, 0, "x"},
+		{"kprobe.multi/x*", PROGRAM_KPROBE_MULTI, BPF_PROG_TYPE_KPROBE, 42, "x*"},
+		{"uretprobe//bin/sh:main", PROGRAM_URETPROBE, BPF_PROG_TYPE_KPROBE, 0,
+		 "/bin/sh:main"},
+		{"perf_event", PROGRAM_PERF_EVENT, BPF_PROG_TYPE_PERF_EVENT, 0, ""},
+		{"perf_event/cpu-clock", PROGRAM_PERF_EVENT, BPF_PROG_TYPE_PERF_EVENT, 0,
+		 "cpu-clock"},
+		{"fentry/x", PROGRAM_FENTRY, BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY, "x"},
+		{"fexit.s/x", PROGRAM_FEXIT, BPF_PROG_TYPE_TRACING, BPF_TRACE_FEXIT, "x"},
+		{"xdp", PROGRAM_OTHER, BPF_PROG_TYPE_XDP, BPF_XDP, ""},
+		{"socket", PROGRAM_OTHER, BPF_PROG_TYPE_SOCKET_FILTER, 0, ""},
+		{"cgroup/connect4", PROGRAM_OTHER, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
+		 BPF_CGROUP_INET4_CONNECT, ""},
+	};
+	static const char *const unknown[] = {
+		"tracepoints/x", "kprobex", "a:b:c", ":b", "a:", "a=b:c", "perf_eventual", ""};
+	struct section_info info;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_true(section_parse(cases[i].name, &info));
+		assert_int_equal(info.kind, cases[i].kind);
+		assert_int_equal(info.type, cases[i].type);
+		assert_int_equal(info.attach_type, cases[i].attach_type);
+		assert_string_equal(info.target, cases[i].target);
+		assert_true(info.autoload);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(unknown); i++)
+		if (section_parse(unknown[i], &info))
+			fail_msg("'%s' is taken for %s", unknown[i], info.kind_name);
+	assert_true(section_parse("?fexit.s/x", &info));
+	assert_false(info.autoload);
+	assert_int_equal(info.prog_flags, BPF_F_SLEEPABLE);
+	assert_true(info.needs_btf_id);
+}
+
+static void maps_and_data_are_found(void **state)
+{
+	static const char *const files[] = {"maps-14.o", "maps-19.o"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		struct bytes b;
+		_cleanup_(bpf_object__closep) struct bpf_object *obj = open_laid_out(files[i], &b);
+		struct bpf_map *map;
+		size_t size;
+
+		assert_string_equal(bpf_object__license(obj), "GPL");
+		assert_int_equal(bpf_object__kversion(obj), 0x060100);
+		const int *words = perf_bpf_object__config(obj, &size);
+		assert_int_equal(size, 8);
+		assert_int_equal(words[1], 2);
+
+		map = bpf_object__find_map_by_name(obj, "samples");
+		assert_int_equal(bpf_map__type(map), BPF_MAP_TYPE_HASH);
+		assert_int_equal(bpf_map__key_size(map), 4);
+		assert_int_equal(bpf_map__value_size(map), 16);
+		assert_int_equal(bpf_map__max_entries(map), 64);
+		assert_int_equal(bpf_map__map_flags(map), BPF_F_NO_PREALLOC);
+		const struct btf_type *value =
+			btf__type_by_id(bpf_object__btf(obj), bpf_map__btf_value_type_id(map));
+		assert_string_equal(btf__name_by_offset(bpf_object__btf(obj), value->name_off),
+				    "sample");
+
+		map = bpf_object__find_map_by_name(obj, "outer");
+		assert_int_equal(bpf_map__value_size(map), 4);
+		assert_int_equal(bpf_map__max_entries(bpf_map__inner_map(map)), 3);
+		assert_int_equal(bpf_map__value_size(bpf_map__inner_map(map)), 8);
+
+		map = bpf_object__find_map_by_name(obj, ".data.named");
+		assert_true(bpf_map__is_internal(map));
+		const uint64_t *named = bpf_map__initial_value(map, &size);
+		assert_int_equal(size, 8);
+		assert_true(*named == 0x1122334455667788);
+		map = bpf_object__find_map_by_name(obj, ".rodata.named");
+		assert_string_equal(bpf_map__initial_value(map, NULL), "constant");
+		assert_int_equal(bpf_map__map_flags(map), BPF_F_MMAPABLE | BPF_F_RDONLY_PROG);
+		const uint64_t more = 99;
+		map = bpf_object__find_map_by_name(obj, ".rodata");
+		assert_int_equal(bpf_map__set_initial_value(map, &more, 4), -EINVAL);
+		assert_int_equal(bpf_map__set_initial_value(map, &more, 8), 0);
+		assert_true(*(uint64_t *)bpf_map__initial_value(map, NULL) == 99);
+		assert_null(bpf_object__find_map_by_name(obj, "no such map"));
+		free(b.data);
+	}
+}
+
+/* Every call of a laid out program goes to the start of a function of it. */
+static void check_calls(const struct bpf_program *prog, size_t functions)
+{
+	const struct bpf_insn *insns = bpf_program__insns(prog);
+
+	assert_int_equal(prog->placed.n, functions);
+	for (size_t i = 0; i < bpf_program__insn_cnt(prog); i++) {
+		const bool call = insns[i].code == (BPF_JMP | BPF_CALL) &&
+				  insns[i].src_reg == BPF_PSEUDO_CALL;
+		const bool address = insns[i].code == (BPF_LD | BPF_IMM | BPF_DW) &&
+				     insns[i].src_reg == BPF_PSEUDO_FUNC;
+		bool found = !call && !address;
+
+		for (size_t f = 0; f < prog->placed.n; f++)
+			found = found || prog->placed.v[f].at == i + insns[i].imm + 1;
+		if (!found)
+			fail_msg("instruction %zu goes to %ld", i, (long)i + insns[i].imm + 1);
+	}
+}
+
+static void subprograms_are_appended_with_their_lines(void **state)
+{
+	struct bytes b = corpus("maps-19.o");
+	_cleanup_(bpf_object__closep) struct bpf_object *obj = NULL;
+
+	assert_null(object_open_mem(b.data, b.size, NULL, NULL, &obj));
+	struct bpf_program *count = bpf_object__find_program_by_name(obj, "count");
+	struct bpf_program *loop = bpf_object__find_program_by_name(obj, "loop");
+	const size_t alone = bpf_program__insn_cnt(count);
+
+	assert_null(bpf_object__find_program_by_name(obj, "global_add"));
+	assert_false(bpf_program__autoload(loop));
+	assert_int_equal(bpf_program__set_autoload(loop, true), 0);
+	assert_null(lay_out(obj));
+	assert_true(bpf_program__insn_cnt(count) > alone);
+	check_calls(count, 3); /* itself, global_add and add */
+	check_calls(loop, 3);  /* itself, each and add */
+
+	assert_int_equal(count->n_func_info, 3);
+	for (uint32_t i = 0; i < count->n_func_info; i++) {
+		const struct btf_type *fn = btf__type_by_id(obj->btf, count->func_info[i].type_id);
+
+		assert_int_equal(count->func_info[i].insn_off, count->placed.v[i].at);
+		assert_string_equal(btf__name_by_offset(obj->btf, fn->name_off),
+				    obj->functions.v[count->placed.v[i].function].name);
+	}
+	assert_true(count->n_line_info > 5);
+	for (uint32_t i = 1; i < count->n_line_info; i++)
+		assert_true(count->line_info[i].insn_off > count->line_info[i - 1].insn_off);
+	free(b.data);
+}
+
+static void legacy_maps_have_short_long_and_marked_forms(void **state)
+{
+	static const char *const files[] = {"short.o", "long.o"};
+	struct bytes b;
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		_cleanup_(bpf_object__closep) struct bpf_object *obj = open_laid_out(files[i], &b);
+		struct bpf_map *map = bpf_object__find_map_by_name(obj, "others");
+
+		assert_int_equal(bpf_map__type(map), BPF_MAP_TYPE_HASH);
+		assert_int_equal(bpf_map__key_size(map), 8);
+		assert_int_equal(bpf_map__value_size(map), 4);
+		assert_int_equal(bpf_map__max_entries(map), 5);
+		assert_int_equal(bpf_map__map_flags(map), i ? BPF_F_NO_PREALLOC : 0);
+		free(b.data);
+	}
+
+	_cleanup_(bpf_object__closep) struct bpf_object *obj = open_laid_out("legacy-14.o", &b);
+	struct bpf_map *map = bpf_object__find_map_by_name(obj, "entries");
+	const struct btf_type *value = btf__type_by_id(obj->btf, bpf_map__btf_value_type_id(map));
+	assert_string_equal(btf__name_by_offset(obj->btf, value->name_off), "entry");
+	assert_non_null(bpf_object__find_map_by_name(obj, "__bpf_stdout__"));
+
+	char *system, *name;
+	struct bpf_program *prog = bpf_object__find_program_by_name(obj, "syscall_enter_write");
+	assert_null(program_tracepoint(prog, &system, &name));
+	assert_string_equal(system, "syscalls");
+	assert_string_equal(name, "sys_enter_write");
+	free(system);
+	free(name);
+	free(b.data);
+}
+
+static void an_unknown_field_of_a_map_is_refused_unless_relaxed(void **state)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, relaxed, .relaxed_maps = true, .object_name = "tail");
+	struct bytes b = corpus("tail.o");
+	struct bpf_object *obj = NULL;
+
+	expect_error(object_open_mem(b.data, b.size, NULL, NULL, &obj), EINVAL, "section maps",
+		     "map 'counts': byte 24 of its definition is set");
+	assert_null(object_open_mem(b.data, b.size, &relaxed, NULL, &obj));
+	assert_string_equal(bpf_object__name(obj), "tail");
+	bpf_object__close(obj);
+	free(b.data);
+}
+
+static void options_beyond_the_known_must_be_zero(void **state)
+{
+	struct {
+		struct bpf_object_open_opts opts;
+		uint64_t more;
+	} newer = {.opts = {.sz = sizeof(newer)}};
+	struct bytes b = corpus("short.o");
+	struct bpf_object *obj = NULL;
+
+	assert_null(object_open_mem(b.data, b.size, &newer.opts, NULL, &obj));
+	bpf_object__close(obj);
+	newer.more = 1;
+	expect_error(object_open_mem(b.data, b.size, &newer.opts, NULL, &obj), EINVAL, NULL,
+		     "is set and means nothing here");
+	free(b.data);
+}
+
+static void what_is_no_bpf_object_is_refused_by_name(void **state)
+{
+	struct bytes b = corpus("short.o");
+	struct bpf_object *obj = NULL;
+
+	expect_error(object_open_file("/no/such/file.o", NULL, NULL, &obj), ENOENT,
+		     "/no/such/file.o", "cannot open");
+	expect_error(object_open_file("/", NULL, NULL, &obj), EISDIR, "/", "not a regular file");
+	expect_error(object_open_mem("short", 5, NULL, NULL, &obj), ENOEXEC, NULL, "not an ELF");
+	expect_error(object_open_file("/proc/self/exe", NULL, NULL, &obj), ENOEXEC,
+		     "/proc/self/exe", "not a BPF object");
+
+	b.data[18] = 62; /* e_machine: x86-64 */
+	expect_error(object_open_mem(b.data, b.size, NULL, NULL, &obj), ENOEXEC, NULL,
+		     "not a BPF object");
+	free(b.data);
+
+	b = corpus("big.o");
+	expect_error(object_open_mem(b.data, b.size, NULL, NULL, &obj), EINVAL, NULL,
+		     "the other byte order");
+	assert_null(obj);
+	free(b.data);
+}
+
+/* Cut off at every length, and with every bit flipped: refused or taken, never worse. */
+static void sweep(const char *name)
+{
+	struct bytes b = corpus(name);
+	size_t opened = 0;
+
+	for (size_t i = 0; i < b.size * 9; i++) {
+		_cleanup_(bpf_object__closep) struct bpf_object *obj = NULL;
+		const size_t at = i / 9, bit = i % 9;
+		/* A block of its own, so that the sanitizer sees a read past its end. */
+		const size_t size = bit == 8 ? at : b.size;
+		_cleanup_free_ char *copy = malloc(size ? size : 1);
+
+		memcpy(copy, b.data, size);
+		if (bit < 8)
+			copy[at] ^= (char)(1 << bit);
+		struct error *err = object_open_mem(copy, size, NULL, NULL, &obj);
+		if (!err)
+			err = lay_out(obj);
+		if (err)
+			assert_true(err->code > 0 && err->msg[0]);
+		else
+			opened++;
+		error_free(err);
+	}
+	/* Many bits mean nothing to a loader, but not most. */
+	assert_true(opened > 0 && opened < b.size * 9);
+	free(b.data);
+}
+
+static void a_damaged_object_is_refused_or_taken(void **state)
+{
+	sweep("short.o");
+	sweep("legacy-19.o");
+	sweep("core-19.o");
+}
+
+static void an_object_at_any_alignment_opens(void **state)
+{
+	struct bytes b = corpus("maps-14.o");
+	char *odd = malloc(b.size + 8);
+
+	for (size_t shift = 1; shift < 8; shift++) {
+		_cleanup_(bpf_object__closep) struct bpf_object *obj = NULL;
+
+		memcpy(odd + shift, b.data, b.size);
+		assert_null(object_open_mem(odd + shift, b.size, NULL, NULL, &obj));
+		assert_null(lay_out(obj));
+	}
+	free(odd);
+	free(b.data);
+}
+
+static void numbers_have_names(void **state)
+{
+	char text[64];
+
+	assert_string_equal(libbpf_bpf_prog_type_str(BPF_PROG_TYPE_TRACEPOINT), "tracepoint");
+	assert_string_equal(libbpf_bpf_prog_type_str(BPF_PROG_TYPE_SYSCALL), "syscall");
+	assert_string_equal(libbpf_bpf_map_type_str(BPF_MAP_TYPE_RINGBUF), "ringbuf");
+	assert_string_equal(libbpf_bpf_map_type_str(BPF_MAP_TYPE_TASK_STORAGE), "task_storage");
+	assert_string_equal(libbpf_bpf_attach_type_str(BPF_PERF_EVENT), "perf_event");
+	assert_string_equal(libbpf_bpf_link_type_str(BPF_LINK_TYPE_PERF_EVENT), "perf_event");
+	assert_null(libbpf_bpf_map_type_str((enum bpf_map_type)9999));
+	assert_int_equal(libbpf_strerror(-LIBBPF_ERRNO__VERIFY, text, sizeof(text)), 0);
+	assert_string_equal(text, "the verifier refuses the program");
+	assert_int_equal(libbpf_strerror(ENOENT, text, sizeof(text)), 0);
+	assert_string_equal(text, "No such file or directory");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(section_names_say_what_a_program_is),
+		cmocka_unit_test(maps_and_data_are_found),
+		cmocka_unit_test(subprograms_are_appended_with_their_lines),
+		cmocka_unit_test(legacy_maps_have_short_long_and_marked_forms),
+		cmocka_unit_test(an_unknown_field_of_a_map_is_refused_unless_relaxed),
+		cmocka_unit_test(options_beyond_the_known_must_be_zero),
+		cmocka_unit_test(what_is_no_bpf_object_is_refused_by_name),
+		cmocka_unit_test(a_damaged_object_is_refused_or_taken),
+		cmocka_unit_test(an_object_at_any_alignment_opens),
+		cmocka_unit_test(numbers_have_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
