@@ -2,7 +2,9 @@
 /* The header of a recording, in the lines of perf script --header. */
 #include "perf/print/header.h"
 
+#include <bpf/btf.h>
 #include <inttypes.h>
+#include <linux/bpf.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -197,6 +199,75 @@ static void add_str(struct strbuf *out, const char *name, const char *value)
 		strbuf_addf(out, "# %s : %s\n", name, value);
 }
 
+static uint64_t number(const struct data_header *h, const struct data_bytes *from, size_t off,
+		       size_t n)
+{
+	uint64_t v64;
+	uint32_t v32;
+
+	if (off > from->size || n > from->size - off)
+		return 0;
+	if (n == 8) {
+		memcpy(&v64, from->p + off, 8);
+		return h->swap ? bswap_64(v64) : v64;
+	}
+	memcpy(&v32, from->p + off, 4);
+	return h->swap ? bswap_32(v32) : v32;
+}
+
+/* bpf_prog_TAG_NAME of one function; the name by BTF, which knows it whole. */
+static void add_bpf_name(const struct data_header *h, const struct data_bpf_prog *prog,
+			 const struct btf *btf, size_t i, size_t n, struct strbuf *out)
+{
+	const struct data_bytes *tags = &prog->arrays[DATA_BPF_PROG_TAGS];
+	const char *name = NULL;
+
+	strbuf_adds(out, "bpf_prog_");
+	for (size_t k = 8 * i; k < 8 * i + 8 && k < tags->size; k++)
+		strbuf_addf(out, "%02x", tags->p[k]);
+	if (btf) {
+		size_t off = i * prog->rec_size[DATA_BPF_FUNC_INFO] +
+			     offsetof(struct bpf_func_info, type_id);
+		const struct btf_type *t = btf__type_by_id(
+			btf, (uint32_t)number(h, &prog->arrays[DATA_BPF_FUNC_INFO], off, 4));
+
+		name = t ? btf__name_by_offset(btf, t->name_off) : NULL;
+	} else if (n == 1) {
+		name = prog->name[0] ? prog->name : NULL;
+	} else {
+		name = "F";
+	}
+	if (name)
+		strbuf_addf(out, "_%s", name);
+}
+
+static void add_bpf_prog(const struct data_header *h, const struct data_bpf_prog *prog,
+			 struct strbuf *out)
+{
+	const struct data_bytes *addrs = &prog->arrays[DATA_BPF_JITED_KSYMS];
+	const struct data_bytes *lens = &prog->arrays[DATA_BPF_JITED_FUNC_LENS];
+	size_t n = addrs->size / 8;
+	struct btf *btf = NULL;
+
+	if (prog->arrays[DATA_BPF_PROG_TAGS].size / 8 != n || lens->size / 4 != n)
+		return;
+	for (size_t i = 0; i < h->n_btfs && prog->btf_id && !h->swap; i++)
+		if (h->btfs[i].id == prog->btf_id)
+			btf = btf__new(h->btfs[i].data.p, (uint32_t)h->btfs[i].data.size);
+	if (n != 1)
+		strbuf_addf(out, "# bpf_prog_info %u:\n", prog->id);
+	for (size_t i = 0; i < n; i++) {
+		if (n == 1)
+			strbuf_addf(out, "# bpf_prog_info %u: ", prog->id);
+		else
+			strbuf_addf(out, "# \tsub_prog %zu: ", i);
+		add_bpf_name(h, prog, btf, i, n, out);
+		strbuf_addf(out, " addr 0x%" PRIx64 " size %u\n", number(h, addrs, 8 * i, 8),
+			    (unsigned)number(h, lens, 4 * i, 4));
+	}
+	btf__free(btf);
+}
+
 static void add_feature(const struct data_header *h, unsigned feature, struct strbuf *out)
 {
 	switch (feature) {
@@ -254,7 +325,7 @@ static void add_feature(const struct data_header *h, unsigned feature, struct st
 		break;
 	case DATA_BPF_PROG_INFO:
 		for (size_t i = 0; i < h->n_bpf_progs; i++)
-			strbuf_addf(out, "# bpf_prog_info of id %u\n", h->bpf_progs[i].id);
+			add_bpf_prog(h, &h->bpf_progs[i], out);
 		break;
 	case DATA_BPF_BTF:
 		for (size_t i = 0; i < h->n_btfs; i++)

@@ -179,7 +179,11 @@ test_bpf_output_bytes() {
 	cat >out.bpf.c <<-'END'
 		#include "vmlinux.h"
 		#include <bpf/bpf_helpers.h>
-		struct { __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY); } __bpf_stdout__ SEC(".maps");
+		struct {
+			__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+			__uint(key_size, 4);
+			__uint(value_size, 4);
+		} __bpf_stdout__ SEC(".maps");
 		SEC("tracepoint/syscalls/sys_enter_write")
 		int on_write(void *ctx)
 		{
