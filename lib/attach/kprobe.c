@@ -111,9 +111,12 @@ static struct error *no_such_function(const char *func)
 		exists |= !strcmp(name, func);
 		nearest_offer(&near, name);
 	}
-	if (exists)
-		return error_hint(error_prefix(err, "it is there, but not to be probed"),
+	if (exists) {
+		error_free(err);
+		return error_hint(error_new(ENOENT, "the kernel's function %s cannot be probed",
+					    func),
 				  "the kernel keeps its own probing machinery off limits");
+	}
 	if (nearest_text(&near, &sb) && !strbuf_failed(&sb))
 		return error_hint(err, "did you mean %s?", strbuf_str(&sb));
 	return error_hint(err, "it may be inlined, or its module not loaded; /proc/kallsyms lists "

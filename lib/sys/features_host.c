@@ -132,7 +132,7 @@ static void probe_module_btf(struct sys_features *features, const void *arg,
 		feature_mend(result, "CONFIG_DEBUG_INFO_BTF_MODULES gives modules theirs");
 		return;
 	}
-	feature_yes(result, "%zu modules", files.n - 1);
+	feature_yes(result, "%zu module%s", files.n - 1, files.n == 2 ? "" : "s");
 }
 
 /* ---- rights ---- */

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/util.h"
+#include "lib/sys/features.h"
 #include "lib/sys/proc.h"
 #include "lib/sys/sys.h"
 #include "lib/sys/tracefs.h"
@@ -415,6 +416,70 @@ static void refusals_for_limits_and_parameters(void **state)
 		     "kernel.perf_event_mlock_kb=4096");
 }
 
+static const struct sys_feature_result *feature(struct sys_features *features, const char *name,
+						bool works)
+{
+	const struct sys_feature_result *result = sys_feature_get(features, name);
+
+	assert_non_null(result);
+	if (result->works != works)
+		fail_msg("%s: %s", name, result->reason);
+	return result;
+}
+
+static void features_of_a_host_without_rights(void **state)
+{
+	struct tree *tree = *state;
+
+	put(tree, "proc/kallsyms", "0000000000000000 T _text\n0000000000000000 T vfs_read\n");
+	_cleanup_features_ struct sys_features *features = sys_features_new(&tree->roots);
+	assert_string_equal(feature(features, "host.cap_bpf", false)->reason,
+			    "this process lacks CAP_BPF");
+	assert_string_equal(feature(features, "host.paranoid", false)->reason,
+			    "perf_event_paranoid is 2, and this process lacks CAP_PERFMON");
+	assert_string_equal(feature(features, "host.kallsyms", false)->reason,
+			    "/proc/kallsyms hides its addresses (kptr_restrict)");
+	assert_string_equal(feature(features, "host.btf", false)->reason,
+			    "no /sys/kernel/btf/vmlinux");
+	feature(features, "host.btf_modules", false);
+	feature(features, "host.tracefs", true);
+	assert_string_equal(feature(features, "attach.kprobe", false)->reason,
+			    "this kernel has no PMU 'kprobe'");
+	assert_string_equal(feature(features, "attach.kprobe", false)->mend,
+			    "boot a kernel with CONFIG_KPROBE_EVENTS");
+	assert_null(sys_feature_get(features, "no.such"));
+	assert_false(sys_feature_works(features, "no.such"));
+}
+
+static void features_of_a_host_with_rights(void **state)
+{
+	struct tree *tree = *state;
+	uint64_t counted = 0;
+
+	put(tree, "proc/self/status", "Name:\ttest\nCapEff:\t000001ffffffffff\n");
+	put(tree, "proc/kallsyms", "0000000000000000 A fixed\nffffffff81000000 T _text\n");
+	put(tree, "sys/kernel/btf/vmlinux", "rubbish");
+	put(tree, "sys/kernel/btf/nfs", "rubbish");
+	_cleanup_features_ struct sys_features *features = sys_features_new(&tree->roots);
+	feature(features, "host.cap_bpf", true);
+	feature(features, "host.cap_perfmon", true);
+	assert_string_equal(feature(features, "host.paranoid", true)->reason,
+			    "perf_event_paranoid is 2, this process is exempt");
+	feature(features, "host.kallsyms", true);
+	feature(features, "host.btf", true);
+	assert_string_equal(feature(features, "host.btf_modules", true)->reason, "1 module");
+	/* Rubbish for BTF is an error with its place, not a crash. */
+	assert_non_null(strstr(feature(features, "attach.fentry", false)->reason,
+			       "btf/vmlinux: offset 0x"));
+	/* An answer is remembered. */
+	put(tree, "proc/kallsyms", "");
+	feature(features, "host.kallsyms", true);
+	for (size_t i = 0; sys_feature_at(i); i++)
+		for (size_t j = 0; j < i; j++)
+			counted += !strcmp(sys_feature_at(i)->name, sys_feature_at(j)->name);
+	assert_int_equal(counted, 0);
+}
+
 int main(void)
 {
 #define ON_TREE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -429,6 +494,8 @@ int main(void)
 		ON_TREE(refusals_for_lack_of_rights),
 		ON_TREE(refusals_for_lack_of_hardware),
 		ON_TREE(refusals_for_limits_and_parameters),
+		ON_TREE(features_of_a_host_without_rights),
+		ON_TREE(features_of_a_host_with_rights),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
