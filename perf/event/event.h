@@ -49,6 +49,9 @@ enum { EVENT_UPDATE_UNIT, EVENT_UPDATE_SCALE, EVENT_UPDATE_NAME, EVENT_UPDATE_CP
 /* In the misc of a RECORD_HEADER_BUILD_ID: the byte behind the id is its size. */
 #define RECORD_MISC_BUILD_ID_SIZE (1 << 15)
 
+/* In the misc of LOST_SAMPLES, by perf since Linux 6.3: a BPF filter dropped them. */
+#define RECORD_MISC_LOST_SAMPLES_BPF (1 << 15)
+
 /* The bytes of 64-bit words that may be unaligned and in the other byte order. */
 struct u64_array {
 	const uint8_t *bytes;

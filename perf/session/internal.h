@@ -147,6 +147,11 @@ struct event_node {
 	struct sample_layout layout;
 };
 
+struct id_node {
+	struct event_node *event;
+	uint64_t value; /* of the counter, in the last sample that read it */
+};
+
 struct session {
 	char *path;
 	const struct log *log;
@@ -155,7 +160,7 @@ struct session {
 	bool has_tracing;
 
 	VEC(struct event_node *) events;
-	struct u64map by_id;
+	struct u64map by_id; /* → struct id_node */
 	uint64_t last_id;
 	struct event_node *last_event; /* of last_id; NULL: none */
 	int id_pos, id_pos_back;

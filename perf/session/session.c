@@ -88,9 +88,14 @@ static struct error *add_event(struct session *s, const struct data_event *from)
 		return error_nomem();
 	TRY(rename_event(s, ev, name));
 	sample_layout_init(&ev->layout, &ev->pub.attr, s->header.swap);
-	for (size_t i = 0; i < from->n_ids; i++)
-		if (!u64map_put(&s->by_id, from->ids[i], ev))
+	for (size_t i = 0; i < from->n_ids; i++) {
+		struct id_node *node = arena_alloc(&s->maps.arena, sizeof(*node));
+		if (!node)
 			return error_nomem();
+		node->event = ev;
+		if (!u64map_put(&s->by_id, from->ids[i], node))
+			return error_nomem();
+	}
 	return NULL;
 }
 
@@ -106,12 +111,12 @@ static struct event_node *event_of_id(struct session *s, uint64_t id)
 {
 	if (s->last_event && s->last_id == id)
 		return s->last_event;
-	struct event_node *ev = u64map_get(&s->by_id, id);
-	if (ev) {
-		s->last_id = id;
-		s->last_event = ev;
-	}
-	return ev;
+	struct id_node *node = u64map_get(&s->by_id, id);
+	if (!node)
+		return NULL;
+	s->last_id = id;
+	s->last_event = node->event;
+	return node->event;
 }
 
 struct session_event *session_event_by_id(struct session *s, uint64_t id)
@@ -183,6 +188,46 @@ static void damaged(struct session *s, struct error *err)
 	error_free(err);
 }
 
+/*
+ * One counter's value in a sample that reads counters: what it counted since
+ * the last sample is the period, and the event is the one that it belongs to.
+ */
+static struct error *deliver_value(struct session *s, struct thread *thread, uint64_t value,
+				   uint64_t id)
+{
+	struct id_node *node = u64map_get(&s->by_id, id);
+
+	if (!node) {
+		s->n_unknown_id++;
+		return NULL;
+	}
+	s->sample.id = id;
+	s->sample.period = value - node->value;
+	node->value = value;
+	if (!s->sample.period)
+		return NULL;
+	s->rec.event = &node->event->pub;
+	return s->tool->sample(s->tool, s, &s->rec, &s->sample, s->rec.event, thread);
+}
+
+/* A sample of a group's leader stands for one of each member, as in perf. */
+static struct error *deliver_values(struct session *s, const struct perf_event_attr *attr,
+				    struct thread *thread)
+{
+	uint64_t format = attr->read_format;
+	uint64_t times = !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+			 !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	uint64_t each = 2 + !!(format & PERF_FORMAT_LOST);
+	const struct u64_array *read = &s->sample.read;
+
+	if (!(format & PERF_FORMAT_GROUP))
+		return deliver_value(s, thread, u64_array_at(read, 0),
+				     u64_array_at(read, 1 + times));
+	for (uint64_t at = 1 + times; at + each <= read->n; at += each)
+		TRY(deliver_value(s, thread, u64_array_at(read, at), u64_array_at(read, at + 1)));
+	return NULL;
+}
+
 static struct error *deliver_sample(struct session *s, const struct chunk *chunk,
 				    const uint8_t *rec, size_t size)
 {
@@ -211,6 +256,8 @@ static struct error *deliver_sample(struct session *s, const struct chunk *chunk
 	struct thread *thread = thread_get(s, s->sample.pid, s->sample.tid);
 	if (!thread)
 		return error_nomem();
+	if (s->sample.has & PERF_SAMPLE_READ && ev->pub.attr.read_format & PERF_FORMAT_ID)
+		return deliver_values(s, &ev->pub.attr, thread);
 	return tool->sample(tool, s, &s->rec, &s->sample, &ev->pub, thread);
 }
 
@@ -287,7 +334,9 @@ static struct error *deliver_lost(struct session *s)
 		return CALL(lost, &l);
 	}
 	l.id = s->rec.id.id;
-	s->losses.lost_samples += l.lost;
+	/* What a BPF filter dropped is not lost. */
+	if (!(s->rec.header.misc & RECORD_MISC_LOST_SAMPLES_BPF))
+		s->losses.lost_samples += l.lost;
 	return CALL(lost_samples, &l);
 }
 
@@ -432,7 +481,7 @@ static struct error *on_event_update(struct session *s)
 	cursor_skip(&c, sizeof(struct perf_event_header));
 	if (!cursor_u64(&c, &type) || !cursor_u64(&c, &id))
 		return cursor_error(&c, "the EVENT_UPDATE record ends too early");
-	struct event_node *ev = u64map_get(&s->by_id, id);
+	struct event_node *ev = event_of_id(s, id);
 	if (type != EVENT_UPDATE_NAME || !ev)
 		return NULL;
 	const char *name = cursor_cstr(&c);
