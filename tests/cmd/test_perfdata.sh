@@ -140,6 +140,26 @@ test_every_record_where_perf_finds_it() {
 	done
 }
 
+test_a_full_disk_leaves_a_file_perf_reads() {
+	need_perf
+	tracefs
+	record in.data -m 1 -e syscalls:sys_enter_write
+	shown in.data >want
+	mkdir disk
+	mount -t tmpfs -o size=64k nodev disk || skip "tmpfs cannot be mounted"
+	local status=0
+	"$REWRITE" in.data disk/out.data 2>err || status=$?
+	perf script --ns -i disk/out.data >got 2>perf.err || status=perf
+	"$REWRITE" disk/out.data dump >dump || status=reader
+	umount disk
+	assert_equal "$status" 1
+	assert_contains err "No space left on device"
+	[ -s got ] || fail "nothing survived"
+	sort want >want.sorted
+	sort got >got.sorted
+	[ -z "$(comm -13 want.sorted got.sorted)" ] || fail "what perf shows was not recorded"
+}
+
 test_build_ids_in_mmap_records() {
 	need_perf
 	record in.data --buildid-mmap -e cpu-clock -g

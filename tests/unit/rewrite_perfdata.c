@@ -110,7 +110,11 @@ static struct error *rewrite(const char *in, const char *out, int argc, char **a
 	TRY(session_open(in, NULL, &s));
 	TRY(data_writer_open(out, &opts, &w));
 	rw.w = w;
-	TRY(session_process(s, &rw.tool));
+	struct error *err = session_process(s, &rw.tool);
+	if (err) {
+		error_free(data_writer_finish(w));
+		return err;
+	}
 	if (!rw.started)
 		TRY(start(&rw, s));
 	if (ledger) {
