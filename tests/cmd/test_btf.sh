@@ -55,6 +55,59 @@ test_odd_layouts_survive_as_c() {
 	assert_contains differences "14 compared, 0 different"
 }
 
+# random_structs SEED N: N structs and unions of random members, each a variable too
+random_structs() {
+	python3 - "$1" "$2" <<-'END'
+		import random, sys
+		rnd = random.Random(int(sys.argv[1]))
+		ints = [("char", 8), ("unsigned char", 8), ("short", 16), ("int", 32), ("unsigned", 32),
+		        ("long", 64), ("unsigned long", 64), ("_Bool", 8)]
+		print("typedef int (*fn_t)(void *, ...);\nenum en { EN_A, EN_B = 7 };")
+		made = []
+
+		def member(i, depth):
+		    kind = rnd.randrange(12)
+		    name = f"m{depth}_{i}"
+		    if kind < 4:
+		        return f"{rnd.choice(ints)[0]} {name};"
+		    if kind < 7:
+		        type, bits = rnd.choice(ints)
+		        width = 1 if type == "_Bool" else rnd.randint(1, bits)
+		        if rnd.random() < 0.1:
+		            return f"{type} : 0;"
+		        return f"{type} {name if rnd.random() < 0.9 else ''} : {width};"
+		    if kind == 7:
+		        return f"{rnd.choice(['fn_t', 'void *', 'enum en', 'char *const', '__int128'])} {name};"
+		    if kind == 8:
+		        return f"{rnd.choice(ints)[0]} {name}[{rnd.randint(1, 5)}];"
+		    if kind == 9 and made:
+		        return f"{rnd.choice(made)} {name};"
+		    if kind == 10 and depth < 3:
+		        body = " ".join(member(10 * i + k, depth + 1) for k in range(rnd.randint(1, 3)))
+		        attr = rnd.choice(["", "", "__attribute__((packed))"])
+		        return f"{rnd.choice(['struct', 'union'])} {{ long x{depth}_{i}; {body} }} {attr} {name};"
+		    return f"{rnd.choice(ints)[0]} {name} __attribute__((aligned({rnd.choice([2, 8, 16, 64])})));"
+
+		for n in range(int(sys.argv[2])):
+		    what = "union" if rnd.random() < 0.2 else "struct"
+		    members = " ".join(member(i, 0) for i in range(rnd.randint(1, 9)))
+		    attr = rnd.choice(["", "", "__attribute__((packed))", "__attribute__((packed, aligned(4)))",
+		                       "__attribute__((aligned(32)))"])
+		    print(f"{what} r{n} {{ int first{n}; {members} }} {attr} v{n};")
+		    made.append(f"{what} r{n}")
+	END
+}
+
+test_random_layouts_survive_as_c() {
+	local seed
+	for seed in 1 2 3; do
+		random_structs $seed 150 >random.c
+		clang -target bpf -g -O0 -w -c random.c -o random.o
+		check_layout random.o 1
+		assert_contains differences "150 compared, 0 different"
+	done
+}
+
 test_kernel_takes_btf_and_gives_it_back() {
 	need_kernel_btf
 	"$LAYOUT" roundtrip 2>err || fail "roundtrip ended with $?: $(cat err)"
