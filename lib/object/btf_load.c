@@ -136,7 +136,7 @@ static struct error *load_elf(const char *path, const struct btf *base, struct b
 struct error *btf_load_file(const char *path, const struct btf *base, struct btf **out,
 			    struct btf_ext **ext)
 {
-	char kind;
+	char kind = 0;
 
 	if (ext)
 		*ext = NULL;

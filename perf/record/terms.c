@@ -106,14 +106,16 @@ static const struct btf_type *real_type(const struct btf *btf, uint32_t id)
 static bool enum_value(const struct btf *btf, const struct btf_type *t, const char *name,
 		       int64_t *value)
 {
-	for (unsigned i = 0; i < btf_vlen(t); i++) {
-		bool wide = btf_kind(t) == BTF_KIND_ENUM64;
-		uint32_t off = wide ? btf_enum64(t)[i].name_off : btf_enum(t)[i].name_off;
-		const char *s = btf__name_by_offset(btf, off);
+	/* Name and value, of one or two words: struct btf_enum64 is of 6.0's headers. */
+	bool wide = btf_kind(t) == BTF_KIND_ENUM64;
+	const uint32_t *e = (const uint32_t *)(t + 1);
+
+	for (unsigned i = 0; i < btf_vlen(t); i++, e += wide ? 3 : 2) {
+		const char *s = btf__name_by_offset(btf, e[0]);
 
 		if (!s || strcmp(s, name))
 			continue;
-		*value = wide ? (int64_t)btf_enum64_value(&btf_enum64(t)[i]) : btf_enum(t)[i].val;
+		*value = wide ? (int64_t)((uint64_t)e[2] << 32 | e[1]) : (int32_t)e[1];
 		return true;
 	}
 	return false;
