@@ -516,34 +516,39 @@ static void test_hostile_payload(void **state)
 	assert_string_equal(strbuf_str(&out), "77 0  |");
 }
 
-static void blob_number(struct strbuf *b, uint64_t v, size_t n)
+/* In the other byte order with other set. */
+static void blob_number(struct strbuf *b, uint64_t v, size_t n, bool other)
 {
-	strbuf_add(b, &v, n);
+	uint8_t bytes[8];
+
+	memcpy(bytes, &v, 8);
+	for (size_t i = 0; i < n; i++)
+		strbuf_addch(b, (char)bytes[other ? n - 1 - i : i]);
 }
 
-static void make_blob(struct strbuf *b)
+static void make_blob(struct strbuf *b, bool other)
 {
 	static const char printks[] = "0xffff800012345678 : \"a known text\\n\"\n";
 
 	strbuf_add(b, "\x17\x08\x44tracing0.6\0", 14);
-	blob_number(b, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, 1);
-	blob_number(b, 8, 1);
-	blob_number(b, 4096, 4);
+	blob_number(b, (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != other, 1, other);
+	blob_number(b, 8, 1, other);
+	blob_number(b, 4096, 4, other);
 	strbuf_add(b, "header_page\0", 12);
-	blob_number(b, 0, 8);
+	blob_number(b, 0, 8, other);
 	strbuf_add(b, "header_event\0", 13);
-	blob_number(b, 3, 8);
+	blob_number(b, 3, 8, other);
 	strbuf_add(b, "abc", 3);
-	blob_number(b, 0, 4);
-	blob_number(b, 1, 4);
+	blob_number(b, 0, 4, other);
+	blob_number(b, 1, 4, other);
 	strbuf_add(b, "test\0", 5);
-	blob_number(b, 1, 4);
-	blob_number(b, strlen(SHAPES_FORMAT), 8);
+	blob_number(b, 1, 4, other);
+	blob_number(b, strlen(SHAPES_FORMAT), 8, other);
 	strbuf_adds(b, SHAPES_FORMAT);
-	blob_number(b, 0, 4);
-	blob_number(b, strlen(printks), 4);
+	blob_number(b, 0, 4, other);
+	blob_number(b, strlen(printks), 4, other);
 	strbuf_adds(b, printks);
-	blob_number(b, 0, 8);
+	blob_number(b, 0, 8, other);
 }
 
 static void test_blob(void **state)
@@ -552,7 +557,7 @@ static void test_blob(void **state)
 	uint8_t raw[80] = {0};
 	struct tracing *t;
 
-	make_blob(&blob);
+	make_blob(&blob, false);
 	struct data_tracing data;
 	assert_null(data_tracing_decode(cursor_make(blob.str, blob.len, "test"), &data));
 	assert_null(tracing_new(&data, NULL, &t));
@@ -568,6 +573,88 @@ static void test_blob(void **state)
 	data_tracing_deinit(&data);
 }
 
+/* A recording of a machine of the other byte order. */
+static void test_other_byte_order(void **state)
+{
+	_cleanup_strbuf_ struct strbuf blob = STRBUF_INIT, out = STRBUF_INIT, raw = STRBUF_INIT;
+	struct data_tracing data;
+	struct tracing *t;
+	uint64_t v;
+
+	make_blob(&blob, true);
+	assert_null(data_tracing_decode(cursor_make(blob.str, blob.len, "test"), &data));
+	assert_null(tracing_new(&data, NULL, &t));
+	struct trace_event *ev = tracing_find(t, 701);
+	assert_non_null(ev);
+	strbuf_add(&raw, "12345678cat\0............", 24);
+	blob_number(&raw, (uint64_t)-7, 4, true);
+	blob_number(&raw, 0, 4, true);
+	blob_number(&raw, 0x123456789a, 8, true);
+	blob_number(&raw, 60 | 4 << 16, 4, true);
+	blob_number(&raw, 2, 4, true);
+	blob_number(&raw, 5, 4, true);
+	blob_number(&raw, 6, 4, true);
+	strbuf_add(&raw, "\0\0\0\0/x\0", 8);
+	trace_event_print(ev, raw.str, (uint32_t)raw.len, &out);
+	assert_non_null(strstr(strbuf_str(&out), "comm=cat             |cat pid=-7 "));
+	assert_non_null(strstr(strbuf_str(&out), " 0x123456789a 123456789a "));
+	assert_non_null(strstr(strbuf_str(&out), " name=/x flags=TWO "));
+	assert_non_null(strstr(strbuf_str(&out), " a1=6 "));
+	assert_true(trace_field_number(ev, trace_event_find_field(ev, "pid"), raw.str,
+				       (uint32_t)raw.len, &v));
+	assert_int_equal((int64_t)v, -7);
+	tracing_free(t);
+	data_tracing_deinit(&data);
+}
+
+static void use_blob(const char *bytes, size_t size)
+{
+	struct data_tracing data;
+	struct tracing *t = NULL;
+	struct strbuf out = STRBUF_INIT;
+	uint8_t raw[80];
+	struct error *err = data_tracing_decode(cursor_make(bytes, size, "flipped"), &data);
+
+	if (err) {
+		error_free(err);
+		return;
+	}
+	memset(raw, 0x41, sizeof(raw));
+	err = tracing_new(&data, NULL, &t);
+	if (err)
+		error_free(err);
+	for (size_t i = 0; t && i < data.n_events; i++) {
+		struct trace_event *ev = tracing_find(t, data.events[i].id);
+
+		if (ev)
+			trace_event_print(ev, raw, sizeof(raw), &out);
+	}
+	strbuf_deinit(&out);
+	tracing_free(t);
+	data_tracing_deinit(&data);
+}
+
+/* Every byte of the tracing data, damaged in three ways, and every prefix of them. */
+static void test_damage(void **state)
+{
+	_cleanup_strbuf_ struct strbuf blob = STRBUF_INIT;
+
+	make_blob(&blob, false);
+	for (size_t i = 0; i < blob.len; i++) {
+		static const char flips[] = {0x01, 0x20, (char)0x80};
+
+		for (size_t k = 0; k < sizeof(flips); k++) {
+			blob.str[i] ^= flips[k];
+			use_blob(blob.str, blob.len);
+			blob.str[i] ^= flips[k];
+		}
+		char *copy = malloc(i ? i : 1); /* so that the sanitizer sees its end */
+		memcpy(copy, blob.str, i);
+		use_blob(copy, i);
+		free(copy);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -579,6 +666,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_bad_formats, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hostile_payload, setup, teardown),
 		cmocka_unit_test(test_blob),
+		cmocka_unit_test(test_other_byte_order),
+		cmocka_unit_test(test_damage),
 	};
 
 	return cmocka_run_group_tests_name("tracing", tests, NULL, NULL);
