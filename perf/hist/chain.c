@@ -282,7 +282,8 @@ const struct chain_node **chain_node_sorted(const struct chain_node *node,
 	}
 	const struct chain_node **out = ok ? calloc(v.n + 1, sizeof(*out)) : NULL;
 	if (out) {
-		qsort(v.v, v.n, sizeof(*v.v), ranked_compare);
+		if (v.n > 1)
+			qsort(v.v, v.n, sizeof(*v.v), ranked_compare);
 		for (size_t i = 0; i < v.n; i++)
 			out[i] = v.v[i].node;
 		*n = v.n;

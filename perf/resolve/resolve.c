@@ -34,6 +34,14 @@ struct dso_syms {
 	struct dso *dso;
 };
 
+/* Addresses looked up lately: profiles ask for the same ones over and over. */
+#define CACHE_SIZE 8192
+struct cached {
+	const struct map *map; /* NULL: free */
+	uint64_t addr;
+	const struct symbol *sym;
+};
+
 struct resolver {
 	struct session *session;
 	struct resolver_opts opts;
@@ -43,6 +51,7 @@ struct resolver {
 	struct kallsyms *kallsyms;
 	bool kallsyms_tried;
 	bool kallsyms_warned;
+	struct cached cache[CACHE_SIZE];
 };
 
 struct error *resolver_new(struct session *s, const struct resolver_opts *opts,
@@ -464,8 +473,13 @@ void resolve_addr_in(struct resolver *r, const struct map *map, uint8_t cpumode,
 	out->map = map;
 	if (!has_plain_addresses(map))
 		out->dso_addr = addr - map->start + map->pgoff;
-	struct symtab *st = map_symtab(r, map);
-	out->sym = st ? symtab_find(st, out->dso_addr) : NULL;
+	struct cached *c = &r->cache[hash_u64(addr ^ (uintptr_t)map) % CACHE_SIZE];
+	if (c->map != map || c->addr != addr) {
+		struct symtab *st = map_symtab(r, map);
+
+		*c = (struct cached){map, addr, st ? symtab_find(st, out->dso_addr) : NULL};
+	}
+	out->sym = c->sym;
 	if (out->sym)
 		out->offset = out->dso_addr - out->sym->start;
 }
