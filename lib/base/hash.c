@@ -9,11 +9,17 @@
 uint64_t hash_bytes(const void *data, size_t n)
 {
 	const uint8_t *p = data;
-	uint64_t h = 0xcbf29ce484222325ull;
+	uint64_t h = n, word;
 
+	for (; n >= sizeof(word); p += sizeof(word), n -= sizeof(word)) {
+		memcpy(&word, p, sizeof(word));
+		h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+		h ^= h >> 32;
+	}
+	word = 0;
 	for (size_t i = 0; i < n; i++)
-		h = (h ^ p[i]) * 0x100000001b3ull;
-	return hash_u64(h);
+		word = word << 8 | p[i];
+	return hash_u64((h ^ word) * 0x9e3779b97f4a7c15ull);
 }
 
 uint64_t hash_str(const char *s)

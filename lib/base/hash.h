@@ -21,7 +21,7 @@ static inline uint64_t hash_u64(uint64_t v)
 	return v ^ (v >> 31);
 }
 
-/* FNV-1a, finalized by hash_u64(). */
+/* Eight bytes at a time; not for what an attacker may choose to collide, nor for files. */
 uint64_t hash_bytes(const void *data, size_t n);
 uint64_t hash_str(const char *s);
 
