@@ -26,6 +26,11 @@ static const struct attach_kind *kind_of(const struct bpf_program *prog)
 	return NULL;
 }
 
+struct error *attach_error_at(const struct bpf_program *prog, struct error *err)
+{
+	return error_at(program_error_at(prog, err), "%s", bpf_object__name(program_object(prog)));
+}
+
 struct error *program_fd(const struct bpf_program *prog, int *fd)
 {
 	int got = bpf_program__fd(prog);
@@ -89,9 +94,9 @@ struct error *attach_event_of(const struct bpf_program *prog, struct attach_even
 	const struct attach_kind *kind = kind_of(prog);
 
 	if (!kind || !kind->event)
-		return program_error_at(prog, error_new(EOPNOTSUPP,
-							"the section names no event to open"));
-	return program_error_at(prog, kind->event(prog, event));
+		return attach_error_at(prog,
+				       error_new(EOPNOTSUPP, "the section names no event to open"));
+	return attach_error_at(prog, kind->event(prog, event));
 }
 
 static struct error *attach_by_section(const struct bpf_program *prog, struct bpf_link **link)
@@ -121,7 +126,7 @@ static struct error *attach_by_section(const struct bpf_program *prog, struct bp
 
 struct error *attach_program(const struct bpf_program *prog, struct bpf_link **link)
 {
-	return program_error_at(prog, attach_by_section(prog, link));
+	return attach_error_at(prog, attach_by_section(prog, link));
 }
 
 struct bpf_link *bpf_program__attach(const struct bpf_program *prog)

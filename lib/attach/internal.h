@@ -18,6 +18,9 @@ struct attach_kind {
 	struct error *(*attach)(const struct bpf_program *prog, struct bpf_link **link);
 };
 
+/* The error of a program: "filter: program on_write (section …): …". NULL stays NULL. */
+struct error *attach_error_at(const struct bpf_program *prog, struct error *err);
+
 /* The program's fd; EINVAL: it is not loaded. */
 struct error *program_fd(const struct bpf_program *prog, int *fd);
 

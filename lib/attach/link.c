@@ -106,7 +106,7 @@ int bpf_link__update_program(struct bpf_link *link, struct bpf_program *prog)
 		if (ret < 0)
 			err = error_errno(-ret, "cannot put another program into the link");
 	}
-	return edge_int(program_error_at(prog, err));
+	return edge_int(attach_error_at(prog, err));
 }
 
 void bpf_link__disconnect(struct bpf_link *link)
@@ -191,7 +191,7 @@ struct bpf_link *bpf_program__attach_perf_event_opts(const struct bpf_program *p
 	if (!err)
 		err = perf_fd_attach(prog, pfd, OPTS_GET(opts, bpf_cookie, 0),
 				     OPTS_GET(opts, force_ioctl_attach, false), &link);
-	return err ? edge_null(program_error_at(prog, err)) : link;
+	return err ? edge_null(attach_error_at(prog, err)) : link;
 }
 
 struct bpf_link *bpf_program__attach_perf_event(const struct bpf_program *prog, int pfd)

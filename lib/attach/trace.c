@@ -78,7 +78,7 @@ struct bpf_link *bpf_program__attach_raw_tracepoint_opts(const struct bpf_progra
 
 	if (!err)
 		err = raw_tracepoint_open(prog, tp_name, OPTS_GET(opts, cookie, 0), &link);
-	return err ? edge_null(program_error_at(prog, err)) : link;
+	return err ? edge_null(attach_error_at(prog, err)) : link;
 }
 
 struct bpf_link *bpf_program__attach_raw_tracepoint(const struct bpf_program *prog,
@@ -131,7 +131,7 @@ struct bpf_link *bpf_program__attach_trace_opts(const struct bpf_program *prog,
 
 	if (!err)
 		err = trace_open(prog, OPTS_GET(opts, cookie, 0), &link);
-	return err ? edge_null(program_error_at(prog, err)) : link;
+	return err ? edge_null(attach_error_at(prog, err)) : link;
 }
 
 struct bpf_link *bpf_program__attach_trace(const struct bpf_program *prog)

@@ -49,7 +49,7 @@ struct bpf_link *bpf_program__attach_tracepoint_opts(const struct bpf_program *p
 		err = tracepoint_event(tp_category, tp_name, &event);
 	if (!err)
 		err = event_attach(prog, &event, -1, OPTS_GET(opts, bpf_cookie, 0), false, &link);
-	return err ? edge_null(program_error_at(prog, err)) : link;
+	return err ? edge_null(attach_error_at(prog, err)) : link;
 }
 
 struct bpf_link *bpf_program__attach_tracepoint(const struct bpf_program *prog,

@@ -146,7 +146,7 @@ struct bpf_link *bpf_program__attach_uprobe_opts(const struct bpf_program *prog,
 	if (!err)
 		err = event_attach(prog, &event, pid, OPTS_GET(opts, bpf_cookie, 0),
 				   mode == PROBE_ATTACH_MODE_PERF, &link);
-	return err ? edge_null(program_error_at(prog, err)) : link;
+	return err ? edge_null(attach_error_at(prog, err)) : link;
 }
 
 struct bpf_link *bpf_program__attach_uprobe(const struct bpf_program *prog, bool retprobe,

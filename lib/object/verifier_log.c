@@ -12,6 +12,7 @@
  * does about it: the table below knows the common ones.
  */
 #include "lib/object/internal.h"
+#include "lib/sys/sys.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -175,12 +176,25 @@ static const char *complaint(const struct lines *lines)
 	return "";
 }
 
+/* CAP_SYS_ADMIN, or CAP_BPF and CAP_PERFMON (5.8). */
+static bool may_load_programs(void)
+{
+	const uint64_t admin = 1ull << 21, both = 1ull << 38 | 1ull << 39;
+	uint64_t caps = 0;
+
+	error_free(sys_capabilities(NULL, &caps));
+	return caps & admin || (caps & both) == both;
+}
+
 /* The kernel said nothing: the errno is all there is. */
 static struct error *explain_silent(const struct bpf_program *prog, int code)
 {
 	const char *type = libbpf_bpf_prog_type_str(prog->type);
 	struct error *err = error_errno(code, "the kernel refuses the program");
 
+	if (code == EPERM && prog->type == BPF_PROG_TYPE_TRACING && may_load_programs())
+		return error_hint(err, "this kernel does not let itself be patched: 'perf-bpf "
+				       "features' tells which sections work here");
 	if (code == EPERM)
 		return error_hint(err, "run as root, or with CAP_BPF and CAP_PERFMON; on kernels "
 				       "before 5.11 raise 'ulimit -l'");

@@ -95,7 +95,7 @@ static struct error *add_event(struct recording *rec, struct bpf_program *prog)
 	struct attach_event probe = {0};
 	struct event *event;
 
-	TRY(program_error_at(prog, attach_event_of(prog, &probe)));
+	TRY(attach_event_of(prog, &probe));
 	if (program_section(prog)->kind == PROGRAM_TRACEPOINT) {
 		vec_for_each (event, &rec->events) {
 			if (!event->tracepoint || event->attr.config != probe.attr.config)
@@ -325,7 +325,7 @@ struct error *objects_attach(struct recording *rec)
 			    kind == PROGRAM_PERF_EVENT || !bpf_program__autoload(prog) ||
 			    !bpf_program__autoattach(prog))
 				continue;
-			TRY(program_error_at(prog, attach_program(prog, &attached)));
+			TRY(attach_program(prog, &attached));
 			struct bpf_link **link = vec_push(&object->links);
 			if (!link) {
 				bpf_link__destroy(attached);
