@@ -402,6 +402,10 @@ static void says_what_is_wrong(void **state)
 	btf__add_ptr(btf, 7);
 	expect_error(btf, "type 1 (pointer) refers to type 7, the last one is 1");
 	btf = btf__new_empty();
+	btf__add_struct(btf, "s", 4);
+	((struct btf_type *)btf__type_by_id(btf, 1))->name_off = 77;
+	expect_error(btf, "type 1 (struct) has a name at 77, the strings end at 2");
+	btf = btf__new_empty();
 	btf__add_int(btf, "int", 4, 0);
 	btf__add_func(btf, "f", BTF_FUNC_GLOBAL, 1);
 	expect_error(btf, "type 2 (function f) has no function prototype");

@@ -195,6 +195,9 @@ static void keeps_the_layout(void **state)
 	btf__add_struct(b, "packed", 5);
 	btf__add_field(b, "a", 1, 0, 0);
 	btf__add_field(b, "b", 2, 8, 0);
+	btf__add_struct(b, "short_tail", 5);
+	btf__add_field(b, "a", 2, 0, 0);
+	btf__add_field(b, "b", 1, 32, 0);
 	btf__add_struct(b, "bits", 8);
 	btf__add_field(b, "a", 2, 0, 3);
 	btf__add_field(b, "b", 2, 8, 4);
@@ -209,6 +212,8 @@ static void keeps_the_layout(void **state)
 	expect_header(b, "struct gap {\n\tchar a;\n\tint b;\n\tlong: 64;\n\tchar c;\n\tlong: 56;\n"
 			 "\tlong: 64;\n};\n\n"
 			 "struct packed {\n\tchar a;\n\tint b;\n} __attribute__((packed));\n\n"
+			 "struct short_tail {\n\tint a;\n\tchar b;\n} "
+			 "__attribute__((packed));\n\n"
 			 "struct bits {\n\tint a: 3;\n\tchar: 5;\n\tint b: 4;\n\tint c: 30;\n};\n\n"
 			 "union aligned {\n\tlong a;\n} __attribute__((aligned(64)));\n\n"
 			 "enum tiny {\n\tT = 1,\n} __attribute__((mode(byte)));\n\n"

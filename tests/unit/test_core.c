@@ -43,6 +43,8 @@ enum {
 	MATCHING,
 	NOT_MATCHING,
 	NAMELESS,
+	INTS,
+	RESIZED,
 };
 
 /*
@@ -62,7 +64,7 @@ static struct btf *local_btf(void)
 	btf__add_array(b, INT, CHAR, 16);
 	btf__add_struct(b, "inner", 20);
 	btf__add_field(b, "a", INT, 0, 0);
-	btf__add_field(b, "b", 22, 32, 0); /* int[4], added below */
+	btf__add_field(b, "b", INTS, 32, 0);
 	btf__add_struct(b, "task", 72);
 	btf__add_field(b, "pid", INT, 0, 0);
 	btf__add_field(b, "comm", CHARS, 32, 0);
@@ -99,7 +101,9 @@ static struct btf *local_btf(void)
 	btf__add_field(b, "x", UINT, 0, 0);
 	btf__add_struct(b, NULL, 4);
 	btf__add_field(b, "x", INT, 0, 0);
-	assert_int_equal(btf__add_array(b, INT, INT, 4), 22);
+	assert_int_equal(btf__add_array(b, INT, INT, 4), INTS);
+	assert_int_equal(btf__add_struct(b, "resized", 4), RESIZED);
+	btf__add_field(b, "x", UINT, 0, 0);
 	return b;
 }
 
@@ -166,7 +170,9 @@ static struct btf *target_btf(void)
 	btf__add_field(b, "x", 13, 64, 0);
 	btf__add_struct(b, "not_matching", 16); /* 25 */
 	btf__add_field(b, "x", 2, 0, 0);
-	btf__add_struct(b, "task_of_other_kind", 8);
+	btf__add_struct(b, "resized", 8);
+	btf__add_field(b, "x", 27, 0, 0);
+	assert_int_equal(btf__add_int(b, "unsigned int", 8, 0), 27);
 	return b;
 }
 
@@ -283,6 +289,38 @@ static void shifts_bitfields(void **state)
 	assert_true(resolve(w, CORE_FIELD_RSHIFT_U64, TASK, "0:3").validate);
 }
 
+/* 20 bits at bit 20 of ints: no 4 bytes hold them, 8 do; 60 bits at bit 20: nothing does. */
+static void widens_bitfields(void **state)
+{
+	struct btf *b = btf__new_empty();
+	const struct btf *targets[] = {b};
+	struct core *core;
+	struct core_result res;
+
+	btf__add_int(b, "int", 4, BTF_INT_SIGNED);
+	btf__add_int(b, "long", 8, BTF_INT_SIGNED);
+	btf__add_struct(b, "packed", 16);
+	btf__add_field(b, "x", 1, 20, 20);
+	btf__add_field(b, "y", 2, 20, 60);
+	assert_null(core_new(b, targets, 1, &core));
+	struct btf_core_relo r = {0, 3, btf__add_str(b, "0:0"), CORE_FIELD_BYTE_SIZE};
+	assert_null(core_resolve(core, &r, &res));
+	assert_int_equal(res.new_val, 8);
+	r.kind = CORE_FIELD_BYTE_OFFSET;
+	assert_null(core_resolve(core, &r, &res));
+	assert_int_equal(res.new_val, 0);
+	r.kind = CORE_FIELD_LSHIFT_U64;
+	assert_null(core_resolve(core, &r, &res));
+	assert_int_equal(res.new_val, 24);
+	r.access_str_off = btf__add_str(b, "0:1");
+	struct error *err = core_resolve(core, &r, &res);
+	assert_non_null(err);
+	assert_non_null(strstr(err->msg, "crosses 8 bytes"));
+	error_free(err);
+	core_free(core);
+	btf__free(b);
+}
+
 static void finds_types(void **state)
 {
 	struct world *w = *state;
@@ -301,6 +339,7 @@ static void finds_types(void **state)
 	expect(w, CORE_TYPE_SIZE, GONE, "0", 4, 0);
 	expect(w, CORE_TYPE_MATCHES, MATCHING, "0", 1, 1);
 	expect(w, CORE_TYPE_MATCHES, NOT_MATCHING, "0", 1, 0);
+	expect(w, CORE_TYPE_MATCHES, RESIZED, "0", 1, 0);
 	expect(w, CORE_TYPE_MATCHES, TASK, "0", 1, 0);
 	expect(w, CORE_TYPE_MATCHES, FN_TD, "0", 1, 1);
 	expect(w, CORE_TYPE_MATCHES, COLOR, "0", 1, 0); /* PINK is gone */
@@ -570,6 +609,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(finds_fields),
 		TEST(shifts_bitfields),
+		cmocka_unit_test(widens_bitfields),
 		TEST(finds_types),
 		TEST(finds_enum_values),
 		TEST(sees_ambiguity),
