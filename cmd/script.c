@@ -564,6 +564,20 @@ static struct error *prepare(struct script *sc)
 	return NULL;
 }
 
+/* What the recorder could not keep is no part of what was printed: say so. */
+static void say_losses(const struct script *sc)
+{
+	struct session_losses l = session_losses(sc->session);
+
+	if (l.lost_samples)
+		log_warn(&sc->log, "%s: %" PRIu64 " samples were lost while recording",
+			 input_name(sc), l.lost_samples);
+	else if (l.lost)
+		log_warn(&sc->log,
+			 "%s: %" PRIu64 " records were lost while recording, in %" PRIu64 " places",
+			 input_name(sc), l.lost, l.chunks);
+}
+
 static struct error *run(struct script *sc)
 {
 	struct session_opts session_opts = {
@@ -620,6 +634,8 @@ static struct error *run(struct script *sc)
 		for (size_t i = 0; i < losses.n_ledger; i++)
 			print_ledger_json(sc->printer, &losses.ledger[i], &sc->out);
 	}
+	if (!sc->closed)
+		say_losses(sc);
 	/* What came before an error is worth having. */
 	if (!sc->closed) {
 		struct error *late = flush_out(sc);

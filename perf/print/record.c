@@ -53,6 +53,40 @@ static void add_switch(const struct record *rec, struct strbuf *out)
 	strbuf_addch(out, '\n');
 }
 
+/* perf's own records, as its -D shows them. */
+static void add_id_index(struct cursor c, struct strbuf *out)
+{
+	uint64_t n, v[4];
+
+	if (!cursor_u64(&c, &n))
+		return;
+	strbuf_addf(out, " nr: %" PRIu64 "\n", n);
+	for (uint64_t i = 0; i < n; i++) {
+		for (int k = 0; k < 4; k++)
+			if (!cursor_u64(&c, &v[k]))
+				return;
+		strbuf_addf(out,
+			    " ... id: %" PRIu64 "  idx: %" PRIu64 "  cpu: %" PRId64
+			    "  tid: %" PRId64 "\n",
+			    v[0], v[1], (int64_t)v[2], (int64_t)v[3]);
+	}
+}
+
+static void add_thread_map(struct cursor c, struct strbuf *out)
+{
+	uint64_t n, tid;
+
+	if (!cursor_u64(&c, &n))
+		return;
+	strbuf_addf(out, " nr: %" PRIu64 " thread%s", n, n > 1 ? "s: " : ": ");
+	for (uint64_t i = 0; i < n; i++) {
+		if (!cursor_u64(&c, &tid) || !cursor_skip(&c, 16))
+			break;
+		strbuf_addf(out, "%s%d", i ? ", " : "", (int)tid);
+	}
+	strbuf_addch(out, '\n');
+}
+
 void print_record_body(const struct record *rec, struct strbuf *out)
 {
 	const char *name = record_type_name(rec->header.type);
@@ -106,6 +140,18 @@ void print_record_body(const struct record *rec, struct strbuf *out)
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		add_switch(rec, out);
 		return;
+	case RECORD_ID_INDEX:
+	case RECORD_THREAD_MAP: {
+		struct cursor c = rec->body;
+
+		if (!cursor_seek(&c, sizeof(struct perf_event_header)))
+			break;
+		if (rec->header.type == RECORD_ID_INDEX)
+			add_id_index(c, out);
+		else
+			add_thread_map(c, out);
+		return;
+	}
 	default:
 		break;
 	}

@@ -278,6 +278,21 @@ assert any(s.get('fields', {}).get('filename', '').encode('utf-8', 'surrogateesc
 "
 }
 
+test_losses_are_said() {
+	need_perf
+	# Rings of one page and 600,000 system calls: some do not fit.
+	"$PERF" record -q -m 1 -o lost.data -c 1 -e 'raw_syscalls:*' -e syscalls:sys_enter_write \
+		-- dd if=/dev/zero of=/dev/null bs=1 count=200000 status=none 2>record.err ||
+		fail "$(cat record.err)"
+	"$PERF" script --show-lost-events -i lost.data 2>/dev/null | grep PERF_RECORD_LOST >theirs ||
+		skip "nothing was lost"
+	"$PERF_BPF" script --show-lost-events -i lost.data 2>err | grep PERF_RECORD_LOST >mine
+	cmp theirs mine || fail "the losses differ"
+	grep -q 'lost.data: [0-9]* .* lost while recording' err || fail "not said: $(cat err)"
+	"$PERF_BPF" script --json -i lost.data 2>/dev/null | grep '"type":"lost"' >json
+	assert_equal "$(wc -l <json)" "$(wc -l <theirs)"
+}
+
 test_errors() {
 	need_perf
 	record e.data -e cpu-clock
