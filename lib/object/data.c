@@ -35,7 +35,7 @@ static bool is_variant(const char *name, const char *base)
  * "filter.rodata" for the three common sections, the bare section for named
  * ones, as libbpf has it; what is no letter or digit becomes '_'.
  */
-static char *data_map_name(const struct bpf_object *obj, const char *section)
+char *data_map_name(const struct bpf_object *obj, const char *section)
 {
 	char *name = NULL;
 

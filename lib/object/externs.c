@@ -57,7 +57,10 @@ static struct error *section_find(struct bpf_object *obj, const char *section, b
 			if (size <= 0 || size > 4096)
 				return error_new(EBADMSG, "extern '%s' has no usable size",
 						 btf_name(obj->btf, t));
+			const int align = btf__align_of(obj->btf, t->type);
+
 			var->size = (uint32_t)size;
+			var->align = align > 0 && !(align & (align - 1)) ? (uint32_t)align : 8;
 		}
 		if (!strmap_put(&obj->externs, btf_name(obj->btf, t), var))
 			return error_nomem();
@@ -80,12 +83,13 @@ static struct error *kconfig_map_add(struct bpf_object *obj, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		struct extern_var *var = &obj->extern_vars[i];
 
-		var->offset = size;
-		size += (uint32_t)round_up(var->size, 8);
+		var->offset = (uint32_t)round_up(size, var->align);
+		size = var->offset + var->size;
 	}
 	struct bpf_map *map = object_add_map(obj, MAP_KCONFIG, ".kconfig", 0, 0);
-	if (!map)
+	if (!map || !(map->owned_name = data_map_name(obj, ".kconfig")))
 		return error_nomem();
+	map->name = map->kernel_name = map->owned_name;
 	obj->kconfig_map = (uint32_t)obj->maps.n;
 	map->type = BPF_MAP_TYPE_ARRAY;
 	map->key_size = sizeof(uint32_t);

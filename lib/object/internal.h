@@ -211,6 +211,7 @@ struct extern_var {
 	bool is_known;	 /* kconfig: it has a value */
 	uint32_t offset; /* kconfig: in the .kconfig map */
 	uint32_t size;
+	uint32_t align;
 };
 
 static inline uint64_t place_key(uint32_t section, uint64_t offset)
@@ -272,8 +273,10 @@ struct error *object_vmlinux(struct bpf_object *obj, const struct btf **btf);
 /* attach_target.c: what a program that attaches by BTF attaches to. */
 struct error *program_find_target(struct bpf_program *prog);
 
-/* data.c: bytes that the map's value takes when it is mapped; its first value, once created. */
+/* data.c: bytes that a map's value takes when it is mapped; its first value, once created. */
 size_t map_data_size(const struct bpf_map *map);
+/* The name of a section's map; the caller's. NULL: no memory. */
+char *data_map_name(const struct bpf_object *obj, const char *section);
 struct error *data_map_fill(struct bpf_map *map);
 
 /* map_create.c */

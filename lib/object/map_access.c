@@ -36,7 +36,8 @@ struct bpf_map *bpf_object__find_map_by_name(const struct bpf_object *obj, const
 							? elf_section_at(obj->elf, map->section)
 							: NULL;
 
-		if (!strcmp(map->name, name) || (sec && !strcmp(sec->name, name)))
+		if (!strcmp(map->name, name) || (sec && !strcmp(sec->name, name)) ||
+		    (map->origin == MAP_KCONFIG && !strcmp(name, ".kconfig")))
 			return map;
 	}
 	return edge_null_errno(ENOENT);

@@ -173,7 +173,7 @@ static struct error *program_add(struct bpf_object *obj, const struct function *
 	prog->obj = obj;
 	prog->fn = fn;
 	prog->fd = -1;
-	prog->section_name = code->sec->name;
+	prog->section_name = code->sec->name + (code->sec->name[0] == '?');
 	section_parse(code->sec->name, &prog->section);
 	prog->type = prog->section.type;
 	prog->attach_type = prog->section.attach_type;

@@ -1,0 +1,190 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Objects on the running kernel: compiled from tests/bpf, loaded by a program
+# written for libbpf, and by libbpf itself where that is installed.
+. "$(dirname "$0")/../tap.sh"
+CLIENT=$BUILD/tests/cmd/object_client
+
+# object NAME [FLAG...]: ./NAME.o
+object() {
+	local name=$1
+	shift
+	[ "$(id -u)" = 0 ] || skip "loading takes root"
+	${CLANG:-clang} -O2 -g -target bpf -D__TARGET_ARCH_x86 -I"$SRC/include" -I"$BUILD/include" \
+		-idirafter "/usr/include/$(uname -m)-linux-gnu" "$@" \
+		-c "$SRC/tests/bpf/$name.bpf.c" -o "$name.o"
+}
+
+# value NAME: the bytes that the client printed for a map
+value() {
+	sed -n "s/^\(key [0-9]* \)*$1 //p" out | tr -d ' '
+}
+
+test_maps_data_and_subprograms() {
+	object maps
+	expect_status 0 "$CLIENT" run maps.o count
+	assert_contains out "result 11" # 3 + 7 + 1
+	assert_equal "$(value samples)" e1100000000000006300000000000000 # 4321, 'c'
+	assert_equal "$(value client.data)" 0700000000000000
+	assert_equal "$(value client.bss)" 01000000000000000300000000000000
+	assert_equal "$(value client.rodata)" e110000000000000
+	assert_equal "$(value .data.named)" 8877665544332211
+}
+
+test_callbacks() {
+	object maps
+	expect_status 0 "$CLIENT" run maps.o loop
+	assert_contains out "result 8" # 1 + 7
+	assert_equal "$(value .data.named)" 9277665544332211 # + 0 + 1 + 2 + 3 + 4
+}
+
+test_programs_of_sections_with_a_question_mark_wait_to_be_asked_for() {
+	object maps
+	expect_status 0 "$CLIENT" describe maps.o
+	assert_contains out "program loop section raw_tp/sys_exit type raw_tracepoint autoload 0"
+	assert_contains out "map outer type array_of_maps key 4 value 4 entries 4"
+}
+
+test_core_relocations_and_externs() {
+	object core
+	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	expect_status 0 "$CLIENT" run core.o on_enter
+	# comm is the client's own; exists, type_exists and symbol are 0, option too
+	assert_contains out "result 0"
+	bss=$(value client.bss)
+	data=$(value client.data)
+	case $bss in
+	*6f626a6563745f636c69656e7400*) ;; # "object_client"
+	*) fail ".bss holds no comm: $bss" ;;
+	esac
+	assert_equal "$data" 00000000000000000000000000000000
+	want=$(pahole -C task_struct /sys/kernel/btf/vmlinux |
+		sed -n 's/.* comm\[16\];.*\/\* *\([0-9]*\) *16 .*/\1/p')
+	[ -n "$want" ] || fail "pahole does not tell where comm stands"
+	offset=$(printf %08x "$want" | sed 's/\(..\)\(..\)\(..\)\(..\)/\4\3\2\1/')
+	case $bss in
+	*"$offset"*) ;;
+	*) fail "comm stands at $want ($offset): $bss" ;;
+	esac
+}
+
+test_legacy_maps_with_markers() {
+	object legacy
+	expect_status 0 "$CLIENT" describe legacy.o
+	assert_contains out "map entries type hash key 4 value 20 entries 32 flags 0 internal 0 kernel 'entries' btf 1"
+	assert_contains out "map __bpf_stdout__ type perf_event_array"
+	assert_contains out "program syscall_enter_write section syscalls:sys_enter_write type tracepoint"
+	assert_contains out "program on_switch section events/sched/sched_switch type tracepoint"
+}
+
+test_legacy_maps_short_and_long() {
+	object short
+	expect_status 0 "$CLIENT" describe short.o
+	assert_contains out "map others type hash key 8 value 4 entries 5 flags 0 "
+	object short -DLONG
+	expect_status 0 "$CLIENT" describe short.o
+	assert_contains out "map others type hash key 8 value 4 entries 5 flags 0x1 "
+	object short -DLONG -DTAIL=1
+	expect_status 1 "$CLIENT" describe short.o
+	assert_contains err "short.o: section maps: map 'counts': byte 24 of its definition is set"
+}
+
+test_clang_of_every_age_makes_objects_that_load() {
+	tried=
+	for clang in clang-14 clang-15 clang-16 clang-17 clang-18 clang-19 clang-20 clang-21; do
+		command -v $clang >/dev/null || continue
+		for name in maps legacy short core; do
+			CLANG=$clang object $name
+			expect_status 0 "$CLIENT" describe $name.o
+		done
+		tried=1
+	done
+	[ -n "$tried" ] || skip "no clang has its version in its name"
+}
+
+test_the_verifiers_refusal_names_line_and_remedy() {
+	object refused
+	line=$(grep -n 'not tested' "$SRC/tests/bpf/refused.bpf.c" | cut -d: -f1)
+	expect_status 1 "$CLIENT" load refused.o unchecked
+	assert_contains err "refused.o: program unchecked (section raw_tp/sys_enter): the kernel refuses the program: R0 invalid mem access 'map_value_or_null'"
+	assert_contains err "refused.bpf.c:$line: *count += 1;"
+	assert_contains err "hint: test what bpf_map_lookup_elem() returns against NULL"
+
+	line=$(grep -n 'ctx\[1\]' "$SRC/tests/bpf/refused.bpf.c" | cut -d: -f1)
+	expect_status 1 "$CLIENT" load refused.o follows_number
+	assert_contains err "refused.bpf.c:$line: return *(int *)ctx[1];"
+	assert_contains err "bpf_probe_read_kernel()"
+
+	expect_status 1 "$CLIENT" load refused.o endless
+	assert_contains err "program endless"
+	assert_contains err "infinite loop"
+	assert_contains err "hint: let the loop end"
+}
+
+test_a_map_that_the_kernel_lacks_is_named_with_its_type() {
+	[ "$(id -u)" = 0 ] || skip "loading takes root"
+	cat >map.bpf.c <<-'END'
+		#include <linux/bpf.h>
+		#include <bpf/bpf_helpers.h>
+		struct {
+			__uint(type, 250);
+			__uint(max_entries, 2);
+			__type(key, int);
+			__type(value, int);
+		} strange SEC(".maps");
+	END
+	clang -O2 -g -target bpf -I"$SRC/include" -I"$BUILD/include" \
+		-idirafter "/usr/include/$(uname -m)-linux-gnu" -c map.bpf.c -o map.o
+	expect_status 1 "$CLIENT" load map.o
+	assert_contains err "map.o: map 'strange' (type 250, key 4, value 4, 2 entries): cannot create it"
+	assert_contains err "hint: there is no map type 250"
+}
+
+test_undefined_names_and_misspelt_sections() {
+	[ "$(id -u)" = 0 ] || skip "loading takes root"
+	cat >names.bpf.c <<-'END'
+		#include <linux/bpf.h>
+		#include <bpf/bpf_helpers.h>
+		#ifdef CALL
+		extern int no_such_function(int n);
+		#else
+		#define no_such_function(n) n
+		#endif
+		SEC("tracepoints/sched/sched_switch") int on_switch(void *ctx)
+		{
+			return no_such_function(3);
+		}
+	END
+	clang -O2 -g -target bpf -I"$SRC/include" -I"$BUILD/include" -DCALL \
+		-idirafter "/usr/include/$(uname -m)-linux-gnu" -c names.bpf.c -o names.o
+	expect_status 1 "$CLIENT" load names.o
+	assert_contains err "function on_switch"
+	assert_contains err "'no_such_function' is declared and nowhere defined"
+	clang -O2 -g -target bpf -I"$SRC/include" -I"$BUILD/include" \
+		-idirafter "/usr/include/$(uname -m)-linux-gnu" -c names.bpf.c -o names.o
+	expect_status 1 "$CLIENT" load names.o
+	assert_contains err "section 'tracepoints/sched/sched_switch' does not say what kind"
+	assert_contains err "did you mean 'tracepoint'?"
+}
+
+test_a_program_for_libbpf_compiles_unchanged_and_sees_the_same() {
+	object maps
+	echo '#include <bpf/libbpf.h>' | cc -E -x c - -o /dev/null 2>/dev/null &&
+		echo 'int main(void){return 0;}' | cc -x c - -o has -lbpf 2>/dev/null ||
+		skip "libbpf-dev is not installed"
+	cc "$SRC/tests/cmd/object_client.c" -o with-libbpf -lbpf
+	"$CLIENT" describe maps.o | sort >ours
+	./with-libbpf describe maps.o | sort >theirs
+	[ "$(wc -l <ours)" -ge 12 ] || fail "only $(wc -l <ours) lines"
+	diff theirs ours || fail "libbpf sees another object"
+}
+
+test_shared_library_too() {
+	object maps
+	[ -z "${SANITIZED:-}" ] || skip "a program without the sanitizers cannot use the library with"
+	cc -I"$SRC/include" "$SRC/tests/cmd/object_client.c" -o shared -L"$BUILD" -lperfbpf
+	LD_LIBRARY_PATH=$BUILD expect_status 0 ./shared run maps.o count
+	assert_contains out "result 11"
+}
+
+run_tests
