@@ -241,17 +241,14 @@ static const struct data_build_id *header_build_id(struct session *s, const char
 {
 	struct maps_state *m = &s->maps;
 
-	if (m->n_build_ids_known != s->header.n_build_ids) {
-		/* The array may have moved. */
-		strmap_deinit(&m->build_ids);
-		for (size_t i = 0; i < s->header.n_build_ids; i++) {
-			struct data_build_id *b = &s->header.build_ids[i];
-			if (!strmap_put(&m->build_ids, b->filename, b))
-				break;
-		}
-		m->n_build_ids_known = s->header.n_build_ids;
+	/* What is kept is the index, and one: the array moves when it grows. */
+	for (; m->n_build_ids_known < s->header.n_build_ids; m->n_build_ids_known++) {
+		const struct data_build_id *b = &s->header.build_ids[m->n_build_ids_known];
+		if (!strmap_put(&m->build_ids, b->filename, (void *)(m->n_build_ids_known + 1)))
+			break;
 	}
-	return strmap_get(&m->build_ids, path);
+	size_t found = (size_t)strmap_get(&m->build_ids, path);
+	return found ? &s->header.build_ids[found - 1] : NULL;
 }
 
 static struct dso *dso_get(struct session *s, enum dso_kind kind, const char *path,

@@ -21,23 +21,20 @@ struct error session_stop = {.code = ECANCELED, .msg = (char *)"stopped"};
 
 /* ---- events ---- */
 
-static void events_agree(struct session *s)
+/* What all events of the recording have in common, with one more. */
+static void event_agrees(struct session *s, const struct event_node *ev)
 {
-	struct event_node *first = s->events.n ? s->events.v[0] : NULL;
+	const struct event_node *first = s->events.v[0];
 
-	s->id_pos = s->id_pos_back = -1;
-	s->same_time = first != NULL;
-	for (size_t i = 0; i < s->events.n; i++) {
-		struct event_node *ev = s->events.v[i];
-
-		if (s->id_pos < 0)
-			s->id_pos = sample_id_pos(&ev->pub.attr);
-		if (s->id_pos_back < 0)
-			s->id_pos_back = sample_id_pos_back(&ev->pub.attr);
-		s->same_time &= ev->layout.time == first->layout.time &&
-				ev->layout.back_time == first->layout.back_time &&
-				ev->layout.id_all == first->layout.id_all;
-	}
+	if (ev == first)
+		s->id_pos = s->id_pos_back = -1;
+	if (s->id_pos < 0)
+		s->id_pos = sample_id_pos(&ev->pub.attr);
+	if (s->id_pos_back < 0)
+		s->id_pos_back = sample_id_pos_back(&ev->pub.attr);
+	s->same_time = (ev == first || s->same_time) && ev->layout.time == first->layout.time &&
+		       ev->layout.back_time == first->layout.back_time &&
+		       ev->layout.id_all == first->layout.id_all;
 	s->last_event = NULL;
 }
 
@@ -88,6 +85,7 @@ static struct error *add_event(struct session *s, const struct data_event *from)
 		return error_nomem();
 	TRY(rename_event(s, ev, name));
 	sample_layout_init(&ev->layout, &ev->pub.attr, s->header.swap);
+	event_agrees(s, ev);
 	for (size_t i = 0; i < from->n_ids; i++) {
 		struct id_node *node = arena_alloc(&s->maps.arena, sizeof(*node));
 		if (!node)
@@ -103,7 +101,6 @@ static struct error *add_events(struct session *s)
 {
 	for (size_t i = 0; i < s->header.n_events; i++)
 		TRY(add_event(s, &s->header.events[i]));
-	events_agree(s);
 	return NULL;
 }
 
@@ -454,9 +451,7 @@ static struct error *on_attr(struct session *s)
 		for (size_t i = 0; i < n; i++)
 			cursor_u64(&c, &slot->ids[i]);
 	}
-	TRY(add_event(s, slot));
-	events_agree(s);
-	return NULL;
+	return add_event(s, slot);
 }
 
 /* Names that the features, which may come behind the attrs, have told by now. */
