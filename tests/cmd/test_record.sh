@@ -1,0 +1,630 @@
+#!/usr/bin/env bash
+# record: what it writes of a workload that counts for itself, read by perf.
+. "$(dirname "$0")/../tap.sh"
+
+TRACEFS=/sys/kernel/tracing
+PERF=$(command -v perf || true)
+COUNTED=$BUILD/tests/cmd/counted
+# A system call that nobody else makes meanwhile.
+EVENT=syscalls:sys_enter_getpriority
+export PERF_BPF_CACHE_DIR=${PERF_BPF_CACHE_DIR:-/tmp/perf-bpf-test-cache}
+
+need() {
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	[ -n "$PERF" ] || skip "linux-perf is not installed"
+	[ -d $TRACEFS/events ] || mount -t tracefs nodev $TRACEFS 2>/dev/null || true
+	[ -d $TRACEFS/events/syscalls ] || skip "tracefs or its syscall events cannot be had"
+}
+
+need_clang() {
+	need
+	ls /usr/bin/clang* >/dev/null 2>&1 || skip "clang is not installed"
+}
+
+# record OPTION...: must end well
+record() {
+	"$PERF_BPF" record "$@" >record.out 2>record.err ||
+		{ sed 's/^/# | /' record.err; fail "record $*"; }
+}
+
+# who FILE: the numbers that the workload's samples hold, in a line each
+who() {
+	"$PERF" script -i "$1" -F comm,event,trace 2>perf.err |
+		sed -n 's/.*getpriority: .*who: 0x\([0-9a-f]*\).*/\1/p' |
+		while read -r hex; do echo $((16#$hex)); done
+}
+
+# assert_who FILE FROM TO [STEP]: exactly these
+assert_who() {
+	who "$1" | sort -n >got
+	seq "$2" "${4:-1}" "$3" >want
+	cmp -s got want || fail "$1: $(wc -l <got) samples from $(head -1 got) to $(tail -1 got)," \
+		"wanted $(wc -l <want) from $2 to $3"
+}
+
+# The program that keeps every call whose number is at least `from`.
+write_program() {
+	cat >keep.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+
+		const volatile unsigned int from = 90;
+
+		SEC("tracepoint/syscalls/sys_enter_getpriority")
+		int pbt_keep(struct trace_event_raw_sys_enter *ctx)
+		{
+			return (unsigned int)ctx->args[1] >= from;
+		}
+
+		char _license[] SEC("license") = "Dual BSD/GPL";
+	END
+}
+
+# Our programs are gone from the kernel; it may take a moment after a kill.
+assert_no_programs() {
+	local i
+	for i in $(seq 100); do
+		"$BUILD"/tests/cmd/loaded "$1" || return 0
+		sleep 0.1
+	done
+	fail "a program $1 is left in the kernel"
+}
+
+wait_for_file() {
+	local i
+	for i in $(seq 200); do
+		[ -s "$1" ] && return 0
+		sleep 0.05
+	done
+	fail "$1 was not written"
+}
+
+test_tracepoint_of_workload() {
+	need
+	record -e $EVENT -o t.data -- "$COUNTED" 1000
+	assert_who t.data 0 999
+	assert_contains record.err "(1000 samples, $(stat -c %s t.data) bytes, 0 lost) ]"
+}
+
+test_system_wide() {
+	need
+	record -e $EVENT -a -o t.data -- "$COUNTED" 500
+	assert_who t.data 0 499
+	"$PERF_BPF" script -i t.data >ours
+	assert_equal "$(grep -c 'sys_enter_getpriority' ours)" 500
+}
+
+test_filter() {
+	need
+	record -e $EVENT --filter 'who >= 10 && who < 20' -o t.data -- "$COUNTED" 100
+	assert_who t.data 10 19
+	record -a -e $EVENT --filter 'who == 7' -e sched:sched_process_exit -o t.data -- "$COUNTED" 100
+	assert_who t.data 7 7
+	[ "$("$PERF" script -i t.data -F comm,event 2>&1 | grep -c 'counted.*sched_process_exit')" -ge 1 ] ||
+		fail "the other event was filtered too"
+}
+
+test_filter_errors() {
+	need
+	expect_status 1 "$PERF_BPF" record -e $EVENT --filter 'whom == 1' -o t.data -- true
+	assert_contains err "refuses --filter 'whom == 1'"
+	assert_contains err "which, who"
+	expect_status 1 "$PERF_BPF" record -e cpu-clock --filter 'x == 1' -o t.data -- true
+	assert_contains err "cannot filter 'cpu-clock'"
+	expect_status 1 "$PERF_BPF" record --filter 'x == 1' -o t.data -- true
+	assert_contains err "has no event"
+}
+
+test_program_filters() {
+	need_clang
+	write_program
+	record -e keep.bpf.c -o t.data -- "$COUNTED" 100
+	assert_who t.data 90 99
+	record -e keep.bpf.c -a -o t.data -- "$COUNTED" 100
+	assert_who t.data 90 99
+	assert_no_programs pbt_keep
+}
+
+test_constants() {
+	need_clang
+	write_program
+	record -e keep.bpf.c/from=42/ -o t.data -- "$COUNTED" 100
+	assert_who t.data 42 99
+	record -e keep.bpf.c/from=0x5f/ -o t.data -- "$COUNTED" 100
+	assert_who t.data 95 99
+	expect_status 1 "$PERF_BPF" record -e keep.bpf.c/form=1/ -o t.data -- true
+	assert_contains err "keep.bpf.c/form=1/: the program has no global variable 'form'"
+	assert_contains err "did you mean 'from'?"
+	expect_status 1 "$PERF_BPF" record -e keep.bpf.c/from=5000000000/ -o t.data -- true
+	assert_contains err "does not fit into an unsigned integer of 4 bytes"
+	expect_status 1 "$PERF_BPF" record -e keep.bpf.c/from=-1/ -o t.data -- true
+	assert_contains err "does not fit"
+}
+
+test_object_option_both_forms() {
+	need_clang
+	write_program
+	record --object keep.bpf.c -a -o t.data -- "$COUNTED" 100
+	assert_who t.data 90 99
+	# As perf bpf record of 2015 had it.
+	record --object keep.bpf.c -o t.data -- -a "$COUNTED" 100
+	assert_who t.data 90 99
+	record --object keep.bpf.c -o t.data -- -a -- "$COUNTED" 100
+	assert_who t.data 90 99
+}
+
+# An event of the command line that a program filters too is there once.
+test_program_and_event_merge() {
+	need_clang
+	write_program
+	record -e $EVENT -e keep.bpf.c -o t.data -- "$COUNTED" 100
+	assert_who t.data 90 99
+	record -e keep.bpf.c -e $EVENT -o t.data -- "$COUNTED" 100
+	assert_who t.data 90 99
+	record -e keep.bpf.c --filter 'who == 95' -o t.data -- "$COUNTED" 100
+	assert_who t.data 95 95
+}
+
+# Two programs at one tracepoint: both must let an event through.
+test_two_programs() {
+	need_clang
+	write_program
+	sed 's/pbt_keep/pbt_odd/; s/>= from/\& 1/' keep.bpf.c >odd.bpf.c
+	record -e keep.bpf.c,odd.bpf.c -o t.data -- "$COUNTED" 100
+	assert_who t.data 91 99 2
+	# More programs than there are CPUs.
+	sed 's/pbt_keep/pbt_third/; s/>= from/\& 2/' keep.bpf.c >third.bpf.c
+	record -e keep.bpf.c,odd.bpf.c,third.bpf.c -o t.data -- "$COUNTED" 100
+	assert_who t.data 91 99 4
+}
+
+test_output_and_map_terms() {
+	need_clang
+	cat >out.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+
+		struct {
+			__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+			__uint(key_size, 4);
+			__uint(value_size, 4);
+		} pbt_channel SEC(".maps");
+
+		struct {
+			__uint(type, BPF_MAP_TYPE_ARRAY);
+			__uint(max_entries, 8);
+			__type(key, u32);
+			__type(value, u32);
+		} pbt_values SEC(".maps");
+
+		SEC("tracepoint/syscalls/sys_enter_getpriority")
+		int pbt_out(struct trace_event_raw_sys_enter *ctx)
+		{
+			u32 who = ctx->args[1] & 7;
+			u32 *value = bpf_map_lookup_elem(&pbt_values, &who);
+
+			if (value && *value) {
+				u64 out[] = {0x1122334455667788ull, *value};
+				bpf_perf_event_output(ctx, &pbt_channel, BPF_F_CURRENT_CPU, out,
+						      sizeof(out));
+			}
+			return 0;
+		}
+
+		char _license[] SEC("license") = "GPL";
+	END
+	record -e 'out.bpf.c/map:pbt_values.value[1-2,5]=1,map:pbt_values.value[5]=9/' -a -o t.data \
+		-- "$COUNTED" 80
+	"$PERF" script -i t.data >out 2>&1
+	assert_equal "$(grep -c pbt_channel: out)" 30
+	assert_equal "$(grep -c '88 77 66 55 44 33 22 11' out)" 30
+	assert_equal "$(grep -c 'getpriority: ' out)" 0
+	assert_equal "$(grep -c '0008: 09 00 00 00' out)" 10
+	# Without a term, the map is all zero: nothing comes out.
+	record -e out.bpf.c -o t.data -- "$COUNTED" 80
+	assert_contains record.err "(0 samples"
+	expect_status 1 "$PERF_BPF" record -e 'out.bpf.c/map:pbt_values.value[8]=1/' -o t.data -- true
+	assert_contains err "index 8 is beyond the map's 8 elements"
+	expect_status 1 "$PERF_BPF" record -e 'out.bpf.c/map:pbt_value.value=1/' -o t.data -- true
+	assert_contains err "did you mean 'pbt_values'?"
+	# Another event's fds in the map: not ours to record.
+	record -e 'out.bpf.c/map:pbt_channel.event=mine,map:pbt_values.value=3/' \
+		-e bpf-output/no-inherit,name=mine/ -a -o t.data -- "$COUNTED" 80
+	"$PERF" script -i t.data >out 2>&1
+	assert_equal "$(grep -c 'mine:' out)" 80
+	assert_no_programs pbt_out
+}
+
+test_perf_event_program() {
+	need_clang
+	cat >cpu.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+
+		const volatile unsigned int keep = 0;
+
+		SEC("perf_event")
+		int pbt_cpu(struct bpf_perf_event_data *ctx)
+		{
+			return keep;
+		}
+
+		char _license[] SEC("license") = "GPL";
+	END
+	record -e cpu.bpf.c/keep=1/ -e cpu-clock -F 1000 -o t.data -- "$COUNTED" 10 100000 burn
+	[ "$("$PERF" script -i t.data 2>&1 | grep -c cpu-clock)" -ge 5 ] || fail "no samples were kept"
+	record -e cpu.bpf.c/keep=0/ -e cpu-clock,task-clock -F 1000 -o t.data -- \
+		"$COUNTED" 10 100000 burn
+	assert_contains record.err "(0 samples"
+	# A section that names its event filters that one only, and adds it.
+	sed 's|SEC("perf_event")|SEC("perf_event/cpu-clock")|' cpu.bpf.c >one.bpf.c
+	record -e one.bpf.c -e cpu-clock,task-clock -F 1000 -o t.data -- "$COUNTED" 10 100000 burn
+	"$PERF" script -i t.data >out 2>&1
+	assert_equal "$(grep -c cpu-clock: out)" 0
+	[ "$(grep -c task-clock: out)" -ge 5 ] || fail "task-clock was filtered too"
+}
+
+test_uprobe_program() {
+	need_clang
+	# The second word of pt_regs that differs by machine stays out of this.
+	cat >up.bpf.c <<-END
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+
+		SEC("uprobe/$COUNTED:burn_cpu")
+		int pbt_up(struct pt_regs *ctx)
+		{
+			return bpf_ktime_get_ns() != 0;
+		}
+
+		char _license[] SEC("license") = "GPL";
+	END
+	record -e up.bpf.c -o t.data -- "$COUNTED" 30 1 burn
+	assert_equal "$("$PERF" script -i t.data 2>&1 | grep -c 'burn_cpu')" 30
+	assert_no_programs pbt_up
+}
+
+test_raw_tracepoint_runs_beside() {
+	need_clang
+	cat >raw.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+
+		struct {
+			__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+			__uint(key_size, 4);
+			__uint(value_size, 4);
+		} __bpf_stdout__ SEC(".maps");
+
+		SEC("raw_tp/sched_process_exit")
+		int pbt_raw(struct bpf_raw_tracepoint_args *ctx)
+		{
+			char comm[16];
+
+			bpf_get_current_comm(comm, sizeof(comm));
+			if (comm[0] == 'c' && comm[1] == 'o' && comm[2] == 'u' && comm[3] == 'n')
+				bpf_perf_event_output(ctx, &__bpf_stdout__, BPF_F_CURRENT_CPU, comm,
+						      sizeof(comm));
+			return 0;
+		}
+
+		char _license[] SEC("license") = "GPL";
+	END
+	record -e raw.bpf.c -e $EVENT -a -o t.data -- sh -c "'$COUNTED' 5; true"
+	assert_who t.data 0 4
+	"$PERF" script -i t.data >out 2>&1
+	[ "$(grep -c '__bpf_stdout__:' out)" -ge 1 ] || fail "the program put nothing out"
+}
+
+test_loaded_program_by_fd_and_id() {
+	need_clang
+	command -v bpftool >/dev/null || skip "bpftool, which loads a program, is not installed"
+	mount | grep -q ' /sys/fs/bpf ' || mount -t bpf bpf /sys/fs/bpf || skip "no bpffs"
+	write_program
+	"$BUILD"/tests/cmd/compile_file keep.bpf.c keep.bpf.o >log 2>&1 || fail "$(cat log)"
+	local pin=/sys/fs/bpf/pbt_test_$$
+	bpftool prog load keep.bpf.o $pin || skip "bpftool cannot load it"
+	trap 'rm -f '$pin EXIT
+	local id
+	id=$(bpftool prog show pinned $pin | head -1 | cut -d: -f1)
+	record -e "$EVENT|bpf_pin=$pin|" -o t.data -- "$COUNTED" 100
+	assert_who t.data 90 99
+	record -e "$EVENT|bpf_id=$id|" -o t.data -- "$COUNTED" 100
+	assert_who t.data 90 99
+	expect_status 1 "$PERF_BPF" record -e "$EVENT|bpf_fd=0|" -o t.data -- true
+	assert_contains err "no BPF program"
+	expect_status 1 "$PERF_BPF" record -e "$EVENT|bpf_id=2147483647|" -o t.data -- true
+	assert_contains err "bpftool prog"
+}
+
+test_pid_and_tid() {
+	need
+	"$COUNTED" 2000 1000 thread >ids &
+	local pid=$! tid
+	wait_for_file ids
+	tid=$(cut -d' ' -f1 ids)
+	record -e $EVENT -p $pid -o p.data -- sleep 0.3
+	record -e $EVENT -t "$tid" -o t.data -- sleep 0.3
+	record -e $EVENT -t $pid -o m.data -- sleep 0.3
+	kill $pid
+	wait $pid || true
+	who p.data >p
+	who t.data >t
+	who m.data >m
+	[ "$(awk '$1 >= 100000' p | wc -l)" -ge 10 ] || fail "-p left the thread out"
+	[ "$(awk '$1 < 100000' p | wc -l)" -ge 10 ] || fail "-p left the main thread out"
+	[ "$(awk '$1 >= 100000' t | wc -l)" -ge 10 ] || fail "-t holds nothing of the thread"
+	assert_equal "$(awk '$1 < 100000' t | wc -l)" 0
+	[ "$(awk '$1 < 100000' m | wc -l)" -ge 10 ] || fail "-t holds nothing of the main thread"
+	assert_equal "$(awk '$1 >= 100000' m | wc -l)" 0
+}
+
+# Recording ends with the process; then there is nothing to wait for.
+test_pid_that_ends() {
+	need
+	"$COUNTED" 200 1000 &
+	local pid=$!
+	timeout 20 "$PERF_BPF" record -e $EVENT -p $pid -o t.data 2>err || fail "$(cat err)"
+	wait $pid
+	who t.data >got
+	assert_equal "$(tail -1 got)" 199
+}
+
+test_no_inherit() {
+	need
+	record -e $EVENT -o t.data -- "$COUNTED" 50 0 fork
+	assert_equal "$(who t.data | wc -l)" 100
+	record -i -e $EVENT -o t.data -- "$COUNTED" 50 0 fork
+	assert_who t.data 0 49
+}
+
+test_cpu_list() {
+	need
+	local last
+	last=$(($(nproc) - 1))
+	record -e $EVENT -C $last -o t.data -- taskset -c $last "$COUNTED" 100
+	assert_who t.data 0 99
+	expect_status 1 "$PERF_BPF" record -e $EVENT -C 4095 -o t.data -- true
+	assert_contains err "CPU 4095"
+	[ $last -gt 0 ] || return 0
+	record -e $EVENT -C 0 -o t.data -- taskset -c $last "$COUNTED" 100
+	assert_contains record.err "(0 samples"
+}
+
+test_callgraph_and_build_ids() {
+	need
+	record -g -F 2000 -e cpu-clock:u -o t.data -- "$COUNTED" 10 200000 burn
+	"$PERF" script -i t.data -F comm,ip,sym >out 2>&1
+	[ "$(grep -c burn_cpu out)" -ge 5 ] || fail "burn_cpu was not sampled"
+	grep -q 'work\|main' out || fail "no callers"
+	"$PERF" buildid-list -i t.data >ids 2>&1
+	assert_contains ids "$COUNTED"
+	"$PERF" report -i t.data --stdio >report 2>&1
+	assert_contains report burn_cpu
+}
+
+test_period_and_frequency() {
+	need
+	record -c 10 -e $EVENT -o t.data -- "$COUNTED" 1000
+	assert_equal "$(who t.data | wc -l)" 100
+	"$PERF" report --header-only -i t.data >out 2>&1
+	assert_contains out "{ sample_period, sample_freq } = 10"
+	record -F 500 -e cpu-clock -o t.data -- true
+	"$PERF" report --header-only -i t.data >out 2>&1
+	assert_contains out "{ sample_period, sample_freq } = 500"
+	record -e cpu-clock/freq=77/ -F 500 -o t.data -- true
+	"$PERF" report --header-only -i t.data >out 2>&1
+	assert_contains out "{ sample_period, sample_freq } = 77"
+	expect_status 1 "$PERF_BPF" record -F 2000000000 -e cpu-clock -o t.data -- true
+	assert_contains err "perf_event_max_sample_rate"
+}
+
+test_delay() {
+	need
+	record -D 400 -e $EVENT -o t.data -- sh -c "'$COUNTED' 50; sleep 1; '$COUNTED' 20"
+	assert_who t.data 0 19
+	record -D -1 -e $EVENT -o t.data -- "$COUNTED" 50
+	assert_contains record.err "(0 samples"
+}
+
+test_compression() {
+	need
+	record -z -e $EVENT -o t.data -- "$COUNTED" 5000
+	assert_who t.data 0 4999
+	"$PERF_BPF" script -i t.data >ours
+	assert_equal "$(grep -c getpriority ours)" 5000
+	record -e $EVENT -o plain.data -- "$COUNTED" 5000
+	[ "$(stat -c %s t.data)" -lt $(($(stat -c %s plain.data) / 2)) ] || fail "it is not smaller"
+}
+
+test_pipe() {
+	need
+	"$PERF_BPF" record -e $EVENT -o - -- "$COUNTED" 500 2>err >t.pipe || fail "$(cat err)"
+	"$PERF" script -i - -F trace <t.pipe >out 2>perf.err
+	assert_equal "$(grep -c 'who:' out)" 500
+	"$PERF_BPF" script -i - <t.pipe >ours
+	assert_equal "$(grep -c 'who:' ours)" 500
+	# A reader that goes away ends the recording, not with a signal.
+	set +e
+	timeout 20 "$PERF_BPF" record -e $EVENT -a -o - -- "$COUNTED" 4000 500 2>err | head -c 100 >/dev/null
+	local status=${PIPESTATUS[0]}
+	set -e
+	assert_equal "$status" 1
+	assert_contains err "Broken pipe"
+}
+
+test_max_size_and_rings() {
+	need
+	record --max-size 200K -m 64K -e $EVENT -o t.data -- "$COUNTED" 200000
+	[ "$(stat -c %s t.data)" -lt 3000000 ] || fail "--max-size did not end it"
+	"$PERF" script -i t.data >/dev/null 2>err || fail "$(cat err)"
+	expect_status 2 "$PERF_BPF" record -m 0 -o t.data -- true
+	assert_contains err "'0' is no ring size"
+	record -m 1 --no-buffering -e $EVENT -o t.data -- "$COUNTED" 50 1000
+	assert_who t.data 0 49
+}
+
+# A ring of one page loses most; each loss is accounted for, in the file too.
+test_ledger() {
+	need
+	record -m 1 -e $EVENT -o t.data -- "$COUNTED" 300000
+	local samples lost
+	samples=$(sed -n 's/.*(\([0-9]*\) samples.*/\1/p' record.err)
+	lost=$(sed -n 's/.* \([0-9]*\) lost) \]/\1/p' record.err)
+	[ "$lost" -gt 0 ] || skip "nothing was lost"
+	assert_contains record.err "lost $lost: $EVENT: no room in the ring"
+	# What the fork, exec and mmap records lost is counted with the event that carries them.
+	[ $((samples + lost)) -ge 300000 ] || fail "$samples samples and $lost lost are too few"
+	[ $((samples + lost)) -le 300020 ] || fail "$samples samples and $lost lost are too many"
+	assert_equal "$(who t.data | wc -l)" "$samples"
+	"$PERF_BPF" script --json -i t.data >json 2>/dev/null || true
+	"$PERF" script -D -i t.data 2>/dev/null | grep -c PERF_RECORD_LOST >out || true
+	[ "$(cat out)" -gt 0 ] || fail "the file does not tell of losses"
+}
+
+# None of the recorder's own writes, however much it writes.
+test_does_not_record_itself() {
+	need
+	"$PERF_BPF" record -a -e syscalls:sys_enter_write,cpu-clock,page-faults,raw_syscalls:sys_enter \
+		-o t.data -- "$COUNTED" 100 2000 2>err &
+	local pid=$!
+	wait $pid || fail "$(cat err)"
+	"$PERF" script -i t.data -F pid,event >out 2>perf.err
+	[ "$(wc -l <out)" -ge 100 ] || fail "there is nothing in the file"
+	assert_equal "$(awk -v p=$pid '$1 == p' out | wc -l)" 0
+}
+
+test_workload_status() {
+	need
+	expect_status 3 "$PERF_BPF" record -e $EVENT -o t.data -- sh -c 'exit 3'
+	expect_status 255 "$PERF_BPF" record -e $EVENT -o t.data -- no-such-command-here
+	assert_contains err "Failed to collect '$EVENT' for the 'no-such-command-here' workload: No such"
+	set +e
+	"$PERF_BPF" record -q -e $EVENT -o t.data -- sh -c 'kill -9 $$' 2>err
+	assert_equal $? 137
+}
+
+test_interrupt() {
+	need_clang
+	write_program
+	"$COUNTED" 20000 1000 &
+	local work=$! pid status=0
+	"$PERF_BPF" record -e keep.bpf.c/from=0/ -p $work -o t.data 2>err &
+	pid=$!
+	wait_for_file t.data
+	sleep 1
+	kill -INT $pid
+	wait $pid || status=$?
+	kill $work
+	wait $work || true
+	assert_equal $status 130
+	[ "$(who t.data | wc -l)" -ge 100 ] || fail "it holds $(who t.data | wc -l) samples"
+	assert_contains err "samples,"
+	assert_no_programs pbt_keep
+}
+
+# What was written up to the last round is there, and nothing is left behind.
+test_kill() {
+	need_clang
+	write_program
+	"$COUNTED" 20000 1000 &
+	local work=$! pid
+	"$PERF_BPF" record -e keep.bpf.c/from=0/ -p $work -o t.data 2>err &
+	pid=$!
+	wait_for_file t.data
+	sleep 2.5
+	kill -9 $pid
+	wait $pid || true
+	kill $work
+	wait $work || true
+	[ "$(who t.data | wc -l)" -ge 100 ] || fail "it holds $(who t.data | wc -l) samples"
+	"$PERF_BPF" script -i t.data >ours 2>err
+	assert_equal "$(grep -c getpriority ours)" "$(who t.data | wc -l)"
+	assert_no_programs pbt_keep
+}
+
+test_full_disk() {
+	need
+	mkdir small
+	mount -t tmpfs -o size=1m none small || skip "tmpfs cannot be mounted"
+	trap 'umount "$TMP/small"' EXIT
+	expect_status 1 "$PERF_BPF" record -m 64K -e $EVENT -o small/t.data -- "$COUNTED" 300000
+	assert_contains err "No space left on device"
+	assert_contains err "small/t.data"
+	local n
+	n=$(who small/t.data | wc -l)
+	[ "$n" -ge 100 ] || fail "only $n samples can be read"
+	assert_contains err "($n samples"
+	"$PERF_BPF" script -i small/t.data >ours
+	assert_equal "$(grep -c getpriority ours)" "$n"
+}
+
+test_typos() {
+	need
+	expect_status 1 "$PERF_BPF" record -e syscalls:sys_enter_getpriorty -o t.data -- true
+	assert_contains err "unknown tracepoint"
+	assert_contains err "'syscalls:sys_enter_getpriority'"
+	expect_status 1 "$PERF_BPF" record -e cpu-clok -o t.data -- true
+	assert_contains err "did you mean 'cpu-clock'?"
+	expect_status 1 "$PERF_BPF" record -e nothing-here.bpf.c -o t.data -- true
+	assert_contains err "nothing-here.bpf.c"
+	expect_status 1 "$PERF_BPF" record -e cs -p 2147483647 -o t.data
+	assert_contains err "there is no process 2147483647"
+	expect_status 2 "$PERF_BPF" record --call-graph dwarf -o t.data -- true
+	assert_contains err "'fp' is the one that is supported"
+	[ ! -e t.data ] || fail "a failed start left a file"
+}
+
+test_not_root() {
+	need
+	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	local paranoid
+	paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
+	[ "$paranoid" -ge 2 ] || skip "perf_event_paranoid is $paranoid"
+	chmod 755 "$TMP" "$(dirname "$TMP")"
+	mkdir -m 777 open
+	cp "$PERF_BPF" "$COUNTED" open/ || skip "the binaries cannot be copied"
+	set +e
+	setpriv --reuid 65534 --regid 65534 --clear-groups open/perf-bpf record -a -e cpu-clock \
+		-o open/t.data -- true >out 2>err
+	local status=$?
+	set -e
+	assert_equal $status 1
+	assert_contains err "perf_event_paranoid"
+	# One's own user space can be recorded.
+	setpriv --reuid 65534 --regid 65534 --clear-groups open/perf-bpf record -e cpu-clock \
+		-o open/t.data -- open/counted 10 100000 burn >out 2>err || fail "$(cat err)"
+	assert_contains err "user space only"
+	"$PERF" report --header-only -f -i open/t.data >header 2>&1
+	assert_contains header "cpu-clock:u"
+}
+
+test_header() {
+	need
+	record -e $EVENT,cpu-clock -o t.data -- "$COUNTED" 10
+	"$PERF" report --header-only -i t.data >out 2>&1
+	assert_contains out "# hostname : $(uname -n)"
+	assert_contains out "# os release : $(uname -r)"
+	assert_contains out "# arch : $(uname -m)"
+	assert_contains out "-e $EVENT,cpu-clock -o t.data"
+	assert_contains out "name = $EVENT"
+	assert_contains out "# time of first sample"
+	assert_contains out "tracepoint = 2"
+}
+
+# An event that others filter is not what it seems: that is said.
+test_strangers_program() {
+	need_clang
+	write_program
+	"$PERF_BPF" record -q -e keep.bpf.c/from=50/ -a -o other.data 2>other.err &
+	local other=$!
+	wait_for_file other.data
+	sleep 0.5
+	record -e $EVENT -o t.data -- "$COUNTED" 100
+	kill -INT $other
+	wait $other || true
+	assert_contains record.err "BPF program of others is attached to $EVENT"
+	assert_who t.data 50 99
+}
+
+run_tests
