@@ -189,6 +189,11 @@ int bpf_program__set_insns(struct bpf_program *prog, struct bpf_insn *new_insns,
 	return 0;
 }
 
+void program_set_bool_return(struct bpf_program *prog)
+{
+	prog->bool_return = true;
+}
+
 int bpf_program__fd(const struct bpf_program *prog)
 {
 	if (!prog)

@@ -91,6 +91,7 @@ struct bpf_program {
 	uint32_t ifindex;
 	bool autoload;
 	bool autoattach;
+	bool bool_return; /* 1 for whatever is not 0; see relocate.c */
 
 	/* Until prepare the file's; then, where anything was to be done, owned. */
 	const struct bpf_insn *insns;

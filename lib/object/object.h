@@ -90,6 +90,13 @@ const struct section_info *program_section(const struct bpf_program *prog);
  */
 struct error *program_tracepoint(const struct bpf_program *prog, char **system, char **name);
 
+/*
+ * Makes the program return 1 for whatever is not 0. A program that filters
+ * the event of a tracepoint or probe needs that, since the kernel looks at the
+ * lowest bit. Before prepare.
+ */
+void program_set_bool_return(struct bpf_program *prog);
+
 struct bpf_object *program_object(const struct bpf_program *prog);
 
 /*

@@ -61,6 +61,40 @@ static long local_call_target(const struct bpf_object *obj, const struct functio
 	return function_at(obj, fn->code, (uint32_t)target);
 }
 
+/*
+ * The kernel ANDs what the programs at a tracepoint or probe return, bit by
+ * bit, beginning with 1 (bpf_prog_run_array): an even number would discard the
+ * event. With bool_return, each exit of the program's own function becomes a
+ * jump to a tail that makes 1 of all that is not 0. A jump takes the place of
+ * an exit, so that nothing moves but the subprograms behind the tail.
+ */
+#define TAIL_INSNS 3
+
+static uint32_t tail_insns(const struct bpf_program *prog)
+{
+	return prog->bool_return && prog->fn->n < INT16_MAX ? TAIL_INSNS : 0;
+}
+
+static void write_tail(const struct bpf_program *prog, struct bpf_insn *insns)
+{
+	const uint32_t n = prog->fn->n;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (insns[i].code == (BPF_LD | BPF_IMM | BPF_DW)) {
+			i++; /* its second half is data */
+			continue;
+		}
+		if (insns[i].code == (BPF_JMP | BPF_EXIT))
+			insns[i] = (struct bpf_insn){
+				.code = BPF_JMP | BPF_JA,
+				.off = (int16_t)(n - i - 1),
+			};
+	}
+	insns[n] = (struct bpf_insn){.code = BPF_JMP32 | BPF_JEQ | BPF_K, .off = 1};
+	insns[n + 1] = (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = 1};
+	insns[n + 2] = (struct bpf_insn){.code = BPF_JMP | BPF_EXIT};
+}
+
 static struct error *place(struct bpf_program *prog, struct mark *marks, uint32_t generation,
 			   uint32_t function, size_t *total)
 {
@@ -181,6 +215,9 @@ static struct error *program_lay_out(struct bpf_program *prog, struct mark *mark
 
 	prog->placed.n = 0;
 	TRY(place(prog, marks, generation, (uint32_t)(prog->fn - obj->functions.v), &total));
+	total += tail_insns(prog);
+	if (tail_insns(prog))
+		simple = false;
 	for (size_t i = 0; i < prog->placed.n; i++)
 		TRY(place_callees(prog, marks, generation,
 				  &obj->functions.v[prog->placed.v[i].function], &total, &simple));
@@ -201,6 +238,8 @@ static struct error *program_lay_out(struct bpf_program *prog, struct mark *mark
 		memcpy(insns + placed->at, obj->codes.v[fn->code].insns + fn->start,
 		       fn->n * sizeof(*insns));
 	}
+	if (tail_insns(prog))
+		write_tail(prog, insns);
 	free(prog->owned_insns);
 	prog->insns = prog->owned_insns = insns;
 	prog->n_insns = total;

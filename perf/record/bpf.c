@@ -96,6 +96,7 @@ static struct error *add_event(struct recording *rec, struct bpf_program *prog)
 	struct event *event;
 
 	TRY(attach_event_of(prog, &probe));
+	program_set_bool_return(prog);
 	if (program_section(prog)->kind == PROGRAM_TRACEPOINT) {
 		vec_for_each (event, &rec->events) {
 			if (!event->tracepoint || event->attr.config != probe.attr.config)

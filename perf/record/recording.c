@@ -281,10 +281,9 @@ struct error *recording_run(struct recording *rec)
 		else
 			err = end;
 	}
-	if (rec->workload.pid && !rec->workload.reaped) {
-		workload_end(&rec->workload, &rec->result.workload_status);
-		rec->result.workload_ended = true;
-	}
+	/* What we end ourselves says nothing of the workload. */
+	int status;
+	workload_end(&rec->workload, &status);
 	rec->result.bytes = rec->writer ? data_writer_bytes(rec->writer) : 0;
 	rec->result.losses = rec->losses.v;
 	rec->result.n_losses = rec->losses.n;
