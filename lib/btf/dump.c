@@ -34,9 +34,46 @@ struct error *dump_too_deep(uint32_t id)
 
 /* ---- names ---- */
 
+static bool is_c_name(const char *s)
+{
+	for (const char *p = s; *p; p++) {
+		char c = *p | 0x20;
+
+		if (!((c >= 'a' && c <= 'z') || *p == '_' || (p > s && *p >= '0' && *p <= '9')))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Other languages have names that C cannot say ("Option<u32>"), and a file
+ * from elsewhere may have lines of C in them.
+ */
+const char *dump_c_name(struct btf_dump *d, const char *name)
+{
+	if (is_c_name(name))
+		return name;
+	char **slot = vec_push(&d->owned);
+	if (!slot)
+		return NULL;
+	struct strbuf sb = STRBUF_INIT;
+	if (*name >= '0' && *name <= '9')
+		strbuf_addch(&sb, '_');
+	for (const char *p = name; *p; p++) {
+		char c[2] = {*p, 0};
+
+		strbuf_addch(&sb, is_c_name(c) || (*p >= '0' && *p <= '9') ? *p : '_');
+	}
+	*slot = strbuf_steal(&sb);
+	return *slot;
+}
+
 /* name, or a new name when it was taken before. */
 static const char *unique_name(struct btf_dump *d, struct strmap *map, const char *name)
 {
+	name = dump_c_name(d, name);
+	if (!name)
+		return NULL;
 	uintptr_t uses = (uintptr_t)strmap_get(map, name) + 1;
 
 	if (!strmap_put(map, name, (void *)uses))
@@ -88,6 +125,12 @@ const char *dump_type_name(struct btf_dump *d, uint32_t id)
 	case BTF_KIND_TYPEDEF:
 		name = unique_name(d, &d->idents, name);
 		break;
+	default:
+		/* "unsigned int", in words that C knows */
+		if (strspn(name,
+			   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789 ") !=
+		    strlen(name))
+			name = dump_c_name(d, name);
 	}
 	d->names[id] = name;
 	return name;

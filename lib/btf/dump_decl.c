@@ -35,6 +35,18 @@ static bool binds_right(const struct btf *btf, uint32_t id)
 	return btf_is_array(t) || btf_is_func_proto(t);
 }
 
+/* Only text that stays within the attribute. */
+static bool is_plain_tag(const struct btf *btf, const struct btf_type *t)
+{
+	const char *tag = btf_name(btf, t);
+
+	return strspn(tag, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
+			   " :.,-=") == strlen(tag) ||
+	       (btf_kflag(t) && strncmp(tag, "address_space(", 14) == 0 &&
+		strspn(tag + 14, "0123456789") + 1 == strlen(tag + 14) &&
+		tag[strlen(tag) - 1] == ')');
+}
+
 static void add_mod(struct decl *c, const struct btf_type *t)
 {
 	struct strbuf *out = c->d->out;
@@ -136,7 +148,7 @@ static void add_mods(struct decl *c, uint32_t from, uint32_t to, bool before)
 		bool twice =
 			btf_is_array(what) && element_has(btf, btf_array(what)->type, btf_kind(t));
 
-		if (!c->strip_mods && !twice) {
+		if (!c->strip_mods && !twice && (!btf_is_type_tag(t) || is_plain_tag(btf, t))) {
 			if (!before && !c->glued)
 				strbuf_addch(c->d->out, ' ');
 			add_mod(c, t);
@@ -245,6 +257,9 @@ struct error *dump_decl(struct btf_dump *d, uint32_t id, const char *name, int l
 {
 	struct decl c = {.d = d, .level = level, .strip_mods = strip_mods};
 
+	name = dump_c_name(d, name);
+	if (!name)
+		return error_nomem();
 	TRY(before(&c, id, depth));
 	if (*name) {
 		if (!c.glued)

@@ -55,7 +55,9 @@ struct error *dump_too_deep(uint32_t id);
 
 /* The name under which a type is declared. NULL: no memory. */
 const char *dump_type_name(struct btf_dump *d, uint32_t id);
-/* The same for an enum's value. */
+/* name, with '_' for what no C name has. NULL: no memory. */
+const char *dump_c_name(struct btf_dump *d, const char *name);
+/* The name of an enum's value, unique too. */
 const char *dump_ident(struct btf_dump *d, const char *name);
 
 /* The type, a struct or union, that a FWD stands for; the FWD itself: none is known. */

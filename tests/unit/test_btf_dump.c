@@ -222,6 +222,26 @@ static void keeps_the_layout(void **state)
 	btf__free(b);
 }
 
+static void writes_only_c_names(void **state)
+{
+	struct btf *b = btf__new_empty();
+
+	btf__add_int(b, "unsigned int", 4, 0);
+	btf__add_struct(b, "Option<u32>", 4);
+	btf__add_field(b, "0", 1, 0, 0);
+	btf__add_typedef(b, "a;\n#include \"x\"", 2);
+	btf__add_enum(b, "e::e", 4);
+	btf__add_enum_value(b, "A-B", 1);
+	btf__add_typedef(b, "p", btf__add_ptr(b, btf__add_type_tag(b, "\")) x; int y", 1)));
+	btf__add_typedef(b, "q", btf__add_ptr(b, btf__add_type_attr(b, "address_space(1)", 1)));
+	expect_header(b, "struct Option_u32_ {\n\tunsigned int _0;\n};\n\n"
+			 "typedef struct Option_u32_ a___include__x_;\n\n"
+			 "enum e__e {\n\tA_B = 1,\n};\n\n"
+			 "typedef unsigned int *p;\n\n"
+			 "typedef __attribute__((address_space(1))) unsigned int *q;\n\n");
+	btf__free(b);
+}
+
 static void expect_refused(struct btf *btf, const char *text)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
@@ -344,6 +364,7 @@ int main(void)
 		cmocka_unit_test(orders_by_need),
 		cmocka_unit_test(renames_what_is_taken),
 		cmocka_unit_test(keeps_the_layout),
+		cmocka_unit_test(writes_only_c_names),
 		cmocka_unit_test(refuses_traps),
 		cmocka_unit_test(bounds_padding),
 		cmocka_unit_test(dumps_one_type_with_its_needs),
