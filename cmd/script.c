@@ -564,6 +564,22 @@ static struct error *prepare(struct script *sc)
 	return NULL;
 }
 
+/* record --call-graph dwarf keeps stacks for the reader to unwind, which we do not. */
+static void say_unwound(const struct script *sc)
+{
+	for (size_t i = 0; !sc->hide_chain && i < session_n_events(sc->session); i++) {
+		const struct session_event *ev = session_event(sc->session, i);
+
+		if (!(ev->attr.sample_type & PERF_SAMPLE_STACK_USER))
+			continue;
+		log_warn(&sc->log,
+			 "%s: samples of '%s' hold stacks that only perf script unwinds; the "
+			 "part of a chain that lies in the program is not printed",
+			 input_name(sc), ev->name);
+		return;
+	}
+}
+
 /* What the recorder could not keep is no part of what was printed: say so. */
 static void say_losses(const struct script *sc)
 {
@@ -616,6 +632,7 @@ static struct error *run(struct script *sc)
 	printer_opts.resolver = sc->resolver;
 	TRY(printer_new(&printer_opts, &sc->printer));
 	TRY(look_again(sc));
+	say_unwound(sc);
 
 	struct session_tool tool = {.ctx = sc, .sample = on_sample};
 	if (sc->show_mmap || sc->dump)

@@ -293,6 +293,17 @@ test_losses_are_said() {
 	assert_equal "$(wc -l <json)" "$(wc -l <theirs)"
 }
 
+test_stacks_that_are_not_unwound_are_said() {
+	need_perf
+	record w.data --call-graph dwarf -e cpu-clock
+	"$PERF_BPF" script -i w.data >mine 2>err
+	assert_contains err "only perf script unwinds"
+	"$PERF" script -i w.data -G >theirs 2>/dev/null
+	"$PERF_BPF" script -G -i w.data >mine 2>err
+	cmp theirs mine
+	assert_equal "$(wc -c <err)" 0
+}
+
 test_errors() {
 	need_perf
 	record e.data -e cpu-clock
