@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The shared library gives what the public headers declare, and nothing else;
+# the headers stand alone, in C and in C++.
+. "$(dirname "$0")/../tap.sh"
+
+headers() {
+	(cd "$SRC/include" && ls bpf/{bpf,btf,libbpf,libbpf_common,libbpf_legacy,perf_bpf}.h)
+}
+
+test_exports_are_what_the_headers_declare() {
+	for h in $(headers); do
+		# Declarations may go on over lines; the name stands before the first '('.
+		{ tr '\n\t' '  ' <"$SRC/include/$h"; echo; } | sed 's/LIBBPF_API/\n&/g' |
+			sed -n 's/^LIBBPF_API [^(;]*[ *]\([a-z_0-9]*\)(.*/\1/p'
+	done | sort -u >declared
+	nm -D --defined-only "$BUILD/libperfbpf.so" |
+		awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | sort -u >exported
+	[ "$(wc -l <declared)" -gt 200 ] || fail "only $(wc -l <declared) declarations were found"
+	diff declared exported || fail "< is declared only, > is exported only"
+}
+
+test_no_data_is_exported() {
+	nm -D --defined-only "$BUILD/libperfbpf.so" | awk '$2 != "T" && $2 != "A"' >data
+	[ ! -s data ] || fail "$(cat data)"
+}
+
+test_each_header_stands_alone() {
+	for h in $(headers); do
+		echo "#include <$h>" >one.c
+		cc -Wall -Wextra -Werror -std=gnu11 \
+			-I"$SRC/include" -fsyntax-only one.c || fail "$h in C"
+		command -v c++ >/dev/null || continue
+		c++ -x c++ -Wall -I"$SRC/include" -fsyntax-only one.c || fail "$h in C++"
+	done
+}
+
+test_options_macros_in_c() {
+	cat >opts.c <<-'END'
+		#include <bpf/bpf.h>
+		#include <bpf/libbpf.h>
+		#include <stdio.h>
+		int main(void)
+		{
+			LIBBPF_OPTS(bpf_kprobe_opts, opts, .bpf_cookie = 7, .retprobe = true);
+			LIBBPF_OPTS(bpf_map_create_opts, none);
+			const unsigned char *bytes = (void *)&opts;
+			int set = 0;
+
+			for (size_t i = 0; i < sizeof(opts); i++)
+				set += bytes[i] != 0;
+			LIBBPF_OPTS_RESET(opts, .offset = 3);
+			printf("%d %d %zu %d\n", set, none.map_flags, opts.offset, opts.retprobe);
+			return opts.sz != sizeof(opts);
+		}
+	END
+	cc -Wall -Werror -O2 -I"$SRC/include" opts.c -o opts
+	assert_equal "$(./opts)" "3 0 3 0" # sz, the cookie, retprobe: no other byte
+}
+
+run_tests
