@@ -20,6 +20,8 @@
 static long calls, pause_us;
 static int burn;
 
+long burn_cpu(long n); /* not static: its name is looked for */
+
 __attribute__((noinline)) long burn_cpu(long n)
 {
 	volatile long sum = 0;
