@@ -78,6 +78,20 @@ test_many_events() {
 	same a.data --header-only
 }
 
+# Whatever the kernel's own subsystems say while the workload runs.
+test_whole_subsystems() {
+	need_perf
+	local events= s
+	for s in irq timer signal task workqueue writeback skb net sock tcp block ext4 jbd2 mmap; do
+		[ ! -d $TRACEFS/events/$s ] || events=$events,$s:*
+	done
+	write_workload
+	"$PERF" record -q -a -o sub.data -e "${events#,}" -- bash work.sh 2>record.err ||
+		fail "$(cat record.err)"
+	same sub.data
+	[ "$(awk '{ print $5 }' mine | sort -u | wc -l)" -gt 5 ] || fail "hardly any event"
+}
+
 test_call_chains() {
 	need_perf
 	record g.data -g "${EVENTS[@]}"
