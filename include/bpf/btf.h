@@ -13,10 +13,11 @@
  * Errors: a function that returns a pointer gives NULL and sets errno; one
  * that returns an integer gives the negative errno and sets errno too. Common
  * to all: EINVAL, a bad argument or malformed BTF; ENOMEM; ENOENT, no such
- * type, name or section; ESRCH as the kernel's refusal of an id.
+ * type, name, file or id.
  *
- * Threads: a struct btf that is no longer written to may be shared once
- * btf__find_by_name() was called (it builds its index then).
+ * Threads: lookups by name, sizes of pointers and alignments build tables when
+ * first asked for. Threads may share a struct btf for what needs none of them
+ * (types by id, names by offset), and take turns for the rest.
  */
 #ifndef PERFBPF_BTF_H
 #define PERFBPF_BTF_H
