@@ -208,7 +208,7 @@ struct data_event *data_header_add_event(struct data_header *h);
 char *data_event_name(const struct perf_event_attr *attr);
 
 /*
- * TRACING_DATA, taken apart: the texts of tracefs, ready for libtraceevent.
+ * TRACING_DATA, taken apart: the texts of tracefs, which perf/print parses.
  * They point into the file.
  */
 struct data_tracing_event {
