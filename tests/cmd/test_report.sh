@@ -271,6 +271,39 @@ test_errors_say_what_to_do() {
 	assert_contains err rubbish
 }
 
+# Cut and flipped recordings: a report or an error, never a crash or a hang.
+test_damaged_recordings_are_no_danger() {
+	need_perf
+	"$PERF" record -q -N -e page-faults -c 40 -g -o small -- "$FILES/rbpf_work" x 2>record.err ||
+		fail "perf record: $(cat record.err)"
+	head -n 2000 /proc/kallsyms >kallsyms
+	python3 - "$PERF_BPF" small >log <<-'END' || { tail -n 20 log; fail "it did not survive"; }
+		import subprocess, sys
+		whole = open(sys.argv[2], "rb").read()
+		step = max(1, len(whole) // 120)
+		runs = 0
+		def run(data, what):
+		    global runs
+		    runs += 1
+		    open("damaged", "wb").write(data)
+		    p = subprocess.run([sys.argv[1], "report", "-i", "damaged", "--kallsyms", "kallsyms", "-g", "fractal,0"],
+		                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=60)
+		    if p.returncode not in (0, 1, 2) or b"Sanitizer" in p.stderr or b"runtime error" in p.stderr:
+		        print(what, p.returncode, p.stderr.decode(errors="replace"))
+		        sys.exit(1)
+		    if p.returncode == 1 and b"error:" not in p.stderr:
+		        print(what, "failed without a word")
+		        sys.exit(1)
+		for at in range(0, len(whole), step):
+		    flipped = bytearray(whole)
+		    flipped[at] ^= 0xff
+		    run(flipped, f"byte {at} flipped")
+		    run(whole[:at], f"cut at {at}")
+		print(runs, "runs")
+	END
+	grep -q 'runs$' log || fail "nothing ran"
+}
+
 test_closed_pipe_ends_it_quietly() {
 	need_perf
 	record clock "${CLOCK[@]}"
