@@ -87,7 +87,16 @@ static int c_name(struct btf *btf, const char *name)
 	return btf__add_str(btf, copy);
 }
 
-static struct error *change_datasec(struct btf *btf, uint32_t id, uint32_t features)
+/* *placeholder is a type of 8 bytes for members that only keep a place; 0: none yet. */
+static struct error *need_placeholder(struct btf *btf, int *placeholder)
+{
+	if (!*placeholder)
+		*placeholder = btf__add_int(btf, "placeholder", 8, 0);
+	return *placeholder < 0 ? error_nomem() : NULL;
+}
+
+static struct error *change_datasec(struct btf *btf, uint32_t id, uint32_t features,
+				    int *placeholder)
 {
 	const struct btf_type *old = btf_type_at(btf, id);
 	const bool drop = is_extern_section(btf_name(btf, old)) || !old->size;
@@ -96,13 +105,15 @@ static struct error *change_datasec(struct btf *btf, uint32_t id, uint32_t featu
 
 	if (name < 0)
 		return error_nomem();
+	if (drop)
+		TRY(need_placeholder(btf, placeholder));
 	struct btf_type *t = btf_type_writable(btf, id);
 	const uint16_t vlen = btf_vlen(t);
 	t->name_off = (uint32_t)name;
 	if (is_known && !drop)
 		return NULL;
 
-	/* Members of a union have no offsets that must rise. */
+	/* A section may hold functions too, which are no members: only the place is kept. */
 	struct btf_var_secinfo *vars = btf_var_secinfos(t);
 	const uint32_t size = t->size;
 	t->info = INFO(drop ? BTF_KIND_UNION : BTF_KIND_STRUCT, vlen);
@@ -114,7 +125,7 @@ static struct error *change_datasec(struct btf *btf, uint32_t id, uint32_t featu
 		struct btf_member *m = &btf_members(t)[i];
 
 		m->name_off = drop || !v ? 0 : v->name_off;
-		m->type = var.type;
+		m->type = drop ? (uint32_t)*placeholder : var.type;
 		m->offset = drop ? 0 : var.offset * 8;
 		if (!drop && var.offset >= size)
 			m->offset = 0;
@@ -152,13 +163,9 @@ static struct error *change_func(struct btf *btf, uint32_t id, uint32_t features
 	return is_extern ? name_params(btf, t->type) : NULL;
 }
 
-/* *placeholder is a type of 8 bytes for members that only keep a place; 0: none yet. */
 static struct error *change_enum64(struct btf *btf, uint32_t id, int *placeholder)
 {
-	if (!*placeholder)
-		*placeholder = btf__add_int(btf, "enum64_value", 8, 0);
-	if (*placeholder < 0)
-		return error_nomem();
+	TRY(need_placeholder(btf, placeholder));
 	struct btf_type *t = btf_type_writable(btf, id);
 	const uint16_t vlen = btf_vlen(t);
 
@@ -181,7 +188,7 @@ static struct error *change(struct btf *btf, uint32_t id, uint32_t features, int
 		make_byte(t);
 		return NULL;
 	case BTF_KIND_DATASEC:
-		return change_datasec(btf, id, features);
+		return change_datasec(btf, id, features, placeholder);
 	case BTF_KIND_FUNC_PROTO: {
 		/* Parameters are pairs of name and type, as an enumeration's of name and value. */
 		t->info = INFO(BTF_KIND_ENUM, btf_vlen(t));

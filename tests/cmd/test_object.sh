@@ -93,9 +93,10 @@ test_clang_of_every_age_makes_objects_that_load() {
 	tried=
 	for clang in clang-14 clang-15 clang-16 clang-17 clang-18 clang-19 clang-20 clang-21; do
 		command -v $clang >/dev/null || continue
-		for name in maps legacy short core; do
+		for name in maps legacy short core newer; do
 			CLANG=$clang object $name
 			expect_status 0 "$CLIENT" describe $name.o
+			! grep -q "refuses its BTF" err || fail "$clang $name: $(cat err)"
 		done
 		tried=1
 	done

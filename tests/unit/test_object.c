@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/btf/sanitize.h"
 #include "lib/object/internal.h"
 #include "lib/sys/sys.h"
 
@@ -364,6 +365,63 @@ static void an_object_at_any_alignment_opens(void **state)
 	free(b.data);
 }
 
+static bool has_kind(const struct btf *btf, uint32_t kind)
+{
+	for (uint32_t id = 1; id < btf__type_cnt(btf); id++)
+		if (btf_kind(btf__type_by_id(btf, id)) == kind)
+			return true;
+	return false;
+}
+
+static void btf_loses_the_kinds_that_a_kernel_lacks(void **state)
+{
+	static const struct {
+		uint32_t feature, kind;
+	} kinds[] = {
+		{BTF_FEAT_FUNC, BTF_KIND_FUNC},		{BTF_FEAT_DATASEC, BTF_KIND_DATASEC},
+		{BTF_FEAT_DATASEC, BTF_KIND_VAR},	{BTF_FEAT_FLOAT, BTF_KIND_FLOAT},
+		{BTF_FEAT_DECL_TAG, BTF_KIND_DECL_TAG}, {BTF_FEAT_TYPE_TAG, BTF_KIND_TYPE_TAG},
+		{BTF_FEAT_ENUM64, BTF_KIND_ENUM64},	{BTF_FEAT_FUNC, BTF_KIND_FUNC_PROTO},
+	};
+	struct bytes b = corpus("newer-19.o");
+	_cleanup_(bpf_object__closep) struct bpf_object *obj = NULL;
+
+	assert_null(object_open_mem(b.data, b.size, NULL, NULL, &obj));
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		_cleanup_(btf__freep) struct btf *copy = NULL;
+		uint32_t size;
+
+		assert_true(has_kind(obj->btf, kinds[i].kind));
+		assert_null(btf_sanitize(obj->btf, BTF_FEAT_ALL & ~kinds[i].feature, &copy));
+		assert_non_null(copy);
+		if (has_kind(copy, kinds[i].kind))
+			fail_msg("kind %u is still there", kinds[i].kind);
+		/* Ids stay, and all is well-formed. */
+		assert_true(btf__type_cnt(copy) >= btf__type_cnt(obj->btf));
+		const void *raw = btf__raw_data(copy, &size);
+		struct btf *again = btf__new(raw, size);
+		assert_non_null(again);
+		assert_true(btf__find_by_name_kind(again, "measured", BTF_KIND_STRUCT) ==
+			    btf__find_by_name_kind(obj->btf, "measured", BTF_KIND_STRUCT));
+		btf__free(again);
+	}
+
+	/* What is extern must go for every kernel; what is not needs no copy. */
+	struct btf *copy = NULL;
+	assert_null(btf_sanitize(obj->btf, BTF_FEAT_ALL, &copy));
+	assert_true(btf__find_by_name_kind(copy, ".ksyms", BTF_KIND_DATASEC) < 0);
+	btf__free(copy);
+	free(b.data);
+
+	struct bytes plain = corpus("maps-19.o");
+	struct bpf_object *other = NULL;
+	assert_null(object_open_mem(plain.data, plain.size, NULL, NULL, &other));
+	assert_null(btf_sanitize(other->btf, BTF_FEAT_ALL, &copy));
+	assert_null(copy);
+	bpf_object__close(other);
+	free(plain.data);
+}
+
 static void numbers_have_names(void **state)
 {
 	char text[64];
@@ -393,6 +451,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_bpf_object_is_refused_by_name),
 		cmocka_unit_test(a_damaged_object_is_refused_or_taken),
 		cmocka_unit_test(an_object_at_any_alignment_opens),
+		cmocka_unit_test(btf_loses_the_kinds_that_a_kernel_lacks),
 		cmocka_unit_test(numbers_have_names),
 	};
 

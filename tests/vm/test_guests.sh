@@ -69,6 +69,11 @@ for kind in tracepoint kprobe kretprobe uprobe fentry; do
 	bpf record.bpf.c $kind.bpf.o -D${kind^^}
 	objects+=("$kind.bpf.o=tests/$kind.bpf.o")
 done
+for name in maps legacy short core newer refused; do
+	bpf ../bpf/$name.bpf.c $name.bpf.o
+	objects+=("$name.bpf.o=tests/$name.o")
+done
+objects+=("$BUILD/tests/cmd/object_client=bin/object_client")
 "$HERE/make-initramfs" initramfs "$BUILD/tests/vm/client=bin/client" "$BUILD/perf-bpf=bin/perf-bpf" \
 	"${objects[@]}"
 set +e
