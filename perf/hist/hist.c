@@ -435,7 +435,9 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 
 	if (!s.comm || !s.leaf)
 		return error_nomem();
-	s.ip = leaf->dso_addr;
+	/* perf counts within the image of a BPF program. */
+	s.ip = leaf->map && leaf->map->dso->kind == DSO_BPF ? leaf->addr - leaf->map->start
+							    : leaf->dso_addr;
 	if (spec->has[HIST_TIME])
 		s.time = spec->time_quantum ? sample->time / spec->time_quantum * spec->time_quantum
 					    : sample->time;

@@ -271,6 +271,35 @@ test_errors_say_what_to_do() {
 	assert_contains err rubbish
 }
 
+# A recording of our own, in which a BPF program burns most of the time.
+test_bpf_programs_have_names() {
+	need_perf
+	cat >heavy.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		char LICENSE[] SEC("license") = "Dual BSD/GPL";
+		volatile unsigned long total;
+		SEC("raw_tp/sys_enter")
+		int rbpf_heavy(void *ctx)
+		{
+			unsigned long s = bpf_ktime_get_ns();
+			if ((__u32)bpf_get_current_pid_tgid() == 0)
+				return 0;
+			for (int i = 0; i < 2000; i++)
+				s = s * 31 + (s >> 7);
+			total += s;
+			return 0;
+		}
+	END
+	"$PERF_BPF" record -q -e cpu-clock -F 4000 -g --object heavy.bpf.c -o "$FILES/bpf" \
+		-- dd if=/dev/zero of=/dev/null bs=1 count=20000 status=none >record.out 2>&1 ||
+		fail "perf-bpf record: $(cat record.out)"
+	same bpf
+	same bpf --no-children
+	grep -q '\[k\] bpf_prog_[0-9a-f]*_rbpf_heavy$' mine || fail "the program is not in the report"
+	same bpf --no-children -v -g none
+}
+
 # Cut and flipped recordings: a report or an error, never a crash or a hang.
 test_damaged_recordings_are_no_danger() {
 	need_perf
