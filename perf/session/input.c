@@ -238,7 +238,16 @@ static struct error *process_pipe(struct session *s)
 			free(mem);
 			return err ? err : cut_off(s, offset, rest_size);
 		}
-		struct chunk *chunk = chunk_new(s, mem, cap);
+		/* A pipe gives little at a time; what waits takes no more than it needs. */
+		size_t size = cap;
+		if (rest_size + got < cap / 2) {
+			uint8_t *smaller = realloc(mem, rest_size + got);
+			if (smaller) {
+				mem = smaller;
+				size = rest_size + got;
+			}
+		}
+		struct chunk *chunk = chunk_new(s, mem, size);
 		if (!chunk) {
 			free(mem);
 			return error_nomem();
