@@ -808,6 +808,8 @@ static struct error *report_run(struct report *rp)
 	if (strbuf_failed(&rp->out))
 		return error_nomem();
 	out_flush(rp);
+	if (fflush(stdout) || ferror(stdout))
+		return error_errno(errno ? errno : EIO, "the report cannot be written");
 	return NULL;
 }
 

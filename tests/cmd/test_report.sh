@@ -266,6 +266,10 @@ test_errors_say_what_to_do() {
 	status=0
 	"$PERF_BPF" report -i cut >out 2>err || status=$?
 	[ $status = 0 ] || [ $status = 1 ] || fail "a cut file ended with $status"
+	status=0
+	"$PERF_BPF" report -i "$FILES/flat" >/dev/full 2>err || status=$?
+	[ $status = 1 ] || fail "a full disk ended it with $status"
+	assert_contains err "No space left on device"
 	echo rubbish >rubbish
 	expect_status 1 "$PERF_BPF" report -i rubbish
 	assert_contains err rubbish
