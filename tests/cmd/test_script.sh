@@ -55,7 +55,9 @@ EVENTS=(-e sched:sched_switch -e syscalls:sys_enter_openat -e syscalls:sys_enter
 test_every_event_of_this_kernel_prints_as_libtraceevent_prints_it() {
 	[ "$(id -u)" = 0 ] || skip "reading tracefs needs root"
 	[ -d $TRACEFS/events ] || mount -t tracefs nodev $TRACEFS || skip "no tracefs"
-	TRACE_EVENTS=$TRACEFS/events CMOCKA_MESSAGE_OUTPUT=TAP "$BUILD/tests/unit/test_tracing" \
+	# The library leaks on formats that it cannot parse; our own leaks show in the unit run.
+	ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 TRACE_EVENTS=$TRACEFS/events \
+		CMOCKA_MESSAGE_OUTPUT=TAP "$BUILD/tests/unit/test_tracing" \
 		>log 2>&1 || { cat log; fail "test_tracing failed"; }
 	assert_contains log "events,"
 }
