@@ -31,8 +31,8 @@ static struct error *no_such_pmu(const struct sys_roots *roots, const char *pmu)
 {
 	_cleanup_names_ struct names pmus = {0};
 	struct error *err = error_new(ENOENT, "this machine has no PMU '%s'", pmu);
-	_cleanup_error_ struct error *unread = sys_pmu_list(roots, &pmus);
 
+	error_free(sys_pmu_list(roots, &pmus));
 	return sys_hint_nearest(err, pmu, &pmus,
 				"'ls /sys/bus/event_source/devices' lists the PMUs there are");
 }
