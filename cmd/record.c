@@ -238,21 +238,27 @@ static int parse_args(int argc, char **argv, struct args *args)
 	return index;
 }
 
-static const char *loss_text(enum ledger_kind kind)
+static void print_loss(const struct record_loss *loss)
 {
-	switch (kind) {
+	unsigned long long n = loss->count;
+
+	switch (loss->kind) {
 	case LEDGER_RING_LOST:
-		return "no room in the ring";
+		fprintf(stderr, "%llu of %s, no room in the ring", n, loss->name);
+		break;
 	case LEDGER_BPF_OUTPUT_LOST:
-		return "BPF output dropped";
+		fprintf(stderr, "%llu BPF outputs to %s", n, loss->name);
+		break;
 	case LEDGER_PROG_MISSED:
-		return "runs of the program skipped (recursion)";
+		fprintf(stderr, "%llu runs of program %s skipped by the kernel", n, loss->name);
+		break;
 	case LEDGER_LOST_SAMPLES:
-		return "samples dropped";
+		fprintf(stderr, "%llu samples of %s", n, loss->name);
+		break;
 	}
-	return "lost";
 }
 
+/* The last line tells what was written and what was lost; losses are told even with -q. */
 static void print_end(const struct record_result *r, bool quiet)
 {
 	if (quiet && !r->n_losses)
@@ -260,19 +266,18 @@ static void print_end(const struct record_result *r, bool quiet)
 	if (!quiet)
 		fprintf(stderr, "[ perf-bpf record: Woken up %llu times to write data ]\n",
 			(unsigned long long)r->wakeups);
-	for (size_t i = 0; i < r->n_losses; i++)
-		fprintf(stderr, "[ perf-bpf record: lost %llu: %s: %s ]\n",
-			(unsigned long long)r->losses[i].count, r->losses[i].name,
-			loss_text(r->losses[i].kind));
-	if (!quiet)
-		fprintf(stderr,
-			"[ perf-bpf record: Captured and wrote %.3f MB %s (%llu samples, %llu "
-			"bytes, "
-			"%llu lost) ]\n",
-			r->bytes / 1024.0 / 1024.0,
-			strcmp(r->output, "-") ? r->output : "to standard output",
-			(unsigned long long)r->samples, (unsigned long long)r->bytes,
-			(unsigned long long)r->lost_total);
+	fprintf(stderr,
+		"[ perf-bpf record: Captured and wrote %.3f MB %s (%llu samples, %llu bytes, "
+		"%llu lost",
+		r->bytes / 1024.0 / 1024.0,
+		strcmp(r->output, "-") ? r->output : "to standard output",
+		(unsigned long long)r->samples, (unsigned long long)r->bytes,
+		(unsigned long long)r->lost_total);
+	for (size_t i = 0; i < r->n_losses; i++) {
+		fputs(i ? "; " : ": ", stderr);
+		print_loss(&r->losses[i]);
+	}
+	fputs(") ]\n", stderr);
 }
 
 /* As perf record: the workload's status, or the signal that ended either. */

@@ -164,7 +164,8 @@ struct error *target_init(struct recording *rec);
 void target_deinit(struct target *target);
 
 /* workload.c */
-struct error *workload_prepare(struct workload *workload, char *const *argv);
+/* The child runs with this signal mask. */
+struct error *workload_prepare(struct workload *workload, char *const *argv, const sigset_t *mask);
 /* ECHILD: exec failed; the message is perf's. */
 struct error *workload_start(struct workload *workload, const char *name, const char *event);
 void workload_end(struct workload *workload, int *status);

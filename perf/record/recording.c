@@ -229,7 +229,7 @@ static struct error *prepare(struct recording *rec)
 	TRY(signals_begin(rec));
 	TRY(events_select(rec));
 	if (rec->opts.workload)
-		TRY(workload_prepare(&rec->workload, rec->opts.workload));
+		TRY(workload_prepare(&rec->workload, rec->opts.workload, &rec->old_mask));
 	TRY(target_init(rec));
 	rec->drop_self = rec->target.system_wide;
 	TRY(objects_load(rec));

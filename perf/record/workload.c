@@ -16,15 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void child(int go_fd, int fail_fd, char *const *argv)
+static void child(int go_fd, int fail_fd, char *const *argv, const sigset_t *mask)
 {
 	struct sigaction dfl = {.sa_handler = SIG_DFL};
-	sigset_t none;
 	char c;
 
 	sigaction(SIGPIPE, &dfl, NULL);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
 	ssize_t n;
 	do {
 		n = read(go_fd, &c, 1);
@@ -37,7 +35,7 @@ static void child(int go_fd, int fail_fd, char *const *argv)
 	_exit(n == sizeof(code) ? 127 : 126);
 }
 
-struct error *workload_prepare(struct workload *workload, char *const *argv)
+struct error *workload_prepare(struct workload *workload, char *const *argv, const sigset_t *mask)
 {
 	int go[2], fail[2];
 
@@ -54,7 +52,7 @@ struct error *workload_prepare(struct workload *workload, char *const *argv)
 	if (!pid) {
 		close(go[1]);
 		close(fail[0]);
-		child(go[0], fail[1], argv);
+		child(go[0], fail[1], argv, mask);
 	}
 	int code = errno;
 	close(go[0]);
