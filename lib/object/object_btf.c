@@ -75,6 +75,8 @@ struct error *object_btf_open(struct bpf_object *obj)
 		     &obj->btf));
 	btf__set_pointer_size(obj->btf, 8);
 	TRY(error_at(fix_datasecs(obj), "section .BTF"));
+	/* From here on looking up a name needs no memory. */
+	TRY(btf_index_build(obj->btf));
 	if (ext && ext->data && ext->size)
 		TRY(btf_ext_open(ext->data, ext->size, "section .BTF.ext", &obj->btf_ext));
 	return NULL;

@@ -80,12 +80,14 @@ static struct error *address_relo(struct bpf_object *obj, const struct elf_symbo
 				     relo);
 	}
 	if (sec == obj->maps_section || sec == obj->btf_maps_section) {
-		const int64_t offset = (int64_t)sym->value + insn->imm;
+		/* A map's own symbol is all there is to say: what GCC's assembler adds is noise. */
+		const int32_t addend = sym->type == STT_SECTION ? insn->imm : 0;
+		const int64_t offset = (int64_t)sym->value + addend;
 		const long map = offset < 0 ? -1 : object_map_at(obj, sec->index, (uint64_t)offset);
 
 		if (map < 0)
 			return error_new(EBADMSG, "'%s' plus %d is not the start of a map",
-					 relo->name, insn->imm);
+					 relo->name, addend);
 		relo->kind = RELO_MAP;
 		relo->index = (uint32_t)map;
 		return NULL;
