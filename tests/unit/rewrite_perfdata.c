@@ -2,9 +2,10 @@
 /*
  * Copies a recording record by record through the reader and the writer:
  *
- *	rewrite-perfdata IN OUT [zstd=LEVEL] [kill-after=N] [ledger]
+ *	rewrite-perfdata IN OUT [zstd=LEVEL] [rounds=RECORDS] [kill-after=N] [ledger]
  *
  * With "dump" instead of OUT, it prints where each record stands and what it is.
+ * With rounds, rounds of so many records take the place of the recording's own.
  * With kill-after, it ends without a word after N rounds, as SIGKILL would.
  * For the tests that show perf what our writer writes.
  */
@@ -22,7 +23,15 @@ struct rewrite {
 	struct data_writer *w;
 	bool started;
 	long rounds, kill_after;
+	long records, per_round; /* 0: the recording's own rounds */
 };
+
+static struct error *round_ends(struct rewrite *rw)
+{
+	if (rw->kill_after && ++rw->rounds > rw->kill_after)
+		_exit(9);
+	return data_writer_round(rw->w);
+}
 
 static struct error *start(struct rewrite *rw, struct session *s)
 {
@@ -55,9 +64,7 @@ static struct error *on_record(struct session_tool *tool, struct session *s,
 	case RECORD_FINISHED_ROUND:
 		if (!rw->started)
 			TRY(start(rw, s));
-		if (rw->kill_after && ++rw->rounds > rw->kill_after)
-			_exit(9);
-		return data_writer_round(rw->w);
+		return rw->per_round ? NULL : round_ends(rw);
 	default:
 		break;
 	}
@@ -69,7 +76,8 @@ static struct error *on_record(struct session_tool *tool, struct session *s,
 		{(void *)rec->body.base, half},
 		{(void *)(rec->body.base + half), rec->header.size - half},
 	};
-	return data_writer_write(rw->w, iov, 2);
+	TRY(data_writer_write(rw->w, iov, 2));
+	return rw->per_round && ++rw->records % rw->per_round == 0 ? round_ends(rw) : NULL;
 }
 
 static struct error *dump_record(struct session_tool *tool, struct session *s,
@@ -101,6 +109,8 @@ static struct error *rewrite(const char *in, const char *out, int argc, char **a
 	for (int i = 0; i < argc; i++) {
 		if (!strncmp(argv[i], "zstd=", 5))
 			opts.zstd_level = atoi(argv[i] + 5);
+		else if (!strncmp(argv[i], "rounds=", 7))
+			rw.per_round = atol(argv[i] + 7);
 		else if (!strncmp(argv[i], "kill-after=", 11))
 			rw.kill_after = atol(argv[i] + 11);
 		else if (!strcmp(argv[i], "ledger"))
