@@ -239,6 +239,7 @@ struct error *events_select(struct recording *rec)
 		has_samples |= event_is_sampled_counter(&rec->events.v[i]);
 	if ((wants_samples && !has_samples) || (!rec->events.n && !rec->objects.n))
 		TRY(default_add(rec));
+	TRY(terms_want_events(rec));
 	TRY(objects_bind(rec));
 	if (!rec->events.n) /* programs without events: only side-band is recorded */
 		log_info(rec->log, "no events: the programs run beside an empty recording");

@@ -156,7 +156,8 @@ void object_deinit(struct object *object);
 /* terms.c: sets constants before load, maps after it. */
 struct error *terms_set_constants(struct object *object);
 struct error *terms_set_maps(struct object *object);
-/* map:NAME.event, once the events are open. */
+/* map:NAME.event: before the events are configured, and once they are open. */
+struct error *terms_want_events(struct recording *rec);
 struct error *terms_bind_events(struct recording *rec);
 
 /* target.c */

@@ -471,6 +471,42 @@ struct error *terms_set_maps(struct object *object)
 	return NULL;
 }
 
+static struct event *find_event(struct recording *rec, const char *name)
+{
+	struct event *event;
+
+	vec_for_each (event, &rec->events)
+		if (!strcmp(event->name, name))
+			return event;
+	return NULL;
+}
+
+/*
+ * The events that terms name are there, by another -e or added now. Programs
+ * cannot read one that is inherited (kernel/events/core.c, perf_event_read_local).
+ */
+struct error *terms_want_events(struct recording *rec)
+{
+	for (size_t i = 0; i < rec->objects.n; i++) {
+		for (size_t k = 0; k < rec->objects.v[i].terms.n; k++) {
+			const struct select_term *term = &rec->objects.v[i].terms.v[k];
+			size_t n = strlen(term->name);
+
+			if (!is_map_term(term) || !term->value || n < 6 ||
+			    strcmp(term->name + n - 6, ".event"))
+				continue;
+			struct event *event = find_event(rec, term->value);
+			if (!event) {
+				TRY(term_error(&rec->objects.v[i], term,
+					       events_add(rec, term->value)));
+				event = vec_last(&rec->events);
+			}
+			event->inherit = 0;
+		}
+	}
+	return NULL;
+}
+
 static struct error *bind_event(struct recording *rec, struct bpf_map *map, const char *name)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;

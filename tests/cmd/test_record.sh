@@ -515,6 +515,70 @@ test_ledger() {
 	[ "$(cat out)" -gt 0 ] || fail "the file does not tell of losses"
 }
 
+# A program reads an event that a term opens for it.
+test_event_for_a_map() {
+	need_clang
+	cat >read.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+
+		struct {
+			__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+			__uint(key_size, 4);
+			__uint(value_size, 4);
+		} pbt_clock SEC(".maps");
+
+		SEC("tracepoint/syscalls/sys_enter_getpriority")
+		int pbt_read(void *ctx)
+		{
+			struct bpf_perf_event_value value = {};
+
+			return !bpf_perf_event_read_value(&pbt_clock, BPF_F_CURRENT_CPU, &value,
+							  sizeof(value)) && value.enabled;
+		}
+
+		char _license[] SEC("license") = "GPL";
+	END
+	record -a -e read.bpf.c/map:pbt_clock.event=cs/ -o t.data -- "$COUNTED" 50
+	assert_who t.data 0 49
+	expect_status 1 "$PERF_BPF" record -e read.bpf.c/map:pbt_clock.event=css/ -o t.data -- true
+	assert_contains err "unknown event 'css'"
+}
+
+test_ledger_of_outputs() {
+	need_clang
+	cat >burst.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+
+		struct {
+			__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+			__uint(key_size, 4);
+			__uint(value_size, 4);
+		} pbt_burst SEC(".maps");
+
+		SEC("tracepoint/syscalls/sys_enter_getpriority")
+		int pbt_out(void *ctx)
+		{
+			u64 words[32] = {};
+
+			for (int i = 0; i < 16; i++)
+				bpf_perf_event_output(ctx, &pbt_burst, BPF_F_CURRENT_CPU, words,
+						      sizeof(words));
+			return 0;
+		}
+
+		char _license[] SEC("license") = "GPL";
+	END
+	# A page holds fewer outputs than one run of the program makes.
+	record -m 1 -e burst.bpf.c -a -o t.data -- "$COUNTED" 100
+	local samples lost
+	samples=$(sed -n 's/.*(\([0-9]*\) samples.*/\1/p' record.err)
+	lost=$(sed -n 's/.* \([0-9]*\) BPF outputs to pbt_burst.*/\1/p' record.err)
+	[ -n "$lost" ] || skip "this kernel does not count lost samples: $(tail -1 record.err)"
+	assert_equal $((samples + lost)) 1600
+}
+
 # A program whose event comes while another one runs on that CPU is skipped: the
 # kernel counts that, and so do we, in what is printed and in the file.
 test_ledger_of_programs() {
