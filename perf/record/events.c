@@ -24,6 +24,7 @@
 #define DEFAULT_FREQ 4000
 
 #define WAKEUP_FRACTION 8
+#define WAKEUP_BYTES	(128 * 1024)
 
 /* Rings of half a MiB are what perf_event_mlock_kb (516) lets everyone have. */
 #define DEFAULT_RING_BYTES   (512 * 1024)
@@ -322,9 +323,13 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 	if (o->no_buffering) {
 		attr->wakeup_events = 1;
 	} else {
-		/* Woken early, the recorder has most of the ring's time to come round. */
+		/*
+		 * Woken early, the recorder has most of the ring's time to come round;
+		 * also in a ring that had to be made smaller than was planned.
+		 */
+		size_t bytes = rec->mmap_pages * sys_page_size();
 		attr->watermark = 1;
-		attr->wakeup_watermark = rec->mmap_pages * sys_page_size() / WAKEUP_FRACTION;
+		attr->wakeup_watermark = min_of(bytes / WAKEUP_FRACTION, (size_t)WAKEUP_BYTES);
 	}
 	switch (event->kind) {
 	case EVENT_TRACKING:
