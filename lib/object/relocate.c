@@ -29,6 +29,9 @@ static struct relo *relos_begin(const struct bpf_object *obj, const struct funct
 	const struct code_section *code = &obj->codes.v[fn->code];
 	size_t low = 0, high = code->relos.n;
 
+	*end = NULL; /* no arithmetic on the NULL of an empty vector */
+	if (!high)
+		return NULL;
 	while (low < high) {
 		const size_t mid = low + (high - low) / 2;
 
