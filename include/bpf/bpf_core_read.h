@@ -144,16 +144,16 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __weak __ksym;
 
 /* ---- chains: a->b->c->d, a read for each arrow ---- */
 
-#define ___bpf_arrow1(a)			     a
-#define ___bpf_arrow2(a, b)			     a->b
-#define ___bpf_arrow3(a, b, c)			     a->b->c
-#define ___bpf_arrow4(a, b, c, d)		     a->b->c->d
-#define ___bpf_arrow5(a, b, c, d, e)		     a->b->c->d->e
-#define ___bpf_arrow6(a, b, c, d, e, f)		     a->b->c->d->e->f
-#define ___bpf_arrow7(a, b, c, d, e, f, g)	     a->b->c->d->e->f->g
-#define ___bpf_arrow8(a, b, c, d, e, f, g, h)	     a->b->c->d->e->f->g->h
-#define ___bpf_arrow9(a, b, c, d, e, f, g, h, i)     a->b->c->d->e->f->g->h->i
-#define ___bpf_arrow10(a, b, c, d, e, f, g, h, i, j) a->b->c->d->e->f->g->h->i->j
+#define ___bpf_arrow1(a)			     (a)
+#define ___bpf_arrow2(a, b)			     (a)->b
+#define ___bpf_arrow3(a, b, c)			     (a)->b->c
+#define ___bpf_arrow4(a, b, c, d)		     (a)->b->c->d
+#define ___bpf_arrow5(a, b, c, d, e)		     (a)->b->c->d->e
+#define ___bpf_arrow6(a, b, c, d, e, f)		     (a)->b->c->d->e->f
+#define ___bpf_arrow7(a, b, c, d, e, f, g)	     (a)->b->c->d->e->f->g
+#define ___bpf_arrow8(a, b, c, d, e, f, g, h)	     (a)->b->c->d->e->f->g->h
+#define ___bpf_arrow9(a, b, c, d, e, f, g, h, i)     (a)->b->c->d->e->f->g->h->i
+#define ___bpf_arrow10(a, b, c, d, e, f, g, h, i, j) (a)->b->c->d->e->f->g->h->i->j
 #define ___bpf_arrow(args...)			     ___bpf_apply(___bpf_arrow, ___bpf_narg(args))(args)
 
 /*

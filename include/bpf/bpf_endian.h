@@ -22,4 +22,19 @@
 #define bpf_cpu_to_be64(x) ((__u64)__bpf_to_be64((__u64)(x)))
 #define bpf_be64_to_cpu(x) ((__u64)__bpf_to_be64((__u64)(x)))
 
+/* The names that programs know besides; constants are folded under each of them. */
+#define ___bpf_swab16(x)	      __builtin_bswap16(x)
+#define ___bpf_swab32(x)	      __builtin_bswap32(x)
+#define ___bpf_swab64(x)	      __builtin_bswap64(x)
+#define __bpf_htons(x)		      bpf_htons(x)
+#define __bpf_ntohs(x)		      bpf_ntohs(x)
+#define __bpf_htonl(x)		      bpf_htonl(x)
+#define __bpf_ntohl(x)		      bpf_ntohl(x)
+#define __bpf_constant_htons(x)	      bpf_htons(x)
+#define __bpf_constant_ntohs(x)	      bpf_ntohs(x)
+#define __bpf_constant_htonl(x)	      bpf_htonl(x)
+#define __bpf_constant_ntohl(x)	      bpf_ntohl(x)
+#define __bpf_constant_cpu_to_be64(x) bpf_cpu_to_be64(x)
+#define __bpf_constant_be64_to_cpu(x) bpf_be64_to_cpu(x)
+
 #endif

@@ -76,11 +76,14 @@
 #define __kptr		 __attribute__((btf_type_tag("kptr")))
 #define __percpu_kptr	 __attribute__((btf_type_tag("percpu_kptr")))
 #define __uptr __attribute__((btf_type_tag("uptr")))
+/* What kernels before 6.4 call a counted __kptr. */
+#define __kptr_ref __attribute__((btf_type_tag("kptr_ref")))
 #else
 #define __kptr_untrusted
 #define __kptr
 #define __percpu_kptr
 #define __uptr
+#define __kptr_ref
 #endif
 #if __has_attribute(btf_decl_tag)
 #define __arg_ctx     __attribute__((btf_decl_tag("arg:ctx")))
@@ -189,7 +192,7 @@ static __always_inline void bpf_tail_call_static(void *ctx, const void *map, con
 /* ---- printing ---- */
 
 /* The arguments as an array of 64-bit words. */
-#define ___bpf_fill0(arr, p)
+#define ___bpf_fill0(arr, p, ...)
 #define ___bpf_fill1(arr, p, x)	     (arr)[p] = (unsigned long long)(x);
 #define ___bpf_fill2(arr, p, x, ...) ___bpf_fill1(arr, p, x) ___bpf_fill1(arr, (p) + 1, __VA_ARGS__)
 #define ___bpf_fill3(arr, p, x, ...) ___bpf_fill1(arr, p, x) ___bpf_fill2(arr, (p) + 1, __VA_ARGS__)
@@ -244,19 +247,20 @@ static __always_inline void bpf_tail_call_static(void *ctx, const void *map, con
 #define ___bpf_trace_vprintk(fmt, args...)                                                         \
 	___bpf_formatted(bpf_trace_vprintk(fmt_, sizeof(fmt_), words_, ___bpf_words_size(args)),   \
 			 fmt, ##args)
-#define ___bpf_printk0	___bpf_trace_printk
-#define ___bpf_printk1	___bpf_trace_printk
-#define ___bpf_printk2	___bpf_trace_printk
-#define ___bpf_printk3	___bpf_trace_printk
-#define ___bpf_printk4	___bpf_trace_vprintk
-#define ___bpf_printk5	___bpf_trace_vprintk
-#define ___bpf_printk6	___bpf_trace_vprintk
-#define ___bpf_printk7	___bpf_trace_vprintk
-#define ___bpf_printk8	___bpf_trace_vprintk
-#define ___bpf_printk9	___bpf_trace_vprintk
-#define ___bpf_printk10 ___bpf_trace_vprintk
-#define ___bpf_printk11 ___bpf_trace_vprintk
-#define ___bpf_printk12 ___bpf_trace_vprintk
+#define __bpf_vprintk(fmt, args...) ___bpf_trace_vprintk(fmt, ##args)
+#define ___bpf_printk0		    ___bpf_trace_printk
+#define ___bpf_printk1		    ___bpf_trace_printk
+#define ___bpf_printk2		    ___bpf_trace_printk
+#define ___bpf_printk3		    ___bpf_trace_printk
+#define ___bpf_printk4		    ___bpf_trace_vprintk
+#define ___bpf_printk5		    ___bpf_trace_vprintk
+#define ___bpf_printk6		    ___bpf_trace_vprintk
+#define ___bpf_printk7		    ___bpf_trace_vprintk
+#define ___bpf_printk8		    ___bpf_trace_vprintk
+#define ___bpf_printk9		    ___bpf_trace_vprintk
+#define ___bpf_printk10		    ___bpf_trace_vprintk
+#define ___bpf_printk11		    ___bpf_trace_vprintk
+#define ___bpf_printk12		    ___bpf_trace_vprintk
 
 /* Prints to the trace pipe (/sys/kernel/tracing/trace_pipe): for finding bugs. */
 #define bpf_printk(fmt, args...) ___bpf_apply(___bpf_printk, ___bpf_narg(args))(fmt, ##args)

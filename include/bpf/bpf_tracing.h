@@ -362,6 +362,63 @@ struct pt_regs;
 #define ___bpf_ctx_word(n)	___bpf_cast(ctx[n])
 #define BPF_PROG(name, args...) ___bpf_typed(unsigned long long *, name, ___bpf_ctx_word, ##args)
 
+/*
+ * int BPF_PROG2(on_call, struct pair, a, int, b)
+ *
+ * The same for functions that take structs by value: a type and a name for each
+ * of up to six arguments. A struct of up to 16 bytes takes as many words as it
+ * fills. The words are read whole, as the verifier wants it.
+ */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ___bpf_low_bytes(word, size) (word)
+#else
+#define ___bpf_low_bytes(word, size) ((size) < 8 ? (word) << (64 - 8 * (size)) : (word))
+#endif
+#define ___bpf_words_of(type) ((sizeof(type) + 7) / 8)
+#define ___bpf_take(type, at)                                                                      \
+	({                                                                                         \
+		type value_;                                                                       \
+		unsigned long long words_[] = {                                                    \
+			___bpf_low_bytes(ctx[at], sizeof(type)),                                   \
+			ctx[(at) + (sizeof(type) > 8)],                                            \
+		};                                                                                 \
+		_Static_assert(sizeof(type) <= sizeof(words_), "not passed in registers");         \
+		__builtin_memcpy(&value_, words_, sizeof(type));                                   \
+		value_;                                                                            \
+	})
+#define ___bpf_taken0(at, ...)
+#define ___bpf_taken2(at, t, x) , ___bpf_take(t, at)
+#define ___bpf_taken4(at, t, x, ...)                                                               \
+	, ___bpf_take(t, at) ___bpf_taken2((at) + ___bpf_words_of(t), __VA_ARGS__)
+#define ___bpf_taken6(at, t, x, ...)                                                               \
+	, ___bpf_take(t, at) ___bpf_taken4((at) + ___bpf_words_of(t), __VA_ARGS__)
+#define ___bpf_taken8(at, t, x, ...)                                                               \
+	, ___bpf_take(t, at) ___bpf_taken6((at) + ___bpf_words_of(t), __VA_ARGS__)
+#define ___bpf_taken10(at, t, x, ...)                                                              \
+	, ___bpf_take(t, at) ___bpf_taken8((at) + ___bpf_words_of(t), __VA_ARGS__)
+#define ___bpf_taken12(at, t, x, ...)                                                              \
+	, ___bpf_take(t, at) ___bpf_taken10((at) + ___bpf_words_of(t), __VA_ARGS__)
+#define ___bpf_taken(args...) ___bpf_apply(___bpf_taken, ___bpf_narg(args))(0, ##args)
+#define ___bpf_params0(...)
+#define ___bpf_params2(t, x)	   , t x
+#define ___bpf_params4(t, x, ...)  , t x ___bpf_params2(__VA_ARGS__)
+#define ___bpf_params6(t, x, ...)  , t x ___bpf_params4(__VA_ARGS__)
+#define ___bpf_params8(t, x, ...)  , t x ___bpf_params6(__VA_ARGS__)
+#define ___bpf_params10(t, x, ...) , t x ___bpf_params8(__VA_ARGS__)
+#define ___bpf_params12(t, x, ...) , t x ___bpf_params10(__VA_ARGS__)
+#define ___bpf_params(args...)	   ___bpf_apply(___bpf_params, ___bpf_narg(args))(args)
+
+#define BPF_PROG2(name, args...)                                                                   \
+	name(unsigned long long *ctx);                                                             \
+	static __always_inline __typeof__(name(0)) ____##name(                                     \
+		unsigned long long *ctx ___bpf_params(args));                                      \
+	__typeof__(name(0)) name(unsigned long long *ctx)                                          \
+	{                                                                                          \
+		return ____##name(ctx ___bpf_taken(args));                                         \
+	}                                                                                          \
+	static __always_inline __typeof__(name(0)) ____##name(                                     \
+		unsigned long long *ctx ___bpf_params(args))
+
 #ifdef __PT_PARM1_REG
 
 /*

@@ -295,4 +295,47 @@ test_a_cache_that_others_can_write_to_is_not_used() {
 	[ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'perf-bpf.??????' -newer clang -empty)" ]
 }
 
+test_headers_take_what_programs_write() {
+	set_up
+	cat >prog.bpf.c <<-'END'
+		#include <linux/bpf.h>
+		#include <bpf/bpf_core_read.h>
+		#include <bpf/bpf_endian.h>
+		#include <bpf/bpf_helpers.h>
+		#include <bpf/bpf_tracing.h>
+		struct pair { long a, b; };
+		struct node { struct node *next; int value; };
+		static const __u16 port = bpf_htons(80) | __bpf_constant_htons(1) | __bpf_htons(2);
+		int word;
+		SEC("fentry/f")
+		int BPF_PROG2(structs, struct pair, p, int, c, char, d)
+		{
+			return p.a + p.b + c + d;
+		}
+		SEC("fentry/f")
+		int BPF_PROG2(nothing)
+		{
+			return port;
+		}
+		SEC("iter/task")
+		int iter(struct bpf_iter_meta **ctx)
+		{
+			struct node head = {.next = &head};
+
+			BPF_SEQ_PRINTF((struct seq_file *)(void *)ctx, "no argument\n");
+			return BPF_CORE_READ(&head, next, value) +
+			       BPF_CORE_READ((struct node *)(void *)ctx, value) +
+			       BPF_PROBE_READ((struct node *)(void *)ctx, next, next, value);
+		}
+		char LICENSE[] SEC("license") = "Dual BSD/GPL";
+	END
+	compiles compiled -o prog.o
+	llvm-objdump -d prog.o >dump
+	# The words of p, c and d: the context is read at 0, 8, 16 and 24.
+	for at in 0 8 16 24; do
+		sed -n '/<structs>/,/exit/p' dump | grep -q "u64 \*)(r[0-9] + $at)" ||
+			{ cat dump; fail "does not read word $at"; }
+	done
+}
+
 run_tests
