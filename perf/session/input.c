@@ -461,9 +461,10 @@ struct error *input_open(struct session *s, const char *path, bool force)
 	if (fd < 0 || fstat(fd, &st))
 		return open_error(path, errno);
 	if (S_ISDIR(st.st_mode)) {
-		struct error *err = error_at(
-			error_new(EISDIR, "is a folder of perf record --threads"), "%s", path);
-		return error_hint(err, "only recordings in one file can be read");
+		struct error *err = error_at(error_new(EISDIR, "is a folder, not a perf.data file"),
+					     "%s", path);
+		return error_hint(err, "only recordings in one file can be read, "
+				       "not the folders of perf record --threads");
 	}
 	if (S_ISREG(st.st_mode)) {
 		TRY(check_owner(s, &st, force));
@@ -482,6 +483,9 @@ struct error *input_open(struct session *s, const char *path, bool force)
 			struct cursor c = cursor_make(start, got, s->path);
 			return data_header_decode_pipe(&c, &s->header);
 		}
+		/* Anything else may have no end: /dev/zero, a log that is followed. */
+		if (!data_is_perf_data(start, got))
+			return data_header_decode(start, got, s->path, s->log, &s->header);
 		TRY(slurp(s, start, got));
 		close(s->input.fd);
 		s->input.fd = -1;

@@ -557,6 +557,29 @@ static void what_is_no_perf_data_is_told(void **state)
 	error_free(err);
 }
 
+/* Its writer never ends: reading on to the end would take all time and memory. */
+static void an_endless_stream_of_something_else_is_told(void **state)
+{
+	_cleanup_close_ int from = -1, to = -1;
+	int ends[2];
+	char path[32];
+	struct session *s = NULL;
+
+	assert_int_equal(pipe(ends), 0);
+	from = ends[0];
+	to = ends[1];
+	assert_int_equal(write(to, "neither the one form nor the other", 34), 34);
+	snprintf(path, sizeof(path), "/dev/fd/%d", from);
+	alarm(20);
+	struct error *err = session_open(path, NULL, &s);
+	alarm(0);
+	assert_non_null(err);
+	assert_int_equal(err->code, EBADMSG);
+	assert_non_null(strstr(err->msg, "is not a perf.data file"));
+	assert_null(s);
+	error_free(err);
+}
+
 static struct error *stop_at_once(struct session_tool *tool, struct session *s,
 				  const struct record *rec, const struct sample *sample,
 				  const struct session_event *event, struct thread *thread)
@@ -601,6 +624,7 @@ int main(void)
 		cmocka_unit_test(every_truncation_is_survived),
 		cmocka_unit_test(a_file_cut_in_its_data_gives_what_is_there),
 		cmocka_unit_test(what_is_no_perf_data_is_told),
+		cmocka_unit_test(an_endless_stream_of_something_else_is_told),
 		cmocka_unit_test(a_callback_can_end_it),
 	};
 
