@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Undefined symbols. The object's BTF says what they are: variables of section
- * .kconfig come from the kernel's configuration and from what the loader knows
- * of the kernel; symbols of .ksyms are the kernel's own.
+ * .kconfig come from the kernel's configuration (kconfig.c) and from what the
+ * loader knows of the kernel; symbols of .ksyms are the kernel's own (ksyms.c).
  *
- * The loader's own values (LINUX_KERNEL_VERSION and the like) stand in a map
- * of their own, .kconfig, one variable after the other. Weak symbols that have
- * no value here are zero. The rest is refused by name.
+ * The variables of .kconfig stand in a map of that name, one after the other.
+ * Weak symbols that have no value here are zero. The rest is refused by name.
  */
 #include "lib/object/internal.h"
 
@@ -50,6 +49,9 @@ static struct error *section_find(struct bpf_object *obj, const char *section, b
 		if (!t || (!btf_is_var(t) && !btf_is_func(t)))
 			return error_new(EBADMSG, "BTF: section %s holds what is no variable",
 					 section);
+		var->name = btf_name(obj->btf, t);
+		var->type_id = t->type;
+		var->is_func = btf_is_func(t);
 		var->is_kconfig = is_kconfig;
 		if (is_kconfig) {
 			const int64_t size = btf__resolve_size(obj->btf, t->type);
@@ -112,6 +114,7 @@ struct error *externs_find(struct bpf_object *obj)
 	obj->extern_vars = calloc(n_kconfig + n_ksyms, sizeof(*obj->extern_vars));
 	if (!obj->extern_vars)
 		return error_nomem();
+	obj->n_extern_vars = n_kconfig + n_ksyms;
 	TRY(section_find(obj, ".kconfig", true, &n));
 	if (n)
 		TRY(kconfig_map_add(obj, n));
@@ -155,28 +158,35 @@ struct error *extern_relo(struct bpf_object *obj, const struct elf_symbol *sym, 
 {
 	struct extern_var *var = strmap_get(&obj->externs, sym->name);
 
+	if (var) {
+		var->is_used = true;
+		var->is_weak = sym->bind == STB_WEAK;
+	}
 	if (var && var->is_kconfig && !is_call) {
 		if (virtual_by_name(sym->name) != VAR_NONE) {
 			TRY(virtual_set(obj, var, sym->name));
-		} else if (sym->bind != STB_WEAK) {
-			return error_hint(
-				error_new(ENOTSUP, "extern '%s' of section .kconfig has no value",
-					  sym->name),
-				"declare it __weak, and it is zero; or use LINUX_KERNEL_VERSION");
+		} else if (!var->is_weak && strncmp(sym->name, "CONFIG_", 7)) {
+			return error_hint(error_new(ENOTSUP,
+						    "extern '%s' of section .kconfig has no value",
+						    sym->name),
+					  "options are named CONFIG_…, other names are "
+					  "LINUX_KERNEL_VERSION, LINUX_HAS_BPF_COOKIE and "
+					  "LINUX_HAS_SYSCALL_WRAPPER");
 		}
 		relo->kind = RELO_KCONFIG;
 		relo->index = obj->kconfig_map - 1;
 		relo->addend = (int32_t)var->offset;
 		return NULL;
 	}
+	if (var && !var->is_kconfig && (!is_call || var->is_func)) {
+		relo->kind = is_call ? RELO_KFUNC : RELO_KSYM;
+		relo->index = (uint32_t)(var - obj->extern_vars);
+		return NULL;
+	}
 	if (sym->bind == STB_WEAK) {
 		relo->kind = is_call ? RELO_NO_CALL : RELO_ZERO;
 		return NULL;
 	}
-	if (var)
-		return error_hint(error_new(ENOTSUP, "'%s' is a symbol of the kernel (__ksym)",
-					    sym->name),
-				  "declare it __weak and test it before use");
 	return error_hint(error_new(ENOENT, "'%s' is declared and nowhere defined", sym->name),
 			  "define the %s in the same file, or check its spelling",
 			  is_call ? "function" : "variable");

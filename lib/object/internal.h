@@ -39,6 +39,8 @@ enum relo_kind {
 	RELO_CALL,    /* call of a function */
 	RELO_FUNC,    /* ld_imm64 of a function's address, for callbacks */
 	RELO_KCONFIG, /* ld_imm64 of a variable in the .kconfig map */
+	RELO_KSYM,    /* ld_imm64 of a symbol of the kernel */
+	RELO_KFUNC,   /* call of a function of the kernel */
 	RELO_ZERO,    /* ld_imm64 of a weak symbol that is not there */
 	RELO_NO_CALL, /* call of a weak kernel function that is not there */
 };
@@ -46,7 +48,7 @@ enum relo_kind {
 struct relo {
 	uint32_t insn; /* number of the instruction within its section */
 	enum relo_kind kind;
-	uint32_t index;	  /* of the map, or of the function */
+	uint32_t index;	  /* of the map, the function, or the extern */
 	int32_t addend;	  /* RELO_DATA: offset in the section */
 	const char *name; /* the symbol, for messages */
 };
@@ -186,6 +188,10 @@ struct bpf_object {
 	uint32_t kconfig_map;	    /* 1 + index; 0: none */
 	struct strmap externs;	    /* name to struct extern_var */
 	struct extern_var *extern_vars;
+	size_t n_extern_vars;
+	char *kconfig_text; /* lines CONFIG_…=… of the user's */
+	bool kallsyms_read;
+	VEC(int) module_fds; /* BTF of modules that kernel functions are in; the first is none */
 
 	bool relaxed_maps;
 	char *pin_root;
@@ -208,8 +214,17 @@ struct bpf_object {
 
 /* An extern variable or function that the object's BTF declares. */
 struct extern_var {
-	bool is_kconfig; /* else a kernel symbol */
-	bool is_known;	 /* kconfig: it has a value */
+	const char *name;
+	uint32_t type_id; /* of the variable's type, or the function's prototype */
+	bool is_kconfig;  /* else a kernel symbol */
+	bool is_func;
+	bool is_weak;
+	bool is_used;	  /* a relocation refers to it */
+	bool is_known;	  /* kconfig: it has a value */
+	bool is_resolved; /* ksym: it was looked for; found when one of these is not 0: */
+	uint32_t btf_id;
+	uint64_t address;
+	uint32_t module; /* ksym: index in module_fds; 0: the kernel itself */
 	uint32_t offset; /* kconfig: in the .kconfig map */
 	uint32_t size;
 	uint32_t align;
@@ -242,6 +257,17 @@ struct error *externs_find(struct bpf_object *obj);
 /* What an undefined symbol is; relo's kind, index and addend are filled in. */
 struct error *extern_relo(struct bpf_object *obj, const struct elf_symbol *sym, bool is_call,
 			  struct relo *relo);
+
+/* kconfig.c: gives options their values, before the maps are created. */
+struct error *kconfig_fill(struct bpf_object *obj);
+
+/* ksyms.c: finds a symbol of the kernel, once; ENOENT: it is nowhere and not weak. */
+struct error *ksym_resolve(struct bpf_object *obj, struct extern_var *var);
+/* Puts a resolved one into its instructions. */
+void ksym_patch(const struct bpf_object *obj, const struct extern_var *var, bool is_call,
+		struct bpf_insn *insn);
+/* A call of no helper: refused only where it can be reached. */
+#define NO_SUCH_HELPER 2002000000
 
 /* sections.c: adds the kinds whose names are near to a section's; false: none. */
 bool section_nearest(const char *name, struct strbuf *sb);

@@ -36,6 +36,7 @@ static struct error *prepare(struct bpf_object *obj)
 
 	TRY(programs_prepare(obj));
 	sys_bpf_bump_memlock();
+	TRY(kconfig_fill(obj));
 	TRY(object_btf_load(obj));
 	TRY(maps_create(obj));
 	vec_for_each (prog, &obj->programs) {
@@ -75,6 +76,8 @@ static void load_opts(const struct bpf_program *prog, struct bpf_prog_load_opts 
 	if (prog->attach_type &&
 	    (!prog->section.optional_attach_type || sys_bpf_has(SYS_BPF_EXP_ATTACH_TYPE)))
 		opts->expected_attach_type = prog->attach_type;
+	if (obj->module_fds.n)
+		opts->fd_array = obj->module_fds.v;
 	if (obj->btf_fd >= 0 && prog->n_func_info) {
 		opts->prog_btf_fd = (__u32)obj->btf_fd;
 		opts->func_info = prog->func_info;

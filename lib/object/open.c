@@ -148,6 +148,7 @@ static struct error *apply_opts(struct bpf_object *obj, const struct bpf_object_
 	const char *btf = OPTS_GET(opts, btf_custom_path, NULL);
 	const char *pin_root = OPTS_GET(opts, pin_root_path, NULL);
 	const char *token = OPTS_GET(opts, bpf_token_path, NULL);
+	const char *kconfig = OPTS_GET(opts, kconfig, NULL);
 
 	if (token && token[0])
 		return error_new(ENOTSUP, "BPF tokens (bpf_token_path) are not used here");
@@ -157,6 +158,8 @@ static struct error *apply_opts(struct bpf_object *obj, const struct bpf_object_
 	obj->kernel_log_level = OPTS_GET(opts, kernel_log_level, 0);
 	if (!!obj->kernel_log_buf != !!obj->kernel_log_size || obj->kernel_log_size > UINT32_MAX)
 		return error_new(EINVAL, "kernel_log_buf and kernel_log_size do not go together");
+	if (kconfig && !(obj->kconfig_text = strdup(kconfig)))
+		return error_nomem();
 	if (name && !(obj->name = strdup(name)))
 		return error_nomem();
 	if (btf && !(obj->btf_custom_path = strdup(btf)))
@@ -267,6 +270,10 @@ void bpf_object__close(struct bpf_object *obj)
 	u64map_deinit(&obj->map_by_place);
 	strmap_deinit(&obj->externs);
 	free(obj->extern_vars);
+	for (size_t i = 1; i < obj->module_fds.n; i++)
+		close(obj->module_fds.v[i]);
+	vec_deinit(&obj->module_fds);
+	free(obj->kconfig_text);
 	core_free(obj->core);
 	btf_ext__free(obj->btf_ext);
 	btf__free(obj->btf);

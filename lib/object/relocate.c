@@ -183,13 +183,14 @@ static void patch_function(struct bpf_program *prog, const struct mark *marks,
 			insn[0].imm = insn[1].imm = 0;
 			break;
 		case RELO_NO_CALL:
-			/* A helper that does not exist: refused only where it can be reached. */
 			insn->src_reg = 0;
-			insn->imm = 2002000000;
+			insn->imm = NO_SUCH_HELPER;
 			break;
 		case RELO_MAP:
 		case RELO_DATA:
 		case RELO_KCONFIG:
+		case RELO_KSYM:
+		case RELO_KFUNC:
 			break; /* program_patch_maps() */
 		}
 		relo++;
@@ -271,6 +272,20 @@ struct error *programs_prepare(struct bpf_object *obj)
 	return NULL;
 }
 
+static struct error *patch_ksym(struct bpf_object *obj, const struct relo *relo,
+				struct bpf_insn *insn)
+{
+	const bool is_call = relo->kind == RELO_KFUNC;
+	struct extern_var *var = &obj->extern_vars[relo->index];
+
+	/* What CO-RE found unreachable is no longer what it was. */
+	if (insn->code != (is_call ? BPF_JMP | BPF_CALL : BPF_LD | BPF_IMM | BPF_DW))
+		return NULL;
+	TRY(ksym_resolve(obj, var));
+	ksym_patch(obj, var, is_call, insn);
+	return NULL;
+}
+
 struct error *program_patch_maps(struct bpf_program *prog)
 {
 	struct bpf_object *obj = prog->obj;
@@ -284,6 +299,10 @@ struct error *program_patch_maps(struct bpf_program *prog)
 			struct bpf_insn *insn =
 				&prog->owned_insns[placed->at + relo->insn - fn->start];
 
+			if (relo->kind == RELO_KSYM || relo->kind == RELO_KFUNC) {
+				TRY(patch_ksym(obj, relo, insn));
+				continue;
+			}
 			if (relo->kind != RELO_MAP && relo->kind != RELO_DATA &&
 			    relo->kind != RELO_KCONFIG)
 				continue;

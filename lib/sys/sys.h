@@ -44,6 +44,9 @@ struct error *sys_read_int(const char *path, int *value);
 /* /proc/sys/NAME as a number: "kernel/perf_event_paranoid". */
 struct error *sys_sysctl(const struct sys_roots *roots, const char *name, int *value);
 
+/* The running kernel's configuration as text, the caller's; ENOENT: it is not shown. */
+struct error *sys_kernel_config(const struct sys_roots *roots, char **text);
+
 size_t sys_page_size(void);
 
 /* This process's effective capabilities: bit CAP_PERFMON and so on. */

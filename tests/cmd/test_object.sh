@@ -68,6 +68,111 @@ test_core_relocations_and_externs() {
 	esac
 }
 
+# compile NAME: NAME.bpf.c of the current folder
+compile() {
+	clang -O2 -g -target bpf -mcpu=v3 -I"$SRC/include" -I"$BUILD/include" \
+		-idirafter "/usr/include/$(uname -m)-linux-gnu" -c "$1.bpf.c" -o "$1.o"
+}
+
+test_options_of_the_kernel() {
+	[ "$(id -u)" = 0 ] || skip "loading takes root"
+	cat "/boot/config-$(uname -r)" >config 2>/dev/null || zcat /proc/config.gz >config 2>/dev/null ||
+		skip "this kernel does not show its configuration"
+	grep -q '^CONFIG_LOCALVERSION="' config || skip "no CONFIG_LOCALVERSION"
+	cat >options.bpf.c <<-'END'
+		#include <linux/bpf.h>
+		#include <stdbool.h>
+		#include <bpf/bpf_helpers.h>
+		extern bool CONFIG_BPF_SYSCALL __kconfig;
+		extern enum libbpf_tristate CONFIG_BPF __kconfig;
+		extern int CONFIG_LOG_BUF_SHIFT __kconfig;
+		extern char CONFIG_LOCALVERSION[4] __kconfig;
+		extern int CONFIG_NOT_THERE __kconfig __weak;
+		#ifdef STRONG
+		extern int CONFIG_NOT_THERE_EITHER __kconfig;
+		#else
+		#define CONFIG_NOT_THERE_EITHER 0
+		#endif
+		int all[5];
+		SEC("raw_tp/sys_enter") int on_enter(void *ctx)
+		{
+			all[0] = CONFIG_BPF_SYSCALL;
+			all[1] = CONFIG_BPF;
+			all[2] = CONFIG_LOG_BUF_SHIFT;
+			all[3] = CONFIG_LOCALVERSION[0];
+			all[4] = CONFIG_NOT_THERE + CONFIG_NOT_THERE_EITHER;
+			return CONFIG_LOCALVERSION[3];
+		}
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	compile options
+	expect_status 0 "$CLIENT" run options.o on_enter
+	assert_contains out "result 0"
+	shift=$(sed -n 's/^CONFIG_LOG_BUF_SHIFT=//p' config)
+	first=$(sed -n 's/^CONFIG_LOCALVERSION="\(.\{0,1\}\).*/\1/p' config | tr -d '\n' | od -An -tx1 | tr -d ' ')
+	assert_equal "$(value client.bss)" \
+		"0100000001000000$(printf %02x "$shift")000000${first:-00}00000000000000"
+	sed -i '1i #define STRONG' options.bpf.c
+	compile options
+	expect_status 1 "$CLIENT" load options.o
+	assert_contains err "the kernel's configuration has no 'CONFIG_NOT_THERE_EITHER'"
+}
+
+test_symbols_of_the_kernel() {
+	[ "$(id -u)" = 0 ] || skip "loading takes root"
+	address=$(awk '$3 == "schedule" {print $1; exit}' /proc/kallsyms)
+	[ "${address:-0000000000000000}" != 0000000000000000 ] || skip "kallsyms shows no addresses"
+	bpftool btf dump file /sys/kernel/btf/vmlinux 2>/dev/null |
+		grep -q "FUNC 'bpf_iter_num_new'" || skip "this kernel has no bpf_iter_num_new (6.4)"
+	cat >symbols.bpf.c <<-'END'
+		#include <linux/bpf.h>
+		#include <bpf/bpf_helpers.h>
+		struct bpf_iter_num {
+			__u64 state;
+		} __attribute__((aligned(8)));
+		extern const void schedule __ksym;
+		extern const int no_such_variable __ksym __weak;
+		extern void no_such_function(void) __ksym __weak;
+		#ifdef STRONG
+		extern void bpf_iter_num_nev(void) __ksym;
+		#else
+		static void bpf_iter_num_nev(void) {}
+		#endif
+		unsigned long address, sum = 100, none = 100;
+		SEC("raw_tp/sys_enter") int on_enter(void *ctx)
+		{
+			int i, n = 0;
+
+			bpf_iter_num_nev();
+			address = (unsigned long)&schedule;
+			none = !!&no_such_variable;
+			if (no_such_function) {
+				no_such_function();
+				none = 2;
+			}
+			bpf_for(i, 0, 5)
+				n += i;
+			sum = n;
+			return 0;
+		}
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	compile symbols
+	expect_status 0 "$CLIENT" run symbols.o on_enter
+	assert_contains out "result 0"
+	assert_equal "$(value client.bss)" "$(echo "$address" | fold -w2 | tac | tr -d '\n')"
+	# none is 0 and sum 10, in the order that clang gives them.
+	case $(value client.data) in
+	0a0000000000000000*00 | 00000000000000000a00000000000000) ;;
+	*) fail "$(value client.data)" ;;
+	esac
+	sed -i '1i #define STRONG' symbols.bpf.c
+	compile symbols
+	expect_status 1 "$CLIENT" load symbols.o
+	assert_contains err "the kernel has no function 'bpf_iter_num_nev'"
+	assert_contains err "did you mean 'bpf_iter_num_new'"
+}
+
 test_legacy_maps_with_markers() {
 	object legacy
 	expect_status 0 "$CLIENT" describe legacy.o
