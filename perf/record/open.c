@@ -402,6 +402,15 @@ static struct error *attach_progs(struct recording *rec, struct event *event)
 	return NULL;
 }
 
+/* The kernel drops an event when one of the tracepoint's programs returns 0. */
+static void warn_of_several(struct recording *rec, struct event *event)
+{
+	if (event->tracepoint && event->progs.n > 1)
+		log_warn(rec->log,
+			 "%zu programs filter %s: only what all of them let through is recorded",
+			 (size_t)event->progs.n, event->name);
+}
+
 /* Programs of others filter what we see of a tracepoint. */
 static void warn_of_strangers(struct recording *rec, struct event *event)
 {
@@ -448,6 +457,7 @@ struct error *events_attach(struct recording *rec)
 	TRY(set_filters(rec));
 	vec_for_each (event, &rec->events) {
 		TRY(attach_progs(rec, event));
+		warn_of_several(rec, event);
 		warn_of_strangers(rec, event);
 		if (event->map_fd >= 0)
 			TRY(event_fill_map(event, event->map_fd, event->map_entries));

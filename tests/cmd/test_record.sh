@@ -747,6 +747,18 @@ test_header() {
 	assert_contains out "tracepoint = 2"
 }
 
+# The kernel asks all the programs of a tracepoint: what comes of that is said.
+test_two_programs_at_one_tracepoint() {
+	need_clang
+	write_program
+	sed 's/>= from/< from/' keep.bpf.c >low.bpf.c
+	record -e keep.bpf.c/from=50/,low.bpf.c/from=70/ -o t.data -- "$COUNTED" 100
+	assert_contains record.err "warning: 2 programs filter $EVENT: only what all of them"
+	assert_who t.data 50 69
+	record -e keep.bpf.c/from=50/ -o t.data -- "$COUNTED" 100
+	! grep warning record.err || fail "one program is nothing to warn of"
+}
+
 # An event that others filter is not what it seems: that is said.
 test_strangers_program() {
 	need_clang
