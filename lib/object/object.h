@@ -26,6 +26,10 @@ struct error *object_open_file(const char *path, const struct bpf_object_open_op
 struct error *object_open_mem(const void *data, size_t size,
 			      const struct bpf_object_open_opts *opts, const struct log *log,
 			      struct bpf_object **out);
+/* The same; errors name path (NULL: the object's name), which the bytes were made from. */
+struct error *object_open_mem_of(const void *data, size_t size, const char *path,
+				 const struct bpf_object_open_opts *opts, const struct log *log,
+				 struct bpf_object **out);
 struct error *object_prepare(struct bpf_object *obj);
 struct error *object_load(struct bpf_object *obj);
 

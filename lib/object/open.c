@@ -217,12 +217,21 @@ struct error *object_open_mem(const void *data, size_t size,
 			      const struct bpf_object_open_opts *opts, const struct log *log,
 			      struct bpf_object **out)
 {
+	return object_open_mem_of(data, size, NULL, opts, log, out);
+}
+
+struct error *object_open_mem_of(const void *data, size_t size, const char *path,
+				 const struct bpf_object_open_opts *opts, const struct log *log,
+				 struct bpf_object **out)
+{
 	_cleanup_(bpf_object__closep) struct bpf_object *obj = NULL;
 
 	TRY(object_new(opts, log, &obj));
 	if (!obj->name && asprintf(&obj->name, "%lx-%zx", (unsigned long)(uintptr_t)data, size) < 0)
 		obj->name = NULL;
-	obj->path = obj->name ? strdup(obj->name) : NULL;
+	if (!obj->name)
+		return error_nomem();
+	obj->path = strdup(path ? path : obj->name);
 	if (!obj->path)
 		return error_nomem();
 	TRY(elf_file_open_mem(data, size, obj->path, &obj->elf));

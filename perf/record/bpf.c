@@ -54,8 +54,8 @@ static struct error *open_image(struct recording *rec, struct object *object)
 	TRY(compile_object(object->path, rec->opts.compile, &compiled));
 	struct bpf_object_open_opts opts = {.sz = sizeof(opts), .object_name = compiled.name};
 	object->image = steal_ptr(compiled.data);
-	struct error *err =
-		object_open_mem(object->image, compiled.size, &opts, rec->log, &object->obj);
+	struct error *err = object_open_mem_of(object->image, compiled.size, object->path, &opts,
+					       rec->log, &object->obj);
 	compiled_deinit(&compiled);
 	return err;
 }
@@ -190,6 +190,10 @@ struct error *objects_open(struct recording *rec, const char *path, const struct
 	TRY(copy_terms(object, sel));
 	TRY(open_image(rec, object));
 	TRY(terms_set_constants(object));
+	if (!bpf_object__next_program(object->obj, NULL))
+		return error_hint(error_at(error_new(ENOENT, "holds no BPF program"), "%s", path),
+				  "a program is a function in a section that says what it is for: "
+				  "SEC(\"tracepoint/sched/sched_switch\")");
 	bpf_object__for_each_program (prog, object->obj) {
 		if (!bpf_program__autoload(prog))
 			continue;
@@ -202,21 +206,6 @@ struct error *objects_open(struct recording *rec, const char *path, const struct
 			TRY(add_event(rec, prog));
 	}
 	return add_outputs(rec, object);
-}
-
-static struct error *no_such_event(struct recording *rec, struct bpf_program *prog,
-				   const char *name)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	struct nearest near = nearest_make(name);
-	struct event *event;
-
-	struct error *err = error_new(ENOENT, "no event '%s' for this program", name);
-	vec_for_each (event, &rec->events)
-		nearest_offer(&near, event->name);
-	if (nearest_text(&near, &text))
-		error_hint(err, "did you mean %s?", strbuf_str(&text));
-	return program_error_at(prog, err);
 }
 
 /* The same event but for its modifiers. */
@@ -252,12 +241,12 @@ static struct error *bind_perf_event(struct recording *rec, struct bpf_program *
 	if (found)
 		return NULL;
 	if (!*wanted)
-		return no_such_event(rec, prog, "cpu-clock");
-	struct error *err = events_add(rec, wanted);
-	if (err) {
-		error_free(err);
-		return no_such_event(rec, prog, wanted);
-	}
+		return program_error_at(
+			prog, error_hint(error_new(ENOENT, "no sampled event is recorded that this "
+							   "program could filter"),
+					 "name one, as -e cpu-clock; or write "
+					 "SEC(\"perf_event/cpu-clock\")"));
+	TRY(program_error_at(prog, events_add(rec, wanted)));
 	return pend(vec_last(&rec->events), prog);
 }
 
@@ -280,7 +269,7 @@ struct error *objects_bind(struct recording *rec)
 					 "program %s filters sampled events; tracepoints are "
 					 "recorded whole",
 					 bpf_program__name(prog));
-			TRY(bind_perf_event(rec, prog));
+			TRY(error_at(bind_perf_event(rec, prog), "%s", rec->objects.v[i].path));
 		}
 	}
 	return NULL;

@@ -80,6 +80,9 @@ static struct error *cpus_init(struct recording *rec)
 	if (!rec->opts.cpus)
 		return NULL;
 	TRY(sys_cpus_parse(rec->opts.cpus, &wanted));
+	if (!wanted.n)
+		return error_hint(error_new(EINVAL, "-C '%s' names no CPU", rec->opts.cpus),
+				  "write numbers and ranges, as in 0-3,8");
 	for (size_t i = 0; i < wanted.n; i++)
 		if (!sys_cpus_has(&rec->target.cpus, wanted.v[i]))
 			return error_new(ENODEV, "CPU %u of -C %s is not online", wanted.v[i],

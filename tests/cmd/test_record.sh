@@ -747,6 +747,31 @@ test_header() {
 	assert_contains out "tracepoint = 2"
 }
 
+# What is wrong with a source is told under its name, and by what it should be.
+test_wrong_sources() {
+	need_clang
+	write_program
+	: >nothing.bpf.c
+	expect_status 1 "$PERF_BPF" record -e nothing.bpf.c -o t.data -- "$COUNTED" 1
+	assert_contains err "error: nothing.bpf.c: holds no BPF program"
+	sed 's|SEC("tracepoint.*")|SEC("perf_event/cpu-clok")|' keep.bpf.c >clock.bpf.c
+	expect_status 1 "$PERF_BPF" record -e clock.bpf.c -o t.data -- "$COUNTED" 1
+	assert_contains err "error: clock.bpf.c: program pbt_keep (section perf_event/cpu-clok): "
+	assert_contains err "did you mean 'cpu-clock'?"
+	sed 's|SEC("tracepoint.*")|SEC("perf_event")|' keep.bpf.c >clock.bpf.c
+	expect_status 1 "$PERF_BPF" record -e clock.bpf.c,$EVENT -o t.data -- "$COUNTED" 1
+	assert_contains err "error: clock.bpf.c: program pbt_keep (section perf_event): no sampled"
+	sed 's|getpriority|getprioritty|' keep.bpf.c >event.bpf.c
+	expect_status 1 "$PERF_BPF" record -e event.bpf.c -o t.data -- "$COUNTED" 1
+	assert_contains err "error: event.bpf.c: program pbt_keep (section"
+	assert_contains err "did you mean '$EVENT'"
+	sed 's|return .*|return *(int *)ctx->args[1];|' keep.bpf.c >refused.bpf.c
+	expect_status 1 "$PERF_BPF" record -e refused.bpf.c -o t.data -- "$COUNTED" 1
+	assert_contains err "error: refused.bpf.c: program pbt_keep (section"
+	expect_status 1 "$PERF_BPF" record -C '' -o t.data -- "$COUNTED" 1
+	assert_contains err "-C '' names no CPU"
+}
+
 # The kernel asks all the programs of a tracepoint: what comes of that is said.
 test_two_programs_at_one_tracepoint() {
 	need_clang
