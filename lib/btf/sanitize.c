@@ -283,3 +283,18 @@ struct error *btf_fix_datasecs(struct btf *btf, const struct btf_layout *layout)
 			TRY(fix_datasec(btf, id, layout));
 	return NULL;
 }
+
+struct error *btf_hide_funcs(struct btf *btf, bool (*is_hidden)(void *ctx, const char *name),
+			     void *ctx)
+{
+	for (uint32_t id = btf_start_id(btf); id < btf__type_cnt(btf); id++) {
+		const struct btf_type *t = btf_type_at(btf, id);
+
+		if (btf_kind(t) != BTF_KIND_FUNC || btf_vlen(t) != BTF_FUNC_GLOBAL ||
+		    !is_hidden(ctx, btf_name(btf, t)))
+			continue;
+		TRY(btf_make_writable(btf));
+		btf_type_writable(btf, id)->info = INFO(BTF_KIND_FUNC, BTF_FUNC_STATIC);
+	}
+	return NULL;
+}

@@ -45,4 +45,8 @@ struct btf_layout {
  */
 struct error *btf_fix_datasecs(struct btf *btf, const struct btf_layout *layout);
 
+/* FUNCs that is_hidden names become static: they are verified with their callers. */
+struct error *btf_hide_funcs(struct btf *btf, bool (*is_hidden)(void *ctx, const char *name),
+			     void *ctx);
+
 #endif

@@ -157,7 +157,17 @@ struct bpf_map {
 	bool pinned;
 	bool autocreate;
 	bool reused;
+	bool is_new;		/* created by us, not found */
+	uint32_t values_offset; /* of the member `values` in the definition; 0: none */
 	int fd;
+};
+
+/* What a map of maps or a program array holds from the start. */
+struct map_value {
+	uint32_t map; /* index of the map that holds it */
+	uint32_t key;
+	uint32_t target; /* index of the program or the map */
+	bool is_prog;
 };
 
 struct bpf_object {
@@ -185,8 +195,9 @@ struct bpf_object {
 	VEC(struct bpf_map) maps;
 	uint32_t *map_of_section;   /* by ELF section: 1 + index of the data map; 0: none */
 	struct u64map map_by_place; /* place_key() to 1 + index of the map */
-	uint32_t kconfig_map;	    /* 1 + index; 0: none */
-	struct strmap externs;	    /* name to struct extern_var */
+	VEC(struct map_value) map_values;
+	uint32_t kconfig_map;  /* 1 + index; 0: none */
+	struct strmap externs; /* name to struct extern_var */
 	struct extern_var *extern_vars;
 	size_t n_extern_vars;
 	char *kconfig_text; /* lines CONFIG_…=… of the user's */
@@ -257,6 +268,13 @@ struct error *externs_find(struct bpf_object *obj);
 /* What an undefined symbol is; relo's kind, index and addend are filled in. */
 struct error *extern_relo(struct bpf_object *obj, const struct elf_symbol *sym, bool is_call,
 			  struct relo *relo);
+
+/*
+ * map_values.c: reads the relocations of .maps, at open; fills in the maps
+ * (programs: the program arrays).
+ */
+struct error *map_values_read(struct bpf_object *obj, const struct elf_section *rel);
+struct error *map_values_fill(struct bpf_object *obj, bool programs);
 
 /* kconfig.c: gives options their values, before the maps are created. */
 struct error *kconfig_fill(struct bpf_object *obj);

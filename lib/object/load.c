@@ -39,6 +39,7 @@ static struct error *prepare(struct bpf_object *obj)
 	TRY(kconfig_fill(obj));
 	TRY(object_btf_load(obj));
 	TRY(maps_create(obj));
+	TRY(map_values_fill(obj, false));
 	vec_for_each (prog, &obj->programs) {
 		if (!prog->autoload)
 			continue;
@@ -222,6 +223,11 @@ struct error *object_load(struct bpf_object *obj)
 			unload(obj);
 			return object_error_at(obj, err);
 		}
+	}
+	struct error *err = map_values_fill(obj, true);
+	if (err) {
+		unload(obj);
+		return object_error_at(obj, err);
 	}
 	bind_rodata(obj);
 	obj->state = OBJECT_LOADED;

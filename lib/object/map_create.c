@@ -150,6 +150,7 @@ static struct error *map_create(struct bpf_map *map)
 	if (fd < 0)
 		return explain(map, -fd);
 	map->fd = fd;
+	map->is_new = true;
 	if (map->origin == MAP_DATA || map->origin == MAP_RODATA || map->origin == MAP_KCONFIG)
 		return data_map_fill(map);
 	return NULL;

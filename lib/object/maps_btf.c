@@ -79,24 +79,29 @@ static struct error *read_type(const struct definition *def, const char *member,
 static struct error *read_struct(const struct definition *def, const struct btf_type *t,
 				 struct bpf_map *map);
 
-/* "values": a flexible array of pointers to the inner maps' definition. */
-static struct error *read_values(const struct definition *def, uint32_t type_id,
+/* "values": a flexible array of pointers to the inner maps' definition, or to programs. */
+static struct error *read_values(const struct definition *def, const struct btf_member *m,
 				 struct bpf_map *map)
 {
 	const struct btf *btf = def->obj->btf;
-	const struct btf_type *t = btf__type_by_id(btf, type_id);
+	const struct btf_type *t = btf__type_by_id(btf, m->type);
 
 	if (def->is_inner)
 		return bad(def, "values", "stands in an inner map: maps nest one level deep");
-	if (map->type == BPF_MAP_TYPE_PROG_ARRAY)
-		return bad(def, "values",
-			   "of a program array is not filled in: "
-			   "update the map after loading");
 	if (!t || !btf_is_array(t) || btf_array(t)->nelems)
 		return bad(def, "values", "is not written with __array()");
 	t = btf_skip_mods_and_typedefs(btf, btf_array(t)->type, NULL);
 	if (t && btf_is_ptr(t))
 		t = btf_skip_mods_and_typedefs(btf, t->type, NULL);
+	map->values_offset = m->offset / 8;
+	if (map->type == BPF_MAP_TYPE_PROG_ARRAY) {
+		if (!t || !btf_is_func_proto(t))
+			return bad(def, "values", "is not an array of programs");
+		map->value_size = sizeof(uint32_t);
+		if (!map->key_size)
+			map->key_size = sizeof(uint32_t);
+		return NULL;
+	}
 	if (!t || !btf_is_struct(t))
 		return bad(def, "values", "is not an array of map definitions");
 
@@ -191,7 +196,7 @@ static struct error *read_member(const struct definition *def, const struct btf_
 	if (!strcmp(name, "value"))
 		return read_type(def, name, m->type, &map->btf_value_type_id, &map->value_size);
 	if (!strcmp(name, "values"))
-		return read_values(def, m->type, map);
+		return read_values(def, m, map);
 	if (!strcmp(name, "pinning")) {
 		TRY(read_number(def, name, m->type, &number));
 		return read_pinning(def, number, map);

@@ -64,6 +64,35 @@ static struct error *fix_datasecs(struct bpf_object *obj)
 	return err;
 }
 
+static bool is_hidden(void *names, const char *name)
+{
+	return strmap_get(names, name) != NULL;
+}
+
+/*
+ * Subprograms that are hidden (__hidden): global only for the linker, and what
+ * their callers know of the arguments holds.
+ */
+static struct error *hide_functions(struct bpf_object *obj)
+{
+	struct strmap _cleanup_(strmap_deinit) names = {0};
+	struct elf_symbol *sym;
+	bool any = false;
+
+	vec_for_each (sym, &obj->symbols) {
+		const struct elf_section *sec = elf_section_at(obj->elf, sym->section);
+
+		if (sym->type != STT_FUNC || sym->bind == STB_LOCAL || !sec ||
+		    strcmp(sec->name, ".text") ||
+		    (sym->visibility != STV_HIDDEN && sym->visibility != STV_INTERNAL))
+			continue;
+		any = true;
+		if (!strmap_put(&names, sym->name, sym))
+			return error_nomem();
+	}
+	return any ? btf_hide_funcs(obj->btf, is_hidden, &names) : NULL;
+}
+
 struct error *object_btf_open(struct bpf_object *obj)
 {
 	const struct elf_section *btf = elf_section_find(obj->elf, ".BTF");
@@ -75,6 +104,7 @@ struct error *object_btf_open(struct bpf_object *obj)
 		     &obj->btf));
 	btf__set_pointer_size(obj->btf, 8);
 	TRY(error_at(fix_datasecs(obj), "section .BTF"));
+	TRY(hide_functions(obj));
 	/* From here on looking up a name needs no memory. */
 	TRY(btf_index_build(obj->btf));
 	if (ext && ext->data && ext->size)

@@ -283,6 +283,7 @@ void bpf_object__close(struct bpf_object *obj)
 		close(obj->module_fds.v[i]);
 	vec_deinit(&obj->module_fds);
 	free(obj->kconfig_text);
+	vec_deinit(&obj->map_values);
 	core_free(obj->core);
 	btf_ext__free(obj->btf_ext);
 	btf__free(obj->btf);

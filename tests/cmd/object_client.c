@@ -5,7 +5,8 @@
  *
  *	object_client describe FILE		what the object holds, loaded
  *	object_client run FILE PROGRAM		one run of a raw_tp program: its
- *						result and the maps afterwards
+ *						result and the maps afterwards;
+ *						runall: all are loaded for it
  *	object_client load FILE [PROGRAM]	load only that program
  */
 #include <bpf/bpf.h>
@@ -100,9 +101,9 @@ static void hex(const char *name, const void *data, size_t size)
 	printf("\n");
 }
 
-static int run(const char *file, const char *name)
+static int run(const char *file, const char *name, const char *only)
 {
-	struct bpf_object *obj = open_for(file, name);
+	struct bpf_object *obj = open_for(file, only);
 	struct bpf_map *map;
 
 	/* Constants and variables can be set until the object is loaded. */
@@ -156,7 +157,9 @@ int main(int argc, char **argv)
 	if (argc == 3 && !strcmp(argv[1], "describe"))
 		return describe(argv[2]);
 	if (argc == 4 && !strcmp(argv[1], "run"))
-		return run(argv[2], argv[3]);
+		return run(argv[2], argv[3], argv[3]);
+	if (argc == 4 && !strcmp(argv[1], "runall"))
+		return run(argv[2], argv[3], NULL);
 	if (argc >= 3 && !strcmp(argv[1], "load")) {
 		struct bpf_object *obj = open_for(argv[2], argv[3]);
 

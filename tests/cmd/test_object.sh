@@ -173,6 +173,88 @@ test_symbols_of_the_kernel() {
 	assert_contains err "did you mean 'bpf_iter_num_new'"
 }
 
+test_hidden_functions_are_verified_with_their_callers() {
+	[ "$(id -u)" = 0 ] || skip "loading takes root"
+	cat >hidden.bpf.c <<-'END'
+		#include <linux/bpf.h>
+		#include <bpf/bpf_helpers.h>
+		#ifdef OPEN
+		#undef __hidden
+		#define __hidden
+		#endif
+		__noinline __hidden int get(int *at) { return *at; }
+		SEC("raw_tp/sys_enter") int on_enter(void *ctx)
+		{
+			int n = 3;
+
+			barrier_var(n);
+			return get(&n);
+		}
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	compile hidden
+	expect_status 0 "$CLIENT" run hidden.o on_enter
+	assert_contains out "result 3"
+	# A global one may be called by anyone with NULL.
+	sed -i '1i #define OPEN' hidden.bpf.c
+	compile hidden
+	expect_status 1 "$CLIENT" load hidden.o
+	assert_contains err "mem_or_null"
+}
+
+test_values_that_maps_hold_from_the_start() {
+	[ "$(id -u)" = 0 ] || skip "loading takes root"
+	cat >values.bpf.c <<-'END'
+		#include <linux/bpf.h>
+		#include <bpf/bpf_helpers.h>
+		struct inner {
+			__uint(type, BPF_MAP_TYPE_ARRAY);
+			__uint(max_entries, 1);
+			__type(key, int);
+			__type(value, int);
+		} first SEC(".maps"), second SEC(".maps");
+		struct {
+			__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+			__uint(max_entries, 3);
+			__type(key, int);
+			__array(values, struct inner);
+		} outer SEC(".maps") = {.values = {[0] = &first, [2] = &second}};
+		int tail(void *ctx);
+		struct {
+			__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+			__uint(max_entries, 2);
+			__uint(key_size, sizeof(int));
+			__array(values, int(void *));
+		} jumps SEC(".maps") = {.values = {[1] = (void *)&tail}};
+		SEC("raw_tp/sys_enter") int tail(void *ctx) { return 7; }
+		SEC("raw_tp/sys_enter") int on_enter(void *ctx)
+		{
+			int found = 0;
+
+			for (int i = 0; i < 3; i++) {
+				int key = i;
+
+				if (bpf_map_lookup_elem(&outer, &key))
+					found |= 1 << i;
+			}
+			if (found != 5)
+				return 100 + found;
+			bpf_tail_call(ctx, &jumps, 1);
+			return 0;
+		}
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	compile values
+	expect_status 0 "$CLIENT" run values.o on_enter
+	assert_contains out "result 0" # the program in slot 1 is switched off
+	expect_status 0 "$CLIENT" runall values.o on_enter
+	assert_contains out "result 7"
+	sed -i 's/(void \*)&tail/(void *)\&first/' values.bpf.c
+	compile values
+	expect_status 1 "$CLIENT" load values.o
+	assert_contains err "map 'jumps': value 1 ('first') is no program"
+}
+
 test_legacy_maps_with_markers() {
 	object legacy
 	expect_status 0 "$CLIENT" describe legacy.o
