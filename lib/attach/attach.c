@@ -28,7 +28,7 @@ static const struct attach_kind *kind_of(const struct bpf_program *prog)
 
 struct error *attach_error_at(const struct bpf_program *prog, struct error *err)
 {
-	return error_at(program_error_at(prog, err), "%s", bpf_object__name(program_object(prog)));
+	return error_at(program_error_at(prog, err), "%s", object_path(program_object(prog)));
 }
 
 struct error *program_fd(const struct bpf_program *prog, int *fd)

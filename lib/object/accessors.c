@@ -101,6 +101,11 @@ struct bpf_program *bpf_object__find_program_by_name(const struct bpf_object *ob
 
 /* ---- programs ---- */
 
+const char *object_path(const struct bpf_object *obj)
+{
+	return obj->path;
+}
+
 struct bpf_object *program_object(const struct bpf_program *prog)
 {
 	return prog->obj;

@@ -35,6 +35,8 @@ struct error *object_load(struct bpf_object *obj);
 
 /* The sink the object was opened with; may be NULL. */
 const struct log *object_log(const struct bpf_object *obj);
+/* What errors name: the file, or what the bytes were made from. */
+const char *object_path(const struct bpf_object *obj);
 
 /* How a program is attached; lib/attach has a function for each that it can. */
 enum program_kind {

@@ -240,12 +240,6 @@ static struct error *bind_perf_event(struct recording *rec, struct bpf_program *
 	}
 	if (found)
 		return NULL;
-	if (!*wanted)
-		return program_error_at(
-			prog, error_hint(error_new(ENOENT, "no sampled event is recorded that this "
-							   "program could filter"),
-					 "name one, as -e cpu-clock; or write "
-					 "SEC(\"perf_event/cpu-clock\")"));
 	TRY(program_error_at(prog, events_add(rec, wanted)));
 	return pend(vec_last(&rec->events), prog);
 }

@@ -758,9 +758,6 @@ test_wrong_sources() {
 	expect_status 1 "$PERF_BPF" record -e clock.bpf.c -o t.data -- "$COUNTED" 1
 	assert_contains err "error: clock.bpf.c: program pbt_keep (section perf_event/cpu-clok): "
 	assert_contains err "did you mean 'cpu-clock'?"
-	sed 's|SEC("tracepoint.*")|SEC("perf_event")|' keep.bpf.c >clock.bpf.c
-	expect_status 1 "$PERF_BPF" record -e clock.bpf.c,$EVENT -o t.data -- "$COUNTED" 1
-	assert_contains err "error: clock.bpf.c: program pbt_keep (section perf_event): no sampled"
 	sed 's|getpriority|getprioritty|' keep.bpf.c >event.bpf.c
 	expect_status 1 "$PERF_BPF" record -e event.bpf.c -o t.data -- "$COUNTED" 1
 	assert_contains err "error: event.bpf.c: program pbt_keep (section"
