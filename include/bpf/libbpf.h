@@ -426,6 +426,152 @@ LIBBPF_API struct bpf_link *bpf_program__attach_trace(const struct bpf_program *
 LIBBPF_API struct bpf_link *bpf_program__attach_trace_opts(const struct bpf_program *prog,
 							   const struct bpf_trace_opts *opts);
 
+/*
+ * Rings. What a program sends comes to callbacks, which poll() and consume()
+ * call in the thread that calls them. What is read is bounded by the ring, and
+ * a record that cannot be is EBADMSG. A ring is used by one thread at a time;
+ * different rings are independent. The maps' descriptors are borrowed.
+ */
+
+struct ring_buffer;	 /* some BPF_MAP_TYPE_RINGBUF maps */
+struct ring;		 /* one of them */
+struct user_ring_buffer; /* a BPF_MAP_TYPE_USER_RINGBUF map (6.1) */
+
+/*
+ * A record of size bytes, which last until the callback returns. Negative: to
+ * stop here, and what poll() or consume() returns; the record counts as read.
+ */
+typedef int (*ring_buffer_sample_fn)(void *ctx, void *data, size_t size);
+
+struct ring_buffer_opts {
+	size_t sz;
+};
+#define ring_buffer_opts__last_field sz
+
+/* EINVAL: map_fd is no ring buffer. sample_cb NULL: records are read and dropped. */
+LIBBPF_API struct ring_buffer *ring_buffer__new(int map_fd, ring_buffer_sample_fn sample_cb,
+						void *ctx, const struct ring_buffer_opts *opts);
+/* NULL is allowed. */
+LIBBPF_API void ring_buffer__free(struct ring_buffer *rb);
+LIBBPF_API int ring_buffer__add(struct ring_buffer *rb, int map_fd, ring_buffer_sample_fn sample_cb,
+				void *ctx);
+/*
+ * poll() waits for data, at most timeout_ms milliseconds (-1: without end), and
+ * reads the rings that have some; consume() reads all of them without waiting,
+ * consume_n() at most n records. They return how many records came (at most
+ * INT_MAX), or what a callback said. Space is given back to the kernel after
+ * an eighth of the ring, and before they return.
+ */
+LIBBPF_API int ring_buffer__poll(struct ring_buffer *rb, int timeout_ms);
+LIBBPF_API int ring_buffer__consume(struct ring_buffer *rb);
+LIBBPF_API int ring_buffer__consume_n(struct ring_buffer *rb, size_t n);
+/* Readable when one of the rings has data; the ring buffer's, do not close it. */
+LIBBPF_API int ring_buffer__epoll_fd(const struct ring_buffer *rb);
+/* The idx-th that was added, as long as rb lives; ERANGE: there are not so many. */
+LIBBPF_API struct ring *ring_buffer__ring(struct ring_buffer *rb, unsigned int idx);
+
+/* Bytes since the map was made, headers and padding too; they wrap. */
+LIBBPF_API unsigned long ring__consumer_pos(const struct ring *r);
+LIBBPF_API unsigned long ring__producer_pos(const struct ring *r);
+/* Bytes that were produced and not read. */
+LIBBPF_API size_t ring__avail_data_size(const struct ring *r);
+/* Bytes of the ring: the map's max_entries. */
+LIBBPF_API size_t ring__size(const struct ring *r);
+LIBBPF_API int ring__map_fd(const struct ring *r);
+LIBBPF_API int ring__consume(struct ring *r);
+LIBBPF_API int ring__consume_n(struct ring *r, size_t n);
+
+struct user_ring_buffer_opts {
+	size_t sz;
+};
+#define user_ring_buffer_opts__last_field sz
+
+/* EINVAL: map_fd is no user ring buffer. */
+LIBBPF_API struct user_ring_buffer *user_ring_buffer__new(int map_fd,
+							  const struct user_ring_buffer_opts *opts);
+/*
+ * Room for size bytes, 8-byte aligned, to be filled and then submitted or
+ * discarded. NULL: E2BIG, more than the ring could ever hold; ENOSPC, it is
+ * full now. blocking waits for room, at most timeout_ms (-1: without end): the
+ * kernel tells of it when bpf_user_ringbuf_drain() has read something.
+ */
+LIBBPF_API void *user_ring_buffer__reserve(struct user_ring_buffer *rb, __u32 size);
+LIBBPF_API void *user_ring_buffer__reserve_blocking(struct user_ring_buffer *rb, __u32 size,
+						    int timeout_ms);
+/* The program sees samples in the order of their reservation, not of their submission. */
+LIBBPF_API void user_ring_buffer__submit(struct user_ring_buffer *rb, void *sample);
+LIBBPF_API void user_ring_buffer__discard(struct user_ring_buffer *rb, void *sample);
+/* NULL is allowed. */
+LIBBPF_API void user_ring_buffer__free(struct user_ring_buffer *rb);
+
+/* A BPF_MAP_TYPE_PERF_EVENT_ARRAY map with a perf ring for each CPU. */
+struct perf_buffer;
+struct perf_event_attr;
+struct perf_event_header;
+
+/* What the program gave to bpf_perf_event_output(), padded up to 8 bytes less 4. */
+typedef void (*perf_buffer_sample_fn)(void *ctx, int cpu, void *data, __u32 size);
+/* cnt samples found no room in the CPU's ring since the last that did. */
+typedef void (*perf_buffer_lost_fn)(void *ctx, int cpu, __u64 cnt);
+
+struct perf_buffer_opts {
+	size_t sz;
+	__u32 sample_period; /* wake up after so many samples; 0: 1 */
+	size_t : 0;
+};
+#define perf_buffer_opts__last_field sample_period
+
+/*
+ * A ring of page_cnt pages (a power of two) for each CPU that is online and
+ * that the map has room for. The callbacks may be NULL. EINVAL: map_fd is no
+ * perf event array; EPERM: more memory than may be locked.
+ */
+LIBBPF_API struct perf_buffer *perf_buffer__new(int map_fd, size_t page_cnt,
+						perf_buffer_sample_fn sample_cb,
+						perf_buffer_lost_fn lost_cb, void *ctx,
+						const struct perf_buffer_opts *opts);
+
+enum bpf_perf_event_ret {
+	LIBBPF_PERF_EVENT_DONE = 0,   /* the event is read; leave the rest for later */
+	LIBBPF_PERF_EVENT_ERROR = -1, /* it is read; stop, and fail */
+	LIBBPF_PERF_EVENT_CONT = -2,  /* go on */
+};
+
+/* The whole record, see perf_event_open(2); it lasts until the callback returns. */
+typedef enum bpf_perf_event_ret (*perf_buffer_event_fn)(void *ctx, int cpu,
+							struct perf_event_header *event);
+
+struct perf_buffer_raw_opts {
+	size_t sz;
+	long : 0;
+	long : 0;
+	int cpu_cnt;   /* 0: all that are online */
+	int *cpus;     /* cpu_cnt CPUs */
+	int *map_keys; /* cpu_cnt keys of the map, for their rings */
+};
+#define perf_buffer_raw_opts__last_field map_keys
+
+/* With an attr of the caller's, and each record as it is. */
+LIBBPF_API struct perf_buffer *perf_buffer__new_raw(int map_fd, size_t page_cnt,
+						    struct perf_event_attr *attr,
+						    perf_buffer_event_fn event_cb, void *ctx,
+						    const struct perf_buffer_raw_opts *opts);
+
+/* Takes the rings out of the map. NULL is allowed. */
+LIBBPF_API void perf_buffer__free(struct perf_buffer *pb);
+LIBBPF_API int perf_buffer__epoll_fd(const struct perf_buffer *pb);
+/* Waits as ring_buffer__poll(); returns how many rings had something. */
+LIBBPF_API int perf_buffer__poll(struct perf_buffer *pb, int timeout_ms);
+/* Reads all rings, or the one, without waiting; returns 0. */
+LIBBPF_API int perf_buffer__consume(struct perf_buffer *pb);
+LIBBPF_API int perf_buffer__consume_buffer(struct perf_buffer *pb, size_t buf_idx);
+/* The rings, and of one the perf event's descriptor (the perf buffer's). EINVAL: no such. */
+LIBBPF_API size_t perf_buffer__buffer_cnt(const struct perf_buffer *pb);
+LIBBPF_API int perf_buffer__buffer_fd(const struct perf_buffer *pb, size_t buf_idx);
+/* Its struct perf_event_mmap_page, and the bytes of data that stand a page behind it. */
+LIBBPF_API int perf_buffer__buffer(struct perf_buffer *pb, int buf_idx, void **buf,
+				   size_t *buf_size);
+
 #ifdef __cplusplus
 }
 #endif

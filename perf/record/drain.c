@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-static uint64_t ring_u64(const struct ring *ring, uint64_t at)
+static uint64_t ring_u64(const struct perf_ring *ring, uint64_t at)
 {
 	uint64_t v;
 
@@ -35,7 +35,7 @@ static struct event *event_by_id(struct recording *rec, uint64_t id)
 }
 
 /* Bytes [from, to) of the ring to the file. */
-static struct error *write_piece(struct recording *rec, const struct ring *ring, uint64_t from,
+static struct error *write_piece(struct recording *rec, const struct perf_ring *ring, uint64_t from,
 				 uint64_t to)
 {
 	uint64_t at = from & (ring->size - 1), n = to - from;
@@ -45,7 +45,7 @@ static struct error *write_piece(struct recording *rec, const struct ring *ring,
 	return n ? data_writer_write(rec->writer, iov, first == n ? 1 : 2) : NULL;
 }
 
-static void see_lost(struct recording *rec, const struct ring *ring, uint64_t at)
+static void see_lost(struct recording *rec, const struct perf_ring *ring, uint64_t at)
 {
 	struct event *event =
 		rec->with_id ? event_by_id(rec, ring_u64(ring, at + 8)) : &rec->events.v[0];
@@ -55,7 +55,8 @@ static void see_lost(struct recording *rec, const struct ring *ring, uint64_t at
 }
 
 /* Counts a sample; false: it is the recorder's own and does not go to the file. */
-static bool see_sample(struct recording *rec, const struct ring *ring, uint64_t at, uint16_t misc)
+static bool see_sample(struct recording *rec, const struct perf_ring *ring, uint64_t at,
+		       uint16_t misc)
 {
 	uint64_t fixed = at + (rec->with_id ? 16 : 8);
 	uint64_t time = ring_u64(ring, fixed + 16);
@@ -82,10 +83,10 @@ static bool see_sample(struct recording *rec, const struct ring *ring, uint64_t 
 	return true;
 }
 
-static struct error *drain(struct recording *rec, struct ring *ring, bool *any)
+static struct error *drain(struct recording *rec, struct perf_ring *ring, bool *any)
 {
 	struct iovec iov[2];
-	int n = ring_peek(ring, iov);
+	int n = perf_ring_peek(ring, iov);
 
 	if (!n)
 		return NULL;
@@ -114,7 +115,7 @@ static struct error *drain(struct recording *rec, struct ring *ring, bool *any)
 	}
 	TRY(write_piece(rec, ring, piece, end));
 	*any |= piece != end;
-	ring_consume(ring);
+	perf_ring_consume(ring);
 	return NULL;
 }
 

@@ -80,7 +80,7 @@ struct object {
 };
 
 struct cpu_ring {
-	struct ring ring;
+	struct perf_ring ring;
 	int cpu;
 	bool polled;  /* some fd of it is in the epoll set */
 	VEC(int) fds; /* that write to it; one at a time is polled */

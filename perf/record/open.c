@@ -218,13 +218,17 @@ static struct cpu_ring *ring_of(struct recording *rec, int cpu)
 }
 
 /* A smaller ring where the size was not the user's choice. */
-static struct error *ring_map(struct recording *rec, struct ring *ring, int fd)
+static struct error *ring_map(struct recording *rec, struct perf_ring *ring, int fd)
 {
 	for (;;) {
-		struct error *err = ring_init(ring, fd, rec->mmap_pages);
+		struct error *err = perf_ring_init(ring, fd, rec->mmap_pages);
 
-		if (!err || err->code != EPERM || rec->opts.mmap_pages || rec->mmap_pages <= 1)
+		if (!err || err->code != EPERM)
 			return err;
+		if (rec->opts.mmap_pages || rec->mmap_pages <= 1)
+			return error_hint(
+				err, "more memory than may be locked: choose fewer pages with -m, "
+				     "or raise /proc/sys/kernel/perf_event_mlock_kb");
 		error_free(err);
 		rec->mmap_pages /= 2;
 	}
@@ -266,7 +270,7 @@ void rings_close(struct recording *rec)
 	struct cpu_ring *ring;
 
 	vec_for_each (ring, &rec->rings) {
-		ring_deinit(&ring->ring);
+		perf_ring_deinit(&ring->ring);
 		vec_deinit(&ring->fds);
 	}
 	vec_deinit(&rec->rings);

@@ -12,43 +12,43 @@
 static struct perf_event_mmap_page meta;
 static uint8_t data[4096];
 
-static struct ring make(uint64_t tail, uint64_t head)
+static struct perf_ring make(uint64_t tail, uint64_t head)
 {
 	memset(&meta, 0, sizeof(meta));
 	meta.data_tail = tail;
 	meta.data_head = head;
-	return (struct ring){.meta = &meta, .data = data, .size = sizeof(data), .tail = tail};
+	return (struct perf_ring){.meta = &meta, .data = data, .size = sizeof(data), .tail = tail};
 }
 
 static void test_empty(void **state)
 {
-	struct ring ring = make(64, 64);
+	struct perf_ring ring = make(64, 64);
 	struct iovec iov[2];
 
-	assert_int_equal(ring_peek(&ring, iov), 0);
+	assert_int_equal(perf_ring_peek(&ring, iov), 0);
 }
 
 static void test_one_piece(void **state)
 {
-	struct ring ring = make(4096 + 64, 4096 + 264);
+	struct perf_ring ring = make(4096 + 64, 4096 + 264);
 	struct iovec iov[2];
 
-	assert_int_equal(ring_peek(&ring, iov), 1);
+	assert_int_equal(perf_ring_peek(&ring, iov), 1);
 	assert_ptr_equal(iov[0].iov_base, data + 64);
 	assert_int_equal(iov[0].iov_len, 200);
 	/* Nothing is given back before it is consumed. */
 	assert_int_equal(meta.data_tail, 4096 + 64);
-	ring_consume(&ring);
+	perf_ring_consume(&ring);
 	assert_int_equal(meta.data_tail, 4096 + 264);
-	assert_int_equal(ring_peek(&ring, iov), 0);
+	assert_int_equal(perf_ring_peek(&ring, iov), 0);
 }
 
 static void test_around_the_end(void **state)
 {
-	struct ring ring = make(4000, 4096 + 104);
+	struct perf_ring ring = make(4000, 4096 + 104);
 	struct iovec iov[2];
 
-	assert_int_equal(ring_peek(&ring, iov), 2);
+	assert_int_equal(perf_ring_peek(&ring, iov), 2);
 	assert_ptr_equal(iov[0].iov_base, data + 4000);
 	assert_int_equal(iov[0].iov_len, 96);
 	assert_ptr_equal(iov[1].iov_base, data);
@@ -57,22 +57,22 @@ static void test_around_the_end(void **state)
 
 static void test_full(void **state)
 {
-	struct ring ring = make(8, 8 + 4096);
+	struct perf_ring ring = make(8, 8 + 4096);
 	struct iovec iov[2];
 
-	assert_int_equal(ring_peek(&ring, iov), 2);
+	assert_int_equal(perf_ring_peek(&ring, iov), 2);
 	assert_int_equal(iov[0].iov_len + iov[1].iov_len, 4096);
 }
 
 /* A head beyond the ring must not be believed. */
 static void test_head_out_of_bounds(void **state)
 {
-	struct ring ring = make(0, 5000);
+	struct perf_ring ring = make(0, 5000);
 	struct iovec iov[2];
 
-	assert_int_equal(ring_peek(&ring, iov), 0);
+	assert_int_equal(perf_ring_peek(&ring, iov), 0);
 	ring = make(5000, 4000);
-	assert_int_equal(ring_peek(&ring, iov), 0);
+	assert_int_equal(perf_ring_peek(&ring, iov), 0);
 }
 
 static void test_sizes(void **state)
