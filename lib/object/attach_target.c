@@ -143,6 +143,8 @@ struct error *program_find_target(struct bpf_program *prog)
 	const char *name = prog->attach_target ? prog->attach_target : prog->section.target;
 	const struct btf *vmlinux;
 
+	if (prog->ops_type && !prog->attach_btf_id)
+		return struct_ops_find(prog);
 	if (prog->attach_btf_id || (!prog->section.needs_btf_id && !prog->attach_target))
 		return NULL;
 	if (!name[0])

@@ -106,9 +106,11 @@ struct bpf_program {
 	struct bpf_line_info *line_info;
 	uint32_t n_line_info;
 
-	char *attach_target;   /* set by the user; NULL: what the section says */
-	int attach_prog_fd;    /* 0: the kernel */
-	int attach_btf_obj_fd; /* of a module; 0: vmlinux */
+	char *attach_target;	/* set by the user; NULL: what the section says */
+	const char *ops_type;	/* struct_ops: the struct; NULL: it stands in none */
+	const char *ops_member; /* and the member that it is for */
+	int attach_prog_fd;	/* 0: the kernel */
+	int attach_btf_obj_fd;	/* of a module; 0: vmlinux */
 	uint32_t attach_btf_id;
 
 	uint32_t log_level;
@@ -275,6 +277,15 @@ struct error *extern_relo(struct bpf_object *obj, const struct elf_symbol *sym, 
  */
 struct error *map_values_read(struct bpf_object *obj, const struct elf_section *rel);
 struct error *map_values_fill(struct bpf_object *obj, bool programs);
+
+/* map_values.c: the program that begins at a byte of a section, as its index; -1: none. */
+long program_at(const struct bpf_object *obj, uint32_t section, uint64_t place);
+
+/* struct_ops.c: which members programs are for, at open; where the kernel has them. */
+bool is_struct_ops_section(const char *name);
+struct error *struct_ops_read(struct bpf_object *obj, const struct elf_section *sec,
+			      const struct elf_section *rel);
+struct error *struct_ops_find(struct bpf_program *prog);
 
 /* kconfig.c: gives options their values, before the maps are created. */
 struct error *kconfig_fill(struct bpf_object *obj);

@@ -35,8 +35,7 @@ static struct bpf_map *map_around(struct bpf_object *obj, uint64_t offset)
 	return low > first ? &obj->maps.v[low - 1] : NULL;
 }
 
-/* The program that begins at an instruction; -1: none. */
-static long program_at(const struct bpf_object *obj, uint32_t section, uint64_t place)
+long program_at(const struct bpf_object *obj, uint32_t section, uint64_t place)
 {
 	const uint32_t code =
 		section < elf_section_count(obj->elf) ? obj->code_of_section[section] : 0;

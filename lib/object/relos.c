@@ -209,6 +209,8 @@ struct error *relos_read(struct bpf_object *obj)
 		if (obj->code_of_section[rel->info])
 			TRY(code_relos_read(obj, &obj->codes.v[obj->code_of_section[rel->info] - 1],
 					    rel));
+		else if (is_struct_ops_section(elf_section_at(obj->elf, rel->info)->name))
+			TRY(struct_ops_read(obj, elf_section_at(obj->elf, rel->info), rel));
 		else if (obj->btf_maps_section && obj->btf_maps_section->index == rel->info)
 			TRY(map_values_read(obj, rel));
 		else if (obj->map_of_section[rel->info] && elf_reloc_count(obj->elf, rel))

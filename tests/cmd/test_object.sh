@@ -255,6 +255,40 @@ test_values_that_maps_hold_from_the_start() {
 	assert_contains err "map 'jumps': value 1 ('first') is no program"
 }
 
+test_struct_ops_programs_are_for_the_kernels_member() {
+	[ "$(id -u)" = 0 ] || skip "loading takes root"
+	bpftool btf dump file /sys/kernel/btf/vmlinux 2>/dev/null >btf || skip "this kernel has no BTF"
+	grep -q "STRUCT 'bpf_struct_ops_tcp_congestion_ops'" btf || skip "no struct_ops for tcp"
+	# The members stand in another order than the kernel's.
+	cat >ops.bpf.c <<-'END'
+		#include <linux/bpf.h>
+		#include <bpf/bpf_helpers.h>
+		struct sock;
+		#ifndef MEMBER
+		#define MEMBER undo_cwnd
+		#endif
+		struct tcp_congestion_ops {
+			unsigned (*MEMBER)(struct sock *sk);
+			unsigned (*ssthresh)(struct sock *sk);
+		};
+		SEC("struct_ops/on_undo") unsigned on_undo(unsigned long long *ctx) { return 2; }
+		SEC("struct_ops") unsigned on_ssthresh(unsigned long long *ctx) { return 3; }
+		SEC(".struct_ops") struct tcp_congestion_ops mine = {
+			.MEMBER = (void *)on_undo,
+			.ssthresh = (void *)on_ssthresh,
+		};
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	compile ops
+	expect_status 0 "$CLIENT" load ops.o on_undo
+	expect_status 0 "$CLIENT" load ops.o on_ssthresh
+	sed -i '1i #define MEMBER undo_cvnd' ops.bpf.c
+	compile ops
+	expect_status 1 "$CLIENT" load ops.o on_undo
+	assert_contains err "the kernel's struct tcp_congestion_ops has no member 'undo_cvnd'"
+	assert_contains err "did you mean 'undo_cwnd'"
+}
+
 test_legacy_maps_with_markers() {
 	object legacy
 	expect_status 0 "$CLIENT" describe legacy.o
