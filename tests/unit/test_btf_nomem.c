@@ -20,41 +20,7 @@
 #include "lib/btf/ext.h"
 #include "lib/btf/sanitize.h"
 #include "lib/core/core.h"
-
-/* The linker sends the library's allocations here (--wrap). */
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t n);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t n);
-
-static long countdown = -1; /* allocations until one fails; -1: none does */
-static bool failed;
-
-static bool fails(void)
-{
-	if (countdown < 0 || countdown-- > 0)
-		return false;
-	failed = true;
-	errno = ENOMEM;
-	return true;
-}
-
-void *__wrap_malloc(size_t n)
-{
-	return fails() ? NULL : __real_malloc(n);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t n)
-{
-	return fails() ? NULL : __real_realloc(p, n);
-}
+#include "tests/unit/nomem.h"
 
 static uint8_t raw[4096], swapped[4096];
 static uint32_t raw_size, swapped_size;

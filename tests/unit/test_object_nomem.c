@@ -16,41 +16,7 @@
 
 #include "lib/object/internal.h"
 #include "lib/sys/sys.h"
-
-/* The linker sends the library's allocations here (--wrap). */
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t n);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t n);
-
-static long countdown = -1; /* allocations until one fails; -1: none does */
-static bool failed;
-
-static bool fails(void)
-{
-	if (countdown < 0 || countdown-- > 0)
-		return false;
-	failed = true;
-	errno = ENOMEM;
-	return true;
-}
-
-void *__wrap_malloc(size_t n)
-{
-	return fails() ? NULL : __real_malloc(n);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t n)
-{
-	return fails() ? NULL : __real_realloc(p, n);
-}
+#include "tests/unit/nomem.h"
 
 static struct error *open_and_lay_out(const char *data, size_t size, const struct btf *types)
 {
