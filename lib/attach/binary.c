@@ -39,7 +39,7 @@ static bool find_in(const char *dirs, const char *name, char **path)
 		struct stat st;
 
 		if (len) {
-			char *candidate = attach_text("%.*s/%s", (int)len, dirs, name);
+			char *candidate = text_format("%.*s/%s", (int)len, dirs, name);
 
 			if (candidate && !stat(candidate, &st) && S_ISREG(st.st_mode)) {
 				*path = candidate;

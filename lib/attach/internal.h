@@ -5,6 +5,7 @@
 
 #include "lib/attach/attach.h"
 #include "lib/base/edge.h"
+#include "lib/base/strbuf.h"
 #include "lib/sys/bpf.h"
 #include "lib/sys/sys.h"
 
@@ -55,9 +56,6 @@ struct error *trace_attach(const struct bpf_program *prog, struct bpf_link **lin
 
 /* The name of a kernel's function in a message about why it cannot be probed. */
 struct error *kprobe_explain(const struct attach_event *event, int err);
-
-/* A formatted string; NULL: no memory. */
-char *attach_text(const char *fmt, ...) _printf_(1, 2);
 
 /*
  * Splits "vfs_read+0x10" into the name's length and the offset (0 without

@@ -47,10 +47,10 @@ struct error *kprobe_event(const char *func, uint64_t offset, bool retprobe,
 		TRY(sys_pmu_field(NULL, "kprobe", "retprobe", &field));
 		sys_pmu_field_set(&field, &got.attr, 1);
 	}
-	got.name = attach_text("probe:%s%s", func, retprobe ? "__return" : "");
-	got.where = offset ? attach_text("function %s+%#llx of the kernel", func,
+	got.name = text_format("probe:%s%s", func, retprobe ? "__return" : "");
+	got.where = offset ? text_format("function %s+%#llx of the kernel", func,
 					 (unsigned long long)offset)
-			   : attach_text("function %s of the kernel", func);
+			   : text_format("function %s of the kernel", func);
 	got.text = strdup(func);
 	if (!got.name || !got.where || !got.text)
 		return error_nomem();
@@ -90,7 +90,7 @@ static struct error *no_such_function(const char *func)
 	struct nearest near = nearest_make(func);
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 	_cleanup_free_ char *text = NULL;
-	_cleanup_free_ char *path = attach_text("%s/kallsyms", sys_roots_default.proc);
+	_cleanup_free_ char *path = text_format("%s/kallsyms", sys_roots_default.proc);
 	_cleanup_error_ struct error *unread =
 		path ? sys_read_file(path, MAX_KALLSYMS, &text, NULL) : error_nomem();
 	bool exists = false;

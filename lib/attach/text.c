@@ -1,21 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/attach/internal.h"
-
-char *attach_text(const char *fmt, ...)
-{
-	char *text;
-	va_list ap;
-
-	va_start(ap, fmt);
-	int n = vasprintf(&text, fmt, ap);
-	va_end(ap);
-	return n < 0 ? NULL : text;
-}
 
 bool split_offset(const char *text, size_t *name_len, uint64_t *offset)
 {

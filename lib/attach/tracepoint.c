@@ -18,8 +18,8 @@ struct error *tracepoint_event(const char *system, const char *name, struct atta
 	TRY(sys_tracepoint_id(NULL, system, name, &id));
 	struct attach_event got = {
 		.attr = {.size = sizeof(got.attr), .type = PERF_TYPE_TRACEPOINT, .config = id},
-		.name = attach_text("%s:%s", system, name),
-		.where = attach_text("tracepoint %s:%s", system, name),
+		.name = text_format("%s:%s", system, name),
+		.where = text_format("tracepoint %s:%s", system, name),
 	};
 	if (!got.name || !got.where) {
 		attach_event_deinit(&got);

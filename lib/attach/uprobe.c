@@ -68,13 +68,13 @@ struct error *uprobe_event(const struct uprobe_target *target, struct attach_eve
 	size_t stem_len = stem_of(got.text, &stem);
 	const char *ret = target->retprobe ? "__return" : "";
 	if (target->func) {
-		got.name = attach_text("probe_%.*s:%s%s", (int)stem_len, stem, target->func, ret);
-		got.where = attach_text("function %s of %s (at %#llx in the file)", target->func,
+		got.name = text_format("probe_%.*s:%s%s", (int)stem_len, stem, target->func, ret);
+		got.where = text_format("function %s of %s (at %#llx in the file)", target->func,
 					got.text, (unsigned long long)offset);
 	} else {
-		got.name = attach_text("probe_%.*s:abs_%llx%s", (int)stem_len, stem,
+		got.name = text_format("probe_%.*s:abs_%llx%s", (int)stem_len, stem,
 				       (unsigned long long)offset, ret);
-		got.where = attach_text("offset %#llx of %s", (unsigned long long)offset, got.text);
+		got.where = text_format("offset %#llx of %s", (unsigned long long)offset, got.text);
 	}
 	if (!got.name || !got.where)
 		return error_nomem();

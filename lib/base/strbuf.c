@@ -118,3 +118,14 @@ char *strbuf_steal(struct strbuf *sb)
 	*sb = (struct strbuf)STRBUF_INIT;
 	return str;
 }
+
+char *text_format(const char *fmt, ...)
+{
+	char *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	int n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	return n < 0 ? NULL : text;
+}

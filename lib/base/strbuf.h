@@ -85,4 +85,7 @@ static inline const char *strbuf_str(const struct strbuf *sb)
 /* The string, now the caller's; NULL: some add ran out of memory. */
 char *strbuf_steal(struct strbuf *sb);
 
+/* A formatted string of its own, the caller's to free(); NULL: no memory. */
+char *text_format(const char *fmt, ...) _printf_(1, 2);
+
 #endif

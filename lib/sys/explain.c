@@ -65,7 +65,7 @@ static const char *asked_for(int highest)
 static bool in_lockdown(const struct sys_roots *roots)
 {
 	_cleanup_free_ char *path =
-		sys_path("%s/kernel/security/lockdown", roots_or_default(roots)->sysfs);
+		text_format("%s/kernel/security/lockdown", roots_or_default(roots)->sysfs);
 	_cleanup_free_ char *text = NULL;
 
 	if (!path)

@@ -96,7 +96,7 @@ static struct error *search_btf(struct cursor all, const char *want, unsigned wa
 struct error *kernel_btf_id(const struct sys_roots *roots, const char *name, unsigned kind,
 			    uint32_t *id)
 {
-	_cleanup_free_ char *path = sys_path("%s/kernel/btf/vmlinux", roots->sysfs);
+	_cleanup_free_ char *path = text_format("%s/kernel/btf/vmlinux", roots->sysfs);
 	_cleanup_free_ char *data = NULL;
 	size_t size;
 
@@ -109,7 +109,7 @@ struct error *kernel_btf_id(const struct sys_roots *roots, const char *name, uns
 static void probe_kernel_btf(struct sys_features *features, const void *arg,
 			     struct sys_feature_result *result)
 {
-	_cleanup_free_ char *path = sys_path("%s/kernel/btf/vmlinux", features->roots->sysfs);
+	_cleanup_free_ char *path = text_format("%s/kernel/btf/vmlinux", features->roots->sysfs);
 	struct stat st;
 
 	if (!path || access(path, R_OK) || stat(path, &st)) {
@@ -123,7 +123,7 @@ static void probe_kernel_btf(struct sys_features *features, const void *arg,
 static void probe_module_btf(struct sys_features *features, const void *arg,
 			     struct sys_feature_result *result)
 {
-	_cleanup_free_ char *path = sys_path("%s/kernel/btf", features->roots->sysfs);
+	_cleanup_free_ char *path = text_format("%s/kernel/btf", features->roots->sysfs);
 	_cleanup_names_ struct names files = {0};
 	_cleanup_error_ struct error *err = path ? sys_list_dir(path, DT_REG, &files) : NULL;
 
@@ -166,7 +166,8 @@ static void probe_capability(struct sys_features *features, const void *arg,
 static void probe_read_kernel(struct sys_features *features, const void *arg,
 			      struct sys_feature_result *result)
 {
-	_cleanup_free_ char *path = sys_path("%s/kernel/security/lockdown", features->roots->sysfs);
+	_cleanup_free_ char *path =
+		text_format("%s/kernel/security/lockdown", features->roots->sysfs);
 	_cleanup_free_ char *text = NULL;
 	_cleanup_error_ struct error *err =
 		path ? sys_read_file(path, 4096, &text, NULL) : error_nomem();
@@ -210,7 +211,7 @@ static void probe_paranoid(struct sys_features *features, const void *arg,
 static void probe_kallsyms(struct sys_features *features, const void *arg,
 			   struct sys_feature_result *result)
 {
-	_cleanup_free_ char *path = sys_path("%s/kallsyms", features->roots->proc);
+	_cleanup_free_ char *path = text_format("%s/kallsyms", features->roots->proc);
 	_cleanup_fclose_ FILE *file = path ? fopen(path, "re") : NULL;
 	unsigned long long address;
 

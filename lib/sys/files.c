@@ -79,7 +79,7 @@ struct error *sys_read_int(const char *path, int *value)
 
 struct error *sys_sysctl(const struct sys_roots *roots, const char *name, int *value)
 {
-	_cleanup_free_ char *path = sys_path("%s/sys/%s", roots_or_default(roots)->proc, name);
+	_cleanup_free_ char *path = text_format("%s/sys/%s", roots_or_default(roots)->proc, name);
 
 	return path ? sys_read_int(path, value) : error_nomem();
 }
@@ -183,7 +183,7 @@ static struct error *read_cpus(const struct sys_roots *roots, const char *which,
 			       struct sys_cpus *cpus)
 {
 	_cleanup_free_ char *path =
-		sys_path("%s/devices/system/cpu/%s", roots_or_default(roots)->sysfs, which);
+		text_format("%s/devices/system/cpu/%s", roots_or_default(roots)->sysfs, which);
 	_cleanup_free_ char *text = NULL;
 
 	if (!path)

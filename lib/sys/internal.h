@@ -5,15 +5,13 @@
 
 #include <dirent.h>
 
+#include "lib/base/strbuf.h"
 #include "lib/sys/sys.h"
 
 static inline const struct sys_roots *roots_or_default(const struct sys_roots *roots)
 {
 	return roots ? roots : &sys_roots_default;
 }
-
-/* A path of any length; NULL: no memory. */
-char *sys_path(const char *fmt, ...) _printf_(1, 2);
 
 /*
  * A name that is one component of a path below a folder: not empty, no slash,

@@ -1,21 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "lib/base/strbuf.h"
 #include "lib/sys/internal.h"
-
-char *sys_path(const char *fmt, ...)
-{
-	char *path;
-	va_list ap;
-
-	va_start(ap, fmt);
-	int n = vasprintf(&path, fmt, ap);
-	va_end(ap);
-	return n < 0 ? NULL : path;
-}
 
 bool sys_is_component(const char *name)
 {

@@ -16,8 +16,8 @@ enum {
 
 static char *pmu_path(const struct sys_roots *roots, const char *pmu, const char *file)
 {
-	return sys_path("%s/bus/event_source/devices/%s%s%s", roots_or_default(roots)->sysfs, pmu,
-			*file ? "/" : "", file);
+	return text_format("%s/bus/event_source/devices/%s%s%s", roots_or_default(roots)->sysfs,
+			   pmu, *file ? "/" : "", file);
 }
 
 struct error *sys_pmu_list(const struct sys_roots *roots, struct names *pmus)
@@ -62,7 +62,7 @@ static struct error *read_entry(const struct sys_roots *roots, const char *pmu, 
 				const char *what, const char *entry, char **text)
 {
 	_cleanup_free_ char *dir = pmu_path(roots, pmu, folder);
-	_cleanup_free_ char *path = sys_path("%s/%s", dir ? dir : "", entry);
+	_cleanup_free_ char *path = text_format("%s/%s", dir ? dir : "", entry);
 	struct error *err = NULL;
 	uint32_t type;
 

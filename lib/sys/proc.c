@@ -65,7 +65,8 @@ struct error *sys_proc_pids(const struct sys_roots *roots, struct sys_pids *pids
 
 struct error *sys_proc_tids(const struct sys_roots *roots, pid_t pid, struct sys_pids *tids)
 {
-	_cleanup_free_ char *path = sys_path("%s/%d/task", roots_or_default(roots)->proc, (int)pid);
+	_cleanup_free_ char *path =
+		text_format("%s/%d/task", roots_or_default(roots)->proc, (int)pid);
 
 	return path ? gone(list_numbers(path, tids), pid) : error_nomem();
 }
@@ -106,8 +107,9 @@ struct error *sys_proc_status(const struct sys_roots *roots, pid_t pid, pid_t ti
 			      struct sys_proc_status *status)
 {
 	const char *proc = roots_or_default(roots)->proc;
-	_cleanup_free_ char *path = pid ? sys_path("%s/%d/task/%d/status", proc, (int)pid, (int)tid)
-					: sys_path("%s/%d/status", proc, (int)tid);
+	_cleanup_free_ char *path =
+		pid ? text_format("%s/%d/task/%d/status", proc, (int)pid, (int)tid)
+		    : text_format("%s/%d/status", proc, (int)tid);
 	_cleanup_free_ char *text = NULL;
 	struct sys_proc_status got = {0};
 	const char *v;
@@ -132,7 +134,7 @@ struct error *sys_proc_status(const struct sys_roots *roots, pid_t pid, pid_t ti
 
 struct error *sys_capabilities(const struct sys_roots *roots, uint64_t *effective)
 {
-	_cleanup_free_ char *path = sys_path("%s/self/status", roots_or_default(roots)->proc);
+	_cleanup_free_ char *path = text_format("%s/self/status", roots_or_default(roots)->proc);
 	_cleanup_free_ char *text = NULL;
 	size_t len;
 
@@ -150,7 +152,7 @@ struct error *sys_proc_read(const struct sys_roots *roots, pid_t pid, const char
 			    size_t *size)
 {
 	_cleanup_free_ char *path =
-		sys_path("%s/%d/%s", roots_or_default(roots)->proc, (int)pid, file);
+		text_format("%s/%d/%s", roots_or_default(roots)->proc, (int)pid, file);
 
 	if (!path)
 		return error_nomem();

@@ -62,7 +62,7 @@ struct error *sys_tracefs_dir(const struct sys_roots *roots, char **dir)
 		return *dir ? NULL : error_nomem();
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		_cleanup_free_ char *path = sys_path("%s/%s", roots->sysfs, places[i]);
+		_cleanup_free_ char *path = text_format("%s/%s", roots->sysfs, places[i]);
 
 		if (!path)
 			return error_nomem();
@@ -91,7 +91,7 @@ struct error *sys_tracefs_read(const struct sys_roots *roots, const char *file, 
 	_cleanup_free_ char *dir = NULL, *path = NULL;
 
 	TRY(sys_tracefs_dir(roots, &dir));
-	path = sys_path("%s/%s", dir, file);
+	path = text_format("%s/%s", dir, file);
 	if (!path)
 		return error_nomem();
 	return hint_access(sys_read_file(path, max, data, size));
@@ -99,7 +99,7 @@ struct error *sys_tracefs_read(const struct sys_roots *roots, const char *file, 
 
 static char *event_path(const char *dir, const char *system, const char *name, const char *file)
 {
-	return sys_path("%s/events/%s/%s/%s", dir, system, name, file);
+	return text_format("%s/events/%s/%s/%s", dir, system, name, file);
 }
 
 struct error *sys_tracepoint_systems(const struct sys_roots *roots, struct names *systems)
@@ -107,7 +107,7 @@ struct error *sys_tracepoint_systems(const struct sys_roots *roots, struct names
 	_cleanup_free_ char *dir = NULL, *path = NULL;
 
 	TRY(sys_tracefs_dir(roots, &dir));
-	path = sys_path("%s/events", dir);
+	path = text_format("%s/events", dir);
 	if (!path)
 		return error_nomem();
 	return hint_access(sys_list_dir(path, DT_DIR, systems));
@@ -121,7 +121,7 @@ struct error *sys_tracepoint_events(const struct sys_roots *roots, const char *s
 	if (!sys_is_component(system))
 		return error_new(ENOENT, "'%s' is no system of tracepoints", system);
 	TRY(sys_tracefs_dir(roots, &dir));
-	path = sys_path("%s/events/%s", dir, system);
+	path = text_format("%s/events/%s", dir, system);
 	if (!path)
 		return error_nomem();
 	return hint_access(sys_list_dir(path, DT_DIR, events));
@@ -159,7 +159,7 @@ static struct error *no_such_tracepoint(const struct sys_roots *roots, const cha
 				return err;
 		}
 	}
-	_cleanup_free_ char *want = sys_path("%s:%s", system, name);
+	_cleanup_free_ char *want = text_format("%s:%s", system, name);
 	if (!want)
 		return err;
 	if (!has_system) {
@@ -219,7 +219,7 @@ struct error *sys_tracepoint_format(const struct sys_roots *roots, const char *s
 
 	if (!sys_is_component(system) || !sys_is_component(name))
 		return no_such_tracepoint(roots, system, name);
-	file = sys_path("events/%s/%s/format", system, name);
+	file = text_format("events/%s/%s/format", system, name);
 	if (!file)
 		return error_nomem();
 	struct error *err = sys_tracefs_read(roots, file, MAX_FORMAT, text, size);
@@ -248,7 +248,7 @@ struct error *sys_tracepoint_match(const struct sys_roots *roots, const char *sy
 			/* ftrace's own formats ("ftrace:function") are no perf events. */
 			if (!sys_tracepoint_exists(roots, systems.v[i], events.v[j]))
 				continue;
-			_cleanup_free_ char *full = sys_path("%s:%s", systems.v[i], events.v[j]);
+			_cleanup_free_ char *full = text_format("%s:%s", systems.v[i], events.v[j]);
 			if (!full || !names_add(&got, full))
 				return error_nomem();
 		}
