@@ -310,21 +310,27 @@ static bool is_anonymous(const char *name)
 	return false;
 }
 
-static uint64_t map_end(const struct record_mmap *m)
+static uint64_t range_end(uint64_t addr, uint64_t len)
 {
-	return m->len > UINT64_MAX - m->addr ? UINT64_MAX : m->addr + m->len;
+	return len > UINT64_MAX - addr ? UINT64_MAX : addr + len;
+}
+
+/* The map that the record tells of; its dso is yet to be found. */
+static struct map map_of(const struct record_mmap *m)
+{
+	return (struct map){
+		.start = m->addr,
+		.end = range_end(m->addr, m->len),
+		.pgoff = m->pgoff,
+		.prot = m->prot,
+		.flags = m->flags,
+	};
 }
 
 bool maps_add_user(struct session *s, struct map_set *set, int32_t pid, const struct record_mmap *m)
 {
 	struct dso_id id = {m->maj, m->min, m->ino, m->ino_generation};
-	struct map map = {
-		.start = m->addr,
-		.end = map_end(m),
-		.pgoff = m->pgoff,
-		.prot = m->prot,
-		.flags = m->flags,
-	};
+	struct map map = map_of(m);
 	char jit[40], tid[32];
 
 	if (!strcmp(m->filename, "[vdso]")) {
@@ -369,13 +375,7 @@ static void module_name(const char *path, char *name, size_t size)
 bool maps_add_kernel(struct session *s, const struct record_mmap *m)
 {
 	static const char kernel[] = "[kernel.kallsyms]", guest[] = "[guest.kernel.kallsyms";
-	struct map map = {
-		.start = m->addr,
-		.end = map_end(m),
-		.pgoff = m->pgoff,
-		.prot = m->prot,
-		.flags = m->flags,
-	};
+	struct map map = map_of(m);
 	char name[256];
 
 	if (has_prefix(m->filename, guest))
@@ -405,7 +405,7 @@ bool maps_add_ksymbol(struct session *s, const struct record_ksymbol *k)
 	}
 	struct map map = {
 		.start = k->addr,
-		.end = k->len > UINT64_MAX - k->addr ? UINT64_MAX : k->addr + k->len,
+		.end = range_end(k->addr, k->len),
 		.prot = PROT_EXEC,
 	};
 	/* Programs are loaded again and again under one name, each elsewhere. */
