@@ -232,22 +232,31 @@ static void no_multi(const struct sys_features *features, struct sys_feature_res
 	}
 }
 
+/* Attaches by a link of that type, which this kernel has or has not. */
+static void probe_multi(struct sys_features *features, enum bpf_attach_type type,
+			const struct bpf_link_create_opts *opts, const char *since,
+			const char *config, struct sys_feature_result *result)
+{
+	_cleanup_close_ int prog = load(BPF_PROG_TYPE_KPROBE, type, 0);
+
+	if (prog < 0) {
+		no_multi(features, result, prog, since, config);
+		return;
+	}
+	_cleanup_close_ int fd = bpf_link_create(prog, 0, type, opts);
+	if (fd < 0)
+		no_multi(features, result, fd, since, config);
+	else
+		feature_yes(result, "%s", "");
+}
+
 static void probe_kprobe_multi(struct sys_features *features, const void *arg,
 			       struct sys_feature_result *result)
 {
 	const char *syms[] = {QUIET_FUNCTION};
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .kprobe_multi.syms = syms, .kprobe_multi.cnt = 1);
-	_cleanup_close_ int prog = load(BPF_PROG_TYPE_KPROBE, BPF_TRACE_KPROBE_MULTI, 0);
 
-	if (prog < 0) {
-		no_multi(features, result, prog, "5.18", "CONFIG_FPROBE");
-		return;
-	}
-	_cleanup_close_ int fd = bpf_link_create(prog, 0, BPF_TRACE_KPROBE_MULTI, &opts);
-	if (fd < 0)
-		no_multi(features, result, fd, "5.18", "CONFIG_FPROBE");
-	else
-		feature_yes(result, "%s", "");
+	probe_multi(features, BPF_TRACE_KPROBE_MULTI, &opts, "5.18", "CONFIG_FPROBE", result);
 }
 
 static void probe_uprobe_multi(struct sys_features *features, const void *arg,
@@ -265,16 +274,7 @@ static void probe_uprobe_multi(struct sys_features *features, const void *arg,
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .uprobe_multi.path = path,
 		    .uprobe_multi.offsets = offsets, .uprobe_multi.cnt = 1,
 		    .uprobe_multi.pid = (__u32)getpid());
-	_cleanup_close_ int prog = load(BPF_PROG_TYPE_KPROBE, BPF_TRACE_UPROBE_MULTI, 0);
-	if (prog < 0) {
-		no_multi(features, result, prog, "6.6", "CONFIG_UPROBE_EVENTS");
-		return;
-	}
-	_cleanup_close_ int fd = bpf_link_create(prog, 0, BPF_TRACE_UPROBE_MULTI, &opts);
-	if (fd < 0)
-		no_multi(features, result, fd, "6.6", "CONFIG_UPROBE_EVENTS");
-	else
-		feature_yes(result, "%s", "");
+	probe_multi(features, BPF_TRACE_UPROBE_MULTI, &opts, "6.6", "CONFIG_UPROBE_EVENTS", result);
 }
 
 static const struct sys_feature table[] = {
