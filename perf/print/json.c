@@ -238,9 +238,7 @@ static void add_trace(struct printer *p, const struct sample *sample,
 static void add_chain(struct printer *p, const struct sample *sample, const struct thread *thread,
 		      uint64_t fields, struct strbuf *out)
 {
-	size_t n = p->opts.resolver
-			   ? resolve_chain(p->opts.resolver, thread, sample, p->chain, p->max_stack)
-			   : 0;
+	size_t n = printer_resolve_chain(p, sample, thread);
 
 	add_key(out, "chain");
 	strbuf_addch(out, '[');

@@ -25,6 +25,9 @@ struct printer {
 /* n spaces */
 void add_pad(struct strbuf *out, size_t n);
 
+/* " 68 69" in the room of width bytes, then "hi" likewise and a newline; n up to width. */
+void add_hex_row(struct strbuf *out, const uint8_t *bytes, size_t n, size_t width);
+
 /* comm, pid, tid, cpu, misc and time, as far as they are chosen. */
 void print_start(struct printer *p, const struct session_event *event, uint32_t type,
 		 const struct sample *sample, const struct thread *thread, struct strbuf *out);
@@ -37,5 +40,9 @@ const char *map_dso_name(const struct map *map);
 
 /* The format of a tracepoint; NULL: there is none. */
 struct trace_event *printer_trace_event(struct printer *p, const struct session_event *event);
+
+/* Names the sample's call chain in p->chain; how many places it has, 0 without a resolver. */
+size_t printer_resolve_chain(struct printer *p, const struct sample *sample,
+			     const struct thread *thread);
 
 #endif

@@ -194,22 +194,8 @@ void print_record_raw(struct printer *p, const struct record *rec, const struct 
 	strbuf_addf(out, "\n%#" PRIx64 "@%s [%#x]: event: %u\n.\n. ... raw event: size %u bytes\n",
 		    rec->file_offset, file, rec->header.size, rec->header.type, rec->header.size);
 	for (size_t line = 0; line < rec->body.size; line += 16) {
-		size_t n = min_of(rec->body.size - line, (size_t)16);
-
 		strbuf_addf(out, ".  %04x: ", (unsigned)line);
-		for (size_t i = 0; i < 16; i++)
-			if (i < n)
-				strbuf_addf(out, " %02x", bytes[line + i]);
-			else
-				strbuf_adds(out, "   ");
-		strbuf_adds(out, "  ");
-		for (size_t i = 0; i < n; i++) {
-			uint8_t c = bytes[line + i];
-
-			strbuf_addch(out, c >= 0x20 && c < 0x7f ? (char)c : '.');
-		}
-		add_pad(out, 16 - n);
-		strbuf_addch(out, '\n');
+		add_hex_row(out, bytes + line, min_of(rec->body.size - line, (size_t)16), 16);
 	}
 	strbuf_addch(out, '\n');
 	/* perf's own records have neither: they show as 0 0. */

@@ -202,6 +202,20 @@ void add_pad(struct strbuf *out, size_t n)
 	out->str[out->len] = 0;
 }
 
+void add_hex_row(struct strbuf *out, const uint8_t *bytes, size_t n, size_t width)
+{
+	for (size_t i = 0; i < width; i++)
+		if (i < n)
+			strbuf_addf(out, " %02x", bytes[i]);
+		else
+			strbuf_adds(out, "   ");
+	strbuf_adds(out, "  ");
+	for (size_t i = 0; i < n; i++)
+		strbuf_addch(out, bytes[i] >= 0x20 && bytes[i] < 0x7f ? (char)bytes[i] : '.');
+	add_pad(out, width - n);
+	strbuf_addch(out, '\n');
+}
+
 /* "%*s" */
 static void add_right(struct strbuf *out, const char *s, size_t len, size_t width)
 {
@@ -372,12 +386,18 @@ static void add_place(struct strbuf *out, const struct location *at, uint64_t fi
 	}
 }
 
+size_t printer_resolve_chain(struct printer *p, const struct sample *sample,
+			     const struct thread *thread)
+{
+	return p->opts.resolver
+		       ? resolve_chain(p->opts.resolver, thread, sample, p->chain, p->max_stack)
+		       : 0;
+}
+
 static void add_chain(struct printer *p, const struct sample *sample, const struct thread *thread,
 		      uint64_t fields, struct strbuf *out)
 {
-	size_t n = p->opts.resolver
-			   ? resolve_chain(p->opts.resolver, thread, sample, p->chain, p->max_stack)
-			   : 0;
+	size_t n = printer_resolve_chain(p, sample, thread);
 
 	strbuf_addch(out, '\n');
 	for (size_t i = 0; i < n; i++) {
@@ -468,43 +488,31 @@ static void add_regs(struct printer *p, uint64_t abi, const struct u64_array *re
 	}
 }
 
+/* Printable up to its NUL, with nothing but NULs behind. */
+static bool is_text(const uint8_t *raw, uint32_t size)
+{
+	uint32_t n = 0;
+
+	while (n < size && raw[n] >= 0x20 && raw[n] < 0x7f)
+		n++;
+	for (uint32_t i = n; i < size; i++)
+		if (raw[i])
+			return false;
+	return n < size;
+}
+
 /* Lines of 8 bytes, then the text when it is one. */
 static void add_bpf_output(const struct sample *sample, struct strbuf *out)
 {
 	const uint8_t *raw = sample->raw;
 	uint32_t size = sample->raw_size;
-	bool printable = true, nul = false;
 
 	strbuf_addch(out, '\n');
 	for (uint32_t line = 0; line < size; line += 8) {
-		uint32_t n = min_of(size - line, 8u);
-
 		strbuf_addf(out, "%17s %04x:", line ? "           " : "BPF output:", line);
-		for (uint32_t i = 0; i < 8; i++)
-			if (i < n)
-				strbuf_addf(out, " %02x", raw[line + i]);
-			else
-				strbuf_adds(out, "   ");
-		strbuf_adds(out, "  ");
-		for (uint32_t i = 0; i < n; i++) {
-			uint8_t c = raw[line + i];
-
-			if (nul && c)
-				printable = false;
-			if (c >= 0x20 && c < 0x7f) {
-				strbuf_addch(out, (char)c);
-				continue;
-			}
-			strbuf_addch(out, '.');
-			if (printable && !c)
-				nul = true;
-			else if (printable)
-				printable = false;
-		}
-		add_pad(out, 8 - n);
-		strbuf_addch(out, '\n');
+		add_hex_row(out, raw + line, min_of(size - line, 8u), 8);
 	}
-	if (printable && nul)
+	if (is_text(raw, size))
 		strbuf_addf(out, "%17s \"%s\"\n", "BPF string:", (const char *)raw);
 }
 
