@@ -261,7 +261,7 @@ static void print_loss(const struct record_loss *loss)
 /* The last line tells what was written and what was lost; losses are told even with -q. */
 static void print_end(const struct record_result *r, bool quiet)
 {
-	if (quiet && !r->n_losses)
+	if (quiet && !r->n_losses && !r->unwritten)
 		return;
 	if (!quiet)
 		fprintf(stderr, "[ perf-bpf record: Woken up %llu times to write data ]\n",
@@ -277,6 +277,9 @@ static void print_end(const struct record_result *r, bool quiet)
 		fputs(i ? "; " : ": ", stderr);
 		print_loss(&r->losses[i]);
 	}
+	if (r->unwritten)
+		fprintf(stderr, "%s %llu that could not be written", r->n_losses ? ";" : ":",
+			(unsigned long long)r->unwritten);
 	fputs(") ]\n", stderr);
 }
 

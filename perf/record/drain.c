@@ -124,12 +124,48 @@ struct error *rings_drain(struct recording *rec, bool *any)
 	struct cpu_ring *ring;
 
 	*any = false;
-	vec_for_each (ring, &rec->rings)
-		TRY(drain(rec, &ring->ring, any));
+	vec_for_each (ring, &rec->rings) {
+		uint64_t before = rec->samples;
+		struct error *err = drain(rec, &ring->ring, any);
+
+		if (err) {
+			rec->samples = before; /* they are in the ring still */
+			return err;
+		}
+	}
 	if (!*any)
 		return NULL;
 	TRY(data_writer_round(rec->writer));
 	rec->result.wakeups++;
 	rec->result.samples = rec->samples;
 	return NULL;
+}
+
+void rings_count_unwritten(struct recording *rec)
+{
+	struct cpu_ring *cpu_ring;
+
+	vec_for_each (cpu_ring, &rec->rings) {
+		struct perf_ring *ring = &cpu_ring->ring;
+		struct iovec iov[2];
+
+		if (!perf_ring_peek(ring, iov))
+			continue;
+		const uint64_t fixed = rec->with_id ? 40 : 32;
+		uint64_t at = ring->tail;
+		while (ring->head - at >= sizeof(struct perf_event_header)) {
+			struct perf_event_header header;
+
+			memcpy(&header, ring->data + (at & (ring->size - 1)), sizeof(header));
+			if (header.size < sizeof(header) || header.size > ring->head - at ||
+			    header.size & 7)
+				break;
+			if (header.type == PERF_RECORD_SAMPLE && header.size >= fixed)
+				see_sample(rec, ring, at, header.misc);
+			at += header.size;
+		}
+		perf_ring_consume(ring);
+	}
+	rec->result.unwritten = rec->samples - rec->result.samples;
+	rec->result.lost_total += rec->result.unwritten;
 }

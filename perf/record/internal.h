@@ -192,6 +192,8 @@ struct error *synthesize(struct recording *rec);
 
 /* drain.c */
 struct error *rings_drain(struct recording *rec, bool *any);
+/* After a failure to write: what the last round and the rings held is lost. */
+void rings_count_unwritten(struct recording *rec);
 
 /* ledger.c */
 struct error *ledger_close(struct recording *rec);

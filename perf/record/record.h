@@ -87,6 +87,8 @@ struct record_result {
 	const struct record_loss *losses; /* the ledger: what was lost, never 0 */
 	size_t n_losses;
 	uint64_t lost_total; /* ring losses and BPF output drops */
+	uint64_t unwritten; /* of lost_total: samples that were taken, and found no room in the file
+			     */
 	bool workload_ended;
 	int workload_status; /* of waitpid(2); meaningful with workload_ended */
 	int signal;	     /* that ended it: SIGINT, SIGTERM, …; 0: none */

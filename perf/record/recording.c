@@ -273,8 +273,13 @@ struct error *recording_run(struct recording *rec)
 		struct error *end;
 
 		events_disable(rec);
-		if (!err)
+		if (!err) {
 			err = finish(rec);
+		} else {
+			rings_count_unwritten(rec);
+			error_free(ledger_close(
+				rec)); /* for the last line; the file is closed to it */
+		}
 		end = data_writer_finish(rec->writer);
 		if (err)
 			error_free(end);

@@ -686,6 +686,8 @@ test_full_disk() {
 	expect_status 1 "$PERF_BPF" record -m 64K -e $EVENT -o small/t.data -- "$COUNTED" 300000
 	assert_contains err "No space left on device"
 	assert_contains err "small/t.data"
+	assert_contains err " that could not be written)"
+	! grep -F ", 0 lost" err || fail "what was not written is not lost"
 	local n
 	n=$(who small/t.data | wc -l)
 	[ "$n" -ge 100 ] || fail "only $n samples can be read"
