@@ -38,8 +38,33 @@ struct ringbuf_record {
  * The record at pos of what the producer has written up to end. 1: it is there;
  * 0: it is not submitted yet; -EBADMSG: there cannot be such a record.
  */
-int ringbuf_record(const struct ringbuf *ring, unsigned long pos, unsigned long end,
-		   struct ringbuf_record *record);
+static inline int ringbuf_record(const struct ringbuf *ring, unsigned long pos, unsigned long end,
+				 struct ringbuf_record *record)
+{
+	unsigned long left = end - pos;
+
+	if (pos % 8 || left < BPF_RINGBUF_HDR_SZ || left > ring->size)
+		return -EBADMSG;
+	uint8_t *header = ring->data + (pos & (ring->size - 1));
+	/* Paired with the submission, which comes after the record was written. */
+	uint32_t len = __atomic_load_n((uint32_t *)header, __ATOMIC_ACQUIRE);
+	if (len & BPF_RINGBUF_BUSY_BIT)
+		return 0;
+	uint32_t size = len & ~BPF_RINGBUF_DISCARD_BIT;
+	if (size > left - BPF_RINGBUF_HDR_SZ)
+		return -EBADMSG;
+	/* left may end within the padding of a forged position only. */
+	unsigned long total = round_up((uint64_t)size + BPF_RINGBUF_HDR_SZ, 8);
+	if (total > left)
+		return -EBADMSG;
+	*record = (struct ringbuf_record){
+		.data = header + BPF_RINGBUF_HDR_SZ,
+		.size = size,
+		.total = total,
+		.discarded = len & BPF_RINGBUF_DISCARD_BIT,
+	};
+	return 1;
+}
 
 /* ---- ring_buffer.c ---- */
 
@@ -71,10 +96,40 @@ struct perf_records {
 /* n pieces, 0 to 2. All is borrowed. */
 struct perf_records perf_records_make(const struct iovec *iov, int n, uint8_t *scratch);
 /* 1: *event is the next, whole; 0: there is none; -EBADMSG: its size cannot be. */
-int perf_records_next(struct perf_records *records, struct perf_event_header **event);
+int perf_records_next_piece(struct perf_records *records, struct perf_event_header **event);
+static inline int perf_records_next(struct perf_records *records, struct perf_event_header **event)
+{
+	struct cursor *c = &records->piece[0];
+	struct perf_event_header header;
+	struct cursor peek = *c;
+
+	/* What nearly all records are: whole in this piece. */
+	if (cursor_copy(&peek, &header, sizeof(header)) && header.size >= sizeof(header) &&
+	    header.size % 8 == 0 && header.size <= cursor_left(c)) {
+		*event = (struct perf_event_header *)cursor_bytes(c, header.size);
+		return 1;
+	}
+	return perf_records_next_piece(records, event);
+}
 
 /* What a record of PERF_SAMPLE_RAW and of PERF_RECORD_LOST hold; false: it is too short. */
-bool perf_record_raw(struct perf_event_header *event, void **data, uint32_t *size);
-bool perf_record_lost(const struct perf_event_header *event, uint64_t *lost);
+static inline bool perf_record_raw(struct perf_event_header *event, void **data, uint32_t *size)
+{
+	struct cursor c = cursor_make(event, event->size, "sample");
+	uint32_t n;
+
+	if (!cursor_skip(&c, sizeof(*event)) || !cursor_u32(&c, &n) || n > cursor_left(&c))
+		return false;
+	*data = (void *)cursor_bytes(&c, n);
+	*size = n;
+	return true;
+}
+
+static inline bool perf_record_lost(const struct perf_event_header *event, uint64_t *lost)
+{
+	struct cursor c = cursor_make(event, event->size, "lost");
+
+	return cursor_skip(&c, sizeof(*event) + sizeof(uint64_t)) && cursor_u64(&c, lost);
+}
 
 #endif

@@ -17,7 +17,7 @@ struct perf_records perf_records_make(const struct iovec *iov, int n, uint8_t *s
 	return records;
 }
 
-int perf_records_next(struct perf_records *records, struct perf_event_header **event)
+int perf_records_next_piece(struct perf_records *records, struct perf_event_header **event)
 {
 	struct cursor *here = &records->piece[0], *next = &records->piece[1];
 	struct perf_event_header header;
@@ -44,23 +44,4 @@ int perf_records_next(struct perf_records *records, struct perf_event_header **e
 	}
 	*event = (struct perf_event_header *)start;
 	return 1;
-}
-
-bool perf_record_raw(struct perf_event_header *event, void **data, uint32_t *size)
-{
-	struct cursor c = cursor_make(event, event->size, "sample");
-	uint32_t n;
-
-	if (!cursor_skip(&c, sizeof(*event)) || !cursor_u32(&c, &n) || n > cursor_left(&c))
-		return false;
-	*data = (void *)cursor_bytes(&c, n);
-	*size = n;
-	return true;
-}
-
-bool perf_record_lost(const struct perf_event_header *event, uint64_t *lost)
-{
-	struct cursor c = cursor_make(event, event->size, "lost");
-
-	return cursor_skip(&c, sizeof(*event) + sizeof(uint64_t)) && cursor_u64(&c, lost);
 }

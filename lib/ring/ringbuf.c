@@ -76,31 +76,3 @@ void ringbuf_deinit(struct ringbuf *ring)
 		munmap(ring->producer, page + 2 * ring->size);
 	*ring = (struct ringbuf){0};
 }
-
-int ringbuf_record(const struct ringbuf *ring, unsigned long pos, unsigned long end,
-		   struct ringbuf_record *record)
-{
-	unsigned long left = end - pos;
-
-	if (pos % 8 || left < BPF_RINGBUF_HDR_SZ || left > ring->size)
-		return -EBADMSG;
-	uint8_t *header = ring->data + (pos & (ring->size - 1));
-	/* Paired with the submission, which comes after the record was written. */
-	uint32_t len = __atomic_load_n((uint32_t *)header, __ATOMIC_ACQUIRE);
-	if (len & BPF_RINGBUF_BUSY_BIT)
-		return 0;
-	uint32_t size = len & ~BPF_RINGBUF_DISCARD_BIT;
-	if (size > left - BPF_RINGBUF_HDR_SZ)
-		return -EBADMSG;
-	/* left may end within the padding of a forged position only. */
-	unsigned long total = round_up((uint64_t)size + BPF_RINGBUF_HDR_SZ, 8);
-	if (total > left)
-		return -EBADMSG;
-	*record = (struct ringbuf_record){
-		.data = header + BPF_RINGBUF_HDR_SZ,
-		.size = size,
-		.total = total,
-		.discarded = len & BPF_RINGBUF_DISCARD_BIT,
-	};
-	return 1;
-}
