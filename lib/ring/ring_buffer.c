@@ -42,6 +42,7 @@ int64_t ring_drain(struct ring *ring, size_t n)
 			if (ret <= 0)
 				break;
 			at += record.total;
+			__builtin_prefetch((uint8_t *)record.data + PREFETCH);
 			if (!record.discarded) {
 				if (ring->sample_cb)
 					ret = ring->sample_cb(ring->ctx, record.data, record.size);
