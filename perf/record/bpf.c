@@ -197,7 +197,8 @@ struct error *objects_open(struct recording *rec, const char *path, const struct
 	bpf_object__for_each_program (prog, object->obj) {
 		if (!bpf_program__autoload(prog))
 			continue;
-		if (program_section(prog)->kind == PROGRAM_OTHER)
+		if (program_section(prog)->kind == PROGRAM_OTHER &&
+		    bpf_program__type(prog) != BPF_PROG_TYPE_UNSPEC)
 			log_warn(rec->log,
 				 "%s: program %s (%s) is loaded, but record attaches no "
 				 "programs of this kind",
