@@ -129,7 +129,8 @@ static const char *check_type(const struct btf_type *t, struct extent *e)
 		}
 		break;
 	case BTF_KIND_ENUM:
-		if (!size_is_enum(t->size))
+		/* "enum e;" alone has neither values nor a size. */
+		if (!size_is_enum(t->size) && (t->size || vlen))
 			return "an enum has 1, 2, 4 or 8 bytes";
 		for (uint32_t i = 0; i < vlen; i++)
 			see_str(e, words[2 * i]);

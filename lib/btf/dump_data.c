@@ -159,7 +159,7 @@ static struct error *show_enum(struct show *s, const struct btf_type *t, uint64_
 {
 	uint32_t width = bits ? bits : t->size * 8;
 
-	if (width > 64)
+	if (!width || width > 64)
 		return error_new(EINVAL, "an enum of %u bits", width);
 	uint64_t v = read_int(s, off, t->size, bits);
 	if (btf_kflag(t))

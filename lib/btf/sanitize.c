@@ -61,7 +61,7 @@ static bool must_change(const struct btf *btf, const struct btf_type *t, uint32_
 	case BTF_KIND_ENUM64:
 		return !(features & BTF_FEAT_ENUM64);
 	case BTF_KIND_ENUM:
-		return !(features & BTF_FEAT_ENUM64) && btf_kflag(t);
+		return !t->size || (!(features & BTF_FEAT_ENUM64) && btf_kflag(t));
 	default:
 		return false;
 	}
@@ -210,7 +210,11 @@ static struct error *change(struct btf *btf, uint32_t id, uint32_t features, int
 	case BTF_KIND_ENUM64:
 		return change_enum64(btf, id, placeholder);
 	case BTF_KIND_ENUM:
-		t->info = INFO(BTF_KIND_ENUM, btf_vlen(t));
+		/* No kernel takes one that is only declared. */
+		if (!t->size)
+			t->size = 4;
+		if (!(features & BTF_FEAT_ENUM64))
+			t->info = INFO(BTF_KIND_ENUM, btf_vlen(t));
 		return NULL;
 	default:
 		return NULL;

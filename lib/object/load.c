@@ -3,15 +3,16 @@
  * Prepare and load. Preparing lays the programs out before it makes the first
  * system call, so that a malformed object is refused without a trace. A
  * program is loaded without the verifier's log, which costs time to write, and
- * a second time with it when that failed; the log grows until it holds all.
+ * a second time with it when that failed. The log is as large as it can be from
+ * the start: the verifier may take seconds each time.
  */
 #include "lib/object/internal.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#define LOG_SIZE_FIRST (64 * 1024)
-#define LOG_SIZE_LAST  (16 * 1024 * 1024)
+/* The most that every kernel takes (UINT_MAX >> 8); memory that is not written costs nothing. */
+#define LOG_SIZE (16 * 1024 * 1024 - 1)
 
 /* Everything that preparing made goes; what the file says stays. */
 static void unload(struct bpf_object *obj)
@@ -111,25 +112,17 @@ static int load_into_users_log(const struct bpf_program *prog, struct bpf_prog_l
 	return fd;
 }
 
-/* Loads again with a log of our own, grown until it fits; *log is the caller's. */
+/* Loads again with a log of our own; *log is the caller's. -ENOSPC: it was too small. */
 static int load_with_log(const struct bpf_program *prog, struct bpf_prog_load_opts *opts,
 			 char **log)
 {
-	int fd = -ENOMEM;
-
-	for (size_t size = LOG_SIZE_FIRST; size <= LOG_SIZE_LAST; size *= 4) {
-		free(*log);
-		*log = calloc(1, size);
-		if (!*log)
-			return -ENOMEM;
-		opts->log_buf = *log;
-		opts->log_size = (__u32)size;
-		opts->log_level = prog->log_level ? prog->log_level : 1;
-		fd = load_once(prog, opts);
-		if (fd != -ENOSPC)
-			break;
-	}
-	return fd;
+	*log = calloc(1, LOG_SIZE);
+	if (!*log)
+		return -ENOMEM;
+	opts->log_buf = *log;
+	opts->log_size = LOG_SIZE;
+	opts->log_level = prog->log_level ? prog->log_level : 1;
+	return load_once(prog, opts);
 }
 
 static void log_lines(const struct bpf_program *prog, const char *log)
@@ -176,7 +169,7 @@ struct error *program_load(struct bpf_program *prog)
 			int again = load_with_log(prog, &opts, &own_log);
 
 			/* What failed for lack of something passing may go through now. */
-			fd = again >= 0 || again == -ENOSPC || fd == -EAGAIN ? again : fd;
+			fd = again >= 0 || fd == -EAGAIN ? again : fd;
 			log = own_log;
 		}
 	}

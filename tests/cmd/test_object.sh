@@ -289,6 +289,23 @@ test_struct_ops_programs_are_for_the_kernels_member() {
 	assert_contains err "did you mean 'undo_cwnd'"
 }
 
+test_an_enum_that_is_only_declared() {
+	[ "$(id -u)" = 0 ] || skip "loading takes root"
+	cat >enum.bpf.c <<-'END'
+		#include <linux/bpf.h>
+		#include <bpf/bpf_helpers.h>
+		enum nowhere;
+		enum nowhere *at;
+		SEC("raw_tp/sys_enter") int on_enter(void *ctx) { return at != 0; }
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	compile enum
+	expect_status 0 "$CLIENT" describe enum.o
+	# The kernel got the BTF.
+	grep -q "program on_enter .* functions 1 .* btf 1" out || { cat out err; fail "no BTF"; }
+	[ ! -s err ] || fail "$(cat err)"
+}
+
 test_legacy_maps_with_markers() {
 	object legacy
 	expect_status 0 "$CLIENT" describe legacy.o
