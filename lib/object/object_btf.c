@@ -50,8 +50,11 @@ static struct error *fix_datasecs(struct bpf_object *obj)
 	struct error *err = NULL;
 
 	vec_for_each (sym, &obj->symbols) {
-		if (sym->section == SHN_UNDEF || !sym->name[0] || sym->type == STT_FUNC ||
-		    sym->type == STT_SECTION || sym->type == STT_FILE)
+		const struct elf_section *sec = elf_section_at(obj->elf, sym->section);
+
+		/* Labels of code may be many. */
+		if (!sec || !sec->index || sec->flags & SHF_EXECINSTR || !sym->name[0] ||
+		    sym->type == STT_FUNC || sym->type == STT_SECTION || sym->type == STT_FILE)
 			continue;
 		if (!strmap_put(&ctx.symbols, sym->name, sym)) {
 			err = error_nomem();

@@ -71,14 +71,15 @@ def sources():
     return top
 
 
-def tree_hash(*folders):
+def header_hash():
+    """Of the headers that BPF programs include."""
     digest = hashlib.sha256()
-    for folder in folders:
-        for path in sorted(glob.glob(os.path.join(folder, "**"), recursive=True)):
-            if os.path.isfile(path):
-                digest.update(path.encode() + b"\0")
-                with open(path, "rb") as f:
-                    digest.update(f.read())
+    for path in sorted(glob.glob(os.path.join(SRC, "include/bpf/*bpf_*.h")) +
+                       glob.glob(os.path.join(SRC, "include/bpf/*.bpf.h")) +
+                       glob.glob(os.path.join(BUILD, "include/bpf*.h"))):
+        digest.update(os.path.basename(path).encode() + b"\0")
+        with open(path, "rb") as f:
+            digest.update(f.read())
     return digest
 
 
@@ -102,11 +103,14 @@ class Compiled:
 
 def compile_all(top):
     progs = os.path.join(top, SELFTESTS, "progs")
-    headers = tree_hash(os.path.join(SRC, "include"), os.path.join(BUILD, "include"))
+    headers = header_hash()
     with open("/sys/kernel/btf/vmlinux", "rb") as f:
         headers.update(f.read())
     headers.update(os.path.basename(top).encode())
     place = os.path.join(CACHE, "objects-" + headers.hexdigest()[:16])
+    if not os.path.isdir(place):
+        for old in glob.glob(os.path.join(CACHE, "objects-*")):
+            shutil.rmtree(old, ignore_errors=True)
     vmlinux_h(place)
     flags = ["-g", "-O2", "-target", "bpf", "-mcpu=v3", f"-D__TARGET_ARCH_{ARCH}",
              "-DENABLE_ATOMICS_TESTS", "-Wno-compare-distinct-pointer-types",
