@@ -85,23 +85,15 @@ static struct error *find_in_program(struct bpf_program *prog, const char *name)
 static void find_in_modules(struct bpf_program *prog, const struct btf *vmlinux, const char *module,
 			    const char *name)
 {
-	__u32 id = 0;
+	uint32_t id = 0;
 
-	while (!prog->attach_btf_id && !bpf_btf_get_next_id(id, &id)) {
-		_cleanup_close_ int fd = bpf_btf_get_fd_by_id(id);
-		char btf_name[64] = "";
-		struct bpf_btf_info info = {
-			.name = (uintptr_t)btf_name,
-			.name_len = sizeof(btf_name),
-		};
-		__u32 len = sizeof(info);
+	while (!prog->attach_btf_id) {
+		_cleanup_close_ int fd = -1;
+		_cleanup_(btf__freep) struct btf *btf = NULL;
 
-		if (fd < 0 || bpf_btf_get_info_by_fd(fd, &info, &len) || !info.kernel_btf ||
-		    !strcmp(btf_name, "vmlinux") || (module[0] && strcmp(btf_name, module)))
-			continue;
-		_cleanup_(btf__freep) struct btf *btf =
-			btf__load_from_kernel_by_id_split(id, (struct btf *)vmlinux);
-		const int found = btf ? find_in(btf, name, prog->attach_type) : -1;
+		if (!btf_next_module(vmlinux, module, &id, &fd, &btf))
+			return;
+		const int found = find_in(btf, name, prog->attach_type);
 		if (found > 0) {
 			prog->attach_btf_id = (uint32_t)found;
 			prog->attach_btf_obj_fd = steal_fd(&fd);

@@ -9,6 +9,7 @@
 
 #include "lib/base/edge.h"
 #include "lib/btf/open.h"
+#include "lib/object/btf_load.h"
 
 #define LOG_SIZE      (64 * 1024)
 #define LOG_SIZE_LAST (4 * 1024 * 1024)
@@ -55,6 +56,31 @@ struct btf *btf__load_from_kernel_by_id_split(__u32 id, struct btf *base_btf)
 struct btf *btf__load_from_kernel_by_id(__u32 id)
 {
 	return btf__load_from_kernel_by_id_split(id, NULL);
+}
+
+bool btf_next_module(const struct btf *vmlinux, const char *module, uint32_t *id, int *fd,
+		     struct btf **out)
+{
+	while (!bpf_btf_get_next_id(*id, id)) {
+		_cleanup_close_ int got = bpf_btf_get_fd_by_id(*id);
+		char name[64] = "";
+		struct bpf_btf_info info = {
+			.name = (uintptr_t)name,
+			.name_len = sizeof(name),
+		};
+		uint32_t len = sizeof(info);
+
+		if (got < 0 || bpf_btf_get_info_by_fd(got, &info, &len) || !info.kernel_btf ||
+		    !strcmp(name, "vmlinux") || (*module && strcmp(name, module)))
+			continue;
+		struct btf *btf = btf__load_from_kernel_by_id_split(*id, (struct btf *)vmlinux);
+		if (!btf)
+			continue;
+		*fd = steal_fd(&got);
+		*out = btf;
+		return true;
+	}
+	return false;
 }
 
 /* The verifier's last line says what it did not like. */

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "lib/base/names.h"
+#include "lib/object/btf_load.h"
 #include "lib/sys/sys.h"
 
 #define KALLSYMS_MAX (256 << 20)
@@ -70,23 +71,15 @@ static struct error *find_in_modules(struct bpf_object *obj, const struct btf *v
 				     const char *name, struct extern_var *var)
 {
 	const uint32_t kind = var->is_func ? BTF_KIND_FUNC : BTF_KIND_VAR;
-	__u32 id = 0;
+	uint32_t id = 0;
 
-	while (!var->btf_id && !bpf_btf_get_next_id(id, &id)) {
-		_cleanup_close_ int fd = bpf_btf_get_fd_by_id(id);
-		char btf_name[64] = "";
-		struct bpf_btf_info info = {
-			.name = (uintptr_t)btf_name,
-			.name_len = sizeof(btf_name),
-		};
-		__u32 len = sizeof(info);
+	while (!var->btf_id) {
+		_cleanup_close_ int fd = -1;
+		_cleanup_(btf__freep) struct btf *btf = NULL;
 
-		if (fd < 0 || bpf_btf_get_info_by_fd(fd, &info, &len) || !info.kernel_btf ||
-		    !strcmp(btf_name, "vmlinux"))
-			continue;
-		_cleanup_(btf__freep) struct btf *btf =
-			btf__load_from_kernel_by_id_split(id, (struct btf *)vmlinux);
-		const int found = btf ? btf__find_by_name_kind(btf, name, kind) : -1;
+		if (!btf_next_module(vmlinux, "", &id, &fd, &btf))
+			return NULL;
+		const int found = btf__find_by_name_kind(btf, name, kind);
 		if (found <= 0)
 			continue;
 		/* Entry 0 of the table is the kernel's own. */
