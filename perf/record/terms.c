@@ -381,8 +381,8 @@ static struct error *update(struct bpf_map *map, uint64_t key, const uint8_t *va
 	return NULL;
 }
 
-static struct error *set_map_value(struct bpf_map *map, const struct target_name *target,
-				   const char *text)
+static struct error *set_map_value(struct recording *rec, struct bpf_map *map,
+				   const struct target_name *target, const char *text)
 {
 	enum bpf_map_type type = bpf_map__type(map);
 	bool array = type == BPF_MAP_TYPE_ARRAY || type == BPF_MAP_TYPE_PERCPU_ARRAY;
@@ -450,25 +450,36 @@ static struct error *map_term(struct object *object, const struct select_term *t
 	return find_map(object, map_name, map);
 }
 
-struct error *terms_set_maps(struct object *object)
+/* What is done with a map, once its term was taken apart. */
+typedef struct error *map_term_fn(struct recording *rec, struct bpf_map *map,
+				  const struct target_name *target, const char *value);
+
+/* Calls fn for the object's terms map:NAME.what; those of other names are checked alone. */
+static struct error *map_terms(struct recording *rec, struct object *object, const char *what,
+			       map_term_fn *fn)
 {
 	const struct select_term *term;
 
 	vec_for_each (term, &object->terms) {
 		struct target_name target = {0};
-		struct bpf_map *map;
+		struct bpf_map *map = NULL;
 		struct error *err;
 
 		if (!is_map_term(term))
 			continue;
 		err = map_term(object, term, &map, &target);
-		if (!err && !strcmp(target.name, "value"))
-			err = set_map_value(map, &target, term->value);
+		if (!err && !strcmp(target.name, what))
+			err = fn(rec, map, &target, term->value);
 		target_name_deinit(&target);
 		if (err)
 			return term_error(object, term, err);
 	}
 	return NULL;
+}
+
+struct error *terms_set_maps(struct object *object)
+{
+	return map_terms(NULL, object, "value", set_map_value);
 }
 
 static struct event *find_event(struct recording *rec, const char *name)
@@ -507,7 +518,8 @@ struct error *terms_want_events(struct recording *rec)
 	return NULL;
 }
 
-static struct error *bind_event(struct recording *rec, struct bpf_map *map, const char *name)
+static struct error *bind_event(struct recording *rec, struct bpf_map *map,
+				const struct target_name *target, const char *name)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct nearest near = nearest_make(name);
@@ -518,11 +530,8 @@ static struct error *bind_event(struct recording *rec, struct bpf_map *map, cons
 				 "map '%s' is of type %s: only a PERF_EVENT_ARRAY takes "
 				 "events",
 				 bpf_map__name(map), libbpf_bpf_map_type_str(bpf_map__type(map)));
-	vec_for_each (event, &rec->events) {
-		if (strcmp(event->name, name))
-			continue;
+	if ((event = find_event(rec, name)))
 		return event_fill_map(event, bpf_map__fd(map), bpf_map__max_entries(map));
-	}
 	vec_for_each (event, &rec->events)
 		nearest_offer(&near, event->name);
 	struct error *err = error_new(ENOENT, "the recording has no event '%s'", name);
@@ -534,23 +543,8 @@ static struct error *bind_event(struct recording *rec, struct bpf_map *map, cons
 struct error *terms_bind_events(struct recording *rec)
 {
 	struct object *object;
-	const struct select_term *term;
 
-	vec_for_each (object, &rec->objects) {
-		vec_for_each (term, &object->terms) {
-			struct target_name target = {0};
-			struct bpf_map *map;
-			struct error *err;
-
-			if (!is_map_term(term))
-				continue;
-			err = map_term(object, term, &map, &target);
-			if (!err && !strcmp(target.name, "event"))
-				err = bind_event(rec, map, term->value);
-			target_name_deinit(&target);
-			if (err)
-				return term_error(object, term, err);
-		}
-	}
+	vec_for_each (object, &rec->objects)
+		TRY(map_terms(rec, object, "event", bind_event));
 	return NULL;
 }
