@@ -482,8 +482,6 @@ struct error *elf_source_read(struct elf_source *syms, struct elf_source *runtim
 		TRY(read_symbols(&r, syms->dynsym));
 	if (st->syms.n && opts->space == SYM_FILE_OFFSET)
 		TRY(read_plt(runtime, st));
-	if (!st->source)
-		st->source = strdup(syms->path);
 	return NULL;
 }
 

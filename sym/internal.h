@@ -27,7 +27,6 @@ struct symtab {
 	size_t arena_left;
 	VEC(struct segment) segments;
 	struct kallsyms *kallsyms; /* owned; NULL: none */
-	char *source;
 	char origin;
 	bool demangle;
 };

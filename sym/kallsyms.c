@@ -350,16 +350,3 @@ struct error *kallsyms_symtab(const struct kallsyms *k, const char *module, uint
 	*out = steal_ptr(st);
 	return NULL;
 }
-
-struct error *symtab_load_kallsyms(const char *path, const char *module, struct symtab **out)
-{
-	_cleanup_(kallsyms_freep) struct kallsyms *k = NULL;
-	_cleanup_(symtab_freep) struct symtab *st = NULL;
-
-	TRY(kallsyms_load(path, &k));
-	TRY(kallsyms_symtab(k, module, 0, &st));
-	st->source = strdup(path);
-	st->kallsyms = steal_ptr(k);
-	*out = steal_ptr(st);
-	return NULL;
-}

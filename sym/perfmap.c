@@ -47,7 +47,6 @@ struct error *symtab_load_perf_map(const char *path, struct symtab **out)
 		TRY(perf_map_line(st, line));
 	if (!st->syms.n)
 		return error_at(error_new(ENODATA, "no symbols in it"), "%s", path);
-	st->source = strdup(path);
 	st->origin = 'j';
 	if (!symtab_sort(st) || !symtab_finish(st))
 		return error_nomem();

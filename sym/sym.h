@@ -37,8 +37,6 @@ const struct symbol *symtab_find_name(struct symtab *st, const char *name);
 size_t symtab_size(const struct symtab *st);
 /* The i-th symbol by address; i < symtab_size(). */
 const struct symbol *symtab_at(struct symtab *st, size_t i);
-/* The file the symbols came from; "" when from none. */
-const char *symtab_source(const struct symtab *st);
 /*
  * perf's letter for where they came from: k kallsyms, v vmlinux, d the file
  * itself, l .gnu_debuglink, B and D perf's cache, f u b x o other debug files,
@@ -83,20 +81,17 @@ struct error *symtab_load_elf_mem(const void *image, size_t size, const struct s
 struct error *symtab_load_vdso(const struct sym_opts *opts, struct symtab **out);
 
 /*
- * The kernel's symbols from kallsyms. With module = NULL those of the kernel
- * proper; else of that module ("ext4"). Addresses are the kernel's. EPERM:
+ * kallsyms, read once for the kernel's table and those of its modules. EPERM:
  * the addresses in it are hidden (kptr_restrict), which the hint says.
  */
-struct error *symtab_load_kallsyms(const char *path, const char *module, struct symtab **out);
-
-/* kallsyms, read once for the kernel's table and those of its modules. */
 struct kallsyms;
 struct error *kallsyms_load(const char *path, struct kallsyms **out);
 /* The same from text in memory; name stands in errors. */
 struct error *kallsyms_parse(const char *text, size_t size, const char *name,
 			     struct kallsyms **out);
 /*
- * As symtab_load_kallsyms(); the table borrows its names from k. delta is
+ * The kernel's symbols; with module = NULL those of the kernel proper, else of
+ * that module ("ext4"). The table borrows its names from k. delta is
  * subtracted from every address: how far the kernel of k is moved (KASLR)
  * against the one wanted. ENODATA: no symbols of that module.
  */

@@ -43,7 +43,6 @@ void symtab_free(struct symtab *st)
 	vec_deinit(&st->segments);
 	kallsyms_free(st->kallsyms);
 	free(st->max_end);
-	free(st->source);
 	free(st);
 }
 
@@ -323,11 +322,6 @@ const struct symbol *symtab_at(struct symtab *st, size_t i)
 	if (st->syms.v[i].lazy)
 		symbol_settle(st, &st->syms.v[i]);
 	return &st->syms.v[i];
-}
-
-const char *symtab_source(const struct symtab *st)
-{
-	return st->source ? st->source : "";
 }
 
 char symtab_origin(const struct symtab *st)

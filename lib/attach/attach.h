@@ -16,12 +16,6 @@
 #include "lib/elf/elf.h"
 #include "lib/object/object.h"
 
-static inline void bpf_link_freep(struct bpf_link **link)
-{
-	bpf_link__destroy(*link);
-}
-#define _cleanup_link_ _cleanup_(bpf_link_freep)
-
 /* As the program's section says. EOPNOTSUPP: its kind is not one that attaches by itself. */
 struct error *attach_program(const struct bpf_program *prog, struct bpf_link **link);
 

@@ -163,11 +163,3 @@ bool strmap_put(struct strmap *map, const char *key, void *value)
 	*slot = (struct strmap_slot){.key = key, .hash = hash, .value = value};
 	return true;
 }
-
-struct strmap_slot *strmap_next(const struct strmap *map, size_t *pos)
-{
-	for (; map->slots && *pos <= map->mask; (*pos)++)
-		if (map->slots[*pos].key)
-			return &map->slots[(*pos)++];
-	return NULL;
-}

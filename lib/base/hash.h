@@ -61,6 +61,5 @@ struct strmap {
 void strmap_deinit(struct strmap *map);
 void *strmap_get(const struct strmap *map, const char *key);
 bool strmap_put(struct strmap *map, const char *key, void *value);
-struct strmap_slot *strmap_next(const struct strmap *map, size_t *pos);
 
 #endif

@@ -93,22 +93,6 @@ size_t elf_reloc_count(const struct elf_file *file, const struct elf_section *re
 struct error *elf_reloc_at(const struct elf_file *file, const struct elf_section *rel, size_t index,
 			   struct elf_reloc *reloc);
 
-/*
- * Walks the notes of a SHT_NOTE section's cursor. name is without its NUL
- * bytes; false: no more, or malformed from there on.
- */
-struct elf_note {
-	uint32_t type;
-	const char *name;
-	size_t name_len;
-	const void *desc;
-	size_t desc_len;
-};
-bool elf_note_next(struct cursor *notes, uint64_t align, struct elf_note *note);
-
-/* The GNU build id, borrowed; false: none. */
-bool elf_build_id(const struct elf_file *file, const void **id, size_t *len);
-
 /* Where in the file the byte at a virtual address stands; false: no segment holds it. */
 bool elf_file_offset(const struct elf_file *file, uint64_t addr, uint64_t *offset);
 

@@ -25,11 +25,6 @@ uint32_t host_kernel_version(void)
 	return a << 16 | b << 8 | min_of(c, 255u);
 }
 
-const struct log *object_log(const struct bpf_object *obj)
-{
-	return obj->log;
-}
-
 const char *bpf_object__name(const struct bpf_object *obj)
 {
 	return obj ? obj->name : edge_null_errno(EINVAL);

@@ -33,8 +33,6 @@ struct error *object_open_mem_of(const void *data, size_t size, const char *path
 struct error *object_prepare(struct bpf_object *obj);
 struct error *object_load(struct bpf_object *obj);
 
-/* The sink the object was opened with; may be NULL. */
-const struct log *object_log(const struct bpf_object *obj);
 /* What errors name: the file, or what the bytes were made from. */
 const char *object_path(const struct bpf_object *obj);
 

@@ -38,9 +38,6 @@ enum sys_bpf_feature {
 	SYS_BPF_FEATURES,
 };
 
-/* "global-data": for messages. */
-const char *sys_bpf_feature_name(enum sys_bpf_feature feature);
-
 /* Found out by trying, once per process: the kernel does not change under it. */
 bool sys_bpf_has(enum sys_bpf_feature feature);
 

@@ -252,33 +252,25 @@ static bool probe_btf_enum64(void)
 	return btf_accepted(types, sizeof(types));
 }
 
-static const struct {
-	const char *name;
-	bool (*probe)(void);
-} table[SYS_BPF_FEATURES] = {
-	[SYS_BPF_PROG_NAME] = {"names of programs", probe_prog_name},
-	[SYS_BPF_GLOBAL_DATA] = {"global data", probe_global_data},
-	[SYS_BPF_ARRAY_MMAP] = {"mmap of arrays", probe_array_mmap},
-	[SYS_BPF_EXP_ATTACH_TYPE] = {"expected attach types", probe_exp_attach_type},
-	[SYS_BPF_PROBE_READ_KERN] = {"bpf_probe_read_kernel", probe_read_kernel},
-	[SYS_BPF_BTF] = {"BTF", probe_btf},
-	[SYS_BPF_BTF_FUNC] = {"BTF of functions", probe_btf_func},
-	[SYS_BPF_BTF_FUNC_GLOBAL] = {"BTF of global functions", probe_btf_func_global},
-	[SYS_BPF_BTF_DATASEC] = {"BTF of data sections", probe_btf_datasec},
-	[SYS_BPF_BTF_FLOAT] = {"BTF of floating point types", probe_btf_float},
-	[SYS_BPF_BTF_DECL_TAG] = {"BTF declaration tags", probe_btf_decl_tag},
-	[SYS_BPF_BTF_TYPE_TAG] = {"BTF type tags", probe_btf_type_tag},
-	[SYS_BPF_BTF_ENUM64] = {"BTF of 64-bit enumerations", probe_btf_enum64},
-	[SYS_BPF_BTF_QMARK] = {"'?' in BTF section names", probe_btf_qmark},
-	[SYS_BPF_PROG_BIND_MAP] = {"binding maps to programs", probe_bind_map},
-	[SYS_BPF_PERF_LINK] = {"BPF links of perf events", probe_perf_link},
-	[SYS_BPF_COOKIE] = {"cookies of BPF links", probe_cookie},
+static bool (*const probes[SYS_BPF_FEATURES])(void) = {
+	[SYS_BPF_PROG_NAME] = probe_prog_name,
+	[SYS_BPF_GLOBAL_DATA] = probe_global_data,
+	[SYS_BPF_ARRAY_MMAP] = probe_array_mmap,
+	[SYS_BPF_EXP_ATTACH_TYPE] = probe_exp_attach_type,
+	[SYS_BPF_PROBE_READ_KERN] = probe_read_kernel,
+	[SYS_BPF_BTF] = probe_btf,
+	[SYS_BPF_BTF_FUNC] = probe_btf_func,
+	[SYS_BPF_BTF_FUNC_GLOBAL] = probe_btf_func_global,
+	[SYS_BPF_BTF_DATASEC] = probe_btf_datasec,
+	[SYS_BPF_BTF_FLOAT] = probe_btf_float,
+	[SYS_BPF_BTF_DECL_TAG] = probe_btf_decl_tag,
+	[SYS_BPF_BTF_TYPE_TAG] = probe_btf_type_tag,
+	[SYS_BPF_BTF_ENUM64] = probe_btf_enum64,
+	[SYS_BPF_BTF_QMARK] = probe_btf_qmark,
+	[SYS_BPF_PROG_BIND_MAP] = probe_bind_map,
+	[SYS_BPF_PERF_LINK] = probe_perf_link,
+	[SYS_BPF_COOKIE] = probe_cookie,
 };
-
-const char *sys_bpf_feature_name(enum sys_bpf_feature feature)
-{
-	return table[feature].name;
-}
 
 bool sys_bpf_has(enum sys_bpf_feature feature)
 {
@@ -289,7 +281,7 @@ bool sys_bpf_has(enum sys_bpf_feature feature)
 	if (!answer) {
 		const int saved = errno;
 
-		answer = table[feature].probe() ? 2 : 1;
+		answer = probes[feature]() ? 2 : 1;
 		errno = saved;
 		__atomic_store_n(&answers[feature], answer, __ATOMIC_RELAXED);
 	}

@@ -84,22 +84,6 @@ struct error *sys_perf_id(int fd, uint64_t *id)
 	return NULL;
 }
 
-struct error *sys_perf_refresh(int fd, unsigned events)
-{
-	return perf_ioctl(fd, PERF_EVENT_IOC_REFRESH, events, "refresh the event");
-}
-
-struct error *sys_perf_period(int fd, uint64_t period)
-{
-	return perf_ioctl(fd, PERF_EVENT_IOC_PERIOD, (unsigned long)&period,
-			  "set the event's period");
-}
-
-struct error *sys_perf_pause_output(int fd, bool pause)
-{
-	return perf_ioctl(fd, PERF_EVENT_IOC_PAUSE_OUTPUT, pause, "pause the event's ring");
-}
-
 struct error *sys_perf_query_bpf(int fd, uint32_t *ids, size_t max, size_t *n)
 {
 	/* The kernel takes no more than BPF_TRACE_MAX_PROGS (64). */

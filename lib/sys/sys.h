@@ -134,9 +134,6 @@ struct error *sys_perf_set_output(int fd, int to);
 struct error *sys_perf_set_filter(int fd, const char *filter);
 struct error *sys_perf_set_bpf(int fd, int prog_fd);
 struct error *sys_perf_id(int fd, uint64_t *id);
-struct error *sys_perf_refresh(int fd, unsigned events);
-struct error *sys_perf_period(int fd, uint64_t period);
-struct error *sys_perf_pause_output(int fd, bool pause);
 /* The ids of the programs attached to this tracepoint's event, at most max; *n all there are. */
 struct error *sys_perf_query_bpf(int fd, uint32_t *ids, size_t max, size_t *n);
 

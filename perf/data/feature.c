@@ -244,43 +244,6 @@ static struct error *decode_clock_data(struct data_header *h, struct cursor *c)
 	return NULL;
 }
 
-static void put_strings(struct strbuf *out, const char *const *list, size_t n)
-{
-	put_u32(out, (uint32_t)n);
-	for (size_t i = 0; i < n; i++)
-		put_string(out, list[i]);
-}
-
-void feature_build_cpu_topology(struct strbuf *out, const char *const *cores, size_t n_cores,
-				const char *const *threads, size_t n_threads,
-				const uint32_t *core_ids, const uint32_t *socket_ids, size_t n_cpus,
-				const char *const *dies, size_t n_dies, const uint32_t *die_ids)
-{
-	put_strings(out, cores, n_cores);
-	put_strings(out, threads, n_threads);
-	for (size_t i = 0; i < n_cpus; i++) {
-		put_u32(out, core_ids[i]);
-		put_u32(out, socket_ids[i]);
-	}
-	if (!n_dies)
-		return;
-	put_strings(out, dies, n_dies);
-	for (size_t i = 0; i < n_cpus; i++)
-		put_u32(out, die_ids[i]);
-}
-
-void feature_build_numa_topology(struct strbuf *out, const struct feature_numa_node *nodes,
-				 size_t n)
-{
-	put_u32(out, (uint32_t)n);
-	for (size_t i = 0; i < n; i++) {
-		put_u32(out, nodes[i].node);
-		put_u64(out, nodes[i].mem_total);
-		put_u64(out, nodes[i].mem_free);
-		put_string(out, nodes[i].cpus);
-	}
-}
-
 void feature_build_pmu_mappings(struct strbuf *out, const uint32_t *types, const char *const *names,
 				size_t n)
 {

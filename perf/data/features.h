@@ -27,22 +27,6 @@ void feature_build_clockid(struct strbuf *out, uint64_t resolution_ns);
 /* CLOCK_DATA: the event clock and the wall clock at one moment, ns */
 void feature_build_clock_data(struct strbuf *out, uint32_t clockid, uint64_t wall_ns,
 			      uint64_t clock_ns);
-/*
- * CPU_TOPOLOGY: sibling lists as sysfs writes them ("0-3"), each once; then
- * per available CPU its core and socket.
- */
-void feature_build_cpu_topology(struct strbuf *out, const char *const *cores, size_t n_cores,
-				const char *const *threads, size_t n_threads,
-				const uint32_t *core_ids, const uint32_t *socket_ids, size_t n_cpus,
-				const char *const *dies, size_t n_dies, const uint32_t *die_ids);
-/* NUMA_TOPOLOGY; memory in KiB, cpus as sysfs writes them */
-struct feature_numa_node {
-	uint32_t node;
-	uint64_t mem_total, mem_free;
-	const char *cpus;
-};
-void feature_build_numa_topology(struct strbuf *out, const struct feature_numa_node *nodes,
-				 size_t n);
 /* PMU_MAPPINGS: types and names of /sys/bus/event_source/devices */
 void feature_build_pmu_mappings(struct strbuf *out, const uint32_t *types, const char *const *names,
 				size_t n);

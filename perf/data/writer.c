@@ -283,11 +283,6 @@ struct error *data_writer_feature(struct data_writer *w, enum data_feature featu
 	return w->pipe && w->started ? pipe_feature(w, feature) : NULL;
 }
 
-bool data_writer_has_feature(const struct data_writer *w, enum data_feature feature)
-{
-	return feature < DATA_LAST_FEATURE && w->features[feature].set;
-}
-
 /* ---- start ---- */
 
 static struct error *own_features(struct data_writer *w)
@@ -611,9 +606,4 @@ bool data_writer_is_full(const struct data_writer *w)
 bool data_writer_is_pipe(const struct data_writer *w)
 {
 	return w->pipe;
-}
-
-int data_writer_fd(const struct data_writer *w)
-{
-	return w->fd;
 }

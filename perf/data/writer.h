@@ -60,7 +60,6 @@ struct error *data_writer_add_event(struct data_writer *w, const struct perf_eve
  */
 struct error *data_writer_feature(struct data_writer *w, enum data_feature feature,
 				  const void *bytes, size_t size);
-bool data_writer_has_feature(const struct data_writer *w, enum data_feature feature);
 
 /*
  * Writes the header, the events and the features that are known. EVENT_DESC
@@ -98,7 +97,5 @@ uint64_t data_writer_raw_bytes(const struct data_writer *w);
 /* max_size was reached. */
 bool data_writer_is_full(const struct data_writer *w);
 bool data_writer_is_pipe(const struct data_writer *w);
-/* Of the output; -1 never. For fstat(): which file must not be recorded. */
-int data_writer_fd(const struct data_writer *w);
 
 #endif

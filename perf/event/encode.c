@@ -378,37 +378,6 @@ void record_encode_id_index(struct strbuf *out, const struct record_id_index_ent
 	} while (n);
 }
 
-void record_encode_thread_map(struct strbuf *out, const int32_t *tids, const char *const *comms,
-			      size_t n)
-{
-	size_t start = record_begin(out, RECORD_THREAD_MAP, 0);
-
-	n = min_of(n, (size_t)(RECORD_MAX - 16) / 24);
-	put_u64(out, n);
-	for (size_t i = 0; i < n; i++) {
-		char comm[16] = {0};
-		const char *s = comms && comms[i] ? comms[i] : "";
-
-		memcpy(comm, s, strnlen(s, sizeof(comm) - 1));
-		put_u64(out, (uint64_t)(int64_t)tids[i]);
-		strbuf_add(out, comm, sizeof(comm));
-	}
-	record_end(out, start);
-}
-
-void record_encode_cpu_map(struct strbuf *out, const int *cpus, size_t n)
-{
-	size_t start = record_begin(out, RECORD_CPU_MAP, 0);
-
-	n = min_of(n, (size_t)(RECORD_MAX - 16) / 2);
-	put_u16(out, 0); /* PERF_CPU_MAP__CPUS */
-	put_u16(out, (uint16_t)n);
-	for (size_t i = 0; i < n; i++)
-		put_u16(out, (uint16_t)cpus[i]);
-	pad(out, start);
-	record_end(out, start);
-}
-
 void record_encode_event_name(struct strbuf *out, uint64_t id, const char *name)
 {
 	size_t start = record_begin(out, RECORD_EVENT_UPDATE, 0);

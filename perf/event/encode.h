@@ -62,9 +62,6 @@ struct record_id_index_entry {
 /* Cut into several records where one cannot hold them. */
 void record_encode_id_index(struct strbuf *out, const struct record_id_index_entry *entries,
 			    size_t n);
-void record_encode_thread_map(struct strbuf *out, const int32_t *tids, const char *const *comms,
-			      size_t n);
-void record_encode_cpu_map(struct strbuf *out, const int *cpus, size_t n);
 /* Gives the event with this id its name (PERF_EVENT_UPDATE__NAME). */
 void record_encode_event_name(struct strbuf *out, uint64_t id, const char *name);
 /* false: data is too large for one record; nothing was added. */

@@ -702,8 +702,3 @@ struct session_losses session_losses(const struct session *s)
 	losses.n_ledger = s->ledger.n;
 	return losses;
 }
-
-bool session_is_swapped(const struct session *s)
-{
-	return s->header.swap;
-}

@@ -176,7 +176,4 @@ const struct data_tracing *session_tracing(const struct session *s);
 /* The events may grow while a pipe is read; NULL: the id names none. */
 struct session_event *session_event_by_id(struct session *s, uint64_t id);
 
-/* The recording's byte order differs from the host's. */
-bool session_is_swapped(const struct session *s);
-
 #endif
