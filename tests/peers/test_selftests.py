@@ -293,7 +293,9 @@ def main():
             table += ["", f"{title}: {len(rows)}"] + ["  " + row for row in rows]
     if os.environ.get("PEERS_TABLE"):
         with open(os.environ["PEERS_TABLE"], "w") as f:
-            f.write("\n".join(table) + "\n")
+            f.write("The kernel's own BPF test programs, with this library and with libbpf 1.1\n"
+                    "(make check-peers; PEERS_TABLE=doc/selftests.txt keeps the table)\n\n")
+            f.write("\n".join(line.rstrip() for line in table) + "\n")
     say("\n".join(table))
 
     results = [
