@@ -27,10 +27,10 @@ record() {
 		{ sed 's/^/# | /' record.err; fail "record $*"; }
 }
 
-# who FILE: the numbers that the workload's samples hold, in a line each
+# who FILE: the numbers that the samples of the workload (counted) hold, a line each
 who() {
 	"$PERF" script -i "$1" -F comm,event,trace 2>perf.err |
-		sed -n 's/.*getpriority: .*who: 0x\([0-9a-f]*\).*/\1/p' |
+		sed -n 's/^ *counted .*getpriority: .*who: 0x\([0-9a-f]*\).*/\1/p' |
 		while read -r hex; do echo $((16#$hex)); done
 }
 
@@ -91,7 +91,7 @@ test_system_wide() {
 	record -e $EVENT -a -o t.data -- "$COUNTED" 500
 	assert_who t.data 0 499
 	"$PERF_BPF" script -i t.data >ours
-	assert_equal "$(grep -c 'sys_enter_getpriority' ours)" 500
+	assert_equal "$(grep -c "counted .*sys_enter_getpriority" ours)" 500
 }
 
 test_filter() {

@@ -63,6 +63,16 @@ static void show_loaded(const struct bpf_program *prog)
 	printf("\t%u\t%u\t%u\n", info.nr_func_info, info.nr_line_info, info.nr_map_ids);
 }
 
+/* Maps that pin themselves by name would stay when the object is closed. */
+static void unpin_maps(struct bpf_object *obj)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map (map, obj)
+		if (bpf_map__is_pinned(map))
+			bpf_map__unpin(map, NULL);
+}
+
 /* Whether there is an nth program. */
 static int load_nth(const char *file, int n)
 {
@@ -86,6 +96,7 @@ static int load_nth(const char *file, int n)
 			show_loaded(prog);
 		}
 		fflush(stdout);
+		unpin_maps(obj);
 	}
 	bpf_object__close(obj);
 	return prog != NULL;
