@@ -230,12 +230,12 @@ static struct error *parse_modifiers(struct parser *p, struct select_modifiers *
 			m->exclusive = true;
 			break;
 		default:
-			if (p->pos == start)
-				return select_error(p->text, start, "a modifier is missing here");
 			if (!ends_item(peek(p)) && peek(p) != '|')
 				return select_error(p->text, p->pos,
 						    "'%c' is no modifier (u k h G H I p P S D e)",
 						    peek(p));
+			if (p->pos == start)
+				return select_error(p->text, start, "a modifier is missing here");
 			return NULL;
 		}
 	}

@@ -122,7 +122,8 @@ static void test_errors(void **state)
 	} cases[] = {
 		{"", 0, "an event is missing"},
 		{"cs,", 3, "an event is missing"},
-		{"cs:z", 3, "modifier is missing"},
+		{"cs:", 3, "modifier is missing"},
+		{"cs:z", 3, "'z' is no modifier"},
 		{"cs:uz", 4, "'z' is no modifier"},
 		{"cs:pppp", 6, "at most three"},
 		{"a:", 2, "tracepoint's name"},
