@@ -334,7 +334,11 @@ struct error *event_prog_open(struct event *event)
 	case SELECT_PROG_FD:
 		fd = fcntl((int)event->prog.number, F_DUPFD_CLOEXEC, 3);
 		if (fd < 0)
-			return error_errno(errno, "%s|bpf_fd=%u|", event->name, event->prog.number);
+			return error_hint(
+				error_errno(errno, "%s|bpf_fd=%u|", event->name,
+					    event->prog.number),
+				"the descriptor must be open in this process when it "
+				"starts; bpf_id= and bpf_pin= name a program by id or path");
 		break;
 	case SELECT_PROG_ID:
 		fd = bpf_prog_get_fd_by_id(event->prog.number);
@@ -346,7 +350,10 @@ struct error *event_prog_open(struct event *event)
 	case SELECT_PROG_PIN:
 		fd = bpf_obj_get(event->prog.path);
 		if (fd < 0)
-			return error_errno(errno, "%s|bpf_pin=%s|", event->name, event->prog.path);
+			return error_hint(
+				error_errno(errno, "%s|bpf_pin=%s|", event->name, event->prog.path),
+				"'bpftool -f prog' lists the programs that are pinned, and "
+				"where");
 		break;
 	}
 	/* A map has an info too, but no instructions. */
