@@ -17,14 +17,24 @@ struct command {
 	const char *summary; /* one line for --help */
 };
 
+int cmd_btf(int argc, char **argv);
 int cmd_features(int argc, char **argv);
+int cmd_gen(int argc, char **argv);
+int cmd_link(int argc, char **argv);
+int cmd_map(int argc, char **argv);
+int cmd_prog(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_run(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 
+/* "json": errors are a line of JSON; set by "perf-bpf --errors=json", or by the user. */
+#define CMD_ERRORS_VARIABLE "PERF_BPF_ERRORS"
+
 /*
- * Prints "perf-bpf: error: WHERE: MESSAGE" and "hint: HINT" to stderr, frees
- * err and returns 1: return cmd_fail(err).
+ * Prints "perf-bpf: error: WHERE: MESSAGE", what else is known, and "hint:
+ * HINT" to stderr, or all of it as a line of JSON; frees err and returns 1:
+ * return cmd_fail(err).
  */
 int cmd_fail(struct error *err);
 

@@ -3,15 +3,26 @@
 #include "cmd/cmd.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/failure.h"
 
 int cmd_fail(struct error *err)
 {
-	if (err->where)
-		fprintf(stderr, "perf-bpf: error: %s: %s\n", err->where, err->msg);
-	else
-		fprintf(stderr, "perf-bpf: error: %s\n", err->msg);
-	if (err->hint)
-		fprintf(stderr, "hint: %s\n", err->hint);
+	const char *how = getenv(CMD_ERRORS_VARIABLE);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (how && !strcmp(how, "json")) {
+		error_json(err, &text);
+		fprintf(stderr, "%s\n", strbuf_str(&text));
+	} else {
+		error_text(err, &text);
+		fprintf(stderr, "perf-bpf: error: %s\n",
+			strbuf_failed(&text) ? err->msg : strbuf_str(&text));
+		if (err->hint)
+			fprintf(stderr, "hint: %s\n", err->hint);
+	}
 	error_free(err);
 	return 1;
 }

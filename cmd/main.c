@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -22,14 +23,21 @@ static const struct command commands[] = {
 	{"record", cmd_record, "Record events, filtered by BPF programs"},
 	{"script", cmd_script, "Print a recording, line by line"},
 	{"report", cmd_report, "Sum a recording up: commands, binaries, functions"},
+	{"run", cmd_run, "Run BPF programs and show what they counted"},
+	{"map", cmd_map, "Show the maps that are loaded, and their entries"},
+	{"prog", cmd_prog, "Show and pin the programs that are loaded"},
+	{"link", cmd_link, "Show and detach what holds programs to their places"},
+	{"btf", cmd_btf, "Show types: as C, as stored, how structs lie in memory"},
+	{"gen", cmd_gen, "Write a C header from a BPF object: a skeleton"},
 	{"features", cmd_features, "Show what this host can do, and why not"},
 	{"help", cmd_help, "Show the manual of a command"},
 };
 
 static void print_usage(FILE *to)
 {
-	fprintf(to, "Usage: perf-bpf [--version] [--help] COMMAND [ARGS]\n\n");
-	fprintf(to, "Records, prints and sums up what BPF programs let through.\n\n");
+	fprintf(to, "Usage: perf-bpf [--version] [--help] [--errors=text|json] COMMAND [ARGS]\n\n");
+	fprintf(to, "Records, prints and sums up what BPF programs let through, or shows what they "
+		    "counted.\n\n");
 	fprintf(to, "Commands:\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
@@ -126,6 +134,18 @@ int main(int argc, char **argv)
 
 	atexit(flush_stdout);
 
+	/* An option of all commands; the variable is what cmd_fail() looks at. */
+	if (!strncmp(name, "--errors=", 9)) {
+		if (strcmp(name + 9, "text") != 0 && strcmp(name + 9, "json") != 0) {
+			fprintf(stderr, "perf-bpf: error: '%s' is no form of errors\n", name + 9);
+			fprintf(stderr, "hint: --errors=text, or --errors=json\n");
+			return 2;
+		}
+		setenv(CMD_ERRORS_VARIABLE, name + 9, 1);
+		argc--;
+		argv++;
+		name = argc > 1 ? argv[1] : "";
+	}
 	if (!*name) {
 		print_usage(stderr);
 		return 2;

@@ -57,6 +57,15 @@ struct error *compile_object(const char *path, const struct compile_opts *opts,
 void compiled_deinit(struct compiled *c);
 #define _cleanup_compiled_ _cleanup_(compiled_deinit)
 
+/*
+ * A BPF object from FILE.c, which is compiled, or from FILE.o. *image, the
+ * caller's, is the memory that the object borrows: freed after it is closed;
+ * NULL: none. opts may be NULL; log (may be NULL) gets warnings.
+ */
+struct bpf_object;
+struct error *compile_open(const char *path, const struct compile_opts *opts, const struct log *log,
+			   struct bpf_object **obj, void **image);
+
 /* True for a name that ends in ".c": something to compile. */
 bool compile_is_source(const char *path);
 

@@ -88,6 +88,29 @@ static void change(const struct btf *btf, uint32_t features)
 	btf__free(copy);
 }
 
+/* Twice the types, of which one is left; in another order; it is BTF still. */
+static void rewrite(const struct btf *btf)
+{
+	struct btf *copy = btf__new_empty();
+	uint32_t size;
+
+	if (btf__add_btf(copy, btf) >= 0 && btf__add_btf(copy, btf) >= 0 && btf__dedup(copy, NULL))
+		abort();
+	const uint32_t n = btf__type_cnt(copy) - 1;
+	uint32_t *map = malloc((n + 1) * sizeof(*map));
+	for (uint32_t i = 0; i < n; i++)
+		map[i] = n - i;
+	if (btf__permute(copy, map, n, NULL))
+		abort();
+	free(map);
+	const void *raw = btf__raw_data(copy, &size);
+	struct btf *again = btf__new(raw, size);
+	if (!again || btf__type_cnt(again) != btf__type_cnt(copy))
+		abort();
+	btf__free(again);
+	btf__free(copy);
+}
+
 static void open_ext(const uint8_t *data, size_t size)
 {
 	struct btf_ext *ext = NULL;
@@ -146,6 +169,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			break;
 		case 2:
 			change(btf, size);
+			break;
+		case 3:
+			rewrite(btf);
 			break;
 		}
 		btf__free(btf);

@@ -1,21 +1,36 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Objects: opened, and their programs laid out, without a BPF system call. */
+/*
+ * Objects: opened, and their programs laid out, without a BPF system call:
+ * CO-RE, lines and functions of .BTF.ext included. From memory, and from a
+ * file, of which only parts are read, and BTF is filled in where it was read.
+ */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "lib/object/internal.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+/* Padded beyond what is read as a whole: the file may be longer than the object. */
+#define PARTS_FROM (20 * 1024)
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static struct error *open_as_file(const uint8_t *data, size_t size, struct bpf_object **obj)
 {
-	_cleanup_(bpf_object__closep) struct bpf_object *obj = NULL;
-	_cleanup_error_ struct error *err = object_open_mem(data, size, NULL, NULL, &obj);
+	_cleanup_close_ int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	char path[64];
+
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size ||
+	    ftruncate(fd, (off_t)max_of(size, (size_t)PARTS_FROM)))
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return object_open_file(path, NULL, NULL, obj);
+}
+
+static void lay_out(struct bpf_object *obj)
+{
 	struct bpf_program *prog;
 	struct bpf_map *map;
-
-	if (err)
-		return 0;
 
 	/* CO-RE against the object's own types, so that nothing of the machine's is read. */
 	uint32_t btf_size;
@@ -36,6 +51,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bpf_object__for_each_map (map, obj)
 		if (bpf_map__is_internal(map) && bpf_map__value_size(map) < 1 << 20)
 			bpf_map__initial_value(map, NULL);
-	err = programs_prepare(obj);
+	error_free(programs_prepare(obj));
+	bpf_object__close(obj);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct bpf_object *obj = NULL;
+	struct error *err = object_open_mem(data, size, NULL, NULL, &obj);
+
+	error_free(err);
+	if (!err)
+		lay_out(obj);
+	err = open_as_file(data, size, &obj);
+	error_free(err);
+	if (!err)
+		lay_out(obj);
 	return 0;
 }

@@ -65,10 +65,25 @@ static void binary(const char *bytes, size_t size)
 {
 	_cleanup_elf_ struct elf_file *file = NULL;
 	struct error *err = elf_file_open_mem(bytes, size, "fuzz", &file);
-	uint64_t offset;
+	const char *names[] = {"main", "f", "main"};
+	_cleanup_free_ uint64_t *found = NULL;
+	uint64_t offsets[3];
+	size_t n = 0;
 
-	if (!err)
-		err = binary_symbol_offset(file, "main", &offset);
+	if (err) {
+		error_free(err);
+		return;
+	}
+	err = binary_symbols_offsets(file, names, 3, offsets);
+	if (!err && offsets[0] != offsets[2])
+		__builtin_trap();
+	error_free(err);
+	err = binary_symbols_match(file, "[!x]*", &found, &n);
+	if (!err && !n)
+		__builtin_trap();
+	for (size_t i = 1; i < n; i++)
+		if (found[i] <= found[i - 1])
+			__builtin_trap();
 	error_free(err);
 }
 

@@ -53,7 +53,8 @@ run_tests() {
 			TMP=$top/$t
 			cd "$TMP"
 			$t
-		) >"$top/log" 2>&1 || status=$?
+		) >"$top/log" 2>&1
+		status=$? # not after ||, where set -e does nothing
 		if [ $status != 0 ]; then
 			sed 's/^\([^#]\)/# \1/' "$top/log"
 			echo "not ok $n - ${t#test_}"

@@ -48,9 +48,13 @@ struct bpf_map_create_opts {
 
 	__s32 value_type_btf_obj_fd; /* struct_ops of a module */
 	__u32 token_fd;		     /* 6.9 */
+
+	/* SHA-256 of the only program that may use the map (6.18) */
+	const void *excl_prog_hash;
+	__u32 excl_prog_hash_size; /* 32 */
 	size_t : 0;
 };
-#define bpf_map_create_opts__last_field	  token_fd
+#define bpf_map_create_opts__last_field	  excl_prog_hash_size
 
 /*
  * Sizes in bytes; max_entries as the map type has it (a ring buffer: bytes).
@@ -263,12 +267,20 @@ struct bpf_link_create_opts {
 			__u32 relative_id;
 			__u64 expected_revision;
 		} netkit; /* 6.7 */
+		struct {
+			__u32 relative_fd;
+			__u32 relative_id;
+			__u64 expected_revision;
+		} cgroup; /* 6.17 */
 	};
 	size_t : 0;
 };
 #define bpf_link_create_opts__last_field  uprobe_multi.pid
 
-/* attach_type says which part of the union is used. */
+/*
+ * attach_type says which part of the union is used; struct_ops, for which
+ * prog_fd is a map's, uses none.
+ */
 LIBBPF_API int bpf_link_create(int prog_fd, int target_fd, enum bpf_attach_type attach_type,
 			       const struct bpf_link_create_opts *opts);
 LIBBPF_API int bpf_link_detach(int link_fd);
@@ -284,6 +296,7 @@ struct bpf_link_update_opts {
 
 LIBBPF_API int bpf_link_update(int link_fd, int new_prog_fd,
 			       const struct bpf_link_update_opts *opts);
+/* A descriptor that one run of an iterator's link is read from, by read(2). */
 LIBBPF_API int bpf_iter_create(int link_fd);
 
 /* Walk the ids the kernel gave out, from start_id (0: the first); -ENOENT ends it. */
@@ -370,9 +383,49 @@ struct bpf_prog_bind_opts {
 	__u32 flags;
 	size_t : 0;
 };
-#define bpf_prog_bind_opts__last_field flags
+#define bpf_prog_bind_opts__last_field		   flags
 
 LIBBPF_API int bpf_prog_bind_map(int prog_fd, int map_fd, const struct bpf_prog_bind_opts *opts);
+
+struct bpf_prog_assoc_struct_ops_opts {
+	size_t sz;
+	__u32 flags;
+	size_t : 0;
+};
+#define bpf_prog_assoc_struct_ops_opts__last_field flags
+
+/* The struct_ops map whose kfuncs the program, of another type, calls (6.19). */
+LIBBPF_API int bpf_prog_assoc_struct_ops(int prog_fd, int map_fd,
+					 struct bpf_prog_assoc_struct_ops_opts *opts);
+
+struct bpf_prog_stream_read_opts {
+	size_t sz;
+	size_t : 0;
+};
+#define bpf_prog_stream_read_opts__last_field	   sz
+
+/*
+ * What the program wrote with bpf_stream_printk(), and what the kernel reports
+ * of it: stream_id 1 is its stdout, 2 its stderr. Returns bytes; 0: there is
+ * nothing more now. (6.17)
+ */
+LIBBPF_API int bpf_prog_stream_read(int prog_fd, __u32 stream_id, void *buf, __u32 buf_len,
+				    struct bpf_prog_stream_read_opts *opts);
+
+struct bpf_token_create_opts {
+	size_t sz;
+	__u32 flags;
+	size_t : 0;
+};
+#define bpf_token_create_opts__last_field	   flags
+
+/*
+ * A token of the BPF file system that the descriptor stands in: what its mount
+ * options delegate_cmds, delegate_maps, delegate_progs and delegate_attachs
+ * allow, the token's holder may do in the mount's user namespace. EOPNOTSUPP:
+ * that is the first one; ENOENT: nothing is delegated. (6.9)
+ */
+LIBBPF_API int bpf_token_create(int bpffs_fd, struct bpf_token_create_opts *opts);
 
 struct bpf_test_run_opts {
 	size_t sz;
@@ -391,7 +444,7 @@ struct bpf_test_run_opts {
 	__u32 cpu;
 	__u32 batch_size;
 };
-#define bpf_test_run_opts__last_field  batch_size
+#define bpf_test_run_opts__last_field		   batch_size
 
 LIBBPF_API int bpf_prog_test_run_opts(int prog_fd, struct bpf_test_run_opts *opts);
 

@@ -127,6 +127,33 @@ enum bpf_enum_value_kind {
 		___bpf_extract_bits(word_, s, field);                                              \
 	})
 
+/* Into what the verifier lets the program write; the bits beside the field stay. */
+#define BPF_CORE_WRITE_BITFIELD(s, field, new_val)                                                 \
+	({                                                                                         \
+		void *at_ = (void *)(s) + __CORE_RELO(s, field, BYTE_OFFSET);                      \
+		const unsigned int shift_ =                                                        \
+			__CORE_RELO(s, field, RSHIFT_U64) - __CORE_RELO(s, field, LSHIFT_U64);     \
+		const unsigned long long mask_ = ~0ULL >> __CORE_RELO(s, field, RSHIFT_U64)        \
+								  << shift_;                       \
+		const unsigned long long bits_ = (unsigned long long)(new_val) << shift_ & mask_;  \
+		barrier_var(at_);                                                                  \
+		switch (__CORE_RELO(s, field, BYTE_SIZE)) {                                        \
+		case 1:                                                                            \
+			*(unsigned char *)at_ = (*(unsigned char *)at_ & ~mask_) | bits_;          \
+			break;                                                                     \
+		case 2:                                                                            \
+			*(unsigned short *)at_ = (*(unsigned short *)at_ & ~mask_) | bits_;        \
+			break;                                                                     \
+		case 4:                                                                            \
+			*(unsigned int *)at_ = (*(unsigned int *)at_ & ~mask_) | bits_;            \
+			break;                                                                     \
+		case 8:                                                                            \
+			*(unsigned long long *)at_ =                                               \
+				(*(unsigned long long *)at_ & ~mask_) | bits_;                     \
+			break;                                                                     \
+		}                                                                                  \
+	})
+
 /* ---- one read ---- */
 
 #define ___bpf_preserved(src) ((const void *)__builtin_preserve_access_index(src))

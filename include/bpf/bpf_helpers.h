@@ -2,13 +2,14 @@
 /*
  * What BPF programs are written with: section names, map definitions, the
  * kernel's helpers, loops, and printing. Include "vmlinux.h" or <linux/bpf.h>
- * before it; without either it includes <linux/bpf.h> itself. Names and
- * meaning are libbpf's.
+ * before it (or behind it, and <linux/types.h> before); without any of them it
+ * includes <linux/bpf.h> itself. Names and meaning are libbpf's.
  */
 #ifndef PERF_BPF_HELPERS_H
 #define PERF_BPF_HELPERS_H
 
-#if !defined(__VMLINUX_H__) && !defined(_UAPI__LINUX_BPF_H__) && !defined(__LINUX_BPF_H__)
+#if !defined(__VMLINUX_H__) && !defined(_UAPI__LINUX_BPF_H__) && !defined(__LINUX_BPF_H__) &&      \
+	!defined(_LINUX_TYPES_H) && !defined(_UAPI_LINUX_TYPES_H)
 #include <linux/bpf.h>
 #include <linux/types.h>
 #endif
@@ -86,16 +87,18 @@
 #define __kptr_ref
 #endif
 #if __has_attribute(btf_decl_tag)
-#define __arg_ctx     __attribute__((btf_decl_tag("arg:ctx")))
-#define __arg_nonnull __attribute__((btf_decl_tag("arg:nonnull")))
-#define __arg_null    __attribute__((btf_decl_tag("arg:nullable")))
-#define __arg_trusted __attribute__((btf_decl_tag("arg:trusted")))
-#define __arg_arena   __attribute__((btf_decl_tag("arg:arena")))
+#define __arg_ctx	__attribute__((btf_decl_tag("arg:ctx")))
+#define __arg_nonnull	__attribute__((btf_decl_tag("arg:nonnull")))
+#define __arg_nullable	__attribute__((btf_decl_tag("arg:nullable")))
+#define __arg_trusted	__attribute__((btf_decl_tag("arg:trusted")))
+#define __arg_untrusted __attribute__((btf_decl_tag("arg:untrusted")))
+#define __arg_arena	__attribute__((btf_decl_tag("arg:arena")))
 #else
 #define __arg_ctx
 #define __arg_nonnull
-#define __arg_null
+#define __arg_nullable
 #define __arg_trusted
+#define __arg_untrusted
 #define __arg_arena
 #endif
 
@@ -137,6 +140,12 @@ enum libbpf_tristate {
 
 /* ---- small things of the kernel's that programs expect ---- */
 
+#ifndef likely
+#define likely(x) (__builtin_expect(!!(x), 1))
+#endif
+#ifndef unlikely
+#define unlikely(x) (__builtin_expect(!!(x), 0))
+#endif
 #ifndef NULL
 #define NULL ((void *)0)
 #endif
@@ -264,6 +273,13 @@ static __always_inline void bpf_tail_call_static(void *ctx, const void *map, con
 
 /* Prints to the trace pipe (/sys/kernel/tracing/trace_pipe): for finding bugs. */
 #define bpf_printk(fmt, args...) ___bpf_apply(___bpf_printk, ___bpf_narg(args))(fmt, ##args)
+
+/* Prints to a stream of the program's own (6.17): 1 for output, 2 for errors. */
+extern int bpf_stream_vprintk(int stream_id, const char *fmt__str, const void *args,
+			      __u32 len__sz) __weak __ksym;
+#define bpf_stream_printk(stream_id, fmt, args...)                                                 \
+	___bpf_formatted(bpf_stream_vprintk(stream_id, fmt_, words_, ___bpf_words_size(args)),     \
+			 fmt, ##args)
 
 /* ---- loops without a bound that the verifier must count (6.4) ---- */
 

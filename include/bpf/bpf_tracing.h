@@ -182,6 +182,7 @@ struct pt_regs___s390 {
 #define __PT_PARM4_REG	       uregs[3]
 #define __PT_PARM5_SYSCALL_REG uregs[4]
 #define __PT_PARM6_SYSCALL_REG uregs[5]
+#define __PT_PARM7_SYSCALL_REG uregs[6]
 #define __PT_RET_REG	       uregs[14]
 #define __PT_FP_REG	       uregs[11]
 #define __PT_RC_REG	       uregs[0]
@@ -296,6 +297,10 @@ struct pt_regs;
 #define PT_REGS_PARM6_SYSCALL(x)      PT_REGS_PARM6(x)
 #define PT_REGS_PARM6_CORE_SYSCALL(x) PT_REGS_PARM6_CORE(x)
 #endif
+#ifdef __PT_PARM7_SYSCALL_REG /* elsewhere there are six */
+#define PT_REGS_PARM7_SYSCALL(x)      __PT_GET(x, __PT_PARM7_SYSCALL_REG)
+#define PT_REGS_PARM7_CORE_SYSCALL(x) __PT_GET_CORE(x, __PT_PARM7_SYSCALL_REG)
+#endif
 
 /* A system call's own registers: its function's argument where the kernel wraps it. */
 #ifndef PT_REGS_SYSCALL_REGS
@@ -366,7 +371,7 @@ struct pt_regs;
  * int BPF_PROG2(on_call, struct pair, a, int, b)
  *
  * The same for functions that take structs by value: a type and a name for each
- * of up to six arguments. A struct of up to 16 bytes takes as many words as it
+ * of up to twelve arguments. A struct of up to 16 bytes takes as many words as it
  * fills. The words are read whole, as the verifier wants it.
  */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -386,27 +391,52 @@ struct pt_regs;
 		__builtin_memcpy(&value_, words_, sizeof(type));                                   \
 		value_;                                                                            \
 	})
+/* Pairs are counted: of two arguments each. */
+#define ___bpf_nth2(_, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, \
+		    _18, _19, _20, _21, _22, _23, _24, N, ...)                                     \
+	N
+#define ___bpf_npairs(...)                                                                         \
+	___bpf_nth2(_, ##__VA_ARGS__, 12, 12, 11, 11, 10, 10, 9, 9, 8, 8, 7, 7, 6, 6, 5, 5, 4, 4,  \
+		    3, 3, 2, 2, 1, 1, 0)
 #define ___bpf_taken0(at, ...)
-#define ___bpf_taken2(at, t, x) , ___bpf_take(t, at)
-#define ___bpf_taken4(at, t, x, ...)                                                               \
+#define ___bpf_taken1(at, t, x) , ___bpf_take(t, at)
+#define ___bpf_taken2(at, t, x, ...)                                                               \
+	, ___bpf_take(t, at) ___bpf_taken1((at) + ___bpf_words_of(t), __VA_ARGS__)
+#define ___bpf_taken3(at, t, x, ...)                                                               \
 	, ___bpf_take(t, at) ___bpf_taken2((at) + ___bpf_words_of(t), __VA_ARGS__)
-#define ___bpf_taken6(at, t, x, ...)                                                               \
+#define ___bpf_taken4(at, t, x, ...)                                                               \
+	, ___bpf_take(t, at) ___bpf_taken3((at) + ___bpf_words_of(t), __VA_ARGS__)
+#define ___bpf_taken5(at, t, x, ...)                                                               \
 	, ___bpf_take(t, at) ___bpf_taken4((at) + ___bpf_words_of(t), __VA_ARGS__)
-#define ___bpf_taken8(at, t, x, ...)                                                               \
+#define ___bpf_taken6(at, t, x, ...)                                                               \
+	, ___bpf_take(t, at) ___bpf_taken5((at) + ___bpf_words_of(t), __VA_ARGS__)
+#define ___bpf_taken7(at, t, x, ...)                                                               \
 	, ___bpf_take(t, at) ___bpf_taken6((at) + ___bpf_words_of(t), __VA_ARGS__)
-#define ___bpf_taken10(at, t, x, ...)                                                              \
+#define ___bpf_taken8(at, t, x, ...)                                                               \
+	, ___bpf_take(t, at) ___bpf_taken7((at) + ___bpf_words_of(t), __VA_ARGS__)
+#define ___bpf_taken9(at, t, x, ...)                                                               \
 	, ___bpf_take(t, at) ___bpf_taken8((at) + ___bpf_words_of(t), __VA_ARGS__)
-#define ___bpf_taken12(at, t, x, ...)                                                              \
+#define ___bpf_taken10(at, t, x, ...)                                                              \
+	, ___bpf_take(t, at) ___bpf_taken9((at) + ___bpf_words_of(t), __VA_ARGS__)
+#define ___bpf_taken11(at, t, x, ...)                                                              \
 	, ___bpf_take(t, at) ___bpf_taken10((at) + ___bpf_words_of(t), __VA_ARGS__)
-#define ___bpf_taken(args...) ___bpf_apply(___bpf_taken, ___bpf_narg(args))(0, ##args)
+#define ___bpf_taken12(at, t, x, ...)                                                              \
+	, ___bpf_take(t, at) ___bpf_taken11((at) + ___bpf_words_of(t), __VA_ARGS__)
+#define ___bpf_taken(args...) ___bpf_apply(___bpf_taken, ___bpf_npairs(args))(0, ##args)
 #define ___bpf_params0(...)
-#define ___bpf_params2(t, x)	   , t x
-#define ___bpf_params4(t, x, ...)  , t x ___bpf_params2(__VA_ARGS__)
-#define ___bpf_params6(t, x, ...)  , t x ___bpf_params4(__VA_ARGS__)
-#define ___bpf_params8(t, x, ...)  , t x ___bpf_params6(__VA_ARGS__)
-#define ___bpf_params10(t, x, ...) , t x ___bpf_params8(__VA_ARGS__)
-#define ___bpf_params12(t, x, ...) , t x ___bpf_params10(__VA_ARGS__)
-#define ___bpf_params(args...)	   ___bpf_apply(___bpf_params, ___bpf_narg(args))(args)
+#define ___bpf_params1(t, x)	   , t x
+#define ___bpf_params2(t, x, ...)  , t x ___bpf_params1(__VA_ARGS__)
+#define ___bpf_params3(t, x, ...)  , t x ___bpf_params2(__VA_ARGS__)
+#define ___bpf_params4(t, x, ...)  , t x ___bpf_params3(__VA_ARGS__)
+#define ___bpf_params5(t, x, ...)  , t x ___bpf_params4(__VA_ARGS__)
+#define ___bpf_params6(t, x, ...)  , t x ___bpf_params5(__VA_ARGS__)
+#define ___bpf_params7(t, x, ...)  , t x ___bpf_params6(__VA_ARGS__)
+#define ___bpf_params8(t, x, ...)  , t x ___bpf_params7(__VA_ARGS__)
+#define ___bpf_params9(t, x, ...)  , t x ___bpf_params8(__VA_ARGS__)
+#define ___bpf_params10(t, x, ...) , t x ___bpf_params9(__VA_ARGS__)
+#define ___bpf_params11(t, x, ...) , t x ___bpf_params10(__VA_ARGS__)
+#define ___bpf_params12(t, x, ...) , t x ___bpf_params11(__VA_ARGS__)
+#define ___bpf_params(args...)	   ___bpf_apply(___bpf_params, ___bpf_npairs(args))(args)
 
 #define BPF_PROG2(name, args...)                                                                   \
 	name(unsigned long long *ctx);                                                             \

@@ -210,13 +210,68 @@ LIBBPF_API int btf__add_decl_tag(struct btf *btf, const char *value, int ref_typ
 LIBBPF_API int btf__add_decl_attr(struct btf *btf, const char *value, int ref_type_id,
 				  int component_idx);
 
+/* ---- rewriting: all ids and types that were handed out before are void ---- */
+
+struct btf_dedup_opts {
+	size_t sz;
+	struct btf_ext *btf_ext; /* changed along; NULL: none */
+	bool force_collisions;	 /* for tests: everything has the same hash */
+	size_t : 0;
+};
+#define btf_dedup_opts__last_field force_collisions
+
+/*
+ * Leaves one of types that are the same, and of strings; forward declarations
+ * become the struct that they stand for where that is clear. Variables and data
+ * sections are never the same. A split BTF's types may be the same as its base's.
+ * On failure nothing was changed.
+ */
+LIBBPF_API int btf__dedup(struct btf *btf, const struct btf_dedup_opts *opts);
+
+/*
+ * For a split BTF that is to outlive its base's ids, as a module's outlives the
+ * kernel's build: *new_base gets what src_btf refers to, so far as that is needed
+ * to find it again (numbers; structs, unions and enumerations by name and size),
+ * and *new_split all of src_btf's types upon it, then what it used of the base
+ * that has no name. Both are the caller's; the split is freed first. EINVAL:
+ * src_btf is no split BTF, or refers to a function or variable of its base.
+ */
+LIBBPF_API int btf__distill_base(const struct btf *src_btf, struct btf **new_base_btf,
+				 struct btf **new_split_btf);
+
+/*
+ * Puts a split BTF upon another base, base_btf, which must have all that its
+ * present one has: by name, and by size where the split has it within its own
+ * structs. EINVAL: it has not, or several that fit. On failure nothing was
+ * changed; afterwards the old base may be freed.
+ */
+LIBBPF_API int btf__relocate(struct btf *btf, const struct btf *base_btf);
+
+struct btf_permute_opts {
+	size_t sz;
+	struct btf_ext *btf_ext; /* changed along; NULL: none */
+	size_t : 0;
+};
+#define btf_permute_opts__last_field btf_ext
+
+/*
+ * The types in another order: id_map[i] is the new id of the i-th own type (the
+ * first one's id is 1, or the base's btf__type_cnt()). EINVAL: it is not one id
+ * for each. On failure nothing was changed.
+ */
+LIBBPF_API int btf__permute(struct btf *btf, __u32 *id_map, __u32 id_map_cnt,
+			    const struct btf_permute_opts *opts);
+
 /* ---- .BTF.ext: which function, line and CO-RE relocation an instruction belongs to ---- */
 
 /* Parses a copy of data, of either byte order; its names are offsets into the BTF's strings. */
 LIBBPF_API struct btf_ext *btf_ext__new(const __u8 *data, __u32 size);
 LIBBPF_API void btf_ext__free(struct btf_ext *btf_ext);
 LIBBPF_API const void *btf_ext__raw_data(const struct btf_ext *btf_ext, __u32 *size);
+/* The byte order of btf_ext__raw_data(). */
 LIBBPF_API enum btf_endianness btf_ext__endianness(const struct btf_ext *btf_ext);
+/* What btf_ext__raw_data() gives from now on. -EINVAL: no such order; -ENOMEM. */
+LIBBPF_API int btf_ext__set_endianness(struct btf_ext *btf_ext, enum btf_endianness endian);
 
 /* ---- as C ---- */
 
@@ -261,7 +316,7 @@ struct btf_dump_type_data_opts {
 	size_t sz;
 	/* what one level is indented by; NULL: a tab */
 	const char *indent_str;
-	int indent_level;
+	int indent_level;  /* as many of them before each line, the first too */
 	bool compact;	   /* all on one line */
 	bool skip_names;   /* no member and type names */
 	bool emit_zeroes;  /* fields whose bytes are all zero too */

@@ -39,6 +39,8 @@ struct bpf_insn;
 struct bpf_link;
 struct bpf_map;
 struct bpf_object;
+struct bpf_prog_assoc_struct_ops_opts; /* bpf.h */
+struct bpf_prog_load_opts;	       /* bpf.h */
 struct bpf_program;
 struct btf;
 
@@ -122,7 +124,12 @@ struct bpf_object_open_opts {
 	char *kernel_log_buf;
 	size_t kernel_log_size;
 	__u32 kernel_log_level;
-	const char *bpf_token_path; /* must be NULL or "" */
+	/*
+	 * A mounted BPF file system to make a token of (6.9), whose failure is
+	 * bpf_object__load()'s; "": none. NULL: LIBBPF_BPF_TOKEN_PATH of the
+	 * environment, else /sys/fs/bpf where that gives one.
+	 */
+	const char *bpf_token_path;
 	size_t : 0;
 };
 #define bpf_object_open_opts__last_field bpf_token_path
@@ -169,6 +176,8 @@ LIBBPF_API int bpf_object__set_kversion(struct bpf_object *obj, __u32 kern_versi
 /* NULL: the object has no BTF. */
 LIBBPF_API struct btf *bpf_object__btf(const struct bpf_object *obj);
 LIBBPF_API int bpf_object__btf_fd(const struct bpf_object *obj);
+/* Of the BPF token that it was prepared with; -1: without. The object's. */
+LIBBPF_API int bpf_object__token_fd(const struct bpf_object *obj);
 
 /* Programs, in the order of the file; subprograms are no programs. */
 LIBBPF_API struct bpf_program *bpf_object__next_program(const struct bpf_object *obj,
@@ -205,6 +214,36 @@ LIBBPF_API int bpf_program__fd(const struct bpf_program *prog);
 LIBBPF_API void bpf_program__unload(struct bpf_program *prog);
 LIBBPF_API int bpf_program__pin(struct bpf_program *prog, const char *path);
 LIBBPF_API int bpf_program__unpin(struct bpf_program *prog, const char *path);
+
+/*
+ * What the kernel is told of functions and lines, from prepare() on, in
+ * instructions of the prepared program; type ids and texts are those of
+ * bpf_object__btf(). NULL and 0: nothing is known.
+ */
+LIBBPF_API struct bpf_func_info *bpf_program__func_info(const struct bpf_program *prog);
+LIBBPF_API __u32 bpf_program__func_info_cnt(const struct bpf_program *prog);
+LIBBPF_API struct bpf_line_info *bpf_program__line_info(const struct bpf_program *prog);
+LIBBPF_API __u32 bpf_program__line_info_cnt(const struct bpf_program *prog);
+
+/*
+ * The source lines of a loaded program, from its bpf_prog_info with line_info
+ * and, for machine code, jited_line_info, jited_ksyms and jited_func_lens
+ * filled in; the arrays are copied. NULL: EINVAL, there are no lines, or the
+ * arrays do not fit together; ENOMEM.
+ */
+struct bpf_prog_linfo;
+LIBBPF_API struct bpf_prog_linfo *bpf_prog_linfo__new(const struct bpf_prog_info *info);
+LIBBPF_API void bpf_prog_linfo__free(struct bpf_prog_linfo *prog_linfo);
+/*
+ * The line of an instruction, or of an address in a function (functions count
+ * from 0, as in jited_ksyms). The search leaves out the first nr_skip lines,
+ * for callers that go forward. NULL with ENOENT: none. Borrowed.
+ */
+LIBBPF_API const struct bpf_line_info *
+bpf_prog_linfo__lfind(const struct bpf_prog_linfo *prog_linfo, __u32 insn_off, __u32 nr_skip);
+LIBBPF_API const struct bpf_line_info *
+bpf_prog_linfo__lfind_addr_func(const struct bpf_prog_linfo *prog_linfo, __u64 addr, __u32 func_idx,
+				__u32 nr_skip);
 
 /* The setters fail with EBUSY once the program is loaded. */
 LIBBPF_API enum bpf_prog_type bpf_program__type(const struct bpf_program *prog);
@@ -251,6 +290,9 @@ LIBBPF_API int bpf_map__reuse_fd(struct bpf_map *map, int fd);
 /* Whether load() creates it; programs must not refer to a map that is not created. */
 LIBBPF_API bool bpf_map__autocreate(const struct bpf_map *map);
 LIBBPF_API int bpf_map__set_autocreate(struct bpf_map *map, bool autocreate);
+/* Whether a skeleton attaches it: a struct_ops map, the only kind that attaches. */
+LIBBPF_API bool bpf_map__autoattach(const struct bpf_map *map);
+LIBBPF_API int bpf_map__set_autoattach(struct bpf_map *map, bool autoattach);
 
 /*
  * "counts"; of an internal map the section, or, where libbpf does so, at most 8
@@ -269,6 +311,11 @@ LIBBPF_API int bpf_map__set_numa_node(struct bpf_map *map, __u32 numa_node);
 LIBBPF_API __u32 bpf_map__key_size(const struct bpf_map *map);
 LIBBPF_API int bpf_map__set_key_size(struct bpf_map *map, __u32 size);
 LIBBPF_API __u32 bpf_map__value_size(const struct bpf_map *map);
+/*
+ * Of a data section's map, before load: its bytes move (ask for them again by
+ * bpf_map__initial_value()), new ones are 0, and its last variable, if that is an
+ * array, gets as many elements; else the map loses its types.
+ */
 LIBBPF_API int bpf_map__set_value_size(struct bpf_map *map, __u32 size);
 /* Ids in bpf_object__btf(); 0: unknown. */
 LIBBPF_API __u32 bpf_map__btf_key_type_id(const struct bpf_map *map);
@@ -280,8 +327,11 @@ LIBBPF_API int bpf_map__set_map_extra(struct bpf_map *map, __u64 map_extra);
 
 /*
  * The bytes of a data section, writable until load(); afterwards the mapped
- * values themselves where the kernel can map them (5.5), .rodata read-only.
- * NULL: no data section.
+ * values themselves where the kernel can map them (5.5), .rodata read-only. Of
+ * a struct_ops map, the struct as the object declares it, with a struct
+ * bpf_program * at each member that is a function; changes count until load().
+ * Of an arena the variables that stand in it; from load() on, the arena itself,
+ * which lies elsewhere. NULL: none of these.
  */
 LIBBPF_API int bpf_map__set_initial_value(struct bpf_map *map, const void *data, size_t size);
 LIBBPF_API void *bpf_map__initial_value(const struct bpf_map *map, size_t *psize);
@@ -293,6 +343,14 @@ LIBBPF_API bool bpf_map__is_pinned(const struct bpf_map *map);
 /* path NULL: the map's pin path. */
 LIBBPF_API int bpf_map__pin(struct bpf_map *map, const char *path);
 LIBBPF_API int bpf_map__unpin(struct bpf_map *map, const char *path);
+
+/*
+ * Only this program of the same object may use the map (6.18); NULL: all may.
+ * EINVAL: the map is created, or the program another object's. Whoever else does
+ * is refused at load: EACCES.
+ */
+LIBBPF_API int bpf_map__set_exclusive_program(struct bpf_map *map, struct bpf_program *prog);
+LIBBPF_API struct bpf_program *bpf_map__exclusive_program(struct bpf_map *map);
 
 LIBBPF_API int bpf_map__set_inner_map_fd(struct bpf_map *map, int fd);
 /* The shape of the inner maps of a map of maps; NULL: it has none. */
@@ -328,21 +386,26 @@ LIBBPF_API int bpf_link__destroy(struct bpf_link *link);
 /* As the program's section says. */
 LIBBPF_API struct bpf_link *bpf_program__attach(const struct bpf_program *prog);
 
-/* How a k- or uprobe is put in place; DEFAULT: the best the kernel has. */
+/*
+ * How a k- or uprobe is put in place; DEFAULT: the best the kernel has. Where
+ * it lacks what is asked for: EOPNOTSUPP. Only LINK (and DEFAULT, where that is
+ * the best) has cookies, and links that can be pinned.
+ */
 enum probe_attach_mode {
 	PROBE_ATTACH_MODE_DEFAULT = 0,
-	PROBE_ATTACH_MODE_LEGACY, /* through tracefs */
+	PROBE_ATTACH_MODE_LEGACY, /* through tracefs; it goes with this process all the same */
 	PROBE_ATTACH_MODE_PERF,	  /* through the PMU */
-	PROBE_ATTACH_MODE_LINK,	  /* with a BPF link */
+	PROBE_ATTACH_MODE_LINK,	  /* through the PMU, with a BPF link (5.15) */
 };
 
 struct bpf_perf_event_opts {
 	size_t sz;
 	__u64 bpf_cookie;	 /* bpf_get_attach_cookie() (5.15) */
 	bool force_ioctl_attach; /* no BPF link */
+	bool dont_enable;	 /* leave the event as it is; disabled, it runs no program */
 	size_t : 0;
 };
-#define bpf_perf_event_opts__last_field force_ioctl_attach
+#define bpf_perf_event_opts__last_field dont_enable
 
 /* The link owns pfd from now on, and enables it; on failure it stays the caller's. */
 LIBBPF_API struct bpf_link *bpf_program__attach_perf_event(const struct bpf_program *prog, int pfd);
@@ -366,12 +429,53 @@ LIBBPF_API struct bpf_link *bpf_program__attach_kprobe_opts(const struct bpf_pro
 							    const char *func_name,
 							    const struct bpf_kprobe_opts *opts);
 
+struct bpf_kprobe_multi_opts {
+	size_t sz;
+	const char **syms;	    /* cnt names */
+	const unsigned long *addrs; /* or cnt addresses of functions' beginnings */
+	const __u64 *cookies;	    /* cnt of them, or NULL */
+	size_t cnt;
+	bool retprobe; /* at the return */
+	bool session;  /* at the entry, and at the return if the program returned 0 there (6.10) */
+	bool unique_match; /* EINVAL unless the pattern matches one function */
+	size_t : 0;
+};
+#define bpf_kprobe_multi_opts__last_field unique_match
+
+/*
+ * Many functions of the kernel by one link (5.18): those that match the glob
+ * pattern, or, with pattern NULL, those of opts. The program is one of
+ * SEC("kprobe.multi"), or of SEC("kprobe.session"). A pattern attaches to all
+ * functions that can be traced, the others are passed over; ENOENT: there is
+ * none. EOPNOTSUPP: this kernel has no such links.
+ */
+LIBBPF_API struct bpf_link *
+bpf_program__attach_kprobe_multi_opts(const struct bpf_program *prog, const char *pattern,
+				      const struct bpf_kprobe_multi_opts *opts);
+
+struct bpf_ksyscall_opts {
+	size_t sz;
+	__u64 bpf_cookie;
+	bool retprobe;
+	size_t : 0;
+};
+#define bpf_ksyscall_opts__last_field retprobe
+
+/*
+ * A kprobe at the function of a system call ("openat"), whatever this
+ * architecture calls it. The calls of 32-bit programs have functions of their
+ * own and are not seen.
+ */
+LIBBPF_API struct bpf_link *bpf_program__attach_ksyscall(const struct bpf_program *prog,
+							 const char *syscall_name,
+							 const struct bpf_ksyscall_opts *opts);
+
 struct bpf_uprobe_opts {
 	size_t sz;
 	size_t ref_ctr_offset; /* file offset of a USDT semaphore (4.20) */
 	__u64 bpf_cookie;
 	bool retprobe;
-	const char *func_name; /* a symbol; the offset counts from it */
+	const char *func_name; /* a symbol, or SYMBOL@VERSION; the offset counts from it */
 	enum probe_attach_mode attach_mode;
 	size_t : 0;
 };
@@ -388,6 +492,53 @@ LIBBPF_API struct bpf_link *bpf_program__attach_uprobe_opts(const struct bpf_pro
 							    pid_t pid, const char *binary_path,
 							    size_t func_offset,
 							    const struct bpf_uprobe_opts *opts);
+
+struct bpf_uprobe_multi_opts {
+	size_t sz;
+	const char **syms;		      /* cnt names of functions */
+	const unsigned long *offsets;	      /* or cnt offsets in the file */
+	const unsigned long *ref_ctr_offsets; /* cnt file offsets of semaphores, or NULL */
+	const __u64 *cookies;		      /* cnt of them, or NULL */
+	size_t cnt;
+	bool retprobe;
+	bool session; /* as for kprobes (6.13) */
+	size_t : 0;
+};
+#define bpf_uprobe_multi_opts__last_field session
+
+/*
+ * Many places of one file by one link (6.6): the functions that match the glob
+ * func_pattern, or, with NULL, those of opts. pid and binary_path are as for
+ * bpf_program__attach_uprobe(); the first kernels (before 6.10) take a pid for
+ * that of a thread. The program is one of SEC("uprobe.multi"), or of
+ * SEC("uprobe.session"). EOPNOTSUPP: this kernel has no such links.
+ */
+LIBBPF_API struct bpf_link *
+bpf_program__attach_uprobe_multi(const struct bpf_program *prog, pid_t pid, const char *binary_path,
+				 const char *func_pattern,
+				 const struct bpf_uprobe_multi_opts *opts);
+
+struct bpf_usdt_opts {
+	size_t sz;
+	__u64 usdt_cookie; /* bpf_usdt_cookie() of <bpf/usdt.bpf.h> */
+	size_t : 0;
+};
+#define bpf_usdt_opts__last_field usdt_cookie
+
+/*
+ * All places of a USDT probe (<sys/sdt.h>) in the file. pid -1: in all
+ * processes, 0: in this one; binary_path is searched as for uprobes. ENOENT,
+ * with near names: no such probe. EOPNOTSUPP: an argument that cannot be read,
+ * or a kernel before 5.15, which can attach to what is loaded at any address in
+ * one process only. EEXIST: on such a kernel, a place twice. E2BIG: see
+ * BPF_USDT_MAX_SPEC_CNT. Where the kernel takes a place at a time (before 6.6)
+ * the link has no descriptor and cannot be pinned.
+ */
+LIBBPF_API struct bpf_link *bpf_program__attach_usdt(const struct bpf_program *prog, pid_t pid,
+						     const char *binary_path,
+						     const char *usdt_provider,
+						     const char *usdt_name,
+						     const struct bpf_usdt_opts *opts);
 
 struct bpf_tracepoint_opts {
 	size_t sz;
@@ -415,6 +566,121 @@ LIBBPF_API struct bpf_link *
 bpf_program__attach_raw_tracepoint_opts(const struct bpf_program *prog, const char *tp_name,
 					struct bpf_raw_tracepoint_opts *opts);
 
+/*
+ * A freplace program takes the place of a function of the program target_fd,
+ * attach_func_name; 0 and NULL: of what it was loaded for. The two go together:
+ * EINVAL else. ENOENT: that program has no function of the name.
+ */
+LIBBPF_API struct bpf_link *bpf_program__attach_freplace(const struct bpf_program *prog,
+							 int target_fd,
+							 const char *attach_func_name);
+
+/* A hook of the security modules that lsm/… names, known since load. */
+LIBBPF_API struct bpf_link *bpf_program__attach_lsm(const struct bpf_program *prog);
+
+struct bpf_iter_attach_opts {
+	size_t sz;
+	/* What is walked: a map's elements, a cgroup's tree, the threads of a process */
+	union bpf_iter_link_info *link_info;
+	__u32 link_info_len; /* sizeof(*link_info) */
+};
+#define bpf_iter_attach_opts__last_field link_info_len
+
+/*
+ * An iterator runs when it is read: bpf_iter_create() on the link's descriptor
+ * gives one to read(2); a pinned link is a file whose every reader starts anew.
+ */
+LIBBPF_API struct bpf_link *bpf_program__attach_iter(const struct bpf_program *prog,
+						     const struct bpf_iter_attach_opts *opts);
+
+/*
+ * Where a program goes among those that are there: before (BPF_F_BEFORE) or
+ * after (BPF_F_AFTER) the one of relative_fd or relative_id (a program's; with
+ * BPF_F_LINK a link's), or in front or at the end of all without one.
+ * expected_revision, when not 0, must be the list's
+ * (bpf_prog_query_opts()): ESTALE.
+ */
+struct bpf_cgroup_opts {
+	size_t sz;
+	__u32 flags;
+	__u32 relative_fd;
+	__u32 relative_id;
+	__u64 expected_revision;
+	size_t : 0;
+};
+#define bpf_cgroup_opts__last_field expected_revision
+
+/* cgroup_fd: a folder of the cgroup v2 tree, opened. Options: 6.17. */
+LIBBPF_API struct bpf_link *bpf_program__attach_cgroup(const struct bpf_program *prog,
+						       int cgroup_fd);
+LIBBPF_API struct bpf_link *bpf_program__attach_cgroup_opts(const struct bpf_program *prog,
+							    int cgroup_fd,
+							    const struct bpf_cgroup_opts *opts);
+
+/* flow_dissector and sk_lookup; netns_fd: /proc/PID/ns/net, opened. */
+LIBBPF_API struct bpf_link *bpf_program__attach_netns(const struct bpf_program *prog, int netns_fd);
+
+/* sk_skb and sk_msg, for the sockets of a sockmap or sockhash (6.10). */
+LIBBPF_API struct bpf_link *bpf_program__attach_sockmap(const struct bpf_program *prog, int map_fd);
+
+/* ifindex: if_nametoindex() of the interface (5.9). */
+LIBBPF_API struct bpf_link *bpf_program__attach_xdp(const struct bpf_program *prog, int ifindex);
+
+struct bpf_tcx_opts {
+	size_t sz;
+	__u32 flags;
+	__u32 relative_fd;
+	__u32 relative_id;
+	__u64 expected_revision;
+	size_t : 0;
+};
+#define bpf_tcx_opts__last_field expected_revision
+
+/* tcx/ingress and tcx/egress, without a qdisc (6.6). Options: see bpf_cgroup_opts. */
+LIBBPF_API struct bpf_link *bpf_program__attach_tcx(const struct bpf_program *prog, int ifindex,
+						    const struct bpf_tcx_opts *opts);
+
+struct bpf_netkit_opts {
+	size_t sz;
+	__u32 flags;
+	__u32 relative_fd;
+	__u32 relative_id;
+	__u64 expected_revision;
+	size_t : 0;
+};
+#define bpf_netkit_opts__last_field expected_revision
+
+/* netkit/primary and netkit/peer of a netkit device (6.7). Options: see bpf_cgroup_opts. */
+LIBBPF_API struct bpf_link *bpf_program__attach_netkit(const struct bpf_program *prog, int ifindex,
+						       const struct bpf_netkit_opts *opts);
+
+struct bpf_netfilter_opts {
+	size_t sz;
+	__u32 pf;	/* NFPROTO_IPV4 or NFPROTO_IPV6 */
+	__u32 hooknum;	/* NF_INET_LOCAL_IN … */
+	__s32 priority; /* the lower, the earlier; neither the least nor the greatest number */
+	__u32 flags;	/* BPF_F_NETFILTER_IP_DEFRAG */
+};
+#define bpf_netfilter_opts__last_field flags
+
+/* Of the network namespace that the caller is in (6.4). */
+LIBBPF_API struct bpf_link *bpf_program__attach_netfilter(const struct bpf_program *prog,
+							  const struct bpf_netfilter_opts *opts);
+
+/*
+ * Gives the kernel the struct, which calls its programs from then on. Section
+ * .struct_ops.link: while the link lives (6.4). Section .struct_ops: until
+ * bpf_link__destroy(), even when the process ends before (5.6). EINVAL: the map
+ * is no struct_ops, or not created; EEXIST: there is one of that name.
+ */
+LIBBPF_API struct bpf_link *bpf_map__attach_struct_ops(const struct bpf_map *map);
+/* Another struct takes the place of the link's, at once; both of .struct_ops.link (6.4). */
+LIBBPF_API int bpf_link__update_map(struct bpf_link *link, const struct bpf_map *map);
+
+/* See bpf_prog_assoc_struct_ops(). EINVAL: one is not loaded, or the map no struct_ops. */
+LIBBPF_API int bpf_program__assoc_struct_ops(struct bpf_program *prog, struct bpf_map *map,
+					     struct bpf_prog_assoc_struct_ops_opts *opts);
+
 struct bpf_trace_opts {
 	size_t sz;
 	__u64 cookie; /* 5.19 */
@@ -425,6 +691,119 @@ struct bpf_trace_opts {
 LIBBPF_API struct bpf_link *bpf_program__attach_trace(const struct bpf_program *prog);
 LIBBPF_API struct bpf_link *bpf_program__attach_trace_opts(const struct bpf_program *prog,
 							   const struct bpf_trace_opts *opts);
+
+/*
+ * Skeletons: what a header written by 'perf-bpf gen skeleton' (or bpftool's)
+ * calls. It fills these structs in; a program uses the header's functions. The
+ * sizes *_sz say how large the header's own structs are: what later versions
+ * added at their ends is used where it is there.
+ */
+
+struct bpf_map_skeleton {
+	const char *name;
+	struct bpf_map **map;
+	void **mmaped;		/* a data section's bytes; may be NULL */
+	struct bpf_link **link; /* of a struct_ops map (1.5); may be NULL */
+};
+
+struct bpf_prog_skeleton {
+	const char *name;
+	struct bpf_program **prog;
+	struct bpf_link **link;
+};
+
+/* It and its tables come from malloc(); bpf_object__destroy_skeleton() frees them. */
+struct bpf_object_skeleton {
+	size_t sz;
+	const char *name; /* the object's, unless the options have another */
+	const void *data; /* the ELF file, borrowed */
+	size_t data_sz;
+	struct bpf_object **obj;
+	int map_cnt;
+	int map_skel_sz; /* sizeof(struct bpf_map_skeleton) */
+	struct bpf_map_skeleton *maps;
+	int prog_cnt;
+	int prog_skel_sz; /* sizeof(struct bpf_prog_skeleton) */
+	struct bpf_prog_skeleton *progs;
+};
+
+/* Opens the object and fills in the pointers. ESRCH: it has no map or program of a name. */
+LIBBPF_API int bpf_object__open_skeleton(struct bpf_object_skeleton *s,
+					 const struct bpf_object_open_opts *opts);
+LIBBPF_API int bpf_object__load_skeleton(struct bpf_object_skeleton *s);
+/*
+ * Attaches each program that is loaded, whose section says to what, whose
+ * autoattach is on, and whose link is NULL; then struct_ops maps, in the same
+ * way. The first that fails ends it; the
+ * links made so far stay.
+ */
+LIBBPF_API int bpf_object__attach_skeleton(struct bpf_object_skeleton *s);
+/* Destroys all links of s. */
+LIBBPF_API void bpf_object__detach_skeleton(struct bpf_object_skeleton *s);
+/* Detaches, closes the object, and frees s. NULL is allowed. */
+LIBBPF_API void bpf_object__destroy_skeleton(struct bpf_object_skeleton *s);
+
+struct bpf_var_skeleton {
+	const char *name;
+	struct bpf_map **map; /* of the section that it stands in */
+	void **addr;
+};
+
+/* A library's view of an object that its user opened; tables from malloc() too. */
+struct bpf_object_subskeleton {
+	size_t sz;
+	const struct bpf_object *obj; /* borrowed */
+	int map_cnt;
+	int map_skel_sz;
+	struct bpf_map_skeleton *maps;
+	int prog_cnt;
+	int prog_skel_sz;
+	struct bpf_prog_skeleton *progs;
+	int var_cnt;
+	int var_skel_sz; /* sizeof(struct bpf_var_skeleton) */
+	struct bpf_var_skeleton *vars;
+};
+
+/* Fills in the pointers. ESRCH: a name is not there; ENOENT: the object has no BTF. */
+LIBBPF_API int bpf_object__open_subskeleton(struct bpf_object_subskeleton *s);
+/* Frees s; the object stays. NULL is allowed. */
+LIBBPF_API void bpf_object__destroy_subskeleton(struct bpf_object_subskeleton *s);
+
+/*
+ * Sections of the caller's own. prog_setup_fn is called at the end of open for
+ * each program of the section, and may change what the setters change;
+ * prog_prepare_load_fn right before the program is loaded, and may change the
+ * options, or the program by bpf_program__set_insns(); prog_attach_fn by
+ * bpf_program__attach() and skeletons, and sets *link (NULL: it does not attach,
+ * which is an error for the former only). Each may be NULL, gets the cookie, and
+ * returns 0 or a negative errno.
+ */
+typedef int (*libbpf_prog_setup_fn_t)(struct bpf_program *prog, long cookie);
+typedef int (*libbpf_prog_prepare_load_fn_t)(struct bpf_program *prog,
+					     struct bpf_prog_load_opts *opts, long cookie);
+typedef int (*libbpf_prog_attach_fn_t)(const struct bpf_program *prog, long cookie,
+				       struct bpf_link **link);
+
+struct libbpf_prog_handler_opts {
+	size_t sz;
+	long cookie;
+	libbpf_prog_setup_fn_t prog_setup_fn;
+	libbpf_prog_prepare_load_fn_t prog_prepare_load_fn;
+	libbpf_prog_attach_fn_t prog_attach_fn;
+};
+#define libbpf_prog_handler_opts__last_field prog_attach_fn
+
+/*
+ * sec: "xyz", that section; "xyz/", what begins so; "xyz+", "xyz" and "xyz/…";
+ * NULL: those that nobody knows (EBUSY: there is one for them). It comes before
+ * the library's own meaning, for objects that are opened from now on. Returns
+ * the handler's id, positive. All threads share the handlers.
+ */
+LIBBPF_API int libbpf_register_prog_handler(const char *sec, enum bpf_prog_type prog_type,
+					    enum bpf_attach_type exp_attach_type,
+					    const struct libbpf_prog_handler_opts *opts);
+/* Programs that are open keep it. ENOENT: there is none of this id. */
+LIBBPF_API int libbpf_unregister_prog_handler(int handler_id);
 
 /*
  * Rings. What a program sends comes to callbacks, which poll() and consume()

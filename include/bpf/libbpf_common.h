@@ -22,7 +22,7 @@
 
 /* The version of libbpf whose names and semantics this library follows. */
 #define LIBBPF_MAJOR_VERSION 1
-#define LIBBPF_MINOR_VERSION 6
+#define LIBBPF_MINOR_VERSION 7
 
 /*
  * Defines the options struct NAME of type "struct TYPE", padding included all

@@ -12,6 +12,7 @@
 extern "C" {
 #endif
 
+struct bpf_insn;
 struct bpf_program;
 
 enum libbpf_strict_mode {
@@ -35,6 +36,45 @@ LIBBPF_API long libbpf_get_error(const void *ptr);
 LIBBPF_API enum bpf_prog_type bpf_program__get_type(const struct bpf_program *prog);
 LIBBPF_API enum bpf_attach_type
 bpf_program__get_expected_attach_type(const struct bpf_program *prog);
+
+/*
+ * Instances: a program is loaded nr_instance times, each time with
+ * instructions of its own. While bpf_object__load() loads it, it calls prep()
+ * for n = 0 … nr_instance - 1 with a copy of the program's final instructions
+ * (subprograms appended, all relocations done), which prep() may change. What
+ * prep() points to is used before it is called again, so that one buffer will
+ * do. Not 0: it failed, and so does loading; negative errnos are named.
+ */
+struct bpf_prog_prep_result {
+	struct bpf_insn *new_insn_ptr; /* NULL: no such instance, it is skipped */
+	int new_insn_cnt;
+	int *pfd; /* where the instance's descriptor is written to, too; may be NULL */
+	/*
+	 * Where each of the insns_cnt instructions that were given is now, ascending;
+	 * -1: nowhere. With it function and line records go with the instructions, so
+	 * that kernels accept them and errors name the right lines. NULL: the
+	 * instructions are compared from both ends, which finds it for what is put in,
+	 * taken out or replaced in one place, as a prologue.
+	 */
+	const __s32 *new_insn_at;
+};
+
+typedef int (*bpf_program_prep_t)(struct bpf_program *prog, int n, struct bpf_insn *insns,
+				  int insns_cnt, struct bpf_prog_prep_result *res);
+
+/* Before load (EBUSY); again: it takes the former one's place. */
+LIBBPF_API int bpf_program__set_prep(struct bpf_program *prog, int nr_instance,
+				     bpf_program_prep_t prep);
+
+/*
+ * The n-th instance's descriptor: the program's, do not close it; equal
+ * instances share one. ENOENT: it was skipped, or is not loaded. EINVAL: there
+ * are not so many. A program without prep has one instance.
+ * bpf_program__fd(), pinning and all that attaches programs mean instance 0: the
+ * others are attached by their descriptors, with bpf_link_create() or
+ * PERF_EVENT_IOC_SET_BPF.
+ */
+LIBBPF_API int bpf_program__nth_fd(const struct bpf_program *prog, int n);
 
 #ifdef __cplusplus
 }

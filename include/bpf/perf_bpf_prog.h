@@ -19,6 +19,10 @@
 #ifndef PERF_BPF_PROG_H
 #define PERF_BPF_PROG_H
 
+#ifndef __VMLINUX_H__
+#include <linux/bpf.h>
+#include <linux/types.h>
+#endif
 #include "bpf_helpers.h"
 
 /* ---- maps ---- */
@@ -93,5 +97,282 @@ struct syscall_exit_args {
 	}
 #define perf_output(ctx, data, size)                                                               \
 	bpf_perf_event_output((ctx), &__bpf_stdout__, BPF_F_CURRENT_CPU, (data), (size))
+
+/* ---- maps that know how they look: perf-bpf run ---- */
+
+/*
+ * Says how perf-bpf run shows a map: a kind, then what there is to say of it.
+ *
+ *	struct {
+ *		__uint(type, BPF_MAP_TYPE_HASH);
+ *		…
+ *	} opens SEC(".maps") PERF_BPF_SHOW("table,unit=calls,title=files opened");
+ *
+ * Kinds: count, table, log2, linear (with low= and step=), none. title= comes last, since it may
+ *hold commas. It is kept in the object's BTF, as a declaration tag; GCC before 16 has none, and a
+ *map is then shown as its types say.
+ */
+#if __has_attribute(btf_decl_tag)
+#define PERF_BPF_SHOW(text) __attribute__((btf_decl_tag("perf-bpf:" text)))
+#else
+#define PERF_BPF_SHOW(text)
+#endif
+
+/*
+ * Types that say what a number means, for the keys and values of tables:
+ *
+ *	struct key {
+ *		perf_bpf_pid pid;	// shown as dd(3237)
+ *		perf_bpf_ksym caller;	// shown as vfs_write+0x1f
+ *	};
+ */
+typedef __u32 perf_bpf_pid;    /* a process or thread: its name */
+typedef __u32 perf_bpf_uid;    /* a user */
+typedef __u32 perf_bpf_gid;    /* a group */
+typedef __u64 perf_bpf_cgroup; /* bpf_get_current_cgroup_id(): the path */
+typedef __u64 perf_bpf_ksym;   /* an address of the kernel: function and offset */
+typedef __u32 perf_bpf_ipv4;   /* an address in network byte order */
+typedef __u16 perf_bpf_port;   /* a port in network byte order */
+typedef __u64 perf_bpf_ns;     /* a duration in nanoseconds */
+typedef __u64 perf_bpf_time;   /* bpf_ktime_get_ns(): a point in time */
+typedef __u64 perf_bpf_bytes;  /* a size */
+typedef __u32 perf_bpf_dev;    /* a device's number, as the kernel has it: major:minor */
+typedef struct {
+	__u8 bytes[16];
+} perf_bpf_ipv6;
+
+/* A number, summed over the CPUs: PERF_BPF_COUNT(name, "calls", "calls of write"). */
+#define PERF_BPF_COUNT(name, unit, title)                                                          \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);                                           \
+		__uint(max_entries, 1);                                                            \
+		__type(key, __u32);                                                                \
+		__type(value, __u64);                                                              \
+	} name SEC(".maps") PERF_BPF_SHOW("count,unit=" unit ",title=" title)
+
+static __always_inline __attribute__((unused)) void perf_bpf_count(void *map, __u64 n)
+{
+	__u32 zero = 0;
+	__u64 *count = bpf_map_lookup_elem(map, &zero);
+
+	if (count)
+		*count += n;
+}
+
+/* A table: PERF_BPF_TABLE(opens, struct key, __u64, 1024, "calls", "files opened"). */
+#define PERF_BPF_TABLE(name, key_type, value_type, entries, unit, title)                           \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_HASH);                                                   \
+		__uint(max_entries, entries);                                                      \
+		__type(key, key_type);                                                             \
+		__type(value, value_type);                                                         \
+	} name SEC(".maps") PERF_BPF_SHOW("table,unit=" unit ",title=" title)
+
+/* Adds n to the __u64 of a key, which begins with 0. Returns 0, or why there is no room. */
+static __always_inline __attribute__((unused)) long perf_bpf_table_add(void *map, const void *key,
+								       __u64 n)
+{
+	__u64 *known = bpf_map_lookup_elem(map, key), zero = 0;
+
+	if (!known) {
+		/* another CPU may have been first: then its entry is the one to add to */
+		long err = bpf_map_update_elem(map, key, &zero, BPF_NOEXIST);
+
+		known = bpf_map_lookup_elem(map, key);
+		if (!known)
+			return err;
+	}
+	__sync_fetch_and_add(known, n);
+	return 0;
+}
+
+/*
+ * Histograms. Slot 0 of a log2 histogram counts the zeroes, slot i the values
+ * from 2^(i-1) up to below 2^i.
+ */
+#define PERF_BPF_LOG2_SLOTS 65
+
+static __always_inline __attribute__((unused)) __u32 perf_bpf_log2_slot(__u64 v)
+{
+	__u32 slot = 0;
+
+	if (v >> 32) {
+		v >>= 32;
+		slot = 32;
+	}
+	if (v >> 16) {
+		v >>= 16;
+		slot += 16;
+	}
+	if (v >> 8) {
+		v >>= 8;
+		slot += 8;
+	}
+	if (v >> 4) {
+		v >>= 4;
+		slot += 4;
+	}
+	if (v >> 2) {
+		v >>= 2;
+		slot += 2;
+	}
+	if (v >> 1) {
+		v >>= 1;
+		slot += 1;
+	}
+	return slot + v;
+}
+
+#define PERF_BPF_HIST_MAP(name, slots)                                                             \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);                                           \
+		__uint(max_entries, slots);                                                        \
+		__type(key, __u32);                                                                \
+		__type(value, __u64);                                                              \
+	} name SEC(".maps")
+
+/* PERF_BPF_LOG2(sizes, "bytes", "sizes of writes"); then perf_bpf_log2(&sizes, size). */
+#define PERF_BPF_LOG2(name, unit, title)                                                           \
+	PERF_BPF_HIST_MAP(name, PERF_BPF_LOG2_SLOTS)                                               \
+	PERF_BPF_SHOW("log2,unit=" unit ",title=" title)
+
+static __always_inline __attribute__((unused)) void perf_bpf_log2(void *map, __u64 v)
+{
+	__u32 slot = perf_bpf_log2_slot(v);
+	__u64 *count = bpf_map_lookup_elem(map, &slot);
+
+	if (count)
+		++*count;
+}
+
+/*
+ * n ranges of step values each, from low on; one below and one above.
+ * PERF_BPF_LINEAR(ages, 0, 10, 12, "years", "ages"); then perf_bpf_linear(ages, v).
+ */
+#define PERF_BPF_LINEAR(name, low, step, n, unit, title)                                           \
+	enum { name##_low = (low), name##_step = (step), name##_n = (n) };                         \
+	PERF_BPF_HIST_MAP(name, (n) + 2)                                                           \
+	PERF_BPF_SHOW("linear,low=" #low ",step=" #step ",unit=" unit ",title=" title)
+
+#define perf_bpf_linear(name, v) perf_bpf_linear_add(&name, v, name##_low, name##_step, name##_n)
+
+static __always_inline __attribute__((unused)) void
+perf_bpf_linear_add(void *map, __s64 v, __s64 low, __u64 step, __u32 n)
+{
+	__u32 slot = 0;
+
+	if (v >= low) {
+		__u64 at = (__u64)(v - low) / step;
+
+		slot = at < n ? (__u32)at + 1 : n + 1;
+	}
+	__u64 *count = bpf_map_lookup_elem(map, &slot);
+	if (count)
+		++*count;
+}
+
+/* A log2 histogram for each key: PERF_BPF_LOG2_BY(by_comm, struct key, 1024, "ns", "latency"). */
+struct perf_bpf_log2 {
+	__u64 slots[PERF_BPF_LOG2_SLOTS];
+};
+
+#define PERF_BPF_LOG2_BY(name, key_type, entries, unit, title)                                     \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_HASH);                                                   \
+		__uint(max_entries, entries);                                                      \
+		__type(key, key_type);                                                             \
+		__type(value, struct perf_bpf_log2);                                               \
+	} name SEC(".maps") PERF_BPF_SHOW("log2,unit=" unit ",title=" title)
+
+/* A value of its own, because the stack has no room for one. */
+static const struct perf_bpf_log2 perf_bpf_log2_zero __attribute__((unused)) = {};
+
+static __always_inline __attribute__((unused)) long perf_bpf_log2_by(void *map, const void *key,
+								     __u64 v)
+{
+	struct perf_bpf_log2 *hist = bpf_map_lookup_elem(map, key);
+	__u32 slot = perf_bpf_log2_slot(v);
+
+	if (!hist) {
+		long err = bpf_map_update_elem(map, key, &perf_bpf_log2_zero, BPF_NOEXIST);
+
+		hist = bpf_map_lookup_elem(map, key);
+		if (!hist)
+			return err;
+	}
+	if (slot < PERF_BPF_LOG2_SLOTS)
+		__sync_fetch_and_add(&hist->slots[slot], 1);
+	return 0;
+}
+
+/* ---- whom a program looks at: perf-bpf run -p -t -u --cgroup --comm ---- */
+
+/*
+ * A program that asks perf_bpf_wanted() first honours those options:
+ *
+ *	if (!perf_bpf_wanted())
+ *		return 0;
+ *
+ * The verifier leaves out the tests for what was not asked for.
+ */
+#define PERF_BPF_FILTER_MAX 16
+
+struct perf_bpf_filter {
+	__u32 n_pids, n_tids, n_uids, n_cgroups, n_comms;
+	__u32 pids[PERF_BPF_FILTER_MAX];
+	__u32 tids[PERF_BPF_FILTER_MAX];
+	__u32 uids[PERF_BPF_FILTER_MAX];
+	__u64 cgroups[PERF_BPF_FILTER_MAX];
+	__u64 comms[PERF_BPF_FILTER_MAX][2]; /* 16 bytes of text each */
+};
+
+static const volatile struct perf_bpf_filter perf_bpf_filter __attribute__((unused)) = {};
+
+static __always_inline __attribute__((unused)) int perf_bpf_wanted(void)
+{
+	const volatile struct perf_bpf_filter *f = &perf_bpf_filter;
+	__u32 i;
+
+	if (f->n_pids | f->n_tids) {
+		__u64 task = bpf_get_current_pid_tgid();
+		int found = 0;
+
+		for (i = 0; i < PERF_BPF_FILTER_MAX && i < f->n_pids; i++)
+			found |= f->pids[i] == task >> 32;
+		for (i = 0; i < PERF_BPF_FILTER_MAX && i < f->n_tids; i++)
+			found |= f->tids[i] == (__u32)task;
+		if (!found)
+			return 0;
+	}
+	if (f->n_uids) {
+		__u32 uid = (__u32)bpf_get_current_uid_gid();
+		int found = 0;
+
+		for (i = 0; i < PERF_BPF_FILTER_MAX && i < f->n_uids; i++)
+			found |= f->uids[i] == uid;
+		if (!found)
+			return 0;
+	}
+	if (f->n_cgroups) {
+		__u64 cgroup = bpf_get_current_cgroup_id();
+		int found = 0;
+
+		for (i = 0; i < PERF_BPF_FILTER_MAX && i < f->n_cgroups; i++)
+			found |= f->cgroups[i] == cgroup;
+		if (!found)
+			return 0;
+	}
+	if (f->n_comms) {
+		__u64 comm[2] = {};
+		int found = 0;
+
+		bpf_get_current_comm(comm, sizeof(comm));
+		for (i = 0; i < PERF_BPF_FILTER_MAX && i < f->n_comms; i++)
+			found |= comm[0] == f->comms[i][0] && comm[1] == f->comms[i][1];
+		if (!found)
+			return 0;
+	}
+	return 1;
+}
 
 #endif

@@ -19,6 +19,9 @@
 /* As the program's section says. EOPNOTSUPP: its kind is not one that attaches by itself. */
 struct error *attach_program(const struct bpf_program *prog, struct bpf_link **link);
 
+/* Whether the section tells how and to what; SEC("kprobe") alone does not, nor does SEC("tc"). */
+bool attaches_by_section(const struct bpf_program *prog);
+
 /*
  * A perf event that programs attach to by PERF_EVENT_IOC_SET_BPF: type, size
  * and the config words of attr are set, all else is 0. The attr points into
@@ -29,6 +32,11 @@ struct attach_event {
 	char *name;  /* "sched:sched_switch", "probe:vfs_read", "probe_libc:malloc__return" */
 	char *where; /* for messages: "function vfs_read of the kernel" */
 	char *text;  /* the function or the file that a probe's attr names; else NULL */
+
+	/* Of a probe: where it is, for those who put it there in another way than by attr. */
+	bool is_probe, in_kernel, at_return;
+	uint64_t offset; /* from the function, or in the file */
+	uint64_t ref_ctr_offset;
 };
 
 void attach_event_deinit(struct attach_event *event);
@@ -52,10 +60,38 @@ struct error *binary_find(const char *name, char **path);
 
 /*
  * The file offset of a function (STT_FUNC or STT_GNU_IFUNC) of a binary, from
- * .symtab or .dynsym; a global one is preferred. ENOENT, with near names: none
- * of that name.
+ * .symtab or .dynsym; a global one is preferred. "memcpy@GLIBC_2.2.5" is the one
+ * of that version. ENOENT, with near names: none of that name.
  */
 struct error *binary_symbol_offset(const struct elf_file *file, const char *symbol,
 				   uint64_t *offset);
+/* The same for n names in one walk; offsets has room for n. */
+struct error *binary_symbols_offsets(const struct elf_file *file, const char *const *names,
+				     size_t n, uint64_t *offsets);
+/*
+ * The offsets of all functions (STT_FUNC) whose names match the glob, ascending;
+ * one that has several names once. The caller's. ENOENT: none matches.
+ */
+struct error *binary_symbols_match(const struct elf_file *file, const char *pattern,
+				   uint64_t **offsets, size_t *n);
+
+/*
+ * The places of a usdt program's section, for who records them and lets the
+ * program filter them: each is an event, to which the program is given by a BPF
+ * link with the cookie. Asked for before the object is prepared, written when
+ * it is loaded, and freed when no program runs at the places any more.
+ * EOPNOTSUPP: the kernel has no cookies. The errors do not name the program.
+ */
+struct usdt_place {
+	struct attach_event event; /* "sdt_libc:setjmp" */
+	uint64_t cookie;
+};
+struct usdt_places;
+struct error *usdt_places_of(struct bpf_program *prog, struct usdt_places **places);
+/* The i-th; its event may be taken (and left all 0). NULL: there are not so many. */
+struct usdt_place *usdt_places_at(const struct usdt_places *places, size_t i);
+struct error *usdt_places_write(const struct usdt_places *places);
+void usdt_places_free(struct usdt_places *places);
+DEFINE_FREEP(struct usdt_places, usdt_places_free)
 
 #endif

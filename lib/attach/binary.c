@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 
 #include "lib/attach/internal.h"
+#include "lib/base/hash.h"
+#include "lib/base/vec.h"
 
 /* Debian's folder for libraries of this architecture; "" where it is not known. */
 #if defined(__x86_64__)
@@ -111,41 +113,195 @@ struct error *binary_find(const char *name, char **path)
 	return error_hint(error_new(ENOENT, "no program %s in PATH", name), "write its path");
 }
 
-struct symbol_search {
-	const char *want;
-	bool found;
-	struct elf_symbol best;
-	struct nearest near;
-};
-
 /* "malloc" is "malloc@@GLIBC_2.2.5" too, as .symtab writes versions. */
-static bool same_symbol(const char *name, const char *want)
+static size_t base_length(const char *name)
 {
-	size_t len = strlen(want);
-
-	return !strncmp(name, want, len) && (!name[len] || name[len] == '@');
+	return strcspn(name, "@");
 }
 
-static struct error *search_table(const struct elf_file *file, const struct elf_section *table,
-				  struct symbol_search *search)
+static const char *version_of(const char *name)
 {
-	size_t n = elf_symbol_count(file, table);
+	const char *at = name + base_length(name);
 
-	for (size_t i = 1; i < n; i++) {
-		struct elf_symbol sym;
+	return *at ? at + strspn(at, "@") : NULL;
+}
 
-		TRY(elf_symbol_at(file, table, i, &sym));
-		if ((sym.type != STT_FUNC && sym.type != STT_GNU_IFUNC) ||
-		    sym.section == SHN_UNDEF || !*sym.name)
-			continue;
-		if (!same_symbol(sym.name, search->want)) {
-			if (!search->found)
-				nearest_offer(&search->near, sym.name);
-			continue;
+/* A function of either table, or NULL at the end of them. */
+struct functions {
+	const struct elf_file *file;
+	const struct elf_section *tables[2]; /* NULL: there is none */
+	size_t table, i;
+	struct elf_symbol sym;
+};
+
+static struct error *functions_init(const struct elf_file *file, struct functions *it)
+{
+	if (elf_file_type(file) != ET_EXEC && elf_file_type(file) != ET_DYN)
+		return error_new(ENOEXEC, "%s is neither a program nor a library",
+				 elf_file_name(file));
+	*it = (struct functions){
+		.file = file,
+		.tables = {elf_section_by_type(file, SHT_SYMTAB),
+			   elf_section_by_type(file, SHT_DYNSYM)},
+	};
+	return NULL;
+}
+
+/* Steps to the next function; *end: there is none. */
+static struct error *functions_next(struct functions *it, bool *end)
+{
+	for (; it->table < ARRAY_SIZE(it->tables); it->table++, it->i = 0) {
+		const struct elf_section *table = it->tables[it->table];
+		const size_t n = table ? elf_symbol_count(it->file, table) : 0;
+
+		while (++it->i < n) {
+			TRY(elf_symbol_at(it->file, table, it->i, &it->sym));
+			if ((it->sym.type == STT_FUNC || it->sym.type == STT_GNU_IFUNC) &&
+			    it->sym.section != SHN_UNDEF && *it->sym.name) {
+				*end = false;
+				return NULL;
+			}
 		}
-		if (!search->found || (search->best.bind == STB_LOCAL && sym.bind != STB_LOCAL))
-			search->best = sym;
-		search->found = true;
+	}
+	*end = true;
+	return NULL;
+}
+
+static struct error *stripped(const struct functions *it, struct error *err)
+{
+	if (it->tables[0] || it->tables[1])
+		return err;
+	return error_hint(err, "it is stripped of all symbols: name an offset in the file instead");
+}
+
+static struct error *no_such_symbol(const struct elf_file *file, const char *symbol)
+{
+	struct error *err = error_new(ENOENT, "%s has no function %s", elf_file_name(file), symbol);
+	struct nearest near = nearest_make(symbol);
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT, versions = STRBUF_INIT;
+	const size_t base = base_length(symbol);
+	struct functions it;
+	bool end = false;
+
+	_cleanup_error_ struct error *unread = functions_init(file, &it);
+	if (!unread)
+		err = stripped(&it, err);
+	while (!unread && !(unread = functions_next(&it, &end)) && !end) {
+		const char *version = version_of(it.sym.name);
+
+		if (!version)
+			version = elf_symbol_version(file, it.tables[it.table], it.i);
+		if (version_of(symbol) && version && base_length(it.sym.name) == base &&
+		    !strncmp(it.sym.name, symbol, base))
+			strbuf_addf(&versions, "%s%s", versions.len ? ", " : "", version);
+		nearest_offer(&near, it.sym.name);
+	}
+	if (versions.len && !strbuf_failed(&versions))
+		return error_hint(err, "it has that function of %s", strbuf_str(&versions));
+	if (nearest_text(&near, &sb) && !strbuf_failed(&sb))
+		return error_hint(err, "did you mean %s?", strbuf_str(&sb));
+	return error_hint(err, "it may be inlined, or stripped: 'nm -D' and 'nm' list the symbols");
+}
+
+static struct error *offset_of(const struct elf_file *file, const struct elf_symbol *sym,
+			       const char *name, uint64_t *offset)
+{
+	if (elf_file_offset(file, sym->value, offset))
+		return NULL;
+	return error_new(EBADMSG, "%s: function %s stands at %#llx, which no segment holds",
+			 elf_file_name(file), name, (unsigned long long)sym->value);
+}
+
+/*
+ * A name that is looked for, and the best symbol of it so far. A version may
+ * be part of it, after one @ or two: "memcpy@GLIBC_2.2.5".
+ */
+struct wanted {
+	const char *name;
+	const char *version;	  /* NULL: any */
+	struct wanted *same_base; /* another version of the same name; NULL: no more */
+	bool found;
+	size_t table;
+	struct elf_symbol best;
+};
+
+/* Of several, the first global one; .symtab's go before .dynsym's. */
+static void offer(struct wanted *wanted, const struct functions *it)
+{
+	if (wanted->found && (wanted->table != it->table || wanted->best.bind != STB_LOCAL ||
+			      it->sym.bind == STB_LOCAL))
+		return;
+	wanted->found = true;
+	wanted->table = it->table;
+	wanted->best = it->sym;
+}
+
+static bool is_of_version(const struct functions *it, const char *version)
+{
+	const char *got = version_of(it->sym.name);
+
+	if (!got)
+		got = elf_symbol_version(it->file, it->tables[it->table], it->i);
+	return got && !strcmp(got, version);
+}
+
+/* Offers a symbol to those that look for its name. */
+static struct error *offer_to_all(const struct strmap *index, const struct functions *it)
+{
+	const char *name = it->sym.name;
+	_cleanup_free_ char *base = NULL;
+
+	if (name[base_length(name)]) {
+		base = strndup(name, base_length(name));
+		if (!base)
+			return error_nomem();
+		name = base;
+	}
+	for (struct wanted *one = strmap_get(index, name); one; one = one->same_base)
+		if (!one->version || is_of_version(it, one->version))
+			offer(one, it);
+	return NULL;
+}
+
+static struct error *add_wanted(struct strmap *index, struct names *bases, const char *name,
+				struct wanted *wanted)
+{
+	if (!names_add_n(bases, name, base_length(name)))
+		return error_nomem();
+	const char *base = bases->v[bases->n - 1];
+	wanted->name = name;
+	wanted->version = version_of(name);
+	wanted->same_base = strmap_get(index, base);
+	return strmap_put(index, base, wanted) ? NULL : error_nomem();
+}
+
+struct error *binary_symbols_offsets(const struct elf_file *file, const char *const *names,
+				     size_t n, uint64_t *offsets)
+{
+	_cleanup_(strmap_deinit) struct strmap index = {0};
+	_cleanup_names_ struct names bases = {0}; /* what the index's keys are */
+	_cleanup_free_ struct wanted *wanted = calloc(n + 1, sizeof(*wanted));
+	struct functions it;
+	bool end = false;
+
+	if (!wanted)
+		return error_nomem();
+	TRY(functions_init(file, &it));
+	for (size_t i = 0; i < n; i++) {
+		if (!names[i] || !*names[i])
+			return error_new(EINVAL, "name %zu of %zu is empty", i + 1, n);
+		TRY(add_wanted(&index, &bases, names[i], &wanted[i]));
+	}
+	for (;;) {
+		TRY(functions_next(&it, &end));
+		if (end)
+			break;
+		TRY(offer_to_all(&index, &it));
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!wanted[i].found)
+			return no_such_symbol(file, names[i]);
+		TRY(offset_of(file, &wanted[i].best, names[i], &offsets[i]));
 	}
 	return NULL;
 }
@@ -153,36 +309,62 @@ static struct error *search_table(const struct elf_file *file, const struct elf_
 struct error *binary_symbol_offset(const struct elf_file *file, const char *symbol,
 				   uint64_t *offset)
 {
-	static const uint32_t types[] = {SHT_SYMTAB, SHT_DYNSYM};
-	struct symbol_search search = {.want = symbol, .near = nearest_make(symbol)};
-	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
-	size_t tables = 0;
+	uint64_t got;
 
-	if (elf_file_type(file) != ET_EXEC && elf_file_type(file) != ET_DYN)
-		return error_new(ENOEXEC, "%s is neither a program nor a library",
-				 elf_file_name(file));
-	for (size_t i = 0; i < ARRAY_SIZE(types) && !search.found; i++) {
-		const struct elf_section *table = elf_section_by_type(file, types[i]);
+	TRY(binary_symbols_offsets(file, &symbol, 1, &got));
+	*offset = got;
+	return NULL;
+}
 
-		if (!table)
-			continue;
-		tables++;
-		TRY(search_table(file, table, &search));
+static int compare_offsets(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+struct error *binary_symbols_match(const struct elf_file *file, const char *pattern,
+				   uint64_t **offsets, size_t *n)
+{
+	VEC(uint64_t) found = {0};
+	struct functions it;
+	bool end = false;
+	size_t kept = 1;
+	struct error *err = functions_init(file, &it);
+
+	while (!err && !(err = functions_next(&it, &end)) && !end) {
+		_cleanup_free_ char *name = strndup(it.sym.name, base_length(it.sym.name));
+		uint64_t offset;
+
+		if (!name) {
+			err = error_nomem();
+		} else if (it.sym.type == STT_FUNC && glob_match(pattern, name) &&
+			   elf_file_offset(file, it.sym.value, &offset)) {
+			uint64_t *slot = vec_push(&found);
+
+			if (slot)
+				*slot = offset;
+			else
+				err = error_nomem();
+		}
 	}
-	if (!search.found) {
-		struct error *err =
-			error_new(ENOENT, "%s has no function %s", elf_file_name(file), symbol);
-		if (!tables)
-			return error_hint(err, "it is stripped of all symbols: name an offset in "
-					       "the file instead");
-		if (nearest_text(&search.near, &sb) && !strbuf_failed(&sb))
-			return error_hint(err, "did you mean %s?", strbuf_str(&sb));
-		return error_hint(err, "it may be inlined, or stripped: 'nm -D' and 'nm' list the "
-				       "symbols");
+	if (!err && !found.n)
+		err = glob_is_pattern(pattern)
+			      ? stripped(&it, error_new(ENOENT,
+							"%s has no function that matches "
+							"'%s'",
+							elf_file_name(file), pattern))
+			      : no_such_symbol(file, pattern);
+	if (err) {
+		vec_deinit(&found);
+		return err;
 	}
-	if (!elf_file_offset(file, search.best.value, offset))
-		return error_new(EBADMSG, "%s: function %s stands at %#llx, which no segment holds",
-				 elf_file_name(file), symbol,
-				 (unsigned long long)search.best.value);
+	/* A function of several names is one place. */
+	qsort(found.v, found.n, sizeof(*found.v), compare_offsets);
+	for (size_t i = 1; i < found.n; i++)
+		if (found.v[i] != found.v[kept - 1])
+			found.v[kept++] = found.v[i];
+	*offsets = found.v;
+	*n = kept;
 	return NULL;
 }

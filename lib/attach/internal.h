@@ -11,7 +11,8 @@
 
 /*
  * A way of attaching. What has an event is attached by opening that event and
- * giving it the program; the others attach themselves.
+ * giving it the program; the others attach themselves. Of probes, event finds
+ * the place, and leaves attr to kprobe_attr() or uprobe_attr().
  */
 struct attach_kind {
 	enum program_kind kind;
@@ -28,16 +29,53 @@ struct error *program_fd(const struct bpf_program *prog, int *fd);
 /* A link that owns fd, a BPF link's or a raw tracepoint's. NULL: no memory; fd stays. */
 struct bpf_link *link_new(int fd);
 
+/*
+ * EOPNOTSUPP when the table of features says that this kernel lacks it: what
+ * it is, why, and what to use instead. EPERM: nobody can tell without rights.
+ * NULL: the kernel has it.
+ */
+struct error *attach_lacking(const char *feature, const char *what, const char *instead);
+
+/*
+ * The attach type of a program for many functions, which it was loaded for:
+ * multi, or session where the caller asks for that. EINVAL: it was loaded for
+ * another.
+ */
+struct error *multi_type(const struct bpf_program *prog, bool want_session, int multi, int session,
+			 const char *family, int *type);
+
+/* A link made of others, which it owns from now on, with the array. NULL: no memory. */
+struct bpf_link *link_of_parts(struct bpf_link **parts, size_t n);
+
+/*
+ * done(ctx, …) is called when the link is destroyed and has let go of all it
+ * held. detached: the program runs no more there; else it was disconnected, or
+ * is pinned.
+ */
+void link_on_destroy(struct bpf_link *link, void (*done)(void *ctx, bool detached), void *ctx);
+
+/* link_new(), which closes fd on failure. */
+struct error *link_of(int fd, struct bpf_link **link);
+
+/*
+ * Attaches by BPF_LINK_CREATE, for the attach type that the program was loaded
+ * with, to what target stands for: a descriptor or an interface's number. The
+ * error says "cannot attach to WHERE", and its code is the kernel's; opts may
+ * be NULL.
+ */
+struct error *link_attach(const struct bpf_program *prog, int target, const char *where,
+			  const struct bpf_link_create_opts *opts, struct bpf_link **link);
+
 /* Opens the event on all CPUs (pid -1) or for a process, and attaches. */
 struct error *event_attach(const struct bpf_program *prog, const struct attach_event *event,
 			   pid_t pid, uint64_t cookie, bool force_ioctl, struct bpf_link **link);
 
-/* The link owns perf_fd when this went well. */
-struct error *perf_fd_attach(const struct bpf_program *prog, int perf_fd, uint64_t cookie,
-			     bool force_ioctl, struct bpf_link **link);
+/* The link owns perf_fd when this went well. opts may be NULL, and is well-formed. */
+struct error *perf_fd_attach(const struct bpf_program *prog, int perf_fd,
+			     const struct bpf_perf_event_opts *opts, struct bpf_link **link);
 
 struct error *tracepoint_event(const char *system, const char *name, struct attach_event *event);
-struct error *kprobe_event(const char *func, uint64_t offset, bool retprobe,
+struct error *kprobe_place(const char *func, uint64_t offset, bool retprobe,
 			   struct attach_event *event);
 struct uprobe_target {
 	const char *binary;
@@ -48,11 +86,25 @@ struct uprobe_target {
 };
 struct error *uprobe_event(const struct uprobe_target *target, struct attach_event *event);
 
+/* Fills a probe's attr by its PMU; EOPNOTSUPP: this kernel has none for it. */
+struct error *kprobe_attr(struct attach_event *event);
+struct error *uprobe_attr(struct attach_event *event);
+/* Attaches to the place, whose attr is not filled: through the PMU or tracefs, by mode. */
+struct error *probe_attach(const struct bpf_program *prog, struct attach_event *event, pid_t pid,
+			   uint64_t cookie, enum probe_attach_mode mode, struct bpf_link **link);
+
 struct error *tracepoint_section_event(const struct bpf_program *prog, struct attach_event *event);
 struct error *kprobe_section_event(const struct bpf_program *prog, struct attach_event *event);
 struct error *uprobe_section_event(const struct bpf_program *prog, struct attach_event *event);
+struct error *ksyscall_section_event(const struct bpf_program *prog, struct attach_event *event);
+struct error *kprobe_multi_attach(const struct bpf_program *prog, struct bpf_link **link);
+struct error *uprobe_multi_attach(const struct bpf_program *prog, struct bpf_link **link);
 struct error *raw_tracepoint_attach(const struct bpf_program *prog, struct bpf_link **link);
+struct error *usdt_section_attach(const struct bpf_program *prog, struct bpf_link **link);
+/* "libc.so.6:libc:setjmp"; the caller's strings. EOPNOTSUPP: "" names nothing. */
+struct error *usdt_section_split(const char *text, char **binary, char **provider, char **name);
 struct error *trace_attach(const struct bpf_program *prog, struct bpf_link **link);
+struct error *iter_attach(const struct bpf_program *prog, struct bpf_link **link);
 
 /* The name of a kernel's function in a message about why it cannot be probed. */
 struct error *kprobe_explain(const struct attach_event *event, int err);

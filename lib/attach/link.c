@@ -4,7 +4,8 @@
  * kernel that do: a BPF link (an object of its own, which can be pinned), the
  * fd of a raw tracepoint (which is a BPF link since 5.7), and a perf event to
  * which the program was given by ioctl. All of them end with their last fd, so
- * that nothing stays behind when a process is killed.
+ * that nothing stays behind when a process is killed. A link may also be made
+ * of others, where a kernel takes one place at a time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,6 +19,11 @@ struct bpf_link {
 	int perf_fd; /* the perf event below a BPF link, or itself; -1: none */
 	char *pin_path;
 	bool disconnected;
+
+	struct bpf_link **parts; /* a link made of others has no descriptor of its own */
+	size_t n_parts;
+	void (*done)(void *ctx, bool detached);
+	void *ctx;
 };
 
 struct bpf_link *link_new(int fd)
@@ -29,6 +35,46 @@ struct bpf_link *link_new(int fd)
 		link->perf_fd = -1;
 	}
 	return link;
+}
+
+struct bpf_link *link_of_parts(struct bpf_link **parts, size_t n)
+{
+	struct bpf_link *link = link_new(-1);
+
+	if (link) {
+		link->parts = parts;
+		link->n_parts = n;
+	}
+	return link;
+}
+
+void link_on_destroy(struct bpf_link *link, void (*done)(void *ctx, bool detached), void *ctx)
+{
+	link->done = done;
+	link->ctx = ctx;
+}
+
+struct error *link_of(int fd, struct bpf_link **link)
+{
+	*link = link_new(fd);
+	if (!*link) {
+		close(fd);
+		return error_nomem();
+	}
+	return NULL;
+}
+
+struct error *link_attach(const struct bpf_program *prog, int target, const char *where,
+			  const struct bpf_link_create_opts *opts, struct bpf_link **link)
+{
+	int prog_fd;
+
+	TRY(program_fd(prog, &prog_fd));
+	const int fd =
+		bpf_link_create(prog_fd, target, bpf_program__expected_attach_type(prog), opts);
+	if (fd < 0)
+		return error_errno(-fd, "cannot attach to %s", where);
+	return link_of(fd, link);
 }
 
 int bpf_link__fd(const struct bpf_link *link)
@@ -62,6 +108,10 @@ static struct error *link_pin(struct bpf_link *link, const char *path)
 {
 	if (link->pin_path)
 		return error_new(EBUSY, "the link is pinned already, at %s", link->pin_path);
+	if (link->parts)
+		return error_new(EOPNOTSUPP,
+				 "the link is made of %zu on this kernel, and cannot be pinned",
+				 link->n_parts);
 	_cleanup_free_ char *copy = strdup(path);
 	if (!copy)
 		return error_nomem();
@@ -96,15 +146,43 @@ int bpf_link__unpin(struct bpf_link *link)
 	return 0;
 }
 
+/* Links of tracing; those of cgroups, networks and iterators take another program. */
+static bool keeps_program(const struct bpf_link *link)
+{
+	struct bpf_link_info info = {0};
+	__u32 len = sizeof(info);
+
+	if (link->fd == link->perf_fd || bpf_link_get_info_by_fd(link->fd, &info, &len))
+		return true; /* a perf event without a link */
+	switch ((int)info.type) {
+	case BPF_LINK_TYPE_RAW_TRACEPOINT:
+	case BPF_LINK_TYPE_TRACING:
+	case BPF_LINK_TYPE_PERF_EVENT:
+	case BPF_LINK_TYPE_KPROBE_MULTI:
+	case BPF_LINK_TYPE_UPROBE_MULTI:
+		return true;
+	default:
+		return false;
+	}
+}
+
 int bpf_link__update_program(struct bpf_link *link, struct bpf_program *prog)
 {
 	int fd;
 	struct error *err = program_fd(prog, &fd);
 
+	if (!err && link->parts)
+		err = error_new(EOPNOTSUPP,
+				"the link is made of %zu on this kernel, and keeps its "
+				"program",
+				link->n_parts);
 	if (!err) {
 		int ret = bpf_link_update(link->fd, fd, NULL);
 		if (ret < 0)
 			err = error_errno(-ret, "cannot put another program into the link");
+		if (ret < 0 && keeps_program(link))
+			err = error_hint(err, "a link for tracing keeps the program it was made "
+					      "with: attach the other one, then destroy this link");
 	}
 	return edge_int(attach_error_at(prog, err));
 }
@@ -112,13 +190,31 @@ int bpf_link__update_program(struct bpf_link *link, struct bpf_program *prog)
 void bpf_link__disconnect(struct bpf_link *link)
 {
 	link->disconnected = true;
+	for (size_t i = 0; i < link->n_parts; i++)
+		bpf_link__disconnect(link->parts[i]);
 }
 
 int bpf_link__detach(struct bpf_link *link)
 {
+	int failed = 0;
+
+	if (link->parts) {
+		for (size_t i = 0; i < link->n_parts; i++) {
+			int ret = bpf_link__detach(link->parts[i]);
+
+			failed = ret && !failed ? ret : failed;
+		}
+		return failed;
+	}
 	int ret = bpf_link_detach(link->fd);
 
-	return ret < 0 ? edge_int(error_errno(-ret, "cannot detach the link")) : 0;
+	if (ret >= 0)
+		return 0;
+	struct error *err = error_errno(-ret, "cannot detach the link");
+	return edge_int(ret == -EOPNOTSUPP || ret == -EINVAL
+				? error_hint(err, "a link for tracing ends with its last "
+						  "descriptor: bpf_link__destroy()")
+				: err);
 }
 
 int bpf_link__destroy(struct bpf_link *link)
@@ -128,7 +224,10 @@ int bpf_link__destroy(struct bpf_link *link)
 
 	if (!link)
 		return 0;
-	if (!link->disconnected) {
+	for (size_t i = 0; i < link->n_parts; i++)
+		bpf_link__destroy(link->parts[i]);
+	free(link->parts);
+	if (!link->disconnected && link->fd >= 0) {
 		if (link->perf_fd >= 0)
 			err = sys_perf_disable(link->perf_fd);
 		if (link->fd != link->perf_fd)
@@ -136,6 +235,8 @@ int bpf_link__destroy(struct bpf_link *link)
 		if (link->perf_fd >= 0)
 			close(link->perf_fd);
 	}
+	if (link->done)
+		link->done(link->ctx, !link->disconnected && !link->pin_path);
 	free(link->pin_path);
 	free(link);
 	if (err)
@@ -144,9 +245,11 @@ int bpf_link__destroy(struct bpf_link *link)
 	return 0;
 }
 
-struct error *perf_fd_attach(const struct bpf_program *prog, int perf_fd, uint64_t cookie,
-			     bool force_ioctl, struct bpf_link **out)
+struct error *perf_fd_attach(const struct bpf_program *prog, int perf_fd,
+			     const struct bpf_perf_event_opts *opts, struct bpf_link **out)
 {
+	const bool force_ioctl = OPTS_GET(opts, force_ioctl_attach, false);
+	const uint64_t cookie = OPTS_GET(opts, bpf_cookie, 0);
 	int fd, link_fd = -1;
 
 	TRY(program_fd(prog, &fd));
@@ -155,17 +258,21 @@ struct error *perf_fd_attach(const struct bpf_program *prog, int perf_fd, uint64
 		return error_nomem();
 	struct error *err = NULL;
 	if (!force_ioctl && sys_bpf_has(SYS_BPF_PERF_LINK)) {
-		LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = cookie);
-		link_fd = bpf_link_create(fd, perf_fd, BPF_PERF_EVENT, &opts);
+		LIBBPF_OPTS(bpf_link_create_opts, create, .perf_event.bpf_cookie = cookie);
+		link_fd = bpf_link_create(fd, perf_fd, BPF_PERF_EVENT, &create);
 		if (link_fd < 0)
 			err = error_errno(-link_fd, "cannot attach the program to the perf event");
+	} else if (cookie && force_ioctl) {
+		err = error_hint(error_new(EOPNOTSUPP, "a cookie needs a BPF link, which was not "
+						       "asked for"),
+				 "attach with PROBE_ATTACH_MODE_LINK, or without a cookie");
 	} else if (cookie) {
 		err = error_new(EOPNOTSUPP, "a cookie needs a BPF link to the perf event, which "
 					    "this kernel has not (5.15 brought it)");
 	} else {
 		err = sys_perf_set_bpf(perf_fd, fd);
 	}
-	if (!err)
+	if (!err && !OPTS_GET(opts, dont_enable, false))
 		err = sys_perf_enable(perf_fd);
 	if (err) {
 		if (link_fd >= 0)
@@ -189,8 +296,7 @@ struct bpf_link *bpf_program__attach_perf_event_opts(const struct bpf_program *p
 	if (!err && pfd < 0)
 		err = error_new(EINVAL, "%d is no perf event's descriptor", pfd);
 	if (!err)
-		err = perf_fd_attach(prog, pfd, OPTS_GET(opts, bpf_cookie, 0),
-				     OPTS_GET(opts, force_ioctl_attach, false), &link);
+		err = perf_fd_attach(prog, pfd, opts, &link);
 	return err ? edge_null(attach_error_at(prog, err)) : link;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Raw tracepoints, by name (BPF_RAW_TRACEPOINT_OPEN), and the programs whose
  * target was fixed when they were loaded, by its id in the kernel's BTF:
- * tp_btf, fentry, fexit, fmod_ret, lsm. The latter take BPF_LINK_CREATE, or,
+ * tp_btf, fentry, fexit, fmod_ret, freplace, lsm. The latter take BPF_LINK_CREATE, or,
  * before 5.18 or so, BPF_RAW_TRACEPOINT_OPEN without a name; bpf_link_create()
  * tries both.
  */
@@ -10,17 +10,8 @@
 #include <string.h>
 
 #include "lib/attach/internal.h"
+#include "lib/sys/kfuncs.h"
 #include "lib/sys/tracefs.h"
-
-static struct error *link_of(int fd, struct bpf_link **link)
-{
-	*link = link_new(fd);
-	if (!*link) {
-		close(fd);
-		return error_nomem();
-	}
-	return NULL;
-}
 
 /* The names of raw tracepoints are those of tracefs, without the system. */
 static struct error *no_such_raw_tracepoint(const char *name)
@@ -99,7 +90,16 @@ static struct error *trace_open(const struct bpf_program *prog, uint64_t cookie,
 	if (fd >= 0)
 		return link_of(fd, link);
 
-	struct error *err = error_errno(-fd, "cannot attach to %s", section->target);
+	/* A function of the kernel that ftrace knows nothing of is not patched (EBUSY). */
+	if ((fd == -EBUSY || fd == -EINVAL || fd == -ENOENT) && section->target[0] &&
+	    (section->kind == PROGRAM_FENTRY || section->kind == PROGRAM_FEXIT ||
+	     section->kind == PROGRAM_FMOD_RET)) {
+		const char *colon = strchr(section->target, ':');
+
+		TRY(sys_kfunc_refusal(NULL, colon ? colon + 1 : section->target, true));
+	}
+	struct error *err = error_errno(-fd, "cannot attach to %s",
+					section->target[0] ? section->target : "its target");
 	switch (fd) {
 	case -EBUSY:
 		return error_hint(err, "another program holds the function for itself "
@@ -135,6 +135,11 @@ struct bpf_link *bpf_program__attach_trace_opts(const struct bpf_program *prog,
 }
 
 struct bpf_link *bpf_program__attach_trace(const struct bpf_program *prog)
+{
+	return bpf_program__attach_trace_opts(prog, NULL);
+}
+
+struct bpf_link *bpf_program__attach_lsm(const struct bpf_program *prog)
 {
 	return bpf_program__attach_trace_opts(prog, NULL);
 }

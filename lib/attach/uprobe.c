@@ -43,41 +43,64 @@ static size_t stem_of(const char *path, const char **stem)
 	return strcspn(*stem, ".-");
 }
 
-struct error *uprobe_event(const struct uprobe_target *target, struct attach_event *event)
+static struct error *uprobe_place(const struct uprobe_target *target, struct attach_event *event)
 {
-	_cleanup_attach_event_ struct attach_event got = {.attr.size = sizeof(got.attr)};
-	uint64_t offset = 0;
+	_cleanup_attach_event_ struct attach_event got = {
+		.attr.size = sizeof(got.attr),
+		.is_probe = true,
+		.at_return = target->retprobe,
+		.ref_ctr_offset = target->ref_ctr_offset,
+	};
 	const char *stem;
 
-	TRY(no_uprobes(sys_pmu_type(NULL, "uprobe", &got.attr.type)));
 	TRY(binary_find(target->binary, &got.text));
 	if (target->func) {
 		_cleanup_elf_ struct elf_file *file = NULL;
 
 		TRY(elf_file_open(got.text, &file));
-		TRY(binary_symbol_offset(file, target->func, &offset));
+		TRY(binary_symbol_offset(file, target->func, &got.offset));
 	}
-	offset += target->offset;
-	if (target->retprobe)
-		TRY(set_term(&got.attr, "retprobe", 1));
-	if (target->ref_ctr_offset)
-		TRY(set_term(&got.attr, "ref_ctr_offset", target->ref_ctr_offset));
-	got.attr.uprobe_path = (uint64_t)(uintptr_t)got.text;
-	got.attr.probe_offset = offset;
+	got.offset += target->offset;
 
 	size_t stem_len = stem_of(got.text, &stem);
 	const char *ret = target->retprobe ? "__return" : "";
 	if (target->func) {
 		got.name = text_format("probe_%.*s:%s%s", (int)stem_len, stem, target->func, ret);
 		got.where = text_format("function %s of %s (at %#llx in the file)", target->func,
-					got.text, (unsigned long long)offset);
+					got.text, (unsigned long long)got.offset);
 	} else {
 		got.name = text_format("probe_%.*s:abs_%llx%s", (int)stem_len, stem,
-				       (unsigned long long)offset, ret);
-		got.where = text_format("offset %#llx of %s", (unsigned long long)offset, got.text);
+				       (unsigned long long)got.offset, ret);
+		got.where =
+			text_format("offset %#llx of %s", (unsigned long long)got.offset, got.text);
 	}
 	if (!got.name || !got.where)
 		return error_nomem();
+	*event = got;
+	got = (struct attach_event){0};
+	return NULL;
+}
+
+struct error *uprobe_attr(struct attach_event *event)
+{
+	struct perf_event_attr *attr = &event->attr;
+
+	TRY(no_uprobes(sys_pmu_type(NULL, "uprobe", &attr->type)));
+	if (event->at_return)
+		TRY(set_term(attr, "retprobe", 1));
+	if (event->ref_ctr_offset)
+		TRY(set_term(attr, "ref_ctr_offset", event->ref_ctr_offset));
+	attr->uprobe_path = (uint64_t)(uintptr_t)event->text;
+	attr->probe_offset = event->offset;
+	return NULL;
+}
+
+struct error *uprobe_event(const struct uprobe_target *target, struct attach_event *event)
+{
+	_cleanup_attach_event_ struct attach_event got = {0};
+
+	TRY(uprobe_place(target, &got));
+	TRY(uprobe_attr(&got));
 	*event = got;
 	got = (struct attach_event){0};
 	return NULL;
@@ -107,7 +130,7 @@ struct error *uprobe_section_event(const struct bpf_program *prog, struct attach
 		target.offset = strtoull(colon + 1, &end, 0);
 		if (errno || *end)
 			return error_new(EINVAL, "'%s' is no offset", colon + 1);
-		return uprobe_event(&target, event);
+		return uprobe_place(&target, event);
 	}
 	if (!split_offset(colon + 1, &len, &target.offset))
 		return error_new(EINVAL, "'%s' is no function and offset", colon + 1);
@@ -115,7 +138,7 @@ struct error *uprobe_section_event(const struct bpf_program *prog, struct attach
 	if (!func)
 		return error_nomem();
 	target.func = func;
-	return uprobe_event(&target, event);
+	return uprobe_place(&target, event);
 }
 
 struct bpf_link *bpf_program__attach_uprobe_opts(const struct bpf_program *prog, pid_t pid,
@@ -136,16 +159,10 @@ struct bpf_link *bpf_program__attach_uprobe_opts(const struct bpf_program *prog,
 
 	if (!err && !binary_path)
 		err = error_new(EINVAL, "no binary is named");
-	if (!err && mode == PROBE_ATTACH_MODE_LEGACY)
-		err = error_new(EOPNOTSUPP, "uprobes are put in place by their PMU, not by "
-					    "tracefs");
-	if (!err && mode == PROBE_ATTACH_MODE_LINK && !sys_bpf_has(SYS_BPF_PERF_LINK))
-		err = error_new(EOPNOTSUPP, "this kernel has no BPF links to perf events");
 	if (!err)
-		err = uprobe_event(&target, &event);
+		err = uprobe_place(&target, &event);
 	if (!err)
-		err = event_attach(prog, &event, pid, OPTS_GET(opts, bpf_cookie, 0),
-				   mode == PROBE_ATTACH_MODE_PERF, &link);
+		err = probe_attach(prog, &event, pid, OPTS_GET(opts, bpf_cookie, 0), mode, &link);
 	return err ? edge_null(attach_error_at(prog, err)) : link;
 }
 

@@ -143,6 +143,6 @@ static inline bool cursor_take(struct cursor *c, uint64_t len, struct cursor *su
 }
 
 /* An EBADMSG error at the cursor's place: "NAME: offset 0x…: MESSAGE". */
-struct error *cursor_error(const struct cursor *c, const char *fmt, ...) _printf_(2, 3);
+struct error *cursor_error(const struct cursor *c, const char *fmt, ...) _printf_(2, 3) _cold_;
 
 #endif

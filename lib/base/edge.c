@@ -10,13 +10,74 @@
 #include <bpf/perf_bpf.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+
+#include "lib/base/failure.h"
 
 static libbpf_print_fn_t print_fn;
+
+/*
+ * The last failure is kept without a heap of its own: a thread that ends leaves nothing behind.
+ * Strings that do not fit are cut.
+ */
+#define STRING_MAX 1000
 
 static __thread struct {
 	char text[4096];
 	char hint[512];
+	struct perf_bpf_failure failure;
+	char strings[8192];
+	size_t used;
+	char where[512];
 } last;
+
+static const char *keep(const char *s)
+{
+	const size_t room = sizeof(last.strings) - last.used;
+	size_t n = s ? strnlen(s, STRING_MAX) : 0;
+
+	if (!s || room < 2)
+		return NULL;
+	n = min_of(n, room - 1);
+	char *kept = last.strings + last.used;
+	memcpy(kept, s, n);
+	kept[n] = 0;
+	last.used += n + 1;
+	return kept;
+}
+
+static void keep_failure(const struct error *err)
+{
+	static const struct failure unknown = {.kind = "other", .insn = -1};
+	const struct failure *f = err->failure ? err->failure : &unknown;
+
+	last.used = 0;
+	snprintf(last.where, sizeof(last.where), "%s", err->where ? err->where : "");
+	last.failure = (struct perf_bpf_failure){
+		.sz = sizeof(last.failure),
+		.code = err->code,
+		.kind = f->kind,
+		.message = keep(err->msg),
+		.hint = keep(err->hint),
+		.object = keep(f->object),
+		.program = keep(f->program),
+		.section = keep(f->section),
+		.function = keep(f->function),
+		.file = keep(f->file),
+		.source = keep(f->source),
+		.line = f->line,
+		.insn = f->insn,
+		.insn_text = keep(f->insn_text),
+		.reg = keep(f->reg),
+		.state = keep(f->state),
+		.expected = keep(f->expected),
+		.since_file = keep(f->since_file),
+		.since_source = keep(f->since_source),
+		.since_line = f->since_line,
+		.detail = keep(f->detail),
+		.kernel = keep(f->kernel),
+	};
+}
 
 libbpf_print_fn_t libbpf_set_print(libbpf_print_fn_t fn)
 {
@@ -64,8 +125,12 @@ int edge_int(struct error *err)
 		return 0;
 
 	int code = err->code;
-	snprintf(last.text, sizeof(last.text), "%s%s%s", err->where ? err->where : "",
-		 err->where ? ": " : "", err->msg);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	error_text(err, &text);
+	snprintf(last.text, sizeof(last.text), "%s",
+		 strbuf_failed(&text) ? err->msg : strbuf_str(&text));
+	keep_failure(err);
 	snprintf(last.hint, sizeof(last.hint), "%s", err->hint ? err->hint : "");
 	print(LIBBPF_WARN, "libperfbpf: %s\n", last.text);
 	if (last.hint[0])
@@ -101,6 +166,62 @@ const char *perf_bpf_last_error(void)
 const char *perf_bpf_last_hint(void)
 {
 	return last.hint[0] ? last.hint : NULL;
+}
+
+int perf_bpf_last_failure(struct perf_bpf_failure *failure)
+{
+	const size_t least = offsetof(struct perf_bpf_failure, kernel) + sizeof(failure->kernel);
+
+	if (!failure || failure->sz < least)
+		return edge_errno(EINVAL);
+	if (!last.failure.sz)
+		return edge_errno(ENOENT);
+	const size_t sz = failure->sz;
+	memset(failure, 0, sz);
+	memcpy(failure, &last.failure, min_of(sz, sizeof(last.failure)));
+	failure->sz = sz;
+	return 0;
+}
+
+char *perf_bpf_last_failure_json(void)
+{
+	const struct perf_bpf_failure *kept = &last.failure;
+
+	if (!kept->sz)
+		return edge_null_errno(ENOENT);
+	/* Borrowed for the call; nothing of them is changed or freed. */
+	struct failure f = {
+		.kind = kept->kind,
+		.object = (char *)kept->object,
+		.program = (char *)kept->program,
+		.section = (char *)kept->section,
+		.function = (char *)kept->function,
+		.file = (char *)kept->file,
+		.source = (char *)kept->source,
+		.line = kept->line,
+		.insn = kept->insn,
+		.insn_text = (char *)kept->insn_text,
+		.reg = (char *)kept->reg,
+		.state = (char *)kept->state,
+		.expected = (char *)kept->expected,
+		.since_file = (char *)kept->since_file,
+		.since_source = (char *)kept->since_source,
+		.since_line = kept->since_line,
+		.detail = (char *)kept->detail,
+		.kernel = (char *)kept->kernel,
+	};
+	const struct error err = {
+		.code = kept->code,
+		.msg = (char *)(kept->message ? kept->message : ""),
+		.where = last.where[0] ? last.where : NULL,
+		.hint = (char *)kept->hint,
+		.failure = &f,
+	};
+	struct strbuf sb = STRBUF_INIT;
+
+	error_json(&err, &sb);
+	char *json = strbuf_steal(&sb);
+	return json ? json : edge_null_errno(ENOMEM);
 }
 
 struct error *opts_check(const void *opts, size_t known, const char *type)

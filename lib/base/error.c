@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "lib/base/failure.h"
+
 static struct error nomem = {.code = ENOMEM, .msg = "out of memory"};
 
 struct error *error_nomem(void)
@@ -125,5 +127,6 @@ void error_free(struct error *err)
 	free(err->msg);
 	free(err->where);
 	free(err->hint);
+	failure_free(err->failure);
 	free(err);
 }

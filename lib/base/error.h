@@ -20,22 +20,25 @@
 #include "lib/base/cleanup.h"
 #include "lib/base/util.h"
 
+struct failure;
+
 struct error {
-	int code;    /* positive errno */
-	char *msg;   /* never NULL */
-	char *where; /* NULL: no place to name */
-	char *hint;  /* NULL: none */
+	int code;		 /* positive errno */
+	char *msg;		 /* never NULL */
+	char *where;		 /* NULL: no place to name */
+	char *hint;		 /* NULL: none */
+	struct failure *failure; /* owned; lib/base/failure.h; NULL: nothing more is known */
 };
 
 /* A new error; never NULL: out of memory gives a static error of ENOMEM. */
-struct error *error_new(int code, const char *fmt, ...) _printf_(2, 3);
-struct error *error_vnew(int code, const char *fmt, va_list ap);
+struct error *error_new(int code, const char *fmt, ...) _printf_(2, 3) _cold_;
+struct error *error_vnew(int code, const char *fmt, va_list ap) _cold_;
 
 /* As error_new(), with ": strerror(code)" appended to the message. */
-struct error *error_errno(int code, const char *fmt, ...) _printf_(2, 3);
+struct error *error_errno(int code, const char *fmt, ...) _printf_(2, 3) _cold_;
 
 /* The static out-of-memory error. */
-struct error *error_nomem(void);
+struct error *error_nomem(void) _cold_;
 
 /*
  * Add the place from the inside out: each call puts its text and ": " before

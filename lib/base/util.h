@@ -3,8 +3,10 @@
 #ifndef PB_BASE_UTIL_H
 #define PB_BASE_UTIL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -29,8 +31,16 @@ static inline uint64_t round_up(uint64_t v, uint64_t align)
 	return (v + align - 1) & ~(align - 1);
 }
 
+/* Whether two strings are the same; most that are compared differ in the first two bytes. */
+static inline bool str_equal(const char *a, const char *b)
+{
+	return a[0] == b[0] && (!a[0] || (a[1] == b[1] && !strcmp(a + 1, b + 1)));
+}
+
 #define _printf_(fmt, args) __attribute__((format(printf, fmt, args)))
-#define _must_check_	    __attribute__((warn_unused_result))
-#define _unused_	    __attribute__((unused))
+/* Called only where something failed: whatever leads there is kept out of the way. */
+#define _cold_	     __attribute__((cold))
+#define _must_check_ __attribute__((warn_unused_result))
+#define _unused_     __attribute__((unused))
 
 #endif

@@ -5,12 +5,9 @@
  *
  * A type is 12 bytes, followed by what its kind brings: members, values,
  * parameters. Types have no index in the file, so one pass finds where each
- * begins. The kernel's BTF has 5.5 MB and is opened at every start; hence
- * that pass is also the only check: it keeps the largest type id and the
- * largest string offset seen and compares them once, at the end. (When they
- * are too large, a second, slow pass finds out where, for the message.) The
- * bytes are used where they are, a mapping of /sys/kernel/btf/vmlinux say;
- * only BTF of the other byte order, or that is written to, is copied.
+ * begins, and checks it (check.c). The bytes are used where they are, a mapping
+ * of /sys/kernel/btf/vmlinux say; only BTF of the other byte order, or that
+ * is added to, is copied.
  *
  * What is not checked here: that chains of references end, and that members
  * lie within their struct. Whoever follows references bounds the walk.
@@ -24,278 +21,6 @@
 #define STR_MAX 0x7fffffff
 
 static const struct btf_type void_type;
-
-int btf_extra_size(uint32_t kind, uint32_t vlen)
-{
-	switch (kind) {
-	case BTF_KIND_PTR:
-	case BTF_KIND_FWD:
-	case BTF_KIND_TYPEDEF:
-	case BTF_KIND_VOLATILE:
-	case BTF_KIND_CONST:
-	case BTF_KIND_RESTRICT:
-	case BTF_KIND_FUNC:
-	case BTF_KIND_FLOAT:
-	case BTF_KIND_TYPE_TAG:
-		return 0;
-	case BTF_KIND_INT:
-	case BTF_KIND_VAR:
-	case BTF_KIND_DECL_TAG:
-		return 4;
-	case BTF_KIND_ARRAY:
-		return sizeof(struct btf_array);
-	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-		return vlen * sizeof(struct btf_member);
-	case BTF_KIND_ENUM:
-		return vlen * sizeof(struct btf_enum);
-	case BTF_KIND_ENUM64:
-		return vlen * sizeof(struct btf_enum64_data);
-	case BTF_KIND_FUNC_PROTO:
-		return vlen * sizeof(struct btf_param);
-	case BTF_KIND_DATASEC:
-		return vlen * sizeof(struct btf_var_secinfo);
-	default:
-		return -1;
-	}
-}
-
-const char *btf_kind_name(uint32_t kind)
-{
-	static const char *const names[] = {
-		[BTF_KIND_UNKN] = "void",	  [BTF_KIND_INT] = "int",
-		[BTF_KIND_PTR] = "pointer",	  [BTF_KIND_ARRAY] = "array",
-		[BTF_KIND_STRUCT] = "struct",	  [BTF_KIND_UNION] = "union",
-		[BTF_KIND_ENUM] = "enum",	  [BTF_KIND_FWD] = "forward declaration",
-		[BTF_KIND_TYPEDEF] = "typedef",	  [BTF_KIND_VOLATILE] = "volatile",
-		[BTF_KIND_CONST] = "const",	  [BTF_KIND_RESTRICT] = "restrict",
-		[BTF_KIND_FUNC] = "function",	  [BTF_KIND_FUNC_PROTO] = "function prototype",
-		[BTF_KIND_VAR] = "variable",	  [BTF_KIND_DATASEC] = "data section",
-		[BTF_KIND_FLOAT] = "float",	  [BTF_KIND_DECL_TAG] = "declaration tag",
-		[BTF_KIND_TYPE_TAG] = "type tag", [BTF_KIND_ENUM64] = "enum",
-	};
-
-	return kind < ARRAY_SIZE(names) ? names[kind] : "unknown kind";
-}
-
-/* The largest id and string offset of what was read. */
-struct extent {
-	uint32_t id;
-	uint32_t str;
-};
-
-static inline void see_id(struct extent *e, uint32_t id)
-{
-	e->id = id > e->id ? id : e->id;
-}
-
-static inline void see_str(struct extent *e, uint32_t off)
-{
-	e->str = off > e->str ? off : e->str;
-}
-
-static bool size_is_enum(uint32_t size)
-{
-	return size == 1 || size == 2 || size == 4 || size == 8;
-}
-
-/*
- * Checks one type, whose extra bytes are within bounds. What is wrong with
- * it, or NULL; what it refers to goes to e.
- */
-static const char *check_type(const struct btf_type *t, struct extent *e)
-{
-	const uint32_t vlen = btf_vlen(t);
-	const uint32_t *words = (const uint32_t *)(t + 1);
-
-	see_str(e, t->name_off);
-	switch (btf_kind(t)) {
-	case BTF_KIND_INT: {
-		uint32_t bits = BTF_INT_BITS(words[0]) + BTF_INT_OFFSET(words[0]);
-
-		if (bits > 128 || (bits + 7) / 8 > t->size || t->size > 16)
-			return "the integer's bits exceed its size";
-		break;
-	}
-	case BTF_KIND_ARRAY:
-		see_id(e, words[0]);
-		see_id(e, words[1]);
-		break;
-	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-		for (uint32_t i = 0; i < vlen; i++) {
-			see_str(e, words[3 * i]);
-			see_id(e, words[3 * i + 1]);
-		}
-		break;
-	case BTF_KIND_ENUM:
-		/* "enum e;" alone has neither values nor a size. */
-		if (!size_is_enum(t->size) && (t->size || vlen))
-			return "an enum has 1, 2, 4 or 8 bytes";
-		for (uint32_t i = 0; i < vlen; i++)
-			see_str(e, words[2 * i]);
-		break;
-	case BTF_KIND_ENUM64:
-		if (!size_is_enum(t->size))
-			return "an enum has 1, 2, 4 or 8 bytes";
-		for (uint32_t i = 0; i < vlen; i++)
-			see_str(e, words[3 * i]);
-		break;
-	case BTF_KIND_FUNC_PROTO:
-		see_id(e, t->type);
-		for (uint32_t i = 0; i < vlen; i++) {
-			see_str(e, words[2 * i]);
-			see_id(e, words[2 * i + 1]);
-		}
-		break;
-	case BTF_KIND_DATASEC:
-		for (uint32_t i = 0; i < vlen; i++)
-			see_id(e, words[3 * i]);
-		break;
-	case BTF_KIND_PTR:
-	case BTF_KIND_TYPEDEF:
-	case BTF_KIND_VOLATILE:
-	case BTF_KIND_CONST:
-	case BTF_KIND_RESTRICT:
-	case BTF_KIND_FUNC:
-	case BTF_KIND_VAR:
-	case BTF_KIND_DECL_TAG:
-	case BTF_KIND_TYPE_TAG:
-		see_id(e, t->type);
-		break;
-	case BTF_KIND_FLOAT:
-		if (t->size != 2 && t->size != 4 && t->size != 8 && t->size != 12 && t->size != 16)
-			return "a float has 2, 4, 8, 12 or 16 bytes";
-		break;
-	}
-	return NULL;
-}
-
-/* The next type with its extra bytes; *t NULL: it does not fit. */
-static struct error *next_type(struct cursor *c, const struct btf_type **t)
-{
-	size_t at = c->pos;
-
-	*t = cursor_bytes(c, sizeof(**t));
-	if (!*t)
-		return cursor_error(c, "a type is cut off after %zu bytes", cursor_left(c));
-
-	int extra = btf_extra_size(btf_kind(*t), btf_vlen(*t));
-	if (extra < 0) {
-		cursor_seek(c, at);
-		return error_hint(cursor_error(c, "type of unknown kind %u", btf_kind(*t)),
-				  "the BTF is newer than this version of perf-bpf, or damaged");
-	}
-	if (!cursor_skip(c, extra)) {
-		cursor_seek(c, at);
-		return cursor_error(c, "%s with %u entries is cut off", btf_kind_name(btf_kind(*t)),
-				    btf_vlen(*t));
-	}
-	return NULL;
-}
-
-/* The first type that refers to an id or a string that does not exist. */
-static struct error *find_bad_type(const struct btf *btf, struct cursor *c, uint32_t max_id,
-				   uint32_t max_str)
-{
-	const struct btf_type *t;
-
-	cursor_seek(c, 0);
-	for (uint32_t i = 0; i < btf->n; i++) {
-		struct extent e = {0};
-		size_t at = c->pos;
-
-		TRY(next_type(c, &t));
-		check_type(t, &e);
-		cursor_seek(c, at);
-		if (e.id > max_id)
-			return cursor_error(c, "type %u (%s) refers to type %u, the last one is %u",
-					    btf->start_id + i, btf_kind_name(btf_kind(t)), e.id,
-					    max_id);
-		if (e.str > max_str)
-			return cursor_error(c,
-					    "type %u (%s) has a name at %u, the strings end at %u",
-					    btf->start_id + i, btf_kind_name(btf_kind(t)), e.str,
-					    max_str);
-		TRY(next_type(c, &t));
-	}
-	return cursor_error(c, "malformed types");
-}
-
-/*
- * FUNC refers to FUNC_PROTO, DATASEC to VARs: whoever has one of these takes
- * that for granted. They are few beside the rest, or at the end of it.
- */
-static struct error *check_kinds(const struct btf *btf, const struct btf_type *t, uint32_t id)
-{
-	if (btf_is_func(t) && !btf_is_func_proto(btf_type_at(btf, t->type)))
-		return error_new(EBADMSG, "type %u (function %s) has no function prototype", id,
-				 btf_name(btf, t));
-	if (btf_is_datasec(t))
-		for (uint32_t i = 0; i < btf_vlen(t); i++) {
-			uint32_t kind = btf_kind(btf_type_at(btf, btf_var_secinfos(t)[i].type));
-
-			/* a section of code or of extern functions holds FUNCs */
-			if (kind != BTF_KIND_VAR && kind != BTF_KIND_FUNC)
-				return error_new(EBADMSG,
-						 "type %u (section %s) holds a %s that is no "
-						 "variable",
-						 id, btf_name(btf, t), btf_kind_name(kind));
-		}
-	return NULL;
-}
-
-static bool is_checked_later(const struct btf_type *t)
-{
-	return btf_is_func(t) || btf_is_datasec(t);
-}
-
-struct error *btf_index_types(struct btf *btf, const char *name, uint64_t origin)
-{
-	struct cursor c = cursor_make(btf->types, btf->types_len, name);
-	struct extent all = {0};
-	uint32_t first_later = 0, last_later = 0;
-	const struct btf_type *t;
-
-	c.origin = origin;
-	btf->n = 0;
-	while (!cursor_end(&c)) {
-		size_t at = c.pos;
-
-		TRY(next_type(&c, &t));
-		const char *wrong = check_type(t, &all);
-		if (wrong) {
-			cursor_seek(&c, at);
-			return cursor_error(&c, "type %u: %s", btf->start_id + btf->n, wrong);
-		}
-		if (btf->n == btf->offs_cap) {
-			/* the kernel's types take 30 bytes on average */
-			size_t want = btf->offs_cap ? btf->offs_cap * 2 : btf->types_len / 28 + 16;
-
-			if (!vec_grow((void **)&btf->offs, &btf->offs_cap, want,
-				      sizeof(*btf->offs)))
-				return error_nomem();
-		}
-		if (is_checked_later(t)) {
-			first_later = first_later ? first_later : btf->n + 1;
-			last_later = btf->n + 1;
-		}
-		btf->offs[btf->n++] = at;
-	}
-
-	uint32_t max_id = btf->start_id + btf->n - 1;
-	uint32_t max_str = btf->start_str + btf->strs_len - 1;
-	if (all.id > max_id || all.str > max_str)
-		return find_bad_type(btf, &c, max_id, max_str);
-
-	for (uint32_t i = first_later; i && i <= last_later; i++) {
-		t = (const struct btf_type *)(btf->types + btf->offs[i - 1]);
-		if (is_checked_later(t))
-			TRY(error_at(check_kinds(btf, t, btf->start_id + i - 1), "%s",
-				     name ? name : "BTF"));
-	}
-	return NULL;
-}
 
 /* struct btf_header, with the byte order found out by its magic. */
 static struct error *read_header(struct cursor *c, struct btf_header *h)
@@ -515,6 +240,17 @@ struct error *btf_make_writable(struct btf *btf)
 	btf->writable = true;
 	drop_data(btf);
 	return NULL;
+}
+
+struct error *btf_make_types_writable(struct btf *btf)
+{
+	const uint8_t *strs = (const uint8_t *)btf->strs;
+
+	/* Strings within the types could lose their end. */
+	if (!btf->writable && btf->data && btf->backing.may_write &&
+	    (strs + btf->strs_len <= btf->types || btf->types + btf->types_len <= strs))
+		return NULL;
+	return btf_make_writable(btf);
 }
 
 /* ---- the plain questions ---- */

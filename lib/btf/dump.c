@@ -423,6 +423,94 @@ static struct error *dump_top(struct btf_dump *d, uint32_t id)
 	}
 }
 
+/* ---- the kernel's functions ---- */
+
+/*
+ * The functions that BPF programs may call have the tag "bpf_kfunc" on them
+ * (pahole 1.26 and later, with Linux 6.10). Their prototypes are declared weak:
+ * a program asks by bpf_ksym_exists() whether this kernel has one.
+ */
+#define KFUNC_TAG    "bpf_kfunc"
+#define FASTCALL_TAG "bpf_fastcall" /* keeps the registers that it does not return in */
+
+static const char kfuncs_begin[] = "#ifndef BPF_NO_KFUNC_PROTOTYPES\n"
+				   "#ifndef __ksym\n"
+				   "#define __ksym __attribute__((section(\".ksyms\")))\n"
+				   "#endif\n"
+				   "#ifndef __weak\n"
+				   "#define __weak __attribute__((weak))\n"
+				   "#endif\n"
+				   "#ifndef __bpf_fastcall\n"
+				   "#if __has_attribute(bpf_fastcall)\n"
+				   "#define __bpf_fastcall __attribute__((bpf_fastcall))\n"
+				   "#else\n"
+				   "#define __bpf_fastcall\n"
+				   "#endif\n"
+				   "#endif\n"
+				   "\n";
+static const char kfuncs_end[] = "#endif /* BPF_NO_KFUNC_PROTOTYPES */\n\n";
+
+/* The function that a type is a tag of; 0: it is none of these. */
+static uint32_t tagged_function(const struct btf_dump *d, uint32_t id, const char *tag)
+{
+	const struct btf_type *t = btf_type_at(d->btf, id);
+
+	if (!btf_is_decl_tag(t) || btf_decl_tag(t)->component_idx != -1 ||
+	    strcmp(btf_name(d->btf, t), tag) || t->type >= d->n ||
+	    !btf_is_func(btf_type_at(d->btf, t->type)))
+		return 0;
+	return t->type;
+}
+
+static struct error *write_kfunc(struct btf_dump *d, uint32_t id)
+{
+	const struct btf_type *t = btf_type_at(d->btf, id);
+	const char *name = btf_name(d->btf, t);
+
+	/* One declaration for each name, and none that stands for something else. */
+	if (!is_c_name(name) || !*name || strmap_get(&d->idents, name))
+		return NULL;
+	if (d->out->len + d->written > d->max_bytes)
+		return error_new(E2BIG, "the types are too large when written out");
+	if (!dump_ident(d, name))
+		return error_nomem();
+	strbuf_adds(d->out, "extern ");
+	if (d->state[id] & DUMP_FASTCALL)
+		strbuf_adds(d->out, "__bpf_fastcall ");
+	TRY(dump_decl(d, t->type, name, 0, false, 0));
+	strbuf_adds(d->out, " __weak __ksym;\n");
+	return NULL;
+}
+
+static struct error *write_kfuncs(struct btf_dump *d)
+{
+	bool any = false;
+
+	/* What the prototypes need first, and who has the second tag. */
+	for (uint32_t id = 1; id < d->n; id++) {
+		const uint32_t fast = tagged_function(d, id, FASTCALL_TAG);
+		const uint32_t kfunc = tagged_function(d, id, KFUNC_TAG);
+
+		if (fast)
+			d->state[fast] |= DUMP_FASTCALL;
+		if (!kfunc)
+			continue;
+		any = true;
+		TRY(need(d, btf_type_at(d->btf, kfunc)->type, false, 0));
+	}
+	if (!any)
+		return NULL;
+	strbuf_adds(d->out, kfuncs_begin);
+	for (uint32_t id = 1; id < d->n; id++) {
+		const uint32_t kfunc = tagged_function(d, id, KFUNC_TAG);
+
+		if (kfunc)
+			TRY(write_kfunc(d, kfunc));
+	}
+	strbuf_adds(d->out, kfuncs_end);
+	return NULL;
+}
+
 struct error *btf_dump_vmlinux(const struct btf *btf, struct strbuf *out)
 {
 	_cleanup_(btf_dump__freep) struct btf_dump *d = NULL;
@@ -441,6 +529,7 @@ struct error *btf_dump_vmlinux(const struct btf *btf, struct strbuf *out)
 			 "\n");
 	for (uint32_t id = 1; id < d->n; id++)
 		TRY(dump_top(d, id));
+	TRY(write_kfuncs(d));
 	strbuf_adds(out, "#ifndef BPF_NO_PRESERVE_ACCESS_INDEX\n"
 			 "#pragma clang attribute pop\n"
 			 "#endif\n"

@@ -147,7 +147,9 @@ static struct error *show_int(struct show *s, const struct btf_type *t, uint64_t
 		return NULL;
 	}
 	uint64_t v = read_int(s, off, t->size, bits);
-	if (encoding & BTF_INT_SIGNED)
+	if (bits) /* as libbpf has it */
+		strbuf_addf(out(s), "0x%" PRIx64, v);
+	else if (encoding & BTF_INT_SIGNED)
 		strbuf_addf(out(s), "%" PRId64, sign_extend(v, width));
 	else
 		strbuf_add_u64(out(s), v);
@@ -256,15 +258,18 @@ static bool show_string(struct show *s, uint64_t off, uint32_t n)
 	return true;
 }
 
-/* Characters print as such where they are text. */
-static void show_char(struct show *s, uint64_t off)
+/* A byte of an array of characters: as libbpf has it, what cannot be printed is a number. */
+static struct error *show_char(struct show *s, uint32_t type, uint64_t off, int depth)
 {
 	uint8_t c = s->data[off / 8];
 
-	if (c >= ' ' && c < 0x7f && c != '\'' && c != '\\')
+	if (!c)
+		strbuf_adds(out(s), "'\\0'");
+	else if (c >= ' ' && c < 0x7f)
 		strbuf_addf(out(s), "'%c'", c);
 	else
-		strbuf_addf(out(s), "'\\x%02x'", c);
+		return show_value(s, type, off, 0, NULL, depth);
+	return NULL;
 }
 
 static struct error *show_array(struct show *s, const struct btf_type *t, uint64_t off, int depth)
@@ -282,9 +287,6 @@ static struct error *show_array(struct show *s, const struct btf_type *t, uint64
 		return NULL;
 	if (!size && n > 1)
 		n = 1;
-	/* text ends at its first NUL */
-	if (text && !(off % 8) && off / 8 + n <= s->size)
-		n = strnlen((const char *)s->data + off / 8, n);
 	strbuf_addch(out(s), '[');
 	newline(s);
 	for (uint32_t i = 0; i < n; i++) {
@@ -292,13 +294,18 @@ static struct error *show_array(struct show *s, const struct btf_type *t, uint64
 
 		if (!within(s, at, (uint64_t)size * 8))
 			break;
+		const bool is_text = text && !(at % 8), nul = is_text && !s->data[at / 8];
+		if (nul && !s->zeroes)
+			continue;
 		indent(s, depth + 1);
-		if (text && !(at % 8))
-			show_char(s, at);
+		if (is_text)
+			TRY(show_char(s, array->type, at, depth + 1));
 		else
 			TRY(show_value(s, array->type, at, 0, NULL, depth + 1));
 		strbuf_addch(out(s), ',');
 		newline(s);
+		if (nul)
+			break; /* text ends there */
 	}
 	indent(s, depth);
 	strbuf_addch(out(s), ']');
@@ -342,12 +349,15 @@ static struct error *show_cast(struct show *s, uint32_t id, const char *name)
 		strbuf_adds(out(s), name);
 		strbuf_adds(out(s), " = ");
 	}
-	/* a type without a name would be written out in full */
+	strbuf_addch(out(s), '(');
+	/* A type without a name would be written out in full. */
 	const struct btf_type *t = btf_type_at(s->d->btf, id);
 	if ((btf_is_composite(t) || btf_is_any_enum(t)) && !*btf_name(s->d->btf, t))
-		return NULL;
-	strbuf_addch(out(s), '(');
-	TRY(dump_decl(s->d, id, "", 0, true, 0));
+		strbuf_adds(out(s), btf_is_struct(t)  ? "struct"
+				    : btf_is_union(t) ? "union"
+						      : "enum");
+	else
+		TRY(dump_decl(s->d, id, "", 0, true, 0));
 	strbuf_addch(out(s), ')');
 	return NULL;
 }
@@ -419,6 +429,7 @@ static struct error *show_datasec(struct show *s, const struct btf_type *t)
 
 		if (i)
 			strbuf_adds(out(s), s->compact ? " " : "\n");
+		indent(s, 0);
 		if (btf_is_var(var))
 			TRY(show_var(s, var, (uint64_t)v[i].offset * 8));
 		strbuf_addch(out(s), ';');
@@ -450,12 +461,16 @@ struct error *dump_data(struct btf_dump *d, uint32_t id, const void *data, size_
 	if (need < 0)
 		return error_new(EINVAL, "type %u has no size", id);
 	const struct btf_type *plain = btf_skip_mods_and_typedefs(d->btf, id, NULL);
+	if (!btf_is_datasec(t) && !btf_is_var(t) && size < (uint64_t)need &&
+	    !btf_is_composite(plain) && !btf_is_array(plain)) {
+		*bytes = -E2BIG;
+		return NULL;
+	}
+	indent(&s, 0);
 	if (btf_is_datasec(t))
 		TRY(show_datasec(&s, t));
 	else if (btf_is_var(t))
 		TRY(show_var(&s, t, 0));
-	else if (size < (uint64_t)need && !btf_is_composite(plain) && !btf_is_array(plain))
-		s.cut = true;
 	else
 		TRY(show_value(&s, id, 0, 0, NULL, 0));
 	*bytes = s.cut || size < (uint64_t)need ? -E2BIG : need;

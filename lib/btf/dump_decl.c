@@ -252,21 +252,30 @@ static struct error *after(struct decl *c, uint32_t id, int depth)
 	}
 }
 
+static struct error *write_decl(struct decl *c, uint32_t id, const char *name, int depth)
+{
+	name = dump_c_name(c->d, name);
+	if (!name)
+		return error_nomem();
+	TRY(before(c, id, depth));
+	if (*name) {
+		if (!c->glued)
+			strbuf_addch(c->d->out, ' ');
+		strbuf_adds(c->d->out, name);
+	}
+	return after(c, id, depth);
+}
+
 struct error *dump_decl(struct btf_dump *d, uint32_t id, const char *name, int level,
 			bool strip_mods, int depth)
 {
-	struct decl c = {.d = d, .level = level, .strip_mods = strip_mods};
+	const bool outer = d->strip_mods;
+	struct decl c = {.d = d, .level = level, .strip_mods = strip_mods || outer};
 
-	name = dump_c_name(d, name);
-	if (!name)
-		return error_nomem();
-	TRY(before(&c, id, depth));
-	if (*name) {
-		if (!c.glued)
-			strbuf_addch(d->out, ' ');
-		strbuf_adds(d->out, name);
-	}
-	return after(&c, id, depth);
+	d->strip_mods = c.strip_mods; /* members and parameters too */
+	struct error *err = write_decl(&c, id, name, depth);
+	d->strip_mods = outer;
+	return err;
 }
 
 static void write_enum_value(struct btf_dump *d, const struct btf_type *t, uint32_t i)

@@ -20,7 +20,8 @@ enum {
 	DUMP_FORWARD = 1 << 1,	  /* "struct x;" was written */
 	DUMP_DEFINING = 1 << 2,	  /* what it needs is being written */
 	DUMP_DEFINED = 1 << 3,
-	DUMP_WEAK = 1 << 4, /* all is written that a pointer to it needs */
+	DUMP_WEAK = 1 << 4,	/* all is written that a pointer to it needs */
+	DUMP_FASTCALL = 1 << 5, /* a function that keeps registers */
 };
 
 /* How a struct or union must be written so that it gets the layout it has. */
@@ -40,6 +41,7 @@ struct btf_dump {
 	struct strbuf *out;
 	struct strbuf own;  /* out, when print gets the text */
 	uint64_t written;   /* bytes that left own */
+	bool strip_mods;    /* of the declaration that is being written */
 	uint64_t max_bytes; /* anonymous types are written where they are used: this bounds it */
 
 	uint32_t n; /* types when it was made */

@@ -57,6 +57,16 @@ struct btf_ext_section {
 
 /* Parses a copy of the bytes; name is for errors. */
 struct error *btf_ext_open(const void *data, size_t size, const char *name, struct btf_ext **out);
+/* The same, of bytes that outlive it. */
+struct error *btf_ext_open_borrowed(const void *data, size_t size, const char *name,
+				    struct btf_ext **out);
+
+/* Its bytes become copies that btf_ext_map() may change. */
+struct error *btf_ext_make_writable(struct btf_ext *ext);
+
+/* Replaces all type ids and all offsets of strings. Either function may be NULL: they stay. */
+void btf_ext_map(struct btf_ext *ext, uint32_t (*id)(void *ctx, uint32_t id),
+		 uint32_t (*str)(void *ctx, uint32_t off), void *ctx);
 
 /* All sections of a kind; *n becomes their number. */
 const struct btf_ext_section *btf_ext_sections(const struct btf_ext *ext, enum btf_ext_kind kind,

@@ -62,7 +62,7 @@ struct btf {
 
 	/* Made when first asked for. */
 	struct btf_index *index[2]; /* of functions: [1]; of the rest: [0] */
-	uint8_t searches;	    /* for functions, without their table */
+	uint8_t searches[2];	    /* without that table */
 	struct btf_strset *strset;
 	uint8_t *aligns; /* per own type; resolve.c */
 	void *raw;
@@ -78,14 +78,28 @@ static inline const struct btf_type *btf_type_at(const struct btf *btf, uint32_t
 		       : (const struct btf_type *)(btf->types + btf->offs[id - btf->start_id]);
 }
 
-/* Bytes that follow struct btf_type for a kind and vlen; -1: unknown kind. */
-int btf_extra_size(uint32_t kind, uint32_t vlen);
+/* What follows struct btf_type for each kind: bytes, and bytes per entry. */
+#define BTF_NO_KIND 0xff
+extern const struct btf_kind_size {
+	uint8_t fixed; /* BTF_NO_KIND: there is no such kind */
+	uint8_t entry;
+} btf_kind_sizes[32];
+
+/* Bytes that follow struct btf_type for a kind (below 32) and vlen; -1: unknown kind. */
+static inline int btf_extra_size(uint32_t kind, uint32_t vlen)
+{
+	const struct btf_kind_size size = btf_kind_sizes[kind];
+
+	return size.fixed == BTF_NO_KIND ? -1 : (int)(size.fixed + vlen * size.entry);
+}
 
 /* Reads the types and strings of a header-less piece: fills offs and n. */
 struct error *btf_index_types(struct btf *btf, const char *name, uint64_t origin);
 
 /* types and strs become btf's own copies. */
 struct error *btf_make_writable(struct btf *btf);
+/* Types may be changed where they are: their bytes, not their sizes. */
+struct error *btf_make_types_writable(struct btf *btf);
 /* What was derived from types and strings is out of date. */
 void btf_forget_derived(struct btf *btf);
 
@@ -98,11 +112,35 @@ void btf_strset_free(struct btf_strset *set);
  */
 bool btf_swap_types(uint8_t *types, size_t len, bool to_host);
 
-/* A type whose bytes may be changed; btf is writable. */
+/* A type whose bytes may be changed; btf_make_types_writable() was called. */
 static inline struct btf_type *btf_type_writable(struct btf *btf, uint32_t id)
 {
 	return (struct btf_type *)(btf->types + btf->offs[id - btf->start_id]);
 }
+
+/*
+ * The words of a type that are ids, or offsets of strings, the head's first:
+ *
+ *	struct btf_fields ids = btf_ids_of(t);
+ *	for (uint32_t *id; (id = btf_fields_next(&ids));) …
+ */
+struct btf_fields {
+	uint32_t *head; /* NULL: done, or none */
+	uint32_t *entry;
+	uint32_t step;
+	uint32_t left;
+};
+
+struct btf_fields btf_ids_of(struct btf_type *t);
+struct btf_fields btf_strs_of(struct btf_type *t);
+uint32_t *btf_fields_next(struct btf_fields *f);
+
+/*
+ * Adds a copy of a type of src, its names added and its ids but void's mapped.
+ * The new id, or a negative errno.
+ */
+int btf_add_copy(struct btf *btf, const struct btf *src, const struct btf_type *src_type,
+		 uint32_t (*map)(const void *ctx, uint32_t id), const void *ctx);
 
 /* Bytes of a pointer, 8 where the types do not tell. */
 uint32_t btf_ptr_bytes(const struct btf *btf);

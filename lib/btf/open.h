@@ -8,6 +8,7 @@
 #define PB_BTF_OPEN_H
 
 #include <bpf/btf.h>
+#include <stdbool.h>
 
 #include "lib/base/error.h"
 
@@ -17,11 +18,12 @@ DEFINE_FREEP(struct btf_ext, btf_ext__free)
 /* How the bytes are given back: called once, when the BTF no longer needs them. */
 struct btf_backing {
 	void (*release)(void *data, size_t size); /* NULL: they outlive the BTF */
+	bool may_write; /* the bytes are the BTF's: types may be changed in place */
 };
 
 /*
  * Parses size bytes at data without copying them (as long as they are in the
- * host's byte order, aligned to 4, and not written to). name is for errors:
+ * host's byte order, aligned to 4, and nothing is added to them). name is for errors:
  * "filter.o: section .BTF"; base may be NULL. On failure the bytes are still
  * the caller's.
  */

@@ -262,7 +262,7 @@ static struct error *fix_datasec(struct btf *btf, uint32_t id, const struct btf_
 	if (is_extern_section(section) || btf_type_at(btf, id)->size ||
 	    !layout->section_size(layout->ctx, section, &size))
 		return NULL;
-	TRY(btf_make_writable(btf));
+	TRY(btf_make_types_writable(btf));
 	struct btf_type *t = btf_type_writable(btf, id);
 	struct btf_var_secinfo *vars = btf_var_secinfos(t);
 
@@ -280,11 +280,71 @@ static struct error *fix_datasec(struct btf *btf, uint32_t id, const struct btf_
 	return NULL;
 }
 
+/* ---- places of extern variables ---- */
+
+struct extern_place {
+	struct btf_var_secinfo info;
+	const char *name;
+	uint32_t align;
+};
+
+static int extern_order(const void *a_, const void *b_)
+{
+	const struct extern_place *a = a_, *b = b_;
+
+	if (a->align != b->align)
+		return a->align > b->align ? -1 : 1;
+	if (a->info.size != b->info.size)
+		return a->info.size < b->info.size ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static struct error *place_externs(struct btf *btf, uint32_t id)
+{
+	TRY(btf_make_writable(btf));
+	struct btf_type *t = btf_type_writable(btf, id);
+	const uint32_t n = btf_vlen(t);
+	_cleanup_free_ struct extern_place *places = calloc(n ? n : 1, sizeof(*places));
+
+	if (!places)
+		return error_nomem();
+	for (uint32_t i = 0; i < n; i++) {
+		struct extern_place *place = &places[i];
+		const struct btf_type *var = btf__type_by_id(btf, btf_var_secinfos(t)[i].type);
+
+		if (!var || !btf_is_var(var))
+			return error_new(EBADMSG, "BTF: section %s holds what is no variable",
+					 btf_name(btf, t));
+		const int64_t size = btf__resolve_size(btf, var->type);
+		const int align = btf__align_of(btf, var->type);
+
+		place->info.type = btf_var_secinfos(t)[i].type;
+		place->name = btf_name(btf, var);
+		if (size <= 0 || size > 4096)
+			return error_new(EBADMSG, "extern '%s' has no usable size", place->name);
+		place->info.size = (uint32_t)size;
+		place->align = align > 0 && !(align & (align - 1)) ? (uint32_t)align : 8;
+	}
+	qsort(places, n, sizeof(*places), extern_order);
+	t->size = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		places[i].info.offset = (uint32_t)round_up(t->size, places[i].align);
+		t->size = places[i].info.offset + places[i].info.size;
+		btf_var_secinfos(t)[i] = places[i].info;
+	}
+	return NULL;
+}
+
 struct error *btf_fix_datasecs(struct btf *btf, const struct btf_layout *layout)
 {
-	for (uint32_t id = btf_start_id(btf); id < btf__type_cnt(btf); id++)
-		if (btf_kind(btf_type_at(btf, id)) == BTF_KIND_DATASEC)
-			TRY(fix_datasec(btf, id, layout));
+	for (uint32_t id = btf_start_id(btf); id < btf__type_cnt(btf); id++) {
+		const struct btf_type *t = btf_type_at(btf, id);
+
+		if (btf_kind(t) != BTF_KIND_DATASEC)
+			continue;
+		TRY(strcmp(btf_name(btf, t), ".kconfig") ? fix_datasec(btf, id, layout)
+							 : place_externs(btf, id));
+	}
 	return NULL;
 }
 
@@ -297,7 +357,7 @@ struct error *btf_hide_funcs(struct btf *btf, bool (*is_hidden)(void *ctx, const
 		if (btf_kind(t) != BTF_KIND_FUNC || btf_vlen(t) != BTF_FUNC_GLOBAL ||
 		    !is_hidden(ctx, btf_name(btf, t)))
 			continue;
-		TRY(btf_make_writable(btf));
+		TRY(btf_make_types_writable(btf));
 		btf_type_writable(btf, id)->info = INFO(BTF_KIND_FUNC, BTF_FUNC_STATIC);
 	}
 	return NULL;

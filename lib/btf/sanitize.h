@@ -40,10 +40,18 @@ struct btf_layout {
 
 /*
  * Fills in the sizes of btf's DATASECs and the offsets of their variables,
- * and sorts these by offset. Extern sections (.kconfig, .ksyms) and DATASECs
- * that have a size are left alone. btf is one that may be written to.
+ * and sorts these by offset. DATASECs that have a size are left alone, and so is
+ * .ksyms. The variables of .kconfig, which stand nowhere yet, are laid out in
+ * libbpf's order, because skeletons know them by their places: descending by
+ * alignment, then ascending by size, then by name.
  */
 struct error *btf_fix_datasecs(struct btf *btf, const struct btf_layout *layout);
+
+/*
+ * Gives a DATASEC another size in bytes, by its last variable, which must be an
+ * array: EINVAL, and nothing is changed, where its elements do not end there.
+ */
+struct error *btf_resize_datasec(struct btf *btf, uint32_t id, uint32_t size);
 
 /* FUNCs that is_hidden names become static: they are verified with their callers. */
 struct error *btf_hide_funcs(struct btf *btf, bool (*is_hidden)(void *ctx, const char *name),

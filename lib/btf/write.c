@@ -473,43 +473,8 @@ static int move_str(struct btf *btf, const struct btf *src, uint32_t *off)
 	return 0;
 }
 
-/* The words of a kind's entries that are string offsets or ids; -1: none. */
-struct entry_shape {
-	uint8_t words;
-	int8_t str;
-	int8_t id;
-};
-
-static struct entry_shape shape_of(uint32_t kind)
-{
-	switch (kind) {
-	case BTF_KIND_STRUCT:
-	case BTF_KIND_UNION:
-		return (struct entry_shape){3, 0, 1};
-	case BTF_KIND_ENUM:
-		return (struct entry_shape){2, 0, -1};
-	case BTF_KIND_ENUM64:
-		return (struct entry_shape){3, 0, -1};
-	case BTF_KIND_FUNC_PROTO:
-		return (struct entry_shape){2, 0, 1};
-	case BTF_KIND_DATASEC:
-		return (struct entry_shape){3, -1, 0};
-	default:
-		return (struct entry_shape){0, -1, -1};
-	}
-}
-
-static bool has_ref(uint32_t kind)
-{
-	return kind == BTF_KIND_PTR || kind == BTF_KIND_TYPEDEF || kind == BTF_KIND_VOLATILE ||
-	       kind == BTF_KIND_CONST || kind == BTF_KIND_RESTRICT || kind == BTF_KIND_FUNC ||
-	       kind == BTF_KIND_FUNC_PROTO || kind == BTF_KIND_VAR || kind == BTF_KIND_DECL_TAG ||
-	       kind == BTF_KIND_TYPE_TAG;
-}
-
-/* Adds a copy; ids but void's move by delta. */
-static int copy_type(struct btf *btf, const struct btf *src, const struct btf_type *src_type,
-		     uint32_t delta)
+int btf_add_copy(struct btf *btf, const struct btf *src, const struct btf_type *src_type,
+		 uint32_t (*map)(const void *ctx, uint32_t id), const void *ctx)
 {
 	uint32_t kind = btf_kind(src_type), vlen = btf_vlen(src_type);
 	int extra = btf_extra_size(kind, vlen), err;
@@ -517,45 +482,41 @@ static int copy_type(struct btf *btf, const struct btf *src, const struct btf_ty
 	if (extra < 0)
 		return edge_errno(EINVAL);
 	/* src may be btf itself, whose types move when it grows */
-	_cleanup_free_ uint32_t *words = malloc(extra + 1);
-	if (!words)
+	_cleanup_free_ struct btf_type *copy = malloc(sizeof(*copy) + (size_t)extra);
+	if (!copy)
 		return edge_errno(ENOMEM);
-	struct btf_type head = *src_type;
-	memcpy(words, src_type + 1, extra);
-
-	if ((err = move_str(btf, src, &head.name_off)))
-		return err;
-	if (has_ref(kind) && head.type)
-		head.type += delta;
-	if (kind == BTF_KIND_ARRAY)
-		for (int i = 0; i < 2; i++)
-			words[i] += words[i] ? delta : 0;
-	struct entry_shape shape = shape_of(kind);
-	for (uint32_t i = 0; shape.words && i < vlen; i++) {
-		uint32_t *entry = words + (size_t)i * shape.words;
-
-		if (shape.str >= 0 && (err = move_str(btf, src, &entry[shape.str])))
+	memcpy(copy, src_type, sizeof(*copy) + (size_t)extra);
+	struct btf_fields strs = btf_strs_of(copy), ids = btf_ids_of(copy);
+	for (uint32_t *field; (field = btf_fields_next(&strs));)
+		if ((err = move_str(btf, src, field)))
 			return err;
-		if (shape.id >= 0 && entry[shape.id])
-			entry[shape.id] += delta;
-	}
-	return add_type(btf, &head, words, extra);
+	for (uint32_t *field; (field = btf_fields_next(&ids));)
+		*field = *field ? map(ctx, *field) : 0;
+	return add_type(btf, copy, copy + 1, extra);
+}
+
+static uint32_t add_delta(const void *ctx, uint32_t id)
+{
+	return id + *(const uint32_t *)ctx;
 }
 
 int btf__add_type(struct btf *btf, const struct btf *src_btf, const struct btf_type *src_type)
 {
-	return copy_type(btf, src_btf, src_type, 0);
+	const uint32_t delta = 0;
+
+	return btf_add_copy(btf, src_btf, src_type, add_delta, &delta);
 }
 
 int btf__add_btf(struct btf *btf, const struct btf *src_btf)
 {
 	uint32_t first = btf__type_cnt(btf), types_len = btf->types_len, n = btf->n;
+	const uint32_t delta = first - 1;
 
 	if (src_btf->base)
 		return edge_errno(ENOTSUP);
 	for (uint32_t i = 0; i < src_btf->n; i++) {
-		int id = copy_type(btf, src_btf, btf_type_at(src_btf, src_btf->start_id + i),
-				   first - 1);
+		int id = btf_add_copy(btf, src_btf, btf_type_at(src_btf, src_btf->start_id + i),
+				      add_delta, &delta);
 
 		if (id < 0) {
 			/* all or nothing; strings that were added do no harm */

@@ -131,6 +131,14 @@ struct error *core_types_compat(struct core *core, const struct btf *local, uint
 	return compat(core, local, local_id, targ, targ_id, 0, yes);
 }
 
+struct error *core_declared_compat(const struct btf *local, uint32_t local_id,
+				   const struct btf *targ, uint32_t targ_id, bool *yes)
+{
+	struct core core = {.local = local, .work = CORE_MAX_WORK};
+
+	return core_types_compat(&core, local, local_id, targ, targ_id, yes);
+}
+
 static bool names_match(const struct btf *local, uint32_t local_off, const struct btf *targ,
 			uint32_t targ_off)
 {

@@ -37,7 +37,7 @@ struct error *core_new(const struct btf *local, const struct btf *const *targets
 void core_free(struct core *core)
 {
 	struct u64map_slot *slot;
-	char **why;
+	struct core_poison *poison;
 
 	if (!core)
 		return;
@@ -54,8 +54,8 @@ void core_free(struct core *core)
 		}
 	u64map_deinit(&core->cands);
 	u64map_deinit(&core->known);
-	vec_for_each (why, &core->poisons)
-		free(*why);
+	vec_for_each (poison, &core->poisons)
+		free(poison->why);
 	vec_deinit(&core->poisons);
 	free(core->targets);
 	free(core);

@@ -16,6 +16,7 @@
 
 #include <linux/bpf.h>
 
+#include "lib/base/strbuf.h"
 #include "lib/btf/ext.h"
 
 /* enum bpf_core_relo_kind of the kernel's linux/bpf.h (5.17). */
@@ -80,5 +81,16 @@ struct error *core_relocate(struct core *core, const struct btf_core_relo *relo,
  * in the kernel" and the like; NULL: the imm is none of ours. It is core's.
  */
 const char *core_explain(const struct core *core, int32_t imm);
+
+/* Names in the target near to what the poisoned instruction means, each in quotes; or nothing. */
+struct error *core_nearest(const struct core *core, int32_t imm, struct strbuf *sb);
+
+/*
+ * Whether a function or variable that the object declares, of type local_id, is
+ * what the kernel has, of type targ_id: the same kinds of types throughout, as
+ * many parameters; names count for nothing. Needs no struct core.
+ */
+struct error *core_declared_compat(const struct btf *local, uint32_t local_id,
+				   const struct btf *targ, uint32_t targ_id, bool *yes);
 
 #endif

@@ -54,14 +54,20 @@ struct core_known {
 	struct core_known *next; /* of the same type and access, another kind */
 };
 
+/* An instruction that was poisoned. */
+struct core_poison {
+	char *why;
+	struct btf_core_relo relo;
+};
+
 struct core {
 	const struct btf *local;
 	const struct btf **targets;
 	size_t n_targets;
-	struct u64map cands; /* local type id -> struct core_cands */
-	struct u64map known; /* type id << 32 | access_str_off -> struct core_known */
-	VEC(char *) poisons; /* imm - CORE_POISON_BASE -> why */
-	uint32_t work;	     /* left for the relocation at hand */
+	struct u64map cands;		 /* local type id -> struct core_cands */
+	struct u64map known;		 /* type id << 32 | access_str_off -> struct core_known */
+	VEC(struct core_poison) poisons; /* by imm - CORE_POISON_BASE */
+	uint32_t work;			 /* left for the relocation at hand */
 };
 
 static inline bool core_kind_is_field(uint32_t kind)

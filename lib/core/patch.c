@@ -37,11 +37,12 @@ static struct error *poison(struct core *core, const struct btf_core_relo *relo,
 	core_spec_describe(spec, relo->kind, &sb);
 	strbuf_addf(&sb, " %s", reason);
 
-	char **slot = core->poisons.n < POISONS_MAX ? vec_push(&core->poisons) : NULL;
+	struct core_poison *slot = core->poisons.n < POISONS_MAX ? vec_push(&core->poisons) : NULL;
 	if (!slot)
 		return error_nomem();
-	*slot = strbuf_steal(&sb);
-	if (!*slot) {
+	slot->relo = *relo;
+	slot->why = strbuf_steal(&sb);
+	if (!slot->why) {
 		core->poisons.n--;
 		return error_nomem();
 	}
@@ -59,7 +60,7 @@ const char *core_explain(const struct core *core, int32_t imm)
 {
 	int64_t i = (int64_t)imm - CORE_POISON_BASE;
 
-	return i >= 0 && i < (int64_t)core->poisons.n ? core->poisons.v[i] : NULL;
+	return i >= 0 && i < (int64_t)core->poisons.n ? core->poisons.v[i].why : NULL;
 }
 
 static uint32_t load_bytes(const struct bpf_insn *insn)

@@ -54,7 +54,8 @@ static struct error *bitfield_place(uint64_t bit_off, uint32_t bits, const struc
 	}
 }
 
-static struct error *member_value(uint32_t kind, const struct core_spec *spec, struct value *v)
+static struct error *member_value(uint32_t kind, const struct core_spec *spec,
+				  enum btf_endianness order, struct value *v)
 {
 	const struct core_access *acc = &spec->acc[spec->len - 1];
 	const struct btf *btf = spec->btf;
@@ -108,7 +109,7 @@ static struct error *member_value(uint32_t kind, const struct core_spec *spec, s
 		if (kind == CORE_FIELD_RSHIFT_U64) {
 			v->val = 64 - bit_size;
 			v->validate = true;
-		} else if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
+		} else if (order == BTF_LITTLE_ENDIAN) {
 			v->val = 64 - (bit_off + bit_size - byte_off * 8);
 		} else {
 			v->val = (8 - bytes) * 8 + (bit_off - byte_off * 8);
@@ -118,7 +119,8 @@ static struct error *member_value(uint32_t kind, const struct core_spec *spec, s
 	return error_new(EINVAL, "unknown kind %u of relocation", kind);
 }
 
-static struct error *field_value(uint32_t kind, const struct core_spec *spec, struct value *v)
+static struct error *field_value(uint32_t kind, const struct core_spec *spec,
+				 enum btf_endianness order, struct value *v)
 {
 	*v = (struct value){0};
 	if (kind == CORE_FIELD_EXISTS) {
@@ -126,7 +128,7 @@ static struct error *field_value(uint32_t kind, const struct core_spec *spec, st
 		v->validate = true;
 		return NULL;
 	}
-	return spec->acc[spec->len - 1].name ? member_value(kind, spec, v)
+	return spec->acc[spec->len - 1].name ? member_value(kind, spec, order, v)
 					     : element_value(kind, spec, v);
 }
 
@@ -177,10 +179,11 @@ static struct error *enum_value(uint32_t kind, const struct core_spec *spec, str
 	return NULL;
 }
 
-static struct error *value_of(uint32_t kind, const struct core_spec *spec, struct value *v)
+static struct error *value_of(uint32_t kind, const struct core_spec *spec,
+			      enum btf_endianness order, struct value *v)
 {
 	if (core_kind_is_field(kind))
-		return field_value(kind, spec, v);
+		return field_value(kind, spec, order, v);
 	return core_kind_is_enum(kind) ? enum_value(kind, spec, v) : type_value(kind, spec, v);
 }
 
@@ -203,14 +206,16 @@ static bool resizes_safely(const struct core_spec *local, const struct value *l,
 struct error *core_calculate(uint32_t kind, const struct core_spec *local,
 			     const struct core_spec *targ, struct core_result *res)
 {
+	/* The machine's that will run the program. */
+	const enum btf_endianness order = btf__endianness(local->btf);
 	struct value l, t;
 
 	*res = (struct core_result){0};
-	TRY(value_of(kind, local, &l));
+	TRY(value_of(kind, local, order, &l));
 	res->orig_val = l.val;
 	res->validate = l.validate;
 	if (targ) {
-		TRY(error_prefix(value_of(kind, targ, &t), "in the target"));
+		TRY(error_prefix(value_of(kind, targ, order, &t), "in the target"));
 		res->new_val = t.val;
 		if (l.size && t.size && l.size != t.size) {
 			res->orig_size = l.size;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ELF files: sections, symbols and relocations, of both classes and both byte
- * orders. libelf finds the headers; every byte of a section is bounds-checked
- * against the file here, and nothing is copied.
+ * orders. Sections are bounds-checked against the file when it is opened.
  *
  * Everything handed out (names, data) points into the file and lasts until
  * elf_file_free(). Errors are EBADMSG, with the file, section and offset.
@@ -20,10 +19,19 @@
 struct elf_file;
 
 /*
- * Opens a file. Small ones are read, larger ones mapped: a file that shrinks
- * while it is mapped kills the reader, and objects are small. ENOEXEC: not ELF.
+ * Opens a file, all of it. Small ones are read, larger ones mapped: a file that
+ * shrinks while it is mapped kills the reader. ENOEXEC: not ELF.
  */
 struct error *elf_file_open(const char *path, struct elf_file **out);
+
+struct elf_section;
+/* Whether a section's bytes are wanted; all sections have their names and sizes. */
+typedef bool elf_wants(const struct elf_file *file, const struct elf_section *sec);
+/*
+ * The same; only the bytes of the wanted sections are read, the data of others
+ * is NULL. Nothing is mapped.
+ */
+struct error *elf_file_open_parts(const char *path, elf_wants *wants, struct elf_file **out);
 /* The bytes are borrowed, at any alignment; name is for errors and is copied. */
 struct error *elf_file_open_mem(const void *data, size_t size, const char *name,
 				struct elf_file **out);
@@ -37,7 +45,6 @@ uint16_t elf_file_type(const struct elf_file *file);	/* ET_… */
 bool elf_file_is64(const struct elf_file *file);
 /* The file is in the other byte order than this machine. */
 bool elf_file_swapped(const struct elf_file *file);
-
 struct elf_section {
 	const char *name; /* "" when it has none */
 	uint32_t index;
@@ -49,7 +56,7 @@ struct elf_section {
 	uint64_t offset;
 	uint64_t size;
 	uint64_t entsize;
-	const void *data; /* size bytes; NULL for SHT_NOBITS */
+	const void *data; /* size bytes; NULL for SHT_NOBITS, and where not wanted */
 };
 
 /* Sections 0 … n - 1; section 0 is the empty one. */
@@ -59,12 +66,18 @@ const struct elf_section *elf_section_at(const struct elf_file *file, size_t ind
 const struct elf_section *elf_section_find(const struct elf_file *file, const char *name);
 const struct elf_section *elf_section_by_type(const struct elf_file *file, uint32_t type);
 
+/*
+ * Whoever owns the file may change the section's bytes: they were read into
+ * memory of the file's own, and are no other section's.
+ */
+bool elf_section_may_write(const struct elf_file *file, const struct elf_section *sec);
+
 /* A cursor over a section's bytes, in the file's byte order, that names the place. */
 struct cursor elf_section_cursor(const struct elf_file *file, const struct elf_section *sec);
 
 /* An EBADMSG at an offset of a section. */
 struct error *elf_section_error(const struct elf_file *file, const struct elf_section *sec,
-				uint64_t offset, const char *fmt, ...) _printf_(4, 5);
+				uint64_t offset, const char *fmt, ...) _printf_(4, 5) _cold_;
 
 struct elf_symbol {
 	const char *name; /* "" when it has none */
@@ -81,6 +94,10 @@ size_t elf_symbol_count(const struct elf_file *file, const struct elf_section *s
 struct error *elf_symbol_at(const struct elf_file *file, const struct elf_section *symtab,
 			    size_t index, struct elf_symbol *sym);
 
+/* The version of a dynamic symbol ("GLIBC_2.14"); NULL: it has none. */
+const char *elf_symbol_version(const struct elf_file *file, const struct elf_section *symtab,
+			       size_t index);
+
 struct elf_reloc {
 	uint64_t offset;
 	uint32_t symbol;
@@ -92,6 +109,17 @@ struct elf_reloc {
 size_t elf_reloc_count(const struct elf_file *file, const struct elf_section *rel);
 struct error *elf_reloc_at(const struct elf_file *file, const struct elf_section *rel, size_t index,
 			   struct elf_reloc *reloc);
+
+/* A PT_LOAD program header. */
+struct elf_segment {
+	uint64_t addr;
+	uint64_t offset;
+	uint64_t size;	/* bytes in memory */
+	uint32_t flags; /* PF_X and so on */
+};
+
+/* The segment that holds the byte at a virtual address; false: none. */
+bool elf_segment_at(const struct elf_file *file, uint64_t addr, struct elf_segment *segment);
 
 /* Where in the file the byte at a virtual address stands; false: no segment holds it. */
 bool elf_file_offset(const struct elf_file *file, uint64_t addr, uint64_t *offset);

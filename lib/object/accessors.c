@@ -101,6 +101,22 @@ const char *object_path(const struct bpf_object *obj)
 	return obj->path;
 }
 
+void program_set_one_place(struct bpf_program *prog)
+{
+	prog->one_place = true;
+}
+
+void *object_attach_data(const struct bpf_object *obj)
+{
+	return obj->attach_data;
+}
+
+void object_set_attach_data(struct bpf_object *obj, void *data, void (*free_data)(void *data))
+{
+	obj->attach_data = data;
+	obj->free_attach_data = free_data;
+}
+
 struct bpf_object *program_object(const struct bpf_program *prog)
 {
 	return prog->obj;
@@ -116,11 +132,34 @@ const char *perf_bpf_program__target(const struct bpf_program *prog)
 	return prog->section.target;
 }
 
+/* A path below the working folder without it. */
+static const char *from_here(const char *path)
+{
+	char here[4096];
+	const size_t n = getcwd(here, sizeof(here)) ? strlen(here) : 0;
+
+	return n > 1 && !strncmp(path, here, n) && path[n] == '/' ? path + n + 1 : path;
+}
+
 struct error *program_error_at(const struct bpf_program *prog, struct error *err)
 {
+	struct failure *f = err ? err->failure : NULL;
+
 	if (!err)
 		return NULL;
 	error_at(err, "program %s (section %s)", prog->fn->name, prog->section_name);
+	if (!f || f->program)
+		return err;
+	f->program = strdup(prog->fn->name);
+	f->section = strdup(prog->section_name);
+	/* The source line comes first, as compilers have it; then the object says little more. */
+	if (f->file && f->line) {
+		const char *slash = strrchr(f->file, '/');
+		const char *path = object_path(prog->obj), *tail = strrchr(path, '/');
+
+		error_at(err, "%s:%u", from_here(f->file), f->line);
+		f->placed = !strcmp(slash ? slash + 1 : f->file, tail ? tail + 1 : path);
+	}
 	return err;
 }
 
@@ -144,6 +183,7 @@ int bpf_program__set_autoload(struct bpf_program *prog, bool autoload)
 	if (prog->obj->state != OBJECT_OPEN)
 		return edge_errno(EINVAL);
 	prog->autoload = autoload;
+	prog->kept_out = !autoload;
 	return 0;
 }
 
@@ -189,9 +229,29 @@ int bpf_program__set_insns(struct bpf_program *prog, struct bpf_insn *new_insns,
 	return 0;
 }
 
-void program_set_bool_return(struct bpf_program *prog)
+struct bpf_func_info *bpf_program__func_info(const struct bpf_program *prog)
 {
-	prog->bool_return = true;
+	return prog->n_func_info ? prog->func_info : NULL;
+}
+
+__u32 bpf_program__func_info_cnt(const struct bpf_program *prog)
+{
+	return prog->n_func_info;
+}
+
+struct bpf_line_info *bpf_program__line_info(const struct bpf_program *prog)
+{
+	return prog->n_line_info ? prog->line_info : NULL;
+}
+
+__u32 bpf_program__line_info_cnt(const struct bpf_program *prog)
+{
+	return prog->n_line_info;
+}
+
+void program_set_return(struct bpf_program *prog, enum program_return returns)
+{
+	prog->returns = returns;
 }
 
 int bpf_program__fd(const struct bpf_program *prog)
@@ -203,10 +263,14 @@ int bpf_program__fd(const struct bpf_program *prog)
 
 void bpf_program__unload(struct bpf_program *prog)
 {
-	if (!prog || prog->fd < 0)
+	if (!prog)
 		return;
-	close(prog->fd);
-	prog->fd = -1;
+	if (prog->instances) {
+		instances_unload(prog);
+	} else if (prog->fd >= 0) {
+		close(prog->fd);
+		prog->fd = -1;
+	}
 }
 
 enum bpf_prog_type bpf_program__type(const struct bpf_program *prog)
@@ -228,6 +292,7 @@ int bpf_program__set_type(struct bpf_program *prog, enum bpf_prog_type type)
 	prog->type = type;
 	/* The section says nothing about a program of another type. */
 	prog->section.needs_btf_id = false;
+	prog->section.prog_flags = 0;
 	prog->section.kind = PROGRAM_OTHER;
 	return 0;
 }

@@ -61,24 +61,37 @@ int libbpf_find_vmlinux_btf_id(const char *name, enum bpf_attach_type attach_typ
 	return id < 0 ? edge_errno(-id) : id;
 }
 
-/* The BTF of a loaded program, which freplace and fentry of programs attach to. */
-static struct error *find_in_program(struct bpf_program *prog, const char *name)
+struct error *program_function_id(int prog_fd, const char *name, uint32_t *id)
 {
 	struct bpf_prog_info info = {0};
 	__u32 len = sizeof(info);
 
-	if (bpf_prog_get_info_by_fd(prog->attach_prog_fd, &info, &len))
+	if (bpf_prog_get_info_by_fd(prog_fd, &info, &len))
 		return error_errno(errno, "cannot ask for the program to attach to");
 	if (!info.btf_id)
-		return error_new(EINVAL, "the program to attach to has no BTF");
+		return error_hint(error_new(EINVAL, "the program to attach to has no BTF"),
+				  "compile it with clang -g");
 	_cleanup_(btf__freep) struct btf *btf = btf__load_from_kernel_by_id(info.btf_id);
 	if (!btf)
 		return error_errno(errno, "cannot read the BTF of the program to attach to");
-	const int id = btf__find_by_name_kind(btf, name, BTF_KIND_FUNC);
-	if (id < 0)
-		return error_new(ENOENT, "the program to attach to has no function '%s'", name);
-	prog->attach_btf_id = (uint32_t)id;
-	return NULL;
+	const int found = btf__find_by_name_kind(btf, name, BTF_KIND_FUNC);
+	if (found > 0) {
+		*id = (uint32_t)found;
+		return NULL;
+	}
+
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct nearest near = nearest_make(name);
+	for (uint32_t i = 1; i < btf__type_cnt(btf); i++) {
+		const struct btf_type *t = btf__type_by_id(btf, i);
+
+		if (btf_is_func(t))
+			nearest_offer(&near, btf_name(btf, t));
+	}
+	struct error *err =
+		error_new(ENOENT, "the program to attach to has no function '%s'", name);
+	return nearest_text(&near, &text) ? error_hint(err, "did you mean %s?", strbuf_str(&text))
+					  : err;
 }
 
 /* Walks the modules' BTF; leaves attach_btf_id 0 when none has it. */
@@ -119,10 +132,11 @@ static struct error *no_such_target(const struct bpf_program *prog, const struct
 		if (candidate[0] && !strncmp(candidate, prefix, skip))
 			nearest_offer(&near, candidate + skip);
 	}
-	struct error *err =
+	struct error *err = error_kind(
 		error_new(ENOENT, "the kernel has no %s '%s' to attach to",
 			  prog->attach_type == BPF_TRACE_RAW_TP ? "raw tracepoint" : "function",
-			  name);
+			  name),
+		"attach-target");
 	return nearest_text(&near, &text)
 		       ? error_hint(err, "did you mean %s?", strbuf_str(&text))
 		       : error_hint(err, "an inlined or static function may have "
@@ -135,8 +149,11 @@ struct error *program_find_target(struct bpf_program *prog)
 	const char *name = prog->attach_target ? prog->attach_target : prog->section.target;
 	const struct btf *vmlinux;
 
-	if (prog->ops_type && !prog->attach_btf_id)
-		return struct_ops_find(prog);
+	if (prog->type == BPF_PROG_TYPE_STRUCT_OPS && !prog->attach_btf_id)
+		return error_hint(
+			error_new(EINVAL, "it is no member of a struct"),
+			"let a variable of section .struct_ops refer to it, or switch off "
+			"loading it");
 	if (prog->attach_btf_id || (!prog->section.needs_btf_id && !prog->attach_target))
 		return NULL;
 	if (!name[0])
@@ -146,7 +163,7 @@ struct error *program_find_target(struct bpf_program *prog)
 				  "bpf_program__set_attach_target()",
 				  prog->section.kind_name);
 	if (prog->attach_prog_fd)
-		return find_in_program(prog, name);
+		return program_function_id(prog->attach_prog_fd, name, &prog->attach_btf_id);
 	if (prog->type == BPF_PROG_TYPE_EXT)
 		return error_hint(error_new(EINVAL, "it replaces a function of another program, "
 						    "which was not named"),

@@ -8,6 +8,7 @@
 #include <bpf/bpf.h>
 
 #include "lib/base/edge.h"
+#include "lib/base/failure.h"
 #include "lib/btf/open.h"
 #include "lib/object/btf_load.h"
 
@@ -118,11 +119,13 @@ static struct error *load_into_kernel(struct btf *btf)
 		if (fd >= 0 || errno == ENOSPC)
 			continue;
 		if (*log)
-			return error_errno(code, "the kernel refuses the BTF: %s", last_line(log));
+			return error_kind(error_errno(code, "the kernel refuses the BTF: %s",
+						      last_line(log)),
+					  "btf-refused");
 		break;
 	}
 	if (fd < 0)
-		return error_errno(code, "the kernel refuses the BTF");
+		return error_kind(error_errno(code, "the kernel refuses the BTF"), "btf-refused");
 	btf__set_fd(btf, fd);
 	return NULL;
 }

@@ -124,12 +124,17 @@ static struct error *file_kind(const char *path, char *kind)
 	return NULL;
 }
 
+static bool is_btf(const struct elf_file *file, const struct elf_section *sec)
+{
+	return !strcmp(sec->name, BTF_ELF_SEC) || !strcmp(sec->name, BTF_EXT_ELF_SEC);
+}
+
 static struct error *load_elf(const char *path, const struct btf *base, struct btf **out,
 			      struct btf_ext **ext)
 {
 	_cleanup_elf_ struct elf_file *file = NULL;
 
-	TRY(elf_file_open(path, &file));
+	TRY(elf_file_open_parts(path, is_btf, &file));
 	return open_elf(file, path, base, out, ext);
 }
 

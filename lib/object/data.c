@@ -20,6 +20,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "lib/sys/uapi.h"
+
 /* libbpf's longest prefix of the object's name in "name.rodata" is what is left of 15 bytes. */
 #define KERNEL_NAME_MAX (SYS_BPF_NAME_SIZE - 1)
 
@@ -47,14 +49,37 @@ char *data_map_name(const struct bpf_object *obj, const char *section)
 			min_of(strlen(obj->name),
 			       suffix < KERNEL_NAME_MAX ? KERNEL_NAME_MAX - suffix : (size_t)0);
 
-		if (asprintf(&name, "%.*s%s", (int)prefix, obj->name, section) < 0)
+		/* stdio is not woken up for it: opening an object is quick. */
+		name = malloc(prefix + strlen(section) + 1);
+		if (!name)
 			return NULL;
+		memcpy(name, obj->name, prefix);
+		memcpy(name + prefix, section, strlen(section) + 1);
 	}
 	for (char *p = name; p && *p; p++)
 		if (!(*p == '.' || *p == '_' || (*p >= '0' && *p <= '9') ||
 		      ((*p | 32) >= 'a' && (*p | 32) <= 'z')))
 			*p = '_';
 	return name;
+}
+
+/*
+ * Whether there is a variable in it that others may know by its name. Only such
+ * maps can be mapped by them, as libbpf has it: a map that is pinned is found
+ * again by either library if its flags are the same.
+ */
+static bool has_global_variable(const struct btf *btf, uint32_t datasec)
+{
+	const struct btf_type *t = btf__type_by_id(btf, datasec);
+	const struct btf_var_secinfo *vi = btf_var_secinfos(t);
+
+	for (unsigned i = 0; i < btf_vlen(t); i++) {
+		const struct btf_type *var = btf__type_by_id(btf, vi[i].type);
+
+		if (var && btf_is_var(var) && btf_var(var)->linkage != BTF_VAR_STATIC)
+			return true;
+	}
+	return false;
 }
 
 static struct error *data_map_add(struct bpf_object *obj, const struct elf_section *sec,
@@ -77,12 +102,14 @@ static struct error *data_map_add(struct bpf_object *obj, const struct elf_secti
 	map->key_size = sizeof(uint32_t);
 	map->value_size = (uint32_t)sec->size;
 	map->max_entries = 1;
-	map->flags = BPF_F_MMAPABLE | (origin == MAP_RODATA ? BPF_F_RDONLY_PROG : 0);
+	map->flags = origin == MAP_RODATA ? BPF_F_RDONLY_PROG : 0;
 	map->file_data = sec->data;
 	if (obj->btf) {
 		const int id = btf__find_by_name_kind(obj->btf, sec->name, BTF_KIND_DATASEC);
 
 		map->btf_value_type_id = id > 0 ? (uint32_t)id : 0;
+		if (id > 0 && has_global_variable(obj->btf, (uint32_t)id))
+			map->flags |= BPF_F_MMAPABLE;
 	}
 	return NULL;
 }
@@ -150,6 +177,13 @@ static bool data_map_unfold(struct bpf_map *map)
 
 void *bpf_map__initial_value(const struct bpf_map *map, size_t *psize)
 {
+	if (map && map->ops) {
+		if (psize)
+			*psize = map->ops->size;
+		return map->ops->data;
+	}
+	if (map && map->type == BPF_MAP_TYPE_ARENA)
+		return arena_initial_value((struct bpf_map *)map, psize);
 	if (!map || !is_data(map) || !data_map_unfold((struct bpf_map *)map))
 		return edge_null_errno(map && is_data(map) ? ENOMEM : EINVAL);
 	if (psize)

@@ -4,8 +4,9 @@
  * .kconfig come from the kernel's configuration (kconfig.c) and from what the
  * loader knows of the kernel; symbols of .ksyms are the kernel's own (ksyms.c).
  *
- * The variables of .kconfig stand in a map of that name, one after the other.
- * Weak symbols that have no value here are zero. The rest is refused by name.
+ * The variables of .kconfig stand in a map of that name, where the object's BTF
+ * says (lib/btf/sanitize.h). Weak symbols that have no value here are zero. The
+ * rest is refused by name.
  */
 #include "lib/object/internal.h"
 
@@ -53,17 +54,8 @@ static struct error *section_find(struct bpf_object *obj, const char *section, b
 		var->type_id = t->type;
 		var->is_func = btf_is_func(t);
 		var->is_kconfig = is_kconfig;
-		if (is_kconfig) {
-			const int64_t size = btf__resolve_size(obj->btf, t->type);
-
-			if (size <= 0 || size > 4096)
-				return error_new(EBADMSG, "extern '%s' has no usable size",
-						 btf_name(obj->btf, t));
-			const int align = btf__align_of(obj->btf, t->type);
-
-			var->size = (uint32_t)size;
-			var->align = align > 0 && !(align & (align - 1)) ? (uint32_t)align : 8;
-		}
+		var->offset = vi[i].offset;
+		var->size = vi[i].size;
 		if (!strmap_put(&obj->externs, btf_name(obj->btf, t), var))
 			return error_nomem();
 	}
@@ -78,16 +70,9 @@ static size_t section_vlen(const struct bpf_object *obj, const char *section)
 }
 
 /* The map for .kconfig, with room for every variable. */
-static struct error *kconfig_map_add(struct bpf_object *obj, size_t n)
+static struct error *kconfig_map_add(struct bpf_object *obj)
 {
-	uint32_t size = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		struct extern_var *var = &obj->extern_vars[i];
-
-		var->offset = (uint32_t)round_up(size, var->align);
-		size = var->offset + var->size;
-	}
+	const int id = btf__find_by_name_kind(obj->btf, ".kconfig", BTF_KIND_DATASEC);
 	struct bpf_map *map = object_add_map(obj, MAP_KCONFIG, ".kconfig", 0, 0);
 	if (!map || !(map->owned_name = data_map_name(obj, ".kconfig")))
 		return error_nomem();
@@ -95,7 +80,7 @@ static struct error *kconfig_map_add(struct bpf_object *obj, size_t n)
 	obj->kconfig_map = (uint32_t)obj->maps.n;
 	map->type = BPF_MAP_TYPE_ARRAY;
 	map->key_size = sizeof(uint32_t);
-	map->value_size = size;
+	map->value_size = btf__type_by_id(obj->btf, (uint32_t)id)->size;
 	map->max_entries = 1;
 	map->flags = BPF_F_RDONLY_PROG | BPF_F_MMAPABLE;
 	return NULL;
@@ -115,9 +100,9 @@ struct error *externs_find(struct bpf_object *obj)
 	if (!obj->extern_vars)
 		return error_nomem();
 	obj->n_extern_vars = n_kconfig + n_ksyms;
+	if (n_kconfig)
+		TRY(kconfig_map_add(obj));
 	TRY(section_find(obj, ".kconfig", true, &n));
-	if (n)
-		TRY(kconfig_map_add(obj, n));
 	return section_find(obj, ".ksyms", false, &n);
 }
 
@@ -153,6 +138,17 @@ static struct error *virtual_set(struct bpf_object *obj, struct extern_var *var,
 	return NULL;
 }
 
+struct error *externs_fill(struct bpf_object *obj)
+{
+	for (size_t i = 0; i < obj->n_extern_vars; i++) {
+		struct extern_var *var = &obj->extern_vars[i];
+
+		if (var->is_kconfig && var->is_used && virtual_by_name(var->name) != VAR_NONE)
+			TRY(virtual_set(obj, var, var->name));
+	}
+	return NULL;
+}
+
 struct error *extern_relo(struct bpf_object *obj, const struct elf_symbol *sym, bool is_call,
 			  struct relo *relo)
 {
@@ -163,9 +159,8 @@ struct error *extern_relo(struct bpf_object *obj, const struct elf_symbol *sym, 
 		var->is_weak = sym->bind == STB_WEAK;
 	}
 	if (var && var->is_kconfig && !is_call) {
-		if (virtual_by_name(sym->name) != VAR_NONE) {
-			TRY(virtual_set(obj, var, sym->name));
-		} else if (!var->is_weak && strncmp(sym->name, "CONFIG_", 7)) {
+		if (virtual_by_name(sym->name) == VAR_NONE && !var->is_weak &&
+		    strncmp(sym->name, "CONFIG_", 7)) {
 			return error_hint(error_new(ENOTSUP,
 						    "extern '%s' of section .kconfig has no value",
 						    sym->name),
@@ -187,7 +182,9 @@ struct error *extern_relo(struct bpf_object *obj, const struct elf_symbol *sym, 
 		relo->kind = is_call ? RELO_NO_CALL : RELO_ZERO;
 		return NULL;
 	}
-	return error_hint(error_new(ENOENT, "'%s' is declared and nowhere defined", sym->name),
-			  "define the %s in the same file, or check its spelling",
-			  is_call ? "function" : "variable");
+	return error_hint(
+		error_kind(error_new(ENOENT, "'%s' is declared and nowhere defined", sym->name),
+			   "undefined-name"),
+		"define the %s in the same file, or check its spelling",
+		is_call ? "function" : "variable");
 }

@@ -13,7 +13,9 @@
 #include <stdint.h>
 
 #include "lib/base/edge.h"
+#include "lib/base/failure.h"
 #include "lib/base/hash.h"
+#include "lib/base/sha256.h"
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
 #include "lib/btf/ext.h"
@@ -21,6 +23,7 @@
 #include "lib/elf/elf.h"
 #include "lib/object/object.h"
 #include "lib/sys/bpf.h"
+#include "lib/sys/uapi.h"
 
 /* The relocations of BPF objects: Documentation/bpf/llvm_reloc.rst. */
 #define R_BPF_64_64    1 /* ld_imm64 */
@@ -34,22 +37,23 @@
 #define OBJECT_INSNS_MAX 16000000
 
 enum relo_kind {
-	RELO_MAP,     /* ld_imm64 of a map */
-	RELO_DATA,    /* ld_imm64 of a variable in a data section's map */
-	RELO_CALL,    /* call of a function */
-	RELO_FUNC,    /* ld_imm64 of a function's address, for callbacks */
-	RELO_KCONFIG, /* ld_imm64 of a variable in the .kconfig map */
-	RELO_KSYM,    /* ld_imm64 of a symbol of the kernel */
-	RELO_KFUNC,   /* call of a function of the kernel */
-	RELO_ZERO,    /* ld_imm64 of a weak symbol that is not there */
-	RELO_NO_CALL, /* call of a weak kernel function that is not there */
+	RELO_MAP,	 /* ld_imm64 of a map */
+	RELO_DATA,	 /* ld_imm64 of a variable in a data section's map */
+	RELO_CALL,	 /* call of a function */
+	RELO_FUNC,	 /* ld_imm64 of a function's address, for callbacks */
+	RELO_KCONFIG,	 /* ld_imm64 of a variable in the .kconfig map */
+	RELO_KSYM,	 /* ld_imm64 of a symbol of the kernel */
+	RELO_KFUNC,	 /* call of a function of the kernel */
+	RELO_ZERO,	 /* ld_imm64 of a weak symbol that is not there */
+	RELO_NO_CALL,	 /* call of a weak kernel function that is not there */
+	RELO_JUMP_TABLE, /* ld_imm64 of a table of addresses in the program */
 };
 
 struct relo {
 	uint32_t insn; /* number of the instruction within its section */
 	enum relo_kind kind;
-	uint32_t index;	  /* of the map, the function, or the extern */
-	int32_t addend;	  /* RELO_DATA: offset in the section */
+	uint32_t index;	  /* of the map, the function, or the extern; of a table's first byte */
+	int32_t addend;	  /* RELO_DATA: offset in the section; RELO_JUMP_TABLE: its bytes */
 	const char *name; /* the symbol, for messages */
 };
 
@@ -57,7 +61,7 @@ struct relo {
 struct code_section {
 	const struct elf_section *sec;
 	const struct bpf_insn *insns; /* aligned */
-	void *copy;		      /* what insns points to when the file's bytes are unaligned */
+	void *copy; /* what insns points to when the file's bytes are unaligned, or swapped */
 	size_t n;
 	VEC(struct relo) relos; /* ascending by insn */
 	size_t first_function;	/* of obj->functions, which are sorted by section and place */
@@ -81,19 +85,41 @@ struct placed {
 	uint32_t at; /* its first instruction in the program */
 };
 
+/* What the caller has registered for a section; see handlers.c. */
+struct program_handler {
+	int id; /* 0: none */
+	char *section;
+	enum bpf_prog_type type;
+	enum bpf_attach_type attach_type;
+	long cookie;
+	libbpf_prog_setup_fn_t setup;
+	libbpf_prog_prepare_load_fn_t prepare_load;
+	libbpf_prog_attach_fn_t attach;
+};
+
+/* One of a program's instances. */
+struct program_instance {
+	int fd;	    /* -1: it was skipped */
+	bool owner; /* else it is the fd of an equal one before it */
+};
+
 struct bpf_program {
 	struct bpf_object *obj;
 	const struct function *fn;
 	const char *section_name;
 	struct section_info section;
+	struct program_handler handler;
 
 	enum bpf_prog_type type;
 	enum bpf_attach_type attach_type;
 	uint32_t flags;
 	uint32_t ifindex;
 	bool autoload;
+	bool kept_out; /* bpf_program__set_autoload(…, false): a struct goes without it */
 	bool autoattach;
-	bool bool_return; /* 1 for whatever is not 0; see relocate.c */
+	uint32_t exception_callback; /* 1 + index of the function; 0: none */
+	bool one_place;		     /* see choose_attach_type() */
+	enum program_return returns; /* see relocate.c */
 
 	/* Until prepare the file's; then, where anything was to be done, owned. */
 	const struct bpf_insn *insns;
@@ -106,18 +132,21 @@ struct bpf_program {
 	struct bpf_line_info *line_info;
 	uint32_t n_line_info;
 
-	char *attach_target;	/* set by the user; NULL: what the section says */
-	const char *ops_type;	/* struct_ops: the struct; NULL: it stands in none */
-	const char *ops_member; /* and the member that it is for */
-	int attach_prog_fd;	/* 0: the kernel */
-	int attach_btf_obj_fd;	/* of a module; 0: vmlinux */
+	char *attach_target;   /* set by the user; NULL: what the section says */
+	int attach_prog_fd;    /* 0: the kernel */
+	int attach_btf_obj_fd; /* of a module; 0: vmlinux */
 	uint32_t attach_btf_id;
+	bool ops_used; /* struct_ops: a struct has it */
 
 	uint32_t log_level;
 	char *log_buf; /* the user's */
 	size_t log_size;
 
-	int fd;
+	bpf_program_prep_t prep; /* NULL: one instance, as it is */
+	int n_instances;
+	struct program_instance *instances; /* n_instances, once loaded with prep; else NULL */
+
+	int fd; /* of the first instance */
 };
 
 enum map_origin {
@@ -127,6 +156,20 @@ enum map_origin {
 	MAP_RODATA,
 	MAP_KCONFIG,
 	MAP_INNER, /* the shape of a map's inner maps */
+	MAP_STRUCT_OPS,
+};
+
+/* A struct of the kernel's whose members are programs; see struct_ops.c. */
+struct struct_ops {
+	uint32_t type_id; /* of the struct, in the object's BTF */
+	uint32_t size;
+	void *data;		       /* the struct as the user sees it */
+	struct bpf_program **programs; /* of each member; NULL: none */
+
+	void *value;	   /* the kernel's, once it was matched */
+	uint32_t value_id; /* of its type in the kernel's BTF, or a module's: */
+	int btf_fd;	   /* -1: the kernel itself */
+	uint32_t *places;  /* of each member's program, as byte of the value; 0: nowhere */
 };
 
 struct bpf_map {
@@ -153,11 +196,16 @@ struct bpf_map {
 	void *mapped;	       /* the initial value once it was asked for; later the map itself */
 	size_t mapped_size;
 
-	struct bpf_map *inner; /* owned */
-	int inner_fd;	       /* set by the user, owned; -1: none */
+	const void *arena_data; /* what the variables of an arena begin with; NULL: zeros */
+	uint32_t arena_data_size;
+	struct struct_ops *ops;	       /* MAP_STRUCT_OPS: owned; else NULL */
+	struct bpf_map *inner;	       /* owned */
+	struct bpf_program *exclusive; /* the only one that may use it; NULL: all may */
+	int inner_fd;		       /* set by the user, owned; -1: none */
 	char *pin_path;
 	bool pinned;
 	bool autocreate;
+	bool autoattach;
 	bool reused;
 	bool is_new;		/* created by us, not found */
 	uint32_t values_offset; /* of the member `values` in the definition; 0: none */
@@ -170,6 +218,13 @@ struct map_value {
 	uint32_t key;
 	uint32_t target; /* index of the program or the map */
 	bool is_prog;
+};
+
+/* The map of a jump table, as one program has it. */
+struct jump_table {
+	const struct bpf_program *prog;
+	uint32_t offset; /* in its section */
+	int fd;
 };
 
 struct bpf_object {
@@ -185,6 +240,7 @@ struct bpf_object {
 	const struct elf_section *config;
 	const struct elf_section *maps_section;
 	const struct elf_section *btf_maps_section;
+	const struct elf_section *jump_tables_section;
 
 	struct btf *btf; /* NULL: none */
 	struct btf_ext *btf_ext;
@@ -198,6 +254,7 @@ struct bpf_object {
 	uint32_t *map_of_section;   /* by ELF section: 1 + index of the data map; 0: none */
 	struct u64map map_by_place; /* place_key() to 1 + index of the map */
 	VEC(struct map_value) map_values;
+	VEC(struct jump_table) jump_tables;
 	uint32_t kconfig_map;  /* 1 + index; 0: none */
 	struct strmap externs; /* name to struct extern_var */
 	struct extern_var *extern_vars;
@@ -206,6 +263,8 @@ struct bpf_object {
 	bool kallsyms_read;
 	VEC(int) module_fds; /* BTF of modules that kernel functions are in; the first is none */
 
+	char *token_path; /* NULL: the usual one; "": none */
+	int token_fd;	  /* 0: none */
 	bool relaxed_maps;
 	char *pin_root;
 	char *btf_custom_path;
@@ -216,6 +275,9 @@ struct bpf_object {
 	struct btf *vmlinux; /* loaded when first needed */
 	struct btf *custom_btf;
 	struct core *core;
+
+	void *attach_data; /* lib/attach's */
+	void (*free_attach_data)(void *data);
 
 	enum {
 		OBJECT_OPEN,
@@ -237,10 +299,10 @@ struct extern_var {
 	bool is_resolved; /* ksym: it was looked for; found when one of these is not 0: */
 	uint32_t btf_id;
 	uint64_t address;
+	bool is_at_zero; /* or this is true */
 	uint32_t module; /* ksym: index in module_fds; 0: the kernel itself */
 	uint32_t offset; /* kconfig: in the .kconfig map */
 	uint32_t size;
-	uint32_t align;
 };
 
 static inline uint64_t place_key(uint32_t section, uint64_t offset)
@@ -271,6 +333,9 @@ struct error *externs_find(struct bpf_object *obj);
 struct error *extern_relo(struct bpf_object *obj, const struct elf_symbol *sym, bool is_call,
 			  struct relo *relo);
 
+/* The variables whose values the loader knows, before the maps are created. */
+struct error *externs_fill(struct bpf_object *obj);
+
 /*
  * map_values.c: reads the relocations of .maps, at open; fills in the maps
  * (programs: the program arrays).
@@ -281,11 +346,18 @@ struct error *map_values_fill(struct bpf_object *obj, bool programs);
 /* map_values.c: the program that begins at a byte of a section, as its index; -1: none. */
 long program_at(const struct bpf_object *obj, uint32_t section, uint64_t place);
 
-/* struct_ops.c: which members programs are for, at open; where the kernel has them. */
+/*
+ * struct_ops.c: the structs at open, and the programs they refer to; the
+ * kernel's side of those that will be created, which decides the programs'
+ * autoload; the programs' descriptors, once they are loaded.
+ */
 bool is_struct_ops_section(const char *name);
+struct error *struct_ops_find(struct bpf_object *obj);
 struct error *struct_ops_read(struct bpf_object *obj, const struct elf_section *sec,
 			      const struct elf_section *rel);
-struct error *struct_ops_find(struct bpf_program *prog);
+struct error *struct_ops_prepare(struct bpf_object *obj);
+void struct_ops_finish(struct bpf_object *obj);
+void struct_ops_free(struct struct_ops *ops);
 
 /* kconfig.c: gives options their values, before the maps are created. */
 struct error *kconfig_fill(struct bpf_object *obj);
@@ -301,6 +373,14 @@ void ksym_patch(const struct bpf_object *obj, const struct extern_var *var, bool
 /* sections.c: adds the kinds whose names are near to a section's; false: none. */
 bool section_nearest(const char *name, struct strbuf *sb);
 
+/*
+ * handlers.c: the handler of a section, and the one for sections that nobody
+ * knows; false: there is none. Their setup, at the end of open.
+ */
+bool handler_find(const char *section, struct program_handler *found);
+bool handler_fallback(struct program_handler *found);
+struct error *handlers_setup(struct bpf_object *obj);
+
 /* programs.c: functions and programs at open. */
 struct error *programs_find(struct bpf_object *obj);
 /* The function that starts at an instruction of a code section; -1: none. */
@@ -311,11 +391,30 @@ struct error *relos_read(struct bpf_object *obj);
 
 /* relocate.c: lays out each program with its subprograms, and patches it. */
 struct error *programs_prepare(struct bpf_object *obj);
-/* Map descriptors into the instructions, once the maps exist. */
-struct error *program_patch_maps(struct bpf_program *prog);
+/*
+ * Descriptors of maps, and symbols of the kernel, into the instructions, which
+ * are the program's own, or a copy of them; before_maps: maps are not created
+ * yet, and those that will be count as if they were. One that does not
+ * leaves a call with MAP_POISON_BASE plus the map's number, below CORE's own.
+ */
+#define MAP_POISON_BASE 2001000000
+struct error *program_patch(struct bpf_program *prog, struct bpf_insn *insns, bool before_maps);
+
+/* exclusive.c: the SHA-256 that the kernel will find for a program that is laid out. */
+struct error *exclusive_digest(struct bpf_program *prog, uint8_t digest[SHA256_BYTES]);
 
 /* core_apply.c: CO-RE for all functions of a laid out program. */
 struct error *program_apply_core(struct bpf_program *prog);
+
+/* jump_tables.c: what an ld_imm64 of a table is, at open; its map, and the map's address. */
+struct error *jump_table_relo(const struct bpf_object *obj, const struct elf_symbol *sym,
+			      struct relo *relo);
+struct error *jump_table_patch(struct bpf_program *prog, const struct placed *placed,
+			       const struct relo *relo, struct bpf_insn *insn);
+void jump_tables_close(struct bpf_object *obj);
+
+/* exceptions.c: the functions that programs' tags name. */
+struct error *exception_callbacks_find(struct bpf_object *obj);
 
 /* line_info.c: func_info and line_info of a laid out program. */
 struct error *program_collect_info(struct bpf_program *prog);
@@ -335,17 +434,55 @@ size_t map_data_size(const struct bpf_map *map);
 char *data_map_name(const struct bpf_object *obj, const char *section);
 struct error *data_map_fill(struct bpf_map *map);
 
-/* map_create.c */
+/*
+ * arena.c: the variables that stand in an arena, at open; their bytes (NULL: no
+ * memory, or there are none), which move when it is mapped, once created.
+ */
+struct error *arena_find(struct bpf_object *obj);
+void *arena_initial_value(struct bpf_map *map, size_t *size);
+struct error *arena_map(struct bpf_map *map);
+
+/* map_create.c: a ring buffer's size must be a power of two pages. */
+static inline bool is_ring(uint32_t type)
+{
+	return type == BPF_MAP_TYPE_RINGBUF || type == BPF_MAP_TYPE_USER_RINGBUF;
+}
+uint32_t ring_size(uint32_t bytes);
 struct error *maps_create(struct bpf_object *obj);
 void map_deinit(struct bpf_map *map);
 
 /* accessors.c: KERNEL_VERSION(a, b, c) of the running kernel. */
 uint32_t host_kernel_version(void);
 
-/* load.c */
-struct error *program_load(struct bpf_program *prog);
+/*
+ * token.c: path is bpf_token_path of the options. Before anything is created: a
+ * token where there is one to be had; an error where one was asked for.
+ */
+struct error *token_path_set(struct bpf_object *obj, const char *path);
+struct error *token_create(struct bpf_object *obj);
 
-/* verifier_log.c: the kernel's refusal in words. */
-struct error *verifier_explain(const struct bpf_program *prog, int code, const char *log);
+/* load.c: with all its instances; the instructions that it has now, *fd is the caller's. */
+struct error *program_load(struct bpf_program *prog);
+struct error *program_load_insns(struct bpf_program *prog, int *fd);
+
+/* instances.c */
+struct error *instances_load(struct bpf_program *prog);
+void instances_unload(struct bpf_program *prog);
+
+/* insn_move.c: the records of a program, and how they follow its instructions. */
+struct insn_info {
+	struct bpf_func_info *funcs;
+	uint32_t n_funcs;
+	struct bpf_line_info *lines;
+	uint32_t n_lines;
+};
+void insn_info_deinit(struct insn_info *info);
+/* Where each of the n old ones is among the m new ones: map[0 … n - 1], -1: nowhere. */
+void insns_compare(const struct bpf_insn *old, size_t n, const struct bpf_insn *new, size_t m,
+		   int32_t *map);
+/* EINVAL: it does not ascend, or leads out of the m new ones. */
+struct error *insns_check_map(const int32_t *map, size_t n, size_t m);
+struct error *insn_info_move(const struct insn_info *old, const int32_t *map,
+			     const struct bpf_insn *new, size_t m, struct insn_info *out);
 
 #endif

@@ -152,6 +152,7 @@ struct error *kconfig_fill(struct bpf_object *obj)
 	_cleanup_free_ char *kernels = NULL;
 	size_t size;
 
+	TRY(externs_fill(obj));
 	if (!first_unknown(obj, false))
 		return NULL;
 	char *data = bpf_map__initial_value(&obj->maps.v[obj->kconfig_map - 1], &size);

@@ -9,8 +9,10 @@
  *	a variable of void	is an address of /proc/kallsyms
  *	a function		is called by the id of its FUNC (a "kfunc")
  *
- * A name may end with a flavour, ___ and anything, which is not the kernel's.
- * Weak symbols that are nowhere are zero; a call of them is one that the
+ * A name may end with a flavour, ___ and anything, which is not the kernel's:
+ * programs declare a function as several kernels have it, and test which one
+ * is there. So the types are compared, too. Weak symbols that are nowhere, and
+ * weak functions of another type, are zero; a call of them is one that the
  * verifier refuses where it can be reached.
  */
 #include "lib/object/internal.h"
@@ -22,8 +24,6 @@
 #include "lib/base/names.h"
 #include "lib/object/btf_load.h"
 #include "lib/sys/sys.h"
-
-#define KALLSYMS_MAX (256 << 20)
 
 /* The name without its flavour; the caller's. */
 static char *kernel_name(const char *name)
@@ -40,29 +40,76 @@ static bool is_typeless(const struct bpf_object *obj, const struct extern_var *v
 	return !var->is_func && (!t || btf_kind(t) == BTF_KIND_UNKN);
 }
 
+struct wanted {
+	struct bpf_object *obj;
+	size_t n;    /* names that were not seen yet */
+	bool shown;  /* there was an address other than 0 */
+	bool a_zero; /* a name stands at 0, as __per_cpu_start does, if addresses are shown at all
+		      */
+};
+
+/* "ADDRESS T NAME" or "ADDRESS t NAME\t[MODULE]"; false: every name has its address. */
+static bool address_line(void *ctx, char *line)
+{
+	struct wanted *wanted = ctx;
+	char *end;
+	const uint64_t address = strtoull(line, &end, 16);
+
+	if (end == line || end[0] != ' ' || !end[1] || end[2] != ' ')
+		return true;
+	wanted->shown = wanted->shown || address;
+	char *name = end + 3;
+	name[strcspn(name, "\t")] = 0;
+	struct extern_var *var = strmap_get(&wanted->obj->externs, name);
+	if (var && !var->is_kconfig && !var->is_func && !var->address && !var->is_at_zero) {
+		var->address = address;
+		var->is_at_zero = !address;
+		wanted->a_zero = wanted->a_zero || !address;
+		wanted->n -= is_typeless(wanted->obj, var);
+	}
+	return wanted->n > 0 || (wanted->a_zero && !wanted->shown);
+}
+
 /* The addresses of all names without a type, in one pass. */
 static struct error *addresses_read(struct bpf_object *obj)
 {
-	_cleanup_free_ char *text = NULL;
+	struct wanted wanted = {.obj = obj};
 
-	TRY(sys_read_file("/proc/kallsyms", KALLSYMS_MAX, &text, NULL));
-	for (char *line = text, *next; line && *line; line = next) {
-		char *end;
+	for (size_t i = 0; i < obj->n_extern_vars; i++) {
+		const struct extern_var *var = &obj->extern_vars[i];
 
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = 0;
-		const uint64_t address = strtoull(line, &end, 16);
-		/* " T name" or " t name\t[module]" */
-		if (!address || end[0] != ' ' || !end[1] || end[2] != ' ')
-			continue;
-		char *name = end + 3;
-		name[strcspn(name, "\t")] = 0;
-		struct extern_var *var = strmap_get(&obj->externs, name);
-		if (var && !var->is_kconfig && !var->is_func && !var->address)
-			var->address = address;
+		wanted.n += !var->is_kconfig && is_typeless(obj, var);
 	}
+	TRY(sys_read_lines("/proc/kallsyms", address_line, &wanted));
+	for (size_t i = 0; i < obj->n_extern_vars && !wanted.shown; i++)
+		obj->extern_vars[i].is_at_zero = false;
 	obj->kallsyms_read = true;
+	return NULL;
+}
+
+/* Takes a function or variable of the kernel's, or of a module's, if it is what var declares. */
+static struct error *take(const struct bpf_object *obj, struct extern_var *var,
+			  const struct btf *btf, uint32_t id, bool *taken)
+{
+	const struct btf_type *t = btf__type_by_id(btf, id);
+	uint32_t local_id = var->type_id, targ_id = t->type;
+
+	if (!var->is_func) {
+		btf_skip_mods_and_typedefs(obj->btf, local_id, &local_id);
+		btf_skip_mods_and_typedefs(btf, targ_id, &targ_id);
+	}
+	TRY(core_declared_compat(obj->btf, local_id, btf, targ_id, taken));
+	if (*taken)
+		var->btf_id = id;
+	else if (!var->is_func || !var->is_weak)
+		return error_hint(error_kind(error_new(EINVAL,
+						       "%s '%s' is declared otherwise than the "
+						       "kernel has it",
+						       var->is_func ? "function" : "variable",
+						       var->name),
+					     "no-ksym"),
+				  "declare it as the kernel's vmlinux.h has it; a weak function of "
+				  "another type counts as one that is not there");
 	return NULL;
 }
 
@@ -80,8 +127,13 @@ static struct error *find_in_modules(struct bpf_object *obj, const struct btf *v
 		if (!btf_next_module(vmlinux, "", &id, &fd, &btf))
 			return NULL;
 		const int found = btf__find_by_name_kind(btf, name, kind);
+		bool taken;
+
 		if (found <= 0)
 			continue;
+		TRY(take(obj, var, btf, (uint32_t)found, &taken));
+		if (!taken)
+			return NULL;
 		/* Entry 0 of the table is the kernel's own. */
 		if (!obj->module_fds.n && !vec_push(&obj->module_fds))
 			return error_nomem();
@@ -92,7 +144,6 @@ static struct error *find_in_modules(struct bpf_object *obj, const struct btf *v
 			return error_nomem();
 		var->module = (uint32_t)obj->module_fds.n - 1;
 		*place = steal_fd(&fd);
-		var->btf_id = (uint32_t)found;
 	}
 	return NULL;
 }
@@ -103,8 +154,9 @@ static struct error *no_such_symbol(const struct bpf_object *obj, const struct e
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct nearest near = nearest_make(name);
 	const uint32_t kind = var->is_func ? BTF_KIND_FUNC : BTF_KIND_VAR;
-	struct error *err = error_new(ENOENT, "the kernel has no %s '%s'",
-				      var->is_func ? "function" : "variable", name);
+	struct error *err = error_kind(error_new(ENOENT, "the kernel has no %s '%s'",
+						 var->is_func ? "function" : "variable", name),
+				       "no-ksym");
 
 	if (is_typeless(obj, var))
 		return error_hint(err, "/proc/kallsyms names what there is; hidden addresses "
@@ -138,13 +190,15 @@ struct error *ksym_resolve(struct bpf_object *obj, struct extern_var *var)
 			const int id = btf__find_by_name_kind(
 				vmlinux, name, var->is_func ? BTF_KIND_FUNC : BTF_KIND_VAR);
 
+			bool taken;
+
 			if (id > 0)
-				var->btf_id = (uint32_t)id;
+				TRY(take(obj, var, vmlinux, (uint32_t)id, &taken));
 			else
 				TRY(find_in_modules(obj, vmlinux, name, var));
 		}
 	}
-	if (!var->btf_id && !var->address && !var->is_weak)
+	if (!var->btf_id && !var->address && !var->is_at_zero && !var->is_weak)
 		return no_such_symbol(obj, var, name);
 	return NULL;
 }

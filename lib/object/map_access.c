@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "lib/btf/sanitize.h"
+
 struct bpf_map *bpf_object__next_map(const struct bpf_object *obj, const struct bpf_map *map)
 {
 	if (!obj || !obj->maps.n)
@@ -96,6 +98,17 @@ int bpf_map__set_autocreate(struct bpf_map *map, bool autocreate)
 	return 0;
 }
 
+bool bpf_map__autoattach(const struct bpf_map *map)
+{
+	return map->autoattach;
+}
+
+int bpf_map__set_autoattach(struct bpf_map *map, bool autoattach)
+{
+	map->autoattach = autoattach;
+	return 0;
+}
+
 const char *bpf_map__name(const struct bpf_map *map)
 {
 	return map ? map->name : NULL;
@@ -131,7 +144,7 @@ int bpf_map__set_max_entries(struct bpf_map *map, __u32 max_entries)
 	/* Global data is one value. */
 	if (is_data(map) && max_entries != 1)
 		return edge_errno(EINVAL);
-	map->max_entries = max_entries;
+	map->max_entries = is_ring(map->type) && max_entries ? ring_size(max_entries) : max_entries;
 	return 0;
 }
 
@@ -172,6 +185,17 @@ static int resize_data(struct bpf_map *map, __u32 size)
 	munmap(map->mapped, map->mapped_size);
 	map->mapped = p;
 	map->mapped_size = bytes;
+	/* The types go along where they can; else the map goes without. */
+	struct error *err =
+		map->btf_value_type_id
+			? btf_resize_datasec(map->obj->btf, map->btf_value_type_id, size)
+			: NULL;
+	if (!err)
+		return 0;
+	log_warn(map->obj->log, "%s: map '%s': its types are dropped at %u bytes: %s",
+		 map->obj->path, map->name, size, err->msg);
+	error_free(err);
+	map->btf_value_type_id = 0;
 	return 0;
 }
 
@@ -184,8 +208,9 @@ int bpf_map__set_value_size(struct bpf_map *map, __u32 size)
 	if (is_data(map)) {
 		const int failed =
 			size && size <= INT32_MAX ? resize_data(map, size) : edge_errno(EINVAL);
-		if (failed)
-			return failed;
+		if (!failed)
+			map->value_size = size;
+		return failed;
 	}
 	map->value_size = size;
 	map->btf_key_type_id = map->btf_value_type_id = 0;

@@ -43,8 +43,7 @@ static bool is_map_of_maps(uint32_t type)
 	return type == BPF_MAP_TYPE_ARRAY_OF_MAPS || type == BPF_MAP_TYPE_HASH_OF_MAPS;
 }
 
-/* A ring buffer's size must be a power of two pages. */
-static uint32_t ring_size(uint32_t bytes)
+uint32_t ring_size(uint32_t bytes)
 {
 	uint64_t size = (uint64_t)sysconf(_SC_PAGESIZE);
 
@@ -71,15 +70,70 @@ static struct type_text type_text(uint32_t type)
 }
 #define type_name(type) (type_text(type).text)
 
+/* What the types want of keys, values and entries (the map_alloc_check of each); NULL: unclear. */
+static const char *shape_hint(const struct bpf_map *map)
+{
+	const bool is_ring =
+		map->type == BPF_MAP_TYPE_RINGBUF || map->type == BPF_MAP_TYPE_USER_RINGBUF;
+
+	switch (map->type) {
+	case BPF_MAP_TYPE_RINGBUF:
+	case BPF_MAP_TYPE_USER_RINGBUF:
+		if (map->key_size || map->value_size)
+			return "a ring buffer has no key and no value: leave them out";
+		break;
+	case BPF_MAP_TYPE_ARRAY:
+	case BPF_MAP_TYPE_PERCPU_ARRAY:
+	case BPF_MAP_TYPE_PROG_ARRAY:
+	case BPF_MAP_TYPE_PERF_EVENT_ARRAY:
+	case BPF_MAP_TYPE_CGROUP_ARRAY:
+	case BPF_MAP_TYPE_ARRAY_OF_MAPS:
+		if (map->key_size != 4)
+			return "an array's key is its index: __type(key, __u32)";
+		break;
+	case BPF_MAP_TYPE_QUEUE:
+	case BPF_MAP_TYPE_STACK:
+		if (map->key_size)
+			return "a queue or a stack has no key: leave it out";
+		break;
+	case BPF_MAP_TYPE_STACK_TRACE:
+		if (map->value_size % 8 || !map->value_size)
+			return "a stack trace is of 8 bytes for each frame: "
+			       "__uint(value_size, 127 * sizeof(__u64))";
+		break;
+	case BPF_MAP_TYPE_SK_STORAGE:
+	case BPF_MAP_TYPE_INODE_STORAGE:
+	case BPF_MAP_TYPE_TASK_STORAGE:
+		if (map->max_entries || !(map->flags & BPF_F_NO_PREALLOC))
+			return "storage has max_entries 0 and the flag BPF_F_NO_PREALLOC, and an "
+			       "int for a key";
+		return NULL;
+	default:
+		if (!map->key_size)
+			return "it needs a key: __type(key, …), or __uint(key_size, …)";
+	}
+	if (!map->max_entries)
+		return "max_entries is 0";
+	return !is_ring && !map->value_size
+		       ? "it needs a value: __type(value, …), or __uint(value_size, …)"
+		       : NULL;
+}
+
 /* Why the kernel may not want it, in the user's terms. */
 static struct error *explain(const struct bpf_map *map, int code)
 {
-	struct error *err = error_errno(
-		code, "map '%s' (type %s, key %u, value %u, %u entries): cannot create it",
-		map->name, type_name(map->type), map->key_size, map->value_size, map->max_entries);
+	struct error *err = error_kind(
+		error_errno(code,
+			    "map '%s' (type %s, key %u, value %u, %u entries): cannot create it",
+			    map->name, type_name(map->type), map->key_size, map->value_size,
+			    map->max_entries),
+		code == EPERM ? "not-permitted" : "map-refused");
 
 	if (code == EPERM)
-		return error_hint(err, "run as root, or with CAP_BPF and CAP_PERFMON");
+		return error_hint(err, "run as root, or with CAP_BPF and CAP_PERFMON; on kernels "
+				       "before 5.11 raise 'ulimit -l', which maps count towards");
+	if (code == E2BIG && map->exclusive)
+		return error_hint(err, "this kernel has no maps for one program only (6.18)");
 	if (code == E2BIG || code == ENOMEM)
 		return error_hint(err, "fewer or smaller entries need less memory");
 	if (code != EINVAL)
@@ -90,23 +144,60 @@ static struct error *explain(const struct bpf_map *map, int code)
 		err->code = EOPNOTSUPP;
 		return error_hint(err, "this kernel has no maps of type %s", type_name(map->type));
 	}
-	if (!map->max_entries && map->type != BPF_MAP_TYPE_SK_STORAGE)
-		return error_hint(err, "max_entries is 0");
+	const char *hint = shape_hint(map);
+	if (hint)
+		return error_hint(err, "%s", hint);
 	return error_hint(err,
 			  "check key and value size, max_entries and flags (0x%x) against what "
 			  "a map of type %s takes",
 			  map->flags, type_name(map->type));
 }
 
-static int create_fd(const struct bpf_map *map, int inner_fd, bool with_btf)
+/* The kernel's own, which has no name in user space. */
+#define KERNEL_ENOTSUPP 524
+
+/*
+ * 5.10 reads its own BTF when the first program is verified, and knows no
+ * struct_ops before (bpf_struct_ops_find_value()).
+ */
+static bool any_program_loads(void)
+{
+	static const struct bpf_insn insns[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	const int fd = bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, NULL, "GPL", insns,
+				     ARRAY_SIZE(insns), NULL);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static int create_fd(const struct bpf_map *map, int inner_fd, bool with_btf,
+		     const uint8_t *exclusive)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = map->flags, .map_extra = map->extra,
-		    .numa_node = map->numa_node, .map_ifindex = map->ifindex);
+		    .numa_node = map->numa_node, .map_ifindex = map->ifindex,
+		    .token_fd = (__u32)map->obj->token_fd);
 	uint32_t max_entries = map->max_entries;
 
-	if (map->type == BPF_MAP_TYPE_RINGBUF || map->type == BPF_MAP_TYPE_USER_RINGBUF)
+	if (is_ring(map->type))
 		max_entries = ring_size(max_entries);
-	if (with_btf) {
+	if (exclusive) {
+		opts.excl_prog_hash = exclusive;
+		opts.excl_prog_hash_size = SHA256_BYTES;
+	}
+	if (map->obj->token_fd)
+		opts.map_flags |= BPF_F_TOKEN_FD;
+	if (map->ops) {
+		opts.btf_fd = (__u32)map->obj->btf_fd;
+		opts.btf_vmlinux_value_type_id = map->ops->value_id;
+		if (map->ops->btf_fd >= 0) {
+			opts.value_type_btf_obj_fd = map->ops->btf_fd;
+			opts.map_flags |= BPF_F_VTYPE_BTF_OBJ_FD;
+		}
+	} else if (with_btf) {
 		opts.btf_fd = (__u32)map->obj->btf_fd;
 		opts.btf_key_type_id = map->btf_key_type_id;
 		opts.btf_value_type_id = map->btf_value_type_id;
@@ -135,17 +226,29 @@ static struct error *map_create(struct bpf_map *map)
 	}
 
 	const int inner = inner_fd >= 0 ? inner_fd : map->inner_fd;
-	const bool with_btf =
-		map->obj->btf_fd >= 0 && map->btf_value_type_id && !takes_no_btf(map->type);
-	int fd = create_fd(map, inner, with_btf);
+	const bool with_btf = map->obj->btf_fd >= 0 && map->btf_value_type_id &&
+			      !takes_no_btf(map->type) && !map->ops;
+	if (map->ops && map->obj->btf_fd < 0)
+		return error_hint(error_new(ENOTSUP,
+					    "struct '%s': the kernel has not taken the "
+					    "object's BTF, without which it has no struct_ops",
+					    map->name),
+				  "see the warning above");
+	uint8_t digest[SHA256_BYTES];
+	const uint8_t *exclusive = map->exclusive ? digest : NULL;
+	if (exclusive)
+		TRY(exclusive_digest(map->exclusive, digest));
+	int fd = create_fd(map, inner, with_btf, exclusive);
 	/* Types that came later refuse BTF here or there: no map should fail for it. */
 	if (fd < 0 && with_btf && fd != -EPERM)
-		fd = create_fd(map, inner, false);
+		fd = create_fd(map, inner, false, exclusive);
+	if (fd == -KERNEL_ENOTSUPP && map->ops && any_program_loads())
+		fd = create_fd(map, inner, with_btf, exclusive);
 	/* Mapping of arrays came in 5.5. */
 	if (fd == -EINVAL && map->origin != MAP_BTF && (map->flags & BPF_F_MMAPABLE) &&
 	    !sys_bpf_has(SYS_BPF_ARRAY_MMAP)) {
 		map->flags &= ~(uint32_t)BPF_F_MMAPABLE;
-		fd = create_fd(map, inner, false);
+		fd = create_fd(map, inner, false, exclusive);
 	}
 	if (fd < 0)
 		return explain(map, -fd);
@@ -153,7 +256,7 @@ static struct error *map_create(struct bpf_map *map)
 	map->is_new = true;
 	if (map->origin == MAP_DATA || map->origin == MAP_RODATA || map->origin == MAP_KCONFIG)
 		return data_map_fill(map);
-	return NULL;
+	return map->type == BPF_MAP_TYPE_ARENA ? arena_map(map) : NULL;
 }
 
 /* A map that is pinned already must be as this one would be. */
@@ -220,6 +323,7 @@ void map_deinit(struct bpf_map *map)
 		close(map->inner_fd);
 	if (map->mapped)
 		munmap(map->mapped, map->mapped_size);
+	struct_ops_free(map->ops);
 	free(map->pin_path);
 	free(map->owned_name);
 }

@@ -178,7 +178,7 @@ static struct error *read_member(const struct definition *def, const struct btf_
 	if (!name || !name[0])
 		return error_new(EINVAL, "map '%s': an attribute without a name", def->map);
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
-		if (strcmp(name, numbers[i].name))
+		if (!str_equal(name, numbers[i].name))
 			continue;
 		TRY(read_number(def, name, m->type, &number));
 		uint32_t *field = (uint32_t *)((char *)map + numbers[i].offset);
@@ -189,15 +189,15 @@ static struct error *read_member(const struct definition *def, const struct btf_
 		*field = (uint32_t)number;
 		return NULL;
 	}
-	if (!strcmp(name, "map_extra"))
+	if (str_equal(name, "map_extra"))
 		return read_number(def, name, m->type, &map->extra);
-	if (!strcmp(name, "key"))
+	if (str_equal(name, "key"))
 		return read_type(def, name, m->type, &map->btf_key_type_id, &map->key_size);
-	if (!strcmp(name, "value"))
+	if (str_equal(name, "value"))
 		return read_type(def, name, m->type, &map->btf_value_type_id, &map->value_size);
-	if (!strcmp(name, "values"))
+	if (str_equal(name, "values"))
 		return read_values(def, m, map);
-	if (!strcmp(name, "pinning")) {
+	if (str_equal(name, "pinning")) {
 		TRY(read_number(def, name, m->type, &number));
 		return read_pinning(def, number, map);
 	}
@@ -214,6 +214,8 @@ static struct error *read_struct(const struct definition *def, const struct btf_
 	if (map->type == BPF_MAP_TYPE_UNSPEC)
 		return error_hint(error_new(EINVAL, "map '%s' has no type", def->map),
 				  "add __uint(type, BPF_MAP_TYPE_…)");
+	if (is_ring(map->type) && map->max_entries)
+		map->max_entries = ring_size(map->max_entries);
 	return NULL;
 }
 

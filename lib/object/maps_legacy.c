@@ -116,6 +116,8 @@ static struct error *map_read(struct bpf_object *obj, const struct elf_section *
 	map->key_size = words[1];
 	map->value_size = words[2];
 	map->max_entries = words[3];
+	if (is_ring(map->type) && map->max_entries)
+		map->max_entries = ring_size(map->max_entries);
 	map->flags = words[4];
 	types_from_marker(obj, map);
 	return NULL;

@@ -80,6 +80,7 @@ static const char *const map_types[] = {
 	"user_ringbuf",
 	"cgrp_storage",
 	"arena",
+	"insn_array",
 };
 
 static const char *const link_types[] = {
@@ -147,6 +148,7 @@ static const char *const attach_types[] = {
 	"netkit_peer",
 	"trace_kprobe_session",
 	"trace_uprobe_session",
+	"trace_fsession",
 };
 
 #define NAME_IN(table, n) ((size_t)(n) < ARRAY_SIZE(table) ? (table)[n] : NULL)

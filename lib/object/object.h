@@ -95,11 +95,46 @@ const struct section_info *program_section(const struct bpf_program *prog);
 struct error *program_tracepoint(const struct bpf_program *prog, char **system, char **name);
 
 /*
- * Makes the program return 1 for whatever is not 0. A program that filters
- * the event of a tracepoint or probe needs that, since the kernel looks at the
- * lowest bit. Before prepare.
+ * What becomes of the program's return value. A program that filters the event
+ * of a tracepoint or probe returns 1 for whatever is not 0, since the kernel
+ * looks at the lowest bit. One that only counts always returns 1: with 0 it
+ * would hide the tracepoint from whoever records it meanwhile. Before prepare.
  */
-void program_set_bool_return(struct bpf_program *prog);
+enum program_return {
+	PROGRAM_RETURN_AS_IS,
+	PROGRAM_RETURN_BOOL,
+	PROGRAM_RETURN_ONE,
+};
+void program_set_return(struct bpf_program *prog, enum program_return returns);
+
+/* Loads a usdt program for one place at a time, whatever the kernel has. Before prepare. */
+void program_set_one_place(struct bpf_program *prog);
+
+/*
+ * What lib/attach keeps with the object (NULL at first): it is freed by the
+ * function when the object is closed.
+ */
+void *object_attach_data(const struct bpf_object *obj);
+void object_set_attach_data(struct bpf_object *obj, void *data, void (*free_data)(void *data));
+
+/*
+ * Whether the program's section is the caller's (libbpf_register_prog_handler());
+ * attached by that handler: *link stays as it is where the handler does not attach.
+ */
+bool program_has_handler(const struct bpf_program *prog);
+struct error *program_handler_attach(const struct bpf_program *prog, struct bpf_link **link);
+
+/*
+ * Gives a struct_ops map its value, with the programs' descriptors. EINVAL: the
+ * map is none, or not created. A map for links (BPF_F_LINK) keeps its first value.
+ */
+struct error *struct_ops_set(const struct bpf_map *map);
+
+/*
+ * The type id of a function in the BTF of a loaded program, which a freplace
+ * program can take the place of. ENOENT, with near names: it has none of that name.
+ */
+struct error *program_function_id(int prog_fd, const char *name, uint32_t *id);
 
 struct bpf_object *program_object(const struct bpf_program *prog);
 

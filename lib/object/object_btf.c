@@ -13,6 +13,7 @@
 
 #include "lib/btf/sanitize.h"
 #include "lib/object/btf_load.h"
+#include "lib/sys/uapi.h"
 
 struct layout_ctx {
 	struct bpf_object *obj;
@@ -36,7 +37,7 @@ static bool symbol_offset(void *ctx_, const char *section, const char *symbol, u
 	const struct elf_symbol *sym = strmap_get(&ctx->symbols, symbol);
 	const struct elf_section *sec = sym ? elf_section_at(ctx->obj->elf, sym->section) : NULL;
 
-	if (!sec || strcmp(sec->name, section) || sym->value > UINT32_MAX)
+	if (!sec || !str_equal(sec->name, section) || sym->value > UINT32_MAX)
 		return false;
 	*offset = (uint32_t)sym->value;
 	return true;
@@ -86,7 +87,7 @@ static struct error *hide_functions(struct bpf_object *obj)
 		const struct elf_section *sec = elf_section_at(obj->elf, sym->section);
 
 		if (sym->type != STT_FUNC || sym->bind == STB_LOCAL || !sec ||
-		    strcmp(sec->name, ".text") ||
+		    !str_equal(sec->name, ".text") ||
 		    (sym->visibility != STV_HIDDEN && sym->visibility != STV_INTERNAL))
 			continue;
 		any = true;
@@ -103,15 +104,14 @@ struct error *object_btf_open(struct bpf_object *obj)
 
 	if (!btf || !btf->data || !btf->size)
 		return NULL;
-	TRY(btf_open(btf->data, btf->size, "section .BTF", NULL, (struct btf_backing){0},
-		     &obj->btf));
+	/* What was read from the file is the object's, and may be changed where it is. */
+	const struct btf_backing backing = {.may_write = elf_section_may_write(obj->elf, btf)};
+	TRY(btf_open(btf->data, btf->size, "section .BTF", NULL, backing, &obj->btf));
 	btf__set_pointer_size(obj->btf, 8);
 	TRY(error_at(fix_datasecs(obj), "section .BTF"));
 	TRY(hide_functions(obj));
-	/* From here on looking up a name needs no memory. */
-	TRY(btf_index_build(obj->btf));
 	if (ext && ext->data && ext->size)
-		TRY(btf_ext_open(ext->data, ext->size, "section .BTF.ext", &obj->btf_ext));
+		TRY(btf_ext_open_borrowed(ext->data, ext->size, "section .BTF.ext", &obj->btf_ext));
 	return NULL;
 }
 
@@ -161,12 +161,14 @@ static bool is_wanted(const struct bpf_object *obj)
 	return false;
 }
 
-static int load_raw(const struct btf *btf)
+static int load_raw(const struct bpf_object *obj, const struct btf *btf)
 {
+	LIBBPF_OPTS(bpf_btf_load_opts, opts, .token_fd = (__u32)obj->token_fd,
+		    .btf_flags = obj->token_fd ? BPF_F_TOKEN_FD : 0);
 	uint32_t size;
 	const void *raw = btf__raw_data(btf, &size);
 
-	return raw ? bpf_btf_load(raw, size, NULL) : -ENOMEM;
+	return raw ? bpf_btf_load(raw, size, &opts) : -ENOMEM;
 }
 
 /* The kernel's words on BTF that it refuses: the last line of its log. */
@@ -175,7 +177,8 @@ static void warn_refused(const struct bpf_object *obj, const struct btf *btf, in
 	const size_t log_size = 256 * 1024;
 	_cleanup_free_ char *log = calloc(1, log_size);
 	LIBBPF_OPTS(bpf_btf_load_opts, opts, .log_buf = log, .log_size = (uint32_t)log_size,
-		    .log_level = 1);
+		    .log_level = 1, .token_fd = (__u32)obj->token_fd,
+		    .btf_flags = obj->token_fd ? BPF_F_TOKEN_FD : 0);
 	const char *last = "";
 	uint32_t size;
 	const void *raw = btf__raw_data(btf, &size);
@@ -202,12 +205,12 @@ struct error *object_btf_load(struct bpf_object *obj)
 	if (!btf || obj->btf_fd >= 0 || !is_wanted(obj))
 		return NULL;
 	/* The kernel at hand usually takes it as it is: only its refusal is worth the probes. */
-	obj->btf_fd = load_raw(btf);
+	obj->btf_fd = load_raw(obj, btf);
 	if (obj->btf_fd == -EINVAL) {
 		TRY(btf_sanitize(btf, kernel_features(), &copy));
 		if (copy) {
 			btf = copy;
-			obj->btf_fd = load_raw(btf);
+			obj->btf_fd = load_raw(obj, btf);
 		}
 	}
 	if (obj->btf_fd >= 0)

@@ -4,6 +4,10 @@
  * a BPF system call. The order matters: data sections and map definitions come
  * before programs, because a relocation refers to them by index.
  *
+ * An object of the other byte order is opened too, for tools that look into it:
+ * instructions, BTF and map definitions are turned to the host's order, and
+ * only the bytes of global data stay as they are. Loading it is refused.
+ *
  * What it must never do: keep a pointer into a section without having checked
  * the bounds, or spend more than the file's size times a constant on it.
  */
@@ -18,6 +22,10 @@ struct error *object_error_at(const struct bpf_object *obj, struct error *err)
 {
 	const size_t len = strlen(obj->path);
 
+	if (err && err->failure && !err->failure->object)
+		err->failure->object = strdup(obj->path);
+	if (err && err->failure && err->failure->placed)
+		return err;
 	/* lib/elf names the file itself. */
 	if (err && err->where && !strncmp(err->where, obj->path, len) &&
 	    (!err->where[len] || err->where[len] == ':'))
@@ -38,7 +46,7 @@ struct bpf_map *object_add_map(struct bpf_object *obj, enum map_origin origin, c
 	map->name = map->kernel_name = name;
 	map->section = section;
 	map->offset = offset;
-	map->autocreate = true;
+	map->autocreate = map->autoattach = true;
 	map->fd = map->inner_fd = -1;
 	if (section && !u64map_put(&obj->map_by_place, place_key(section, offset),
 				   (void *)(uintptr_t)(index + 1)))
@@ -51,6 +59,24 @@ long object_map_at(const struct bpf_object *obj, uint32_t section, uint64_t offs
 	return (long)(uintptr_t)u64map_get(&obj->map_by_place, place_key(section, offset)) - 1;
 }
 
+/* Debug information is most of an object, and nobody reads it here; nor what moves it. */
+static bool is_wanted(const struct elf_file *elf, const struct elf_section *sec)
+{
+	static const char *const not_read[] = {".debug_", ".zdebug_", ".llvm_addrsig", ".eh_frame"};
+	const bool is_rel = sec->type == SHT_REL || sec->type == SHT_RELA;
+	const struct elf_section *of = is_rel ? elf_section_at(elf, sec->info) : sec;
+
+	if (!of || (is_rel && !strncmp(of->name, ".BTF", 4)))
+		return false;
+	if (of->flags & SHF_EXECINSTR) /* code, whatever its section is called */
+		return true;
+	for (size_t i = 0; of->name[0] == '.' && i < ARRAY_SIZE(not_read); i++)
+		if (of->name[1] == not_read[i][1] &&
+		    !strncmp(of->name, not_read[i], strlen(not_read[i])))
+			return false;
+	return true;
+}
+
 static struct error *check_header(const struct bpf_object *obj)
 {
 	const struct elf_file *elf = obj->elf;
@@ -60,9 +86,6 @@ static struct error *check_header(const struct bpf_object *obj)
 					    "not a BPF object: it holds code for machine %u",
 					    elf_file_machine(elf)),
 				  "compile it with clang -O2 -g -target bpf -c");
-	if (elf_file_swapped(elf))
-		return error_hint(error_new(EINVAL, "the object is in the other byte order"),
-				  "compile it with clang -target bpf on or for this machine");
 	if (!elf_file_is64(elf) || elf_file_type(elf) != ET_REL)
 		return error_new(ENOEXEC, "not a relocatable 64-bit object");
 	return NULL;
@@ -70,13 +93,14 @@ static struct error *check_header(const struct bpf_object *obj)
 
 static struct error *read_license(struct bpf_object *obj, const struct elf_section *sec)
 {
-	const size_t len = strnlen(sec->data, sec->size);
+	const size_t len = sec->data ? strnlen(sec->data, sec->size) : 0;
 
 	if (len >= sizeof(obj->license))
 		return error_new(EINVAL,
 				 "section license: %zu bytes of text, at most %zu make sense", len,
 				 sizeof(obj->license) - 1);
-	memcpy(obj->license, sec->data, len);
+	if (len)
+		memcpy(obj->license, sec->data, len);
 	return NULL;
 }
 
@@ -104,16 +128,18 @@ static struct error *read_sections(struct bpf_object *obj)
 		}
 		if (sec->type != SHT_PROGBITS || !sec->size)
 			continue;
-		if (!strcmp(sec->name, "license"))
+		if (str_equal(sec->name, "license"))
 			TRY(read_license(obj, sec));
-		else if (!strcmp(sec->name, "version"))
+		else if (str_equal(sec->name, "version"))
 			TRY(read_version(obj, sec));
-		else if (!strcmp(sec->name, "config"))
+		else if (str_equal(sec->name, "config"))
 			obj->config = sec;
-		else if (!strcmp(sec->name, "maps"))
+		else if (str_equal(sec->name, "maps"))
 			obj->maps_section = sec;
-		else if (!strcmp(sec->name, ".maps"))
+		else if (str_equal(sec->name, ".maps"))
 			obj->btf_maps_section = sec;
+		else if (!strcmp(sec->name, ".jumptables"))
+			obj->jump_tables_section = sec;
 	}
 	return NULL;
 }
@@ -137,7 +163,8 @@ static char *name_of_path(const char *path)
 	const char *base = strrchr(path, '/');
 
 	base = base ? base + 1 : path;
-	return strndup(base, strcspn(base, "."));
+	const char *dot = strchr(base, '.');
+	return dot ? strndup(base, (size_t)(dot - base)) : strdup(base);
 }
 
 static struct error *apply_opts(struct bpf_object *obj, const struct bpf_object_open_opts *opts)
@@ -147,11 +174,9 @@ static struct error *apply_opts(struct bpf_object *obj, const struct bpf_object_
 	const char *name = OPTS_GET(opts, object_name, NULL);
 	const char *btf = OPTS_GET(opts, btf_custom_path, NULL);
 	const char *pin_root = OPTS_GET(opts, pin_root_path, NULL);
-	const char *token = OPTS_GET(opts, bpf_token_path, NULL);
 	const char *kconfig = OPTS_GET(opts, kconfig, NULL);
 
-	if (token && token[0])
-		return error_new(ENOTSUP, "BPF tokens (bpf_token_path) are not used here");
+	TRY(token_path_set(obj, OPTS_GET(opts, bpf_token_path, NULL)));
 	obj->relaxed_maps = OPTS_GET(opts, relaxed_maps, false);
 	obj->kernel_log_buf = OPTS_GET(opts, kernel_log_buf, NULL);
 	obj->kernel_log_size = OPTS_GET(opts, kernel_log_size, 0);
@@ -177,9 +202,12 @@ static struct error *object_parse(struct bpf_object *obj)
 	TRY(maps_legacy_find(obj));
 	TRY(maps_btf_find(obj));
 	TRY(data_maps_find(obj));
+	TRY(arena_find(obj));
 	TRY(externs_find(obj));
+	TRY(struct_ops_find(obj));
 	TRY(programs_find(obj));
-	return relos_read(obj);
+	TRY(relos_read(obj));
+	return handlers_setup(obj);
 }
 
 static struct error *object_new(const struct bpf_object_open_opts *opts, const struct log *log,
@@ -207,7 +235,7 @@ struct error *object_open_file(const char *path, const struct bpf_object_open_op
 		obj->name = name_of_path(path);
 	if (!obj->path || !obj->name)
 		return error_nomem();
-	TRY(elf_file_open(path, &obj->elf));
+	TRY(elf_file_open_parts(path, is_wanted, &obj->elf));
 	TRY(object_error_at(obj, object_parse(obj)));
 	*out = steal_ptr(obj);
 	return NULL;
@@ -242,8 +270,7 @@ struct error *object_open_mem_of(const void *data, size_t size, const char *path
 
 static void program_deinit(struct bpf_program *prog)
 {
-	if (prog->fd >= 0)
-		close(prog->fd);
+	bpf_program__unload(prog);
 	if (prog->attach_btf_obj_fd > 0)
 		close(prog->attach_btf_obj_fd);
 	free(prog->owned_insns);
@@ -261,6 +288,8 @@ void bpf_object__close(struct bpf_object *obj)
 
 	if (!obj)
 		return;
+	if (obj->free_attach_data)
+		obj->free_attach_data(obj->attach_data);
 	vec_for_each (prog, &obj->programs)
 		program_deinit(prog);
 	vec_deinit(&obj->programs);
@@ -284,6 +313,8 @@ void bpf_object__close(struct bpf_object *obj)
 	vec_deinit(&obj->module_fds);
 	free(obj->kconfig_text);
 	vec_deinit(&obj->map_values);
+	jump_tables_close(obj);
+	vec_deinit(&obj->jump_tables);
 	core_free(obj->core);
 	btf_ext__free(obj->btf_ext);
 	btf__free(obj->btf);
@@ -292,6 +323,9 @@ void bpf_object__close(struct bpf_object *obj)
 	if (obj->btf_fd >= 0)
 		close(obj->btf_fd);
 	elf_file_free(obj->elf);
+	if (obj->token_fd > 0)
+		close(obj->token_fd);
+	free(obj->token_path);
 	free(obj->pin_root);
 	free(obj->btf_custom_path);
 	free(obj->name);

@@ -14,6 +14,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+/*
+ * An instruction of the other byte order: its two registers share a byte, of
+ * which the first takes the low half on a little-endian machine, and the high
+ * half on a big-endian one.
+ */
+static void insns_swap(struct bpf_insn *insns, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint8_t *regs = (uint8_t *)&insns[i] + 1;
+
+		*regs = (uint8_t)(*regs << 4 | *regs >> 4);
+		insns[i].off = (__s16)bswap_16((uint16_t)insns[i].off);
+		insns[i].imm = (__s32)bswap_32((uint32_t)insns[i].imm);
+	}
+}
+
 static struct error *code_add(struct bpf_object *obj, const struct elf_section *sec)
 {
 	if (sec->size % sizeof(struct bpf_insn))
@@ -26,11 +42,13 @@ static struct error *code_add(struct bpf_object *obj, const struct elf_section *
 	code->n = sec->size / sizeof(struct bpf_insn);
 	code->insns = sec->data;
 	code->is_text = !strcmp(sec->name, ".text");
-	if ((uintptr_t)sec->data % __alignof__(struct bpf_insn)) {
+	if (elf_file_swapped(obj->elf) || (uintptr_t)sec->data % __alignof__(struct bpf_insn)) {
 		code->copy = malloc(sec->size);
 		if (!code->copy)
 			return error_nomem();
 		memcpy(code->copy, sec->data, sec->size);
+		if (elf_file_swapped(obj->elf))
+			insns_swap(code->copy, code->n);
 		code->insns = code->copy;
 	}
 	if (obj->btf_ext) {
@@ -69,9 +87,10 @@ static struct error *function_add(struct bpf_object *obj, const struct elf_symbo
 					 " bytes does not lie on instructions of the section",
 					 sym->name, sym->size);
 	if (sym->size / insn > PROGRAM_INSNS_MAX)
-		return elf_section_error(obj->elf, code->sec, sym->value,
-					 "function '%s' has more than %d instructions", sym->name,
-					 PROGRAM_INSNS_MAX);
+		return error_kind(elf_section_error(obj->elf, code->sec, sym->value,
+						    "function '%s' has more than %d instructions",
+						    sym->name, PROGRAM_INSNS_MAX),
+				  "too-large");
 	struct function *fn = vec_push(&obj->functions);
 	if (!fn)
 		return error_nomem();
@@ -174,10 +193,18 @@ static struct error *program_add(struct bpf_object *obj, const struct function *
 	prog->fn = fn;
 	prog->fd = -1;
 	prog->section_name = code->sec->name + (code->sec->name[0] == '?');
-	section_parse(code->sec->name, &prog->section);
+	const bool known = section_parse(code->sec->name, &prog->section);
+	if (handler_find(prog->section_name, &prog->handler) ||
+	    (!known && handler_fallback(&prog->handler)))
+		prog->section = (struct section_info){
+			.type = prog->handler.type,
+			.attach_type = prog->handler.attach_type,
+			.autoload = prog->section.autoload,
+			.target = "",
+			.kind_name = "",
+		};
 	prog->type = prog->section.type;
 	prog->attach_type = prog->section.attach_type;
-	prog->flags = prog->section.prog_flags;
 	prog->autoload = prog->section.autoload;
 	prog->autoattach = true;
 	prog->insns = code->insns + fn->start;

@@ -6,8 +6,11 @@
  *
  *	imm = target - caller - 1		(in instructions)
  *
- * A list is used, not recursion: `placed` is both the result and what is still
- * to be looked at. A program that calls nothing and refers to nothing keeps the
+ * A subprogram stands behind what its caller had placed when it was first
+ * called, and what it calls itself comes next: the order in which libbpf has
+ * them, so that the kernel's tag of a program is the same. A list of the
+ * functions that are being looked at is kept, not recursion: an object may nest
+ * them deeply. A program that calls nothing and refers to nothing keeps the
  * file's bytes.
  *
  * Maps are patched in a second step, when they exist.
@@ -67,15 +70,15 @@ static long local_call_target(const struct bpf_object *obj, const struct functio
 /*
  * The kernel ANDs what the programs at a tracepoint or probe return, bit by
  * bit, beginning with 1 (bpf_prog_run_array): an even number would discard the
- * event. With bool_return, each exit of the program's own function becomes a
- * jump to a tail that makes 1 of all that is not 0. A jump takes the place of
+ * event. Where that matters, each exit of the program's own function becomes a
+ * jump to a tail that makes 1 of all that is not 0, or of everything. A jump takes the place of
  * an exit, so that nothing moves but the subprograms behind the tail.
  */
 #define TAIL_INSNS 3
 
 static uint32_t tail_insns(const struct bpf_program *prog)
 {
-	return prog->bool_return && prog->fn->n < INT16_MAX ? TAIL_INSNS : 0;
+	return prog->returns != PROGRAM_RETURN_AS_IS && prog->fn->n < INT16_MAX ? TAIL_INSNS : 0;
 }
 
 static void write_tail(const struct bpf_program *prog, struct bpf_insn *insns)
@@ -94,6 +97,8 @@ static void write_tail(const struct bpf_program *prog, struct bpf_insn *insns)
 			};
 	}
 	insns[n] = (struct bpf_insn){.code = BPF_JMP32 | BPF_JEQ | BPF_K, .off = 1};
+	if (prog->returns == PROGRAM_RETURN_ONE)
+		insns[n] = (struct bpf_insn){.code = BPF_JMP | BPF_JA}; /* nothing to ask */
 	insns[n + 1] = (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = 1};
 	insns[n + 2] = (struct bpf_insn){.code = BPF_JMP | BPF_EXIT};
 }
@@ -106,8 +111,10 @@ static struct error *place(struct bpf_program *prog, struct mark *marks, uint32_
 	if (marks[function].program == generation)
 		return NULL;
 	if (*total + fn->n > PROGRAM_INSNS_MAX)
-		return error_new(E2BIG, "more than %d instructions, subprograms included",
-				 PROGRAM_INSNS_MAX);
+		return error_kind(error_new(E2BIG,
+					    "more than %d instructions, subprograms included",
+					    PROGRAM_INSNS_MAX),
+				  "too-large");
 	struct placed *placed = vec_push(&prog->placed);
 	if (!placed)
 		return error_nomem();
@@ -118,36 +125,100 @@ static struct error *place(struct bpf_program *prog, struct mark *marks, uint32_
 	return NULL;
 }
 
-/* Places what a function calls; *simple stays true when there is nothing to patch in it. */
-static struct error *place_callees(struct bpf_program *prog, struct mark *marks,
-				   uint32_t generation, const struct function *fn, size_t *total,
-				   bool *simple)
+/* A function that is being looked at, and from where on. */
+struct visit {
+	const struct function *fn;
+	uint32_t insn; /* of its section */
+	struct relo *relo, *end;
+};
+
+typedef VEC(struct visit) visits;
+
+static struct error *visit(const struct bpf_object *obj, visits *stack, uint32_t function)
+{
+	struct visit *v = vec_push(stack);
+
+	if (!v)
+		return error_nomem();
+	v->fn = &obj->functions.v[function];
+	v->insn = v->fn->start;
+	v->relo = relos_begin(obj, v->fn, &v->end);
+	return NULL;
+}
+
+/* The function that the next instruction calls or takes the address of; -1: none. */
+static struct error *next_callee(const struct bpf_object *obj, struct visit *v, bool *simple,
+				 long *callee)
+{
+	const uint32_t i = v->insn++;
+
+	*callee = -1;
+	if (v->relo < v->end && v->relo->insn == i) {
+		const struct relo *relo = v->relo++;
+
+		*simple = false;
+		if (relo->kind == RELO_CALL || relo->kind == RELO_FUNC)
+			*callee = (long)relo->index;
+		return NULL;
+	}
+	if (!is_local_call(&obj->codes.v[v->fn->code].insns[i]))
+		return NULL;
+	*simple = false;
+	*callee = local_call_target(obj, v->fn, i);
+	if (*callee < 0)
+		return error_new(EBADMSG,
+				 "function '%s': the call at instruction %u goes to no function",
+				 v->fn->name, i - v->fn->start);
+	return NULL;
+}
+
+static struct error *walk(struct bpf_program *prog, struct mark *marks, uint32_t generation,
+			  visits *stack, size_t *total, bool *simple)
 {
 	const struct bpf_object *obj = prog->obj;
-	const struct bpf_insn *insns = obj->codes.v[fn->code].insns;
-	struct relo *end, *relo = relos_begin(obj, fn, &end);
 
-	if (relo != end)
-		*simple = false;
-	for (uint32_t i = fn->start; i < fn->start + fn->n; i++) {
-		if (relo < end && relo->insn == i) {
-			if (relo->kind == RELO_CALL || relo->kind == RELO_FUNC)
-				TRY(place(prog, marks, generation, relo->index, total));
-			relo++;
-		} else if (is_local_call(&insns[i])) {
-			const long target = local_call_target(obj, fn, i);
+	while (stack->n) {
+		struct visit *v = vec_last(stack);
+		long callee;
 
-			if (target < 0)
-				return error_new(
-					EBADMSG,
-					"function '%s': the call at instruction %u goes to "
-					"no function",
-					fn->name, i - fn->start);
-			*simple = false;
-			TRY(place(prog, marks, generation, (uint32_t)target, total));
+		if (v->insn == v->fn->start + v->fn->n) {
+			stack->n--;
+			continue;
 		}
+		TRY(next_callee(obj, v, simple, &callee));
+		if (callee < 0 || marks[callee].program == generation)
+			continue;
+		TRY(place(prog, marks, generation, (uint32_t)callee, total));
+		TRY(visit(obj, stack, (uint32_t)callee));
 	}
 	return NULL;
+}
+
+/* Places what a placed function calls; *simple stays true when there is nothing to patch. */
+static struct error *place_callees(struct bpf_program *prog, struct mark *marks,
+				   uint32_t generation, uint32_t function, size_t *total,
+				   bool *simple)
+{
+	visits stack = {0};
+	struct error *err = visit(prog->obj, &stack, function);
+
+	if (!err)
+		err = walk(prog, marks, generation, &stack, total, simple);
+	vec_deinit(&stack);
+	return err;
+}
+
+/* A program's exception callback stands in it without being called. */
+static struct error *place_exception_callback(struct bpf_program *prog, struct mark *marks,
+					      uint32_t generation, size_t *total, bool *simple)
+{
+	const uint32_t function = prog->exception_callback - 1;
+
+	if (!prog->exception_callback || marks[function].program == generation)
+		return NULL;
+	*simple = false;
+	TRY(place(prog, marks, generation, function, total));
+	return place_callees(prog, marks, generation, function, total, simple);
 }
 
 static void patch_function(struct bpf_program *prog, const struct mark *marks,
@@ -191,7 +262,8 @@ static void patch_function(struct bpf_program *prog, const struct mark *marks,
 		case RELO_KCONFIG:
 		case RELO_KSYM:
 		case RELO_KFUNC:
-			break; /* program_patch_maps() */
+		case RELO_JUMP_TABLE:
+			break; /* program_patch() */
 		}
 		relo++;
 	}
@@ -222,9 +294,8 @@ static struct error *program_lay_out(struct bpf_program *prog, struct mark *mark
 	total += tail_insns(prog);
 	if (tail_insns(prog))
 		simple = false;
-	for (size_t i = 0; i < prog->placed.n; i++)
-		TRY(place_callees(prog, marks, generation,
-				  &obj->functions.v[prog->placed.v[i].function], &total, &simple));
+	TRY(place_callees(prog, marks, generation, prog->placed.v[0].function, &total, &simple));
+	TRY(place_exception_callback(prog, marks, generation, &total, &simple));
 	*object_total += total;
 	if (*object_total > OBJECT_INSNS_MAX)
 		return error_new(E2BIG, "the object's programs have more than %d instructions",
@@ -262,6 +333,7 @@ struct error *programs_prepare(struct bpf_object *obj)
 
 	if (!marks)
 		return error_nomem();
+	TRY(exception_callbacks_find(obj));
 	vec_for_each (prog, &obj->programs) {
 		if (!prog->autoload)
 			continue;
@@ -286,7 +358,22 @@ static struct error *patch_ksym(struct bpf_object *obj, const struct relo *relo,
 	return NULL;
 }
 
-struct error *program_patch_maps(struct bpf_program *prog)
+/*
+ * A map that the caller did not have created may be used by what is never
+ * reached (a constant says so): both halves become a call of a helper that is
+ * not there, which the verifier refuses only where it gets to.
+ */
+static void poison_map(uint32_t map, struct bpf_insn *insn)
+{
+	const struct bpf_insn call = {
+		.code = BPF_JMP | BPF_CALL,
+		.imm = MAP_POISON_BASE + (int32_t)map,
+	};
+
+	insn[0] = insn[1] = call;
+}
+
+struct error *program_patch(struct bpf_program *prog, struct bpf_insn *insns, bool before_maps)
 {
 	struct bpf_object *obj = prog->obj;
 	const struct placed *placed;
@@ -296,11 +383,14 @@ struct error *program_patch_maps(struct bpf_program *prog)
 		struct relo *end;
 
 		for (struct relo *relo = relos_begin(obj, fn, &end); relo < end; relo++) {
-			struct bpf_insn *insn =
-				&prog->owned_insns[placed->at + relo->insn - fn->start];
+			struct bpf_insn *insn = &insns[placed->at + relo->insn - fn->start];
 
 			if (relo->kind == RELO_KSYM || relo->kind == RELO_KFUNC) {
 				TRY(patch_ksym(obj, relo, insn));
+				continue;
+			}
+			if (relo->kind == RELO_JUMP_TABLE) {
+				TRY(jump_table_patch(prog, placed, relo, insn));
 				continue;
 			}
 			if (relo->kind != RELO_MAP && relo->kind != RELO_DATA &&
@@ -311,13 +401,10 @@ struct error *program_patch_maps(struct bpf_program *prog)
 				continue;
 
 			const struct bpf_map *map = &obj->maps.v[relo->index];
-			if (map->fd < 0)
-				return error_hint(error_new(ENOENT,
-							    "it uses map '%s', which was not "
-							    "created",
-							    map->name),
-						  "do not switch off its creation, or switch off "
-						  "loading of the program too");
+			if (map->fd < 0 && !(before_maps && map->autocreate)) {
+				poison_map(relo->index, insn);
+				continue;
+			}
 			if (relo->kind == RELO_MAP) {
 				insn[0].src_reg = BPF_PSEUDO_MAP_FD;
 				insn[1].imm = 0;

@@ -100,6 +100,8 @@ static struct error *address_relo(struct bpf_object *obj, const struct elf_symbo
 		relo->addend = (int32_t)sym->value;
 		return NULL;
 	}
+	if (sec == obj->jump_tables_section)
+		return jump_table_relo(obj, sym, relo);
 	return error_new(EBADMSG, "'%s' refers to section %s, which is neither data nor maps",
 			 relo->name, sec->name[0] ? sec->name : "without a name");
 }
@@ -196,6 +198,47 @@ static struct error *code_relos_read(struct bpf_object *obj, struct code_section
 	return NULL;
 }
 
+/* The variable that a byte of a section belongs to; NULL: none is known. */
+static const struct elf_symbol *variable_at(const struct bpf_object *obj, uint32_t section,
+					    uint64_t offset)
+{
+	const struct elf_symbol *sym;
+
+	vec_for_each (sym, &obj->symbols)
+		if (sym->section == section && sym->type == STT_OBJECT && offset >= sym->value &&
+		    offset - sym->value < sym->size)
+			return sym;
+	return NULL;
+}
+
+/* Pointers in global data: libbpf leaves them out in silence, which helps nobody. */
+static struct error *warn_of_pointers(const struct bpf_object *obj, const struct elf_section *sec,
+				      const struct elf_section *rel)
+{
+	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
+	const struct elf_symbol *last = NULL;
+	size_t i = 0, named = 0;
+
+	/* Each looking up goes through all symbols: a few of them are enough. */
+	for (; i < elf_reloc_count(obj->elf, rel) && named < 3; i++) {
+		struct elf_reloc reloc;
+
+		TRY(elf_reloc_at(obj->elf, rel, i, &reloc));
+		if (last && reloc.offset >= last->value && reloc.offset - last->value < last->size)
+			continue;
+		last = variable_at(obj, sec->index, reloc.offset);
+		strbuf_addf(&names, "%s'%s'", named++ ? ", " : "", last ? last->name : "?");
+	}
+	if (!named)
+		return NULL;
+	log_warn(obj->log,
+		 "%s: section %s: %s%s: pointers in global data are not filled in, since the "
+		 "kernel has no address for them; take the address in a program instead",
+		 obj->path, sec->name, strbuf_str(&names),
+		 i < elf_reloc_count(obj->elf, rel) ? ", …" : "");
+	return NULL;
+}
+
 struct error *relos_read(struct bpf_object *obj)
 {
 	const size_t n_sections = elf_section_count(obj->elf);
@@ -213,13 +256,8 @@ struct error *relos_read(struct bpf_object *obj)
 			TRY(struct_ops_read(obj, elf_section_at(obj->elf, rel->info), rel));
 		else if (obj->btf_maps_section && obj->btf_maps_section->index == rel->info)
 			TRY(map_values_read(obj, rel));
-		else if (obj->map_of_section[rel->info] && elf_reloc_count(obj->elf, rel))
-			log_warn(
-				obj->log,
-				"%s: section %s: %zu pointers in global data stay zero: the kernel "
-				"gives a program no address to put there",
-				obj->path, elf_section_at(obj->elf, rel->info)->name,
-				elf_reloc_count(obj->elf, rel));
+		else if (obj->map_of_section[rel->info])
+			TRY(warn_of_pointers(obj, elf_section_at(obj->elf, rel->info), rel));
 	}
 	return NULL;
 }

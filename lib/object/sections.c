@@ -55,6 +55,8 @@ static const struct {
 	 BPF_TRACE_UPROBE_MULTI},
 	{"uprobe.session", PROGRAM_UPROBE_MULTI, TARGET, BPF_PROG_TYPE_KPROBE,
 	 BPF_TRACE_UPROBE_SESSION},
+	{"uprobe.session.s", PROGRAM_UPROBE_MULTI, TARGET | SLEEP, BPF_PROG_TYPE_KPROBE,
+	 BPF_TRACE_UPROBE_SESSION},
 	{"kprobe", PROGRAM_KPROBE, TARGET, BPF_PROG_TYPE_KPROBE, 0},
 	{"kretprobe", PROGRAM_KRETPROBE, TARGET, BPF_PROG_TYPE_KPROBE, 0},
 	{"uprobe.s", PROGRAM_UPROBE, TARGET | SLEEP, BPF_PROG_TYPE_KPROBE, 0},
@@ -73,6 +75,9 @@ static const struct {
 	{"fentry", PROGRAM_FENTRY, TARGET | BTF_ID, BPF_PROG_TYPE_TRACING, BPF_TRACE_FENTRY},
 	{"fexit", PROGRAM_FEXIT, TARGET | BTF_ID, BPF_PROG_TYPE_TRACING, BPF_TRACE_FEXIT},
 	{"fmod_ret", PROGRAM_FMOD_RET, TARGET | BTF_ID, BPF_PROG_TYPE_TRACING, BPF_MODIFY_RETURN},
+	{"fsession.s", PROGRAM_FEXIT, TARGET | BTF_ID | SLEEP, BPF_PROG_TYPE_TRACING,
+	 BPF_TRACE_FSESSION},
+	{"fsession", PROGRAM_FEXIT, TARGET | BTF_ID, BPF_PROG_TYPE_TRACING, BPF_TRACE_FSESSION},
 	{"freplace", PROGRAM_FREPLACE, TARGET | BTF_ID, BPF_PROG_TYPE_EXT, 0},
 	{"lsm_cgroup", PROGRAM_OTHER, TARGET | BTF_ID, BPF_PROG_TYPE_LSM, BPF_LSM_CGROUP},
 	{"lsm.s", PROGRAM_LSM, TARGET | BTF_ID | SLEEP, BPF_PROG_TYPE_LSM, BPF_LSM_MAC},
@@ -88,6 +93,8 @@ static const struct {
 	{"tc/egress", PROGRAM_OTHER, 0, BPF_PROG_TYPE_SCHED_CLS, BPF_TCX_EGRESS},
 	{"tcx/ingress", PROGRAM_OTHER, 0, BPF_PROG_TYPE_SCHED_CLS, BPF_TCX_INGRESS},
 	{"tcx/egress", PROGRAM_OTHER, 0, BPF_PROG_TYPE_SCHED_CLS, BPF_TCX_EGRESS},
+	{"netkit/primary", PROGRAM_OTHER, 0, BPF_PROG_TYPE_SCHED_CLS, BPF_NETKIT_PRIMARY},
+	{"netkit/peer", PROGRAM_OTHER, 0, BPF_PROG_TYPE_SCHED_CLS, BPF_NETKIT_PEER},
 	{"tc", PROGRAM_OTHER, TARGET, BPF_PROG_TYPE_SCHED_CLS, 0},
 	{"classifier", PROGRAM_OTHER, TARGET, BPF_PROG_TYPE_SCHED_CLS, 0},
 	{"action", PROGRAM_OTHER, TARGET, BPF_PROG_TYPE_SCHED_ACT, 0},
@@ -130,22 +137,32 @@ static const struct {
 	 BPF_CGROUP_INET6_POST_BIND},
 	{"cgroup/bind4", PROGRAM_OTHER, 0, BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET4_BIND},
 	{"cgroup/bind6", PROGRAM_OTHER, 0, BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET6_BIND},
+	{"cgroup/connect_unix", PROGRAM_OTHER, 0, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
+	 BPF_CGROUP_UNIX_CONNECT},
 	{"cgroup/connect4", PROGRAM_OTHER, 0, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
 	 BPF_CGROUP_INET4_CONNECT},
 	{"cgroup/connect6", PROGRAM_OTHER, 0, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
 	 BPF_CGROUP_INET6_CONNECT},
+	{"cgroup/sendmsg_unix", PROGRAM_OTHER, 0, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
+	 BPF_CGROUP_UNIX_SENDMSG},
 	{"cgroup/sendmsg4", PROGRAM_OTHER, 0, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
 	 BPF_CGROUP_UDP4_SENDMSG},
 	{"cgroup/sendmsg6", PROGRAM_OTHER, 0, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
 	 BPF_CGROUP_UDP6_SENDMSG},
+	{"cgroup/recvmsg_unix", PROGRAM_OTHER, 0, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
+	 BPF_CGROUP_UNIX_RECVMSG},
 	{"cgroup/recvmsg4", PROGRAM_OTHER, 0, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
 	 BPF_CGROUP_UDP4_RECVMSG},
 	{"cgroup/recvmsg6", PROGRAM_OTHER, 0, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
 	 BPF_CGROUP_UDP6_RECVMSG},
+	{"cgroup/getpeername_unix", PROGRAM_OTHER, 0, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
+	 BPF_CGROUP_UNIX_GETPEERNAME},
 	{"cgroup/getpeername4", PROGRAM_OTHER, 0, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
 	 BPF_CGROUP_INET4_GETPEERNAME},
 	{"cgroup/getpeername6", PROGRAM_OTHER, 0, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
 	 BPF_CGROUP_INET6_GETPEERNAME},
+	{"cgroup/getsockname_unix", PROGRAM_OTHER, 0, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
+	 BPF_CGROUP_UNIX_GETSOCKNAME},
 	{"cgroup/getsockname4", PROGRAM_OTHER, 0, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
 	 BPF_CGROUP_INET4_GETSOCKNAME},
 	{"cgroup/getsockname6", PROGRAM_OTHER, 0, BPF_PROG_TYPE_CGROUP_SOCK_ADDR,
@@ -178,8 +195,9 @@ bool section_parse(const char *name, struct section_info *info)
 		name++;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		if (table[i].prefix[0] != name[0])
+			continue;
 		const size_t len = strlen(table[i].prefix);
-
 		if (strncmp(name, table[i].prefix, len))
 			continue;
 		if (name[len] && !((table[i].flags & TARGET) && name[len] == '/'))
@@ -246,6 +264,12 @@ int libbpf_prog_type_by_name(const char *name, enum bpf_prog_type *prog_type,
 
 	if (!name)
 		return edge_errno(EINVAL);
+	struct program_handler handler;
+	if (handler_find(name + (name[0] == '?'), &handler)) {
+		*prog_type = handler.type;
+		*expected_attach_type = handler.attach_type;
+		return 0;
+	}
 	if (!section_parse(name, &info))
 		return edge_errno(ESRCH);
 	*prog_type = info.type;

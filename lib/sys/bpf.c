@@ -39,6 +39,9 @@ struct map_create_attr {
 	uint64_t map_extra;	       /* 5.16 */
 	int32_t value_type_btf_obj_fd; /* 6.9 */
 	int32_t map_token_fd;	       /* 6.9 */
+	uint64_t excl_prog_hash;       /* 6.18 */
+	uint32_t excl_prog_hash_size;
+	uint32_t pad;
 };
 
 struct prog_load_attr {
@@ -221,6 +224,8 @@ int bpf_map_create(enum bpf_map_type map_type, const char *map_name, __u32 key_s
 		.map_ifindex = OPTS_GET(opts, map_ifindex, 0),
 		.value_type_btf_obj_fd = OPTS_GET(opts, value_type_btf_obj_fd, 0),
 		.map_token_fd = (int32_t)OPTS_GET(opts, token_fd, 0),
+		.excl_prog_hash = ptr_to_u64(OPTS_GET(opts, excl_prog_hash, NULL)),
+		.excl_prog_hash_size = OPTS_GET(opts, excl_prog_hash_size, 0),
 	};
 	sys_bpf_name(map_name, attr.map_name);
 	return give(bpf_fd(BPF_MAP_CREATE, &attr, sizeof(attr)));
@@ -453,6 +458,47 @@ int bpf_prog_bind_map(int prog_fd, int map_fd, const struct bpf_prog_bind_opts *
 	return give(sys_bpf(BPF_PROG_BIND_MAP, &attr, sizeof(attr)));
 }
 
+int bpf_prog_assoc_struct_ops(int prog_fd, int map_fd, struct bpf_prog_assoc_struct_ops_opts *opts)
+{
+	struct error *err = OPTS_CHECK(opts, bpf_prog_assoc_struct_ops_opts);
+	struct {
+		uint32_t map_fd;
+		uint32_t prog_fd;
+		uint32_t flags;
+	} attr = {(uint32_t)map_fd, (uint32_t)prog_fd, OPTS_GET(opts, flags, 0)};
+
+	if (err)
+		return edge_int(err);
+	return give(sys_bpf(BPF_PROG_ASSOC_STRUCT_OPS, &attr, sizeof(attr)));
+}
+
+int bpf_prog_stream_read(int prog_fd, __u32 stream_id, void *buf, __u32 buf_len,
+			 struct bpf_prog_stream_read_opts *opts)
+{
+	struct error *err = OPTS_CHECK(opts, bpf_prog_stream_read_opts);
+	struct {
+		uint64_t buf;
+		uint32_t buf_len;
+		uint32_t stream_id;
+		uint32_t prog_fd;
+		uint32_t pad;
+	} attr = {ptr_to_u64(buf), buf_len, stream_id, (uint32_t)prog_fd};
+
+	if (err)
+		return edge_int(err);
+	return give(sys_bpf(BPF_PROG_STREAM_READ_BY_FD, &attr, sizeof(attr)));
+}
+
+int bpf_token_create(int bpffs_fd, struct bpf_token_create_opts *opts)
+{
+	struct error *err = OPTS_CHECK(opts, bpf_token_create_opts);
+	uint32_t attr[] = {OPTS_GET(opts, flags, 0), (uint32_t)bpffs_fd};
+
+	if (err)
+		return edge_int(err);
+	return give(bpf_fd(BPF_TOKEN_CREATE, attr, sizeof(attr)));
+}
+
 int bpf_prog_test_run_opts(int prog_fd, struct bpf_test_run_opts *opts)
 {
 	struct error *err = OPTS_CHECK(opts, bpf_test_run_opts);
@@ -564,7 +610,7 @@ int bpf_prog_attach_opts(int prog_fd, int target, enum bpf_attach_type type,
 		.expected_revision = OPTS_GET(opts, expected_revision, 0),
 	};
 	if (relative_id)
-		attr.attach_flags |= 1U << 5; /* BPF_F_ID (6.6) */
+		attr.attach_flags |= BPF_F_ID;
 	return give(sys_bpf(BPF_PROG_ATTACH, &attr, sizeof(attr)));
 }
 
@@ -596,7 +642,7 @@ int bpf_prog_detach_opts(int prog_fd, int target, enum bpf_attach_type type,
 		.expected_revision = OPTS_GET(opts, expected_revision, 0),
 	};
 	if (relative_id)
-		attr.attach_flags |= 1U << 5; /* BPF_F_ID (6.6) */
+		attr.attach_flags |= BPF_F_ID;
 	return give(sys_bpf(BPF_PROG_DETACH, &attr, sizeof(attr)));
 }
 
@@ -638,6 +684,102 @@ static bool is_tracing(enum bpf_attach_type type)
 	       type == BPF_MODIFY_RETURN || type == BPF_LSM_MAC;
 }
 
+/* Where the program goes among those that are there; false: relative to two of them. */
+static bool link_create_order(struct sys_link_create *attr, uint32_t fd, uint32_t id,
+			      uint64_t revision)
+{
+	if (fd && id)
+		return false;
+	attr->ordered.relative = id ? id : fd;
+	attr->ordered.expected_revision = revision;
+	if (id)
+		attr->flags |= BPF_F_ID;
+	return true;
+}
+
+/* What the attach type has of its own; false: the options contradict each other. */
+static bool link_create_kind(struct sys_link_create *attr, int attach_type,
+			     const struct bpf_link_create_opts *opts)
+{
+	switch (attach_type) {
+	case BPF_PERF_EVENT:
+		attr->perf_event.bpf_cookie = OPTS_GET(opts, perf_event.bpf_cookie, 0);
+		return true;
+	case BPF_TRACE_KPROBE_MULTI:
+	case BPF_TRACE_KPROBE_SESSION:
+		attr->kprobe_multi.flags = OPTS_GET(opts, kprobe_multi.flags, 0);
+		attr->kprobe_multi.cnt = OPTS_GET(opts, kprobe_multi.cnt, 0);
+		attr->kprobe_multi.syms = ptr_to_u64(OPTS_GET(opts, kprobe_multi.syms, NULL));
+		attr->kprobe_multi.addrs = ptr_to_u64(OPTS_GET(opts, kprobe_multi.addrs, NULL));
+		attr->kprobe_multi.cookies = ptr_to_u64(OPTS_GET(opts, kprobe_multi.cookies, NULL));
+		return true;
+	case BPF_TRACE_UPROBE_MULTI:
+	case BPF_TRACE_UPROBE_SESSION:
+		attr->uprobe_multi.flags = OPTS_GET(opts, uprobe_multi.flags, 0);
+		attr->uprobe_multi.cnt = OPTS_GET(opts, uprobe_multi.cnt, 0);
+		attr->uprobe_multi.path = ptr_to_u64(OPTS_GET(opts, uprobe_multi.path, NULL));
+		attr->uprobe_multi.offsets = ptr_to_u64(OPTS_GET(opts, uprobe_multi.offsets, NULL));
+		attr->uprobe_multi.ref_ctr_offsets =
+			ptr_to_u64(OPTS_GET(opts, uprobe_multi.ref_ctr_offsets, NULL));
+		attr->uprobe_multi.cookies = ptr_to_u64(OPTS_GET(opts, uprobe_multi.cookies, NULL));
+		attr->uprobe_multi.pid = OPTS_GET(opts, uprobe_multi.pid, 0);
+		return true;
+	case BPF_TRACE_RAW_TP:
+	case BPF_TRACE_FENTRY:
+	case BPF_TRACE_FEXIT:
+	case BPF_TRACE_FSESSION:
+	case BPF_MODIFY_RETURN:
+	case BPF_LSM_MAC:
+		attr->tracing.cookie = OPTS_GET(opts, tracing.cookie, 0);
+		return true;
+	case BPF_NETFILTER:
+		attr->netfilter.pf = OPTS_GET(opts, netfilter.pf, 0);
+		attr->netfilter.hooknum = OPTS_GET(opts, netfilter.hooknum, 0);
+		attr->netfilter.priority = OPTS_GET(opts, netfilter.priority, 0);
+		attr->netfilter.flags = OPTS_GET(opts, netfilter.flags, 0);
+		return true;
+	case BPF_TCX_INGRESS:
+	case BPF_TCX_EGRESS:
+	case BPF_NETKIT_PRIMARY:
+	case BPF_NETKIT_PEER:
+	case BPF_CGROUP_INET_INGRESS:
+	case BPF_CGROUP_INET_EGRESS:
+	case BPF_CGROUP_INET_SOCK_CREATE:
+	case BPF_CGROUP_INET_SOCK_RELEASE:
+	case BPF_CGROUP_INET4_BIND:
+	case BPF_CGROUP_INET6_BIND:
+	case BPF_CGROUP_INET4_POST_BIND:
+	case BPF_CGROUP_INET6_POST_BIND:
+	case BPF_CGROUP_INET4_CONNECT:
+	case BPF_CGROUP_INET6_CONNECT:
+	case BPF_CGROUP_UNIX_CONNECT:
+	case BPF_CGROUP_INET4_GETPEERNAME:
+	case BPF_CGROUP_INET6_GETPEERNAME:
+	case BPF_CGROUP_UNIX_GETPEERNAME:
+	case BPF_CGROUP_INET4_GETSOCKNAME:
+	case BPF_CGROUP_INET6_GETSOCKNAME:
+	case BPF_CGROUP_UNIX_GETSOCKNAME:
+	case BPF_CGROUP_UDP4_SENDMSG:
+	case BPF_CGROUP_UDP6_SENDMSG:
+	case BPF_CGROUP_UNIX_SENDMSG:
+	case BPF_CGROUP_UDP4_RECVMSG:
+	case BPF_CGROUP_UDP6_RECVMSG:
+	case BPF_CGROUP_UNIX_RECVMSG:
+	case BPF_CGROUP_SOCK_OPS:
+	case BPF_CGROUP_DEVICE:
+	case BPF_CGROUP_SYSCTL:
+	case BPF_CGROUP_GETSOCKOPT:
+	case BPF_CGROUP_SETSOCKOPT:
+	case BPF_LSM_CGROUP:
+		/* tcx, netkit and cgroup are laid out alike, here and in the kernel. */
+		return link_create_order(attr, OPTS_GET(opts, tcx.relative_fd, 0),
+					 OPTS_GET(opts, tcx.relative_id, 0),
+					 OPTS_GET(opts, tcx.expected_revision, 0));
+	default:
+		return true;
+	}
+}
+
 int bpf_link_create(int prog_fd, int target_fd, enum bpf_attach_type attach_type,
 		    const struct bpf_link_create_opts *opts)
 {
@@ -661,77 +803,12 @@ int bpf_link_create(int prog_fd, int target_fd, enum bpf_attach_type attach_type
 	if (target_btf_id && iter_info_len)
 		return edge_errno(EINVAL);
 	if (iter_info_len || OPTS_GET(opts, iter_info, NULL)) {
-		/* iter_info and its length stand where perf_event and the rest do. */
-		struct {
-			uint64_t info;
-			uint32_t len;
-		} iter = {ptr_to_u64(OPTS_GET(opts, iter_info, NULL)), iter_info_len};
-
-		memcpy(&attr.common.perf_event, &iter, sizeof(iter));
+		attr.common.iter.info = ptr_to_u64(OPTS_GET(opts, iter_info, NULL));
+		attr.common.iter.info_len = iter_info_len;
 	} else if (target_btf_id) {
 		attr.common.tracing.target_btf_id = target_btf_id;
-	}
-
-	switch ((int)attach_type) {
-	case BPF_PERF_EVENT:
-		attr.common.perf_event.bpf_cookie = OPTS_GET(opts, perf_event.bpf_cookie, 0);
-		break;
-	case BPF_TRACE_KPROBE_MULTI:
-	case BPF_TRACE_KPROBE_SESSION:
-		attr.common.kprobe_multi.flags = OPTS_GET(opts, kprobe_multi.flags, 0);
-		attr.common.kprobe_multi.cnt = OPTS_GET(opts, kprobe_multi.cnt, 0);
-		attr.common.kprobe_multi.syms = ptr_to_u64(OPTS_GET(opts, kprobe_multi.syms, NULL));
-		attr.common.kprobe_multi.addrs =
-			ptr_to_u64(OPTS_GET(opts, kprobe_multi.addrs, NULL));
-		attr.common.kprobe_multi.cookies =
-			ptr_to_u64(OPTS_GET(opts, kprobe_multi.cookies, NULL));
-		break;
-	case BPF_TRACE_UPROBE_MULTI:
-	case BPF_TRACE_UPROBE_SESSION:
-		attr.common.uprobe_multi.flags = OPTS_GET(opts, uprobe_multi.flags, 0);
-		attr.common.uprobe_multi.cnt = OPTS_GET(opts, uprobe_multi.cnt, 0);
-		attr.common.uprobe_multi.path = ptr_to_u64(OPTS_GET(opts, uprobe_multi.path, NULL));
-		attr.common.uprobe_multi.offsets =
-			ptr_to_u64(OPTS_GET(opts, uprobe_multi.offsets, NULL));
-		attr.common.uprobe_multi.ref_ctr_offsets =
-			ptr_to_u64(OPTS_GET(opts, uprobe_multi.ref_ctr_offsets, NULL));
-		attr.common.uprobe_multi.cookies =
-			ptr_to_u64(OPTS_GET(opts, uprobe_multi.cookies, NULL));
-		attr.common.uprobe_multi.pid = OPTS_GET(opts, uprobe_multi.pid, 0);
-		break;
-	case BPF_TRACE_RAW_TP:
-	case BPF_TRACE_FENTRY:
-	case BPF_TRACE_FEXIT:
-	case BPF_MODIFY_RETURN:
-	case BPF_LSM_MAC:
-		attr.common.tracing.cookie = OPTS_GET(opts, tracing.cookie, 0);
-		break;
-	case BPF_NETFILTER: {
-		uint32_t words[4] = {
-			OPTS_GET(opts, netfilter.pf, 0),
-			OPTS_GET(opts, netfilter.hooknum, 0),
-			(uint32_t)OPTS_GET(opts, netfilter.priority, 0),
-			OPTS_GET(opts, netfilter.flags, 0),
-		};
-
-		memcpy(&attr.common.perf_event, words, sizeof(words));
-		break;
-	}
-	case BPF_TCX_INGRESS:
-	case BPF_TCX_EGRESS: {
-		const __u32 fd = OPTS_GET(opts, tcx.relative_fd, 0);
-		const __u32 id = OPTS_GET(opts, tcx.relative_id, 0);
-		uint64_t words[2] = {id ? id : fd, OPTS_GET(opts, tcx.expected_revision, 0)};
-
-		if (fd && id)
-			return edge_errno(EINVAL);
-		if (id)
-			attr.common.flags |= 1U << 5; /* BPF_F_ID (6.6) */
-		memcpy(&attr.common.perf_event, words, sizeof(words));
-		break;
-	}
-	default:
-		break;
+	} else if (!link_create_kind(&attr.common, attach_type, opts)) {
+		return edge_errno(EINVAL);
 	}
 
 	int fd = bpf_fd(BPF_LINK_CREATE, &attr, sizeof(attr));

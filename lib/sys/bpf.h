@@ -32,9 +32,9 @@ enum sys_bpf_feature {
 	SYS_BPF_BTF_TYPE_TAG,	 /* 5.17 */
 	SYS_BPF_BTF_ENUM64,	 /* 6.0 */
 	SYS_BPF_BTF_QMARK,	 /* 6.9: "?" in the name of a data section */
-	SYS_BPF_PROG_BIND_MAP,	 /* 5.10 */
 	SYS_BPF_PERF_LINK,	 /* 5.15: a BPF link for a perf event */
 	SYS_BPF_COOKIE,		 /* 5.15: bpf_get_attach_cookie() */
+	SYS_BPF_UPROBE_MULTI,	 /* 6.6, and the process it names is one, not a thread (6.10) */
 	SYS_BPF_FEATURES,
 };
 

@@ -105,23 +105,6 @@ static bool probe_cookie(void)
 	return accepted(load(BPF_PROG_TYPE_TRACEPOINT, NULL, insns, ARRAY_SIZE(insns), NULL));
 }
 
-static bool probe_bind_map(void)
-{
-	const int map = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, 4, 32, 1, NULL);
-	const struct bpf_insn insns[] = {MOV_IMM(BPF_REG_0, 0), EXIT()};
-	bool has = map == -EPERM;
-
-	if (map < 0)
-		return has;
-	const int prog = load(BPF_PROG_TYPE_SOCKET_FILTER, NULL, insns, ARRAY_SIZE(insns), NULL);
-	if (prog >= 0)
-		has = !bpf_prog_bind_map(prog, map, NULL);
-	if (prog >= 0)
-		close(prog);
-	close(map);
-	return has;
-}
-
 /* A link of a descriptor that is none: EBADF, where an older kernel says EINVAL. */
 static bool probe_perf_link(void)
 {
@@ -252,6 +235,33 @@ static bool probe_btf_enum64(void)
 	return btf_accepted(types, sizeof(types));
 }
 
+/*
+ * A folder has no probes: EBADF from a kernel that has come as far as looking
+ * at the path. The first ones took the pid for a thread's; those that take it
+ * for a process's refuse a negative one before that.
+ */
+static bool probe_uprobe_multi(void)
+{
+	const struct bpf_insn insns[] = {MOV_IMM(BPF_REG_0, 0), EXIT()};
+	const unsigned long offset = 0;
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_UPROBE_MULTI);
+	LIBBPF_OPTS(bpf_link_create_opts, link, .uprobe_multi.path = "/",
+		    .uprobe_multi.offsets = &offset, .uprobe_multi.cnt = 1);
+	int prog = load(BPF_PROG_TYPE_KPROBE, NULL, insns, ARRAY_SIZE(insns), &opts);
+
+	if (prog < 0)
+		return false;
+	int first = bpf_link_create(prog, -1, BPF_TRACE_UPROBE_MULTI, &link);
+	link.uprobe_multi.pid = (uint32_t)-1;
+	int second = bpf_link_create(prog, -1, BPF_TRACE_UPROBE_MULTI, &link);
+	if (first >= 0)
+		close(first);
+	if (second >= 0)
+		close(second);
+	close(prog);
+	return first == -EBADF && second == -EINVAL;
+}
+
 static bool (*const probes[SYS_BPF_FEATURES])(void) = {
 	[SYS_BPF_PROG_NAME] = probe_prog_name,
 	[SYS_BPF_GLOBAL_DATA] = probe_global_data,
@@ -267,9 +277,9 @@ static bool (*const probes[SYS_BPF_FEATURES])(void) = {
 	[SYS_BPF_BTF_TYPE_TAG] = probe_btf_type_tag,
 	[SYS_BPF_BTF_ENUM64] = probe_btf_enum64,
 	[SYS_BPF_BTF_QMARK] = probe_btf_qmark,
-	[SYS_BPF_PROG_BIND_MAP] = probe_bind_map,
 	[SYS_BPF_PERF_LINK] = probe_perf_link,
 	[SYS_BPF_COOKIE] = probe_cookie,
+	[SYS_BPF_UPROBE_MULTI] = probe_uprobe_multi,
 };
 
 bool sys_bpf_has(enum sys_bpf_feature feature)

@@ -4,6 +4,7 @@
  * A probe of the kernel goes to a function that is rarely called; a uprobe to
  * a function of this process, for this process alone.
  */
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -87,6 +88,23 @@ static void probe_raw_tracepoint(struct sys_features *features, const void *arg,
 		feature_yes(result, "%s", "");
 }
 
+/* The tracepoint of test runs (5.2) lets a program write what the run returns. */
+static void probe_writable(struct sys_features *features, const void *arg,
+			   struct sys_feature_result *result)
+{
+	_cleanup_close_ int prog = load(BPF_PROG_TYPE_RAW_TRACEPOINT_WRITABLE, 0, 0);
+
+	if (prog < 0) {
+		feature_no_bpf(features, result, prog, "programs for it do not load");
+		return;
+	}
+	_cleanup_close_ int fd = bpf_raw_tracepoint_open("bpf_test_finish", prog);
+	if (fd < 0)
+		feature_no_bpf(features, result, fd, NULL);
+	else
+		feature_yes(result, "%s", "");
+}
+
 /* Programs whose target is an id in the kernel's BTF. */
 struct trace_target {
 	enum bpf_attach_type attach_type;
@@ -131,6 +149,8 @@ static void probe_trace(struct sys_features *features, const void *arg,
 
 static const struct trace_target fentry = {BPF_TRACE_FENTRY, QUIET_FUNCTION, BTF_KIND_FUNC},
 				 fexit = {BPF_TRACE_FEXIT, QUIET_FUNCTION, BTF_KIND_FUNC},
+				 fmod_ret = {BPF_MODIFY_RETURN, "security_task_getsid",
+					     BTF_KIND_FUNC},
 				 tp_btf = {BPF_TRACE_RAW_TP, "btf_trace_sched_process_exec",
 					   BTF_KIND_TYPEDEF};
 
@@ -171,6 +191,31 @@ static void probe_kprobe(struct sys_features *features, const void *arg,
 		return;
 	attr.kprobe_func = (uint64_t)(uintptr_t)QUIET_FUNCTION;
 	try_event(features, result, &attr, "the kprobe", -1, BPF_PROG_TYPE_KPROBE);
+}
+
+/* The file of tracefs that makes probes where there is no PMU for them. */
+static void probe_tracefs_file(struct sys_features *features, const void *arg,
+			       struct sys_feature_result *result)
+{
+	_cleanup_free_ char *dir = NULL, *path = NULL;
+	struct error *err = sys_tracefs_dir(features->roots, &dir);
+
+	if (err) {
+		feature_from_error(result, err);
+		return;
+	}
+	path = text_format("%s/%s", dir, (const char *)arg);
+	if (!path) {
+		feature_from_error(result, error_nomem());
+		return;
+	}
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	if (fd >= 0)
+		feature_yes(result, "%s", "");
+	else if (errno == ENOENT)
+		feature_no(result, errno, "this kernel's tracefs has no %s", (const char *)arg);
+	else
+		feature_from_error(result, error_errno(errno, "%s", path));
 }
 
 /* What the uprobe sits on: nothing calls it. */
@@ -250,18 +295,32 @@ static void probe_multi(struct sys_features *features, enum bpf_attach_type type
 		feature_yes(result, "%s", "");
 }
 
+struct multi_kind {
+	enum bpf_attach_type type;
+	const char *since, *config;
+};
+
+static const struct multi_kind kprobe_multi = {BPF_TRACE_KPROBE_MULTI, "5.18", "CONFIG_FPROBE"},
+			       kprobe_session = {BPF_TRACE_KPROBE_SESSION, "6.10", "CONFIG_FPROBE"},
+			       uprobe_multi = {BPF_TRACE_UPROBE_MULTI, "6.6",
+					       "CONFIG_UPROBE_EVENTS"},
+			       uprobe_session = {BPF_TRACE_UPROBE_SESSION, "6.13",
+						 "CONFIG_UPROBE_EVENTS"};
+
 static void probe_kprobe_multi(struct sys_features *features, const void *arg,
 			       struct sys_feature_result *result)
 {
+	const struct multi_kind *kind = arg;
 	const char *syms[] = {QUIET_FUNCTION};
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .kprobe_multi.syms = syms, .kprobe_multi.cnt = 1);
 
-	probe_multi(features, BPF_TRACE_KPROBE_MULTI, &opts, "5.18", "CONFIG_FPROBE", result);
+	probe_multi(features, kind->type, &opts, kind->since, kind->config, result);
 }
 
 static void probe_uprobe_multi(struct sys_features *features, const void *arg,
 			       struct sys_feature_result *result)
 {
+	const struct multi_kind *kind = arg;
 	_cleanup_free_ char *path = NULL;
 	uint64_t offset;
 	struct error *err = own_place(features, &path, &offset);
@@ -274,22 +333,34 @@ static void probe_uprobe_multi(struct sys_features *features, const void *arg,
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .uprobe_multi.path = path,
 		    .uprobe_multi.offsets = offsets, .uprobe_multi.cnt = 1,
 		    .uprobe_multi.pid = (__u32)getpid());
-	probe_multi(features, BPF_TRACE_UPROBE_MULTI, &opts, "6.6", "CONFIG_UPROBE_EVENTS", result);
+	probe_multi(features, kind->type, &opts, kind->since, kind->config, result);
 }
 
 static const struct sys_feature table[] = {
 	{"attach.tracepoint", "Attaching", "filter tracepoints", probe_tracepoint},
 	{"attach.raw_tp", "Attaching", "tracepoints without perf's record", probe_raw_tracepoint},
+	{"attach.raw_tp_writable", "Attaching", "tracepoints whose buffers programs change",
+	 probe_writable},
 	{"attach.tp_btf", "Attaching", "tracepoints with typed arguments", probe_trace, &tp_btf},
 	{"attach.kprobe", "Attaching", "any function of the kernel", probe_kprobe},
 	{"attach.kretprobe", "Attaching", "the return of such a function", probe_kprobe, (void *)1},
-	{"attach.kprobe_multi", "Attaching", "many kernel functions at once", probe_kprobe_multi},
+	{"attach.kprobe_multi", "Attaching", "many kernel functions at once", probe_kprobe_multi,
+	 &kprobe_multi},
+	{"attach.kprobe_session", "Attaching", "their entry and return by one program",
+	 probe_kprobe_multi, &kprobe_session},
+	{"attach.kprobe_events", "Attaching", "kprobes made through tracefs", probe_tracefs_file,
+	 "kprobe_events"},
 	{"attach.uprobe", "Attaching", "functions of programs", probe_uprobe},
 	{"attach.uretprobe", "Attaching", "the return of such functions", probe_uprobe, (void *)1},
 	{"attach.uprobe_multi", "Attaching", "many functions of programs at once",
-	 probe_uprobe_multi},
+	 probe_uprobe_multi, &uprobe_multi},
+	{"attach.uprobe_session", "Attaching", "their entry and return by one program",
+	 probe_uprobe_multi, &uprobe_session},
+	{"attach.uprobe_events", "Attaching", "uprobes made through tracefs", probe_tracefs_file,
+	 "uprobe_events"},
 	{"attach.fentry", "Attaching", "kernel functions, typed and fast", probe_trace, &fentry},
 	{"attach.fexit", "Attaching", "their return, with its arguments", probe_trace, &fexit},
+	{"attach.fmod_ret", "Attaching", "what security hooks return", probe_trace, &fmod_ret},
 };
 
 const struct feature_part features_attach = {table, ARRAY_SIZE(table)};

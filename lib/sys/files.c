@@ -53,6 +53,47 @@ static bool parse_number(const char *text, bool is_signed, int64_t *value)
 	return end[strspn(end, " \t\n")] == 0;
 }
 
+#define LINE_MAX_BYTES (64 * 1024)
+
+struct error *sys_read_lines(const char *path, bool (*on_line)(void *ctx, char *line), void *ctx)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_cleanup_free_ char *buf = malloc(LINE_MAX_BYTES + 1);
+	size_t len = 0;
+
+	if (fd < 0)
+		return error_errno(errno, "cannot open %s", path);
+	if (!buf)
+		return error_nomem();
+	for (;;) {
+		const ssize_t n = read(fd, buf + len, LINE_MAX_BYTES - len);
+		char *line = buf, *end;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_errno(errno, "cannot read %s", path);
+		len += (size_t)n;
+		buf[len] = 0;
+		while ((end = memchr(line, '\n', len - (size_t)(line - buf)))) {
+			*end = 0;
+			if (!on_line(ctx, line))
+				return NULL;
+			line = end + 1;
+		}
+		len -= (size_t)(line - buf);
+		if (!n) {
+			if (len)
+				on_line(ctx, line);
+			return NULL;
+		}
+		if (len == LINE_MAX_BYTES)
+			return error_new(EFBIG, "%s has a line of more than %d bytes", path,
+					 LINE_MAX_BYTES);
+		memmove(buf, line, len);
+	}
+}
+
 struct error *sys_read_u64(const char *path, uint64_t *value)
 {
 	_cleanup_free_ char *text = NULL;

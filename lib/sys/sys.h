@@ -37,6 +37,13 @@ extern const struct sys_roots sys_roots_default;
  */
 struct error *sys_read_file(const char *path, size_t max, char **data, size_t *size);
 
+/*
+ * Calls on_line for each line of a file, without its '\n', until it says false.
+ * Lines of more than 64 KB fail with EFBIG. Only what stands in one buffer is
+ * held: /proc/kallsyms has megabytes.
+ */
+struct error *sys_read_lines(const char *path, bool (*on_line)(void *ctx, char *line), void *ctx);
+
 /* The number (decimal, or hexadecimal with 0x) that a small file holds. */
 struct error *sys_read_u64(const char *path, uint64_t *value);
 struct error *sys_read_int(const char *path, int *value);

@@ -20,44 +20,6 @@
 
 #include "lib/base/vec.h"
 
-#define ARENA_MIN ((size_t)64 << 10)
-
-struct arena_block {
-	struct arena_block *next;
-};
-
-void *hist_alloc(struct hist_arena *a, size_t size)
-{
-	size = round_up(size, 8);
-	if (size > a->left) {
-		size_t want = max_of(ARENA_MIN, size + sizeof(struct arena_block));
-		struct arena_block *b = malloc(want);
-
-		if (!b)
-			return NULL;
-		b->next = a->blocks;
-		a->blocks = b;
-		a->next = (char *)(b + 1);
-		a->left = want - sizeof(*b);
-		a->total += want;
-	}
-	void *p = a->next;
-	a->next += size;
-	a->left -= size;
-	return p;
-}
-
-void hist_arena_deinit(struct hist_arena *a)
-{
-	while (a->blocks) {
-		struct arena_block *next = a->blocks->next;
-
-		free(a->blocks);
-		a->blocks = next;
-	}
-	*a = (struct hist_arena){0};
-}
-
 static struct chain_node *node_of(const struct rb_node *rb)
 {
 	return rb ? container_of(rb, struct chain_node, in) : NULL;
@@ -78,18 +40,17 @@ static int frame_cmp(const struct hist_frame *in_tree, const struct hist_frame *
 	return a == b ? 0 : a < b ? -1 : 1;
 }
 
-static struct chain_node *node_new(struct hist_arena *arena, struct chain_node *parent)
+static struct chain_node *node_new(struct arena *arena, struct chain_node *parent)
 {
-	struct chain_node *node = hist_alloc(arena, sizeof(*node));
+	struct chain_node *node = arena_alloc(arena, sizeof(*node));
 
 	if (!node)
 		return NULL;
-	memset(node, 0, sizeof(*node));
 	node->parent = parent;
 	return node;
 }
 
-static struct chain_node *node_new_leaf(struct hist_arena *arena, struct chain_node *parent,
+static struct chain_node *node_new_leaf(struct arena *arena, struct chain_node *parent,
 					const struct hist_frame *const *frames, size_t n,
 					uint64_t period, uint64_t count)
 {
@@ -105,7 +66,7 @@ static struct chain_node *node_new_leaf(struct hist_arena *arena, struct chain_n
 }
 
 /* Cuts node after its first `at` frames; the rest becomes its only child. */
-static struct chain_node *node_split(struct hist_arena *arena, struct chain_node *node, size_t at)
+static struct chain_node *node_split(struct arena *arena, struct chain_node *node, size_t at)
 {
 	struct chain_node *rest = node_new(arena, node);
 
@@ -131,7 +92,7 @@ static struct chain_node *node_split(struct hist_arena *arena, struct chain_node
 	return rest;
 }
 
-bool chain_tree_add(struct chain_tree *tree, struct hist_arena *arena, bool by_address,
+bool chain_tree_add(struct chain_tree *tree, struct arena *arena, bool by_address,
 		    const struct hist_frame *const *frames, size_t n, uint64_t period,
 		    uint64_t count)
 {

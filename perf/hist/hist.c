@@ -76,7 +76,7 @@ struct hist {
 	const struct hist_spec *spec;
 	struct resolver *resolver;
 	struct session *session;
-	struct hist_arena arena;
+	struct arena arena;
 	struct hist_totals totals;
 
 	struct cached *cache;
@@ -129,7 +129,7 @@ void hist_free(struct hist *h)
 	free(h->chain_slots);
 	free(h->entry_slots);
 	vec_deinit(&h->sorted);
-	hist_arena_deinit(&h->arena);
+	arena_deinit(&h->arena);
 	free(h);
 }
 
@@ -140,11 +140,9 @@ static const char *intern(struct hist *h, const char *s)
 
 	if (known)
 		return known;
-	size_t len = strlen(s) + 1;
-	char *copy = hist_alloc(&h->arena, len);
+	char *copy = arena_strdup(&h->arena, s);
 	if (!copy)
 		return NULL;
-	memcpy(copy, s, len);
 	return strmap_put(&h->strings, copy, copy) ? copy : NULL;
 }
 
@@ -193,7 +191,7 @@ static char level_of(uint8_t cpumode)
 
 static const struct hist_frame *frame_new(struct hist *h, const struct location *loc)
 {
-	struct hist_frame *f = hist_alloc(&h->arena, sizeof(*f));
+	struct hist_frame *f = arena_alloc(&h->arena, sizeof(*f));
 
 	if (!f)
 		return NULL;
@@ -327,7 +325,7 @@ static const struct hist_frame *const *chain_intern(struct hist *h,
 
 		if (!s->frames) {
 			const struct hist_frame **copy =
-				hist_alloc(&h->arena, n * sizeof(*frames) + !n);
+				arena_alloc(&h->arena, n * sizeof(*frames) + !n);
 			if (!copy)
 				return NULL;
 			memcpy(copy, frames, n * sizeof(*frames));
@@ -387,7 +385,7 @@ static struct error *stack_add(struct hist *h, const struct stack *s, const stru
 		if (!known) {
 			struct stack **slot = vec_push(&h->stacks);
 
-			known = slot ? hist_alloc(&h->arena, sizeof(*known)) : NULL;
+			known = slot ? arena_alloc(&h->arena, sizeof(*known)) : NULL;
 			if (!known)
 				return error_nomem();
 			*known = *s;
@@ -588,17 +586,15 @@ static bool entries_grow(struct hist *h)
 
 static struct entry *entry_new(struct hist *h, const struct hist_entry *want, size_t n_words)
 {
-	struct entry *e = hist_alloc(&h->arena, sizeof(*e) + n_words * sizeof(e->words[0]));
+	struct entry *e = arena_alloc(&h->arena, sizeof(*e) + n_words * sizeof(e->words[0]));
 
 	if (!e)
 		return NULL;
-	memset(e, 0, sizeof(*e));
 	e->he = *want;
 	if (h->spec->use_chain) {
-		e->he.chain = hist_alloc(&h->arena, sizeof(*e->he.chain));
+		e->he.chain = arena_alloc(&h->arena, sizeof(*e->he.chain));
 		if (!e->he.chain)
 			return NULL;
-		memset(e->he.chain, 0, sizeof(*e->he.chain));
 	}
 	return e;
 }

@@ -3,20 +3,9 @@
 #ifndef PB_PERF_HIST_INTERNAL_H
 #define PB_PERF_HIST_INTERNAL_H
 
+#include "lib/base/arena.h"
 #include "perf/hist/hist.h"
 #include "perf/hist/rbtree.h"
-
-/* Memory that is freed all at once. */
-struct hist_arena {
-	struct arena_block *blocks;
-	char *next;
-	size_t left;
-	size_t total;
-};
-
-void *hist_alloc(struct hist_arena *a,
-		 size_t size); /* 8-byte aligned, not zeroed; NULL: no memory */
-void hist_arena_deinit(struct hist_arena *a);
 
 struct chain_node {
 	struct rb_node in; /* among the parent's children, by frame */
@@ -37,7 +26,7 @@ struct chain_tree {
  * Adds count samples with together period along frames[0 … n). The frames
  * outlive the tree. false: no memory.
  */
-bool chain_tree_add(struct chain_tree *tree, struct hist_arena *arena, bool by_address,
+bool chain_tree_add(struct chain_tree *tree, struct arena *arena, bool by_address,
 		    const struct hist_frame *const *frames, size_t n, uint64_t period,
 		    uint64_t count);
 

@@ -70,13 +70,6 @@ void print_record_json(struct printer *p, const struct record *rec, const struct
 /* A line of the loss ledger that perf-bpf record left in the file. */
 void print_ledger_json(struct printer *p, const struct record_ledger *ledger, struct strbuf *out);
 
-/*
- * Adds s, len bytes of it, as a JSON string with its quotes. Bytes that are no
- * UTF-8 become U+DC80 … U+DCFF ("\udc80"), as Python's surrogateescape does,
- * so that they can be had back.
- */
-void json_add_string(struct strbuf *out, const char *s, size_t len);
-
 /* "12345.678901", or with nine digits. */
 void print_time(struct strbuf *out, uint64_t ns, bool nine);
 

@@ -6,10 +6,11 @@
  *
  *   tracepoint			filters that tracepoint's event; one that is not on
  *				the command line is added
- *   kprobe, uprobe, …		filters an event of its own, a probe at that place
+ *   kprobe, uprobe, ksyscall, …	filters an event of its own, a probe at that place
  *   perf_event			filters every sampled event of the command line
  *   perf_event/NAME		filters the event NAME, which is added if need be
- *   raw_tp, tp_btf, fentry …	runs beside the recording
+ *   raw_tp, tp_btf, fentry,
+ *   kprobe.multi, usdt …	runs beside the recording
  *
  * and a map of type PERF_EVENT_ARRAY becomes a bpf-output event of the map's
  * name, unless a term gives the map other events.
@@ -29,12 +30,16 @@
 
 void object_deinit(struct object *object)
 {
+	struct usdt_places **usdt;
 	struct bpf_link **link;
 	struct select_term *term;
 
 	vec_for_each (link, &object->links)
 		bpf_link__destroy(*link);
 	vec_deinit(&object->links);
+	vec_for_each (usdt, &object->usdts)
+		usdt_places_free(*usdt);
+	vec_deinit(&object->usdts);
 	vec_for_each (term, &object->terms) {
 		free(term->name);
 		free(term->value);
@@ -43,21 +48,6 @@ void object_deinit(struct object *object)
 	bpf_object__close(object->obj);
 	free(object->image);
 	free(object->path);
-}
-
-static struct error *open_image(struct recording *rec, struct object *object)
-{
-	struct compiled compiled = {0};
-
-	if (!compile_is_source(object->path))
-		return object_open_file(object->path, NULL, rec->log, &object->obj);
-	TRY(compile_object(object->path, rec->opts.compile, &compiled));
-	struct bpf_object_open_opts opts = {.sz = sizeof(opts), .object_name = compiled.name};
-	object->image = steal_ptr(compiled.data);
-	struct error *err = object_open_mem_of(object->image, compiled.size, object->path, &opts,
-					       rec->log, &object->obj);
-	compiled_deinit(&compiled);
-	return err;
 }
 
 static struct error *copy_terms(struct object *object, const struct select_event *sel)
@@ -96,7 +86,7 @@ static struct error *add_event(struct recording *rec, struct bpf_program *prog)
 	struct event *event;
 
 	TRY(attach_event_of(prog, &probe));
-	program_set_bool_return(prog);
+	program_set_return(prog, PROGRAM_RETURN_BOOL);
 	if (program_section(prog)->kind == PROGRAM_TRACEPOINT) {
 		vec_for_each (event, &rec->events) {
 			if (!event->tracepoint || event->attr.config != probe.attr.config)
@@ -122,6 +112,33 @@ static struct error *add_event(struct recording *rec, struct bpf_program *prog)
 	return pend(event, prog);
 }
 
+/* An event for each place of a USDT probe, all of one name. */
+static struct error *add_usdt(struct recording *rec, struct object *object,
+			      struct bpf_program *prog)
+{
+	struct usdt_places **places = vec_push(&object->usdts);
+	struct usdt_place *place;
+
+	if (!places)
+		return error_nomem();
+	TRY(error_at(program_error_at(prog, usdt_places_of(prog, places)), "%s", object->path));
+	program_set_return(prog, PROGRAM_RETURN_BOOL);
+	for (size_t i = 0; (place = usdt_places_at(*places, i)); i++) {
+		struct event *event = event_new(rec, EVENT_PROGRAM, place->event.name);
+
+		if (!event)
+			return error_nomem();
+		event->attr = place->event.attr;
+		event->attr.exclude_guest = 1;
+		event->probe = place->event;
+		event->cookie = place->cookie;
+		event->has_cookie = true;
+		place->event = (struct attach_event){0};
+		TRY(pend(event, prog));
+	}
+	return NULL;
+}
+
 /* Whether the program filters an event of its own. */
 static bool has_event(const struct bpf_program *prog)
 {
@@ -131,10 +148,36 @@ static bool has_event(const struct bpf_program *prog)
 	case PROGRAM_KRETPROBE:
 	case PROGRAM_UPROBE:
 	case PROGRAM_URETPROBE:
+	case PROGRAM_KSYSCALL:
+	case PROGRAM_KRETSYSCALL:
 		return true;
 	default:
 		return false;
 	}
+}
+
+/* One that looks like a probe, but is at many places by one link, of which there is no event. */
+static bool has_many_places(const struct bpf_program *prog)
+{
+	switch (program_section(prog)->kind) {
+	case PROGRAM_KPROBE_MULTI:
+	case PROGRAM_KRETPROBE_MULTI:
+	case PROGRAM_UPROBE_MULTI:
+	case PROGRAM_URETPROBE_MULTI:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool has_output(const struct bpf_object *obj)
+{
+	const struct bpf_map *map;
+
+	bpf_object__for_each_map (map, obj)
+		if (bpf_map__type(map) == BPF_MAP_TYPE_PERF_EVENT_ARRAY)
+			return true;
+	return false;
 }
 
 /* A map that the recorder feeds with events, by a term: map:NAME.event=EVENT. */
@@ -188,7 +231,7 @@ struct error *objects_open(struct recording *rec, const char *path, const struct
 	if (!object->path)
 		return error_nomem();
 	TRY(copy_terms(object, sel));
-	TRY(open_image(rec, object));
+	TRY(compile_open(path, rec->opts.compile, rec->log, &object->obj, &object->image));
 	TRY(terms_set_constants(object));
 	if (!bpf_object__next_program(object->obj, NULL))
 		return error_hint(error_at(error_new(ENOENT, "holds no BPF program"), "%s", path),
@@ -203,8 +246,17 @@ struct error *objects_open(struct recording *rec, const char *path, const struct
 				 "%s: program %s (%s) is loaded, but record attaches no "
 				 "programs of this kind",
 				 path, bpf_program__name(prog), bpf_program__section_name(prog));
+		else if (program_section(prog)->kind == PROGRAM_USDT)
+			TRY(add_usdt(rec, object, prog));
 		else if (has_event(prog))
 			TRY(add_event(rec, prog));
+		else if (has_many_places(prog) && !has_output(object->obj))
+			log_warn(rec->log,
+				 "%s: program %s (%s) runs beside the recording and filters "
+				 "nothing: many places by one link are no event. A section "
+				 "kprobe/FUNCTION or uprobe/FILE:FUNCTION is one, and what a "
+				 "program gives to bpf_perf_event_output() is recorded too",
+				 path, bpf_program__name(prog), bpf_program__section_name(prog));
 	}
 	return add_outputs(rec, object);
 }
@@ -276,7 +328,11 @@ struct error *objects_load(struct recording *rec)
 	struct event *event;
 
 	vec_for_each (object, &rec->objects) {
+		struct usdt_places **usdt;
+
 		TRY(object_load(object->obj));
+		vec_for_each (usdt, &object->usdts)
+			TRY(usdt_places_write(*usdt));
 		TRY(terms_set_maps(object));
 	}
 	vec_for_each (event, &rec->events) {

@@ -5,7 +5,6 @@
  *	events.c	what to open: the command line's events and their attrs
  *	bpf.c, terms.c	objects: load them; the events and maps they ask for
  *	target.c	where to open it: CPUs and threads
- *	workload.c	the command, forked and waiting to begin
  *	open.c		the fds, their rings, filters and programs
  *	features.c, tracing.c	what the header says
  *	synth.c		what is there already: processes, maps, programs
@@ -23,6 +22,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
+#include "lib/sys/workload.h"
 #include "perf/data/writer.h"
 #include "perf/record/record.h"
 #include "perf/ring/ring.h"
@@ -50,7 +50,9 @@ struct event {
 	char *system, *tracepoint; /* NULL: no tracepoint */
 	struct attach_event probe; /* attr points into it when this is a kprobe or uprobe */
 	struct select_prog prog;
-	char *filter; /* --filter; NULL: none */
+	char *filter;	 /* --filter; NULL: none */
+	bool has_cookie; /* its programs are attached by links with this cookie */
+	uint64_t cookie;
 	bool has_period, has_freq;
 	enum select_callgraph callgraph;
 	uint16_t max_stack;
@@ -61,7 +63,7 @@ struct event {
 	size_t n_members;
 	VEC(struct bpf_program *) pending; /* its programs, until they are loaded */
 	VEC(int) progs;			   /* to attach; borrowed */
-	VEC(int) owned;			   /* progs that are ours to close */
+	VEC(int) owned;			   /* progs and links that are ours to close */
 	struct bpf_map *map;		   /* EVENT_OUTPUT: where its fds go; NULL */
 	int map_fd;			   /* -1: none */
 	uint32_t map_entries;
@@ -76,7 +78,8 @@ struct object {
 	struct bpf_object *obj;
 	void *image; /* of a compiled .c; the object borrows it */
 	VEC(struct select_term) terms;
-	VEC(struct bpf_link *) links; /* of programs that run beside the recording */
+	VEC(struct bpf_link *) links;	 /* of programs that run beside the recording */
+	VEC(struct usdt_places *) usdts; /* of programs that filter USDT probes */
 };
 
 struct cpu_ring {
@@ -92,13 +95,6 @@ struct target {
 	struct sys_cpus cpus;
 	VEC(pid_t) tids;
 	bool has_workload; /* tids is the workload */
-};
-
-struct workload {
-	pid_t pid;   /* 0: none */
-	int go_fd;   /* closing it unwritten ends the child, a byte starts it */
-	int fail_fd; /* the errno of a failed exec; end of file: it runs */
-	bool reaped;
 };
 
 struct recording {
@@ -163,13 +159,6 @@ struct error *terms_bind_events(struct recording *rec);
 /* target.c */
 struct error *target_init(struct recording *rec);
 void target_deinit(struct target *target);
-
-/* workload.c */
-/* The child runs with this signal mask. */
-struct error *workload_prepare(struct workload *workload, char *const *argv, const sigset_t *mask);
-/* ECHILD: exec failed; the message is perf's. */
-struct error *workload_start(struct workload *workload, const char *name, const char *event);
-void workload_end(struct workload *workload, int *status);
 
 /* open.c */
 struct error *events_open(struct recording *rec);

@@ -379,9 +379,33 @@ static struct error *carrier_fd(struct recording *rec, struct event *event, int 
 	return NULL;
 }
 
+/* A program at a USDT probe: the link's cookie tells it which place it is. */
+static struct error *attach_by_link(struct event *event, int prog)
+{
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = event->cookie);
+	struct event_fd *efd;
+
+	vec_for_each (efd, &event->fds) {
+		int *link = vec_push(&event->owned);
+
+		if (!link)
+			return error_nomem();
+		*link = bpf_link_create(prog, efd->fd, BPF_PERF_EVENT, &opts);
+		if (*link >= 0)
+			continue;
+		event->owned.n--;
+		return error_errno(errno, "%s: cannot attach the program", event->name);
+	}
+	return NULL;
+}
+
 static struct error *attach_progs(struct recording *rec, struct event *event)
 {
 	for (size_t i = 0; i < event->progs.n; i++) {
+		if (event->has_cookie) {
+			TRY(attach_by_link(event, event->progs.v[i]));
+			continue;
+		}
 		if (event->tracepoint) {
 			struct error *err;
 			int fd = -1;

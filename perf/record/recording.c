@@ -37,7 +37,7 @@ struct error *recording_new(const struct record_opts *opts, struct recording **o
 	rec->log = opts->log;
 	rec->self = getpid();
 	rec->signal_fd = rec->epoll_fd = -1;
-	rec->workload.go_fd = rec->workload.fail_fd = -1;
+	rec->workload = (struct workload)WORKLOAD_INIT;
 	rec->result.output = opts->output;
 	*out = rec;
 	return NULL;
@@ -248,8 +248,11 @@ static struct error *record(struct recording *rec)
 	if (!rec->opts.delay_ms)
 		TRY(events_enable(rec));
 	rec->result.started = true;
-	if (rec->workload.pid)
-		TRY(workload_start(&rec->workload, rec->opts.workload[0], rec->events.v[0].name));
+	if (rec->workload.pid) {
+		_cleanup_free_ char *doing = text_format("collect '%s' for", rec->events.v[0].name);
+
+		TRY(workload_start(&rec->workload, rec->opts.workload[0], doing ? doing : "run"));
+	}
 	return loop(rec);
 }
 

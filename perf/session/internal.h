@@ -3,19 +3,12 @@
 #ifndef PB_PERF_SESSION_INTERNAL_H
 #define PB_PERF_SESSION_INTERNAL_H
 
+#include "lib/base/arena.h"
 #include "lib/base/hash.h"
 #include "lib/base/vec.h"
 #include "perf/session/session.h"
 
 /* ---- maps.c: what was mapped where ---- */
-
-/* Memory that lives as long as the session, for small things that are never freed alone. */
-struct arena {
-	struct arena_block *blocks; /* the newest first */
-};
-void *arena_alloc(struct arena *a, size_t size); /* zeroed; NULL: no memory */
-char *arena_strdup(struct arena *a, const char *s);
-void arena_deinit(struct arena *a);
 
 /*
  * The maps of a process, sorted and disjoint. A map is never changed once it

@@ -17,52 +17,6 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#define ARENA_BLOCK_MIN 4096
-#define ARENA_BLOCK_MAX (256 << 10)
-
-struct arena_block {
-	struct arena_block *next;
-	size_t used, size;
-	_Alignas(16) uint8_t mem[];
-};
-
-void *arena_alloc(struct arena *a, size_t size)
-{
-	size = (size_t)round_up(size, 16);
-	if (!a->blocks || a->blocks->size - a->blocks->used < size) {
-		size_t block = a->blocks ? a->blocks->size * 2 : ARENA_BLOCK_MIN;
-		block = max_of(size, min_of(block, (size_t)ARENA_BLOCK_MAX));
-		struct arena_block *b = malloc(sizeof(*b) + block);
-		if (!b)
-			return NULL;
-		b->next = a->blocks;
-		b->used = 0;
-		b->size = block;
-		a->blocks = b;
-	}
-	void *p = a->blocks->mem + a->blocks->used;
-	a->blocks->used += size;
-	return memset(p, 0, size);
-}
-
-char *arena_strdup(struct arena *a, const char *s)
-{
-	size_t n = strlen(s) + 1;
-	char *copy = arena_alloc(a, n);
-
-	return copy ? memcpy(copy, s, n) : NULL;
-}
-
-void arena_deinit(struct arena *a)
-{
-	for (struct arena_block *b = a->blocks; b;) {
-		struct arena_block *next = b->next;
-		free(b);
-		b = next;
-	}
-	a->blocks = NULL;
-}
-
 struct dso_node {
 	struct dso pub;
 	struct dso_id id;

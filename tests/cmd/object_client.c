@@ -8,6 +8,8 @@
  *						result and the maps afterwards;
  *						runall: all are loaded for it
  *	object_client load FILE [PROGRAM]	load only that program
+ *
+ * Maps whose names begin with "absent" are not created.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -28,6 +30,7 @@ static struct bpf_object *open_for(const char *file, const char *only)
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "client");
 	struct bpf_object *obj = bpf_object__open_file(file, &opts);
 	struct bpf_program *prog;
+	struct bpf_map *map;
 
 	if (!obj) {
 		fprintf(stderr, "open: %s\n", strerror(errno));
@@ -36,6 +39,10 @@ static struct bpf_object *open_for(const char *file, const char *only)
 	bpf_object__for_each_program (prog, obj) {
 		if (only)
 			bpf_program__set_autoload(prog, !strcmp(bpf_program__name(prog), only));
+	}
+	bpf_object__for_each_map (map, obj) {
+		if (!strncmp(bpf_map__name(map), "absent", 6))
+			bpf_map__set_autocreate(map, false);
 	}
 	return obj;
 }

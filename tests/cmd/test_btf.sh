@@ -1,117 +1,171 @@
-#!/bin/bash
-# SPDX-License-Identifier: BSD-2-Clause
-# BTF of the running kernel and of what clang makes, end to end.
-source "$(dirname "$0")/../tap.sh"
-LAYOUT=$BUILD/tests/unit/btf_layout
-KERNEL=/sys/kernel/btf/vmlinux
+#!/usr/bin/env bash
+# perf-bpf btf: what it shows, beside what bpftool and pahole say.
+. "$(dirname "$0")/../tap.sh"
 
-need_kernel_btf() {
-	[ -r $KERNEL ] || skip "this kernel has no BTF"
+btf() {
+	"$PERF_BPF" btf "$@"
 }
 
-# check_layout BTF N: the dump compiles without a warning, and every Nth struct keeps its layout
-check_layout() {
-	"$LAYOUT" header "$1" >x.h
-	"$LAYOUT" vars "$1" x.h "$2" >x.c
-	clang -target bpf -g -O0 -Wall -Werror -Wno-unused -c x.c -o x.o
-	"$LAYOUT" compare "$1" x.o "$2" >differences || {
-		sed 's/^/# /' differences | tail -40
-		fail "the layout differs"
-	}
-}
-
-test_kernel_types_keep_their_layout_as_c() {
-	need_kernel_btf
-	check_layout $KERNEL 16
-	grep -q '^struct task_struct {' x.h
-	[ "$(head -1 x.h)" = "#ifndef __VMLINUX_H__" ]
-}
-
-test_odd_layouts_survive_as_c() {
-	cat >odd.c <<-END
-		typedef unsigned char u8;
-		typedef unsigned long u64;
-		enum tiny { T1 = 1 } __attribute__((mode(byte)));
-		enum wide { W1 = 0x123456789ab, W2 = -5 };
-		struct fwd;
-		struct holes { char a; u64 b; u8 c; short d; char e; } h;
-		struct packed { char a; int b; short c; } __attribute__((packed)) p;
-		struct bits { int a : 3; unsigned b : 30; u64 c : 40; u8 d : 2, : 3, e : 3; int : 0; u8 f : 1; } b;
-		struct lines { int a; int b __attribute__((aligned(64))); } l;
-		struct uses { char x; struct lines l; struct packed p; struct lines m[2]; } u;
-		union big { char a; u64 b[3]; int c __attribute__((aligned(128))); } n;
-		struct around { char a; union big b; char c; } r;
-		struct packed_bits { u8 a : 3; u64 b : 50; int c : 20; u8 d; } __attribute__((packed)) pb;
-		struct anon { int a; union { struct { int b, c; }; u64 d; }; struct { char e; } f; } an;
-		struct fns { int (*f)(struct fns *, const char *const *, ...); void (*(*g)(int))(char *[4]); int (*(*h)(void))[4];
-			int (*arr[3])(void); struct fwd *w; enum tiny t; enum wide v; } fn;
-		struct tail { u64 a; char b[]; } t;
-		struct deep { int m[2][3]; const volatile int *volatile const q; const char s[7]; } de;
-		struct wide16 { char a; __int128 b; _Bool c; } w16;
-		struct huge_gap { char a; char b __attribute__((aligned(4096))); } hg;
-	END
-	clang -target bpf -g -O0 -c odd.c -o odd.o
-	check_layout odd.o 1
-	assert_contains differences "14 compared, 0 different"
-}
-
-# random_structs SEED N: N structs and unions of random members, each a variable too
-random_structs() {
-	python3 - "$1" "$2" <<-'END'
-		import random, sys
-		rnd = random.Random(int(sys.argv[1]))
-		ints = [("char", 8), ("unsigned char", 8), ("short", 16), ("int", 32), ("unsigned", 32),
-		        ("long", 64), ("unsigned long", 64), ("_Bool", 8)]
-		print("typedef int (*fn_t)(void *, ...);\nenum en { EN_A, EN_B = 7 };")
-		made = []
-
-		def member(i, depth):
-		    kind = rnd.randrange(12)
-		    name = f"m{depth}_{i}"
-		    if kind < 4:
-		        return f"{rnd.choice(ints)[0]} {name};"
-		    if kind < 7:
-		        type, bits = rnd.choice(ints)
-		        width = 1 if type == "_Bool" else rnd.randint(1, bits)
-		        if rnd.random() < 0.1:
-		            return f"{type} : 0;"
-		        return f"{type} {name if rnd.random() < 0.9 else ''} : {width};"
-		    if kind == 7:
-		        return f"{rnd.choice(['fn_t', 'void *', 'enum en', 'char *const', '__int128'])} {name};"
-		    if kind == 8:
-		        return f"{rnd.choice(ints)[0]} {name}[{rnd.randint(1, 5)}];"
-		    if kind == 9 and made:
-		        return f"{rnd.choice(made)} {name};"
-		    if kind == 10 and depth < 3:
-		        body = " ".join(member(10 * i + k, depth + 1) for k in range(rnd.randint(1, 3)))
-		        attr = rnd.choice(["", "", "__attribute__((packed))"])
-		        return f"{rnd.choice(['struct', 'union'])} {{ long x{depth}_{i}; {body} }} {attr} {name};"
-		    return f"{rnd.choice(ints)[0]} {name} __attribute__((aligned({rnd.choice([2, 8, 16, 64])})));"
-
-		for n in range(int(sys.argv[2])):
-		    what = "union" if rnd.random() < 0.2 else "struct"
-		    members = " ".join(member(i, 0) for i in range(rnd.randint(1, 9)))
-		    attr = rnd.choice(["", "", "__attribute__((packed))", "__attribute__((packed, aligned(4)))",
-		                       "__attribute__((aligned(32)))"])
-		    print(f"{what} r{n} {{ int first{n}; {members} }} {attr} v{n};")
-		    made.append(f"{what} r{n}")
-	END
-}
-
-test_random_layouts_survive_as_c() {
-	local seed
-	for seed in 1 2 3; do
-		random_structs $seed 150 >random.c
-		clang -target bpf -g -O0 -w -c random.c -o random.o
-		check_layout random.o 1
-		assert_contains differences "150 compared, 0 different"
+need() {
+	for tool; do
+		command -v "$tool" >/dev/null || skip "$tool is not installed"
 	done
 }
 
-test_kernel_takes_btf_and_gives_it_back() {
-	need_kernel_btf
-	"$LAYOUT" roundtrip 2>err || fail "roundtrip ended with $?: $(cat err)"
-	assert_contains err "Invalid name"
+make_object() {
+	need clang
+	cat >types.c <<-'END'
+		typedef unsigned char u8;
+		typedef unsigned u32;
+		enum e { A, B };
+		struct in { int x; char c; };
+		struct bits { u32 a:1; u32 b:3; u32 :4; u32 c:8; u32 :0; u32 d:5; unsigned long e:40; };
+		struct mixed { char a; int b; char c; long d:3; unsigned e:7; u8 f:1; u8 :2; u8 g:3; short h;
+			struct in i; struct { int p; union { long q; int r:5; }; }; void (*fn)(int, void *);
+			enum e en; char name[100]; struct mixed *next; const volatile u32 z;
+			struct { int k; char l; } named; char tail; struct in flex[]; };
+		struct packed { char a; int b; char c; } __attribute__((packed));
+		struct nothing {};
+		struct nested { union { struct { int a; char b; }; long c; }; int d; };
+		struct bits bits; struct mixed mixed; struct packed packed; struct nothing nothing;
+		struct nested nested;
+	END
+	clang -g -O2 --target=bpf -c types.c -o types.o
+}
+
+# pahole's remarks about what is to be written in C, and blanks, are not the layout.
+layout() {
+	sed -E -e '/\/\* (Bitfield combined|Force alignment|forced alignments)/d' \
+		-e '/^\s*[a-z].* :[0-9]+;$/d' -e 's/ __attribute__\(\(__aligned__\([0-9]+\)\)\)//' "$1" |
+		tr -s ' \t\n' ' '
+}
+
+same_layout() {
+	btf show "$1" -C "$2" --sizes >ours
+	pahole -F btf -C "$2" "$1" >theirs 2>/dev/null
+	[ -s theirs ] || fail "pahole does not know $2"
+	layout ours >ours.layout
+	layout theirs >theirs.layout
+	cmp ours.layout theirs.layout || { diff ours theirs; fail "$2 lies otherwise"; }
+}
+
+test_a_struct_lies_as_pahole_says() {
+	need pahole
+	make_object
+	for type in bits mixed packed nothing nested; do
+		same_layout types.o $type
+	done
+	btf show types.o -C bits --sizes >ours
+	grep -qE $'^\tu32 +c:8; +/\\*     0: 8  4 \\*/$' ours || { cat ours; fail "bitfield"; }
+	assert_contains ours "bit holes: 3, sum bit holes: 47 bits"
+}
+
+test_the_kernels_structs_lie_as_pahole_says() {
+	need pahole
+	[ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	for type in list_head sk_buff task_struct sock file inode page net_device; do
+		same_layout /sys/kernel/btf/vmlinux $type
+	done
+}
+
+test_a_layout_as_json() {
+	make_object
+	btf show types.o -C mixed --sizes --json >json
+	python3 - <<-'END'
+		import json
+		d = json.load(open("json"))
+		assert (d["kind"], d["name"], d["size"], d["packed"]) == ("struct", "mixed", 176, False), d
+		m = {x["name"]: x for x in d["members"]}
+		assert m["a"] == {"offset": 0, "size": 1, "type": "char", "name": "a", "hole": 3}, m["a"]
+		assert (m["e"]["offset"], m["e"]["bit_offset"], m["e"]["bits"]) == (8, 11, 7), m["e"]
+		assert m["i"]["padding"] == 3 and m["h"]["hole"] == 2
+		p, union = m[""]["members"]
+		assert (p["offset"], p["hole"]) == (24, 4) and [x["name"] for x in union["members"]] == ["q", "r"]
+		assert d["sum_holes"] == sum(x.get("hole", 0) for x in d["members"])
+	END
+}
+
+test_types_as_bpftool_dumps_them() {
+	need bpftool
+	make_object
+	for form in "" -j; do
+		btf dump $form types.o >ours
+		bpftool $form btf dump file types.o >theirs
+		diff ours <(cat theirs)
+	done
+	[ -r /sys/kernel/btf/vmlinux ] || return 0
+	btf dump vmlinux >ours
+	bpftool btf dump file /sys/kernel/btf/vmlinux >theirs
+	cmp ours theirs
+	btf dump vmlinux --json >json
+	python3 -c '
+import json
+types = json.load(open("json"))["types"]
+assert [t["id"] for t in types] == list(range(1, len(types) + 1)) and len(types) > 10000
+task, = [t for t in types if t["kind"] == "STRUCT" and t["name"] == "task_struct"]
+assert len(task["members"]) == task["vlen"] > 100'
+}
+
+test_types_as_c_compile() {
+	need clang pahole
+	[ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	btf dump vmlinux --format=c >vmlinux.h
+	printf '%s\n' '#include "vmlinux.h"' 'struct task_struct task; struct sk_buff skb;' >all.c
+	clang -g -O2 --target=bpf -Wno-everything -c all.c -o all.o
+	for type in list_head sk_buff; do
+		btf show all.o -C $type --sizes | sed 's/unsigned long/long unsigned int/' >ours
+		btf show vmlinux -C $type --sizes >theirs
+		diff -w ours theirs
+	done
+	make_object
+	btf show types.o -C in >c
+	assert_equal "$(cat c)" $'struct in {\n\tint x;\n\tchar c;\n};'
+}
+
+test_the_list_is_bpftools() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	need bpftool
+	[ -r /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	btf list id 1 >ours
+	bpftool btf list id 1 >theirs
+	diff <(grep -v pids ours) <(grep -v pids theirs)
+	btf list --json >json
+	python3 -c '
+import json, os
+vmlinux, = [b for b in json.load(open("json")) if b.get("name") == "vmlinux"]
+assert vmlinux["kernel"] and vmlinux["size"] == os.stat("/sys/kernel/btf/vmlinux").st_size'
+	btf dump id 1 | head -1 >by_id
+	btf dump vmlinux | head -1 >by_name
+	cmp by_id by_name
+}
+
+test_what_is_wrong_is_named() {
+	make_object
+	expect_status 2 btf dump
+	assert_contains err "name it by 'id ID', 'file FILE' or 'vmlinux'"
+	expect_status 1 btf dump nothing.o
+	assert_contains err "nothing.o: no BTF can be read here: No such file"
+	echo 'int x;' >plain.c
+	clang -c plain.c -o plain.o
+	expect_status 1 btf dump plain.o
+	assert_contains err "the file has no section .BTF"
+	head -c 300 /dev/urandom >noise
+	expect_status 1 btf dump noise || expect_status 2 btf dump noise
+	assert_contains err "noise: no BTF can be read here"
+	expect_status 1 btf show types.o -C mixd --sizes
+	assert_contains err "no type is called 'mixd'"
+	assert_contains err "did you mean 'mixed'?"
+	expect_status 2 btf show types.o --sizes
+	assert_contains err "name it by -C NAME"
+	expect_status 2 btf show types.o -C e --sizes
+	assert_contains err "neither a struct nor a union"
+	expect_status 2 btf dump types.o --format=c --json
+	assert_contains err "--format=c has no form as JSON"
+	expect_status 2 btf dump types.o --format=d
+	expect_status 2 btf dump types.o more
+	assert_contains err "'more' is one argument too many"
+	expect_status 2 btf lst
+	assert_contains err "did you mean 'list'?"
 }
 
 run_tests

@@ -317,12 +317,23 @@ test_headers_take_what_programs_write() {
 		{
 			return port;
 		}
+		SEC("fexit/f")
+		int BPF_PROG2(many, __u64, a, void *, b, short, c, int, d, void *, e, struct pair, f,
+			      int, ret)
+		{
+			return likely(f.b) ? ret : 0;
+		}
+		__noinline int taking(int *p __arg_nullable, int *q __arg_untrusted)
+		{
+			return p && q;
+		}
 		SEC("iter/task")
 		int iter(struct bpf_iter_meta **ctx)
 		{
 			struct node head = {.next = &head};
 
 			BPF_SEQ_PRINTF((struct seq_file *)(void *)ctx, "no argument\n");
+			bpf_stream_printk(1, "two %d %d\n", word, port);
 			return BPF_CORE_READ(&head, next, value) +
 			       BPF_CORE_READ((struct node *)(void *)ctx, value) +
 			       BPF_PROBE_READ((struct node *)(void *)ctx, next, next, value);
@@ -334,6 +345,10 @@ test_headers_take_what_programs_write() {
 	# The words of p, c and d: the context is read at 0, 8, 16 and 24.
 	for at in 0 8 16 24; do
 		sed -n '/<structs>/,/exit/p' dump | grep -q "u64 \*)(r[0-9] + $at)" ||
+			{ cat dump; fail "does not read word $at"; }
+	done
+	for at in 48 56; do # f.b and ret
+		sed -n '/<many>/,/exit/p' dump | grep -q "u64 \*)(r[0-9] + $at)" ||
 			{ cat dump; fail "does not read word $at"; }
 	done
 }

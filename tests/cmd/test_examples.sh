@@ -26,11 +26,34 @@ own_command() {
 
 test_every_example_says_how_to_run_it() {
 	for example in "$EXAMPLES"/*.bpf.c; do
-		grep -q "^ \*	perf bpf record .*examples/$(basename "$example")" "$example" ||
+		grep -qE "^ \*	perf bpf (record|run) .*examples/$(basename "$example")" "$example" ||
 			fail "$(basename "$example") does not say how to run it"
 		grep -q "test_.*$(basename "$example" .bpf.c)" "$SRC/tests/cmd/test_examples.sh" ||
 			fail "$(basename "$example") has no test"
 	done
+}
+
+# The kernel's counts are those of the workload: 5 writes of 1234 bytes, 7 of 512.
+test_write_sizes() {
+	need_root
+	own_command pbt_sizes dd
+	cat >workload.sh <<-'END'
+		pbt_sizes if=/dev/zero of=/dev/null bs=1234 count=5 status=none
+		pbt_sizes if=/dev/zero of=/dev/null bs=512 count=7 status=none
+	END
+	"$PERF_BPF" run "$EXAMPLES/write_sizes.bpf.c" --comm pbt_sizes --json -- sh workload.sh >json
+	python3 - <<-'END'
+		import json
+		maps = {m["map"]: m for m in map(json.loads, open("json"))}
+		assert [(b["low"], b["count"]) for b in maps["sizes"]["hists"][0]["buckets"]] == \
+		    [(512, 7), (1024, 5)], maps["sizes"]
+		assert maps["bytes"]["count"] == 5 * 1234 + 7 * 512
+		assert [(w["comm"], w["writes"]) for w in maps["writers"]["rows"]] == \
+		    [("pbt_sizes", 7), ("pbt_sizes", 5)], maps["writers"]
+	END
+	"$PERF_BPF" run "$EXAMPLES/write_sizes.bpf.c" --comm pbt_sizes --set min_size=1000 --json \
+		-- sh workload.sh >json
+	grep -q '"map":"bytes".*"count":6170}' json || fail "min_size is not honoured"
 }
 
 test_write_1234() {
@@ -126,6 +149,25 @@ test_every_nth() {
 	record 'every_nth.bpf.c/map:settings.value[0]=10/' -- \
 		dd if=/dev/zero of=/dev/null bs=3333333 count=100 status=none
 	assert_equal "$(grep -c 'sys_enter_read:.*0x0*32dcd5' lines)" 10
+}
+
+# Python collects at its end, too: what is asked for is the difference.
+test_python_gc() {
+	need_root
+	readelf -n /usr/bin/python3 2>/dev/null | grep 'Name: gc__start' >probes ||
+		skip "this Python has no USDT probes"
+	"$PERF_BPF" features bpf.cookie >/dev/null || skip "this kernel has no cookies"
+	for times in 0 5; do
+		record python_gc.bpf.c/generation=2/ -- /usr/bin/python3 -c "
+import gc
+gc.disable()
+for _ in range($times):
+    gc.collect(0), gc.collect(1), gc.collect(2)"
+		wc -l <lines >lines.$times
+		[ "$(grep -c 'sdt_python:gc__start:' lines)" = "$(cat lines.$times)" ] ||
+			{ cat lines; fail "other events are recorded"; }
+	done
+	assert_equal "$(($(cat lines.5) - $(cat lines.0)))" 5
 }
 
 run_tests

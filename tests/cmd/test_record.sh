@@ -766,7 +766,8 @@ test_wrong_sources() {
 	assert_contains err "did you mean '$EVENT'"
 	sed 's|return .*|return *(int *)ctx->args[1];|' keep.bpf.c >refused.bpf.c
 	expect_status 1 "$PERF_BPF" record -e refused.bpf.c -o t.data -- "$COUNTED" 1
-	assert_contains err "error: refused.bpf.c: program pbt_keep (section"
+	assert_contains err "error: refused.bpf.c:"
+	assert_contains err ": program pbt_keep (section"
 	sed 's|tracepoint/|tracepont/|' keep.bpf.c >section.bpf.c
 	expect_status 1 "$PERF_BPF" record -e section.bpf.c -o t.data -- "$COUNTED" 1
 	assert_contains err "did you mean 'tracepoint'?"

@@ -6,9 +6,11 @@
 #include <cmocka.h>
 #include <sys/mman.h>
 
+#include "lib/base/arena.h"
 #include "lib/base/cursor.h"
 #include "lib/base/error.h"
 #include "lib/base/hash.h"
+#include "lib/base/sha256.h"
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
 
@@ -147,6 +149,65 @@ static void vec_pushes_zeroed_elements(void **state)
 	vec_deinit(&v);
 }
 
+static void arena_gives_zeroed_memory_that_stays(void **state)
+{
+	struct arena arena = {0};
+	uint64_t *pieces[1000];
+
+	for (size_t i = 0; i < 1000; i++) {
+		pieces[i] = arena_alloc(&arena, sizeof(uint64_t) * (i % 50 + 1));
+		assert_non_null(pieces[i]);
+		assert_int_equal((uintptr_t)pieces[i] % 8, 0);
+		for (size_t k = 0; k <= i % 50; k++) {
+			assert_int_equal(pieces[i][k], 0);
+			pieces[i][k] = i;
+		}
+	}
+	for (size_t i = 0; i < 1000; i++)
+		for (size_t k = 0; k <= i % 50; k++)
+			assert_int_equal(pieces[i][k], i);
+	char *large = arena_alloc(&arena, 1 << 20);
+	assert_non_null(large);
+	large[(1 << 20) - 1] = 1;
+	assert_string_equal(arena_text(&arena, "abcdef", 3), "abc");
+	assert_string_equal(arena_strdup(&arena, ""), "");
+	assert_null(arena_alloc(&arena, SIZE_MAX));
+	arena_deinit(&arena);
+	assert_null(arena.blocks);
+}
+
+/* The examples of FIPS 180-2, and lengths around the end of a block. */
+static void sha256_gives_the_standards_digests(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t repeat;
+		const char *digest;
+	} examples[] = {
+		{"", 1, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+		{"abc", 1, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+		{"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 1,
+		 "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"},
+		{"a", 1000000, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"},
+		{"a", 55, "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318"},
+		{"a", 56, "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a"},
+		{"a", 64, "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(examples); i++) {
+		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+		uint8_t digest[SHA256_BYTES];
+		char hex[2 * SHA256_BYTES + 1];
+
+		for (size_t r = 0; r < examples[i].repeat; r++)
+			strbuf_adds(&text, examples[i].text);
+		sha256(text.str, text.len, digest);
+		for (int b = 0; b < SHA256_BYTES; b++)
+			sprintf(hex + 2 * b, "%02x", digest[b]);
+		assert_string_equal(hex, examples[i].digest);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,7 +216,9 @@ int main(void)
 		cmocka_unit_test(strbuf_grows_and_formats),
 		cmocka_unit_test(u64map_agrees_with_a_plain_array),
 		cmocka_unit_test(strmap_finds_what_was_put),
+		cmocka_unit_test(sha256_gives_the_standards_digests),
 		cmocka_unit_test(vec_pushes_zeroed_elements),
+		cmocka_unit_test(arena_gives_zeroed_memory_that_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

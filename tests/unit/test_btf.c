@@ -170,6 +170,33 @@ static void finds_by_name_and_kind(void **state)
 	assert_int_equal(btf_essential_len(""), 0);
 }
 
+/* Flavors at every place of names of every length, by the table and by search. */
+static void finds_flavors_of_any_length(void **state)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOP";
+	struct btf *btf = btf__new_empty();
+	char name[64];
+	int id = 0;
+
+	for (int len = 1; len < 40; len++) {
+		snprintf(name, sizeof(name), "%.*s", len, letters);
+		assert_int_equal(btf__add_int(btf, name, 4, 0), ++id);
+		snprintf(name, sizeof(name), "%.*s___%.*s", len, letters, len % 9 + 1, letters);
+		assert_int_equal(btf__add_int(btf, name, 4, 0), ++id);
+	}
+	for (int len = 1; len < 40; len++) {
+		snprintf(name, sizeof(name), "%.*s___of_another_kind", len, letters);
+		assert_int_equal(btf_find_first(btf, name), 2 * len - 1);
+		assert_int_equal(btf_find_next(btf, 2 * len - 1), 2 * len);
+		assert_int_equal(btf_find_next(btf, 2 * len), 0);
+		name[len] = 0;
+		assert_int_equal(btf__find_by_name(btf, name), 2 * len - 1);
+	}
+	assert_int_equal(btf_find_first(btf, "_"), 0);
+	assert_int_equal(btf_find_next(btf, id + 1), 0);
+	btf__free(btf);
+}
+
 static void resolves(void **state)
 {
 	struct btf *btf = sample();
@@ -496,6 +523,24 @@ static void reads_ext(void **state)
 	assert_non_null(ext);
 	assert_int_equal(btf_ext__endianness(ext), BTF_BIG_ENDIAN);
 	check_ext(ext);
+
+	/* turned, its bytes are the first ones; its records stay */
+	assert_int_equal(btf_ext__set_endianness(ext, BTF_LITTLE_ENDIAN + 7), -EINVAL);
+	assert_int_equal(btf_ext__set_endianness(ext, BTF_BIG_ENDIAN), 0);
+	assert_memory_equal(btf_ext__raw_data(ext, &size), x.w, x.n * 4);
+	struct words first = ext_bytes();
+	assert_int_equal(btf_ext__set_endianness(ext, BTF_LITTLE_ENDIAN), 0);
+	assert_int_equal(btf_ext__endianness(ext), BTF_LITTLE_ENDIAN);
+	assert_memory_equal(btf_ext__raw_data(ext, &size), first.w, x.n * 4);
+	check_ext(ext);
+	btf_ext__free(ext);
+
+	/* of borrowed bytes too */
+	assert_null(btf_ext_open_borrowed(first.w, first.n * 4, "x.o", &ext));
+	assert_ptr_equal(btf_ext__raw_data(ext, &size), first.w);
+	assert_int_equal(btf_ext__set_endianness(ext, BTF_BIG_ENDIAN), 0);
+	assert_memory_equal(btf_ext__raw_data(ext, &size), x.w, x.n * 4);
+	check_ext(ext);
 	btf_ext__free(ext);
 }
 
@@ -523,6 +568,7 @@ int main(void)
 		cmocka_unit_test(writes_and_reads_back),
 		cmocka_unit_test(keeps_each_string_once),
 		cmocka_unit_test(finds_by_name_and_kind),
+		cmocka_unit_test(finds_flavors_of_any_length),
 		cmocka_unit_test(resolves),
 		cmocka_unit_test(survives_loops),
 		cmocka_unit_test(reads_the_other_byte_order),

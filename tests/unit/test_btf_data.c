@@ -118,16 +118,16 @@ static void shows_structs(void **state)
 	LIBBPF_OPTS(btf_dump_type_data_opts, indented, .indent_str = "  ", .indent_level = 1);
 
 	expect(SAMPLE, &s, sizeof(s), &compact, sizeof(s),
-	       "(struct sample){.a = (int)1,.name = (char[8])['a','b',],.flag = (unsigned long)5,"
-	       ".count = (unsigned long)344865,.ports = (unsigned short[3])[80,0,443,],"
-	       "{.inner = (int)16909060,.bytes = (unsigned char[4])[4,3,2,1,],},"
+	       "(struct sample){.a = (int)1,.name = (char[8])['a','b',],.flag = (unsigned long)0x5,"
+	       ".count = (unsigned long)0x54321,.ports = (unsigned short[3])[80,0,443,],"
+	       "(union){.inner = (int)16909060,.bytes = (unsigned char[4])[4,3,2,1,],},"
 	       ".color = (enum color)NONE,}");
 	expect(SAMPLE, &s, sizeof(s), &bare, sizeof(s),
-	       "{1,\"ab\",5,344865,[80,0,443,],0.000000,0x0,{16909060,[4,3,2,1,],},NONE,}");
+	       "{1,\"ab\",0x5,0x54321,[80,0,443,],0.000000,0x0,{16909060,[4,3,2,1,],},NONE,}");
 	memset(&s, 0, sizeof(s));
 	s.a = 3;
 	expect(SAMPLE, &s, sizeof(s), &indented, sizeof(s),
-	       "(struct sample){\n    .a = (int)3,\n  }");
+	       "  (struct sample){\n    .a = (int)3,\n  }");
 }
 
 /* Every shorter length: nothing past it is read, and the result tells. */

@@ -319,6 +319,42 @@ static void refuses_traps(void **state)
 	expect_refused(b, "cannot be declared");
 }
 
+/* What programs may call is declared, once, with what its prototype needs. */
+static void declares_kfuncs(void **state)
+{
+	struct btf *b = btf__new_empty();
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+
+	btf__add_int(b, "int", 4, BTF_INT_SIGNED);
+	btf__add_fwd(b, "task", BTF_FWD_STRUCT); /* 2 */
+	btf__add_ptr(b, 2);			 /* 3 */
+	btf__add_func_proto(b, 3);		 /* 4 */
+	btf__add_func_param(b, "n", 1);
+	btf__add_func(b, "task_get", BTF_FUNC_STATIC, 4);    /* 5 */
+	btf__add_func(b, "not_for_bpf", BTF_FUNC_STATIC, 4); /* 6 */
+	btf__add_func(b, "taken", BTF_FUNC_STATIC, 4);	     /* 7 */
+	btf__add_func(b, "bad name", BTF_FUNC_STATIC, 4);    /* 8 */
+	btf__add_typedef(b, "taken", 1);
+	btf__add_decl_tag(b, "bpf_kfunc", 5, -1);
+	btf__add_decl_tag(b, "bpf_kfunc", 5, -1);
+	btf__add_decl_tag(b, "other_tag", 6, -1);
+	btf__add_decl_tag(b, "bpf_kfunc", 6, 0); /* its parameter's */
+	btf__add_decl_tag(b, "bpf_kfunc", 7, -1);
+	btf__add_decl_tag(b, "bpf_kfunc", 8, -1);
+	btf__add_decl_tag(b, "bpf_fastcall", 5, -1);
+	assert_null(btf_dump_vmlinux(b, &sb));
+	assert_non_null(strstr(sb.str, "struct task;\n"));
+	const char *at = strstr(sb.str, "#ifndef BPF_NO_KFUNC_PROTOTYPES\n");
+	assert_non_null(at);
+	at = strstr(at, "extern");
+	assert_non_null(at);
+	static const char want[] =
+		"extern __bpf_fastcall struct task *task_get(int n) __weak __ksym;\n"
+		"#endif /* BPF_NO_KFUNC_PROTOTYPES */\n";
+	assert_memory_equal(at, want, strlen(want));
+	btf__free(b);
+}
+
 /* A gap of 4 GiB does not become as many lines. */
 static void bounds_padding(void **state)
 {
@@ -366,6 +402,7 @@ int main(void)
 		cmocka_unit_test(keeps_the_layout),
 		cmocka_unit_test(writes_only_c_names),
 		cmocka_unit_test(refuses_traps),
+		cmocka_unit_test(declares_kfuncs),
 		cmocka_unit_test(bounds_padding),
 		cmocka_unit_test(dumps_one_type_with_its_needs),
 	};

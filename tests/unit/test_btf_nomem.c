@@ -61,6 +61,14 @@ static int make_types(struct btf *b)
 	return 0;
 }
 
+static int edge(struct error *err)
+{
+	int code = error_to_errno(err);
+
+	error_free(err);
+	return code;
+}
+
 static int writes(void)
 {
 	struct btf *b = btf__new_empty();
@@ -78,26 +86,14 @@ static int writes(void)
 	return err;
 }
 
-static int edge(struct error *err)
-{
-	int code = error_to_errno(err);
-
-	error_free(err);
-	return code;
-}
-
 static int reads(void)
 {
 	struct btf *b = btf__new(raw, raw_size);
 
 	if (!b)
 		return -errno;
-	int id = btf__find_by_name(b, "fn_t");
-	int err = id < 0 ? id : btf__align_of(b, 2) ? 0 : -errno;
-	for (int i = 0; !err && i < 6; i++) {
-		id = btf__find_by_name_kind(b, "f", BTF_KIND_FUNC);
-		err = id < 0 ? id : 0;
-	}
+	int err = btf__align_of(b, 2) ? edge(btf_index_build(b)) : -errno;
+
 	btf__free(b);
 	return err;
 }
@@ -192,6 +188,41 @@ static void sweep(int (*scenario)(void))
 	assert_true(runs > 2);
 }
 
+/* A name is found without memory for a table too, only slower. */
+static void finds_without_memory(void **state)
+{
+	for (long n = 0; n < 4; n++) {
+		struct btf *b = btf__new(raw, raw_size);
+
+		countdown = n;
+		for (int i = 0; i < 12; i++) {
+			assert_true(btf__find_by_name(b, "fn_t") > 0);
+			assert_true(btf__find_by_name_kind(b, "f", BTF_KIND_FUNC) > 0);
+			assert_int_equal(btf__find_by_name(b, "g"), -ENOENT);
+			countdown = n ? countdown : 0;
+		}
+		countdown = -1;
+		assert_int_equal(btf__find_by_name(b, "t59"), btf__type_cnt(b) - 1);
+		btf__free(b);
+	}
+}
+
+static int dedups(void)
+{
+	struct btf *b = btf__new(raw, raw_size), *doubled = btf__new_empty();
+	int ret = b && doubled ? btf__add_btf(doubled, b) : -errno;
+
+	if (ret >= 0)
+		ret = btf__add_btf(doubled, b);
+	if (ret >= 0)
+		ret = btf__dedup(doubled, NULL);
+	if (ret >= 0)
+		assert_true(btf__type_cnt(doubled) < 2 * btf__type_cnt(b) - 1);
+	btf__free(doubled);
+	btf__free(b);
+	return ret < 0 ? ret : 0;
+}
+
 #define SWEEP(scenario)                                                                            \
 	static void scenario##_without_memory(void **state)                                        \
 	{                                                                                          \
@@ -203,6 +234,7 @@ SWEEP(reads_swapped)
 SWEEP(reads_ext)
 SWEEP(dumps)
 SWEEP(sanitizes)
+SWEEP(dedups)
 SWEEP(relocates)
 
 static int setup(void **state)
@@ -225,10 +257,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(writes_without_memory),
 		cmocka_unit_test(reads_without_memory),
+		cmocka_unit_test(finds_without_memory),
 		cmocka_unit_test(reads_swapped_without_memory),
 		cmocka_unit_test(reads_ext_without_memory),
 		cmocka_unit_test(dumps_without_memory),
 		cmocka_unit_test(sanitizes_without_memory),
+		cmocka_unit_test(dedups_without_memory),
 		cmocka_unit_test(relocates_without_memory),
 	};
 

@@ -289,6 +289,37 @@ static void shifts_bitfields(void **state)
 	assert_true(resolve(w, CORE_FIELD_RSHIFT_U64, TASK, "0:3").validate);
 }
 
+/*
+ * On a big-endian machine the first bit of a field is its highest: the shift is
+ * counted from the other end of the word, and of the 8 bytes it is loaded into.
+ */
+static void shifts_bitfields_of_the_other_byte_order(void **state)
+{
+	struct btf *b = btf__new_empty();
+	const struct btf *targets[] = {b};
+	static const enum btf_endianness orders[] = {BTF_LITTLE_ENDIAN, BTF_BIG_ENDIAN};
+
+	btf__add_int(b, "int", 4, BTF_INT_SIGNED);
+	btf__add_struct(b, "s", 8);
+	btf__add_field(b, "x", 1, 32 + 5, 3);
+	struct btf_core_relo r = {0, 2, btf__add_str(b, "0:0"), CORE_FIELD_LSHIFT_U64};
+	for (int i = 0; i < 2; i++) {
+		struct core *core = NULL;
+		struct core_result res;
+
+		assert_int_equal(btf__set_endianness(b, orders[i]), 0);
+		assert_null(core_new(b, targets, 1, &core));
+		r.kind = CORE_FIELD_LSHIFT_U64;
+		assert_null(core_resolve(core, &r, &res));
+		assert_int_equal(res.new_val, i ? 32 + 5 : 64 - 8);
+		r.kind = CORE_FIELD_RSHIFT_U64;
+		assert_null(core_resolve(core, &r, &res));
+		assert_int_equal(res.new_val, 61);
+		core_free(core);
+	}
+	btf__free(b);
+}
+
 /* 20 bits at bit 20 of ints: no 4 bytes hold them, 8 do; 60 bits at bit 20: nothing does. */
 static void widens_bitfields(void **state)
 {
@@ -610,6 +641,7 @@ int main(void)
 		TEST(finds_fields),
 		TEST(shifts_bitfields),
 		cmocka_unit_test(widens_bitfields),
+		cmocka_unit_test(shifts_bitfields_of_the_other_byte_order),
 		TEST(finds_types),
 		TEST(finds_enum_values),
 		TEST(sees_ambiguity),

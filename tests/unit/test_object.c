@@ -304,11 +304,168 @@ static void what_is_no_bpf_object_is_refused_by_name(void **state)
 	expect_error(object_open_mem(b.data, b.size, NULL, NULL, &obj), ENOEXEC, NULL,
 		     "not a BPF object");
 	free(b.data);
+}
 
-	b = corpus("big.o");
-	expect_error(object_open_mem(b.data, b.size, NULL, NULL, &obj), EINVAL, NULL,
-		     "the other byte order");
-	assert_null(obj);
+static void same_insns(const struct bpf_program *a, const struct bpf_program *b)
+{
+	assert_int_equal(a->n_insns, b->n_insns);
+	for (size_t i = 0; i < a->n_insns; i++) {
+		const struct bpf_insn *x = &a->insns[i], *y = &b->insns[i];
+
+		if (x->code != y->code || x->dst_reg != y->dst_reg || x->src_reg != y->src_reg ||
+		    x->off != y->off || x->imm != y->imm)
+			fail_msg("%s: instruction %zu: %02x %u %u %d %d and %02x %u %u %d %d",
+				 a->fn->name, i, x->code, x->dst_reg, x->src_reg, x->off, x->imm,
+				 y->code, y->dst_reg, y->src_reg, y->off, y->imm);
+	}
+}
+
+static void same_map(const struct bpf_map *a, const struct bpf_map *b)
+{
+	assert_string_equal(a->name, b->name);
+	assert_int_equal(a->origin, b->origin);
+	assert_int_equal(a->type, b->type);
+	assert_int_equal(a->key_size, b->key_size);
+	assert_int_equal(a->value_size, b->value_size);
+	assert_int_equal(a->max_entries, b->max_entries);
+	assert_int_equal(a->flags, b->flags);
+	assert_int_equal(a->numa_node, b->numa_node);
+	assert_int_equal(a->extra, b->extra);
+	assert_int_equal(a->btf_key_type_id, b->btf_key_type_id);
+	assert_int_equal(a->btf_value_type_id, b->btf_value_type_id);
+	assert_int_equal(a->values_offset, b->values_offset);
+	assert_int_equal(!a->pin_path, !b->pin_path);
+	if (a->pin_path)
+		assert_string_equal(a->pin_path, b->pin_path);
+	assert_int_equal(!a->inner, !b->inner);
+	if (a->inner)
+		same_map(a->inner, b->inner);
+}
+
+static void same_programs(const struct bpf_object *a, const struct bpf_object *b)
+{
+	assert_int_equal(a->programs.n, b->programs.n);
+	for (size_t i = 0; i < a->programs.n; i++) {
+		const struct bpf_program *x = &a->programs.v[i], *y = &b->programs.v[i];
+
+		assert_string_equal(x->fn->name, y->fn->name);
+		assert_string_equal(x->section_name, y->section_name);
+		assert_int_equal(x->type, y->type);
+		assert_int_equal(x->attach_type, y->attach_type);
+		same_insns(x, y);
+		assert_int_equal(x->n_func_info, y->n_func_info);
+		assert_int_equal(x->n_line_info, y->n_line_info);
+		for (uint32_t k = 0; k < x->n_func_info; k++)
+			assert_memory_equal(&x->func_info[k], &y->func_info[k],
+					    sizeof(x->func_info[k]));
+		for (uint32_t k = 0; k < x->n_line_info; k++)
+			assert_memory_equal(&x->line_info[k], &y->line_info[k],
+					    sizeof(x->line_info[k]));
+	}
+}
+
+static void same_ext(const struct btf_ext *a, const struct btf_ext *b)
+{
+	for (int kind = 0; kind < BTF_EXT_KINDS; kind++) {
+		size_t n, m;
+		const struct btf_ext_section *x = btf_ext_sections(a, kind, &n);
+		const struct btf_ext_section *y = btf_ext_sections(b, kind, &m);
+
+		assert_int_equal(n, m);
+		for (size_t i = 0; i < n; i++) {
+			assert_int_equal(x[i].sec_name_off, y[i].sec_name_off);
+			assert_int_equal(x[i].n, y[i].n);
+			assert_int_equal(x[i].rec_size, y[i].rec_size);
+			assert_memory_equal(x[i].recs, y[i].recs, (size_t)x[i].n * x[i].rec_size);
+		}
+	}
+}
+
+/* What the other order's BTF is as bytes of this order, and back. */
+static void same_btf(struct btf *host, struct btf *other)
+{
+	const enum btf_endianness order = btf__endianness(host);
+	uint32_t n, m;
+
+	assert_int_not_equal(btf__endianness(other), order);
+	const uint8_t *raw = btf__raw_data(other, &n);
+	assert_int_not_equal(raw[0], *(const uint8_t *)btf__raw_data(host, &m));
+	assert_int_equal(n, m);
+	struct btf *again = btf__new(raw, n);
+	assert_non_null(again);
+	assert_int_equal(btf__endianness(again), btf__endianness(other));
+	assert_int_equal(btf__set_endianness(again, order), 0);
+	raw = btf__raw_data(again, &n);
+	assert_int_equal(n, m);
+	assert_memory_equal(raw, btf__raw_data(host, &m), n);
+	btf__free(again);
+}
+
+/* The same source compiled for both orders; only the bytes of global data differ. */
+static void an_object_of_the_other_byte_order_is_the_same(void **state)
+{
+	static const char *const names[] = {"maps", "legacy", "core", "newer", "struct_ops"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct bpf_object *objs[2];
+		struct bytes bytes[2];
+		char file[64];
+
+		for (int big = 0; big < 2; big++) {
+			snprintf(file, sizeof(file), "%s-%s.o", names[i], big ? "big" : "14");
+			bytes[big] = corpus(file);
+			LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = names[i]);
+			struct error *err = object_open_mem(bytes[big].data, bytes[big].size, &opts,
+							    NULL, &objs[big]);
+			if (err)
+				fail_msg("%s: %s: %s", file, err->where, err->msg);
+		}
+		assert_int_not_equal(elf_file_swapped(objs[0]->elf),
+				     elf_file_swapped(objs[1]->elf));
+		assert_string_equal(objs[0]->license, objs[1]->license);
+		assert_int_equal(objs[0]->kversion, objs[1]->kversion);
+		assert_int_equal(objs[0]->symbols.n, objs[1]->symbols.n);
+		assert_int_equal(objs[0]->maps.n, objs[1]->maps.n);
+		for (size_t k = 0; k < objs[0]->maps.n; k++)
+			same_map(&objs[0]->maps.v[k], &objs[1]->maps.v[k]);
+		assert_int_equal(objs[0]->map_values.n, objs[1]->map_values.n);
+		for (size_t k = 0; k < objs[0]->map_values.n; k++)
+			assert_memory_equal(&objs[0]->map_values.v[k], &objs[1]->map_values.v[k],
+					    sizeof(objs[0]->map_values.v[k]));
+		assert_int_equal(objs[0]->n_extern_vars, objs[1]->n_extern_vars);
+		same_programs(objs[0], objs[1]);
+		same_btf(objs[0]->btf, objs[1]->btf);
+		if (objs[0]->btf_ext)
+			same_ext(objs[0]->btf_ext, objs[1]->btf_ext);
+
+		/* With subprograms, CO-RE and lines. */
+		for (int big = 0; big < 2; big++)
+			assert_null(lay_out(objs[big]));
+		same_programs(objs[0], objs[1]);
+		for (int big = 0; big < 2; big++) {
+			bpf_object__close(objs[big]);
+			free(bytes[big].data);
+		}
+	}
+}
+
+static void an_object_of_the_other_byte_order_is_not_loaded(void **state)
+{
+	const bool big_host = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	struct bytes b = corpus(big_host ? "maps-14.o" : "maps-big.o");
+	struct bpf_object *obj = NULL;
+
+	assert_null(object_open_mem_of(b.data, b.size, "other.o", NULL, NULL, &obj));
+	struct error *err = object_load(obj);
+	assert_non_null(err);
+	assert_string_equal(err->hint, "compile it with clang --target=bpf, which is the machine's "
+				       "own order; bpfel and bpfeb name one");
+	expect_error(err, LIBBPF_ERRNO__ENDIAN, "other.o",
+		     big_host ? "the object is little-endian and cannot be loaded on this "
+				"big-endian machine"
+			      : "the object is big-endian and cannot be loaded on this "
+				"little-endian machine");
+	bpf_object__close(obj);
 	free(b.data);
 }
 
@@ -347,6 +504,7 @@ static void a_damaged_object_is_refused_or_taken(void **state)
 	sweep("short.o");
 	sweep("legacy-19.o");
 	sweep("core-19.o");
+	sweep("core-big.o");
 }
 
 static void an_object_at_any_alignment_opens(void **state)
@@ -449,6 +607,8 @@ int main(void)
 		cmocka_unit_test(an_unknown_field_of_a_map_is_refused_unless_relaxed),
 		cmocka_unit_test(options_beyond_the_known_must_be_zero),
 		cmocka_unit_test(what_is_no_bpf_object_is_refused_by_name),
+		cmocka_unit_test(an_object_of_the_other_byte_order_is_the_same),
+		cmocka_unit_test(an_object_of_the_other_byte_order_is_not_loaded),
 		cmocka_unit_test(a_damaged_object_is_refused_or_taken),
 		cmocka_unit_test(an_object_at_any_alignment_opens),
 		cmocka_unit_test(btf_loses_the_kinds_that_a_kernel_lacks),

@@ -13,19 +13,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "lib/object/internal.h"
 #include "lib/sys/sys.h"
 #include "tests/unit/nomem.h"
 
-static struct error *open_and_lay_out(const char *data, size_t size, const struct btf *types)
+/* file: the same bytes, of which parts are read; NULL: from memory */
+static struct error *open_and_lay_out(const char *data, size_t size, const char *file,
+				      const struct btf *types)
 {
 	_cleanup_(bpf_object__closep) struct bpf_object *obj = NULL;
 	const long left = countdown;
 	uint32_t raw_size;
 	const void *raw = btf__raw_data(types, &raw_size);
 
-	TRY(object_open_mem(data, size, NULL, NULL, &obj));
+	TRY(file ? object_open_file(file, NULL, NULL, &obj)
+		 : object_open_mem(data, size, NULL, NULL, &obj));
 	/* What CO-RE relocates against is made ready without a failure. */
 	const long then = countdown;
 	countdown = -1;
@@ -35,10 +40,14 @@ static struct error *open_and_lay_out(const char *data, size_t size, const struc
 	return programs_prepare(obj);
 }
 
-static void run(const char *name)
+/* Long enough that not all of it is read. */
+#define PARTS_FROM (20 * 1024)
+
+static void run(const char *name, bool as_file)
 {
 	const char *src = getenv("SRC");
-	char path[512];
+	_cleanup_close_ int fd = memfd_create("object", MFD_CLOEXEC);
+	char path[512], file[64];
 	char *data;
 	size_t size;
 
@@ -46,12 +55,19 @@ static void run(const char *name)
 	assert_null(sys_read_file(path, 1 << 20, &data, &size));
 	struct btf *types = btf__parse_elf(path, NULL);
 	assert_non_null(types);
+	/* Of the other byte order it is made now. */
+	uint32_t raw_size;
+	assert_non_null(btf__raw_data(types, &raw_size));
+
+	assert_int_equal(write(fd, data, size), size);
+	assert_int_equal(ftruncate(fd, PARTS_FROM), 0);
+	snprintf(file, sizeof(file), "/proc/self/fd/%d", fd);
 
 	long n = 0;
 	do {
 		failed = false;
 		countdown = n++;
-		struct error *err = open_and_lay_out(data, size, types);
+		struct error *err = open_and_lay_out(data, size, as_file ? file : NULL, types);
 		countdown = -1;
 		if (failed && err) {
 			if (err->code != ENOMEM)
@@ -68,9 +84,13 @@ static void run(const char *name)
 
 static void lack_of_memory_is_said(void **state)
 {
-	run("maps-19.o");
-	run("legacy-14.o");
-	run("core-19.o");
+	for (int as_file = 0; as_file < 2; as_file++) {
+		run("maps-19.o", as_file);
+		run("legacy-14.o", as_file);
+		run("core-19.o", as_file);
+		run("struct_ops-19.o", as_file);
+		run("core-big.o", as_file);
+	}
 }
 
 int main(void)

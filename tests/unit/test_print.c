@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "lib/base/json.h"
 #include "perf/print/print.h"
 
 static void parse(struct field_choice *c, const char *arg)

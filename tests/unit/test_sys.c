@@ -13,6 +13,7 @@
 
 #include "lib/base/util.h"
 #include "lib/sys/features.h"
+#include "lib/sys/kfuncs.h"
 #include "lib/sys/proc.h"
 #include "lib/sys/sys.h"
 #include "lib/sys/tracefs.h"
@@ -126,6 +127,59 @@ static void files_are_read_whole_and_within_bounds(void **state)
 	err = sys_read_u64(path, &id);
 	assert_int_equal(err->code, EBADMSG);
 	assert_int_equal(id, 77);
+	error_free(err);
+}
+
+struct lines {
+	int n;
+	int until;
+	size_t longest;
+	char last[32];
+};
+
+static bool count_line(void *ctx, char *line)
+{
+	struct lines *lines = ctx;
+
+	lines->longest = strlen(line) > lines->longest ? strlen(line) : lines->longest;
+	snprintf(lines->last, sizeof(lines->last), "%.20s", line);
+	return ++lines->n != lines->until;
+}
+
+static void files_are_read_by_lines(void **state)
+{
+	const struct tree *tree = *state;
+	struct lines lines = {0};
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/lines", tree->tracefs);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	for (int i = 0; i < 5000; i++)
+		fprintf(f, "%*d\n", i % 100 + 1, i);
+	fprintf(f, "%065000d\nend", 7);
+	fclose(f);
+	assert_null(sys_read_lines(path, count_line, &lines));
+	assert_int_equal(lines.n, 5002);
+	assert_int_equal(lines.longest, 65000);
+	assert_string_equal(lines.last, "end");
+
+	lines = (struct lines){.until = 4302};
+	assert_null(sys_read_lines(path, count_line, &lines));
+	assert_int_equal(lines.n, 4302);
+	assert_int_equal(atoi(lines.last), 4301);
+
+	f = fopen(path, "w");
+	fprintf(f, "a\n%065536d\n", 7);
+	fclose(f);
+	lines = (struct lines){0};
+	struct error *err = sys_read_lines(path, count_line, &lines);
+	assert_int_equal(err->code, EFBIG);
+	assert_int_equal(lines.n, 1);
+	error_free(err);
+	unlink(path);
+	err = sys_read_lines(path, count_line, &lines);
+	assert_int_equal(err->code, ENOENT);
 	error_free(err);
 }
 
@@ -480,11 +534,148 @@ static void features_of_a_host_with_rights(void **state)
 	assert_int_equal(counted, 0);
 }
 
+static const char kallsyms_text[] =
+	"ffffffff81000000 T vfs_read\n"
+	"ffffffff81000100 t vfs_open\t[fs]\n"
+	"ffffffff81000200 t same\n"
+	"ffffffff81000300 t same\n"
+	"ffffffff81000400 t partly\n"
+	"ffffffff81000500 t partly\n"
+	"ffffffff81000600 T quiet\n"
+	"ffffffff81000700 T get_kprobe\n"
+	"ffffffff81000800 D jiffies\n"
+	"ffffffff81000900 t small.isra.0\n"
+	"ffffffff81000a00 T __x64_sys_read\n"
+	"ffffffffc0000000 t bpf_prog_6deef7357e7b4530_flush_request\t[bpf]\n"
+	"rubbish\n"
+	"ffffffff81000b00 T";
+
+static void put_functions(const struct tree *tree)
+{
+	put(tree, "proc/kallsyms", kallsyms_text);
+	put(tree, "tracefs/available_filter_functions",
+	    "vfs_read\nvfs_open [fs]\nsame\nsame\npartly\n__ftrace_invalid_address___7\n"
+	    "small.isra.0\n__x64_sys_read\nget_kprobe");
+	put(tree, "sys/kernel/debug/kprobes/blacklist",
+	    "0xffffffff81000700-0xffffffff81000760\tget_kprobe\n");
+}
+
+/* "NAME ADDRESS [?], …" */
+static char *matches(const struct tree *tree, const char *glob, bool *unsure)
+{
+	_cleanup_kfuncs_ struct sys_kfuncs funcs = {0};
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	const struct sys_kfunc *func;
+
+	assert_null(sys_kfuncs_match(&tree->roots, glob, &funcs));
+	vec_for_each (func, &funcs.v)
+		strbuf_addf(&sb, "%s %llx%s,", func->name,
+			    (unsigned long long)(func->addr & 0xffff), func->ambiguous ? "?" : "");
+	*unsure = funcs.unsure;
+	return strdup(strbuf_str(&sb));
+}
+
+static void assert_matches(const struct tree *tree, const char *glob, const char *want,
+			   bool want_unsure)
+{
+	bool unsure = !want_unsure;
+	_cleanup_free_ char *got = matches(tree, glob, &unsure);
+
+	assert_string_equal(got, want);
+	assert_int_equal(unsure, want_unsure);
+}
+
+static void functions_of_the_kernel_that_can_be_traced(void **state)
+{
+	const struct tree *tree = *state;
+	char path[256];
+
+	put_functions(tree);
+	/* Names of ftrace's list, addresses of kallsyms. */
+	assert_matches(tree, "vfs_*", "vfs_open 100,vfs_read 0,", false);
+	assert_matches(tree, "same", "same 200,same 300,", false);
+	assert_matches(tree, "partly", "partly 400?,partly 500?,", false);
+	assert_matches(tree, "quiet", "", false);
+	assert_matches(tree, "__ftrace*", "", false);
+	/* kallsyms without addresses, and not at all. */
+	put(tree, "proc/kallsyms", "0000000000000000 T vfs_read\n0000000000000000 t same\n");
+	assert_matches(tree, "[sv]*", "same 0,small.isra.0 0,vfs_open 0,vfs_read 0,", false);
+	snprintf(path, sizeof(path), "%s/kallsyms", tree->proc);
+	assert_int_equal(remove(path), 0);
+	assert_matches(tree, "same", "same 0,", false);
+	/* The list that has the addresses itself. */
+	put(tree, "tracefs/available_filter_functions_addrs",
+	    "ffffffff81000004 vfs_read\nffffffff81000104 vfs_open [fs]\nffffffff81000204 same\n"
+	    "ffffffff81000204 same\nvfs_rubbish\nffffffff81000304 __ftrace_invalid_address___9\n");
+	assert_matches(tree, "*", "same 204,vfs_open 104,vfs_read 4,", false);
+	/* Neither list. */
+	put_functions(tree);
+	snprintf(path, sizeof(path), "%s/available_filter_functions", tree->tracefs);
+	assert_int_equal(remove(path), 0);
+	snprintf(path, sizeof(path), "%s/available_filter_functions_addrs", tree->tracefs);
+	assert_int_equal(remove(path), 0);
+	assert_matches(tree, "*i*", "quiet 600,small.isra.0 900,", true);
+	snprintf(path, sizeof(path), "%s/kallsyms", tree->proc);
+	assert_int_equal(remove(path), 0);
+	struct sys_kfuncs none = {.unsure = true};
+	struct error *err = sys_kfuncs_match(&tree->roots, "*", &none);
+	assert_non_null(err);
+	assert_true(none.unsure && !none.text);
+	error_free(err);
+}
+
+static void why_a_function_cannot_be_probed(void **state)
+{
+	const struct tree *tree = *state;
+	const struct sys_roots *roots = &tree->roots;
+	char path[256];
+
+	put_functions(tree);
+	assert_null(sys_kfunc_refusal(roots, "vfs_read", false));
+	assert_null(sys_kfunc_refusal(roots, "get_kprobe", true));
+	assert_fails(sys_kfunc_refusal(roots, "vfs_raed", false), ENOENT,
+		     "the kernel has no function vfs_raed",
+		     "did you mean 'vfs_read' or 'vfs_open'?");
+	/* A BPF program is near, but nothing to probe. */
+	assert_fails(sys_kfunc_refusal(roots, "flush_request", false), ENOENT,
+		     "the kernel has no function flush_request",
+		     "it may be inlined, or its module not loaded; /proc/kallsyms lists the "
+		     "functions there are");
+	assert_fails(sys_kfunc_refusal(roots, "zzzzzzzz", true), ENOENT,
+		     "the kernel has no function zzzzzzzz",
+		     "it may be inlined, or its module not loaded; /proc/kallsyms lists the "
+		     "functions there are");
+	assert_fails(sys_kfunc_refusal(roots, "__x64_sys_raed", false), ENOENT,
+		     "the kernel has no system call raed (__x64_sys_raed)", "did you mean 'read'?");
+	assert_fails(sys_kfunc_refusal(roots, "small", false), ENOENT,
+		     "the kernel has no function small",
+		     "the compiler made small.isra.0 of it, whose arguments may be others than "
+		     "the source says");
+	assert_fails(sys_kfunc_refusal(roots, "jiffies", false), EINVAL,
+		     "jiffies is a variable of the kernel, no function", NULL);
+	assert_fails(sys_kfunc_refusal(roots, "get_kprobe", false), EINVAL,
+		     "the kernel's function get_kprobe is on its list of those not to be probed",
+		     "a probe there would run into itself: probe a function that calls it; "
+		     "/sys/kernel/debug/kprobes/blacklist has the list");
+	assert_fails(sys_kfunc_refusal(roots, "quiet", false), EINVAL,
+		     "the kernel's function quiet cannot be traced: it was built as notrace",
+		     "probe a function that calls it; available_filter_functions of tracefs lists "
+		     "those that can be traced");
+	/* What cannot be read says nothing against it. */
+	snprintf(path, sizeof(path), "%s/available_filter_functions", tree->tracefs);
+	assert_int_equal(remove(path), 0);
+	assert_null(sys_kfunc_refusal(roots, "quiet", true));
+	snprintf(path, sizeof(path), "%s/kallsyms", tree->proc);
+	assert_int_equal(remove(path), 0);
+	assert_null(sys_kfunc_refusal(roots, "vfs_raed", true));
+}
+
 int main(void)
 {
 #define ON_TREE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		ON_TREE(files_are_read_whole_and_within_bounds),
+		ON_TREE(files_are_read_by_lines),
 		ON_TREE(cpu_lists_are_parsed),
 		ON_TREE(pmus_and_their_terms),
 		ON_TREE(tracepoints_are_found_by_name_and_glob),
@@ -494,6 +685,8 @@ int main(void)
 		ON_TREE(refusals_for_lack_of_rights),
 		ON_TREE(refusals_for_lack_of_hardware),
 		ON_TREE(refusals_for_limits_and_parameters),
+		ON_TREE(functions_of_the_kernel_that_can_be_traced),
+		ON_TREE(why_a_function_cannot_be_probed),
 		ON_TREE(features_of_a_host_without_rights),
 		ON_TREE(features_of_a_host_with_rights),
 	};

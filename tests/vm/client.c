@@ -29,119 +29,21 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum {
-	STEPS = 1234,
-	BYTES = 7,
-};
-
-struct counters {
-	struct bpf_map *bss;
-	char *value; /* a copy of the whole map, in find_counters()'s buffer */
-	size_t size;
-	int *target;
-	unsigned long long *calls, *sum, *cookie;
-};
+#include "tests/vm/counting.h"
 
 struct expected {
 	unsigned long long calls, sum;
 };
-
-__attribute__((noinline)) unsigned long workload_step(unsigned long i);
-unsigned long workload_step(unsigned long i)
-{
-	__asm__ volatile("" ::: "memory");
-	return i * 3;
-}
-
-/* Done by both: the arguments of the function, and the bytes of read(2), are known sums. */
-static void workload(void)
-{
-	int fd = open("/dev/zero", O_RDONLY | O_CLOEXEC);
-	char buf[BYTES];
-
-	for (unsigned long i = 0; i < STEPS; i++) {
-		workload_step(i);
-		if (syscall(SYS_read, fd, buf, BYTES) != BYTES)
-			abort();
-	}
-	close(fd);
-}
-
-static const unsigned long long args = (unsigned long long)STEPS * (STEPS - 1) / 2;
 
 static struct expected expected_of(const char *name)
 {
 	if (!strcmp(name, "on_raw_tp"))
 		return (struct expected){STEPS, STEPS};
 	if (!strncmp(name, "on_uprobe", 6))
-		return (struct expected){STEPS, args};
+		return (struct expected){STEPS, WORKLOAD_ARGS};
 	if (!strcmp(name, "on_uretprobe"))
-		return (struct expected){STEPS, args * 3};
+		return (struct expected){STEPS, WORKLOAD_ARGS * 3};
 	return (struct expected){STEPS, (unsigned long long)STEPS * BYTES};
-}
-
-static int result(int ok, const char *what, const char *name)
-{
-	printf("%s - %s %s\n", ok ? "ok" : "not ok", name, what);
-	if (!ok && perf_bpf_last_error()[0])
-		printf("# last error: %s\n# hint: %s\n", perf_bpf_last_error(),
-		       perf_bpf_last_hint() ? perf_bpf_last_hint() : "");
-	return ok ? 0 : 1;
-}
-
-static struct bpf_object *load(const char *path, const char *name, const char *second,
-			       struct bpf_program **prog)
-{
-	struct bpf_object *obj = bpf_object__open_file(path, NULL);
-	struct bpf_program *p;
-
-	*prog = NULL;
-	if (!obj)
-		return NULL;
-	bpf_object__for_each_program (p, obj) {
-		int wanted = !strcmp(bpf_program__name(p), name);
-
-		bpf_program__set_autoload(p, wanted || (second &&
-							!strcmp(bpf_program__name(p), second)));
-		if (wanted)
-			*prog = p;
-	}
-	if (!*prog || bpf_object__load(obj)) {
-		bpf_object__close(obj);
-		return NULL;
-	}
-	return obj;
-}
-
-/* Where the globals stand in .bss: the object's BTF says it. */
-static int find_counters(struct bpf_object *obj, struct counters *counters)
-{
-	struct bpf_map *bss = bpf_object__find_map_by_name(obj, ".bss");
-	const struct btf *btf = bpf_object__btf(obj);
-	size_t size = bss ? bpf_map__value_size(bss) : 0;
-	static char data[256];
-	int id = btf ? btf__find_by_name_kind(btf, ".bss", BTF_KIND_DATASEC) : -1;
-
-	if (!bss || size > sizeof(data) || id < 0)
-		return -1;
-	const struct btf_type *sec = btf__type_by_id(btf, id);
-	const struct btf_var_secinfo *var = (const void *)(sec + 1);
-	*counters = (struct counters){.bss = bss, .value = data, .size = size};
-	for (unsigned i = 0; i < BTF_INFO_VLEN(sec->info); i++) {
-		const struct btf_type *t = btf__type_by_id(btf, var[i].type);
-		const char *name = btf__name_by_offset(btf, t->name_off);
-		void *at = data + var[i].offset;
-
-		if (!strcmp(name, "target"))
-			counters->target = at;
-		else if (!strcmp(name, "calls"))
-			counters->calls = at;
-		else if (!strcmp(name, "sum"))
-			counters->sum = at;
-		else if (!strcmp(name, "cookie"))
-			counters->cookie = at;
-	}
-	return counters->target && counters->calls && counters->sum && counters->cookie ? 0 : -1;
 }
 
 static int counted(const struct counters *c, const char *name)
@@ -155,36 +57,10 @@ static int counted(const struct counters *c, const char *name)
 	return 0;
 }
 
-/* From 0, for this process or, with pid 0, for none. */
-static void set_target(const struct counters *c, int pid)
-{
-	__u32 zero = 0;
-
-	memset(c->value, 0, c->size);
-	*c->target = pid;
-	if (bpf_map__update_elem(c->bss, &zero, sizeof(zero), c->value, c->size, 0))
-		abort();
-}
-
-static void read_counters(const struct counters *c)
-{
-	__u32 zero = 0;
-
-	if (bpf_map__lookup_elem(c->bss, &zero, sizeof(zero), c->value, c->size, 0))
-		abort();
-}
-
-static void measure(const struct counters *c)
-{
-	set_target(c, getpid());
-	workload();
-	read_counters(c);
-}
-
 static int check(const char *path, const char *name)
 {
 	struct bpf_program *prog;
-	struct bpf_object *obj = load(path, name, NULL, &prog);
+	struct bpf_object *obj = load_program(path, name, NULL, &prog);
 	struct counters c;
 
 	if (!obj || find_counters(obj, &c))
@@ -192,10 +68,10 @@ static int check(const char *path, const char *name)
 	struct bpf_link *link = bpf_program__attach(prog);
 	if (!link)
 		return result(0, "attaches", name);
-	measure(&c);
+	measure_workload(&c);
 	int ok = counted(&c, name);
 	ok = !bpf_link__destroy(link) && ok;
-	measure(&c);
+	measure_workload(&c);
 	if (*c.calls) {
 		printf("# %s still runs when its link is destroyed\n", name);
 		ok = 0;
@@ -223,7 +99,7 @@ static struct bpf_link *attach_cookie(const struct bpf_program *prog, const char
 static int check_cookie(const char *path, const char *name, unsigned long long cookie)
 {
 	struct bpf_program *prog;
-	struct bpf_object *obj = load(path, name, NULL, &prog);
+	struct bpf_object *obj = load_program(path, name, NULL, &prog);
 	struct counters c;
 
 	if (!obj || find_counters(obj, &c))
@@ -231,7 +107,7 @@ static int check_cookie(const char *path, const char *name, unsigned long long c
 	struct bpf_link *link = attach_cookie(prog, name, cookie);
 	if (!link)
 		return result(0, "attaches", name);
-	measure(&c);
+	measure_workload(&c);
 	int ok = counted(&c, name) && *c.cookie == cookie;
 	if (*c.cookie != cookie)
 		printf("# cookie %llx, wanted %llx\n", *c.cookie, cookie);
@@ -243,12 +119,12 @@ static int check_cookie(const char *path, const char *name, unsigned long long c
 static int check_no_cookie(const char *path, const char *name)
 {
 	struct bpf_program *prog;
-	struct bpf_object *obj = load(path, name, NULL, &prog);
+	struct bpf_object *obj = load_program(path, name, NULL, &prog);
 
 	if (obj) /* the helper is not known: the verifier refuses it */
 		return result(0, "is refused", name);
 	/* A program without the helper loads, but gets no cookie. */
-	obj = load(path, "on_tracepoint", NULL, &prog);
+	obj = load_program(path, "on_tracepoint", NULL, &prog);
 	if (!obj)
 		return result(0, "loads", name);
 	struct bpf_link *link = attach_cookie(prog, "on_tracepoint_cookie", 1);
@@ -261,7 +137,7 @@ static int check_no_cookie(const char *path, const char *name)
 static int check_refused(const char *path, const char *name, const char *text)
 {
 	struct bpf_program *prog;
-	struct bpf_object *obj = load(path, name, NULL, &prog);
+	struct bpf_object *obj = load_program(path, name, NULL, &prog);
 	char message[8192];
 
 	if (!obj)
@@ -280,7 +156,7 @@ static int check_refused(const char *path, const char *name, const char *text)
 static int check_pin(const char *path, const char *name, const char *pin)
 {
 	struct bpf_program *prog;
-	struct bpf_object *obj = load(path, name, NULL, &prog);
+	struct bpf_object *obj = load_program(path, name, NULL, &prog);
 	struct counters c;
 
 	if (!obj || find_counters(obj, &c))
@@ -295,12 +171,12 @@ static int check_pin(const char *path, const char *name, const char *pin)
 	}
 	int ok = !strcmp(bpf_link__pin_path(link), pin) && bpf_link__fd(link) >= 0;
 	bpf_link__destroy(link);
-	measure(&c);
+	measure_workload(&c);
 	ok = ok && counted(&c, name);
 	link = bpf_link__open(pin);
 	ok = ok && link && !bpf_link__unpin(link) && !bpf_link__destroy(link) && access(pin, F_OK);
 	for (int i = 0; i < 100 && ok; i++) { /* the last reference goes after a grace period */
-		measure(&c);
+		measure_workload(&c);
 		if (!*c.calls)
 			break;
 		usleep(100000);
@@ -329,7 +205,7 @@ static int check_perf_event(const char *path)
 		.disabled = 1,
 	};
 	struct bpf_program *prog;
-	struct bpf_object *obj = load(path, "on_perf_event", NULL, &prog);
+	struct bpf_object *obj = load_program(path, "on_perf_event", NULL, &prog);
 	struct counters c;
 
 	if (!obj || find_counters(obj, &c))
@@ -361,7 +237,7 @@ static int check_perf_event(const char *path)
 static int check_update(const char *path, const char *from, const char *to)
 {
 	struct bpf_program *prog, *other;
-	struct bpf_object *obj = load(path, from, to, &prog);
+	struct bpf_object *obj = load_program(path, from, to, &prog);
 	struct counters c;
 
 	if (!obj || find_counters(obj, &c))
@@ -382,7 +258,7 @@ static int hold(const char *path, int n, char **names)
 {
 	for (int i = 0; i < n; i++) {
 		struct bpf_program *prog;
-		struct bpf_object *obj = load(path, names[i], NULL, &prog);
+		struct bpf_object *obj = load_program(path, names[i], NULL, &prog);
 		struct bpf_prog_info info = {0};
 		__u32 len = sizeof(info);
 

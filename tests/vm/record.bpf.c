@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Dual BSD/GPL
 /*
  * Filters for perf-bpf record in the guests, one for each -D: of the reads of
- * `client - work`, which are all of 7 bytes, every one; of its steps, every
- * other one.
+ * `client - work`, which are all of 7 bytes, every one; of its steps, and of the
+ * marks of `usdt_client - work`, every other one.
  */
 #include <linux/bpf.h>
 #include <linux/ptrace.h>
@@ -44,11 +44,32 @@ int reads(struct pt_regs *ctx)
 }
 #endif
 
+#ifdef KSYSCALL
+SEC("kretsyscall/read")
+int reads(struct pt_regs *ctx)
+{
+	return PT_REGS_RC(ctx) == BYTES;
+}
+#endif
+
 #ifdef UPROBE
 SEC("uprobe//bin/client:workload_step")
 int steps(struct pt_regs *ctx)
 {
 	return PT_REGS_PARM1(ctx) % 2 == 0;
+}
+#endif
+
+#ifdef USDT
+#include <bpf/usdt.bpf.h>
+
+/* Argument 8 of `usdt_client - work` is ~n for n = 0 … 499. */
+SEC("usdt//bin/usdt_client:perfbpf:twelve")
+int marks(struct pt_regs *ctx)
+{
+	long inverted;
+
+	return !bpf_usdt_arg(ctx, 8, &inverted) && ~inverted % 2 == 0;
 }
 #endif
 

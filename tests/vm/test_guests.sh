@@ -4,7 +4,7 @@
 # All kernels run the same tests from the same initramfs, two at a time.
 . "$(dirname "$0")/../tap.sh"
 HERE=$SRC/tests/vm
-KERNELS="bullseye bookworm trixie sid"
+KERNELS=${KERNELS:-"bullseye bookworm trixie sid"}
 
 # What the guests need and no kernel is run without.
 why_not() {
@@ -22,7 +22,13 @@ run_guest() {
 		echo "${kernel:-fetch-kernel failed}" >skip."$suite"
 		return
 	}
-	"$HERE/boot" "$kernel" initramfs guest."$suite" || :
+	# Each kernel has modules of its own; archives one after the other are one.
+	{
+		cat initramfs
+		[ ! -d "$kernel/modules" ] || (cd "$kernel" && find modules | cpio -o -H newc --quiet)
+	} >initramfs."$suite"
+	"$HERE/boot" "$kernel" initramfs."$suite" guest."$suite" || :
+	rm initramfs."$suite"
 }
 
 numbered=0
@@ -60,21 +66,45 @@ set -e
 bpf() { # SOURCE OUTPUT OPTIONS...
 	local source=$1 output=$2
 	shift 2
-	clang -O2 -g -target bpf -D__TARGET_ARCH_x86 -I"$SRC/include" -I"$BUILD/include" \
+	${CLANG:-clang} -O2 -g -target bpf -D__TARGET_ARCH_x86 -I"$SRC/include" -I"$BUILD/include" \
 		-I/usr/include/x86_64-linux-gnu "$@" -c "$HERE/$source" -o "$output"
 }
 bpf attach.bpf.c attach.bpf.o
-objects=(attach.bpf.o=tests/attach.bpf.o)
-for kind in tracepoint kprobe kretprobe uprobe fentry; do
+bpf ways.bpf.c ways.bpf.o
+objects=(attach.bpf.o=tests/attach.bpf.o ways.bpf.o=tests/ways.bpf.o)
+for kind in tracepoint kprobe kretprobe ksyscall uprobe fentry; do
 	bpf record.bpf.c $kind.bpf.o -D${kind^^}
 	objects+=("$kind.bpf.o=tests/$kind.bpf.o")
 done
-for name in maps legacy short core newer refused; do
+for name in maps legacy short core newer kinds struct_ops; do
 	bpf ../bpf/$name.bpf.c $name.bpf.o
 	objects+=("$name.bpf.o=tests/$name.o")
 done
-objects+=("$BUILD/tests/cmd/object_client=bin/object_client")
-"$HERE/make-initramfs" initramfs "$BUILD/tests/vm/client=bin/client" "$BUILD/perf-bpf=bin/perf-bpf" \
+bpf usdt.bpf.c usdt.bpf.o -DSPECS=16
+bpf instances.bpf.c instances.bpf.o
+bpf record.bpf.c usdt_filter.bpf.o -DUSDT
+bpf objects.bpf.c objects.bpf.o
+objects+=("usdt.bpf.o=tests/usdt.bpf.o" "usdt_filter.bpf.o=tests/usdt_filter.bpf.o"
+	"instances.bpf.o=tests/instances.bpf.o" "objects.bpf.o=tests/objects.o"
+	"$BUILD/tests/vm/instances=bin/instances")
+[ ! -x "$BUILD/tests/vm/usdt_client" ] || objects+=("$BUILD/tests/vm/usdt_client=bin/usdt_client")
+# Address spaces came with clang 19.
+newest=$(compgen -c clang- | grep -E '^clang-[0-9]+$' | sort -t- -k2n | tail -n 1)
+if [ "${newest#clang-}" -ge 19 ] 2>/dev/null; then
+	CLANG=$newest bpf ../bpf/arena.bpf.c arena.o -mcpu=v4
+	objects+=("arena.o=tests/arena.o")
+fi
+# A walk of a million instructions takes an emulated machine too long.
+"$SRC/tests/bpf/refused/list" | grep -vE ' (too_long|too_branchy) ' >refused.list
+for name in $(cut -d' ' -f1 refused.list | sort -u); do
+	bpf ../bpf/refused/$name.bpf.c refused-$name.o
+	objects+=("refused-$name.o=tests/refused-$name.o")
+done
+objects+=("refused.list=tests/refused.list" "$BUILD/tests/cmd/refused=bin/refused")
+objects+=("$BUILD/tests/cmd/object_client=bin/object_client"
+	"$BUILD/tests/cmd/kinds_client=bin/kinds_client")
+"$HERE/make-initramfs" initramfs "$BUILD/tests/vm/client=bin/client" \
+	"$BUILD/tests/vm/ways=bin/ways" "$BUILD/perf-bpf=bin/perf-bpf" \
 	"${objects[@]}"
 set +e
 running=()

@@ -8,7 +8,7 @@
  * exec, and must not outlive a recorder that dies before the start: then it
  * reads the end of the pipe and exits.
  */
-#include "perf/record/internal.h"
+#include "lib/sys/workload.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -66,7 +66,7 @@ struct error *workload_prepare(struct workload *workload, char *const *argv, con
 	return NULL;
 }
 
-struct error *workload_start(struct workload *workload, const char *name, const char *event)
+struct error *workload_start(struct workload *workload, const char *name, const char *doing)
 {
 	int code;
 	ssize_t n;
@@ -85,8 +85,8 @@ struct error *workload_start(struct workload *workload, const char *name, const 
 	workload->fail_fd = -1;
 	if (n != sizeof(code))
 		return NULL;
-	struct error *err = error_new(ECHILD, "Failed to collect '%s' for the '%s' workload: %s",
-				      event, name, strerror(code));
+	struct error *err = error_new(ECHILD, "Failed to %s the '%s' workload: %s", doing, name,
+				      strerror(code));
 	if (code == ENOENT)
 		return error_hint(err, "no such command in PATH; options go before the workload");
 	return err;

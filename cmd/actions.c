@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cmd/actions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "lib/base/json.h"
+#include "lib/base/names.h"
+#include "lib/sys/bpf.h"
+
+enum {
+	MAX_WORDS = 4096,
+};
+
+error_t action_args_parse(int key, char *arg, struct argp_state *state)
+{
+	struct action_args *args = state->input;
+	char **word;
+
+	switch (key) {
+	case 'j':
+		args->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (args->words.n >= MAX_WORDS)
+			argp_error(state, "too many arguments");
+		word = vec_push(&args->words);
+		if (!word)
+			return ENOMEM;
+		*word = arg;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+int run_action(const char *command, const struct action *actions, size_t n,
+	       struct action_args *args)
+{
+	const char *name = args->words.n ? args->words.v[0] : "list";
+	struct nearest near = nearest_make(name);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct error *err;
+	size_t i;
+
+	for (i = 0; i < n && strcmp(name, actions[i].name); i++)
+		nearest_offer(&near, actions[i].name);
+	if (i < n) {
+		sys_bpf_bump_memlock();
+		err = actions[i].run(args, 1);
+	} else {
+		err = error_new(EINVAL, "%s has no '%s'", command, name);
+		err = nearest_text(&near, &text)
+			      ? error_hint(err, "did you mean %s?", strbuf_str(&text))
+			      : error_hint(err, "'perf-bpf %s --help' lists what it has", command);
+	}
+	vec_deinit(&args->words);
+	if (!err)
+		return 0;
+	int status = err->code == EINVAL ? 2 : 1;
+	cmd_fail(err);
+	return status;
+}
+
+struct error *no_more_words(const struct action_args *args, size_t at)
+{
+	if (at >= args->words.n)
+		return NULL;
+	return error_new(EINVAL, "'%s' is one argument too many", args->words.v[at]);
+}
+
+struct error *open_object(enum kobj_kind kind, const struct action_args *args, size_t *at, int *fd)
+{
+	size_t used;
+
+	TRY(kobj_find_one(kind, args->words.v + *at, args->words.n - *at, &used, fd));
+	*at += used;
+	return NULL;
+}
+
+struct error *list_objects(enum kobj_kind kind, const struct action_args *args, size_t at,
+			   void (*add)(const struct listed *object, struct strbuf *out),
+			   const void *ctx)
+{
+	_cleanup_kobj_ids_ struct kobj_ids ids = {0};
+	_cleanup_owners_ struct owners owners = {0};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT, one = STRBUF_INIT;
+	size_t used = 0, shown = 0;
+
+	if (at < args->words.n)
+		TRY(kobj_find(kind, args->words.v + at, args->words.n - at, &used, &ids));
+	else
+		TRY(kobj_ids_all(kind, &ids));
+	TRY(no_more_words(args, at + used));
+	TRY(owners_find(NULL, &owners));
+	if (args->json)
+		strbuf_addch(&out, '[');
+	for (size_t i = 0; i < ids.n; i++) {
+		_cleanup_close_ int fd = kobj_open(kind, ids.v[i]);
+
+		if (fd < 0)
+			continue; /* gone meanwhile */
+		strbuf_reset(&one);
+		add(&(struct listed){kind, ids.v[i], fd, args->json, &owners, ctx}, &one);
+		if (args->json && one.len && shown++)
+			strbuf_addch(&out, ',');
+		strbuf_add(&out, strbuf_str(&one), one.len);
+	}
+	if (args->json)
+		strbuf_adds(&out, "]\n");
+	if (strbuf_failed(&out) || strbuf_failed(&one))
+		return error_nomem();
+	fputs(strbuf_str(&out), stdout);
+	return NULL;
+}
+
+void add_pids(const struct listed *object, struct strbuf *out)
+{
+	size_t n;
+	const struct owner *o = owners_of(object->owners, object->kind, object->id, &n);
+
+	for (size_t k = 0; k < n && !object->json; k++)
+		strbuf_addf(out, "%s%s(%d)%s", k ? ", " : "\tpids ", o[k].comm, (int)o[k].pid,
+			    k + 1 == n ? "\n" : "");
+	for (size_t k = 0; k < n && object->json; k++) {
+		strbuf_addf(out, "%s{\"pid\":%d", k ? "," : ",\"pids\":[", (int)o[k].pid);
+		json_add_member(out, "comm", o[k].comm);
+		strbuf_adds(out, k + 1 == n ? "}]" : "}");
+	}
+}
+
+void json_add_member(struct strbuf *out, const char *name, const char *text)
+{
+	strbuf_addf(out, ",\"%s\":", name);
+	json_add_string(out, text, strlen(text));
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the commands share that look at what is loaded and are made of actions:
+ * "perf-bpf map dump ID", "perf-bpf btf list". The words are an action and its
+ * arguments; options may stand anywhere between them.
+ */
+#ifndef PB_CMD_ACTIONS_H
+#define PB_CMD_ACTIONS_H
+
+#include <argp.h>
+
+#include "inspect/find.h"
+#include "inspect/owners.h"
+#include "lib/base/strbuf.h"
+#include "lib/base/vec.h"
+
+/* A command's options begin with it, when it has more of them. */
+struct action_args {
+	bool json;
+	VEC(char *) words; /* the first is the action's name; none: "list" */
+};
+
+#define ACTION_OPTION_JSON                                                                         \
+	{                                                                                          \
+		"json", 'j', NULL, 0, "Print JSON"                                                 \
+	}
+
+/* argp's parser of the words and of --json; state->input is or begins with struct action_args. */
+error_t action_args_parse(int key, char *arg, struct argp_state *state);
+
+struct action {
+	const char *name;
+	/* The action's arguments begin at args->words.v[at]. */
+	struct error *(*run)(const struct action_args *args, size_t at);
+};
+
+/* Runs the action that the words name, says what failed, frees the words; the exit status. */
+int run_action(const char *command, const struct action *actions, size_t n,
+	       struct action_args *args);
+
+/* EINVAL when there are words from at on. */
+struct error *no_more_words(const struct action_args *args, size_t at);
+
+/* The object that the words name, opened; *at moves behind them. */
+struct error *open_object(enum kobj_kind kind, const struct action_args *args, size_t *at, int *fd);
+
+/* One object of a list. */
+struct listed {
+	enum kobj_kind kind;
+	uint32_t id;
+	int fd;
+	bool json;
+	const struct owners *owners;
+	const void *ctx;
+};
+
+/*
+ * Prints those objects of a kind that the words name, or all; with --json as
+ * an array. add adds one of them, or nothing: it is gone meanwhile; ctx is for it.
+ */
+struct error *list_objects(enum kobj_kind kind, const struct action_args *args, size_t at,
+			   void (*add)(const struct listed *object, struct strbuf *out),
+			   const void *ctx);
+
+/* Adds the processes that hold the object, "\tpids dd(17), cat(18)\n" or ,"pids":[…]; or nothing */
+void add_pids(const struct listed *object, struct strbuf *out);
+
+/* Adds ,"NAME":"TEXT" */
+void json_add_member(struct strbuf *out, const char *name, const char *text);
+
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* perf-bpf gen: C headers from BPF objects. */
+#include <argp.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/cmd.h"
+#include "cmd/config.h"
+#include "compile/compile.h"
+#include "gen/gen.h"
+#include "lib/base/names.h"
+#include "lib/sys/sys.h"
+
+/* More than a compiler reads as one string. */
+#define OBJECT_MAX (256 << 20)
+
+enum {
+	OPT_CLANG_OPT = 256,
+};
+
+struct args {
+	const char *words[5]; /* skeleton FILE [name NAME] */
+	size_t n_words;
+	const char *output;
+	const char *clang_opt;
+	int verbose;
+};
+
+static const struct argp_option options[] = {
+	{"output", 'o', "FILE", 0, "Write there instead of to standard output"},
+	{"clang-opt", OPT_CLANG_OPT, "OPTIONS", 0, "Options for clang, which compiles FILE.c"},
+	{"verbose", 'v', NULL, 0, "Tell what is done"},
+	{NULL},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct args *args = state->input;
+
+	switch (key) {
+	case 'o':
+		args->output = arg;
+		return 0;
+	case OPT_CLANG_OPT:
+		args->clang_opt = arg;
+		return 0;
+	case 'v':
+		args->verbose++;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (args->n_words == 4)
+			argp_error(state, "too many words: '%s'", arg);
+		args->words[args->n_words++] = arg;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse_option,
+	.args_doc = "skeleton FILE [name NAME]\nsubskeleton FILE [name NAME]",
+	.doc = "Write a C header that holds a BPF object and names what is in it.\v"
+	       "FILE is an object, or a C file, which is compiled.",
+};
+
+static int usage(const char *fmt, const char *what, const char *hint)
+{
+	fprintf(stderr, "perf-bpf gen: ");
+	fprintf(stderr, fmt, what);
+	fprintf(stderr, "\nhint: %s\n", hint);
+	return 2;
+}
+
+static const struct {
+	const char *name;
+	enum gen_kind kind;
+} kinds[] = {
+	{"skeleton", GEN_SKELETON},
+	{"subskeleton", GEN_SUBSKELETON},
+};
+
+/* The number in kinds of the first word; -1, with the message printed: it is none. */
+static int find_kind(const char *word)
+{
+	struct nearest near = nearest_make(word ? word : "");
+	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
+	char hint[128] = "perf-bpf gen skeleton FILE";
+
+	for (size_t i = 0; word && i < ARRAY_SIZE(kinds); i++) {
+		if (!strcmp(word, kinds[i].name))
+			return (int)i;
+		nearest_offer(&near, kinds[i].name);
+	}
+	if (word && nearest_text(&near, &names))
+		snprintf(hint, sizeof(hint), "did you mean %s?", strbuf_str(&names));
+	usage(word ? "there is no '%s' to write" : "say what to write", word, hint);
+	return -1;
+}
+
+static struct error *read_object(const struct args *args, const struct log *log, const char *path,
+				 struct compiled *out)
+{
+	struct compile_opts compile = {.log = log};
+	_cleanup_config_ struct config *config = NULL;
+
+	if (!compile_is_source(path))
+		return sys_read_file(path, OBJECT_MAX, (char **)&out->data, &out->size);
+	TRY(config_load(log, &config));
+	TRY(config_compile_opts(config, &compile));
+	if (args->clang_opt)
+		compile.clang_opt = args->clang_opt;
+	return compile_object(path, &compile, out);
+}
+
+/* The whole file or none of it: a make that is interrupted leaves no half header. */
+static struct error *write_output(const char *path, const struct strbuf *text)
+{
+	if (!path || !strcmp(path, "-")) {
+		fwrite(text->str, 1, text->len, stdout);
+		return NULL; /* main() tells what could not be written */
+	}
+	_cleanup_free_ char *temporary = text_format("%s.XXXXXX", path);
+	if (!temporary)
+		return error_nomem();
+	_cleanup_close_ int fd = mkostemp(temporary, O_CLOEXEC);
+	if (fd < 0)
+		return error_errno(errno, "cannot write '%s'", path);
+	_cleanup_fclose_ FILE *file = fdopen(fd, "w");
+	if (file)
+		fd = -1;
+	const mode_t mask = umask(0);
+	umask(mask);
+	if (!file || fwrite(text->str, 1, text->len, file) != text->len || fflush(file) ||
+	    fchmod(fileno(file), 0666 & ~mask) || rename(temporary, path)) {
+		struct error *err = error_errno(errno, "cannot write '%s'", path);
+
+		unlink(temporary);
+		return err;
+	}
+	return NULL;
+}
+
+int cmd_gen(int argc, char **argv)
+{
+	struct args args = {0};
+	_cleanup_compiled_ struct compiled object = {0};
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	_cleanup_free_ char *own_name = NULL;
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &args))
+		return 2;
+	const struct log log = cmd_log(args.verbose);
+	const int kind = find_kind(args.words[0]);
+	if (kind < 0)
+		return 2;
+	const char *path = args.words[1];
+	if (!path)
+		return usage("gen %s of which file?", args.words[0], "perf-bpf gen skeleton FILE");
+	if (args.words[2] && (strcmp(args.words[2], "name") || !args.words[3]))
+		return usage("'%s' is not understood", args.words[2],
+			     "perf-bpf gen skeleton FILE name NAME");
+
+	struct error *err = read_object(&args, &log, path, &object);
+	if (!err && !args.words[3] && !(own_name = gen_name(path)))
+		err = error_nomem();
+	const struct gen_input in = {.elf = object.data,
+				     .size = object.size,
+				     .path = path,
+				     .name = args.words[3] ? args.words[3] : own_name,
+				     .log = &log};
+	if (!err)
+		err = gen_header(kinds[kind].kind, &in, &text);
+	if (!err)
+		err = write_output(args.output, &text);
+	return err ? cmd_fail(err) : 0;
+}

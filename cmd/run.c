@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* perf-bpf run: the options, and how the results come out. */
+#include <argp.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/config.h"
+#include "lib/base/vec.h"
+#include "lib/sys/bpf.h"
+#include "run/run.h"
+#include "show/result_json.h"
+#include "show/text.h"
+
+enum {
+	OPT_DURATION = 256,
+	OPT_INTERVAL,
+	OPT_CLEAR,
+	OPT_MAP,
+	OPT_TOP,
+	OPT_SORT,
+	OPT_PER_CPU,
+	OPT_SET,
+	OPT_CGROUP,
+	OPT_COMM,
+	OPT_JSON,
+	OPT_CLANG_OPT,
+};
+
+static const struct argp_option argp_options[] = {
+	{"duration", OPT_DURATION, "TIME", 0, "End after TIME: 10, 1.5s, 200ms, 5m"},
+	{"interval", OPT_INTERVAL, "TIME", 0, "Show the maps every TIME, not only at the end"},
+	{"clear", OPT_CLEAR, NULL, 0, "Show what was added since the last time"},
+	{"map", OPT_MAP, "NAME", 0, "Show this map only (a glob); may be repeated"},
+	{"top", OPT_TOP, "N", 0, "Show the N largest rows of each map"},
+	{"sort", OPT_SORT, "COLUMN", 0, "Sort tables by this column, the largest first"},
+	{"per-cpu", OPT_PER_CPU, NULL, 0, "Show the values of each CPU, not their sum"},
+	{"set", OPT_SET, "NAME=VALUE", 0, "Set a global variable of the program; may be repeated"},
+	{"pid", 'p', "PID", 0, "Only these processes: comma-separated"},
+	{"tid", 't', "TID", 0, "Only these threads: comma-separated"},
+	{"uid", 'u', "USER", 0, "Only these users, by number or name: comma-separated"},
+	{"cgroup", OPT_CGROUP, "PATH", 0, "Only these cgroups (v2): comma-separated"},
+	{"comm", OPT_COMM, "NAME", 0, "Only commands of these names: comma-separated"},
+	{"json", OPT_JSON, NULL, 0, "Print a line of JSON for each map"},
+	{"clang-opt", OPT_CLANG_OPT, "OPTIONS", 0, "Options for clang, which compiles FILE.c"},
+	{"verbose", 'v', NULL, 0, "Say more; twice: much more"},
+	{"quiet", 'q', NULL, 0, "Say nothing but errors"},
+	{0},
+};
+
+struct args {
+	struct run_opts opts;
+	VEC(const char *) files;
+	VEC(const char *) maps;
+	VEC(const char *) sets;
+	const char *clang_opt;
+	bool json, quiet;
+	int verbose;
+};
+
+/* "10", "1.5s", "200ms", "5m": milliseconds, at least 1. */
+static bool parse_time(const char *text, uint64_t *ms)
+{
+	static const struct {
+		const char *name;
+		double ms;
+	} units[] = {{"", 1000}, {"s", 1000}, {"ms", 1}, {"m", 60000}, {"h", 3600000}};
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	double v = strtod(text, &end);
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (strcmp(end, units[i].name))
+			continue;
+		v *= units[i].ms;
+		*ms = (uint64_t)v;
+		return v >= 1 && v <= 1e12;
+	}
+	return false;
+}
+
+static void parse_time_option(struct argp_state *state, const char *option, const char *arg,
+			      uint64_t *ms)
+{
+	if (!parse_time(arg, ms))
+		argp_error(state, "%s %s: a time as 10, 1.5s, 200ms or 5m", option, arg);
+}
+
+#define ADD(vec, arg)                                                                              \
+	do {                                                                                       \
+		const char **slot_ = vec_push(vec);                                                \
+		if (!slot_)                                                                        \
+			argp_failure(state, 1, ENOMEM, "options");                                 \
+		*slot_ = (arg);                                                                    \
+	} while (0)
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct args *args = state->input;
+	struct run_opts *o = &args->opts;
+	char *end;
+
+	switch (key) {
+	case OPT_DURATION:
+		parse_time_option(state, "--duration", arg, &o->duration_ms);
+		return 0;
+	case OPT_INTERVAL:
+		parse_time_option(state, "--interval", arg, &o->interval_ms);
+		return 0;
+	case OPT_CLEAR:
+		o->collect.delta = true;
+		return 0;
+	case OPT_MAP:
+		ADD(&args->maps, arg);
+		return 0;
+	case OPT_TOP:
+		errno = 0;
+		o->collect.top = strtoull(arg, &end, 10);
+		if (errno || !isdigit((unsigned char)*arg) || *end || !o->collect.top)
+			argp_error(state, "--top %s: a number of rows, at least 1", arg);
+		return 0;
+	case OPT_SORT:
+		o->collect.sort = arg;
+		return 0;
+	case OPT_PER_CPU:
+		o->collect.per_cpu = true;
+		return 0;
+	case OPT_SET:
+		ADD(&args->sets, arg);
+		return 0;
+	case 'p':
+		o->filter.pids = arg;
+		return 0;
+	case 't':
+		o->filter.tids = arg;
+		return 0;
+	case 'u':
+		o->filter.uids = arg;
+		return 0;
+	case OPT_CGROUP:
+		o->filter.cgroups = arg;
+		return 0;
+	case OPT_COMM:
+		o->filter.comms = arg;
+		return 0;
+	case OPT_JSON:
+		args->json = true;
+		return 0;
+	case OPT_CLANG_OPT:
+		args->clang_opt = arg;
+		return 0;
+	case 'v':
+		args->verbose++;
+		return 0;
+	case 'q':
+		args->quiet = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		ADD(&args->files, arg);
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	.options = argp_options,
+	.parser = parse_option,
+	.args_doc = "FILE... [-- COMMAND [ARGS]]",
+	.doc = "Run BPF programs, and show what they counted when COMMAND ends, the time is over, "
+	       "or at Ctrl-C.\v"
+	       "FILE is a BPF program in C (FILE.c, which is compiled) or an object (FILE.o); each "
+	       "of its programs is attached to what its section names.",
+};
+
+struct output {
+	bool json;
+	bool interval;
+};
+
+static unsigned terminal_width(void)
+{
+	struct winsize size;
+
+	if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+		return size.ws_col;
+	return 80;
+}
+
+/* run_show_fn */
+static struct error *show(void *ctx, const struct results *results, bool last)
+{
+	struct output *output = ctx;
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	if (output->json) {
+		results_json(results, last, &out);
+	} else {
+		struct text_opts opts = {.width = terminal_width()};
+
+		if (output->interval) {
+			time_t when = results->time / 1000000000;
+			struct tm tm;
+			char text[32];
+
+			localtime_r(&when, &tm);
+			strftime(text, sizeof(text), "%H:%M:%S", &tm);
+			strbuf_addf(&out, "--- %s ---\n", text);
+		}
+		results_text(results, &opts, &out);
+		if (output->interval)
+			strbuf_addch(&out, '\n');
+	}
+	if (strbuf_failed(&out))
+		return error_nomem();
+	fwrite(strbuf_str(&out), 1, out.len, stdout);
+	if (fflush(stdout))
+		return error_errno(errno, "the output cannot be written");
+	return NULL;
+}
+
+/* The command's status, as a shell has it; Ctrl-C is how to end it, and no failure. */
+static int exit_status(const struct run *run)
+{
+	int status;
+
+	if (!run_workload_status(run, &status))
+		return 0;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* What stands behind "--" is the command. */
+static int split_command(int argc, char **argv, char ***command)
+{
+	*command = NULL;
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--"))
+			continue;
+		if (i + 1 < argc)
+			*command = argv + i + 1;
+		return i;
+	}
+	return argc;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	struct args args = {0};
+	struct compile_opts compile = {0};
+	_cleanup_config_ struct config *config = NULL;
+	_cleanup_(run_freep) struct run *run = NULL;
+	char **command;
+
+	argc = split_command(argc, argv, &command);
+	argv[argc] = NULL;
+	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	struct log log = cmd_log(args.verbose);
+	struct run_opts *o = &args.opts;
+	o->files = args.files.v;
+	o->n_files = args.files.n;
+	o->maps = args.maps.v;
+	o->n_maps = args.maps.n;
+	o->sets = args.sets.v;
+	o->n_sets = args.sets.n;
+	o->workload = command;
+	o->compile = &compile;
+	o->log = args.quiet ? NULL : &log;
+	struct output output = {
+		.json = args.json,
+		.interval = o->interval_ms != 0,
+	};
+	struct error *err = NULL;
+	int status = 1;
+	if (!o->n_files) {
+		err = error_hint(error_new(EINVAL, "which program? a FILE.c or FILE.o is missing"),
+				 "perf-bpf run FILE.bpf.c -- COMMAND");
+		status = 2;
+	}
+	if (!err)
+		err = config_load(o->log, &config);
+	if (!err)
+		err = config_compile_opts(config, &compile);
+	compile.log = o->log;
+	if (args.clang_opt)
+		compile.clang_opt = args.clang_opt;
+	sys_bpf_bump_memlock();
+	if (!err)
+		err = run_new(o, &run);
+	if (!err)
+		err = run_loop(run, show, &output);
+	if (err) {
+		if (err->code == ECHILD)
+			status = 255;
+		cmd_fail(err);
+	} else {
+		status = exit_status(run);
+	}
+	vec_deinit(&args.files);
+	vec_deinit(&args.maps);
+	vec_deinit(&args.sets);
+	return status;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Shared by the files of gen/. */
+#ifndef PB_GEN_INTERNAL_H
+#define PB_GEN_INTERNAL_H
+
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gen/gen.h"
+#include "lib/base/vec.h"
+
+/* A variable that the header names: static ones are the program's own. */
+struct gen_var {
+	char *name;
+	uint32_t type;
+	uint32_t offset;
+	uint32_t size;
+};
+
+struct gen_map {
+	const struct bpf_map *map;
+	char *ident;	     /* the member's name: "samples", "rodata", "data_named" */
+	const char *section; /* of data: ".rodata"; else NULL */
+	uint32_t size;	     /* of data: its bytes */
+	VEC(struct gen_var) vars;
+};
+
+struct gen {
+	enum gen_kind kind;
+	const struct gen_input *in;
+	struct bpf_object *obj;
+	struct btf *btf; /* owned; NULL: the object has none */
+	struct btf_dump *dump;
+	struct strbuf decl; /* what the dump wrote */
+	VEC(struct gen_map) maps;
+	size_t n_progs;
+	struct strbuf *out;
+};
+
+/* Adds text in which each @ stands for the name. */
+void gen_put(struct gen *g, const char *text);
+
+/* data.c: g->btf. */
+struct error *gen_types_copy(struct gen *g, const struct btf *btf);
+/* The maps of the object, and the variables of data sections in order. */
+struct error *gen_maps_read(struct gen *g);
+void gen_maps_deinit(struct gen *g);
+/* The members of a data section's struct, with padding, each behind two tabs. */
+struct error *gen_data_members(struct gen *g, const struct gen_map *map);
+/* The same as pointers, without padding. */
+struct error *gen_data_pointers(struct gen *g, const struct gen_map *map);
+/* Adds "TYPE NAME" as C has it, or "TYPE *NAME". */
+struct error *gen_declare(struct gen *g, const struct gen_var *var, bool pointer);
+
+/* struct_ops.c: the members of a struct_ops map's struct, each behind three tabs. */
+struct error *gen_struct_ops_members(struct gen *g, const struct gen_map *map);
+
+#endif

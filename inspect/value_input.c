@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "inspect/value_input.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/names.h"
+#include "lib/base/strbuf.h"
+#include "lib/btf/open.h"
+
+enum {
+	MAX_DEPTH = 32,
+};
+
+struct input {
+	const struct btf *btf;
+	uint8_t *data;
+	size_t size;
+};
+
+static struct error *put(struct input *in, uint32_t type, uint64_t bit, uint32_t bits,
+			 json_t *value, int depth);
+
+/* An integer's text; "-" for negative ones. */
+static struct error *read_number(const char *text, bool *negative, uint64_t *v)
+{
+	char *end;
+	const char *digits = text + (*text == '-');
+
+	if (text[0] == '\'' && text[1] && text[2] == '\'' && !text[3]) {
+		*negative = false;
+		*v = (uint8_t)text[1];
+		return NULL;
+	}
+	if (!isdigit((unsigned char)*digits))
+		return error_new(EINVAL, "'%s' is not a number", text);
+	errno = 0;
+	*v = strtoull(digits, &end, 0);
+	if (*end)
+		return error_new(EINVAL, "'%s' is not a number", text);
+	if (errno)
+		return error_new(ERANGE, "%s does not fit 64 bits", text);
+	*negative = *text == '-';
+	return NULL;
+}
+
+struct error *value_input_number(const char *text, void *data, size_t size)
+{
+	uint64_t v = 0;
+	bool negative = false;
+
+	TRY(read_number(text, &negative, &v));
+	if (size < 8 && v >> (size * 8 - negative))
+		return error_new(ERANGE, "%s does not fit %zu bytes", text, size);
+	if (negative)
+		v = 0 - v;
+	const uint8_t *from = (const uint8_t *)&v;
+	memcpy(data, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? from + 8 - size : from, size);
+	return NULL;
+}
+
+/* width bits at a bit of the data. */
+static struct error *put_bits(struct input *in, uint64_t bit, uint32_t width, uint64_t v)
+{
+	bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+	if ((bit + width + 7) / 8 > in->size)
+		return error_new(EINVAL, "the type is larger than the value");
+	for (uint32_t i = 0; i < width; i++) {
+		uint64_t at = bit + i;
+		uint8_t mask = 1u << (big ? 7 - at % 8 : at % 8);
+		uint32_t from = big ? width - 1 - i : i;
+
+		if (v >> from & 1)
+			in->data[at / 8] |= mask;
+		else
+			in->data[at / 8] &= ~mask;
+	}
+	return NULL;
+}
+
+static struct error *put_number(struct input *in, uint64_t bit, uint32_t width, bool is_signed,
+				const char *text)
+{
+	bool negative = false;
+	uint64_t v = 0;
+
+	TRY(read_number(text, &negative, &v));
+	if (width < 1 || width > 64)
+		return error_new(ENOTSUP, "an integer of %u bits cannot be given", width);
+	uint64_t max = width == 64 ? UINT64_MAX : (1ull << width) - 1;
+	if (is_signed)
+		max >>= 1;
+	if (negative && v && !is_signed)
+		return error_new(ERANGE, "%s is negative, the type is unsigned", text);
+	if (v > max + (negative ? 1 : 0))
+		return error_new(ERANGE, "%s does not fit %u %s bits", text, width,
+				 is_signed ? "signed" : "unsigned");
+	return put_bits(in, bit, width, negative ? 0 - v : v);
+}
+
+/* A scalar's text, whether it came as a number, a string or a word. */
+static struct error *text_of(json_t *value, struct strbuf *text)
+{
+	if (json_is_integer(value))
+		strbuf_addf(text, "%lld", (long long)json_integer_value(value));
+	else if (json_is_string(value))
+		strbuf_adds(text, json_string_value(value));
+	else if (json_is_boolean(value))
+		strbuf_adds(text, json_is_true(value) ? "true" : "false");
+	else if (json_is_real(value))
+		strbuf_addf(text, "%.17g", json_real_value(value));
+	else
+		return error_new(EINVAL, "a single value is wanted here");
+	return strbuf_failed(text) ? error_nomem() : NULL;
+}
+
+static struct error *put_int(struct input *in, const struct btf_type *t, uint64_t bit,
+			     uint32_t bits, const char *text)
+{
+	uint8_t encoding = btf_int_encoding(t);
+
+	if (!bits)
+		bits = t->size * 8;
+	if (encoding & BTF_INT_BOOL || !strcmp(text, "true") || !strcmp(text, "false")) {
+		if (!strcmp(text, "true"))
+			text = "1";
+		else if (!strcmp(text, "false"))
+			text = "0";
+		else if (strcmp(text, "0") && strcmp(text, "1"))
+			return error_new(EINVAL, "'%s' is neither true nor false", text);
+	}
+	return put_number(in, bit, bits, encoding & BTF_INT_SIGNED, text);
+}
+
+static struct error *put_enum(struct input *in, const struct btf_type *t, uint64_t bit,
+			      uint32_t bits, const char *text)
+{
+	struct nearest near = nearest_make(text);
+	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
+
+	if (!bits)
+		bits = t->size * 8;
+	for (uint32_t i = 0; i < btf_vlen(t); i++) {
+		/* name and value; an ENUM64's value is two words */
+		bool wide = btf_is_enum64(t);
+		const uint32_t *e = (const uint32_t *)(t + 1) + (size_t)i * (wide ? 3 : 2);
+		const char *name = btf__name_by_offset(in->btf, e[0]);
+		uint64_t v = wide ? (uint64_t)e[2] << 32 | e[1] : (uint64_t)(int64_t)(int32_t)e[1];
+
+		if (!name)
+			continue;
+		if (!strcmp(name, text))
+			return put_bits(in, bit, bits, v);
+		nearest_offer(&near, name);
+	}
+	if (isdigit((unsigned char)*text) || *text == '-')
+		return put_number(in, bit, bits, btf_kflag(t), text);
+	struct error *err = error_new(ENOENT, "enum %s has no '%s'", btf_name(in->btf, t), text);
+	return nearest_text(&near, &names) ? error_hint(err, "did you mean %s?", strbuf_str(&names))
+					   : err;
+}
+
+static struct error *put_float(struct input *in, const struct btf_type *t, uint64_t bit,
+			       const char *text)
+{
+	char *end;
+	double d = strtod(text, &end);
+	float f = (float)d;
+
+	if (end == text || *end)
+		return error_new(EINVAL, "'%s' is not a number", text);
+	if (t->size != sizeof(f) && t->size != sizeof(d))
+		return error_new(ENOTSUP, "a float of %u bytes cannot be given", t->size);
+	if (bit % 8 || bit / 8 + t->size > in->size)
+		return error_new(EINVAL, "the type is larger than the value");
+	memcpy(in->data + bit / 8, t->size == sizeof(f) ? (void *)&f : (void *)&d, t->size);
+	return NULL;
+}
+
+static struct error *put_array(struct input *in, const struct btf_type *t, uint64_t bit,
+			       json_t *value, int depth)
+{
+	const struct btf_array *a = btf_array(t);
+	const struct btf_type *elem = btf_skip_mods_and_typedefs(in->btf, a->type, NULL);
+	int64_t size = btf__resolve_size(in->btf, a->type);
+
+	if (size < 0)
+		return error_new(EINVAL, "an array's elements have no size");
+	if (json_is_string(value) && btf_is_int(elem) && elem->size == 1) {
+		const char *s = json_string_value(value);
+		size_t n = strlen(s);
+
+		/* as C has it: the NUL may be left out where it does not fit */
+		if (n > a->nelems)
+			return error_new(ERANGE, "'%s' is longer than %u bytes", s, a->nelems);
+		if (bit % 8 || bit / 8 + a->nelems > in->size)
+			return error_new(EINVAL, "the type is larger than the value");
+		memcpy(in->data + bit / 8, s, n);
+		return NULL;
+	}
+	if (!json_is_array(value))
+		return error_new(EINVAL, "an array is wanted here: [1, 2]");
+	if (json_array_size(value) > a->nelems)
+		return error_new(ERANGE, "%zu elements for an array of %u", json_array_size(value),
+				 a->nelems);
+	for (size_t i = 0; i < json_array_size(value); i++)
+		TRY(error_prefix(put(in, a->type, bit + i * (uint64_t)size * 8, 0,
+				     json_array_get(value, i), depth + 1),
+				 "element %zu", i));
+	return NULL;
+}
+
+/* The member of that name, those of nameless members among them. */
+static const struct btf_member *find_member(const struct btf *btf, const struct btf_type *t,
+					    const char *name, uint64_t *bit, uint32_t *bits,
+					    struct nearest *near, int depth)
+{
+	for (uint32_t i = 0; i < btf_vlen(t) && depth < MAX_DEPTH; i++) {
+		const struct btf_member *m = btf_members(t) + i;
+		const char *its = btf__name_by_offset(btf, m->name_off);
+
+		if (its && *its) {
+			nearest_offer(near, its);
+			if (strcmp(its, name))
+				continue;
+			*bit += btf_member_bit_offset(t, i);
+			*bits = btf_member_bitfield_size(t, i);
+			return m;
+		}
+		const struct btf_type *inner = btf_skip_mods_and_typedefs(btf, m->type, NULL);
+		if (!btf_is_composite(inner))
+			continue;
+		uint64_t at = *bit + btf_member_bit_offset(t, i);
+		const struct btf_member *found =
+			find_member(btf, inner, name, &at, bits, near, depth + 1);
+		if (found) {
+			*bit = at;
+			return found;
+		}
+	}
+	return NULL;
+}
+
+/* A data section: an object of its variables. */
+static struct error *put_datasec(struct input *in, const struct btf_type *t, json_t *value)
+{
+	const struct btf_var_secinfo *v = btf_var_secinfos(t);
+	const char *name;
+	json_t *member;
+
+	if (!json_is_object(value))
+		return error_hint(error_new(EINVAL, "values of variables are wanted here"),
+				  "write them as JSON: '{\"variable\": 1}'");
+	json_object_foreach(value, name, member)
+	{
+		struct nearest near = nearest_make(name);
+		_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
+		uint32_t i;
+
+		for (i = 0; i < btf_vlen(t); i++) {
+			const char *its = btf_name(in->btf, btf__type_by_id(in->btf, v[i].type));
+
+			if (!strcmp(its, name))
+				break;
+			nearest_offer(&near, its);
+		}
+		if (i < btf_vlen(t)) {
+			TRY(error_prefix(put(in, btf__type_by_id(in->btf, v[i].type)->type,
+					     (uint64_t)v[i].offset * 8, 0, member, 1),
+					 "variable %s", name));
+			continue;
+		}
+		struct error *err = error_new(ENOENT, "there is no variable '%s'", name);
+		return nearest_text(&near, &names)
+			       ? error_hint(err, "did you mean %s?", strbuf_str(&names))
+			       : err;
+	}
+	return NULL;
+}
+
+static struct error *put_struct(struct input *in, const struct btf_type *t, uint64_t bit,
+				json_t *value, int depth)
+{
+	const char *name;
+	json_t *member;
+
+	if (!json_is_object(value))
+		return error_hint(error_new(EINVAL, "a value of struct %s is wanted here",
+					    btf_name(in->btf, t)),
+				  "write it as JSON: '{\"member\": 1}'");
+	json_object_foreach(value, name, member)
+	{
+		struct nearest near = nearest_make(name);
+		_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
+		uint64_t at = bit;
+		uint32_t bits = 0;
+		const struct btf_member *m = find_member(in->btf, t, name, &at, &bits, &near, 0);
+
+		if (!m) {
+			struct error *err = error_new(ENOENT, "struct %s has no member '%s'",
+						      btf_name(in->btf, t), name);
+
+			return nearest_text(&near, &names)
+				       ? error_hint(err, "did you mean %s?", strbuf_str(&names))
+				       : err;
+		}
+		TRY(error_prefix(put(in, m->type, at, bits, member, depth + 1), "member %s", name));
+	}
+	return NULL;
+}
+
+static struct error *put(struct input *in, uint32_t type, uint64_t bit, uint32_t bits,
+			 json_t *value, int depth)
+{
+	const struct btf_type *t = btf_skip_mods_and_typedefs(in->btf, type, NULL);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (depth > MAX_DEPTH)
+		return error_new(E2BIG, "a type within more than %d others", MAX_DEPTH);
+	if (btf_is_array(t))
+		return put_array(in, t, bit, value, depth);
+	if (btf_is_composite(t))
+		return put_struct(in, t, bit, value, depth);
+	TRY(text_of(value, &text));
+	switch (btf_kind(t)) {
+	case BTF_KIND_INT:
+		return put_int(in, t, bit, bits, strbuf_str(&text));
+	case BTF_KIND_ENUM:
+	case BTF_KIND_ENUM64:
+		return put_enum(in, t, bit, bits, strbuf_str(&text));
+	case BTF_KIND_FLOAT:
+		return put_float(in, t, bit, strbuf_str(&text));
+	case BTF_KIND_PTR:
+		return put_number(in, bit, btf__pointer_size(in->btf) == 4 ? 32 : 64, false,
+				  strbuf_str(&text));
+	default:
+		return error_new(EINVAL, "a %s cannot be given", btf_kind_name(btf_kind(t)));
+	}
+}
+
+struct error *value_input(const struct btf *btf, uint32_t type, const char *text, void *data,
+			  size_t size)
+{
+	struct input in = {.btf = btf, .data = data, .size = size};
+	const struct btf_type *t = btf__type_by_id(btf, type);
+	json_error_t wrong;
+
+	if (!t)
+		return error_new(EINVAL, "there is no type %u", type);
+	if (btf_is_var(t))
+		t = btf__type_by_id(btf, type = t->type);
+	memset(data, 0, size);
+	_cleanup_(json_decrefp) json_t *value =
+		*text == '{' || *text == '['
+			? json_loads(text, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &wrong)
+			: json_stringn_nocheck(text, strlen(text));
+	if (!value && (*text == '{' || *text == '['))
+		return error_new(EINVAL, "'%s' is not JSON: column %d: %s", text, wrong.column,
+				 wrong.text);
+	if (!value)
+		return error_nomem();
+	return btf_is_datasec(t) ? put_datasec(&in, t, value) : put(&in, type, 0, 0, value, 0);
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Many places of one file by one link: uprobe.multi (6.6), and uprobe.session
+ * (6.13), which runs at the entry and at the return. The kernel takes the
+ * file's path and offsets in it (kernel/trace/bpf_trace.c,
+ * bpf_uprobe_multi_link_attach); names are ours to look up.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/attach/internal.h"
+
+static struct error *no_uprobe_multi(bool session)
+{
+	if (session)
+		return attach_lacking("attach.uprobe_session",
+				      "programs at the entry and the return of functions "
+				      "(uprobe.session)",
+				      "use SEC(\"uprobe.multi/…\") and SEC(\"uretprobe.multi/…\")");
+	return attach_lacking("attach.uprobe_multi",
+			      "many places of a file by one link "
+			      "(uprobe.multi)",
+			      "use SEC(\"uprobe/FILE:FUNCTION\") for each function");
+}
+
+static struct error *explain(int code, bool session, const char *path, size_t n, pid_t pid)
+{
+	struct error *err;
+
+	TRY(no_uprobe_multi(session));
+	err = error_errno(code, "cannot attach to %zu places of %s", n, path);
+	if (code == ESRCH && pid > 0)
+		return error_hint(err, "there is no process %d", (int)pid);
+	if (code == EINVAL || code == EOPNOTSUPP || code == 524)
+		return error_hint(err, "no instruction begins at one of them, or it is one that "
+				       "cannot be probed");
+	return err;
+}
+
+static struct error *check_lists(const char *binary, const char *pattern,
+				 const struct bpf_uprobe_multi_opts *opts)
+{
+	const bool syms = OPTS_GET(opts, syms, NULL), offsets = OPTS_GET(opts, offsets, NULL);
+	const size_t n = OPTS_GET(opts, cnt, 0);
+
+	if (!binary)
+		return error_new(EINVAL, "no binary is named");
+	if (pattern && (syms || offsets || n || OPTS_GET(opts, cookies, NULL) ||
+			OPTS_GET(opts, ref_ctr_offsets, NULL)))
+		return error_new(EINVAL, "a pattern goes with no lists");
+	if (pattern && !*pattern)
+		return error_new(EINVAL, "the pattern is empty");
+	if (!pattern && !syms == !offsets)
+		return error_hint(error_new(EINVAL, "the places are given %s",
+					    syms ? "twice, by syms and by offsets" : "nowhere"),
+				  "give a pattern, or syms or offsets with their number in cnt");
+	if (!pattern && (!n || n > UINT32_MAX))
+		return error_new(EINVAL, "the list of places has %zu entries", n);
+	if (OPTS_GET(opts, session, false) && OPTS_GET(opts, retprobe, false))
+		return error_new(EINVAL, "a session runs at entry and return: retprobe does not go "
+					 "with it");
+	return NULL;
+}
+
+/* The places that the pattern or the names mean; the caller's. */
+static struct error *find_places(const char *path, const char *pattern, const char **syms, size_t n,
+				 unsigned long **offsets, size_t *n_offsets)
+{
+	_cleanup_elf_ struct elf_file *file = NULL;
+	_cleanup_free_ uint64_t *found = NULL;
+	size_t n_found = n;
+
+	TRY(elf_file_open(path, &file));
+	if (pattern) {
+		TRY(binary_symbols_match(file, pattern, &found, &n_found));
+	} else {
+		found = calloc(n, sizeof(*found));
+		if (!found)
+			return error_nomem();
+		TRY(binary_symbols_offsets(file, syms, n, found));
+	}
+	unsigned long *got = calloc(n_found, sizeof(*got));
+	if (!got)
+		return error_nomem();
+	for (size_t i = 0; i < n_found; i++)
+		got[i] = (unsigned long)found[i];
+	*offsets = got;
+	*n_offsets = n_found;
+	return NULL;
+}
+
+static struct error *attach(const struct bpf_program *prog, pid_t pid, const char *binary,
+			    const char *pattern, const struct bpf_uprobe_multi_opts *opts,
+			    struct bpf_link **link)
+{
+	_cleanup_free_ char *path = NULL;
+	_cleanup_free_ unsigned long *offsets = NULL;
+	int prog_fd, type;
+
+	TRY(OPTS_CHECK(opts, bpf_uprobe_multi_opts));
+	TRY(check_lists(binary, pattern, opts));
+	TRY(multi_type(prog, OPTS_GET(opts, session, false), BPF_TRACE_UPROBE_MULTI,
+		       BPF_TRACE_UPROBE_SESSION, "uprobe", &type));
+	TRY(program_fd(prog, &prog_fd));
+	TRY(binary_find(binary, &path));
+
+	size_t n = OPTS_GET(opts, cnt, 0);
+	const char **syms = OPTS_GET(opts, syms, NULL);
+	if (pattern || syms)
+		TRY(find_places(path, pattern, syms, n, &offsets, &n));
+	LIBBPF_OPTS(bpf_link_create_opts, create,
+		    .uprobe_multi.flags =
+			    OPTS_GET(opts, retprobe, false) ? BPF_F_UPROBE_MULTI_RETURN : 0,
+		    .uprobe_multi.cnt = (__u32)n, .uprobe_multi.path = path,
+		    .uprobe_multi.offsets = offsets ? offsets : OPTS_GET(opts, offsets, NULL),
+		    .uprobe_multi.ref_ctr_offsets = OPTS_GET(opts, ref_ctr_offsets, NULL),
+		    .uprobe_multi.cookies = OPTS_GET(opts, cookies, NULL),
+		    .uprobe_multi.pid = (__u32)(pid > 0	   ? pid
+						: pid == 0 ? getpid()
+							   : 0));
+	int fd = bpf_link_create(prog_fd, 0, (enum bpf_attach_type)type, &create);
+	if (fd < 0)
+		return explain(-fd, type == BPF_TRACE_UPROBE_SESSION, path, n, pid);
+	return link_of(fd, link);
+}
+
+struct error *uprobe_multi_attach(const struct bpf_program *prog, struct bpf_link **link)
+{
+	const struct section_info *section = program_section(prog);
+	const char *colon = strrchr(section->target, ':');
+	LIBBPF_OPTS(bpf_uprobe_multi_opts, opts,
+		    .retprobe = section->kind == PROGRAM_URETPROBE_MULTI,
+		    .session = (int)section->attach_type == BPF_TRACE_UPROBE_SESSION);
+
+	if (!*section->target)
+		return error_hint(error_new(EOPNOTSUPP, "the section names no binary"),
+				  "write SEC(\"%s/libc.so.6:mem*\"), or call "
+				  "bpf_program__attach_uprobe_multi()",
+				  section->kind_name);
+	if (!colon || colon == section->target || !colon[1])
+		return error_hint(error_new(EINVAL, "'%s' names no binary and functions",
+					    section->target),
+				  "write it as in SEC(\"%s/libc.so.6:mem*\")", section->kind_name);
+	_cleanup_free_ char *binary = strndup(section->target, (size_t)(colon - section->target));
+	if (!binary)
+		return error_nomem();
+	return attach(prog, -1, binary, colon + 1, &opts, link);
+}
+
+struct bpf_link *bpf_program__attach_uprobe_multi(const struct bpf_program *prog, pid_t pid,
+						  const char *binary_path, const char *func_pattern,
+						  const struct bpf_uprobe_multi_opts *opts)
+{
+	struct bpf_link *link = NULL;
+	struct error *err = attach(prog, pid, binary_path, func_pattern, opts, &link);
+
+	return err ? edge_null(attach_error_at(prog, err)) : link;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "lib/base/json.h"
+
+/* How many bytes of s make one UTF-8 character; 0: none. No overlong forms, no surrogates. */
+static size_t utf8_length(const uint8_t *s, size_t left)
+{
+	static const struct {
+		uint8_t first, last, n, low, high; /* first bytes, length, bounds of the second */
+	} forms[] = {
+		{0xc2, 0xdf, 2, 0x80, 0xbf}, {0xe0, 0xe0, 3, 0xa0, 0xbf},
+		{0xe1, 0xec, 3, 0x80, 0xbf}, {0xed, 0xed, 3, 0x80, 0x9f},
+		{0xee, 0xef, 3, 0x80, 0xbf}, {0xf0, 0xf0, 4, 0x90, 0xbf},
+		{0xf1, 0xf3, 4, 0x80, 0xbf}, {0xf4, 0xf4, 4, 0x80, 0x8f},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		if (s[0] < forms[i].first || s[0] > forms[i].last)
+			continue;
+		if (left < forms[i].n || s[1] < forms[i].low || s[1] > forms[i].high)
+			return 0;
+		for (size_t k = 2; k < forms[i].n; k++)
+			if ((s[k] & 0xc0) != 0x80)
+				return 0;
+		return forms[i].n;
+	}
+	return 0;
+}
+
+void json_add_string(struct strbuf *out, const char *str, size_t len)
+{
+	const uint8_t *s = (const uint8_t *)str;
+	size_t start = 0, i = 0;
+
+	strbuf_addch(out, '"');
+	while (i < len) {
+		/* Eight bytes at a time that need no thought: ASCII but for " \ and controls. */
+		while (i + 8 <= len) {
+			const uint64_t ones = 0x0101010101010101ull, high = ones << 7;
+			uint64_t w;
+
+			memcpy(&w, s + i, 8);
+			uint64_t quote = w ^ (ones * '"'), slash = w ^ (ones * '\\');
+			if (((w - ones * 0x20) | (quote - ones) | (slash - ones) | w | (w + ones)) &
+			    high)
+				break;
+			i += 8;
+		}
+		if (i == len)
+			break;
+		uint8_t c = s[i];
+		size_t n = 1;
+
+		if (c >= 0x80 && (n = utf8_length(s + i, len - i)) > 0) {
+			i += n;
+			continue;
+		}
+		if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
+			i++;
+			continue;
+		}
+		strbuf_add(out, s + start, i - start);
+		if (c == '"' || c == '\\') {
+			strbuf_addch(out, '\\');
+			strbuf_addch(out, (char)c);
+		} else if (c == '\n') {
+			strbuf_add(out, "\\n", 2);
+		} else if (c == '\t') {
+			strbuf_add(out, "\\t", 2);
+		} else {
+			strbuf_addf(out, "\\u%04x", c >= 0x80 ? 0xdc00u + c : c);
+		}
+		start = ++i;
+	}
+	strbuf_add(out, s + start, len - start);
+	strbuf_addch(out, '"');
+}
+
+void json_add_i64(struct strbuf *out, int64_t v)
+{
+	if (v < 0)
+		strbuf_addch(out, '-');
+	strbuf_add_u64(out, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+}
+
+void json_add_address(struct strbuf *out, uint64_t v)
+{
+	strbuf_add(out, "\"0x", 3);
+	strbuf_add_hex(out, v);
+	strbuf_addch(out, '"');
+}
+
+void json_add_bytes(struct strbuf *out, const void *data, size_t n)
+{
+	const uint8_t *bytes = data;
+
+	strbuf_addch(out, '"');
+	for (size_t i = 0; i < n; i++) {
+		strbuf_addch(out, "0123456789abcdef"[bytes[i] >> 4]);
+		strbuf_addch(out, "0123456789abcdef"[bytes[i] & 15]);
+	}
+	strbuf_addch(out, '"');
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The leaves of JSON text, for what writes it line by line or a million
+ * entries at a time. Whoever builds a document in memory uses jansson.
+ */
+#ifndef PB_BASE_JSON_H
+#define PB_BASE_JSON_H
+
+#include "lib/base/strbuf.h"
+
+/*
+ * Adds s, len bytes of it, as a JSON string with its quotes. Bytes that are no
+ * UTF-8 become U+DC80 … U+DCFF ("\udc80"), as Python's surrogateescape does,
+ * so that they can be had back.
+ */
+void json_add_string(struct strbuf *out, const char *s, size_t len);
+
+void json_add_i64(struct strbuf *out, int64_t v);
+
+/* "0x…", a string: addresses do not fit the 53 bits that many readers keep. */
+void json_add_address(struct strbuf *out, uint64_t v);
+
+/* A string of two hexadecimal digits per byte. */
+void json_add_bytes(struct strbuf *out, const void *data, size_t n);
+
+#endif

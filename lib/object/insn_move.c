@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * func_info and line_info of a program whose instructions were changed: where
+ * each of the old ones stands among the new ones, and what follows from it for
+ * the records, which name instructions by number. The kernel takes only what
+ * fits (kernel/bpf/verifier.c, check_btf_func() and check_btf_line()):
+ *
+ *	a function record for instruction 0 and each target of a call, no more;
+ *	line records that ascend, none within a 16-byte instruction, and one at
+ *	the start of each function.
+ *
+ * Who changes the instructions may say where they went. Else it is found by
+ * comparing both ends, without regard to the distances of jumps and calls,
+ * which change when something comes between. Nearly all changes are one piece
+ * put in, taken out or replaced; a prologue is one put in before all others.
+ * The program's own function begins at instruction 0 whatever was put there.
+ *
+ * Records are dropped, all of a kind, where they would not fit: a program
+ * without lines loads, one with wrong lines does not.
+ */
+#include "lib/object/internal.h"
+
+#include <string.h>
+
+static bool is_wide(const struct bpf_insn *insn)
+{
+	return insn->code == (BPF_LD | BPF_IMM | BPF_DW);
+}
+
+/* Whether it holds the distance to another instruction in imm, or in off. */
+static bool has_far_target(const struct bpf_insn *insn)
+{
+	return (insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_CALL) ||
+	       (is_wide(insn) && insn->src_reg == BPF_PSEUDO_FUNC) ||
+	       insn->code == (BPF_JMP32 | BPF_JA);
+}
+
+static bool is_jump(const struct bpf_insn *insn)
+{
+	const uint8_t class = BPF_CLASS(insn->code), op = BPF_OP(insn->code);
+
+	return (class == BPF_JMP || class == BPF_JMP32) && op != BPF_CALL && op != BPF_EXIT;
+}
+
+static bool alike(const struct bpf_insn *a, const struct bpf_insn *b)
+{
+	return a->code == b->code && a->dst_reg == b->dst_reg && a->src_reg == b->src_reg &&
+	       (a->off == b->off || is_jump(a)) && (a->imm == b->imm || has_far_target(a));
+}
+
+void insns_compare(const struct bpf_insn *old, size_t n, const struct bpf_insn *new, size_t m,
+		   int32_t *map)
+{
+	const size_t least = min_of(n, m);
+	size_t front = 0, back = 0;
+
+	while (front < least && alike(&old[front], &new[front]))
+		front++;
+	/* All of it stands where it was: something follows. Else the end says more. */
+	if (front < n) {
+		while (back < least && alike(&old[n - 1 - back], &new[m - 1 - back]))
+			back++;
+		front = min_of(front, least - back);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (i < front)
+			map[i] = (int32_t)i;
+		else if (i >= n - back)
+			map[i] = (int32_t)(m - n + i);
+		else
+			map[i] = n == m ? (int32_t)i : -1;
+	}
+}
+
+struct error *insns_check_map(const int32_t *map, size_t n, size_t m)
+{
+	int64_t last = -1;
+
+	for (size_t i = 0; i < n; i++) {
+		if (map[i] == -1)
+			continue;
+		if (map[i] <= last || (size_t)map[i] >= m)
+			return error_new(EINVAL,
+					 "instruction %zu is said to be at %d of %zu, after %lld",
+					 i, map[i], m, (long long)last);
+		last = map[i];
+	}
+	return NULL;
+}
+
+/* A function starts there; false: nobody knows which. */
+static bool add_start(int64_t start, size_t m, const uint32_t *type_at, uint32_t *types, size_t *n)
+{
+	if (start < 0 || start >= (int64_t)m || !type_at[start])
+		return false;
+	*n += !types[start];
+	types[start] = type_at[start];
+	return true;
+}
+
+/* The functions of the new program, as the kernel finds them: types[i] is that of one at i. */
+static bool find_starts(const struct bpf_insn *new, size_t m, const uint32_t *type_at,
+			uint32_t *types, size_t *n)
+{
+	*n = 0;
+	if (!add_start(0, m, type_at, types, n))
+		return false;
+	for (size_t i = 0; i < m; i++) {
+		if (has_far_target(&new[i]) && !is_jump(&new[i]) &&
+		    !add_start((int64_t)i + new[i].imm + 1, m, type_at, types, n))
+			return false;
+		i += is_wide(&new[i]);
+	}
+	return true;
+}
+
+static struct error *move_funcs(const struct insn_info *old, const int32_t *map,
+				const struct bpf_insn *new, size_t m, uint32_t *types,
+				struct insn_info *to)
+{
+	_cleanup_free_ uint32_t *type_at = calloc(m, sizeof(*type_at));
+	size_t n, found = 0;
+
+	if (!type_at)
+		return error_nomem();
+	for (uint32_t i = 0; i < old->n_funcs; i++) {
+		const uint32_t was = old->funcs[i].insn_off;
+		const int32_t at = was ? map[was] : 0;
+
+		if (at >= 0)
+			type_at[at] = old->funcs[i].type_id;
+	}
+	if (!find_starts(new, m, type_at, types, &n))
+		return NULL;
+	struct bpf_func_info *funcs = calloc(n, sizeof(*funcs));
+	if (!funcs)
+		return error_nomem();
+	for (size_t i = 0; i < m && found < n; i++)
+		if (types[i])
+			funcs[found++] = (struct bpf_func_info){.insn_off = (uint32_t)i,
+								.type_id = types[i]};
+	to->funcs = funcs;
+	to->n_funcs = (uint32_t)n;
+	return NULL;
+}
+
+static struct error *move_lines(const struct insn_info *old, const int32_t *map,
+				const struct bpf_insn *new, size_t m, const uint32_t *types,
+				struct insn_info *to)
+{
+	/* One more: what stands before the first instruction is of its line, too. */
+	struct bpf_line_info *lines = calloc((size_t)old->n_lines + 1, sizeof(*lines));
+	uint32_t n = 0, starts = 0;
+
+	if (!lines)
+		return error_nomem();
+	for (uint32_t i = 0; i < old->n_lines; i++) {
+		const struct bpf_line_info *line = &old->lines[i];
+		const int32_t at = map[line->insn_off];
+
+		if (!line->insn_off && at) {
+			lines[n] = *line;
+			lines[n++].insn_off = 0;
+		}
+		if (at < 0 || !new[at].code || (n && lines[n - 1].insn_off >= (uint32_t)at))
+			continue;
+		lines[n] = *line;
+		lines[n++].insn_off = (uint32_t)at;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		starts += types[lines[i].insn_off] != 0;
+	if (starts != to->n_funcs) {
+		free(lines);
+		return NULL;
+	}
+	to->lines = lines;
+	to->n_lines = n;
+	return NULL;
+}
+
+void insn_info_deinit(struct insn_info *info)
+{
+	free(info->funcs);
+	free(info->lines);
+	*info = (struct insn_info){0};
+}
+
+struct error *insn_info_move(const struct insn_info *old, const int32_t *map,
+			     const struct bpf_insn *new, size_t m, struct insn_info *out)
+{
+	_cleanup_(insn_info_deinit) struct insn_info to = {0};
+	_cleanup_free_ uint32_t *types = calloc(m ? m : 1, sizeof(*types));
+
+	if (!types)
+		return error_nomem();
+	if (old->n_funcs && m)
+		TRY(move_funcs(old, map, new, m, types, &to));
+	if (to.n_funcs && old->n_lines)
+		TRY(move_lines(old, map, new, m, types, &to));
+	*out = to;
+	to = (struct insn_info){0};
+	return NULL;
+}

@@ -1,0 +1,699 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A look at a map leaves rows: a key and a value that is the sum of all CPUs
+ * (or, apart, a row for each CPU, whose key begins with its number). The rows
+ * of the last look are kept where differences are wanted, and found by their
+ * keys. What is shown is made of the rows alone.
+ *
+ * Counters are taken away from each other, everything else of a value is as
+ * it is now. An entry that was deleted and made anew in between began at 0:
+ * its difference would be negative, and it is shown whole.
+ */
+#include "run/collect.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/map_reader.h"
+#include "lib/base/keyset.h"
+#include "lib/base/names.h"
+#include "lib/base/vec.h"
+
+enum {
+	LOG2_SLOTS = 65,
+	CPU_BYTES = 8, /* what a CPU's number takes before the key */
+};
+
+struct rows {
+	uint8_t *v;
+	size_t n, cap; /* cap in bytes */
+	struct keyset set;
+};
+
+struct collector {
+	const struct bpf_map *map;
+	const struct btf *btf;
+	const struct display *display;
+	struct map_reader *reader;
+	struct fields key, value;
+	bool per_cpu;	  /* rows are per CPU: from the last look's options */
+	size_t key_bytes; /* of a row: the CPU, the key, up to a multiple of 8 */
+	size_t row_bytes;
+	struct rows now, before;
+	bool looked;
+};
+
+const char *collector_name(const struct collector *c)
+{
+	return bpf_map__name(c->map);
+}
+
+static void rows_deinit(struct rows *rows)
+{
+	free(rows->v);
+	keyset_deinit(&rows->set);
+}
+
+void collector_free(struct collector *c)
+{
+	if (!c)
+		return;
+	map_reader_free(c->reader);
+	fields_deinit(&c->key);
+	fields_deinit(&c->value);
+	rows_deinit(&c->now);
+	rows_deinit(&c->before);
+	free(c);
+}
+
+static bool is_hist(const struct display *d)
+{
+	return d->kind == DISPLAY_LOG2 || d->kind == DISPLAY_LINEAR;
+}
+
+/* What is declared must be possible. */
+static struct error *check_shape(const struct collector *c)
+{
+	const struct bpf_map_info *info = map_reader_info(c->reader);
+	bool indexed = map_type_indexed(info->type);
+	uint64_t slots = indexed ? info->max_entries : c->value.n;
+
+	for (size_t i = 0; is_hist(c->display) && i < c->value.n; i++)
+		if (c->value.v[i].kind != FIELD_UINT)
+			return error_hint(error_new(EINVAL,
+						    "map %s: a histogram counts in "
+						    "unsigned integers",
+						    info->name),
+					  "give it an array of __u64, as PERF_BPF_LOG2() does");
+	if (c->display->kind == DISPLAY_LOG2 && slots > LOG2_SLOTS)
+		return error_hint(error_new(EINVAL,
+					    "map %s has %" PRIu64 " slots, a log2 "
+					    "histogram has at most %d",
+					    info->name, slots, LOG2_SLOTS),
+				  "slot 0 counts the zeroes, slot i those from 2^(i-1) on");
+	if (c->display->kind == DISPLAY_COUNT && (!indexed || info->max_entries != 1))
+		return error_new(EINVAL,
+				 "map %s is declared as a count, and is not an array of "
+				 "one entry",
+				 info->name);
+	return NULL;
+}
+
+struct error *collector_new(const struct bpf_map *map, const struct btf *btf,
+			    const struct display *display, struct collector **out)
+{
+	_cleanup_(collector_freep) struct collector *c = calloc(1, sizeof(*c));
+	const char *name = bpf_map__name(map);
+	uint32_t key_type = btf ? bpf_map__btf_key_type_id(map) : 0;
+	uint32_t value_type = btf ? bpf_map__btf_value_type_id(map) : 0;
+
+	if (!c)
+		return error_nomem();
+	c->map = map;
+	c->btf = btf;
+	c->display = display;
+	TRY(map_reader_new(bpf_map__fd(map), &c->reader));
+	TRY(error_prefix(fields_of(btf, key_type, bpf_map__key_size(map), &c->key),
+			 "the keys of map %s", name));
+	TRY(error_prefix(fields_of(btf, value_type, bpf_map__value_size(map), &c->value),
+			 "the values of map %s", name));
+	TRY(check_shape(c));
+	*out = steal_ptr(c);
+	return NULL;
+}
+
+/* ---- a look ---- */
+
+static uint8_t *row_at(const struct collector *c, const struct rows *rows, size_t i)
+{
+	return rows->v + i * c->row_bytes;
+}
+
+static const uint8_t *row_key(const struct collector *c, const uint8_t *row)
+{
+	return row + (c->per_cpu ? CPU_BYTES : 0);
+}
+
+static const uint8_t *row_value(const struct collector *c, const uint8_t *row)
+{
+	return row + c->key_bytes;
+}
+
+static unsigned row_cpu(const uint8_t *row)
+{
+	uint64_t cpu;
+
+	memcpy(&cpu, row, sizeof(cpu));
+	return cpu;
+}
+
+/* A zeroed row at the end; NULL: no memory. */
+static uint8_t *row_push(struct collector *c)
+{
+	struct rows *rows = &c->now;
+
+	if (!vec_reserve(rows, (rows->n + 1) * c->row_bytes))
+		return NULL;
+	return memset(row_at(c, rows, rows->n++), 0, c->row_bytes);
+}
+
+static struct error *add_entry(struct collector *c, const void *key, const uint8_t *value)
+{
+	unsigned cpus = map_reader_cpus(c->reader);
+	size_t stride = map_reader_stride(c->reader);
+	uint8_t *row = NULL;
+
+	for (uint64_t cpu = 0; cpu < max_of(cpus, 1u); cpu++) {
+		if (!row || c->per_cpu) {
+			row = row_push(c);
+			if (!row)
+				return error_nomem();
+			if (c->per_cpu)
+				memcpy(row, &cpu, sizeof(cpu));
+			memcpy(row + (c->per_cpu ? CPU_BYTES : 0), key, c->key.size);
+		}
+		fields_add(&c->value, row + c->key_bytes, value + cpu * stride);
+	}
+	return NULL;
+}
+
+static struct error *look(struct collector *c, bool per_cpu)
+{
+	const void *key, *value;
+
+	if (!c->looked || c->per_cpu != per_cpu) {
+		c->per_cpu = per_cpu;
+		c->key_bytes = round_up(c->key.size + (per_cpu ? CPU_BYTES : 0), 8);
+		c->row_bytes = c->key_bytes + round_up(c->value.size, 8);
+		c->before.n = 0;
+		keyset_deinit(&c->before.set);
+		c->before.set = keyset_make(c->row_bytes, c->key_bytes);
+		keyset_deinit(&c->now.set);
+		c->now.set = keyset_make(c->row_bytes, c->key_bytes);
+		c->looked = true;
+	}
+	c->now.n = 0;
+	map_reader_rewind(c->reader);
+	for (;;) {
+		TRY(map_reader_next(c->reader, &key, &value));
+		if (!key)
+			return NULL;
+		TRY(add_entry(c, key, value));
+	}
+}
+
+/* Some counter is smaller than it was: the entry was made anew. */
+static bool began_anew(const struct collector *c, const uint8_t *now, const uint8_t *before)
+{
+	for (size_t i = 0; i < c->value.n; i++) {
+		const struct field *f = &c->value.v[i];
+
+		if (f->kind == FIELD_UINT && !f->bits &&
+		    field_number(f, now) < field_number(f, before))
+			return true;
+	}
+	return false;
+}
+
+/* Takes the last look's counters from this one's, and keeps this one's for the next. */
+static struct error *subtract_last(struct collector *c)
+{
+	struct rows now = {0};
+
+	/* the whole values are what the next look will be compared with */
+	now.set = keyset_make(c->row_bytes, c->key_bytes);
+	if (!vec_reserve(&now, c->now.n * c->row_bytes + 1) ||
+	    !keyset_reserve(&now.set, now.v, c->now.n)) {
+		rows_deinit(&now);
+		return error_nomem();
+	}
+	memcpy(now.v, c->now.v, c->now.n * c->row_bytes);
+	now.n = c->now.n;
+	for (size_t i = 0; i < now.n; i++)
+		keyset_add(&now.set, now.v, i);
+	for (size_t i = 0; i < c->now.n; i++) {
+		uint8_t *row = row_at(c, &c->now, i);
+		size_t at = keyset_find(&c->before.set, c->before.v, row);
+
+		if (at == SIZE_MAX)
+			continue;
+		const uint8_t *was = row_value(c, row_at(c, &c->before, at));
+		if (!began_anew(c, row_value(c, row), was))
+			fields_subtract(&c->value, row + c->key_bytes, was);
+	}
+	rows_deinit(&c->before);
+	c->before = now;
+	return NULL;
+}
+
+/* ---- cells ---- */
+
+/* Where names and texts of a result come from. */
+struct making {
+	struct collector *c;
+	struct run_names *names;
+	struct arena *arena;
+	struct strbuf text;
+};
+
+static struct error *make_text(struct making *m, const char **text)
+{
+	if (strbuf_failed(&m->text))
+		return error_nomem();
+	*text = arena_text(m->arena, strbuf_str(&m->text), m->text.len);
+	return *text ? NULL : error_nomem();
+}
+
+static struct error *make_cell(struct making *m, const struct field *f, const uint8_t *data,
+			       struct result_cell *cell)
+{
+	const uint8_t *p = data + f->off;
+	float single;
+
+	strbuf_reset(&m->text);
+	switch (f->kind) {
+	case FIELD_CHARS:
+		cell->kind = CELL_TEXT;
+		strbuf_add(&m->text, p, strnlen((const char *)p, f->size));
+		return make_text(m, &cell->text);
+	case FIELD_FLOAT:
+		cell->kind = CELL_FLOAT;
+		if (f->size == sizeof(single)) {
+			memcpy(&single, p, sizeof(single));
+			cell->f = single;
+		} else {
+			memcpy(&cell->f, p, sizeof(cell->f));
+		}
+		return NULL;
+	case FIELD_BOOL:
+		cell->kind = CELL_BOOL;
+		cell->u = field_number(f, data) != 0;
+		return NULL;
+	case FIELD_BYTES:
+		cell->kind = CELL_TEXT;
+		if (!run_name_add(m->names, m->c->btf, f, data, &m->text))
+			for (uint32_t i = 0; i < f->size; i++)
+				strbuf_addf(&m->text, "%02x", p[i]);
+		return make_text(m, &cell->text);
+	case FIELD_INT:
+		cell->kind = CELL_INT;
+		break;
+	case FIELD_ENUM:
+		cell->kind = f->is_signed ? CELL_INT : CELL_UINT;
+		break;
+	case FIELD_UINT:
+	case FIELD_POINTER:
+		cell->kind = CELL_UINT;
+		break;
+	}
+	cell->u = field_number(f, data);
+	if (f->role == ROLE_PORT)
+		cell->u = __builtin_bswap16((uint16_t)cell->u);
+	if (run_name_add(m->names, m->c->btf, f, data, &m->text))
+		return make_text(m, &cell->text);
+	if (f->kind == FIELD_POINTER || f->role == ROLE_KSYM) {
+		strbuf_addf(&m->text, "0x%" PRIx64, cell->u);
+		return make_text(m, &cell->text);
+	}
+	return NULL;
+}
+
+/* What a field without a name of its own is called. */
+static const char *column_name(const struct field *f, bool is_key, const char *unit)
+{
+	static const char *const roles[] = {
+		[ROLE_PID] = "pid",	  [ROLE_UID] = "uid",	    [ROLE_GID] = "gid",
+		[ROLE_CGROUP] = "cgroup", [ROLE_KSYM] = "function", [ROLE_IPV4] = "address",
+		[ROLE_IPV6] = "address",  [ROLE_PORT] = "port",	    [ROLE_DEV] = "device",
+	};
+
+	if (*f->name)
+		return f->name;
+	if (!is_key && unit)
+		return unit;
+	if (f->role < ARRAY_SIZE(roles) && roles[f->role])
+		return roles[f->role];
+	return is_key ? "key" : "value";
+}
+
+static struct error *make_columns(struct making *m, const struct collect_opts *opts, bool values,
+				  struct result_column **out, size_t *n)
+{
+	const struct collector *c = m->c;
+	size_t total = c->per_cpu + c->key.n + (values ? c->value.n : 0), at = 0;
+	struct result_column *columns =
+		arena_alloc(m->arena, max_of(total, (size_t)1) * sizeof(*columns));
+
+	(void)opts;
+	if (!columns)
+		return error_nomem();
+	if (c->per_cpu)
+		columns[at++] = (struct result_column){.name = "cpu", .is_key = true};
+	for (size_t i = 0; i < c->key.n; i++)
+		columns[at++].name = column_name(&c->key.v[i], true, NULL);
+	for (size_t i = 0; i < at; i++)
+		columns[i].is_key = true;
+	for (size_t i = 0; values && i < c->value.n; i++) {
+		const struct field *f = &c->value.v[i];
+
+		columns[at].name = column_name(f, false, c->display->unit);
+		columns[at++].unit = f->role == ROLE_NS	     ? "ns"
+				     : f->role == ROLE_BYTES ? "bytes"
+				     : *f->name		     ? NULL
+							     : c->display->unit;
+	}
+	for (size_t i = 0; i < at; i++) {
+		columns[i].name = arena_strdup(m->arena, columns[i].name);
+		if (columns[i].unit)
+			columns[i].unit = arena_strdup(m->arena, columns[i].unit);
+		if (!columns[i].name)
+			return error_nomem();
+	}
+	*out = columns;
+	*n = at;
+	return NULL;
+}
+
+/* The cells of a row's key; n_keys of them. */
+static struct error *make_key(struct making *m, const uint8_t *row, struct result_cell *cells)
+{
+	const struct collector *c = m->c;
+
+	if (c->per_cpu)
+		*cells++ = (struct result_cell){.kind = CELL_UINT, .u = row_cpu(row)};
+	for (size_t i = 0; i < c->key.n; i++)
+		TRY(make_cell(m, &c->key.v[i], row_key(c, row), cells++));
+	return NULL;
+}
+
+/* ---- order ---- */
+
+struct order {
+	const struct collector *c;
+	const struct field *field; /* NULL: by the keys alone */
+	bool by_key;
+};
+
+static int compare_numbers(const struct field *f, const void *a, const void *b)
+{
+	uint64_t x = field_number(f, a), y = field_number(f, b);
+
+	if (f->kind == FIELD_INT)
+		return ((int64_t)x > (int64_t)y) - ((int64_t)x < (int64_t)y);
+	return (x > y) - (x < y);
+}
+
+static int compare_field(const struct field *f, const uint8_t *a, const uint8_t *b)
+{
+	if (f->kind == FIELD_CHARS || f->kind == FIELD_BYTES || f->kind == FIELD_FLOAT)
+		return memcmp(a + f->off, b + f->off, f->size);
+	return compare_numbers(f, a, b);
+}
+
+/* The largest value first, then by key. */
+static int compare_rows(const void *a, const void *b, void *ctx)
+{
+	const struct order *o = ctx;
+	const struct collector *c = o->c;
+	const uint8_t *x = *(const uint8_t *const *)a, *y = *(const uint8_t *const *)b;
+	int order = 0;
+
+	if (o->field && o->by_key)
+		order = -compare_field(o->field, row_key(c, x), row_key(c, y));
+	else if (o->field)
+		order = -compare_field(o->field, row_value(c, x), row_value(c, y));
+	for (size_t i = 0; !order && i < c->key.n; i++)
+		order = compare_field(&c->key.v[i], row_key(c, x), row_key(c, y));
+	if (!order && c->per_cpu)
+		order = row_cpu(x) < row_cpu(y) ? -1 : 1;
+	return order;
+}
+
+static struct error *choose_order(const struct collector *c, const char *sort, struct order *order)
+{
+	struct nearest near = nearest_make(sort ? sort : "");
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	order->c = c;
+	for (int values = 1; values >= 0; values--) {
+		const struct fields *fields = values ? &c->value : &c->key;
+
+		for (size_t i = 0; i < fields->n; i++) {
+			const struct field *f = &fields->v[i];
+			const char *name = column_name(f, !values, c->display->unit);
+
+			if (sort ? strcmp(name, sort) != 0
+				 : !values || (f->kind != FIELD_UINT && f->kind != FIELD_INT)) {
+				nearest_offer(&near, name);
+				continue;
+			}
+			order->field = f;
+			order->by_key = !values;
+			return NULL;
+		}
+	}
+	if (!sort)
+		return NULL; /* nothing that counts: by the keys */
+	struct error *err =
+		error_new(ENOENT, "map %s has no column '%s'", bpf_map__name(c->map), sort);
+	return nearest_text(&near, &text) ? error_hint(err, "did you mean %s?", strbuf_str(&text))
+					  : err;
+}
+
+/* Pointers to the rows worth showing, in order; the caller's. */
+static struct error *sort_rows(struct collector *c, const struct collect_opts *opts,
+			       const uint8_t ***out, size_t *n)
+{
+	bool indexed = map_type_indexed(map_reader_info(c->reader)->type);
+	const uint8_t **rows = calloc(c->now.n + 1, sizeof(*rows));
+	struct order order = {0};
+
+	if (!rows)
+		return error_nomem();
+	*n = 0;
+	for (size_t i = 0; i < c->now.n; i++) {
+		const uint8_t *row = row_at(c, &c->now, i);
+
+		/* an array has all its entries from the start; a difference may be none */
+		if (!(indexed || opts->delta || c->per_cpu) ||
+		    fields_any(&c->value, row_value(c, row)))
+			rows[(*n)++] = row;
+	}
+	struct error *err = choose_order(c, opts->sort, &order);
+	if (err) {
+		free(rows);
+		return err;
+	}
+	qsort_r(rows, *n, sizeof(*rows), compare_rows, &order);
+	*out = rows;
+	return NULL;
+}
+
+/* ---- what is shown ---- */
+
+static struct error *make_table(struct making *m, const struct collect_opts *opts, struct result *r)
+{
+	struct collector *c = m->c;
+	struct result_table *t = &r->table;
+	struct result_column *columns;
+	_cleanup_free_ const uint8_t **rows = NULL;
+	size_t n;
+
+	TRY(sort_rows(c, opts, &rows, &n));
+	TRY(make_columns(m, opts, true, &columns, &t->n_columns));
+	t->columns = columns;
+	t->n_rows = opts->top ? min_of(n, opts->top) : n;
+	t->left_out = n - t->n_rows;
+	t->cells = arena_alloc(m->arena, (t->n_rows * t->n_columns + 1) * sizeof(*t->cells));
+	if (!t->cells)
+		return error_nomem();
+	for (size_t i = 0; i < t->n_rows; i++) {
+		struct result_cell *cells = t->cells + i * t->n_columns;
+
+		TRY(make_key(m, rows[i], cells));
+		cells += c->per_cpu + c->key.n;
+		for (size_t k = 0; k < c->value.n; k++)
+			TRY(make_cell(m, &c->value.v[k], row_value(c, rows[i]), cells++));
+	}
+	return NULL;
+}
+
+/* The values that slot i of n counts. */
+static void slot_range(const struct display *d, size_t i, size_t n, struct result_bucket *b)
+{
+	if (d->kind == DISPLAY_LOG2) {
+		b->low = i ? 1ull << (i - 1) : 0;
+		b->high = i == 64 ? UINT64_MAX : i ? (1ull << (i - 1)) * 2 - 1 : 0;
+		return;
+	}
+	/* one below, n - 2 of step values, one above */
+	uint64_t low = d->low > 0 ? d->low : 0;
+	if (!i) {
+		b->low = 0;
+		b->high = low ? low - 1 : 0;
+	} else {
+		b->low = low + (i - 1) * d->step;
+		b->high = i + 1 == n ? UINT64_MAX : b->low + d->step - 1;
+	}
+}
+
+static struct error *make_hist(struct making *m, size_t n_slots, struct result_hist *hist)
+{
+	hist->buckets = arena_alloc(m->arena, max_of(n_slots, (size_t)1) * sizeof(*hist->buckets));
+	if (!hist->buckets)
+		return error_nomem();
+	hist->n_buckets = n_slots;
+	for (size_t i = 0; i < n_slots; i++)
+		slot_range(m->c->display, i, n_slots, &hist->buckets[i]);
+	return NULL;
+}
+
+static void hist_count(struct result_hist *hist, size_t slot, uint64_t count)
+{
+	if (slot >= hist->n_buckets)
+		return;
+	hist->buckets[slot].count += count;
+	hist->total += count;
+}
+
+/* A histogram whose slots are the entries of an array; one for each CPU where they are apart. */
+static struct error *make_array_hists(struct making *m, struct result *r)
+{
+	struct collector *c = m->c;
+	unsigned n = c->per_cpu ? map_reader_cpus(c->reader) : 1;
+
+	r->hists = arena_alloc(m->arena, n * sizeof(*r->hists));
+	if (!r->hists)
+		return error_nomem();
+	r->n_hists = n;
+	for (unsigned i = 0; i < n; i++) {
+		TRY(make_hist(m, map_reader_info(c->reader)->max_entries, &r->hists[i]));
+		if (!c->per_cpu)
+			continue;
+		strbuf_reset(&m->text);
+		strbuf_addf(&m->text, "cpu %u", i);
+		TRY(make_text(m, &r->hists[i].label));
+	}
+	for (size_t i = 0; i < c->now.n; i++) {
+		const uint8_t *row = row_at(c, &c->now, i);
+		uint32_t slot;
+
+		memcpy(&slot, row_key(c, row), sizeof(slot));
+		hist_count(&r->hists[c->per_cpu ? row_cpu(row) : 0], slot,
+			   field_number(&c->value.v[0], row_value(c, row)));
+	}
+	return NULL;
+}
+
+/* "pid dd(3237), cpu 1": a key in one line. */
+static struct error *make_label(struct making *m, const struct result *r,
+				const struct result_cell *keys, const char **label)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	for (size_t i = 0; i < r->n_keys; i++) {
+		strbuf_adds(&text, i ? ", " : "");
+		if (strcmp(r->keys[i].name, "key"))
+			strbuf_addf(&text, "%s ", r->keys[i].name);
+		if (keys[i].text)
+			strbuf_adds(&text, keys[i].text);
+		else if (keys[i].kind == CELL_INT)
+			strbuf_addf(&text, "%" PRId64, keys[i].i);
+		else
+			strbuf_add_u64(&text, keys[i].u);
+	}
+	*label = strbuf_failed(&text) ? NULL : arena_text(m->arena, strbuf_str(&text), text.len);
+	return *label ? NULL : error_nomem();
+}
+
+static uint64_t sum_of(const struct collector *c, const uint8_t *row)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < c->value.n; i++)
+		sum += field_number(&c->value.v[i], row_value(c, row));
+	return sum;
+}
+
+/* The fullest histogram first. */
+static int compare_sums(const void *a, const void *b, void *ctx)
+{
+	const uint8_t *x = *(const uint8_t *const *)a, *y = *(const uint8_t *const *)b;
+	uint64_t p = sum_of(ctx, x), q = sum_of(ctx, y);
+
+	if (p != q)
+		return p < q ? 1 : -1;
+	return memcmp(x, y, ((const struct collector *)ctx)->key_bytes);
+}
+
+/* A histogram for each key, whose slots are the fields of the value. */
+static struct error *make_key_hists(struct making *m, const struct collect_opts *opts,
+				    struct result *r)
+{
+	struct collector *c = m->c;
+	_cleanup_free_ const uint8_t **rows = NULL;
+	struct result_column *keys;
+	size_t n;
+
+	TRY(sort_rows(c, opts, &rows, &n));
+	qsort_r(rows, n, sizeof(*rows), compare_sums, c);
+	TRY(make_columns(m, opts, false, &keys, &r->n_keys));
+	r->keys = keys;
+	r->n_hists = opts->top ? min_of(n, opts->top) : n;
+	r->hists = arena_alloc(m->arena, (r->n_hists + 1) * sizeof(*r->hists));
+	if (!r->hists)
+		return error_nomem();
+	for (size_t i = 0; i < r->n_hists; i++) {
+		struct result_hist *hist = &r->hists[i];
+		struct result_cell *cells = arena_alloc(m->arena, (r->n_keys + 1) * sizeof(*cells));
+
+		if (!cells)
+			return error_nomem();
+		TRY(make_hist(m, c->value.n, hist));
+		TRY(make_key(m, rows[i], cells));
+		hist->keys = cells;
+		TRY(make_label(m, r, cells, &hist->label));
+		for (size_t k = 0; k < c->value.n; k++)
+			hist_count(hist, k, field_number(&c->value.v[k], row_value(c, rows[i])));
+	}
+	return NULL;
+}
+
+static struct error *make_result(struct making *m, const struct collect_opts *opts,
+				 struct results *results)
+{
+	struct collector *c = m->c;
+	const struct display *d = c->display;
+	bool indexed = map_type_indexed(map_reader_info(c->reader)->type);
+	enum result_kind kind = is_hist(d)				  ? RESULT_HIST
+				: d->kind == DISPLAY_COUNT && !c->per_cpu ? RESULT_COUNT
+									  : RESULT_TABLE;
+	struct result *r = results_add(results, kind, collector_name(c));
+
+	if (!r)
+		return error_nomem();
+	r->log2 = d->kind == DISPLAY_LOG2;
+	r->title = d->title ? arena_strdup(m->arena, d->title) : NULL;
+	r->unit = d->unit ? arena_strdup(m->arena, d->unit) : NULL;
+	if (kind == RESULT_TABLE)
+		return make_table(m, opts, r);
+	if (kind == RESULT_HIST)
+		return indexed ? make_array_hists(m, r) : make_key_hists(m, opts, r);
+	for (size_t i = 0; i < c->now.n; i++)
+		r->count += sum_of(c, row_at(c, &c->now, i));
+	return NULL;
+}
+
+struct error *collector_collect(struct collector *c, const struct collect_opts *opts,
+				struct run_names *names, struct results *results)
+{
+	struct making m = {.c = c, .names = names, .arena = &results->arena};
+
+	TRY(look(c, opts->per_cpu && map_reader_cpus(c->reader)));
+	if (opts->delta)
+		TRY(subtract_last(c));
+	struct error *err = make_result(&m, opts, results);
+	strbuf_deinit(&m.text);
+	return err;
+}

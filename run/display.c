@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A declaration is one line of text:
+ *
+ *	log2,unit=bytes,title=sizes of writes, by process
+ *
+ * In BTF it is the declaration tag "perf-bpf:…" of the map's variable; in the
+ * section "config" (objects without BTF have no other place) a line
+ *
+ *	sizes: log2,unit=bytes,title=…
+ *
+ * Other lines of that section are none of ours, and other tags neither.
+ */
+#include "run/display.h"
+
+#include <bpf/btf.h>
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inspect/map_reader.h"
+#include "lib/base/names.h"
+#include "lib/base/strbuf.h"
+#include "lib/btf/open.h"
+#include "lib/sys/uapi.h"
+
+#define TAG "perf-bpf:"
+
+static const char *const kind_names[] = {
+	[DISPLAY_NONE] = "none", [DISPLAY_COUNT] = "count",   [DISPLAY_TABLE] = "table",
+	[DISPLAY_LOG2] = "log2", [DISPLAY_LINEAR] = "linear",
+};
+
+const char *display_kind_name(enum display_kind kind)
+{
+	return kind_names[kind];
+}
+
+void display_deinit(struct display *d)
+{
+	free(d->unit);
+	free(d->title);
+	*d = (struct display){0};
+}
+
+static struct error *with_near(struct error *err, struct nearest *near)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	return nearest_text(near, &text) ? error_hint(err, "did you mean %s?", strbuf_str(&text))
+					 : err;
+}
+
+static struct error *parse_kind(const char *word, enum display_kind *kind)
+{
+	struct nearest near = nearest_make(word);
+
+	for (size_t i = 0; i < ARRAY_SIZE(kind_names); i++) {
+		if (!strcmp(word, kind_names[i])) {
+			*kind = i;
+			return NULL;
+		}
+		nearest_offer(&near, kind_names[i]);
+	}
+	return with_near(error_new(EINVAL, "no map can be shown as '%s'", word), &near);
+}
+
+/* Puts a copy of text in the place of what was there. */
+static struct error *set_text(char **slot, const char *text)
+{
+	char *copy = *text ? strdup(text) : NULL;
+
+	if (*text && !copy)
+		return error_nomem();
+	free(*slot);
+	*slot = copy;
+	return NULL;
+}
+
+static struct error *parse_word(const char *key, const char *value, struct display *d)
+{
+	static const char *const keys[] = {"unit", "low", "step", "title"};
+	struct nearest near = nearest_make(key);
+	bool step = !strcmp(key, "step");
+	char *end;
+
+	if (!strcmp(key, "unit"))
+		return set_text(&d->unit, value);
+	if (!strcmp(key, "title"))
+		return set_text(&d->title, value);
+	if (step || !strcmp(key, "low")) {
+		errno = 0;
+		long long n = strtoll(value, &end, 0);
+		if (errno || end == value || *end || (step && n <= 0))
+			return error_new(EINVAL, "%s=%s: a number is wanted%s", key, value,
+					 step ? ", at least 1" : "");
+		if (step)
+			d->step = n;
+		else
+			d->low = n;
+		return NULL;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		nearest_offer(&near, keys[i]);
+	return with_near(error_new(EINVAL, "'%s=' says nothing of how a map is shown", key), &near);
+}
+
+struct error *display_parse(const char *text, struct display *d)
+{
+	_cleanup_free_ char *copy = strdup(text);
+	char *at = copy;
+
+	if (!copy)
+		return error_nomem();
+	TRY(parse_kind(strsep(&at, ","), &d->kind));
+	while (at) {
+		bool title = !strncmp(at, "title=", 6);
+		char *word = title ? at : strsep(&at, ",");
+		char *value = strchr(word, '=');
+
+		if (title)
+			at = NULL;
+		if (!value)
+			return error_hint(error_new(EINVAL, "'%s' is not KEY=VALUE", word),
+					  "title= comes last, since it may hold commas");
+		*value++ = 0;
+		TRY(parse_word(word, value, d));
+	}
+	if (d->kind == DISPLAY_LINEAR && !d->step)
+		return error_new(EINVAL, "a linear histogram needs step=");
+	d->declared = true;
+	return NULL;
+}
+
+/* The text behind "perf-bpf:" of the variable's tag; NULL: it has none. */
+static const char *find_tag(const struct btf *btf, const char *name)
+{
+	int var = btf__find_by_name_kind(btf, name, BTF_KIND_VAR);
+
+	if (var <= 0)
+		return NULL;
+	for (uint32_t id = btf_start_id(btf); id < btf__type_cnt(btf); id++) {
+		const struct btf_type *t = btf__type_by_id(btf, id);
+
+		if (btf_is_decl_tag(t) && t->type == (uint32_t)var &&
+		    !strncmp(btf_name(btf, t), TAG, strlen(TAG)))
+			return btf_name(btf, t) + strlen(TAG);
+	}
+	return NULL;
+}
+
+/* The map's line of the config text; the caller's; NULL: it has none. */
+static struct error *find_line(const char *config, size_t size, const char *name, char **line)
+{
+	const char *end = config + strnlen(config, size);
+	size_t len = strlen(name);
+
+	*line = NULL;
+	for (const char *p = config; p < end;) {
+		const char *stop = memchr(p, '\n', end - p);
+
+		if (!stop)
+			stop = end;
+		while (p < stop && isspace((unsigned char)*p))
+			p++;
+		if ((size_t)(stop - p) > len && !strncmp(p, name, len) && p[len] == ':') {
+			p += len + 1;
+			while (p < stop && isspace((unsigned char)*p))
+				p++;
+			*line = strndup(p, stop - p);
+			return *line ? NULL : error_nomem();
+		}
+		p = stop + 1;
+	}
+	return NULL;
+}
+
+/* A map that nothing was said of. */
+static enum display_kind kind_by_type(const struct bpf_map *map, const struct btf *btf)
+{
+	const struct btf_type *value = NULL;
+
+	if (bpf_map__is_internal(map) || map_type_unreadable(bpf_map__type(map)))
+		return DISPLAY_NONE;
+	switch ((int)bpf_map__type(map)) {
+	case BPF_MAP_TYPE_PROG_ARRAY:
+	case BPF_MAP_TYPE_STACK_TRACE:
+	case BPF_MAP_TYPE_ARRAY_OF_MAPS:
+	case BPF_MAP_TYPE_HASH_OF_MAPS:
+	case BPF_MAP_TYPE_DEVMAP:
+	case BPF_MAP_TYPE_DEVMAP_HASH:
+	case BPF_MAP_TYPE_CPUMAP:
+	case BPF_MAP_TYPE_XSKMAP:
+	case BPF_MAP_TYPE_SOCKMAP:
+	case BPF_MAP_TYPE_SOCKHASH:
+	case BPF_MAP_TYPE_REUSEPORT_SOCKARRAY:
+	case BPF_MAP_TYPE_STRUCT_OPS:
+		return DISPLAY_NONE; /* wiring, not results */
+	}
+	if (btf && bpf_map__btf_value_type_id(map))
+		value = btf_skip_mods_and_typedefs(btf, bpf_map__btf_value_type_id(map), NULL);
+	if (map_type_indexed(bpf_map__type(map)) && bpf_map__max_entries(map) == 1 && value &&
+	    btf_is_int(value) && value->size <= 8)
+		return DISPLAY_COUNT;
+	return DISPLAY_TABLE;
+}
+
+struct error *display_of_map(const struct bpf_map *map, const struct btf *btf, const char *config,
+			     size_t config_size, struct display *display)
+{
+	const char *name = bpf_map__name(map), *tag = btf ? find_tag(btf, name) : NULL;
+	_cleanup_free_ char *line = NULL;
+
+	if (!tag && config) {
+		TRY(find_line(config, config_size, name, &line));
+		tag = line;
+	}
+	if (!tag) {
+		display->kind = kind_by_type(map, btf);
+		return NULL;
+	}
+	struct error *err = display_parse(tag, display);
+	if (err)
+		display_deinit(display);
+	return error_prefix(err, "how map %s is shown", name);
+}

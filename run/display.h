@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * How a map is to be shown: by what its author wrote (PERF_BPF_SHOW() in
+ * <bpf/perf_bpf_prog.h>, which stands in the object's BTF, or a line of the
+ * object's section "config"), else by its type.
+ */
+#ifndef PB_RUN_DISPLAY_H
+#define PB_RUN_DISPLAY_H
+
+#include <bpf/libbpf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/base/error.h"
+
+enum display_kind {
+	DISPLAY_NONE, /* not at all */
+	DISPLAY_COUNT,
+	DISPLAY_TABLE,
+	DISPLAY_LOG2,
+	DISPLAY_LINEAR,
+};
+
+struct display {
+	enum display_kind kind;
+	bool declared;	    /* the author said so */
+	char *unit, *title; /* NULL: not said */
+	int64_t low;	    /* of the first range of a linear histogram */
+	uint64_t step;	    /* values in each of them */
+};
+
+void display_deinit(struct display *display);
+
+/* "log2", for JSON. */
+const char *display_kind_name(enum display_kind kind);
+
+/*
+ * Takes "KIND[,unit=UNIT][,low=N][,step=N][,title=TITLE]" apart; display is
+ * all zero. EINVAL, with near names: a kind or word that is none.
+ */
+struct error *display_parse(const char *text, struct display *display);
+
+/*
+ * The display of an object's map; display is all zero. btf is the object's,
+ * config its section "config" (both may be NULL). Errors name the map.
+ */
+struct error *display_of_map(const struct bpf_map *map, const struct btf *btf, const char *config,
+			     size_t config_size, struct display *display);
+
+#endif

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "run/fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/strbuf.h"
+#include "lib/base/vec.h"
+#include "lib/btf/open.h"
+
+enum {
+	MAX_FIELDS = 10000,
+	MAX_DEPTH = 32,
+};
+
+void fields_deinit(struct fields *fields)
+{
+	struct field *f;
+
+	vec_for_each (f, fields)
+		free(f->name);
+	vec_deinit(fields);
+}
+
+/* The role that the names of typedefs on the way to a type give it. */
+static enum field_role role_of(const struct btf *btf, uint32_t type)
+{
+	static const struct {
+		const char *name;
+		enum field_role role;
+	} names[] = {
+		{"perf_bpf_pid", ROLE_PID},
+		{"perf_bpf_uid", ROLE_UID},
+		{"perf_bpf_gid", ROLE_GID},
+		{"perf_bpf_cgroup", ROLE_CGROUP},
+		{"perf_bpf_ksym", ROLE_KSYM},
+		{"perf_bpf_ipv4", ROLE_IPV4},
+		{"perf_bpf_ipv6", ROLE_IPV6},
+		{"perf_bpf_port", ROLE_PORT},
+		{"perf_bpf_ns", ROLE_NS},
+		{"perf_bpf_time", ROLE_TIME},
+		{"perf_bpf_bytes", ROLE_BYTES},
+		{"perf_bpf_dev", ROLE_DEV},
+		{"pid_t", ROLE_PID},
+		{"uid_t", ROLE_UID},
+		{"gid_t", ROLE_GID},
+	};
+
+	for (int depth = 0; depth < MAX_DEPTH; depth++) {
+		const struct btf_type *t = btf__type_by_id(btf, type);
+
+		if (!t || !(btf_is_mod(t) || btf_is_typedef(t)))
+			return ROLE_NONE;
+		for (size_t i = 0; btf_is_typedef(t) && i < ARRAY_SIZE(names); i++)
+			if (!strcmp(btf_name(btf, t), names[i].name))
+				return names[i].role;
+		type = t->type;
+	}
+	return ROLE_NONE;
+}
+
+struct walk {
+	const struct btf *btf;
+	struct fields *fields;
+	struct strbuf path;
+};
+
+static void path_cut(struct walk *w, size_t len)
+{
+	w->path.len = len;
+	if (w->path.str)
+		w->path.str[len] = 0;
+}
+
+static struct error *add_field(struct walk *w, struct field field)
+{
+	if (w->fields->n >= MAX_FIELDS)
+		return error_new(E2BIG, "the type has more than %d fields", MAX_FIELDS);
+	if ((uint64_t)field.off + field.size > w->fields->size)
+		return error_new(EINVAL, "member %s lies outside of its type",
+				 strbuf_str(&w->path));
+	struct field *f = vec_push(w->fields);
+	if (!f)
+		return error_nomem();
+	*f = field;
+	f->name = strdup(strbuf_str(&w->path));
+	return f->name ? NULL : error_nomem();
+}
+
+static struct error *walk_type(struct walk *w, uint32_t type, uint64_t bit, uint32_t bits,
+			       int depth);
+
+static bool is_char(const struct btf *btf, const struct btf_type *t)
+{
+	return btf_is_int(t) && t->size == 1 &&
+	       (btf_int_encoding(t) & BTF_INT_CHAR || !strcmp(btf_name(btf, t), "char"));
+}
+
+static struct error *walk_array(struct walk *w, const struct btf_type *t, uint64_t bit, int depth)
+{
+	const struct btf_array *a = btf_array(t);
+	int64_t size = btf__resolve_size(w->btf, a->type);
+	size_t len = w->path.len;
+
+	if (size < 0 || (uint64_t)size * a->nelems > w->fields->size)
+		return error_new(EINVAL, "an array is larger than its type");
+	if (is_char(w->btf, btf_skip_mods_and_typedefs(w->btf, a->type, NULL)))
+		return add_field(
+			w, (struct field){.kind = FIELD_CHARS, .off = bit / 8, .size = a->nelems});
+	for (uint32_t i = 0; i < a->nelems && size; i++) {
+		strbuf_addf(&w->path, "[%u]", i);
+		TRY(walk_type(w, a->type, bit + i * (uint64_t)size * 8, 0, depth + 1));
+		path_cut(w, len);
+	}
+	return NULL;
+}
+
+static struct error *walk_members(struct walk *w, const struct btf_type *t, uint64_t bit, int depth)
+{
+	size_t len = w->path.len;
+
+	for (uint32_t i = 0; i < btf_vlen(t); i++) {
+		const struct btf_member *m = btf_members(t) + i;
+		const char *name = btf__name_by_offset(w->btf, m->name_off);
+
+		if (name && *name)
+			strbuf_addf(&w->path, "%s%s", len ? "." : "", name);
+		TRY(walk_type(w, m->type, bit + btf_member_bit_offset(t, i),
+			      btf_member_bitfield_size(t, i), depth + 1));
+		path_cut(w, len);
+		/* the members of a union are the same bytes: the first one is enough */
+		if (btf_is_union(t))
+			break;
+	}
+	return NULL;
+}
+
+static struct error *walk_int(struct walk *w, const struct btf_type *t, struct field f)
+{
+	uint8_t encoding = btf_int_encoding(t);
+
+	f.kind = encoding & BTF_INT_BOOL     ? FIELD_BOOL
+		 : encoding & BTF_INT_SIGNED ? FIELD_INT
+					     : FIELD_UINT;
+	if (t->size > 8)
+		f.kind = FIELD_BYTES;
+	return add_field(w, f);
+}
+
+static struct error *walk_type(struct walk *w, uint32_t type, uint64_t bit, uint32_t bits,
+			       int depth)
+{
+	uint32_t id = 0;
+	const struct btf_type *t = btf_skip_mods_and_typedefs(w->btf, type, &id);
+	struct field f = {.off = bit / 8, .role = role_of(w->btf, type), .size = t->size};
+
+	if (depth > MAX_DEPTH)
+		return error_new(E2BIG, "a type within more than %d others", MAX_DEPTH);
+	if (strbuf_failed(&w->path))
+		return error_nomem();
+	if (f.role == ROLE_IPV6) {
+		f.kind = FIELD_BYTES;
+		return add_field(w, f);
+	}
+	if (bits || bit % 8) {
+		f.bit = bit % 8;
+		f.bits = bits ? bits : t->size * 8;
+		f.size = (f.bit + f.bits + 7) / 8;
+		if (f.bits > 64)
+			return error_new(EINVAL, "a bit field of %u bits", f.bits);
+	}
+	switch (btf_kind(t)) {
+	case BTF_KIND_INT:
+		return walk_int(w, t, f);
+	case BTF_KIND_ENUM:
+	case BTF_KIND_ENUM64:
+		f.kind = FIELD_ENUM;
+		f.is_signed = btf_kflag(t);
+		f.type = id;
+		return add_field(w, f);
+	case BTF_KIND_PTR:
+		f.kind = FIELD_POINTER;
+		f.size = btf__pointer_size(w->btf) == 4 ? 4 : 8;
+		return add_field(w, f);
+	case BTF_KIND_FLOAT:
+		f.kind = t->size == sizeof(float) || t->size == sizeof(double) ? FIELD_FLOAT
+									       : FIELD_BYTES;
+		return add_field(w, f);
+	case BTF_KIND_ARRAY:
+		return walk_array(w, t, bit, depth);
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return walk_members(w, t, bit, depth);
+	default:
+		return error_new(EINVAL, "a %s has no value", btf_kind_name(btf_kind(t)));
+	}
+}
+
+struct error *fields_of(const struct btf *btf, uint32_t type, uint32_t size, struct fields *fields)
+{
+	struct walk w = {.btf = btf, .fields = fields};
+
+	fields->size = size;
+	if (!btf || !type) {
+		bool number = size == 1 || size == 2 || size == 4 || size == 8;
+
+		return add_field(&w, (struct field){.kind = number ? FIELD_UINT : FIELD_BYTES,
+						    .size = size});
+	}
+	int64_t has = btf__resolve_size(btf, type);
+	if (has != size)
+		return error_new(EINVAL, "the type has %lld bytes, the map %u", (long long)has,
+				 size);
+	struct error *err = walk_type(&w, type, 0, 0, 0);
+	strbuf_deinit(&w.path);
+	return err;
+}
+
+static uint64_t sign_extend(uint64_t v, uint32_t bits)
+{
+	return bits < 64 ? (uint64_t)((int64_t)(v << (64 - bits)) >> (64 - bits)) : v;
+}
+
+uint64_t field_number(const struct field *f, const void *data)
+{
+	const uint8_t *p = (const uint8_t *)data + f->off;
+	bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	bool is_signed = f->kind == FIELD_INT || (f->kind == FIELD_ENUM && f->is_signed);
+	unsigned __int128 v = 0;
+
+	if (f->size > 9)
+		return 0;
+	for (uint32_t i = 0; i < f->size; i++)
+		v |= (unsigned __int128)p[i] << 8 * (big ? f->size - 1 - i : i);
+	if (!f->bits)
+		return is_signed ? sign_extend((uint64_t)v, f->size * 8) : (uint64_t)v;
+	v >>= big ? f->size * 8 - f->bit - f->bits : f->bit;
+	uint64_t n = f->bits < 64 ? (uint64_t)v & ((1ull << f->bits) - 1) : (uint64_t)v;
+	return is_signed ? sign_extend(n, f->bits) : n;
+}
+
+/* Counters are whole integers that mean nothing else. */
+static bool is_counter(const struct field *f)
+{
+	return (f->kind == FIELD_UINT || f->kind == FIELD_INT) && !f->bits &&
+	       (f->role == ROLE_NONE || f->role == ROLE_NS || f->role == ROLE_BYTES);
+}
+
+static void put(uint8_t *p, uint32_t size, uint64_t v)
+{
+	const uint8_t *from = (const uint8_t *)&v;
+
+	memcpy(p, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? from + 8 - size : from, size);
+}
+
+/* Whether all bytes of a field are 0: no CPU wrote to it yet. */
+static bool is_zero(const struct field *f, const uint8_t *p)
+{
+	for (uint32_t i = 0; i < f->size; i++)
+		if (p[i])
+			return false;
+	return true;
+}
+
+void fields_add(const struct fields *fields, void *to, const void *from)
+{
+	for (size_t i = 0; i < fields->n; i++) {
+		const struct field *f = &fields->v[i];
+		uint8_t *p = (uint8_t *)to + f->off;
+
+		if (is_counter(f))
+			put(p, f->size, field_number(f, to) + field_number(f, from));
+		else if (!f->bits && is_zero(f, p))
+			memcpy(p, (const uint8_t *)from + f->off, f->size);
+	}
+}
+
+void fields_subtract(const struct fields *fields, void *to, const void *from)
+{
+	for (size_t i = 0; i < fields->n; i++) {
+		const struct field *f = &fields->v[i];
+
+		if (is_counter(f))
+			put((uint8_t *)to + f->off, f->size,
+			    field_number(f, to) - field_number(f, from));
+	}
+}
+
+bool fields_any(const struct fields *fields, const void *data)
+{
+	for (size_t i = 0; i < fields->n; i++)
+		if (is_counter(&fields->v[i]) && field_number(&fields->v[i], data))
+			return true;
+	return false;
+}

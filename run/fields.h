@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A BTF type as a flat list of fields, for tables and sums: the members of
+ * structs within structs by their path ("addr.port"), each element of an array
+ * but of char arrays ("slots[3]"). A type that is no struct is one field
+ * without a name.
+ */
+#ifndef PB_RUN_FIELDS_H
+#define PB_RUN_FIELDS_H
+
+#include <bpf/btf.h>
+#include <stdbool.h>
+
+#include "lib/base/error.h"
+
+/* What a number means, told by the name of its type: see <bpf/perf_bpf_prog.h>. */
+enum field_role {
+	ROLE_NONE,
+	ROLE_PID,
+	ROLE_UID,
+	ROLE_GID,
+	ROLE_CGROUP,
+	ROLE_KSYM,
+	ROLE_IPV4,
+	ROLE_IPV6,
+	ROLE_PORT,
+	ROLE_NS,
+	ROLE_TIME,
+	ROLE_BYTES,
+	ROLE_DEV,
+};
+
+enum field_kind {
+	FIELD_UINT,
+	FIELD_INT,
+	FIELD_BOOL,
+	FIELD_ENUM,
+	FIELD_POINTER,
+	FIELD_FLOAT,
+	FIELD_CHARS,
+	FIELD_BYTES, /* what is none of these */
+};
+
+struct field {
+	char *name; /* "" for a type that is no struct */
+	enum field_kind kind;
+	enum field_role role;
+	uint32_t off, size; /* bytes */
+	uint32_t bit, bits; /* of a bit field: from off on; bits 0: it is none */
+	bool is_signed;	    /* of enums */
+	uint32_t type;	    /* the enum's id */
+};
+
+struct fields {
+	struct field *v;
+	size_t n;
+	size_t cap;
+	uint32_t size; /* of the type */
+};
+
+void fields_deinit(struct fields *fields);
+#define _cleanup_fields_ __attribute__((cleanup(fields_deinit)))
+
+/*
+ * The fields of a type; btf NULL or type 0: one field of bytes, a number where
+ * size is 1, 2, 4 or 8. E2BIG: more than 10,000 of them. EINVAL: no value can
+ * be of the type, or its size is not the one said.
+ */
+struct error *fields_of(const struct btf *btf, uint32_t type, uint32_t size, struct fields *fields);
+
+/* The number at data, sign-extended where it is signed. */
+uint64_t field_number(const struct field *field, const void *data);
+
+/* Adds the counters of the value at `from` to those at `to`; what is none is kept. */
+void fields_add(const struct fields *fields, void *to, const void *from);
+/* Takes them away: those of one time from those of a later one. */
+void fields_subtract(const struct fields *fields, void *to, const void *from);
+/* Whether any counter is not 0. */
+bool fields_any(const struct fields *fields, const void *data);
+
+#endif

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "run/names.h"
+
+#include <arpa/inet.h>
+#include <fts.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/base/arena.h"
+#include "lib/base/hash.h"
+#include "lib/btf/open.h"
+#include "lib/sys/proc.h"
+#include "sym/sym.h"
+
+struct run_names {
+	const struct sys_roots *roots;
+	struct arena arena;
+	struct u64map pids, uids, gids, cgroups; /* to texts of the arena; "": none */
+	struct u64map fresh;			 /* pids looked up since the last refresh */
+	bool cgroups_read;
+	struct kallsyms *kallsyms;
+	struct symtab *kernel;
+	bool kernel_tried;
+};
+
+struct run_names *run_names_new(const struct sys_roots *roots)
+{
+	struct run_names *names = calloc(1, sizeof(*names));
+
+	if (names)
+		names->roots = roots;
+	return names;
+}
+
+void run_names_free(struct run_names *names)
+{
+	if (!names)
+		return;
+	u64map_deinit(&names->pids);
+	u64map_deinit(&names->uids);
+	u64map_deinit(&names->gids);
+	u64map_deinit(&names->cgroups);
+	u64map_deinit(&names->fresh);
+	symtab_free(names->kernel);
+	kallsyms_free(names->kallsyms);
+	arena_deinit(&names->arena);
+	free(names);
+}
+
+void run_names_refresh(struct run_names *names)
+{
+	u64map_deinit(&names->fresh);
+	names->fresh = (struct u64map){0};
+}
+
+/* Keeps a text for a number; NULL: no memory. */
+static const char *keep(struct run_names *names, struct u64map *map, uint64_t key, const char *text)
+{
+	char *copy = arena_strdup(&names->arena, text);
+
+	return copy && u64map_put(map, key, copy) ? copy : NULL;
+}
+
+static const char *pid_name(struct run_names *names, uint32_t pid)
+{
+	const char *known = u64map_get(&names->pids, pid);
+	struct sys_proc_status status;
+
+	if (u64map_get(&names->fresh, pid))
+		return known;
+	u64map_put(&names->fresh, pid, names);
+	struct error *gone = pid ? sys_proc_status(names->roots, 0, pid, &status)
+				 : error_new(ESRCH, "the idle task");
+	if (gone) {
+		error_free(gone);
+		return pid ? known : "swapper";
+	}
+	return known && !strcmp(known, status.comm) ? known
+						    : keep(names, &names->pids, pid, status.comm);
+}
+
+static const char *uid_name(struct run_names *names, uint32_t uid)
+{
+	const char *known = u64map_get(&names->uids, uid);
+
+	if (known)
+		return known;
+	const struct passwd *pw = getpwuid(uid);
+	return keep(names, &names->uids, uid, pw ? pw->pw_name : "");
+}
+
+static const char *gid_name(struct run_names *names, uint32_t gid)
+{
+	const char *known = u64map_get(&names->gids, gid);
+
+	if (known)
+		return known;
+	const struct group *gr = getgrgid(gid);
+	return keep(names, &names->gids, gid, gr ? gr->gr_name : "");
+}
+
+/*
+ * A cgroup's id is the inode number of its folder in the cgroup2 hierarchy
+ * (kernfs, on machines of 64 bits since 5.5). The tree is read once, and again
+ * when a new id is not in it.
+ */
+static void read_cgroups(struct run_names *names)
+{
+	static const char *const mounts[] = {"fs/cgroup/unified", "fs/cgroup"};
+	const char *sysfs =
+		names->roots && names->roots->sysfs ? names->roots->sysfs : sys_roots_default.sysfs;
+
+	for (size_t i = 0; i < ARRAY_SIZE(mounts); i++) {
+		/* only a cgroup2 root has it */
+		_cleanup_free_ char *mark =
+			text_format("%s/%s/cgroup.controllers", sysfs, mounts[i]);
+		_cleanup_free_ char *root = text_format("%s/%s", sysfs, mounts[i]);
+
+		if (!mark || !root || access(mark, F_OK))
+			continue;
+		FTS *tree = fts_open((char *[]){root, NULL}, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+		for (FTSENT *e; tree && (e = fts_read(tree));) {
+			if (e->fts_info != FTS_D)
+				continue;
+			const char *path = e->fts_path + strlen(root);
+			if (!u64map_get(&names->cgroups, e->fts_statp->st_ino))
+				keep(names, &names->cgroups, e->fts_statp->st_ino,
+				     *path ? path : "/");
+		}
+		if (tree)
+			fts_close(tree);
+		return;
+	}
+}
+
+static const char *cgroup_name(struct run_names *names, uint64_t id)
+{
+	const char *known = u64map_get(&names->cgroups, id);
+
+	if (known)
+		return known;
+	read_cgroups(names);
+	known = u64map_get(&names->cgroups, id);
+	/* what is not there is not looked for again */
+	return known ? known : keep(names, &names->cgroups, id, "");
+}
+
+static bool add_ksym(struct run_names *names, uint64_t addr, struct strbuf *out)
+{
+	if (!names->kernel_tried) {
+		struct error *err = kallsyms_load("/proc/kallsyms", &names->kallsyms);
+
+		names->kernel_tried = true;
+		if (!err)
+			err = kallsyms_symtab(names->kallsyms, NULL, 0, &names->kernel);
+		error_free(err); /* without the right to read them addresses stay numbers */
+	}
+	const struct symbol *s = names->kernel ? symtab_find(names->kernel, addr) : NULL;
+	if (!s)
+		return false;
+	strbuf_addf(out, "%s+0x%" PRIx64, s->name, addr - s->start);
+	return true;
+}
+
+/* "dd(3237)", or false where there is no name. */
+static bool add_named(const char *name, uint64_t id, struct strbuf *out)
+{
+	if (!name || !*name)
+		return false;
+	strbuf_addf(out, "%s(%" PRIu64 ")", name, id);
+	return true;
+}
+
+static bool add_enum(const struct btf *btf, const struct field *field, uint64_t v,
+		     struct strbuf *out)
+{
+	const struct btf_type *t = btf ? btf__type_by_id(btf, field->type) : NULL;
+
+	for (uint32_t i = 0; t && i < btf_vlen(t); i++) {
+		/* name and value; an ENUM64's value is two words */
+		bool wide = btf_is_enum64(t);
+		const uint32_t *e = (const uint32_t *)(t + 1) + (size_t)i * (wide ? 3 : 2);
+		uint64_t value = wide		    ? (uint64_t)e[2] << 32 | e[1]
+				 : field->is_signed ? (uint64_t)(int64_t)(int32_t)e[1]
+						    : e[1];
+		const char *name = btf__name_by_offset(btf, e[0]);
+
+		if (value != v || !name)
+			continue;
+		strbuf_adds(out, name);
+		return true;
+	}
+	return false;
+}
+
+/* A duration as people say it: 12.3ms; three digits that count. */
+static void add_duration(uint64_t ns, struct strbuf *out)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	double v = (double)ns;
+	size_t unit = 0;
+
+	while (v >= 999.5 && unit + 1 < ARRAY_SIZE(units)) {
+		v /= 1000;
+		unit++;
+	}
+	strbuf_addf(out, "%.*f%s",
+		    unit && v < 9.995	? 2
+		    : unit && v < 99.95 ? 1
+					: 0,
+		    v, units[unit]);
+}
+
+bool run_name_add(struct run_names *names, const struct btf *btf, const struct field *field,
+		  const void *data, struct strbuf *out)
+{
+	const uint8_t *p = (const uint8_t *)data + field->off;
+	uint64_t v = field_number(field, data);
+	char text[INET6_ADDRSTRLEN];
+
+	if (field->kind == FIELD_ENUM)
+		return add_enum(btf, field, v, out);
+	switch (field->role) {
+	case ROLE_PID:
+		return add_named(pid_name(names, v), v, out);
+	case ROLE_UID:
+		return add_named(uid_name(names, v), v, out);
+	case ROLE_GID:
+		return add_named(gid_name(names, v), v, out);
+	case ROLE_CGROUP: {
+		const char *path = cgroup_name(names, v);
+
+		if (!path || !*path)
+			return false;
+		strbuf_adds(out, path);
+		return true;
+	}
+	case ROLE_KSYM:
+		return add_ksym(names, v, out);
+	case ROLE_IPV4:
+		if (field->size != 4 || !inet_ntop(AF_INET, p, text, sizeof(text)))
+			return false;
+		strbuf_adds(out, text);
+		return true;
+	case ROLE_IPV6:
+		if (field->size != 16 || !inet_ntop(AF_INET6, p, text, sizeof(text)))
+			return false;
+		strbuf_adds(out, text);
+		return true;
+	case ROLE_PORT:
+		strbuf_add_u64(out, ntohs((uint16_t)v));
+		return true;
+	case ROLE_NS:
+	case ROLE_TIME:
+		add_duration(v, out);
+		return true;
+	case ROLE_DEV: /* as the kernel has it inside: 12 bits and 20 */
+		strbuf_addf(out, "%" PRIu64 ":%" PRIu64, v >> 20, v & 0xfffff);
+		return true;
+	case ROLE_BYTES:
+	case ROLE_NONE:
+		return false;
+	}
+	return false;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names of what programs count by number: processes, users, cgroups, the
+ * kernel's functions. Each is looked up once; what has no name any more (a
+ * process that ended) gives none.
+ */
+#ifndef PB_RUN_NAMES_H
+#define PB_RUN_NAMES_H
+
+#include "lib/base/strbuf.h"
+#include "lib/sys/sys.h"
+#include "run/fields.h"
+
+struct run_names;
+
+/* roots NULL: the running system. NULL: no memory. */
+struct run_names *run_names_new(const struct sys_roots *roots);
+void run_names_free(struct run_names *names);
+DEFINE_FREEP(struct run_names, run_names_free)
+
+/*
+ * Forgets the processes, whose ids come back; called before each look at the
+ * maps of a program that runs for long. Those seen before they ended keep
+ * their names until their ids are somebody else's.
+ */
+void run_names_refresh(struct run_names *names);
+
+/*
+ * Adds what people read in place of a field's number, "dd(3237)" for a
+ * process; false: the number is all there is. btf is for enums, and may be
+ * NULL for others.
+ */
+bool run_name_add(struct run_names *names, const struct btf *btf, const struct field *field,
+		  const void *data, struct strbuf *out);
+
+#endif

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * One wait for everything: signals come from a signalfd, the interval and the
+ * end from timerfds, so that nothing runs in a handler and the maps are looked
+ * at at one place.
+ */
+#include "run/run.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "compile/compile.h"
+#include "lib/attach/attach.h"
+#include "lib/base/names.h"
+#include "lib/base/vec.h"
+#include "lib/object/object.h"
+#include "lib/sys/workload.h"
+
+struct run_object {
+	struct bpf_object *obj;
+	void *image;
+	VEC(struct bpf_link *) links;
+};
+
+struct shown_map {
+	struct display display;
+	struct collector *collector;
+};
+
+struct run {
+	struct run_opts opts;
+	VEC(struct run_object) objects;
+	VEC(struct shown_map *) maps;
+	struct run_names *names;
+	struct workload workload;
+	int status;
+	bool ended;
+	uint64_t last_look; /* monotonic ns */
+
+	sigset_t old_mask;
+	bool signals_blocked;
+	int signal_fd, interval_fd, end_fd;
+};
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+static struct error *open_object(struct run *run, const char *path)
+{
+	struct run_object *object = vec_push(&run->objects);
+
+	if (!object)
+		return error_nomem();
+	TRY(compile_open(path, run->opts.compile, run->opts.log, &object->obj, &object->image));
+	if (!bpf_object__next_program(object->obj, NULL))
+		return error_hint(error_at(error_new(ENOENT, "holds no BPF program"), "%s", path),
+				  "a program is a function in a section that says what it is for: "
+				  "SEC(\"tracepoint/sched/sched_switch\")");
+	return NULL;
+}
+
+/* --set: in whichever object has the variable. */
+static struct error *set_variables(struct run *run)
+{
+	for (size_t i = 0; i < run->opts.n_sets; i++) {
+		bool any = false;
+
+		for (size_t k = 0; k < run->objects.n; k++) {
+			bool found = false;
+
+			TRY(variable_set(run->objects.v[k].obj, run->opts.sets[i], &found));
+			any |= found;
+		}
+		/* the first object's words on what it has */
+		if (!any)
+			TRY(variable_set(run->objects.v[0].obj, run->opts.sets[i], NULL));
+	}
+	return NULL;
+}
+
+static struct error *apply_filter(struct run *run)
+{
+	bool any = false;
+
+	if (!run_filter_any(&run->opts.filter))
+		return NULL;
+	for (size_t i = 0; i < run->objects.n; i++) {
+		bool honoured;
+
+		TRY(run_filter_apply(run->objects.v[i].obj, &run->opts.filter, &honoured));
+		any |= honoured;
+	}
+	if (any)
+		return NULL;
+	return error_hint(error_new(ENOTSUP, "no program asks whom it is to look at, so that -p, "
+					     "-t, -u, --cgroup and --comm would be ignored"),
+			  "call perf_bpf_wanted() of <bpf/perf_bpf_prog.h> first in a program: "
+			  "if (!perf_bpf_wanted()) return 0;");
+}
+
+static void shown_map_free(struct shown_map *map)
+{
+	if (!map)
+		return;
+	collector_free(map->collector);
+	display_deinit(&map->display);
+	free(map);
+}
+DEFINE_FREEP(struct shown_map, shown_map_free)
+
+/* Whether --map names it; without --map what is declared or worth showing. */
+static bool is_wanted(const struct run *run, const char *name, const struct display *display)
+{
+	if (!run->opts.n_maps)
+		return display->kind != DISPLAY_NONE;
+	for (size_t i = 0; i < run->opts.n_maps; i++)
+		if (glob_match(run->opts.maps[i], name))
+			return true;
+	return false;
+}
+
+static struct error *add_map(struct run *run, struct run_object *object, struct bpf_map *map)
+{
+	_cleanup_(shown_map_freep) struct shown_map *shown = calloc(1, sizeof(*shown));
+	const struct btf *btf = bpf_object__btf(object->obj);
+	size_t size = 0;
+	const char *config = perf_bpf_object__config(object->obj, &size);
+
+	if (!shown)
+		return error_nomem();
+	TRY(display_of_map(map, btf, config, size, &shown->display));
+	if (!is_wanted(run, bpf_map__name(map), &shown->display))
+		return NULL;
+	if (shown->display.kind == DISPLAY_NONE)
+		shown->display.kind = DISPLAY_TABLE; /* --map asks for it all the same */
+	TRY(collector_new(map, btf, &shown->display, &shown->collector));
+	struct shown_map **slot = vec_push(&run->maps);
+	if (!slot)
+		return error_nomem();
+	*slot = steal_ptr(shown);
+	return NULL;
+}
+
+static struct error *add_maps(struct run *run)
+{
+	for (size_t i = 0; i < run->objects.n; i++) {
+		struct run_object *object = &run->objects.v[i];
+		struct bpf_map *map;
+
+		bpf_object__for_each_map (map, object->obj)
+			if (bpf_map__autocreate(map))
+				TRY(error_at(add_map(run, object, map), "%s",
+					     object_path(object->obj)));
+	}
+	for (size_t i = 0; i < run->opts.n_maps; i++) {
+		struct nearest near = nearest_make(run->opts.maps[i]);
+		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+		bool found = false;
+
+		for (size_t k = 0; k < run->maps.n && !found; k++)
+			found = glob_match(run->opts.maps[i],
+					   collector_name(run->maps.v[k]->collector));
+		if (found)
+			continue;
+		for (size_t k = 0; k < run->objects.n; k++) {
+			struct bpf_map *map;
+
+			bpf_object__for_each_map (map, run->objects.v[k].obj)
+				nearest_offer(&near, bpf_map__name(map));
+		}
+		struct error *err =
+			error_new(ENOENT, "--map: there is no map '%s'", run->opts.maps[i]);
+		return nearest_text(&near, &text)
+			       ? error_hint(err, "did you mean %s?", strbuf_str(&text))
+			       : err;
+	}
+	return NULL;
+}
+
+static struct error *begin_signals(struct run *run)
+{
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGHUP);
+	sigaddset(&mask, SIGCHLD);
+	if (sigprocmask(SIG_BLOCK, &mask, &run->old_mask))
+		return error_errno(errno, "cannot block signals");
+	run->signals_blocked = true;
+	run->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (run->signal_fd < 0)
+		return error_errno(errno, "cannot make a signalfd");
+	return NULL;
+}
+
+static struct error *make_ready(struct run *run)
+{
+	TRY(begin_signals(run));
+	for (size_t i = 0; i < run->opts.n_files; i++)
+		TRY(open_object(run, run->opts.files[i]));
+	TRY(set_variables(run));
+	TRY(apply_filter(run));
+	for (size_t i = 0; i < run->objects.n; i++) {
+		struct bpf_program *prog;
+
+		/* what counts here must not filter for others */
+		bpf_object__for_each_program (prog, run->objects.v[i].obj)
+			if (program_section(prog)->kind == PROGRAM_TRACEPOINT)
+				program_set_return(prog, PROGRAM_RETURN_ONE);
+		TRY(object_load(run->objects.v[i].obj));
+	}
+	TRY(add_maps(run));
+	if (run->opts.workload)
+		TRY(workload_prepare(&run->workload, run->opts.workload, &run->old_mask));
+	return NULL;
+}
+
+struct error *run_new(const struct run_opts *opts, struct run **out)
+{
+	_cleanup_(run_freep) struct run *run = calloc(1, sizeof(*run));
+
+	if (!run)
+		return error_nomem();
+	run->opts = *opts;
+	run->signal_fd = run->interval_fd = run->end_fd = -1;
+	run->workload = (struct workload)WORKLOAD_INIT;
+	run->names = run_names_new(NULL);
+	if (!run->names)
+		return error_nomem();
+	TRY(make_ready(run));
+	*out = steal_ptr(run);
+	return NULL;
+}
+
+void run_free(struct run *run)
+{
+	struct run_object *object;
+	struct shown_map **map;
+	struct bpf_link **link;
+	int status;
+
+	if (!run)
+		return;
+	workload_end(&run->workload, &status);
+	vec_for_each (map, &run->maps)
+		shown_map_free(*map);
+	vec_deinit(&run->maps);
+	vec_for_each (object, &run->objects) {
+		vec_for_each (link, &object->links)
+			bpf_link__destroy(*link);
+		vec_deinit(&object->links);
+		bpf_object__close(object->obj);
+		free(object->image);
+	}
+	vec_deinit(&run->objects);
+	run_names_free(run->names);
+	closep(&run->signal_fd);
+	closep(&run->interval_fd);
+	closep(&run->end_fd);
+	if (run->signals_blocked)
+		sigprocmask(SIG_SETMASK, &run->old_mask, NULL);
+	free(run);
+}
+
+bool run_workload_status(const struct run *run, int *status)
+{
+	*status = run->status;
+	return run->ended;
+}
+
+/* ---- running ---- */
+
+static struct error *attach_all(struct run *run)
+{
+	struct run_object *object;
+
+	vec_for_each (object, &run->objects) {
+		struct bpf_program *prog;
+
+		bpf_object__for_each_program (prog, object->obj) {
+			struct bpf_link *attached = NULL;
+
+			if (!bpf_program__autoload(prog) || !bpf_program__autoattach(prog))
+				continue;
+			if (!attaches_by_section(prog)) {
+				log_warn(run->opts.log,
+					 "%s: program %s (%s) is loaded, but not attached: its "
+					 "section does not say to what",
+					 object_path(object->obj), bpf_program__name(prog),
+					 bpf_program__section_name(prog));
+				continue;
+			}
+			struct bpf_link **slot = vec_push(&object->links);
+			if (!slot)
+				return error_nomem();
+			struct error *err = attach_program(prog, &attached);
+			if (err) {
+				object->links.n--;
+				return err;
+			}
+			*slot = attached;
+			log_info(run->opts.log, "program %s is attached (%s)",
+				 bpf_program__name(prog), bpf_program__section_name(prog));
+		}
+	}
+	return NULL;
+}
+
+static struct error *set_timer(uint64_t ms, bool again, int *fd)
+{
+	struct itimerspec spec = {
+		.it_value = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000},
+	};
+
+	if (!ms)
+		return NULL;
+	if (again)
+		spec.it_interval = spec.it_value;
+	*fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (*fd < 0 || timerfd_settime(*fd, 0, &spec, NULL))
+		return error_errno(errno, "cannot set a timer");
+	return NULL;
+}
+
+static struct error *look(struct run *run, run_show_fn *show, void *ctx, bool last)
+{
+	_cleanup_results_ struct results results = {.time = clock_ns(CLOCK_REALTIME)};
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	results.span = now - run->last_look;
+	if (run->opts.collect.delta)
+		run->last_look = now;
+	run_names_refresh(run->names);
+	for (size_t i = 0; i < run->maps.n; i++)
+		TRY(collector_collect(run->maps.v[i]->collector, &run->opts.collect, run->names,
+				      &results));
+	return show(ctx, &results, last);
+}
+
+static void take_signals(struct run *run, bool *done)
+{
+	struct signalfd_siginfo info;
+
+	while (read(run->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		struct workload *w = &run->workload;
+
+		if (info.ssi_signo != SIGCHLD) {
+			*done = true;
+		} else if (w->pid && !w->reaped &&
+			   waitpid(w->pid, &run->status, WNOHANG) == w->pid) {
+			w->reaped = run->ended = *done = true;
+		}
+	}
+}
+
+struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
+{
+	bool done = false;
+	uint64_t ticks;
+
+	TRY(attach_all(run));
+	run->last_look = clock_ns(CLOCK_MONOTONIC);
+	TRY(set_timer(run->opts.interval_ms, true, &run->interval_fd));
+	TRY(set_timer(run->opts.duration_ms, false, &run->end_fd));
+	if (run->workload.pid)
+		TRY(workload_start(&run->workload, run->opts.workload[0], "run"));
+	while (!done) {
+		struct pollfd fds[] = {
+			{.fd = run->signal_fd, .events = POLLIN},
+			{.fd = run->interval_fd, .events = POLLIN}, /* -1: none */
+			{.fd = run->end_fd, .events = POLLIN},
+		};
+
+		if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
+			return error_errno(errno, "cannot wait");
+		take_signals(run, &done);
+		done |= (fds[2].revents & POLLIN) != 0;
+		if (!done && fds[1].revents & POLLIN) {
+			if (read(run->interval_fd, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
+				return error_errno(errno, "cannot read a timer");
+			TRY(look(run, show, ctx, false));
+		}
+	}
+	return look(run, show, ctx, true);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Runs BPF programs: opens objects, loads them, attaches every program by its
+ * section, waits for the command, a signal or the time, and looks at the maps.
+ *
+ *	struct run *run;
+ *	TRY(run_new(&opts, &run));
+ *	err = run_loop(run, show, ctx);
+ *	run_free(run);
+ *
+ * Everything in the kernel hangs on this process's descriptors, but for what
+ * an object pins by itself: it is gone when the process is, however it ends.
+ */
+#ifndef PB_RUN_RUN_H
+#define PB_RUN_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/error.h"
+#include "lib/base/log.h"
+#include "run/collect.h"
+#include "run/variables.h"
+#include "show/result.h"
+
+struct compile_opts;
+
+/* Everything is borrowed until run_free(). */
+struct run_opts {
+	const char *const *files; /* FILE.c or FILE.o */
+	size_t n_files;
+	char *const *workload;	 /* argv, NULL-terminated; NULL: none */
+	uint64_t duration_ms;	 /* 0: until the command ends, or a signal */
+	uint64_t interval_ms;	 /* look at the maps so often; 0: at the end only */
+	const char *const *maps; /* names or globs of those to show; none: all declared */
+	size_t n_maps;
+	const char *const *sets; /* "NAME=VALUE" */
+	size_t n_sets;
+	struct run_filter filter;
+	struct collect_opts collect;
+	const struct compile_opts *compile;
+	const struct log *log;
+};
+
+struct run;
+
+/* Opens, loads and makes all ready; nothing is attached yet. */
+struct error *run_new(const struct run_opts *opts, struct run **out);
+void run_free(struct run *run);
+DEFINE_FREEP(struct run, run_free)
+
+/* What is handed over at each look; last: there will be no other. */
+typedef struct error *run_show_fn(void *ctx, const struct results *results, bool last);
+
+/*
+ * Attaches, runs the command, shows at each interval and at the end. An error
+ * of show ends it. ECHILD: the command could not be run.
+ */
+struct error *run_loop(struct run *run, run_show_fn *show, void *ctx);
+
+/* The command's status, as waitpid(2) gives it; false: none ended. */
+bool run_workload_status(const struct run *run, int *status);
+
+#endif

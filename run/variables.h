@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * An object's global variables, set between open and load: constants by name
+ * (--set), and perf_bpf_filter, which says whom a program looks at.
+ */
+#ifndef PB_RUN_VARIABLES_H
+#define PB_RUN_VARIABLES_H
+
+#include <bpf/libbpf.h>
+#include <stdbool.h>
+
+#include "lib/base/error.h"
+
+/*
+ * "NAME=VALUE": the value as the variable's type has it, see
+ * inspect/value_input.h. ENOENT, with near names: no such variable (*found
+ * false when found is not NULL: then that is no error).
+ */
+struct error *variable_set(struct bpf_object *obj, const char *text, bool *found);
+
+/* Whom to look at: lists "1,2,3"; NULL: everyone. cgroups are paths or ids, uids also names. */
+struct run_filter {
+	const char *pids, *tids, *uids, *cgroups, *comms;
+};
+
+bool run_filter_any(const struct run_filter *filter);
+
+/*
+ * Tells the object. *honoured: it has a perf_bpf_filter. EINVAL: a list is
+ * wrong; E2BIG: it has more than 16 elements.
+ */
+struct error *run_filter_apply(struct bpf_object *obj, const struct run_filter *filter,
+			       bool *honoured);
+
+#endif

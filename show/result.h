@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a command found out, before it is known how it will look: counts,
+ * tables, histograms and stacks, each with a name and a title. What makes
+ * them (a BPF map's collector, say) knows no output format, and what prints
+ * them (text, JSON, CSV, a page) knows no map.
+ *
+ * Everything belongs to the struct results, and lasts until it is freed.
+ */
+#ifndef PB_SHOW_RESULT_H
+#define PB_SHOW_RESULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/arena.h"
+#include "lib/base/error.h"
+
+enum result_kind {
+	RESULT_COUNT,  /* one number */
+	RESULT_TABLE,  /* rows of cells */
+	RESULT_HIST,   /* how often values were in which range; several of them by key */
+	RESULT_STACKS, /* call stacks and how often they were met */
+};
+
+enum cell_kind {
+	CELL_EMPTY,
+	CELL_TEXT,
+	CELL_UINT,
+	CELL_INT,
+	CELL_FLOAT,
+	CELL_BOOL,
+};
+
+/* A number may have a text too, which is what people read: 3237 "dd". */
+struct result_cell {
+	enum cell_kind kind;
+	const char *text; /* NULL: the number as it is */
+	union {
+		uint64_t u;
+		int64_t i;
+		double f;
+	};
+};
+
+struct result_column {
+	const char *name;
+	const char *unit; /* "bytes", "ns"; NULL: none is known */
+	bool is_key;
+};
+
+struct result_table {
+	const struct result_column *columns;
+	size_t n_columns;
+	struct result_cell *cells; /* n_rows of n_columns */
+	size_t n_rows;
+	uint64_t left_out; /* rows that are not here, because only the top ones were wanted */
+};
+
+struct result_bucket {
+	uint64_t low, high; /* both within */
+	uint64_t count;
+};
+
+struct result_hist {
+	const char *label;		/* the key's text; NULL: the only one */
+	const struct result_cell *keys; /* the key's cells, as many as the result's n_keys */
+	struct result_bucket *buckets;	/* ascending, empty ones between full ones are here */
+	size_t n_buckets;
+	uint64_t total;
+};
+
+struct result_frame {
+	const char *name;   /* "vfs_write", "0xffff…" where there is none */
+	const char *module; /* "[kernel]", "/usr/bin/dd"; NULL: not known */
+	uint64_t offset;    /* in the function */
+};
+
+struct result_stack {
+	const char *label;		   /* "dd", who it was; NULL: not known */
+	const struct result_frame *frames; /* the innermost first */
+	size_t n_frames;
+	uint64_t count;
+};
+
+struct result {
+	enum result_kind kind;
+	const char *name;  /* the map's */
+	const char *title; /* NULL: the name is all there is */
+	const char *unit;  /* of the count, or of a histogram's values; NULL: none */
+	const char *note;  /* what the reader must know: "full: 12 updates failed"; NULL: nothing */
+	bool log2;	   /* a histogram's ranges are powers of two */
+	const struct result_column *keys; /* of the histograms */
+	size_t n_keys;
+	union {
+		uint64_t count;
+		struct result_table table;
+		struct {
+			struct result_hist *hists;
+			size_t n_hists;
+		};
+		struct {
+			struct result_stack *stacks;
+			size_t n_stacks;
+		};
+	};
+};
+
+struct results {
+	uint64_t time; /* ns since 1970 */
+	uint64_t span; /* ns that they cover; 0: not known */
+	struct result *v;
+	size_t n, cap;
+	struct arena arena;
+};
+
+void results_deinit(struct results *results);
+#define _cleanup_results_ __attribute__((cleanup(results_deinit)))
+
+/* A new, empty result at the end; NULL: no memory. */
+struct result *results_add(struct results *results, enum result_kind kind, const char *name);
+
+#endif

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "show/result_json.h"
+
+#include <math.h>
+
+#include "lib/base/json.h"
+
+#define SCHEMA "perf-bpf-run/1"
+
+static void add_string(struct strbuf *out, const char *s)
+{
+	json_add_string(out, s, strlen(s));
+}
+
+static void add_key(struct strbuf *out, const char *key)
+{
+	strbuf_adds(out, ",\"");
+	strbuf_adds(out, key);
+	strbuf_adds(out, "\":");
+}
+
+static void add_text(struct strbuf *out, const char *key, const char *text)
+{
+	if (!text)
+		return;
+	add_key(out, key);
+	add_string(out, text);
+}
+
+static void add_u64(struct strbuf *out, const char *key, uint64_t v)
+{
+	add_key(out, key);
+	strbuf_add_u64(out, v);
+}
+
+static void add_number(struct strbuf *out, const struct result_cell *cell)
+{
+	switch (cell->kind) {
+	case CELL_EMPTY:
+		strbuf_adds(out, "null");
+		break;
+	case CELL_TEXT:
+		add_string(out, cell->text ? cell->text : "");
+		break;
+	case CELL_UINT:
+		strbuf_add_u64(out, cell->u);
+		break;
+	case CELL_INT:
+		json_add_i64(out, cell->i);
+		break;
+	case CELL_BOOL:
+		strbuf_adds(out, cell->u ? "true" : "false");
+		break;
+	case CELL_FLOAT:
+		if (isfinite(cell->f))
+			strbuf_addf(out, "%.17g", cell->f);
+		else
+			strbuf_adds(out, "null");
+		break;
+	}
+}
+
+/* {"pid":3237,"pid_text":"dd(3237)","calls":5} */
+static void add_row(struct strbuf *out, const struct result_column *columns,
+		    const struct result_cell *cells, size_t n)
+{
+	strbuf_addch(out, '{');
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			strbuf_addch(out, ',');
+		add_string(out, columns[i].name);
+		strbuf_addch(out, ':');
+		add_number(out, &cells[i]);
+		if (cells[i].kind == CELL_TEXT || !cells[i].text)
+			continue;
+		strbuf_addch(out, ',');
+		json_add_string(out, columns[i].name, strlen(columns[i].name));
+		/* the name's closing quote makes way for the ending */
+		out->len -= out->len && !strbuf_failed(out);
+		strbuf_adds(out, "_text\":");
+		add_string(out, cells[i].text);
+	}
+	strbuf_addch(out, '}');
+}
+
+static void add_table(struct strbuf *out, const struct result_table *t)
+{
+	add_key(out, "columns");
+	strbuf_addch(out, '[');
+	for (size_t i = 0; i < t->n_columns; i++) {
+		strbuf_adds(out, i ? ",{\"name\":" : "{\"name\":");
+		add_string(out, t->columns[i].name);
+		add_text(out, "unit", t->columns[i].unit);
+		strbuf_adds(out, t->columns[i].is_key ? ",\"key\":true}" : "}");
+	}
+	strbuf_addch(out, ']');
+	add_key(out, "rows");
+	strbuf_addch(out, '[');
+	for (size_t i = 0; i < t->n_rows; i++) {
+		if (i)
+			strbuf_addch(out, ',');
+		add_row(out, t->columns, t->cells + i * t->n_columns, t->n_columns);
+	}
+	strbuf_addch(out, ']');
+	if (t->left_out)
+		add_u64(out, "left_out", t->left_out);
+}
+
+static void add_hists(struct strbuf *out, const struct result *r)
+{
+	add_key(out, "hists");
+	strbuf_addch(out, '[');
+	for (size_t i = 0; i < r->n_hists; i++) {
+		const struct result_hist *h = &r->hists[i];
+		bool first = true;
+
+		strbuf_addf(out, "%s{\"total\":", i ? "," : "");
+		strbuf_add_u64(out, h->total);
+		if (h->keys) {
+			add_key(out, "key");
+			add_row(out, r->keys, h->keys, r->n_keys);
+		}
+		add_text(out, "label", h->label);
+		add_key(out, "buckets");
+		strbuf_addch(out, '[');
+		for (size_t b = 0; b < h->n_buckets; b++) {
+			if (!h->buckets[b].count)
+				continue;
+			strbuf_adds(out, first ? "{\"low\":" : ",{\"low\":");
+			strbuf_add_u64(out, h->buckets[b].low);
+			add_u64(out, "high", h->buckets[b].high);
+			add_u64(out, "count", h->buckets[b].count);
+			strbuf_addch(out, '}');
+			first = false;
+		}
+		strbuf_adds(out, "]}");
+	}
+	strbuf_addch(out, ']');
+}
+
+static void add_stacks(struct strbuf *out, const struct result *r)
+{
+	add_key(out, "stacks");
+	strbuf_addch(out, '[');
+	for (size_t i = 0; i < r->n_stacks; i++) {
+		const struct result_stack *s = &r->stacks[i];
+
+		strbuf_addf(out, "%s{\"count\":", i ? "," : "");
+		strbuf_add_u64(out, s->count);
+		add_text(out, "label", s->label);
+		add_key(out, "frames");
+		strbuf_addch(out, '[');
+		for (size_t f = 0; f < s->n_frames; f++) {
+			strbuf_adds(out, f ? ",{\"name\":" : "{\"name\":");
+			add_string(out, s->frames[f].name);
+			add_u64(out, "offset", s->frames[f].offset);
+			add_text(out, "module", s->frames[f].module);
+			strbuf_addch(out, '}');
+		}
+		strbuf_adds(out, "]}");
+	}
+	strbuf_addch(out, ']');
+}
+
+void results_json(const struct results *results, bool last, struct strbuf *out)
+{
+	static const char *const kinds[] = {
+		[RESULT_COUNT] = "count",
+		[RESULT_TABLE] = "table",
+		[RESULT_HIST] = "histogram",
+		[RESULT_STACKS] = "stacks",
+	};
+
+	for (size_t i = 0; i < results->n; i++) {
+		const struct result *r = &results->v[i];
+
+		strbuf_adds(out, "{\"schema\":\"" SCHEMA "\"");
+		add_text(out, "map", r->name);
+		add_text(out, "kind", kinds[r->kind]);
+		add_u64(out, "time_ns", results->time);
+		add_u64(out, "span_ns", results->span);
+		add_text(out, "title", r->title);
+		add_text(out, "unit", r->unit);
+		add_text(out, "note", r->note);
+		add_key(out, "last");
+		strbuf_adds(out, last ? "true" : "false");
+		switch (r->kind) {
+		case RESULT_COUNT:
+			add_u64(out, "count", r->count);
+			break;
+		case RESULT_TABLE:
+			add_table(out, &r->table);
+			break;
+		case RESULT_HIST:
+			add_key(out, "scale");
+			strbuf_adds(out, r->log2 ? "\"log2\"" : "\"linear\"");
+			add_hists(out, r);
+			break;
+		case RESULT_STACKS:
+			add_stacks(out, r);
+			break;
+		}
+		strbuf_adds(out, "}\n");
+	}
+}

@@ -1,0 +1,252 @@
+#!/usr/bin/env bash
+# perf-bpf run: its numbers against those of a workload that counts for itself.
+. "$(dirname "$0")/../tap.sh"
+
+PROG=$SRC/tests/cmd/run.bpf.c
+
+# A workload of an own name: each of the masks once, and once more what 0 takes back.
+make_workload() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	cat >pbt_umask.c <<-'END'
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <sys/stat.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			for (int i = 2; i < argc; i++)
+				for (int k = 0; k < atoi(argv[1]); k++)
+					umask(atoi(argv[i]));
+			printf("%d\n", getpid());
+			return 7;
+		}
+	END
+	gcc -O1 -o pbt_umask pbt_umask.c
+}
+
+run() {
+	"$PERF_BPF" run "$PROG" --comm pbt_umask "$@"
+}
+
+# check FILE EXPRESSION: the map's last line of JSON is r.
+check() {
+	python3 - "$1" "$2" "$3" <<-'END'
+		import json, sys
+		lines = [json.loads(l) for l in open(sys.argv[1]) if l.startswith("{")]
+		r, = [l for l in lines if l["map"] == sys.argv[2] and l["last"]]
+		assert r["schema"] == "perf-bpf-run/1"
+		assert eval(sys.argv[3]), r
+	END
+}
+
+test_every_kind_counts_right() {
+	make_workload
+	status=0
+	run --json -- ./pbt_umask 3 0 1 2 9 10 49 50 511 >out || status=$?
+	assert_equal $status 7 # the command's
+	pid=$(head -1 out)
+	check out calls 'r["count"] == 24 and r["title"] == "umask calls" and r["unit"] == "calls"'
+	check out by_log2 '[(b["low"], b["high"], b["count"]) for b in r["hists"][0]["buckets"]] == [
+		(0, 0, 3), (1, 1, 3), (2, 3, 3), (8, 15, 6), (32, 63, 6), (256, 511, 3)]'
+	check out by_ten '[(b["low"], b["high"], b["count"]) for b in r["hists"][0]["buckets"]] == [
+		(0, 9, 12), (10, 19, 3), (40, 49, 3), (50, 2**64 - 1, 6)]'
+	check out by_parity '[(h["key"]["key_text"], h["total"]) for h in r["hists"]] == [
+		("PBT_EVEN", 12), ("PBT_ODD", 12)]'
+	check out by_pid "[(w['pid'], w['calls']) for w in r['rows']] == [($pid, 24)]"
+	check out by_key '[(w["uid"], w["uid_text"], w["parity_text"], w["comm"], w["calls"], w["sum"])
+		for w in r["rows"]] == [(0, "root(0)", "PBT_EVEN", "pbt_umask", 12, 3 * 62),
+		(0, "root(0)", "PBT_ODD", "pbt_umask", 12, 3 * 570)]'
+}
+
+test_text() {
+	make_workload
+	run --map calls --map by_ten --map by_key -- ./pbt_umask 3 10 49 511 511 >out || true
+	sed 1d out >got
+	cat >want <<-'END'
+		umask calls: 12 calls
+
+		masks, by ten (mask):
+		[10, 20)   3 |@@@@@@@@@@@@@@@@@@@@@@@@@@                          |
+		[20, 30)   0 |                                                    |
+		[30, 40)   0 |                                                    |
+		[40, 50)   3 |@@@@@@@@@@@@@@@@@@@@@@@@@@                          |
+		[50, ...)  6 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
+
+		by_key:
+		uid      parity    comm       calls   sum
+		root(0)  PBT_ODD   pbt_umask      9  3213
+		root(0)  PBT_EVEN  pbt_umask      3    30
+	END
+	diff -u want got
+}
+
+test_constants_and_filters() {
+	make_workload
+	run --json --set below=10 --map calls -- ./pbt_umask 5 1 9 10 11 >out || true
+	check out calls 'r["count"] == 10'
+	"$PERF_BPF" run "$PROG" --json --map calls -p 1 --comm pbt_umask -- ./pbt_umask 5 1 >out || true
+	check out calls 'r["count"] == 0'
+	"$PERF_BPF" run "$PROG" --json --map calls -u root --comm pbt_umask -- ./pbt_umask 5 1 >out || true
+	check out calls 'r["count"] == 5'
+	"$PERF_BPF" run "$PROG" --json --map calls -u 54321 --comm pbt_umask -- ./pbt_umask 5 1 >out || true
+	check out calls 'r["count"] == 0'
+}
+
+test_top_and_sort() {
+	make_workload
+	cat >many.sh <<-'END'
+		for i in 1 2 3 4 5; do ./pbt_umask $i 1 >/dev/null; done
+		exit 0
+	END
+	run --json --map by_pid --top 2 -- sh many.sh >out
+	check out by_pid '[w["calls"] for w in r["rows"]] == [5, 4] and r["left_out"] == 3'
+	run --json --map by_pid --sort pid -- sh many.sh >out
+	check out by_pid '(lambda p: p == sorted(p, reverse=True) and len(p) == 5)([w["pid"] for w in r["rows"]])'
+	expect_status 1 run --map by_pid --sort cals -- ./pbt_umask 1 1
+	assert_contains err "map by_pid has no column 'cals'"
+	assert_contains err "did you mean 'calls'?"
+}
+
+test_cpus_apart() {
+	make_workload
+	run --json --per-cpu --map by_log2 --map calls -- taskset -c 0 ./pbt_umask 4 3 >out || true
+	check out by_log2 '[(h["label"], h["total"]) for h in r["hists"]][0] == ("cpu 0", 4)'
+	check out by_log2 'sum(h["total"] for h in r["hists"]) == 4'
+	check out calls '[(w["cpu"], w["calls"]) for w in r["rows"]] == [(0, 4)]'
+}
+
+# The workload says when it is done with a part; a look with --clear holds what came since.
+test_intervals_and_differences() {
+	make_workload
+	cat >slow.sh <<-'END'
+		./pbt_umask 10 1 >/dev/null
+		sleep 0.5
+		./pbt_umask 20 1 >/dev/null
+		sleep 0.5
+	END
+	run --json --interval 100ms --map calls --map by_pid -- sh slow.sh >plain
+	run --json --interval 100ms --clear --map calls --map by_pid -- sh slow.sh >clear
+	python3 - <<-'END'
+		import json
+		def read(name, map):
+		    return [l for l in map_lines(name) if l["map"] == map]
+		def map_lines(name):
+		    return [json.loads(l) for l in open(name)]
+		plain = [l["count"] for l in read("plain", "calls")]
+		assert plain == sorted(plain) and plain[-1] == 30 and len(plain) > 5, plain
+		clear = [l["count"] for l in read("clear", "calls")]
+		assert sum(clear) == 30 and len([c for c in clear if c]) >= 2, clear
+		rows = [w["calls"] for l in read("clear", "by_pid") for w in l["rows"]]
+		assert sum(rows) == 30 and all(rows), rows
+	END
+}
+
+test_signals_and_duration_end_it() {
+	make_workload
+	run --json --map calls --duration 300ms >out
+	check out calls 'r["count"] == 0'
+	"$PERF_BPF" run "$PROG" --comm pbt_umask --json --map calls >out &
+	pid=$!
+	for _ in $(seq 100); do
+		bpftool prog 2>/dev/null | grep -q "pids perf-bpf($pid)" && break
+		sleep 0.05
+	done
+	./pbt_umask 6 1 >/dev/null || true
+	# attached by now, or not: what counts is that it ends well and says so
+	kill -TERM $pid # a background job does not get SIGINT
+	status=0
+	wait $pid || status=$?
+	assert_equal $status 0
+	check out calls 'r["count"] in (0, 6)'
+	! bpftool prog 2>/dev/null | grep -q "pids perf-bpf($pid)" || fail "left behind"
+}
+
+# The program returns 0: as a filter it would let nothing through.
+test_who_records_meanwhile_loses_nothing() {
+	make_workload
+	cat >hides.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		SEC("tracepoint/syscalls/sys_exit_umask") int nothing(void *ctx) { return 0; }
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	"$PERF_BPF" run hides.bpf.c -- \
+		"$PERF_BPF" record -e syscalls:sys_exit_umask -o data -- ./pbt_umask 9 1 2>err || true
+	"$PERF_BPF" script -i data >script
+	assert_equal "$(grep -c 'pbt_umask.*sys_exit_umask' script)" 9
+}
+
+test_plain_maps_of_an_object_with_config() {
+	make_workload
+	cat >plain.bpf.c <<-'END'
+		#include <linux/types.h>
+		#include <bpf/bpf.h>
+		bpf_map(slots, ARRAY, int, __u64, 65);
+		bpf_map(other, HASH, int, __u64, 16);
+		char looks[] SEC("config") = "# how it looks\nslots: log2,unit=bytes,title=by hand\n";
+		SEC("tracepoint/syscalls/sys_enter_umask")
+		int on_umask(struct syscall_enter_args *args)
+		{
+			char comm[16] = {};
+			int slot = 3, key = 4;
+			__u64 *v, one = 1;
+			bpf_get_current_comm(comm, sizeof(comm));
+			if (comm[0] != 'p' || comm[1] != 'b' || comm[2] != 't' || comm[4] != 'u')
+				return 0;
+			v = bpf_map_lookup_elem(&slots, &slot);
+			if (v)
+				__sync_fetch_and_add(v, 1);
+			bpf_map_update_elem(&other, &key, &one, 0);
+			return 0;
+		}
+		license(GPL);
+	END
+	clang -O2 --target=bpf -I"$SRC/include" -I"$BUILD/include" \
+		-I"/usr/include/$(gcc -print-multiarch)" -c plain.bpf.c -o plain.o # no -g: no BTF
+	"$PERF_BPF" run plain.o --json -- ./pbt_umask 5 1 >out || true
+	check out slots 'r["title"] == "by hand" and r["hists"][0]["buckets"] == [{"low": 4, "high": 7, "count": 5}]'
+	check out other 'r["rows"] == [{"key": 4, "value": 1}]'
+	sed 's/log2,unit/lgo2,unit/' plain.bpf.c >wrong.bpf.c
+	expect_status 1 "$PERF_BPF" run wrong.bpf.c -- true
+	assert_contains err "how map slots is shown: no map can be shown as 'lgo2'"
+	assert_contains err "did you mean 'log2'?"
+}
+
+test_what_is_wrong_is_named() {
+	make_workload
+	expect_status 2 "$PERF_BPF" run
+	assert_contains err "which program?"
+	expect_status 1 "$PERF_BPF" run nothing.bpf.c
+	assert_contains err "nothing.bpf.c"
+	expect_status 1 run --set bellow=3 -- true
+	assert_contains err "--set bellow: there is no such variable"
+	assert_contains err "did you mean 'below'?"
+	expect_status 1 run --set below=-1 -- true
+	assert_contains err "--set below: -1 is negative"
+	expect_status 1 run --map call -- true
+	assert_contains err "there is no map 'call'"
+	assert_contains err "did you mean 'calls'?"
+	expect_status 255 run -- ./no_such_command
+	assert_contains err "Failed to run the './no_such_command' workload: No such file"
+	expect_status 2 run --interval 0 -- true
+	assert_contains err "--interval 0: a time as"
+	expect_status 1 run -p 12x -- true
+	assert_contains err "-p: '12x' is not a number"
+	expect_status 1 run -u nobody-of-that-name -- true
+	assert_contains err "there is no user"
+	expect_status 1 run --cgroup no/such/group -- true
+	assert_contains err "there is no cgroup 'no/such/group'"
+	cat >unasked.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		SEC("raw_tp/sched_process_exec") int nothing(void *ctx) { return 0; }
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	expect_status 1 "$PERF_BPF" run unasked.bpf.c -p 1 -- true
+	assert_contains err "no program asks whom it is to look at"
+	assert_contains err "perf_bpf_wanted()"
+	expect_status 0 "$PERF_BPF" run unasked.bpf.c -- true
+}
+
+run_tests
