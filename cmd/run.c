@@ -182,6 +182,8 @@ static const struct argp argp = {
 struct output {
 	bool json;
 	bool interval;
+	enum text_shades shades;
+	struct text_events events;
 };
 
 static unsigned terminal_width(void)
@@ -202,9 +204,13 @@ static struct error *show(void *ctx, const struct results *results, bool last)
 	if (output->json) {
 		results_json(results, last, &out);
 	} else {
-		struct text_opts opts = {.width = terminal_width()};
+		struct text_opts opts = {
+			.width = terminal_width(),
+			.shades = output->shades,
+			.events = &output->events,
+		};
 
-		if (output->interval) {
+		if (output->interval && !results->events) {
 			time_t when = results->time / 1000000000;
 			struct tm tm;
 			char text[32];
@@ -214,7 +220,7 @@ static struct error *show(void *ctx, const struct results *results, bool last)
 			strbuf_addf(&out, "--- %s ---\n", text);
 		}
 		results_text(results, &opts, &out);
-		if (output->interval)
+		if (output->interval && !results->events)
 			strbuf_addch(&out, '\n');
 	}
 	if (strbuf_failed(&out))
@@ -301,6 +307,7 @@ int cmd_run(int argc, char **argv)
 	} else {
 		status = exit_status(run);
 	}
+	text_events_deinit(&output.events);
 	vec_deinit(&args.files);
 	vec_deinit(&args.maps);
 	vec_deinit(&args.sets);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a command found out, before it is known how it will look: counts,
- * tables, histograms and stacks, each with a name and a title. What makes
- * them (a BPF map's collector, say) knows no output format, and what prints
- * them (text, JSON, CSV, a page) knows no map.
+ * tables, histograms, heat maps, stacks and events, each with a name and a
+ * title. What makes them (a BPF map's collector, say) knows no output format,
+ * and what prints them (text, JSON, CSV, a page) knows no map.
  *
  * Everything belongs to the struct results, and lasts until it is freed.
  */
@@ -22,6 +22,8 @@ enum result_kind {
 	RESULT_TABLE,  /* rows of cells */
 	RESULT_HIST,   /* how often values were in which range; several of them by key */
 	RESULT_STACKS, /* call stacks and how often they were met */
+	RESULT_HEAT,   /* a heat map: how often values were in which range, over time */
+	RESULT_EVENTS, /* what came through a ring, in order: a table */
 };
 
 enum cell_kind {
@@ -75,6 +77,7 @@ struct result_frame {
 	const char *name;   /* "vfs_write", "0xffff…" where there is none */
 	const char *module; /* "[kernel]", "/usr/bin/dd"; NULL: not known */
 	uint64_t offset;    /* in the function */
+	bool is_kernel;
 };
 
 struct result_stack {
@@ -84,13 +87,41 @@ struct result_stack {
 	uint64_t count;
 };
 
+/*
+ * A heat map: n_times slots of time, each with n_ranges ranges of values. The
+ * count of slot t and range r is counts[t * n_ranges + r].
+ */
+struct result_heat {
+	uint64_t start, step; /* ns since 1970; ns for each slot */
+	size_t n_times;
+	struct result_bucket *ranges; /* ascending; their count is the sum over all times */
+	size_t n_ranges;
+	uint64_t *counts;
+	uint64_t max; /* the largest of the counts */
+};
+
+/*
+ * Events. They come in results of their own (struct results, events) as soon
+ * as they are read; the results of a look have the columns and the totals, and
+ * no rows.
+ *
+ * Column 0 is the time at which it was read, in ns since 1970, a CELL_UINT
+ * whose unit is "time"; the others are the fields of the event's struct. An
+ * event that is shorter than its struct has CELL_EMPTY for what it lacks.
+ */
+struct result_events {
+	struct result_table table;
+	uint64_t total,
+		lost; /* since the start: those read, those that did not fit into the ring */
+};
+
 struct result {
 	enum result_kind kind;
 	const char *name;  /* the map's */
 	const char *title; /* NULL: the name is all there is */
 	const char *unit;  /* of the count, or of a histogram's values; NULL: none */
 	const char *note;  /* what the reader must know: "full: 12 updates failed"; NULL: nothing */
-	bool log2;	   /* a histogram's ranges are powers of two */
+	bool log2;	   /* a histogram's or heat map's ranges are powers of two */
 	const struct result_column *keys; /* of the histograms */
 	size_t n_keys;
 	union {
@@ -104,12 +135,15 @@ struct result {
 			struct result_stack *stacks;
 			size_t n_stacks;
 		};
+		struct result_heat heat;
+		struct result_events events;
 	};
 };
 
 struct results {
 	uint64_t time; /* ns since 1970 */
 	uint64_t span; /* ns that they cover; 0: not known */
+	bool events;   /* what came through the rings between two looks, RESULT_EVENTS only */
 	struct result *v;
 	size_t n, cap;
 	struct arena arena;

@@ -155,6 +155,8 @@ static void add_stacks(struct strbuf *out, const struct result *r)
 			add_string(out, s->frames[f].name);
 			add_u64(out, "offset", s->frames[f].offset);
 			add_text(out, "module", s->frames[f].module);
+			if (s->frames[f].is_kernel)
+				strbuf_adds(out, ",\"kernel\":true");
 			strbuf_addch(out, '}');
 		}
 		strbuf_adds(out, "]}");
@@ -162,15 +164,70 @@ static void add_stacks(struct strbuf *out, const struct result *r)
 	strbuf_addch(out, ']');
 }
 
+/* Ranges that were met, and for each slot of time the counts in them. */
+static void add_heat(struct strbuf *out, const struct result_heat *h)
+{
+	size_t first = 0, n = h->n_ranges;
+
+	while (n && !h->ranges[n - 1].count)
+		n--;
+	while (first < n && !h->ranges[first].count)
+		first++;
+	add_u64(out, "start_ns", h->start);
+	add_u64(out, "step_ns", h->step);
+	add_key(out, "ranges");
+	strbuf_addch(out, '[');
+	for (size_t i = first; i < n; i++) {
+		strbuf_adds(out, i > first ? ",{\"low\":" : "{\"low\":");
+		strbuf_add_u64(out, h->ranges[i].low);
+		add_u64(out, "high", h->ranges[i].high);
+		add_u64(out, "count", h->ranges[i].count);
+		strbuf_addch(out, '}');
+	}
+	strbuf_addch(out, ']');
+	add_key(out, "counts");
+	strbuf_addch(out, '[');
+	for (size_t t = 0; t < h->n_times; t++) {
+		strbuf_adds(out, t ? ",[" : "[");
+		for (size_t i = first; i < n; i++) {
+			if (i > first)
+				strbuf_addch(out, ',');
+			strbuf_add_u64(out, h->counts[t * h->n_ranges + i]);
+		}
+		strbuf_addch(out, ']');
+	}
+	strbuf_addch(out, ']');
+}
+
+/* A line for each event. */
+static void add_events(struct strbuf *out, const struct result *r)
+{
+	const struct result_table *t = &r->events.table;
+
+	for (size_t i = 0; i < t->n_rows; i++) {
+		const struct result_cell *cells = t->cells + i * t->n_columns;
+
+		strbuf_adds(out, "{\"schema\":\"" SCHEMA "\"");
+		add_text(out, "map", r->name);
+		strbuf_adds(out, ",\"kind\":\"event\"");
+		add_u64(out, "time_ns", cells[0].u);
+		add_key(out, "event");
+		add_row(out, t->columns + 1, cells + 1, t->n_columns - 1);
+		strbuf_adds(out, "}\n");
+	}
+}
+
 void results_json(const struct results *results, bool last, struct strbuf *out)
 {
 	static const char *const kinds[] = {
-		[RESULT_COUNT] = "count",
-		[RESULT_TABLE] = "table",
-		[RESULT_HIST] = "histogram",
-		[RESULT_STACKS] = "stacks",
+		[RESULT_COUNT] = "count",   [RESULT_TABLE] = "table",  [RESULT_HIST] = "histogram",
+		[RESULT_STACKS] = "stacks", [RESULT_HEAT] = "heatmap", [RESULT_EVENTS] = "events",
 	};
 
+	for (size_t i = 0; results->events && i < results->n; i++)
+		add_events(out, &results->v[i]);
+	if (results->events)
+		return;
 	for (size_t i = 0; i < results->n; i++) {
 		const struct result *r = &results->v[i];
 
@@ -198,6 +255,15 @@ void results_json(const struct results *results, bool last, struct strbuf *out)
 			break;
 		case RESULT_STACKS:
 			add_stacks(out, r);
+			break;
+		case RESULT_HEAT:
+			add_key(out, "scale");
+			strbuf_adds(out, r->log2 ? "\"log2\"" : "\"linear\"");
+			add_heat(out, &r->heat);
+			break;
+		case RESULT_EVENTS:
+			add_u64(out, "total", r->events.total);
+			add_u64(out, "lost", r->events.lost);
 			break;
 		}
 		strbuf_adds(out, "}\n");

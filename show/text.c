@@ -10,18 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "show/internal.h"
+
 enum {
-	WIDTH = 80,
-	MIN_WIDTH = 20,
 	MAX_BAR = 52,
 	MIN_BAR = 4,
 };
-
-static void fill(struct strbuf *out, char c, size_t n)
-{
-	while (n--)
-		strbuf_addch(out, c);
-}
 
 void cell_text(const struct result_cell *cell, struct strbuf *out)
 {
@@ -50,8 +44,7 @@ void cell_text(const struct result_cell *cell, struct strbuf *out)
 
 /* ---- histograms ---- */
 
-/* 1024 is 1K: ranges by powers of two are written as short as they are. */
-static void add_bound(uint64_t v, bool log2, struct strbuf *out)
+void text_bound(uint64_t v, bool log2, struct strbuf *out)
 {
 	static const char units[] = "KMGTPE";
 	int unit = -1;
@@ -68,13 +61,13 @@ static void add_bound(uint64_t v, bool log2, struct strbuf *out)
 static void add_range(const struct result_bucket *b, bool log2, struct strbuf *out)
 {
 	strbuf_addch(out, '[');
-	add_bound(b->low, log2, out);
+	text_bound(b->low, log2, out);
 	if (b->low != b->high) {
 		strbuf_adds(out, ", ");
 		if (b->high == UINT64_MAX)
 			strbuf_adds(out, "...");
 		else
-			add_bound(b->high + 1, log2, out);
+			text_bound(b->high + 1, log2, out);
 		strbuf_addch(out, ')');
 	} else {
 		strbuf_addch(out, ']');
@@ -85,7 +78,7 @@ void hist_text(const struct result_hist *hist, bool log2, const struct text_opts
 	       struct strbuf *out)
 {
 	size_t range = 0, number = 0, n = hist->n_buckets, first = 0;
-	unsigned width = opts->width ? max_of(opts->width, (unsigned)MIN_WIDTH) : WIDTH;
+	unsigned width = text_width(opts);
 	uint64_t most = 0;
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
@@ -111,13 +104,13 @@ void hist_text(const struct result_hist *hist, bool log2, const struct text_opts
 		add_range(b, log2, &text);
 		at = text.len;
 		strbuf_add(out, text.str, at);
-		fill(out, ' ', range - at + 2);
+		text_fill(out, ' ', range - at + 2);
 		strbuf_addf(out, "%*" PRIu64 " |", (int)number, b->count);
 		size_t full = most ? (size_t)((long double)b->count * bar / most + 0.5L) : 0;
 		if (b->count && !full)
 			full = 1; /* what is there must be seen */
-		fill(out, '@', full);
-		fill(out, ' ', bar - full);
+		text_fill(out, '@', full);
+		text_fill(out, ' ', bar - full);
 		strbuf_adds(out, "|\n");
 	}
 	if (first == n)
@@ -126,13 +119,13 @@ void hist_text(const struct result_hist *hist, bool log2, const struct text_opts
 
 /* ---- tables ---- */
 
-static bool is_number(const struct result_cell *cell)
+bool text_is_number(const struct result_cell *cell)
 {
 	return !cell->text &&
 	       (cell->kind == CELL_UINT || cell->kind == CELL_INT || cell->kind == CELL_FLOAT);
 }
 
-static void table_text(const struct result_table *t, struct strbuf *out)
+void text_table(const struct result_table *t, struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	_cleanup_free_ size_t *widths = calloc(max_of(t->n_columns, (size_t)1), sizeof(*widths));
@@ -150,7 +143,7 @@ static void table_text(const struct result_table *t, struct strbuf *out)
 		strbuf_reset(&text);
 		cell_text(&t->cells[i], &text);
 		widths[i % t->n_columns] = max_of(widths[i % t->n_columns], text.len);
-		right[i % t->n_columns] &= is_number(&t->cells[i]);
+		right[i % t->n_columns] &= text_is_number(&t->cells[i]);
 	}
 	for (size_t c = 0; c < t->n_columns; c++) {
 		size_t len = strlen(t->columns[c].name);
@@ -158,10 +151,10 @@ static void table_text(const struct result_table *t, struct strbuf *out)
 		if (c)
 			strbuf_adds(out, "  ");
 		if (right[c])
-			fill(out, ' ', widths[c] - len);
+			text_fill(out, ' ', widths[c] - len);
 		strbuf_adds(out, t->columns[c].name);
 		if (!right[c] && c + 1 < t->n_columns)
-			fill(out, ' ', widths[c] - len);
+			text_fill(out, ' ', widths[c] - len);
 	}
 	strbuf_addch(out, '\n');
 	for (size_t i = 0; i < t->n_rows * t->n_columns; i++) {
@@ -172,10 +165,10 @@ static void table_text(const struct result_table *t, struct strbuf *out)
 		if (c)
 			strbuf_adds(out, "  ");
 		if (right[c])
-			fill(out, ' ', widths[c] - text.len);
+			text_fill(out, ' ', widths[c] - text.len);
 		strbuf_adds(out, strbuf_str(&text));
 		if (!right[c] && c + 1 < t->n_columns)
-			fill(out, ' ', widths[c] - text.len);
+			text_fill(out, ' ', widths[c] - text.len);
 		if (c + 1 == t->n_columns)
 			strbuf_addch(out, '\n');
 	}
@@ -214,7 +207,7 @@ static void stacks_text(const struct result *r, struct strbuf *out)
 static void head_text(const struct result *r, struct strbuf *out)
 {
 	strbuf_adds(out, r->title ? r->title : r->name);
-	if (r->unit && r->kind != RESULT_COUNT)
+	if (r->unit && r->kind != RESULT_COUNT && r->kind != RESULT_EVENTS)
 		strbuf_addf(out, " (%s)", r->unit);
 	strbuf_addch(out, ':');
 }
@@ -223,6 +216,12 @@ void results_text(const struct results *results, const struct text_opts *opts, s
 {
 	bool was_count = false;
 
+	for (size_t i = 0; results->events && i < results->n; i++)
+		text_events_add(&results->v[i], opts, out);
+	if (results->events)
+		return;
+	if (opts->events)
+		text_events_deinit(opts->events); /* the next ones need a head again */
 	for (size_t i = 0; i < results->n; i++) {
 		const struct result *r = &results->v[i];
 
@@ -238,7 +237,7 @@ void results_text(const struct results *results, const struct text_opts *opts, s
 			break;
 		case RESULT_TABLE:
 			strbuf_addch(out, '\n');
-			table_text(&r->table, out);
+			text_table(&r->table, out);
 			break;
 		case RESULT_HIST:
 			strbuf_addch(out, '\n');
@@ -254,6 +253,13 @@ void results_text(const struct results *results, const struct text_opts *opts, s
 		case RESULT_STACKS:
 			strbuf_addch(out, '\n');
 			stacks_text(r, out);
+			break;
+		case RESULT_HEAT:
+			strbuf_addch(out, '\n');
+			text_heat(r, opts, out);
+			break;
+		case RESULT_EVENTS:
+			text_events_total(r, out);
 			break;
 		}
 		if (r->note)

@@ -6,11 +6,36 @@
 #include "lib/base/strbuf.h"
 #include "show/result.h"
 
-struct text_opts {
-	unsigned width; /* columns of the terminal; 0: 80; at least 20 are used */
+/* How a heat map's counts become visible. */
+enum text_shades {
+	SHADES_CHARS,  /* " .:-=+*#%@": on any terminal, and in a file */
+	SHADES_GRAY,   /* the 24 grays of a terminal with 256 colours */
+	SHADES_COLOUR, /* its colours, from blue by red to yellow */
 };
 
-/* Adds all of them, an empty line between. */
+/*
+ * Events that come in many results stand in one table: what it must know from
+ * one to the next. All zero at first.
+ */
+struct text_events {
+	char *name;	/* whose head was printed last; NULL: none */
+	size_t *widths; /* of its columns */
+	size_t n;
+};
+
+void text_events_deinit(struct text_events *events);
+#define _cleanup_text_events_ __attribute__((cleanup(text_events_deinit)))
+
+struct text_opts {
+	unsigned width; /* columns of the terminal; 0: 80; at least 20 are used */
+	enum text_shades shades;
+	struct text_events *events; /* NULL: each result's events are a table of their own */
+};
+
+/*
+ * Adds all of them, an empty line between. Of events (results->events) the
+ * rows alone, under a head where there is none yet.
+ */
 void results_text(const struct results *results, const struct text_opts *opts, struct strbuf *out);
 
 /* One histogram: "[1K, 2K)  12 |@@@@    |" a bucket. */
