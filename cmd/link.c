@@ -165,10 +165,8 @@ static void add_target(const struct listed *object, const struct link *link, str
 		add_attach_type(object, i->netns.attach_type, out);
 		break;
 	}
-	if (out->len == empty) {
-		out->len = before;
-		out->str[before] = 0;
-	}
+	if (out->len == empty)
+		strbuf_cut(out, before);
 }
 
 static void list_one(const struct listed *object, struct strbuf *out)

@@ -71,6 +71,14 @@ static inline void strbuf_reset(struct strbuf *sb)
 		sb->str[0] = 0;
 }
 
+/* Back to its first len bytes; it has at least as many. */
+static inline void strbuf_cut(struct strbuf *sb, size_t len)
+{
+	sb->len = len;
+	if (sb->str)
+		sb->str[len] = 0;
+}
+
 static inline bool strbuf_failed(const struct strbuf *sb)
 {
 	return sb->failed;

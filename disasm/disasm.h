@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Code as text: BPF instructions as the kernel's verifier writes them, and the
+ * machine code that a JIT made of them. Bytes in, text out: nothing here asks
+ * the kernel.
+ *
+ *	struct cursor c = cursor_make(insns, n * sizeof(*insns), "prologue");
+ *
+ *	while (!cursor_end(&c)) {
+ *		strbuf_addf(out, "%4zu: ", c.pos / sizeof(*insns));
+ *		if (!disasm_bpf(&c, NULL, out))
+ *			break;
+ *		strbuf_addch(out, '\n');
+ *	}
+ *
+ * or, for just that, disasm_bpf_list().
+ */
+#ifndef PB_DISASM_DISASM_H
+#define PB_DISASM_DISASM_H
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/cursor.h"
+#include "lib/base/error.h"
+#include "lib/base/strbuf.h"
+
+/*
+ * What code does not say of itself. Each adds a name and says true, or adds
+ * nothing and says false: then the number stands there. NULL: nothing is known.
+ */
+struct disasm_names {
+	/* Behind "call ": all of it; insn->src_reg says what kind of call it is. */
+	bool (*call)(void *ctx, const struct bpf_insn *insn, struct strbuf *out);
+	/* Behind "rN = " of a 64-bit constant. */
+	bool (*constant)(void *ctx, const struct bpf_insn *insn, uint64_t value,
+			 struct strbuf *out);
+	void *ctx;
+};
+
+/*
+ * Adds the instruction at c, "(b7) r0 = 0", and moves c behind it: one slot of
+ * 8 bytes, two for a 64-bit constant. What no kernel accepts is added too, as
+ * "(8f) unknown instruction: dst 3 src 1 off 0 imm 5". False: fewer than 8 bytes
+ * are left.
+ */
+bool disasm_bpf(struct cursor *c, const struct disasm_names *names, struct strbuf *out);
+
+/* All of it, a line each: "   0: (b7) r0 = 0\n". The number counts slots. */
+void disasm_bpf_list(const struct bpf_insn *insns, size_t n, const struct disasm_names *names,
+		     struct strbuf *out);
+
+/* "bpf_map_lookup_elem" of 1; NULL: no helper has the number. */
+const char *disasm_helper_name(int32_t id);
+
+#endif

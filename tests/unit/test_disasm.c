@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * disasm/: each kind of BPF instruction as the kernel's verifier writes it.
+ * (tests/cmd/test_prog.sh lets the running kernel write the same instructions.)
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "disasm/disasm.h"
+#include "lib/sys/uapi.h"
+
+#define INSN(c, d, s, o, i)                                                                        \
+	{                                                                                          \
+		.code = (c), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i)                \
+	}
+
+struct expectation {
+	struct bpf_insn insn[2];
+	const char *text;
+};
+
+static const struct expectation expectations[] = {
+	/* arithmetic */
+	{{INSN(0xb7, 0, 0, 0, 0)}, "(b7) r0 = 0"},
+	{{INSN(0xb4, 9, 0, 0, -1)}, "(b4) w9 = -1"},
+	{{INSN(0xbf, 6, 1, 0, 0)}, "(bf) r6 = r1"},
+	{{INSN(0xbc, 6, 1, 0, 0)}, "(bc) w6 = w1"},
+	{{INSN(0xbf, 6, 1, 8, 0)}, "(bf) r6 = (s8)r1"},
+	{{INSN(0xbf, 6, 1, 32, 0)}, "(bf) r6 = (s32)r1"},
+	{{INSN(0xbc, 6, 1, 16, 0)}, "(bc) w6 = (s16)w1"},
+	{{INSN(0xbf, 2, 1, 1, 1 << 16)}, "(bf) r2 = addr_space_cast(r1, 1, 0)"},
+	{{INSN(0x07, 2, 0, 0, -8)}, "(07) r2 += -8"},
+	{{INSN(0x0f, 2, 3, 0, 0)}, "(0f) r2 += r3"},
+	{{INSN(0x1c, 2, 3, 0, 0)}, "(1c) w2 -= w3"},
+	{{INSN(0x27, 2, 0, 0, 7)}, "(27) r2 *= 7"},
+	{{INSN(0x37, 2, 0, 0, 7)}, "(37) r2 /= 7"},
+	{{INSN(0x3f, 2, 1, 1, 0)}, "(3f) r2 s/= r1"},
+	{{INSN(0x94, 2, 0, 1, 10)}, "(94) w2 s%= 10"},
+	{{INSN(0x97, 2, 0, 0, 10)}, "(97) r2 %= 10"},
+	{{INSN(0x4f, 2, 1, 0, 0)}, "(4f) r2 |= r1"},
+	{{INSN(0x57, 2, 0, 0, 255)}, "(57) r2 &= 255"},
+	{{INSN(0x67, 2, 0, 0, 32)}, "(67) r2 <<= 32"},
+	{{INSN(0x74, 2, 0, 0, 3)}, "(74) w2 >>= 3"},
+	{{INSN(0xc7, 2, 0, 0, 32)}, "(c7) r2 s>>= 32"},
+	{{INSN(0xa7, 2, 0, 0, 1)}, "(a7) r2 ^= 1"},
+	{{INSN(0x87, 2, 0, 0, 0)}, "(87) r2 = -r2"},
+	{{INSN(0x84, 2, 0, 0, 0)}, "(84) w2 = -w2"},
+	{{INSN(0xdc, 2, 0, 0, 16)}, "(dc) r2 = be16 r2"},
+	{{INSN(0xd4, 2, 0, 0, 64)}, "(d4) r2 = le64 r2"},
+	{{INSN(0xd7, 2, 0, 0, 32)}, "(d7) r2 = bswap32 r2"},
+	/* loads and stores */
+	{{INSN(0x79, 2, 1, 8, 0)}, "(79) r2 = *(u64 *)(r1 +8)"},
+	{{INSN(0x61, 2, 1, -4, 0)}, "(61) r2 = *(u32 *)(r1 -4)"},
+	{{INSN(0x69, 2, 1, 0, 0)}, "(69) r2 = *(u16 *)(r1 +0)"},
+	{{INSN(0x71, 2, 1, 1, 0)}, "(71) r2 = *(u8 *)(r1 +1)"},
+	{{INSN(0x91, 2, 1, 1, 0)}, "(91) r2 = *(s8 *)(r1 +1)"},
+	{{INSN(0x81, 2, 1, 4, 0)}, "(81) r2 = *(s32 *)(r1 +4)"},
+	{{INSN(0x7b, 10, 2, -16, 0)}, "(7b) *(u64 *)(r10 -16) = r2"},
+	{{INSN(0x73, 1, 2, 3, 0)}, "(73) *(u8 *)(r1 +3) = r2"},
+	{{INSN(0x62, 10, 0, -4, 5)}, "(62) *(u32 *)(r10 -4) = 5"},
+	{{INSN(0x30, 0, 0, 0, 12)}, "(30) r0 = *(u8 *)skb[12]"},
+	{{INSN(0x48, 0, 6, 0, 14)}, "(48) r0 = *(u16 *)skb[r6 + 14]"},
+	{{INSN(0x18, 1, 0, 0, 0x9abcdef0), INSN(0, 0, 0, 0, 0x12345678)},
+	 "(18) r1 = 0x123456789abcdef0"},
+	{{INSN(0xdb, 1, 2, 0, BPF_ADD)}, "(db) lock *(u64 *)(r1 +0) += r2"},
+	{{INSN(0xc3, 1, 2, 4, BPF_XOR)}, "(c3) lock *(u32 *)(r1 +4) ^= r2"},
+	{{INSN(0xdb, 1, 2, 0, BPF_ADD | BPF_FETCH)},
+	 "(db) r2 = atomic64_fetch_add((u64 *)(r1 +0), r2)"},
+	{{INSN(0xc3, 1, 2, 0, BPF_OR | BPF_FETCH)},
+	 "(c3) r2 = atomic_fetch_or((u32 *)(r1 +0), r2)"},
+	{{INSN(0xdb, 10, 2, -8, BPF_XCHG)}, "(db) r2 = atomic64_xchg((u64 *)(r10 -8), r2)"},
+	{{INSN(0xc3, 10, 2, -8, BPF_CMPXCHG)}, "(c3) r0 = atomic_cmpxchg((u32 *)(r10 -8), r0, r2)"},
+	{{INSN(0xd3, 2, 1, 0, 0x100)}, "(d3) r2 = load_acquire((u8 *)(r1 +0))"},
+	{{INSN(0xdb, 1, 2, 0, 0x110)}, "(db) store_release((u64 *)(r1 +0), r2)"},
+	{{INSN(0xc2, 0, 0, 0, 0)}, "(c2) nospec"},
+	/* jumps and calls */
+	{{INSN(0x05, 0, 0, 3, 0)}, "(05) goto pc+3"},
+	{{INSN(0x05, 0, 0, -3, 0)}, "(05) goto pc-3"},
+	{{INSN(0x06, 0, 0, 0, 70000)}, "(06) gotol pc+70000"},
+	{{INSN(0xe5, 0, 0, 2, 0)}, "(e5) may_goto pc+2"},
+	{{INSN(0x0d, 3, 0, 0, 0)}, "(0d) gotox r3"},
+	{{INSN(0x15, 1, 0, 2, 0)}, "(15) if r1 == 0x0 goto pc+2"},
+	{{INSN(0x55, 1, 0, 2, -1)}, "(55) if r1 != 0xffffffff goto pc+2"},
+	{{INSN(0x2d, 1, 2, 2, 0)}, "(2d) if r1 > r2 goto pc+2"},
+	{{INSN(0x3e, 1, 2, 2, 0)}, "(3e) if w1 >= w2 goto pc+2"},
+	{{INSN(0xa6, 1, 0, 2, 9)}, "(a6) if w1 < 0x9 goto pc+2"},
+	{{INSN(0xbd, 1, 2, -9, 0)}, "(bd) if r1 <= r2 goto pc-9"},
+	{{INSN(0x65, 1, 0, 2, 9)}, "(65) if r1 s> 0x9 goto pc+2"},
+	{{INSN(0x7d, 1, 2, 2, 0)}, "(7d) if r1 s>= r2 goto pc+2"},
+	{{INSN(0xc5, 1, 0, 2, 0)}, "(c5) if r1 s< 0x0 goto pc+2"},
+	{{INSN(0xde, 1, 2, 2, 0)}, "(de) if w1 s<= w2 goto pc+2"},
+	{{INSN(0x45, 1, 0, 2, 4)}, "(45) if r1 & 0x4 goto pc+2"},
+	{{INSN(0x85, 0, 0, 0, 1)}, "(85) call bpf_map_lookup_elem#1"},
+	{{INSN(0x85, 0, 0, 0, 113)}, "(85) call bpf_probe_read_kernel#113"},
+	{{INSN(0x85, 0, 0, 0, 211)}, "(85) call bpf_cgrp_storage_delete#211"},
+	{{INSN(0x85, 0, 0, 0, 212)}, "(85) call unknown#212"},
+	{{INSN(0x85, 0, 0, 0, -1)}, "(85) call unknown#-1"},
+	{{INSN(0x85, 0, 1, 0, 5)}, "(85) call pc+5"},
+	{{INSN(0x85, 0, 2, 0, 77)}, "(85) call kernel-function#77"},
+	{{INSN(0x95, 0, 0, 0, 0)}, "(95) exit"},
+	/* what no kernel runs is shown as it is */
+	{{INSN(0x8f, 3, 1, 0, 5)}, "(8f) unknown instruction: dst 3 src 1 off 0 imm 5"},
+	{{INSN(0xbf, 6, 1, 24, 0)}, "(bf) unknown instruction: dst 6 src 1 off 24 imm 0"},
+	{{INSN(0x07, 6, 0, 1, 2)}, "(07) unknown instruction: dst 6 src 0 off 1 imm 2"},
+	{{INSN(0xdc, 2, 0, 0, 17)}, "(dc) unknown instruction: dst 2 src 0 off 0 imm 17"},
+	{{INSN(0xd3, 1, 2, 0, BPF_ADD)}, "(d3) unknown instruction: dst 1 src 2 off 0 imm 0"},
+	{{INSN(0xf5, 15, 15, -1, 0)}, "(f5) unknown instruction: dst 15 src 15 off -1 imm 0"},
+};
+
+static void test_each_instruction(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(expectations); i++) {
+		const struct expectation *e = &expectations[i];
+		const size_t slots = e->insn[0].code == 0x18 ? 2 : 1;
+		struct cursor c = cursor_make(e->insn, sizeof(e->insn), "test");
+		_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+		assert_true(disasm_bpf(&c, NULL, &out));
+		assert_string_equal(strbuf_str(&out), e->text);
+		assert_int_equal(c.pos, slots * sizeof(struct bpf_insn));
+	}
+}
+
+static void test_a_constant_that_is_cut(void **state)
+{
+	const struct bpf_insn insns[] = {INSN(0x18, 1, 0, 0, 7), INSN(0x95, 0, 0, 0, 0)};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	/* its second half is another instruction, which is shown too; or there is none */
+	disasm_bpf_list(insns, 2, NULL, &out);
+	disasm_bpf_list(insns, 1, NULL, &out);
+	assert_string_equal(strbuf_str(&out),
+			    "   0: (18) unknown instruction: dst 1 src 0 off 0 imm 7\n"
+			    "   1: (95) exit\n"
+			    "   0: (18) unknown instruction: dst 1 src 0 off 0 imm 7\n");
+	struct cursor c = cursor_make(insns, 7, "test");
+	assert_false(disasm_bpf(&c, NULL, &out));
+	assert_int_equal(c.pos, 0);
+}
+
+static bool name_call(void *ctx, const struct bpf_insn *insn, struct strbuf *out)
+{
+	if (insn->src_reg != BPF_PSEUDO_CALL)
+		return false;
+	strbuf_addf(out, "%s#%d", (const char *)ctx, insn->imm);
+	return true;
+}
+
+static bool name_constant(void *ctx, const struct bpf_insn *insn, uint64_t value,
+			  struct strbuf *out)
+{
+	if (insn->src_reg != BPF_PSEUDO_MAP_FD)
+		return false;
+	strbuf_addf(out, "map[fd:%llu]", (unsigned long long)value);
+	return true;
+}
+
+static void test_names(void **state)
+{
+	const struct disasm_names names = {name_call, name_constant, (char *)"sub"};
+	const struct bpf_insn insns[] = {
+		INSN(0x18, 1, BPF_PSEUDO_MAP_FD, 0, 7),
+		INSN(0, 0, 0, 0, 0),
+		INSN(0x18, 2, 0, 0, 7),
+		INSN(0, 0, 0, 0, 0),
+		INSN(0x85, 0, 1, 0, 2),
+		INSN(0x85, 0, 0, 0, 2),
+		INSN(0x95, 0, 0, 0, 0),
+	};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	disasm_bpf_list(insns, ARRAY_SIZE(insns), &names, &out);
+	assert_string_equal(strbuf_str(&out), "   0: (18) r1 = map[fd:7]\n"
+					      "   2: (18) r2 = 0x7\n"
+					      "   4: (85) call sub#2\n"
+					      "   5: (85) call bpf_map_update_elem#2\n"
+					      "   6: (95) exit\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_instruction),
+		cmocka_unit_test(test_a_constant_that_is_cut),
+		cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
