@@ -454,7 +454,7 @@ test_period_and_frequency() {
 
 test_delay() {
 	need
-	record -D 400 -e $EVENT -o t.data -- sh -c "'$COUNTED' 50; sleep 1; '$COUNTED' 20"
+	record -D 1500 -e $EVENT -o t.data -- sh -c "'$COUNTED' 50; sleep 2.5; '$COUNTED' 20"
 	assert_who t.data 0 19
 	record -D -1 -e $EVENT -o t.data -- "$COUNTED" 50
 	assert_contains record.err "(0 samples"
@@ -793,9 +793,11 @@ test_strangers_program() {
 	need_clang
 	write_program
 	"$PERF_BPF" record -q -e keep.bpf.c/from=50/ -a -o other.data 2>other.err &
-	local other=$!
-	wait_for_file other.data
-	sleep 0.5
+	local other=$! i
+	for i in $(seq 200); do
+		! bpftool perf 2>/dev/null | grep -q "^pid $other " || break
+		sleep 0.1
+	done
 	record -e $EVENT -o t.data -- "$COUNTED" 100
 	kill -INT $other
 	wait $other || true
