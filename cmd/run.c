@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* perf-bpf run: the options, and how the results come out. */
+/* perf-bpf run: what is run, and for how long; cmd/run_output.c has how the results come out. */
 #include <argp.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/config.h"
+#include "cmd/run_output.h"
 #include "lib/base/vec.h"
 #include "lib/sys/bpf.h"
 #include "run/run.h"
-#include "show/result_json.h"
-#include "show/text.h"
 
 enum {
 	OPT_DURATION = 256,
@@ -29,7 +25,6 @@ enum {
 	OPT_SET,
 	OPT_CGROUP,
 	OPT_COMM,
-	OPT_JSON,
 	OPT_CLANG_OPT,
 };
 
@@ -47,7 +42,6 @@ static const struct argp_option argp_options[] = {
 	{"uid", 'u', "USER", 0, "Only these users, by number or name: comma-separated"},
 	{"cgroup", OPT_CGROUP, "PATH", 0, "Only these cgroups (v2): comma-separated"},
 	{"comm", OPT_COMM, "NAME", 0, "Only commands of these names: comma-separated"},
-	{"json", OPT_JSON, NULL, 0, "Print a line of JSON for each map"},
 	{"clang-opt", OPT_CLANG_OPT, "OPTIONS", 0, "Options for clang, which compiles FILE.c"},
 	{"verbose", 'v', NULL, 0, "Say more; twice: much more"},
 	{"quiet", 'q', NULL, 0, "Say nothing but errors"},
@@ -60,7 +54,8 @@ struct args {
 	VEC(const char *) maps;
 	VEC(const char *) sets;
 	const char *clang_opt;
-	bool json, quiet;
+	struct run_output_opts output;
+	bool quiet;
 	int verbose;
 };
 
@@ -150,9 +145,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_COMM:
 		o->filter.comms = arg;
 		return 0;
-	case OPT_JSON:
-		args->json = true;
-		return 0;
 	case OPT_CLANG_OPT:
 		args->clang_opt = arg;
 		return 0;
@@ -162,6 +154,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'q':
 		args->quiet = true;
 		return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &args->output;
+		return 0;
 	case ARGP_KEY_ARG:
 		ADD(&args->files, arg);
 		return 0;
@@ -169,8 +164,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
+static const struct argp_child children[] = {
+	{&run_output_argp, 0, NULL, 0},
+	{0},
+};
+
 static const struct argp argp = {
 	.options = argp_options,
+	.children = children,
 	.parser = parse_option,
 	.args_doc = "FILE... [-- COMMAND [ARGS]]",
 	.doc = "Run BPF programs, and show what they counted when COMMAND ends, the time is over, "
@@ -178,58 +179,6 @@ static const struct argp argp = {
 	       "FILE is a BPF program in C (FILE.c, which is compiled) or an object (FILE.o); each "
 	       "of its programs is attached to what its section names.",
 };
-
-struct output {
-	bool json;
-	bool interval;
-	enum text_shades shades;
-	struct text_events events;
-};
-
-static unsigned terminal_width(void)
-{
-	struct winsize size;
-
-	if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
-		return size.ws_col;
-	return 80;
-}
-
-/* run_show_fn */
-static struct error *show(void *ctx, const struct results *results, bool last)
-{
-	struct output *output = ctx;
-	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-
-	if (output->json) {
-		results_json(results, last, &out);
-	} else {
-		struct text_opts opts = {
-			.width = terminal_width(),
-			.shades = output->shades,
-			.events = &output->events,
-		};
-
-		if (output->interval && !results->events) {
-			time_t when = results->time / 1000000000;
-			struct tm tm;
-			char text[32];
-
-			localtime_r(&when, &tm);
-			strftime(text, sizeof(text), "%H:%M:%S", &tm);
-			strbuf_addf(&out, "--- %s ---\n", text);
-		}
-		results_text(results, &opts, &out);
-		if (output->interval && !results->events)
-			strbuf_addch(&out, '\n');
-	}
-	if (strbuf_failed(&out))
-		return error_nomem();
-	fwrite(strbuf_str(&out), 1, out.len, stdout);
-	if (fflush(stdout))
-		return error_errno(errno, "the output cannot be written");
-	return NULL;
-}
 
 /* The command's status, as a shell has it; Ctrl-C is how to end it, and no failure. */
 static int exit_status(const struct run *run)
@@ -260,6 +209,7 @@ int cmd_run(int argc, char **argv)
 	struct args args = {0};
 	struct compile_opts compile = {0};
 	_cleanup_config_ struct config *config = NULL;
+	_cleanup_(run_output_freep) struct run_output *output = NULL;
 	_cleanup_(run_freep) struct run *run = NULL;
 	char **command;
 
@@ -277,10 +227,10 @@ int cmd_run(int argc, char **argv)
 	o->workload = command;
 	o->compile = &compile;
 	o->log = args.quiet ? NULL : &log;
-	struct output output = {
-		.json = args.json,
-		.interval = o->interval_ms != 0,
-	};
+	args.output.interval = o->interval_ms != 0;
+	args.output.files = o->files;
+	args.output.n_files = o->n_files;
+	args.output.workload = command;
 	struct error *err = NULL;
 	int status = 1;
 	if (!o->n_files) {
@@ -297,9 +247,11 @@ int cmd_run(int argc, char **argv)
 		compile.clang_opt = args.clang_opt;
 	sys_bpf_bump_memlock();
 	if (!err)
+		err = run_output_new(&args.output, &output);
+	if (!err)
 		err = run_new(o, &run);
 	if (!err)
-		err = run_loop(run, show, &output);
+		err = run_loop(run, run_output_show, output);
 	if (err) {
 		if (err->code == ECHILD)
 			status = 255;
@@ -307,7 +259,6 @@ int cmd_run(int argc, char **argv)
 	} else {
 		status = exit_status(run);
 	}
-	text_events_deinit(&output.events);
 	vec_deinit(&args.files);
 	vec_deinit(&args.maps);
 	vec_deinit(&args.sets);

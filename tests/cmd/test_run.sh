@@ -81,6 +81,40 @@ test_text() {
 	diff -u want got
 }
 
+test_csv() {
+	make_workload
+	run --csv -- ./pbt_umask 3 0 10 511 >out || true
+	pid=$(head -1 out)
+	sed 1d out >csv
+	python3 - "$pid" <<-'END'
+		import csv, sys
+		text = open("csv", newline="").read()
+		assert text.count("\n") == text.count("\r\n")
+		tables = {}
+		for part in text.split("\r\n\r\n"):
+		    for row in csv.DictReader(part.splitlines(), strict=True):
+		        assert None not in row and None not in row.values(), row
+		        tables.setdefault(row.pop("map"), []).append(row)
+		assert tables["calls"] == [{"count": "9"}], tables
+		assert tables["by_log2"] == [{"key": "", "low": l, "high": h, "count": "3"}
+		    for l, h in (("0", "0"), ("8", "15"), ("256", "511"))], tables
+		assert tables["by_pid"] == [{"pid": sys.argv[1], "calls": "9"}], tables
+		assert [(r["uid"], r["uid_text"], r["parity_text"], r["sum"]) for r in tables["by_key"]] == [
+		    ("0", "root(0)", "PBT_EVEN", "30"), ("0", "root(0)", "PBT_ODD", "1533")], tables
+	END
+	run --csv --interval 50ms --map calls -- sh -c './pbt_umask 3 1; sleep 0.2' >csv
+	python3 - <<-'END'
+		import csv
+		rows = list(csv.DictReader([l for l in open("csv") if "," in l], strict=True))
+		counts = [int(r["count"]) for r in rows]
+		assert counts == sorted(counts) and counts[-1] == 3 and len(counts) > 2, rows
+		looks = [r["look"] for r in rows]
+		assert looks == sorted(set(looks)) and looks[0].endswith("Z"), looks
+	END
+	expect_status 2 run --csv --json -- true
+	assert_contains err "--json and --csv"
+}
+
 test_constants_and_filters() {
 	make_workload
 	run --json --set below=10 --map calls -- ./pbt_umask 5 1 9 10 11 >out || true

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How the results of perf-bpf run come out: its options, and what takes each look. */
+#ifndef PB_CMD_RUN_OUTPUT_H
+#define PB_CMD_RUN_OUTPUT_H
+
+#include <argp.h>
+#include <stdbool.h>
+
+#include "lib/base/error.h"
+#include "show/result.h"
+
+struct run_output_opts {
+	bool json, csv;
+	const char *html;	  /* the page's file; NULL: none */
+	bool interval;		  /* there will be several looks */
+	const char *const *files; /* what is run, for titles */
+	size_t n_files;
+	char *const *workload; /* NULL: none */
+};
+
+/* The options, for a child of the command's argp; the input is a struct run_output_opts. */
+extern const struct argp run_output_argp;
+
+struct run_output;
+
+/* opts is borrowed until run_output_free(). */
+struct error *run_output_new(const struct run_output_opts *opts, struct run_output **out);
+void run_output_free(struct run_output *output);
+DEFINE_FREEP(struct run_output, run_output_free)
+
+/* run_show_fn: ctx is a struct run_output. */
+struct error *run_output_show(void *ctx, const struct results *results, bool last);
+
+#endif

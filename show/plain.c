@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Widths: wcwidth(3) knows nothing in the C locale, in which tools run under
+ * cron and in tests. What terminals agree on is little: marks that combine
+ * take no column; East Asian wide and full-width characters, and emoji, take
+ * two (Unicode Standard Annex 11, EastAsianWidth.txt, its blocks).
+ */
+#include "show/plain.h"
+
+#include "lib/base/utf8.h"
+
+struct range {
+	uint32_t first, last;
+};
+
+static bool is_in(uint32_t c, const struct range *ranges, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (c >= ranges[i].first && c <= ranges[i].last)
+			return true;
+	return false;
+}
+
+/* What acts instead of being seen. */
+static bool acts(uint32_t c)
+{
+	static const struct range ranges[] = {
+		{0x00, 0x1f},	  {0x7f, 0x9f},	    {0x061c, 0x061c},
+		{0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
+		{0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+	};
+
+	return is_in(c, ranges, ARRAY_SIZE(ranges));
+}
+
+static size_t width_of(uint32_t c)
+{
+	static const struct range none[] = {
+		{0x0300, 0x036f}, {0x0483, 0x0489},   {0x0591, 0x05bd}, {0x064b, 0x065f},
+		{0x1ab0, 0x1aff}, {0x1dc0, 0x1dff},   {0x20d0, 0x20ff}, {0xfe00, 0xfe0f},
+		{0xfe20, 0xfe2f}, {0xe0100, 0xe01ef},
+	};
+	static const struct range wide[] = {
+		{0x1100, 0x115f},   {0x2e80, 0x303e},	{0x3041, 0x33ff},   {0x3400, 0x4dbf},
+		{0x4e00, 0x9fff},   {0xa000, 0xa4cf},	{0xac00, 0xd7a3},   {0xf900, 0xfaff},
+		{0xfe30, 0xfe6f},   {0xff00, 0xff60},	{0xffe0, 0xffe6},   {0x1f300, 0x1f64f},
+		{0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd},
+	};
+
+	if (c < 0x300)
+		return 1;
+	if (is_in(c, none, ARRAY_SIZE(none)))
+		return 0;
+	return is_in(c, wide, ARRAY_SIZE(wide)) ? 2 : 1;
+}
+
+void plain_add(struct strbuf *out, const char *s, size_t n)
+{
+	const uint8_t *p = (const uint8_t *)s;
+
+	for (size_t i = 0; i < n;) {
+		size_t len = utf8_length(p + i, n - i);
+
+		if (len && !acts(utf8_decode(p + i, len))) {
+			strbuf_add(out, s + i, len);
+			i += len;
+			continue;
+		}
+		for (len = max_of(len, (size_t)1); len; len--)
+			strbuf_addf(out, "\\x%02x", p[i++]);
+	}
+}
+
+/* The next character's bytes; bytes that begin none stand alone and take a column. */
+static size_t next_char(const char *s, size_t left, size_t *columns)
+{
+	const uint8_t *p = (const uint8_t *)s;
+	size_t len = utf8_length(p, left);
+
+	*columns = len ? width_of(utf8_decode(p, len)) : 1;
+	return len ? len : 1;
+}
+
+size_t plain_width(const char *s, size_t n)
+{
+	size_t width = 0, columns;
+
+	for (size_t i = 0; i < n; width += columns)
+		i += next_char(s + i, n - i, &columns);
+	return width;
+}
+
+size_t plain_add_cut(struct strbuf *out, const char *s, size_t n, size_t columns, bool ascii)
+{
+	size_t taken = 0, i = 0, c;
+
+	if (plain_width(s, n) <= columns) {
+		strbuf_add(out, s, n);
+		return plain_width(s, n);
+	}
+	if (!columns)
+		return 0;
+	while (i < n) {
+		size_t len = next_char(s + i, n - i, &c);
+
+		if (taken + c > columns - 1)
+			break;
+		taken += c;
+		i += len;
+	}
+	strbuf_add(out, s, i);
+	strbuf_adds(out, ascii ? "~" : "…");
+	return taken + 1;
+}
