@@ -58,6 +58,9 @@ struct error *attach_event_explain(const struct attach_event *event, pid_t pid, 
  */
 struct error *binary_find(const char *name, char **path);
 
+/* Opens a binary for the look-ups below: its symbols and notes are read, its code is not. */
+struct error *binary_open(const char *path, struct elf_file **file);
+
 /*
  * The file offset of a function (STT_FUNC or STT_GNU_IFUNC) of a binary, from
  * .symtab or .dynsym; a global one is preferred. "memcpy@GLIBC_2.2.5" is the one

@@ -113,6 +113,29 @@ struct error *binary_find(const char *name, char **path)
 	return error_hint(error_new(ENOENT, "no program %s in PATH", name), "write its path");
 }
 
+/* What symbols, their versions and USDT probes stand in. */
+static bool is_wanted(const struct elf_file *file, const struct elf_section *sec)
+{
+	(void)file;
+	switch (sec->type) {
+	case SHT_SYMTAB:
+	case SHT_DYNSYM:
+	case SHT_STRTAB:
+	case SHT_NOTE:
+	case SHT_GNU_versym:
+	case SHT_GNU_verdef:
+	case SHT_GNU_verneed:
+		return true;
+	default:
+		return false;
+	}
+}
+
+struct error *binary_open(const char *path, struct elf_file **file)
+{
+	return elf_file_open_parts(path, is_wanted, file);
+}
+
 /* "malloc" is "malloc@@GLIBC_2.2.5" too, as .symtab writes versions. */
 static size_t base_length(const char *name)
 {

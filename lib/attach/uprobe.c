@@ -57,7 +57,7 @@ static struct error *uprobe_place(const struct uprobe_target *target, struct att
 	if (target->func) {
 		_cleanup_elf_ struct elf_file *file = NULL;
 
-		TRY(elf_file_open(got.text, &file));
+		TRY(binary_open(got.text, &file));
 		TRY(binary_symbol_offset(file, target->func, &got.offset));
 	}
 	got.offset += target->offset;

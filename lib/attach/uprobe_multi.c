@@ -70,7 +70,7 @@ static struct error *find_places(const char *path, const char *pattern, const ch
 	_cleanup_free_ uint64_t *found = NULL;
 	size_t n_found = n;
 
-	TRY(elf_file_open(path, &file));
+	TRY(binary_open(path, &file));
 	if (pattern) {
 		TRY(binary_symbols_match(file, pattern, &found, &n_found));
 	} else {

@@ -445,7 +445,7 @@ static bool find_symbol(void *ctx, const char *name, size_t len, uint64_t *addr)
 static struct error *open_target(struct target *target, const char *binary)
 {
 	TRY(binary_find(binary, &target->path));
-	struct error *err = elf_file_open(target->path, &target->file);
+	struct error *err = binary_open(target->path, &target->file);
 	if (err && err->code == ENOEXEC)
 		return error_hint(err,
 				  "is it a script? Name the program that runs it, by its path");

@@ -19,8 +19,8 @@
 struct elf_file;
 
 /*
- * Opens a file, all of it. Small ones are read, larger ones mapped: a file that
- * shrinks while it is mapped kills the reader. ENOEXEC: not ELF.
+ * Opens a file and reads all of it: for small ones. Nothing is mapped, since a
+ * file that shrinks while it is mapped kills the reader. ENOEXEC: not ELF.
  */
 struct error *elf_file_open(const char *path, struct elf_file **out);
 
@@ -29,7 +29,7 @@ struct elf_section;
 typedef bool elf_wants(const struct elf_file *file, const struct elf_section *sec);
 /*
  * The same; only the bytes of the wanted sections are read, the data of others
- * is NULL. Nothing is mapped.
+ * is NULL.
  */
 struct error *elf_file_open_parts(const char *path, elf_wants *wants, struct elf_file **out);
 /* The bytes are borrowed, at any alignment; name is for errors and is copied. */

@@ -14,7 +14,6 @@ struct elf_file {
 
 	/* All of the file; NULL: only what elf_file_open_parts() read. */
 	const uint8_t *data;
-	void *map;   /* what data is, to be unmapped */
 	void *owned; /* what data or the parts were read into */
 	void *names; /* parts: the names of sections */
 

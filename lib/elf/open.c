@@ -26,8 +26,6 @@
 
 /* Files up to this are read as a whole where parts would do. */
 #define WHOLE_MAX (16 * 1024)
-/* Files up to this are read, larger ones mapped, where all is wanted. */
-#define READ_MAX (1024 * 1024)
 /* What stands between two wanted parts is read too up to this. */
 #define GAP_MAX	     4096
 #define ALIGN	     8
@@ -432,17 +430,9 @@ static struct error *file_parse(struct elf_file *file, int fd, elf_wants *wants)
 	return read_data(file, fd, wants);
 }
 
-/* All of fd, into memory of our own or mapped. */
+/* All of fd. */
 static struct error *file_fill(struct elf_file *file, int fd)
 {
-	if (file->size > READ_MAX) {
-		void *map = mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, fd, 0);
-
-		if (map == MAP_FAILED)
-			return file_error(file, error_errno(errno, "cannot map"));
-		file->data = file->map = map;
-		return NULL;
-	}
 	file->owned = malloc(file->size ? file->size : 1);
 	if (!file->owned)
 		return error_nomem();
@@ -501,8 +491,6 @@ void elf_file_free(struct elf_file *file)
 {
 	if (!file)
 		return;
-	if (file->map)
-		munmap(file->map, file->size);
 	free(file->owned);
 	free(file->names);
 	free(file->owned_segments);

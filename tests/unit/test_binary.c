@@ -29,7 +29,7 @@ static struct elf_file *open_self(void)
 {
 	struct elf_file *file = NULL;
 
-	assert_null(elf_file_open("/proc/self/exe", &file));
+	assert_null(binary_open("/proc/self/exe", &file));
 	return file;
 }
 
@@ -117,7 +117,7 @@ static void functions_are_found_by_version(void **state)
 	size_t found = 0;
 
 	assert_null(binary_find("libc.so.6", &path));
-	assert_null(elf_file_open(path, &file));
+	assert_null(binary_open(path, &file));
 	for (size_t i = 0; i < ARRAY_SIZE(tried); i++) {
 		void *function = dlvsym(RTLD_DEFAULT, "pthread_cond_wait", tried[i]);
 		_cleanup_free_ char *one = text_format("pthread_cond_wait@%s", tried[i]);
@@ -156,7 +156,7 @@ static void binaries_are_found_as_the_loader_and_the_shell_do(void **state)
 	/* A function that only .dynsym names, with its version left out. */
 	struct elf_file *file = NULL;
 	uint64_t offset = 0;
-	assert_null(elf_file_open(path, &file));
+	assert_null(binary_open(path, &file));
 	assert_null(binary_symbol_offset(file, "malloc", &offset));
 	assert_true(offset > 0);
 	elf_file_free(file);
