@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * bpf(2), a function per command (<bpf/bpf.h>). The kernel takes an attr that
- * is longer than the one it knows as long as the rest is zero (since 4.14's
- * bpf_check_uarg_tail_zero()), and fills an attr that is shorter with zeros.
- * So each command is given the newest layout, written down here field by field
- * from include/uapi/linux/bpf.h: the headers of the machine this is built on
- * may be older than the kernel it runs on.
+ * bpf(2), a function per command (<bpf/bpf.h>): programs, BTF, what is pinned
+ * and what is loaded. Maps are in bpf_map.c, links in bpf_link.c.
  */
-#include "lib/sys/bpf.h"
-
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,33 +10,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "lib/base/edge.h"
-#include "lib/base/util.h"
-#include "lib/sys/uapi.h"
+#include "lib/sys/bpf_call.h"
 
 /* The kernel's per-command members of union bpf_attr. */
-struct map_create_attr {
-	uint32_t map_type;
-	uint32_t key_size;
-	uint32_t value_size;
-	uint32_t max_entries;
-	uint32_t map_flags;
-	uint32_t inner_map_fd;
-	uint32_t numa_node;
-	char map_name[SYS_BPF_NAME_SIZE];
-	uint32_t map_ifindex;
-	uint32_t btf_fd;
-	uint32_t btf_key_type_id;
-	uint32_t btf_value_type_id;
-	uint32_t btf_vmlinux_value_type_id;
-	uint64_t map_extra;	       /* 5.16 */
-	int32_t value_type_btf_obj_fd; /* 6.9 */
-	int32_t map_token_fd;	       /* 6.9 */
-	uint64_t excl_prog_hash;       /* 6.18 */
-	uint32_t excl_prog_hash_size;
-	uint32_t pad;
-};
-
 struct prog_load_attr {
 	uint32_t prog_type;
 	uint32_t insn_cnt;
@@ -132,17 +101,6 @@ struct raw_tp_attr {
 	uint64_t cookie; /* 6.10 */
 };
 
-/* What follows the four common words of BPF_LINK_CREATE. */
-struct link_create_attr {
-	struct sys_link_create common;
-	uint64_t room[2];
-};
-
-static uint64_t ptr_to_u64(const void *p)
-{
-	return (uint64_t)(uintptr_t)p;
-}
-
 long sys_bpf(int cmd, void *attr, unsigned int size)
 {
 	long result = syscall(__NR_bpf, cmd, attr, size);
@@ -150,8 +108,7 @@ long sys_bpf(int cmd, void *attr, unsigned int size)
 	return result < 0 ? -errno : result;
 }
 
-/* For commands that give a descriptor: moved away from stdin, stdout and stderr. */
-static int bpf_fd(int cmd, void *attr, unsigned int size)
+int sys_bpf_fd(int cmd, void *attr, unsigned int size)
 {
 	long fd = sys_bpf(cmd, attr, size);
 
@@ -163,14 +120,6 @@ static int bpf_fd(int cmd, void *attr, unsigned int size)
 		fd = moved < 0 ? -saved : moved;
 	}
 	return (int)fd;
-}
-
-/* A negative errno also goes to errno: the public contract. */
-static int give(long result)
-{
-	if (result < 0)
-		errno = (int)-result;
-	return (int)result;
 }
 
 void sys_bpf_name(const char *name, char out[SYS_BPF_NAME_SIZE])
@@ -197,150 +146,6 @@ void sys_bpf_bump_memlock(void)
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_MEMLOCK, &limit);
 	}
-}
-
-/* ---- maps ---- */
-
-int bpf_map_create(enum bpf_map_type map_type, const char *map_name, __u32 key_size,
-		   __u32 value_size, __u32 max_entries, const struct bpf_map_create_opts *opts)
-{
-	struct error *err = OPTS_CHECK(opts, bpf_map_create_opts);
-
-	if (err)
-		return edge_int(err);
-	struct map_create_attr attr = {
-		.map_type = map_type,
-		.key_size = key_size,
-		.value_size = value_size,
-		.max_entries = max_entries,
-		.btf_fd = OPTS_GET(opts, btf_fd, 0),
-		.btf_key_type_id = OPTS_GET(opts, btf_key_type_id, 0),
-		.btf_value_type_id = OPTS_GET(opts, btf_value_type_id, 0),
-		.btf_vmlinux_value_type_id = OPTS_GET(opts, btf_vmlinux_value_type_id, 0),
-		.inner_map_fd = OPTS_GET(opts, inner_map_fd, 0),
-		.map_flags = OPTS_GET(opts, map_flags, 0),
-		.map_extra = OPTS_GET(opts, map_extra, 0),
-		.numa_node = OPTS_GET(opts, numa_node, 0),
-		.map_ifindex = OPTS_GET(opts, map_ifindex, 0),
-		.value_type_btf_obj_fd = OPTS_GET(opts, value_type_btf_obj_fd, 0),
-		.map_token_fd = (int32_t)OPTS_GET(opts, token_fd, 0),
-		.excl_prog_hash = ptr_to_u64(OPTS_GET(opts, excl_prog_hash, NULL)),
-		.excl_prog_hash_size = OPTS_GET(opts, excl_prog_hash_size, 0),
-	};
-	sys_bpf_name(map_name, attr.map_name);
-	return give(bpf_fd(BPF_MAP_CREATE, &attr, sizeof(attr)));
-}
-
-static int map_elem(int cmd, int fd, const void *key, const void *value, __u64 flags)
-{
-	union bpf_attr attr = {0};
-
-	attr.map_fd = fd;
-	attr.key = ptr_to_u64(key);
-	attr.value = ptr_to_u64(value);
-	attr.flags = flags;
-	return give(sys_bpf(cmd, &attr, offsetof(union bpf_attr, flags) + sizeof(attr.flags)));
-}
-
-int bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
-{
-	return map_elem(BPF_MAP_UPDATE_ELEM, fd, key, value, flags);
-}
-
-int bpf_map_lookup_elem(int fd, const void *key, void *value)
-{
-	return map_elem(BPF_MAP_LOOKUP_ELEM, fd, key, value, 0);
-}
-
-int bpf_map_lookup_elem_flags(int fd, const void *key, void *value, __u64 flags)
-{
-	return map_elem(BPF_MAP_LOOKUP_ELEM, fd, key, value, flags);
-}
-
-int bpf_map_lookup_and_delete_elem(int fd, const void *key, void *value)
-{
-	return map_elem(BPF_MAP_LOOKUP_AND_DELETE_ELEM, fd, key, value, 0);
-}
-
-int bpf_map_lookup_and_delete_elem_flags(int fd, const void *key, void *value, __u64 flags)
-{
-	return map_elem(BPF_MAP_LOOKUP_AND_DELETE_ELEM, fd, key, value, flags);
-}
-
-int bpf_map_delete_elem(int fd, const void *key)
-{
-	return map_elem(BPF_MAP_DELETE_ELEM, fd, key, NULL, 0);
-}
-
-int bpf_map_delete_elem_flags(int fd, const void *key, __u64 flags)
-{
-	return map_elem(BPF_MAP_DELETE_ELEM, fd, key, NULL, flags);
-}
-
-int bpf_map_get_next_key(int fd, const void *key, void *next_key)
-{
-	union bpf_attr attr = {0};
-
-	attr.map_fd = fd;
-	attr.key = ptr_to_u64(key);
-	attr.next_key = ptr_to_u64(next_key);
-	return give(sys_bpf(BPF_MAP_GET_NEXT_KEY, &attr,
-			    offsetof(union bpf_attr, next_key) + sizeof(attr.next_key)));
-}
-
-int bpf_map_freeze(int fd)
-{
-	union bpf_attr attr = {0};
-
-	attr.map_fd = fd;
-	return give(sys_bpf(BPF_MAP_FREEZE, &attr, sizeof(attr.map_fd)));
-}
-
-static int map_batch(int cmd, int fd, void *in_batch, void *out_batch, const void *keys,
-		     const void *values, __u32 *count, const struct bpf_map_batch_opts *opts)
-{
-	struct error *err = OPTS_CHECK(opts, bpf_map_batch_opts);
-	union bpf_attr attr = {0};
-
-	if (err)
-		return edge_int(err);
-	attr.batch.map_fd = fd;
-	attr.batch.in_batch = ptr_to_u64(in_batch);
-	attr.batch.out_batch = ptr_to_u64(out_batch);
-	attr.batch.keys = ptr_to_u64(keys);
-	attr.batch.values = ptr_to_u64(values);
-	attr.batch.count = *count;
-	attr.batch.elem_flags = OPTS_GET(opts, elem_flags, 0);
-	attr.batch.flags = OPTS_GET(opts, flags, 0);
-	long result = sys_bpf(cmd, &attr, offsetof(union bpf_attr, batch) + sizeof(attr.batch));
-	*count = attr.batch.count;
-	return give(result);
-}
-
-int bpf_map_delete_batch(int fd, const void *keys, __u32 *count,
-			 const struct bpf_map_batch_opts *opts)
-{
-	return map_batch(BPF_MAP_DELETE_BATCH, fd, NULL, NULL, keys, NULL, count, opts);
-}
-
-int bpf_map_lookup_batch(int fd, void *in_batch, void *out_batch, void *keys, void *values,
-			 __u32 *count, const struct bpf_map_batch_opts *opts)
-{
-	return map_batch(BPF_MAP_LOOKUP_BATCH, fd, in_batch, out_batch, keys, values, count, opts);
-}
-
-int bpf_map_lookup_and_delete_batch(int fd, void *in_batch, void *out_batch, void *keys,
-				    void *values, __u32 *count,
-				    const struct bpf_map_batch_opts *opts)
-{
-	return map_batch(BPF_MAP_LOOKUP_AND_DELETE_BATCH, fd, in_batch, out_batch, keys, values,
-			 count, opts);
-}
-
-int bpf_map_update_batch(int fd, const void *keys, const void *values, __u32 *count,
-			 const struct bpf_map_batch_opts *opts)
-{
-	return map_batch(BPF_MAP_UPDATE_BATCH, fd, NULL, NULL, keys, values, count, opts);
 }
 
 /* ---- programs ---- */
@@ -397,13 +202,13 @@ int bpf_prog_load(enum bpf_prog_type prog_type, const char *prog_name, const cha
 
 	int fd;
 	do
-		fd = bpf_fd(BPF_PROG_LOAD, &attr, sizeof(attr));
+		fd = sys_bpf_fd(BPF_PROG_LOAD, &attr, sizeof(attr));
 	while (fd == -EAGAIN && --attempts > 0);
 	if (fd < 0 && !log_level && log_buf) {
 		attr.log_level = 1;
 		attr.log_buf = ptr_to_u64(log_buf);
 		attr.log_size = log_size;
-		fd = bpf_fd(BPF_PROG_LOAD, &attr, sizeof(attr));
+		fd = sys_bpf_fd(BPF_PROG_LOAD, &attr, sizeof(attr));
 	}
 	OPTS_SET(opts, log_true_size, attr.log_true_size);
 	return give(fd);
@@ -433,12 +238,12 @@ int bpf_btf_load(const void *btf_data, size_t btf_size, struct bpf_btf_load_opts
 		attr.log_buf = ptr_to_u64(log_buf);
 		attr.log_size = log_size;
 	}
-	int fd = bpf_fd(BPF_BTF_LOAD, &attr, sizeof(attr));
+	int fd = sys_bpf_fd(BPF_BTF_LOAD, &attr, sizeof(attr));
 	if (fd < 0 && !log_level && log_buf) {
 		attr.log_level = 1;
 		attr.log_buf = ptr_to_u64(log_buf);
 		attr.log_size = log_size;
-		fd = bpf_fd(BPF_BTF_LOAD, &attr, sizeof(attr));
+		fd = sys_bpf_fd(BPF_BTF_LOAD, &attr, sizeof(attr));
 	}
 	OPTS_SET(opts, log_true_size, attr.log_true_size);
 	return give(fd);
@@ -496,7 +301,7 @@ int bpf_token_create(int bpffs_fd, struct bpf_token_create_opts *opts)
 
 	if (err)
 		return edge_int(err);
-	return give(bpf_fd(BPF_TOKEN_CREATE, attr, sizeof(attr)));
+	return give(sys_bpf_fd(BPF_TOKEN_CREATE, attr, sizeof(attr)));
 }
 
 int bpf_prog_test_run_opts(int prog_fd, struct bpf_test_run_opts *opts)
@@ -578,7 +383,7 @@ int bpf_obj_get_opts(const char *pathname, const struct bpf_obj_get_opts *opts)
 
 	if (err)
 		return edge_int(err);
-	return give(bpf_fd(BPF_OBJ_GET, &attr, sizeof(attr)));
+	return give(sys_bpf_fd(BPF_OBJ_GET, &attr, sizeof(attr)));
 }
 
 int bpf_obj_get(const char *pathname)
@@ -667,7 +472,7 @@ int bpf_raw_tracepoint_open_opts(int prog_fd, struct bpf_raw_tp_opts *opts)
 
 	if (err)
 		return edge_int(err);
-	return give(bpf_fd(BPF_RAW_TRACEPOINT_OPEN, &attr, sizeof(attr)));
+	return give(sys_bpf_fd(BPF_RAW_TRACEPOINT_OPEN, &attr, sizeof(attr)));
 }
 
 int bpf_raw_tracepoint_open(const char *name, int prog_fd)
@@ -675,181 +480,6 @@ int bpf_raw_tracepoint_open(const char *name, int prog_fd)
 	LIBBPF_OPTS(bpf_raw_tp_opts, opts, .tp_name = name);
 
 	return bpf_raw_tracepoint_open_opts(prog_fd, &opts);
-}
-
-/* Attach types that kernels before 5.15 attach by BPF_RAW_TRACEPOINT_OPEN only. */
-static bool is_tracing(enum bpf_attach_type type)
-{
-	return type == BPF_TRACE_RAW_TP || type == BPF_TRACE_FENTRY || type == BPF_TRACE_FEXIT ||
-	       type == BPF_MODIFY_RETURN || type == BPF_LSM_MAC;
-}
-
-/* Where the program goes among those that are there; false: relative to two of them. */
-static bool link_create_order(struct sys_link_create *attr, uint32_t fd, uint32_t id,
-			      uint64_t revision)
-{
-	if (fd && id)
-		return false;
-	attr->ordered.relative = id ? id : fd;
-	attr->ordered.expected_revision = revision;
-	if (id)
-		attr->flags |= BPF_F_ID;
-	return true;
-}
-
-/* What the attach type has of its own; false: the options contradict each other. */
-static bool link_create_kind(struct sys_link_create *attr, int attach_type,
-			     const struct bpf_link_create_opts *opts)
-{
-	switch (attach_type) {
-	case BPF_PERF_EVENT:
-		attr->perf_event.bpf_cookie = OPTS_GET(opts, perf_event.bpf_cookie, 0);
-		return true;
-	case BPF_TRACE_KPROBE_MULTI:
-	case BPF_TRACE_KPROBE_SESSION:
-		attr->kprobe_multi.flags = OPTS_GET(opts, kprobe_multi.flags, 0);
-		attr->kprobe_multi.cnt = OPTS_GET(opts, kprobe_multi.cnt, 0);
-		attr->kprobe_multi.syms = ptr_to_u64(OPTS_GET(opts, kprobe_multi.syms, NULL));
-		attr->kprobe_multi.addrs = ptr_to_u64(OPTS_GET(opts, kprobe_multi.addrs, NULL));
-		attr->kprobe_multi.cookies = ptr_to_u64(OPTS_GET(opts, kprobe_multi.cookies, NULL));
-		return true;
-	case BPF_TRACE_UPROBE_MULTI:
-	case BPF_TRACE_UPROBE_SESSION:
-		attr->uprobe_multi.flags = OPTS_GET(opts, uprobe_multi.flags, 0);
-		attr->uprobe_multi.cnt = OPTS_GET(opts, uprobe_multi.cnt, 0);
-		attr->uprobe_multi.path = ptr_to_u64(OPTS_GET(opts, uprobe_multi.path, NULL));
-		attr->uprobe_multi.offsets = ptr_to_u64(OPTS_GET(opts, uprobe_multi.offsets, NULL));
-		attr->uprobe_multi.ref_ctr_offsets =
-			ptr_to_u64(OPTS_GET(opts, uprobe_multi.ref_ctr_offsets, NULL));
-		attr->uprobe_multi.cookies = ptr_to_u64(OPTS_GET(opts, uprobe_multi.cookies, NULL));
-		attr->uprobe_multi.pid = OPTS_GET(opts, uprobe_multi.pid, 0);
-		return true;
-	case BPF_TRACE_RAW_TP:
-	case BPF_TRACE_FENTRY:
-	case BPF_TRACE_FEXIT:
-	case BPF_TRACE_FSESSION:
-	case BPF_MODIFY_RETURN:
-	case BPF_LSM_MAC:
-		attr->tracing.cookie = OPTS_GET(opts, tracing.cookie, 0);
-		return true;
-	case BPF_NETFILTER:
-		attr->netfilter.pf = OPTS_GET(opts, netfilter.pf, 0);
-		attr->netfilter.hooknum = OPTS_GET(opts, netfilter.hooknum, 0);
-		attr->netfilter.priority = OPTS_GET(opts, netfilter.priority, 0);
-		attr->netfilter.flags = OPTS_GET(opts, netfilter.flags, 0);
-		return true;
-	case BPF_TCX_INGRESS:
-	case BPF_TCX_EGRESS:
-	case BPF_NETKIT_PRIMARY:
-	case BPF_NETKIT_PEER:
-	case BPF_CGROUP_INET_INGRESS:
-	case BPF_CGROUP_INET_EGRESS:
-	case BPF_CGROUP_INET_SOCK_CREATE:
-	case BPF_CGROUP_INET_SOCK_RELEASE:
-	case BPF_CGROUP_INET4_BIND:
-	case BPF_CGROUP_INET6_BIND:
-	case BPF_CGROUP_INET4_POST_BIND:
-	case BPF_CGROUP_INET6_POST_BIND:
-	case BPF_CGROUP_INET4_CONNECT:
-	case BPF_CGROUP_INET6_CONNECT:
-	case BPF_CGROUP_UNIX_CONNECT:
-	case BPF_CGROUP_INET4_GETPEERNAME:
-	case BPF_CGROUP_INET6_GETPEERNAME:
-	case BPF_CGROUP_UNIX_GETPEERNAME:
-	case BPF_CGROUP_INET4_GETSOCKNAME:
-	case BPF_CGROUP_INET6_GETSOCKNAME:
-	case BPF_CGROUP_UNIX_GETSOCKNAME:
-	case BPF_CGROUP_UDP4_SENDMSG:
-	case BPF_CGROUP_UDP6_SENDMSG:
-	case BPF_CGROUP_UNIX_SENDMSG:
-	case BPF_CGROUP_UDP4_RECVMSG:
-	case BPF_CGROUP_UDP6_RECVMSG:
-	case BPF_CGROUP_UNIX_RECVMSG:
-	case BPF_CGROUP_SOCK_OPS:
-	case BPF_CGROUP_DEVICE:
-	case BPF_CGROUP_SYSCTL:
-	case BPF_CGROUP_GETSOCKOPT:
-	case BPF_CGROUP_SETSOCKOPT:
-	case BPF_LSM_CGROUP:
-		/* tcx, netkit and cgroup are laid out alike, here and in the kernel. */
-		return link_create_order(attr, OPTS_GET(opts, tcx.relative_fd, 0),
-					 OPTS_GET(opts, tcx.relative_id, 0),
-					 OPTS_GET(opts, tcx.expected_revision, 0));
-	default:
-		return true;
-	}
-}
-
-int bpf_link_create(int prog_fd, int target_fd, enum bpf_attach_type attach_type,
-		    const struct bpf_link_create_opts *opts)
-{
-	struct error *err = OPTS_CHECK(opts, bpf_link_create_opts);
-
-	if (err)
-		return edge_int(err);
-
-	struct link_create_attr attr = {
-		.common =
-			{
-				.prog_fd = (uint32_t)prog_fd,
-				.target_fd = (uint32_t)target_fd,
-				.attach_type = attach_type,
-				.flags = OPTS_GET(opts, flags, 0),
-			},
-	};
-	const __u32 target_btf_id = OPTS_GET(opts, target_btf_id, 0);
-	const __u32 iter_info_len = OPTS_GET(opts, iter_info_len, 0);
-
-	if (target_btf_id && iter_info_len)
-		return edge_errno(EINVAL);
-	if (iter_info_len || OPTS_GET(opts, iter_info, NULL)) {
-		attr.common.iter.info = ptr_to_u64(OPTS_GET(opts, iter_info, NULL));
-		attr.common.iter.info_len = iter_info_len;
-	} else if (target_btf_id) {
-		attr.common.tracing.target_btf_id = target_btf_id;
-	} else if (!link_create_kind(&attr.common, attach_type, opts)) {
-		return edge_errno(EINVAL);
-	}
-
-	int fd = bpf_fd(BPF_LINK_CREATE, &attr, sizeof(attr));
-	if (fd == -EINVAL && is_tracing(attach_type) && !target_fd && !target_btf_id &&
-	    !attr.common.flags && !attr.common.tracing.cookie)
-		return bpf_raw_tracepoint_open(NULL, prog_fd);
-	return give(fd);
-}
-
-int bpf_link_detach(int link_fd)
-{
-	uint32_t attr = (uint32_t)link_fd;
-
-	return give(sys_bpf(BPF_LINK_DETACH, &attr, sizeof(attr)));
-}
-
-int bpf_link_update(int link_fd, int new_prog_fd, const struct bpf_link_update_opts *opts)
-{
-	struct error *err = OPTS_CHECK(opts, bpf_link_update_opts);
-
-	if (err)
-		return edge_int(err);
-
-	const __u32 old_prog_fd = OPTS_GET(opts, old_prog_fd, 0);
-	const __u32 old_map_fd = OPTS_GET(opts, old_map_fd, 0);
-	if (old_prog_fd && old_map_fd)
-		return edge_errno(EINVAL);
-	uint32_t attr[] = {
-		(uint32_t)link_fd,
-		(uint32_t)new_prog_fd,
-		OPTS_GET(opts, flags, 0),
-		old_prog_fd ? old_prog_fd : old_map_fd,
-	};
-	return give(sys_bpf(BPF_LINK_UPDATE, attr, sizeof(attr)));
-}
-
-int bpf_iter_create(int link_fd)
-{
-	uint32_t attr[] = {(uint32_t)link_fd, 0};
-
-	return give(bpf_fd(BPF_ITER_CREATE, attr, sizeof(attr)));
 }
 
 int bpf_prog_query_opts(int target, enum bpf_attach_type type, struct bpf_prog_query_opts *opts)
@@ -912,7 +542,7 @@ int bpf_enable_stats(enum bpf_stats_type type)
 {
 	uint32_t attr = type;
 
-	return give(bpf_fd(BPF_ENABLE_STATS, &attr, sizeof(attr)));
+	return give(sys_bpf_fd(BPF_ENABLE_STATS, &attr, sizeof(attr)));
 }
 
 /* ---- ids ---- */
@@ -958,7 +588,7 @@ static int fd_by_id(int cmd, __u32 id, const struct bpf_get_fd_by_id_opts *opts)
 
 	if (err)
 		return edge_int(err);
-	return give(bpf_fd(cmd, &attr, sizeof(attr)));
+	return give(sys_bpf_fd(cmd, &attr, sizeof(attr)));
 }
 
 int bpf_prog_get_fd_by_id_opts(__u32 id, const struct bpf_get_fd_by_id_opts *opts)
