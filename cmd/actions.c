@@ -129,6 +129,13 @@ void add_pids(const struct listed *object, struct strbuf *out)
 	}
 }
 
+const char *type_text(const char *name, uint32_t type, char unknown[TYPE_TEXT_SIZE])
+{
+	if (!name)
+		snprintf(unknown, TYPE_TEXT_SIZE, "type %u", type);
+	return name ? name : unknown;
+}
+
 void json_add_member(struct strbuf *out, const char *name, const char *text)
 {
 	strbuf_addf(out, ",\"%s\":", name);

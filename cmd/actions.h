@@ -65,6 +65,11 @@ struct error *list_objects(enum kobj_kind kind, const struct action_args *args, 
 /* Adds the processes that hold the object, "\tpids dd(17), cat(18)\n" or ,"pids":[…]; or nothing */
 void add_pids(const struct listed *object, struct strbuf *out);
 
+/* The name, when there is one, or "type 99" in unknown. */
+#define TYPE_TEXT_SIZE 16
+
+const char *type_text(const char *name, uint32_t type, char unknown[TYPE_TEXT_SIZE]);
+
 /* Adds ,"NAME":"TEXT" */
 void json_add_member(struct strbuf *out, const char *name, const char *text);
 

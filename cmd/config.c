@@ -402,3 +402,17 @@ struct error *config_compile_opts(const struct config *cfg, struct compile_opts 
 		opts->clang_opt = opt;
 	return NULL;
 }
+
+struct error *config_load_compile(const struct log *log, const char *clang_opt, struct config **out,
+				  struct compile_opts *opts)
+{
+	_cleanup_config_ struct config *config = NULL;
+
+	TRY(config_load(log, &config));
+	TRY(config_compile_opts(config, opts));
+	opts->log = log;
+	if (clang_opt)
+		opts->clang_opt = clang_opt;
+	*out = steal_ptr(config);
+	return NULL;
+}

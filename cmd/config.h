@@ -46,4 +46,11 @@ struct error *config_get_bool(const struct config *cfg, const char *key, bool un
  */
 struct error *config_compile_opts(const struct config *cfg, struct compile_opts *opts);
 
+/*
+ * All that a command does before it compiles: the files are read, and *opts is
+ * filled from them, with the log and what --clang-opt said (NULL: nothing).
+ */
+struct error *config_load_compile(const struct log *log, const char *clang_opt, struct config **out,
+				  struct compile_opts *opts);
+
 #endif

@@ -103,15 +103,12 @@ static int find_kind(const char *word)
 static struct error *read_object(const struct args *args, const struct log *log, const char *path,
 				 struct compiled *out)
 {
-	struct compile_opts compile = {.log = log};
+	struct compile_opts compile = {0};
 	_cleanup_config_ struct config *config = NULL;
 
 	if (!compile_is_source(path))
 		return sys_read_file(path, OBJECT_MAX, (char **)&out->data, &out->size);
-	TRY(config_load(log, &config));
-	TRY(config_compile_opts(config, &compile));
-	if (args->clang_opt)
-		compile.clang_opt = args->clang_opt;
+	TRY(config_load_compile(log, args->clang_opt, &config, &compile));
 	return compile_object(path, &compile, out);
 }
 

@@ -53,15 +53,6 @@ static bool read_link(int fd, struct link *link)
 	return !bpf_link_get_info_by_fd(fd, &link->info, &len);
 }
 
-static const char *type_name(uint32_t type, char unknown[16])
-{
-	const char *name = libbpf_bpf_link_type_str(type);
-
-	if (!name)
-		snprintf(unknown, 16, "type %u", type);
-	return name ? name : unknown;
-}
-
 /* One fact about the target, in the form of the list. */
 static void add_word(const struct listed *object, const char *name, const char *value,
 		     struct strbuf *out)
@@ -176,7 +167,8 @@ static void list_one(const struct listed *object, struct strbuf *out)
 
 	if (!read_link(object->fd, &link))
 		return;
-	const char *type = type_name(link.info.type, unknown);
+	const char *type =
+		type_text(libbpf_bpf_link_type_str(link.info.type), link.info.type, unknown);
 	if (object->json) {
 		strbuf_addf(out, "{\"id\":%u", link.info.id);
 		json_add_member(out, "type", type);
@@ -210,8 +202,9 @@ static struct error *link_detach(const struct action_args *args, size_t at)
 	int code = errno;
 	if (!read_link(fd, &link))
 		return error_errno(code, "the link cannot be detached");
-	struct error *err = error_errno(code, "link %u, of the type %s, cannot be detached",
-					link.info.id, type_name(link.info.type, unknown));
+	struct error *err = error_errno(
+		code, "link %u, of the type %s, cannot be detached", link.info.id,
+		type_text(libbpf_bpf_link_type_str(link.info.type), link.info.type, unknown));
 	if (code == EOPNOTSUPP)
 		err = error_hint(err, "it ends with the last who holds it: the processes that "
 				      "'perf-bpf link list' names, and files that it is pinned to");

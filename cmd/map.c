@@ -107,21 +107,13 @@ static struct error *format_of(const struct map *map, bool json, enum entry_plac
 
 /* ---- list ---- */
 
-static const char *type_name(uint32_t type, char unknown[16])
-{
-	const char *name = libbpf_bpf_map_type_str(type);
-
-	if (!name)
-		snprintf(unknown, 16, "type %u", type);
-	return name ? name : unknown;
-}
-
 static void list_text(const struct listed *object, const struct bpf_map_info *i, uint64_t memlock,
 		      bool frozen, struct strbuf *out)
 {
 	char unknown[16];
 
-	strbuf_addf(out, "%u: %s  ", i->id, type_name(i->type, unknown));
+	strbuf_addf(out, "%u: %s  ", i->id,
+		    type_text(libbpf_bpf_map_type_str(i->type), i->type, unknown));
 	if (*i->name)
 		strbuf_addf(out, "name %s  ", i->name);
 	strbuf_addf(out, "flags 0x%x\n\tkey %uB  value %uB  max_entries %u  memlock %" PRIu64 "B",
@@ -142,7 +134,7 @@ static void list_json(const struct listed *object, const struct bpf_map_info *i,
 	char unknown[16];
 
 	strbuf_addf(out, "{\"id\":%u", i->id);
-	json_add_member(out, "type", type_name(i->type, unknown));
+	json_add_member(out, "type", type_text(libbpf_bpf_map_type_str(i->type), i->type, unknown));
 	if (*i->name)
 		json_add_member(out, "name", i->name);
 	strbuf_addf(out, ",\"flags\":%u,\"bytes_key\":%u,\"bytes_value\":%u,\"max_entries\":%u",

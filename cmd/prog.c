@@ -75,15 +75,6 @@ static bool read_program(int fd, struct program *p)
 	return true;
 }
 
-static const char *type_name(uint32_t type, char unknown[16])
-{
-	const char *name = libbpf_bpf_prog_type_str(type);
-
-	if (!name)
-		snprintf(unknown, 16, "type %u", type);
-	return name ? name : unknown;
-}
-
 static void tag_text(const struct bpf_prog_info *i, char text[2 * BPF_TAG_SIZE + 1])
 {
 	for (size_t k = 0; k < BPF_TAG_SIZE; k++)
@@ -102,7 +93,8 @@ static void list_text(const struct program *p, struct strbuf *out)
 	char unknown[16], tag[2 * BPF_TAG_SIZE + 1], when[40] = "";
 	struct tm tm;
 
-	strbuf_addf(out, "%u: %s  ", i->id, type_name(i->type, unknown));
+	strbuf_addf(out, "%u: %s  ", i->id,
+		    type_text(libbpf_bpf_prog_type_str(i->type), i->type, unknown));
 	if (*i->name)
 		strbuf_addf(out, "name %s  ", i->name);
 	tag_text(i, tag);
@@ -135,7 +127,8 @@ static void list_json(const struct program *p, struct strbuf *out)
 	char unknown[16], tag[2 * BPF_TAG_SIZE + 1];
 
 	strbuf_addf(out, "{\"id\":%u", i->id);
-	json_add_member(out, "type", type_name(i->type, unknown));
+	json_add_member(out, "type",
+			type_text(libbpf_bpf_prog_type_str(i->type), i->type, unknown));
 	if (*i->name)
 		json_add_member(out, "name", i->name);
 	tag_text(i, tag);

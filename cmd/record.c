@@ -323,12 +323,7 @@ int cmd_record(int argc, char **argv)
 		vec_deinit(&args.list);
 		return cmd_fail(err);
 	}
-	err = config_load(o->log, &config);
-	if (!err)
-		err = config_compile_opts(config, &compile);
-	compile.log = o->log;
-	if (args.clang_opt)
-		compile.clang_opt = args.clang_opt;
+	err = config_load_compile(o->log, args.clang_opt, &config, &compile);
 	if (!err)
 		err = recording_new(o, &rec);
 	if (!err)

@@ -239,12 +239,7 @@ int cmd_run(int argc, char **argv)
 		status = 2;
 	}
 	if (!err)
-		err = config_load(o->log, &config);
-	if (!err)
-		err = config_compile_opts(config, &compile);
-	compile.log = o->log;
-	if (args.clang_opt)
-		compile.clang_opt = args.clang_opt;
+		err = config_load_compile(o->log, args.clang_opt, &config, &compile);
 	sys_bpf_bump_memlock();
 	if (!err)
 		err = run_output_new(&args.output, &output);
