@@ -7,6 +7,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/log.h"
+#include "lib/sys/prog_info.h"
 #include "perf/data/features.h"
 
 struct bpf_func {
@@ -16,9 +17,7 @@ struct bpf_func {
 };
 
 struct bpf_gathered {
-	struct bpf_prog_info info; /* its pointers lead to arrays[] */
-	uint32_t info_len;
-	void *arrays[DATA_BPF_ARRAYS];
+	struct sys_prog_info all;
 	struct bpf_func *funcs;
 	size_t n_funcs;
 };

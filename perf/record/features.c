@@ -221,7 +221,7 @@ static struct error *add_program(struct programs *p, uint32_t id)
 	struct bpf_gathered gathered;
 
 	for (size_t i = 0; i < p->progs.n; i++)
-		if (p->progs.v[i].info.id == id)
+		if (p->progs.v[i].all.info.id == id)
 			return NULL;
 	struct error *err = bpf_gather(id, true, &gathered);
 	if (err) { /* gone, or not for us to see */
@@ -234,7 +234,7 @@ static struct error *add_program(struct programs *p, uint32_t id)
 		return error_nomem();
 	}
 	*prog = gathered;
-	return prog->info.btf_id ? add_btf(p, prog->info.btf_id) : NULL;
+	return prog->all.info.btf_id ? add_btf(p, prog->all.info.btf_id) : NULL;
 }
 
 static struct error *build_programs(struct recording *rec, struct programs *p)
@@ -253,17 +253,17 @@ static struct error *build_programs(struct recording *rec, struct programs *p)
 		const struct bpf_gathered *g = &p->progs.v[i];
 
 		progs[i] = (struct feature_bpf_prog){
-			.info = &g->info,
-			.info_len = g->info_len,
-			.jited_insns = g->arrays[DATA_BPF_JITED_INSNS],
-			.xlated_insns = g->arrays[DATA_BPF_XLATED_INSNS],
-			.map_ids = g->arrays[DATA_BPF_MAP_IDS],
-			.jited_ksyms = g->arrays[DATA_BPF_JITED_KSYMS],
-			.jited_func_lens = g->arrays[DATA_BPF_JITED_FUNC_LENS],
-			.func_info = g->arrays[DATA_BPF_FUNC_INFO],
-			.line_info = g->arrays[DATA_BPF_LINE_INFO],
-			.jited_line_info = g->arrays[DATA_BPF_JITED_LINE_INFO],
-			.prog_tags = g->arrays[DATA_BPF_PROG_TAGS],
+			.info = &g->all.info,
+			.info_len = g->all.len,
+			.jited_insns = g->all.arrays[SYS_PROG_JITED_INSNS],
+			.xlated_insns = g->all.arrays[SYS_PROG_XLATED_INSNS],
+			.map_ids = g->all.arrays[SYS_PROG_MAP_IDS],
+			.jited_ksyms = g->all.arrays[SYS_PROG_JITED_KSYMS],
+			.jited_func_lens = g->all.arrays[SYS_PROG_JITED_FUNC_LENS],
+			.func_info = g->all.arrays[SYS_PROG_FUNC_INFO],
+			.line_info = g->all.arrays[SYS_PROG_LINE_INFO],
+			.jited_line_info = g->all.arrays[SYS_PROG_JITED_LINE_INFO],
+			.prog_tags = g->all.arrays[SYS_PROG_TAGS],
 		};
 	}
 	feature_build_bpf_prog_info(&sb, progs, p->progs.n);

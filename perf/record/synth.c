@@ -267,8 +267,8 @@ static void synth_program(void *ctx, const struct bpf_gathered *prog)
 	}
 	struct record_bpf_event ev = {
 		.type = PERF_BPF_EVENT_PROG_LOAD,
-		.id = prog->info.id,
-		.tag = prog->info.tag,
+		.id = prog->all.info.id,
+		.tag = prog->all.info.tag,
 	};
 	record_encode_bpf_event(&s->out, s->attr, PERF_RECORD_MISC_KERNEL, &ev, NULL);
 }
