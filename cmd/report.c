@@ -508,16 +508,129 @@ static struct error *setup_parent(struct report *rp)
 	return NULL;
 }
 
+/* The event's name as a key has it: "sched:sched_switch", or "sched_switch" alone. */
+static bool names_event(const struct hist_dynamic *field, const struct trace_event *ev)
+{
+	const char *colon = strchr(field->event, ':');
+
+	if (!*field->event)
+		return true;
+	if (!colon)
+		return glob_match(field->event, trace_event_name(ev));
+	return strlen(trace_event_system(ev)) == (size_t)(colon - field->event) &&
+	       !strncmp(field->event, trace_event_system(ev), colon - field->event) &&
+	       glob_match(colon + 1, trace_event_name(ev));
+}
+
+static struct error *open_tracing(struct report *rp)
+{
+	if (rp->tracing || !session_tracing(rp->session))
+		return NULL;
+	return tracing_new(session_tracing(rp->session), &rp->log, &rp->tracing);
+}
+
+/* The tracepoint's format; NULL: there is none, or (in a pipe) not yet. */
+static struct trace_event *trace_of(struct report *rp, const struct session_event *event)
+{
+	if (event->attr.type != PERF_TYPE_TRACEPOINT)
+		return NULL;
+	error_free(open_tracing(rp));
+	return rp->tracing ? tracing_find(rp->tracing, event->attr.config) : NULL;
+}
+
 static struct error *trace_text(void *ctx, const struct session_event *event,
 				const struct sample *sample, struct strbuf *out)
 {
 	struct report *rp = ctx;
 
-	if (!rp->tracing && session_tracing(rp->session))
-		TRY(tracing_new(session_tracing(rp->session), &rp->log, &rp->tracing));
-	struct trace_event *ev = rp->tracing ? tracing_find(rp->tracing, event->attr.config) : NULL;
+	TRY(open_tracing(rp));
+	struct trace_event *ev = trace_of(rp, event);
 	if (ev)
 		trace_event_print(ev, sample->raw, sample->raw_size, out);
+	return NULL;
+}
+
+/* A pipe's fields are not known before its samples are. */
+static bool has_field(void *ctx, const struct hist_dynamic *field)
+{
+	struct report *rp = ctx;
+
+	if (session_header(rp->session)->pipe)
+		return true;
+	for (size_t i = 0; i < session_n_events(rp->session); i++) {
+		struct trace_event *ev = trace_of(rp, session_event(rp->session, i));
+
+		if (ev && names_event(field, ev) && trace_event_find_field(ev, field->field))
+			return true;
+	}
+	return false;
+}
+
+static void each_field(void *ctx, struct nearest *near)
+{
+	struct report *rp = ctx;
+
+	for (size_t i = 0; i < session_n_events(rp->session); i++) {
+		struct trace_event *ev = trace_of(rp, session_event(rp->session, i));
+
+		for (size_t k = 0; ev && k < trace_event_n_fields(ev); k++)
+			nearest_offer(near, trace_event_field(ev, k)->name);
+	}
+}
+
+/* What stands after "NAME=" in the event's text, up to a blank; false: it does not stand there. */
+static bool printed_value(const char *text, const char *name, struct strbuf *out)
+{
+	size_t n = strlen(name);
+
+	for (const char *p = text; p; p = strchr(p, ' ')) {
+		p += *p == ' ';
+		if (strncmp(p, name, n) || p[n] != '=')
+			continue;
+		strbuf_add(out, p + n + 1, strcspn(p + n + 1, " "));
+		return true;
+	}
+	return false;
+}
+
+/*
+ * As perf report has it: a number as the event's format prints it ("S" for a
+ * state), where that has the form NAME=VALUE.
+ */
+static struct error *field_value(void *ctx, const struct hist_dynamic *want,
+				 const struct session_event *event, const struct sample *sample,
+				 struct hist_value *value, bool *none, struct strbuf *out)
+{
+	struct report *rp = ctx;
+	struct trace_event *ev = trace_of(rp, event);
+	const struct trace_field *f =
+		ev && names_event(want, ev) ? trace_event_find_field(ev, want->field) : NULL;
+	const uint8_t *bytes;
+	uint32_t len;
+
+	*none = true;
+	if (!f || !sample->raw)
+		return NULL;
+	if (f->kind == TRACE_FIELD_STRING) {
+		if (!trace_field_bytes(ev, f, sample->raw, sample->raw_size, &bytes, &len))
+			return NULL;
+		strbuf_add(out, bytes, len);
+	} else {
+		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+		if (f->kind != TRACE_FIELD_ARRAY) {
+			if (!trace_field_number(ev, f, sample->raw, sample->raw_size,
+						&value->number))
+				return NULL;
+			value->kind = f->kind == TRACE_FIELD_SIGNED ? HIST_VALUE_SIGNED
+								    : HIST_VALUE_UNSIGNED;
+		}
+		if (!want->raw)
+			trace_event_print(ev, sample->raw, sample->raw_size, &text);
+		if (!printed_value(strbuf_str(&text), f->name, out))
+			trace_field_print(ev, f, sample->raw, sample->raw_size, out);
+	}
+	*none = false;
 	return NULL;
 }
 
@@ -539,6 +652,9 @@ static struct error *setup_spec(struct report *rp)
 		.show_total_period = rp->show_total_period,
 		.show_cpu_utilization = rp->show_cpu_utilization,
 		.add_parent = rp->parent != NULL,
+		.has_field = has_field,
+		.each_field = each_field,
+		.field_ctx = rp,
 	};
 	/* A pipe's events are not known yet: perf then expects chains, but no children. */
 	bool is_pipe = session_header(rp->session)->pipe, any_chain = false;
@@ -571,6 +687,7 @@ static struct error *setup_spec(struct report *rp)
 	spec->long_dso = rp->verbose > 0;
 	spec->max_stack = rp->max_stack;
 	spec->trace = trace_text;
+	spec->field = field_value;
 	spec->trace_ctx = rp;
 	return setup_parent(rp);
 }

@@ -94,6 +94,9 @@ static void entry_widths(const struct printer *p, const struct hist_entry *he,
 		widen(&width[HIST_PARENT], strlen(he->parent->name));
 	if (he->trace)
 		widen(&width[HIST_TRACE], strlen(he->trace));
+	for (size_t i = 0; i < p->spec->n_dynamic; i++)
+		if (he->values[i])
+			widen(&width[HIST_DYNAMIC + i], strlen(he->values[i]->text));
 	widen(&width[HIST_CPU], 3);
 	widen(&width[HIST_TIME], 12);
 }
@@ -117,7 +120,8 @@ static void setup_columns(struct printer *p, const struct hist *h)
 			user = (unsigned)strtoul(widths, &end, 10);
 			widths = *end == ',' ? end + 1 : NULL;
 		}
-		if (p->spec->elide[field])
+		/* A field that this event does not have is no column of it. */
+		if (p->spec->elide[field] || (field >= HIST_DYNAMIC && !width[field]))
 			continue;
 		if (is_measure(field))
 			width[field] = max_of(user ? user : measure_width(p->spec, field),
@@ -130,7 +134,7 @@ static void setup_columns(struct printer *p, const struct hist *h)
 		p->columns[p->n++] = (struct show_column){
 			.title = title,
 			.width = width[field],
-			.right = is_measure(field),
+			.right = is_measure(field) || field >= HIST_DYNAMIC,
 		};
 	}
 }
@@ -264,6 +268,11 @@ static void key_cell(const struct printer *p, struct strbuf *cell, unsigned widt
 		strbuf_addf(cell, "%-*s", w, "-      -");
 		break;
 	default:
+		if (field >= HIST_DYNAMIC) {
+			const struct hist_value *v = he->values[field - HIST_DYNAMIC];
+
+			strbuf_addf(cell, "%*.*s", w, w, v ? v->text : "N/A");
+		}
 		break;
 	}
 	replace_separator(p, cell, 0);

@@ -41,6 +41,7 @@ struct stack {
 	const struct hist_frame *leaf;
 	const struct hist_frame *const *chain; /* interned: equal chains, one pointer */
 	const char *trace;
+	const struct hist_value *values[HIST_MAX_DYNAMIC];
 	uint64_t ip;
 	uint64_t time;
 	uint64_t period, n;
@@ -84,6 +85,8 @@ struct hist {
 	struct u64map ranks;  /* DSO -> rank */
 	uint32_t n_ranks;
 	struct strmap strings;
+	struct strmap values; /* of dynamic keys, by kind and text */
+	struct strbuf text;   /* scratch */
 	const char *last_comm, *last_comm_interned;
 
 	VEC(struct stack *) stacks;
@@ -124,6 +127,8 @@ void hist_free(struct hist *h)
 	u64map_deinit(&h->frames);
 	u64map_deinit(&h->ranks);
 	strmap_deinit(&h->strings);
+	strmap_deinit(&h->values);
+	strbuf_deinit(&h->text);
 	vec_deinit(&h->stacks);
 	free(h->stack_slots);
 	free(h->chain_slots);
@@ -345,6 +350,9 @@ static uint64_t stack_hash(const struct stack *s)
 	hash ^= (uintptr_t)s->comm * 31 + (uintptr_t)s->thread * 37 + (uintptr_t)s->trace * 41;
 	hash ^= hash_u64(s->time * 3 + (uint64_t)(uint32_t)s->cpu * 5 + s->cpumode * 7 +
 			 s->filtered);
+	for (size_t i = 0; i < HIST_MAX_DYNAMIC; i++)
+		if (s->values[i])
+			hash = hash_u64(hash ^ (uintptr_t)s->values[i]) + i;
 	return hash_u64(hash);
 }
 
@@ -352,7 +360,8 @@ static bool stack_equal(const struct stack *a, const struct stack *b)
 {
 	return a->leaf == b->leaf && a->chain == b->chain && a->comm == b->comm &&
 	       a->thread == b->thread && a->trace == b->trace && a->time == b->time &&
-	       a->cpu == b->cpu && a->cpumode == b->cpumode && a->filtered == b->filtered;
+	       a->cpu == b->cpu && a->cpumode == b->cpumode && a->filtered == b->filtered &&
+	       !memcmp(a->values, b->values, sizeof(a->values));
 }
 
 static bool stacks_grow(struct hist *h)
@@ -407,6 +416,37 @@ static struct error *stack_add(struct hist *h, const struct stack *s, const stru
 	}
 }
 
+/* The value of a dynamic key, interned; *out stays NULL where the sample has none. */
+static struct error *value_of(struct hist *h, const struct hist_dynamic *field,
+			      const struct session_event *event, const struct sample *sample,
+			      const struct hist_value **out)
+{
+	struct hist_value value = {0};
+	bool none = false;
+
+	strbuf_reset(&h->text);
+	strbuf_addch(&h->text, ' ');
+	TRY(h->spec->field(h->spec->trace_ctx, field, event, sample, &value, &none, &h->text));
+	if (strbuf_failed(&h->text))
+		return error_nomem();
+	if (none)
+		return NULL;
+	h->text.str[0] = "tus"[value.kind];
+	*out = strmap_get(&h->values, h->text.str);
+	if (*out)
+		return NULL;
+	char *text = arena_strdup(&h->arena, h->text.str);
+	struct hist_value *copy = arena_alloc(&h->arena, sizeof(*copy));
+	if (!text || !copy)
+		return error_nomem();
+	*copy = value;
+	copy->text = text + 1;
+	if (!strmap_put(&h->values, text, copy))
+		return error_nomem();
+	*out = copy;
+	return NULL;
+}
+
 static bool keyed_by_thread(const struct hist_spec *spec)
 {
 	return spec->has[HIST_PID] || spec->has[HIST_TID];
@@ -447,6 +487,9 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 		if (!s.trace)
 			return error_nomem();
 	}
+	if (spec->field && event->attr.type == PERF_TYPE_TRACEPOINT)
+		for (size_t i = 0; i < spec->n_dynamic; i++)
+			TRY(value_of(h, &spec->dynamic[i], event, sample, &s.values[i]));
 	if (wants_chain && sample->chain.n) {
 		int n = chain_resolve(h, sample, thread, frames,
 				      min_of(spec->max_stack, (size_t)MAX_STACK));
@@ -520,6 +563,8 @@ static size_t entry_words(struct hist *h, const struct hist_entry *he, uint64_t 
 			words[n++] = he->time;
 			break;
 		default:
+			if (spec->sort[i] >= HIST_DYNAMIC)
+				words[n++] = (uintptr_t)he->values[spec->sort[i] - HIST_DYNAMIC];
 			break;
 		}
 	}
@@ -703,6 +748,7 @@ static struct error *stack_finish(struct hist *h, const struct stack *s, uint64_
 		.filtered = s->filtered,
 	};
 
+	memcpy(want.values, s->values, sizeof(want.values));
 	if (h->spec->has[HIST_PARENT] && h->spec->parent) {
 		for (uint32_t i = 0; i < s->depth && !want.parent; i++)
 			if (parent_matches(h->spec, s->chain[i]))

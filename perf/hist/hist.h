@@ -19,6 +19,7 @@
 
 #include <regex.h>
 
+#include "lib/base/names.h"
 #include "lib/base/strbuf.h"
 #include "perf/resolve/resolve.h"
 
@@ -44,8 +45,12 @@ enum hist_field {
 	HIST_TRACE,
 	HIST_IPC_NULL, /* what perf adds after "symbol": a column of dashes */
 	HIST_TIME,
-	HIST_N_FIELDS,
+	/* Fields of tracepoints by name, as many as there are in the keys: spec.dynamic[]. */
+	HIST_DYNAMIC,
+	HIST_N_FIELDS = HIST_DYNAMIC + 8,
 };
+
+#define HIST_MAX_DYNAMIC (HIST_N_FIELDS - HIST_DYNAMIC)
 
 #define HIST_MAX_FIELDS 24
 
@@ -72,6 +77,24 @@ struct chain_opts {
 	enum chain_value value;
 };
 
+/* A key "[EVENT.]FIELD[/raw]": a field of a tracepoint or a probe. */
+struct hist_dynamic {
+	char event[128]; /* "sched:sched_switch" or "sched_switch"; "": whichever has the field */
+	char field[64];
+	bool raw; /* as stored, not as the event prints it */
+};
+
+/* What a sample has there. Equal ones are one object within a histogram. */
+struct hist_value {
+	const char *text;
+	enum {
+		HIST_VALUE_TEXT,
+		HIST_VALUE_UNSIGNED,
+		HIST_VALUE_SIGNED,
+	} kind;
+	uint64_t number; /* by which it is sorted, unless it is text */
+};
+
 /* Lists the valid sort keys, "comm, dso, …", for help texts. */
 void hist_field_names(struct strbuf *sb);
 
@@ -85,6 +108,13 @@ struct hist_spec_opts {
 	bool show_total_period;
 	bool show_cpu_utilization;
 	bool add_parent; /* -p: as if "parent" was a key */
+	/*
+	 * Whether some event has this field; NULL: none has any. each_field offers
+	 * the names of all fields, for hints; they live as long as field_ctx.
+	 */
+	bool (*has_field)(void *ctx, const struct hist_dynamic *field);
+	void (*each_field)(void *ctx, struct nearest *near);
+	void *field_ctx;
 };
 
 /* Which fields to sort by and which to show. Holds no memory. */
@@ -93,6 +123,8 @@ struct hist_spec {
 	size_t n_sort;
 	enum hist_field out[HIST_MAX_FIELDS];
 	size_t n_out;
+	struct hist_dynamic dynamic[HIST_MAX_DYNAMIC];
+	size_t n_dynamic;
 	bool has[HIST_N_FIELDS];   /* among the sort keys */
 	bool elide[HIST_N_FIELDS]; /* not shown: a filter leaves one value */
 	bool children;
@@ -108,6 +140,10 @@ struct hist_spec {
 	/* The text of a tracepoint's sample, for HIST_TRACE. */
 	struct error *(*trace)(void *ctx, const struct session_event *event,
 			       const struct sample *sample, struct strbuf *out);
+	/* The field of a sample, for HIST_DYNAMIC: its text goes to out; *none: there is none. */
+	struct error *(*field)(void *ctx, const struct hist_dynamic *field,
+			       const struct session_event *event, const struct sample *sample,
+			       struct hist_value *value, bool *none, struct strbuf *out);
 	void *trace_ctx;
 };
 
@@ -166,6 +202,7 @@ struct hist_entry {
 	int32_t cpu;
 	uint64_t time; /* rounded down to the quantum */
 	const char *trace;
+	const struct hist_value *values[HIST_MAX_DYNAMIC]; /* NULL: the event has no such field */
 	const struct symbol *parent;
 	bool filtered;
 	struct chain_tree *chain; /* NULL: none */

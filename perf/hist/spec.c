@@ -8,6 +8,7 @@
  *	- "+key" adds to the default
  *	- what is sorted by is also shown, and the other way round, after what
  *	  was asked for
+ *	- a key that is none of them may be a field of a recorded tracepoint
  *	- --sort with "symbol" spelled out gets a column of dashes, which in
  *	  perf holds instructions per cycle when there are branch records
  */
@@ -55,7 +56,8 @@ void hist_field_names(struct strbuf *sb)
 	}
 }
 
-static struct error *unknown_key(const char *token, size_t len, const char *what)
+static struct error *unknown_key(const struct hist_spec_opts *opts, const char *token, size_t len,
+				 const char *what)
 {
 	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT, text = STRBUF_INIT;
 	_cleanup_free_ char *copy = strndup(token, len);
@@ -66,11 +68,56 @@ static struct error *unknown_key(const char *token, size_t len, const char *what
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (keys[i].field != HIST_IPC_NULL)
 			nearest_offer(&near, keys[i].name);
+	if (opts->each_field)
+		opts->each_field(opts->field_ctx, &near);
 	bool found = nearest_text(&near, &text);
 	hist_field_names(&all);
 	return error_hint(error_new(EINVAL, "unknown %s '%s'", what, copy),
 			  "%s%s%sthe keys are: %s", found ? "did you mean " : "", strbuf_str(&text),
 			  found ? "? " : "", strbuf_str(&all));
+}
+
+/* "[EVENT.]FIELD[/raw]"; false: it is not so. */
+static bool dynamic_parse(const char *token, size_t len, struct hist_dynamic *out)
+{
+	const char *dot = memrchr(token, '.', len), *end = token + len;
+	const char *field = dot ? dot + 1 : token;
+
+	*out = (struct hist_dynamic){0};
+	if (end - field > 4 && !memcmp(end - 4, "/raw", 4)) {
+		out->raw = true;
+		end -= 4;
+	}
+	if (end == field || (size_t)(end - field) >= sizeof(out->field) ||
+	    (dot && (size_t)(dot - token) >= sizeof(out->event)))
+		return false;
+	memcpy(out->field, field, end - field);
+	if (dot)
+		memcpy(out->event, token, dot - token);
+	return true;
+}
+
+/* A key of the recording's own: a field of one of its events. */
+static struct error *dynamic_add(struct hist_spec *spec, const struct hist_spec_opts *opts,
+				 const char *token, size_t len, const char *what,
+				 enum hist_field *field)
+{
+	struct hist_dynamic d;
+
+	if (!opts->has_field || !dynamic_parse(token, len, &d) ||
+	    !opts->has_field(opts->field_ctx, &d))
+		return unknown_key(opts, token, len, what);
+	for (size_t i = 0; i < spec->n_dynamic; i++) {
+		if (memcmp(&spec->dynamic[i], &d, sizeof(d)))
+			continue;
+		*field = HIST_DYNAMIC + i;
+		return NULL;
+	}
+	if (spec->n_dynamic == HIST_MAX_DYNAMIC)
+		return error_new(E2BIG, "more than %d fields of events as keys", HIST_MAX_DYNAMIC);
+	*field = HIST_DYNAMIC + spec->n_dynamic;
+	spec->dynamic[spec->n_dynamic++] = d;
+	return NULL;
 }
 
 static bool list_has(const enum hist_field *list, size_t n, enum hist_field field)
@@ -87,7 +134,8 @@ static void list_add(enum hist_field *list, size_t *n, enum hist_field field)
 		list[(*n)++] = field;
 }
 
-static struct error *parse_keys(const char *text, const char *what, enum hist_field *list,
+static struct error *parse_keys(struct hist_spec *spec, const struct hist_spec_opts *opts,
+				const char *text, const char *what, enum hist_field *list,
 				size_t *n)
 {
 	for (const char *p = text; *p;) {
@@ -96,10 +144,15 @@ static struct error *parse_keys(const char *text, const char *what, enum hist_fi
 		for (i = 0; len && i < ARRAY_SIZE(keys); i++)
 			if (!strncasecmp(p, keys[i].name, len))
 				break;
-		if (len && i == ARRAY_SIZE(keys))
-			return unknown_key(p, len, what);
-		if (len)
-			list_add(list, n, keys[i].field);
+		if (len) {
+			enum hist_field field = HIST_N_FIELDS;
+
+			if (i < ARRAY_SIZE(keys))
+				field = keys[i].field;
+			else
+				TRY(dynamic_add(spec, opts, p, len, what, &field));
+			list_add(list, n, field);
+		}
 		p += len;
 		p += *p != 0;
 	}
@@ -148,7 +201,7 @@ static struct error *setup_sort(struct hist_spec *spec, const struct hist_spec_o
 		if (!strstr(strbuf_str(&order), "overhead"))
 			list_add(spec->sort, &spec->n_sort, HIST_OVERHEAD);
 	}
-	return parse_keys(strbuf_str(&order), "sort key", spec->sort, &spec->n_sort);
+	return parse_keys(spec, opts, strbuf_str(&order), "sort key", spec->sort, &spec->n_sort);
 }
 
 static struct error *setup_columns(struct hist_spec *spec, const struct hist_spec_opts *opts)
@@ -168,8 +221,8 @@ static struct error *setup_columns(struct hist_spec *spec, const struct hist_spe
 			list_add(spec->out, &spec->n_out, HIST_PERIOD);
 	}
 	if (opts->fields)
-		TRY(parse_keys(opts->fields + !is_strict(opts->fields), "field", spec->out,
-			       &spec->n_out));
+		TRY(parse_keys(spec, opts, opts->fields + !is_strict(opts->fields), "field",
+			       spec->out, &spec->n_out));
 	for (size_t i = 0; i < spec->n_sort; i++)
 		list_add(spec->out, &spec->n_out, spec->sort[i]);
 	for (size_t i = 0; i < spec->n_out; i++)
@@ -238,6 +291,8 @@ const char *hist_field_title(const struct hist_spec *spec, enum hist_field field
 		[HIST_TIME] = "Time",
 	};
 
+	if (field >= HIST_DYNAMIC)
+		return spec->dynamic[field - HIST_DYNAMIC].field;
 	return field == HIST_OVERHEAD && spec->says_self ? "Self" : titles[field];
 }
 
@@ -280,6 +335,22 @@ static int64_t symbol_cmp(const struct hist_spec *spec, const struct hist_entry 
 	return (int64_t)(sb->end - sa->end);
 }
 
+static int u64_cmp(uint64_t a, uint64_t b)
+{
+	return a > b ? 1 : a < b ? -1 : 0;
+}
+
+static int64_t value_cmp(const struct hist_value *a, const struct hist_value *b)
+{
+	if (!a || !b || a == b)
+		return a == b ? 0 : cmp_null(a, b);
+	if (a->kind == HIST_VALUE_TEXT || b->kind == HIST_VALUE_TEXT)
+		return strcmp(a->text, b->text);
+	if (a->kind == HIST_VALUE_SIGNED && b->kind == HIST_VALUE_SIGNED)
+		return u64_cmp(a->number ^ 1ull << 63, b->number ^ 1ull << 63);
+	return u64_cmp(a->number, b->number);
+}
+
 static int64_t field_cmp(const struct hist_spec *spec, enum hist_field field,
 			 const struct hist_entry *a, const struct hist_entry *b)
 {
@@ -307,6 +378,9 @@ static int64_t field_cmp(const struct hist_spec *spec, enum hist_field field,
 	case HIST_TIME:
 		return (int64_t)(b->time - a->time);
 	default:
+		if (field >= HIST_DYNAMIC)
+			return value_cmp(a->values[field - HIST_DYNAMIC],
+					 b->values[field - HIST_DYNAMIC]);
 		return 0;
 	}
 }
@@ -319,11 +393,6 @@ int64_t hist_entry_cmp(const struct hist_spec *spec, const struct hist_entry *a,
 	for (size_t i = 0; i < spec->n_sort && !cmp; i++)
 		cmp = field_cmp(spec, spec->sort[i], a, b);
 	return cmp;
-}
-
-static int u64_cmp(uint64_t a, uint64_t b)
-{
-	return a > b ? 1 : a < b ? -1 : 0;
 }
 
 /* Of entries with the same total the caller comes first. */

@@ -647,6 +647,24 @@ static void add_plain_array(const struct run *r, struct format_field *f)
 	strbuf_addch(r->out, ']');
 }
 
+static void add_plain(struct run *r, struct format_field *f)
+{
+	if (f->flags & FIELD_ARRAY)
+		add_plain_array(r, f);
+	else
+		add_plain_number(r, f);
+}
+
+void trace_field_print(const struct trace_event *ev, const struct trace_field *field,
+		       const void *raw, uint32_t size, struct strbuf *out)
+{
+	struct run r = {.ev = ev, .raw = raw, .size = size, .out = out};
+	struct format_field *f = format_find_field(ev, field->name);
+
+	if (f)
+		add_plain(&r, f);
+}
+
 void fields_run(const struct trace_event *ev, const uint8_t *raw, uint32_t size, struct strbuf *out)
 {
 	struct run r = {.ev = ev, .raw = raw, .size = size, .out = out};
@@ -658,10 +676,7 @@ void fields_run(const struct trace_event *ev, const uint8_t *raw, uint32_t size,
 		if (f->common)
 			continue;
 		strbuf_addf(out, " %s=", f->name);
-		if (f->flags & FIELD_ARRAY)
-			add_plain_array(&r, f);
-		else
-			add_plain_number(&r, f);
+		add_plain(&r, f);
 	}
 }
 

@@ -106,6 +106,9 @@ bool trace_field_number(const struct trace_event *ev, const struct trace_field *
 			uint32_t size, uint64_t *value);
 bool trace_field_bytes(const struct trace_event *ev, const struct trace_field *f, const void *raw,
 		       uint32_t size, const uint8_t **bytes, uint32_t *len);
+/* The field by itself, as libtraceevent's tep_print_field() writes it. */
+void trace_field_print(const struct trace_event *ev, const struct trace_field *f, const void *raw,
+		       uint32_t size, struct strbuf *out);
 /* The i-th element of an array that trace_field_bytes() gave. */
 uint64_t trace_field_elem(const struct trace_event *ev, const struct trace_field *f,
 			  const uint8_t *bytes, uint32_t i);

@@ -173,6 +173,33 @@ test_sort_keys_and_columns_are_perfs() {
 	same clock -w 12,8,7
 }
 
+# rows FILE: the table's rows without their padding, which perf chooses by the field's type
+rows() {
+	sed '/^#/d; s/^ *//; s/ *$//; s/  */ /g; /^$/d' "$1" | LC_ALL=C sort
+}
+
+test_fields_of_tracepoints_are_keys() {
+	need_perf
+	record fields -e syscalls:sys_exit_write -e raw_syscalls:sys_enter
+	for keys in ret id,comm ret,id sys_exit_write.ret raw_syscalls:sys_enter.id/raw; do
+		"$PERF" report --stdio -i "$FILES/fields" -s $keys >theirs 2>/dev/null </dev/null
+		"$PERF_BPF" report -i "$FILES/fields" -s $keys >mine </dev/null
+		rows theirs >theirs.rows
+		rows mine >mine.rows
+		[ "$(wc -l <mine.rows)" -ge 3 ] || fail "-s $keys: printed nothing"
+		diff theirs.rows mine.rows | sed 's/^/# /'
+		cmp -s theirs.rows mine.rows || fail "-s $keys: rows differ from perf report's"
+	done
+	# numbers in their order, where shares are the same
+	"$PERF_BPF" report -i "$FILES/fields" -s ret/raw -t, >mine </dev/null
+	assert_equal "$(grep -c '^# Overhead,ret' mine)" 1
+	expect_status 2 "$PERF_BPF" report -i "$FILES/fields" -s rett
+	assert_contains err "unknown sort key 'rett'"
+	assert_contains err "did you mean 'ret'"
+	expect_status 2 "$PERF_BPF" report -i "$FILES/fields" -s raw_syscalls:sys_exit.ret
+	assert_contains err "unknown sort key"
+}
+
 test_filters_are_perfs() {
 	need_perf
 	record clock "${CLOCK[@]}"
