@@ -15,34 +15,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inspect/map_reader.h"
-#include "lib/base/keyset.h"
 #include "lib/base/names.h"
-#include "lib/base/vec.h"
+#include "run/internal.h"
 
 enum {
-	LOG2_SLOTS = 65,
 	CPU_BYTES = 8, /* what a CPU's number takes before the key */
 };
 
-struct rows {
-	uint8_t *v;
-	size_t n, cap; /* cap in bytes */
-	struct keyset set;
-};
-
-struct collector {
-	const struct bpf_map *map;
-	const struct btf *btf;
-	const struct display *display;
-	struct map_reader *reader;
-	struct fields key, value;
-	bool per_cpu;	  /* rows are per CPU: from the last look's options */
-	size_t key_bytes; /* of a row: the CPU, the key, up to a multiple of 8 */
-	size_t row_bytes;
-	struct rows now, before;
-	bool looked;
-};
+const struct bpf_map *collector_map(const struct collector *c)
+{
+	return c->map;
+}
 
 const char *collector_name(const struct collector *c)
 {
@@ -64,12 +47,14 @@ void collector_free(struct collector *c)
 	fields_deinit(&c->value);
 	rows_deinit(&c->now);
 	rows_deinit(&c->before);
+	heat_free(c->heat);
+	stream_free(c->stream);
 	free(c);
 }
 
 static bool is_hist(const struct display *d)
 {
-	return d->kind == DISPLAY_LOG2 || d->kind == DISPLAY_LINEAR;
+	return d->kind == DISPLAY_LOG2 || d->kind == DISPLAY_LINEAR || d->kind == DISPLAY_HEATMAP;
 }
 
 /* What is declared must be possible. */
@@ -86,11 +71,16 @@ static struct error *check_shape(const struct collector *c)
 						    "unsigned integers",
 						    info->name),
 					  "give it an array of __u64, as PERF_BPF_LOG2() does");
-	if (c->display->kind == DISPLAY_LOG2 && slots > LOG2_SLOTS)
+	if (c->display->kind == DISPLAY_HEATMAP && !indexed)
+		return error_hint(error_new(EINVAL,
+					    "map %s is declared as a heat map, and is not an array",
+					    info->name),
+				  "give it an array of __u64, as PERF_BPF_HEATMAP() does");
+	if (is_hist(c->display) && !c->display->step && slots > HIST_LOG2_SLOTS)
 		return error_hint(error_new(EINVAL,
 					    "map %s has %" PRIu64 " slots, a log2 "
 					    "histogram has at most %d",
-					    info->name, slots, LOG2_SLOTS),
+					    info->name, slots, HIST_LOG2_SLOTS),
 				  "slot 0 counts the zeroes, slot i those from 2^(i-1) on");
 	if (c->display->kind == DISPLAY_COUNT && (!indexed || info->max_entries != 1))
 		return error_new(EINVAL,
@@ -113,29 +103,36 @@ struct error *collector_new(const struct bpf_map *map, const struct btf *btf,
 	c->map = map;
 	c->btf = btf;
 	c->display = display;
+	if (display->kind == DISPLAY_EVENTS) {
+		TRY(stream_new(c));
+		*out = steal_ptr(c);
+		return NULL;
+	}
 	TRY(map_reader_new(bpf_map__fd(map), &c->reader));
 	TRY(error_prefix(fields_of(btf, key_type, bpf_map__key_size(map), &c->key),
 			 "the keys of map %s", name));
 	TRY(error_prefix(fields_of(btf, value_type, bpf_map__value_size(map), &c->value),
 			 "the values of map %s", name));
 	TRY(check_shape(c));
+	if (display->kind == DISPLAY_HEATMAP)
+		TRY(heat_new(map_reader_info(c->reader)->max_entries, &c->heat));
 	*out = steal_ptr(c);
 	return NULL;
 }
 
 /* ---- a look ---- */
 
-static uint8_t *row_at(const struct collector *c, const struct rows *rows, size_t i)
+uint8_t *row_at(const struct collector *c, const struct rows *rows, size_t i)
 {
 	return rows->v + i * c->row_bytes;
 }
 
-static const uint8_t *row_key(const struct collector *c, const uint8_t *row)
+const uint8_t *row_key(const struct collector *c, const uint8_t *row)
 {
 	return row + (c->per_cpu ? CPU_BYTES : 0);
 }
 
-static const uint8_t *row_value(const struct collector *c, const uint8_t *row)
+const uint8_t *row_value(const struct collector *c, const uint8_t *row)
 {
 	return row + c->key_bytes;
 }
@@ -178,7 +175,7 @@ static struct error *add_entry(struct collector *c, const void *key, const uint8
 	return NULL;
 }
 
-static struct error *look(struct collector *c, bool per_cpu)
+struct error *collector_look(struct collector *c, bool per_cpu)
 {
 	const void *key, *value;
 
@@ -249,15 +246,7 @@ static struct error *subtract_last(struct collector *c)
 
 /* ---- cells ---- */
 
-/* Where names and texts of a result come from. */
-struct making {
-	struct collector *c;
-	struct run_names *names;
-	struct arena *arena;
-	struct strbuf text;
-};
-
-static struct error *make_text(struct making *m, const char **text)
+struct error *make_text(struct making *m, const char **text)
 {
 	if (strbuf_failed(&m->text))
 		return error_nomem();
@@ -265,8 +254,8 @@ static struct error *make_text(struct making *m, const char **text)
 	return *text ? NULL : error_nomem();
 }
 
-static struct error *make_cell(struct making *m, const struct field *f, const uint8_t *data,
-			       struct result_cell *cell)
+struct error *make_cell(struct making *m, const struct field *f, const uint8_t *data,
+			struct result_cell *cell)
 {
 	const uint8_t *p = data + f->off;
 	float single;
@@ -337,8 +326,8 @@ static const char *column_name(const struct field *f, bool is_key, const char *u
 	return is_key ? "key" : "value";
 }
 
-static struct error *make_columns(struct making *m, const struct collect_opts *opts, bool values,
-				  struct result_column **out, size_t *n)
+struct error *make_columns(struct making *m, const struct collect_opts *opts, bool values,
+			   struct result_column **out, size_t *n)
 {
 	const struct collector *c = m->c;
 	size_t total = c->per_cpu + c->key.n + (values ? c->value.n : 0), at = 0;
@@ -376,7 +365,7 @@ static struct error *make_columns(struct making *m, const struct collect_opts *o
 }
 
 /* The cells of a row's key; n_keys of them. */
-static struct error *make_key(struct making *m, const uint8_t *row, struct result_cell *cells)
+struct error *make_key(struct making *m, const uint8_t *row, struct result_cell *cells)
 {
 	const struct collector *c = m->c;
 
@@ -462,8 +451,8 @@ static struct error *choose_order(const struct collector *c, const char *sort, s
 }
 
 /* Pointers to the rows worth showing, in order; the caller's. */
-static struct error *sort_rows(struct collector *c, const struct collect_opts *opts,
-			       const uint8_t ***out, size_t *n)
+struct error *sort_rows(struct collector *c, const struct collect_opts *opts, const uint8_t ***out,
+			size_t *n)
 {
 	bool indexed = map_type_indexed(map_reader_info(c->reader)->type);
 	const uint8_t **rows = calloc(c->now.n + 1, sizeof(*rows));
@@ -520,9 +509,9 @@ static struct error *make_table(struct making *m, const struct collect_opts *opt
 }
 
 /* The values that slot i of n counts. */
-static void slot_range(const struct display *d, size_t i, size_t n, struct result_bucket *b)
+void slot_range(const struct display *d, size_t i, size_t n, struct result_bucket *b)
 {
-	if (d->kind == DISPLAY_LOG2) {
+	if (!d->step) {
 		b->low = i ? 1ull << (i - 1) : 0;
 		b->high = i == 64 ? UINT64_MAX : i ? (1ull << (i - 1)) * 2 - 1 : 0;
 		return;
@@ -607,7 +596,7 @@ static struct error *make_label(struct making *m, const struct result *r,
 	return *label ? NULL : error_nomem();
 }
 
-static uint64_t sum_of(const struct collector *c, const uint8_t *row)
+uint64_t row_sum(const struct collector *c, const uint8_t *row)
 {
 	uint64_t sum = 0;
 
@@ -620,7 +609,7 @@ static uint64_t sum_of(const struct collector *c, const uint8_t *row)
 static int compare_sums(const void *a, const void *b, void *ctx)
 {
 	const uint8_t *x = *(const uint8_t *const *)a, *y = *(const uint8_t *const *)b;
-	uint64_t p = sum_of(ctx, x), q = sum_of(ctx, y);
+	uint64_t p = row_sum(ctx, x), q = row_sum(ctx, y);
 
 	if (p != q)
 		return p < q ? 1 : -1;
@@ -665,23 +654,29 @@ static struct error *make_result(struct making *m, const struct collect_opts *op
 {
 	struct collector *c = m->c;
 	const struct display *d = c->display;
-	bool indexed = map_type_indexed(map_reader_info(c->reader)->type);
-	enum result_kind kind = is_hist(d)				  ? RESULT_HIST
+	bool indexed = c->reader && map_type_indexed(map_reader_info(c->reader)->type);
+	enum result_kind kind = c->stream				  ? RESULT_EVENTS
+				: c->heat				  ? RESULT_HEAT
+				: is_hist(d)				  ? RESULT_HIST
 				: d->kind == DISPLAY_COUNT && !c->per_cpu ? RESULT_COUNT
 									  : RESULT_TABLE;
 	struct result *r = results_add(results, kind, collector_name(c));
 
 	if (!r)
 		return error_nomem();
-	r->log2 = d->kind == DISPLAY_LOG2;
+	r->log2 = is_hist(d) && !d->step;
 	r->title = d->title ? arena_strdup(m->arena, d->title) : NULL;
 	r->unit = d->unit ? arena_strdup(m->arena, d->unit) : NULL;
+	if (kind == RESULT_EVENTS)
+		return make_events(m, r);
+	if (kind == RESULT_HEAT)
+		return make_heat(m, opts, r);
 	if (kind == RESULT_TABLE)
 		return make_table(m, opts, r);
 	if (kind == RESULT_HIST)
 		return indexed ? make_array_hists(m, r) : make_key_hists(m, opts, r);
 	for (size_t i = 0; i < c->now.n; i++)
-		r->count += sum_of(c, row_at(c, &c->now, i));
+		r->count += row_sum(c, row_at(c, &c->now, i));
 	return NULL;
 }
 
@@ -690,9 +685,13 @@ struct error *collector_collect(struct collector *c, const struct collect_opts *
 {
 	struct making m = {.c = c, .names = names, .arena = &results->arena};
 
-	TRY(look(c, opts->per_cpu && map_reader_cpus(c->reader)));
-	if (opts->delta)
-		TRY(subtract_last(c));
+	if (c->heat) {
+		TRY(collector_sample(c, clock_ns(CLOCK_MONOTONIC)));
+	} else if (!c->stream) {
+		TRY(collector_look(c, opts->per_cpu && map_reader_cpus(c->reader)));
+		if (opts->delta)
+			TRY(subtract_last(c));
+	}
 	struct error *err = make_result(&m, opts, results);
 	strbuf_deinit(&m.text);
 	return err;

@@ -35,7 +35,28 @@ struct error *collector_new(const struct bpf_map *map, const struct btf *btf,
 void collector_free(struct collector *c);
 DEFINE_FREEP(struct collector, collector_free)
 
+/* The map, and its name. */
+const struct bpf_map *collector_map(const struct collector *c);
 const char *collector_name(const struct collector *c);
+
+/*
+ * Heat maps want to be looked at in between, once for each slot of time. begin:
+ * slots of `step` ns from now (monotonic) on; sample: what came since belongs
+ * to the slot that ends now; step: how long slots are by now. They do nothing
+ * for other collectors, whose step is 0.
+ */
+void collector_begin(struct collector *c, uint64_t step, uint64_t now);
+struct error *collector_sample(struct collector *c, uint64_t now);
+uint64_t collector_step(const struct collector *c);
+
+/*
+ * Events: a descriptor to wait for (EPOLLIN), -1 where the map has none; what
+ * has come, up to a batch of it, as a result that is added if there is any; n:
+ * how many. 0: the ring is empty.
+ */
+int collector_fd(const struct collector *c);
+struct error *collector_drain(struct collector *c, struct run_names *names, struct results *results,
+			      size_t *n);
 
 /* Looks at the map and adds a result. ENOENT, with near names: no such column to sort by. */
 struct error *collector_collect(struct collector *c, const struct collect_opts *opts,

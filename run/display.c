@@ -27,8 +27,9 @@
 #define TAG "perf-bpf:"
 
 static const char *const kind_names[] = {
-	[DISPLAY_NONE] = "none", [DISPLAY_COUNT] = "count",   [DISPLAY_TABLE] = "table",
-	[DISPLAY_LOG2] = "log2", [DISPLAY_LINEAR] = "linear",
+	[DISPLAY_NONE] = "none",     [DISPLAY_COUNT] = "count",	  [DISPLAY_TABLE] = "table",
+	[DISPLAY_LOG2] = "log2",     [DISPLAY_LINEAR] = "linear", [DISPLAY_HEATMAP] = "heatmap",
+	[DISPLAY_STACKS] = "stacks", [DISPLAY_EVENTS] = "events",
 };
 
 const char *display_kind_name(enum display_kind kind)
@@ -40,6 +41,8 @@ void display_deinit(struct display *d)
 {
 	free(d->unit);
 	free(d->title);
+	free(d->type);
+	free(d->stacks);
 	*d = (struct display){0};
 }
 
@@ -79,7 +82,7 @@ static struct error *set_text(char **slot, const char *text)
 
 static struct error *parse_word(const char *key, const char *value, struct display *d)
 {
-	static const char *const keys[] = {"unit", "low", "step", "title"};
+	static const char *const keys[] = {"unit", "low", "step", "type", "stacks", "title"};
 	struct nearest near = nearest_make(key);
 	bool step = !strcmp(key, "step");
 	char *end;
@@ -88,6 +91,10 @@ static struct error *parse_word(const char *key, const char *value, struct displ
 		return set_text(&d->unit, value);
 	if (!strcmp(key, "title"))
 		return set_text(&d->title, value);
+	if (!strcmp(key, "type"))
+		return set_text(&d->type, value);
+	if (!strcmp(key, "stacks"))
+		return set_text(&d->stacks, value);
 	if (step || !strcmp(key, "low")) {
 		errno = 0;
 		long long n = strtoll(value, &end, 0);

@@ -19,6 +19,9 @@ enum display_kind {
 	DISPLAY_TABLE,
 	DISPLAY_LOG2,
 	DISPLAY_LINEAR,
+	DISPLAY_HEATMAP, /* linear where step is not 0 */
+	DISPLAY_STACKS,
+	DISPLAY_EVENTS,
 };
 
 struct display {
@@ -26,7 +29,9 @@ struct display {
 	bool declared;	    /* the author said so */
 	char *unit, *title; /* NULL: not said */
 	int64_t low;	    /* of the first range of a linear histogram */
-	uint64_t step;	    /* values in each of them */
+	uint64_t step;	    /* values in each of them; 0: powers of two */
+	char *type;	    /* of events: "struct open"; NULL: not said */
+	char *stacks;	    /* the map of stacks; NULL: not said */
 };
 
 void display_deinit(struct display *display);
@@ -35,7 +40,8 @@ void display_deinit(struct display *display);
 const char *display_kind_name(enum display_kind kind);
 
 /*
- * Takes "KIND[,unit=UNIT][,low=N][,step=N][,title=TITLE]" apart; display is
+ * Takes "KIND[,unit=UNIT][,low=N][,step=N][,type=TYPE][,stacks=MAP][,title=TITLE]"
+ * apart; display is
  * all zero. EINVAL, with near names: a kind or word that is none.
  */
 struct error *display_parse(const char *text, struct display *display);

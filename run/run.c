@@ -6,10 +6,12 @@
  */
 #include "run/run.h"
 
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
@@ -22,6 +24,13 @@
 #include "lib/base/vec.h"
 #include "lib/object/object.h"
 #include "lib/sys/workload.h"
+#include "run/internal.h"
+#include "run/sites.h"
+
+enum {
+	NAMES_NS = 1000000000, /* how long a process's name is believed while events come */
+	SLOT_MS = 10,	       /* the shortest slot of a heat map that nobody asked for */
+};
 
 struct run_object {
 	struct bpf_object *obj;
@@ -30,6 +39,7 @@ struct run_object {
 };
 
 struct shown_map {
+	const struct bpf_object *obj;
 	struct display display;
 	struct collector *collector;
 };
@@ -46,16 +56,10 @@ struct run {
 
 	sigset_t old_mask;
 	bool signals_blocked;
-	int signal_fd, interval_fd, end_fd;
+	int signal_fd, interval_fd, end_fd, slot_fd, rings_fd;
+	uint64_t names_time; /* ns since 1970: of their last refresh */
+	uint64_t step;	     /* ns: of the heat maps' slots; 0: there is none */
 };
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 static struct error *open_object(struct run *run, const char *path)
 {
@@ -143,9 +147,11 @@ static struct error *add_map(struct run *run, struct run_object *object, struct 
 	TRY(display_of_map(map, btf, config, size, &shown->display));
 	if (!is_wanted(run, bpf_map__name(map), &shown->display))
 		return NULL;
-	if (shown->display.kind == DISPLAY_NONE)
-		shown->display.kind = DISPLAY_TABLE; /* --map asks for it all the same */
+	if (shown->display.kind == DISPLAY_NONE) /* --map asks for it all the same */
+		shown->display.kind =
+			bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF ? DISPLAY_EVENTS : DISPLAY_TABLE;
 	TRY(collector_new(map, btf, &shown->display, &shown->collector));
+	shown->obj = object->obj;
 	struct shown_map **slot = vec_push(&run->maps);
 	if (!slot)
 		return error_nomem();
@@ -236,7 +242,8 @@ struct error *run_new(const struct run_opts *opts, struct run **out)
 	if (!run)
 		return error_nomem();
 	run->opts = *opts;
-	run->signal_fd = run->interval_fd = run->end_fd = -1;
+	run->signal_fd = run->interval_fd = run->end_fd = run->slot_fd = -1;
+	run->rings_fd = -1;
 	run->workload = (struct workload)WORKLOAD_INIT;
 	run->names = run_names_new(NULL);
 	if (!run->names)
@@ -246,11 +253,23 @@ struct error *run_new(const struct run_opts *opts, struct run **out)
 	return NULL;
 }
 
+/* The programs stop: what is looked at afterwards all ended at one time. */
+static void detach_all(struct run *run)
+{
+	struct run_object *object;
+	struct bpf_link **link;
+
+	vec_for_each (object, &run->objects) {
+		vec_for_each (link, &object->links)
+			bpf_link__destroy(*link);
+		object->links.n = 0;
+	}
+}
+
 void run_free(struct run *run)
 {
 	struct run_object *object;
 	struct shown_map **map;
-	struct bpf_link **link;
 	int status;
 
 	if (!run)
@@ -259,9 +278,8 @@ void run_free(struct run *run)
 	vec_for_each (map, &run->maps)
 		shown_map_free(*map);
 	vec_deinit(&run->maps);
+	detach_all(run);
 	vec_for_each (object, &run->objects) {
-		vec_for_each (link, &object->links)
-			bpf_link__destroy(*link);
 		vec_deinit(&object->links);
 		bpf_object__close(object->obj);
 		free(object->image);
@@ -271,6 +289,8 @@ void run_free(struct run *run)
 	closep(&run->signal_fd);
 	closep(&run->interval_fd);
 	closep(&run->end_fd);
+	closep(&run->slot_fd);
+	closep(&run->rings_fd);
 	if (run->signals_blocked)
 		sigprocmask(SIG_SETMASK, &run->old_mask, NULL);
 	free(run);
@@ -336,6 +356,35 @@ static struct error *set_timer(uint64_t ms, bool again, int *fd)
 	return NULL;
 }
 
+/* What did not fit into a map or a ring is told with it. */
+static struct error *add_failures(const struct run *run, const struct shown_map *map,
+				  struct results *results)
+{
+	struct result *r = &results->v[results->n - 1];
+	const struct bpf_map *m = collector_map(map->collector);
+	_cleanup_sites_ struct sites sites = {0};
+	_cleanup_free_ char *note = NULL;
+
+	TRY(sites_read(map->obj, &sites));
+	uint64_t failed = sites_failed(&sites, bpf_map__name(m));
+	if (r->kind == RESULT_EVENTS)
+		failed = r->events.lost += failed;
+	if (!failed)
+		return NULL;
+	if (r->kind == RESULT_EVENTS)
+		note = text_format("the ring of %u bytes was full; --map-entries %s=%" PRIu64
+				   " makes it larger",
+				   bpf_map__max_entries(m), bpf_map__name(m),
+				   (uint64_t)bpf_map__max_entries(m) * 4);
+	else
+		note = text_format("full: %" PRIu64 " updates failed; it has room for %u, and more "
+				   "with --map-entries %s=%" PRIu64,
+				   failed, bpf_map__max_entries(m), bpf_map__name(m),
+				   (uint64_t)bpf_map__max_entries(m) * 4);
+	r->note = note ? arena_strdup(&results->arena, note) : NULL;
+	return r->note ? NULL : error_nomem();
+}
+
 static struct error *look(struct run *run, run_show_fn *show, void *ctx, bool last)
 {
 	_cleanup_results_ struct results results = {.time = clock_ns(CLOCK_REALTIME)};
@@ -345,10 +394,94 @@ static struct error *look(struct run *run, run_show_fn *show, void *ctx, bool la
 	if (run->opts.collect.delta)
 		run->last_look = now;
 	run_names_refresh(run->names);
-	for (size_t i = 0; i < run->maps.n; i++)
+	for (size_t i = 0; i < run->maps.n; i++) {
 		TRY(collector_collect(run->maps.v[i]->collector, &run->opts.collect, run->names,
 				      &results));
+		TRY(add_failures(run, run->maps.v[i], &results));
+	}
 	return show(ctx, &results, last);
+}
+
+/* Hands over what came through the rings; with `all`, until they are empty. */
+static struct error *drain(struct run *run, bool all, run_show_fn *show, void *ctx)
+{
+	bool again = true;
+
+	while (again) {
+		_cleanup_results_ struct results results = {
+			.time = clock_ns(CLOCK_REALTIME),
+			.events = true,
+		};
+
+		if (results.time - run->names_time > NAMES_NS) {
+			run_names_refresh(run->names);
+			run->names_time = results.time;
+		}
+		for (size_t i = 0; i < run->maps.n; i++) {
+			size_t n;
+
+			TRY(collector_drain(run->maps.v[i]->collector, run->names, &results, &n));
+		}
+		again = all && results.n;
+		if (results.n)
+			TRY(show(ctx, &results, false));
+	}
+	return NULL;
+}
+
+/* One descriptor for all rings; -1: there are none. */
+static struct error *wait_for_rings(struct run *run)
+{
+	for (size_t i = 0; i < run->maps.n; i++) {
+		struct epoll_event event = {.events = EPOLLIN};
+		int fd = collector_fd(run->maps.v[i]->collector);
+
+		if (fd < 0)
+			continue;
+		if (run->rings_fd < 0)
+			run->rings_fd = epoll_create1(EPOLL_CLOEXEC);
+		if (run->rings_fd < 0 || epoll_ctl(run->rings_fd, EPOLL_CTL_ADD, fd, &event))
+			return error_errno(errno, "cannot wait for the rings");
+	}
+	return NULL;
+}
+
+/*
+ * Heat maps: a slot for each interval, else so many that they make a picture
+ * of the time that is known, else short ones that grow by themselves.
+ */
+static struct error *begin_slots(struct run *run)
+{
+	uint64_t ms = run->opts.interval_ms ? run->opts.interval_ms : run->opts.duration_ms / 60;
+
+	if (!run->opts.interval_ms)
+		ms = run->opts.duration_ms ? max_of(ms, (uint64_t)SLOT_MS) : SLOT_MS;
+	for (size_t i = 0; i < run->maps.n; i++) {
+		struct collector *c = run->maps.v[i]->collector;
+
+		collector_begin(c, ms * 1000000, run->last_look);
+		run->step = max_of(run->step, collector_step(c));
+	}
+	/* the looks at each interval are enough */
+	return run->step && !run->opts.interval_ms ? set_timer(ms, true, &run->slot_fd) : NULL;
+}
+
+static struct error *take_slot(struct run *run)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), step = 0, ticks;
+
+	if (read(run->slot_fd, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
+		return error_errno(errno, "cannot read a timer");
+	for (size_t i = 0; i < run->maps.n; i++) {
+		TRY(collector_sample(run->maps.v[i]->collector, now));
+		step = max_of(step, collector_step(run->maps.v[i]->collector));
+	}
+	if (step == run->step)
+		return NULL;
+	run->step = step; /* they have become longer */
+	closep(&run->slot_fd);
+	run->slot_fd = -1;
+	return set_timer(step / 1000000, true, &run->slot_fd);
 }
 
 static void take_signals(struct run *run, bool *done)
@@ -372,8 +505,10 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 	bool done = false;
 	uint64_t ticks;
 
+	TRY(wait_for_rings(run));
 	TRY(attach_all(run));
 	run->last_look = clock_ns(CLOCK_MONOTONIC);
+	TRY(begin_slots(run));
 	TRY(set_timer(run->opts.interval_ms, true, &run->interval_fd));
 	TRY(set_timer(run->opts.duration_ms, false, &run->end_fd));
 	if (run->workload.pid)
@@ -383,17 +518,27 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 			{.fd = run->signal_fd, .events = POLLIN},
 			{.fd = run->interval_fd, .events = POLLIN}, /* -1: none */
 			{.fd = run->end_fd, .events = POLLIN},
+			{.fd = run->slot_fd, .events = POLLIN},
+			{.fd = run->rings_fd, .events = POLLIN},
 		};
 
 		if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
 			return error_errno(errno, "cannot wait");
 		take_signals(run, &done);
 		done |= (fds[2].revents & POLLIN) != 0;
+		if (!done && fds[4].revents & POLLIN)
+			TRY(drain(run, false, show, ctx));
+		if (!done && fds[3].revents & POLLIN)
+			TRY(take_slot(run));
 		if (!done && fds[1].revents & POLLIN) {
 			if (read(run->interval_fd, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
 				return error_errno(errno, "cannot read a timer");
 			TRY(look(run, show, ctx, false));
 		}
 	}
+	if (run->slot_fd >= 0)
+		TRY(take_slot(run));
+	detach_all(run);
+	TRY(drain(run, true, show, ctx));
 	return look(run, show, ctx, true);
 }

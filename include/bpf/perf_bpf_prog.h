@@ -108,9 +108,11 @@ struct syscall_exit_args {
  *		…
  *	} opens SEC(".maps") PERF_BPF_SHOW("table,unit=calls,title=files opened");
  *
- * Kinds: count, table, log2, linear (with low= and step=), none. title= comes last, since it may
- *hold commas. It is kept in the object's BTF, as a declaration tag; GCC before 16 has none, and a
- *map is then shown as its types say.
+ * Kinds: count, table, log2, linear (with low= and step=), heatmap (the same by time; linear with
+ * low= and step=), stacks (with stacks=, the map that holds them, if there are several), events
+ * (with type=, what they are), none. title= comes last, since it may hold commas. It is kept in the
+ * object's BTF, as a declaration tag; GCC before 16 has none, and a map is then shown as its types
+ * say.
  */
 #if __has_attribute(btf_decl_tag)
 #define PERF_BPF_SHOW(text) __attribute__((btf_decl_tag("perf-bpf:" text)))
@@ -137,9 +139,28 @@ typedef __u64 perf_bpf_ns;     /* a duration in nanoseconds */
 typedef __u64 perf_bpf_time;   /* bpf_ktime_get_ns(): a point in time */
 typedef __u64 perf_bpf_bytes;  /* a size */
 typedef __u32 perf_bpf_dev;    /* a device's number, as the kernel has it: major:minor */
+typedef __s32 perf_bpf_kstack; /* bpf_get_stackid(): a stack of the kernel; below 0: none */
+typedef __s32 perf_bpf_ustack; /* the same with BPF_F_USER_STACK, of a process */
 typedef struct {
 	__u8 bytes[16];
 } perf_bpf_ipv6;
+
+/*
+ * What did not fit. A map may be full and a ring too; the helpers below count
+ * how often that was, in a section of the object that perf-bpf run reads and
+ * tells with the map. A program that calls the kernel's helpers itself says so
+ * by perf_bpf_failed("opens", 1), with the map's name.
+ */
+struct perf_bpf_site {
+	char map[40]; /* its name, or "&" and its name */
+	__u64 failed;
+};
+
+#define perf_bpf_failed(name, n)                                                                   \
+	({                                                                                         \
+		static struct perf_bpf_site site_ SEC(".data.perf_bpf") = {.map = name};           \
+		__sync_fetch_and_add(&site_.failed, n);                                            \
+	})
 
 /* A number, summed over the CPUs: PERF_BPF_COUNT(name, "calls", "calls of write"). */
 #define PERF_BPF_COUNT(name, unit, title)                                                          \
@@ -168,9 +189,20 @@ static __always_inline __attribute__((unused)) void perf_bpf_count(void *map, __
 		__type(value, value_type);                                                         \
 	} name SEC(".maps") PERF_BPF_SHOW("table,unit=" unit ",title=" title)
 
-/* Adds n to the __u64 of a key, which begins with 0. Returns 0, or why there is no room. */
-static __always_inline __attribute__((unused)) long perf_bpf_table_add(void *map, const void *key,
-								       __u64 n)
+/*
+ * Adds n to the __u64 of a key, which begins with 0: perf_bpf_table_add(&opens, &key, 1).
+ * Returns 0, or why there is no room.
+ */
+#define perf_bpf_table_add(map, key, n)                                                            \
+	({                                                                                         \
+		long err_ = perf_bpf_table_add_to(map, key, n);                                    \
+		if (err_)                                                                          \
+			perf_bpf_failed(#map, 1);                                                  \
+		err_;                                                                              \
+	})
+
+static __always_inline __attribute__((unused)) long perf_bpf_table_add_to(void *map,
+									  const void *key, __u64 n)
 {
 	__u64 *known = bpf_map_lookup_elem(map, key), zero = 0;
 
@@ -287,8 +319,17 @@ struct perf_bpf_log2 {
 /* A value of its own, because the stack has no room for one. */
 static const struct perf_bpf_log2 perf_bpf_log2_zero __attribute__((unused)) = {};
 
-static __always_inline __attribute__((unused)) long perf_bpf_log2_by(void *map, const void *key,
-								     __u64 v)
+/* perf_bpf_log2_by(&by_comm, &key, latency): 0, or why there is no room for one more key. */
+#define perf_bpf_log2_by(map, key, v)                                                              \
+	({                                                                                         \
+		long err_ = perf_bpf_log2_by_to(map, key, v);                                      \
+		if (err_)                                                                          \
+			perf_bpf_failed(#map, 1);                                                  \
+		err_;                                                                              \
+	})
+
+static __always_inline __attribute__((unused)) long perf_bpf_log2_by_to(void *map, const void *key,
+									__u64 v)
 {
 	struct perf_bpf_log2 *hist = bpf_map_lookup_elem(map, key);
 	__u32 slot = perf_bpf_log2_slot(v);
@@ -304,6 +345,147 @@ static __always_inline __attribute__((unused)) long perf_bpf_log2_by(void *map, 
 		__sync_fetch_and_add(&hist->slots[slot], 1);
 	return 0;
 }
+
+/*
+ * Heat maps: histograms over time, which perf-bpf run looks at again and again.
+ *
+ *	PERF_BPF_HEATMAP(latency, "ns", "block I/O latency");
+ *	perf_bpf_heat(&latency, ns);
+ *
+ * PERF_BPF_HEATMAP_LINEAR(ages, 0, 10, 12, "years", "ages") has ranges as
+ * PERF_BPF_LINEAR(), and perf_bpf_heat_linear(ages, v).
+ */
+#define PERF_BPF_HEATMAP(name, unit, title)                                                        \
+	PERF_BPF_HIST_MAP(name, PERF_BPF_LOG2_SLOTS)                                               \
+	PERF_BPF_SHOW("heatmap,unit=" unit ",title=" title)
+
+#define perf_bpf_heat(map, v) perf_bpf_log2(map, v)
+
+#define PERF_BPF_HEATMAP_LINEAR(name, low, step, n, unit, title)                                   \
+	enum { name##_low = (low), name##_step = (step), name##_n = (n) };                         \
+	PERF_BPF_HIST_MAP(name, (n) + 2)                                                           \
+	PERF_BPF_SHOW("heatmap,low=" #low ",step=" #step ",unit=" unit ",title=" title)
+
+#define perf_bpf_heat_linear(name, v) perf_bpf_linear(name, v)
+
+/*
+ * Call stacks, and how much there was in each:
+ *
+ *	PERF_BPF_STACKS(cycles, 4096, "samples", "on CPU");
+ *	perf_bpf_stack_add(ctx, cycles, 1);
+ *
+ * There is room for `entries` pairs of process and stacks. The kernel keeps a
+ * stack where its hash says; one whose place is taken by another is lost: its
+ * weight is counted with "[lost]" in the place of its frames, and that is told.
+ */
+#define PERF_BPF_STACK_DEPTH 127 /* the kernel's kernel.perf_event_max_stack */
+
+struct perf_bpf_stack_key {
+	perf_bpf_pid pid;
+	perf_bpf_kstack kernel;
+	perf_bpf_ustack user;
+	char comm[16];
+};
+
+#define PERF_BPF_STACKS(name, entries, unit, title)                                                \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_STACK_TRACE);                                            \
+		__uint(max_entries, 2 * (entries));                                                \
+		__uint(key_size, sizeof(__u32));                                                   \
+		__uint(value_size, PERF_BPF_STACK_DEPTH * sizeof(__u64));                          \
+	} name##_stacks SEC(".maps") PERF_BPF_SHOW("none");                                        \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_HASH);                                                   \
+		__uint(max_entries, entries);                                                      \
+		__type(key, struct perf_bpf_stack_key);                                            \
+		__type(value, __u64);                                                              \
+	} name SEC(".maps")                                                                        \
+		PERF_BPF_SHOW("stacks,stacks=" #name "_stacks,unit=" unit ",title=" title)
+
+/*
+ * Adds weight to the stacks that are at work now: of the kernel and the
+ * process; of the kernel alone; of the process alone.
+ */
+#define perf_bpf_stack_add(ctx, name, weight)	     perf_bpf_stack_add_how(ctx, name, weight, 1, 1)
+#define perf_bpf_kernel_stack_add(ctx, name, weight) perf_bpf_stack_add_how(ctx, name, weight, 1, 0)
+#define perf_bpf_user_stack_add(ctx, name, weight)   perf_bpf_stack_add_how(ctx, name, weight, 0, 1)
+
+#define perf_bpf_stack_add_how(ctx, name, weight, kernel, user)                                    \
+	({                                                                                         \
+		struct perf_bpf_stack_key key_;                                                    \
+		perf_bpf_stack_here_how(ctx, name, &key_, kernel, user);                           \
+		perf_bpf_table_add(&name, &key_, weight);                                          \
+	})
+
+/*
+ * Fills the key for now, for who adds to it later, as one does who measures how
+ * long something was waited for: perf_bpf_table_add(&off_cpu, &key, ns).
+ */
+#define perf_bpf_stack_here(ctx, name, key) perf_bpf_stack_here_how(ctx, name, key, 1, 1)
+
+#define perf_bpf_stack_here_how(ctx, name, key, kernel, user)                                      \
+	({                                                                                         \
+		int lost_ = perf_bpf_stack_fill(ctx, &name##_stacks, key, kernel, user);           \
+		if (lost_)                                                                         \
+			perf_bpf_failed(#name "_stacks", lost_);                                   \
+	})
+
+/* How many of the stacks were lost. */
+static __always_inline __attribute__((unused)) int
+perf_bpf_stack_fill(void *ctx, void *stacks, struct perf_bpf_stack_key *key, int kernel, int user)
+{
+	/* -EFAULT: there is none, as a thread of the kernel has none of a process */
+	key->pid = bpf_get_current_pid_tgid() >> 32;
+	key->kernel = kernel ? bpf_get_stackid(ctx, stacks, 0) : -14;
+	key->user = user ? bpf_get_stackid(ctx, stacks, BPF_F_USER_STACK) : -14;
+	bpf_get_current_comm(key->comm, sizeof(key->comm));
+	/* -EEXIST, -ENOMEM */
+	return (key->kernel == -17 || key->kernel == -12) + (key->user == -17 || key->user == -12);
+}
+
+/*
+ * Events, which perf-bpf run prints as they come:
+ *
+ *	struct open { perf_bpf_pid pid; char comm[16]; char path[64]; };
+ *	PERF_BPF_EVENTS(opens, struct open, 256 * 1024, "files opened");
+ *
+ *	struct open *e = perf_bpf_event_reserve(&opens, struct open);
+ *	if (!e)
+ *		return 0;	// the ring is full; it is counted
+ *	e->pid = …
+ *	perf_bpf_event_submit(e);
+ *
+ * or, from the stack, perf_bpf_event_output(&opens, &e, sizeof(e)). bytes is
+ * the ring's size: a power of two, and whole pages.
+ */
+#define PERF_BPF_EVENTS(name, event_type, bytes, title)                                            \
+	static struct {                                                                            \
+		struct perf_bpf_site site;                                                         \
+		event_type type[0]; /* so that the type stands in the BTF */                       \
+	} name##_type SEC(".data.perf_bpf") __attribute__((used)) = {.site.map = #name};           \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_RINGBUF);                                                \
+		__uint(max_entries, bytes);                                                        \
+	} name SEC(".maps") PERF_BPF_SHOW("events,type=" #event_type ",title=" title)
+
+#define perf_bpf_event_reserve(map, event_type)                                                    \
+	({                                                                                         \
+		event_type *event_ = bpf_ringbuf_reserve(map, sizeof(event_type), 0);              \
+		if (!event_)                                                                       \
+			perf_bpf_failed(#map, 1);                                                  \
+		event_;                                                                            \
+	})
+
+#define perf_bpf_event_submit(event)  bpf_ringbuf_submit(event, 0)
+#define perf_bpf_event_discard(event) bpf_ringbuf_discard(event, 0)
+
+#define perf_bpf_event_output(map, data, size)                                                     \
+	({                                                                                         \
+		long err_ = bpf_ringbuf_output(map, data, size, 0);                                \
+		if (err_)                                                                          \
+			perf_bpf_failed(#map, 1);                                                  \
+		err_;                                                                              \
+	})
 
 /* ---- whom a program looks at: perf-bpf run -p -t -u --cgroup --comm ---- */
 

@@ -127,6 +127,59 @@ test_constants_and_filters() {
 	check out calls 'r["count"] == 0'
 }
 
+# What a heat map counted over all times is what its histogram would have.
+test_heat_maps() {
+	make_workload
+	cat >slow.sh <<-'END'
+		for i in 1 2 3; do ./pbt_umask 10 1 12 >/dev/null; sleep 0.05; done
+		exit 0
+	END
+	run --json --map 'heat*' -- sh slow.sh >out
+	check out heat 'r["kind"] == "heatmap" and r["scale"] == "log2" and r["unit"] == "mask"'
+	check out heat '[(w["low"], w["high"], w["count"]) for w in r["ranges"] if w["count"]] == [
+		(1, 1, 30), (8, 15, 30)]'
+	check out heat '[sum(c) for c in zip(*r["counts"])] == [w["count"] for w in r["ranges"]]'
+	check out heat 'len(r["counts"]) > 5 and len([1 for t in r["counts"] if sum(t)]) > 1'
+	check out heat 'abs(len(r["counts"]) * r["step_ns"] - r["span_ns"]) <= r["step_ns"] + 100e6'
+	check out heat_ten 'r["scale"] == "linear" and [(w["low"], w["high"], w["count"])
+		for w in r["ranges"]] == [(0, 9, 30), (10, 19, 30)]'
+	# with --clear a look has only what came since the last one
+	run --json --map heat --interval 30ms --clear -- sh slow.sh >out
+	python3 - <<-'END'
+		import json
+		looks = [json.loads(l) for l in open("out")]
+		assert sum(w["count"] for l in looks for w in l["ranges"]) == 60, looks
+		assert sum(sum(t) for l in looks for t in l["counts"]) == 60, looks
+		starts = [l["start_ns"] for l in looks]
+		assert starts == sorted(starts) and len(starts) > 3, starts
+	END
+	run --map heat -- ./pbt_umask 4 1 >out || true
+	assert_contains out 'masks by time (mask):'
+	grep -qE '^[0-9:.]+  \|@+\| 4$' out || fail "no slot with 4"
+}
+
+test_events() {
+	make_workload
+	run --json --map events -- ./pbt_umask 3 0 1 511 >out || true
+	pid=$(grep -v '{' out)
+	python3 - $pid <<-'END'
+		import json, sys
+		lines = [json.loads(l) for l in open("out") if l.startswith("{")]
+		events = [l["event"] for l in lines if l["kind"] == "event"]
+		times = [l["time_ns"] for l in lines if l["kind"] == "event"]
+		assert [(e["mask"], e["parity_text"]) for e in events] == (
+		    [(0, "PBT_EVEN")] * 3 + [(1, "PBT_ODD")] * 3 + [(511, "PBT_ODD")] * 3), events
+		assert all(e["pid"] == int(sys.argv[1]) and e["comm"] == "pbt_umask" for e in events)
+		assert times == sorted(times)
+		total, = [l for l in lines if l["kind"] == "events"]
+		assert (total["total"], total["lost"], total["last"]) == (9, 0, True), total
+	END
+	run --map events -- ./pbt_umask 3 7 >out || true
+	assert_equal "$(grep -c '^time  *pid  *mask  *parity  *comm$' out)" 1
+	assert_equal "$(grep -cE '^[0-9:]{8}\.[0-9]{6}  .* 7  PBT_ODD +pbt_umask$' out)" 3
+	assert_contains out 'masks as they come: 3 events, 0 lost'
+}
+
 test_top_and_sort() {
 	make_workload
 	cat >many.sh <<-'END'

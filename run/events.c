@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What a program sends through a ring buffer, or a perf buffer, becomes the
+ * rows of a table by its struct's BTF. The ring is emptied in batches: as many
+ * as are there, up to MAX_BATCH, make one result, so that neither memory nor
+ * the time between two looks at signals and timers grows with their number.
+ *
+ * The bytes are the program's: an event shorter than its struct has empty
+ * cells, and what a longer one has behind it is not looked at.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/names.h"
+#include "lib/btf/open.h"
+#include "run/internal.h"
+
+enum {
+	MAX_BATCH = 4096,
+	PERF_PAGES = 64, /* of a perf buffer, for each CPU */
+};
+
+struct stream {
+	struct fields fields; /* n 0: bytes of no known type */
+	struct result_column *columns;
+	size_t n_columns;
+	struct arena arena; /* of the columns */
+	struct ring_buffer *ring;
+	struct perf_buffer *perf;
+	uint64_t total, lost;
+
+	/* while a batch is read */
+	struct making *making;
+	VEC(struct result_cell) cells;
+	size_t n_rows;
+	struct error *err;
+};
+
+void stream_free(struct stream *s)
+{
+	if (!s)
+		return;
+	ring_buffer__free(s->ring);
+	perf_buffer__free(s->perf);
+	fields_deinit(&s->fields);
+	arena_deinit(&s->arena);
+	vec_deinit(&s->cells);
+	error_free(s->err);
+	free(s);
+}
+
+/* An event of `size` bytes becomes the cells of a row. */
+static struct error *add_event(struct stream *s, const void *data, size_t size)
+{
+	struct result_cell *cells;
+
+	if (!vec_reserve(&s->cells, s->cells.n + s->n_columns))
+		return error_nomem();
+	cells = s->cells.v + s->cells.n;
+	memset(cells, 0, s->n_columns * sizeof(*cells));
+	s->cells.n += s->n_columns;
+	s->n_rows++;
+	*cells++ = (struct result_cell){.kind = CELL_UINT, .u = clock_ns(CLOCK_REALTIME)};
+	if (!s->fields.n) {
+		struct field bytes = {.kind = FIELD_BYTES, .size = (uint32_t)size};
+
+		return make_cell(s->making, &bytes, data, cells);
+	}
+	for (size_t i = 0; i < s->fields.n; i++, cells++) {
+		const struct field *f = &s->fields.v[i];
+
+		if ((uint64_t)f->off + f->size <= size)
+			TRY(make_cell(s->making, f, data, cells));
+	}
+	return NULL;
+}
+
+static int on_event(void *ctx, void *data, size_t size)
+{
+	struct stream *s = ctx;
+
+	s->total++;
+	s->err = add_event(s, data, size);
+	return s->err ? -ECANCELED : 0;
+}
+
+static void on_perf_event(void *ctx, int cpu, void *data, __u32 size)
+{
+	struct stream *s = ctx;
+
+	s->total++;
+	if (!s->err)
+		s->err = add_event(s, data, size);
+}
+
+static void on_perf_lost(void *ctx, int cpu, __u64 lost)
+{
+	struct stream *s = ctx;
+
+	s->lost += lost;
+}
+
+/* "struct open", "union u", or a typedef's name; ENOENT, with near names: there is none. */
+static struct error *find_type(const struct btf *btf, const char *text, uint32_t *id)
+{
+	static const struct {
+		const char *word;
+		size_t len;
+		uint32_t kind;
+	} kinds[] = {{"struct ", 7, BTF_KIND_STRUCT}, {"union ", 6, BTF_KIND_UNION}};
+	struct nearest near;
+	_cleanup_strbuf_ struct strbuf hint = STRBUF_INIT;
+	size_t i = 0;
+	int found;
+
+	while (i < ARRAY_SIZE(kinds) && strncmp(text, kinds[i].word, kinds[i].len) != 0)
+		i++;
+	const char *name = i < ARRAY_SIZE(kinds) ? text + kinds[i].len : text;
+	if (i < ARRAY_SIZE(kinds))
+		found = btf__find_by_name_kind(btf, name, kinds[i].kind);
+	else
+		found = btf__find_by_name(btf, name);
+	if (found > 0) {
+		*id = found;
+		return NULL;
+	}
+	near = nearest_make(name);
+	for (uint32_t t = btf_start_id(btf); t < btf__type_cnt(btf); t++) {
+		const struct btf_type *type = btf__type_by_id(btf, t);
+
+		if (btf_is_composite(type) || btf_is_typedef(type))
+			nearest_offer(&near, btf_name(btf, type));
+	}
+	struct error *err = error_new(ENOENT, "type=%s: the object's BTF has no such type", text);
+	return nearest_text(&near, &hint) ? error_hint(err, "did you mean %s?", strbuf_str(&hint))
+					  : err;
+}
+
+static struct error *make_stream_columns(struct stream *s)
+{
+	s->n_columns = 1 + max_of(s->fields.n, (size_t)1);
+	s->columns = arena_alloc(&s->arena, s->n_columns * sizeof(*s->columns));
+	if (!s->columns)
+		return error_nomem();
+	s->columns[0] = (struct result_column){.name = "time", .unit = "time"};
+	s->columns[1].name = "data";
+	for (size_t i = 0; i < s->fields.n; i++)
+		s->columns[i + 1] = (struct result_column){
+			.name = *s->fields.v[i].name ? s->fields.v[i].name : "value",
+			.unit = s->fields.v[i].role == ROLE_NS	    ? "ns"
+				: s->fields.v[i].role == ROLE_BYTES ? "bytes"
+								    : NULL,
+		};
+	return NULL;
+}
+
+struct error *stream_new(struct collector *c)
+{
+	const char *name = bpf_map__name(c->map), *type = c->display->type;
+	struct stream *s = calloc(1, sizeof(*s));
+	uint32_t id = 0;
+
+	if (!s)
+		return error_nomem();
+	c->stream = s;
+	if (type && !c->btf)
+		return error_new(ENOENT, "map %s: type=%s, but the object has no BTF", name, type);
+	if (type) {
+		TRY(error_prefix(find_type(c->btf, type, &id), "map %s", name));
+		int64_t size = btf__resolve_size(c->btf, id);
+		if (size <= 0 || size > UINT32_MAX)
+			return error_new(EINVAL, "map %s: type=%s has no size", name, type);
+		TRY(error_prefix(fields_of(c->btf, id, (uint32_t)size, &s->fields),
+				 "the events of map %s", name));
+	}
+	TRY(make_stream_columns(s));
+	switch ((int)bpf_map__type(c->map)) {
+	case BPF_MAP_TYPE_RINGBUF:
+		s->ring = ring_buffer__new(bpf_map__fd(c->map), on_event, s, NULL);
+		break;
+	case BPF_MAP_TYPE_PERF_EVENT_ARRAY:
+		s->perf = perf_buffer__new(bpf_map__fd(c->map), PERF_PAGES, on_perf_event,
+					   on_perf_lost, s, NULL);
+		break;
+	default:
+		return error_hint(error_new(EINVAL,
+					    "map %s is declared as events, and is neither a "
+					    "ring buffer nor a perf event array",
+					    name),
+				  "PERF_BPF_EVENTS() makes one");
+	}
+	if (!s->ring && !s->perf)
+		return error_errno(errno, "map %s: its ring cannot be mapped", name);
+	return NULL;
+}
+
+int collector_fd(const struct collector *c)
+{
+	if (!c->stream)
+		return -1;
+	return c->stream->ring ? ring_buffer__epoll_fd(c->stream->ring)
+			       : perf_buffer__epoll_fd(c->stream->perf);
+}
+
+static struct error *make_rows(struct making *m, struct stream *s, struct result *r)
+{
+	struct result_table *t = &r->events.table;
+
+	t->columns = s->columns;
+	t->n_columns = s->n_columns;
+	t->n_rows = s->n_rows;
+	t->cells = arena_alloc(m->arena, (s->cells.n + 1) * sizeof(*t->cells));
+	if (!t->cells)
+		return error_nomem();
+	if (s->cells.n)
+		memcpy(t->cells, s->cells.v, s->cells.n * sizeof(*t->cells));
+	r->events.total = s->total;
+	r->events.lost = s->lost;
+	return NULL;
+}
+
+struct error *make_events(struct making *m, struct result *r)
+{
+	struct stream *s = m->c->stream;
+
+	s->n_rows = s->cells.n = 0;
+	return make_rows(m, s, r);
+}
+
+struct error *collector_drain(struct collector *c, struct run_names *names, struct results *results,
+			      size_t *n)
+{
+	struct making m = {.c = c, .names = names, .arena = &results->arena};
+	struct stream *s = c->stream;
+	struct result *r;
+	int got;
+
+	*n = 0;
+	if (!s)
+		return NULL;
+	s->making = &m;
+	s->n_rows = s->cells.n = 0;
+	got = s->ring ? ring_buffer__consume_n(s->ring, MAX_BATCH) : perf_buffer__consume(s->perf);
+	s->making = NULL;
+	strbuf_deinit(&m.text);
+	if (s->err)
+		return steal_ptr(s->err);
+	if (got < 0)
+		return error_errno(-got, "map %s: its ring cannot be read", collector_name(c));
+	*n = s->n_rows;
+	if (!s->n_rows)
+		return NULL;
+	r = results_add(results, RESULT_EVENTS, collector_name(c));
+	if (!r)
+		return error_nomem();
+	r->title = c->display->title;
+	return make_rows(&m, s, r);
+}

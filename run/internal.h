@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A collector, for the files that make results of its rows: one for each kind. */
+#ifndef PB_RUN_INTERNAL_H
+#define PB_RUN_INTERNAL_H
+
+#include <time.h>
+
+#include "inspect/map_reader.h"
+#include "lib/base/keyset.h"
+#include "lib/base/vec.h"
+#include "run/collect.h"
+#include "run/fields.h"
+
+enum {
+	HIST_LOG2_SLOTS = 65,
+};
+
+struct heat;
+struct stream;
+
+struct rows {
+	uint8_t *v;
+	size_t n, cap; /* cap in bytes */
+	struct keyset set;
+};
+
+struct collector {
+	const struct bpf_map *map;
+	const struct btf *btf;
+	const struct display *display;
+	struct map_reader *reader;
+	struct fields key, value;
+	bool per_cpu;	  /* rows are per CPU: from the last look's options */
+	size_t key_bytes; /* of a row: the CPU, the key, up to a multiple of 8 */
+	size_t row_bytes;
+	struct rows now, before;
+	bool looked;
+	struct heat *heat;     /* of a heat map */
+	struct stream *stream; /* of events: there is no reader then */
+};
+
+/* Reads the map: c->now has its entries. */
+struct error *collector_look(struct collector *c, bool per_cpu);
+
+uint8_t *row_at(const struct collector *c, const struct rows *rows, size_t i);
+const uint8_t *row_key(const struct collector *c, const uint8_t *row);
+const uint8_t *row_value(const struct collector *c, const uint8_t *row);
+/* All numbers of the row's value. */
+uint64_t row_sum(const struct collector *c, const uint8_t *row);
+
+/* Pointers to the rows worth showing, in order; the caller's. */
+struct error *sort_rows(struct collector *c, const struct collect_opts *opts, const uint8_t ***rows,
+			size_t *n);
+
+/* Where names and texts of a result come from. */
+struct making {
+	struct collector *c;
+	struct run_names *names;
+	struct arena *arena;
+	struct strbuf text;
+};
+
+/* A copy of m->text that lasts as long as the result. */
+struct error *make_text(struct making *m, const char **text);
+struct error *make_cell(struct making *m, const struct field *f, const uint8_t *data,
+			struct result_cell *cell);
+/* The columns of the key, and with `values` those of the value. */
+struct error *make_columns(struct making *m, const struct collect_opts *opts, bool values,
+			   struct result_column **columns, size_t *n);
+/* The cells of a row's key. */
+struct error *make_key(struct making *m, const uint8_t *row, struct result_cell *cells);
+
+/* The values that slot i of n counts. */
+void slot_range(const struct display *d, size_t i, size_t n, struct result_bucket *b);
+
+/* ---- heat maps: heat.c ---- */
+
+struct error *heat_new(size_t n_ranges, struct heat **out);
+void heat_free(struct heat *heat);
+struct error *make_heat(struct making *m, const struct collect_opts *opts, struct result *r);
+
+/* ---- events: events.c ---- */
+
+/* Fills c->stream, also where it fails half-way. */
+struct error *stream_new(struct collector *c);
+void stream_free(struct stream *s);
+/* The columns and totals, without rows. */
+struct error *make_events(struct making *m, struct result *r);
+
+static inline uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+#endif
