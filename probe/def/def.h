@@ -10,14 +10,23 @@
  *	"exec=/usr/bin/shop;place=order_place order->items[2].price n=order->count"
  *	"vfs_* file->f_path.dentry->d_name.name:string count"
  *
+ *	[KEY=VALUE;]... [[GROUP:]EVENT=]FILE;PATTERN [ARG ...]
+ *
  * Keys: exec=PATH (a user binary or library), module=NAME (of the kernel),
  * inlines=yes|no (inlined copies too; yes), force=yes|no.
- * FUNC may be a glob. LINE counts from the function's first line.
+ * FUNC may be a glob. LINE counts from the function's first line. A C++ name
+ * is written as it is ("Shop::order"). A word before ':' is a FILE when it has
+ * a '.' and is followed by no digits alone or "cold", as perf decides it.
+ * '\' before one of @ : + % ; = takes it as a letter of the name
+ * ("memcpy\@GLIBC_2.14"); a name or a path may stand in quotes, '' or "".
  *
- * ARG: [NAME=]BASE[.MEMBER|->MEMBER|[INDEX]]...[:TYPE[@user]]
+ * ARG: [NAME=][*]BASE[.MEMBER|->MEMBER|[INDEX]]...[:TYPE][@user]
+ *	[NAME=]+[u]OFFSET(ARG)[:TYPE]: what stands OFFSET bytes after the address ARG
  * BASE: a parameter, a local or global variable, $retval, $params (all of
- * them), $vars (all that can be seen at the place), %REGISTER, $comm, $stackN.
- * TYPE: u8 … u64, s8 … s64, x8 … x64, string, ustring, bBITS@SHIFT/SIZE, bool, char.
+ * them), $vars (all that can be seen at the place), %REGISTER, $comm, $stackN,
+ * $argN (the N-th parameter, from 1), @SYMBOL (what stands at a symbol).
+ * TYPE: u8 … u64, s8 … s64, x8 … x64; u, s or x: the size is the variable's;
+ * string, ustring, bBITS@SHIFT/SIZE, bool, char.
  *
  * Pure: text in, structure out, no look at any binary.
  */
@@ -36,7 +45,8 @@ enum probe_where {
 	PROBE_RETURN,	 /* %return */
 	PROBE_LINE,	 /* FUNC:LINE, counted from the function's line, which is 0 */
 	PROBE_FILE_LINE, /* FILE:LINE; function is NULL */
-	PROBE_PATTERN,	 /* ;PATTERN: the lines whose source text matches the glob */
+	PROBE_PATTERN,	 /* ;PATTERN: the lines whose source text matches the glob, without regard
+			    to spaces; with FILE;PATTERN function is NULL */
 };
 
 enum probe_base {
@@ -46,13 +56,16 @@ enum probe_base {
 	PROBE_VARS,	/* $vars: likewise, with the locals */
 	PROBE_REGISTER, /* %ax, %x0 */
 	PROBE_COMM,
-	PROBE_STACK, /* $stackN: the N-th word of the stack; $stack: its address (index -1) */
+	PROBE_STACK,  /* $stackN: the N-th word of the stack; $stack: its address (index -1) */
+	PROBE_PARAM,  /* $argN: the parameter index, from 0 */
+	PROBE_SYMBOL, /* @SYMBOL */
 };
 
 enum probe_step_kind {
 	PROBE_MEMBER, /* .name */
 	PROBE_ARROW,  /* ->name */
 	PROBE_INDEX,  /* [n] */
+	PROBE_DEREF,  /* +index(…): what stands so many bytes after the address */
 };
 
 struct probe_step {
@@ -75,16 +88,20 @@ enum probe_type {
 };
 
 struct probe_arg {
-	char *name; /* of the field: NAME, or the last member's, or the base's; a C identifier */
+	/*
+	 * Of the field: NAME, or the last member's, or the base's ("retval", "ax", "stack2"); a
+	 * C identifier. Where two would be the same, both are their whole paths: "a_len", "b_len".
+	 */
+	char *name;
 	char *text; /* as written, without "NAME=" and type */
 	bool named; /* NAME= was written */
 	enum probe_base base;
-	char *variable; /* of PROBE_VARIABLE and PROBE_REGISTER ("ax", "x0") */
-	int64_t index;	/* of PROBE_STACK */
+	char *variable; /* of PROBE_VARIABLE, PROBE_SYMBOL and PROBE_REGISTER ("ax", "x0") */
+	int64_t index;	/* of PROBE_STACK and PROBE_PARAM */
 	struct probe_step *steps;
 	size_t n_steps;
 	enum probe_type type;
-	uint8_t bits;		      /* 8 … 64 of the numbers */
+	uint8_t bits; /* 8 … 64 of the numbers; 0: the size is the variable's ("x") */
 	uint8_t bit_width, bit_shift; /* of PROBE_TYPE_BITS, within a number of that many bits */
 	bool user;		      /* @user: the memory is the process's */
 	uint32_t at;		      /* where in the definition's text it begins */
@@ -96,7 +113,7 @@ struct probe_def {
 	bool inlines;	     /* yes when not said */
 	bool force;
 	char *group, *event; /* NULL: not said */
-	char *function;	     /* may be a glob; NULL with PROBE_FILE_LINE */
+	char *function;	     /* may be a glob; NULL with FILE:LINE and FILE;PATTERN */
 	bool is_glob;
 	char *file; /* NULL: not said */
 	enum probe_where where;
@@ -106,6 +123,20 @@ struct probe_def {
 	struct probe_arg *args;
 	size_t n_args;
 };
+
+#define PROBE_MAX_ARGS	64
+#define PROBE_MAX_STEPS 64
+
+/* "u8", "string", "b3@5/8": the type as it is written; of PROBE_TYPE_NONE nothing. */
+struct strbuf;
+void probe_type_text(const struct probe_arg *arg, struct strbuf *out);
+
+/*
+ * An EINVAL or ENOENT or the like about a part of a definition: MESSAGE below the text, with a
+ * mark at the byte "at" (of an argument, of a step).
+ */
+struct error *probe_def_error(const char *text, size_t at, int code, const char *fmt, ...)
+	_printf_(4, 5) _cold_;
 
 /*
  * Takes a definition apart; def is all zero. EINVAL: it is none, with the
