@@ -8,6 +8,7 @@
 
 #include "cmd/actions.h"
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "lib/base/names.h"
 #include "lib/btf/open.h"
 #include "show/btf_types.h"
@@ -426,7 +427,7 @@ int cmd_btf(int argc, char **argv)
 	};
 	struct options options = {0};
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &options))
+	if (cmd_parse(&argp, argc, argv, 0, NULL, &options))
 		return 2;
 	return run_action("btf", actions, ARRAY_SIZE(actions), &options.args);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "lib/base/strbuf.h"
 #include "lib/sys/bpf.h"
 #include "lib/sys/features.h"
@@ -125,7 +126,7 @@ int cmd_features(int argc, char **argv)
 	const char *group = "";
 	size_t matches = 0, broken = 0, name_width = longest_name();
 
-	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options))
+	if (cmd_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &options))
 		return 2;
 	_cleanup_features_ struct sys_features *features = sys_features_new(NULL);
 	json_t *list = options.json ? json_array() : NULL;

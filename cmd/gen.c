@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "cmd/config.h"
 #include "compile/compile.h"
 #include "gen/gen.h"
@@ -147,7 +148,7 @@ int cmd_gen(int argc, char **argv)
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	_cleanup_free_ char *own_name = NULL;
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &args))
+	if (cmd_parse(&argp, argc, argv, 0, NULL, &args))
 		return 2;
 	const struct log log = cmd_log(args.verbose);
 	const int kind = find_kind(args.words[0]);

@@ -8,6 +8,7 @@
 
 #include "cmd/actions.h"
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "lib/sys/uapi.h"
 
 static const struct argp_option argp_options[] = {
@@ -220,7 +221,7 @@ int cmd_link(int argc, char **argv)
 	};
 	struct action_args args = {0};
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &args))
+	if (cmd_parse(&argp, argc, argv, 0, NULL, &args))
 		return 2;
 	return run_action("link", actions, ARRAY_SIZE(actions), &args);
 }

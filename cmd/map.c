@@ -9,6 +9,7 @@
 
 #include "cmd/actions.h"
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "inspect/map_reader.h"
 #include "inspect/value_input.h"
 #include "lib/btf/open.h"
@@ -385,7 +386,7 @@ int cmd_map(int argc, char **argv)
 	};
 	struct action_args args = {0};
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &args))
+	if (cmd_parse(&argp, argc, argv, 0, NULL, &args))
 		return 2;
 	return run_action("map", actions, ARRAY_SIZE(actions), &args);
 }

@@ -10,6 +10,7 @@
 
 #include "cmd/actions.h"
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 
 static const struct argp_option argp_options[] = {
 	ACTION_OPTION_JSON,
@@ -202,7 +203,7 @@ int cmd_prog(int argc, char **argv)
 	};
 	struct action_args args = {0};
 
-	if (argp_parse(&argp, argc, argv, 0, NULL, &args))
+	if (cmd_parse(&argp, argc, argv, 0, NULL, &args))
 		return 2;
 	return run_action("prog", actions, ARRAY_SIZE(actions), &args);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "cmd/config.h"
 #include "lib/base/vec.h"
 #include "perf/record/record.h"
@@ -224,14 +225,14 @@ static int parse_args(int argc, char **argv, struct args *args)
 {
 	int index = 0;
 
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_ARGS, &index, args);
+	cmd_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_ARGS, &index, args);
 	if (index < argc && argv[index][0] == '-' && argv[index][1]) {
 		char *before = argv[index - 1];
 
 		argv[index - 1] = argv[0];
 		int again = 0;
-		argp_parse(&argp, argc - index + 1, argv + index - 1, ARGP_IN_ORDER | ARGP_NO_ARGS,
-			   &again, args);
+		cmd_parse(&argp, argc - index + 1, argv + index - 1, ARGP_IN_ORDER | ARGP_NO_ARGS,
+			  &again, args);
 		argv[index - 1] = before;
 		index += again - 1;
 	}

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "lib/base/names.h"
 #include "lib/base/vec.h"
 #include "perf/print/header.h"
@@ -964,7 +965,7 @@ int cmd_report(int argc, char **argv)
 
 	if (!args)
 		return cmd_fail(error_nomem());
-	if (argp_parse(&argp, argc, args, 0, NULL, &rp))
+	if (cmd_parse(&argp, argc, args, 0, NULL, &rp))
 		return 2;
 	rp.log = cmd_log(rp.verbose > 1 ? rp.verbose - 1 : 0);
 	if (rp.quiet)

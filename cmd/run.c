@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "cmd/config.h"
 #include "cmd/run_output.h"
 #include "lib/base/vec.h"
@@ -215,7 +216,7 @@ int cmd_run(int argc, char **argv)
 
 	argc = split_command(argc, argv, &command);
 	argv[argc] = NULL;
-	argp_parse(&argp, argc, argv, 0, NULL, &args);
+	cmd_parse(&argp, argc, argv, 0, NULL, &args);
 	struct log log = cmd_log(args.verbose);
 	struct run_opts *o = &args.opts;
 	o->files = args.files.v;

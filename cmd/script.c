@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "lib/base/names.h"
 #include "lib/base/vec.h"
 #include "perf/print/header.h"
@@ -673,7 +674,7 @@ int cmd_script(int argc, char **argv)
 	field_choice_init(&sc.fields);
 	argv[0] = name;
 	signal(SIGPIPE, SIG_IGN);
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &sc);
+	cmd_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &sc);
 
 	struct error *err = run(&sc);
 	printer_free(sc.printer);

@@ -15,6 +15,21 @@ test_perf_runs_it_as_a_command_of_its_own() {
 	expect_status 1 perf bpf script -i /no/such/file
 }
 
+test_a_mistyped_option_is_told_its_neighbours() {
+	expect_status 2 "$PERF_BPF" run --duratoin 1 x.bpf.c
+	assert_contains err "perf-bpf run has no option --duratoin"
+	assert_contains err "did you mean '--duration'?"
+	expect_status 2 "$PERF_BPF" script --jsn=3
+	assert_contains err "did you mean '--json'"
+	# What only looks like an option: a value, a beginning of a name, a word of the command's.
+	expect_status 1 "$PERF_BPF" script --inp /no/such/file
+	assert_contains err "/no/such/file"
+	expect_status 1 "$PERF_BPF" script -i --jsn
+	assert_contains err "No such file"
+	expect_status 1 "$PERF_BPF" record -q -o t.data -e no-such-event -- ls --jsn
+	assert_contains err "no-such-event"
+}
+
 test_output_that_nobody_reads_is_no_crash() {
 	status=0
 	"$PERF_BPF" --help | true

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * argp says of a mistyped option only that it is unknown, and to look for it in
+ * a list of fifty. So the words are walked once before argp sees them, in the
+ * way getopt_long(3) does: long options by any unambiguous beginning, options
+ * with a value that is the rest of the word or the next one, "--" as the end.
+ * What is found to be unknown is an error here; all else is left to argp.
+ */
+#include "cmd/options.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "lib/base/names.h"
+
+/* argp's own, which stand in no table. */
+static const struct argp_option builtin[] = {
+	{"help", '?', NULL, 0, NULL, 0},
+	{"usage", 1 << 24, NULL, 0, NULL, 0},
+	{"version", 'V', NULL, 0, NULL, 0},
+	{0},
+};
+
+static bool is_end(const struct argp_option *o)
+{
+	return !o->name && !o->key && !o->doc && !o->group;
+}
+
+/* The options of a parser and its children, one after the other: fn says to stop. */
+typedef bool option_fn(const struct argp_option *o, void *ctx);
+
+static bool table_walk(const struct argp_option *o, option_fn *fn, void *ctx)
+{
+	for (; o && !is_end(o); o++)
+		if (fn(o, ctx))
+			return true;
+	return false;
+}
+
+static bool options_walk(const struct argp *argp, option_fn *fn, void *ctx)
+{
+	if (table_walk(argp->options, fn, ctx))
+		return true;
+	for (const struct argp_child *c = argp->children; c && c->argp; c++)
+		if (options_walk(c->argp, fn, ctx))
+			return true;
+	return false;
+}
+
+struct wanted {
+	const char *name; /* of a long option, len characters of it */
+	size_t len;
+	int key; /* of a short one */
+	const struct argp_option *found;
+};
+
+/* An alias has no value of its own: it takes that of the option before it, which is not seen here.
+ */
+static bool is_wanted(const struct argp_option *o, void *ctx)
+{
+	struct wanted *w = ctx;
+
+	if (w->name ? o->name && !strncmp(o->name, w->name, w->len) : o->key == w->key) {
+		w->found = o;
+		return !w->name || !o->name[w->len]; /* a whole name goes before a beginning */
+	}
+	return false;
+}
+
+static const struct argp_option *find(const struct argp *argp, struct wanted w)
+{
+	if (!options_walk(argp, is_wanted, &w) && !w.found)
+		table_walk(builtin, is_wanted, &w);
+	return w.found;
+}
+
+/* Adds "--NAME"; true: no memory. */
+static bool add_name(const struct argp_option *o, void *ctx)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (!o->name || o->flags & OPTION_HIDDEN)
+		return false;
+	strbuf_addf(&text, "--%s", o->name);
+	return strbuf_failed(&text) || !names_add(ctx, strbuf_str(&text));
+}
+
+/* "perf-bpf record" of "perf-bpf record", or of a path before it. */
+static const char *command_name(const char *argv0)
+{
+	const char *slash = strrchr(argv0, '/');
+
+	return slash ? slash + 1 : argv0;
+}
+
+static struct error *unknown(const struct argp *argp, const char *command, const char *word)
+{
+	_cleanup_strbuf_ struct strbuf want = STRBUF_INIT, text = STRBUF_INIT;
+	_cleanup_names_ struct names known = {0};
+
+	strbuf_add(&want, word, strcspn(word, "="));
+	if (strbuf_failed(&want) || options_walk(argp, add_name, &known))
+		return error_nomem();
+	struct nearest near = nearest_make(strbuf_str(&want) + 2);
+	for (size_t i = 0; i < known.n; i++)
+		nearest_offer_as(&near, known.v[i] + 2, known.v[i]);
+	struct error *err = error_new(EINVAL, "%s has no option %s", command, strbuf_str(&want));
+	if (!nearest_text(&near, &text))
+		return error_hint(err, "'%s --help' lists them", command);
+	return error_hint(err, "did you mean %s? '%s --help' lists all", strbuf_str(&text),
+			  command);
+}
+
+/* Whether the option takes the next word as its value, when none stands in its own. */
+static bool takes_next(const struct argp_option *o)
+{
+	return o->arg && !(o->flags & OPTION_ARG_OPTIONAL);
+}
+
+static struct error *check(const struct argp *argp, int argc, char **argv, unsigned int flags)
+{
+	for (int i = 1; i < argc; i++) {
+		const char *word = argv[i];
+
+		if (word[0] != '-' || !word[1]) {
+			if (flags & ARGP_IN_ORDER)
+				break;
+			continue;
+		}
+		if (!strcmp(word, "--"))
+			break;
+		if (word[1] == '-') {
+			const char *name = word + 2;
+			const size_t len = strcspn(name, "=");
+			const struct argp_option *o =
+				find(argp, (struct wanted){.name = name, .len = len});
+
+			if (!o)
+				return unknown(argp, command_name(argv[0]), word);
+			if (!name[len] && takes_next(o))
+				i++;
+			continue;
+		}
+		for (const char *c = word + 1; *c; c++) {
+			const struct argp_option *o = find(argp, (struct wanted){.key = *c});
+
+			if (!o)
+				return NULL; /* argp says so */
+			if (o->arg) {
+				if (!c[1] && takes_next(o))
+					i++;
+				break;
+			}
+		}
+	}
+	return NULL;
+}
+
+error_t cmd_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, int *index,
+		  void *input)
+{
+	struct error *err = check(argp, argc, argv, flags);
+
+	if (err) {
+		cmd_fail(err);
+		exit(argp_err_exit_status);
+	}
+	return argp_parse(argp, argc, argv, flags, index, input);
+}
