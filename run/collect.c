@@ -326,31 +326,34 @@ static const char *column_name(const struct field *f, bool is_key, const char *u
 	return is_key ? "key" : "value";
 }
 
-struct error *make_columns(struct making *m, const struct collect_opts *opts, bool values,
-			   struct result_column **out, size_t *n)
+struct error *make_columns(struct making *m, bool values, struct result_column **out, size_t *n)
 {
 	const struct collector *c = m->c;
 	size_t total = c->per_cpu + c->key.n + (values ? c->value.n : 0), at = 0;
 	struct result_column *columns =
 		arena_alloc(m->arena, max_of(total, (size_t)1) * sizeof(*columns));
 
-	(void)opts;
 	if (!columns)
 		return error_nomem();
 	if (c->per_cpu)
 		columns[at++] = (struct result_column){.name = "cpu", .is_key = true};
 	for (size_t i = 0; i < c->key.n; i++)
-		columns[at++].name = column_name(&c->key.v[i], true, NULL);
-	for (size_t i = 0; i < at; i++)
-		columns[i].is_key = true;
+		columns[at++] = (struct result_column){
+			.name = column_name(&c->key.v[i], true, NULL),
+			.is_key = true,
+			.has_text = field_has_text(&c->key.v[i]),
+		};
 	for (size_t i = 0; values && i < c->value.n; i++) {
 		const struct field *f = &c->value.v[i];
 
-		columns[at].name = column_name(f, false, c->display->unit);
-		columns[at++].unit = f->role == ROLE_NS	     ? "ns"
-				     : f->role == ROLE_BYTES ? "bytes"
-				     : *f->name		     ? NULL
-							     : c->display->unit;
+		columns[at] = (struct result_column){
+			.name = column_name(f, false, c->display->unit),
+			.unit = field_unit(f),
+			.has_text = field_has_text(f),
+		};
+		if (!columns[at].unit && !*f->name)
+			columns[at].unit = c->display->unit;
+		at++;
 	}
 	for (size_t i = 0; i < at; i++) {
 		columns[i].name = arena_strdup(m->arena, columns[i].name);
@@ -490,7 +493,7 @@ static struct error *make_table(struct making *m, const struct collect_opts *opt
 	size_t n;
 
 	TRY(sort_rows(c, opts, &rows, &n));
-	TRY(make_columns(m, opts, true, &columns, &t->n_columns));
+	TRY(make_columns(m, true, &columns, &t->n_columns));
 	t->columns = columns;
 	t->n_rows = opts->top ? min_of(n, opts->top) : n;
 	t->left_out = n - t->n_rows;
@@ -627,7 +630,7 @@ static struct error *make_key_hists(struct making *m, const struct collect_opts 
 
 	TRY(sort_rows(c, opts, &rows, &n));
 	qsort_r(rows, n, sizeof(*rows), compare_sums, c);
-	TRY(make_columns(m, opts, false, &keys, &r->n_keys));
+	TRY(make_columns(m, false, &keys, &r->n_keys));
 	r->keys = keys;
 	r->n_hists = opts->top ? min_of(n, opts->top) : n;
 	r->hists = arena_alloc(m->arena, (r->n_hists + 1) * sizeof(*r->hists));

@@ -148,9 +148,8 @@ static struct error *make_stream_columns(struct stream *s)
 	for (size_t i = 0; i < s->fields.n; i++)
 		s->columns[i + 1] = (struct result_column){
 			.name = *s->fields.v[i].name ? s->fields.v[i].name : "value",
-			.unit = s->fields.v[i].role == ROLE_NS	    ? "ns"
-				: s->fields.v[i].role == ROLE_BYTES ? "bytes"
-								    : NULL,
+			.unit = field_unit(&s->fields.v[i]),
+			.has_text = field_has_text(&s->fields.v[i]),
 		};
 	return NULL;
 }

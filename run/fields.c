@@ -221,6 +221,24 @@ static uint64_t sign_extend(uint64_t v, uint32_t bits)
 	return bits < 64 ? (uint64_t)((int64_t)(v << (64 - bits)) >> (64 - bits)) : v;
 }
 
+const char *field_unit(const struct field *field)
+{
+	switch (field->role) {
+	case ROLE_NS:
+		return "ns";
+	case ROLE_BYTES:
+		return "bytes";
+	default:
+		return NULL;
+	}
+}
+
+bool field_has_text(const struct field *field)
+{
+	return field->kind == FIELD_ENUM || field->kind == FIELD_POINTER ||
+	       (field->role != ROLE_NONE && field->role != ROLE_BYTES && field->role != ROLE_IPV6);
+}
+
 uint64_t field_number(const struct field *f, const void *data)
 {
 	const uint8_t *p = (const uint8_t *)data + f->off;

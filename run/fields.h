@@ -68,6 +68,11 @@ void fields_deinit(struct fields *fields);
  */
 struct error *fields_of(const struct btf *btf, uint32_t type, uint32_t size, struct fields *fields);
 
+/* "ns", "bytes"; NULL: its type says none. */
+const char *field_unit(const struct field *field);
+/* Whether run_name_add() may have a text for its number. */
+bool field_has_text(const struct field *field);
+
 /* The number at data, sign-extended where it is signed. */
 uint64_t field_number(const struct field *field, const void *data);
 

@@ -65,8 +65,8 @@ struct error *make_text(struct making *m, const char **text);
 struct error *make_cell(struct making *m, const struct field *f, const uint8_t *data,
 			struct result_cell *cell);
 /* The columns of the key, and with `values` those of the value. */
-struct error *make_columns(struct making *m, const struct collect_opts *opts, bool values,
-			   struct result_column **columns, size_t *n);
+struct error *make_columns(struct making *m, bool values, struct result_column **columns,
+			   size_t *n);
 /* The cells of a row's key. */
 struct error *make_key(struct making *m, const uint8_t *row, struct result_cell *cells);
 

@@ -132,6 +132,8 @@ static bool *find_texts(const struct result_table *t)
 {
 	bool *texts = calloc(t->n_columns + 1, sizeof(*texts));
 
+	for (size_t i = 0; texts && i < t->n_columns; i++)
+		texts[i] = t->columns[i].has_text;
 	for (size_t i = 0; texts && i < t->n_rows * t->n_columns; i++)
 		texts[i % t->n_columns] |= has_text(&t->cells[i]);
 	return texts;

@@ -50,6 +50,11 @@ struct result_column {
 	const char *name;
 	const char *unit; /* "bytes", "ns"; NULL: none is known */
 	bool is_key;
+	/*
+	 * Its numbers have texts too, if what they mean is known: a column of its own where a
+	 * format has no other room for them, the same whatever is known at the moment.
+	 */
+	bool has_text;
 };
 
 struct result_table {
