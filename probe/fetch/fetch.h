@@ -19,8 +19,10 @@
 enum fetch_op {
 	FETCH_CONST,  /* push imm */
 	FETCH_REG,    /* push register reg, plus imm */
-	FETCH_PARAM,  /* push the reg-th parameter (from 0) of the function at its entry, as it is
-			 passed in integer registers: a register, or fentry's argument */
+	FETCH_PARAM,  /* push the reg-th word (from 0) of the function's parameters at its entry:
+			 the register of that number, beyond the last one the words above the
+			 return address on the stack, or fentry's argument. A parameter is one
+			 word, a struct of up to 16 bytes has one or two */
 	FETCH_RETVAL, /* push what the function returns */
 	FETCH_STATIC, /* push the address of static data: imm is its address in the image, to
 			 which the image's load address is added (user PIE; the kernel's KASLR) */
@@ -58,9 +60,14 @@ enum fetch_op {
 struct fetch_insn {
 	enum fetch_op op;
 	uint8_t size;
-	bool user;  /* of FETCH_DEREF: the memory is the process's */
-	bool typed; /* of FETCH_DEREF: the kernel's BTF types this pointer, so that a program
-		       with typed arguments may load directly */
+	bool user; /* of FETCH_DEREF: the memory is the process's */
+	/*
+	 * Of FETCH_DEREF: the kernel's BTF types this pointer, so that a program with typed
+	 * arguments may load directly. Of FETCH_PARAM: the verifier lets such a program read the
+	 * word from its context: numbers, pointers to void, to structs and (kernels since 5.11) to
+	 * numbers; others only bpf_get_func_arg() gives.
+	 */
+	bool typed;
 	uint16_t reg;
 	int64_t imm;
 };

@@ -31,11 +31,18 @@ struct probe_point {
 	uint64_t file_offset; /* user: what a uprobe takes */
 	bool at_return;
 	enum point_source source;
-	uint32_t btf_id; /* of the function in BTF, for fentry; 0: none */
-	char *module;	 /* of the kernel; NULL: the kernel proper */
-	char *file;	 /* source file and line; NULL: not known */
+	uint32_t
+		btf_id; /* of the function in BTF, for fentry; 0: none, or the name is not unique */
+	uint16_t n_words; /* of the parameters, with btf_id: where fexit finds what is returned */
+	char *module;	  /* of the kernel; NULL: the kernel proper */
+	char *file;	  /* source file and line; NULL: not known */
 	uint32_t line;
-	struct fetch_value *args; /* n_args of the struct probe_points, in their order */
+	/*
+	 * n_args of the struct probe_points, in their order. Where at_return is set and the source
+	 * is BTF, FETCH_PARAM is what fexit still has; a kretprobe has not, its registers are used
+	 * for other things by then.
+	 */
+	struct fetch_value *args;
 };
 
 struct probe_points {
