@@ -11,6 +11,7 @@
 #include "cmd/options.h"
 #include "cmd/config.h"
 #include "cmd/run_output.h"
+#include "cmd/run_list.h"
 #include "lib/base/vec.h"
 #include "lib/sys/bpf.h"
 #include "run/run.h"
@@ -27,6 +28,8 @@ enum {
 	OPT_CGROUP,
 	OPT_COMM,
 	OPT_CLANG_OPT,
+	OPT_LIST,
+	OPT_SOURCE,
 };
 
 static const struct argp_option argp_options[] = {
@@ -44,6 +47,8 @@ static const struct argp_option argp_options[] = {
 	{"cgroup", OPT_CGROUP, "PATH", 0, "Only these cgroups (v2): comma-separated"},
 	{"comm", OPT_COMM, "NAME", 0, "Only commands of these names: comma-separated"},
 	{"clang-opt", OPT_CLANG_OPT, "OPTIONS", 0, "Options for clang, which compiles FILE.c"},
+	{"list", OPT_LIST, NULL, 0, "List the programs that are built in"},
+	{"source", OPT_SOURCE, "NAME", 0, "Print the source of a built-in program"},
 	{"verbose", 'v', NULL, 0, "Say more; twice: much more"},
 	{"quiet", 'q', NULL, 0, "Say nothing but errors"},
 	{0},
@@ -56,7 +61,8 @@ struct args {
 	VEC(const char *) sets;
 	const char *clang_opt;
 	struct run_output_opts output;
-	bool quiet;
+	const char *source; /* of --source */
+	bool quiet, list;
 	int verbose;
 };
 
@@ -149,6 +155,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_CLANG_OPT:
 		args->clang_opt = arg;
 		return 0;
+	case OPT_LIST:
+		args->list = true;
+		return 0;
+	case OPT_SOURCE:
+		args->source = arg;
+		return 0;
 	case 'v':
 		args->verbose++;
 		return 0;
@@ -174,11 +186,11 @@ static const struct argp argp = {
 	.options = argp_options,
 	.children = children,
 	.parser = parse_option,
-	.args_doc = "FILE... [-- COMMAND [ARGS]]",
+	.args_doc = "FILE|NAME... [-- COMMAND [ARGS]]\n--list\n--source=NAME",
 	.doc = "Run BPF programs, and show what they counted when COMMAND ends, the time is over, "
 	       "or at Ctrl-C.\v"
-	       "FILE is a BPF program in C (FILE.c, which is compiled) or an object (FILE.o); each "
-	       "of its programs is attached to what its section names.",
+	       "FILE is a BPF program in C (FILE.c, which is compiled) or an object (FILE.o), NAME "
+	       "one that is built in; each of its programs is attached to what its section names.",
 };
 
 /* The command's status, as a shell has it; Ctrl-C is how to end it, and no failure. */
@@ -217,6 +229,10 @@ int cmd_run(int argc, char **argv)
 	argc = split_command(argc, argv, &command);
 	argv[argc] = NULL;
 	cmd_parse(&argp, argc, argv, 0, NULL, &args);
+	if (args.list)
+		return run_list(args.output.json);
+	if (args.source)
+		return run_source(args.source);
 	struct log log = cmd_log(args.verbose);
 	struct run_opts *o = &args.opts;
 	o->files = args.files.v;
@@ -235,8 +251,10 @@ int cmd_run(int argc, char **argv)
 	struct error *err = NULL;
 	int status = 1;
 	if (!o->n_files) {
-		err = error_hint(error_new(EINVAL, "which program? a FILE.c or FILE.o is missing"),
-				 "perf-bpf run FILE.bpf.c -- COMMAND");
+		err = error_hint(error_new(EINVAL,
+					   "which program? a FILE.c, FILE.o or NAME is missing"),
+				 "perf-bpf run FILE.bpf.c -- COMMAND; 'perf-bpf run --list' lists "
+				 "what is built in");
 		status = 2;
 	}
 	if (!err)

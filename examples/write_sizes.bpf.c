@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * How large writes are, as a histogram, and whose they are:
+ * How large writes are, as a histogram, and whose they are.
  *
- *	perf bpf run examples/write_sizes.bpf.c -- sleep 4
- *	perf bpf run examples/write_sizes.bpf.c --comm dd --set min_size=512 -- make
+ *	perf bpf run write_sizes -- sleep 4
+ *	perf bpf run write_sizes --comm dd --set min_size=512 -- make
+ *
+ * Needs: tracepoints of system calls.
  *
  * The kernel counts; what comes out is a few lines, however many writes there
  * were.

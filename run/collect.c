@@ -312,9 +312,10 @@ struct error *make_cell(struct making *m, const struct field *f, const uint8_t *
 static const char *column_name(const struct field *f, bool is_key, const char *unit)
 {
 	static const char *const roles[] = {
-		[ROLE_PID] = "pid",	  [ROLE_UID] = "uid",	    [ROLE_GID] = "gid",
-		[ROLE_CGROUP] = "cgroup", [ROLE_KSYM] = "function", [ROLE_IPV4] = "address",
-		[ROLE_IPV6] = "address",  [ROLE_PORT] = "port",	    [ROLE_DEV] = "device",
+		[ROLE_PID] = "pid",	    [ROLE_UID] = "uid",	      [ROLE_GID] = "gid",
+		[ROLE_CGROUP] = "cgroup",   [ROLE_KSYM] = "function", [ROLE_IPV4] = "address",
+		[ROLE_IPV6] = "address",    [ROLE_PORT] = "port",     [ROLE_DEV] = "device",
+		[ROLE_SYSCALL] = "syscall", [ROLE_ERRNO] = "error",
 	};
 
 	if (*f->name)

@@ -41,6 +41,8 @@ static enum field_role role_of(const struct btf *btf, uint32_t type)
 		{"perf_bpf_time", ROLE_TIME},
 		{"perf_bpf_bytes", ROLE_BYTES},
 		{"perf_bpf_dev", ROLE_DEV},
+		{"perf_bpf_syscall", ROLE_SYSCALL},
+		{"perf_bpf_errno", ROLE_ERRNO},
 		{"pid_t", ROLE_PID},
 		{"uid_t", ROLE_UID},
 		{"gid_t", ROLE_GID},

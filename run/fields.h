@@ -28,6 +28,8 @@ enum field_role {
 	ROLE_TIME,
 	ROLE_BYTES,
 	ROLE_DEV,
+	ROLE_SYSCALL,
+	ROLE_ERRNO,
 };
 
 enum field_kind {

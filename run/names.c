@@ -14,6 +14,7 @@
 #include "lib/base/hash.h"
 #include "lib/btf/open.h"
 #include "lib/sys/proc.h"
+#include "run/syscalls.h"
 #include "sym/sym.h"
 
 struct run_names {
@@ -247,7 +248,12 @@ bool run_name_add(struct run_names *names, const struct btf *btf, const struct f
 		strbuf_adds(out, text);
 		return true;
 	case ROLE_IPV6:
-		if (field->size != 16 || !inet_ntop(AF_INET6, p, text, sizeof(text)))
+		if (field->size != 16)
+			return false;
+		/* an IPv4 address in IPv6's form (RFC 4291, 2.5.5.2) as people write it */
+		if (!memcmp(p, "\0\0\0\0\0\0\0\0\0\0\xff\xff", 12)
+			    ? !inet_ntop(AF_INET, p + 12, text, sizeof(text))
+			    : !inet_ntop(AF_INET6, p, text, sizeof(text)))
 			return false;
 		strbuf_adds(out, text);
 		return true;
@@ -261,6 +267,24 @@ bool run_name_add(struct run_names *names, const struct btf *btf, const struct f
 	case ROLE_DEV: /* as the kernel has it inside: 12 bits and 20 */
 		strbuf_addf(out, "%" PRIu64 ":%" PRIu64, v >> 20, v & 0xfffff);
 		return true;
+	case ROLE_SYSCALL: {
+		const char *name = syscall_name(v);
+
+		if (!name)
+			return false;
+		strbuf_adds(out, name);
+		return true;
+	}
+	case ROLE_ERRNO: {
+		/* as errno(3) has them, or negative as the kernel returns them */
+		uint64_t error = (int64_t)v < 0 ? -v : v;
+		const char *name = error && error <= 4095 ? strerrorname_np(error) : NULL;
+
+		if (!name)
+			return false;
+		strbuf_adds(out, name);
+		return true;
+	}
 	case ROLE_BYTES:
 	case ROLE_NONE:
 		return false;

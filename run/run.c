@@ -24,6 +24,8 @@
 #include "lib/base/vec.h"
 #include "lib/object/object.h"
 #include "lib/sys/workload.h"
+#include "run/builtin.h"
+#include "run/choose.h"
 #include "run/internal.h"
 #include "run/sites.h"
 
@@ -67,7 +69,15 @@ static struct error *open_object(struct run *run, const char *path)
 
 	if (!object)
 		return error_nomem();
-	TRY(compile_open(path, run->opts.compile, run->opts.log, &object->obj, &object->image));
+	if (builtin_is_name(path)) {
+		const struct builtin *builtin;
+
+		TRY(builtin_find(path, &builtin));
+		TRY(builtin_open(builtin, run->opts.log, &object->obj));
+	} else {
+		TRY(compile_open(path, run->opts.compile, run->opts.log, &object->obj,
+				 &object->image));
+	}
 	if (!bpf_object__next_program(object->obj, NULL))
 		return error_hint(error_at(error_new(ENOENT, "holds no BPF program"), "%s", path),
 				  "a program is a function in a section that says what it is for: "
@@ -218,6 +228,8 @@ static struct error *make_ready(struct run *run)
 	TRY(begin_signals(run));
 	for (size_t i = 0; i < run->opts.n_files; i++)
 		TRY(open_object(run, run->opts.files[i]));
+	for (size_t i = 0; i < run->objects.n; i++)
+		TRY(programs_choose(run->objects.v[i].obj, run->opts.log));
 	TRY(set_variables(run));
 	TRY(apply_filter(run));
 	for (size_t i = 0; i < run->objects.n; i++) {

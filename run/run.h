@@ -28,7 +28,7 @@ struct compile_opts;
 
 /* Everything is borrowed until run_free(). */
 struct run_opts {
-	const char *const *files; /* FILE.c or FILE.o */
+	const char *const *files; /* FILE.c, FILE.o, or the name of a built-in program */
 	size_t n_files;
 	char *const *workload;	 /* argv, NULL-terminated; NULL: none */
 	uint64_t duration_ms;	 /* 0: until the command ends, or a signal */

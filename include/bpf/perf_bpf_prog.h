@@ -24,6 +24,7 @@
 #include <linux/types.h>
 #endif
 #include "bpf_helpers.h"
+#include "bpf_core_read.h"
 
 /* ---- maps ---- */
 
@@ -121,6 +122,24 @@ struct syscall_exit_args {
 #endif
 
 /*
+ * Of all programs of one group perf-bpf run takes the first whose place this
+ * kernel has: a function it can probe, a tracepoint of that name. Each is
+ * optional, which its section says by a '?':
+ *
+ *	SEC("?tracepoint/lock/contention_begin") PERF_BPF_ONE_OF("begin")
+ *	int contended(…)
+ *	SEC("?tracepoint/syscalls/sys_enter_futex") PERF_BPF_ONE_OF("begin")
+ *	int futex_called(…)
+ *
+ * An optional program of no group is left out when there is no such place.
+ */
+#if __has_attribute(btf_decl_tag)
+#define PERF_BPF_ONE_OF(group) __attribute__((btf_decl_tag("perf-bpf-one-of:" group)))
+#else
+#define PERF_BPF_ONE_OF(group)
+#endif
+
+/*
  * Types that say what a number means, for the keys and values of tables:
  *
  *	struct key {
@@ -128,22 +147,24 @@ struct syscall_exit_args {
  *		perf_bpf_ksym caller;	// shown as vfs_write+0x1f
  *	};
  */
-typedef __u32 perf_bpf_pid;    /* a process or thread: its name */
-typedef __u32 perf_bpf_uid;    /* a user */
-typedef __u32 perf_bpf_gid;    /* a group */
-typedef __u64 perf_bpf_cgroup; /* bpf_get_current_cgroup_id(): the path */
-typedef __u64 perf_bpf_ksym;   /* an address of the kernel: function and offset */
-typedef __u32 perf_bpf_ipv4;   /* an address in network byte order */
-typedef __u16 perf_bpf_port;   /* a port in network byte order */
-typedef __u64 perf_bpf_ns;     /* a duration in nanoseconds */
-typedef __u64 perf_bpf_time;   /* bpf_ktime_get_ns(): a point in time */
-typedef __u64 perf_bpf_bytes;  /* a size */
-typedef __u32 perf_bpf_dev;    /* a device's number, as the kernel has it: major:minor */
-typedef __s32 perf_bpf_kstack; /* bpf_get_stackid(): a stack of the kernel; below 0: none */
-typedef __s32 perf_bpf_ustack; /* the same with BPF_F_USER_STACK, of a process */
+typedef __u32 perf_bpf_pid;	/* a process or thread: its name */
+typedef __u32 perf_bpf_uid;	/* a user */
+typedef __u32 perf_bpf_gid;	/* a group */
+typedef __u64 perf_bpf_cgroup;	/* bpf_get_current_cgroup_id(): the path */
+typedef __u64 perf_bpf_ksym;	/* an address of the kernel: function and offset */
+typedef __u32 perf_bpf_ipv4;	/* an address in network byte order */
+typedef __u16 perf_bpf_port;	/* a port in network byte order */
+typedef __u64 perf_bpf_ns;	/* a duration in nanoseconds */
+typedef __u64 perf_bpf_time;	/* bpf_ktime_get_ns(): a point in time */
+typedef __u64 perf_bpf_bytes;	/* a size */
+typedef __u32 perf_bpf_dev;	/* a device's number, as the kernel has it: major:minor */
+typedef __u32 perf_bpf_syscall; /* a system call's number: its name */
+typedef __s32 perf_bpf_errno;	/* an error of errno(3), as it is or negative: its name */
+typedef __s32 perf_bpf_kstack;	/* bpf_get_stackid(): a stack of the kernel; below 0: none */
+typedef __s32 perf_bpf_ustack;	/* the same with BPF_F_USER_STACK, of a process */
 typedef struct {
 	__u8 bytes[16];
-} perf_bpf_ipv6;
+} perf_bpf_ipv6; /* in network byte order; ::ffff:192.0.2.1 is shown as 192.0.2.1 */
 
 /*
  * What did not fit. A map may be full and a ring too; the helpers below count
@@ -510,48 +531,133 @@ struct perf_bpf_filter {
 
 static const volatile struct perf_bpf_filter perf_bpf_filter __attribute__((unused)) = {};
 
+/*
+ * Whether a value is among those asked for. A loop: unrolled, it would be most
+ * of a small program; the verifier does not walk into what was not asked.
+ */
+static __always_inline __attribute__((unused)) int
+___perf_bpf_among(__u32 n, const volatile __u32 *set, __u32 value)
+{
+	int found = 0;
+
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < PERF_BPF_FILTER_MAX && i < n; i++)
+		found |= set[i] == value;
+	return found;
+}
+
+static __always_inline __attribute__((unused)) int ___perf_bpf_among_cgroups(__u64 cgroup)
+{
+	const volatile struct perf_bpf_filter *f = &perf_bpf_filter;
+	int found = 0;
+
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < PERF_BPF_FILTER_MAX && i < f->n_cgroups; i++)
+		found |= f->cgroups[i] == cgroup;
+	return found;
+}
+
+static __always_inline __attribute__((unused)) int ___perf_bpf_among_comms(const __u64 comm[2])
+{
+	const volatile struct perf_bpf_filter *f = &perf_bpf_filter;
+	int found = 0;
+
+#pragma clang loop unroll(disable)
+	for (__u32 i = 0; i < PERF_BPF_FILTER_MAX && i < f->n_comms; i++)
+		found |= comm[0] == f->comms[i][0] && comm[1] == f->comms[i][1];
+	return found;
+}
+
 static __always_inline __attribute__((unused)) int perf_bpf_wanted(void)
 {
 	const volatile struct perf_bpf_filter *f = &perf_bpf_filter;
-	__u32 i;
 
 	if (f->n_pids | f->n_tids) {
 		__u64 task = bpf_get_current_pid_tgid();
-		int found = 0;
 
-		for (i = 0; i < PERF_BPF_FILTER_MAX && i < f->n_pids; i++)
-			found |= f->pids[i] == task >> 32;
-		for (i = 0; i < PERF_BPF_FILTER_MAX && i < f->n_tids; i++)
-			found |= f->tids[i] == (__u32)task;
-		if (!found)
+		if (!___perf_bpf_among(f->n_pids, f->pids, task >> 32) &&
+		    !___perf_bpf_among(f->n_tids, f->tids, (__u32)task))
 			return 0;
 	}
 	if (f->n_uids) {
 		__u32 uid = (__u32)bpf_get_current_uid_gid();
-		int found = 0;
 
-		for (i = 0; i < PERF_BPF_FILTER_MAX && i < f->n_uids; i++)
-			found |= f->uids[i] == uid;
-		if (!found)
+		if (!___perf_bpf_among(f->n_uids, f->uids, uid))
 			return 0;
 	}
 	if (f->n_cgroups) {
 		__u64 cgroup = bpf_get_current_cgroup_id();
-		int found = 0;
 
-		for (i = 0; i < PERF_BPF_FILTER_MAX && i < f->n_cgroups; i++)
-			found |= f->cgroups[i] == cgroup;
-		if (!found)
+		if (!___perf_bpf_among_cgroups(cgroup))
 			return 0;
 	}
 	if (f->n_comms) {
 		__u64 comm[2] = {};
-		int found = 0;
 
 		bpf_get_current_comm(comm, sizeof(comm));
-		for (i = 0; i < PERF_BPF_FILTER_MAX && i < f->n_comms; i++)
-			found |= comm[0] == f->comms[i][0] && comm[1] == f->comms[i][1];
-		if (!found)
+		if (!___perf_bpf_among_comms(comm))
+			return 0;
+	}
+	return 1;
+}
+
+/*
+ * The same of another task than the current one (a struct task_struct *, in a
+ * program that may read kernel memory): of the one that sched_switch gives the
+ * CPU to, say.
+ */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct kernfs_node___wanted {
+	__u64 id;
+};
+struct cgroup___wanted {
+	struct kernfs_node___wanted *kn;
+};
+struct css_set___wanted {
+	struct cgroup___wanted *dfl_cgrp;
+};
+struct cred___wanted {
+	struct {
+		__u32 val;
+	} uid;
+};
+struct task_struct___wanted {
+	int pid, tgid;
+	struct cred___wanted *cred;
+	struct css_set___wanted *cgroups;
+	char comm[16];
+};
+#pragma clang attribute pop
+
+static __always_inline __attribute__((unused)) int perf_bpf_wanted_task(const void *of)
+{
+	const volatile struct perf_bpf_filter *f = &perf_bpf_filter;
+	const struct task_struct___wanted *task = of;
+
+	if (f->n_pids | f->n_tids) {
+		__u32 pid = BPF_CORE_READ(task, tgid), tid = BPF_CORE_READ(task, pid);
+
+		if (!___perf_bpf_among(f->n_pids, f->pids, pid) &&
+		    !___perf_bpf_among(f->n_tids, f->tids, tid))
+			return 0;
+	}
+	if (f->n_uids) {
+		__u32 uid = BPF_CORE_READ(task, cred, uid.val);
+
+		if (!___perf_bpf_among(f->n_uids, f->uids, uid))
+			return 0;
+	}
+	if (f->n_cgroups) {
+		__u64 cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
+
+		if (!___perf_bpf_among_cgroups(cgroup))
+			return 0;
+	}
+	if (f->n_comms) {
+		__u64 comm[2] = {};
+
+		bpf_core_read_str(comm, sizeof(comm), &task->comm);
+		if (!___perf_bpf_among_comms(comm))
 			return 0;
 	}
 	return 1;

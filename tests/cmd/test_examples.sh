@@ -26,35 +26,303 @@ own_command() {
 
 test_every_example_says_how_to_run_it() {
 	for example in "$EXAMPLES"/*.bpf.c; do
-		grep -qE "^ \*	perf bpf (record|run) .*examples/$(basename "$example")" "$example" ||
+		grep -qE "^ \*	perf bpf (record .*examples/$(basename "$example")|run $(basename "$example" .bpf.c))" "$example" ||
 			fail "$(basename "$example") does not say how to run it"
 		grep -q "test_.*$(basename "$example" .bpf.c)" "$SRC/tests/cmd/test_examples.sh" ||
 			fail "$(basename "$example") has no test"
 	done
 }
 
-# The kernel's counts are those of the workload: 5 writes of 1234 bytes, 7 of 512.
-test_write_sizes() {
-	need_root
-	own_command pbt_sizes dd
-	cat >workload.sh <<-'END'
-		pbt_sizes if=/dev/zero of=/dev/null bs=1234 count=5 status=none
-		pbt_sizes if=/dev/zero of=/dev/null bs=512 count=7 status=none
-	END
-	"$PERF_BPF" run "$EXAMPLES/write_sizes.bpf.c" --comm pbt_sizes --json -- sh workload.sh >json
-	python3 - <<-'END'
-		import json
-		maps = {m["map"]: m for m in map(json.loads, open("json"))}
-		assert [(b["low"], b["count"]) for b in maps["sizes"]["hists"][0]["buckets"]] == \
-		    [(512, 7), (1024, 5)], maps["sizes"]
-		assert maps["bytes"]["count"] == 5 * 1234 + 7 * 512
-		assert [(w["comm"], w["writes"]) for w in maps["writers"]["rows"]] == \
-		    [("pbt_sizes", 7), ("pbt_sizes", 5)], maps["writers"]
-	END
-	"$PERF_BPF" run "$EXAMPLES/write_sizes.bpf.c" --comm pbt_sizes --set min_size=1000 --json \
-		-- sh workload.sh >json
-	grep -q '"map":"bytes".*"count":6170}' json || fail "min_size is not honoured"
+# ---- the examples that count: perf-bpf run NAME ----
+
+# own_python NAME: a Python of a name that nothing else on the machine has.
+own_python() {
+	[ -x /usr/bin/python3 ] || skip "no /usr/bin/python3"
+	ln -s /usr/bin/python3 "$1"
+	PATH=$PWD:$PATH
 }
+
+# runs NAME OPTION... -- COMMAND...: the maps of perf-bpf run NAME go to ./json.
+runs() {
+	need_root
+	"$PERF_BPF" run "$@" >json 2>log || { cat json log; fail "perf-bpf run $1 fails"; }
+	[ ! -s log ] || { cat log; fail "perf-bpf run $1 warns"; }
+}
+
+# holds CODE: m[MAP] is the map's last line of ./json. rows(MAP, COLUMN...) are the cells of its
+# table, texts before numbers; slots(MAP) the counts of its histogram by the range's low end.
+holds() {
+	python3 - "$1" <<-'END' || fail "the numbers are wrong"
+		import json, sys
+		m = {}
+		for line in map(json.loads, open("json")):
+		    m[line["map"]] = line
+		def rows(name, *columns):
+		    return sorted(tuple(r.get(c + "_text", r.get(c)) for c in columns) for r in m[name]["rows"])
+		def slots(name, n=0):
+		    hists = m[name]["hists"]
+		    return {b["low"]: b["count"] for b in hists[n]["buckets"]} if hists else {}
+		try:
+		    exec(sys.argv[1])
+		except (AssertionError, KeyError):
+		    print(open("json").read())
+		    raise
+	END
+}
+
+test_what_is_built_in_is_listed_and_documented() {
+	"$PERF_BPF" run --list >list
+	"$PERF_BPF" run --list --json >json
+	names=$(python3 -c 'import json
+for p in map(json.loads, open("json")):
+    assert p["answers"] and p["needs"], p
+    print(p["name"])')
+	for name in $names; do
+		grep -q "^$name  *[A-Z]" list || fail "$name is not in the list"
+		"$PERF_BPF" run --source "$name" | cmp - "$EXAMPLES/$name.bpf.c"
+		grep -q "^\.It Ic $name$" "$SRC/man/perf-bpf-run.1" || fail "perf-bpf-run(1) has no $name"
+	done
+	for example in $(grep -lE '^ \* Needs:' "$EXAMPLES"/*.bpf.c); do
+		assert_contains list "$(basename "$example" .bpf.c)"
+	done
+	for name in $(sed -n 's/^\.It Ic //p' "$SRC/man/perf-bpf-run.1"); do
+		grep -q "^$name " list || fail "perf-bpf-run(1) has $name, which is not built in"
+	done
+}
+
+test_a_name_that_is_none() {
+	expect_status 1 "$PERF_BPF" run runqlatt
+	assert_contains err "there is no built-in program 'runqlatt'"
+	assert_contains err "hint: did you mean 'runqlat'?"
+	expect_status 1 "$PERF_BPF" run --source xyzzy
+	assert_contains err "'perf-bpf run --list' lists them"
+	# A file needs a '/' or an ending.
+	echo nonsense >xyzzy
+	expect_status 1 "$PERF_BPF" run xyzzy
+	assert_contains err "hint: a file of that name is meant by './xyzzy'"
+	expect_status 1 "$PERF_BPF" run ./xyzzy
+	assert_contains err "./xyzzy"
+	grep -q "built-in" err && fail "./xyzzy is taken for a name"
+	need_root
+	echo nonsense >syscount
+	expect_status 0 "$PERF_BPF" run syscount --comm pbx_none -- true
+	expect_status 1 "$PERF_BPF" run ./syscount -- true
+}
+
+# The sources as somebody would use them who copied them: with this kernel's own vmlinux.h.
+test_the_sources_compile_and_load() {
+	need_root
+	"$PERF_BPF" run --list --json | sed 's/^{"name":"\([^"]*\)".*/\1/' >names
+	cat >try.sh <<-'END'
+		"$PERF_BPF" run --source "$1" >"$1.bpf.c"
+		"$PERF_BPF" run "./$1.bpf.c" --duration 1ms >"$1.out" 2>&1 && ! grep warning "$1.out" && exit 0
+		grep -q "this machine shows no hardware counters" "$1.out" && exit 0
+		sed "s/^/$1: /" "$1.out"
+		exit 1
+	END
+	PERF_BPF=$PERF_BPF PERF_BPF_CACHE_DIR=$PWD/cache xargs -P 2 -n 1 sh try.sh <names
+}
+
+# The kernel's counts are those of the workload: 5 writes of 1234 bytes, 7 of 512.
+write_workload() {
+	own_command "$1" dd
+	cat >workload.sh <<-END
+		$1 if=/dev/zero of=/dev/null bs=1234 count=5 status=none
+		$1 if=/dev/zero of=/dev/null bs=512 count=7 status=none
+	END
+}
+
+test_write_sizes() {
+	write_workload pbt_sizes
+	runs write_sizes --comm pbt_sizes --json -- sh workload.sh
+	holds 'assert slots("sizes") == {512: 7, 1024: 5}
+assert m["bytes"]["count"] == 5 * 1234 + 7 * 512
+assert rows("writers", "comm", "writes") == [("pbt_sizes", 5), ("pbt_sizes", 7)]'
+	runs write_sizes --comm pbt_sizes --set min_size=1000 --json -- sh workload.sh
+	holds 'assert m["bytes"]["count"] == 6170'
+}
+
+# By what this kernel has: fentry, a kprobe, or the tracepoint.
+test_tracex4() {
+	write_workload pbt_tracex4
+	runs tracex4 --comm pbt_tracex4 --json -- sh workload.sh
+	holds 'assert slots("writes") == {512: 7, 1024: 5}'
+	"$PERF_BPF" run tracex4 -v -- true 2>log >out
+	assert_equal "$(grep -c 'program tracex4_.* is attached' log)" 1
+	assert_equal "$(grep -c 'program tracex4_.* is left out' log)" 2
+}
+
+# What nobody has read when a socket is closed is dropped, by who closes it.
+cat_drops() {
+	cat >drops.py <<-'END'
+		import socket
+		a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+		for _ in range(9):
+		    a.send(b"dropped")
+		b.close()
+	END
+}
+
+test_tracex2() {
+	cat_drops
+	own_python pbt_tracex2
+	echo 'import os
+os.write(os.open("/dev/null", os.O_WRONLY), bytes(70000))' >>drops.py
+	runs tracex2 --comm pbt_tracex2 --json -- pbt_tracex2 drops.py
+	holds 'assert slots("writes")[65536] == 1
+assert [n for place, n in rows("drops", "function", "packets") if place.startswith("unix_release")] == [9]'
+}
+
+# It has no filter: others may have dropped packets there as well.
+test_dropmon() {
+	cat_drops
+	runs dropmon --json -- python3 drops.py
+	holds 'assert sum(n for place, n in rows("drops", "function", "packets") if place.startswith("unix_release")) >= 9'
+}
+
+# How often it got a CPU is counted by the scheduler, too: at least what it waited for itself, at
+# most what the zombie has in the end.
+test_runqlat() {
+	[ -r /proc/self/schedstat ] || skip "this kernel has no /proc/PID/schedstat"
+	own_python pbt_runqlat
+	cat >sleeps.py <<-'END'
+		import time
+		got_cpu = lambda: int(open("/proc/self/schedstat").read().split()[2])
+		before = got_cpu()
+		for _ in range(50):
+		    time.sleep(0.001)
+		print(got_cpu() - before)
+	END
+	cat >parent.py <<-'END'
+		import os, sys
+		pid = os.fork()
+		if pid == 0:
+		    os.execvp("pbt_runqlat", ["pbt_runqlat", "sleeps.py"])
+		os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+		open("most", "w").write(open(f"/proc/{pid}/schedstat").read().split()[2])
+		os.wait()
+	END
+	need_root
+	"$PERF_BPF" run runqlat --comm pbt_runqlat --json -- python3 parent.py >out
+	grep '^{' out >json
+	least=$(grep -v '^{' out)
+	[ "$least" -ge 50 ] || fail "it slept $least times"
+	holds "n = sum(slots('latency').values())
+assert $least <= n <= $(cat most), (n, $least, $(cat most))
+assert m['latency_by_comm']['hists'][0]['key']['comm'] == 'pbt_runqlat'
+assert m['latency_by_comm']['hists'][0]['total'] == n"
+}
+
+test_syscount() {
+	own_python pbt_syscount
+	cat >calls.py <<-'END'
+		import os
+		for _ in range(37):
+		    os.getppid()
+		for _ in range(11):
+		    try:
+		        os.getpgid(1 << 28)
+		    except OSError:
+		        pass
+	END
+	runs syscount --comm pbt_syscount --json -- pbt_syscount calls.py
+	holds 'calls = dict(rows("by_syscall", "syscall", "calls"))
+assert calls["getppid"] == 37 and calls["getpgid"] == 11
+assert [r[2] for r in rows("failures", "syscall", "error", "calls") if r[:2] == ("getpgid", "ESRCH")] == [11]
+(row,) = m["by_process"]["rows"]
+assert row["comm"] == "pbt_syscount" and row["calls"] == sum(calls.values())'
+}
+
+test_tcpconnect() {
+	own_python pbt_connect
+	cat >connect.py <<-'END'
+		import socket
+		with socket.create_server(("127.0.0.1", 0)) as server:
+		    port = server.getsockname()[1]
+		    for _ in range(3):
+		        socket.create_connection(("127.0.0.1", port)).close()
+		ipv6 = 0
+		try:
+		    with socket.create_server(("::1", 0), family=socket.AF_INET6) as server:
+		        ipv6 = server.getsockname()[1]
+		        for _ in range(2):
+		            socket.create_connection(("::1", ipv6)).close()
+		except OSError:
+		    pass # no IPv6
+		open("ports", "w").write(f"{port} {ipv6}\n")
+	END
+	runs tcpconnect --comm pbt_connect --json -- pbt_connect connect.py
+	read -r port ipv6 <ports
+	holds "want = [('127.0.0.1', '$port', 3)] + ([('::1', '$ipv6', 2)] if $ipv6 else [])
+assert rows('connects', 'address', 'port', 'connects') == want"
+}
+
+# A server that accepts nothing: once its queue is full it does not answer, and SYN is sent again.
+test_tcpretrans() {
+	cat >again.py <<-'END'
+		import socket, struct, time
+		def segments_again(s):  # tcpi_total_retrans of struct tcp_info
+		    return struct.unpack_from("I", s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 100)[0]
+		server = socket.socket()
+		server.bind(("127.0.0.1", 0))
+		server.listen(0)
+		clients = []
+		for _ in range(4):
+		    s = socket.socket()
+		    s.setblocking(False)
+		    s.connect_ex(server.getsockname())
+		    clients.append(s)
+		for _ in range(200):
+		    time.sleep(0.05)
+		    again = {s.getsockname()[1]: segments_again(s) for s in clients if segments_again(s)}
+		    if again:
+		        break
+		for s in clients:
+		    s.close()
+		open("again", "w").write(repr((server.getsockname()[1], again)))
+	END
+	runs tcpretrans --json -- python3 again.py
+	holds 'port, again = eval(open("again").read())
+got = {r[0]: r[4] for r in rows("retransmits", "from_port", "to_port", "from", "state", "segments") if r[1] == str(port)}
+assert again and got == again, (got, again)
+assert {r[1:] for r in rows("retransmits", "to_port", "to", "from", "state") if r[0] == str(port)} == {("127.0.0.1", "127.0.0.1", "SYN_SENT")}'
+}
+
+# Direct writes of a block each, one after the other, are a request each.
+test_biolatency() {
+	own_command pbt_bio dd
+	file=$(mktemp /var/tmp/perf-bpf-test.XXXXXX)
+	trap 'rm -f "$file"' EXIT
+	dd if=/dev/zero of="$file" bs=64k count=8 status=none
+	sync "$file"
+	dd if=/dev/zero of="$file" bs=4k count=1 oflag=direct conv=notrunc status=none 2>log ||
+		skip "/var/tmp takes no direct writes"
+	grep -q "^ *$(stat -c %Hd "$file") *$(stat -c %Ld "$file") " /proc/diskstats || skip "/var/tmp is on no block device"
+	runs biolatency --comm pbt_bio --json -- pbt_bio if=/dev/zero of="$file" bs=4k count=50 \
+		oflag=direct conv=notrunc status=none
+	holds 'assert sum(h["total"] for h in m["latency"]["hists"]) == 50'
+}
+
+test_mallocsizes() {
+	cat >pbt_malloc.c <<-'END'
+		#include <stdlib.h>
+		int main(void)
+		{
+			for (int i = 0; i < 13; i++)
+				free(malloc(5000000));
+			for (int i = 0; i < 6; i++)
+				free(malloc(40000000));
+			return 0;
+		}
+	END
+	gcc -O0 -o pbt_malloc pbt_malloc.c
+	runs mallocsizes --comm pbt_malloc --json -- ./pbt_malloc
+	holds 'large = {low: n for low, n in slots("sizes").items() if low >= 1 << 20}
+assert large == {1 << 22: 13, 1 << 25: 6}
+assert rows("bytes", "comm", "bytes")[0][1] >= 13 * 5000000 + 6 * 40000000'
+}
+
+# ---- the examples that filter what is recorded ----
 
 test_write_1234() {
 	need_root

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Which TCP connections send segments again, from where to where.
+ *
+ *	perf bpf run tcpretrans --interval 5
+ *
+ * Needs: tracepoints of TCP.
+ *
+ * Most are sent again by a timer, in nobody's name: there is no process to
+ * tell, and -p and its like are refused.
+ */
+#include "vmlinux.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/perf_bpf_prog.h>
+
+#define AF_INET 2
+
+/* include/net/tcp_states.h */
+enum tcpretrans_state {
+	ESTABLISHED = 1,
+	SYN_SENT,
+	SYN_RECV,
+	FIN_WAIT1,
+	FIN_WAIT2,
+	TIME_WAIT,
+	CLOSE,
+	CLOSE_WAIT,
+	LAST_ACK,
+	LISTEN,
+	CLOSING,
+	NEW_SYN_RECV,
+};
+
+struct tcpretrans_key {
+	perf_bpf_ipv6 from;
+	__u16 from_port; /* the host's byte order, as the kernel keeps it */
+	perf_bpf_port to_port;
+	perf_bpf_ipv6 to;
+	enum tcpretrans_state state;
+};
+
+PERF_BPF_TABLE(retransmits, struct tcpretrans_key, __u64, 16384, "segments",
+	       "TCP segments sent again");
+
+static __always_inline void set_ipv4(perf_bpf_ipv6 *to, __u32 address)
+{
+	/* as IPv6 has it: ::ffff:a.b.c.d */
+	to->bytes[10] = to->bytes[11] = 0xff;
+	__builtin_memcpy(&to->bytes[12], &address, 4);
+}
+
+SEC("raw_tp/tcp_retransmit_skb")
+int BPF_PROG(tcpretrans_again, struct sock *sk)
+{
+	struct tcpretrans_key key = {};
+
+	key.from_port = BPF_CORE_READ(sk, __sk_common.skc_num);
+	key.to_port = BPF_CORE_READ(sk, __sk_common.skc_dport);
+	key.state = BPF_CORE_READ(sk, __sk_common.skc_state);
+	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_INET) {
+		set_ipv4(&key.from, BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr));
+		set_ipv4(&key.to, BPF_CORE_READ(sk, __sk_common.skc_daddr));
+	} else {
+		BPF_CORE_READ_INTO(&key.from, sk, __sk_common.skc_v6_rcv_saddr);
+		BPF_CORE_READ_INTO(&key.to, sk, __sk_common.skc_v6_daddr);
+	}
+	perf_bpf_table_add(&retransmits, &key, 1);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

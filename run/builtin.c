@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "run/builtin.h"
+
+#include <bpf/libbpf.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/names.h"
+#include "lib/base/strbuf.h"
+#include "lib/object/object.h"
+
+bool builtin_is_name(const char *word)
+{
+	size_t n = strlen(word);
+
+	return !strchr(word, '/') &&
+	       (n < 2 || (strcmp(word + n - 2, ".c") != 0 && strcmp(word + n - 2, ".o") != 0));
+}
+
+struct error *builtin_find(const char *name, const struct builtin **out)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct nearest near = nearest_make(name);
+
+	for (const struct builtin *b = builtins; b->name; b++) {
+		if (!strcmp(b->name, name)) {
+			*out = b;
+			return NULL;
+		}
+		nearest_offer(&near, b->name);
+	}
+	struct error *err = error_new(ENOENT, "there is no built-in program '%s'", name);
+	if (access(name, F_OK) == 0)
+		return error_hint(err, "a file of that name is meant by './%s'", name);
+	if (nearest_text(&near, &text) && !strbuf_failed(&text))
+		return error_hint(err, "did you mean %s?", strbuf_str(&text));
+	return error_hint(err, "'perf-bpf run --list' lists them; a file is named FILE.c, FILE.o "
+			       "or with its folder");
+}
+
+struct error *builtin_open(const struct builtin *builtin, const struct log *log,
+			   struct bpf_object **obj)
+{
+	struct bpf_object_open_opts opts = {.sz = sizeof(opts), .object_name = builtin->name};
+
+	if (!builtin->object)
+		return error_hint(error_new(ENOTSUP,
+					    "this perf-bpf was built without clang: it has "
+					    "the source of %s only",
+					    builtin->name),
+				  "perf-bpf run --source %s >%s.bpf.c; perf-bpf run %s.bpf.c",
+				  builtin->name, builtin->name, builtin->name);
+	return object_open_mem_of(builtin->object, builtin->object_size, builtin->name, &opts, log,
+				  obj);
+}

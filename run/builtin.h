@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The BPF programs that are built into the binary: the examples that count,
+ * each as its source and as an object that CO-RE fits to the running kernel.
+ */
+#ifndef PB_RUN_BUILTIN_H
+#define PB_RUN_BUILTIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/error.h"
+#include "lib/base/log.h"
+
+struct bpf_object;
+
+struct builtin {
+	const char *name;    /* "runqlat" */
+	const char *summary; /* what it answers, in a line */
+	const char *needs;   /* of the kernel */
+	const char *source;
+	size_t source_size;
+	const void *object; /* NULL: built without a clang, or for an architecture without one */
+	size_t object_size;
+};
+
+/* By name, ascending; ended by a NULL name. */
+extern const struct builtin builtins[];
+
+/* Whether the word can only be a built-in program's name: no '/' in it, and no ".c" or ".o" at
+ * its end. */
+bool builtin_is_name(const char *word);
+
+/* ENOENT, with near names: there is none. */
+struct error *builtin_find(const char *name, const struct builtin **out);
+
+/* ENOTSUP: this binary has its source only. */
+struct error *builtin_open(const struct builtin *builtin, const struct log *log,
+			   struct bpf_object **obj);
+
+#endif
