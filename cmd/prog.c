@@ -11,6 +11,8 @@
 #include "cmd/actions.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "inspect/code.h"
+#include "lib/sys/prog_info.h"
 
 static const struct argp_option argp_options[] = {
 	ACTION_OPTION_JSON,
@@ -21,59 +23,38 @@ static const struct argp argp = {
 	argp_options,
 	action_args_parse,
 	"list [PROG]\n"
+	"dump xlated|jited PROG [file FILE] [linum] [opcodes] [visual]\n"
 	"pin PROG FILE",
 	"The programs that are loaded.\v"
 	"PROG is 'id ID', 'name NAME', 'tag TAG' or 'pinned PATH'; or ID, NAME or PATH alone.\n"
 	"FILE lies in a bpf file system, as /sys/fs/bpf.",
 };
 
-enum {
-	MAX_MAPS = 1 << 16, /* of a program; the kernel allows 64 */
-};
-
 /* A program's description, and the maps that it uses. */
 struct program {
-	struct bpf_prog_info info;
-	uint32_t *map_ids;
+	struct sys_prog_info all;
 	uint64_t memlock;
 	time_t loaded_at;
 };
 
 static void program_deinit(struct program *p)
 {
-	free(p->map_ids);
+	sys_prog_info_deinit(&p->all);
 }
 #define _cleanup_program_ __attribute__((cleanup(program_deinit)))
 
-static bool read_program(int fd, struct program *p)
+static struct error *read_program(int fd, struct program *p)
 {
-	__u32 len = sizeof(p->info);
 	struct timespec now, up;
 
-	if (bpf_prog_get_info_by_fd(fd, &p->info, &len))
-		return false;
-	uint32_t n = p->info.nr_map_ids;
-	if (n && n <= MAX_MAPS) {
-		p->map_ids = calloc(n, sizeof(*p->map_ids));
-		if (!p->map_ids)
-			return false;
-		/* again: with room for the maps alone, the number of which does not change */
-		memset(&p->info, 0, sizeof(p->info));
-		p->info.nr_map_ids = n;
-		p->info.map_ids = (uintptr_t)p->map_ids;
-		len = sizeof(p->info);
-		if (bpf_prog_get_info_by_fd(fd, &p->info, &len))
-			return false;
-		if (p->info.nr_map_ids > n)
-			p->info.nr_map_ids = n;
-	}
+	TRY(sys_prog_info_read(fd, 1u << SYS_PROG_MAP_IDS, &p->all));
 	fdinfo_u64(fd, "memlock", &p->memlock);
 	/* load_time counts from the boot */
 	clock_gettime(CLOCK_REALTIME, &now);
 	clock_gettime(CLOCK_BOOTTIME, &up);
 	int64_t boot = (now.tv_sec - up.tv_sec) * INT64_C(1000000000) + now.tv_nsec - up.tv_nsec;
-	p->loaded_at = (boot + (int64_t)p->info.load_time) / 1000000000;
-	return true;
+	p->loaded_at = (boot + (int64_t)p->all.info.load_time) / 1000000000;
+	return NULL;
 }
 
 static void tag_text(const struct bpf_prog_info *i, char text[2 * BPF_TAG_SIZE + 1])
@@ -82,15 +63,20 @@ static void tag_text(const struct bpf_prog_info *i, char text[2 * BPF_TAG_SIZE +
 		snprintf(text + 2 * k, 3, "%02x", i->tag[k]);
 }
 
-static void add_map_ids(const struct program *p, struct strbuf *out)
+/* Behind before, when there are any. */
+static void add_map_ids(const struct program *p, const char *before, const char *behind,
+			struct strbuf *out)
 {
-	for (uint32_t k = 0; p->map_ids && k < p->info.nr_map_ids; k++)
-		strbuf_addf(out, "%s%u", k ? "," : "", p->map_ids[k]);
+	const uint32_t *ids = p->all.arrays[SYS_PROG_MAP_IDS];
+	const uint32_t n = sys_prog_info_count(&p->all, SYS_PROG_MAP_IDS);
+
+	for (uint32_t k = 0; k < n; k++)
+		strbuf_addf(out, "%s%u%s", k ? "," : before, ids[k], k + 1 == n ? behind : "");
 }
 
 static void list_text(const struct program *p, struct strbuf *out)
 {
-	const struct bpf_prog_info *i = &p->info;
+	const struct bpf_prog_info *i = &p->all.info;
 	char unknown[16], tag[2 * BPF_TAG_SIZE + 1], when[40] = "";
 	struct tm tm;
 
@@ -114,9 +100,7 @@ static void list_text(const struct program *p, struct strbuf *out)
 	else
 		strbuf_adds(out, "  not jited");
 	strbuf_addf(out, "  memlock %" PRIu64 "B", p->memlock);
-	if (p->map_ids)
-		strbuf_adds(out, "  map_ids ");
-	add_map_ids(p, out);
+	add_map_ids(p, "  map_ids ", "", out);
 	strbuf_addch(out, '\n');
 	if (i->btf_id)
 		strbuf_addf(out, "\tbtf_id %u\n", i->btf_id);
@@ -124,7 +108,7 @@ static void list_text(const struct program *p, struct strbuf *out)
 
 static void list_json(const struct program *p, struct strbuf *out)
 {
-	const struct bpf_prog_info *i = &p->info;
+	const struct bpf_prog_info *i = &p->all.info;
 	char unknown[16], tag[2 * BPF_TAG_SIZE + 1];
 
 	strbuf_addf(out, "{\"id\":%u", i->id);
@@ -147,11 +131,7 @@ static void list_json(const struct program *p, struct strbuf *out)
 	if (i->jited_prog_len)
 		strbuf_addf(out, ",\"bytes_jited\":%u", i->jited_prog_len);
 	strbuf_addf(out, ",\"bytes_memlock\":%" PRIu64, p->memlock);
-	if (p->map_ids) {
-		strbuf_adds(out, ",\"map_ids\":[");
-		add_map_ids(p, out);
-		strbuf_addch(out, ']');
-	}
+	add_map_ids(p, ",\"map_ids\":[", "]", out);
 	if (i->btf_id)
 		strbuf_addf(out, ",\"btf_id\":%u", i->btf_id);
 }
@@ -160,8 +140,11 @@ static void list_one(const struct listed *object, struct strbuf *out)
 {
 	_cleanup_program_ struct program p = {0};
 
-	if (!read_program(object->fd, &p))
+	struct error *err = read_program(object->fd, &p);
+	if (err) { /* it is gone meanwhile */
+		error_free(err);
 		return;
+	}
 	(object->json ? list_json : list_text)(&p, out);
 	add_pids(object, out);
 	if (object->json)
@@ -194,11 +177,91 @@ static struct error *prog_pin(const struct action_args *args, size_t at)
 	return error_at(err, "%s", path);
 }
 
+/* ---- dump ---- */
+
+struct dump {
+	struct code_opts opts;
+	bool jited, visual;
+	const char *file;
+};
+
+static struct error *read_dump_words(const struct action_args *args, size_t at, struct dump *dump)
+{
+	char *const *words = args->words.v;
+
+	for (; at < args->words.n; at++) {
+		const bool last = at + 1 == args->words.n;
+
+		if (!strcmp(words[at], "file") && last)
+			return error_new(EINVAL, "'file' of which name?");
+		if (!strcmp(words[at], "file"))
+			dump->file = words[++at];
+		else if (!strcmp(words[at], "linum"))
+			dump->opts.linum = true;
+		else if (!strcmp(words[at], "opcodes"))
+			dump->opts.opcodes = true;
+		else if (!strcmp(words[at], "visual"))
+			dump->visual = true;
+		else
+			return error_hint(error_new(EINVAL, "'%s' is not understood", words[at]),
+					  "what may follow is file FILE, linum, opcodes, visual");
+	}
+	if (dump->visual && (dump->jited || args->json || dump->opts.linum || dump->opts.opcodes))
+		return error_new(EINVAL, "'visual' is a graph of BPF instructions: it goes with "
+					 "xlated, and with nothing else");
+	if (dump->file && (dump->visual || dump->opts.linum || dump->opts.opcodes))
+		return error_new(EINVAL, "'file' writes the bytes: it goes with nothing else");
+	return NULL;
+}
+
+static struct error *write_image(const struct code *code, const struct dump *dump)
+{
+	const void *data;
+	size_t size;
+
+	TRY(code_image(code, dump->jited, &data, &size));
+	_cleanup_fclose_ FILE *file = fopen(dump->file, "we");
+	if (!file || fwrite(data, 1, size, file) != size || fflush(file))
+		return error_errno(errno, "cannot write '%s'", dump->file);
+	return NULL;
+}
+
+static struct error *prog_dump(const struct action_args *args, size_t at)
+{
+	_cleanup_(code_freep) struct code *code = NULL;
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	_cleanup_close_ int fd = -1;
+	const struct log log = cmd_log(0);
+	struct dump dump = {.opts.json = args->json};
+	const char *what = at < args->words.n ? args->words.v[at++] : "";
+
+	dump.jited = !strcmp(what, "jited");
+	if (!dump.jited && strcmp(what, "xlated"))
+		return error_hint(
+			error_new(EINVAL, "say what is to be shown of the program"),
+			"perf-bpf prog dump xlated PROG: its BPF instructions; jited: its "
+			"machine code");
+	TRY(open_object(KOBJ_PROG, args, &at, &fd));
+	TRY(read_dump_words(args, at, &dump));
+	TRY(code_read(fd, &log, &code));
+	if (dump.file)
+		return write_image(code, &dump);
+	if (dump.visual)
+		TRY(code_xlated_dot(code, &out));
+	else if (dump.jited)
+		TRY(code_jited(code, &dump.opts, &out));
+	else
+		TRY(code_xlated(code, &dump.opts, &out));
+	fwrite(strbuf_str(&out), 1, out.len, stdout);
+	return NULL;
+}
+
 int cmd_prog(int argc, char **argv)
 {
 	static const struct action actions[] = {
 		{"list", prog_list},
 		{"show", prog_list},
+		{"dump", prog_dump},
 		{"pin", prog_pin},
 	};
 	struct action_args args = {0};

@@ -52,6 +52,31 @@ bool disasm_bpf(struct cursor *c, const struct disasm_names *names, struct strbu
 void disasm_bpf_list(const struct bpf_insn *insns, size_t n, const struct disasm_names *names,
 		     struct strbuf *out);
 
+/* ---- machine code ---- */
+
+/* Machine code of this machine, in AT&T's notation where it has two. */
+struct disasm_machine;
+
+/* ENOTSUP: built without capstone, or capstone does not know this machine. */
+struct error *disasm_machine_new(struct disasm_machine **out);
+void disasm_machine_free(struct disasm_machine *m);
+DEFINE_FREEP(struct disasm_machine, disasm_machine_free)
+
+/* One instruction; the texts last until the next one. */
+struct disasm_machine_insn {
+	const char *operation; /* "callq" */
+	const char *operands;  /* "0xffffffff8110e2d0"; "" */
+	bool has_target;       /* a jump or a call to an address that it names: */
+	uint64_t target;
+};
+
+/*
+ * The instruction at c, which runs at addr; c moves behind it. What is none is
+ * ".byte", one at a time. False: nothing is left.
+ */
+bool disasm_machine_next(struct disasm_machine *m, struct cursor *c, uint64_t addr,
+			 struct disasm_machine_insn *insn);
+
 /* "bpf_map_lookup_elem" of 1; NULL: no helper has the number. */
 const char *disasm_helper_name(int32_t id);
 

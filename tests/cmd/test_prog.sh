@@ -23,13 +23,20 @@ make_progs() {
 			__type(key, int);
 			__type(value, long);
 		} pbt_counts SEC(".maps");
+		long pbt_total = 3;
+		static __attribute__((noinline)) int pbt_sum(int *a, long b)
+		{
+			return *a + b + *(volatile long *)&pbt_total;
+		}
 		SEC("raw_tp/task_rename") int pbt_counting(void *ctx)
 		{
 			int key = 0;
 			long *n = bpf_map_lookup_elem(&pbt_counts, &key);
 			if (n)
 				++*n;
-			return 0;
+			if (key > 9)
+				bpf_printk("%d | <%d>", key, bpf_get_smp_processor_id());
+			return pbt_sum(&key, bpf_ktime_get_ns()) & 1;
 		}
 		SEC("socket") int pbt_none(void *ctx) { return 0; }
 		char LICENSE[] SEC("license") = "GPL";
@@ -90,6 +97,179 @@ test_what_is_wrong_is_named() {
 	assert_contains err "pinned to which file?"
 	expect_status 2 prog pim 1
 	assert_contains err "did you mean 'pin'?"
+}
+
+# What differs on purpose: maps have names, pointers are written as in C, what
+# the compiler did by itself has no empty line, bpftool's columns of 0.
+plain() {
+	sed -E 's/(map\[id:[0-9]+) [^]]*\]/\1]/; s/\* ([a-z])/*\1/; /^; ( \[file.*)?$/d'
+}
+
+test_bpf_instructions_are_bpftools() {
+	make_progs
+	for how in "" linum opcodes; do
+		prog dump xlated pinned "$M/pbt_counting" $how | plain >ours
+		bpftool prog dump xlated pinned "$M/pbt_counting" $how | plain >theirs
+		diff ours theirs || fail "xlated $how"
+	done
+	for how in linum opcodes; do
+		prog dump xlated "$M/pbt_counting" -j $how >ours
+		bpftool -j prog dump xlated pinned "$M/pbt_counting" $how >theirs
+		python3 - <<-'END'
+			import json, re
+			def plain(path):
+			    for insn in json.load(open(path)):
+			        insn["disasm"] = re.sub(r"(map\[id:\d+) [^]]*\]", r"\1]", insn["disasm"])
+			        if "proto" in insn:
+			            insn["proto"] = insn["proto"].replace("* ", "*")
+			        if insn.get("src") == "":
+			            for name in ("src", "file"):
+			                insn.pop(name, None)
+			        yield insn
+			ours, theirs = list(plain("ours")), list(plain("theirs"))
+			assert len(ours) > 20
+			for a, b in zip(ours, theirs, strict=True):
+			    assert a == b, (a, b)
+		END
+	done
+	prog dump xlated "$M/pbt_counting" >ours
+	assert_contains ours "int pbt_sum(int *a, long b):"
+	grep -qE '\(18\) r[0-9] = map\[id:[0-9]+ pbt_counts\]$' ours || fail "the map's name"
+	grep -qE 'call pc\+[0-9]+#bpf_prog_[0-9a-f]{16}_pbt_sum$' ours || fail "the function's name"
+	grep -qE 'call bpf_ktime_get_ns#-?[0-9]+$' ours || fail "the helper's name"
+	prog dump xlated "$M/pbt_counting" file ours.bin
+	bpftool prog dump xlated pinned "$M/pbt_counting" file theirs.bin
+	cmp ours.bin theirs.bin || fail "another image"
+}
+
+test_every_instruction_is_the_verifiers_text() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	"$BUILD/tests/cmd/disassembled" >out 2>err || fail "it ended with $?"
+	cat out err
+	for name in arithmetic memory jumps; do
+		grep -qE "^$name: [1-9][0-9]+ instructions, 0 differ$" out || fail "$name"
+	done
+	# a kernel may not know the others yet
+	! grep -E "instructions, [1-9]" out || fail "some differ"
+}
+
+# The addresses and operations of "ADDRESS:<tab>OPERATION OPERANDS", without AT&T's suffixes.
+operations() {
+	sed -nE 's/^ *([0-9a-f]+):\s+([a-z]+).*/\1 \2/p' | sed -E 's/(mov|movz|movs)(abs|b|w|l|q|x)*$/mov/; s/[bwlq]$//'
+}
+
+test_machine_code_is_objdumps() {
+	make_progs
+	prog dump jited "$M/pbt_none" >ours 2>err || {
+		if grep -q 'built without capstone' err; then skip "$(cat err)"; fi
+		fail "$(cat err)"
+	}
+	[ "$(uname -m)" = x86_64 ] || skip "objdump is asked for x86-64 code"
+	# of one function: what objdump shows of the whole image
+	prog dump jited "$M/pbt_none" file image
+	assert_equal "$(stat -c %s image)" \
+		"$(prog list -j "$M/pbt_none" | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["bytes_jited"])')"
+	objdump -D --no-show-raw-insn -b binary -m i386:x86-64 image | operations >theirs
+	operations <ours >operations
+	[ "$(wc -l <operations)" -gt 5 ] || fail "no instructions: $(cat ours)"
+	diff operations theirs || fail "other instructions"
+
+	prog dump jited "$M/pbt_counting" opcodes >ours
+	prog dump jited "$M/pbt_counting" -j opcodes linum >ours.json
+	prog dump jited "$M/pbt_counting" file image
+	python3 - <<-'END'
+		import json, re, subprocess
+		functions = json.load(open("ours.json"))
+		assert [f["proto"] for f in functions] == ["int pbt_counting(void *ctx)",
+		                                           "int pbt_sum(int *a, long b)"]
+		assert re.fullmatch("bpf_prog_[0-9a-f]{16}_pbt_sum", functions[1]["name"])
+		# the bytes shown are all of the image, in order, as text too
+		shown = b"".join(bytes(int(b, 16) for b in i["opcodes"])
+		                 for f in functions for i in f["insns"])
+		assert shown == open("image", "rb").read()
+		text = [re.fullmatch("\t([0-9a-f ]+)", line) for line in open("ours").read().split("\n")]
+		assert bytes.fromhex("".join(m.group(1) for m in text if m)) == shown
+		# each function begins at 0, each instruction behind the one before it
+		for f in functions:
+		    at = 0
+		    for i in f["insns"]:
+		        assert int(i["pc"], 16) == at, i
+		        at += len(i["opcodes"])
+		calls = [i["operands"][0] for f in functions for i in f["insns"]
+		         if i["operation"].startswith("call")]
+		assert any(c.endswith("_pbt_sum>") for c in calls), calls
+		# the timestamp counter may have been built in
+		assert all(re.search("<.*>", c) for c in calls), calls
+		# jumps stay within their function
+		for f in functions:
+		    pcs = {i["pc"] for i in f["insns"]}
+		    for i in f["insns"]:
+		        if i["operation"].startswith("j") and "<" not in i["operands"][0]:
+		            assert i["operands"][0] in pcs, i
+		sources = [i.get("src") for f in functions for i in f["insns"]]
+		assert "return *a + b + *(volatile long *)&pbt_total;" in sources, sources
+		lines = {i["line_num"] for f in functions for i in f["insns"] if i.get("src") == "++*n;"}
+		source = open("progs.bpf.c").read().split("\n")
+		assert [source[n - 1].strip() for n in lines] == ["++*n;"], lines
+	END
+}
+
+test_the_flow_is_a_graph() {
+	make_progs
+	prog dump xlated "$M/pbt_counting" visual >graph
+	prog dump xlated "$M/pbt_counting" >listing
+	python3 - <<-'END'
+		import re
+		graph, listing = open("graph").read(), open("listing").read()
+		insns = {int(n): text for n, text in re.findall(r"^ *(\d+): (\(.*)$", listing, re.M)}
+		boxes = {int(n): [int(s) for s in re.findall(r"(?:\{|\|) *(\d+): ", label)]
+		         for n, label in re.findall(r'box_(\d+) \[.*label="(.*)"\];', graph)}
+		# every instruction stands in exactly one box
+		assert sorted(i for b in boxes.values() for i in b) == sorted(insns)
+		arrows = {(int(a), int(b)) for a, b in re.findall(r"box_(\d+):s -> box_(\d+):n", graph)}
+		exits = {int(a) for a in re.findall(r"box_(\d+):s -> exit_", graph)}
+		want, ends = set(), set()
+		order = sorted(insns)
+		for first, members in boxes.items():
+		    last = members[-1]
+		    text = insns[last]
+		    jump = re.search(r"goto pc([+-]\d+)", text)
+		    if jump:
+		        want.add((first, last + 1 + int(jump.group(1))))
+		    if text == "(95) exit":
+		        ends.add(first)
+		    elif not text.startswith("(05)"):
+		        want.add((first, order[order.index(last) + 1]))
+		assert arrows == want and exits == ends, (arrows ^ want, exits ^ ends)
+		assert len(boxes) > 4 and graph.count("subgraph") == 2
+		assert graph.count("{") - graph.count("\\{") == graph.count("}") - graph.count("\\}")
+	END
+	expect_status 2 prog dump jited "$M/pbt_counting" visual
+	assert_contains err "it goes with xlated"
+}
+
+test_what_the_kernel_hides_is_said() {
+	make_progs
+	expect_status 2 prog dump "$M/pbt_none"
+	assert_contains err "say what is to be shown"
+	expect_status 2 prog dump xlated "$M/pbt_none" lines
+	assert_contains err "linum"
+	expect_status 1 prog dump xlated "$M/pbt_none" file /proc/none/x
+	assert_contains err "cannot write '/proc/none/x'"
+	if [ "$(cat /proc/sys/kernel/kptr_restrict)" = 0 ] &&
+		[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -lt 2 ]; then
+		skip "the kernel hides its addresses from nobody"
+	fi
+	# without CAP_SYSLOG addresses are hidden
+	expect_status 1 setpriv --bounding-set=-syslog "$PERF_BPF" prog dump jited "$M/pbt_counting"
+	assert_contains err "the kernel does not show the machine code"
+	assert_contains err "kernel.kptr_restrict"
+	expect_status 0 setpriv --bounding-set=-syslog "$PERF_BPF" prog dump xlated "$M/pbt_counting"
+	assert_contains err "calls are shown as numbers"
+	assert_contains out "; ++*n;"
+	assert_contains out "pbt_counts]"
+	expect_status 1 setpriv --reuid=65534 --regid=65534 --clear-groups "$PERF_BPF" \
+		prog dump xlated id 4294967295
 }
 
 run_tests
