@@ -10,6 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/log.h"
+#include "lib/base/strbuf.h"
 
 struct command {
 	const char *name;
@@ -37,6 +38,10 @@ int cmd_script(int argc, char **argv);
  * return cmd_fail(err).
  */
 int cmd_fail(struct error *err);
+
+/* The whole file or none of it: who is interrupted leaves no half one, who reads sees no half one.
+ */
+struct error *cmd_write_file(const char *path, const struct strbuf *text);
 
 /* Warnings always, info with verbose >= 1, debug with verbose >= 2; to stderr. */
 struct log cmd_log(int verbose);

@@ -2,9 +2,12 @@
 /* What every command says the same way: errors and the log. */
 #include "cmd/cmd.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "lib/base/failure.h"
 
@@ -39,4 +42,27 @@ struct log cmd_log(int verbose)
 	enum log_level level = verbose >= 2 ? LOG_DEBUG : verbose == 1 ? LOG_INFO : LOG_WARN;
 
 	return (struct log){.level = level, .write = write_stderr};
+}
+
+struct error *cmd_write_file(const char *path, const struct strbuf *text)
+{
+	_cleanup_free_ char *temporary = text_format("%s.XXXXXX", path);
+	if (!temporary)
+		return error_nomem();
+	_cleanup_close_ int fd = mkostemp(temporary, O_CLOEXEC);
+	if (fd < 0)
+		return error_errno(errno, "cannot write '%s'", path);
+	_cleanup_fclose_ FILE *file = fdopen(fd, "w");
+	if (file)
+		fd = -1;
+	const mode_t mask = umask(0);
+	umask(mask);
+	if (!file || fwrite(text->str, 1, text->len, file) != text->len || fflush(file) ||
+	    fchmod(fileno(file), 0666 & ~mask) || rename(temporary, path)) {
+		struct error *err = error_errno(errno, "cannot write '%s'", path);
+
+		unlink(temporary);
+		return err;
+	}
+	return NULL;
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* perf-bpf gen: C headers from BPF objects. */
 #include <argp.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
@@ -113,32 +111,12 @@ static struct error *read_object(const struct args *args, const struct log *log,
 	return compile_object(path, &compile, out);
 }
 
-/* The whole file or none of it: a make that is interrupted leaves no half header. */
 static struct error *write_output(const char *path, const struct strbuf *text)
 {
-	if (!path || !strcmp(path, "-")) {
-		fwrite(text->str, 1, text->len, stdout);
-		return NULL; /* main() tells what could not be written */
-	}
-	_cleanup_free_ char *temporary = text_format("%s.XXXXXX", path);
-	if (!temporary)
-		return error_nomem();
-	_cleanup_close_ int fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd < 0)
-		return error_errno(errno, "cannot write '%s'", path);
-	_cleanup_fclose_ FILE *file = fdopen(fd, "w");
-	if (file)
-		fd = -1;
-	const mode_t mask = umask(0);
-	umask(mask);
-	if (!file || fwrite(text->str, 1, text->len, file) != text->len || fflush(file) ||
-	    fchmod(fileno(file), 0666 & ~mask) || rename(temporary, path)) {
-		struct error *err = error_errno(errno, "cannot write '%s'", path);
-
-		unlink(temporary);
-		return err;
-	}
-	return NULL;
+	if (path && strcmp(path, "-"))
+		return cmd_write_file(path, text);
+	fwrite(text->str, 1, text->len, stdout);
+	return NULL; /* main() tells what could not be written */
 }
 
 int cmd_gen(int argc, char **argv)

@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cmd/run_output.h"
 
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "show/csv.h"
+#include "show/html.h"
 #include "show/result_json.h"
 #include "show/text.h"
 
 enum {
 	OPT_JSON = 512,
 	OPT_CSV,
+	OPT_HTML,
 };
 
 static const struct argp_option options[] = {
 	{"json", OPT_JSON, NULL, 0, "Print a line of JSON for each map"},
 	{"csv", OPT_CSV, NULL, 0, "Print a table of comma-separated values for each map"},
+	{"html", OPT_HTML, "FILE", 0, "Write a page with graphs that any browser opens, too"},
 	{0},
 };
 
@@ -33,6 +39,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_CSV:
 		opts->csv = true;
+		return 0;
+	case OPT_HTML:
+		opts->html = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (opts->json + opts->csv > 1)
@@ -50,7 +59,53 @@ struct run_output {
 	struct csv csv;
 	enum text_shades shades;
 	struct text_events events;
+	struct html_events page_events;
+	char *title, *command; /* of the page */
+	struct utsname host;
 };
+
+/* What the page's head says. A file that cannot be written is told before anything runs. */
+static struct error *page_new(struct run_output *output)
+{
+	const struct run_output_opts *opts = output->opts;
+	_cleanup_strbuf_ struct strbuf title = STRBUF_INIT, command = STRBUF_INIT;
+	_cleanup_free_ char *copy = strdup(opts->html);
+
+	if (!copy)
+		return error_nomem();
+	if (access(dirname(copy), W_OK))
+		return error_errno(errno, "cannot write '%s'", opts->html);
+	for (size_t i = 0; i < opts->n_files; i++) {
+		const char *slash = strrchr(opts->files[i], '/');
+
+		strbuf_addf(&title, "%s%s", i ? ", " : "", slash ? slash + 1 : opts->files[i]);
+	}
+	for (char *const *word = opts->workload; word && *word; word++)
+		strbuf_addf(&command, "%s%s", word == opts->workload ? "" : " ", *word);
+	uname(&output->host);
+	output->title = strbuf_steal(&title);
+	output->command = strbuf_steal(&command);
+	return output->title && (output->command || !opts->workload) ? NULL : error_nomem();
+}
+
+static struct error *write_page(struct run_output *output, const struct results *results)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	const struct html_about about = {
+		.title = output->title,
+		.command = output->command,
+		.host = output->host.nodename,
+		.kernel = output->host.release,
+		.version = "perf-bpf " PERF_BPF_VERSION,
+	};
+
+	if (results->events) {
+		html_events_add(&output->page_events, results);
+		return NULL;
+	}
+	results_html(results, &about, &output->page_events, &text);
+	return strbuf_failed(&text) ? error_nomem() : cmd_write_file(output->opts->html, &text);
+}
 
 struct error *run_output_new(const struct run_output_opts *opts, struct run_output **out)
 {
@@ -60,6 +115,8 @@ struct error *run_output_new(const struct run_output_opts *opts, struct run_outp
 		return error_nomem();
 	output->opts = opts;
 	output->csv.looks = opts->interval;
+	if (opts->html)
+		TRY(page_new(output));
 	*out = steal_ptr(output);
 	return NULL;
 }
@@ -70,6 +127,9 @@ void run_output_free(struct run_output *output)
 		return;
 	csv_deinit(&output->csv);
 	text_events_deinit(&output->events);
+	html_events_deinit(&output->page_events);
+	free(output->title);
+	free(output->command);
 	free(output);
 }
 
@@ -121,5 +181,5 @@ struct error *run_output_show(void *ctx, const struct results *results, bool las
 	fwrite(strbuf_str(&out), 1, out.len, stdout);
 	if (fflush(stdout))
 		return error_errno(errno, "the output cannot be written");
-	return NULL;
+	return output->opts->html ? write_page(output, results) : NULL;
 }

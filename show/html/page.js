@@ -1,0 +1,63 @@
+/* The page: its head, and a section for each result. */
+
+function facts(page) {
+	const when = new Date(Number(BigInt(page.time_ns) / 1000000n));
+	const rows = [["Command", page.command, "mono"], ["Host", page.host], ["Kernel", page.kernel],
+		["Time", when.toLocaleString(), null, when.toISOString()],
+		["Span", page.span_ns ? duration(page.span_ns) : null], ["By", page.version]];
+
+	return rows.filter(([, value]) => value).map(([name, value, style, title]) =>
+		make("div", null, make("dt", null, name), make("dd", { class: style, title }, value)));
+}
+
+function section(result, i, events) {
+	const kinds = {
+		table: () => drawTable(result),
+		histogram: () => drawHists(result),
+		heatmap: () => drawHeat(result),
+		stacks: () => drawStacks(result),
+		events: () => drawEvents(result, events),
+	};
+	const about = [result.title ? result.map : null, result.unit].filter(Boolean).join(", ");
+
+	return make("section", { id: `r${i}`, "aria-labelledby": `h${i}` },
+		make("h2", { id: `h${i}` }, result.title || result.map),
+		about ? make("p", { class: "about mono" }, about) : null,
+		result.note ? make("p", { class: "note" }, result.note) : null,
+		kinds[result.kind] ? kinds[result.kind]() : null);
+}
+
+/* Counts stand together. */
+function countsSection(results) {
+	return make("section", { id: "counts", "aria-label": "Counts" }, make("dl", { class: "counts" },
+		results.map((result) => make("div", null,
+			make("dt", { title: result.map }, result.title || result.map),
+			make("dd", null, make("div", { class: "number" }, count(result.count),
+				result.unit ? make("small", null, result.unit) : null),
+			result.note ? make("div", { class: "note" }, result.note) : null)))));
+}
+
+function show() {
+	const data = parse(document.getElementById("data").textContent);
+	const main = document.querySelector("main"), contents = document.getElementById("contents");
+	const counts = data.results.filter((result) => result.kind === "count");
+	const others = data.results.filter((result) => result.kind !== "count");
+
+	document.querySelector("h1").textContent = data.page.title;
+	document.getElementById("facts").append(...facts(data.page));
+	if (counts.length)
+		main.append(countsSection(counts));
+	others.forEach((result, i) => {
+		main.append(section(result, i, data.events));
+		contents.append(make("a", { href: `#r${i}` }, result.title || result.map));
+	});
+	contents.hidden = others.length < 2;
+	if (!data.results.length)
+		main.append(make("p", { class: "empty" }, "No map was shown."));
+	addEventListener("keydown", (event) => {
+		if (event.key === "Escape")
+			tip.hide();
+	});
+}
+
+show();

@@ -1,0 +1,119 @@
+/* Tables: sorted by a click on a column, filtered by text, shown a part at a time. */
+
+const PART = 200; /* rows at a time */
+
+/*
+ * columns: [{name, unit, key}]; rows: arrays of {value, text}, where text is
+ * what people read. begin: the column that is sorted at first, or -1.
+ */
+function tableElement(columns, rows, begin, leftOut) {
+	const right = columns.map((_, c) => rows.length > 0 &&
+		rows.every((row) => row[c].value === null || (isNumber(row[c].value) && !row[c].text)));
+	const counted = columns.findIndex((column, c) => !column.key && right[c]);
+	let most = 0, sorted = begin, falling = true, wanted = "", shown = PART;
+	const body = make("tbody"), said = make("span", { class: "said", role: "status" });
+	const more = make("button", { class: "more", type: "button", onclick: () => {
+		shown += PART * 5;
+		fill();
+	} });
+
+	for (const row of rows)
+		most = counted >= 0 ? Math.max(most, Number(row[counted].value)) : 0;
+	const heads = columns.map((column, c) => make("th", { scope: "col", class: right[c] ? "right" : null },
+		make("button", { type: "button", onclick: () => {
+			falling = sorted === c ? !falling : right[c];
+			sorted = c;
+			fill();
+		} }, column.name, column.unit && column.unit !== column.name && column.unit !== "time"
+			? make("small", null, ` ${column.unit}`) : null)));
+
+	function cellText(cell) {
+		if (cell.text)
+			return cell.text;
+		if (cell.value === null || cell.value === undefined)
+			return "";
+		return isNumber(cell.value) ? count(cell.value) : String(cell.value);
+	}
+
+	function compare(a, b) {
+		const x = a[sorted], y = b[sorted];
+
+		if (isNumber(x.value) && isNumber(y.value))
+			return x.value < y.value ? -1 : x.value > y.value ? 1 : 0;
+		if ((x.value === null) !== (y.value === null))
+			return x.value === null ? -1 : 1;
+		return cellText(x).localeCompare(cellText(y), "en");
+	}
+
+	function fill() {
+		const found = wanted ? rows.filter((row) =>
+			row.some((cell) => cellText(cell).toLowerCase().includes(wanted))) : rows.slice();
+
+		if (sorted >= 0)
+			found.sort((a, b) => falling ? compare(b, a) : compare(a, b));
+		body.replaceChildren(...found.slice(0, shown).map((row) => make("tr", null,
+			row.map((cell, c) => {
+				const td = make("td", { class: right[c] ? "right" : null }, cellText(cell));
+
+				if (c === counted && most > 0) {
+					td.classList.add("share");
+					td.style.backgroundSize = `${Number(cell.value) * 100 / most}% 100%`;
+				}
+				return td;
+			}))));
+		heads.forEach((head, c) => {
+			if (c === sorted)
+				head.setAttribute("aria-sort", falling ? "descending" : "ascending");
+			else
+				head.removeAttribute("aria-sort");
+		});
+		said.textContent = wanted ? `${count(found.length)} of ${count(rows.length)} rows` : "";
+		more.hidden = found.length <= shown;
+		more.textContent = `Show more of ${count(found.length)} rows`;
+	}
+
+	fill();
+	const filter = rows.length < 12 ? null : make("div", { class: "tools" },
+		make("input", { type: "search", placeholder: "Filter rows", "aria-label": "Filter rows",
+			oninput: (event) => {
+				wanted = event.target.value.toLowerCase();
+				fill();
+			} }), said);
+	return make("div", { class: "table" }, filter,
+		make("div", { class: "scroll" },
+			make("table", { class: "rows" }, make("thead", null, make("tr", null, heads)), body)),
+		rows.length ? null : make("p", { class: "empty" }, "No entries."), more,
+		leftOut ? make("p", { class: "about" }, `${count(leftOut)} more rows were left out (--top).`) : null);
+}
+
+function cellsOf(columns, row) {
+	return columns.map((column) => ({
+		value: row[column.name] === undefined ? null : row[column.name],
+		text: row[`${column.name}_text`],
+	}));
+}
+
+function drawTable(result) {
+	const begin = result.columns.findIndex((column) => !column.key);
+
+	return tableElement(result.columns, result.rows.map((row) => cellsOf(result.columns, row)),
+		begin, result.left_out);
+}
+
+/* The last of the events, in the order in which they came. */
+function drawEvents(result, events) {
+	const mine = events.filter((event) => event.map === result.map);
+	const lines = [`${count(result.total)} ${result.total === 1 ? "event" : "events"}, ` +
+		`${count(result.lost)} lost`];
+
+	if (mine.length && mine.length < result.total)
+		lines.push(`the last ${count(mine.length)} are here`);
+	const names = [...new Set(mine.flatMap((event) => Object.keys(event.event)))]
+		.filter((name, _, all) => !(name.endsWith("_text") && all.includes(name.slice(0, -5))));
+	const columns = [{ name: "time", key: true }, ...names.map((name) => ({ name, key: true }))];
+	const rows = mine.map((event) => [
+		{ value: event.time_ns, text: clock(event.time_ns, 1) }, ...cellsOf(columns.slice(1), event.event)]);
+
+	return make("div", null, make("p", { class: "about" }, lines.join("; "), "."),
+		mine.length ? tableElement(columns, rows, -1, 0) : null);
+}
