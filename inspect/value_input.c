@@ -144,17 +144,11 @@ static struct error *put_enum(struct input *in, const struct btf_type *t, uint64
 	if (!bits)
 		bits = t->size * 8;
 	for (uint32_t i = 0; i < btf_vlen(t); i++) {
-		/* name and value; an ENUM64's value is two words */
-		bool wide = btf_is_enum64(t);
-		const uint32_t *e = (const uint32_t *)(t + 1) + (size_t)i * (wide ? 3 : 2);
-		const char *name = btf__name_by_offset(in->btf, e[0]);
-		uint64_t v = wide ? (uint64_t)e[2] << 32 | e[1] : (uint64_t)(int64_t)(int32_t)e[1];
+		const struct btf_enumerator e = btf_enumerator_at(in->btf, t, i);
 
-		if (!name)
-			continue;
-		if (!strcmp(name, text))
-			return put_bits(in, bit, bits, v);
-		nearest_offer(&near, name);
+		if (*e.name && !strcmp(e.name, text))
+			return put_bits(in, bit, bits, e.value);
+		nearest_offer(&near, e.name);
 	}
 	if (isdigit((unsigned char)*text) || *text == '-')
 		return put_number(in, bit, bits, btf_kflag(t), text);

@@ -92,12 +92,6 @@ static struct error *add_field(struct walk *w, struct field field)
 static struct error *walk_type(struct walk *w, uint32_t type, uint64_t bit, uint32_t bits,
 			       int depth);
 
-static bool is_char(const struct btf *btf, const struct btf_type *t)
-{
-	return btf_is_int(t) && t->size == 1 &&
-	       (btf_int_encoding(t) & BTF_INT_CHAR || !strcmp(btf_name(btf, t), "char"));
-}
-
 static struct error *walk_array(struct walk *w, const struct btf_type *t, uint64_t bit, int depth)
 {
 	const struct btf_array *a = btf_array(t);
@@ -106,7 +100,7 @@ static struct error *walk_array(struct walk *w, const struct btf_type *t, uint64
 
 	if (size < 0 || (uint64_t)size * a->nelems > w->fields->size)
 		return error_new(EINVAL, "an array is larger than its type");
-	if (is_char(w->btf, btf_skip_mods_and_typedefs(w->btf, a->type, NULL)))
+	if (btf_is_char(w->btf, a->type))
 		return add_field(
 			w, (struct field){.kind = FIELD_CHARS, .off = bit / 8, .size = a->nelems});
 	for (uint32_t i = 0; i < a->nelems && size; i++) {

@@ -182,17 +182,11 @@ static bool add_enum(const struct btf *btf, const struct field *field, uint64_t 
 	const struct btf_type *t = btf ? btf__type_by_id(btf, field->type) : NULL;
 
 	for (uint32_t i = 0; t && i < btf_vlen(t); i++) {
-		/* name and value; an ENUM64's value is two words */
-		bool wide = btf_is_enum64(t);
-		const uint32_t *e = (const uint32_t *)(t + 1) + (size_t)i * (wide ? 3 : 2);
-		uint64_t value = wide		    ? (uint64_t)e[2] << 32 | e[1]
-				 : field->is_signed ? (uint64_t)(int64_t)(int32_t)e[1]
-						    : e[1];
-		const char *name = btf__name_by_offset(btf, e[0]);
+		const struct btf_enumerator e = btf_enumerator_at(btf, t, i);
 
-		if (value != v || !name)
+		if (e.value != v || !*e.name)
 			continue;
-		strbuf_adds(out, name);
+		strbuf_adds(out, e.name);
 		return true;
 	}
 	return false;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "inspect/value_input.h"
+#include "inspect/variable.h"
 #include "lib/base/names.h"
 #include "lib/base/strbuf.h"
 #include "lib/btf/open.h"
@@ -28,49 +29,10 @@ struct filter_data {
 	char comms[FILTER_MAX][16];
 };
 
-/* Where a variable's initial value is. */
-struct variable {
-	uint8_t *data;
-	uint32_t type, size;
-};
-
-/* *v's data is NULL: there is none of the name; near gets the names there are. */
-static void find_variable(struct bpf_object *obj, const char *name, struct variable *v,
-			  struct nearest *near)
-{
-	const struct btf *btf = bpf_object__btf(obj);
-
-	v->data = NULL;
-	for (uint32_t id = btf ? btf_start_id(btf) : 1; btf && id < btf__type_cnt(btf); id++) {
-		const struct btf_type *sec = btf__type_by_id(btf, id);
-
-		if (!btf_is_datasec(sec) || btf_name(btf, sec)[0] != '.')
-			continue;
-		struct bpf_map *map = bpf_object__find_map_by_name(obj, btf_name(btf, sec));
-		size_t size = 0;
-		uint8_t *data = map ? bpf_map__initial_value(map, &size) : NULL;
-
-		for (uint32_t i = 0; data && i < btf_vlen(sec); i++) {
-			const struct btf_var_secinfo *info = btf_var_secinfos(sec) + i;
-			const char *its = btf_name(btf, btf__type_by_id(btf, info->type));
-
-			if (strcmp(its, name)) {
-				nearest_offer(near, its);
-				continue;
-			}
-			if ((uint64_t)info->offset + info->size > size)
-				return;
-			*v = (struct variable){data + info->offset, info->type, info->size};
-			return;
-		}
-	}
-}
-
 struct error *variable_set(struct bpf_object *obj, const char *text, bool *found)
 {
 	const char *value = strchr(text, '=');
 	_cleanup_free_ char *name = value ? strndup(text, value - text) : NULL;
-	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
 	struct variable v;
 
 	if (!value || value == text)
@@ -78,21 +40,16 @@ struct error *variable_set(struct bpf_object *obj, const char *text, bool *found
 				  "for instance --set min_us=50");
 	if (!name)
 		return error_nomem();
-	struct nearest near = nearest_make(name);
-	find_variable(obj, name, &v, &near);
+	struct error *err = variable_find(obj, name, &v);
 	if (found)
-		*found = v.data != NULL;
-	if (v.data)
-		return error_prefix(value_input(bpf_object__btf(obj), v.type, value + 1, v.data,
-						v.size),
-				    "--set %s", name);
-	if (found)
+		*found = !err;
+	if (!err)
+		err = value_input(bpf_object__btf(obj), v.type, value + 1, v.data, v.size);
+	else if (found && err->code == ENOENT) {
+		error_free(err);
 		return NULL;
-	struct error *err = error_new(ENOENT, "--set %s: there is no such variable", name);
-	if (!bpf_object__btf(obj))
-		return error_hint(err, "the object has no BTF: compile it with -g");
-	return nearest_text(&near, &names) ? error_hint(err, "did you mean %s?", strbuf_str(&names))
-					   : err;
+	}
+	return error_prefix(err, "--set %s", name);
 }
 
 bool run_filter_any(const struct run_filter *f)
@@ -206,17 +163,19 @@ struct error *run_filter_apply(struct bpf_object *obj, const struct run_filter *
 		{filter->pids, "-p"},	       {filter->tids, "-t"},	  {filter->uids, "-u"},
 		{filter->cgroups, "--cgroup"}, {filter->comms, "--comm"},
 	};
-	struct nearest near = nearest_make("perf_bpf_filter");
 	struct filter_data data = {0};
 	struct variable v;
 
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		if (lists[i].list)
 			TRY(read_list(lists[i].list, lists[i].option, &data));
-	find_variable(obj, "perf_bpf_filter", &v, &near);
-	*honoured = v.data != NULL;
-	if (!v.data)
+	struct error *err = variable_find(obj, "perf_bpf_filter", &v);
+	*honoured = !err;
+	if (err && err->code == ENOENT) {
+		error_free(err);
 		return NULL;
+	}
+	TRY(err);
 	if (v.size != sizeof(data))
 		return error_hint(error_new(EINVAL, "perf_bpf_filter has %u bytes, not %zu", v.size,
 					    sizeof(data)),

@@ -205,38 +205,16 @@ static struct error *compile_enum(struct compiler *c, const struct btf_type *t, 
 	step.n = btf_vlen(t);
 	for (uint32_t i = 0; i < btf_vlen(t); i++) {
 		struct enum_name *e = vec_push(&c->plan->names);
-		uint32_t name_off;
+		const struct btf_enumerator from = btf_enumerator_at(c->btf, t, i);
 
 		if (!e)
 			return error_nomem();
-		if (btf_is_enum(t)) {
-			const struct btf_enum *v = btf_enum(t) + i;
-
-			name_off = v->name_off;
-			e->value = btf_kflag(t) ? (uint64_t)(int64_t)v->val : (uint32_t)v->val;
-		} else {
-			/* name, low half, high half; older <linux/btf.h> lack the struct */
-			const uint32_t *v = (const uint32_t *)(t + 1) + 3 * i;
-
-			name_off = v[0];
-			e->value = (uint64_t)v[2] << 32 | v[1];
-		}
-		const char *name = btf__name_by_offset(c->btf, name_off);
-		if (!name)
-			name = "";
+		e->value = from.value;
 		e->text = c->plan->text.len;
-		json_add_string(&c->plan->text, name, strlen(name));
+		json_add_string(&c->plan->text, from.name, strlen(from.name));
 		e->len = c->plan->text.len - e->text;
 	}
 	return compile_number(c, step, bit, bits, step.is_signed);
-}
-
-static bool is_char(const struct btf *btf, uint32_t id)
-{
-	const struct btf_type *t = btf_skip_mods_and_typedefs(btf, id, NULL);
-
-	return btf_is_int(t) && t->size == 1 &&
-	       (btf_int_encoding(t) & BTF_INT_CHAR || strcmp(btf_name(btf, t), "char") == 0);
 }
 
 static bool is_composite(const struct btf *btf, uint32_t id)
@@ -252,7 +230,7 @@ static struct error *compile_array(struct compiler *c, const struct btf_type *t,
 
 	if (size < 0 || bit % 8)
 		return error_new(EINVAL, "an array of type %u, which has no size", a->type);
-	if (is_char(c->btf, a->type) && a->nelems) {
+	if (btf_is_char(c->btf, a->type) && a->nelems) {
 		TRY(check_range(c, bit / 8, a->nelems));
 		return add_step(c,
 				(struct step){.kind = STEP_STRING, .off = bit / 8, .n = a->nelems});

@@ -310,6 +310,29 @@ const char *btf_name(const struct btf *btf, const struct btf_type *t)
 	return name ? name : "";
 }
 
+bool btf_is_char(const struct btf *btf, uint32_t id)
+{
+	const struct btf_type *t = btf_skip_mods_and_typedefs(btf, id, NULL);
+
+	return btf_is_int(t) && t->size == 1 &&
+	       (btf_int_encoding(t) & BTF_INT_CHAR || !strcmp(btf_name(btf, t), "char"));
+}
+
+struct btf_enumerator btf_enumerator_at(const struct btf *btf, const struct btf_type *t, uint32_t i)
+{
+	/* A name and a value of one or two words, the low one first. */
+	const bool wide = btf_is_enum64(t);
+	const uint32_t *e = (const uint32_t *)(t + 1) + (size_t)i * (wide ? 3 : 2);
+	const char *name = btf__name_by_offset(btf, e[0]);
+	struct btf_enumerator got = {.name = name ? name : "", .value = e[1]};
+
+	if (wide)
+		got.value |= (uint64_t)e[2] << 32;
+	else if (btf_kflag(t))
+		got.value = (uint64_t)(int64_t)(int32_t)e[1];
+	return got;
+}
+
 enum btf_endianness btf__endianness(const struct btf *btf)
 {
 	bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;

@@ -167,24 +167,10 @@ static struct error *show_enum(struct show *s, const struct btf_type *t, uint64_
 	if (btf_kflag(t))
 		v = sign_extend(v, width);
 	for (uint32_t i = 0; i < btf_vlen(t); i++) {
-		uint32_t name_off;
-		uint64_t value;
+		const struct btf_enumerator e = btf_enumerator_at(s->d->btf, t, i);
 
-		if (btf_is_enum(t)) {
-			int32_t val = btf_enum(t)[i].val;
-
-			name_off = btf_enum(t)[i].name_off;
-			value = btf_kflag(t) ? (uint64_t)(int64_t)val : (uint32_t)val;
-		} else {
-			const struct btf_enum64_data *e =
-				(const struct btf_enum64_data *)(t + 1) + i;
-
-			name_off = e->name_off;
-			value = (uint64_t)e->val_hi32 << 32 | e->val_lo32;
-		}
-		const char *name = btf__name_by_offset(s->d->btf, name_off);
-		if (value == v && name && *name) {
-			strbuf_adds(out(s), name);
+		if (e.value == v && *e.name) {
+			strbuf_adds(out(s), e.name);
 			return NULL;
 		}
 	}
@@ -221,12 +207,6 @@ static struct error *show_float(struct show *s, const struct btf_type *t, uint64
 	default:
 		return error_new(EINVAL, "a float of %u bytes", t->size);
 	}
-}
-
-static bool is_char(const struct btf *btf, uint32_t id, const struct btf_type *t)
-{
-	return btf_is_int(t) && t->size == 1 &&
-	       (btf_int_encoding(t) & BTF_INT_CHAR || strcmp(btf_name(btf, t), "char") == 0);
 }
 
 /* The text up to the NUL, quoted; false: it is no string. */
@@ -276,9 +256,8 @@ static struct error *show_array(struct show *s, const struct btf_type *t, uint64
 {
 	const struct btf_array *array = btf_array(t);
 	int64_t size = btf__resolve_size(s->d->btf, array->type);
-	const struct btf_type *elem = btf_skip_mods_and_typedefs(s->d->btf, array->type, NULL);
 	uint32_t n = array->nelems;
-	bool text = is_char(s->d->btf, array->type, elem);
+	bool text = btf_is_char(s->d->btf, array->type);
 
 	if (size < 0)
 		return error_new(EINVAL, "an array of type %u, which has no size", array->type);

@@ -280,33 +280,19 @@ struct error *dump_decl(struct btf_dump *d, uint32_t id, const char *name, int l
 
 static void write_enum_value(struct btf_dump *d, const struct btf_type *t, uint32_t i)
 {
-	bool is_signed = btf_kflag(t);
-
-	if (btf_is_enum(t)) {
-		int32_t v = btf_enum(t)[i].val;
-
-		if (is_signed && v < 0) {
-			strbuf_addch(d->out, '-');
-			strbuf_add_u64(d->out, -(uint64_t)(int64_t)v);
-		} else {
-			strbuf_add_u64(d->out, (uint32_t)v);
-		}
-		return;
-	}
-	const struct btf_enum64_data *e = (const struct btf_enum64_data *)(t + 1) + i;
-	uint64_t v = (uint64_t)e->val_hi32 << 32 | e->val_lo32;
+	const bool is_signed = btf_kflag(t);
+	const char *suffix = btf_is_enum(t) ? "" : is_signed ? "LL" : "ULL";
+	const uint64_t v = btf_enumerator_at(d->btf, t, i).value;
 
 	if (is_signed && v == 1ull << 63) {
 		/* C has no literal for it */
 		strbuf_adds(d->out, "-9223372036854775807LL - 1");
-	} else if (is_signed && v >> 63) {
-		strbuf_addch(d->out, '-');
-		strbuf_add_u64(d->out, -v);
-		strbuf_adds(d->out, "LL");
-	} else {
-		strbuf_add_u64(d->out, v);
-		strbuf_adds(d->out, is_signed ? "LL" : "ULL");
+		return;
 	}
+	if (is_signed && v >> 63)
+		strbuf_addch(d->out, '-');
+	strbuf_add_u64(d->out, is_signed && v >> 63 ? -v : v);
+	strbuf_adds(d->out, suffix);
 }
 
 struct error *dump_enum_body(struct btf_dump *d, uint32_t id, int level)

@@ -55,6 +55,20 @@ const char *btf_name(const struct btf *btf, const struct btf_type *t);
 const struct btf_type *btf_skip_mods_and_typedefs(const struct btf *btf, uint32_t id,
 						  uint32_t *res_id);
 
+/* A character, behind typedefs and modifiers: an integer of one byte marked or called so. */
+bool btf_is_char(const struct btf *btf, uint32_t id);
+
+/*
+ * The i-th name of an ENUM or ENUM64, i below btf_vlen(t): "" for none. The
+ * value is sign-extended to 64 bits where the enum is signed.
+ */
+struct btf_enumerator {
+	const char *name;
+	uint64_t value;
+};
+struct btf_enumerator btf_enumerator_at(const struct btf *btf, const struct btf_type *t,
+					uint32_t i);
+
 /* "struct task_struct", for messages; "(anon)" where there is no name. */
 const char *btf_kind_name(uint32_t kind);
 

@@ -166,16 +166,7 @@ static struct error *enum_value(uint32_t kind, const struct core_spec *spec, str
 	*v = (struct value){.val = 1, .validate = true};
 	if (kind == CORE_ENUMVAL_EXISTS)
 		return NULL;
-	if (btf_is_enum(t)) {
-		int32_t val = btf_enum(t)[acc->idx].val;
-
-		v->val = btf_kflag(t) ? (uint64_t)(int64_t)val : (uint32_t)val;
-	} else {
-		/* three words each */
-		const uint32_t *e = (const uint32_t *)(t + 1) + (size_t)acc->idx * 3;
-
-		v->val = (uint64_t)e[2] << 32 | e[1];
-	}
+	v->val = btf_enumerator_at(spec->btf, t, acc->idx).value;
 	return NULL;
 }
 

@@ -9,9 +9,9 @@
  *   map:NAME.value[0-3]=VALUE	some of them; for a hash, the keys
  *   map:NAME.event=EVENT	the fds of an event of the recording
  *
- * Variables have the type that BTF gives them: integers, booleans, characters,
- * enumerators by name or number, and char arrays, which take a string. A value
- * that does not fit is refused, never cut.
+ * A value is written as inspect/value_input.h has it, for the type that BTF
+ * gives the variable or the map's values; one for an array sets all elements.
+ * What does not fit is refused, never cut.
  */
 #include "perf/record/internal.h"
 
@@ -21,7 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inspect/value_input.h"
+#include "inspect/variable.h"
 #include "lib/base/names.h"
+#include "lib/btf/open.h"
 
 struct range {
 	uint64_t from, to; /* both included */
@@ -91,223 +94,48 @@ static struct error *parse_target(const char *text, struct target_name *t)
 	return NULL;
 }
 
-/* The type below typedefs, const and the like. */
-static const struct btf_type *real_type(const struct btf *btf, uint32_t id)
+/* An array's elements: those in brackets, or all of them to the same value. */
+static struct error *set_elements(const struct btf *btf, const struct btf_array *array,
+				  const struct target_name *target, const char *text,
+				  const struct variable *v)
 {
-	int resolved = btf__resolve_type(btf, id);
-	const struct btf_type *t = resolved < 0 ? NULL : btf__type_by_id(btf, resolved);
+	const struct range all = {0, array->nelems - 1};
+	const int64_t size = btf__resolve_size(btf, array->type);
+	const size_t n = target->ranges.n;
 
-	/* resolve_type() goes through a variable as well, not through tags of old. */
-	for (int depth = 0; t && btf_is_mod(t) && depth < 32; depth++)
-		t = btf__type_by_id(btf, t->type);
-	return t;
-}
-
-static bool enum_value(const struct btf *btf, const struct btf_type *t, const char *name,
-		       int64_t *value)
-{
-	/* Name and value, of one or two words: struct btf_enum64 is of 6.0's headers. */
-	bool wide = btf_kind(t) == BTF_KIND_ENUM64;
-	const uint32_t *e = (const uint32_t *)(t + 1);
-
-	for (unsigned i = 0; i < btf_vlen(t); i++, e += wide ? 3 : 2) {
-		const char *s = btf__name_by_offset(btf, e[0]);
-
-		if (!s || strcmp(s, name))
-			continue;
-		*value = wide ? (int64_t)((uint64_t)e[2] << 32 | e[1]) : (int32_t)e[1];
-		return true;
-	}
-	return false;
-}
-
-/* A number that fits into size bytes, with the sign or without. */
-static struct error *store_number(const char *text, uint32_t size, bool is_signed, bool is_bool,
-				  uint8_t *to)
-{
-	uint64_t v;
-	char *end;
-	bool negative = text[0] == '-';
-
-	if (size != 1 && size != 2 && size != 4 && size != 8)
-		return error_new(EINVAL, "values of %u bytes cannot be set", size);
-	if (is_bool && !strcmp(text, "true"))
-		text = "1";
-	else if (is_bool && !strcmp(text, "false"))
-		text = "0";
-	errno = 0;
-	v = negative ? (uint64_t)strtoll(text, &end, 0) : strtoull(text, &end, 0);
-	if (errno || end == text || *end)
-		return error_new(EINVAL, "'%s' is no number", text);
-	unsigned bits = size * 8;
-	bool fits = true;
-	if (is_bool)
-		fits = v <= 1;
-	else if (negative)
-		fits = is_signed && (bits == 64 || (int64_t)v >= -((int64_t)1 << (bits - 1)));
-	else if (is_signed)
-		fits = v >> (bits - 1) == 0;
-	else
-		fits = bits == 64 || v >> bits == 0;
-	if (!fits)
-		return error_new(ERANGE, "%s does not fit into %s of %u bytes", text,
-				 is_bool     ? "a bool"
-				 : is_signed ? "a signed integer"
-					     : "an unsigned integer",
-				 size);
-	/* The object's byte order is the host's, or it would not load. */
-	if (size == 1)
-		*to = v;
-	else if (size == 2)
-		memcpy(to, &(uint16_t){v}, 2);
-	else if (size == 4)
-		memcpy(to, &(uint32_t){v}, 4);
-	else
-		memcpy(to, &v, 8);
-	return NULL;
-}
-
-static struct error *store_scalar(const struct btf *btf, const struct btf_type *t, const char *text,
-				  uint8_t *to)
-{
-	int64_t v;
-
-	if (btf_is_any_enum(t)) {
-		char buf[32];
-
-		if (!enum_value(btf, t, text, &v))
-			return store_number(text, t->size, true, false, to);
-		snprintf(buf, sizeof(buf), "%lld", (long long)v);
-		return store_number(buf, t->size, v < 0, false, to);
-	}
-	if (btf_kind(t) != BTF_KIND_INT)
-		return error_hint(error_new(EINVAL, "a variable of this type cannot be set"),
-				  "integers, bools, chars, enums, and arrays of them can");
-	uint8_t encoding = btf_int_encoding(t);
-	return store_number(text, t->size, encoding & (BTF_INT_SIGNED | BTF_INT_CHAR),
-			    encoding & BTF_INT_BOOL, to);
-}
-
-static bool is_char(const struct btf *btf, const struct btf_type *t)
-{
-	const char *name = btf__name_by_offset(btf, t->name_off);
-
-	return btf_kind(t) == BTF_KIND_INT && t->size == 1 && name && strstr(name, "char");
-}
-
-static struct error *store_array(const struct btf *btf, const struct btf_type *t,
-				 const struct target_name *target, const char *text, uint8_t *to,
-				 size_t room)
-{
-	const struct btf_array *array = btf_array(t);
-	const struct btf_type *elem = real_type(btf, array->type);
-	const struct range *r;
-
-	if (!elem || (btf_kind(elem) != BTF_KIND_INT && !btf_is_any_enum(elem)))
-		return error_new(EINVAL, "an array of this type cannot be set");
-	if (!target->ranges.n && is_char(btf, elem)) {
-		size_t n = strlen(text);
-
-		if (n >= array->nelems || n >= room)
-			return error_new(ERANGE, "'%s' is longer than the array of %u bytes", text,
-					 array->nelems);
-		memset(to, 0, min_of((size_t)array->nelems, room));
-		memcpy(to, text, n);
-		return NULL;
-	}
-	struct range all = {0, array->nelems - 1};
-	size_t n = target->ranges.n;
+	if (size <= 0 || (uint64_t)size * array->nelems > v->size)
+		return error_new(EINVAL, "variable '%s' has no data to set", target->name);
 	for (size_t k = 0; k < max_of(n, (size_t)1); k++) {
-		r = n ? &target->ranges.v[k] : &all;
-		if (r->to >= array->nelems || (r->to + 1) * elem->size > room)
+		const struct range *r = n ? &target->ranges.v[k] : &all;
+
+		if (r->to >= array->nelems)
 			return error_new(ERANGE, "index %llu is beyond the array's %u elements",
 					 (unsigned long long)r->to, array->nelems);
 		for (uint64_t i = r->from; i <= r->to; i++)
-			TRY(store_scalar(btf, elem, text, to + i * elem->size));
+			TRY(value_input(btf, array->type, text, v->data + i * size, size));
 	}
 	return NULL;
 }
 
-/* Walks the variables of all data sections. false from fn ends it. */
-struct variable {
-	const char *name, *section;
-	uint32_t type_id, offset, size;
-};
-
-static bool next_variable(const struct btf *btf, uint32_t *id, uint32_t *index, struct variable *v)
+/* Whether text gives an array as a whole: a string for chars, or a list. */
+static bool is_whole(const struct btf *btf, const struct btf_array *array, const char *text)
 {
-	for (; *id < btf__type_cnt(btf); (*id)++, *index = 0) {
-		const struct btf_type *sec = btf__type_by_id(btf, *id);
-
-		if (btf_kind(sec) != BTF_KIND_DATASEC)
-			continue;
-		v->section = btf__name_by_offset(btf, sec->name_off);
-		for (; *index < btf_vlen(sec); (*index)++) {
-			const struct btf_var_secinfo *si = &btf_var_secinfos(sec)[*index];
-			const struct btf_type *var = btf__type_by_id(btf, si->type);
-
-			if (!var || btf_kind(var) != BTF_KIND_VAR || !v->section)
-				continue;
-			v->name = btf__name_by_offset(btf, var->name_off);
-			if (!v->name)
-				continue;
-			v->type_id = var->type;
-			v->offset = si->offset;
-			v->size = si->size;
-			(*index)++;
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool is_data_section(const char *name)
-{
-	return !strncmp(name, ".data", 5) || !strncmp(name, ".rodata", 7) ||
-	       !strncmp(name, ".bss", 4);
-}
-
-static struct error *no_such_variable(const struct btf *btf, const char *name)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	struct nearest near = nearest_make(name);
-	uint32_t id = 1, index = 0;
-	struct variable v;
-
-	while (btf && next_variable(btf, &id, &index, &v))
-		if (is_data_section(v.section))
-			nearest_offer(&near, v.name);
-	struct error *err = error_new(ENOENT, "the program has no global variable '%s'", name);
-	if (nearest_text(&near, &text))
-		return error_hint(err, "did you mean %s?", strbuf_str(&text));
-	return error_hint(err, "it is declared like 'const volatile int %s = 1;'", name);
+	return *text == '[' || btf_is_char(btf, array->type);
 }
 
 static struct error *set_variable(struct object *object, const struct target_name *target,
 				  const char *text)
 {
 	const struct btf *btf = bpf_object__btf(object->obj);
-	uint32_t id = 1, index = 0;
 	struct variable v;
 
-	while (btf && next_variable(btf, &id, &index, &v)) {
-		if (strcmp(v.name, target->name) || !is_data_section(v.section))
-			continue;
-		struct bpf_map *map = bpf_object__find_map_by_name(object->obj, v.section);
-		size_t size = 0;
-		uint8_t *data = map ? bpf_map__initial_value(map, &size) : NULL;
-		const struct btf_type *t = real_type(btf, v.type_id);
-		if (!data || !t || v.offset > size || v.size > size - v.offset)
-			return error_new(EINVAL, "variable '%s' has no data to set", v.name);
-		if (btf_kind(t) == BTF_KIND_ARRAY)
-			return store_array(btf, t, target, text, data + v.offset, v.size);
-		if (target->ranges.n)
-			return error_new(EINVAL, "variable '%s' is no array", v.name);
-		if (t->size > v.size)
-			return error_new(EINVAL, "variable '%s' has no data to set", v.name);
-		return store_scalar(btf, t, text, data + v.offset);
-	}
-	return no_such_variable(btf, target->name);
+	TRY(variable_find(object->obj, target->name, &v));
+	const struct btf_type *t = btf_skip_mods_and_typedefs(btf, v.type, NULL);
+	if (btf_is_array(t) && (target->ranges.n || !is_whole(btf, btf_array(t), text)))
+		return set_elements(btf, btf_array(t), target, text, &v);
+	if (target->ranges.n)
+		return error_new(EINVAL, "variable '%s' is no array", target->name);
+	return value_input(btf, v.type, text, v.data, v.size);
 }
 
 static bool is_map_term(const struct select_term *term)
@@ -381,8 +209,9 @@ static struct error *update(struct bpf_map *map, uint64_t key, const uint8_t *va
 	return NULL;
 }
 
-static struct error *set_map_value(struct recording *rec, struct bpf_map *map,
-				   const struct target_name *target, const char *text)
+static struct error *set_map_value(struct recording *rec, struct object *object,
+				   struct bpf_map *map, const struct target_name *target,
+				   const char *text)
 {
 	enum bpf_map_type type = bpf_map__type(map);
 	bool array = type == BPF_MAP_TYPE_ARRAY || type == BPF_MAP_TYPE_PERCPU_ARRAY;
@@ -401,7 +230,12 @@ static struct error *set_map_value(struct recording *rec, struct bpf_map *map,
 				 bpf_map__name(map), text);
 	if (size > sizeof(value))
 		return error_new(EINVAL, "values of %u bytes cannot be set", size);
-	TRY(store_number(text, size, text[0] == '-', false, value));
+	const struct btf *btf = bpf_object__btf(object->obj);
+	(void)rec;
+	if (btf && bpf_map__btf_value_type_id(map))
+		TRY(value_input(btf, bpf_map__btf_value_type_id(map), text, value, size));
+	else
+		TRY(value_input_number(text, value, size));
 	struct range all = {0, entries - 1};
 	size_t n = target->ranges.n;
 	for (size_t k = 0; k < max_of(n, (size_t)1); k++) {
@@ -451,7 +285,7 @@ static struct error *map_term(struct object *object, const struct select_term *t
 }
 
 /* What is done with a map, once its term was taken apart. */
-typedef struct error *map_term_fn(struct recording *rec, struct bpf_map *map,
+typedef struct error *map_term_fn(struct recording *rec, struct object *object, struct bpf_map *map,
 				  const struct target_name *target, const char *value);
 
 /* Calls fn for the object's terms map:NAME.what; those of other names are checked alone. */
@@ -469,7 +303,7 @@ static struct error *map_terms(struct recording *rec, struct object *object, con
 			continue;
 		err = map_term(object, term, &map, &target);
 		if (!err && !strcmp(target.name, what))
-			err = fn(rec, map, &target, term->value);
+			err = fn(rec, object, map, &target, term->value);
 		target_name_deinit(&target);
 		if (err)
 			return term_error(object, term, err);
@@ -518,7 +352,7 @@ struct error *terms_want_events(struct recording *rec)
 	return NULL;
 }
 
-static struct error *bind_event(struct recording *rec, struct bpf_map *map,
+static struct error *bind_event(struct recording *rec, struct object *object, struct bpf_map *map,
 				const struct target_name *target, const char *name)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;

@@ -310,7 +310,7 @@ test_what_is_wrong_is_named() {
 	expect_status 1 "$PERF_BPF" run nothing.bpf.c
 	assert_contains err "nothing.bpf.c"
 	expect_status 1 run --set bellow=3 -- true
-	assert_contains err "--set bellow: there is no such variable"
+	assert_contains err "--set bellow: the program has no global variable 'bellow'"
 	assert_contains err "did you mean 'below'?"
 	expect_status 1 run --set below=-1 -- true
 	assert_contains err "--set below: -1 is negative"

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "inspect/variable.h"
+
+#include <string.h>
+
+#include "lib/base/names.h"
+#include "lib/btf/open.h"
+
+struct error *variable_find(struct bpf_object *obj, const char *name, struct variable *v)
+{
+	const struct btf *btf = bpf_object__btf(obj);
+	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
+	struct nearest near = nearest_make(name);
+
+	for (uint32_t id = btf ? btf_start_id(btf) : 1; btf && id < btf__type_cnt(btf); id++) {
+		const struct btf_type *sec = btf__type_by_id(btf, id);
+
+		/* .data, .rodata, .bss and their kin: not "license", not ".maps" */
+		if (!btf_is_datasec(sec) || btf_name(btf, sec)[0] != '.')
+			continue;
+		struct bpf_map *map = bpf_object__find_map_by_name(obj, btf_name(btf, sec));
+		size_t size = 0;
+		uint8_t *data = map ? bpf_map__initial_value(map, &size) : NULL;
+
+		for (uint32_t i = 0; data && i < btf_vlen(sec); i++) {
+			const struct btf_var_secinfo *info = btf_var_secinfos(sec) + i;
+			const struct btf_type *var = btf__type_by_id(btf, info->type);
+			const char *its = btf_name(btf, var);
+
+			if (!btf_is_var(var) || strcmp(its, name)) {
+				nearest_offer(&near, its);
+				continue;
+			}
+			if ((uint64_t)info->offset + info->size > size)
+				return error_new(EINVAL, "variable '%s' has no data to set", name);
+			*v = (struct variable){data + info->offset, var->type, info->size};
+			return NULL;
+		}
+	}
+	struct error *err = error_new(ENOENT, "the program has no global variable '%s'", name);
+	if (!btf)
+		return error_hint(err, "the object has no BTF: compile it with -g");
+	if (nearest_text(&near, &names))
+		return error_hint(err, "did you mean %s?", strbuf_str(&names));
+	return error_hint(err, "it is declared like 'const volatile int %s = 1;'", name);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The global variables of an object between open and load, by name. */
+#ifndef PB_INSPECT_VARIABLE_H
+#define PB_INSPECT_VARIABLE_H
+
+#include <bpf/libbpf.h>
+#include <stdint.h>
+
+#include "lib/base/error.h"
+
+/* Where a variable's initial value is; type is its own in the object's BTF, below the VAR. */
+struct variable {
+	uint8_t *data;
+	uint32_t type, size;
+};
+
+/*
+ * ENOENT, with near names: the object has none of that name in its data
+ * sections. v is left alone then.
+ */
+struct error *variable_find(struct bpf_object *obj, const char *name, struct variable *v);
+
+#endif
