@@ -35,6 +35,29 @@ expect_status() {
 	[ "$got" = "$want" ] || { sed 's/^/# | /' err; fail "'$*' ended with $got, wanted $want"; }
 }
 
+# has FEATURE: this kernel has it
+has() {
+	"$PERF_BPF" features "$1" >/dev/null
+}
+
+# tap COMMAND...: it prints TAP, and all its lines are ok
+tap() {
+	local status=0
+	"$@" >tap 2>&1 || status=$?
+	[ $status = 0 ] || { sed 's/^/# | /' tap; fail "'$*' ended with $status"; }
+	! grep -q '^not ok' tap || { sed 's/^/# | /' tap; fail "'$*'"; }
+	grep -q '^ok' tap || fail "'$*' tested nothing"
+}
+
+# compile_bpf SOURCE OBJECT [OPTION...]: by clang, with this tree's headers, or HEADERS=FOLDER's
+compile_bpf() {
+	local source=$1 object=$2
+	shift 2
+	clang -O2 -g -target bpf -D__TARGET_ARCH_x86 "$@" -I"${HEADERS:-$SRC/include}" \
+		-I"$BUILD/include" -idirafter "/usr/include/$(uname -m)-linux-gnu" \
+		-c "$source" -o "$object"
+}
+
 run_tests() {
 	local tests n=0 status=0 top
 	tests=$(declare -F | sed -n 's/^declare -f \(test_.*\)/\1/p')

@@ -111,8 +111,7 @@ test_usdt_has_examples_that_compile() {
 		displays usdt '^\.Bd -literal -offset'
 	} >example.bpf.c
 	assert_contains example.bpf.c "BPF_USDT(on_gc"
-	clang -O2 -g -target bpf -D__TARGET_ARCH_x86 -Werror -I"$SRC/include" -I"$BUILD/include" \
-		-I"/usr/include/$(uname -m)-linux-gnu" -c example.bpf.c -o example.bpf.o
+	compile_bpf example.bpf.c example.bpf.o -Werror
 	{
 		printf '#include <bpf/libbpf.h>\n#include <string.h>\n#include <unistd.h>\n'
 		printf 'int example(struct bpf_program *prog);\nint example(struct bpf_program *prog)\n{\n'

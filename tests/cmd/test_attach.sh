@@ -7,21 +7,7 @@ CLIENT=$BUILD/tests/vm/client
 
 object() {
 	[ "$(id -u)" = 0 ] || skip "attaching takes root"
-	clang -O2 -g -target bpf -D__TARGET_ARCH_x86 -I"$SRC/include" -I"$BUILD/include" \
-		-I"/usr/include/$(uname -m)-linux-gnu" -c "$SRC/tests/vm/attach.bpf.c" -o attach.bpf.o
-}
-
-# tap COMMAND...: its lines of TAP must all be ok
-tap() {
-	status=0
-	"$@" >tap 2>&1 || status=$?
-	[ $status = 0 ] || { sed 's/^/# | /' tap; fail "'$*' ended with $status"; }
-	! grep -q '^not ok' tap || { sed 's/^/# | /' tap; fail "'$*'"; }
-	grep -q '^ok' tap || fail "'$*' tested nothing"
-}
-
-has() {
-	"$PERF_BPF" features "$1" >/dev/null
+	compile_bpf "$SRC/tests/vm/attach.bpf.c" attach.bpf.o
 }
 
 # counts FEATURE PROGRAM

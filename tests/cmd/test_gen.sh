@@ -8,9 +8,7 @@
 object() {
 	local name=$1
 	shift
-	clang -O2 -g -target bpf -D__TARGET_ARCH_x86 -I"$SRC/include" -I"$BUILD/include" \
-		-idirafter "/usr/include/$(uname -m)-linux-gnu" "$@" \
-		-c "$SRC/tests/bpf/$name.bpf.c" -o "$name.bpf.o"
+	compile_bpf "$SRC/tests/bpf/$name.bpf.c" "$name.bpf.o" "$@"
 }
 
 # client NAME COMPILER FOLDER [FLAG...]: ./client of NAME_client.c, with the headers in FOLDER

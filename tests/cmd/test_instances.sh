@@ -5,8 +5,7 @@
 
 test_each_instance_does_its_own() {
 	[ "$(id -u)" = 0 ] || skip "loading takes root"
-	clang -O2 -g -target bpf -I"$SRC/include" -I"$BUILD/include" \
-		-I"/usr/include/$(uname -m)-linux-gnu" -c "$SRC/tests/vm/instances.bpf.c" -o instances.bpf.o
+	compile_bpf "$SRC/tests/vm/instances.bpf.c" instances.bpf.o
 	status=0
 	"$BUILD/tests/vm/instances" instances.bpf.o >tap 2>&1 || status=$?
 	sed 's/^/# | /' tap

@@ -144,9 +144,7 @@ test_exception_callbacks() {
 		char LICENSE[] SEC("license") = "GPL";
 	END
 	for callback in second none third; do
-		clang -O2 -g -target bpf -mcpu=v3 -DCALLBACK="\"$callback\"" -I"$SRC/include" \
-			-I"$BUILD/include" -idirafter "/usr/include/$(uname -m)-linux-gnu" \
-			-c throws.bpf.c -o $callback.o
+		compile_bpf throws.bpf.c $callback.o -mcpu=v3 -DCALLBACK="\"$callback\""
 	done
 	expect_status 0 "$CLIENT" describe second.o
 	grep -A3 "^program throws" out >throws
@@ -186,8 +184,7 @@ test_kernel_functions_of_another_type() {
 	compile flavours
 	expect_status 0 "$CLIENT" run flavours.o asks
 	assert_contains out "result 1"
-	clang -O2 -g -target bpf -DSTRONG -I"$SRC/include" -I"$BUILD/include" \
-		-idirafter "/usr/include/$(uname -m)-linux-gnu" -c flavours.bpf.c -o strong.o
+	compile_bpf flavours.bpf.c strong.o -DSTRONG
 	expect_status 1 "$CLIENT" load strong.o asks
 	assert_contains err "function 'bpf_rcu_read_lock___bad' is declared otherwise than the kernel has it"
 }
@@ -248,8 +245,7 @@ test_what_opening_says() {
 
 # compile NAME: NAME.bpf.c of the current folder
 compile() {
-	clang -O2 -g -target bpf -mcpu=v3 -I"$SRC/include" -I"$BUILD/include" \
-		-idirafter "/usr/include/$(uname -m)-linux-gnu" -c "$1.bpf.c" -o "$1.o"
+	compile_bpf "$1.bpf.c" "$1.o" -mcpu=v3
 }
 
 test_options_of_the_kernel() {
@@ -612,8 +608,7 @@ test_a_map_that_the_kernel_lacks_is_named_with_its_type() {
 			__type(value, int);
 		} strange SEC(".maps");
 	END
-	clang -O2 -g -target bpf -I"$SRC/include" -I"$BUILD/include" \
-		-idirafter "/usr/include/$(uname -m)-linux-gnu" -c map.bpf.c -o map.o
+	compile_bpf map.bpf.c map.o
 	expect_status 1 "$CLIENT" load map.o
 	assert_contains err "map.o: map 'strange' (type 250, key 4, value 4, 2 entries): cannot create it"
 	assert_contains err "hint: there is no map type 250"
@@ -664,13 +659,11 @@ test_undefined_names_and_misspelt_sections() {
 			return no_such_function(3);
 		}
 	END
-	clang -O2 -g -target bpf -I"$SRC/include" -I"$BUILD/include" -DCALL \
-		-idirafter "/usr/include/$(uname -m)-linux-gnu" -c names.bpf.c -o names.o
+	compile_bpf names.bpf.c names.o -DCALL
 	expect_status 1 "$CLIENT" load names.o
 	assert_contains err "function on_switch"
 	assert_contains err "'no_such_function' is declared and nowhere defined"
-	clang -O2 -g -target bpf -I"$SRC/include" -I"$BUILD/include" \
-		-idirafter "/usr/include/$(uname -m)-linux-gnu" -c names.bpf.c -o names.o
+	compile_bpf names.bpf.c names.o
 	expect_status 1 "$CLIENT" load names.o
 	assert_contains err "section 'tracepoints/sched/sched_switch' does not say what kind"
 	assert_contains err "did you mean 'tracepoint'?"

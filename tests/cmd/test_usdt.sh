@@ -13,17 +13,7 @@ object() {
 	[ "$(id -u)" = 0 ] || skip "attaching takes root"
 	[ -x "$CLIENT" ] || skip "built without <sys/sdt.h> (package systemtap-sdt-dev)"
 	"$PERF_BPF" features attach.uprobe >/dev/null || skip "this kernel has no uprobes"
-	clang -O2 -g -target bpf -D__TARGET_ARCH_x86 "$@" -I"$SRC/include" -I"$BUILD/include" \
-		-I"/usr/include/$(uname -m)-linux-gnu" -c "$SRC/tests/vm/usdt.bpf.c" -o "$name"
-}
-
-# tap COMMAND...: its lines of TAP must all be ok
-tap() {
-	status=0
-	"$@" >tap 2>&1 || status=$?
-	[ $status = 0 ] || { sed 's/^/# | /' tap; fail "'$*' ended with $status"; }
-	! grep -q '^not ok' tap || { sed 's/^/# | /' tap; fail "'$*'"; }
-	grep -q '^ok' tap || fail "'$*' tested nothing"
+	compile_bpf "$SRC/tests/vm/usdt.bpf.c" "$name" "$@"
 }
 
 test_every_form_of_argument() {
@@ -90,8 +80,7 @@ test_other_headers() {
 		/__u8 scale_bitshift;/c __u16 scale_bitshift : 4;
 		/__u16 idx_reg_off;/c __u8 reserved : 8;
 	}' new/bpf/usdt.bpf.h
-	clang -O2 -g -target bpf -D__TARGET_ARCH_x86 -Inew -I"$BUILD/include" \
-		-I"/usr/include/$(uname -m)-linux-gnu" -c "$SRC/tests/vm/usdt.bpf.c" -o new.bpf.o
+	HEADERS=new compile_bpf "$SRC/tests/vm/usdt.bpf.c" new.bpf.o
 	bpftool btf dump file new.bpf.o | grep -A 8 "STRUCT '__bpf_usdt_arg_spec'" >layout
 	assert_contains layout "size=24"
 	grep -q "'idx_reg_off' .*bits_offset=80 bitfield_size=12" layout || { cat layout; fail "layout"; }
@@ -110,8 +99,7 @@ test_what_is_missing_is_named() {
 	printf '#include <linux/bpf.h>\n#include <linux/ptrace.h>\n#include <bpf/bpf_helpers.h>\n%s\n%s\n' \
 		'SEC("usdt") int on_any(struct pt_regs *ctx) { return 0; }' \
 		'int pad; char LICENSE[] SEC("license") = "GPL";' >bare.bpf.c
-	clang -O2 -g -target bpf -I"$SRC/include" -I"$BUILD/include" \
-		-I"/usr/include/$(uname -m)-linux-gnu" -c bare.bpf.c -o bare.bpf.o
+	compile_bpf bare.bpf.c bare.bpf.o
 	"$CLIENT" bare.bpf.o refuse a b "no map __bpf_usdt_specs" >bare || :
 	grep -q "^ok" bare || { cat bare; fail "an object without the maps"; }
 }
@@ -127,8 +115,7 @@ test_objects_of_several_files() {
 		__u64 arguments;
 		SEC("usdt") int second(struct pt_regs *ctx) { arguments += bpf_usdt_arg_cnt(ctx); return 0; }
 	E
-	clang -O2 -g -target bpf -D__TARGET_ARCH_x86 -I"$SRC/include" -I"$BUILD/include" \
-		-I"/usr/include/$(uname -m)-linux-gnu" -c second.bpf.c -o second.bpf.o
+	compile_bpf second.bpf.c second.bpf.o
 	bpftool gen object linked.bpf.o usdt.bpf.o second.bpf.o
 	tap "$CLIENT" linked.bpf.o forms on_any
 	status=0

@@ -8,22 +8,8 @@ WAYS=$BUILD/tests/vm/ways
 objects() {
 	[ "$(id -u)" = 0 ] || skip "attaching takes root"
 	for f in ways attach; do
-		clang -O2 -g -target bpf -D__TARGET_ARCH_x86 -I"$SRC/include" -I"$BUILD/include" \
-			-I"/usr/include/$(uname -m)-linux-gnu" -c "$SRC/tests/vm/$f.bpf.c" -o $f.bpf.o
+		compile_bpf "$SRC/tests/vm/$f.bpf.c" $f.bpf.o
 	done
-}
-
-# tap COMMAND...: its lines of TAP must all be ok
-tap() {
-	status=0
-	"$@" >tap 2>&1 || status=$?
-	[ $status = 0 ] || { sed 's/^/# | /' tap; fail "'$*' ended with $status"; }
-	! grep -q '^not ok' tap || { sed 's/^/# | /' tap; fail "'$*'"; }
-	grep -q '^ok' tap || fail "'$*' tested nothing"
-}
-
-has() {
-	"$PERF_BPF" features "$1" >/dev/null
 }
 
 # counts FEATURE PROGRAM...
@@ -245,8 +231,7 @@ test_record_runs_programs_of_many_places_beside_it() {
 		}
 	END
 	for output in "" -DOUTPUT; do
-		clang -O2 -g -target bpf $output -I"$SRC/include" -I"$BUILD/include" \
-			-I"/usr/include/$(uname -m)-linux-gnu" -c plain.bpf.c -o plain$output.o
+		compile_bpf plain.bpf.c plain$output.o $output
 		"$PERF_BPF" record -o data$output -e cpu-clock -e plain$output.o -- \
 			./counted ways.bpf.o uprobe default 2>err$output >&2 || { cat err$output; fail "record"; }
 	done

@@ -61,8 +61,7 @@ test_tc_and_ip_load_objects() {
 		SEC("xdp") int dropin_xdp(struct xdp_md *ctx) { return XDP_PASS; }
 		char LICENSE[] SEC("license") = "GPL";
 	END
-	clang -O2 -g -target bpf -I"$SRC/include" -I"$BUILD/include" \
-		-idirafter "/usr/include/$(uname -m)-linux-gnu" -c net.bpf.c -o net.o
+	compile_bpf net.bpf.c net.o
 	for library in libbpf ours; do
 		with $library unshare -n sh -c '
 			ip link set lo up

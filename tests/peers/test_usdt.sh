@@ -10,8 +10,7 @@ test_sums_are_bpftraces() {
 	[ "$(id -u)" = 0 ] || skip "attaching takes root"
 	[ -x "$CLIENT" ] || skip "built without <sys/sdt.h> (package systemtap-sdt-dev)"
 	command -v bpftrace >/dev/null || skip "no bpftrace"
-	clang -O2 -g -target bpf -D__TARGET_ARCH_x86 -I"$SRC/include" -I"$BUILD/include" \
-		-I"/usr/include/$(uname -m)-linux-gnu" -c "$SRC/tests/vm/usdt.bpf.c" -o usdt.bpf.o
+	compile_bpf "$SRC/tests/vm/usdt.bpf.c" usdt.bpf.o
 	cat >marks.c <<-'E'
 		#include <sys/sdt.h>
 		int main(int argc, char **argv)
