@@ -63,6 +63,11 @@ struct task_struct {
 	char comm[16];
 	unsigned int flags;
 	struct task_struct *real_parent;
+	struct mm_struct *mm;
+};
+
+struct mm_struct {
+	unsigned long arg_start, arg_end;
 };
 
 /* Tracepoints. */
@@ -114,10 +119,7 @@ struct net_device {
 struct sk_buff {
 	struct net_device *dev;
 	unsigned int len;
-};
-
-struct linux_binprm {
-	const char *filename;
+	__be16 protocol;
 };
 
 #pragma clang attribute pop

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A place is looked for without loading anything. An event is opened and closed
- * again: what opens then opens later, and a probe's function that is not there
- * is refused. The programs that go by a name in the kernel's BTF are looked up
+ * A place is looked for without loading anything. A tracepoint that has an id is
+ * there; a probe is opened and closed again, since only the kernel knows whether
+ * it takes one at that function (of a tracepoint that would cost two grace
+ * periods, some 30 ms). The programs that go by a name in the kernel's BTF are looked up
  * there; whether the kernel takes fentry programs at all is a feature's probe.
  */
 #include "run/choose.h"
@@ -70,6 +71,8 @@ static struct error *check_event(const struct bpf_program *prog)
 	_cleanup_attach_event_ struct attach_event event = {0};
 
 	TRY(attach_event_of(prog, &event));
+	if (!event.is_probe)
+		return NULL;
 	event.attr.disabled = true;
 	_cleanup_close_ int fd = sys_perf_event_open(&event.attr, -1, 0, -1, 0);
 	return fd < 0 ? attach_event_explain(&event, -1, 0, fd) : NULL;

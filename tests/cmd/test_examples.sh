@@ -55,8 +55,12 @@ holds() {
 	python3 - "$1" <<-'END' || fail "the numbers are wrong"
 		import json, sys
 		m = {}
-		for line in map(json.loads, open("json")):
-		    m[line["map"]] = line
+		events = []
+		for line in (json.loads(l) for l in open("json") if l.startswith("{")):
+		    if line["kind"] == "event":
+		        events.append(line["event"])
+		    else:
+		        m[line["map"]] = line
 		def rows(name, *columns):
 		    return sorted(tuple(r.get(c + "_text", r.get(c)) for c in columns) for r in m[name]["rows"])
 		def slots(name, n=0):
@@ -233,6 +237,58 @@ assert [r[2] for r in rows("failures", "syscall", "error", "calls") if r[:2] == 
 assert row["comm"] == "pbt_syscount" and row["calls"] == sum(calls.values())'
 }
 
+test_opensnoop() {
+	own_python pbt_opens
+	cat >opens.py <<-'END'
+		import os
+		for i in range(5):
+		    os.close(os.open(f"there{i}", os.O_CREAT | os.O_WRONLY))
+		for i in range(3):
+		    try:
+		        os.open("pbt-not-there", os.O_RDONLY)
+		    except OSError:
+		        pass
+	END
+	runs opensnoop --comm pbt_opens --json -- pbt_opens opens.py
+	holds 'assert sorted(e["path"] for e in events if e["fd"] >= 0 and e["path"].startswith("there")) == [f"there{i}" for i in range(5)]
+assert all(e["comm"] == "pbt_opens" for e in events)
+assert [(e["fd"], e["error_text"]) for e in events if e["path"] == "pbt-not-there"] == 3 * [(-1, "ENOENT")]
+assert m["opens"]["total"] == len(events) and m["opens"]["lost"] == 0'
+	runs opensnoop --comm pbt_opens --set only_failed=true --json -- pbt_opens opens.py
+	holds 'assert events and all(e["error"] < 0 for e in events)'
+}
+
+test_execsnoop() {
+	own_command pbt_exec true
+	cat >execs.sh <<-'END'
+		pbt_exec first 'two words' ''
+		pbt_exec "$(printf %0300d 0)"
+		/no/such/program 2>/dev/null
+		exec pbt_exec
+	END
+	runs execsnoop --comm pbt_exec --json -- sh execs.sh
+	holds 'assert [e["arguments"] for e in events] == ["pbt_exec first two words ", ("pbt_exec " + 300 * "0")[:255], "pbt_exec"], events
+assert [e["comm"] for e in events] == 3 * ["pbt_exec"] and all(e["uid"] == 0 for e in events)
+assert events[0]["parent"] == events[1]["parent"] == events[2]["pid"]'
+}
+
+# Packets of a size that nobody else sends, over lo.
+test_tracex1() {
+	size=$((20000 + $$ % 20000))
+	cat >packets.py <<-END
+		import socket
+		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+		s.bind(("127.0.0.1", 0))
+		for _ in range(21):
+		    s.sendto(bytes($size), s.getsockname())
+		    s.recv(65536)
+	END
+	runs tracex1 --json -- python3 packets.py
+	holds "assert [(e['device'], e['protocol']) for e in events if e['length'] == $size + 28] == 21 * [('lo', 0x800)]"
+	runs tracex1 --set device=pbt0 --json -- python3 packets.py
+	holds 'assert not events'
+}
+
 test_tcpconnect() {
 	own_python pbt_connect
 	cat >connect.py <<-'END'
@@ -288,9 +344,9 @@ assert again and got == again, (got, again)
 assert {r[1:] for r in rows("retransmits", "to_port", "to", "from", "state") if r[0] == str(port)} == {("127.0.0.1", "127.0.0.1", "SYN_SENT")}'
 }
 
-# Direct writes of a block each, one after the other, are a request each.
-test_biolatency() {
-	own_command pbt_bio dd
+# direct_writes NAME COMMAND: 50 direct writes of a block each, one after the other: a request each.
+direct_writes() {
+	own_command "$2" dd
 	file=$(mktemp /var/tmp/perf-bpf-test.XXXXXX)
 	trap 'rm -f "$file"' EXIT
 	dd if=/dev/zero of="$file" bs=64k count=8 status=none
@@ -298,9 +354,20 @@ test_biolatency() {
 	dd if=/dev/zero of="$file" bs=4k count=1 oflag=direct conv=notrunc status=none 2>log ||
 		skip "/var/tmp takes no direct writes"
 	grep -q "^ *$(stat -c %Hd "$file") *$(stat -c %Ld "$file") " /proc/diskstats || skip "/var/tmp is on no block device"
-	runs biolatency --comm pbt_bio --json -- pbt_bio if=/dev/zero of="$file" bs=4k count=50 \
+	runs "$1" --comm "$2" --json -- "$2" if=/dev/zero of="$file" bs=4k count=50 \
 		oflag=direct conv=notrunc status=none
+}
+
+test_biolatency() {
+	direct_writes biolatency pbt_bio
 	holds 'assert sum(h["total"] for h in m["latency"]["hists"]) == 50'
+}
+
+test_tracex3() {
+	direct_writes tracex3 pbt_tracex3
+	holds 'heat = m["latency"]
+assert sum(sum(slot) for slot in heat["counts"]) == 50, heat
+assert sum(r["count"] for r in heat["ranges"]) == 50'
 }
 
 test_mallocsizes() {
