@@ -48,6 +48,11 @@ struct probe_point {
 struct probe_points {
 	char *path;	  /* the binary; NULL: the kernel */
 	uint16_t machine; /* EM_… */
+	/*
+	 * The kernel: what is added to an address of its debug information (FETCH_STATIC) for
+	 * that at which it runs (KASLR). 0 for user binaries: there the points' addresses tell.
+	 */
+	uint64_t bias;
 	struct probe_point *v;
 	size_t n, cap;
 	/*

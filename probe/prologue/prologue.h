@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From fetch programs to BPF instructions: the code before the user's program
- * that fetches the arguments and hands them over. Pure.
+ * From fetch programs to BPF instructions: the code that fetches the arguments
+ * and calls the user's program, which stands right behind it. Pure.
  *
  *	int prog(void *ctx, int err, unsigned long a, unsigned long b, unsigned long c)
  *	int prog(void *ctx, struct NAME *args)		// any number, strings, structs
  *
- * err is 0 or the negative errno of the first read that failed, whose argument
- * is then 0; in the second form a member "int err" of struct NAME gets it, and a member
+ * err is 0 or the negative errno of the first argument that could not be read,
+ * which is then 0; in the second form a member "int err" of struct NAME gets it, and a member
  * "__u64 err_mask", bit i for argument i, tells all that failed.
  */
 #ifndef PB_PROBE_PROLOGUE_PROLOGUE_H
@@ -24,15 +24,35 @@ enum prologue_context {
 	PROLOGUE_TYPED,	  /* fentry, fexit: an array of 8-byte arguments, then what is returned */
 };
 
-struct prologue_way {
-	enum prologue_context context;
-	bool user;	   /* the image is a process's: memory is read by probe_read_user */
-	uint16_t n_params; /* of PROLOGUE_TYPED: where the returned value stands */
-	bool sleepable;	   /* copy_from_user may be called: paged-out memory is read too */
-	const struct regs *regs;
+/* Which element of an array of 8-byte counters (one for each CPU) counts the hits. */
+struct prologue_counter {
+	bool wanted;
+	int map_fd;
+	bool by_cookie; /* bpf_get_attach_cookie() is the number; else: */
+	uint32_t index;
 };
 
-/* Where a value goes in struct NAME. */
+struct prologue_way {
+	enum prologue_context context;
+	const struct regs *regs;
+	bool user;	   /* the image is a process's */
+	bool at_return;	   /* the instruction pointer is the caller's */
+	bool ftrace_regs;  /* kprobe.multi: of pt_regs only what a function is called with is set */
+	bool sleepable;	   /* copy_from_user may be called: paged-out memory is read too */
+	bool keeps_return; /* what the program returns counts; else it is 0. Never with TYPED */
+	uint16_t n_params; /* of PROLOGUE_TYPED: where the returned value stands */
+	bool has_func_arg; /* bpf_get_func_arg() and bpf_get_func_ret() (5.17) */
+	bool has_func_ip;  /* bpf_get_func_ip() (5.15; at uretprobes 6.6 or 6.7, before that 0) */
+	/*
+	 * FETCH_STATIC. A process's image may lie anywhere: the instruction pointer is at this
+	 * point, whose address in the image is known.
+	 */
+	uint64_t address;
+	uint64_t bias; /* of the kernel: what is added to the addresses of its debug information */
+	struct prologue_counter counter;
+};
+
+/* Where a value goes in struct NAME; of registers only the size counts (1, 2, 4 or 8). */
 struct prologue_member {
 	uint32_t offset, size;
 };
@@ -41,7 +61,7 @@ struct prologue_shape {
 	bool in_struct;			       /* false: three registers at most */
 	uint32_t size;			       /* of struct NAME */
 	const struct prologue_member *members; /* one for each value */
-	int32_t err_offset, err_mask_offset;   /* -1: no such member */
+	int32_t err_offset, err_mask_offset;   /* 4 and 8 bytes, aligned; -1: no such member */
 };
 
 struct prologue {
@@ -50,14 +70,25 @@ struct prologue {
 };
 
 void prologue_deinit(struct prologue *prologue);
+#define _cleanup_prologue_ _cleanup_(prologue_deinit)
+
+/* No struct NAME is larger; what the program itself has on its stack comes out of these 512. */
+#define PROLOGUE_MAX_STRUCT 480
 
 /*
  * out is all zero. E2BIG: more than fits on the stack or into three registers;
- * EINVAL: a fetch program that is none (an empty stack, an unknown register),
- * which names the argument.
+ * EINVAL: a fetch program that is none (an empty stack, an unknown register);
+ * EOPNOTSUPP: one that no BPF program can compute. The error names the argument.
  */
 struct error *prologue_build(const struct fetch_value *values, size_t n,
 			     const struct prologue_way *way, const struct prologue_shape *shape,
 			     struct prologue *out);
+
+/*
+ * Why these values cannot be fetched in this way, though perhaps in another; NULL:
+ * they can. Whatever is in the way of all of them prologue_build() tells.
+ */
+const char *prologue_obstacle(const struct fetch_value *values, size_t n,
+			      const struct prologue_way *way);
 
 #endif
