@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The program, as the bytes of an ELF object: what a compiler would have made of
+ *
+ *	struct { … } events SEC("maps"), wanted SEC("maps");
+ *
+ *	SEC("vfs_write file->f_path.dentry->d_name.name:string count")
+ *	int probe_vfs_write(void *ctx, struct args *args)
+ *	{
+ *		__u64 id = bpf_get_current_pid_tgid();
+ *
+ *		if (id >> 32 == SELF || !bpf_map_lookup_elem(&wanted, …))
+ *			return 0;
+ *		args->common_type = ID;
+ *		args->common_pid = id;
+ *		bpf_perf_event_output(ctx, &events, BPF_F_CURRENT_CPU, args, sizeof(*args));
+ *		return 0;
+ *	}
+ *
+ * so that it goes the way of every object: opened from memory, given its
+ * prologues, loaded, attached. struct args and the function's type stand in
+ * the object's BTF, which is where the prologue's maker looks for them. Maps
+ * are defined in the old way, which needs no BTF.
+ *
+ * Whoever is not recorded is left out here, and not by the perf event: a
+ * bpf-output event is one for a CPU, whose program runs for all tasks. The second
+ * program stands at the creation of tasks, and lets children follow parents.
+ */
+#include "probe/output/output.h"
+
+#include <bpf/btf.h>
+#include <elf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CLONE_THREAD 0x10000
+
+DEFINE_FREEP(struct btf, btf__free)
+
+/* ---- code ---- */
+
+struct code {
+	VEC(struct bpf_insn) insns;
+	VEC(size_t) exits; /* jumps to the end */
+	struct {
+		size_t at;
+		enum { MAP_EVENTS, MAP_WANTED } map;
+	} relocs[4];
+	size_t n_relocs;
+	bool failed;
+};
+
+static void code_deinit(struct code *code)
+{
+	vec_deinit(&code->insns);
+	vec_deinit(&code->exits);
+}
+
+static void emit(struct code *c, uint8_t op, int dst, int src, int off, int32_t imm)
+{
+	struct bpf_insn *insn = vec_push(&c->insns);
+
+	if (!insn) {
+		c->failed = true;
+		return;
+	}
+	*insn = (struct bpf_insn){.code = op,
+				  .dst_reg = (uint8_t)dst & 15,
+				  .src_reg = (uint8_t)src & 15,
+				  .off = (int16_t)off,
+				  .imm = imm};
+}
+
+static void mov(struct code *c, int dst, int src)
+{
+	emit(c, BPF_ALU64 | BPF_MOV | BPF_X, dst, src, 0, 0);
+}
+
+static void alu(struct code *c, uint8_t op, int dst, int32_t imm)
+{
+	emit(c, BPF_ALU64 | op | BPF_K, dst, 0, 0, imm);
+}
+
+static void call(struct code *c, int32_t helper)
+{
+	emit(c, BPF_JMP | BPF_CALL, 0, 0, 0, helper);
+}
+
+static void load_map(struct code *c, int dst, int map)
+{
+	c->relocs[c->n_relocs].at = c->insns.n;
+	c->relocs[c->n_relocs++].map = map;
+	emit(c, BPF_LD | BPF_IMM | BPF_DW, dst, 0, 0, 0);
+	emit(c, 0, 0, 0, 0, 0);
+}
+
+/* To the end, where the comparison holds. */
+static void leave_if(struct code *c, uint8_t op, int dst, int32_t imm)
+{
+	size_t *at = vec_push(&c->exits);
+
+	if (at)
+		*at = c->insns.n;
+	else
+		c->failed = true;
+	emit(c, BPF_JMP | op | BPF_K, dst, 0, 0, imm);
+}
+
+static void finish(struct code *c)
+{
+	size_t *at;
+
+	vec_for_each (at, &c->exits)
+		if (!c->failed)
+			c->insns.v[*at].off = (int16_t)(c->insns.n - *at - 1);
+	alu(c, BPF_MOV, BPF_REG_0, 0);
+	emit(c, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+}
+
+/* r8 = process and thread; leaves unless it is wanted. */
+static void ask_filter(struct code *c, enum output_filter filter)
+{
+	if (filter == OUTPUT_ALL)
+		return;
+	mov(c, BPF_REG_1, BPF_REG_8);
+	if (filter == OUTPUT_PROCESSES)
+		alu(c, BPF_RSH, BPF_REG_1, 32);
+	emit(c, BPF_STX | BPF_MEM | BPF_W, BPF_REG_10, BPF_REG_1, -4, 0);
+	mov(c, BPF_REG_2, BPF_REG_10);
+	alu(c, BPF_ADD, BPF_REG_2, -4);
+	load_map(c, BPF_REG_1, MAP_WANTED);
+	call(c, BPF_FUNC_map_lookup_elem);
+	leave_if(c, BPF_JEQ, BPF_REG_0, 0);
+}
+
+static void build_program(struct code *c, const struct output_layout *layout,
+			  const struct output_opts *opts)
+{
+	mov(c, BPF_REG_6, BPF_REG_1);
+	mov(c, BPF_REG_7, BPF_REG_2);
+	call(c, BPF_FUNC_get_current_pid_tgid);
+	mov(c, BPF_REG_8, BPF_REG_0);
+	if (opts->self) {
+		mov(c, BPF_REG_1, BPF_REG_8);
+		alu(c, BPF_RSH, BPF_REG_1, 32);
+		leave_if(c, BPF_JEQ, BPF_REG_1, (int32_t)opts->self);
+	}
+	ask_filter(c, opts->filter);
+	alu(c, BPF_MOV, BPF_REG_1, (int32_t)opts->id);
+	emit(c, BPF_STX | BPF_MEM | BPF_H, BPF_REG_7, BPF_REG_1, 0, 0);
+	emit(c, BPF_STX | BPF_MEM | BPF_W, BPF_REG_7, BPF_REG_8, 4, 0);
+	mov(c, BPF_REG_1, BPF_REG_6);
+	load_map(c, BPF_REG_2, MAP_EVENTS);
+	emit(c, BPF_ALU | BPF_MOV | BPF_K, BPF_REG_3, 0, 0, -1); /* BPF_F_CURRENT_CPU */
+	mov(c, BPF_REG_4, BPF_REG_7);
+	alu(c, BPF_MOV, BPF_REG_5, (int32_t)layout->size);
+	call(c, BPF_FUNC_perf_event_output);
+	finish(c);
+}
+
+/* raw_tp/task_newtask: the new task's struct, the flags of clone(2); current is its parent. */
+static void build_follower(struct code *c, const struct output_opts *opts)
+{
+	mov(c, BPF_REG_6, BPF_REG_1);
+	call(c, BPF_FUNC_get_current_pid_tgid);
+	mov(c, BPF_REG_8, BPF_REG_0);
+	ask_filter(c, opts->filter);
+	if (opts->filter == OUTPUT_PROCESSES) {
+		emit(c, BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_1, BPF_REG_6, 8, 0);
+		alu(c, BPF_AND, BPF_REG_1, CLONE_THREAD);
+		leave_if(c, BPF_JNE, BPF_REG_1, 0);
+	}
+	emit(c, BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_3, BPF_REG_6, 0, 0);
+	alu(c, BPF_ADD, BPF_REG_3, (int32_t)opts->task_pid_offset);
+	mov(c, BPF_REG_1, BPF_REG_10);
+	alu(c, BPF_ADD, BPF_REG_1, -4);
+	alu(c, BPF_MOV, BPF_REG_2, 4);
+	call(c, BPF_FUNC_probe_read_kernel);
+	leave_if(c, BPF_JNE, BPF_REG_0, 0);
+	emit(c, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, -8, 1);
+	load_map(c, BPF_REG_1, MAP_WANTED);
+	mov(c, BPF_REG_2, BPF_REG_10);
+	alu(c, BPF_ADD, BPF_REG_2, -4);
+	mov(c, BPF_REG_3, BPF_REG_10);
+	alu(c, BPF_ADD, BPF_REG_3, -8);
+	alu(c, BPF_MOV, BPF_REG_4, BPF_ANY);
+	call(c, BPF_FUNC_map_update_elem);
+	finish(c);
+}
+
+/* ---- types ---- */
+
+static int field_type(struct btf *btf, const struct output_field *field, int byte)
+{
+	const bool has_sign = field->kind == FETCH_INT;
+
+	if (field->kind == FETCH_STRING || field->kind == FETCH_BYTES)
+		return btf__add_array(btf, byte, byte, field->size);
+	return btf__add_int(btf, has_sign ? "signed" : "unsigned", field->size,
+			    has_sign ? BTF_INT_SIGNED : 0);
+}
+
+/* Negative when it fails: the caller looks at the last call. */
+static int build_types(struct btf *btf, const struct output_layout *layout, const char *name)
+{
+	const int word = btf__add_int(btf, "int", 4, BTF_INT_SIGNED);
+	const int wide = btf__add_int(btf, "__u64", 8, 0);
+	const int byte = btf__add_int(btf, "char", 1, BTF_INT_CHAR);
+	const int context = btf__add_ptr(btf, 0);
+	const int first = btf__type_cnt(btf);
+
+	for (size_t i = 0; i < layout->fields.n; i++)
+		if (field_type(btf, &layout->fields.v[i], byte) < 0)
+			return -1;
+	const int args = btf__add_struct(btf, "args", layout->size);
+	if (btf__add_field(btf, "__common", wide, 0, 0))
+		return -1;
+	for (size_t i = 0; i < layout->fields.n; i++) {
+		const struct output_field *field = &layout->fields.v[i];
+
+		if (btf__add_field(btf, field->name, first + (int)i, field->offset * 8, 0))
+			return -1;
+	}
+	if (btf__add_field(btf, "err_mask", wide, layout->err_offset * 8, 0))
+		return -1;
+	const int pointer = btf__add_ptr(btf, args);
+	const int proto = btf__add_func_proto(btf, word);
+	if (btf__add_func_param(btf, "ctx", context) || btf__add_func_param(btf, "args", pointer))
+		return -1;
+	return btf__add_func(btf, name, BTF_FUNC_GLOBAL, proto);
+}
+
+/* ---- the file ---- */
+
+enum {
+	SEC_STRTAB = 1,
+	SEC_SYMTAB,
+	SEC_LICENSE,
+	SEC_MAPS,
+	SEC_PROGRAM,
+	SEC_PROGRAM_RELOCS,
+	SEC_FOLLOWER,
+	SEC_FOLLOWER_RELOCS,
+	SEC_BTF,
+	N_SECTIONS,
+};
+
+/* Symbols, after the null one. */
+enum {
+	SYM_EVENTS = 1,
+	SYM_WANTED,
+	SYM_PROGRAM,
+	SYM_FOLLOWER,
+	N_SYMBOLS,
+};
+
+struct map_def {
+	uint32_t type, key_size, value_size, max_entries, flags;
+};
+
+struct writer {
+	struct strbuf strings;
+	Elf64_Shdr sections[N_SECTIONS];
+	struct strbuf *out;
+};
+
+static uint32_t add_string(struct writer *w, const char *s)
+{
+	const uint32_t at = (uint32_t)w->strings.len;
+
+	strbuf_add(&w->strings, s, strlen(s) + 1);
+	return at;
+}
+
+static void pad(struct strbuf *out, size_t align)
+{
+	while (out->len & (align - 1) && !out->failed)
+		strbuf_addch(out, 0);
+}
+
+static Elf64_Shdr *add_section(struct writer *w, int index, uint32_t name, uint32_t type,
+			       const void *data, size_t size)
+{
+	pad(w->out, 8);
+	w->sections[index] = (Elf64_Shdr){
+		.sh_name = name,
+		.sh_type = type,
+		.sh_offset = w->out->len,
+		.sh_size = size,
+		.sh_addralign = 8,
+	};
+	strbuf_add(w->out, data, size);
+	return &w->sections[index];
+}
+
+static void add_code(struct writer *w, int index, const char *name, const struct code *code)
+{
+	_cleanup_free_ char *rel_name = text_format(".rel%s", name);
+	Elf64_Rel relocs[ARRAY_SIZE(code->relocs)] = {0};
+
+	for (size_t i = 0; i < code->n_relocs; i++)
+		relocs[i] = (Elf64_Rel){
+			.r_offset = code->relocs[i].at * sizeof(struct bpf_insn),
+			.r_info = ELF64_R_INFO(code->relocs[i].map == MAP_EVENTS ? SYM_EVENTS
+										 : SYM_WANTED,
+					       R_BPF_64_64),
+		};
+	w->out->failed |= !rel_name;
+	add_section(w, index, add_string(w, name), SHT_PROGBITS, code->insns.v,
+		    code->insns.n * sizeof(struct bpf_insn))
+		->sh_flags = SHF_ALLOC | SHF_EXECINSTR;
+	Elf64_Shdr *rel = add_section(w, index + 1, add_string(w, rel_name ? rel_name : ""),
+				      SHT_REL, relocs, code->n_relocs * sizeof(*relocs));
+	rel->sh_entsize = sizeof(Elf64_Rel);
+	rel->sh_link = SEC_SYMTAB;
+	rel->sh_info = (uint32_t)index;
+}
+
+static Elf64_Sym symbol(uint32_t name, int type, int section, uint64_t value, uint64_t size)
+{
+	return (Elf64_Sym){
+		.st_name = name,
+		.st_info = ELF64_ST_INFO(STB_GLOBAL, type),
+		.st_shndx = (uint16_t)section,
+		.st_value = value,
+		.st_size = size,
+	};
+}
+
+static struct error *write_file(const struct output_opts *opts, const struct code *program,
+				const struct code *follower, const struct btf *btf,
+				struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf strings = STRBUF_INIT;
+	struct writer w = {.out = out};
+	const struct map_def maps[] = {
+		/* As many entries as there are CPUs: the loader sees to it. */
+		{.type = BPF_MAP_TYPE_PERF_EVENT_ARRAY, .key_size = 4, .value_size = 4},
+		{.type = BPF_MAP_TYPE_HASH, .key_size = 4, .value_size = 4, .max_entries = 65536},
+	};
+	const bool follows = follower->insns.n;
+	Elf64_Ehdr header = {
+		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
+			    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB,
+			    EV_CURRENT},
+		.e_type = ET_REL,
+		.e_machine = EM_BPF,
+		.e_version = EV_CURRENT,
+		.e_ehsize = sizeof(header),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = N_SECTIONS,
+		.e_shstrndx = SEC_STRTAB,
+	};
+	const size_t start = out->len;
+	uint32_t btf_size;
+	const void *btf_data = btf__raw_data(btf, &btf_size);
+
+	if (!btf_data)
+		return error_nomem();
+	strbuf_add(out, &header, sizeof(header));
+	add_string(&w, "");
+	add_section(&w, SEC_LICENSE, add_string(&w, "license"), SHT_PROGBITS, "GPL", 4)->sh_flags =
+		SHF_ALLOC | SHF_WRITE;
+	add_section(&w, SEC_MAPS, add_string(&w, "maps"), SHT_PROGBITS, maps, sizeof(maps))
+		->sh_flags = SHF_ALLOC | SHF_WRITE;
+	add_code(&w, SEC_PROGRAM, opts->section, program);
+	if (follows)
+		add_code(&w, SEC_FOLLOWER, "raw_tp/task_newtask", follower);
+	add_section(&w, SEC_BTF, add_string(&w, ".BTF"), SHT_PROGBITS, btf_data, btf_size);
+
+	Elf64_Sym symbols[N_SYMBOLS] = {
+		[SYM_EVENTS] =
+			symbol(add_string(&w, "events"), STT_OBJECT, SEC_MAPS, 0, sizeof(maps[0])),
+		[SYM_WANTED] = symbol(add_string(&w, "wanted"), STT_OBJECT, SEC_MAPS,
+				      sizeof(maps[0]), sizeof(maps[0])),
+		[SYM_PROGRAM] = symbol(add_string(&w, opts->name), STT_FUNC, SEC_PROGRAM, 0,
+				       program->insns.n * sizeof(struct bpf_insn)),
+		[SYM_FOLLOWER] = symbol(add_string(&w, "follow"), STT_FUNC, SEC_FOLLOWER, 0,
+					follower->insns.n * sizeof(struct bpf_insn)),
+	};
+	Elf64_Shdr *symtab =
+		add_section(&w, SEC_SYMTAB, add_string(&w, ".symtab"), SHT_SYMTAB, symbols,
+			    (follows ? N_SYMBOLS : SYM_FOLLOWER) * sizeof(*symbols));
+	symtab->sh_entsize = sizeof(Elf64_Sym);
+	symtab->sh_link = SEC_STRTAB;
+	symtab->sh_info = 1; /* the first that is not local */
+	const uint32_t strtab_name = add_string(&w, ".strtab");
+	strings = w.strings;
+	add_section(&w, SEC_STRTAB, strtab_name, SHT_STRTAB, strings.str, strings.len);
+	pad(out, 8);
+	header.e_shoff = out->len - start;
+	strbuf_add(out, w.sections, sizeof(w.sections));
+	if (strbuf_failed(out) || strbuf_failed(&strings))
+		return error_nomem();
+	memcpy(out->str + start, &header, sizeof(header));
+	return NULL;
+}
+
+struct error *output_object(const struct output_layout *layout, const struct output_opts *opts,
+			    struct strbuf *out)
+{
+	_cleanup_(code_deinit) struct code program = {0}, follower = {0};
+	_cleanup_(btf__freep) struct btf *btf = btf__new_empty();
+
+	build_program(&program, layout, opts);
+	if (opts->filter != OUTPUT_ALL && opts->task_pid_offset)
+		build_follower(&follower, opts);
+	if (!btf || program.failed || follower.failed || build_types(btf, layout, opts->name) < 0)
+		return error_nomem();
+	return write_file(opts, &program, &follower, btf, out);
+}

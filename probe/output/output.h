@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A program of our own for a probe that brings none: it puts the arguments out
+ * into a recording, as the raw bytes of a sample, laid out as the kernel lays
+ * out a tracepoint's. So the sample's description is that of a tracepoint too, the
+ * text of a tracefs "format" file, and who can read recorded tracepoints (perf
+ * script, perf report, this program) reads the arguments by their names.
+ *
+ *	name=\"a.txt\" count=12
+ *
+ * Pure: points in; a layout, a text and the bytes of a BPF object out.
+ */
+#ifndef PB_PROBE_OUTPUT_OUTPUT_H
+#define PB_PROBE_OUTPUT_OUTPUT_H
+
+#include "lib/base/error.h"
+#include "lib/base/strbuf.h"
+#include "lib/base/vec.h"
+#include "probe/point/point.h"
+
+/* Where an argument stands in the sample's bytes. */
+struct output_field {
+	char *name;
+	enum fetch_kind kind;
+	bool hex;
+	uint32_t offset, size; /* a small signed number is widened to 4 bytes */
+};
+
+struct output_layout {
+	VEC(struct output_field) fields;
+	uint32_t err_offset; /* __u64, bit i: argument i could not be read */
+	uint32_t size;	     /* of all, with the 8 bytes common to all tracepoints */
+};
+
+/* No sample is larger; strings get what is left, OUTPUT_STRING at most. */
+#define OUTPUT_MAX    448
+#define OUTPUT_STRING 128
+
+/*
+ * The layout of all arguments of the points; layout is all zero. E2BIG: they are
+ * more bytes than a BPF program can hold. EINVAL: an argument that is text at
+ * one point and a number at another.
+ */
+struct error *output_layout_of(const struct probe_points *points, struct output_layout *layout);
+void output_layout_deinit(struct output_layout *layout);
+#define _cleanup_output_layout_ _cleanup_(output_layout_deinit)
+
+/* Of the samples' error word. Readers of ours show such a field as missing. */
+#define OUTPUT_ERROR_FIELD "__probe_err"
+
+/* The format file of an event of this name and id. */
+void output_format(const struct output_layout *layout, const char *name, uint32_t id,
+		   struct strbuf *out);
+
+/* Whom the program records. */
+enum output_filter {
+	OUTPUT_ALL,
+	OUTPUT_PROCESSES, /* whose number is in the map "wanted" */
+	OUTPUT_THREADS,
+};
+
+struct output_opts {
+	const char *section; /* the definition's text */
+	const char *name;    /* of the program: letters, digits and _ */
+	uint32_t id;	     /* as output_format() was given it */
+	uint32_t self;	     /* this process is left out; 0: none is */
+	enum output_filter filter;
+	/*
+	 * New threads and children of those in "wanted" are added to it, by a second
+	 * program; where the member pid stands in the kernel's struct task_struct. 0: they are not.
+	 */
+	uint32_t task_pid_offset;
+};
+
+/*
+ * The bytes of an ELF object with one program, whose section is the definition,
+ * that gives "struct args *" to the map "events", a PERF_EVENT_ARRAY. out is empty.
+ */
+struct error *output_object(const struct output_layout *layout, const struct output_opts *opts,
+			    struct strbuf *out);
+
+#endif

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * probe/output: what the layout of arguments becomes, as a format that
+ * perf/print and libtraceevent read, and as an object that the library opens.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+#include <traceevent/event-parse.h>
+#include <traceevent/trace-seq.h>
+
+#include <bpf/btf.h>
+#include <linux/bpf.h>
+
+#include "lib/object/object.h"
+#include "perf/print/tracing.h"
+#include "probe/output/output.h"
+
+#define MAX_ARGS 12
+
+/* Points of up to MAX_ARGS arguments; nothing in them is owned. */
+struct made {
+	struct probe_points points;
+	struct probe_point point[2];
+	char *names[MAX_ARGS];
+	struct fetch_value values[2][MAX_ARGS];
+};
+
+static void made_init(struct made *m, size_t points)
+{
+	*m = (struct made){0};
+	m->points = (struct probe_points){.v = m->point, .n = points, .names = m->names};
+	for (size_t i = 0; i < points; i++)
+		m->point[i].args = m->values[i];
+}
+
+static void made_add(struct made *m, const char *name, enum fetch_kind kind, uint32_t size)
+{
+	const size_t i = m->points.n_args++;
+
+	m->names[i] = (char *)name;
+	for (size_t p = 0; p < m->points.n; p++)
+		m->values[p][i] =
+			(struct fetch_value){.name = (char *)name, .kind = kind, .size = size};
+}
+
+static struct output_layout layout_of(const struct made *m)
+{
+	struct output_layout layout = {0};
+
+	assert_null(output_layout_of(&m->points, &layout));
+	return layout;
+}
+
+static void test_layout(void **state)
+{
+	struct made m;
+
+	made_init(&m, 1);
+	made_add(&m, "a", FETCH_UINT, 1);
+	made_add(&m, "b", FETCH_INT, 2);
+	made_add(&m, "c", FETCH_POINTER, 8);
+	made_add(&m, "d", FETCH_STRING, 0);
+	made_add(&m, "e", FETCH_BYTES, 5);
+	made_add(&m, "f", FETCH_UINT, 3);
+	_cleanup_output_layout_ struct output_layout l = layout_of(&m);
+	const struct output_field *f = l.fields.v;
+
+	assert_int_equal(l.fields.n, 6);
+	assert_int_equal(f[0].offset, 8); /* after what all tracepoints have */
+	assert_int_equal(f[0].size, 1);
+	assert_int_equal(f[1].offset, 12); /* widened: formats know no sign of two bytes */
+	assert_int_equal(f[1].size, 4);
+	assert_int_equal(f[2].offset, 16);
+	assert_int_equal(f[3].offset, 24);
+	assert_int_equal(f[3].size, OUTPUT_STRING);
+	assert_int_equal(f[4].offset, 24 + OUTPUT_STRING);
+	assert_int_equal(f[4].size, 5);
+	assert_int_equal(f[5].size, 4);
+	assert_int_equal(f[5].offset, 24 + OUTPUT_STRING + 8);
+	assert_int_equal(l.err_offset, 24 + OUTPUT_STRING + 16);
+	assert_int_equal(l.size, l.err_offset + 8);
+}
+
+/* Room for what any of the points has; signed where one is. */
+static void test_points_differ(void **state)
+{
+	struct error *err;
+	struct made m;
+
+	made_init(&m, 2);
+	made_add(&m, "a", FETCH_UINT, 1);
+	made_add(&m, "b", FETCH_UINT, 4);
+	m.values[1][0].size = 8;
+	m.values[1][1].kind = FETCH_INT;
+	m.values[1][1].size = 2;
+	_cleanup_output_layout_ struct output_layout l = layout_of(&m);
+	assert_int_equal(l.fields.v[0].size, 8);
+	assert_int_equal(l.fields.v[1].kind, FETCH_INT);
+	assert_int_equal(l.fields.v[1].size, 4);
+
+	m.values[1][1].kind = FETCH_STRING;
+	struct output_layout none = {0};
+	err = output_layout_of(&m.points, &none);
+	assert_non_null(err);
+	assert_int_equal(err->code, EINVAL);
+	assert_non_null(strstr(err->msg, "'b'"));
+	error_free(err);
+
+	/* A point that cannot read it has no say. */
+	m.values[1][1].obstacle = (char *)"optimized out";
+	_cleanup_output_layout_ struct output_layout again = layout_of(&m);
+	assert_int_equal(again.fields.v[1].kind, FETCH_UINT);
+}
+
+static void test_too_much(void **state)
+{
+	struct output_layout none = {0};
+	struct error *err;
+	struct made m;
+
+	made_init(&m, 1);
+	made_add(&m, "a", FETCH_UINT, 8);
+	made_add(&m, "big", FETCH_BYTES, OUTPUT_MAX);
+	err = output_layout_of(&m.points, &none);
+	assert_non_null(err);
+	assert_int_equal(err->code, E2BIG);
+	assert_non_null(strstr(err->msg, "'big'"));
+	error_free(err);
+
+	/* Strings share what is there. */
+	made_init(&m, 1);
+	for (int i = 0; i < MAX_ARGS; i++)
+		made_add(&m, "s", FETCH_STRING, 0);
+	_cleanup_output_layout_ struct output_layout l = layout_of(&m);
+	assert_int_equal(l.fields.v[0].size, 32);
+	assert_true(l.size <= OUTPUT_MAX);
+}
+
+/* The sample's bytes with these values; each field's low bytes. */
+static void put(uint8_t *raw, const struct output_field *f, uint64_t value)
+{
+	memcpy(raw + f->offset, &value, f->size);
+}
+
+static void check_text(const char *format, uint32_t id, uint8_t *raw, uint32_t size,
+		       const char *want)
+{
+	const uint16_t type = (uint16_t)id;
+
+	_cleanup_(tracing_freep) struct tracing *t = NULL;
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	memcpy(raw, &type, sizeof(type)); /* by which libtraceevent finds the event */
+	assert_null(tracing_new_empty(&t));
+	assert_null(tracing_add_format(t, "probe", format, strlen(format)));
+	struct trace_event *ev = tracing_at(t, 0);
+	assert_non_null(ev);
+	assert_true(trace_event_is_compiled(ev));
+	trace_event_print(ev, raw, size, &out);
+	assert_string_equal(strbuf_str(&out), want);
+
+	/* As perf writes it. */
+	struct tep_handle *tep = tep_alloc();
+	struct tep_event *event = NULL;
+	struct trace_seq seq;
+	struct tep_record record = {.data = (void *)raw, .size = (int)size};
+	tep_set_long_size(tep, 8);
+	assert_int_equal(tep_parse_format(tep, &event, format, strlen(format), "probe"), 0);
+	trace_seq_init(&seq);
+	tep_print_event(tep, &seq, &record, "%s", TEP_PRINT_INFO);
+	trace_seq_terminate(&seq);
+	assert_string_equal(seq.buffer, want);
+	trace_seq_destroy(&seq);
+	tep_free(tep);
+}
+
+static void test_format(void **state)
+{
+	_cleanup_strbuf_ struct strbuf format = STRBUF_INIT;
+	uint8_t raw[OUTPUT_MAX] = {0};
+	struct made m;
+
+	made_init(&m, 1);
+	made_add(&m, "count", FETCH_UINT, 8);
+	made_add(&m, "n", FETCH_INT, 1);
+	made_add(&m, "name", FETCH_STRING, 0);
+	made_add(&m, "p", FETCH_POINTER, 8);
+	made_add(&m, "mask", FETCH_UINT, 2);
+	m.values[0][4].hex = true;
+	made_add(&m, "b", FETCH_BYTES, 3);
+	made_add(&m, "big", FETCH_INT, 8);
+	made_add(&m, "ok", FETCH_BOOL, 1);
+	_cleanup_output_layout_ struct output_layout l = layout_of(&m);
+	output_format(&l, "vfs_write", 65535, &format);
+	assert_non_null(strstr(strbuf_str(&format), "name: vfs_write\nID: 65535\n"));
+
+	const struct output_field *f = l.fields.v;
+	put(raw, &f[0], UINT64_MAX);
+	put(raw, &f[1], (uint64_t)-5);
+	memcpy(raw + f[2].offset, "a b", 3);
+	put(raw, &f[3], 0xffff888000001000);
+	put(raw, &f[4], 0xbeef);
+	memcpy(raw + f[5].offset, "\x01\x02\xff", 3);
+	put(raw, &f[6], (uint64_t)INT64_MIN);
+	put(raw, &f[7], 1);
+	check_text(strbuf_str(&format), 65535, raw, l.size,
+		   "count=18446744073709551615 n=-5 name=\"a b\" p=0xffff888000001000 mask=0xbeef "
+		   "b={01 02 ff} big=-9223372036854775808 ok=1");
+
+	/* What could not be read says so. */
+	uint64_t failed = 1ull << 2 | 1;
+	memset(raw, 0, sizeof(raw));
+	memcpy(raw + l.err_offset, &failed, 8);
+	check_text(strbuf_str(&format), 65535, raw, l.size,
+		   "count=0(fault) n=0 name=\"\"(fault) p=0x0 mask=0x0 b={00 00 00} big=0 ok=0");
+}
+
+static void test_no_arguments(void **state)
+{
+	_cleanup_strbuf_ struct strbuf format = STRBUF_INIT;
+	uint8_t raw[OUTPUT_MAX] = {0};
+	struct made m;
+
+	made_init(&m, 1);
+	_cleanup_output_layout_ struct output_layout l = layout_of(&m);
+	assert_int_equal(l.size, 16);
+	output_format(&l, "f", 1000, &format);
+	check_text(strbuf_str(&format), 1000, raw, l.size, "");
+}
+
+static void test_object(void **state)
+{
+	static const char section[] = "exec=/bin/x;f a b:string";
+	const struct output_opts variants[] = {
+		{.section = section, .name = "probe_f", .id = 65535, .self = 1},
+		{.section = section, .name = "probe_f", .id = 1, .filter = OUTPUT_PROCESSES},
+		{.section = section,
+		 .name = "probe_f",
+		 .id = 1,
+		 .filter = OUTPUT_THREADS,
+		 .task_pid_offset = 2000},
+	};
+	struct made m;
+
+	made_init(&m, 1);
+	made_add(&m, "a", FETCH_INT, 2);
+	made_add(&m, "b", FETCH_STRING, 0);
+	_cleanup_output_layout_ struct output_layout l = layout_of(&m);
+	for (size_t i = 0; i < ARRAY_SIZE(variants); i++) {
+		_cleanup_(bpf_object__closep) struct bpf_object *obj = NULL;
+		_cleanup_strbuf_ struct strbuf image = STRBUF_INIT;
+
+		assert_null(output_object(&l, &variants[i], &image));
+		assert_null(object_open_mem(image.str, image.len, NULL, NULL, &obj));
+		struct bpf_program *prog = bpf_object__find_program_by_name(obj, "probe_f");
+		assert_non_null(prog);
+		assert_string_equal(bpf_program__section_name(prog), section);
+		assert_int_equal(bpf_object__find_program_by_name(obj, "follow") != NULL, i == 2);
+		struct bpf_map *events = bpf_object__find_map_by_name(obj, "events");
+		assert_int_equal(bpf_map__type(events), BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+		assert_non_null(bpf_object__find_map_by_name(obj, "wanted"));
+
+		/* The function's second parameter, as the prologue's maker looks for it. */
+		const struct btf *btf = bpf_object__btf(obj);
+		int id = btf__find_by_name_kind(btf, "probe_f", BTF_KIND_FUNC);
+		assert_true(id > 0);
+		const struct btf_type *t = btf__type_by_id(btf, btf__type_by_id(btf, id)->type);
+		assert_int_equal(btf_vlen(t), 2);
+		t = btf__type_by_id(btf, btf__type_by_id(btf, btf_params(t)[1].type)->type);
+		assert_true(btf_is_struct(t));
+		assert_int_equal(t->size, l.size);
+		assert_int_equal(btf_vlen(t), 4);
+		const struct btf_member *a = &btf_members(t)[1];
+		assert_string_equal(btf__name_by_offset(btf, a->name_off), "a");
+		assert_int_equal(a->offset, l.fields.v[0].offset * 8);
+		assert_int_equal(btf__resolve_size(btf, a->type), 4);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_layout),	     cmocka_unit_test(test_points_differ),
+		cmocka_unit_test(test_too_much),     cmocka_unit_test(test_format),
+		cmocka_unit_test(test_no_arguments), cmocka_unit_test(test_object),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
