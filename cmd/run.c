@@ -28,6 +28,7 @@ enum {
 	OPT_CGROUP,
 	OPT_COMM,
 	OPT_CLANG_OPT,
+	OPT_MAP_ENTRIES,
 	OPT_LIST,
 	OPT_SOURCE,
 };
@@ -41,6 +42,8 @@ static const struct argp_option argp_options[] = {
 	{"sort", OPT_SORT, "COLUMN", 0, "Sort tables by this column, the largest first"},
 	{"per-cpu", OPT_PER_CPU, NULL, 0, "Show the values of each CPU, not their sum"},
 	{"set", OPT_SET, "NAME=VALUE", 0, "Set a global variable of the program; may be repeated"},
+	{"map-entries", OPT_MAP_ENTRIES, "NAME=N", 0,
+	 "Give a map room for N entries, a ring N bytes; may be repeated"},
 	{"pid", 'p', "PID", 0, "Only these processes: comma-separated"},
 	{"tid", 't', "TID", 0, "Only these threads: comma-separated"},
 	{"uid", 'u', "USER", 0, "Only these users, by number or name: comma-separated"},
@@ -59,6 +62,7 @@ struct args {
 	VEC(const char *) files;
 	VEC(const char *) maps;
 	VEC(const char *) sets;
+	VEC(const char *) entries;
 	const char *clang_opt;
 	struct run_output_opts output;
 	const char *source; /* of --source */
@@ -136,6 +140,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_SET:
 		ADD(&args->sets, arg);
+		return 0;
+	case OPT_MAP_ENTRIES:
+		ADD(&args->entries, arg);
 		return 0;
 	case 'p':
 		o->filter.pids = arg;
@@ -241,6 +248,8 @@ int cmd_run(int argc, char **argv)
 	o->n_maps = args.maps.n;
 	o->sets = args.sets.v;
 	o->n_sets = args.sets.n;
+	o->entries = args.entries.v;
+	o->n_entries = args.entries.n;
 	o->workload = command;
 	o->compile = &compile;
 	o->log = args.quiet ? NULL : &log;
@@ -276,5 +285,6 @@ int cmd_run(int argc, char **argv)
 	vec_deinit(&args.files);
 	vec_deinit(&args.maps);
 	vec_deinit(&args.sets);
+	vec_deinit(&args.entries);
 	return status;
 }

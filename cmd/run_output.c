@@ -2,6 +2,7 @@
 #include "cmd/run_output.h"
 
 #include <libgen.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@
 #include "cmd/cmd.h"
 #include "show/csv.h"
 #include "show/html.h"
+#include "show/folded.h"
+#include "show/pprof.h"
 #include "show/result_json.h"
 #include "show/text.h"
 
@@ -20,14 +23,48 @@ enum {
 	OPT_JSON = 512,
 	OPT_CSV,
 	OPT_HTML,
+	OPT_FOLDED,
+	OPT_PPROF,
+	OPT_CALLEE,
+	OPT_SHADES,
 };
 
 static const struct argp_option options[] = {
 	{"json", OPT_JSON, NULL, 0, "Print a line of JSON for each map"},
 	{"csv", OPT_CSV, NULL, 0, "Print a table of comma-separated values for each map"},
 	{"html", OPT_HTML, "FILE", 0, "Write a page with graphs that any browser opens, too"},
+	{"folded", OPT_FOLDED, NULL, 0, "Print stacks as folded lines, for flamegraph.pl"},
+	{"pprof", OPT_PPROF, "FILE", 0, "Write stacks as a profile for pprof to FILE"},
+	{"callee", OPT_CALLEE, NULL, 0, "Begin trees of stacks with the innermost function"},
+	{"shades", OPT_SHADES, "HOW", 0, "Heat maps in chars, gray or color"},
 	{0},
 };
+
+static bool parse_shades(const char *text, enum text_shades *shades)
+{
+	static const char *const names[] = {
+		[SHADES_CHARS] = "chars",
+		[SHADES_GRAY] = "gray",
+		[SHADES_COLOUR] = "color",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(text, names[i]))
+			continue;
+		*shades = i;
+		return true;
+	}
+	return false;
+}
+
+/* Colours where the terminal has 256 of them. */
+static enum text_shades choose_shades(void)
+{
+	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+	bool has = getenv("COLORTERM") || (term && strstr(term, "256color"));
+
+	return has && isatty(STDOUT_FILENO) && !(no && *no) ? SHADES_COLOUR : SHADES_CHARS;
+}
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -43,10 +80,24 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_HTML:
 		opts->html = arg;
 		return 0;
+	case OPT_FOLDED:
+		opts->folded = true;
+		return 0;
+	case OPT_PPROF:
+		opts->pprof = arg;
+		return 0;
+	case OPT_SHADES:
+		if (!parse_shades(arg, &opts->shades))
+			argp_error(state, "--shades %s: chars, gray or color", arg);
+		opts->shades_given = true;
+		return 0;
+	case OPT_CALLEE:
+		opts->callee = true;
+		return 0;
 	case ARGP_KEY_END:
-		if (opts->json + opts->csv > 1)
-			argp_error(state, "--json and --csv are two ways to print the same: choose "
-					  "one");
+		if (opts->json + opts->csv + opts->folded > 1)
+			argp_error(state, "--json, --csv and --folded are ways to print the same: "
+					  "choose one");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -115,6 +166,7 @@ struct error *run_output_new(const struct run_output_opts *opts, struct run_outp
 		return error_nomem();
 	output->opts = opts;
 	output->csv.looks = opts->interval;
+	output->shades = opts->shades_given ? opts->shades : choose_shades();
 	if (opts->html)
 		TRY(page_new(output));
 	*out = steal_ptr(output);
@@ -149,6 +201,7 @@ static void add_text(struct run_output *output, const struct results *results, s
 		.width = terminal_width(),
 		.shades = output->shades,
 		.events = &output->events,
+		.callee = output->opts->callee,
 	};
 
 	if (look) {
@@ -165,6 +218,18 @@ static void add_text(struct run_output *output, const struct results *results, s
 		strbuf_addch(out, '\n');
 }
 
+static struct error *write_pprof(const char *path, const struct results *results)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	_cleanup_fclose_ FILE *file = NULL;
+
+	TRY(results_pprof(results, &out));
+	file = fopen(path, "we");
+	if (!file || fwrite(strbuf_str(&out), 1, out.len, file) != out.len || fflush(file))
+		return error_errno(errno, "%s cannot be written", path);
+	return NULL;
+}
+
 struct error *run_output_show(void *ctx, const struct results *results, bool last)
 {
 	struct run_output *output = ctx;
@@ -174,6 +239,8 @@ struct error *run_output_show(void *ctx, const struct results *results, bool las
 		results_json(results, last, &out);
 	else if (output->opts->csv)
 		results_csv(&output->csv, results, &out);
+	else if (output->opts->folded)
+		results_folded(results, &out);
 	else
 		add_text(output, results, &out);
 	if (strbuf_failed(&out))
@@ -181,5 +248,7 @@ struct error *run_output_show(void *ctx, const struct results *results, bool las
 	fwrite(strbuf_str(&out), 1, out.len, stdout);
 	if (fflush(stdout))
 		return error_errno(errno, "the output cannot be written");
+	if (last && output->opts->pprof)
+		TRY(write_pprof(output->opts->pprof, results));
 	return output->opts->html ? write_page(output, results) : NULL;
 }

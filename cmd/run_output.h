@@ -8,9 +8,14 @@
 
 #include "lib/base/error.h"
 #include "show/result.h"
+#include "show/text.h"
 
 struct run_output_opts {
-	bool json, csv;
+	bool json, csv, folded;
+	bool callee; /* trees of stacks from the innermost function on */
+	bool shades_given;
+	enum text_shades shades;  /* of heat maps, where given; else as the terminal can */
+	const char *pprof;	  /* the profile's file; NULL: none */
 	const char *html;	  /* the page's file; NULL: none */
 	bool interval;		  /* there will be several looks */
 	const char *const *files; /* what is run, for titles */

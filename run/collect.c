@@ -90,9 +90,37 @@ static struct error *check_shape(const struct collector *c)
 	return NULL;
 }
 
-struct error *collector_new(const struct bpf_map *map, const struct btf *btf,
-			    const struct display *display, struct collector **out)
+bool collector_has_stacks(const struct collector *c)
 {
+	return c->display->kind == DISPLAY_STACKS;
+}
+
+const struct bpf_map *collector_stacks(const struct collector *c)
+{
+	return collector_has_stacks(c) ? c->stacks : NULL;
+}
+
+/* The map of stacks that is named, or the object's only one. */
+static const struct bpf_map *find_stacks(const struct bpf_object *obj, const char *name)
+{
+	const struct bpf_map *found = NULL;
+	struct bpf_map *map;
+
+	bpf_object__for_each_map (map, obj) {
+		if (name ? strcmp(bpf_map__name(map), name) != 0
+			 : bpf_map__type(map) != BPF_MAP_TYPE_STACK_TRACE)
+			continue;
+		if (found)
+			return NULL; /* which one? */
+		found = map;
+	}
+	return found;
+}
+
+struct error *collector_new(const struct bpf_object *obj, const struct bpf_map *map,
+			    struct display *display, struct collector **out)
+{
+	const struct btf *btf = bpf_object__btf(obj);
 	_cleanup_(collector_freep) struct collector *c = calloc(1, sizeof(*c));
 	const char *name = bpf_map__name(map);
 	uint32_t key_type = btf ? bpf_map__btf_key_type_id(map) : 0;
@@ -113,6 +141,12 @@ struct error *collector_new(const struct bpf_map *map, const struct btf *btf,
 			 "the keys of map %s", name));
 	TRY(error_prefix(fields_of(btf, value_type, bpf_map__value_size(map), &c->value),
 			 "the values of map %s", name));
+	c->stacks = find_stacks(obj, display->stacks);
+	if (!display->declared && display->kind == DISPLAY_TABLE && c->stacks &&
+	    fields_have_stacks(&c->key))
+		display->kind = DISPLAY_STACKS;
+	if (display->kind == DISPLAY_STACKS)
+		TRY(check_stacks(c));
 	TRY(check_shape(c));
 	if (display->kind == DISPLAY_HEATMAP)
 		TRY(heat_new(map_reader_info(c->reader)->max_entries, &c->heat));
@@ -660,6 +694,7 @@ static struct error *make_result(struct making *m, const struct collect_opts *op
 	const struct display *d = c->display;
 	bool indexed = c->reader && map_type_indexed(map_reader_info(c->reader)->type);
 	enum result_kind kind = c->stream				  ? RESULT_EVENTS
+				: collector_has_stacks(c)		  ? RESULT_STACKS
 				: c->heat				  ? RESULT_HEAT
 				: is_hist(d)				  ? RESULT_HIST
 				: d->kind == DISPLAY_COUNT && !c->per_cpu ? RESULT_COUNT
@@ -673,6 +708,8 @@ static struct error *make_result(struct making *m, const struct collect_opts *op
 	r->unit = d->unit ? arena_strdup(m->arena, d->unit) : NULL;
 	if (kind == RESULT_EVENTS)
 		return make_events(m, r);
+	if (kind == RESULT_STACKS)
+		return make_stacks(m, opts, r);
 	if (kind == RESULT_HEAT)
 		return make_heat(m, opts, r);
 	if (kind == RESULT_TABLE)
@@ -685,14 +722,16 @@ static struct error *make_result(struct making *m, const struct collect_opts *op
 }
 
 struct error *collector_collect(struct collector *c, const struct collect_opts *opts,
-				struct run_names *names, struct results *results)
+				struct run_names *names, struct frames *frames,
+				struct results *results)
 {
-	struct making m = {.c = c, .names = names, .arena = &results->arena};
+	struct making m = {.c = c, .names = names, .frames = frames, .arena = &results->arena};
 
 	if (c->heat) {
 		TRY(collector_sample(c, clock_ns(CLOCK_MONOTONIC)));
 	} else if (!c->stream) {
-		TRY(collector_look(c, opts->per_cpu && map_reader_cpus(c->reader)));
+		TRY(collector_look(c, opts->per_cpu && map_reader_cpus(c->reader) &&
+					      !collector_has_stacks(c)));
 		if (opts->delta)
 			TRY(subtract_last(c));
 	}

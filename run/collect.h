@@ -17,6 +17,7 @@
 
 /* A map that is looked at again and again. */
 struct collector;
+struct frames;
 
 struct collect_opts {
 	bool delta;	  /* only what was added since the last look */
@@ -26,14 +27,19 @@ struct collect_opts {
 };
 
 /*
- * A collector for a loaded map. map and btf (the object's, may be NULL) and
- * display outlive it. What cannot be shown as declared fails with EINVAL and
- * says why.
+ * A collector for a loaded map of obj. All are borrowed; display may be changed
+ * where the map's types say more than its declaration. What cannot be shown as declared fails with
+ * EINVAL and says why.
  */
-struct error *collector_new(const struct bpf_map *map, const struct btf *btf,
-			    const struct display *display, struct collector **out);
+struct error *collector_new(const struct bpf_object *obj, const struct bpf_map *map,
+			    struct display *display, struct collector **out);
 void collector_free(struct collector *c);
 DEFINE_FREEP(struct collector, collector_free)
+
+/* Whether its result has stacks, for which collector_collect() needs frames. */
+bool collector_has_stacks(const struct collector *c);
+/* The map that holds them; NULL: it has none. */
+const struct bpf_map *collector_stacks(const struct collector *c);
 
 /* The map, and its name. */
 const struct bpf_map *collector_map(const struct collector *c);
@@ -58,8 +64,12 @@ int collector_fd(const struct collector *c);
 struct error *collector_drain(struct collector *c, struct run_names *names, struct results *results,
 			      size_t *n);
 
-/* Looks at the map and adds a result. ENOENT, with near names: no such column to sort by. */
+/*
+ * Looks at the map and adds a result. frames may be NULL where no collector has
+ * stacks. ENOENT, with near names: no such column to sort by.
+ */
 struct error *collector_collect(struct collector *c, const struct collect_opts *opts,
-				struct run_names *names, struct results *results);
+				struct run_names *names, struct frames *frames,
+				struct results *results);
 
 #endif

@@ -30,6 +30,8 @@ enum field_role {
 	ROLE_DEV,
 	ROLE_SYSCALL,
 	ROLE_ERRNO,
+	ROLE_KSTACK,
+	ROLE_USTACK,
 };
 
 enum field_kind {

@@ -15,6 +15,7 @@ enum {
 	HIST_LOG2_SLOTS = 65,
 };
 
+struct frames;
 struct heat;
 struct stream;
 
@@ -35,8 +36,9 @@ struct collector {
 	size_t row_bytes;
 	struct rows now, before;
 	bool looked;
-	struct heat *heat;     /* of a heat map */
-	struct stream *stream; /* of events: there is no reader then */
+	struct heat *heat;	      /* of a heat map */
+	const struct bpf_map *stacks; /* that the ids in the key belong to; NULL: none */
+	struct stream *stream;	      /* of events: there is no reader then */
 };
 
 /* Reads the map: c->now has its entries. */
@@ -56,6 +58,7 @@ struct error *sort_rows(struct collector *c, const struct collect_opts *opts, co
 struct making {
 	struct collector *c;
 	struct run_names *names;
+	struct frames *frames; /* NULL where no map has stacks */
 	struct arena *arena;
 	struct strbuf text;
 };
@@ -78,6 +81,14 @@ void slot_range(const struct display *d, size_t i, size_t n, struct result_bucke
 struct error *heat_new(size_t n_ranges, struct heat **out);
 void heat_free(struct heat *heat);
 struct error *make_heat(struct making *m, const struct collect_opts *opts, struct result *r);
+
+/* ---- stacks: stacks.c ---- */
+
+/* Whether a key of these fields has ids of stacks. */
+bool fields_have_stacks(const struct fields *fields);
+/* Whether what is declared as stacks can be shown. */
+struct error *check_stacks(const struct collector *c);
+struct error *make_stacks(struct making *m, const struct collect_opts *opts, struct result *r);
 
 /* ---- events: events.c ---- */
 

@@ -6,16 +6,27 @@
 #include <grp.h>
 #include <inttypes.h>
 #include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "lib/base/arena.h"
 #include "lib/base/hash.h"
+#include "lib/base/vec.h"
 #include "lib/btf/open.h"
 #include "lib/sys/proc.h"
 #include "run/syscalls.h"
 #include "sym/sym.h"
+
+/* Where a module lies, and its symbols; the kernel and BPF programs lie anywhere. */
+struct kernel_part {
+	uint64_t start, end;
+	const char *name; /* for kallsyms; NULL: the kernel's own */
+	const char *text; /* "[ext4]" */
+	struct symtab *symbols;
+	bool tried;
+};
 
 struct run_names {
 	const struct sys_roots *roots;
@@ -24,8 +35,8 @@ struct run_names {
 	struct u64map fresh;			 /* pids looked up since the last refresh */
 	bool cgroups_read;
 	struct kallsyms *kallsyms;
-	struct symtab *kernel;
 	bool kernel_tried;
+	VEC(struct kernel_part) parts; /* modules, the kernel, BPF programs */
 };
 
 struct run_names *run_names_new(const struct sys_roots *roots)
@@ -46,7 +57,11 @@ void run_names_free(struct run_names *names)
 	u64map_deinit(&names->gids);
 	u64map_deinit(&names->cgroups);
 	u64map_deinit(&names->fresh);
-	symtab_free(names->kernel);
+	struct kernel_part *part;
+
+	vec_for_each (part, &names->parts)
+		symtab_free(part->symbols);
+	vec_deinit(&names->parts);
 	kallsyms_free(names->kallsyms);
 	arena_deinit(&names->arena);
 	free(names);
@@ -150,20 +165,76 @@ static const char *cgroup_name(struct run_names *names, uint64_t id)
 	return known ? known : keep(names, &names->cgroups, id, "");
 }
 
+static bool add_part(struct run_names *names, const char *name, uint64_t start, uint64_t end)
+{
+	struct kernel_part *part = vec_push(&names->parts);
+	_cleanup_free_ char *text = text_format("[%s]", name ? name : "kernel");
+
+	if (!part)
+		return false;
+	part->start = start;
+	part->end = end;
+	part->name = name ? arena_strdup(&names->arena, name) : NULL;
+	part->text = text ? arena_strdup(&names->arena, text) : NULL;
+	return (part->name || !name) && part->text;
+}
+
+/* "ext4 737280 2 - Live 0xffffffffc0400000", a line of /proc/modules; without rights all are at 0.
+ */
+static bool on_module(void *ctx, char *line)
+{
+	char name[128];
+	unsigned long long size, addr;
+
+	if (sscanf(line, "%127s %llu %*s %*s %*s %llx", name, &size, &addr) != 3 || !addr)
+		return true;
+	return add_part(ctx, name, addr, addr + size);
+}
+
+/* Without the right to read them addresses stay numbers. */
+static void read_kernel(struct run_names *names)
+{
+	names->kernel_tried = true;
+	error_free(kallsyms_load("/proc/kallsyms", &names->kallsyms));
+	if (!names->kallsyms)
+		return;
+	error_free(sys_read_lines("/proc/modules", on_module, names));
+	add_part(names, NULL, 0, UINT64_MAX);
+	add_part(names, "bpf", 0, UINT64_MAX);
+}
+
+bool run_ksym_find(struct run_names *names, uint64_t addr, const char **name, const char **module,
+		   uint64_t *offset)
+{
+	struct kernel_part *part;
+
+	if (!names->kernel_tried)
+		read_kernel(names);
+	vec_for_each (part, &names->parts) {
+		if (addr < part->start || addr >= part->end || !part->text)
+			continue;
+		if (!part->tried)
+			error_free(kallsyms_symtab(names->kallsyms, part->name, 0, &part->symbols));
+		part->tried = true;
+		const struct symbol *s = part->symbols ? symtab_find(part->symbols, addr) : NULL;
+		if (!s)
+			continue;
+		*name = s->name;
+		*module = part->text;
+		*offset = addr - s->start;
+		return true;
+	}
+	return false;
+}
+
 static bool add_ksym(struct run_names *names, uint64_t addr, struct strbuf *out)
 {
-	if (!names->kernel_tried) {
-		struct error *err = kallsyms_load("/proc/kallsyms", &names->kallsyms);
+	const char *name, *module;
+	uint64_t offset;
 
-		names->kernel_tried = true;
-		if (!err)
-			err = kallsyms_symtab(names->kallsyms, NULL, 0, &names->kernel);
-		error_free(err); /* without the right to read them addresses stay numbers */
-	}
-	const struct symbol *s = names->kernel ? symtab_find(names->kernel, addr) : NULL;
-	if (!s)
+	if (!run_ksym_find(names, addr, &name, &module, &offset))
 		return false;
-	strbuf_addf(out, "%s+0x%" PRIx64, s->name, addr - s->start);
+	strbuf_addf(out, "%s+0x%" PRIx64, name, offset);
 	return true;
 }
 
@@ -280,6 +351,8 @@ bool run_name_add(struct run_names *names, const struct btf *btf, const struct f
 		return true;
 	}
 	case ROLE_BYTES:
+	case ROLE_KSTACK:
+	case ROLE_USTACK:
 	case ROLE_NONE:
 		return false;
 	}

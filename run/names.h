@@ -33,4 +33,12 @@ void run_names_refresh(struct run_names *names);
 bool run_name_add(struct run_names *names, const struct btf *btf, const struct field *field,
 		  const void *data, struct strbuf *out);
 
+/*
+ * The kernel's function at an address: of the kernel ("[kernel]"), a module
+ * ("[ext4]") or a BPF program ("[bpf]"). The texts live as long as names.
+ * false: none is known, and nothing is written.
+ */
+bool run_ksym_find(struct run_names *names, uint64_t addr, const char **name, const char **module,
+		   uint64_t *offset);
+
 #endif

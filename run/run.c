@@ -26,7 +26,10 @@
 #include "lib/sys/workload.h"
 #include "run/builtin.h"
 #include "run/choose.h"
+#include "run/entries.h"
+#include "run/frames.h"
 #include "run/internal.h"
+#include "run/procs.h"
 #include "run/sites.h"
 
 enum {
@@ -51,6 +54,8 @@ struct run {
 	VEC(struct run_object) objects;
 	VEC(struct shown_map *) maps;
 	struct run_names *names;
+	struct procs *procs; /* NULL where no map has stacks */
+	struct frames *frames;
 	struct workload workload;
 	int status;
 	bool ended;
@@ -100,6 +105,24 @@ static struct error *set_variables(struct run *run)
 		/* the first object's words on what it has */
 		if (!any)
 			TRY(variable_set(run->objects.v[0].obj, run->opts.sets[i], NULL));
+	}
+	return NULL;
+}
+
+/* --map-entries: likewise. */
+static struct error *set_entries(struct run *run)
+{
+	for (size_t i = 0; i < run->opts.n_entries; i++) {
+		bool any = false;
+
+		for (size_t k = 0; k < run->objects.n; k++) {
+			bool found = false;
+
+			TRY(entries_set(run->objects.v[k].obj, run->opts.entries[i], &found));
+			any |= found;
+		}
+		if (!any)
+			TRY(entries_set(run->objects.v[0].obj, run->opts.entries[i], NULL));
 	}
 	return NULL;
 }
@@ -160,7 +183,7 @@ static struct error *add_map(struct run *run, struct run_object *object, struct 
 	if (shown->display.kind == DISPLAY_NONE) /* --map asks for it all the same */
 		shown->display.kind =
 			bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF ? DISPLAY_EVENTS : DISPLAY_TABLE;
-	TRY(collector_new(map, btf, &shown->display, &shown->collector));
+	TRY(collector_new(object->obj, map, &shown->display, &shown->collector));
 	shown->obj = object->obj;
 	struct shown_map **slot = vec_push(&run->maps);
 	if (!slot)
@@ -231,6 +254,7 @@ static struct error *make_ready(struct run *run)
 	for (size_t i = 0; i < run->objects.n; i++)
 		TRY(programs_choose(run->objects.v[i].obj, run->opts.log));
 	TRY(set_variables(run));
+	TRY(set_entries(run));
 	TRY(apply_filter(run));
 	for (size_t i = 0; i < run->objects.n; i++) {
 		struct bpf_program *prog;
@@ -297,6 +321,8 @@ void run_free(struct run *run)
 		free(object->image);
 	}
 	vec_deinit(&run->objects);
+	frames_free(run->frames);
+	procs_free(run->procs);
 	run_names_free(run->names);
 	closep(&run->signal_fd);
 	closep(&run->interval_fd);
@@ -379,11 +405,19 @@ static struct error *add_failures(const struct run *run, const struct shown_map 
 
 	TRY(sites_read(map->obj, &sites));
 	uint64_t failed = sites_failed(&sites, bpf_map__name(m));
+	const struct bpf_map *stacks = collector_stacks(map->collector);
+	uint64_t lost = stacks ? sites_failed(&sites, bpf_map__name(stacks)) : 0;
 	if (r->kind == RESULT_EVENTS)
 		failed = r->events.lost += failed;
-	if (!failed)
+	if (!failed && !lost)
 		return NULL;
-	if (r->kind == RESULT_EVENTS)
+	if (!failed)
+		note = text_format("%" PRIu64
+				   " stacks found their place taken and are [lost]; there "
+				   "are more places with --map-entries %s=%" PRIu64,
+				   lost, bpf_map__name(stacks),
+				   (uint64_t)bpf_map__max_entries(stacks) * 4);
+	else if (r->kind == RESULT_EVENTS)
 		note = text_format("the ring of %u bytes was full; --map-entries %s=%" PRIu64
 				   " makes it larger",
 				   bpf_map__max_entries(m), bpf_map__name(m),
@@ -406,9 +440,11 @@ static struct error *look(struct run *run, run_show_fn *show, void *ctx, bool la
 	if (run->opts.collect.delta)
 		run->last_look = now;
 	run_names_refresh(run->names);
+	if (run->procs)
+		TRY(procs_update(run->procs));
 	for (size_t i = 0; i < run->maps.n; i++) {
 		TRY(collector_collect(run->maps.v[i]->collector, &run->opts.collect, run->names,
-				      &results));
+				      run->frames, &results));
 		TRY(add_failures(run, run->maps.v[i], &results));
 	}
 	return show(ctx, &results, last);
@@ -512,12 +548,22 @@ static void take_signals(struct run *run, bool *done)
 	}
 }
 
+/* Stacks of processes that end meanwhile are wanted too, so who maps what is known from now on. */
+static struct error *begin_frames(struct run *run)
+{
+	for (size_t i = 0; i < run->maps.n && !run->procs; i++)
+		if (collector_has_stacks(run->maps.v[i]->collector))
+			TRY(procs_new(run->opts.log, &run->procs));
+	return run->procs ? frames_new(run->procs, run->names, &run->frames) : NULL;
+}
+
 struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 {
 	bool done = false;
 	uint64_t ticks;
 
 	TRY(wait_for_rings(run));
+	TRY(begin_frames(run));
 	TRY(attach_all(run));
 	run->last_look = clock_ns(CLOCK_MONOTONIC);
 	TRY(begin_slots(run));
@@ -532,12 +578,15 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 			{.fd = run->end_fd, .events = POLLIN},
 			{.fd = run->slot_fd, .events = POLLIN},
 			{.fd = run->rings_fd, .events = POLLIN},
+			{.fd = run->procs ? procs_fd(run->procs) : -1, .events = POLLIN},
 		};
 
 		if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
 			return error_errno(errno, "cannot wait");
 		take_signals(run, &done);
 		done |= (fds[2].revents & POLLIN) != 0;
+		if (fds[5].revents & POLLIN)
+			TRY(procs_update(run->procs));
 		if (!done && fds[4].revents & POLLIN)
 			TRY(drain(run, false, show, ctx));
 		if (!done && fds[3].revents & POLLIN)
@@ -552,5 +601,10 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 		TRY(take_slot(run));
 	detach_all(run);
 	TRY(drain(run, true, show, ctx));
+	if (run->procs && procs_lost(run->procs))
+		log_warn(run->opts.log,
+			 "%" PRIu64 " records of what processes map were lost: "
+			 "stacks may lack names",
+			 procs_lost(run->procs));
 	return look(run, show, ctx, true);
 }

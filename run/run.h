@@ -37,6 +37,8 @@ struct run_opts {
 	size_t n_maps;
 	const char *const *sets; /* "NAME=VALUE" */
 	size_t n_sets;
+	const char *const *entries; /* "MAP=N": room for so many entries */
+	size_t n_entries;
 	struct run_filter filter;
 	struct collect_opts collect;
 	const struct compile_opts *compile;

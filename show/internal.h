@@ -24,6 +24,8 @@ bool text_is_number(const struct result_cell *cell);
 
 void text_table(const struct result_table *t, struct strbuf *out);
 
+void text_stacks(const struct result *r, const struct text_opts *opts, struct strbuf *out);
+
 void text_heat(const struct result *r, const struct text_opts *opts, struct strbuf *out);
 
 /* The rows; then what stands in the place of rows where a look tells of events. */

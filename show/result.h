@@ -79,7 +79,7 @@ struct result_hist {
 };
 
 struct result_frame {
-	const char *name;   /* "vfs_write", "0xffff…" where there is none */
+	const char *name;   /* "vfs_write"; "[unknown]": offset is the address then; "[lost]" */
 	const char *module; /* "[kernel]", "/usr/bin/dd"; NULL: not known */
 	uint64_t offset;    /* in the function */
 	bool is_kernel;
@@ -137,8 +137,10 @@ struct result {
 			size_t n_hists;
 		};
 		struct {
-			struct result_stack *stacks;
+			struct result_stack *stacks; /* the largest first */
 			size_t n_stacks;
+			size_t stacks_left_out; /* because only the top ones were wanted */
+			uint64_t total;		/* of all, those left out too */
 		};
 		struct result_heat heat;
 		struct result_events events;

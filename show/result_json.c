@@ -162,6 +162,9 @@ static void add_stacks(struct strbuf *out, const struct result *r)
 		strbuf_adds(out, "]}");
 	}
 	strbuf_addch(out, ']');
+	add_u64(out, "total", r->total);
+	if (r->stacks_left_out)
+		add_u64(out, "left_out", r->stacks_left_out);
 }
 
 /* Ranges that were met, and for each slot of time the counts in them. */

@@ -178,31 +178,6 @@ void text_table(const struct result_table *t, struct strbuf *out)
 		strbuf_addf(out, "(%" PRIu64 " more)\n", t->left_out);
 }
 
-/* ---- stacks ---- */
-
-static void stacks_text(const struct result *r, struct strbuf *out)
-{
-	for (size_t i = 0; i < r->n_stacks; i++) {
-		const struct result_stack *s = &r->stacks[i];
-
-		strbuf_addf(out, "%s%" PRIu64, i ? "\n" : "", s->count);
-		if (r->unit)
-			strbuf_addf(out, " %s", r->unit);
-		if (s->label)
-			strbuf_addf(out, "  %s", s->label);
-		strbuf_addch(out, '\n');
-		for (size_t f = 0; f < s->n_frames; f++) {
-			strbuf_addf(out, "    %s+0x%" PRIx64, s->frames[f].name,
-				    s->frames[f].offset);
-			if (s->frames[f].module)
-				strbuf_addf(out, " (%s)", s->frames[f].module);
-			strbuf_addch(out, '\n');
-		}
-	}
-	if (!r->n_stacks)
-		strbuf_adds(out, "(no stacks)\n");
-}
-
 /* "write sizes (bytes):", or the name where there is no title. */
 static void head_text(const struct result *r, struct strbuf *out)
 {
@@ -252,7 +227,7 @@ void results_text(const struct results *results, const struct text_opts *opts, s
 			break;
 		case RESULT_STACKS:
 			strbuf_addch(out, '\n');
-			stacks_text(r, out);
+			text_stacks(r, opts, out);
 			break;
 		case RESULT_HEAT:
 			strbuf_addch(out, '\n');

@@ -29,6 +29,7 @@ void text_events_deinit(struct text_events *events);
 struct text_opts {
 	unsigned width; /* columns of the terminal; 0: 80; at least 20 are used */
 	enum text_shades shades;
+	bool callee;		    /* trees of stacks begin with the innermost function */
 	struct text_events *events; /* NULL: each result's events are a table of their own */
 };
 

@@ -32,6 +32,8 @@ PERF_BPF_HEATMAP(heat, "mask", "masks by time");
 PERF_BPF_HEATMAP_LINEAR(heat_ten, 10, 10, 4, "mask", "masks by time, by ten");
 PERF_BPF_STACKS(stacks, 256, "calls", "who calls umask");
 
+PERF_BPF_STACKS(user_stacks, 256, "calls", "who calls umask, in the process");
+
 struct pbt_event {
 	perf_bpf_pid pid;
 	__u32 mask;
@@ -68,6 +70,7 @@ int on_umask(struct trace_event_raw_sys_enter *ctx)
 	perf_bpf_heat(&heat, mask);
 	perf_bpf_heat_linear(heat_ten, mask);
 	perf_bpf_stack_add(ctx, stacks, 1);
+	perf_bpf_user_stack_add(ctx, user_stacks, 1);
 	event = perf_bpf_event_reserve(&events, struct pbt_event);
 	if (event) {
 		event->pid = pid;

@@ -115,7 +115,7 @@ test_csv() {
 		assert looks == sorted(set(looks)) and looks[0].endswith("Z"), looks
 	END
 	expect_status 2 run --csv --json -- true
-	assert_contains err "--json and --csv"
+	assert_contains err "--json, --csv and --folded"
 }
 
 test_constants_and_filters() {
@@ -181,6 +181,173 @@ test_events() {
 	assert_equal "$(grep -c '^time  *pid  *mask  *parity  *comm$' out)" 1
 	assert_equal "$(grep -cE '^[0-9:]{8}\.[0-9]{6}  .* 7  PBT_ODD +pbt_umask$' out)" 3
 	assert_contains out 'masks as they come: 3 events, 0 lost'
+}
+
+# Functions that call each other with frame pointers, and say how often umask(2) was
+# called by which way; one is of a JIT, which tells its name as JITs do.
+make_stacks_workload() {
+	[ "$(uname -m)" = x86_64 ] || skip "its system call is written for x86-64"
+	cat >pbt_stack.c <<-'END'
+		#include <stdio.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		#include <unistd.h>
+		static __attribute__((noinline)) void leaf(int n)
+		{
+			for (int i = 0; i < n; i++) {
+				long ret = 95;
+				__asm__ volatile("syscall" : "+a"(ret) : "D"(18L) : "rcx", "r11", "memory");
+			}
+		}
+		__attribute__((noinline)) void left(void) { leaf(3); __asm__ volatile(""); }
+		__attribute__((noinline)) void right(void) { leaf(1); __asm__ volatile(""); }
+		int main(void)
+		{
+			/* mov $95, %eax; mov $18, %edi; syscall; ret */
+			static const char code[] = "\xb8\x5f\0\0\0\xbf\x12\0\0\0\x0f\x05\xc3";
+			void *jit = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			char name[64];
+			for (int i = 0; i < 10; i++) {
+				left();
+				right();
+			}
+			memcpy(jit, code, sizeof(code));
+			snprintf(name, sizeof(name), "/tmp/perf-%d.map", getpid());
+			FILE *f = fopen(name, "w");
+			fprintf(f, "%lx %lx pbt_jitted\n", (long)jit, (long)sizeof(code));
+			fclose(f);
+			for (int i = 0; i < 5; i++)
+				((void (*)(void))jit)();
+			printf("%d\n", getpid());
+			return 0;
+		}
+	END
+	gcc -O0 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -o pbt_umask pbt_stack.c
+}
+
+# The workload has ended when its stacks are resolved.
+test_stacks() {
+	make_workload
+	make_stacks_workload
+	run --json --map user_stacks --map stacks --pprof profile.gz -- ./pbt_umask >out
+	rm -f "/tmp/perf-$(head -1 out).map"
+	check out user_stacks 'r["total"] == 45 and r["unit"] == "calls" and "note" not in r'
+	check out user_stacks '[(s["label"], [f["name"] for f in s["frames"]][:3], s["count"])
+		for s in r["stacks"]][:2] == [("pbt_umask", ["leaf", "left", "main"], 30),
+		("pbt_umask", ["leaf", "right", "main"], 10)]'
+	check out user_stacks '[(s["frames"][0]["name"], s["frames"][0]["module"], s["count"])
+		for s in r["stacks"]][2] == ("pbt_jitted", "[JIT]", 5)'
+	check out user_stacks 'all(s["frames"][1]["module"].endswith("/pbt_umask") for s in r["stacks"][:2])'
+	# of both sides: the kernel has called nothing of the process
+	check out stacks 'sum(s["count"] for s in r["stacks"]) == 45'
+	check out stacks 'all([f.get("kernel", False) for f in s["frames"]] ==
+		sorted((f.get("kernel", False) for f in s["frames"]), reverse=True) for s in r["stacks"])'
+	check out stacks 'all(any(f["module"] == "[kernel]" and f["name"].startswith("do_syscall_64")
+		for f in s["frames"]) for s in r["stacks"])'
+
+	run --folded --map user_stacks -- ./pbt_umask >folded
+	rm -f "/tmp/perf-$(head -1 folded).map"
+	assert_equal "$(grep -c '^pbt_umask;.*main;left;leaf 30$' folded)" 1
+	assert_equal "$(grep -c '^pbt_umask;.*main;right;leaf 10$' folded)" 1
+	run --map user_stacks -- ./pbt_umask >text
+	rm -f "/tmp/perf-$(head -1 text).map"
+	assert_contains text '   100.00%  pbt_umask  45 calls'
+	grep -qE -- '--66\.67%--left$' text || fail "no share of left"
+	grep -qE -- '--22\.22%--right$' text || fail "no share of right"
+	run --callee --top 1 --map user_stacks -- ./pbt_umask >text
+	rm -f "/tmp/perf-$(head -1 text).map"
+	grep -qE -- '^ +66\.67%  pbt_umask  30 calls$' text || fail "the top one is not there"
+	grep -A1 -- '---leaf' text | grep -q ' left$' || fail "the tree is not from the leaf on"
+	assert_contains text '(2 more)'
+}
+
+test_stacks_for_pprof() {
+	command -v protoc >/dev/null || skip "needs protoc (protobuf-compiler)"
+	make_workload
+	make_stacks_workload
+	run --quiet --map user_stacks --pprof profile.gz -- ./pbt_umask >out
+	rm -f "/tmp/perf-$(head -1 out).map"
+	cat >profile.proto <<-'END'
+		syntax = "proto3";
+		message Profile {
+			repeated ValueType sample_type = 1;
+			repeated Sample sample = 2;
+			repeated Mapping mapping = 3;
+			repeated Location location = 4;
+			repeated Function function = 5;
+			repeated string string_table = 6;
+			int64 time_nanos = 9;
+			int64 duration_nanos = 10;
+		}
+		message ValueType { int64 type = 1; int64 unit = 2; }
+		message Sample { repeated uint64 location_id = 1; repeated int64 value = 2; repeated Label label = 3; }
+		message Label { int64 key = 1; int64 str = 2; }
+		message Mapping { uint64 id = 1; int64 filename = 5; bool has_functions = 7; }
+		message Location { uint64 id = 1; uint64 mapping_id = 2; repeated Line line = 4; }
+		message Line { uint64 function_id = 1; }
+		message Function { uint64 id = 1; int64 name = 2; int64 system_name = 3; int64 filename = 4; }
+	END
+	zcat profile.gz | protoc --decode=Profile profile.proto >text
+	python3 - <<-'END'
+		import re
+		def parse(lines):
+		    out = {}
+		    for line in lines:
+		        line = line.strip()
+		        if line == "}":
+		            return out
+		        if line.endswith("{"):
+		            out.setdefault(line[:-1].strip(), []).append(parse(lines))
+		        else:
+		            key, value = line.split(": ", 1)
+		            out.setdefault(key, []).append(value.strip('"') if value[0] == '"' else
+		                                           value == "true" or int(value))
+		    return out
+		p = parse(iter(open("text")))
+		s = p["string_table"]
+		assert s[0] == ""
+		t, = p["sample_type"]
+		assert (s[t["type"][0]], s[t["unit"][0]]) == ("user_stacks", "count")
+		functions = {f["id"][0]: s[f["name"][0]] for f in p["function"]}
+		mappings = {m["id"][0]: s[m["filename"][0]] for m in p["mapping"]}
+		places = {l["id"][0]: l for l in p["location"]}
+		got = {}
+		for sample in p["sample"]:
+		    names = [functions[places[i]["line"][0]["function_id"][0]] for i in sample["location_id"]]
+		    got[tuple(names[:3])] = sample["value"]
+		    label, = sample["label"]
+		    assert (s[label["key"][0]], s[label["str"][0]]) == ("who", "pbt_umask")
+		assert got[("leaf", "left", "main")] == [30], got
+		assert got[("leaf", "right", "main")] == [10], got
+		assert sum(v[0] for v in got.values()) == 45, got
+		leaf = [l for l in p["location"] if functions[l["line"][0]["function_id"][0]] == "leaf"]
+		assert [mappings[l["mapping_id"][0]].endswith("/pbt_umask") for l in leaf] == [True]
+		assert p["time_nanos"][0] > 1e18 and p["duration_nanos"][0] > 0
+	END
+}
+
+# A full map says how many updates it did not take; nothing is counted twice.
+test_what_did_not_fit_is_told() {
+	make_workload
+	make_stacks_workload
+	cat >many.sh <<-'END'
+		for i in 1 2 3; do ./pbt_umask >many.out; rm -f /tmp/perf-$(cat many.out).map; done
+	END
+	run --json --map by_pid --map user_stacks --map-entries by_pid=1 \
+		--map-entries user_stacks_stacks=1 -- sh many.sh >out
+	check out by_pid '[w["calls"] for w in r["rows"]] == [45]'
+	check out by_pid 'r["note"] == "full: 90 updates failed; it has room for 1, and more with " \
+		"--map-entries by_pid=4"'
+	check out user_stacks 'r["total"] == 135'
+	check out user_stacks 'sum(s["count"] for s in r["stacks"] if s["frames"][0]["name"] == "[lost]") == \
+		int(r["note"].split()[0]) > 0'
+	check out user_stacks '"--map-entries user_stacks_stacks=4" in r["note"]'
+	expect_status 1 run --map-entries by_pit=3 -- true
+	assert_contains err "--map-entries: there is no map 'by_pit'"
+	assert_contains err "did you mean 'by_pid'?"
+	expect_status 1 run --map-entries by_pid=0 -- true
+	assert_contains err "--map-entries by_pid=0: a map and a number from 1 to"
 }
 
 test_top_and_sort() {

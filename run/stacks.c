@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A map whose key holds ids of stacks, and the stack trace map that those ids
+ * belong to: each entry becomes a stack of functions. The kernel's frames
+ * stand before the process's, since they are what it called.
+ *
+ * An id below zero is why there is no stack: -EFAULT where there is none to be
+ * had (a kernel thread has no user's, and a process none of the kernel while
+ * it runs by itself), -EEXIST and -ENOMEM where the map had no room for it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+
+#include "lib/base/names.h"
+#include "run/frames.h"
+#include "run/internal.h"
+
+enum {
+	MAX_DEPTH = 1024, /* frames of a stack that are looked at */
+};
+
+static const struct field *find_role(const struct fields *fields, enum field_role role)
+{
+	const struct field *f;
+
+	vec_for_each (f, fields)
+		if (f->role == role)
+			return f;
+	return NULL;
+}
+
+bool fields_have_stacks(const struct fields *fields)
+{
+	return find_role(fields, ROLE_KSTACK) || find_role(fields, ROLE_USTACK);
+}
+
+static const struct field *find_comm(const struct fields *fields)
+{
+	const struct field *f;
+
+	vec_for_each (f, fields)
+		if (f->kind == FIELD_CHARS && !strcmp(f->name, "comm"))
+			return f;
+	return NULL;
+}
+
+struct error *check_stacks(const struct collector *c)
+{
+	const char *name = bpf_map__name(c->map);
+
+	if (!c->stacks)
+		return error_hint(error_new(ENOENT,
+					    "map %s is declared as stacks, but there is no map "
+					    "that holds them",
+					    name),
+				  "stacks=MAP names one of type BPF_MAP_TYPE_STACK_TRACE, "
+				  "as PERF_BPF_STACKS() makes it");
+	if (bpf_map__type(c->stacks) != BPF_MAP_TYPE_STACK_TRACE ||
+	    bpf_map__value_size(c->stacks) % 8)
+		return error_new(EINVAL, "map %s: stacks=%s is not a map of stacks", name,
+				 bpf_map__name(c->stacks));
+	if (!fields_have_stacks(&c->key))
+		return error_hint(error_new(EINVAL,
+					    "map %s is declared as stacks, and its key has "
+					    "no id of one",
+					    name),
+				  "give it a member of type perf_bpf_kstack or perf_bpf_ustack");
+	if (find_role(&c->key, ROLE_USTACK) && !find_role(&c->key, ROLE_PID))
+		return error_hint(error_new(EINVAL,
+					    "map %s has stacks of processes, and its key does "
+					    "not say of which one",
+					    name),
+				  "give it a member of type perf_bpf_pid");
+	return NULL;
+}
+
+struct reading {
+	struct making *m;
+	struct frames *frames;
+	uint64_t *ips; /* of one stack */
+	VEC(struct result_frame) v;
+	uint64_t lost; /* stacks that the map had no room for */
+};
+
+static struct error *add_frames(struct reading *r, const struct field *f, const uint8_t *key,
+				const uint32_t *pid)
+{
+	const struct bpf_map *stacks = r->m->c->stacks;
+	size_t n = min_of(bpf_map__value_size(stacks) / 8, (uint32_t)MAX_DEPTH);
+	int32_t id = f ? (int32_t)field_number(f, key) : -EFAULT;
+	struct result_frame *frame;
+
+	if (id < 0) {
+		if (id != -EEXIST && id != -ENOMEM)
+			return NULL;
+		r->lost++;
+		frame = vec_push(&r->v);
+		if (!frame)
+			return error_nomem();
+		frame->name = "[lost]";
+		frame->is_kernel = !pid;
+		return NULL;
+	}
+	if (bpf_map_lookup_elem(bpf_map__fd(stacks), &id, r->ips))
+		return errno == ENOENT ? NULL
+				       : error_errno(errno, "stack %d cannot be read", (int)id);
+	for (size_t i = 0; i < n && r->ips[i]; i++) {
+		frame = vec_push(&r->v);
+		if (!frame)
+			return error_nomem();
+		if (pid)
+			frame_of_process(r->frames, *pid, r->ips[i], frame);
+		else
+			frame_of_kernel(r->frames, r->ips[i], frame);
+	}
+	return NULL;
+}
+
+/* Who it was: "dd", and what else the key holds. */
+static struct error *make_who(struct making *m, const uint8_t *key, const char **label)
+{
+	const struct fields *fields = &m->c->key;
+	const struct field *comm = find_comm(fields), *f;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (comm)
+		strbuf_add(&text, key + comm->off,
+			   strnlen((const char *)key + comm->off, comm->size));
+	vec_for_each (f, fields) {
+		struct result_cell cell = {0};
+
+		if (f == comm || f->role == ROLE_KSTACK || f->role == ROLE_USTACK ||
+		    (comm && f->role == ROLE_PID))
+			continue;
+		TRY(make_cell(m, f, key, &cell));
+		if (text.len)
+			strbuf_adds(&text, ", ");
+		if (f->role != ROLE_PID && *f->name)
+			strbuf_addf(&text, "%s ", f->name);
+		if (cell.text)
+			strbuf_adds(&text, cell.text);
+		else if (cell.kind == CELL_INT)
+			strbuf_addf(&text, "%" PRId64, cell.i);
+		else
+			strbuf_add_u64(&text, cell.u);
+	}
+	if (strbuf_failed(&text))
+		return error_nomem();
+	*label = text.len ? arena_text(m->arena, text.str, text.len) : NULL;
+	return text.len && !*label ? error_nomem() : NULL;
+}
+
+static int compare_texts(const char *a, const char *b)
+{
+	return a == b ? 0 : !a ? -1 : !b ? 1 : strcmp(a, b);
+}
+
+static int compare_stacks(const void *a, const void *b)
+{
+	const struct result_stack *x = a, *y = b;
+	int order = compare_texts(x->label, y->label);
+
+	if (!order && x->n_frames != y->n_frames)
+		order = x->n_frames < y->n_frames ? -1 : 1;
+	for (size_t i = 0; !order && i < x->n_frames; i++) {
+		const struct result_frame *f = &x->frames[i], *g = &y->frames[i];
+
+		order = compare_texts(f->name, g->name);
+		if (!order)
+			order = compare_texts(f->module, g->module);
+		if (!order)
+			order = (f->offset > g->offset) - (f->offset < g->offset);
+	}
+	return order;
+}
+
+static int compare_counts(const void *a, const void *b)
+{
+	const struct result_stack *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return compare_stacks(a, b);
+}
+
+static struct error *read_stacks(struct reading *r, const struct collect_opts *opts,
+				 struct result *out)
+{
+	struct making *m = r->m;
+	struct collector *c = m->c;
+	const struct field *pid_field = find_role(&c->key, ROLE_PID);
+	_cleanup_free_ const uint8_t **rows = NULL;
+	size_t n, kept = 0;
+
+	TRY(sort_rows(c, opts, &rows, &n));
+	out->stacks = arena_alloc(m->arena, (n + 1) * sizeof(*out->stacks));
+	if (!out->stacks)
+		return error_nomem();
+	for (size_t i = 0; i < n; i++) {
+		const uint8_t *key = row_key(c, rows[i]);
+		struct result_stack *stack = &out->stacks[i];
+		uint32_t pid = pid_field ? (uint32_t)field_number(pid_field, key) : 0;
+
+		r->v.n = 0;
+		TRY(add_frames(r, find_role(&c->key, ROLE_KSTACK), key, NULL));
+		TRY(add_frames(r, find_role(&c->key, ROLE_USTACK), key, &pid));
+		TRY(make_who(m, key, &stack->label));
+		struct result_frame *frames = arena_alloc(m->arena, (r->v.n + 1) * sizeof(*frames));
+		if (!frames)
+			return error_nomem();
+		if (r->v.n)
+			memcpy(frames, r->v.v, r->v.n * sizeof(*frames));
+		stack->frames = frames;
+		stack->n_frames = r->v.n;
+		stack->count = row_sum(c, rows[i]);
+		out->total += stack->count;
+	}
+	/* several ids, or processes, with one and the same stack */
+	qsort(out->stacks, n, sizeof(*out->stacks), compare_stacks);
+	for (size_t i = 0; i < n; i++) {
+		if (kept && !compare_stacks(&out->stacks[kept - 1], &out->stacks[i]))
+			out->stacks[kept - 1].count += out->stacks[i].count;
+		else
+			out->stacks[kept++] = out->stacks[i];
+	}
+	qsort(out->stacks, kept, sizeof(*out->stacks), compare_counts);
+	out->n_stacks = opts->top ? min_of(kept, opts->top) : kept;
+	out->stacks_left_out = kept - out->n_stacks;
+	return NULL;
+}
+
+struct error *make_stacks(struct making *m, const struct collect_opts *opts, struct result *out)
+{
+	struct reading r = {.m = m, .frames = m->frames};
+
+	r.ips = calloc(max_of(bpf_map__value_size(m->c->stacks), 8u), 1);
+	struct error *err = r.ips ? read_stacks(&r, opts, out) : error_nomem();
+	vec_deinit(&r.v);
+	free(r.ips);
+	return err;
+}

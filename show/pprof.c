@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A protocol buffer is a sequence of fields: a key (the field's number and a
+ * wire type, as a varint) and a value, which is a varint (type 0), or bytes
+ * with their length before them (type 2: strings, messages within messages,
+ * and lists of varints). A varint has seven bits to the byte, the low ones
+ * first; all but the last byte have the top bit set.
+ *
+ * Strings of a profile stand in one table, whose first entry is "", and are
+ * named by their place in it. Mappings, locations and functions have ids from
+ * 1 on. What is 0 need not be written.
+ */
+#include "show/pprof.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "lib/base/arena.h"
+#include "lib/base/hash.h"
+
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_MAPPING = 3,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING = 6,
+	PROFILE_TIME_NS = 9,
+	PROFILE_DURATION_NS = 10,
+	VALUE_TYPE = 1,
+	VALUE_UNIT = 2,
+	SAMPLE_LOCATIONS = 1,
+	SAMPLE_VALUES = 2,
+	SAMPLE_LABEL = 3,
+	LABEL_KEY = 1,
+	LABEL_TEXT = 2,
+	MAPPING_ID = 1,
+	MAPPING_FILE = 5,
+	MAPPING_HAS_FUNCTIONS = 7,
+	LOCATION_ID = 1,
+	LOCATION_MAPPING = 2,
+	LOCATION_LINE = 4,
+	LINE_FUNCTION = 1,
+	FUNCTION_ID = 1,
+	FUNCTION_NAME = 2,
+	FUNCTION_SYSTEM_NAME = 3,
+	FUNCTION_FILE = 4,
+};
+
+static void add_varint(struct strbuf *out, uint64_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		strbuf_addch(out, (char)(v | 0x80));
+	strbuf_addch(out, (char)v);
+}
+
+static void add_number(struct strbuf *out, unsigned field, uint64_t v)
+{
+	if (!v)
+		return;
+	add_varint(out, field << 3);
+	add_varint(out, v);
+}
+
+static void add_bytes(struct strbuf *out, unsigned field, const void *data, size_t n)
+{
+	add_varint(out, field << 3 | 2);
+	add_varint(out, n);
+	strbuf_add(out, data, n);
+}
+
+static void add_message(struct strbuf *out, unsigned field, const struct strbuf *message)
+{
+	out->failed |= strbuf_failed(message);
+	add_bytes(out, field, strbuf_str(message), message->len);
+}
+
+struct profile {
+	struct strbuf *out;
+	struct arena arena;
+	struct strmap strings, mappings, functions; /* to ids */
+	uint64_t n_strings, n_mappings, n_functions;
+	struct strbuf message, inner, list; /* at work */
+};
+
+/* The id of a text, from 1 on; *is_new: it was not known. 0: no memory. */
+static uint64_t id_of(struct profile *p, struct strmap *map, uint64_t *n, const char *text,
+		      bool *is_new)
+{
+	uintptr_t id = (uintptr_t)strmap_get(map, text);
+	char *copy;
+
+	*is_new = !id;
+	if (id)
+		return id;
+	copy = arena_strdup(&p->arena, text);
+	if (!copy || !strmap_put(map, copy, (void *)(uintptr_t)(*n + 1))) {
+		p->out->failed = true;
+		return 0;
+	}
+	return ++*n;
+}
+
+/* Where a text stands in the table. */
+static uint64_t string_of(struct profile *p, const char *text)
+{
+	bool is_new;
+	uint64_t id;
+
+	if (!*text)
+		return 0;
+	id = id_of(p, &p->strings, &p->n_strings, text, &is_new);
+	if (id && is_new)
+		add_bytes(p->out, PROFILE_STRING, text, strlen(text));
+	return id; /* the first one, "", is 0 */
+}
+
+static uint64_t mapping_of(struct profile *p, const char *module)
+{
+	bool is_new;
+	uint64_t id = id_of(p, &p->mappings, &p->n_mappings, module, &is_new);
+
+	if (!id || !is_new)
+		return id;
+	strbuf_reset(&p->message);
+	add_number(&p->message, MAPPING_ID, id);
+	add_number(&p->message, MAPPING_FILE, string_of(p, module));
+	add_number(&p->message, MAPPING_HAS_FUNCTIONS, 1);
+	add_message(p->out, PROFILE_MAPPING, &p->message);
+	return id;
+}
+
+/* A function and the one location in it, which have the same id. */
+static uint64_t location_of(struct profile *p, const struct result_frame *frame)
+{
+	const char *module = frame->module ? frame->module : "";
+	bool is_new;
+
+	strbuf_reset(&p->inner);
+	strbuf_addf(&p->inner, "%s\n%s", frame->name, module);
+	uint64_t id = id_of(p, &p->functions, &p->n_functions, strbuf_str(&p->inner), &is_new);
+	if (!id || !is_new)
+		return id;
+	uint64_t mapping = *module ? mapping_of(p, module) : 0;
+	uint64_t name = string_of(p, frame->name);
+	strbuf_reset(&p->message);
+	add_number(&p->message, FUNCTION_ID, id);
+	add_number(&p->message, FUNCTION_NAME, name);
+	add_number(&p->message, FUNCTION_SYSTEM_NAME, name);
+	add_number(&p->message, FUNCTION_FILE, string_of(p, module));
+	add_message(p->out, PROFILE_FUNCTION, &p->message);
+	strbuf_reset(&p->inner);
+	add_number(&p->inner, LINE_FUNCTION, id);
+	strbuf_reset(&p->message);
+	add_number(&p->message, LOCATION_ID, id);
+	add_number(&p->message, LOCATION_MAPPING, mapping);
+	add_message(&p->message, LOCATION_LINE, &p->inner);
+	add_message(p->out, PROFILE_LOCATION, &p->message);
+	return id;
+}
+
+/* The value of the i-th of n sample types; the others have none of this stack. */
+static void add_sample(struct profile *p, const struct result_stack *s, size_t i, size_t n)
+{
+	strbuf_reset(&p->list);
+	for (size_t f = 0; f < s->n_frames; f++)
+		add_varint(&p->list, location_of(p, &s->frames[f]));
+	strbuf_reset(&p->inner);
+	for (size_t k = 0; k < n; k++)
+		add_varint(&p->inner, k == i ? s->count : 0);
+	strbuf_reset(&p->message);
+	add_message(&p->message, SAMPLE_LOCATIONS, &p->list);
+	add_message(&p->message, SAMPLE_VALUES, &p->inner);
+	if (s->label) {
+		uint64_t key = string_of(p, "who"), text = string_of(p, s->label);
+
+		strbuf_reset(&p->inner);
+		add_number(&p->inner, LABEL_KEY, key);
+		add_number(&p->inner, LABEL_TEXT, text);
+		add_message(&p->message, SAMPLE_LABEL, &p->inner);
+	}
+	add_message(p->out, PROFILE_SAMPLE, &p->message);
+}
+
+/* pprof scales what it knows: nanoseconds and bytes. */
+static const char *unit_of(const struct result *r)
+{
+	if (r->unit && !strcmp(r->unit, "ns"))
+		return "nanoseconds";
+	return r->unit && !strcmp(r->unit, "bytes") ? "bytes" : "count";
+}
+
+static void add_profile(struct profile *p, const struct results *results)
+{
+	size_t n = 0, at = 0;
+
+	add_bytes(p->out, PROFILE_STRING, "", 0);
+	for (size_t i = 0; i < results->n; i++) {
+		const struct result *r = &results->v[i];
+
+		if (r->kind != RESULT_STACKS)
+			continue;
+		uint64_t type = string_of(p, r->name), unit = string_of(p, unit_of(r));
+		strbuf_reset(&p->message);
+		add_number(&p->message, VALUE_TYPE, type);
+		add_number(&p->message, VALUE_UNIT, unit);
+		add_message(p->out, PROFILE_SAMPLE_TYPE, &p->message);
+		n++;
+	}
+	for (size_t i = 0; i < results->n; i++) {
+		const struct result *r = &results->v[i];
+
+		if (r->kind != RESULT_STACKS)
+			continue;
+		for (size_t k = 0; k < r->n_stacks; k++)
+			add_sample(p, &r->stacks[k], at, n);
+		at++;
+	}
+	add_number(p->out, PROFILE_TIME_NS, results->time - results->span);
+	add_number(p->out, PROFILE_DURATION_NS, results->span);
+}
+
+static struct error *compress_to(const struct strbuf *plain, struct strbuf *out)
+{
+	z_stream z = {0};
+	int err;
+
+	if (plain->len > UINT32_MAX)
+		return error_new(EFBIG, "a profile of more than 4 GB");
+	/* 15 bits of window, and 16: with gzip's header */
+	if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) !=
+	    Z_OK)
+		return error_nomem();
+	size_t bound = deflateBound(&z, plain->len);
+	if (!strbuf_reserve(out, bound)) {
+		deflateEnd(&z);
+		return error_nomem();
+	}
+	z.next_in = (Bytef *)strbuf_str(plain);
+	z.avail_in = plain->len;
+	z.next_out = (Bytef *)out->str + out->len;
+	z.avail_out = bound;
+	err = deflate(&z, Z_FINISH);
+	out->len += z.total_out;
+	out->str[out->len] = 0;
+	deflateEnd(&z);
+	return err == Z_STREAM_END ? NULL : error_new(EIO, "the profile cannot be compressed");
+}
+
+struct error *results_pprof(const struct results *results, struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf plain = STRBUF_INIT;
+	struct profile p = {.out = &plain};
+
+	add_profile(&p, results);
+	strbuf_deinit(&p.message);
+	strbuf_deinit(&p.inner);
+	strbuf_deinit(&p.list);
+	strmap_deinit(&p.strings);
+	strmap_deinit(&p.mappings);
+	strmap_deinit(&p.functions);
+	arena_deinit(&p.arena);
+	return strbuf_failed(&plain) ? error_nomem() : compress_to(&plain, out);
+}
