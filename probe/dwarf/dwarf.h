@@ -6,9 +6,8 @@
  *
  * Nothing is read before it is asked for: a function that the symbol table has
  * as a global one costs the unit that .debug_aranges names for its address;
- * other names are looked up in .debug_names or .gdb_index, else the units that
- * hold the name are found by searching the raw bytes for it, and only these
- * are walked. DWARF 2 to 5; split units (.dwo, .dwp), shared ones
+ * other names are looked for in the raw bytes of the sections, and only the units that
+ * hold the name are walked. DWARF 2 to 5; split units (.dwo, .dwp), shared ones
  * (.gnu_debugaltlink), compressed sections, relocatable files (.ko).
  *
  * Not for two threads at once.
@@ -109,8 +108,9 @@ struct error *dwarf_places_find(struct dwarf_image *image, const struct probe_de
 
 /*
  * How an argument is fetched at a place; value is all zero. Of its bases these
- * are known here: PROBE_VARIABLE, PROBE_RETVAL, PROBE_REGISTER; the others are
- * EINVAL ($params and $vars are written out by dwarf_place_variables()).
+ * are known here: PROBE_VARIABLE, PROBE_PARAM, PROBE_SYMBOL, PROBE_RETVAL,
+ * PROBE_REGISTER; the others are EINVAL ($params and $vars are written out by
+ * dwarf_place_variables()).
  *
  * ENOENT: no such variable, or member (near names, those that there are);
  * EINVAL: a path that the types do not allow. Otherwise value is filled: with

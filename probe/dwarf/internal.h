@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of probe/dwarf share. Only this room includes libdw. */
+#ifndef PB_PROBE_DWARF_INTERNAL_H
+#define PB_PROBE_DWARF_INTERNAL_H
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
+#include <elfutils/libdwfl.h>
+
+#include "lib/base/hash.h"
+#include "lib/base/names.h"
+#include "lib/base/strbuf.h"
+#include "lib/base/vec.h"
+#include "probe/dwarf/dwarf.h"
+#include "probe/fetch/regs.h"
+
+/* No chain of types, scopes or origins is followed deeper: damaged DWARF may have cycles. */
+#define DEPTH_MAX 128
+
+/* A unit of .debug_info: its own DIE, and where it is a skeleton that of the split unit. */
+struct unit {
+	Dwarf_Die die;	 /* in the file itself: has the lines and the ranges */
+	Dwarf_Die split; /* what the DIEs are children of; addr NULL: not looked for yet */
+	Dwarf_Off start, end;
+	bool split_missing; /* the .dwo is not there */
+};
+
+/* A unit's code, for addresses that .debug_aranges does not have. */
+struct unit_range {
+	Dwarf_Addr start, end;
+	size_t unit;
+};
+
+/* A function's symbol. */
+struct dwarf_symbol {
+	uint64_t start, size;
+	const char *name; /* of libelf */
+	uint8_t bind, type;
+	bool data;
+};
+
+struct dwarf_image {
+	char *path, *symfs;
+	struct names debug_dirs;
+	bool no_debuginfod;
+	const struct log *log;
+
+	Dwfl_Callbacks callbacks;
+	Dwfl *dwfl;
+	Dwfl_Module *module;
+	Dwarf *dw;
+	Dwarf_Addr bias; /* added to DWARF's addresses gives the file's */
+	Dwarf_Addr symbol_bias;
+	char *debug_path;
+	uint16_t machine;
+	bool is_rel, is_big;
+	const struct regs *regs;
+	struct strbuf looked; /* where debug information was looked for */
+	char *temp;	      /* a directory of split units from a package; NULL: none */
+
+	VEC(struct unit) units;
+	bool have_units;
+	VEC(struct unit_range) ranges; /* by start */
+	bool have_ranges;
+	VEC(struct dwarf_symbol) symbols; /* by start */
+	bool have_symbols;
+	VEC(Dwarf_Die) dies; /* those that places refer to */
+};
+
+/* ---- image.c ---- */
+
+/* libdw's last error as one of ours. */
+struct error *dw_error(const struct dwarf_image *image, const char *fmt, ...) _printf_(2, 3) _cold_;
+struct error *image_need_symbols(struct dwarf_image *image);
+/* The function's symbol at an address; NULL: none. */
+const struct dwarf_symbol *image_symbol_at(struct dwarf_image *image, uint64_t address);
+/* An address that the DWARF has, as the ELF file has it. */
+static inline uint64_t image_address(const struct dwarf_image *image, Dwarf_Addr address)
+{
+	return address + image->bias;
+}
+
+/* ---- find.c: debug information in other files ---- */
+int image_find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname, Dwarf_Addr base,
+			 const char *file_name, const char *debuglink_file, GElf_Word crc,
+			 char **found);
+
+/* ---- units.c ---- */
+struct error *image_need_units(struct dwarf_image *image);
+/* What a unit's DIEs are children of: the unit, or its split half. */
+struct error *unit_root(struct dwarf_image *image, struct unit *unit, Dwarf_Die *root);
+/* Of the unit that a DIE stands in, the one with lines. */
+bool die_unit_die(Dwarf_Die *die, Dwarf_Die *out);
+/* The unit whose code covers an address; NULL in *out: none. */
+struct error *unit_by_address(struct dwarf_image *image, Dwarf_Addr address, struct unit **out);
+/*
+ * The units that may hold the name: a true bitmap of image->units.n bytes, the
+ * caller's to free(). A superset. names are C strings or globs.
+ */
+struct error *units_with_name(struct dwarf_image *image, const char *name, uint8_t **out);
+
+/* ---- die.c ---- */
+/* Next child or sibling; *have false at the end. */
+struct error *die_child(const struct dwarf_image *image, Dwarf_Die *die, Dwarf_Die *child,
+			bool *have);
+struct error *die_next(const struct dwarf_image *image, Dwarf_Die *die, bool *have);
+const char *die_name(Dwarf_Die *die);
+const char *die_linkage_name(Dwarf_Die *die);
+bool die_flag(Dwarf_Die *die, unsigned int attr);
+/* The DIE that an attribute refers to. */
+bool die_ref(Dwarf_Die *die, unsigned int attr, Dwarf_Die *out);
+/* Follows abstract origins and specifications to the end. */
+void die_origin(Dwarf_Die *die, Dwarf_Die *out);
+/* The address where a function, a scope or an inlined copy begins; false: it has no code. */
+bool die_entry(Dwarf_Die *die, Dwarf_Addr *address);
+bool die_has_code(Dwarf_Die *die);
+bool die_lang_is_c(Dwarf_Die *die);
+bool die_lang_is_cxx(Dwarf_Die *die);
+bool die_lang_is_rust(Dwarf_Die *die);
+/* Made by gcc. */
+bool die_is_gnu(Dwarf_Die *die);
+/* The source file that it is declared in; NULL: not known. */
+const char *die_decl_file(Dwarf_Die *die);
+/* The unsigned constant of an attribute. */
+bool die_udata(Dwarf_Die *die, unsigned int attr, uint64_t *value);
+/* "src/shop.c" matches "/build/src/shop.c". */
+bool path_ends_with(const char *path, const char *end);
+
+/* ---- type.c ---- */
+struct type {
+	Dwarf_Die die;
+	bool is_void;
+};
+
+/* A DIE's type, as written. */
+struct type type_of(Dwarf_Die *die);
+/* Without typedefs and qualifiers. */
+struct type type_peel(struct type type);
+/* The tag; 0 for void. */
+int type_tag(const struct type *type);
+/* Bytes; false: not known (an incomplete type, an array without an end). */
+bool type_size(struct type type, uint64_t *size);
+void type_text(struct type type, struct strbuf *sb);
+bool type_is_struct(int tag);
+bool type_is_pointer(int tag);
+/* A number, a pointer, an enumeration: what one value holds. */
+bool type_is_scalar(struct type peeled, enum fetch_kind *kind);
+/* Whether a peeled type is a character, of one byte. */
+bool type_is_char(struct type peeled);
+/* An incomplete struct's definition, looked for in other units; else the same. */
+struct error *type_complete(struct dwarf_image *image, struct type *type);
+
+struct dimension {
+	int64_t lower;
+	uint64_t count; /* 0: not known */
+};
+#define DIMENSIONS_MAX 8
+/* An array's dimensions; false: they are no constants, or too many. */
+bool array_dimensions(Dwarf_Die *array, struct dimension *dims, size_t *n);
+
+/* ---- expr.c: DWARF expressions to fetch programs ---- */
+struct insns {
+	struct fetch_insn *v;
+	size_t n, cap;
+};
+
+enum part_is {
+	PART_VALUE,
+	PART_MEMORY,
+	PART_NOTHING,
+	PART_POINTER, /* to a variable that is not in memory: die, offset */
+};
+
+/* A part of a location, from its low bits up. */
+struct part {
+	enum part_is is;
+	struct insns insns;
+	uint64_t bit_offset; /* into the source */
+	uint64_t bits;	     /* 0: all that is left */
+	Dwarf_Die die;	     /* of PART_POINTER */
+	int64_t offset;
+};
+
+struct location {
+	VEC(struct part) parts;
+	char *obstacle; /* NULL: it can be read */
+};
+
+void location_deinit(struct location *loc);
+#define _cleanup_location_ _cleanup_(location_deinit)
+struct error *location_block(struct location *loc, const char *fmt, ...) _printf_(2, 3);
+struct error *location_copy(const struct location *from, struct location *to);
+
+/* Where expressions are evaluated. */
+struct context {
+	struct dwarf_image *image;
+	Dwarf_Addr pc; /* DWARF's own */
+	bool at_entry; /* pc is the first instruction of function: no register has changed */
+	bool at_return;
+	Dwarf_Die function;  /* out of line; addr NULL: none */
+	Dwarf_Die instance;  /* function, or the inlined copy */
+	bool instance_entry; /* pc is where the instance begins */
+	int depth;
+};
+
+bool insns_add(struct insns *insns, struct fetch_insn insn);
+bool insns_copy(const struct insns *from, struct insns *to);
+/* Adds to the address on top. */
+bool insns_plus(struct insns *insns, int64_t n);
+
+/*
+ * An expression as a location. object: the address that stands on the stack
+ * before (of members), or NULL.
+ */
+struct error *expr_location(struct context *ctx, Dwarf_Attribute *attr, Dwarf_Op *ops, size_t n,
+			    const struct insns *object, struct location *loc);
+
+/* ---- loc.c ---- */
+/* Where a variable is at the context's pc. */
+struct error *variable_location(struct context *ctx, Dwarf_Die *die, struct location *loc);
+/* A constant's bytes as parts. */
+struct error *location_bytes(struct location *loc, const void *bytes, size_t n);
+/* Whether a location is memory in the function's own frame, given by one expression for all
+ * of the function: what holds a value only behind the prologue. */
+bool variable_in_slot(struct context *ctx, Dwarf_Die *die);
+struct error *place_context(struct dwarf_image *image, const struct dwarf_place *place,
+			    struct context *ctx);
+
+/* ---- abi.c ---- */
+/* Where the calling convention has the function's parameter at its first instruction; the
+ * location is untouched and *known false where that is not sure. */
+struct error *abi_parameter(struct context *ctx, Dwarf_Die *param, struct location *loc,
+			    bool *known);
+/* Where what a function returns is, at its return. */
+struct error *abi_returned(struct context *ctx, struct type type, struct location *loc);
+
+/* ---- vars.c ---- */
+struct variable {
+	Dwarf_Die die;
+	bool is_parameter, is_global;
+	bool absent; /* known to the abstract function only: optimized out here */
+};
+struct variables {
+	struct variable *v;
+	size_t n, cap;
+};
+/* Those in sight, innermost scope last; hidden ones are left out. */
+struct error *variables_in_scope(struct context *ctx, struct variables *out);
+struct error *variables_of_unit(struct dwarf_image *image, Dwarf_Die *unit, struct variables *out);
+void variables_deinit(struct variables *vars);
+#define _cleanup_variables_ _cleanup_(variables_deinit)
+/* The unit's first; unit NULL: no unit is nearer than others. */
+struct error *global_find(struct dwarf_image *image, Dwarf_Die *unit, const char *name,
+			  struct variable *out, bool *found);
+struct error *variable_find(struct context *ctx, const char *name, struct variable *out,
+			    bool *found);
+
+/* ---- lines.c ---- */
+struct error *lines_of(struct dwarf_image *image, Dwarf_Die *die, Dwarf_Lines **lines, size_t *n);
+/* The row that covers an address; NULL: none. */
+Dwarf_Line *line_at(Dwarf_Lines *lines, size_t n, Dwarf_Addr address);
+/* The first address behind a function's prologue; false: not known. */
+bool prologue_end(Dwarf_Lines *lines, size_t n, Dwarf_Die *function, Dwarf_Addr low,
+		  Dwarf_Addr *address);
+char *line_source_path(Dwarf_Die *unit, const char *file);
+
+#endif

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Where a variable is when the processor stands at an address.
+ *
+ * A variable has one expression for all of its scope, or a list of them by
+ * address, or a constant. Four things are known to go wrong, and are met here:
+ *
+ *   - Several entries of a list may begin at one address, all but the last of
+ *     them empty (gcc's location views: the source moved on, the processor did
+ *     not). "int f(int n) { n++; …" has n in its register first, then register
+ *     plus one, both at the function's first address. At the entry of a function
+ *     or of an inlined copy the first one is meant.
+ *   - One expression for all of the scope that names memory in the function's
+ *     own frame (unoptimised code, and variables whose address is taken) is
+ *     untrue until the value was stored there. At the first instruction a
+ *     parameter is then where the calling convention has it (abi.c), and other
+ *     variables have no value yet.
+ *   - clang does not write the empty entries: its list has n + 1 alone. At a
+ *     function's entry the calling convention decides; for an inlined copy
+ *     nothing does, it shows what the source holds at the copy's first
+ *     instruction.
+ *   - A frame base in a register (clang's %rbp) is the caller's until the
+ *     prologue ran: the same.
+ */
+#include "probe/dwarf/internal.h"
+
+struct error *location_bytes(struct location *loc, const void *bytes, size_t n)
+{
+	const uint8_t *p = bytes;
+
+	if (n > 4096)
+		return location_block(loc, "a constant of %zu bytes", n);
+	for (size_t i = 0; i < n; i += 8) {
+		struct part *part = vec_push(&loc->parts);
+		size_t len = min_of(n - i, (size_t)8);
+		uint64_t v = 0;
+
+		if (!part)
+			return error_nomem();
+		memcpy(&v, p + i, len);
+		part->is = PART_VALUE;
+		part->bits = len * 8;
+		if (!insns_add(&part->insns,
+			       (struct fetch_insn){.op = FETCH_CONST, .imm = (int64_t)v}))
+			return error_nomem();
+	}
+	return NULL;
+}
+
+static struct error *constant(struct context *ctx, Dwarf_Die *die, Dwarf_Attribute *attr,
+			      struct location *loc)
+{
+	Dwarf_Block block;
+	Dwarf_Sword sword;
+	Dwarf_Word word;
+	const char *text;
+	uint64_t v;
+
+	switch (dwarf_whatform(attr)) {
+	case DW_FORM_block:
+	case DW_FORM_block1:
+	case DW_FORM_block2:
+	case DW_FORM_block4:
+	case DW_FORM_data16:
+		if (dwarf_formblock(attr, &block))
+			return dw_error(ctx->image, "in a constant");
+		return location_bytes(loc, block.data, block.length);
+	case DW_FORM_string:
+	case DW_FORM_strp:
+	case DW_FORM_line_strp:
+	case DW_FORM_strx:
+	case DW_FORM_strx1:
+	case DW_FORM_strx2:
+	case DW_FORM_strx3:
+	case DW_FORM_strx4:
+		text = dwarf_formstring(attr);
+		if (!text)
+			return dw_error(ctx->image, "in a constant");
+		return location_bytes(loc, text, strlen(text) + 1);
+	case DW_FORM_sdata:
+	case DW_FORM_implicit_const:
+		if (dwarf_formsdata(attr, &sword))
+			return dw_error(ctx->image, "in a constant");
+		v = (uint64_t)sword;
+		break;
+	default:
+		if (dwarf_formudata(attr, &word))
+			return dw_error(ctx->image, "in a constant");
+		v = word;
+		/* data1 … data4 of a signed type are as wide as they are. */
+		struct type type = type_peel(type_of(die));
+		enum fetch_kind kind;
+		unsigned int form = dwarf_whatform(attr);
+		if (type_is_scalar(type, &kind) && (kind == FETCH_INT || kind == FETCH_CHAR)) {
+			if (form == DW_FORM_data1)
+				v = (uint64_t)(int8_t)v;
+			else if (form == DW_FORM_data2)
+				v = (uint64_t)(int16_t)v;
+			else if (form == DW_FORM_data4)
+				v = (uint64_t)(int32_t)v;
+		}
+	}
+	TRY(location_bytes(loc, &v, 8));
+	vec_last(&loc->parts)->bits = 0;
+	return NULL;
+}
+
+static bool is_list(Dwarf_Attribute *attr)
+{
+	switch (dwarf_whatform(attr)) {
+	case DW_FORM_exprloc:
+	case DW_FORM_block:
+	case DW_FORM_block1:
+	case DW_FORM_block2:
+	case DW_FORM_block4:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* The list's entry for the context; *n 0: there is none. */
+static struct error *list_entry(struct context *ctx, Dwarf_Attribute *attr, Dwarf_Op **ops,
+				size_t *n, bool *any)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t offset = 0;
+	Dwarf_Op *expr;
+	size_t len;
+
+	*n = 0;
+	*any = false;
+	for (int i = 0; i < 65536; i++) {
+		offset = dwarf_getlocations(attr, offset, &base, &start, &end, &expr, &len);
+		if (offset < 0)
+			return dw_error(ctx->image, "in a list of locations");
+		if (!offset)
+			return NULL;
+		*any = *any || len;
+		bool first = ctx->instance_entry && start == ctx->pc;
+		if (first || (start <= ctx->pc && ctx->pc < end)) {
+			*ops = expr;
+			*n = len;
+			return NULL;
+		}
+	}
+	return NULL;
+}
+
+bool variable_in_slot(struct context *ctx, Dwarf_Die *die)
+{
+	Dwarf_Attribute attr, base;
+	Dwarf_Op *ops, *base_ops;
+	size_t n, n_base;
+
+	if (!dwarf_attr_integrate(die, DW_AT_location, &attr) || is_list(&attr) ||
+	    dwarf_getlocation(&attr, &ops, &n) || !n)
+		return false;
+	if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31)
+		return true;
+	if (ops[0].atom != DW_OP_fbreg)
+		return false;
+	bool by_cfa = ctx->function.addr && dwarf_attr(&ctx->function, DW_AT_frame_base, &base) &&
+		      !is_list(&base) && !dwarf_getlocation(&base, &base_ops, &n_base) &&
+		      n_base == 1 && base_ops[0].atom == DW_OP_call_frame_cfa;
+	/* What the caller pushed is there from the start. */
+	return !by_cfa || (int64_t)ops[0].number < 0;
+}
+
+/* A variable that is only declared here: its symbol has the address. */
+static struct error *external_location(struct context *ctx, Dwarf_Die *die, struct location *loc,
+				       bool *found)
+{
+	struct dwarf_image *image = ctx->image;
+	const char *linkage = die_linkage_name(die), *name = linkage ? linkage : die_name(die);
+	struct part *part;
+
+	*found = false;
+	if (!name)
+		return NULL;
+	TRY(image_need_symbols(image));
+	for (size_t i = 0; i < image->symbols.n; i++) {
+		const struct dwarf_symbol *s = &image->symbols.v[i];
+
+		if (!s->data || s->bind == STB_LOCAL || strcmp(s->name, name))
+			continue;
+		part = vec_push(&loc->parts);
+		if (!part)
+			return error_nomem();
+		part->is = PART_MEMORY;
+		*found = true;
+		return insns_add(&part->insns,
+				 (struct fetch_insn){.op = FETCH_STATIC, .imm = (int64_t)s->start})
+			       ? NULL
+			       : error_nomem();
+	}
+	return NULL;
+}
+
+struct error *variable_location(struct context *ctx, Dwarf_Die *die, struct location *loc)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Op *ops;
+	size_t n;
+	bool any = false;
+
+	if (ctx->depth > 16)
+		return location_block(loc, "its location refers to itself");
+	if (dwarf_tag(die) == DW_TAG_formal_parameter && ctx->at_entry) {
+		bool known = false, slot = variable_in_slot(ctx, die);
+
+		if (slot || (!die_is_gnu(die) && dwarf_hasattr(die, DW_AT_location)))
+			TRY(abi_parameter(ctx, die, loc, &known));
+		if (known)
+			return NULL;
+		if (slot)
+			return location_block(loc,
+					      "it is stored in memory only behind the function's "
+					      "prologue (probe a line)");
+	}
+	if (dwarf_attr_integrate(die, DW_AT_const_value, &attr))
+		return constant(ctx, die, &attr, loc);
+	if (!dwarf_attr_integrate(die, DW_AT_location, &attr)) {
+		if (die_flag(die, DW_AT_external) || die_flag(die, DW_AT_declaration)) {
+			TRY(external_location(ctx, die, loc, &any));
+			if (any)
+				return NULL;
+			return location_block(loc, "it is not in this image");
+		}
+		return location_block(loc, "optimized out");
+	}
+	if (is_list(&attr)) {
+		TRY(list_entry(ctx, &attr, &ops, &n, &any));
+		if (!n)
+			return location_block(loc, any ? "it has no location at this address"
+						       : "optimized out");
+	} else {
+		if (dwarf_getlocation(&attr, &ops, &n))
+			return dw_error(ctx->image, "in a location");
+		if (!n)
+			return location_block(loc, "optimized out");
+		if (ctx->at_entry && variable_in_slot(ctx, die))
+			return location_block(loc, "it has no value yet at the function's first "
+						   "instruction (probe a line)");
+	}
+	if (ctx->at_return && ops[0].atom != DW_OP_addr && ops[0].atom != DW_OP_addrx &&
+	    ops[0].atom != DW_OP_GNU_addr_index && ops[0].atom != DW_OP_const8u)
+		return location_block(loc, "the function has returned: only $retval and global "
+					   "variables are there");
+	ctx->depth++;
+	struct error *err = expr_location(ctx, &attr, ops, n, NULL, loc);
+	ctx->depth--;
+	return err;
+}
+
+struct error *place_context(struct dwarf_image *image, const struct dwarf_place *place,
+			    struct context *ctx)
+{
+	if (place->function_die >= image->dies.n || place->scope_die >= image->dies.n)
+		return error_new(EINVAL, "a place of another image");
+	*ctx = (struct context){
+		.image = image,
+		.pc = place->address - image->bias,
+		.at_return = place->at_return,
+		.function = image->dies.v[place->function_die],
+		.instance = image->dies.v[place->scope_die],
+	};
+	Dwarf_Addr low;
+	ctx->at_entry = !place->at_return && die_entry(&ctx->function, &low) && low == ctx->pc;
+	ctx->instance_entry = ctx->at_entry || (place->is_entry && !place->after_prologue);
+	return NULL;
+}

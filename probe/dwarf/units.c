@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Which units are to be read. A vmlinux has some three thousand, with 250 MB of
+ * DIEs: walking them all takes seconds, and is never done for a name.
+ *
+ * By address: .debug_aranges, and for units that are not in it (clang writes
+ * none) the ranges of the units' own DIEs.
+ *
+ * By name: a unit that has a function of some name holds that name, either as
+ * text (DW_FORM_string) or as a reference into .debug_str: the offset, or an
+ * index into .debug_str_offsets. So the strings are searched for the name, and
+ * then the raw bytes of .debug_info for any of the offsets found, with no DIE
+ * taken apart: a quarter of a second for a vmlinux, read in small pieces, so
+ * that it costs no memory. What is found by accident costs a unit too many;
+ * nothing is missed, also no inlined copy, which the indexes that some
+ * linkers make (.gdb_index, .debug_names) do not promise.
+ *
+ * The linker stores "b" within "ab" (strings that share an end are merged), so
+ * an occurrence of the name in .debug_str counts wherever it begins.
+ */
+#include "probe/dwarf/internal.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+
+struct error *image_need_units(struct dwarf_image *image)
+{
+	if (image->have_units)
+		return NULL;
+
+	Dwarf_CU *cu = NULL;
+	Dwarf_Die die;
+	uint8_t type;
+	int r;
+
+	image->units.n = 0;
+	while (!(r = dwarf_get_units(image->dw, cu, &cu, NULL, &type, &die, NULL))) {
+		if (type != DW_UT_compile && type != DW_UT_skeleton && type != DW_UT_partial)
+			continue;
+		if (dwarf_tag(&die) == DW_TAG_invalid)
+			continue;
+		struct unit *unit = vec_push(&image->units);
+		if (!unit)
+			return error_nomem();
+		unit->die = die;
+		unit->start = dwarf_dieoffset(&die);
+		if (type != DW_UT_skeleton)
+			unit->split = die;
+		if (image->units.n > 1)
+			unit[-1].end = unit->start;
+		unit->end = UINT64_MAX;
+	}
+	if (r < 0)
+		return dw_error(image, "in the list of units");
+	image->have_units = true;
+	return NULL;
+}
+
+struct error *unit_root(struct dwarf_image *image, struct unit *unit, Dwarf_Die *root)
+{
+	if (!unit->split.addr && !unit->split_missing) {
+		Dwarf_Die sub;
+
+		memset(&sub, 0, sizeof(sub));
+		if (!dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &sub, NULL, NULL, NULL) &&
+		    sub.cu && dwarf_tag(&sub) != DW_TAG_invalid) {
+			unit->split = sub;
+		} else {
+			Dwarf_Attribute attr;
+			const char *name =
+				dwarf_attr(&unit->die, DW_AT_dwo_name, &attr) ||
+						dwarf_attr(&unit->die, DW_AT_GNU_dwo_name, &attr)
+					? dwarf_formstring(&attr)
+					: NULL;
+
+			unit->split_missing = true;
+			log_warn(image->log,
+				 "%s: %s, which holds a part of its debug information, is "
+				 "not there",
+				 image->debug_path, name ? name : "a split unit");
+		}
+	}
+	*root = unit->split_missing ? unit->die : unit->split;
+	return NULL;
+}
+
+bool die_unit_die(Dwarf_Die *die, Dwarf_Die *out)
+{
+	Dwarf_Die unit, skeleton;
+
+	if (!dwarf_diecu(die, &unit, NULL, NULL))
+		return false;
+	memset(&skeleton, 0, sizeof(skeleton));
+	/* Of a split unit's DIE the skeleton has the lines. */
+	uint8_t type = 0;
+	Dwarf_Die cu_die;
+	if (!dwarf_cu_info(unit.cu, NULL, &type, &cu_die, &skeleton, NULL, NULL, NULL) &&
+	    type == DW_UT_split_compile && skeleton.cu)
+		*out = skeleton;
+	else
+		*out = unit;
+	return true;
+}
+
+static struct unit *unit_at(struct dwarf_image *image, Dwarf_Off offset)
+{
+	size_t low = 0, high = image->units.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (image->units.v[mid].start <= offset)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low && offset < image->units.v[low - 1].end ? &image->units.v[low - 1] : NULL;
+}
+
+static int range_cmp(const void *a, const void *b)
+{
+	const struct unit_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static struct error *need_ranges(struct dwarf_image *image)
+{
+	if (image->have_ranges)
+		return NULL;
+	for (size_t i = 0; i < image->units.n; i++) {
+		Dwarf_Addr base, start, end;
+		ptrdiff_t pos = 0;
+
+		while ((pos = dwarf_ranges(&image->units.v[i].die, pos, &base, &start, &end)) > 0) {
+			struct unit_range *range = start < end ? vec_push(&image->ranges) : NULL;
+
+			if (start >= end)
+				continue;
+			if (!range)
+				return error_nomem();
+			*range = (struct unit_range){start, end, i};
+		}
+	}
+	if (image->ranges.n)
+		qsort(image->ranges.v, image->ranges.n, sizeof(*image->ranges.v), range_cmp);
+	image->have_ranges = true;
+	return NULL;
+}
+
+struct error *unit_by_address(struct dwarf_image *image, Dwarf_Addr address, struct unit **out)
+{
+	Dwarf_Aranges *aranges;
+	size_t n;
+	Dwarf_Off offset;
+
+	*out = NULL;
+	TRY(image_need_units(image));
+	if (!dwarf_getaranges(image->dw, &aranges, &n)) {
+		Dwarf_Arange *range = dwarf_getarange_addr(aranges, address);
+
+		if (range && !dwarf_getarangeinfo(range, NULL, NULL, &offset)) {
+			*out = unit_at(image, offset);
+			if (*out)
+				return NULL;
+		}
+	}
+	TRY(need_ranges(image));
+	size_t low = 0, high = image->ranges.n;
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (image->ranges.v[mid].start <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (size_t i = low, tries = 0; i-- && tries < 16; tries++) {
+		if (address < image->ranges.v[i].end) {
+			*out = &image->units.v[image->ranges.v[i].unit];
+			break;
+		}
+	}
+	return NULL;
+}
+
+/* ---- By name ---- */
+
+/* A section's bytes: a piece at a time from the file, or in memory where libdw changed them. */
+struct section {
+	int fd;
+	uint64_t offset, size;
+	const uint8_t *data; /* not NULL: all of it */
+	uint16_t index;
+};
+
+static bool section_open(struct dwarf_image *image, const char *name, int fd, struct section *sec)
+{
+	Elf *elf = dwarf_getelf(image->dw);
+	Elf_Scn *scn = NULL;
+	size_t shstrndx;
+	GElf_Shdr shdr;
+
+	if (!elf || elf_getshdrstrndx(elf, &shstrndx))
+		return false;
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *s =
+			gelf_getshdr(scn, &shdr) ? elf_strptr(elf, shstrndx, shdr.sh_name) : NULL;
+		if (!s ||
+		    (strcmp(s, name) && !(s[0] == '.' && s[1] == 'z' && !strcmp(s + 2, name + 1))))
+			continue;
+		*sec = (struct section){.fd = fd, .offset = shdr.sh_offset, .size = shdr.sh_size};
+		/* elf_rawfile() has the file's bytes; those of an inflated section stand elsewhere.
+		 */
+		size_t file_size = 0;
+		const char *file = elf_rawfile(elf, &file_size);
+		Elf_Data *data = elf_getdata(scn, NULL);
+		if (!data || !data->d_buf)
+			return false;
+		const char *buf = data->d_buf;
+		if (fd < 0 || image->is_rel || !file || buf < file || buf >= file + file_size) {
+			sec->data = data->d_buf;
+			sec->size = data->d_size;
+		}
+		return true;
+	}
+	return false;
+}
+
+/* The next piece, at *pos; 0 at the end, -1 where it cannot be read. */
+static ssize_t section_read(const struct section *sec, uint64_t pos, uint8_t *buf, size_t n)
+{
+	if (pos >= sec->size)
+		return 0;
+	n = (size_t)min_of((uint64_t)n, sec->size - pos);
+	if (sec->data) {
+		memcpy(buf, sec->data + pos, n);
+		return (ssize_t)n;
+	}
+	return pread(sec->fd, buf, n, (off_t)(sec->offset + pos));
+}
+
+/* The numbers that are looked for in the bytes, behind a filter of their low 16 bits. */
+struct numbers {
+	struct u64map map;
+	uint8_t filter[65536];
+	size_t n;
+};
+
+static bool numbers_add(struct numbers *set, uint32_t number)
+{
+	set->filter[number & 0xffff] = 1;
+	set->n++;
+	return u64map_put(&set->map, (uint64_t)number + 1, set);
+}
+
+static bool numbers_have(const struct numbers *set, uint32_t number)
+{
+	return set->filter[number & 0xffff] && u64map_get(&set->map, (uint64_t)number + 1);
+}
+
+static void numbers_free(struct numbers **set)
+{
+	if (*set)
+		u64map_deinit(&(*set)->map);
+	free(*set);
+}
+
+/*
+ * Where the name that is looked for may stand in a string: a name is a whole
+ * string, or is followed by a template's or a generic's arguments.
+ */
+struct needle {
+	char *literal; /* what all matching names begin with */
+	size_t n;
+	const char *pattern; /* of the whole name; NULL: the literal is */
+};
+
+static bool needle_ends(const struct needle *needle, const char *s)
+{
+	if (needle->pattern)
+		return glob_match(needle->pattern, s);
+	char next = s[needle->n];
+	return !next || next == '<';
+}
+
+typedef struct error *found_fn(void *ctx, uint64_t pos);
+
+#define PIECE	     0x40000
+#define NAME_MAX_LEN 4096 /* a longer name is cut where pieces meet, and is then not found */
+
+static struct error *strings_search(const struct section *sec, const struct needle *needle,
+				    bool whole_string, found_fn *fn, void *ctx)
+{
+	_cleanup_free_ uint8_t *buf = malloc(PIECE + 1);
+	uint64_t pos = 0;
+	ssize_t n;
+
+	if (!buf)
+		return error_nomem();
+	while ((n = section_read(sec, pos, buf, PIECE)) > 0) {
+		bool last = pos + (uint64_t)n >= sec->size;
+		/* What begins in the last bytes is seen whole in the next piece. */
+		size_t limit = last || n <= NAME_MAX_LEN ? (size_t)n : (size_t)n - NAME_MAX_LEN;
+		const uint8_t *p = buf, *end = buf + n;
+
+		buf[n] = 0;
+		while ((p = memmem(p, (size_t)(end - p), needle->literal, needle->n))) {
+			if ((size_t)(p - buf) >= limit)
+				break;
+			if (!whole_string || needle_ends(needle, (const char *)p))
+				TRY(fn(ctx, pos + (uint64_t)(p - buf)));
+			p++;
+		}
+		if (last)
+			break;
+		pos += limit;
+	}
+	return n < 0 ? error_errno(errno, "the debug information cannot be read") : NULL;
+}
+
+static struct error *add_offset(void *ctx, uint64_t pos)
+{
+	if (pos > UINT32_MAX)
+		return NULL; /* 64-bit DWARF: such units are walked anyway */
+	return numbers_add(ctx, (uint32_t)pos) ? NULL : error_nomem();
+}
+
+struct marks {
+	struct dwarf_image *image;
+	uint8_t *units;
+};
+
+static struct error *mark_unit(void *ctx, uint64_t pos)
+{
+	struct marks *m = ctx;
+	struct unit *unit = unit_at(m->image, pos);
+
+	if (unit)
+		m->units[unit - m->image->units.v] = 1;
+	return NULL;
+}
+
+/* Each place in a section where four bytes are one of the numbers. */
+static struct error *numbers_search(const struct section *sec, const struct numbers *set,
+				    size_t step, found_fn *fn, void *ctx)
+{
+	_cleanup_free_ uint8_t *buf = malloc(PIECE);
+	uint64_t pos = 0;
+	ssize_t n;
+
+	if (!buf)
+		return error_nomem();
+	while ((n = section_read(sec, pos, buf, PIECE)) >= 4) {
+		for (size_t i = 0; i + 4 <= (size_t)n; i += step) {
+			uint32_t v;
+
+			memcpy(&v, buf + i, 4);
+			if (set->filter[v & 0xffff] && numbers_have(set, v))
+				TRY(fn(ctx, pos + i));
+		}
+		if (pos + (uint64_t)n >= sec->size)
+			break;
+		pos += (uint64_t)n - (step == 1 ? 3 : 0);
+	}
+	return n < 0 ? error_errno(errno, "the debug information cannot be read") : NULL;
+}
+
+/* What all names that match begin with, "" when nothing is sure. */
+static bool needle_make(const char *name, struct needle *needle)
+{
+	const char *base = name;
+	/* "ns::Class::method" is stored as "method"; "operator<" and generics stay whole. */
+	for (const char *p = name; *p && *p != '<' && *p != '('; p++) {
+		if (p[0] == ':' && p[1] == ':')
+			base = p + 2;
+	}
+	needle->pattern = NULL;
+	if (glob_is_pattern(base)) {
+		needle->pattern = base;
+		needle->n = strcspn(base, "*?[\\");
+	} else {
+		needle->n = strlen(base);
+		const char *generic = strchr(base, '<');
+		if (generic && strncmp(base, "operator", 8))
+			needle->n = (size_t)(generic - base);
+	}
+	needle->literal = strndup(base, needle->n);
+	return needle->literal;
+}
+
+struct slots {
+	VEC(uint64_t) v;
+};
+
+static struct error *add_slot(void *ctx, uint64_t pos)
+{
+	struct slots *slots = ctx;
+	uint64_t *slot = vec_push(&slots->v);
+
+	if (!slot)
+		return error_nomem();
+	*slot = pos;
+	return NULL;
+}
+
+/* Units that name strings by index: their part of .debug_str_offsets holds one that is wanted. */
+static struct error *mark_by_index(struct marks *m, const struct section *offsets,
+				   const struct numbers *set)
+{
+	struct slots slots = {0};
+	struct error *err = numbers_search(offsets, set, 4, add_slot, &slots);
+
+	for (size_t i = 0; !err && i < m->image->units.n && slots.v.n; i++) {
+		Dwarf_Die *die = &m->image->units.v[i].die;
+		Dwarf_Attribute attr;
+		Dwarf_Word base;
+		uint8_t header[8];
+		uint32_t length;
+
+		if (!dwarf_attr(die, DW_AT_str_offsets_base, &attr) ||
+		    dwarf_formudata(&attr, &base) || base < 8 ||
+		    section_read(offsets, base - 8, header, 8) != 8)
+			continue;
+		memcpy(&length, header, 4);
+		uint64_t end = base - 4 + (uint64_t)length;
+		for (size_t k = 0; k < slots.v.n; k++) {
+			if (slots.v.v[k] >= base && slots.v.v[k] < end) {
+				m->units[i] = 1;
+				break;
+			}
+		}
+	}
+	vec_deinit(&slots.v);
+	return err;
+}
+
+static bool image_has_section(struct dwarf_image *image, const char *name)
+{
+	struct section sec;
+
+	return section_open(image, name, -1, &sec);
+}
+
+struct error *units_with_name(struct dwarf_image *image, const char *name, uint8_t **out)
+{
+	_cleanup_(numbers_free) struct numbers *set = NULL;
+	_cleanup_close_ int fd = -1;
+	struct needle needle = {0};
+	struct section info, str, offsets;
+
+	TRY(image_need_units(image));
+	_cleanup_free_ uint8_t *units = calloc(image->units.n + 1, 1);
+	set = calloc(1, sizeof(*set));
+	if (!units || !set || !needle_make(name, &needle))
+		return error_nomem();
+	_cleanup_free_ char *literal = needle.literal;
+
+	fd = open(image->debug_path, O_RDONLY | O_CLOEXEC);
+	/* Shared files (dwz) hold names of their own, to which units refer unseen. */
+	if (!*literal || !section_open(image, ".debug_info", fd, &info) ||
+	    image_has_section(image, ".gnu_debugaltlink")) {
+		memset(units, 1, image->units.n);
+		*out = steal_ptr(units);
+		return NULL;
+	}
+	struct marks m = {image, units};
+	if (section_open(image, ".debug_str", fd, &str)) {
+		TRY(strings_search(&str, &needle, true, add_offset, set));
+		if (set->n) {
+			TRY(numbers_search(&info, set, 1, mark_unit, &m));
+			if (section_open(image, ".debug_str_offsets", fd, &offsets))
+				TRY(mark_by_index(&m, &offsets, set));
+		}
+	}
+	TRY(strings_search(&info, &needle, true, mark_unit, &m));
+	bool shared = false;
+	for (size_t i = 0; i < image->units.n; i++) {
+		Dwarf_Die *die = &image->units.v[i].die;
+		const char *file = dwarf_diename(die);
+
+		/* The names of split units stand in their own files, those of units that link-time
+		 * optimization made in the units that they were made of. */
+		if (dwarf_hasattr(die, DW_AT_dwo_name) || dwarf_hasattr(die, DW_AT_GNU_dwo_name) ||
+		    (file && !strcmp(file, "<artificial>")))
+			units[i] = 1;
+		shared = shared || (units[i] && dwarf_tag(die) == DW_TAG_partial_unit);
+	}
+	/* Who imports a partial unit refers to its names unseen. */
+	if (shared)
+		memset(units, 1, image->units.n);
+	*out = steal_ptr(units);
+	return NULL;
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Variables in sight of a place: those of the function or of the inlined copy,
+ * of the blocks around the address from the innermost outwards, then those of
+ * the unit, then those of other units.
+ *
+ * An inlined copy's DIEs are copies of the abstract function's; compilers
+ * leave out those that nothing is left of, so the abstract ones are looked at
+ * too, and named as optimized out.
+ */
+#include "probe/dwarf/internal.h"
+
+void variables_deinit(struct variables *vars)
+{
+	vec_deinit(vars);
+}
+
+static bool is_variable(int tag)
+{
+	return tag == DW_TAG_formal_parameter || tag == DW_TAG_variable || tag == DW_TAG_constant;
+}
+
+static bool is_block(int tag)
+{
+	return tag == DW_TAG_lexical_block || tag == DW_TAG_try_block ||
+	       tag == DW_TAG_catch_block || tag == DW_TAG_with_stmt;
+}
+
+static struct error *add(struct variables *out, Dwarf_Die *die, bool is_global, bool absent)
+{
+	const char *name = die_name(die);
+
+	if (!name)
+		return NULL;
+	/* A name in an inner block hides the outer one; a definition its declaration. */
+	for (size_t i = 0; i < out->n; i++) {
+		const char *other = die_name(&out->v[i].die);
+
+		if (!other || strcmp(other, name))
+			continue;
+		if (absent || (is_global && die_flag(die, DW_AT_declaration)))
+			return NULL;
+		memmove(&out->v[i], &out->v[i + 1], (out->n - i - 1) * sizeof(*out->v));
+		out->n--;
+		break;
+	}
+	struct variable *var = vec_push(out);
+	if (!var)
+		return error_nomem();
+	*var = (struct variable){
+		.die = *die,
+		.is_parameter = dwarf_tag(die) == DW_TAG_formal_parameter,
+		.is_global = is_global,
+		.absent = absent,
+	};
+	return NULL;
+}
+
+/* The scope's own variables, then those of the blocks that hold pc. */
+static struct error *scope_walk(struct context *ctx, Dwarf_Die *scope, struct variables *out,
+				int depth)
+{
+	Dwarf_Die child, inner;
+	bool have, deeper = false;
+
+	if (depth > DEPTH_MAX)
+		return NULL;
+	TRY(die_child(ctx->image, scope, &child, &have));
+	while (have) {
+		int tag = dwarf_tag(&child);
+
+		if (is_variable(tag)) {
+			TRY(add(out, &child, false, false));
+		} else if (is_block(tag) && !deeper && dwarf_haspc(&child, ctx->pc) > 0) {
+			inner = child;
+			deeper = true;
+		}
+		TRY(die_next(ctx->image, &child, &have));
+	}
+	return deeper ? scope_walk(ctx, &inner, out, depth + 1) : NULL;
+}
+
+/* Parameters and outermost locals that only the abstract function has. */
+static struct error *add_absent(struct context *ctx, struct variables *out)
+{
+	Dwarf_Die origin, child;
+	bool have;
+
+	if (!die_ref(&ctx->instance, DW_AT_abstract_origin, &origin))
+		return NULL;
+	TRY(die_child(ctx->image, &origin, &child, &have));
+	while (have) {
+		if (is_variable(dwarf_tag(&child)))
+			TRY(add(out, &child, false,
+				!dwarf_hasattr(&child, DW_AT_const_value) &&
+					!dwarf_hasattr(&child, DW_AT_location)));
+		TRY(die_next(ctx->image, &child, &have));
+	}
+	return NULL;
+}
+
+struct error *variables_in_scope(struct context *ctx, struct variables *out)
+{
+	_cleanup_variables_ struct variables vars = {0};
+
+	TRY(scope_walk(ctx, &ctx->instance, &vars, 0));
+	TRY(add_absent(ctx, &vars));
+	for (int params = 1; params >= 0; params--) {
+		for (size_t i = 0; i < vars.n; i++) {
+			if (vars.v[i].is_parameter != params)
+				continue;
+			struct variable *var = vec_push(out);
+			if (!var)
+				return error_nomem();
+			*var = vars.v[i];
+		}
+	}
+	return NULL;
+}
+
+static struct error *unit_walk(struct dwarf_image *image, Dwarf_Die *parent, const char *only,
+			       struct variables *out, int depth)
+{
+	Dwarf_Die child, other;
+	bool have;
+
+	if (depth > 16)
+		return NULL;
+	TRY(die_child(image, parent, &child, &have));
+	while (have) {
+		int tag = dwarf_tag(&child);
+
+		if (tag == DW_TAG_variable) {
+			const char *name = only ? die_name(&child) : NULL;
+			const char *linkage =
+				name && strcmp(name, only) ? die_linkage_name(&child) : NULL;
+
+			if (!only || (name && !strcmp(name, only)) ||
+			    (linkage && !strcmp(linkage, only)))
+				TRY(add(out, &child, true, false));
+		} else if (tag == DW_TAG_namespace || tag == DW_TAG_module) {
+			TRY(unit_walk(image, &child, only, out, depth + 1));
+		} else if (tag == DW_TAG_imported_unit && die_ref(&child, DW_AT_import, &other)) {
+			TRY(unit_walk(image, &other, only, out, depth + 1));
+		}
+		TRY(die_next(image, &child, &have));
+	}
+	return NULL;
+}
+
+struct error *variables_of_unit(struct dwarf_image *image, Dwarf_Die *unit, struct variables *out)
+{
+	return unit_walk(image, unit, NULL, out, 0);
+}
+
+/* The one with a location, else the first. */
+static bool best_of(struct variables *vars, struct variable *out)
+{
+	for (size_t i = 0; i < vars->n; i++) {
+		if (dwarf_hasattr_integrate(&vars->v[i].die, DW_AT_location) ||
+		    dwarf_hasattr_integrate(&vars->v[i].die, DW_AT_const_value)) {
+			*out = vars->v[i];
+			return true;
+		}
+	}
+	if (vars->n)
+		*out = vars->v[0];
+	return vars->n;
+}
+
+struct error *variable_find(struct context *ctx, const char *name, struct variable *out,
+			    bool *found)
+{
+	_cleanup_variables_ struct variables vars = {0};
+	Dwarf_Die unit;
+
+	*found = false;
+	TRY(variables_in_scope(ctx, &vars));
+	for (size_t i = 0; i < vars.n; i++) {
+		const char *other = die_name(&vars.v[i].die);
+
+		if (other && !strcmp(other, name)) {
+			*out = vars.v[i];
+			*found = true;
+			return NULL;
+		}
+	}
+	bool have_unit = dwarf_diecu(&ctx->instance, &unit, NULL, NULL);
+	return global_find(ctx->image, have_unit ? &unit : NULL, name, out, found);
+}
+
+static bool has_place(struct variable *var)
+{
+	return dwarf_hasattr_integrate(&var->die, DW_AT_location) ||
+	       dwarf_hasattr_integrate(&var->die, DW_AT_const_value);
+}
+
+struct error *global_find(struct dwarf_image *image, Dwarf_Die *unit, const char *name,
+			  struct variable *out, bool *found)
+{
+	_cleanup_free_ uint8_t *units = NULL;
+	struct variable declared = {0};
+	bool have_declared = false;
+
+	*found = false;
+	if (unit) {
+		_cleanup_variables_ struct variables globals = {0};
+
+		TRY(unit_walk(image, unit, name, &globals, 0));
+		have_declared = best_of(&globals, &declared);
+		if (have_declared && has_place(&declared)) {
+			*out = declared;
+			*found = true;
+			return NULL;
+		}
+	}
+	TRY(units_with_name(image, name, &units));
+	for (size_t i = 0; i < image->units.n; i++) {
+		_cleanup_variables_ struct variables others = {0};
+		struct variable one;
+		Dwarf_Die root;
+
+		if (!units[i])
+			continue;
+		TRY(unit_root(image, &image->units.v[i], &root));
+		TRY(unit_walk(image, &root, name, &others, 0));
+		if (!best_of(&others, &one) || !dwarf_hasattr_integrate(&one.die, DW_AT_location))
+			continue;
+		if (die_flag(&one.die, DW_AT_external)) {
+			*out = one;
+			*found = true;
+			return NULL;
+		}
+		/* Another unit's static variable is not in sight, unless it is all there is. */
+		if (!have_declared && !*found) {
+			*out = one;
+			*found = true;
+		}
+	}
+	if (have_declared) {
+		*out = declared;
+		*found = true;
+	}
+	return NULL;
+}

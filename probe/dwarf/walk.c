@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The walk over a unit's functions.
+ *
+ * An inlined copy names the abstract function that it is of, out-of-line code
+ * of an inlined function does so too, and a method's definition names its
+ * declaration within the class. So a DIE is taken by the name at the end of
+ * these references, looked up once for each end.
+ */
+#include "probe/dwarf/walk.h"
+
+#include "sym/sym.h"
+
+struct matcher matcher_make(const char *pattern, const char *file)
+{
+	return (struct matcher){
+		.pattern = pattern,
+		.file = file,
+		.is_glob = glob_is_pattern(pattern),
+		.qualified = strstr(pattern, "::"),
+	};
+}
+
+void matcher_deinit(struct matcher *matcher)
+{
+	u64map_deinit(&matcher->seen);
+}
+
+static bool text_matches(const struct matcher *m, const char *text)
+{
+	return m->is_glob ? glob_match(m->pattern, text) : !strcmp(m->pattern, text);
+}
+
+/* The same without "<…>" at its end. */
+static bool plain_matches(const struct matcher *m, const char *text)
+{
+	const char *angle = strchr(text, '<');
+
+	if (text_matches(m, text))
+		return true;
+	if (!angle || angle == text || strchr(m->pattern, '<') || !strncmp(text, "operator", 8) ||
+	    text[strlen(text) - 1] != '>')
+		return false;
+	_cleanup_free_ char *plain = strndup(text, (size_t)(angle - text));
+	return plain && text_matches(m, plain);
+}
+
+/* The scopes around a DIE, where it has no linkage name that tells. */
+static char *scoped_name(Dwarf_Die *die, const char *name)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	_cleanup_free_ Dwarf_Die *scopes = NULL;
+	Dwarf_Die origin;
+
+	die_origin(die, &origin);
+	int n = dwarf_getscopes_die(&origin, &scopes);
+	for (int i = n - 1; i > 0; i--) {
+		int tag = dwarf_tag(&scopes[i]);
+		const char *s = dwarf_diename(&scopes[i]);
+
+		if (s && (tag == DW_TAG_namespace || type_is_struct(tag)))
+			strbuf_addf(&sb, "%s::", s);
+	}
+	strbuf_adds(&sb, name);
+	return strbuf_steal(&sb);
+}
+
+char *function_shown(Dwarf_Die *function)
+{
+	const char *linkage = die_linkage_name(function), *name = die_name(function);
+
+	if (linkage) {
+		char *shown = symbol_demangle(linkage);
+
+		if (shown)
+			return shown;
+	}
+	if (!name)
+		return linkage ? strdup(linkage) : NULL;
+	return die_lang_is_c(function) ? strdup(name) : scoped_name(function, name);
+}
+
+static bool takes(struct matcher *m, Dwarf_Die *function)
+{
+	const char *name = die_name(function), *linkage = die_linkage_name(function);
+
+	if (m->file) {
+		const char *file = die_decl_file(function);
+
+		if (!file || !path_ends_with(file, m->file))
+			return false;
+	}
+	if (name && plain_matches(m, name))
+		return true;
+	if (linkage && text_matches(m, linkage))
+		return true;
+	if (!m->qualified && !(m->is_glob && linkage))
+		return false;
+	/* Whole, and without the outer scopes. */
+	_cleanup_free_ char *shown = function_shown(function);
+	for (const char *s = shown; s; s = strstr(s, "::")) {
+		if (s != shown)
+			s += 2;
+		if (plain_matches(m, s))
+			return true;
+	}
+	return false;
+}
+
+bool matcher_takes(struct matcher *m, Dwarf_Die *function)
+{
+	Dwarf_Die origin;
+
+	die_origin(function, &origin);
+	uint64_t key = (uint64_t)(uintptr_t)origin.addr;
+	void *known = u64map_get(&m->seen, key);
+	if (known)
+		return known == (void *)2;
+	/* The file and the line of a method are its definition's. */
+	bool yes = takes(m, function);
+	if (!m->file) /* a declaration in a header has several definitions' files */
+		u64map_put(&m->seen, key, (void *)(uintptr_t)(yes ? 2 : 1));
+	return yes;
+}
+
+/* ---- All of a unit ---- */
+
+struct walk {
+	struct dwarf_image *image;
+	struct matcher *matcher;
+	bool inlines, c;
+	instance_fn *fn;
+	void *ctx;
+};
+
+/* Code that the linker dropped has address 0, or one at the end of all. */
+static bool is_dropped(const struct dwarf_image *image, Dwarf_Addr address)
+{
+	return (!address && !image->is_rel) || address >= (Dwarf_Addr)-4096;
+}
+
+static struct error *walk(struct walk *w, Dwarf_Die *parent, Dwarf_Die *function, int depth)
+{
+	Dwarf_Die child, other;
+	Dwarf_Addr address;
+	bool have;
+
+	if (depth > DEPTH_MAX)
+		return NULL;
+	TRY(die_child(w->image, parent, &child, &have));
+	while (have) {
+		switch (dwarf_tag(&child)) {
+		case DW_TAG_subprogram:
+			if (die_has_code(&child) && die_entry(&child, &address) &&
+			    !is_dropped(w->image, address)) {
+				if (matcher_takes(w->matcher, &child)) {
+					struct instance i = {.die = child, .function = child};
+
+					TRY(w->fn(w->ctx, &i));
+				}
+				if (w->inlines)
+					TRY(walk(w, &child, &child, depth + 1));
+			} else if (!w->c) {
+				/* Methods of a function's own classes have code of their own. */
+				TRY(walk(w, &child, NULL, depth + 1));
+			}
+			break;
+		case DW_TAG_inlined_subroutine:
+			if (w->inlines && function && matcher_takes(w->matcher, &child) &&
+			    die_entry(&child, &address) && !is_dropped(w->image, address)) {
+				struct instance i = {
+					.die = child, .function = *function, .inlined = true};
+
+				TRY(w->fn(w->ctx, &i));
+			}
+			TRY(walk(w, &child, function, depth + 1));
+			break;
+		case DW_TAG_lexical_block:
+		case DW_TAG_try_block:
+		case DW_TAG_catch_block:
+			TRY(walk(w, &child, function, depth + 1));
+			break;
+		case DW_TAG_namespace:
+		case DW_TAG_module:
+			TRY(walk(w, &child, function, depth + 1));
+			break;
+		case DW_TAG_structure_type:
+		case DW_TAG_class_type:
+		case DW_TAG_union_type:
+			if (!w->c)
+				TRY(walk(w, &child, function, depth + 1));
+			break;
+		case DW_TAG_imported_unit:
+			if (die_ref(&child, DW_AT_import, &other))
+				TRY(walk(w, &other, function, depth + 1));
+			break;
+		}
+		TRY(die_next(w->image, &child, &have));
+	}
+	return NULL;
+}
+
+struct error *instances_in_unit(struct dwarf_image *image, struct unit *unit,
+				struct matcher *matcher, bool inlines, instance_fn *fn, void *ctx)
+{
+	struct walk w = {
+		.image = image, .matcher = matcher, .inlines = inlines, .fn = fn, .ctx = ctx};
+	Dwarf_Die root;
+
+	TRY(unit_root(image, unit, &root));
+	w.c = die_lang_is_c(&root);
+	return walk(&w, &root, NULL, 0);
+}
+
+/* The unit of the one global function of that name; NULL: there is none, or several. */
+static struct error *unit_of_global(struct dwarf_image *image, const char *name, struct unit **out)
+{
+	const struct dwarf_symbol *one = NULL, *s;
+
+	*out = NULL;
+	TRY(image_need_symbols(image));
+	vec_for_each (s, &image->symbols) {
+		if (s->data || s->type == STT_NOTYPE || strcmp(s->name, name))
+			continue;
+		if (s->bind != STB_GLOBAL || (one && one->start != s->start))
+			return NULL;
+		one = s;
+	}
+	return one ? unit_by_address(image, one->start - image->bias, out) : NULL;
+}
+
+struct counted {
+	instance_fn *fn;
+	void *ctx;
+	size_t n;
+	bool elsewhere; /* its abstract function is another unit's */
+};
+
+static struct error *count_instance(void *ctx, const struct instance *instance)
+{
+	struct counted *c = ctx;
+	Dwarf_Die origin;
+
+	c->n++;
+	die_origin((Dwarf_Die *)&instance->die, &origin);
+	c->elsewhere = c->elsewhere || origin.cu != instance->die.cu;
+	return c->fn(c->ctx, instance);
+}
+
+static struct error *note_instance(void *ctx, const struct instance *instance)
+{
+	return NULL;
+}
+
+struct error *instances_find(struct dwarf_image *image, struct matcher *matcher, bool inlines,
+			     instance_fn *fn, void *ctx)
+{
+	_cleanup_free_ uint8_t *units = NULL;
+	struct unit *unit = NULL;
+
+	TRY(image_need_units(image));
+	if (!matcher->is_glob && !matcher->file && !matcher->qualified)
+		TRY(unit_of_global(image, matcher->pattern, &unit));
+	if (unit) {
+		struct counted look = {.fn = note_instance};
+
+		TRY(instances_in_unit(image, unit, matcher, inlines, count_instance, &look));
+		if (look.n && !look.elsewhere)
+			return instances_in_unit(image, unit, matcher, inlines, fn, ctx);
+	}
+	TRY(units_with_name(image, matcher->pattern, &units));
+	for (size_t i = 0; i < image->units.n; i++) {
+		if (units[i])
+			TRY(instances_in_unit(image, &image->units.v[i], matcher, inlines, fn,
+					      ctx));
+	}
+	return NULL;
+}
+
+/* ---- By address ---- */
+
+/* Whether the row of this file and line is before the copy's own code: the call stands on it. */
+static bool is_call_line(Dwarf_Die *inlined, uint32_t line)
+{
+	uint64_t call;
+
+	return line && die_udata(inlined, DW_AT_call_line, &call) && call == line;
+}
+
+static struct error *innermost(struct dwarf_image *image, Dwarf_Die *parent, Dwarf_Addr pc,
+			       const char *file, uint32_t line, struct instance *out, bool *found,
+			       int depth)
+{
+	Dwarf_Die child;
+	bool have;
+
+	if (depth > DEPTH_MAX)
+		return NULL;
+	TRY(die_child(image, parent, &child, &have));
+	while (have) {
+		int tag = dwarf_tag(&child);
+		bool into = false;
+
+		switch (tag) {
+		case DW_TAG_subprogram:
+			into = die_has_code(&child) && dwarf_haspc(&child, pc) > 0;
+			if (into) {
+				*out = (struct instance){.die = child, .function = child};
+				*found = true;
+			}
+			break;
+		case DW_TAG_inlined_subroutine:
+			into = dwarf_haspc(&child, pc) > 0;
+			if (into && is_call_line(&child, line))
+				return NULL;
+			if (into) {
+				out->die = child;
+				out->inlined = true;
+			}
+			break;
+		case DW_TAG_lexical_block:
+		case DW_TAG_try_block:
+		case DW_TAG_catch_block:
+			into = dwarf_haspc(&child, pc) > 0;
+			break;
+		case DW_TAG_namespace:
+		case DW_TAG_structure_type:
+		case DW_TAG_class_type:
+			into = !*found;
+			break;
+		}
+		if (into) {
+			TRY(innermost(image, &child, pc, file, line, out, found, depth + 1));
+			if (*found)
+				return NULL;
+		}
+		TRY(die_next(image, &child, &have));
+	}
+	return NULL;
+}
+
+struct error *instance_at(struct dwarf_image *image, struct unit *unit, Dwarf_Addr pc,
+			  const char *file, uint32_t line, struct instance *out, bool *found)
+{
+	Dwarf_Die root;
+
+	*found = false;
+	TRY(unit_root(image, unit, &root));
+	return innermost(image, &root, pc, file, line, out, found, 0);
+}
+
+Dwarf_Off block_at(struct dwarf_image *image, Dwarf_Die *instance, Dwarf_Addr pc)
+{
+	Dwarf_Die scope = *instance, child;
+
+	for (int depth = 0; depth < DEPTH_MAX; depth++) {
+		bool deeper = false;
+
+		if (dwarf_child(&scope, &child))
+			break;
+		do {
+			if (dwarf_tag(&child) == DW_TAG_lexical_block &&
+			    dwarf_haspc(&child, pc) > 0) {
+				scope = child;
+				deeper = true;
+				break;
+			}
+		} while (!dwarf_siblingof(&child, &child));
+		if (!deeper)
+			break;
+	}
+	return dwarf_dieoffset(&scope);
+}
