@@ -29,8 +29,14 @@ enum {
 	OPT_COMM,
 	OPT_CLANG_OPT,
 	OPT_MAP_ENTRIES,
+	OPT_COST,
+	OPT_MAX_OVERHEAD,
 	OPT_LIST,
 	OPT_SOURCE,
+};
+
+enum {
+	DETACHED = 3, /* the exit status when --max-overhead detached a program */
 };
 
 static const struct argp_option argp_options[] = {
@@ -49,6 +55,9 @@ static const struct argp_option argp_options[] = {
 	{"uid", 'u', "USER", 0, "Only these users, by number or name: comma-separated"},
 	{"cgroup", OPT_CGROUP, "PATH", 0, "Only these cgroups (v2): comma-separated"},
 	{"comm", OPT_COMM, "NAME", 0, "Only commands of these names: comma-separated"},
+	{"cost", OPT_COST, NULL, 0, "Show how often each program ran, and what that cost"},
+	{"max-overhead", OPT_MAX_OVERHEAD, "PERCENT", 0,
+	 "Detach a program that takes more of all CPUs' time: 2%, 0.5%"},
 	{"clang-opt", OPT_CLANG_OPT, "OPTIONS", 0, "Options for clang, which compiles FILE.c"},
 	{"list", OPT_LIST, NULL, 0, "List the programs that are built in"},
 	{"source", OPT_SOURCE, "NAME", 0, "Print the source of a built-in program"},
@@ -90,6 +99,18 @@ static bool parse_time(const char *text, uint64_t *ms)
 		return v >= 1 && v <= 1e12;
 	}
 	return false;
+}
+
+/* "2%", "0.5": a share of 1. */
+static bool parse_percent(const char *text, double *share)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text) && *text != '.')
+		return false;
+	*share = strtod(text, &end) / 100;
+	end += *end == '%';
+	return !*end && *share > 0 && *share <= 1;
 }
 
 static void parse_time_option(struct argp_state *state, const char *option, const char *arg,
@@ -159,6 +180,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_COMM:
 		o->filter.comms = arg;
 		return 0;
+	case OPT_COST:
+		o->cost.show = true;
+		return 0;
+	case OPT_MAX_OVERHEAD:
+		if (!parse_percent(arg, &o->cost.max_share))
+			argp_error(state,
+				   "--max-overhead %s: a share of all CPUs' time as 2%% or 0.5%%",
+				   arg);
+		return 0;
 	case OPT_CLANG_OPT:
 		args->clang_opt = arg;
 		return 0;
@@ -200,14 +230,18 @@ static const struct argp argp = {
 	       "one that is built in; each of its programs is attached to what its section names.",
 };
 
-/* The command's status, as a shell has it; Ctrl-C is how to end it, and no failure. */
+/*
+ * The command's status, as a shell has it; Ctrl-C is how to end it, and no failure. That a
+ * program was detached shows where the command went well.
+ */
 static int exit_status(const struct run *run)
 {
 	int status;
 
 	if (!run_workload_status(run, &status))
-		return 0;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		status = 0;
+	status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return !status && run_n_detached(run) ? DETACHED : status;
 }
 
 /* What stands behind "--" is the command. */

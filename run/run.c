@@ -56,6 +56,7 @@ struct run {
 	struct run_names *names;
 	struct procs *procs; /* NULL where no map has stacks */
 	struct frames *frames;
+	struct cost *cost;
 	struct workload workload;
 	int status;
 	bool ended;
@@ -63,7 +64,7 @@ struct run {
 
 	sigset_t old_mask;
 	bool signals_blocked;
-	int signal_fd, interval_fd, end_fd, slot_fd, rings_fd;
+	int signal_fd, interval_fd, end_fd, cost_fd, slot_fd, rings_fd;
 	uint64_t names_time; /* ns since 1970: of their last refresh */
 	uint64_t step;	     /* ns: of the heat maps' slots; 0: there is none */
 };
@@ -279,11 +280,13 @@ struct error *run_new(const struct run_opts *opts, struct run **out)
 		return error_nomem();
 	run->opts = *opts;
 	run->signal_fd = run->interval_fd = run->end_fd = run->slot_fd = -1;
-	run->rings_fd = -1;
+	run->rings_fd = run->cost_fd = -1;
 	run->workload = (struct workload)WORKLOAD_INIT;
 	run->names = run_names_new(NULL);
 	if (!run->names)
 		return error_nomem();
+	run->opts.cost.delta = run->opts.collect.delta;
+	TRY(cost_new(&run->opts.cost, &run->cost));
 	TRY(make_ready(run));
 	*out = steal_ptr(run);
 	return NULL;
@@ -295,6 +298,8 @@ static void detach_all(struct run *run)
 	struct run_object *object;
 	struct bpf_link **link;
 
+	if (run->cost)
+		cost_stop(run->cost);
 	vec_for_each (object, &run->objects) {
 		vec_for_each (link, &object->links)
 			bpf_link__destroy(*link);
@@ -324,11 +329,13 @@ void run_free(struct run *run)
 	frames_free(run->frames);
 	procs_free(run->procs);
 	run_names_free(run->names);
+	cost_free(run->cost);
 	closep(&run->signal_fd);
 	closep(&run->interval_fd);
 	closep(&run->end_fd);
 	closep(&run->slot_fd);
 	closep(&run->rings_fd);
+	closep(&run->cost_fd);
 	if (run->signals_blocked)
 		sigprocmask(SIG_SETMASK, &run->old_mask, NULL);
 	free(run);
@@ -371,6 +378,7 @@ static struct error *attach_all(struct run *run)
 				return err;
 			}
 			*slot = attached;
+			TRY(cost_add(run->cost, prog, attached));
 			log_info(run->opts.log, "program %s is attached (%s)",
 				 bpf_program__name(prog), bpf_program__section_name(prog));
 		}
@@ -447,6 +455,7 @@ static struct error *look(struct run *run, run_show_fn *show, void *ctx, bool la
 				      run->frames, &results));
 		TRY(add_failures(run, run->maps.v[i], &results));
 	}
+	TRY(cost_add_results(run->cost, &results));
 	return show(ctx, &results, last);
 }
 
@@ -532,6 +541,44 @@ static struct error *take_slot(struct run *run)
 	return set_timer(step / 1000000, true, &run->slot_fd);
 }
 
+/* The link is given up, and its place is empty. */
+static void destroy_link(struct run *run, struct bpf_link *gone)
+{
+	struct run_object *object;
+	struct bpf_link **link;
+
+	vec_for_each (object, &run->objects)
+		vec_for_each (link, &object->links)
+			if (*link == gone)
+				*link = NULL;
+	bpf_link__destroy(gone);
+}
+
+/* Detaches what costs too much; *done when nothing is left that could count. */
+static struct error *check_cost(struct run *run, bool *done)
+{
+	struct bpf_link *link;
+	uint64_t ticks;
+
+	if (read(run->cost_fd, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
+		return error_errno(errno, "cannot read a timer");
+	TRY(cost_check(run->cost));
+	while ((link = cost_take_excess(run->cost, run->opts.log)))
+		destroy_link(run, link);
+	if (cost_n_attached(run->cost) || !cost_n_taken(run->cost))
+		return NULL;
+	log_warn(run->opts.log, "no program is left");
+	closep(&run->cost_fd);
+	run->cost_fd = -1;
+	*done |= !run->workload.pid; /* a command ends by itself */
+	return NULL;
+}
+
+size_t run_n_detached(const struct run *run)
+{
+	return cost_n_taken(run->cost);
+}
+
 static void take_signals(struct run *run, bool *done)
 {
 	struct signalfd_siginfo info;
@@ -569,6 +616,7 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 	TRY(begin_slots(run));
 	TRY(set_timer(run->opts.interval_ms, true, &run->interval_fd));
 	TRY(set_timer(run->opts.duration_ms, false, &run->end_fd));
+	TRY(set_timer(cost_interval_ms(run->cost), true, &run->cost_fd));
 	if (run->workload.pid)
 		TRY(workload_start(&run->workload, run->opts.workload[0], "run"));
 	while (!done) {
@@ -579,6 +627,7 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 			{.fd = run->slot_fd, .events = POLLIN},
 			{.fd = run->rings_fd, .events = POLLIN},
 			{.fd = run->procs ? procs_fd(run->procs) : -1, .events = POLLIN},
+			{.fd = run->cost_fd, .events = POLLIN},
 		};
 
 		if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
@@ -591,6 +640,8 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 			TRY(drain(run, false, show, ctx));
 		if (!done && fds[3].revents & POLLIN)
 			TRY(take_slot(run));
+		if (!done && fds[6].revents & POLLIN)
+			TRY(check_cost(run, &done));
 		if (!done && fds[1].revents & POLLIN) {
 			if (read(run->interval_fd, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
 				return error_errno(errno, "cannot read a timer");

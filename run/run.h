@@ -21,6 +21,7 @@
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 #include "run/collect.h"
+#include "run/cost.h"
 #include "run/variables.h"
 #include "show/result.h"
 
@@ -41,6 +42,7 @@ struct run_opts {
 	size_t n_entries;
 	struct run_filter filter;
 	struct collect_opts collect;
+	struct cost_opts cost; /* its delta is collect's */
 	const struct compile_opts *compile;
 	const struct log *log;
 };
@@ -60,6 +62,9 @@ typedef struct error *run_show_fn(void *ctx, const struct results *results, bool
  * of show ends it. ECHILD: the command could not be run.
  */
 struct error *run_loop(struct run *run, run_show_fn *show, void *ctx);
+
+/* How many programs were detached because they cost too much (opts.cost.max_share). */
+size_t run_n_detached(const struct run *run);
 
 /* The command's status, as waitpid(2) gives it; false: none ended. */
 bool run_workload_status(const struct run *run, int *status);

@@ -115,7 +115,7 @@ static void add_cell(struct line *line, const struct result_column *column,
 		break;
 	case CELL_FLOAT:
 		if (isfinite(cell->f))
-			strbuf_addf(&text, "%.17g", cell->f);
+			strbuf_add_double(&text, cell->f);
 		break;
 	}
 	line->out->failed |= strbuf_failed(&text);

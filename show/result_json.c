@@ -53,7 +53,7 @@ static void add_number(struct strbuf *out, const struct result_cell *cell)
 		break;
 	case CELL_FLOAT:
 		if (isfinite(cell->f))
-			strbuf_addf(out, "%.17g", cell->f);
+			strbuf_add_double(out, cell->f);
 		else
 			strbuf_adds(out, "null");
 		break;

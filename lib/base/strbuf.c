@@ -109,6 +109,18 @@ void strbuf_add_hex(struct strbuf *sb, uint64_t v)
 	strbuf_add(sb, s, (size_t)(end - s));
 }
 
+void strbuf_add_double(struct strbuf *sb, double v)
+{
+	char text[32];
+
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, v);
+		if (strtod(text, NULL) == v)
+			break;
+	}
+	strbuf_adds(sb, text);
+}
+
 char *strbuf_steal(struct strbuf *sb)
 {
 	if (!strbuf_reserve(sb, 0))

@@ -63,6 +63,8 @@ void strbuf_vaddf(struct strbuf *sb, const char *fmt, va_list ap);
 /* Digits without printf's cost, for hot output paths. */
 void strbuf_add_u64(struct strbuf *sb, uint64_t v);
 void strbuf_add_hex(struct strbuf *sb, uint64_t v);
+/* The fewest digits that are read back as v: "0.1", not "0.10000000000000001". */
+void strbuf_add_double(struct strbuf *sb, double v);
 
 static inline void strbuf_reset(struct strbuf *sb)
 {

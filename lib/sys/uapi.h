@@ -142,4 +142,36 @@ struct sys_link_create {
 	};
 };
 
+/*
+ * struct bpf_link_info as far as it tells of hits that were left out, which it
+ * does since 6.7. The kernel fills in what it knows of it.
+ */
+struct sys_link_info {
+	uint32_t type;
+	uint32_t id;
+	uint32_t prog_id;
+	uint32_t pad;
+	union {
+		struct {
+			uint64_t addrs;
+			uint32_t count;
+			uint32_t flags;
+			uint64_t missed;
+		} kprobe_multi;
+		struct {
+			uint32_t type; /* SYS_PERF_LINK_… */
+			uint32_t pad;
+			uint64_t func_name;
+			uint32_t name_len;
+			uint32_t offset;
+			uint64_t addr;
+			uint64_t missed;
+		} perf_event; /* of a kprobe */
+		uint64_t room[8];
+	};
+};
+
+#define SYS_PERF_LINK_KPROBE	3 /* 6.6: enum bpf_perf_event_type */
+#define SYS_PERF_LINK_KRETPROBE 4
+
 #endif

@@ -81,6 +81,13 @@ static void strbuf_grows_and_formats(void **state)
 	strbuf_addf(&sb, " %0200d", 1);
 	assert_int_equal(sb.len, 20 + 1 + 16 + 1 + 200);
 	assert_memory_equal(sb.str, "18446744073709551615 ffffffff81000000 000", 41);
+	strbuf_cut(&sb, 2);
+	strbuf_add_double(&sb, 0.1);
+	strbuf_addch(&sb, ' ');
+	strbuf_add_double(&sb, 0.1 + 0.2);
+	strbuf_addch(&sb, ' ');
+	strbuf_add_double(&sb, 1e300);
+	assert_string_equal(strbuf_str(&sb), "180.1 0.30000000000000004 1e+300");
 }
 
 static void u64map_agrees_with_a_plain_array(void **state)

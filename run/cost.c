@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The kernel's counters of a program (struct bpf_prog_info) only grow: what a
+ * stretch of time cost is the difference of two readings. The shares are of the
+ * wall clock's time, of one CPU and of all that are online: a program that ran
+ * on two CPUs all the time took 200 % of one.
+ *
+ * The limit is held against the last stretch, not against all the time since
+ * the start: a program that begins to cost late is found as soon as one that
+ * does so from the beginning, and one that was expensive once is judged at
+ * once. A stretch is a second: a run that another guest or an interrupt
+ * stretched does not weigh much in it.
+ *
+ * A program's counters stay when its link is gone; a link's go with it.
+ */
+#include "run/cost.h"
+
+#include <bpf/bpf.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/base/vec.h"
+#include "lib/sys/sys.h"
+#include "run/internal.h"
+
+enum {
+	STRETCH_MS = 1000,
+};
+
+struct reading {
+	uint64_t at; /* monotonic ns */
+	uint64_t runs, ns, missed;
+};
+
+struct counted {
+	const struct bpf_program *prog;
+	struct bpf_link *link; /* NULL: it is detached */
+	struct reading now;
+	struct reading start;	/* when it was attached */
+	struct reading checked; /* at the last cost_check() */
+	struct reading shown;	/* at the last results of delta */
+	uint64_t link_missed;	/* what the link said last */
+	uint64_t until;		/* when it was detached; 0: it is not */
+	double excess;		/* the share for which it was detached; 0: it was not */
+	double share;		/* in the last stretch, of all CPUs */
+};
+
+struct cost {
+	struct cost_opts opts;
+	VEC(struct counted) programs;
+	unsigned cpus;
+	int stats_fd;
+};
+
+static struct error *count_time(struct cost *cost)
+{
+	int enabled = 0;
+
+	cost->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	if (cost->stats_fd >= 0)
+		return NULL;
+	const int code = errno;
+	error_free(sys_sysctl(NULL, "kernel/bpf_stats_enabled", &enabled));
+	if (enabled)
+		return NULL;
+	return error_hint(error_errno(code == EINVAL ? ENOTSUP : code,
+				      "the kernel does not count what programs cost"),
+			  code == EPERM || code == EACCES
+				  ? "that takes root (CAP_SYS_ADMIN), or sysctl "
+				    "kernel.bpf_stats_enabled=1"
+				  : "sysctl kernel.bpf_stats_enabled=1 makes it do so, since 5.1");
+}
+
+struct error *cost_new(const struct cost_opts *opts, struct cost **out)
+{
+	_cleanup_(cost_freep) struct cost *cost = calloc(1, sizeof(*cost));
+	_cleanup_cpus_ struct sys_cpus cpus = {0};
+
+	if (!cost)
+		return error_nomem();
+	cost->opts = *opts;
+	cost->stats_fd = -1;
+	TRY(sys_cpus_online(NULL, &cpus));
+	cost->cpus = max_of((unsigned)cpus.n, 1u);
+	if (opts->show || opts->max_share > 0)
+		TRY(count_time(cost));
+	*out = steal_ptr(cost);
+	return NULL;
+}
+
+void cost_free(struct cost *cost)
+{
+	if (!cost)
+		return;
+	vec_deinit(&cost->programs);
+	closep(&cost->stats_fd);
+	free(cost);
+}
+
+/* Hits that a link's probes left out, where this kernel tells. */
+static uint64_t read_link_missed(const struct bpf_link *link)
+{
+	struct sys_link_info info = {0};
+	uint32_t len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf_link__fd(link), &info, &len))
+		return 0; /* no link of the kernel's */
+	if (info.type == BPF_LINK_TYPE_KPROBE_MULTI)
+		return info.kprobe_multi.missed;
+	if (info.type == BPF_LINK_TYPE_PERF_EVENT &&
+	    (info.perf_event.type == SYS_PERF_LINK_KPROBE ||
+	     info.perf_event.type == SYS_PERF_LINK_KRETPROBE))
+		return info.perf_event.missed;
+	return 0;
+}
+
+static struct error *read_counters(struct counted *p)
+{
+	struct bpf_prog_info info = {0};
+	uint32_t len = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(p->prog), &info, &len))
+		return error_errno(errno, "program %s: its counters cannot be read",
+				   bpf_program__name(p->prog));
+	if (p->link)
+		p->link_missed = read_link_missed(p->link);
+	p->now = (struct reading){
+		.at = p->until ? p->until : clock_ns(CLOCK_MONOTONIC),
+		.runs = info.run_cnt,
+		.ns = info.run_time_ns,
+		.missed = info.recursion_misses + p->link_missed,
+	};
+	return NULL;
+}
+
+struct error *cost_add(struct cost *cost, const struct bpf_program *prog, struct bpf_link *link)
+{
+	struct counted *p = vec_push(&cost->programs);
+
+	if (!p)
+		return error_nomem();
+	p->prog = prog;
+	p->link = link;
+	/* it may have run between attaching and now, so that the counters begin at 0 */
+	p->start.at = clock_ns(CLOCK_MONOTONIC);
+	p->checked = p->shown = p->start;
+	return NULL;
+}
+
+unsigned cost_interval_ms(const struct cost *cost)
+{
+	return cost->opts.max_share > 0 ? STRETCH_MS : 0;
+}
+
+/* Of one CPU's time. */
+static double share_of(const struct reading *from, const struct reading *to)
+{
+	return to->at > from->at ? (double)(to->ns - from->ns) / (to->at - from->at) : 0;
+}
+
+struct error *cost_check(struct cost *cost)
+{
+	struct counted *p;
+
+	vec_for_each (p, &cost->programs) {
+		p->share = 0;
+		if (!p->link)
+			continue;
+		TRY(read_counters(p));
+		p->share = share_of(&p->checked, &p->now) / cost->cpus;
+		p->checked = p->now;
+	}
+	return NULL;
+}
+
+static void detached(struct counted *p)
+{
+	if (!p->link)
+		return;
+	p->link_missed = read_link_missed(p->link);
+	p->link = NULL;
+	p->until = clock_ns(CLOCK_MONOTONIC);
+}
+
+struct bpf_link *cost_take_excess(struct cost *cost, const struct log *log)
+{
+	struct counted *p;
+
+	vec_for_each (p, &cost->programs) {
+		struct bpf_link *link = p->link;
+
+		if (!link || p->share <= cost->opts.max_share)
+			continue;
+		p->excess = p->share;
+		detached(p);
+		log_warn(log,
+			 "program %s is detached: it took %.3g %% of all CPUs' time, more than "
+			 "the %.3g %% that --max-overhead allows",
+			 bpf_program__name(p->prog), p->excess * 100, cost->opts.max_share * 100);
+		return link;
+	}
+	return NULL;
+}
+
+size_t cost_n_taken(const struct cost *cost)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < cost->programs.n; i++)
+		n += cost->programs.v[i].excess > 0;
+	return n;
+}
+
+size_t cost_n_attached(const struct cost *cost)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < cost->programs.n; i++)
+		n += cost->programs.v[i].link != NULL;
+	return n;
+}
+
+void cost_stop(struct cost *cost)
+{
+	struct counted *p;
+
+	vec_for_each (p, &cost->programs)
+		detached(p);
+}
+
+/* ---- results ---- */
+
+static const struct result_column cost_columns[] = {
+	{.name = "program", .is_key = true},
+	{.name = "runs"},
+	{.name = "time_ns", .unit = "ns"},
+	{.name = "ns_per_run", .unit = "ns"},
+	{.name = "cpu_percent", .unit = "%"},
+	{.name = "total_percent", .unit = "%"},
+	{.name = "missed"},
+};
+
+static const struct result_column missed_columns[] = {
+	{.name = "program", .is_key = true},
+	{.name = "missed"},
+};
+
+static struct result_cell number(uint64_t v)
+{
+	return (struct result_cell){.kind = CELL_UINT, .u = v};
+}
+
+/* To three digits behind the point: the rest is noise. */
+static struct result_cell fraction(double v)
+{
+	return (struct result_cell){.kind = CELL_FLOAT, .f = round(v * 1000) / 1000};
+}
+
+static void fill_cost(const struct cost *cost, const struct counted *p, const struct reading *from,
+		      struct result_cell *cells)
+{
+	const uint64_t runs = p->now.runs - from->runs, ns = p->now.ns - from->ns;
+	const double share = share_of(from, &p->now);
+
+	cells[1] = number(runs);
+	cells[2] = number(ns);
+	if (runs)
+		cells[3] = fraction((double)ns / runs);
+	cells[4] = fraction(share * 100);
+	cells[5] = fraction(share * 100 / cost->cpus);
+	cells[6] = number(p->now.missed - from->missed);
+}
+
+/* Which were detached, and for what. */
+static struct error *add_note(const struct cost *cost, struct results *results, struct result *r)
+{
+	_cleanup_strbuf_ struct strbuf note = STRBUF_INIT;
+	const struct counted *p;
+
+	vec_for_each (p, &cost->programs)
+		if (p->excess > 0)
+			strbuf_addf(&note,
+				    "%s%s was detached: it took %.3g %% of all CPUs' time "
+				    "(--max-overhead %.3g%%)",
+				    note.len ? "; " : "", bpf_program__name(p->prog),
+				    p->excess * 100, cost->opts.max_share * 100);
+	if (!note.len)
+		return NULL;
+	r->note = arena_strdup(&results->arena, strbuf_str(&note));
+	return r->note ? NULL : error_nomem();
+}
+
+static struct error *add_table(struct cost *cost, struct results *results, bool all)
+{
+	const size_t n_columns = all ? ARRAY_SIZE(cost_columns) : ARRAY_SIZE(missed_columns);
+	struct result *r = results_add(results, RESULT_TABLE, all ? "(cost)" : "(missed)");
+	size_t row = 0;
+
+	if (!r)
+		return error_nomem();
+	r->title = all ? "Cost of the programs" : "Runs that the kernel left out";
+	r->table.columns = all ? cost_columns : missed_columns;
+	r->table.n_columns = n_columns;
+	r->table.cells = arena_alloc(&results->arena,
+				     cost->programs.n * n_columns * sizeof(struct result_cell));
+	if (!r->table.cells)
+		return error_nomem();
+	for (size_t i = 0; i < cost->programs.n; i++) {
+		const struct counted *p = &cost->programs.v[i];
+		const struct reading *from = cost->opts.delta ? &p->shown : &p->start;
+		struct result_cell *cells = r->table.cells + row * n_columns;
+
+		if (!all && p->now.missed == from->missed)
+			continue;
+		cells[0].kind = CELL_TEXT;
+		cells[0].text = arena_strdup(&results->arena, bpf_program__name(p->prog));
+		if (!cells[0].text)
+			return error_nomem();
+		if (all)
+			fill_cost(cost, p, from, cells);
+		else
+			cells[1] = number(p->now.missed - from->missed);
+		row++;
+	}
+	r->table.n_rows = row;
+	return all ? add_note(cost, results, r) : NULL;
+}
+
+struct error *cost_add_results(struct cost *cost, struct results *results)
+{
+	bool missed = false;
+	struct counted *p;
+
+	vec_for_each (p, &cost->programs) {
+		TRY(read_counters(p));
+		missed |= p->now.missed > (cost->opts.delta ? p->shown : p->start).missed;
+	}
+	if (cost->opts.show || cost_n_taken(cost) || missed)
+		TRY(add_table(cost, results, cost->opts.show || cost_n_taken(cost)));
+	vec_for_each (p, &cost->programs)
+		p->shown = p->now;
+	return NULL;
+}
