@@ -266,6 +266,23 @@ bool kallsyms_address(const struct kallsyms *k, const char *name, uint64_t *addr
 	return false;
 }
 
+size_t kallsyms_size(const struct kallsyms *k)
+{
+	return k->syms.n;
+}
+
+struct kallsyms_symbol kallsyms_at(const struct kallsyms *k, size_t i)
+{
+	const struct ksym *sym = &k->syms.v[i];
+
+	return (struct kallsyms_symbol){
+		.address = sym->addr,
+		.name = k->names + sym->name,
+		.module = k->modules.v[sym->module],
+		.type = (char)sym->type,
+	};
+}
+
 /* What the symbols of both sides of a border need: the other side's addresses. */
 static int ksym_compare(const void *a, const void *b)
 {

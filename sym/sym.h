@@ -99,6 +99,18 @@ struct error *kallsyms_symtab(const struct kallsyms *k, const char *module, uint
 			      struct symtab **out);
 /* The address of the kernel's own symbol of that name; false: there is none. */
 bool kallsyms_address(const struct kallsyms *k, const char *name, uint64_t *addr);
+/*
+ * All of them, several of one name or address too, in the order of the file: functions (T t W w) and
+ * data (D d B b), without lengths. i < kallsyms_size(); the names live as long as k.
+ */
+struct kallsyms_symbol {
+	uint64_t address;
+	const char *name;
+	const char *module; /* NULL: the kernel proper */
+	char type;
+};
+size_t kallsyms_size(const struct kallsyms *k);
+struct kallsyms_symbol kallsyms_at(const struct kallsyms *k, size_t i);
 void kallsyms_free(struct kallsyms *k);
 DEFINE_FREEP(struct kallsyms, kallsyms_free)
 

@@ -81,7 +81,7 @@ enum probe_type {
 	PROBE_TYPE_SIGNED,
 	PROBE_TYPE_HEX,
 	PROBE_TYPE_STRING,
-	PROBE_TYPE_USTRING, /* a string of user memory, read from the kernel */
+	PROBE_TYPE_USTRING, /* a string that stands in user memory, whatever led there */
 	PROBE_TYPE_BITS,
 	PROBE_TYPE_BOOL,
 	PROBE_TYPE_CHAR,
@@ -103,7 +103,7 @@ struct probe_arg {
 	enum probe_type type;
 	uint8_t bits; /* 8 … 64 of the numbers; 0: the size is the variable's ("x") */
 	uint8_t bit_width, bit_shift; /* of PROBE_TYPE_BITS, within a number of that many bits */
-	bool user;		      /* @user: the memory is the process's */
+	bool user; /* @user: all that pointers lead to is the memory of the process */
 	uint32_t at;		      /* where in the definition's text it begins */
 };
 

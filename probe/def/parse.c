@@ -450,7 +450,6 @@ static struct error *parse_type(struct parser *p, struct probe_arg *arg)
 		if (str_equal(name, types[i].name)) {
 			arg->type = types[i].type;
 			arg->bits = types[i].bits;
-			arg->user |= arg->type == PROBE_TYPE_USTRING;
 			return NULL;
 		}
 	if (name[0] != 'b' || !isdigit((unsigned char)name[1])) {

@@ -72,12 +72,14 @@ struct finder_opts {
 	const char *symfs;	       /* put before paths; NULL: "" */
 	const char *btf;	       /* the kernel's BTF; NULL: /sys/kernel/btf/vmlinux */
 	const char *kallsyms;	       /* NULL: /proc/kallsyms */
+	uint16_t machine;	       /* of the kernel (EM_…); EM_NONE: this one's */
 	bool no_btf;		       /* only DWARF and symbols: to compare, and for tests */
 	bool no_debuginfod;
 	const struct log *log;
 };
 
 struct probe_finder;
+/* What opts points to outlives the finder. */
 struct error *probe_finder_new(const struct finder_opts *opts, struct probe_finder **out);
 void probe_finder_free(struct probe_finder *finder);
 DEFINE_FREEP(struct probe_finder, probe_finder_free)

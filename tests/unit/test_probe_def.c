@@ -176,7 +176,7 @@ static void arguments(void **state)
 		{"v:x", "v: var v : x"},
 		{"v:u", "v: var v : u"},
 		{"name:string@user", "name: var name : string user"},
-		{"name:ustring", "name: var name : ustring user"},
+		{"name:ustring", "name: var name : ustring"},
 		{"req->len@user", "len: var req ->len user"},
 	};
 
