@@ -129,7 +129,7 @@ void add_pids(const struct listed *object, struct strbuf *out)
 	}
 }
 
-const char *type_text(const char *name, uint32_t type, char unknown[TYPE_TEXT_SIZE])
+const char *type_or_number(const char *name, uint32_t type, char unknown[TYPE_TEXT_SIZE])
 {
 	if (!name)
 		snprintf(unknown, TYPE_TEXT_SIZE, "type %u", type);

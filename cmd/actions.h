@@ -68,7 +68,7 @@ void add_pids(const struct listed *object, struct strbuf *out);
 /* The name, when there is one, or "type 99" in unknown. */
 #define TYPE_TEXT_SIZE 16
 
-const char *type_text(const char *name, uint32_t type, char unknown[TYPE_TEXT_SIZE]);
+const char *type_or_number(const char *name, uint32_t type, char unknown[TYPE_TEXT_SIZE]);
 
 /* Adds ,"NAME":"TEXT" */
 void json_add_member(struct strbuf *out, const char *name, const char *text);

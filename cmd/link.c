@@ -169,7 +169,7 @@ static void list_one(const struct listed *object, struct strbuf *out)
 	if (!read_link(object->fd, &link))
 		return;
 	const char *type =
-		type_text(libbpf_bpf_link_type_str(link.info.type), link.info.type, unknown);
+		type_or_number(libbpf_bpf_link_type_str(link.info.type), link.info.type, unknown);
 	if (object->json) {
 		strbuf_addf(out, "{\"id\":%u", link.info.id);
 		json_add_member(out, "type", type);
@@ -205,7 +205,7 @@ static struct error *link_detach(const struct action_args *args, size_t at)
 		return error_errno(code, "the link cannot be detached");
 	struct error *err = error_errno(
 		code, "link %u, of the type %s, cannot be detached", link.info.id,
-		type_text(libbpf_bpf_link_type_str(link.info.type), link.info.type, unknown));
+		type_or_number(libbpf_bpf_link_type_str(link.info.type), link.info.type, unknown));
 	if (code == EOPNOTSUPP)
 		err = error_hint(err, "it ends with the last who holds it: the processes that "
 				      "'perf-bpf link list' names, and files that it is pinned to");

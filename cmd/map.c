@@ -114,7 +114,7 @@ static void list_text(const struct listed *object, const struct bpf_map_info *i,
 	char unknown[16];
 
 	strbuf_addf(out, "%u: %s  ", i->id,
-		    type_text(libbpf_bpf_map_type_str(i->type), i->type, unknown));
+		    type_or_number(libbpf_bpf_map_type_str(i->type), i->type, unknown));
 	if (*i->name)
 		strbuf_addf(out, "name %s  ", i->name);
 	strbuf_addf(out, "flags 0x%x\n\tkey %uB  value %uB  max_entries %u  memlock %" PRIu64 "B",
@@ -135,7 +135,8 @@ static void list_json(const struct listed *object, const struct bpf_map_info *i,
 	char unknown[16];
 
 	strbuf_addf(out, "{\"id\":%u", i->id);
-	json_add_member(out, "type", type_text(libbpf_bpf_map_type_str(i->type), i->type, unknown));
+	json_add_member(out, "type",
+			type_or_number(libbpf_bpf_map_type_str(i->type), i->type, unknown));
 	if (*i->name)
 		json_add_member(out, "name", i->name);
 	strbuf_addf(out, ",\"flags\":%u,\"bytes_key\":%u,\"bytes_value\":%u,\"max_entries\":%u",

@@ -81,7 +81,7 @@ static void list_text(const struct program *p, struct strbuf *out)
 	struct tm tm;
 
 	strbuf_addf(out, "%u: %s  ", i->id,
-		    type_text(libbpf_bpf_prog_type_str(i->type), i->type, unknown));
+		    type_or_number(libbpf_bpf_prog_type_str(i->type), i->type, unknown));
 	if (*i->name)
 		strbuf_addf(out, "name %s  ", i->name);
 	tag_text(i, tag);
@@ -113,7 +113,7 @@ static void list_json(const struct program *p, struct strbuf *out)
 
 	strbuf_addf(out, "{\"id\":%u", i->id);
 	json_add_member(out, "type",
-			type_text(libbpf_bpf_prog_type_str(i->type), i->type, unknown));
+			type_or_number(libbpf_bpf_prog_type_str(i->type), i->type, unknown));
 	if (*i->name)
 		json_add_member(out, "name", i->name);
 	tag_text(i, tag);
