@@ -16,8 +16,6 @@
  */
 #include "show/value.h"
 
-#include <float.h>
-#include <math.h>
 #include <stdio.h>
 
 #include "lib/base/json.h"
@@ -445,41 +443,6 @@ static uint64_t load_bits(const uint8_t *p, uint32_t bit, uint32_t n)
 	return n < 64 ? (uint64_t)v & ((1ull << n) - 1) : (uint64_t)v;
 }
 
-static void add_float(const uint8_t *p, uint32_t size, struct strbuf *out)
-{
-	long double v = 0;
-	char text[64];
-
-	if (size == sizeof(float)) {
-		float f;
-
-		memcpy(&f, p, sizeof(f));
-		v = f;
-		snprintf(text, sizeof(text), "%.*g", FLT_DIG, f);
-		if (strtof(text, NULL) != f)
-			snprintf(text, sizeof(text), "%.*g", FLT_DECIMAL_DIG, f);
-	} else if (size == sizeof(double)) {
-		double d;
-
-		memcpy(&d, p, sizeof(d));
-		v = d;
-		snprintf(text, sizeof(text), "%.*g", DBL_DIG, d);
-		if (strtod(text, NULL) != d)
-			snprintf(text, sizeof(text), "%.*g", DBL_DECIMAL_DIG, d);
-	} else {
-		memcpy(&v, p, sizeof(v));
-		snprintf(text, sizeof(text), "%.*Lg", LDBL_DECIMAL_DIG, v);
-	}
-	if (isnan(v) || isinf(v))
-		json_add_string(out,
-				isnan(v) ? "nan"
-				: v < 0	 ? "-inf"
-					 : "inf",
-				v < 0 && !isnan(v) ? 4 : 3);
-	else
-		strbuf_adds(out, text);
-}
-
 static void add_wide(const uint8_t *p, struct strbuf *out)
 {
 	bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
@@ -551,7 +514,7 @@ static void run(const struct value_plan *plan, const struct step *s, const struc
 			json_add_string(out, (const char *)p, strnlen((const char *)p, s->n));
 			break;
 		case STEP_FLOAT:
-			add_float(p, s->size, out);
+			json_add_float(out, p, s->size);
 			break;
 		case STEP_LOOP:
 			for (uint32_t i = 0; i < s->n; i++) {

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "lib/base/json.h"
 
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "lib/base/utf8.h"
 
 void json_add_string(struct strbuf *out, const char *str, size_t len)
@@ -76,4 +81,39 @@ void json_add_bytes(struct strbuf *out, const void *data, size_t n)
 		strbuf_addch(out, "0123456789abcdef"[bytes[i] & 15]);
 	}
 	strbuf_addch(out, '"');
+}
+
+void json_add_float(struct strbuf *out, const void *p, size_t size)
+{
+	long double v = 0;
+	char text[64];
+
+	if (size == sizeof(float)) {
+		float f;
+
+		memcpy(&f, p, sizeof(f));
+		v = f;
+		snprintf(text, sizeof(text), "%.*g", FLT_DIG, f);
+		if (strtof(text, NULL) != f)
+			snprintf(text, sizeof(text), "%.*g", FLT_DECIMAL_DIG, f);
+	} else if (size == sizeof(double)) {
+		double d;
+
+		memcpy(&d, p, sizeof(d));
+		v = d;
+		snprintf(text, sizeof(text), "%.*g", DBL_DIG, d);
+		if (strtod(text, NULL) != d)
+			snprintf(text, sizeof(text), "%.*g", DBL_DECIMAL_DIG, d);
+	} else {
+		memcpy(&v, p, sizeof(v));
+		snprintf(text, sizeof(text), "%.*Lg", LDBL_DECIMAL_DIG, v);
+	}
+	if (isnan(v) || isinf(v))
+		json_add_string(out,
+				isnan(v) ? "nan"
+				: v < 0	 ? "-inf"
+					 : "inf",
+				v < 0 && !isnan(v) ? 4 : 3);
+	else
+		strbuf_adds(out, text);
 }

@@ -17,6 +17,12 @@ void json_add_string(struct strbuf *out, const char *s, size_t len);
 
 void json_add_i64(struct strbuf *out, int64_t v);
 
+/*
+ * The float, double or long double at p: the shortest text that reads back as the
+ * same value; "nan", "inf", "-inf" as strings.
+ */
+void json_add_float(struct strbuf *out, const void *p, size_t size);
+
 /* "0x…", a string: addresses do not fit the 53 bits that many readers keep. */
 void json_add_address(struct strbuf *out, uint64_t v);
 

@@ -530,6 +530,11 @@ static void compile_conversion(struct compiler *c, const char **p, struct arg **
 							 : 32;
 		it.kind = ITEM_NUMBER;
 		it.expr = expr_of(c, *arg);
+		if (*arg && (*arg)->type == ARG_FIELD && format_is_float((*arg)->field)) {
+			it.kind = ITEM_FLOAT;
+			it.bits = (uint8_t)((*arg)->field->size * 8);
+			break;
+		}
 		if (it.bits >= 32 && conv_is_plain(&v) && v.conv == 'd')
 			it.kind = ITEM_DECIMAL;
 		else if (it.bits >= 32 && conv_is_plain(&v) && v.conv == 'u')

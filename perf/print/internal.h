@@ -161,6 +161,7 @@ enum item_kind {
 	ITEM_DECIMAL,  /* %d of an int, %ld of a long: sign and digits alone */
 	ITEM_UNSIGNED, /* %u, %lu */
 	ITEM_HEX,      /* %x, %lx, %0Nx */
+	ITEM_FLOAT,    /* any conversion of a float or double: its bits */
 	ITEM_TEXT,
 	ITEM_FUNCTION, /* %ps, %pS */
 	ITEM_POINTER,  /* %p */
@@ -233,6 +234,8 @@ struct tracing {
  * is not understood leaves parsed unset, what else is wrong is an error.
  */
 struct error *format_parse(struct trace_event *ev, const char *text, size_t size);
+/* A float or a double. */
+bool format_is_float(const struct format_field *field);
 struct format_field *format_find_field(const struct trace_event *ev, const char *name);
 /* Of a C type; 0: unknown. */
 uint32_t format_type_size(const char *type, uint32_t long_size);

@@ -102,6 +102,15 @@ static void add_field_value(struct trace_event *ev, const struct trace_field *f,
 		}
 		strbuf_addch(out, ']');
 		return;
+	case TRACE_FIELD_FLOAT: {
+		uint32_t low;
+
+		if (!trace_field_number(ev, f, raw, size, &v))
+			break;
+		low = (uint32_t)v;
+		json_add_float(out, f->size == 4 ? (const void *)&low : &v, f->size);
+		return;
+	}
 	default:
 		if (!trace_field_number(ev, f, raw, size, &v))
 			break;
@@ -130,11 +139,16 @@ static void add_trace(struct printer *p, const struct sample *sample,
 	for (size_t i = 0; i < trace_event_n_fields(ev); i++) {
 		const struct trace_field *f = trace_event_field(ev, i);
 
+		if (!strcmp(f->name, TRACE_ERROR_FIELD))
+			continue;
 		if (i)
 			strbuf_addch(out, ',');
 		json_add_string(out, f->name, strlen(f->name));
 		strbuf_addch(out, ':');
-		add_field_value(ev, f, sample->raw, sample->raw_size, out);
+		if (trace_event_has_value(ev, i, sample->raw, sample->raw_size))
+			add_field_value(ev, f, sample->raw, sample->raw_size, out);
+		else
+			strbuf_add(out, "null", 4);
 	}
 	strbuf_addch(out, '}');
 	add_key(out, "trace");

@@ -7,6 +7,8 @@
  */
 #include "perf/print/internal.h"
 
+#include "lib/base/json.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <sys/socket.h>
@@ -680,6 +682,13 @@ void fields_run(const struct trace_event *ev, const uint8_t *raw, uint32_t size,
 	}
 }
 
+static void add_float(struct strbuf *out, uint64_t bits, unsigned n)
+{
+	const uint32_t low = (uint32_t)bits;
+
+	json_add_float(out, n == 32 ? (const void *)&low : &bits, n / 8);
+}
+
 void program_run(const struct trace_event *ev, const uint8_t *raw, uint32_t size,
 		 struct strbuf *out)
 {
@@ -724,6 +733,9 @@ void program_run(const struct trace_event *ev, const uint8_t *raw, uint32_t size
 			break;
 		case ITEM_HEX:
 			add_hex_number(out, it->bits == 32 ? (uint32_t)v : v, it->conv.width);
+			break;
+		case ITEM_FLOAT:
+			add_float(out, v, it->bits);
 			break;
 		case ITEM_FUNCTION:
 			add_function(&r, it, v);

@@ -92,6 +92,12 @@ static void event_free(struct trace_event *ev)
 }
 DEFINE_FREEP(struct trace_event, event_free)
 
+bool format_is_float(const struct format_field *field)
+{
+	return (field->size == sizeof(double) && !strcmp(field->type, "double")) ||
+	       (field->size == sizeof(float) && !strcmp(field->type, "float"));
+}
+
 static struct error *field_add(struct trace_event *ev, const struct format_field *from)
 {
 	struct trace_field *f = vec_push(&ev->fields);
@@ -119,6 +125,8 @@ static struct error *field_add(struct trace_event *ev, const struct format_field
 		f->elem_size = 1;
 	} else if (from->flags & FIELD_POINTER) {
 		f->kind = TRACE_FIELD_POINTER;
+	} else if (format_is_float(from)) {
+		f->kind = TRACE_FIELD_FLOAT;
 	} else {
 		f->kind = from->flags & FIELD_SIGNED ? TRACE_FIELD_SIGNED : TRACE_FIELD_UNSIGNED;
 	}
@@ -266,6 +274,15 @@ const struct trace_field *trace_event_find_field(const struct trace_event *ev, c
 		if (!strcmp(ev->fields.v[i].name, name))
 			return &ev->fields.v[i];
 	return NULL;
+}
+
+bool trace_event_has_value(const struct trace_event *ev, size_t i, const void *raw, uint32_t size)
+{
+	const struct trace_field *last = ev->fields.n ? vec_last(&ev->fields) : NULL;
+	uint64_t failed;
+
+	return !last || strcmp(last->name, TRACE_ERROR_FIELD) != 0 || i >= 64 ||
+	       !trace_field_number(ev, last, raw, size, &failed) || !(failed >> i & 1);
 }
 
 static uint64_t sign_extend(uint64_t v, unsigned bytes)

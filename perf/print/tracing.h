@@ -79,6 +79,7 @@ enum trace_field_kind {
 	TRACE_FIELD_POINTER,
 	TRACE_FIELD_STRING, /* char arrays, __data_loc and __rel_loc strings */
 	TRACE_FIELD_ARRAY,  /* of integers of elem_size bytes */
+	TRACE_FIELD_FLOAT,  /* its bits; no event of the kernel has one, probes have */
 };
 
 struct trace_field {
@@ -96,6 +97,14 @@ size_t trace_event_n_fields(const struct trace_event *ev);
 const struct trace_field *trace_event_field(const struct trace_event *ev, size_t i);
 /* NULL: no such field. */
 const struct trace_field *trace_event_find_field(const struct trace_event *ev, const char *name);
+
+/*
+ * Probes of perf-bpf record say in a field of this name which of the event's
+ * other fields could not be read: bit i is the i-th one's.
+ */
+#define TRACE_ERROR_FIELD "__probe_err"
+/* Whether the i-th field holds a value, by that word. */
+bool trace_event_has_value(const struct trace_event *ev, size_t i, const void *raw, uint32_t size);
 
 /*
  * A field's value: an integer, sign-extended when signed; for a string or an

@@ -199,7 +199,9 @@ static const char *conversion(const struct output_field *field)
 {
 	const bool wide = field->size == 8;
 
-	if (field->kind == FETCH_POINTER || field->kind == FETCH_FLOAT || field->hex)
+	if (field->kind == FETCH_FLOAT) /* its bits; readers of ours know better */
+		return wide ? "%#llx" : "%#x";
+	if (field->kind == FETCH_POINTER || field->hex)
 		return wide ? "0x%llx" : "0x%x";
 	if (is_signed(field))
 		return wide ? "%lld" : "%d";

@@ -215,8 +215,6 @@ static int build_types(struct btf *btf, const struct output_layout *layout, cons
 		if (field_type(btf, &layout->fields.v[i], byte) < 0)
 			return -1;
 	const int args = btf__add_struct(btf, "args", layout->size);
-	if (btf__add_field(btf, "__common", wide, 0, 0))
-		return -1;
 	for (size_t i = 0; i < layout->fields.n; i++) {
 		const struct output_field *field = &layout->fields.v[i];
 

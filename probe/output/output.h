@@ -33,7 +33,7 @@ struct output_layout {
 };
 
 /* No sample is larger; strings get what is left, OUTPUT_STRING at most. */
-#define OUTPUT_MAX    448
+#define OUTPUT_MAX    384
 #define OUTPUT_STRING 128
 
 /*
@@ -45,7 +45,7 @@ struct error *output_layout_of(const struct probe_points *points, struct output_
 void output_layout_deinit(struct output_layout *layout);
 #define _cleanup_output_layout_ _cleanup_(output_layout_deinit)
 
-/* Of the samples' error word. Readers of ours show such a field as missing. */
+/* Of the samples' error word, the last field: TRACE_ERROR_FIELD of perf/print/tracing.h. */
 #define OUTPUT_ERROR_FIELD "__probe_err"
 
 /* The format file of an event of this name and id. */
