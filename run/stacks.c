@@ -86,6 +86,18 @@ struct reading {
 	uint64_t lost; /* stacks that the map had no room for */
 };
 
+/* What the kernel went through to run the program that took the stack. */
+static bool is_of_watching(const char *name)
+{
+	static const char *const begins[] = {"bpf_prog_", "bpf_trace_run", "__bpf_trace_",
+					     "__traceiter_", "bpf_trampoline_"};
+
+	for (size_t i = 0; name && i < ARRAY_SIZE(begins); i++)
+		if (!strncmp(name, begins[i], strlen(begins[i])))
+			return true;
+	return false;
+}
+
 static struct error *add_frames(struct reading *r, const struct field *f, const uint8_t *key,
 				const uint32_t *pid)
 {
@@ -93,6 +105,7 @@ static struct error *add_frames(struct reading *r, const struct field *f, const 
 	size_t n = min_of(bpf_map__value_size(stacks) / 8, (uint32_t)MAX_DEPTH);
 	int32_t id = f ? (int32_t)field_number(f, key) : -EFAULT;
 	struct result_frame *frame;
+	bool watched = !pid; /* only the innermost frames */
 
 	if (id < 0) {
 		if (id != -EEXIST && id != -ENOMEM)
@@ -116,6 +129,9 @@ static struct error *add_frames(struct reading *r, const struct field *f, const 
 			frame_of_process(r->frames, *pid, r->ips[i], frame);
 		else
 			frame_of_kernel(r->frames, r->ips[i], frame);
+		watched = watched && is_of_watching(frame->name);
+		if (watched)
+			r->v.n--;
 	}
 	return NULL;
 }

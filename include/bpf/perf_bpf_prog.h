@@ -245,34 +245,27 @@ static __always_inline __attribute__((unused)) long perf_bpf_table_add_to(void *
  */
 #define PERF_BPF_LOG2_SLOTS 65
 
+/*
+ * A step each: is anything above the lowest 32, 16, … bits? The barrier keeps
+ * the compiler from making arithmetic of the jump, which costs every step twice.
+ */
+#define ___perf_bpf_log2_step(v, slot, bits)                                                       \
+	if ((v) >> (bits)) {                                                                       \
+		(v) >>= (bits);                                                                    \
+		(slot) += (bits);                                                                  \
+		barrier_var(slot);                                                                 \
+	}
+
 static __always_inline __attribute__((unused)) __u32 perf_bpf_log2_slot(__u64 v)
 {
 	__u32 slot = 0;
 
-	if (v >> 32) {
-		v >>= 32;
-		slot = 32;
-	}
-	if (v >> 16) {
-		v >>= 16;
-		slot += 16;
-	}
-	if (v >> 8) {
-		v >>= 8;
-		slot += 8;
-	}
-	if (v >> 4) {
-		v >>= 4;
-		slot += 4;
-	}
-	if (v >> 2) {
-		v >>= 2;
-		slot += 2;
-	}
-	if (v >> 1) {
-		v >>= 1;
-		slot += 1;
-	}
+	___perf_bpf_log2_step(v, slot, 32);
+	___perf_bpf_log2_step(v, slot, 16);
+	___perf_bpf_log2_step(v, slot, 8);
+	___perf_bpf_log2_step(v, slot, 4);
+	___perf_bpf_log2_step(v, slot, 2);
+	___perf_bpf_log2_step(v, slot, 1);
 	return slot + v;
 }
 

@@ -389,6 +389,150 @@ assert large == {1 << 22: 13, 1 << 25: 6}
 assert rows("bytes", "comm", "bytes")[0][1] >= 13 * 5000000 + 6 * 40000000'
 }
 
+# A thread that is looked at by a name that it has for a while only; what is in one function has
+# frames of its own: the system call is made right there.
+cat_stacks() {
+	cat >stacks.h <<-'END'
+		#define _GNU_SOURCE
+		#include <fcntl.h>
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		#include <sys/prctl.h>
+		#include <sys/resource.h>
+		#include <sys/syscall.h>
+		#include <time.h>
+		#include <unistd.h>
+		static void named(const char *name) { prctl(PR_SET_NAME, name); }
+		static long long now(void)
+		{
+			struct timespec ts;
+			clock_gettime(CLOCK_MONOTONIC, &ts);
+			return ts.tv_sec * 1000000000ll + ts.tv_nsec;
+		}
+		static inline __attribute__((always_inline)) long call(long nr, long a, long b, long c)
+		{
+		#ifdef __x86_64__
+			long ret;
+			__asm__ volatile("syscall" : "=a"(ret) : "a"(nr), "D"(a), "S"(b), "d"(c)
+					 : "rcx", "r11", "memory");
+			return ret;
+		#else
+			return syscall(nr, a, b, c);
+		#endif
+		}
+	END
+}
+
+compile_stacks() { # NAME, from stdin
+	cat_stacks
+	cat >"$1.c"
+	gcc -O0 -fno-omit-frame-pointer -I. -pthread -o "$1" "$1.c"
+}
+
+# Each page is touched once.
+test_pagefaults() {
+	compile_stacks pbt_faults <<-'END'
+		#include "stacks.h"
+		__attribute__((noinline)) void pbt_touch(volatile char *p, int pages)
+		{
+			for (int i = 0; i < pages; i++)
+				p[i * 4096L] = 1;
+		}
+		int main(void)
+		{
+			char *p = mmap(NULL, 300 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			madvise(p, 300 * 4096, MADV_NOHUGEPAGE);
+			pbt_touch(p, 1); /* its code is there, too */
+			named("pbt_touches");
+			pbt_touch(p + 4096, 299);
+			named("pbt_faults");
+			return 0;
+		}
+	END
+	runs pagefaults --comm pbt_touches --json -- ./pbt_faults
+	holds 'faults = [s for s in m["faults"]["stacks"] if s["frames"][0]["name"] == "pbt_touch"]
+assert sum(s["count"] for s in faults) == 299, m["faults"]
+assert any(f["name"] == "main" for f in faults[0]["frames"])'
+}
+
+# It sleeps at least so long, and is off the CPU at most as long as the calls take.
+test_offcputime() {
+	compile_stacks pbt_offcpu <<-'END'
+		#include "stacks.h"
+		__attribute__((noinline)) void pbt_sleeps(void)
+		{
+			struct timespec ts = {.tv_nsec = 5000000};
+			for (int i = 0; i < 20; i++)
+				call(SYS_nanosleep, (long)&ts, 0, 0);
+		}
+		int main(void)
+		{
+			long long start = now();
+			named("pbt_sleeps");
+			pbt_sleeps();
+			named("pbt_offcpu");
+			printf("%lld\n", (now() - start) / 1000);
+			return 0;
+		}
+	END
+	runs offcputime --comm pbt_sleeps --json -- ./pbt_offcpu
+	most=$(grep -v '^{' json)
+	holds "waits = [s for s in m['off_cpu']['stacks'] if any(f['name'] == 'pbt_sleeps' for f in s['frames'])]
+us = sum(s['count'] for s in waits)
+assert 50000 <= us <= $most, (us, m['off_cpu'])
+assert any(f['name'].endswith('nanosleep') for f in waits[0]['frames'] if f['kernel'])
+assert not any(f['name'].startswith('bpf_') for f in waits[0]['frames'])"
+}
+
+# Two threads and one file: while one reads, the other waits to learn the position in it. Whenever
+# it gave up its CPU of its own will it waited for that lock.
+test_lockcontention() {
+	[ -e /sys/kernel/tracing/events/lock/contention_begin ] ||
+		skip "this kernel has no tracepoints of locks"
+	compile_stacks pbt_locks <<-'END'
+		#include "stacks.h"
+		static int fd;
+		static volatile int done;
+		static void *reads(void *unused)
+		{
+			static char buf[32 << 20];
+			while (!done) {
+				lseek(fd, 0, SEEK_SET);
+				if (read(fd, buf, sizeof(buf)) <= 0)
+					return "read";
+			}
+			return NULL;
+		}
+		int main(int argc, char **argv)
+		{
+			struct rusage before, after;
+			pthread_t thread;
+			fd = open("sparse", O_RDWR | O_CREAT, 0600);
+			if (fd < 0 || ftruncate(fd, 32 << 20) || pthread_create(&thread, NULL, reads, NULL))
+				return 1;
+			named("pbt_waits");
+			getrusage(RUSAGE_THREAD, &before);
+			long long start = now();
+			do {
+				lseek(fd, 0, SEEK_CUR);
+				getrusage(RUSAGE_THREAD, &after);
+			} while (after.ru_nvcsw < before.ru_nvcsw + 5 && now() - start < 3000000000ll);
+			printf("%ld %lld\n", after.ru_nvcsw - before.ru_nvcsw, (now() - start) / 1000);
+			named("pbt_locks");
+			done = 1;
+			return pthread_join(thread, NULL);
+		}
+	END
+	runs lockcontention --comm pbt_waits --json -- ./pbt_locks
+	read -r least most < <(grep -v '^{' json)
+	holds "assert m['contentions']['count'] >= max(1, $least), m
+us = sum(s['count'] for s in m['waits']['stacks'])
+assert 0 < us <= $most + m['contentions']['count'], (us, $most)
+assert any(f['name'] == 'ksys_lseek' for s in m['waits']['stacks'] for f in s['frames']), m['waits']"
+}
+
 # ---- the examples that filter what is recorded ----
 
 test_write_1234() {

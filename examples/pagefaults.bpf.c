@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Which code touches memory that is not there yet: page faults by call stack.
+ *
+ *	perf bpf run pagefaults --comm sort -- sort -S 8M /dev/null
+ *
+ * Needs: tracepoints of page faults (x86), or the software event page-faults.
+ */
+#include "vmlinux.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/perf_bpf_prog.h>
+
+PERF_BPF_STACKS(faults, 16384, "faults", "page faults");
+
+SEC("?tracepoint/exceptions/page_fault_user")
+PERF_BPF_ONE_OF("fault")
+int pagefaults_user(void *ctx)
+{
+	if (perf_bpf_wanted())
+		perf_bpf_user_stack_add(ctx, faults, 1);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
