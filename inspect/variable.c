@@ -6,7 +6,7 @@
 #include "lib/base/names.h"
 #include "lib/btf/open.h"
 
-struct error *variable_find(struct bpf_object *obj, const char *name, struct variable *v)
+struct error *object_variable_find(struct bpf_object *obj, const char *name, struct variable *v)
 {
 	const struct btf *btf = bpf_object__btf(obj);
 	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;

@@ -18,6 +18,6 @@ struct variable {
  * ENOENT, with near names: the object has none of that name in its data
  * sections. v is left alone then.
  */
-struct error *variable_find(struct bpf_object *obj, const char *name, struct variable *v);
+struct error *object_variable_find(struct bpf_object *obj, const char *name, struct variable *v);
 
 #endif

@@ -40,7 +40,7 @@ struct error *variable_set(struct bpf_object *obj, const char *text, bool *found
 				  "for instance --set min_us=50");
 	if (!name)
 		return error_nomem();
-	struct error *err = variable_find(obj, name, &v);
+	struct error *err = object_variable_find(obj, name, &v);
 	if (found)
 		*found = !err;
 	if (!err)
@@ -169,7 +169,7 @@ struct error *run_filter_apply(struct bpf_object *obj, const struct run_filter *
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		if (lists[i].list)
 			TRY(read_list(lists[i].list, lists[i].option, &data));
-	struct error *err = variable_find(obj, "perf_bpf_filter", &v);
+	struct error *err = object_variable_find(obj, "perf_bpf_filter", &v);
 	*honoured = !err;
 	if (err && err->code == ENOENT) {
 		error_free(err);

@@ -129,7 +129,7 @@ static struct error *set_variable(struct object *object, const struct target_nam
 	const struct btf *btf = bpf_object__btf(object->obj);
 	struct variable v;
 
-	TRY(variable_find(object->obj, target->name, &v));
+	TRY(object_variable_find(object->obj, target->name, &v));
 	const struct btf_type *t = btf_skip_mods_and_typedefs(btf, v.type, NULL);
 	if (btf_is_array(t) && (target->ranges.n || !is_whole(btf, btf_array(t), text)))
 		return set_elements(btf, btf_array(t), target, text, &v);
