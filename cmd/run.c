@@ -2,6 +2,7 @@
 /* perf-bpf run: what is run, and for how long; cmd/run_output.c has how the results come out. */
 #include <argp.h>
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,10 @@ static const struct argp_option argp_options[] = {
 	{"cost", OPT_COST, NULL, 0, "Show how often each program ran, and what that cost"},
 	{"max-overhead", OPT_MAX_OVERHEAD, "PERCENT", 0,
 	 "Detach a program that takes more of all CPUs' time: 2%, 0.5%"},
+	{"event", 'e', "EVENT", 0,
+	 "Sample this for programs in SEC(\"perf_event\"): as perf record; without it cycles"},
+	{"freq", 'F', "FREQ", 0, "Samples a second (99)"},
+	{"count", 'c', "COUNT", 0, "A sample every COUNT events"},
 	{"clang-opt", OPT_CLANG_OPT, "OPTIONS", 0, "Options for clang, which compiles FILE.c"},
 	{"list", OPT_LIST, NULL, 0, "List the programs that are built in"},
 	{"source", OPT_SOURCE, "NAME", 0, "Print the source of a built-in program"},
@@ -164,6 +169,19 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_MAP_ENTRIES:
 		ADD(&args->entries, arg);
+		return 0;
+	case 'e':
+		o->events = arg;
+		return 0;
+	case 'F':
+	case 'c':
+		errno = 0;
+		uint64_t *rate = key == 'F' ? &o->freq : &o->period;
+		*rate = strtoull(arg, &end, 10);
+		if (errno || !isdigit((unsigned char)*arg) || *end || !*rate)
+			argp_error(state, "-%c %s: a number, at least 1", key, arg);
+		if (o->freq && o->period)
+			argp_error(state, "-F and -c are two ways to say how often: choose one");
 		return 0;
 	case 'p':
 		o->filter.pids = arg;

@@ -30,6 +30,7 @@
 #include "run/frames.h"
 #include "run/internal.h"
 #include "run/procs.h"
+#include "run/sampling.h"
 #include "run/sites.h"
 
 enum {
@@ -40,7 +41,7 @@ enum {
 struct run_object {
 	struct bpf_object *obj;
 	void *image;
-	VEC(struct bpf_link *) links;
+	struct links links;
 };
 
 struct shown_map {
@@ -128,11 +129,38 @@ static struct error *set_entries(struct run *run)
 	return NULL;
 }
 
+/* Whether there are programs that run at samples, whose events -p and -t restrict. */
+static bool samples(const struct run *run)
+{
+	struct run_object *object;
+	struct bpf_program *prog;
+
+	vec_for_each (object, &run->objects)
+		bpf_object__for_each_program (prog, object->obj)
+			if (bpf_program__autoload(prog) &&
+			    program_section(prog)->kind == PROGRAM_PERF_EVENT)
+				return true;
+	return false;
+}
+
+static struct error *check_sampling(const struct run *run)
+{
+	const struct run_opts *o = &run->opts;
+
+	if (!(o->events || o->freq || o->period) || samples(run))
+		return NULL;
+	return error_hint(error_new(EINVAL,
+				    "no program runs at samples, so that -e, -F and -c would "
+				    "be ignored"),
+			  "such a program is in SEC(\"perf_event\")");
+}
+
 static struct error *apply_filter(struct run *run)
 {
-	bool any = false;
+	const struct run_filter *filter = &run->opts.filter;
+	bool any = samples(run) && !filter->uids && !filter->cgroups && !filter->comms;
 
-	if (!run_filter_any(&run->opts.filter))
+	if (!run_filter_any(filter))
 		return NULL;
 	for (size_t i = 0; i < run->objects.n; i++) {
 		bool honoured;
@@ -257,6 +285,7 @@ static struct error *make_ready(struct run *run)
 	TRY(set_variables(run));
 	TRY(set_entries(run));
 	TRY(apply_filter(run));
+	TRY(check_sampling(run));
 	for (size_t i = 0; i < run->objects.n; i++) {
 		struct bpf_program *prog;
 
@@ -351,6 +380,14 @@ bool run_workload_status(const struct run *run, int *status)
 
 static struct error *attach_all(struct run *run)
 {
+	const struct sampling_opts sampling = {
+		.events = run->opts.events,
+		.freq = run->opts.freq,
+		.period = run->opts.period,
+		.pids = run->opts.filter.pids,
+		.tids = run->opts.filter.tids,
+		.log = run->opts.log,
+	};
 	struct run_object *object;
 
 	vec_for_each (object, &run->objects) {
@@ -361,6 +398,13 @@ static struct error *attach_all(struct run *run)
 
 			if (!bpf_program__autoload(prog) || !bpf_program__autoattach(prog))
 				continue;
+			if (program_section(prog)->kind == PROGRAM_PERF_EVENT) {
+				TRY(error_at(sampling_attach(prog, &sampling, &object->links), "%s",
+					     object_path(object->obj)));
+				log_info(run->opts.log, "program %s is attached (%s)",
+					 bpf_program__name(prog), bpf_program__section_name(prog));
+				continue;
+			}
 			if (!attaches_by_section(prog)) {
 				log_warn(run->opts.log,
 					 "%s: program %s (%s) is loaded, but not attached: its "

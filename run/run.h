@@ -41,6 +41,8 @@ struct run_opts {
 	const char *const *entries; /* "MAP=N": room for so many entries */
 	size_t n_entries;
 	struct run_filter filter;
+	const char *events;    /* for perf_event programs whose section names none; NULL: cycles */
+	uint64_t freq, period; /* their samples; 0: not said */
 	struct collect_opts collect;
 	struct cost_opts cost; /* its delta is collect's */
 	const struct compile_opts *compile;

@@ -19,6 +19,13 @@
 /* As the program's section says. EOPNOTSUPP: its kind is not one that attaches by itself. */
 struct error *attach_program(const struct bpf_program *prog, struct bpf_link **link);
 
+/*
+ * To a perf event that is open, and switches it on. The link owns perf_fd when
+ * this went well. opts may be NULL, and is well-formed.
+ */
+struct error *perf_fd_attach(const struct bpf_program *prog, int perf_fd,
+			     const struct bpf_perf_event_opts *opts, struct bpf_link **link);
+
 /* Whether the section tells how and to what; SEC("kprobe") alone does not, nor does SEC("tc"). */
 bool attaches_by_section(const struct bpf_program *prog);
 

@@ -70,10 +70,6 @@ struct error *link_attach(const struct bpf_program *prog, int target, const char
 struct error *event_attach(const struct bpf_program *prog, const struct attach_event *event,
 			   pid_t pid, uint64_t cookie, bool force_ioctl, struct bpf_link **link);
 
-/* The link owns perf_fd when this went well. opts may be NULL, and is well-formed. */
-struct error *perf_fd_attach(const struct bpf_program *prog, int perf_fd,
-			     const struct bpf_perf_event_opts *opts, struct bpf_link **link);
-
 struct error *tracepoint_event(const char *system, const char *name, struct attach_event *event);
 struct error *kprobe_place(const char *func, uint64_t offset, bool retprobe,
 			   struct attach_event *event);

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * An event is opened on each CPU for all, or on each thread for all CPUs; the
+ * program is attached to every one of them. A thread that is started by one of
+ * these has the event and its program too (inherit).
+ *
+ * 99 samples a second, since a round number keeps step with timers and would
+ * see them always, or never.
+ */
+#include "run/sampling.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "lib/attach/attach.h"
+#include "lib/object/object.h"
+#include "lib/sys/proc.h"
+#include "perf/select/select.h"
+
+enum {
+	DEFAULT_FREQ = 99,
+};
+
+struct targets {
+	struct sys_cpus cpus;
+	struct sys_pids tids; /* empty: everything on the CPUs */
+};
+
+static void targets_deinit(struct targets *t)
+{
+	sys_cpus_deinit(&t->cpus);
+	sys_pids_deinit(&t->tids);
+}
+
+static struct error *add_tasks(const char *list, bool processes, struct targets *t)
+{
+	for (const char *p = list; p;) {
+		char *end;
+
+		errno = 0;
+		long id = strtol(p, &end, 10);
+		if (end == p || errno || id <= 0 || id > INT32_MAX || (*end && *end != ','))
+			return error_new(EINVAL, "%s: '%s' is not a list of numbers",
+					 processes ? "-p" : "-t", list);
+		size_t before = t->tids.n;
+		if (processes) {
+			error_free(sys_proc_tids(NULL, (pid_t)id, &t->tids));
+		} else {
+			pid_t *tid = vec_push(&t->tids);
+
+			if (!tid)
+				return error_nomem();
+			*tid = (pid_t)id;
+		}
+		if (t->tids.n == before)
+			return error_new(ESRCH, "-p: there is no process %ld", id);
+		p = *end ? end + 1 : NULL;
+	}
+	return NULL;
+}
+
+static struct error *targets_init(const struct sampling_opts *opts, struct targets *t)
+{
+	TRY(sys_cpus_online(NULL, &t->cpus));
+	TRY(add_tasks(opts->pids, true, t));
+	return add_tasks(opts->tids, false, t);
+}
+
+/* What the options say, where the event's own terms say nothing. */
+static struct error *set_rate(const struct sampling_opts *opts, struct select_event *event)
+{
+	struct perf_event_attr *attr = &event->attr;
+	int max = 0;
+
+	if (event->has_period || event->has_freq)
+		return NULL;
+	if (opts->period) {
+		attr->sample_period = opts->period;
+		return NULL;
+	}
+	attr->freq = 1;
+	attr->sample_freq = opts->freq ? opts->freq : DEFAULT_FREQ;
+	error_free(sys_sysctl(NULL, "kernel/perf_event_max_sample_rate", &max));
+	if (max <= 0 || attr->sample_freq <= (uint64_t)max)
+		return NULL;
+	if (opts->freq)
+		return error_hint(error_new(EINVAL, "-F %llu is above the kernel's limit of %d Hz",
+					    (unsigned long long)opts->freq, max),
+				  "sysctl kernel.perf_event_max_sample_rate raises it");
+	attr->sample_freq = (uint64_t)max;
+	return NULL;
+}
+
+/* Gives up what this kernel or machine may have refused; false: nothing more. */
+static bool fall_back(const struct sampling_opts *opts, struct select_event *event, bool asked,
+		      int err)
+{
+	struct perf_event_attr *attr = &event->attr;
+	bool cycles = attr->type == PERF_TYPE_HARDWARE && attr->config == PERF_COUNT_HW_CPU_CYCLES;
+
+	if (cycles && (err == ENOENT || err == ENXIO || err == ENODEV || err == EOPNOTSUPP)) {
+		if (asked)
+			log_warn(opts->log, "this machine counts no cycles: '%s' becomes cpu-clock",
+				 event->name);
+		attr->type = PERF_TYPE_SOFTWARE;
+		attr->config = PERF_COUNT_SW_CPU_CLOCK;
+		attr->precise_ip = 0;
+		return true;
+	}
+	if (err == EINVAL && attr->inherit_thread) {
+		attr->inherit_thread = 0; /* before 5.13: children too */
+		return true;
+	}
+	return false;
+}
+
+static struct error *attach_one(const struct bpf_program *prog, const struct sampling_opts *opts,
+				struct select_event *event, bool asked, pid_t tid, int cpu,
+				struct links *links)
+{
+	struct bpf_link **slot;
+	int fd;
+
+	while ((fd = sys_perf_event_open(&event->attr, tid, cpu, -1, 0)) < 0) {
+		if (fd == -ESRCH && tid > 0)
+			return NULL; /* it has ended since it was listed */
+		if (fall_back(opts, event, asked, -fd))
+			continue;
+		struct sys_perf_attempt attempt = {
+			.attr = &event->attr,
+			.event = event->name,
+			.pid = tid,
+			.cpu = cpu,
+			.open_fds = links->n,
+		};
+		return sys_perf_event_explain(NULL, &attempt, fd);
+	}
+	slot = vec_push(links);
+	if (!slot) {
+		close(fd);
+		return error_nomem();
+	}
+	struct error *err = perf_fd_attach(prog, fd, NULL, slot);
+	if (err) {
+		links->n--;
+		close(fd);
+		return error_prefix(err, "program %s at %s", bpf_program__name(prog), event->name);
+	}
+	return NULL;
+}
+
+static struct error *attach_event(const struct bpf_program *prog, const struct sampling_opts *opts,
+				  struct select_event *event, bool asked, const struct targets *t,
+				  struct links *links)
+{
+	if (event->object)
+		return error_new(EINVAL, "%s is a file of programs, and no event", event->object);
+	event->attr.size = sizeof(event->attr);
+	event->attr.disabled = 1;
+	TRY(set_rate(opts, event));
+	if (t->tids.n) {
+		event->attr.inherit = 1;
+		event->attr.inherit_thread = 1;
+		for (size_t i = 0; i < t->tids.n; i++)
+			TRY(attach_one(prog, opts, event, asked, t->tids.v[i], -1, links));
+		return NULL;
+	}
+	for (size_t i = 0; i < t->cpus.n; i++)
+		TRY(attach_one(prog, opts, event, asked, -1, (int)t->cpus.v[i], links));
+	return NULL;
+}
+
+static struct error *attach_events(const struct bpf_program *prog, const struct sampling_opts *opts,
+				   const struct targets *t, struct links *links)
+{
+	const char *section = program_section(prog)->target;
+	const char *text = *section ? section : opts->events;
+	struct selection selection = {0};
+	struct error *err = select_events(NULL, text ? text : "cycles", &selection);
+
+	for (size_t i = 0; !err && i < selection.events.n; i++)
+		err = attach_event(prog, opts, &selection.events.v[i], text != NULL, t, links);
+	selection_deinit(&selection);
+	return err;
+}
+
+/* A thread and a CPU each take a descriptor. */
+static void raise_fd_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+struct error *sampling_attach(const struct bpf_program *prog, const struct sampling_opts *opts,
+			      struct links *links)
+{
+	struct targets targets = {0};
+	struct error *err = targets_init(opts, &targets);
+
+	raise_fd_limit();
+	if (!err)
+		err = attach_events(prog, opts, &targets, links);
+	targets_deinit(&targets);
+	return err;
+}

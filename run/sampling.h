@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * perf_event programs: they run at the samples of an event, which their
+ * section names (SEC("perf_event/page-faults"), in the words of perf record's
+ * -e), or else the caller.
+ */
+#ifndef PB_RUN_SAMPLING_H
+#define PB_RUN_SAMPLING_H
+
+#include <bpf/libbpf.h>
+#include <stdint.h>
+
+#include "lib/base/error.h"
+#include "lib/base/log.h"
+#include "lib/base/vec.h"
+
+struct sampling_opts {
+	const char *events;	 /* for sections that name none; NULL: cycles, or cpu-clock */
+	uint64_t freq;		 /* samples a second; 0: 99 */
+	uint64_t period;	 /* a sample every so many events; 0: by freq */
+	const char *pids, *tids; /* "1,2": only these; both NULL: all CPUs */
+	const struct log *log;
+};
+
+struct links {
+	struct bpf_link **v;
+	size_t n, cap;
+};
+
+/*
+ * Attaches a loaded program of SEC("perf_event") to its events on all CPUs, or
+ * on the threads asked for and those that they start. Links are added.
+ */
+struct error *sampling_attach(const struct bpf_program *prog, const struct sampling_opts *opts,
+			      struct links *links);
+
+#endif
