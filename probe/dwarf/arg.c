@@ -887,12 +887,12 @@ static struct error *base_variable(struct context *ctx, const struct probe_arg *
 	struct variable var, self;
 	bool found;
 
-	TRY(variable_find(ctx, arg->variable, &var, &found));
+	TRY(scope_variable_find(ctx, arg->variable, &var, &found));
 	if (!found) {
 		/* A method names its object's members without "this->". */
 		struct way way = {.n = 0};
 
-		TRY(variable_find(ctx, "this", &self, &found));
+		TRY(scope_variable_find(ctx, "this", &self, &found));
 		if (!found)
 			return no_variable(ctx, arg->variable, arg);
 		object->type = type_of(&self.die);

@@ -253,8 +253,8 @@ void variables_deinit(struct variables *vars);
 /* The unit's first; unit NULL: no unit is nearer than others. */
 struct error *global_find(struct dwarf_image *image, Dwarf_Die *unit, const char *name,
 			  struct variable *out, bool *found);
-struct error *variable_find(struct context *ctx, const char *name, struct variable *out,
-			    bool *found);
+struct error *scope_variable_find(struct context *ctx, const char *name, struct variable *out,
+				  bool *found);
 
 /* ---- lines.c ---- */
 struct error *lines_of(struct dwarf_image *image, Dwarf_Die *die, Dwarf_Lines **lines, size_t *n);

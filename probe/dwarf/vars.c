@@ -168,8 +168,8 @@ static bool best_of(struct variables *vars, struct variable *out)
 	return vars->n;
 }
 
-struct error *variable_find(struct context *ctx, const char *name, struct variable *out,
-			    bool *found)
+struct error *scope_variable_find(struct context *ctx, const char *name, struct variable *out,
+				  bool *found)
 {
 	_cleanup_variables_ struct variables vars = {0};
 	Dwarf_Die unit;
