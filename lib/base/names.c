@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "lib/base/util.h"
 #include "lib/base/vec.h"
 
 void names_deinit(struct names *names)
@@ -191,6 +192,9 @@ void nearest_offer_as(struct nearest *near, const char *candidate, const char *l
 		score = near->limit + 1 +
 			(unsigned)(len > want_len ? len - want_len : want_len - len);
 	}
+	for (size_t i = 0; i < near->n; i++)
+		if (str_equal(near->best[i].name, label))
+			return;
 	size_t at = near->n;
 	while (at > 0 && score < near->best[at - 1].score)
 		at--;

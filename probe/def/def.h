@@ -90,7 +90,8 @@ enum probe_type {
 struct probe_arg {
 	/*
 	 * Of the field: NAME, or the last member's, or the base's ("retval", "ax", "stack2"); a
-	 * C identifier. Where two would be the same, both are their whole paths: "a_len", "b_len".
+	 * C identifier. Where two would be the same, both are their whole paths: "a_len", "b_len",
+	 * and if these are the same too, they are numbered: "a_len_2".
 	 */
 	char *name;
 	char *text; /* as written, without "NAME=" and type */
@@ -103,8 +104,8 @@ struct probe_arg {
 	enum probe_type type;
 	uint8_t bits; /* 8 … 64 of the numbers; 0: the size is the variable's ("x") */
 	uint8_t bit_width, bit_shift; /* of PROBE_TYPE_BITS, within a number of that many bits */
-	bool user; /* @user: all that pointers lead to is the memory of the process */
-	uint32_t at;		      /* where in the definition's text it begins */
+	bool user;   /* @user: all that pointers lead to is the memory of the process */
+	uint32_t at; /* where in the definition's text it begins */
 };
 
 struct probe_def {

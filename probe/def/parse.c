@@ -366,6 +366,15 @@ static struct error *parse_place(struct parser *p)
 			free(def->function);
 			def->function = full;
 		}
+		if (!strncmp(p->text + p->pos, "@plt", 4) && !is_ident(p->text[p->pos + 4]) &&
+		    p->text[p->pos + 4] != '.') {
+			char *full = text_format("%s@plt", def->function);
+			if (!full)
+				return error_nomem();
+			free(def->function);
+			def->function = full;
+			p->pos += 4;
+		}
 		if (def->function[0] == '*' && isdigit((unsigned char)def->function[1]))
 			return fail(p, at, "an address is no place: name a function, and +OFFSET");
 		def->is_glob = glob_is_pattern(def->function);
@@ -807,6 +816,49 @@ static bool clashes(const struct probe_def *def, size_t i)
 	return false;
 }
 
+/* The first argument that was given the name of the i-th. */
+static size_t first_named(const struct probe_def *def, size_t i)
+{
+	size_t j = 0;
+
+	while (j < i && !(def->args[j].named && str_equal(def->args[j].name, def->args[i].name)))
+		j++;
+	return j;
+}
+
+/* Whether it may keep its name: no other was given it, and no earlier one has it. */
+static bool is_first(const struct probe_def *def, size_t i)
+{
+	for (size_t j = 0; j < def->n_args; j++)
+		if (j != i && (j < i || def->args[j].named) &&
+		    str_equal(def->args[j].name, def->args[i].name))
+			return false;
+	return true;
+}
+
+/* "count_2" */
+static struct error *number_name(struct probe_def *def, size_t i)
+{
+	char *base = def->args[i].name;
+
+	for (unsigned k = 2; k < 2 + 2 * PROBE_MAX_ARGS; k++) {
+		char *name = text_format("%s_%u", base, k);
+
+		if (!name) {
+			def->args[i].name = base;
+			return error_nomem();
+		}
+		def->args[i].name = name;
+		if (!clashes(def, i)) {
+			free(base);
+			return NULL;
+		}
+		free(name);
+		def->args[i].name = base;
+	}
+	return error_new(EINVAL, "too many arguments have the name '%s'", base);
+}
+
 static struct error *name_args(struct parser *p)
 {
 	struct probe_def *def = p->def;
@@ -817,13 +869,13 @@ static struct error *name_args(struct parser *p)
 	for (size_t i = 0; i < def->n_args; i++)
 		if (longer[i])
 			TRY(path_name(&def->args[i]));
-	for (size_t i = 1; i < def->n_args; i++)
-		for (size_t j = 0; j < i; j++)
-			if (str_equal(def->args[i].name, def->args[j].name))
-				return error_hint(fail(p, def->args[i].at,
-						       "two arguments have the name '%s'",
-						       def->args[i].name),
-						  "give one another: NAME=%s", def->args[i].text);
+	for (size_t i = 0; i < def->n_args; i++)
+		if (def->args[i].named && clashes(def, i) && first_named(def, i) != i)
+			return fail(p, def->args[i].at, "two arguments have the name '%s'",
+				    def->args[i].name);
+	for (size_t i = 0; i < def->n_args; i++)
+		if (!def->args[i].named && clashes(def, i) && !is_first(def, i))
+			TRY(number_name(def, i));
 	return NULL;
 }
 

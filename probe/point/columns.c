@@ -164,6 +164,30 @@ static struct error *sort_columns(struct columns *columns)
 	return NULL;
 }
 
+/*
+ * Where a column cannot be read it is nevertheless what it is elsewhere: whoever lays out a record
+ * for all points takes any of them.
+ */
+static struct error *like_others(const struct column *column, struct fetch_value *value)
+{
+	const struct cell *cell;
+
+	if (value->type)
+		return NULL;
+	for (size_t i = 0; i < column->cells.n; i++) {
+		cell = &column->cells.v[i];
+		if (!cell->value.type)
+			continue;
+		value->kind = cell->value.kind;
+		value->hex = cell->value.hex;
+		value->size = cell->value.size;
+		value->bit_size = cell->value.bit_size;
+		value->type = strdup(cell->value.type);
+		return value->type ? NULL : error_nomem();
+	}
+	return NULL;
+}
+
 static struct error *give_args(struct columns *columns, struct probe_points *points)
 {
 	const size_t n = columns->v.n;
@@ -183,17 +207,24 @@ static struct error *give_args(struct columns *columns, struct probe_points *poi
 			return error_nomem();
 	}
 	for (size_t i = 0; i < n; i++) {
+		struct column *column = &columns->v.v[columns->order[i]];
 		struct cell *cell;
 
-		vec_for_each (cell, &columns->v.v[columns->order[i]].cells) {
+		vec_for_each (cell, &column->cells) {
 			struct fetch_value *to = &points->v[cell->point].args[i];
 
 			/* Two variables of one name: the first one is the innermost. */
 			if (to->name)
 				continue;
+			TRY(like_others(column, &cell->value));
+			TRY(value_name(&cell->value, points->names[i]));
+			/* The cell's type is still asked for. */
 			*to = cell->value;
-			cell->value = (struct fetch_value){0};
-			TRY(value_name(to, points->names[i]));
+			cell->value = (struct fetch_value){.kind = to->kind,
+							   .hex = to->hex,
+							   .size = to->size,
+							   .bit_size = to->bit_size};
+			cell->value.type = to->type ? strdup(to->type) : NULL;
 		}
 		for (size_t p = 0; p < points->n; p++) {
 			struct fetch_value *to = &points->v[p].args[i];
@@ -203,6 +234,7 @@ static struct error *give_args(struct columns *columns, struct probe_points *poi
 			TRY(value_name(to, points->names[i]));
 			TRY(value_obstacle(to, "%s has no '%s' here", points->v[p].function,
 					   points->names[i]));
+			TRY(like_others(column, to));
 		}
 	}
 	return NULL;

@@ -326,6 +326,10 @@ static struct error *fill_point(struct gather *g, struct dwarf_image *image, str
 	    !copy_text(&point->inlined, place->inlined) || !copy_text(&point->module, module) ||
 	    !copy_text(&point->file, place->file))
 		return error_nomem();
+	/* Of a binary's symbol the version is no part of the name; "@plt" is. */
+	char *at = user ? strstr(point->function, "@@") : NULL;
+	if (at && at > point->function)
+		*at = 0;
 	/* The name that people read is worth saying when it is another one. */
 	if (point->shown && str_equal(point->shown, point->function)) {
 		free(point->shown);

@@ -174,6 +174,8 @@ struct user;
 struct error *user_open(const char *name, const struct finder_opts *opts, struct user **out);
 void user_free(struct user *user);
 DEFINE_FREEP(struct user, user_free)
+/* A stripped binary's symbols are also in the file with its debug information, aliases too. */
+struct error *user_read_debug(struct user *user, const char *path);
 const char *user_path(const struct user *user);
 uint16_t user_machine(const struct user *user);
 
@@ -190,6 +192,8 @@ struct user_funcs {
 /* By address, one for each address; shown is the user's. */
 struct error *user_functions(struct user *user, const char *name, bool is_glob,
 			     struct user_funcs *funcs);
+/* The i-th name of the function at an address; NULL: there are no more. */
+const char *user_name_at(const struct user *user, uint64_t address, size_t i);
 bool user_near(struct user *user, const char *name, struct strbuf *out);
 bool user_file_offset(const struct user *user, uint64_t address, uint64_t *offset);
 /* The name is that of an indirect function: its symbol is what chooses the code, not the code. */

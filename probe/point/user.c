@@ -25,6 +25,7 @@ struct entry {
 struct user {
 	char *path;
 	struct elf_file *file;
+	struct elf_file *debug;	   /* the file with debug information; NULL: it was not needed */
 	struct symtab *separate;   /* of a debug file; NULL: none was needed */
 	VEC(struct entry) entries; /* functions, then all else, as the tables have them */
 	VEC(char *) owned;
@@ -39,6 +40,7 @@ void user_free(struct user *user)
 		return;
 	free(user->path);
 	elf_file_free(user->file);
+	elf_file_free(user->debug);
 	symtab_free(user->separate);
 	vec_deinit(&user->entries);
 	vec_for_each (text, &user->owned)
@@ -73,14 +75,15 @@ static const char *own(struct user *user, char *text)
 	return *slot = text;
 }
 
-static struct error *read_table(struct user *user, const struct elf_section *table)
+static struct error *read_table(struct user *user, const struct elf_file *file,
+				const struct elf_section *table)
 {
-	const size_t n = table ? elf_symbol_count(user->file, table) : 0;
+	const size_t n = table ? elf_symbol_count(file, table) : 0;
 
 	for (size_t i = 1; i < n; i++) {
 		struct elf_symbol sym;
 
-		TRY(elf_symbol_at(user->file, table, i, &sym));
+		TRY(elf_symbol_at(file, table, i, &sym));
 		if (sym.section == SHN_UNDEF || !*sym.name || sym.type == STT_SECTION ||
 		    sym.type == STT_FILE || sym.type == STT_TLS)
 			continue;
@@ -89,7 +92,7 @@ static struct error *read_table(struct user *user, const struct elf_section *tab
 			return error_nomem();
 		*entry = (struct entry){
 			.name = sym.name,
-			.version = elf_symbol_version(user->file, table, i),
+			.version = elf_symbol_version(file, table, i),
 			.address = sym.value,
 			.size = sym.size,
 			.bind = sym.bind,
@@ -111,7 +114,7 @@ static struct error *read_table(struct user *user, const struct elf_section *tab
 static struct error *read_separate(struct user *user, const struct finder_opts *opts)
 {
 	const struct sym_opts sym_opts = {
-		.sz = sizeof(sym_opts), .symfs = opts->symfs, .space = SYM_ADDRESS};
+		.sz = sizeof(sym_opts), .symfs = opts->symfs, .space = SYM_FILE_OFFSET};
 	const size_t before = user->entries.n;
 	struct error *err = symtab_load_elf(user->path, &sym_opts, &user->separate);
 
@@ -134,7 +137,7 @@ static struct error *read_separate(struct user *user, const struct finder_opts *
 			return error_nomem();
 		*entry = (struct entry){
 			.name = sym->name,
-			.address = sym->start,
+			.address = symtab_offset_to_addr(user->separate, sym->start),
 			.size = sym->guessed ? 0 : sym->end - sym->start,
 			.bind = sym->binding,
 			.type = plt ? STT_FUNC : sym->type,
@@ -143,6 +146,22 @@ static struct error *read_separate(struct user *user, const struct finder_opts *
 	}
 	user->has_symtab |= user->entries.n > before && locals;
 	return NULL;
+}
+
+static bool is_symbols(const struct elf_file *file, const struct elf_section *sec)
+{
+	(void)file;
+	return sec->type == SHT_SYMTAB || sec->type == SHT_STRTAB;
+}
+
+struct error *user_read_debug(struct user *user, const char *path)
+{
+	if (user->debug || elf_section_by_type(user->file, SHT_SYMTAB))
+		return NULL;
+	TRY(elf_file_open_parts(path, is_symbols, &user->debug));
+	const struct elf_section *table = elf_section_by_type(user->debug, SHT_SYMTAB);
+	user->has_symtab |= table != NULL;
+	return read_table(user, user->debug, table);
 }
 
 struct error *user_open(const char *name, const struct finder_opts *opts, struct user **out)
@@ -164,8 +183,8 @@ struct error *user_open(const char *name, const struct finder_opts *opts, struct
 				 user->path, elf_file_machine(user->file));
 	const struct elf_section *symtab = elf_section_by_type(user->file, SHT_SYMTAB);
 	user->has_symtab = symtab;
-	TRY(read_table(user, symtab));
-	TRY(read_table(user, elf_section_by_type(user->file, SHT_DYNSYM)));
+	TRY(read_table(user, user->file, symtab));
+	TRY(read_table(user, user->file, elf_section_by_type(user->file, SHT_DYNSYM)));
 	TRY(read_separate(user, opts));
 	*out = steal_ptr(user);
 	return NULL;
@@ -307,6 +326,9 @@ struct error *user_functions(struct user *user, const char *name, bool is_glob,
 	_cleanup_free_ char *base = strndup(name, w.version ? (size_t)(at - name) : strlen(name));
 	if (!base)
 		return error_nomem();
+	/* One that is chosen at run time: an older version is not what programs call. */
+	if (!is_glob && !w.version && user_is_indirect(user, base))
+		return NULL;
 	w.name = base;
 	key_of(base, w.key, sizeof(w.key));
 	vec_for_each (entry, &user->entries) {
@@ -340,6 +362,16 @@ struct error *user_functions(struct user *user, const char *name, bool is_glob,
 		if (funcs->v.v[i].address != funcs->v.v[kept - 1].address)
 			funcs->v.v[kept++] = funcs->v.v[i];
 	funcs->v.n = kept;
+	return NULL;
+}
+
+const char *user_name_at(const struct user *user, uint64_t address, size_t i)
+{
+	const struct entry *entry;
+
+	vec_for_each (entry, &user->entries)
+		if (entry->address == address && is_function(entry) && !i--)
+			return entry->name;
 	return NULL;
 }
 

@@ -7,6 +7,8 @@
  */
 #include "probe/point/internal.h"
 
+#include "probe/dwarf/dwarf.h"
+
 static bool symbol_address(void *ctx, const char *name, uint64_t *address)
 {
 	return user_symbol(ctx, name, address);
@@ -29,6 +31,14 @@ static bool needs_lines(const struct probe_def *def)
 {
 	return def->file || def->where == PROBE_LINE || def->where == PROBE_FILE_LINE ||
 	       def->where == PROBE_PATTERN;
+}
+
+static bool has_point_in(const struct probe_points *points, const struct user_func *func)
+{
+	for (size_t i = 0; i < points->n; i++)
+		if (points->v[i].address - func->address < max_of(func->size, (uint64_t)1))
+			return true;
+	return false;
 }
 
 static struct error *add_symbol(struct gather *g, struct user *user, const struct user_func *func)
@@ -97,6 +107,94 @@ static struct error *add_symbols(struct gather *g, struct user *user)
 	return err;
 }
 
+/* The function goes by the name that it was asked for. */
+static struct error *rename_points(struct probe_points *points, size_t first,
+				   const struct user_func *func)
+{
+	for (size_t i = first; i < points->n; i++) {
+		struct probe_point *point = &points->v[i];
+
+		if (point->address - func->address >= max_of(func->size, (uint64_t)1))
+			continue;
+		char *name = strdup(func->name);
+		if (!name)
+			return error_nomem();
+		free(point->function);
+		point->function = name;
+	}
+	return NULL;
+}
+
+/*
+ * One address: DWARF by the other names that the symbol table has for it; "malloc" is only an
+ * alias of __libc_malloc.
+ */
+static struct error *try_aliases(struct gather *g, struct dwarf_image *image, struct user *user,
+				 const struct user_func *func)
+{
+	const struct probe_def *def = g->def;
+	const char *alias;
+
+	for (size_t i = 0; (alias = user_name_at(user, func->address, i)); i++) {
+		struct probe_def other = *def;
+		_cleanup_dwarf_places_ struct dwarf_places places = {0};
+
+		other.function = (char *)alias;
+		other.is_glob = false;
+		struct error *err = dwarf_places_find(image, &other, &places);
+		if (err && err->code == ENOENT) {
+			error_free(err);
+			continue;
+		}
+		if (!err) {
+			g->def = &other;
+			const size_t before = g->points->n;
+
+			err = dwarf_points(g, image, user, NULL, false);
+			g->def = def;
+			if (!err)
+				err = rename_points(g->points, before, func);
+		}
+		return err;
+	}
+	return NULL;
+}
+
+/* A search in DWARF for each of them takes its time. */
+#define ALIASES_MAX 64
+
+/*
+ * The functions of the symbol table that DWARF did not have by the wanted name. With a pattern, one
+ * that lacks a variable is no failure.
+ */
+static struct error *by_aliases(struct gather *g, struct dwarf_image *image, struct user *user)
+{
+	struct user_funcs funcs = {0};
+	struct error *err = user_functions(user, g->def->function, g->def->is_glob, &funcs);
+	size_t tried = 0;
+
+	for (size_t i = 0; !err && i < funcs.v.n; i++) {
+		const struct user_func *func = &funcs.v.v[i];
+
+		if (has_point_in(g->points, func) || !user_name_at(user, func->address, 1))
+			continue;
+		if (tried++ == ALIASES_MAX) {
+			log_info(g->finder->opts.log,
+				 "%s: of more than %d aliases the others are left out",
+				 user_path(user), ALIASES_MAX);
+			break;
+		}
+		err = try_aliases(g, image, user, func);
+		if (err && err->code == ENOENT && g->def->is_glob) {
+			log_info(g->finder->opts.log, "%s is left out: %s", func->name, err->msg);
+			error_free(err);
+			err = NULL;
+		}
+	}
+	vec_deinit(&funcs.v);
+	return err;
+}
+
 static struct error *no_function(struct gather *g, struct user *user)
 {
 	const struct probe_def *def = g->def;
@@ -117,6 +215,23 @@ static struct error *no_function(struct gather *g, struct user *user)
 	return error_hint(err, "'perf-bpf probe -x %s -F' lists the functions", user_path(user));
 }
 
+/* What DWARF has, by any of the function's names. */
+static struct error *with_dwarf(struct gather *g, struct dwarf_image *image, struct user *user)
+{
+	const struct probe_def *def = g->def;
+	struct error *err = dwarf_points(g, image, user, NULL, false);
+
+	if ((err && err->code != ENOENT) || !def->function || def->file ||
+	    (!err && !(def->is_glob && needs_types(def))))
+		return err;
+	struct error *other = by_aliases(g, image, user);
+	if (other || g->points->n) {
+		error_free(err);
+		return other;
+	}
+	return err;
+}
+
 static struct error *find_points(struct gather *g, struct user *user)
 {
 	const struct probe_def *def = g->def;
@@ -129,7 +244,8 @@ static struct error *find_points(struct gather *g, struct user *user)
 	if (none && none->code == ENOMEM)
 		return steal_ptr(none);
 	if (image) {
-		err = dwarf_points(g, image, user, NULL, false);
+		TRY(user_read_debug(user, dwarf_image_path(image)));
+		err = with_dwarf(g, image, user);
 		/* It may be a function that was compiled without debug information. */
 		if (err && err->code == ENOENT && !g->points->n && def->function &&
 		    !needs_lines(def) && !typed) {
@@ -162,6 +278,25 @@ static struct error *find_points(struct gather *g, struct user *user)
 	return g->points->n ? NULL : no_function(g, user);
 }
 
+/* "memcpy@GLIBC_2.14" is written like a function of a file; the symbols tell. */
+static struct error *is_version(struct gather *g, struct user *user, char **name)
+{
+	const struct probe_def *def = g->def;
+	struct user_funcs funcs = {0};
+
+	*name = NULL;
+	if (!def->function || !def->file || def->is_glob)
+		return NULL;
+	_cleanup_free_ char *versioned = text_format("%s@%s", def->function, def->file);
+	if (!versioned)
+		return error_nomem();
+	struct error *err = user_functions(user, versioned, false, &funcs);
+	if (funcs.v.n)
+		*name = steal_ptr(versioned);
+	vec_deinit(&funcs.v);
+	return err;
+}
+
 struct error *user_points(struct gather *g)
 {
 	struct user *user;
@@ -171,5 +306,16 @@ struct error *user_points(struct gather *g)
 	g->points->path = strdup(user_path(user));
 	if (!g->points->path)
 		return error_nomem();
-	return find_points(g, user);
+	_cleanup_free_ char *versioned = NULL;
+	TRY(is_version(g, user, &versioned));
+	if (!versioned)
+		return find_points(g, user);
+	const struct probe_def *def = g->def;
+	struct probe_def other = *def;
+	other.function = versioned;
+	other.file = NULL;
+	g->def = &other;
+	struct error *err = find_points(g, user);
+	g->def = def;
+	return err;
 }
