@@ -322,7 +322,7 @@ int cmd_run(int argc, char **argv)
 		err = config_load_compile(o->log, args.clang_opt, &config, &compile);
 	sys_bpf_bump_memlock();
 	if (!err)
-		err = run_output_new(&args.output, &output);
+		err = run_output_new(&args.output, o, &output);
 	if (!err)
 		err = run_new(o, &run);
 	if (!err)

@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "serve/server.h"
 #include "show/csv.h"
-#include "show/html.h"
 #include "show/folded.h"
+#include "show/html.h"
+#include "show/openmetrics.h"
 #include "show/pprof.h"
 #include "show/result_json.h"
 #include "show/text.h"
@@ -27,6 +29,11 @@ enum {
 	OPT_PPROF,
 	OPT_CALLEE,
 	OPT_SHADES,
+	OPT_OPENMETRICS,
+};
+
+enum {
+	SCRAPE_MS = 10000, /* what a client has for one, as Prometheus does by itself */
 };
 
 static const struct argp_option options[] = {
@@ -37,6 +44,8 @@ static const struct argp_option options[] = {
 	{"pprof", OPT_PPROF, "FILE", 0, "Write stacks as a profile for pprof to FILE"},
 	{"callee", OPT_CALLEE, NULL, 0, "Begin trees of stacks with the innermost function"},
 	{"shades", OPT_SHADES, "HOW", 0, "Heat maps in chars, gray or color"},
+	{"openmetrics", OPT_OPENMETRICS, "ADDR:PORT", 0,
+	 "Let Prometheus scrape the maps at http://ADDR:PORT/metrics, too"},
 	{0},
 };
 
@@ -94,6 +103,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_CALLEE:
 		opts->callee = true;
 		return 0;
+	case OPT_OPENMETRICS:
+		opts->openmetrics = arg;
+		return 0;
 	case ARGP_KEY_END:
 		if (opts->json + opts->csv + opts->folded > 1)
 			argp_error(state, "--json, --csv and --folded are ways to print the same: "
@@ -113,6 +125,11 @@ struct run_output {
 	struct html_events page_events;
 	char *title, *command; /* of the page */
 	struct utsname host;
+	struct server *server;
+	struct collect_opts collect; /* of a scrape */
+	struct run *run;	     /* while one is answered */
+	struct run_watch watches[RUN_MAX_WATCHES];
+	size_t n_watches;
 };
 
 /* What the page's head says. A file that cannot be written is told before anything runs. */
@@ -158,7 +175,60 @@ static struct error *write_page(struct run_output *output, const struct results 
 	return strbuf_failed(&text) ? error_nomem() : cmd_write_file(output->opts->html, &text);
 }
 
-struct error *run_output_new(const struct run_output_opts *opts, struct run_output **out)
+/* server_answer_fn */
+static struct error *answer_scrape(void *ctx, const struct http_request *request,
+				   struct server_answer *answer)
+{
+	struct run_output *output = ctx;
+	_cleanup_results_ struct results results = {0};
+	bool named, old_named;
+	unsigned wants = http_wants(request, "application/openmetrics-text", &named);
+	bool is_new = named && wants && wants >= http_wants(request, "text/plain", &old_named);
+	enum openmetrics_format format = is_new ? OPENMETRICS_1_0 : PROMETHEUS_0_0_4;
+	const struct strbuf path = {.str = (char *)request->path, .len = request->path_len};
+
+	if (path.len == 1) {
+		strbuf_adds(&answer->body, "perf-bpf run: the maps are at /metrics\n");
+		return NULL;
+	}
+	if (path.len != strlen("/metrics") || memcmp(path.str, "/metrics", path.len)) {
+		answer->status = 404;
+		strbuf_adds(&answer->body, "There is only /metrics here.\n");
+		return NULL;
+	}
+	TRY(run_look(output->run, &output->collect, &results));
+	results_openmetrics(&results, format, &answer->body);
+	answer->type = openmetrics_type(format);
+	return strbuf_failed(&answer->body) ? error_nomem() : NULL;
+}
+
+/* run_watch */
+static struct error *serve(void *ctx, struct run *run)
+{
+	struct run_output *output = ctx;
+
+	output->run = run;
+	return server_work(output->server, answer_scrape, output);
+}
+
+/* The port is taken before anything is loaded. */
+static struct error *serve_new(struct run_output *output, const struct run_opts *run)
+{
+	TRY(error_at(server_new(output->opts->openmetrics, SCRAPE_MS, &output->server),
+		     "--openmetrics"));
+	output->collect = run->collect;
+	output->collect.delta = false;
+	output->collect.totals = true;
+	output->watches[output->n_watches++] =
+		(struct run_watch){server_fd(output->server), serve, output};
+	if (run->log)
+		fprintf(stderr, "perf-bpf: metrics are at http://%s/metrics\n",
+			server_address(output->server));
+	return NULL;
+}
+
+struct error *run_output_new(const struct run_output_opts *opts, struct run_opts *run,
+			     struct run_output **out)
 {
 	_cleanup_(run_output_freep) struct run_output *output = calloc(1, sizeof(*output));
 
@@ -169,6 +239,10 @@ struct error *run_output_new(const struct run_output_opts *opts, struct run_outp
 	output->shades = opts->shades_given ? opts->shades : choose_shades();
 	if (opts->html)
 		TRY(page_new(output));
+	if (opts->openmetrics)
+		TRY(serve_new(output, run));
+	run->watches = output->watches;
+	run->n_watches = output->n_watches;
 	*out = steal_ptr(output);
 	return NULL;
 }
@@ -180,6 +254,7 @@ void run_output_free(struct run_output *output)
 	csv_deinit(&output->csv);
 	text_events_deinit(&output->events);
 	html_events_deinit(&output->page_events);
+	server_free(output->server);
 	free(output->title);
 	free(output->command);
 	free(output);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "lib/base/error.h"
-#include "show/result.h"
+#include "run/run.h"
 #include "show/text.h"
 
 struct run_output_opts {
@@ -17,6 +17,7 @@ struct run_output_opts {
 	enum text_shades shades;  /* of heat maps, where given; else as the terminal can */
 	const char *pprof;	  /* the profile's file; NULL: none */
 	const char *html;	  /* the page's file; NULL: none */
+	const char *openmetrics;  /* where scrapes are answered; NULL: nowhere */
 	bool interval;		  /* there will be several looks */
 	const char *const *files; /* what is run, for titles */
 	size_t n_files;
@@ -28,8 +29,12 @@ extern const struct argp run_output_argp;
 
 struct run_output;
 
-/* opts is borrowed until run_output_free(). */
-struct error *run_output_new(const struct run_output_opts *opts, struct run_output **out);
+/*
+ * opts is borrowed until run_output_free(). What of run is to know of it (its
+ * watches) is put there, and lasts as long.
+ */
+struct error *run_output_new(const struct run_output_opts *opts, struct run_opts *run,
+			     struct run_output **out);
 void run_output_free(struct run_output *output);
 DEFINE_FREEP(struct run_output, run_output_free)
 

@@ -703,6 +703,7 @@ static struct error *make_result(struct making *m, const struct collect_opts *op
 
 	if (!r)
 		return error_nomem();
+	r->declared = d->declared;
 	r->log2 = is_hist(d) && !d->step;
 	r->title = d->title ? arena_strdup(m->arena, d->title) : NULL;
 	r->unit = d->unit ? arena_strdup(m->arena, d->unit) : NULL;

@@ -21,6 +21,7 @@ struct frames;
 
 struct collect_opts {
 	bool delta;	  /* only what was added since the last look */
+	bool totals;	  /* a heat map's ranges count all since the start, whatever was shown */
 	bool per_cpu;	  /* the CPUs' parts apart */
 	size_t top;	  /* rows of a table, histograms by key, stacks; 0: all */
 	const char *sort; /* a column to sort by, descending; NULL: the first that counts */

@@ -292,7 +292,7 @@ static struct error *add_note(const struct cost *cost, struct results *results, 
 	return r->note ? NULL : error_nomem();
 }
 
-static struct error *add_table(struct cost *cost, struct results *results, bool all)
+static struct error *add_table(struct cost *cost, bool delta, struct results *results, bool all)
 {
 	const size_t n_columns = all ? ARRAY_SIZE(cost_columns) : ARRAY_SIZE(missed_columns);
 	struct result *r = results_add(results, RESULT_TABLE, all ? "(cost)" : "(missed)");
@@ -309,7 +309,7 @@ static struct error *add_table(struct cost *cost, struct results *results, bool 
 		return error_nomem();
 	for (size_t i = 0; i < cost->programs.n; i++) {
 		const struct counted *p = &cost->programs.v[i];
-		const struct reading *from = cost->opts.delta ? &p->shown : &p->start;
+		const struct reading *from = delta ? &p->shown : &p->start;
 		struct result_cell *cells = r->table.cells + row * n_columns;
 
 		if (!all && p->now.missed == from->missed)
@@ -328,18 +328,19 @@ static struct error *add_table(struct cost *cost, struct results *results, bool 
 	return all ? add_note(cost, results, r) : NULL;
 }
 
-struct error *cost_add_results(struct cost *cost, struct results *results)
+struct error *cost_add_results(struct cost *cost, bool delta, struct results *results)
 {
 	bool missed = false;
 	struct counted *p;
 
 	vec_for_each (p, &cost->programs) {
 		TRY(read_counters(p));
-		missed |= p->now.missed > (cost->opts.delta ? p->shown : p->start).missed;
+		missed |= p->now.missed > (delta ? p->shown : p->start).missed;
 	}
 	if (cost->opts.show || cost_n_taken(cost) || missed)
-		TRY(add_table(cost, results, cost->opts.show || cost_n_taken(cost)));
+		TRY(add_table(cost, delta, results, cost->opts.show || cost_n_taken(cost)));
 	vec_for_each (p, &cost->programs)
-		p->shown = p->now;
+		if (delta)
+			p->shown = p->now;
 	return NULL;
 }

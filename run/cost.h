@@ -23,7 +23,6 @@
 struct cost_opts {
 	bool show;	  /* the result "(cost)" is wanted */
 	double max_share; /* of all CPUs' time, 0.02 for 2 %; 0: no limit */
-	bool delta;	  /* results are of the time since the last ones */
 };
 
 struct cost;
@@ -59,8 +58,8 @@ void cost_stop(struct cost *cost);
 
 /*
  * Adds a table "(cost)" where it is wanted, and where it is not, one "(missed)"
- * if runs were left out.
+ * if runs were left out. delta: of the time since the last ones with delta.
  */
-struct error *cost_add_results(struct cost *cost, struct results *results);
+struct error *cost_add_results(struct cost *cost, bool delta, struct results *results);
 
 #endif

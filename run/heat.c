@@ -146,6 +146,8 @@ struct error *make_heat(struct making *m, const struct collect_opts *opts, struc
 		h->ranges[i % heat->n_ranges].count += h->counts[i];
 		h->max = max_of(h->max, h->counts[i]);
 	}
+	for (size_t i = 0; opts->totals && i < heat->n_ranges; i++)
+		h->ranges[i].count = heat->before[i];
 	if (!opts->delta)
 		return NULL;
 	/* the next look begins with a slot of its own */

@@ -60,7 +60,7 @@ struct run {
 	struct cost *cost;
 	struct workload workload;
 	int status;
-	bool ended;
+	bool ended, stopped;
 	uint64_t last_look; /* monotonic ns */
 
 	sigset_t old_mask;
@@ -314,7 +314,6 @@ struct error *run_new(const struct run_opts *opts, struct run **out)
 	run->names = run_names_new(NULL);
 	if (!run->names)
 		return error_nomem();
-	run->opts.cost.delta = run->opts.collect.delta;
 	TRY(cost_new(&run->opts.cost, &run->cost));
 	TRY(make_ready(run));
 	*out = steal_ptr(run);
@@ -483,23 +482,40 @@ static struct error *add_failures(const struct run *run, const struct shown_map 
 	return r->note ? NULL : error_nomem();
 }
 
-static struct error *look(struct run *run, run_show_fn *show, void *ctx, bool last)
+struct error *run_look(struct run *run, const struct collect_opts *opts, struct results *results)
 {
-	_cleanup_results_ struct results results = {.time = clock_ns(CLOCK_REALTIME)};
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	results.span = now - run->last_look;
-	if (run->opts.collect.delta)
+	results->time = clock_ns(CLOCK_REALTIME);
+	results->span = now - run->last_look;
+	if (opts->delta)
 		run->last_look = now;
 	run_names_refresh(run->names);
 	if (run->procs)
 		TRY(procs_update(run->procs));
 	for (size_t i = 0; i < run->maps.n; i++) {
-		TRY(collector_collect(run->maps.v[i]->collector, &run->opts.collect, run->names,
-				      run->frames, &results));
-		TRY(add_failures(run, run->maps.v[i], &results));
+		TRY(collector_collect(run->maps.v[i]->collector, opts, run->names, run->frames,
+				      results));
+		TRY(add_failures(run, run->maps.v[i], results));
 	}
-	TRY(cost_add_results(run->cost, &results));
+	return cost_add_results(run->cost, opts->delta, results);
+}
+
+struct collect_opts *run_collect_opts(struct run *run)
+{
+	return &run->opts.collect;
+}
+
+void run_stop(struct run *run)
+{
+	run->stopped = true;
+}
+
+static struct error *look(struct run *run, run_show_fn *show, void *ctx, bool last)
+{
+	_cleanup_results_ struct results results = {0};
+
+	TRY(run_look(run, &run->opts.collect, &results));
 	return show(ctx, &results, last);
 }
 
@@ -648,6 +664,18 @@ static struct error *begin_frames(struct run *run)
 	return run->procs ? frames_new(run->procs, run->names, &run->frames) : NULL;
 }
 
+/* What run_loop() waits for. */
+enum {
+	FD_SIGNALS,
+	FD_INTERVAL,
+	FD_END,
+	FD_SLOT,
+	FD_RINGS,
+	FD_PROCS,
+	FD_COST,
+	FD_WATCHES,
+};
+
 struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 {
 	bool done = false;
@@ -664,33 +692,41 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 	if (run->workload.pid)
 		TRY(workload_start(&run->workload, run->opts.workload[0], "run"));
 	while (!done) {
-		struct pollfd fds[] = {
-			{.fd = run->signal_fd, .events = POLLIN},
-			{.fd = run->interval_fd, .events = POLLIN}, /* -1: none */
-			{.fd = run->end_fd, .events = POLLIN},
-			{.fd = run->slot_fd, .events = POLLIN},
-			{.fd = run->rings_fd, .events = POLLIN},
-			{.fd = run->procs ? procs_fd(run->procs) : -1, .events = POLLIN},
-			{.fd = run->cost_fd, .events = POLLIN},
+		/* -1: none */
+		struct pollfd fds[FD_WATCHES + RUN_MAX_WATCHES] = {
+			[FD_SIGNALS] = {.fd = run->signal_fd, .events = POLLIN},
+			[FD_INTERVAL] = {.fd = run->interval_fd, .events = POLLIN},
+			[FD_END] = {.fd = run->end_fd, .events = POLLIN},
+			[FD_SLOT] = {.fd = run->slot_fd, .events = POLLIN},
+			[FD_RINGS] = {.fd = run->rings_fd, .events = POLLIN},
+			[FD_PROCS] = {.fd = run->procs ? procs_fd(run->procs) : -1,
+				      .events = POLLIN},
+			[FD_COST] = {.fd = run->cost_fd, .events = POLLIN},
 		};
 
-		if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
+		for (size_t i = 0; i < run->opts.n_watches; i++)
+			fds[FD_WATCHES + i] = (struct pollfd){run->opts.watches[i].fd, POLLIN, 0};
+		if (poll(fds, FD_WATCHES + run->opts.n_watches, -1) < 0 && errno != EINTR)
 			return error_errno(errno, "cannot wait");
 		take_signals(run, &done);
-		done |= (fds[2].revents & POLLIN) != 0;
-		if (fds[5].revents & POLLIN)
+		done |= (fds[FD_END].revents & POLLIN) != 0;
+		if (fds[FD_PROCS].revents & POLLIN)
 			TRY(procs_update(run->procs));
-		if (!done && fds[4].revents & POLLIN)
+		if (!done && fds[FD_RINGS].revents & POLLIN)
 			TRY(drain(run, false, show, ctx));
-		if (!done && fds[3].revents & POLLIN)
+		if (!done && fds[FD_SLOT].revents & POLLIN)
 			TRY(take_slot(run));
-		if (!done && fds[6].revents & POLLIN)
+		if (!done && fds[FD_COST].revents & POLLIN)
 			TRY(check_cost(run, &done));
-		if (!done && fds[1].revents & POLLIN) {
+		if (!done && fds[FD_INTERVAL].revents & POLLIN) {
 			if (read(run->interval_fd, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
 				return error_errno(errno, "cannot read a timer");
 			TRY(look(run, show, ctx, false));
 		}
+		for (size_t i = 0; !done && i < run->opts.n_watches; i++)
+			if (fds[FD_WATCHES + i].revents & POLLIN)
+				TRY(run->opts.watches[i].ready(run->opts.watches[i].ctx, run));
+		done |= run->stopped;
 	}
 	if (run->slot_fd >= 0)
 		TRY(take_slot(run));

@@ -26,6 +26,18 @@
 #include "show/result.h"
 
 struct compile_opts;
+struct run;
+
+/* A descriptor that run_loop() waits for, too; ready() is called when it can be read. */
+struct run_watch {
+	int fd; /* an epoll descriptor stands for several */
+	struct error *(*ready)(void *ctx, struct run *run);
+	void *ctx;
+};
+
+enum {
+	RUN_MAX_WATCHES = 4,
+};
 
 /* Everything is borrowed until run_free(). */
 struct run_opts {
@@ -44,12 +56,12 @@ struct run_opts {
 	const char *events;    /* for perf_event programs whose section names none; NULL: cycles */
 	uint64_t freq, period; /* their samples; 0: not said */
 	struct collect_opts collect;
-	struct cost_opts cost; /* its delta is collect's */
+	struct cost_opts cost;
+	const struct run_watch *watches; /* at most RUN_MAX_WATCHES */
+	size_t n_watches;
 	const struct compile_opts *compile;
 	const struct log *log;
 };
-
-struct run;
 
 /* Opens, loads and makes all ready; nothing is attached yet. */
 struct error *run_new(const struct run_opts *opts, struct run **out);
@@ -67,6 +79,18 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx);
 
 /* How many programs were detached because they cost too much (opts.cost.max_share). */
 size_t run_n_detached(const struct run *run);
+
+/*
+ * For what watches: a look of its own at the maps, which is no part of those
+ * that are shown, and takes nothing from them where opts has no delta.
+ */
+struct error *run_look(struct run *run, const struct collect_opts *opts, struct results *results);
+
+/* The options of the looks that follow; they may be changed, but for per_cpu. */
+struct collect_opts *run_collect_opts(struct run *run);
+
+/* Ends run_loop(), as a signal does. */
+void run_stop(struct run *run);
 
 /* The command's status, as waitpid(2) gives it; false: none ended. */
 bool run_workload_status(const struct run *run, int *status);

@@ -17,10 +17,10 @@ test_pages_in_a_browser() {
 test_run_writes_a_page() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
-	printf '#include <sys/stat.h>\nint main(void) { for (int i = 0; i < 30; i++) umask(i); }\n' >pbt_umask.c
-	gcc -O1 -o pbt_umask pbt_umask.c
-	"$PERF_BPF" run "$SRC/tests/cmd/run.bpf.c" --comm pbt_umask --html page.html --json \
-		--interval 100ms -- ./pbt_umask 1 >out
+	printf '#include <sys/stat.h>\nint main(void) { for (int i = 0; i < 30; i++) umask(i); }\n' >pbt_html.c
+	gcc -O1 -o pbt_html pbt_html.c
+	"$PERF_BPF" run "$SRC/tests/cmd/run.bpf.c" --comm pbt_html --html page.html --json \
+		--interval 100ms -- ./pbt_html 1 >out
 	python3 - <<-'END'
 		import json, os, re
 		page = open("page.html").read()
@@ -31,7 +31,7 @@ test_run_writes_a_page() {
 		counts = {r["map"]: r for r in data["results"]}
 		assert counts["calls"]["count"] == 30
 		assert data["page"]["title"] == "run.bpf.c"
-		assert data["page"]["command"] == "./pbt_umask 1"
+		assert data["page"]["command"] == "./pbt_html 1"
 		assert data["page"]["host"] == os.uname().nodename
 		assert data["page"]["kernel"] == os.uname().release
 		assert not re.search(r'(src|href)="|https?://(?!www.w3.org/2000/svg)', page.replace(data["page"]["title"], ""))

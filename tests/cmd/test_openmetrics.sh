@@ -1,0 +1,173 @@
+#!/usr/bin/env bash
+# perf-bpf run --openmetrics: what a scraper reads against the workload's own count.
+. "$(dirname "$0")/../tap.sh"
+
+PROG=$SRC/tests/cmd/run.bpf.c
+
+# Runs it over a workload that counts, says so (the file "counted") and waits for "go".
+begin() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	printf '#include <stdlib.h>\n#include <sys/stat.h>\nint main(int n, char **v) { while (--n) umask(atoi(v[n])); }\n' \
+		>pbt_scraped.c
+	gcc -O1 -o pbt_scraped pbt_scraped.c
+	mkfifo go
+	"$PERF_BPF" run "$PROG" --comm pbt_scraped --openmetrics 127.0.0.1:0 "$@" \
+		-- sh -c './pbt_scraped 0 1 2 9 10 49 50 511 1 1; : >counted; read x <go' >out 2>err &
+	pid=$!
+	for _ in $(seq 600); do
+		[ -e counted ] && break
+		kill -0 $pid 2>/dev/null || { cat err; fail "it ended"; }
+		sleep 0.05
+	done
+	[ -e counted ] || fail "the workload did not run"
+	address=$(sed -n 's,.*metrics are at http://\(.*\)/metrics$,\1,p' err)
+	[ -n "$address" ] || { cat err; fail "no address is told"; }
+}
+
+# The workload ends, and the run with it.
+finish() {
+	echo >go
+	status=0
+	wait $pid || status=$?
+	assert_equal $status 0
+}
+
+# get FILE ACCEPT [PATH]: the body; its type goes to FILE.type
+get() {
+	python3 - "$1" "$2" "http://$address${3:-/metrics}" <<-'END'
+		import sys, urllib.request
+		opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+		request = urllib.request.Request(sys.argv[3], headers={"Accept": sys.argv[2]} if sys.argv[2] else {})
+		with opener.open(request, timeout=30) as answer:
+		    open(sys.argv[1], "wb").write(answer.read())
+		    open(sys.argv[1] + ".type", "w").write(answer.headers["Content-Type"])
+	END
+}
+
+new='application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1'
+
+test_values_are_the_workloads() {
+	begin
+	get new.txt "$new"
+	get old.txt ''
+	get any.txt '*/*'
+	finish
+	assert_equal "$(cat new.txt.type)" "application/openmetrics-text; version=1.0.0; charset=utf-8"
+	assert_equal "$(cat old.txt.type)" "text/plain; version=0.0.4; charset=utf-8"
+	assert_equal "$(cat any.txt.type)" "text/plain; version=0.0.4; charset=utf-8"
+	for kind in new old; do
+		for line in 'perf_bpf_calls_total 10' 'perf_bpf_by_log2_mask_bucket{le="0.0"} 1' \
+			'perf_bpf_by_log2_mask_bucket{le="1.0"} 4' 'perf_bpf_by_log2_mask_bucket{le="3.0"} 5' \
+			'perf_bpf_by_log2_mask_bucket{le="15.0"} 7' 'perf_bpf_by_log2_mask_bucket{le="+Inf"} 10' \
+			'perf_bpf_by_ten_mask_bucket{le="9.0"} 6' 'perf_bpf_by_ten_mask_bucket{le="19.0"} 7' \
+			'perf_bpf_by_ten_mask_bucket{le="+Inf"} 10' \
+			'perf_bpf_by_parity_mask_bucket{key="0",key_text="PBT_EVEN",le="+Inf"} 4' \
+			'perf_bpf_by_parity_mask_bucket{key="1",key_text="PBT_ODD",le="+Inf"} 6' \
+			'perf_bpf_heat_mask_bucket{le="+Inf"} 10' 'perf_bpf_events_total 10'; do
+			assert_contains $kind.txt "$line"
+		done
+		grep -qE '^perf_bpf_by_pid_calls_total\{pid="[0-9]+"(,pid_text="[^"]*")?\} 10$' $kind.txt ||
+			fail "no count by process"
+		grep -qE '^perf_bpf_by_key_calls\{uid="0",uid_text="root\(0\)",parity="1",parity_text="PBT_ODD",comm="pbt_scraped"\} 6$' \
+			$kind.txt || fail "no count by key"
+	done
+	assert_equal "$(tail -1 new.txt)" "# EOF"
+	! grep -qE '_mask_(sum|count)' new.txt || fail "a sum, or a count without one"
+	assert_contains old.txt 'perf_bpf_by_log2_mask_count 10'
+	! grep -q 'EOF\|UNIT' old.txt || fail "what 0.0.4 does not have"
+}
+
+# The reference parsers of both formats, which are strict, and Prometheus's own.
+test_parsers_take_it() {
+	/usr/bin/python3 -c 'import prometheus_client' 2>/dev/null ||
+		skip "no python3-prometheus-client"
+	begin
+	get new.txt "$new"
+	get old.txt ''
+	finish
+	/usr/bin/python3 - <<-'END'
+		import prometheus_client.openmetrics.parser as new, prometheus_client.parser as old
+		def read(parser, name):
+		    text = open(name).read()
+		    return {f.name: f for f in parser.text_string_to_metric_families(text)}
+		n, o = read(new, "new.txt"), read(old, "old.txt")
+		assert n["perf_bpf_calls"].type == "counter" and n["perf_bpf_calls"].unit == "calls"
+		assert n["perf_bpf_calls"].documentation == "umask calls"
+		assert n["perf_bpf_by_log2_mask"].type == "histogram"
+		assert n["perf_bpf_by_key_calls"].type == "unknown"
+		assert {k for k in n} == {k for k in o}, (set(n) ^ set(o))
+		for name in n:
+		    samples = {(s.name, tuple(s.labels.items())): s.value for s in o[name].samples}
+		    for s in n[name].samples:
+		        assert samples[s.name, tuple(s.labels.items())] == s.value, s
+	END
+	command -v promtool >/dev/null || { echo "# promtool is not installed"; return 0; }
+	promtool check metrics <old.txt >lint 2>&1 || true
+	! grep -i error lint || { cat lint; fail "promtool"; }
+}
+
+# A client that does not finish its request holds up neither the others nor the end.
+test_slow_clients_and_wrong_requests() {
+	begin
+	python3 - "$address" <<-'END' >clients &
+		import socket, sys, time
+		host, port = sys.argv[1].rsplit(":", 1)
+		slow = [socket.create_connection((host, int(port))) for _ in range(20)]
+		for s in slow:
+		    s.sendall(b"GET /metrics HTTP/1.1\r\n")
+		print("connected", flush=True)
+		slow[0].recv(1)  # until it is closed: the run has ended
+	END
+	clients=$!
+	for _ in $(seq 200); do
+		grep -q connected clients && break
+		sleep 0.05
+	done
+	for _ in 1 2 3; do get new.txt "$new"; done
+	assert_contains new.txt "perf_bpf_calls_total 10"
+	python3 - "$address" <<-'END'
+		import socket, sys
+		host, port = sys.argv[1].rsplit(":", 1)
+		for request, status in ((b"GET /nothing HTTP/1.1\r\n\r\n", b"404 Not Found"),
+		                        (b"GET / HTTP/1.0\r\n\r\n", b"200 OK"),
+		                        (b"DELETE /metrics HTTP/1.1\r\n\r\n", b"405 Method Not Allowed"),
+		                        (b"\x16\x03\x01\r\n", b"400 Bad Request"),
+		                        (b"GET /" + b"a" * 9000, b"431 Request Header Fields Too Large")):
+		    s = socket.create_connection((host, int(port)))
+		    s.sendall(request)
+		    got = s.recv(200)
+		    assert got.startswith(b"HTTP/1.1 " + status), (request[:20], got)
+	END
+	finish
+	wait $clients || true
+}
+
+# Where looks show differences, a scrape still has the whole.
+test_with_clear() {
+	begin --clear --interval 50ms --json
+	sleep 0.2 # some looks come in between; without them it is a weaker test, no other one
+	get new.txt "$new"
+	finish
+	assert_contains new.txt "perf_bpf_calls_total 10"
+	assert_contains new.txt 'perf_bpf_heat_mask_bucket{le="+Inf"} 10'
+	python3 - <<-'END'
+		import json
+		lines = [json.loads(l) for l in open("out")]
+		assert sum(l["count"] for l in lines if l["map"] == "calls") == 10
+	END
+}
+
+test_what_is_wrong_is_told_before_anything_is_attached() {
+	begin
+	expect_status 1 "$PERF_BPF" run "$PROG" --openmetrics "$address" -- touch ran
+	assert_contains err "--openmetrics: $address: cannot listen: Address already in use"
+	assert_contains err "hint: another program listens there"
+	[ ! -e ran ] || fail "the command ran"
+	finish
+	expect_status 1 "$PERF_BPF" run "$PROG" --openmetrics 9435 -- true
+	assert_contains err "'9435' is no address with a port"
+	assert_contains err "hint: 127.0.0.1:9435, [::1]:9435, or :9435 for all addresses"
+}
+
+run_tests

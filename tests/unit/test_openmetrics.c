@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Results as Prometheus reads them, and the requests for them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "serve/http.h"
+#include "show/openmetrics.h"
+#include "tests/unit/results.h"
+
+#define ESCAPED "</script><b>\\\"x\\\",\\\\x1b[31m\\\\x0a\\\\xff é"
+
+static void check(const struct results *results, enum openmetrics_format format, const char *want)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	results_openmetrics(results, format, &out);
+	assert_false(strbuf_failed(&out));
+	assert_string_equal(strbuf_str(&out), want);
+}
+
+static void test_counts(void **state)
+{
+	_cleanup_results_ struct results results = {0};
+	struct result *r = results_put(&results, RESULT_COUNT, "calls");
+
+	r->unit = "calls";
+	r->declared = true;
+	r->title = HOSTILE;
+	results_put(&results, RESULT_COUNT, "calls")->unit = "calls"; /* another object's */
+	r = results_put(&results, RESULT_COUNT, "waited_total");
+	r->unit = "ns";
+	r->declared = true;
+	r->count = 1234567890;
+	results_put(&results, RESULT_COUNT, "9.odd-name")->count = 0;
+	check(&results, OPENMETRICS_1_0,
+	      "# HELP perf_bpf_calls " ESCAPED "\n"
+	      "# TYPE perf_bpf_calls counter\n"
+	      "# UNIT perf_bpf_calls calls\n"
+	      "perf_bpf_calls_total 18446744073709551615\n"
+	      "# HELP perf_bpf_2_calls calls\n"
+	      "# TYPE perf_bpf_2_calls unknown\n"
+	      "# UNIT perf_bpf_2_calls calls\n"
+	      "perf_bpf_2_calls 18446744073709551615\n"
+	      "# HELP perf_bpf_waited_seconds waited_total\n"
+	      "# TYPE perf_bpf_waited_seconds counter\n"
+	      "# UNIT perf_bpf_waited_seconds seconds\n"
+	      "perf_bpf_waited_seconds_total 1.23456789\n"
+	      "# HELP perf_bpf_9_odd_name 9.odd-name\n"
+	      "# TYPE perf_bpf_9_odd_name unknown\n"
+	      "perf_bpf_9_odd_name 0\n"
+	      "# EOF\n");
+	check(&results, PROMETHEUS_0_0_4,
+	      "# HELP perf_bpf_calls_total </script><b>\"x\",\\\\x1b[31m\\\\x0a\\\\xff é\n"
+	      "# TYPE perf_bpf_calls_total counter\n"
+	      "perf_bpf_calls_total 18446744073709551615\n"
+	      "# HELP perf_bpf_2_calls calls\n"
+	      "# TYPE perf_bpf_2_calls untyped\n"
+	      "perf_bpf_2_calls 18446744073709551615\n"
+	      "# HELP perf_bpf_waited_seconds_total waited_total\n"
+	      "# TYPE perf_bpf_waited_seconds_total counter\n"
+	      "perf_bpf_waited_seconds_total 1.23456789\n"
+	      "# HELP perf_bpf_9_odd_name 9.odd-name\n"
+	      "# TYPE perf_bpf_9_odd_name untyped\n"
+	      "perf_bpf_9_odd_name 0\n");
+}
+
+static void test_table(void **state)
+{
+	_cleanup_results_ struct results results = {0};
+	struct result *r = results_put(&results, RESULT_TABLE, "by_pid");
+
+	r->declared = true;
+	check(&results, OPENMETRICS_1_0,
+	      "# HELP perf_bpf_by_pid_calls by_pid\n"
+	      "# TYPE perf_bpf_by_pid_calls counter\n"
+	      "# UNIT perf_bpf_by_pid_calls calls\n"
+	      "perf_bpf_by_pid_calls_total{pid=\"7\",pid_text=\"dd(7)\",comm=\"" ESCAPED "\"} "
+	      "18446744073709551615\n"
+	      "perf_bpf_by_pid_calls_total{pid=\"8\",comm=\"\"} 2\n"
+	      "# HELP perf_bpf_by_pid_change by_pid\n"
+	      "# TYPE perf_bpf_by_pid_change gauge\n"
+	      "perf_bpf_by_pid_change{pid=\"7\",pid_text=\"dd(7)\",comm=\"" ESCAPED "\"} "
+	      "-9223372036854775808\n"
+	      "perf_bpf_by_pid_change{pid=\"8\",comm=\"\"} 3\n"
+	      "# HELP perf_bpf_by_pid_mean by_pid\n"
+	      "# TYPE perf_bpf_by_pid_mean gauge\n"
+	      "perf_bpf_by_pid_mean{pid=\"7\",pid_text=\"dd(7)\",comm=\"" ESCAPED "\"} 0.5\n"
+	      "perf_bpf_by_pid_mean{pid=\"8\",comm=\"\"} 0\n"
+	      "# HELP perf_bpf_by_pid_ok by_pid\n"
+	      "# TYPE perf_bpf_by_pid_ok gauge\n"
+	      "perf_bpf_by_pid_ok{pid=\"7\",pid_text=\"dd(7)\",comm=\"" ESCAPED "\"} 1\n"
+	      "perf_bpf_by_pid_ok{pid=\"8\",comm=\"\"} 0\n"
+	      "# HELP perf_bpf_rows_left_out Rows of a map that are not served.\n"
+	      "# TYPE perf_bpf_rows_left_out gauge\n"
+	      "perf_bpf_rows_left_out{map=\"by_pid\"} 3\n"
+	      "# EOF\n");
+}
+
+/* No two series may have the same labels, and no series two labels of a name. */
+static void test_labels(void **state)
+{
+	static const struct result_column columns[] = {{"le", NULL, true},  {"a.b", NULL, true},
+						       {"a-b", NULL, true}, {"__x", NULL, true},
+						       {"1st", NULL, true}, {"ns", "ns", false}};
+	struct result_cell cells[] = {
+		{CELL_TEXT, "z", {0}},	     {CELL_TEXT, "1", {0}},
+		{CELL_TEXT, "2", {0}},	     {CELL_TEXT, "", {0}},
+		{CELL_BOOL, NULL, {.u = 1}}, {CELL_UINT, NULL, {.u = 1000000001}},
+		{CELL_TEXT, "a", {0}},	     {CELL_TEXT, "1", {0}},
+		{CELL_TEXT, "2", {0}},	     {CELL_TEXT, "", {0}},
+		{CELL_BOOL, NULL, {.u = 1}}, {CELL_UINT, NULL, {.u = 5}},
+		{CELL_TEXT, "z", {0}},	     {CELL_TEXT, "1", {0}},
+		{CELL_TEXT, "2", {0}},	     {CELL_TEXT, "", {0}},
+		{CELL_BOOL, NULL, {.u = 1}}, {CELL_UINT, NULL, {.u = 1000000002}},
+	};
+	_cleanup_results_ struct results results = {0};
+	struct result *r = results_add(&results, RESULT_TABLE, "t");
+
+	r->table = (struct result_table){columns, 6, cells, 3, 0};
+	check(&results, OPENMETRICS_1_0,
+	      "# HELP perf_bpf_t_ns_seconds t\n"
+	      "# TYPE perf_bpf_t_ns_seconds unknown\n"
+	      "# UNIT perf_bpf_t_ns_seconds seconds\n"
+	      "perf_bpf_t_ns_seconds{le_=\"a\",a_b=\"1\",a_b_3=\"2\",_x=\"\",_1st=\"true\"} "
+	      "0.000000005\n"
+	      "perf_bpf_t_ns_seconds{le_=\"z\",a_b=\"1\",a_b_3=\"2\",_x=\"\",_1st=\"true\"} "
+	      "2.000000003\n"
+	      "# EOF\n");
+}
+
+static void test_histograms(void **state)
+{
+	_cleanup_results_ struct results results = {0};
+	struct result *r = results_put(&results, RESULT_HIST, "sizes");
+
+	r->unit = "us";
+	results_put(&results, RESULT_HEAT, "heat");
+	check(&results, OPENMETRICS_1_0,
+	      "# HELP perf_bpf_sizes_seconds sizes\n"
+	      "# TYPE perf_bpf_sizes_seconds histogram\n"
+	      "# UNIT perf_bpf_sizes_seconds seconds\n"
+	      "perf_bpf_sizes_seconds_bucket{le=\"0.0\"} 2\n"
+	      "perf_bpf_sizes_seconds_bucket{le=\"0.000001\"} 2\n"
+	      "perf_bpf_sizes_seconds_bucket{le=\"0.000003\"} 7\n"
+	      "perf_bpf_sizes_seconds_bucket{le=\"+Inf\"} 18446744073709551615\n"
+	      "perf_bpf_sizes_seconds_bucket{key=\"" ESCAPED "\",le=\"0.0\"} 2\n"
+	      "perf_bpf_sizes_seconds_bucket{key=\"" ESCAPED "\",le=\"0.000001\"} 2\n"
+	      "perf_bpf_sizes_seconds_bucket{key=\"" ESCAPED "\",le=\"0.000003\"} 7\n"
+	      "perf_bpf_sizes_seconds_bucket{key=\"" ESCAPED "\",le=\"+Inf\"} 7\n"
+	      "# HELP perf_bpf_heat heat\n"
+	      "# TYPE perf_bpf_heat histogram\n"
+	      "perf_bpf_heat_bucket{le=\"0.0\"} 0\n"
+	      "perf_bpf_heat_bucket{le=\"1.0\"} 5\n"
+	      "perf_bpf_heat_bucket{le=\"3.0\"} 12\n"
+	      "perf_bpf_heat_bucket{le=\"+Inf\"} 12\n"
+	      "# EOF\n");
+}
+
+static void test_stacks_and_events(void **state)
+{
+	_cleanup_results_ struct results results = {0};
+
+	results_put(&results, RESULT_STACKS, "where")->unit = "samples";
+	results_put(&results, RESULT_EVENTS, "ring");
+	check(&results, PROMETHEUS_0_0_4,
+	      "# HELP perf_bpf_where_samples_total where\n"
+	      "# TYPE perf_bpf_where_samples_total counter\n"
+	      "perf_bpf_where_samples_total{label=\"dd\",stack=\"main;" ESCAPED
+	      ";inner;Lname\"} 41\n"
+	      "perf_bpf_where_samples_total{label=\"none\",stack=\"\"} 9\n"
+	      "perf_bpf_where_samples_total{stack=\"main\"} 1\n"
+	      "# HELP perf_bpf_ring_events_total ring\n"
+	      "# TYPE perf_bpf_ring_events_total counter\n"
+	      "perf_bpf_ring_events_total 2\n"
+	      "# HELP perf_bpf_ring_lost_total ring\n"
+	      "# TYPE perf_bpf_ring_lost_total counter\n"
+	      "perf_bpf_ring_lost_total 1\n");
+}
+
+static void test_nothing(void **state)
+{
+	_cleanup_results_ struct results results = {0};
+
+	check(&results, OPENMETRICS_1_0, "# EOF\n");
+	results_put(&results, RESULT_TABLE, "t")->table = (struct result_table){0};
+	results_put(&results, RESULT_HIST, "h")->n_hists = 0;
+	check(&results, PROMETHEUS_0_0_4, "# HELP perf_bpf_h h\n# TYPE perf_bpf_h histogram\n");
+}
+
+/* ---- requests ---- */
+
+static enum http_state parse(const char *text, struct http_request *request)
+{
+	return http_parse(text, strlen(text), request);
+}
+
+static void test_requests(void **state)
+{
+	struct http_request r;
+	char large[HTTP_MAX_HEAD + 16];
+
+	assert_int_equal(parse("GET /metrics?x=1 HTTP/1.1\r\nHost: h\r\nACCEPT: \t a/b \r\n\r\n",
+			       &r),
+			 HTTP_DONE);
+	assert_false(r.head);
+	assert_int_equal(r.path_len, 8);
+	assert_memory_equal(r.path, "/metrics", 8);
+	assert_int_equal(r.accept_len, 3);
+	assert_memory_equal(r.accept, "a/b", 3);
+	assert_int_equal(parse("HEAD / HTTP/1.0\n\n", &r), HTTP_DONE);
+	assert_true(r.head);
+	assert_null(r.accept);
+	assert_int_equal(parse("", &r), HTTP_MORE);
+	assert_int_equal(parse("GET / HTTP/1.1\r\nHost: h\r\n", &r), HTTP_MORE);
+	assert_int_equal(parse("POST / HTTP/1.1\r\n", &r), HTTP_METHOD);
+	assert_int_equal(parse("GET / HTTP/2.0\r\n\r\n", &r), HTTP_VERSION);
+	assert_int_equal(parse("GET /\r\n\r\n", &r), HTTP_BAD);
+	assert_int_equal(parse("GET http://h/ HTTP/1.1\r\n\r\n", &r), HTTP_BAD);
+	assert_int_equal(parse("GET /a b HTTP/1.1\r\n\r\n", &r), HTTP_BAD);
+	assert_int_equal(parse("GET / HTTP/1.1\r\nAccept : x\r\n\r\n", &r), HTTP_BAD);
+	assert_int_equal(parse("GET / HTTP/1.1\r\nA: b\r\n folded\r\n\r\n", &r), HTTP_BAD);
+	assert_int_equal(parse("GET / HTTP/1.1\r\nnothing\r\n\r\n", &r), HTTP_BAD);
+	assert_int_equal(http_parse("GET / HTTP/1.1\r\nA: \0\r\n\r\n", 23, &r), HTTP_BAD);
+	memset(large, 'a', sizeof(large));
+	memcpy(large, "GET /", 5);
+	assert_int_equal(http_parse(large, HTTP_MAX_HEAD - 1, &r), HTTP_MORE);
+	assert_int_equal(http_parse(large, HTTP_MAX_HEAD, &r), HTTP_TOO_LARGE);
+}
+
+static void check_wants(const char *accept, const char *type, unsigned want, bool named)
+{
+	struct http_request r = {.accept = accept, .accept_len = accept ? strlen(accept) : 0};
+	bool is_named;
+
+	assert_int_equal(http_wants(&r, type, &is_named), want);
+	assert_int_equal(is_named, named);
+}
+
+static void test_accept(void **state)
+{
+	static const char prometheus[] =
+		"application/openmetrics-text;version=1.0.0,application/openmetrics-text;"
+		"version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1";
+
+	check_wants(NULL, "text/plain", 1000, false);
+	check_wants("", "text/plain", 0, false);
+	check_wants("*/*", "text/plain", 1000, false);
+	check_wants("text/*;q=0.25 , */*;q=0.9", "text/plain", 250, false);
+	check_wants("TEXT/Plain; Q=0.125", "text/plain", 125, true);
+	check_wants("text/plain;q=0", "text/plain", 0, true);
+	check_wants("text/plain;q=x", "text/plain", 0, true);
+	check_wants("text/plainer, ;;;,,q=1", "text/plain", 0, false);
+	check_wants(prometheus, "application/openmetrics-text", 1000, true);
+	check_wants(prometheus, "text/plain", 500, true);
+	check_wants(prometheus, "text/html", 100, false);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_histograms),
+		cmocka_unit_test(test_stacks_and_events),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_requests),
+		cmocka_unit_test(test_accept),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

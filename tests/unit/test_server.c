@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The server over sockets of this machine: many clients, slow ones, rude ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "serve/server.h"
+
+enum {
+	LONG = 10000,	   /* ms: a deadline that no test waits for */
+	BODY = 300 * 1024, /* more than sockets' buffers take at once */
+};
+
+static struct error *answer(void *ctx, const struct http_request *request,
+			    struct server_answer *answer)
+{
+	unsigned *asked = ctx;
+
+	++*asked;
+	if (request->path_len > 1 && request->path[1] == 'l')
+		for (int i = 0; i < BODY; i++)
+			strbuf_addch(&answer->body, 'x');
+	else
+		strbuf_addf(&answer->body, "%u", *asked);
+	return NULL;
+}
+
+static int client(const struct server *server)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	at.sin_port = htons((uint16_t)atoi(strrchr(server_address(server), ':') + 1));
+	assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	return fd;
+}
+
+static void say(int fd, const char *text)
+{
+	assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
+/* Works until the server has nothing more to do for `ms`. */
+static void work(struct server *server, unsigned *asked, int ms)
+{
+	struct pollfd fd = {.fd = server_fd(server), .events = POLLIN};
+
+	while (poll(&fd, 1, ms) > 0)
+		assert_null(server_work(server, answer, asked));
+}
+
+/* All that the server says until it closes. */
+static char *hear(struct server *server, int fd, unsigned *asked)
+{
+	struct strbuf all = STRBUF_INIT;
+	char text[4096];
+
+	for (;;) {
+		struct pollfd fds[] = {{.fd = server_fd(server), .events = POLLIN},
+				       {.fd = fd, .events = POLLIN}};
+
+		assert_true(poll(fds, 2, 20000) > 0);
+		if (fds[0].revents)
+			assert_null(server_work(server, answer, asked));
+		if (!fds[1].revents)
+			continue;
+		ssize_t n = recv(fd, text, sizeof(text), 0);
+		if (n <= 0)
+			break;
+		strbuf_add(&all, text, (size_t)n);
+	}
+	close(fd);
+	strbuf_add(&all, "", 0);
+	return strbuf_steal(&all);
+}
+
+static void expect(struct server *server, const char *request, unsigned *asked, const char *want)
+{
+	int fd = client(server);
+
+	say(fd, request);
+	char *got = hear(server, fd, asked);
+	assert_string_equal(got, want);
+	free(got);
+}
+
+#define TEXT  "Content-Type: text/plain; charset=utf-8\r\n"
+#define CLOSE "Connection: close\r\n\r\n"
+
+static void test_answers(void **state)
+{
+	_cleanup_(server_freep) struct server *server = NULL;
+	char large[HTTP_MAX_HEAD + 1] = "GET /";
+	unsigned asked = 0;
+
+	assert_null(server_new("127.0.0.1:0", LONG, &server));
+	assert_memory_equal(server_address(server), "127.0.0.1:", 10);
+	expect(server, "GET / HTTP/1.1\r\n\r\n", &asked,
+	       "HTTP/1.1 200 OK\r\n" TEXT "Content-Length: 1\r\n" CLOSE "1");
+	expect(server, "HEAD / HTTP/1.1\r\n\r\n", &asked,
+	       "HTTP/1.1 200 OK\r\n" TEXT "Content-Length: 1\r\n" CLOSE);
+	expect(server, "PUT / HTTP/1.1\r\n\r\n", &asked,
+	       "HTTP/1.1 405 Method Not Allowed\r\n" TEXT
+	       "Content-Length: 34\r\nAllow: GET, HEAD\r\n" CLOSE
+	       "Only GET and HEAD are known here.\n");
+	memset(large + 5, 'a', sizeof(large) - 6);
+	expect(server, large, &asked,
+	       "HTTP/1.1 431 Request Header Fields Too Large\r\n" TEXT
+	       "Content-Length: 34\r\n" CLOSE "The request is larger than 8 KiB.\n");
+	assert_int_equal(asked, 2);
+}
+
+static void test_a_large_answer_comes_whole(void **state)
+{
+	_cleanup_(server_freep) struct server *server = NULL;
+	unsigned asked = 0;
+	int small = 4096;
+
+	assert_null(server_new("127.0.0.1:0", LONG, &server));
+	int fd = client(server);
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	say(fd, "GET /large HTTP/1.1\r\n\r\n");
+	char *got = hear(server, fd, &asked);
+	const char *body = strstr(got, "\r\n\r\n") + 4;
+	assert_int_equal(strlen(body), BODY);
+	assert_int_equal(strspn(body, "x"), BODY);
+	free(got);
+}
+
+/* More clients than are served at a time, all of them in the middle of a request. */
+static void test_the_slow_hold_nobody_up(void **state)
+{
+	_cleanup_(server_freep) struct server *server = NULL;
+	unsigned asked = 0;
+	int slow[20], others[40];
+
+	assert_null(server_new("127.0.0.1:0", LONG, &server));
+	for (size_t i = 0; i < ARRAY_SIZE(slow); i++) {
+		slow[i] = client(server);
+		say(slow[i], "GET / HT");
+	}
+	work(server, &asked, 50);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		others[i] = client(server);
+		say(others[i], "GET / HTTP/1.0\r\n\r\n");
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		char *got = hear(server, others[i], &asked);
+
+		assert_memory_equal(got, "HTTP/1.1 200 OK", 15);
+		free(got);
+	}
+	assert_int_equal(asked, 40);
+	say(slow[0], "TP/1.1\r\n\r\n");
+	char *got = hear(server, slow[0], &asked);
+	assert_memory_equal(got, "HTTP/1.1 200 OK", 15);
+	free(got);
+	for (size_t i = 1; i < ARRAY_SIZE(slow); i++)
+		close(slow[i]);
+	work(server, &asked, 50);
+}
+
+static void test_the_late_are_closed(void **state)
+{
+	_cleanup_(server_freep) struct server *server = NULL;
+	unsigned asked = 0;
+	int fds[33];
+
+	assert_null(server_new("127.0.0.1:0", 100, &server));
+	/* all places are taken; the last one waits outside until they are closed */
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = client(server);
+		if (i + 1 < ARRAY_SIZE(fds))
+			say(fds[i], "GET");
+	}
+	work(server, &asked, 20);
+	say(fds[32], "GET / HTTP/1.1\r\n\r\n");
+	char *got = hear(server, fds[32], &asked);
+	assert_memory_equal(got, "HTTP/1.1 200 OK", 15);
+	free(got);
+	for (size_t i = 0; i < 32; i++) {
+		got = hear(server, fds[i], &asked);
+		assert_string_equal(got, "");
+		free(got);
+	}
+	assert_int_equal(asked, 1);
+}
+
+static void check_address(const char *address, int code, const char *words)
+{
+	_cleanup_(server_freep) struct server *server = NULL;
+	struct error *err = server_new(address, LONG, &server);
+
+	assert_int_equal(err ? err->code : 0, code);
+	if (err)
+		assert_non_null(strstr(err->msg, words));
+	error_free(err);
+}
+
+static void test_addresses(void **state)
+{
+	_cleanup_(server_freep) struct server *server = NULL, *both = NULL;
+	char taken[32];
+
+	check_address("", EINVAL, "no address with a port");
+	check_address("127.0.0.1", EINVAL, "no address with a port");
+	check_address("127.0.0.1:", EINVAL, "no address with a port");
+	check_address("127.0.0.1:http", EINVAL, "no address with a port");
+	check_address("127.0.0.1:65536", EINVAL, "no address with a port");
+	check_address("127.0.0.1:-1", EINVAL, "no address with a port");
+	check_address("::1:9435", EINVAL, "no address with a port");
+	check_address("localhost:0", 0, NULL);
+	assert_null(server_new("127.0.0.1:0", LONG, &server));
+	snprintf(taken, sizeof(taken), "%s", server_address(server));
+	check_address(taken, EADDRINUSE, "cannot listen");
+	/* all addresses: IPv4, too, where the machine has IPv6 */
+	unsigned asked = 0;
+	assert_null(server_new(":0", LONG, &both));
+	expect(both, "HEAD / HTTP/1.1\r\n\r\n", &asked,
+	       "HTTP/1.1 200 OK\r\n" TEXT "Content-Length: 1\r\n" CLOSE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_a_large_answer_comes_whole),
+		cmocka_unit_test(test_the_slow_hold_nobody_up),
+		cmocka_unit_test(test_the_late_are_closed),
+		cmocka_unit_test(test_addresses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
