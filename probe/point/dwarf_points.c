@@ -85,7 +85,8 @@ struct error *finder_image(struct probe_finder *finder, const struct user *user,
 				   : error_nomem();
 		if (err) {
 			entry->code = err->code;
-			entry->msg = strdup(err->msg);
+			entry->msg = text_format("%s%s%s", err->where ? err->where : "",
+						 err->where ? ": " : "", err->msg);
 			entry->hint = err->hint ? strdup(err->hint) : NULL;
 			if (!entry->key || !entry->msg) {
 				free(entry->key);

@@ -104,8 +104,11 @@ static struct error *add_all(struct gather *g, const struct target *t, size_t in
 static struct error *no_types(const struct gather *g, const struct target *t,
 			      const struct probe_arg *arg)
 {
-	return probe_def_error(g->def->text, arg->at, ENODATA, "'%s' of %s is not known: %s",
-			       arg->text, t->kfunc->name, t->untyped_why);
+	struct error *err =
+		probe_def_error(g->def->text, arg->at, ENODATA, "'%s' of %s is not known: %s",
+				arg->text, t->kfunc->name, t->untyped_why);
+
+	return t->func.btf ? error_hint(err, "force=yes; takes what BTF says of that name") : err;
 }
 
 static const struct param *find_param(const struct target *t, const struct probe_arg *arg)
@@ -238,6 +241,24 @@ static struct error *no_function(struct gather *g)
 			       "everywhere needs debug information");
 }
 
+/* What debug information would have told, and why there is none. */
+static void add_hint(struct error *why, const struct error *none)
+{
+	const char *give = none->hint ? none->hint : none->msg;
+	const char *also = why->code == ENODATA ? "" : "; other variables need debug information: ";
+	char *hint;
+
+	/* Of a mistyped name the near ones say enough. */
+	if (why->hint && why->code != ENODATA)
+		return;
+	hint = why->hint ? text_format("%s; or %s", give, why->hint)
+			 : text_format("%s%s", also + (*also ? 2 : 0), give);
+	if (hint) {
+		free(why->hint);
+		why->hint = hint;
+	}
+}
+
 /* Asks DWARF, which knew or did not: then BTF's answer stands, with what would help. */
 static struct error *ask_dwarf(struct gather *g, const char *module, struct error *why)
 {
@@ -248,17 +269,13 @@ static struct error *ask_dwarf(struct gather *g, const char *module, struct erro
 	if (why && why->code != ENOENT && why->code != ENODATA)
 		return why;
 	err = finder_image(g->finder, NULL, module, &image);
-	if (err) {
-		if (!why)
-			return err;
-		if (why->code == ENOENT && !why->hint && err->hint)
-			why = error_hint(why, "%s", err->hint);
-		else if (why->code == ENODATA)
-			why = error_hint(why, "%s%s%s", err->msg, err->hint ? ": " : "",
-					 err->hint ? err->hint : "");
+	if (err && why) {
+		add_hint(why, err);
 		error_free(err);
 		return why;
 	}
+	if (err)
+		return err;
 	err = dwarf_points(g, image, NULL, module, false);
 	if (err && why && err->code == ENOENT && why->code == ENOENT && g->def->is_glob) {
 		error_free(err);

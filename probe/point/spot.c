@@ -392,9 +392,12 @@ static struct error *untyped_base(const struct untyped *where, const struct prob
 		break;
 	case PROBE_SYMBOL:
 		if (!where->symbol || !where->symbol(where->ctx, arg->variable, &address))
-			return probe_def_error(where->text, arg->at, ENOENT,
-					       "there is no symbol '%s', or it is hidden",
-					       arg->variable);
+			return error_hint(probe_def_error(where->text, arg->at, ENOENT,
+							  "there is no symbol '%s', or it is "
+							  "hidden",
+							  arg->variable),
+					  where->user ? "'nm' lists the symbols"
+						      : "/proc/kallsyms lists the symbols");
 		insn = (struct fetch_insn){.op = where->user ? FETCH_STATIC : FETCH_CONST,
 					   .imm = (int64_t)address};
 		spot->is = SPOT_ADDRESS;
