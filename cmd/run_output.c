@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cmd/run_output.h"
 
-#include <libgen.h>
 #include <errno.h>
+#include <langinfo.h>
+#include <libgen.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,6 +123,7 @@ struct run_output {
 	const struct run_output_opts *opts;
 	struct csv csv;
 	enum text_shades shades;
+	bool ascii;
 	struct text_events events;
 	struct html_events page_events;
 	char *title, *command; /* of the page */
@@ -227,6 +230,17 @@ static struct error *serve_new(struct run_output *output, const struct run_opts 
 	return NULL;
 }
 
+/* Whether the terminal's characters are those of UTF-8, by the locale. */
+static bool is_utf8(void)
+{
+	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+	bool yes = locale && !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
+
+	if (locale)
+		freelocale(locale);
+	return yes;
+}
+
 struct error *run_output_new(const struct run_output_opts *opts, struct run_opts *run,
 			     struct run_output **out)
 {
@@ -236,6 +250,7 @@ struct error *run_output_new(const struct run_output_opts *opts, struct run_opts
 		return error_nomem();
 	output->opts = opts;
 	output->csv.looks = opts->interval;
+	output->ascii = !is_utf8();
 	output->shades = opts->shades_given ? opts->shades : choose_shades();
 	if (opts->html)
 		TRY(page_new(output));
@@ -274,6 +289,8 @@ static void add_text(struct run_output *output, const struct results *results, s
 	bool look = output->opts->interval && !results->events;
 	struct text_opts opts = {
 		.width = terminal_width(),
+		.cut = isatty(STDOUT_FILENO),
+		.ascii = output->ascii,
 		.shades = output->shades,
 		.events = &output->events,
 		.callee = output->opts->callee,

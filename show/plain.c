@@ -59,8 +59,15 @@ void plain_add(struct strbuf *out, const char *s, size_t n)
 	const uint8_t *p = (const uint8_t *)s;
 
 	for (size_t i = 0; i < n;) {
-		size_t len = utf8_length(p + i, n - i);
+		size_t plain = i;
 
+		while (plain < n && p[plain] >= ' ' && p[plain] < 0x7f)
+			plain++;
+		strbuf_add(out, s + i, plain - i);
+		i = plain;
+		if (i == n)
+			break;
+		size_t len = utf8_length(p + i, n - i);
 		if (len && !acts(utf8_decode(p + i, len))) {
 			strbuf_add(out, s + i, len);
 			i += len;
@@ -75,7 +82,12 @@ void plain_add(struct strbuf *out, const char *s, size_t n)
 static size_t next_char(const char *s, size_t left, size_t *columns)
 {
 	const uint8_t *p = (const uint8_t *)s;
-	size_t len = utf8_length(p, left);
+	size_t len;
+
+	*columns = 1;
+	if (*p < 0x80)
+		return 1;
+	len = utf8_length(p, left);
 
 	*columns = len ? width_of(utf8_decode(p, len)) : 1;
 	return len ? len : 1;
@@ -111,4 +123,68 @@ size_t plain_add_cut(struct strbuf *out, const char *s, size_t n, size_t columns
 	strbuf_add(out, s, i);
 	strbuf_adds(out, ascii ? "~" : "…");
 	return taken + 1;
+}
+
+/* An escape sequence that sets colours: ESC, [, digits and semicolons, m. 0: none is here. */
+static size_t sequence_length(const char *s, size_t n)
+{
+	size_t i = 2;
+
+	if (n < 3 || s[0] != '\033' || s[1] != '[')
+		return 0;
+	while (i < n && ((s[i] >= '0' && s[i] <= '9') || s[i] == ';'))
+		i++;
+	return i < n && s[i] == 'm' ? i + 1 : 0;
+}
+
+/* One line without its end. What is coloured where it is cut becomes plain again. */
+static void cut_line(struct strbuf *out, const char *s, size_t n, size_t columns, bool ascii)
+{
+	_cleanup_strbuf_ struct strbuf bare = STRBUF_INIT;
+	size_t taken = 0, c;
+	bool coloured = false;
+
+	for (size_t i = 0; i < n;) {
+		size_t len = sequence_length(s + i, n - i);
+
+		if (!len)
+			strbuf_addch(&bare, s[i]);
+		i += len ? len : 1;
+	}
+	out->failed |= strbuf_failed(&bare);
+	bool fits = plain_width(strbuf_str(&bare), bare.len) <= columns;
+	for (size_t i = 0; i < n;) {
+		size_t len = sequence_length(s + i, n - i);
+
+		if (len) {
+			coloured = len != 4; /* ESC [ 0 m is the end */
+			strbuf_add(out, s + i, len);
+			i += len;
+			continue;
+		}
+		len = next_char(s + i, n - i, &c);
+		if (!fits && taken + c > columns - 1)
+			break;
+		strbuf_add(out, s + i, len);
+		taken += c;
+		i += len;
+	}
+	if (coloured)
+		strbuf_adds(out, "\033[0m");
+	if (!fits && columns)
+		strbuf_adds(out, ascii ? "~" : "…");
+}
+
+void plain_cut_lines(struct strbuf *out, const char *text, size_t n, size_t columns, bool ascii)
+{
+	while (n) {
+		const char *end = memchr(text, '\n', n);
+		size_t len = end ? (size_t)(end - text) : n;
+
+		cut_line(out, text, len, columns, ascii);
+		if (end)
+			strbuf_addch(out, '\n');
+		text += len + !!end;
+		n -= len + !!end;
+	}
 }

@@ -26,4 +26,7 @@ size_t plain_width(const char *s, size_t n);
  */
 size_t plain_add_cut(struct strbuf *out, const char *s, size_t n, size_t columns, bool ascii);
 
+/* Each line of n bytes of text, which may have colours (ESC [ … m), cut as by plain_add_cut(). */
+void plain_cut_lines(struct strbuf *out, const char *text, size_t n, size_t columns, bool ascii);
+
 #endif

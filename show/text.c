@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Tables as wide as their contents, numbers to the right; histograms as wide
- * as the terminal. Lines are not cut: text that is too wide for the terminal
- * wraps there, and stays whole in a file.
+ * as the terminal. In a file text stays whole; on a terminal it is cut (opts,
+ * cut): in tables the widest columns of text first, since the numbers are what
+ * is looked for, then whatever a line has too much.
  */
 #include "show/text.h"
 
@@ -11,16 +12,18 @@
 #include <stdlib.h>
 
 #include "show/internal.h"
+#include "show/plain.h"
 
 enum {
 	MAX_BAR = 52,
 	MIN_BAR = 4,
+	NARROW = 6, /* columns of text do not get narrower */
 };
 
 void cell_text(const struct result_cell *cell, struct strbuf *out)
 {
 	if (cell->text) {
-		strbuf_adds(out, cell->text);
+		plain_add(out, cell->text, strlen(cell->text));
 		return;
 	}
 	switch (cell->kind) {
@@ -95,7 +98,9 @@ void hist_text(const struct result_hist *hist, bool log2, const struct text_opts
 	}
 	number = (size_t)snprintf(NULL, 0, "%" PRIu64, most);
 	size_t used = range + 2 + number + 3;
-	size_t bar = width > used + MIN_BAR ? min_of(width - used, (size_t)MAX_BAR) : MIN_BAR;
+	size_t bar = width > used ? min_of(width - used, (size_t)MAX_BAR) : 0;
+	if (bar < MIN_BAR) /* no room: the numbers alone */
+		bar = 0;
 	for (size_t i = first; i < n; i++) {
 		const struct result_bucket *b = &hist->buckets[i];
 		size_t at = text.len;
@@ -105,7 +110,12 @@ void hist_text(const struct result_hist *hist, bool log2, const struct text_opts
 		at = text.len;
 		strbuf_add(out, text.str, at);
 		text_fill(out, ' ', range - at + 2);
-		strbuf_addf(out, "%*" PRIu64 " |", (int)number, b->count);
+		strbuf_addf(out, "%*" PRIu64, (int)number, b->count);
+		if (!bar) {
+			strbuf_addch(out, '\n');
+			continue;
+		}
+		strbuf_adds(out, " |");
 		size_t full = most ? (size_t)((long double)b->count * bar / most + 0.5L) : 0;
 		if (b->count && !full)
 			full = 1; /* what is there must be seen */
@@ -125,7 +135,48 @@ bool text_is_number(const struct result_cell *cell)
 	       (cell->kind == CELL_UINT || cell->kind == CELL_INT || cell->kind == CELL_FLOAT);
 }
 
-void text_table(const struct result_table *t, struct strbuf *out)
+/* Takes from the widest columns of text until the table fits, or they are narrow. */
+static void shrink(const struct result_table *t, size_t *widths, const bool *right, size_t width)
+{
+	size_t total = t->n_columns ? 2 * (t->n_columns - 1) : 0;
+
+	for (size_t c = 0; c < t->n_columns; c++)
+		total += widths[c];
+	while (total > width) {
+		size_t widest = SIZE_MAX;
+
+		for (size_t c = 0; c < t->n_columns; c++)
+			if (!right[c] && widths[c] > NARROW &&
+			    (widest == SIZE_MAX || widths[c] > widths[widest]))
+				widest = c;
+		if (widest == SIZE_MAX)
+			return;
+		widths[widest]--;
+		total--;
+	}
+}
+
+/* A cell's text in its column, with the blanks before it and, but in the last, behind it. */
+static void add_column(const struct strbuf *text, size_t c, size_t n_columns, size_t width,
+		       bool right, const struct text_opts *opts, struct strbuf *out)
+{
+	size_t wide = plain_width(strbuf_str(text), text->len);
+
+	if (c)
+		strbuf_adds(out, "  ");
+	if (right && wide < width)
+		text_fill(out, ' ', width - wide);
+	if (opts->cut)
+		wide = plain_add_cut(out, strbuf_str(text), text->len, width, opts->ascii);
+	else
+		strbuf_add(out, strbuf_str(text), text->len);
+	if (!right && c + 1 < n_columns && wide < width)
+		text_fill(out, ' ', width - wide);
+	if (c + 1 == n_columns)
+		strbuf_addch(out, '\n');
+}
+
+void text_table(const struct result_table *t, const struct text_opts *opts, struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	_cleanup_free_ size_t *widths = calloc(max_of(t->n_columns, (size_t)1), sizeof(*widths));
@@ -136,58 +187,58 @@ void text_table(const struct result_table *t, struct strbuf *out)
 		return;
 	}
 	for (size_t c = 0; c < t->n_columns; c++) {
-		widths[c] = strlen(t->columns[c].name);
+		strbuf_reset(&text);
+		plain_add(&text, t->columns[c].name, strlen(t->columns[c].name));
+		widths[c] = plain_width(strbuf_str(&text), text.len);
 		right[c] = t->n_rows > 0;
 	}
-	for (size_t i = 0; i < t->n_rows * t->n_columns; i++) {
-		strbuf_reset(&text);
-		cell_text(&t->cells[i], &text);
-		widths[i % t->n_columns] = max_of(widths[i % t->n_columns], text.len);
-		right[i % t->n_columns] &= text_is_number(&t->cells[i]);
-	}
-	for (size_t c = 0; c < t->n_columns; c++) {
-		size_t len = strlen(t->columns[c].name);
-
-		if (c)
-			strbuf_adds(out, "  ");
-		if (right[c])
-			text_fill(out, ' ', widths[c] - len);
-		strbuf_adds(out, t->columns[c].name);
-		if (!right[c] && c + 1 < t->n_columns)
-			text_fill(out, ' ', widths[c] - len);
-	}
-	strbuf_addch(out, '\n');
 	for (size_t i = 0; i < t->n_rows * t->n_columns; i++) {
 		size_t c = i % t->n_columns;
 
 		strbuf_reset(&text);
 		cell_text(&t->cells[i], &text);
-		if (c)
-			strbuf_adds(out, "  ");
-		if (right[c])
-			text_fill(out, ' ', widths[c] - text.len);
-		strbuf_adds(out, strbuf_str(&text));
-		if (!right[c] && c + 1 < t->n_columns)
-			text_fill(out, ' ', widths[c] - text.len);
-		if (c + 1 == t->n_columns)
-			strbuf_addch(out, '\n');
+		widths[c] = max_of(widths[c], plain_width(strbuf_str(&text), text.len));
+		right[c] &= text_is_number(&t->cells[i]);
 	}
+	if (opts->cut)
+		shrink(t, widths, right, text_width(opts));
+	for (size_t c = 0; c < t->n_columns; c++) {
+		strbuf_reset(&text);
+		plain_add(&text, t->columns[c].name, strlen(t->columns[c].name));
+		add_column(&text, c, t->n_columns, widths[c], right[c], opts, out);
+	}
+	for (size_t i = 0; i < t->n_rows * t->n_columns; i++) {
+		size_t c = i % t->n_columns;
+
+		strbuf_reset(&text);
+		cell_text(&t->cells[i], &text);
+		add_column(&text, c, t->n_columns, widths[c], right[c], opts, out);
+	}
+	out->failed |= strbuf_failed(&text);
 	if (!t->n_rows)
 		strbuf_adds(out, "(no entries)\n");
 	if (t->left_out)
 		strbuf_addf(out, "(%" PRIu64 " more)\n", t->left_out);
 }
 
+static void add_plain(struct strbuf *out, const char *before, const char *text, const char *after)
+{
+	strbuf_adds(out, before);
+	plain_add(out, text, strlen(text));
+	strbuf_adds(out, after);
+}
+
 /* "write sizes (bytes):", or the name where there is no title. */
 static void head_text(const struct result *r, struct strbuf *out)
 {
-	strbuf_adds(out, r->title ? r->title : r->name);
+	add_plain(out, "", r->title ? r->title : r->name, "");
 	if (r->unit && r->kind != RESULT_COUNT && r->kind != RESULT_EVENTS)
-		strbuf_addf(out, " (%s)", r->unit);
+		add_plain(out, " (", r->unit, ")");
 	strbuf_addch(out, ':');
 }
 
-void results_text(const struct results *results, const struct text_opts *opts, struct strbuf *out)
+static void add_results(const struct results *results, const struct text_opts *opts,
+			struct strbuf *out)
 {
 	bool was_count = false;
 
@@ -207,19 +258,18 @@ void results_text(const struct results *results, const struct text_opts *opts, s
 		head_text(r, out);
 		switch (r->kind) {
 		case RESULT_COUNT:
-			strbuf_addf(out, " %" PRIu64 "%s%s\n", r->count, r->unit ? " " : "",
-				    r->unit ? r->unit : "");
+			strbuf_addf(out, " %" PRIu64, r->count);
+			add_plain(out, r->unit ? " " : "", r->unit ? r->unit : "", "\n");
 			break;
 		case RESULT_TABLE:
 			strbuf_addch(out, '\n');
-			text_table(&r->table, out);
+			text_table(&r->table, opts, out);
 			break;
 		case RESULT_HIST:
 			strbuf_addch(out, '\n');
 			for (size_t h = 0; h < r->n_hists; h++) {
 				if (r->hists[h].label)
-					strbuf_addf(out, "%s%s\n", h ? "\n" : "",
-						    r->hists[h].label);
+					add_plain(out, h ? "\n" : "", r->hists[h].label, "\n");
 				hist_text(&r->hists[h], r->log2, opts, out);
 			}
 			if (!r->n_hists)
@@ -238,6 +288,19 @@ void results_text(const struct results *results, const struct text_opts *opts, s
 			break;
 		}
 		if (r->note)
-			strbuf_addf(out, "note: %s\n", r->note);
+			add_plain(out, "note: ", r->note, "\n");
 	}
+}
+
+void results_text(const struct results *results, const struct text_opts *opts, struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf whole = STRBUF_INIT;
+
+	if (!opts->cut) {
+		add_results(results, opts, out);
+		return;
+	}
+	add_results(results, opts, &whole);
+	out->failed |= strbuf_failed(&whole);
+	plain_cut_lines(out, strbuf_str(&whole), whole.len, text_width(opts), opts->ascii);
 }

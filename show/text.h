@@ -28,6 +28,8 @@ void text_events_deinit(struct text_events *events);
 
 struct text_opts {
 	unsigned width; /* columns of the terminal; 0: 80; at least 20 are used */
+	bool cut;	/* no line is wider: what is cut ends with an ellipsis */
+	bool ascii;	/* the ellipsis is "~" */
 	enum text_shades shades;
 	bool callee;		    /* trees of stacks begin with the innermost function */
 	struct text_events *events; /* NULL: each result's events are a table of their own */

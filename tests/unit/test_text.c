@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Results as text on terminals of any width: no line is wider, and nothing acts on the terminal. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "show/plain.h"
+#include "show/text.h"
+#include "tests/unit/results.h"
+
+static void add_all(struct results *results)
+{
+	for (enum result_kind kind = RESULT_COUNT; kind <= RESULT_EVENTS; kind++) {
+		struct result *r = results_put(results, kind, HOSTILE);
+
+		r->title = r->unit = r->note = HOSTILE;
+	}
+}
+
+/* Columns that a line takes, without its colours. */
+static size_t columns_of(const char *line, size_t n)
+{
+	_cleanup_strbuf_ struct strbuf bare = STRBUF_INIT;
+
+	for (size_t i = 0; i < n; i++) {
+		if (line[i] == '\033') {
+			assert_int_equal(line[i + 1], '[');
+			i += strcspn(line + i, "m");
+			continue;
+		}
+		assert_true((unsigned char)line[i] >= ' ' && line[i] != 0x7f);
+		strbuf_addch(&bare, line[i]);
+	}
+	return plain_width(strbuf_str(&bare), bare.len);
+}
+
+static void test_no_line_is_wider(void **state)
+{
+	static const unsigned widths[] = {20, 21, 33, 80, 200};
+
+	for (size_t i = 0; i < ARRAY_SIZE(widths); i++) {
+		for (enum text_shades shades = SHADES_CHARS; shades <= SHADES_COLOUR; shades++) {
+			for (int ascii = 0; ascii < 2; ascii++) {
+				_cleanup_results_ struct results results = {0};
+				_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+				const struct text_opts opts = {.width = widths[i],
+							       .cut = true,
+							       .ascii = ascii,
+							       .shades = shades};
+				size_t lines = 0;
+
+				add_all(&results);
+				results_text(&results, &opts, &out);
+				assert_false(strbuf_failed(&out));
+				for (const char *p = strbuf_str(&out); *p; lines++) {
+					size_t n = strcspn(p, "\n");
+
+					assert_true(columns_of(p, n) <= widths[i]);
+					p += n + !!p[n];
+				}
+				assert_true(lines > 30);
+				if (ascii || widths[i] <= 80)
+					assert_int_equal(!!strstr(strbuf_str(&out), "…"), !ascii);
+			}
+		}
+	}
+}
+
+static void test_a_file_gets_all(void **state)
+{
+	_cleanup_results_ struct results results = {0};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	const struct text_opts opts = {.width = 20};
+
+	results_put(&results, RESULT_TABLE, "t");
+	results_text(&results, &opts, &out);
+	assert_string_equal(strbuf_str(&out),
+			    "t:\n"
+			    "pid    comm                                               calls       "
+			    "         change  "
+			    "mean  ok\n"
+			    "dd(7)  </script><b>\"x\",\\x1b[31m\\x0a\\xff é  18446744073709551615  "
+			    "-9223372036854775808  0.5   true\n"
+			    "8                                                             2       "
+			    "              3  "
+			    "      false\n"
+			    "(3 more)\n");
+}
+
+/* Columns of text give way to the numbers; then what is left over is cut. */
+static void test_tables(void **state)
+{
+	static const struct result_column columns[] = {
+		{"file", NULL, true}, {"comm", NULL, true}, {"calls", NULL, false}};
+	struct result_cell cells[] = {{CELL_TEXT, "/usr/share/dict/words", {0}},
+				      {CELL_TEXT, "cat", {0}},
+				      {CELL_UINT, NULL, {.u = 12345678}},
+				      {CELL_TEXT, "漢字漢字漢字", {0}},
+				      {CELL_TEXT, "wc", {0}},
+				      {CELL_UINT, NULL, {.u = 7}}};
+	_cleanup_results_ struct results results = {0};
+	struct result *r = results_add(&results, RESULT_TABLE, "t");
+	static const struct {
+		unsigned width;
+		const char *want;
+	} cases[] = {
+		{80, "t:\nfile                   comm     calls\n"
+		     "/usr/share/dict/words  cat   12345678\n"
+		     "漢字漢字漢字           wc           7\n"},
+		{26, "t:\nfile        comm     calls\n"
+		     "/usr/shar…  cat   12345678\n"
+		     "漢字漢字…   wc           7\n"},
+		{20, "t:\nfile    comm     ca…\n"
+		     "/usr/…  cat   12345…\n"
+		     "漢字…   wc         …\n"},
+	};
+
+	r->table = (struct result_table){columns, 3, cells, 2, 0};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+		const struct text_opts opts = {.width = cases[i].width, .cut = true};
+
+		results_text(&results, &opts, &out);
+		assert_string_equal(strbuf_str(&out), cases[i].want);
+	}
+}
+
+static void test_histograms(void **state)
+{
+	struct result_bucket buckets[] = {{1 << 19, (1 << 20) - 1, 12},
+					  {1 << 20, (1 << 21) - 1, 123456}};
+	const struct result_hist hist = {.buckets = buckets, .n_buckets = 2};
+	static const struct {
+		unsigned width;
+		const char *want;
+	} cases[] = {
+		{20, "[512K, 1M)      12\n"
+		     "[1M, 2M)    123456\n"},
+		{27, "[512K, 1M)      12 |@     |\n"
+		     "[1M, 2M)    123456 |@@@@@@|\n"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+		const struct text_opts opts = {.width = cases[i].width};
+
+		hist_text(&hist, true, &opts, &out);
+		assert_string_equal(strbuf_str(&out), cases[i].want);
+	}
+}
+
+static void check_lines(const char *from, size_t columns, const char *want)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	plain_cut_lines(&out, from, strlen(from), columns, false);
+	assert_string_equal(strbuf_str(&out), want);
+}
+
+static void test_lines(void **state)
+{
+	check_lines("abc\n\nabcdef\nabcd", 4, "abc\n\nabc…\nabcd");
+	/* colours take no room, and end where the line is cut */
+	check_lines("\033[48;5;17m  \033[0m|\n", 3, "\033[48;5;17m  \033[0m|\n");
+	check_lines("\033[48;5;17m    \033[0m|\n", 3, "\033[48;5;17m  \033[0m…\n");
+	check_lines("\033[0mabcd", 3, "\033[0mab…");
+	check_lines("\033[Xabc", 9, "\033[Xabc"); /* not one of ours: counted as it is */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_no_line_is_wider),
+		cmocka_unit_test(test_a_file_gets_all),
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_histograms),
+		cmocka_unit_test(test_lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
