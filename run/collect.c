@@ -707,8 +707,10 @@ static struct error *make_result(struct making *m, const struct collect_opts *op
 	r->log2 = is_hist(d) && !d->step;
 	r->title = d->title ? arena_strdup(m->arena, d->title) : NULL;
 	r->unit = d->unit ? arena_strdup(m->arena, d->unit) : NULL;
-	if (kind == RESULT_EVENTS)
-		return make_events(m, r);
+	if (kind == RESULT_EVENTS) {
+		make_events(c, r);
+		return NULL;
+	}
 	if (kind == RESULT_STACKS)
 		return make_stacks(m, opts, r);
 	if (kind == RESULT_HEAT)

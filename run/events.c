@@ -17,8 +17,8 @@
 #include "run/internal.h"
 
 enum {
-	MAX_BATCH = 4096,
-	PERF_PAGES = 64, /* of a perf buffer, for each CPU */
+	MAX_BATCH = 1024, /* their cells stay in a cache */
+	PERF_PAGES = 64,  /* of a perf buffer, for each CPU */
 };
 
 struct stream {
@@ -202,29 +202,25 @@ int collector_fd(const struct collector *c)
 			       : perf_buffer__epoll_fd(c->stream->perf);
 }
 
-static struct error *make_rows(struct making *m, struct stream *s, struct result *r)
+/* The cells are the stream's until the next batch, which is after the result's end. */
+static void set_rows(struct stream *s, struct result *r)
 {
 	struct result_table *t = &r->events.table;
 
 	t->columns = s->columns;
 	t->n_columns = s->n_columns;
 	t->n_rows = s->n_rows;
-	t->cells = arena_alloc(m->arena, (s->cells.n + 1) * sizeof(*t->cells));
-	if (!t->cells)
-		return error_nomem();
-	if (s->cells.n)
-		memcpy(t->cells, s->cells.v, s->cells.n * sizeof(*t->cells));
+	t->cells = s->cells.v;
 	r->events.total = s->total;
 	r->events.lost = s->lost;
-	return NULL;
 }
 
-struct error *make_events(struct making *m, struct result *r)
+void make_events(struct collector *c, struct result *r)
 {
-	struct stream *s = m->c->stream;
+	struct stream *s = c->stream;
 
 	s->n_rows = s->cells.n = 0;
-	return make_rows(m, s, r);
+	set_rows(s, r);
 }
 
 struct error *collector_drain(struct collector *c, struct run_names *names, struct results *results,
@@ -254,5 +250,6 @@ struct error *collector_drain(struct collector *c, struct run_names *names, stru
 	if (!r)
 		return error_nomem();
 	r->title = c->display->title;
-	return make_rows(&m, s, r);
+	set_rows(s, r);
+	return NULL;
 }

@@ -237,11 +237,10 @@ bool field_has_text(const struct field *field)
 	       (field->role != ROLE_NONE && field->role != ROLE_BYTES && field->role != ROLE_IPV6);
 }
 
-uint64_t field_number(const struct field *f, const void *data)
+/* Of a bit field, and of a size that no integer has. */
+static uint64_t odd_number(const struct field *f, const uint8_t *p, bool is_signed)
 {
-	const uint8_t *p = (const uint8_t *)data + f->off;
 	bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-	bool is_signed = f->kind == FIELD_INT || (f->kind == FIELD_ENUM && f->is_signed);
 	unsigned __int128 v = 0;
 
 	if (f->size > 9)
@@ -253,6 +252,32 @@ uint64_t field_number(const struct field *f, const void *data)
 	v >>= big ? f->size * 8 - f->bit - f->bits : f->bit;
 	uint64_t n = f->bits < 64 ? (uint64_t)v & ((1ull << f->bits) - 1) : (uint64_t)v;
 	return is_signed ? sign_extend(n, f->bits) : n;
+}
+
+uint64_t field_number(const struct field *f, const void *data)
+{
+	const uint8_t *p = (const uint8_t *)data + f->off;
+	bool is_signed = f->kind == FIELD_INT || (f->kind == FIELD_ENUM && f->is_signed);
+	uint64_t v64;
+	uint32_t v32;
+	uint16_t v16;
+
+	/* events ask for millions of them */
+	switch (f->bits ? 0 : f->size) {
+	case 8:
+		memcpy(&v64, p, sizeof(v64));
+		return v64;
+	case 4:
+		memcpy(&v32, p, sizeof(v32));
+		return is_signed ? (uint64_t)(int32_t)v32 : v32;
+	case 2:
+		memcpy(&v16, p, sizeof(v16));
+		return is_signed ? (uint64_t)(int16_t)v16 : v16;
+	case 1:
+		return is_signed ? (uint64_t)(int8_t)*p : *p;
+	default:
+		return odd_number(f, p, is_signed);
+	}
 }
 
 /* Counters are whole integers that mean nothing else. */

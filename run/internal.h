@@ -96,7 +96,7 @@ struct error *make_stacks(struct making *m, const struct collect_opts *opts, str
 struct error *stream_new(struct collector *c);
 void stream_free(struct stream *s);
 /* The columns and totals, without rows. */
-struct error *make_events(struct making *m, struct result *r);
+void make_events(struct collector *c, struct result *r);
 
 static inline uint64_t clock_ns(clockid_t clock)
 {

@@ -243,7 +243,10 @@ static bool add_named(const char *name, uint64_t id, struct strbuf *out)
 {
 	if (!name || !*name)
 		return false;
-	strbuf_addf(out, "%s(%" PRIu64 ")", name, id);
+	strbuf_adds(out, name);
+	strbuf_addch(out, '(');
+	strbuf_add_u64(out, id);
+	strbuf_addch(out, ')');
 	return true;
 }
 
@@ -263,22 +266,36 @@ static bool add_enum(const struct btf *btf, const struct field *field, uint64_t 
 	return false;
 }
 
-/* A duration as people say it: 12.3ms; three digits that count. */
+/*
+ * A duration as people say it: 12.3ms; three digits that count. In integers,
+ * since events have millions of them.
+ */
 static void add_duration(uint64_t ns, struct strbuf *out)
 {
 	static const char *const units[] = {"ns", "us", "ms", "s"};
-	double v = (double)ns;
+	uint64_t scale = 1, tenths = 1;
 	size_t unit = 0;
 
-	while (v >= 999.5 && unit + 1 < ARRAY_SIZE(units)) {
-		v /= 1000;
+	/* up to 999.5 of a unit, beyond which it would be rounded to 1000 */
+	while (unit + 1 < ARRAY_SIZE(units) && ns / scale >= 999 &&
+	       ns >= scale * 999 + (scale + 1) / 2) {
+		scale *= 1000;
 		unit++;
 	}
-	strbuf_addf(out, "%.*f%s",
-		    unit && v < 9.995	? 2
-		    : unit && v < 99.95 ? 1
-					: 0,
-		    v, units[unit]);
+	if (unit && ns < scale / 1000 * 9995)
+		tenths = 100;
+	else if (unit && ns < scale / 100 * 9995)
+		tenths = 10;
+	uint64_t v = tenths > 1 ? (ns * tenths + scale / 2) / scale
+				: ns / scale + (ns % scale >= (scale + 1) / 2);
+	strbuf_add_u64(out, v / tenths);
+	if (tenths > 1) {
+		strbuf_addch(out, '.');
+		if (tenths == 100)
+			strbuf_addch(out, (char)('0' + v / 10 % 10));
+		strbuf_addch(out, (char)('0' + v % 10));
+	}
+	strbuf_adds(out, units[unit]);
 }
 
 bool run_name_add(struct run_names *names, const struct btf *btf, const struct field *field,

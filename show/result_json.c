@@ -2,6 +2,7 @@
 #include "show/result_json.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "lib/base/json.h"
 
@@ -60,24 +61,64 @@ static void add_number(struct strbuf *out, const struct result_cell *cell)
 	}
 }
 
+/* The columns' names as members: each is escaped once, and there may be millions of rows. */
+struct row_keys {
+	struct strbuf text;
+	size_t *ends; /* of "pid":, of "pid_text":, of the next one's … */
+};
+
+static void row_keys_init(struct row_keys *keys, const struct result_column *columns, size_t n)
+{
+	*keys = (struct row_keys){0};
+	keys->ends = calloc(2 * n + 1, sizeof(*keys->ends));
+	keys->text.failed = !keys->ends;
+	for (size_t i = 0; keys->ends && i < n; i++) {
+		size_t from = keys->text.len;
+
+		add_string(&keys->text, columns[i].name);
+		strbuf_addch(&keys->text, ':');
+		keys->ends[2 * i] = keys->text.len;
+		strbuf_addch(&keys->text, ',');
+		if (strbuf_failed(&keys->text))
+			return;
+		/* without the quote and the colon behind the name */
+		strbuf_reserve(&keys->text, keys->text.len);
+		strbuf_add(&keys->text, keys->text.str + from, keys->ends[2 * i] - 2 - from);
+		strbuf_adds(&keys->text, "_text\":");
+		keys->ends[2 * i + 1] = keys->text.len;
+	}
+}
+
+static void row_keys_deinit(struct row_keys *keys)
+{
+	strbuf_deinit(&keys->text);
+	free(keys->ends);
+}
+
+static void add_row_key(struct strbuf *out, const struct row_keys *keys, size_t i)
+{
+	size_t from = i ? keys->ends[i - 1] : 0;
+
+	strbuf_add(out, keys->text.str + from, keys->ends[i] - from);
+}
+
 /* {"pid":3237,"pid_text":"dd(3237)","calls":5} */
-static void add_row(struct strbuf *out, const struct result_column *columns,
+static void add_row(struct strbuf *out, const struct row_keys *keys,
 		    const struct result_cell *cells, size_t n)
 {
+	if (strbuf_failed(&keys->text)) {
+		out->failed = true;
+		return;
+	}
 	strbuf_addch(out, '{');
 	for (size_t i = 0; i < n; i++) {
 		if (i)
 			strbuf_addch(out, ',');
-		add_string(out, columns[i].name);
-		strbuf_addch(out, ':');
+		add_row_key(out, keys, 2 * i);
 		add_number(out, &cells[i]);
 		if (cells[i].kind == CELL_TEXT || !cells[i].text)
 			continue;
-		strbuf_addch(out, ',');
-		json_add_string(out, columns[i].name, strlen(columns[i].name));
-		/* the name's closing quote makes way for the ending */
-		out->len -= out->len && !strbuf_failed(out);
-		strbuf_adds(out, "_text\":");
+		add_row_key(out, keys, 2 * i + 1);
 		add_string(out, cells[i].text);
 	}
 	strbuf_addch(out, '}');
@@ -85,6 +126,8 @@ static void add_row(struct strbuf *out, const struct result_column *columns,
 
 static void add_table(struct strbuf *out, const struct result_table *t)
 {
+	struct row_keys keys;
+
 	add_key(out, "columns");
 	strbuf_addch(out, '[');
 	for (size_t i = 0; i < t->n_columns; i++) {
@@ -96,11 +139,13 @@ static void add_table(struct strbuf *out, const struct result_table *t)
 	strbuf_addch(out, ']');
 	add_key(out, "rows");
 	strbuf_addch(out, '[');
+	row_keys_init(&keys, t->columns, t->n_columns);
 	for (size_t i = 0; i < t->n_rows; i++) {
 		if (i)
 			strbuf_addch(out, ',');
-		add_row(out, t->columns, t->cells + i * t->n_columns, t->n_columns);
+		add_row(out, &keys, t->cells + i * t->n_columns, t->n_columns);
 	}
+	row_keys_deinit(&keys);
 	strbuf_addch(out, ']');
 	if (t->left_out)
 		add_u64(out, "left_out", t->left_out);
@@ -108,6 +153,9 @@ static void add_table(struct strbuf *out, const struct result_table *t)
 
 static void add_hists(struct strbuf *out, const struct result *r)
 {
+	struct row_keys keys;
+
+	row_keys_init(&keys, r->keys, r->n_keys);
 	add_key(out, "hists");
 	strbuf_addch(out, '[');
 	for (size_t i = 0; i < r->n_hists; i++) {
@@ -118,7 +166,7 @@ static void add_hists(struct strbuf *out, const struct result *r)
 		strbuf_add_u64(out, h->total);
 		if (h->keys) {
 			add_key(out, "key");
-			add_row(out, r->keys, h->keys, r->n_keys);
+			add_row(out, &keys, h->keys, r->n_keys);
 		}
 		add_text(out, "label", h->label);
 		add_key(out, "buckets");
@@ -136,6 +184,7 @@ static void add_hists(struct strbuf *out, const struct result *r)
 		strbuf_adds(out, "]}");
 	}
 	strbuf_addch(out, ']');
+	row_keys_deinit(&keys);
 }
 
 static void add_stacks(struct strbuf *out, const struct result *r)
@@ -207,17 +256,26 @@ static void add_events(struct strbuf *out, const struct result *r)
 {
 	const struct result_table *t = &r->events.table;
 
+	_cleanup_strbuf_ struct strbuf begin = STRBUF_INIT;
+	struct row_keys keys;
+
+	if (!t->n_rows)
+		return;
+	strbuf_adds(&begin, "{\"schema\":\"" SCHEMA "\"");
+	add_text(&begin, "map", r->name);
+	strbuf_adds(&begin, ",\"kind\":\"event\",\"time_ns\":");
+	out->failed |= strbuf_failed(&begin);
+	row_keys_init(&keys, t->columns + 1, t->n_columns - 1);
 	for (size_t i = 0; i < t->n_rows; i++) {
 		const struct result_cell *cells = t->cells + i * t->n_columns;
 
-		strbuf_adds(out, "{\"schema\":\"" SCHEMA "\"");
-		add_text(out, "map", r->name);
-		strbuf_adds(out, ",\"kind\":\"event\"");
-		add_u64(out, "time_ns", cells[0].u);
-		add_key(out, "event");
-		add_row(out, t->columns + 1, cells + 1, t->n_columns - 1);
+		strbuf_add(out, begin.str, begin.len);
+		strbuf_add_u64(out, cells[0].u);
+		strbuf_adds(out, ",\"event\":");
+		add_row(out, &keys, cells + 1, t->n_columns - 1);
 		strbuf_adds(out, "}\n");
 	}
+	row_keys_deinit(&keys);
 }
 
 void results_json(const struct results *results, bool last, struct strbuf *out)
