@@ -2,6 +2,10 @@
 # perf-bpf run: its numbers against those of a workload that counts for itself.
 . "$(dirname "$0")/../tap.sh"
 
+# The workload is known by its name: one run of these tests at a time.
+exec 9>"${TMPDIR:-/tmp}/perf-bpf-test-run.lock"
+flock -w 600 9 || exit 1
+
 PROG=$SRC/tests/cmd/run.bpf.c
 
 # A workload of an own name: each of the masks once, and once more what 0 takes back.

@@ -2,6 +2,10 @@
 # perf-bpf run with perf_event programs, beside a workload that knows its page faults.
 . "$(dirname "$0")/../tap.sh"
 
+# The workload is known by its name: one run of these tests at a time.
+exec 9>"${TMPDIR:-/tmp}/perf-bpf-test-run_samples.lock"
+flock -w 600 9 || exit 1
+
 # At the same addresses each time, so that the stacks have the same places in their map.
 WORK='setarch -R ./pbt_faults'
 
