@@ -299,9 +299,10 @@ struct extern_var {
 	bool is_resolved; /* ksym: it was looked for; found when one of these is not 0: */
 	uint32_t btf_id;
 	uint64_t address;
-	bool is_at_zero; /* or this is true */
-	uint32_t module; /* ksym: index in module_fds; 0: the kernel itself */
-	uint32_t offset; /* kconfig: in the .kconfig map */
+	bool is_at_zero;	  /* or this is true */
+	bool is_asked, is_number; /* ksym: a function whose address the kernel refuses */
+	uint32_t module;	  /* ksym: index in module_fds; 0: the kernel itself */
+	uint32_t offset;	  /* kconfig: in the .kconfig map */
 	uint32_t size;
 };
 
@@ -365,7 +366,7 @@ struct error *kconfig_fill(struct bpf_object *obj);
 /* ksyms.c: finds a symbol of the kernel, once; ENOENT: it is nowhere and not weak. */
 struct error *ksym_resolve(struct bpf_object *obj, struct extern_var *var);
 /* Puts a resolved one into its instructions. */
-void ksym_patch(const struct bpf_object *obj, const struct extern_var *var, bool is_call,
+void ksym_patch(const struct bpf_object *obj, struct extern_var *var, bool is_call,
 		struct bpf_insn *insn);
 /* A call of no helper: refused only where it can be reached. */
 #define NO_SUCH_HELPER 2002000000

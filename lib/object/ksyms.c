@@ -203,13 +203,34 @@ struct error *ksym_resolve(struct bpf_object *obj, struct extern_var *var)
 	return NULL;
 }
 
-void ksym_patch(const struct bpf_object *obj, const struct extern_var *var, bool is_call,
+/*
+ * A function's address is good for nothing but to be tested: kernels before 6.4
+ * do not let a program hold it, and any number that is not 0 does as well.
+ */
+static bool is_number(const struct bpf_object *obj, struct extern_var *var)
+{
+	if (!var->is_func)
+		return false;
+	if (!var->is_asked) {
+		const int fd = var->module ? obj->module_fds.v[var->module] : 0;
+
+		var->is_asked = true;
+		var->is_number = !sys_bpf_takes_func_address(var->btf_id, fd);
+	}
+	return var->is_number;
+}
+
+void ksym_patch(const struct bpf_object *obj, struct extern_var *var, bool is_call,
 		struct bpf_insn *insn)
 {
 	if (is_call) {
 		insn->src_reg = var->btf_id ? BPF_PSEUDO_KFUNC_CALL : 0;
 		insn->imm = var->btf_id ? (int32_t)var->btf_id : NO_SUCH_HELPER;
 		insn->off = (int16_t)var->module;
+	} else if (var->btf_id && is_number(obj, var)) {
+		insn[0].src_reg = 0;
+		insn[0].imm = 1;
+		insn[1].imm = 0;
 	} else if (var->btf_id) {
 		insn[0].src_reg = BPF_PSEUDO_BTF_ID;
 		insn[0].imm = (int32_t)var->btf_id;

@@ -42,6 +42,13 @@ enum sys_bpf_feature {
 bool sys_bpf_has(enum sys_bpf_feature feature);
 
 /*
+ * Whether a program may hold a kernel function's address, to test whether the
+ * function is there: since 6.4. btf_fd is that of the module it is in, 0 for the
+ * kernel itself. Asks the kernel each time.
+ */
+bool sys_bpf_takes_func_address(uint32_t btf_id, int btf_fd);
+
+/*
  * Raises RLIMIT_MEMLOCK as far as the hard limit allows, for kernels before
  * 5.11, which charge maps to it. Failure is no error.
  */

@@ -298,6 +298,27 @@ bool sys_bpf_has(enum sys_bpf_feature feature)
 	return answer == 2;
 }
 
+/* Refused as "isn't KIND_VAR" (EINVAL) by kernels that know addresses of variables only. */
+bool sys_bpf_takes_func_address(uint32_t btf_id, int btf_fd)
+{
+	const struct bpf_insn insns[] = {
+		{.code = BPF_LD | BPF_DW | BPF_IMM,
+		 .dst_reg = BPF_REG_1,
+		 .src_reg = BPF_PSEUDO_BTF_ID,
+		 .imm = (int32_t)btf_id},
+		{.imm = btf_fd},
+		MOV_IMM(BPF_REG_0, 0),
+		EXIT(),
+	};
+	const int saved = errno;
+	const int fd = load(BPF_PROG_TYPE_SOCKET_FILTER, NULL, insns, ARRAY_SIZE(insns), NULL);
+
+	if (fd >= 0)
+		close(fd);
+	errno = saved;
+	return fd != -EINVAL;
+}
+
 /* ---- the public probes ---- */
 
 /* How a program of a type must look to be accepted. */
