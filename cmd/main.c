@@ -25,7 +25,7 @@ static const struct command commands[] = {
 	{"report", cmd_report, "Sum a recording up: commands, binaries, functions"},
 	{"run", cmd_run, "Run BPF programs and show what they counted"},
 	{"map", cmd_map, "Show the maps that are loaded, and their entries"},
-	{"prog", cmd_prog, "Show and pin the programs that are loaded"},
+	{"prog", cmd_prog, "Show, dump, measure and pin the programs that are loaded"},
 	{"link", cmd_link, "Show and detach what holds programs to their places"},
 	{"btf", cmd_btf, "Show types: as C, as stored, how structs lie in memory"},
 	{"gen", cmd_gen, "Write a C header from a BPF object: a skeleton"},

@@ -2,17 +2,21 @@
 /* perf-bpf prog: the programs that are loaded. */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cmd/actions.h"
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/prog_profile.h"
 #include "inspect/code.h"
 #include "lib/sys/prog_info.h"
+#include "lib/sys/tracefs.h"
 
 static const struct argp_option argp_options[] = {
 	ACTION_OPTION_JSON,
@@ -24,7 +28,9 @@ static const struct argp argp = {
 	action_args_parse,
 	"list [PROG]\n"
 	"dump xlated|jited PROG [file FILE] [linum] [opcodes] [visual]\n"
-	"pin PROG FILE",
+	"pin PROG FILE\n"
+	"profile PROG [duration SECONDS] [METRIC...]\n"
+	"tracelog",
 	"The programs that are loaded.\v"
 	"PROG is 'id ID', 'name NAME', 'tag TAG' or 'pinned PATH'; or ID, NAME or PATH alone.\n"
 	"FILE lies in a bpf file system, as /sys/fs/bpf.",
@@ -256,13 +262,40 @@ static struct error *prog_dump(const struct action_args *args, size_t at)
 	return NULL;
 }
 
+/* ---- what programs print ---- */
+
+#define BUSY "%s: another process reads it, and only one can"
+
+static struct error *prog_tracelog(const struct action_args *args, size_t at)
+{
+	_cleanup_free_ char *dir = NULL;
+	char chunk[4096];
+	ssize_t n;
+
+	TRY(no_more_words(args, at));
+	TRY(sys_tracefs_dir(NULL, &dir));
+	_cleanup_free_ char *path = text_format("%s/trace_pipe", dir);
+	if (!path)
+		return error_nomem();
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno == EBUSY) /* 6.8 and later say so here, others at the read */
+		return error_new(EBUSY, BUSY, path);
+	if (fd < 0)
+		return error_hint(error_errno(errno, "%s", path), "it takes root");
+	/* lines come as they are printed, until a signal ends it */
+	while ((n = read(fd, chunk, sizeof(chunk))) > 0)
+		if (fwrite(chunk, 1, (size_t)n, stdout) != (size_t)n || fflush(stdout))
+			return error_errno(errno, "the output cannot be written");
+	if (n < 0 && errno == EBUSY)
+		return error_new(EBUSY, BUSY, path);
+	return n < 0 ? error_errno(errno, "%s", path) : NULL;
+}
+
 int cmd_prog(int argc, char **argv)
 {
 	static const struct action actions[] = {
-		{"list", prog_list},
-		{"show", prog_list},
-		{"dump", prog_dump},
-		{"pin", prog_pin},
+		{"list", prog_list}, {"show", prog_list},	{"dump", prog_dump},
+		{"pin", prog_pin},   {"profile", prog_profile}, {"tracelog", prog_tracelog},
 	};
 	struct action_args args = {0};
 

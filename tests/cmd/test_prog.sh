@@ -272,4 +272,123 @@ test_what_the_kernel_hides_is_said() {
 		prog dump xlated id 4294967295
 }
 
+# A program that counts its runs, on a call that only the workload makes often, run in the
+# background: $runner. ./calls N makes the call.
+hold_counting() {
+	make_progs
+	cat >counting.bpf.c <<-'END'
+		#include <linux/bpf.h>
+		#include <bpf/bpf_helpers.h>
+		#include <bpf/perf_bpf_prog.h>
+		PERF_BPF_COUNT(runs, "runs", "of pbt_watched");
+		SEC("tracepoint/syscalls/sys_enter_getpriority") int pbt_watched(void *ctx)
+		{
+			perf_bpf_count(&runs, 1);
+			if (perf_bpf_wanted())
+				bpf_printk("pbt_prog %d", 4711);
+			return 0;
+		}
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	cat >pbt_getprio.c <<-'END'
+		#include <stdlib.h>
+		#include <sys/resource.h>
+		int main(int argc, char **argv)
+		{
+			for (int i = 0; i < atoi(argv[1]); i++)
+				getpriority(PRIO_PROCESS, 0);
+		}
+	END
+	gcc -O1 -o pbt_getprio pbt_getprio.c
+	"$PERF_BPF" run counting.bpf.c --comm "$1" --json >run.out 2>run.err &
+	runner=$!
+	trap 'rm -rf "$M"; kill $runner 2>/dev/null || :' EXIT
+	for i in $(seq 600); do
+		! id=$(of_process $runner) || return 0
+		sleep 0.05
+	done
+	fail "it does not run: $(cat run.err)"
+}
+
+# The id of the process's program, once it is attached.
+of_process() {
+	"$PERF_BPF" link list -j >links && python3 - "$1" <<-'END'
+		import json, sys
+		pid = int(sys.argv[1])
+		ids = [l["prog_id"] for l in json.load(open("links"))
+		       if pid in [p["pid"] for p in l.get("pids", [])]]
+		print(*ids[:1])
+		sys.exit(not ids)
+	END
+}
+
+end_counting() {
+	kill $runner
+	wait $runner
+}
+
+test_profile_counts_the_runs() {
+	hold_counting nobody
+	"$PERF_BPF" prog profile id "$id" -j cycles cpu_clock >profile &
+	profiler=$!
+	# it waits in rt_sigtimedwait() once it has begun
+	for i in $(seq 400); do
+		case $(cut -d' ' -f1 /proc/$profiler/syscall 2>/dev/null) in
+		128 | 137) break ;;
+		esac
+		sleep 0.05
+	done
+	./pbt_getprio 5000
+	kill $profiler
+	wait $profiler
+	end_counting
+	python3 - <<-'END'
+		import json
+		p = json.load(open("profile"))
+		total, = [json.loads(l)["count"] for l in open("run.out") if '"runs"' in l]
+		assert 5000 <= p["run_cnt"] <= total, (p, total)
+		assert p["run_cnt"] < p["run_time_ns"] < p["duration_ns"] * 256, p
+		assert [m["metric"] for m in p["metrics"]] == ["cycles", "cpu_clock"], p
+		for m in p["metrics"]:
+		    # where fentry and counters are, they measured; else there is a reason
+		    assert m["not_measured"] if "not_measured" in m else \
+		        5000 <= m["run_cnt"] <= total and m["value"] > 0, p
+	END
+	! prog list | grep profile_ || fail "something of it is left"
+}
+
+test_profile_tells_what_is_wrong() {
+	make_progs
+	prog profile "$M/pbt_none" duration 0.1 >out
+	grep -qE '^ +0 run_cnt$' out || fail "$(cat out)"
+	for metric in cycles instructions l1d_loads llc_misses itlb_misses dtlb_misses; do
+		grep -qE " $metric(  # .*)?$" out || fail "no word of $metric: $(cat out)"
+	done
+	expect_status 2 prog profile "$M/pbt_none" duration 0.1 cycels
+	assert_contains err "did you mean 'cycles'?"
+	expect_status 2 prog profile "$M/pbt_none" duration x
+	assert_contains err "a number of seconds"
+	[ "$(cat /proc/sys/kernel/bpf_stats_enabled)" = 0 ] || skip "statistics are on"
+	expect_status 1 setpriv --bounding-set=-sys_admin "$PERF_BPF" prog profile "$M/pbt_none"
+	cat err
+}
+
+test_tracelog_shows_what_programs_print() {
+	hold_counting pbt_getprio
+	for i in $(seq 200); do
+		if [ ! -e "/proc/${reader:-none}" ]; then # not yet, or another one had it
+			"$PERF_BPF" prog tracelog >log 2>log.err &
+			reader=$!
+		fi
+		./pbt_getprio 1
+		! grep -q 'pbt_prog 4711' log || break
+		sleep 0.05
+	done
+	kill $reader || :
+	wait $reader || :
+	end_counting
+	! grep -q 'another process reads it' log.err || skip "$(cat log.err)"
+	grep -qE 'pbt_getprio-[0-9]+ .*: (bpf_trace_printk: )?pbt_prog 4711' log || fail "$(cat log log.err)"
+}
+
 run_tests

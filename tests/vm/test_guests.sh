@@ -84,6 +84,9 @@ bpf usdt.bpf.c usdt.bpf.o -DSPECS=16
 bpf instances.bpf.c instances.bpf.o
 bpf record.bpf.c usdt_filter.bpf.o -DUSDT
 bpf objects.bpf.c objects.bpf.o
+bpf prog.bpf.c prog.bpf.o
+bpf prog.bpf.c missed.bpf.o -DMISSED
+objects+=("prog.bpf.o=tests/prog.o" "missed.bpf.o=tests/missed.o")
 objects+=("usdt.bpf.o=tests/usdt.bpf.o" "usdt_filter.bpf.o=tests/usdt_filter.bpf.o"
 	"instances.bpf.o=tests/instances.bpf.o" "objects.bpf.o=tests/objects.o"
 	"$BUILD/tests/vm/instances=bin/instances")

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* perf-bpf prog profile: what a program costs while one waits. */
+#include "cmd/prog_profile.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "inspect/profile.h"
+
+/* Until the time is over (0: never) or a signal comes. */
+static void wait_for(double seconds)
+{
+	struct timespec time = {.tv_sec = (time_t)seconds};
+	sigset_t mask, before;
+
+	time.tv_nsec = (long)((seconds - time.tv_sec) * 1e9);
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGINT);
+	sigaddset(&mask, SIGTERM);
+	sigaddset(&mask, SIGHUP);
+	sigprocmask(SIG_BLOCK, &mask, &before);
+	if (seconds > 0)
+		sigtimedwait(&mask, NULL, &time);
+	else
+		sigwaitinfo(&mask, NULL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+static const struct profile_value *measured(const struct profile_value *v, size_t n,
+					    const char *metric)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(v[i].metric, metric) && !v[i].why_not)
+			return &v[i];
+	return NULL;
+}
+
+/* What the number means beside the others. */
+static void add_ratio(const struct profile_value *all, size_t n, const struct profile_value *v,
+		      struct strbuf *out)
+{
+	const struct profile_value *cycles = measured(all, n, "cycles");
+	const struct profile_value *instructions = measured(all, n, "instructions");
+
+	if (!strcmp(v->metric, "instructions") && cycles && cycles->value)
+		strbuf_addf(out, "  # %.2f insns per cycle", (double)v->value / cycles->value);
+	else if (strstr(v->metric, "_misses") && instructions && instructions->value)
+		strbuf_addf(out, "  # %.2f per million insns",
+			    1e6 * v->value / instructions->value);
+	else if (v->runs)
+		strbuf_addf(out, "  # %.1f per run", (double)v->value / v->runs);
+	if (v->enabled > v->running)
+		strbuf_addf(out, "  (%.2f%%)", 100.0 * v->running / v->enabled);
+}
+
+static void show_text(const struct profile *profile, struct strbuf *out)
+{
+	const struct profile_counts *c = profile_counts(profile);
+	size_t n;
+	const struct profile_value *v = profile_values(profile, &n);
+
+	strbuf_addf(out, "%18" PRIu64 " run_cnt\n%18" PRIu64 " run_time_ns", c->runs, c->ns);
+	if (c->runs)
+		strbuf_addf(out, "  # %.1f per run, %.3f %% of a CPU", (double)c->ns / c->runs,
+			    100.0 * c->ns / c->span_ns);
+	strbuf_addch(out, '\n');
+	if (c->missed)
+		strbuf_addf(out, "%18" PRIu64 " recursion_misses\n", c->missed);
+	for (size_t i = 0; i < n; i++) {
+		if (v[i].why_not) {
+			strbuf_addf(out, "%18s %s  # %s\n", "<not measured>", v[i].metric,
+				    v[i].why_not);
+			continue;
+		}
+		strbuf_addf(out, "%18" PRIu64 " %s", v[i].value, v[i].metric);
+		add_ratio(v, n, &v[i], out);
+		strbuf_addch(out, '\n');
+	}
+}
+
+static void show_json(const struct profile *profile, struct strbuf *out)
+{
+	const struct profile_counts *c = profile_counts(profile);
+	size_t n;
+	const struct profile_value *v = profile_values(profile, &n);
+
+	strbuf_addf(out,
+		    "{\"duration_ns\":%" PRIu64 ",\"run_cnt\":%" PRIu64 ",\"run_time_ns\":%" PRIu64
+		    ",\"recursion_misses\":%" PRIu64 ",\"metrics\":[",
+		    c->span_ns, c->runs, c->ns, c->missed);
+	for (size_t i = 0; i < n; i++) {
+		strbuf_addf(out, "%s{\"metric\":\"%s\"", i ? "," : "", v[i].metric);
+		if (v[i].why_not)
+			json_add_member(out, "not_measured", v[i].why_not);
+		else
+			strbuf_addf(out,
+				    ",\"run_cnt\":%" PRIu64 ",\"value\":%" PRIu64
+				    ",\"enabled\":%" PRIu64 ",\"running\":%" PRIu64,
+				    v[i].runs, v[i].value, v[i].enabled, v[i].running);
+		strbuf_addch(out, '}');
+	}
+	strbuf_adds(out, "]}\n");
+}
+
+/* "duration N" at *at, in seconds; without it 0. */
+static struct error *read_duration(const struct action_args *args, size_t *at, double *seconds)
+{
+	char *end;
+
+	if (*at >= args->words.n || strcmp(args->words.v[*at], "duration"))
+		return NULL;
+	const char *word = *at + 1 < args->words.n ? args->words.v[*at + 1] : "";
+	*seconds = strtod(word, &end);
+	if (end == word || *end || !(*seconds > 0) || *seconds > 1e9)
+		return error_new(EINVAL, "'duration' is followed by a number of seconds");
+	*at += 2;
+	return NULL;
+}
+
+struct error *prog_profile(const struct action_args *args, size_t at)
+{
+	_cleanup_(profile_freep) struct profile *profile = NULL;
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	_cleanup_close_ int fd = -1;
+	double seconds = 0;
+
+	TRY(open_object(KOBJ_PROG, args, &at, &fd));
+	TRY(read_duration(args, &at, &seconds));
+	TRY(profile_begin(fd, args->words.v + at, args->words.n - at, &profile));
+	wait_for(seconds);
+	TRY(profile_end(profile));
+	(args->json ? show_json : show_text)(profile, &out);
+	if (strbuf_failed(&out))
+		return error_nomem();
+	fputs(strbuf_str(&out), stdout);
+	return NULL;
+}
