@@ -27,7 +27,7 @@ test_no_data_is_exported() {
 
 # The program is linked from archives: of two functions of a name the linker takes the first it meets.
 test_no_two_functions_have_the_same_name() {
-	nm -A --defined-only "$BUILD/libperfbpf-app.a" "$BUILD/libperfbpf.a" 2>/dev/null |
+	nm -A --defined-only "$BUILD/libperfbpf-app.a" "$BUILD/libperfbpf.a" "$BUILD"/perf-bpf.p/*.o 2>/dev/null |
 		awk 'NF > 1 && $(NF - 1) ~ /^[TDBR]$/ { print $NF }' | sort >defined
 	[ "$(wc -l <defined)" -gt 500 ] || fail "only $(wc -l <defined) symbols were found"
 	[ -z "$(uniq -d defined)" ] || fail "twice: $(uniq -d defined)"
