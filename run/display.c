@@ -21,6 +21,7 @@
 #include "inspect/map_reader.h"
 #include "lib/base/names.h"
 #include "lib/base/strbuf.h"
+#include "lib/base/utf8.h"
 #include "lib/btf/open.h"
 #include "lib/sys/uapi.h"
 
@@ -152,6 +153,23 @@ static const char *find_tag(const struct btf *btf, const char *name)
 		if (btf_is_decl_tag(t) && t->type == (uint32_t)var &&
 		    !strncmp(btf_name(btf, t), TAG, strlen(TAG)))
 			return btf_name(btf, t) + strlen(TAG);
+	}
+	return NULL;
+}
+
+struct error *display_check_config(const char *config, size_t size)
+{
+	size_t len = strnlen(config, size);
+
+	for (size_t i = 0, n; i < len; i += n) {
+		n = utf8_length((const uint8_t *)config + i, len - i);
+		if (!n || (iscntrl((unsigned char)config[i]) && !isspace((unsigned char)config[i])))
+			return error_hint(error_new(EILSEQ,
+						    "section config is no text: byte 0x%02x at "
+						    "offset %zu; how maps are shown is not taken "
+						    "from it",
+						    (unsigned char)config[i], i),
+					  "write lines 'MAP: log2,unit=bytes,title=…'");
 	}
 	return NULL;
 }

@@ -46,6 +46,9 @@ const char *display_kind_name(enum display_kind kind);
  */
 struct error *display_parse(const char *text, struct display *display);
 
+/* EILSEQ: an object's section "config" is no text, and says nothing of how its maps look. */
+struct error *display_check_config(const char *config, size_t size);
+
 /*
  * The display of an object's map; display is all zero. btf is the object's,
  * config its section "config" (both may be NULL). Errors name the map.

@@ -197,12 +197,23 @@ static bool is_wanted(const struct run *run, const char *name, const struct disp
 	return false;
 }
 
-static struct error *add_map(struct run *run, struct run_object *object, struct bpf_map *map)
+/* The object's section "config"; NULL: it has none, or none that can be read, which is said. */
+static const char *readable_config(const struct run *run, const struct run_object *object,
+				   size_t *size)
+{
+	const char *config = perf_bpf_object__config(object->obj, size);
+	_cleanup_error_ struct error *err = config ? display_check_config(config, *size) : NULL;
+
+	if (err)
+		log_warn(run->opts.log, "%s: %s", object_path(object->obj), err->msg);
+	return err ? NULL : config;
+}
+
+static struct error *add_map(struct run *run, struct run_object *object, const char *config,
+			     size_t size, struct bpf_map *map)
 {
 	_cleanup_(shown_map_freep) struct shown_map *shown = calloc(1, sizeof(*shown));
 	const struct btf *btf = bpf_object__btf(object->obj);
-	size_t size = 0;
-	const char *config = perf_bpf_object__config(object->obj, &size);
 
 	if (!shown)
 		return error_nomem();
@@ -226,10 +237,12 @@ static struct error *add_maps(struct run *run)
 	for (size_t i = 0; i < run->objects.n; i++) {
 		struct run_object *object = &run->objects.v[i];
 		struct bpf_map *map;
+		size_t size = 0;
+		const char *config = readable_config(run, object, &size);
 
 		bpf_object__for_each_map (map, object->obj)
 			if (bpf_map__autocreate(map))
-				TRY(error_at(add_map(run, object, map), "%s",
+				TRY(error_at(add_map(run, object, config, size, map), "%s",
 					     object_path(object->obj)));
 	}
 	for (size_t i = 0; i < run->opts.n_maps; i++) {

@@ -257,12 +257,25 @@ static struct error *read_names(struct elf_file *file, int fd, uint32_t index,
 	return NULL;
 }
 
+static struct error *reaches_beyond(const struct elf_file *file, size_t index, const char *name)
+{
+	const struct elf_section *sec = &file->sections[index];
+
+	return file_error(file,
+			  error_new(EBADMSG,
+				    "section %zu%s%s%s: 0x%" PRIx64 " bytes at offset 0x%" PRIx64
+				    " reach beyond the file's %" PRIu64 " bytes",
+				    index, *name ? " (" : "", name, *name ? ")" : "", sec->size,
+				    sec->offset, file->size));
+}
+
 static struct error *read_sections(struct elf_file *file, int fd, const struct header *h)
 {
 	const size_t size = file->is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 	_cleanup_free_ uint32_t *names = NULL;
 	_cleanup_free_ void *owned = NULL;
 	const void *table;
+	size_t beyond; /* the first section that is not all in the file */
 
 	if (!h->sections || !h->n_sections)
 		return NULL;
@@ -277,20 +290,20 @@ static struct error *read_sections(struct elf_file *file, int fd, const struct h
 	names = malloc(h->n_sections * sizeof(*names));
 	if (!file->sections || !names)
 		return error_nomem();
-	file->n_sections = h->n_sections;
-	for (size_t i = 0; i < file->n_sections; i++) {
+	beyond = file->n_sections = h->n_sections;
+	for (size_t i = file->n_sections; i-- > 0;) {
 		struct elf_section *sec = &file->sections[i];
 
 		read_section(file, table, i, sec, &names[i]);
 		if (has_bytes(sec) && !is_within(file, sec->offset, sec->size))
-			return file_error(file,
-					  error_new(EBADMSG,
-						    "section %zu: 0x%" PRIx64
-						    " bytes at offset 0x%" PRIx64
-						    " reach beyond the file's %" PRIu64 " bytes",
-						    i, sec->size, sec->offset, file->size));
+			beyond = i;
 	}
-	return read_names(file, fd, h->names, names);
+	/* It is told by its name, too, unless it is the one that holds the names. */
+	if (beyond < file->n_sections && beyond == h->names)
+		return reaches_beyond(file, beyond, "");
+	TRY(read_names(file, fd, h->names, names));
+	return beyond < file->n_sections ? reaches_beyond(file, beyond, file->sections[beyond].name)
+					 : NULL;
 }
 
 static struct error *read_segments(struct elf_file *file, int fd, const struct header *h)

@@ -119,6 +119,35 @@ static const char *shape_hint(const struct bpf_map *map)
 		       : NULL;
 }
 
+static bool is_per_cpu(enum bpf_map_type type)
+{
+	return type == BPF_MAP_TYPE_PERCPU_ARRAY || type == BPF_MAP_TYPE_PERCPU_HASH ||
+	       type == BPF_MAP_TYPE_LRU_PERCPU_HASH;
+}
+
+/* What its entries take at least: the kernel adds lists, locks and buckets to them. */
+static double least_bytes(const struct bpf_map *map)
+{
+	double value = (map->value_size + 7ull) / 8 * 8;
+
+	if (map->type == BPF_MAP_TYPE_RINGBUF || map->type == BPF_MAP_TYPE_USER_RINGBUF)
+		return map->max_entries;
+	if (is_per_cpu(map->type))
+		value *= libbpf_num_possible_cpus();
+	return map->max_entries * ((map->key_size + 7ull) / 8 * 8 + value);
+}
+
+static struct error *hint_memory(const struct bpf_map *map, struct error *err)
+{
+	double gib = 1u << 30, wants = least_bytes(map) / gib;
+	double has = (double)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / gib;
+
+	return error_hint(err,
+			  "its entries take %.*f GiB at least, and the machine has %.1f: fewer or "
+			  "smaller entries need less memory",
+			  wants < 10 ? 3 : 0, wants, has);
+}
+
 /* Why the kernel may not want it, in the user's terms. */
 static struct error *explain(const struct bpf_map *map, int code)
 {
@@ -135,7 +164,7 @@ static struct error *explain(const struct bpf_map *map, int code)
 	if (code == E2BIG && map->exclusive)
 		return error_hint(err, "this kernel has no maps for one program only (6.18)");
 	if (code == E2BIG || code == ENOMEM)
-		return error_hint(err, "fewer or smaller entries need less memory");
+		return hint_memory(map, err);
 	if (code != EINVAL)
 		return err;
 	if (!libbpf_bpf_map_type_str(map->type))

@@ -511,4 +511,80 @@ test_what_is_wrong_is_named() {
 	expect_status 0 "$PERF_BPF" run unasked.bpf.c -- true
 }
 
+# What cannot be is said with its place; what can be shown is shown.
+test_bad_objects() {
+	make_workload
+	cat >plain.bpf.c <<-'END'
+		#include <linux/types.h>
+		#include <bpf/bpf.h>
+		struct key { int mask; char text[4]; };
+		bpf_map(seen, HASH, struct key, __u64, 64);
+		char looks[] SEC("config") = "other: log2,unit=bytes,title=of another map\n";
+		SEC("tracepoint/syscalls/sys_enter_umask")
+		int on_umask(struct syscall_enter_args *args)
+		{
+			struct key key = {.mask = args->args[0], .text = "abc"};
+			char comm[16] = {};
+			__u64 one = 1;
+			bpf_get_current_comm(comm, sizeof(comm));
+			if (comm[0] == 'p' && comm[1] == 'b' && comm[2] == 't' && comm[4] == 'u')
+				bpf_map_update_elem(&seen, &key, &one, 0);
+			return 0;
+		}
+		license(GPL);
+	END
+	clang -O2 --target=bpf -I"$SRC/include" -I"$BUILD/include" \
+		-I"/usr/include/$(gcc -print-multiarch)" -c plain.bpf.c -o plain.o # no -g: no BTF
+
+	# A map without BTF: its bytes.
+	run_plain() { "$PERF_BPF" run "$1" --json -- ./pbt_umask 1 5 >out 2>err || true; }
+	run_plain plain.o
+	check out seen 'r["rows"] == [{"key": "0500000061626300", "value": 1}]'
+	[ ! -s err ] || fail "$(cat err)"
+
+	# The section "config": bytes that are no text; a place that the file does not have.
+	cat >patch.py <<-'END'
+		import struct, sys
+		data = bytearray(open("plain.o", "rb").read())
+		table, = struct.unpack_from("<Q", data, 40)
+		number, names = struct.unpack_from("<HH", data, 60)
+		offset = lambda i: struct.unpack_from("<Q", data, table + 64 * i + 24)[0]
+		for i in range(number):
+		    at = offset(names) + struct.unpack_from("<I", data, table + 64 * i)[0]
+		    if data[at:at + 7] != b"config\0":
+		        continue
+		    if sys.argv[1] == "binary":
+		        data[offset(i) + 3] = 0x80
+		    else:
+		        struct.pack_into("<Q", data, table + 64 * i + 24, 1 << 40)
+		open(sys.argv[1] + ".o", "wb").write(data)
+	END
+	python3 patch.py binary
+	run_plain binary.o
+	assert_contains err "binary.o: section config is no text: byte 0x80 at offset 3"
+	check out seen 'len(r["rows"]) == 1'
+	python3 patch.py beyond
+	expect_status 1 "$PERF_BPF" run beyond.o -- true
+	assert_contains err "beyond.o: section "
+	assert_contains err "(config): "
+	assert_contains err "reach beyond the file's"
+}
+
+# 64 TiB: no machine has them.
+test_a_map_that_is_too_large() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	cat >large.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		#include <bpf/perf_bpf_prog.h>
+		struct large { char bytes[65536]; };
+		PERF_BPF_TABLE(large, __u64, struct large, 1 << 30, "", "");
+		SEC("raw_tp/sched_process_exec") int look(void *ctx) { return !!&large; }
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	expect_status 1 "$PERF_BPF" run large.bpf.c -- true
+	assert_contains err "large.bpf.c: map 'large' (type hash, key 8, value 65536, 1073741824 entries): cannot create it"
+	assert_contains err "hint: its entries take 65544 GiB at least, and the machine has"
+}
+
 run_tests
