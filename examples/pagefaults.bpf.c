@@ -21,4 +21,14 @@ int pagefaults_user(void *ctx)
 	return 0;
 }
 
+/* Faults of the kernel's, on behalf of a process, count here too: copying from and to it. */
+SEC("?perf_event/page-faults/period=1/")
+PERF_BPF_ONE_OF("fault")
+int pagefaults_event(void *ctx)
+{
+	if (perf_bpf_wanted())
+		perf_bpf_user_stack_add(ctx, faults, 1);
+	return 0;
+}
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

@@ -98,6 +98,8 @@ static struct error *check_place(struct choice *c, const struct bpf_program *pro
 	case PROGRAM_KPROBE_MULTI:
 	case PROGRAM_KRETPROBE_MULTI:
 		return need_feature(c, "attach.kprobe_multi");
+	case PROGRAM_PERF_EVENT:
+		return NULL; /* which event it is may be the command line's to say */
 	default:
 		return attaches_by_section(prog)
 			       ? NULL
