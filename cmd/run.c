@@ -34,6 +34,7 @@ enum {
 	OPT_MAX_OVERHEAD,
 	OPT_LIST,
 	OPT_SOURCE,
+	OPT_PROBE_WAY,
 };
 
 enum {
@@ -63,6 +64,9 @@ static const struct argp_option argp_options[] = {
 	 "Sample this for programs in SEC(\"perf_event\"): as perf record; without it cycles"},
 	{"freq", 'F', "FREQ", 0, "Samples a second (99)"},
 	{"count", 'c', "COUNT", 0, "A sample every COUNT events"},
+	{"probe-way", OPT_PROBE_WAY, "WAY", 0,
+	 "Attach probe definitions in this way only: fentry, kprobe.multi, kprobe, uprobe.multi, "
+	 "uprobe"},
 	{"clang-opt", OPT_CLANG_OPT, "OPTIONS", 0, "Options for clang, which compiles FILE.c"},
 	{"list", OPT_LIST, NULL, 0, "List the programs that are built in"},
 	{"source", OPT_SOURCE, "NAME", 0, "Print the source of a built-in program"},
@@ -81,6 +85,7 @@ struct args {
 	struct run_output_opts output;
 	const char *source; /* of --source */
 	bool quiet, list;
+	const char *probe_way;
 	int verbose;
 };
 
@@ -207,6 +212,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 				   "--max-overhead %s: a share of all CPUs' time as 2%% or 0.5%%",
 				   arg);
 		return 0;
+	case OPT_PROBE_WAY:
+		args->probe_way = arg;
+		return 0;
 	case OPT_CLANG_OPT:
 		args->clang_opt = arg;
 		return 0;
@@ -321,6 +329,9 @@ int cmd_run(int argc, char **argv)
 	if (!err)
 		err = config_load_compile(o->log, args.clang_opt, &config, &compile);
 	sys_bpf_bump_memlock();
+	if (!err && args.probe_way)
+		err = error_prefix(probe_way_parse(args.probe_way, &o->probe_way), "--probe-way");
+	o->count_hits = args.verbose > 0;
 	if (!err)
 		err = run_output_new(&args.output, o, &output);
 	if (!err)

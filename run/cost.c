@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/attach/attach.h"
 #include "lib/base/vec.h"
 #include "lib/sys/sys.h"
 #include "run/internal.h"
@@ -99,23 +100,6 @@ void cost_free(struct cost *cost)
 	free(cost);
 }
 
-/* Hits that a link's probes left out, where this kernel tells. */
-static uint64_t read_link_missed(const struct bpf_link *link)
-{
-	struct sys_link_info info = {0};
-	uint32_t len = sizeof(info);
-
-	if (bpf_obj_get_info_by_fd(bpf_link__fd(link), &info, &len))
-		return 0; /* no link of the kernel's */
-	if (info.type == BPF_LINK_TYPE_KPROBE_MULTI)
-		return info.kprobe_multi.missed;
-	if (info.type == BPF_LINK_TYPE_PERF_EVENT &&
-	    (info.perf_event.type == SYS_PERF_LINK_KPROBE ||
-	     info.perf_event.type == SYS_PERF_LINK_KRETPROBE))
-		return info.perf_event.missed;
-	return 0;
-}
-
 static struct error *read_counters(struct counted *p)
 {
 	struct bpf_prog_info info = {0};
@@ -125,7 +109,7 @@ static struct error *read_counters(struct counted *p)
 		return error_errno(errno, "program %s: its counters cannot be read",
 				   bpf_program__name(p->prog));
 	if (p->link)
-		p->link_missed = read_link_missed(p->link);
+		p->link_missed = link_missed(p->link);
 	p->now = (struct reading){
 		.at = p->until ? p->until : clock_ns(CLOCK_MONOTONIC),
 		.runs = info.run_cnt,
@@ -179,7 +163,7 @@ static void detached(struct counted *p)
 {
 	if (!p->link)
 		return;
-	p->link_missed = read_link_missed(p->link);
+	p->link_missed = link_missed(p->link);
 	p->link = NULL;
 	p->until = clock_ns(CLOCK_MONOTONIC);
 }

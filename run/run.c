@@ -29,6 +29,7 @@
 #include "run/entries.h"
 #include "run/frames.h"
 #include "run/internal.h"
+#include "run/probes.h"
 #include "run/procs.h"
 #include "run/sampling.h"
 #include "run/sites.h"
@@ -58,6 +59,7 @@ struct run {
 	struct procs *procs; /* NULL where no map has stacks */
 	struct frames *frames;
 	struct cost *cost;
+	struct run_probes probes;
 	struct workload workload;
 	int status;
 	bool ended, stopped;
@@ -299,12 +301,17 @@ static struct error *make_ready(struct run *run)
 	TRY(set_entries(run));
 	TRY(apply_filter(run));
 	TRY(check_sampling(run));
+	const struct probe_opts probe_opts = {.way = run->opts.probe_way,
+					      .count_hits = run->opts.count_hits,
+					      .log = run->opts.log};
 	for (size_t i = 0; i < run->objects.n; i++) {
 		struct bpf_program *prog;
 
+		TRY(probes_prepare(&run->probes, run->objects.v[i].obj, &probe_opts));
 		/* what counts here must not filter for others */
 		bpf_object__for_each_program (prog, run->objects.v[i].obj)
-			if (program_section(prog)->kind == PROGRAM_TRACEPOINT)
+			if (program_section(prog)->kind == PROGRAM_TRACEPOINT &&
+			    !probes_have(&run->probes, prog))
 				program_set_return(prog, PROGRAM_RETURN_ONE);
 		TRY(object_load(run->objects.v[i].obj));
 	}
@@ -341,6 +348,7 @@ static void detach_all(struct run *run)
 
 	if (run->cost)
 		cost_stop(run->cost);
+	probes_detach(&run->probes);
 	vec_for_each (object, &run->objects) {
 		vec_for_each (link, &object->links)
 			bpf_link__destroy(*link);
@@ -361,6 +369,7 @@ void run_free(struct run *run)
 		shown_map_free(*map);
 	vec_deinit(&run->maps);
 	detach_all(run);
+	probes_deinit(&run->probes);
 	vec_for_each (object, &run->objects) {
 		vec_deinit(&object->links);
 		bpf_object__close(object->obj);
@@ -408,7 +417,8 @@ static struct error *attach_all(struct run *run)
 		bpf_object__for_each_program (prog, object->obj) {
 			struct bpf_link *attached = NULL;
 
-			if (!bpf_program__autoload(prog) || !bpf_program__autoattach(prog))
+			if (!bpf_program__autoload(prog) || !bpf_program__autoattach(prog) ||
+			    probes_have(&run->probes, prog))
 				continue;
 			if (program_section(prog)->kind == PROGRAM_PERF_EVENT) {
 				TRY(error_at(sampling_attach(prog, &sampling, &object->links), "%s",
@@ -439,7 +449,7 @@ static struct error *attach_all(struct run *run)
 				 bpf_program__name(prog), bpf_program__section_name(prog));
 		}
 	}
-	return NULL;
+	return probes_attach(&run->probes, run->opts.log);
 }
 
 static struct error *set_timer(uint64_t ms, bool again, int *fd)
@@ -743,6 +753,7 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 	}
 	if (run->slot_fd >= 0)
 		TRY(take_slot(run));
+	TRY(probes_tell(&run->probes, run->opts.log));
 	detach_all(run);
 	TRY(drain(run, true, show, ctx));
 	if (run->procs && procs_lost(run->procs))

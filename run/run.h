@@ -20,6 +20,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/log.h"
+#include "probe/attach/probe.h"
 #include "run/collect.h"
 #include "run/cost.h"
 #include "run/variables.h"
@@ -59,6 +60,8 @@ struct run_opts {
 	struct cost_opts cost;
 	const struct run_watch *watches; /* at most RUN_MAX_WATCHES */
 	size_t n_watches;
+	enum probe_way probe_way; /* of programs whose section is a probe definition */
+	bool count_hits;	  /* of their points, for the log */
 	const struct compile_opts *compile;
 	const struct log *log;
 };

@@ -58,6 +58,26 @@ struct error *attach_event_of(const struct bpf_program *prog, struct attach_even
 /* Why the event could not be opened (err as sys_perf_event_open() gave it), in words. */
 struct error *attach_event_explain(const struct attach_event *event, pid_t pid, int cpu, int err);
 
+/* Hits that a link's probes left out, where this kernel tells (6.7); else 0. */
+uint64_t link_missed(const struct bpf_link *link);
+
+/*
+ * The calls of <bpf/libbpf.h> of these names, with a struct error that does not
+ * name the program. A program in several forms is attached in the one in use.
+ */
+struct error *attach_kprobe(const struct bpf_program *prog, const char *func,
+			    const struct bpf_kprobe_opts *opts, struct bpf_link **link);
+struct error *attach_kprobe_multi(const struct bpf_program *prog, const char *pattern,
+				  const struct bpf_kprobe_multi_opts *opts, struct bpf_link **link);
+struct error *attach_uprobe(const struct bpf_program *prog, pid_t pid, const char *binary,
+			    size_t offset, const struct bpf_uprobe_opts *opts,
+			    struct bpf_link **link);
+struct error *attach_uprobe_multi(const struct bpf_program *prog, pid_t pid, const char *binary,
+				  const char *pattern, const struct bpf_uprobe_multi_opts *opts,
+				  struct bpf_link **link);
+struct error *attach_trace(const struct bpf_program *prog, const struct bpf_trace_opts *opts,
+			   struct bpf_link **link);
+
 /*
  * The file that a uprobe's binary means: with a '/', itself; else what the
  * loader would find in the library folders ("libc.so.6") or the shell in PATH.

@@ -131,20 +131,25 @@ struct error *kprobe_explain(const struct attach_event *event, int err)
 	return NULL;
 }
 
+struct error *attach_kprobe(const struct bpf_program *prog, const char *func,
+			    const struct bpf_kprobe_opts *opts, struct bpf_link **link)
+{
+	_cleanup_attach_event_ struct attach_event event = {0};
+
+	TRY(OPTS_CHECK(opts, bpf_kprobe_opts));
+	TRY(kprobe_place(func ? func : "", OPTS_GET(opts, offset, 0),
+			 OPTS_GET(opts, retprobe, false), &event));
+	return probe_attach(prog, &event, -1, OPTS_GET(opts, bpf_cookie, 0),
+			    OPTS_GET(opts, attach_mode, PROBE_ATTACH_MODE_DEFAULT), link);
+}
+
 struct bpf_link *bpf_program__attach_kprobe_opts(const struct bpf_program *prog,
 						 const char *func_name,
 						 const struct bpf_kprobe_opts *opts)
 {
-	_cleanup_attach_event_ struct attach_event event = {0};
 	struct bpf_link *link = NULL;
-	struct error *err = OPTS_CHECK(opts, bpf_kprobe_opts);
-	enum probe_attach_mode mode = OPTS_GET(opts, attach_mode, PROBE_ATTACH_MODE_DEFAULT);
+	struct error *err = attach_kprobe(prog, func_name, opts, &link);
 
-	if (!err)
-		err = kprobe_place(func_name ? func_name : "", OPTS_GET(opts, offset, 0),
-				   OPTS_GET(opts, retprobe, false), &event);
-	if (!err)
-		err = probe_attach(prog, &event, -1, OPTS_GET(opts, bpf_cookie, 0), mode, &link);
 	return err ? edge_null(attach_error_at(prog, err)) : link;
 }
 

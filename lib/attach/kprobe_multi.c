@@ -233,8 +233,8 @@ static struct error *check_lists(const char *pattern, const struct bpf_kprobe_mu
 	return NULL;
 }
 
-static struct error *attach(const struct bpf_program *prog, const char *pattern,
-			    const struct bpf_kprobe_multi_opts *opts, struct bpf_link **link)
+struct error *attach_kprobe_multi(const struct bpf_program *prog, const char *pattern,
+				  const struct bpf_kprobe_multi_opts *opts, struct bpf_link **link)
 {
 	int type;
 
@@ -270,7 +270,7 @@ struct error *kprobe_multi_attach(const struct bpf_program *prog, struct bpf_lin
 				  "write SEC(\"%s/vfs_*\"), or call "
 				  "bpf_program__attach_kprobe_multi_opts()",
 				  section->kind_name);
-	return attach(prog, section->target, &opts, link);
+	return attach_kprobe_multi(prog, section->target, &opts, link);
 }
 
 struct bpf_link *bpf_program__attach_kprobe_multi_opts(const struct bpf_program *prog,
@@ -278,7 +278,7 @@ struct bpf_link *bpf_program__attach_kprobe_multi_opts(const struct bpf_program 
 						       const struct bpf_kprobe_multi_opts *opts)
 {
 	struct bpf_link *link = NULL;
-	struct error *err = attach(prog, pattern, opts, &link);
+	struct error *err = attach_kprobe_multi(prog, pattern, opts, &link);
 
 	return err ? edge_null(attach_error_at(prog, err)) : link;
 }

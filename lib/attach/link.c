@@ -304,3 +304,19 @@ struct bpf_link *bpf_program__attach_perf_event(const struct bpf_program *prog, 
 {
 	return bpf_program__attach_perf_event_opts(prog, pfd, NULL);
 }
+
+uint64_t link_missed(const struct bpf_link *link)
+{
+	struct sys_link_info info = {0};
+	uint32_t len = sizeof(info);
+
+	if (link->fd < 0 || bpf_obj_get_info_by_fd(link->fd, &info, &len))
+		return 0; /* no link of the kernel's */
+	if (info.type == BPF_LINK_TYPE_KPROBE_MULTI)
+		return info.kprobe_multi.missed;
+	if (info.type == BPF_LINK_TYPE_PERF_EVENT &&
+	    (info.perf_event.type == SYS_PERF_LINK_KPROBE ||
+	     info.perf_event.type == SYS_PERF_LINK_KRETPROBE))
+		return info.perf_event.missed;
+	return 0;
+}

@@ -123,14 +123,19 @@ struct error *trace_attach(const struct bpf_program *prog, struct bpf_link **lin
 	return trace_open(prog, 0, link);
 }
 
+struct error *attach_trace(const struct bpf_program *prog, const struct bpf_trace_opts *opts,
+			   struct bpf_link **link)
+{
+	TRY(OPTS_CHECK(opts, bpf_trace_opts));
+	return trace_open(prog, OPTS_GET(opts, cookie, 0), link);
+}
+
 struct bpf_link *bpf_program__attach_trace_opts(const struct bpf_program *prog,
 						const struct bpf_trace_opts *opts)
 {
 	struct bpf_link *link = NULL;
-	struct error *err = OPTS_CHECK(opts, bpf_trace_opts);
+	struct error *err = attach_trace(prog, opts, &link);
 
-	if (!err)
-		err = trace_open(prog, OPTS_GET(opts, cookie, 0), &link);
 	return err ? edge_null(attach_error_at(prog, err)) : link;
 }
 

@@ -141,28 +141,34 @@ struct error *uprobe_section_event(const struct bpf_program *prog, struct attach
 	return uprobe_place(&target, event);
 }
 
+struct error *attach_uprobe(const struct bpf_program *prog, pid_t pid, const char *binary,
+			    size_t offset, const struct bpf_uprobe_opts *opts,
+			    struct bpf_link **link)
+{
+	_cleanup_attach_event_ struct attach_event event = {0};
+
+	TRY(OPTS_CHECK(opts, bpf_uprobe_opts));
+	const struct uprobe_target target = {
+		.binary = binary,
+		.func = OPTS_GET(opts, func_name, NULL),
+		.offset = offset,
+		.ref_ctr_offset = OPTS_GET(opts, ref_ctr_offset, 0),
+		.retprobe = OPTS_GET(opts, retprobe, false),
+	};
+	if (!binary)
+		return error_new(EINVAL, "no binary is named");
+	TRY(uprobe_place(&target, &event));
+	return probe_attach(prog, &event, pid, OPTS_GET(opts, bpf_cookie, 0),
+			    OPTS_GET(opts, attach_mode, PROBE_ATTACH_MODE_DEFAULT), link);
+}
+
 struct bpf_link *bpf_program__attach_uprobe_opts(const struct bpf_program *prog, pid_t pid,
 						 const char *binary_path, size_t func_offset,
 						 const struct bpf_uprobe_opts *opts)
 {
-	_cleanup_attach_event_ struct attach_event event = {0};
 	struct bpf_link *link = NULL;
-	struct error *err = OPTS_CHECK(opts, bpf_uprobe_opts);
-	enum probe_attach_mode mode = OPTS_GET(opts, attach_mode, PROBE_ATTACH_MODE_DEFAULT);
-	struct uprobe_target target = {
-		.binary = binary_path,
-		.func = OPTS_GET(opts, func_name, NULL),
-		.offset = func_offset,
-		.ref_ctr_offset = OPTS_GET(opts, ref_ctr_offset, 0),
-		.retprobe = OPTS_GET(opts, retprobe, false),
-	};
+	struct error *err = attach_uprobe(prog, pid, binary_path, func_offset, opts, &link);
 
-	if (!err && !binary_path)
-		err = error_new(EINVAL, "no binary is named");
-	if (!err)
-		err = uprobe_place(&target, &event);
-	if (!err)
-		err = probe_attach(prog, &event, pid, OPTS_GET(opts, bpf_cookie, 0), mode, &link);
 	return err ? edge_null(attach_error_at(prog, err)) : link;
 }
 

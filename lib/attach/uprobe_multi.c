@@ -89,9 +89,9 @@ static struct error *find_places(const char *path, const char *pattern, const ch
 	return NULL;
 }
 
-static struct error *attach(const struct bpf_program *prog, pid_t pid, const char *binary,
-			    const char *pattern, const struct bpf_uprobe_multi_opts *opts,
-			    struct bpf_link **link)
+struct error *attach_uprobe_multi(const struct bpf_program *prog, pid_t pid, const char *binary,
+				  const char *pattern, const struct bpf_uprobe_multi_opts *opts,
+				  struct bpf_link **link)
 {
 	_cleanup_free_ char *path = NULL;
 	_cleanup_free_ unsigned long *offsets = NULL;
@@ -144,7 +144,7 @@ struct error *uprobe_multi_attach(const struct bpf_program *prog, struct bpf_lin
 	_cleanup_free_ char *binary = strndup(section->target, (size_t)(colon - section->target));
 	if (!binary)
 		return error_nomem();
-	return attach(prog, -1, binary, colon + 1, &opts, link);
+	return attach_uprobe_multi(prog, -1, binary, colon + 1, &opts, link);
 }
 
 struct bpf_link *bpf_program__attach_uprobe_multi(const struct bpf_program *prog, pid_t pid,
@@ -152,7 +152,7 @@ struct bpf_link *bpf_program__attach_uprobe_multi(const struct bpf_program *prog
 						  const struct bpf_uprobe_multi_opts *opts)
 {
 	struct bpf_link *link = NULL;
-	struct error *err = attach(prog, pid, binary_path, func_pattern, opts, &link);
+	struct error *err = attach_uprobe_multi(prog, pid, binary_path, func_pattern, opts, &link);
 
 	return err ? edge_null(attach_error_at(prog, err)) : link;
 }

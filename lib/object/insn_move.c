@@ -13,7 +13,8 @@
  * comparing both ends, without regard to the distances of jumps and calls,
  * which change when something comes between. Nearly all changes are one piece
  * put in, taken out or replaced; a prologue is one put in before all others.
- * The program's own function begins at instruction 0 whatever was put there.
+ * The program's own function begins at instruction 0 whatever was put there,
+ * and again where it is called from there.
  *
  * Records are dropped, all of a kind, where they would not fit: a program
  * without lines loads, one with wrong lines does not.
@@ -125,10 +126,12 @@ static struct error *move_funcs(const struct insn_info *old, const int32_t *map,
 		return error_nomem();
 	for (uint32_t i = 0; i < old->n_funcs; i++) {
 		const uint32_t was = old->funcs[i].insn_off;
-		const int32_t at = was ? map[was] : 0;
 
-		if (at >= 0)
-			type_at[at] = old->funcs[i].type_id;
+		if (map[was] >= 0)
+			type_at[map[was]] = old->funcs[i].type_id;
+		/* What was put in front may call the program; it is of its type, too. */
+		if (!was)
+			type_at[0] = old->funcs[i].type_id;
 	}
 	if (!find_starts(new, m, type_at, types, &n))
 		return NULL;

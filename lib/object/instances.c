@@ -5,6 +5,9 @@
  * probe on functions that keep an argument in different places has a prologue
  * for each place and one program behind it.
  *
+ * Forms are the same for the rooms above: code in front that calls the program,
+ * and a target, which is part of what makes two of them equal.
+ *
  * The preprocessor may use one buffer for all instances, so each is loaded
  * before the next is asked for. Equal ones are loaded once: the instructions of
  * those that were loaded are kept until the last one is.
@@ -18,10 +21,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/btf/sanitize.h"
+
 /* One that was loaded. */
 struct variant {
 	struct bpf_insn *insns; /* owned */
 	size_t n;
+	struct instance_target target;
+	char *where; /* owned: the target's name, with its module; NULL: none */
 	int fd;
 };
 
@@ -35,20 +42,51 @@ static void variants_deinit(struct variants *variants)
 {
 	struct variant *v;
 
-	vec_for_each (v, &variants->v)
+	vec_for_each (v, &variants->v) {
 		free(v->insns);
+		free(v->where);
+	}
 	vec_deinit(&variants->v);
 	u64map_deinit(&variants->by_hash);
 }
 
+static bool targets_equal(const struct instance_target *a, const struct instance_target *b)
+{
+	return a->type == b->type && a->attach_type == b->attach_type && a->btf_id == b->btf_id;
+}
+
+static bool names_equal(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+static struct instance_target target_of(const struct bpf_program *prog)
+{
+	return (struct instance_target){
+		.type = prog->type,
+		.attach_type = prog->attach_type,
+		.btf_id = prog->attach_btf_id,
+	};
+}
+
+static uint64_t variant_hash(const struct instance_target *target, const struct bpf_insn *insns,
+			     size_t n)
+{
+	return hash_bytes(insns, n * sizeof(*insns)) ^
+	       hash_u64((uint64_t)target->attach_type << 32 | target->btf_id);
+}
+
 static const struct variant *find_equal(const struct variants *variants, uint64_t hash,
+					const struct instance_target *target, const char *where,
 					const struct bpf_insn *insns, size_t n)
 {
 	const size_t number = (size_t)(uintptr_t)u64map_get(&variants->by_hash, hash);
 	const struct variant *v = number ? &variants->v.v[number - 1] : NULL;
 
-	return v && v->insns && v->n == n && !memcmp(v->insns, insns, n * sizeof(*insns)) ? v
-											  : NULL;
+	if (!v || !v->insns || v->n != n || !targets_equal(&v->target, target) ||
+	    !names_equal(v->where, where))
+		return NULL;
+	return memcmp(v->insns, insns, n * sizeof(*insns)) ? NULL : v;
 }
 
 /* What a program is loaded with. */
@@ -132,8 +170,10 @@ static struct error *load_instance(struct bpf_program *prog, struct variants *va
 	if (n > PROGRAM_INSNS_MAX || variants->total + n > OBJECT_INSNS_MAX)
 		return error_new(E2BIG, "it has %zu instructions, the instances before it %zu", n,
 				 variants->total);
-	const uint64_t hash = hash_bytes(res->new_insn_ptr, n * sizeof(*res->new_insn_ptr));
-	const struct variant *equal = find_equal(variants, hash, res->new_insn_ptr, n);
+	instance->target = target_of(prog);
+	const uint64_t hash = variant_hash(&instance->target, res->new_insn_ptr, n);
+	const struct variant *equal = find_equal(variants, hash, &instance->target,
+						 prog->attach_target, res->new_insn_ptr, n);
 	if (equal) {
 		instance->fd = equal->fd;
 		return NULL;
@@ -142,8 +182,13 @@ static struct error *load_instance(struct bpf_program *prog, struct variants *va
 	if (!variant)
 		return error_nomem();
 	variant->n = n;
-	struct error *err = load_variant(prog, res, variant);
+	variant->target = instance->target;
+	variant->where = prog->attach_target ? strdup(prog->attach_target) : NULL;
+	struct error *err = prog->attach_target && !variant->where
+				    ? error_nomem()
+				    : load_variant(prog, res, variant);
 	if (err) {
+		free(variant->where);
 		variants->v.n--;
 		return err;
 	}
@@ -175,6 +220,50 @@ static struct error *make_instance(struct bpf_program *prog, struct variants *va
 	return NULL;
 }
 
+static struct error *set_target(struct bpf_program *prog, const struct program_form *form)
+{
+	prog->type = form->type;
+	prog->attach_type = form->attach_type;
+	if (!form->target) {
+		free(prog->attach_target);
+		prog->attach_target = NULL;
+		if (prog->attach_btf_obj_fd > 0)
+			close(prog->attach_btf_obj_fd);
+		prog->attach_btf_obj_fd = 0;
+		prog->attach_btf_id = 0;
+		return NULL;
+	}
+	if (bpf_program__set_attach_target(prog, 0, form->target))
+		return error_errno(errno, "cannot attach to %s", form->target);
+	if (form->btf_id)
+		prog->attach_btf_id = form->btf_id;
+	return program_find_target(prog);
+}
+
+static struct error *make_form(struct bpf_program *prog, struct variants *variants, int number)
+{
+	_cleanup_free_ struct bpf_insn *both = NULL;
+	_cleanup_free_ int32_t *map = NULL;
+	struct program_form form = {0};
+
+	TRY(prog->form(prog->form_ctx, (size_t)number, &form));
+	TRY(set_target(prog, &form));
+	const size_t n = form.n_front + prog->n_insns;
+	if (n > PROGRAM_INSNS_MAX)
+		return error_new(E2BIG, "it has %zu instructions", n);
+	both = malloc(n * sizeof(*both));
+	map = malloc(prog->n_insns * sizeof(*map));
+	if (!both || !map)
+		return error_nomem();
+	memcpy(both, form.front, form.n_front * sizeof(*both));
+	memcpy(both + form.n_front, prog->insns, prog->n_insns * sizeof(*both));
+	for (size_t i = 0; i < prog->n_insns; i++)
+		map[i] = (int32_t)(form.n_front + i);
+	const struct bpf_prog_prep_result res = {
+		.new_insn_ptr = both, .new_insn_cnt = (int)n, .new_insn_at = map};
+	return load_instance(prog, variants, &res, &prog->instances[number]);
+}
+
 struct error *instances_load(struct bpf_program *prog)
 {
 	_cleanup_(variants_deinit) struct variants variants = {0};
@@ -186,7 +275,9 @@ struct error *instances_load(struct bpf_program *prog)
 	for (int i = 0; i < prog->n_instances; i++)
 		prog->instances[i].fd = -1;
 	for (int i = 0; i < prog->n_instances; i++)
-		TRY(error_at(make_instance(prog, &variants, scratch, i), "instance %d", i));
+		TRY(error_at(prog->form ? make_form(prog, &variants, i)
+					: make_instance(prog, &variants, scratch, i),
+			     "instance %d", i));
 	prog->fd = prog->instances[0].fd;
 	return NULL;
 }
@@ -205,18 +296,48 @@ int bpf_program__set_prep(struct bpf_program *prog, int nr_instance, bpf_program
 {
 	if (!prog || nr_instance <= 0 || !prep)
 		return edge_errno(EINVAL);
-	if (prog->fd >= 0 || prog->instances || prog->obj->state == OBJECT_LOADED)
+	if (prog->fd >= 0 || prog->instances || prog->form || prog->obj->state == OBJECT_LOADED)
 		return edge_errno(EBUSY);
 	prog->prep = prep;
 	prog->n_instances = nr_instance;
 	return 0;
 }
 
+static bool is_name(void *name, const char *other)
+{
+	return !strcmp(name, other);
+}
+
+struct error *program_set_forms(struct bpf_program *prog, size_t n, program_form_fn *fn, void *ctx)
+{
+	if (prog->prep || prog->obj->state != OBJECT_OPEN)
+		return error_new(EBUSY, "the program has a preprocessor, or is loaded");
+	if (!n || n > INT_MAX)
+		return error_new(EINVAL, "%zu forms", n);
+	/* A global function would be verified for any arguments; this one gets those it is given.
+	 */
+	if (prog->obj->btf)
+		TRY(btf_hide_funcs(prog->obj->btf, is_name, (void *)(uintptr_t)prog->fn->name));
+	prog->form = fn;
+	prog->form_ctx = ctx;
+	prog->n_instances = (int)n;
+	return NULL;
+}
+
+void program_use_form(struct bpf_program *prog, size_t i)
+{
+	const struct program_instance *instance = &prog->instances[i];
+
+	prog->fd = instance->fd;
+	prog->type = instance->target.type;
+	prog->attach_type = instance->target.attach_type;
+}
+
 int bpf_program__nth_fd(const struct bpf_program *prog, int n)
 {
 	if (!prog || n < 0 || n >= max_of(prog->n_instances, 1))
 		return edge_errno(EINVAL);
-	if (!prog->prep)
+	if (!prog->prep && !prog->form)
 		return bpf_program__fd(prog);
 	if (!prog->instances || prog->instances[n].fd < 0)
 		return edge_errno(ENOENT);

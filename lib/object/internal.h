@@ -97,10 +97,18 @@ struct program_handler {
 	libbpf_prog_attach_fn_t attach;
 };
 
+/* What an instance was loaded for. */
+struct instance_target {
+	enum bpf_prog_type type;
+	enum bpf_attach_type attach_type;
+	uint32_t btf_id;
+};
+
 /* One of a program's instances. */
 struct program_instance {
 	int fd;	    /* -1: it was skipped */
 	bool owner; /* else it is the fd of an equal one before it */
+	struct instance_target target;
 };
 
 struct bpf_program {
@@ -142,9 +150,11 @@ struct bpf_program {
 	char *log_buf; /* the user's */
 	size_t log_size;
 
-	bpf_program_prep_t prep; /* NULL: one instance, as it is */
+	bpf_program_prep_t prep; /* NULL: one instance, as it is; or: */
+	program_form_fn *form;
+	void *form_ctx;
 	int n_instances;
-	struct program_instance *instances; /* n_instances, once loaded with prep; else NULL */
+	struct program_instance *instances; /* n_instances, once loaded so; else NULL */
 
 	int fd; /* of the first instance */
 };

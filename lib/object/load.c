@@ -290,7 +290,8 @@ struct error *program_load_insns(struct bpf_program *prog, int *fd_out)
 
 struct error *program_load(struct bpf_program *prog)
 {
-	return prog->prep ? instances_load(prog) : program_load_insns(prog, &prog->fd);
+	return prog->prep || prog->form ? instances_load(prog)
+					: program_load_insns(prog, &prog->fd);
 }
 
 static void bind_map(const struct bpf_program *prog, int fd, const struct bpf_map *map)

@@ -111,6 +111,27 @@ void program_set_return(struct bpf_program *prog, enum program_return returns);
 void program_set_one_place(struct bpf_program *prog);
 
 /*
+ * A program in several forms: each is loaded with code of its own in front,
+ * and for an attach type and a target of its own. That code is the main program
+ * then; the program, as it was compiled, stands right behind, and is called as a
+ * function of up to five arguments. Equal forms are loaded once.
+ */
+struct program_form {
+	enum bpf_prog_type type;
+	enum bpf_attach_type attach_type;
+	const char *target; /* "vfs_read", "nf_nat:nf_nat_setup_info": of BTF; NULL: none */
+	uint32_t btf_id;    /* the target's in the kernel's BTF; 0: it is looked up */
+	const struct bpf_insn *front;
+	size_t n_front;
+};
+/* Fills in the i-th form; what it points to lasts until the next is asked for. */
+typedef struct error *program_form_fn(void *ctx, size_t i, struct program_form *form);
+/* Before prepare; fn is called while the object is loaded. EBUSY: it has a preprocessor. */
+struct error *program_set_forms(struct bpf_program *prog, size_t n, program_form_fn *fn, void *ctx);
+/* Of a loaded program: what attaches it, and asks for its descriptor, means this form now. */
+void program_use_form(struct bpf_program *prog, size_t i);
+
+/*
  * What lib/attach keeps with the object (NULL at first): it is freed by the
  * function when the object is closed.
  */

@@ -3,7 +3,18 @@
  * Programs whose section is a probe definition: their points are found, each
  * program becomes as many instances as there are different prologues, and the
  * instances are attached, by the cheapest way that the kernel has for each
- * point. The library is told by bpf_program__set_prep() alone.
+ * point:
+ *
+ *	fentry, fexit	up to PROBE_FENTRY_MOST points of a definition: each is a program
+ *			of its own for the kernel; a fexit program still has the parameters
+ *	kprobe.multi	more, or where fentry is not to be had: all points with equal
+ *			arguments by one link
+ *	kprobe		what is left: offsets, inlined copies, lines; old kernels
+ *	uprobe.multi	all points of a binary with equal arguments by one link
+ *	uprobe		each by itself, on older kernels
+ *
+ * bpf_get_attach_cookie() in a program is the point's number within its
+ * definition, where the kernel has cookies; never with fentry.
  *
  *	struct probe_set *set;
  *	TRY(probe_set_new(finder, obj, &opts, &set));	// after open, before prepare and load
@@ -34,6 +45,8 @@ const char *probe_way_name(enum probe_way way); /* "fentry", "kprobe.multi" */
 /* EINVAL, with near names */
 struct error *probe_way_parse(const char *text, enum probe_way *way);
 
+#define PROBE_FENTRY_MOST 16
+
 struct probe_opts {
 	enum probe_way way; /* forced */
 	pid_t pid;	    /* of user probes: this process only; <= 0: all */
@@ -48,6 +61,8 @@ struct error *probe_set_new(struct probe_finder *finder, struct bpf_object *obj,
 			    const struct probe_opts *opts, struct probe_set **out);
 /* Fails only if a program could be attached nowhere; else refusals are in the report. */
 struct error *probe_set_attach(struct probe_set *set);
+/* The programs stop; a report still tells of their hits, and of misses no more. */
+void probe_set_detach(struct probe_set *set);
 void probe_set_free(struct probe_set *set);
 DEFINE_FREEP(struct probe_set, probe_set_free)
 
@@ -56,11 +71,18 @@ bool probe_set_has(const struct probe_set *set, const struct bpf_program *prog);
 
 struct probe_report {
 	const struct bpf_program *prog;
+	const struct probe_points *points; /* all of the program's definition */
 	const struct probe_point *point;
-	enum probe_way way;
-	const char *refused;   /* why; NULL: attached */
-	uint64_t hits, misses; /* hits only when counted */
-	size_t instance;
+	enum probe_way way;  /* of those that are refused: PROBE_WAY_ANY, or the last tried */
+	const char *refused; /* why; NULL: attached */
+	uint64_t hits;	     /* only when counted */
+	/*
+	 * How often the kernel did not run the program there, because one ran already on that
+	 * CPU; of the link as a whole, where that is all that the kernel tells (link_points > 1).
+	 */
+	uint64_t misses;
+	size_t link_points;
+	size_t instance; /* points of a program with the same number share its code */
 };
 typedef struct error *probe_report_fn(void *ctx, const struct probe_report *report);
 struct error *probe_set_report(const struct probe_set *set, probe_report_fn *fn, void *ctx);

@@ -25,6 +25,7 @@ struct regs {
 	const uint8_t *params;
 	size_t n_params;
 	uint8_t retval, stack, ip;
+	uint8_t return_address; /* bytes that it takes on the stack */
 };
 
 /* 17 to 32 are xmm0 to xmm15, which pt_regs has not. */
@@ -55,7 +56,7 @@ static const uint8_t arm64_params[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
 static const struct regs machines[] = {
 	{EM_X86_64, x86_64_regs, ARRAY_SIZE(x86_64_regs), x86_64_params, ARRAY_SIZE(x86_64_params),
-	 .retval = 0, .stack = 7, .ip = 16},
+	 .retval = 0, .stack = 7, .ip = 16, .return_address = 8},
 	{EM_AARCH64, arm64_regs, ARRAY_SIZE(arm64_regs), arm64_params, ARRAY_SIZE(arm64_params),
 	 .retval = 0, .stack = 31, .ip = 32},
 };
@@ -119,6 +120,11 @@ bool regs_param(const struct regs *regs, size_t n, uint16_t *dwarf)
 		return false;
 	*dwarf = regs->params[n];
 	return true;
+}
+
+uint32_t regs_param_on_stack(const struct regs *regs, size_t n)
+{
+	return (uint32_t)(regs->return_address + (n - regs->n_params) * 8);
 }
 
 uint16_t regs_retval(const struct regs *regs)

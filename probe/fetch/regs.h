@@ -27,6 +27,8 @@ bool regs_by_name(const struct regs *regs, const char *name, uint16_t *dwarf);
 bool regs_offset(const struct regs *regs, uint16_t dwarf, uint16_t *offset);
 /* The register of the n-th integer parameter; false: it is passed in memory. */
 bool regs_param(const struct regs *regs, size_t n, uint16_t *dwarf);
+/* At a function's entry: from the stack pointer to the n-th, which no register has. */
+uint32_t regs_param_on_stack(const struct regs *regs, size_t n);
 uint16_t regs_retval(const struct regs *regs);
 uint16_t regs_stack(const struct regs *regs);
 uint16_t regs_ip(const struct regs *regs);

@@ -273,9 +273,15 @@ static void store_bytes(struct gen *g, int32_t off, uint32_t n, int src)
 	}
 }
 
+/* Whose memory it is: all that a process's image refers to is the process's. */
+static bool is_user(const struct gen *g, bool user)
+{
+	return user || g->way->user;
+}
+
 static int32_t reader(const struct gen *g, bool user)
 {
-	if (!user)
+	if (!is_user(g, user))
 		return BPF_FUNC_probe_read_kernel;
 	return g->way->sleepable ? BPF_FUNC_copy_from_user : BPF_FUNC_probe_read_user;
 }
@@ -408,6 +414,8 @@ static struct error *push_slot(struct gen *g, uint32_t slot)
 	return NULL;
 }
 
+static struct error *deref(struct gen *g, const struct fetch_insn *insn);
+
 static struct error *push_param(struct gen *g, uint16_t n)
 {
 	uint16_t dwarf;
@@ -418,9 +426,10 @@ static struct error *push_param(struct gen *g, uint16_t n)
 					 g->way->n_params, n + 1);
 		return push_slot(g, n);
 	}
-	if (!regs_param(g->way->regs, n, &dwarf))
-		return error_new(EOPNOTSUPP, "parameter %u is passed in no register", n + 1);
-	return push_register(g, dwarf, 0);
+	if (regs_param(g->way->regs, n, &dwarf))
+		return push_register(g, dwarf, 0);
+	TRY(push_register(g, regs_stack(g->way->regs), regs_param_on_stack(g->way->regs, n)));
+	return deref(g, &(struct fetch_insn){.size = 8});
 }
 
 static struct error *push_retval(struct gen *g)
@@ -975,7 +984,8 @@ static struct error *string(struct gen *g, const struct fetch_value *value, int3
 	add_const(g, R3, piece->bit_offset / 8, R2);
 	stack_address(g, R1, to);
 	alu_imm(g, BPF_MOV, R2, (int32_t)n);
-	call(g, piece->user ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_kernel_str);
+	call(g, is_user(g, piece->user) ? BPF_FUNC_probe_read_user_str
+					: BPF_FUNC_probe_read_kernel_str);
 	fail_if(g, BPF_JSLT, 0);
 	return NULL;
 }

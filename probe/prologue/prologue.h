@@ -35,7 +35,7 @@ struct prologue_counter {
 struct prologue_way {
 	enum prologue_context context;
 	const struct regs *regs;
-	bool user;	   /* the image is a process's */
+	bool user;	   /* the image is a process's, and so is all memory that is read */
 	bool at_return;	   /* the instruction pointer is the caller's */
 	bool ftrace_regs;  /* kprobe.multi: of pt_regs only what a function is called with is set */
 	bool sleepable;	   /* copy_from_user may be called: paged-out memory is read too */

@@ -22,6 +22,7 @@ struct machine {
 	uint64_t base; /* where the memory seems to be */
 	const uint8_t *mem;
 	size_t mem_size;
+	bool mem_is_user; /* the kernel's own reads of it fail */
 	uint64_t func_ip, cookie;
 	uint64_t *counters; /* of map descriptor 77 */
 	size_t n_counters;
@@ -55,12 +56,20 @@ static inline bool machine_in_stack(const struct machine *m, uint64_t at, uint64
 	return at >= start && at <= start + 512 && n <= start + 512 - at;
 }
 
+static inline bool machine_is_user(int32_t helper)
+{
+	return helper == BPF_FUNC_probe_read_user || helper == BPF_FUNC_copy_from_user ||
+	       helper == BPF_FUNC_probe_read_user_str;
+}
+
 /* What a helper reads: 0, or -EFAULT. */
-static inline int64_t machine_peek(const struct machine *m, uint64_t at, uint64_t n, void *to)
+static inline int64_t machine_peek(const struct machine *m, int32_t helper, uint64_t at, uint64_t n,
+				   void *to)
 {
 	const uint64_t ctx = (uint64_t)(uintptr_t)m->ctx;
 
-	if (at >= m->base && at - m->base <= m->mem_size && n <= m->mem_size - (at - m->base)) {
+	if ((!m->mem_is_user || machine_is_user(helper)) && at >= m->base &&
+	    at - m->base <= m->mem_size && n <= m->mem_size - (at - m->base)) {
 		memcpy(to, m->mem + (at - m->base), n);
 		return 0;
 	}
@@ -114,7 +123,7 @@ static inline bool machine_helper(struct machine *m, int32_t id)
 	case BPF_FUNC_copy_from_user:
 		if (!machine_room(m, r[1], r[2]))
 			return false;
-		result = (uint64_t)machine_peek(m, r[3], r[2], (void *)(uintptr_t)r[1]);
+		result = (uint64_t)machine_peek(m, id, r[3], r[2], (void *)(uintptr_t)r[1]);
 		break;
 	case BPF_FUNC_probe_read_user_str:
 	case BPF_FUNC_probe_read_kernel_str: {
@@ -124,7 +133,7 @@ static inline bool machine_helper(struct machine *m, int32_t id)
 		if (!machine_room(m, r[1], r[2]))
 			return false;
 		do {
-			if (machine_peek(m, r[3] + i, 1, &to[i])) {
+			if (machine_peek(m, id, r[3] + i, 1, &to[i])) {
 				memset(to, 0, r[2]);
 				result = (uint64_t)-14;
 				break;

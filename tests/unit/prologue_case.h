@@ -115,7 +115,9 @@ static inline void case_insn(struct prologue_case *c, struct fetch_insn *insn, s
 		insn->op = pushes[case_pick(c, ARRAY_SIZE(pushes))];
 		if (typed && insn->op == FETCH_REG)
 			insn->op = FETCH_PARAM;
-		insn->reg = (uint16_t)case_pick(c, typed ? c->way.n_params : 6);
+		insn->reg = (uint16_t)case_pick(c, typed		     ? c->way.n_params
+						   : insn->op == FETCH_PARAM ? 12
+									     : 6);
 		insn->imm =
 			(int64_t)(insn->op == FETCH_CONST || case_pick(c, 4) ? case_number(c) : 0);
 		(*depth)++;
@@ -333,10 +335,12 @@ static inline bool case_read(const struct prologue_case *c, uint64_t at, uint64_
 	return true;
 }
 
-static inline uint64_t case_push(const struct prologue_case *c, const struct fetch_insn *insn)
+static inline uint64_t case_push(const struct prologue_case *c, const struct fetch_insn *insn,
+				 bool *fault)
 {
 	const bool typed = c->way.context == PROLOGUE_TYPED;
 	const uint64_t imm = (uint64_t)insn->imm;
+	uint64_t at, word = 0;
 	uint16_t reg = 0;
 
 	switch (insn->op) {
@@ -347,8 +351,13 @@ static inline uint64_t case_push(const struct prologue_case *c, const struct fet
 	case FETCH_PARAM:
 		if (typed)
 			return c->args[insn->reg];
-		regs_param(c->way.regs, insn->reg, &reg);
-		return case_reg(c, reg);
+		if (regs_param(c->way.regs, insn->reg, &reg))
+			return case_reg(c, reg);
+		/* the seventh, or on arm64 the ninth */
+		at = case_reg(c, regs_stack(c->way.regs));
+		at += regs_stack(c->way.regs) == 31 ? (insn->reg - 8) * 8 : (insn->reg - 5) * 8;
+		*fault = !case_read(c, at, 8, &word);
+		return word;
 	case FETCH_RETVAL:
 		return typed ? c->args[c->way.n_params] : case_reg(c, regs_retval(c->way.regs));
 	default: /* FETCH_STATIC */
@@ -452,6 +461,7 @@ static inline int case_eval(const struct prologue_case *c, const struct fetch_pi
 {
 	uint64_t s[64] = {0}, t;
 	size_t d = 0;
+	bool fault;
 	int err;
 
 	for (size_t i = 0; i < piece->n_insns; i++) {
@@ -469,7 +479,10 @@ static inline int case_eval(const struct prologue_case *c, const struct fetch_pi
 		case FETCH_PARAM:
 		case FETCH_RETVAL:
 		case FETCH_STATIC:
-			s[d++] = case_push(c, insn);
+			fault = false;
+			s[d++] = case_push(c, insn, &fault);
+			if (fault)
+				return EFAULT;
 			break;
 		case FETCH_DEREF:
 			t = s[d - 1] + (uint64_t)insn->imm;
@@ -685,6 +698,7 @@ static inline bool case_run(struct prologue_case *c, bool *built)
 	m.base = CASE_BASE;
 	m.mem = c->mem;
 	m.mem_size = CASE_MEMORY;
+	m.mem_is_user = c->way.user;
 	m.func_ip = CASE_FUNC_IP;
 	m.cookie = 2;
 	m.counters = c->counters;

@@ -54,6 +54,7 @@ static struct {
 	int refuse; /* the number of the call that fails, and all behind it; 0: none */
 	int fds[64];
 	size_t n[64]; /* instructions */
+	uint32_t types[64], attach_types[64], btf_ids[64];
 	uint32_t funcs[8], n_funcs;
 	uint32_t lines, first_lines[2]; /* of the last call */
 } kernel;
@@ -69,6 +70,9 @@ int __wrap_bpf_prog_load(enum bpf_prog_type type, const char *name, const char *
 	if (kernel.calls == 64)
 		abort();
 	kernel.n[kernel.calls] = n;
+	kernel.types[kernel.calls] = type;
+	kernel.attach_types[kernel.calls] = opts->expected_attach_type;
+	kernel.btf_ids[kernel.calls] = opts->attach_btf_id;
 	kernel.n_funcs = opts->func_info_cnt;
 	for (uint32_t i = 0; i < opts->func_info_cnt && i < 8; i++)
 		kernel.funcs[i] = ((const struct bpf_func_info *)opts->func_info)[i].insn_off;
@@ -377,6 +381,71 @@ static void a_prologue_moves_the_records(void **state)
 	assert_false(is_open(kernel.fds[0]) || is_open(kernel.fds[1]));
 }
 
+/* 0 and 1 are equal; the others differ in one thing each. */
+static struct error *form(void *ctx, size_t i, struct program_form *out)
+{
+	static const struct bpf_insn front[] = {MOV(2, 0), CALL(1), EXIT};
+	static const char *const targets[] = {NULL, NULL, NULL, "first", "second", "second"};
+
+	assert_string_equal(ctx, "ours");
+	out->type = i < 3 ? BPF_PROG_TYPE_KPROBE : BPF_PROG_TYPE_TRACING;
+	out->attach_type = i == 2 ? BPF_LSM_MAC : 0;
+	out->target = targets[i];
+	out->btf_id = i == 5 ? 12 : i >= 3 ? 11 : 0;
+	out->front = front;
+	out->n_front = ARRAY_SIZE(front);
+	return i < 6 ? NULL : error_new(EINVAL, "no more");
+}
+
+static void forms_have_targets_of_their_own(void **state)
+{
+	static char ours[] = "ours";
+	struct bpf_object *obj;
+	struct bpf_program *prog = start(&obj);
+	const size_t n = bpf_program__insn_cnt(prog);
+	const uint32_t lines = prog->n_line_info;
+
+	obj->state = OBJECT_OPEN;
+	assert_null(program_set_forms(prog, 6, form, ours));
+	assert_int_equal(bpf_program__set_prep(prog, 1, prep), -EBUSY);
+	obj->state = OBJECT_PREPARED;
+	/* It is called: the verifier takes it for a function with the caller's arguments. */
+	const int id = btf__find_by_name_kind(obj->btf, "count", BTF_KIND_FUNC);
+	assert_true(id > 0);
+	assert_int_equal(btf_vlen(btf__type_by_id(obj->btf, (uint32_t)id)), BTF_FUNC_STATIC);
+	assert_null(object_load(obj));
+	assert_int_equal(kernel.calls, 5);
+	assert_int_equal(kernel.n[0], n + 3);
+	const uint32_t types[] = {BPF_PROG_TYPE_KPROBE, BPF_PROG_TYPE_KPROBE, BPF_PROG_TYPE_TRACING,
+				  BPF_PROG_TYPE_TRACING, BPF_PROG_TYPE_TRACING};
+	const uint32_t attach_types[] = {0, BPF_LSM_MAC, 0, 0, 0}, ids[] = {0, 0, 11, 11, 12};
+	assert_memory_equal(kernel.types, types, sizeof(types));
+	assert_memory_equal(kernel.attach_types, attach_types, sizeof(attach_types));
+	assert_memory_equal(kernel.btf_ids, ids, sizeof(ids));
+	assert_int_equal(bpf_program__nth_fd(prog, 1), kernel.fds[0]);
+	assert_int_equal(bpf_program__nth_fd(prog, 2), kernel.fds[1]);
+	assert_int_equal(bpf_program__nth_fd(prog, 5), kernel.fds[4]);
+
+	/* The code in front is a function of its own, of the program's type and its line. */
+	assert_int_equal(kernel.n_funcs, 4);
+	assert_int_equal(kernel.funcs[0], 0);
+	assert_int_equal(kernel.funcs[1], 3);
+	assert_int_equal(kernel.funcs[2], prog->placed.v[1].at + 3);
+	assert_int_equal(kernel.lines, lines + 1);
+	assert_int_equal(kernel.first_lines[1], 3);
+
+	program_use_form(prog, 2);
+	assert_int_equal(bpf_program__fd(prog), kernel.fds[1]);
+	assert_int_equal(bpf_program__type(prog), BPF_PROG_TYPE_KPROBE);
+	assert_int_equal(bpf_program__expected_attach_type(prog), BPF_LSM_MAC);
+	program_use_form(prog, 4);
+	assert_int_equal(bpf_program__fd(prog), kernel.fds[3]);
+	assert_int_equal(bpf_program__type(prog), BPF_PROG_TYPE_TRACING);
+	bpf_object__close(obj);
+	for (int i = 0; i < 5; i++)
+		assert_false(is_open(kernel.fds[i]));
+}
+
 static void only_whole_prologues_are_prepended(void **state)
 {
 	const struct bpf_insn program[] = {MOV(0, 0), EXIT};
@@ -532,6 +601,7 @@ int main(void)
 		cmocka_unit_test(records_that_would_not_fit_are_dropped),
 		cmocka_unit_test(equal_instances_are_loaded_once),
 		cmocka_unit_test(a_prologue_moves_the_records),
+		cmocka_unit_test(forms_have_targets_of_their_own),
 		cmocka_unit_test(only_whole_prologues_are_prepended),
 		cmocka_unit_test(a_refusal_names_the_instance),
 		cmocka_unit_test(a_preprocessor_that_fails_fails_the_load),

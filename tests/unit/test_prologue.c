@@ -93,8 +93,6 @@ static void refused(void **state)
 	refused_insns(NULL, 0, EINVAL, "more than it has pushed");
 	refused_insns(INSNS({.op = FETCH_PLUS}), 1, EINVAL, "more than it has pushed");
 	refused_insns(INSNS({.op = FETCH_REG, .reg = 99}), 1, EOPNOTSUPP, "register 99");
-	refused_insns(INSNS({.op = FETCH_PARAM, .reg = 6}), 1, EOPNOTSUPP,
-		      "parameter 7 is passed in no register");
 	refused_insns(INSNS({.op = FETCH_TLS}), 1, EOPNOTSUPP, "each thread's own");
 	refused_insns(INSNS({.op = FETCH_CONST}, {.op = FETCH_DEREF, .size = 3}), 2, EINVAL,
 		      "reads 3 bytes");

@@ -47,6 +47,8 @@ static void x86_64(void **state)
 		assert_string_equal(regs_name(regs, reg), params[i]);
 	}
 	assert_false(regs_param(regs, 6, &reg));
+	assert_int_equal(regs_param_on_stack(regs, 6), 8); /* above the return address */
+	assert_int_equal(regs_param_on_stack(regs, 8), 24);
 	assert_string_equal(regs_name(regs, regs_retval(regs)), "ax");
 	assert_string_equal(regs_name(regs, regs_stack(regs)), "sp");
 	assert_string_equal(regs_name(regs, regs_ip(regs)), "ip");
@@ -125,6 +127,8 @@ static void arm64(void **state)
 		assert_int_equal(reg, i);
 	}
 	assert_false(regs_param(regs, 8, &reg));
+	assert_int_equal(regs_param_on_stack(regs, 8), 0);
+	assert_int_equal(regs_param_on_stack(regs, 10), 16);
 	assert_int_equal(regs_retval(regs), 0);
 	assert_true(regs_offset(regs, regs_stack(regs), &off));
 	assert_int_equal(off, 248);
