@@ -216,13 +216,14 @@ void cost_stop(struct cost *cost)
 
 /* ---- results ---- */
 
+/* Their names say the units, so that every format shows them. */
 static const struct result_column cost_columns[] = {
 	{.name = "program", .is_key = true},
 	{.name = "runs"},
-	{.name = "time_ns", .unit = "ns"},
-	{.name = "ns_per_run", .unit = "ns"},
-	{.name = "cpu_percent", .unit = "%"},
-	{.name = "total_percent", .unit = "%"},
+	{.name = "time_ns"},
+	{.name = "ns_per_run"},
+	{.name = "cpu_percent"},
+	{.name = "total_percent"},
 	{.name = "missed"},
 };
 

@@ -178,7 +178,7 @@ static void add_cell_labels(struct strbuf *out, struct names *used,
 		json_add_i64(out, cell->i);
 		break;
 	case CELL_FLOAT:
-		strbuf_addf(out, "%.17g", cell->f);
+		strbuf_add_double(out, cell->f);
 		break;
 	case CELL_BOOL:
 		strbuf_adds(out, cell->u ? "true" : "false");
@@ -324,7 +324,7 @@ static void add_column_value(struct writer *w, const struct result_table *t, siz
 		else if (isinf(cell->f))
 			strbuf_adds(w->out, cell->f < 0 ? "-Inf" : "+Inf");
 		else
-			strbuf_addf(w->out, "%.17g", cell->f);
+			strbuf_add_double(w->out, cell->f);
 		return;
 	}
 	for (;; ++*i) {

@@ -341,7 +341,13 @@ test_profile_counts_the_runs() {
 	./pbt_getprio 5000
 	kill $profiler
 	wait $profiler
+	prog pin id "$id" "$M/watched"
 	end_counting
+	# the program is there, and runs no more: its counters stand still
+	prog list "$M/watched" >ours
+	bpftool prog show pinned "$M/watched" >theirs
+	diff -w ours theirs || fail "the list"
+	grep -qE ' run_time_ns [1-9][0-9]* run_cnt [1-9]' ours || fail "no counters: $(cat ours)"
 	python3 - <<-'END'
 		import json
 		p = json.load(open("profile"))
