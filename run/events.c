@@ -11,9 +11,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/base/names.h"
 #include "lib/btf/open.h"
+#include "perf/event/event.h"
+#include "lib/sys/sys.h"
 #include "run/internal.h"
 
 enum {
@@ -28,6 +31,7 @@ struct stream {
 	struct arena arena; /* of the columns */
 	struct ring_buffer *ring;
 	struct perf_buffer *perf;
+	struct perf_event_attr attr; /* of the perf buffer's events */
 	uint64_t total, lost;
 
 	/* while a batch is read */
@@ -85,20 +89,58 @@ static int on_event(void *ctx, void *data, size_t size)
 	return s->err ? -ECANCELED : 0;
 }
 
-static void on_perf_event(void *ctx, int cpu, void *data, __u32 size)
+static enum bpf_perf_event_ret on_perf_record(void *ctx, int cpu, struct perf_event_header *event)
 {
+	struct cursor c = cursor_make(event, event->size, "perf buffer");
 	struct stream *s = ctx;
+	struct record_lost lost;
+	struct sample sample;
 
-	s->total++;
-	if (!s->err)
-		s->err = add_event(s, data, size);
+	/* of what is no sound record nothing is known */
+	if (event->type == PERF_RECORD_LOST && !(s->err = record_lost_decode(c, &lost))) {
+		s->lost += lost.lost;
+	} else if (event->type == PERF_RECORD_SAMPLE &&
+		   !(s->err = sample_decode(&s->attr, c, &sample))) {
+		s->total++;
+		s->err = add_event(s, sample.raw, sample.raw_size);
+	}
+	return s->err ? LIBBPF_PERF_EVENT_ERROR : LIBBPF_PERF_EVENT_CONT;
 }
 
-static void on_perf_lost(void *ctx, int cpu, __u64 lost)
+/*
+ * A perf event array tells of a loss with the next record that has room, so of
+ * the last ones never; the events' own counts (6.0) have them too.
+ */
+static void add_perf_lost(struct stream *s)
 {
-	struct stream *s = ctx;
+	uint64_t sum = 0, values[2];
 
-	s->lost += lost;
+	if (!s->perf || !s->attr.read_format)
+		return;
+	for (size_t i = 0; i < perf_buffer__buffer_cnt(s->perf); i++)
+		if (read(perf_buffer__buffer_fd(s->perf, i), values, sizeof(values)) ==
+		    sizeof(values))
+			sum += values[1];
+	s->lost = max_of(s->lost, sum);
+}
+
+static struct perf_buffer *open_perf(struct stream *s, int fd)
+{
+	s->attr = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(s->attr),
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.sample_type = PERF_SAMPLE_RAW,
+		.sample_period = 1,
+		.wakeup_events = 1,
+		.read_format = PERF_FORMAT_LOST,
+	};
+	int probe = sys_perf_event_open(&s->attr, -1, 0, -1, 0);
+	if (probe >= 0)
+		close(probe);
+	else if (probe == -EINVAL)
+		s->attr.read_format = 0;
+	return perf_buffer__new_raw(fd, PERF_PAGES, &s->attr, on_perf_record, s, NULL);
 }
 
 /* "struct open", "union u", or a typedef's name; ENOENT, with near names: there is none. */
@@ -179,8 +221,7 @@ struct error *stream_new(struct collector *c)
 		s->ring = ring_buffer__new(bpf_map__fd(c->map), on_event, s, NULL);
 		break;
 	case BPF_MAP_TYPE_PERF_EVENT_ARRAY:
-		s->perf = perf_buffer__new(bpf_map__fd(c->map), PERF_PAGES, on_perf_event,
-					   on_perf_lost, s, NULL);
+		s->perf = open_perf(s, bpf_map__fd(c->map));
 		break;
 	default:
 		return error_hint(error_new(EINVAL,
@@ -220,6 +261,7 @@ void make_events(struct collector *c, struct result *r)
 	struct stream *s = c->stream;
 
 	s->n_rows = s->cells.n = 0;
+	add_perf_lost(s);
 	set_rows(s, r);
 }
 

@@ -355,6 +355,84 @@ test_what_did_not_fit_is_told() {
 	assert_contains err "--map-entries by_pid=0: a map and a number from 1 to"
 }
 
+# Stops the reader while the workload is at work: what has no room is lost, and each
+# event is either printed or counted as lost.
+overflow() {
+	"$@" --json --verbose >out 2>err &
+	reader=$!
+	for _ in $(seq 200); do
+		grep -q 'is attached' err && break
+		sleep 0.05
+	done
+	kill -STOP $reader
+	./pbt_umask $CALLS 7 >/dev/null || true
+	kill -CONT $reader
+	kill -TERM $reader
+	wait $reader
+	python3 - $CALLS <<-'END'
+		import json, sys
+		lines = [json.loads(l) for l in open("out")]
+		events = [l for l in lines if l["kind"] == "event"]
+		total, = [l for l in lines if l["kind"] == "events"]
+		assert total["total"] == len(events) > 10, (total, len(events))
+		assert total["lost"] > 10 and total["total"] + total["lost"] == int(sys.argv[1]), total
+		assert all(l["event"]["mask"] == 7 and l["event"]["comm"] == "pbt_umask" for l in events)
+		if "note" in total:
+		    assert "--map-entries events=" in total["note"], total
+	END
+}
+
+test_lost_events_are_counted() {
+	make_workload
+	CALLS=2000
+	overflow "$PERF_BPF" run "$PROG" --comm pbt_umask --map events --map-entries events=4096
+}
+
+test_events_of_a_perf_event_array() {
+	make_workload
+	cat >perf.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		#include <bpf/perf_bpf_prog.h>
+		struct pbt_event { __u64 mask; char comm[12]; };
+		const struct pbt_event *pbt_event_type;
+		struct {
+			__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+			__uint(key_size, 4);
+			__uint(value_size, 4);
+		} events SEC(".maps") PERF_BPF_SHOW("events,type=struct pbt_event");
+		SEC("tracepoint/syscalls/sys_enter_umask")
+		int on_umask(struct trace_event_raw_sys_enter *ctx)
+		{
+			struct pbt_event e = {.mask = ctx->args[0]};
+			if (!perf_bpf_wanted())
+				return 0;
+			bpf_get_current_comm(e.comm, sizeof(e.comm));
+			bpf_perf_event_output(ctx, &events, BPF_F_CURRENT_CPU, &e, sizeof(e));
+			return 0;
+		}
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	"$PERF_BPF" run perf.bpf.c --comm pbt_umask --json -- ./pbt_umask 3 1 2 >out || true
+	python3 - <<-'END'
+		import json
+		lines = [json.loads(l) for l in open("out") if l.startswith("{")]
+		assert [l["event"] for l in lines if l["kind"] == "event"] == [
+		    {"mask": m, "comm": "pbt_umask"} for m in (1, 1, 1, 2, 2, 2)], lines
+		assert [(l["total"], l["lost"]) for l in lines if l["kind"] == "events"] == [(6, 0)], lines
+	END
+	# a kernel before 6.0 does not tell of the last losses
+	CALLS=20000
+	overflow "$PERF_BPF" run perf.bpf.c --comm pbt_umask
+	sed 's/type=struct pbt_event/type=struct pbt_evend/' perf.bpf.c >wrong.bpf.c
+	expect_status 1 "$PERF_BPF" run wrong.bpf.c -- true
+	assert_contains err "map events: type=struct pbt_evend: the object's BTF has no such type"
+	assert_contains err "did you mean 'pbt_event'?"
+	sed 's/,type=struct pbt_event//' perf.bpf.c >bytes.bpf.c
+	"$PERF_BPF" run bytes.bpf.c --comm pbt_umask -- ./pbt_umask 1 3 >out || true
+	grep -qE '^[0-9:.]+  03000000000000007062745f756d61736b000000' out || fail "no bytes"
+}
+
 test_top_and_sort() {
 	make_workload
 	cat >many.sh <<-'END'
