@@ -54,7 +54,23 @@ void stream_free(struct stream *s)
 	free(s);
 }
 
-/* An event of `size` bytes becomes the cells of a row. */
+struct error *make_event(struct making *m, const struct fields *fields, const void *data,
+			 size_t size, struct result_cell *cells)
+{
+	if (!fields->n) {
+		struct field bytes = {.kind = FIELD_BYTES, .size = (uint32_t)size};
+
+		return make_cell(m, &bytes, data, cells);
+	}
+	for (size_t i = 0; i < fields->n; i++) {
+		const struct field *f = &fields->v[i];
+
+		if ((uint64_t)f->off + f->size <= size)
+			TRY(make_cell(m, f, data, &cells[i]));
+	}
+	return NULL;
+}
+
 static struct error *add_event(struct stream *s, const void *data, size_t size)
 {
 	struct result_cell *cells;
@@ -65,19 +81,8 @@ static struct error *add_event(struct stream *s, const void *data, size_t size)
 	memset(cells, 0, s->n_columns * sizeof(*cells));
 	s->cells.n += s->n_columns;
 	s->n_rows++;
-	*cells++ = (struct result_cell){.kind = CELL_UINT, .u = clock_ns(CLOCK_REALTIME)};
-	if (!s->fields.n) {
-		struct field bytes = {.kind = FIELD_BYTES, .size = (uint32_t)size};
-
-		return make_cell(s->making, &bytes, data, cells);
-	}
-	for (size_t i = 0; i < s->fields.n; i++, cells++) {
-		const struct field *f = &s->fields.v[i];
-
-		if ((uint64_t)f->off + f->size <= size)
-			TRY(make_cell(s->making, f, data, cells));
-	}
-	return NULL;
+	cells[0] = (struct result_cell){.kind = CELL_UINT, .u = clock_ns(CLOCK_REALTIME)};
+	return make_event(s->making, &s->fields, data, size, cells + 1);
 }
 
 static int on_event(void *ctx, void *data, size_t size)

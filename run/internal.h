@@ -95,6 +95,13 @@ struct error *make_stacks(struct making *m, const struct collect_opts *opts, str
 /* Fills c->stream, also where it fails half-way. */
 struct error *stream_new(struct collector *c);
 void stream_free(struct stream *s);
+/*
+ * The cells of an event of `size` bytes, as many as it has fields (one, where
+ * they are none); what it is too short for is left as it is. Of m->c the btf
+ * alone is used.
+ */
+struct error *make_event(struct making *m, const struct fields *fields, const void *data,
+			 size_t size, struct result_cell *cells);
 /* The columns and totals, without rows. */
 void make_events(struct collector *c, struct result *r);
 

@@ -10,6 +10,10 @@
 
 #include <cmocka.h>
 
+#include <zlib.h>
+
+#include "show/folded.h"
+#include "show/pprof.h"
 #include "show/result_json.h"
 #include "show/text.h"
 
@@ -236,13 +240,154 @@ static void test_events_json(void **state)
 		    "\"time_ns\":0,\"span_ns\":0,\"last\":true,\"total\":2,\"lost\":5}\n");
 }
 
+/* ---- stacks ---- */
+
+#define FRAME(name_)                                                                               \
+	{                                                                                          \
+		.name = name_, .module = "/bin/x", .offset = 4                                     \
+	}
+
+static struct result *add_stacks(struct results *results)
+{
+	static const struct result_frame left[] = {FRAME("leaf"), FRAME("left"), FRAME("main")};
+	static const struct result_frame right[] = {FRAME("leaf"), FRAME("right"), FRAME("main")};
+	static const struct result_frame itself[] = {FRAME("main")};
+	static const struct result_frame odd[] = {
+		{.name = "[unknown]", .module = "/bin/a;b", .offset = 0x1234},
+		{.name = "a;b\nc"},
+	};
+	static struct result_stack stacks[] = {
+		{.label = "x", .frames = left, .n_frames = 3, .count = 600},
+		{.label = "x", .frames = right, .n_frames = 3, .count = 200},
+		{.label = "x", .frames = itself, .n_frames = 1, .count = 100},
+		{.label = NULL, .frames = odd, .n_frames = 2, .count = 97},
+		{.label = "none", .frames = odd, .n_frames = 0, .count = 3},
+	};
+	struct result *r = results_add(results, RESULT_STACKS, "profile");
+
+	r->unit = "samples";
+	r->stacks = stacks;
+	r->n_stacks = ARRAY_SIZE(stacks);
+	r->total = 1000;
+	return r;
+}
+
+static void test_stacks_text(void **state)
+{
+	_cleanup_results_ struct results results = {0};
+	struct text_opts opts = {.width = 80};
+	struct result *r = add_stacks(&results);
+
+	expect_text(&results, &opts,
+		    "profile (samples):\n"
+		    "    90.00%  x  900 samples\n"
+		    "            |\n"
+		    "            ---main\n"
+		    "               |          \n"
+		    "               |--60.00%--left\n"
+		    "               |          leaf\n"
+		    "               |          \n"
+		    "                --20.00%--right\n"
+		    "                          leaf\n"
+		    "\n"
+		    "     9.70%  [unknown]  97 samples\n"
+		    "            |\n"
+		    "            ---a;b\\x0ac\n"
+		    "               [unknown] (/bin/a;b)\n"
+		    "\n"
+		    "     0.30%  none  3 samples\n");
+	opts.callee = true;
+	r->n_stacks = 3;
+	r->stacks_left_out = 2;
+	expect_text(&results, &opts,
+		    "profile (samples):\n"
+		    "    90.00%  x  900 samples\n"
+		    "            |          \n"
+		    "            |--80.00%--leaf\n"
+		    "            |          |          \n"
+		    "            |          |--60.00%--left\n"
+		    "            |          |          main\n"
+		    "            |          |          \n"
+		    "            |           --20.00%--right\n"
+		    "            |                     main\n"
+		    "            |          \n"
+		    "             --10.00%--main\n"
+		    "\n"
+		    "(2 more)\n");
+	r->n_stacks = r->stacks_left_out = 0;
+	expect_text(&results, &opts, "profile (samples):\n(no stacks)\n");
+}
+
+static void test_stacks_folded(void **state)
+{
+	_cleanup_results_ struct results results = {0};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	results_add(&results, RESULT_COUNT, "calls");
+	add_stacks(&results);
+	results_folded(&results, &out);
+	assert_false(strbuf_failed(&out));
+	assert_string_equal(strbuf_str(&out), "x;main 100\n"
+					      "x;main;left;leaf 600\n"
+					      "x;main;right;leaf 200\n"
+					      "[unknown];a:b:c;[unknown] 97\n"
+					      "none 3\n");
+}
+
+/* The file's head, and that it is one gzip member of a message in whole fields. */
+static void test_stacks_pprof(void **state)
+{
+	_cleanup_results_ struct results results = {.time = 5000, .span = 300};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	uint8_t plain[4096];
+	unsigned seen[16] = {0};
+
+	add_stacks(&results);
+	assert_null(results_pprof(&results, &out));
+	z_stream z = {.next_in = (Bytef *)out.str,
+		      .avail_in = out.len,
+		      .next_out = plain,
+		      .avail_out = sizeof(plain)};
+	assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
+	assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
+	assert_int_equal(z.avail_in, 0);
+	inflateEnd(&z);
+	for (size_t i = 0; i < z.total_out;) {
+		unsigned field = plain[i] >> 3, type = plain[i] & 7;
+		uint64_t v = 0;
+		int shift = 0;
+
+		assert_true(field < 16);
+		seen[field]++;
+		do {
+			assert_true(++i < z.total_out);
+			v |= (uint64_t)(plain[i] & 0x7f) << shift;
+			shift += 7;
+		} while (plain[i] & 0x80);
+		i++;
+		if (field == 9)
+			assert_int_equal(v, 4700);
+		if (field == 10)
+			assert_int_equal(v, 300);
+		if (type == 2)
+			i += v;
+		assert_true(i <= z.total_out);
+	}
+	assert_int_equal(seen[1], 1); /* sample type */
+	assert_int_equal(seen[2], 5); /* samples */
+	assert_int_equal(seen[3], 2); /* mappings */
+	assert_int_equal(seen[4], 6); /* locations: leaf left right main, and two odd ones */
+	assert_int_equal(seen[5], 6);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_heat_text),   cmocka_unit_test(test_heat_shades),
-		cmocka_unit_test(test_heat_narrow), cmocka_unit_test(test_heat_empty),
-		cmocka_unit_test(test_heat_json),   cmocka_unit_test(test_events_text),
-		cmocka_unit_test(test_events_json),
+		cmocka_unit_test(test_heat_text),     cmocka_unit_test(test_heat_shades),
+		cmocka_unit_test(test_heat_narrow),   cmocka_unit_test(test_heat_empty),
+		cmocka_unit_test(test_heat_json),     cmocka_unit_test(test_events_text),
+		cmocka_unit_test(test_events_json),   cmocka_unit_test(test_stacks_text),
+		cmocka_unit_test(test_stacks_folded), cmocka_unit_test(test_stacks_pprof),
 	};
 
 	setenv("TZ", "UTC", 1);

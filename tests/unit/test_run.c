@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What perf-bpf run makes of bytes and texts, without a kernel. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "perf/event/encode.h"
+#include "run/display.h"
+#include "run/internal.h"
+#include "run/procs.h"
+#include "run/sites.h"
+
+static void expect_refused(struct error *err, const char *part)
+{
+	assert_non_null(err);
+	if (!strstr(err->msg, part))
+		fail_msg("'%s' does not hold '%s'", err->msg, part);
+	error_free(err);
+}
+
+static void test_display(void **state)
+{
+	struct display d = {0};
+
+	assert_null(display_parse("heatmap,low=-5,step=0x10,unit=ns,title=a, b=c", &d));
+	assert_int_equal(d.kind, DISPLAY_HEATMAP);
+	assert_true(d.declared);
+	assert_int_equal(d.low, -5);
+	assert_int_equal(d.step, 16);
+	assert_string_equal(d.unit, "ns");
+	assert_string_equal(d.title, "a, b=c");
+	display_deinit(&d);
+	assert_null(display_parse("events,type=struct open", &d));
+	assert_int_equal(d.kind, DISPLAY_EVENTS);
+	assert_string_equal(d.type, "struct open");
+	display_deinit(&d);
+	assert_null(display_parse("stacks,stacks=traces", &d));
+	assert_int_equal(d.kind, DISPLAY_STACKS);
+	assert_string_equal(d.stacks, "traces");
+	display_deinit(&d);
+	expect_refused(display_parse("heatmaps", &d), "no map can be shown as 'heatmaps'");
+	expect_refused(display_parse("heatmap,step=0", &d), "at least 1");
+	expect_refused(display_parse("events,typ=x", &d), "'typ='");
+	display_deinit(&d);
+}
+
+/* A site as an object has it: 40 bytes of name, the counter. */
+static void put_site(uint8_t *to, const char *name, uint64_t failed)
+{
+	memset(to, 0, 48);
+	memcpy(to, name, strlen(name));
+	memcpy(to + 40, &failed, 8);
+}
+
+static void test_sites(void **state)
+{
+	_cleanup_sites_ struct sites sites = {0};
+	uint8_t data[48 * 5 + 47];
+
+	memset(data, 0xff, sizeof(data)); /* and a part of one, which is none */
+	put_site(data, "&opens", 3);
+	put_site(data + 48, "opens", 4);
+	put_site(data + 96, "reads", 0);
+	put_site(data + 144, "openssl", 100);
+	put_site(data + 192, "0123456789012345678901234567890123456789", 7);
+	assert_null(sites_parse(data, sizeof(data), &sites));
+	assert_int_equal(sites_failed(&sites, "opens"), 7);
+	assert_int_equal(sites_failed(&sites, "reads"), 0);
+	assert_int_equal(sites_failed(&sites, "openssl"), 100);
+	assert_int_equal(sites_failed(&sites, "012345678901234567890123456789012345678"), 7);
+	assert_int_equal(sites.n, 4);
+}
+
+/* ---- processes ---- */
+
+static const struct perf_event_attr attr = {
+	.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+	.sample_id_all = 1,
+};
+
+static void add_mmap(struct procs *procs, uint32_t pid, uint64_t from, uint64_t to,
+		     const char *path, uint64_t time)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct sample id = {.pid = pid, .tid = pid, .time = time};
+	struct record_mmap mmap = {.pid = pid,
+				   .tid = pid,
+				   .addr = from,
+				   .len = to - from,
+				   .prot = 4,
+				   .filename = path};
+
+	record_encode_mmap2(&out, &attr, PERF_RECORD_MISC_USER, &mmap, &id);
+	assert_null(procs_add_records(procs, cursor_make(out.str, out.len, "records")));
+}
+
+static void add_fork(struct procs *procs, uint32_t pid, uint32_t parent, uint64_t time)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct sample id = {.pid = pid, .tid = pid, .time = time};
+	struct record_task fork = {
+		.pid = pid, .tid = pid, .ppid = parent, .ptid = parent, .time = time};
+
+	record_encode_fork(&out, &attr, 0, &fork, &id);
+	assert_null(procs_add_records(procs, cursor_make(out.str, out.len, "records")));
+}
+
+static void expect_map(struct procs *procs, uint32_t pid, uint64_t addr, const char *path)
+{
+	const struct proc_map *map = procs_find(procs, pid, addr);
+
+	if (!path) {
+		assert_null(map);
+		return;
+	}
+	assert_non_null(map);
+	assert_string_equal(map->path, path);
+}
+
+static void test_processes(void **state)
+{
+	_cleanup_(procs_freep) struct procs *procs = procs_new_empty();
+
+	add_mmap(procs, 10, 0x1000, 0x2000, "/bin/sh", 5);
+	add_mmap(procs, 10, 0x3000, 0x4000, "/lib/libc.so", 6);
+	expect_map(procs, 10, 0x1000, "/bin/sh");
+	expect_map(procs, 10, 0x1fff, "/bin/sh");
+	expect_map(procs, 10, 0x2000, NULL);
+	expect_map(procs, 11, 0x1000, NULL);
+	/* a child has what its parent had by then */
+	add_fork(procs, 11, 10, 20);
+	add_mmap(procs, 10, 0x5000, 0x6000, "/lib/late.so", 30);
+	expect_map(procs, 11, 0x3500, "/lib/libc.so");
+	expect_map(procs, 11, 0x5000, NULL);
+	expect_map(procs, 10, 0x5000, "/lib/late.so");
+	/* and its own after an exec; what came before it is still known */
+	add_mmap(procs, 11, 0x1000, 0x1800, "/bin/dd", 40);
+	expect_map(procs, 11, 0x1000, "/bin/dd");
+	expect_map(procs, 11, 0x1900, "/bin/sh");
+	/* rings are read one after the other: what is older comes later, and does not count */
+	add_mmap(procs, 11, 0x1000, 0x1800, "/bin/old", 35);
+	expect_map(procs, 11, 0x1000, "/bin/dd");
+	/* grandchildren, and an id that is somebody else's by now */
+	add_fork(procs, 12, 11, 50);
+	expect_map(procs, 12, 0x3500, "/lib/libc.so");
+	expect_map(procs, 12, 0x1000, "/bin/dd");
+	add_fork(procs, 11, 99, 60);
+	expect_map(procs, 11, 0x1000, NULL);
+	/* a thread is no process */
+	add_fork(procs, 10, 10, 70);
+	expect_map(procs, 10, 0x1000, "/bin/sh");
+	/* the end of the address space, and records that are none */
+	add_mmap(procs, 13, UINT64_MAX - 10, UINT64_MAX, "/end", 1);
+	expect_map(procs, 13, UINT64_MAX - 5, "/end");
+	assert_null(procs_add_records(procs, cursor_make("\1\0\0\0\0\0\4\0", 8, "records")));
+	assert_int_equal(procs_lost(procs), 0);
+}
+
+/* ---- events ---- */
+
+static void expect_duration(uint64_t ns, const char *want)
+{
+	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL);
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct field f = {.kind = FIELD_UINT, .role = ROLE_NS, .size = 8};
+
+	assert_true(run_name_add(names, NULL, &f, &ns, &out));
+	assert_string_equal(strbuf_str(&out), want);
+}
+
+static void test_durations(void **state)
+{
+	expect_duration(0, "0ns");
+	expect_duration(999, "999ns");
+	expect_duration(1000, "1.00us");
+	expect_duration(9994, "9.99us");
+	expect_duration(9995, "10.0us");
+	expect_duration(12345, "12.3us");
+	expect_duration(99949, "99.9us");
+	expect_duration(99950, "100us");
+	expect_duration(999499, "999us");
+	expect_duration(999500, "1.00ms");
+	expect_duration(1000000000, "1.00s");
+	expect_duration(59999999999, "60.0s");
+	expect_duration(UINT64_MAX, "18446744074s");
+}
+
+static void test_numbers(void **state)
+{
+	static const uint8_t bytes[] = {0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1};
+	struct field f = {.kind = FIELD_INT};
+
+	for (f.size = 1; f.size <= 4; f.size *= 2) {
+		f.kind = FIELD_INT;
+		assert_int_equal((int64_t)field_number(&f, bytes), -2);
+		f.kind = FIELD_UINT;
+		assert_int_equal(field_number(&f, bytes), (1ull << (8 * f.size)) - 2);
+	}
+	f.size = 8;
+	assert_int_equal(field_number(&f, bytes), INT64_MAX - 1);
+	/* bit fields, one of them over nine bytes */
+	f = (struct field){.kind = FIELD_UINT, .size = 1, .bit = 1, .bits = 3};
+	assert_int_equal(field_number(&f, bytes), 7);
+	f.kind = FIELD_INT;
+	assert_int_equal((int64_t)field_number(&f, bytes), -1);
+	f = (struct field){.kind = FIELD_UINT, .size = 9, .bit = 4, .bits = 64};
+	assert_int_equal(field_number(&f, bytes), 0x17ffffffffffffffull);
+}
+
+static void test_short_events(void **state)
+{
+	struct field v[] = {
+		{.kind = FIELD_UINT, .size = 4},
+		{.kind = FIELD_CHARS, .off = 4, .size = 8},
+		{.kind = FIELD_UINT, .off = UINT32_MAX - 1, .size = 4},
+	};
+	struct fields fields = {.v = v, .n = 3};
+	_cleanup_arena_ struct arena arena = {0};
+	struct collector c = {0};
+	struct making m = {.c = &c, .names = run_names_new(NULL), .arena = &arena};
+	struct result_cell cells[3] = {0};
+
+	assert_null(make_event(&m, &fields, "\5\0\0\0abcdefgh", 12, cells));
+	assert_int_equal(cells[0].u, 5);
+	assert_string_equal(cells[1].text, "abcdefgh");
+	assert_int_equal(cells[2].kind, CELL_EMPTY);
+	memset(cells, 0, sizeof(cells));
+	assert_null(make_event(&m, &fields, "\5\0\0\0abcdefg", 11, cells));
+	assert_int_equal(cells[0].u, 5);
+	assert_int_equal(cells[1].kind, CELL_EMPTY);
+	fields.n = 0;
+	assert_null(make_event(&m, &fields, "\1\2\xff", 3, cells));
+	assert_string_equal(cells[0].text, "0102ff");
+	strbuf_deinit(&m.text);
+	run_names_free(m.names);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_display),	  cmocka_unit_test(test_sites),
+		cmocka_unit_test(test_processes), cmocka_unit_test(test_durations),
+		cmocka_unit_test(test_numbers),	  cmocka_unit_test(test_short_events),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
