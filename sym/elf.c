@@ -2,7 +2,9 @@
 /*
  * Symbols of an ELF image: .symtab, then .dynsym, then the names of the PLT's
  * entries, which no table has: the n-th entry belongs to the n-th relocation
- * of .rela.plt.
+ * of .rela.plt. A stripped binary may carry the names of its local functions
+ * in .gnu_debugdata, an ELF image within it that xz has packed (Fedora's
+ * MiniDebugInfo; gdb manual, 18.4).
  *
  * What counts as a symbol and what its address becomes follow perf
  * (tools/perf/util/symbol-elf.c of Linux 6.1, dso__load_sym): functions and
@@ -20,6 +22,7 @@
 
 #include <fcntl.h>
 #include <gelf.h>
+#include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +38,8 @@ struct elf_source {
 	size_t shstrndx;
 	Elf_Scn *symtab, *dynsym;
 	char *path;
+	void *image;	 /* what was unpacked, and elf is made of; NULL: nothing */
+	bool is_excerpt; /* of .gnu_debugdata: it lacks what .dynsym has */
 };
 
 void elf_source_free(struct elf_source *es)
@@ -45,6 +50,7 @@ void elf_source_free(struct elf_source *es)
 		elf_end(es->elf);
 	if (es->fd >= 0)
 		close(es->fd);
+	free(es->image);
 	free(es->path);
 	free(es);
 }
@@ -124,6 +130,68 @@ struct error *elf_source_open_mem(const void *image, size_t size, struct elf_sou
 	if (!es)
 		return error_nomem();
 	es->elf = elf_memory((char *)image, size); /* opened for reading: not written to */
+	TRY(elf_source_init(es));
+	*out = steal_ptr(es);
+	return NULL;
+}
+
+/* No binary's names are larger; what unpacks to more is no debug data. */
+#define DEBUGDATA_MAX  (256u << 20)
+#define DEBUGDATA_WORK (128u << 20) /* memory of the decoder */
+
+/* Unpacks xz; NULL: it is none, or too large. The caller's. */
+static void *unpack(const void *data, size_t size, size_t *len)
+{
+	lzma_stream xz = LZMA_STREAM_INIT;
+	size_t cap = min_of(size * 4 + 65536, (size_t)DEBUGDATA_MAX);
+	uint8_t *out = malloc(cap);
+	lzma_ret ret = lzma_stream_decoder(&xz, DEBUGDATA_WORK, 0);
+
+	xz.next_in = data;
+	xz.avail_in = size;
+	xz.next_out = out;
+	xz.avail_out = cap;
+	while (ret == LZMA_OK && out) {
+		ret = lzma_code(&xz, LZMA_FINISH);
+		if (xz.avail_out || ret != LZMA_OK)
+			break;
+		/* Full: twice as much, or it is given up. */
+		uint8_t *more = cap < DEBUGDATA_MAX ? realloc(out, cap * 2) : NULL;
+		if (!more) {
+			ret = LZMA_MEM_ERROR;
+			break;
+		}
+		out = more;
+		xz.next_out = out + cap;
+		xz.avail_out = cap;
+		cap *= 2;
+	}
+	*len = cap - xz.avail_out;
+	lzma_end(&xz);
+	if (ret == LZMA_STREAM_END)
+		return out;
+	free(out);
+	return NULL;
+}
+
+struct error *elf_source_open_debugdata(const struct elf_source *of, struct elf_source **out)
+{
+	_cleanup_(elf_source_freep) struct elf_source *es = NULL;
+	Elf_Scn *scn = section_by_type(of, ".gnu_debugdata", SHT_PROGBITS);
+	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+	size_t size;
+
+	if (!data || !data->d_buf)
+		return error_at(error_new(ENOENT, "it has no .gnu_debugdata"), "%s", of->path);
+	es = elf_source_new(of->path);
+	if (!es)
+		return error_nomem();
+	es->image = unpack(data->d_buf, data->d_size, &size);
+	if (!es->image)
+		return error_at(error_new(EBADMSG, "section .gnu_debugdata is no sound xz data"),
+				"%s", of->path);
+	es->is_excerpt = true;
+	es->elf = elf_memory(es->image, size);
 	TRY(elf_source_init(es));
 	*out = steal_ptr(es);
 	return NULL;
@@ -464,6 +532,19 @@ static struct error *read_plt(struct elf_source *es, struct symtab *st)
 	return NULL;
 }
 
+/* What .gnu_debugdata leaves out, since the binary itself has it. */
+static struct error *read_rest(const struct reader *of)
+{
+	_cleanup_free_ struct section_info *sections = NULL;
+	struct reader r = {
+		.syms = of->runtime, .runtime = of->runtime, .opts = of->opts, .st = of->st};
+
+	if (elf_getshdrnum(r.syms->elf, &r.n_sections))
+		r.n_sections = 0;
+	r.sections = sections = calloc(r.n_sections + 1, sizeof(*sections));
+	return sections ? read_symbols(&r, r.syms->dynsym) : error_nomem();
+}
+
 struct error *elf_source_read(struct elf_source *syms, struct elf_source *runtime,
 			      const struct sym_opts *opts, struct symtab *st)
 {
@@ -480,6 +561,8 @@ struct error *elf_source_read(struct elf_source *syms, struct elf_source *runtim
 		TRY(read_symbols(&r, syms->symtab));
 	if (syms->dynsym)
 		TRY(read_symbols(&r, syms->dynsym));
+	if (syms->is_excerpt && runtime->dynsym && runtime != syms)
+		TRY(read_rest(&r));
 	if (st->syms.n && opts->space == SYM_FILE_OFFSET)
 		TRY(read_plt(runtime, st));
 	return NULL;

@@ -58,6 +58,8 @@ bool symtab_finish(struct symtab *st);
 struct elf_source;
 struct error *elf_source_open(const char *path, struct elf_source **out);
 struct error *elf_source_open_mem(const void *image, size_t size, struct elf_source **out);
+/* The image in its .gnu_debugdata. ENOENT: it has none; EBADMSG: it is damaged. */
+struct error *elf_source_open_debugdata(const struct elf_source *of, struct elf_source **out);
 void elf_source_free(struct elf_source *es);
 DEFINE_FREEP(struct elf_source, elf_source_free)
 bool elf_source_has_symtab(const struct elf_source *es);

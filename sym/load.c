@@ -12,6 +12,8 @@
  *	the binary itself
  *	/usr/lib/debug/usr/PATH (Ubuntu), .debug/NAME beside it (OpenEmbedded)
  *
+ * and at last the image in .gnu_debugdata of the binary itself.
+ *
  * The first with a .symtab gives the symbols, the first with a .dynsym the
  * PLT and the segments. A file with another build-id than the recording has
  * is never used: wrong names are worse than none.
@@ -160,6 +162,22 @@ static void search_all(struct search *s)
 		search_tryf(s, 'o', "%.*s/.debug/%s", (int)(slash - s->path), s->path, base);
 }
 
+/* The names that a stripped binary has in itself. */
+static void search_debugdata(struct search *s)
+{
+	struct elf_source *es = NULL;
+
+	if (s->syms || !s->runtime)
+		return;
+	struct error *err = elf_source_open_debugdata(s->runtime, &es);
+	if (err) {
+		error_free(err);
+		return;
+	}
+	s->syms = es;
+	s->origin_syms = 'n';
+}
+
 static struct error *symtab_from(struct elf_source *syms, struct elf_source *runtime,
 				 const struct sym_opts *opts, struct symtab **out)
 {
@@ -194,6 +212,7 @@ struct error *symtab_load_elf(const char *path, const struct sym_opts *opts, str
 		search_all(&s);
 	else
 		search_tryf(&s, opts->space == SYM_ADDRESS ? 'v' : 'd', "%s", path);
+	search_debugdata(&s);
 	if (!s.syms && !s.runtime) {
 		if (s.stale)
 			return steal_ptr(s.stale);
@@ -211,7 +230,7 @@ struct error *symtab_load_elf(const char *path, const struct sym_opts *opts, str
 struct error *symtab_load_elf_mem(const void *image, size_t size, const struct sym_opts *opts,
 				  struct symtab **out)
 {
-	_cleanup_(elf_source_freep) struct elf_source *es = NULL;
+	_cleanup_(elf_source_freep) struct elf_source *es = NULL, *excerpt = NULL;
 	uint8_t id[20];
 
 	TRY(elf_source_open_mem(image, size, &es));
@@ -219,7 +238,9 @@ struct error *symtab_load_elf_mem(const void *image, size_t size, const struct s
 	    !build_id_equal(id, elf_source_build_id(es, id), opts->build_id,
 			    min_of(opts->build_id_size, sizeof(id))))
 		return error_new(ESTALE, "has another build-id than the recording says");
-	return symtab_from(es, es, opts, out);
+	if (!elf_source_has_symtab(es))
+		error_free(elf_source_open_debugdata(es, &excerpt));
+	return symtab_from(excerpt ? excerpt : es, es, opts, out);
 }
 
 struct error *symtab_load_vdso(const struct sym_opts *opts, struct symtab **out)

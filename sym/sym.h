@@ -39,8 +39,8 @@ size_t symtab_size(const struct symtab *st);
 const struct symbol *symtab_at(struct symtab *st, size_t i);
 /*
  * perf's letter for where they came from: k kallsyms, v vmlinux, d the file
- * itself, l .gnu_debuglink, B and D perf's cache, f u b x o other debug files,
- * j a JIT.
+ * itself, n its .gnu_debugdata, l .gnu_debuglink, B and D perf's cache, f u b x o other debug
+ * files, j a JIT.
  */
 char symtab_origin(const struct symtab *st);
 void symtab_free(struct symtab *st);
@@ -100,8 +100,8 @@ struct error *kallsyms_symtab(const struct kallsyms *k, const char *module, uint
 /* The address of the kernel's own symbol of that name; false: there is none. */
 bool kallsyms_address(const struct kallsyms *k, const char *name, uint64_t *addr);
 /*
- * All of them, several of one name or address too, in the order of the file: functions (T t W w) and
- * data (D d B b), without lengths. i < kallsyms_size(); the names live as long as k.
+ * All of them, several of one name or address too, in the order of the file: functions (T t W w)
+ * and data (D d B b), without lengths. i < kallsyms_size(); the names live as long as k.
  */
 struct kallsyms_symbol {
 	uint64_t address;

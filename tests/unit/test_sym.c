@@ -8,9 +8,11 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <lzma.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "lib/base/strbuf.h"
 #include "sym/internal.h"
 
 static struct kallsyms *parse(const char *text)
@@ -277,6 +279,124 @@ static void test_libc_plt(void **state)
 	symtab_free(st);
 }
 
+/* ---- an image made by hand ---- */
+
+struct made {
+	struct strbuf sb;
+	Elf64_Shdr sections[8];
+	size_t n;
+	struct strbuf names;
+};
+
+static void made_section(struct made *m, const char *name, uint32_t type, const void *data,
+			 size_t size)
+{
+	Elf64_Shdr *s = &m->sections[m->n++];
+
+	while (m->sb.len % 8)
+		strbuf_addch(&m->sb, 0);
+	*s = (Elf64_Shdr){.sh_name = (uint32_t)m->names.len,
+			  .sh_type = type,
+			  .sh_offset = m->sb.len,
+			  .sh_size = size,
+			  .sh_addralign = 1};
+	strbuf_add(&m->names, name, strlen(name) + 1);
+	if (type != SHT_NOBITS)
+		strbuf_add(&m->sb, data, size);
+}
+
+/* Code at 0x1000 with one symbol, in a table of that type; extra may be NULL. */
+static void made_image(struct made *m, bool dynamic, const char *symbol, uint64_t value,
+		       const void *extra, size_t extra_size)
+{
+	char strings[64] = "";
+	const Elf64_Sym syms[2] = {[1] = {.st_name = 1,
+					  .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+					  .st_shndx = 1,
+					  .st_value = value,
+					  .st_size = 16}};
+	Elf64_Ehdr header = {.e_type = ET_DYN,
+			     .e_machine = EM_X86_64,
+			     .e_version = EV_CURRENT,
+			     .e_ehsize = sizeof(header),
+			     .e_phoff = sizeof(header),
+			     .e_phentsize = sizeof(Elf64_Phdr),
+			     .e_phnum = 1,
+			     .e_shentsize = sizeof(Elf64_Shdr)};
+	const Elf64_Phdr load = {.p_type = PT_LOAD,
+				 .p_flags = PF_R | PF_X,
+				 .p_vaddr = 0x1000,
+				 .p_filesz = 0x100,
+				 .p_memsz = 0x100};
+
+	memcpy(header.e_ident, ELFMAG, SELFMAG);
+	header.e_ident[EI_CLASS] = ELFCLASS64;
+	header.e_ident[EI_DATA] = ELFDATA2LSB;
+	header.e_ident[EI_VERSION] = EV_CURRENT;
+	strcpy(strings + 1, symbol);
+	strbuf_add(&m->sb, &header, sizeof(header));
+	strbuf_add(&m->sb, &load, sizeof(load));
+	made_section(m, "", SHT_NULL, NULL, 0);
+	made_section(m, ".text", dynamic ? SHT_PROGBITS : SHT_NOBITS,
+		     "0123456789abcdef0123456789abcdef", 32);
+	m->sections[1].sh_flags = SHF_ALLOC | SHF_EXECINSTR;
+	m->sections[1].sh_addr = 0x1000;
+	made_section(m, dynamic ? ".dynsym" : ".symtab", dynamic ? SHT_DYNSYM : SHT_SYMTAB, syms,
+		     sizeof(syms));
+	m->sections[2].sh_link = 3;
+	m->sections[2].sh_entsize = sizeof(Elf64_Sym);
+	m->sections[2].sh_info = 1;
+	made_section(m, dynamic ? ".dynstr" : ".strtab", SHT_STRTAB, strings, sizeof(strings));
+	if (extra)
+		made_section(m, ".gnu_debugdata", SHT_PROGBITS, extra, extra_size);
+	const uint16_t shstrndx = (uint16_t)m->n;
+	strbuf_adds(&m->names, ".shstrtab");
+	strbuf_addch(&m->names, 0);
+	const uint32_t name = (uint32_t)(m->names.len - sizeof(".shstrtab"));
+	made_section(m, "", SHT_STRTAB, m->names.str, m->names.len);
+	m->sections[shstrndx].sh_name = name;
+	while (m->sb.len % 8)
+		strbuf_addch(&m->sb, 0);
+	Elf64_Ehdr *at = (Elf64_Ehdr *)m->sb.str;
+	at->e_shoff = m->sb.len;
+	at->e_shnum = (uint16_t)m->n;
+	at->e_shstrndx = shstrndx;
+	strbuf_add(&m->sb, m->sections, m->n * sizeof(m->sections[0]));
+}
+
+static void made_deinit(struct made *m)
+{
+	strbuf_deinit(&m->sb);
+	strbuf_deinit(&m->names);
+}
+
+/* A stripped binary names its local functions in an image that xz has packed. */
+static void test_debugdata(void **state)
+{
+	const struct sym_opts opts = {.sz = sizeof(opts), .space = SYM_FILE_OFFSET};
+	_cleanup_(made_deinit) struct made excerpt = {0}, whole = {0}, broken = {0};
+	_cleanup_(symtab_freep) struct symtab *st = NULL, *without = NULL;
+	uint8_t packed[8192];
+	size_t size = 0;
+
+	made_image(&excerpt, false, "hidden", 0x1000, NULL, 0);
+	assert_int_equal(lzma_easy_buffer_encode(6, LZMA_CHECK_CRC32, NULL,
+						 (const uint8_t *)excerpt.sb.str, excerpt.sb.len,
+						 packed, &size, sizeof(packed)),
+			 LZMA_OK);
+	made_image(&whole, true, "shown", 0x1010, packed, size);
+	assert_null(symtab_load_elf_mem(whole.sb.str, whole.sb.len, &opts, &st));
+	assert_int_equal(symtab_size(st), 2);
+	assert_string_equal(name_at(st, 0x8), "hidden");
+	assert_string_equal(name_at(st, 0x18), "shown");
+
+	/* Damaged, it is as if it were not there. */
+	packed[size / 2] ^= 0x55;
+	made_image(&broken, true, "shown", 0x1010, packed, size);
+	assert_null(symtab_load_elf_mem(broken.sb.str, broken.sb.len, &opts, &without));
+	assert_int_equal(symtab_size(without), 1);
+}
+
 static void test_vdso(void **state)
 {
 	struct sym_opts opts = {.sz = sizeof(opts)};
@@ -384,6 +504,7 @@ int main(void)
 		cmocka_unit_test(test_demangle),
 		cmocka_unit_test(test_own_elf),
 		cmocka_unit_test(test_libc_plt),
+		cmocka_unit_test(test_debugdata),
 		cmocka_unit_test(test_vdso),
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_perf_map),
