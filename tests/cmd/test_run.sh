@@ -665,4 +665,38 @@ test_a_map_that_is_too_large() {
 	assert_contains err "hint: its entries take 65544 GiB at least, and the machine has"
 }
 
+# Of a group the first whose place is there; an optional program alone may be missing.
+test_optional_programs() {
+	make_workload
+	cat >optional.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		#include <bpf/perf_bpf_prog.h>
+		PERF_BPF_COUNT(calls, "calls", "umask calls");
+		#define COUNT(name) int name(void *ctx) { if (perf_bpf_wanted()) perf_bpf_count(&calls, 1); return 0; }
+		SEC("?tracepoint/syscalls/sys_enter_nosuch") PERF_BPF_ONE_OF("call") COUNT(no_tracepoint)
+		SEC("?raw_tp/no_such_tracepoint") PERF_BPF_ONE_OF("call") COUNT(no_raw_tp)
+		SEC("?tp_btf/no_such_tracepoint") PERF_BPF_ONE_OF("call") COUNT(no_tp_btf)
+		SEC("?fentry/no_such_function") PERF_BPF_ONE_OF("call") COUNT(no_fentry)
+		SEC("?kprobe/no_such_function") PERF_BPF_ONE_OF("call") COUNT(no_kprobe)
+		SEC("?uprobe/libc.so.6:no_such_function") PERF_BPF_ONE_OF("call") COUNT(no_uprobe)
+		#ifndef NO_PLACE
+		SEC("?tracepoint/syscalls/sys_enter_umask") PERF_BPF_ONE_OF("call") COUNT(on_umask)
+		SEC("?tracepoint/syscalls/sys_exit_umask") PERF_BPF_ONE_OF("call") COUNT(left_out)
+		#endif
+		SEC("?tracepoint/syscalls/sys_enter_nosuch") COUNT(optional)
+		SEC("?tracepoint/syscalls/sys_exit_umask") COUNT(is_there)
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	"$PERF_BPF" run optional.bpf.c --comm pbt_umask -v --json -- ./pbt_umask 7 1 >out 2>err || true
+	check out calls 'r["count"] == 14'
+	assert_contains err "program left_out is left out: on_umask is there"
+	for program in no_tracepoint no_raw_tp no_tp_btf no_fentry no_kprobe no_uprobe optional; do
+		assert_contains err "program $program is left out: "
+	done
+	expect_status 1 "$PERF_BPF" run optional.bpf.c --clang-opt -DNO_PLACE -- true
+	assert_contains err "optional.bpf.c: this kernel has no place for any of its call programs: "
+	assert_contains err "fentry/no_such_function: the kernel has no function no_such_function; "
+}
+
 run_tests

@@ -71,7 +71,9 @@ bpf() { # SOURCE OUTPUT OPTIONS...
 }
 bpf attach.bpf.c attach.bpf.o
 bpf ways.bpf.c ways.bpf.o
-objects=(attach.bpf.o=tests/attach.bpf.o ways.bpf.o=tests/ways.bpf.o)
+bpf choose.bpf.c choose.bpf.o
+objects=(attach.bpf.o=tests/attach.bpf.o ways.bpf.o=tests/ways.bpf.o
+	choose.bpf.o=tests/choose.bpf.o)
 for kind in tracepoint kprobe kretprobe ksyscall uprobe fentry; do
 	bpf record.bpf.c $kind.bpf.o -D${kind^^}
 	objects+=("$kind.bpf.o=tests/$kind.bpf.o")
