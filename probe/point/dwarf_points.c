@@ -42,6 +42,8 @@ static struct error *open_image(struct probe_finder *finder, const struct user *
 	uint8_t id[20];
 	_cleanup_free_ char *notes = NULL;
 
+	if (fo->no_dwarf)
+		return error_new(ENODATA, "debug information is not looked for");
 	if (user)
 		return dwarf_image_open(user_path(user), &opts, out);
 	/* A kallsyms of one's own is another kernel's. */

@@ -74,6 +74,7 @@ struct finder_opts {
 	const char *kallsyms;	       /* NULL: /proc/kallsyms */
 	uint16_t machine;	       /* of the kernel (EM_…); EM_NONE: this one's */
 	bool no_btf;		       /* only DWARF and symbols: to compare, and for tests */
+	bool no_dwarf;		       /* only BTF and symbols: likewise */
 	bool no_debuginfod;
 	const struct log *log;
 };
