@@ -375,9 +375,27 @@ const char *user_name_at(const struct user *user, uint64_t address, size_t i)
 	return NULL;
 }
 
+static size_t count_scopes(const char *name)
+{
+	size_t n = 0;
+
+	for (; (name = strstr(name, "::")); name += 2)
+		n++;
+	return n;
+}
+
+/* As many of the last parts of a path as the wanted one has. */
+static const char *last_parts(const char *name, size_t scopes)
+{
+	for (size_t n = count_scopes(name); n > scopes; n--)
+		name = strstr(name, "::") + 2;
+	return name;
+}
+
 bool user_near(struct user *user, const char *name, struct strbuf *out)
 {
 	struct nearest near = nearest_make(name);
+	const size_t scopes = count_scopes(name);
 	const struct entry *entry;
 
 	vec_for_each (entry, &user->entries) {
@@ -385,13 +403,14 @@ bool user_near(struct user *user, const char *name, struct strbuf *out)
 
 		if (!is_function(entry))
 			continue;
-		nearest_offer(&near, entry->name);
-		if (!strstr(name, "::") || !may_be_mangled(entry->name) ||
+		if (!scopes)
+			nearest_offer(&near, entry->name);
+		if (!scopes || !may_be_mangled(entry->name) ||
 		    !(demangled = symbol_demangle(entry->name)))
 			continue;
 		const char *kept = own(user, demangled);
 		if (kept)
-			nearest_offer(&near, kept);
+			nearest_offer_as(&near, last_parts(kept, scopes), kept);
 	}
 	return nearest_text(&near, out);
 }
