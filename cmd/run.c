@@ -313,6 +313,8 @@ int cmd_run(int argc, char **argv)
 	o->workload = command;
 	o->compile = &compile;
 	o->log = args.quiet ? NULL : &log;
+	if (args.output.live && !o->interval_ms)
+		o->interval_ms = 1000;
 	args.output.interval = o->interval_ms != 0;
 	args.output.files = o->files;
 	args.output.n_files = o->n_files;
@@ -337,10 +339,13 @@ int cmd_run(int argc, char **argv)
 	if (!err)
 		err = run_new(o, &run);
 	if (!err)
+		err = run_output_begin(output, o);
+	if (!err)
 		err = run_loop(run, run_output_show, output);
 	if (err) {
 		if (err->code == ECHILD)
 			status = 255;
+		run_output_end(output);
 		cmd_fail(err);
 	} else {
 		status = exit_status(run);

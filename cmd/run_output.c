@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/run_live.h"
 #include "serve/server.h"
 #include "show/csv.h"
 #include "show/folded.h"
@@ -32,9 +33,11 @@ enum {
 	OPT_CALLEE,
 	OPT_SHADES,
 	OPT_OPENMETRICS,
+	OPT_LIVE,
 };
 
 enum {
+	LIVE_TOP = 100,	   /* rows of a table on a screen, unless --top says another number */
 	SCRAPE_MS = 10000, /* what a client has for one, as Prometheus does by itself */
 };
 
@@ -46,6 +49,7 @@ static const struct argp_option options[] = {
 	{"pprof", OPT_PPROF, "FILE", 0, "Write stacks as a profile for pprof to FILE"},
 	{"callee", OPT_CALLEE, NULL, 0, "Begin trees of stacks with the innermost function"},
 	{"shades", OPT_SHADES, "HOW", 0, "Heat maps in chars, gray or color"},
+	{"live", OPT_LIVE, NULL, 0, "Redraw the results in place, each second or --interval"},
 	{"openmetrics", OPT_OPENMETRICS, "ADDR:PORT", 0,
 	 "Let Prometheus scrape the maps at http://ADDR:PORT/metrics, too"},
 	{0},
@@ -105,13 +109,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_CALLEE:
 		opts->callee = true;
 		return 0;
+	case OPT_LIVE:
+		opts->live = true;
+		return 0;
 	case OPT_OPENMETRICS:
 		opts->openmetrics = arg;
 		return 0;
 	case ARGP_KEY_END:
-		if (opts->json + opts->csv + opts->folded > 1)
-			argp_error(state, "--json, --csv and --folded are ways to print the same: "
-					  "choose one");
+		if (opts->json + opts->csv + opts->folded + opts->live > 1)
+			argp_error(state,
+				   "--json, --csv, --folded and --live are ways to print the "
+				   "same: choose one");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -126,6 +134,7 @@ struct run_output {
 	bool ascii;
 	struct text_events events;
 	struct html_events page_events;
+	struct live *live;     /* NULL: what is printed stays */
 	char *title, *command; /* of the page */
 	struct utsname host;
 	struct server *server;
@@ -135,28 +144,39 @@ struct run_output {
 	size_t n_watches;
 };
 
+/* "prog.bpf.c, other.o" */
+static struct error *make_title(struct run_output *output)
+{
+	_cleanup_strbuf_ struct strbuf title = STRBUF_INIT;
+
+	for (size_t i = 0; i < output->opts->n_files; i++) {
+		const char *slash = strrchr(output->opts->files[i], '/');
+
+		strbuf_addf(&title, "%s%s", i ? ", " : "",
+			    slash ? slash + 1 : output->opts->files[i]);
+	}
+	free(output->title);
+	output->title = strbuf_steal(&title);
+	return output->title ? NULL : error_nomem();
+}
+
 /* What the page's head says. A file that cannot be written is told before anything runs. */
 static struct error *page_new(struct run_output *output)
 {
 	const struct run_output_opts *opts = output->opts;
-	_cleanup_strbuf_ struct strbuf title = STRBUF_INIT, command = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf command = STRBUF_INIT;
 	_cleanup_free_ char *copy = strdup(opts->html);
 
 	if (!copy)
 		return error_nomem();
 	if (access(dirname(copy), W_OK))
 		return error_errno(errno, "cannot write '%s'", opts->html);
-	for (size_t i = 0; i < opts->n_files; i++) {
-		const char *slash = strrchr(opts->files[i], '/');
-
-		strbuf_addf(&title, "%s%s", i ? ", " : "", slash ? slash + 1 : opts->files[i]);
-	}
 	for (char *const *word = opts->workload; word && *word; word++)
 		strbuf_addf(&command, "%s%s", word == opts->workload ? "" : " ", *word);
 	uname(&output->host);
-	output->title = strbuf_steal(&title);
 	output->command = strbuf_steal(&command);
-	return output->title && (output->command || !opts->workload) ? NULL : error_nomem();
+	TRY(make_title(output));
+	return output->command || !opts->workload ? NULL : error_nomem();
 }
 
 static struct error *write_page(struct run_output *output, const struct results *results)
@@ -241,6 +261,24 @@ static bool is_utf8(void)
 	return yes;
 }
 
+static struct error *screen_new(struct run_output *output, struct run_opts *run)
+{
+	const struct text_opts text = {
+		.shades = output->shades,
+		.ascii = output->ascii,
+		.callee = output->opts->callee,
+	};
+
+	TRY(make_title(output));
+	TRY(live_new(&text, output->title, &output->live));
+	if (!output->live)
+		return NULL;
+	if (!run->collect.top)
+		run->collect.top = LIVE_TOP;
+	output->watches[output->n_watches++] = live_watch(output->live);
+	return NULL;
+}
+
 struct error *run_output_new(const struct run_output_opts *opts, struct run_opts *run,
 			     struct run_output **out)
 {
@@ -256,6 +294,8 @@ struct error *run_output_new(const struct run_output_opts *opts, struct run_opts
 		TRY(page_new(output));
 	if (opts->openmetrics)
 		TRY(serve_new(output, run));
+	if (opts->live)
+		TRY(screen_new(output, run));
 	run->watches = output->watches;
 	run->n_watches = output->n_watches;
 	*out = steal_ptr(output);
@@ -269,10 +309,22 @@ void run_output_free(struct run_output *output)
 	csv_deinit(&output->csv);
 	text_events_deinit(&output->events);
 	html_events_deinit(&output->page_events);
+	live_free(output->live);
 	server_free(output->server);
 	free(output->title);
 	free(output->command);
 	free(output);
+}
+
+struct error *run_output_begin(struct run_output *output, const struct run_opts *run)
+{
+	return output->live ? live_begin(output->live, run->collect.delta) : NULL;
+}
+
+void run_output_end(struct run_output *output)
+{
+	if (output && output->live)
+		live_end(output->live);
 }
 
 static unsigned terminal_width(void)
@@ -327,7 +379,11 @@ struct error *run_output_show(void *ctx, const struct results *results, bool las
 	struct run_output *output = ctx;
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 
-	if (output->opts->json)
+	if (last)
+		run_output_end(output); /* what was found out stays on the other screen */
+	if (output->live && !last)
+		TRY(live_show(output->live, results));
+	else if (output->opts->json)
 		results_json(results, last, &out);
 	else if (output->opts->csv)
 		results_csv(&output->csv, results, &out);

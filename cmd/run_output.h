@@ -12,6 +12,7 @@
 
 struct run_output_opts {
 	bool json, csv, folded;
+	bool live;
 	bool callee; /* trees of stacks from the innermost function on */
 	bool shades_given;
 	enum text_shades shades;  /* of heat maps, where given; else as the terminal can */
@@ -37,6 +38,10 @@ struct error *run_output_new(const struct run_output_opts *opts, struct run_opts
 			     struct run_output **out);
 void run_output_free(struct run_output *output);
 DEFINE_FREEP(struct run_output, run_output_free)
+
+/* Between run_new() and run_loop(); and before an error is printed: the terminal is as it was. */
+struct error *run_output_begin(struct run_output *output, const struct run_opts *run);
+void run_output_end(struct run_output *output);
 
 /* run_show_fn: ctx is a struct run_output. */
 struct error *run_output_show(void *ctx, const struct results *results, bool last);

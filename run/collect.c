@@ -508,6 +508,10 @@ struct error *sort_rows(struct collector *c, const struct collect_opts *opts, co
 			rows[(*n)++] = row;
 	}
 	struct error *err = choose_order(c, opts->sort, &order);
+	if (err && opts->sort_if_any) {
+		error_free(err);
+		err = choose_order(c, NULL, &order);
+	}
 	if (err) {
 		free(rows);
 		return err;

@@ -25,6 +25,7 @@ struct collect_opts {
 	bool per_cpu;	  /* the CPUs' parts apart */
 	size_t top;	  /* rows of a table, histograms by key, stacks; 0: all */
 	const char *sort; /* a column to sort by, descending; NULL: the first that counts */
+	bool sort_if_any; /* a map that has no such column is sorted as without it */
 };
 
 /*

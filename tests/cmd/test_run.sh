@@ -119,7 +119,7 @@ test_csv() {
 		assert looks == sorted(set(looks)) and looks[0].endswith("Z"), looks
 	END
 	expect_status 2 run --csv --json -- true
-	assert_contains err "--json, --csv and --folded"
+	assert_contains err "--json, --csv, --folded and --live"
 }
 
 test_constants_and_filters() {

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * perf-bpf run --live: the results are drawn in place, on the terminal's
+ * second screen, until the run ends; then the terminal is as it was, however
+ * it ended.
+ */
+#ifndef PB_CMD_RUN_LIVE_H
+#define PB_CMD_RUN_LIVE_H
+
+#include "lib/base/error.h"
+#include "run/run.h"
+#include "show/text.h"
+
+struct live;
+
+/*
+ * text is how results are rendered; its width is the screen's, always. title
+ * stands on top. *out is NULL where standard output is a file, a pipe, or a
+ * terminal on which the cursor cannot be placed.
+ */
+struct error *live_new(const struct text_opts *text, const char *title, struct live **out);
+void live_free(struct live *live);
+DEFINE_FREEP(struct live, live_free)
+
+/* For run_loop(): keys and changes of the size. */
+struct run_watch live_watch(struct live *live);
+
+/*
+ * Takes the screen; after run_new(), since the command inherits signal masks.
+ * delta: the looks are of what came since the last one.
+ */
+struct error *live_begin(struct live *live, bool delta);
+/* Gives it back; may be called twice. */
+void live_end(struct live *live);
+
+struct error *live_show(struct live *live, const struct results *results);
+
+#endif

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cmd/terminal.h"
+
+#include <unistd.h>
+
+#include <curses.h>
+#include <term.h>
+
+static const char *find(const char *name)
+{
+	const char *s = tigetstr(name);
+
+	return s == (char *)-1 ? NULL : s;
+}
+
+bool terminal_find(int fd, struct terminal *t)
+{
+	int code;
+
+	if (!isatty(fd) || setupterm(NULL, fd, &code) != OK)
+		return false;
+	t->enter = find("smcup");
+	t->leave = find("rmcup");
+	t->hide = find("civis");
+	t->show = find("cnorm");
+	t->place = find("cup");
+	t->erase_line = find("el");
+	t->reverse = find("rev");
+	t->normal = find("sgr0");
+	if (t->place && t->erase_line)
+		return true;
+	del_curterm(cur_term);
+	*t = (struct terminal){0};
+	return false;
+}
+
+void terminal_free(struct terminal *t)
+{
+	if (t->place)
+		del_curterm(cur_term);
+	*t = (struct terminal){0};
+}
+
+void terminal_add(struct strbuf *out, const char *s)
+{
+	while (s && *s) {
+		/* delays ("$<5>"), which no terminal of today needs */
+		const char *end = s[0] == '$' && s[1] == '<' ? strchr(s, '>') : NULL;
+
+		if (end) {
+			s = end + 1;
+			continue;
+		}
+		strbuf_addch(out, *s++);
+	}
+}
+
+void terminal_place(const struct terminal *t, size_t row, struct strbuf *out)
+{
+	terminal_add(out, tiparm(t->place, (int)row, 0));
+}

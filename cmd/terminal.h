@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a terminal can do, by terminfo(5). Apart, since <term.h> makes macros of usual words. */
+#ifndef PB_CMD_TERMINAL_H
+#define PB_CMD_TERMINAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/strbuf.h"
+
+/* NULL: it cannot. */
+struct terminal {
+	const char *enter, *leave; /* the second screen */
+	const char *hide, *show;   /* the cursor */
+	const char *place, *erase_line;
+	const char *reverse, *normal; /* how text looks */
+};
+
+/* false: fd is no terminal, or one on which the cursor cannot be placed. */
+bool terminal_find(int fd, struct terminal *terminal);
+void terminal_free(struct terminal *terminal);
+
+/* Adds what is to be written; NULL: nothing. */
+void terminal_add(struct strbuf *out, const char *capability);
+/* To the first column of a row, from 0. */
+void terminal_place(const struct terminal *terminal, size_t row, struct strbuf *out);
+
+#endif

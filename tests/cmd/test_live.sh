@@ -1,0 +1,222 @@
+#!/usr/bin/env bash
+# perf-bpf run --live, on a terminal of tmux: what stands on it, at several sizes.
+. "$(dirname "$0")/../tap.sh"
+
+PROG=$SRC/tests/cmd/run.bpf.c
+
+t() {
+	tmux -S "$TMP/tmux" -f /dev/null "$@"
+}
+
+# Up to 30 s, until the command that is given succeeds.
+wait_for() {
+	for _ in $(seq 300); do
+		"$@" && return 0
+		sleep 0.1
+	done
+	t capture-pane -p 2>/dev/null | sed 's/^/# | /'
+	fail "in vain: $*"
+}
+
+screen_has() {
+	t capture-pane -p | grep -qF -- "$1"
+}
+
+line_is() {
+	[ "$(t capture-pane -p | sed -n "$1p")" = "$2" ]
+}
+
+mode_is() {
+	[ "$(t display-message -p "#{$1}")" = "$2" ]
+}
+
+# A terminal of a size, with a shell that has written "before".
+begin() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	command -v tmux >/dev/null || skip "no tmux"
+	printf '#include <stdlib.h>\n#include <sys/stat.h>\nint main(int n, char **v) { while (--n) umask(atoi(v[n])); }\n' \
+		>pbt_live.c
+	gcc -O1 -o pbt_live pbt_live.c
+	mkfifo go
+	cat >run.sh <<-END
+		cd "$TMP"
+		trap : INT
+		"$PERF_BPF" run "$PROG" --comm pbt_live "\$@" \
+			-- sh -c './pbt_live 0 1 2 9 10 49 50 511 1 1; : >counted; read x <go; ./pbt_live 1; : >again; read x <go'
+		echo "status \$?" >status
+	END
+	env -u TMUX LC_ALL=C.UTF-8 tmux -S "$TMP/tmux" -f /dev/null new-session -d -x "$1" -y "$2" \
+		"echo before; PS1= exec sh" || fail "tmux"
+	trap 't kill-server 2>/dev/null || true' EXIT
+	wait_for screen_has before
+}
+
+start() {
+	t send-keys "sh run.sh --live $*" Enter
+	wait_for test -e counted
+}
+
+# The workload's descendants' parent: perf-bpf itself.
+pid_of_run() {
+	local shell
+	shell=$(t display-message -p '#{pane_pid}')
+	for pid in $(pgrep -P "$(pgrep -P "$shell" | head -1)"); do
+		[ "$(cat "/proc/$pid/comm")" != perf-bpf ] || echo "$pid"
+	done | head -1
+}
+
+is_back() {
+	mode_is alternate_on 0 && mode_is cursor_flag 1
+}
+
+# The terminal takes lines again, and shows them.
+takes_lines() {
+	t send-keys 'stty -a >modes' Enter
+	wait_for test -s modes
+	grep -q '[^-]icanon' modes || fail "no lines are taken"
+	grep -qE '(^|[ ;])echo( |;)' modes || fail "nothing is echoed"
+}
+
+test_sizes() {
+	begin 80 24
+	start --map calls --map by_log2 --map by_key --map by_pid
+	wait_for line_is 2 "umask calls: 10 calls"
+	mode_is alternate_on 1 || fail "not on the second screen"
+	screen_has "[1]         3 |@@" || wait_for screen_has "[1]         3 |"
+	screen_has "q quit  p pause  s sort: value  c since start" || fail "no foot"
+	t resize-window -x 20 -y 12
+	wait_for line_is 2 "umask calls: 10 cal…"
+	t capture-pane -p >small
+	assert_equal "$(wc -l <small)" 12
+	head -1 small | grep -q '^run.bpf.c  ' || fail "no head"
+	tail -1 small | grep -qE '^1-10/[0-9]+  q quit' || { cat small; fail "no foot"; }
+	# one row for each line, in order: nothing has wrapped
+	python3 - <<-'END'
+		lines = open("small", encoding="utf-8").read().split("\n")[:12]
+		assert all(len(l) <= 20 for l in lines), lines
+		assert lines[2] == "" and lines[3] == "masks (mask):", lines
+		assert lines[4].startswith("[0]") and lines[5].startswith("[1]") and lines[6].startswith("[2, 4)"), lines
+	END
+	t resize-window -x 200 -y 60
+	wait_for screen_has "root(0)  PBT_ODD   pbt_live      6"
+	line_is 2 "umask calls: 10 calls" || fail "the wide screen's second line"
+	t resize-window -x 2 -y 1
+	t resize-window -x 80 -y 24
+	wait_for line_is 2 "umask calls: 10 calls"
+	# it goes on
+	echo >go
+	wait_for test -e again
+	wait_for line_is 2 "umask calls: 11 calls"
+	echo >go
+	wait_for test -e status
+	assert_equal "$(cat status)" "status 0"
+	wait_for is_back
+	# what was found out stays
+	screen_has "umask calls: 11 calls" || screen_has "root(0)  PBT_ODD" || fail "no result is left"
+	takes_lines
+}
+
+test_keys() {
+	begin 80 24
+	start --map by_log2 --map calls --map by_key --interval 200ms
+	wait_for screen_has "umask calls: 10 calls"
+	t send-keys p
+	wait_for screen_has "  paused"
+	echo >go
+	wait_for test -e again
+	t send-keys s
+	wait_for screen_has "s sort: uid"
+	screen_has "umask calls: 10 calls" || fail "it went on while paused"
+	t send-keys p
+	wait_for screen_has "umask calls: 11 calls"
+	t send-keys s s s
+	wait_for screen_has "s sort: calls"
+	t send-keys s
+	wait_for screen_has "s sort: sum"
+	t send-keys s
+	wait_for screen_has "s sort: value"
+	t send-keys c
+	wait_for screen_has "c since last look"
+	wait_for screen_has "umask calls: 0 calls"
+	t send-keys c
+	wait_for screen_has "umask calls: 11 calls"
+	t resize-window -x 80 -y 8
+	wait_for line_is 2 "umask calls: 11 calls"
+	t send-keys Down Down
+	wait_for line_is 2 "masks (mask):"
+	t send-keys End
+	wait_for screen_has "PBT_EVEN"
+	t send-keys Home
+	wait_for line_is 2 "umask calls: 11 calls"
+	t send-keys q
+	wait_for is_back
+	wait_for test -e status
+	takes_lines
+}
+
+test_signals() {
+	begin 60 20
+	start --map calls
+	wait_for line_is 2 "umask calls: 10 calls"
+	t send-keys C-z
+	wait_for is_back
+	wait_for screen_has before
+	t send-keys fg Enter
+	wait_for mode_is alternate_on 1
+	wait_for line_is 2 "umask calls: 10 calls"
+	t send-keys C-c
+	wait_for is_back
+	wait_for screen_has "umask calls: 10 calls"
+	takes_lines
+}
+
+# Nobody of ours is left to put the terminal right, but it is.
+test_kill() {
+	begin 60 20
+	start --map calls
+	wait_for line_is 2 "umask calls: 10 calls"
+	pid=$(pid_of_run)
+	[ -n "$pid" ] || fail "which process is it?"
+	kill -KILL "$pid"
+	wait_for is_back
+	wait_for test -e status
+	assert_equal "$(cat status)" "status 137"
+	takes_lines
+}
+
+test_events_stand_below() {
+	begin 80 20
+	start --map calls --map events
+	wait_for line_is 2 "umask calls: 10 calls"
+	wait_for screen_has "PBT_ODD   pbt_live"
+	screen_has "masks as they come: 10 events, 0 lost" || fail "no total"
+	t send-keys q
+	wait_for is_back
+}
+
+# Without a terminal, or on one that can nothing, looks come one below the other.
+test_pipes_and_dumb_terminals() {
+	begin 60 20
+	echo >go &
+	first=$!
+	(wait_for test -e again && echo >go) &
+	second=$!
+	sh run.sh --live --interval 50ms --map calls >out 2>err
+	wait $first $second
+	grep -qE '^--- [0-9:]{8} ---$' out || fail "no looks"
+	assert_contains out "umask calls: 11 calls"
+	! grep -q "$(printf '\033')" out || fail "escape sequences in a pipe"
+	rm -f counted again status
+	t send-keys "TERM=dumb sh run.sh --live --interval 100ms --map calls" Enter
+	wait_for test -e counted
+	wait_for screen_has "--- "
+	mode_is alternate_on 0 || fail "the second screen on a dumb terminal"
+	wait_for screen_has "umask calls: 10 calls"
+	t send-keys C-c
+	wait_for test -e status
+	expect_status 2 "$PERF_BPF" run "$PROG" --live --json -- true
+	assert_contains err "--live"
+}
+
+run_tests
