@@ -397,4 +397,31 @@ test_tracelog_shows_what_programs_print() {
 	grep -qE 'pbt_getprio-[0-9]+ .*: (bpf_trace_printk: )?pbt_prog 4711' log || fail "$(cat log log.err)"
 }
 
+test_kernel_functions_are_named() {
+	make_progs
+	cat >kfunc.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		SEC("tp_btf/task_rename") int pbt_kfunc(void *ctx)
+		{
+			bpf_rcu_read_lock();
+			bpf_rcu_read_unlock();
+			return 0;
+		}
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	"$PERF_BPF" run kfunc.bpf.c >run.out 2>run.err &
+	runner=$!
+	trap 'rm -rf "$M"; kill $runner 2>/dev/null || :' EXIT
+	until id=$(of_process $runner); do
+		[ -e /proc/$runner ] || skip "no such kernel functions: $(head -n 1 run.err)"
+		sleep 0.05
+	done
+	prog dump xlated id "$id" | plain >ours
+	bpftool prog dump xlated id "$id" | plain >theirs
+	end_counting
+	grep -qE '\(85\) call bpf_rcu_read_lock#[0-9]+$' ours || fail "$(cat ours)"
+	diff ours theirs || fail "not bpftool's"
+}
+
 run_tests
