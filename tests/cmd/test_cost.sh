@@ -48,7 +48,7 @@ make_burner() {
 			double start = now();
 			for (; done < n || now() < start + atof(argv[2]); done++) {
 				getpriority(PRIO_PROCESS, 0);
-				for (volatile int k = 0; k < 3000; k++)
+				for (volatile int k = 0; k < 20000; k++)
 					;
 			}
 			printf("calls %ld\nseconds %.9f\n", done, now() - start);
@@ -118,9 +118,9 @@ test_cost_since_the_last_look() {
 
 test_a_program_that_costs_too_much_is_detached() {
 	make_burner
-	# it takes nearly all of what the workload gets, and that is more than 5 % of a CPU; the
-	# light one takes less than 2 % of it, whatever that is, and goes on
-	limit=$(python3 -c 'import os; print("%.3g" % (5 / os.sysconf("SC_NPROCESSORS_ONLN")))')
+	# it takes most of what the workload gets of a CPU, and that is more than 4 % on a busy
+	# machine too; the light one takes less than 1 % of it, whatever that is, and goes on
+	limit=$(python3 -c 'import os; print("%.3g" % (2.5 / os.sysconf("SC_NPROCESSORS_ONLN")))')
 	expect_status 3 "$PERF_BPF" run burn.bpf.c --max-overhead "$limit%" --json -- ./pbt_calls 0 2.5
 	cat err
 	grep -qE 'program pbt_burn is detached: it took [0-9.e+]+ % of all CPUs. time, more than the '"$limit %" err ||
