@@ -70,6 +70,7 @@ static void type_text(const struct btf *btf, uint32_t id, struct strbuf *out, un
 		     i++)
 			elem = btf_array(btf__type_by_id(btf, elem))->type;
 		type_text(btf, elem, out, depth + 1);
+		strbuf_addch(out, ' ');
 		elem = id;
 		for (unsigned i = 0; i < TYPE_DEPTH_MAX && btf_is_array(btf__type_by_id(btf, elem));
 		     i++) {

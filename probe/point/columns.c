@@ -95,6 +95,13 @@ struct error *columns_add(struct columns *columns, size_t point, size_t arg,
 {
 	struct column *column = find_column(columns, arg, value->name);
 
+	if (!column && columns->v.n == PROBE_MAX_ARGS)
+		return error_hint(error_new(E2BIG,
+					    "the points have more than %d different arguments",
+					    PROBE_MAX_ARGS),
+				  "name those that are wanted, or fewer functions: %s stands for "
+				  "all that any of them has",
+				  columns->def->args[arg].text);
 	if (!column)
 		column = add_column(columns, arg, value->name);
 	struct cell *cell = column ? vec_push(&column->cells) : NULL;

@@ -215,6 +215,38 @@ static char *field_name(const char *name)
 	return copy;
 }
 
+/*
+ * An array of characters that was asked for in no type is text, as it is with BTF; one that is not
+ * in memory stays bytes.
+ */
+static void as_text(const struct probe_arg *arg, struct fetch_value *value)
+{
+	const char *type = value->type;
+
+	if (arg->type != PROBE_TYPE_NONE || value->kind != FETCH_BYTES || !type)
+		return;
+	if (!strncmp(type, "const ", 6))
+		type += 6;
+	if (strncmp(type, "char [", 6) || strchr(type, '[') != strrchr(type, '['))
+		return;
+	if (!value->obstacle && (value->n_pieces != 1 || value->pieces[0].bit_offset ||
+				 value->pieces[0].gives != FETCH_ADDRESS))
+		return;
+	value->kind = FETCH_STRING;
+	if (value->size)
+		value->size++;
+	if (value->n_pieces)
+		value->pieces[0].bit_size = 0;
+}
+
+static struct error *place_arg(struct place_args *pa, const struct probe_arg *arg,
+			       struct fetch_value *value)
+{
+	TRY(dwarf_place_arg(pa->image, pa->place, arg, value));
+	as_text(arg, value);
+	return NULL;
+}
+
 /* A variable by its bare name. */
 static struct error *named_value(struct place_args *pa, const char *name, struct fetch_value *value)
 {
@@ -227,7 +259,7 @@ static struct error *named_value(struct place_args *pa, const char *name, struct
 	arg.name = field;
 	arg.text = (char *)name;
 	arg.variable = (char *)name;
-	return dwarf_place_arg(pa->image, pa->place, &arg, value);
+	return place_arg(pa, &arg, value);
 }
 
 static struct error *add_variable(void *ctx, const struct dwarf_variable *variable)
@@ -269,7 +301,7 @@ static struct error *add_numbered(struct place_args *pa)
 		return untyped_value(&pa->untyped, &arg, value);
 	arg.base = PROBE_VARIABLE;
 	arg.variable = pa->wanted;
-	struct error *err = dwarf_place_arg(pa->image, pa->place, &arg, value);
+	struct error *err = place_arg(pa, &arg, value);
 	free(pa->wanted);
 	pa->wanted = NULL;
 	return err;
@@ -297,7 +329,7 @@ static struct error *add_args(struct place_args *pa)
 			value = pending_add(pa->pending, pa->index);
 			if (!value)
 				return error_nomem();
-			TRY(dwarf_place_arg(pa->image, pa->place, arg, value));
+			TRY(place_arg(pa, arg, value));
 			TRY(value_name(value, arg->name));
 			break;
 		default:
@@ -413,7 +445,7 @@ struct error *dwarf_points(struct gather *g, struct dwarf_image *image, struct u
 		struct error *err = add_place(g, image, user, module, &places.v[i]);
 		if (!err)
 			continue;
-		if (err->code == ENOMEM) {
+		if (err->code == ENOMEM || err->code == E2BIG) {
 			error_free(why);
 			return err;
 		}

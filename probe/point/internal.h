@@ -58,6 +58,7 @@ struct shape {
 	bool is_signed;
 	bool is_array;	  /* of FETCH_BYTES, and char arrays: the bytes are the string's */
 	bool is_text;	  /* a char array */
+	bool is_ended;	  /* and a 0 is always within it */
 	bool user;	  /* a pointer to the process's memory */
 	const char *type; /* its text; NULL: not known */
 };

@@ -340,7 +340,7 @@ static struct error *find_points(struct gather *g, struct kfuncs *funcs)
 
 		if (!err)
 			continue;
-		if (err->code == ENOMEM) {
+		if (err->code == ENOMEM || err->code == E2BIG) {
 			error_free(why);
 			return err;
 		}

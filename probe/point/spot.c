@@ -157,7 +157,15 @@ static struct error *finish_bytes(struct spot *spot, uint32_t size, struct fetch
 	return NULL;
 }
 
-/* A string: of an array of characters, or where a pointer points to. */
+static bool is_integer(enum fetch_kind kind)
+{
+	return kind == FETCH_UINT || kind == FETCH_INT;
+}
+
+/*
+ * A string: of an array of characters, or where a pointer points to, or an address that is kept as
+ * a number.
+ */
 static struct error *finish_string(struct spot *spot, const struct shape *shape, const char *text,
 				   const struct probe_arg *arg, struct fetch_value *value)
 {
@@ -166,8 +174,10 @@ static struct error *finish_string(struct spot *spot, const struct shape *shape,
 	if (shape->is_array) {
 		if (spot->is != SPOT_ADDRESS)
 			return value_obstacle(value, "an array in registers is no string");
-		value->size = shape->size;
-	} else if (shape->kind == FETCH_POINTER || !shape->is_known) {
+		/* One without a 0 gets it behind its end. */
+		value->size = shape->size ? shape->size + !shape->is_ended : 0;
+	} else if (shape->kind == FETCH_POINTER || !shape->is_known ||
+		   (is_integer(shape->kind) && shape->size == 8 && !spot->bit_size)) {
 		TRY(spot_follow(spot, false));
 	} else {
 		return error_hint(probe_def_error(text, arg->at, EINVAL,
@@ -286,11 +296,13 @@ static struct error *finish_plain(struct spot *spot, const struct shape *shape, 
 	value->hex = !shape->is_known || shape->kind == FETCH_POINTER;
 	if (shape->is_text) {
 		value->kind = FETCH_STRING;
+		value->size = shape->size ? shape->size + !shape->is_ended : 0;
 		if (spot->is == SPOT_ADDRESS) {
 			TRY(settle_address(spot));
 			return add_piece(spot, FETCH_ADDRESS, 0, value);
 		}
 		value->kind = FETCH_BYTES;
+		value->size = shape->size;
 	}
 	if (value->kind == FETCH_BYTES) {
 		if (!value->size)
@@ -388,7 +400,8 @@ static struct error *untyped_base(const struct untyped *where, const struct prob
 					.is_known = true,
 					.is_array = true,
 					.is_text = true,
-					.type = "char[16]"};
+					.is_ended = true,
+					.type = "char [16]"};
 		break;
 	case PROBE_SYMBOL:
 		if (!where->symbol || !where->symbol(where->ctx, arg->variable, &address))
