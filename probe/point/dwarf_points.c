@@ -344,6 +344,35 @@ static struct error *add_args(struct place_args *pa)
 
 /* ---- points ---- */
 
+/* The words of the parameters that a typed program may read from its context, a bit each. */
+static uint64_t plain_words(const struct params *params)
+{
+	uint64_t plain = 0;
+	const struct param *param;
+
+	vec_for_each (param, &params->v)
+		for (size_t i = 0; i < param->n_words; i++)
+			if (param->words[i].op == FETCH_PARAM && param->words[i].typed &&
+			    param->words[i].reg < 64)
+				plain |= 1ull << param->words[i].reg;
+	return plain;
+}
+
+/* DWARF does not know of that; it is no matter of where the parameters are. */
+static void mark_plain(struct pending *pending, uint64_t plain)
+{
+	struct pending_value *one;
+
+	vec_for_each (one, &pending->v)
+		for (size_t i = 0; i < one->value.n_pieces; i++)
+			for (size_t k = 0; k < one->value.pieces[i].n_insns; k++) {
+				struct fetch_insn *insn = &one->value.pieces[i].insns[k];
+
+				if (insn->op == FETCH_PARAM && insn->reg < 64)
+					insn->typed = plain >> insn->reg & 1;
+			}
+}
+
 static bool copy_text(char **to, const char *from)
 {
 	*to = from ? strdup(from) : NULL;
@@ -352,7 +381,7 @@ static bool copy_text(char **to, const char *from)
 
 static struct error *fill_point(struct gather *g, struct dwarf_image *image, struct user *user,
 				const char *module, const struct dwarf_place *place,
-				struct probe_point *point)
+				struct probe_point *point, uint64_t *plain)
 {
 	const char *function = place->symbol ? place->symbol : place->function;
 
@@ -397,6 +426,7 @@ static struct error *fill_point(struct gather *g, struct dwarf_image *image, str
 
 		point->btf_id = func.id;
 		point->n_words = params.n_words;
+		*plain = plain_words(&params);
 		vec_deinit(&params.v);
 		return err;
 	}
@@ -426,8 +456,10 @@ static struct error *add_place(struct gather *g, struct dwarf_image *image, stru
 			},
 	};
 
-	TRY(fill_point(g, image, user, module, place, &point));
+	uint64_t plain = 0;
+	TRY(fill_point(g, image, user, module, place, &point, &plain));
 	TRY(add_args(&pa));
+	mark_plain(&pending, plain);
 	return gather_point(g, &point, &pending);
 }
 
@@ -499,7 +531,9 @@ struct error *dwarf_point_variables(struct probe_finder *finder, struct dwarf_im
 		_cleanup_point_ struct probe_point point = {0};
 		struct shown shown = {.point = &point, .fn = fn, .ctx = ctx};
 
-		TRY(fill_point(&g, image, user, module, &places.v[i], &point));
+		uint64_t plain;
+
+		TRY(fill_point(&g, image, user, module, &places.v[i], &point, &plain));
 		TRY(dwarf_place_variables(image, &places.v[i], false, show_variable, &shown));
 	}
 	return NULL;

@@ -912,6 +912,9 @@ KEPT int shelf_add(int n)
 	return n + 3;
 }
 
+/* Where a kernel begins; this program is taken for one, see below. */
+__asm__(".globl _stext\n.set _stext, _ZN4shop4Cart3addEi");
+
 /* The bytes of the file where a uprobe would be set are those of the function. */
 static void assert_offset_of(const struct probe_point *point, const char *path, const void *code)
 {
@@ -924,12 +927,12 @@ static void assert_offset_of(const struct probe_point *point, const char *path, 
 	assert_memory_equal(bytes, code, sizeof(bytes));
 }
 
-static char *own_path(void)
+KEPT static char *own_path(void)
 {
 	return realpath("/proc/self/exe", NULL);
 }
 
-static void user_finder(bool dwarf, struct probe_finder **finder)
+KEPT static void user_finder(bool dwarf, struct probe_finder **finder)
 {
 	const struct finder_opts opts = {.no_dwarf = !dwarf, .no_debuginfod = true};
 
@@ -1048,6 +1051,71 @@ static void binaries_by_their_dwarf(void **state)
 	assert_null(user_find(finder, "_ZN4shop5Shelf3addEi%return $retval", path, &returned));
 	assert_true(fetch_number(&world, &returned.v[0].args[0], &v));
 	assert_int_equal(v, -1);
+}
+
+KEPT static int kept(int n)
+{
+	__asm__ volatile("" : "+r"(n));
+	return n + 4;
+}
+
+/*
+ * A kernel runs somewhere else than its image says (KASLR). This program as the image, and a
+ * kallsyms of its functions that is moved; one of a name that others have too is found by how far
+ * the whole was moved.
+ */
+static void a_moved_kernel_is_found_again(void **state)
+{
+	static const uint64_t moved = 0xffffffff9a000000;
+	_cleanup_(probe_finder_freep) struct probe_finder *symbols = NULL, *finder = NULL;
+	_cleanup_free_ char *path = own_path();
+	_cleanup_probe_points_ struct probe_points here = {0}, start = {0};
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	char ksyms[] = "/tmp/test_probe_point.ksyms.XXXXXX";
+	static const char *const names[] = {"user_finder", "own_path", "kept"};
+
+	user_finder(false, &symbols);
+	assert_null(user_find(symbols, "_ZN4shop4Cart3addEi", path, &start));
+	strbuf_addf(&text, "%016llx T _stext\n", (unsigned long long)(start.v[0].address + moved));
+	uint64_t address[ARRAY_SIZE(names)];
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_probe_points_ struct probe_points points = {0};
+
+		assert_null(user_find(symbols, names[i], path, &points));
+		address[i] = points.v[0].address + moved;
+		strbuf_addf(&text, "%016llx t %s\n", (unsigned long long)address[i], names[i]);
+	}
+	/* Another file of the kernel has one of that name. */
+	strbuf_addf(&text, "ffffffffbb000000 t own_path\n");
+	assert_int_equal(write_temp(ksyms, strbuf_str(&text), text.len), 0);
+
+	const struct finder_opts opts = {
+		.no_btf = true, .kallsyms = ksyms, .vmlinux = path, .no_debuginfod = true};
+	assert_null(probe_finder_new(&opts, &finder));
+	_cleanup_probe_def_ struct probe_def def = {0};
+	assert_null(probe_def_parse("user_finder dwarf", &def));
+	_cleanup_error_ struct error *err = probe_points_find(finder, &def, &here);
+	if (err && err->code == ENODATA) {
+		print_message("this program was built without debug information\n");
+		unlink(ksyms);
+		skip();
+	}
+	assert_null(err);
+	assert_int_equal(here.n, 1);
+	assert_int_equal(here.v[0].address, address[0]);
+	assert_string_equal(here.v[0].function, "user_finder");
+
+	_cleanup_probe_points_ struct probe_points twin = {0};
+	find_with(finder, "own_path%return $retval", &twin);
+	assert_int_equal(twin.n, 1);
+	assert_int_equal(twin.v[0].address, address[1]);
+	assert_true(twin.v[0].at_return);
+
+	_cleanup_probe_points_ struct probe_points line = {0};
+	find_with(finder, "kept:3 n", &line);
+	assert_true(line.n >= 1);
+	assert_int_equal(line.v[0].address, address[2] + line.v[0].offset);
+	unlink(ksyms);
 }
 
 /* ---- the kernel's own BTF ---- */
@@ -1310,6 +1378,7 @@ int main(void)
 		cmocka_unit_test(functions_and_variables_are_listed),
 		cmocka_unit_test(binaries_by_their_symbols),
 		cmocka_unit_test(binaries_by_their_dwarf),
+		cmocka_unit_test(a_moved_kernel_is_found_again),
 		cmocka_unit_test(the_kernels_structs_are_walked_right),
 	};
 
