@@ -46,7 +46,8 @@ own_python() {
 runs() {
 	need_root
 	"$PERF_BPF" run "$@" >json 2>log || { cat json log; fail "perf-bpf run $1 fails"; }
-	[ ! -s log ] || { cat log; fail "perf-bpf run $1 warns"; }
+	# A busy machine may start more programs than can be followed; the test's own has its names.
+	! grep -v "records of what processes map were lost" log || fail "perf-bpf run $1 warns"
 }
 
 # holds CODE: m[MAP] is the map's last line of ./json. rows(MAP, COLUMN...) are the cells of its
@@ -482,11 +483,11 @@ test_profile() {
 			return 0;
 		}
 	END
-	runs profile -e cpu-clock -F 499 --comm pbt_burns --json -- ./pbt_profile
+	runs profile -e cpu-clock --comm pbt_burns --json -- ./pbt_profile
 	ms=$(grep -v '^{' json)
 	holds "burns = [s for s in m['samples']['stacks'] if any(f['name'] == 'pbt_burns' for f in s['frames'])]
 n = sum(s['count'] for s in burns)
-assert 50 <= n <= $ms * 499 / 1000 + 5, (n, $ms)
+assert 10 <= n <= $ms * 99 / 1000 + 5, (n, $ms)
 assert any(f['name'] == 'main' for f in burns[0]['frames'])"
 	runs profile --comm pbt_burns --json -- ./pbt_profile # cycles, or cpu-clock
 	holds "assert sum(s['count'] for s in m['samples']['stacks']) > 0"
