@@ -371,6 +371,29 @@ struct error *abi_parameter(struct context *ctx, Dwarf_Die *param, struct locati
 	return NULL;
 }
 
+/* What only an optimizer writes: calls' values, lists of locations. */
+static bool is_optimized(Dwarf_Die *function)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Die child;
+
+	if (dwarf_hasattr(function, DW_AT_call_all_calls) ||
+	    dwarf_hasattr(function, DW_AT_GNU_all_call_sites) || dwarf_child(function, &child))
+		return true;
+	do {
+		int tag = dwarf_tag(&child);
+
+		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_call_site ||
+		    tag == DW_TAG_GNU_call_site)
+			return true;
+		if ((tag == DW_TAG_formal_parameter || tag == DW_TAG_variable) &&
+		    (!dwarf_attr(&child, DW_AT_location, &attr) ||
+		     dwarf_whatform(&attr) != DW_FORM_exprloc))
+			return true;
+	} while (!dwarf_siblingof(&child, &child));
+	return false;
+}
+
 struct error *abi_returned(struct context *ctx, struct type type, struct location *loc)
 {
 	struct dwarf_image *image = ctx->image;
@@ -386,6 +409,16 @@ struct error *abi_returned(struct context *ctx, struct type type, struct locatio
 		class = CLASS_INTEGER; /* __int128 */
 		words = 2;
 	}
+	if (!die_lang_is_c(&ctx->function) && !die_lang_is_cxx(&ctx->function) &&
+	    (class != CLASS_INTEGER || type_is_struct(type_tag(&peeled))))
+		return location_block(loc, "how its language returns it is not known");
+	/* LLVM drops what an internal function returns when all callers know or ignore it. */
+	if (!die_is_gnu(&ctx->function) && !die_flag(&ctx->function, DW_AT_external) &&
+	    is_optimized(&ctx->function))
+		return location_block(loc,
+				      "LLVM may drop what a static function returns (%%%s is the "
+				      "register that it would be in)",
+				      regs_name(image->regs, regs_retval(image->regs)));
 	switch (class) {
 	case CLASS_INTEGER:
 		for (uint64_t i = 0; i < words; i++) {

@@ -18,6 +18,7 @@ struct object {
 	uint64_t bit_size; /* of a bit field; 0: the type's size */
 	bool user;	   /* memory reached from here on is the process's */
 	bool is_user;	   /* this object stands in it */
+	bool followed;	   /* a pointer led to it */
 	bool raw;	   /* a word without a type: a register, what +OFFSET(…) reads */
 	bool behind;	   /* it is what stands behind an address, of +OFFSET(…) */
 };
@@ -269,6 +270,7 @@ static struct error *follow(struct context *ctx, struct object *object, int64_t 
 	}
 	part->is = PART_MEMORY;
 	part->insns = insns;
+	object->followed = true;
 	object->bit = 0;
 	object->bit_size = 0;
 	object->is_user = object->user;
@@ -541,6 +543,14 @@ static struct error *piece_of(const struct object *object, const struct part *pa
 		} else {
 			ok = insns_plus(&insns, (int64_t)byte);
 		}
+	}
+	/* gcc leaves anything above the one bit of a _Bool in a register, and in a spilled one. */
+	struct type peeled = type_peel(object->type);
+	enum fetch_kind kind;
+	if (scalar && !object->raw && !object->followed && piece->gives == FETCH_VALUE &&
+	    !piece->bit_offset && n == 8 && type_is_scalar(peeled, &kind) && kind == FETCH_BOOL) {
+		ok = insns_add(&insns, (struct fetch_insn){.op = FETCH_CONST, .imm = 1}) &&
+		     insns_add(&insns, (struct fetch_insn){.op = FETCH_AND});
 	}
 	piece->insns = insns.v;
 	piece->n_insns = insns.n;

@@ -81,9 +81,10 @@ struct dwarf_place {
 	bool after_prologue;
 	char *file; /* the source file's path and line; NULL: not known */
 	uint32_t line;
-	/* Private: the function's DIE, and that of the innermost scope. */
-	uint64_t unit, function_die, scope_die;
+	/* Private: the DIEs of the function and of its copy; which state at the address. */
+	uint64_t function_die, scope_die;
 	bool is_entry;
+	int view;
 };
 
 struct dwarf_places {

@@ -8,6 +8,13 @@
  * Values without a type are 64 bits wide; those with one (DW_OP_convert and
  * the like) are kept extended from its size after every operation.
  *
+ * gcc computes with narrow variables in registers as if these were 64 bits
+ * wide: "%rbp, 3, DW_OP_shra" for a char that is shifted, whatever stands above
+ * the char. Sums and products of such a register are right in their low bits;
+ * what looks at upper bits (right shifts, quotients, comparisons) is right only
+ * if the register was extended before, or when all of it is the variable. So
+ * registers count as raw until they are masked, or shifted there and back.
+ *
  * What cannot be translated becomes an obstacle that names the operation:
  * branches and calls, what needs the caller's frame, floating point, vector
  * registers. Never is a value guessed.
@@ -17,6 +24,8 @@
 struct entry {
 	uint8_t size; /* 0: no type, 64 bits */
 	bool is_signed;
+	bool raw;	 /* bits above those that are meant may be anything */
+	uint8_t shifted; /* raw, shifted left so far: shifted back it is clean */
 };
 
 struct machine {
@@ -26,7 +35,9 @@ struct machine {
 	struct insns insns;
 	struct entry stack[FETCH_MAX_DEPTH];
 	int depth;
-	bool blocked;
+	bool blocked, gnu;
+	uint8_t suspect; /* the operation that looked at bits that may be anything */
+	size_t suspect_at;
 };
 
 void location_deinit(struct location *loc)
@@ -235,6 +246,57 @@ static struct error *push_register(struct machine *m, uint64_t reg, int64_t plus
 	return push(m, insn, entry);
 }
 
+/* Whether an operation makes a raw result, or looks at what is above the low bits. */
+static void follow_raw(struct machine *m, enum fetch_op op, struct entry *a, const struct entry *b)
+{
+	const struct fetch_insn *last = m->insns.n ? &m->insns.v[m->insns.n - 1] : NULL;
+	uint64_t by = last && last->op == FETCH_CONST ? (uint64_t)last->imm : 0;
+	bool raw = a->raw || b->raw;
+
+	if (a->size) {
+		a->raw = false; /* typed values are kept extended */
+		return;
+	}
+	switch (op) {
+	case FETCH_AND:
+		a->raw = a->raw && b->raw;
+		a->shifted = 0;
+		return;
+	case FETCH_SHL:
+		a->shifted = a->raw && by >= 32 && by < 64 ? (uint8_t)by : 0;
+		return;
+	case FETCH_SHR:
+	case FETCH_SHRA:
+		if (a->raw && a->shifted && a->shifted == by) {
+			a->raw = false;
+			a->shifted = 0;
+			return;
+		}
+		break;
+	case FETCH_DIV:
+	case FETCH_MOD:
+	case FETCH_EQ:
+	case FETCH_NE:
+	case FETCH_LT:
+	case FETCH_LE:
+	case FETCH_GT:
+	case FETCH_GE:
+		break;
+	default:
+		a->raw = raw;
+		a->shifted = 0;
+		return;
+	}
+	/* Two that were shifted up alike may be compared. */
+	bool compares = op >= FETCH_EQ && op <= FETCH_GE;
+	if (raw && m->gnu && !(compares && (!a->raw || a->shifted) && (!b->raw || b->shifted))) {
+		m->suspect = (uint8_t)op;
+		m->suspect_at = m->insns.n;
+	}
+	a->raw = false;
+	a->shifted = 0;
+}
+
 /* Keeps a typed value extended from its own size. */
 static struct error *normalize(struct machine *m)
 {
@@ -312,6 +374,8 @@ static struct error *binary(struct machine *m, uint8_t atom, enum fetch_op op)
 		return block(m, atom, "on a narrow signed number");
 	if (m->blocked)
 		return NULL;
+	struct entry right = *b;
+	follow_raw(m, op, a, &right);
 	m->depth--;
 	TRY(emit(m, (struct fetch_insn){.op = op}));
 	if (m->blocked)
@@ -454,7 +518,7 @@ static struct error *entry_value(struct machine *m, Dwarf_Op *op)
 				      "frame",
 				      op_name(op->atom, buf), name ? name : "a register");
 	}
-	return push_register(m, reg, 0, (struct entry){0});
+	return push_register(m, reg, 0, (struct entry){.raw = true});
 }
 
 static struct error *tls_address(struct machine *m, uint8_t atom)
@@ -482,6 +546,7 @@ static struct error *operation(struct machine *m, Dwarf_Op *op, const struct ins
 		{DW_OP_ne, FETCH_NE},	  {DW_OP_lt, FETCH_LT},	  {DW_OP_le, FETCH_LE},
 		{DW_OP_gt, FETCH_GT},	  {DW_OP_ge, FETCH_GE},
 	};
+	const struct entry raw = {.raw = true};
 	uint8_t atom = op->atom;
 	struct entry entry;
 
@@ -489,7 +554,7 @@ static struct error *operation(struct machine *m, Dwarf_Op *op, const struct ins
 		return push_generic(m, (struct fetch_insn){.op = FETCH_CONST,
 							   .imm = atom - DW_OP_lit0});
 	if (atom >= DW_OP_breg0 && atom <= DW_OP_breg31)
-		return push_register(m, atom - DW_OP_breg0, (int64_t)op->number, (struct entry){0});
+		return push_register(m, atom - DW_OP_breg0, (int64_t)op->number, raw);
 	for (size_t i = 0; i < ARRAY_SIZE(binaries); i++) {
 		if (binaries[i].atom == atom)
 			return binary(m, atom, (enum fetch_op)binaries[i].op);
@@ -533,7 +598,7 @@ static struct error *operation(struct machine *m, Dwarf_Op *op, const struct ins
 		return push_generic(m, (struct fetch_insn){.op = FETCH_CONST,
 							   .imm = (int64_t)op->number});
 	case DW_OP_bregx:
-		return push_register(m, op->number, (int64_t)op->number2, (struct entry){0});
+		return push_register(m, op->number, (int64_t)op->number2, raw);
 	case DW_OP_fbreg:
 		return frame_base(m, (int64_t)op->number);
 	case DW_OP_call_frame_cfa:
@@ -770,7 +835,19 @@ struct error *expr_location(struct context *ctx, Dwarf_Attribute *attr, Dwarf_Op
 			    const struct insns *object, struct location *loc)
 {
 	struct machine m = {.ctx = ctx, .attr = attr, .loc = loc};
+
+	m.gnu = ctx->function.addr && die_is_gnu(&ctx->function);
 	struct error *err = run(&m, ops, n, object);
+	if (!err && m.suspect && !loc->obstacle) {
+		/* A whole 64-bit register that is shifted last of all is what it seems to be. */
+		const struct part *part = loc->parts.n == 1 ? &loc->parts.v[0] : NULL;
+
+		if (!ctx->wide || !part || part->bits || part->is != PART_VALUE ||
+		    part->insns.n != m.suspect_at + 1)
+			err = location_block(loc,
+					     "its location looks at bits of a register that gcc "
+					     "leaves undefined");
+	}
 
 	free(m.insns.v);
 	return err;

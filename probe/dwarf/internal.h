@@ -100,6 +100,9 @@ struct error *unit_by_address(struct dwarf_image *image, Dwarf_Addr address, str
  */
 struct error *units_with_name(struct dwarf_image *image, const char *name, uint8_t **out);
 
+/* What DW_AT_GNU_locviews of a DIE is an offset into: the lists of locations; NULL: none. */
+const uint8_t *die_locations(Dwarf_Die *die, size_t *size);
+
 /* ---- die.c ---- */
 /* Next child or sibling; *have false at the end. */
 struct error *die_child(const struct dwarf_image *image, Dwarf_Die *die, Dwarf_Die *child,
@@ -201,6 +204,8 @@ struct context {
 	Dwarf_Die function;  /* out of line; addr NULL: none */
 	Dwarf_Die instance;  /* function, or the inlined copy */
 	bool instance_entry; /* pc is where the instance begins */
+	int view;	     /* which of the states at pc (location views); -1: not known */
+	bool wide;	     /* what is evaluated is a variable of eight bytes */
 	int depth;
 };
 

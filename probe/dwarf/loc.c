@@ -6,10 +6,12 @@
  * address, or a constant. Four things are known to go wrong, and are met here:
  *
  *   - Several entries of a list may begin at one address, all but the last of
- *     them empty (gcc's location views: the source moved on, the processor did
- *     not). "int f(int n) { n++; …" has n in its register first, then register
- *     plus one, both at the function's first address. At the entry of a function
- *     or of an inlined copy the first one is meant.
+ *     them empty: the source moved on, the processor did not. "int f(int n)
+ *     { n++; …" has n in its register first, then register plus one, both at the
+ *     function's first address. gcc numbers such states (location views), and
+ *     tells the numbers of an entry's ends, of an inlined copy's entry, and, by
+ *     the count of rows at the address, of a line. Without them, at an entry the
+ *     first one is meant.
  *   - One expression for all of the scope that names memory in the function's
  *     own frame (unoptimised code, and variables whose address is taken) is
  *     untrue until the value was stored there. At the first instruction a
@@ -119,10 +121,55 @@ static bool is_list(Dwarf_Attribute *attr)
 	}
 }
 
-/* The list's entry for the context; *n 0: there is none. */
-static struct error *list_entry(struct context *ctx, Dwarf_Attribute *attr, Dwarf_Op **ops,
-				size_t *n, bool *any)
+/*
+ * Location views (DW_AT_GNU_locviews): a pair of numbers for each entry of the
+ * list, before it in the same section.
+ */
+struct views {
+	const uint8_t *p, *end;
+};
+
+static struct views views_of(struct context *ctx, Dwarf_Die *die)
 {
+	struct views views = {0};
+	Dwarf_Attribute attr;
+	uint32_t offset;
+	size_t size;
+
+	if (ctx->view < 0 || !dwarf_attr(die, 0x2137 /* DW_AT_GNU_locviews */, &attr) ||
+	    dwarf_whatform(&attr) != DW_FORM_sec_offset || !attr.valp)
+		return views;
+	memcpy(&offset, attr.valp, sizeof(offset)); /* 32-bit DWARF: gcc writes no other */
+	const uint8_t *data = die_locations(die, &size);
+	if (data && offset < size)
+		views = (struct views){data + offset, data + size};
+	return views;
+}
+
+static bool views_next(struct views *views, uint64_t *number)
+{
+	*number = 0;
+	for (unsigned int shift = 0; views->p && views->p < views->end && shift < 64; shift += 7) {
+		uint8_t byte = *views->p++;
+
+		*number |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The list's entry for the context; *n 0: there is none. false: it cannot be
+ * read, which libdw says also of entries that are sound (DW_OP_GNU_uninit);
+ * then only the address decides.
+ */
+static bool list_entry(struct context *ctx, Dwarf_Die *die, Dwarf_Attribute *attr, Dwarf_Op **ops,
+		       size_t *n, bool *any)
+{
+	struct views views = views_of(ctx, die);
+	bool by_view = views.p;
+	uint64_t view = (uint64_t)ctx->view;
 	Dwarf_Addr base, start, end;
 	ptrdiff_t offset = 0;
 	Dwarf_Op *expr;
@@ -131,20 +178,34 @@ static struct error *list_entry(struct context *ctx, Dwarf_Attribute *attr, Dwar
 	*n = 0;
 	*any = false;
 	for (int i = 0; i < 65536; i++) {
+		uint64_t first_view = 0, last_view = 0;
+
 		offset = dwarf_getlocations(attr, offset, &base, &start, &end, &expr, &len);
-		if (offset < 0)
-			return dw_error(ctx->image, "in a list of locations");
-		if (!offset)
-			return NULL;
+		if (offset <= 0)
+			break;
 		*any = *any || len;
-		bool first = ctx->instance_entry && start == ctx->pc;
-		if (first || (start <= ctx->pc && ctx->pc < end)) {
+		by_view = by_view && views_next(&views, &first_view) &&
+			  views_next(&views, &last_view);
+		bool takes;
+		if (by_view)
+			takes = (start < ctx->pc || (start == ctx->pc && first_view <= view)) &&
+				(ctx->pc < end || (ctx->pc == end && view < last_view));
+		else
+			takes = (ctx->instance_entry && start == ctx->pc) ||
+				(start <= ctx->pc && ctx->pc < end);
+		if (takes) {
 			*ops = expr;
 			*n = len;
-			return NULL;
+			return true;
 		}
 	}
-	return NULL;
+	if (!offset)
+		return true;
+	int found = dwarf_getlocation_addr(attr, ctx->pc, ops, n, 1);
+	if (found < 1)
+		*n = 0;
+	*any = true;
+	return found >= 0;
 }
 
 bool variable_in_slot(struct context *ctx, Dwarf_Die *die)
@@ -197,6 +258,67 @@ static struct error *external_location(struct context *ctx, Dwarf_Die *die, stru
 	return NULL;
 }
 
+/* The register that the frame base is, where it is one; else none. */
+static uint16_t frame_register(struct context *ctx)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Op *ops;
+	size_t n;
+
+	if (ctx->function.addr && dwarf_attr(&ctx->function, DW_AT_frame_base, &attr) &&
+	    !is_list(&attr) && !dwarf_getlocation(&attr, &ops, &n) && n == 1 &&
+	    ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31)
+		return (uint16_t)(ops[0].atom - DW_OP_reg0);
+	return UINT16_MAX;
+}
+
+/*
+ * clang (14 at least) forgets to load a spilled variable whose location has a
+ * DW_OP_convert: "DW_OP_breg7 +12, DW_OP_convert, DW_OP_stack_value" is then the
+ * slot's address, cut to a char. A number that is computed from the stack pointer
+ * with nothing loaded is none.
+ */
+static bool is_spill_address(struct context *ctx, Dwarf_Die *die, const struct location *loc)
+{
+	enum fetch_kind kind;
+
+	if (die_is_gnu(die) || !type_is_scalar(type_peel(type_of(die)), &kind) ||
+	    kind == FETCH_POINTER)
+		return false;
+	for (size_t i = 0; i < loc->parts.n; i++) {
+		const struct part *part = &loc->parts.v[i];
+		bool frame = false, loaded = false;
+
+		for (size_t k = 0; k < part->insns.n; k++) {
+			const struct fetch_insn *insn = &part->insns.v[k];
+
+			if (insn->op == FETCH_REG && insn->reg == regs_stack(ctx->image->regs))
+				frame = true;
+			if (insn->op == FETCH_DEREF && insn->size)
+				loaded = true;
+		}
+		if (part->is == PART_VALUE && frame && !loaded)
+			return true;
+		if (part->is == PART_VALUE && part->insns.n && !loaded &&
+		    part->insns.v[0].op == FETCH_REG && part->insns.v[0].imm &&
+		    part->insns.v[0].reg == frame_register(ctx))
+			return true;
+	}
+	return false;
+}
+
+/* Whether it is static data, whose address only the linker knows. */
+static bool is_unlinked(struct context *ctx, const struct location *loc)
+{
+	for (size_t i = 0; ctx->image->is_rel && i < loc->parts.n; i++) {
+		for (size_t k = 0; k < loc->parts.v[i].insns.n; k++) {
+			if (loc->parts.v[i].insns.v[k].op == FETCH_STATIC)
+				return true;
+		}
+	}
+	return false;
+}
+
 struct error *variable_location(struct context *ctx, Dwarf_Die *die, struct location *loc)
 {
 	Dwarf_Attribute attr;
@@ -230,15 +352,28 @@ struct error *variable_location(struct context *ctx, Dwarf_Die *die, struct loca
 		return location_block(loc, "optimized out");
 	}
 	if (is_list(&attr)) {
-		TRY(list_entry(ctx, &attr, &ops, &n, &any));
+		if (!list_entry(ctx, die, &attr, &ops, &n, &any))
+			return location_block(loc, "its location is damaged (%s)",
+					      dwarf_errmsg(-1));
+		if (!n && any && ctx->at_entry && dwarf_tag(die) == DW_TAG_formal_parameter) {
+			/* It is changed before anything is done; the convention has it. */
+			TRY(abi_parameter(ctx, die, loc, &any));
+			if (any)
+				return NULL;
+			any = true;
+		}
 		if (!n)
 			return location_block(loc, any ? "it has no location at this address"
 						       : "optimized out");
 	} else {
 		if (dwarf_getlocation(&attr, &ops, &n))
-			return dw_error(ctx->image, "in a location");
+			return location_block(loc, "its location is damaged (%s)",
+					      dwarf_errmsg(-1));
 		if (!n)
 			return location_block(loc, "optimized out");
+		if (ctx->instance_entry && !ctx->at_entry && variable_in_slot(ctx, die))
+			return location_block(loc, "it is stored in memory, maybe only behind the "
+						   "copy's first instruction (probe a line)");
 		if (ctx->at_entry && variable_in_slot(ctx, die))
 			return location_block(loc, "it has no value yet at the function's first "
 						   "instruction (probe a line)");
@@ -247,9 +382,20 @@ struct error *variable_location(struct context *ctx, Dwarf_Die *die, struct loca
 	    ops[0].atom != DW_OP_GNU_addr_index && ops[0].atom != DW_OP_const8u)
 		return location_block(loc, "the function has returned: only $retval and global "
 					   "variables are there");
+	uint64_t size;
+	bool was_wide = ctx->wide;
+	ctx->wide = type_size(type_of(die), &size) && size == 8;
 	ctx->depth++;
 	struct error *err = expr_location(ctx, &attr, ops, n, NULL, loc);
 	ctx->depth--;
+	ctx->wide = was_wide;
+	if (!err && !loc->obstacle && is_unlinked(ctx, loc))
+		return location_block(
+			loc, "static data of a file that is not linked has no address yet");
+	if (!err && !loc->obstacle && is_spill_address(ctx, die, loc))
+		return location_block(loc,
+				      "its location is the address of a stack slot, not what is "
+				      "in it (a fault of clang's)");
 	return err;
 }
 
@@ -268,5 +414,6 @@ struct error *place_context(struct dwarf_image *image, const struct dwarf_place 
 	Dwarf_Addr low;
 	ctx->at_entry = !place->at_return && die_entry(&ctx->function, &low) && low == ctx->pc;
 	ctx->instance_entry = ctx->at_entry || (place->is_entry && !place->after_prologue);
+	ctx->view = place->view;
 	return NULL;
 }

@@ -65,7 +65,7 @@ static struct error *keep_die(struct dwarf_image *image, const Dwarf_Die *die, u
 }
 
 static struct error *add_place(struct search *s, const struct instance *instance, Dwarf_Addr pc,
-			       bool is_entry, bool after_prologue, bool at_return)
+			       bool is_entry, bool after_prologue, bool at_return, int view)
 {
 	struct dwarf_image *image = s->image;
 	Dwarf_Die die = instance->die, function = instance->function;
@@ -95,6 +95,7 @@ static struct error *add_place(struct search *s, const struct instance *instance
 	place->address = image_address(image, pc);
 	place->offset = pc - low;
 	place->is_entry = is_entry;
+	place->view = view;
 	place->after_prologue = after_prologue;
 	place->at_return = at_return;
 	TRY(image_need_symbols(image));
@@ -203,6 +204,7 @@ static struct error *entry_place(struct search *s, const struct instance *instan
 			.pc = low,
 			.at_entry = true,
 			.instance_entry = true,
+			.view = 0,
 			.function = die,
 			.instance = die,
 		};
@@ -214,10 +216,16 @@ static struct error *entry_place(struct search *s, const struct instance *instan
 		if (wants) {
 			TRY(lines_of(s->image, &die, &lines, &n));
 			if (n && prologue_end(lines, n, &die, low, &behind) && behind > low)
-				return add_place(s, instance, behind, true, true, false);
+				return add_place(s, instance, behind, true, true, false, -1);
 		}
 	}
-	return add_place(s, instance, low, true, false, false);
+	/* The parameters are bound in the state behind the copy's entry, before its first
+	 * statement. */
+	uint64_t view = 0;
+	if (instance->inlined && !die_udata(&die, 0x2138 /* DW_AT_GNU_entry_view */, &view))
+		view = 0;
+	view += instance->inlined;
+	return add_place(s, instance, low, true, false, false, view < INT32_MAX ? (int)view : -1);
 }
 
 static struct error *return_place(struct search *s, const struct instance *instance)
@@ -227,7 +235,7 @@ static struct error *return_place(struct search *s, const struct instance *insta
 
 	if (instance->inlined || !die_entry(&die, &low))
 		return NULL;
-	return add_place(s, instance, low, false, false, true);
+	return add_place(s, instance, low, false, false, true, -1);
 }
 
 static struct error *offset_place(struct search *s, const struct instance *instance)
@@ -244,13 +252,15 @@ static struct error *offset_place(struct search *s, const struct instance *insta
 
 		return size ? error_hint(err, "it has %llu bytes", (unsigned long long)size) : err;
 	}
-	return add_place(s, instance, low + s->def->offset, !s->def->offset, false, false);
+	return add_place(s, instance, low + s->def->offset, !s->def->offset, false, false,
+			 s->def->offset ? -1 : 0);
 }
 
 /* ---- Lines ---- */
 
 struct row {
 	Dwarf_Addr address;
+	int view; /* how many rows are before it at the address */
 	const char *file;
 	uint32_t line;
 };
@@ -268,6 +278,12 @@ static bool row_of(Dwarf_Lines *lines, size_t i, struct row *row)
 		return false;
 	row->file = dwarf_linesrc(line, NULL, NULL);
 	row->line = (uint32_t)number;
+	row->view = 0;
+	Dwarf_Addr before;
+	while (i-- && (line = dwarf_onesrcline(lines, i)) && !dwarf_lineendsequence(line, &flag) &&
+	       !flag && !dwarf_lineaddr(line, &before) && before == row->address &&
+	       row->view < 4096)
+		row->view++;
 	return row->file;
 }
 
@@ -282,6 +298,7 @@ static bool row_is_empty(Dwarf_Lines *lines, size_t n, size_t i, Dwarf_Addr addr
 
 struct chosen {
 	Dwarf_Addr address;
+	int view;
 	void *scope;
 	Dwarf_Off block;
 	uint32_t line;
@@ -304,6 +321,7 @@ static struct error *choose(struct search *s, const struct instance *instance,
 			continue;
 		if ((c->empty && !empty) || (c->empty == empty && row->address < c->address)) {
 			c->address = row->address;
+			c->view = row->view;
 			c->empty = empty;
 		}
 		return NULL;
@@ -311,15 +329,15 @@ static struct error *choose(struct search *s, const struct instance *instance,
 	struct chosen *c = vec_push(out);
 	if (!c)
 		return error_nomem();
-	*c = (struct chosen){row->address, die.addr, block, row->line, *instance, empty};
+	*c = (struct chosen){row->address, row->view, die.addr, block, row->line, *instance, empty};
 	return NULL;
 }
 
 static struct error *places_of_chosen(struct search *s, const chosen_vec *chosen)
 {
 	for (size_t i = 0; i < chosen->n; i++)
-		TRY(add_place(s, &chosen->v[i].instance, chosen->v[i].address, false, false,
-			      false));
+		TRY(add_place(s, &chosen->v[i].instance, chosen->v[i].address, false, false, false,
+			      chosen->v[i].view));
 	return NULL;
 }
 
@@ -351,20 +369,59 @@ static bool in_inner_copy(Dwarf_Die *parent, Dwarf_Addr pc, int depth)
 }
 
 struct instance_lines {
-	const char *file; /* where the function is defined */
-	uint32_t first;	  /* its line */
+	const char *file;      /* where the function is defined */
+	uint32_t first, limit; /* its line; that of the next function in the file */
 };
 
-static bool instance_lines(const struct instance *instance, struct instance_lines *out)
+static bool same_file(const char *a, const char *b);
+
+/* The function that follows in the source: a copy's code also has rows of what is around it. */
+static struct error *find_limit(struct dwarf_image *image, Dwarf_Die *parent,
+				struct instance_lines *own, int depth)
 {
-	Dwarf_Die die = instance->die;
+	Dwarf_Die child;
+	Dwarf_Word line;
+	Dwarf_Attribute attr;
+	bool have;
+
+	if (depth > 8)
+		return NULL;
+	TRY(die_child(image, parent, &child, &have));
+	while (have) {
+		switch (dwarf_tag(&child)) {
+		case DW_TAG_subprogram:
+			if (!dwarf_attr(&child, DW_AT_decl_line, &attr) ||
+			    dwarf_formudata(&attr, &line) || line <= own->first ||
+			    line >= own->limit)
+				break;
+			const char *file = die_decl_file(&child);
+			if (file && same_file(file, own->file) &&
+			    !die_flag(&child, DW_AT_declaration))
+				own->limit = (uint32_t)line;
+			break;
+		case DW_TAG_namespace:
+			TRY(find_limit(image, &child, own, depth + 1));
+			break;
+		}
+		TRY(die_next(image, &child, &have));
+	}
+	return NULL;
+}
+
+static struct error *instance_lines(struct dwarf_image *image, const struct instance *instance,
+				    struct instance_lines *out, bool *known)
+{
+	Dwarf_Die die = instance->die, root;
 	int line;
 
+	*known = false;
 	out->file = die_decl_file(&die);
 	if (!out->file || dwarf_decl_line(&die, &line) || line <= 0)
-		return false;
+		return NULL;
 	out->first = (uint32_t)line;
-	return true;
+	out->limit = UINT32_MAX;
+	*known = true;
+	return dwarf_diecu(&die, &root, NULL, NULL) ? find_limit(image, &root, out, 0) : NULL;
 }
 
 /* clang's table may have "/build/./a.c" and "a.c" for one file. */
@@ -393,7 +450,7 @@ static struct error *instance_rows(struct dwarf_image *image, const struct insta
 
 	TRY(lines_of(image, &function, &lines, &n));
 	for (size_t i = 0; i < n; i++) {
-		if (!row_of(lines, i, &row) || row.line < own->first ||
+		if (!row_of(lines, i, &row) || row.line < own->first || row.line >= own->limit ||
 		    dwarf_haspc(&die, row.address) <= 0)
 			continue;
 		if (row.file != last_file) {
@@ -450,8 +507,10 @@ static struct error *line_place(struct search *s, const struct instance *instanc
 {
 	struct instance_lines own;
 	struct line_set wanted = {0};
+	bool known;
 
-	if (!instance_lines(instance, &own))
+	TRY(instance_lines(s->image, instance, &own, &known));
+	if (!known)
 		return NULL;
 	uint32_t *line = vec_push(&wanted.v);
 	if (!line)
@@ -532,8 +591,10 @@ static struct error *pattern_place(struct search *s, const struct instance *inst
 	struct extent extent = {0};
 	struct line_set wanted = {0};
 	Dwarf_Die function = instance->function, unit;
+	bool known;
 
-	if (!instance_lines(instance, &own) || !die_unit_die(&function, &unit))
+	TRY(instance_lines(s->image, instance, &own, &known));
+	if (!known || !die_unit_die(&function, &unit))
 		return NULL;
 	TRY(instance_rows(s->image, instance, &own, extent_row, &extent));
 	struct error *err = lines_by_text(s, &unit, own.file, own.first, extent.last, &wanted);
@@ -839,8 +900,10 @@ static struct error *list_instance(void *ctx, const struct instance *instance)
 	struct line_list *l = ctx;
 	struct instance_lines own;
 	Dwarf_Die function = instance->function, unit;
+	bool known;
 
-	if (!instance_lines(instance, &own))
+	TRY(instance_lines(l->image, instance, &own, &known));
+	if (!known)
 		return NULL;
 	if (!l->file) {
 		l->file = die_unit_die(&function, &unit) ? line_source_path(&unit, own.file)

@@ -186,6 +186,40 @@ struct error *unit_by_address(struct dwarf_image *image, Dwarf_Addr address, str
 
 /* ---- By name ---- */
 
+const uint8_t *die_locations(Dwarf_Die *die, size_t *size)
+{
+	Dwarf_Half version = 4;
+	uint8_t type = 0;
+	Elf *elf = dwarf_getelf(dwarf_cu_getdwarf(die->cu));
+	Elf_Scn *scn = NULL;
+	size_t shstrndx;
+	GElf_Shdr shdr;
+	Dwarf_Die cu;
+
+	if (!elf || elf_getshdrstrndx(elf, &shstrndx) ||
+	    dwarf_cu_info(die->cu, &version, &type, &cu, NULL, NULL, NULL, NULL))
+		return NULL;
+	const char *want = version >= 5 ? ".debug_loclists" : ".debug_loc";
+	while ((scn = elf_nextscn(elf, scn))) {
+		const char *name =
+			gelf_getshdr(scn, &shdr) ? elf_strptr(elf, shstrndx, shdr.sh_name) : NULL;
+		size_t n = strlen(want);
+
+		if (!name || strncmp(name, want, n) || (name[n] && strcmp(name + n, ".dwo")))
+			continue;
+		Elf_Data *data = shdr.sh_type == SHT_NOBITS ? NULL : elf_getdata(scn, NULL);
+		if (!data || !data->d_buf || (shdr.sh_flags & SHF_COMPRESSED))
+			return NULL;
+		/* In a split unit gcc counts from behind the section's header. */
+		size_t header = version >= 5 && type == DW_UT_split_compile ? 12 : 0;
+		if (data->d_size < header)
+			return NULL;
+		*size = data->d_size - header;
+		return (const uint8_t *)data->d_buf + header;
+	}
+	return NULL;
+}
+
 /* A section's bytes: a piece at a time from the file, or in memory where libdw changed them. */
 struct section {
 	int fd;

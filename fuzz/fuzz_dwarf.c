@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Damaged debug information: all functions of a file, the places of each, the
+ * variables there, an argument, the lines. The file lives in memory, under a
+ * name in /proc, since libdw opens files.
+ */
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/base/names.h"
+#include "probe/dwarf/dwarf.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct error *take_name(void *ctx, const char *name)
+{
+	struct names *names = ctx;
+
+	if (names->n >= 8)
+		return error_new(ECANCELED, "enough");
+	return names_add(names, name) ? NULL : error_nomem();
+}
+
+static struct error *take_variable(void *ctx, const struct dwarf_variable *variable)
+{
+	unsigned int *n = ctx;
+
+	if (!variable->name || !variable->type)
+		__builtin_trap();
+	return ++*n > 64 ? error_new(ECANCELED, "enough") : NULL;
+}
+
+static struct error *take_line(void *ctx, const struct dwarf_line *line)
+{
+	unsigned int *n = ctx;
+
+	return ++*n > 4096 ? error_new(ECANCELED, "enough") : NULL;
+}
+
+static void look(struct dwarf_image *image, const char *text)
+{
+	_cleanup_probe_def_ struct probe_def def = {0};
+	_cleanup_dwarf_places_ struct dwarf_places places = {0};
+	unsigned int n = 0;
+	struct error *err = probe_def_parse(text, &def);
+
+	if (!err)
+		err = dwarf_places_find(image, &def, &places);
+	error_free(err);
+	for (size_t i = 0; i < places.n && i < 4; i++) {
+		error_free(dwarf_place_variables(image, &places.v[i], true, take_variable, &n));
+		for (size_t a = 0; a < def.n_args; a++) {
+			struct fetch_value value = {0};
+
+			error_free(dwarf_place_arg(image, &places.v[i], &def.args[a], &value));
+			fetch_value_deinit(&value);
+		}
+	}
+	n = 0;
+	if (def.text)
+		error_free(dwarf_lines(image, &def, take_line, &n));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const none[] = {NULL};
+	struct dwarf_opts opts = {.debug_dirs = none, .no_debuginfod = true};
+	struct dwarf_image *image = NULL;
+	_cleanup_names_ struct names names = {0};
+	_cleanup_close_ int fd = memfd_create("dwarf", MFD_CLOEXEC);
+	char path[64], text[256];
+
+	if (fd < 0 || size > 1 << 20 || write(fd, data, size) != (ssize_t)size)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	struct error *err = dwarf_image_open(path, &opts, &image);
+	if (err) {
+		error_free(err);
+		return 0;
+	}
+	error_free(dwarf_functions(image, "*", take_name, &names));
+	for (size_t i = 0; i < names.n; i++) {
+		if (strlen(names.v[i]) > 100)
+			continue;
+		snprintf(text, sizeof(text), "%s x=order->items[1].price y=flags", names.v[i]);
+		look(image, text);
+		snprintf(text, sizeof(text), "%s:2 total this->b l=items[0]", names.v[i]);
+		look(image, text);
+	}
+	look(image, "place%return r=$retval m=$retval.id");
+	look(image, "shop.c:12 g=stock order");
+	dwarf_image_free(image);
+	return 0;
+}
