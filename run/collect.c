@@ -90,14 +90,21 @@ static struct error *check_shape(const struct collector *c)
 	return NULL;
 }
 
-bool collector_has_stacks(const struct collector *c)
+static bool has_stacks(const struct collector *c)
 {
 	return c->display->kind == DISPLAY_STACKS;
 }
 
+bool collector_needs_frames(const struct collector *c)
+{
+	if (c->stream)
+		return fields_need_frames(stream_fields(c->stream));
+	return fields_need_frames(&c->key) || fields_need_frames(&c->value);
+}
+
 const struct bpf_map *collector_stacks(const struct collector *c)
 {
-	return collector_has_stacks(c) ? c->stacks : NULL;
+	return collector_needs_frames(c) ? c->stacks : NULL;
 }
 
 /* The map of stacks that is named, or the object's only one. */
@@ -131,6 +138,7 @@ struct error *collector_new(const struct bpf_object *obj, const struct bpf_map *
 	c->map = map;
 	c->btf = btf;
 	c->display = display;
+	c->stacks = find_stacks(obj, display->stacks);
 	if (display->kind == DISPLAY_EVENTS) {
 		TRY(stream_new(c));
 		*out = steal_ptr(c);
@@ -141,7 +149,6 @@ struct error *collector_new(const struct bpf_object *obj, const struct bpf_map *
 			 "the keys of map %s", name));
 	TRY(error_prefix(fields_of(btf, value_type, bpf_map__value_size(map), &c->value),
 			 "the values of map %s", name));
-	c->stacks = find_stacks(obj, display->stacks);
 	if (!display->declared && display->kind == DISPLAY_TABLE && c->stacks &&
 	    fields_have_stacks(&c->key))
 		display->kind = DISPLAY_STACKS;
@@ -335,7 +342,12 @@ struct error *make_cell(struct making *m, const struct field *f, const uint8_t *
 		cell->u = __builtin_bswap16((uint16_t)cell->u);
 	if (run_name_add(m->names, m->c->btf, f, data, &m->text))
 		return make_text(m, &cell->text);
-	if (f->kind == FIELD_POINTER || f->role == ROLE_KSYM) {
+	if (f->role == ROLE_KSTACK || f->role == ROLE_USTACK || f->role == ROLE_USYM) {
+		TRY(make_frames_text(m, f, data));
+		if (m->text.len)
+			return make_text(m, &cell->text);
+	}
+	if (f->kind == FIELD_POINTER || f->role == ROLE_KSYM || f->role == ROLE_USYM) {
 		strbuf_addf(&m->text, "0x%" PRIx64, cell->u);
 		return make_text(m, &cell->text);
 	}
@@ -409,6 +421,7 @@ struct error *make_key(struct making *m, const uint8_t *row, struct result_cell 
 
 	if (c->per_cpu)
 		*cells++ = (struct result_cell){.kind = CELL_UINT, .u = row_cpu(row)};
+	m->fields = &c->key;
 	for (size_t i = 0; i < c->key.n; i++)
 		TRY(make_cell(m, &c->key.v[i], row_key(c, row), cells++));
 	return NULL;
@@ -544,6 +557,7 @@ static struct error *make_table(struct making *m, const struct collect_opts *opt
 
 		TRY(make_key(m, rows[i], cells));
 		cells += c->per_cpu + c->key.n;
+		m->fields = &c->value;
 		for (size_t k = 0; k < c->value.n; k++)
 			TRY(make_cell(m, &c->value.v[k], row_value(c, rows[i]), cells++));
 	}
@@ -698,7 +712,7 @@ static struct error *make_result(struct making *m, const struct collect_opts *op
 	const struct display *d = c->display;
 	bool indexed = c->reader && map_type_indexed(map_reader_info(c->reader)->type);
 	enum result_kind kind = c->stream				  ? RESULT_EVENTS
-				: collector_has_stacks(c)		  ? RESULT_STACKS
+				: has_stacks(c)				  ? RESULT_STACKS
 				: c->heat				  ? RESULT_HEAT
 				: is_hist(d)				  ? RESULT_HIST
 				: d->kind == DISPLAY_COUNT && !c->per_cpu ? RESULT_COUNT
@@ -737,8 +751,8 @@ struct error *collector_collect(struct collector *c, const struct collect_opts *
 	if (c->heat) {
 		TRY(collector_sample(c, clock_ns(CLOCK_MONOTONIC)));
 	} else if (!c->stream) {
-		TRY(collector_look(c, opts->per_cpu && map_reader_cpus(c->reader) &&
-					      !collector_has_stacks(c)));
+		TRY(collector_look(c,
+				   opts->per_cpu && map_reader_cpus(c->reader) && !has_stacks(c)));
 		if (opts->delta)
 			TRY(subtract_last(c));
 	}

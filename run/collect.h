@@ -38,9 +38,9 @@ struct error *collector_new(const struct bpf_object *obj, const struct bpf_map *
 void collector_free(struct collector *c);
 DEFINE_FREEP(struct collector, collector_free)
 
-/* Whether its result has stacks, for which collector_collect() needs frames. */
-bool collector_has_stacks(const struct collector *c);
-/* The map that holds them; NULL: it has none. */
+/* Whether its result has stacks or addresses of processes, which are found in frames. */
+bool collector_needs_frames(const struct collector *c);
+/* The map that holds its stacks; NULL: it has none. */
 const struct bpf_map *collector_stacks(const struct collector *c);
 
 /* The map, and its name. */
@@ -63,12 +63,12 @@ uint64_t collector_step(const struct collector *c);
  * how many. 0: the ring is empty.
  */
 int collector_fd(const struct collector *c);
-struct error *collector_drain(struct collector *c, struct run_names *names, struct results *results,
-			      size_t *n);
+struct error *collector_drain(struct collector *c, struct run_names *names, struct frames *frames,
+			      struct results *results, size_t *n);
 
 /*
- * Looks at the map and adds a result. frames may be NULL where no collector has
- * stacks. ENOENT, with near names: no such column to sort by.
+ * Looks at the map and adds a result. frames may be NULL where no collector needs
+ * them. ENOENT, with near names: no such column to sort by.
  */
 struct error *collector_collect(struct collector *c, const struct collect_opts *opts,
 				struct run_names *names, struct frames *frames,

@@ -62,6 +62,8 @@ struct error *make_event(struct making *m, const struct fields *fields, const vo
 
 		return make_cell(m, &bytes, data, cells);
 	}
+	/* whose address it is may stand in the part that is missing */
+	m->fields = fields->size <= size ? fields : NULL;
 	for (size_t i = 0; i < fields->n; i++) {
 		const struct field *f = &fields->v[i];
 
@@ -240,6 +242,11 @@ struct error *stream_new(struct collector *c)
 	return NULL;
 }
 
+const struct fields *stream_fields(const struct stream *s)
+{
+	return &s->fields;
+}
+
 int collector_fd(const struct collector *c)
 {
 	if (!c->stream)
@@ -270,10 +277,10 @@ void make_events(struct collector *c, struct result *r)
 	set_rows(s, r);
 }
 
-struct error *collector_drain(struct collector *c, struct run_names *names, struct results *results,
-			      size_t *n)
+struct error *collector_drain(struct collector *c, struct run_names *names, struct frames *frames,
+			      struct results *results, size_t *n)
 {
-	struct making m = {.c = c, .names = names, .arena = &results->arena};
+	struct making m = {.c = c, .names = names, .frames = frames, .arena = &results->arena};
 	struct stream *s = c->stream;
 	struct result *r;
 	int got;

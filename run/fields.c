@@ -45,6 +45,7 @@ static enum field_role role_of(const struct btf *btf, uint32_t type)
 		{"perf_bpf_errno", ROLE_ERRNO},
 		{"perf_bpf_kstack", ROLE_KSTACK},
 		{"perf_bpf_ustack", ROLE_USTACK},
+		{"perf_bpf_usym", ROLE_USYM},
 		{"pid_t", ROLE_PID},
 		{"uid_t", ROLE_UID},
 		{"gid_t", ROLE_GID},

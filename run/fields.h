@@ -32,6 +32,7 @@ enum field_role {
 	ROLE_ERRNO,
 	ROLE_KSTACK,
 	ROLE_USTACK,
+	ROLE_USYM,
 };
 
 enum field_kind {

@@ -58,7 +58,9 @@ struct error *sort_rows(struct collector *c, const struct collect_opts *opts, co
 struct making {
 	struct collector *c;
 	struct run_names *names;
-	struct frames *frames; /* NULL where no map has stacks */
+	struct frames *frames; /* NULL: addresses stay numbers */
+	const struct fields
+		*fields; /* of the struct at work: whose address it is stands beside it */
 	struct arena *arena;
 	struct strbuf text;
 };
@@ -86,6 +88,13 @@ struct error *make_heat(struct making *m, const struct collect_opts *opts, struc
 
 /* Whether a key of these fields has ids of stacks. */
 bool fields_have_stacks(const struct fields *fields);
+/* Whether frames are needed for what they say: stacks, or addresses of a process. */
+bool fields_need_frames(const struct fields *fields);
+/*
+ * Adds a stack's functions, the outermost first, or an address's to m->text;
+ * nothing where none is known.
+ */
+struct error *make_frames_text(struct making *m, const struct field *f, const uint8_t *data);
 /* Whether what is declared as stacks can be shown. */
 struct error *check_stacks(const struct collector *c);
 struct error *make_stacks(struct making *m, const struct collect_opts *opts, struct result *r);
@@ -95,6 +104,7 @@ struct error *make_stacks(struct making *m, const struct collect_opts *opts, str
 /* Fills c->stream, also where it fails half-way. */
 struct error *stream_new(struct collector *c);
 void stream_free(struct stream *s);
+const struct fields *stream_fields(const struct stream *s);
 /*
  * The cells of an event of `size` bytes, as many as it has fields (one, where
  * they are none); what it is too short for is left as it is. Of m->c the btf

@@ -370,6 +370,7 @@ bool run_name_add(struct run_names *names, const struct btf *btf, const struct f
 	case ROLE_BYTES:
 	case ROLE_KSTACK:
 	case ROLE_USTACK:
+	case ROLE_USYM:
 	case ROLE_NONE:
 		return false;
 	}

@@ -557,10 +557,14 @@ static struct error *drain(struct run *run, bool all, run_show_fn *show, void *c
 			run_names_refresh(run->names);
 			run->names_time = results.time;
 		}
+		/* who maps what, before the addresses that lie in it */
+		if (run->procs)
+			TRY(procs_update(run->procs));
 		for (size_t i = 0; i < run->maps.n; i++) {
 			size_t n;
 
-			TRY(collector_drain(run->maps.v[i]->collector, run->names, &results, &n));
+			TRY(collector_drain(run->maps.v[i]->collector, run->names, run->frames,
+					    &results, &n));
 		}
 		again = all && results.n;
 		if (results.n)
@@ -682,7 +686,7 @@ static void take_signals(struct run *run, bool *done)
 static struct error *begin_frames(struct run *run)
 {
 	for (size_t i = 0; i < run->maps.n && !run->procs; i++)
-		if (collector_has_stacks(run->maps.v[i]->collector))
+		if (collector_needs_frames(run->maps.v[i]->collector))
 			TRY(procs_new(run->opts.log, &run->procs));
 	return run->procs ? frames_new(run->procs, run->names, &run->frames) : NULL;
 }

@@ -38,6 +38,11 @@ bool fields_have_stacks(const struct fields *fields)
 	return find_role(fields, ROLE_KSTACK) || find_role(fields, ROLE_USTACK);
 }
 
+bool fields_need_frames(const struct fields *fields)
+{
+	return fields_have_stacks(fields) || find_role(fields, ROLE_USYM);
+}
+
 static const struct field *find_comm(const struct fields *fields)
 {
 	const struct field *f;
@@ -134,6 +139,45 @@ static struct error *add_frames(struct reading *r, const struct field *f, const 
 			r->v.n--;
 	}
 	return NULL;
+}
+
+/* "vfs_write+0x1f" */
+static void add_address(const struct making *m, uint32_t pid, uint64_t addr, struct strbuf *out)
+{
+	struct result_frame frame;
+
+	frame_of_process(m->frames, pid, addr, &frame);
+	if (*frame.name == '[')
+		strbuf_addf(out, "0x%" PRIx64, addr);
+	else
+		strbuf_addf(out, "%s+0x%" PRIx64, frame.name, frame.offset);
+}
+
+struct error *make_frames_text(struct making *m, const struct field *f, const uint8_t *data)
+{
+	const struct field *who = m->fields ? find_role(m->fields, ROLE_PID) : NULL;
+	uint32_t pid = who ? (uint32_t)field_number(who, data) : 0;
+	struct reading r = {.m = m, .frames = m->frames};
+	struct error *err = NULL;
+
+	if (!m->frames || (f->role != ROLE_KSTACK && !who))
+		return NULL;
+	if (f->role == ROLE_USYM) {
+		add_address(m, pid, field_number(f, data), &m->text);
+		return NULL;
+	}
+	if (!m->c->stacks)
+		return NULL;
+	r.ips = calloc(max_of(bpf_map__value_size(m->c->stacks), 8u), 1);
+	err = r.ips ? add_frames(&r, f, data, f->role == ROLE_USTACK ? &pid : NULL) : error_nomem();
+	for (size_t i = r.v.n; !err && i--;) {
+		strbuf_adds(&m->text, r.v.v[i].name);
+		if (i)
+			strbuf_addch(&m->text, ';');
+	}
+	vec_deinit(&r.v);
+	free(r.ips);
+	return err;
 }
 
 /* Who it was: "dd", and what else the key holds. */

@@ -162,6 +162,7 @@ typedef __u32 perf_bpf_syscall; /* a system call's number: its name */
 typedef __s32 perf_bpf_errno;	/* an error of errno(3), as it is or negative: its name */
 typedef __s32 perf_bpf_kstack;	/* bpf_get_stackid(): a stack of the kernel; below 0: none */
 typedef __s32 perf_bpf_ustack;	/* the same with BPF_F_USER_STACK, of a process */
+typedef __u64 perf_bpf_usym;	/* an address of the process that a perf_bpf_pid beside it names */
 typedef struct {
 	__u8 bytes[16];
 } perf_bpf_ipv6; /* in network byte order; ::ffff:192.0.2.1 is shown as 192.0.2.1 */

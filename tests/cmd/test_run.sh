@@ -267,6 +267,65 @@ test_stacks() {
 	assert_contains text '(2 more)'
 }
 
+# In tables and events stacks are a column, and so are addresses of processes.
+test_stacks_in_tables_and_events() {
+	make_workload
+	make_stacks_workload
+	cat >cells.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		#include <bpf/bpf_tracing.h>
+		#include <bpf/perf_bpf_prog.h>
+		struct pbt_key { perf_bpf_pid pid; perf_bpf_ustack stack; };
+		struct pbt_value { __u64 calls; __u64 sum; };
+		struct pbt_event { perf_bpf_pid pid; perf_bpf_ustack stack; perf_bpf_usym ip; };
+		struct {
+			__uint(type, BPF_MAP_TYPE_STACK_TRACE);
+			__uint(max_entries, 512);
+			__uint(key_size, 4);
+			__uint(value_size, 127 * 8);
+		} traces SEC(".maps");
+		PERF_BPF_TABLE(by_stack, struct pbt_key, struct pbt_value, 64, "calls", "by stack");
+		PERF_BPF_TABLE(plain, struct pbt_key, __u64, 64, "calls", "not declared as stacks");
+		PERF_BPF_EVENTS(events, struct pbt_event, 65536, "calls");
+		SEC("tracepoint/raw_syscalls/sys_enter")
+		int on_call(struct trace_event_raw_sys_enter *ctx)
+		{
+			struct pbt_value zero = {}, *value;
+			struct pbt_key key = {};
+			struct pbt_event e = {};
+			if (ctx->id != 95 || !perf_bpf_wanted())
+				return 0;
+			key.pid = e.pid = bpf_get_current_pid_tgid() >> 32;
+			key.stack = e.stack = bpf_get_stackid(ctx, &traces, BPF_F_USER_STACK);
+			bpf_map_update_elem(&by_stack, &key, &zero, BPF_NOEXIST);
+			value = bpf_map_lookup_elem(&by_stack, &key);
+			if (value) {
+				value->calls++;
+				value->sum += ctx->args[0];
+			}
+			bpf_get_stack(ctx, &e.ip, sizeof(e.ip), BPF_F_USER_STACK);
+			perf_bpf_event_output(&events, &e, sizeof(e));
+			return 0;
+		}
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	"$PERF_BPF" run cells.bpf.c --comm pbt_umask --json -- setarch -R ./pbt_umask >out
+	rm -f "/tmp/perf-$(grep -v '{' out).map"
+	check out by_stack '[(w["stack_text"].endswith("main;left;leaf"), w["calls"], w["sum"])
+		for w in r["rows"]][0] == (True, 30, 30 * 18)'
+	check out by_stack 'sum(w["calls"] for w in r["rows"]) == 45'
+	python3 - <<-'END'
+		import json
+		events = [e["event"] for e in map(json.loads, (l for l in open("out") if l[0] == "{"))
+		          if e["kind"] == "event"]
+		assert len(events) == 45, events
+		assert sum(e["stack_text"].endswith("main;right;leaf") for e in events) == 10, events
+		assert sum(e["ip_text"].startswith("leaf+0x") for e in events) == 40, events
+		assert sum(e["ip_text"].startswith("pbt_jitted+0x") for e in events) == 5, events
+	END
+}
+
 test_stacks_for_pprof() {
 	command -v protoc >/dev/null || skip "needs protoc (protobuf-compiler)"
 	make_workload
