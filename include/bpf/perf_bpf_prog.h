@@ -526,17 +526,19 @@ struct perf_bpf_filter {
 static const volatile struct perf_bpf_filter perf_bpf_filter __attribute__((unused)) = {};
 
 /*
- * Whether a value is among those asked for. A loop: unrolled, it would be most
- * of a small program; the verifier does not walk into what was not asked.
+ * Whether a value is among those asked for. A loop, which the barrier keeps one:
+ * unrolled, it would be most of a small program. The verifier does not walk into
+ * what was not asked.
  */
 static __always_inline __attribute__((unused)) int
 ___perf_bpf_among(__u32 n, const volatile __u32 *set, __u32 value)
 {
 	int found = 0;
 
-#pragma clang loop unroll(disable)
-	for (__u32 i = 0; i < PERF_BPF_FILTER_MAX && i < n; i++)
+	for (__u32 i = 0; i < PERF_BPF_FILTER_MAX && i < n; i++) {
 		found |= set[i] == value;
+		barrier_var(i);
+	}
 	return found;
 }
 
@@ -545,9 +547,10 @@ static __always_inline __attribute__((unused)) int ___perf_bpf_among_cgroups(__u
 	const volatile struct perf_bpf_filter *f = &perf_bpf_filter;
 	int found = 0;
 
-#pragma clang loop unroll(disable)
-	for (__u32 i = 0; i < PERF_BPF_FILTER_MAX && i < f->n_cgroups; i++)
+	for (__u32 i = 0; i < PERF_BPF_FILTER_MAX && i < f->n_cgroups; i++) {
 		found |= f->cgroups[i] == cgroup;
+		barrier_var(i);
+	}
 	return found;
 }
 
@@ -556,9 +559,10 @@ static __always_inline __attribute__((unused)) int ___perf_bpf_among_comms(const
 	const volatile struct perf_bpf_filter *f = &perf_bpf_filter;
 	int found = 0;
 
-#pragma clang loop unroll(disable)
-	for (__u32 i = 0; i < PERF_BPF_FILTER_MAX && i < f->n_comms; i++)
+	for (__u32 i = 0; i < PERF_BPF_FILTER_MAX && i < f->n_comms; i++) {
 		found |= comm[0] == f->comms[i][0] && comm[1] == f->comms[i][1];
+		barrier_var(i);
+	}
 	return found;
 }
 
@@ -600,7 +604,6 @@ static __always_inline __attribute__((unused)) int perf_bpf_wanted(void)
  * program that may read kernel memory): of the one that sched_switch gives the
  * CPU to, say.
  */
-#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct kernfs_node___wanted {
 	__u64 id;
 };
@@ -621,7 +624,6 @@ struct task_struct___wanted {
 	struct css_set___wanted *cgroups;
 	char comm[16];
 };
-#pragma clang attribute pop
 
 static __always_inline __attribute__((unused)) int perf_bpf_wanted_task(const void *of)
 {
