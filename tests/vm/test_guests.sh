@@ -82,6 +82,10 @@ for name in maps legacy short core newer kinds struct_ops; do
 	bpf ../bpf/$name.bpf.c $name.bpf.o
 	objects+=("$name.bpf.o=tests/$name.o")
 done
+bpf ../cmd/run.bpf.c run.bpf.o -I"$SRC/progs"
+bpf faults.bpf.c faults.bpf.o -I"$SRC/progs"
+cc -O0 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -static -o maps_work "$HERE/maps_work.c"
+objects+=("run.bpf.o=tests/run.o" "faults.bpf.o=tests/faults.o" "maps_work=bin/maps_work")
 bpf usdt.bpf.c usdt.bpf.o -DSPECS=16
 bpf instances.bpf.c instances.bpf.o
 bpf record.bpf.c usdt_filter.bpf.o -DUSDT
