@@ -29,6 +29,7 @@ static const struct command commands[] = {
 	{"link", cmd_link, "Show and detach what holds programs to their places"},
 	{"btf", cmd_btf, "Show types: as C, as stored, how structs lie in memory"},
 	{"gen", cmd_gen, "Write a C header from a BPF object: a skeleton"},
+	{"probe", cmd_probe, "Show what can be probed: functions, lines, variables"},
 	{"features", cmd_features, "Show what this host can do, and why not"},
 	{"help", cmd_help, "Show the manual of a command"},
 };

@@ -23,12 +23,15 @@ enum {
 	OPT_NO_BUFFERING,
 	OPT_CLANG_OPT,
 	OPT_MAX_SIZE,
+	OPT_VMLINUX,
+	OPT_WAY,
 };
 
 static const struct argp_option options[] = {
 	{"event", 'e', "EVENT", 0,
 	 "Record this event: a tracepoint (SYSTEM:NAME, globs), a software, hardware or raw event, "
-	 "or a BPF program (FILE.c, FILE.o); a comma-separated list; may be repeated"},
+	 "a probe (probe:DEFINITION, see perf-bpf-probes(7)), or a BPF program (FILE.c, FILE.o); a "
+	 "comma-separated list; may be repeated"},
 	{"filter", OPT_FILTER, "FILTER", 0, "Filter the tracepoints of the -e before this"},
 	{"object", OPT_OBJECT, "FILE", 0,
 	 "Load the BPF programs of FILE.c or FILE.o; may be repeated"},
@@ -49,6 +52,10 @@ static const struct argp_option options[] = {
 	{"max-size", OPT_MAX_SIZE, "SIZE", 0, "Stop when the file has this size: 100M, 2G"},
 	{"compression-level", 'z', "LEVEL", OPTION_ARG_OPTIONAL, "Compress by zstd: 1 to 22 (1)"},
 	{"no-buildid", 'B', NULL, 0, "Do not look for the build ids of what was hit"},
+	{"vmlinux", OPT_VMLINUX, "FILE", 0,
+	 "The kernel's image with debug information, for probes"},
+	{"way", OPT_WAY, "WAY", 0,
+	 "Attach probes so: fentry, kprobe.multi, uprobe.multi, kprobe or uprobe"},
 	{"verbose", 'v', NULL, 0, "Say more; twice: much more"},
 	{"quiet", 'q', NULL, 0, "Say nothing but errors"},
 	{0},
@@ -198,6 +205,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'B':
 		o->no_build_ids = true;
 		return 0;
+	case OPT_VMLINUX:
+		o->vmlinux = arg;
+		return 0;
+	case OPT_WAY: {
+		struct error *err = probe_way_parse(arg, &o->probe_way);
+
+		if (err)
+			argp_error(state, "--way: %s%s%s", err->msg, err->hint ? "; " : "",
+				   err->hint ? err->hint : "");
+		return 0;
+	}
 	case 'v':
 		args->verbose++;
 		return 0;

@@ -34,6 +34,7 @@ void object_deinit(struct object *object)
 	struct bpf_link **link;
 	struct select_term *term;
 
+	probe_set_free(object->probes);
 	vec_for_each (link, &object->links)
 		bpf_link__destroy(*link);
 	vec_deinit(&object->links);
@@ -334,6 +335,8 @@ struct error *objects_load(struct recording *rec)
 		vec_for_each (usdt, &object->usdts)
 			TRY(usdt_places_write(*usdt));
 		TRY(terms_set_maps(object));
+		if (object->is_output)
+			TRY(record_probes_target(rec, object));
 	}
 	vec_for_each (event, &rec->events) {
 		if (event->map) {
@@ -358,10 +361,13 @@ struct error *objects_attach(struct recording *rec)
 	vec_for_each (object, &rec->objects) {
 		struct bpf_program *prog;
 
+		TRY(record_probes_attach(rec, object));
 		bpf_object__for_each_program (prog, object->obj) {
 			enum program_kind kind = program_section(prog)->kind;
 			struct bpf_link *attached = NULL;
 
+			if (object->probes && probe_set_has(object->probes, prog))
+				continue;
 			if (has_event(prog) || kind == PROGRAM_OTHER ||
 			    kind == PROGRAM_PERF_EVENT || !bpf_program__autoload(prog) ||
 			    !bpf_program__autoattach(prog))

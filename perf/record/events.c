@@ -49,6 +49,7 @@ void event_deinit(struct event *event)
 	free(event->name);
 	free(event->system);
 	free(event->tracepoint);
+	free(event->format);
 	free(event->prog.path);
 	free(event->filter);
 }
@@ -150,8 +151,9 @@ static struct error *select_arg(struct recording *rec, const char *text, int *gr
 	vec_for_each (event, &sel.events) {
 		if (err)
 			break;
-		err = event->object ? objects_open(rec, event->object, event)
-				    : event_take(rec, event, *groups);
+		err = event->object  ? objects_open(rec, event->object, event)
+		      : event->probe ? record_probes_open(rec, event->probe)
+				     : event_take(rec, event, *groups);
 	}
 	*groups += sel.n_groups;
 	selection_deinit(&sel);
@@ -342,6 +344,13 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 		attr->inherit = 0;
 		attr->disabled = 1;
 		return NULL;
+	case EVENT_PROBE:
+		attr->sample_period = 1;
+		attr->sample_type |= PERF_SAMPLE_RAW | PERF_SAMPLE_CPU;
+		attr->inherit = 0;
+		attr->disabled = 1;
+		set_callgraph(rec, event);
+		return NULL;
 	default:
 		break;
 	}
@@ -408,7 +417,8 @@ struct error *events_configure(struct recording *rec)
 	struct event *event;
 
 	/* Side-band records come from an event of the target. */
-	if (!dummy && rec->events.v[0].kind == EVENT_OUTPUT)
+	if (!dummy &&
+	    (rec->events.v[0].kind == EVENT_OUTPUT || rec->events.v[0].kind == EVENT_PROBE))
 		dummy = true;
 	if (dummy) {
 		event = event_new(rec, EVENT_TRACKING, "dummy:HG");

@@ -156,7 +156,7 @@ struct error *features_begin(struct recording *rec)
 	TRY(put_pmus(rec));
 	bool tracepoints = false;
 	for (size_t i = 0; i < rec->events.n; i++)
-		tracepoints |= rec->events.v[i].tracepoint != NULL;
+		tracepoints |= rec->events.v[i].tracepoint || rec->events.v[i].format;
 	if (tracepoints) {
 		TRY(tracing_build(rec, &sb));
 		TRY(put(rec, DATA_TRACING_DATA, &sb));

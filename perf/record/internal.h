@@ -3,6 +3,7 @@
  * The parts of the recorder. recording.c runs them in this order:
  *
  *	events.c	what to open: the command line's events and their attrs
+ *	probes.c	probes: the events and programs made for them
  *	bpf.c, terms.c	objects: load them; the events and maps they ask for
  *	target.c	where to open it: CPUs and threads
  *	open.c		the fds, their rings, filters and programs
@@ -27,6 +28,7 @@
 #include "perf/record/record.h"
 #include "perf/ring/ring.h"
 #include "perf/select/select.h"
+#include "probe/attach/probe.h"
 
 struct event_fd {
 	int fd;
@@ -39,6 +41,7 @@ enum event_kind {
 	EVENT_SELECTED, /* by -e */
 	EVENT_PROGRAM,	/* of a program's section */
 	EVENT_OUTPUT,	/* a map's bpf-output */
+	EVENT_PROBE,	/* a probe's arguments: bpf-output, a tracepoint in the file */
 	EVENT_TRACKING, /* side-band: who mapped what, … */
 };
 
@@ -64,8 +67,10 @@ struct event {
 	VEC(struct bpf_program *) pending; /* its programs, until they are loaded */
 	VEC(int) progs;			   /* to attach; borrowed */
 	VEC(int) owned;			   /* progs and links that are ours to close */
-	struct bpf_map *map;		   /* EVENT_OUTPUT: where its fds go; NULL */
-	int map_fd;			   /* -1: none */
+	char *format;			   /* EVENT_PROBE: as tracefs would have it */
+	uint32_t format_id;
+	struct bpf_map *map; /* EVENT_OUTPUT, EVENT_PROBE: where its fds go; NULL */
+	int map_fd;	     /* -1: none */
 	uint32_t map_entries;
 	bool self_filtered; /* the kernel leaves the recorder out */
 	VEC(struct event_fd) fds;
@@ -80,6 +85,8 @@ struct object {
 	VEC(struct select_term) terms;
 	VEC(struct bpf_link *) links;	 /* of programs that run beside the recording */
 	VEC(struct usdt_places *) usdts; /* of programs that filter USDT probes */
+	struct probe_set *probes;	 /* of programs whose sections are definitions; NULL */
+	bool is_output;			 /* made for a probe, with the maps events and wanted */
 };
 
 struct cpu_ring {
@@ -104,6 +111,7 @@ struct recording {
 	pid_t self;
 	VEC(struct event) events;
 	VEC(struct object) objects;
+	struct probe_finder *finder; /* NULL: not needed yet */
 	struct target target;
 	struct workload workload;
 	VEC(struct cpu_ring) rings;
@@ -155,6 +163,16 @@ struct error *terms_set_maps(struct object *object);
 /* map:NAME.event: before the events are configured, and once they are open. */
 struct error *terms_want_events(struct recording *rec);
 struct error *terms_bind_events(struct recording *rec);
+
+/* probes.c */
+struct error *record_probes_open(struct recording *rec, const char *text);
+/* The programs of an opened object whose sections are definitions. */
+struct error *record_probes_of(struct recording *rec, struct object *object);
+/* Once it is loaded, of an object made for a probe. */
+struct error *record_probes_target(struct recording *rec, struct object *object);
+struct error *record_probes_attach(struct recording *rec, struct object *object);
+/* The attr as the file has it. */
+void event_file_attr(const struct event *event, struct perf_event_attr *attr);
 
 /* target.c */
 struct error *target_init(struct recording *rec);

@@ -180,9 +180,10 @@ static struct error *open_event(struct recording *rec, struct event *event,
 {
 	bool everywhere = event->kind == EVENT_OUTPUT;
 	const struct sys_cpus *cpus = everywhere ? online : &rec->target.cpus;
+	const bool all_tasks = everywhere || event->kind == EVENT_PROBE || rec->target.system_wide;
 
 	for (size_t c = 0; c < cpus->n; c++) {
-		if (everywhere || rec->target.system_wide) {
+		if (all_tasks) {
 			TRY(open_one(rec, event, -1, cpus->v[c]));
 			continue;
 		}

@@ -24,6 +24,7 @@
 #include "lib/base/log.h"
 #include "lib/sys/sys.h"
 #include "perf/event/encode.h"
+#include "probe/attach/probe.h"
 
 struct compile_opts;
 
@@ -65,7 +66,9 @@ struct record_opts {
 	int zstd_level;	   /* 0: no compression */
 	bool no_build_ids; /* do not look for the build ids of what was hit */
 	const struct compile_opts *compile; /* for FILE.c */
-	const struct sys_roots *roots;	    /* NULL: the running system */
+	const char *vmlinux;	  /* the kernel's image with debug information, for probes; NULL */
+	enum probe_way probe_way; /* how probes are attached */
+	const struct sys_roots *roots; /* NULL: the running system */
 	const struct log *log;
 	int argc; /* for the CMDLINE feature */
 	const char *const *argv;

@@ -216,8 +216,9 @@ static struct error *writer_begin(struct recording *rec)
 			return error_nomem();
 		for (size_t i = 0; i < event->fds.n; i++)
 			ids[i] = event->fds.v[i].id;
-		TRY(data_writer_add_event(rec->writer, &event->attr, event->name, ids,
-					  event->fds.n));
+		struct perf_event_attr attr;
+		event_file_attr(event, &attr);
+		TRY(data_writer_add_event(rec->writer, &attr, event->name, ids, event->fds.n));
 	}
 	TRY(features_begin(rec));
 	return data_writer_start(rec->writer);
@@ -320,6 +321,7 @@ void recording_free(struct recording *rec)
 	vec_for_each (object, &rec->objects)
 		object_deinit(object);
 	vec_deinit(&rec->objects);
+	probe_finder_free(rec->finder);
 	target_deinit(&rec->target);
 	data_writer_free(rec->writer);
 	if (rec->epoll_fd >= 0)

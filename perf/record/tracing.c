@@ -42,15 +42,39 @@ static bool has_event(const struct recording *rec, const struct event *event)
 	return false;
 }
 
+/* The two headers. Probes need no tracefs: perf does with empty ones. */
+static struct error *read_headers(struct recording *rec, struct texts *t)
+{
+	struct event *event;
+	bool need = false;
+
+	vec_for_each (event, &rec->events)
+		need |= event->tracepoint != NULL;
+	struct error *err = sys_tracefs_read(rec->roots, "events/header_page", 1 << 16,
+					     &t->header_page, &t->header_page_size);
+	if (!err)
+		err = sys_tracefs_read(rec->roots, "events/header_event", 1 << 16, &t->header_event,
+				       &t->header_event_size);
+	if (err && need)
+		return err;
+	error_free(err);
+	return NULL;
+}
+
 static struct error *read_texts(struct recording *rec, struct texts *t)
 {
 	struct event *event;
 
-	TRY(sys_tracefs_read(rec->roots, "events/header_page", 1 << 16, &t->header_page,
-			     &t->header_page_size));
-	TRY(sys_tracefs_read(rec->roots, "events/header_event", 1 << 16, &t->header_event,
-			     &t->header_event_size));
+	TRY(read_headers(rec, t));
 	vec_for_each (event, &rec->events) {
+		if (event->format) {
+			struct feature_tracepoint *tp = vec_push(&t->events);
+
+			if (!tp)
+				return error_nomem();
+			tp->system = event->system;
+			tp->format = (struct feature_text){event->format, strlen(event->format)};
+		}
 		if (!event->tracepoint || has_event(rec, event))
 			continue;
 		char **format = vec_push(&t->formats);

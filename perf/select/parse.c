@@ -313,6 +313,22 @@ static size_t path_end(const struct parser *p)
 	return 0;
 }
 
+/*
+ * "probe:" and a definition (see probe/def/def.h), which may hold blanks, commas
+ * in quotes and slashes: it is all the rest. A bare name may be a tracepoint that somebody
+ * made by perf probe: resolve.c looks.
+ */
+static bool is_probe(const struct parser *p)
+{
+	const char *s = p->text + p->pos;
+
+	if (strncmp(s, "probe:", 6))
+		return false;
+	s += 6;
+	const char *colon = strchr(s, ':');
+	return strpbrk(s, " \t;%+@=$>/\\'\"") || (colon && isdigit((unsigned char)colon[1]));
+}
+
 static bool is_raw(const char *s, size_t n, uint64_t *raw)
 {
 	char buf[17], *end;
@@ -388,6 +404,15 @@ static struct error *parse_item(struct parser *p, struct select_list *list, int 
 		return error_nomem();
 	item->pos = p->pos;
 	item->group = group;
+	if (is_probe(p)) {
+		if (group >= 0)
+			return select_error(p->text, p->pos, "a probe cannot stand in a group");
+		item->kind = SELECT_PROBE;
+		TRY(copy(p->text + p->pos, strlen(p->text + p->pos), &item->text));
+		TRY(copy(item->text + 6, strlen(item->text + 6), &item->name));
+		p->pos += strlen(item->text);
+		return NULL;
+	}
 	size_t end = path_end(p);
 	if (end) {
 		if (group >= 0)

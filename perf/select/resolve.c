@@ -30,6 +30,7 @@ static void event_deinit(struct select_event *event)
 	free(event->system);
 	free(event->tracepoint);
 	free(event->object);
+	free(event->probe);
 	free(event->prog.path);
 	vec_for_each (term, &event->terms) {
 		free(term->name);
@@ -363,6 +364,16 @@ static struct error *tracepoint_add(const struct resolver *r, const struct selec
 	return common_terms_of(r, item, event);
 }
 
+static struct error *resolve_probe(const struct resolver *r, const struct select_item *item)
+{
+	struct select_event *event;
+
+	if (item->group >= 0)
+		return select_error(r->list->text, item->pos, "a probe cannot stand in a group");
+	TRY(event_add(r, item, item->text, &event));
+	return dup_to(item->name, &event->probe);
+}
+
 static struct error *resolve_tracepoint(const struct resolver *r, const struct select_item *item)
 {
 	_cleanup_names_ struct names found = {0};
@@ -412,8 +423,19 @@ static struct error *resolve_item(const struct resolver *r, const struct select_
 {
 	struct select_event *event;
 
-	if (item->kind == SELECT_TRACEPOINT)
-		return resolve_tracepoint(r, item);
+	if (item->kind == SELECT_PROBE)
+		return resolve_probe(r, item);
+	if (item->kind == SELECT_TRACEPOINT) {
+		size_t before = r->out->events.n;
+		struct error *err = resolve_tracepoint(r, item);
+
+		/* "probe:vfs_read" is a definition, too. */
+		if (!err || strcmp(item->system, "probe") || before != r->out->events.n ||
+		    item->terms.n || item->prog.kind != SELECT_PROG_NONE)
+			return err;
+		error_free(err);
+		return resolve_probe(r, item);
+	}
 	if (item->kind == SELECT_OBJECT)
 		return resolve_object(r, item);
 	TRY(event_add(r, item, item->text, &event));

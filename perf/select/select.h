@@ -11,6 +11,7 @@
  *		| NAME                                 cpu-clock, cycles, L1-dcache-load-misses …
  *		| 'r' HEX                              a raw event of the CPU's PMU
  *		| PMU '/' TERMS '/'                    cpu/event=0x3c,umask=0/
+ *		| 'probe:' DEFINITION                  a probe; it is the rest of the text
  *		| FILE '.c' | FILE '.o'                a BPF program, its terms for constants and
  *maps TERMS  := NAME ['=' VALUE] , comma separated PROG   := 'bpf_fd=' N | 'bpf_id=' N | 'bpf_pin='
  *PATH
@@ -38,6 +39,7 @@ enum select_kind {
 	SELECT_RAW,	   /* raw */
 	SELECT_PMU,	   /* name is the PMU, terms its configuration */
 	SELECT_OBJECT,	   /* name is the path */
+	SELECT_PROBE,	   /* name is the definition */
 };
 
 /* An already loaded program for an event: |bpf_fd=N|. */
@@ -110,6 +112,7 @@ struct select_event {
 	struct perf_event_attr attr;
 	char *system, *tracepoint;     /* NULL: no tracepoint */
 	char *object;		       /* FILE.c or FILE.o; NULL: an event */
+	char *probe;		       /* a probe's definition; NULL: none */
 	VEC(struct select_term) terms; /* of the object */
 	bool has_period, has_freq;
 	enum select_callgraph callgraph;

@@ -87,4 +87,18 @@ struct probe_report {
 typedef struct error *probe_report_fn(void *ctx, const struct probe_report *report);
 struct error *probe_set_report(const struct probe_set *set, probe_report_fn *fn, void *ctx);
 
+/* The same before load: what would be done; refused only where no way is left. */
+struct error *probe_set_plan(const struct probe_set *set, probe_report_fn *fn, void *ctx);
+
+/* The prologue of each instance. */
+struct probe_code {
+	const struct bpf_program *prog;
+	size_t instance;
+	enum probe_way way;
+	const struct bpf_insn *insns;
+	size_t n;
+};
+typedef struct error *probe_code_fn(void *ctx, const struct probe_code *code);
+struct error *probe_set_each_code(const struct probe_set *set, probe_code_fn *fn, void *ctx);
+
 #endif

@@ -171,6 +171,13 @@ bool type_is_char(struct type type)
 	       encoding == DW_ATE_UTF;
 }
 
+static bool is_plain_char(struct type *type)
+{
+	const char *name = dwarf_diename(&type->die);
+
+	return name && !strcmp(name, "char");
+}
+
 bool type_is_scalar(struct type type, enum fetch_kind *kind)
 {
 	uint64_t encoding = 0;
@@ -203,9 +210,10 @@ bool type_is_scalar(struct type type, enum fetch_kind *kind)
 		return true;
 	case DW_ATE_signed_char:
 	case DW_ATE_unsigned_char:
-		*kind = type_is_char(type)		 ? FETCH_CHAR
-			: encoding == DW_ATE_signed_char ? FETCH_INT
-							 : FETCH_UINT;
+		/* "signed char" and "unsigned char" are small numbers, whose sign is known. */
+		*kind = type_is_char(type) && is_plain_char(&type) ? FETCH_CHAR
+			: encoding == DW_ATE_signed_char	   ? FETCH_INT
+								   : FETCH_UINT;
 		return true;
 	case DW_ATE_UTF:
 	case DW_ATE_unsigned:

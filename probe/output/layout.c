@@ -10,6 +10,7 @@
  */
 #include "probe/output/output.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,8 @@ static bool is_number(enum fetch_kind kind)
 
 static bool is_signed(const struct output_field *field)
 {
+	if (field->kind == FETCH_CHAR)
+		return CHAR_MIN < 0;
 	return field->kind == FETCH_INT || (field->kind == FETCH_ENUM && field->size == 4);
 }
 

@@ -332,6 +332,7 @@ static struct error *write_file(const struct output_opts *opts, const struct cod
 				struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf strings = STRBUF_INIT;
+	_cleanup_free_ char *section = NULL;
 	struct writer w = {.out = out};
 	const struct map_def maps[] = {
 		/* As many entries as there are CPUs: the loader sees to it. */
@@ -355,7 +356,10 @@ static struct error *write_file(const struct output_opts *opts, const struct cod
 	uint32_t btf_size;
 	const void *btf_data = btf__raw_data(btf, &btf_size);
 
-	if (!btf_data)
+	/* A bare function is no definition to those who look at sections. */
+	section = text_format("%s%s", probe_def_is(opts->definition) ? "" : "inlines=yes;",
+			      opts->definition);
+	if (!btf_data || !section)
 		return error_nomem();
 	strbuf_add(out, &header, sizeof(header));
 	add_string(&w, "");
@@ -363,7 +367,7 @@ static struct error *write_file(const struct output_opts *opts, const struct cod
 		SHF_ALLOC | SHF_WRITE;
 	add_section(&w, SEC_MAPS, add_string(&w, "maps"), SHT_PROGBITS, maps, sizeof(maps))
 		->sh_flags = SHF_ALLOC | SHF_WRITE;
-	add_code(&w, SEC_PROGRAM, opts->section, program);
+	add_code(&w, SEC_PROGRAM, section, program);
 	if (follows)
 		add_code(&w, SEC_FOLLOWER, "raw_tp/task_newtask", follower);
 	add_section(&w, SEC_BTF, add_string(&w, ".BTF"), SHT_PROGBITS, btf_data, btf_size);

@@ -60,10 +60,10 @@ enum output_filter {
 };
 
 struct output_opts {
-	const char *section; /* the definition's text */
-	const char *name;    /* of the program: letters, digits and _ */
-	uint32_t id;	     /* as output_format() was given it */
-	uint32_t self;	     /* this process is left out; 0: none is */
+	const char *definition; /* its text, which becomes the section */
+	const char *name;	/* of the program: letters, digits and _ */
+	uint32_t id;		/* as output_format() was given it */
+	uint32_t self;		/* this process is left out; 0: none is */
 	enum output_filter filter;
 	/*
 	 * New threads and children of those in "wanted" are added to it, by a second

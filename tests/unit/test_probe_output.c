@@ -261,9 +261,9 @@ static void test_object(void **state)
 {
 	static const char section[] = "exec=/bin/x;f a b:string";
 	const struct output_opts variants[] = {
-		{.section = section, .name = "probe_f", .id = 65535, .self = 1},
-		{.section = section, .name = "probe_f", .id = 1, .filter = OUTPUT_PROCESSES},
-		{.section = section,
+		{.definition = section, .name = "probe_f", .id = 65535, .self = 1},
+		{.definition = section, .name = "probe_f", .id = 1, .filter = OUTPUT_PROCESSES},
+		{.definition = section,
 		 .name = "probe_f",
 		 .id = 1,
 		 .filter = OUTPUT_THREADS,

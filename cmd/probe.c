@@ -1,0 +1,543 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * perf-bpf probe: what can be probed, with perf probe's options: functions, the
+ * lines of one, the variables at a place, and what a definition comes to.
+ * Nothing is added to the kernel: a probe is given to record or run.
+ */
+#include "cmd/probe.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+#include "lib/base/json.h"
+#include "lib/base/vec.h"
+
+enum {
+	OPT_WAY = 256,
+};
+
+static const struct argp_option options[] = {
+	{"funcs", 'F', "PATTERN", OPTION_ARG_OPTIONAL,
+	 "List the functions that can be probed; PATTERN is a glob"},
+	{"vars", 'V', "DEFINITION", 0, "List the variables that can be read at a place"},
+	{"line", 'L', "DEFINITION", 0, "Show the lines of a function or a file that can be probed"},
+	{"add", 'a', "DEFINITION", 0, "Look the probe up; the same as DEFINITION alone"},
+	{"dry-run", 'n', NULL, 0,
+	 "Show what would be done: points, where the arguments are, the way of attaching, code"},
+	{"exec", 'x', "PATH", 0, "Of this program or library, not of the kernel"},
+	{"module", 'm', "NAME", 0, "Of this module of the kernel"},
+	{"vmlinux", 'k', "PATH", 0, "The kernel's image with debug information"},
+	{"source", 's', "PATH", 0, "Where the source is that -L shows"},
+	{"way", OPT_WAY, "WAY", 0,
+	 "Attach so: fentry, kprobe.multi, uprobe.multi, kprobe or uprobe"},
+	{"json", 'j', NULL, 0, "Print JSON"},
+	{"verbose", 'v', NULL, 0, "Say more; twice: much more"},
+	{"quiet", 'q', NULL, 0, "Say nothing but errors and what was asked for"},
+	{0},
+};
+
+enum action {
+	ACTION_NONE,
+	ACTION_FUNCS,
+	ACTION_VARS,
+	ACTION_LINES,
+};
+
+struct probe {
+	enum action action;
+	const char *pattern; /* of -F */
+	const char *text;    /* of -V and -L */
+	VEC(const char *) definitions;
+	const char *exec, *module, *vmlinux, *source;
+	enum probe_way way;
+	bool dry_run, json, quiet;
+	int verbose;
+
+	struct log log;
+	struct probe_finder *finder;
+	struct strbuf out;
+};
+
+static void set_action(struct argp_state *state, enum action action, const char *text)
+{
+	struct probe *p = state->input;
+
+	if (p->action != ACTION_NONE)
+		argp_error(state, "one of -F, -V and -L is enough");
+	p->action = action;
+	p->text = text;
+}
+
+static void add_definition(struct argp_state *state, const char *text)
+{
+	struct probe *p = state->input;
+	const char **slot = vec_push(&p->definitions);
+
+	if (!slot)
+		argp_failure(state, 1, ENOMEM, "options");
+	*slot = text;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct probe *p = state->input;
+
+	switch (key) {
+	case 'F':
+		set_action(state, ACTION_FUNCS, NULL);
+		p->pattern = arg;
+		return 0;
+	case 'V':
+		set_action(state, ACTION_VARS, arg);
+		return 0;
+	case 'L':
+		set_action(state, ACTION_LINES, arg);
+		return 0;
+	case 'a':
+	case ARGP_KEY_ARG:
+		add_definition(state, arg);
+		return 0;
+	case 'n':
+		p->dry_run = true;
+		return 0;
+	case 'x':
+		p->exec = arg;
+		return 0;
+	case 'm':
+		p->module = arg;
+		return 0;
+	case 'k':
+		p->vmlinux = arg;
+		return 0;
+	case 's':
+		p->source = arg;
+		return 0;
+	case OPT_WAY: {
+		struct error *err = probe_way_parse(arg, &p->way);
+
+		if (err)
+			argp_error(state, "--way: %s%s%s", err->msg, err->hint ? "; " : "",
+				   err->hint ? err->hint : "");
+		return 0;
+	}
+	case 'j':
+		p->json = true;
+		return 0;
+	case 'v':
+		p->verbose++;
+		return 0;
+	case 'q':
+		p->quiet = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (p->action == ACTION_FUNCS && p->definitions.n == 1 && !p->pattern) {
+			p->pattern = p->definitions.v[0]; /* "-F PATTERN", as with "-FPATTERN" */
+			p->definitions.n = 0;
+		}
+		if (p->action != ACTION_NONE && p->definitions.n)
+			argp_error(state, "'%s': -F, -V and -L take no other definition",
+				   p->definitions.v[0]);
+		if (p->action == ACTION_NONE && !p->definitions.n)
+			argp_error(state, "a definition is missing, or one of -F, -V and -L");
+		if (p->exec && p->module)
+			argp_error(state, "-x and -m exclude each other");
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse_option,
+	.args_doc = "[DEFINITION...]",
+	.doc = "Show what can be probed, and what a probe comes to.\v"
+	       "DEFINITION: [KEY=VALUE;]... [EVENT=]FUNC[@FILE][+OFFSET|%return|:LINE|;PATTERN] "
+	       "[ARG ...]; see perf-bpf-probes(7).\n"
+	       "Nothing is added to the kernel: a probe is recorded by\n"
+	       "  perf-bpf record -e 'probe:DEFINITION'",
+};
+
+/* With -x or -m as the keys that they stand for; the caller's. */
+static struct error *definition_text(const struct probe *p, const char *text, char **out)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (p->exec) {
+		/* A path is quoted, so that it may hold anything but a quote. */
+		*out = text_format("exec=%s%s%s;%s", strpbrk(p->exec, " ;=@\\\"") ? "'" : "",
+				   p->exec, strpbrk(p->exec, " ;=@\\\"") ? "'" : "", text);
+	} else if (p->module) {
+		*out = text_format("module=%s;%s", p->module, text);
+	} else {
+		*out = strdup(text);
+	}
+	return *out ? NULL : error_nomem();
+}
+
+static struct error *parse(const struct probe *p, const char *text, struct probe_def *def)
+{
+	_cleanup_free_ char *whole = NULL;
+
+	TRY(definition_text(p, text, &whole));
+	return probe_def_parse(whole, def);
+}
+
+void probe_point_text(const struct probe_point *point, struct strbuf *out)
+{
+	strbuf_adds(out, point->shown ? point->shown : point->function);
+	if (point->at_return)
+		strbuf_adds(out, "%return");
+	else
+		strbuf_addf(out, "+%" PRIu64, point->offset);
+	if (point->inlined)
+		strbuf_addf(out, ", a copy of %s", point->inlined);
+}
+
+static void add_key(struct strbuf *out, const char *key)
+{
+	strbuf_addf(out, ",\"%s\":", key);
+}
+
+static void add_string(struct strbuf *out, const char *key, const char *s)
+{
+	if (!s)
+		return;
+	add_key(out, key);
+	json_add_string(out, s, strlen(s));
+}
+
+void probe_point_json(const struct probe_point *point, struct strbuf *out)
+{
+	static const char *const sources[] = {
+		[POINT_BTF] = "btf",
+		[POINT_DWARF] = "dwarf",
+		[POINT_SYMBOLS] = "symbols",
+	};
+
+	const char *name = point->shown ? point->shown : point->function;
+
+	strbuf_adds(out, "\"function\":");
+	json_add_string(out, name, strlen(name));
+	add_string(out, "symbol", point->function);
+	strbuf_addf(out, ",\"offset\":%" PRIu64 ",\"return\":%s", point->offset,
+		    point->at_return ? "true" : "false");
+	add_string(out, "inlined", point->inlined);
+	add_string(out, "module", point->module);
+	if (point->address) {
+		add_key(out, "address");
+		json_add_address(out, point->address);
+	}
+	add_string(out, "file", point->file);
+	if (point->file)
+		strbuf_addf(out, ",\"line\":%u", point->line);
+	add_string(out, "source", sources[point->source]);
+}
+
+/* ---- -F ---- */
+
+struct names_out {
+	struct strbuf *out;
+	bool json;
+	size_t n;
+};
+
+static struct error *add_function(void *ctx, const char *name)
+{
+	struct names_out *o = ctx;
+
+	if (o->json) {
+		strbuf_adds(o->out, o->n ? ",\n" : "\n");
+		json_add_string(o->out, name, strlen(name));
+	} else {
+		strbuf_addf(o->out, "%s\n", name);
+	}
+	o->n++;
+	return strbuf_failed(o->out) ? error_nomem() : NULL;
+}
+
+static struct error *show_functions(struct probe *p)
+{
+	struct names_out o = {.out = &p->out, .json = p->json};
+
+	if (p->json)
+		strbuf_adds(&p->out, "{\"functions\":[");
+	TRY(probe_functions(p->finder, p->exec, p->module, p->pattern ? p->pattern : "*",
+			    add_function, &o));
+	if (p->json)
+		strbuf_adds(&p->out, "]}\n");
+	return NULL;
+}
+
+/* ---- -V ---- */
+
+struct vars_out {
+	struct strbuf *out;
+	bool json;
+	const struct probe_point *last;
+	size_t n; /* variables of the last point */
+};
+
+static void end_point(struct vars_out *o)
+{
+	if (o->last && o->json)
+		strbuf_adds(o->out, "]}");
+	else if (o->last && !o->n)
+		strbuf_adds(o->out, "\t\t(No variables)\n");
+}
+
+static void begin_point(struct vars_out *o, const struct probe_point *point)
+{
+	if (o->last == point)
+		return;
+	end_point(o);
+	if (o->json) {
+		strbuf_adds(o->out, o->last ? ",\n{" : "\n{");
+		probe_point_json(point, o->out);
+		strbuf_adds(o->out, ",\"variables\":[");
+	} else {
+		strbuf_adds(o->out, "\t@<");
+		probe_point_text(point, o->out);
+		strbuf_adds(o->out, ">\n");
+	}
+	o->last = point;
+	o->n = 0;
+}
+
+static struct error *add_variable(void *ctx, const struct probe_point *point,
+				  const struct probe_variable *v)
+{
+	struct vars_out *o = ctx;
+
+	begin_point(o, point);
+	if (!v)
+		return NULL;
+	if (o->json) {
+		strbuf_adds(o->out, o->n ? ",{\"name\":" : "{\"name\":");
+		json_add_string(o->out, v->name, strlen(v->name));
+		add_string(o->out, "type", v->type);
+		add_string(o->out, "obstacle", v->obstacle);
+		strbuf_addf(o->out, ",\"parameter\":%s}", v->is_parameter ? "true" : "false");
+	} else {
+		strbuf_addf(o->out, "\t\t%s\t%s", v->type ? v->type : "?", v->name);
+		if (v->obstacle)
+			strbuf_addf(o->out, "\t(%s)", v->obstacle);
+		strbuf_addch(o->out, '\n');
+	}
+	o->n++;
+	return strbuf_failed(o->out) ? error_nomem() : NULL;
+}
+
+static struct error *show_variables(struct probe *p)
+{
+	_cleanup_probe_def_ struct probe_def def = {0};
+	struct vars_out o = {.out = &p->out, .json = p->json};
+
+	TRY(parse(p, p->text, &def));
+	if (p->json)
+		strbuf_adds(&p->out, "{\"points\":[");
+	else
+		strbuf_addf(&p->out, "Available variables at %s\n", p->text);
+	TRY(probe_variables(p->finder, &def, add_variable, &o));
+	end_point(&o);
+	if (p->json)
+		strbuf_adds(&p->out, "]}\n");
+	return NULL;
+}
+
+/* ---- -L ---- */
+
+struct lines_out {
+	char *file;
+	uint32_t first;
+	VEC(struct probe_line) lines; /* without their files */
+};
+
+static struct error *add_line(void *ctx, const struct probe_line *line)
+{
+	struct lines_out *o = ctx;
+
+	/* A function's lines may come from headers, too: they are not shown. */
+	if (!o->file) {
+		o->file = strdup(line->file);
+		o->first = line->first;
+		if (!o->file)
+			return error_nomem();
+	}
+	if (strcmp(o->file, line->file))
+		return NULL;
+	struct probe_line *slot = vec_push(&o->lines);
+	if (!slot)
+		return error_nomem();
+	*slot = *line;
+	slot->file = NULL;
+	return NULL;
+}
+
+static void lines_deinit(struct lines_out *o)
+{
+	free(o->file);
+	vec_deinit(&o->lines);
+}
+
+/* Opens PREFIX/FILE, then with fewer and fewer of FILE's first folders; FILE itself without prefix.
+ */
+static FILE *open_source(const char *prefix, const char *file)
+{
+	if (!prefix)
+		return fopen(file, "re");
+	for (const char *rest = file; rest; rest = strchr(rest, '/')) {
+		rest += strspn(rest, "/");
+		_cleanup_free_ char *path = text_format("%s/%s", prefix, rest);
+		FILE *f = path ? fopen(path, "re") : NULL;
+
+		if (f)
+			return f;
+	}
+	return NULL;
+}
+
+static const struct probe_line *line_at(const struct lines_out *o, uint32_t number)
+{
+	for (size_t i = 0; i < o->lines.n; i++)
+		if (o->lines.v[i].line == number)
+			return &o->lines.v[i];
+	return NULL;
+}
+
+static void show_lines_json(const struct probe *p, const struct lines_out *o, struct strbuf *out)
+{
+	strbuf_adds(out, "{\"file\":");
+	json_add_string(out, o->file, strlen(o->file));
+	strbuf_addf(out, ",\"first\":%u,\"lines\":[", o->first);
+	for (size_t i = 0, n = 0; i < o->lines.n; i++)
+		if (o->lines.v[i].can)
+			strbuf_addf(out, "%s%u", n++ ? "," : "", o->lines.v[i].line);
+	strbuf_adds(out, "]}\n");
+}
+
+/* Numbers stand before the lines that can be probed, counted as definitions count them. */
+static void show_lines_text(const struct probe *p, const struct lines_out *o,
+			    const struct probe_def *def, struct strbuf *out)
+{
+	_cleanup_fclose_ FILE *f = open_source(p->source, o->file);
+	const uint32_t base = def->function ? o->first : 0;
+	uint32_t last = 0, from = o->first, number = 0;
+	_cleanup_free_ char *text = NULL;
+	size_t cap = 0;
+	ssize_t n;
+
+	for (size_t i = 0; i < o->lines.n; i++)
+		last = max_of(last, o->lines.v[i].line);
+	if (def->where == PROBE_LINE || def->where == PROBE_FILE_LINE)
+		from = base + def->line;
+	if (def->function)
+		strbuf_addf(out, "<%s@%s:%u>\n", def->function, o->file, from - base);
+	else
+		strbuf_addf(out, "<%s:%u>\n", o->file, from);
+	if (!f) {
+		for (size_t i = 0; i < o->lines.n; i++)
+			if (o->lines.v[i].can && o->lines.v[i].line >= from)
+				strbuf_addf(out, "%7" PRId64 "\n",
+					    (int64_t)o->lines.v[i].line - base);
+		return;
+	}
+	while (number < last && (n = getline(&text, &cap, f)) >= 0) {
+		const struct probe_line *line = line_at(o, ++number);
+
+		if (number < from)
+			continue;
+		if (n && text[n - 1] == '\n')
+			text[n - 1] = 0;
+		if (line && line->can)
+			strbuf_addf(out, "%7" PRId64 "  %s\n", (int64_t)number - base, text);
+		else
+			strbuf_addf(out, "         %s\n", text);
+	}
+}
+
+static struct error *show_lines(struct probe *p)
+{
+	_cleanup_probe_def_ struct probe_def def = {0};
+	_cleanup_(lines_deinit) struct lines_out o = {0};
+
+	TRY(parse(p, p->text, &def));
+	TRY(probe_lines(p->finder, &def, add_line, &o));
+	if (!o.lines.n)
+		return error_new(ENOENT, "'%s' has no line that can be probed", p->text);
+	if (p->json)
+		show_lines_json(p, &o, &p->out);
+	else
+		show_lines_text(p, &o, &def, &p->out);
+	return NULL;
+}
+
+/* ---- definitions ---- */
+
+static struct error *show_points(struct probe *p)
+{
+	const struct probe_view view = {
+		.finder = p->finder,
+		.way = p->way,
+		.json = p->json,
+		.code = p->dry_run,
+		.log = &p->log,
+	};
+
+	for (size_t i = 0; i < p->definitions.n; i++) {
+		_cleanup_free_ char *text = NULL;
+		_cleanup_probe_def_ struct probe_def def = {0};
+
+		TRY(definition_text(p, p->definitions.v[i], &text));
+		TRY(probe_def_parse(text, &def));
+		TRY(probe_points_show(&view, &def, &p->out));
+		if (!p->dry_run && !p->json && !p->quiet)
+			strbuf_addf(&p->out,
+				    "\nYou can record it by:\n\n\tperf-bpf record -e 'probe:%s' "
+				    "-a sleep 1\n\n",
+				    text);
+	}
+	return NULL;
+}
+
+static struct error *run(struct probe *p)
+{
+	const struct finder_opts opts = {.vmlinux = p->vmlinux, .log = &p->log};
+
+	TRY(probe_finder_new(&opts, &p->finder));
+	switch (p->action) {
+	case ACTION_FUNCS:
+		return show_functions(p);
+	case ACTION_VARS:
+		return show_variables(p);
+	case ACTION_LINES:
+		return show_lines(p);
+	default:
+		return show_points(p);
+	}
+}
+
+int cmd_probe(int argc, char **argv)
+{
+	struct probe p = {0};
+	struct error *err;
+
+	if (cmd_parse(&argp, argc, argv, 0, NULL, &p))
+		return 2;
+	p.log = cmd_log(p.verbose);
+	if (p.quiet)
+		p.log.write = NULL;
+	err = run(&p);
+	if (!err && strbuf_failed(&p.out))
+		err = error_nomem();
+	if (!err)
+		fwrite(strbuf_str(&p.out), 1, p.out.len, stdout);
+	probe_finder_free(p.finder);
+	strbuf_deinit(&p.out);
+	vec_deinit(&p.definitions);
+	return err ? cmd_fail(err) : 0;
+}

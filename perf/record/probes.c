@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * -e 'probe:DEFINITION': where it applies is found, and a program of our own
+ * (probe/output/) is made that gives the arguments to a bpf-output event. Such
+ * an event is opened once for each CPU and takes what the program puts into
+ * it, call chain included, wherever the probe is and in whichever way it could be
+ * attached: also by fentry, of which there is no perf event.
+ *
+ * In the file it stands as a tracepoint, with the format that the arguments
+ * have: perf and perf-bpf then read the arguments as they read the fields of
+ * any tracepoint. Its id is one that no tracepoint of the kernel has.
+ *
+ * The tasks to be recorded are not those the event is opened for, since it is
+ * opened for all: they stand in the program's map "wanted".
+ */
+#include "perf/record/internal.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/sys/proc.h"
+#include "probe/output/output.h"
+
+#define HIGHEST_ID 65535 /* common_type has 16 bits; the kernel counts from below */
+
+DEFINE_FREEP(struct btf, btf__free)
+
+static struct error *probes_finder(struct recording *rec, struct probe_finder **out)
+{
+	const struct finder_opts opts = {.vmlinux = rec->opts.vmlinux, .log = rec->log};
+
+	if (!rec->finder)
+		TRY(probe_finder_new(&opts, &rec->finder));
+	*out = rec->finder;
+	return NULL;
+}
+
+/* Letters, digits and '_' of a name, others become '_'. */
+static void make_identifier(char *s)
+{
+	for (; *s; s++)
+		if (!isalnum((unsigned char)*s))
+			*s = '_';
+}
+
+/* "probe", "probe_bash"; as perf probe names groups. */
+static char *group_of(const struct probe_def *def)
+{
+	if (def->group)
+		return strdup(def->group);
+	if (!def->exec)
+		return strdup("probe");
+	const char *slash = strrchr(def->exec, '/'), *stem = slash ? slash + 1 : def->exec;
+	char *group = text_format("probe_%.*s", (int)strcspn(stem, ".-"), stem);
+	if (group)
+		make_identifier(group);
+	return group;
+}
+
+static char *name_of(const struct probe_def *def, const struct probe_points *points)
+{
+	const char *function = def->function ? def->function : points->v[0].function;
+
+	if (def->event)
+		return strdup(def->event);
+	/* A word of more than a name's letters is the symbol's affair: "Shop::order". */
+	switch (def->where) {
+	case PROBE_RETURN:
+		return text_format("%s__return", function);
+	case PROBE_LINE:
+	case PROBE_FILE_LINE:
+		return text_format("%s_L%u", function, def->line);
+	case PROBE_OFFSET:
+		if (def->offset)
+			return text_format("%s_%llu", function, (unsigned long long)def->offset);
+		return strdup(function);
+	default:
+		return strdup(function);
+	}
+}
+
+static bool name_taken(const struct recording *rec, const char *group, const char *name)
+{
+	const struct event *event;
+
+	vec_for_each (event, &rec->events) {
+		const char *colon = strchr(event->name, ':');
+
+		if (colon && strlen(group) == (size_t)(colon - event->name) &&
+		    !strncmp(event->name, group, strlen(group)) && !strcmp(colon + 1, name))
+			return true;
+	}
+	return false;
+}
+
+/* A second probe of the same name is told apart by a number, as perf probe has it. */
+static struct error *name_event(const struct recording *rec, const char *group, char **name)
+{
+	_cleanup_free_ char *first = strdup(*name);
+
+	if (!first)
+		return error_nomem();
+	for (unsigned i = 1; name_taken(rec, group, *name); i++) {
+		free(*name);
+		*name = text_format("%s_%u", first, i);
+		if (!*name)
+			return error_nomem();
+	}
+	return NULL;
+}
+
+/* An id that neither a recorded tracepoint has, nor a probe before this. */
+static uint32_t id_find(const struct recording *rec)
+{
+	uint32_t id = HIGHEST_ID;
+	const struct event *event;
+	bool taken;
+
+	do {
+		taken = false;
+		vec_for_each (event, &rec->events)
+			taken |= (event->tracepoint && event->attr.config == id) ||
+				 event->format_id == id;
+		id -= taken;
+	} while (taken);
+	return id;
+}
+
+static enum output_filter filter_of(const struct recording *rec)
+{
+	const struct record_opts *o = &rec->opts;
+
+	if (o->tids)
+		return OUTPUT_THREADS;
+	if (o->pids || (o->workload && !o->all_cpus && !o->cpus))
+		return OUTPUT_PROCESSES;
+	return OUTPUT_ALL;
+}
+
+/* Where a task's number stands in the kernel's struct; 0: the kernel does not say. */
+static uint32_t task_pid_offset(const struct recording *rec)
+{
+	_cleanup_(btf__freep) struct btf *btf = btf__load_vmlinux_btf();
+	const int id = btf ? btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT) : -1;
+
+	if (id < 0) {
+		log_warn(rec->log, "this kernel does not describe its types (BTF): children of "
+				   "what is recorded are left out of probes; -a records them all");
+		return 0;
+	}
+	const struct btf_type *t = btf__type_by_id(btf, (uint32_t)id);
+	for (unsigned i = 0; i < btf_vlen(t); i++) {
+		const char *name = btf__name_by_offset(btf, btf_members(t)[i].name_off);
+
+		if (name && !strcmp(name, "pid"))
+			return btf_member_bit_offset(t, i) / 8;
+	}
+	return 0;
+}
+
+static struct error *make_object(struct recording *rec, const struct probe_def *def,
+				 const struct output_layout *layout, const char *name, uint32_t id,
+				 struct object *object)
+{
+	_cleanup_free_ char *function = text_format("probe_%s", name);
+	_cleanup_strbuf_ struct strbuf image = STRBUF_INIT;
+	struct output_opts opts = {
+		.definition = def->text,
+		.name = function,
+		.id = id,
+		.self = (uint32_t)rec->self,
+		.filter = filter_of(rec),
+	};
+
+	if (!function)
+		return error_nomem();
+	make_identifier(function);
+	if (opts.filter != OUTPUT_ALL && !rec->opts.no_inherit)
+		opts.task_pid_offset = task_pid_offset(rec);
+	TRY(output_object(layout, &opts, &image));
+	const size_t size = image.len;
+	object->image = strbuf_steal(&image);
+	if (!object->image)
+		return error_nomem();
+	TRY(object_open_mem_of(object->image, size, object->path, NULL, rec->log, &object->obj));
+	bpf_map__set_max_entries(bpf_object__find_map_by_name(object->obj, "events"),
+				 (__u32)libbpf_num_possible_cpus());
+	return NULL;
+}
+
+static struct error *add_event(struct recording *rec, const struct output_layout *layout,
+			       const char *group, const char *name, uint32_t id,
+			       struct bpf_map *map)
+{
+	_cleanup_strbuf_ struct strbuf format = STRBUF_INIT;
+	_cleanup_free_ char *full = text_format("%s:%s", group, name), *word = strdup(name);
+	struct event *event = full ? event_new(rec, EVENT_PROBE, full) : NULL;
+
+	if (!event || !word)
+		return error_nomem();
+	make_identifier(word);
+	output_format(layout, word, id, &format);
+	event->attr.type = PERF_TYPE_SOFTWARE;
+	event->attr.config = PERF_COUNT_SW_BPF_OUTPUT;
+	event->map = map;
+	event->format_id = id;
+	event->system = strdup(group);
+	event->format = strbuf_steal(&format);
+	return event->system && event->format ? NULL : error_nomem();
+}
+
+static struct error *probe_open(struct recording *rec, const char *text, struct object *object)
+{
+	_cleanup_probe_def_ struct probe_def def = {0};
+	_cleanup_probe_points_ struct probe_points points = {0};
+	_cleanup_output_layout_ struct output_layout layout = {0};
+	_cleanup_free_ char *group = NULL, *name = NULL;
+	struct probe_finder *finder;
+
+	object->path = text_format("probe:%s", text);
+	if (!object->path)
+		return error_nomem();
+	TRY(probe_def_parse(text, &def));
+	TRY(probes_finder(rec, &finder));
+	TRY(probe_points_find(finder, &def, &points));
+	TRY(output_layout_of(&points, &layout));
+	group = group_of(&def);
+	name = name_of(&def, &points);
+	if (!group || !name)
+		return error_nomem();
+	TRY(name_event(rec, group, &name));
+	const uint32_t id = id_find(rec);
+	TRY(make_object(rec, &def, &layout, name, id, object));
+	TRY(record_probes_of(rec, object));
+	return add_event(rec, &layout, group, name, id,
+			 bpf_object__find_map_by_name(object->obj, "events"));
+}
+
+struct error *record_probes_open(struct recording *rec, const char *text)
+{
+	struct object *object = vec_push(&rec->objects);
+
+	if (!object)
+		return error_nomem();
+	object->is_output = true;
+	return probe_open(rec, text, object);
+}
+
+struct error *record_probes_of(struct recording *rec, struct object *object)
+{
+	const struct probe_opts opts = {.log = rec->log, .way = rec->opts.probe_way};
+	struct probe_finder *finder;
+	struct bpf_program *prog;
+	bool any = false;
+
+	bpf_object__for_each_program (prog, object->obj)
+		any |= bpf_program__autoload(prog) && probe_def_is(bpf_program__section_name(prog));
+	if (!any)
+		return NULL;
+	TRY(probes_finder(rec, &finder));
+	return probe_set_new(finder, object->obj, &opts, &object->probes);
+}
+
+/* ---- whom to record ---- */
+
+static struct error *want(struct object *object, int map, uint32_t id)
+{
+	const uint32_t yes = 1;
+
+	if (bpf_map_update_elem(map, &id, &yes, BPF_ANY))
+		return error_at(error_errno(errno, "cannot put task %u into the map", id), "%s",
+				object->path);
+	return NULL;
+}
+
+struct error *record_probes_target(struct recording *rec, struct object *object)
+{
+	const struct bpf_map *map = bpf_object__find_map_by_name(object->obj, "wanted");
+	const enum output_filter filter = filter_of(rec);
+
+	if (filter == OUTPUT_ALL)
+		return NULL;
+	for (size_t i = 0; i < rec->target.tids.n; i++) {
+		struct sys_proc_status status = {.tgid = rec->target.tids.v[i]};
+		const pid_t tid = rec->target.tids.v[i];
+
+		/* One that has ended meanwhile leaves nothing to record. */
+		if (filter == OUTPUT_PROCESSES)
+			error_free(sys_proc_status(rec->roots, 0, tid, &status));
+		TRY(want(object, bpf_map__fd(map),
+			 (uint32_t)(filter == OUTPUT_THREADS ? tid : status.tgid)));
+	}
+	return NULL;
+}
+
+/* ---- how they were attached ---- */
+
+static struct error *tell(void *ctx, const struct probe_report *report)
+{
+	const struct recording *rec = ctx;
+	const struct probe_point *point = report->point;
+	const char *name = point->shown ? point->shown : point->function;
+
+	if (report->refused)
+		log_warn(rec->log, "%s+%llu: not recorded: %s", name,
+			 (unsigned long long)point->offset, report->refused);
+	else
+		log_info(rec->log, "%s+%llu%s%s: attached by %s, instance %zu", name,
+			 (unsigned long long)point->offset,
+			 point->inlined ? ", inlined copy of " : "",
+			 point->inlined ? point->inlined : "", probe_way_name(report->way),
+			 report->instance);
+	return NULL;
+}
+
+struct error *record_probes_attach(struct recording *rec, struct object *object)
+{
+	if (!object->probes)
+		return NULL;
+	TRY(error_at(probe_set_attach(object->probes), "%s", object->path));
+	return probe_set_report(object->probes, tell, rec);
+}
+
+/* ---- what the file says of them ---- */
+
+void event_file_attr(const struct event *event, struct perf_event_attr *attr)
+{
+	*attr = event->attr;
+	if (event->kind != EVENT_PROBE)
+		return;
+	attr->type = PERF_TYPE_TRACEPOINT;
+	attr->config = event->format_id;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What a set would do, before anything is loaded. */
+#include "probe/attach/internal.h"
+
+struct error *probe_set_plan(const struct probe_set *set, probe_report_fn *fn, void *ctx)
+{
+	for (size_t k = 0; k < set->progs.n; k++) {
+		const struct set_prog *prog = set->progs.v[k];
+
+		for (size_t i = 0; i < prog->points.n; i++) {
+			const struct place *place = &prog->places[i];
+			const struct probe_report report = {
+				.prog = prog->prog,
+				.points = &prog->points,
+				.point = &prog->points.v[i],
+				.way = place->way,
+				.refused = place->way == PROBE_WAY_ANY ? place->refused : NULL,
+				.instance = place->form,
+			};
+
+			TRY(fn(ctx, &report));
+		}
+	}
+	return NULL;
+}
+
+struct error *probe_set_each_code(const struct probe_set *set, probe_code_fn *fn, void *ctx)
+{
+	for (size_t k = 0; k < set->progs.n; k++) {
+		const struct set_prog *prog = set->progs.v[k];
+		_cleanup_free_ struct fetch_value *values =
+			calloc(prog->shape.n + 1, sizeof(*values));
+
+		if (!values)
+			return error_nomem();
+		for (size_t i = 0; i < prog->forms.n; i++) {
+			const struct form *form = &prog->forms.v[i];
+			const struct prologue_way way = place_way(prog, form->point, form->way);
+			_cleanup_prologue_ struct prologue built = {0};
+
+			place_values(prog, form->point, values);
+			TRY(prologue_build(values, prog->shape.n, &way, &prog->shape.prologue,
+					   &built));
+			const struct probe_code code = {
+				.prog = prog->prog,
+				.instance = i,
+				.way = form->way,
+				.insns = built.insns,
+				.n = built.n,
+			};
+			TRY(fn(ctx, &code));
+		}
+	}
+	return NULL;
+}

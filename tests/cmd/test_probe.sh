@@ -1,0 +1,308 @@
+#!/usr/bin/env bash
+# probe, and record -e probe:…: what can be probed in a program, and whether what
+# the samples say is what the program did.
+. "$(dirname "$0")/../tap.sh"
+
+FILES=$(mktemp -d "${TMPDIR:-/tmp}/shop-of-perf-bpf.XXXXXX")
+trap 'rm -rf "$FILES"' EXIT
+
+shop() {
+	[ -x "$FILES/shop" ] || gcc -O2 -g -o "$FILES/shop" "$SRC/tests/cmd/probe_shop.c"
+	cp "$FILES/shop" .
+}
+
+need_uprobes() {
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	"$PERF_BPF" features attach.uprobe >/dev/null || skip "this kernel has no uprobes"
+}
+
+# fields EVENT FIELD...: of each sample of the recording, separated by blanks
+fields() {
+	"$PERF_BPF" script --json >json 2>script.err || fail "script: $(cat script.err)"
+	python3 - "$@" <<-'END'
+		import json, sys
+		for line in open("json"):
+		    s = json.loads(line)
+		    if s["type"] == "sample" and s["event"] == sys.argv[1]:
+		        print(*[s[f] if f in ("pid", "tid") else s["fields"][f] for f in sys.argv[2:]])
+	END
+}
+
+# No program of ours is left in the kernel.
+nothing_left() {
+	"$PERF_BPF" prog list name probe_order_pla >left 2>&1 || true
+	! grep -q 'name probe_order_pla' left || fail "programs are left: $(cat left)"
+}
+
+test_functions_lines_and_variables() {
+	shop
+	expect_status 0 "$PERF_BPF" probe -x ./shop -F 'order_*'
+	assert_equal "$(cat out)" order_place
+	expect_status 0 "$PERF_BPF" probe -x ./shop -F
+	assert_contains out main
+	expect_status 0 "$PERF_BPF" probe -x ./shop -V order_place
+	assert_contains out "Available variables at order_place"
+	assert_contains out "@<order_place+0>"
+	assert_contains out "	struct order *	order"
+	assert_contains out "	int	count"
+	expect_status 0 "$PERF_BPF" probe -x ./shop -L order_place
+	assert_contains out "<order_place@$SRC/tests/cmd/probe_shop.c:0>"
+	grep -q '^      6  	counter += sum;' out || fail "$(cat out)"
+	grep -q '^         $' out || fail "a line without code has a number"
+	# no source: only the numbers
+	gcc -O2 -g -ffile-prefix-map="$SRC"=/nowhere -o bare "$SRC/tests/cmd/probe_shop.c"
+	expect_status 0 "$PERF_BPF" probe -x ./bare -L order_place
+	grep -qx '      6' out || fail "$(cat out)"
+	expect_status 0 "$PERF_BPF" probe -x ./bare -s "$SRC" -L order_place
+	grep -q '^      6  	counter += sum;' out || fail "$(cat out)"
+	# an inlined function is where its copies are
+	expect_status 0 "$PERF_BPF" probe -x ./shop -V discount
+	assert_contains out "a copy of discount>"
+	assert_contains out "	int	price"
+}
+
+test_the_json_is_json() {
+	shop
+	for opts in "-F" "-V order_place" "-L order_place"; do
+		# shellcheck disable=SC2086 # words
+		expect_status 0 "$PERF_BPF" probe -j -x ./shop $opts
+		python3 -m json.tool <out >/dev/null || fail "$opts"
+	done
+	expect_status 0 "$PERF_BPF" probe -j -x ./shop -V order_place
+	assert_equal "$(python3 -c 'import json
+p = json.load(open("out"))["points"][0]
+print(p["function"], p["offset"], p["source"], *[v["name"] for v in p["variables"] if v["parameter"]])')" \
+		"order_place 0 dwarf order count"
+	need_uprobes
+	expect_status 0 "$PERF_BPF" probe -j -n -x ./shop 'order_place order->id count' discount
+	assert_equal "$(wc -l <out)" "$(grep -c . out)"
+	python3 - <<-'END'
+		import json
+		text = open("out").read()
+		first, at = json.JSONDecoder().raw_decode(text)
+		assert first["definition"] == "exec=./shop;order_place order->id count", first
+		(p,) = first["points"]
+		assert p["way"].startswith("uprobe"), p
+		assert [a["name"] for a in p["args"]] == ["id", "count"], p
+		assert len(first["instances"]) == 1 and "exit" in first["instances"][0][-1], first
+		second = json.loads(text[at:])
+		assert second["points"][0]["inlined"] == "discount", second
+	END
+}
+
+test_a_dry_run_shows_places_ways_and_code() {
+	need_uprobes
+	shop
+	expect_status 0 "$PERF_BPF" probe -x ./shop -n 'order_place order->id order->who:string'
+	assert_contains out "1 point"
+	grep -q '^  order_place+0 (.*probe_shop.c:[0-9]*): by uprobe' out || fail "$(cat out)"
+	grep -q '^      who .*string' out || fail "$(cat out)"
+	assert_contains out "call bpf_probe_read_user_str#"
+	expect_status 0 "$PERF_BPF" probe -x ./shop 'order_place order->id'
+	assert_contains out "perf-bpf record -e 'probe:exec=./shop;order_place order->id'"
+	! grep -q 'r10' out || fail "code without -n"
+	expect_status 0 "$PERF_BPF" probe -x ./shop -n --way=uprobe order_place
+	assert_contains out "by uprobe,"
+	nothing_left
+}
+
+test_arguments_are_what_the_program_did() {
+	need_uprobes
+	shop
+	"$PERF_BPF" record -q -e 'probe:exec=./shop;order_place order->id order->who:string price=order->items[2].price order->total order->left order->items[1].tag:string' \
+		-e 'probe:exec=./shop;order_place%return $retval' ./shop 20 >told ||
+		fail "record ended with $?"
+	fields probe_shop:order_place pid id who price total left tag >seen
+	cut -d' ' -f1-7 told >want
+	cmp -s want seen || { diff want seen | head; fail "arguments differ"; }
+	fields probe_shop:order_place__return retval >seen
+	cut -d' ' -f8 told >want
+	cmp -s want seen || fail "what is returned differs"
+	"$PERF_BPF" script >text
+	assert_contains text 'probe_shop:order_place: id=1000 who="ann" price=-20 total=0 left=-3 tag="t0"'
+	nothing_left
+}
+
+test_perf_reads_them_too() {
+	need_uprobes
+	command -v perf >/dev/null || skip "linux-perf is not installed"
+	shop
+	"$PERF_BPF" record -q -e 'probe:exec=./shop;order_place order->id order->who:string left=order->left' \
+		./shop 5 >told
+	perf script -i perf.data >text 2>err || fail "perf script: $(cat err)"
+	assert_equal "$(grep -c 'probe_shop:order_place: id=100[0-4] who="ann" left=-3$' text)" 5
+	perf report --stdio -i perf.data --sort id >text 2>err || fail "perf report: $(cat err)"
+	assert_equal "$(grep -c '^ *20.00% *100[0-4]$' text)" 5
+}
+
+test_report_sums_up_by_an_argument() {
+	need_uprobes
+	shop
+	"$PERF_BPF" record -q -e 'probe:exec=./shop;order_place order->id odd=order->id:b1@0/64 order->who:string' \
+		./shop 8 >told
+	"$PERF_BPF" report --sort odd,who -t, >text
+	grep -q '50.00% *, *1,ann' text || fail "$(cat text)"
+	grep -q '50.00% *, *0,ann' text || fail "$(cat text)"
+	expect_status 2 "$PERF_BPF" report --sort whom
+	assert_contains err "did you mean 'who'"
+}
+
+test_an_inlined_function_and_a_line_with_a_local() {
+	need_uprobes
+	shop
+	"$PERF_BPF" record -q -e 'probe:exec=./shop;discount price' \
+		-e 'probe:exec=./shop;order_place:6 sum' ./shop 12 >told
+	fields probe_shop:discount price >seen
+	cut -d' ' -f8 told >want
+	cmp -s want seen || fail "the inlined copy's parameter: $(diff want seen | head -3)"
+	fields probe_shop:order_place_L6 sum >seen
+	cmp -s want seen || fail "the local: $(diff want seen | head -3)"
+}
+
+test_children_follow_and_others_do_not() {
+	need_uprobes
+	shop
+	./shop 3 >/dev/null # never recorded
+	"$PERF_BPF" record -q -e 'probe:exec=./shop;order_place order->id' ./shop 3 child >told
+	fields probe_shop:order_place pid id | sort >seen
+	cut -d' ' -f1,2 told | sort >want
+	assert_equal "$(wc -l <want)" 6
+	cmp -s want seen || { diff want seen; fail "not the child's as well"; }
+	"$PERF_BPF" record -q -i -e 'probe:exec=./shop;order_place order->id' ./shop 3 child >told
+	fields probe_shop:order_place id >seen
+	assert_equal "$(wc -l <seen)" 3
+	# another program that runs meanwhile is left out, but with -a
+	"$PERF_BPF" record -q -e 'probe:exec=./shop;order_place order->id' \
+		-- sh -c "exec sleep 0.01" >told &
+	local recorder=$!
+	while kill -0 $recorder 2>/dev/null; do ./shop 1 >/dev/null; done
+	wait $recorder
+	assert_equal "$(fields probe_shop:order_place id | wc -l)" 0
+	"$PERF_BPF" record -q -a -e 'probe:exec=./shop;order_place order->id' -- ./shop 2 >told
+	local pid
+	pid=$(cut -d' ' -f1 told | head -1)
+	assert_equal "$(fields probe_shop:order_place pid | grep -c "^$pid\$")" 2
+}
+
+test_call_chains() {
+	need_uprobes
+	shop
+	gcc -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -g -o framed \
+		"$SRC/tests/cmd/probe_shop.c"
+	"$PERF_BPF" record -q -g -e 'probe:exec=./framed;order_place order->id' ./framed 2 >told
+	"$PERF_BPF" script >text
+	grep -q 'order_place+0x' text && grep -q 'main+0x' text || fail "$(cat text)"
+	assert_contains text "id=1001"
+}
+
+test_what_cannot_be_found_says_so() {
+	shop
+	expect_status 1 "$PERF_BPF" record -e 'probe:exec=./shop;order_plase' ./shop 1
+	assert_contains err "order_plase"
+	assert_contains err "'order_place'"
+	expect_status 1 "$PERF_BPF" probe -x ./shop -V order_plase
+	assert_contains err "'order_place'"
+	expect_status 1 "$PERF_BPF" record -e 'probe:exec=./shop;order_place ordre->id' ./shop 1
+	assert_contains err "ordre"
+	assert_contains err "'order'"
+	expect_status 1 "$PERF_BPF" record -e 'probe:exec=./shop;order_place order->idd' ./shop 1
+	assert_contains err "idd"
+	assert_contains err "'id'"
+	expect_status 1 "$PERF_BPF" record -e 'probe:exec=./shop;zzz*' ./shop 1
+	assert_contains err "zzz*"
+	expect_status 1 "$PERF_BPF" record -e 'probe:exec=./none;f' ./shop 1
+	assert_contains err "none"
+	expect_status 1 "$PERF_BPF" record -e 'probe:exce=./shop;f' ./shop 1
+	assert_contains err "exec"
+	expect_status 1 "$PERF_BPF" record -e 'probe:exec=./shop;order_place order->id:u7' ./shop 1
+	assert_contains err "u7"
+	expect_status 1 "$PERF_BPF" record -e 'probe:exec=./shop;order_place:999' ./shop 1
+	expect_status 2 "$PERF_BPF" probe -x ./shop
+	expect_status 2 "$PERF_BPF" probe -x ./shop -F -V order_place
+	expect_status 2 "$PERF_BPF" probe --way=uprob -x ./shop order_place
+	assert_contains err "'uprobe'"
+	[ ! -e perf.data ] || fail "a recording was begun"
+	nothing_left
+}
+
+test_without_debug_information() {
+	shop
+	strip -o bare -g shop
+	expect_status 1 "$PERF_BPF" probe -x ./bare -V order_place
+	assert_contains err "debug"
+	assert_contains err "hint:"
+	expect_status 1 "$PERF_BPF" record -e 'probe:exec=./bare;order_place order->id' ./bare 1
+	assert_contains err "debug"
+	need_uprobes
+	# registers and the function itself need none
+	"$PERF_BPF" record -q -e 'probe:exec=./bare;order_place n=%si:s32' ./bare 3 >told
+	assert_equal "$(fields probe_bare:order_place n | sort -u)" 4
+	assert_equal "$(fields probe_bare:order_place n | wc -l)" 3
+}
+
+# Damage never crashes: an error, or values where the damage does not matter.
+test_damaged_debug_information() {
+	shop
+	python3 - <<-'END'
+		import random
+		random.seed(7)
+		data = open("shop", "rb").read()
+		import subprocess
+		sections = []
+		for line in subprocess.run(["readelf", "-SW", "shop"], capture_output=True,
+		                           text=True).stdout.splitlines():
+		    part = line.replace("[ ", "[").split()
+		    if len(part) > 5 and part[1].startswith(".debug_"):
+		        sections.append((int(part[4], 16), int(part[5], 16)))
+		assert len(sections) >= 4
+		for i in range(40):
+		    bad = bytearray(data)
+		    for _ in range(random.choice([1, 4, 40, 400])):
+		        start, size = random.choice(sections)
+		        bad[start + random.randrange(size)] = random.randrange(256)
+		    open(f"bad{i}", "wb").write(bad)
+	END
+	local i status
+	for i in $(seq 0 39); do
+		for opts in '-V order_place' '-L order_place' 'order_place%return' 'discount'; do
+			status=0
+			# shellcheck disable=SC2086 # words
+			timeout 20 "$PERF_BPF" probe -q -x "./bad$i" $opts >out 2>err || status=$?
+			[ $status -le 1 ] || fail "bad$i $opts ended with $status: $(tail -3 err)"
+			[ $status = 0 ] || grep -q '^perf-bpf: error: ' err || fail "no error is told"
+		done
+	done
+	nothing_left
+}
+
+test_a_killed_recorder_leaves_nothing() {
+	need_uprobes
+	shop
+	"$PERF_BPF" record -q -a -e 'probe:exec=./shop;order_place order->id' &
+	local recorder=$! i
+	for i in $(seq 100); do
+		"$PERF_BPF" prog list name probe_order_pla >left 2>&1 && grep -q probe_order left && break
+		sleep 0.1
+	done
+	grep -q probe_order left || fail "it never began: $(cat left)"
+	kill -9 $recorder
+	wait $recorder 2>/dev/null || true
+	for i in $(seq 50); do
+		"$PERF_BPF" prog list name probe_order_pla >left 2>&1 || true
+		grep -q 'name probe_order' left || return 0
+		sleep 0.1
+	done
+	fail "programs are left: $(cat left)"
+}
+
+# Random programs print the true values; see tests/probe/generate.py.
+test_random_programs() {
+	need_uprobes
+	[ -z "${SANITIZED:-}" ] || skip "the same as without sanitizers, ten times slower"
+	command -v clang >/dev/null || skip "clang is not installed"
+	[ -e "$SRC/tests/probe/generate.py" ] || skip "the generator of programs is not there"
+	"$SRC/tests/probe/recorded.py" "$PERF_BPF" 1 3 "gcc -O2 -gdwarf-5" "clang -O2 -gdwarf-4" ||
+		fail "values differ"
+}
+
+run_tests
