@@ -120,7 +120,7 @@ void results_html(const struct results *results, const struct html_about *about,
 	strbuf_adds(out, ",\n\"results\":");
 	out->failed |= strbuf_failed(&json);
 	strbuf_reset(&json);
-	results_json(results, true, &json);
+	results_json_whole(results, &json);
 	add_lines(out, &json);
 	strbuf_adds(out, ",\n\"events\":");
 	add_lines(out, &events->lines);

@@ -151,7 +151,7 @@ static void add_table(struct strbuf *out, const struct result_table *t)
 		add_u64(out, "left_out", t->left_out);
 }
 
-static void add_hists(struct strbuf *out, const struct result *r)
+static void add_hists(struct strbuf *out, const struct result *r, bool whole)
 {
 	struct row_keys keys;
 
@@ -172,7 +172,7 @@ static void add_hists(struct strbuf *out, const struct result *r)
 		add_key(out, "buckets");
 		strbuf_addch(out, '[');
 		for (size_t b = 0; b < h->n_buckets; b++) {
-			if (!h->buckets[b].count)
+			if (!whole && !h->buckets[b].count)
 				continue;
 			strbuf_adds(out, first ? "{\"low\":" : ",{\"low\":");
 			strbuf_add_u64(out, h->buckets[b].low);
@@ -278,7 +278,7 @@ static void add_events(struct strbuf *out, const struct result *r)
 	row_keys_deinit(&keys);
 }
 
-void results_json(const struct results *results, bool last, struct strbuf *out)
+static void add_results(const struct results *results, bool last, bool whole, struct strbuf *out)
 {
 	static const char *const kinds[] = {
 		[RESULT_COUNT] = "count",   [RESULT_TABLE] = "table",  [RESULT_HIST] = "histogram",
@@ -312,7 +312,7 @@ void results_json(const struct results *results, bool last, struct strbuf *out)
 		case RESULT_HIST:
 			add_key(out, "scale");
 			strbuf_adds(out, r->log2 ? "\"log2\"" : "\"linear\"");
-			add_hists(out, r);
+			add_hists(out, r, whole);
 			break;
 		case RESULT_STACKS:
 			add_stacks(out, r);
@@ -329,4 +329,14 @@ void results_json(const struct results *results, bool last, struct strbuf *out)
 		}
 		strbuf_adds(out, "}\n");
 	}
+}
+
+void results_json(const struct results *results, bool last, struct strbuf *out)
+{
+	add_results(results, last, false, out);
+}
+
+void results_json_whole(const struct results *results, struct strbuf *out)
+{
+	add_results(results, true, true, out);
 }

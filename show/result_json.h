@@ -9,4 +9,7 @@
 /* last: no more will come. */
 void results_json(const struct results *results, bool last, struct strbuf *out);
 
+/* The last ones, with the empty buckets of histograms, too: for what draws them. */
+void results_json_whole(const struct results *results, struct strbuf *out);
+
 #endif

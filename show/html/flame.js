@@ -92,7 +92,8 @@ function drawStacks(result) {
 		"aria-label": "Search functions" });
 	const reset = make("button", { type: "button", disabled: true }, "Reset zoom");
 	const turn = make("button", { type: "button", "aria-pressed": "false" }, "Icicle");
-	let zoomed = root, current = null, icicle = false, wanted = null;
+	const box = make("div", { class: "flames" }, svg); /* stacks of a hundred functions scroll in it */
+	let zoomed = root, current = null, icicle = false, wanted = null, placed = false;
 
 	if (!result.stacks.length)
 		return make("p", { class: "empty" }, "No stacks.");
@@ -153,6 +154,14 @@ function drawStacks(result) {
 			return g;
 		}));
 		reset.disabled = zoomed === root;
+		if (!placed && svg.clientWidth)
+			place();
+	}
+
+	/* The root's end is what is seen at first. */
+	function place() {
+		placed = true;
+		box.scrollTop = icicle ? 0 : box.scrollHeight;
 	}
 
 	function zoom(node) {
@@ -161,6 +170,7 @@ function drawStacks(result) {
 		tip.hide();
 		tell(current);
 		draw();
+		place();
 	}
 
 	function tell(node) {
@@ -214,6 +224,7 @@ function drawStacks(result) {
 			current = to.node;
 			tell(current);
 			draw();
+			svg.querySelector(".current")?.scrollIntoView({ block: "nearest" });
 		}
 	}
 
@@ -256,6 +267,7 @@ function drawStacks(result) {
 		turn.textContent = icicle ? "Flame" : "Icicle";
 		turn.setAttribute("aria-pressed", String(icicle));
 		draw();
+		place();
 	});
 	redraw(svg, draw);
 
@@ -268,7 +280,9 @@ function drawStacks(result) {
 		make("div", { class: "tools" }, input, reset, turn, said,
 			kinds.size > 1 ? ["kernel", "user"].map((kind) =>
 				make("span", { class: "key" }, make("i", { class: kind }), kind)) : null),
-		svg, told,
+		box, told,
+		result.left_out ? make("p", { class: "about" },
+			`${count(result.left_out)} more stacks were left out (--top).`) : null,
 		make("details", null, make("summary", null, `Functions (${count(rows.length)})`),
 			tableElement(columns, rows, 2, 0)));
 }

@@ -136,8 +136,7 @@ function drawHeat(result) {
 		const none = from < 0;
 		const [a, b] = none ? [0, slots.length] : slotsOf(Math.min(from, to), Math.max(from, to));
 		const buckets = ranges.map((r, i) => ({ low: r.low, high: r.high,
-			count: slots.slice(a, b).reduce((sum, slot) => add(sum, slot[i]), 0) }))
-			.filter((bucket) => Number(bucket.count));
+			count: slots.slice(a, b).reduce((sum, slot) => add(sum, slot[i]), 0) }));
 		const total = buckets.reduce((sum, bucket) => add(sum, bucket.count), 0);
 
 		all.disabled = none;

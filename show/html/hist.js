@@ -1,31 +1,18 @@
 /* Histograms: a row with a bar for each range. */
 
-/* The ranges between the first and the last that were met, the empty ones too. */
-function filled(buckets, log2) {
-	const all = [];
-	const widths = buckets.filter((b) => BigInt(b.low) > 0n && BigInt(b.high) !== LAST)
-		.map((b) => BigInt(b.high) - BigInt(b.low) + 1n);
-	const step = widths.reduce((least, w) => (w < least ? w : least), LAST);
+/* From the first range that was met to the last one. */
+function met(buckets) {
+	const is = (b) => Number(b.count) > 0;
+	const first = buckets.findIndex(is);
+	let end = buckets.length;
 
-	for (const bucket of buckets) {
-		const before = all.length ? BigInt(all[all.length - 1].high) + 1n : BigInt(bucket.low);
-		let low = before;
-
-		while (low < BigInt(bucket.low)) {
-			let high = log2 ? (low === 0n ? 0n : low * 2n - 1n) : low + step - 1n;
-
-			if (high >= BigInt(bucket.low))
-				high = BigInt(bucket.low) - 1n;
-			all.push({ low, high, count: 0 });
-			low = high + 1n;
-		}
-		all.push(bucket);
-	}
-	return all;
+	while (end > 0 && !is(buckets[end - 1]))
+		end--;
+	return first < 0 ? [] : buckets.slice(first, end);
 }
 
 function histTable(buckets, log2, unit) {
-	const shown = filled(buckets, log2);
+	const shown = met(buckets);
 	const total = shown.reduce((sum, b) => add(sum, b.count), 0);
 	const most = shown.reduce((m, b) => Math.max(m, Number(b.count)), 0);
 	let sum = 0;

@@ -18,7 +18,7 @@ function section(result, i, events) {
 		stacks: () => drawStacks(result),
 		events: () => drawEvents(result, events),
 	};
-	const about = [result.title ? result.map : null, result.unit].filter(Boolean).join(", ");
+	const about = [...new Set([result.title ? result.map : null, result.unit])].filter(Boolean).join(", ");
 
 	return make("section", { id: `r${i}`, "aria-labelledby": `h${i}` },
 		make("h2", { id: `h${i}` }, result.title || result.map),

@@ -27,12 +27,13 @@ function tableElement(columns, rows, begin, leftOut) {
 		} }, column.name, column.unit && column.unit !== column.name && column.unit !== "time"
 			? make("small", null, ` ${column.unit}`) : null)));
 
-	function cellText(cell) {
+	/* Numbers that name something, as a process, are no quantities. */
+	function cellText(cell, c) {
 		if (cell.text)
 			return cell.text;
 		if (cell.value === null || cell.value === undefined)
 			return "";
-		return isNumber(cell.value) ? count(cell.value) : String(cell.value);
+		return isNumber(cell.value) && !columns[c].key ? count(cell.value) : String(cell.value);
 	}
 
 	function compare(a, b) {
@@ -42,18 +43,18 @@ function tableElement(columns, rows, begin, leftOut) {
 			return x.value < y.value ? -1 : x.value > y.value ? 1 : 0;
 		if ((x.value === null) !== (y.value === null))
 			return x.value === null ? -1 : 1;
-		return cellText(x).localeCompare(cellText(y), "en");
+		return cellText(x, sorted).localeCompare(cellText(y, sorted), "en");
 	}
 
 	function fill() {
 		const found = wanted ? rows.filter((row) =>
-			row.some((cell) => cellText(cell).toLowerCase().includes(wanted))) : rows.slice();
+			row.some((cell, c) => cellText(cell, c).toLowerCase().includes(wanted))) : rows.slice();
 
 		if (sorted >= 0)
 			found.sort((a, b) => falling ? compare(b, a) : compare(a, b));
 		body.replaceChildren(...found.slice(0, shown).map((row) => make("tr", null,
 			row.map((cell, c) => {
-				const td = make("td", { class: right[c] ? "right" : null }, cellText(cell));
+				const td = make("td", { class: right[c] ? "right" : null }, cellText(cell, c));
 
 				if (c === counted && most > 0) {
 					td.classList.add("share");

@@ -73,8 +73,7 @@ def test_hostile(page):
         "8", "", "2", "3", "", "false"])
     equal(b.text(t + "p.about:last-child"), "3 more rows were left out (--top).")
     got = hists(page, "hists")
-    # every range from 0 to 2^64, then those of the second
-    equal(got, [2, 0, 5] + [0] * 61 + [18446744073709551608, 2, 0, 5])
+    equal(got, [2, 0, 5, 18446744073709551608, 2, 0, 5])
     equal(b.texts(page.section["hists"] + "h3"), [HOSTILE])
     equal(b.text(page.section["stacks"] + ".note"), HOSTILE)
     frames = set(b.run("return [...document.querySelectorAll(arguments[0])].map(g => g.node.name)",
@@ -82,7 +81,7 @@ def test_hostile(page):
     equal(frames, {"all", "dd", "none", "main", HOSTILE, "inner;Lname"})
     equal(b.texts(page.section["ring"] + "p"), ["2 events, 1 lost."])
     equal(b.texts(page.section["ring"] + "tbody td"), [
-        "22:13:20.000000", HOSTILE, "18,446,744,073,709,551,615", "22:13:20.250000", "short", ""])
+        "22:13:20.000000", HOSTILE, "18446744073709551615", "22:13:20.250000", "short", ""])
     page.still()
 
 
