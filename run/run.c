@@ -542,6 +542,42 @@ static struct error *look(struct run *run, run_show_fn *show, void *ctx, bool la
 	return show(ctx, &results, last);
 }
 
+/* Whether a look told of this map: it is shown, or holds the stacks of one that is. */
+static bool is_told(const struct run *run, const struct bpf_object *obj, const char *name)
+{
+	for (size_t i = 0; i < run->maps.n; i++) {
+		const struct shown_map *map = run->maps.v[i];
+		const struct bpf_map *stacks = collector_stacks(map->collector);
+
+		if (map->obj == obj && (!strcmp(collector_name(map->collector), name) ||
+					(stacks && !strcmp(bpf_map__name(stacks), name))))
+			return true;
+	}
+	return false;
+}
+
+/* What did not fit into a map that is not shown, or whose name is not known. */
+static struct error *warn_of_failures(const struct run *run)
+{
+	for (size_t i = 0; i < run->objects.n; i++) {
+		const struct bpf_object *obj = run->objects.v[i].obj;
+		_cleanup_sites_ struct sites sites = {0};
+
+		TRY(sites_read(obj, &sites));
+		for (size_t k = 0; k < sites.n; k++) {
+			const char *name = sites.v[k].map;
+			bool before = false;
+
+			for (size_t j = 0; j < k; j++)
+				before |= !strcmp(sites.v[j].map, name);
+			if (!before && !is_told(run, obj, name))
+				log_warn(run->opts.log, "%s: %" PRIu64 " updates of map %s failed",
+					 object_path(obj), sites_failed(&sites, name), name);
+		}
+	}
+	return NULL;
+}
+
 /* Hands over what came through the rings; with `all`, until they are empty. */
 static struct error *drain(struct run *run, bool all, run_show_fn *show, void *ctx)
 {
@@ -765,5 +801,6 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 			 "%" PRIu64 " records of what processes map were lost: "
 			 "stacks may lack names",
 			 procs_lost(run->procs));
+	TRY(warn_of_failures(run));
 	return look(run, show, ctx, true);
 }

@@ -407,6 +407,9 @@ test_what_did_not_fit_is_told() {
 	check out user_stacks 'sum(s["count"] for s in r["stacks"] if s["frames"][0]["name"] == "[lost]") == \
 		int(r["note"].split()[0]) > 0'
 	check out user_stacks '"--map-entries user_stacks_stacks=4" in r["note"]'
+	# and of a map that is not shown
+	run --map calls --map-entries by_pid=1 -- sh many.sh >out 2>err
+	assert_contains err "run.bpf.c: 90 updates of map by_pid failed"
 	expect_status 1 run --map-entries by_pit=3 -- true
 	assert_contains err "--map-entries: there is no map 'by_pit'"
 	assert_contains err "did you mean 'by_pid'?"
