@@ -38,12 +38,12 @@ begin() {
 	printf '#include <stdlib.h>\n#include <sys/stat.h>\nint main(int n, char **v) { while (--n) umask(atoi(v[n])); }\n' \
 		>pbt_live.c
 	gcc -O1 -o pbt_live pbt_live.c
-	mkfifo go
+	mkfifo go end # two: what is read from the first must not be its end once more
 	cat >run.sh <<-END
 		cd "$TMP"
 		trap : INT
 		"$PERF_BPF" run "$PROG" --comm pbt_live "\$@" \
-			-- sh -c './pbt_live 0 1 2 9 10 49 50 511 1 1; : >counted; read x <go; ./pbt_live 1; : >again; read x <go'
+			-- sh -c './pbt_live 0 1 2 9 10 49 50 511 1 1; : >counted; read x <go; ./pbt_live 1; : >again; read x <end'
 		echo "status \$?" >status
 	END
 	env -u TMUX LC_ALL=C.UTF-8 tmux -S "$TMP/tmux" -f /dev/null new-session -d -x "$1" -y "$2" \
@@ -108,7 +108,7 @@ test_sizes() {
 	echo >go
 	wait_for test -e again
 	wait_for line_is 2 "umask calls: 11 calls"
-	echo >go
+	echo >end
 	wait_for test -e status
 	assert_equal "$(cat status)" "status 0"
 	wait_for is_back
@@ -200,7 +200,7 @@ test_pipes_and_dumb_terminals() {
 	begin 60 20
 	echo >go &
 	first=$!
-	(wait_for test -e again && echo >go) &
+	(wait_for test -e again && echo >end) &
 	second=$!
 	sh run.sh --live --interval 50ms --map calls >out 2>err
 	wait $first $second
