@@ -65,7 +65,8 @@ static struct error *keep_die(struct dwarf_image *image, const Dwarf_Die *die, u
 }
 
 static struct error *add_place(struct search *s, const struct instance *instance, Dwarf_Addr pc,
-			       bool is_entry, bool after_prologue, bool at_return, int view)
+			       bool is_entry, bool after_prologue, bool at_return, int view,
+			       uint32_t known_line)
 {
 	struct dwarf_image *image = s->image;
 	Dwarf_Die die = instance->die, function = instance->function;
@@ -124,7 +125,7 @@ static struct error *add_place(struct search *s, const struct instance *instance
 		Dwarf_Die unit;
 		place->file = die_unit_die(&function, &unit) ? line_source_path(&unit, file)
 							     : strdup(file);
-		place->line = number > 0 ? (uint32_t)number : 0;
+		place->line = known_line ? known_line : number > 0 ? (uint32_t)number : 0;
 		if (!place->file)
 			return error_nomem();
 	}
@@ -216,7 +217,7 @@ static struct error *entry_place(struct search *s, const struct instance *instan
 		if (wants) {
 			TRY(lines_of(s->image, &die, &lines, &n));
 			if (n && prologue_end(lines, n, &die, low, &behind) && behind > low)
-				return add_place(s, instance, behind, true, true, false, -1);
+				return add_place(s, instance, behind, true, true, false, -1, 0);
 		}
 	}
 	/* The parameters are bound in the state behind the copy's entry, before its first
@@ -225,7 +226,8 @@ static struct error *entry_place(struct search *s, const struct instance *instan
 	if (instance->inlined && !die_udata(&die, 0x2138 /* DW_AT_GNU_entry_view */, &view))
 		view = 0;
 	view += instance->inlined;
-	return add_place(s, instance, low, true, false, false, view < INT32_MAX ? (int)view : -1);
+	return add_place(s, instance, low, true, false, false, view < INT32_MAX ? (int)view : -1,
+			 0);
 }
 
 static struct error *return_place(struct search *s, const struct instance *instance)
@@ -235,7 +237,7 @@ static struct error *return_place(struct search *s, const struct instance *insta
 
 	if (instance->inlined || !die_entry(&die, &low))
 		return NULL;
-	return add_place(s, instance, low, false, false, true, -1);
+	return add_place(s, instance, low, false, false, true, -1, 0);
 }
 
 static struct error *offset_place(struct search *s, const struct instance *instance)
@@ -253,7 +255,7 @@ static struct error *offset_place(struct search *s, const struct instance *insta
 		return size ? error_hint(err, "it has %llu bytes", (unsigned long long)size) : err;
 	}
 	return add_place(s, instance, low + s->def->offset, !s->def->offset, false, false,
-			 s->def->offset ? -1 : 0);
+			 s->def->offset ? -1 : 0, 0);
 }
 
 /* ---- Lines ---- */
@@ -337,7 +339,7 @@ static struct error *places_of_chosen(struct search *s, const chosen_vec *chosen
 {
 	for (size_t i = 0; i < chosen->n; i++)
 		TRY(add_place(s, &chosen->v[i].instance, chosen->v[i].address, false, false, false,
-			      chosen->v[i].view));
+			      chosen->v[i].view, chosen->v[i].line));
 	return NULL;
 }
 
@@ -822,7 +824,7 @@ struct error *dwarf_places_find(struct dwarf_image *image, const struct probe_de
 	} else {
 		_cleanup_(matcher_deinit) struct matcher m = matcher_make(def->function, def->file);
 
-		TRY(instances_find(image, &m, def->where != PROBE_RETURN, place_of, &s));
+		TRY(instances_find(image, &m, true, place_of, &s));
 		if (!s.n_instances && !s.n_inlined) {
 			TRY(image_need_symbols(image));
 			return no_function(image, def);

@@ -14,6 +14,11 @@ struct type type_of(Dwarf_Die *die)
 	for (int i = 0; i < 16; i++) {
 		if (die_ref(&now, DW_AT_type, &type.die)) {
 			type.is_void = false;
+			/* A type of a unit of its own is stood for by a stub without a name. */
+			Dwarf_Die other;
+			if (dwarf_hasattr(&type.die, DW_AT_signature) &&
+			    die_ref(&type.die, DW_AT_signature, &other))
+				type.die = other;
 			break;
 		}
 		if (!die_ref(&now, DW_AT_abstract_origin, &now) &&
@@ -473,13 +478,8 @@ struct error *type_complete(struct dwarf_image *image, struct type *type)
 	const char *name = die_name(&peeled.die);
 	if (!name)
 		return NULL;
-	/* A C++ type unit is referred to by signature. */
-	Dwarf_Die other;
-	if (die_ref(&peeled.die, DW_AT_signature, &other) && !is_declaration(&other)) {
-		type->die = other;
-		return NULL;
-	}
 	_cleanup_free_ uint8_t *units = NULL;
+	Dwarf_Die other;
 	TRY(units_with_name(image, name, &units));
 	for (size_t i = 0; i < image->units.n; i++) {
 		Dwarf_Die root;

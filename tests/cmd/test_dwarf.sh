@@ -1,0 +1,225 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Places and arguments by DWARF: what tests/probe/dwarf-ask prints about small
+# programs, and random programs whose values dwarf-oracle compares.
+. "$(dirname "$0")/../tap.sh"
+ASK=$BUILD/tests/probe/dwarf-ask
+HERE=$SRC/tests/probe
+
+# ask ARGUMENT...: what it prints is in ./out, messages in ./err
+ask() {
+	"$ASK" "$@" >out 2>err || { sed 's/^/# | /' err; fail "dwarf-ask $*"; }
+}
+
+# refused CODE TEXT ARGUMENT...: it fails so, and says the text
+refused() {
+	local code=$1 text=$2
+	shift 2
+	! "$ASK" "$@" >out 2>err || { sed 's/^/# | /' out; fail "dwarf-ask $* went well"; }
+	assert_contains err "error $code: "
+	assert_contains err "$text"
+}
+
+# shop WAY...: shop.o and a library of it
+shop() {
+	"$@" -w -c "$HERE/shop.c" -o shop.o
+	"$@" -w -fPIC -shared -nostdlib "$HERE/shop.c" -o shop.so
+}
+
+has_values() {
+	ask "$1" 'order_total total=order->items[2].price order->items[1].name:string id=order->items[0].id f=order->items[0].flags m=order->matrix[1][2] low=order->low n sold'
+	for text in 'order_total+0 shop.c:38' 'total: long' 'name: char [12]' 'bits 0-11' \
+		'bits 12-16' 'm: int: ' 'low: short' 'n: int: '; do
+		assert_contains out "$text"
+	done
+}
+
+test_forms_of_debug_information() {
+	local way
+	for way in "gcc -g -O2" "gcc -gdwarf-2 -O2" "gcc -gdwarf-3 -O2" "gcc -gdwarf-4 -O2" \
+		"gcc -g -O2 -fdebug-types-section" "gcc -g -O2 -gz" "clang -gdwarf-4 -O2" \
+		"clang -gdwarf-5 -O2"; do
+		# shellcheck disable=SC2086
+		shop $way
+		has_values shop.so || fail "$way"
+	done
+}
+
+test_split_dwarf() {
+	gcc -g -O2 -w -gsplit-dwarf -fPIC -c "$HERE/shop.c" -o shop.o
+	gcc -shared -nostdlib shop.o -o shop.so
+	has_values shop.so
+	rm shop.dwo
+	refused 2 'no function "order_total"' shop.so order_total
+	assert_contains err "shop.dwo, which holds a part of its debug information, is not there"
+}
+
+strip_into() {
+	gcc -g -O2 -w -fPIC -shared -nostdlib -Wl,--build-id "$HERE/shop.c" -o shop.so
+	objcopy --only-keep-debug shop.so "$1"
+	strip shop.so
+}
+
+test_separate_files() {
+	strip_into shop.debug
+	objcopy --add-gnu-debuglink=shop.debug shop.so
+	has_values ./shop.so
+	mkdir .debug
+	mv shop.debug .debug
+	has_values ./shop.so
+	mkdir -p "dir/$PWD"
+	mv .debug/shop.debug "dir/$PWD"
+	ask -d "$PWD/dir" ./shop.so 'order_total n'
+	assert_contains out "n: int"
+}
+
+test_build_id() {
+	strip_into shop.debug
+	local id
+	id=$(readelf -n shop.so | sed -n 's/.*Build ID: //p')
+	mkdir -p "dir/.build-id/${id:0:2}"
+	mv shop.debug "dir/.build-id/${id:0:2}/${id:2}.debug"
+	ask -d "$PWD/dir" shop.so 'order_total n'
+	assert_contains out "n: int"
+	# Of another build: never used.
+	gcc -g -O1 -w -fPIC -shared -nostdlib -Wl,--build-id "$HERE/shop.c" -o other.so
+	cp other.so "dir/.build-id/${id:0:2}/${id:2}.debug"
+	refused 61 "of another build" -d "$PWD/dir" shop.so order_total
+}
+
+test_shared_debug_information() {
+	command -v dwz >/dev/null || skip "dwz is not installed"
+	gcc -gdwarf-4 -O2 -w -fPIC -shared -nostdlib "$HERE/shop.c" -o a.so
+	gcc -gdwarf-4 -O1 -w -fPIC -shared -nostdlib "$HERE/shop.c" -o b.so
+	dwz -m common.debug a.so b.so || skip "dwz found nothing to share"
+	readelf -S a.so | grep -q gnu_debugaltlink || skip "dwz found nothing to share"
+	ask ./a.so 'order_total n order->items[1].price'
+	assert_contains out "n: int"
+	assert_contains out "price: long int"
+}
+
+test_nothing_there() {
+	gcc -O2 -w -fPIC -shared -nostdlib "$HERE/shop.c" -o shop.so
+	refused 61 "has no debug information" shop.so order_total
+	assert_contains err "hint: compile with -g"
+	refused 2 "cannot be opened" missing.so order_total
+	echo "no ELF" >text
+	refused 74 "not a sound ELF file" text order_total
+	refused 61 "looked for /nowhere/boot/vmlinux-1.2.3" -d /nowhere -k 1.2.3 "" vfs_read
+}
+
+test_mistakes() {
+	shop gcc -g -O2
+	refused 2 "no function \"order_tota\"" shop.so order_tota
+	assert_contains err "did you mean 'order_total'"
+	refused 2 "has no variable \"oder\"" shop.so 'order_total oder'
+	assert_contains err "did you mean 'order'"
+	refused 2 "has no member \"prize\"" shop.so 'order_total order->items[0].prize'
+	assert_contains err "did you mean 'price'"
+	refused 22 "is no pointer" shop.so 'order_total order->items[0]->price'
+	assert_contains err 'use "." instead of "->"'
+	refused 22 'use "->" instead of "."' shop.so 'order_total order.id'
+	refused 22 "[3] is outside of the array" shop.so 'order_total order->items[3].price'
+	refused 22 "wants as many indexes" shop.so 'order_total order->matrix[1]'
+	refused 2 "no code begins on line" shop.so 'order_total:3'
+	refused 22 "is past the end" shop.so 'order_total+100000'
+	refused 2 "inlined copies" shop.so 'item_price%return'
+	refused 2 "no source file" shop.so 'shoppe.c:12'
+	refused 2 'has no member "x"' shop.so 'order_total order->who->x'
+}
+
+test_places() {
+	shop gcc -g -O2
+	ask shop.so 'item_price n'
+	assert_contains out "copy of item_price"
+	! "$ASK" shop.so 'inlines=no;item_price' >out 2>err || fail "inlines=no"
+	ask shop.so 'order_p*'
+	assert_contains out "order_pair+0"
+	assert_contains out "order_place+0"
+	ask shop.so 'order_pair%return $retval b=$retval.b'
+	assert_contains out "retval: struct pair: retval"
+	ask shop.so "shop.c:45"
+	assert_contains out "shop.c:45"
+	ask shop.so 'order_total;return*'
+	assert_contains out "order_total+"
+	ask shop.so 'order_total@shop.c'
+	ask shop.so -F 'order_*'
+	assert_equal "$(sort out | tr '\n' ' ')" "order_pair order_place order_total "
+	ask shop.so -L order_total
+	assert_contains out "shop.c:45 7"
+	ask shop.so -G order_total
+	assert_contains out "int stock (global)"
+	assert_contains out "const struct order * order (parameter)"
+}
+
+test_unoptimised_code() {
+	local way
+	for way in "gcc -O0 -g" "clang -O0 -g"; do
+		# shellcheck disable=SC2086
+		shop $way
+		# Parameters alone: at the first instruction, by the calling convention.
+		ask shop.so 'order_total n order'
+		assert_contains out "order_total+0 "
+		assert_contains out "n: int: arg2"
+		# A local is there only behind the prologue.
+		ask shop.so 'order_total n total'
+		assert_contains out "behind the prologue"
+		! grep -q "order_total+0 " out || fail "not moved: $way"
+	done
+}
+
+test_obstacles() {
+	shop gcc -g -O2
+	ask shop.so 'order_pair rate'
+	assert_contains out "it is in register xmm0, which a probe does not see"
+	ask shop.o 'order_pair stock'
+	assert_contains out "cannot be read: static data of a file that is not linked"
+}
+
+test_cxx() {
+	command -v g++ >/dev/null || skip "g++ is not installed"
+	g++ -g -O2 -w "$HERE/shop.cc" -o shop
+	ask shop 'shop::Order::total this extra total_ base_id far live'
+	assert_contains out "shop::Order::total+0"
+	assert_contains out "total_: long int: arg1 +0x10"
+	assert_contains out "base_id: int: arg1 +8"
+	assert_contains out "live: int: image+"
+	ask shop 'scaled by'
+	assert_contains out "shop::Order::scaled<int>+0"
+	ask shop '_ZNK4shop5Order5totalERKi'
+	assert_contains out "shop::Order::total+0"
+	refused 2 "no function" shop 'Order::nothing'
+}
+
+test_rust() {
+	command -v rustc >/dev/null || skip "rustc is not installed"
+	rustc -g -O "$HERE/shop.rs" -o shop 2>rustc.err || skip "rustc does not work here: $(head -n 1 rustc.err)"
+	ask shop 'shop::Order::add self.total self.id'
+	assert_contains out "shop::shop::Order::add+0"
+	assert_contains out "total: i64: arg1"
+}
+
+# Each truncation is a clear error, or what is left is right.
+test_truncated() {
+	shop gcc -g -O2
+	local size n=0 status
+	size=$(stat -c %s shop.so)
+	for ((at = 64; at < size; at += size / 40)); do
+		head -c "$at" shop.so >cut.so
+		status=0
+		"$ASK" cut.so 'order_total n order->id' >out 2>err || status=$?
+		[ $status -le 1 ] || fail "cut at $at of $size: ended with $status"
+		[ $status = 0 ] || grep -q '^error [0-9]*: .' err || fail "cut at $at: no message"
+		n=$((n + 1))
+	done
+	[ $n -ge 30 ] || fail "only $n lengths tried"
+}
+
+test_values_of_random_programs() {
+	local last=2
+	[ -z "${SANITIZED:-}" ] || last=1
+	"$HERE/oracle.sh" "$BUILD/tests/probe/dwarf-oracle" 1 $last "gcc -O0" "gcc -O2 -gdwarf-4" \
+		"gcc -Os -gsplit-dwarf" "clang -O2 -gdwarf-5" "clang -O0 -gdwarf-4"
+}
+
+run_tests
