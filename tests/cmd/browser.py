@@ -82,6 +82,12 @@ class Browser:
 
     def open(self, path):
         self.call("POST", "/url", {"url": "file://" + os.path.join(self.folder, path)})
+        self.settle()
+
+    def settle(self):
+        """Until what was done is drawn: sizes are observed, and pointers told of, once a frame."""
+        self.call("POST", "/execute/async", {"script": """const done = arguments[arguments.length - 1];
+            requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))""", "args": []})
 
     def run(self, script, *args):
         return self.call("POST", "/execute/sync", {"script": script, "args": list(args)})
@@ -127,14 +133,17 @@ class Browser:
         self.call("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse",
                                                     "parameters": {"pointerType": "mouse"},
                                                     "actions": actions}]})
+        self.settle()
 
     def resize(self, width, height):
         self.call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setDeviceMetricsOverride", "params": {
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}})
+        self.settle()
 
     def scheme(self, name):
         self.call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": {
             "features": [{"name": "prefers-color-scheme", "value": name}]}})
+        self.settle()
 
     def screenshot(self, path):
         with open(os.path.join(self.folder, path), "wb") as out:
