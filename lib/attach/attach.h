@@ -55,6 +55,15 @@ void attach_event_deinit(struct attach_event *event);
  */
 struct error *attach_event_of(const struct bpf_program *prog, struct attach_event *event);
 
+/*
+ * The event of a probe at a place that is known: so many bytes from a function of
+ * the kernel, or from an address ("0x…"); or at an offset in a file.
+ */
+struct error *attach_event_kernel(const char *func, uint64_t offset, bool at_return,
+				  struct attach_event *event);
+struct error *attach_event_file(const char *path, uint64_t offset, bool at_return,
+				struct attach_event *event);
+
 /* Why the event could not be opened (err as sys_perf_event_open() gave it), in words. */
 struct error *attach_event_explain(const struct attach_event *event, pid_t pid, int cpu, int err);
 

@@ -76,6 +76,18 @@ struct error *kprobe_attr(struct attach_event *event)
 	return NULL;
 }
 
+struct error *attach_event_kernel(const char *func, uint64_t offset, bool at_return,
+				  struct attach_event *event)
+{
+	_cleanup_attach_event_ struct attach_event got = {0};
+
+	TRY(kprobe_place(func, offset, at_return, &got));
+	TRY(kprobe_attr(&got));
+	*event = got;
+	got = (struct attach_event){0};
+	return NULL;
+}
+
 struct error *kprobe_section_event(const struct bpf_program *prog, struct attach_event *event)
 {
 	const struct section_info *section = program_section(prog);

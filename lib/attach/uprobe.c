@@ -106,6 +106,15 @@ struct error *uprobe_event(const struct uprobe_target *target, struct attach_eve
 	return NULL;
 }
 
+struct error *attach_event_file(const char *path, uint64_t offset, bool at_return,
+				struct attach_event *event)
+{
+	const struct uprobe_target target = {
+		.binary = path, .offset = offset, .retprobe = at_return};
+
+	return uprobe_event(&target, event);
+}
+
 struct error *uprobe_section_event(const struct bpf_program *prog, struct attach_event *event)
 {
 	const struct section_info *section = program_section(prog);

@@ -238,8 +238,11 @@ struct error *objects_open(struct recording *rec, const char *path, const struct
 		return error_hint(error_at(error_new(ENOENT, "holds no BPF program"), "%s", path),
 				  "a program is a function in a section that says what it is for: "
 				  "SEC(\"tracepoint/sched/sched_switch\")");
+	TRY(record_probes_of(rec, object));
+	TRY(record_probes_events(rec, object));
 	bpf_object__for_each_program (prog, object->obj) {
-		if (!bpf_program__autoload(prog))
+		if (!bpf_program__autoload(prog) ||
+		    (object->probes && probe_set_has(object->probes, prog)))
 			continue;
 		if (program_section(prog)->kind == PROGRAM_OTHER &&
 		    bpf_program__type(prog) != BPF_PROG_TYPE_UNSPEC)
@@ -348,7 +351,7 @@ struct error *objects_load(struct recording *rec)
 
 			if (!fd)
 				return error_nomem();
-			*fd = bpf_program__fd(event->pending.v[i]);
+			*fd = bpf_program__nth_fd(event->pending.v[i], (int)event->form);
 		}
 	}
 	return NULL;

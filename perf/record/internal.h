@@ -65,6 +65,7 @@ struct event {
 	size_t leader; /* index of its group's first event; its own otherwise */
 	size_t n_members;
 	VEC(struct bpf_program *) pending; /* its programs, until they are loaded */
+	size_t form;			   /* which of the forms of a program with a definition */
 	VEC(int) progs;			   /* to attach; borrowed */
 	VEC(int) owned;			   /* progs and links that are ours to close */
 	char *format;			   /* EVENT_PROBE: as tracefs would have it */
@@ -170,6 +171,8 @@ struct error *record_probes_open(struct recording *rec, const char *text);
 struct error *record_probes_of(struct recording *rec, struct object *object);
 /* Once it is loaded, of an object made for a probe. */
 struct error *record_probes_target(struct recording *rec, struct object *object);
+/* Of an object that was named: events that its programs with definitions filter. */
+struct error *record_probes_events(struct recording *rec, struct object *object);
 struct error *record_probes_attach(struct recording *rec, struct object *object);
 /* The attr as the file has it. */
 void event_file_attr(const struct event *event, struct perf_event_attr *attr);

@@ -251,7 +251,11 @@ struct error *record_probes_open(struct recording *rec, const char *text)
 
 struct error *record_probes_of(struct recording *rec, struct object *object)
 {
-	const struct probe_opts opts = {.log = rec->log, .way = rec->opts.probe_way};
+	const struct probe_opts opts = {
+		.log = rec->log,
+		.way = rec->opts.probe_way,
+		.events = !object->is_output,
+	};
 	struct probe_finder *finder;
 	struct bpf_program *prog;
 	bool any = false;
@@ -262,6 +266,39 @@ struct error *record_probes_of(struct recording *rec, struct object *object)
 		return NULL;
 	TRY(probes_finder(rec, &finder));
 	return probe_set_new(finder, object->obj, &opts, &object->probes);
+}
+
+/* ---- programs that filter ---- */
+
+/* probe_event_fn: an event for each point, all of the definition's name. */
+static struct error *add_filtered(void *ctx, const struct probe_event *found)
+{
+	struct recording *rec = ctx;
+	_cleanup_free_ char *group = group_of(found->def), *name = NULL, *full = NULL;
+
+	name = name_of(found->def, found->points);
+	full = group && name ? text_format("%s:%s", group, name) : NULL;
+	struct event *event = full ? event_new(rec, EVENT_PROGRAM, full) : NULL;
+	struct bpf_program **prog = event ? vec_push(&event->pending) : NULL;
+	if (!prog)
+		return error_nomem();
+	*prog = found->prog;
+	event->form = found->form;
+	event->attr = found->event->attr;
+	event->attr.size = sizeof(event->attr);
+	event->attr.exclude_guest = 1;
+	event->probe = *found->event;
+	*found->event = (struct attach_event){0};
+	program_set_return(found->prog, PROGRAM_RETURN_BOOL);
+	return NULL;
+}
+
+struct error *record_probes_events(struct recording *rec, struct object *object)
+{
+	if (!object->probes)
+		return NULL;
+	return error_at(probe_set_each_event(object->probes, add_filtered, rec), "%s",
+			object->path);
 }
 
 /* ---- whom to record ---- */
@@ -298,14 +335,26 @@ struct error *record_probes_target(struct recording *rec, struct object *object)
 
 /* ---- how they were attached ---- */
 
+struct told {
+	const struct recording *rec;
+	size_t n, refused;
+	const char *name, *why; /* of the first that was refused */
+};
+
 static struct error *tell(void *ctx, const struct probe_report *report)
 {
-	const struct recording *rec = ctx;
+	struct told *told = ctx;
+	const struct recording *rec = told->rec;
 	const struct probe_point *point = report->point;
 	const char *name = point->shown ? point->shown : point->function;
 
+	told->n++;
+	if (report->refused && !told->refused++) {
+		told->name = name;
+		told->why = report->refused;
+	}
 	if (report->refused)
-		log_warn(rec->log, "%s+%llu: not recorded: %s", name,
+		log_info(rec->log, "%s+%llu: not recorded: %s", name,
 			 (unsigned long long)point->offset, report->refused);
 	else
 		log_info(rec->log, "%s+%llu%s%s: attached by %s, instance %zu", name,
@@ -318,10 +367,16 @@ static struct error *tell(void *ctx, const struct probe_report *report)
 
 struct error *record_probes_attach(struct recording *rec, struct object *object)
 {
-	if (!object->probes)
+	if (!object->probes || !object->is_output)
 		return NULL;
 	TRY(error_at(probe_set_attach(object->probes), "%s", object->path));
-	return probe_set_report(object->probes, tell, rec);
+	struct told told = {.rec = rec};
+	TRY(probe_set_report(object->probes, tell, &told));
+	if (told.refused)
+		log_warn(rec->log, "%s: %zu of %zu points are not recorded: %s: %s%s", object->path,
+			 told.refused, told.n, told.name, told.why,
+			 told.refused > 1 ? " (-v tells of the others)" : "");
+	return NULL;
 }
 
 /* ---- what the file says of them ---- */

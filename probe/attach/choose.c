@@ -103,6 +103,7 @@ struct prologue_way place_way(const struct set_prog *prog, size_t i, enum probe_
 		.user = user,
 		.at_return = point->at_return,
 		.ftrace_regs = way == PROBE_WAY_KPROBE_MULTI,
+		.keeps_return = prog->set->opts.events,
 		.n_params = point->n_words,
 		.has_func_arg = prog->set->trials.func_arg == TRIAL_YES,
 		.has_func_ip = prog->set->trials.func_ip == TRIAL_YES,
@@ -297,6 +298,12 @@ static const enum probe_way *ways_of(bool kernel, size_t *n)
 	return kernel ? in_kernel : of_users;
 }
 
+/* Whether there is a perf event of a probe that is attached so. */
+static bool has_event(enum probe_way way)
+{
+	return way == PROBE_WAY_KPROBE || way == PROBE_WAY_UPROBE;
+}
+
 static struct error *choose_one(struct chooser *c, size_t i)
 {
 	const enum probe_way forced = c->prog->set->opts.way;
@@ -308,7 +315,8 @@ static struct error *choose_one(struct chooser *c, size_t i)
 	for (size_t k = 0; k < n; k++) {
 		_cleanup_free_ char *why = NULL;
 
-		if (forced && ways[k] != forced)
+		if ((forced && ways[k] != forced) ||
+		    (c->prog->set->opts.events && !has_event(ways[k])))
 			continue;
 		TRY(against(c, i, ways[k], &why));
 		if (!why) {

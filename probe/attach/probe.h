@@ -29,6 +29,7 @@
 #include <bpf/libbpf.h>
 #include <sys/types.h>
 
+#include "lib/attach/attach.h"
 #include "lib/base/log.h"
 #include "probe/point/point.h"
 
@@ -50,7 +51,13 @@ struct error *probe_way_parse(const char *text, enum probe_way *way);
 struct probe_opts {
 	enum probe_way way; /* forced */
 	pid_t pid;	    /* of user probes: this process only; <= 0: all */
-	bool count_hits;    /* each point counts its hits, for the report; costs some ns a hit */
+	/*
+	 * For who records the probes' perf events: only ways of which there are
+	 * such (kprobe, uprobe), and what the programs return counts. Such a set is
+	 * not attached: see probe_set_each_event().
+	 */
+	bool events;
+	bool count_hits; /* each point counts its hits, for the report; costs some ns a hit */
 	const struct log *log;
 };
 
@@ -100,5 +107,16 @@ struct probe_code {
 };
 typedef struct error *probe_code_fn(void *ctx, const struct probe_code *code);
 struct error *probe_set_each_code(const struct probe_set *set, probe_code_fn *fn, void *ctx);
+
+/* Each point's perf event, of a set made for events; form: bpf_program__nth_fd() of it filters. */
+struct probe_event {
+	const struct probe_def *def;
+	const struct probe_points *points;
+	struct bpf_program *prog;
+	size_t form;
+	struct attach_event *event; /* may be taken, and left all 0 */
+};
+typedef struct error *probe_event_fn(void *ctx, const struct probe_event *event);
+struct error *probe_set_each_event(const struct probe_set *set, probe_event_fn *fn, void *ctx);
 
 #endif
