@@ -26,6 +26,7 @@ struct heat {
 	uint64_t first;	  /* monotonic: of the first slot's start */
 	uint64_t last;	  /* monotonic: of the last sample */
 	uint64_t start;	  /* ns since 1970, of `first` */
+	uint64_t *totals; /* of the sample at work */
 	uint64_t *before; /* the ranges' counts at the last sample */
 	uint64_t *counts; /* MAX_SLOTS of n_ranges */
 };
@@ -41,9 +42,10 @@ struct error *heat_new(size_t n_ranges, struct heat **out)
 	if (!heat)
 		return error_nomem();
 	heat->n_ranges = n_ranges;
+	heat->totals = calloc(n_ranges, sizeof(*heat->totals));
 	heat->before = calloc(n_ranges, sizeof(*heat->before));
 	heat->counts = calloc(MAX_SLOTS * n_ranges, sizeof(*heat->counts));
-	if (!heat->before || !heat->counts) {
+	if (!heat->totals || !heat->before || !heat->counts) {
 		heat_free(heat);
 		return error_nomem();
 	}
@@ -55,9 +57,17 @@ void heat_free(struct heat *heat)
 {
 	if (!heat)
 		return;
+	free(heat->totals);
 	free(heat->before);
 	free(heat->counts);
 	free(heat);
+}
+
+void heat_begin(struct heat *heat, uint64_t step, uint64_t now, uint64_t real)
+{
+	heat->step = step;
+	heat->first = heat->last = now;
+	heat->start = real;
 }
 
 void collector_begin(struct collector *c, uint64_t step, uint64_t now)
@@ -66,9 +76,7 @@ void collector_begin(struct collector *c, uint64_t step, uint64_t now)
 
 	if (!heat)
 		return;
-	heat->step = step;
-	heat->first = heat->last = now;
-	heat->start = clock_ns(CLOCK_REALTIME);
+	heat_begin(heat, step, now, clock_ns(CLOCK_REALTIME));
 }
 
 uint64_t collector_step(const struct collector *c)
@@ -94,13 +102,8 @@ static void make_room(struct heat *heat, size_t slot)
 	}
 }
 
-struct error *collector_sample(struct collector *c, uint64_t now)
+void heat_add(struct heat *heat, uint64_t now, const uint64_t *totals)
 {
-	struct heat *heat = c->heat;
-
-	if (!heat)
-		return NULL;
-	TRY(collector_look(c, false));
 	/* how many slots there are by now; one that has hardly begun is none */
 	size_t n = (now - heat->first + heat->step - heat->step / 8) / heat->step;
 	make_room(heat, max_of(n, (size_t)1) - 1);
@@ -109,19 +112,31 @@ struct error *collector_sample(struct collector *c, uint64_t now)
 	uint64_t middle = heat->last + (now - heat->last) / 2;
 	size_t slot = min_of((middle - heat->first) / heat->step, n - 1);
 	uint64_t *counts = heat->counts + slot * heat->n_ranges;
-	for (size_t i = 0; i < c->now.n; i++) {
-		const uint8_t *row = row_at(c, &c->now, i);
-		uint64_t count = field_number(&c->value.v[0], row_value(c, row));
-		uint32_t range;
-
-		memcpy(&range, row_key(c, row), sizeof(range));
-		if (range >= heat->n_ranges)
-			continue;
-		counts[range] += count - heat->before[range];
-		heat->before[range] = count;
+	for (size_t i = 0; i < heat->n_ranges; i++) {
+		counts[i] += totals[i] - heat->before[i];
+		heat->before[i] = totals[i];
 	}
 	heat->n_slots = max_of(heat->n_slots, n);
 	heat->last = now;
+}
+
+struct error *collector_sample(struct collector *c, uint64_t now)
+{
+	struct heat *heat = c->heat;
+
+	if (!heat)
+		return NULL;
+	TRY(collector_look(c, false));
+	memset(heat->totals, 0, heat->n_ranges * sizeof(*heat->totals));
+	for (size_t i = 0; i < c->now.n; i++) {
+		const uint8_t *row = row_at(c, &c->now, i);
+		uint32_t range;
+
+		memcpy(&range, row_key(c, row), sizeof(range));
+		if (range < heat->n_ranges)
+			heat->totals[range] = field_number(&c->value.v[0], row_value(c, row));
+	}
+	heat_add(heat, now, heat->totals);
 	return NULL;
 }
 

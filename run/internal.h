@@ -82,6 +82,10 @@ void slot_range(const struct display *d, size_t i, size_t n, struct result_bucke
 
 struct error *heat_new(size_t n_ranges, struct heat **out);
 void heat_free(struct heat *heat);
+/* Slots of `step` ns from now (monotonic; ns since 1970: real) on. */
+void heat_begin(struct heat *heat, uint64_t step, uint64_t now, uint64_t real);
+/* What the ranges have counted in all by now. */
+void heat_add(struct heat *heat, uint64_t now, const uint64_t *totals);
 struct error *make_heat(struct making *m, const struct collect_opts *opts, struct result *r);
 
 /* ---- stacks: stacks.c ---- */

@@ -240,12 +240,90 @@ static void test_short_events(void **state)
 	run_names_free(m.names);
 }
 
+/* ---- heat maps ---- */
+
+#define MS 1000000ull
+
+static uint64_t sum_of(const struct result_heat *h, size_t from, size_t to, size_t range)
+{
+	uint64_t sum = 0;
+
+	for (size_t t = from; t < to; t++)
+		sum += h->counts[t * h->n_ranges + range];
+	return sum;
+}
+
+/* A slot for each sample, as long as there is room; then two make one. */
+static void test_heat(void **state)
+{
+	_cleanup_arena_ struct arena arena = {0};
+	struct display display = {.kind = DISPLAY_HEATMAP};
+	struct collector c = {.display = &display};
+	struct making m = {.c = &c, .arena = &arena};
+	struct collect_opts opts = {0};
+	struct result r = {0};
+	uint64_t totals[3] = {0};
+
+	assert_null(heat_new(3, &c.heat));
+	heat_begin(c.heat, 10 * MS, 1000 * MS, 5000 * MS);
+	/* one in range 1 each 10 ms, a little late each time; in range 2 in the first half only */
+	for (unsigned i = 1; i <= 100; i++) {
+		totals[1]++;
+		totals[2] += i <= 50;
+		heat_add(c.heat, (1000 + 10 * i) * MS + MS / 2, totals);
+	}
+	r = (struct result){0};
+	assert_null(make_heat(&m, &opts, &r));
+	assert_int_equal(r.heat.step, 10 * MS);
+	assert_int_equal(r.heat.start, 5000 * MS);
+	assert_int_equal(r.heat.n_times, 100);
+	assert_int_equal(r.heat.max, 1);
+	assert_int_equal(sum_of(&r.heat, 0, 50, 2), 50);
+	assert_int_equal(sum_of(&r.heat, 50, 100, 2), 0);
+	assert_int_equal(r.heat.ranges[1].count, 100);
+	assert_int_equal(r.heat.ranges[1].low, 1);
+	/* 1000 samples: slots of 100 ms are needed, 160 it is */
+	for (unsigned i = 101; i <= 1000; i++) {
+		totals[1]++;
+		heat_add(c.heat, (1000 + 10 * i) * MS + MS / 2, totals);
+	}
+	r = (struct result){0};
+	assert_null(make_heat(&m, &opts, &r));
+	assert_int_equal(r.heat.step, 160 * MS);
+	assert_int_equal(r.heat.n_times, 63);
+	/* the first look into a slot counts for the one before, where it has hardly begun */
+	assert_in_range(r.heat.max, 16, 17);
+	assert_int_equal(sum_of(&r.heat, 0, 63, 1), 1000);
+	assert_int_equal(sum_of(&r.heat, 0, 4, 2), 50);
+	assert_in_range(sum_of(&r.heat, 0, 3, 2), 48, 49);
+	/* a day later: nothing meanwhile, and still no more slots than there is room for */
+	totals[0] = 7;
+	heat_add(c.heat, 86400ull * 1000 * MS, totals);
+	opts.delta = true;
+	r = (struct result){0};
+	assert_null(make_heat(&m, &opts, &r));
+	assert_in_range(r.heat.n_times, 60, 120);
+	assert_int_equal(r.heat.ranges[0].count + r.heat.ranges[1].count, 1007);
+	assert_true(r.heat.step * r.heat.n_times >= 86399ull * 1000 * MS);
+	/* the next look begins with a slot of its own, where the last one ended */
+	heat_add(c.heat, 86401ull * 1000 * MS, totals);
+	r = (struct result){0};
+	assert_null(make_heat(&m, &opts, &r));
+	assert_int_equal(r.heat.n_times, 1);
+	assert_int_equal(r.heat.max, 0);
+	assert_int_equal(r.heat.start, 5000 * MS + 86399ull * 1000 * MS);
+	heat_free(c.heat);
+	struct heat *none = NULL;
+	expect_refused(heat_new(4097, &none), "at most 4096");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_display),	  cmocka_unit_test(test_sites),
 		cmocka_unit_test(test_processes), cmocka_unit_test(test_durations),
 		cmocka_unit_test(test_numbers),	  cmocka_unit_test(test_short_events),
+		cmocka_unit_test(test_heat),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
