@@ -317,6 +317,14 @@ static const char *module_of(const struct gather *g, const struct kfuncs *funcs)
 	return funcs->v.n ? funcs->v.v[0].module : NULL;
 }
 
+/* Functions come by address: the last point alone can be of the same one. */
+static bool has_address(const struct probe_points *points, const struct kfunc *kfunc)
+{
+	const struct probe_point *last = points->n ? &points->v[points->n - 1] : NULL;
+
+	return last && kfunc->address && last->address - last->offset == kfunc->address;
+}
+
 static struct error *find_points(struct gather *g, struct kfuncs *funcs)
 {
 	const struct probe_def *def = g->def;
@@ -336,6 +344,9 @@ static struct error *find_points(struct gather *g, struct kfuncs *funcs)
 			       : why;
 	}
 	vec_for_each (kfunc, &funcs->v) {
+		/* A function of several names is one place. */
+		if (def->is_glob && has_address(g->points, kfunc))
+			continue;
 		struct error *err = add_function(g, kfunc);
 
 		if (!err)

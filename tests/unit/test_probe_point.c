@@ -186,6 +186,7 @@ static void make_types(struct types *t)
 
 static const char kallsyms[] = "ffffffff81000000 T _stext\n"
 			       "ffffffff81000100 T f_ptr\n"
+			       "ffffffff81000180 t f_more_alias\n"
 			       "ffffffff81000180 t f_more\n"
 			       "ffffffff81000200 t f_many\n"
 			       "ffffffff81000300 T f_struct\n"
@@ -723,7 +724,7 @@ static void patterns_take_what_has_the_arguments(void **state)
 	_cleanup_(probe_finder_freep) struct probe_finder *finder = finder_make(EM_X86_64);
 	_cleanup_probe_points_ struct probe_points all = {0}, some = {0}, params = {0}, mod = {0};
 
-	/* By address; no pieces, no markers, nothing of the init code or of ftrace's. */
+	/* By address, each once; no pieces, no markers, nothing of the init code or of ftrace's. */
 	find_with(finder, "f_*", &all);
 	static const char *const names[] = {"f_ptr",	   "f_more",	   "f_many",	"f_struct",
 					    "f_split",	   "f_dup",	   "f_big",	"f_noname",
@@ -877,7 +878,8 @@ static void functions_and_variables_are_listed(void **state)
 	_cleanup_probe_def_ struct probe_def def = {0};
 
 	assert_null(probe_functions(finder, NULL, NULL, "f_[pdm]*", collect, &names));
-	assert_string_equal(strbuf_str(&names), "f_dup f_many f_module f_module_too f_more f_ptr ");
+	assert_string_equal(strbuf_str(&names),
+			    "f_dup f_many f_module f_module_too f_more f_more_alias f_ptr ");
 	assert_null(probe_def_parse("f_struct", &def));
 	assert_null(probe_variables(finder, &def, collect_variable, &variables));
 	assert_string_equal(strbuf_str(&variables),
