@@ -246,8 +246,10 @@ static struct error *read_large_numbers(const struct elf_file *file, int fd, str
 static struct error *read_names(struct elf_file *file, int fd, uint32_t index,
 				const uint32_t *offsets)
 {
-	/* Nothing has a name then. */
-	if (index >= file->n_sections || !has_bytes(&file->sections[index]))
+	/* Nothing has a name then. An earlier section may be the one that is told of as too long.
+	 */
+	if (index >= file->n_sections || !has_bytes(&file->sections[index]) ||
+	    !is_within(file, file->sections[index].offset, file->sections[index].size))
 		return NULL;
 
 	struct elf_section *names = &file->sections[index];

@@ -260,6 +260,11 @@ static void cut_off_files_are_refused(void **state)
 	write_file(image, image->size);
 	refuse("section 3 (.data): 0x5 bytes at offset", true);
 	refuse("section 3 (.data): 0x5 bytes at offset", false);
+	/* the names' own section, too: nothing is read of it, an earlier one is told of */
+	put_section(image, STRTAB, ".strtab", SHT_STRTAB, UINT64_MAX / 2, sizeof(names), 0, 0);
+	write_file(image, image->size);
+	refuse("section 3: 0x5 bytes at offset", true);
+	refuse("section 3: 0x5 bytes at offset", false);
 	put_section(image, DATA, ".data", SHT_PROGBITS, 0x100, 5, 0, 0);
 	/* a string table without an end gives no names */
 	put_section(image, STRTAB, ".strtab", SHT_STRTAB, 0x101, 3, 0, 0);
