@@ -303,11 +303,10 @@ hold_counting() {
 	"$PERF_BPF" run counting.bpf.c --comm "$1" --json >run.out 2>run.err &
 	runner=$!
 	trap 'rm -rf "$M"; kill $runner 2>/dev/null || :' EXIT
-	for i in $(seq 600); do
-		! id=$(of_process $runner) || return 0
+	until id=$(of_process $runner); do
+		[ -e /proc/$runner ] || fail "it does not run: $(cat run.err)"
 		sleep 0.05
 	done
-	fail "it does not run: $(cat run.err)"
 }
 
 # The id of the process's program, once it is attached.
