@@ -7,7 +7,9 @@
  * descriptors by then.
  */
 #include <bpf/bpf.h>
+#include <inttypes.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/base/names.h"
@@ -178,13 +180,24 @@ static struct error *make_form(void *ctx, size_t i, struct program_form *out)
 	return NULL;
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
 static struct error *prepare_program(struct probe_finder *finder, struct bpf_object *obj,
 				     struct set_prog *prog)
 {
 	struct probe_set *set = prog->set;
+	const uint64_t start = now_ms();
 
 	TRY(probe_def_parse(bpf_program__section_name(prog->prog), &prog->def));
 	TRY(probe_points_find(finder, &prog->def, &prog->points));
+	log_info(set->opts.log, "program %s: found in %" PRIu64 " ms",
+		 bpf_program__name(prog->prog), now_ms() - start);
 	prog->places = calloc(prog->points.n, sizeof(*prog->places));
 	if (!prog->places)
 		return error_nomem();
@@ -258,8 +271,12 @@ struct error *probe_set_attach(struct probe_set *set)
 	vec_for_each (prog, &set->progs) {
 		if (!bpf_program__autoattach((*prog)->prog))
 			continue;
+		const uint64_t start = now_ms();
+
 		TRY(error_at(program_error_at((*prog)->prog, places_attach(*prog)), "%s",
 			     object_path(program_object((*prog)->prog))));
+		log_info(set->opts.log, "program %s: attached in %" PRIu64 " ms",
+			 bpf_program__name((*prog)->prog), now_ms() - start);
 	}
 	return NULL;
 }

@@ -10,6 +10,7 @@
  * counter has its number in the code.
  */
 #include <stdarg.h>
+#include <string.h>
 
 #include "lib/sys/bpf.h"
 #include "lib/sys/probe_events.h"
@@ -34,7 +35,7 @@ struct chooser {
 
 	bool functions_read;
 	struct sys_kfuncs functions; /* those that ftrace knows */
-	struct strmap traceable;
+	struct strmap traceable;     /* name to 1 + the index of the first of that name */
 
 	VEC(struct reason) reasons;
 };
@@ -122,8 +123,6 @@ struct prologue_way place_way(const struct set_prog *prog, size_t i, enum probe_
 static struct error *read_functions(struct chooser *c)
 {
 	const struct probe_def *def = &c->prog->def;
-	const struct sys_kfunc *func;
-
 	if (c->functions_read)
 		return NULL;
 	c->functions_read = true;
@@ -134,13 +133,37 @@ static struct error *read_functions(struct chooser *c)
 	if (!glob)
 		return error_nomem();
 	TRY(sys_kfuncs_match(NULL, glob, &c->functions));
-	vec_for_each (func, &c->functions.v)
-		if (!strmap_put(&c->traceable, func->name, c))
+	/* The first of each name: they are sorted. */
+	for (size_t i = c->functions.v.n; i-- > 0;)
+		if (!strmap_put(&c->traceable, c->functions.v.v[i].name,
+				(void *)(uintptr_t)(i + 1)))
 			return error_nomem();
 	return NULL;
 }
 
-/* NULL: nothing; else a text, the caller's. no_memory is set where there was none for it. */
+/* Of several functions of a name ftrace may know some. Its addresses may be behind an endbr. */
+static bool is_traceable(const struct chooser *c, const struct probe_point *point)
+{
+	enum {
+		MAX_LEAD = 16,
+	};
+	size_t i = (size_t)(uintptr_t)strmap_get(&c->traceable, point->function);
+
+	if (c->functions.unsure)
+		return true;
+	for (; i && i <= c->functions.v.n; i++) {
+		const struct sys_kfunc *func = &c->functions.v.v[i - 1];
+
+		if (strcmp(func->name, point->function))
+			return false;
+		if (!func->addr || !point->address || func->ambiguous ||
+		    (func->addr >= point->address && func->addr - point->address <= MAX_LEAD))
+			return true;
+	}
+	return false;
+}
+
+/* NULL: nothing; else a text, the caller's. */
 static char *obstacle(struct chooser *c, size_t i, enum probe_way way)
 {
 	const struct prologue_way how = place_way(c->prog, i, way);
@@ -158,18 +181,23 @@ static bool is_function_edge(const struct probe_point *point)
 	return !point->inlined && (point->at_return || !point->offset);
 }
 
+static struct error *against_untraceable(struct chooser *c, const struct probe_point *point,
+					 char **why)
+{
+	TRY(read_functions(c));
+	if (!is_traceable(c, point))
+		*why = strdup("not among the functions that can be traced "
+			      "(available_filter_functions)");
+	return NULL;
+}
+
 static struct error *against_ftrace(struct chooser *c, const struct probe_point *point, char **why)
 {
 	if (!is_function_edge(point)) {
 		*why = strdup("it is not at a function's entry or return");
 		return NULL;
 	}
-	TRY(read_functions(c));
-	if (!c->functions.unsure && !strmap_get(&c->traceable, point->function))
-		*why = text_format("%s is not among the functions that can be traced "
-				   "(available_filter_functions)",
-				   point->function);
-	return NULL;
+	return against_untraceable(c, point, why);
 }
 
 static struct error *against_fentry(struct chooser *c, size_t i, char **why)
@@ -184,12 +212,11 @@ static struct error *against_fentry(struct chooser *c, size_t i, char **why)
 	if (*why)
 		return NULL;
 	if (!point->btf_id) {
-		*why = text_format("the kernel's BTF does not have %s, or has several",
-				   point->function);
+		*why = strdup("the kernel's BTF does not have the function, or has several");
 		return NULL;
 	}
 	if (point->n_words > MAX_FENTRY_WORDS) {
-		*why = text_format("%s has too many parameters", point->function);
+		*why = strdup("it has too many parameters");
 		return NULL;
 	}
 	/* Unless nothing else has what is asked for. */
@@ -235,13 +262,20 @@ static bool has_probes(bool kernel)
 	return !err || sys_probe_possible(NULL, kernel);
 }
 
+/*
+ * The kernel refuses kprobes in functions that ftrace does not know, too (unless built with
+ * CONFIG_KPROBE_EVENTS_ON_NOTRACE): those of a glob are not even tried, one by one.
+ */
 static struct error *against_probe(struct chooser *c, size_t i, enum probe_way way, char **why)
 {
-	if (!has_probes(c->kernel))
+	if (!has_probes(c->kernel)) {
 		*why = text_format("this kernel has no %ss", c->kernel ? "kprobe" : "uprobe");
-	else
-		*why = obstacle(c, i, way);
-	return NULL;
+		return NULL;
+	}
+	*why = obstacle(c, i, way);
+	if (*why || !c->kernel || !c->prog->def.is_glob)
+		return NULL;
+	return against_untraceable(c, &c->prog->points.v[i], why);
 }
 
 static struct error *against_uprobe_multi(struct chooser *c, size_t i, char **why)

@@ -105,8 +105,8 @@ test_a_program_that_does_not_fit_is_told() {
 	refuses "order_place note" "void *ctx, struct a *a" "struct a { int note; };" "its member has 4 bytes"
 	refuses "order_place note:string" "void *ctx, struct a *a" "struct a { char note[600]; };" \
 		"600 bytes, and 480 fit on the stack"
-	refuses "order_place label=order->items[1].label" "void *ctx, struct a *a" \
-		"struct a { char label[5]; };" "label has 12 bytes, its member 5"
+	refuses "order_place item=order->items[1]" "void *ctx, struct a *a" \
+		"struct a { char item[5]; };" "item has 32 bytes, its member 5"
 	refuses "order_place count" "void *ctx, char *a" "" "points to no struct"
 }
 

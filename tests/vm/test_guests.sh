@@ -86,6 +86,12 @@ bpf ../cmd/run.bpf.c run.bpf.o -I"$SRC/progs"
 bpf faults.bpf.c faults.bpf.o -I"$SRC/progs"
 cc -O0 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -static -o maps_work "$HERE/maps_work.c"
 objects+=("run.bpf.o=tests/run.o" "faults.bpf.o=tests/faults.o" "maps_work=bin/maps_work")
+bpf probes.bpf.c probes.bpf.o
+bpf probes.bpf.c probes-return.bpf.o -DAT_RETURN
+bpf probes.bpf.c probes-many.bpf.o -DMANY
+${CC:-gcc} -O1 -static "$HERE/probed.c" -o probed
+objects+=(probes.bpf.o=tests/probes.o probes-return.bpf.o=tests/probes-return.o
+	probes-many.bpf.o=tests/probes-many.o probed=bin/probed)
 bpf usdt.bpf.c usdt.bpf.o -DSPECS=16
 bpf instances.bpf.c instances.bpf.o
 bpf record.bpf.c usdt_filter.bpf.o -DUSDT
