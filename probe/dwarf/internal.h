@@ -265,6 +265,8 @@ struct error *scope_variable_find(struct context *ctx, const char *name, struct 
 struct error *lines_of(struct dwarf_image *image, Dwarf_Die *die, Dwarf_Lines **lines, size_t *n);
 /* The row that covers an address; NULL: none. */
 Dwarf_Line *line_at(Dwarf_Lines *lines, size_t n, Dwarf_Addr address);
+/* Whether the view-th row at an address begins a statement. */
+bool view_begins_statement(Dwarf_Lines *lines, size_t n, Dwarf_Addr address, uint64_t view);
 /* The first address behind a function's prologue; false: not known. */
 bool prologue_end(Dwarf_Lines *lines, size_t n, Dwarf_Die *function, Dwarf_Addr low,
 		  Dwarf_Addr *address);

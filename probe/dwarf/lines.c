@@ -46,6 +46,27 @@ Dwarf_Line *line_at(Dwarf_Lines *lines, size_t n, Dwarf_Addr address)
 	return line;
 }
 
+bool view_begins_statement(Dwarf_Lines *lines, size_t n, Dwarf_Addr address, uint64_t view)
+{
+	size_t low = 0, high = n;
+	Dwarf_Addr at;
+	bool flag;
+
+	/* The first row at the address. */
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		Dwarf_Line *line = dwarf_onesrcline(lines, mid);
+
+		if (line && !dwarf_lineaddr(line, &at) && at < address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	Dwarf_Line *line = view < n - low ? dwarf_onesrcline(lines, low + view) : NULL;
+	return line && !dwarf_lineaddr(line, &at) && at == address &&
+	       !dwarf_linebeginstatement(line, &flag) && flag;
+}
+
 bool prologue_end(Dwarf_Lines *lines, size_t n, Dwarf_Die *function, Dwarf_Addr low,
 		  Dwarf_Addr *address)
 {

@@ -331,7 +331,8 @@ struct error *variable_location(struct context *ctx, Dwarf_Die *die, struct loca
 	if (dwarf_tag(die) == DW_TAG_formal_parameter && ctx->at_entry) {
 		bool known = false, slot = variable_in_slot(ctx, die);
 
-		if (slot || (!die_is_gnu(die) && dwarf_hasattr(die, DW_AT_location)))
+		if (ctx->instance_entry &&
+		    (slot || (!die_is_gnu(die) && dwarf_hasattr(die, DW_AT_location))))
 			TRY(abi_parameter(ctx, die, loc, &known));
 		if (known)
 			return NULL;
@@ -355,7 +356,8 @@ struct error *variable_location(struct context *ctx, Dwarf_Die *die, struct loca
 		if (!list_entry(ctx, die, &attr, &ops, &n, &any))
 			return location_block(loc, "its location is damaged (%s)",
 					      dwarf_errmsg(-1));
-		if (!n && any && ctx->at_entry && dwarf_tag(die) == DW_TAG_formal_parameter) {
+		if (!n && any && ctx->at_entry && ctx->instance_entry &&
+		    dwarf_tag(die) == DW_TAG_formal_parameter) {
 			/* It is changed before anything is done; the convention has it. */
 			TRY(abi_parameter(ctx, die, loc, &any));
 			if (any)
@@ -413,7 +415,9 @@ struct error *place_context(struct dwarf_image *image, const struct dwarf_place 
 	};
 	Dwarf_Addr low;
 	ctx->at_entry = !place->at_return && die_entry(&ctx->function, &low) && low == ctx->pc;
-	ctx->instance_entry = ctx->at_entry || (place->is_entry && !place->after_prologue);
+	/* A line may begin at the function's first instruction too, moved there: that is no entry,
+	 * the source is further. */
+	ctx->instance_entry = place->is_entry && !place->after_prologue;
 	ctx->view = place->view;
 	return NULL;
 }

@@ -220,12 +220,15 @@ static struct error *entry_place(struct search *s, const struct instance *instan
 				return add_place(s, instance, behind, true, true, false, -1, 0);
 		}
 	}
-	/* The parameters are bound in the state behind the copy's entry, before its first
-	 * statement. */
+	/* The parameters are bound in the state behind the copy's entry, when its first statement
+	 * has one of its own; else what comes next has changed them already. */
 	uint64_t view = 0;
 	if (instance->inlined && !die_udata(&die, 0x2138 /* DW_AT_GNU_entry_view */, &view))
 		view = 0;
-	view += instance->inlined;
+	if (instance->inlined) {
+		TRY(lines_of(s->image, &die, &lines, &n));
+		view += n && view_begins_statement(lines, n, low, view + 1);
+	}
 	return add_place(s, instance, low, true, false, false, view < INT32_MAX ? (int)view : -1,
 			 0);
 }
@@ -337,9 +340,18 @@ static struct error *choose(struct search *s, const struct instance *instance,
 
 static struct error *places_of_chosen(struct search *s, const chosen_vec *chosen)
 {
-	for (size_t i = 0; i < chosen->n; i++)
-		TRY(add_place(s, &chosen->v[i].instance, chosen->v[i].address, false, false, false,
-			      chosen->v[i].view, chosen->v[i].line));
+	for (size_t i = 0; i < chosen->n; i++) {
+		const struct chosen *c = &chosen->v[i];
+		Dwarf_Die die = c->instance.die;
+		Dwarf_Addr low;
+		int line;
+		/* The function's own line, where it begins, is its entry. */
+		bool is_entry = !dwarf_decl_line(&die, &line) && (uint32_t)line == c->line &&
+				die_entry(&die, &low) && low == c->address;
+
+		TRY(add_place(s, &c->instance, c->address, is_entry, false, false, c->view,
+			      c->line));
+	}
 	return NULL;
 }
 

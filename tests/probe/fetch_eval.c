@@ -49,7 +49,7 @@ static bool step(const struct fetch_process *p, const struct fetch_insn *insn, u
 	*why = "a fetch program that is none";
 	if (n < takes[insn->op] || n >= FETCH_MAX_DEPTH)
 		return false;
-	uint64_t *top = &stack[n - 1], *next = &stack[n - 2];
+	uint64_t *top = &stack[n ? n - 1 : 0], *next = &stack[n > 1 ? n - 2 : 0];
 	switch (insn->op) {
 	case FETCH_CONST:
 		v = (uint64_t)insn->imm;

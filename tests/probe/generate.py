@@ -455,8 +455,10 @@ class Generator:
         # All locals first, so that they are in sight at each line.
         values = []
         locals_ = []
+        mutated = None
         if (f["can_mutate"] or self.mutate_inlined) and numbers and r.random() < 0.6:
-            self.out(f"\t{r.choice(numbers)} += {r.randint(1, 9)};")
+            mutated = r.choice(numbers)
+            self.out(f"\t{mutated} += {r.randint(1, 9)};")
         for k in range(r.randint(1, 4)):
             type_ = Leaf(r.choice(INTS)[0])
             name = f"v{k}"
@@ -498,6 +500,9 @@ class Generator:
         for _ in range(r.randint(0, 2)):
             leaves = []
             for name, type_ in f["params"] + locals_:
+                # clang 14 may lose the change, and tell the old value behind it.
+                if name == mutated and not self.mutate_inlined:
+                    continue
                 if name != "id" and not isinstance(type_, Pointer):
                     leaves += self.leaves(name, type_)
             if not leaves:
