@@ -4,7 +4,9 @@
 #	oracle.sh ORACLE FIRST LAST ["COMPILER FLAGS"]...
 #
 # runs the seeds FIRST to LAST, each with every compiler given; without any,
-# with all those below. It prints what was wrong and a last line of sums.
+# with all those below. It prints what was wrong and a last line of sums. Not
+# among them is gcc's -flto: there the lists of locations themselves are wrong now
+# and then (seed 35: gdb prints the same wrong values).
 set -u
 
 here=$(dirname "$(readlink -f "$0")")
@@ -19,7 +21,7 @@ if [ $# = 0 ]; then
 		done
 	done
 	set -- "$@" "gcc -O2 -fno-omit-frame-pointer" "gcc -Og" "gcc -O2 -fno-pie -no-pie" \
-		"gcc -O2 -flto" "gcc -O2 -gsplit-dwarf" "gcc -O2 -gz" "clang -O2 -gsplit-dwarf -gdwarf-5" \
+		"gcc -O2 -gsplit-dwarf" "gcc -O2 -gz" "clang -O2 -gsplit-dwarf -gdwarf-5" \
 		"gcc -O2 -gdwarf-3"
 fi
 dir=$(mktemp -d)
