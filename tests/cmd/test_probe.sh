@@ -28,10 +28,18 @@ fields() {
 	END
 }
 
-# No program of ours is left in the kernel.
+# Programs are known by the event's name, which is this run's own.
+OWN=o$$
+
+# No program of ours is left in the kernel; what a link held may take a moment to go.
 nothing_left() {
-	"$PERF_BPF" prog list name probe_order_pla >left 2>&1 || true
-	! grep -q 'name probe_order_pla' left || fail "programs are left: $(cat left)"
+	local i
+	for i in $(seq 50); do
+		"$PERF_BPF" prog list name "probe_$OWN" >left 2>&1 || true
+		grep -q "name probe_$OWN" left || return 0
+		sleep 0.1
+	done
+	fail "programs are left: $(cat left)"
 }
 
 test_functions_lines_and_variables() {
@@ -103,23 +111,22 @@ test_a_dry_run_shows_places_ways_and_code() {
 	! grep -q 'r10' out || fail "code without -n"
 	expect_status 0 "$PERF_BPF" probe -x ./shop -n --way=uprobe order_place
 	assert_contains out "by uprobe,"
-	nothing_left
 }
 
 test_arguments_are_what_the_program_did() {
 	need_uprobes
 	shop
-	"$PERF_BPF" record -q -e 'probe:exec=./shop;order_place order->id order->who:string price=order->items[2].price order->total order->left order->items[1].tag:string' \
+	"$PERF_BPF" record -q -e "probe:exec=./shop;$OWN=order_place order->id order->who:string price=order->items[2].price order->total order->left order->items[1].tag:string" \
 		-e 'probe:exec=./shop;order_place%return $retval' ./shop 20 >told ||
 		fail "record ended with $?"
-	fields probe_shop:order_place pid id who price total left tag >seen
+	fields probe_shop:$OWN pid id who price total left tag >seen
 	cut -d' ' -f1-7 told >want
 	cmp -s want seen || { diff want seen | head; fail "arguments differ"; }
 	fields probe_shop:order_place__return retval >seen
 	cut -d' ' -f8 told >want
 	cmp -s want seen || fail "what is returned differs"
 	"$PERF_BPF" script >text
-	assert_contains text 'probe_shop:order_place: id=1000 who="ann" price=-20 total=0 left=-3 tag="t0"'
+	assert_contains text "probe_shop:$OWN: id=1000 who=\"ann\" price=-20 total=0 left=-3 tag=\"t0\""
 	nothing_left
 }
 
@@ -225,15 +232,15 @@ test_call_chains() {
 
 test_what_cannot_be_found_says_so() {
 	shop
-	expect_status 1 "$PERF_BPF" record -e 'probe:exec=./shop;order_plase' ./shop 1
+	expect_status 1 "$PERF_BPF" record -e "probe:exec=./shop;$OWN=order_plase" ./shop 1
 	assert_contains err "order_plase"
 	assert_contains err "'order_place'"
 	expect_status 1 "$PERF_BPF" probe -x ./shop -V order_plase
 	assert_contains err "'order_place'"
-	expect_status 1 "$PERF_BPF" record -e 'probe:exec=./shop;order_place ordre->id' ./shop 1
+	expect_status 1 "$PERF_BPF" record -e "probe:exec=./shop;$OWN=order_place ordre->id" ./shop 1
 	assert_contains err "ordre"
 	assert_contains err "'order'"
-	expect_status 1 "$PERF_BPF" record -e 'probe:exec=./shop;order_place order->idd' ./shop 1
+	expect_status 1 "$PERF_BPF" record -e "probe:exec=./shop;$OWN=order_place order->idd" ./shop 1
 	assert_contains err "idd"
 	assert_contains err "'id'"
 	expect_status 1 "$PERF_BPF" record -e 'probe:exec=./shop;zzz*' ./shop 1
@@ -242,9 +249,9 @@ test_what_cannot_be_found_says_so() {
 	assert_contains err "none"
 	expect_status 1 "$PERF_BPF" record -e 'probe:exce=./shop;f' ./shop 1
 	assert_contains err "exec"
-	expect_status 1 "$PERF_BPF" record -e 'probe:exec=./shop;order_place order->id:u7' ./shop 1
+	expect_status 1 "$PERF_BPF" record -e "probe:exec=./shop;$OWN=order_place order->id:u7" ./shop 1
 	assert_contains err "u7"
-	expect_status 1 "$PERF_BPF" record -e 'probe:exec=./shop;order_place:999' ./shop 1
+	expect_status 1 "$PERF_BPF" record -e "probe:exec=./shop;$OWN=order_place:999" ./shop 1
 	expect_status 2 "$PERF_BPF" probe -x ./shop
 	expect_status 2 "$PERF_BPF" probe -x ./shop -F -V order_place
 	expect_status 2 "$PERF_BPF" probe --way=uprob -x ./shop order_place
@@ -300,27 +307,21 @@ test_damaged_debug_information() {
 			[ $status = 0 ] || grep -q '^perf-bpf: error: ' err || fail "no error is told"
 		done
 	done
-	nothing_left
 }
 
 test_a_killed_recorder_leaves_nothing() {
 	need_uprobes
 	shop
-	"$PERF_BPF" record -q -a -e 'probe:exec=./shop;order_place order->id' &
+	"$PERF_BPF" record -q -a -e "probe:exec=./shop;$OWN=order_place order->id" &
 	local recorder=$! i
-	for i in $(seq 100); do
-		"$PERF_BPF" prog list name probe_order_pla >left 2>&1 && grep -q probe_order left && break
+	for i in $(seq 300); do
+		"$PERF_BPF" prog list name "probe_$OWN" >left 2>&1 && grep -q "probe_$OWN" left && break
 		sleep 0.1
 	done
-	grep -q probe_order left || fail "it never began: $(cat left)"
+	grep -q "probe_$OWN" left || fail "it never began: $(cat left)"
 	kill -9 $recorder
 	wait $recorder 2>/dev/null || true
-	for i in $(seq 50); do
-		"$PERF_BPF" prog list name probe_order_pla >left 2>&1 || true
-		grep -q 'name probe_order' left || return 0
-		sleep 0.1
-	done
-	fail "programs are left: $(cat left)"
+	nothing_left
 }
 
 # Random programs print the true values; see tests/probe/generate.py.
