@@ -67,11 +67,10 @@ struct profile {
 
 void profile_free(struct profile *p)
 {
-	int *fds[] = {&p->entry_link, &p->exit_link, &p->entry_fd, &p->exit_fd,
-		      &p->stats_fd,   &p->events_fd, &p->begun_fd, &p->sums_fd};
-
 	if (!p)
 		return;
+	int *fds[] = {&p->entry_link, &p->exit_link, &p->entry_fd, &p->exit_fd,
+		      &p->stats_fd,   &p->events_fd, &p->begun_fd, &p->sums_fd};
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		closep(fds[i]);
 	for (size_t i = 0; i < p->event_fds.n; i++)
