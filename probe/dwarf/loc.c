@@ -89,18 +89,8 @@ static struct error *constant(struct context *ctx, Dwarf_Die *die, Dwarf_Attribu
 		if (dwarf_formudata(attr, &word))
 			return dw_error(ctx->image, "in a constant");
 		v = word;
-		/* data1 … data4 of a signed type are as wide as they are. */
-		struct type type = type_peel(type_of(die));
-		enum fetch_kind kind;
-		unsigned int form = dwarf_whatform(attr);
-		if (type_is_scalar(type, &kind) && (kind == FETCH_INT || kind == FETCH_CHAR)) {
-			if (form == DW_FORM_data1)
-				v = (uint64_t)(int8_t)v;
-			else if (form == DW_FORM_data2)
-				v = (uint64_t)(int16_t)v;
-			else if (form == DW_FORM_data4)
-				v = (uint64_t)(int32_t)v;
-		}
+		/* data1 … data4: gcc writes what is not negative so, in as few bytes as it fits
+		 * ("int n = 200" in one), and what is negative as sdata. */
 	}
 	TRY(location_bytes(loc, &v, 8));
 	vec_last(&loc->parts)->bits = 0;
@@ -282,8 +272,9 @@ static bool is_spill_address(struct context *ctx, Dwarf_Die *die, const struct l
 {
 	enum fetch_kind kind;
 
-	if (die_is_gnu(die) || !type_is_scalar(type_peel(type_of(die)), &kind) ||
-	    kind == FETCH_POINTER)
+	/* Of a struct in parts each may be one; a pointer may well be to the stack. */
+	struct type type = type_peel(type_of(die));
+	if (die_is_gnu(die) || (type_is_scalar(type, &kind) && kind == FETCH_POINTER))
 		return false;
 	for (size_t i = 0; i < loc->parts.n; i++) {
 		const struct part *part = &loc->parts.v[i];

@@ -220,6 +220,9 @@ test_values_of_random_programs() {
 	[ -z "${SANITIZED:-}" ] || last=1
 	"$HERE/oracle.sh" "$BUILD/tests/probe/dwarf-oracle" 1 $last "gcc -O0" "gcc -O2 -gdwarf-4" \
 		"gcc -Os -gsplit-dwarf" "clang -O2 -gdwarf-5" "clang -O0 -gdwarf-4"
+	# Constants that fit into fewer bytes than they have; a struct spilled in parts.
+	"$HERE/oracle.sh" "$BUILD/tests/probe/dwarf-oracle" 37 37 "gcc -O2"
+	"$HERE/oracle.sh" "$BUILD/tests/probe/dwarf-oracle" 101 101 "clang -Os"
 }
 
 run_tests
