@@ -26,7 +26,7 @@ own_command() {
 
 test_every_example_says_how_to_run_it() {
 	for example in "$EXAMPLES"/*.bpf.c; do
-		grep -qE "^ \*	perf bpf (record .*examples/$(basename "$example")|run $(basename "$example" .bpf.c))" "$example" ||
+		grep -qE "^ \*	perf bpf (record .*examples/$(basename "$example")|run (examples/$(basename "$example")|$(basename "$example" .bpf.c)))" "$example" ||
 			fail "$(basename "$example") does not say how to run it"
 		grep -q "test_.*$(basename "$example" .bpf.c)" "$SRC/tests/cmd/test_examples.sh" ||
 			fail "$(basename "$example") has no test"
@@ -369,6 +369,27 @@ test_tracex3() {
 	holds 'heat = m["latency"]
 assert sum(sum(slot) for slot in heat["counts"]) == 50, heat
 assert sum(r["count"] for r in heat["ranges"]) == 50'
+}
+
+# Names that were read by the program are there to be read by the probe.
+test_getenv_names() {
+	cat >pbt_getenv.c <<-'END'
+		#include <stdlib.h>
+		#include <string.h>
+		int main(int argc, char **argv)
+		{
+			long sum = 0;
+			for (int i = 0; i < 7; i++)
+				sum += (long)strlen(argv[1]) + (getenv(argv[1]) != NULL);
+			for (int i = 0; i < 3; i++)
+				sum += (long)strlen(argv[2]) + (getenv(argv[2]) != NULL);
+			return argc != 3 || !sum;
+		}
+	END
+	gcc -O1 -o pbt_getenv pbt_getenv.c
+	runs "$EXAMPLES/getenv_names.bpf.c" --comm pbt_getenv --json -- ./pbt_getenv PBT_SEVEN PBT_THREE
+	holds 'assert rows("asked_for", "comm", "name", "calls") == [
+    ("pbt_getenv", "PBT_SEVEN", 7), ("pbt_getenv", "PBT_THREE", 3)]'
 }
 
 test_mallocsizes() {
