@@ -139,7 +139,7 @@ static struct error *show_code(void *ctx, const struct probe_code *code)
 struct error *probe_points_show(const struct probe_view *view, const struct probe_def *def,
 				struct strbuf *out)
 {
-	const struct probe_opts opts = {.way = view->way, .log = view->log};
+	const struct probe_opts opts = {.way = view->way, .only_plan = true, .log = view->log};
 	const struct output_opts output = {.definition = def->text, .name = "probe"};
 	_cleanup_probe_points_ struct probe_points points = {0};
 	_cleanup_output_layout_ struct output_layout layout = {0};

@@ -207,6 +207,8 @@ static struct error *prepare_program(struct probe_finder *finder, struct bpf_obj
 	TRY(shape_of(bpf_object__btf(obj), bpf_program__name(prog->prog), &prog->def, &prog->points,
 		     &prog->shape));
 	TRY(places_choose(prog));
+	if (set->opts.only_plan)
+		return NULL;
 	if (bpf_program__set_type(prog->prog, BPF_PROG_TYPE_KPROBE))
 		return error_errno(errno, "cannot set its type");
 	return program_set_forms(prog->prog, prog->forms.n, make_form, prog);

@@ -493,7 +493,7 @@ struct error *places_choose(struct set_prog *prog)
 		TRY(choose_one(&c, i));
 	TRY(find_forms(prog));
 	tell(&c);
-	if (prog->forms.n)
+	if (prog->forms.n || prog->set->opts.only_plan)
 		return NULL;
 	return error_new(EOPNOTSUPP, "it can be attached nowhere: %s", prog->places[0].refused);
 }

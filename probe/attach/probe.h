@@ -57,6 +57,11 @@ struct probe_opts {
 	 * not attached: see probe_set_each_event().
 	 */
 	bool events;
+	/*
+	 * For who only looks, by probe_set_plan(): that a program can be attached
+	 * nowhere is no error. Such an object is not loaded.
+	 */
+	bool only_plan;
 	bool count_hits; /* each point counts its hits, for the report; costs some ns a hit */
 	const struct log *log;
 };

@@ -111,6 +111,11 @@ test_a_dry_run_shows_places_ways_and_code() {
 	! grep -q 'r10' out || fail "code without -n"
 	expect_status 0 "$PERF_BPF" probe -x ./shop -n --way=uprobe order_place
 	assert_contains out "by uprobe,"
+	# Where a kernel can attach nothing, what would be read is shown all the same.
+	[ -r /sys/kernel/btf/vmlinux ] || return 0
+	expect_status 0 "$PERF_BPF" probe -n 'vfs_write file->f_pos count'
+	grep -qE '^  vfs_write\+0: (by (fentry|kprobe)|cannot be attached: )' out || fail "$(cat out)"
+	grep -q '^      count .*arg3' out || fail "$(cat out)"
 }
 
 test_arguments_are_what_the_program_did() {
