@@ -188,15 +188,21 @@ static void shown_map_free(struct shown_map *map)
 }
 DEFINE_FREEP(struct shown_map, shown_map_free)
 
-/* Whether --map names it; without --map what is declared or worth showing. */
+/*
+ * Whether --map names it; without --map, and by a glob, what is declared or
+ * worth showing.
+ */
 static bool is_wanted(const struct run *run, const char *name, const struct display *display)
 {
-	if (!run->opts.n_maps)
-		return display->kind != DISPLAY_NONE;
-	for (size_t i = 0; i < run->opts.n_maps; i++)
-		if (glob_match(run->opts.maps[i], name))
+	const bool is_shown = display->kind != DISPLAY_NONE;
+
+	for (size_t i = 0; i < run->opts.n_maps; i++) {
+		const char *wanted = run->opts.maps[i];
+
+		if (glob_match(wanted, name) && (is_shown || !glob_is_pattern(wanted)))
 			return true;
-	return false;
+	}
+	return !run->opts.n_maps && is_shown;
 }
 
 /* The object's section "config"; NULL: it has none, or none that can be read, which is said. */

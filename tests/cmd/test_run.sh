@@ -495,6 +495,17 @@ test_events_of_a_perf_event_array() {
 	grep -qE '^[0-9:.]+  03000000000000007062745f756d61736b000000' out || fail "no bytes"
 }
 
+test_a_glob_takes_the_maps_that_are_shown() {
+	make_workload
+	run --json --map '*' -- ./pbt_umask 2 1 >all || true
+	run --json -- ./pbt_umask 2 1 >plain || true
+	maps() { grep -o '^{"schema":"perf-bpf-run/1","map":"[a-z_0-9.]*"' "$1" | sort -u; }
+	maps all >names
+	maps plain | diff - names || fail "--map '*' shows others than no --map"
+	expect_status 1 run --map 'nothing*' -- true
+	assert_contains err "there is no map 'nothing*'"
+}
+
 test_top_and_sort() {
 	make_workload
 	cat >many.sh <<-'END'
