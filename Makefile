@@ -42,6 +42,11 @@ check-peers: all
 	@tools/deps build test peers
 	@tests/run peers
 
+# Probes of a kernel by its debug information, in QEMU; fetches 260 MB, once.
+check-debuginfo: all
+	@tools/deps build test debuginfo
+	@tests/run debuginfo
+
 # Fuzzes each target for FUZZ_SECONDS (600).
 fuzz: fuzzers
 	@tests/run --fuzz-seconds $(or $(FUZZ_SECONDS),600) fuzz
@@ -56,4 +61,4 @@ install: all
 clean:
 	rm -rf build build-asan build-fuzz
 
-.PHONY: all asan fuzzers deps demo check check-peers fuzz bench install clean
+.PHONY: all asan fuzzers deps demo check check-debuginfo check-peers fuzz bench install clean

@@ -278,25 +278,31 @@ static struct error *show_functions(struct probe *p)
 struct vars_out {
 	struct strbuf *out;
 	bool json;
-	const struct probe_point *last;
-	size_t n; /* variables of the last point */
+	bool any;
+	struct strbuf *last; /* the last point, as people read it */
+	size_t n;	     /* its variables */
 };
 
 static void end_point(struct vars_out *o)
 {
-	if (o->last && o->json)
+	if (o->any && o->json)
 		strbuf_adds(o->out, "]}");
-	else if (o->last && !o->n)
+	else if (o->any && !o->n)
 		strbuf_adds(o->out, "\t\t(No variables)\n");
 }
 
 static void begin_point(struct vars_out *o, const struct probe_point *point)
 {
-	if (o->last == point)
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	/* Not by the pointer: the next point may stand where the last one stood. */
+	probe_point_text(point, &text);
+	strbuf_addf(&text, "@%#" PRIx64, point->address);
+	if (o->any && !strcmp(strbuf_str(o->last), strbuf_str(&text)))
 		return;
 	end_point(o);
 	if (o->json) {
-		strbuf_adds(o->out, o->last ? ",\n{" : "\n{");
+		strbuf_adds(o->out, o->any ? ",\n{" : "\n{");
 		probe_point_json(point, o->out);
 		strbuf_adds(o->out, ",\"variables\":[");
 	} else {
@@ -304,7 +310,9 @@ static void begin_point(struct vars_out *o, const struct probe_point *point)
 		probe_point_text(point, o->out);
 		strbuf_adds(o->out, ">\n");
 	}
-	o->last = point;
+	strbuf_reset(o->last);
+	strbuf_adds(o->last, strbuf_str(&text));
+	o->any = true;
 	o->n = 0;
 }
 
@@ -335,7 +343,8 @@ static struct error *add_variable(void *ctx, const struct probe_point *point,
 static struct error *show_variables(struct probe *p)
 {
 	_cleanup_probe_def_ struct probe_def def = {0};
-	struct vars_out o = {.out = &p->out, .json = p->json};
+	_cleanup_strbuf_ struct strbuf last = STRBUF_INIT;
+	struct vars_out o = {.out = &p->out, .json = p->json, .last = &last};
 
 	TRY(parse(p, p->text, &def));
 	if (p->json)
