@@ -113,7 +113,7 @@ static void shape_of(struct shape *shape, struct type type, uint64_t offset, int
 			return;
 		}
 		shape_of(shape, type_of(&child), offset + at, depth + 1);
-	} while (!shape->unknown && !dwarf_siblingof(&child, &child));
+	} while (!shape->unknown && !die_sibling(&child));
 }
 
 /* Whether C++ passes it by a reference to a copy; *known false: not sure. */
@@ -219,7 +219,7 @@ static struct error *signature_changed(struct context *ctx, bool *changed)
 		    (!dwarf_attr(&child, DW_AT_location, &attr) ||
 		     dwarf_whatform(&attr) != DW_FORM_exprloc))
 			*changed = true;
-	} while (!*changed && !dwarf_siblingof(&child, &child));
+	} while (!*changed && !die_sibling(&child));
 	return NULL;
 }
 
@@ -367,7 +367,7 @@ struct error *abi_parameter(struct context *ctx, Dwarf_Die *param, struct locati
 			TRY(add_word(loc, word + i,
 				     words == 1 ? 0 : min_of(size - 8 * i, 8ull) * 8));
 		return NULL;
-	} while (!dwarf_siblingof(&child, &child));
+	} while (!die_sibling(&child));
 	return NULL;
 }
 
@@ -390,7 +390,7 @@ static bool is_optimized(Dwarf_Die *function)
 		    (!dwarf_attr(&child, DW_AT_location, &attr) ||
 		     dwarf_whatform(&attr) != DW_FORM_exprloc))
 			return true;
-	} while (!dwarf_siblingof(&child, &child));
+	} while (!die_sibling(&child));
 	return false;
 }
 

@@ -101,7 +101,7 @@ static void members_offer(Dwarf_Die *type, struct nearest *near, struct strbuf *
 			if (!inner.is_void && type_is_struct(type_tag(&inner)))
 				members_offer(&inner.die, near, all, n, depth + 1);
 		}
-	} while (!dwarf_siblingof(&child, &child));
+	} while (!die_sibling(&child));
 }
 
 /* The way to a member: itself last, the nameless ones and bases around it before. */
@@ -136,7 +136,7 @@ static struct error *member_find(struct context *ctx, struct type type, const ch
 		if (*found)
 			return NULL;
 		way->n--;
-	} while (!dwarf_siblingof(&child, &child));
+	} while (!die_sibling(&child));
 	return NULL;
 }
 

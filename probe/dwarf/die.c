@@ -18,10 +18,18 @@ struct error *die_child(const struct dwarf_image *image, Dwarf_Die *die, Dwarf_D
 	return NULL;
 }
 
+int die_sibling(Dwarf_Die *die)
+{
+	const void *before = die->addr;
+	int r = dwarf_siblingof(die, die);
+
+	return r || die->addr > before ? r : -1;
+}
+
 struct error *die_next(const struct dwarf_image *image, Dwarf_Die *die, bool *have)
 {
 	Dwarf_Off at = dwarf_dieoffset(die);
-	int r = dwarf_siblingof(die, die);
+	int r = die_sibling(die);
 
 	if (r < 0)
 		return dw_error(image, "behind DIE %#llx", (unsigned long long)at);

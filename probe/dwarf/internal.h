@@ -108,6 +108,11 @@ const uint8_t *die_locations(Dwarf_Die *die, size_t *size);
 struct error *die_child(const struct dwarf_image *image, Dwarf_Die *die, Dwarf_Die *child,
 			bool *have);
 struct error *die_next(const struct dwarf_image *image, Dwarf_Die *die, bool *have);
+/*
+ * As dwarf_siblingof(die, die): 0, 1 at the end, -1. A sibling that stands
+ * before its brother is an error: a damaged DW_AT_sibling may go in circles.
+ */
+int die_sibling(Dwarf_Die *die);
 const char *die_name(Dwarf_Die *die);
 const char *die_linkage_name(Dwarf_Die *die);
 bool die_flag(Dwarf_Die *die, unsigned int attr);

@@ -378,7 +378,7 @@ static bool in_inner_copy(Dwarf_Die *parent, Dwarf_Addr pc, int depth)
 		if (tag == DW_TAG_lexical_block && dwarf_haspc(&child, pc) > 0 &&
 		    in_inner_copy(&child, pc, depth + 1))
 			return true;
-	} while (!dwarf_siblingof(&child, &child));
+	} while (!die_sibling(&child));
 	return false;
 }
 

@@ -112,7 +112,7 @@ bool array_dimensions(Dwarf_Die *array, struct dimension *dims, size_t *n)
 					dim->count = (uint64_t)to - (uint64_t)from + 1;
 			}
 		}
-	} while (!dwarf_siblingof(&child, &child));
+	} while (!die_sibling(&child));
 	return *n;
 }
 
@@ -271,7 +271,7 @@ static void text_params(Dwarf_Die *function, struct strbuf *sb, int depth)
 			struct type type = type_of(&child);
 			text_before(type, sb, depth + 1);
 			text_behind(type, sb, depth + 1);
-		} while (n < 64 && !dwarf_siblingof(&child, &child));
+		} while (n < 64 && !die_sibling(&child));
 	}
 	if (!n && die_lang_is_c(function))
 		strbuf_adds(sb, "void");

@@ -98,11 +98,12 @@ static bool takes(struct matcher *m, Dwarf_Die *function)
 		return false;
 	/* Whole, and without the outer scopes. */
 	_cleanup_free_ char *shown = function_shown(function);
-	for (const char *s = shown; s; s = strstr(s, "::")) {
-		if (s != shown)
-			s += 2;
+	for (const char *s = shown; s;) {
 		if (plain_matches(m, s))
 			return true;
+		s = strstr(s, "::"); /* at s itself, where a name begins with it */
+		if (s)
+			s += 2;
 	}
 	return false;
 }
@@ -131,7 +132,24 @@ struct walk {
 	bool inlines, c;
 	instance_fn *fn;
 	void *ctx;
+	uint64_t left; /* DIEs that may still be looked at */
 };
+
+/*
+ * A DIE is a byte at least, so a walk of sound information never looks at more
+ * of them than there are bytes. In a damaged one, whose siblings lead into
+ * children or whose units import each other, it would be without end.
+ */
+#define DIES_MIN (1 << 20) /* for what other files hold */
+
+static struct error *take_one(struct walk *w, Dwarf_Die *die)
+{
+	if (w->left--)
+		return NULL;
+	w->left = 0;
+	return error_new(EBADMSG, "%s: its DIEs lead into each other (at %#llx)",
+			 w->image->debug_path, (unsigned long long)dwarf_dieoffset(die));
+}
 
 /* Code that the linker dropped has address 0, or one at the end of all. */
 static bool is_dropped(const struct dwarf_image *image, Dwarf_Addr address)
@@ -149,6 +167,7 @@ static struct error *walk(struct walk *w, Dwarf_Die *parent, Dwarf_Die *function
 		return NULL;
 	TRY(die_child(w->image, parent, &child, &have));
 	while (have) {
+		TRY(take_one(w, &child));
 		switch (dwarf_tag(&child)) {
 		case DW_TAG_subprogram:
 			if (die_has_code(&child) && die_entry(&child, &address) &&
@@ -209,6 +228,7 @@ struct error *instances_in_unit(struct dwarf_image *image, struct unit *unit,
 
 	TRY(unit_root(image, unit, &root));
 	w.c = die_lang_is_c(&root);
+	w.left = DIES_MIN + vec_last(&image->units)->end;
 	return walk(&w, &root, NULL, 0);
 }
 
@@ -365,7 +385,7 @@ Dwarf_Off block_at(struct dwarf_image *image, Dwarf_Die *instance, Dwarf_Addr pc
 				deeper = true;
 				break;
 			}
-		} while (!dwarf_siblingof(&child, &child));
+		} while (!die_sibling(&child));
 		if (!deeper)
 			break;
 	}

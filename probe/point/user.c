@@ -259,11 +259,12 @@ static bool may_be_mangled(const char *name)
  */
 static bool fits_path(const char *wanted, const char *demangled, bool is_glob)
 {
-	for (const char *s = demangled; s; s = strstr(s, "::")) {
-		if (s != demangled)
-			s += 2;
+	for (const char *s = demangled; s;) {
 		if (is_glob ? glob_match(wanted, s) : str_equal(wanted, s))
 			return s == demangled || strstr(wanted, "::");
+		s = strstr(s, "::"); /* at s itself, where a name begins with it */
+		if (s)
+			s += 2;
 	}
 	return false;
 }
