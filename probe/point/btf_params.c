@@ -111,7 +111,9 @@ static void pass(struct passing *p, struct param *param)
 	const int64_t size = btf__resolve_size(p->btf, param->type);
 	const int align = btf__align_of(p->btf, param->type);
 
-	if (size < 0 || size > 1 << 20 || btf_is_float(t)) {
+	/* An array of its own is no parameter in C, nor is a number of more than two words. */
+	if (size < 0 || size > 1 << 20 || btf_is_float(t) ||
+	    (!composite && size > SPOT_MAX_WORDS * 8)) {
 		param->obstacle = "how it is passed is not known";
 		/* Nor are those after it. */
 		p->reg = p->n_regs;
