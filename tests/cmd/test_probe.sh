@@ -67,6 +67,19 @@ test_functions_lines_and_variables() {
 	expect_status 0 "$PERF_BPF" probe -x ./shop -V discount
 	assert_contains out "a copy of discount>"
 	assert_contains out "	int	price"
+	# Each copy has a head of its own, and its variables below.
+	cat >twice.c <<-'END'
+		volatile int pbt_seen;
+		static inline __attribute__((always_inline)) void seen(int what) { pbt_seen += what; }
+		__attribute__((noinline)) void one(int a) { seen(a); }
+		__attribute__((noinline)) void two(int b) { seen(b + 1); }
+		int main(int argc, char **argv) { (void)argv; one(argc); two(argc); return 0; }
+	END
+	gcc -O2 -g -o twice twice.c
+	"$PERF_BPF" probe -x ./twice -V seen | sed 's/+[0-9]*,/,/' >out
+	printf 'Available variables at seen\n\t@<%s, a copy of seen>\n\t\tint\twhat\n\t@<%s, a copy of seen>\n\t\tint\twhat\n' \
+		one two >want
+	diff want out || fail "the copies are not told apart"
 }
 
 test_the_json_is_json() {
