@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of probe/prologue share: the code as it grows, and the words it is made of. */
+#ifndef PB_PROBE_PROLOGUE_INTERNAL_H
+#define PB_PROBE_PROLOGUE_INTERNAL_H
+
+#include "lib/base/vec.h"
+#include "probe/prologue/prologue.h"
+
+/* Registers; what each is for stands in prologue.c. */
+enum {
+	R0,
+	R1,
+	R2,
+	R3,
+	R4,
+	R5,
+	CTX,
+	ERR,
+	ENTRY0,
+	ENTRY1,
+	FP,
+};
+
+enum {
+	/* linux/bpf.h of Debian 12 has these; by number where older headers have not. */
+	GET_ATTACH_COOKIE = 174,
+	GET_FUNC_IP = 173,
+	GET_FUNC_ARG = 183,
+	GET_FUNC_RET = 184,
+};
+
+/* An entry of the stack machine: a constant, or at its place. */
+struct entry {
+	bool is_const;
+	int64_t imm;
+};
+
+enum {
+	N_REG_ENTRIES = 2, /* in ENTRY0 and ENTRY1; the others are on the stack */
+};
+
+struct gen {
+	const struct prologue_way *way;
+	const struct prologue_shape *shape;
+	VEC(struct bpf_insn) code;
+	bool no_memory;
+
+	/* Bytes below the frame pointer at which each of these begins. */
+	int32_t args, scratch, sum, params, entries;
+	uint32_t used_params; /* of a typed context: bit by parameter */
+	bool uses_retval;
+
+	struct entry stack[FETCH_MAX_DEPTH];
+	size_t depth;
+	VEC(size_t) failures; /* jumps to the end of the value that is being computed */
+	int failed;	      /* it is known already that it cannot be read: the errno */
+};
+
+/* ---- emit.c ---- */
+
+size_t emit_insn(struct gen *g, struct bpf_insn insn);
+void emit_alu(struct gen *g, uint8_t op, int dst, int src);
+void emit_alu_imm(struct gen *g, uint8_t op, int dst, int32_t imm);
+void emit_mov(struct gen *g, int dst, int src);
+void emit_wide(struct gen *g, int dst, uint8_t pseudo, int32_t low, int32_t high);
+void emit_const(struct gen *g, int dst, int64_t value);
+void emit_load(struct gen *g, int dst, int base, int32_t off, uint32_t size);
+/* To the frame. */
+void emit_store(struct gen *g, int32_t off, int src, uint32_t size);
+void emit_store_imm(struct gen *g, int32_t off, int32_t value, uint32_t size);
+void emit_call(struct gen *g, int32_t helper);
+void emit_stack_address(struct gen *g, int dst, int32_t off);
+/* A jump whose target is told by emit_land(): the next instruction. */
+size_t emit_jump(struct gen *g, uint8_t op, int dst, int32_t imm);
+size_t emit_jump_reg(struct gen *g, uint8_t op, int dst, int src);
+void emit_land(struct gen *g, size_t at);
+/* r0 holds a negative errno if the condition is true: the value cannot be read. */
+void emit_fail_if(struct gen *g, uint8_t op, int32_t imm);
+/* The value cannot be read where reg is 0. */
+void emit_fail_if_zero(struct gen *g, int reg, int code);
+/* reg += value; other is overwritten if the value is large. */
+void emit_add(struct gen *g, int reg, int64_t value, int other);
+/* The upper bits of reg go out on the left, and come back as zeros or as the sign. */
+void emit_extend(struct gen *g, int reg, int32_t bits, uint8_t back);
+/* Zeroes of the frame, whose beginning is aligned as off is. */
+void emit_zeros(struct gen *g, int32_t off, uint32_t n);
+/* The low n bytes of src, which is used up. The stack takes aligned stores only. */
+void emit_bytes(struct gen *g, int32_t off, uint32_t n, int src);
+/* Whose memory it is: all that a process's image refers to is the process's. */
+bool is_user_memory(const struct gen *g, bool user);
+/* Reads n bytes at r3 to a place of the frame. */
+void emit_read(struct gen *g, int32_t to, uint32_t n, bool user);
+/* dst = the n bytes at r3, at most 8; r3 is used up. */
+void emit_read_number(struct gen *g, int dst, uint32_t n, bool user);
+
+/* ---- stack.c ---- */
+
+/* A register that holds entry i: its own, or other. */
+int entry_read(struct gen *g, size_t i, int other);
+/* The same, in a register that may be changed and then given to entry_write(). */
+int entry_edit(struct gen *g, size_t i, int other);
+void entry_write(struct gen *g, size_t i, int reg);
+/* The piece's program: what it gives is entry 0, and the only one that counts. */
+struct error *stack_run(struct gen *g, const struct fetch_piece *piece);
+struct error *stack_need(const struct gen *g, size_t n);
+
+/* ---- operator.c ---- */
+
+struct error *operator_binary(struct gen *g, enum fetch_op op);
+struct error *operator_unary(struct gen *g, const struct fetch_insn *insn);
+
+/* ---- value.c ---- */
+
+/* The i-th value, at its place; where it cannot be read, err is set. */
+struct error *value_fetch(struct gen *g, const struct fetch_value *value, size_t i);
+
+#endif
