@@ -6,14 +6,8 @@
  * their registers, by location lists or by the calling convention. Only when
  * something else is wanted of a function that was not optimised is the place
  * moved behind the prologue.
- *
- * A line's place is the first row of the table for it, in each instance of the
- * function and each block of it: a loop's line comes again at its end, a second
- * copy of it stands in another block.
  */
-#include "probe/dwarf/walk.h"
-
-#include <stdio.h>
+#include "probe/dwarf/places.h"
 
 void dwarf_place_deinit(struct dwarf_place *place)
 {
@@ -33,20 +27,6 @@ void dwarf_places_deinit(struct dwarf_places *places)
 	memset(places, 0, sizeof(*places));
 }
 
-/* A set of source lines. */
-struct line_set {
-	VEC(uint32_t) v;
-};
-
-struct search {
-	struct dwarf_image *image;
-	const struct probe_def *def;
-	struct dwarf_places *places;
-	size_t n_instances, n_inlined;
-	/* For errors about lines. */
-	uint32_t near_below, near_above, first, last;
-};
-
 static struct error *keep_die(struct dwarf_image *image, const Dwarf_Die *die, uint64_t *index)
 {
 	/* Instances come one after the other: the last ones are likely the same. */
@@ -64,9 +44,9 @@ static struct error *keep_die(struct dwarf_image *image, const Dwarf_Die *die, u
 	return NULL;
 }
 
-static struct error *add_place(struct search *s, const struct instance *instance, Dwarf_Addr pc,
-			       bool is_entry, bool after_prologue, bool at_return, int view,
-			       uint32_t known_line)
+struct error *place_add(struct search *s, const struct instance *instance, Dwarf_Addr pc,
+			bool is_entry, bool after_prologue, bool at_return, int view,
+			uint32_t known_line)
 {
 	struct dwarf_image *image = s->image;
 	Dwarf_Die die = instance->die, function = instance->function;
@@ -217,7 +197,7 @@ static struct error *entry_place(struct search *s, const struct instance *instan
 		if (wants) {
 			TRY(lines_of(s->image, &die, &lines, &n));
 			if (n && prologue_end(lines, n, &die, low, &behind) && behind > low)
-				return add_place(s, instance, behind, true, true, false, -1, 0);
+				return place_add(s, instance, behind, true, true, false, -1, 0);
 		}
 	}
 	/* The parameters are bound in the state behind the copy's entry, when its first statement
@@ -229,7 +209,7 @@ static struct error *entry_place(struct search *s, const struct instance *instan
 		TRY(lines_of(s->image, &die, &lines, &n));
 		view += n && view_begins_statement(lines, n, low, view + 1);
 	}
-	return add_place(s, instance, low, true, false, false, view < INT32_MAX ? (int)view : -1,
+	return place_add(s, instance, low, true, false, false, view < INT32_MAX ? (int)view : -1,
 			 0);
 }
 
@@ -240,7 +220,7 @@ static struct error *return_place(struct search *s, const struct instance *insta
 
 	if (instance->inlined || !die_entry(&die, &low))
 		return NULL;
-	return add_place(s, instance, low, false, false, true, -1, 0);
+	return place_add(s, instance, low, false, false, true, -1, 0);
 }
 
 static struct error *offset_place(struct search *s, const struct instance *instance)
@@ -257,459 +237,8 @@ static struct error *offset_place(struct search *s, const struct instance *insta
 
 		return size ? error_hint(err, "it has %llu bytes", (unsigned long long)size) : err;
 	}
-	return add_place(s, instance, low + s->def->offset, !s->def->offset, false, false,
+	return place_add(s, instance, low + s->def->offset, !s->def->offset, false, false,
 			 s->def->offset ? -1 : 0, 0);
-}
-
-/* ---- Lines ---- */
-
-struct row {
-	Dwarf_Addr address;
-	int view; /* how many rows are before it at the address */
-	const char *file;
-	uint32_t line;
-};
-
-/* A row that begins a statement; false: another one. */
-static bool row_of(Dwarf_Lines *lines, size_t i, struct row *row)
-{
-	Dwarf_Line *line = dwarf_onesrcline(lines, i);
-	bool flag;
-	int number;
-
-	if (!line || dwarf_lineendsequence(line, &flag) || flag ||
-	    dwarf_linebeginstatement(line, &flag) || !flag || dwarf_lineno(line, &number) ||
-	    number <= 0 || dwarf_lineaddr(line, &row->address))
-		return false;
-	row->file = dwarf_linesrc(line, NULL, NULL);
-	row->line = (uint32_t)number;
-	row->view = 0;
-	Dwarf_Addr before;
-	while (i-- && (line = dwarf_onesrcline(lines, i)) && !dwarf_lineendsequence(line, &flag) &&
-	       !flag && !dwarf_lineaddr(line, &before) && before == row->address &&
-	       row->view < 4096)
-		row->view++;
-	return row->file;
-}
-
-/* The next row's address is the same: no code belongs to this row. */
-static bool row_is_empty(Dwarf_Lines *lines, size_t n, size_t i, Dwarf_Addr address)
-{
-	Dwarf_Addr next;
-	Dwarf_Line *line = i + 1 < n ? dwarf_onesrcline(lines, i + 1) : NULL;
-
-	return line && !dwarf_lineaddr(line, &next) && next == address;
-}
-
-struct chosen {
-	Dwarf_Addr address;
-	int view;
-	void *scope;
-	Dwarf_Off block;
-	uint32_t line;
-	struct instance instance;
-	bool empty;
-};
-typedef VEC(struct chosen) chosen_vec;
-
-/* Keeps the lowest address for each instance, block and line; one with code of its own first. */
-static struct error *choose(struct search *s, const struct instance *instance,
-			    const struct row *row, bool empty, chosen_vec *out)
-{
-	Dwarf_Die die = instance->die;
-	Dwarf_Off block = block_at(s->image, &die, row->address);
-
-	for (size_t i = 0; i < out->n; i++) {
-		struct chosen *c = &out->v[i];
-
-		if (c->scope != die.addr || c->block != block || c->line != row->line)
-			continue;
-		if ((c->empty && !empty) || (c->empty == empty && row->address < c->address)) {
-			c->address = row->address;
-			c->view = row->view;
-			c->empty = empty;
-		}
-		return NULL;
-	}
-	struct chosen *c = vec_push(out);
-	if (!c)
-		return error_nomem();
-	*c = (struct chosen){row->address, row->view, die.addr, block, row->line, *instance, empty};
-	return NULL;
-}
-
-static struct error *places_of_chosen(struct search *s, const chosen_vec *chosen)
-{
-	for (size_t i = 0; i < chosen->n; i++) {
-		const struct chosen *c = &chosen->v[i];
-		Dwarf_Die die = c->instance.die;
-		Dwarf_Addr low;
-		int line;
-		/* The function's own line, where it begins, is its entry. */
-		bool is_entry = !dwarf_decl_line(&die, &line) && (uint32_t)line == c->line &&
-				die_entry(&die, &low) && low == c->address;
-
-		TRY(add_place(s, &c->instance, c->address, is_entry, false, false, c->view,
-			      c->line));
-	}
-	return NULL;
-}
-
-static void note_near(struct search *s, uint32_t wanted, uint32_t line)
-{
-	if (line < wanted && line > s->near_below)
-		s->near_below = line;
-	if (line > wanted && (!s->near_above || line < s->near_above))
-		s->near_above = line;
-}
-
-/* Whether a copy of another function, inlined into the instance, holds the address. */
-static bool in_inner_copy(Dwarf_Die *parent, Dwarf_Addr pc, int depth)
-{
-	Dwarf_Die child;
-
-	if (depth > 32 || dwarf_child(parent, &child))
-		return false;
-	do {
-		int tag = dwarf_tag(&child);
-
-		if (tag == DW_TAG_inlined_subroutine && dwarf_haspc(&child, pc) > 0)
-			return true;
-		if (tag == DW_TAG_lexical_block && dwarf_haspc(&child, pc) > 0 &&
-		    in_inner_copy(&child, pc, depth + 1))
-			return true;
-	} while (!die_sibling(&child));
-	return false;
-}
-
-struct instance_lines {
-	const char *file;      /* where the function is defined */
-	uint32_t first, limit; /* its line; that of the next function in the file */
-};
-
-static bool same_file(const char *a, const char *b);
-
-/* The function that follows in the source: a copy's code also has rows of what is around it. */
-static struct error *find_limit(struct dwarf_image *image, Dwarf_Die *parent,
-				struct instance_lines *own, int depth)
-{
-	Dwarf_Die child;
-	Dwarf_Word line;
-	Dwarf_Attribute attr;
-	bool have;
-
-	if (depth > 8)
-		return NULL;
-	TRY(die_child(image, parent, &child, &have));
-	while (have) {
-		switch (dwarf_tag(&child)) {
-		case DW_TAG_subprogram:
-			if (!dwarf_attr(&child, DW_AT_decl_line, &attr) ||
-			    dwarf_formudata(&attr, &line) || line <= own->first ||
-			    line >= own->limit)
-				break;
-			const char *file = die_decl_file(&child);
-			if (file && same_file(file, own->file) &&
-			    !die_flag(&child, DW_AT_declaration))
-				own->limit = (uint32_t)line;
-			break;
-		case DW_TAG_namespace:
-			TRY(find_limit(image, &child, own, depth + 1));
-			break;
-		}
-		TRY(die_next(image, &child, &have));
-	}
-	return NULL;
-}
-
-static struct error *instance_lines(struct dwarf_image *image, const struct instance *instance,
-				    struct instance_lines *out, bool *known)
-{
-	Dwarf_Die die = instance->die, root;
-	int line;
-
-	*known = false;
-	out->file = die_decl_file(&die);
-	if (!out->file || dwarf_decl_line(&die, &line) || line <= 0)
-		return NULL;
-	out->first = (uint32_t)line;
-	out->limit = UINT32_MAX;
-	*known = true;
-	return dwarf_diecu(&die, &root, NULL, NULL) ? find_limit(image, &root, out, 0) : NULL;
-}
-
-/* clang's table may have "/build/./a.c" and "a.c" for one file. */
-static bool same_file(const char *a, const char *b)
-{
-	while (a[0] == '.' && a[1] == '/')
-		a += 2;
-	while (b[0] == '.' && b[1] == '/')
-		b += 2;
-	return path_ends_with(a, b) || path_ends_with(b, a);
-}
-
-typedef struct error *row_fn(void *ctx, const struct instance *instance, const struct row *row,
-			     bool empty);
-
-/* The rows of an instance that are lines of the function itself. */
-static struct error *instance_rows(struct dwarf_image *image, const struct instance *instance,
-				   const struct instance_lines *own, row_fn *fn, void *ctx)
-{
-	Dwarf_Die die = instance->die, function = instance->function;
-	const char *last_file = NULL;
-	bool last_same = false;
-	Dwarf_Lines *lines;
-	struct row row;
-	size_t n;
-
-	TRY(lines_of(image, &function, &lines, &n));
-	for (size_t i = 0; i < n; i++) {
-		if (!row_of(lines, i, &row) || row.line < own->first || row.line >= own->limit ||
-		    dwarf_haspc(&die, row.address) <= 0)
-			continue;
-		if (row.file != last_file) {
-			last_file = row.file;
-			last_same = same_file(row.file, own->file);
-		}
-		if (!last_same)
-			continue;
-		TRY(fn(ctx, instance, &row, row_is_empty(lines, n, i, row.address)));
-	}
-	return NULL;
-}
-
-struct line_search {
-	struct search *s;
-	const struct line_set *wanted;
-	chosen_vec chosen;
-};
-
-static bool line_is_wanted(const struct line_set *set, uint32_t line)
-{
-	for (size_t i = 0; i < set->v.n; i++) {
-		if (set->v.v[i] == line)
-			return true;
-	}
-	return false;
-}
-
-static struct error *wanted_row(void *ctx, const struct instance *instance, const struct row *row,
-				bool empty)
-{
-	struct line_search *ls = ctx;
-
-	if (line_is_wanted(ls->wanted, row->line))
-		return choose(ls->s, instance, row, empty, &ls->chosen);
-	if (ls->wanted->v.n == 1)
-		note_near(ls->s, ls->wanted->v.v[0], row->line);
-	return NULL;
-}
-
-static struct error *wanted_lines(struct search *s, const struct instance *instance,
-				  const struct instance_lines *own, const struct line_set *wanted)
-{
-	struct line_search ls = {.s = s, .wanted = wanted};
-	struct error *err = instance_rows(s->image, instance, own, wanted_row, &ls);
-
-	if (!err)
-		err = places_of_chosen(s, &ls.chosen);
-	vec_deinit(&ls.chosen);
-	return err;
-}
-
-static struct error *line_place(struct search *s, const struct instance *instance)
-{
-	struct instance_lines own;
-	struct line_set wanted = {0};
-	bool known;
-
-	TRY(instance_lines(s->image, instance, &own, &known));
-	if (!known)
-		return NULL;
-	uint32_t *line = vec_push(&wanted.v);
-	if (!line)
-		return error_nomem();
-	*line = own.first + s->def->line;
-	s->first = own.first;
-	struct error *err = wanted_lines(s, instance, &own, &wanted);
-	vec_deinit(&wanted.v);
-	return err;
-}
-
-/* ---- Lines by their text ---- */
-
-struct extent {
-	uint32_t last;
-};
-
-static struct error *extent_row(void *ctx, const struct instance *instance, const struct row *row,
-				bool empty)
-{
-	struct extent *extent = ctx;
-	Dwarf_Die die = instance->die;
-
-	if (row->line > extent->last && !in_inner_copy(&die, row->address, 0))
-		extent->last = row->line;
-	return NULL;
-}
-
-static void remove_blanks(char *text)
-{
-	char *to = text;
-
-	for (const char *from = text; *from; from++) {
-		if (!strchr(" \t\r\n", *from))
-			*to++ = *from;
-	}
-	*to = 0;
-}
-
-/* The lines from first to last whose text matches the definition's pattern, blanks apart. */
-static struct error *lines_by_text(struct search *s, Dwarf_Die *unit, const char *file,
-				   uint32_t first, uint32_t last, struct line_set *out)
-{
-	_cleanup_free_ char *text = NULL, *pattern = strdup(s->def->pattern);
-	_cleanup_free_ char *source = line_source_path(unit, file);
-	_cleanup_free_ char *path = source ? text_format("%s%s", s->image->symfs, source) : NULL;
-	size_t cap = 0;
-
-	if (!path || !pattern)
-		return error_nomem();
-	remove_blanks(pattern);
-	_cleanup_fclose_ FILE *f = fopen(path, "re");
-	if (!f) {
-		struct error *err =
-			error_at(error_errno(errno, "the source cannot be read"), "%s", path);
-
-		return error_hint(err,
-				  "\";PATTERN\" needs the source where the compiler saw it; use a "
-				  "line's number");
-	}
-	for (uint32_t line = 1; line <= last && getline(&text, &cap, f) > 0; line++) {
-		if (line < first)
-			continue;
-		remove_blanks(text);
-		if (!glob_match(pattern, text))
-			continue;
-		uint32_t *place = vec_push(&out->v);
-		if (!place)
-			return error_nomem();
-		*place = line;
-	}
-	return NULL;
-}
-
-static struct error *pattern_place(struct search *s, const struct instance *instance)
-{
-	struct instance_lines own;
-	struct extent extent = {0};
-	struct line_set wanted = {0};
-	Dwarf_Die function = instance->function, unit;
-	bool known;
-
-	TRY(instance_lines(s->image, instance, &own, &known));
-	if (!known || !die_unit_die(&function, &unit))
-		return NULL;
-	TRY(instance_rows(s->image, instance, &own, extent_row, &extent));
-	struct error *err = lines_by_text(s, &unit, own.file, own.first, extent.last, &wanted);
-	if (!err && wanted.v.n)
-		err = wanted_lines(s, instance, &own, &wanted);
-	vec_deinit(&wanted.v);
-	return err;
-}
-
-/* ---- FILE:LINE ---- */
-
-/* Whether the unit is made of the file itself; headers are looked for in all. */
-static bool unit_is_of_file(struct unit *unit, const char *file)
-{
-	const char *name = dwarf_diename(&unit->die);
-
-	return name && path_ends_with(name, file);
-}
-
-static struct error *file_line_in_unit(struct search *s, struct unit *unit, bool *any)
-{
-	Dwarf_Lines *lines;
-	size_t n;
-	struct row row;
-	chosen_vec chosen = {0};
-	struct line_set wanted = {0};
-	struct error *err = lines_of(s->image, &unit->die, &lines, &n);
-	const char *last_file = NULL;
-	bool last_same = false, have_lines = false;
-
-	for (size_t i = 0; !err && i < n; i++) {
-		struct instance instance;
-		bool found;
-
-		if (!row_of(lines, i, &row))
-			continue;
-		if (row.file != last_file) {
-			last_file = row.file;
-			last_same = path_ends_with(row.file, s->def->file);
-		}
-		if (!last_same)
-			continue;
-		*any = true;
-		if (!have_lines && s->def->pattern) {
-			err = lines_by_text(s, &unit->die, row.file, 1, UINT32_MAX, &wanted);
-		} else if (!have_lines) {
-			uint32_t *line = vec_push(&wanted.v);
-
-			if (line)
-				*line = s->def->line;
-			else
-				err = error_nomem();
-		}
-		have_lines = true;
-		if (err)
-			break;
-		if (!line_is_wanted(&wanted, row.line)) {
-			note_near(s, s->def->line, row.line);
-			continue;
-		}
-		err = instance_at(s->image, unit, row.address, row.file, row.line, &instance,
-				  &found);
-		if (!err && found && (s->def->inlines || !instance.inlined))
-			err = choose(s, &instance, &row, row_is_empty(lines, n, i, row.address),
-				     &chosen);
-	}
-	if (!err)
-		err = places_of_chosen(s, &chosen);
-	vec_deinit(&chosen);
-	vec_deinit(&wanted.v);
-	return err;
-}
-
-static struct error *file_lines(struct search *s)
-{
-	struct dwarf_image *image = s->image;
-	bool any = false;
-
-	TRY(image_need_units(image));
-	for (int headers = 0; headers < 2 && !any; headers++) {
-		for (size_t i = 0; i < image->units.n; i++) {
-			if (headers || unit_is_of_file(&image->units.v[i], s->def->file))
-				TRY(file_line_in_unit(s, &image->units.v[i], &any));
-		}
-	}
-	if (any)
-		return NULL;
-
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-	struct nearest near = nearest_make(s->def->file);
-	for (size_t i = 0; i < image->units.n; i++) {
-		const char *name = dwarf_diename(&image->units.v[i].die);
-		const char *slash = name ? strrchr(name, '/') : NULL;
-
-		if (name)
-			nearest_offer(&near, slash ? slash + 1 : name);
-	}
-	struct error *err = error_at(error_new(ENOENT, "no source file \"%s\"", s->def->file), "%s",
-				     image->path);
-	return nearest_text(&near, &text) ? error_hint(err, "did you mean %s?", strbuf_str(&text))
-					  : err;
 }
 
 /* ---- Together ---- */
@@ -768,7 +297,7 @@ static void remove_duplicates(struct dwarf_image *image, struct dwarf_places *pl
 	places->n = n;
 }
 
-static struct error *no_function(struct dwarf_image *image, const struct probe_def *def)
+struct error *error_no_function(struct dwarf_image *image, const struct probe_def *def)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct nearest near = nearest_make(def->function);
@@ -832,14 +361,14 @@ struct error *dwarf_places_find(struct dwarf_image *image, const struct probe_de
 	struct search s = {.image = image, .def = def, .places = &found};
 
 	if (!def->function) {
-		TRY(file_lines(&s));
+		TRY(file_line_places(&s));
 	} else {
 		_cleanup_(matcher_deinit) struct matcher m = matcher_make(def->function, def->file);
 
 		TRY(instances_find(image, &m, true, place_of, &s));
 		if (!s.n_instances && !s.n_inlined) {
 			TRY(image_need_symbols(image));
-			return no_function(image, def);
+			return error_no_function(image, def);
 		}
 	}
 	if (!found.n)
@@ -848,174 +377,4 @@ struct error *dwarf_places_find(struct dwarf_image *image, const struct probe_de
 	*places = found;
 	found = (struct dwarf_places){0};
 	return NULL;
-}
-
-/* ---- -F ---- */
-
-struct listing {
-	dwarf_name_fn *fn;
-	void *ctx;
-	struct strmap seen;
-	struct names names;
-};
-
-static struct error *list_name(void *ctx, const struct instance *instance)
-{
-	struct listing *l = ctx;
-	Dwarf_Die die = instance->die;
-	_cleanup_free_ char *shown = function_shown(&die);
-
-	if (!shown || strmap_get(&l->seen, shown))
-		return NULL;
-	if (!names_add(&l->names, shown) || !strmap_put(&l->seen, l->names.v[l->names.n - 1], l))
-		return error_nomem();
-	return l->fn(l->ctx, shown);
-}
-
-struct error *dwarf_functions(struct dwarf_image *image, const char *glob, dwarf_name_fn *fn,
-			      void *ctx)
-{
-	_cleanup_(matcher_deinit) struct matcher m = matcher_make(glob, NULL);
-	struct listing l = {.fn = fn, .ctx = ctx};
-	struct error *err = instances_find(image, &m, true, list_name, &l);
-
-	strmap_deinit(&l.seen);
-	names_deinit(&l.names);
-	return err;
-}
-
-/* ---- -L ---- */
-
-struct line_list {
-	struct dwarf_image *image;
-	VEC(uint32_t) can;
-	char *file;
-	uint32_t first, last;
-};
-
-static struct error *list_row(void *ctx, const struct instance *instance, const struct row *row,
-			      bool empty)
-{
-	struct line_list *l = ctx;
-	Dwarf_Die die = instance->die;
-
-	if (in_inner_copy(&die, row->address, 0))
-		return NULL;
-	uint32_t *line = vec_push(&l->can);
-	if (!line)
-		return error_nomem();
-	*line = row->line;
-	l->last = max_of(l->last, row->line);
-	return NULL;
-}
-
-static struct error *list_instance(void *ctx, const struct instance *instance)
-{
-	struct line_list *l = ctx;
-	struct instance_lines own;
-	Dwarf_Die function = instance->function, unit;
-	bool known;
-
-	TRY(instance_lines(l->image, instance, &own, &known));
-	if (!known)
-		return NULL;
-	if (!l->file) {
-		l->file = die_unit_die(&function, &unit) ? line_source_path(&unit, own.file)
-							 : strdup(own.file);
-		l->first = own.first;
-		if (!l->file)
-			return error_nomem();
-	} else if (own.first != l->first) {
-		return NULL; /* another function of the name: the first one is shown */
-	}
-	return instance_rows(l->image, instance, &own, list_row, l);
-}
-
-static struct error *list_file(struct line_list *l, const char *file)
-{
-	struct dwarf_image *image = l->image;
-	Dwarf_Lines *lines;
-	struct row row;
-	size_t n;
-
-	TRY(image_need_units(image));
-	for (int headers = 0; headers < 2 && !l->file; headers++) {
-		for (size_t i = 0; i < image->units.n; i++) {
-			struct unit *unit = &image->units.v[i];
-
-			if (!headers && !unit_is_of_file(unit, file))
-				continue;
-			TRY(lines_of(image, &unit->die, &lines, &n));
-			for (size_t k = 0; k < n; k++) {
-				if (!row_of(lines, k, &row) || !path_ends_with(row.file, file))
-					continue;
-				if (!l->file)
-					l->file = line_source_path(&unit->die, row.file);
-				uint32_t *line = l->file ? vec_push(&l->can) : NULL;
-				if (!line)
-					return error_nomem();
-				*line = row.line;
-				l->last = max_of(l->last, row.line);
-			}
-		}
-	}
-	l->first = 1;
-	return NULL;
-}
-
-static int line_cmp(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static struct error *lines_tell(struct line_list *l, dwarf_line_fn *fn, void *ctx)
-{
-	size_t at = 0;
-
-	if (l->can.n)
-		qsort(l->can.v, l->can.n, sizeof(*l->can.v), line_cmp);
-	for (uint32_t line = l->first; line <= l->last && l->can.n; line++) {
-		while (at < l->can.n && l->can.v[at] < line)
-			at++;
-		struct dwarf_line shown = {
-			.file = l->file,
-			.line = line,
-			.first = l->first,
-			.can = at < l->can.n && l->can.v[at] == line,
-		};
-		TRY(fn(ctx, &shown));
-	}
-	return NULL;
-}
-
-struct error *dwarf_lines(struct dwarf_image *image, const struct probe_def *def, dwarf_line_fn *fn,
-			  void *ctx)
-{
-	struct line_list l = {.image = image};
-	struct error *err = NULL;
-
-	if (!def->function) {
-		err = list_file(&l, def->file);
-	} else {
-		_cleanup_(matcher_deinit) struct matcher m = matcher_make(def->function, def->file);
-
-		err = instances_find(image, &m, true, list_instance, &l);
-	}
-	if (!err && !l.file) {
-		if (!def->function) {
-			err = error_at(error_new(ENOENT, "no source file \"%s\"", def->file), "%s",
-				       image->path);
-		} else {
-			err = image_need_symbols(image);
-			if (!err)
-				err = no_function(image, def);
-		}
-	}
-	if (!err)
-		err = lines_tell(&l, fn, ctx);
-	free(l.file);
-	vec_deinit(&l.can);
-	return err;
 }

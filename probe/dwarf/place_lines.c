@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Places on lines: of a function, of a file, and those whose text matches.
+ *
+ * A line's place is the first row of the table for it, in each instance of the
+ * function and each block of it: a loop's line comes again at its end, a second
+ * copy of it stands in another block.
+ */
+#include "probe/dwarf/places.h"
+
+#include <stdio.h>
+
+/* A set of source lines. */
+struct line_set {
+	VEC(uint32_t) v;
+};
+
+struct chosen {
+	Dwarf_Addr address;
+	int view;
+	void *scope;
+	Dwarf_Off block;
+	uint32_t line;
+	struct instance instance;
+	bool empty;
+};
+typedef VEC(struct chosen) chosen_vec;
+
+/* Keeps the lowest address for each instance, block and line; one with code of its own first. */
+static struct error *choose(struct search *s, const struct instance *instance,
+			    const struct row *row, bool empty, chosen_vec *out)
+{
+	Dwarf_Die die = instance->die;
+	Dwarf_Off block = block_at(s->image, &die, row->address);
+
+	for (size_t i = 0; i < out->n; i++) {
+		struct chosen *c = &out->v[i];
+
+		if (c->scope != die.addr || c->block != block || c->line != row->line)
+			continue;
+		if ((c->empty && !empty) || (c->empty == empty && row->address < c->address)) {
+			c->address = row->address;
+			c->view = row->view;
+			c->empty = empty;
+		}
+		return NULL;
+	}
+	struct chosen *c = vec_push(out);
+	if (!c)
+		return error_nomem();
+	*c = (struct chosen){row->address, row->view, die.addr, block, row->line, *instance, empty};
+	return NULL;
+}
+
+static struct error *places_of_chosen(struct search *s, const chosen_vec *chosen)
+{
+	for (size_t i = 0; i < chosen->n; i++) {
+		const struct chosen *c = &chosen->v[i];
+		Dwarf_Die die = c->instance.die;
+		Dwarf_Addr low;
+		int line;
+		/* The function's own line, where it begins, is its entry. */
+		bool is_entry = !dwarf_decl_line(&die, &line) && (uint32_t)line == c->line &&
+				die_entry(&die, &low) && low == c->address;
+
+		TRY(place_add(s, &c->instance, c->address, is_entry, false, false, c->view,
+			      c->line));
+	}
+	return NULL;
+}
+
+static void note_near(struct search *s, uint32_t wanted, uint32_t line)
+{
+	if (line < wanted && line > s->near_below)
+		s->near_below = line;
+	if (line > wanted && (!s->near_above || line < s->near_above))
+		s->near_above = line;
+}
+
+struct line_search {
+	struct search *s;
+	const struct line_set *wanted;
+	chosen_vec chosen;
+};
+
+static bool line_is_wanted(const struct line_set *set, uint32_t line)
+{
+	for (size_t i = 0; i < set->v.n; i++) {
+		if (set->v.v[i] == line)
+			return true;
+	}
+	return false;
+}
+
+static struct error *wanted_row(void *ctx, const struct instance *instance, const struct row *row,
+				bool empty)
+{
+	struct line_search *ls = ctx;
+
+	if (line_is_wanted(ls->wanted, row->line))
+		return choose(ls->s, instance, row, empty, &ls->chosen);
+	if (ls->wanted->v.n == 1)
+		note_near(ls->s, ls->wanted->v.v[0], row->line);
+	return NULL;
+}
+
+static struct error *wanted_lines(struct search *s, const struct instance *instance,
+				  const struct instance_lines *own, const struct line_set *wanted)
+{
+	struct line_search ls = {.s = s, .wanted = wanted};
+	struct error *err = instance_rows(s->image, instance, own, wanted_row, &ls);
+
+	if (!err)
+		err = places_of_chosen(s, &ls.chosen);
+	vec_deinit(&ls.chosen);
+	return err;
+}
+
+struct error *line_place(struct search *s, const struct instance *instance)
+{
+	struct instance_lines own;
+	struct line_set wanted = {0};
+	bool known;
+
+	TRY(instance_lines(s->image, instance, &own, &known));
+	if (!known)
+		return NULL;
+	uint32_t *line = vec_push(&wanted.v);
+	if (!line)
+		return error_nomem();
+	*line = own.first + s->def->line;
+	s->first = own.first;
+	struct error *err = wanted_lines(s, instance, &own, &wanted);
+	vec_deinit(&wanted.v);
+	return err;
+}
+
+/* ---- Lines by their text ---- */
+
+struct extent {
+	uint32_t last;
+};
+
+static struct error *extent_row(void *ctx, const struct instance *instance, const struct row *row,
+				bool empty)
+{
+	struct extent *extent = ctx;
+	Dwarf_Die die = instance->die;
+
+	if (row->line > extent->last && !in_inner_copy(&die, row->address, 0))
+		extent->last = row->line;
+	return NULL;
+}
+
+static void remove_blanks(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++) {
+		if (!strchr(" \t\r\n", *from))
+			*to++ = *from;
+	}
+	*to = 0;
+}
+
+/* The lines from first to last whose text matches the definition's pattern, blanks apart. */
+static struct error *lines_by_text(struct search *s, Dwarf_Die *unit, const char *file,
+				   uint32_t first, uint32_t last, struct line_set *out)
+{
+	_cleanup_free_ char *text = NULL, *pattern = strdup(s->def->pattern);
+	_cleanup_free_ char *source = line_source_path(unit, file);
+	_cleanup_free_ char *path = source ? text_format("%s%s", s->image->symfs, source) : NULL;
+	size_t cap = 0;
+
+	if (!path || !pattern)
+		return error_nomem();
+	remove_blanks(pattern);
+	_cleanup_fclose_ FILE *f = fopen(path, "re");
+	if (!f) {
+		struct error *err =
+			error_at(error_errno(errno, "the source cannot be read"), "%s", path);
+
+		return error_hint(err,
+				  "\";PATTERN\" needs the source where the compiler saw it; use a "
+				  "line's number");
+	}
+	for (uint32_t line = 1; line <= last && getline(&text, &cap, f) > 0; line++) {
+		if (line < first)
+			continue;
+		remove_blanks(text);
+		if (!glob_match(pattern, text))
+			continue;
+		uint32_t *place = vec_push(&out->v);
+		if (!place)
+			return error_nomem();
+		*place = line;
+	}
+	return NULL;
+}
+
+struct error *pattern_place(struct search *s, const struct instance *instance)
+{
+	struct instance_lines own;
+	struct extent extent = {0};
+	struct line_set wanted = {0};
+	Dwarf_Die function = instance->function, unit;
+	bool known;
+
+	TRY(instance_lines(s->image, instance, &own, &known));
+	if (!known || !die_unit_die(&function, &unit))
+		return NULL;
+	TRY(instance_rows(s->image, instance, &own, extent_row, &extent));
+	struct error *err = lines_by_text(s, &unit, own.file, own.first, extent.last, &wanted);
+	if (!err && wanted.v.n)
+		err = wanted_lines(s, instance, &own, &wanted);
+	vec_deinit(&wanted.v);
+	return err;
+}
+
+/* ---- FILE:LINE ---- */
+
+static struct error *file_line_in_unit(struct search *s, struct unit *unit, bool *any)
+{
+	Dwarf_Lines *lines;
+	size_t n;
+	struct row row;
+	chosen_vec chosen = {0};
+	struct line_set wanted = {0};
+	struct error *err = lines_of(s->image, &unit->die, &lines, &n);
+	const char *last_file = NULL;
+	bool last_same = false, have_lines = false;
+
+	for (size_t i = 0; !err && i < n; i++) {
+		struct instance instance;
+		bool found;
+
+		if (!row_of(lines, i, &row))
+			continue;
+		if (row.file != last_file) {
+			last_file = row.file;
+			last_same = path_ends_with(row.file, s->def->file);
+		}
+		if (!last_same)
+			continue;
+		*any = true;
+		if (!have_lines && s->def->pattern) {
+			err = lines_by_text(s, &unit->die, row.file, 1, UINT32_MAX, &wanted);
+		} else if (!have_lines) {
+			uint32_t *line = vec_push(&wanted.v);
+
+			if (line)
+				*line = s->def->line;
+			else
+				err = error_nomem();
+		}
+		have_lines = true;
+		if (err)
+			break;
+		if (!line_is_wanted(&wanted, row.line)) {
+			note_near(s, s->def->line, row.line);
+			continue;
+		}
+		err = instance_at(s->image, unit, row.address, row.file, row.line, &instance,
+				  &found);
+		if (!err && found && (s->def->inlines || !instance.inlined))
+			err = choose(s, &instance, &row, row_is_empty(lines, n, i, row.address),
+				     &chosen);
+	}
+	if (!err)
+		err = places_of_chosen(s, &chosen);
+	vec_deinit(&chosen);
+	vec_deinit(&wanted.v);
+	return err;
+}
+
+struct error *file_line_places(struct search *s)
+{
+	struct dwarf_image *image = s->image;
+	bool any = false;
+
+	TRY(image_need_units(image));
+	for (int headers = 0; headers < 2 && !any; headers++) {
+		for (size_t i = 0; i < image->units.n; i++) {
+			if (headers || unit_is_of_file(&image->units.v[i], s->def->file))
+				TRY(file_line_in_unit(s, &image->units.v[i], &any));
+		}
+	}
+	if (any)
+		return NULL;
+
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct nearest near = nearest_make(s->def->file);
+	for (size_t i = 0; i < image->units.n; i++) {
+		const char *name = dwarf_diename(&image->units.v[i].die);
+		const char *slash = name ? strrchr(name, '/') : NULL;
+
+		if (name)
+			nearest_offer(&near, slash ? slash + 1 : name);
+	}
+	struct error *err = error_at(error_new(ENOENT, "no source file \"%s\"", s->def->file), "%s",
+				     image->path);
+	return nearest_text(&near, &text) ? error_hint(err, "did you mean %s?", strbuf_str(&text))
+					  : err;
+}

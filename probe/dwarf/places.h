@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What finds places, and what lists them; private to probe/dwarf/. */
+#ifndef PB_PROBE_DWARF_PLACES_H
+#define PB_PROBE_DWARF_PLACES_H
+
+#include "probe/dwarf/walk.h"
+
+struct search {
+	struct dwarf_image *image;
+	const struct probe_def *def;
+	struct dwarf_places *places;
+	size_t n_instances, n_inlined;
+	/* For errors about lines. */
+	uint32_t near_below, near_above, first, last;
+};
+
+/* ---- places.c ---- */
+struct error *place_add(struct search *s, const struct instance *instance, Dwarf_Addr pc,
+			bool is_entry, bool after_prologue, bool at_return, int view,
+			uint32_t known_line);
+/* There is none of the definition's name: near ones. */
+struct error *error_no_function(struct dwarf_image *image, const struct probe_def *def);
+
+/* ---- place_lines.c ---- */
+struct error *line_place(struct search *s, const struct instance *instance);
+struct error *pattern_place(struct search *s, const struct instance *instance);
+struct error *file_line_places(struct search *s);
+
+/* ---- rows.c ---- */
+struct row {
+	Dwarf_Addr address;
+	int view; /* how many rows are before it at the address */
+	const char *file;
+	uint32_t line;
+};
+
+/* A row that begins a statement; false: another one. */
+bool row_of(Dwarf_Lines *lines, size_t i, struct row *row);
+/* The next row's address is the same: no code belongs to this row. */
+bool row_is_empty(Dwarf_Lines *lines, size_t n, size_t i, Dwarf_Addr address);
+/* Whether a copy of another function, inlined into the instance, holds the address. */
+bool in_inner_copy(Dwarf_Die *parent, Dwarf_Addr pc, int depth);
+
+struct instance_lines {
+	const char *file;      /* where the function is defined */
+	uint32_t first, limit; /* its line; that of the next function in the file */
+};
+
+/* *known false: nothing tells where it is defined. */
+struct error *instance_lines(struct dwarf_image *image, const struct instance *instance,
+			     struct instance_lines *out, bool *known);
+typedef struct error *row_fn(void *ctx, const struct instance *instance, const struct row *row,
+			     bool empty);
+/* The rows of an instance that are lines of the function itself. */
+struct error *instance_rows(struct dwarf_image *image, const struct instance *instance,
+			    const struct instance_lines *own, row_fn *fn, void *ctx);
+/* Whether the unit is made of the file itself; headers are looked for in all. */
+bool unit_is_of_file(struct unit *unit, const char *file);
+
+#endif
