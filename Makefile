@@ -49,7 +49,7 @@ check-debuginfo: all
 
 # Fuzzes each target for FUZZ_SECONDS (600).
 fuzz: fuzzers
-	@tests/run --fuzz-seconds $(or $(FUZZ_SECONDS),600) fuzz
+	@tests/run --fuzz-seconds $(or $(FUZZ_SECONDS),600) --fuzz-seed $(or $(FUZZ_SEED),0) fuzz
 
 bench: all
 	@tools/deps build bench

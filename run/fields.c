@@ -10,6 +10,7 @@
 
 enum {
 	MAX_FIELDS = 10000,
+	MAX_STEPS = 4 * MAX_FIELDS,
 	MAX_DEPTH = 32,
 };
 
@@ -68,6 +69,7 @@ struct walk {
 	const struct btf *btf;
 	struct fields *fields;
 	struct strbuf path;
+	uint32_t steps; /* types seen: what holds nothing makes no field, but takes time */
 };
 
 static void path_cut(struct walk *w, size_t len)
@@ -107,9 +109,14 @@ static struct error *walk_array(struct walk *w, const struct btf_type *t, uint64
 		return add_field(
 			w, (struct field){.kind = FIELD_CHARS, .off = bit / 8, .size = a->nelems});
 	for (uint32_t i = 0; i < a->nelems && size; i++) {
+		size_t n = w->fields->n;
+
 		strbuf_addf(&w->path, "[%u]", i);
 		TRY(walk_type(w, a->type, bit + i * (uint64_t)size * 8, 0, depth + 1));
 		path_cut(w, len);
+		/* as empty as the first one are all the others */
+		if (w->fields->n == n)
+			break;
 	}
 	return NULL;
 }
@@ -155,6 +162,8 @@ static struct error *walk_type(struct walk *w, uint32_t type, uint64_t bit, uint
 
 	if (depth > MAX_DEPTH)
 		return error_new(E2BIG, "a type within more than %d others", MAX_DEPTH);
+	if (++w->steps > MAX_STEPS)
+		return error_new(E2BIG, "the type has more than %d parts", MAX_STEPS);
 	if (strbuf_failed(&w->path))
 		return error_nomem();
 	if (f.role == ROLE_IPV6) {
