@@ -182,6 +182,8 @@ static struct error *walk_type(struct walk *w, uint32_t type, uint64_t bit, uint
 		return walk_int(w, t, f);
 	case BTF_KIND_ENUM:
 	case BTF_KIND_ENUM64:
+		if (!t->size)
+			return NULL; /* "enum e;" alone: no value is its */
 		f.kind = FIELD_ENUM;
 		f.is_signed = btf_kflag(t);
 		f.type = id;
@@ -191,8 +193,9 @@ static struct error *walk_type(struct walk *w, uint32_t type, uint64_t bit, uint
 		f.size = btf__pointer_size(w->btf) == 4 ? 4 : 8;
 		return add_field(w, f);
 	case BTF_KIND_FLOAT:
-		f.kind = t->size == sizeof(float) || t->size == sizeof(double) ? FIELD_FLOAT
-									       : FIELD_BYTES;
+		f.kind = !f.bits && (t->size == sizeof(float) || t->size == sizeof(double))
+				 ? FIELD_FLOAT
+				 : FIELD_BYTES;
 		return add_field(w, f);
 	case BTF_KIND_ARRAY:
 		return walk_array(w, t, bit, depth);
