@@ -130,7 +130,7 @@ static struct error *base_variable(struct context *ctx, const struct probe_arg *
 		/* A method names its object's members without "this->". */
 		struct way way = {.n = 0};
 
-		TRY(scope_variable_find(ctx, "this", &self, &found));
+		TRY(local_find(ctx, "this", &self, &found));
 		if (!found)
 			return no_variable(ctx, arg->variable, arg);
 		object->type = type_of(&self.die);

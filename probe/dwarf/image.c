@@ -32,24 +32,12 @@ struct error *dw_error(const struct dwarf_image *image, const char *fmt, ...)
 	return error_at(err, "%s", image->debug_path ? image->debug_path : image->path);
 }
 
-static void temp_remove(const char *dir)
-{
-	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
-
-	strbuf_addf(&path, "%s/image", dir);
-	unlink(strbuf_str(&path));
-	rmdir(dir);
-}
-
 void dwarf_image_free(struct dwarf_image *image)
 {
 	if (!image)
 		return;
 	if (image->dwfl)
 		dwfl_end(image->dwfl);
-	if (image->temp)
-		temp_remove(image->temp);
-	free(image->temp);
 	free(image->path);
 	free(image->symfs);
 	free(image->debug_path);
@@ -59,6 +47,7 @@ void dwarf_image_free(struct dwarf_image *image)
 	vec_deinit(&image->ranges);
 	vec_deinit(&image->symbols);
 	vec_deinit(&image->dies);
+	free(image->global.name);
 	free(image);
 }
 

@@ -40,6 +40,13 @@ struct dwarf_symbol {
 	bool data;
 };
 
+/* What was found of a global variable's name in all units. */
+struct known_global {
+	char *name; /* NULL: none was asked for */
+	Dwarf_Die die;
+	bool found, is_external;
+};
+
 struct dwarf_image {
 	char *path, *symfs;
 	struct names debug_dirs;
@@ -57,7 +64,6 @@ struct dwarf_image {
 	bool is_rel, is_big;
 	const struct regs *regs;
 	struct strbuf looked; /* where debug information was looked for */
-	char *temp;	      /* a directory of split units from a package; NULL: none */
 
 	VEC(struct unit) units;
 	bool have_units;
@@ -66,6 +72,7 @@ struct dwarf_image {
 	VEC(struct dwarf_symbol) symbols; /* by start */
 	bool have_symbols;
 	VEC(Dwarf_Die) dies; /* those that places refer to */
+	struct known_global global;
 };
 
 /* ---- image.c ---- */
@@ -99,6 +106,8 @@ struct error *unit_by_address(struct dwarf_image *image, Dwarf_Addr address, str
  * caller's to free(). A superset. names are C strings or globs.
  */
 struct error *units_with_name(struct dwarf_image *image, const char *name, uint8_t **out);
+/* Likewise those whose line tables may name the source file ("fs.h", "linux/fs.h"). */
+struct error *units_with_file(struct dwarf_image *image, const char *file, uint8_t **out);
 
 /* What DW_AT_GNU_locviews of a DIE is an offset into: the lists of locations; NULL: none. */
 const uint8_t *die_locations(Dwarf_Die *die, size_t *size);
@@ -263,6 +272,8 @@ void variables_deinit(struct variables *vars);
 /* The unit's first; unit NULL: no unit is nearer than others. */
 struct error *global_find(struct dwarf_image *image, Dwarf_Die *unit, const char *name,
 			  struct variable *out, bool *found);
+/* Of the function alone; and, when it has none of that name, a global one. */
+struct error *local_find(struct context *ctx, const char *name, struct variable *out, bool *found);
 struct error *scope_variable_find(struct context *ctx, const char *name, struct variable *out,
 				  bool *found);
 

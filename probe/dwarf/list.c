@@ -84,16 +84,17 @@ static struct error *list_instance(void *ctx, const struct instance *instance)
 static struct error *list_file(struct line_list *l, const char *file)
 {
 	struct dwarf_image *image = l->image;
+	_cleanup_free_ uint8_t *units = NULL;
 	Dwarf_Lines *lines;
 	struct row row;
 	size_t n;
 
-	TRY(image_need_units(image));
+	TRY(units_with_file(image, file, &units));
 	for (int headers = 0; headers < 2 && !l->file; headers++) {
 		for (size_t i = 0; i < image->units.n; i++) {
 			struct unit *unit = &image->units.v[i];
 
-			if (!headers && !unit_is_of_file(unit, file))
+			if (!units[i] || (!headers && !unit_is_of_file(unit, file)))
 				continue;
 			TRY(lines_of(image, &unit->die, &lines, &n));
 			for (size_t k = 0; k < n; k++) {

@@ -276,12 +276,14 @@ static struct error *file_line_in_unit(struct search *s, struct unit *unit, bool
 struct error *file_line_places(struct search *s)
 {
 	struct dwarf_image *image = s->image;
+	_cleanup_free_ uint8_t *units = NULL;
 	bool any = false;
 
-	TRY(image_need_units(image));
+	TRY(units_with_file(image, s->def->file, &units));
 	for (int headers = 0; headers < 2 && !any; headers++) {
 		for (size_t i = 0; i < image->units.n; i++) {
-			if (headers || unit_is_of_file(&image->units.v[i], s->def->file))
+			if (units[i] &&
+			    (headers || unit_is_of_file(&image->units.v[i], s->def->file)))
 				TRY(file_line_in_unit(s, &image->units.v[i], &any));
 		}
 	}

@@ -526,3 +526,130 @@ struct error *units_with_name(struct dwarf_image *image, const char *name, uint8
 	*out = steal_ptr(units);
 	return NULL;
 }
+
+/* ---- By source file ---- */
+
+/* A line table, and a unit of it. */
+struct table {
+	uint64_t start;
+	size_t unit;
+};
+
+struct tables {
+	VEC(struct table) v; /* by start */
+	uint8_t *units;
+};
+
+static int table_cmp(const void *a, const void *b)
+{
+	const struct table *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* All units of the table that holds a byte of .debug_line. */
+static struct error *mark_table(void *ctx, uint64_t pos)
+{
+	struct tables *t = ctx;
+	size_t low = 0, high = t->v.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (t->v.v[mid].start <= pos)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (size_t i = low; i-- && t->v.v[i].start == t->v.v[low - 1].start;)
+		t->units[t->v.v[i].unit] = 1;
+	return NULL;
+}
+
+/* A table may name the string from any byte on before the file's name: its folder. */
+struct suffixes {
+	struct numbers *set;
+	const struct section *strings;
+};
+
+static struct error *add_suffixes(void *ctx, uint64_t pos)
+{
+	struct suffixes *s = ctx;
+	uint8_t before[512];
+	size_t n = (size_t)min_of(pos, (uint64_t)sizeof(before));
+
+	if (pos > UINT32_MAX || section_read(s->strings, pos - n, before, n) != (ssize_t)n)
+		return NULL;
+	for (size_t i = 0;; i++) {
+		if (!numbers_add(s->set, (uint32_t)(pos - i)))
+			return error_nomem();
+		if (i == n || !before[n - i - 1])
+			return NULL;
+	}
+}
+
+static struct error *tables_of(struct dwarf_image *image, struct tables *t)
+{
+	for (size_t i = 0; i < image->units.n; i++) {
+		Dwarf_Attribute attr;
+		Dwarf_Word start;
+
+		if (!dwarf_attr(&image->units.v[i].die, DW_AT_stmt_list, &attr) ||
+		    dwarf_formudata(&attr, &start))
+			continue;
+		struct table *table = vec_push(&t->v);
+		if (!table)
+			return error_nomem();
+		*table = (struct table){start, i};
+	}
+	if (t->v.n)
+		qsort(t->v.v, t->v.n, sizeof(*t->v.v), table_cmp);
+	return NULL;
+}
+
+static struct error *search_tables(struct dwarf_image *image, const struct needle *needle,
+				   struct tables *t)
+{
+	static const char *const strings[] = {".debug_line_str", ".debug_str"};
+	_cleanup_(numbers_free) struct numbers *set = calloc(1, sizeof(*set));
+	_cleanup_close_ int fd = open(image->debug_path, O_RDONLY | O_CLOEXEC);
+	struct section lines, str;
+
+	if (!set)
+		return error_nomem();
+	if (!section_open(image, ".debug_line", fd, &lines))
+		return NULL;
+	TRY(tables_of(image, t));
+	TRY(strings_search(&lines, needle, true, mark_table, t));
+	for (size_t i = 0; i < ARRAY_SIZE(strings); i++) {
+		struct suffixes s = {set, &str};
+
+		if (section_open(image, strings[i], fd, &str))
+			TRY(strings_search(&str, needle, true, add_suffixes, &s));
+	}
+	return set->n ? numbers_search(&lines, set, 1, mark_table, t) : NULL;
+}
+
+struct error *units_with_file(struct dwarf_image *image, const char *file, uint8_t **out)
+{
+	const char *slash = strrchr(file, '/');
+	struct needle needle = {.literal = (char *)(slash ? slash + 1 : file)};
+
+	TRY(image_need_units(image));
+	_cleanup_free_ uint8_t *units = calloc(image->units.n + 1, 1);
+	struct tables t = {.units = units};
+	struct error *err = NULL;
+
+	if (!units)
+		return error_nomem();
+	needle.n = strlen(needle.literal);
+	if (needle.n)
+		err = search_tables(image, &needle, &t);
+	else
+		memset(units, 1, image->units.n);
+	vec_deinit(&t.v);
+	if (err)
+		return err;
+	*out = steal_ptr(units);
+	return NULL;
+}

@@ -168,11 +168,9 @@ static bool best_of(struct variables *vars, struct variable *out)
 	return vars->n;
 }
 
-struct error *scope_variable_find(struct context *ctx, const char *name, struct variable *out,
-				  bool *found)
+struct error *local_find(struct context *ctx, const char *name, struct variable *out, bool *found)
 {
 	_cleanup_variables_ struct variables vars = {0};
-	Dwarf_Die unit;
 
 	*found = false;
 	TRY(variables_in_scope(ctx, &vars));
@@ -182,9 +180,20 @@ struct error *scope_variable_find(struct context *ctx, const char *name, struct 
 		if (other && !strcmp(other, name)) {
 			*out = vars.v[i];
 			*found = true;
-			return NULL;
+			break;
 		}
 	}
+	return NULL;
+}
+
+struct error *scope_variable_find(struct context *ctx, const char *name, struct variable *out,
+				  bool *found)
+{
+	Dwarf_Die unit;
+
+	TRY(local_find(ctx, name, out, found));
+	if (*found)
+		return NULL;
 	bool have_unit = dwarf_diecu(&ctx->instance, &unit, NULL, NULL);
 	return global_find(ctx->image, have_unit ? &unit : NULL, name, out, found);
 }
@@ -195,10 +204,43 @@ static bool has_place(struct variable *var)
 	       dwarf_hasattr_integrate(&var->die, DW_AT_const_value);
 }
 
+/*
+ * Of all units: an external variable with a location, else the first static one. It is asked for
+ * at each place of a definition, with the same name: the last answer is kept.
+ */
+static struct error *global_of_all(struct dwarf_image *image, const char *name)
+{
+	struct known_global *known = &image->global;
+	_cleanup_free_ uint8_t *units = NULL;
+
+	if (known->name && !strcmp(known->name, name))
+		return NULL;
+	free(known->name);
+	*known = (struct known_global){0};
+	TRY(units_with_name(image, name, &units));
+	for (size_t i = 0; i < image->units.n && !known->is_external; i++) {
+		_cleanup_variables_ struct variables others = {0};
+		struct variable one;
+		Dwarf_Die root;
+
+		if (!units[i])
+			continue;
+		TRY(unit_root(image, &image->units.v[i], &root));
+		TRY(unit_walk(image, &root, name, &others, 0));
+		if (!best_of(&others, &one) || !dwarf_hasattr_integrate(&one.die, DW_AT_location))
+			continue;
+		known->is_external = die_flag(&one.die, DW_AT_external);
+		if (known->is_external || !known->found)
+			known->die = one.die;
+		known->found = true;
+	}
+	known->name = strdup(name);
+	return known->name ? NULL : error_nomem();
+}
+
 struct error *global_find(struct dwarf_image *image, Dwarf_Die *unit, const char *name,
 			  struct variable *out, bool *found)
 {
-	_cleanup_free_ uint8_t *units = NULL;
 	struct variable declared = {0};
 	bool have_declared = false;
 
@@ -214,30 +256,13 @@ struct error *global_find(struct dwarf_image *image, Dwarf_Die *unit, const char
 			return NULL;
 		}
 	}
-	TRY(units_with_name(image, name, &units));
-	for (size_t i = 0; i < image->units.n; i++) {
-		_cleanup_variables_ struct variables others = {0};
-		struct variable one;
-		Dwarf_Die root;
-
-		if (!units[i])
-			continue;
-		TRY(unit_root(image, &image->units.v[i], &root));
-		TRY(unit_walk(image, &root, name, &others, 0));
-		if (!best_of(&others, &one) || !dwarf_hasattr_integrate(&one.die, DW_AT_location))
-			continue;
-		if (die_flag(&one.die, DW_AT_external)) {
-			*out = one;
-			*found = true;
-			return NULL;
-		}
-		/* Another unit's static variable is not in sight, unless it is all there is. */
-		if (!have_declared && !*found) {
-			*out = one;
-			*found = true;
-		}
-	}
-	if (have_declared) {
+	TRY(global_of_all(image, name));
+	const struct known_global *known = &image->global;
+	/* Another unit's static variable is not in sight, unless it is all there is. */
+	if (known->is_external || (known->found && !have_declared)) {
+		*out = (struct variable){.die = known->die, .is_global = true};
+		*found = true;
+	} else if (have_declared) {
 		*out = declared;
 		*found = true;
 	}

@@ -471,6 +471,7 @@ struct error *dwarf_points(struct gather *g, struct dwarf_image *image, struct u
 	struct error *why = NULL;
 
 	TRY(dwarf_places_find(image, g->def, &places));
+	g->n_places += places.n;
 	for (size_t i = 0; i < places.n; i++) {
 		if (inlined_only && !places.v[i].inlined)
 			continue;

@@ -229,6 +229,7 @@ struct gather {
 	const struct probe_def *def;
 	struct probe_points *points;
 	struct columns *columns;
+	size_t n_places; /* that DWARF had, also those that lack an argument */
 };
 
 /* The values of one point, before it is known that it becomes one. */

@@ -221,7 +221,8 @@ static struct error *with_dwarf(struct gather *g, struct dwarf_image *image, str
 	const struct probe_def *def = g->def;
 	struct error *err = dwarf_points(g, image, user, NULL, false);
 
-	if ((err && err->code != ENOENT) || !def->function || def->file ||
+	/* Where the function was found, and not its variable, its other names lead nowhere else. */
+	if ((err && (err->code != ENOENT || g->n_places)) || !def->function || def->file ||
 	    (!err && !(def->is_glob && needs_types(def))))
 		return err;
 	struct error *other = by_aliases(g, image, user);

@@ -152,6 +152,31 @@ test_places() {
 	assert_contains out "const struct order * order (parameter)"
 }
 
+# A header's line is in the units that include it; their line tables alone are read.
+test_lines_of_headers() {
+	local way
+	mkdir -p inc/deep
+	cat >inc/deep/twice.h <<-'EOF'
+		static __attribute__((noinline)) int twice(int n)
+		{
+			return n * 2;
+		}
+	EOF
+	printf '#include "deep/twice.h"\nint one(int n) { return twice(n) + 1; }\n' >one.c
+	printf 'int two(int n) { return n + 2; }\n' >two.c
+	for way in "gcc -gdwarf-4" "gcc -gdwarf-5" "clang -gdwarf-4" "clang -gdwarf-5" "gcc -gdwarf-5 -gz"; do
+		# shellcheck disable=SC2086
+		$way -O2 -Iinc -fPIC -shared -nostdlib one.c two.c -o both.so
+		ask both.so 'twice.h:3 n'
+		assert_contains out "twice+0 twice.h:3"
+		ask both.so 'deep/twice.h:3'
+		ask both.so -L twice.h:1
+		assert_contains out "twice.h:3 2"
+		refused 2 'no source file "twicer.h"' both.so twicer.h:3
+		refused 2 "no code begins on line" both.so twice.h:9
+	done
+}
+
 test_unoptimised_code() {
 	local way
 	for way in "gcc -O0 -g" "clang -O0 -g"; do
