@@ -145,6 +145,8 @@ static struct error *walk_int(struct walk *w, const struct btf_type *t, struct f
 {
 	uint8_t encoding = btf_int_encoding(t);
 
+	if (!t->size)
+		return NULL;
 	f.kind = encoding & BTF_INT_BOOL     ? FIELD_BOOL
 		 : encoding & BTF_INT_SIGNED ? FIELD_INT
 					     : FIELD_UINT;
@@ -183,7 +185,7 @@ static struct error *walk_type(struct walk *w, uint32_t type, uint64_t bit, uint
 	case BTF_KIND_ENUM:
 	case BTF_KIND_ENUM64:
 		if (!t->size)
-			return NULL; /* "enum e;" alone: no value is its */
+			return NULL; /* "enum e;" alone */
 		f.kind = FIELD_ENUM;
 		f.is_signed = btf_kflag(t);
 		f.type = id;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "lib/base/util.h"
+#include "tests/probe/fetch_ops.h"
 
 bool fetch_read(const struct fetch_process *p, uint64_t address, void *to, size_t n)
 {
@@ -114,67 +115,10 @@ static bool step(const struct fetch_process *p, const struct fetch_insn *insn, u
 		*next = stack[n - 3];
 		stack[n - 3] = v;
 		return true;
-	default: {
-		int64_t a = (int64_t)*next, b = (int64_t)*top;
-
+	default:
 		--*depth;
-		switch (insn->op) {
-		case FETCH_PLUS:
-			*next += *top;
-			break;
-		case FETCH_MINUS:
-			*next -= *top;
-			break;
-		case FETCH_MUL:
-			*next *= *top;
-			break;
-		case FETCH_DIV:
-			*next = b ? (uint64_t)(a / b) : 0;
-			break;
-		case FETCH_MOD:
-			*next = *top ? *next % *top : 0;
-			break;
-		case FETCH_AND:
-			*next &= *top;
-			break;
-		case FETCH_OR:
-			*next |= *top;
-			break;
-		case FETCH_XOR:
-			*next ^= *top;
-			break;
-		case FETCH_SHL:
-			*next = *top < 64 ? *next << *top : 0;
-			break;
-		case FETCH_SHR:
-			*next = *top < 64 ? *next >> *top : 0;
-			break;
-		case FETCH_SHRA:
-			*next = (uint64_t)(a >> min_of(*top, 63ul));
-			break;
-		case FETCH_EQ:
-			*next = a == b;
-			break;
-		case FETCH_NE:
-			*next = a != b;
-			break;
-		case FETCH_LT:
-			*next = a < b;
-			break;
-		case FETCH_LE:
-			*next = a <= b;
-			break;
-		case FETCH_GT:
-			*next = a > b;
-			break;
-		case FETCH_GE:
-			*next = a >= b;
-			break;
-		default:
-			return false;
-		}
-		return true;
-	}
+		*why = "a division by 0";
+		return !fetch_binary(insn->op, *next, *top, next);
 	}
 	stack[(*depth)++] = v;
 	return true;

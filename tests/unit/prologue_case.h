@@ -14,6 +14,7 @@
 #include "bpf_machine.h"
 #include "lib/base/util.h"
 #include "probe/prologue/prologue.h"
+#include "tests/probe/fetch_ops.h"
 
 enum {
 	CASE_VALUES = 5,
@@ -369,70 +370,6 @@ static inline uint64_t case_push(const struct prologue_case *c, const struct fet
 	}
 }
 
-/* 0, or the errno of what failed. */
-static inline int case_op(enum fetch_op op, uint64_t a, uint64_t b, uint64_t *r)
-{
-	const int64_t sa = (int64_t)a, sb = (int64_t)b;
-
-	switch (op) {
-	case FETCH_PLUS:
-		*r = a + b;
-		break;
-	case FETCH_MINUS:
-		*r = a - b;
-		break;
-	case FETCH_MUL:
-		*r = a * b;
-		break;
-	case FETCH_DIV:
-		if (!b)
-			return EDOM;
-		*r = b == ~0ull ? -a : (uint64_t)(sa / sb);
-		break;
-	case FETCH_MOD:
-		if (!b)
-			return EDOM;
-		*r = a % b;
-		break;
-	case FETCH_AND:
-		*r = a & b;
-		break;
-	case FETCH_OR:
-		*r = a | b;
-		break;
-	case FETCH_XOR:
-		*r = a ^ b;
-		break;
-	case FETCH_SHL:
-		*r = b < 64 ? a << b : 0;
-		break;
-	case FETCH_SHR:
-		*r = b < 64 ? a >> b : 0;
-		break;
-	case FETCH_SHRA:
-		*r = b < 64 ? (uint64_t)(sa >> b) : sa < 0 ? ~0ull : 0;
-		break;
-	case FETCH_EQ:
-		*r = sa == sb;
-		break;
-	case FETCH_NE:
-		*r = sa != sb;
-		break;
-	case FETCH_LT:
-		*r = sa < sb;
-		break;
-	case FETCH_LE:
-		*r = sa <= sb;
-		break;
-	case FETCH_GT:
-		*r = sa > sb;
-		break;
-	default:
-		*r = sa >= sb;
-	}
-	return 0;
-}
-
 /* How many entries there must be. */
 static inline size_t case_takes(const struct fetch_insn *insn)
 {
@@ -525,7 +462,7 @@ static inline int case_eval(const struct prologue_case *c, const struct fetch_pi
 			s[d - 3] = t;
 			break;
 		default:
-			err = case_op(insn->op, s[d - 2], s[d - 1], &t);
+			err = fetch_binary(insn->op, s[d - 2], s[d - 1], &t);
 			if (err)
 				return err;
 			s[--d - 1] = t;
