@@ -320,6 +320,16 @@ struct error *make_cell(struct making *m, const struct field *f, const uint8_t *
 		cell->kind = CELL_BOOL;
 		cell->u = field_number(f, data) != 0;
 		return NULL;
+	case FIELD_WIDE: /* as bpftool and perf-bpf map have it */
+		cell->kind = CELL_TEXT;
+		unsigned __int128 wide = field_wide(f, data);
+
+		if (wide >> 64)
+			strbuf_addf(&m->text, "0x%" PRIx64 "%016" PRIx64, (uint64_t)(wide >> 64),
+				    (uint64_t)wide);
+		else
+			strbuf_addf(&m->text, "0x%" PRIx64, (uint64_t)wide);
+		return make_text(m, &cell->text);
 	case FIELD_BYTES:
 		cell->kind = CELL_TEXT;
 		if (!run_name_add(m->names, m->c->btf, f, data, &m->text))
@@ -439,13 +449,18 @@ static int compare_numbers(const struct field *f, const void *a, const void *b)
 {
 	uint64_t x = field_number(f, a), y = field_number(f, b);
 
-	if (f->kind == FIELD_INT)
+	if (f->kind == FIELD_INT || (f->kind == FIELD_ENUM && f->is_signed))
 		return ((int64_t)x > (int64_t)y) - ((int64_t)x < (int64_t)y);
 	return (x > y) - (x < y);
 }
 
 static int compare_field(const struct field *f, const uint8_t *a, const uint8_t *b)
 {
+	if (f->kind == FIELD_WIDE) {
+		unsigned __int128 x = field_wide(f, a), y = field_wide(f, b);
+
+		return (x > y) - (x < y);
+	}
 	if (f->kind == FIELD_CHARS || f->kind == FIELD_BYTES || f->kind == FIELD_FLOAT)
 		return memcmp(a + f->off, b + f->off, f->size);
 	return compare_numbers(f, a, b);
@@ -517,7 +532,9 @@ struct error *sort_rows(struct collector *c, const struct collect_opts *opts, co
 
 		/* an array has all its entries from the start; a difference may be none */
 		if (!(indexed || opts->delta || c->per_cpu) ||
-		    fields_any(&c->value, row_value(c, row)))
+		    (opts->delta && fields_count(&c->value)
+			     ? fields_any_counter(&c->value, row_value(c, row))
+			     : fields_any(&c->value, row_value(c, row))))
 			rows[(*n)++] = row;
 	}
 	struct error *err = choose_order(c, opts->sort, &order);
@@ -564,6 +581,14 @@ static struct error *make_table(struct making *m, const struct collect_opts *opt
 	return NULL;
 }
 
+/* `less` than low and i steps; the largest number where that would be larger. */
+static int64_t linear_bound(const struct display *d, size_t i, unsigned less)
+{
+	__int128 bound = d->low + (__int128)i * d->step - less;
+
+	return bound > INT64_MAX ? INT64_MAX : bound < INT64_MIN ? INT64_MIN : (int64_t)bound;
+}
+
 /* The values that slot i of n counts. */
 void slot_range(const struct display *d, size_t i, size_t n, struct result_bucket *b)
 {
@@ -572,15 +597,9 @@ void slot_range(const struct display *d, size_t i, size_t n, struct result_bucke
 		b->high = i == 64 ? UINT64_MAX : i ? (1ull << (i - 1)) * 2 - 1 : 0;
 		return;
 	}
-	/* one below, n - 2 of step values, one above */
-	uint64_t low = d->low > 0 ? d->low : 0;
-	if (!i) {
-		b->low = 0;
-		b->high = low ? low - 1 : 0;
-	} else {
-		b->low = low + (i - 1) * d->step;
-		b->high = i + 1 == n ? UINT64_MAX : b->low + d->step - 1;
-	}
+	/* all below low, n - 2 of step values each, all above */
+	b->low = i ? linear_bound(d, i - 1, 0) : INT64_MIN;
+	b->high = i + 1 == n ? INT64_MAX : linear_bound(d, i, 1);
 }
 
 static struct error *make_hist(struct making *m, size_t n_slots, struct result_hist *hist)
@@ -645,6 +664,8 @@ static struct error *make_label(struct making *m, const struct result *r,
 			strbuf_adds(&text, keys[i].text);
 		else if (keys[i].kind == CELL_INT)
 			strbuf_addf(&text, "%" PRId64, keys[i].i);
+		else if (keys[i].kind == CELL_BOOL)
+			strbuf_adds(&text, keys[i].u ? "true" : "false");
 		else
 			strbuf_add_u64(&text, keys[i].u);
 	}
@@ -751,8 +772,9 @@ struct error *collector_collect(struct collector *c, const struct collect_opts *
 	if (c->heat) {
 		TRY(collector_sample(c, clock_ns(CLOCK_MONOTONIC)));
 	} else if (!c->stream) {
-		TRY(collector_look(c,
-				   opts->per_cpu && map_reader_cpus(c->reader) && !has_stacks(c)));
+		bool apart = opts->per_cpu || (!fields_count(&c->value) && !is_hist(c->display));
+
+		TRY(collector_look(c, apart && map_reader_cpus(c->reader) && !has_stacks(c)));
 		if (opts->delta)
 			TRY(subtract_last(c));
 	}

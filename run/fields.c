@@ -121,11 +121,31 @@ static struct error *walk_array(struct walk *w, const struct btf_type *t, uint64
 	return NULL;
 }
 
+/* The members of a union are the same bytes: one that has all of them is enough. */
+static uint32_t widest_member(const struct btf *btf, const struct btf_type *t)
+{
+	uint32_t widest = 0;
+	int64_t most = 0;
+
+	for (uint32_t i = 0; i < btf_vlen(t); i++) {
+		int64_t size = btf__resolve_size(btf, btf_members(t)[i].type);
+
+		if (size > most) {
+			most = size;
+			widest = i;
+		}
+	}
+	return widest;
+}
+
 static struct error *walk_members(struct walk *w, const struct btf_type *t, uint64_t bit, int depth)
 {
 	size_t len = w->path.len;
 
-	for (uint32_t i = 0; i < btf_vlen(t); i++) {
+	uint32_t begin = btf_is_union(t) ? widest_member(w->btf, t) : 0;
+	uint32_t end = btf_is_union(t) ? begin + 1 : btf_vlen(t);
+
+	for (uint32_t i = begin; i < end && i < btf_vlen(t); i++) {
 		const struct btf_member *m = btf_members(t) + i;
 		const char *name = btf__name_by_offset(w->btf, m->name_off);
 
@@ -134,9 +154,6 @@ static struct error *walk_members(struct walk *w, const struct btf_type *t, uint
 		TRY(walk_type(w, m->type, bit + btf_member_bit_offset(t, i),
 			      btf_member_bitfield_size(t, i), depth + 1));
 		path_cut(w, len);
-		/* the members of a union are the same bytes: the first one is enough */
-		if (btf_is_union(t))
-			break;
 	}
 	return NULL;
 }
@@ -151,7 +168,7 @@ static struct error *walk_int(struct walk *w, const struct btf_type *t, struct f
 		 : encoding & BTF_INT_SIGNED ? FIELD_INT
 					     : FIELD_UINT;
 	if (t->size > 8)
-		f.kind = FIELD_BYTES;
+		f.kind = t->size == 16 ? FIELD_WIDE : FIELD_BYTES;
 	return add_field(w, f);
 }
 
@@ -295,23 +312,60 @@ uint64_t field_number(const struct field *f, const void *data)
 	}
 }
 
+unsigned __int128 field_wide(const struct field *f, const void *data)
+{
+	unsigned __int128 v;
+
+	memcpy(&v, (const uint8_t *)data + f->off, sizeof(v));
+	return v;
+}
+
 /* Counters are whole integers that mean nothing else. */
 static bool is_counter(const struct field *f)
 {
-	return (f->kind == FIELD_UINT || f->kind == FIELD_INT) && !f->bits &&
-	       (f->role == ROLE_NONE || f->role == ROLE_NS || f->role == ROLE_BYTES);
+	return (f->kind == FIELD_UINT || f->kind == FIELD_INT || f->kind == FIELD_WIDE) &&
+	       !f->bits && (f->role == ROLE_NONE || f->role == ROLE_NS || f->role == ROLE_BYTES);
 }
 
-static void put(uint8_t *p, uint32_t size, uint64_t v)
+/* The bits of a bit field alone. */
+static void put_bits(uint8_t *p, const struct field *f, uint64_t v)
 {
+	bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+
+	for (uint32_t i = 0; i < f->bits; i++) {
+		uint32_t at = big ? f->size * 8 - f->bit - f->bits + i : f->bit + i;
+		uint8_t *byte = &p[big ? f->size - 1 - at / 8 : at / 8];
+
+		*byte = (uint8_t)((*byte & ~(1u << at % 8)) | (v >> i & 1) << at % 8);
+	}
+}
+
+/* Adds a counter to another, or takes it away. */
+static void change(const struct field *f, void *to, const void *by, bool add)
+{
+	uint8_t *p = (uint8_t *)to + f->off;
+
+	if (f->kind == FIELD_WIDE) {
+		unsigned __int128 v = field_wide(f, by);
+
+		v = field_wide(f, to) + (add ? v : -v);
+		memcpy(p, &v, sizeof(v));
+		return;
+	}
+	uint64_t v = field_number(f, by);
 	const uint8_t *from = (const uint8_t *)&v;
 
-	memcpy(p, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? from + 8 - size : from, size);
+	v = field_number(f, to) + (add ? v : -v);
+	memcpy(p, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? from + 8 - f->size : from, f->size);
 }
 
-/* Whether all bytes of a field are 0: no CPU wrote to it yet. */
-static bool is_zero(const struct field *f, const uint8_t *p)
+/* Whether a field is 0: no CPU wrote to it yet. */
+static bool is_zero(const struct field *f, const uint8_t *data)
 {
+	const uint8_t *p = data + f->off;
+
+	if (f->bits)
+		return !field_number(f, data);
 	for (uint32_t i = 0; i < f->size; i++)
 		if (p[i])
 			return false;
@@ -325,8 +379,12 @@ void fields_add(const struct fields *fields, void *to, const void *from)
 		uint8_t *p = (uint8_t *)to + f->off;
 
 		if (is_counter(f))
-			put(p, f->size, field_number(f, to) + field_number(f, from));
-		else if (!f->bits && is_zero(f, p))
+			change(f, to, from, true);
+		else if (!is_zero(f, to))
+			continue;
+		else if (f->bits)
+			put_bits(p, f, field_number(f, from));
+		else
 			memcpy(p, (const uint8_t *)from + f->off, f->size);
 	}
 }
@@ -337,15 +395,30 @@ void fields_subtract(const struct fields *fields, void *to, const void *from)
 		const struct field *f = &fields->v[i];
 
 		if (is_counter(f))
-			put((uint8_t *)to + f->off, f->size,
-			    field_number(f, to) - field_number(f, from));
+			change(f, to, from, false);
 	}
+}
+
+bool fields_count(const struct fields *fields)
+{
+	for (size_t i = 0; i < fields->n; i++)
+		if (is_counter(&fields->v[i]))
+			return true;
+	return false;
+}
+
+bool fields_any_counter(const struct fields *fields, const void *data)
+{
+	for (size_t i = 0; i < fields->n; i++)
+		if (is_counter(&fields->v[i]) && !is_zero(&fields->v[i], data))
+			return true;
+	return false;
 }
 
 bool fields_any(const struct fields *fields, const void *data)
 {
 	for (size_t i = 0; i < fields->n; i++)
-		if (is_counter(&fields->v[i]) && field_number(&fields->v[i], data))
+		if (!is_zero(&fields->v[i], data))
 			return true;
 	return false;
 }

@@ -43,6 +43,7 @@ enum field_kind {
 	FIELD_POINTER,
 	FIELD_FLOAT,
 	FIELD_CHARS,
+	FIELD_WIDE,  /* an integer of 16 bytes: field_wide() */
 	FIELD_BYTES, /* what is none of these */
 };
 
@@ -81,11 +82,17 @@ bool field_has_text(const struct field *field);
 /* The number at data, sign-extended where it is signed. */
 uint64_t field_number(const struct field *field, const void *data);
 
+/* The same of a FIELD_WIDE. */
+unsigned __int128 field_wide(const struct field *field, const void *data);
+
 /* Adds the counters of the value at `from` to those at `to`; what is none is kept. */
 void fields_add(const struct fields *fields, void *to, const void *from);
 /* Takes them away: those of one time from those of a later one. */
 void fields_subtract(const struct fields *fields, void *to, const void *from);
-/* Whether any counter is not 0. */
+/* Whether there are counters among them, which differences can be made of. */
+bool fields_count(const struct fields *fields);
+/* Whether any counter is not 0; whether anything is not. */
+bool fields_any_counter(const struct fields *fields, const void *data);
 bool fields_any(const struct fields *fields, const void *data);
 
 #endif

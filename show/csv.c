@@ -61,6 +61,14 @@ static void add_u64(struct line *line, uint64_t v)
 	strbuf_add_u64(line->out, v);
 }
 
+static void add_bound(struct line *line, uint64_t v, bool log2)
+{
+	if (line->any)
+		strbuf_addch(line->out, ',');
+	line->any = true;
+	bound_add(line->out, v, log2);
+}
+
 /* 2026-11-21T23:14:41.123456789Z */
 static void add_time(struct line *line, uint64_t ns)
 {
@@ -179,8 +187,8 @@ static void hist_rows(struct csv *csv, const struct results *results, const stru
 				continue;
 			begin_row(csv, results, r, line);
 			add_text(line, hist->label);
-			add_u64(line, hist->buckets[b].low);
-			add_u64(line, hist->buckets[b].high);
+			add_bound(line, hist->buckets[b].low, r->log2);
+			add_bound(line, hist->buckets[b].high, r->log2);
 			add_u64(line, hist->buckets[b].count);
 			end_line(line);
 		}
@@ -199,8 +207,8 @@ static void heat_rows(struct csv *csv, const struct results *results, const stru
 			continue;
 		begin_row(csv, results, r, line);
 		add_time(line, h->start + i / h->n_ranges * h->step);
-		add_u64(line, range->low);
-		add_u64(line, range->high);
+		add_bound(line, range->low, r->log2);
+		add_bound(line, range->high, r->log2);
 		add_u64(line, h->counts[i]);
 		end_line(line);
 	}

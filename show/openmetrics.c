@@ -395,13 +395,15 @@ static void add_table(struct writer *w, const struct result *r)
 }
 
 static void add_bucket(struct writer *w, const struct strbuf *name, const struct series *series,
-		       const uint64_t *bound, unsigned digits, uint64_t sum)
+		       const uint64_t *bound, bool log2, unsigned digits, uint64_t sum)
 {
-	strbuf_addf(w->out, "%s_bucket{%s%sle=\"", strbuf_str(name),
+	bool negative = bound && !log2 && (int64_t)*bound < 0;
+
+	strbuf_addf(w->out, "%s_bucket{%s%sle=\"%s", strbuf_str(name),
 		    series ? strbuf_str(&series->labels) : "",
-		    series && series->labels.len ? "," : "");
+		    series && series->labels.len ? "," : "", negative ? "-" : "");
 	if (bound)
-		add_scaled(w->out, *bound, digits, true);
+		add_scaled(w->out, negative ? -*bound : *bound, digits, true);
 	else
 		strbuf_adds(w->out, "+Inf");
 	strbuf_adds(w->out, "\"} ");
@@ -416,17 +418,17 @@ static void add_bucket(struct writer *w, const struct strbuf *name, const struct
  */
 static void add_buckets(struct writer *w, const struct strbuf *name, const struct series *series,
 			const struct result_bucket *const *buckets, size_t n, size_t n_buckets,
-			unsigned digits)
+			bool log2, unsigned digits)
 {
 	uint64_t sum = 0;
 
 	for (size_t b = 0; b < n_buckets; b++) {
 		for (size_t i = 0; i < n; i++)
 			sum += buckets[i][b].count;
-		if (buckets[0][b].high != UINT64_MAX)
-			add_bucket(w, name, series, &buckets[0][b].high, digits, sum);
+		if (bucket_has_high(&buckets[0][b], log2))
+			add_bucket(w, name, series, &buckets[0][b].high, log2, digits, sum);
 	}
-	add_bucket(w, name, series, NULL, digits, sum);
+	add_bucket(w, name, series, NULL, log2, digits, sum);
 	if (w->format == PROMETHEUS_0_0_4)
 		strbuf_addf(w->out, "%s_count%s%s%s %" PRIu64 "\n", strbuf_str(name),
 			    series && series->labels.len ? "{" : "",
@@ -471,7 +473,7 @@ static void add_hists(struct writer *w, const struct result *r)
 		for (; goes_on(&series, i); i++)
 			same[n++] = r->hists[series.v[i + 1].at].buckets;
 		add_buckets(w, &name, &series.v[i], same, n, r->hists[series.v[i].at].n_buckets,
-			    unit.digits);
+			    r->log2, unit.digits);
 	}
 }
 
@@ -482,7 +484,7 @@ static void add_heat(struct writer *w, const struct result *r)
 	struct unit unit = unit_of(r->unit);
 
 	begin_family(w, r, NULL, FAMILY_HISTOGRAM, unit, &name);
-	add_buckets(w, &name, NULL, &ranges, 1, r->heat.n_ranges, unit.digits);
+	add_buckets(w, &name, NULL, &ranges, 1, r->heat.n_ranges, r->log2, unit.digits);
 }
 
 static void add_stacks(struct writer *w, const struct result *r)

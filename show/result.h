@@ -16,6 +16,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/error.h"
+#include "lib/base/strbuf.h"
 
 enum result_kind {
 	RESULT_COUNT,  /* one number */
@@ -65,10 +66,28 @@ struct result_table {
 	uint64_t left_out; /* rows that are not here, because only the top ones were wanted */
 };
 
+/*
+ * A range of values. Powers of two are unsigned; the bounds of linear ranges
+ * are int64_t, and the first and the last of those go on without end: INT64_MIN
+ * and INT64_MAX.
+ */
 struct result_bucket {
 	uint64_t low, high; /* both within */
 	uint64_t count;
 };
+
+/* One of its bounds, in digits. */
+void bound_add(struct strbuf *out, uint64_t bound, bool log2);
+
+static inline bool bucket_has_low(const struct result_bucket *b, bool log2)
+{
+	return log2 || (int64_t)b->low != INT64_MIN;
+}
+
+static inline bool bucket_has_high(const struct result_bucket *b, bool log2)
+{
+	return log2 ? b->high != UINT64_MAX : (int64_t)b->high != INT64_MAX;
+}
 
 struct result_hist {
 	const char *label;		/* the key's text; NULL: the only one */

@@ -175,8 +175,9 @@ static void add_hists(struct strbuf *out, const struct result *r, bool whole)
 			if (!whole && !h->buckets[b].count)
 				continue;
 			strbuf_adds(out, first ? "{\"low\":" : ",{\"low\":");
-			strbuf_add_u64(out, h->buckets[b].low);
-			add_u64(out, "high", h->buckets[b].high);
+			bound_add(out, h->buckets[b].low, r->log2);
+			add_key(out, "high");
+			bound_add(out, h->buckets[b].high, r->log2);
 			add_u64(out, "count", h->buckets[b].count);
 			strbuf_addch(out, '}');
 			first = false;
@@ -217,8 +218,9 @@ static void add_stacks(struct strbuf *out, const struct result *r)
 }
 
 /* Ranges that were met, and for each slot of time the counts in them. */
-static void add_heat(struct strbuf *out, const struct result_heat *h)
+static void add_heat(struct strbuf *out, const struct result *r)
 {
+	const struct result_heat *h = &r->heat;
 	size_t first = 0, n = h->n_ranges;
 
 	while (n && !h->ranges[n - 1].count)
@@ -231,8 +233,9 @@ static void add_heat(struct strbuf *out, const struct result_heat *h)
 	strbuf_addch(out, '[');
 	for (size_t i = first; i < n; i++) {
 		strbuf_adds(out, i > first ? ",{\"low\":" : "{\"low\":");
-		strbuf_add_u64(out, h->ranges[i].low);
-		add_u64(out, "high", h->ranges[i].high);
+		bound_add(out, h->ranges[i].low, r->log2);
+		add_key(out, "high");
+		bound_add(out, h->ranges[i].high, r->log2);
 		add_u64(out, "count", h->ranges[i].count);
 		strbuf_addch(out, '}');
 	}
@@ -320,7 +323,7 @@ static void add_results(const struct results *results, bool last, bool whole, st
 		case RESULT_HEAT:
 			add_key(out, "scale");
 			strbuf_adds(out, r->log2 ? "\"log2\"" : "\"linear\"");
-			add_heat(out, &r->heat);
+			add_heat(out, r);
 			break;
 		case RESULT_EVENTS:
 			add_u64(out, "total", r->events.total);

@@ -56,25 +56,31 @@ void text_bound(uint64_t v, bool log2, struct strbuf *out)
 		v /= 1024;
 		unit++;
 	}
-	strbuf_add_u64(out, v);
+	bound_add(out, v, log2);
 	if (unit >= 0)
 		strbuf_addch(out, units[unit]);
 }
 
 static void add_range(const struct result_bucket *b, bool log2, struct strbuf *out)
 {
-	strbuf_addch(out, '[');
-	text_bound(b->low, log2, out);
-	if (b->low != b->high) {
-		strbuf_adds(out, ", ");
-		if (b->high == UINT64_MAX)
-			strbuf_adds(out, "...");
-		else
-			text_bound(b->high + 1, log2, out);
-		strbuf_addch(out, ')');
-	} else {
+	if (b->low == b->high) {
+		strbuf_addch(out, '[');
+		text_bound(b->low, log2, out);
 		strbuf_addch(out, ']');
+		return;
 	}
+	if (bucket_has_low(b, log2)) {
+		strbuf_addch(out, '[');
+		text_bound(b->low, log2, out);
+	} else {
+		strbuf_adds(out, "(...");
+	}
+	strbuf_adds(out, ", ");
+	if (bucket_has_high(b, log2))
+		text_bound(b->high + 1, log2, out);
+	else
+		strbuf_adds(out, "...");
+	strbuf_addch(out, ')');
 }
 
 void hist_text(const struct result_hist *hist, bool log2, const struct text_opts *opts,

@@ -88,8 +88,13 @@ static void add_axis(const struct result *r, const struct heat_layout *l, size_t
 
 	text_fill(out, ' ', indent);
 	for (size_t i = 0; i < l->cells; i++) {
+		const struct result_bucket *range = &l->heat->ranges[l->first + i * l->merge];
+
 		strbuf_reset(&text);
-		text_bound(l->heat->ranges[l->first + i * l->merge].low, r->log2, &text);
+		if (bucket_has_low(range, r->log2))
+			text_bound(range->low, r->log2, &text);
+		else
+			strbuf_adds(&text, "...");
 		if (i * l->wide < free_from)
 			continue;
 		text_fill(out, ' ', i * l->wide - at);

@@ -277,7 +277,15 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __weak __ksym;
 		into(&value_, src, a, ##__VA_ARGS__);                                              \
 		value_;                                                                            \
 	})
-#define ___bpf_value_type(args...) __typeof__(___bpf_arrow(args))
+#define ___bpf_value_type(args...) ___bpf_typeof_unqual(___bpf_arrow(args))
+/* A value that is filled in cannot be const; clang 21 and newer warn of that. */
+#define ___bpf_typeof_unqual __typeof__
+#ifdef __has_warning
+#if __has_warning("-Wdefault-const-init-var-unsafe")
+#undef ___bpf_typeof_unqual
+#define ___bpf_typeof_unqual __typeof_unqual__
+#endif
+#endif
 
 #define BPF_CORE_READ(src, a, ...) ___bpf_read_value(BPF_CORE_READ_INTO, src, a, ##__VA_ARGS__)
 #define BPF_CORE_READ_USER(src, a, ...)                                                            \

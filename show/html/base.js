@@ -111,26 +111,33 @@ function bound(value, log2) {
 	return n + (unit >= 0 ? "KMGTPE"[unit] : "");
 }
 
-const LAST = (1n << 64n) - 1n;
+/* The first and the last of linear ranges have no end; of powers of two the last. */
+function isOpen(value, log2) {
+	const n = BigInt(value), most = 1n << (log2 ? 64n : 63n);
+
+	return n === most - 1n || (!log2 && n === -most);
+}
 
 /* "[1K, 2K)", as the text has it. */
 function range(bucket, log2) {
 	if (bucket.low === bucket.high)
 		return `[${bound(bucket.low, log2)}]`;
-	if (BigInt(bucket.high) === LAST)
-		return `[${bound(bucket.low, log2)}, …)`;
-	return `[${bound(bucket.low, log2)}, ${bound(BigInt(bucket.high) + 1n, log2)})`;
+	const low = isOpen(bucket.low, log2) ? "(…" : `[${bound(bucket.low, log2)}`;
+	const high = isOpen(bucket.high, log2) ? "…" : bound(BigInt(bucket.high) + 1n, log2);
+	return `${low}, ${high})`;
 }
 
 /* "4,096 to 8,191 bytes" */
-function rangeInWords(bucket, unit) {
-	const low = count(bucket.low), of = unit ? ` ${unit}` : "";
+function rangeInWords(bucket, log2, unit) {
+	const of = unit ? ` ${unit}` : "";
 
 	if (bucket.low === bucket.high)
-		return low + of;
-	if (BigInt(bucket.high) === LAST)
-		return `${low} and more${of}`;
-	return `${low} to ${count(bucket.high)}${of}`;
+		return count(bucket.low) + of;
+	if (isOpen(bucket.low, log2))
+		return `${count(bucket.high)} and less${of}`;
+	if (isOpen(bucket.high, log2))
+		return `${count(bucket.low)} and more${of}`;
+	return `${count(bucket.low)} to ${count(bucket.high)}${of}`;
 }
 
 /* The one tooltip: a title and lines, beside the pointer or an element's place. */

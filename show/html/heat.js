@@ -57,7 +57,7 @@ function drawHeat(result) {
 		const style = getComputedStyle(document.documentElement);
 		const colour = (name) => style.getPropertyValue(name);
 		const width = Math.max(canvas.clientWidth, 120), ratio = devicePixelRatio || 1;
-		const label = (r) => bound(ranges[r].low, log2);
+		const label = (r) => isOpen(ranges[r].low, log2) ? "…" : bound(ranges[r].low, log2);
 		const pen = canvas.getContext("2d");
 		const font = `11px ${colour("--mono")}`;
 
@@ -149,7 +149,7 @@ function drawHeat(result) {
 	function words({ column, row }) {
 		const [a, b] = slotsOf(column, column);
 
-		return [rangeInWords(ranges[row], result.unit), span(a, b),
+		return [rangeInWords(ranges[row], log2, result.unit), span(a, b),
 			`${count(columns[column][row])} times`];
 	}
 

@@ -32,7 +32,7 @@ function histTable(buckets, log2, unit) {
 			make("td", { class: "bar" }, bar),
 			make("td", { class: "percent" }, percent(b.count, total)));
 		row.addEventListener("pointermove", (event) => tip.show(event.clientX, event.clientY,
-			rangeInWords(b, unit), `${count(b.count)} times, ${percent(b.count, total)}`,
+			rangeInWords(b, log2, unit), `${count(b.count)} times, ${percent(b.count, total)}`,
 			`${upTo} are in this range or below`));
 		row.addEventListener("pointerleave", tip.hide);
 		return row;

@@ -133,6 +133,23 @@ def test_hist(page):
         assert abs(w - n * most / max(got)) <= 2, (n, w)
 
 
+def test_linear(page):
+    b, t = page.b, page.section["linear"]
+    equal(b.texts(t + ".hist th"), ["(…, -20)", "[-20, -10)", "[-10, 0)", "[0, …)"])
+    equal(hists(page, "linear"), [3, 12, 1, 4])
+    for row, words in ((1, "-21 and less C"), (2, "-20 to -11 C"), (4, "0 and more C")):
+        box = page.box(t + f".hist tr:nth-child({row}) td.bar")
+        b.pointer(("move", box["x"] + 5, box["y"] + box["h"] / 2))
+        equal(page.tip()[0], words)
+
+
+# A table that is wider than the page scrolls; its texts do not become columns of letters.
+def test_wide(page):
+    b, t = page.b, page.section["wide"]
+    tall = b.run("return document.querySelector(arguments[0]).clientHeight", t + "tbody tr")
+    assert tall < 50, f"a row is {tall} pixels high"
+
+
 def test_flame(page):
     b, t = page.b, page.section["on_cpu"]
     stacks = page.results["on_cpu"]["stacks"]
@@ -318,7 +335,7 @@ def test_widths(page):
     # everything that acts can be reached by Tab
     reached = set()
     page.b.run("document.activeElement.blur(); scrollTo(0, 0)")
-    for _ in range(40):
+    for _ in range(64):
         page.b.press("Tab")
         reached.add(page.b.run("return document.activeElement.tagName.toLowerCase()"))
     assert {"a", "button", "input", "svg", "canvas", "summary"} <= reached, reached
@@ -333,7 +350,7 @@ def main():
         test_hostile(Page(b, folder, "hostile"))
         test_empty(Page(b, folder, "empty"))
         page = Page(b, folder, "nice")
-        for test in (test_hist, test_flame, test_heat, test_long_heat, test_table, test_widths):
+        for test in (test_hist, test_linear, test_wide, test_flame, test_heat, test_long_heat, test_table, test_widths):
             test(page)
 
 

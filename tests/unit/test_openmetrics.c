@@ -161,6 +161,28 @@ static void test_histograms(void **state)
 	      "# EOF\n");
 }
 
+/* Bounds below 0, in another unit. */
+static void test_linear(void **state)
+{
+	struct result_bucket buckets[] = {
+		{(uint64_t)INT64_MIN, -21, 3}, {-20, -1, 12}, {0, INT64_MAX, 7}};
+	struct result_hist hist = {.buckets = buckets, .n_buckets = 3, .total = 22};
+	_cleanup_results_ struct results results = {0};
+	struct result *r = results_add(&results, RESULT_HIST, "skew");
+
+	r->hists = &hist;
+	r->n_hists = 1;
+	r->unit = "ms";
+	check(&results, OPENMETRICS_1_0,
+	      "# HELP perf_bpf_skew_seconds skew\n"
+	      "# TYPE perf_bpf_skew_seconds histogram\n"
+	      "# UNIT perf_bpf_skew_seconds seconds\n"
+	      "perf_bpf_skew_seconds_bucket{le=\"-0.021\"} 3\n"
+	      "perf_bpf_skew_seconds_bucket{le=\"-0.001\"} 15\n"
+	      "perf_bpf_skew_seconds_bucket{le=\"+Inf\"} 22\n"
+	      "# EOF\n");
+}
+
 static void test_stacks_and_events(void **state)
 {
 	_cleanup_results_ struct results results = {0};
@@ -263,13 +285,10 @@ static void test_accept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_labels),
-		cmocka_unit_test(test_histograms),
-		cmocka_unit_test(test_stacks_and_events),
-		cmocka_unit_test(test_nothing),
-		cmocka_unit_test(test_requests),
+		cmocka_unit_test(test_counts),	cmocka_unit_test(test_table),
+		cmocka_unit_test(test_labels),	cmocka_unit_test(test_histograms),
+		cmocka_unit_test(test_linear),	cmocka_unit_test(test_stacks_and_events),
+		cmocka_unit_test(test_nothing), cmocka_unit_test(test_requests),
 		cmocka_unit_test(test_accept),
 	};
 

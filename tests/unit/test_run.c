@@ -212,6 +212,99 @@ static void test_numbers(void **state)
 	assert_int_equal(field_number(&f, bytes), 0x17ffffffffffffffull);
 }
 
+/* struct value { u32 low : 4; u32 high : 28; union { u8 tag; u64 all; }; u128 wide; s16 last; } */
+static uint32_t add_value(struct btf *btf)
+{
+	int u8 = btf__add_int(btf, "u8", 1, 0), u32 = btf__add_int(btf, "u32", 4, 0);
+	int u64 = btf__add_int(btf, "u64", 8, 0), wide = btf__add_int(btf, "u128", 16, 0);
+	int s16 = btf__add_int(btf, "s16", 2, BTF_INT_SIGNED);
+	int either = btf__add_union(btf, NULL, 8);
+
+	btf__add_field(btf, "tag", u8, 0, 0);
+	btf__add_field(btf, "all", u64, 0, 0);
+	int value = btf__add_struct(btf, "value", 48);
+	btf__add_field(btf, "low", u32, 0, 4);
+	btf__add_field(btf, "high", u32, 4, 28);
+	btf__add_field(btf, "", either, 64, 0);
+	btf__add_field(btf, "wide", wide, 128, 0);
+	assert_int_equal(btf__add_field(btf, "last", s16, 256, 0), 0);
+	return value;
+}
+
+static void test_fields(void **state)
+{
+	static const char *const names[] = {"low", "high", "all", "wide", "last"};
+	struct {
+		uint32_t low : 4, high : 28;
+		uint64_t all;
+		__attribute__((aligned(16))) unsigned __int128 wide;
+		int16_t last;
+	} one = {.low = 5, .high = 0xabcdef1, .all = 1ull << 40, .wide = UINT64_MAX, .last = -1},
+	  sum = {0}, zero = {0};
+	_cleanup_fields_ struct fields fields = {0};
+	struct btf *btf = btf__new_empty();
+
+	assert_int_equal(sizeof(one), 48);
+	assert_null(fields_of(btf, add_value(btf), sizeof(one), &fields));
+	assert_int_equal(fields.n, ARRAY_SIZE(names));
+	for (size_t i = 0; i < fields.n; i++)
+		assert_string_equal(fields.v[i].name, names[i]);
+	assert_true(fields_count(&fields));
+	assert_false(fields_any(&fields, &zero));
+	/* the parts of two CPUs, and a third that has nothing: counters are summed */
+	fields_add(&fields, &sum, &zero);
+	fields_add(&fields, &sum, &one);
+	fields_add(&fields, &sum, &one);
+	assert_int_equal(sum.low, 5);
+	assert_int_equal(sum.high, 0xabcdef1);
+	assert_int_equal(sum.all, 2ull << 40);
+	assert_true(sum.wide == (unsigned __int128)UINT64_MAX * 2);
+	assert_int_equal(sum.last, -2);
+	fields_subtract(&fields, &sum, &one);
+	assert_true(sum.wide == UINT64_MAX);
+	assert_int_equal(sum.low, 5);
+	fields_subtract(&fields, &sum, &one);
+	assert_false(fields_any_counter(&fields, &sum));
+	assert_true(fields_any(&fields, &sum));
+	btf__free(btf);
+}
+
+/* The ranges of a linear histogram are those of perf_bpf_linear_add(). */
+static void test_ranges(void **state)
+{
+	static const struct {
+		int64_t low;
+		uint64_t step;
+		int64_t bounds[4]; /* of slots 1 to 4; the last one goes on */
+	} cases[] = {
+		{0, 10, {0, 10, 20, 30}},
+		{-20, 15, {-20, -5, 10, 25}},
+		{100, 1, {100, 101, 102, 103}},
+		{INT64_MIN, 1, {INT64_MIN, INT64_MIN + 1, INT64_MIN + 2, INT64_MIN + 3}},
+		{0, 1ull << 62, {0, 1ll << 62, INT64_MAX, INT64_MAX}},
+	};
+	struct result_bucket b;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct display d = {.kind = DISPLAY_LINEAR};
+
+		d.low = cases[i].low;
+		d.step = cases[i].step;
+		slot_range(&d, 0, 5, &b);
+		assert_int_equal((int64_t)b.low, INT64_MIN);
+		assert_int_equal((int64_t)b.high,
+				 d.low > INT64_MIN ? cases[i].bounds[0] - 1 : INT64_MIN);
+		for (size_t k = 1; k < 5; k++) {
+			slot_range(&d, k, 5, &b);
+			assert_int_equal((int64_t)b.low, cases[i].bounds[k - 1]);
+			if (k < 4 && cases[i].bounds[k] < INT64_MAX)
+				assert_int_equal((int64_t)b.high, cases[i].bounds[k] - 1);
+			else
+				assert_int_equal((int64_t)b.high, INT64_MAX);
+		}
+	}
+}
+
 static void test_short_events(void **state)
 {
 	struct field v[] = {
@@ -323,7 +416,8 @@ int main(void)
 		cmocka_unit_test(test_display),	  cmocka_unit_test(test_sites),
 		cmocka_unit_test(test_processes), cmocka_unit_test(test_durations),
 		cmocka_unit_test(test_numbers),	  cmocka_unit_test(test_short_events),
-		cmocka_unit_test(test_heat),
+		cmocka_unit_test(test_heat),	  cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_ranges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

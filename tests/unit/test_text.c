@@ -153,6 +153,22 @@ static void test_histograms(void **state)
 	}
 }
 
+/* The first and the last range of a linear histogram have no end. */
+static void test_linear(void **state)
+{
+	struct result_bucket buckets[] = {
+		{(uint64_t)INT64_MIN, -21, 3}, {-20, -11, 12}, {-10, -1, 1}, {0, INT64_MAX, 7}};
+	const struct result_hist hist = {.buckets = buckets, .n_buckets = 4};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	const struct text_opts opts = {.width = 21};
+
+	hist_text(&hist, false, &opts, &out);
+	assert_string_equal(strbuf_str(&out), "(..., -20)   3 |@   |\n"
+					      "[-20, -10)  12 |@@@@|\n"
+					      "[-10, 0)     1 |@   |\n"
+					      "[0, ...)     7 |@@  |\n");
+}
+
 static void check_lines(const char *from, size_t columns, const char *want)
 {
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
@@ -174,11 +190,9 @@ static void test_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_line_is_wider),
-		cmocka_unit_test(test_a_file_gets_all),
-		cmocka_unit_test(test_tables),
-		cmocka_unit_test(test_histograms),
-		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_no_line_is_wider), cmocka_unit_test(test_a_file_gets_all),
+		cmocka_unit_test(test_tables),		 cmocka_unit_test(test_histograms),
+		cmocka_unit_test(test_linear),		 cmocka_unit_test(test_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

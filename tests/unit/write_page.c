@@ -54,6 +54,38 @@ static void put_rows(struct results *results)
 	r->table = (struct result_table){columns, 4, cells, ROWS, 0};
 }
 
+/* More columns than a screen has room for, and a long word among them. */
+static void put_wide(struct results *results)
+{
+	enum { COLUMNS = 20 };
+	struct result *r = results_add(results, RESULT_TABLE, "wide");
+	struct result_column *columns = arena_alloc(&results->arena, COLUMNS * sizeof(*columns));
+	struct result_cell *cells = arena_alloc(&results->arena, COLUMNS * sizeof(*cells));
+	char name[16];
+
+	for (int i = 0; i < COLUMNS; i++) {
+		snprintf(name, sizeof(name), "counter%d", i);
+		columns[i].name = arena_strdup(&results->arena, name);
+		columns[i].is_key = !i;
+		cells[i] = (struct result_cell){CELL_UINT, NULL, {.u = (uint64_t)i * 1000000}};
+	}
+	cells[0] = (struct result_cell){CELL_TEXT, "0x10000000000000000000000000000007", {0}};
+	r->table = (struct result_table){columns, COLUMNS, cells, 1, 0};
+}
+
+/* A histogram of ranges of equal width, from below 0 on. */
+static void put_linear(struct results *results)
+{
+	static struct result_bucket buckets[] = {
+		{(uint64_t)INT64_MIN, -21, 3}, {-20, -11, 12}, {-10, -1, 1}, {0, INT64_MAX, 4}};
+	static struct result_hist hist = {.buckets = buckets, .n_buckets = 4, .total = 20};
+	struct result *r = results_add(results, RESULT_HIST, "linear");
+
+	r->hists = &hist;
+	r->n_hists = 1;
+	r->unit = "C";
+}
+
 static void put_latency(struct results *results)
 {
 	struct result *r = results_add(results, RESULT_HIST, "latency");
@@ -219,6 +251,8 @@ int main(int argc, char **argv)
 		put_stacks(&results);
 		put_rows(&results);
 		put_long_heat(&results);
+		put_wide(&results);
+		put_linear(&results);
 	}
 	html_events_add(&events, &came);
 	results_html(&results, &about, &events, &page);
