@@ -21,56 +21,22 @@
 #include "lib/base/strbuf.h"
 #include "lib/sys/janitor.h"
 #include "lib/sys/probe_events.h"
+#include "tree.h"
 
-struct tree {
-	char top[64], tracefs[96], proc[96], sysfs[96], list[128];
-	struct sys_roots roots;
-};
-
-static void put(const char *path, const char *text)
-{
-	char full[512];
-
-	snprintf(full, sizeof(full), "%s", path);
-	for (char *slash = full + 1; (slash = strchr(slash, '/')); slash++) {
-		*slash = 0;
-		mkdir(full, 0755);
-		*slash = '/';
-	}
-	FILE *f = fopen(full, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
+#define LIST "tracefs/uprobe_events"
 
 static int set_up(void **state)
 {
-	struct tree *tree = calloc(1, sizeof(*tree));
+	struct tree *tree = tree_new();
 
-	strcpy(tree->top, "/tmp/perf-bpf-unit.XXXXXX");
-	if (!mkdtemp(tree->top))
-		return -1;
-	snprintf(tree->tracefs, sizeof(tree->tracefs), "%s/tracefs", tree->top);
-	snprintf(tree->proc, sizeof(tree->proc), "%s/proc", tree->top);
-	snprintf(tree->sysfs, sizeof(tree->sysfs), "%s/sys", tree->top);
-	snprintf(tree->list, sizeof(tree->list), "%s/uprobe_events", tree->tracefs);
-	tree->roots = (struct sys_roots){tree->tracefs, tree->proc, tree->sysfs};
-	put(tree->list, "");
+	tree_put(tree, LIST, "");
 	*state = tree;
 	return 0;
 }
 
-static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
-{
-	return remove(path);
-}
-
 static int tear_down(void **state)
 {
-	struct tree *tree = *state;
-
-	nftw(tree->top, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-	free(tree);
+	tree_free(*state);
 	return 0;
 }
 
@@ -78,11 +44,11 @@ static void put_process(const struct tree *tree, pid_t pid, unsigned start)
 {
 	char path[256], text[256];
 
-	snprintf(path, sizeof(path), "%s/%d/stat", tree->proc, (int)pid);
+	snprintf(path, sizeof(path), "proc/%d/stat", (int)pid);
 	snprintf(text, sizeof(text),
 		 "%d (a ) b) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 %u 20 21\n", (int)pid,
 		 start);
-	put(path, text);
+	tree_put(tree, path, text);
 }
 
 /* A pid that nobody has. */
@@ -141,11 +107,12 @@ static void probes_are_lines(void **state)
 	struct sys_probe_spec spec = {
 		.place = "/bin/sh", .offset = 0x1234, .label = "a-b.c__return_and_a_long_end"};
 	char place[512], path[256];
+	char path[256];
 	struct stat st;
 
 	put_process(tree, getpid(), 4711);
+	tree_put(tree, "proc/self/ns/pid", "");
 	snprintf(path, sizeof(path), "%s/self/ns/pid", tree->proc);
-	put(path, "");
 	assert_int_equal(stat(path, &st), 0);
 	make(tree, &spec, place, sizeof(place));
 	assert_string_equal(place, "/bin/sh:0x1234");
@@ -158,7 +125,7 @@ static void probes_are_lines(void **state)
 	assert_null(sys_read_file(tree->list, 1 << 20, &text, NULL));
 	assert_memory_equal(text, group, strlen(group));
 
-	put(tree->list, "");
+	tree_put(tree, LIST, "");
 	spec.at_return = true;
 	spec.ref_ctr_offset = 0x99;
 	make(tree, &spec, place, sizeof(place));
@@ -171,8 +138,8 @@ static void probes_are_lines(void **state)
 	/* A path with a blank goes by a descriptor. */
 	char blank[256];
 	snprintf(blank, sizeof(blank), "%s/a file", tree->top);
-	put(blank, "x");
-	put(tree->list, "");
+	tree_put(tree, "a file", "x");
+	tree_put(tree, LIST, "");
 	spec = (struct sys_probe_spec){.place = blank, .offset = 7};
 	make(tree, &spec, place, sizeof(place));
 	assert_memory_equal(place, "/proc/self/fd/", 14);
@@ -193,12 +160,10 @@ static void what_dead_processes_left_is_taken_away(void **state)
 {
 	const struct tree *tree = *state;
 	const int self = (int)getpid(), dead = (int)dead_pid();
-	char path[256];
 	struct stat st;
 
 	put_process(tree, getpid(), 4711);
-	snprintf(path, sizeof(path), "%s/self/ns/pid", tree->proc);
-	put(path, "");
+	tree_put(tree, "proc/self/ns/pid", "");
 	assert_int_equal(stat(path, &st), 0);
 	const unsigned long long ns = st.st_ino;
 	_cleanup_free_ char *before =
@@ -210,7 +175,7 @@ static void what_dead_processes_left_is_taken_away(void **state)
 			    "p:perfbpf_%llu_%d /bin/a:0x1\n"
 			    "perfbpf_%llu_%d_5/u_x\n\n:",
 			    ns, dead, ns, self, ns, self, ns + 1, dead, ns, dead, ns, dead);
-	put(tree->list, before);
+	tree_put(tree, LIST, before);
 
 	/* A file that is none: nothing is made, but the sweep was. */
 	struct sys_probe_spec spec = {.place = "/no such file"};

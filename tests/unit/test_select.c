@@ -5,11 +5,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <cmocka.h>
 
 #include "perf/select/select.h"
+#include "tree.h"
 
 static void parse(const char *text, struct select_list *list)
 {
@@ -178,58 +178,34 @@ static void test_truncation(void **state)
 	}
 }
 
-static void put(const char *root, const char *path, const char *text)
-{
-	char full[512];
-
-	snprintf(full, sizeof(full), "%s/%s", root, path);
-	for (char *p = full + strlen(root) + 1; (p = strchr(p, '/')); p++) {
-		*p = 0;
-		mkdir(full, 0755);
-		*p = '/';
-	}
-	FILE *f = fopen(full, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
-
-static char root[] = "/tmp/perf-bpf-select.XXXXXX";
-static char tracefs[64], sysfs[64];
-static struct sys_roots roots = {.tracefs = tracefs, .proc = "/proc", .sysfs = sysfs};
+static struct tree *tree;
 
 static int make_tree(void **state)
 {
-	if (!mkdtemp(root))
-		return -1;
-	snprintf(tracefs, sizeof(tracefs), "%s/tracing", root);
-	snprintf(sysfs, sizeof(sysfs), "%s/sys", root);
-	mkdir(tracefs, 0755);
-	put(root, "tracing/events/sched/sched_switch/id", "316\n");
-	put(root, "tracing/events/sched/sched_wakeup/id", "318\n");
-	put(root, "tracing/events/sched/enable", "0\n");
-	put(root, "tracing/events/block/block_rq_issue/id", "900\n");
-	put(root, "sys/bus/event_source/devices/cpu/type", "4\n");
-	put(root, "sys/bus/event_source/devices/cpu/format/event", "config:0-7\n");
-	put(root, "sys/bus/event_source/devices/cpu/format/umask", "config:8-15\n");
-	put(root, "sys/bus/event_source/devices/cpu/format/edge", "config:18\n");
-	put(root, "sys/bus/event_source/devices/cpu/format/ldlat", "config1:0-15\n");
-	put(root, "sys/bus/event_source/devices/cpu/events/mem-loads",
-	    "event=0xcd,umask=0x1,ldlat=3\n");
+	tree = tree_new();
+	tree_put(tree, "tracefs/events/sched/sched_switch/id", "316\n");
+	tree_put(tree, "tracefs/events/sched/sched_wakeup/id", "318\n");
+	tree_put(tree, "tracefs/events/sched/enable", "0\n");
+	tree_put(tree, "tracefs/events/block/block_rq_issue/id", "900\n");
+	tree_put(tree, "sys/bus/event_source/devices/cpu/type", "4\n");
+	tree_put(tree, "sys/bus/event_source/devices/cpu/format/event", "config:0-7\n");
+	tree_put(tree, "sys/bus/event_source/devices/cpu/format/umask", "config:8-15\n");
+	tree_put(tree, "sys/bus/event_source/devices/cpu/format/edge", "config:18\n");
+	tree_put(tree, "sys/bus/event_source/devices/cpu/format/ldlat", "config1:0-15\n");
+	tree_put(tree, "sys/bus/event_source/devices/cpu/events/mem-loads",
+		 "event=0xcd,umask=0x1,ldlat=3\n");
 	return 0;
 }
 
 static int remove_tree(void **state)
 {
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf %s", root);
-	return system(command);
+	tree_free(tree);
+	return 0;
 }
 
 static struct select_event *resolve(const char *text, struct selection *sel)
 {
-	struct error *err = select_events(&roots, text, sel);
+	struct error *err = select_events(&tree->roots, text, sel);
 
 	if (err)
 		fail_msg("%s: %s", text, err->msg);
@@ -296,7 +272,7 @@ static void test_resolve_errors(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct selection sel = {0};
-		struct error *err = select_events(&roots, cases[i].text, &sel);
+		struct error *err = select_events(&tree->roots, cases[i].text, &sel);
 
 		if (!err)
 			fail_msg("'%s' was taken", cases[i].text);
@@ -316,7 +292,7 @@ static void test_failure_keeps_selection(void **state)
 	struct selection sel = {0};
 
 	resolve("cs", &sel);
-	struct error *err = select_events(&roots, "faults,nonsense", &sel);
+	struct error *err = select_events(&tree->roots, "faults,nonsense", &sel);
 	assert_non_null(err);
 	assert_int_equal(sel.events.n, 1);
 	error_free(err);

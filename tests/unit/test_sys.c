@@ -17,79 +17,42 @@
 #include "lib/sys/proc.h"
 #include "lib/sys/sys.h"
 #include "lib/sys/tracefs.h"
-
-struct tree {
-	char top[64];
-	char tracefs[96], proc[96], sysfs[96];
-	struct sys_roots roots;
-};
-
-static void put(const struct tree *tree, const char *path, const char *text)
-{
-	char full[512];
-
-	snprintf(full, sizeof(full), "%s/%s", tree->top, path);
-	for (char *slash = full + 1; (slash = strchr(slash, '/')); slash++) {
-		*slash = 0;
-		mkdir(full, 0755);
-		*slash = '/';
-	}
-	FILE *f = fopen(full, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	fclose(f);
-}
+#include "tree.h"
 
 static int set_up(void **state)
 {
-	struct tree *tree = calloc(1, sizeof(*tree));
+	struct tree *tree = tree_new();
 
-	strcpy(tree->top, "/tmp/perf-bpf-unit.XXXXXX");
-	if (!mkdtemp(tree->top))
-		return -1;
-	snprintf(tree->tracefs, sizeof(tree->tracefs), "%s/tracefs", tree->top);
-	snprintf(tree->proc, sizeof(tree->proc), "%s/proc", tree->top);
-	snprintf(tree->sysfs, sizeof(tree->sysfs), "%s/sys", tree->top);
-	tree->roots = (struct sys_roots){tree->tracefs, tree->proc, tree->sysfs};
-
-	put(tree, "tracefs/events/header_page", "field: u64 timestamp;\n");
-	put(tree, "tracefs/events/sched/enable", "0\n");
-	put(tree, "tracefs/events/sched/sched_switch/id", "314\n");
-	put(tree, "tracefs/events/sched/sched_switch/format", "name: sched_switch\nID: 314\n");
-	put(tree, "tracefs/events/sched/sched_wakeup/id", "316\n");
-	put(tree, "tracefs/events/syscalls/sys_enter_write/id", "700\n");
-	put(tree, "tracefs/events/syscalls/sys_enter_pwrite64/id", "701\n");
-	put(tree, "tracefs/events/syscalls/sys_exit_write/id", "702\n");
-	put(tree, "tracefs/events/syscalls/sys_broken/id", "none\n");
-	put(tree, "tracefs/events/ftrace/function/format", "name: function\n");
-	put(tree, "proc/sys/kernel/perf_event_paranoid", "2\n");
-	put(tree, "proc/sys/kernel/perf_event_max_sample_rate", "100000\n");
-	put(tree, "proc/sys/kernel/perf_event_max_stack", "127\n");
-	put(tree, "proc/sys/kernel/perf_event_mlock_kb", "516\n");
-	put(tree, "proc/self/status", "Name:\ttest\nCapEff:\t0000000000000000\n");
-	put(tree, "sys/devices/system/cpu/online", "0-1,3\n");
-	put(tree, "sys/devices/system/cpu/possible", "0-7\n");
-	put(tree, "sys/bus/event_source/devices/cpu/type", "4\n");
-	put(tree, "sys/bus/event_source/devices/cpu/format/event", "config:0-7,32-35\n");
-	put(tree, "sys/bus/event_source/devices/cpu/format/umask", "config:8-15\n");
-	put(tree, "sys/bus/event_source/devices/cpu/format/ldlat", "config1:0-15\n");
-	put(tree, "sys/bus/event_source/devices/cpu/events/cycles", "event=0x3c\n");
-	put(tree, "sys/bus/event_source/devices/uprobe/type", "9\n");
+	tree_put(tree, "tracefs/events/header_page", "field: u64 timestamp;\n");
+	tree_put(tree, "tracefs/events/sched/enable", "0\n");
+	tree_put(tree, "tracefs/events/sched/sched_switch/id", "314\n");
+	tree_put(tree, "tracefs/events/sched/sched_switch/format", "name: sched_switch\nID: 314\n");
+	tree_put(tree, "tracefs/events/sched/sched_wakeup/id", "316\n");
+	tree_put(tree, "tracefs/events/syscalls/sys_enter_write/id", "700\n");
+	tree_put(tree, "tracefs/events/syscalls/sys_enter_pwrite64/id", "701\n");
+	tree_put(tree, "tracefs/events/syscalls/sys_exit_write/id", "702\n");
+	tree_put(tree, "tracefs/events/syscalls/sys_broken/id", "none\n");
+	tree_put(tree, "tracefs/events/ftrace/function/format", "name: function\n");
+	tree_put(tree, "proc/sys/kernel/perf_event_paranoid", "2\n");
+	tree_put(tree, "proc/sys/kernel/perf_event_max_sample_rate", "100000\n");
+	tree_put(tree, "proc/sys/kernel/perf_event_max_stack", "127\n");
+	tree_put(tree, "proc/sys/kernel/perf_event_mlock_kb", "516\n");
+	tree_put(tree, "proc/self/status", "Name:\ttest\nCapEff:\t0000000000000000\n");
+	tree_put(tree, "sys/devices/system/cpu/online", "0-1,3\n");
+	tree_put(tree, "sys/devices/system/cpu/possible", "0-7\n");
+	tree_put(tree, "sys/bus/event_source/devices/cpu/type", "4\n");
+	tree_put(tree, "sys/bus/event_source/devices/cpu/format/event", "config:0-7,32-35\n");
+	tree_put(tree, "sys/bus/event_source/devices/cpu/format/umask", "config:8-15\n");
+	tree_put(tree, "sys/bus/event_source/devices/cpu/format/ldlat", "config1:0-15\n");
+	tree_put(tree, "sys/bus/event_source/devices/cpu/events/cycles", "event=0x3c\n");
+	tree_put(tree, "sys/bus/event_source/devices/uprobe/type", "9\n");
 	*state = tree;
 	return 0;
 }
 
-static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
-{
-	return remove(path);
-}
-
 static int tear_down(void **state)
 {
-	struct tree *tree = *state;
-
-	nftw(tree->top, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-	free(tree);
+	tree_free(*state);
 	return 0;
 }
 
@@ -329,10 +292,11 @@ static void processes_say_who_they_are(void **state)
 	struct sys_proc_status status;
 	_cleanup_pids_ struct sys_pids pids = {0}, tids = {0};
 
-	put(tree, "proc/12/status", "Name:\ta\\nb\\\\c\nTgid:\t12\nPPid:\t1\nVmPeak:\t 10 kB\n");
-	put(tree, "proc/12/task/13/status",
-	    "Name:\tkworker/u8:2-events_unbound\nTgid:\t12\nPPid:\t2\n");
-	put(tree, "proc/12/task/12/status", "Tgid:\t12\n");
+	tree_put(tree, "proc/12/status",
+		 "Name:\ta\\nb\\\\c\nTgid:\t12\nPPid:\t1\nVmPeak:\t 10 kB\n");
+	tree_put(tree, "proc/12/task/13/status",
+		 "Name:\tkworker/u8:2-events_unbound\nTgid:\t12\nPPid:\t2\n");
+	tree_put(tree, "proc/12/task/12/status", "Tgid:\t12\n");
 	assert_null(sys_proc_pids(&tree->roots, &pids));
 	assert_int_equal(pids.n, 1);
 	assert_null(sys_proc_tids(&tree->roots, 12, &tids));
@@ -384,13 +348,14 @@ static void refusals_for_lack_of_rights(void **state)
 	assert_fails(explain(tree, &user, "cpu-clock:u", 1, -1, -EACCES), EACCES,
 		     "not allowed to open cpu-clock:u: process 1 belongs to somebody else",
 		     "run perf-bpf as root or as that user");
-	put(tree, "proc/self/status", "Name:\ttest\nCapEff:\t0000004000000000\n"); /* PERFMON */
+	tree_put(tree, "proc/self/status",
+		 "Name:\ttest\nCapEff:\t0000004000000000\n"); /* PERFMON */
 	assert_fails(explain(tree, &clock, "cpu-clock", -1, 0, -EPERM), EPERM,
 		     "not allowed to open cpu-clock, though this process has CAP_PERFMON or "
 		     "CAP_SYS_ADMIN",
 		     "a security module or a container's seccomp filter refuses perf_event_open: "
 		     "try outside of the container");
-	put(tree, "sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
+	tree_put(tree, "sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
 	assert_fails(explain(tree, &clock, "cpu-clock", -1, 0, -EPERM), EPERM,
 		     "not allowed to open cpu-clock: the kernel is in lockdown (confidentiality)",
 		     "boot with lockdown=integrity, or without Secure Boot");
@@ -427,7 +392,7 @@ static void refusals_for_lack_of_hardware(void **state)
 
 	char path[256];
 	snprintf(path, sizeof(path), "%s/bus/event_source/devices/cpu", tree->sysfs);
-	nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	nftw(path, tree_remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 	assert_fails(explain(tree, &cycles, "cycles", -1, 1, -ENOENT), ENOENT,
 		     "cannot open cycles: this machine shows no hardware counters (a virtual "
 		     "machine often has none)",
@@ -485,7 +450,7 @@ static void features_of_a_host_without_rights(void **state)
 {
 	struct tree *tree = *state;
 
-	put(tree, "proc/kallsyms", "0000000000000000 T _text\n0000000000000000 T vfs_read\n");
+	tree_put(tree, "proc/kallsyms", "0000000000000000 T _text\n0000000000000000 T vfs_read\n");
 	_cleanup_features_ struct sys_features *features = sys_features_new(&tree->roots);
 	assert_string_equal(feature(features, "host.cap_bpf", false)->reason,
 			    "this process lacks CAP_BPF");
@@ -510,10 +475,10 @@ static void features_of_a_host_with_rights(void **state)
 	struct tree *tree = *state;
 	uint64_t counted = 0;
 
-	put(tree, "proc/self/status", "Name:\ttest\nCapEff:\t000001ffffffffff\n");
-	put(tree, "proc/kallsyms", "0000000000000000 A fixed\nffffffff81000000 T _text\n");
-	put(tree, "sys/kernel/btf/vmlinux", "rubbish");
-	put(tree, "sys/kernel/btf/nfs", "rubbish");
+	tree_put(tree, "proc/self/status", "Name:\ttest\nCapEff:\t000001ffffffffff\n");
+	tree_put(tree, "proc/kallsyms", "0000000000000000 A fixed\nffffffff81000000 T _text\n");
+	tree_put(tree, "sys/kernel/btf/vmlinux", "rubbish");
+	tree_put(tree, "sys/kernel/btf/nfs", "rubbish");
 	_cleanup_features_ struct sys_features *features = sys_features_new(&tree->roots);
 	feature(features, "host.cap_bpf", true);
 	feature(features, "host.cap_perfmon", true);
@@ -526,7 +491,7 @@ static void features_of_a_host_with_rights(void **state)
 	assert_non_null(strstr(feature(features, "attach.fentry", false)->reason,
 			       "btf/vmlinux: offset 0x"));
 	/* An answer is remembered. */
-	put(tree, "proc/kallsyms", "");
+	tree_put(tree, "proc/kallsyms", "");
 	feature(features, "host.kallsyms", true);
 	for (size_t i = 0; sys_feature_at(i); i++)
 		for (size_t j = 0; j < i; j++)
@@ -552,12 +517,12 @@ static const char kallsyms_text[] =
 
 static void put_functions(const struct tree *tree)
 {
-	put(tree, "proc/kallsyms", kallsyms_text);
-	put(tree, "tracefs/available_filter_functions",
-	    "vfs_read\nvfs_open [fs]\nsame\nsame\npartly\n__ftrace_invalid_address___7\n"
-	    "small.isra.0\n__x64_sys_read\nget_kprobe");
-	put(tree, "sys/kernel/debug/kprobes/blacklist",
-	    "0xffffffff81000700-0xffffffff81000760\tget_kprobe\n");
+	tree_put(tree, "proc/kallsyms", kallsyms_text);
+	tree_put(tree, "tracefs/available_filter_functions",
+		 "vfs_read\nvfs_open [fs]\nsame\nsame\npartly\n__ftrace_invalid_address___7\n"
+		 "small.isra.0\n__x64_sys_read\nget_kprobe");
+	tree_put(tree, "sys/kernel/debug/kprobes/blacklist",
+		 "0xffffffff81000700-0xffffffff81000760\tget_kprobe\n");
 }
 
 /* "NAME ADDRESS [?], …" */
@@ -598,15 +563,17 @@ static void functions_of_the_kernel_that_can_be_traced(void **state)
 	assert_matches(tree, "quiet", "", false);
 	assert_matches(tree, "__ftrace*", "", false);
 	/* kallsyms without addresses, and not at all. */
-	put(tree, "proc/kallsyms", "0000000000000000 T vfs_read\n0000000000000000 t same\n");
+	tree_put(tree, "proc/kallsyms", "0000000000000000 T vfs_read\n0000000000000000 t same\n");
 	assert_matches(tree, "[sv]*", "same 0,small.isra.0 0,vfs_open 0,vfs_read 0,", false);
 	snprintf(path, sizeof(path), "%s/kallsyms", tree->proc);
 	assert_int_equal(remove(path), 0);
 	assert_matches(tree, "same", "same 0,", false);
 	/* The list that has the addresses itself. */
-	put(tree, "tracefs/available_filter_functions_addrs",
-	    "ffffffff81000004 vfs_read\nffffffff81000104 vfs_open [fs]\nffffffff81000204 same\n"
-	    "ffffffff81000204 same\nvfs_rubbish\nffffffff81000304 __ftrace_invalid_address___9\n");
+	tree_put(
+		tree, "tracefs/available_filter_functions_addrs",
+		"ffffffff81000004 vfs_read\nffffffff81000104 vfs_open [fs]\nffffffff81000204 same\n"
+		"ffffffff81000204 same\nvfs_rubbish\nffffffff81000304 "
+		"__ftrace_invalid_address___9\n");
 	assert_matches(tree, "*", "same 204,vfs_open 104,vfs_read 4,", false);
 	/* Neither list. */
 	put_functions(tree);
