@@ -107,7 +107,6 @@ static void probes_are_lines(void **state)
 	struct sys_probe_spec spec = {
 		.place = "/bin/sh", .offset = 0x1234, .label = "a-b.c__return_and_a_long_end"};
 	char place[512], path[256];
-	char path[256];
 	struct stat st;
 
 	put_process(tree, getpid(), 4711);
@@ -160,10 +159,12 @@ static void what_dead_processes_left_is_taken_away(void **state)
 {
 	const struct tree *tree = *state;
 	const int self = (int)getpid(), dead = (int)dead_pid();
+	char path[256];
 	struct stat st;
 
 	put_process(tree, getpid(), 4711);
 	tree_put(tree, "proc/self/ns/pid", "");
+	snprintf(path, sizeof(path), "%s/self/ns/pid", tree->proc);
 	assert_int_equal(stat(path, &st), 0);
 	const unsigned long long ns = st.st_ino;
 	_cleanup_free_ char *before =
