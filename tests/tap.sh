@@ -35,6 +35,15 @@ expect_status() {
 	[ "$got" = "$want" ] || { sed 's/^/# | /' err; fail "'$*' ended with $got, wanted $want"; }
 }
 
+# soon COMMAND...: it succeeds within a minute: a loaded machine is slow, not wrong
+soon() {
+	local end=$((SECONDS + 60))
+	until "$@"; do
+		[ $SECONDS -lt $end ] || fail "in vain: $*"
+		sleep 0.05
+	done
+}
+
 # has FEATURE: this kernel has it
 has() {
 	"$PERF_BPF" features "$1" >/dev/null

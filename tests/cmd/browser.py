@@ -51,6 +51,7 @@ class Browser:
 
     def __enter__(self):
         answer = self.call("POST", "/session", {"capabilities": {"alwaysMatch": {
+            "timeouts": {"script": 240000},
             "goog:chromeOptions": {
                 "binary": shutil.which("chromium"),
                 "args": FLAGS + [f"--user-data-dir={os.path.join(self.folder, 'profile')}",
@@ -75,7 +76,7 @@ class Browser:
                                          data=None if body is None else json.dumps(body).encode(),
                                          headers={"Content-Type": "application/json"})
         try:
-            with self.opener.open(request, timeout=120) as answer:
+            with self.opener.open(request, timeout=300) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             raise RuntimeError(json.load(error)["value"]["message"]) from None

@@ -68,7 +68,7 @@ static void use(const char *name)
 /* Sockets that were controlled by it go after a while, and only then does it. */
 static int goes(const char *name)
 {
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 600; i++) {
 		if (!is_registered(name))
 			return 1;
 		usleep(100000);

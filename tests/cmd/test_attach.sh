@@ -82,11 +82,8 @@ test_kill_leaves_nothing() {
 	# shellcheck disable=SC2086
 	"$CLIENT" attach.bpf.o hold $programs >held &
 	pid=$!
-	for _ in $(seq 300); do
-		grep -q '^held' held && break
-		sleep 0.1
-	done
-	grep -q '^held' held || { cat held; kill -9 $pid; fail "nothing is held"; }
+	trap 'kill -9 $pid 2>/dev/null || :' EXIT
+	soon grep -q '^held' held
 	ids=$(sed -n 's/^prog //p' held)
 	assert_equal "$(echo "$ids" | wc -w)" "$(echo "$programs" | wc -w)"
 	for id in $ids; do
@@ -96,7 +93,7 @@ test_kill_leaves_nothing() {
 	wait $pid 2>/dev/null || :
 	# shellcheck disable=SC2086
 	"$CLIENT" - gone $ids || fail "a program outlived its process"
-	! bpftool link 2>/dev/null | grep -q "pids client($pid)" || fail "a link outlived its process"
+	! "$PERF_BPF" link list | grep -q "pids client($pid)" || fail "a link outlived its process"
 	for f in /sys/kernel/tracing/[uk]probe_events; do
 		! grep -q "$TMP" "$f" 2>/dev/null || fail "$f holds one of ours"
 	done

@@ -8,9 +8,11 @@ t() {
 	tmux -S "$TMP/tmux" -f /dev/null "$@"
 }
 
-# Up to 30 s, until the command that is given succeeds.
+# Up to a minute, until the command that is given succeeds. What stands below on the screen is
+# waited for, too: tmux may be asked when it has read a part of what was written.
 wait_for() {
-	for _ in $(seq 300); do
+	local end=$((SECONDS + 60))
+	while [ $SECONDS -lt $end ]; do
 		"$@" && return 0
 		sleep 0.1
 	done
@@ -24,6 +26,18 @@ screen_has() {
 
 line_is() {
 	[ "$(t capture-pane -p | sed -n "$1p")" = "$2" ]
+}
+
+# There are so many lines, none wrapped, in order, from a head to a foot.
+small_is_right() {
+	t capture-pane -p >small
+	[ "$(wc -l <small)" = 12 ] && head -1 small | grep -q '^run.bpf.c  ' &&
+		tail -1 small | grep -qE '^1-10/[0-9]+  q quit' && python3 - <<-'END'
+			lines = open("small", encoding="utf-8").read().split("\n")[:12]
+			if not (all(len(l) <= 20 for l in lines) and lines[2] == "" and lines[3] == "masks (mask):" and
+			        lines[4].startswith("[0]") and lines[5].startswith("[1]") and lines[6].startswith("[2, 4)")):
+			    exit(1)
+		END
 }
 
 mode_is() {
@@ -70,6 +84,10 @@ is_back() {
 	mode_is alternate_on 0 && mode_is cursor_flag 1
 }
 
+result_is_left() {
+	screen_has "umask calls: 11 calls" || screen_has "root(0)  PBT_ODD"
+}
+
 # The terminal takes lines again, and shows them.
 takes_lines() {
 	t send-keys 'stty -a >modes' Enter
@@ -83,24 +101,14 @@ test_sizes() {
 	start --map calls --map by_log2 --map by_key --map by_pid
 	wait_for line_is 2 "umask calls: 10 calls"
 	mode_is alternate_on 1 || fail "not on the second screen"
-	screen_has "[1]         3 |@@" || wait_for screen_has "[1]         3 |"
-	screen_has "q quit  p pause  s sort: value  c since start" || fail "no foot"
+	wait_for screen_has "[1]         3 |@@"
+	wait_for screen_has "q quit  p pause  s sort: value  c since start"
 	t resize-window -x 20 -y 12
 	wait_for line_is 2 "umask calls: 10 cal…"
-	t capture-pane -p >small
-	assert_equal "$(wc -l <small)" 12
-	head -1 small | grep -q '^run.bpf.c  ' || fail "no head"
-	tail -1 small | grep -qE '^1-10/[0-9]+  q quit' || { cat small; fail "no foot"; }
-	# one row for each line, in order: nothing has wrapped
-	python3 - <<-'END'
-		lines = open("small", encoding="utf-8").read().split("\n")[:12]
-		assert all(len(l) <= 20 for l in lines), lines
-		assert lines[2] == "" and lines[3] == "masks (mask):", lines
-		assert lines[4].startswith("[0]") and lines[5].startswith("[1]") and lines[6].startswith("[2, 4)"), lines
-	END
+	wait_for small_is_right
 	t resize-window -x 200 -y 60
 	wait_for screen_has "root(0)  PBT_ODD   pbt_live      6"
-	line_is 2 "umask calls: 10 calls" || fail "the wide screen's second line"
+	wait_for line_is 2 "umask calls: 10 calls"
 	t resize-window -x 2 -y 1
 	t resize-window -x 80 -y 24
 	wait_for line_is 2 "umask calls: 10 calls"
@@ -109,11 +117,11 @@ test_sizes() {
 	wait_for test -e again
 	wait_for line_is 2 "umask calls: 11 calls"
 	echo >end
-	wait_for test -e status
+	wait_for test -s status
 	assert_equal "$(cat status)" "status 0"
 	wait_for is_back
 	# what was found out stays
-	screen_has "umask calls: 11 calls" || screen_has "root(0)  PBT_ODD" || fail "no result is left"
+	wait_for result_is_left
 	takes_lines
 }
 
@@ -151,7 +159,7 @@ test_keys() {
 	wait_for line_is 2 "umask calls: 11 calls"
 	t send-keys q
 	wait_for is_back
-	wait_for test -e status
+	wait_for test -s status
 	takes_lines
 }
 
@@ -180,7 +188,7 @@ test_kill() {
 	[ -n "$pid" ] || fail "which process is it?"
 	kill -KILL "$pid"
 	wait_for is_back
-	wait_for test -e status
+	wait_for test -s status
 	assert_equal "$(cat status)" "status 137"
 	takes_lines
 }
@@ -190,7 +198,7 @@ test_events_stand_below() {
 	start --map calls --map events
 	wait_for line_is 2 "umask calls: 10 calls"
 	wait_for screen_has "PBT_ODD   pbt_live"
-	screen_has "masks as they come: 10 events, 0 lost" || fail "no total"
+	wait_for screen_has "masks as they come: 10 events, 0 lost"
 	t send-keys q
 	wait_for is_back
 }
@@ -200,7 +208,8 @@ test_pipes_and_dumb_terminals() {
 	begin 60 20
 	echo >go &
 	first=$!
-	(wait_for test -e again && echo >end) &
+	: >out
+	(wait_for test -e again && wait_for grep -q '^---' out && echo >end) &
 	second=$!
 	sh run.sh --live --interval 50ms --map calls >out 2>err
 	wait $first $second
@@ -214,7 +223,7 @@ test_pipes_and_dumb_terminals() {
 	mode_is alternate_on 0 || fail "the second screen on a dumb terminal"
 	wait_for screen_has "umask calls: 10 calls"
 	t send-keys C-c
-	wait_for test -e status
+	wait_for test -s status
 	expect_status 2 "$PERF_BPF" run "$PROG" --live --json -- true
 	assert_contains err "--live"
 }

@@ -15,12 +15,11 @@ begin() {
 	"$PERF_BPF" run "$PROG" --comm pbt_scraped --openmetrics 127.0.0.1:0 "$@" \
 		-- sh -c './pbt_scraped 0 1 2 9 10 49 50 511 1 1; : >counted; read x <go' >out 2>err &
 	pid=$!
-	for _ in $(seq 600); do
-		[ -e counted ] && break
-		kill -0 $pid 2>/dev/null || { cat err; fail "it ended"; }
-		sleep 0.05
-	done
-	[ -e counted ] || fail "the workload did not run"
+	has_counted() {
+		[ -e counted ] || kill -0 $pid 2>/dev/null || { cat err; fail "it ended"; }
+		[ -e counted ]
+	}
+	soon has_counted
 	address=$(sed -n 's,.*metrics are at http://\(.*\)/metrics$,\1,p' err)
 	[ -n "$address" ] || { cat err; fail "no address is told"; }
 }
@@ -39,7 +38,7 @@ get() {
 		import sys, urllib.request
 		opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 		request = urllib.request.Request(sys.argv[3], headers={"Accept": sys.argv[2]} if sys.argv[2] else {})
-		with opener.open(request, timeout=30) as answer:
+		with opener.open(request, timeout=120) as answer:
 		    open(sys.argv[1], "wb").write(answer.read())
 		    open(sys.argv[1] + ".type", "w").write(answer.headers["Content-Type"])
 	END
@@ -120,10 +119,7 @@ test_slow_clients_and_wrong_requests() {
 		slow[0].recv(1)  # until it is closed: the run has ended
 	END
 	clients=$!
-	for _ in $(seq 200); do
-		grep -q connected clients && break
-		sleep 0.05
-	done
+	soon grep -q connected clients
 	for _ in 1 2 3; do get new.txt "$new"; done
 	assert_contains new.txt "perf_bpf_calls_total 10"
 	python3 - "$address" <<-'END'

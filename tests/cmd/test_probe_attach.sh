@@ -137,6 +137,11 @@ test_a_refusal_names_the_line() {
 	assert_contains err "bad.bpf.c:7"
 }
 
+no_program_of() {
+	"$PERF_BPF" prog list >progs
+	! grep -q "$1" progs
+}
+
 test_kill_leaves_nothing() {
 	make_ready
 	local name=at_$BASHPID # of this test's program alone
@@ -144,11 +149,8 @@ test_kill_leaves_nothing() {
 	compile_bpf own.bpf.c probed.bpf.o
 	for way in uprobe $(! has attach.uprobe_multi || echo uprobe.multi); do
 		"$PERF_BPF" run --probe-way $way probed.bpf.o -- sh -c 'echo $$ >pid; exec sleep 600' >log 2>&1 &
-		local run=$! i
-		for i in $(seq 100); do
-			[ -s pid ] && break
-			sleep 0.1
-		done
+		local run=$!
+		soon test -s pid
 		local there=no
 		"$PERF_BPF" prog list >progs && grep -q "$name" progs && there=yes
 		kill -9 $run
@@ -157,12 +159,7 @@ test_kill_leaves_nothing() {
 		kill -9 "$(cat pid)"
 		rm pid
 		assert_equal "$way $there" "$way yes"
-		for i in $(seq 100); do
-			"$PERF_BPF" prog list >progs
-			grep -q "$name" progs || break
-			sleep 0.1
-		done
-		! grep -q "$name" progs || fail "a program stays behind ($way)"
+		soon no_program_of "$name"
 	done
 }
 

@@ -60,23 +60,18 @@ write_program() {
 	END
 }
 
-# Our programs are gone from the kernel; it may take a moment after a kill.
-assert_no_programs() {
-	local i
-	for i in $(seq 100); do
-		"$BUILD"/tests/cmd/loaded "$1" || return 0
-		sleep 0.1
-	done
-	fail "a program $1 is left in the kernel"
+not_loaded() {
+	! "$BUILD"/tests/cmd/loaded "$1"
 }
 
-wait_for_file() {
-	local i
-	for i in $(seq 200); do
-		[ -s "$1" ] && return 0
-		sleep 0.05
-	done
-	fail "$1 was not written"
+# Our programs are gone from the kernel; it may take a moment after a kill.
+assert_no_programs() {
+	soon not_loaded "$1"
+}
+
+# samples_are N FILE: the workload's, so far
+samples_are() {
+	[ "$(who "$2" | wc -l)" -ge "$1" ]
 }
 
 test_tracepoint_of_workload() {
@@ -374,13 +369,20 @@ test_loaded_program_by_fd_and_id() {
 
 test_pid_and_tid() {
 	need
-	"$COUNTED" 2000 1000 thread >ids &
+	"$COUNTED" 1000000 1000 thread >ids &
 	local pid=$! tid
-	wait_for_file ids
+	trap "kill $pid 2>/dev/null || :" EXIT
+	soon test -s ids
 	tid=$(cut -d' ' -f1 ids)
-	record -e $EVENT -p $pid -o p.data -- sleep 0.3
-	record -e $EVENT -t "$tid" -o t.data -- sleep 0.3
-	record -e $EVENT -t $pid -o m.data -- sleep 0.3
+	# Until both have slept so often: a call comes before each sleep.
+	cat >until.sh <<-'END'
+		slept() { sed -n 's/^voluntary_ctxt_switches:\t//p' "/proc/$1/task/$2/status"; }
+		main=$(($(slept $1 $1) + 20)) other=$(($(slept $1 $2) + 20))
+		until [ $(slept $1 $1) -ge $main ] && [ $(slept $1 $2) -ge $other ]; do sleep 0.05; done
+	END
+	record -e $EVENT -p $pid -o p.data -- sh until.sh $pid "$tid"
+	record -e $EVENT -t "$tid" -o t.data -- sh until.sh $pid "$tid"
+	record -e $EVENT -t $pid -o m.data -- sh until.sh $pid "$tid"
 	kill $pid
 	wait $pid || true
 	who p.data >p
@@ -399,7 +401,7 @@ test_pid_that_ends() {
 	need
 	"$COUNTED" 3000 1000 &
 	local pid=$!
-	timeout 20 "$PERF_BPF" record -e $EVENT -p $pid -o t.data 2>err || fail "$(cat err)"
+	timeout 120 "$PERF_BPF" record -e $EVENT -p $pid -o t.data 2>err || fail "$(cat err)"
 	wait $pid
 	who t.data >got
 	assert_equal "$(tail -1 got)" 2999
@@ -456,8 +458,18 @@ test_period_and_frequency() {
 
 test_delay() {
 	need
-	record -D 1500 -e $EVENT -o t.data -- sh -c "'$COUNTED' 50; sleep 2.5; '$COUNTED' 20"
-	assert_who t.data 0 19
+	# 50 at once, then 1 now and then until one is in the file, then 20.
+	cat >late.sh <<-END
+		'$COUNTED' 50
+		until '$PERF' script -i t.data 2>/dev/null | grep -q getpriority; do
+			'$COUNTED' 1
+			sleep 0.1
+		done
+		'$COUNTED' 20
+	END
+	record -D 3000 -e $EVENT -o t.data -- sh late.sh
+	who t.data | sort -n | uniq >got
+	seq 0 19 | cmp - got || fail "$(cat got)"
 	record -D -1 -e $EVENT -o t.data -- "$COUNTED" 50
 	assert_contains record.err "(0 samples"
 }
@@ -481,7 +493,7 @@ test_pipe() {
 	assert_equal "$(grep -c 'who:' ours)" 500
 	# A reader that goes away ends the recording, not with a signal.
 	set +e
-	timeout 20 "$PERF_BPF" record -e $EVENT -a -o - -- "$COUNTED" 4000 500 2>err | head -c 100 >/dev/null
+	timeout 120 "$PERF_BPF" record -e $EVENT -a -o - -- "$COUNTED" 4000 500 2>err | head -c 100 >/dev/null
 	local status=${PIPESTATUS[0]}
 	set -e
 	assert_equal "$status" 1
@@ -644,12 +656,12 @@ test_workload_status() {
 test_interrupt() {
 	need_clang
 	write_program
-	"$COUNTED" 20000 1000 &
+	"$COUNTED" 1000000 1000 &
 	local work=$! pid status=0
+	trap "kill $work 2>/dev/null || :" EXIT
 	"$PERF_BPF" record -e keep.bpf.c/from=0/ -p $work -o t.data 2>err &
 	pid=$!
-	wait_for_file t.data
-	sleep 1
+	soon samples_are 100 t.data
 	kill -INT $pid
 	wait $pid || status=$?
 	kill $work
@@ -664,12 +676,12 @@ test_interrupt() {
 test_kill() {
 	need_clang
 	write_program
-	"$COUNTED" 20000 1000 &
+	"$COUNTED" 1000000 1000 &
 	local work=$! pid
+	trap "kill $work 2>/dev/null || :" EXIT
 	"$PERF_BPF" record -e keep.bpf.c/from=0/ -p $work -o t.data 2>err &
 	pid=$!
-	wait_for_file t.data
-	sleep 2.5
+	soon samples_are 100 t.data
 	kill -9 $pid
 	wait $pid || true
 	kill $work
@@ -795,11 +807,9 @@ test_strangers_program() {
 	need_clang
 	write_program
 	"$PERF_BPF" record -q -e keep.bpf.c/from=50/ -a -o other.data 2>other.err &
-	local other=$! i
-	for i in $(seq 200); do
-		! bpftool perf 2>/dev/null | grep -q "^pid $other " || break
-		sleep 0.1
-	done
+	local other=$!
+	has_program() { bpftool perf 2>/dev/null | grep -q "^pid $other "; }
+	soon has_program
 	record -e $EVENT -o t.data -- "$COUNTED" 100
 	kill -INT $other
 	wait $other || true

@@ -116,10 +116,7 @@ test_a_process_and_the_threads_it_starts() {
 	exec 3>line
 	"$PERF_BPF" run $TOUCH any.bpf.c -e page-faults -c 1 -p $pid --verbose >out 2>err &
 	run=$!
-	for _ in $(seq 200); do
-		grep -q 'program on_fault is attached' err && break
-		sleep 0.05
-	done
+	soon grep -q 'program on_fault is attached' err
 	./pbt_faults 50 >/dev/null # another one
 	echo go >&3
 	exec 3>&-

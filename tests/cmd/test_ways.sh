@@ -84,26 +84,12 @@ holds() {
 	./own-ways ways.bpf.o hold uprobe "$1" >>held &
 	pid=$!
 	trap 'kill -9 $pid $(sed -n "s/^child //p" held) 2>/dev/null || :' EXIT
-	for _ in $(seq 300); do
-		grep -q held held && return
-		sleep 0.1
-	done
-	kill -9 $pid
-	fail "nothing is held: $(cat held)"
+	soon grep -q held held
 }
 
 # Probes of process $1 in tracefs.
 probes_of() {
 	grep -c "^[pr]:perfbpf_[0-9]*_$1_" /sys/kernel/tracing/uprobe_events || :
-}
-
-# soon COMMAND...: it works within 10 s
-soon() {
-	for _ in $(seq 100); do
-		"$@" && return
-		sleep 0.1
-	done
-	fail "never: $*"
 }
 
 no_probe_of() {
@@ -122,6 +108,12 @@ janitors() {
 
 no_janitor() {
 	[ -z "$(janitors)" ]
+}
+
+# The one there is has come to wait: its name is the last that it sees to. Sets $janitor.
+has_janitor() {
+	janitor=$(janitors)
+	[ "$(echo "$janitor" | wc -w)" = 1 ]
 }
 
 legacy() {
@@ -160,8 +152,7 @@ test_a_legacy_probe_goes_when_its_process_is_killed() {
 	legacy
 	holds legacy
 	assert_equal "$(probes_of $pid)" 1
-	janitor=$(janitors)
-	assert_equal "$(echo "$janitor" | wc -w)" 1
+	soon has_janitor
 	# It holds nothing but its pipe and the file, no folder, and no signal ends it.
 	assert_equal "$(ls /proc/"$janitor"/fd | wc -l)" 2
 	assert_equal "$(readlink /proc/"$janitor"/cwd)" /
@@ -191,7 +182,8 @@ test_what_a_killed_janitor_left_goes_with_the_next_probe() {
 	legacy
 	holds legacy
 	dead=$pid
-	kill -9 "$(janitors)"
+	soon has_janitor
+	kill -9 "$janitor"
 	kill -9 $dead
 	wait $dead 2>/dev/null || :
 	soon no_janitor

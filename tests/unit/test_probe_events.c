@@ -82,7 +82,7 @@ static void make(const struct tree *tree, const struct sys_probe_spec *spec, cha
 	assert_null(probe);
 	assert_int_equal(err->code, ENOENT);
 	error_free(err);
-	for (int i = 0; i < 100; i++) { /* the janitor adds his line to this file */
+	for (int i = 0; i < 3000; i++) { /* the janitor adds his line to this file */
 		free(text);
 		text = NULL;
 		assert_null(sys_read_file(tree->list, 1 << 20, &text, NULL));
@@ -200,7 +200,7 @@ static int open_list(const struct tree *tree)
 
 static void wait_for_list(const struct tree *tree, const char *want)
 {
-	for (int i = 0; i < 500; i++) {
+	for (int i = 0; i < 6000; i++) {
 		_cleanup_free_ char *got = NULL;
 
 		assert_null(sys_read_file(tree->list, 1 << 20, &got, NULL));

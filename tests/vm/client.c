@@ -175,7 +175,7 @@ static int check_pin(const char *path, const char *name, const char *pin)
 	ok = ok && counted(&c, name);
 	link = bpf_link__open(pin);
 	ok = ok && link && !bpf_link__unpin(link) && !bpf_link__destroy(link) && access(pin, F_OK);
-	for (int i = 0; i < 100 && ok; i++) { /* the last reference goes after a grace period */
+	for (int i = 0; i < 600 && ok; i++) { /* the last reference goes after a grace period */
 		measure_workload(&c);
 		if (!*c.calls)
 			break;
@@ -275,7 +275,7 @@ static int hold(const char *path, int n, char **names)
 
 static int gone(int n, char **ids)
 {
-	for (int try = 0; try < 100; try++) {
+	for (int try = 0; try < 600; try++) {
 		int left = 0;
 
 		for (int i = 0; i < n; i++) {

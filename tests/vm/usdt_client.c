@@ -14,7 +14,8 @@
  *	usdt_client OBJECT child		of another process only; and of all
  *	usdt_client OBJECT refuse PROVIDER NAME TEXT	fails with a message that holds TEXT
  *	usdt_client - work			only the workload
- *	usdt_client OBJECT pid PID BINARY PROVIDER NAME	counts for a second, prints calls and sums
+ *	usdt_client OBJECT pid PID BINARY PROVIDER NAME	counts until 100 calls came, prints calls
+ *and sums
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -442,8 +443,8 @@ static int refuse(const char *path, const char *provider, const char *name, cons
 	return result(ok, "refuse: refused in words");
 }
 
-static int one_second(const char *path, int pid, const char *binary, const char *provider,
-		      const char *name)
+static int until_called(const char *path, int pid, const char *binary, const char *provider,
+			const char *name)
 {
 	struct bpf_program *prog;
 	struct bpf_object *obj = load(path, "on_any", &prog);
@@ -455,7 +456,8 @@ static int one_second(const char *path, int pid, const char *binary, const char 
 	got->pid = pid > 0 ? pid : 0;
 	printf("attached\n");
 	fflush(stdout);
-	sleep(1);
+	for (int i = 0; i < 600 && *(volatile unsigned long long *)&got->calls < 100; i++)
+		usleep(100000);
 	/* Detached before it is read: a call between two reads is in one of them only. */
 	bpf_link__destroy(link);
 	printf("calls %llu errors %llu count %lld", got->calls, got->errors, got->count);
@@ -490,7 +492,7 @@ int main(int argc, char **argv)
 	if (!strcmp(what, "refuse") && argc > 5)
 		return refuse(argv[1], argv[3], argv[4], argv[5]);
 	if (!strcmp(what, "pid") && argc > 6)
-		return one_second(argv[1], atoi(argv[3]), argv[4], argv[5], argv[6]);
+		return until_called(argv[1], atoi(argv[3]), argv[4], argv[5], argv[6]);
 	if (!strcmp(what, "work")) {
 		workload();
 		return want.calls != STEPS;

@@ -68,7 +68,7 @@ static int counted(const struct counters *c, const char *name, unsigned long lon
 /* The program does not run any more; a grace period may have to pass. */
 static int silent(const struct counters *c, const char *name)
 {
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 600; i++) {
 		measure_workload(c);
 		if (!*c->calls && !refused)
 			return 1;
@@ -587,7 +587,7 @@ static int take(const char *pin)
 	if (!ok)
 		printf("# %d counters changed\n", changed);
 	ok = !bpf_link__unpin(link) && !bpf_link__destroy(link) && access(pin, F_OK) && ok;
-	for (int i = 0; i < 100 && changed; i++) {
+	for (int i = 0; i < 600 && changed; i++) {
 		bpf_map_lookup_elem(map, &zero, before);
 		workload();
 		bpf_map_lookup_elem(map, &zero, value);
