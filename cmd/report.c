@@ -18,6 +18,7 @@
 #include "lib/base/names.h"
 #include "lib/base/vec.h"
 #include "perf/print/header.h"
+#include "perf/print/probed.h"
 #include "perf/print/tracing.h"
 
 #define DEFAULT_PARENT "^sys_|^do_page_fault"
@@ -46,6 +47,8 @@ struct report {
 	struct session *session;
 	struct resolver *resolver;
 	struct tracing *tracing;
+	struct probed probed;
+	const struct thread *thread; /* of the sample that is being added */
 	struct hist_spec spec;
 	VEC(struct hist *) hists; /* by the event's index */
 	struct strbuf out;
@@ -523,11 +526,29 @@ static bool names_event(const struct hist_dynamic *field, const struct trace_eve
 	       glob_match(colon + 1, trace_event_name(ev));
 }
 
+/* trace_symbol_fn; of a probe in a program the address is the process's. */
+static const char *symbol_at(void *ctx, uint64_t addr, uint64_t *start)
+{
+	struct report *rp = ctx;
+	struct location at;
+
+	resolve_addr(rp->resolver, NULL, PERF_RECORD_MISC_KERNEL, addr, &at);
+	if (!at.sym && rp->thread)
+		resolve_addr(rp->resolver, rp->thread, PERF_RECORD_MISC_USER, addr, &at);
+	if (!at.sym)
+		return NULL;
+	*start = addr - at.offset;
+	return at.sym->name;
+}
+
 static struct error *open_tracing(struct report *rp)
 {
 	if (rp->tracing || !session_tracing(rp->session))
 		return NULL;
-	return tracing_new(session_tracing(rp->session), &rp->log, &rp->tracing);
+	TRY(tracing_new(session_tracing(rp->session), &rp->log, &rp->tracing));
+	if (rp->resolver)
+		tracing_set_symbols(rp->tracing, symbol_at, rp);
+	return NULL;
 }
 
 /* The tracepoint's format; NULL: there is none, or (in a pipe) not yet. */
@@ -780,6 +801,8 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 
 	if (sample->time < rp->time_start || (rp->time_end && sample->time > rp->time_end))
 		return NULL;
+	rp->thread = thread;
+	sample = probed_sample(&rp->probed, trace_of(rp, event), rp->resolver, thread, sample);
 	resolve_addr(rp->resolver, thread, sample->cpumode, sample->ip, &leaf);
 	if (rp->hide_unresolved && !leaf.sym)
 		return NULL;
@@ -939,6 +962,7 @@ static void report_deinit(struct report *rp)
 		hist_free(*h);
 	vec_deinit(&rp->hists);
 	tracing_free(rp->tracing);
+	probed_deinit(&rp->probed);
 	resolver_free(rp->resolver);
 	session_free(rp->session);
 	if (rp->has_parent_regex)

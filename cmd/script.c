@@ -49,6 +49,7 @@ struct script {
 	struct session *session;
 	struct resolver *resolver;
 	struct tracing *tracing;
+	const struct thread *thread; /* of the sample that is being written */
 	struct printer *printer;
 	struct strbuf out;
 	bool closed; /* whoever reads our output has gone */
@@ -408,12 +409,15 @@ static bool wants_time(const struct script *sc, uint64_t time)
 	return false;
 }
 
-static const char *kernel_symbol(void *ctx, uint64_t addr, uint64_t *start)
+/* trace_symbol_fn; of a probe in a program the address is the process's. */
+static const char *symbol_at(void *ctx, uint64_t addr, uint64_t *start)
 {
 	struct script *sc = ctx;
 	struct location at;
 
 	resolve_addr(sc->resolver, NULL, PERF_RECORD_MISC_KERNEL, addr, &at);
+	if (!at.sym && sc->thread)
+		resolve_addr(sc->resolver, sc->thread, PERF_RECORD_MISC_USER, addr, &at);
 	if (!at.sym)
 		return NULL;
 	*start = addr - at.offset;
@@ -428,7 +432,7 @@ static struct error *look_again(struct script *sc)
 	sc->n_events = session_n_events(sc->session);
 	if (data) {
 		TRY(tracing_new(data, &sc->log, &sc->tracing));
-		tracing_set_symbols(sc->tracing, kernel_symbol, sc);
+		tracing_set_symbols(sc->tracing, symbol_at, sc);
 		printer_set_tracing(sc->printer, sc->tracing);
 	}
 	return printer_check_events(sc->printer);
@@ -452,6 +456,7 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 	if (!wants_time(sc, sample->time) || !wants_cpu(sc, sample->cpu) ||
 	    !wants_thread(sc, thread, sample->pid, sample->tid))
 		return maybe_flush(sc);
+	sc->thread = thread;
 	if (sc->json)
 		print_sample_json(sc->printer, rec, sample, event, thread, &sc->out);
 	else

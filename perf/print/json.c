@@ -139,7 +139,7 @@ static void add_trace(struct printer *p, const struct sample *sample,
 	for (size_t i = 0; i < trace_event_n_fields(ev); i++) {
 		const struct trace_field *f = trace_event_field(ev, i);
 
-		if (!strcmp(f->name, TRACE_ERROR_FIELD))
+		if (trace_field_is_inner(ev, f))
 			continue;
 		if (i)
 			strbuf_addch(out, ',');
@@ -180,6 +180,8 @@ void print_sample_json(struct printer *p, const struct record *rec, const struct
 	uint64_t fields = p->choice.type[type].user_set ? p->choice.type[type].fields : ~0ull;
 	uint64_t has = sample->has;
 
+	sample = probed_sample(&p->probed, printer_trace_event(p, event), opts->resolver, thread,
+			       sample);
 	strbuf_adds(out, "{\"type\":\"sample\"");
 	if (fields & FIELD_EVENT)
 		add_str(out, "event", event->name);

@@ -4,6 +4,7 @@
 #define PB_PERF_PRINT_PRINTER_H
 
 #include "perf/print/print.h"
+#include "perf/print/probed.h"
 
 struct printer {
 	struct printer_opts opts;
@@ -20,6 +21,7 @@ struct printer {
 	struct strbuf text; /* scratch */
 	const struct session_event *last_event;
 	struct trace_event *last_trace;
+	struct probed probed;
 };
 
 /* n spaces */

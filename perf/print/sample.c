@@ -184,6 +184,7 @@ void printer_free(struct printer *p)
 	if (!p)
 		return;
 	strbuf_deinit(&p->text);
+	probed_deinit(&p->probed);
 	free(p->chain);
 	free(p);
 }
@@ -547,6 +548,8 @@ void print_sample(struct printer *p, const struct record *rec, const struct samp
 
 	if (!fields)
 		return;
+	sample = probed_sample(&p->probed, printer_trace_event(p, event), p->opts.resolver, thread,
+			       sample);
 	print_start(p, event, PERF_RECORD_SAMPLE, sample, thread, out);
 	if (fields & FIELD_PERIOD) {
 		add_int(out, (int64_t)sample->period, 10, ' ', false);

@@ -276,13 +276,34 @@ const struct trace_field *trace_event_find_field(const struct trace_event *ev, c
 	return NULL;
 }
 
-bool trace_event_has_value(const struct trace_event *ev, size_t i, const void *raw, uint32_t size)
+static const struct trace_field *error_field(const struct trace_event *ev)
 {
 	const struct trace_field *last = ev->fields.n ? vec_last(&ev->fields) : NULL;
+
+	return last && !strcmp(last->name, TRACE_ERROR_FIELD) ? last : NULL;
+}
+
+bool trace_field_is_inner(const struct trace_event *ev, const struct trace_field *f)
+{
+	return error_field(ev) && (f == error_field(ev) || !strcmp(f->name, TRACE_IP_FIELD));
+}
+
+bool trace_event_probe_ip(const struct trace_event *ev, const void *raw, uint32_t size,
+			  uint64_t *ip)
+{
+	const struct trace_field *f =
+		error_field(ev) ? trace_event_find_field(ev, TRACE_IP_FIELD) : NULL;
+
+	return f && trace_field_number(ev, f, raw, size, ip);
+}
+
+bool trace_event_has_value(const struct trace_event *ev, size_t i, const void *raw, uint32_t size)
+{
+	const struct trace_field *error = error_field(ev);
 	uint64_t failed;
 
-	return !last || strcmp(last->name, TRACE_ERROR_FIELD) != 0 || i >= 64 ||
-	       !trace_field_number(ev, last, raw, size, &failed) || !(failed >> i & 1);
+	return !error || i >= 64 || !trace_field_number(ev, error, raw, size, &failed) ||
+	       !(failed >> i & 1);
 }
 
 static uint64_t sign_extend(uint64_t v, unsigned bytes)

@@ -103,6 +103,13 @@ const struct trace_field *trace_event_find_field(const struct trace_event *ev, c
  * other fields could not be read: bit i is the i-th one's.
  */
 #define TRACE_ERROR_FIELD "__probe_err"
+/* … and in the field before it, which point was hit. */
+#define TRACE_IP_FIELD "__probe_ip"
+/* false: the event is no such probe. 0: it is one, and does not know the address. */
+bool trace_event_probe_ip(const struct trace_event *ev, const void *raw, uint32_t size,
+			  uint64_t *ip);
+/* Whether the field belongs to the sample and is none of the probe's arguments. */
+bool trace_field_is_inner(const struct trace_event *ev, const struct trace_field *f);
 /* Whether the i-th field holds a value, by that word. */
 bool trace_event_has_value(const struct trace_event *ev, size_t i, const void *raw, uint32_t size);
 

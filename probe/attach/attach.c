@@ -230,17 +230,51 @@ static struct error *add_program(struct probe_set *set, struct probe_finder *fin
 	return program_error_at(bpf, prepare_program(finder, obj, prog));
 }
 
+/* Where each point is, for those who ask; on every CPU. */
+static struct error *tell_address(const struct probe_set *set, uint32_t number, uint64_t address,
+				  struct prologue_count *counts, size_t n_cpus)
+{
+	for (size_t i = 0; i < n_cpus; i++)
+		counts[i] = (struct prologue_count){.address = address};
+	const int err = bpf_map_update_elem(set->counters, &number, counts, BPF_ANY);
+	return err < 0 ? error_errno(-err, "cannot tell the addresses of points") : NULL;
+}
+
+static struct error *tell_addresses(const struct probe_set *set)
+{
+	_cleanup_cpus_ struct sys_cpus cpus = {0};
+	struct set_prog *const *prog;
+
+	TRY(sys_cpus_possible(NULL, &cpus));
+	_cleanup_free_ struct prologue_count *counts = calloc(cpus.n + 1, sizeof(*counts));
+	if (!counts)
+		return error_nomem();
+	vec_for_each (prog, &set->progs) {
+		if ((*prog)->points.path || (*prog)->shape.prologue.ip_offset < 0)
+			continue;
+		for (size_t i = 0; i < (*prog)->points.n; i++)
+			TRY(tell_address(set, (uint32_t)(*prog)->places[i].number,
+					 (*prog)->points.v[i].address, counts, cpus.n));
+	}
+	return NULL;
+}
+
 static struct error *make_counters(struct probe_set *set)
 {
-	if (!set->opts.count_hits)
+	struct set_prog *const *prog;
+	bool wanted = false;
+
+	vec_for_each (prog, &set->progs)
+		wanted |= set_prog_counts(*prog);
+	if (!wanted)
 		return NULL;
-	const int fd = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "probe_hits", 4, 8,
-				      (__u32)set->n_points, NULL);
+	const int fd = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "probe_hits", 4,
+				      sizeof(struct prologue_count), (__u32)set->n_points, NULL);
 	if (fd < 0)
 		return error_errno(-fd, "cannot make a map to count the hits of %zu points",
 				   set->n_points);
 	set->counters = fd;
-	return NULL;
+	return tell_addresses(set);
 }
 
 struct error *probe_set_new(struct probe_finder *finder, struct bpf_object *obj,
@@ -293,14 +327,14 @@ static struct error *read_counter(const struct probe_set *set, uint64_t number, 
 	if (set->counters < 0)
 		return NULL;
 	TRY(sys_cpus_possible(NULL, &cpus));
-	_cleanup_free_ uint64_t *values = calloc(cpus.n + 1, sizeof(*values));
-	if (!values)
+	_cleanup_free_ struct prologue_count *counts = calloc(cpus.n + 1, sizeof(*counts));
+	if (!counts)
 		return error_nomem();
-	const int err = bpf_map_lookup_elem(set->counters, &key, values);
+	const int err = bpf_map_lookup_elem(set->counters, &key, counts);
 	if (err < 0)
 		return error_errno(-err, "cannot read the hits");
 	for (size_t i = 0; i < cpus.n; i++)
-		*hits += values[i];
+		*hits += counts[i].hits;
 	return NULL;
 }
 

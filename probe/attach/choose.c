@@ -83,6 +83,12 @@ bool way_has_cookie(enum probe_way way)
 	}
 }
 
+bool set_prog_counts(const struct set_prog *prog)
+{
+	return prog->set->opts.count_hits ||
+	       (!prog->points.path && prog->shape.prologue.ip_offset >= 0);
+}
+
 static bool uses(const struct fetch_value *values, size_t n, enum fetch_op op)
 {
 	for (size_t i = 0; i < n; i++)
@@ -110,7 +116,7 @@ struct prologue_way place_way(const struct set_prog *prog, size_t i, enum probe_
 		.has_func_ip = prog->set->trials.func_ip == TRIAL_YES,
 		.address = point->address,
 		.bias = prog->points.bias,
-		.counter = {.wanted = prog->set->opts.count_hits,
+		.counter = {.wanted = set_prog_counts(prog),
 			    .map_fd = prog->set->counters,
 			    .by_cookie = way_has_cookie(way),
 			    .index = (uint32_t)prog->places[i].number},
@@ -390,7 +396,7 @@ static void count_fentry(struct chooser *c)
 
 static bool needs_own_form(const struct set_prog *prog, enum probe_way way)
 {
-	return way == PROBE_WAY_FENTRY || (prog->set->opts.count_hits && !way_has_cookie(way));
+	return way == PROBE_WAY_FENTRY || (set_prog_counts(prog) && !way_has_cookie(way));
 }
 
 static bool form_fits(const struct set_prog *prog, const struct form *form, size_t i,
@@ -416,11 +422,11 @@ static struct error *form_for(struct set_prog *prog, size_t i, struct u64map *kn
 	place_values(prog, i, values);
 	uint64_t key = hash_u64(fetch_values_hash(values, prog->shape.n) ^
 				((uint64_t)place->way << 1 | point->at_return));
-	if (prog->points.path && uses(values, prog->shape.n, FETCH_STATIC)) {
+	const bool is_static = prog->points.path && uses(values, prog->shape.n, FETCH_STATIC);
+	if (is_static)
 		key ^= hash_u64(point->address);
-		if (point->at_return)
-			trial_func_ip(&prog->set->trials);
-	}
+	if (point->at_return && (is_static || prog->shape.prologue.ip_offset >= 0))
+		trial_func_ip(&prog->set->trials);
 	const size_t seen = (size_t)(uintptr_t)u64map_get(known, key);
 	const bool own = needs_own_form(prog, place->way);
 	if (!own && seen &&

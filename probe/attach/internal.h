@@ -97,6 +97,8 @@ struct probe_set {
 
 /* The point's values, in the order of the shape's members; has room for all. */
 void place_values(const struct set_prog *prog, size_t point, struct fetch_value *values);
+/* Whether its points have counters: also who asks for their addresses needs those of the kernel. */
+bool set_prog_counts(const struct set_prog *prog);
 struct prologue_way place_way(const struct set_prog *prog, size_t point, enum probe_way way);
 
 /* choose.c: a way for each point, and the forms that follow from that. */

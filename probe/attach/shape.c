@@ -163,7 +163,7 @@ static struct error *check_member(const struct btf *btf, const struct btf_member
 	return NULL;
 }
 
-/* err and err_mask, unless an argument has that name. */
+/* err, err_mask and __probe_ip, unless an argument has that name. */
 static bool is_special(const char *name, uint32_t offset, int64_t size, struct shape *shape)
 {
 	if (!strcmp(name, "err") && size == 4) {
@@ -172,6 +172,10 @@ static bool is_special(const char *name, uint32_t offset, int64_t size, struct s
 	}
 	if (!strcmp(name, "err_mask") && size == 8) {
 		shape->prologue.err_mask_offset = (int32_t)offset;
+		return true;
+	}
+	if (!strcmp(name, "__probe_ip") && size == 8) {
+		shape->prologue.ip_offset = (int32_t)offset;
 		return true;
 	}
 	return false;
@@ -197,6 +201,8 @@ static struct error *no_such_argument(const struct probe_points *points, const c
 		return error_hint(err, "declare 'int err;'");
 	if (!strcmp(name, "err_mask"))
 		return error_hint(err, "declare '__u64 err_mask;'");
+	if (!strcmp(name, "__probe_ip"))
+		return error_hint(err, "declare '__u64 __probe_ip;'");
 	for (size_t i = 0; i < points->n_args; i++)
 		nearest_offer(&near, points->names[i]);
 	if (nearest_text(&near, &text))
@@ -289,6 +295,7 @@ struct error *shape_of(const struct btf *btf, const char *function, const struct
 	if (!shape.members || !shape.args)
 		return error_nomem();
 	shape.prologue.err_offset = shape.prologue.err_mask_offset = -1;
+	shape.prologue.ip_offset = -1;
 	shape.prologue.members = shape.members;
 	const struct btf_type *second =
 		btf_vlen(proto) >= 2 ? plain(btf, btf_params(proto)[1].type) : NULL;

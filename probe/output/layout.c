@@ -85,7 +85,7 @@ static struct error *join(struct output_field *field, const struct fetch_value *
 /* What each string may have of the bytes that are left. */
 static struct error *size_strings(struct output_layout *layout)
 {
-	uint32_t fixed = COMMON_SIZE + 8, strings = 0;
+	uint32_t fixed = COMMON_SIZE + 16, strings = 0;
 	struct output_field *field;
 
 	vec_for_each (field, &layout->fields) {
@@ -127,8 +127,18 @@ static void place(struct output_layout *layout)
 		field->offset = at;
 		at += field->size;
 	}
-	layout->err_offset = (at + 7) & ~7u;
+	layout->ip_offset = (at + 7) & ~7u;
+	layout->err_offset = layout->ip_offset + 8;
 	layout->size = layout->err_offset + 8;
+}
+
+static bool in_many_functions(const struct probe_points *points)
+{
+	for (size_t i = 1; i < points->n; i++)
+		if (points->v[i].function && points->v[0].function &&
+		    strcmp(points->v[i].function, points->v[0].function) != 0)
+			return true;
+	return false;
 }
 
 struct error *output_layout_of(const struct probe_points *points, struct output_layout *layout)
@@ -148,6 +158,7 @@ struct error *output_layout_of(const struct probe_points *points, struct output_
 	}
 	TRY(size_strings(&l));
 	place(&l);
+	l.many = in_many_functions(points);
 	*layout = l;
 	l = (struct output_layout){0};
 	return NULL;
@@ -225,8 +236,13 @@ void output_format(const struct output_layout *layout, const char *name, uint32_
 	strbuf_addch(out, '\n');
 	vec_for_each (field, &layout->fields)
 		add_format_field(field, out);
+	add_field(out, "unsigned long", OUTPUT_IP_FIELD, "", layout->ip_offset, 8, false);
 	add_field(out, "u64", OUTPUT_ERROR_FIELD, "", layout->err_offset, 8, false);
 	strbuf_adds(out, "\nprint fmt: \"");
+	if (layout->many) {
+		strbuf_addf(out, "(%%ps)%s", layout->fields.n ? " " : "");
+		strbuf_addf(&args, ", (void *)REC->%s", OUTPUT_IP_FIELD);
+	}
 	for (size_t i = 0; i < layout->fields.n; i++) {
 		field = &layout->fields.v[i];
 		strbuf_addf(out, "%s%s=", i ? " " : "", field->name);
@@ -244,7 +260,7 @@ void output_format(const struct output_layout *layout, const char *name, uint32_
 		strbuf_addf(&args, ", (REC->%s & 0x%llx) ? \"(fault)\" : \"\"", OUTPUT_ERROR_FIELD,
 			    1ull << i % 64);
 	}
-	if (!layout->fields.n) {
+	if (!layout->fields.n && !layout->many) {
 		strbuf_adds(out, "%s");
 		strbuf_adds(&args, ", \"\"");
 	}

@@ -221,7 +221,8 @@ static int build_types(struct btf *btf, const struct output_layout *layout, cons
 		if (btf__add_field(btf, field->name, first + (int)i, field->offset * 8, 0))
 			return -1;
 	}
-	if (btf__add_field(btf, "err_mask", wide, layout->err_offset * 8, 0))
+	if (btf__add_field(btf, OUTPUT_IP_FIELD, wide, layout->ip_offset * 8, 0) ||
+	    btf__add_field(btf, "err_mask", wide, layout->err_offset * 8, 0))
 		return -1;
 	const int pointer = btf__add_ptr(btf, args);
 	const int proto = btf__add_func_proto(btf, word);

@@ -28,7 +28,9 @@ struct output_field {
 
 struct output_layout {
 	VEC(struct output_field) fields;
+	uint32_t ip_offset;  /* __u64: the address of the point that was hit; 0: not known */
 	uint32_t err_offset; /* __u64, bit i: argument i could not be read */
+	bool many;	     /* functions: the text begins with the one that was hit */
 	uint32_t size;	     /* of all, with the 8 bytes common to all tracepoints */
 };
 
@@ -45,7 +47,12 @@ struct error *output_layout_of(const struct probe_points *points, struct output_
 void output_layout_deinit(struct output_layout *layout);
 #define _cleanup_output_layout_ _cleanup_(output_layout_deinit)
 
-/* Of the samples' error word, the last field: TRACE_ERROR_FIELD of perf/print/tracing.h. */
+/*
+ * The last two fields of samples, TRACE_IP_FIELD and TRACE_ERROR_FIELD of perf/print/tracing.h: the
+ * point's address, which a sample's own need not be (that of a fentry program is
+ * in the program), and the error word.
+ */
+#define OUTPUT_IP_FIELD	   "__probe_ip"
 #define OUTPUT_ERROR_FIELD "__probe_err"
 
 /* The format file of an event of this name and id. */

@@ -3,7 +3,7 @@
  * The generated code is a main program, which calls the user's as a function:
  *
  *	r6 = context, r7 = err = 0, struct NAME = 0
- *	(count the hit)
+ *	(count the hit, and see where it is)
  *	(the arguments of a typed context, as plain numbers)
  *	for each value, the last one first:
  *		compute it, and store it
@@ -115,6 +115,11 @@ static struct error *lay_out(struct gen *g, const struct fetch_value *values, si
 	return NULL;
 }
 
+static bool wants_ip(const struct gen *g)
+{
+	return g->shape->in_struct && g->shape->ip_offset >= 0;
+}
+
 static void count_hit(struct gen *g)
 {
 	const struct prologue_counter *counter = &g->way->counter;
@@ -138,7 +143,31 @@ static void count_hit(struct gen *g)
 				       .dst_reg = R0,
 				       .src_reg = R1,
 				       .imm = BPF_ADD});
+	if (wants_ip(g) && !g->way->user) {
+		emit_load(g, R1, R0, offsetof(struct prologue_count, address), 8);
+		emit_store(g, g->args + g->shape->ip_offset, R1, 8);
+	}
 	emit_land(g, none);
+}
+
+/* A process's image may lie anywhere: the map cannot know. */
+static void tell_user_ip(struct gen *g)
+{
+	if (!wants_ip(g) || !g->way->user)
+		return;
+	if (!g->way->at_return) {
+		uint16_t off;
+
+		if (!regs_offset(g->way->regs, regs_ip(g->way->regs), &off))
+			return;
+		emit_load(g, R0, CTX, off, 8);
+	} else if (g->way->has_func_ip) {
+		emit_mov(g, R1, CTX);
+		emit_call(g, GET_FUNC_IP);
+	} else {
+		return;
+	}
+	emit_store(g, g->args + g->shape->ip_offset, R0, 8);
 }
 
 /* The slot of the n-th argument, by the helper. */
@@ -237,8 +266,10 @@ static struct error *check_shape(const struct fetch_value *values, size_t n,
 	if ((shape->err_offset >= 0 &&
 	     (shape->err_offset % 4 || !lies_in(shape, shape->err_offset, 4))) ||
 	    (shape->err_mask_offset >= 0 &&
-	     (shape->err_mask_offset % 8 || !lies_in(shape, shape->err_mask_offset, 8))))
-		return error_new(EINVAL, "err or err_mask does not lie in the struct");
+	     (shape->err_mask_offset % 8 || !lies_in(shape, shape->err_mask_offset, 8))) ||
+	    (shape->ip_offset >= 0 &&
+	     (shape->ip_offset % 8 || !lies_in(shape, shape->ip_offset, 8))))
+		return error_new(EINVAL, "err, err_mask or __probe_ip does not lie in the struct");
 	return NULL;
 }
 
@@ -249,6 +280,7 @@ static struct error *generate(struct gen *g, const struct fetch_value *values, s
 	emit_alu_imm(g, BPF_MOV, ERR, 0);
 	emit_zeros(g, g->args, (uint32_t)(-g->args));
 	count_hit(g);
+	tell_user_ip(g);
 	take_arguments(g);
 	for (size_t i = n; i-- > 0;)
 		TRY(error_prefix(value_fetch(g, &values[i], i), "argument %s",

@@ -8,7 +8,8 @@
  *
  * err is 0 or the negative errno of the first argument that could not be read,
  * which is then 0; in the second form a member "int err" of struct NAME gets it, and a member
- * "__u64 err_mask", bit i for argument i, tells all that failed.
+ * "__u64 err_mask", bit i for argument i, tells all that failed; a member
+ * "__u64 __probe_ip" gets the address of the point that was hit.
  */
 #ifndef PB_PROBE_PROLOGUE_PROLOGUE_H
 #define PB_PROBE_PROLOGUE_PROLOGUE_H
@@ -24,7 +25,13 @@ enum prologue_context {
 	PROLOGUE_TYPED,	  /* fentry, fexit: an array of 8-byte arguments, then what is returned */
 };
 
-/* Which element of an array of 8-byte counters (one for each CPU) counts the hits. */
+/* What a counter's map holds for each point, on each CPU. */
+struct prologue_count {
+	uint64_t hits;
+	uint64_t address; /* the point's; put there before it is attached */
+};
+
+/* Which element of an array of struct prologue_count (one for each CPU) counts the hits. */
 struct prologue_counter {
 	bool wanted;
 	int map_fd;
@@ -62,6 +69,12 @@ struct prologue_shape {
 	uint32_t size;			       /* of struct NAME */
 	const struct prologue_member *members; /* one for each value */
 	int32_t err_offset, err_mask_offset;   /* 4 and 8 bytes, aligned; -1: no such member */
+	/*
+	 * Of the point's address, 8 bytes, aligned; -1: it is not wanted. Of a process it is the
+	 * instruction pointer, at a return what has_func_ip gives, or 0; of the kernel what the
+	 * counter's map has.
+	 */
+	int32_t ip_offset;
 };
 
 struct prologue {

@@ -176,6 +176,36 @@ test_report_sums_up_by_an_argument() {
 	assert_contains err "did you mean 'who'"
 }
 
+# Of a glob, a sample says which function it was.
+test_each_sample_says_which_function() {
+	need_uprobes
+	gcc -O2 -g -fno-ipa-icf -o probed "$SRC/tests/cmd/probed.c"
+	"$PERF_BPF" record -q -e "probe:exec=./probed;$OWN=step_* n" ./probed 40 >told
+	"$PERF_BPF" script --json >json
+	for name in first second third other; do
+		assert_equal "$name $(grep -c "\"sym\":\"step_$name\",.*\"fields\":{\"n\":" json)" "$name 40"
+	done
+	! grep -q __probe json || fail "inner fields are shown"
+	"$PERF_BPF" script >text
+	assert_equal "$(grep -c ": (step_second) n=[0-9]*\$" text)" 40
+	"$PERF_BPF" report --sort sym,n -t, >text
+	assert_equal "$(grep -c ',\[\.\] step_third *, *39 *$' text)" 1
+	"$PERF_BPF" report --sort trace -t, >text
+	assert_equal "$(grep -c ',(step_other) n=7 *$' text)" 1
+	# one function: there is nothing to be told apart
+	"$PERF_BPF" record -q -e "probe:exec=./probed;$OWN=step_fir* n" ./probed 3 >told
+	"$PERF_BPF" script >text
+	assert_equal "$(grep -c ": n=[0-9]*\$" text)" 3
+	# At a return it is the one that returns, not the one that is returned to; kernels tell
+	# that since 6.6, as they have uprobe.multi.
+	"$PERF_BPF" features attach.uprobe_multi >/dev/null || return 0
+	"$PERF_BPF" record -q -e "probe:exec=./probed;$OWN=step_*%return" ./probed 5 >told
+	"$PERF_BPF" script --json >json
+	for name in first second third other; do
+		assert_equal "$name $(grep -c "\"sym\":\"step_$name\"" json)" "$name 5"
+	done
+}
+
 test_an_inlined_function_and_a_line_with_a_local() {
 	need_uprobes
 	shop

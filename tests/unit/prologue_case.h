@@ -271,6 +271,7 @@ static inline void case_shape(struct prologue_case *c)
 
 	c->shape.err_offset = 0;
 	c->shape.err_mask_offset = 8;
+	c->shape.ip_offset = -1;
 	c->shape.members = c->members;
 	for (size_t i = 0; i < c->n; i++) {
 		struct prologue_member *m = &c->members[i];

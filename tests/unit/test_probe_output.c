@@ -83,7 +83,8 @@ static void test_layout(void **state)
 	assert_int_equal(f[4].size, 5);
 	assert_int_equal(f[5].size, 4);
 	assert_int_equal(f[5].offset, 24 + OUTPUT_STRING + 8);
-	assert_int_equal(l.err_offset, 24 + OUTPUT_STRING + 16);
+	assert_int_equal(l.ip_offset, 24 + OUTPUT_STRING + 16);
+	assert_int_equal(l.err_offset, l.ip_offset + 8);
 	assert_int_equal(l.size, l.err_offset + 8);
 }
 
@@ -252,9 +253,49 @@ static void test_no_arguments(void **state)
 
 	made_init(&m, 1);
 	_cleanup_output_layout_ struct output_layout l = layout_of(&m);
-	assert_int_equal(l.size, 16);
+	assert_int_equal(l.size, 24);
 	output_format(&l, "f", 1000, &format);
 	check_text(strbuf_str(&format), 1000, raw, l.size, "", NULL);
+}
+
+/* Where it was hit: an inner field, and the text's beginning if it may be one of several. */
+static void test_many_functions(void **state)
+{
+	const uint64_t at = 0xffffffff81000010;
+	uint8_t raw[OUTPUT_MAX] = {0};
+	struct made m;
+
+	for (int i = 0; i < 3; i++) {
+		_cleanup_(tracing_freep) struct tracing *t = NULL;
+		_cleanup_strbuf_ struct strbuf format = STRBUF_INIT;
+		uint64_t ip = 1;
+
+		made_init(&m, 2);
+		if (i < 2)
+			made_add(&m, "n", FETCH_UINT, 8);
+		m.point[0].function = (char *)"one";
+		m.point[1].function = (char *)(i ? "two" : "one");
+		_cleanup_output_layout_ struct output_layout l = layout_of(&m);
+		output_format(&l, "f", 9, &format);
+		memcpy(raw + l.ip_offset, &at, 8);
+		check_text(strbuf_str(&format), 9, raw, l.size,
+			   i == 0   ? "n=0"
+			   : i == 1 ? "(0xffffffff81000010) n=0"
+				    : "(0xffffffff81000010)",
+			   NULL);
+		assert_null(tracing_new_empty(&t));
+		assert_null(tracing_add_format(t, "probe", strbuf_str(&format), format.len));
+		const struct trace_event *ev = tracing_at(t, 0);
+		assert_true(trace_event_probe_ip(ev, raw, l.size, &ip));
+		assert_int_equal(ip, at);
+		assert_false(trace_event_probe_ip(ev, raw, l.ip_offset, &ip));
+		const size_t n = trace_event_n_fields(ev);
+		assert_int_equal(n, m.points.n_args + 2);
+		for (size_t k = 0; k < n; k++)
+			assert_int_equal(trace_field_is_inner(ev, trace_event_field(ev, k)),
+					 k >= m.points.n_args);
+		memset(raw, 0, sizeof(raw));
+	}
 }
 
 static void test_object(void **state)
@@ -298,7 +339,7 @@ static void test_object(void **state)
 		t = btf__type_by_id(btf, btf__type_by_id(btf, btf_params(t)[1].type)->type);
 		assert_true(btf_is_struct(t));
 		assert_int_equal(t->size, l.size);
-		assert_int_equal(btf_vlen(t), 3);
+		assert_int_equal(btf_vlen(t), 4);
 		const struct btf_member *a = &btf_members(t)[0];
 		assert_string_equal(btf__name_by_offset(btf, a->name_off), "a");
 		assert_int_equal(a->offset, l.fields.v[0].offset * 8);
@@ -309,10 +350,10 @@ static void test_object(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layout),	 cmocka_unit_test(test_points_differ),
-		cmocka_unit_test(test_too_much), cmocka_unit_test(test_format),
-		cmocka_unit_test(test_floats),	 cmocka_unit_test(test_no_arguments),
-		cmocka_unit_test(test_object),
+		cmocka_unit_test(test_layout),	       cmocka_unit_test(test_points_differ),
+		cmocka_unit_test(test_too_much),       cmocka_unit_test(test_format),
+		cmocka_unit_test(test_floats),	       cmocka_unit_test(test_no_arguments),
+		cmocka_unit_test(test_many_functions), cmocka_unit_test(test_object),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,7 +109,8 @@ static void shapes(void **state)
 		.insns = &param, .n_insns = 1, .gives = FETCH_ADDRESS, .bit_size = 128};
 	struct fetch_value v[4] = {{.name = "name", .size = 16, .pieces = &piece, .n_pieces = 1}};
 	struct prologue_member m[4] = {{0, 8}, {0, 8}, {0, 8}, {0, 8}};
-	struct prologue_shape shape = {.members = m, .err_offset = -1, .err_mask_offset = -1};
+	struct prologue_shape shape = {
+		.members = m, .err_offset = -1, .err_mask_offset = -1, .ip_offset = -1};
 	const struct prologue_way way = {.regs = regs_of(EM_X86_64)};
 
 	v[1] = v[2] = v[3] = v[0];
@@ -128,6 +129,9 @@ static void shapes(void **state)
 	shape.err_offset = 8;
 	shape.err_mask_offset = 16;
 	assert_refused(v, 1, &way, &shape, EINVAL, "err_mask");
+	shape.err_mask_offset = -1;
+	shape.ip_offset = 4;
+	assert_refused(v, 1, &way, &shape, EINVAL, "__probe_ip");
 }
 
 /* What a way cannot give. */
