@@ -418,7 +418,7 @@ static const struct probe_line *line_at(const struct lines_out *o, uint32_t numb
 	return NULL;
 }
 
-static void show_lines_json(const struct probe *p, const struct lines_out *o, struct strbuf *out)
+static void show_lines_json(const struct lines_out *o, bool is_function, struct strbuf *out)
 {
 	strbuf_adds(out, "{\"file\":");
 	json_add_string(out, o->file, strlen(o->file));
@@ -426,6 +426,12 @@ static void show_lines_json(const struct probe *p, const struct lines_out *o, st
 	for (size_t i = 0, n = 0; i < o->lines.n; i++)
 		if (o->lines.v[i].can)
 			strbuf_addf(out, "%s%u", n++ ? "," : "", o->lines.v[i].line);
+	if (is_function) {
+		strbuf_adds(out, "],\"points\":[");
+		for (size_t i = 0, n = 0; i < o->lines.n; i++)
+			if (o->lines.v[i].can)
+				strbuf_addf(out, "%s%u", n++ ? "," : "", o->lines.v[i].n_places);
+	}
 	strbuf_adds(out, "]}\n");
 }
 
@@ -462,7 +468,10 @@ static void show_lines_text(const struct probe *p, const struct lines_out *o,
 			continue;
 		if (n && text[n - 1] == '\n')
 			text[n - 1] = 0;
-		if (line && line->can)
+		if (line && line->can && line->n_places > 1 && p->verbose)
+			strbuf_addf(out, "%7" PRId64 "  %s  [%u points]\n", (int64_t)number - base,
+				    text, line->n_places);
+		else if (line && line->can)
 			strbuf_addf(out, "%7" PRId64 "  %s\n", (int64_t)number - base, text);
 		else
 			strbuf_addf(out, "         %s\n", text);
@@ -479,7 +488,7 @@ static struct error *show_lines(struct probe *p)
 	if (!o.lines.n)
 		return error_new(ENOENT, "'%s' has no line that can be probed", p->text);
 	if (p->json)
-		show_lines_json(p, &o, &p->out);
+		show_lines_json(&o, def.function, &p->out);
 	else
 		show_lines_text(p, &o, &def, &p->out);
 	return NULL;

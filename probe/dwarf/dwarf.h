@@ -144,8 +144,9 @@ struct error *dwarf_functions(struct dwarf_image *image, const char *glob, dwarf
 struct dwarf_line {
 	const char *file;
 	uint32_t line;
-	uint32_t first; /* the line of the definition's function; 1 for a file */
-	bool can;	/* code begins on it */
+	uint32_t first;	   /* the line of the definition's function; 1 for a file */
+	bool can;	   /* code begins on it */
+	uint32_t n_places; /* how many a definition of it has; 0: not counted (of a file) */
 };
 typedef struct error *dwarf_line_fn(void *ctx, const struct dwarf_line *line);
 /* The lines of the definition's function from first to last, or those of its file. */

@@ -39,6 +39,7 @@ struct error *dwarf_functions(struct dwarf_image *image, const char *glob, dwarf
 struct line_list {
 	struct dwarf_image *image;
 	VEC(uint32_t) can;
+	chosen_vec chosen; /* of a function */
 	char *file;
 	uint32_t first, last;
 };
@@ -49,6 +50,7 @@ static struct error *list_row(void *ctx, const struct instance *instance, const 
 	struct line_list *l = ctx;
 	Dwarf_Die die = instance->die;
 
+	TRY(chosen_add(l->image, instance, row, empty, &l->chosen));
 	if (in_inner_copy(&die, row->address, 0))
 		return NULL;
 	uint32_t *line = vec_push(&l->can);
@@ -125,6 +127,7 @@ static struct error *lines_tell(struct line_list *l, dwarf_line_fn *fn, void *ct
 {
 	size_t at = 0;
 
+	TRY(chosen_settle(l->image, &l->chosen));
 	if (l->can.n)
 		qsort(l->can.v, l->can.n, sizeof(*l->can.v), line_cmp);
 	for (uint32_t line = l->first; line <= l->last && l->can.n; line++) {
@@ -136,6 +139,8 @@ static struct error *lines_tell(struct line_list *l, dwarf_line_fn *fn, void *ct
 			.first = l->first,
 			.can = at < l->can.n && l->can.v[at] == line,
 		};
+		for (size_t i = 0; shown.can && i < l->chosen.n; i++)
+			shown.n_places += l->chosen.v[i].row.line == line;
 		TRY(fn(ctx, &shown));
 	}
 	return NULL;
@@ -168,5 +173,6 @@ struct error *dwarf_lines(struct dwarf_image *image, const struct probe_def *def
 		err = lines_tell(&l, fn, ctx);
 	free(l.file);
 	vec_deinit(&l.can);
+	vec_deinit(&l.chosen);
 	return err;
 }

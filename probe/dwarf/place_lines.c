@@ -2,9 +2,13 @@
 /*
  * Places on lines: of a function, of a file, and those whose text matches.
  *
- * A line's place is the first row of the table for it, in each instance of the
- * function and each block of it: a loop's line comes again at its end, a second
- * copy of it stands in another block.
+ * A line has a place wherever control may come to it: at each row of the table
+ * that begins a statement on it, in each instance of the function. A loop's line
+ * comes again at its end, a part that was unrolled has several copies. Rows that
+ * are always reached together (flow.c), with no other line's in between, are one
+ * place in each block. gcc marks a statement's beginning once for each time that
+ * it is executed; clang marks each row, so a statement of its whose code was mixed
+ * with others' may count more than once, as it does with perf probe.
  */
 #include "probe/dwarf/places.h"
 
@@ -15,56 +19,132 @@ struct line_set {
 	VEC(uint32_t) v;
 };
 
-struct chosen {
-	Dwarf_Addr address;
-	int view;
-	void *scope;
-	Dwarf_Off block;
-	uint32_t line;
-	struct instance instance;
-	bool empty;
-};
-typedef VEC(struct chosen) chosen_vec;
-
-/* Keeps the lowest address for each instance, block and line; one with code of its own first. */
-static struct error *choose(struct search *s, const struct instance *instance,
-			    const struct row *row, bool empty, chosen_vec *out)
+struct error *chosen_add(struct dwarf_image *image, const struct instance *instance,
+			 const struct row *row, bool empty, chosen_vec *chosen)
 {
 	Dwarf_Die die = instance->die;
-	Dwarf_Off block = block_at(s->image, &die, row->address);
+	struct chosen *c = vec_push(chosen);
 
-	for (size_t i = 0; i < out->n; i++) {
-		struct chosen *c = &out->v[i];
-
-		if (c->scope != die.addr || c->block != block || c->line != row->line)
-			continue;
-		if ((c->empty && !empty) || (c->empty == empty && row->address < c->address)) {
-			c->address = row->address;
-			c->view = row->view;
-			c->empty = empty;
-		}
-		return NULL;
-	}
-	struct chosen *c = vec_push(out);
 	if (!c)
 		return error_nomem();
-	*c = (struct chosen){row->address, row->view, die.addr, block, row->line, *instance, empty};
+	*c = (struct chosen){
+		.row = *row,
+		.scope = die.addr,
+		.block = block_at(image, &die, row->address),
+		.instance = *instance,
+		.empty = empty,
+	};
 	return NULL;
 }
 
-static struct error *places_of_chosen(struct search *s, const chosen_vec *chosen)
+static bool of_one_line(const struct chosen *a, const struct chosen *b)
 {
+	return a->scope == b->scope && a->block == b->block && a->row.line == b->row.line;
+}
+
+static int chosen_cmp(const void *a, const void *b)
+{
+	const struct chosen *x = a, *y = b;
+
+	if (x->scope != y->scope)
+		return x->scope < y->scope ? -1 : 1;
+	if (x->row.line != y->row.line)
+		return x->row.line < y->row.line ? -1 : 1;
+	if (x->block != y->block)
+		return x->block < y->block ? -1 : 1;
+	if (x->row.address != y->row.address)
+		return x->row.address < y->row.address ? -1 : 1;
+	return x->row.view < y->row.view ? -1 : x->row.view > y->row.view;
+}
+
+/* Whether between two rows of a line no statement of another line begins. */
+static bool is_one_run(Dwarf_Lines *lines, const struct row *first, const struct row *second)
+{
+	bool begins;
+	int number;
+
+	for (size_t i = first->index + 1; i < second->index; i++) {
+		Dwarf_Line *line = dwarf_onesrcline(lines, i);
+
+		if (!line || dwarf_linebeginstatement(line, &begins) ||
+		    dwarf_lineno(line, &number) ||
+		    (begins && number && (uint32_t)number != first->line))
+			return false;
+	}
+	return true;
+}
+
+/* The rows of one line; *kept counts those that stay. */
+static struct error *settle_line(struct dwarf_image *image, struct flow *flow, struct chosen *rows,
+				 size_t n, struct chosen *out, size_t *kept)
+{
+	Dwarf_Die function = rows[0].instance.function;
+	struct row first = {0};
+	bool any_code = false;
+	size_t at = 0, n_lines = 0;
+	Dwarf_Lines *lines = NULL;
+
+	if (n > 1)
+		TRY(lines_of(image, &function, &lines, &n_lines));
+	if (n > 1 && flow->function != function.addr)
+		TRY(flow_read(image, &function, flow));
+	for (size_t i = 0; i < n; i++)
+		any_code |= !rows[i].empty;
+	for (size_t i = 0; i < n; i++) {
+		struct chosen *last = at ? &out[at - 1] : NULL;
+
+		if (last && (rows[i].row.address == first.address ||
+			     (flow_is_one(flow, first.address, rows[i].row.address) &&
+			      is_one_run(lines, &first, &rows[i].row)))) {
+			/* One with code of its own is where the statement is done. */
+			if (last->empty && !rows[i].empty)
+				*last = rows[i];
+			continue;
+		}
+		/* Without a disassembler: those alone, or of the others the first one. */
+		if (n > 1 && !flow->known && rows[i].empty && (any_code || last))
+			continue;
+		first = rows[i].row;
+		out[at++] = rows[i];
+	}
+	*kept += at;
+	return NULL;
+}
+
+struct error *chosen_settle(struct dwarf_image *image, chosen_vec *chosen)
+{
+	struct flow flow = {0};
+	struct error *err = NULL;
+	size_t kept = 0, next;
+
+	if (chosen->n)
+		qsort(chosen->v, chosen->n, sizeof(*chosen->v), chosen_cmp);
+	for (size_t i = 0; i < chosen->n && !err; i = next) {
+		for (next = i + 1; next < chosen->n; next++)
+			if (!of_one_line(&chosen->v[i], &chosen->v[next]))
+				break;
+		err = settle_line(image, &flow, &chosen->v[i], next - i, &chosen->v[kept], &kept);
+	}
+	chosen->n = kept;
+	flow_deinit(&flow);
+	return err;
+}
+
+static struct error *places_of_chosen(struct search *s, chosen_vec *chosen)
+{
+	TRY(chosen_settle(s->image, chosen));
 	for (size_t i = 0; i < chosen->n; i++) {
 		const struct chosen *c = &chosen->v[i];
+		const struct row *row = &c->row;
 		Dwarf_Die die = c->instance.die;
 		Dwarf_Addr low;
 		int line;
 		/* The function's own line, where it begins, is its entry. */
-		bool is_entry = !dwarf_decl_line(&die, &line) && (uint32_t)line == c->line &&
-				die_entry(&die, &low) && low == c->address;
+		bool is_entry = !dwarf_decl_line(&die, &line) && (uint32_t)line == row->line &&
+				die_entry(&die, &low) && low == row->address;
 
-		TRY(place_add(s, &c->instance, c->address, is_entry, false, false, c->view,
-			      c->line));
+		TRY(place_add(s, &c->instance, row->address, is_entry, false, false, row->view,
+			      row));
 	}
 	return NULL;
 }
@@ -98,7 +178,7 @@ static struct error *wanted_row(void *ctx, const struct instance *instance, cons
 	struct line_search *ls = ctx;
 
 	if (line_is_wanted(ls->wanted, row->line))
-		return choose(ls->s, instance, row, empty, &ls->chosen);
+		return chosen_add(ls->s->image, instance, row, empty, &ls->chosen);
 	if (ls->wanted->v.n == 1)
 		note_near(ls->s, ls->wanted->v.v[0], row->line);
 	return NULL;
@@ -263,8 +343,8 @@ static struct error *file_line_in_unit(struct search *s, struct unit *unit, bool
 		err = instance_at(s->image, unit, row.address, row.file, row.line, &instance,
 				  &found);
 		if (!err && found && (s->def->inlines || !instance.inlined))
-			err = choose(s, &instance, &row, row_is_empty(lines, n, i, row.address),
-				     &chosen);
+			err = chosen_add(s->image, &instance, &row, row_is_empty(lines, n, i, &row),
+					 &chosen);
 	}
 	if (!err)
 		err = places_of_chosen(s, &chosen);

@@ -46,7 +46,7 @@ static struct error *keep_die(struct dwarf_image *image, const Dwarf_Die *die, u
 
 struct error *place_add(struct search *s, const struct instance *instance, Dwarf_Addr pc,
 			bool is_entry, bool after_prologue, bool at_return, int view,
-			uint32_t known_line)
+			const struct row *row)
 {
 	struct dwarf_image *image = s->image;
 	Dwarf_Die die = instance->die, function = instance->function;
@@ -91,7 +91,10 @@ struct error *place_add(struct search *s, const struct instance *instance, Dwarf
 	Dwarf_Line *line = n ? line_at(lines, n, pc) : NULL;
 	int number = 0;
 	const char *file = NULL;
-	if (is_entry && !after_prologue) {
+	if (row) {
+		file = row->file;
+		number = (int)row->line;
+	} else if (is_entry && !after_prologue) {
 		/* The row may be one of what was inlined first. */
 		file = die_decl_file(&die);
 		if (!file || dwarf_decl_line(&die, &number))
@@ -105,7 +108,7 @@ struct error *place_add(struct search *s, const struct instance *instance, Dwarf
 		Dwarf_Die unit;
 		place->file = die_unit_die(&function, &unit) ? line_source_path(&unit, file)
 							     : strdup(file);
-		place->line = known_line ? known_line : number > 0 ? (uint32_t)number : 0;
+		place->line = number > 0 ? (uint32_t)number : 0;
 		if (!place->file)
 			return error_nomem();
 	}
@@ -197,7 +200,7 @@ static struct error *entry_place(struct search *s, const struct instance *instan
 		if (wants) {
 			TRY(lines_of(s->image, &die, &lines, &n));
 			if (n && prologue_end(lines, n, &die, low, &behind) && behind > low)
-				return place_add(s, instance, behind, true, true, false, -1, 0);
+				return place_add(s, instance, behind, true, true, false, -1, NULL);
 		}
 	}
 	/* The parameters are bound in the state behind the copy's entry, when its first statement
@@ -210,7 +213,7 @@ static struct error *entry_place(struct search *s, const struct instance *instan
 		view += n && view_begins_statement(lines, n, low, view + 1);
 	}
 	return place_add(s, instance, low, true, false, false, view < INT32_MAX ? (int)view : -1,
-			 0);
+			 NULL);
 }
 
 static struct error *return_place(struct search *s, const struct instance *instance)
@@ -220,7 +223,7 @@ static struct error *return_place(struct search *s, const struct instance *insta
 
 	if (instance->inlined || !die_entry(&die, &low))
 		return NULL;
-	return place_add(s, instance, low, false, false, true, -1, 0);
+	return place_add(s, instance, low, false, false, true, -1, NULL);
 }
 
 static struct error *offset_place(struct search *s, const struct instance *instance)
@@ -238,7 +241,7 @@ static struct error *offset_place(struct search *s, const struct instance *insta
 		return size ? error_hint(err, "it has %llu bytes", (unsigned long long)size) : err;
 	}
 	return place_add(s, instance, low + s->def->offset, !s->def->offset, false, false,
-			 s->def->offset ? -1 : 0, 0);
+			 s->def->offset ? -1 : 0, NULL);
 }
 
 /* ---- Together ---- */

@@ -5,6 +5,28 @@
 
 #include "probe/dwarf/walk.h"
 
+/* A row of a line table. */
+struct row {
+	Dwarf_Addr address;
+	int view;     /* how many rows are before it at the address */
+	size_t index; /* in the table */
+	const char *file;
+	uint32_t line;
+};
+
+/* ---- flow.c ---- */
+struct flow {
+	void *function;	     /* the DIE whose code was read */
+	bool known;	     /* there is a disassembler for it */
+	VEC(uint64_t) edges; /* where a stretch of code begins, sorted */
+};
+/* The function's code, read through; flow is used again for another one. */
+struct error *flow_read(struct dwarf_image *image, Dwarf_Die *function, struct flow *flow);
+void flow_deinit(struct flow *flow);
+/* Whether who comes by the first address comes by the second. */
+bool flow_is_one(const struct flow *flow, uint64_t first, uint64_t second);
+
+/* ---- places.c ---- */
 struct search {
 	struct dwarf_image *image;
 	const struct probe_def *def;
@@ -14,30 +36,36 @@ struct search {
 	uint32_t near_below, near_above, first, last;
 };
 
-/* ---- places.c ---- */
+/* row: the one whose line it is; NULL: what the table has at the address. */
 struct error *place_add(struct search *s, const struct instance *instance, Dwarf_Addr pc,
 			bool is_entry, bool after_prologue, bool at_return, int view,
-			uint32_t known_line);
+			const struct row *row);
 /* There is none of the definition's name: near ones. */
 struct error *error_no_function(struct dwarf_image *image, const struct probe_def *def);
 
 /* ---- place_lines.c ---- */
+/* A row that a point is made of. */
+struct chosen {
+	struct row row;
+	void *scope;
+	Dwarf_Off block;
+	struct instance instance;
+	bool empty;
+};
+typedef VEC(struct chosen) chosen_vec;
+struct error *chosen_add(struct dwarf_image *image, const struct instance *instance,
+			 const struct row *row, bool empty, chosen_vec *chosen);
+/* Leaves one for each time that a line is run through. */
+struct error *chosen_settle(struct dwarf_image *image, chosen_vec *chosen);
 struct error *line_place(struct search *s, const struct instance *instance);
 struct error *pattern_place(struct search *s, const struct instance *instance);
 struct error *file_line_places(struct search *s);
 
 /* ---- rows.c ---- */
-struct row {
-	Dwarf_Addr address;
-	int view; /* how many rows are before it at the address */
-	const char *file;
-	uint32_t line;
-};
-
 /* A row that begins a statement; false: another one. */
 bool row_of(Dwarf_Lines *lines, size_t i, struct row *row);
-/* The next row's address is the same: no code belongs to this row. */
-bool row_is_empty(Dwarf_Lines *lines, size_t n, size_t i, Dwarf_Addr address);
+/* The code at its address belongs to another line's row: its own stands elsewhere. */
+bool row_is_empty(Dwarf_Lines *lines, size_t n, size_t i, const struct row *row);
 /* Whether a copy of another function, inlined into the instance, holds the address. */
 bool in_inner_copy(Dwarf_Die *parent, Dwarf_Addr pc, int depth);
 

@@ -18,6 +18,7 @@ bool row_of(Dwarf_Lines *lines, size_t i, struct row *row)
 		return false;
 	row->file = dwarf_linesrc(line, NULL, NULL);
 	row->line = (uint32_t)number;
+	row->index = i;
 	row->view = 0;
 	Dwarf_Addr before;
 	while (i-- && (line = dwarf_onesrcline(lines, i)) && !dwarf_lineendsequence(line, &flag) &&
@@ -27,12 +28,21 @@ bool row_of(Dwarf_Lines *lines, size_t i, struct row *row)
 	return row->file;
 }
 
-bool row_is_empty(Dwarf_Lines *lines, size_t n, size_t i, Dwarf_Addr address)
+bool row_is_empty(Dwarf_Lines *lines, size_t n, size_t i, const struct row *row)
 {
-	Dwarf_Addr next;
-	Dwarf_Line *line = i + 1 < n ? dwarf_onesrcline(lines, i + 1) : NULL;
+	Dwarf_Addr at;
+	int number = 0;
+	Dwarf_Line *line;
 
-	return line && !dwarf_lineaddr(line, &next) && next == address;
+	/* The last row at an address has its code. */
+	for (size_t k = i + 1; k < n && k < i + 4096; k++) {
+		line = dwarf_onesrcline(lines, k);
+		if (!line || dwarf_lineaddr(line, &at) || at != row->address)
+			break;
+		if (dwarf_lineno(line, &number))
+			return true;
+	}
+	return number && (uint32_t)number != row->line;
 }
 
 bool in_inner_copy(Dwarf_Die *parent, Dwarf_Addr pc, int depth)
@@ -133,7 +143,7 @@ struct error *instance_rows(struct dwarf_image *image, const struct instance *in
 		}
 		if (!last_same)
 			continue;
-		TRY(fn(ctx, instance, &row, row_is_empty(lines, n, i, row.address)));
+		TRY(fn(ctx, instance, &row, row_is_empty(lines, n, i, &row)));
 	}
 	return NULL;
 }

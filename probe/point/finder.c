@@ -207,7 +207,12 @@ static struct error *show_line(void *ctx, const struct dwarf_line *line)
 {
 	const struct lines *lines = ctx;
 	const struct probe_line out = {
-		.file = line->file, .line = line->line, .first = line->first, .can = line->can};
+		.file = line->file,
+		.line = line->line,
+		.first = line->first,
+		.can = line->can,
+		.n_places = line->n_places,
+	};
 
 	return lines->fn(lines->ctx, &out);
 }

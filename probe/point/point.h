@@ -113,10 +113,11 @@ struct error *probe_variables(struct probe_finder *finder, const struct probe_de
 			      probe_variable_fn *fn, void *ctx);
 
 struct probe_line {
-	const char *file; /* the source's path */
-	uint32_t line;	  /* in the file */
-	uint32_t first;	  /* the function's */
-	bool can;	  /* code begins on this line */
+	const char *file;  /* the source's path */
+	uint32_t line;	   /* in the file */
+	uint32_t first;	   /* the function's */
+	bool can;	   /* code begins on this line */
+	uint32_t n_places; /* points that a definition of it has; 0: not counted */
 };
 typedef struct error *probe_line_fn(void *ctx, const struct probe_line *line);
 /* The lines of the definition's function, or of its file. */

@@ -46,6 +46,55 @@ a_program() {
 	grep -q "probe_$OWN" left
 }
 
+# A line that several pieces of code are of is hit as often as it is run through.
+test_a_line_is_several_points() {
+	local line how
+	need_uprobes
+	cat >loop.c <<-'END'
+		#include <stdlib.h>
+		volatile int sink;
+		__attribute__((noinline)) int work(int n)
+		{
+			int sum = 0;
+			for (int i = 0; i < n; i++) {
+				if (i & 1)
+					sum += i * sink;
+				else
+					sum -= sink;
+				sink = sum;
+			}
+			return sum;
+		}
+		int main(int argc, char **argv)
+		{
+			return work(atoi(argv[1])) & 0;
+		}
+	END
+	for how in "gcc -O0" "gcc -O2" "clang -O2"; do
+		# shellcheck disable=SC2086
+		$how -g -o loop loop.c
+		for line in 4:10 5:5 7:5 8:10; do
+			# clang -O2 has no code that begins on the lines of the two branches.
+			case $how:$line in clang*:5:* | clang*:7:*) continue ;; esac
+			expect_status 0 "$PERF_BPF" record -q -o data -e "probe:exec=./loop;$OWN:x=work:${line%:*}" ./loop 10
+			expect_status 0 "$PERF_BPF" script -i data
+			assert_equal "$how, line ${line%:*}: $(wc -l <out)" "$how, line ${line%:*}: ${line#*:}"
+		done
+	done
+	expect_status 0 "$PERF_BPF" probe --json -x ./loop -L work
+	mv out lines
+	expect_status 0 "$PERF_BPF" probe --json -x ./loop work:8
+	python3 - <<-'END' || fail "$(cat lines out)"
+		import json
+		lines, found = json.load(open("lines")), json.load(open("out"))
+		points = dict(zip(lines["lines"], lines["points"]))[lines["first"] + 8]
+		print(points, found)
+		assert points == 3 == len(found["points"]), (points, found)
+	END
+	expect_status 0 "$PERF_BPF" probe -v -x ./loop -L work
+	grep -q '^      8  .*sink = sum;  \[3 points\]' out || fail "$(cat out)"
+}
+
 test_functions_lines_and_variables() {
 	shop
 	expect_status 0 "$PERF_BPF" probe -x ./shop -F 'order_*'
