@@ -12,8 +12,18 @@ char *symbol_demangle(const char *name)
 {
 	return name_may_be_mangled(name) ? cplus_demangle(name, DMGL_NO_OPTS) : NULL;
 }
+
+char *symbol_demangle_full(const char *name)
+{
+	return name_may_be_mangled(name) ? cplus_demangle(name, DMGL_PARAMS | DMGL_ANSI) : NULL;
+}
 #else
 char *symbol_demangle(const char *name)
+{
+	return NULL;
+}
+
+char *symbol_demangle_full(const char *name)
 {
 	return NULL;
 }

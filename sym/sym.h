@@ -141,5 +141,7 @@ uint64_t symtab_offset_to_addr(const struct symtab *st, uint64_t offset);
  * malloc(); NULL: the name is not mangled.
  */
 char *symbol_demangle(const char *name);
+/* The same with its parameters: "Shop::order(int) const". */
+char *symbol_demangle_full(const char *name);
 
 #endif

@@ -14,9 +14,10 @@
  *
  * Keys: exec=PATH (a user binary or library), module=NAME (of the kernel),
  * inlines=yes|no (inlined copies too; yes), force=yes|no.
- * FUNC may be a glob. LINE counts from the function's first line. A C++ name
- * is written as it is ("Shop::order"). A word before ':' is a FILE when it has
- * a '.' and is followed by no digits alone or "cold", as perf decides it.
+ * FUNC may be a glob. LINE counts from the function's first line; 0 is the entry. A C++ or
+ * Rust name is written as it is ("Shop::order", "Shop::operator+",
+ * "shop::(anonymous namespace)::f", "Shop::order(char const*)"). A word before ':' is a FILE when
+ *it has a '.' and is followed by no digits alone or "cold", as perf decides it.
  * '\' before one of @ : + % ; = takes it as a letter of the name
  * ("memcpy\@GLIBC_2.14"); a name or a path may stand in quotes, '' or "".
  *
@@ -26,7 +27,8 @@
  * them), $vars (all that can be seen at the place), %REGISTER, $comm, $stackN,
  * $argN (the N-th parameter, from 1), @SYMBOL (what stands at a symbol).
  * TYPE: u8 … u64, s8 … s64, x8 … x64; u, s or x: the size is the variable's;
- * string, ustring, bBITS@SHIFT/SIZE, bool, char.
+ * string, ustring, bBITS@SHIFT/SIZE, bool, char. Where nothing tells types, the string of
+ * "+8(%di)" or "@SYMBOL" is the text there; of a register it is what that points to.
  *
  * Pure: text in, structure out, no look at any binary.
  */

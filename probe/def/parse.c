@@ -135,14 +135,71 @@ static bool accept(struct parser *p, const char *s)
 	return true;
 }
 
+/* The symbol of a C++ operator, after "operator": "()", "->*"; 0: none. */
+static size_t operator_len(const char *s)
+{
+	static const char *const symbols[] = {
+		"->*", "<=>", "<<=", ">>=", "()", "[]", "->", "<<", ">>", "<=", ">=", "==", "!=",
+		"&&",  "||",  "++",  "--",  "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "+",
+		"-",   "*",   "/",   "%",   "^",  "&",	"|",  "~",  "!",  "=",	"<",  ">",  ",",
+	};
+
+	/* A function that is called "operator", and its return. */
+	if (!strncmp(s, "%return", 7) && !is_ident(s[7]))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(symbols); i++)
+		if (!strncmp(s, symbols[i], strlen(symbols[i])))
+			return strlen(symbols[i]);
+	return 0;
+}
+
+/* From a '(' or '<' to its ')' or '>'; 0: nothing closes it. */
+static size_t group_len(const char *s)
+{
+	char closing[64];
+	size_t depth = 0;
+
+	for (size_t i = 0; s[i]; i++) {
+		if (s[i] == '(' || s[i] == '<') {
+			if (depth == sizeof(closing))
+				return 0;
+			closing[depth++] = s[i] == '(' ? ')' : '>';
+		} else if ((s[i] == ')' || s[i] == '>') && (!i || s[i - 1] != '-')) {
+			if (closing[--depth] != s[i])
+				return 0;
+			if (!depth)
+				return i + 1;
+		}
+	}
+	return 0;
+}
+
 /*
- * The length of the word at s up to one of stop, or a blank, that is neither quoted nor escaped; a
- * "::" is no ':'. 0 at an open quote that nothing closes: *open.
+ * What belongs to a name of C++ or Rust though it has blanks or characters that end a place:
+ * "operator+", "(anonymous namespace)", "<int, long>"; 0: nothing.
+ */
+static size_t name_part(const char *s, size_t at)
+{
+	static const char op[] = "operator";
+	const size_t len = sizeof(op) - 1;
+
+	if (s[at] == '(' || s[at] == '<')
+		return group_len(s + at);
+	if (strncmp(s + at, op, len) || (at && is_ident(s[at - 1])) || is_ident(s[at + len]))
+		return 0;
+	const size_t n = operator_len(s + at + len);
+	return n ? len + n : 0;
+}
+
+/*
+ * The length of the word at s up to one of stop, or a blank, that is neither quoted nor escaped nor
+ * within a name; a "::" is no ':'. 0 at an open quote that nothing closes: *open.
  */
 static size_t word_len(const char *s, const char *stop, bool *open)
 {
+	const bool is_name = strchr(stop, '@');
 	char quote = 0;
-	size_t i = 0;
+	size_t i = 0, part;
 
 	for (; s[i]; i++) {
 		if (quote) {
@@ -153,6 +210,8 @@ static size_t word_len(const char *s, const char *stop, bool *open)
 			i++;
 		} else if (s[i] == ':' && s[i + 1] == ':') {
 			i++;
+		} else if (is_name && (part = name_part(s, i))) {
+			i += part - 1;
 		} else if (is_blank(s[i]) || strchr(stop, s[i])) {
 			break;
 		}
@@ -343,12 +402,27 @@ static bool is_file(const char *s)
 	return strspn(ending, "0123456789") < len && !(len == 4 && !strncmp(ending, "cold", 4));
 }
 
+/* "%sdt_libc:setjmp", "sdt_libc:setjmp": perf probe's spelling of an SDT probe. */
+static struct error *refuse_sdt(struct parser *p)
+{
+	const char *s = p->text + p->pos;
+	const bool marked = *s == '%';
+	const size_t n = ident_len(s + marked);
+	const char *end = s + marked + n;
+
+	if (!marked && (strncmp(s, "sdt_", 4) || *end != ':' || !starts_ident(end[1])))
+		return NULL;
+	return error_hint(fail(p, p->pos, "an SDT probe is no place of a definition"),
+			  "a BPF program takes it: SEC(\"usdt/PATH:PROVIDER:NAME\")");
+}
+
 static struct error *parse_place(struct parser *p)
 {
 	struct probe_def *def = p->def;
 	bool placed = false;
 
 	TRY(parse_event(p));
+	TRY(refuse_sdt(p));
 	const bool file = is_file(p->text + p->pos);
 	if (file) {
 		TRY(word(p, ":;", "file", &def->file));
@@ -413,10 +487,12 @@ static struct error *parse_place(struct parser *p)
 			uint64_t line;
 
 			TRY(number(p, "line", UINT32_MAX, &line));
-			def->where = file ? PROBE_FILE_LINE : PROBE_LINE;
-			def->line = (uint32_t)line;
 			if (file && !line)
 				return fail(p, at + 1, "the lines of a file begin with 1");
+			/* A function's own line is its entry. */
+			if (line)
+				def->where = file ? PROBE_FILE_LINE : PROBE_LINE;
+			def->line = (uint32_t)line;
 		} else if (c == ';') {
 			def->where = PROBE_PATTERN;
 			TRY(word(p, "", "pattern", &def->pattern));
@@ -455,6 +531,12 @@ static struct error *parse_type(struct parser *p, struct probe_arg *arg)
 	uint64_t width, shift, size;
 
 	TRY(identifier(p, "type", &name));
+	if (peek(p) == '[')
+		return error_hint(fail(p, p->pos, "a type is that of one value, not of an array"),
+				  "name the elements (a[0] a[1]), or the array without a type");
+	if (str_equal(name, "symbol") || str_equal(name, "symstr"))
+		return error_hint(fail(p, at, "addresses are not shown as symbols"),
+				  "x64 shows the address");
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
 		if (str_equal(name, types[i].name)) {
 			arg->type = types[i].type;
@@ -913,6 +995,17 @@ struct error *probe_def_parse(const char *text, struct probe_def *def)
 	return NULL;
 }
 
+/* "vfs_read%return", "vfs_read:3", "vfs_read+4" */
+static bool has_spot(const char *section)
+{
+	const char *s = section + word_len(section, ":+%;@", NULL);
+
+	if (s == section || !*s)
+		return false;
+	return *s == '%' ? !strcmp(s, "%return")
+			 : strchr(":+", *s) && s[1] && !s[1 + strspn(s + 1, "0123456789")];
+}
+
 bool probe_def_is(const char *section)
 {
 	if (section[0] == '?')
@@ -928,8 +1021,9 @@ bool probe_def_is(const char *section)
 	}
 	/* Words after the place; the library's own sections with a target have a '/'. */
 	const size_t first = word_len(section, "", NULL);
-	if (!section[first] || !first)
+	if (!first)
 		return false;
-	const char *slash = memchr(section, '/', first);
-	return !slash || is_file(section);
+	if (memchr(section, '/', first))
+		return section[first] && is_file(section);
+	return section[first] || has_spot(section);
 }

@@ -25,7 +25,8 @@ static struct error *list_name(void *ctx, const struct instance *instance)
 struct error *dwarf_functions(struct dwarf_image *image, const char *glob, dwarf_name_fn *fn,
 			      void *ctx)
 {
-	_cleanup_(matcher_deinit) struct matcher m = matcher_make(glob, NULL);
+	_cleanup_(matcher_deinit) struct matcher m =
+		matcher_make(glob, glob_is_pattern(glob), NULL);
 	struct listing l = {.fn = fn, .ctx = ctx};
 	struct error *err = instances_find(image, &m, true, list_name, &l);
 
@@ -155,7 +156,8 @@ struct error *dwarf_lines(struct dwarf_image *image, const struct probe_def *def
 	if (!def->function) {
 		err = list_file(&l, def->file);
 	} else {
-		_cleanup_(matcher_deinit) struct matcher m = matcher_make(def->function, def->file);
+		_cleanup_(matcher_deinit) struct matcher m =
+			matcher_make(def->function, def->is_glob, def->file);
 
 		err = instances_find(image, &m, true, list_instance, &l);
 	}

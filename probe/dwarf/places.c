@@ -366,7 +366,8 @@ struct error *dwarf_places_find(struct dwarf_image *image, const struct probe_de
 	if (!def->function) {
 		TRY(file_line_places(&s));
 	} else {
-		_cleanup_(matcher_deinit) struct matcher m = matcher_make(def->function, def->file);
+		_cleanup_(matcher_deinit) struct matcher m =
+			matcher_make(def->function, def->is_glob, def->file);
 
 		TRY(instances_find(image, &m, true, place_of, &s));
 		if (!s.n_instances && !s.n_inlined) {

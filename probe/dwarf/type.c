@@ -172,8 +172,9 @@ bool type_is_char(struct type type)
 	    !die_udata(&type.die, DW_AT_encoding, &encoding) || !type_size(type, &size) ||
 	    size != 1)
 		return false;
+	/* Rust's u8 is only unsigned. */
 	return encoding == DW_ATE_signed_char || encoding == DW_ATE_unsigned_char ||
-	       encoding == DW_ATE_UTF;
+	       encoding == DW_ATE_UTF || encoding == DW_ATE_unsigned;
 }
 
 static bool is_plain_char(struct type *type)

@@ -9,6 +9,7 @@
  * too, and named as optimized out.
  */
 #include "probe/dwarf/internal.h"
+#include "probe/dwarf/walk.h"
 
 void variables_deinit(struct variables *vars)
 {
@@ -118,6 +119,35 @@ struct error *variables_in_scope(struct context *ctx, struct variables *out)
 	return NULL;
 }
 
+/* Without its scopes. */
+static const char *last_name(const char *name)
+{
+	for (const char *s = name; (s = strstr(s, "::")); s += 2)
+		name = s + 2;
+	return name;
+}
+
+/* "Shop::count" is "ns::Shop::count", not "Cart::count". */
+static bool is_called(Dwarf_Die *die, const char *wanted)
+{
+	const char *name = die_name(die), *linkage, *last = last_name(wanted);
+
+	if (name && !strcmp(name, last)) {
+		if (last == wanted)
+			return true;
+		_cleanup_free_ char *shown = function_shown(die);
+		for (const char *s = shown; s;) {
+			if (!strcmp(s, wanted))
+				return true;
+			s = strstr(s, "::");
+			s = s ? s + 2 : NULL;
+		}
+		return false;
+	}
+	linkage = name ? die_linkage_name(die) : NULL;
+	return linkage && !strcmp(linkage, wanted);
+}
+
 static struct error *unit_walk(struct dwarf_image *image, Dwarf_Die *parent, const char *only,
 			       struct variables *out, int depth)
 {
@@ -131,12 +161,7 @@ static struct error *unit_walk(struct dwarf_image *image, Dwarf_Die *parent, con
 		int tag = dwarf_tag(&child);
 
 		if (tag == DW_TAG_variable) {
-			const char *name = only ? die_name(&child) : NULL;
-			const char *linkage =
-				name && strcmp(name, only) ? die_linkage_name(&child) : NULL;
-
-			if (!only || (name && !strcmp(name, only)) ||
-			    (linkage && !strcmp(linkage, only)))
+			if (!only || is_called(&child, only))
 				TRY(add(out, &child, true, false));
 		} else if (tag == DW_TAG_namespace || tag == DW_TAG_module) {
 			TRY(unit_walk(image, &child, only, out, depth + 1));
@@ -217,7 +242,7 @@ static struct error *global_of_all(struct dwarf_image *image, const char *name)
 		return NULL;
 	free(known->name);
 	*known = (struct known_global){0};
-	TRY(units_with_name(image, name, &units));
+	TRY(units_with_name(image, last_name(name), &units));
 	for (size_t i = 0; i < image->units.n && !known->is_external; i++) {
 		_cleanup_variables_ struct variables others = {0};
 		struct variable one;

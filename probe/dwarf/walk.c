@@ -11,12 +11,12 @@
 
 #include "sym/sym.h"
 
-struct matcher matcher_make(const char *pattern, const char *file)
+struct matcher matcher_make(const char *pattern, bool is_glob, const char *file)
 {
 	return (struct matcher){
 		.pattern = pattern,
 		.file = file,
-		.is_glob = glob_is_pattern(pattern),
+		.is_glob = is_glob,
 		.qualified = strstr(pattern, "::"),
 	};
 }
@@ -58,6 +58,8 @@ static char *scoped_name(Dwarf_Die *die, const char *name)
 		int tag = dwarf_tag(&scopes[i]);
 		const char *s = dwarf_diename(&scopes[i]);
 
+		if (tag == DW_TAG_namespace && !s)
+			s = "(anonymous namespace)";
 		if (s && (tag == DW_TAG_namespace || type_is_struct(tag)))
 			strbuf_addf(&sb, "%s::", s);
 	}

@@ -21,7 +21,7 @@ struct matcher {
 	struct u64map seen; /* of origins: 1 no, 2 yes */
 };
 
-struct matcher matcher_make(const char *pattern, const char *file);
+struct matcher matcher_make(const char *pattern, bool is_glob, const char *file);
 void matcher_deinit(struct matcher *matcher);
 bool matcher_takes(struct matcher *matcher, Dwarf_Die *function);
 

@@ -3,12 +3,13 @@
  * A table for each machine: register by DWARF number, with its name and its
  * byte in the struct pt_regs that a kprobe's program has for a context (on
  * arm64 its first part, struct user_pt_regs; bpf_user_pt_regs_t of the
- * kernel). Names are those of perf probe: "di", not "rdi".
+ * kernel). Names are those of perf probe: "di", not "rdi"; "DI" is the same.
  */
 #include "probe/fetch/regs.h"
 
 #include <elf.h>
 #include <string.h>
+#include <strings.h>
 
 #include "lib/base/util.h"
 
@@ -86,10 +87,10 @@ const char *regs_name(const struct regs *regs, uint16_t dwarf)
 
 static bool is_called(const struct reg *reg, const char *name, size_t len)
 {
-	if (strlen(reg->name) == len && !memcmp(reg->name, name, len))
+	if (strlen(reg->name) == len && !strncasecmp(reg->name, name, len))
 		return true;
 	for (const char *p = reg->others + 1; *p; p += strcspn(p, " ") + 1)
-		if (strcspn(p, " ") == len && !memcmp(p, name, len))
+		if (strcspn(p, " ") == len && !strncasecmp(p, name, len))
 			return true;
 	return false;
 }

@@ -285,6 +285,14 @@ void probe_points_deinit(struct probe_points *points)
 	*points = (struct probe_points){0};
 }
 
+/* As people read it. */
+static const char *shown_as(const struct probe_point *point)
+{
+	if (point->inlined)
+		return point->inlined;
+	return point->shown ? point->shown : point->function;
+}
+
 struct error *columns_close(struct columns *columns, bool force, const struct log *log,
 			    struct probe_points *points)
 {
@@ -301,16 +309,15 @@ struct error *columns_close(struct columns *columns, bool force, const struct lo
 		const struct fetch_value *value = in_the_way(columns, points, p);
 
 		if (value) {
-			log_info(log, "%s%s%s is left out: '%s': %s",
-				 point->inlined ? point->inlined : point->function,
+			log_info(log, "%s%s%s is left out: '%s': %s", shown_as(point),
 				 point->inlined ? " inlined in " : "",
-				 point->inlined ? point->function : "", value->name,
-				 value->obstacle);
+				 !point->inlined ? ""
+				 : point->shown	 ? point->shown
+						 : point->function,
+				 value->name, value->obstacle);
 			if (!why)
 				why = error_new(EOPNOTSUPP, "'%s' cannot be read in %s: %s",
-						value->name,
-						point->inlined ? point->inlined : point->function,
-						value->obstacle);
+						value->name, shown_as(point), value->obstacle);
 			point_deinit(point, points->n_args);
 			n_out++;
 		} else {

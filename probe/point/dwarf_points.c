@@ -475,6 +475,8 @@ struct error *dwarf_points(struct gather *g, struct dwarf_image *image, struct u
 	for (size_t i = 0; i < places.n; i++) {
 		if (inlined_only && !places.v[i].inlined)
 			continue;
+		if (g->to && (places.v[i].address < g->from || places.v[i].address >= g->to))
+			continue;
 		struct error *err = add_place(g, image, user, module, &places.v[i]);
 		if (!err)
 			continue;

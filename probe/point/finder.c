@@ -178,6 +178,37 @@ static const char *module_of(const struct probe_def *def)
 	return def->module && !str_equal(def->module, "vmlinux") ? def->module : NULL;
 }
 
+/* The definition whose FUNC is the linker's name, where DWARF does not have it by the other. */
+static struct error *by_linkage(struct user *user, struct dwarf_image *image,
+				const struct probe_def *def, const struct error *err,
+				struct probe_def *other)
+{
+	const char *linkage;
+	bool is_literal;
+
+	*other = *def;
+	if (!user || !def->function || !err || err->code != ENOENT)
+		return NULL;
+	TRY(user_read_debug(user, dwarf_image_path(image)));
+	TRY(user_literal(user, def, &is_literal, &linkage));
+	if (!linkage)
+		return NULL;
+	other->function = (char *)linkage;
+	other->is_glob = false;
+	return NULL;
+}
+
+/* Of two failures the one that names what the user wrote. */
+static struct error *first_of(struct error *first, struct error *second)
+{
+	if (!second || second->code != ENOENT) {
+		error_free(first);
+		return second;
+	}
+	error_free(second);
+	return first;
+}
+
 struct error *probe_variables(struct probe_finder *finder, const struct probe_def *def,
 			      probe_variable_fn *fn, void *ctx)
 {
@@ -187,8 +218,16 @@ struct error *probe_variables(struct probe_finder *finder, const struct probe_de
 	if (def->exec)
 		TRY(finder_user(finder, def->exec, &user));
 	struct error *none = finder_image(finder, user, module_of(def), &image);
-	if (image)
-		return dwarf_point_variables(finder, image, user, module_of(def), def, fn, ctx);
+	if (image) {
+		struct probe_def other;
+		struct error *err =
+			dwarf_point_variables(finder, image, user, module_of(def), def, fn, ctx);
+		struct error *failed = by_linkage(user, image, def, err, &other);
+		if (failed || other.function == def->function)
+			return failed ? first_of(err, failed) : err;
+		return first_of(err, dwarf_point_variables(finder, image, user, module_of(def),
+							   &other, fn, ctx));
+	}
 	if (user || !def->function || def->file || def->where != PROBE_ENTRY)
 		return none;
 	struct error *err = kernel_variables(finder, def, fn, ctx);
@@ -227,5 +266,10 @@ struct error *probe_lines(struct probe_finder *finder, const struct probe_def *d
 		TRY(finder_user(finder, def->exec, &user));
 	TRY(finder_image(finder, user, module_of(def), &image));
 	struct lines lines = {.fn = fn, .ctx = ctx};
-	return dwarf_lines(image, def, show_line, &lines);
+	struct probe_def other;
+	struct error *err = dwarf_lines(image, def, show_line, &lines);
+	struct error *failed = by_linkage(user, image, def, err, &other);
+	if (failed || other.function == def->function)
+		return failed ? first_of(err, failed) : err;
+	return first_of(err, dwarf_lines(image, &other, show_line, &lines));
 }

@@ -229,7 +229,8 @@ struct gather {
 	const struct probe_def *def;
 	struct probe_points *points;
 	struct columns *columns;
-	size_t n_places; /* that DWARF had, also those that lack an argument */
+	size_t n_places;   /* that DWARF had, also those that lack an argument */
+	uint64_t from, to; /* of DWARF's places only those at these addresses; 0, 0: all */
 };
 
 /* The values of one point, before it is known that it becomes one. */
@@ -286,6 +287,12 @@ struct error *finder_user(struct probe_finder *finder, const char *exec, struct 
 
 struct error *kernel_points(struct gather *g);
 struct error *user_points(struct gather *g);
+/*
+ * Whether the definition's FUNC is the name of a function as it stands, whatever of a glob is in it
+ * ("operator*", "<[u8]>::len"), and what the linker calls that function, if otherwise; else NULL.
+ */
+struct error *user_literal(struct user *user, const struct probe_def *def, bool *is_literal,
+			   const char **linkage);
 
 /*
  * The image with debug information of a user's binary, or (NULL) of the kernel or a module. ENODATA

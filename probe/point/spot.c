@@ -176,6 +176,10 @@ static struct error *finish_string(struct spot *spot, const struct shape *shape,
 			return value_obstacle(value, "an array in registers is no string");
 		/* One without a 0 gets it behind its end. */
 		value->size = shape->size ? shape->size + !shape->is_ended : 0;
+	} else if (!shape->is_known && spot->is == SPOT_ADDRESS &&
+		   (arg->n_steps ? arg->steps[arg->n_steps - 1].kind == PROBE_DEREF
+				 : arg->base == PROBE_SYMBOL)) {
+		/* "+8(%di):string", "@banner:string": the text there, as kprobe_events has it. */
 	} else if (shape->kind == FETCH_POINTER || !shape->is_known ||
 		   (is_integer(shape->kind) && shape->size == 8 && !spot->bit_size)) {
 		TRY(spot_follow(spot, false));
@@ -367,6 +371,18 @@ bool arg_is_untyped(const struct probe_arg *arg)
 	}
 }
 
+static struct error *no_register(const struct untyped *where, const struct probe_arg *arg)
+{
+	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
+	const char *name;
+
+	for (uint16_t i = 0; (name = regs_name(where->regs, i)); i++)
+		strbuf_addf(&names, "%s%s", i ? ", " : "", name);
+	return error_hint(probe_def_error(where->text, arg->at, ENOENT, "there is no register '%s'",
+					  arg->variable),
+			  "this machine has %s", strbuf_str(&names));
+}
+
 static struct error *untyped_base(const struct untyped *where, const struct probe_arg *arg,
 				  struct spot *spot, struct shape *shape, struct fetch_value *value)
 {
@@ -377,12 +393,7 @@ static struct error *untyped_base(const struct untyped *where, const struct prob
 	case PROBE_REGISTER:
 		insn.op = FETCH_REG;
 		if (!regs_by_name(where->regs, arg->variable, &insn.reg))
-			return error_hint(probe_def_error(where->text, arg->at, ENOENT,
-							  "there is no register '%s'",
-							  arg->variable),
-					  "this machine has %s, %s and so on",
-					  regs_name(where->regs, regs_retval(where->regs)),
-					  regs_name(where->regs, regs_stack(where->regs)));
+			return no_register(where, arg);
 		break;
 	case PROBE_STACK:
 		insn = (struct fetch_insn){.op = FETCH_REG, .reg = regs_stack(where->regs)};

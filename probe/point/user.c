@@ -223,16 +223,26 @@ bool user_is_indirect(const struct user *user, const char *name)
 	return false;
 }
 
-/* The longest run of letters in the last part of a path or pattern: "order" of "Shop::ord*der". */
+/*
+ * The longest run of letters in the last part of a path or pattern: "order" of
+ * "Shop::ord*der". None of an operator, which is spelled otherwise; a template's arguments may be
+ * mangled as references to what came before.
+ */
 static void key_of(const char *name, char *key, size_t size)
 {
 	const char *last = name;
-	size_t best = 0;
+	size_t best = 0, depth = 0;
 
-	for (const char *s = name; (s = strstr(s, "::")); s += 2)
-		last = s + 2;
+	for (const char *s = name; *s; s++) {
+		depth += *s == '<' || *s == '(';
+		depth -= depth && (*s == '>' || *s == ')');
+		if (!depth && s[0] == ':' && s[1] == ':')
+			last = s + 2;
+	}
 	key[0] = 0;
-	for (const char *s = last; *s; s++) {
+	if (strstr(name, "operator"))
+		return;
+	for (const char *s = last; *s && *s != '<' && *s != '('; s++) {
 		size_t n = 0;
 
 		while (s[n] && (strchr("_$", s[n]) || (s[n] >= '0' && s[n] <= '9') ||
@@ -269,10 +279,40 @@ static bool fits_path(const char *wanted, const char *demangled, bool is_glob)
 	return false;
 }
 
+/* Whether a name ends with a list of parameters: "Shop::order(int)", not "operator()". */
+static bool has_parameters(const char *name)
+{
+	static const char call[] = "operator()";
+	const char *open = strrchr(name, '(');
+
+	if (!open || open == name || !strchr(open, ')'))
+		return false;
+	const size_t head = (size_t)(open - name), len = sizeof(call) - 3;
+	return strcmp(open, "()") || head < len || strncmp(open - len, call, len);
+}
+
+/* "Shop::order(int)" is "Shop::order(int) const", too. */
+static bool fits_overload(const char *wanted, const char *name)
+{
+	_cleanup_free_ char *full = symbol_demangle_full(name);
+	char *end = full ? strrchr(full, ')') : NULL;
+
+	if (end && !str_equal(wanted, full))
+		end[1] = 0;
+	for (const char *s = full; s;) {
+		if (str_equal(wanted, s))
+			return true;
+		s = strstr(s, "::");
+		s = s ? s + 2 : NULL;
+	}
+	return false;
+}
+
 struct wanted {
 	char *name; /* without its version */
 	const char *version;
 	bool is_glob;
+	bool overload; /* a list of parameters says which one */
 	char key[128];
 };
 
@@ -292,7 +332,8 @@ static bool fits(struct user *user, const struct wanted *w, const struct entry *
 	char *demangled = symbol_demangle(entry->name);
 	if (!demangled)
 		return plain;
-	if (!plain && !fits_path(w->name, demangled, w->is_glob)) {
+	if (!plain && !fits_path(w->name, demangled, w->is_glob) &&
+	    !(w->overload && fits_overload(w->name, entry->name))) {
 		free(demangled);
 		return false;
 	}
@@ -331,6 +372,7 @@ struct error *user_functions(struct user *user, const char *name, bool is_glob,
 	if (!is_glob && !w.version && user_is_indirect(user, base))
 		return NULL;
 	w.name = base;
+	w.overload = has_parameters(base);
 	key_of(base, w.key, sizeof(w.key));
 	vec_for_each (entry, &user->entries) {
 		const char *shown;
@@ -397,6 +439,7 @@ bool user_near(struct user *user, const char *name, struct strbuf *out)
 {
 	struct nearest near = nearest_make(name);
 	const size_t scopes = count_scopes(name);
+	const bool overload = has_parameters(name);
 	const struct entry *entry;
 
 	vec_for_each (entry, &user->entries) {
@@ -406,8 +449,11 @@ bool user_near(struct user *user, const char *name, struct strbuf *out)
 			continue;
 		if (!scopes)
 			nearest_offer(&near, entry->name);
-		if (!scopes || !may_be_mangled(entry->name) ||
-		    !(demangled = symbol_demangle(entry->name)))
+		if ((!scopes && !overload) || !may_be_mangled(entry->name))
+			continue;
+		demangled =
+			overload ? symbol_demangle_full(entry->name) : symbol_demangle(entry->name);
+		if (!demangled)
 			continue;
 		const char *kept = own(user, demangled);
 		if (kept)

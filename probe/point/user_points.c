@@ -126,6 +126,36 @@ static struct error *rename_points(struct probe_points *points, size_t first,
 }
 
 /*
+ * A function that is not known outside its file may have no linker's name in DWARF, and other
+ * scopes than in the symbol's name (gcc's lambdas): by its last name alone, at its address.
+ */
+static struct error *try_last_name(struct gather *g, struct dwarf_image *image, struct user *user,
+				   const struct user_func *func)
+{
+	const struct probe_def *def = g->def;
+	const char *last = func->shown ? func->shown : func->name;
+	struct probe_def other = *def;
+
+	for (const char *s = last; (s = strstr(s, "::")); s += 2)
+		last = s + 2;
+	if (!func->size || str_equal(last, def->function))
+		return NULL;
+	other.function = (char *)last;
+	other.is_glob = false;
+	g->def = &other;
+	g->from = func->address;
+	g->to = func->address + func->size;
+	struct error *err = dwarf_points(g, image, user, NULL, false);
+	g->def = def;
+	g->from = g->to = 0;
+	if (err && err->code == ENOENT) {
+		error_free(err);
+		err = NULL;
+	}
+	return err;
+}
+
+/*
  * One address: DWARF by the other names that the symbol table has for it; "malloc" is only an
  * alias of __libc_malloc.
  */
@@ -157,7 +187,7 @@ static struct error *try_aliases(struct gather *g, struct dwarf_image *image, st
 		}
 		return err;
 	}
-	return NULL;
+	return try_last_name(g, image, user, func);
 }
 
 /* A search in DWARF for each of them takes its time. */
@@ -176,7 +206,9 @@ static struct error *by_aliases(struct gather *g, struct dwarf_image *image, str
 	for (size_t i = 0; !err && i < funcs.v.n; i++) {
 		const struct user_func *func = &funcs.v.v[i];
 
-		if (has_point_in(g->points, func) || !user_name_at(user, func->address, 1))
+		/* A demangled name is looked for by the linker's. */
+		if (has_point_in(g->points, func) || (!user_name_at(user, func->address, 1) &&
+						      str_equal(func->name, g->def->function)))
 			continue;
 		if (tried++ == ALIASES_MAX) {
 			log_info(g->finder->opts.log,
@@ -226,6 +258,9 @@ static struct error *with_dwarf(struct gather *g, struct dwarf_image *image, str
 	    (!err && !(def->is_glob && needs_types(def))))
 		return err;
 	struct error *other = by_aliases(g, image, user);
+	/* What names of scopes and parameters are near, only the symbols tell. */
+	if (!other && !g->points->n && err && strpbrk(def->function, ":("))
+		other = no_function(g, user);
 	if (other || g->points->n) {
 		error_free(err);
 		return other;
@@ -298,6 +333,23 @@ static struct error *is_version(struct gather *g, struct user *user, char **name
 	return err;
 }
 
+struct error *user_literal(struct user *user, const struct probe_def *def, bool *is_literal,
+			   const char **linkage)
+{
+	struct user_funcs funcs = {0};
+
+	*is_literal = false;
+	*linkage = NULL;
+	if (!def->function)
+		return NULL;
+	TRY(user_functions(user, def->function, false, &funcs));
+	*is_literal = funcs.v.n;
+	if (funcs.v.n && !str_equal(funcs.v.v[0].name, def->function))
+		*linkage = funcs.v.v[0].name;
+	vec_deinit(&funcs.v);
+	return NULL;
+}
+
 struct error *user_points(struct gather *g)
 {
 	struct user *user;
@@ -308,13 +360,20 @@ struct error *user_points(struct gather *g)
 	if (!g->points->path)
 		return error_nomem();
 	_cleanup_free_ char *versioned = NULL;
-	TRY(is_version(g, user, &versioned));
-	if (!versioned)
-		return find_points(g, user);
 	const struct probe_def *def = g->def;
 	struct probe_def other = *def;
-	other.function = versioned;
-	other.file = NULL;
+	const char *linkage;
+	bool is_literal = false;
+	TRY(is_version(g, user, &versioned));
+	if (def->is_glob)
+		TRY(user_literal(user, def, &is_literal, &linkage));
+	if (!versioned && !is_literal)
+		return find_points(g, user);
+	if (versioned) {
+		other.function = versioned;
+		other.file = NULL;
+	}
+	other.is_glob = false;
 	g->def = &other;
 	struct error *err = find_points(g, user);
 	g->def = def;

@@ -201,6 +201,118 @@ test_arguments_are_what_the_program_did() {
 	nothing_left
 }
 
+# What users of perf probe write when nothing tells the types: as kprobe_events and
+# uprobe_events take it.
+test_arguments_without_types() {
+	need_uprobes
+	shop
+	local reg0
+	case $(uname -m) in
+	x86_64) reg0=%DI ;;
+	*) reg0=%X0 ;;
+	esac
+	# where the members are, from the debug information
+	cat >where.c <<-'END'
+		#include <stddef.h>
+		#include <stdio.h>
+		struct item { int price; char tag[8]; };
+		struct order { unsigned long id; struct item items[4]; const char *who; };
+		int main(void)
+		{
+			printf("%zu %zu\n", offsetof(struct order, items[1].tag), offsetof(struct order, who));
+			return 0;
+		}
+	END
+	gcc -o where where.c
+	./where >at
+	local tag who
+	read -r tag who <at
+	"$PERF_BPF" record -q -e "probe:exec=./shop;$OWN=order_place tag=+$tag($reg0):string who=+0(+$who($reg0)):string t2=+$tag(order):string id=+0($reg0):u64 w2=+u$who(order):x64 w3=order->who:x64" \
+		-e "probe:exec=./shop;order_place:0 id=\$arg1:x64 o=order:x64" ./shop 4 >told ||
+		fail "record ended with $?"
+	fields "probe_shop:$OWN" tag who t2 id w2 w3 >seen
+	awk '{ print $7, $3, $7, $2 }' told >want
+	cut -d' ' -f1-4 seen | diff want - || fail "arguments differ"
+	awk '$5 != $6 || $5 == 0 { exit 1 }' seen || fail "two ways to one word: $(cat seen)"
+	# a function's own line is its entry
+	fields probe_shop:order_place id o >seen
+	assert_equal "$(wc -l <seen)" 4
+	awk '$1 != $2 || $1 == 0 { exit 1 }' seen || fail "two ways to one parameter: $(cat seen)"
+	expect_status 1 "$PERF_BPF" probe -x ./shop 'order_place %foo'
+	assert_contains err "there is no register 'foo'"
+	assert_contains err "sp, "
+	expect_status 1 "$PERF_BPF" probe -x ./shop 'order_place count:x8[4]'
+	assert_contains err "name the elements"
+}
+
+# Each name that -F has for a function can be given as it stands.
+test_names_of_cxx() {
+	command -v g++ >/dev/null || skip "g++ is not installed"
+	cat >names.cc <<-'END'
+		#define NI __attribute__((noinline))
+		template <typename T> struct Box { T v; };
+		namespace shop {
+		struct Order {
+			static int made;
+			int id;
+			NI int operator+(int o) const { asm volatile("" ::: "memory"); return id + o; }
+			NI int operator*(int o) const { asm volatile("" ::: "memory"); return id * o; }
+			NI int operator()(int o) { asm volatile("" ::: "memory"); return id - o; }
+			NI bool operator==(const Order &o) const { asm volatile("" ::: "memory"); return id == o.id; }
+			NI int &operator[](int i) { asm volatile("" ::: "memory"); return id += i; }
+			NI int total(int tax) const { asm volatile("" ::: "memory"); return tax; }
+		};
+		int Order::made = 70;
+		struct Cart { static int made; };
+		int Cart::made = 80;
+		template <typename T> NI int sum(T v) { asm volatile("" ::: "memory"); return !v.v; }
+		NI int over(int n) { asm volatile("" ::: "memory"); return n; }
+		NI int over(const char *s) { asm volatile("" ::: "memory"); return s[0]; }
+		namespace { NI int hidden(int h) { asm volatile("" ::: "memory"); return h * 3; } }
+		}
+		int main(int argc, char **argv)
+		{
+			shop::Order o = {argc};
+			auto lam = [&](int l) NI { asm volatile("" ::: "memory"); return l + o.id; };
+			return o + 1 + o * 2 + o(3) + (o == o) + o[4] + o.total(5) + shop::sum(Box<unsigned char *>{0}) +
+			       shop::sum(Box<long>{6}) + shop::over(7) + shop::over(argv[0]) + shop::hidden(8) + lam(9) +
+			       shop::Order::made + shop::Cart::made;
+		}
+	END
+	g++ -O2 -g -o names names.cc
+	"$PERF_BPF" probe -x ./names -F '*shop*' >all
+	"$PERF_BPF" probe -x ./names -F 'main*' >>all
+	for name in 'shop::Order::operator*' 'shop::Order::operator()' 'shop::Order::operator[]' \
+		'shop::Order::operator==' 'shop::(anonymous namespace)::hidden' \
+		'main::{lambda(int)#1}::operator()' 'shop::sum<Box<unsigned char*> >'; do
+		grep -qxF "$name" all || fail "-F does not list $name: $(cat all)"
+	done
+	while IFS= read -r name; do
+		"$PERF_BPF" probe -q -x ./names "$name" >out 2>err || fail "$name: $(cat err)"
+		assert_equal "$(grep -c '^  [^ ]' out)" "$([ "$name" = shop::over ] && echo 2 || echo 1)" "$name"
+	done <all
+	# a list of parameters tells which of several
+	for which in 'shop::over(int)' '"shop::over(char const*)"' 'over(int)'; do
+		expect_status 0 "$PERF_BPF" probe -q -j -x ./names "$which \$params"
+		python3 -c 'import json
+(p,) = json.load(open("out"))["points"]
+print(p["symbol"], *[a["name"] for a in p["args"]])' >>one
+	done
+	printf '_ZN4shop4overEi n\n_ZN4shop4overEPKc s\n_ZN4shop4overEi n\n' | diff - one ||
+		fail "the wrong one of two"
+	expect_status 0 "$PERF_BPF" probe -x ./names -V 'shop::over(int)'
+	assert_contains out "	int	n"
+	expect_status 1 "$PERF_BPF" probe -x ./names 'shop::over(long)'
+	assert_contains err "'shop::over(int)'"
+	need_uprobes
+	"$PERF_BPF" record -q -e "probe:exec=./names;$OWN=shop::(anonymous namespace)::hidden h a=shop::Order::made b=Cart::made" \
+		-e "probe:exec=./names;lam=main::{lambda(int)#1}::operator() l" ./names >told || true
+	assert_equal "$(fields "probe_names:$OWN" h a b)" "8 70 80"
+	assert_equal "$(fields probe_names:lam l)" 9
+	expect_status 1 "$PERF_BPF" record -e "probe:exec=./names;$OWN=shop::Order::total Shop::made" ./names
+	assert_contains err 'no variable "Shop::made"'
+}
+
 test_perf_reads_them_too() {
 	need_uprobes
 	command -v perf >/dev/null || skip "linux-perf is not installed"
