@@ -40,9 +40,14 @@ int cmd_script(int argc, char **argv);
  */
 int cmd_fail(struct error *err);
 
-/* The whole file or none of it: who is interrupted leaves no half one, who reads sees no half one.
+/*
+ * The whole file or none of it: who is interrupted leaves no half one, who
+ * reads sees no half one. What is no file (/dev/stdout, a pipe) is written to.
  */
 struct error *cmd_write_file(const char *path, const struct strbuf *text);
+
+/* Whether it will be possible, which is worth knowing before the work: a folder, no rights. */
+struct error *cmd_check_writable(const char *path);
 
 /* Warnings always, info with verbose >= 1, debug with verbose >= 2; to stderr. */
 struct log cmd_log(int verbose);

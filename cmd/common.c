@@ -2,7 +2,9 @@
 /* What every command says the same way: errors and the log. */
 #include "cmd/cmd.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,9 +46,40 @@ struct log cmd_log(int verbose)
 	return (struct log){.level = level, .write = write_stderr};
 }
 
+struct error *cmd_check_writable(const char *path)
+{
+	_cleanup_free_ char *copy = strdup(path);
+	struct stat st;
+
+	if (!copy)
+		return error_nomem();
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		return error_errno(EISDIR, "cannot write '%s'", path);
+	if (!stat(path, &st) && !S_ISREG(st.st_mode) ? access(path, W_OK)
+						     : access(dirname(copy), W_OK))
+		return error_errno(errno, "cannot write '%s'", path);
+	return NULL;
+}
+
+/* A pipe, a device: there is nothing to put in its place. */
+static struct error *write_special(const char *path, const struct strbuf *text)
+{
+	_cleanup_fclose_ FILE *file = fopen(path, "we");
+
+	if (!file || fwrite(text->str, 1, text->len, file) != text->len || fflush(file))
+		return error_errno(errno, "cannot write '%s'", path);
+	return NULL;
+}
+
 struct error *cmd_write_file(const char *path, const struct strbuf *text)
 {
-	_cleanup_free_ char *temporary = text_format("%s.XXXXXX", path);
+	/* a link stays, and what it leads to is replaced */
+	_cleanup_free_ char *real = realpath(path, NULL);
+	struct stat st;
+
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return write_special(path, text);
+	_cleanup_free_ char *temporary = text_format("%s.XXXXXX", real ? real : path);
 	if (!temporary)
 		return error_nomem();
 	_cleanup_close_ int fd = mkostemp(temporary, O_CLOEXEC);
@@ -58,7 +91,7 @@ struct error *cmd_write_file(const char *path, const struct strbuf *text)
 	const mode_t mask = umask(0);
 	umask(mask);
 	if (!file || fwrite(text->str, 1, text->len, file) != text->len || fflush(file) ||
-	    fchmod(fileno(file), 0666 & ~mask) || rename(temporary, path)) {
+	    fchmod(fileno(file), 0666 & ~mask) || rename(temporary, real ? real : path)) {
 		struct error *err = error_errno(errno, "cannot write '%s'", path);
 
 		unlink(temporary);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <langinfo.h>
-#include <libgen.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,12 +164,8 @@ static struct error *page_new(struct run_output *output)
 {
 	const struct run_output_opts *opts = output->opts;
 	_cleanup_strbuf_ struct strbuf command = STRBUF_INIT;
-	_cleanup_free_ char *copy = strdup(opts->html);
 
-	if (!copy)
-		return error_nomem();
-	if (access(dirname(copy), W_OK))
-		return error_errno(errno, "cannot write '%s'", opts->html);
+	TRY(cmd_check_writable(opts->html));
 	for (char *const *word = opts->workload; word && *word; word++)
 		strbuf_addf(&command, "%s%s", word == opts->workload ? "" : " ", *word);
 	uname(&output->host);
@@ -292,6 +287,8 @@ struct error *run_output_new(const struct run_output_opts *opts, struct run_opts
 	output->shades = opts->shades_given ? opts->shades : choose_shades();
 	if (opts->html)
 		TRY(page_new(output));
+	if (opts->pprof)
+		TRY(cmd_check_writable(opts->pprof));
 	if (opts->openmetrics)
 		TRY(serve_new(output, run));
 	if (opts->live)
@@ -365,13 +362,9 @@ static void add_text(struct run_output *output, const struct results *results, s
 static struct error *write_pprof(const char *path, const struct results *results)
 {
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-	_cleanup_fclose_ FILE *file = NULL;
 
 	TRY(results_pprof(results, &out));
-	file = fopen(path, "we");
-	if (!file || fwrite(strbuf_str(&out), 1, out.len, file) != out.len || fflush(file))
-		return error_errno(errno, "%s cannot be written", path);
-	return NULL;
+	return strbuf_failed(&out) ? error_nomem() : cmd_write_file(path, &out);
 }
 
 struct error *run_output_show(void *ctx, const struct results *results, bool last)

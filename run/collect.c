@@ -52,6 +52,12 @@ void collector_free(struct collector *c)
 	free(c);
 }
 
+/* Global variables, whose types are known. */
+static bool is_section(const struct collector *c)
+{
+	return bpf_map__is_internal(c->map) && c->btf && bpf_map__btf_value_type_id(c->map);
+}
+
 static bool is_hist(const struct display *d)
 {
 	return d->kind == DISPLAY_LOG2 || d->kind == DISPLAY_LINEAR || d->kind == DISPLAY_HEATMAP;
@@ -581,6 +587,34 @@ static struct error *make_table(struct making *m, const struct collect_opts *opt
 	return NULL;
 }
 
+/* A row for each global variable, whatever it holds. */
+static struct error *make_variables(struct making *m, struct result *r)
+{
+	static const struct result_column columns[] = {{"variable", NULL, true, false},
+						       {"value", NULL, false, true}};
+	const struct collector *c = m->c;
+	struct result_table *t = &r->table;
+	size_t n = c->now.n ? c->value.n : 0;
+
+	t->columns = columns;
+	t->n_columns = ARRAY_SIZE(columns);
+	t->n_rows = n;
+	t->cells = arena_alloc(m->arena, (n * t->n_columns + 1) * sizeof(*t->cells));
+	if (!t->cells)
+		return error_nomem();
+	m->fields = &c->value;
+	for (size_t i = 0; i < n; i++) {
+		struct result_cell *cells = t->cells + i * t->n_columns;
+
+		cells[0] = (struct result_cell){
+			CELL_TEXT, arena_strdup(m->arena, c->value.v[i].name), {0}};
+		if (!cells[0].text)
+			return error_nomem();
+		TRY(make_cell(m, &c->value.v[i], row_value(c, row_at(c, &c->now, 0)), &cells[1]));
+	}
+	return NULL;
+}
+
 /* `less` than low and i steps; the largest number where that would be larger. */
 static int64_t linear_bound(const struct display *d, size_t i, unsigned less)
 {
@@ -755,7 +789,7 @@ static struct error *make_result(struct making *m, const struct collect_opts *op
 	if (kind == RESULT_HEAT)
 		return make_heat(m, opts, r);
 	if (kind == RESULT_TABLE)
-		return make_table(m, opts, r);
+		return is_section(c) ? make_variables(m, r) : make_table(m, opts, r);
 	if (kind == RESULT_HIST)
 		return indexed ? make_array_hists(m, r) : make_key_hists(m, opts, r);
 	for (size_t i = 0; i < c->now.n; i++)

@@ -200,11 +200,39 @@ static struct error *find_line(const char *config, size_t size, const char *name
 	return NULL;
 }
 
+/*
+ * Whether programs send events through the object's perf event arrays: the
+ * other use of those is to read counters, which a ring of ours would replace.
+ */
+static bool sends_events(const struct bpf_object *obj)
+{
+	struct bpf_program *prog;
+	bool sends = false;
+
+	bpf_object__for_each_program (prog, obj) {
+		const struct bpf_insn *insns = bpf_program__insns(prog);
+
+		for (size_t i = 0; i < bpf_program__insn_cnt(prog); i++) {
+			if (insns[i].code != (BPF_JMP | BPF_CALL) || insns[i].src_reg)
+				continue;
+			if (insns[i].imm == BPF_FUNC_perf_event_read ||
+			    insns[i].imm == BPF_FUNC_perf_event_read_value)
+				return false;
+			sends |= insns[i].imm == BPF_FUNC_perf_event_output;
+		}
+	}
+	return sends;
+}
+
 /* A map that nothing was said of. */
-static enum display_kind kind_by_type(const struct bpf_map *map, const struct btf *btf)
+static enum display_kind kind_by_type(const struct bpf_object *obj, const struct bpf_map *map,
+				      const struct btf *btf)
 {
 	const struct btf_type *value = NULL;
 
+	if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF ||
+	    (bpf_map__type(map) == BPF_MAP_TYPE_PERF_EVENT_ARRAY && sends_events(obj)))
+		return DISPLAY_EVENTS;
 	if (bpf_map__is_internal(map) || map_type_unreadable(bpf_map__type(map)))
 		return DISPLAY_NONE;
 	switch ((int)bpf_map__type(map)) {
@@ -230,9 +258,10 @@ static enum display_kind kind_by_type(const struct bpf_map *map, const struct bt
 	return DISPLAY_TABLE;
 }
 
-struct error *display_of_map(const struct bpf_map *map, const struct btf *btf, const char *config,
-			     size_t config_size, struct display *display)
+struct error *display_of_map(const struct bpf_object *obj, const struct bpf_map *map,
+			     const char *config, size_t config_size, struct display *display)
 {
+	const struct btf *btf = bpf_object__btf(obj);
 	const char *name = bpf_map__name(map), *tag = btf ? find_tag(btf, name) : NULL;
 	_cleanup_free_ char *line = NULL;
 
@@ -241,7 +270,7 @@ struct error *display_of_map(const struct bpf_map *map, const struct btf *btf, c
 		tag = line;
 	}
 	if (!tag) {
-		display->kind = kind_by_type(map, btf);
+		display->kind = kind_by_type(obj, map, btf);
 		return NULL;
 	}
 	struct error *err = display_parse(tag, display);

@@ -50,10 +50,10 @@ struct error *display_parse(const char *text, struct display *display);
 struct error *display_check_config(const char *config, size_t size);
 
 /*
- * The display of an object's map; display is all zero. btf is the object's,
- * config its section "config" (both may be NULL). Errors name the map.
+ * The display of an object's map; display is all zero. config is the object's
+ * section "config", or NULL. Errors name the map.
  */
-struct error *display_of_map(const struct bpf_map *map, const struct btf *btf, const char *config,
-			     size_t config_size, struct display *display);
+struct error *display_of_map(const struct bpf_object *obj, const struct bpf_map *map,
+			     const char *config, size_t config_size, struct display *display);
 
 #endif

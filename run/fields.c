@@ -158,6 +158,24 @@ static struct error *walk_members(struct walk *w, const struct btf_type *t, uint
 	return NULL;
 }
 
+/* Global variables. What has no address of its own there (size 0) is left out. */
+static struct error *walk_section(struct walk *w, const struct btf_type *t, uint64_t bit, int depth)
+{
+	const struct btf_var_secinfo *var = btf_var_secinfos(t);
+	size_t len = w->path.len;
+
+	for (uint32_t i = 0; i < btf_vlen(t); i++, var++) {
+		const struct btf_type *v = btf__type_by_id(w->btf, var->type);
+
+		if (!v || !btf_is_var(v) || !var->size)
+			continue;
+		strbuf_adds(&w->path, btf_name(w->btf, v));
+		TRY(walk_type(w, v->type, bit + var->offset * (uint64_t)8, 0, depth + 1));
+		path_cut(w, len);
+	}
+	return NULL;
+}
+
 static struct error *walk_int(struct walk *w, const struct btf_type *t, struct field f)
 {
 	uint8_t encoding = btf_int_encoding(t);
@@ -221,6 +239,8 @@ static struct error *walk_type(struct walk *w, uint32_t type, uint64_t bit, uint
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION:
 		return walk_members(w, t, bit, depth);
+	case BTF_KIND_DATASEC:
+		return walk_section(w, t, bit, depth);
 	default:
 		return error_new(EINVAL, "a %s has no value", btf_kind_name(btf_kind(t)));
 	}

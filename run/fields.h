@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A BTF type as a flat list of fields, for tables and sums: the members of
- * structs within structs by their path ("addr.port"), each element of an array
- * but of char arrays ("slots[3]"). A type that is no struct is one field
- * without a name.
+ * structs within structs by their path ("addr.port"), of unions the widest
+ * one, each element of an array but of char arrays ("slots[3]"), and of a data
+ * section its variables. A type that is no struct is one field without a name.
  */
 #ifndef PB_RUN_FIELDS_H
 #define PB_RUN_FIELDS_H

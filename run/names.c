@@ -99,6 +99,12 @@ static const char *pid_name(struct run_names *names, uint32_t pid)
 						    : keep(names, &names->pids, pid, status.comm);
 }
 
+void run_names_see(struct run_names *names, uint32_t pid)
+{
+	run_names_refresh(names); /* it may have been another program when it was last seen */
+	pid_name(names, pid);
+}
+
 static const char *uid_name(struct run_names *names, uint32_t uid)
 {
 	const char *known = u64map_get(&names->uids, uid);

@@ -25,6 +25,9 @@ DEFINE_FREEP(struct run_names, run_names_free)
  */
 void run_names_refresh(struct run_names *names);
 
+/* A process that may end soon, or has and was not waited for yet: its name is looked up now. */
+void run_names_see(struct run_names *names, uint32_t pid);
+
 /*
  * Adds what people read in place of a field's number, "dd(3237)" for a
  * process; false: the number is all there is. btf is for enums, and may be

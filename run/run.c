@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "compile/compile.h"
+#include "inspect/map_reader.h"
 #include "lib/attach/attach.h"
 #include "lib/base/names.h"
 #include "lib/base/vec.h"
@@ -217,26 +218,88 @@ static const char *readable_config(const struct run *run, const struct run_objec
 	return err ? NULL : config;
 }
 
+/* A map is shown from now on; *shown is taken. */
+static struct error *show_map(struct run *run, struct run_object *object, struct bpf_map *map,
+			      struct shown_map **shown)
+{
+	struct display *display = &(*shown)->display;
+
+	TRY(collector_new(object->obj, map, display, &(*shown)->collector));
+	(*shown)->obj = object->obj;
+	if (display->kind == DISPLAY_EVENTS && !display->type)
+		log_warn(run->opts.log,
+			 "map %s: of which type its events are is not known, so their bytes are "
+			 "shown; PERF_BPF_SHOW(\"events,type=struct NAME\") behind its definition "
+			 "tells",
+			 bpf_map__name(map));
+	struct shown_map **slot = vec_push(&run->maps);
+	if (!slot)
+		return error_nomem();
+	*slot = steal_ptr(*shown);
+	return NULL;
+}
+
 static struct error *add_map(struct run *run, struct run_object *object, const char *config,
 			     size_t size, struct bpf_map *map)
 {
 	_cleanup_(shown_map_freep) struct shown_map *shown = calloc(1, sizeof(*shown));
-	const struct btf *btf = bpf_object__btf(object->obj);
+	enum bpf_map_type type = bpf_map__type(map);
 
 	if (!shown)
 		return error_nomem();
-	TRY(display_of_map(map, btf, config, size, &shown->display));
-	if (!is_wanted(run, bpf_map__name(map), &shown->display))
+	TRY(display_of_map(object->obj, map, config, size, &shown->display));
+	if (!is_wanted(run, bpf_map__name(map), &shown->display)) {
+		/* what it holds might be what the author wants to see */
+		if (!run->opts.n_maps && !shown->display.declared && map_type_unreadable(type))
+			log_at(run->opts.log,
+			       type == BPF_MAP_TYPE_QUEUE || type == BPF_MAP_TYPE_STACK ? LOG_WARN
+											: LOG_INFO,
+			       "map %s is not shown: %s", bpf_map__name(map),
+			       map_type_unreadable(type));
 		return NULL;
+	}
 	if (shown->display.kind == DISPLAY_NONE) /* --map asks for it all the same */
-		shown->display.kind =
-			bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF ? DISPLAY_EVENTS : DISPLAY_TABLE;
-	TRY(collector_new(object->obj, map, &shown->display, &shown->collector));
-	shown->obj = object->obj;
-	struct shown_map **slot = vec_push(&run->maps);
-	if (!slot)
-		return error_nomem();
-	*slot = steal_ptr(shown);
+		shown->display.kind = type == BPF_MAP_TYPE_RINGBUF ? DISPLAY_EVENTS : DISPLAY_TABLE;
+	return show_map(run, object, map, &shown);
+}
+
+/* The global variables that a program may change. */
+static bool is_variables(const struct bpf_map *map)
+{
+	const char *dot = strrchr(bpf_map__name(map), '.');
+
+	return bpf_map__is_internal(map) && dot && (!strcmp(dot, ".bss") || !strcmp(dot, ".data"));
+}
+
+/* Where there is no map to look at, what was counted stands in global variables. */
+static struct error *add_variables(struct run *run)
+{
+	for (size_t i = 0; i < run->objects.n; i++) {
+		struct run_object *object = &run->objects.v[i];
+		struct bpf_map *map;
+
+		bpf_object__for_each_map (map, object->obj) {
+			_cleanup_(shown_map_freep) struct shown_map *shown = NULL;
+
+			if (!is_variables(map) || !bpf_map__autocreate(map))
+				continue;
+			shown = calloc(1, sizeof(*shown));
+			if (!shown)
+				return error_nomem();
+			shown->display.kind = DISPLAY_TABLE;
+			struct error *err = show_map(run, object, map, &shown);
+			if (err && err->code == ENOMEM)
+				return err;
+			if (err)
+				log_warn(run->opts.log, "%s: %s", object_path(object->obj),
+					 err->msg);
+			error_free(err);
+		}
+	}
+	if (!run->maps.n)
+		log_warn(run->opts.log, "there is nothing to show: no map and no global variable; "
+					"what bpf_printk() prints stands in "
+					"/sys/kernel/tracing/trace_pipe");
 	return NULL;
 }
 
@@ -253,6 +316,8 @@ static struct error *add_maps(struct run *run)
 				TRY(error_at(add_map(run, object, config, size, map), "%s",
 					     object_path(object->obj)));
 	}
+	if (!run->opts.n_maps && !run->maps.n)
+		TRY(add_variables(run));
 	for (size_t i = 0; i < run->opts.n_maps; i++) {
 		struct nearest near = nearest_make(run->opts.maps[i]);
 		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
@@ -717,10 +782,13 @@ static void take_signals(struct run *run, bool *done)
 
 		if (info.ssi_signo != SIGCHLD) {
 			*done = true;
-		} else if (w->pid && !w->reaped &&
-			   waitpid(w->pid, &run->status, WNOHANG) == w->pid) {
-			w->reaped = run->ended = *done = true;
+			continue;
 		}
+		if (!w->pid || w->reaped)
+			continue;
+		run_names_see(run->names, w->pid); /* the last time that it can be found */
+		if (waitpid(w->pid, &run->status, WNOHANG) == w->pid)
+			w->reaped = run->ended = *done = true;
 	}
 }
 

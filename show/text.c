@@ -3,7 +3,8 @@
  * Tables as wide as their contents, numbers to the right; histograms as wide
  * as the terminal. In a file text stays whole; on a terminal it is cut (opts,
  * cut): in tables the widest columns of text first, since the numbers are what
- * is looked for, then whatever a line has too much.
+ * is looked for. Where even those have no room side by side, each row is some
+ * lines of names and values; then what a line has too much is cut.
  */
 #include "show/text.h"
 
@@ -141,8 +142,8 @@ bool text_is_number(const struct result_cell *cell)
 	       (cell->kind == CELL_UINT || cell->kind == CELL_INT || cell->kind == CELL_FLOAT);
 }
 
-/* Takes from the widest columns of text until the table fits, or they are narrow. */
-static void shrink(const struct result_table *t, size_t *widths, const bool *right, size_t width)
+/* Takes from the widest columns of text until the table fits; false: it does not. */
+static bool shrink(const struct result_table *t, size_t *widths, const bool *right, size_t width)
 {
 	size_t total = t->n_columns ? 2 * (t->n_columns - 1) : 0;
 
@@ -156,10 +157,11 @@ static void shrink(const struct result_table *t, size_t *widths, const bool *rig
 			    (widest == SIZE_MAX || widths[c] > widths[widest]))
 				widest = c;
 		if (widest == SIZE_MAX)
-			return;
+			return false;
 		widths[widest]--;
 		total--;
 	}
+	return true;
 }
 
 /* A cell's text in its column, with the blanks before it and, but in the last, behind it. */
@@ -180,6 +182,61 @@ static void add_column(const struct strbuf *text, size_t c, size_t n_columns, si
 		text_fill(out, ' ', width - wide);
 	if (c + 1 == n_columns)
 		strbuf_addch(out, '\n');
+}
+
+/* A word on the line at work, or on one of its own where it has no room. */
+static void add_word(const char *word, size_t len, size_t indent, size_t width, size_t *at,
+		     struct strbuf *out)
+{
+	size_t wide = plain_width(word, len);
+
+	if (*at && *at + 2 + wide > width) {
+		strbuf_addch(out, '\n');
+		text_fill(out, ' ', indent);
+		*at = indent;
+	} else if (*at) {
+		strbuf_adds(out, "  ");
+		*at += 2;
+	}
+	strbuf_add(out, word, len);
+	*at += wide;
+}
+
+/* "pid 7  comm dd  calls 3": the names of the columns and a row's cells, on as many lines as it
+ * takes. */
+static void add_record(const struct result_table *t, const struct result_cell *cells, size_t width,
+		       struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	size_t at = 0;
+
+	for (size_t c = 0; c < t->n_columns; c++) {
+		strbuf_reset(&text);
+		plain_add(&text, t->columns[c].name, strlen(t->columns[c].name));
+		size_t name = text.len;
+		strbuf_addch(&text, ' ');
+		cell_text(&cells[c], &text);
+		if (strbuf_failed(&text))
+			break;
+		if (plain_width(strbuf_str(&text), text.len) + 2 <= width) {
+			add_word(strbuf_str(&text), text.len, 2, width, &at, out);
+			continue;
+		}
+		/* not even alone: what it is called, and what it is */
+		add_word(strbuf_str(&text), name, 2, width, &at, out);
+		add_word(strbuf_str(&text) + name + 1, text.len - name - 1, 4, width, &at, out);
+	}
+	out->failed |= strbuf_failed(&text);
+	strbuf_addch(out, '\n');
+}
+
+/* What stands below the rows. */
+static void end_table(const struct result_table *t, struct strbuf *out)
+{
+	if (!t->n_rows)
+		strbuf_adds(out, "(no entries)\n");
+	if (t->left_out)
+		strbuf_addf(out, "(%" PRIu64 " more)\n", t->left_out);
 }
 
 void text_table(const struct result_table *t, const struct text_opts *opts, struct strbuf *out)
@@ -206,8 +263,12 @@ void text_table(const struct result_table *t, const struct text_opts *opts, stru
 		widths[c] = max_of(widths[c], plain_width(strbuf_str(&text), text.len));
 		right[c] &= text_is_number(&t->cells[i]);
 	}
-	if (opts->cut)
-		shrink(t, widths, right, text_width(opts));
+	if (opts->cut && !shrink(t, widths, right, text_width(opts)) && t->n_rows) {
+		for (size_t i = 0; i < t->n_rows; i++)
+			add_record(t, t->cells + i * t->n_columns, text_width(opts), out);
+		end_table(t, out);
+		return;
+	}
 	for (size_t c = 0; c < t->n_columns; c++) {
 		strbuf_reset(&text);
 		plain_add(&text, t->columns[c].name, strlen(t->columns[c].name));
@@ -221,10 +282,7 @@ void text_table(const struct result_table *t, const struct text_opts *opts, stru
 		add_column(&text, c, t->n_columns, widths[c], right[c], opts, out);
 	}
 	out->failed |= strbuf_failed(&text);
-	if (!t->n_rows)
-		strbuf_adds(out, "(no entries)\n");
-	if (t->left_out)
-		strbuf_addf(out, "(%" PRIu64 " more)\n", t->left_out);
+	end_table(t, out);
 }
 
 static void add_plain(struct strbuf *out, const char *before, const char *text, const char *after)

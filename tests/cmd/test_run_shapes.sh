@@ -76,4 +76,137 @@ test_ranges_below_zero() {
 	assert_contains out '[-20, -10)  1 |@'
 }
 
+# program DEFINITIONS BODY: from now on that is run, at the workload's getpgid(i)
+program() {
+	{
+		printf '#include "vmlinux.h"\n#include <bpf/perf_bpf_prog.h>\n%s\n' "$1"
+		printf 'SEC("tracepoint/syscalls/sys_enter_getpgid")\n'
+		printf 'int on_getpgid(struct trace_event_raw_sys_enter *ctx)\n{\n'
+		printf '__u32 i = ctx->args[0];\nif (!perf_bpf_wanted())\n\treturn 0;\n%s\nreturn 0;\n}\n' "$2"
+		printf 'license(GPL);\n'
+	} >prog.bpf.c
+	PROG=prog.bpf.c
+}
+
+EVENT='struct event { __u32 i; char name[4]; };
+const struct event *event_type __attribute__((unused));'
+
+# Of a ring that nothing is declared of the bytes are shown, and how to have more.
+test_rings_without_a_type() {
+	make_workload
+	program "$EVENT"' struct { __uint(type, BPF_MAP_TYPE_RINGBUF); __uint(max_entries, 4096); } ring SEC(".maps");
+		struct { __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY); __uint(key_size, 4); __uint(value_size, 4); } old SEC(".maps");' \
+		'struct event e = {i, "abc"};
+		bpf_ringbuf_output(&ring, &e, sizeof(e), 0);
+		bpf_perf_event_output(ctx, &old, BPF_F_CURRENT_CPU, &e, sizeof(e));'
+	expect_status 0 run --json -- ./pbs_getpgid 3
+	for map in ring old; do
+		assert_contains err "map $map: of which type its events are is not known"
+		check out $map 'r["total"] == 3 and r["lost"] == 0'
+		assert_equal "$(grep -o "\"$map\",\"kind\":\"event\",.*\"data\":\"0[0-9]00000061626300" out |
+			grep -o '.\{16\}$' | tr '\n' ' ')" "0000000061626300 0100000061626300 0200000061626300 "
+	done
+	assert_contains err 'PERF_BPF_SHOW("events,type=struct NAME") behind its definition tells'
+	sed -i 's/ ring SEC(".maps")/& PERF_BPF_SHOW("events,type=struct event")/' prog.bpf.c
+	expect_status 0 run --json --map ring -- ./pbs_getpgid 1
+	assert_contains out '"event":{"i":0,"name":"abc"}'
+	[ ! -s err ] || fail "$(cat err)"
+	sed -i 's/type=struct event/type=struct evnet/' prog.bpf.c
+	expect_status 1 run -- ./pbs_getpgid 1
+	assert_contains err "type=struct evnet: the object's BTF has no such type"
+	assert_contains err "did you mean 'event'?"
+}
+
+# A program that reads counters has its perf event array for those.
+test_an_array_of_counters_is_no_ring() {
+	make_workload
+	program 'struct { __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY); __uint(key_size, 4); __uint(value_size, 4); } counters SEC(".maps");
+		PERF_BPF_COUNT(calls, "calls", "calls");' \
+		'bpf_perf_event_read(&counters, BPF_F_CURRENT_CPU); perf_bpf_count(&calls, 1);'
+	expect_status 0 run -- ./pbs_getpgid 3
+	assert_equal "$(cat out)" "calls: 3 calls"
+}
+
+# Where there is no map, the variables are what was counted.
+test_global_variables() {
+	make_workload
+	program 'static __u64 calls; __s32 least = 100; bool seen; char word[8]; unsigned __int128 wide; __u32 by_two[2];
+		const volatile __u32 step = 2; struct { __u16 a; enum { PBS_NO, PBS_YES } answer; } last;' \
+		'calls++; least -= step; seen = true; word[0] = 65 + i; wide += (__u64)-1; by_two[i & 1]++;
+		last.a = i; last.answer = PBS_YES;'
+	expect_status 0 run -- ./pbs_getpgid 5
+	sed 's/  */ /g' out >got
+	cat >want <<-'END'
+		prog.bss:
+		variable value
+		by_two[0] 3
+		by_two[1] 2
+		calls 5
+		last.a 4
+		last.answer PBS_YES
+		seen true
+		wide 0x4fffffffffffffffb
+		word E
+		prog.data:
+		variable value
+		least 90
+	END
+	# the order is the compiler's
+	grep -v '^$' got | sort >sorted
+	sort want | diff -u - sorted
+	[ ! -s err ] || fail "$(cat err)"
+	expect_status 0 run --json --map prog.bss -- ./pbs_getpgid 0
+	check out prog.bss '{w["variable"]: w["value"] for w in r["rows"]}["calls"] == 0'
+	# beside a map they are asked for
+	echo 'PERF_BPF_COUNT(counted, "calls", "calls");' >>prog.bpf.c
+	expect_status 0 run -- ./pbs_getpgid 1
+	assert_equal "$(cat out)" "calls: 0 calls"
+}
+
+test_what_cannot_be_shown_is_told() {
+	make_workload
+	program 'struct { __uint(type, BPF_MAP_TYPE_QUEUE); __uint(max_entries, 4); __type(value, __u32); } waiting SEC(".maps");' \
+		'bpf_map_push_elem(&waiting, &i, 0); bpf_printk("%d", i);'
+	expect_status 0 run -- ./pbs_getpgid 1
+	[ ! -s out ] || fail "$(cat out)"
+	assert_contains err "map waiting is not shown: its values have no keys, and looking would take them out"
+	assert_contains err "there is nothing to show: no map and no global variable"
+	expect_status 1 run --map waiting -- ./pbs_getpgid 1
+	assert_contains err "map waiting cannot be dumped: its values have no keys"
+}
+
+# The command has ended when its name is asked for.
+test_the_commands_name() {
+	make_workload
+	program 'PERF_BPF_TABLE(calls, perf_bpf_pid, __u64, 8, "calls", "calls");' \
+		'__u32 pid = bpf_get_current_pid_tgid() >> 32; perf_bpf_table_add(&calls, &pid, 1);'
+	run -- ./pbs_getpgid 4 >out
+	grep -qE '^pbs_getpgid\([0-9]+\)  +4$' out || fail "$(cat out)"
+}
+
+# Before anything runs.
+test_files_that_cannot_be_written() {
+	make_workload
+	mkdir folder
+	for option in --html --pprof; do
+		expect_status 1 run $option folder -- touch began
+		assert_contains err "cannot write 'folder': Is a directory"
+		expect_status 1 run $option none/x -- touch began
+		assert_contains err "cannot write 'none/x': No such file or directory"
+	done
+	[ ! -e began ] || fail "the command was started"
+	# what is no file stays what it is; a link, too
+	mkfifo pipe
+	touch page
+	ln -s page link
+	cat pipe >got &
+	run --html pipe -- true >out
+	wait $!
+	[ -p pipe ] || fail "the pipe is gone"
+	grep -q '<!doctype html>' got || fail "no page came through the pipe"
+	run --html link -- true >out
+	[ -h link ] || fail "the link is gone"
+	grep -q '<!doctype html>' page || fail "no page behind the link"
+}
+
 run_tests

@@ -114,9 +114,9 @@ static void test_tables(void **state)
 		{26, "t:\nfile        comm     calls\n"
 		     "/usr/shar…  cat   12345678\n"
 		     "漢字漢字…   wc           7\n"},
-		{20, "t:\nfile    comm     ca…\n"
-		     "/usr/…  cat   12345…\n"
-		     "漢字…   wc         …\n"},
+		/* no room side by side */
+		{20, "t:\nfile\n    /usr/share/dict…\n  comm cat\n  calls 12345678\n"
+		     "file 漢字漢字漢字\n  comm wc  calls 7\n"},
 	};
 
 	r->table = (struct result_table){columns, 3, cells, 2, 0};
