@@ -7,9 +7,9 @@
  * Nothing is read before it is asked for: a function that the symbol table has
  * as a global one costs the unit that .debug_aranges names for its address;
  * other names are looked for in the raw bytes of the sections, and only the units that
- * hold the name are walked. DWARF 2 to 5; split units (.dwo; packages of
- * them, .dwp, are beyond libdw 0.188), shared ones (.gnu_debugaltlink),
- * compressed sections, relocatable files (.ko).
+ * hold the name are walked. DWARF 2 to 5; split units (.dwo, and packages of
+ * them, .dwp), shared ones (.gnu_debugaltlink), compressed sections,
+ * relocatable files (.ko).
  *
  * Not for two threads at once.
  */

@@ -48,6 +48,8 @@ void dwarf_image_free(struct dwarf_image *image)
 	vec_deinit(&image->symbols);
 	vec_deinit(&image->dies);
 	free(image->global.name);
+	split_free(image);
+	free(image->split_missing);
 	free(image);
 }
 
@@ -194,7 +196,7 @@ struct error *dwarf_image_open(const char *path, const struct dwarf_opts *given,
 	if (!image->module)
 		return error_at(error_new(EBADMSG, "not a sound ELF file: %s", dwfl_errmsg(-1)),
 				"%s", image->path);
-	fd = -1;
+	const int own = steal_fd(&fd);
 	dwfl_report_end(image->dwfl, NULL, NULL);
 	dwfl_module_info(image->module, &userdata, NULL, NULL, NULL, NULL, NULL, NULL);
 	*userdata = image;
@@ -203,7 +205,8 @@ struct error *dwarf_image_open(const char *path, const struct dwarf_opts *given,
 	if (!dwfl_module_getelf(image->module, &main_bias))
 		return error_at(error_new(EBADMSG, "not a sound ELF file: %s", dwfl_errmsg(-1)),
 				"%s", image->path);
-	image->dw = dwfl_module_getdwarf(image->module, &image->bias);
+	TRY(split_prepare(image));
+	image->dw = split_getdwarf(image, own);
 	if (!image->dw) {
 		const char *why = dwfl_errmsg(-1);
 

@@ -73,6 +73,9 @@ struct dwarf_image {
 	bool have_symbols;
 	VEC(Dwarf_Die) dies; /* those that places refer to */
 	struct known_global global;
+	struct dwp *dwp;     /* a package of split units; NULL: none */
+	char *dwp_dir;	     /* where its units are unpacked */
+	char *split_missing; /* which split unit was not found, and where it was looked for */
 };
 
 /* ---- image.c ---- */
@@ -92,6 +95,15 @@ static inline uint64_t image_address(const struct dwarf_image *image, Dwarf_Addr
 int image_find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname, Dwarf_Addr base,
 			 const char *file_name, const char *debuglink_file, GElf_Word crc,
 			 char **found);
+
+/* ---- split.c: split units ---- */
+/* Looks for a package of them. */
+struct error *split_prepare(struct dwarf_image *image);
+void split_free(struct dwarf_image *image);
+/* dwfl_module_getdwarf() of the image, whose own descriptor is fd. */
+Dwarf *split_getdwarf(struct dwarf_image *image, int fd);
+/* Sets unit->split, or unit->split_missing. */
+void split_root(struct dwarf_image *image, struct unit *unit);
 
 /* ---- units.c ---- */
 struct error *image_need_units(struct dwarf_image *image);

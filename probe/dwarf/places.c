@@ -317,6 +317,8 @@ struct error *error_no_function(struct dwarf_image *image, const struct probe_de
 							       : "no function \"%s\"",
 						  def->function);
 	err = error_at(err, "%s", image->path);
+	if (image->split_missing)
+		return error_hint(err, "%s", image->split_missing);
 	return nearest_text(&near, &text) ? error_hint(err, "did you mean %s?", strbuf_str(&text))
 					  : err;
 }

@@ -58,28 +58,8 @@ struct error *image_need_units(struct dwarf_image *image)
 
 struct error *unit_root(struct dwarf_image *image, struct unit *unit, Dwarf_Die *root)
 {
-	if (!unit->split.addr && !unit->split_missing) {
-		Dwarf_Die sub;
-
-		memset(&sub, 0, sizeof(sub));
-		if (!dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &sub, NULL, NULL, NULL) &&
-		    sub.cu && dwarf_tag(&sub) != DW_TAG_invalid) {
-			unit->split = sub;
-		} else {
-			Dwarf_Attribute attr;
-			const char *name =
-				dwarf_attr(&unit->die, DW_AT_dwo_name, &attr) ||
-						dwarf_attr(&unit->die, DW_AT_GNU_dwo_name, &attr)
-					? dwarf_formstring(&attr)
-					: NULL;
-
-			unit->split_missing = true;
-			log_warn(image->log,
-				 "%s: %s, which holds a part of its debug information, is "
-				 "not there",
-				 image->debug_path, name ? name : "a split unit");
-		}
-	}
+	if (!unit->split.addr && !unit->split_missing)
+		split_root(image, unit);
 	*root = unit->split_missing ? unit->die : unit->split;
 	return NULL;
 }

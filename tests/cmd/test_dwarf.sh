@@ -54,6 +54,65 @@ test_split_dwarf() {
 	assert_contains err "shop.dwo, which holds a part of its debug information, is not there"
 }
 
+# A package (.dwp) has what the .dwo files had, of any unit, and leaves nothing behind.
+test_split_packages() {
+	local cc tool version size n=0 status
+	command -v llvm-dwp >/dev/null || skip "llvm-dwp is not installed"
+	mkdir obj away tmp
+	export TMPDIR=$PWD/tmp
+	echo 'extern int stock; int other(int n) { stock += n; return n * 3; }' >other.c
+	for cc in gcc clang; do
+		for version in 4:dwp 4:llvm-dwp 5:llvm-dwp; do
+			tool=${version#*:} version=${version%:*}
+			command -v "$tool" >/dev/null || skip "$tool is not installed"
+			$cc -g -gdwarf-$version -O2 -w -gsplit-dwarf -fPIC -c "$HERE/shop.c" -o obj/shop.o
+			$cc -g -gdwarf-$version -O2 -w -gsplit-dwarf -fPIC -c other.c -o obj/other.o
+			$cc -shared -nostdlib obj/shop.o obj/other.o -o shop.so
+			ask ./shop.so 'order_total order->items[2].price n sold'
+			mv out want
+			ask ./shop.so -G other
+			mv out want.other
+			"$tool" -e shop.so -o shop.so.dwp 2>dwp.err || fail "$tool: $(cat dwp.err)"
+			mv obj/*.dwo away
+			has_values shop.so || fail "$cc $version $tool"
+			ask ./shop.so 'order_total order->items[2].price n sold'
+			assert_equal "$(cat out)" "$(cat want)"
+			ask ./shop.so -G other
+			assert_equal "$(cat out)" "$(cat want.other)"
+			ask ./shop.so 'item_price n'
+			assert_contains out "copy of item_price"
+		done
+	done
+	size=$(stat -c %s shop.so.dwp)
+	cp shop.so.dwp whole
+	for ((at = 0; at < size; at += size / 30)); do
+		head -c "$at" whole >shop.so.dwp
+		status=0
+		"$ASK" ./shop.so 'order_total n order->id' >out 2>err || status=$?
+		[ $status -le 1 ] || fail "cut at $at of $size: ended with $status"
+		[ $status = 0 ] || grep -q '^error [0-9]*: .' err || fail "cut at $at: no message"
+		n=$((n + 1))
+	done
+	[ $n -ge 30 ] || fail "only $n lengths tried"
+	# Of another build: its units are not taken.
+	clang -g -gdwarf-5 -O2 -w -gsplit-dwarf -fPIC -c other.c -o away/other.o
+	clang -shared -nostdlib away/other.o -o other.so
+	llvm-dwp -e other.so -o shop.so.dwp
+	refused 2 'no function "order_total"' ./shop.so order_total
+	assert_contains err "shop.dwo, which holds a part of its debug information, is not there, nor in ./shop.so.dwp"
+	rm shop.so.dwp
+	refused 2 'no function "order_total"' ./shop.so order_total
+	assert_contains err "nor a package ./shop.so.dwp"
+	# Stripped into a file of its own: told, not guessed.
+	cp whole shop.so.dwp
+	objcopy --only-keep-debug shop.so shop.debug
+	strip shop.so
+	objcopy --add-gnu-debuglink=shop.debug shop.so
+	refused 2 'no function "order_total"' ./shop.so order_total
+	assert_contains err "./shop.so.dwp has it, but is not read"
+	assert_equal "$(ls -A tmp)" ""
+}
+
 strip_into() {
 	gcc -g -O2 -w -fPIC -shared -nostdlib -Wl,--build-id "$HERE/shop.c" -o shop.so
 	objcopy --only-keep-debug shop.so "$1"
