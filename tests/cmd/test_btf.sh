@@ -29,6 +29,7 @@ make_object() {
 		struct nested { union { struct { int a; char b; }; long c; }; int d; };
 		struct bits bits; struct mixed mixed; struct packed packed; struct nothing nothing;
 		struct nested nested;
+		struct whole { u32 x:3, y:29; char c; unsigned long after; } whole; /* no bit is left over */
 	END
 	clang -g -O2 --target=bpf -c types.c -o types.o
 }
@@ -52,7 +53,7 @@ same_layout() {
 test_a_struct_lies_as_pahole_says() {
 	need pahole
 	make_object
-	for type in bits mixed packed nothing nested; do
+	for type in bits mixed packed nothing nested whole; do
 		same_layout types.o $type
 	done
 	btf show types.o -C bits --sizes >ours
