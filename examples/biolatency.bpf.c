@@ -48,7 +48,7 @@ int biolatency_issue(struct trace_event_raw_block_rq *ctx)
 
 	/* a flush has no sector: it is ~0 for all of them */
 	if (request.sector != ~0ull && perf_bpf_wanted())
-		bpf_map_update_elem(&begun, &request, &now, BPF_ANY);
+		perf_bpf_put(&begun, &request, &now);
 	return 0;
 }
 

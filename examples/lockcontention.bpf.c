@@ -42,7 +42,7 @@ struct {
 		if (perf_bpf_wanted()) {                                                           \
 			struct lockcontention_wait wait_ = {.since = bpf_ktime_get_ns()};          \
 			perf_bpf_stack_here(ctx, waits, &wait_.key);                               \
-			bpf_map_update_elem(&waiting, &who_, &wait_, BPF_ANY);                     \
+			perf_bpf_put(&waiting, &who_, &wait_);                                     \
 		}                                                                                  \
 		0;                                                                                 \
 	})

@@ -43,7 +43,7 @@ int BPF_PROG(offcputime_switch, bool preempt, struct task_struct *prev, struct t
 		struct offcputime_wait wait = {.since = now};
 
 		perf_bpf_stack_here(ctx, off_cpu, &wait.key);
-		bpf_map_update_elem(&waiting, &tid, &wait, BPF_ANY);
+		perf_bpf_put(&waiting, &tid, &wait);
 	}
 	tid = BPF_CORE_READ(next, pid);
 	struct offcputime_wait *wait = bpf_map_lookup_elem(&waiting, &tid);

@@ -38,7 +38,7 @@ static __always_inline int note_path(__u64 path)
 	__u64 thread = bpf_get_current_pid_tgid();
 
 	if (perf_bpf_wanted())
-		bpf_map_update_elem(&begun, &thread, &path, BPF_ANY);
+		perf_bpf_put(&begun, &thread, &path);
 	return 0;
 }
 

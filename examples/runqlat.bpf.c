@@ -38,7 +38,7 @@ static __always_inline void note_queued(struct task_struct *task)
 	__u64 now = bpf_ktime_get_ns();
 
 	if (tid && perf_bpf_wanted_task(task))
-		bpf_map_update_elem(&queued, &tid, &now, BPF_ANY);
+		perf_bpf_put(&queued, &tid, &now);
 }
 
 SEC("raw_tp/sched_wakeup")

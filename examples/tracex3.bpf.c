@@ -6,8 +6,8 @@
  *
  * Needs: tracepoints of the block layer.
  *
- * Each column of the map is a while, each row a range of latencies; the darker
- * a place is, the more requests. biolatency has the same as a histogram.
+ * Each line of the map is a while, each place on it a range of latencies; the
+ * darker it is, the more requests. biolatency has the same as a histogram.
  */
 #include "vmlinux.h"
 #include <bpf/bpf_core_read.h>
@@ -47,7 +47,7 @@ int tracex3_issue(struct trace_event_raw_block_rq *ctx)
 
 	/* a flush has no sector: it is ~0 for all of them */
 	if (request.sector != ~0ull && perf_bpf_wanted())
-		bpf_map_update_elem(&begun, &request, &now, BPF_ANY);
+		perf_bpf_put(&begun, &request, &now);
 	return 0;
 }
 

@@ -627,6 +627,20 @@ static bool is_told(const struct run *run, const struct bpf_object *obj, const c
 	return false;
 }
 
+static void warn_of_failure(const struct run *run, const struct bpf_object *obj, const char *name,
+			    uint64_t failed)
+{
+	const struct bpf_map *map = bpf_object__find_map_by_name(obj, name);
+	_cleanup_free_ char *more =
+		map ? text_format("; it has room for %u, and more with --map-entries %s=%" PRIu64,
+				  bpf_map__max_entries(map), name,
+				  (uint64_t)bpf_map__max_entries(map) * 4)
+		    : NULL;
+
+	log_warn(run->opts.log, "%s: %" PRIu64 " updates of map %s failed%s", object_path(obj),
+		 failed, name, more ? more : "");
+}
+
 /* What did not fit into a map that is not shown, or whose name is not known. */
 static struct error *warn_of_failures(const struct run *run)
 {
@@ -642,8 +656,7 @@ static struct error *warn_of_failures(const struct run *run)
 			for (size_t j = 0; j < k; j++)
 				before |= !strcmp(sites.v[j].map, name);
 			if (!before && !is_told(run, obj, name))
-				log_warn(run->opts.log, "%s: %" PRIu64 " updates of map %s failed",
-					 object_path(obj), sites_failed(&sites, name), name);
+				warn_of_failure(run, obj, name, sites_failed(&sites, name));
 		}
 	}
 	return NULL;

@@ -184,6 +184,19 @@ struct perf_bpf_site {
 		__sync_fetch_and_add(&site_.failed, n);                                            \
 	})
 
+/*
+ * bpf_map_update_elem() of any map, and what it had no room for is counted: for
+ * what is kept between two events, perf_bpf_put(&begun, &thread, &now). Returns
+ * 0, or why there is no room.
+ */
+#define perf_bpf_put(map, key, value)                                                              \
+	({                                                                                         \
+		long err_ = bpf_map_update_elem(map, key, value, BPF_ANY);                         \
+		if (err_)                                                                          \
+			perf_bpf_failed(#map, 1);                                                  \
+		err_;                                                                              \
+	})
+
 /* A number, summed over the CPUs: PERF_BPF_COUNT(name, "calls", "calls of write"). */
 #define PERF_BPF_COUNT(name, unit, title)                                                          \
 	struct {                                                                                   \

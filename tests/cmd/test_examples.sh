@@ -558,6 +558,45 @@ assert any(f['name'].endswith('nanosleep') for f in waits[0]['frames'] if f['ker
 assert not any(f['name'].startswith('bpf_') for f in waits[0]['frames'])"
 }
 
+# Two processes wait at one time, and there is room for one: what is missing is told.
+test_what_is_kept_between_events_may_not_fit() {
+	cat >pbt_waits.c <<-'END'
+		#include <signal.h>
+		#include <stdio.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		static int sleeps(pid_t pid)
+		{
+			char path[64], state = 0;
+			sprintf(path, "/proc/%d/stat", pid);
+			FILE *f = fopen(path, "r");
+			int n = f ? fscanf(f, "%*d (%*[^)]) %c", &state) : 0;
+			if (f)
+				fclose(f);
+			return n == 1 && state == 'S';
+		}
+		int main(void)
+		{
+			pid_t pids[2];
+			for (int i = 0; i < 2; i++)
+				if (!(pids[i] = fork()))
+					for (;;)
+						pause();
+			while (!sleeps(pids[0]) || !sleeps(pids[1]))
+				usleep(1000);
+			usleep(10000); /* what is about to sleep does */
+			for (int i = 0; i < 2; i++)
+				kill(pids[i], SIGKILL);
+			while (wait(NULL) > 0)
+				;
+		}
+	END
+	gcc -O1 -o pbt_waits pbt_waits.c
+	"$PERF_BPF" run offcputime --comm pbt_waits --map-entries waiting=1 -- ./pbt_waits >out 2>err
+	grep -qE 'offcputime: [1-9][0-9]* updates of map waiting failed; it has room for 1, and more with --map-entries waiting=4' err ||
+		fail "$(cat err)"
+}
+
 # Two threads and one file: while one reads, the other waits to learn the position in it. Whenever
 # it gave up its CPU of its own will it waited for that lock.
 test_lockcontention() {

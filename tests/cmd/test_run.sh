@@ -429,7 +429,7 @@ test_what_did_not_fit_is_told() {
 	check out user_stacks '"--map-entries user_stacks_stacks=4" in r["note"]'
 	# and of a map that is not shown
 	run --map calls --map-entries by_pid=1 -- sh many.sh >out 2>err
-	assert_contains err "run.bpf.c: 90 updates of map by_pid failed"
+	assert_contains err "run.bpf.c: 90 updates of map by_pid failed; it has room for 1, and more with --map-entries by_pid=4"
 	expect_status 1 run --map-entries by_pit=3 -- true
 	assert_contains err "--map-entries: there is no map 'by_pit'"
 	assert_contains err "did you mean 'by_pid'?"
