@@ -29,7 +29,8 @@ enum {
 	NAMES_LAST = 5000, /* inputs, before what was looked up is forgotten */
 };
 
-static const struct sys_roots nowhere = {"/nonexistent", "/nonexistent", "/nonexistent"};
+static const struct sys_roots nowhere = {"/proc/nonexistent", "/proc/nonexistent",
+					 "/proc/nonexistent"};
 static struct run_names *names;
 static unsigned names_age;
 

@@ -108,7 +108,7 @@ static void reads_a_copied_sysfs(void **state)
 	error_free(err);
 	btf__free(vmlinux);
 
-	err = btf_load_vmlinux("/nonexistent", &vmlinux);
+	err = btf_load_vmlinux("/proc/nonexistent", &vmlinux);
 	assert_non_null(err);
 	error_free(err);
 }

@@ -549,10 +549,10 @@ static void the_pipe_form_holds_all(void **state)
 static void what_cannot_be_opened_is_told(void **state)
 {
 	struct data_writer *w = NULL;
-	struct error *err = data_writer_open("/nonexistent/perf.data", NULL, &w);
+	struct error *err = data_writer_open("/proc/nonexistent/perf.data", NULL, &w);
 
 	assert_int_equal(err->code, ENOENT);
-	assert_string_equal(err->where, "/nonexistent/perf.data");
+	assert_string_equal(err->where, "/proc/nonexistent/perf.data");
 	assert_null(w);
 	error_free(err);
 }

@@ -552,7 +552,7 @@ static void what_is_no_perf_data_is_told(void **state)
 		close(f.fd);
 	}
 	struct session *s;
-	struct error *err = session_open("/nonexistent/perf.data", NULL, &s);
+	struct error *err = session_open("/proc/nonexistent/perf.data", NULL, &s);
 	assert_int_equal(err->code, ENOENT);
 	error_free(err);
 }

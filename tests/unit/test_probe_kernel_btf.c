@@ -213,7 +213,7 @@ static void the_kernels_structs_are_walked_right(void **state)
 	const struct finder_opts opts = {.btf = KERNEL_BTF,
 					 .kallsyms = path,
 					 .machine = EM_X86_64,
-					 .vmlinux = "/nonexistent/vmlinux",
+					 .vmlinux = "/proc/nonexistent/vmlinux",
 					 .no_debuginfod = true};
 	_cleanup_(probe_finder_freep) struct probe_finder *finder = NULL;
 	assert_null(probe_finder_new(&opts, &finder));

@@ -236,7 +236,7 @@ static struct finder_opts opts_of(uint16_t machine)
 		.btf = btf_path,
 		.kallsyms = kallsyms_path,
 		.machine = machine,
-		.vmlinux = "/nonexistent/vmlinux",
+		.vmlinux = "/proc/nonexistent/vmlinux",
 		.no_debuginfod = true,
 	};
 }
@@ -790,7 +790,7 @@ static void mistakes_are_explained(void **state)
 		{"f_dup x", ENODATA, "several functions have this name", "force=yes"},
 		{"f_unknown x", ENODATA, "BTF does not have it", NULL},
 		{"f_opt.isra.0 x", ENODATA, "the compiler changed its parameters", NULL},
-		{"f_ptr:2", ENOENT, "/nonexistent/vmlinux", NULL},
+		{"f_ptr:2", ENOENT, "/proc/nonexistent/vmlinux", NULL},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
