@@ -11,22 +11,38 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "lib/base/filter.h"
 #include "lib/base/json.h"
 #include "lib/base/vec.h"
 
 enum {
 	OPT_WAY = 256,
+	OPT_EXTERNS,
+	OPT_NO_INLINES,
+	OPT_FILTER,
+	OPT_CACHE,
 };
 
 static const struct argp_option options[] = {
-	{"funcs", 'F', "PATTERN", OPTION_ARG_OPTIONAL,
-	 "List the functions that can be probed; PATTERN is a glob"},
+	{"funcs", 'F', "FILTER", OPTION_ARG_OPTIONAL,
+	 "List the functions that can be probed; FILTER is a glob, or several: 'a* | b*'"},
 	{"vars", 'V', "DEFINITION", 0, "List the variables that can be read at a place"},
-	{"line", 'L', "DEFINITION", 0, "Show the lines of a function or a file that can be probed"},
+	{"line", 'L', "LINES", 0,
+	 "Show the lines of a function or a file that can be probed: FUNC, FUNC:4+10, FILE:10-20"},
 	{"add", 'a', "DEFINITION", 0, "Look the probe up; the same as DEFINITION alone"},
+	{"definition", 'D', "DEFINITION", 0, "Show what the probe would be: the same as -n -a"},
+	{"externs", OPT_EXTERNS, NULL, 0, "With -V, list global variables, too"},
+	{"filter", OPT_FILTER, "FILTER", 0, "With -V and -F, list only these: '!_* & *len'"},
+	{"no-inlines", OPT_NO_INLINES, NULL, 0, "Leave out where a function has been inlined"},
+	/* Of perf probe, which keeps its probes in the kernel. */
+	{"list", 'l', "EVENT", OPTION_ARG_OPTIONAL | OPTION_HIDDEN, NULL},
+	{"del", 'd', "EVENT", OPTION_HIDDEN, NULL},
+	{"force", 'f', NULL, OPTION_HIDDEN, NULL},
+	{"cache", OPT_CACHE, NULL, OPTION_HIDDEN, NULL},
 	{"dry-run", 'n', NULL, 0,
 	 "Show what would be done: points, where the arguments are, the way of attaching, code"},
 	{"exec", 'x', "PATH", 0, "Of this program or library, not of the kernel"},
@@ -50,12 +66,14 @@ enum action {
 
 struct probe {
 	enum action action;
-	const char *pattern; /* of -F */
-	const char *text;    /* of -V and -L */
+	const char *filter; /* of -F and -V; NULL: all */
+	const char *text;   /* of -V and -L */
 	VEC(const char *) definitions;
+	struct strbuf words; /* the arguments: one definition, as perf probe has it */
+	char *here;	     /* -x of a file in this directory */
 	const char *exec, *module, *vmlinux, *source;
 	enum probe_way way;
-	bool dry_run, json, quiet;
+	bool dry_run, json, quiet, externs, no_inlines;
 	int verbose;
 
 	struct log log;
@@ -83,6 +101,28 @@ static void add_definition(struct argp_state *state, const char *text)
 	*slot = text;
 }
 
+/* An absolute path before the definition: not "/src/shop.c:3". */
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return *path == '/' && !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+/* perf probe's -x takes a path: a file in this directory needs no "./". */
+static void find_here(struct argp_state *state)
+{
+	struct probe *p = state->input;
+	struct stat st;
+
+	if (!p->exec || strchr(p->exec, '/') || stat(p->exec, &st) || !S_ISREG(st.st_mode))
+		return;
+	p->here = text_format("./%s", p->exec);
+	if (!p->here)
+		argp_failure(state, 1, ENOMEM, "options");
+	p->exec = p->here;
+}
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct probe *p = state->input;
@@ -90,7 +130,30 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'F':
 		set_action(state, ACTION_FUNCS, NULL);
-		p->pattern = arg;
+		p->filter = arg ? arg : p->filter;
+		return 0;
+	case OPT_FILTER:
+		p->filter = arg;
+		return 0;
+	case OPT_EXTERNS:
+		p->externs = true;
+		return 0;
+	case OPT_NO_INLINES:
+		p->no_inlines = true;
+		return 0;
+	case 'D':
+		p->dry_run = true;
+		add_definition(state, arg);
+		return 0;
+	case 'l':
+	case 'd':
+	case OPT_CACHE:
+		argp_error(state,
+			   "nothing is kept in the kernel, so there is nothing to list or delete: "
+			   "a probe lasts as long as the 'record' or 'run' that is given it; "
+			   "'perf probe' has those that were added there");
+		return 0;
+	case 'f': /* no event's name is in the way */
 		return 0;
 	case 'V':
 		set_action(state, ACTION_VARS, arg);
@@ -99,8 +162,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		set_action(state, ACTION_LINES, arg);
 		return 0;
 	case 'a':
-	case ARGP_KEY_ARG:
 		add_definition(state, arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		/* "perf probe /bin/zsh zfree": the program comes first. */
+		if (!p->words.len && !p->exec && !p->module && is_program(arg))
+			p->exec = arg;
+		else
+			strbuf_addf(&p->words, "%s%s", p->words.len ? " " : "", arg);
 		return 0;
 	case 'n':
 		p->dry_run = true;
@@ -135,10 +204,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		p->quiet = true;
 		return 0;
 	case ARGP_KEY_END:
-		if (p->action == ACTION_FUNCS && p->definitions.n == 1 && !p->pattern) {
-			p->pattern = p->definitions.v[0]; /* "-F PATTERN", as with "-FPATTERN" */
-			p->definitions.n = 0;
-		}
+		if (strbuf_failed(&p->words))
+			argp_failure(state, 1, ENOMEM, "options");
+		if (p->action == ACTION_FUNCS && p->words.len && !p->filter)
+			p->filter = strbuf_str(&p->words); /* "-F FILTER", as with "-FFILTER" */
+		else if (p->words.len)
+			add_definition(state, strbuf_str(&p->words));
 		if (p->action != ACTION_NONE && p->definitions.n)
 			argp_error(state, "'%s': -F, -V and -L take no other definition",
 				   p->definitions.v[0]);
@@ -146,6 +217,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "a definition is missing, or one of -F, -V and -L");
 		if (p->exec && p->module)
 			argp_error(state, "-x and -m exclude each other");
+		if (p->externs && p->action != ACTION_VARS)
+			argp_error(state, "--externs is for -V");
+		if (p->filter && p->action != ACTION_VARS && p->action != ACTION_FUNCS)
+			argp_error(state, "--filter is for -V and -F");
+		find_here(state);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -154,7 +230,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse_option,
-	.args_doc = "[DEFINITION...]",
+	.args_doc = "[PROGRAM] [DEFINITION]",
 	.doc = "Show what can be probed, and what a probe comes to.\v"
 	       "DEFINITION: [KEY=VALUE;]... [EVENT=]FUNC[@FILE][+OFFSET|%return|:LINE|;PATTERN] "
 	       "[ARG ...]; see perf-bpf-probes(7).\n"
@@ -165,16 +241,17 @@ static const struct argp argp = {
 /* With -x or -m as the keys that they stand for; the caller's. */
 static struct error *definition_text(const struct probe *p, const char *text, char **out)
 {
-	_cleanup_free_ char *path = NULL;
+	const char *inlines = p->no_inlines ? "inlines=no;" : "";
 
 	if (p->exec) {
 		/* A path is quoted, so that it may hold anything but a quote. */
-		*out = text_format("exec=%s%s%s;%s", strpbrk(p->exec, " ;=@\\\"") ? "'" : "",
-				   p->exec, strpbrk(p->exec, " ;=@\\\"") ? "'" : "", text);
+		const char *quote = strpbrk(p->exec, " ;=@\\\"") ? "'" : "";
+
+		*out = text_format("exec=%s%s%s;%s%s", quote, p->exec, quote, inlines, text);
 	} else if (p->module) {
-		*out = text_format("module=%s;%s", p->module, text);
+		*out = text_format("module=%s;%s%s", p->module, inlines, text);
 	} else {
-		*out = strdup(text);
+		*out = text_format("%s%s", inlines, text);
 	}
 	return *out ? NULL : error_nomem();
 }
@@ -242,6 +319,7 @@ void probe_point_json(const struct probe_point *point, struct strbuf *out)
 
 struct names_out {
 	struct strbuf *out;
+	const char *filter; /* NULL: all */
 	bool json;
 	size_t n;
 };
@@ -250,6 +328,8 @@ static struct error *add_function(void *ctx, const char *name)
 {
 	struct names_out *o = ctx;
 
+	if (o->filter && !filter_match(o->filter, name))
+		return NULL;
 	if (o->json) {
 		strbuf_adds(o->out, o->n ? ",\n" : "\n");
 		json_add_string(o->out, name, strlen(name));
@@ -260,13 +340,23 @@ static struct error *add_function(void *ctx, const char *name)
 	return strbuf_failed(o->out) ? error_nomem() : NULL;
 }
 
+/* Several globs, not a name of C++ with such characters. */
+static bool is_filter(const char *text)
+{
+	return *text == '!' || (strpbrk(text, "|&") && !strstr(text, "operator"));
+}
+
 static struct error *show_functions(struct probe *p)
 {
-	struct names_out o = {.out = &p->out, .json = p->json};
+	const bool several = p->filter && is_filter(p->filter);
+	struct names_out o = {
+		.out = &p->out, .json = p->json, .filter = several ? p->filter : NULL};
 
+	if (several)
+		TRY(filter_check(p->filter));
 	if (p->json)
 		strbuf_adds(&p->out, "{\"functions\":[");
-	TRY(probe_functions(p->finder, p->exec, p->module, p->pattern ? p->pattern : "*",
+	TRY(probe_functions(p->finder, p->exec, p->module, p->filter && !several ? p->filter : "*",
 			    add_function, &o));
 	if (p->json)
 		strbuf_adds(&p->out, "]}\n");
@@ -277,6 +367,7 @@ static struct error *show_functions(struct probe *p)
 
 struct vars_out {
 	struct strbuf *out;
+	const char *filter; /* NULL: all */
 	bool json;
 	bool any;
 	struct strbuf *last; /* the last point, as people read it */
@@ -322,7 +413,7 @@ static struct error *add_variable(void *ctx, const struct probe_point *point,
 	struct vars_out *o = ctx;
 
 	begin_point(o, point);
-	if (!v)
+	if (!v || (o->filter && !filter_match(o->filter, v->name)))
 		return NULL;
 	if (o->json) {
 		strbuf_adds(o->out, o->n ? ",{\"name\":" : "{\"name\":");
@@ -344,157 +435,37 @@ static struct error *show_variables(struct probe *p)
 {
 	_cleanup_probe_def_ struct probe_def def = {0};
 	_cleanup_strbuf_ struct strbuf last = STRBUF_INIT;
-	struct vars_out o = {.out = &p->out, .json = p->json, .last = &last};
+	struct vars_out o = {.out = &p->out, .json = p->json, .last = &last, .filter = p->filter};
 
+	if (p->filter)
+		TRY(filter_check(p->filter));
 	TRY(parse(p, p->text, &def));
 	if (p->json)
 		strbuf_adds(&p->out, "{\"points\":[");
 	else
 		strbuf_addf(&p->out, "Available variables at %s\n", p->text);
-	TRY(probe_variables(p->finder, &def, add_variable, &o));
+	TRY(probe_variables(p->finder, &def, p->externs, add_variable, &o));
 	end_point(&o);
 	if (p->json)
 		strbuf_adds(&p->out, "]}\n");
 	return NULL;
 }
 
-/* ---- -L ---- */
-
-struct lines_out {
-	char *file;
-	uint32_t first;
-	VEC(struct probe_line) lines; /* without their files */
-};
-
-static struct error *add_line(void *ctx, const struct probe_line *line)
-{
-	struct lines_out *o = ctx;
-
-	/* A function's lines may come from headers, too: they are not shown. */
-	if (!o->file) {
-		o->file = strdup(line->file);
-		o->first = line->first;
-		if (!o->file)
-			return error_nomem();
-	}
-	if (strcmp(o->file, line->file))
-		return NULL;
-	struct probe_line *slot = vec_push(&o->lines);
-	if (!slot)
-		return error_nomem();
-	*slot = *line;
-	slot->file = NULL;
-	return NULL;
-}
-
-static void lines_deinit(struct lines_out *o)
-{
-	free(o->file);
-	vec_deinit(&o->lines);
-}
-
-/* Opens PREFIX/FILE, then with fewer and fewer of FILE's first folders; FILE itself without prefix.
- */
-static FILE *open_source(const char *prefix, const char *file)
-{
-	if (!prefix)
-		return fopen(file, "re");
-	for (const char *rest = file; rest; rest = strchr(rest, '/')) {
-		rest += strspn(rest, "/");
-		_cleanup_free_ char *path = text_format("%s/%s", prefix, rest);
-		FILE *f = path ? fopen(path, "re") : NULL;
-
-		if (f)
-			return f;
-	}
-	return NULL;
-}
-
-static const struct probe_line *line_at(const struct lines_out *o, uint32_t number)
-{
-	for (size_t i = 0; i < o->lines.n; i++)
-		if (o->lines.v[i].line == number)
-			return &o->lines.v[i];
-	return NULL;
-}
-
-static void show_lines_json(const struct lines_out *o, bool is_function, struct strbuf *out)
-{
-	strbuf_adds(out, "{\"file\":");
-	json_add_string(out, o->file, strlen(o->file));
-	strbuf_addf(out, ",\"first\":%u,\"lines\":[", o->first);
-	for (size_t i = 0, n = 0; i < o->lines.n; i++)
-		if (o->lines.v[i].can)
-			strbuf_addf(out, "%s%u", n++ ? "," : "", o->lines.v[i].line);
-	if (is_function) {
-		strbuf_adds(out, "],\"points\":[");
-		for (size_t i = 0, n = 0; i < o->lines.n; i++)
-			if (o->lines.v[i].can)
-				strbuf_addf(out, "%s%u", n++ ? "," : "", o->lines.v[i].n_places);
-	}
-	strbuf_adds(out, "]}\n");
-}
-
-/* Numbers stand before the lines that can be probed, counted as definitions count them. */
-static void show_lines_text(const struct probe *p, const struct lines_out *o,
-			    const struct probe_def *def, struct strbuf *out)
-{
-	_cleanup_fclose_ FILE *f = open_source(p->source, o->file);
-	const uint32_t base = def->function ? o->first : 0;
-	uint32_t last = 0, from = o->first, number = 0;
-	_cleanup_free_ char *text = NULL;
-	size_t cap = 0;
-	ssize_t n;
-
-	for (size_t i = 0; i < o->lines.n; i++)
-		last = max_of(last, o->lines.v[i].line);
-	if (def->where == PROBE_LINE || def->where == PROBE_FILE_LINE)
-		from = base + def->line;
-	if (def->function)
-		strbuf_addf(out, "<%s@%s:%u>\n", def->function, o->file, from - base);
-	else
-		strbuf_addf(out, "<%s:%u>\n", o->file, from);
-	if (!f) {
-		for (size_t i = 0; i < o->lines.n; i++)
-			if (o->lines.v[i].can && o->lines.v[i].line >= from)
-				strbuf_addf(out, "%7" PRId64 "\n",
-					    (int64_t)o->lines.v[i].line - base);
-		return;
-	}
-	while (number < last && (n = getline(&text, &cap, f)) >= 0) {
-		const struct probe_line *line = line_at(o, ++number);
-
-		if (number < from)
-			continue;
-		if (n && text[n - 1] == '\n')
-			text[n - 1] = 0;
-		if (line && line->can && line->n_places > 1 && p->verbose)
-			strbuf_addf(out, "%7" PRId64 "  %s  [%u points]\n", (int64_t)number - base,
-				    text, line->n_places);
-		else if (line && line->can)
-			strbuf_addf(out, "%7" PRId64 "  %s\n", (int64_t)number - base, text);
-		else
-			strbuf_addf(out, "         %s\n", text);
-	}
-}
+/* ---- definitions ---- */
 
 static struct error *show_lines(struct probe *p)
 {
-	_cleanup_probe_def_ struct probe_def def = {0};
-	_cleanup_(lines_deinit) struct lines_out o = {0};
+	const struct probe_lines_view view = {
+		.finder = p->finder,
+		.source = p->source,
+		.json = p->json,
+		.verbose = p->verbose,
+	};
+	_cleanup_free_ char *keys = NULL;
 
-	TRY(parse(p, p->text, &def));
-	TRY(probe_lines(p->finder, &def, add_line, &o));
-	if (!o.lines.n)
-		return error_new(ENOENT, "'%s' has no line that can be probed", p->text);
-	if (p->json)
-		show_lines_json(&o, def.function, &p->out);
-	else
-		show_lines_text(p, &o, &def, &p->out);
-	return NULL;
+	TRY(definition_text(p, "", &keys));
+	return probe_lines_show(&view, keys, p->text, &p->out);
 }
-
-/* ---- definitions ---- */
 
 static struct error *show_points(struct probe *p)
 {
@@ -544,8 +515,12 @@ int cmd_probe(int argc, char **argv)
 	struct probe p = {0};
 	struct error *err;
 
-	if (cmd_parse(&argp, argc, argv, 0, NULL, &p))
+	if (cmd_parse(&argp, argc, argv, 0, NULL, &p)) {
+		strbuf_deinit(&p.words);
+		free(p.here);
+		vec_deinit(&p.definitions);
 		return 2;
+	}
 	p.log = cmd_log(p.verbose);
 	if (p.quiet)
 		p.log.write = NULL;
@@ -556,6 +531,8 @@ int cmd_probe(int argc, char **argv)
 		fwrite(strbuf_str(&p.out), 1, p.out.len, stdout);
 	probe_finder_free(p.finder);
 	strbuf_deinit(&p.out);
+	strbuf_deinit(&p.words);
+	free(p.here);
 	vec_deinit(&p.definitions);
 	return err ? cmd_fail(err) : 0;
 }

@@ -149,6 +149,9 @@ struct error *probe_def_parse(const char *text, struct probe_def *def);
 void probe_def_deinit(struct probe_def *def);
 #define _cleanup_probe_def_ _cleanup_(probe_def_deinit)
 
+/* Whether a word is by its look a source file: "shop.c", not "f", "f.isra.0" or "f.cold". */
+bool probe_is_source(const char *word);
+
 /*
  * Whether a program's section name is meant as a definition: not one of the
  * library's own sections, but "KEY=…;", "EVENT=FUNC", or words after a function.

@@ -385,14 +385,11 @@ static struct error *parse_event(struct parser *p)
 	return NULL;
 }
 
-/* Whether the word before a ':' or ';' is a source file: "shop.c", not "f.isra.0" or "f.cold". */
-static bool is_file(const char *s)
+/* Of a source file; not ".isra.0" or ".cold". */
+static bool has_ending(const char *s, size_t n)
 {
-	const size_t n = word_len(s, ":;+@%", NULL);
-
-	if (s[n] != ':' && s[n] != ';')
-		return false;
 	size_t dot = n;
+
 	while (dot && s[dot - 1] != '.')
 		dot--;
 	if (!dot)
@@ -400,6 +397,14 @@ static bool is_file(const char *s)
 	const char *ending = s + dot;
 	const size_t len = n - dot;
 	return strspn(ending, "0123456789") < len && !(len == 4 && !strncmp(ending, "cold", 4));
+}
+
+/* Whether the word before a ':' or ';' is a source file: "shop.c", not "f.isra.0" or "f.cold". */
+static bool is_file(const char *s)
+{
+	const size_t n = word_len(s, ":;+@%", NULL);
+
+	return (s[n] == ':' || s[n] == ';') && has_ending(s, n);
 }
 
 /* "%sdt_libc:setjmp", "sdt_libc:setjmp": perf probe's spelling of an SDT probe. */
@@ -1004,6 +1009,13 @@ static bool has_spot(const char *section)
 		return false;
 	return *s == '%' ? !strcmp(s, "%return")
 			 : strchr(":+", *s) && s[1] && !s[1 + strspn(s + 1, "0123456789")];
+}
+
+bool probe_is_source(const char *word)
+{
+	const size_t n = word_len(word, ":;+@%", NULL);
+
+	return !word[n] && has_ending(word, n);
 }
 
 bool probe_def_is(const char *section)

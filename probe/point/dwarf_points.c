@@ -524,7 +524,8 @@ static struct error *show_variable(void *ctx, const struct dwarf_variable *varia
 
 struct error *dwarf_point_variables(struct probe_finder *finder, struct dwarf_image *image,
 				    struct user *user, const char *module,
-				    const struct probe_def *def, probe_variable_fn *fn, void *ctx)
+				    const struct probe_def *def, bool with_globals,
+				    probe_variable_fn *fn, void *ctx)
 {
 	_cleanup_dwarf_places_ struct dwarf_places places = {0};
 	struct gather g = {.finder = finder, .def = def};
@@ -537,7 +538,8 @@ struct error *dwarf_point_variables(struct probe_finder *finder, struct dwarf_im
 		uint64_t plain;
 
 		TRY(fill_point(&g, image, user, module, &places.v[i], &point, &plain));
-		TRY(dwarf_place_variables(image, &places.v[i], false, show_variable, &shown));
+		TRY(dwarf_place_variables(image, &places.v[i], with_globals, show_variable,
+					  &shown));
 	}
 	return NULL;
 }

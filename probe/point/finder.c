@@ -210,7 +210,7 @@ static struct error *first_of(struct error *first, struct error *second)
 }
 
 struct error *probe_variables(struct probe_finder *finder, const struct probe_def *def,
-			      probe_variable_fn *fn, void *ctx)
+			      bool with_globals, probe_variable_fn *fn, void *ctx)
 {
 	struct user *user = NULL;
 	struct dwarf_image *image = NULL;
@@ -220,13 +220,13 @@ struct error *probe_variables(struct probe_finder *finder, const struct probe_de
 	struct error *none = finder_image(finder, user, module_of(def), &image);
 	if (image) {
 		struct probe_def other;
-		struct error *err =
-			dwarf_point_variables(finder, image, user, module_of(def), def, fn, ctx);
+		struct error *err = dwarf_point_variables(finder, image, user, module_of(def), def,
+							  with_globals, fn, ctx);
 		struct error *failed = by_linkage(user, image, def, err, &other);
 		if (failed || other.function == def->function)
 			return failed ? first_of(err, failed) : err;
 		return first_of(err, dwarf_point_variables(finder, image, user, module_of(def),
-							   &other, fn, ctx));
+							   &other, with_globals, fn, ctx));
 	}
 	if (user || !def->function || def->file || def->where != PROBE_ENTRY)
 		return none;

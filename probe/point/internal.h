@@ -308,7 +308,8 @@ struct error *dwarf_points(struct gather *g, struct dwarf_image *image, struct u
 			   const char *module, bool inlined_only);
 struct error *dwarf_point_variables(struct probe_finder *finder, struct dwarf_image *image,
 				    struct user *user, const char *module,
-				    const struct probe_def *def, probe_variable_fn *fn, void *ctx);
+				    const struct probe_def *def, bool with_globals,
+				    probe_variable_fn *fn, void *ctx);
 void images_deinit(struct probe_finder *finder);
 
 /* The parameters of the functions that the definition names, by BTF. ENODATA: it has none. */

@@ -108,9 +108,12 @@ struct probe_variable {
 };
 typedef struct error *probe_variable_fn(void *ctx, const struct probe_point *point,
 					const struct probe_variable *variable);
-/* The variables that can be seen at the definition's points (its args are not looked at). */
+/*
+ * The variables that can be seen at the definition's points (its args are not looked at); with the
+ * global ones of its source, by DWARF only.
+ */
 struct error *probe_variables(struct probe_finder *finder, const struct probe_def *def,
-			      probe_variable_fn *fn, void *ctx);
+			      bool with_globals, probe_variable_fn *fn, void *ctx);
 
 struct probe_line {
 	const char *file;  /* the source's path */

@@ -135,6 +135,67 @@ test_functions_lines_and_variables() {
 	diff want out || fail "the copies are not told apart"
 }
 
+# perf-probe(1), EXAMPLES, LINE SYNTAX and FILTER PATTERN, with the shop for the kernel.
+test_command_lines_of_perf_probe() {
+	shop
+	# words are one definition, the program may stand before it
+	expect_status 0 "$PERF_BPF" probe -q "$PWD/shop" order_place:6 sum count
+	assert_contains out "exec=$PWD/shop;order_place:6 sum count: "
+	expect_status 0 "$PERF_BPF" probe -q -x shop --add='order_place' -a 'discount price'
+	assert_contains out "exec=./shop;discount price: "
+	expect_status 0 "$PERF_BPF" probe -q -x shop 'order_place;counter+=*'
+	assert_contains out "order_place;counter+=*: "
+	expect_status 0 "$PERF_BPF" probe -q -x shop 'order_*'
+	expect_status 0 "$PERF_BPF" probe -x shop -D order_place
+	assert_contains out "exit"
+	expect_status 1 "$PERF_BPF" probe -q -x shop --no-inlines discount
+	# lines
+	expect_status 0 "$PERF_BPF" probe -x shop -L order_place:5-6
+	assert_equal "$(wc -l <out)" 3
+	grep -q '^      6  	counter += sum;' out || fail "$(cat out)"
+	cp out want
+	expect_status 0 "$PERF_BPF" probe -x shop -L order_place@probe_shop.c:5+2
+	diff out want || fail "+NUM and -LAST differ"
+	local at
+	at=$(grep -n 'counter += sum' "$SRC/tests/cmd/probe_shop.c" | cut -d: -f1)
+	expect_status 0 "$PERF_BPF" probe -x shop -L "probe_shop.c:$at+1"
+	assert_equal "$(tail -n +2 out | sed 's/ *//')" "$at  	counter += sum; /* the function's line 6 */"
+	expect_status 0 "$PERF_BPF" probe -x shop -L probe_shop.c
+	grep -q 'probe_shop.c:1>$' out || fail "$(head -1 out)"
+	expect_status 0 "$PERF_BPF" probe -x shop -L order_place
+	grep -q '^      0  ' out || fail "the entry is not shown: $(cat out)"
+	expect_status 1 "$PERF_BPF" probe -x shop -L order_place:5-4
+	assert_contains err "before the first"
+	expect_status 1 "$PERF_BPF" probe -x shop -L order_place:5-x
+	expect_status 1 "$PERF_BPF" probe -x shop -L probe_shop.c:9999
+	assert_contains err "the last one is "
+	# filters
+	expect_status 0 "$PERF_BPF" probe -x shop -F '!_* & *order* | main'
+	assert_equal "$(xargs <out)" "main order_place"
+	expect_status 0 "$PERF_BPF" probe -x shop -F --filter 'order_*|ma?n'
+	assert_equal "$(xargs <out)" "main order_place"
+	expect_status 0 "$PERF_BPF" probe -x shop -V order_place --externs --filter 'count*'
+	assert_equal "$(grep -c '^		' out)" 2
+	assert_contains out "	int	counter"
+	expect_status 1 "$PERF_BPF" probe -x shop -F --filter 'a | (b'
+	assert_contains err "a ')' is missing"
+	# what is kept in the kernel is perf probe's
+	for opt in -l '--list=probe:*' '--del=order*' -d*; do
+		expect_status 2 "$PERF_BPF" probe "$opt"
+		assert_contains err "nothing is kept in the kernel"
+	done
+	# SDT probes and the kernel's names with a version
+	expect_status 1 "$PERF_BPF" probe -x shop %sdt_hotspot:thread__sleep__end
+	assert_contains err "SEC(\"usdt/PATH:PROVIDER:NAME\")"
+	expect_status 1 "$PERF_BPF" probe -x shop 'malloc_get_state\@GLIBC_2.2.5'
+	assert_contains err "'malloc_get_state@GLIBC_2.2.5'"
+	mkdir 'foo+dir'
+	cp "$SRC/tests/cmd/probe_shop.c" 'foo+dir/foo+bar.c'
+	gcc -O2 -g -o foo 'foo+dir/foo+bar.c'
+	expect_status 0 "$PERF_BPF" probe -q -x foo "foo\\+bar.c:$at"
+	assert_contains out "order_place+"
+}
+
 test_the_json_is_json() {
 	shop
 	for opts in "-F" "-V order_place" "-L order_place"; do
@@ -148,7 +209,7 @@ p = json.load(open("out"))["points"][0]
 print(p["function"], p["offset"], p["source"], *[v["name"] for v in p["variables"] if v["parameter"]])')" \
 		"order_place 0 dwarf order count"
 	need_uprobes
-	expect_status 0 "$PERF_BPF" probe -j -n -x ./shop 'order_place order->id count' discount
+	expect_status 0 "$PERF_BPF" probe -j -n -x ./shop -a 'order_place order->id count' -a discount
 	assert_equal "$(wc -l <out)" "$(grep -c . out)"
 	python3 - <<-'END'
 		import json
@@ -288,7 +349,7 @@ test_names_of_cxx() {
 		grep -qxF "$name" all || fail "-F does not list $name: $(cat all)"
 	done
 	while IFS= read -r name; do
-		"$PERF_BPF" probe -q -x ./names "$name" >out 2>err || fail "$name: $(cat err)"
+		"$PERF_BPF" probe -q -x names "$name" >out 2>err || fail "$name: $(cat err)"
 		assert_equal "$(grep -c '^  [^ ]' out)" "$([ "$name" = shop::over ] && echo 2 || echo 1)" "$name"
 	done <all
 	# a list of parameters tells which of several

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "lib/base/cleanup.h"
+#include "lib/base/filter.h"
 #include "lib/base/names.h"
 #include "lib/base/util.h"
 
@@ -128,11 +129,72 @@ static void lists_own_what_they_hold(void **state)
 	assert_string_equal(names.v[1], "zeta");
 }
 
+static void filters_are_globs_and_what_binds_them(void **state)
+{
+	static const struct {
+		const char *filter, *name;
+		bool matches;
+	} cases[] = {
+		/* perf-probe(1), FILTER PATTERN */
+		{"foo* | bar*", "foobar", true},
+		{"foo* | bar*", "barfoo", true},
+		{"foo* | bar*", "bafoo", false},
+		{"!foo* & *bar", "fizzbar", true},
+		{"!foo* & *bar", "foobar", false},
+		{"!k???tab_* & !crc_*", "kcrctab_x", false},
+		{"!k???tab_* & !crc_*", "crc_x", false},
+		/* '&' before '|', '!' before both */
+		{"a*|b*&*c", "ax", true},
+		{"a*|b*&*c", "bx", false},
+		{"(a*|b*)&*c", "ax", false},
+		{"(a*|b*)&*c", "bc", true},
+		{"!a*|b*", "b", true},
+		{"!(a*|b*)", "b", false},
+		{"!!a", "a", true},
+		{" ( a ) ", "a", true},
+		{"[!_]*", "a", true},
+		{"[!_]*", "_a", false},
+		{"a\\|b", "a|b", true},
+		{"a", "b", false},
+	};
+	static const struct {
+		const char *filter;
+		unsigned column;
+	} wrong[] = {
+		{"", 1},    {"a|", 3}, {"a&&b", 3}, {"(a", 3},	{"a)", 2},
+		{"a b", 3}, {"!", 2},  {"()", 2},   {"a!b", 2},
+	};
+	char deep[200], long_one[400];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_null(filter_check(cases[i].filter));
+		if (filter_match(cases[i].filter, cases[i].name) != cases[i].matches)
+			fail_msg("'%s' on '%s'", cases[i].filter, cases[i].name);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		_cleanup_error_ struct error *err = filter_check(wrong[i].filter);
+		_cleanup_free_ char *column = text_format("column %u:", wrong[i].column);
+
+		if (!err || !strstr(err->msg, column))
+			fail_msg("'%s': %s", wrong[i].filter, err ? err->msg : "taken");
+		assert_false(filter_match(wrong[i].filter, "a"));
+	}
+	memset(deep, '(', sizeof(deep) - 1);
+	deep[sizeof(deep) - 1] = 0;
+	_cleanup_error_ struct error *too_deep = filter_check(deep);
+	assert_non_null(strstr(too_deep->msg, "too many levels"));
+	memset(long_one, 'a', sizeof(long_one) - 1);
+	long_one[sizeof(long_one) - 1] = 0;
+	_cleanup_error_ struct error *too_long = filter_check(long_one);
+	assert_non_null(strstr(too_long->msg, "too long"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(globs_match_as_the_shells_do),
 		cmocka_unit_test(many_stars_cost_no_more_than_the_product_of_lengths),
+		cmocka_unit_test(filters_are_globs_and_what_binds_them),
 		cmocka_unit_test(distances_count_letters),
 		cmocka_unit_test(nearest_names_come_best_first),
 		cmocka_unit_test(lists_own_what_they_hold),

@@ -829,7 +829,7 @@ static void functions_and_variables_are_listed(void **state)
 	assert_string_equal(strbuf_str(&names),
 			    "f_dup f_many f_module f_module_too f_more f_more_alias f_ptr ");
 	assert_null(probe_def_parse("f_struct", &def));
-	assert_null(probe_variables(finder, &def, collect_variable, &variables));
+	assert_null(probe_variables(finder, &def, false, collect_variable, &variables));
 	assert_string_equal(strbuf_str(&variables),
 			    "f_struct: struct pair p; f_struct: int after; f_struct: struct big b; "
 			    "f_struct: int last; ");

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * perf-bpf probe -L: the lines of a function or of a file, with numbers before those that can be
+ * probed. As perf-probe(1) has it, LINE SYNTAX:
+ *
+ *	FUNC[@FILE][:LINE[+COUNT|-LAST]]
+ *	FILE[:LINE[+COUNT|-LAST]]
+ */
+#include "cmd/probe.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/json.h"
+#include "lib/base/vec.h"
+
+struct lines_out {
+	char *file;
+	uint32_t first;
+	VEC(struct probe_line) lines; /* without their files */
+};
+
+static struct error *add_line(void *ctx, const struct probe_line *line)
+{
+	struct lines_out *o = ctx;
+
+	/* A function's lines may come from headers, too: they are not shown. */
+	if (!o->file) {
+		o->file = strdup(line->file);
+		o->first = line->first;
+		if (!o->file)
+			return error_nomem();
+	}
+	if (strcmp(o->file, line->file))
+		return NULL;
+	struct probe_line *slot = vec_push(&o->lines);
+	if (!slot)
+		return error_nomem();
+	*slot = *line;
+	slot->file = NULL;
+	return NULL;
+}
+
+static void lines_deinit(struct lines_out *o)
+{
+	free(o->file);
+	vec_deinit(&o->lines);
+}
+
+/* The lines that were asked for, counted as they were written. */
+struct range {
+	uint32_t last;	/* 0: to the end */
+	uint32_t count; /* of "+COUNT"; 0: not said */
+};
+
+static struct error *range_number(const char *text, const char *s, uint32_t *out)
+{
+	char *end;
+	const unsigned long n = strtoul(s, &end, 10);
+
+	if (!isdigit((unsigned char)*s) || *end || n > INT_MAX)
+		return error_hint(error_new(EINVAL, "'%s': the lines are no numbers", text),
+				  "FUNC:FROM-LAST or FUNC:FROM+COUNT");
+	*out = (uint32_t)n;
+	return NULL;
+}
+
+/* Cuts "+COUNT" or "-LAST" off; a FILE alone begins with its first line. The caller's. */
+static struct error *range_split(const char *text, struct range *range, char **rest)
+{
+	const char *colon = strrchr(text, ':');
+	const size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
+	const char *tail = digits ? colon + 1 + digits : NULL;
+
+	*range = (struct range){0};
+	if (tail && (*tail == '+' || *tail == '-')) {
+		TRY(range_number(text, tail + 1, *tail == '+' ? &range->count : &range->last));
+		if (*tail == '+' ? !range->count : range->last < strtoul(colon + 1, NULL, 10))
+			return error_new(EINVAL, "'%s': its last line is before the first", text);
+		*rest = strndup(text, (size_t)(tail - text));
+	} else if (!colon && probe_is_source(text)) {
+		*rest = text_format("%s:1", text);
+	} else {
+		*rest = strdup(text);
+	}
+	return *rest ? NULL : error_nomem();
+}
+
+/* The last one that is shown, in the file. */
+static uint32_t range_end(const struct range *range, uint32_t base, uint32_t from, uint32_t last)
+{
+	if (range->last)
+		return min_of(last, base + range->last);
+	if (range->count)
+		return min_of(last, from + range->count - 1);
+	return last;
+}
+
+/* Opens PREFIX/FILE, then with fewer and fewer of FILE's first folders; FILE itself without prefix.
+ */
+static FILE *open_source(const char *prefix, const char *file)
+{
+	if (!prefix)
+		return fopen(file, "re");
+	for (const char *rest = file; rest; rest = strchr(rest, '/')) {
+		rest += strspn(rest, "/");
+		_cleanup_free_ char *path = text_format("%s/%s", prefix, rest);
+		FILE *f = path ? fopen(path, "re") : NULL;
+
+		if (f)
+			return f;
+	}
+	return NULL;
+}
+
+/* A function's own line stands for its entry, code or not. */
+static struct error *entry_can(struct lines_out *o, const struct probe_def *def)
+{
+	if (!def->function)
+		return NULL;
+	for (size_t i = 0; i < o->lines.n; i++) {
+		if (o->lines.v[i].line != o->first)
+			continue;
+		if (!o->lines.v[i].can)
+			o->lines.v[i].n_places = 1;
+		o->lines.v[i].can = true;
+		return NULL;
+	}
+	if (!vec_push(&o->lines))
+		return error_nomem();
+	memmove(o->lines.v + 1, o->lines.v, (o->lines.n - 1) * sizeof(*o->lines.v));
+	o->lines.v[0] = (struct probe_line){
+		.line = o->first, .first = o->first, .can = true, .n_places = 1};
+	return NULL;
+}
+
+static const struct probe_line *line_at(const struct lines_out *o, uint32_t number)
+{
+	for (size_t i = 0; i < o->lines.n; i++)
+		if (o->lines.v[i].line == number)
+			return &o->lines.v[i];
+	return NULL;
+}
+
+static uint32_t lines_last(const struct lines_out *o)
+{
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < o->lines.n; i++)
+		last = max_of(last, o->lines.v[i].line);
+	return last;
+}
+
+static void show_json(const struct lines_out *o, bool is_function, struct strbuf *out)
+{
+	strbuf_adds(out, "{\"file\":");
+	json_add_string(out, o->file, strlen(o->file));
+	strbuf_addf(out, ",\"first\":%u,\"lines\":[", o->first);
+	for (size_t i = 0, n = 0; i < o->lines.n; i++)
+		if (o->lines.v[i].can)
+			strbuf_addf(out, "%s%u", n++ ? "," : "", o->lines.v[i].line);
+	if (is_function) {
+		strbuf_adds(out, "],\"points\":[");
+		for (size_t i = 0, n = 0; i < o->lines.n; i++)
+			if (o->lines.v[i].can)
+				strbuf_addf(out, "%s%u", n++ ? "," : "", o->lines.v[i].n_places);
+	}
+	strbuf_adds(out, "]}\n");
+}
+
+/* Numbers stand before the lines that can be probed, counted as definitions count them. */
+static void show_text(const struct probe_lines_view *view, const struct lines_out *o,
+		      const struct probe_def *def, const struct range *range, struct strbuf *out)
+{
+	_cleanup_fclose_ FILE *f = open_source(view->source, o->file);
+	const uint32_t base = def->function ? o->first : 0;
+	uint32_t last = lines_last(o), from = o->first, number = 0;
+	_cleanup_free_ char *text = NULL;
+	size_t cap = 0;
+	ssize_t n;
+
+	if (def->where == PROBE_LINE || def->where == PROBE_FILE_LINE)
+		from = base + def->line;
+	last = range_end(range, base, from, last);
+	if (def->function)
+		strbuf_addf(out, "<%s@%s:%u>\n", def->function, o->file, from - base);
+	else
+		strbuf_addf(out, "<%s:%u>\n", o->file, from);
+	if (!f) {
+		for (size_t i = 0; i < o->lines.n; i++)
+			if (o->lines.v[i].can && o->lines.v[i].line >= from &&
+			    o->lines.v[i].line <= last)
+				strbuf_addf(out, "%7" PRId64 "\n",
+					    (int64_t)o->lines.v[i].line - base);
+		return;
+	}
+	while (number < last && (n = getline(&text, &cap, f)) >= 0) {
+		const struct probe_line *line = line_at(o, ++number);
+
+		if (number < from)
+			continue;
+		if (n && text[n - 1] == '\n')
+			text[n - 1] = 0;
+		if (line && line->can && line->n_places > 1 && view->verbose)
+			strbuf_addf(out, "%7" PRId64 "  %s  [%u points]\n", (int64_t)number - base,
+				    text, line->n_places);
+		else if (line && line->can)
+			strbuf_addf(out, "%7" PRId64 "  %s\n", (int64_t)number - base, text);
+		else
+			strbuf_addf(out, "         %s\n", text);
+	}
+}
+
+struct error *probe_lines_show(const struct probe_lines_view *view, const char *keys,
+			       const char *text, struct strbuf *out)
+{
+	_cleanup_probe_def_ struct probe_def def = {0};
+	_cleanup_(lines_deinit) struct lines_out o = {0};
+	_cleanup_free_ char *place = NULL, *whole = NULL;
+	struct range range;
+
+	TRY(range_split(text, &range, &place));
+	whole = text_format("%s%s", keys, place);
+	if (!whole)
+		return error_nomem();
+	TRY(probe_def_parse(whole, &def));
+	TRY(probe_lines(view->finder, &def, add_line, &o));
+	if (!o.lines.n)
+		return error_new(ENOENT, "'%s' has no line that can be probed", text);
+	TRY(entry_can(&o, &def));
+	const uint32_t base = def.function ? o.first : 0, last = lines_last(&o);
+	if (base + def.line > last)
+		return error_hint(error_new(ENOENT, "'%s': behind the last line that can be probed",
+					    text),
+				  "the last one is %u", last - base);
+	if (view->json)
+		show_json(&o, def.function, out);
+	else
+		show_text(view, &o, &def, &range, out);
+	return NULL;
+}
