@@ -34,6 +34,7 @@ enum {
 	OPT_MAX_OVERHEAD,
 	OPT_LIST,
 	OPT_SOURCE,
+	OPT_PROBES,
 	OPT_PROBE_WAY,
 };
 
@@ -64,6 +65,9 @@ static const struct argp_option argp_options[] = {
 	 "Sample this for programs in SEC(\"perf_event\"): as perf record; without it cycles"},
 	{"freq", 'F', "FREQ", 0, "Samples a second (99)"},
 	{"count", 'c', "COUNT", 0, "A sample every COUNT events"},
+	{"probes", OPT_PROBES, NULL, 0,
+	 "Show the points of probe definitions, too: how each is attached or why not, its hits and "
+	 "misses"},
 	{"probe-way", OPT_PROBE_WAY, "WAY", 0,
 	 "Attach probe definitions in this way only: fentry, kprobe.multi, kprobe, uprobe.multi, "
 	 "uprobe"},
@@ -212,6 +216,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 				   "--max-overhead %s: a share of all CPUs' time as 2%% or 0.5%%",
 				   arg);
 		return 0;
+	case OPT_PROBES:
+		args->opts.show_probes = true;
+		return 0;
 	case OPT_PROBE_WAY:
 		args->probe_way = arg;
 		return 0;
@@ -333,7 +340,7 @@ int cmd_run(int argc, char **argv)
 	sys_bpf_bump_memlock();
 	if (!err && args.probe_way)
 		err = error_prefix(probe_way_parse(args.probe_way, &o->probe_way), "--probe-way");
-	o->count_hits = args.verbose > 0;
+	o->count_hits = args.verbose > 0 || o->show_probes;
 	if (!err)
 		err = run_output_new(&args.output, o, &output);
 	if (!err)

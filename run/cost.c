@@ -25,6 +25,7 @@
 #include "lib/base/vec.h"
 #include "lib/sys/sys.h"
 #include "run/internal.h"
+#include "run/probes.h"
 
 enum {
 	STRETCH_MS = 1000,
@@ -37,7 +38,9 @@ struct reading {
 
 struct counted {
 	const struct bpf_program *prog;
-	struct bpf_link *link; /* NULL: it is detached */
+	bool attached;
+	struct bpf_link *link; /* NULL: it is detached, or one of probes */
+	const struct run_probes *probes;
 	struct reading now;
 	struct reading start;	/* when it was attached */
 	struct reading checked; /* at the last cost_check() */
@@ -105,6 +108,18 @@ static struct error *read_counters(struct counted *p)
 	struct bpf_prog_info info = {0};
 	uint32_t len = sizeof(info);
 
+	if (p->probes) {
+		struct probe_cost cost;
+
+		TRY(probes_cost(p->probes, p->prog, &cost));
+		p->now = (struct reading){
+			.at = p->until ? p->until : clock_ns(CLOCK_MONOTONIC),
+			.runs = cost.runs,
+			.ns = cost.ns,
+			.missed = cost.misses,
+		};
+		return NULL;
+	}
 	if (bpf_obj_get_info_by_fd(bpf_program__fd(p->prog), &info, &len))
 		return error_errno(errno, "program %s: its counters cannot be read",
 				   bpf_program__name(p->prog));
@@ -119,18 +134,29 @@ static struct error *read_counters(struct counted *p)
 	return NULL;
 }
 
-struct error *cost_add(struct cost *cost, const struct bpf_program *prog, struct bpf_link *link)
+static struct error *add(struct cost *cost, const struct counted *counted)
 {
 	struct counted *p = vec_push(&cost->programs);
 
 	if (!p)
 		return error_nomem();
-	p->prog = prog;
-	p->link = link;
+	*p = *counted;
+	p->attached = true;
 	/* it may have run between attaching and now, so that the counters begin at 0 */
 	p->start.at = clock_ns(CLOCK_MONOTONIC);
 	p->checked = p->shown = p->start;
 	return NULL;
+}
+
+struct error *cost_add(struct cost *cost, const struct bpf_program *prog, struct bpf_link *link)
+{
+	return add(cost, &(struct counted){.prog = prog, .link = link});
+}
+
+struct error *cost_add_probe(struct cost *cost, const struct bpf_program *prog,
+			     const struct run_probes *probes)
+{
+	return add(cost, &(struct counted){.prog = prog, .probes = probes});
 }
 
 unsigned cost_interval_ms(const struct cost *cost)
@@ -150,7 +176,7 @@ struct error *cost_check(struct cost *cost)
 
 	vec_for_each (p, &cost->programs) {
 		p->share = 0;
-		if (!p->link)
+		if (!p->attached)
 			continue;
 		TRY(read_counters(p));
 		p->share = share_of(&p->checked, &p->now) / cost->cpus;
@@ -161,29 +187,31 @@ struct error *cost_check(struct cost *cost)
 
 static void detached(struct counted *p)
 {
-	if (!p->link)
+	if (!p->attached)
 		return;
-	p->link_missed = link_missed(p->link);
+	if (p->link)
+		p->link_missed = link_missed(p->link);
 	p->link = NULL;
+	p->attached = false;
 	p->until = clock_ns(CLOCK_MONOTONIC);
 }
 
-struct bpf_link *cost_take_excess(struct cost *cost, const struct log *log)
+const struct bpf_program *cost_take_excess(struct cost *cost, const struct log *log,
+					   struct bpf_link **link)
 {
 	struct counted *p;
 
 	vec_for_each (p, &cost->programs) {
-		struct bpf_link *link = p->link;
-
-		if (!link || p->share <= cost->opts.max_share)
+		if (!p->attached || p->share <= cost->opts.max_share)
 			continue;
 		p->excess = p->share;
+		*link = p->link;
 		detached(p);
 		log_warn(log,
 			 "program %s is detached: it took %.3g %% of all CPUs' time, more than "
 			 "the %.3g %% that --max-overhead allows",
 			 bpf_program__name(p->prog), p->excess * 100, cost->opts.max_share * 100);
-		return link;
+		return p->prog;
 	}
 	return NULL;
 }
@@ -202,7 +230,7 @@ size_t cost_n_attached(const struct cost *cost)
 	size_t n = 0;
 
 	for (size_t i = 0; i < cost->programs.n; i++)
-		n += cost->programs.v[i].link != NULL;
+		n += cost->programs.v[i].attached;
 	return n;
 }
 

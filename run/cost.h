@@ -26,6 +26,7 @@ struct cost_opts {
 };
 
 struct cost;
+struct run_probes;
 
 /*
  * From now on time is counted, if opts ask for any. ENOTSUP, EPERM: it cannot
@@ -37,6 +38,9 @@ DEFINE_FREEP(struct cost, cost_free)
 
 /* A program was attached by link; both are borrowed, link until it was taken or cost_stop(). */
 struct error *cost_add(struct cost *cost, const struct bpf_program *prog, struct bpf_link *link);
+/* The same for a program of probes, which has as many links as they see fit. */
+struct error *cost_add_probe(struct cost *cost, const struct bpf_program *prog,
+			     const struct run_probes *probes);
 
 /* Milliseconds between calls of cost_check(); 0: it is not needed. */
 unsigned cost_interval_ms(const struct cost *cost);
@@ -44,10 +48,12 @@ unsigned cost_interval_ms(const struct cost *cost);
 /* Measures the time since the last call. */
 struct error *cost_check(struct cost *cost);
 /*
- * The link of a program that took more than its share in that time, for the
- * caller to destroy; the log is told. NULL: there is none (left).
+ * A program that took more than its share in that time, for the caller to
+ * detach: *link, NULL for one of probes. The log is told. NULL: there is none
+ * (left).
  */
-struct bpf_link *cost_take_excess(struct cost *cost, const struct log *log);
+const struct bpf_program *cost_take_excess(struct cost *cost, const struct log *log,
+					   struct bpf_link **link);
 
 /* The programs that were taken, and those that are still attached. */
 size_t cost_n_taken(const struct cost *cost);

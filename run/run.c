@@ -158,10 +158,32 @@ static struct error *check_sampling(const struct run *run)
 			  "such a program is in SEC(\"perf_event\")");
 }
 
+/* Whether there are probes of programs, and nothing but definitions: -p PID is for who attaches. */
+static bool probes_take_pid(const struct run *run)
+{
+	struct run_object *object;
+	struct bpf_program *prog;
+	bool any = false;
+
+	vec_for_each (object, &run->objects)
+		bpf_object__for_each_program (prog, object->obj) {
+			if (!bpf_program__autoload(prog))
+				continue;
+			if (!probes_of_user(prog))
+				return false;
+			any = true;
+		}
+	return any;
+}
+
 static struct error *apply_filter(struct run *run)
 {
 	const struct run_filter *filter = &run->opts.filter;
 	bool any = samples(run) && !filter->uids && !filter->cgroups && !filter->comms;
+	pid_t pid;
+
+	any |= run_filter_one_pid(filter, &pid) && probes_take_pid(run) && !filter->uids &&
+	       !filter->cgroups && !filter->comms;
 
 	if (!run_filter_any(filter))
 		return NULL;
@@ -372,9 +394,10 @@ static struct error *make_ready(struct run *run)
 	TRY(set_entries(run));
 	TRY(apply_filter(run));
 	TRY(check_sampling(run));
-	const struct probe_opts probe_opts = {.way = run->opts.probe_way,
-					      .count_hits = run->opts.count_hits,
-					      .log = run->opts.log};
+	struct probe_opts probe_opts = {.way = run->opts.probe_way,
+					.count_hits = run->opts.count_hits,
+					.log = run->opts.log};
+	run_filter_one_pid(&run->opts.filter, &probe_opts.pid);
 	for (size_t i = 0; i < run->objects.n; i++) {
 		struct bpf_program *prog;
 
@@ -520,7 +543,15 @@ static struct error *attach_all(struct run *run)
 				 bpf_program__name(prog), bpf_program__section_name(prog));
 		}
 	}
-	return probes_attach(&run->probes, run->opts.log);
+	TRY(probes_attach(&run->probes));
+	vec_for_each (object, &run->objects) {
+		struct bpf_program *prog;
+
+		bpf_object__for_each_program (prog, object->obj)
+			if (probes_have(&run->probes, prog) && bpf_program__autoattach(prog))
+				TRY(cost_add_probe(run->cost, prog, &run->probes));
+	}
+	return NULL;
 }
 
 static struct error *set_timer(uint64_t ms, bool again, int *fd)
@@ -592,6 +623,8 @@ struct error *run_look(struct run *run, const struct collect_opts *opts, struct 
 				      results));
 		TRY(add_failures(run, run->maps.v[i], results));
 	}
+	if (run->opts.show_probes)
+		TRY(probes_add_results(&run->probes, opts->top, results));
 	return cost_add_results(run->cost, opts->delta, results);
 }
 
@@ -764,14 +797,18 @@ static void destroy_link(struct run *run, struct bpf_link *gone)
 /* Detaches what costs too much; *done when nothing is left that could count. */
 static struct error *check_cost(struct run *run, bool *done)
 {
+	const struct bpf_program *prog;
 	struct bpf_link *link;
 	uint64_t ticks;
 
 	if (read(run->cost_fd, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
 		return error_errno(errno, "cannot read a timer");
 	TRY(cost_check(run->cost));
-	while ((link = cost_take_excess(run->cost, run->opts.log)))
-		destroy_link(run, link);
+	while ((prog = cost_take_excess(run->cost, run->opts.log, &link)))
+		if (link)
+			destroy_link(run, link);
+		else
+			probes_detach_program(&run->probes, prog);
 	if (cost_n_attached(run->cost) || !cost_n_taken(run->cost))
 		return NULL;
 	log_warn(run->opts.log, "no program is left");
@@ -880,8 +917,8 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 	}
 	if (run->slot_fd >= 0)
 		TRY(take_slot(run));
-	TRY(probes_tell(&run->probes, run->opts.log));
 	detach_all(run);
+	TRY(probes_tell(&run->probes));
 	TRY(drain(run, true, show, ctx));
 	if (run->procs && procs_lost(run->procs))
 		log_warn(run->opts.log,

@@ -62,6 +62,7 @@ struct run_opts {
 	size_t n_watches;
 	enum probe_way probe_way; /* of programs whose section is a probe definition */
 	bool count_hits;	  /* of their points, for the log */
+	bool show_probes;	  /* the result "(probes)": their points, with hits if they count */
 	const struct compile_opts *compile;
 	const struct log *log;
 };

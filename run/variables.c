@@ -154,6 +154,19 @@ static struct error *read_list(const char *list, const char *option, struct filt
 	return NULL;
 }
 
+bool run_filter_one_pid(const struct run_filter *filter, pid_t *pid)
+{
+	char *end;
+
+	if (!filter->pids || filter->tids)
+		return false;
+	const unsigned long v = strtoul(filter->pids, &end, 10);
+	if (end == filter->pids || *end || !v || v > INT32_MAX)
+		return false;
+	*pid = (pid_t)v;
+	return true;
+}
+
 struct error *run_filter_apply(struct bpf_object *obj, const struct run_filter *filter,
 			       bool *honoured)
 {

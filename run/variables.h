@@ -8,6 +8,7 @@
 
 #include <bpf/libbpf.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "lib/base/error.h"
 
@@ -24,6 +25,9 @@ struct run_filter {
 };
 
 bool run_filter_any(const struct run_filter *filter);
+
+/* -p names this one process only; false: none, several, or something else. */
+bool run_filter_one_pid(const struct run_filter *filter, pid_t *pid);
 
 /*
  * Tells the object. *honoured: it has a perf_bpf_filter. EINVAL: a list is

@@ -124,6 +124,8 @@ struct error *sys_proc_status(const struct sys_roots *roots, pid_t pid, pid_t ti
 	unescape_comm(v, len, got.comm, sizeof(got.comm));
 	v = status_value(text, "Tgid", &len);
 	got.tgid = v ? (pid_t)strtol(v, NULL, 10) : tid;
+	v = status_value(text, "State", &len);
+	got.state = v ? *v : 0;
 	v = status_value(text, "PPid", &len);
 	got.ppid = v ? (pid_t)strtol(v, NULL, 10) : 0;
 	got.kernel_thread =

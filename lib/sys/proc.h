@@ -29,6 +29,7 @@ struct sys_proc_status {
 	pid_t tgid;
 	pid_t ppid;
 	bool kernel_thread; /* it has no memory of its own (no VmPeak line) */
+	char state;	    /* 'R', 'S', …; 'Z': it has ended, and nobody has waited for it yet */
 };
 
 /* /proc/PID/task/TID/status; pid 0: /proc/TID/status. */

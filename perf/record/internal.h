@@ -88,6 +88,7 @@ struct object {
 	VEC(struct usdt_places *) usdts; /* of programs that filter USDT probes */
 	struct probe_set *probes;	 /* of programs whose sections are definitions; NULL */
 	bool is_output;			 /* made for a probe, with the maps events and wanted */
+	uint32_t alive;			 /* one of wanted that had not ended; 0: none is known */
 };
 
 struct cpu_ring {
@@ -174,6 +175,13 @@ struct error *record_probes_target(struct recording *rec, struct object *object)
 /* Of an object that was named: events that its programs with definitions filter. */
 struct error *record_probes_events(struct recording *rec, struct object *object);
 struct error *record_probes_attach(struct recording *rec, struct object *object);
+/*
+ * -p and -t: whether all that probes are to be recorded of has ended. Their events are everyone's,
+ * and do not tell.
+ */
+bool record_probes_ended(struct recording *rec);
+/* Tells the log of their points: hits and misses. */
+struct error *record_probes_tell(struct recording *rec);
 /* The attr as the file has it. */
 void event_file_attr(const struct event *event, struct perf_event_attr *attr);
 

@@ -9,7 +9,8 @@
  *    and stand under the event that next found room; what is lost after the
  *    last record that fits is told by none;
  *  - bpf_prog_info.recursion_misses (5.12): runs of a program that the kernel
- *    skipped because a program was running on that CPU already.
+ *    skipped because a program was running on that CPU already; of probes also
+ *    what their links count (6.7).
  *
  * The lines go into the file twice: as LOST_SAMPLES records, which perf shows,
  * and as our own ledger records with names.
@@ -83,6 +84,16 @@ static struct error *close_program(struct recording *rec, int fd)
 	return add(rec, LEDGER_PROG_MISSED, info.name, info.id, info.recursion_misses);
 }
 
+/* A definition's program is several for the kernel, and the links count, too. */
+static struct error *close_probe(struct recording *rec, const struct probe_set *set,
+				 const struct bpf_program *prog)
+{
+	struct probe_cost cost;
+
+	TRY(probe_set_cost(set, prog, &cost));
+	return add(rec, LEDGER_PROG_MISSED, bpf_program__name(prog), 0, cost.misses);
+}
+
 struct error *ledger_close(struct recording *rec)
 {
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
@@ -98,7 +109,9 @@ struct error *ledger_close(struct recording *rec)
 		struct bpf_program *prog;
 
 		bpf_object__for_each_program (prog, object->obj)
-			if (bpf_program__fd(prog) >= 0)
+			if (object->probes && probe_set_has(object->probes, prog))
+				TRY(close_probe(rec, object->probes, prog));
+			else if (bpf_program__fd(prog) >= 0)
 				TRY(close_program(rec, bpf_program__fd(prog)));
 	}
 	for (size_t i = 0; i < rec->losses.n; i++) {

@@ -255,6 +255,8 @@ struct error *record_probes_of(struct recording *rec, struct object *object)
 		.log = rec->log,
 		.way = rec->opts.probe_way,
 		.events = !object->is_output,
+		.own_struct = object->is_output,
+		.count_hits = object->is_output && rec->log && rec->log->level >= LOG_INFO,
 	};
 	struct probe_finder *finder;
 	struct bpf_program *prog;
@@ -333,49 +335,82 @@ struct error *record_probes_target(struct recording *rec, struct object *object)
 	return NULL;
 }
 
-/* ---- how they were attached ---- */
-
-struct told {
-	const struct recording *rec;
-	size_t n, refused;
-	const char *name, *why; /* of the first that was refused */
-};
-
-static struct error *tell(void *ctx, const struct probe_report *report)
+/* Not that one, or all that was of it: what nobody has waited for yet does nothing more. */
+static bool has_ended(const struct recording *rec, uint32_t id)
 {
-	struct told *told = ctx;
-	const struct recording *rec = told->rec;
-	const struct probe_point *point = report->point;
-	const char *name = point->shown ? point->shown : point->function;
+	_cleanup_pids_ struct sys_pids tids = {0};
+	struct sys_proc_status status = {0};
+	struct error *err = sys_proc_status(rec->roots, 0, (pid_t)id, &status);
 
-	told->n++;
-	if (report->refused && !told->refused++) {
-		told->name = name;
-		told->why = report->refused;
+	if (err) {
+		const bool is_gone = err->code == ESRCH || err->code == ENOENT;
+
+		error_free(err);
+		return is_gone;
 	}
-	if (report->refused)
-		log_info(rec->log, "%s+%llu: not recorded: %s", name,
-			 (unsigned long long)point->offset, report->refused);
-	else
-		log_info(rec->log, "%s+%llu%s%s: attached by %s, instance %zu", name,
-			 (unsigned long long)point->offset,
-			 point->inlined ? ", inlined copy of " : "",
-			 point->inlined ? point->inlined : "", probe_way_name(report->way),
-			 report->instance);
-	return NULL;
+	if (status.state != 'Z' && status.state != 'X')
+		return false;
+	/* A process whose first thread has ended may have others. */
+	err = status.tgid == (pid_t)id ? sys_proc_tids(rec->roots, (pid_t)id, &tids) : NULL;
+	error_free(err);
+	return filter_of(rec) == OUTPUT_THREADS || tids.n <= 1;
 }
+
+/* Whether all in the map have ended: who was asked for, and the children that followed. */
+static bool all_ended(const struct recording *rec, struct object *object)
+{
+	const struct bpf_map *map = bpf_object__find_map_by_name(object->obj, "wanted");
+	const int fd = bpf_map__fd(map);
+	uint32_t id, *before = NULL;
+
+	/* One is asked again and again, until it ends: most rounds are over with it. */
+	if (object->alive && !has_ended(rec, object->alive))
+		return false;
+	object->alive = 0;
+	while (!bpf_map_get_next_key(fd, before, &id)) {
+		if (!has_ended(rec, id)) {
+			object->alive = id;
+			return false;
+		}
+		before = &id;
+	}
+	return true;
+}
+
+bool record_probes_ended(struct recording *rec)
+{
+	struct object *object;
+	bool any = false;
+
+	if (rec->workload.pid || filter_of(rec) == OUTPUT_ALL)
+		return false;
+	vec_for_each (object, &rec->objects) {
+		if (!object->is_output)
+			continue;
+		if (!all_ended(rec, object))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/* ---- how they were attached ---- */
 
 struct error *record_probes_attach(struct recording *rec, struct object *object)
 {
 	if (!object->probes || !object->is_output)
 		return NULL;
 	TRY(error_at(probe_set_attach(object->probes), "%s", object->path));
-	struct told told = {.rec = rec};
-	TRY(probe_set_report(object->probes, tell, &told));
-	if (told.refused)
-		log_warn(rec->log, "%s: %zu of %zu points are not recorded: %s: %s%s", object->path,
-			 told.refused, told.n, told.name, told.why,
-			 told.refused > 1 ? " (-v tells of the others)" : "");
+	return error_at(probe_set_tell_attached(object->probes), "%s", object->path);
+}
+
+struct error *record_probes_tell(struct recording *rec)
+{
+	struct object *object;
+
+	vec_for_each (object, &rec->objects)
+		if (object->probes && object->is_output)
+			TRY(probe_set_tell_hits(object->probes));
 	return NULL;
 }
 

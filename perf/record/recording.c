@@ -188,6 +188,7 @@ static struct error *loop(struct recording *rec)
 			}
 		}
 		TRY(wait_for_events(rec, timeout, &done));
+		done = done || record_probes_ended(rec);
 		TRY(rings_drain(rec, &any));
 		if (data_writer_is_full(rec->writer)) {
 			log_warn(rec->log, "the file has reached --max-size: recording ends");
@@ -261,6 +262,7 @@ static struct error *record(struct recording *rec)
 static struct error *finish(struct recording *rec)
 {
 	TRY(ledger_close(rec));
+	TRY(record_probes_tell(rec));
 	TRY(features_end(rec));
 	if (!rec->opts.no_build_ids)
 		TRY(build_ids_write(rec));

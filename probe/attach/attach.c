@@ -55,6 +55,8 @@ static void detach(struct set_prog *prog)
 	struct set_link *link;
 
 	vec_for_each (link, &prog->links) {
+		if (link->link)
+			link->missed = link_missed(link->link);
 		bpf_link__destroy(link->link);
 		link->link = NULL;
 	}
@@ -84,6 +86,13 @@ void probe_set_detach(struct probe_set *set)
 
 	vec_for_each (prog, &set->progs)
 		detach(*prog);
+}
+
+void probe_set_detach_program(struct probe_set *set, const struct bpf_program *prog)
+{
+	for (size_t i = 0; i < set->progs.n; i++)
+		if (set->progs.v[i]->prog == prog)
+			detach(set->progs.v[i]);
 }
 
 void probe_set_free(struct probe_set *set)
@@ -205,7 +214,7 @@ static struct error *prepare_program(struct probe_finder *finder, struct bpf_obj
 		prog->places[i].number = set->n_points + i;
 	set->n_points += prog->points.n;
 	TRY(shape_of(bpf_object__btf(obj), bpf_program__name(prog->prog), &prog->def, &prog->points,
-		     &prog->shape));
+		     set->opts.own_struct, &prog->shape));
 	TRY(places_choose(prog));
 	if (set->opts.only_plan)
 		return NULL;
@@ -360,8 +369,7 @@ struct error *probe_set_report(const struct probe_set *set, probe_report_fn *fn,
 				const struct set_link *link = &prog->links.v[place->link - 1];
 
 				TRY(read_counter(set, place->number, &report.hits));
-				report.link_points = link->n_points;
-				report.misses = link->link ? link_misses(prog, link) : 0;
+				report.misses = link_misses(prog, link, &report.miss_points);
 			}
 			TRY(fn(ctx, &report));
 		}

@@ -432,12 +432,14 @@ static struct error *form_for(struct set_prog *prog, size_t i, struct u64map *kn
 	if (!own && seen &&
 	    form_fits(prog, &prog->forms.v[seen - 1], i, values, values + prog->shape.n)) {
 		place->form = seen - 1;
+		prog->forms.v[place->form].n_points++;
 		return NULL;
 	}
 	struct form *form = vec_push(&prog->forms);
 	if (!form)
 		return error_nomem();
-	*form = (struct form){.way = place->way, .at_return = point->at_return, .point = i};
+	*form = (struct form){
+		.way = place->way, .at_return = point->at_return, .point = i, .n_points = 1};
 	place->form = prog->forms.n - 1;
 	if (!own && !u64map_put(known, key, (void *)(uintptr_t)prog->forms.n))
 		return error_nomem();

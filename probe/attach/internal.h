@@ -23,10 +23,11 @@ struct shape {
 void shape_deinit(struct shape *shape);
 /*
  * By the prototype in the program's BTF. EINVAL: it does not fit the
- * definition's arguments, with what would. shape is all zero.
+ * definition's arguments, with what would. own_struct: as of struct probe_opts.
+ * shape is all zero.
  */
 struct error *shape_of(const struct btf *btf, const char *function, const struct probe_def *def,
-		       const struct probe_points *points, struct shape *shape);
+		       const struct probe_points *points, bool own_struct, struct shape *shape);
 
 /* ---- trial.c: what this kernel lets us do ---- */
 
@@ -64,12 +65,14 @@ struct form {
 	enum probe_way way;
 	bool at_return;
 	size_t point; /* the first one that it is for */
+	size_t n_points;
 };
 
 struct set_link {
 	struct bpf_link *link;
 	size_t n_points;
 	size_t form;
+	uint64_t missed; /* of one that is gone (link is NULL) */
 };
 
 struct set_prog {
@@ -106,7 +109,8 @@ bool way_has_cookie(enum probe_way way);
 struct error *places_choose(struct set_prog *prog);
 /* links.c */
 struct error *places_attach(struct set_prog *prog);
-uint64_t link_misses(const struct set_prog *prog, const struct set_link *link);
+/* *n_points: of so many together. */
+uint64_t link_misses(const struct set_prog *prog, const struct set_link *link, size_t *n_points);
 
 struct error *place_refuse(struct place *place, const char *fmt, ...) _printf_(2, 3);
 

@@ -6,7 +6,9 @@
  * others are attached.
  */
 #include <bpf/bpf.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <string.h>
 
 #include "lib/attach/attach.h"
@@ -66,8 +68,6 @@ static struct error *refuse(struct set_prog *prog, size_t i, struct error *err)
 	struct error *failed = place_refuse(place, "%s: %s", probe_way_name(place->way),
 					    known ? known->msg : err->msg);
 	error_free(err);
-	log_info(prog->set->opts.log, "program %s: %s is not attached: %s",
-		 bpf_program__name(prog->prog), shown(point), place->refused ? place->refused : "");
 	return failed;
 }
 
@@ -196,6 +196,10 @@ static struct error *attach_one(struct set_prog *prog, size_t i)
 
 struct error *places_attach(struct set_prog *prog)
 {
+	const pid_t pid = prog->set->opts.pid;
+
+	if (prog->points.path && pid > 0 && kill(pid, 0) && errno == ESRCH)
+		return error_new(ESRCH, "there is no process %d", (int)pid);
 	for (size_t f = 0; f < prog->forms.n; f++) {
 		const enum probe_way way = prog->forms.v[f].way;
 
@@ -220,15 +224,52 @@ struct error *places_attach(struct set_prog *prog)
 
 /* ---- misses ---- */
 
-uint64_t link_misses(const struct set_prog *prog, const struct set_link *link)
+/* All zero where it cannot be read. */
+static struct bpf_prog_info form_info(const struct set_prog *prog, size_t form)
 {
-	const int prog_fd = bpf_program__nth_fd(prog->prog, (int)link->form);
+	const int fd = bpf_program__nth_fd(prog->prog, (int)form);
 	struct bpf_prog_info info = {0};
 	__u32 len = sizeof(info);
-	uint64_t misses = 0;
 
+	if (fd < 0 || bpf_prog_get_info_by_fd(fd, &info, &len))
+		return (struct bpf_prog_info){0};
+	return info;
+}
+
+static uint64_t missed_by(const struct set_link *link)
+{
+	return link->link ? link_missed(link->link) : link->missed;
+}
+
+uint64_t link_misses(const struct set_prog *prog, const struct set_link *link, size_t *n_points)
+{
 	/* Of the program: 5.12. */
-	if (prog_fd >= 0 && !bpf_prog_get_info_by_fd(prog_fd, &info, &len))
-		misses = info.recursion_misses;
-	return misses + link_missed(link->link);
+	const uint64_t own = form_info(prog, link->form).recursion_misses;
+
+	*n_points = own ? prog->forms.v[link->form].n_points : link->n_points;
+	return own + missed_by(link);
+}
+
+struct error *probe_set_cost(const struct probe_set *set, const struct bpf_program *prog,
+			     struct probe_cost *cost)
+{
+	for (size_t i = 0; i < set->progs.n; i++) {
+		const struct set_prog *p = set->progs.v[i];
+		const struct set_link *link;
+
+		if (p->prog != prog)
+			continue;
+		*cost = (struct probe_cost){0};
+		for (size_t f = 0; f < p->forms.n; f++) {
+			const struct bpf_prog_info info = form_info(p, f);
+
+			cost->runs += info.run_cnt;
+			cost->ns += info.run_time_ns;
+			cost->misses += info.recursion_misses;
+		}
+		vec_for_each (link, &p->links)
+			cost->misses += missed_by(link);
+		return NULL;
+	}
+	return error_new(ENOENT, "program %s has no definition", bpf_program__name(prog));
 }

@@ -62,6 +62,11 @@ struct probe_opts {
 	 * nowhere is no error. Such an object is not loaded.
 	 */
 	bool only_plan;
+	/*
+	 * The programs are of probe/output/: a member "err" of their struct is the argument of
+	 * that name, which who writes a program must call otherwise.
+	 */
+	bool own_struct;
 	bool count_hits; /* each point counts its hits, for the report; costs some ns a hit */
 	const struct log *log;
 };
@@ -73,8 +78,10 @@ struct error *probe_set_new(struct probe_finder *finder, struct bpf_object *obj,
 			    const struct probe_opts *opts, struct probe_set **out);
 /* Fails only if a program could be attached nowhere; else refusals are in the report. */
 struct error *probe_set_attach(struct probe_set *set);
-/* The programs stop; a report still tells of their hits, and of misses no more. */
+/* The programs stop; a report still tells of their hits and misses. */
 void probe_set_detach(struct probe_set *set);
+/* The same of one program. */
+void probe_set_detach_program(struct probe_set *set, const struct bpf_program *prog);
 void probe_set_free(struct probe_set *set);
 DEFINE_FREEP(struct probe_set, probe_set_free)
 
@@ -90,14 +97,36 @@ struct probe_report {
 	uint64_t hits;	     /* only when counted */
 	/*
 	 * How often the kernel did not run the program there, because one ran already on that
-	 * CPU; of the link as a whole, where that is all that the kernel tells (link_points > 1).
+	 * CPU: of so many points together, where that is all that the kernel tells.
 	 */
 	uint64_t misses;
-	size_t link_points;
+	size_t miss_points;
 	size_t instance; /* points of a program with the same number share its code */
 };
 typedef struct error *probe_report_fn(void *ctx, const struct probe_report *report);
+/* "vfs_read%return", "ksys_write+0x1c (inlined file_ppos)" */
+void probe_point_name(const struct probe_point *point, struct strbuf *out);
 struct error *probe_set_report(const struct probe_set *set, probe_report_fn *fn, void *ctx);
+
+/*
+ * To the log, after attaching: how many points were refused, and why, each reason once; of each
+ * point only to the debug log.
+ */
+struct error *probe_set_tell_attached(const struct probe_set *set);
+/*
+ * To the log: hits and misses, of at most PROBE_TELL_MOST points of a program, those that were hit
+ * most, and the sum of the others, which the debug log has.
+ */
+#define PROBE_TELL_MOST 16
+struct error *probe_set_tell_hits(const struct probe_set *set);
+
+/* What a program's instances have counted together, also when it is detached. */
+struct probe_cost {
+	uint64_t runs, ns; /* while somebody has BPF_ENABLE_STATS on */
+	uint64_t misses;
+};
+struct error *probe_set_cost(const struct probe_set *set, const struct bpf_program *prog,
+			     struct probe_cost *cost);
 
 /* The same before load: what would be done; refused only where no way is left. */
 struct error *probe_set_plan(const struct probe_set *set, probe_report_fn *fn, void *ctx);

@@ -163,7 +163,7 @@ static struct error *check_member(const struct btf *btf, const struct btf_member
 	return NULL;
 }
 
-/* err, err_mask and __probe_ip, unless an argument has that name. */
+/* err, err_mask and __probe_ip. */
 static bool is_special(const char *name, uint32_t offset, int64_t size, struct shape *shape)
 {
 	if (!strcmp(name, "err") && size == 4) {
@@ -241,6 +241,23 @@ static struct error *no_such_member(const struct btf *btf, const struct btf_type
 	return hint_struct(err, points);
 }
 
+/* A member of that name could be the one or the other. */
+static struct error *check_names(const struct probe_points *points)
+{
+	static const char *const taken[] = {"err", "err_mask", "__probe_ip"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
+		if (arg_called(points, taken[i]) < points->n_args)
+			return error_hint(error_new(EINVAL,
+						    "the argument %s has the name of a member that "
+						    "its struct may have for itself",
+						    taken[i]),
+					  "call it otherwise in the definition, as in error=%s, "
+					  "and so in the struct",
+					  taken[i]);
+	return NULL;
+}
+
 static struct error *in_struct(const struct btf *btf, const struct btf_type *st,
 			       const struct probe_def *def, const struct probe_points *points,
 			       struct shape *shape)
@@ -279,7 +296,7 @@ static struct error *in_struct(const struct btf *btf, const struct btf_type *st,
 }
 
 struct error *shape_of(const struct btf *btf, const char *function, const struct probe_def *def,
-		       const struct probe_points *points, struct shape *out)
+		       const struct probe_points *points, bool own_struct, struct shape *out)
 {
 	_cleanup_(shape_deinit) struct shape shape = {0};
 	const int id = btf ? btf__find_by_name_kind(btf, function, BTF_KIND_FUNC) : -1;
@@ -303,6 +320,8 @@ struct error *shape_of(const struct btf *btf, const char *function, const struct
 	if (second && btf_is_ptr(second) && (!st || !btf_is_struct(st)))
 		return hint_struct(error_new(EINVAL, "its second parameter points to no struct"),
 				   points);
+	if (st && !own_struct)
+		TRY(check_names(points));
 	TRY(st ? in_struct(btf, st, def, points, &shape)
 	       : in_registers(btf, proto, points, &shape));
 	*out = shape;

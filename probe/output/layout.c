@@ -141,14 +141,33 @@ static bool in_many_functions(const struct probe_points *points)
 	return false;
 }
 
+/* Of each sample, or of the program that puts it out. */
+static struct error *check_name(const char *name)
+{
+	static const char *const taken[] = {OUTPUT_IP_FIELD, OUTPUT_ERROR_FIELD, "err_mask"};
+	bool is_taken = !strncmp(name, "common_", 7);
+
+	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
+		is_taken |= !strcmp(name, taken[i]);
+	if (!is_taken)
+		return NULL;
+	return error_hint(error_new(EINVAL,
+				    "argument '%s' has the name of a field that each sample "
+				    "has",
+				    name),
+			  "call it otherwise: NAME=%s", name);
+}
+
 struct error *output_layout_of(const struct probe_points *points, struct output_layout *layout)
 {
 	_cleanup_output_layout_ struct output_layout l = {0};
 
 	for (size_t i = 0; i < points->n_args; i++) {
-		struct output_field *field = vec_push(&l.fields);
+		struct output_field *field;
 		bool any = false;
 
+		TRY(check_name(points->names[i]));
+		field = vec_push(&l.fields);
 		if (!field || !(field->name = strdup(points->names[i])))
 			return error_nomem();
 		field->kind = FETCH_UINT;

@@ -296,8 +296,9 @@ static const char *shown_as(const struct probe_point *point)
 struct error *columns_close(struct columns *columns, bool force, const struct log *log,
 			    struct probe_points *points)
 {
+	_cleanup_left_out_ struct left_out out = {0};
 	struct error *why = NULL;
-	size_t kept = 0, n_out = 0;
+	size_t kept = 0;
 
 	TRY(settle_names(columns));
 	TRY(sort_columns(columns));
@@ -309,28 +310,29 @@ struct error *columns_close(struct columns *columns, bool force, const struct lo
 		const struct fetch_value *value = in_the_way(columns, points, p);
 
 		if (value) {
-			log_info(log, "%s%s%s is left out: '%s': %s", shown_as(point),
-				 point->inlined ? " inlined in " : "",
-				 !point->inlined ? ""
-				 : point->shown	 ? point->shown
-						 : point->function,
-				 value->name, value->obstacle);
+			_cleanup_free_ char *text =
+				text_format("'%s': %s", value->name, value->obstacle);
+			const char *in = point->shown ? point->shown : point->function;
+
+			left_out_add(&out, log, shown_as(point), point->inlined ? in : NULL,
+				     text ? text : "");
 			if (!why)
 				why = error_new(EOPNOTSUPP, "'%s' cannot be read in %s: %s",
 						value->name, shown_as(point), value->obstacle);
 			point_deinit(point, points->n_args);
-			n_out++;
 		} else {
 			points->v[kept++] = *point;
 		}
 	}
 	points->n = kept;
+	left_out_tell(&out, log);
 	if (kept) {
 		error_free(why);
 		return NULL;
 	}
-	if (n_out > 1)
-		why = error_prefix(why, "at none of the %zu points", n_out);
-	return error_hint(why, "-v tells why for each point; force=yes; keeps a point without what "
-			       "cannot be read");
+	if (out.n > 1)
+		why = error_prefix(why, "at none of the %zu points", out.n);
+	return error_hint(why,
+			  "-vv tells why for each point; force=yes; keeps a point without what "
+			  "cannot be read");
 }

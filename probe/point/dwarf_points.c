@@ -484,10 +484,9 @@ struct error *dwarf_points(struct gather *g, struct dwarf_image *image, struct u
 			error_free(why);
 			return err;
 		}
-		log_info(g->finder->opts.log, "%s%s%s is left out: %s",
-			 places.v[i].inlined ? places.v[i].inlined : places.v[i].shown,
-			 places.v[i].inlined ? " inlined in " : "",
-			 places.v[i].inlined ? places.v[i].shown : "", err->msg);
+		left_out_add(&g->left_out, g->finder->opts.log,
+			     places.v[i].inlined ? places.v[i].inlined : places.v[i].shown,
+			     places.v[i].inlined ? places.v[i].shown : NULL, err->msg);
 		if (why)
 			error_free(err);
 		else

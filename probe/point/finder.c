@@ -102,6 +102,8 @@ struct error *probe_points_find(struct probe_finder *finder, const struct probe_
 	struct gather g = {.finder = finder, .def = def, .points = &found};
 	struct error *err = find(&g);
 
+	left_out_tell(&g.left_out, finder->opts.log);
+	left_out_deinit(&g.left_out);
 	columns_free(g.columns);
 	if (err) {
 		probe_points_deinit(&found);

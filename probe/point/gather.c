@@ -2,6 +2,8 @@
 /* Points as they are found, and their values. */
 #include "probe/point/internal.h"
 
+#include <string.h>
+
 void pending_deinit(struct pending *pending)
 {
 	struct pending_value *one;
@@ -19,6 +21,48 @@ struct fetch_value *pending_add(struct pending *pending, size_t arg)
 		return NULL;
 	one->arg = arg;
 	return &one->value;
+}
+
+void left_out_deinit(struct left_out *out)
+{
+	char **name;
+
+	strbuf_deinit(&out->some);
+	strmap_deinit(&out->seen);
+	vec_for_each (name, &out->names)
+		free(*name);
+	vec_deinit(&out->names);
+}
+
+void left_out_add(struct left_out *out, const struct log *log, const char *name,
+		  const char *function, const char *why)
+{
+	enum {
+		SOME = 3,
+	};
+	const char *in = function ? " inlined in " : "", *where = function ? function : "";
+	/* What was wrong with a definition stands below the definition. */
+	const char *mark = strstr(why, "\\___ ");
+	_cleanup_free_ char *key = text_format("%s%s%s", name, in, where);
+
+	if (!key || strmap_get(&out->seen, key))
+		return;
+	char **slot = vec_push(&out->names);
+	if (!slot)
+		return;
+	const char *known = *slot = steal_ptr(key);
+	strmap_put(&out->seen, known, out);
+	log_debug(log, "%s is left out: %s", known, why);
+	if (out->n++ < SOME)
+		strbuf_addf(&out->some, "%s%s: %s", out->n > 1 ? "; " : "", known,
+			    mark ? mark + strlen("\\___ ") : why);
+}
+
+void left_out_tell(const struct left_out *out, const struct log *log)
+{
+	if (out->n)
+		log_info(log, "%zu point%s left out: %s%s", out->n, out->n == 1 ? " is" : "s are",
+			 strbuf_str(&out->some), out->n > 3 ? "; … (-vv tells of each)" : "");
 }
 
 struct error *gather_point(struct gather *g, struct probe_point *point, struct pending *pending)

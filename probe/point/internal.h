@@ -224,6 +224,20 @@ struct error *columns_close(struct columns *columns, bool force, const struct lo
 
 struct probe_finder;
 
+/* Points that are none, since something could not be read there: -v has how many, -vv each. */
+struct left_out {
+	size_t n;
+	VEC(char *) names;
+	struct strmap seen; /* of names: one may be tried again by another source */
+	struct strbuf some; /* the first few, and why */
+};
+void left_out_deinit(struct left_out *out);
+#define _cleanup_left_out_ _cleanup_(left_out_deinit)
+/* function is where it has been inlined, or NULL. */
+void left_out_add(struct left_out *out, const struct log *log, const char *name,
+		  const char *function, const char *why);
+void left_out_tell(const struct left_out *out, const struct log *log);
+
 struct gather {
 	struct probe_finder *finder;
 	const struct probe_def *def;
@@ -231,6 +245,7 @@ struct gather {
 	struct columns *columns;
 	size_t n_places;   /* that DWARF had, also those that lack an argument */
 	uint64_t from, to; /* of DWARF's places only those at these addresses; 0, 0: all */
+	struct left_out left_out;
 };
 
 /* The values of one point, before it is known that it becomes one. */

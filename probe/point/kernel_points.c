@@ -356,7 +356,8 @@ static struct error *find_points(struct gather *g, struct kfuncs *funcs)
 			return err;
 		}
 		if (def->is_glob || funcs->v.n > 1)
-			log_info(g->finder->opts.log, "%s is left out: %s", kfunc->name, err->msg);
+			left_out_add(&g->left_out, g->finder->opts.log, kfunc->name, NULL,
+				     err->msg);
 		if (why)
 			error_free(err);
 		else

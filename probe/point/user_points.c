@@ -218,7 +218,7 @@ static struct error *by_aliases(struct gather *g, struct dwarf_image *image, str
 		}
 		err = try_aliases(g, image, user, func);
 		if (err && err->code == ENOENT && g->def->is_glob) {
-			log_info(g->finder->opts.log, "%s is left out: %s", func->name, err->msg);
+			left_out_add(&g->left_out, g->finder->opts.log, func->name, NULL, err->msg);
 			error_free(err);
 			err = NULL;
 		}

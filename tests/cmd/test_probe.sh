@@ -465,6 +465,49 @@ test_children_follow_and_others_do_not() {
 	assert_equal "$(fields probe_shop:order_place pid | grep -c "^$pid\$")" 2
 }
 
+# With probes alone, whose events are not the process's, too.
+test_it_ends_with_the_process() {
+	need_uprobes
+	shop
+	cat >last.c <<-'END'
+		#include <stdio.h>
+		__attribute__((noinline)) void last_step(int n)
+		{
+			__asm__ volatile("" : : "r"(n) : "memory");
+		}
+		int main(int argc, char **argv)
+		{
+			fgetc(fopen("go", "r")); /* until somebody writes */
+			for (int i = 0; i < 30; i++)
+				last_step(i);
+			return 0;
+		}
+	END
+	gcc -O2 -g last.c -o last
+	for which in -p -t; do
+		mkfifo go
+		./last &
+		local pid=$! recorder
+		timeout 60 "$PERF_BPF" record $which $pid -v -e "probe:exec=./last;$OWN=last_step err=n" 2>log &
+		recorder=$!
+		until grep -q 'attached in' log; do
+			kill -0 $recorder || { cat log; fail "it does not record"; }
+			sleep 0.05
+		done
+		echo >go # this shell waits for the recorder alone: the process is not reaped
+		local status=0
+		wait $recorder || status=$?
+		assert_equal "$which $status" "$which 0"
+		wait $pid
+		rm go
+		assert_equal "$(fields probe_last:$OWN err | wc -l)" 30
+		grep -qE "last_step: uprobe(.multi)?, instance 0, 30 hits\$" log || { cat log; fail "no hits"; }
+	done
+	expect_status 1 "$PERF_BPF" record -e "probe:exec=./last;$OWN=last_step __probe_ip=n" ./last
+	assert_contains err "'__probe_ip'"
+	nothing_left
+}
+
 # A program whose section is a definition decides about the samples of its probe.
 test_a_program_with_a_definition_filters() {
 	need_uprobes

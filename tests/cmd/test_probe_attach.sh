@@ -108,6 +108,8 @@ test_a_program_that_does_not_fit_is_told() {
 	refuses "order_place item=order->items[1]" "void *ctx, struct a *a" \
 		"struct a { char item[5]; };" "item has 32 bytes, its member 5"
 	refuses "order_place count" "void *ctx, char *a" "" "points to no struct"
+	refuses "order_place err=count" "void *ctx, struct a *a" "struct a { int err; };" \
+		"the argument err has the name of a member" "as in error=err"
 }
 
 test_a_way_that_does_not_fit_is_told() {
@@ -140,6 +142,175 @@ test_a_refusal_names_the_line() {
 no_program_of() {
 	"$PERF_BPF" prog list >progs
 	! grep -q "$1" progs
+}
+
+# rows FILE CODE: points has the table's rows by program and point.
+rows() {
+	python3 - "$1" "$2" <<-'END'
+		import json, sys
+		m = {}
+		for line in open(sys.argv[1]):
+		    if line.startswith("{"):
+		        l = json.loads(line)
+		        m[l["map"]] = l
+		points = {(r["program"], r["point"]): r for r in m["(probes)"]["rows"]}
+		exec(sys.argv[2])
+	END
+}
+
+test_points_are_shown_as_a_table() {
+	make_ready
+	for way in any uprobe; do
+		runs --probes --cost --json --probe-way $way
+		rows out '
+for name in "first", "second", "third", "other":
+    r = points["steps", "step_" + name]
+    assert r["hits"] == 120 and r["misses"] == 0 and r["way"].startswith("uprobe"), r
+assert points["at_return", "order_place%return"]["hits"] == 120, points
+assert points["steps", "step_first"]["instance"] == points["steps", "step_third"]["instance"]
+assert all(r.get("refused") is None for r in points.values()), points
+assert len(points) == 7, points
+# what the programs cost is that of all their instances
+cost = {r["program"]: r for r in m["(cost)"]["rows"]}
+assert cost["steps"]["runs"] == 480 and cost["steps"]["time_ns"] > 0, cost
+assert cost["at_return"]["runs"] == 120, cost'
+	done
+	runs --probes --top 2
+	grep -q '^Points of the probes' out || { cat out; fail "no table"; }
+	runs
+	! grep -q 'Points of the probes' out || fail "it was not asked for"
+}
+
+# A glob of many: the ways, the most hits, and a sum; all of them with -vv.
+test_many_points_are_told_in_short() {
+	make_ready
+	{
+		for i in $(seq 40); do
+			echo "__attribute__((noinline)) void many_$i(int n) { __asm__ volatile(\"\" : : \"r\"(n) : \"memory\"); }"
+		done
+		# without the parameter: left out
+		for i in $(seq 9); do
+			echo "__attribute__((noinline)) void many_less_$i(void) { __asm__ volatile(\"\" : : : \"memory\"); }"
+		done
+		echo 'int main(void) {'
+		for i in $(seq 20); do
+			echo "for (int i = 0; i < $i; i++) many_$i(i);"
+		done
+		for i in $(seq 9); do
+			echo "many_less_$i();"
+		done
+		echo 'return 0; }'
+	} >many.c
+	gcc -O2 -g -fno-ipa-icf -fno-ipa-ra many.c -o many
+	cat >many.bpf.c <<-'END'
+		#include <linux/bpf.h>
+		#include <bpf/bpf_helpers.h>
+		char LICENSE[] SEC("license") = "GPL";
+		SEC("exec=./many;many_* n")
+		int many(void *ctx, int err, unsigned long n) { return 0; }
+	END
+	compile_bpf many.bpf.c many.bpf.o
+	"$PERF_BPF" run -v many.bpf.o -- ./many >out 2>err || { cat err; fail "run ended with $?"; }
+	cat err
+	grep -qE 'program many: 40 points by uprobe(.multi)?$' err || fail "not how many by which way"
+	grep -qE '^perf-bpf: 9 points are left out: many_less_1: .*; … \(-vv tells of each\)' err ||
+		fail "not how many are left out"
+	assert_equal "$(grep -c 'program many: many_[0-9]*: ' err)" 16
+	grep -qE 'program many: many_20: .*, 20 hits$' err || fail "not the one with the most hits"
+	grep -q 'program many: 20 of 40 points were hit, 210 times in all, 0 misses' err || fail "no sum"
+	[ "$(wc -l <err)" -lt 40 ] || fail "too much is said"
+	"$PERF_BPF" run -vv many.bpf.o -- ./many >out 2>err
+	assert_equal "$(grep -c 'program many: many_[0-9]*: .* hits$' err)" 40
+	assert_equal "$(grep -c 'many_less_[0-9] is left out' err)" 9
+}
+
+# -p is seen to by the kernel; the program does not ask.
+test_a_process_is_chosen_where_it_is_attached() {
+	make_ready
+	cat >waits.c <<-'END'
+		#include <stdio.h>
+		__attribute__((noinline)) void waits_step(int n)
+		{
+			__asm__ volatile("" : : "r"(n) : "memory");
+		}
+		int main(int argc, char **argv)
+		{
+			fgetc(fopen(argv[1], "r")); /* until somebody writes */
+			for (int i = 0; i < 50; i++)
+				waits_step(i);
+			return 0;
+		}
+	END
+	gcc -O2 -g waits.c -o waits
+	cat >waits.bpf.c <<-'END'
+		#include <linux/bpf.h>
+		#include <bpf/bpf_helpers.h>
+		char LICENSE[] SEC("license") = "GPL";
+		SEC("exec=./waits;waits_step n")
+		int waits(void *ctx, int err, unsigned long n) { return 0; }
+	END
+	compile_bpf waits.bpf.c waits.bpf.o
+	for way in uprobe $(! has attach.uprobe_multi || echo any); do
+		mkfifo one two
+		./waits one &
+		local one=$!
+		./waits two &
+		local two=$!
+		"$PERF_BPF" run --probes --json --probe-way $way -p $one waits.bpf.o -- \
+			sh -c "echo >two; echo >one; while [ -e /proc/$one/exe ] || [ -e /proc/$two/exe ]; do sleep 0.02; done" \
+			>out 2>err || fail "$way: run ended with $?: $(cat err)"
+		wait $one $two
+		rm one two
+		rows out 'assert points["waits", "waits_step"]["hits"] == 50, points'
+	done
+	expect_status 1 "$PERF_BPF" run -p $one waits.bpf.o -- true
+	assert_contains err "$one"
+	# of several it is the program that must ask
+	expect_status 1 "$PERF_BPF" run -p 1,2 waits.bpf.o -- true
+	assert_contains err "perf_bpf_wanted()"
+}
+
+test_a_probe_that_costs_too_much_is_detached() {
+	make_ready
+	cat >busy.c <<-'END'
+		#include <time.h>
+		__attribute__((noinline)) void busy_step(long n)
+		{
+			__asm__ volatile("" : : "r"(n) : "memory");
+		}
+		int main(void)
+		{
+			struct timespec t;
+			clock_gettime(CLOCK_MONOTONIC, &t);
+			const long end = t.tv_sec + 4;
+			for (long n = 0; t.tv_sec < end; n++) {
+				busy_step(n);
+				clock_gettime(CLOCK_MONOTONIC, &t);
+			}
+			return 0;
+		}
+	END
+	gcc -O2 -g busy.c -o busy
+	cat >busy.bpf.c <<-'END'
+		#include <linux/bpf.h>
+		#include <bpf/bpf_helpers.h>
+		char LICENSE[] SEC("license") = "GPL";
+		SEC("exec=./busy;busy_* n")
+		int busy(void *ctx, int err, unsigned long n)
+		{
+			unsigned long long x = 0;
+			for (int i = 0; i < 2000; i++)
+				x ^= bpf_get_prandom_u32();
+			return x == 1;
+		}
+	END
+	compile_bpf busy.bpf.c busy.bpf.o
+	expect_status 3 "$PERF_BPF" run --probes --json --max-overhead 0.01% busy.bpf.o -- ./busy
+	grep -q 'program busy is detached: it took' err || { cat err; fail "it says nothing"; }
+	rows out '
+(cost,) = m["(cost)"]["rows"]
+assert cost["program"] == "busy" and cost["runs"] == points["busy", "busy_step"]["hits"] > 0, m
+assert "busy was detached" in m["(cost)"]["note"], m'
 }
 
 test_kill_leaves_nothing() {

@@ -52,7 +52,7 @@ static __always_inline int is_file(const char *name)
 	return name[0] == 'p' && name[7] == '_' && name[13] == 'd' && name[14] == '.' && !name[15];
 }
 
-#if !defined(MANY) && !defined(AT_RETURN)
+#if !defined(MANY) && !defined(AT_RETURN) && !defined(MISSED)
 struct file_args {
 	int err;
 	char name[16];
@@ -137,6 +137,23 @@ int on_write_return(void *ctx, struct return_args *args)
 		return 0;
 	ADD("kept", args->count);
 	ADD("returned", args->ret);
+	return 0;
+}
+#endif
+
+#ifdef MISSED
+/* The second is hit while the first is at work. */
+SEC("outer=vfs_write")
+int on_outer(void *ctx)
+{
+	if (is_probed())
+		ADD("outer", 1);
+	return 0;
+}
+
+SEC("inner=bpf_get_current_comm")
+int on_inner(void *ctx)
+{
 	return 0;
 }
 #endif

@@ -89,9 +89,11 @@ objects+=("run.bpf.o=tests/run.o" "faults.bpf.o=tests/faults.o" "maps_work=bin/m
 bpf probes.bpf.c probes.bpf.o
 bpf probes.bpf.c probes-return.bpf.o -DAT_RETURN
 bpf probes.bpf.c probes-many.bpf.o -DMANY
+bpf probes.bpf.c probes-missed.bpf.o -DMISSED
 ${CC:-gcc} -O1 -static "$HERE/probed.c" -o probed
 objects+=(probes.bpf.o=tests/probes.o probes-return.bpf.o=tests/probes-return.o
-	probes-many.bpf.o=tests/probes-many.o probed=bin/probed)
+	probes-many.bpf.o=tests/probes-many.o probes-missed.bpf.o=tests/probes-missed.o
+	probed=bin/probed)
 bpf usdt.bpf.c usdt.bpf.o -DSPECS=16
 bpf instances.bpf.c instances.bpf.o
 bpf record.bpf.c usdt_filter.bpf.o -DUSDT
