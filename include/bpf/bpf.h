@@ -104,6 +104,9 @@ struct bpf_prog_load_opts {
 };
 #define bpf_prog_load_opts__last_field	  fd_array_cnt
 
+/* A log this large is never cut off: the most that kernels before 5.2 take. */
+#define BPF_LOG_BUF_SIZE		  (UINT32_MAX >> 8)
+
 /* prog_name may be NULL, as map_name above. */
 LIBBPF_API int bpf_prog_load(enum bpf_prog_type prog_type, const char *prog_name,
 			     const char *license, const struct bpf_insn *insns, size_t insn_cnt,

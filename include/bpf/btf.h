@@ -34,9 +34,10 @@
 extern "C" {
 #endif
 
-#define BTF_ELF_SEC	".BTF"
-#define BTF_EXT_ELF_SEC ".BTF.ext"
-#define MAPS_ELF_SEC	".maps"
+#define BTF_ELF_SEC	 ".BTF"
+#define BTF_EXT_ELF_SEC	 ".BTF.ext"
+#define BTF_BASE_ELF_SEC ".BTF.base"
+#define MAPS_ELF_SEC	 ".maps"
 
 struct btf;
 struct btf_ext;

@@ -26,6 +26,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "libbpf_common.h"
@@ -92,6 +93,13 @@ typedef int (*libbpf_print_fn_t)(enum libbpf_print_level level, const char *fmt,
  * all threads share.
  */
 LIBBPF_API libbpf_print_fn_t libbpf_set_print(libbpf_print_fn_t fn);
+
+/* Values of boolean and tristate CONFIG_… variables, as skeletons hold them. */
+enum libbpf_tristate {
+	TRI_NO = 0,
+	TRI_YES = 1,
+	TRI_MODULE = 2,
+};
 
 /* From section name to types, as bpf_object__open() would choose; -ESRCH: unknown. */
 LIBBPF_API int libbpf_prog_type_by_name(const char *name, enum bpf_prog_type *prog_type,

@@ -14,15 +14,13 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "libbpf_version.h"
+
 #ifndef LIBBPF_API
 #define LIBBPF_API __attribute__((visibility("default")))
 #endif
 
 #define LIBBPF_DEPRECATED(msg) __attribute__((deprecated(msg)))
-
-/* The version of libbpf whose names and semantics this library follows. */
-#define LIBBPF_MAJOR_VERSION 1
-#define LIBBPF_MINOR_VERSION 7
 
 /*
  * Defines the options struct NAME of type "struct TYPE", padding included all

@@ -5,6 +5,8 @@
 
 #include <linux/bpf.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "libbpf_common.h"
 
@@ -13,7 +15,10 @@ extern "C" {
 #endif
 
 struct bpf_insn;
+struct bpf_map;
 struct bpf_program;
+struct btf;
+struct btf_ext;
 
 enum libbpf_strict_mode {
 	LIBBPF_STRICT_NONE = 0x00,
@@ -36,6 +41,13 @@ LIBBPF_API long libbpf_get_error(const void *ptr);
 LIBBPF_API enum bpf_prog_type bpf_program__get_type(const struct bpf_program *prog);
 LIBBPF_API enum bpf_attach_type
 bpf_program__get_expected_attach_type(const struct bpf_program *prog);
+
+/* Other names of bpf_map__pin_path(), btf__raw_data(), btf_ext__raw_data() and
+ * btf__load_vmlinux_btf(). */
+LIBBPF_API const char *bpf_map__get_pin_path(const struct bpf_map *map);
+LIBBPF_API const void *btf__get_raw_data(const struct btf *btf, __u32 *size);
+LIBBPF_API const void *btf_ext__get_raw_data(const struct btf_ext *btf_ext, __u32 *size);
+LIBBPF_API struct btf *libbpf_find_kernel_btf(void);
 
 /*
  * Instances: a program is loaded nr_instance times, each time with

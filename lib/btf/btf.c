@@ -402,6 +402,11 @@ const void *btf__raw_data(const struct btf *btf, __u32 *size)
 	return btf->raw;
 }
 
+const void *btf__get_raw_data(const struct btf *btf, __u32 *size)
+{
+	return btf__raw_data(btf, size);
+}
+
 /* ---- the other byte order ---- */
 
 static void swap_words(uint8_t *p, size_t n)

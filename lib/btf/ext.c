@@ -276,6 +276,11 @@ const void *btf_ext__raw_data(const struct btf_ext *ext, __u32 *size)
 	return ext->data;
 }
 
+const void *btf_ext__get_raw_data(const struct btf_ext *ext, __u32 *size)
+{
+	return btf_ext__raw_data(ext, size);
+}
+
 enum btf_endianness btf_ext__endianness(const struct btf_ext *ext)
 {
 	bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;

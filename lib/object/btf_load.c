@@ -285,6 +285,11 @@ struct btf *btf__load_vmlinux_btf(void)
 	return edge_btf(btf_load_vmlinux(NULL, &btf), &btf);
 }
 
+struct btf *libbpf_find_kernel_btf(void)
+{
+	return btf__load_vmlinux_btf();
+}
+
 struct btf *btf__load_module_btf(const char *module_name, struct btf *vmlinux_btf)
 {
 	struct btf *btf = NULL;

@@ -116,4 +116,54 @@ test_prototypes_agree_with_libbpf() {
 	diff <(join both theirs) <(join both ours) || fail "< libbpf's, > ours"
 }
 
+# What goes with calls that doc/api.md says are absent, and macros for headers of old kernels.
+ABSENT='bpf_(linker|tc|xdp)_|bpf_linker|bpf_xdp_|gen_loader|BPF_TC_|BTF_KIND_|bpf_object__gen_loader'
+ABSENT="$ABSENT|MAPS_RELAX_COMPAT|LIBBPF_DEPRECATED_SINCE|libbpf_set_memlock_rlim|bpf_prog_test_run_attr"
+
+# names FLAG...: macros, types, members, enumerators and inline functions that libbpf's headers
+# and what these include declare
+names() {
+	for h in bpf btf libbpf libbpf_common libbpf_legacy libbpf_version; do
+		printf '#include <bpf/%s.h>\n' $h
+	done >names.c
+	gcc "$@" -E -dM names.c | sed -n 's/^#define \([A-Za-z0-9][A-Za-z_0-9]*\).*/macro \1/p'
+	gcc "$@" -E -P names.c >names.i
+	ctags --language-force=C --kinds-C=egstufmp -x --_xformat='%N %K %{scope}' names.i |
+		awk -v absent="^($ABSENT)" '$1 !~ /^__anon/ && $3 !~ absent { print $2, $1 }'
+}
+
+# A client that names a macro or a struct, and not only calls, compiles too.
+test_no_name_of_libbpfs_headers_is_left_out() {
+	[ -e /usr/include/bpf/libbpf.h ] || skip "libbpf-dev is not installed"
+	command -v ctags >/dev/null || skip "no ctags (package universal-ctags)"
+	names | sort -u >theirs
+	names -I"$SRC/include" | sort -u >ours
+	[ "$(wc -l <theirs)" -gt 2000 ] || fail "only $(wc -l <theirs) names were found"
+	comm -23 theirs ours | grep -vE "^[a-z]+ ($ABSENT)" >missing || :
+	[ ! -s missing ] || fail "libbpf's headers have, and ours lack: $(tr '\n' ',' <missing)"
+}
+
+# What only newer headers of libbpf have, and what skeletons and clients name.
+test_names_of_newer_headers() {
+	cat >client.c <<-'END'
+		#include <bpf/bpf.h>
+		#include <bpf/btf.h>
+		#include <bpf/libbpf.h>
+		#include <bpf/libbpf_version.h>
+		#if LIBBPF_MAJOR_VERSION < 1
+		#error
+		#endif
+		struct kconfig { enum libbpf_tristate value; };
+		static const struct kconfig all[] = {{TRI_NO}, {TRI_YES}, {TRI_MODULE}};
+		const char *const section = BTF_BASE_ELF_SEC;
+		int main(void)
+		{
+			fprintf(stderr, "%zu %zu\n", (size_t)BPF_LOG_BUF_SIZE, sizeof(all));
+			return 0;
+		}
+	END
+	cc -Wall -Werror -I"$SRC/include" client.c -o client
+	assert_equal "$(./client 2>&1)" "16777215 12"
+}
+
 run_tests

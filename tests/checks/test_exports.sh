@@ -5,7 +5,7 @@
 . "$(dirname "$0")/../tap.sh"
 
 headers() {
-	(cd "$SRC/include" && ls bpf/{bpf,btf,libbpf,libbpf_common,libbpf_legacy,perf_bpf}.h)
+	(cd "$SRC/include" && ls bpf/{bpf,btf,libbpf,libbpf_common,libbpf_legacy,libbpf_version,perf_bpf}.h)
 }
 
 test_exports_are_what_the_headers_declare() {
