@@ -480,7 +480,10 @@ static struct error *dedup_structs(struct dedup *d)
 	return NULL;
 }
 
-/* Declarations for which one struct has the name: it is meant. */
+/*
+ * Declarations for which one struct has the name: it is meant. A base's own
+ * declaration of that name, which cannot be changed, gives way to it too.
+ */
 static void dedup_fwds(struct dedup *d)
 {
 	table_clear(d);
@@ -495,7 +498,9 @@ static void dedup_fwds(struct dedup *d)
 		const uint32_t kind = btf_kflag(t) ? BTF_KIND_UNION : BTF_KIND_STRUCT;
 		uint32_t found = 0, n = 0;
 
-		if (!btf_is_fwd(t) || resolve(d, id) != id)
+		const uint32_t now = resolve(d, id);
+		if (!btf_is_fwd(t) ||
+		    (now != id && (now >= d->start || !btf_is_fwd(type_at(d, now)))))
 			continue;
 		for (uint32_t at = *table_head(d, mix(t->name_off, kind)); at && n < 2;
 		     at = d->next[at - 1]) {

@@ -68,10 +68,18 @@ const char *dump_c_name(struct btf_dump *d, const char *name)
 	return *slot;
 }
 
+/* A name for as long as d lives. NULL: no memory. */
+static const char *keep(struct btf_dump *d, const char *name)
+{
+	return d->grows ? arena_strdup(&d->texts, name) : name;
+}
+
 /* name, or a new name when it was taken before. */
 static const char *unique_name(struct btf_dump *d, struct strmap *map, const char *name)
 {
 	name = dump_c_name(d, name);
+	if (name)
+		name = keep(d, name);
 	if (!name)
 		return NULL;
 	uintptr_t uses = (uintptr_t)strmap_get(map, name) + 1;
@@ -131,6 +139,8 @@ const char *dump_type_name(struct btf_dump *d, uint32_t id)
 			   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789 ") !=
 		    strlen(name))
 			name = dump_c_name(d, name);
+		if (name)
+			name = keep(d, name);
 	}
 	d->names[id] = name;
 	return name;
@@ -318,9 +328,10 @@ static inline void refer(struct btf_dump *d, uint32_t target)
 	d->state[target] |= DUMP_REFERENCED;
 }
 
-static void mark_referenced(struct btf_dump *d)
+/* What types from first on refer to. */
+static void mark_referenced(struct btf_dump *d, uint32_t first)
 {
-	for (uint32_t id = 1; id < d->n; id++) {
+	for (uint32_t id = first; id < d->n; id++) {
 		const struct btf_type *t = btf_type_at(d->btf, id);
 
 		switch (btf_kind(t)) {
@@ -364,6 +375,7 @@ void btf_dump__free(struct btf_dump *d)
 	strmap_deinit(&d->tags);
 	strmap_deinit(&d->idents);
 	strbuf_deinit(&d->own);
+	arena_deinit(&d->texts);
 	free(d->state);
 	free(d->layouts);
 	free(d->names);
@@ -371,26 +383,52 @@ void btf_dump__free(struct btf_dump *d)
 }
 DEFINE_FREEP(struct btf_dump, btf_dump__free)
 
-static struct error *dump_new(const struct btf *btf, struct btf_dump **out)
+/* array[0 … n - 1], of which those from old on are zero. */
+static bool resize(void *array, size_t size, uint32_t old, uint32_t n)
+{
+	void *larger = reallocarray(*(void **)array, n, size);
+
+	if (!larger)
+		return false;
+	memset((char *)larger + old * size, 0, (n - old) * size);
+	*(void **)array = larger;
+	return true;
+}
+
+/* Makes room for the types that were added since. */
+static struct error *catch_up(struct btf_dump *d)
+{
+	const uint32_t n = btf__type_cnt(d->btf), old = d->n;
+
+	if (n < old)
+		return error_new(EINVAL, "there were %u types when the dump was made, now %u", old,
+				 n);
+	if (n == old)
+		return NULL;
+	if (!resize(&d->state, sizeof(*d->state), old, n) ||
+	    !resize(&d->layouts, sizeof(*d->layouts), old, n) ||
+	    !resize(&d->names, sizeof(*d->names), old, n))
+		return error_nomem();
+	d->n = n;
+	/* the kernel's BTF gives half its size */
+	d->max_bytes = 1 << 20;
+	for (const struct btf *b = d->btf; b; b = b->base)
+		d->max_bytes += 16 * ((uint64_t)b->types_len + b->strs_len);
+	TRY(btf_index_build(d->btf));
+	mark_referenced(d, old ? old : 1);
+	return NULL;
+}
+
+static struct error *dump_new(const struct btf *btf, bool grows, struct btf_dump **out)
 {
 	_cleanup_(btf_dump__freep) struct btf_dump *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return error_nomem();
 	d->btf = btf;
-	d->n = btf__type_cnt(btf);
-	d->state = calloc(d->n, sizeof(*d->state));
-	d->layouts = calloc(d->n, sizeof(*d->layouts));
-	d->names = calloc(d->n, sizeof(*d->names));
+	d->grows = grows;
 	d->out = &d->own;
-	/* the kernel's BTF gives half its size */
-	d->max_bytes = 1 << 20;
-	for (const struct btf *b = btf; b; b = b->base)
-		d->max_bytes += 16 * ((uint64_t)b->types_len + b->strs_len);
-	if (!d->state || !d->layouts || !d->names)
-		return error_nomem();
-	TRY(btf_index_build(btf));
-	mark_referenced(d);
+	TRY(catch_up(d));
 	*out = steal_ptr(d);
 	return NULL;
 }
@@ -515,7 +553,7 @@ struct error *btf_dump_vmlinux(const struct btf *btf, struct strbuf *out)
 {
 	_cleanup_(btf_dump__freep) struct btf_dump *d = NULL;
 
-	TRY(dump_new(btf, &d));
+	TRY(dump_new(btf, false, &d));
 	d->out = out;
 	d->max_bytes += out->len;
 	strbuf_reserve(out, d->max_bytes / 32);
@@ -578,7 +616,7 @@ struct btf_dump *btf_dump__new(const struct btf *btf, btf_dump_printf_fn_t print
 	if (!err && !printf_fn)
 		err = error_new(EINVAL, "btf_dump__new: no function to print with");
 	if (!err)
-		err = dump_new(btf, &d);
+		err = dump_new(btf, true, &d);
 	if (err)
 		return edge_null(err);
 	d->print = printf_fn;
@@ -586,9 +624,9 @@ struct btf_dump *btf_dump__new(const struct btf *btf, btf_dump_printf_fn_t print
 	return steal_ptr(d);
 }
 
-/* Types that were added since the dump was made have no state here. */
-static struct error *check_id(const struct btf_dump *d, uint32_t id)
+static struct error *check_id(struct btf_dump *d, uint32_t id)
 {
+	TRY(catch_up(d));
 	return id < d->n ? NULL : error_new(EINVAL, "no type %u to dump", id);
 }
 

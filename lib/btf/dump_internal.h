@@ -3,6 +3,7 @@
 #ifndef PB_BTF_DUMP_INTERNAL_H
 #define PB_BTF_DUMP_INTERNAL_H
 
+#include "lib/base/arena.h"
 #include "lib/base/hash.h"
 #include "lib/base/strbuf.h"
 #include "lib/btf/dump.h"
@@ -44,7 +45,9 @@ struct btf_dump {
 	bool strip_mods;    /* of the declaration that is being written */
 	uint64_t max_bytes; /* anonymous types are written where they are used: this bounds it */
 
-	uint32_t n; /* types when it was made */
+	uint32_t n;	    /* types there is a state for; more may have been added since */
+	bool grows;	    /* the caller may add types, which moves all names */
+	struct arena texts; /* copies of names, for that */
 	uint8_t *state;
 	struct dump_layout *layouts;
 	const char **names;   /* with ___2 where another type has the name */

@@ -223,6 +223,39 @@ static void circles_and_long_chains(void **state)
 	btf__free(btf);
 }
 
+/*
+ * The base knows "struct s2" by a declaration only. What refers to it in the
+ * split BTF, where the struct is, means the struct and not the base's declaration.
+ */
+static void a_bases_declaration_gives_way(void **state)
+{
+	struct btf *base = btf__new_empty();
+
+	btf__add_fwd(base, "s2", BTF_FWD_STRUCT); /* 1 */
+	btf__add_ptr(base, 1);
+	btf__add_struct(base, "s1", 8); /* 3 */
+	btf__add_field(base, "f1", 2, 0, 0);
+	struct btf *split = btf__new_empty_split(base);
+	btf__add_fwd(split, "s2", BTF_FWD_STRUCT); /* 4 */
+	btf__add_ptr(split, 4);
+	btf__add_struct(split, "s3", 8); /* 6 */
+	btf__add_field(split, "f1", 5, 0, 0);
+	btf__add_struct(split, "s2", 8); /* 7 */
+	btf__add_field(split, "f1", 5, 0, 0);
+
+	assert_int_equal(btf__dedup(split, NULL), 0);
+	assert_int_equal(btf__type_cnt(split), 4 + 3);
+	const int ptr = btf__find_by_name_kind(split, "s3", BTF_KIND_STRUCT);
+	assert_in_range(ptr, 4, 6);
+	const uint32_t to = btf_members(btf__type_by_id(split, (uint32_t)ptr))[0].type;
+	assert_in_range(to, 4, 6);
+	assert_int_equal(btf__type_by_id(split, to)->type,
+			 btf__find_by_name_kind(split, "s2", BTF_KIND_STRUCT));
+	assert_sound(split);
+	btf__free(split);
+	btf__free(base);
+}
+
 static void a_bases_types_are_used(void **state)
 {
 	struct btf *base = btf__new_empty();
@@ -578,6 +611,7 @@ int main(void)
 		cmocka_unit_test(every_kind_that_refers),
 		cmocka_unit_test(circles_and_long_chains),
 		cmocka_unit_test(a_bases_types_are_used),
+		cmocka_unit_test(a_bases_declaration_gives_way),
 		cmocka_unit_test(collisions_change_nothing),
 		cmocka_unit_test(strings_that_nobody_needs_go),
 		cmocka_unit_test(records_follow),

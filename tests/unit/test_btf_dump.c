@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* BTF as C text: declarations, order, names, padding, and graphs that are traps. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,6 +29,37 @@ static void expect_decl(struct btf *btf, uint32_t id, const char *want, bool str
 	assert_int_equal(btf_dump__emit_type_decl(d, id, &opts), 0);
 	assert_string_equal(strbuf_str(&sb), want);
 	btf_dump__free(d);
+}
+
+/* Types that come after the dump was made, whose names move those that it has met. */
+static void dumps_what_is_added_later(void **state)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT, want = STRBUF_INIT;
+	struct btf *b = btf__new_empty();
+	struct btf_dump *d = btf_dump__new(b, add_text, &sb, NULL);
+	const int i = btf__add_int(b, "int", 4, BTF_INT_SIGNED);
+
+	assert_non_null(d);
+	assert_int_equal(btf_dump__dump_type(d, 1), 0);
+	for (int n = 0; n < 2000; n++) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "a_struct_with_a_long_name_%d", n / 2);
+		const int s = btf__add_struct(b, name, 4);
+		assert_int_equal(btf__add_field(b, "first", i, 0, 0), 0);
+		assert_int_equal(btf_dump__dump_type(d, (uint32_t)s), 0);
+		strbuf_addf(&want, "struct %s%s {\n\tint first;\n};\n\n", name,
+			    n % 2 ? "___2" : "");
+	}
+	/* a name that was met at first is still known */
+	const int last = btf__add_struct(b, "a_struct_with_a_long_name_0", 4);
+	assert_int_equal(btf__add_field(b, "last", i, 0, 0), 0);
+	assert_int_equal(btf_dump__dump_type(d, (uint32_t)last), 0);
+	strbuf_adds(&want, "struct a_struct_with_a_long_name_0___3 {\n\tint last;\n};\n\n");
+	assert_int_equal(btf_dump__dump_type(d, (uint32_t)last + 1), -EINVAL);
+	assert_string_equal(strbuf_str(&sb), strbuf_str(&want));
+	btf_dump__free(d);
+	btf__free(b);
 }
 
 static void declares(void **state)
@@ -405,6 +437,7 @@ int main(void)
 		cmocka_unit_test(declares_kfuncs),
 		cmocka_unit_test(bounds_padding),
 		cmocka_unit_test(dumps_one_type_with_its_needs),
+		cmocka_unit_test(dumps_what_is_added_later),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
