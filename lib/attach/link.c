@@ -115,17 +115,12 @@ static struct error *link_pin(struct bpf_link *link, const char *path)
 	_cleanup_free_ char *copy = strdup(path);
 	if (!copy)
 		return error_nomem();
-	int err = bpf_obj_pin(link->fd, path);
-	if (err < 0) {
-		struct error *e = error_errno(-err, "cannot pin the link at %s", path);
-		if (err == -EINVAL && link->fd == link->perf_fd)
-			return error_hint(e, "this kernel attaches to perf events without a link "
-					     "(before 5.15), and an event cannot be pinned");
-		if (err == -ENOENT || err == -EPERM || err == -EINVAL)
-			return error_hint(e, "pin in a mounted bpf file system: mount -t bpf bpf "
-					     "/sys/fs/bpf");
-		return e;
-	}
+	struct error *err = error_prefix(pin_fd(link->fd, path), "the link");
+	if (err && link->fd == link->perf_fd && err->code == EINVAL && !err->hint)
+		return error_hint(err, "this kernel attaches to perf events without a link (before "
+				       "5.15), and an event cannot be pinned");
+	if (err)
+		return err;
 	link->pin_path = steal_ptr(copy);
 	return NULL;
 }

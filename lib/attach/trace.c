@@ -42,14 +42,17 @@ static struct error *raw_tracepoint_open(const struct bpf_program *prog, const c
 {
 	int prog_fd;
 
-	if (!*name)
+	if (name && !*name)
 		return error_hint(error_new(EINVAL, "the section names no raw tracepoint"),
 				  "name it: SEC(\"raw_tp/sched_switch\")");
 	TRY(program_fd(prog, &prog_fd));
 	LIBBPF_OPTS(bpf_raw_tp_opts, opts, .tp_name = name, .cookie = cookie);
 	int fd = bpf_raw_tracepoint_open_opts(prog_fd, &opts);
-	if (fd == -ENOENT)
+	if (fd == -ENOENT && name)
 		return no_such_raw_tracepoint(name);
+	if (fd < 0 && !name)
+		return error_hint(error_errno(-fd, "cannot attach to what it was loaded for"),
+				  "a program of SEC(\"raw_tp\") needs a tracepoint's name");
 	if (fd < 0)
 		return error_errno(-fd, "cannot attach to the raw tracepoint %s", name);
 	return link_of(fd, link);

@@ -354,11 +354,11 @@ const char *bpf_program__log_buf(const struct bpf_program *prog, size_t *log_siz
 
 int bpf_program__set_log_buf(struct bpf_program *prog, char *log_buf, size_t log_size)
 {
-	if (!!log_buf != !!log_size || log_size > UINT32_MAX)
+	if ((!log_buf && log_size) || log_size > UINT32_MAX)
 		return edge_errno(EINVAL);
 	if (prog->obj->state == OBJECT_LOADED || prog->fd >= 0)
 		return edge_errno(EBUSY);
-	prog->log_buf = log_buf;
+	prog->log_buf = log_size ? log_buf : NULL;
 	prog->log_size = log_size;
 	return 0;
 }

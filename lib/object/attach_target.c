@@ -196,10 +196,10 @@ int bpf_program__set_attach_target(struct bpf_program *prog, int attach_prog_fd,
 		return edge_errno(EINVAL);
 	if (prog->fd >= 0)
 		return edge_errno(EINVAL);
+	if (!attach_prog_fd && (!attach_func_name || !attach_func_name[0]))
+		return edge_errno(EINVAL);
 	if (!attach_func_name)
 		attach_func_name = prog->section.target;
-	if (!attach_func_name[0] && !attach_prog_fd)
-		return edge_errno(EINVAL);
 	char *copy = strdup(attach_func_name);
 	if (!copy)
 		return edge_errno(ENOMEM);

@@ -214,6 +214,7 @@ struct bpf_map {
 	int inner_fd;		       /* set by the user, owned; -1: none */
 	char *pin_path;
 	bool pinned;
+	bool pinned_by_load; /* when that fails, the name goes again */
 	bool autocreate;
 	bool autoattach;
 	bool reused;

@@ -26,6 +26,8 @@ static void unload(struct bpf_object *obj)
 	vec_for_each (prog, &obj->programs)
 		bpf_program__unload(prog);
 	vec_for_each (map, &obj->maps) {
+		if (map->pinned_by_load && map->pinned)
+			bpf_map__unpin(map, NULL);
 		if (map->fd >= 0 && !map->reused)
 			close(map->fd);
 		if (!map->reused)

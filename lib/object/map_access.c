@@ -47,16 +47,14 @@ struct bpf_map *bpf_object__find_map_by_name(const struct bpf_object *obj, const
 
 int bpf_object__find_map_fd_by_name(const struct bpf_object *obj, const char *name)
 {
-	const struct bpf_map *map = bpf_object__find_map_by_name(obj, name);
-
-	return map ? bpf_map__fd(map) : -errno;
+	return bpf_map__fd(bpf_object__find_map_by_name(obj, name));
 }
 
 int bpf_map__fd(const struct bpf_map *map)
 {
 	if (!map)
 		return edge_errno(EINVAL);
-	return map->fd >= 0 ? map->fd : edge_errno(ENOENT);
+	return map->fd >= 0 ? map->fd : -1;
 }
 
 int bpf_map__reuse_fd(struct bpf_map *map, int fd)
@@ -244,7 +242,7 @@ int bpf_map__set_inner_map_fd(struct bpf_map *map, int fd)
 
 struct bpf_map *bpf_map__inner_map(struct bpf_map *map)
 {
-	return map->inner ? map->inner : edge_null_errno(ENOENT);
+	return map->inner ? map->inner : edge_null_errno(EINVAL);
 }
 
 /* ---- elements ---- */

@@ -336,6 +336,7 @@ struct error *maps_create(struct bpf_object *obj)
 		if (map->pin_path && bpf_map__pin(map, NULL))
 			return error_errno(errno, "map '%s': cannot pin it at '%s'", map->name,
 					   map->pin_path);
+		map->pinned_by_load = map->pin_path;
 	}
 	return NULL;
 }

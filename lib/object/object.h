@@ -157,6 +157,12 @@ struct error *struct_ops_set(const struct bpf_map *map);
  */
 struct error *program_function_id(int prog_fd, const char *name, uint32_t *id);
 
+/*
+ * Gives what a descriptor stands for a name in a BPF file system; the name's last
+ * folder is made where there is none. EINVAL: it is no such file system.
+ */
+struct error *pin_fd(int fd, const char *path);
+
 struct bpf_object *program_object(const struct bpf_program *prog);
 
 /*

@@ -167,8 +167,21 @@ static int load_raw(const struct bpf_object *obj, const struct btf *btf)
 		    .btf_flags = obj->token_fd ? BPF_F_TOKEN_FD : 0);
 	uint32_t size;
 	const void *raw = btf__raw_data(btf, &size);
+	int fd = -ENOSPC;
 
-	return raw ? bpf_btf_load(raw, size, &opts) : -ENOMEM;
+	if (!raw)
+		return -ENOMEM;
+	/* A caller who wants logs into a buffer wants this one too; it must not need to fit. */
+	if (obj->kernel_log_buf && obj->kernel_log_level) {
+		opts.log_buf = obj->kernel_log_buf;
+		opts.log_size = (uint32_t)obj->kernel_log_size;
+		opts.log_level = 1;
+		fd = bpf_btf_load(raw, size, &opts);
+		opts.log_buf[opts.log_size - 1] = 0;
+		opts.log_buf = NULL;
+		opts.log_size = opts.log_level = 0;
+	}
+	return fd == -ENOSPC ? bpf_btf_load(raw, size, &opts) : fd;
 }
 
 /* The kernel's words on BTF that it refuses: the last line of its log. */

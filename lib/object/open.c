@@ -181,8 +181,10 @@ static struct error *apply_opts(struct bpf_object *obj, const struct bpf_object_
 	obj->kernel_log_buf = OPTS_GET(opts, kernel_log_buf, NULL);
 	obj->kernel_log_size = OPTS_GET(opts, kernel_log_size, 0);
 	obj->kernel_log_level = OPTS_GET(opts, kernel_log_level, 0);
-	if (!!obj->kernel_log_buf != !!obj->kernel_log_size || obj->kernel_log_size > UINT32_MAX)
+	if ((!obj->kernel_log_buf && obj->kernel_log_size) || obj->kernel_log_size > UINT32_MAX)
 		return error_new(EINVAL, "kernel_log_buf and kernel_log_size do not go together");
+	if (!obj->kernel_log_size)
+		obj->kernel_log_buf = NULL;
 	if (kconfig && !(obj->kconfig_text = strdup(kconfig)))
 		return error_nomem();
 	if (name && !(obj->name = strdup(name)))

@@ -32,7 +32,7 @@ static struct error *prepare_dir(const char *path)
 	return NULL;
 }
 
-static struct error *pin_fd(int fd, const char *path)
+struct error *pin_fd(int fd, const char *path)
 {
 	TRY(prepare_dir(path));
 	return bpf_obj_pin(fd, path) ? error_errno(errno, "cannot pin at '%s'", path) : NULL;

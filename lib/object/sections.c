@@ -264,8 +264,10 @@ int libbpf_prog_type_by_name(const char *name, enum bpf_prog_type *prog_type,
 
 	if (!name)
 		return edge_errno(EINVAL);
+	if (name[0] == '?') /* whether it is loaded, which is no part of the name */
+		return edge_errno(ESRCH);
 	struct program_handler handler;
-	if (handler_find(name + (name[0] == '?'), &handler)) {
+	if (handler_find(name, &handler)) {
 		*prog_type = handler.type;
 		*expected_attach_type = handler.attach_type;
 		return 0;
@@ -277,13 +279,25 @@ int libbpf_prog_type_by_name(const char *name, enum bpf_prog_type *prog_type,
 	return 0;
 }
 
+/*
+ * Whether programs are attached by their attach type with bpf_prog_attach() or
+ * a socket option, as libbpf has it: tracing needs a link, and so does what came
+ * to the network after 2022. 0 is an attach type too: cgroup_skb/ingress.
+ */
+static bool has_attach_type(const struct section_info *info)
+{
+	return info->kind == PROGRAM_OTHER && !info->needs_btf_id &&
+	       info->type != BPF_PROG_TYPE_SCHED_CLS && info->type != BPF_PROG_TYPE_NETFILTER &&
+	       (info->attach_type || info->optional_attach_type);
+}
+
 int libbpf_attach_type_by_name(const char *name, enum bpf_attach_type *attach_type)
 {
 	struct section_info info;
 
 	if (!name)
 		return edge_errno(EINVAL);
-	if (!section_parse(name, &info) || !info.attach_type)
+	if (name[0] == '?' || !section_parse(name, &info) || !has_attach_type(&info))
 		return edge_errno(EINVAL);
 	*attach_type = info.attach_type;
 	return 0;

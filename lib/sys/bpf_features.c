@@ -355,14 +355,22 @@ static bool is_btf_type(enum bpf_prog_type type)
 	       type == BPF_PROG_TYPE_LSM || type == BPF_PROG_TYPE_STRUCT_OPS;
 }
 
+/* Of a type that is newer than this library nothing is known. */
+static bool is_known_type(enum bpf_prog_type type)
+{
+	return (int)type >= BPF_PROG_TYPE_UNSPEC && (int)type <= BPF_PROG_TYPE_NETFILTER;
+}
+
 int libbpf_probe_bpf_prog_type(enum bpf_prog_type prog_type, const void *opts)
 {
 	const struct bpf_insn insns[] = {MOV_IMM(BPF_REG_0, 0), EXIT()};
 	char log[512] = "";
 	LIBBPF_OPTS(bpf_prog_load_opts, load_opts);
 
-	if (opts || prog_type <= BPF_PROG_TYPE_UNSPEC)
-		return edge_errno(EINVAL);
+	if (opts || !is_known_type(prog_type))
+		return edge_errno(opts ? EINVAL : EOPNOTSUPP);
+	if (prog_type == BPF_PROG_TYPE_UNSPEC)
+		return 0;
 	shape_prog(prog_type, &load_opts);
 	if (is_btf_type(prog_type)) {
 		load_opts.log_buf = log;
@@ -390,8 +398,10 @@ int libbpf_probe_bpf_map_type(enum bpf_map_type map_type, const void *opts)
 	int inner = -1, btf_fd = -1;
 	LIBBPF_OPTS(bpf_map_create_opts, create);
 
-	if (opts || map_type <= BPF_MAP_TYPE_UNSPEC)
+	if (opts)
 		return edge_errno(EINVAL);
+	if ((int)map_type <= BPF_MAP_TYPE_UNSPEC || (int)map_type > BPF_MAP_TYPE_INSN_ARRAY)
+		return edge_errno(EOPNOTSUPP);
 	switch ((int)map_type) {
 	case BPF_MAP_TYPE_STACK_TRACE:
 		value_size = 8;
@@ -492,7 +502,7 @@ int libbpf_probe_bpf_helper(enum bpf_prog_type prog_type, enum bpf_func_id helpe
 	LIBBPF_OPTS(bpf_prog_load_opts, load_opts, .log_buf = log, .log_size = sizeof(log),
 		    .log_level = 1);
 
-	if (opts || is_btf_type(prog_type))
+	if (opts || is_btf_type(prog_type) || !is_known_type(prog_type))
 		return edge_errno(opts ? EINVAL : ENOTSUP);
 	shape_prog(prog_type, &load_opts);
 	int fd = load(prog_type, NULL, insns, ARRAY_SIZE(insns), &load_opts);

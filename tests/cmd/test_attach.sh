@@ -49,7 +49,7 @@ test_a_pinned_link_outlives_its_handle() {
 	status=0
 	"$CLIENT" attach.bpf.o pin on_raw_tp "$TMP/plain/link" >tap || status=$?
 	assert_equal $status 1
-	assert_contains tap "cannot pin the link at $TMP/plain/link"
+	assert_contains tap "the link: '$TMP/plain/link' is not in a BPF file system"
 	assert_contains tap "mount -t bpf bpf"
 }
 
