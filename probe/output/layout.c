@@ -52,17 +52,20 @@ static struct error *join(struct output_field *field, const struct fetch_value *
 {
 	if (value->obstacle)
 		return NULL;
-	const uint32_t size = is_number(value->kind) ? room_for(value) : value->size;
+	/* What is wider than any number (__int128, long double) is its bytes. */
+	const bool number = is_number(value->kind) && value->size <= 8;
+	const enum fetch_kind kind = is_number(value->kind) && !number ? FETCH_BYTES : value->kind;
+	const uint32_t size = number ? room_for(value) : value->size;
 
 	if (!*any) {
-		field->kind = value->kind;
+		field->kind = kind;
 		field->size = size;
 		field->hex = value->hex;
 		*any = true;
 		return NULL;
 	}
-	if (field->kind != value->kind) {
-		if (!is_number(field->kind) || !is_number(value->kind))
+	if (field->kind != kind) {
+		if (!is_number(field->kind) || !number)
 			return error_hint(error_new(EINVAL,
 						    "argument '%s' is of another kind at another "
 						    "place: one holds a number, the other does not",

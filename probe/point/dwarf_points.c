@@ -244,6 +244,12 @@ static struct error *place_arg(struct place_args *pa, const struct probe_arg *ar
 {
 	TRY(dwarf_place_arg(pa->image, pa->place, arg, value));
 	as_text(arg, value);
+	/* No program can tell where a thread has its block. */
+	for (size_t i = 0; i < value->n_pieces && !value->obstacle; i++)
+		for (size_t k = 0; k < value->pieces[i].n_insns; k++)
+			if (value->pieces[i].insns[k].op == FETCH_TLS)
+				return value_obstacle(value, "it is a variable of each thread's "
+							     "own");
 	return NULL;
 }
 
@@ -408,7 +414,8 @@ static struct error *fill_point(struct gather *g, struct dwarf_image *image, str
 		if (!user_file_offset(user, place->address, &point->file_offset))
 			return error_new(EBADMSG, "%s: no segment holds the address %#llx",
 					 user_path(user), (unsigned long long)place->address);
-		return NULL;
+		return g->def->where == PROBE_OFFSET ? user_check_boundary(g->finder, user, point)
+						     : NULL;
 	}
 	TRY(kernel_address(g->finder, image, module, place, &point->address));
 

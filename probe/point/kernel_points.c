@@ -222,12 +222,32 @@ static struct error *add_function(struct gather *g, const struct kfunc *kfunc)
 	return gather_point(g, &point, &pending);
 }
 
+/* Whether kallsyms has anything of the module. */
+static struct error *module_is_loaded(struct kernel *kernel, const char *module, bool *loaded)
+{
+	struct kfuncs funcs = {0};
+	struct error *err = kernel_functions(kernel, module, "*", true, &funcs);
+
+	*loaded = funcs.v.n;
+	vec_deinit(&funcs.v);
+	return err;
+}
+
 static struct error *no_function(struct gather *g)
 {
 	const struct probe_def *def = g->def;
 	struct kernel *kernel = g->finder->kernel;
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 	const char *what = def->is_glob ? "function that matches" : "function";
+	bool loaded = true;
+
+	if (def->module)
+		TRY(module_is_loaded(kernel, def->module, &loaded));
+	if (!loaded)
+		return error_hint(error_new(ENOENT, "module %s is not loaded, or has no functions",
+					    def->module),
+				  "'modprobe %s' loads it; 'lsmod' lists those that are there",
+				  def->module);
 	struct error *err =
 		def->module ? error_new(ENOENT, "module %s has no %s '%s'", def->module, what,
 					def->function)

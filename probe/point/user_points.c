@@ -70,6 +70,7 @@ static struct error *add_symbol(struct gather *g, struct user *user, const struc
 	if (func->size && offset >= func->size)
 		return error_new(EINVAL, "%s has %llu bytes, +%#llx is beyond them", func->name,
 				 (unsigned long long)func->size, (unsigned long long)offset);
+	TRY(user_check_boundary(g->finder, user, &point));
 	for (size_t i = 0; i < def->n_args; i++) {
 		struct fetch_value *value = pending_add(&pending, i);
 
@@ -85,6 +86,7 @@ static struct error *add_symbols(struct gather *g, struct user *user)
 	struct user_funcs funcs = {0};
 	const struct user_func *func;
 	struct error *err = user_functions(user, g->def->function, g->def->is_glob, &funcs);
+	_cleanup_error_ struct error *why = NULL;
 	const size_t before = g->points->n;
 
 	vec_for_each (func, &funcs.v) {
@@ -99,12 +101,13 @@ static struct error *add_symbols(struct gather *g, struct user *user)
 			err = add_symbol(g, user, func);
 		/* One that is too short for the offset is no reason to do without the others. */
 		if (err && err->code == EINVAL && g->def->is_glob && g->def->offset) {
-			error_free(err);
+			error_free(why);
+			why = err;
 			err = NULL;
 		}
 	}
 	vec_deinit(&funcs.v);
-	return err;
+	return !err && !g->points->n ? steal_ptr(why) : err;
 }
 
 /* The function goes by the name that it was asked for. */

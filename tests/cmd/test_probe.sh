@@ -306,6 +306,61 @@ test_arguments_without_types() {
 	assert_contains err "name the elements"
 }
 
+# A breakpoint in the middle of an instruction would change what the program does.
+test_an_offset_is_where_an_instruction_begins() {
+	case $(uname -m) in
+	x86_64) ;;
+	*) skip "on this machine all instructions have one length" ;;
+	esac
+	shop
+	strip -o bare -g shop
+	objdump -d --no-show-raw-insn --disassemble=order_place shop >code
+	local from at status inside n=0
+	from=$(sed -n 's/^0*\([0-9a-f]*\) <order_place>:$/\1/p' code)
+	for offset in $(seq 1 24); do
+		at=$(printf '%x' $((0x$from + offset)))
+		for file in ./shop ./bare; do
+			status=0
+			"$PERF_BPF" probe -q -x $file "order_place+$offset" >out 2>err || status=$?
+			if grep -q "^ *$at:" code; then
+				assert_equal "$status" 0 "+$offset of $file"
+			else
+				n=$((n + 1)) inside=$offset
+				assert_equal "$status" 1 "+$offset of $file"
+				assert_contains err "order_place+$offset is in the middle of an instruction"
+			fi
+		done
+	done
+	[ $n -gt 4 ] || fail "$n offsets were within instructions"
+	expect_status 1 "$PERF_BPF" probe -q -x ./bare "order_plac*+$inside"
+	assert_contains err "in the middle of an instruction"
+}
+
+# What a recording has no number for: bytes, or a reason.
+test_wide_values_and_those_of_each_thread() {
+	cat >wide.c <<-'END'
+		struct both { __int128 wide; int n; };
+		__thread int own = 3;
+		__attribute__((noinline)) int take(struct both *b, unsigned char *text)
+		{
+			__asm__ volatile("" ::"r"(text) : "memory");
+			return b->n + own;
+		}
+		int main(void)
+		{
+			struct both b = {((__int128)5 << 64) | 6, 7};
+			return take(&b, (unsigned char *)"text") != 10;
+		}
+	END
+	gcc -O2 -g -o wide wide.c
+	expect_status 1 "$PERF_BPF" probe -x wide 'take own'
+	assert_equal "$(head -n 1 err)" "perf-bpf: error: 'own' cannot be read in take: it is a variable of each thread's own"
+	need_uprobes
+	"$PERF_BPF" record -q -e "probe:exec=./wide;$OWN=take b->wide b->n text:string" ./wide
+	"$PERF_BPF" script >text
+	assert_contains text 'wide={06 00 00 00 00 00 00 00 05 00 00 00 00 00 00 00} n=7 text="text"'
+}
+
 # Each name that -F has for a function can be given as it stands.
 test_names_of_cxx() {
 	command -v g++ >/dev/null || skip "g++ is not installed"
@@ -562,6 +617,8 @@ test_what_cannot_be_found_says_so() {
 	assert_contains err "'id'"
 	expect_status 1 "$PERF_BPF" record -e 'probe:exec=./shop;zzz*' ./shop 1
 	assert_contains err "zzz*"
+	expect_status 1 "$PERF_BPF" probe -m no_such_module some_function
+	assert_contains err "module no_such_module is not loaded"
 	expect_status 1 "$PERF_BPF" record -e 'probe:exec=./none;f' ./shop 1
 	assert_contains err "none"
 	expect_status 1 "$PERF_BPF" record -e 'probe:exce=./shop;f' ./shop 1

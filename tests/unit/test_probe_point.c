@@ -762,7 +762,7 @@ static void mistakes_are_explained(void **state)
 		{"f_prt", ENOENT, "no function 'f_prt'", "'f_ptr'"},
 		{"f_opt", ENOENT, "no function 'f_opt'", "the compiler made f_opt.isra.0 of it"},
 		{"f_nothing*", ENOENT, "no function that matches", NULL},
-		{"module=mdo;f_module", ENOENT, "module mdo has no function", NULL},
+		{"module=mdo;f_module", ENOENT, "module mdo is not loaded", "modprobe mdo"},
 		{"f_ptr oo", ENOENT, "no parameter 'oo'", "'o'? Its parameters are: o, n, s"},
 		{"f_ptr o->nge", ENOENT, "no member 'nge' in struct outer", "'neg'"},
 		{"f_ptr o->in->porr", ENOENT, "no member 'porr'", "'port'"},

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * FUNC+OFFSET in a user's binary: the kernel puts its breakpoint wherever it is told, and one in
+ * the middle of an instruction changes what the program does. So the function's code is read up to
+ * there. Where the disassembler does not know an instruction, or there is none, nothing is said.
+ */
+#include "probe/point/internal.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "disasm/disasm.h"
+
+/* Instructions are no longer (Intel SDM, volume 2, 2.3.11). */
+#define INSN_MAX 15
+/* Functions are rarely so long. */
+#define CODE_MAX (1u << 20)
+
+/* The instruction that holds the byte at offset begins at *start, the next one at *end. */
+static bool find_insn(const uint8_t *code, size_t n, uint64_t offset, uint64_t *start,
+		      uint64_t *end)
+{
+	_cleanup_(disasm_machine_freep) struct disasm_machine *m = NULL;
+	struct disasm_machine_insn insn;
+	struct cursor c = cursor_make(code, n, "code");
+
+	_cleanup_error_ struct error *none = disasm_machine_new(&m);
+	if (none)
+		return false;
+	while (c.pos <= offset) {
+		*start = c.pos;
+		if (!disasm_machine_next(m, &c, c.pos, &insn) || insn.operation[0] == '.')
+			return false;
+		*end = c.pos;
+	}
+	return true;
+}
+
+struct error *user_check_boundary(const struct probe_finder *finder, const struct user *user,
+				  const struct probe_point *point)
+{
+	_cleanup_free_ char *path =
+		text_format("%s%s", finder->opts.symfs ? finder->opts.symfs : "", user_path(user));
+	uint64_t start, end;
+
+	if (!path)
+		return error_nomem();
+	if (regs_of(user_machine(user)) != regs_of(EM_NONE) || !point->offset ||
+	    point->offset > CODE_MAX || point->offset > point->file_offset)
+		return NULL;
+	const size_t size = (size_t)point->offset + INSN_MAX;
+	_cleanup_free_ uint8_t *code = malloc(size);
+	if (!code)
+		return error_nomem();
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const ssize_t n =
+		fd < 0 ? -1 : pread(fd, code, size, (off_t)(point->file_offset - point->offset));
+	if (n <= 0 || !find_insn(code, (size_t)n, point->offset, &start, &end) ||
+	    start == point->offset)
+		return NULL;
+	return error_hint(error_new(EINVAL,
+				    "%s+%llu is in the middle of an instruction: a probe there "
+				    "would change what the program does",
+				    point->shown ? point->shown : point->function,
+				    (unsigned long long)point->offset),
+			  "instructions begin at +%llu and +%llu", (unsigned long long)start,
+			  (unsigned long long)end);
+}
