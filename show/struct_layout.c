@@ -456,8 +456,7 @@ static void add_totals(const struct struct_layout *layout, unsigned cache_line, 
 			    t->bits, t->bit_holes, t->sum_bit_holes);
 	else if (t->bits && t->holes)
 		strbuf_addf(out,
-			    "\t/* sum bitfield members: %" PRIu64 " bits (%" PRIu64
-			    " bytes) */\n",
+			    "\t/* sum bitfield members: %" PRIu64 " bits (%" PRIu64 " bytes) */\n",
 			    t->bits, t->bits / 8);
 	if (t->padding)
 		strbuf_addf(out, "\t/* padding: %" PRIu64 " */\n", t->padding);
