@@ -10,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "lib/base/arena.h"
 #include "lib/base/hash.h"
 #include "lib/base/vec.h"
 #include "lib/btf/open.h"
 #include "lib/sys/proc.h"
+#include "run/internal.h"
 #include "run/syscalls.h"
 #include "sym/sym.h"
 
@@ -304,6 +306,27 @@ static void add_duration(uint64_t ns, struct strbuf *out)
 	strbuf_adds(out, units[unit]);
 }
 
+/*
+ * A time since the boot as clocks have it: 12:03:07.000250, with the date where
+ * it is none of the last day. The clock may have been set since: it is what it
+ * would have shown.
+ */
+static bool add_time(uint64_t ns, struct strbuf *out)
+{
+	uint64_t now = clock_ns(CLOCK_REALTIME), since = clock_ns(CLOCK_MONOTONIC);
+	uint64_t at = now - since + ns;
+	time_t seconds = at / 1000000000;
+	const uint64_t day = UINT64_C(86400) * 1000000000;
+	struct tm tm;
+	char text[64];
+
+	if (!ns || ns > since + day || !localtime_r(&seconds, &tm))
+		return false; /* no time at all */
+	strftime(text, sizeof(text), since > ns + day ? "%F %T" : "%T", &tm);
+	strbuf_addf(out, "%s.%06u", text, (unsigned)(at % 1000000000 / 1000));
+	return true;
+}
+
 bool run_name_add(struct run_names *names, const struct btf *btf, const struct field *field,
 		  const void *data, struct strbuf *out)
 {
@@ -349,9 +372,10 @@ bool run_name_add(struct run_names *names, const struct btf *btf, const struct f
 		strbuf_add_u64(out, ntohs((uint16_t)v));
 		return true;
 	case ROLE_NS:
-	case ROLE_TIME:
 		add_duration(v, out);
 		return true;
+	case ROLE_TIME:
+		return add_time(v, out);
 	case ROLE_DEV: /* as the kernel has it inside: 12 bits and 20 */
 		strbuf_addf(out, "%" PRIu64 ":%" PRIu64, v >> 20, v & 0xfffff);
 		return true;

@@ -190,6 +190,35 @@ static void test_durations(void **state)
 	expect_duration(UINT64_MAX, "18446744074s");
 }
 
+/* A time since the boot is the one that the clock showed. */
+static void test_times(void **state)
+{
+	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL);
+	struct field f = {.kind = FIELD_UINT, .role = ROLE_TIME, .size = 8};
+	uint64_t since = clock_ns(CLOCK_MONOTONIC), v;
+	char want[32];
+
+	/* once more, should a second have begun in between */
+	for (int i = 0; i < 2; i++) {
+		_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+		time_t now = time(NULL);
+
+		strftime(want, sizeof(want), "%T.", localtime(&now));
+		v = clock_ns(CLOCK_MONOTONIC);
+		assert_true(run_name_add(names, NULL, &f, &v, &out));
+		assert_int_equal(out.len, strlen("12:03:07.000250"));
+		if (!strncmp(strbuf_str(&out), want, strlen(want)))
+			break;
+		assert_int_equal(i, 0);
+	}
+	_cleanup_strbuf_ struct strbuf none = STRBUF_INIT;
+	v = 0;
+	assert_false(run_name_add(names, NULL, &f, &v, &none));
+	v = since * 2 + UINT64_C(86400) * 2000000000;
+	assert_false(run_name_add(names, NULL, &f, &v, &none));
+	assert_int_equal(none.len, 0);
+}
+
 static void test_numbers(void **state)
 {
 	static const uint8_t bytes[] = {0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1};
@@ -417,7 +446,7 @@ int main(void)
 		cmocka_unit_test(test_processes), cmocka_unit_test(test_durations),
 		cmocka_unit_test(test_numbers),	  cmocka_unit_test(test_short_events),
 		cmocka_unit_test(test_heat),	  cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_ranges),	  cmocka_unit_test(test_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
