@@ -8,7 +8,8 @@
  */
 #include "cmd/options.h"
 
-#include <stdbool.h>
+#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,4 +169,22 @@ error_t cmd_parse(const struct argp *argp, int argc, char **argv, unsigned int f
 		exit(argp_err_exit_status);
 	}
 	return argp_parse(argp, argc, argv, flags, index, input);
+}
+
+bool option_number(const char *text, uint64_t max, uint64_t *v)
+{
+	bool hex = !strncmp(text, "0x", 2);
+	char *end;
+
+	/* strtoull() would take blanks and signs */
+	if (hex)
+		text += 2;
+	if (!isxdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	uint64_t number = strtoull(text, &end, hex ? 16 : 10);
+	if (errno || *end || number > max)
+		return false;
+	*v = number;
+	return true;
 }

@@ -69,15 +69,6 @@ struct args {
 	bool quiet;
 };
 
-static bool parse_u64(const char *text, uint64_t max, uint64_t *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 0);
-	return !errno && end != text && !*end && text[0] != '-' && *value <= max;
-}
-
 /* "100M" and the like; a bare number is bytes. */
 static bool parse_size(const char *text, uint64_t *value)
 {
@@ -114,7 +105,7 @@ static error_t parse_delay(struct argp_state *state, const char *text)
 
 	if (!strcmp(text, "-1"))
 		args->opts.delay_ms = -1;
-	else if (parse_u64(text, INT32_MAX, &v))
+	else if (option_number(text, INT32_MAX, &v))
 		args->opts.delay_ms = v;
 	else
 		argp_error(state, "-D %s: milliseconds, or -1", text);
@@ -153,7 +144,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->tids = arg;
 		return 0;
 	case 'c':
-		if (!parse_u64(arg, INT64_MAX, &v) || !v)
+		if (!option_number(arg, INT64_MAX, &v) || !v)
 			argp_error(state, "-c %s: a count of events, at least 1", arg);
 		o->period = v;
 		return 0;
@@ -162,7 +153,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			o->freq_max = true;
 			return 0;
 		}
-		if (!parse_u64(arg, INT32_MAX, &v) || !v)
+		if (!option_number(arg, INT32_MAX, &v) || !v)
 			argp_error(state, "-F %s: samples a second, or 'max'", arg);
 		o->freq = v;
 		return 0;
@@ -198,7 +189,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--max-size %s: a size as 100M", arg);
 		return 0;
 	case 'z':
-		if (arg && (!parse_u64(arg, 22, &v) || !v))
+		if (arg && (!option_number(arg, 22, &v) || !v))
 			argp_error(state, "-z %s: a level from 1 to 22", arg);
 		o->zstd_level = arg ? v : 1;
 		return 0;

@@ -146,7 +146,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct args *args = state->input;
 	struct run_opts *o = &args->opts;
-	char *end;
+	uint64_t number;
 
 	switch (key) {
 	case OPT_DURATION:
@@ -162,10 +162,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		ADD(&args->maps, arg);
 		return 0;
 	case OPT_TOP:
-		errno = 0;
-		o->collect.top = strtoull(arg, &end, 10);
-		if (errno || !isdigit((unsigned char)*arg) || *end || !o->collect.top)
+		if (!option_number(arg, SIZE_MAX, &number) || !number)
 			argp_error(state, "--top %s: a number of rows, at least 1", arg);
+		o->collect.top = number;
 		return 0;
 	case OPT_SORT:
 		o->collect.sort = arg;
@@ -184,10 +183,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'F':
 	case 'c':
-		errno = 0;
-		uint64_t *rate = key == 'F' ? &o->freq : &o->period;
-		*rate = strtoull(arg, &end, 10);
-		if (errno || !isdigit((unsigned char)*arg) || *end || !*rate)
+		if (!option_number(arg, UINT64_MAX, key == 'F' ? &o->freq : &o->period) ||
+		    !(key == 'F' ? o->freq : o->period))
 			argp_error(state, "-%c %s: a number, at least 1", key, arg);
 		if (o->freq && o->period)
 			argp_error(state, "-F and -c are two ways to say how often: choose one");

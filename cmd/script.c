@@ -237,7 +237,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 {
 	struct script *sc = state->input;
 	struct error *err;
-	char *end;
+	uint64_t number;
 
 	switch (key) {
 	case 'i':
@@ -257,9 +257,9 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 		sc->hide_chain = true;
 		break;
 	case OPT_MAX_STACK:
-		sc->max_stack = (unsigned)strtoul(arg, &end, 10);
-		if (end == arg || *end || !sc->max_stack)
+		if (!option_number(arg, UINT_MAX, &number) || !number)
 			argp_error(state, "--max-stack wants a number from 1 on, not '%s'", arg);
+		sc->max_stack = (unsigned)number;
 		break;
 	case OPT_NS:
 		sc->ns = true;

@@ -52,6 +52,13 @@ EVENTS=(-e sched:sched_switch -e syscalls:sys_enter_openat -e syscalls:sys_enter
 	-e 'sched:sched_process_*' -e sched:sched_wakeup -e kmem:kmalloc
 	-e cpu-clock -e page-faults -e context-switches)
 
+test_wrong_numbers() {
+	for n in -5 5x 99999999999 0 ' 3' ''; do
+		expect_status 2 "$PERF_BPF" script --max-stack="$n"
+		assert_contains err "--max-stack wants a number from 1 on, not '$n'"
+	done
+}
+
 test_every_event_of_this_kernel_prints_as_libtraceevent_prints_it() {
 	[ "$(id -u)" = 0 ] || skip "reading tracefs needs root"
 	[ -d $TRACEFS/events ] || mount -t tracefs nodev $TRACEFS || skip "no tracefs"
