@@ -374,7 +374,7 @@ struct error *variable_location(struct context *ctx, Dwarf_Die *die, struct loca
 	if (ctx->at_return && ops[0].atom != DW_OP_addr && ops[0].atom != DW_OP_addrx &&
 	    ops[0].atom != DW_OP_GNU_addr_index && ops[0].atom != DW_OP_const8u)
 		return location_block(loc, "the function has returned: only $retval and global "
-					   "variables are there");
+					   "variables are there (probe its entry, too)");
 	uint64_t size;
 	bool was_wide = ctx->wide;
 	ctx->wide = type_size(type_of(die), &size) && size == 8;

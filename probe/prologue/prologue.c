@@ -349,7 +349,9 @@ static const char *insn_obstacle(const struct fetch_insn *insn, const struct pro
 	case FETCH_PARAM:
 		if (typed && insn->reg >= way->n_params)
 			return "the function has fewer parameters there";
-		return way->at_return && !typed ? "at a return the parameters are gone" : NULL;
+		return way->at_return && !typed ? "at a return the parameters are gone (probe the "
+						  "entry, too)"
+						: NULL;
 	case FETCH_RETVAL:
 		return way->at_return ? NULL : "the function has not returned there";
 	default:
