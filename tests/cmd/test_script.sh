@@ -117,7 +117,7 @@ test_all_cpus() {
 	need_perf
 	write_workload
 	"$PERF" record -q -a -g -o sys.data -e cpu-clock -e sched:sched_switch \
-		-- timeout 5 bash work.sh 2>record.err || fail "$(cat record.err)"
+		-- timeout 120 bash work.sh 2>record.err || fail "$(cat record.err)"
 	same sys.data
 	same sys.data -G -C 1
 }
