@@ -17,7 +17,7 @@
 #include "serve/server.h"
 
 enum {
-	LONG = 10000,	   /* ms: a deadline that no test waits for */
+	LONG = 100000,	   /* ms: a deadline that no test waits for */
 	BODY = 300 * 1024, /* more than sockets' buffers take at once */
 };
 
@@ -69,7 +69,7 @@ static char *hear(struct server *server, int fd, unsigned *asked)
 		struct pollfd fds[] = {{.fd = server_fd(server), .events = POLLIN},
 				       {.fd = fd, .events = POLLIN}};
 
-		assert_true(poll(fds, 2, 20000) > 0);
+		assert_true(poll(fds, 2, 60000) > 0);
 		if (fds[0].revents)
 			assert_null(server_work(server, answer, asked));
 		if (!fds[1].revents)
@@ -176,7 +176,7 @@ static void test_the_late_are_closed(void **state)
 	unsigned asked = 0;
 	int fds[33];
 
-	assert_null(server_new("127.0.0.1:0", 100, &server));
+	assert_null(server_new("127.0.0.1:0", 1000, &server));
 	/* all places are taken; the last one waits outside until they are closed */
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
 		fds[i] = client(server);
