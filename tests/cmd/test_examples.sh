@@ -565,15 +565,17 @@ test_what_is_kept_between_events_may_not_fit() {
 		#include <stdio.h>
 		#include <sys/wait.h>
 		#include <unistd.h>
+		/* In a system call, and off its CPU: else the kernel says "running". */
 		static int sleeps(pid_t pid)
 		{
-			char path[64], state = 0;
-			sprintf(path, "/proc/%d/stat", pid);
+			char path[64];
+			int nr;
+			sprintf(path, "/proc/%d/syscall", pid);
 			FILE *f = fopen(path, "r");
-			int n = f ? fscanf(f, "%*d (%*[^)]) %c", &state) : 0;
+			int n = f ? fscanf(f, "%d", &nr) : 0;
 			if (f)
 				fclose(f);
-			return n == 1 && state == 'S';
+			return n == 1;
 		}
 		int main(void)
 		{
@@ -584,7 +586,6 @@ test_what_is_kept_between_events_may_not_fit() {
 						pause();
 			while (!sleeps(pids[0]) || !sleeps(pids[1]))
 				usleep(1000);
-			usleep(10000); /* what is about to sleep does */
 			for (int i = 0; i < 2; i++)
 				kill(pids[i], SIGKILL);
 			while (wait(NULL) > 0)
