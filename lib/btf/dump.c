@@ -127,7 +127,11 @@ const char *dump_type_name(struct btf_dump *d, uint32_t id)
 	case BTF_KIND_UNION:
 	case BTF_KIND_ENUM:
 	case BTF_KIND_ENUM64:
-		if (*name)
+		/* "enum x;" declares what is defined elsewhere, and takes no name from it */
+		if (btf_is_any_enum(t) && !btf_vlen(t)) {
+			name = dump_c_name(d, name);
+			name = name ? keep(d, name) : NULL;
+		} else if (*name)
 			name = unique_name(d, &d->tags, name);
 		break;
 	case BTF_KIND_TYPEDEF:

@@ -313,31 +313,57 @@ static struct error *map_reuse_pinned(struct bpf_map *map, bool *found)
 				  map->name, map->pin_path, type_name(info.type), info.key_size,
 				  info.value_size, info.max_entries, info.map_flags),
 			"remove that file, or give the map another name");
+	if (map->fd >= 0)
+		close(map->fd);
+	map->is_new = map->reused = false;
 	map->fd = steal_fd(&fd);
 	map->pinned = true;
 	*found = true;
 	return NULL;
 }
 
+/* Its name, once there is a map. *taken: another process was faster. */
+static struct error *map_pin(struct bpf_map *map, bool *taken)
+{
+	*taken = false;
+	if (!map->pin_path || map->pinned || !bpf_map__pin(map, NULL)) {
+		map->pinned_by_load = map->pinned;
+		return NULL;
+	}
+	/* A map whose bytes are mapped already cannot be another one any more. */
+	*taken = errno == EEXIST && !map->mapped;
+	return *taken ? NULL
+		      : error_errno(errno, "map '%s': cannot pin it at '%s'", map->name,
+				    map->pin_path);
+}
+
+/* What is pinned, what the caller gave, or a new map, which then gets its name. */
+static struct error *map_provide(struct bpf_map *map)
+{
+	const bool given = map->fd >= 0;
+	bool found = false, taken = false;
+
+	if (map->pin_path && !map->pinned)
+		TRY(map_reuse_pinned(map, &found));
+	if (found)
+		return NULL;
+	if (!given)
+		TRY(map_create(map));
+	TRY(map_pin(map, &taken));
+	if (!taken)
+		return NULL;
+	TRY(map_reuse_pinned(map, &found));
+	return found ? NULL
+		     : error_new(EEXIST, "map '%s': '%s' comes and goes", map->name, map->pin_path);
+}
+
 struct error *maps_create(struct bpf_object *obj)
 {
 	struct bpf_map *map;
 
-	vec_for_each (map, &obj->maps) {
-		bool found = false;
-
-		if (map->fd >= 0 || !map->autocreate)
-			continue;
-		if (map->pin_path)
-			TRY(map_reuse_pinned(map, &found));
-		if (found)
-			continue;
-		TRY(map_create(map));
-		if (map->pin_path && bpf_map__pin(map, NULL))
-			return error_errno(errno, "map '%s': cannot pin it at '%s'", map->name,
-					   map->pin_path);
-		map->pinned_by_load = map->pin_path;
-	}
+	vec_for_each (map, &obj->maps)
+		if (map->autocreate)
+			TRY(map_provide(map));
 	return NULL;
 }
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int failures;
@@ -156,6 +157,38 @@ static void pins(const char *file, const char *folder)
 	CHECK(!access(others, F_OK));
 	CHECK(!bpf_map__is_pinned(bpf_object__find_map_by_name(obj, "first")));
 	bpf_object__close(obj);
+
+	/* A map that the caller gives gets its name as well. */
+	obj = bpf_object__open(file);
+	const int given = bpf_map_create(BPF_MAP_TYPE_ARRAY, "given", 4, 8, 3, NULL);
+	CHECK(!bpf_map__reuse_fd(bpf_object__find_map_by_name(obj, "second"), given));
+	CHECK(!bpf_map__set_pin_path(bpf_object__find_map_by_name(obj, "second"), own));
+	CHECK(!bpf_object__load(obj));
+	CHECK(!access(own, F_OK));
+	const int pinned = bpf_obj_get(own);
+	struct bpf_map_info info[2] = {0};
+	__u32 len = sizeof(*info);
+	CHECK(!bpf_map_get_info_by_fd(given, &info[0], &len));
+	len = sizeof(*info);
+	CHECK(!bpf_map_get_info_by_fd(pinned, &info[1], &len));
+	CHECK(info[0].id == info[1].id);
+	close(pinned);
+	close(given);
+	bpf_object__close(obj);
+	CHECK(!unlink(own));
+
+	/* Of several that load at once one gives the name, and all have that map. */
+	for (int i = 0; i < 8; i++)
+		if (!fork()) {
+			obj = bpf_object__open(file);
+			bpf_map__set_pin_path(bpf_object__find_map_by_name(obj, "first"), own);
+			_exit(bpf_object__load(obj) ? 1 : 0);
+		}
+	for (int i = 0, status; i < 8; i++) {
+		CHECK(wait(&status) > 0);
+		CHECK(!status);
+	}
+	CHECK(!unlink(own));
 
 	/* A link's name, too, may be in a folder that is not there yet. */
 	obj = bpf_object__open(file);

@@ -62,6 +62,30 @@ static void dumps_what_is_added_later(void **state)
 	btf__free(b);
 }
 
+/* A declaration of an enum does not take the name from the enum itself. */
+static void declares_enums(void **state)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	struct btf *b = btf__new_empty();
+
+	btf__add_enum(b, "x", 4);
+	const int second = btf__add_enum(b, "x", 4);
+	btf__add_enum_value(b, "X", 1);
+	btf__add_enum(b, "x", 4);
+	btf__add_enum_value(b, "Y", 2);
+	btf__add_struct(b, "s", 4);
+	btf__add_field(b, "m", second, 0, 0);
+	struct btf_dump *d = btf_dump__new(b, add_text, &sb, NULL);
+	for (uint32_t id = 1; id < btf__type_cnt(b); id++)
+		assert_int_equal(btf_dump__dump_type(d, id), 0);
+	assert_string_equal(strbuf_str(&sb), "enum x;\n\n"
+					     "enum x {\n\tX = 1,\n};\n\n"
+					     "enum x___2 {\n\tY = 2,\n};\n\n"
+					     "struct s {\n\tenum x m;\n};\n\n");
+	btf_dump__free(d);
+	btf__free(b);
+}
+
 static void declares(void **state)
 {
 	struct btf *b = btf__new_empty();
@@ -438,6 +462,7 @@ int main(void)
 		cmocka_unit_test(bounds_padding),
 		cmocka_unit_test(dumps_one_type_with_its_needs),
 		cmocka_unit_test(dumps_what_is_added_later),
+		cmocka_unit_test(declares_enums),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
