@@ -188,10 +188,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_WAY: {
 		struct error *err = probe_way_parse(arg, &p->way);
+		char why[256];
 
-		if (err)
-			argp_error(state, "--way: %s%s%s", err->msg, err->hint ? "; " : "",
-				   err->hint ? err->hint : "");
+		if (!err)
+			return 0;
+		snprintf(why, sizeof(why), "%s%s%s", err->msg, err->hint ? "; " : "",
+			 err->hint ? err->hint : "");
+		error_free(err);
+		argp_error(state, "--way: %s", why);
 		return 0;
 	}
 	case 'j':
@@ -244,8 +248,10 @@ static struct error *definition_text(const struct probe *p, const char *text, ch
 	const char *inlines = p->no_inlines ? "inlines=no;" : "";
 
 	if (p->exec) {
-		/* A path is quoted, so that it may hold anything but a quote. */
-		const char *quote = strpbrk(p->exec, " ;=@\\\"") ? "'" : "";
+		/* A path is quoted, so that it may hold anything but that quote. */
+		const char *quote = !strpbrk(p->exec, " ;=@\\\"'") ? ""
+				    : strchr(p->exec, '"')	   ? "'"
+								   : "\"";
 
 		*out = text_format("exec=%s%s%s;%s%s", quote, p->exec, quote, inlines, text);
 	} else if (p->module) {
@@ -467,6 +473,16 @@ static struct error *show_lines(struct probe *p)
 	return probe_lines_show(&view, keys, p->text, &p->out);
 }
 
+/* Within the shell's '…'. */
+static void add_quoted(struct strbuf *out, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '\'')
+			strbuf_adds(out, "'\\''");
+		else
+			strbuf_addch(out, *text);
+}
+
 static struct error *show_points(struct probe *p)
 {
 	const struct probe_view view = {
@@ -484,11 +500,12 @@ static struct error *show_points(struct probe *p)
 		TRY(definition_text(p, p->definitions.v[i], &text));
 		TRY(probe_def_parse(text, &def));
 		TRY(probe_points_show(&view, &def, &p->out));
-		if (!p->dry_run && !p->json && !p->quiet)
-			strbuf_addf(&p->out,
-				    "\nYou can record it by:\n\n\tperf-bpf record -e 'probe:%s' "
-				    "-a sleep 1\n\n",
-				    text);
+		if (!p->dry_run && !p->json && !p->quiet) {
+			strbuf_adds(&p->out,
+				    "\nYou can record it by:\n\n\tperf-bpf record -e 'probe:");
+			add_quoted(&p->out, text);
+			strbuf_adds(&p->out, "' -a sleep 1\n\n");
+		}
 	}
 	return NULL;
 }

@@ -382,6 +382,15 @@ static struct error *parse_event(struct parser *p)
 	if (!accept(p, "="))
 		return error_hint(fail(p, p->pos, "the name of an event cannot hold '%c'", peek(p)),
 				  "letters, digits and '_': GROUP:EVENT=FUNCTION");
+	/* "e=exec=/bin/x;f": a key would be taken for a file, or a function. */
+	const char *rest = p->text + p->pos;
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		const size_t n = strlen(keys[i]);
+
+		if (!strncmp(rest, keys[i], n) && rest[n] == '=')
+			return error_hint(fail(p, p->pos, "keys stand before the event's name"),
+					  "%s=...;%s=FUNCTION", keys[i], p->def->event);
+	}
 	return NULL;
 }
 

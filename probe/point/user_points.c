@@ -243,8 +243,13 @@ static struct error *no_function(struct gather *g, struct user *user)
 				  "the program starts; 'perf-bpf probe -x %s -F \"*%s*\"' "
 				  "lists them",
 				  user_path(user), def->function);
+	const char *left_out =
+		def->inlines ? "" : "where it has been inlined is left out (inlines=no)";
 	if (user_near(user, def->function, &sb))
-		return error_hint(err, "did you mean %s?", strbuf_str(&sb));
+		return error_hint(err, "did you mean %s?%s%s", strbuf_str(&sb),
+				  *left_out ? " Or: " : "", left_out);
+	if (*left_out)
+		return error_hint(err, "%s", left_out);
 	if (!user_has_symtab(user))
 		return error_hint(err, "it is stripped: its debug information would tell of more");
 	return error_hint(err, "'perf-bpf probe -x %s -F' lists the functions", user_path(user));

@@ -149,6 +149,17 @@ test_command_lines_of_perf_probe() {
 	expect_status 0 "$PERF_BPF" probe -x shop -D order_place
 	assert_contains out "exit"
 	expect_status 1 "$PERF_BPF" probe -q -x shop --no-inlines discount
+	assert_contains err "where it has been inlined is left out"
+	# what it says can be recorded is what a shell takes, whatever the path
+	local path
+	for path in "a b;c" "it's" 'say "x"'; do
+		cp shop "$path"
+		expect_status 0 "$PERF_BPF" probe -x "$path" order_place order-\>id
+		sed -n "s/^	perf-bpf record -e \('probe:.*'\) -a sleep 1$/\1/p" out >event
+		eval "set -- $(cat event)"
+		expect_status 0 "$PERF_BPF" probe -q "${1#probe:}"
+		assert_contains out "  order_place+0 "
+	done
 	# lines
 	expect_status 0 "$PERF_BPF" probe -x shop -L order_place:5-6
 	assert_equal "$(wc -l <out)" 3

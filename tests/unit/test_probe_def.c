@@ -269,6 +269,7 @@ static void wrong_ones_say_where(void **state)
 		{"exec=;f", 6, "a value is missing", NULL},
 		{"e-f=g", 2, "cannot hold '-'", "letters, digits"},
 		{"a:b:c=g", 4, "cannot hold ':'", NULL},
+		{"e=exec=/bin/x;f", 3, "before the event's name", "exec=...;e=FUNCTION"},
 		{"=f", 1, "a name of an event is missing", NULL},
 		{"f+", 3, "a number must stand here", NULL},
 		{"f+0x", 5, "a number must stand here", NULL},
