@@ -28,6 +28,7 @@ enum {
 	MODE_PROBE_ATOMIC = 0xe0,    /* the kernel's own: an atomic access of an arena */
 	CODE_NOSPEC = BPF_ST | 0xc0, /* the kernel's own: BPF_NOSPEC, a barrier */
 	SRC_ARENA_CAST = 1,	     /* off of a mov: BPF_ADDR_SPACE_CAST */
+	SRC_PERCPU = -1,	     /* the same: the kernel's own, to this CPU's part (6.10) */
 };
 
 #define HELPER(name) [BPF_FUNC_##name] = "bpf_" #name
@@ -66,7 +67,7 @@ static void add_alu_operand(const struct bpf_insn *i, char bank, struct strbuf *
 		strbuf_addf(out, "%d", i->imm);
 }
 
-/* Moves: plain, sign-extending from off bits, or between address spaces. */
+/* Moves: plain, sign-extending from off bits, between address spaces, to a CPU's part. */
 static bool add_move(const struct bpf_insn *i, char bank, struct strbuf *out)
 {
 	const bool wide = BPF_CLASS(i->code) == BPF_ALU64;
@@ -74,6 +75,10 @@ static bool add_move(const struct bpf_insn *i, char bank, struct strbuf *out)
 	if (BPF_SRC(i->code) == BPF_X && i->off == SRC_ARENA_CAST && wide) {
 		strbuf_addf(out, "r%u = addr_space_cast(r%u, %u, %u)", i->dst_reg, i->src_reg,
 			    (uint32_t)i->imm >> 16, (uint32_t)i->imm & 0xffff);
+		return true;
+	}
+	if (BPF_SRC(i->code) == BPF_X && i->off == SRC_PERCPU && wide) {
+		strbuf_addf(out, "r%u = &(void __percpu *)(r%u)", i->dst_reg, i->src_reg);
 		return true;
 	}
 	if (!i->off) {

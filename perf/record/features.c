@@ -7,7 +7,6 @@
 #include "perf/record/internal.h"
 
 #include <bpf/bpf.h>
-#include <cpuid.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +34,11 @@ static struct error *put_string(struct recording *rec, enum data_feature feature
 	return put(rec, feature, &sb);
 }
 
+/* What perf knows the model by, or "" where it has no such name. */
 #if defined(__x86_64__) || defined(__i386__)
-/* "GenuineIntel,6,143,8", as perf has it. */
+#include <cpuid.h>
+
+/* "GenuineIntel,6,143,8" */
 static void cpuid_text(char *out, size_t size)
 {
 	unsigned a, b, c, d;
@@ -56,6 +58,23 @@ static void cpuid_text(char *out, size_t size)
 	if (family >= 0x6)
 		model += (a >> 16 & 0xf) << 4;
 	snprintf(out, size, "%s,%u,%u,%u", vendor, family, model, step);
+}
+#elif defined(__aarch64__)
+/* "0x00000000410fd0b1": the register MIDR_EL1 of the first CPU */
+static void cpuid_text(char *out, size_t size)
+{
+	_cleanup_free_ char *midr = NULL;
+
+	*out = 0;
+	error_free(sys_read_file("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", 64,
+				 &midr, NULL));
+	if (midr)
+		snprintf(out, size, "%.*s", (int)strcspn(midr, "\n"), midr);
+}
+#else
+static void cpuid_text(char *out, size_t size)
+{
+	*out = 0;
 }
 #endif
 
@@ -99,10 +118,9 @@ static struct error *put_cpu(struct recording *rec)
 	}
 	if (cpuinfo && proc_value(cpuinfo, "model name", value, sizeof(value)))
 		TRY(put_string(rec, DATA_CPUDESC, value));
-#if defined(__x86_64__) || defined(__i386__)
 	cpuid_text(value, sizeof(value));
-	TRY(put_string(rec, DATA_CPUID, value));
-#endif
+	if (*value)
+		TRY(put_string(rec, DATA_CPUID, value));
 	error_free(sys_read_file("/proc/meminfo", 1 << 16, &meminfo, NULL));
 	if (meminfo && proc_value(meminfo, "MemTotal", value, sizeof(value))) {
 		feature_build_total_mem(&sb, strtoull(value, NULL, 10));

@@ -32,6 +32,7 @@ static const struct expectation expectations[] = {
 	{{INSN(0xbf, 6, 1, 32, 0)}, "(bf) r6 = (s32)r1"},
 	{{INSN(0xbc, 6, 1, 16, 0)}, "(bc) w6 = (s16)w1"},
 	{{INSN(0xbf, 2, 1, 1, 1 << 16)}, "(bf) r2 = addr_space_cast(r1, 1, 0)"},
+	{{INSN(0xbf, 2, 1, -1, 0)}, "(bf) r2 = &(void __percpu *)(r1)"},
 	{{INSN(0x07, 2, 0, 0, -8)}, "(07) r2 += -8"},
 	{{INSN(0x0f, 2, 3, 0, 0)}, "(0f) r2 += r3"},
 	{{INSN(0x1c, 2, 3, 0, 0)}, "(1c) w2 -= w3"},
