@@ -13,14 +13,9 @@ bool fetch_read(const struct fetch_process *p, uint64_t address, void *to, size_
 
 static bool register_value(const struct fetch_process *p, uint16_t dwarf, uint64_t *value)
 {
-	const struct user_regs_struct *r = &p->regs;
-	const uint64_t values[] = {r->rax, r->rdx, r->rcx, r->rbx, r->rsi, r->rdi,
-				   r->rbp, r->rsp, r->r8,  r->r9,  r->r10, r->r11,
-				   r->r12, r->r13, r->r14, r->r15, r->rip};
-
-	if (dwarf >= ARRAY_SIZE(values))
+	if (!regs_name(p->machine, dwarf))
 		return false;
-	*value = values[dwarf];
+	*value = p->regs[dwarf];
 	return true;
 }
 
@@ -34,7 +29,6 @@ static uint64_t extend(uint64_t v, unsigned int bytes)
 static bool step(const struct fetch_process *p, const struct fetch_insn *insn, uint64_t *stack,
 		 size_t *depth, const char **why)
 {
-	static const uint16_t params[] = {5, 4, 1, 2, 8, 9};
 	static const uint8_t takes[] = {
 		[FETCH_DEREF] = 1, [FETCH_SEXT] = 1, [FETCH_PLUS] = 2, [FETCH_MINUS] = 2,
 		[FETCH_MUL] = 2,   [FETCH_DIV] = 2,  [FETCH_MOD] = 2,  [FETCH_AND] = 2,
@@ -46,6 +40,7 @@ static bool step(const struct fetch_process *p, const struct fetch_insn *insn, u
 	};
 	size_t n = *depth;
 	uint64_t v = 0;
+	uint16_t reg;
 
 	*why = "a fetch program that is none";
 	if (n < takes[insn->op] || n >= FETCH_MAX_DEPTH)
@@ -61,14 +56,15 @@ static bool step(const struct fetch_process *p, const struct fetch_insn *insn, u
 		v += (uint64_t)insn->imm;
 		break;
 	case FETCH_PARAM:
-		if (insn->reg >= ARRAY_SIZE(params))
-			return fetch_read(p, p->regs.rsp + 8 + 8 * (insn->reg - 6ul),
+		if (!regs_param(p->machine, insn->reg, &reg))
+			return fetch_read(p,
+					  p->regs[regs_stack(p->machine)] +
+						  regs_param_on_stack(p->machine, insn->reg),
 					  &stack[(*depth)++], 8);
-		if (!register_value(p, params[insn->reg], &v))
-			return false;
+		v = p->regs[reg];
 		break;
 	case FETCH_RETVAL:
-		v = p->regs.rax;
+		v = p->regs[regs_retval(p->machine)];
 		break;
 	case FETCH_STATIC:
 		v = p->base + (uint64_t)insn->imm;

@@ -4,16 +4,17 @@
 #define PB_TESTS_FETCH_EVAL_H
 
 #include <sys/types.h>
-#include <sys/user.h>
 
 #include "lib/base/strbuf.h"
 #include "probe/fetch/fetch.h"
+#include "probe/fetch/regs.h"
 
 struct fetch_process {
 	pid_t pid;
 	int mem;       /* /proc/PID/mem */
 	uint64_t base; /* added to the image's addresses */
-	struct user_regs_struct regs;
+	const struct regs *machine;
+	uint64_t regs[33]; /* by their DWARF numbers: all that a machine has */
 };
 
 /* Reads the process's memory; false: it cannot be read. */

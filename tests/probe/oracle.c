@@ -19,6 +19,8 @@
 #include <stdio.h>
 #include <sys/personality.h>
 #include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,9 +48,18 @@ struct seen {
 	const struct dwarf_place *place;
 };
 
+/* The instruction of a breakpoint, and how far the counter is behind it when the process stops. */
+#if defined(__x86_64__)
+static const uint8_t breakpoint[] = {0xcc};
+#define BEHIND 1
+#elif defined(__aarch64__)
+static const uint8_t breakpoint[] = {0x00, 0x00, 0x20, 0xd4};
+#define BEHIND 0
+#endif
+
 struct trap {
 	uint64_t address;
-	uint8_t original;
+	uint8_t original[sizeof(breakpoint)];
 	bool is_return;
 };
 
@@ -163,9 +174,44 @@ static struct trap *trap_at(struct judge *j, uint64_t address)
 	return NULL;
 }
 
-static bool poke(struct judge *j, uint64_t address, uint8_t byte)
+static bool poke(struct judge *j, uint64_t address, const uint8_t *insn)
 {
-	return pwrite(j->process.mem, &byte, 1, (off_t)address) == 1;
+	return pwrite(j->process.mem, insn, sizeof(breakpoint), (off_t)address) ==
+	       sizeof(breakpoint);
+}
+
+/* The registers by their DWARF numbers; the process goes on at the breakpoint. */
+static uint64_t stop_at_breakpoint(struct fetch_process *p)
+{
+	struct user_regs_struct r = {0};
+	struct iovec iov = {&r, sizeof(r)};
+
+	ptrace(PTRACE_GETREGSET, p->pid, NT_PRSTATUS, &iov);
+#if defined(__x86_64__)
+	r.rip -= BEHIND;
+	const uint64_t values[] = {r.rax, r.rdx, r.rcx, r.rbx, r.rsi, r.rdi, r.rbp, r.rsp, r.r8,
+				   r.r9,  r.r10, r.r11, r.r12, r.r13, r.r14, r.r15, r.rip};
+	memcpy(p->regs, values, sizeof(values));
+#elif defined(__aarch64__)
+	memcpy(p->regs, r.regs, sizeof(r.regs));
+	p->regs[31] = r.sp;
+	p->regs[32] = r.pc;
+#endif
+	if (BEHIND)
+		ptrace(PTRACE_SETREGSET, p->pid, NT_PRSTATUS, &iov);
+	return p->regs[regs_ip(p->machine)];
+}
+
+/* At an entry: where the function returns to, and the stack pointer then. */
+static void return_of(const struct fetch_process *p, uint64_t *at, uint64_t *stack)
+{
+	*stack = p->regs[regs_stack(p->machine)];
+#if defined(__x86_64__)
+	fetch_read(p, *stack, at, sizeof(*at));
+	*stack += sizeof(*at);
+#elif defined(__aarch64__)
+	*at = p->regs[30];
+#endif
 }
 
 static bool set_trap(struct judge *j, uint64_t address, bool is_return)
@@ -179,7 +225,8 @@ static bool set_trap(struct judge *j, uint64_t address, bool is_return)
 	trap = vec_push(&j->traps);
 	trap->address = address;
 	trap->is_return = is_return;
-	return fetch_read(&j->process, address, &trap->original, 1) && poke(j, address, 0xcc);
+	return fetch_read(&j->process, address, trap->original, sizeof(breakpoint)) &&
+	       poke(j, address, breakpoint);
 }
 
 static uint64_t load_base(pid_t pid, const char *program)
@@ -261,9 +308,8 @@ static void hit(struct judge *j, uint64_t address)
 			    point[1].places.n && !place->after_prologue) {
 				struct call *call = vec_push(&j->calls);
 
-				*call = (struct call){point[1].number, id, has_id, 0,
-						      j->process.regs.rsp + 8};
-				fetch_read(&j->process, j->process.regs.rsp, &call->at, 8);
+				*call = (struct call){point[1].number, id, has_id, 0, 0};
+				return_of(&j->process, &call->at, &call->stack);
 				set_trap(j, call->at, true);
 			}
 			if (!has_id) {
@@ -283,7 +329,8 @@ static void returned(struct judge *j, uint64_t address)
 	while (j->calls.n) {
 		struct call call = *vec_last(&j->calls);
 
-		if (call.stack != j->process.regs.rsp || call.at != address)
+		if (call.stack != j->process.regs[regs_stack(j->process.machine)] ||
+		    call.at != address)
 			return;
 		j->calls.n--;
 		struct point *point = &j->points.v[call.point];
@@ -311,6 +358,7 @@ static int run(struct judge *j, const char *program, int out)
 		_exit(127);
 	}
 	j->process.pid = pid;
+	j->process.machine = regs_of(EM_NONE);
 	if (waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
 		return 1;
 	ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_EXITKILL);
@@ -336,8 +384,7 @@ static int run(struct judge *j, const char *program, int out)
 			kill(pid, SIGKILL);
 			return 1;
 		}
-		ptrace(PTRACE_GETREGS, pid, 0, &j->process.regs);
-		uint64_t address = --j->process.regs.rip;
+		uint64_t address = stop_at_breakpoint(&j->process);
 		struct trap *trap = trap_at(j, address);
 		if (!trap)
 			return 1;
@@ -345,12 +392,11 @@ static int run(struct judge *j, const char *program, int out)
 			returned(j, address);
 		hit(j, address);
 		trap = trap_at(j, address); /* the array may have moved */
-		ptrace(PTRACE_SETREGS, pid, 0, &j->process.regs);
 		poke(j, address, trap->original);
 		ptrace(PTRACE_SINGLESTEP, pid, 0, 0);
 		if (waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
 			return 1;
-		poke(j, address, 0xcc);
+		poke(j, address, breakpoint);
 	}
 }
 

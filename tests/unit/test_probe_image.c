@@ -80,6 +80,12 @@ static struct error *user_find(struct probe_finder *finder, const char *fmt, con
 	return probe_points_find(finder, &def, points);
 }
 
+#if defined(__aarch64__)
+#define A_REGISTER "%x1"
+#else
+#define A_REGISTER "%si"
+#endif
+
 static void binaries_by_their_symbols(void **state)
 {
 	_cleanup_(probe_finder_freep) struct probe_finder *finder = NULL;
@@ -126,7 +132,7 @@ static void binaries_by_their_symbols(void **state)
 	uint64_t at = 0;
 	do {
 		_cleanup_free_ char *text =
-			text_format("user_finder+%d %%si +8(%%sp):u32 $comm", (int)++at);
+			text_format("user_finder+%d %s +8(%%sp):u32 $comm", (int)++at, A_REGISTER);
 
 		error_free(within);
 		within = user_find(finder, text, path, &args);

@@ -397,6 +397,12 @@ static void test_debugdata(void **state)
 	assert_int_equal(symtab_size(without), 1);
 }
 
+#if defined(__aarch64__)
+#define VDSO_GETTIMEOFDAY "__kernel_gettimeofday"
+#else
+#define VDSO_GETTIMEOFDAY "__vdso_gettimeofday"
+#endif
+
 static void test_vdso(void **state)
 {
 	struct sym_opts opts = {.sz = sizeof(opts)};
@@ -408,7 +414,7 @@ static void test_vdso(void **state)
 		error_free(err);
 		skip();
 	}
-	assert_non_null(symtab_find_name(st, "__vdso_gettimeofday"));
+	assert_non_null(symtab_find_name(st, VDSO_GETTIMEOFDAY));
 	symtab_free(st);
 }
 
