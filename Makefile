@@ -59,6 +59,6 @@ install: all
 	@meson install -C $(BUILD)
 
 clean:
-	rm -rf build build-asan build-fuzz
+	rm -rf build build-asan build-fuzz build-arm64
 
 .PHONY: all asan fuzzers deps demo check check-debuginfo check-peers fuzz bench install clean

@@ -18,7 +18,17 @@ __u64 calls = 0;
 __u64 sum = 0;
 __u64 cookie = 0;
 
-#define READ_NR 0 /* of x86-64 */
+/* The number of read(2), and where the kernel keeps it. */
+#ifdef __TARGET_ARCH_x86
+#define READ_NR	      0
+#define SYSCALL_NR(r) ((r)->orig_rax)
+#else
+#define READ_NR	      63
+#define SYSCALL_NR(r) ((r)->syscallno)
+struct pt_regs {
+	__s32 syscallno;
+} __attribute__((preserve_access_index));
+#endif
 
 static __attribute__((always_inline)) int mine(void)
 {
@@ -65,7 +75,7 @@ int on_raw_tp(struct bpf_raw_tracepoint_args *ctx)
 SEC("tp_btf/sys_exit")
 int BPF_PROG(on_tp_btf, struct pt_regs *regs, long ret)
 {
-	if (mine() && regs->orig_rax == READ_NR)
+	if (mine() && SYSCALL_NR(regs) == READ_NR)
 		count(ret);
 	return 0;
 }

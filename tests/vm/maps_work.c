@@ -13,9 +13,16 @@ static volatile char *at;
 static __attribute__((noinline)) void leaf(int n)
 {
 	for (int i = 0; i < n; i++) {
+#ifdef __x86_64__
 		long ret = 95;
 
 		__asm__ volatile("syscall" : "+a"(ret) : "D"(18L) : "rcx", "r11", "memory");
+#else
+		register long nr __asm__("x8") = 166;
+		register long mask __asm__("x0") = 18;
+
+		__asm__ volatile("svc 0" : "+r"(mask) : "r"(nr) : "memory");
+#endif
 	}
 }
 

@@ -3,7 +3,7 @@
 # Attaching on real kernels, 5.10 to the newest, in QEMU: see guest/run-tests.
 # All kernels run the same tests from the same initramfs, two at a time.
 . "$(dirname "$0")/../tap.sh"
-HERE=$SRC/tests/vm
+. "$SRC/tests/vm/guests.sh"
 KERNELS=${KERNELS:-"bullseye bookworm trixie sid"}
 
 # What the guests need and no kernel is run without.
@@ -15,45 +15,6 @@ why_not() {
 	[ -x "$BUILD/tests/vm/client" ] || echo "no $BUILD/tests/vm/client"
 }
 
-# One kernel: its output to guest.SUITE, or the reason why there is none to skip.SUITE.
-run_guest() {
-	local suite=$1 kernel
-	kernel=$("$HERE/fetch-kernel" "$suite" 2>fetch."$suite") || {
-		echo "${kernel:-fetch-kernel failed}" >skip."$suite"
-		return
-	}
-	# Each kernel has modules of its own; archives one after the other are one.
-	{
-		cat initramfs
-		[ ! -d "$kernel/modules" ] || (cd "$kernel" && find modules | cpio -o -H newc --quiet)
-	} >initramfs."$suite"
-	"$HERE/boot" "$kernel" initramfs."$suite" guest."$suite" || :
-	rm initramfs."$suite"
-}
-
-numbered=0
-report() {
-	local suite=$1 release line
-	if [ -e skip."$suite" ]; then
-		echo "ok $((++numbered)) - $suite # SKIP $(cat skip."$suite")"
-		return
-	fi
-	release=$(sed -n 's/^guest: up \([0-9]*\.[0-9]*\).*/\1/p' guest."$suite" | head -n 1)
-	while read -r line; do
-		case $line in
-		"ok - "*) echo "ok $((++numbered)) - ${release:-$suite} ${line#ok - }" ;;
-		"not ok - "*) echo "not ok $((++numbered)) - ${release:-$suite} ${line#not ok - }" ;;
-		"#"*) echo "$line" ;;
-		esac
-	done < <(tr -d '\r' <guest."$suite")
-	if grep -q '^guest: done' guest."$suite"; then
-		echo "ok $((++numbered)) - ${release:-$suite} the guest came to its end"
-	else
-		tail -n 30 guest."$suite".console guest."$suite".qemu 2>/dev/null | tr -d '\r' | sed 's/^/# /'
-		echo "not ok $((++numbered)) - ${release:-$suite} the guest came to its end"
-	fi
-}
-
 work=$(mktemp -d "${TMPDIR:-/tmp}/perf-bpf-vm.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -63,66 +24,7 @@ if [ -n "$reason" ]; then
 	exit 0
 fi
 set -e
-bpf() { # SOURCE OUTPUT OPTIONS...
-	local source=$1 output=$2
-	shift 2
-	${CLANG:-clang} -O2 -g -target bpf -D__TARGET_ARCH_x86 -I"$SRC/include" -I"$BUILD/include" \
-		-I/usr/include/x86_64-linux-gnu "$@" -c "$HERE/$source" -o "$output"
-}
-bpf attach.bpf.c attach.bpf.o
-bpf ways.bpf.c ways.bpf.o
-bpf choose.bpf.c choose.bpf.o
-objects=(attach.bpf.o=tests/attach.bpf.o ways.bpf.o=tests/ways.bpf.o
-	choose.bpf.o=tests/choose.bpf.o)
-for kind in tracepoint kprobe kretprobe ksyscall uprobe fentry; do
-	bpf record.bpf.c $kind.bpf.o -D${kind^^}
-	objects+=("$kind.bpf.o=tests/$kind.bpf.o")
-done
-for name in maps legacy short core newer kinds struct_ops; do
-	bpf ../bpf/$name.bpf.c $name.bpf.o
-	objects+=("$name.bpf.o=tests/$name.o")
-done
-bpf ../cmd/run.bpf.c run.bpf.o -I"$SRC/progs"
-bpf faults.bpf.c faults.bpf.o -I"$SRC/progs"
-cc -O0 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -static -o maps_work "$HERE/maps_work.c"
-objects+=("run.bpf.o=tests/run.o" "faults.bpf.o=tests/faults.o" "maps_work=bin/maps_work")
-bpf probes.bpf.c probes.bpf.o
-bpf probes.bpf.c probes-return.bpf.o -DAT_RETURN
-bpf probes.bpf.c probes-many.bpf.o -DMANY
-bpf probes.bpf.c probes-missed.bpf.o -DMISSED
-${CC:-gcc} -O1 -static "$HERE/probed.c" -o probed
-objects+=(probes.bpf.o=tests/probes.o probes-return.bpf.o=tests/probes-return.o
-	probes-many.bpf.o=tests/probes-many.o probes-missed.bpf.o=tests/probes-missed.o
-	probed=bin/probed)
-bpf usdt.bpf.c usdt.bpf.o -DSPECS=16
-bpf instances.bpf.c instances.bpf.o
-bpf record.bpf.c usdt_filter.bpf.o -DUSDT
-bpf objects.bpf.c objects.bpf.o
-bpf prog.bpf.c prog.bpf.o
-bpf prog.bpf.c missed.bpf.o -DMISSED
-objects+=("prog.bpf.o=tests/prog.o" "missed.bpf.o=tests/missed.o")
-objects+=("usdt.bpf.o=tests/usdt.bpf.o" "usdt_filter.bpf.o=tests/usdt_filter.bpf.o"
-	"instances.bpf.o=tests/instances.bpf.o" "objects.bpf.o=tests/objects.o"
-	"$BUILD/tests/vm/instances=bin/instances")
-[ ! -x "$BUILD/tests/vm/usdt_client" ] || objects+=("$BUILD/tests/vm/usdt_client=bin/usdt_client")
-# Address spaces came with clang 19.
-newest=$(compgen -c clang- | grep -E '^clang-[0-9]+$' | sort -t- -k2n | tail -n 1)
-if [ "${newest#clang-}" -ge 19 ] 2>/dev/null; then
-	CLANG=$newest bpf ../bpf/arena.bpf.c arena.o -mcpu=v4
-	objects+=("arena.o=tests/arena.o")
-fi
-# A walk of a million instructions takes an emulated machine too long.
-"$SRC/tests/bpf/refused/list" | grep -vE ' (too_long|too_branchy) ' >refused.list
-for name in $(cut -d' ' -f1 refused.list | sort -u); do
-	bpf ../bpf/refused/$name.bpf.c refused-$name.o
-	objects+=("refused-$name.o=tests/refused-$name.o")
-done
-objects+=("refused.list=tests/refused.list" "$BUILD/tests/cmd/refused=bin/refused")
-objects+=("$BUILD/tests/cmd/object_client=bin/object_client"
-	"$BUILD/tests/cmd/kinds_client=bin/kinds_client")
-"$HERE/make-initramfs" initramfs "$BUILD/tests/vm/client=bin/client" \
-	"$BUILD/tests/vm/ways=bin/ways" "$BUILD/perf-bpf=bin/perf-bpf" \
-	"${objects[@]}"
+make_initramfs
 set +e
 running=()
 for suite in $KERNELS; do

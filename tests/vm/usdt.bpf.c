@@ -21,8 +21,7 @@ static __always_inline int mine(void)
 	return !result.pid || bpf_get_current_pid_tgid() >> 32 == (__u64)result.pid;
 }
 
-SEC("usdt")
-int on_any(struct pt_regs *ctx)
+static __always_inline int hit(struct pt_regs *ctx)
 {
 	long value;
 
@@ -41,6 +40,12 @@ int on_any(struct pt_regs *ctx)
 	}
 	result.beyond = bpf_usdt_arg(ctx, result.count, &value);
 	return 0;
+}
+
+SEC("usdt")
+int on_any(struct pt_regs *ctx)
+{
+	return hit(ctx);
 }
 
 SEC("usdt//proc/self/exe:perfbpf:twelve")
@@ -75,5 +80,5 @@ int no_probe(struct pt_regs *ctx)
 SEC("uprobe")
 int on_single(struct pt_regs *ctx)
 {
-	return on_any(ctx);
+	return hit(ctx);
 }

@@ -7,11 +7,22 @@
  */
 #include <linux/bpf.h>
 
-/* The kernel's struct pt_regs of x86-64, where the members are found by name. */
+/*
+ * The kernel's registers, whose members are found by name, and a function that
+ * neither kprobes nor ftrace may touch.
+ */
 #define __VMLINUX_H__
+#ifdef __TARGET_ARCH_x86
 struct pt_regs {
 	unsigned long bp, r10, r9, r8, ax, cx, dx, si, di, ip, sp;
 } __attribute__((preserve_access_index));
+#define NOTRACE "native_sched_clock"
+#else
+struct user_pt_regs {
+	unsigned long regs[31], sp, pc;
+} __attribute__((preserve_access_index));
+#define NOTRACE "sched_clock"
+#endif
 
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_core_read.h>
@@ -206,20 +217,20 @@ int no_function(void *ctx)
 	return 0;
 }
 
-SEC("kprobe.multi/native_sched_clock")
+SEC("kprobe.multi/" NOTRACE)
 int notrace_multi(void *ctx)
 {
 	return 0;
 }
 
-SEC("kprobe/native_sched_clock")
+SEC("kprobe/" NOTRACE)
 int notrace_kprobe(void *ctx)
 {
 	return 0;
 }
 
 /* Where the kernel's BTF has it, it loads. */
-SEC("fentry/native_sched_clock")
+SEC("fentry/" NOTRACE)
 int notrace_fentry(void *ctx)
 {
 	return 0;

@@ -171,7 +171,11 @@ int not_modifiable(void *ctx)
 	return 0;
 }
 
+#ifdef __TARGET_ARCH_x86
 SEC("?fentry.s/__x64_sys_getpid")
+#else
+SEC("?fentry.s/__arm64_sys_getpid")
+#endif
 int target_of_fentry(void *ctx)
 {
 	/* refused at all: target_of_fentry attach-target|not-permitted|loads: */
