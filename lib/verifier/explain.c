@@ -86,7 +86,14 @@ struct piece variable_set_at(const struct explain *ex, long step)
 	if (step < 0)
 		return none;
 	const struct verifier_line *line = line_of(ex->in, ex->log.steps.v[step].insn);
+	const struct piece callee = step_callee(&ex->log.steps.v[step]);
 	const char *equals = line && line->text ? strchr(line->text, '=') : NULL;
+	const char *call =
+		equals && callee.len ? memmem(equals, strlen(equals), callee.at, callee.len) : NULL;
+	/* Of several statements of a line, the one that calls. */
+	for (const char *c = equals; call && c < call; c++)
+		if (*c == '=')
+			equals = c;
 	if (!equals || equals == line->text || equals[1] == '=' || strchr("<>!+-*/&|^", equals[-1]))
 		return none;
 	const char *end = equals;

@@ -226,6 +226,30 @@ static void paths_that_went_on_elsewhere(void **state)
 	vlog_deinit(&log);
 }
 
+/* The variable that the call's result is in, not the line's first one. */
+static void several_statements_of_a_line(void **state)
+{
+	const struct verifier_line line = {
+		0, 7, "x.bpf.c", "int k = 1; long *v = bpf_map_lookup_elem(&m, &k); return *v;"};
+	const char *const log = "0: (85) call bpf_map_lookup_elem#1\n"
+				"1: (79) r0 = *(u64 *)(r0 +0)\n"
+				"R0 invalid mem access 'map_value_or_null'\n";
+	struct bpf_insn insns[] = {{.code = BPF_JMP | BPF_CALL, .imm = BPF_FUNC_map_lookup_elem},
+				   {.code = BPF_LDX | BPF_MEM | BPF_DW}};
+	const struct verifier_input in = {.code = EACCES,
+					  .log = log,
+					  .insns = insns,
+					  .n_insns = 2,
+					  .lines = &line,
+					  .n_lines = 1,
+					  .type_name = "raw_tracepoint"};
+	struct error *err = verifier_explain(&in);
+
+	assert_non_null(err->hint);
+	assert_non_null(strstr(err->hint, "if (!v) return 0;"));
+	error_free(err);
+}
+
 static void check_state(const char *state, const char *words)
 {
 	struct strbuf sb = STRBUF_INIT;
@@ -290,6 +314,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(a_log_without_a_program),
 		cmocka_unit_test(words_that_no_rule_knows),
 		cmocka_unit_test(paths_that_went_on_elsewhere),
+		cmocka_unit_test(several_statements_of_a_line),
 		cmocka_unit_test(states_in_words),
 		cmocka_unit_test(patterns),
 	};
