@@ -13,7 +13,7 @@
  */
 #include "probe/dwarf/internal.h"
 
-enum class {
+enum arg_class {
 	CLASS_UNKNOWN,
 	CLASS_INTEGER,
 	CLASS_SSE,
@@ -25,17 +25,17 @@ enum class {
 
 struct shape {
 	uint64_t size;
-	enum class word[2]; /* CLASS_INTEGER, CLASS_SSE, or CLASS_NOTHING */
-	uint64_t floats;    /* members that are floating point: arm64's homogeneous aggregates */
+	enum arg_class word[2]; /* CLASS_INTEGER, CLASS_SSE, or CLASS_NOTHING */
+	uint64_t floats; /* members that are floating point: arm64's homogeneous aggregates */
 	uint64_t others;
 	bool unaligned, unknown;
 };
 
-static void add_field(struct shape *shape, uint64_t offset, uint64_t size, enum class class)
+static void add_field(struct shape *shape, uint64_t offset, uint64_t size, enum arg_class cls)
 {
 	for (uint64_t word = offset / 8; word <= (offset + size - 1) / 8 && word < 2; word++) {
-		if (class == CLASS_INTEGER || shape->word[word] == CLASS_NOTHING)
-			shape->word[word] = class;
+		if (cls == CLASS_INTEGER || shape->word[word] == CLASS_NOTHING)
+			shape->word[word] = cls;
 	}
 }
 
@@ -134,58 +134,66 @@ static bool by_reference(struct type type, bool *known)
 }
 
 /* Of a parameter or a result. words: how many integer registers. */
-static enum class classify(const struct dwarf_image *image, struct type type, uint64_t *words,
-			   uint64_t *size) {
-	struct shape shape = {.word = {CLASS_NOTHING, CLASS_NOTHING}}; enum fetch_kind kind;
-	bool known; uint64_t encoding = 0;
+static enum arg_class classify(const struct dwarf_image *image, struct type type, uint64_t *words,
+			       uint64_t *size)
+{
+	struct shape shape = {.word = {CLASS_NOTHING, CLASS_NOTHING}};
+	enum fetch_kind kind;
+	bool known;
+	uint64_t encoding = 0;
 
-	*words = 0; type = type_peel(type);
-	if (type.is_void || !type_size(type, size)) return CLASS_UNKNOWN;
-	if (type_is_scalar(type, &kind)){if (kind == FETCH_FLOAT){
-		if (*size <= 8) return CLASS_SSE;
-		/* long double: x86-64 has it in memory, returns it on the x87 stack. */
-		return image->machine == EM_X86_64 ? CLASS_UNKNOWN : CLASS_SSE;}
-*words = (*size + 7) / 8;
-return *words == 1 ? CLASS_INTEGER : CLASS_UNKNOWN;
-}
-if (type_tag(&type) == DW_TAG_base_type) {
-	die_udata(&type.die, DW_AT_encoding, &encoding);
-	return CLASS_UNKNOWN;
-}
-if (!type_is_struct(type_tag(&type)))
-	return CLASS_UNKNOWN;
-if (by_reference(type, &known)) {
-	*words = 1;
-	return CLASS_REFERENCE;
-}
-if (!known)
-	return CLASS_UNKNOWN;
-if (!*size)
-	return die_lang_is_c(&type.die) ? CLASS_NOTHING : CLASS_UNKNOWN;
-if (*size > 16) {
-	if (image->machine == EM_X86_64)
-		return CLASS_MEMORY;
+	*words = 0;
+	type = type_peel(type);
+	if (type.is_void || !type_size(type, size))
+		return CLASS_UNKNOWN;
+	if (type_is_scalar(type, &kind)) {
+		if (kind == FETCH_FLOAT) {
+			if (*size <= 8)
+				return CLASS_SSE;
+			/* long double: x86-64 has it in memory, returns it on the x87 stack. */
+			return image->machine == EM_X86_64 ? CLASS_UNKNOWN : CLASS_SSE;
+		}
+		*words = (*size + 7) / 8;
+		return *words == 1 ? CLASS_INTEGER : CLASS_UNKNOWN;
+	}
+	if (type_tag(&type) == DW_TAG_base_type) {
+		die_udata(&type.die, DW_AT_encoding, &encoding);
+		return CLASS_UNKNOWN;
+	}
+	if (!type_is_struct(type_tag(&type)))
+		return CLASS_UNKNOWN;
+	if (by_reference(type, &known)) {
+		*words = 1;
+		return CLASS_REFERENCE;
+	}
+	if (!known)
+		return CLASS_UNKNOWN;
+	if (!*size)
+		return die_lang_is_c(&type.die) ? CLASS_NOTHING : CLASS_UNKNOWN;
+	if (*size > 16) {
+		if (image->machine == EM_X86_64)
+			return CLASS_MEMORY;
+		shape_of(&shape, type, 0, 0);
+		if (shape.unknown || (shape.floats && !shape.others && shape.floats <= 4))
+			return CLASS_UNKNOWN;
+		*words = 1;
+		return CLASS_REFERENCE;
+	}
 	shape_of(&shape, type, 0, 0);
-	if (shape.unknown || (shape.floats && !shape.others && shape.floats <= 4))
+	if (shape.unknown)
 		return CLASS_UNKNOWN;
-	*words = 1;
-	return CLASS_REFERENCE;
-}
-shape_of(&shape, type, 0, 0);
-if (shape.unknown)
-	return CLASS_UNKNOWN;
-if (shape.unaligned)
-	return image->machine == EM_X86_64 ? CLASS_MEMORY : CLASS_UNKNOWN;
-*words = (*size + 7) / 8;
-if (image->machine == EM_AARCH64)
-	return shape.floats && !shape.others ? CLASS_SSE : CLASS_INTEGER;
-size_t vectors = 0;
-for (uint64_t i = 0; i < *words; i++) {
-	if (shape.word[i] == CLASS_NOTHING)
-		return CLASS_UNKNOWN;
-	vectors += shape.word[i] == CLASS_SSE;
-}
-return !vectors ? CLASS_INTEGER : vectors == *words ? CLASS_SSE : CLASS_MIXED;
+	if (shape.unaligned)
+		return image->machine == EM_X86_64 ? CLASS_MEMORY : CLASS_UNKNOWN;
+	*words = (*size + 7) / 8;
+	if (image->machine == EM_AARCH64)
+		return shape.floats && !shape.others ? CLASS_SSE : CLASS_INTEGER;
+	size_t vectors = 0;
+	for (uint64_t i = 0; i < *words; i++) {
+		if (shape.word[i] == CLASS_NOTHING)
+			return CLASS_UNKNOWN;
+		vectors += shape.word[i] == CLASS_SSE;
+	}
+	return !vectors ? CLASS_INTEGER : vectors == *words ? CLASS_SSE : CLASS_MIXED;
 }
 
 /* Whether a function may have been given another signature by the optimizer. */
@@ -309,9 +317,9 @@ struct error *abi_parameter(struct context *ctx, Dwarf_Die *param, struct locati
 		if (dwarf_tag(&child) != DW_TAG_formal_parameter)
 			continue;
 		bool wanted = same_die(&child, param);
-		enum class class = classify(image, type_of(&child), &words, &size);
+		enum arg_class cls = classify(image, type_of(&child), &words, &size);
 
-		switch (class) {
+		switch (cls) {
 		case CLASS_UNKNOWN:
 			return NULL;
 		case CLASS_NOTHING:
@@ -352,7 +360,7 @@ struct error *abi_parameter(struct context *ctx, Dwarf_Die *param, struct locati
 		*known = true;
 		if (!in_regs)
 			return add_memory(ctx, loc, (int64_t)stack);
-		if (class == CLASS_REFERENCE) {
+		if (cls == CLASS_REFERENCE) {
 			struct part *part = vec_push(&loc->parts);
 
 			if (!part)
@@ -398,19 +406,19 @@ struct error *abi_returned(struct context *ctx, struct type type, struct locatio
 {
 	struct dwarf_image *image = ctx->image;
 	uint64_t words, size;
-	enum class class = classify(image, type, &words, &size);
+	enum arg_class cls = classify(image, type, &words, &size);
 	struct type peeled = type_peel(type);
 	enum fetch_kind kind;
 	/* The second word's register: %rdx, x1. */
 	uint16_t second = image->machine == EM_X86_64 ? 1 : 1;
 
-	if (class == CLASS_UNKNOWN && type_is_scalar(peeled, &kind) && kind != FETCH_FLOAT &&
+	if (cls == CLASS_UNKNOWN && type_is_scalar(peeled, &kind) && kind != FETCH_FLOAT &&
 	    size == 16) {
-		class = CLASS_INTEGER; /* __int128 */
+		cls = CLASS_INTEGER; /* __int128 */
 		words = 2;
 	}
 	if (!die_lang_is_c(&ctx->function) && !die_lang_is_cxx(&ctx->function) &&
-	    (class != CLASS_INTEGER || type_is_struct(type_tag(&peeled))))
+	    (cls != CLASS_INTEGER || type_is_struct(type_tag(&peeled))))
 		return location_block(loc, "how its language returns it is not known");
 	/* LLVM drops what an internal function returns when all callers know or ignore it. */
 	if (!die_is_gnu(&ctx->function) && !die_flag(&ctx->function, DW_AT_external) &&
@@ -419,7 +427,7 @@ struct error *abi_returned(struct context *ctx, struct type type, struct locatio
 				      "LLVM may drop what a static function returns (%%%s is the "
 				      "register that it would be in)",
 				      regs_name(image->regs, regs_retval(image->regs)));
-	switch (class) {
+	switch (cls) {
 	case CLASS_INTEGER:
 		for (uint64_t i = 0; i < words; i++) {
 			struct part *part = vec_push(&loc->parts);

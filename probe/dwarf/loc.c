@@ -207,8 +207,15 @@ bool variable_in_slot(struct context *ctx, Dwarf_Die *die)
 	if (!dwarf_attr_integrate(die, DW_AT_location, &attr) || is_list(&attr) ||
 	    dwarf_getlocation(&attr, &ops, &n) || !n)
 		return false;
-	if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31)
+	if (ops[0].atom >= DW_OP_breg0 && ops[0].atom <= DW_OP_breg31) {
+		uint16_t reg;
+
+		/* What is passed by reference stands where the caller made it. */
+		for (size_t i = 0; regs_param(ctx->image->regs, i, &reg); i++)
+			if (ops[0].atom - DW_OP_breg0 == reg)
+				return false;
 		return true;
+	}
 	if (ops[0].atom != DW_OP_fbreg)
 		return false;
 	bool by_cfa = ctx->function.addr && dwarf_attr(&ctx->function, DW_AT_frame_base, &base) &&

@@ -163,6 +163,49 @@ static struct error *pieces_of(const struct object *object, uint64_t bits, bool 
 	return NULL;
 }
 
+/* What a string is not; the hint says what is. */
+static struct error *no_string(const struct object *object, const struct probe_arg *arg,
+			       struct type peeled)
+{
+	Dwarf_Die child;
+	bool is_rust = !peeled.is_void && type_is_struct(type_tag(&peeled)) &&
+		       die_lang_is_rust(&peeled.die);
+
+	if (is_rust && !dwarf_child(&peeled.die, &child)) {
+		do {
+			const char *name = die_name(&child);
+
+			if (name && !strcmp(name, "data_ptr"))
+				return error_wrong_type(object, arg, "string",
+							"it has no NUL at its end: read its "
+							"data_ptr and length");
+		} while (!die_sibling(&child));
+	}
+	return error_wrong_type(object, arg, "string", "char *, char [] and std::string are");
+}
+
+/* libstdc++'s std::string becomes its pointer. */
+static struct error *through_string(struct context *ctx, struct object *object,
+				    const struct probe_arg *arg)
+{
+	static const char *const members[] = {"_M_dataplus", "_M_p"};
+	struct type peeled = type_peel(object->type);
+	const char *name = die_name(&peeled.die);
+
+	if (!name || strncmp(name, "basic_string<", 13) || !die_lang_is_cxx(&peeled.die))
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++) {
+		struct way way = {.n = 0};
+		bool found = false;
+
+		TRY(way_find(ctx, object->type, members[i], &way, &found));
+		if (!found)
+			return NULL;
+		TRY(object_member(ctx, object, arg, members[i]));
+	}
+	return NULL;
+}
+
 struct error *value_string(struct context *ctx, struct object *object, const struct probe_arg *arg,
 			   struct fetch_value *value)
 {
@@ -171,6 +214,10 @@ struct error *value_string(struct context *ctx, struct object *object, const str
 
 	value->kind = FETCH_STRING;
 	bool user = arg->type == PROBE_TYPE_USTRING || arg->user;
+	if (!object->raw && type_is_struct(type_tag(&peeled))) {
+		TRY(through_string(ctx, object, arg));
+		peeled = type_peel(object->type);
+	}
 	if (object->raw) {
 		if (!object->behind)
 			TRY(object_follow(ctx, object, 0));
@@ -179,14 +226,14 @@ struct error *value_string(struct context *ctx, struct object *object, const str
 		uint64_t size = 0;
 
 		if (!type_is_char(element))
-			return error_wrong_type(object, arg, "string", "char * and char [] are");
+			return no_string(object, arg, peeled);
 		if (type_size(peeled, &size) && size < 65536)
 			value->size = (uint32_t)size + 1;
 	} else if (type_is_pointer(type_tag(&peeled))) {
 		struct type target = type_peel(type_of(&peeled.die));
 
 		if (!target.is_void && !type_is_char(target))
-			return error_wrong_type(object, arg, "string", "char * and char [] are");
+			return no_string(object, arg, peeled);
 		TRY(object_follow(ctx, object, 0));
 	} else {
 		uint64_t size;
@@ -195,7 +242,7 @@ struct error *value_string(struct context *ctx, struct object *object, const str
 		/* An address in a number (unsigned long), as perf takes it. */
 		if (!type_is_scalar(peeled, &kind) || kind == FETCH_FLOAT ||
 		    !type_size(peeled, &size) || size != 8)
-			return error_wrong_type(object, arg, "string", "char * and char [] are");
+			return no_string(object, arg, peeled);
 		TRY(object_follow(ctx, object, 0));
 	}
 	if (object->loc.obstacle)

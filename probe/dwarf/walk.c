@@ -82,6 +82,19 @@ char *function_shown(Dwarf_Die *function)
 	return die_lang_is_c(function) ? strdup(name) : scoped_name(function, name);
 }
 
+/* Whole, and without the outer scopes. */
+static bool scopes_match(const struct matcher *m, const char *shown)
+{
+	for (const char *s = shown; s;) {
+		if (plain_matches(m, s))
+			return true;
+		s = strstr(s, "::"); /* at s itself, where a name begins with it */
+		if (s)
+			s += 2;
+	}
+	return false;
+}
+
 static bool takes(struct matcher *m, Dwarf_Die *function)
 {
 	const char *name = die_name(function), *linkage = die_linkage_name(function);
@@ -98,16 +111,21 @@ static bool takes(struct matcher *m, Dwarf_Die *function)
 		return true;
 	if (!m->qualified && !(m->is_glob && linkage))
 		return false;
-	/* Whole, and without the outer scopes. */
 	_cleanup_free_ char *shown = function_shown(function);
-	for (const char *s = shown; s;) {
-		if (plain_matches(m, s))
-			return true;
-		s = strstr(s, "::"); /* at s itself, where a name begins with it */
-		if (s)
-			s += 2;
-	}
-	return false;
+	if (scopes_match(m, shown))
+		return true;
+	/*
+	 * Rust's newer names are "<shop::Order>::add" and "shop::sum::<u8>": also as written. The
+	 * scopes take a walk through the unit, so first whether the name's own part is right.
+	 */
+	const char *last = m->qualified ? strrchr(m->pattern, ':') : NULL;
+	if (!last || !name || !linkage || m->is_glob || !die_lang_is_rust(function))
+		return false;
+	const struct matcher own = {.pattern = last + 1};
+	if (!plain_matches(&own, name))
+		return false;
+	_cleanup_free_ char *scoped = scoped_name(function, name);
+	return scopes_match(m, scoped);
 }
 
 bool matcher_takes(struct matcher *m, Dwarf_Die *function)

@@ -281,6 +281,14 @@ test_rust() {
 	ask shop 'shop::Order::add self.total self.id'
 	assert_contains out "shop::shop::Order::add+0"
 	assert_contains out "total: i64: arg1"
+	refused 22 "&str is no string" shop 'shop::show text:string'
+	assert_contains err "read its data_ptr and length"
+	# Newer names, which say "<shop::shop::Order>::add".
+	rustc -g -O -C symbol-mangling-version=v0 "$HERE/shop.rs" -o shop 2>rustc.err || return 0
+	ask shop 'shop::Order::add self.total self.id'
+	assert_contains out "total: i64: arg1"
+	ask shop 'Order::add by'
+	assert_contains out "by: i64: "
 }
 
 # Each truncation is a clear error, or what is left is right.

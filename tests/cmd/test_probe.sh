@@ -95,6 +95,52 @@ test_a_line_is_several_points() {
 	grep -q '^      8  .*sink = sum;  \[3 points\]' out || fail "$(cat out)"
 }
 
+# What C++ programs have: values are those that app.cc gives.
+test_cxx_values() {
+	local how
+	need_uprobes
+	command -v g++ >/dev/null || skip "g++ is not installed"
+	cat >want <<-'END'
+		add {"n": 3, "count": 4, "what": "apple"}
+		point {"x": 8, "y": 9}
+		retval {"retval": 12}
+		retval {"retval": 79}
+		retval {"retval": 17}
+		twice {"v": 21, "y": 6, "tag": 77}
+		twice {"v": 2, "y": 6, "tag": 77}
+		price {"n": 6, "name": "corner shop", "color": 7, "total": 9}
+		less {"o_count": 4, "this_count": 7}
+		value {"s": "text by value", "x": 1, "y": 2}
+		ref {"r": 12, "rr": 13, "count": 4, "name": "a shop whose name is long enough not to fit"}
+		lambda {"k": 5}
+		add {"n": 1, "count": 4, "what": "pear"}
+		retval {"retval": 9}
+	END
+	sort want >want.sorted
+	for how in "g++ -O2" "g++ -O0 -gdwarf-4" "clang++ -O2 -gdwarf-5" "clang++ -O2 -gdwarf-4 -gz"; do
+		# shellcheck disable=SC2086
+		$how -g -o app "$SRC/tests/probe/app.cc" 2>cc.err || skip "$how: $(head -n 1 cc.err)"
+		expect_status 0 "$PERF_BPF" record -q -o data \
+			-e "probe:exec=./app;$OWN:add=Shop::add n count what:string" \
+			-e "probe:exec=./app;$OWN:point=app::inner::Shop::add p.x p.y" \
+			-e "probe:exec=./app;$OWN:retval=Shop::add%return \$retval" \
+			-e "probe:exec=./app;$OWN:twice=twice v box.value.y this->box.tag" \
+			-e "probe:exec=./app;$OWN:price=Shop::price n name:string this->color total" \
+			-e "probe:exec=./app;$OWN:less=operator< o.count this->count" \
+			-e "probe:exec=./app;$OWN:value=by_value s:string p.x p.y" \
+			-e "probe:exec=./app;$OWN:ref=by_ref r rr s.count s.name:string" \
+			-e "probe:exec=./app;$OWN:lambda=main::*operator* k" ./app
+		expect_status 0 "$PERF_BPF" script --json -i data
+		grep '"type":"sample"' out | python3 -c 'import json, sys
+for line in sys.stdin:
+    s = json.loads(line)
+    print(s["event"].split(":")[1], json.dumps(s["fields"]))' | sort >got
+		cmp -s want.sorted got || { diff want.sorted got | sed 's/^/# /'; fail "$how"; }
+	done
+	expect_status 1 "$PERF_BPF" probe -x ./app 'Shop::price box:string'
+	assert_contains err "std::string are"
+}
+
 test_functions_lines_and_variables() {
 	shop
 	expect_status 0 "$PERF_BPF" probe -x ./shop -F 'order_*'
