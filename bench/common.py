@@ -71,3 +71,33 @@ def table(head, rows):
     for row in [head] + rows:
         print("  ".join(str(c).ljust(w) if i == 0 else str(c).rjust(w)
                         for i, (c, w) in enumerate(zip(row, widths))))
+
+
+def find_guest(suite):
+    """The folder of a kernel for a guest, or None, with the reason printed."""
+    fetched = subprocess.run([os.path.join(SRC, "tests/vm/fetch-kernel"), suite],
+                             stdout=subprocess.PIPE, text=True)
+    if fetched.returncode:
+        print(f"no guest: {fetched.stdout.strip()}")
+        return None
+    return fetched.stdout.strip()
+
+
+def run_in_guest(bench, kernel, script, files, seconds=900, icount=False):
+    """(release, what the script wrote) of a QEMU guest that has perf-bpf and the files,
+    {TARGET: SOURCE}, with the libraries they need; icount: its clock counts instructions."""
+    run_tests = bench.write("run-tests", script)
+    os.chmod(run_tests, 0o755)
+    initramfs, out = bench.path("initramfs"), bench.path("guest")
+    subprocess.run([os.path.join(SRC, "tests/vm/make-initramfs"), initramfs,
+                    f"{PERF_BPF}=bin/perf-bpf", f"{run_tests}=run-tests",
+                    *(f"{source}={target}" for target, source in files.items())], check=True)
+    booted = subprocess.run([os.path.join(SRC, "tests/vm/boot"), kernel, initramfs, out,
+                             str(seconds)],
+                            env=os.environ | ({"GUEST_ICOUNT": "1"} if icount else {}))
+    with open(out, encoding="utf-8", errors="replace") as f:
+        text = f.read()
+    release = re.search(r"guest: up (\S+)", text)
+    if booted.returncode or not release:
+        sys.exit(f"the guest failed:\n{text[-2000:]}")
+    return release.group(1), text
