@@ -14,6 +14,7 @@
  */
 #include "lib/btf/internal.h"
 
+#include <bpf/libbpf_legacy.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -12,6 +12,7 @@
  */
 #include "lib/btf/ext.h"
 
+#include <bpf/libbpf_legacy.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,6 +7,7 @@
  */
 #include "lib/object/btf_load.h"
 
+#include <bpf/libbpf_legacy.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>

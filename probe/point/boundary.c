@@ -42,7 +42,7 @@ struct error *user_check_boundary(const struct probe_finder *finder, const struc
 {
 	_cleanup_free_ char *path =
 		text_format("%s%s", finder->opts.symfs ? finder->opts.symfs : "", user_path(user));
-	uint64_t start, end;
+	uint64_t start = 0, end = 0;
 
 	if (!path)
 		return error_nomem();
