@@ -207,7 +207,12 @@ static struct error *fetch(struct gen *g, const struct fetch_value *value,
 	return NULL;
 }
 
-/* The errno is in r0, or known. */
+/*
+ * The errno is in r0, or known. The mask is changed by the byte: before 6.8, what
+ * the verifier knows of a whole word on this stack is lost when the program looks
+ * at it through its pointer. It took masks with different bits for the same, and
+ * removed the program's code for those that it had not seen.
+ */
 static void note_failure(struct gen *g, size_t i)
 {
 	const int32_t mask = g->shape->err_mask_offset;
@@ -218,10 +223,10 @@ static void note_failure(struct gen *g, size_t i)
 		emit_mov(g, ERR, R0);
 	if (!g->shape->in_struct || mask < 0 || i >= 64)
 		return;
-	emit_load(g, R1, FP, g->args + mask, 8);
-	emit_const(g, R2, (int64_t)(1ull << i));
-	emit_alu(g, BPF_OR, R1, R2);
-	emit_store(g, g->args + mask, R1, 8);
+	const int32_t byte = g->args + mask + (int32_t)(i / 8);
+	emit_load(g, R1, FP, byte, 1);
+	emit_alu_imm(g, BPF_OR, R1, 1 << i % 8);
+	emit_store(g, byte, R1, 1);
 }
 
 struct error *value_fetch(struct gen *g, const struct fetch_value *value, size_t i)

@@ -39,9 +39,11 @@ make_initramfs() {
 	bpf probes.bpf.c probes-return.bpf.o -DAT_RETURN
 	bpf probes.bpf.c probes-many.bpf.o -DMANY
 	bpf probes.bpf.c probes-missed.bpf.o -DMISSED
+	bpf probes.bpf.c probes-direct.bpf.o -DDIRECT
 	$CC -O1 -static "$HERE/probed.c" -o probed
 	objects+=(probes.bpf.o=tests/probes.o probes-return.bpf.o=tests/probes-return.o
 		probes-many.bpf.o=tests/probes-many.o probes-missed.bpf.o=tests/probes-missed.o
+		probes-direct.bpf.o=tests/probes-direct.o
 		probed=bin/probed)
 	bpf usdt.bpf.c usdt.bpf.o -DSPECS=16
 	bpf instances.bpf.c instances.bpf.o

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PORT 4242
@@ -23,14 +24,18 @@ static void die(const char *what)
 static void files(void)
 {
 	static char buf[4096];
-	long writes = 0, written = 0, reads = 0, asked = 0, got = 0;
+	long writes = 0, written = 0, reads = 0, asked = 0, got = 0, sizes = 0;
+	struct stat st;
 	int fd = open("/tmp/perfbpf_probed.dat", O_CREAT | O_TRUNC | O_RDWR, 0600);
 
 	if (fd < 0)
 		die("open");
+	if (fstat(fd, &st))
+		die("fstat");
 	for (int i = 0; i < 200; i++) {
 		const size_t n = (size_t)(100 + i);
 
+		sizes += written; /* before this one */
 		if (write(fd, buf, n) != (ssize_t)n)
 			die("write");
 		writes++;
@@ -48,12 +53,29 @@ static void files(void)
 		if (!n)
 			break;
 	}
-	close(fd);
 	unlink("/tmp/perfbpf_probed.dat");
 	printf("writes %ld\nwritten %ld\nreads %ld\nasked %ld\ngot %ld\n", writes, written, reads,
 	       asked, got);
+	printf("inodes %ld\nsizes %ld\npositions %ld\nflags %ld\n", writes * (long)st.st_ino, sizes,
+	       sizes, writes * fcntl(fd, F_GETFL));
 	/* Of both functions. */
 	printf("both %ld\nbytes %ld\n", writes + reads, written + asked);
+	close(fd);
+}
+
+/* Pipes have no access control list, and their inodes say so by a pointer that is none. */
+static void pipes(void)
+{
+	int fds[2];
+
+	if (pipe(fds))
+		die("pipe");
+	for (int i = 0; i < 5; i++)
+		if (write(fds[1], "twelve bytes", 12) != 12)
+			die("write");
+	printf("piped 60\n");
+	close(fds[0]);
+	close(fds[1]);
 }
 
 static void connections(void)
@@ -89,6 +111,7 @@ static void connections(void)
 int main(void)
 {
 	files();
+	pipes();
 	connections();
 	return 0;
 }

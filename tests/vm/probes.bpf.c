@@ -52,7 +52,45 @@ static __always_inline int is_file(const char *name)
 	return name[0] == 'p' && name[7] == '_' && name[13] == 'd' && name[14] == '.' && !name[15];
 }
 
-#if !defined(MANY) && !defined(AT_RETURN) && !defined(MISSED)
+#ifdef DIRECT
+struct direct_args {
+	__u64 err_mask;
+	__u64 ino, magic, count;
+	long long size, pos;
+	__u32 flags, uid, acl;
+	__u16 mode;
+	__u8 bits;
+	char type[8], id[8];
+};
+
+/*
+ * All sizes, strings at the end of a walk and of a pointer, what is 0, and a pointer that is
+ * NULL (tmpfs) or -1 (pipes: ACL_NOT_CACHED).
+ */
+SEC("vfs_write ino=file->f_inode->i_ino magic=file->f_inode->i_sb->s_magic count "
+    "size=file->f_inode->i_size pos=file->f_pos flags=file->f_flags "
+    "uid=file->f_inode->i_uid.val acl=file->f_inode->i_acl->a_count "
+    "mode=file->f_inode->i_mode bits=file->f_inode->i_sb->s_blocksize_bits "
+    "type=file->f_inode->i_sb->s_type->name:string id=file->f_inode->i_sb->s_id:string")
+int on_write_direct(void *ctx, struct direct_args *args)
+{
+	if (!is_probed() || args->err_mask != 1 << 7)
+		return 0;
+	if (args->magic == 0x50495045 && args->count == 12) /* a pipe's */
+		ADD("piped", args->count);
+	if (args->magic != 0x01021994 || args->bits != 12 || args->mode != 0100600 || args->uid ||
+	    args->acl || args->type[0] != 't' || args->type[4] != 's' || args->type[5] ||
+	    args->id[0] != 't' || args->id[4] != 's' || args->id[5])
+		return 0;
+	ADD("inodes", args->ino);
+	ADD("sizes", args->size);
+	ADD("positions", args->pos);
+	ADD("flags", args->flags);
+	return 0;
+}
+#endif
+
+#if !defined(MANY) && !defined(AT_RETURN) && !defined(DIRECT) && !defined(MISSED)
 struct file_args {
 	int err;
 	char name[16];
