@@ -115,6 +115,20 @@ static bool find_starts(const struct bpf_insn *new, size_t m, const uint32_t *ty
 	return true;
 }
 
+/* What was put in front of the program, n instructions, and the functions it has are of one type.
+ */
+static void type_front(const struct bpf_insn *new, int32_t n, uint32_t type, uint32_t *type_at)
+{
+	type_at[0] = type;
+	for (int32_t i = 0; i < n; i++) {
+		const int64_t at = (int64_t)i + new[i].imm + 1;
+
+		if (has_far_target(&new[i]) && !is_jump(&new[i]) && at > 0 && at < n)
+			type_at[at] = type;
+		i += is_wide(&new[i]);
+	}
+}
+
 static struct error *move_funcs(const struct insn_info *old, const int32_t *map,
 				const struct bpf_insn *new, size_t m, uint32_t *types,
 				struct insn_info *to)
@@ -131,7 +145,7 @@ static struct error *move_funcs(const struct insn_info *old, const int32_t *map,
 			type_at[map[was]] = old->funcs[i].type_id;
 		/* What was put in front may call the program; it is of its type, too. */
 		if (!was)
-			type_at[0] = old->funcs[i].type_id;
+			type_front(new, map[was], old->funcs[i].type_id, type_at);
 	}
 	if (!find_starts(new, m, type_at, types, &n))
 		return NULL;
@@ -151,8 +165,9 @@ static struct error *move_lines(const struct insn_info *old, const int32_t *map,
 				const struct bpf_insn *new, size_t m, const uint32_t *types,
 				struct insn_info *to)
 {
-	/* One more: what stands before the first instruction is of its line, too. */
-	struct bpf_line_info *lines = calloc((size_t)old->n_lines + 1, sizeof(*lines));
+	/* More: the functions before the first instruction are of its line, too. */
+	struct bpf_line_info *lines =
+		calloc((size_t)old->n_lines + to->n_funcs + 1, sizeof(*lines));
 	uint32_t n = 0, starts = 0;
 
 	if (!lines)
@@ -161,9 +176,13 @@ static struct error *move_lines(const struct insn_info *old, const int32_t *map,
 		const struct bpf_line_info *line = &old->lines[i];
 		const int32_t at = map[line->insn_off];
 
-		if (!line->insn_off && at) {
+		/* Of several records of the first instruction, one is enough. */
+		const int32_t front = line->insn_off || i ? 0 : at < 0 ? 1 : at;
+		for (int32_t k = 0; k < front; k++) {
+			if (!types[k])
+				continue;
 			lines[n] = *line;
-			lines[n++].insn_off = 0;
+			lines[n++].insn_off = (uint32_t)k;
 		}
 		if (at < 0 || !new[at].code || (n && lines[n - 1].insn_off >= (uint32_t)at))
 			continue;

@@ -240,28 +240,40 @@ static struct error *set_target(struct bpf_program *prog, const struct program_f
 	return program_find_target(prog);
 }
 
-static struct error *make_form(struct bpf_program *prog, struct variants *variants, int number)
+static struct error *load_form(struct bpf_program *prog, struct variants *variants, int number,
+			       struct program_form *form)
 {
 	_cleanup_free_ struct bpf_insn *both = NULL;
 	_cleanup_free_ int32_t *map = NULL;
-	struct program_form form = {0};
 
-	TRY(prog->form(prog->form_ctx, (size_t)number, &form));
-	TRY(set_target(prog, &form));
-	const size_t n = form.n_front + prog->n_insns;
+	TRY(prog->form(prog->form_ctx, (size_t)number, form));
+	TRY(set_target(prog, form));
+	const size_t n = form->n_front + prog->n_insns;
 	if (n > PROGRAM_INSNS_MAX)
 		return error_new(E2BIG, "it has %zu instructions", n);
 	both = malloc(n * sizeof(*both));
 	map = malloc(prog->n_insns * sizeof(*map));
 	if (!both || !map)
 		return error_nomem();
-	memcpy(both, form.front, form.n_front * sizeof(*both));
-	memcpy(both + form.n_front, prog->insns, prog->n_insns * sizeof(*both));
+	memcpy(both, form->front, form->n_front * sizeof(*both));
+	memcpy(both + form->n_front, prog->insns, prog->n_insns * sizeof(*both));
 	for (size_t i = 0; i < prog->n_insns; i++)
-		map[i] = (int32_t)(form.n_front + i);
+		map[i] = (int32_t)(form->n_front + i);
 	const struct bpf_prog_prep_result res = {
 		.new_insn_ptr = both, .new_insn_cnt = (int)n, .new_insn_at = map};
 	return load_instance(prog, variants, &res, &prog->instances[number]);
+}
+
+static struct error *make_form(struct bpf_program *prog, struct variants *variants, int number)
+{
+	struct program_form form = {0};
+	struct error *err = load_form(prog, variants, number, &form);
+
+	if (!err || !form.has_plain)
+		return err;
+	error_free(err);
+	form = (struct program_form){.plain = true};
+	return load_form(prog, variants, number, &form);
 }
 
 struct error *instances_load(struct bpf_program *prog)

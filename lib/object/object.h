@@ -113,8 +113,9 @@ void program_set_one_place(struct bpf_program *prog);
 /*
  * A program in several forms: each is loaded with code of its own in front,
  * and for an attach type and a target of its own. That code is the main program
- * then; the program, as it was compiled, stands right behind, and is called as a
- * function of up to five arguments. Equal forms are loaded once.
+ * then, and may have functions; the program, as it was compiled, stands right
+ * behind, and is called as a function of up to five arguments. Equal forms are
+ * loaded once.
  */
 struct program_form {
 	enum bpf_prog_type type;
@@ -123,6 +124,9 @@ struct program_form {
 	uint32_t btf_id;    /* the target's in the kernel's BTF; 0: it is looked up */
 	const struct bpf_insn *front;
 	size_t n_front;
+	bool has_plain; /* should it be refused, there is plainer code: it is asked for once more,
+			 */
+	bool plain;	/* with this set */
 };
 /* Fills in the i-th form; what it points to lasts until the next is asked for. */
 typedef struct error *program_form_fn(void *ctx, size_t i, struct program_form *form);

@@ -150,7 +150,8 @@ static void tell_form(const struct set_prog *prog, const struct form *form,
 		_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 
 		fetch_value_text(&values[i], regs_of(prog->points.machine), &sb);
-		log_debug(log, "program %s: %s: %s", name, values[i].name, strbuf_str(&sb));
+		log_debug(log, "program %s: %s: %s%s", name, values[i].name, strbuf_str(&sb),
+			  i < 64 && form->direct >> i & 1 ? ", by direct loads" : "");
 	}
 }
 
@@ -158,13 +159,16 @@ static void tell_form(const struct set_prog *prog, const struct form *form,
 static struct error *make_form(void *ctx, size_t i, struct program_form *out)
 {
 	struct set_prog *prog = ctx;
-	const struct form *form = &prog->forms.v[i];
+	struct form *form = &prog->forms.v[i];
 	const struct probe_point *point = &prog->points.v[form->point];
-	const struct prologue_way way = place_way(prog, form->point, form->way);
 	_cleanup_free_ struct fetch_value *values = calloc(prog->shape.n + 1, sizeof(*values));
 
 	if (!values)
 		return error_nomem();
+	/* The verifier took them, but not together with the user's program. */
+	if (out->plain)
+		form->direct = 0;
+	const struct prologue_way way = form_way(prog, form);
 	place_values(prog, form->point, values);
 	prologue_deinit(&prog->built);
 	TRY(error_prefix(prologue_build(values, prog->shape.n, &way, &prog->shape.prologue,
@@ -186,6 +190,7 @@ static struct error *make_form(void *ctx, size_t i, struct program_form *out)
 	out->attach_type = attach_type(form);
 	out->front = prog->built.insns;
 	out->n_front = prog->built.n;
+	out->has_plain = form->direct != 0;
 	return NULL;
 }
 

@@ -123,6 +123,14 @@ struct prologue_way place_way(const struct set_prog *prog, size_t i, enum probe_
 	};
 }
 
+struct prologue_way form_way(const struct set_prog *prog, const struct form *form)
+{
+	struct prologue_way way = place_way(prog, form->point, form->way);
+
+	way.direct = form->direct;
+	return way;
+}
+
 /* ---- what speaks against a way ---- */
 
 /* Reads ftrace's list for the definition's functions, once. */
@@ -500,6 +508,7 @@ struct error *places_choose(struct set_prog *prog)
 	for (size_t i = 0; i < prog->points.n; i++)
 		TRY(choose_one(&c, i));
 	TRY(find_forms(prog));
+	TRY(forms_try_direct(prog));
 	tell(&c);
 	if (prog->forms.n || prog->set->opts.only_plan)
 		return NULL;

@@ -46,6 +46,8 @@ struct trials {
 void trials_deinit(struct trials *trials);
 /* Why a fentry or fexit program cannot be loaded for the function; the caller's. NULL: it can. */
 char *trial_fentry(struct trials *trials, uint32_t btf_id, bool at_return);
+/* Whether the function's prologue, and a program behind it that does nothing, can be loaded. */
+bool trial_prologue(uint32_t btf_id, bool at_return, const struct prologue *prologue);
 bool trial_kprobe_multi(struct trials *trials);
 bool trial_func_ip(struct trials *trials);
 
@@ -66,6 +68,7 @@ struct form {
 	bool at_return;
 	size_t point; /* the first one that it is for */
 	size_t n_points;
+	uint64_t direct; /* bit i: its value i is read by direct loads, which this kernel takes */
 };
 
 struct set_link {
@@ -103,6 +106,11 @@ void place_values(const struct set_prog *prog, size_t point, struct fetch_value 
 /* Whether its points have counters: also who asks for their addresses needs those of the kernel. */
 bool set_prog_counts(const struct set_prog *prog);
 struct prologue_way place_way(const struct set_prog *prog, size_t point, enum probe_way way);
+
+struct prologue_way form_way(const struct set_prog *prog, const struct form *form);
+
+/* direct.c: of the forms that may, which values are read by direct loads. */
+struct error *forms_try_direct(struct set_prog *prog);
 
 /* choose.c: a way for each point, and the forms that follow from that. */
 bool way_has_cookie(enum probe_way way);

@@ -35,7 +35,7 @@ struct error *probe_set_each_code(const struct probe_set *set, probe_code_fn *fn
 			return error_nomem();
 		for (size_t i = 0; i < prog->forms.n; i++) {
 			const struct form *form = &prog->forms.v[i];
-			const struct prologue_way way = place_way(prog, form->point, form->way);
+			const struct prologue_way way = form_way(prog, form);
 			_cleanup_prologue_ struct prologue built = {0};
 
 			place_values(prog, form->point, values);

@@ -64,6 +64,29 @@ char *trial_fentry(struct trials *trials, uint32_t btf_id, bool at_return)
 	return NULL;
 }
 
+bool trial_prologue(uint32_t btf_id, bool at_return, const struct prologue *prologue)
+{
+	static const struct bpf_insn program[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts,
+		    .expected_attach_type = at_return ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY,
+		    .attach_btf_id = btf_id);
+	_cleanup_free_ struct bpf_insn *insns =
+		calloc(prologue->n + ARRAY_SIZE(program), sizeof(*insns));
+
+	if (!insns)
+		return false;
+	memcpy(insns, prologue->insns, prologue->n * sizeof(*insns));
+	memcpy(insns + prologue->n, program, sizeof(program));
+	const int fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, NULL, "GPL", insns,
+				     prologue->n + ARRAY_SIZE(program), &opts);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 bool trial_kprobe_multi(struct trials *trials)
 {
 	if (trials->kprobe_multi == TRIAL_UNKNOWN) {

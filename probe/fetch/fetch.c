@@ -20,10 +20,11 @@ void fetch_value_deinit(struct fetch_value *value)
 	*value = (struct fetch_value){0};
 }
 
+/* typed is left out: it matters to fentry alone, whose programs are each for one function. */
 static bool insns_equal(const struct fetch_insn *a, const struct fetch_insn *b)
 {
-	return a->op == b->op && a->size == b->size && a->user == b->user && a->typed == b->typed &&
-	       a->reg == b->reg && a->imm == b->imm;
+	return a->op == b->op && a->size == b->size && a->user == b->user && a->reg == b->reg &&
+	       a->imm == b->imm;
 }
 
 static bool pieces_equal(const struct fetch_piece *a, const struct fetch_piece *b)
@@ -77,7 +78,7 @@ uint64_t fetch_values_hash(const struct fetch_value *v, size_t n)
 				const struct fetch_insn *in = &p->insns[j];
 
 				mix(&hash, (uint64_t)in->op << 32 | (uint64_t)in->reg << 16 |
-						   in->size << 8 | in->user << 1 | in->typed);
+						   in->size << 8 | in->user);
 				mix(&hash, (uint64_t)in->imm);
 			}
 		}

@@ -65,7 +65,8 @@ struct fetch_insn {
 	 * Of FETCH_DEREF: the kernel's BTF types this pointer, so that a program with typed
 	 * arguments may load directly. Of FETCH_PARAM: the verifier lets such a program read the
 	 * word from its context: numbers, pointers to void, to structs and (kernels since 5.11) to
-	 * numbers; others only bpf_get_func_arg() gives.
+	 * numbers; others only bpf_get_func_arg() gives. What is not followed by a FETCH_DEREF, and
+	 * gives no address, is then no pointer.
 	 */
 	bool typed;
 	uint16_t reg;

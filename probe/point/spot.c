@@ -331,6 +331,13 @@ struct error *spot_finish(struct spot *spot, const struct shape *shape, const ch
 	const char *type = shape->type;
 
 	TRY(value_name(value, arg->name));
+	/* A pointer that is not followed becomes a number: the verifier's own must not. */
+	if (shape->kind == FETCH_POINTER && arg->type != PROBE_TYPE_STRING &&
+	    arg->type != PROBE_TYPE_USTRING) {
+		spot->typed = false;
+		for (size_t i = 0; i < SPOT_MAX_WORDS; i++)
+			spot->words[i].typed = false;
+	}
 	spot->user |= arg->user && spot->is == SPOT_ADDRESS;
 	switch (arg->type) {
 	case PROBE_TYPE_NONE:

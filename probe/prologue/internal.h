@@ -49,10 +49,12 @@ struct gen {
 	int32_t args, scratch, sum, params, entries;
 	uint32_t used_params; /* of a typed context: bit by parameter */
 	bool uses_retval;
+	bool direct; /* the value that is being computed may be loaded directly */
 
 	struct entry stack[FETCH_MAX_DEPTH];
 	size_t depth;
 	VEC(size_t) failures; /* jumps to the end of the value that is being computed */
+	VEC(size_t) nulls;    /* jumps to where a walk is told that it came to an end too early */
 	int failed;	      /* it is known already that it cannot be read: the errno */
 };
 
@@ -104,12 +106,23 @@ void entry_write(struct gen *g, size_t i, int reg);
 struct error *stack_run(struct gen *g, const struct fetch_piece *piece);
 struct error *stack_need(const struct gen *g, size_t n);
 
+/* ---- direct.c ---- */
+
+/* How many of the piece's steps, from the first, direct loads can be; 0: none. */
+size_t direct_steps(const struct prologue_way *way, const struct fetch_piece *piece);
+/* Whether some value's walk loads from anything but the context. */
+bool direct_may_fault(const struct gen *g, const struct fetch_value *values, size_t n);
+/* Entry 0 = what the first n steps give. */
+struct error *direct_walk(struct gen *g, const struct fetch_piece *piece, size_t n);
+
 /* ---- operator.c ---- */
 
 struct error *operator_binary(struct gen *g, enum fetch_op op);
 struct error *operator_unary(struct gen *g, const struct fetch_insn *insn);
 
 /* ---- value.c ---- */
+
+bool value_is_direct(const struct gen *g, size_t i);
 
 /* The i-th value, at its place; where it cannot be read, err is set. */
 struct error *value_fetch(struct gen *g, const struct fetch_value *value, size_t i);

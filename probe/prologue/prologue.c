@@ -26,7 +26,7 @@
  * Everything is a plain number for the verifier, never one of its typed
  * pointers: arithmetic on those is refused, and so would be the user's program.
  * In a typed context they are therefore taken with bpf_get_func_arg(), or read
- * out of the context like any other memory.
+ * out of the context like any other memory. direct.c has the exception.
  */
 #include "probe/prologue/internal.h"
 
@@ -45,10 +45,13 @@ void prologue_deinit(struct prologue *prologue)
 
 /* ---- the frame ---- */
 
-static void find_params(struct gen *g, const struct fetch_value *value)
+/* Those that are taken before the first value is computed. */
+static void find_params(struct gen *g, const struct fetch_value *value, bool direct)
 {
 	for (size_t i = 0; i < value->n_pieces; i++) {
-		for (size_t k = 0; k < value->pieces[i].n_insns; k++) {
+		size_t k = direct ? direct_steps(g->way, &value->pieces[i]) : 0;
+
+		for (; k < value->pieces[i].n_insns; k++) {
 			const struct fetch_insn *insn = &value->pieces[i].insns[k];
 
 			if (insn->op == FETCH_PARAM && insn->reg < g->way->n_params)
@@ -99,7 +102,7 @@ static struct error *lay_out(struct gen *g, const struct fetch_value *values, si
 		depth = max_of(depth, depth_of(&values[i]));
 		sums |= values[i].n_pieces > 1;
 		if (g->way->context == PROLOGUE_TYPED)
-			find_params(g, &values[i]);
+			find_params(g, &values[i], value_is_direct(g, i));
 	}
 	g->args = at;
 	g->scratch = at -= 8;
@@ -273,9 +276,24 @@ static struct error *check_shape(const struct fetch_value *values, size_t n,
 	return NULL;
 }
 
+/*
+ * A main program that calls what follows. Loads that may fault must not be in the
+ * main program, where it calls functions: kernels before 6.5 have lost its
+ * exception table then, and a fault is an oops.
+ */
+static void emit_wrapper(struct gen *g)
+{
+	emit_insn(g, (struct bpf_insn){
+			     .code = BPF_JMP | BPF_CALL, .src_reg = BPF_PSEUDO_CALL, .imm = 2});
+	emit_alu_imm(g, BPF_MOV, R0, 0);
+	emit_insn(g, (struct bpf_insn){.code = BPF_JMP | BPF_EXIT});
+}
+
 static struct error *generate(struct gen *g, const struct fetch_value *values, size_t n)
 {
 	TRY(lay_out(g, values, n));
+	if (direct_may_fault(g, values, n))
+		emit_wrapper(g);
 	emit_mov(g, CTX, R1);
 	emit_alu_imm(g, BPF_MOV, ERR, 0);
 	emit_zeros(g, g->args, (uint32_t)(-g->args));
@@ -311,6 +329,7 @@ struct error *prologue_build(const struct fetch_value *values, size_t n,
 	}
 	struct error *err = generate(&g, values, n);
 	vec_deinit(&g.failures);
+	vec_deinit(&g.nulls);
 	if (err) {
 		vec_deinit(&g.code);
 		return err;

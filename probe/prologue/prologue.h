@@ -49,7 +49,12 @@ struct prologue_way {
 	bool keeps_return; /* what the program returns counts; else it is 0. Never with TYPED */
 	uint16_t n_params; /* of PROLOGUE_TYPED: where the returned value stands */
 	bool has_func_arg; /* bpf_get_func_arg() and bpf_get_func_ret() (5.17) */
-	bool has_func_ip;  /* bpf_get_func_ip() (5.15; at uretprobes 6.6 or 6.7, before that 0) */
+	/*
+	 * Of PROLOGUE_TYPED: bit i, value i may be read by loads that the verifier types, as far as
+	 * its fetch program says so (5.5; which of them it takes differs from kernel to kernel).
+	 */
+	uint64_t direct;
+	bool has_func_ip; /* bpf_get_func_ip() (5.15; at uretprobes 6.6 or 6.7, before that 0) */
 	/*
 	 * FETCH_STATIC. A process's image may lie anywhere: the instruction pointer is at this
 	 * point, whose address in the image is known.
@@ -96,6 +101,10 @@ void prologue_deinit(struct prologue *prologue);
 struct error *prologue_build(const struct fetch_value *values, size_t n,
 			     const struct prologue_way *way, const struct prologue_shape *shape,
 			     struct prologue *out);
+
+/* Of which values some load could be direct: what may be tried in way.direct. */
+uint64_t prologue_direct(const struct fetch_value *values, size_t n,
+			 const struct prologue_way *way);
 
 /*
  * Why these values cannot be fetched in this way, though perhaps in another; NULL:

@@ -289,7 +289,12 @@ struct error *stack_run(struct gen *g, const struct fetch_piece *piece)
 	g->depth = 0;
 	if (piece->n_insns > FETCH_MAX_INSNS)
 		return error_new(E2BIG, "its expression has %zu steps", piece->n_insns);
-	for (size_t i = 0; i < piece->n_insns && !g->failed; i++)
+	size_t i = g->direct ? direct_steps(g->way, piece) : 0;
+	if (i) {
+		TRY(direct_walk(g, piece, i));
+		g->stack[g->depth++] = (struct entry){0};
+	}
+	for (; i < piece->n_insns && !g->failed; i++)
 		TRY(step(g, &piece->insns[i]));
 	if (g->failed)
 		return NULL;

@@ -229,6 +229,11 @@ static void note_failure(struct gen *g, size_t i)
 	emit_store(g, byte, R1, 1);
 }
 
+bool value_is_direct(const struct gen *g, size_t i)
+{
+	return i < 64 && g->way->direct >> i & 1;
+}
+
 struct error *value_fetch(struct gen *g, const struct fetch_value *value, size_t i)
 {
 	const struct prologue_member *member = &g->shape->members[i];
@@ -236,6 +241,7 @@ struct error *value_fetch(struct gen *g, const struct fetch_value *value, size_t
 
 	g->failures.n = 0;
 	g->failed = 0;
+	g->direct = value_is_direct(g, i);
 	TRY(fetch(g, value, member));
 	if (g->failed) {
 		g->code.n = start;

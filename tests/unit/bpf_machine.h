@@ -3,7 +3,8 @@
  * Runs a prologue's BPF instructions as the kernel would, over a fake context
  * and fake memory, up to the call of the user's program and from there to its
  * exit. It checks what the verifier would: registers and stack bytes are
- * written before they are read, accesses lie where they may and are aligned.
+ * written before they are read, accesses lie where they may and are aligned;
+ * memory is loaded only through what was loaded from the context.
  */
 #ifndef BPF_MACHINE_H
 #define BPF_MACHINE_H
@@ -33,11 +34,12 @@ struct machine {
 	/* what the program was called with */
 	uint64_t r[6];
 	uint8_t frame[512];
-	bool called;
+	bool called, wrapped;
 	uint64_t program_returns, returned;
 
 	uint64_t regs[11];
 	bool known[11];
+	bool typed[11]; /* the verifier may know it as a pointer to a struct */
 	_Alignas(8) uint8_t stack[512];
 	bool written[512];
 	char why[200];
@@ -166,6 +168,7 @@ static inline bool machine_helper(struct machine *m, int32_t id)
 		m->known[i] = false;
 	r[0] = result;
 	m->known[0] = true;
+	m->typed[0] = false;
 	return true;
 }
 
@@ -223,6 +226,18 @@ static inline bool machine_jumps(uint8_t op, uint64_t a, uint64_t b)
 	}
 }
 
+/* A load through a typed pointer: 0 where there is nothing. */
+static inline void machine_typed_load(struct machine *m, const struct bpf_insn *insn, uint64_t at,
+				      uint32_t size)
+{
+	uint64_t value = 0;
+
+	machine_peek(m, BPF_FUNC_probe_read_kernel, at, size, &value);
+	m->regs[insn->dst_reg] = value;
+	m->known[insn->dst_reg] = true;
+	m->typed[insn->dst_reg] = size == 8;
+}
+
 static inline bool machine_memory(struct machine *m, const struct bpf_insn *insn, bool is_load)
 {
 	static const uint8_t sizes[] = {4, 2, 1, 8};
@@ -232,6 +247,12 @@ static inline bool machine_memory(struct machine *m, const struct bpf_insn *insn
 	const uint64_t ctx = (uint64_t)(uintptr_t)m->ctx;
 	uint64_t value = 0;
 
+	if (is_load && m->known[base] && m->typed[base]) {
+		if (!m->wrapped)
+			MACHINE_FAIL(m, "a load that may fault is in the main program");
+		machine_typed_load(m, insn, at, size);
+		return true;
+	}
 	if (!m->known[base] || at % size)
 		MACHINE_FAIL(m, "r%u%+d is unset or not aligned to %u", base, insn->off, size);
 	if (machine_in_stack(m, at, size)) {
@@ -253,6 +274,7 @@ static inline bool machine_memory(struct machine *m, const struct bpf_insn *insn
 		memcpy(&value, (void *)(uintptr_t)at, size);
 		m->regs[insn->dst_reg] = value;
 		m->known[insn->dst_reg] = true;
+		m->typed[insn->dst_reg] = base == 6 && size == 8;
 		return true;
 	}
 	if (BPF_CLASS(insn->code) == BPF_STX && !m->known[insn->src_reg])
@@ -286,11 +308,14 @@ static inline bool machine_run(struct machine *m)
 			m->regs[insn->dst_reg] = machine_alu(op, m->regs[insn->dst_reg],
 							     by_reg ? m->regs[insn->src_reg] : imm);
 			m->known[insn->dst_reg] = true;
+			m->typed[insn->dst_reg] =
+				op == BPF_MOV && by_reg && m->typed[insn->src_reg];
 			break;
 		case BPF_LD:
 			m->regs[insn->dst_reg] =
 				(uint32_t)insn->imm | (uint64_t)(uint32_t)insn[1].imm << 32;
 			m->known[insn->dst_reg] = true;
+			m->typed[insn->dst_reg] = false;
 			pc++;
 			break;
 		case BPF_LDX:
@@ -327,6 +352,12 @@ static inline bool machine_run(struct machine *m)
 			if (insn->src_reg != BPF_PSEUDO_CALL) {
 				if (!machine_helper(m, insn->imm))
 					return false;
+				break;
+			}
+			/* The main program may call the rest: their ends come to the same. */
+			if (!pc) {
+				m->wrapped = true;
+				pc += (size_t)insn->imm;
 				break;
 			}
 			if (pc + 1 + (size_t)insn->imm != m->n || m->called)

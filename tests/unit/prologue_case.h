@@ -92,7 +92,7 @@ static inline void case_world(struct prologue_case *c)
 		uint64_t v = seed = seed * 6364136223846793005ull + 1442695040888963407ull;
 
 		if (v >> 61 < 4) /* half of it are pointers into it */
-			v = CASE_BASE + (v >> 16) % CASE_MEMORY;
+			v = CASE_BASE + ((v >> 16) % CASE_MEMORY & (v >> 62 ? ~0ull : ~7ull));
 		else if (v >> 61 == 4)
 			v &= 0x00ff00ffff000000ull;
 		memcpy(&c->mem[i], &v, 8);
@@ -121,6 +121,7 @@ static inline void case_insn(struct prologue_case *c, struct fetch_insn *insn, s
 									     : 6);
 		insn->imm =
 			(int64_t)(insn->op == FETCH_CONST || case_pick(c, 4) ? case_number(c) : 0);
+		insn->typed = typed && insn->op == FETCH_PARAM && case_pick(c, 4);
 		(*depth)++;
 	} else if (kind < 4) {
 		insn->op = FETCH_DEREF;
@@ -129,6 +130,7 @@ static inline void case_insn(struct prologue_case *c, struct fetch_insn *insn, s
 		insn->imm = (int8_t)case_byte(c);
 		if (!case_pick(c, 16))
 			insn->imm = (int64_t)case_number(c);
+		insn->typed = typed && !insn->user && case_pick(c, 4);
 	} else if (kind == 4 && *depth < FETCH_MAX_DEPTH) {
 		insn->op = case_pick(c, 2) ? FETCH_DUP : FETCH_PICK;
 		insn->imm = case_pick(c, (uint32_t)*depth);
@@ -161,6 +163,36 @@ static inline void case_insn(struct prologue_case *c, struct fetch_insn *insn, s
 	}
 }
 
+/* A walk from one typed pointer to the next, as the finder has it. */
+static inline void case_walk(struct prologue_case *c, struct fetch_piece *piece,
+			     struct fetch_insn *insns)
+{
+	static const uint8_t sizes[] = {1, 2, 4, 8};
+	const uint16_t reg = (uint16_t)case_pick(c, c->way.n_params);
+
+	piece->n_insns = 1 + case_pick(c, 5);
+	insns[0] = (struct fetch_insn){.op = FETCH_PARAM, .reg = reg, .typed = true};
+	c->args[reg] = CASE_BASE + 8 * case_pick(c, CASE_MEMORY / 8);
+	for (size_t i = 1; i < piece->n_insns; i++) {
+		insns[i] = (struct fetch_insn){
+			.op = FETCH_DEREF, .size = 8, .typed = true, .imm = 8 * case_pick(c, 8)};
+		/* what is no such walk any more */
+		switch (case_pick(c, 12)) {
+		case 1:
+			insns[i].size = sizes[case_pick(c, ARRAY_SIZE(sizes))];
+			break;
+		case 2:
+			insns[i].imm += 0x10000;
+			break;
+		case 3:
+			insns[i].user = true;
+			break;
+		}
+	}
+	if (piece->n_insns > 1)
+		insns[piece->n_insns - 1].size = sizes[case_pick(c, ARRAY_SIZE(sizes))];
+}
+
 static inline void case_piece(struct prologue_case *c, struct fetch_piece *piece,
 			      struct fetch_insn *insns, bool must_be_address)
 {
@@ -170,6 +202,8 @@ static inline void case_piece(struct prologue_case *c, struct fetch_piece *piece
 	piece->n_insns = 1 + case_pick(c, 3 + case_pick(c, CASE_INSNS - 3));
 	for (size_t i = 0; i < piece->n_insns; i++)
 		case_insn(c, &insns[i], &depth);
+	if (c->way.context == PROLOGUE_TYPED && !case_pick(c, 4))
+		case_walk(c, piece, insns);
 	piece->gives = must_be_address || case_pick(c, 2) ? FETCH_ADDRESS : FETCH_VALUE;
 	if (!must_be_address && !case_pick(c, 40))
 		piece->gives = FETCH_NOTHING;
@@ -301,6 +335,7 @@ static inline void case_make(struct prologue_case *c)
 	way->keeps_return = case_pick(c, 2);
 	way->n_params = (uint16_t)(1 + case_pick(c, 8));
 	way->has_func_arg = case_pick(c, 2);
+	way->direct = case_byte(c);
 	way->has_func_ip = true;
 	way->address = CASE_ADDRESS;
 	way->bias = CASE_BIAS;

@@ -51,7 +51,8 @@ int __wrap_bpf_prog_load(enum bpf_prog_type type, const char *name, const char *
 
 static struct {
 	int calls;
-	int refuse; /* the number of the call that fails, and all behind it; 0: none */
+	size_t refuse_n; /* programs of so many instructions are refused */
+	int refuse;	 /* the number of the call that fails, and all behind it; 0: none */
 	int fds[64];
 	size_t n[64]; /* instructions */
 	uint32_t types[64], attach_types[64], btf_ids[64];
@@ -62,7 +63,7 @@ static struct {
 int __wrap_bpf_prog_load(enum bpf_prog_type type, const char *name, const char *license,
 			 const struct bpf_insn *insns, size_t n, struct bpf_prog_load_opts *opts)
 {
-	if (kernel.refuse && kernel.calls + 1 >= kernel.refuse) {
+	if ((kernel.refuse && kernel.calls + 1 >= kernel.refuse) || n == kernel.refuse_n) {
 		if (opts->log_size)
 			snprintf(opts->log_buf, opts->log_size, "1: (bf) r2 = r9\nR9 !read_ok\n");
 		return -EACCES;
@@ -184,6 +185,31 @@ static void records_go_with_their_instructions(void **state)
 	static const struct {
 		uint32_t at, line;
 	} want[] = {{0, 1}, {3, 1}, {5, 2}, {8, 3}, {9, 4}};
+	assert_int_equal(info.n_lines, ARRAY_SIZE(want));
+	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
+		assert_int_equal(info.lines[i].insn_off, want[i].at);
+		assert_int_equal(info.lines[i].line_col >> 10, want[i].line);
+	}
+	insn_info_deinit(&info);
+}
+
+static void functions_in_front_are_of_the_programs_type(void **state)
+{
+	const struct bpf_insn new[] = {CALL(1), EXIT,	   MOV(2, 2), CALL(1), EXIT,	  MOV(0, 1),
+				       JUMP(1), MOV(0, 2), CALL(1),   EXIT,    MOV(0, 7), EXIT};
+	const int32_t map[] = {5, 6, 7, 8, 9, 10, 11};
+	const uint32_t starts[] = {0, 2, 5, 10}, types[] = {10, 10, 10, 20};
+	static const struct {
+		uint32_t at, line;
+	} want[] = {{0, 1}, {2, 1}, {5, 1}, {7, 2}, {10, 3}, {11, 4}};
+	struct insn_info info;
+
+	assert_null(insn_info_move(&old_info, map, new, ARRAY_SIZE(new), &info));
+	assert_int_equal(info.n_funcs, ARRAY_SIZE(starts));
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
+		assert_int_equal(info.funcs[i].insn_off, starts[i]);
+		assert_int_equal(info.funcs[i].type_id, types[i]);
+	}
 	assert_int_equal(info.n_lines, ARRAY_SIZE(want));
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
 		assert_int_equal(info.lines[i].insn_off, want[i].at);
@@ -446,6 +472,44 @@ static void forms_have_targets_of_their_own(void **state)
 		assert_false(is_open(kernel.fds[i]));
 }
 
+/* Four instructions, or three. */
+static struct error *form_with_plain(void *ctx, size_t i, struct program_form *out)
+{
+	static const struct bpf_insn front[] = {MOV(2, 0), MOV(2, 1), CALL(1), EXIT};
+
+	++*(int *)ctx;
+	out->type = BPF_PROG_TYPE_KPROBE;
+	out->front = front + out->plain;
+	out->n_front = ARRAY_SIZE(front) - out->plain;
+	out->has_plain = !out->plain;
+	return NULL;
+}
+
+static void plainer_code_is_asked_for(void **state)
+{
+	for (int refused = 0; refused < 3; refused++) {
+		struct bpf_object *obj;
+		struct bpf_program *prog = start(&obj);
+		const size_t n = bpf_program__insn_cnt(prog);
+		int asked = 0;
+
+		obj->state = OBJECT_OPEN;
+		assert_null(program_set_forms(prog, 1, form_with_plain, &asked));
+		obj->state = OBJECT_PREPARED;
+		kernel.refuse_n = refused == 1 ? n + 4 : 0;
+		kernel.refuse = refused == 2;
+		struct error *err = object_load(obj);
+		assert_int_equal(asked, refused ? 2 : 1);
+		if (refused == 2)
+			assert_string_equal(err->failure->kernel, "R9 !read_ok");
+		else
+			assert_int_equal(kernel.n[0], refused ? n + 3 : n + 4);
+		assert_int_equal(err != NULL, refused == 2);
+		error_free(err);
+		bpf_object__close(obj);
+	}
+}
+
 static void only_whole_prologues_are_prepended(void **state)
 {
 	const struct bpf_insn program[] = {MOV(0, 0), EXIT};
@@ -598,10 +662,12 @@ int main(void)
 		cmocka_unit_test(a_change_is_found_from_both_ends),
 		cmocka_unit_test(a_map_ascends_within_the_program),
 		cmocka_unit_test(records_go_with_their_instructions),
+		cmocka_unit_test(functions_in_front_are_of_the_programs_type),
 		cmocka_unit_test(records_that_would_not_fit_are_dropped),
 		cmocka_unit_test(equal_instances_are_loaded_once),
 		cmocka_unit_test(a_prologue_moves_the_records),
 		cmocka_unit_test(forms_have_targets_of_their_own),
+		cmocka_unit_test(plainer_code_is_asked_for),
 		cmocka_unit_test(only_whole_prologues_are_prepended),
 		cmocka_unit_test(a_refusal_names_the_instance),
 		cmocka_unit_test(a_preprocessor_that_fails_fails_the_load),

@@ -487,8 +487,10 @@ static void typed_loads_end_where_the_verifier_does(void **state)
 		const char *arg;
 		const char *typed; /* of each instruction */
 	} cases[] = {
-		{"o", "y"},
 		{"n", "y"},
+		{"o", "n"},	 /* a pointer becomes a number */
+		{"o->in", "yn"}, /* so does a member */
+		{"o:u64", "n"},
 		{"o->neg", "yy"},
 		{"o->in->id", "yyy"},
 		{"o->pair.b", "yy"},
@@ -519,7 +521,7 @@ static void typed_loads_end_where_the_verifier_does(void **state)
 	}
 	/* fentry of older kernels refuses a pointer to a pointer. */
 	_cleanup_probe_points_ struct probe_points points = {0};
-	find_on(EM_X86_64, "f_more o pp pp[0]->neg", &points);
+	find_on(EM_X86_64, "f_more o->neg pp pp[0]->neg", &points);
 	assert_true(points.v[0].args[0].pieces[0].insns[0].typed);
 	assert_false(points.v[0].args[1].pieces[0].insns[0].typed);
 	assert_false(points.v[0].args[2].pieces[0].insns[2].typed);
