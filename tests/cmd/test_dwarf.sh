@@ -146,6 +146,48 @@ test_build_id() {
 	refused 61 "of another build" -d "$PWD/dir" shop.so order_total
 }
 
+# What debuginfod(8) answers for one build's debug information; its port goes to a file.
+serve_debug() {
+	python3 - "$1" "$2" <<-'END' &
+		import http.server, os, sys
+		class Handler(http.server.BaseHTTPRequestHandler):
+		    def do_GET(self):
+		        known = self.path == "/buildid/" + sys.argv[1] + "/debuginfo"
+		        self.send_response(200 if known else 404)
+		        body = open(sys.argv[2], "rb").read() if known else b""
+		        self.send_header("Content-Length", str(len(body)))
+		        self.end_headers()
+		        self.wfile.write(body)
+		    def log_message(self, *args):
+		        pass
+		server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+		with open("port.new", "w") as f:
+		    f.write(str(server.server_port))
+		os.rename("port.new", "port")
+		server.serve_forever()
+	END
+	server=$!
+	trap 'kill "$server" 2>/dev/null || true' EXIT
+	soon test -e port
+}
+
+test_debuginfod() {
+	ldconfig -p | grep -q 'libdebuginfod\.so\.1 ' || skip "libdebuginfod1 is not installed"
+	local id
+	strip_into shop.debug
+	id=$(readelf -n shop.so | sed -n 's/.*Build ID: //p')
+	serve_debug "$id" shop.debug
+	export DEBUGINFOD_CACHE_PATH=$PWD/cache no_proxy='*' DEBUGINFOD_URLS
+	DEBUGINFOD_URLS=http://127.0.0.1:$(cat port)
+	ask ./shop.so 'order_total n'
+	assert_contains out "n: int"
+	# What the server does not have: that it was asked is told.
+	gcc -O1 -w -fPIC -shared -nostdlib -Wl,--build-id "$HERE/shop.c" -o other.so
+	refused 61 "debuginfod at $DEBUGINFOD_URLS" ./other.so order_total
+	kill "$server"
+	wait "$server" 2>/dev/null || true
+}
+
 test_shared_debug_information() {
 	command -v dwz >/dev/null || skip "dwz is not installed"
 	gcc -gdwarf-4 -O2 -w -fPIC -shared -nostdlib "$HERE/shop.c" -o a.so
