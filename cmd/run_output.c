@@ -367,6 +367,22 @@ static struct error *write_pprof(const char *path, const struct results *results
 	return strbuf_failed(&out) ? error_nomem() : cmd_write_file(path, &out);
 }
 
+/*
+ * By one write(2), where the file takes so much: stdio would make two of it, and what
+ * the command writes to the same file might stand in the middle of a line.
+ */
+static struct error *write_lines(const struct strbuf *out)
+{
+	for (size_t done = 0; done < out->len;) {
+		const ssize_t n = write(STDOUT_FILENO, out->str + done, out->len - done);
+
+		if (n < 0 && errno != EINTR)
+			return error_errno(errno, "the output cannot be written");
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return NULL;
+}
+
 struct error *run_output_show(void *ctx, const struct results *results, bool last)
 {
 	struct run_output *output = ctx;
@@ -386,9 +402,7 @@ struct error *run_output_show(void *ctx, const struct results *results, bool las
 		add_text(output, results, &out);
 	if (strbuf_failed(&out))
 		return error_nomem();
-	fwrite(strbuf_str(&out), 1, out.len, stdout);
-	if (fflush(stdout))
-		return error_errno(errno, "the output cannot be written");
+	TRY(write_lines(&out));
 	if (last && output->opts->pprof)
 		TRY(write_pprof(output->opts->pprof, results));
 	return output->opts->html ? write_page(output, results) : NULL;

@@ -346,29 +346,30 @@ assert {r[1:] for r in rows("retransmits", "to_port", "to", "from", "state") if 
 }
 
 # direct_writes NAME COMMAND: 50 direct writes of a block each, one after the other: a request each.
+# On a block device of its own: what others have queued on theirs may be started by an
+# interrupt while dd runs, and counts as dd's.
 direct_writes() {
 	own_command "$2" dd
-	file=$(mktemp /var/tmp/perf-bpf-test.XXXXXX)
-	trap 'rm -f "$file"' EXIT
-	dd if=/dev/zero of="$file" bs=64k count=8 status=none
-	sync "$file"
-	dd if=/dev/zero of="$file" bs=4k count=1 oflag=direct conv=notrunc status=none 2>log ||
-		skip "/var/tmp takes no direct writes"
-	grep -q "^ *$(stat -c %Hd "$file") *$(stat -c %Ld "$file") " /proc/diskstats || skip "/var/tmp is on no block device"
-	runs "$1" --comm "$2" --json -- "$2" if=/dev/zero of="$file" bs=4k count=50 \
+	file=$(mktemp /dev/shm/perf-bpf-test.XXXXXX)
+	truncate -s 1M "$file"
+	device=$(losetup --find --show "$file" 2>log) || { rm -f "$file"; skip "no loop device: $(cat log)"; }
+	trap 'losetup -d "$device"; rm -f "$file"' EXIT
+	runs "$1" --comm "$2" --json -- "$2" if=/dev/zero of="$device" bs=4k count=50 \
 		oflag=direct conv=notrunc status=none
 }
 
 test_biolatency() {
 	direct_writes biolatency pbt_bio
-	holds 'assert sum(h["total"] for h in m["latency"]["hists"]) == 50'
+	holds 'assert [h["total"] for h in m["latency"]["hists"]
+    if h["key"]["device_text"] == "'"$(stat -c %Hr:%Lr "$device")"'"] == [50]'
 }
 
 test_tracex3() {
 	direct_writes tracex3 pbt_tracex3
 	holds 'heat = m["latency"]
-assert sum(sum(slot) for slot in heat["counts"]) == 50, heat
-assert sum(r["count"] for r in heat["ranges"]) == 50'
+total = sum(r["count"] for r in heat["ranges"])
+assert 50 <= total <= 100, heat
+assert sum(sum(slot) for slot in heat["counts"]) == total, heat'
 }
 
 # Names that were read by the program are there to be read by the probe.

@@ -71,6 +71,18 @@ test_every_kind_counts_right() {
 		(0, "root(0)", "PBT_ODD", "pbt_umask", 12, 3 * 570)]'
 }
 
+# The command has the same file: what it writes must not stand in the middle of a line.
+test_lines_are_written_whole() {
+	[ -z "${SANITIZED:-}" ] || skip "a process that is traced cannot look for leaks"
+	command -v strace >/dev/null || skip "strace is not installed"
+	make_workload
+	strace -s 10000000 -e trace=write -e signal=none -o trace \
+		"$PERF_BPF" run "$PROG" --comm pbt_umask --json -- ./pbt_umask 30 1 >out || true
+	[ "$(stat -c %s out)" -gt 4096 ] || fail "it fits into stdio's buffer"
+	grep '^write(1, ' trace >writes
+	! grep -v '\\n", [0-9]*) *= [0-9]*$' writes
+}
+
 test_text() {
 	make_workload
 	run --map calls --map by_ten --map by_key -- ./pbt_umask 3 10 49 511 511 >out || true
