@@ -195,14 +195,24 @@ static struct error *finish_string(struct spot *spot, const struct shape *shape,
 	return add_piece(spot, FETCH_ADDRESS, 0, value);
 }
 
-/* A number of that many bytes, as a value. */
+/* A number of that many bytes, as a value; of a packed bit field as many more as its bits lie in.
+ */
 static struct error *load_number(struct spot *spot, uint32_t size, const char *text,
 				 const struct probe_arg *arg)
 {
+	const uint32_t last = spot->bit_size ? spot->bit_offset + spot->bit_size : 0;
+
+	if (last > 64)
+		return probe_def_error(
+			text, arg->at, EINVAL,
+			"'%s' is a bit field of %u bits that lie in more than 8 bytes", arg->text,
+			spot->bit_size);
 	if (size != 1 && size != 2 && size != 4 && size != 8)
 		return probe_def_error(text, arg->at, EINVAL,
 				       "'%s' has %u bytes: a type of 1, 2, 4 or 8 is no part of it",
 				       arg->text, size);
+	while (size * 8 < last)
+		size *= 2;
 	TRY(spot_settle(spot, size));
 	return spot->is == SPOT_ADDRESS ? spot_load(spot, (uint8_t)size) : NULL;
 }

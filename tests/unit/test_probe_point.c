@@ -98,6 +98,9 @@ static void add_structs(struct types *t)
 	btf__add_field(b, "", u, offsetof(struct inner, word) * 8, 0);
 	btf__add_field(b, "", s, offsetof(struct inner, port) * 8, 0);
 	FIELD(t, struct inner, name, name);
+	/* packed: over the bytes of the name, across what their types would load */
+	btf__add_field(b, "packed", t->u32, offsetof(struct inner, name) * 8 + 7, 30);
+	btf__add_field(b, "nine", t->u64, offsetof(struct inner, name) * 8 + 7, 60);
 	t->pair = btf__add_struct(b, "pair", sizeof(struct pair));
 	FIELD(t, struct pair, a, t->u32);
 	FIELD(t, struct pair, b, t->i16);
@@ -337,6 +340,8 @@ static void paths_lead_to_what_c_has(void **state)
 		{"o->in->minus", -7, FETCH_INT, 4, "int"},
 		{"o->in->minus:x", 121, FETCH_UINT, 4, "u32"},
 		{"o->in->minus:s64", -7, FETCH_INT, 8, "s64"},
+		{"o->in->packed", 617271528, FETCH_UINT, 4, "unsigned int"}, /* of "other" */
+		{"o->in->packed:u64", 617271528, FETCH_UINT, 8, "u64"},
 		{"o->in->five:u64", 21, FETCH_UINT, 8, "u64"},
 		{"o->array[2].id", -102, FETCH_INT, 4, "int"},
 		{"o->array->id", -100, FETCH_INT, 4, "int"},
@@ -782,6 +787,7 @@ static void mistakes_are_explained(void **state)
 		 NULL},
 		{"f_ptr n:b3@0/64", EINVAL, "4 bytes, fewer than asked", NULL},
 		{"f_ptr o->in->three:b3@1/8", EINVAL, "has 3 bits", NULL},
+		{"f_ptr o->in->nine", EINVAL, "60 bits that lie in more than 8 bytes", NULL},
 		{"f_ptr $retval", EINVAL, "nothing is returned", "f_ptr%return"},
 		{"f_many%return $retval", ENOENT, "f_many returns nothing", NULL},
 		{"f_ptr $arg9", ENOENT, "no parameter '$arg9'", NULL},
