@@ -115,8 +115,7 @@ static bool find_starts(const struct bpf_insn *new, size_t m, const uint32_t *ty
 	return true;
 }
 
-/* What was put in front of the program, n instructions, and the functions it has are of one type.
- */
+/* The n instructions in front of the program, and the functions among them, are of one type. */
 static void type_front(const struct bpf_insn *new, int32_t n, uint32_t type, uint32_t *type_at)
 {
 	type_at[0] = type;

@@ -124,9 +124,8 @@ struct program_form {
 	uint32_t btf_id;    /* the target's in the kernel's BTF; 0: it is looked up */
 	const struct bpf_insn *front;
 	size_t n_front;
-	bool has_plain; /* should it be refused, there is plainer code: it is asked for once more,
-			 */
-	bool plain;	/* with this set */
+	bool has_plain; /* there is plainer code, should this be refused */
+	bool plain;	/* asked for: the plainer code */
 };
 /* Fills in the i-th form; what it points to lasts until the next is asked for. */
 typedef struct error *program_form_fn(void *ctx, size_t i, struct program_form *form);

@@ -195,8 +195,7 @@ static struct error *finish_string(struct spot *spot, const struct shape *shape,
 	return add_piece(spot, FETCH_ADDRESS, 0, value);
 }
 
-/* A number of that many bytes, as a value; of a packed bit field as many more as its bits lie in.
- */
+/* A number of that many bytes, as a value; of a packed bit field all that its bits lie in. */
 static struct error *load_number(struct spot *spot, uint32_t size, const char *text,
 				 const struct probe_arg *arg)
 {
