@@ -19,7 +19,7 @@
 #include "lib/base/vec.h"
 #include "perf/print/header.h"
 #include "perf/print/probed.h"
-#include "perf/print/tracing.h"
+#include "perf/format/tracing.h"
 
 #define DEFAULT_PARENT "^sys_|^do_page_fault"
 #define OUT_FULL       (256 * 1024)

@@ -4,7 +4,7 @@
  * compiled, and a payload printed by each. The input begins with the
  * payload's length and the payload.
  */
-#include "perf/print/tracing.h"
+#include "perf/format/tracing.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -9,7 +9,7 @@
 
 #include "lib/base/strbuf.h"
 #include "perf/print/fields.h"
-#include "perf/print/tracing.h"
+#include "perf/format/tracing.h"
 #include "perf/resolve/resolve.h"
 #include "perf/session/session.h"
 

@@ -8,7 +8,7 @@
 #define PB_PERF_PRINT_PROBED_H
 
 #include "lib/base/vec.h"
-#include "perf/print/tracing.h"
+#include "perf/format/tracing.h"
 #include "perf/resolve/resolve.h"
 
 /* All zero at first. */

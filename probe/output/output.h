@@ -48,9 +48,9 @@ void output_layout_deinit(struct output_layout *layout);
 #define _cleanup_output_layout_ _cleanup_(output_layout_deinit)
 
 /*
- * The last two fields of samples, TRACE_IP_FIELD and TRACE_ERROR_FIELD of perf/print/tracing.h: the
- * point's address, which a sample's own need not be (that of a fentry program is
- * in the program), and the error word.
+ * The last two fields of samples, TRACE_IP_FIELD and TRACE_ERROR_FIELD of perf/format/tracing.h:
+ * the point's address, which a sample's own need not be (that of a fentry program is in the
+ * program), and the error word.
  */
 #define OUTPUT_IP_FIELD	   "__probe_ip"
 #define OUTPUT_ERROR_FIELD "__probe_err"

@@ -18,7 +18,7 @@
 #include <linux/bpf.h>
 
 #include "lib/object/object.h"
-#include "perf/print/tracing.h"
+#include "perf/format/tracing.h"
 #include "probe/output/output.h"
 
 #define MAX_ARGS 12

@@ -23,7 +23,7 @@
 #include <traceevent/event-parse.h>
 #include <traceevent/trace-seq.h>
 
-#include "perf/print/tracing.h"
+#include "perf/format/tracing.h"
 
 #define COMMON                                                                                     \
 	"format:\n"                                                                                \

@@ -13,8 +13,8 @@
  * Parsing and printing are our own, bounded against whatever a file holds, and
  * compiled per event; the text is byte for byte what libtraceevent would write.
  */
-#ifndef PB_PERF_PRINT_TRACING_H
-#define PB_PERF_PRINT_TRACING_H
+#ifndef PB_PERF_FORMAT_TRACING_H
+#define PB_PERF_FORMAT_TRACING_H
 
 #include <stdbool.h>
 #include <stdint.h>

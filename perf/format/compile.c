@@ -14,7 +14,7 @@
  * An event with a shape that is not known here is printed field by field, as
  * the library does with formats that it cannot parse.
  */
-#include "perf/print/internal.h"
+#include "perf/format/internal.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -24,7 +24,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "perf/print/internal.h"
+#include "perf/format/internal.h"
 
 #define NODES_MAX 65536
 #define DEPTH_MAX 1000

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What tracing.c, compile.c and run.c share: a tracepoint and its program. */
-#ifndef PB_PERF_PRINT_INTERNAL_H
-#define PB_PERF_PRINT_INTERNAL_H
+#ifndef PB_PERF_FORMAT_INTERNAL_H
+#define PB_PERF_FORMAT_INTERNAL_H
 
 #include "lib/base/hash.h"
 #include "lib/base/vec.h"
-#include "perf/print/tracing.h"
+#include "perf/format/tracing.h"
 
 /*
  * Nothing that a format file names may lie past this: PERF_SAMPLE_RAW holds at

@@ -4,7 +4,7 @@
  * file is parsed (format.c) when its event is first asked for and compiled
  * (compile.c) when it is first printed.
  */
-#include "perf/print/internal.h"
+#include "perf/format/internal.h"
 
 #include <stdlib.h>
 

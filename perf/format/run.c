@@ -5,7 +5,7 @@
  * reads as 0 past it, so whatever lengths and offsets the payload holds, no
  * byte outside of it is seen.
  */
-#include "perf/print/internal.h"
+#include "perf/format/internal.h"
 
 #include "lib/base/json.h"
 
