@@ -14,7 +14,6 @@
 #include "cmd/config.h"
 #include "lib/base/vec.h"
 #include "perf/record/record.h"
-#include "perf/ring/ring.h"
 
 enum {
 	OPT_FILTER = 256,
@@ -167,7 +166,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->callgraph = true;
 		return 0;
 	case 'm': {
-		struct error *err = ring_pages_parse(arg, sysconf(_SC_PAGESIZE), &o->mmap_pages);
+		struct error *err = record_pages_parse(arg, sysconf(_SC_PAGESIZE), &o->mmap_pages);
 
 		if (err)
 			argp_error(state, "-m: %s", err->msg);

@@ -23,10 +23,10 @@
 #include "lib/base/hash.h"
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
+#include "lib/ring/perf_ring.h"
 #include "lib/sys/workload.h"
 #include "perf/data/writer.h"
 #include "perf/record/record.h"
-#include "perf/ring/ring.h"
 #include "perf/select/select.h"
 #include "probe/attach/probe.h"
 

@@ -97,6 +97,12 @@ struct record_result {
 	int signal;	     /* that ended it: SIGINT, SIGTERM, …; 0: none */
 };
 
+/*
+ * -m: a number of pages, or a size ("512K", "1M", "16MB", "1G"), rounded up
+ * to a power of two of pages.
+ */
+struct error *record_pages_parse(const char *text, size_t page_size, size_t *pages);
+
 struct recording;
 
 struct error *recording_new(const struct record_opts *opts, struct recording **out);

@@ -506,7 +506,7 @@ test_max_size_and_rings() {
 	[ "$(stat -c %s t.data)" -lt 3000000 ] || fail "--max-size did not end it"
 	"$PERF" script -i t.data >/dev/null 2>err || fail "$(cat err)"
 	expect_status 2 "$PERF_BPF" record -m 0 -o t.data -- true
-	assert_contains err "'0' is no ring size"
+	assert_contains err "invalid ring size '0'"
 	record -m 1 --no-buffering -e $EVENT -o t.data -- "$COUNTED" 50 1000
 	assert_who t.data 0 49
 }

@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-#include "perf/ring/ring.h"
+#include "lib/ring/perf_ring.h"
+#include "perf/record/record.h"
 
 static struct perf_event_mmap_page meta;
 static uint8_t data[4096];
@@ -103,7 +104,7 @@ static void test_sizes(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		size_t pages = 0;
-		struct error *err = ring_pages_parse(cases[i].text, 4096, &pages);
+		struct error *err = record_pages_parse(cases[i].text, 4096, &pages);
 
 		if ((err != NULL) != (cases[i].pages == 0) || pages != cases[i].pages)
 			fail_msg("'%s' gives %zu pages, %s", cases[i].text, pages,
