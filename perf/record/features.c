@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "perf/data/features.h"
-#include "perf/record/bpfinfo.h"
+#include "perf/live/bpfinfo.h"
 
 static struct error *put(struct recording *rec, enum data_feature feature, struct strbuf *sb)
 {

@@ -3,7 +3,7 @@
  * A function's name in kallsyms is bpf_prog_TAG_NAME; NAME comes from BTF
  * where the program has it (kernel/bpf/core.c, bpf_prog_ksym_set_name).
  */
-#include "perf/record/bpfinfo.h"
+#include "perf/live/bpfinfo.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>

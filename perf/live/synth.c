@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What was there before the events: the kernel's text and modules, the BPF
+ * programs, and the processes with what they have mapped. The kernel tells of
+ * changes only, so the file begins with records like those it would have
+ * written. Their sample ids are zero, as perf has them: they come first
+ * whatever the order of time.
+ */
+#include "perf/live/synth.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+
+#include "lib/sys/proc.h"
+#include "perf/event/encode.h"
+#include "perf/live/bpfinfo.h"
+
+/* Large enough to write seldom, small enough to stay in the cache. */
+#define FLUSH_BYTES (256 * 1024)
+
+struct error *synth_flush(struct synth *s, bool all)
+{
+	if (strbuf_failed(&s->out))
+		return error_nomem();
+	if (!s->out.len || (!all && s->out.len < FLUSH_BYTES))
+		return NULL;
+	TRY(s->write(s->ctx, s->out.str, s->out.len));
+	strbuf_reset(&s->out);
+	return NULL;
+}
+
+/*
+ * The kernel's text, by kallsyms, under the name that tells the symbol by
+ * which a relocated kernel is recognised. The list is in the order of
+ * addresses, so it is read up to _etext only.
+ */
+static void synth_text(struct synth *s)
+{
+	const struct sys_roots *roots = s->roots ? s->roots : &sys_roots_default;
+	_cleanup_free_ char *path = NULL;
+	_cleanup_fclose_ FILE *f = NULL;
+	unsigned long long text = 0, end = 0, addr;
+	char line[512], type, name[256];
+
+	if (asprintf(&path, "%s/kallsyms", roots->proc) < 0) {
+		path = NULL;
+		return;
+	}
+	f = fopen(path, "re");
+	while (f && !end && fgets(line, sizeof(line), f)) {
+		/* Most lines are told apart by the letter before the name. */
+		const char *p = strchr(line, ' ');
+
+		if (!p || !p[1] || p[2] != ' ' || p[3] != '_')
+			continue;
+		if (sscanf(line, "%llx %c %255s", &addr, &type, name) != 3)
+			continue;
+		if (!strcmp(name, "_text") || (!text && !strcmp(name, "_stext")))
+			text = addr;
+		else if (!strcmp(name, "_etext"))
+			end = addr;
+	}
+	if (!text || end <= text) {
+		log_info(s->log, "/proc/kallsyms shows no addresses: kernel symbols will be "
+				 "missing (kernel.kptr_restrict)");
+		return;
+	}
+	struct record_mmap mmap = {
+		.pid = -1,
+		.tid = 0,
+		.addr = text,
+		.len = end - text,
+		.pgoff = text,
+		.prot = PROT_EXEC,
+		.filename = "[kernel.kallsyms]_text",
+	};
+	record_encode_mmap(&s->out, s->attr, PERF_RECORD_MISC_KERNEL, &mmap, NULL);
+}
+
+/* "kernel/fs/ext4/ext4.ko: …" lines to a module's path; '-' and '_' are one. */
+static char *module_path(const char *release, const char *deps, const char *name)
+{
+	char *path = NULL;
+
+	for (const char *line = deps; line && *line;) {
+		const char *end = strchrnul(line, '\n');
+		const char *colon = memchr(line, ':', end - line);
+		const char *base = colon;
+
+		while (base && base > line && base[-1] != '/')
+			base--;
+		size_t n = 0;
+		while (base && name[n] && base + n < colon &&
+		       (base[n] == name[n] || (base[n] == '-' && name[n] == '_')))
+			n++;
+		if (base && !name[n] && base + n < colon && base[n] == '.') {
+			if (asprintf(&path, "/lib/modules/%s/%.*s", release, (int)(colon - line),
+				     line) < 0)
+				return NULL;
+			return path;
+		}
+		line = *end ? end + 1 : end;
+	}
+	return asprintf(&path, "[%s]", name) < 0 ? NULL : path;
+}
+
+static void synth_modules(struct synth *s)
+{
+	const struct sys_roots *roots = s->roots ? s->roots : &sys_roots_default;
+	_cleanup_free_ char *modules = NULL, *deps = NULL, *path = NULL, *deps_path = NULL;
+	struct utsname uts;
+	char *save = NULL;
+
+	if (asprintf(&path, "%s/modules", roots->proc) < 0) {
+		path = NULL;
+		return;
+	}
+	error_free(sys_read_file(path, 1 << 20, &modules, NULL));
+	if (!modules || !*modules || uname(&uts))
+		return;
+	if (asprintf(&deps_path, "/lib/modules/%s/modules.dep", uts.release) < 0) {
+		deps_path = NULL;
+		return;
+	}
+	error_free(sys_read_file(deps_path, 16 << 20, &deps, NULL));
+	for (char *line = strtok_r(modules, "\n", &save); line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		char name[128];
+		unsigned long long size, addr;
+
+		if (sscanf(line, "%127s %llu %*s %*s %*s %llx", name, &size, &addr) != 3 || !addr)
+			continue;
+		_cleanup_free_ char *file = module_path(uts.release, deps, name);
+		if (!file)
+			continue;
+		struct record_mmap mmap = {
+			.pid = -1,
+			.addr = addr,
+			.len = size,
+			.prot = PROT_EXEC,
+			.filename = file,
+		};
+		record_encode_mmap(&s->out, s->attr, PERF_RECORD_MISC_KERNEL, &mmap, NULL);
+	}
+}
+
+static void synth_maps(struct synth *s, pid_t pid)
+{
+	_cleanup_free_ char *text = NULL;
+	struct sys_map map;
+
+	error_free(sys_proc_read(s->roots, pid, "maps", &text, NULL));
+	char *pos = text;
+	while (pos && sys_maps_next(&pos, &map)) {
+		if (!(map.prot & PROT_EXEC))
+			continue;
+		struct record_mmap mmap = {
+			.pid = pid,
+			.tid = pid,
+			.addr = map.start,
+			.len = map.end - map.start,
+			.pgoff = map.pgoff,
+			.maj = map.maj,
+			.min = map.min,
+			.ino = map.ino,
+			.prot = map.prot,
+			.flags = map.flags,
+			.filename = *map.path ? map.path : "//anon",
+		};
+		record_encode_mmap2(&s->out, s->attr, PERF_RECORD_MISC_USER, &mmap, NULL);
+	}
+}
+
+void synth_thread(struct synth *s, pid_t pid, pid_t tid)
+{
+	struct sys_proc_status status;
+	struct error *err = sys_proc_status(s->roots, pid, tid, &status);
+
+	if (err) { /* it ended meanwhile */
+		error_free(err);
+		return;
+	}
+	/* A thread is the child of its process, a process that of its parent. */
+	pid_t parent = tid == status.tgid ? status.ppid : status.tgid;
+	struct record_task fork = {
+		.pid = status.tgid,
+		.tid = tid,
+		.ppid = parent,
+		.ptid = parent,
+	};
+	struct record_comm comm = {.pid = status.tgid, .tid = tid, .comm = status.comm};
+	record_encode_fork(&s->out, s->attr, 0, &fork, NULL);
+	record_encode_comm(&s->out, s->attr, 0, &comm, NULL);
+	if (tid == status.tgid && !status.kernel_thread)
+		synth_maps(s, status.tgid);
+}
+
+struct error *synth_process(struct synth *s, pid_t pid)
+{
+	_cleanup_pids_ struct sys_pids tids = {0};
+
+	error_free(sys_proc_tids(s->roots, pid, &tids));
+	/* The main thread first: the others share what it has mapped. */
+	synth_thread(s, pid, pid);
+	for (size_t i = 0; i < tids.n; i++)
+		if (tids.v[i] != pid)
+			synth_thread(s, pid, tids.v[i]);
+	return synth_flush(s, false);
+}
+
+static void synth_program(void *ctx, const struct bpf_gathered *prog)
+{
+	struct synth *s = ctx;
+
+	for (size_t i = 0; i < prog->n_funcs; i++) {
+		struct record_ksymbol ksymbol = {
+			.addr = prog->funcs[i].addr,
+			.len = prog->funcs[i].len,
+			.type = PERF_RECORD_KSYMBOL_TYPE_BPF,
+			.name = prog->funcs[i].name,
+		};
+		record_encode_ksymbol(&s->out, s->attr, PERF_RECORD_MISC_KERNEL, &ksymbol, NULL);
+	}
+	struct record_bpf_event ev = {
+		.type = PERF_BPF_EVENT_PROG_LOAD,
+		.id = prog->all.info.id,
+		.tag = prog->all.info.tag,
+	};
+	record_encode_bpf_event(&s->out, s->attr, PERF_RECORD_MISC_KERNEL, &ev, NULL);
+}
+
+void synth_kernel(struct synth *s)
+{
+	synth_text(s);
+	synth_modules(s);
+	bpf_gather_all(s->log, synth_program, s);
+}
+
+struct error *synth_processes(struct synth *s)
+{
+	_cleanup_pids_ struct sys_pids pids = {0};
+
+	TRY(sys_proc_pids(s->roots, &pids));
+	for (size_t i = 0; i < pids.n; i++)
+		TRY(synth_process(s, pids.v[i]));
+	return NULL;
+}
