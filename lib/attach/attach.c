@@ -146,7 +146,7 @@ struct error *attach_event_of(const struct bpf_program *prog, struct attach_even
 
 	if (!kind || !kind->event)
 		return attach_error_at(prog,
-				       error_new(EOPNOTSUPP, "the section names no event to open"));
+				       error_new(EOPNOTSUPP, "the section does not name an event"));
 
 	_cleanup_attach_event_ struct attach_event got = {0};
 	struct error *err = kind->event(prog, &got);
@@ -167,28 +167,29 @@ static struct error *attach_by_section(const struct bpf_program *prog, struct bp
 
 	if (program_has_handler(prog)) {
 		TRY(program_handler_attach(prog, link));
-		return *link ? NULL : error_new(EOPNOTSUPP, "its handler does not attach it");
+		return *link ? NULL
+			     : error_new(EOPNOTSUPP, "its section handler does not attach it");
 	}
 
 	if (program_section(prog)->kind == PROGRAM_PERF_EVENT)
 		return error_hint(error_new(EOPNOTSUPP, "a perf_event program does not say which "
 							"event it is for"),
-				  "open one and use bpf_program__attach_perf_event(), or record "
-				  "with 'perf-bpf record -e EVENT --object FILE'");
+				  "open an event and call bpf_program__attach_perf_event(), or "
+				  "record with 'perf-bpf record -e EVENT --object FILE'");
 	if (!kind)
-		return error_hint(error_new(EOPNOTSUPP,
-					    "there is no way to attach a program by the section "
-					    "'%s'",
-					    bpf_program__section_name(prog)),
-				  "sections that attach begin with tracepoint/, raw_tp/, tp_btf/, "
-				  "kprobe/, kretprobe/, ksyscall/, kprobe.multi/, uprobe/, "
-				  "uretprobe/, uprobe.multi/, usdt/, fentry/ or fexit/");
+		return error_hint(
+			error_new(
+				EOPNOTSUPP,
+				"programs of section '%s' cannot be attached by their section name",
+				bpf_program__section_name(prog)),
+			"section names that attach begin with tracepoint/, raw_tp/, tp_btf/, "
+			"kprobe/, kretprobe/, ksyscall/, kprobe.multi/, uprobe/, uretprobe/, "
+			"uprobe.multi/, usdt/, fentry/ or fexit/");
 	TRY(program_fd(prog, &fd));
 	if (!attaches_by_section(prog) && (kind->event || kind->attach == raw_tracepoint_attach))
-		return error_hint(error_new(EOPNOTSUPP,
-					    "the section does not say what to attach to"),
-				  "write SEC(\"%s/…\"), or attach with the function of "
-				  "<bpf/libbpf.h> for such programs, which is told the place",
+		return error_hint(error_new(EOPNOTSUPP, "the section name has no attach target"),
+				  "write SEC(\"%s/…\"), or call the function of <bpf/libbpf.h> "
+				  "that attaches this program type and takes the target",
 				  program_section(prog)->kind_name);
 	if (kind->attach)
 		return kind->attach(prog, link);

@@ -194,7 +194,7 @@ static struct error *stripped(const struct functions *it, struct error *err)
 {
 	if (it->tables[0] || it->tables[1])
 		return err;
-	return error_hint(err, "it is stripped of all symbols: name an offset in the file instead");
+	return error_hint(err, "all its symbols were stripped: use an offset in the file instead");
 }
 
 static struct error *no_such_symbol(const struct elf_file *file, const char *symbol)
@@ -220,10 +220,10 @@ static struct error *no_such_symbol(const struct elf_file *file, const char *sym
 		nearest_offer(&near, it.sym.name);
 	}
 	if (versions.len && !strbuf_failed(&versions))
-		return error_hint(err, "it has that function of %s", strbuf_str(&versions));
+		return error_hint(err, "it calls that function of %s", strbuf_str(&versions));
 	if (nearest_text(&near, &sb) && !strbuf_failed(&sb))
 		return error_hint(err, "did you mean %s?", strbuf_str(&sb));
-	return error_hint(err, "it may be inlined, or stripped: 'nm -D' and 'nm' list the symbols");
+	return error_hint(err, "it may be inlined or stripped: 'nm -D' and 'nm' list the symbols");
 }
 
 static struct error *offset_of(const struct elf_file *file, const struct elf_symbol *sym,
@@ -231,7 +231,7 @@ static struct error *offset_of(const struct elf_file *file, const struct elf_sym
 {
 	if (elf_file_offset(file, sym->value, offset))
 		return NULL;
-	return error_new(EBADMSG, "%s: function %s stands at %#llx, which no segment holds",
+	return error_new(EBADMSG, "%s: function %s: address %#llx is not in any loadable segment",
 			 elf_file_name(file), name, (unsigned long long)sym->value);
 }
 

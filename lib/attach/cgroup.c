@@ -19,11 +19,11 @@ static struct error *explain(struct error *err, int cgroup_fd)
 	if (!err || (err->code != EBADF && err->code != EINVAL))
 		return err;
 	if (fstatfs(cgroup_fd, &fs) || (uint32_t)fs.f_type != CGROUP2_SUPER_MAGIC)
-		return error_hint(err, "it takes an open folder of the cgroup version 2 tree: "
-				       "'grep cgroup2 /proc/mounts'");
+		return error_hint(err, "pass an open directory of the cgroup v2 file system ('grep "
+				       "cgroup2 /proc/mounts' shows where it is)");
 	return err->code == EINVAL
-		       ? error_hint(err, "is it a program for cgroups, and, where it was told "
-					 "where to go, the kernel one that orders them (6.17)?")
+		       ? error_hint(err, "check that the program has a cgroup program type; an "
+					 "order relative to other programs needs Linux 6.17")
 		       : err;
 }
 
@@ -34,7 +34,7 @@ static struct error *cgroup_attach(const struct bpf_program *prog, int cgroup_fd
 	const uint32_t fd = OPTS_GET(user, relative_fd, 0);
 	const uint32_t id = OPTS_GET(user, relative_id, 0);
 	if (fd && id)
-		return error_new(EINVAL, "relative_fd and relative_id exclude each other");
+		return error_new(EINVAL, "relative_fd and relative_id cannot be used together");
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = OPTS_GET(user, flags, 0),
 		    .cgroup.relative_fd = fd, .cgroup.relative_id = id,
 		    .cgroup.expected_revision = OPTS_GET(user, expected_revision, 0));

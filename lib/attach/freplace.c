@@ -14,13 +14,14 @@ static struct error *freplace_attach(const struct bpf_program *prog, int target_
 	uint32_t id;
 
 	if (bpf_program__type(prog) != BPF_PROG_TYPE_EXT)
-		return error_hint(error_new(EINVAL, "it is no freplace program"),
+		return error_hint(error_new(EINVAL, "it is not a freplace program"),
 				  "write SEC(\"freplace/FUNCTION\")");
 	if (!target_fd && !func)
 		return trace_attach(prog, link);
 	if (!target_fd || !func)
-		return error_new(EINVAL, "a program and one of its functions are named together, "
-					 "or neither");
+		return error_new(
+			EINVAL,
+			"give both the target program and the function to replace, or neither");
 	TRY(program_function_id(target_fd, func, &id));
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .target_btf_id = id);
 	strbuf_addf(&where, "function %s of another program", func);
@@ -32,8 +33,8 @@ static struct error *freplace_attach(const struct bpf_program *prog, int target_
 				  "it must have the prototype of the function that the program "
 				  "was loaded for, and must not be static");
 	if (err && err->code == EBUSY)
-		return error_hint(err, "another program has taken its place, or it is in a map of "
-				       "tail calls");
+		return error_hint(
+			err, "another program replaces it already, or it is in a tail-call map");
 	return err;
 }
 

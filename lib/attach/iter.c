@@ -20,8 +20,8 @@ static struct error *iter_attach_info(const struct bpf_program *prog,
 		return error_nomem();
 	struct error *err = link_attach(prog, 0, where.str, &opts, link);
 	if (err && !opts.iter_info && (err->code == EBADF || err->code == EINVAL))
-		return error_hint(err, "iterators of a map's elements and of cgroups must be told "
-				       "which: link_info of bpf_program__attach_iter()");
+		return error_hint(err, "an iterator over map elements or cgroups needs link_info: "
+				       "see bpf_program__attach_iter()");
 	return err;
 }
 

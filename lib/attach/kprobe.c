@@ -21,7 +21,7 @@ static struct error *no_kprobes(struct error *err)
 	return error_hint(error_new(EOPNOTSUPP,
 				    "this kernel has no kprobes for perf events (no PMU 'kprobe')"),
 			  "it was built without CONFIG_KPROBE_EVENTS: attach to a tracepoint "
-			  "('perf list tracepoint'), or try fentry");
+			  "('perf list tracepoint') or try fentry");
 }
 
 struct error *kprobe_place(const char *func, uint64_t offset, bool retprobe,
@@ -36,10 +36,10 @@ struct error *kprobe_place(const char *func, uint64_t offset, bool retprobe,
 	};
 
 	if (!*func)
-		return error_hint(error_new(EINVAL, "no function is named"),
-				  "name it: SEC(\"kprobe/vfs_read\")");
+		return error_hint(error_new(EINVAL, "the function name is missing"),
+				  "write it as in SEC(\"kprobe/vfs_read\")");
 	if (retprobe && offset)
-		return error_new(EINVAL, "%s+%#llx: a return probe has no offset", func,
+		return error_new(EINVAL, "%s+%#llx: a return probe cannot have an offset", func,
 				 (unsigned long long)offset);
 	got.name = text_format("probe:%s%s", func, retprobe ? "__return" : "");
 	got.where = offset ? text_format("function %s+%#llx of the kernel", func,
@@ -95,8 +95,7 @@ struct error *kprobe_section_event(const struct bpf_program *prog, struct attach
 	uint64_t offset;
 
 	if (!split_offset(section->target, &len, &offset))
-		return error_hint(error_new(EINVAL, "'%s' is no function and offset",
-					    section->target),
+		return error_hint(error_new(EINVAL, "'%s' is not FUNCTION+OFFSET", section->target),
 				  "write it as in vfs_read+0x10");
 	_cleanup_free_ char *func = strndup(section->target, len);
 	if (!func)
@@ -121,20 +120,19 @@ struct error *kprobe_explain(const struct attach_event *event, int err)
 		return in_kernel ? error_hint(refused(event, err), "its module may not be loaded")
 				 : NULL;
 	case EADDRNOTAVAIL:
-		return error_hint(error_new(err, "%s: several functions have that name",
-					    event->where),
-				  "name one by its address: 'grep -w %s /proc/kallsyms', then "
-				  "SEC(\"kprobe/0xADDRESS\"); or all of them by "
-				  "SEC(\"kprobe.multi/%s\")",
-				  event->text, event->text);
+		return error_hint(
+			error_new(err, "%s: several functions have that name", event->where),
+			"select one by its address: 'grep -w %s /proc/kallsyms', then "
+			"SEC(\"kprobe/0xADDRESS\"); or all of them with SEC(\"kprobe.multi/%s\")",
+			event->text, event->text);
 	case EILSEQ:
 		return error_hint(refused(event, err), "no instruction begins at this offset");
 	case EINVAL:
 		return error_hint(refused(event, err),
-				  in_kernel ? "the function is on the kernel's list of those not "
-					      "to be probed (/sys/kernel/debug/kprobes/blacklist), "
-					      "or no instruction begins there"
-					    : "no instruction begins there, or it is one that "
+				  in_kernel ? "the function is on the kernel's kprobe blacklist "
+					      "(/sys/kernel/debug/kprobes/blacklist), or no "
+					      "instruction begins there"
+					    : "no instruction begins there, or the instruction "
 					      "cannot be probed");
 	case ENOTSUP:
 	case 524: /* ENOTSUPP */

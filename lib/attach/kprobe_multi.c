@@ -22,10 +22,9 @@ static struct error *no_kprobe_multi(bool session)
 {
 	if (session)
 		return attach_lacking("attach.kprobe_session",
-				      "programs at the entry and the return of functions "
-				      "(kprobe.session)",
+				      "sessions at function entry and return (kprobe.session)",
 				      "use SEC(\"kprobe.multi/…\") and SEC(\"kretprobe.multi/…\")");
-	return attach_lacking("attach.kprobe_multi", "many functions by one link (kprobe.multi)",
+	return attach_lacking("attach.kprobe_multi", "multi-probe links (kprobe.multi)",
 			      "use SEC(\"kprobe/FUNCTION\") for each function");
 }
 
@@ -50,13 +49,12 @@ static struct error *explain(int code, bool session, const struct bpf_link_creat
 	if (pattern)
 		return error_errno(code, "cannot attach to the %u functions that match '%s'",
 				   opts->kprobe_multi.cnt, pattern);
-	return error_hint(error_errno(code, "cannot attach to %u functions",
-				      opts->kprobe_multi.cnt),
-			  opts->kprobe_multi.addrs
-				  ? "each address must be that of a function's beginning, of those "
-				    "in available_filter_functions of tracefs"
-				  : "available_filter_functions of tracefs lists those that can be "
-				    "traced");
+	return error_hint(
+		error_errno(code, "cannot attach to %u functions", opts->kprobe_multi.cnt),
+		opts->kprobe_multi.addrs ? "each address must be the start of a function listed in "
+					   "available_filter_functions of tracefs"
+					 : "available_filter_functions of tracefs lists the "
+					   "functions that can be traced");
 }
 
 static struct error *link_functions(const struct bpf_program *prog, enum bpf_attach_type type,
@@ -112,12 +110,9 @@ static struct error *functions_of(const struct sys_kfuncs *funcs, bool no_ambigu
 
 static struct error *none_match(const char *pattern)
 {
-	return error_hint(error_new(ENOENT,
-				    "no function of the kernel that can be traced matches "
-				    "'%s'",
-				    pattern),
-			  "available_filter_functions of tracefs lists those that can be; * stands "
-			  "for any text, ? for a character");
+	return error_hint(error_new(ENOENT, "no traceable kernel function matches '%s'", pattern),
+			  "available_filter_functions of tracefs lists the functions that can be "
+			  "traced; * matches any text, ? one character");
 }
 
 static struct error *attach_matches(const struct bpf_program *prog, enum bpf_attach_type type,
@@ -137,10 +132,9 @@ static struct error *attach_matches(const struct bpf_program *prog, enum bpf_att
 	opts->kprobe_multi.syms = NULL;
 	opts->kprobe_multi.addrs = NULL;
 	if (err && funcs->unsure)
-		return error_hint(err,
-				  "available_filter_functions of tracefs cannot be read, which "
-				  "tells functions that can be traced from others: be root, "
-				  "or name functions");
+		return error_hint(
+			err, "cannot read available_filter_functions of tracefs, which lists the "
+			     "functions that can be traced: run as root, or name the functions");
 	return err;
 }
 
@@ -160,10 +154,10 @@ static struct error *attach_glob(const struct bpf_program *prog, enum bpf_attach
 		return none_match(pattern);
 	}
 	if (unique && funcs.v.n != 1)
-		return error_hint(error_new(EINVAL, "%zu functions of the kernel match '%s'",
-					    funcs.v.n, pattern),
-				  "one was asked for: the first are %s and %s", funcs.v.v[0].name,
-				  funcs.v.v[1].name);
+		return error_hint(error_new(EINVAL, "%zu kernel functions match '%s'", funcs.v.n,
+					    pattern),
+				  "unique_match allows one; the first two are %s and %s",
+				  funcs.v.v[0].name, funcs.v.v[1].name);
 	vec_for_each (func, &funcs.v)
 		ambiguous |= func->ambiguous;
 	struct error *err = attach_matches(prog, type, pattern, opts, &funcs, false, link);
@@ -195,10 +189,10 @@ static struct error *attach_names(const struct bpf_program *prog, enum bpf_attac
 			return error_new(EINVAL, "name %zu of %zu is empty", i + 1, n);
 		if (strmap_get(&seen, given[i])) {
 			if (opts->kprobe_multi.cookies)
-				return error_new(EINVAL,
-						 "%s stands twice among the functions, "
-						 "each with a cookie",
-						 given[i]);
+				return error_new(
+					EINVAL,
+					"function %s is listed twice, each time with a cookie",
+					given[i]);
 			continue;
 		}
 		if (!strmap_put(&seen, given[i], &seen))
@@ -216,20 +210,20 @@ static struct error *check_lists(const char *pattern, const struct bpf_kprobe_mu
 	const size_t n = OPTS_GET(opts, cnt, 0);
 
 	if (pattern && (syms || addrs || n || OPTS_GET(opts, cookies, NULL)))
-		return error_new(EINVAL,
-				 "a pattern goes with no list of functions, nor of cookies");
+		return error_new(
+			EINVAL, "a pattern cannot be combined with a list of functions or cookies");
 	if (!pattern && !syms && !addrs)
-		return error_hint(error_new(EINVAL, "no function is named"),
+		return error_hint(error_new(EINVAL, "the function name is missing"),
 				  "give a pattern, or syms or addrs with their number in cnt");
 	if (syms && addrs)
-		return error_new(EINVAL, "functions are given by syms or by addrs, not both");
+		return error_new(EINVAL, "syms and addrs cannot be used together");
 	if (!pattern && (!n || n > UINT32_MAX))
 		return error_new(EINVAL, "the list of functions has %zu entries", n);
 	if (pattern && !*pattern)
 		return error_new(EINVAL, "the pattern is empty");
 	if (OPTS_GET(opts, session, false) && OPTS_GET(opts, retprobe, false))
-		return error_new(EINVAL, "a session runs at entry and return: retprobe does not go "
-					 "with it");
+		return error_new(EINVAL, "session and retprobe cannot be used together: a session "
+					 "runs at entry and return");
 	return NULL;
 }
 
@@ -266,7 +260,7 @@ struct error *kprobe_multi_attach(const struct bpf_program *prog, struct bpf_lin
 		    .session = (int)section->attach_type == BPF_TRACE_KPROBE_SESSION);
 
 	if (!*section->target)
-		return error_hint(error_new(EOPNOTSUPP, "the section names no functions"),
+		return error_hint(error_new(EOPNOTSUPP, "the section name has no functions"),
 				  "write SEC(\"%s/vfs_*\"), or call "
 				  "bpf_program__attach_kprobe_multi_opts()",
 				  section->kind_name);

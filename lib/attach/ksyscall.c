@@ -31,8 +31,8 @@ static struct error *syscall_place(const char *name, bool retprobe, struct attac
 	_cleanup_free_ char *func = NULL;
 
 	if (!*name)
-		return error_hint(error_new(EINVAL, "no system call is named"),
-				  "name it: SEC(\"ksyscall/openat\")");
+		return error_hint(error_new(EINVAL, "the system call is missing"),
+				  "write it as in SEC(\"ksyscall/openat\")");
 	func = text_format(SYSCALL_PREFIX "%s", name);
 	return func ? kprobe_place(func, 0, retprobe, event) : error_nomem();
 }

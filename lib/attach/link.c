@@ -107,18 +107,19 @@ struct bpf_link *bpf_link__open(const char *path)
 static struct error *link_pin(struct bpf_link *link, const char *path)
 {
 	if (link->pin_path)
-		return error_new(EBUSY, "the link is pinned already, at %s", link->pin_path);
+		return error_new(EBUSY, "the link is already pinned at %s", link->pin_path);
 	if (link->parts)
-		return error_new(EOPNOTSUPP,
-				 "the link is made of %zu on this kernel, and cannot be pinned",
-				 link->n_parts);
+		return error_new(
+			EOPNOTSUPP,
+			"on this kernel the link consists of %zu links and cannot be pinned",
+			link->n_parts);
 	_cleanup_free_ char *copy = strdup(path);
 	if (!copy)
 		return error_nomem();
 	struct error *err = error_prefix(pin_fd(link->fd, path), "the link");
 	if (err && link->fd == link->perf_fd && err->code == EINVAL && !err->hint)
-		return error_hint(err, "this kernel attaches to perf events without a link (before "
-				       "5.15), and an event cannot be pinned");
+		return error_hint(err, "kernels before 5.15 attach to perf events without a BPF "
+				       "link, and a perf event cannot be pinned");
 	if (err)
 		return err;
 	link->pin_path = steal_ptr(copy);
@@ -168,16 +169,16 @@ int bpf_link__update_program(struct bpf_link *link, struct bpf_program *prog)
 
 	if (!err && link->parts)
 		err = error_new(EOPNOTSUPP,
-				"the link is made of %zu on this kernel, and keeps its "
-				"program",
+				"on this kernel the link consists of %zu links and cannot change "
+				"its program",
 				link->n_parts);
 	if (!err) {
 		int ret = bpf_link_update(link->fd, fd, NULL);
 		if (ret < 0)
-			err = error_errno(-ret, "cannot put another program into the link");
+			err = error_errno(-ret, "cannot replace the link's program");
 		if (ret < 0 && keeps_program(link))
-			err = error_hint(err, "a link for tracing keeps the program it was made "
-					      "with: attach the other one, then destroy this link");
+			err = error_hint(err, "a tracing link cannot change its program: attach "
+					      "the new program, then destroy this link");
 	}
 	return edge_int(attach_error_at(prog, err));
 }
@@ -207,8 +208,8 @@ int bpf_link__detach(struct bpf_link *link)
 		return 0;
 	struct error *err = error_errno(-ret, "cannot detach the link");
 	return edge_int(ret == -EOPNOTSUPP || ret == -EINVAL
-				? error_hint(err, "a link for tracing ends with its last "
-						  "descriptor: bpf_link__destroy()")
+				? error_hint(err, "a tracing link cannot be detached by force: "
+						  "call bpf_link__destroy()")
 				: err);
 }
 
@@ -258,12 +259,13 @@ struct error *perf_fd_attach(const struct bpf_program *prog, int perf_fd,
 		if (link_fd < 0)
 			err = error_errno(-link_fd, "cannot attach the program to the perf event");
 	} else if (cookie && force_ioctl) {
-		err = error_hint(error_new(EOPNOTSUPP, "a cookie needs a BPF link, which was not "
-						       "asked for"),
+		err = error_hint(error_new(EOPNOTSUPP, "a cookie needs a BPF link, and this attach "
+						       "mode does not create one"),
 				 "attach with PROBE_ATTACH_MODE_LINK, or without a cookie");
 	} else if (cookie) {
-		err = error_new(EOPNOTSUPP, "a cookie needs a BPF link to the perf event, which "
-					    "this kernel has not (5.15 brought it)");
+		err = error_new(
+			EOPNOTSUPP,
+			"a cookie needs a BPF link to the perf event, which needs Linux 5.15");
 	} else {
 		err = sys_perf_set_bpf(perf_fd, fd);
 	}
@@ -289,7 +291,7 @@ struct bpf_link *bpf_program__attach_perf_event_opts(const struct bpf_program *p
 	struct error *err = OPTS_CHECK(opts, bpf_perf_event_opts);
 
 	if (!err && pfd < 0)
-		err = error_new(EINVAL, "%d is no perf event's descriptor", pfd);
+		err = error_new(EINVAL, "%d is not the file descriptor of a perf event", pfd);
 	if (!err)
 		err = perf_fd_attach(prog, pfd, opts, &link);
 	return err ? edge_null(attach_error_at(prog, err)) : link;

@@ -11,24 +11,25 @@ struct bpf_link *bpf_program__attach_netns(const struct bpf_program *prog, int n
 	struct error *err = link_attach(prog, netns_fd, "the network namespace", NULL, &link);
 
 	if (err && (err->code == EINVAL || err->code == EBADF))
-		err = error_hint(err, "it takes an open /proc/PID/ns/net, and a program of section "
+		err = error_hint(err, "pass an open /proc/PID/ns/net and a program of section "
 				      "flow_dissector or sk_lookup");
 	else if (err && err->code == EEXIST)
-		err = error_hint(err, "a namespace has one flow dissector");
+		err = error_hint(err, "a network namespace can have one flow dissector");
 	return err ? edge_null(attach_error_at(prog, err)) : link;
 }
 
 struct bpf_link *bpf_program__attach_sockmap(const struct bpf_program *prog, int map_fd)
 {
 	struct bpf_link *link = NULL;
-	struct error *err = link_attach(prog, map_fd, "the map of sockets", NULL, &link);
+	struct error *err = link_attach(prog, map_fd, "the sockmap", NULL, &link);
 
 	if (err && err->code == EINVAL)
-		err = error_hint(err, "it takes a sockmap or sockhash, a program of section sk_skb "
-				      "or sk_msg, and a kernel of 6.10 or newer; before that "
-				      "bpf_prog_attach()");
+		err = error_hint(
+			err,
+			"pass a sockmap or sockhash and a program of section sk_skb or sk_msg; "
+			"this needs Linux 6.10, call bpf_prog_attach() on older kernels");
 	else if (err && err->code == EBUSY)
-		err = error_hint(err, "the map has such a program");
+		err = error_hint(err, "the map already has a program of this type");
 	return err ? edge_null(attach_error_at(prog, err)) : link;
 }
 
@@ -46,10 +47,10 @@ struct bpf_link *bpf_program__attach_netfilter(const struct bpf_program *prog,
 		err = link_attach(prog, 0, "netfilter", &opts, &link);
 	}
 	if (err && (err->code == EINVAL || err->code == EAFNOSUPPORT || err->code == ERANGE))
-		err = error_hint(err, "pf is NFPROTO_IPV4 or NFPROTO_IPV6, hooknum one of "
-				      "NF_INET_…, and priority neither the least nor the greatest "
-				      "number");
+		err = error_hint(
+			err, "pf must be NFPROTO_IPV4 or NFPROTO_IPV6, hooknum one of NF_INET_…, "
+			     "and priority neither the smallest nor the largest int");
 	else if (err && err->code == EBUSY)
-		err = error_hint(err, "another program has this priority there");
+		err = error_hint(err, "another program has this priority at the hook");
 	return err ? edge_null(attach_error_at(prog, err)) : link;
 }

@@ -23,25 +23,25 @@ static struct error *explain(struct error *err, int ifindex, const char *since)
 	if (!err)
 		return NULL;
 	if (ifindex <= 0 || !if_indextoname((unsigned)ifindex, name))
-		return error_hint(err, "there is no interface with number %d: 'ip link' lists them",
+		return error_hint(err,
+				  "no interface has the index %d: 'ip link' lists the interfaces",
 				  ifindex);
 	switch (err->code) {
 	case EBUSY:
 	case EEXIST:
-		return error_hint(err, "%s has such a program: 'bpftool net show dev %s'", name,
-				  name);
+		return error_hint(
+			err, "%s already has a program of this type: see 'bpftool net show dev %s'",
+			name, name);
 	case EOPNOTSUPP:
-		return error_hint(err, "the driver of %s does not take it", name);
+		return error_hint(err, "the driver of %s does not support it", name);
 	case EINVAL:
 		return error_hint(err,
-				  "is it a program for this hook of %s, and the kernel %s or "
-				  "newer?",
+				  "check that the program's type fits this hook of %s; the hook "
+				  "needs Linux %s",
 				  name, since);
 	case ESTALE:
-		return error_hint(err,
-				  "the programs of %s changed since expected_revision was "
-				  "asked for",
-				  name);
+		return error_hint(
+			err, "the programs of %s changed after expected_revision was read", name);
 	default:
 		return err;
 	}
@@ -54,7 +54,7 @@ static struct error *netdev_attach(const struct bpf_program *prog, int ifindex, 
 	_cleanup_strbuf_ struct strbuf where = STRBUF_INIT;
 
 	if (order->relative_fd && order->relative_id)
-		return error_new(EINVAL, "relative_fd and relative_id exclude each other");
+		return error_new(EINVAL, "relative_fd and relative_id cannot be used together");
 	/* tcx and netkit share their place in the union. */
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .flags = order->flags,
 		    .tcx.relative_fd = order->relative_fd, .tcx.relative_id = order->relative_id,

@@ -79,8 +79,9 @@ struct error *probe_attach(const struct bpf_program *prog, struct attach_event *
 		return attach_through_tracefs(prog, event, pid, cookie, link);
 	case PROBE_ATTACH_MODE_LINK:
 		if (!sys_bpf_has(SYS_BPF_PERF_LINK))
-			return error_hint(error_new(EOPNOTSUPP, "this kernel has no BPF links to "
-								"perf events (5.15 brought them)"),
+			return error_hint(error_new(EOPNOTSUPP,
+						    "this kernel has no BPF links to perf events "
+						    "(they need Linux 5.15)"),
 					  "attach with PROBE_ATTACH_MODE_DEFAULT or …_PERF");
 		break;
 	case PROBE_ATTACH_MODE_DEFAULT:
@@ -90,7 +91,7 @@ struct error *probe_attach(const struct bpf_program *prog, struct attach_event *
 	case PROBE_ATTACH_MODE_PERF:
 		break;
 	default:
-		return error_new(EINVAL, "%d is no attach mode", (int)mode);
+		return error_new(EINVAL, "unknown attach mode %d", (int)mode);
 	}
 	TRY(event->in_kernel ? kprobe_attr(event) : uprobe_attr(event));
 	return event_attach(prog, event, pid, cookie, mode == PROBE_ATTACH_MODE_PERF, link);

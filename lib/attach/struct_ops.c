@@ -49,16 +49,17 @@ static struct error *struct_ops_attach(const struct bpf_map *map, struct bpf_lin
 		return link_of(fd, link);
 	struct error *err = error_errno(-fd, "struct '%s': cannot attach it", bpf_map__name(map));
 	if (fd == -EEXIST)
-		return error_hint(err, "one of that name is registered already");
+		return error_hint(err, "one with this name is already registered");
 	if (fd == -EBUSY)
-		return error_hint(err, "there can be one at a time");
+		return error_hint(err, "only one can be registered at a time");
 	return err;
 }
 
 struct bpf_link *bpf_map__attach_struct_ops(const struct bpf_map *map)
 {
 	struct bpf_link *link = NULL;
-	struct error *err = map ? struct_ops_attach(map, &link) : error_new(EINVAL, "no map");
+	struct error *err =
+		map ? struct_ops_attach(map, &link) : error_new(EINVAL, "the map is NULL");
 
 	return err ? edge_null(err) : link;
 }
@@ -67,17 +68,17 @@ static struct error *update_map(struct bpf_link *link, const struct bpf_map *map
 {
 	TRY(struct_ops_set(map));
 	if (!(bpf_map__map_flags(map) & BPF_F_LINK))
-		return error_hint(error_new(EINVAL, "struct '%s' is not for links",
+		return error_hint(error_new(EINVAL, "struct '%s' cannot be attached by a link",
 					    bpf_map__name(map)),
 				  "write SEC(\".struct_ops.link\")");
 	const int failed = bpf_link_update(bpf_link__fd(link), bpf_map__fd(map), NULL);
 	if (!failed)
 		return NULL;
-	struct error *err =
-		error_errno(-failed, "cannot put struct '%s' into the link", bpf_map__name(map));
+	struct error *err = error_errno(-failed, "cannot replace the link's struct with '%s'",
+					bpf_map__name(map));
 	return failed == -EINVAL
-		       ? error_hint(err, "the link must be one of .struct_ops.link, and the two "
-					 "structs of the same type and name")
+		       ? error_hint(err, "the link must come from a .struct_ops.link map, and both "
+					 "structs must have the same type and name")
 		       : err;
 }
 
@@ -93,9 +94,9 @@ int bpf_program__assoc_struct_ops(struct bpf_program *prog, struct bpf_map *map,
 	struct error *err = program_fd(prog, &prog_fd);
 
 	if (!err && bpf_program__type(prog) == BPF_PROG_TYPE_STRUCT_OPS)
-		err = error_new(EINVAL, "it is a program of a struct_ops itself");
+		err = error_new(EINVAL, "it is itself a struct_ops program");
 	if (!err && (!map || bpf_map__type(map) != BPF_MAP_TYPE_STRUCT_OPS || bpf_map__fd(map) < 0))
-		err = error_new(EINVAL, "the map is no struct_ops that is created");
+		err = error_new(EINVAL, "the map is not a struct_ops map, or it is not created");
 	if (!err) {
 		const int failed = bpf_prog_assoc_struct_ops(prog_fd, bpf_map__fd(map), opts);
 

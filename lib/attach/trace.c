@@ -16,7 +16,7 @@
 /* The names of raw tracepoints are those of tracefs, without the system. */
 static struct error *no_such_raw_tracepoint(const char *name)
 {
-	struct error *err = error_new(ENOENT, "there is no raw tracepoint %s", name);
+	struct error *err = error_new(ENOENT, "unknown raw tracepoint %s", name);
 	_cleanup_names_ struct names found = {0};
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 	struct nearest near = nearest_make(name);
@@ -43,15 +43,16 @@ static struct error *raw_tracepoint_open(const struct bpf_program *prog, const c
 	int prog_fd;
 
 	if (name && !*name)
-		return error_hint(error_new(EINVAL, "the section names no raw tracepoint"),
-				  "name it: SEC(\"raw_tp/sched_switch\")");
+		return error_hint(error_new(EINVAL, "the section does not name a raw tracepoint"),
+				  "write it as in SEC(\"raw_tp/sched_switch\")");
 	TRY(program_fd(prog, &prog_fd));
 	LIBBPF_OPTS(bpf_raw_tp_opts, opts, .tp_name = name, .cookie = cookie);
 	int fd = bpf_raw_tracepoint_open_opts(prog_fd, &opts);
 	if (fd == -ENOENT && name)
 		return no_such_raw_tracepoint(name);
 	if (fd < 0 && !name)
-		return error_hint(error_errno(-fd, "cannot attach to what it was loaded for"),
+		return error_hint(error_errno(-fd,
+					      "cannot attach to the target that it was loaded for"),
 				  "a program of SEC(\"raw_tp\") needs a tracepoint's name");
 	if (fd < 0)
 		return error_errno(-fd, "cannot attach to the raw tracepoint %s", name);
@@ -105,14 +106,16 @@ static struct error *trace_open(const struct bpf_program *prog, uint64_t cookie,
 					section->target[0] ? section->target : "its target");
 	switch (fd) {
 	case -EBUSY:
-		return error_hint(err, "another program holds the function for itself "
-				       "(live patching, or a fmod_ret program)");
+		return error_hint(
+			err,
+			"the function is in exclusive use (live patching, or a fmod_ret program)");
 	case -EPERM:
 	case -EACCES:
-		return error_hint(err, "the kernel does not let itself be patched here; 'perf-bpf "
-				       "features' tells what it allows");
+		return error_hint(err, "the kernel does not allow its code to be patched; "
+				       "'perf-bpf features' shows what works here");
 	case -E2BIG:
-		return error_hint(err, "the most programs for one function are attached already");
+		return error_hint(
+			err, "the function already has the maximum number of programs attached");
 	case -EOPNOTSUPP:
 	case -524: /* ENOTSUPP, which has no name out here: no direct calls of ftrace */
 		return error_hint(err, "this architecture or kernel has no BPF trampolines: use a "

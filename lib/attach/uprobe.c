@@ -126,8 +126,7 @@ struct error *uprobe_section_event(const struct bpf_program *prog, struct attach
 	char *end;
 
 	if (!colon || colon == section->target || !colon[1])
-		return error_hint(error_new(EINVAL, "'%s' names no binary and function",
-					    section->target),
+		return error_hint(error_new(EINVAL, "'%s' is not BINARY:FUNCTION", section->target),
 				  "write it as in SEC(\"uprobe/libc.so.6:malloc\") or "
 				  "SEC(\"uprobe//usr/bin/bash:readline+0x10\")");
 	binary = strndup(section->target, (size_t)(colon - section->target));
@@ -138,11 +137,11 @@ struct error *uprobe_section_event(const struct bpf_program *prog, struct attach
 		errno = 0;
 		target.offset = strtoull(colon + 1, &end, 0);
 		if (errno || *end)
-			return error_new(EINVAL, "'%s' is no offset", colon + 1);
+			return error_new(EINVAL, "'%s' is not an offset", colon + 1);
 		return uprobe_place(&target, event);
 	}
 	if (!split_offset(colon + 1, &len, &target.offset))
-		return error_new(EINVAL, "'%s' is no function and offset", colon + 1);
+		return error_new(EINVAL, "'%s' is not FUNCTION+OFFSET", colon + 1);
 	func = strndup(colon + 1, len);
 	if (!func)
 		return error_nomem();
@@ -165,7 +164,7 @@ struct error *attach_uprobe(const struct bpf_program *prog, pid_t pid, const cha
 		.retprobe = OPTS_GET(opts, retprobe, false),
 	};
 	if (!binary)
-		return error_new(EINVAL, "no binary is named");
+		return error_new(EINVAL, "the binary is missing");
 	TRY(uprobe_place(&target, &event));
 	return probe_attach(prog, &event, pid, OPTS_GET(opts, bpf_cookie, 0),
 			    OPTS_GET(opts, attach_mode, PROBE_ATTACH_MODE_DEFAULT), link);

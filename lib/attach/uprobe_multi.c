@@ -14,12 +14,9 @@ static struct error *no_uprobe_multi(bool session)
 {
 	if (session)
 		return attach_lacking("attach.uprobe_session",
-				      "programs at the entry and the return of functions "
-				      "(uprobe.session)",
+				      "sessions at function entry and return (uprobe.session)",
 				      "use SEC(\"uprobe.multi/…\") and SEC(\"uretprobe.multi/…\")");
-	return attach_lacking("attach.uprobe_multi",
-			      "many places of a file by one link "
-			      "(uprobe.multi)",
+	return attach_lacking("attach.uprobe_multi", "multi-probe links (uprobe.multi)",
 			      "use SEC(\"uprobe/FILE:FUNCTION\") for each function");
 }
 
@@ -28,11 +25,11 @@ static struct error *explain(int code, bool session, const char *path, size_t n,
 	struct error *err;
 
 	TRY(no_uprobe_multi(session));
-	err = error_errno(code, "cannot attach to %zu places of %s", n, path);
+	err = error_errno(code, "cannot attach to %zu probe points of %s", n, path);
 	if (code == ESRCH && pid > 0)
-		return error_hint(err, "there is no process %d", (int)pid);
+		return error_hint(err, "process %d does not exist", (int)pid);
 	if (code == EINVAL || code == EOPNOTSUPP || code == 524)
-		return error_hint(err, "no instruction begins at one of them, or it is one that "
+		return error_hint(err, "at one of them no instruction begins, or the instruction "
 				       "cannot be probed");
 	return err;
 }
@@ -44,21 +41,23 @@ static struct error *check_lists(const char *binary, const char *pattern,
 	const size_t n = OPTS_GET(opts, cnt, 0);
 
 	if (!binary)
-		return error_new(EINVAL, "no binary is named");
+		return error_new(EINVAL, "the binary is missing");
 	if (pattern && (syms || offsets || n || OPTS_GET(opts, cookies, NULL) ||
 			OPTS_GET(opts, ref_ctr_offsets, NULL)))
-		return error_new(EINVAL, "a pattern goes with no lists");
+		return error_new(EINVAL, "a pattern cannot be combined with lists");
 	if (pattern && !*pattern)
 		return error_new(EINVAL, "the pattern is empty");
 	if (!pattern && !syms == !offsets)
-		return error_hint(error_new(EINVAL, "the places are given %s",
-					    syms ? "twice, by syms and by offsets" : "nowhere"),
-				  "give a pattern, or syms or offsets with their number in cnt");
+		return error_hint(
+			error_new(EINVAL, "%s",
+				  syms ? "the probe points are given twice, by syms and by offsets"
+				       : "no probe points are given"),
+			"give a pattern, or syms or offsets with their number in cnt");
 	if (!pattern && (!n || n > UINT32_MAX))
-		return error_new(EINVAL, "the list of places has %zu entries", n);
+		return error_new(EINVAL, "the list of probe points has %zu entries", n);
 	if (OPTS_GET(opts, session, false) && OPTS_GET(opts, retprobe, false))
-		return error_new(EINVAL, "a session runs at entry and return: retprobe does not go "
-					 "with it");
+		return error_new(EINVAL, "session and retprobe cannot be used together: a session "
+					 "runs at entry and return");
 	return NULL;
 }
 
@@ -133,12 +132,12 @@ struct error *uprobe_multi_attach(const struct bpf_program *prog, struct bpf_lin
 		    .session = (int)section->attach_type == BPF_TRACE_UPROBE_SESSION);
 
 	if (!*section->target)
-		return error_hint(error_new(EOPNOTSUPP, "the section names no binary"),
+		return error_hint(error_new(EOPNOTSUPP, "the section name has no binary"),
 				  "write SEC(\"%s/libc.so.6:mem*\"), or call "
 				  "bpf_program__attach_uprobe_multi()",
 				  section->kind_name);
 	if (!colon || colon == section->target || !colon[1])
-		return error_hint(error_new(EINVAL, "'%s' names no binary and functions",
+		return error_hint(error_new(EINVAL, "'%s' is not BINARY:FUNCTIONS",
 					    section->target),
 				  "write it as in SEC(\"%s/libc.so.6:mem*\")", section->kind_name);
 	_cleanup_free_ char *binary = strndup(section->target, (size_t)(colon - section->target));

@@ -242,9 +242,11 @@ static struct error *manager_new(struct bpf_object *obj, struct usdt_manager **o
 	if (!btf || !read_layout(btf, bpf_map__btf_value_type_id(specs), &layout) ||
 	    layout.size != bpf_map__value_size(specs) || bpf_map__key_size(specs) != 4 ||
 	    bpf_map__key_size(ips) != 8 || bpf_map__value_size(ips) != 4)
-		return error_hint(error_new(EINVAL, "map %s is not what <bpf/usdt.bpf.h> defines",
-					    SPECS_MAP),
-				  "compile the program again with this library's header");
+		return error_hint(
+			error_new(EINVAL,
+				  "map %s does not have the layout that <bpf/usdt.bpf.h> defines",
+				  SPECS_MAP),
+			"compile the program again with this library's <bpf/usdt.bpf.h>");
 	struct usdt_manager *man = calloc(1, sizeof(*man));
 	if (!man)
 		return error_nomem();
@@ -265,12 +267,10 @@ static struct error *manager_take_id(struct usdt_manager *man, uint32_t *id)
 		return NULL;
 	}
 	if (man->next_id >= bpf_map__max_entries(man->specs))
-		return error_hint(error_new(E2BIG,
-					    "more than %u different descriptions of "
-					    "arguments",
-					    bpf_map__max_entries(man->specs)),
-				  "#define BPF_USDT_MAX_SPEC_CNT larger before including "
-				  "<bpf/usdt.bpf.h>");
+		return error_hint(
+			error_new(E2BIG, "more than %u different argument descriptions",
+				  bpf_map__max_entries(man->specs)),
+			"#define a larger BPF_USDT_MAX_SPEC_CNT before including <bpf/usdt.bpf.h>");
 	/* Room to give all of them back, for which there will be no excuse. */
 	if (!vec_reserve(&man->free_ids, (size_t)man->next_id + 1))
 		return error_nomem();
@@ -363,16 +363,15 @@ static struct error *hold_ip(struct usdt_hold *hold, uint64_t ip, uint32_t id)
 	hold->ips.n--;
 	if (ret == -EEXIST)
 		return error_hint(error_new(EEXIST,
-					    "the object is attached to the probe at %#llx "
-					    "already",
+					    "the object is already attached to the probe at %#llx",
 					    (unsigned long long)ip),
-				  "this kernel has no cookies (5.15 brought them), so one object "
-				  "cannot be attached twice to a place");
+				  "this kernel has no BPF cookies (they need Linux 5.15), so an "
+				  "object can be attached to a call site only once");
 	if (ret == -E2BIG)
-		return error_hint(error_new(E2BIG, "more than %u places",
-					    bpf_map__max_entries(hold->man->ips)),
-				  "#define BPF_USDT_MAX_IP_CNT larger before including "
-				  "<bpf/usdt.bpf.h>");
+		return error_hint(
+			error_new(E2BIG, "more than %u call sites",
+				  bpf_map__max_entries(hold->man->ips)),
+			"#define a larger BPF_USDT_MAX_IP_CNT before including <bpf/usdt.bpf.h>");
 	return error_errno(-ret, "cannot write map %s", IPS_MAP);
 }
 
@@ -447,8 +446,7 @@ static struct error *open_target(struct target *target, const char *binary)
 	TRY(binary_find(binary, &target->path));
 	struct error *err = binary_open(target->path, &target->file);
 	if (err && err->code == ENOEXEC)
-		return error_hint(err,
-				  "is it a script? Name the program that runs it, by its path");
+		return error_hint(err, "if it is a script, give the path of its interpreter");
 	return err;
 }
 
@@ -461,9 +459,10 @@ static struct error *check_file(const struct elf_file *file)
 				 elf_file_name(file));
 	if (elf_file_machine(file) != HOST_MACHINE || elf_file_swapped(file) ||
 	    elf_file_is64(file) != (sizeof(void *) == 8))
-		return error_hint(error_new(ENOEXEC, "%s is for another kind of machine",
+		return error_hint(error_new(ENOEXEC, "%s is for another architecture",
 					    elf_file_name(file)),
-				  "USDT arguments can be read of this machine's own programs");
+				  "USDT arguments can be read only from programs of this machine's "
+				  "architecture");
 	return NULL;
 }
 
@@ -478,10 +477,10 @@ static struct error *add_spec(struct target *target, const struct layout *layout
 	uint8_t *bytes = target->specs.v + before;
 	memset(bytes, 0, size);
 	if (!write_spec(layout, args, n, target->cookie, bytes))
-		return error_hint(error_new(EOPNOTSUPP, "an argument is addressed by an index, "
-							"which the program's usdt.bpf.h does not "
-							"know"),
-				  "compile the program again with this library's header");
+		return error_hint(error_new(EOPNOTSUPP,
+					    "an argument uses an index register, which the "
+					    "program's usdt.bpf.h does not support"),
+				  "compile the program again with this library's <bpf/usdt.bpf.h>");
 	const uint64_t hash = hash_bytes(bytes, size);
 	const size_t known = (size_t)(uintptr_t)u64map_get(&target->by_hash, hash);
 
@@ -501,8 +500,7 @@ static struct error *semaphore_offset(const struct target *target, uint64_t addr
 	struct elf_segment segment;
 
 	if (!elf_segment_at(target->file, addr, &segment) || segment.flags & PF_X)
-		return error_new(EBADMSG,
-				 "its semaphore stands at %#llx, where the file has no data",
+		return error_new(EBADMSG, "its semaphore is at %#llx, where the file has no data",
 				 (unsigned long long)addr);
 	*offset = segment.offset + (addr - segment.addr);
 	return NULL;
@@ -524,7 +522,7 @@ static struct error *add_site(struct target *target, const struct layout *layout
 	size_t n;
 
 	if (!elf_segment_at(target->file, note->location, &segment) || !(segment.flags & PF_X))
-		return error_new(EBADMSG, "it stands at %#llx, where the file has no code",
+		return error_new(EBADMSG, "it is at %#llx, where the file has no code",
 				 (unsigned long long)note->location);
 	site.offset = segment.offset + (note->location - segment.addr);
 	if (note->semaphore)
@@ -579,7 +577,7 @@ static struct error *not_found(const struct target *target)
 	if (shown > 8)
 		strbuf_addf(&text, " and %zu more: see 'readelf -n'", shown - 8);
 	if (!shown)
-		return error_hint(err, "its section of notes is empty");
+		return error_hint(err, "its note section is empty");
 	return error_hint(err, "it has %s", strbuf_str(&text));
 }
 
@@ -647,11 +645,12 @@ static struct error *hold_ips(struct usdt_hold *hold, const struct target *targe
 		return NULL;
 	}
 	if (target->pid < 0)
-		return error_hint(error_new(EOPNOTSUPP,
-					    "on this kernel the USDT probes of %s can be attached "
-					    "in a process, not in all of them",
-					    target->path),
-				  "name the process, or boot a kernel with cookies (5.15)");
+		return error_hint(
+			error_new(EOPNOTSUPP,
+				  "on this kernel the USDT probes of %s can be attached only in "
+				  "one process",
+				  target->path),
+			"give a pid; attaching in all processes needs BPF cookies (Linux 5.15)");
 	TRY(sys_proc_read(NULL, target->pid, "maps", &maps, NULL));
 	if (stat(target->path, &st))
 		return error_errno(errno, "cannot open %s", target->path);
@@ -659,7 +658,7 @@ static struct error *hold_ips(struct usdt_hold *hold, const struct target *targe
 	if (!hold->ips.n)
 		return error_hint(error_new(ESRCH, "process %d has not loaded %s", (int)target->pid,
 					    target->path),
-				  "grep it in /proc/%d/maps", (int)target->pid);
+				  "check /proc/%d/maps", (int)target->pid);
 	return NULL;
 }
 
@@ -676,11 +675,11 @@ static struct error *check_semaphores(const struct target *target)
 			sys_pmu_field(NULL, "uprobe", "ref_ctr_offset", &field);
 		if (!err)
 			return NULL;
-		return error_hint(error_new(EOPNOTSUPP,
-					    "%s:%s has a semaphore, and this kernel cannot raise "
-					    "it",
-					    target->provider, target->name),
-				  "Linux 4.20 brought that, with CONFIG_UPROBE_EVENTS");
+		return error_hint(
+			error_new(EOPNOTSUPP,
+				  "%s:%s has a semaphore, which this kernel cannot increment",
+				  target->provider, target->name),
+			"this needs Linux 4.20 with CONFIG_UPROBE_EVENTS");
 	}
 	return NULL;
 }
@@ -704,7 +703,7 @@ static struct error *attach_at_once(const struct bpf_program *prog, const struct
 		semaphores[i] = target->sites.v[i].semaphore;
 		cookies[i] = target->sites.v[i].id;
 	}
-	_cleanup_free_ char *where = text_format("the %zu places of %s:%s in %s", n,
+	_cleanup_free_ char *where = text_format("the %zu call sites of %s:%s in %s", n,
 						 target->provider, target->name, target->path);
 	if (!where)
 		return error_nomem();
@@ -815,7 +814,7 @@ struct error *usdt_section_split(const char *text, char **binary, char **provide
 
 	if (!first || first == text || first + 1 == second || !second[1])
 		return error_hint(error_new(*text ? EINVAL : EOPNOTSUPP,
-					    "the section names no binary, provider and probe"),
+					    "the section name has no binary, provider and probe"),
 				  "write SEC(\"usdt/libc.so.6:libc:setjmp\"), or call "
 				  "bpf_program__attach_usdt()");
 	_cleanup_free_ char *got_binary = strndup(text, (size_t)(first - text));
@@ -893,9 +892,10 @@ struct error *usdt_places_of(struct bpf_program *prog, struct usdt_places **out)
 	if (!places)
 		return error_nomem();
 	if (!sys_bpf_has(SYS_BPF_COOKIE))
-		return error_hint(error_new(EOPNOTSUPP, "this kernel cannot record USDT probes: it "
-							"has no cookies for their programs"),
-				  "Linux 5.15 brought them");
+		return error_hint(
+			error_new(EOPNOTSUPP,
+				  "this kernel cannot record USDT probes: they need BPF cookies"),
+			"BPF cookies need Linux 5.15");
 	TRY(usdt_section_split(program_section(prog)->target, &binary, &provider, &name));
 	target.provider = provider;
 	target.name = name;
@@ -925,7 +925,7 @@ struct bpf_link *bpf_program__attach_usdt(const struct bpf_program *prog, pid_t 
 	struct error *err = OPTS_CHECK(opts, bpf_usdt_opts);
 
 	if (!err && (!binary_path || !usdt_provider || !usdt_name))
-		err = error_new(EINVAL, "a binary, a provider and a probe's name are needed");
+		err = error_new(EINVAL, "the binary, the provider and the probe name are required");
 	if (!err)
 		err = usdt_attach(prog, pid, binary_path, usdt_provider, usdt_name,
 				  OPTS_GET(opts, usdt_cookie, 0), &link);

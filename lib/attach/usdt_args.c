@@ -200,7 +200,7 @@ static bool take_reg(struct parser *ps, uint16_t *reg)
 						     (name[0] == 'f' &&
 						      isdigit((unsigned char)name[1]))
 					     ? "a floating-point register, which BPF cannot read"
-					     : "no register of that name is known");
+					     : "unknown register");
 		return false;
 	}
 	ps->p = name + len;
@@ -233,7 +233,7 @@ static bool take_symbol(struct parser *ps, uint64_t *value)
 		return wrong(ps, "neither a number nor a name");
 	ps->p += len;
 	if (!ps->frame->symbol || !ps->frame->symbol(ps->frame->ctx, name, len, value))
-		return wrong(ps, "the file's symbol tables do not tell where this variable is");
+		return wrong(ps, "the file's symbol tables do not contain this variable");
 	return true;
 }
 
@@ -252,7 +252,7 @@ static bool take_sum(struct parser *ps, uint64_t *sum, unsigned *symbols)
 			if (ps->why || !take_symbol(ps, &term))
 				return false;
 			if (minus)
-				return wrong(ps, "a name that is subtracted");
+				return wrong(ps, "a symbol is subtracted");
 			++*symbols;
 		}
 		*sum += minus ? -term : term;
@@ -272,7 +272,7 @@ static bool constant(struct parser *ps, struct usdt_arg *arg)
 	if (!take_sum(ps, &arg->value, &symbols))
 		return false;
 	if (symbols && !ps->frame->fixed)
-		return wrong(ps, "an address that differs from process to process");
+		return wrong(ps, "the address differs from process to process");
 	arg->place = USDT_CONST;
 	return true;
 }
@@ -284,18 +284,18 @@ static bool bracket_memory(struct parser *ps, struct usdt_arg *arg)
 
 	skip_blanks(ps);
 	if (!take_reg(ps, &arg->reg))
-		return wrong(ps, "no register between the brackets");
+		return wrong(ps, "expected a register between the brackets");
 	skip_blanks(ps);
 	if (take(ps, ',')) {
 		skip_blanks(ps);
 		take(ps, '#');
 		if (isalpha((unsigned char)*ps->p) || !take_sum(ps, &arg->value, &symbols) ||
 		    symbols)
-			return wrong(ps, "the offset is no number");
+			return wrong(ps, "the offset is not a number");
 		skip_blanks(ps);
 	}
 	if (!take(ps, ']'))
-		return wrong(ps, "no closing bracket");
+		return wrong(ps, "the closing bracket is missing");
 	arg->place = USDT_DEREF;
 	return true;
 }
@@ -309,13 +309,13 @@ static bool paren_memory(struct parser *ps, struct usdt_arg *arg, unsigned symbo
 	skip_blanks(ps);
 	has_base = *ps->p != ',';
 	if (has_base && !take_reg(ps, &arg->reg))
-		return wrong(ps, "no register between the parentheses");
+		return wrong(ps, "expected a register between the parentheses");
 	skip_blanks(ps);
 	arg->place = USDT_DEREF;
 	if (take(ps, ',')) {
 		skip_blanks(ps);
 		if (!take_reg(ps, &arg->index))
-			return wrong(ps, "no index register between the parentheses");
+			return wrong(ps, "expected an index register between the parentheses");
 		skip_blanks(ps);
 		if (take(ps, ',')) {
 			skip_blanks(ps);
@@ -328,11 +328,12 @@ static bool paren_memory(struct parser *ps, struct usdt_arg *arg, unsigned symbo
 		arg->place = USDT_SIB;
 	}
 	if (!take(ps, ')'))
-		return wrong(ps, "no closing parenthesis");
+		return wrong(ps, "the closing parenthesis is missing");
 	if (!has_base) {
 		/* Once the register, or twice. */
 		if (scale > 2)
-			return wrong(ps, "an index without a base, which cannot be expressed");
+			return wrong(ps,
+				     "an index register without a base register is not supported");
 		arg->reg = arg->index;
 		arg->place = scale == 1 ? USDT_DEREF : USDT_SIB;
 		arg->scale = 0;
@@ -342,7 +343,7 @@ static bool paren_memory(struct parser *ps, struct usdt_arg *arg, unsigned symbo
 	if (ps->syntax->machine == EM_X86_64 && arg->reg == X86_RIP && arg->place == USDT_DEREF)
 		arg->value -= ps->frame->location;
 	else if (!ps->frame->fixed)
-		return wrong(ps, "an address that differs from process to process");
+		return wrong(ps, "the address differs from process to process");
 	return true;
 }
 
@@ -357,17 +358,17 @@ static bool operand(struct parser *ps, struct usdt_arg *arg)
 		return bracket_memory(ps, arg);
 	if (take_reg(ps, &arg->reg)) {
 		if (*ps->p == ':')
-			return wrong(ps, "memory of a segment, as thread-local variables have it");
+			return wrong(ps, "segment-relative (thread-local) memory is not supported");
 		arg->place = USDT_REG;
 		return true;
 	}
 	if (ps->why) {
 		if (*ps->p == '%' && (!strncmp(ps->p, "%fs:", 4) || !strncmp(ps->p, "%gs:", 4)))
-			ps->why = "memory of a segment, as thread-local variables have it";
+			ps->why = "segment-relative (thread-local) memory is not supported";
 		return false;
 	}
 	if (!syntax->percent && isalpha((unsigned char)*ps->p))
-		return wrong(ps, "no register of that name is known");
+		return wrong(ps, "unknown register");
 	if (*ps->p != '(' && !take_sum(ps, &arg->value, &symbols))
 		return false;
 	if (!syntax->brackets && take(ps, '('))
@@ -380,7 +381,7 @@ static bool operand(struct parser *ps, struct usdt_arg *arg)
 	}
 	/* Memory at an address: as far from the probe as it is from there. */
 	if (!symbols && !ps->frame->fixed)
-		return wrong(ps, "an address that differs from process to process");
+		return wrong(ps, "the address differs from process to process");
 	arg->place = USDT_DEREF;
 	arg->reg = X86_RIP;
 	arg->value -= ps->frame->location;
@@ -393,17 +394,17 @@ static bool argument(struct parser *ps, struct usdt_arg *arg)
 
 	arg->is_signed = take(ps, '-');
 	if (!take_number(ps, &size))
-		return wrong(ps, "an argument begins with its size");
+		return wrong(ps, "an argument must begin with its size");
 	const bool is_float = take(ps, 'f');
 	if (!take(ps, '@'))
-		return wrong(ps, "no @ behind the size");
+		return wrong(ps, "'@' is missing after the size");
 	if (size != 1 && size != 2 && size != 4 && size != 8)
 		return wrong(ps, "only 1, 2, 4 and 8 bytes can be read");
 	arg->size = (uint8_t)size;
 	if (!operand(ps, arg))
 		return false;
 	if (!at_end(ps))
-		return wrong(ps, "something follows that is not understood");
+		return wrong(ps, "unexpected text at the end");
 	if (is_float)
 		arg->is_signed = false; /* its bits as they are */
 	return true;
@@ -419,7 +420,7 @@ struct error *usdt_args_parse(const char *text, const struct usdt_frame *frame,
 		if (syntaxes[i].machine == frame->machine)
 			ps.syntax = &syntaxes[i];
 	if (!ps.syntax)
-		return error_new(EOPNOTSUPP, "the arguments of machine %u are not known",
+		return error_new(EOPNOTSUPP, "USDT arguments of machine %u are not supported",
 				 frame->machine);
 	for (;;) {
 		while (isspace((unsigned char)*ps.p))
@@ -434,7 +435,7 @@ struct error *usdt_args_parse(const char *text, const struct usdt_frame *frame,
 		if (!argument(&ps, &args[found]))
 			return error_new(EOPNOTSUPP, "argument %zu, '%.*s': %s", found + 1,
 					 (int)min_of(strcspn(start, " \t"), (size_t)64), start,
-					 ps.why ? ps.why : "it is not understood");
+					 ps.why ? ps.why : "invalid argument description");
 		found++;
 	}
 	*n = found;

@@ -34,11 +34,10 @@ struct error *usdt_notes_open(const struct elf_file *file, struct usdt_notes *no
 	if (!sec)
 		return error_hint(error_new(ENOENT, "%s has no USDT probes (no section %s)",
 					    elf_file_name(file), NOTE_SECTION),
-				  "its author did not mark any with <sys/sdt.h>, or they were "
-				  "switched off when it was built; they may be in a library of it: "
-				  "see 'ldd' and 'readelf -n'");
+				  "it was built without probes of <sys/sdt.h>; they may be in one "
+				  "of its libraries: see 'ldd' and 'readelf -n'");
 	if (sec->type != SHT_NOTE || !sec->data)
-		return elf_section_error(file, sec, 0, "the section holds no notes");
+		return elf_section_error(file, sec, 0, "the section has no notes");
 	*notes = (struct usdt_notes){
 		.file = file,
 		.sec = sec,
@@ -74,13 +73,13 @@ static struct error *read_probe(const struct usdt_notes *notes, uint64_t offset,
 	if (!read_address(notes, desc, &location) || !read_address(notes, desc, &base) ||
 	    !read_address(notes, desc, &semaphore))
 		return elf_section_error(notes->file, notes->sec, offset,
-					 "a probe's addresses are cut off");
+					 "the addresses of a probe are truncated");
 	const char *provider = cursor_cstr(desc);
 	const char *name = cursor_cstr(desc);
 	const char *args = cursor_cstr(desc);
 	if (!provider || !name || !args)
 		return elf_section_error(notes->file, notes->sec, offset,
-					 "a probe's names are cut off");
+					 "the names of a probe are truncated");
 
 	const uint64_t moved = notes->base && base ? notes->base - base : 0;
 	*note = (struct usdt_note){
@@ -106,11 +105,11 @@ struct error *usdt_notes_next(struct usdt_notes *notes, struct usdt_note *note, 
 		if (!cursor_u32(c, &name_size) || !cursor_u32(c, &desc_size) ||
 		    !cursor_u32(c, &type) || !cursor_take(c, name_size, &name))
 			return elf_section_error(notes->file, notes->sec, offset,
-						 "a note is cut off");
+						 "a note is truncated");
 		skip_padding(c);
 		if (!cursor_take(c, desc_size, &desc))
 			return elf_section_error(notes->file, notes->sec, offset,
-						 "a note is cut off");
+						 "a note is truncated");
 		skip_padding(c);
 		if (type != NOTE_TYPE || name_size != sizeof(NOTE_NAME) ||
 		    memcmp(name.base, NOTE_NAME, sizeof(NOTE_NAME)))

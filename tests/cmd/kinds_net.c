@@ -84,10 +84,10 @@ void kind_xdp(void)
 	struct bpf_link *link = bpf_program__attach_xdp(prog, lo);
 	CHECK(link);
 	CHECK(!bpf_program__attach_xdp(prog, lo) && errno == EBUSY);
-	CHECK(strstr(perf_bpf_last_hint(), "lo has such a program"));
+	CHECK(strstr(perf_bpf_last_hint(), "lo already has a program of this type"));
 	check_packets(&g, link);
 	CHECK(!bpf_program__attach_xdp(prog, 4321));
-	CHECK(strstr(perf_bpf_last_hint(), "no interface with number 4321"));
+	CHECK(strstr(perf_bpf_last_hint(), "no interface has the index 4321"));
 	/* It does not attach by its section. */
 	CHECK(!bpf_program__attach(prog) && errno == EOPNOTSUPP);
 	bpf_object__close(obj);
@@ -290,7 +290,7 @@ void kind_cgroup(void)
 	CHECK(!connects() && *g.seen == 2);
 
 	CHECK(!bpf_program__attach_cgroup(prog, open("/", O_RDONLY | O_CLOEXEC)));
-	CHECK(strstr(perf_bpf_last_hint(), "cgroup version 2"));
+	CHECK(strstr(perf_bpf_last_hint(), "cgroup v2"));
 	leave_cgroup(path);
 	bpf_object__close(obj);
 }

@@ -71,7 +71,7 @@ test_other_headers() {
 	tap "$CLIENT" old.bpf.o sites on_any
 	status=0
 	"$CLIENT" old.bpf.o forms on_any >old 2>&1 || status=$?
-	assert_contains old "an argument is addressed by an index, which the program's usdt.bpf.h does not know"
+	assert_contains old "an argument uses an index register, which the program's usdt.bpf.h does not support"
 
 	mkdir -p new/bpf
 	cp "$SRC"/include/bpf/*.h new/bpf/

@@ -50,7 +50,7 @@ test_what_the_kernel_lacks_is_named_with_what_to_use() {
 	objects
 	has attach.kprobe_multi && skip "this kernel has kprobe.multi"
 	tap "$WAYS" ways.bpf.o refuse on_kprobe_multi \
-		"many functions by one link (kprobe.multi): this kernel"
+		"multi-probe links (kprobe.multi): this kernel"
 	tap "$WAYS" ways.bpf.o refuse on_kprobe_multi "hint: use SEC(\"kprobe/FUNCTION\") for each function"
 	tap "$WAYS" ways.bpf.o refuse on_kprobe_multi "(feature attach.kprobe_multi)"
 	tap "$WAYS" ways.bpf.o refuse on_kprobe_session "hint: use SEC(\"kprobe.multi/…\")"

@@ -142,7 +142,7 @@ static void functions_are_found_by_version(void **state)
 	struct error *err = binary_symbol_offset(file, "pthread_cond_wait@GLIBC_9", &offset);
 	assert_non_null(err);
 	assert_int_equal(err->code, ENOENT);
-	assert_non_null(strstr(err->hint, "it has that function of GLIBC_2."));
+	assert_non_null(strstr(err->hint, "it calls that function of GLIBC_2."));
 	error_free(err);
 }
 

@@ -283,7 +283,7 @@ static void what_cannot_be_attached_is_said(void **state)
 	} cases[] = {
 		{"float", "probe p:float (note at offset 0x", NULL, EOPNOTSUPP},
 		{"float", "argument 1, '8f@%xmm0': a floating-point register", NULL, EOPNOTSUPP},
-		{"data", "it stands at 0x603000, where the file has no code", NULL, EBADMSG},
+		{"data", "it is at 0x603000, where the file has no code", NULL, EBADMSG},
 		{"othr", "has no USDT probe p:othr", "did you mean 'p:other'?", ENOENT},
 		{"nowhere near", "", "it has p:data, p:float, p:other, p:q", ENOENT},
 	};

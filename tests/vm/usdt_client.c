@@ -409,7 +409,7 @@ static int child(const char *path)
 	clear();
 	link = attach(prog, -1, "twelve", 1);
 	if (!link && errno == EOPNOTSUPP) {
-		failed |= result(strstr(perf_bpf_last_hint(), "name the process") != NULL,
+		failed |= result(strstr(perf_bpf_last_hint(), "give a pid") != NULL,
 				 "child: in all processes is refused without cookies");
 	} else {
 		kill(pid, SIGCONT);

@@ -288,7 +288,7 @@ static int kprobes(const char *path)
 		return result(0, "a unique match", name);
 	bpf_link__destroy(link);
 	ok = is_refused(bpf_program__attach_kprobe_multi_opts(prog, "vfs_*", &opts), EINVAL,
-			"functions of the kernel match 'vfs_*'") &&
+			"kernel functions match 'vfs_*'") &&
 	     ok;
 	LIBBPF_OPTS_RESET(opts, .syms = missing, .cnt = 2);
 	ok = is_refused(bpf_program__attach_kprobe_multi_opts(prog, NULL, &opts), ENOENT,
@@ -299,17 +299,17 @@ static int kprobes(const char *path)
 	if (link) /* kernels take any address of the function's first instruction */
 		bpf_link__destroy(link);
 	else
-		ok = says("each address must be that of a function's beginning") && ok;
+		ok = says("each address must be the start of a function") && ok;
 	LIBBPF_OPTS_RESET(opts, .syms = syms, .cnt = 2);
 	ok = is_refused(bpf_program__attach_kprobe_multi_opts(prog, "vfs_*", &opts), EINVAL,
-			"a pattern goes with no list") &&
+			"a pattern cannot be combined with") &&
 	     ok;
 	LIBBPF_OPTS_RESET(opts, .syms = syms);
 	ok = is_refused(bpf_program__attach_kprobe_multi_opts(prog, NULL, &opts), EINVAL,
 			"has 0 entries") &&
 	     ok;
 	ok = is_refused(bpf_program__attach_kprobe_multi_opts(prog, NULL, NULL), EINVAL,
-			"no function is named") &&
+			"the function name is missing") &&
 	     ok;
 	LIBBPF_OPTS_RESET(opts, .session = true);
 	ok = is_refused(bpf_program__attach_kprobe_multi_opts(prog, "vfs_read", &opts), EINVAL,
@@ -333,7 +333,7 @@ static int uprobes(const char *path)
 
 	if (!obj || find_counters(obj, &c))
 		return result(0, "loads", name);
-	ok = is_refused(bpf_program__attach(prog), EOPNOTSUPP, "the section names no binary");
+	ok = is_refused(bpf_program__attach(prog), EOPNOTSUPP, "the section name has no binary");
 	const pid_t pids[] = {-1, 0, getpid()};
 	for (int i = 0; i < 3; i++) {
 		struct bpf_link *link =
@@ -365,7 +365,7 @@ static int uprobes(const char *path)
 			ENOENT, "has no function that matches 'no_such_fun*'") &&
 	     ok;
 	ok = is_refused(bpf_program__attach_uprobe_multi(prog, -1, BINARY, NULL, NULL), EINVAL,
-			"the places are given nowhere") &&
+			"no probe points are given") &&
 	     ok;
 	const unsigned long offset = 0;
 	LIBBPF_OPTS_RESET(opts, .syms = syms, .offsets = &offset, .cnt = 1);
@@ -496,7 +496,7 @@ static int link_operations(const char *path, const char *name)
 	if (!link)
 		return result(0, "attaches", name);
 	int updated = bpf_link__update_program(link, prog);
-	int ok = updated == -EINVAL && says("keeps the program");
+	int ok = updated == -EINVAL && says("cannot change its program");
 	int detached = bpf_link__detach(link);
 	ok = ok && detached == -EOPNOTSUPP && says("bpf_link__destroy()");
 	if (updated != -EINVAL || detached != -EOPNOTSUPP)
