@@ -34,24 +34,29 @@ struct error *arena_find(struct bpf_object *obj)
 		if (map->type != BPF_MAP_TYPE_ARENA)
 			continue;
 		if (arena)
-			return error_hint(error_new(EINVAL,
-						    "there are two arenas, '%s' and '%s': which of "
-						    "them do the variables of address space 1 "
-						    "stand in?",
-						    arena->name, map->name),
-					  "an object has one arena");
+			return error_hint(
+				error_new(
+					EINVAL,
+					"the object has two arenas, '%s' and '%s', so it is "
+					"unclear which one holds the variables of address space 1",
+					arena->name, map->name),
+				"define only one map of type BPF_MAP_TYPE_ARENA");
 		arena = map;
 	}
 	if (!arena)
-		return error_hint(elf_section_error(obj->elf, sec, 0,
-						    "variables of address space 1, but no arena"),
-				  "add a map of type BPF_MAP_TYPE_ARENA");
+		return error_hint(
+			elf_section_error(
+				obj->elf, sec, 0,
+				"the object has variables in address space 1, but no arena"),
+			"add a map of type BPF_MAP_TYPE_ARENA");
 	if (sec->size > UINT32_MAX / 2 || sec->size > mapped_bytes(arena))
-		return error_hint(elf_section_error(obj->elf, sec, 0,
-						    "%" PRIu64 " bytes of variables do not go into "
-						    "the %" PRIu64 " of arena '%s'",
-						    sec->size, mapped_bytes(arena), arena->name),
-				  "max_entries is the arena's size in pages");
+		return error_hint(
+			elf_section_error(obj->elf, sec, 0,
+					  "%" PRIu64
+					  " bytes of variables do not fit into the %" PRIu64
+					  " bytes of arena '%s'",
+					  sec->size, mapped_bytes(arena), arena->name),
+			"max_entries is the arena's size in pages");
 	obj->map_of_section[sec->index] = (uint32_t)(arena - obj->maps.v) + 1;
 	arena->arena_data = sec->data; /* NULL: zeros */
 	arena->arena_data_size = (uint32_t)sec->size;
@@ -85,15 +90,15 @@ struct error *arena_map(struct bpf_map *map)
 	void *wanted = (void *)(uintptr_t)map->extra;
 
 	if (bytes > SIZE_MAX || map->extra > UINTPTR_MAX || map->arena_data_size > bytes)
-		return error_new(E2BIG, "arena '%s': %" PRIu64 " bytes cannot be mapped", map->name,
+		return error_new(E2BIG, "arena '%s': cannot map %" PRIu64 " bytes", map->name,
 				 bytes);
 	void *p = mmap(wanted, (size_t)bytes, PROT_READ | PROT_WRITE,
 		       MAP_SHARED | (wanted ? MAP_FIXED : 0), map->fd, 0);
 	if (p == MAP_FAILED)
 		return error_hint(error_errno(errno, "arena '%s': cannot map its %" PRIu64 " bytes",
 					      map->name, bytes),
-				  "an arena lies on a page (map_extra), within 4 GiB, and is "
-				  "mapped by every process at the same place");
+				  "map_extra must be page-aligned, the arena must not cross a 4 "
+				  "GiB boundary, and every process maps it at the same address");
 	const void *data = map->mapped ? map->mapped : map->arena_data;
 	if (data)
 		memcpy(p, data, map->arena_data_size);

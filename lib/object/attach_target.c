@@ -67,13 +67,13 @@ struct error *program_function_id(int prog_fd, const char *name, uint32_t *id)
 	__u32 len = sizeof(info);
 
 	if (bpf_prog_get_info_by_fd(prog_fd, &info, &len))
-		return error_errno(errno, "cannot ask for the program to attach to");
+		return error_errno(errno, "cannot read the info of the target program");
 	if (!info.btf_id)
-		return error_hint(error_new(EINVAL, "the program to attach to has no BTF"),
+		return error_hint(error_new(EINVAL, "the target program has no BTF"),
 				  "compile it with clang -g");
 	_cleanup_(btf__freep) struct btf *btf = btf__load_from_kernel_by_id(info.btf_id);
 	if (!btf)
-		return error_errno(errno, "cannot read the BTF of the program to attach to");
+		return error_errno(errno, "cannot read the BTF of the target program");
 	const int found = btf__find_by_name_kind(btf, name, BTF_KIND_FUNC);
 	if (found > 0) {
 		*id = (uint32_t)found;
@@ -88,8 +88,7 @@ struct error *program_function_id(int prog_fd, const char *name, uint32_t *id)
 		if (btf_is_func(t))
 			nearest_offer(&near, btf_name(btf, t));
 	}
-	struct error *err =
-		error_new(ENOENT, "the program to attach to has no function '%s'", name);
+	struct error *err = error_new(ENOENT, "the target program has no function '%s'", name);
 	return nearest_text(&near, &text) ? error_hint(err, "did you mean %s?", strbuf_str(&text))
 					  : err;
 }
@@ -139,9 +138,8 @@ static struct error *no_such_target(const struct bpf_program *prog, const struct
 		"attach-target");
 	return nearest_text(&near, &text)
 		       ? error_hint(err, "did you mean %s?", strbuf_str(&text))
-		       : error_hint(err, "an inlined or static function may have "
-					 "no BTF of its own; see "
-					 "/sys/kernel/btf/vmlinux");
+		       : error_hint(err, "the BTF of the kernel may lack inlined and static "
+					 "functions; see /sys/kernel/btf/vmlinux");
 }
 
 struct error *program_find_target(struct bpf_program *prog)
@@ -150,14 +148,13 @@ struct error *program_find_target(struct bpf_program *prog)
 	const struct btf *vmlinux;
 
 	if (prog->type == BPF_PROG_TYPE_STRUCT_OPS && !prog->attach_btf_id)
-		return error_hint(
-			error_new(EINVAL, "it is no member of a struct"),
-			"let a variable of section .struct_ops refer to it, or switch off "
-			"loading it");
+		return error_hint(error_new(EINVAL, "no struct_ops variable refers to it"),
+				  "assign it to a member of a variable in section .struct_ops, or "
+				  "disable its autoload");
 	if (prog->attach_btf_id || (!prog->section.needs_btf_id && !prog->attach_target))
 		return NULL;
 	if (!name[0])
-		return error_hint(error_new(EINVAL, "section '%s' does not say what to attach to",
+		return error_hint(error_new(EINVAL, "section '%s' has no attach target",
 					    prog->section_name),
 				  "write SEC(\"%s/NAME\"), or call "
 				  "bpf_program__set_attach_target()",
@@ -166,7 +163,7 @@ struct error *program_find_target(struct bpf_program *prog)
 		return program_function_id(prog->attach_prog_fd, name, &prog->attach_btf_id);
 	if (prog->type == BPF_PROG_TYPE_EXT)
 		return error_hint(error_new(EINVAL, "it replaces a function of another program, "
-						    "which was not named"),
+						    "but that program was not set"),
 				  "call bpf_program__set_attach_target() with that program");
 
 	/* "module:name" names the module too. */

@@ -103,7 +103,7 @@ static struct error *load_into_kernel(struct btf *btf)
 	if (!raw)
 		return error_nomem();
 	if (btf__fd(btf) >= 0)
-		return error_new(EEXIST, "the BTF is loaded already");
+		return error_new(EEXIST, "the BTF is already loaded");
 	int fd = bpf_btf_load(raw, size, NULL);
 	int code = -fd;
 
@@ -119,13 +119,13 @@ static struct error *load_into_kernel(struct btf *btf)
 		if (fd >= 0 || errno == ENOSPC)
 			continue;
 		if (*log)
-			return error_kind(error_errno(code, "the kernel refuses the BTF: %s",
+			return error_kind(error_errno(code, "the kernel rejects the BTF: %s",
 						      last_line(log)),
 					  "btf-refused");
 		break;
 	}
 	if (fd < 0)
-		return error_kind(error_errno(code, "the kernel refuses the BTF"), "btf-refused");
+		return error_kind(error_errno(code, "the kernel rejects the BTF"), "btf-refused");
 	btf__set_fd(btf, fd);
 	return NULL;
 }

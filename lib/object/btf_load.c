@@ -216,13 +216,14 @@ struct error *btf_load_module(const char *sysfs, const char *module, const struc
 	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
 
 	if (!*module || strchr(module, '/'))
-		return error_new(EINVAL, "'%s' is no module's name", module);
+		return error_new(EINVAL, "'%s' is not a module name", module);
 	strbuf_addf(&path, "%s/kernel/btf/%s", sysfs ? sysfs : "/sys", module);
 	if (strbuf_failed(&path))
 		return error_nomem();
 	if (access(path.str, F_OK))
-		return error_hint(error_new(ENOENT, "no BTF of module %s", module),
-				  "is it loaded? 'modprobe %s', and look into /sys/kernel/btf",
+		return error_hint(error_new(ENOENT, "BTF of module %s is not available", module),
+				  "load the module with 'modprobe %s'; /sys/kernel/btf lists the "
+				  "modules with BTF",
 				  module);
 	return open_raw(path.str, vmlinux, !sysfs, out);
 }

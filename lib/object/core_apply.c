@@ -60,7 +60,7 @@ struct error *program_apply_core(struct bpf_program *prog)
 			if (rec->insn_off % 8)
 				return error_new(
 					EBADMSG,
-					"a CO-RE relocation that is not on an instruction");
+					"a CO-RE relocation does not refer to an instruction");
 			TRY(core_begin(obj));
 			const size_t at = placed->at + rec->insn_off / 8 - fn->start;
 			TRY(error_at_line(prog, code, rec->insn_off,

@@ -43,7 +43,7 @@ static struct error *callback_of(struct bpf_program *prog, const char *name, uin
 	const long found = function_named(prog->obj, name);
 
 	if (found < 0)
-		return error_hint(error_new(ENOENT, "its exception callback '%s' is not there",
+		return error_hint(error_new(ENOENT, "its exception callback '%s' does not exist",
 					    name),
 				  "define a global function of that name, without SEC()");
 	if (!prog->obj->functions.v[found].is_global)

@@ -48,7 +48,8 @@ static struct error *section_find(struct bpf_object *obj, const char *section, b
 		struct extern_var *var = &obj->extern_vars[(*n)++];
 
 		if (!t || (!btf_is_var(t) && !btf_is_func(t)))
-			return error_new(EBADMSG, "BTF: section %s holds what is no variable",
+			return error_new(EBADMSG,
+					 "BTF: section %s contains an entry that is not a variable",
 					 section);
 		var->name = btf_name(obj->btf, t);
 		var->type_id = t->type;
@@ -126,7 +127,8 @@ static struct error *virtual_set(struct bpf_object *obj, struct extern_var *var,
 #endif
 	}
 	if (var->size > sizeof(value))
-		return error_new(EINVAL, "extern '%s' is %u bytes, not a number", name, var->size);
+		return error_new(EINVAL, "extern '%s' has %u bytes and is not an integer", name,
+				 var->size);
 	char *data = bpf_map__initial_value(&obj->maps.v[obj->kconfig_map - 1], &size);
 	if (!data)
 		return error_nomem();
@@ -164,9 +166,8 @@ struct error *extern_relo(struct bpf_object *obj, const struct elf_symbol *sym, 
 			return error_hint(error_new(ENOTSUP,
 						    "extern '%s' of section .kconfig has no value",
 						    sym->name),
-					  "options are named CONFIG_…, other names are "
-					  "LINUX_KERNEL_VERSION, LINUX_HAS_BPF_COOKIE and "
-					  "LINUX_HAS_SYSCALL_WRAPPER");
+					  "valid names are CONFIG_…, LINUX_KERNEL_VERSION, "
+					  "LINUX_HAS_BPF_COOKIE and LINUX_HAS_SYSCALL_WRAPPER");
 		}
 		relo->kind = RELO_KCONFIG;
 		relo->index = obj->kconfig_map - 1;
@@ -183,7 +184,7 @@ struct error *extern_relo(struct bpf_object *obj, const struct elf_symbol *sym, 
 		return NULL;
 	}
 	return error_hint(
-		error_kind(error_new(ENOENT, "'%s' is declared and nowhere defined", sym->name),
+		error_kind(error_new(ENOENT, "'%s' is declared but not defined", sym->name),
 			   "undefined-name"),
 		"define the %s in the same file, or check its spelling",
 		is_call ? "function" : "variable");

@@ -72,8 +72,10 @@ struct error *handlers_setup(struct bpf_object *obj)
 			handler->id && handler->setup ? handler->setup(prog, handler->cookie) : 0;
 
 		if (failed < 0)
-			return program_error_at(prog, error_errno(-failed, "its handler's setup "
-									   "failed"));
+			return program_error_at(
+				prog,
+				error_errno(-failed,
+					    "the prog_setup_fn of its section handler failed"));
 	}
 	return NULL;
 }
@@ -88,7 +90,8 @@ struct error *program_handler_attach(const struct bpf_program *prog, struct bpf_
 	if (!prog->handler.attach)
 		return NULL;
 	const int failed = prog->handler.attach(prog, prog->handler.cookie, link);
-	return failed < 0 ? error_errno(-failed, "its handler could not attach it") : NULL;
+	return failed < 0 ? error_errno(-failed, "the prog_attach_fn of its section handler failed")
+			  : NULL;
 }
 
 int libbpf_register_prog_handler(const char *sec, enum bpf_prog_type prog_type,

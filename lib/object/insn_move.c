@@ -82,8 +82,8 @@ struct error *insns_check_map(const int32_t *map, size_t n, size_t m)
 			continue;
 		if (map[i] <= last || (size_t)map[i] >= m)
 			return error_new(EINVAL,
-					 "instruction %zu is said to be at %d of %zu, after %lld",
-					 i, map[i], m, (long long)last);
+					 "instruction %zu is recorded at %d of %zu, after %lld", i,
+					 map[i], m, (long long)last);
 		last = map[i];
 	}
 	return NULL;

@@ -168,7 +168,8 @@ static struct error *load_instance(struct bpf_program *prog, struct variants *va
 	const size_t n = (size_t)res->new_insn_cnt;
 
 	if (n > PROGRAM_INSNS_MAX || variants->total + n > OBJECT_INSNS_MAX)
-		return error_new(E2BIG, "it has %zu instructions, the instances before it %zu", n,
+		return error_new(E2BIG,
+				 "it has %zu instructions, but the earlier instances have %zu", n,
 				 variants->total);
 	instance->target = target_of(prog);
 	const uint64_t hash = variant_hash(&instance->target, res->new_insn_ptr, n);
@@ -323,9 +324,9 @@ static bool is_name(void *name, const char *other)
 struct error *program_set_forms(struct bpf_program *prog, size_t n, program_form_fn *fn, void *ctx)
 {
 	if (prog->prep || prog->obj->state != OBJECT_OPEN)
-		return error_new(EBUSY, "the program has a preprocessor, or is loaded");
+		return error_new(EBUSY, "the program already has a preprocessor or is loaded");
 	if (!n || n > INT_MAX)
-		return error_new(EINVAL, "%zu forms", n);
+		return error_new(EINVAL, "%zu instances", n);
 	/* A global function would be verified for any arguments; this one gets those it is given.
 	 */
 	if (prog->obj->btf)

@@ -38,10 +38,11 @@ struct error *jump_table_relo(const struct bpf_object *obj, const struct elf_sym
 
 	if (sym->value % ENTRY_SIZE || sym->size % ENTRY_SIZE || !sym->size ||
 	    sym->value > sec->size || sym->size > sec->size - sym->value || sec->size > INT32_MAX)
-		return elf_section_error(obj->elf, sec, sym->value,
-					 "the jump table '%s' of %" PRIu64
-					 " bytes is no whole number of entries of the section",
-					 relo->name, sym->size);
+		return elf_section_error(
+			obj->elf, sec, sym->value,
+			"jump table '%s' has %" PRIu64
+			" bytes, which is not a multiple of the section's entry size",
+			relo->name, sym->size);
 	relo->kind = RELO_JUMP_TABLE;
 	relo->index = (uint32_t)sym->value;
 	relo->addend = (int32_t)sym->size;
@@ -58,7 +59,7 @@ static struct error *fill(const struct bpf_program *prog, const struct placed *p
 	struct cursor table;
 
 	if (!cursor_sub(&c, relo->index, (uint32_t)relo->addend, &table))
-		return error_new(EBADMSG, "the jump table '%s' is cut off", relo->name);
+		return error_new(EBADMSG, "jump table '%s' is truncated", relo->name);
 	for (uint32_t i = 0; cursor_left(&table); i++) {
 		struct insn_array_value value = {0};
 		uint64_t byte;
@@ -67,17 +68,17 @@ static struct error *fill(const struct bpf_program *prog, const struct placed *p
 		    byte / sizeof(struct bpf_insn) < fn->start ||
 		    byte / sizeof(struct bpf_insn) - fn->start >= fn->n)
 			return error_new(EBADMSG,
-					 "entry %u of the jump table '%s' is no instruction of "
+					 "entry %u of jump table '%s' is not an instruction of "
 					 "function '%s'",
 					 i, relo->name, fn->name);
 		value.orig_off =
 			placed->at + (uint32_t)(byte / sizeof(struct bpf_insn) - fn->start);
 		const int err = bpf_map_update_elem(fd, &i, &value, 0);
 		if (err)
-			return error_errno(-err, "cannot fill the jump table '%s'", relo->name);
+			return error_errno(-err, "cannot fill jump table '%s'", relo->name);
 	}
 	const int err = bpf_map_freeze(fd);
-	return err ? error_errno(-err, "cannot freeze the jump table '%s'", relo->name) : NULL;
+	return err ? error_errno(-err, "cannot freeze jump table '%s'", relo->name) : NULL;
 }
 
 static struct error *create(const struct bpf_program *prog, const struct placed *placed,
@@ -88,10 +89,9 @@ static struct error *create(const struct bpf_program *prog, const struct placed 
 	*fd = bpf_map_create(BPF_MAP_TYPE_INSN_ARRAY, ".jumptables", sizeof(uint32_t),
 			     sizeof(struct insn_array_value), n, NULL);
 	if (*fd < 0)
-		return error_hint(error_errno(-*fd, "cannot create the jump table '%s'",
-					      relo->name),
-				  "kernels before 6.19 have no indirect jumps: compile with "
-				  "-mcpu=v3, or -fno-jump-tables");
+		return error_hint(error_errno(-*fd, "cannot create jump table '%s'", relo->name),
+				  "indirect jumps need Linux 6.19: compile with -mcpu=v3 or "
+				  "-fno-jump-tables");
 	struct error *err = fill(prog, placed, relo, *fd);
 	if (err)
 		close(*fd);

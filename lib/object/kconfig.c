@@ -32,7 +32,7 @@ static struct error *bad(const struct extern_var *var, const char *value)
 {
 	return error_hint(error_new(EINVAL, "extern '%s' cannot take the value %.64s", var->name,
 				    value),
-			  "declare it bool, enum libbpf_tristate, an integer that is wide enough, "
+			  "declare it as bool, enum libbpf_tristate, a sufficiently wide integer, "
 			  "or an array of char");
 }
 
@@ -66,7 +66,7 @@ static struct error *put_text(const struct bpf_object *obj, const struct extern_
 	size_t n = len - 2;
 	if (n >= var->size) {
 		n = var->size - 1;
-		log_warn(obj->log, "%s: extern '%s' holds the first %zu bytes of %s", obj->path,
+		log_warn(obj->log, "%s: extern '%s' gets only the first %zu bytes of %s", obj->path,
 			 var->name, n, value);
 	}
 	memcpy(to, value + 1, n);
@@ -177,6 +177,6 @@ struct error *kconfig_fill(struct bpf_object *obj)
 	if (missing)
 		return error_hint(error_new(ENOENT, "the kernel's configuration has no '%s'",
 					    missing->name),
-				  "declare it __weak, and it is zero");
+				  "declare it __weak to get zero instead");
 	return NULL;
 }

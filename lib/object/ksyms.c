@@ -102,14 +102,14 @@ static struct error *take(const struct bpf_object *obj, struct extern_var *var,
 	if (*taken)
 		var->btf_id = id;
 	else if (!var->is_func || !var->is_weak)
-		return error_hint(error_kind(error_new(EINVAL,
-						       "%s '%s' is declared otherwise than the "
-						       "kernel has it",
-						       var->is_func ? "function" : "variable",
-						       var->name),
-					     "no-ksym"),
-				  "declare it as the kernel's vmlinux.h has it; a weak function of "
-				  "another type counts as one that is not there");
+		return error_hint(
+			error_kind(
+				error_new(EINVAL,
+					  "the declaration of %s '%s' does not match the kernel's",
+					  var->is_func ? "function" : "variable", var->name),
+				"no-ksym"),
+			"declare it as in vmlinux.h; a __weak function of another type is treated "
+			"as missing");
 	return NULL;
 }
 
@@ -138,7 +138,8 @@ static struct error *find_in_modules(struct bpf_object *obj, const struct btf *v
 		if (!obj->module_fds.n && !vec_push(&obj->module_fds))
 			return error_nomem();
 		if (obj->module_fds.n > INT16_MAX)
-			return error_new(E2BIG, "symbols of more than %d modules", INT16_MAX);
+			return error_new(E2BIG, "the object uses symbols of more than %d modules",
+					 INT16_MAX);
 		int *place = vec_push(&obj->module_fds);
 		if (!place)
 			return error_nomem();
@@ -159,8 +160,8 @@ static struct error *no_such_symbol(const struct bpf_object *obj, const struct e
 				       "no-ksym");
 
 	if (is_typeless(obj, var))
-		return error_hint(err, "/proc/kallsyms names what there is; hidden addresses "
-				       "(kernel.kptr_restrict) are none");
+		return error_hint(err, "/proc/kallsyms lists the symbols; symbols with hidden "
+				       "addresses (kernel.kptr_restrict) cannot be used");
 	for (uint32_t id = 1; id < btf__type_cnt(obj->vmlinux); id++) {
 		const struct btf_type *t = btf__type_by_id(obj->vmlinux, id);
 
@@ -168,7 +169,8 @@ static struct error *no_such_symbol(const struct bpf_object *obj, const struct e
 			nearest_offer(&near, btf_name(obj->vmlinux, t));
 	}
 	return nearest_text(&near, &text)
-		       ? error_hint(err, "did you mean %s? Or declare it __weak and test it",
+		       ? error_hint(err,
+				    "did you mean %s? Or declare it __weak and test it before use",
 				    strbuf_str(&text))
 		       : error_hint(err, "declare it __weak and test it before use");
 }

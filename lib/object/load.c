@@ -47,12 +47,12 @@ static struct error *refuse_other_order(struct bpf_object *obj)
 
 	if (obj->btf_custom_path)
 		TRY(programs_prepare(obj));
-	return error_hint(error_new(LIBBPF_ERRNO__ENDIAN,
-				    "the object is %s-endian and cannot be loaded on this "
-				    "%s-endian machine",
-				    big_host ? "little" : "big", big_host ? "big" : "little"),
-			  "compile it with clang --target=bpf, which is the machine's own order; "
-			  "bpfel and bpfeb name one");
+	return error_hint(
+		error_new(LIBBPF_ERRNO__ENDIAN,
+			  "the object is %s-endian and cannot be loaded on this "
+			  "%s-endian machine",
+			  big_host ? "little" : "big", big_host ? "big" : "little"),
+		"compile it with clang --target=bpf, which selects this machine's byte order");
 }
 
 static struct error *prepare(struct bpf_object *obj)
@@ -81,7 +81,7 @@ static struct error *prepare(struct bpf_object *obj)
 struct error *object_prepare(struct bpf_object *obj)
 {
 	if (obj->state != OBJECT_OPEN)
-		return object_error_at(obj, error_new(EINVAL, "the object was prepared before"));
+		return object_error_at(obj, error_new(EINVAL, "the object is already prepared"));
 	struct error *err = object_error_at(obj, prepare(obj));
 	if (err)
 		unload(obj);
@@ -235,14 +235,13 @@ static struct error *explain_refusal(const struct bpf_program *prog,
 static struct error *unknown_kind(const struct bpf_program *prog)
 {
 	_cleanup_strbuf_ struct strbuf near = STRBUF_INIT;
-	struct error *err = error_new(
-		EINVAL, "section '%s' does not say what kind of program it is", prog->section_name);
+	struct error *err =
+		error_new(EINVAL, "section '%s' does not give a program type", prog->section_name);
 
 	if (section_nearest(prog->section_name, &near))
 		return error_hint(err, "did you mean %s?", strbuf_str(&near));
-	return error_hint(err,
-			  "write SEC(\"tracepoint/SYSTEM/EVENT\") or another known kind, or call "
-			  "bpf_program__set_type()");
+	return error_hint(err, "write SEC(\"tracepoint/SYSTEM/EVENT\") or another section name of "
+			       "libbpf, or call bpf_program__set_type()");
 }
 
 struct error *program_load_insns(struct bpf_program *prog, int *fd_out)
@@ -260,7 +259,8 @@ struct error *program_load_insns(struct bpf_program *prog, int *fd_out)
 	if (prog->handler.prepare_load) {
 		fd = prog->handler.prepare_load(prog, &opts, prog->handler.cookie);
 		if (fd < 0)
-			return error_errno(-fd, "its handler could not prepare it");
+			return error_errno(
+				-fd, "the prog_prepare_load_fn of its section handler failed");
 		/* It may have set other instructions, which these speak not of. */
 		if (!prog->n_func_info)
 			opts.func_info_cnt = opts.line_info_cnt = 0;
@@ -328,7 +328,7 @@ struct error *object_load(struct bpf_object *obj)
 	struct bpf_program *prog;
 
 	if (obj->state == OBJECT_LOADED || obj->state == OBJECT_FAILED)
-		return object_error_at(obj, error_new(EINVAL, "the object was loaded before"));
+		return object_error_at(obj, error_new(EINVAL, "the object is already loaded"));
 	if (obj->state == OBJECT_OPEN)
 		TRY(object_prepare(obj));
 	vec_for_each (prog, &obj->programs) {

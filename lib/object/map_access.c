@@ -190,7 +190,8 @@ static int resize_data(struct bpf_map *map, __u32 size)
 			: NULL;
 	if (!err)
 		return 0;
-	log_warn(map->obj->log, "%s: map '%s': its types are dropped at %u bytes: %s",
+	log_warn(map->obj->log,
+		 "%s: map '%s': its BTF types are dropped, as the value size is now %u bytes: %s",
 		 map->obj->path, map->name, size, err->msg);
 	error_free(err);
 	map->btf_value_type_id = 0;

@@ -80,7 +80,7 @@ static const char *shape_hint(const struct bpf_map *map)
 	case BPF_MAP_TYPE_RINGBUF:
 	case BPF_MAP_TYPE_USER_RINGBUF:
 		if (map->key_size || map->value_size)
-			return "a ring buffer has no key and no value: leave them out";
+			return "a ring buffer has no key and no value: remove them";
 		break;
 	case BPF_MAP_TYPE_ARRAY:
 	case BPF_MAP_TYPE_PERCPU_ARRAY:
@@ -94,19 +94,19 @@ static const char *shape_hint(const struct bpf_map *map)
 	case BPF_MAP_TYPE_QUEUE:
 	case BPF_MAP_TYPE_STACK:
 		if (map->key_size)
-			return "a queue or a stack has no key: leave it out";
+			return "a queue or stack has no key: remove it";
 		break;
 	case BPF_MAP_TYPE_STACK_TRACE:
 		if (map->value_size % 8 || !map->value_size)
-			return "a stack trace is of 8 bytes for each frame: "
-			       "__uint(value_size, 127 * sizeof(__u64))";
+			return "a stack trace has 8 bytes per frame: __uint(value_size, 127 * "
+			       "sizeof(__u64))";
 		break;
 	case BPF_MAP_TYPE_SK_STORAGE:
 	case BPF_MAP_TYPE_INODE_STORAGE:
 	case BPF_MAP_TYPE_TASK_STORAGE:
 		if (map->max_entries || !(map->flags & BPF_F_NO_PREALLOC))
-			return "storage has max_entries 0 and the flag BPF_F_NO_PREALLOC, and an "
-			       "int for a key";
+			return "local storage needs max_entries 0, the flag BPF_F_NO_PREALLOC and "
+			       "a key of type int";
 		return NULL;
 	default:
 		if (!map->key_size)
@@ -143,8 +143,8 @@ static struct error *hint_memory(const struct bpf_map *map, struct error *err)
 	double has = (double)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / gib;
 
 	return error_hint(err,
-			  "its entries take %.*f GiB at least, and the machine has %.1f: fewer or "
-			  "smaller entries need less memory",
+			  "its entries need at least %.*f GiB, but the machine has %.1f GiB: use "
+			  "fewer or smaller entries",
 			  wants < 10 ? 3 : 0, wants, has);
 }
 
@@ -159,16 +159,17 @@ static struct error *explain(const struct bpf_map *map, int code)
 		code == EPERM ? "not-permitted" : "map-refused");
 
 	if (code == EPERM)
-		return error_hint(err, "run as root, or with CAP_BPF and CAP_PERFMON; on kernels "
-				       "before 5.11 raise 'ulimit -l', which maps count towards");
+		return error_hint(err,
+				  "run as root or with CAP_BPF and CAP_PERFMON; on kernels before "
+				  "5.11 also raise 'ulimit -l', which limits map memory");
 	if (code == E2BIG && map->exclusive)
-		return error_hint(err, "this kernel has no maps for one program only (6.18)");
+		return error_hint(err, "exclusive maps need Linux 6.18");
 	if (code == E2BIG || code == ENOMEM)
 		return hint_memory(map, err);
 	if (code != EINVAL)
 		return err;
 	if (!libbpf_bpf_map_type_str(map->type))
-		return error_hint(err, "there is no map type %u", map->type);
+		return error_hint(err, "unknown map type %u", map->type);
 	if (!libbpf_probe_bpf_map_type(map->type, NULL)) {
 		err->code = EOPNOTSUPP;
 		return error_hint(err, "this kernel has no maps of type %s", type_name(map->type));
@@ -177,8 +178,8 @@ static struct error *explain(const struct bpf_map *map, int code)
 	if (hint)
 		return error_hint(err, "%s", hint);
 	return error_hint(err,
-			  "check key and value size, max_entries and flags (0x%x) against what "
-			  "a map of type %s takes",
+			  "check key size, value size, max_entries and flags (0x%x): maps of type "
+			  "%s do not accept this combination",
 			  map->flags, type_name(map->type));
 }
 
@@ -259,8 +260,8 @@ static struct error *map_create(struct bpf_map *map)
 			      !takes_no_btf(map->type) && !map->ops;
 	if (map->ops && map->obj->btf_fd < 0)
 		return error_hint(error_new(ENOTSUP,
-					    "struct '%s': the kernel has not taken the "
-					    "object's BTF, without which it has no struct_ops",
+					    "struct '%s': struct_ops needs the object's BTF, which "
+					    "the kernel rejected",
 					    map->name),
 				  "see the warning above");
 	uint8_t digest[SHA256_BYTES];
@@ -301,18 +302,19 @@ static struct error *map_reuse_pinned(struct bpf_map *map, bool *found)
 	if (fd < 0)
 		return error_errno(errno, "map '%s': cannot open '%s'", map->name, map->pin_path);
 	if (bpf_map_get_info_by_fd(fd, &info, &len))
-		return error_errno(errno, "map '%s': cannot ask what is pinned at '%s'", map->name,
-				   map->pin_path);
+		return error_errno(errno,
+				   "map '%s': cannot read the info of the object pinned at '%s'",
+				   map->name, map->pin_path);
 	if (info.type != map->type || info.key_size != map->key_size ||
 	    info.value_size != map->value_size || info.max_entries != map->max_entries ||
 	    (info.map_flags & ~BPF_F_RDONLY_PROG) != (map->flags & ~BPF_F_RDONLY_PROG))
-		return error_hint(
-			error_new(EINVAL,
-				  "map '%s': at '%s' another map is pinned: type %s, key %u, value "
-				  "%u, %u entries, flags 0x%x",
-				  map->name, map->pin_path, type_name(info.type), info.key_size,
-				  info.value_size, info.max_entries, info.map_flags),
-			"remove that file, or give the map another name");
+		return error_hint(error_new(EINVAL,
+					    "map '%s': a different map is pinned at '%s': type %s, "
+					    "key %u, value %u, %u entries, flags 0x%x",
+					    map->name, map->pin_path, type_name(info.type),
+					    info.key_size, info.value_size, info.max_entries,
+					    info.map_flags),
+				  "remove that file or rename the map");
 	if (map->fd >= 0)
 		close(map->fd);
 	map->is_new = map->reused = false;
@@ -354,7 +356,8 @@ static struct error *map_provide(struct bpf_map *map)
 		return NULL;
 	TRY(map_reuse_pinned(map, &found));
 	return found ? NULL
-		     : error_new(EEXIST, "map '%s': '%s' comes and goes", map->name, map->pin_path);
+		     : error_new(EEXIST, "map '%s': '%s' keeps appearing and disappearing",
+				 map->name, map->pin_path);
 }
 
 struct error *maps_create(struct bpf_object *obj)

@@ -65,10 +65,10 @@ static struct error *value_read(struct bpf_object *obj, const struct elf_reloc *
 	struct bpf_map *map = map_around(obj, reloc->offset);
 
 	if (!map || !map->values_offset || reloc->offset < map->offset + map->values_offset)
-		return error_new(EBADMSG, "a pointer that is no element of a map's values");
+		return error_new(EBADMSG, "a pointer is outside the elements of the map's values");
 	const uint64_t at = reloc->offset - map->offset - map->values_offset;
 	if (at % 8 || at / 8 > UINT32_MAX || reloc->symbol >= obj->symbols.n)
-		return error_new(EBADMSG, "map '%s': a value that is no pointer", map->name);
+		return error_new(EBADMSG, "map '%s': a value is not a pointer", map->name);
 
 	/* Without a symbol of its own, what is meant stands in the element. */
 	const struct elf_symbol *sym = &obj->symbols.v[reloc->symbol];
@@ -81,8 +81,8 @@ static struct error *value_read(struct bpf_object *obj, const struct elf_reloc *
 	const long target = is_prog ? program_at(obj, sym->section, place)
 				    : object_map_at(obj, sym->section, place);
 	if (target < 0)
-		return error_new(EINVAL, "map '%s': value %" PRIu64 " ('%s') is no %s", map->name,
-				 at / 8, sym->name, is_prog ? "program" : "map");
+		return error_new(EINVAL, "map '%s': value %" PRIu64 " ('%s') is not a %s",
+				 map->name, at / 8, sym->name, is_prog ? "program" : "map");
 	struct map_value *value = vec_push(&obj->map_values);
 	if (!value)
 		return error_nomem();

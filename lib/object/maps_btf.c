@@ -70,7 +70,7 @@ static struct error *read_type(const struct definition *def, const char *member,
 	if (bytes < 0 || bytes > UINT32_MAX)
 		return bad(def, member, "points to a type without a size");
 	if (*size && *size != bytes)
-		return bad(def, member, "is of another size than its size attribute says");
+		return bad(def, member, "has another size than its size attribute");
 	*pointee = t->type;
 	*size = (uint32_t)bytes;
 	return NULL;
@@ -87,7 +87,7 @@ static struct error *read_values(const struct definition *def, const struct btf_
 	const struct btf_type *t = btf__type_by_id(btf, m->type);
 
 	if (def->is_inner)
-		return bad(def, "values", "stands in an inner map: maps nest one level deep");
+		return bad(def, "values", "is inside an inner map: maps nest only one level deep");
 	if (!t || !btf_is_array(t) || btf_array(t)->nelems)
 		return bad(def, "values", "is not written with __array()");
 	t = btf_skip_mods_and_typedefs(btf, btf_array(t)->type, NULL);
@@ -128,7 +128,7 @@ static struct error *read_pinning(const struct definition *def, uint64_t how, st
 	if (how != PIN_BY_NAME)
 		return bad(def, "pinning", "is neither LIBBPF_PIN_NONE nor LIBBPF_PIN_BY_NAME");
 	if (def->is_inner)
-		return bad(def, "pinning", "stands in an inner map");
+		return bad(def, "pinning", "is inside an inner map");
 	if (asprintf(&map->pin_path, "%s/%s", def->obj->pin_root, map->name) < 0) {
 		map->pin_path = NULL;
 		return error_nomem();
@@ -185,7 +185,7 @@ static struct error *read_member(const struct definition *def, const struct btf_
 		if (number > UINT32_MAX)
 			return bad(def, name, "is more than 32 bits");
 		if (*field && *field != number)
-			return bad(def, name, "is of another size than the type says");
+			return bad(def, name, "has another size than the type");
 		*field = (uint32_t)number;
 		return NULL;
 	}
@@ -269,8 +269,8 @@ struct error *maps_btf_find(struct bpf_object *obj)
 		return NULL;
 	const int id = obj->btf ? btf__find_by_name_kind(obj->btf, ".maps", BTF_KIND_DATASEC) : -1;
 	if (id < 0)
-		return error_hint(error_at(error_new(EINVAL, "no BTF describes the maps"),
+		return error_hint(error_at(error_new(EINVAL, "the object has no BTF for its maps"),
 					   "section .maps"),
-				  "compile with clang -g, which writes BTF for -target bpf");
+				  "compile with clang -g, which generates BTF for -target bpf");
 	return error_at(maps_read(obj, btf__type_by_id(obj->btf, (uint32_t)id)), "section .maps");
 }

@@ -46,11 +46,11 @@ static struct error *check_tail(const struct bpf_object *obj, struct cursor *c, 
 		}
 		return error_hint(
 			error_new(EINVAL,
-				  "map '%s': byte %zu of its definition is set and means nothing "
-				  "here",
+				  "map '%s': byte %zu of its definition is not zero, but has no "
+				  "meaning",
 				  name, c->pos - 1),
-			"only type, key_size, value_size, max_entries and map_flags are known; "
-			"say the rest in a BTF map definition, SEC(\".maps\")");
+			"only type, key_size, value_size, max_entries and map_flags are supported; "
+			"use a BTF map definition, SEC(\".maps\"), for other attributes");
 	}
 	return NULL;
 }
@@ -80,7 +80,7 @@ static void types_from_marker(struct bpf_object *obj, struct bpf_map *map)
 	if (key_size != map->key_size || value_size != map->value_size) {
 		log_warn(obj->log,
 			 "%s: map %s: struct %s has a key of %" PRId64 " and a value of %" PRId64
-			 " bytes, the map %u and %u",
+			 " bytes, but the map has %u and %u",
 			 obj->path, map->name, marker, key_size, value_size, map->key_size,
 			 map->value_size);
 		return;
@@ -97,11 +97,11 @@ static struct error *map_read(struct bpf_object *obj, const struct elf_section *
 
 	if (end - sym->value < DEF_MIN)
 		return elf_section_error(obj->elf, sec, sym->value,
-					 "map '%s': %" PRIu64
-					 " bytes are less than struct bpf_map_def",
+					 "map '%s': its %" PRIu64
+					 " bytes are fewer than struct bpf_map_def has",
 					 sym->name, end - sym->value);
 	if (!cursor_sub(&whole, sym->value, end - sym->value, &def))
-		return elf_section_error(obj->elf, sec, sym->value, "map '%s' is cut off",
+		return elf_section_error(obj->elf, sec, sym->value, "map '%s' is truncated",
 					 sym->name);
 	for (size_t i = 0; i < DEF_WORDS && cursor_left(&def) >= sizeof(words[i]); i++)
 		cursor_u32(&def, &words[i]);
@@ -144,7 +144,7 @@ static struct error *list_symbols(const struct bpf_object *obj, symbol_list *def
 		*def = sym;
 	}
 	if (!defs->n)
-		return elf_section_error(obj->elf, sec, 0, "no symbol names a map in it");
+		return elf_section_error(obj->elf, sec, 0, "no symbol names a map in this section");
 	qsort(defs->v, defs->n, sizeof(*defs->v), place_order);
 	return NULL;
 }

@@ -176,19 +176,19 @@ const char *libbpf_bpf_attach_type_str(enum bpf_attach_type t)
 int libbpf_strerror(int err, char *buf, size_t size)
 {
 	static const char *const texts[] = {
-		"something is wrong in libelf",
+		"libelf error",
 		"the object's format is invalid",
 		"the version section is wrong or missing",
 		"the byte orders differ",
 		"internal error",
 		"a relocation failed",
 		"the program could not be loaded",
-		"the verifier refuses the program",
+		"the verifier rejects the program",
 		"the program is too large",
 		"the kernel version is wrong",
-		"the kernel does not know this type of program",
-		"a netlink message carries the wrong process id",
-		"a netlink message carries the wrong sequence number",
+		"the kernel does not support this program type",
+		"a netlink message has the wrong process id",
+		"a netlink message has the wrong sequence number",
 		"a netlink message cannot be parsed",
 	};
 	const unsigned code = err < 0 ? -(unsigned)err : (unsigned)err;

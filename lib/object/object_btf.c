@@ -205,8 +205,8 @@ static void warn_refused(const struct bpf_object *obj, const struct btf *btf, in
 			last = line;
 	}
 	log_warn(obj->log,
-		 "%s: the kernel refuses its BTF (%s)%s%s: programs go without names and "
-		 "lines, maps without types",
+		 "%s: the kernel rejects its BTF (%s)%s%s: loading programs without function and "
+		 "line information, maps without types",
 		 obj->path, strerror(code), last[0] ? ": " : "", last);
 }
 

@@ -83,7 +83,7 @@ static struct error *check_header(const struct bpf_object *obj)
 
 	if (elf_file_machine(elf) != EM_BPF && elf_file_machine(elf) != EM_NONE)
 		return error_hint(error_new(ENOEXEC,
-					    "not a BPF object: it holds code for machine %u",
+					    "not a BPF object: it contains code for machine %u",
 					    elf_file_machine(elf)),
 				  "compile it with clang -O2 -g -target bpf -c");
 	if (!elf_file_is64(elf) || elf_file_type(elf) != ET_REL)
@@ -97,7 +97,7 @@ static struct error *read_license(struct bpf_object *obj, const struct elf_secti
 
 	if (len >= sizeof(obj->license))
 		return error_new(EINVAL,
-				 "section license: %zu bytes of text, at most %zu make sense", len,
+				 "section license: %zu bytes of text; at most %zu are allowed", len,
 				 sizeof(obj->license) - 1);
 	if (len)
 		memcpy(obj->license, sec->data, len);
@@ -109,7 +109,7 @@ static struct error *read_version(struct bpf_object *obj, const struct elf_secti
 	struct cursor c = elf_section_cursor(obj->elf, sec);
 
 	if (sec->size != sizeof(uint32_t) || !cursor_u32(&c, &obj->kversion))
-		return error_new(EINVAL, "section version: %" PRIu64 " bytes where 4 are expected",
+		return error_new(EINVAL, "section version: %" PRIu64 " bytes instead of 4",
 				 sec->size);
 	return NULL;
 }
@@ -122,7 +122,7 @@ static struct error *read_sections(struct bpf_object *obj)
 
 		if (sec->type == SHT_SYMTAB) {
 			if (obj->symtab)
-				return error_new(EBADMSG, "two symbol tables");
+				return error_new(EBADMSG, "the object has two symbol tables");
 			obj->symtab = sec;
 			continue;
 		}
@@ -147,8 +147,9 @@ static struct error *read_sections(struct bpf_object *obj)
 static struct error *read_symbols(struct bpf_object *obj)
 {
 	if (!obj->symtab)
-		return error_hint(error_new(EINVAL, "no symbol table"),
-				  "the object was stripped: keep it, or strip with -g only");
+		return error_hint(
+			error_new(EINVAL, "the object has no symbol table"),
+			"the object was stripped: use the unstripped file, or strip only with -g");
 	const size_t n = elf_symbol_count(obj->elf, obj->symtab);
 	if (!vec_reserve(&obj->symbols, n ? n : 1))
 		return error_nomem();
@@ -182,7 +183,8 @@ static struct error *apply_opts(struct bpf_object *obj, const struct bpf_object_
 	obj->kernel_log_size = OPTS_GET(opts, kernel_log_size, 0);
 	obj->kernel_log_level = OPTS_GET(opts, kernel_log_level, 0);
 	if ((!obj->kernel_log_buf && obj->kernel_log_size) || obj->kernel_log_size > UINT32_MAX)
-		return error_new(EINVAL, "kernel_log_buf and kernel_log_size do not go together");
+		return error_new(EINVAL,
+				 "kernel_log_buf and kernel_log_size must both be set, or neither");
 	if (!obj->kernel_log_size)
 		obj->kernel_log_buf = NULL;
 	if (kconfig && !(obj->kconfig_text = strdup(kconfig)))

@@ -23,9 +23,9 @@ static struct error *prepare_dir(const char *path)
 		return error_nomem();
 	const char *dir = dirname(copy);
 	if (mkdir(dir, 0700) && errno != EEXIST)
-		return error_errno(errno, "cannot make folder '%s'", dir);
+		return error_errno(errno, "cannot create directory '%s'", dir);
 	if (statfs(dir, &fs))
-		return error_errno(errno, "cannot look at '%s'", dir);
+		return error_errno(errno, "cannot access '%s'", dir);
 	if ((uint32_t)fs.f_type != BPF_FS_MAGIC)
 		return error_hint(error_new(EINVAL, "'%s' is not in a BPF file system", path),
 				  "mount -t bpf bpf /sys/fs/bpf");

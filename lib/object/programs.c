@@ -34,7 +34,7 @@ static struct error *code_add(struct bpf_object *obj, const struct elf_section *
 {
 	if (sec->size % sizeof(struct bpf_insn))
 		return elf_section_error(obj->elf, sec, sec->size,
-					 "the code is no whole number of 8-byte instructions");
+					 "the size of the code is not a multiple of 8 bytes");
 	struct code_section *code = vec_push(&obj->codes);
 	if (!code)
 		return error_nomem();
@@ -83,8 +83,8 @@ static struct error *function_add(struct bpf_object *obj, const struct elf_symbo
 	if (sym->value % insn || sym->size % insn || !sym->size || sym->value > code->sec->size ||
 	    sym->size > code->sec->size - sym->value)
 		return elf_section_error(obj->elf, code->sec, sym->value,
-					 "function '%s' of %" PRIu64
-					 " bytes does not lie on instructions of the section",
+					 "function '%s' (%" PRIu64
+					 " bytes) is not aligned to the section's instructions",
 					 sym->name, sym->size);
 	if (sym->size / insn > PROGRAM_INSNS_MAX)
 		return error_kind(elf_section_error(obj->elf, code->sec, sym->value,
@@ -182,10 +182,9 @@ static struct error *program_add(struct bpf_object *obj, const struct function *
 	const struct code_section *code = &obj->codes.v[fn->code];
 
 	if (!fn->is_global)
-		return error_hint(
-			error_at(error_new(ENOTSUP, "program '%s' is static", fn->name),
-				 "section %s", code->sec->name),
-			"remove 'static', or SEC() if it is a function for others to call");
+		return error_hint(error_at(error_new(ENOTSUP, "program '%s' is static", fn->name),
+					   "section %s", code->sec->name),
+				  "remove 'static', or remove SEC() if it is a subprogram");
 	struct bpf_program *prog = vec_push(&obj->programs);
 	if (!prog)
 		return error_nomem();

@@ -346,13 +346,13 @@ static struct error *not_permitted(struct error *err)
 
 	if (may_load_programs())
 		return error_hint(err,
-				  "this process has the rights: lockdown, a security module or a "
-				  "container's seccomp filter refuses it, or, before 5.11, "
-				  "'ulimit -l'; 'perf-bpf features' tells what works here");
+				  "this process has the capabilities: lockdown, a security module "
+				  "or a container's seccomp filter denies it, or 'ulimit -l' on "
+				  "kernels before 5.11; 'perf-bpf features' shows what works here");
 	error_free(sys_sysctl(NULL, "kernel/unprivileged_bpf_disabled", &disabled));
 	return error_hint(err,
-			  "run as root, or with CAP_BPF and CAP_PERFMON%s; on kernels before 5.11 "
-			  "raise 'ulimit -l'",
+			  "run as root or with CAP_BPF and CAP_PERFMON%s; on kernels before 5.11 "
+			  "also raise 'ulimit -l'",
 			  disabled ? " (kernel.unprivileged_bpf_disabled is set)" : "");
 }
 
@@ -360,23 +360,24 @@ static struct error *not_permitted(struct error *err)
 static struct error *explain_silent(const struct bpf_program *prog, int code)
 {
 	const char *type = libbpf_bpf_prog_type_str(prog->type);
-	struct error *err = error_errno(code, "the kernel refuses the program");
+	struct error *err = error_errno(code, "the kernel rejects the program");
 
 	if (code == EPERM && prog->type == BPF_PROG_TYPE_TRACING && may_load_programs())
-		return error_kind(error_hint(err, "this kernel does not let itself be patched: "
-						  "'perf-bpf features' tells which sections work "
-						  "here"),
+		return error_kind(error_hint(err,
+					     "this kernel does not allow its code to be patched: "
+					     "'perf-bpf features' shows which sections work here"),
 				  "attach-target");
 	if (code == EPERM)
 		return error_kind(not_permitted(err), "not-permitted");
 	if (code == E2BIG)
 		return error_kind(error_hint(err,
-					     "it has %zu instructions, more than this kernel takes "
-					     "(a million; 4096 without CAP_BPF)",
+					     "it has %zu instructions, more than the kernel "
+					     "accepts (a million; 4096 without CAP_BPF)",
 					     prog->n_insns),
 				  "too-large");
 	if (code == EINVAL && libbpf_probe_bpf_prog_type(prog->type, NULL) == 0)
-		return error_kind(error_hint(err, "this kernel has no programs of type %s",
+		return error_kind(error_hint(err,
+					     "this kernel does not support programs of type %s",
 					     type ? type : "unknown"),
 				  "no-program-type");
 	return error_kind(err, "other");

@@ -166,9 +166,10 @@ static struct error *next_callee(const struct bpf_object *obj, struct visit *v, 
 	*simple = false;
 	*callee = local_call_target(obj, v->fn, i);
 	if (*callee < 0)
-		return error_new(EBADMSG,
-				 "function '%s': the call at instruction %u goes to no function",
-				 v->fn->name, i - v->fn->start);
+		return error_new(
+			EBADMSG,
+			"function '%s': the call at instruction %u does not go to a function",
+			v->fn->name, i - v->fn->start);
 	return NULL;
 }
 

@@ -72,7 +72,7 @@ static struct error *address_relo(struct bpf_object *obj, const struct elf_symbo
 
 	const struct elf_section *sec = elf_section_at(obj->elf, sym->section);
 	if (!sec)
-		return error_new(EBADMSG, "'%s' stands in no section", relo->name);
+		return error_new(EBADMSG, "symbol '%s' is not in any section", relo->name);
 	if (obj->code_of_section[sec->index]) {
 		if (sym->value % 8 || insn->imm % 8)
 			return error_new(EBADMSG, "'%s' is not on an instruction", relo->name);
@@ -94,7 +94,8 @@ static struct error *address_relo(struct bpf_object *obj, const struct elf_symbo
 	}
 	if (obj->map_of_section[sec->index]) {
 		if (sym->value > INT32_MAX)
-			return error_new(EBADMSG, "'%s' lies beyond its section", relo->name);
+			return error_new(EBADMSG, "'%s' ends past the end of its section",
+					 relo->name);
 		relo->kind = RELO_DATA;
 		relo->index = obj->map_of_section[sec->index] - 1;
 		relo->addend = (int32_t)sym->value;
@@ -110,10 +111,11 @@ static struct error *relo_read(struct bpf_object *obj, struct code_section *code
 			       const struct elf_reloc *reloc)
 {
 	if (reloc->offset % 8 || reloc->offset / 8 >= code->n)
-		return error_new(EBADMSG, "a relocation that is not on an instruction");
+		return error_new(EBADMSG, "a relocation does not refer to an instruction");
 	if (reloc->symbol >= obj->symbols.n)
-		return error_new(EBADMSG, "a relocation against symbol %u of %zu", reloc->symbol,
-				 obj->symbols.n);
+		return error_new(EBADMSG,
+				 "a relocation refers to symbol %u, but there are only %zu",
+				 reloc->symbol, obj->symbols.n);
 
 	const struct elf_symbol *sym = &obj->symbols.v[reloc->symbol];
 	const uint32_t at = (uint32_t)(reloc->offset / 8);
@@ -128,14 +130,14 @@ static struct error *relo_read(struct bpf_object *obj, struct code_section *code
 		return call_relo(obj, sym, insn, relo);
 	if (is_ld_imm64(insn)) {
 		if (at + 1 >= code->n || insn[1].code)
-			return error_new(EBADMSG, "half an ld_imm64 instruction");
+			return error_new(EBADMSG, "an ld_imm64 instruction is truncated");
 		return address_relo(obj, sym, insn, relo);
 	}
 	return error_hint(error_new(ENOTSUP,
-				    "relocation of '%s' in an instruction of code 0x%02x, which "
-				    "takes none",
+				    "relocation of '%s' in an instruction that cannot be relocated "
+				    "(code 0x%02x)",
 				    relo->name, insn->code),
-			  "compile with clang -O2: unoptimized code is not for the kernel");
+			  "compile with clang -O2: the kernel cannot run unoptimized BPF code");
 }
 
 static int relo_order(const void *a, const void *b)
@@ -164,8 +166,9 @@ static struct error *code_relos_read(struct bpf_object *obj, struct code_section
 	const size_t n = elf_reloc_count(obj->elf, rel);
 
 	if (rel->type == SHT_RELA)
-		return elf_section_error(obj->elf, rel, 0,
-					 "relocations with addends, which BPF has not");
+		return elf_section_error(
+			obj->elf, rel, 0,
+			"relocations with addends (SHT_RELA) are not supported for BPF");
 	if (code->relos.n)
 		return elf_section_error(obj->elf, rel, 0, "a second table of relocations for %s",
 					 code->sec->name);
@@ -194,7 +197,7 @@ static struct error *code_relos_read(struct bpf_object *obj, struct code_section
 		if (code->relos.v[i - 1].insn == code->relos.v[i].insn)
 			return elf_section_error(obj->elf, code->sec,
 						 (uint64_t)code->relos.v[i].insn * 8,
-						 "two relocations of one instruction");
+						 "an instruction has two relocations");
 	return NULL;
 }
 

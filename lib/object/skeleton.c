@@ -41,15 +41,14 @@ static struct error *missing(const struct bpf_object *obj, const char *what, con
 {
 	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
 	struct error *err = object_error_at(
-		obj,
-		error_new(ESRCH, "the skeleton names a %s '%s' that is not there", what, name));
+		obj, error_new(ESRCH, "the skeleton names %s '%s', which the object does not have",
+			       what, name));
 
 	if (nearest_text(near, &names) && !strbuf_failed(&names))
 		return error_hint(err,
-				  "there is %s; write the skeleton's header anew from this "
-				  "object",
+				  "the object has %s; generate the skeleton again from this object",
 				  strbuf_str(&names));
-	return error_hint(err, "write the skeleton's header anew from this object");
+	return error_hint(err, "generate the skeleton again from this object");
 }
 
 static struct error *find_maps(const struct bpf_object *obj, struct bpf_map_skeleton *table, int n,
@@ -154,9 +153,10 @@ static struct error *find_variable(const struct bpf_object *obj,
 	struct nearest near = nearest_make(slot->name);
 
 	if (!sec || !btf_is_datasec(sec))
-		return object_error_at(obj, error_new(EINVAL,
-						      "no BTF describes the variables of map '%s'",
-						      map->name));
+		return object_error_at(
+			obj,
+			error_new(EINVAL, "the object has no BTF for the variables of map '%s'",
+				  map->name));
 	const struct btf_var_secinfo *vars = btf_var_secinfos(sec);
 	for (uint32_t i = 0; i < btf_vlen(sec); i++) {
 		const struct btf_type *var = btf__type_by_id(obj->btf, vars[i].type);
@@ -172,10 +172,10 @@ static struct error *find_variable(const struct bpf_object *obj,
 		if (!bytes)
 			return error_nomem();
 		if (vars[i].offset > size || vars[i].size > size - vars[i].offset)
-			return object_error_at(obj, error_new(EBADMSG,
-							      "variable '%s' ends beyond its "
-							      "section",
-							      name));
+			return object_error_at(
+				obj,
+				error_new(EBADMSG, "variable '%s' ends past the end of its section",
+					  name));
 		*slot->addr = bytes + vars[i].offset;
 		return NULL;
 	}

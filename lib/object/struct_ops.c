@@ -63,7 +63,7 @@ static struct error *map_add(struct bpf_object *obj, const struct elf_section *s
 		t = id > 0 ? btf__type_by_id(obj->btf, (uint32_t)id) : NULL;
 	}
 	if (!t || !btf_is_struct(t) || !btf_name(obj->btf, t)[0])
-		return error_new(EINVAL, "what stands at offset %u is no struct with a name",
+		return error_new(EINVAL, "the member at offset %u is not a named struct",
 				 vi->offset);
 	/* In order and apart, so that all of them together are not more than the file. */
 	const struct bpf_map *last = obj->maps.n ? vec_last(&obj->maps) : NULL;
@@ -72,7 +72,7 @@ static struct error *map_add(struct bpf_object *obj, const struct elf_section *s
 				      : 0;
 	if (vi->offset < from || vi->offset > sec->size || t->size > sec->size - vi->offset ||
 	    !sec->data || btf_vlen(t) / 8 > t->size)
-		return error_new(EBADMSG, "'%s' does not lie in the section as a struct does",
+		return error_new(EBADMSG, "'%s' is not laid out as a struct in the section",
 				 btf_name(obj->btf, var));
 	struct bpf_map *map = object_add_map(obj, MAP_STRUCT_OPS, btf_name(obj->btf, var),
 					     sec->index, vi->offset);
@@ -115,9 +115,9 @@ struct error *struct_ops_find(struct bpf_object *obj)
 				 : -1;
 		if (id < 0)
 			return error_hint(
-				error_at(error_new(EINVAL, "no BTF describes the structs"),
+				error_at(error_new(EINVAL, "the object has no BTF for its structs"),
 					 "section %s", sec->name),
-				"compile with clang -g, which writes BTF for -target bpf");
+				"compile with clang -g, which generates BTF for -target bpf");
 		const struct btf_type *datasec = btf__type_by_id(obj->btf, (uint32_t)id);
 		for (uint32_t v = 0; v < btf_vlen(datasec); v++)
 			TRY(error_at(map_add(obj, sec, &btf_var_secinfos(datasec)[v]), "section %s",
@@ -181,23 +181,23 @@ static struct error *member_read(struct bpf_object *obj, const struct elf_sectio
 	struct bpf_map *map = map_around(obj, sec->index, reloc->offset);
 
 	if (!map || reloc->symbol >= obj->symbols.n)
-		return error_new(EBADMSG, "a pointer outside of all structs");
+		return error_new(EBADMSG, "a pointer is outside of all structs");
 	const struct btf_type *t = struct_of(map);
 	const struct elf_symbol *sym = &obj->symbols.v[reloc->symbol];
 	const long program = program_at(obj, sym->section, sym->value);
 	const uint64_t byte = reloc->offset - map->offset;
 	const long member = member_at(t, byte);
 	if (member < 0 || program < 0 || byte + sizeof(uint64_t) > map->ops->size)
-		return error_new(EINVAL, "'%s' of '%s' is no program for a member", sym->name,
-				 map->name);
+		return error_new(EINVAL, "'%s' of '%s' is not a program that a member can refer to",
+				 sym->name, map->name);
 
 	struct bpf_program *prog = &obj->programs.v[program];
 	if (prog->type != BPF_PROG_TYPE_STRUCT_OPS) {
 		const char *name = member_name(obj->btf, t, (uint32_t)member);
 
 		return error_hint(error_new(EINVAL,
-					    "program '%s' stands for '%s.%s', but is not "
-					    "of section struct_ops",
+					    "program '%s' is assigned to '%s.%s', but its section "
+					    "is not struct_ops",
 					    prog->fn->name, btf_name(obj->btf, t), name),
 				  "write SEC(\"struct_ops/%s\")", name);
 	}
@@ -250,9 +250,8 @@ static struct error *no_such_struct(const struct btf *vmlinux, const char *name)
 	struct error *err = error_new(ENOENT, "this kernel has no struct_ops '%s'", name);
 	return nearest_text(&near, &text)
 		       ? error_hint(err, "did you mean %s?", strbuf_str(&text))
-		       : error_hint(err, "is it of a module that is not loaded, or of a newer "
-					 "kernel? Let it wait to be asked for with "
-					 "SEC(\"?.struct_ops\")");
+		       : error_hint(err, "it may need a module or a newer kernel; to make it "
+					 "optional, write SEC(\"?.struct_ops\")");
 }
 
 /* false: the BTF does not have both. */
@@ -342,29 +341,29 @@ static struct error *match_program(struct bpf_map *map, const struct kernel_stru
 	memcpy(&pointer, bytes, sizeof(pointer));
 	struct bpf_program *prog = program_of(map->obj, pointer);
 	if (pointer && !prog)
-		return error_new(EINVAL, "it is set to what is no program of the object");
+		return error_new(EINVAL, "the member refers to a program of another object");
 	if (ops->programs[i] && ops->programs[i] != prog)
 		ops->programs[i]->autoload = false; /* unless another struct has it, see below */
 	ops->programs[i] = prog;
 	if (!prog)
 		return NULL;
 	if (prog->type != BPF_PROG_TYPE_STRUCT_OPS)
-		return error_hint(error_new(EINVAL, "program '%s' is not of section struct_ops",
+		return error_hint(error_new(EINVAL, "the section of program '%s' is not struct_ops",
 					    prog->fn->name),
 				  "write SEC(\"struct_ops\")");
 	if (!is_function_pointer(kernel->btf,
 				 btf_skip_mods_and_typedefs(
 					 kernel->btf, btf_members(kernel->type)[k].type, NULL)))
-		return error_new(ENOTSUP, "the kernel's is no function");
+		return error_new(ENOTSUP, "the member is not a function in this kernel");
 	if (prog->attach_btf_id && (prog->attach_btf_id != kernel->id || prog->attach_type != k))
 		return error_hint(error_new(EINVAL,
-					    "program '%s' stands for another member already",
+					    "program '%s' is already assigned to another member",
 					    prog->fn->name),
-				  "write a second one that calls the same function");
+				  "write a second program that calls the same function");
 	if (!prog->attach_btf_id && ops->btf_fd >= 0) {
 		prog->attach_btf_obj_fd = fcntl(ops->btf_fd, F_DUPFD_CLOEXEC, 3);
 		if (prog->attach_btf_obj_fd < 0)
-			return error_errno(errno, "no descriptor");
+			return error_errno(errno, "the program has no file descriptor");
 	}
 	prog->attach_btf_id = kernel->id;
 	prog->attach_type = (enum bpf_attach_type)k;
@@ -383,8 +382,7 @@ static struct error *no_such_member(const struct kernel_struct *kernel, const ch
 		error_new(ENOTSUP, "the kernel's struct %s has no member '%s'", kernel->name, name);
 	return nearest_text(&near, &text)
 		       ? error_hint(err, "did you mean %s?", strbuf_str(&text))
-		       : error_hint(err, "set it to zero for this kernel, before "
-					 "the object is loaded: "
+		       : error_hint(err, "for this kernel, set the member to zero before loading: "
 					 "bpf_map__initial_value()");
 }
 
@@ -419,18 +417,19 @@ static struct error *match_member(struct bpf_map *map, const struct kernel_struc
 	if (btf_member_bitfield_size(t, i) || btf_member_bitfield_size(kernel->type, k))
 		return is_zero(bytes, (size_t)size)
 			       ? NULL
-			       : error_new(ENOTSUP, "it is a bit field, and not zero");
+			       : error_new(ENOTSUP, "it is a bit field and not zero");
 	if (!its || btf_kind(its) != btf_kind(mine))
-		return error_new(ENOTSUP, "the kernel's is of another kind");
+		return error_new(ENOTSUP, "the member has another kind in this kernel");
 	if (btf_is_ptr(mine))
 		return match_program(map, kernel, i, k, bytes);
 	const int64_t its_size = btf__resolve_size(kernel->btf, kernel_type);
 	const uint32_t place = btf_member_bit_offset(kernel->type, k) / 8;
 	if (its_size != size)
-		return error_new(ENOTSUP, "the kernel's has %" PRId64 " bytes, not %" PRId64,
+		return error_new(ENOTSUP,
+				 "the member has %" PRId64 " bytes in this kernel, not %" PRId64,
 				 its_size, size);
 	if (place > kernel->type->size || size > kernel->type->size - place)
-		return error_new(EBADMSG, "the kernel's lies outside of its struct");
+		return error_new(EBADMSG, "in this kernel the member is outside of its struct");
 	memcpy((char *)map->ops->value + kernel->data_offset + place, bytes, (size_t)size);
 	return NULL;
 }
@@ -512,22 +511,19 @@ struct error *struct_ops_set(const struct bpf_map *map)
 	const uint32_t zero = 0;
 
 	if (!map->ops)
-		return error_new(EINVAL, "map '%s' is no struct_ops", map->name);
+		return error_new(EINVAL, "map '%s' is not a struct_ops map", map->name);
 	if (map->fd < 0 || !map->ops->value)
-		return error_hint(
-			error_new(EINVAL, "struct '%s' is not created", map->name),
-			"load the object first; a struct of section \"?.struct_ops\" takes "
-			"bpf_map__set_autocreate()");
+		return error_hint(error_new(EINVAL, "struct '%s' is not created", map->name),
+				  "load the object first; for section \"?.struct_ops\", call "
+				  "bpf_map__set_autocreate() before that");
 	/* A value is set once; a second link is made of the same one. */
 	if (!bpf_map_update_elem(map->fd, &zero, map->ops->value, 0) ||
 	    (errno == EBUSY && map->flags & BPF_F_LINK))
 		return NULL;
-	struct error *err =
-		error_errno(errno, "struct '%s': the kernel does not take it", map->name);
+	struct error *err = error_errno(errno, "struct '%s': the kernel rejects it", map->name);
 	if (err->code == EEXIST)
-		return error_hint(err, "one of that name is registered already");
+		return error_hint(err, "one with this name is already registered");
 	if (err->code == EINVAL)
-		return error_hint(err, "a member that the kernel needs is not set, or a name is "
-				       "not as it should be");
+		return error_hint(err, "a required member is not set, or a name is invalid");
 	return err;
 }

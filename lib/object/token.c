@@ -33,21 +33,20 @@ static struct error *explain(const char *path, int dir, int code)
 	struct statfs fs;
 
 	if (fstatfs(dir, &fs) || (uint32_t)fs.f_type != BPF_FS_MAGIC)
-		return error_hint(err, "it takes the folder that a BPF file system is mounted on");
+		return error_hint(err, "give the mount point of a BPF file system");
 	switch (code) {
 	case ENOENT:
-		return error_hint(err, "the file system delegates nothing: mount it with "
-				       "delegate_cmds=, delegate_maps=, delegate_progs= and "
-				       "delegate_attachs=");
+		return error_hint(
+			err, "the file system delegates nothing: mount it with delegate_cmds=, "
+			     "delegate_maps=, delegate_progs= and delegate_attachs=");
 	case EOPNOTSUPP:
-		return error_hint(err, "tokens are for other user namespaces than the first");
+		return error_hint(err, "tokens do not work in the initial user namespace");
 	case EPERM:
-		return error_hint(err,
-				  "it takes CAP_BPF in the user namespace that the file system "
-				  "was mounted in");
+		return error_hint(err, "this needs CAP_BPF in the user namespace in which the file "
+				       "system was mounted");
 	case EINVAL:
-		return error_hint(err, "this kernel has no BPF tokens (6.9 brought them), or the "
-				       "path is not the root of the file system");
+		return error_hint(err, "this kernel has no BPF tokens (they need Linux 6.9), or "
+				       "the path is not the root of the file system");
 	default:
 		return err;
 	}

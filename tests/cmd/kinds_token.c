@@ -95,7 +95,7 @@ static void inside(int other)
 	CHECK(load_with_token("/nowhere") == -ENOENT);
 	CHECK(strstr(perf_bpf_last_error(), "cannot open '/nowhere' for a BPF token"));
 	CHECK(load_with_token("/proc") < 0);
-	CHECK(strstr(perf_bpf_last_hint(), "a BPF file system is mounted on"));
+	CHECK(strstr(perf_bpf_last_hint(), "the mount point of a BPF file system"));
 	exit(0);
 }
 

@@ -137,9 +137,9 @@ test_maps_that_the_kernel_refuses() {
 		BPF_MAP_TYPE_HASH 4 4 0 max_entries is 0
 		BPF_MAP_TYPE_ARRAY 8 4 1 an array's key is its index
 		BPF_MAP_TYPE_RINGBUF 4 4 4096 a ring buffer has no key
-		BPF_MAP_TYPE_STACK_TRACE 4 7 8 8 bytes for each frame
+		BPF_MAP_TYPE_STACK_TRACE 4 7 8 8 bytes per frame
 		BPF_MAP_TYPE_HASH 4 2147483647 8 fewer or smaller entries
-		250 4 4 1 there is no map type 250
+		250 4 4 1 unknown map type 250
 	END
 }
 
@@ -170,14 +170,14 @@ test_programs_that_are_too_large_or_not_whole() {
 	expect_status 2 "$REFUSED" json undefined.o on_enter
 	"$REFUSED" open-json undefined.o on_enter >out || true
 	kind_is undefined-name
-	assert_contains out "'no_such_function' is declared and nowhere defined"
+	assert_contains out "'no_such_function' is declared but not defined"
 }
 
 test_types_that_the_kernel_refuses() {
 	[ "$(id -u)" = 0 ] || skip "loading takes root"
 	"$REFUSED" btf >out && fail "an int of 3 bytes is taken"
 	kind_is btf-refused
-	assert_contains out "the kernel refuses the BTF"
+	assert_contains out "the kernel rejects the BTF"
 }
 
 test_maps_that_are_not_created() {

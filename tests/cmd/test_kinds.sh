@@ -45,9 +45,9 @@ test_arena_that_does_not_fit() {
 		assert_contains err "$text"
 	}
 	arena
-	refused "there are two arenas, 'arena' and 'other'" -DTWO
+	refused "the object has two arenas, 'arena' and 'other'" -DTWO
 	refused "section .addr_space.1: offset 0x0: variables of address space 1, but no arena" -DKIND=2
-	refused "5016 bytes of variables do not go into the 4096 of arena 'arena'" -DPAGES=1 -DLARGE=5000
+	refused "5016 bytes of variables do not fit into the 4096 bytes of arena 'arena'" -DPAGES=1 -DLARGE=5000
 }
 test_cgroup() { kind cgroup; }
 test_cgroup_in_order() {

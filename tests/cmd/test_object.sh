@@ -152,7 +152,7 @@ test_exception_callbacks() {
 	assert_contains throws "functions 4"
 	assert_contains plain "functions 2"
 	expect_status 1 "$CLIENT" load none.o throws
-	assert_contains err "its exception callback 'none' is not there"
+	assert_contains err "its exception callback 'none' does not exist"
 	expect_status 1 "$CLIENT" load third.o throws
 	assert_contains err "its exception callback 'third' is static"
 	assert_contains err "hint: remove 'static'"
@@ -186,7 +186,7 @@ test_kernel_functions_of_another_type() {
 	assert_contains out "result 1"
 	compile_bpf flavours.bpf.c strong.o -DSTRONG
 	expect_status 1 "$CLIENT" load strong.o asks
-	assert_contains err "function 'bpf_rcu_read_lock___bad' is declared otherwise than the kernel has it"
+	assert_contains err "the declaration of function 'bpf_rcu_read_lock___bad' does not match the kernel's"
 }
 
 # What the section says of a program is added when it is loaded; data that only the program
@@ -426,7 +426,7 @@ test_values_that_maps_hold_from_the_start() {
 	sed -i 's/(void \*)&tail/(void *)\&first/' values.bpf.c
 	compile values
 	expect_status 1 "$CLIENT" load values.o
-	assert_contains err "map 'jumps': value 1 ('first') is no program"
+	assert_contains err "map 'jumps': value 1 ('first') is not a program"
 }
 
 test_struct_ops_programs_are_for_the_kernels_member() {
@@ -579,7 +579,7 @@ test_legacy_maps_short_and_long() {
 	assert_contains out "map others type hash key 8 value 4 entries 5 flags 0x1 "
 	object short -DLONG -DTAIL=1
 	expect_status 1 "$CLIENT" describe short.o
-	assert_contains err "short.o: section maps: map 'counts': byte 24 of its definition is set"
+	assert_contains err "short.o: section maps: map 'counts': byte 24 of its definition is not zero"
 }
 
 test_clang_of_every_age_makes_objects_that_load() {
@@ -589,7 +589,7 @@ test_clang_of_every_age_makes_objects_that_load() {
 		for name in maps legacy short core newer; do
 			CLANG=$clang object $name
 			expect_status 0 "$CLIENT" describe $name.o
-			! grep -q "refuses its BTF" err || fail "$clang $name: $(cat err)"
+			! grep -q "rejects its BTF" err || fail "$clang $name: $(cat err)"
 		done
 		tried=1
 	done
@@ -611,7 +611,7 @@ test_a_map_that_the_kernel_lacks_is_named_with_its_type() {
 	compile_bpf map.bpf.c map.o
 	expect_status 1 "$CLIENT" load map.o
 	assert_contains err "map.o: map 'strange' (type 250, key 4, value 4, 2 entries): cannot create it"
-	assert_contains err "hint: there is no map type 250"
+	assert_contains err "hint: unknown map type 250"
 }
 
 # As BCC's tools have it: a per-CPU array is only needed where there is no ring buffer.
@@ -662,10 +662,10 @@ test_undefined_names_and_misspelt_sections() {
 	compile_bpf names.bpf.c names.o -DCALL
 	expect_status 1 "$CLIENT" load names.o
 	assert_contains err "function on_switch"
-	assert_contains err "'no_such_function' is declared and nowhere defined"
+	assert_contains err "'no_such_function' is declared but not defined"
 	compile_bpf names.bpf.c names.o
 	expect_status 1 "$CLIENT" load names.o
-	assert_contains err "section 'tracepoints/sched/sched_switch' does not say what kind"
+	assert_contains err "section 'tracepoints/sched/sched_switch' does not give a program type"
 	assert_contains err "did you mean 'tracepoint'?"
 }
 

@@ -606,7 +606,7 @@ static void a_preprocessor_that_fails_fails_the_load(void **state)
 	err = object_load(obj);
 	assert_int_equal(err->code, EINVAL);
 	assert_non_null(strstr(err->where, "instance 1"));
-	assert_non_null(strstr(err->msg, "is said to be at"));
+	assert_non_null(strstr(err->msg, "is recorded at"));
 	error_free(err);
 	bpf_object__close(obj);
 }

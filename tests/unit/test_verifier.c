@@ -193,7 +193,7 @@ static void words_that_no_rule_knows(void **state)
 
 	assert_string_equal(err->failure->kind, "other");
 	assert_string_equal(err->msg,
-			    "the kernel refuses the program: the moon is in the wrong house");
+			    "the kernel rejects the program: the moon is in the wrong house");
 	error_free(err);
 	err = explain_log("");
 	assert_string_equal(err->failure->kind, "other");
