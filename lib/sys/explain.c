@@ -54,11 +54,11 @@ static const char *asked_for(int highest)
 	case -1:
 		return "reading a tracepoint's fields";
 	case 0:
-		return "watching whole CPUs";
+		return "recording whole CPUs";
 	case 1:
-		return "watching the kernel";
+		return "recording the kernel";
 	default:
-		return "watching processes";
+		return "recording processes";
 	}
 }
 
@@ -82,23 +82,23 @@ static struct error *explain_permission(const struct refusal *r)
 
 	if (unread)
 		return error_hint(error_new(r->err, "not allowed to open %s", r->event),
-				  "the kernel shows no perf_event_paranoid: was it built without "
-				  "perf events?");
+				  "/proc/sys/kernel/perf_event_paranoid does not exist: the kernel "
+				  "may be built without perf events");
 	if (!has_capability(r->roots, SYS_CAP_PERFMON)) {
 		if (r->err == EACCES && r->attempt->pid > 0 && paranoid <= highest)
 			return error_hint(error_new(r->err,
-						    "not allowed to open %s: process %d belongs "
-						    "to somebody else",
+						    "not allowed to open %s: process %d belongs to "
+						    "another user",
 						    r->event, (int)r->attempt->pid),
 					  "run %s as root or as that user", r->program);
-		return error_hint(error_new(r->err,
-					    "not allowed to open %s: %s takes "
-					    "kernel.perf_event_paranoid of %d or less, and it is "
-					    "%d here",
-					    r->event, asked_for(highest), highest, paranoid),
-				  "run %s as root, give it the capability CAP_PERFMON, or type: "
-				  "sysctl kernel.perf_event_paranoid=%d",
-				  r->program, highest);
+		return error_hint(
+			error_new(r->err,
+				  "not allowed to open %s: %s needs kernel.perf_event_paranoid of "
+				  "%d or less, but it is %d",
+				  r->event, asked_for(highest), highest, paranoid),
+			"run %s as root or with CAP_PERFMON, or type: sysctl "
+			"kernel.perf_event_paranoid=%d",
+			r->program, highest);
 	}
 	if (in_lockdown(r->roots))
 		return error_hint(error_new(r->err,
@@ -107,10 +107,10 @@ static struct error *explain_permission(const struct refusal *r)
 					    r->event),
 				  "boot with lockdown=integrity, or without Secure Boot");
 	return error_hint(error_new(r->err,
-				    "not allowed to open %s, though this process has "
-				    "CAP_PERFMON or CAP_SYS_ADMIN",
+				    "not allowed to open %s, although this process has CAP_PERFMON "
+				    "or CAP_SYS_ADMIN",
 				    r->event),
-			  "a security module or a container's seccomp filter refuses "
+			  "a security module or a container's seccomp filter denies "
 			  "perf_event_open: try outside of the container");
 }
 
@@ -123,18 +123,19 @@ static struct error *explain_limit(const struct refusal *r)
 	if (r->attempt->open_fds)
 		strbuf_addf(&sb, " after %zu events", r->attempt->open_fds);
 	if (r->err == ENFILE)
-		return error_hint(error_new(r->err,
-					    "cannot open %s%s: the system's table of open "
-					    "files is full",
-					    r->event, strbuf_str(&sb)),
-				  "raise it: sysctl fs.file-max");
-	return error_hint(error_new(r->err,
-				    "cannot open %s%s: too many open files (the limit is %llu); an "
-				    "event takes one for each CPU or thread",
-				    r->event, strbuf_str(&sb), (unsigned long long)limit.rlim_cur),
-			  "raise the limit: ulimit -n %llu; or name fewer events, or fewer CPUs "
-			  "with -C",
-			  (unsigned long long)limit.rlim_cur * 4);
+		return error_hint(
+			error_new(
+				r->err,
+				"cannot open %s%s: the system-wide limit of open files is reached",
+				r->event, strbuf_str(&sb)),
+			"raise it: sysctl fs.file-max");
+	return error_hint(
+		error_new(r->err,
+			  "cannot open %s%s: too many open files (the limit is %llu); an event "
+			  "needs one per CPU or thread",
+			  r->event, strbuf_str(&sb), (unsigned long long)limit.rlim_cur),
+		"raise the limit with 'ulimit -n %llu', or use fewer events or fewer CPUs (-C)",
+		(unsigned long long)limit.rlim_cur * 4);
 }
 
 /* The PMU that the attr's type stands for, into name; NULL: the kernel's own kinds, or unknown. */
@@ -181,21 +182,20 @@ static struct error *explain_missing(const struct refusal *r)
 	if (is_hardware(r->attr)) {
 		if (!has_hardware_pmu(r->roots))
 			return error_hint(error_new(r->err,
-						    "cannot open %s: this machine shows no "
-						    "hardware counters (a virtual machine often "
-						    "has none)",
+						    "cannot open %s: this machine has no hardware "
+						    "counters (virtual machines often have none)",
 						    r->event),
 					  "use cpu-clock or another software event");
 		return error_hint(error_new(r->err, "%s is not supported by this CPU", r->event),
-				  "'perf list' names the events that are");
+				  "'perf list' lists the supported events");
 	}
 	if (r->attr->type == PERF_TYPE_TRACEPOINT)
-		return error_hint(error_new(r->err, "the kernel has no tracepoint %s (number %llu)",
+		return error_hint(error_new(r->err, "the kernel has no tracepoint %s (id %llu)",
 					    r->event, (unsigned long long)r->attr->config),
-				  "was its module unloaded?");
+				  "its module may have been unloaded");
 	pmu = pmu_name(r);
 	if (!pmu && r->attr->type > PERF_TYPE_BREAKPOINT)
-		return error_new(r->err, "cannot open %s: this machine has no PMU of number %u",
+		return error_new(r->err, "cannot open %s: this machine has no PMU of type %u",
 				 r->event, r->attr->type);
 	return error_new(r->err, "%s is not supported%s%s", r->event, pmu ? " by PMU " : "",
 			 pmu ? pmu : "");
@@ -210,7 +210,7 @@ static struct error *explain_no_device(const struct refusal *r)
 	if (!unread && cpu >= 0 && !sys_cpus_has(&online, (unsigned)cpu))
 		return error_hint(error_new(r->err, "cannot open %s: CPU %d is not online",
 					    r->event, cpu),
-				  "'cat /sys/devices/system/cpu/online' lists those that are");
+				  "'cat /sys/devices/system/cpu/online' lists the online CPUs");
 	return explain_missing(r);
 }
 
@@ -220,18 +220,18 @@ static struct error *explain_unsupported(const struct refusal *r)
 	struct error *err;
 
 	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
-		return error_new(r->err, "%s: this CPU records no branch stacks", r->event);
+		return error_new(r->err, "%s: this CPU cannot record branch stacks", r->event);
 	if (attr->aux_output)
 		return error_new(r->err, "%s: this PMU has no AUX output", r->event);
 	if (attr->precise_ip)
 		return error_hint(error_new(r->err, "%s: precise sampling is not supported",
 					    r->event),
-				  "leave out the :p");
+				  "remove the modifier 'p'");
 	if (attr->sample_period) {
 		err = error_new(r->err,
-				"%s cannot be sampled: its PMU counts, but raises no interrupt",
+				"%s cannot be sampled: its PMU cannot interrupt, only count",
 				r->event);
-		return error_hint(err, "use cpu-clock, or count it");
+		return error_hint(err, "use cpu-clock, or count the event with 'perf stat'");
 	}
 	return explain_missing(r);
 }
@@ -255,11 +255,12 @@ static struct error *explain_invalid(const struct refusal *r)
 				max_rate, (unsigned long long)attr->sample_freq);
 	}
 	if (attr->type == PERF_TYPE_TRACEPOINT && attr->precise_ip)
-		return error_hint(error_new(r->err, "%s: a tracepoint has no precision", r->event),
-				  "leave out the :p");
+		return error_hint(error_new(r->err,
+					    "%s: tracepoints do not support precise sampling",
+					    r->event),
+				  "remove the modifier 'p'");
 	return error_new(r->err,
-			 "cannot open %s: the kernel finds its parameters invalid, or "
-			 "does not know one of them",
+			 "cannot open %s: a parameter is invalid or not supported by this kernel",
 			 r->event);
 }
 
@@ -269,11 +270,11 @@ static struct error *explain_memory(const struct refusal *r)
 
 	if (r->attr->sample_type & PERF_SAMPLE_CALLCHAIN) {
 		error_free(sys_sysctl(r->roots, "kernel/perf_event_max_stack", &stack));
-		return error_hint(error_new(r->err,
-					    "cannot open %s: no memory for call chains of %d "
-					    "entries",
-					    r->event, stack),
-				  "type: sysctl kernel.perf_event_max_stack=127");
+		return error_hint(
+			error_new(r->err,
+				  "cannot open %s: not enough memory for call chains of %d entries",
+				  r->event, stack),
+			"type: sysctl kernel.perf_event_max_stack=127");
 	}
 	return error_errno(r->err, "cannot open %s", r->event);
 }
@@ -318,14 +319,14 @@ struct error *sys_perf_event_explain(const struct sys_roots *roots,
 				  "type: sysctl kernel.perf_event_max_stack=%u",
 				  r.attr->sample_max_stack);
 	case EBUSY:
-		return error_hint(error_new(EBUSY,
-					    "cannot open %s: another program holds the PMU for "
-					    "itself",
-					    r.event),
-				  "end it; the NMI watchdog takes a counter too: sysctl "
-				  "kernel.nmi_watchdog=0");
+		return error_hint(
+			error_new(EBUSY,
+				  "cannot open %s: another program has exclusive use of the PMU",
+				  r.event),
+			"stop that program; the NMI watchdog also uses a counter: sysctl "
+			"kernel.nmi_watchdog=0");
 	case ESRCH:
-		return error_hint(error_new(ESRCH, "cannot open %s: there is no process %d",
+		return error_hint(error_new(ESRCH, "cannot open %s: process %d does not exist",
 					    r.event, (int)attempt->pid),
 				  "'ps -e' lists the processes");
 	case ENOSYS:
@@ -334,7 +335,7 @@ struct error *sys_perf_event_explain(const struct sys_roots *roots,
 					    "perf_event_open",
 					    r.event),
 				  "it was built without CONFIG_PERF_EVENTS, or a container's "
-				  "seccomp filter hides it");
+				  "seccomp filter blocks the call");
 	case E2BIG:
 		return error_new(E2BIG,
 				 "cannot open %s: this kernel is too old for one of its parameters",
@@ -354,9 +355,8 @@ struct error *sys_perf_mmap_explain(const struct sys_roots *roots, size_t bytes,
 	error_free(sys_sysctl(roots, "kernel/perf_event_mlock_kb", &limit_kb));
 	return error_hint(error_new(EPERM,
 				    "not allowed to map a ring of %zu KiB: without CAP_IPC_LOCK "
-				    "all rings of a CPU together get %d KiB",
+				    "all rings of a CPU together can have %d KiB",
 				    bytes / 1024, limit_kb),
-			  "ask for smaller rings with -m, or type: sysctl "
-			  "kernel.perf_event_mlock_kb=%zu",
+			  "use smaller rings (-m), or type: sysctl kernel.perf_event_mlock_kb=%zu",
 			  bytes / 1024 * 4);
 }

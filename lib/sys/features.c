@@ -126,7 +126,8 @@ void feature_no_bpf(const struct sys_features *features, struct sys_feature_resu
 	code = abs(code);
 	if (code == ENOSYS) {
 		feature_no(result, code, "the kernel has no bpf()");
-		feature_mend(result, "it takes CONFIG_BPF_SYSCALL; a container may hide it");
+		feature_mend(result,
+			     "this needs CONFIG_BPF_SYSCALL; a container may block the call");
 	} else if (code == EPERM && !(feature_has_cap(features, CAP_BPF) &&
 				      feature_has_cap(features, CAP_PERFMON))) {
 		feature_no(result, code, "this process lacks CAP_BPF or CAP_PERFMON");

@@ -38,7 +38,7 @@ static void try_event(const struct sys_features *features, struct sys_feature_re
 	_cleanup_cpus_ struct sys_cpus online = {0};
 
 	if (prog < 0) {
-		feature_no_bpf(features, result, prog, "programs for it do not load");
+		feature_no_bpf(features, result, prog, "programs of this type do not load");
 		return;
 	}
 	error_free(sys_cpus_online(features->roots, &online));
@@ -78,7 +78,7 @@ static void probe_raw_tracepoint(struct sys_features *features, const void *arg,
 	_cleanup_close_ int prog = load(BPF_PROG_TYPE_RAW_TRACEPOINT, 0, 0);
 
 	if (prog < 0) {
-		feature_no_bpf(features, result, prog, "programs for it do not load");
+		feature_no_bpf(features, result, prog, "programs of this type do not load");
 		return;
 	}
 	_cleanup_close_ int fd = bpf_raw_tracepoint_open("sched_process_exec", prog);
@@ -95,7 +95,7 @@ static void probe_writable(struct sys_features *features, const void *arg,
 	_cleanup_close_ int prog = load(BPF_PROG_TYPE_RAW_TRACEPOINT_WRITABLE, 0, 0);
 
 	if (prog < 0) {
-		feature_no_bpf(features, result, prog, "programs for it do not load");
+		feature_no_bpf(features, result, prog, "programs of this type do not load");
 		return;
 	}
 	_cleanup_close_ int fd = bpf_raw_tracepoint_open("bpf_test_finish", prog);
@@ -121,15 +121,16 @@ static void probe_trace(struct sys_features *features, const void *arg,
 
 	if (err) {
 		feature_from_error(result, err);
-		feature_mend(result, "it takes the kernel's BTF: CONFIG_DEBUG_INFO_BTF");
+		feature_mend(result, "this needs kernel BTF: CONFIG_DEBUG_INFO_BTF");
 		return;
 	}
 	_cleanup_close_ int prog = load(BPF_PROG_TYPE_TRACING, target->attach_type, id);
 	if (prog < 0) {
 		if (prog == -EPERM && feature_has_cap(features, CAP_PERFMON) &&
 		    feature_has_cap(features, CAP_BPF)) {
-			feature_no(result, prog,
-				   "the kernel refuses to be patched (EPERM at load)");
+			feature_no(
+				result, prog,
+				"the kernel does not allow its code to be patched (EPERM at load)");
 			feature_mend(result, "its ftrace is locked; use tp_btf or raw_tp");
 		} else {
 			feature_no_bpf(features, result, prog, NULL);
@@ -138,7 +139,7 @@ static void probe_trace(struct sys_features *features, const void *arg,
 	}
 	_cleanup_close_ int fd = bpf_raw_tracepoint_open(NULL, prog);
 	if (fd == -524 || fd == -EOPNOTSUPP) { /* ENOTSUPP */
-		feature_no(result, EOPNOTSUPP, "there are no BPF trampolines here");
+		feature_no(result, EOPNOTSUPP, "this kernel has no BPF trampolines");
 		feature_mend(result, "use a kprobe");
 	} else if (fd < 0) {
 		feature_no_bpf(features, result, fd, NULL);
@@ -240,7 +241,7 @@ static struct error *own_place(const struct sys_features *features, char **path,
 		*path = strdup(map.path);
 		return *path ? NULL : error_nomem();
 	}
-	return error_new(ENOENT, "this process does not find itself in its own maps");
+	return error_new(ENOENT, "cannot find this program in /proc/self/maps");
 }
 
 static void probe_uprobe(struct sys_features *features, const void *arg,
@@ -267,8 +268,7 @@ static void no_multi(const struct sys_features *features, struct sys_feature_res
 {
 	code = code < 0 ? -code : code;
 	if (code == EINVAL || code == E2BIG) {
-		feature_no(result, code, "this kernel does not know it (Linux %s brought it)",
-			   since);
+		feature_no(result, code, "not supported by this kernel (it needs Linux %s)", since);
 	} else if (code == EOPNOTSUPP || code == 524) {
 		feature_no(result, code, "this kernel was built without it");
 		feature_mend(result, "boot a kernel with %s", config);
@@ -344,19 +344,19 @@ static const struct sys_feature table[] = {
 	{"attach.tp_btf", "Attaching", "tracepoints with typed arguments", probe_trace, &tp_btf},
 	{"attach.kprobe", "Attaching", "any function of the kernel", probe_kprobe},
 	{"attach.kretprobe", "Attaching", "the return of such a function", probe_kprobe, (void *)1},
-	{"attach.kprobe_multi", "Attaching", "many kernel functions at once", probe_kprobe_multi,
-	 &kprobe_multi},
-	{"attach.kprobe_session", "Attaching", "their entry and return by one program",
+	{"attach.kprobe_multi", "Attaching", "many kernel functions with one link",
+	 probe_kprobe_multi, &kprobe_multi},
+	{"attach.kprobe_session", "Attaching", "entry and return with one program",
 	 probe_kprobe_multi, &kprobe_session},
-	{"attach.kprobe_events", "Attaching", "kprobes made through tracefs", probe_tracefs_file,
+	{"attach.kprobe_events", "Attaching", "kprobes created in tracefs", probe_tracefs_file,
 	 "kprobe_events"},
 	{"attach.uprobe", "Attaching", "functions of programs", probe_uprobe},
 	{"attach.uretprobe", "Attaching", "the return of such functions", probe_uprobe, (void *)1},
-	{"attach.uprobe_multi", "Attaching", "many functions of programs at once",
+	{"attach.uprobe_multi", "Attaching", "many functions of programs with one link",
 	 probe_uprobe_multi, &uprobe_multi},
-	{"attach.uprobe_session", "Attaching", "their entry and return by one program",
+	{"attach.uprobe_session", "Attaching", "entry and return with one program",
 	 probe_uprobe_multi, &uprobe_session},
-	{"attach.uprobe_events", "Attaching", "uprobes made through tracefs", probe_tracefs_file,
+	{"attach.uprobe_events", "Attaching", "uprobes created in tracefs", probe_tracefs_file,
 	 "uprobe_events"},
 	{"attach.fentry", "Attaching", "kernel functions, typed and fast", probe_trace, &fentry},
 	{"attach.fexit", "Attaching", "their return, with its arguments", probe_trace, &fexit},

@@ -43,7 +43,7 @@ static void probe_jit(struct sys_features *features, const void *arg,
 	}
 	int err = bpf_prog_get_info_by_fd(fd, &info, &len);
 	if (err) {
-		feature_no_bpf(features, result, err, "programs do not tell");
+		feature_no_bpf(features, result, err, "not known: programs have no info");
 	} else if (!info.jited_prog_len) {
 		feature_no(result, 0, "programs are interpreted");
 		feature_mend(result, "type: sysctl net.core.bpf_jit_enable=1");
@@ -84,7 +84,7 @@ static void probe_memlock(struct sys_features *features, const void *arg,
 	close(again);
 	feature_no(result, fd, "maps are charged to RLIMIT_MEMLOCK, %llu KiB here",
 		   (unsigned long long)old.rlim_max / 1024);
-	feature_mend(result, "it is raised as far as the hard limit; run as root");
+	feature_mend(result, "the limit is raised up to the hard limit; run as root");
 }
 
 static void probe_stats(struct sys_features *features, const void *arg,
@@ -109,7 +109,7 @@ static void probe_program(struct sys_features *features, const void *arg,
 
 	if (fd < 0) {
 		feature_no_bpf(features, result, fd,
-			       fd == -EINVAL ? "this kernel does not know the type" : NULL);
+			       fd == -EINVAL ? "this kernel does not support the type" : NULL);
 		return;
 	}
 	close(fd);
@@ -177,7 +177,7 @@ static void probe_map(struct sys_features *features, const void *arg,
 		return;
 	}
 	char unknown[96];
-	snprintf(unknown, sizeof(unknown), "this kernel does not know it (Linux %s brought it)",
+	snprintf(unknown, sizeof(unknown), "not supported by this kernel (it needs Linux %s)",
 		 shape->since);
 	feature_no_bpf(features, result, fd, fd == -EINVAL ? unknown : NULL);
 }
@@ -211,7 +211,7 @@ static void probe_bpf_feature(struct sys_features *features, const void *arg,
 		feature_no_bpf(features, result, EPERM, NULL);
 		return;
 	}
-	feature_no(result, 0, "this kernel does not know it");
+	feature_no(result, 0, "not supported by this kernel");
 }
 
 #define BPF_FEATURE(name, purpose, feature)                                                        \
@@ -232,14 +232,14 @@ static void probe_bpf_feature(struct sys_features *features, const void *arg,
 	}
 
 static const struct sys_feature table[] = {
-	{"bpf.syscall", "BPF", "load programs at all", probe_syscall},
-	{"bpf.jit", "BPF", "programs run as machine code", probe_jit},
+	{"bpf.syscall", "BPF", "loading programs", probe_syscall},
+	{"bpf.jit", "BPF", "programs are JIT-compiled", probe_jit},
 	{"bpf.memlock_free", "BPF", "maps are not charged to RLIMIT_MEMLOCK", probe_memlock},
 	{"bpf.stats", "BPF", "time spent in programs", probe_stats},
 	BPF_FEATURE("bpf.global_data", "global variables", SYS_BPF_GLOBAL_DATA),
 	BPF_FEATURE("bpf.array_mmap", "global variables, shared live", SYS_BPF_ARRAY_MMAP),
 	BPF_FEATURE("bpf.perf_link", "BPF links to perf events", SYS_BPF_PERF_LINK),
-	BPF_FEATURE("bpf.cookie", "cookies: one program, many places", SYS_BPF_COOKIE),
+	BPF_FEATURE("bpf.cookie", "BPF cookies: one program, many attach points", SYS_BPF_COOKIE),
 	PROGRAM("prog.kprobe", "kprobe and uprobe programs", BPF_PROG_TYPE_KPROBE),
 	PROGRAM("prog.tracepoint", "tracepoint programs", BPF_PROG_TYPE_TRACEPOINT),
 	PROGRAM("prog.raw_tracepoint", "raw tracepoint programs", BPF_PROG_TYPE_RAW_TRACEPOINT),
@@ -253,9 +253,9 @@ static const struct sys_feature table[] = {
 	MAP("map.stack_trace", "stacks by number", stack_trace),
 	MAP("map.hash_of_maps", "tables of tables", hash_of_maps),
 	MAP("map.ringbuf", "one ring for all CPUs", ringbuf),
-	MAP("map.user_ringbuf", "a ring to the program", user_ringbuf),
+	MAP("map.user_ringbuf", "a ring from user space to the program", user_ringbuf),
 	MAP("map.task_storage", "values that live with a task", task_storage),
-	MAP("map.bloom_filter", "sets that may err", bloom_filter),
+	MAP("map.bloom_filter", "approximate sets", bloom_filter),
 	MAP("map.arena", "memory shared with the program", arena),
 	BTF_FEATURE("btf.load", "types of programs and maps", SYS_BPF_BTF),
 	BTF_FEATURE("btf.func", "functions", SYS_BPF_BTF_FUNC),

@@ -71,17 +71,17 @@ static struct error *search_btf(struct cursor all, const char *want, unsigned wa
 	    !cursor_u32(&all, &str_len) ||
 	    !cursor_sub(&all, (uint64_t)hdr_len + type_off, type_len, &types) ||
 	    !cursor_sub(&all, (uint64_t)hdr_len + str_off, str_len, &strings))
-		return cursor_error(&all, "it is no BTF");
+		return cursor_error(&all, "it is not BTF");
 	for (uint32_t n = 1; !cursor_end(&types); n++) {
 		uint32_t name_off, info, size;
 
 		if (!cursor_u32(&types, &name_off) || !cursor_u32(&types, &info) ||
 		    !cursor_u32(&types, &size))
-			return cursor_error(&types, "type %u is cut off", n);
+			return cursor_error(&types, "type %u is truncated", n);
 		unsigned kind = info >> 24 & 0x7f;
 		int64_t extra = btf_kind_extra(kind, info & 0xffffff);
 		if (extra < 0 || !cursor_skip(&types, (size_t)extra))
-			return cursor_error(&types, "type %u is of an unknown kind, %u", n, kind);
+			return cursor_error(&types, "type %u has the unknown kind %u", n, kind);
 		if (kind != want_kind || !cursor_seek(&strings, name_off))
 			continue;
 		const char *name = cursor_cstr(&strings);
@@ -113,7 +113,7 @@ static void probe_kernel_btf(struct sys_features *features, const void *arg,
 	struct stat st;
 
 	if (!path || access(path, R_OK) || stat(path, &st)) {
-		feature_no(result, errno, "no /sys/kernel/btf/vmlinux");
+		feature_no(result, errno, "/sys/kernel/btf/vmlinux does not exist");
 		feature_mend(result, "boot a kernel with CONFIG_DEBUG_INFO_BTF");
 		return;
 	}
@@ -128,8 +128,8 @@ static void probe_module_btf(struct sys_features *features, const void *arg,
 	_cleanup_error_ struct error *err = path ? sys_list_dir(path, DT_REG, &files) : NULL;
 
 	if (err || files.n < 2) {
-		feature_no(result, ENOENT, "no module has BTF, or none is loaded");
-		feature_mend(result, "CONFIG_DEBUG_INFO_BTF_MODULES gives modules theirs");
+		feature_no(result, ENOENT, "no loaded module has BTF");
+		feature_mend(result, "BTF of modules needs CONFIG_DEBUG_INFO_BTF_MODULES");
 		return;
 	}
 	feature_yes(result, "%zu module%s", files.n - 1, files.n == 2 ? "" : "s");
@@ -216,7 +216,7 @@ static void probe_kallsyms(struct sys_features *features, const void *arg,
 	unsigned long long address;
 
 	if (!file) {
-		feature_no(result, errno, "no /proc/kallsyms");
+		feature_no(result, errno, "/proc/kallsyms does not exist");
 		feature_mend(result, "boot a kernel with CONFIG_KALLSYMS");
 		return;
 	}
@@ -262,16 +262,16 @@ static void probe_open_files(struct sys_features *features, const void *arg,
 			    (unsigned long long)limit.rlim_max);
 		return;
 	}
-	feature_no(result, EMFILE, "only %llu files may be open, for %zu CPUs",
+	feature_no(result, EMFILE, "only %llu files can be open, for %zu CPUs",
 		   (unsigned long long)limit.rlim_max, online.n);
 	feature_mend(result, "raise it: ulimit -Hn 65536");
 }
 
 static const struct sys_feature table[] = {
 	{"host.cap_bpf", "Host", "may load BPF programs", probe_capability, (void *)0},
-	{"host.cap_perfmon", "Host", "may watch the kernel and all processes", probe_capability,
+	{"host.cap_perfmon", "Host", "may record the kernel and all processes", probe_capability,
 	 (void *)1},
-	{"host.cap_sys_admin", "Host", "may walk the kernel's BPF objects", probe_capability,
+	{"host.cap_sys_admin", "Host", "may list the kernel's BPF objects", probe_capability,
 	 (void *)2},
 	{"host.paranoid", "Host", "perf events of the kernel and all CPUs", probe_paranoid},
 	{"host.read_kernel", "Host", "programs may read kernel memory", probe_read_kernel},

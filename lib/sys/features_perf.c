@@ -91,7 +91,7 @@ static void probe_system_calls(struct sys_features *features, const void *arg,
 		feature_yes(result, "%s", "");
 		return;
 	}
-	feature_no(result, ENOENT, "there are no tracepoints syscalls:*");
+	feature_no(result, ENOENT, "the kernel has no tracepoints syscalls:*");
 	feature_mend(result, "boot a kernel with CONFIG_FTRACE_SYSCALLS");
 }
 
@@ -176,7 +176,7 @@ static void probe_attr(struct sys_features *features, const void *arg,
 	if (fd >= 0)
 		feature_yes(result, "%s", "");
 	else if (fd == -EINVAL || fd == -E2BIG)
-		feature_no(result, fd, "this kernel does not know it (Linux %s brought it)",
+		feature_no(result, fd, "not supported by this kernel (it needs Linux %s)",
 			   bit->since);
 	else
 		feature_from_error(result, try_open(features, &attr, "dummy", 0, -1));
@@ -191,9 +191,9 @@ static const struct sys_feature table[] = {
 	{"perf.syscalls", "perf events", "a tracepoint for each system call", probe_system_calls},
 	{"perf.callchain", "perf events", "call chains (-g)", probe_attr, &callchain},
 	{"perf.ksymbol", "perf events", "BPF programs have names in reports", probe_attr, &ksymbol},
-	{"perf.bpf_event", "perf events", "BPF programs come and go in the record", probe_attr,
-	 &bpf_event},
-	{"perf.lost", "perf events", "losses are counted for each event", probe_attr, &lost},
+	{"perf.bpf_event", "perf events", "loading and unloading of BPF programs is recorded",
+	 probe_attr, &bpf_event},
+	{"perf.lost", "perf events", "lost samples are counted per event", probe_attr, &lost},
 	{"perf.build_id", "perf events", "build ids in mmap records", probe_attr, &build_id},
 	{"perf.cgroup", "perf events", "cgroups in the record", probe_attr, &cgroup},
 	{"perf.text_poke", "perf events", "changes of kernel code in the record", probe_attr,

@@ -101,7 +101,7 @@ struct error *sys_read_u64(const char *path, uint64_t *value)
 
 	TRY(sys_read_file(path, 4096, &text, NULL));
 	if (text[strspn(text, " \t")] == '-' || !parse_number(text, false, &v))
-		return error_at(error_new(EBADMSG, "it holds no number"), "%s", path);
+		return error_at(error_new(EBADMSG, "it does not contain a number"), "%s", path);
 	*value = (uint64_t)v;
 	return NULL;
 }
@@ -113,7 +113,7 @@ struct error *sys_read_int(const char *path, int *value)
 
 	TRY(sys_read_file(path, 4096, &text, NULL));
 	if (!parse_number(text, true, &v) || v != (int)v)
-		return error_at(error_new(EBADMSG, "it holds no number"), "%s", path);
+		return error_at(error_new(EBADMSG, "it does not contain a number"), "%s", path);
 	*value = (int)v;
 	return NULL;
 }
@@ -211,7 +211,7 @@ struct error *sys_cpus_parse(const char *list, struct sys_cpus *cpus)
 	got = (struct sys_cpus){0};
 	return NULL;
 bad:
-	return error_hint(error_new(EINVAL, "'%s' is no list of CPUs", list),
+	return error_hint(error_new(EINVAL, "'%s' is not a list of CPUs", list),
 			  "write numbers and ranges, as in 0-3,8");
 }
 

@@ -103,7 +103,7 @@ struct error *sys_janitor_start(int fd, const char *text, int *keep)
 	int ends[2], status = -1;
 
 	if (pipe2(ends, O_CLOEXEC))
-		return error_errno(errno, "cannot make a pipe");
+		return error_errno(errno, "cannot create a pipe");
 	_cleanup_close_ int reading = ends[0], writing = ends[1];
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);

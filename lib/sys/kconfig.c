@@ -48,11 +48,12 @@ struct error *sys_kernel_config(const struct sys_roots *roots, char **text)
 		found = read_text(path);
 	}
 	if (!found)
-		return error_hint(error_new(ENOENT,
-					    "the kernel's configuration is not to be had: "
-					    "neither /boot/config-%s nor %s",
-					    host.release, path),
-				  "a kernel with CONFIG_IKCONFIG_PROC shows it");
+		return error_hint(
+			error_new(ENOENT,
+				  "the kernel's configuration is not available: neither "
+				  "/boot/config-%s nor %s can be read",
+				  host.release, path),
+			"install /boot/config-…, or use a kernel with CONFIG_IKCONFIG_PROC");
 	*text = found;
 	return NULL;
 }

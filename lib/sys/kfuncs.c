@@ -326,13 +326,13 @@ static struct error *not_there(const char *name, const struct lookup *found)
 
 	if (found->variant[0])
 		return error_hint(err,
-				  "the compiler made %s of it, whose arguments may be others than "
-				  "the source says",
+				  "the compiler turned it into %s, whose arguments may differ from "
+				  "the source",
 				  found->variant);
 	if (nearest_text(&found->near, &sb) && !strbuf_failed(&sb))
 		return error_hint(err, "did you mean %s?", strbuf_str(&sb));
-	return error_hint(err, "it may be inlined, or its module not loaded; /proc/kallsyms lists "
-			       "the functions there are");
+	return error_hint(err, "it may be inlined, or its module may not be loaded; /proc/kallsyms "
+			       "lists the functions");
 }
 
 struct error *sys_kfunc_refusal(const struct sys_roots *roots, const char *name, bool by_ftrace)
@@ -362,25 +362,23 @@ struct error *sys_kfunc_refusal(const struct sys_roots *roots, const char *name,
 			nearest_offer(&found.near, sym.name + prefix);
 	}
 	if (!found.function && found.data)
-		return error_new(EINVAL, "%s is a variable of the kernel, no function", name);
+		return error_new(EINVAL, "%s is a variable of the kernel, not a function", name);
 	if (!found.function)
 		return not_there(name, &found);
 	if (!by_ftrace && is_blacklisted(roots, name))
-		return error_hint(error_new(EINVAL,
-					    "the kernel's function %s is on its list of those not "
-					    "to be probed",
+		return error_hint(error_new(EINVAL, "kernel function %s is on the kprobe blacklist",
 					    name),
-				  "a probe there would run into itself: probe a function that "
-				  "calls it; /sys/kernel/debug/kprobes/blacklist has the list");
+				  "probe one of its callers instead; the list is "
+				  "/sys/kernel/debug/kprobes/blacklist");
 	if (!is_traceable(roots, name, &sure) && sure)
-		return error_hint(error_new(EINVAL,
-					    "the kernel's function %s cannot be traced: it was "
-					    "built as notrace",
-					    name),
-				  "probe a function that calls it; %s",
-				  by_ftrace ? "available_filter_functions of tracefs lists those "
-					      "that can be traced; some others take a kprobe"
-					    : "available_filter_functions of tracefs lists those "
-					      "that can be traced");
+		return error_hint(
+			error_new(EINVAL,
+				  "kernel function %s cannot be traced: it is marked notrace",
+				  name),
+			"probe one of its callers instead; %s",
+			by_ftrace ? "available_filter_functions of tracefs lists the functions "
+				    "that can be traced; some others accept a kprobe"
+				  : "available_filter_functions of tracefs lists the functions "
+				    "that can be traced");
 	return NULL;
 }

@@ -37,7 +37,7 @@ struct error *sys_perf_disable(int fd)
 struct error *sys_perf_set_output(int fd, int to)
 {
 	return perf_ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)(long)to,
-			  "let the event share another's ring");
+			  "redirect the event's output to another ring");
 }
 
 struct error *sys_perf_set_filter(int fd, const char *filter)
@@ -60,9 +60,9 @@ struct error *sys_perf_set_bpf(int fd, int prog_fd)
 		return NULL;
 	switch (err->code) {
 	case EINVAL:
-		return error_hint(err, "the program's type does not fit this kind of event");
+		return error_hint(err, "the program type does not match this event type");
 	case EEXIST:
-		return error_hint(err, "the event has a program already");
+		return error_hint(err, "the event already has a program");
 	case E2BIG:
 		return error_hint(err, "too many programs are attached to this tracepoint");
 	case EACCES:
@@ -79,7 +79,7 @@ struct error *sys_perf_id(int fd, uint64_t *id)
 {
 	uint64_t got;
 
-	TRY(perf_ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&got, "ask for the event's id"));
+	TRY(perf_ioctl(fd, PERF_EVENT_IOC_ID, (unsigned long)&got, "read the event's id"));
 	*id = got;
 	return NULL;
 }
@@ -95,7 +95,7 @@ struct error *sys_perf_query_bpf(int fd, uint32_t *ids, size_t max, size_t *n)
 		return error_nomem();
 	query->ids_len = (uint32_t)room;
 	struct error *err = perf_ioctl(fd, PERF_EVENT_IOC_QUERY_BPF, (unsigned long)query,
-				       "ask which programs are attached");
+				       "read which programs are attached");
 	if (err && err->code == ENOSPC) { /* more than fit: the first ones are there */
 		error_free(err);
 		err = NULL;

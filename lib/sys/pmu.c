@@ -34,7 +34,7 @@ static struct error *no_such_pmu(const struct sys_roots *roots, const char *pmu)
 
 	error_free(sys_pmu_list(roots, &pmus));
 	return sys_hint_nearest(err, pmu, &pmus,
-				"'ls /sys/bus/event_source/devices' lists the PMUs there are");
+				"'ls /sys/bus/event_source/devices' lists the PMUs");
 }
 
 struct error *sys_pmu_type(const struct sys_roots *roots, const char *pmu, uint32_t *type)
@@ -146,8 +146,7 @@ struct error *sys_pmu_field_parse(const char *text, struct sys_pmu_field *field)
 	*field = got;
 	return NULL;
 bad:
-	return error_new(EBADMSG, "the format '%.*s' is none that is known",
-			 (int)strcspn(text, "\n"), text);
+	return error_new(EBADMSG, "unknown format '%.*s'", (int)strcspn(text, "\n"), text);
 }
 
 bool sys_pmu_field_set(const struct sys_pmu_field *field, struct perf_event_attr *attr,

@@ -72,7 +72,7 @@ static struct error *open_list(const struct sys_roots *roots, bool in_kernel, in
 					  in_kernel ? "CONFIG_KPROBE_EVENTS"
 						    : "CONFIG_UPROBE_EVENTS");
 		return error_hint(error_errno(errno, "cannot open %s", path),
-				  "tracefs is for root alone here: run as root");
+				  "only root can read tracefs here: run as root");
 	}
 	*fd = got;
 	return NULL;
@@ -202,7 +202,7 @@ static struct error *line_of(const struct sys_probe_spec *spec, const char *name
 	strbuf_addch(sb, '\n');
 	if (strbuf_failed(sb))
 		return error_nomem();
-	return sb->len > MAX_LINE ? error_new(ENAMETOOLONG, "%s is too long a name", spec->place)
+	return sb->len > MAX_LINE ? error_new(ENAMETOOLONG, "the name %s is too long", spec->place)
 				  : NULL;
 }
 
@@ -237,8 +237,8 @@ struct error *sys_probe_make(const struct sys_roots *roots, const struct sys_pro
 	/* Before there is anything to clean up, so that there is no moment without him. */
 	TRY(sys_janitor_start(probe->fd, probe->remove, &probe->keep));
 	if (write(probe->fd, strbuf_str(&line), line.len) != (ssize_t)line.len)
-		return error_errno(errno, "%s takes no probe at %s", file_of(spec->in_kernel),
-				   spec->place);
+		return error_errno(errno, "%s does not accept a probe at %s",
+				   file_of(spec->in_kernel), spec->place);
 	TRY(id_of(roots, name, &probe->id));
 	*out = steal_ptr(probe);
 	return NULL;

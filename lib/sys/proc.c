@@ -32,7 +32,7 @@ static struct error *gone(struct error *err, pid_t pid)
 	if (!err || (err->code != ENOENT && err->code != ESRCH))
 		return err;
 	error_free(err);
-	return error_new(ESRCH, "there is no process %d", (int)pid);
+	return error_new(ESRCH, "process %d does not exist", (int)pid);
 }
 
 static struct error *list_numbers(const char *path, struct sys_pids *pids)
@@ -120,7 +120,7 @@ struct error *sys_proc_status(const struct sys_roots *roots, pid_t pid, pid_t ti
 	TRY(gone(sys_read_file(path, 65536, &text, NULL), tid));
 	v = status_value(text, "Name", &len);
 	if (!v)
-		return error_at(error_new(EBADMSG, "it names no process"), "%s", path);
+		return error_at(error_new(EBADMSG, "it does not contain a process id"), "%s", path);
 	unescape_comm(v, len, got.comm, sizeof(got.comm));
 	v = status_value(text, "Tgid", &len);
 	got.tgid = v ? (pid_t)strtol(v, NULL, 10) : tid;
@@ -145,7 +145,7 @@ struct error *sys_capabilities(const struct sys_roots *roots, uint64_t *effectiv
 	TRY(sys_read_file(path, 65536, &text, NULL));
 	const char *v = status_value(text, "CapEff", &len);
 	if (!v)
-		return error_at(error_new(EBADMSG, "it names no capabilities"), "%s", path);
+		return error_at(error_new(EBADMSG, "it does not contain capabilities"), "%s", path);
 	*effective = strtoull(v, NULL, 16);
 	return NULL;
 }

@@ -81,7 +81,7 @@ struct error *sys_tracefs_dir(const struct sys_roots *roots, char **dir)
 static struct error *hint_access(struct error *err)
 {
 	if (err && (err->code == EACCES || err->code == EPERM))
-		return error_hint(err, "tracefs is for root alone here: run as root");
+		return error_hint(err, "only root can read tracefs here: run as root");
 	return err;
 }
 
@@ -119,7 +119,7 @@ struct error *sys_tracepoint_events(const struct sys_roots *roots, const char *s
 	_cleanup_free_ char *dir = NULL, *path = NULL;
 
 	if (!sys_is_component(system))
-		return error_new(ENOENT, "'%s' is no system of tracepoints", system);
+		return error_new(ENOENT, "unknown tracepoint system '%s'", system);
 	TRY(sys_tracefs_dir(roots, &dir));
 	path = text_format("%s/events/%s", dir, system);
 	if (!path)
@@ -134,7 +134,7 @@ struct error *sys_tracepoint_events(const struct sys_roots *roots, const char *s
 static struct error *no_such_tracepoint(const struct sys_roots *roots, const char *system,
 					const char *name)
 {
-	struct error *err = error_new(ENOENT, "there is no tracepoint %s:%s", system, name);
+	struct error *err = error_new(ENOENT, "unknown tracepoint %s:%s", system, name);
 	_cleanup_names_ struct names systems = {0}, found = {0};
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 	_cleanup_error_ struct error *unread = sys_tracepoint_systems(roots, &systems);
@@ -175,8 +175,9 @@ static struct error *no_such_tracepoint(const struct sys_roots *roots, const cha
 	if (nearest_text(&near, &sb) && !strbuf_failed(&sb))
 		return error_hint(err, "did you mean %s?", strbuf_str(&sb));
 	if (!has_system)
-		return sys_hint_nearest(err, system, &systems, "'perf list tracepoint' lists all");
-	return error_hint(err, "'perf list %s:*' lists all of that system", system);
+		return sys_hint_nearest(err, system, &systems,
+					"'perf list tracepoint' lists the tracepoints");
+	return error_hint(err, "'perf list %s:*' lists the tracepoints of that system", system);
 }
 
 struct error *sys_tracepoint_id(const struct sys_roots *roots, const char *system, const char *name,

@@ -40,13 +40,13 @@ struct error *workload_prepare(struct workload *workload, char *const *argv, con
 	int go[2], fail[2];
 
 	if (pipe2(go, O_CLOEXEC))
-		return error_errno(errno, "cannot make a pipe for the workload");
+		return error_errno(errno, "cannot create a pipe for the workload");
 	if (pipe2(fail, O_CLOEXEC)) {
 		int code = errno;
 
 		close(go[0]);
 		close(go[1]);
-		return error_errno(code, "cannot make a pipe for the workload");
+		return error_errno(code, "cannot create a pipe for the workload");
 	}
 	pid_t pid = fork();
 	if (!pid) {
@@ -88,7 +88,8 @@ struct error *workload_start(struct workload *workload, const char *name, const 
 	struct error *err = error_new(ECHILD, "Failed to %s the '%s' workload: %s", doing, name,
 				      strerror(code));
 	if (code == ENOENT)
-		return error_hint(err, "no such command in PATH; options go before the workload");
+		return error_hint(err,
+				  "no such command in PATH; options must come before the workload");
 	return err;
 }
 

@@ -62,7 +62,7 @@ test_what_is_missing_is_named_with_the_nearest() {
 	object
 	tap "$CLIENT" attach.bpf.o refuse no_tracepoint "hint: did you mean 'syscalls:sys_enter_read'"
 	tap "$CLIENT" attach.bpf.o refuse no_tracepoint \
-		"attach.bpf.o: program no_tracepoint (section tracepoint/syscalls/sys_enter_raed): there is no tracepoint syscalls:sys_enter_raed"
+		"attach.bpf.o: program no_tracepoint (section tracepoint/syscalls/sys_enter_raed): unknown tracepoint syscalls:sys_enter_raed"
 	tap "$CLIENT" attach.bpf.o refuse no_raw_tp "hint: did you mean 'sched_switch'"
 	tap "$CLIENT" attach.bpf.o refuse no_symbol "hint: did you mean 'workload_step'"
 	tap "$CLIENT" attach.bpf.o refuse no_library "no library libno-such-library.so.9 in /lib"

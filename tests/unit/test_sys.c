@@ -250,16 +250,15 @@ static void a_missing_tracepoint_names_the_nearest(void **state)
 	uint64_t id;
 
 	assert_fails(sys_tracepoint_id(roots, "sched", "sched_swich", &id), ENOENT,
-		     "there is no tracepoint sched:sched_swich",
-		     "did you mean 'sched:sched_switch'?");
+		     "unknown tracepoint sched:sched_swich", "did you mean 'sched:sched_switch'?");
 	assert_fails(sys_tracepoint_id(roots, "syscall", "sys_enter_write", &id), ENOENT,
-		     "there is no tracepoint syscall:sys_enter_write",
+		     "unknown tracepoint syscall:sys_enter_write",
 		     "did you mean 'syscalls:sys_enter_write'?");
 	assert_fails(sys_tracepoint_id(roots, "mm", "sched_wakup", &id), ENOENT,
-		     "there is no tracepoint mm:sched_wakup", "did you mean 'sched:sched_wakeup'?");
+		     "unknown tracepoint mm:sched_wakup", "did you mean 'sched:sched_wakeup'?");
 	assert_fails(sys_tracepoint_id(roots, "sched", "../../secret", &id), ENOENT,
-		     "there is no tracepoint sched:../../secret",
-		     "'perf list sched:*' lists all of that system");
+		     "unknown tracepoint sched:../../secret",
+		     "'perf list sched:*' lists the tracepoints of that system");
 }
 
 static void maps_lines_are_taken_apart(void **state)
@@ -310,9 +309,10 @@ static void processes_say_who_they_are(void **state)
 	struct error *err = sys_proc_status(&tree->roots, 12, 12, &status);
 	assert_int_equal(err->code, EBADMSG);
 	error_free(err);
-	assert_fails(sys_proc_status(&tree->roots, 0, 99, &status), ESRCH, "there is no process 99",
+	assert_fails(sys_proc_status(&tree->roots, 0, 99, &status), ESRCH,
+		     "process 99 does not exist", NULL);
+	assert_fails(sys_proc_tids(&tree->roots, 99, &tids), ESRCH, "process 99 does not exist",
 		     NULL);
-	assert_fails(sys_proc_tids(&tree->roots, 99, &tids), ESRCH, "there is no process 99", NULL);
 }
 
 static struct error *explain(const struct tree *tree, struct perf_event_attr *attr,
@@ -331,29 +331,29 @@ static void refusals_for_lack_of_rights(void **state)
 	struct perf_event_attr tp = {.type = PERF_TYPE_TRACEPOINT, .sample_type = PERF_SAMPLE_RAW};
 
 	assert_fails(explain(tree, &clock, "cpu-clock", -1, 0, -EACCES), EACCES,
-		     "not allowed to open cpu-clock: watching whole CPUs takes "
-		     "kernel.perf_event_paranoid of 0 or less, and it is 2 here",
-		     "run perf-bpf as root, give it the capability CAP_PERFMON, or type: sysctl "
+		     "not allowed to open cpu-clock: recording whole CPUs needs "
+		     "kernel.perf_event_paranoid of 0 or less, but it is 2",
+		     "run perf-bpf as root or with CAP_PERFMON, or type: sysctl "
 		     "kernel.perf_event_paranoid=0");
 	assert_fails(explain(tree, &clock, "cpu-clock", 0, -1, EACCES), EACCES,
-		     "not allowed to open cpu-clock: watching the kernel takes "
-		     "kernel.perf_event_paranoid of 1 or less, and it is 2 here",
-		     "run perf-bpf as root, give it the capability CAP_PERFMON, or type: sysctl "
+		     "not allowed to open cpu-clock: recording the kernel needs "
+		     "kernel.perf_event_paranoid of 1 or less, but it is 2",
+		     "run perf-bpf as root or with CAP_PERFMON, or type: sysctl "
 		     "kernel.perf_event_paranoid=1");
 	assert_fails(explain(tree, &tp, "sched:sched_switch", 0, -1, -EPERM), EPERM,
-		     "not allowed to open sched:sched_switch: reading a tracepoint's fields takes "
-		     "kernel.perf_event_paranoid of -1 or less, and it is 2 here",
-		     "run perf-bpf as root, give it the capability CAP_PERFMON, or type: sysctl "
+		     "not allowed to open sched:sched_switch: reading a tracepoint's fields needs "
+		     "kernel.perf_event_paranoid of -1 or less, but it is 2",
+		     "run perf-bpf as root or with CAP_PERFMON, or type: sysctl "
 		     "kernel.perf_event_paranoid=-1");
 	assert_fails(explain(tree, &user, "cpu-clock:u", 1, -1, -EACCES), EACCES,
-		     "not allowed to open cpu-clock:u: process 1 belongs to somebody else",
+		     "not allowed to open cpu-clock:u: process 1 belongs to another user",
 		     "run perf-bpf as root or as that user");
 	tree_put(tree, "proc/self/status",
 		 "Name:\ttest\nCapEff:\t0000004000000000\n"); /* PERFMON */
 	assert_fails(explain(tree, &clock, "cpu-clock", -1, 0, -EPERM), EPERM,
-		     "not allowed to open cpu-clock, though this process has CAP_PERFMON or "
+		     "not allowed to open cpu-clock, although this process has CAP_PERFMON or "
 		     "CAP_SYS_ADMIN",
-		     "a security module or a container's seccomp filter refuses perf_event_open: "
+		     "a security module or a container's seccomp filter denies perf_event_open: "
 		     "try outside of the container");
 	tree_put(tree, "sys/kernel/security/lockdown", "none integrity [confidentiality]\n");
 	assert_fails(explain(tree, &clock, "cpu-clock", -1, 0, -EPERM), EPERM,
@@ -362,7 +362,7 @@ static void refusals_for_lack_of_rights(void **state)
 	assert_fails(explain(tree, &clock, NULL, -1, 0, ENOSYS), ENOSYS,
 		     "cannot open event: the kernel has no perf_event_open",
 		     "it was built without CONFIG_PERF_EVENTS, or a container's seccomp filter "
-		     "hides it");
+		     "blocks the call");
 }
 
 static void refusals_for_lack_of_hardware(void **state)
@@ -376,26 +376,27 @@ static void refusals_for_lack_of_hardware(void **state)
 
 	assert_fails(explain(tree, &cycles, "cycles", -1, 2, -ENODEV), ENODEV,
 		     "cannot open cycles: CPU 2 is not online",
-		     "'cat /sys/devices/system/cpu/online' lists those that are");
+		     "'cat /sys/devices/system/cpu/online' lists the online CPUs");
 	assert_fails(explain(tree, &cycles, "cycles", -1, 1, -ENOENT), ENOENT,
 		     "cycles is not supported by this CPU",
-		     "'perf list' names the events that are");
+		     "'perf list' lists the supported events");
 	assert_fails(explain(tree, &unknown, "foo//", -1, 0, ENOENT), ENOENT,
-		     "cannot open foo//: this machine has no PMU of number 4711", NULL);
+		     "cannot open foo//: this machine has no PMU of type 4711", NULL);
 	assert_fails(explain(tree, &uprobe, "uprobe//", -1, 0, ENOENT), ENOENT,
 		     "uprobe// is not supported by PMU uprobe", NULL);
 	assert_fails(explain(tree, &sampled, "power/energy/", -1, 0, EOPNOTSUPP), EOPNOTSUPP,
-		     "power/energy/ cannot be sampled: its PMU counts, but raises no interrupt",
-		     "use cpu-clock, or count it");
+		     "power/energy/ cannot be sampled: its PMU cannot interrupt, only count",
+		     "use cpu-clock, or count the event with 'perf stat'");
 	assert_fails(explain(tree, &tp, "a:b", -1, 0, ENOENT), ENOENT,
-		     "the kernel has no tracepoint a:b (number 999)", "was its module unloaded?");
+		     "the kernel has no tracepoint a:b (id 999)",
+		     "its module may have been unloaded");
 
 	char path[256];
 	snprintf(path, sizeof(path), "%s/bus/event_source/devices/cpu", tree->sysfs);
 	nftw(path, tree_remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 	assert_fails(explain(tree, &cycles, "cycles", -1, 1, -ENOENT), ENOENT,
-		     "cannot open cycles: this machine shows no hardware counters (a virtual "
-		     "machine often has none)",
+		     "cannot open cycles: this machine has no hardware counters (virtual "
+		     "machines often have none)",
 		     "use cpu-clock or another software event");
 }
 
@@ -417,7 +418,7 @@ static void refusals_for_limits_and_parameters(void **state)
 		     "cannot open cpu-clock: call chains of 500 entries are above the limit of 127",
 		     "type: sysctl kernel.perf_event_max_stack=500");
 	assert_fails(explain(tree, &fast, "cpu-clock", 4242, -1, -ESRCH), ESRCH,
-		     "cannot open cpu-clock: there is no process 4242",
+		     "cannot open cpu-clock: process 4242 does not exist",
 		     "'ps -e' lists the processes");
 	struct error *err = sys_perf_event_explain(&tree->roots, &many, -EMFILE);
 	assert_int_equal(err->code, EMFILE);
@@ -430,8 +431,8 @@ static void refusals_for_limits_and_parameters(void **state)
 	error_free(err);
 	assert_fails(sys_perf_mmap_explain(&tree->roots, 1 << 20, -EPERM), EPERM,
 		     "not allowed to map a ring of 1024 KiB: without CAP_IPC_LOCK all rings of a "
-		     "CPU together get 516 KiB",
-		     "ask for smaller rings with -m, or type: sysctl "
+		     "CPU together can have 516 KiB",
+		     "use smaller rings (-m), or type: sysctl "
 		     "kernel.perf_event_mlock_kb=4096");
 }
 
@@ -459,7 +460,7 @@ static void features_of_a_host_without_rights(void **state)
 	assert_string_equal(feature(features, "host.kallsyms", false)->reason,
 			    "/proc/kallsyms hides its addresses (kptr_restrict)");
 	assert_string_equal(feature(features, "host.btf", false)->reason,
-			    "no /sys/kernel/btf/vmlinux");
+			    "/sys/kernel/btf/vmlinux does not exist");
 	feature(features, "host.btf_modules", false);
 	feature(features, "host.tracefs", true);
 	assert_string_equal(feature(features, "attach.kprobe", false)->reason,
@@ -606,28 +607,29 @@ static void why_a_function_cannot_be_probed(void **state)
 	/* A BPF program is near, but nothing to probe. */
 	assert_fails(sys_kfunc_refusal(roots, "flush_request", false), ENOENT,
 		     "the kernel has no function flush_request",
-		     "it may be inlined, or its module not loaded; /proc/kallsyms lists the "
-		     "functions there are");
+		     "it may be inlined, or its module may not be loaded; /proc/kallsyms lists the "
+		     "functions");
 	assert_fails(sys_kfunc_refusal(roots, "zzzzzzzz", true), ENOENT,
 		     "the kernel has no function zzzzzzzz",
-		     "it may be inlined, or its module not loaded; /proc/kallsyms lists the "
-		     "functions there are");
+		     "it may be inlined, or its module may not be loaded; /proc/kallsyms lists the "
+		     "functions");
 	assert_fails(sys_kfunc_refusal(roots, "__x64_sys_raed", false), ENOENT,
 		     "the kernel has no system call raed (__x64_sys_raed)", "did you mean 'read'?");
 	assert_fails(sys_kfunc_refusal(roots, "small", false), ENOENT,
 		     "the kernel has no function small",
-		     "the compiler made small.isra.0 of it, whose arguments may be others than "
-		     "the source says");
+		     "the compiler turned it into small.isra.0, whose arguments may differ from "
+		     "the source");
 	assert_fails(sys_kfunc_refusal(roots, "jiffies", false), EINVAL,
-		     "jiffies is a variable of the kernel, no function", NULL);
+		     "jiffies is a variable of the kernel, not a function", NULL);
 	assert_fails(sys_kfunc_refusal(roots, "get_kprobe", false), EINVAL,
-		     "the kernel's function get_kprobe is on its list of those not to be probed",
-		     "a probe there would run into itself: probe a function that calls it; "
-		     "/sys/kernel/debug/kprobes/blacklist has the list");
-	assert_fails(sys_kfunc_refusal(roots, "quiet", false), EINVAL,
-		     "the kernel's function quiet cannot be traced: it was built as notrace",
-		     "probe a function that calls it; available_filter_functions of tracefs lists "
-		     "those that can be traced");
+		     "kernel function get_kprobe is on the kprobe blacklist",
+		     "probe one of its callers instead; the list is "
+		     "/sys/kernel/debug/kprobes/blacklist");
+	assert_fails(
+		sys_kfunc_refusal(roots, "quiet", false), EINVAL,
+		"kernel function quiet cannot be traced: it is marked notrace",
+		"probe one of its callers instead; available_filter_functions of tracefs lists "
+		"the functions that can be traced");
 	/* What cannot be read says nothing against it. */
 	snprintf(path, sizeof(path), "%s/available_filter_functions", tree->tracefs);
 	assert_int_equal(remove(path), 0);
