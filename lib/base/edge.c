@@ -232,16 +232,17 @@ struct error *opts_check(const void *opts, size_t known, const char *type)
 		return NULL;
 	memcpy(&sz, opts, sizeof(sz));
 	if (sz < sizeof(sz))
-		return error_new(EINVAL, "struct %s: sz is %zu, too small to hold itself", type,
-				 sz);
+		return error_new(EINVAL, "struct %s: sz is %zu, smaller than the member sz itself",
+				 type, sz);
 	for (size_t i = known; i < sz; i++) {
 		if (!((const uint8_t *)opts)[i])
 			continue;
-		return error_hint(
-			error_new(EINVAL, "struct %s: byte %zu is set and means nothing here", type,
-				  i),
-			"the program was compiled for a newer library; clear the struct first, as "
-			"LIBBPF_OPTS() does");
+		return error_hint(error_new(EINVAL,
+					    "struct %s: byte %zu is not zero, but this version of "
+					    "the library does not know it",
+					    type, i),
+				  "the program was compiled for a newer library, or did not clear "
+				  "the struct; LIBBPF_OPTS() clears it");
 	}
 	return NULL;
 }

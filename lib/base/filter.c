@@ -48,14 +48,14 @@ static bool take_glob(struct filter *f)
 			break;
 		set = *s == '[' || (set && *s != ']');
 		if (n + 2 > GLOB_MAX)
-			return fail(f, "a name that is too long");
+			return fail(f, "this name is too long");
 		if (*s == '\\' && s[1])
 			glob[n++] = *s++;
 		glob[n++] = *s;
 	}
 	glob[n] = 0;
 	if (!n)
-		return fail(f, "a name is missing here");
+		return fail(f, "expected a name here");
 	f->at = s;
 	skip(f);
 	return glob_match(glob, f->name);
@@ -68,7 +68,7 @@ static bool take_not(struct filter *f)
 	if (f->wrong)
 		return false;
 	if (++f->depth > DEPTH_MAX)
-		return fail(f, "too many levels");
+		return fail(f, "nested too deeply");
 	skip(f);
 	if (*f->at == '!') {
 		f->at++;
@@ -79,7 +79,7 @@ static bool take_not(struct filter *f)
 		if (f->wrong)
 			return false;
 		if (*f->at != ')')
-			fail(f, "a ')' is missing here");
+			fail(f, "expected ')' here");
 		else
 			f->at++;
 		skip(f);
@@ -117,7 +117,7 @@ static bool evaluate(struct filter *f)
 	const bool yes = take_or(f);
 
 	if (!f->wrong && *f->at)
-		fail(f, "'|' or '&' is missing here");
+		fail(f, "expected '|' or '&' here");
 	return yes && !f->wrong;
 }
 

@@ -34,18 +34,19 @@ static struct error *read_header(struct cursor *c, struct btf_header *h)
 		c->swap = true;
 	else if (h->magic != BTF_MAGIC) {
 		cursor_seek(c, 0);
-		return cursor_error(c, "no BTF: the magic number is 0x%04x, not 0x%04x", h->magic,
+		return cursor_error(c, "not BTF: the magic number is 0x%04x, not 0x%04x", h->magic,
 				    BTF_MAGIC);
 	}
 	if (!cursor_u8(c, &version) || !cursor_u8(c, &flags) || !cursor_u32(c, &h->hdr_len) ||
 	    !cursor_u32(c, &h->type_off) || !cursor_u32(c, &h->type_len) ||
 	    !cursor_u32(c, &h->str_off) || !cursor_u32(c, &h->str_len))
-		return cursor_error(c, "the BTF header is cut off");
+		return cursor_error(c, "the BTF header is truncated");
 	if (version != BTF_VERSION)
-		return cursor_error(c, "BTF of version %u, only %u is known", version, BTF_VERSION);
+		return cursor_error(c, "BTF version %u is not supported (only %u)", version,
+				    BTF_VERSION);
 	if (h->hdr_len < sizeof(*h) || !cursor_seek(c, h->hdr_len))
-		return cursor_error(c, "a BTF header of %u bytes in %zu bytes", h->hdr_len,
-				    c->size);
+		return cursor_error(c, "the BTF header has %u bytes, but there are only %zu",
+				    h->hdr_len, c->size);
 	return NULL;
 }
 
@@ -54,7 +55,7 @@ static struct error *read_sections(struct cursor *c, const struct btf_header *h,
 	struct cursor types, strs;
 
 	if (h->type_off % 4 || h->hdr_len % 4)
-		return cursor_error(c, "the types begin at %u, which is not a multiple of 4",
+		return cursor_error(c, "the types begin at offset %u, which is not a multiple of 4",
 				    h->type_off);
 	if (!cursor_sub(c, (uint64_t)h->hdr_len + h->type_off, h->type_len, &types))
 		return cursor_error(c, "the types (%u bytes at %u) exceed the %zu bytes",
@@ -107,7 +108,7 @@ struct error *btf_open(const void *data, size_t size, const char *name, const st
 		TRY(btf_make_writable(btf));
 		if (c.swap && !btf_swap_types((uint8_t *)btf->types, btf->types_len, true))
 			return cursor_error(&c,
-					    "the types, of the other byte order, are malformed");
+					    "the types (of the other byte order) are malformed");
 	}
 	TRY(btf_index_types(btf, name, h.hdr_len + h.type_off));
 

@@ -79,7 +79,7 @@ static bool size_is_enum(uint32_t size)
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-#define CUT_OFF "is cut off"
+#define CUT_OFF "is truncated"
 
 /*
  * Checks one type, of whose bytes left are there, at least struct btf_type;
@@ -140,7 +140,7 @@ check_type(const struct btf_type *t, size_t left, struct extent *e, size_t *size
 		*size += vlen * sizeof(struct btf_enum);
 		/* "enum e;" alone has neither values nor a size. */
 		if (!size_is_enum(t->size) && (t->size || vlen))
-			return "an enum has 1, 2, 4 or 8 bytes";
+			return "the size of an enum must be 1, 2, 4 or 8 bytes";
 		for (uint32_t i = 0; i < vlen; i++)
 			see_str(e, words[2 * i]);
 		return NULL;
@@ -149,7 +149,7 @@ check_type(const struct btf_type *t, size_t left, struct extent *e, size_t *size
 			return CUT_OFF;
 		*size += vlen * sizeof(struct btf_enum64_data);
 		if (!size_is_enum(t->size))
-			return "an enum has 1, 2, 4 or 8 bytes";
+			return "the size of an enum must be 1, 2, 4 or 8 bytes";
 		for (uint32_t i = 0; i < vlen; i++)
 			see_str(e, words[3 * i]);
 		return NULL;
@@ -179,10 +179,10 @@ check_type(const struct btf_type *t, size_t left, struct extent *e, size_t *size
 	}
 	case BTF_KIND_FLOAT:
 		if (t->size != 2 && t->size != 4 && t->size != 8 && t->size != 12 && t->size != 16)
-			return "a float has 2, 4, 8, 12 or 16 bytes";
+			return "the size of a float must be 2, 4, 8, 12 or 16 bytes";
 		return NULL;
 	default:
-		return "is of an unknown kind";
+		return "has an unknown kind";
 	}
 }
 
@@ -192,13 +192,13 @@ static struct error *type_error(const struct btf *btf, struct cursor *c, const c
 	const struct btf_type *t = (const struct btf_type *)(btf->types + c->pos);
 
 	if (cursor_left(c) < sizeof(*t))
-		return cursor_error(c, "a type is cut off after %zu bytes", cursor_left(c));
+		return cursor_error(c, "a type is truncated after %zu bytes", cursor_left(c));
 	if (btf_extra_size(btf_kind(t), btf_vlen(t)) < 0)
-		return error_hint(cursor_error(c, "type of unknown kind %u", btf_kind(t)),
+		return error_hint(cursor_error(c, "unknown type kind %u", btf_kind(t)),
 				  "the BTF is newer than this version of perf-bpf, or damaged");
 	if (!strcmp(wrong, CUT_OFF))
-		return cursor_error(c, "%s with %u entries is cut off", btf_kind_name(btf_kind(t)),
-				    btf_vlen(t));
+		return cursor_error(c, "%s with %u entries is truncated",
+				    btf_kind_name(btf_kind(t)), btf_vlen(t));
 	return cursor_error(c, "type %u: %s", btf->start_id + btf->n, wrong);
 }
 
@@ -214,14 +214,14 @@ static struct error *find_bad_type(const struct btf *btf, struct cursor *c, uint
 		check_type(t, btf->types_len - btf->offs[i], &e, &size);
 		cursor_seek(c, btf->offs[i]);
 		if (e.id > max_id)
-			return cursor_error(c, "type %u (%s) refers to type %u, the last one is %u",
-					    btf->start_id + i, btf_kind_name(btf_kind(t)), e.id,
-					    max_id);
+			return cursor_error(
+				c, "type %u (%s) refers to type %u, but the last type is %u",
+				btf->start_id + i, btf_kind_name(btf_kind(t)), e.id, max_id);
 		if (e.str > max_str)
-			return cursor_error(c,
-					    "type %u (%s) has a name at %u, the strings end at %u",
-					    btf->start_id + i, btf_kind_name(btf_kind(t)), e.str,
-					    max_str);
+			return cursor_error(
+				c,
+				"type %u (%s) has its name at offset %u, but the strings end at %u",
+				btf->start_id + i, btf_kind_name(btf_kind(t)), e.str, max_str);
 	}
 	return cursor_error(c, "malformed types");
 }
@@ -241,10 +241,10 @@ static struct error *check_kinds(const struct btf *btf, const struct btf_type *t
 
 			/* a section of code or of extern functions holds FUNCs */
 			if (kind != BTF_KIND_VAR && kind != BTF_KIND_FUNC)
-				return error_new(EBADMSG,
-						 "type %u (section %s) holds a %s that is no "
-						 "variable",
-						 id, btf_name(btf, t), btf_kind_name(kind));
+				return error_new(
+					EBADMSG,
+					"type %u (section %s) contains a %s that is not a variable",
+					id, btf_name(btf, t), btf_kind_name(kind));
 		}
 	return NULL;
 }

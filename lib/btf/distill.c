@@ -55,7 +55,7 @@ static struct error *need(struct distill *d, uint32_t id)
 		return NULL;
 	if (btf_is_func(t) || btf_is_var(t) || btf_is_datasec(t) ||
 	    btf_kind(t) == BTF_KIND_DECL_TAG)
-		return error_new(EINVAL, "it refers to type %u of its base, a %s", id,
+		return error_new(EINVAL, "it refers to type %u of its base, which is a %s", id,
 				 btf_kind_name(btf_kind(t)));
 	uint32_t *slot = vec_push(&d->work);
 	if (!slot)
@@ -106,7 +106,7 @@ static uint32_t distilled_id(const void *ctx, uint32_t id)
 
 static struct error *added(int id)
 {
-	return id < 0 ? error_errno(-id, "a type cannot be added") : NULL;
+	return id < 0 ? error_errno(-id, "cannot add a type") : NULL;
 }
 
 static struct error *add_to_base(struct distill *d, struct btf *base, uint32_t id)
@@ -239,19 +239,20 @@ static struct error *find_in_new_base(struct relocation *r, uint32_t id)
 
 	if (!stays_in_base(want) || !*name)
 		return error_new(EINVAL,
-				 "type %u of the old base, a %s, has no name to be found by", id,
-				 kind);
+				 "type %u of the old base (a %s) has no name, so it cannot be "
+				 "found in the new one",
+				 id, kind);
 	for (const struct btf *btf = r->to; btf; btf = btf->base)
 		look_in(btf, want, name, &found);
 	if (!found.n_any || (!found.n && r->within[id]))
 		return error_new(EINVAL,
-				 found.n_any ? "the base has '%s' in another size"
+				 found.n_any ? "'%s' has another size in the base"
 					     : "the base has no %s",
 				 name);
 	if (found.n > 1 || (!found.n && found.n_any > 1)) {
 		/* Equal numbers are as good as each other. */
 		if (!btf_is_int(want) && !btf_is_float(want))
-			return error_new(EINVAL, "the base has several of %s '%s'", kind, name);
+			return error_new(EINVAL, "the base has several types %s '%s'", kind, name);
 	}
 	r->ids[id] = found.id;
 	return NULL;

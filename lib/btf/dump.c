@@ -405,7 +405,8 @@ static struct error *catch_up(struct btf_dump *d)
 	const uint32_t n = btf__type_cnt(d->btf), old = d->n;
 
 	if (n < old)
-		return error_new(EINVAL, "there were %u types when the dump was made, now %u", old,
+		return error_new(EINVAL,
+				 "the dump was created for %u types, but the BTF now has %u", old,
 				 n);
 	if (n == old)
 		return NULL;
@@ -444,7 +445,7 @@ static struct error *dump_top(struct btf_dump *d, uint32_t id)
 	bool named = *btf_name(d->btf, t);
 
 	if (d->out->len + d->written > d->max_bytes)
-		return error_new(E2BIG, "the types are too large when written out");
+		return error_new(E2BIG, "the C text of the types is too large");
 	switch (btf_kind(t)) {
 	case BTF_KIND_ENUM:
 	case BTF_KIND_ENUM64:
@@ -513,7 +514,7 @@ static struct error *write_kfunc(struct btf_dump *d, uint32_t id)
 	if (!is_c_name(name) || !*name || strmap_get(&d->idents, name))
 		return NULL;
 	if (d->out->len + d->written > d->max_bytes)
-		return error_new(E2BIG, "the types are too large when written out");
+		return error_new(E2BIG, "the C text of the types is too large");
 	if (!dump_ident(d, name))
 		return error_nomem();
 	strbuf_adds(d->out, "extern ");
@@ -618,7 +619,7 @@ struct btf_dump *btf_dump__new(const struct btf *btf, btf_dump_printf_fn_t print
 	struct error *err = OPTS_CHECK(opts, btf_dump_opts);
 
 	if (!err && !printf_fn)
-		err = error_new(EINVAL, "btf_dump__new: no function to print with");
+		err = error_new(EINVAL, "btf_dump__new: the print function is NULL");
 	if (!err)
 		err = dump_new(btf, true, &d);
 	if (err)
@@ -631,7 +632,7 @@ struct btf_dump *btf_dump__new(const struct btf *btf, btf_dump_printf_fn_t print
 static struct error *check_id(struct btf_dump *d, uint32_t id)
 {
 	TRY(catch_up(d));
-	return id < d->n ? NULL : error_new(EINVAL, "no type %u to dump", id);
+	return id < d->n ? NULL : error_new(EINVAL, "the BTF has no type %u to dump", id);
 }
 
 int btf_dump__dump_type(struct btf_dump *d, __u32 id)
@@ -664,7 +665,7 @@ int btf_dump__dump_type_data(struct btf_dump *d, __u32 id, const void *data, siz
 	if (!err)
 		err = check_id(d, id);
 	if (!err && !data && data_sz)
-		err = error_new(EINVAL, "no data to dump");
+		err = error_new(EINVAL, "the data to dump is NULL");
 	if (!err)
 		err = dump_data(d, id, data, data_sz, opts, &bytes);
 	int status = finish(d, err);

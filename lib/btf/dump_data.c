@@ -131,7 +131,7 @@ static struct error *show_int(struct show *s, const struct btf_type *t, uint64_t
 
 	if (width > 64 || !width) {
 		if (width != 128)
-			return error_new(EINVAL, "an integer of %u bits", width);
+			return error_new(EINVAL, "integers of %u bits are not supported", width);
 		uint64_t lo = read_int(s, off, 8, 0), hi = read_int(s, off + 64, 8, 0);
 
 		if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) {
@@ -162,7 +162,7 @@ static struct error *show_enum(struct show *s, const struct btf_type *t, uint64_
 	uint32_t width = bits ? bits : t->size * 8;
 
 	if (!width || width > 64)
-		return error_new(EINVAL, "an enum of %u bits", width);
+		return error_new(EINVAL, "enums of %u bits are not supported", width);
 	uint64_t v = read_int(s, off, t->size, bits);
 	if (btf_kflag(t))
 		v = sign_extend(v, width);
@@ -190,7 +190,7 @@ static struct error *show_float(struct show *s, const struct btf_type *t, uint64
 	long double ld;
 
 	if (off % 8 || bits)
-		return error_new(EINVAL, "a float that is a bitfield");
+		return error_new(EINVAL, "a float cannot be a bitfield");
 	switch (t->size) {
 	case sizeof(f):
 		memcpy(&f, p, sizeof(f));
@@ -205,7 +205,7 @@ static struct error *show_float(struct show *s, const struct btf_type *t, uint64
 		strbuf_addf(out(s), "%Lf", ld);
 		return NULL;
 	default:
-		return error_new(EINVAL, "a float of %u bytes", t->size);
+		return error_new(EINVAL, "floats of %u bytes are not supported", t->size);
 	}
 }
 
@@ -260,7 +260,7 @@ static struct error *show_array(struct show *s, const struct btf_type *t, uint64
 	bool text = btf_is_char(s->d->btf, array->type);
 
 	if (size < 0)
-		return error_new(EINVAL, "an array of type %u, which has no size", array->type);
+		return error_new(EINVAL, "array element type %u has no size", array->type);
 	if (text && s->strings && !(off % 8) && n && off / 8 + n <= s->size &&
 	    show_string(s, off, n))
 		return NULL;
@@ -349,7 +349,7 @@ static struct error *show_value(struct show *s, uint32_t id, uint64_t off, uint3
 	if (depth > DATA_MAX_DEPTH)
 		return dump_too_deep(id);
 	if (out(s)->len + s->d->written > s->d->max_bytes + 64 * s->size)
-		return error_new(E2BIG, "the value is too large when written out");
+		return error_new(E2BIG, "the text of the value is too large");
 	if (name || depth == 0)
 		TRY(show_cast(s, id, name));
 	switch (btf_kind(t)) {

@@ -103,7 +103,7 @@ static struct error *write_base(struct decl *c, uint32_t id, int depth)
 	case BTF_KIND_TYPEDEF:
 		break;
 	default:
-		return error_new(EINVAL, "type %u, a %s, cannot be declared", id,
+		return error_new(EINVAL, "cannot declare type %u (a %s)", id,
 				 btf_kind_name(btf_kind(t)));
 	}
 	const char *name = dump_type_name(d, id);
@@ -201,7 +201,7 @@ static struct error *write_params(struct decl *c, const struct btf_type *proto, 
 	uint32_t n = btf_vlen(proto);
 
 	if (d->out->len + d->written > d->max_bytes)
-		return error_new(E2BIG, "the types are too large when written out");
+		return error_new(E2BIG, "the C text of the types is too large");
 	if (!n || (n == 1 && !p->type)) {
 		strbuf_adds(d->out, "(void)");
 		return NULL;
@@ -303,7 +303,7 @@ struct error *dump_enum_body(struct btf_dump *d, uint32_t id, int level)
 	if (!name)
 		return error_nomem();
 	if (d->out->len + d->written > d->max_bytes)
-		return error_new(E2BIG, "the types are too large when written out");
+		return error_new(E2BIG, "the C text of the types is too large");
 	strbuf_adds(d->out, "enum");
 	if (*name) {
 		strbuf_addch(d->out, ' ');

@@ -199,7 +199,7 @@ static struct error *write_members(struct btf_dump *d, const struct btf_type *t,
 			continue;
 		}
 		if (bits && !bytes)
-			return error_new(EINVAL, "a bitfield of type %u, which has no size", type);
+			return error_new(EINVAL, "bitfield type %u has no size", type);
 		if (is_struct) {
 			uint32_t align = dump_align(d, type, depth);
 
@@ -227,7 +227,7 @@ struct error *dump_struct_body(struct btf_dump *d, uint32_t id, int level, int d
 	if (depth > DUMP_MAX_DEPTH)
 		return dump_too_deep(id);
 	if (d->out->len + d->written > d->max_bytes)
-		return error_new(E2BIG, "the types are too large when written out");
+		return error_new(E2BIG, "the C text of the types is too large");
 	strbuf_adds(d->out, btf_is_union(t) ? "union " : "struct ");
 	if (*name) {
 		strbuf_adds(d->out, name);

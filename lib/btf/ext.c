@@ -89,18 +89,19 @@ static struct error *read_part(struct btf_ext *ext, enum btf_ext_kind kind, stru
 	if (!cursor_u32(c, &rec_size))
 		return cursor_error(c, "%s is cut off", parts[kind].name);
 	if (rec_size < parts[kind].min_rec || rec_size % 4)
-		return cursor_error(c, "%s has records of %u bytes, at least %u are needed",
+		return cursor_error(c, "%s has records of %u bytes; at least %u are required",
 				    parts[kind].name, rec_size, parts[kind].min_rec);
 	while (!cursor_end(c)) {
 		struct btf_ext_section sec = {.rec_size = rec_size};
 		struct cursor recs;
 
 		if (!cursor_u32(c, &sec.sec_name_off) || !cursor_u32(c, &sec.n))
-			return cursor_error(c, "%s: a section's head is cut off", parts[kind].name);
+			return cursor_error(c, "%s: a section header is truncated",
+					    parts[kind].name);
 		if (!sec.n)
 			return cursor_error(c, "%s: a section without records", parts[kind].name);
 		if (!cursor_take(c, (uint64_t)sec.n * rec_size, &recs))
-			return cursor_error(c, "%s: %u records of %u bytes are cut off",
+			return cursor_error(c, "%s: %u records of %u bytes are truncated",
 					    parts[kind].name, sec.n, rec_size);
 		sec.recs = recs.base;
 		struct btf_ext_section *slot = vec_push(&ext->secs[kind]);
@@ -119,14 +120,14 @@ static struct error *read_parts(struct btf_ext *ext, const char *name)
 	cursor_seek(&c, 4);
 	if (!cursor_u32(&c, &hdr_len) || hdr_len < EXT_HEADER_MIN || hdr_len > ext->size ||
 	    hdr_len % 4)
-		return cursor_error(&c, "a .BTF.ext header of a wrong length");
+		return cursor_error(&c, "the .BTF.ext header has a wrong length");
 	for (int kind = 0; kind < BTF_EXT_KINDS; kind++) {
 		struct cursor part;
 
 		if (kind == BTF_EXT_CORE && hdr_len < EXT_HEADER_MIN + 8)
 			break;
 		if (!cursor_u32(&c, &off) || !cursor_u32(&c, &len))
-			return cursor_error(&c, "the .BTF.ext header is cut off");
+			return cursor_error(&c, "the .BTF.ext header is truncated");
 		if (off % 4 || len % 4 || !cursor_sub(&c, (uint64_t)hdr_len + off, len, &part))
 			return cursor_error(&c, "%s (%u bytes at %u) exceeds the %u bytes",
 					    parts[kind].name, len, off, ext->size);
@@ -150,7 +151,7 @@ static struct error *check_overlap(const struct btf_ext *ext, const char *name)
 			const uint8_t *recs = sec->recs;
 
 			if (recs < end)
-				return error_new(EBADMSG, "%s: %s overlaps what stands before it",
+				return error_new(EBADMSG, "%s: %s overlaps the data before it",
 						 name ? name : ".BTF.ext", parts[kind].name);
 			end = recs + (size_t)sec->n * sec->rec_size;
 		}
@@ -199,12 +200,12 @@ static struct error *ext_parse(struct btf_ext *ext, const char *name)
 	uint8_t version;
 
 	if (!cursor_u16(&c, &magic) || !cursor_u8(&c, &version) || ext->size < EXT_HEADER_MIN)
-		return cursor_error(&c, "%u bytes are no .BTF.ext section", ext->size);
+		return cursor_error(&c, "%u bytes are too few for a .BTF.ext section", ext->size);
 	if (magic != BTF_MAGIC && magic != bswap_16(BTF_MAGIC))
-		return cursor_error(&c, "no .BTF.ext: the magic number is 0x%04x, not 0x%04x",
+		return cursor_error(&c, "not .BTF.ext: the magic number is 0x%04x, not 0x%04x",
 				    magic, BTF_MAGIC);
 	if (version != BTF_VERSION)
-		return cursor_error(&c, ".BTF.ext of version %u, only %u is known", version,
+		return cursor_error(&c, ".BTF.ext version %u is not supported (only %u)", version,
 				    BTF_VERSION);
 	ext->swap = magic != BTF_MAGIC;
 	if (ext->swap || (uintptr_t)ext->words % sizeof(uint32_t))
@@ -223,7 +224,7 @@ static struct error *ext_open(const void *data, size_t size, void *owned, const 
 	struct btf_ext *ext = size > UINT32_MAX ? NULL : calloc(1, sizeof(*ext));
 
 	if (size > UINT32_MAX)
-		return cursor_error(&c, "%zu bytes are no .BTF.ext section", size);
+		return cursor_error(&c, "%zu bytes are too many for a .BTF.ext section", size);
 	if (!ext)
 		return error_nomem();
 	ext->data = data;

@@ -12,13 +12,13 @@ struct error *btf_resize_datasec(struct btf *btf, uint32_t id, uint32_t size)
 	const uint32_t n = sec && btf_is_datasec(sec) ? btf_vlen(sec) : 0;
 
 	if (!n)
-		return error_new(ENOENT, "no variables are known");
+		return error_new(ENOENT, "the section's variables are not known");
 	const struct btf_var_secinfo last = btf_var_secinfos(sec)[n - 1];
 	const struct btf_type *var = btf__type_by_id(btf, last.type);
 	const struct btf_type *t =
 		var && btf_is_var(var) ? btf_skip_mods_and_typedefs(btf, var->type, NULL) : NULL;
 	if (!t || !btf_is_array(t))
-		return error_new(EINVAL, "the last variable is no array");
+		return error_new(EINVAL, "the last variable is not an array");
 	const struct btf_array array = *btf_array(t);
 	const int64_t element = btf__resolve_size(btf, array.type);
 	if (element <= 0 || last.offset + (uint64_t)last.size != sec->size || size <= last.offset ||
@@ -30,7 +30,7 @@ struct error *btf_resize_datasec(struct btf *btf, uint32_t id, uint32_t size)
 	const int new_id = btf__add_array(btf, (int)array.index_type, (int)array.type,
 					  (uint32_t)((size - last.offset) / element));
 	if (new_id < 0)
-		return error_errno(-new_id, "no array type");
+		return error_errno(-new_id, "cannot add an array type");
 	btf_type_writable(btf, last.type)->type = (uint32_t)new_id;
 	struct btf_type *writable = btf_type_writable(btf, id);
 	writable->size = size;

@@ -175,7 +175,8 @@ static struct error *permute(struct btf *btf, const uint32_t *id_map, uint32_t n
 	_cleanup_(btf_rewrite_deinit) struct btf_rewrite r = {.btf = btf, .ext = ext, .n = btf->n};
 
 	if (!id_map || n != btf->n)
-		return error_new(EINVAL, "a new id is wanted for each of the %u types, not for %u",
+		return error_new(EINVAL,
+				 "the map of ids has %2$u entries, but there are %1$u types",
 				 btf->n, n);
 	TRY(btf_rewrite_init(&r));
 	/* order holds the old number + 1 until all are there. */
@@ -186,8 +187,8 @@ static struct error *permute(struct btf *btf, const uint32_t *id_map, uint32_t n
 			return error_new(EINVAL, "type %u cannot become %u: %s", btf->start_id + i,
 					 id_map[i],
 					 id_map[i] < btf->start_id || to >= n
-						 ? "there is no such id"
-						 : "another one does");
+						 ? "the id does not exist"
+						 : "another type has that id");
 		r.order[to] = i + 1;
 		r.ids[i] = id_map[i];
 	}

@@ -313,7 +313,8 @@ static struct error *place_externs(struct btf *btf, uint32_t id)
 		const struct btf_type *var = btf__type_by_id(btf, btf_var_secinfos(t)[i].type);
 
 		if (!var || !btf_is_var(var))
-			return error_new(EBADMSG, "BTF: section %s holds what is no variable",
+			return error_new(EBADMSG,
+					 "BTF: section %s contains an entry that is not a variable",
 					 btf_name(btf, t));
 		const int64_t size = btf__resolve_size(btf, var->type);
 		const int align = btf__align_of(btf, var->type);

@@ -153,15 +153,14 @@ static struct error *match_cands(struct core *core, const struct core_spec *loca
 			*res = one;
 		} else if (spec->bit_offset != first->bit_offset || one.poison != res->poison ||
 			   one.new_val != res->new_val) {
-			return error_hint(
-				error_new(ENOTUNIQ,
-					  "ambiguous: types %u and %u of the target give %llu and "
-					  "%llu",
-					  first->root_id, spec->root_id,
-					  (unsigned long long)res->new_val,
-					  (unsigned long long)one.new_val),
-				"a ___flavor of the struct with a field that only one of them has "
-				"tells them apart");
+			return error_hint(error_new(ENOTUNIQ,
+						    "ambiguous: target types %u and %u give "
+						    "different values, %llu and %llu",
+						    first->root_id, spec->root_id,
+						    (unsigned long long)res->new_val,
+						    (unsigned long long)one.new_val),
+					  "to select one, use a ___flavor of the struct with a "
+					  "field that only that type has");
 		}
 		cands->v.v[matches++] = cands->v.v[i];
 	}
@@ -181,11 +180,12 @@ static struct error *resolve(struct core *core, const struct btf_core_relo *relo
 
 	core->work = CORE_MAX_WORK;
 	if (!t || !relo->type_id)
-		return error_new(EINVAL, "CO-RE: no type %u", relo->type_id);
+		return error_new(EINVAL, "CO-RE: the BTF has no type %u", relo->type_id);
 	if (!access)
-		return error_new(EINVAL, "CO-RE: no access string at %u", relo->access_str_off);
+		return error_new(EINVAL, "CO-RE: there is no access string at offset %u",
+				 relo->access_str_off);
 	if (relo->kind > CORE_TYPE_MATCHES)
-		return error_hint(error_new(EINVAL, "CO-RE: unknown kind %u of relocation",
+		return error_hint(error_new(EINVAL, "CO-RE: unknown relocation kind %u",
 					    relo->kind),
 				  "the compiler is newer than this version of perf-bpf");
 	TRY(about(core_spec_parse(core->local, relo->type_id, relo->kind, access, local), relo,
@@ -195,8 +195,8 @@ static struct error *resolve(struct core *core, const struct btf_core_relo *relo
 		return NULL;
 	}
 	if (!*btf_name(core->local, t))
-		return error_hint(about(error_new(EINVAL, "a type without a name"), relo, local),
-				  "give the type a name; it cannot be found without one");
+		return error_hint(about(error_new(EINVAL, "the type has no name"), relo, local),
+				  "give the type a name: types are matched by name");
 	TRY(find_cands(core, relo->type_id, &cands));
 	return about(match_cands(core, local, cands, relo->kind, out), relo, local);
 }

@@ -96,10 +96,12 @@ static int size_code(uint32_t bytes)
 
 static struct error *out_of_step(uint64_t got, uint64_t want)
 {
-	return error_hint(error_new(EINVAL, "the instruction holds %lld where the record says %llu",
-				    (long long)got, (unsigned long long)want),
-			  "the object is damaged, or something changed its code after it was "
-			  "compiled");
+	return error_hint(
+		error_new(EINVAL,
+			  "the instruction has the value %lld, but the relocation record says %llu",
+			  (long long)got, (unsigned long long)want),
+		"the object is damaged, or something changed its code after it was "
+		"compiled");
 }
 
 static struct error *patch_imm(const struct core_result *res, struct bpf_insn *insn)
@@ -124,17 +126,20 @@ static struct error *patch_off(const struct core_result *res, struct bpf_insn *i
 	if (res->validate && (uint64_t)(int64_t)insn->off != res->orig_val)
 		return out_of_step(insn->off, res->orig_val);
 	if (res->new_val > SHRT_MAX)
-		return error_hint(error_new(ERANGE, "the field is at %llu, a load reaches %d",
-					    (unsigned long long)res->new_val, SHRT_MAX),
-				  "read the field by BPF_CORE_READ(), which adds the offset first");
+		return error_hint(
+			error_new(ERANGE, "the field is at offset %llu; a load reaches at most %d",
+				  (unsigned long long)res->new_val, SHRT_MAX),
+			"read the field by BPF_CORE_READ(), which adds the offset first");
 	if (res->orig_size) {
 		int code = size_code(res->new_size);
 
 		if (load_bytes(insn) != res->orig_size)
-			return error_new(EINVAL, "a load of %u bytes from a field of %u",
+			return error_new(EINVAL,
+					 "the instruction loads %u bytes, but the field has %u",
 					 load_bytes(insn), res->orig_size);
 		if (code < 0)
-			return error_new(EINVAL, "no load takes the %u bytes of the field",
+			return error_new(EINVAL,
+					 "the field is %u bytes wide; BPF can load 1, 2, 4 or 8",
 					 res->new_size);
 		insn->code = BPF_MODE(insn->code) | code | BPF_CLASS(insn->code);
 	}
@@ -149,7 +154,7 @@ static struct error *patch_imm64(const struct core_result *res, struct bpf_insn 
 
 	if (!is_ld_imm64(insn) || idx + 1 >= n || insn[0].src_reg || insn[0].off || insn[1].code ||
 	    insn[1].dst_reg || insn[1].src_reg || insn[1].off)
-		return error_new(EINVAL, "not a load of a plain 64-bit number");
+		return error_new(EINVAL, "the instruction does not load a plain 64-bit constant");
 	uint64_t now = (uint32_t)insn[0].imm | (uint64_t)(uint32_t)insn[1].imm << 32;
 	if (res->validate && now != res->orig_val)
 		return out_of_step(now, res->orig_val);
@@ -180,8 +185,8 @@ struct error *core_relocate(struct core *core, const struct btf_core_relo *relo,
 			      idx);
 	if (is_memory(insn) && res.resize_fails)
 		return poison(core, relo, prog,
-			      "has another size in the target kernel, and is no unsigned integer "
-			      "or pointer; BPF_CORE_READ_BITFIELD() reads it",
+			      "has another size in the target kernel and is not an unsigned "
+			      "integer or pointer; read it with BPF_CORE_READ_BITFIELD()",
 			      insns, n, idx);
 	switch (BPF_CLASS(insn->code)) {
 	case BPF_ALU:
@@ -197,7 +202,7 @@ struct error *core_relocate(struct core *core, const struct btf_core_relo *relo,
 		err = patch_imm64(&res, insns, n, idx);
 		break;
 	default:
-		err = error_new(EINVAL, "no instruction that can be relocated (code 0x%02x)",
+		err = error_new(EINVAL, "this instruction cannot be relocated (code 0x%02x)",
 				insn->code);
 	}
 	return error_prefix(err, "CO-RE, %s, instruction %zu", core_kind_name(relo->kind), idx);

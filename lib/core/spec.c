@@ -22,7 +22,7 @@ bool core_same_essential(const char *a, const char *b)
 
 struct error *core_too_much(void)
 {
-	return error_new(E2BIG, "the types are too deeply nested to be compared");
+	return error_new(E2BIG, "the types are nested too deeply to compare");
 }
 
 static struct error *add_access(struct core_spec *spec, uint32_t type_id, uint32_t idx,
@@ -43,7 +43,8 @@ static struct error *add_elements(struct core_spec *spec, uint32_t type_id, uint
 		return error_new(EINVAL, "type %u has no size", type_id);
 	uint64_t bytes = (uint64_t)size * idx;
 	if (bytes > UINT32_MAX)
-		return error_new(EINVAL, "element %u of type %u lies beyond 4 GiB", idx, type_id);
+		return error_new(EINVAL, "element %u of type %u is at an offset of more than 4 GiB",
+				 idx, type_id);
 	spec->bit_offset += bytes * 8;
 	return NULL;
 }
@@ -117,8 +118,7 @@ static struct error *parse_enum(struct core_spec *spec, uint32_t idx)
 	const struct btf_type *t = btf_skip_mods_and_typedefs(spec->btf, spec->root_id, &id);
 
 	if (!btf_is_any_enum(t) || idx >= btf_vlen(t))
-		return error_new(EINVAL, "value %u of what is a %s", idx,
-				 btf_kind_name(btf_kind(t)));
+		return error_new(EINVAL, "value %u of a %s", idx, btf_kind_name(btf_kind(t)));
 	/* both kinds of values begin with their name */
 	uint32_t words = btf_is_enum(t) ? 2 : 3;
 	const char *name = btf__name_by_offset(spec->btf, ((const uint32_t *)(t + 1))[idx * words]);

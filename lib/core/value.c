@@ -21,7 +21,7 @@ static struct error *element_value(uint32_t kind, const struct core_spec *spec, 
 	int64_t size = btf__resolve_size(spec->btf, acc->type_id);
 
 	if (size < 0)
-		return error_new(EINVAL, "an array of type %u, which has no size", acc->type_id);
+		return error_new(EINVAL, "array element type %u has no size", acc->type_id);
 	v->validate = true;
 	switch (kind) {
 	case CORE_FIELD_BYTE_OFFSET:
@@ -33,7 +33,7 @@ static struct error *element_value(uint32_t kind, const struct core_spec *spec, 
 		v->val = size;
 		return NULL;
 	default:
-		return error_new(EINVAL, "not for an array element");
+		return error_new(EINVAL, "this relocation does not apply to array elements");
 	}
 }
 
@@ -42,14 +42,14 @@ static struct error *bitfield_place(uint64_t bit_off, uint32_t bits, const struc
 				    uint64_t *byte_off, uint32_t *bytes)
 {
 	if (!(btf_is_int(t) || btf_is_any_enum(t)) || !t->size || (t->size & (t->size - 1)))
-		return error_new(EINVAL, "a bitfield that is no integer");
+		return error_new(EINVAL, "the bitfield is not an integer");
 	*bytes = t->size;
 	for (;;) {
 		*byte_off = bit_off / 8 / *bytes * *bytes;
 		if (bit_off + bits - *byte_off * 8 <= (uint64_t)*bytes * 8)
 			return NULL;
 		if (*bytes >= 8)
-			return error_new(EINVAL, "a bitfield that crosses 8 bytes");
+			return error_new(EINVAL, "the bitfield crosses an 8-byte boundary");
 		*bytes *= 2;
 	}
 }
@@ -105,7 +105,7 @@ static struct error *member_value(uint32_t kind, const struct core_spec *spec,
 	case CORE_FIELD_LSHIFT_U64:
 	case CORE_FIELD_RSHIFT_U64:
 		if (bit_size > 64)
-			return error_new(EINVAL, "a field of more than 8 bytes is not shifted");
+			return error_new(EINVAL, "fields of more than 8 bytes cannot be shifted");
 		if (kind == CORE_FIELD_RSHIFT_U64) {
 			v->val = 64 - bit_size;
 			v->validate = true;
@@ -116,7 +116,7 @@ static struct error *member_value(uint32_t kind, const struct core_spec *spec,
 		}
 		return NULL;
 	}
-	return error_new(EINVAL, "unknown kind %u of relocation", kind);
+	return error_new(EINVAL, "unknown relocation kind %u", kind);
 }
 
 static struct error *field_value(uint32_t kind, const struct core_spec *spec,
@@ -155,7 +155,7 @@ static struct error *type_value(uint32_t kind, const struct core_spec *spec, str
 		v->val = size;
 		return NULL;
 	}
-	return error_new(EINVAL, "unknown kind %u of relocation", kind);
+	return error_new(EINVAL, "unknown relocation kind %u", kind);
 }
 
 static struct error *enum_value(uint32_t kind, const struct core_spec *spec, struct value *v)

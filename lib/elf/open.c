@@ -58,8 +58,9 @@ static struct error *read_at(const struct elf_file *file, int fd, void *to, uint
 		if (n < 0)
 			return file_error(file, error_errno(errno, "cannot read"));
 		if (!n)
-			return file_error(file, error_new(EBADMSG, "the file became shorter while "
-								   "it was read"));
+			return file_error(file,
+					  error_new(EBADMSG,
+						    "the file was truncated while it was read"));
 		got += (uint64_t)n;
 	}
 	return NULL;
@@ -95,7 +96,7 @@ static bool is_within(const struct elf_file *file, uint64_t off, uint64_t len)
 
 static struct error *header_error(const struct elf_file *file)
 {
-	return file_error(file, error_new(EBADMSG, "the ELF header is cut off or malformed"));
+	return file_error(file, error_new(EBADMSG, "the ELF header is truncated or malformed"));
 }
 
 static struct error *read_header(struct elf_file *file, int fd, struct header *h)
@@ -266,7 +267,7 @@ static struct error *reaches_beyond(const struct elf_file *file, size_t index, c
 	return file_error(file,
 			  error_new(EBADMSG,
 				    "section %zu%s%s%s: 0x%" PRIx64 " bytes at offset 0x%" PRIx64
-				    " reach beyond the file's %" PRIu64 " bytes",
+				    " exceed the file's %" PRIu64 " bytes",
 				    index, *name ? " (" : "", name, *name ? ")" : "", sec->size,
 				    sec->offset, file->size));
 }
@@ -285,7 +286,9 @@ static struct error *read_sections(struct elf_file *file, int fd, const struct h
 		return header_error(file);
 	/* No more than the file has room for, whatever it claims. */
 	if (!is_within(file, h->sections, (uint64_t)h->n_sections * size))
-		return file_error(file, error_new(EBADMSG, "%u sections in %" PRIu64 " bytes",
+		return file_error(file, error_new(EBADMSG,
+						  "%u sections do not fit into the file's %" PRIu64
+						  " bytes",
 						  h->n_sections, file->size));
 	TRY(bytes_at(file, fd, h->sections, (uint64_t)h->n_sections * size, &owned, &table));
 	file->sections = malloc(h->n_sections * sizeof(*file->sections));

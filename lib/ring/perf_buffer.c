@@ -55,8 +55,8 @@ static enum bpf_perf_event_ret see(struct perf_buffer *pb, int cpu, struct perf_
 		if (pb->lost_cb)
 			pb->lost_cb(pb->ctx, cpu, lost);
 	} else {
-		log_warn(edge_log(), "CPU %d: a record of type %u and %u bytes is none of ours",
-			 cpu, event->type, event->size);
+		log_warn(edge_log(), "CPU %d: unexpected record of type %u with %u bytes", cpu,
+			 event->type, event->size);
 		return LIBBPF_PERF_EVENT_ERROR;
 	}
 	return LIBBPF_PERF_EVENT_CONT;
@@ -100,13 +100,14 @@ static struct error *buffer_open(struct perf_buffer *pb, const struct perf_event
 		return error_errno(-buffer->fd, "cannot open a perf event on CPU %d", cpu);
 	struct error *err = perf_ring_init(&buffer->ring, buffer->fd, pages);
 	if (err && err->code == EPERM)
-		err = error_hint(err, "more memory than may be locked: choose fewer pages, or "
+		err = error_hint(err, "the limit of locked memory is too low: use fewer pages, or "
 				      "raise /proc/sys/kernel/perf_event_mlock_kb");
 	TRY(error_prefix(err, "CPU %d", cpu));
 	TRY(sys_perf_enable(buffer->fd));
 	int ret = bpf_map_update_elem(pb->map_fd, &key, &buffer->fd, BPF_ANY);
 	if (ret)
-		return error_errno(-ret, "cannot put CPU %d's ring into the map, key %d", cpu, key);
+		return error_errno(-ret, "cannot store the ring of CPU %d in the map (key %d)", cpu,
+				   key);
 	buffer->in_map = true;
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = buffer};
 	if (epoll_ctl(pb->epoll_fd, EPOLL_CTL_ADD, buffer->fd, &event))
@@ -125,20 +126,20 @@ static struct error *buffers_open(struct perf_buffer *pb, const struct perf_even
 
 	int ret = bpf_map_get_info_by_fd(pb->map_fd, &info, &len);
 	if (ret)
-		return error_errno(-ret, "cannot ask what map descriptor %d is", pb->map_fd);
+		return error_errno(-ret, "cannot read the info of map descriptor %d", pb->map_fd);
 	if (info.type != BPF_MAP_TYPE_PERF_EVENT_ARRAY)
 		return error_hint(error_new(EINVAL, "map '%s' is of type %s", info.name,
 					    libbpf_bpf_map_type_str(info.type) ?: "unknown"),
-				  "a map of type perf_event_array belongs here");
+				  "pass a map of type perf_event_array");
 	if (n > 0 && (!cpus || !keys))
-		return error_new(EINVAL, "cpu_cnt is %d, and cpus or map_keys is missing", n);
+		return error_new(EINVAL, "cpu_cnt is %d, but cpus or map_keys is NULL", n);
 	if (n <= 0)
 		TRY(sys_cpus_online(NULL, &online));
 
 	size_t most = n > 0 ? (size_t)n : online.n;
 	pb->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (pb->epoll_fd < 0)
-		return error_errno(errno, "cannot make a descriptor to wait with");
+		return error_errno(errno, "cannot create an epoll descriptor");
 	pb->cpus = calloc(most ?: 1, sizeof(*pb->cpus));
 	pb->events = calloc(most ?: 1, sizeof(*pb->events));
 	pb->scratch = malloc(PERF_RECORD_MAX);
@@ -159,8 +160,9 @@ static struct perf_buffer *buffer_new(int map_fd, size_t pages, const struct per
 				      const struct perf_buffer *what)
 {
 	if (!pages || pages & (pages - 1) || pages > SIZE_MAX / 2 / sys_page_size())
-		return edge_null(error_hint(error_new(EINVAL, "a ring of %zu pages", pages),
-					    "a power of two belongs here"));
+		return edge_null(
+			error_hint(error_new(EINVAL, "invalid ring size of %zu pages", pages),
+				   "the number of pages must be a power of two"));
 	struct perf_buffer *pb = malloc(sizeof(*pb));
 	if (!pb)
 		return edge_null(error_nomem());

@@ -152,7 +152,7 @@ struct ring_buffer *ring_buffer__new(int map_fd, ring_buffer_sample_fn sample_cb
 	if (!rb)
 		return edge_null(error_nomem());
 	rb->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	err = rb->epoll_fd < 0 ? error_errno(errno, "cannot make a descriptor to wait with")
+	err = rb->epoll_fd < 0 ? error_errno(errno, "cannot create an epoll descriptor")
 			       : ring_add(rb, map_fd, sample_cb, ctx);
 	if (!err)
 		return rb;

@@ -34,13 +34,13 @@ struct error *ringbuf_init(struct ringbuf *ring, int map_fd, enum bpf_map_type t
 
 	int ret = bpf_map_get_info_by_fd(map_fd, &info, &len);
 	if (ret)
-		return error_errno(-ret, "cannot ask what map descriptor %d is", map_fd);
+		return error_errno(-ret, "cannot read the info of map descriptor %d", map_fd);
 	if (info.type != type)
 		return error_hint(error_new(EINVAL, "map '%s' is of type %s", info.name,
 					    libbpf_bpf_map_type_str(info.type) ?: "unknown"),
-				  "a map of type %s belongs here", libbpf_bpf_map_type_str(type));
+				  "pass a map of type %s", libbpf_bpf_map_type_str(type));
 	if (info.max_entries > (SIZE_MAX - page) / 2)
-		return error_new(E2BIG, "map '%s' of %u bytes does not fit into memory twice",
+		return error_new(E2BIG, "map '%s': its %u bytes are too large to map twice",
 				 info.name, info.max_entries);
 
 	bool produce = type == BPF_MAP_TYPE_USER_RINGBUF;

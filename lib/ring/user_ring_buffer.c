@@ -57,7 +57,7 @@ static struct error *buffer_init(struct user_ring_buffer *rb, int map_fd)
 {
 	rb->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (rb->epoll_fd < 0)
-		return error_errno(errno, "cannot make a descriptor to wait with");
+		return error_errno(errno, "cannot create an epoll descriptor");
 	TRY(ringbuf_init(&rb->mem, map_fd, BPF_MAP_TYPE_USER_RINGBUF));
 	struct epoll_event event = {.events = EPOLLOUT};
 	if (epoll_ctl(rb->epoll_fd, EPOLL_CTL_ADD, map_fd, &event))

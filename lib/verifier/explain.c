@@ -207,7 +207,7 @@ static void explain_other(struct explain *ex)
 	ex->kind = "other";
 	ex->line = ex->log.n_complaints ? ex->log.complaints[ex->log.n_complaints - 1]
 					: (struct piece){0};
-	strbuf_adds(&ex->msg, "the kernel refuses the program");
+	strbuf_adds(&ex->msg, "the kernel rejects the program");
 	if (ex->line.at) {
 		strbuf_adds(&ex->msg, ": ");
 		add_piece(&ex->msg, ex->line);

@@ -427,11 +427,11 @@ static void says_what_is_wrong(void **state)
 	struct btf *btf = btf__new_empty();
 
 	btf__add_ptr(btf, 7);
-	expect_error(btf, "type 1 (pointer) refers to type 7, the last one is 1");
+	expect_error(btf, "type 1 (pointer) refers to type 7, but the last type is 1");
 	btf = btf__new_empty();
 	btf__add_struct(btf, "s", 4);
 	((struct btf_type *)btf__type_by_id(btf, 1))->name_off = 77;
-	expect_error(btf, "type 1 (struct) has a name at 77, the strings end at 2");
+	expect_error(btf, "type 1 (struct) has its name at offset 77, but the strings end at 2");
 	btf = btf__new_empty();
 	btf__add_int(btf, "int", 4, 0);
 	btf__add_func(btf, "f", BTF_FUNC_GLOBAL, 1);
@@ -440,7 +440,7 @@ static void says_what_is_wrong(void **state)
 	btf__add_int(btf, "int", 4, 0);
 	btf__add_datasec(btf, ".data", 4);
 	btf__add_datasec_var_info(btf, 1, 0, 4);
-	expect_error(btf, "holds a int");
+	expect_error(btf, "contains a int");
 }
 
 /* ---- .BTF.ext ---- */

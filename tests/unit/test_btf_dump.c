@@ -354,7 +354,7 @@ static void refuses_traps(void **state)
 		btf__add_field(b, "b", i + 1, 0, 0);
 	}
 	btf__add_typedef(b, "t", 61);
-	expect_refused(b, "too large when written out");
+	expect_refused(b, "is too large");
 
 	/* prototypes that double */
 	b = btf__new_empty();
@@ -365,14 +365,14 @@ static void refuses_traps(void **state)
 		btf__add_func_param(b, NULL, i + 1);
 	}
 	btf__add_typedef(b, "t", 61);
-	expect_refused(b, "too large when written out");
+	expect_refused(b, "is too large");
 
 	/* a member that is a function: no C for it */
 	b = btf__new_empty();
 	btf__add_func_proto(b, 0);
 	btf__add_func(b, "f", BTF_FUNC_GLOBAL, 1);
 	btf__add_typedef(b, "t", 2);
-	expect_refused(b, "cannot be declared");
+	expect_refused(b, "cannot declare");
 }
 
 /* What programs may call is declared, once, with what its prototype needs. */

@@ -182,7 +182,7 @@ static void damaged_entries_are_refused(void **state)
 	struct entry out = {0};
 	_cleanup_error_ struct error *err = entry_decode(wrong.str, wrong.len, &out);
 	assert_non_null(err);
-	assert_non_null(strstr(err->msg, "list of files"));
+	assert_non_null(strstr(err->msg, "file list"));
 }
 
 static void hashes_know_where_a_part_ends(void **state)

@@ -346,7 +346,7 @@ static void widens_bitfields(void **state)
 	r.access_str_off = btf__add_str(b, "0:1");
 	struct error *err = core_resolve(core, &r, &res);
 	assert_non_null(err);
-	assert_non_null(strstr(err->msg, "crosses 8 bytes"));
+	assert_non_null(strstr(err->msg, "crosses an 8-byte boundary"));
 	error_free(err);
 	core_free(core);
 	btf__free(b);
@@ -397,7 +397,7 @@ static void sees_ambiguity(void **state)
 	expect(w, CORE_FIELD_BYTE_OFFSET, TWICE, "0:0", 0, 0);
 	expect(w, CORE_FIELD_EXISTS, TWICE, "0:0", 1, 1);
 	expect_refused(w, CORE_FIELD_BYTE_OFFSET, TWICE, "0:1", ENOTUNIQ,
-		       "offset of field struct twice.differs: ambiguous: types 22 and 23");
+		       "offset of field struct twice.differs: ambiguous: target types 22 and 23");
 	expect_refused(w, CORE_TYPE_ID_TARGET, TWICE, "0", ENOTUNIQ, "ambiguous");
 }
 
@@ -420,8 +420,8 @@ static void refuses_nonsense(void **state)
 	expect_refused(w, CORE_ENUMVAL_VALUE, TASK, "0", EINVAL, "struct");
 	expect_refused(w, CORE_TYPE_EXISTS, 999, "0", EINVAL, "no type 999");
 	expect_refused(w, CORE_TYPE_EXISTS, 0, "0", EINVAL, "no type 0");
-	expect_refused(w, 13, TASK, "0", EINVAL, "unknown kind 13");
-	expect_refused(w, CORE_TYPE_EXISTS, NAMELESS, "0", EINVAL, "without a name");
+	expect_refused(w, 13, TASK, "0", EINVAL, "unknown relocation kind 13");
+	expect_refused(w, CORE_TYPE_EXISTS, NAMELESS, "0", EINVAL, "has no name");
 	struct strbuf deep = {0};
 	strbuf_adds(&deep, "0");
 	for (int i = 0; i < 100; i++)
@@ -495,11 +495,11 @@ static void refuses_wrong_instructions(void **state)
 	struct world *w = *state;
 	struct bpf_insn insn = {.code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = 5};
 
-	expect_unpatched(w, CORE_FIELD_BYTE_OFFSET, TASK, "0:1", &insn, 1, "holds 5");
+	expect_unpatched(w, CORE_FIELD_BYTE_OFFSET, TASK, "0:1", &insn, 1, "has the value 5");
 	insn = (struct bpf_insn){.code = BPF_ALU64 | BPF_MOV | BPF_X, .imm = 4};
 	expect_unpatched(w, CORE_FIELD_BYTE_OFFSET, TASK, "0:1", &insn, 1, "no immediate");
 	insn = (struct bpf_insn){.code = BPF_LDX | BPF_MEM | BPF_W, .off = 3};
-	expect_unpatched(w, CORE_FIELD_BYTE_OFFSET, TASK, "0:0", &insn, 1, "holds 3");
+	expect_unpatched(w, CORE_FIELD_BYTE_OFFSET, TASK, "0:0", &insn, 1, "has the value 3");
 	insn = (struct bpf_insn){.code = BPF_JMP | BPF_EXIT};
 	expect_unpatched(w, CORE_FIELD_BYTE_OFFSET, TASK, "0:0", &insn, 1, "relocated");
 	insn = (struct bpf_insn){.code = BPF_ALU | BPF_MOV | BPF_K, .imm = 0};
@@ -511,7 +511,8 @@ static void refuses_wrong_instructions(void **state)
 	expect_unpatched(w, CORE_ENUMVAL_VALUE, COLOR, "0", map, 2, "64-bit");
 	/* a load of another width than the field's */
 	insn = (struct bpf_insn){.code = BPF_LDX | BPF_MEM | BPF_B, .off = 44};
-	expect_unpatched(w, CORE_FIELD_BYTE_OFFSET, TASK, "0:4", &insn, 1, "a load of 1 bytes");
+	expect_unpatched(w, CORE_FIELD_BYTE_OFFSET, TASK, "0:4", &insn, 1,
+			 "the instruction loads 1 bytes");
 	struct btf_core_relo r = relo(w, CORE_FIELD_BYTE_OFFSET, TASK, "0:0");
 	struct error *err = core_relocate(w->core, &r, NULL, &insn, 1, 1);
 	assert_non_null(err);

@@ -182,7 +182,7 @@ static void filters_are_globs_and_what_binds_them(void **state)
 	memset(deep, '(', sizeof(deep) - 1);
 	deep[sizeof(deep) - 1] = 0;
 	_cleanup_error_ struct error *too_deep = filter_check(deep);
-	assert_non_null(strstr(too_deep->msg, "too many levels"));
+	assert_non_null(strstr(too_deep->msg, "nested too deeply"));
 	memset(long_one, 'a', sizeof(long_one) - 1);
 	long_one[sizeof(long_one) - 1] = 0;
 	_cleanup_error_ struct error *too_long = filter_check(long_one);

@@ -265,25 +265,26 @@ static void test_input_that_is_wrong(void **state)
 		int code;
 		const char *message, *hint;
 	} cases[] = {
-		{U32, "4294967296", ERANGE, "does not fit 32 unsigned bits", NULL},
+		{U32, "4294967296", ERANGE, "does not fit into 32 unsigned bits", NULL},
 		{U32, "-1", ERANGE, "is negative", NULL},
-		{I16, "-32769", ERANGE, "does not fit 16 signed bits", NULL},
-		{U64, "18446744073709551616", ERANGE, "does not fit 64 bits", NULL},
+		{I16, "-32769", ERANGE, "does not fit into 16 signed bits", NULL},
+		{U64, "18446744073709551616", ERANGE, "does not fit into 64 bits", NULL},
 		{U32, "12x", EINVAL, "'12x' is not a number", NULL},
 		{U32, "", EINVAL, "'' is not a number", NULL},
 		{BOOL, "2", EINVAL, "neither true nor false", NULL},
-		{STATE, "RUNING", ENOENT, "enum state has no 'RUNING'", "did you mean 'RUNNING'?"},
+		{STATE, "RUNING", ENOENT, "enum state has no value 'RUNING'",
+		 "did you mean 'RUNNING'?"},
 		{NAME, "much too long", ERANGE, "longer than 8 bytes", NULL},
-		{MAC, "[1,2,3,4]", ERANGE, "4 elements for an array of 3", NULL},
-		{MAC, "[1,256]", ERANGE, "element 1: 256 does not fit 8", NULL},
+		{MAC, "[1,2,3,4]", ERANGE, "4 elements do not fit an array of 3", NULL},
+		{MAC, "[1,256]", ERANGE, "element 1: 256 does not fit into 8", NULL},
 		{PAIR, "{\"c\":1}", ENOENT, "struct pair has no member 'c'", NULL},
 		{PAIR, "{\"a\":1,}", EINVAL, "is not JSON: column 8", NULL},
-		{PAIR, "1", EINVAL, "a value of struct pair is wanted", "write it as JSON"},
+		{PAIR, "1", EINVAL, "expected a value of struct pair", "write it as JSON"},
 		{SAMPLE, "{\"pairs\":[{\"a\":70000}]}", ERANGE,
 		 "member pairs: element 0: member a: 70000 does not fit", NULL},
-		{DATA, "{\"limi\":1}", ENOENT, "no variable 'limi'", "did you mean 'limit'?"},
-		{HUGE, "1", ENOTSUP, "128 bits cannot be given", NULL},
-		{SAMPLE, "{\"low\":8}", ERANGE, "member low: 8 does not fit 3", NULL},
+		{DATA, "{\"limi\":1}", ENOENT, "unknown variable 'limi'", "did you mean 'limit'?"},
+		{HUGE, "1", ENOTSUP, "integers of 128 bits are not supported here", NULL},
+		{SAMPLE, "{\"low\":8}", ERANGE, "member low: 8 does not fit into 3", NULL},
 	};
 	struct btf *b = types();
 
