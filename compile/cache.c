@@ -29,7 +29,7 @@
 static struct error *open_own_folder(int dirfd, const char *name, int *out)
 {
 	if (mkdirat(dirfd, name, 0700) < 0 && errno != EEXIST)
-		return error_at(error_errno(errno, "cannot be made"), "%s", name);
+		return error_at(error_errno(errno, "cannot be created"), "%s", name);
 	_cleanup_close_ int fd =
 		openat(dirfd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
@@ -96,9 +96,10 @@ struct error *cache_open(const char *want, const struct log *log, struct cache *
 	if (place) {
 		_cleanup_error_ struct error *err = open_lasting(place, &c);
 		if (err)
-			log_info(log, "no cache: %s: %s", err->where ?: place, err->msg);
+			log_info(log, "the compile cache is not used: %s: %s", err->where ?: place,
+				 err->msg);
 	} else {
-		log_info(log, "no cache: HOME is not set");
+		log_info(log, "the compile cache is not used: HOME is not set");
 	}
 	if (!c.path) {
 		const char *tmp = secure_getenv("TMPDIR");
@@ -108,10 +109,11 @@ struct error *cache_open(const char *want, const struct log *log, struct cache *
 			return error_nomem();
 		}
 		if (!mkdtemp(c.path)) {
-			struct error *err = error_errno(errno, "no folder to compile in");
+			struct error *err = error_errno(
+				errno, "cannot create a temporary directory to compile in");
 			err = error_at(err, "%s", c.path);
 			free(steal_ptr(c.path));
-			return error_hint(err, "set TMPDIR to a folder that can be written to");
+			return error_hint(err, "set TMPDIR to a directory that you can write to");
 		}
 		c.temporary = true;
 	}
@@ -158,7 +160,7 @@ struct error *cache_scratch(const struct cache *c, char **path)
 		return error_nomem();
 	}
 	if (!mkdtemp(made))
-		return error_at(error_errno(errno, "cannot be made"), "%s", made);
+		return error_at(error_errno(errno, "cannot be created"), "%s", made);
 	*path = steal_ptr(made);
 	return NULL;
 }

@@ -179,7 +179,7 @@ static struct error *identify(const struct cache *cache, const char *path, struc
 		c.version = ask_version(c.path);
 		if (!c.version)
 			return error_at(error_new(ENOEXEC,
-						  "does not say its version as clang does"),
+						  "does not print its version as clang does"),
 					"%s", path);
 		_cleanup_error_ struct error *unkept =
 			file_write(folder, file.hex, c.version, strlen(c.version), 0600);
@@ -255,7 +255,8 @@ struct error *clang_find(const struct cache *cache, const char *path, struct cla
 {
 	if (path && *path) {
 		struct error *err = identify(cache, path, out);
-		return error_hint(err, "clang-path of [llvm] in the configuration names it");
+		return error_hint(
+			err, "it comes from clang-path in section [llvm] of the configuration");
 	}
 
 	_cleanup_names_ struct names found = {0};
@@ -276,11 +277,14 @@ struct error *clang_find(const struct cache *cache, const char *path, struct cla
 		}
 	}
 	if (!best.path && found.n)
-		return error_hint(error_new(ENOPKG, "no clang here has a BPF target"),
-				  INSTALL_HINT);
+		return error_hint(
+			error_new(ENOPKG, "none of the installed clang compilers has a BPF target"),
+			INSTALL_HINT);
 	if (!best.path)
-		return error_hint(error_new(ENOPKG, "no clang to compile a BPF program with"),
-				  INSTALL_HINT);
+		return error_hint(
+			error_new(ENOPKG,
+				  "clang is not installed, and compiling a BPF program needs it"),
+			INSTALL_HINT);
 	*out = best;
 	best = (struct clang){0};
 	return NULL;

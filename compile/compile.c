@@ -121,7 +121,7 @@ static struct error *read_source(const char *path, char **data, size_t *size)
 	if (!err)
 		return NULL;
 	if (err->code == EISDIR)
-		return error_hint(err, "name a C file in it");
+		return error_hint(err, "name a C file in that directory");
 	if (err->code == EACCES)
 		return error_hint(err, "ls -l %s shows who may read it", path);
 	if (err->code != ENOENT)
@@ -182,7 +182,7 @@ static struct error *add_user_options(struct job *j)
 	if (!j->opts->clang_opt)
 		return NULL;
 	TRY(error_hint(words_split(j->opts->clang_opt, &words),
-		       "see --clang-opt and clang-opt of [llvm] in the configuration"));
+		       "check --clang-opt, and clang-opt in section [llvm] of the configuration"));
 	for (size_t i = 0; i < words.n; i++) {
 		const char *dir = NULL;
 		TRY(add_arg(j, "%s", words.v[i]));
@@ -475,7 +475,8 @@ static struct error *dump_object(const struct job *j, const struct entry *e, cha
 	const char *name = strrchr(path, '/') + 1;
 	struct error *err = file_write(folder, name, e->object, e->object_size, 0644);
 	if (err)
-		return error_hint(err, "dump-obj of [llvm] in the configuration asks for it");
+		return error_hint(err,
+				  "dump-obj in section [llvm] of the configuration requests it");
 	*dumped = steal_ptr(path);
 	return NULL;
 }
@@ -484,7 +485,7 @@ static struct error *job_init(struct job *j, const char *path)
 {
 	j->cwd = getcwd(NULL, 0);
 	if (!j->cwd)
-		return error_errno(errno, "the current folder");
+		return error_errno(errno, "the current directory");
 	j->source = absolute(j->cwd, path);
 	_cleanup_free_ char *copy = j->source ? strdup(j->source) : NULL;
 	j->folder = copy ? strdup(dirname(copy)) : NULL;
@@ -499,8 +500,8 @@ static struct error *compile_job(struct job *j, const char *path, struct compile
 	size_t size;
 
 	if (!compile_is_source(path))
-		return error_at(error_new(EINVAL, "is not named like a C file (FILE.c)"), "%s",
-				path);
+		return error_at(error_new(EINVAL, "is not a C file (its name does not end in .c)"),
+				"%s", path);
 	TRY(read_source(path, &source, &size));
 	TRY(job_init(j, path));
 	TRY(cache_open(j->opts->cache_dir, j->opts->log, &j->cache));

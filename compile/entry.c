@@ -161,7 +161,7 @@ struct error *entry_decode(const void *data, size_t size, struct entry *out)
 		return cursor_error(&c, "ends early");
 	for (uint32_t i = 0; i < n; i++)
 		if (!get_dep(&c, &e))
-			return cursor_error(&c, "its list of files is damaged");
+			return cursor_error(&c, "its file list is damaged");
 	if (!cursor_u64(&c, &object_size) || object_size != cursor_left(&c) ||
 	    !(object = cursor_bytes(&c, object_size)))
 		return cursor_error(&c, "ends early");

@@ -102,13 +102,14 @@ bool disasm_machine_next(struct disasm_machine *m, struct cursor *c, uint64_t ad
 struct error *disasm_machine_new(struct disasm_machine **out)
 {
 #ifdef HAVE_CAPSTONE
-	return error_hint(error_new(ENOTSUP, "machine code of this machine cannot be shown"),
-			  "'file FILE' writes it to a file");
+	return error_hint(error_new(ENOTSUP,
+				    "cannot disassemble machine code of this architecture"),
+			  "write it to a file with 'file FILE'");
 #else
-	return error_hint(error_new(ENOTSUP, "this perf-bpf was built without capstone, which "
-					     "shows machine code"),
-			  "install libcapstone-dev and build again; or write the code to a file by "
-			  "'file FILE', for: objdump -D -b binary -m i386:x86-64 FILE");
+	return error_hint(error_new(ENOTSUP, "this perf-bpf was built without capstone, so it "
+					     "cannot disassemble machine code"),
+			  "install libcapstone-dev and build again, or write the code to a file "
+			  "with 'file FILE' and run: objdump -D -b binary -m i386:x86-64 FILE");
 #endif
 }
 

@@ -72,8 +72,8 @@ static struct error *vars_read(struct gen *g, struct gen_map *map)
 		if (!var->name)
 			return error_nomem();
 		if ((uint64_t)var->offset + var->size > map->size)
-			return error_new(EBADMSG, "variable '%s' ends beyond section %s", var->name,
-					 map->section);
+			return error_new(EBADMSG, "variable '%s' ends past the end of section %s",
+					 var->name, map->section);
 	}
 	if (map->vars.n)
 		qsort(map->vars.v, map->vars.n, sizeof(*map->vars.v), by_offset);
@@ -104,7 +104,7 @@ struct error *gen_maps_read(struct gen *g)
 		}
 		const char *other = strmap_get(&seen, m->ident);
 		if (other) {
-			err = error_new(EINVAL, "the maps '%s' and '%s' would both be called '%s'",
+			err = error_new(EINVAL, "maps '%s' and '%s' would both get the name '%s'",
 					other, name, m->ident);
 			break;
 		}
@@ -209,7 +209,7 @@ struct error *gen_types_copy(struct gen *g, const struct btf *btf)
 
 	g->btf = raw ? btf__new(raw, size) : NULL;
 	if (!g->btf)
-		return raw ? error_errno(errno, "the BTF cannot be copied") : error_nomem();
+		return raw ? error_errno(errno, "cannot copy the BTF") : error_nomem();
 	/* _Bool is none of C++'s words. */
 	const int name = btf__add_str(g->btf, "bool");
 	if (name < 0)
@@ -241,12 +241,12 @@ struct error *gen_declare(struct gen *g, const struct gen_var *var, bool pointer
 	strbuf_reset(&g->decl);
 	const int err = btf_dump__emit_type_decl(g->dump, var->type, &opts);
 	if (err)
-		return error_errno(-err, "variable '%s': its type cannot be declared", var->name);
+		return error_errno(-err, "variable '%s': cannot declare its type", var->name);
 	if (strbuf_failed(&g->decl))
 		return error_nomem();
 	const char *text = strbuf_str(&g->decl), *mark = strstr(text, NAME_MARK);
 	if (!mark)
-		return error_new(EINVAL, "variable '%s': its type cannot be declared", var->name);
+		return error_new(EINVAL, "variable '%s': cannot declare its type", var->name);
 	const char *after = mark + strlen(NAME_MARK);
 	const bool closed = pointer && (*after == '[' || *after == '(');
 	strbuf_add(g->out, text, (size_t)(mark - text));
@@ -266,7 +266,7 @@ struct error *gen_data_members(struct gen *g, const struct gen_map *map)
 
 		if (align <= 0 || var->offset < at)
 			return error_new(EINVAL,
-					 "variable '%s' of section %s cannot stand in a struct",
+					 "variable '%s' of section %s cannot be a struct member",
 					 var->name, map->section);
 		align_max = max_of(align_max, (uint32_t)align);
 		if (round_up(at, (uint64_t)align) != var->offset && at != var->offset)

@@ -518,8 +518,8 @@ static struct error *check_name(const char *name)
 		good &= isalnum((unsigned char)*p) || *p == '_';
 	if (good)
 		return NULL;
-	return error_hint(error_new(EINVAL, "'%s' is no name for a struct", name),
-			  "give one of letters, digits and '_': name NAME");
+	return error_hint(error_new(EINVAL, "'%s' is not a valid struct name", name),
+			  "choose one of letters, digits and '_': name NAME");
 }
 
 static struct error *write_header(struct gen *g)

@@ -77,7 +77,8 @@ struct error *code_read(int fd, const struct log *log, struct code **out)
 	if (info->btf_id) {
 		code->btf = btf__load_from_kernel_by_id(info->btf_id);
 		if (!code->btf)
-			log_warn(log, "BTF %u cannot be read: functions and lines are not shown",
+			log_warn(log,
+				 "cannot read BTF %u: functions and source lines are not shown",
 				 info->btf_id);
 	}
 	if (code->btf && sys_prog_info_count(&code->prog, SYS_PROG_LINE_INFO)) {
@@ -310,11 +311,13 @@ struct error *code_image(const struct code *code, bool jited, const void **data,
 
 		error_free(sys_sysctl(NULL, "net/core/bpf_jit_enable", &enabled));
 		if (!jited)
-			return error_hint(err, "the kernel shows it to root only (CAP_BPF)");
-		return enabled ? error_hint(err, "it is interpreted, or runs on a network card; "
-						 "'dump xlated' shows its BPF instructions")
-			       : error_hint(err, "the JIT is off: sysctl "
-						 "net.core.bpf_jit_enable=1, and load it again");
+			return error_hint(err, "the kernel shows it only to root (CAP_BPF)");
+		return enabled ? error_hint(err, "it is interpreted or offloaded to a network "
+						 "card; 'dump xlated' shows its BPF instructions")
+			       : error_hint(
+					 err,
+					 "the JIT is disabled: type 'sysctl "
+					 "net.core.bpf_jit_enable=1' and load the program again");
 	}
 	if (sys_prog_info_hides(&code->prog, which)) {
 		int restricted = 0;
@@ -326,11 +329,10 @@ struct error *code_image(const struct code *code, bool jited, const void **data,
 			      : "the kernel does not show program %u, whose constants are blinded "
 				"(net.core.bpf_jit_harden)",
 			code->prog.info.id);
-		return error_hint(
-			err,
-			"it hides kernel addresses (kernel.kptr_restrict is %d); as root: "
-			"sysctl kernel.kptr_restrict=%d",
-			restricted, restricted > 1 ? 1 : 0);
+		return error_hint(err,
+				  "the kernel hides its addresses (kernel.kptr_restrict is %d); as "
+				  "root, type: sysctl kernel.kptr_restrict=%d",
+				  restricted, restricted > 1 ? 1 : 0);
 	}
 	*data = code->prog.arrays[which];
 	*size = sys_prog_info_count(&code->prog, which);

@@ -49,7 +49,7 @@ struct error *kobj_ids_all(enum kobj_kind kind, struct kobj_ids *ids)
 	}
 	if (errno == ENOENT)
 		return NULL;
-	struct error *err = error_errno(errno, "%ss cannot be listed", kinds[kind].name);
+	struct error *err = error_errno(errno, "cannot list %ss", kinds[kind].name);
 	return errno == EPERM ? no_right(err) : err;
 }
 
@@ -115,7 +115,7 @@ struct error *kobj_id(enum kobj_kind kind, int fd, uint32_t *id)
 	struct description d;
 
 	if (describe(kind, fd, &d))
-		return error_errno(errno, "the %s's description cannot be read", kinds[kind].name);
+		return error_errno(errno, "cannot read the info of the %s", kinds[kind].name);
 	*id = d.id;
 	return NULL;
 }
@@ -140,15 +140,13 @@ static struct error *find_id(enum kobj_kind kind, const char *text, struct kobj_
 		return error_new(EINVAL, "'%s' is not a number", text);
 	_cleanup_close_ int fd = kobj_open(kind, id);
 	if (fd < 0 && errno == ENOENT)
-		return error_hint(error_new(ENOENT, "there is no %s with the id %lu",
-					    kinds[kind].name, id),
-				  "'perf-bpf %s list' shows those that there are",
+		return error_hint(error_new(ENOENT, "no %s has the id %lu", kinds[kind].name, id),
+				  "'perf-bpf %s list' shows the ones that are loaded",
 				  kind == KOBJ_PROG  ? "prog"
 				  : kind == KOBJ_BTF ? "btf"
 						     : kinds[kind].name);
 	if (fd < 0)
-		return no_right(
-			error_errno(errno, "%s %lu cannot be opened", kinds[kind].name, id));
+		return no_right(error_errno(errno, "cannot open %s %lu", kinds[kind].name, id));
 	return add_id(ids, id);
 }
 
@@ -158,11 +156,11 @@ static struct error *find_pinned(enum kobj_kind kind, const char *path, struct k
 	_cleanup_close_ int fd = bpf_obj_get(path);
 
 	if (fd < 0)
-		return error_at(error_errno(errno, "no pinned %s can be opened here",
+		return error_at(error_errno(errno, "cannot open a pinned %s at this path",
 					    kinds[kind].name),
 				"%s", path);
 	if (describe(kind, fd, &d) || !d.id)
-		return error_at(error_new(EINVAL, "what is pinned here is not a %s",
+		return error_at(error_new(EINVAL, "the object pinned at this path is not a %s",
 					  kinds[kind].name),
 				"%s", path);
 	return add_id(ids, d.id);
@@ -212,12 +210,13 @@ struct error *kobj_find(enum kobj_kind kind, char *const *words, size_t n, size_
 
 	if (!n)
 		return error_hint(error_new(EINVAL, "which %s?", kinds[kind].name),
-				  "name it by 'id ID', 'name NAME' or 'pinned PATH'");
+				  "use 'id ID', 'name NAME' or 'pinned PATH'");
 	for (key = 0; key < ARRAY_SIZE(keys); key++)
 		if (!strcmp(words[0], keys[key]))
 			break;
 	if (key < ARRAY_SIZE(keys) && n < 2)
-		return error_new(EINVAL, "'%s' of the %s is missing", words[0], kinds[kind].name);
+		return error_new(EINVAL, "the %2$s needs a value for '%1$s'", words[0],
+				 kinds[kind].name);
 	if (key == ARRAY_SIZE(keys)) {
 		took = 1;
 		key = strchr(words[0], '/') ? 2 : isdigit((unsigned char)words[0][0]) ? 0 : 1;
@@ -230,7 +229,7 @@ struct error *kobj_find(enum kobj_kind kind, char *const *words, size_t n, size_
 	else if (kind == KOBJ_LINK || (key == 3 && kind != KOBJ_PROG))
 		return error_hint(error_new(EINVAL, "a %s has no %s", kinds[kind].name,
 					    key == 3 ? "tag" : "name"),
-				  "name it by 'id ID' or 'pinned PATH'");
+				  "use 'id ID' or 'pinned PATH'");
 	else
 		TRY(find_named(kind, text, key == 3, &found));
 	*used = took;
@@ -249,13 +248,13 @@ struct error *kobj_find_one(enum kobj_kind kind, char *const *words, size_t n, s
 	if (ids.n > 1) {
 		for (size_t i = 0; i < ids.n; i++)
 			strbuf_addf(&list, "%s%u", i ? ", " : "", ids.v[i]);
-		return error_hint(error_new(ENOTUNIQ, "%zu %ss are called '%s'", ids.n,
+		return error_hint(error_new(ENOTUNIQ, "%zu %ss have the name '%s'", ids.n,
 					    kinds[kind].name, words[*used - 1]),
-				  "name one by its id: %s", strbuf_str(&list));
+				  "use one of these ids: %s", strbuf_str(&list));
 	}
 	int opened = kobj_open(kind, ids.v[0]);
 	if (opened < 0)
-		return error_errno(errno, "%s %u cannot be opened", kinds[kind].name, ids.v[0]);
+		return error_errno(errno, "cannot open %s %u", kinds[kind].name, ids.v[0]);
 	*fd = opened;
 	return NULL;
 }

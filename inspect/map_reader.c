@@ -53,23 +53,23 @@ const char *map_type_unreadable(enum bpf_map_type type)
 	switch ((int)type) {
 	case BPF_MAP_TYPE_QUEUE:
 	case BPF_MAP_TYPE_STACK:
-		return "its values have no keys, and looking would take them out";
+		return "queue and stack maps cannot be read without removing entries";
 	case BPF_MAP_TYPE_RINGBUF:
 	case BPF_MAP_TYPE_USER_RINGBUF:
-		return "it is a ring of records, without entries";
+		return "it is a ring buffer and has no entries";
 	case BPF_MAP_TYPE_PERF_EVENT_ARRAY:
-		return "it holds perf events, which cannot be read";
+		return "it holds perf events, which cannot be read back";
 	case BPF_MAP_TYPE_CGROUP_ARRAY:
-		return "it holds cgroups, which cannot be read";
+		return "it holds cgroups, which cannot be read back";
 	case BPF_MAP_TYPE_BLOOM_FILTER:
-		return "it only tells whether a value may be in it";
+		return "a bloom filter has no entries to read";
 	case BPF_MAP_TYPE_SK_STORAGE:
 	case BPF_MAP_TYPE_INODE_STORAGE:
 	case BPF_MAP_TYPE_TASK_STORAGE:
 	case BPF_MAP_TYPE_CGRP_STORAGE:
-		return "its values belong to kernel objects, which have no order";
+		return "its values are stored with kernel objects and cannot be listed";
 	case BPF_MAP_TYPE_ARENA:
-		return "it is memory, without entries";
+		return "an arena is memory and has no entries";
 	default:
 		return NULL;
 	}
@@ -122,7 +122,7 @@ struct error *map_reader_new(int fd, struct map_reader **reader)
 	r->fd = fd;
 	uint32_t len = sizeof(r->info);
 	if (bpf_map_get_info_by_fd(fd, &r->info, &len))
-		return error_errno(errno, "the map's description cannot be read");
+		return error_errno(errno, "cannot read the map's info");
 	const char *why = map_type_unreadable(r->info.type);
 	if (why)
 		return error_new(ENOTSUP, "map %s cannot be dumped: %s", r->info.name, why);
@@ -135,7 +135,7 @@ struct error *map_reader_new(int fd, struct map_reader **reader)
 		int cpus = libbpf_num_possible_cpus();
 
 		if (cpus < 0)
-			return error_errno(-cpus, "the number of CPUs cannot be read");
+			return error_errno(-cpus, "cannot read the number of CPUs");
 		r->cpus = cpus;
 		r->stride = round_up(r->info.value_size, 8);
 		r->value_bytes = r->stride * r->cpus;
@@ -190,11 +190,11 @@ void map_reader_rewind(struct map_reader *r)
 static struct error *cannot_read(const struct map_reader *r, int code)
 {
 	struct error *err =
-		error_errno(code, "map %s (id %u) cannot be read", r->info.name, r->info.id);
+		error_errno(code, "cannot read map %s (id %u)", r->info.name, r->info.id);
 
 	if (code == EPERM)
-		return error_hint(err, "run as root, or with CAP_BPF; a map with "
-				       "BPF_F_WRONLY cannot be read at all");
+		return error_hint(err, "run as root or with CAP_BPF; a map with BPF_F_WRONLY "
+				       "cannot be read at all");
 	return err;
 }
 

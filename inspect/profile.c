@@ -97,7 +97,7 @@ static struct error *choose(struct profile *p, const char *name)
 		p->chosen[p->n++] = &metrics[i];
 		return NULL;
 	}
-	struct error *err = error_new(EINVAL, "there is no metric '%s'", name);
+	struct error *err = error_new(EINVAL, "unknown metric '%s'", name);
 	return nearest_text(&near, &text)
 		       ? error_hint(err, "did you mean %s?", strbuf_str(&text))
 		       : error_hint(err, "cycles, instructions, l1d_loads, llc_misses, "
@@ -150,7 +150,7 @@ static struct error *open_event(struct profile *p, size_t metric, unsigned cpu)
 	}
 	*slot = fd;
 	if (bpf_map_update_elem(p->events_fd, &key, &fd, BPF_ANY))
-		return error_errno(errno, "the event cannot be read by a program");
+		return error_errno(errno, "a BPF program cannot read this event");
 	return NULL;
 }
 
@@ -173,7 +173,7 @@ static struct error *make_map(enum bpf_map_type type, const char *name, uint32_t
 			      uint32_t n, int *fd)
 {
 	*fd = bpf_map_create(type, name, sizeof(uint32_t), value_size, n, NULL);
-	return *fd < 0 ? error_errno(errno, "a map cannot be made") : NULL;
+	return *fd < 0 ? error_errno(errno, "cannot create a map") : NULL;
 }
 
 static struct error *make_maps(struct profile *p)
@@ -312,7 +312,7 @@ static struct error *load(const struct profile *p, uint32_t function, bool at_ex
 	if (*fd >= 0)
 		return NULL;
 	log[strcspn(log, "\n")] = 0;
-	return error_errno(failed, "the kernel refuses %s of this program%s%s",
+	return error_errno(failed, "the kernel rejects %s on this program%s%s",
 			   at_exit ? "fexit" : "fentry", *log ? ": " : "", log);
 }
 
@@ -324,10 +324,10 @@ static struct error *attach_programs(struct profile *p)
 	TRY(sys_prog_info_read(p->prog_fd, 1u << SYS_PROG_FUNC_INFO, &prog));
 	if (!prog.info.btf_id || !sys_prog_info_count(&prog, SYS_PROG_FUNC_INFO) ||
 	    prog.info.func_info_rec_size < sizeof(function))
-		return error_new(ENOTSUP, "the program has no BTF, which fentry needs");
+		return error_new(ENOTSUP, "fentry needs BTF, and the program has none");
 	if (!prog.info.jited_prog_len)
-		return error_new(ENOTSUP, "the program is not compiled by the JIT, which fentry "
-					  "needs");
+		return error_new(ENOTSUP,
+				 "fentry needs machine code, and the program is not JIT-compiled");
 	memcpy(&function, prog.arrays[SYS_PROG_FUNC_INFO], sizeof(function));
 	TRY(load(p, function.type_id, false, &p->entry_fd));
 	TRY(load(p, function.type_id, true, &p->exit_fd));
@@ -361,8 +361,8 @@ static struct error *count_runs(struct profile *p)
 	if (enabled)
 		return NULL;
 	return error_hint(error_errno(code == EINVAL ? ENOTSUP : code,
-				      "the kernel does not count programs' runs"),
-			  "that takes Linux 5.8 and root (CAP_SYS_ADMIN), or sysctl "
+				      "the kernel does not collect run statistics of programs"),
+			  "run as root (CAP_SYS_ADMIN) on Linux 5.8 or newer, or type: sysctl "
 			  "kernel.bpf_stats_enabled=1");
 }
 
@@ -372,7 +372,7 @@ static struct error *read_counts(const struct profile *p, struct profile_counts 
 	uint32_t len = sizeof(info);
 
 	if (bpf_obj_get_info_by_fd(p->prog_fd, &info, &len))
-		return error_errno(errno, "the program's counters cannot be read");
+		return error_errno(errno, "cannot read the program's counters");
 	*counts = (struct profile_counts){info.run_cnt, info.run_time_ns, info.recursion_misses, 0};
 	return NULL;
 }
@@ -406,7 +406,7 @@ struct error *profile_begin(int prog_fd, char *const *names, size_t n, struct pr
 	p->stats_fd = p->events_fd = p->begun_fd = p->sums_fd = -1;
 	p->entry_fd = p->exit_fd = p->entry_link = p->exit_link = -1;
 	if (cpus <= 0)
-		return error_errno(-cpus, "the number of CPUs is not known");
+		return error_errno(-cpus, "cannot determine the number of CPUs");
 	p->cpus = (unsigned)cpus;
 	for (size_t i = 0; i < n; i++)
 		TRY(choose(p, names[i]));
@@ -433,7 +433,7 @@ static struct error *read_sums(struct profile *p)
 		if (v->why_not)
 			continue;
 		if (bpf_map_lookup_elem(p->sums_fd, &m, slots))
-			return error_errno(errno, "%s cannot be read", v->metric);
+			return error_errno(errno, "cannot read %s", v->metric);
 		for (size_t i = 0; i < words; i += SLOT_WORDS) {
 			v->value += slots[i];
 			v->enabled += slots[i + 1];

@@ -41,7 +41,7 @@ static struct error *read_number(const char *text, bool *negative, uint64_t *v)
 	if (*end)
 		return error_new(EINVAL, "'%s' is not a number", text);
 	if (errno)
-		return error_new(ERANGE, "%s does not fit 64 bits", text);
+		return error_new(ERANGE, "%s does not fit into 64 bits", text);
 	*negative = *text == '-';
 	return NULL;
 }
@@ -53,7 +53,7 @@ struct error *value_input_number(const char *text, void *data, size_t size)
 
 	TRY(read_number(text, &negative, &v));
 	if (size < 8 && v >> (size * 8 - negative))
-		return error_new(ERANGE, "%s does not fit %zu bytes", text, size);
+		return error_new(ERANGE, "%s does not fit into %zu bytes", text, size);
 	if (negative)
 		v = 0 - v;
 	const uint8_t *from = (const uint8_t *)&v;
@@ -89,14 +89,14 @@ static struct error *put_number(struct input *in, uint64_t bit, uint32_t width, 
 
 	TRY(read_number(text, &negative, &v));
 	if (width < 1 || width > 64)
-		return error_new(ENOTSUP, "an integer of %u bits cannot be given", width);
+		return error_new(ENOTSUP, "integers of %u bits are not supported here", width);
 	uint64_t max = width == 64 ? UINT64_MAX : (1ull << width) - 1;
 	if (is_signed)
 		max >>= 1;
 	if (negative && v && !is_signed)
-		return error_new(ERANGE, "%s is negative, the type is unsigned", text);
+		return error_new(ERANGE, "%s is negative, but the type is unsigned", text);
 	if (v > max + (negative ? 1 : 0))
-		return error_new(ERANGE, "%s does not fit %u %s bits", text, width,
+		return error_new(ERANGE, "%s does not fit into %u %s bits", text, width,
 				 is_signed ? "signed" : "unsigned");
 	return put_bits(in, bit, width, negative ? 0 - v : v);
 }
@@ -113,7 +113,7 @@ static struct error *text_of(json_t *value, struct strbuf *text)
 	else if (json_is_real(value))
 		strbuf_addf(text, "%.17g", json_real_value(value));
 	else
-		return error_new(EINVAL, "a single value is wanted here");
+		return error_new(EINVAL, "expected a single value here");
 	return strbuf_failed(text) ? error_nomem() : NULL;
 }
 
@@ -152,7 +152,8 @@ static struct error *put_enum(struct input *in, const struct btf_type *t, uint64
 	}
 	if (isdigit((unsigned char)*text) || *text == '-')
 		return put_number(in, bit, bits, btf_kflag(t), text);
-	struct error *err = error_new(ENOENT, "enum %s has no '%s'", btf_name(in->btf, t), text);
+	struct error *err =
+		error_new(ENOENT, "enum %s has no value '%s'", btf_name(in->btf, t), text);
 	return nearest_text(&near, &names) ? error_hint(err, "did you mean %s?", strbuf_str(&names))
 					   : err;
 }
@@ -167,7 +168,7 @@ static struct error *put_float(struct input *in, const struct btf_type *t, uint6
 	if (end == text || *end)
 		return error_new(EINVAL, "'%s' is not a number", text);
 	if (t->size != sizeof(f) && t->size != sizeof(d))
-		return error_new(ENOTSUP, "a float of %u bytes cannot be given", t->size);
+		return error_new(ENOTSUP, "floats of %u bytes are not supported here", t->size);
 	if (bit % 8 || bit / 8 + t->size > in->size)
 		return error_new(EINVAL, "the type is larger than the value");
 	memcpy(in->data + bit / 8, t->size == sizeof(f) ? (void *)&f : (void *)&d, t->size);
@@ -182,7 +183,7 @@ static struct error *put_array(struct input *in, const struct btf_type *t, uint6
 	int64_t size = btf__resolve_size(in->btf, a->type);
 
 	if (size < 0)
-		return error_new(EINVAL, "an array's elements have no size");
+		return error_new(EINVAL, "the array's elements have no size");
 	if (json_is_string(value) && btf_is_int(elem) && elem->size == 1) {
 		const char *s = json_string_value(value);
 		size_t n = strlen(s);
@@ -196,10 +197,10 @@ static struct error *put_array(struct input *in, const struct btf_type *t, uint6
 		return NULL;
 	}
 	if (!json_is_array(value))
-		return error_new(EINVAL, "an array is wanted here: [1, 2]");
+		return error_new(EINVAL, "expected an array here: [1, 2]");
 	if (json_array_size(value) > a->nelems)
-		return error_new(ERANGE, "%zu elements for an array of %u", json_array_size(value),
-				 a->nelems);
+		return error_new(ERANGE, "%zu elements do not fit an array of %u",
+				 json_array_size(value), a->nelems);
 	for (size_t i = 0; i < json_array_size(value); i++)
 		TRY(error_prefix(put(in, a->type, bit + i * (uint64_t)size * 8, 0,
 				     json_array_get(value, i), depth + 1),
@@ -246,7 +247,7 @@ static struct error *put_datasec(struct input *in, const struct btf_type *t, jso
 	json_t *member;
 
 	if (!json_is_object(value))
-		return error_hint(error_new(EINVAL, "values of variables are wanted here"),
+		return error_hint(error_new(EINVAL, "expected values of variables here"),
 				  "write them as JSON: '{\"variable\": 1}'");
 	json_object_foreach(value, name, member)
 	{
@@ -267,7 +268,7 @@ static struct error *put_datasec(struct input *in, const struct btf_type *t, jso
 					 "variable %s", name));
 			continue;
 		}
-		struct error *err = error_new(ENOENT, "there is no variable '%s'", name);
+		struct error *err = error_new(ENOENT, "unknown variable '%s'", name);
 		return nearest_text(&near, &names)
 			       ? error_hint(err, "did you mean %s?", strbuf_str(&names))
 			       : err;
@@ -282,7 +283,7 @@ static struct error *put_struct(struct input *in, const struct btf_type *t, uint
 	json_t *member;
 
 	if (!json_is_object(value))
-		return error_hint(error_new(EINVAL, "a value of struct %s is wanted here",
+		return error_hint(error_new(EINVAL, "expected a value of struct %s here",
 					    btf_name(in->btf, t)),
 				  "write it as JSON: '{\"member\": 1}'");
 	json_object_foreach(value, name, member)
@@ -313,7 +314,7 @@ static struct error *put(struct input *in, uint32_t type, uint64_t bit, uint32_t
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
 	if (depth > MAX_DEPTH)
-		return error_new(E2BIG, "a type within more than %d others", MAX_DEPTH);
+		return error_new(E2BIG, "the types are nested more than %d deep", MAX_DEPTH);
 	if (btf_is_array(t))
 		return put_array(in, t, bit, value, depth);
 	if (btf_is_composite(t))
@@ -331,7 +332,8 @@ static struct error *put(struct input *in, uint32_t type, uint64_t bit, uint32_t
 		return put_number(in, bit, btf__pointer_size(in->btf) == 4 ? 32 : 64, false,
 				  strbuf_str(&text));
 	default:
-		return error_new(EINVAL, "a %s cannot be given", btf_kind_name(btf_kind(t)));
+		return error_new(EINVAL, "values of a %s cannot be written",
+				 btf_kind_name(btf_kind(t)));
 	}
 }
 
@@ -343,7 +345,7 @@ struct error *value_input(const struct btf *btf, uint32_t type, const char *text
 	json_error_t wrong;
 
 	if (!t)
-		return error_new(EINVAL, "there is no type %u", type);
+		return error_new(EINVAL, "the BTF has no type %u", type);
 	if (btf_is_var(t))
 		t = btf__type_by_id(btf, type = t->type);
 	memset(data, 0, size);

@@ -32,7 +32,8 @@ struct error *object_variable_find(struct bpf_object *obj, const char *name, str
 				continue;
 			}
 			if ((uint64_t)info->offset + info->size > size)
-				return error_new(EINVAL, "variable '%s' has no data to set", name);
+				return error_new(EINVAL,
+						 "variable '%s' has no initial value to set", name);
 			*v = (struct variable){data + info->offset, var->type, info->size};
 			return NULL;
 		}
@@ -42,5 +43,5 @@ struct error *object_variable_find(struct bpf_object *obj, const char *name, str
 		return error_hint(err, "the object has no BTF: compile it with -g");
 	if (nearest_text(&near, &names))
 		return error_hint(err, "did you mean %s?", strbuf_str(&names));
-	return error_hint(err, "it is declared like 'const volatile int %s = 1;'", name);
+	return error_hint(err, "declare it as in: const volatile int %s = 1;", name);
 }

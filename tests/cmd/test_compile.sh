@@ -198,7 +198,7 @@ test_without_clang_the_package_is_named() {
 	END
 	unshare -m true 2>/dev/null || skip "no mount namespace can be made here"
 	expect_status 1 unshare -m sh hidden.sh
-	assert_contains out "no clang to compile a BPF program with"
+	assert_contains out "clang is not installed"
 	assert_contains out "hint: install one: apt install clang"
 }
 
@@ -210,7 +210,7 @@ test_a_wrong_clang_path_is_named() {
 	assert_contains out "clang-path"
 	printf '[llvm]\nclang-path = /bin/true\n' >config
 	expect_status 1 "$COMPILE" prog.bpf.c
-	assert_contains out "/bin/true: does not say its version"
+	assert_contains out "/bin/true: does not print its version"
 }
 
 test_bad_sources_are_named() {
@@ -222,7 +222,7 @@ test_bad_sources_are_named() {
 	expect_status 1 "$COMPILE" dir.c
 	assert_contains out "dir.c: cannot be read: Is a directory"
 	expect_status 1 "$COMPILE" own.h
-	assert_contains out "own.h: is not named like a C file"
+	assert_contains out "own.h: is not a C file"
 	[ "$(id -u)" = 0 ] || skip "only root can become nobody"
 	# A place that nobody may enter, for a program that nobody may run.
 	local open

@@ -181,7 +181,7 @@ test_names() {
 	assert_contains out "struct slow_writes_bpf {"
 	assert_contains out "#ifndef __SLOW_WRITES_BPF_SKEL_H__"
 	expect_status 1 "$PERF_BPF" gen skeleton slow-writes.bpf.o name 2nd
-	assert_contains err "'2nd' is no name for a struct"
+	assert_contains err "'2nd' is not a valid struct name"
 	expect_status 0 "$PERF_BPF" gen subskeleton slow-writes.bpf.o name mine
 	assert_contains out "#ifndef __MINE_SUBSKEL_H__"
 }

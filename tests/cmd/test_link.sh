@@ -108,7 +108,7 @@ test_a_link_of_a_cgroup_is_detached() {
 test_what_is_wrong_is_named() {
 	make_links
 	expect_status 1 link list 4294967295
-	assert_contains err "there is no link with the id 4294967295"
+	assert_contains err "no link has the id 4294967295"
 	expect_status 2 link list name x
 	assert_contains err "a link has no name"
 	expect_status 2 link detach

@@ -193,18 +193,18 @@ test_who_holds_a_map() {
 test_what_is_wrong_is_named() {
 	make_maps
 	expect_status 1 map dump "$M/pbt_queue"
-	assert_contains err "map pbt_queue cannot be dumped: its values have no keys"
+	assert_contains err "map pbt_queue cannot be dumped: queue and stack maps cannot be read without removing entries"
 	expect_status 1 map dump 4294967295
-	assert_contains err "there is no map with the id 4294967295"
+	assert_contains err "no map has the id 4294967295"
 	expect_status 1 map dump name pbt_pidz
 	assert_contains err "no map is called 'pbt_pidz'"
 	assert_contains err "did you mean 'pbt_pids'" # or what others have loaded
 	expect_status 1 map dump "$M/nothing"
-	assert_contains err "$M/nothing: no pinned map can be opened here: No such file"
+	assert_contains err "$M/nothing: cannot open a pinned map at this path: No such file"
 	expect_status 2 map dmp 1
 	assert_contains err "did you mean 'dump'?"
 	expect_status 2 map dump
-	assert_contains err "name it by 'id ID', 'name NAME' or 'pinned PATH'"
+	assert_contains err "use 'id ID', 'name NAME' or 'pinned PATH'"
 	expect_status 2 map lookup "$M/pbt_pids"
 	assert_contains err "'key DATA' is missing"
 	expect_status 1 map lookup "$M/pbt_pids" key 5
@@ -214,7 +214,7 @@ test_what_is_wrong_is_named() {
 	expect_status 2 map update "$M/pbt_pids" key 1 value maybe
 	assert_contains err "value: 'maybe' is neither true nor false"
 	expect_status 1 map update "$M/pbt_by_key" key '{"state":"PBT_RUNING"}' value 1
-	assert_contains err "member state: enum pbt_state has no 'PBT_RUNING'"
+	assert_contains err "member state: enum pbt_state has no value 'PBT_RUNING'"
 	assert_contains err "did you mean 'PBT_RUNNING'?"
 	for i in 1 2 3 4; do
 		map update "$M/pbt_by_key" key "{\"pid\":$i}" value 1
@@ -236,7 +236,7 @@ test_without_rights() {
 		"/tmp/pbt_map_test.$$" map list >out 2>err || status=$?
 	rm -f "/tmp/pbt_map_test.$$"
 	assert_equal $status 1
-	assert_contains err "maps cannot be listed: Operation not permitted"
+	assert_contains err "cannot list maps: Operation not permitted"
 	assert_contains err "hint: run as root"
 }
 

@@ -235,7 +235,7 @@ test_command_lines_of_perf_probe() {
 	assert_equal "$(grep -c '^		' out)" 2
 	assert_contains out "	int	counter"
 	expect_status 1 "$PERF_BPF" probe -x shop -F --filter 'a | (b'
-	assert_contains err "a ')' is missing"
+	assert_contains err "expected ')' here"
 	# what is kept in the kernel is perf probe's
 	for opt in -l '--list=probe:*' '--del=order*' -d*; do
 		expect_status 2 "$PERF_BPF" probe "$opt"

@@ -91,7 +91,7 @@ test_a_program_is_pinned() {
 test_what_is_wrong_is_named() {
 	make_progs
 	expect_status 1 prog list 4294967295
-	assert_contains err "there is no program with the id 4294967295"
+	assert_contains err "no program has the id 4294967295"
 	expect_status 1 prog list name pbt_countin
 	assert_contains err "no program is called 'pbt_countin'"
 	assert_contains err "'pbt_counting'"

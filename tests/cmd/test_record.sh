@@ -133,7 +133,7 @@ test_constants() {
 	expect_status 1 "$PERF_BPF" record -e keep.bpf.c/from=5000000000/ -o t.data -- true
 	assert_contains err "5000000000 does not fit 32 unsigned bits"
 	expect_status 1 "$PERF_BPF" record -e keep.bpf.c/from=-1/ -o t.data -- true
-	assert_contains err "-1 is negative, the type is unsigned"
+	assert_contains err "-1 is negative, but the type is unsigned"
 }
 
 test_object_option_both_forms() {
@@ -254,7 +254,7 @@ test_output_and_map_terms() {
 	expect_status 1 "$PERF_BPF" record -e 'out.bpf.c/map:pbt_values.value[8]=1/' -o t.data -- true
 	assert_contains err "index 8 is beyond the map's 8 elements"
 	expect_status 1 "$PERF_BPF" record -e 'out.bpf.c/map:pbt_values.value=-1/' -o t.data -- true
-	assert_contains err "-1 is negative, the type is unsigned"
+	assert_contains err "-1 is negative, but the type is unsigned"
 	expect_status 1 "$PERF_BPF" record -e 'out.bpf.c/map:pbt_value.value=1/' -o t.data -- true
 	assert_contains err "did you mean 'pbt_values'?"
 	# Another event's fds in the map: not ours to record.

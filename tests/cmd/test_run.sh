@@ -747,7 +747,7 @@ test_bad_objects() {
 	expect_status 1 "$PERF_BPF" run beyond.o -- true
 	assert_contains err "beyond.o: section "
 	assert_contains err "(config): "
-	assert_contains err "reach beyond the file's"
+	assert_contains err "exceed the file's"
 }
 
 # 64 TiB: no machine has them.
@@ -764,7 +764,7 @@ test_a_map_that_is_too_large() {
 	END
 	expect_status 1 "$PERF_BPF" run large.bpf.c -- true
 	assert_contains err "large.bpf.c: map 'large' (type hash, key 8, value 65536, 1073741824 entries): cannot create it"
-	assert_contains err "hint: its entries take 65544 GiB at least, and the machine has"
+	assert_contains err "hint: its entries need at least 65544 GiB, but the machine has"
 }
 
 # Of a group the first whose place is there; an optional program alone may be missing.

@@ -169,10 +169,10 @@ test_what_cannot_be_shown_is_told() {
 		'bpf_map_push_elem(&waiting, &i, 0); bpf_printk("%d", i);'
 	expect_status 0 run -- ./pbs_getpgid 1
 	[ ! -s out ] || fail "$(cat out)"
-	assert_contains err "map waiting is not shown: its values have no keys, and looking would take them out"
+	assert_contains err "map waiting is not shown: queue and stack maps cannot be read without removing entries"
 	assert_contains err "there is nothing to show: no map and no global variable"
 	expect_status 1 run --map waiting -- ./pbs_getpgid 1
-	assert_contains err "map waiting cannot be dumped: its values have no keys"
+	assert_contains err "map waiting cannot be dumped: queue and stack maps cannot be read without removing entries"
 }
 
 # The command has ended when its name is asked for.
