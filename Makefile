@@ -47,6 +47,11 @@ check-debuginfo: all
 	@tools/deps build test debuginfo
 	@tests/run debuginfo
 
+# Built, installed, used and removed in bare roots of Debian 12, 13 and sid.
+check-distros:
+	@tools/deps distros
+	@tests/run distros
+
 # Fuzzes each target for FUZZ_SECONDS (600).
 fuzz: fuzzers
 	@tests/run --fuzz-seconds $(or $(FUZZ_SECONDS),600) --fuzz-seed $(or $(FUZZ_SEED),0) fuzz
@@ -61,4 +66,4 @@ install: all
 clean:
 	rm -rf build build-asan build-fuzz build-arm64
 
-.PHONY: all asan fuzzers deps demo check check-debuginfo check-peers fuzz bench install clean
+.PHONY: all asan fuzzers deps demo check check-debuginfo check-distros check-peers fuzz bench install clean

@@ -3,6 +3,7 @@
 # ends with run_tests. Each runs in a subshell under "set -eu" in a fresh
 # folder ($TMP), which is removed. `skip REASON` ends the test as skipped;
 # `fail MESSAGE` as failed. $PERF_BPF is the binary, $SRC the source tree.
+# A function tests_end, if there is one, is called after the last test.
 SRC=${SRC:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)}
 BUILD=${BUILD:-$SRC/build}
 PERF_BPF=${PERF_BPF:-$BUILD/perf-bpf}
@@ -73,7 +74,7 @@ run_tests() {
 	[ -z "${ONLY:-}" ] || tests=$(echo "$tests" | grep -E "$ONLY")
 	echo "1..$(echo "$tests" | wc -w)"
 	top=$(mktemp -d "${TMPDIR:-/tmp}/perf-bpf-test.XXXXXX")
-	trap 'rm -rf "$top"' EXIT
+	trap 'rm -rf "$top"; ! declare -F tests_end >/dev/null || tests_end' EXIT
 	SKIP_FILE=$top/skip
 	for t in $tests; do
 		n=$((n + 1))

@@ -1,4 +1,4 @@
-# Sourced by fetch-kernel and fetch-sysroot: Debian's packages of any suite and
+# Sourced by fetch-kernel, fetch-sysroot and tests/distros/root.sh: Debian's packages of any suite and
 # architecture, unpacked and not installed. What is fetched lies in
 # ${XDG_CACHE_HOME:-~/.cache}/perf-bpf/vm, one folder a thing; it is used from
 # then on without a look at the network, and may be removed to get a newer one.
@@ -18,13 +18,18 @@ apt_begin() {
 	flock 9
 }
 
+# The mirror that apt is set up for.
+apt_mirror() {
+	echo "${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' |
+		sort -u | grep -E '/debian/?$' | head -n 1)}"
+}
+
 # apt_update SUITE ARCH: apt-get with lists of its own, of the mirror that apt is
 # set up for.
 apt_update() {
 	local suite=$1 keyring=/usr/share/keyrings/debian-archive-keyring.gpg mirror
 	apt_arch=$2
-	mirror=${DEBIAN_MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' |
-		sort -u | grep -E '/debian/?$' | head -n 1)}
+	mirror=$(apt_mirror)
 	[ -n "$mirror" ] || cannot "apt is set up for no Debian mirror (set DEBIAN_MIRROR)"
 	[ -e "$keyring" ] || cannot "no $keyring (package debian-archive-keyring)"
 	work=$(mktemp -d "$cache/fetch.XXXXXX")
