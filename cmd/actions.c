@@ -49,24 +49,20 @@ int run_action(const char *command, const struct action *actions, size_t n,
 		sys_bpf_bump_memlock();
 		err = actions[i].run(args, 1);
 	} else {
-		err = error_new(EINVAL, "%s has no '%s'", command, name);
+		err = error_usage("%s has no '%s'", command, name);
 		err = nearest_text(&near, &text)
 			      ? error_hint(err, "did you mean %s?", strbuf_str(&text))
 			      : error_hint(err, "'perf-bpf %s --help' lists what it has", command);
 	}
 	vec_deinit(&args->words);
-	if (!err)
-		return 0;
-	int status = err->code == EINVAL ? 2 : 1;
-	cmd_fail(err);
-	return status;
+	return err ? cmd_fail(err) : 0;
 }
 
 struct error *no_more_words(const struct action_args *args, size_t at)
 {
 	if (at >= args->words.n)
 		return NULL;
-	return error_new(EINVAL, "'%s' is one argument too many", args->words.v[at]);
+	return error_usage("'%s' is one argument too many", args->words.v[at]);
 }
 
 struct error *open_object(enum kobj_kind kind, const struct action_args *args, size_t *at, int *fd)

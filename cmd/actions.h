@@ -38,7 +38,7 @@ struct action {
 int run_action(const char *command, const struct action *actions, size_t n,
 	       struct action_args *args);
 
-/* EINVAL when there are words from at on. */
+/* An error of usage when there are words from at on. */
 struct error *no_more_words(const struct action_args *args, size_t at);
 
 /* The object that the words name, opened; *at moves behind them. */

@@ -237,7 +237,7 @@ static struct error *open_source(const struct action_args *args, size_t *at, str
 	size_t n = args->words.n;
 
 	if (*at >= n)
-		return error_hint(error_new(EINVAL, "which BTF?"),
+		return error_hint(error_usage("which BTF?"),
 				  "name it by 'id ID', 'file FILE' or 'vmlinux'");
 	if (!strcmp(words[*at], "vmlinux")) {
 		TRY(open_base(source));
@@ -251,7 +251,7 @@ static struct error *open_source(const struct action_args *args, size_t *at, str
 	} else {
 		*at += !strcmp(words[*at], "file");
 		if (*at >= n)
-			return error_new(EINVAL, "the file's name is missing");
+			return error_usage("the file's name is missing");
 		TRY(open_file(words[*at], source));
 		++*at;
 	}
@@ -305,7 +305,7 @@ static struct error *btf_dump_types(const struct action_args *args, size_t at)
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 
 	if (options_of(args)->c && args->json)
-		return error_new(EINVAL, "--format=c has no form as JSON");
+		return error_usage("--format=c has no form as JSON");
 	TRY(open_source(args, &at, &source));
 	if (options_of(args)->c) {
 		TRY(dump_as_c(source.btf, &out));
@@ -397,7 +397,7 @@ static struct error *btf_show(const struct action_args *args, size_t at)
 	uint32_t id;
 
 	if (!options->type)
-		return error_hint(error_new(EINVAL, "which type?"), "name it by -C NAME");
+		return error_hint(error_usage("which type?"), "name it by -C NAME");
 	TRY(open_source(args, &at, &source));
 	TRY(find_type(source.btf, options->type, &id));
 	if (options->sizes) {

@@ -35,8 +35,8 @@ int cmd_script(int argc, char **argv);
 
 /*
  * Prints "perf-bpf: error: WHERE: MESSAGE", what else is known, and "hint:
- * HINT" to stderr, or all of it as a line of JSON; frees err and returns 1:
- * return cmd_fail(err).
+ * HINT" to stderr, or all of it as a line of JSON; frees err and returns the
+ * exit status, 2 for an error of usage, else 1: return cmd_fail(err).
  */
 int cmd_fail(struct error *err);
 

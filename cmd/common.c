@@ -15,6 +15,7 @@
 
 int cmd_fail(struct error *err)
 {
+	const int status = err->usage ? 2 : 1;
 	const char *how = getenv(CMD_ERRORS_VARIABLE);
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
@@ -29,7 +30,7 @@ int cmd_fail(struct error *err)
 			fprintf(stderr, "hint: %s\n", err->hint);
 	}
 	error_free(err);
-	return 1;
+	return status;
 }
 
 static void write_stderr(void *ctx, enum log_level level, const char *fmt, va_list ap)

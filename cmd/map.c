@@ -219,13 +219,13 @@ static struct error *read_bytes(char *const *words, size_t n, bool hex, void *da
 	uint8_t *bytes = data;
 
 	if (n != size)
-		return error_new(EINVAL, "the %s has %zu bytes, %zu are given", what, size, n);
+		return error_usage("the %s has %zu bytes, %zu are given", what, size, n);
 	for (size_t i = 0; i < n; i++) {
 		char *end;
 		unsigned long v = strtoul(words[i], &end, hex ? 16 : 0);
 
 		if (end == words[i] || *end || v > 255)
-			return error_new(EINVAL, "'%s' is not a byte", words[i]);
+			return error_usage("'%s' is not a byte", words[i]);
 		bytes[i] = v;
 	}
 	return NULL;
@@ -252,7 +252,7 @@ static struct error *read_data(const struct action_args *args, size_t *at, const
 	size_t end, n = args->words.n;
 
 	if (*at >= n || strcmp(words[*at], what))
-		return error_hint(error_new(EINVAL, "'%s DATA' is missing", what),
+		return error_hint(error_usage("'%s DATA' is missing", what),
 				  "for instance '%s 1', or '%s hex 01 00 00 00'", what, what);
 	++*at;
 	bool hex = *at < n && !strcmp(words[*at], "hex");
@@ -260,14 +260,17 @@ static struct error *read_data(const struct action_args *args, size_t *at, const
 	for (end = *at; end < n && !is_keyword(words[end]); end++)
 		;
 	if (end == *at)
-		return error_new(EINVAL, "'%s' is followed by no data", what);
+		return error_usage("'%s' is followed by no data", what);
 	_cleanup_free_ void *bytes = calloc(1, max_of(size, 1u));
 	if (!bytes)
 		return error_nomem();
 	if (!hex && end == *at + 1 && map->btf && type) {
-		TRY(error_prefix(value_input(map->btf, type, words[*at], bytes, size), "%s", what));
+		TRY(error_prefix(
+			error_mark_usage(value_input(map->btf, type, words[*at], bytes, size)),
+			"%s", what));
 	} else if (!hex && end == *at + 1 && (size == 2 || size == 4 || size == 8)) {
-		TRY(error_prefix(value_input_number(words[*at], bytes, size), "%s", what));
+		TRY(error_prefix(error_mark_usage(value_input_number(words[*at], bytes, size)),
+				 "%s", what));
 	} else {
 		struct error *err = read_bytes(words + *at, end - *at, hex, bytes, size, what);
 
@@ -339,8 +342,8 @@ static struct error *map_update(const struct action_args *args, size_t at)
 			if (!strcmp(args->words.v[at], flags[flag]))
 				break;
 		if (flag == ARRAY_SIZE(flags))
-			return error_new(EINVAL, "'%s' is neither any, exist nor noexist",
-					 args->words.v[at]);
+			return error_usage("'%s' is neither any, exist nor noexist",
+					   args->words.v[at]);
 		at++;
 	}
 	TRY(no_more_words(args, at));
@@ -371,9 +374,8 @@ static struct error *map_delete(const struct action_args *args, size_t at)
 	TRY(no_more_words(args, at));
 	if (bpf_map_delete_elem(map.fd, key)) {
 		if (errno == EINVAL && map_type_indexed(map.info.type))
-			return error_new(EINVAL,
-					 "map %s is an array: its entries cannot be deleted",
-					 map.info.name);
+			return error_usage("map %s is an array: its entries cannot be deleted",
+					   map.info.name);
 		return no_entry(&map, errno, "deleted");
 	}
 	return NULL;

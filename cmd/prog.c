@@ -168,16 +168,14 @@ static struct error *prog_pin(const struct action_args *args, size_t at)
 
 	TRY(open_object(KOBJ_PROG, args, &at, &fd));
 	if (at >= args->words.n)
-		return error_hint(error_new(EINVAL, "pinned to which file?"),
+		return error_hint(error_usage("pinned to which file?"),
 				  "for instance /sys/fs/bpf/NAME");
 	const char *path = args->words.v[at++];
 	TRY(no_more_words(args, at));
 	if (!bpf_obj_pin(fd, path))
 		return NULL;
 	int code = errno;
-	/* EINVAL is for what is wrong with the command line */
-	struct error *err =
-		error_errno(code == EINVAL ? EPERM : code, "the program cannot be pinned here");
+	struct error *err = error_errno(code, "the program cannot be pinned here");
 	if (code == EPERM || code == EINVAL)
 		err = error_hint(err, "the file must lie in a bpf file system, as /sys/fs/bpf");
 	return error_at(err, "%s", path);
@@ -199,7 +197,7 @@ static struct error *read_dump_words(const struct action_args *args, size_t at, 
 		const bool last = at + 1 == args->words.n;
 
 		if (!strcmp(words[at], "file") && last)
-			return error_new(EINVAL, "'file' of which name?");
+			return error_usage("'file' of which name?");
 		if (!strcmp(words[at], "file"))
 			dump->file = words[++at];
 		else if (!strcmp(words[at], "linum"))
@@ -209,14 +207,14 @@ static struct error *read_dump_words(const struct action_args *args, size_t at, 
 		else if (!strcmp(words[at], "visual"))
 			dump->visual = true;
 		else
-			return error_hint(error_new(EINVAL, "'%s' is not understood", words[at]),
+			return error_hint(error_usage("'%s' is not understood", words[at]),
 					  "what may follow is file FILE, linum, opcodes, visual");
 	}
 	if (dump->visual && (dump->jited || args->json || dump->opts.linum || dump->opts.opcodes))
-		return error_new(EINVAL, "'visual' is a graph of BPF instructions: it goes with "
-					 "xlated, and with nothing else");
+		return error_usage("'visual' is a graph of BPF instructions: it goes with "
+				   "xlated, and with nothing else");
 	if (dump->file && (dump->visual || dump->opts.linum || dump->opts.opcodes))
-		return error_new(EINVAL, "'file' writes the bytes: it goes with nothing else");
+		return error_usage("'file' writes the bytes: it goes with nothing else");
 	return NULL;
 }
 
@@ -244,7 +242,7 @@ static struct error *prog_dump(const struct action_args *args, size_t at)
 	dump.jited = !strcmp(what, "jited");
 	if (!dump.jited && strcmp(what, "xlated"))
 		return error_hint(
-			error_new(EINVAL, "say what is to be shown of the program"),
+			error_usage("say what is to be shown of the program"),
 			"perf-bpf prog dump xlated PROG: its BPF instructions; jited: its "
 			"machine code");
 	TRY(open_object(KOBJ_PROG, args, &at, &fd));

@@ -230,8 +230,8 @@ static struct error *parse_chain(struct report *rp, const char *text)
 		}
 		if (len && !parse_chain_word(rp, text, len, &percent_given))
 			return error_hint(
-				error_new(EINVAL, "--call-graph: '%.*s' is not understood",
-					  (int)len, text),
+				error_usage("--call-graph: '%.*s' is not understood", (int)len,
+					    text),
 				"a list of: graph, fractal, flat, folded or none; percent; "
 				"limit; caller or callee; function or address; percent, "
 				"period or count");
@@ -247,7 +247,7 @@ static struct error *parse_number(const char *what, const char *text, double *ou
 	double number = strtod(text, &end);
 
 	if (end == text || *end || !(number >= 0))
-		return error_new(EINVAL, "%s: '%s' is no number", what, text);
+		return error_usage("%s: '%s' is no number", what, text);
 	*out = number;
 	return NULL;
 }
@@ -301,8 +301,8 @@ static struct error *parse_option(struct report *rp, int key, char *arg)
 		break;
 	case OPT_PERCENTAGE:
 		if (strcmp(arg, "relative") && strcmp(arg, "absolute"))
-			return error_new(
-				EINVAL, "--percentage: '%s' is neither relative nor absolute", arg);
+			return error_usage("--percentage: '%s' is neither relative nor absolute",
+					   arg);
 		rp->relative = arg[0] == 'r';
 		break;
 	case 'c':
@@ -320,7 +320,7 @@ static struct error *parse_option(struct report *rp, int key, char *arg)
 	case OPT_SYMBOL_FILTER:
 	case ARGP_KEY_ARG:
 		if (rp->symbol_filter)
-			return error_new(EINVAL, "more than one symbol filter: '%s'", arg);
+			return error_usage("more than one symbol filter: '%s'", arg);
 		rp->symbol_filter = arg;
 		break;
 	case OPT_TIME:
@@ -337,8 +337,7 @@ static struct error *parse_option(struct report *rp, int key, char *arg)
 		break;
 	case 't':
 		if (!*arg || !strcmp(arg, "."))
-			return error_new(EINVAL, "--field-separator: '%s' cannot separate fields",
-					 arg);
+			return error_usage("--field-separator: '%s' cannot separate fields", arg);
 		rp->separator = arg;
 		break;
 	case 'w':
@@ -458,7 +457,7 @@ static struct error *setup_cpus(struct report *rp)
 		if (*end == '-')
 			to = strtoul(end + 1, &end, 10);
 		if (*end || end == rp->cpus.v[i] || to < from || to >= CPU_LIMIT)
-			return error_hint(error_new(EINVAL, "--cpu: '%s' is no CPU", rp->cpus.v[i]),
+			return error_hint(error_usage("--cpu: '%s' is no CPU", rp->cpus.v[i]),
 					  "write it as 0,2-3");
 		for (; from <= to; from++)
 			rp->cpu_bits[from / 64] |= 1ull << from % 64;
@@ -489,7 +488,7 @@ static struct error *setup_time(struct report *rp)
 	const char *comma = strchr(rp->time, ',');
 	if (!comma || !parse_seconds(rp->time, (size_t)(comma - rp->time), &rp->time_start) ||
 	    !parse_seconds(comma + 1, strlen(comma + 1), &rp->time_end))
-		return error_hint(error_new(EINVAL, "--time: '%s' is no span of time", rp->time),
+		return error_hint(error_usage("--time: '%s' is no span of time", rp->time),
 				  "write it as START,STOP in seconds: 12.5,13");
 	return NULL;
 }
@@ -505,7 +504,7 @@ static struct error *setup_parent(struct report *rp)
 	code = regcomp(&rp->parent_regex, pattern, REG_EXTENDED);
 	if (code) {
 		regerror(code, &rp->parent_regex, text, sizeof(text));
-		return error_new(EINVAL, "--parent: '%s': %s", pattern, text);
+		return error_usage("--parent: '%s': %s", pattern, text);
 	}
 	rp->has_parent_regex = true;
 	rp->spec.parent = &rp->parent_regex;
@@ -693,12 +692,12 @@ static struct error *setup_spec(struct report *rp)
 		hist_spec_cancel_children(spec);
 	any_chain |= is_pipe;
 	if (!any_chain && spec->has[HIST_PARENT])
-		return error_hint(error_new(EINVAL, "the key parent needs call chains, and the "
-						    "recording has none"),
+		return error_hint(error_usage("the key parent needs call chains, and the "
+					      "recording has none"),
 				  "record with -g");
 	if (!any_chain && rp->chain_given)
-		return error_hint(error_new(EINVAL, "--call-graph needs call chains, and the "
-						    "recording has none"),
+		return error_hint(error_usage("--call-graph needs call chains, and the "
+					      "recording has none"),
 				  "record with -g");
 	spec->chain = rp->chain;
 	if (rp->inverted || (rp->children && !rp->order_given))
@@ -995,9 +994,5 @@ int cmd_report(int argc, char **argv)
 	if (rp.quiet)
 		rp.log.write = NULL;
 	struct error *err = report_run(&rp);
-	if (!err)
-		return 0;
-	int status = err->code == EINVAL ? 2 : 1;
-	cmd_fail(err);
-	return status;
+	return err ? cmd_fail(err) : 0;
 }

@@ -137,7 +137,7 @@ static struct error *find_id(enum kobj_kind kind, const char *text, struct kobj_
 	errno = 0;
 	unsigned long id = strtoul(text, &end, 0);
 	if (!isdigit((unsigned char)*text) || *end || errno || id > UINT32_MAX)
-		return error_new(EINVAL, "'%s' is not a number", text);
+		return error_usage("'%s' is not a number", text);
 	_cleanup_close_ int fd = kobj_open(kind, id);
 	if (fd < 0 && errno == ENOENT)
 		return error_hint(error_new(ENOENT, "no %s has the id %lu", kinds[kind].name, id),
@@ -209,14 +209,13 @@ struct error *kobj_find(enum kobj_kind kind, char *const *words, size_t n, size_
 	size_t took = 2, key;
 
 	if (!n)
-		return error_hint(error_new(EINVAL, "which %s?", kinds[kind].name),
+		return error_hint(error_usage("which %s?", kinds[kind].name),
 				  "use 'id ID', 'name NAME' or 'pinned PATH'");
 	for (key = 0; key < ARRAY_SIZE(keys); key++)
 		if (!strcmp(words[0], keys[key]))
 			break;
 	if (key < ARRAY_SIZE(keys) && n < 2)
-		return error_new(EINVAL, "the %2$s needs a value for '%1$s'", words[0],
-				 kinds[kind].name);
+		return error_usage("the %2$s needs a value for '%1$s'", words[0], kinds[kind].name);
 	if (key == ARRAY_SIZE(keys)) {
 		took = 1;
 		key = strchr(words[0], '/') ? 2 : isdigit((unsigned char)words[0][0]) ? 0 : 1;
@@ -227,8 +226,8 @@ struct error *kobj_find(enum kobj_kind kind, char *const *words, size_t n, size_
 	else if (key == 2)
 		TRY(find_pinned(kind, text, &found));
 	else if (kind == KOBJ_LINK || (key == 3 && kind != KOBJ_PROG))
-		return error_hint(error_new(EINVAL, "a %s has no %s", kinds[kind].name,
-					    key == 3 ? "tag" : "name"),
+		return error_hint(error_usage("a %s has no %s", kinds[kind].name,
+					      key == 3 ? "tag" : "name"),
 				  "use 'id ID' or 'pinned PATH'");
 	else
 		TRY(find_named(kind, text, key == 3, &found));

@@ -45,7 +45,7 @@ struct error *kobj_id(enum kobj_kind kind, int fd, uint32_t *id);
 
 /*
  * What the words name, at least one; *used: how many of the n words it took.
- * ENOENT: nothing is called so, with near names; EINVAL: the words are wrong.
+ * ENOENT: nothing is called so, with near names; an error of usage: the words are wrong.
  */
 struct error *kobj_find(enum kobj_kind kind, char *const *words, size_t n, size_t *used,
 			struct kobj_ids *ids);

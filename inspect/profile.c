@@ -97,7 +97,7 @@ static struct error *choose(struct profile *p, const char *name)
 		p->chosen[p->n++] = &metrics[i];
 		return NULL;
 	}
-	struct error *err = error_new(EINVAL, "unknown metric '%s'", name);
+	struct error *err = error_usage("unknown metric '%s'", name);
 	return nearest_text(&near, &text)
 		       ? error_hint(err, "did you mean %s?", strbuf_str(&text))
 		       : error_hint(err, "cycles, instructions, l1d_loads, llc_misses, "

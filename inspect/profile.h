@@ -34,7 +34,7 @@ struct profile_value {
 };
 
 /*
- * Begins. With n = 0 the metrics are those of the hardware. EINVAL: no such
+ * Begins. With n = 0 the metrics are those of the hardware. Usage: no such
  * metric, with near names; EPERM, ENOTSUP: not even runs are counted. A metric
  * that cannot be measured is no error: its why_not tells.
  */

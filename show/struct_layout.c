@@ -345,7 +345,7 @@ struct error *struct_layout_new(const struct btf *btf, uint32_t type, struct str
 	const struct btf_type *t = btf_skip_mods_and_typedefs(btf, type, &type);
 
 	if (!t || !btf_is_composite(t))
-		return error_new(EINVAL, "type %u is neither a struct nor a union", type);
+		return error_usage("type %u is neither a struct nor a union", type);
 	_cleanup_(struct_layout_freep) struct struct_layout *layout = calloc(1, sizeof(*layout));
 	if (!layout)
 		return error_nomem();

@@ -36,6 +36,23 @@ struct error *error_new(int code, const char *fmt, ...)
 	return err;
 }
 
+struct error *error_mark_usage(struct error *err)
+{
+	if (err && err != &nomem)
+		err->usage = true;
+	return err;
+}
+
+struct error *error_usage(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	struct error *err = error_vnew(EINVAL, fmt, ap);
+	va_end(ap);
+	return error_mark_usage(err);
+}
+
 /* Puts "front: " before *text; on lack of memory the text stays as it was. */
 static void put_before(char **text, const char *front)
 {

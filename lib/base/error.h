@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 
 #include "lib/base/cleanup.h"
 #include "lib/base/util.h"
@@ -24,6 +25,7 @@ struct failure;
 
 struct error {
 	int code;		 /* positive errno */
+	bool usage;		 /* the command line is wrong: the program exits with 2 */
 	char *msg;		 /* never NULL */
 	char *where;		 /* NULL: no place to name */
 	char *hint;		 /* NULL: none */
@@ -36,6 +38,14 @@ struct error *error_vnew(int code, const char *fmt, va_list ap) _cold_;
 
 /* As error_new(), with ": strerror(code)" appended to the message. */
 struct error *error_errno(int code, const char *fmt, ...) _printf_(2, 3) _cold_;
+
+/*
+ * A wrong command line: an option's value, a word too many. EINVAL, marked as
+ * usage, so that nobody has to guess it from the code.
+ */
+struct error *error_usage(const char *fmt, ...) _printf_(1, 2) _cold_;
+/* Marks an error of a room below, which was given a word of the command line. NULL stays NULL. */
+struct error *error_mark_usage(struct error *err);
 
 /* The static out-of-memory error. */
 struct error *error_nomem(void) _cold_;

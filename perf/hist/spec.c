@@ -72,9 +72,9 @@ static struct error *unknown_key(const struct hist_spec_opts *opts, const char *
 		opts->each_field(opts->field_ctx, &near);
 	bool found = nearest_text(&near, &text);
 	hist_field_names(&all);
-	return error_hint(error_new(EINVAL, "unknown %s '%s'", what, copy),
-			  "%s%s%sthe keys are: %s", found ? "did you mean " : "", strbuf_str(&text),
-			  found ? "? " : "", strbuf_str(&all));
+	return error_hint(error_usage("unknown %s '%s'", what, copy), "%s%s%sthe keys are: %s",
+			  found ? "did you mean " : "", strbuf_str(&text), found ? "? " : "",
+			  strbuf_str(&all));
 }
 
 /* "[EVENT.]FIELD[/raw]"; false: it is not so. */
@@ -172,7 +172,7 @@ static const char *default_order(const struct hist_spec_opts *opts)
 static struct error *check_plus(const char *order, const char *option)
 {
 	if (order && order[0] == '+' && !order[1])
-		return error_hint(error_new(EINVAL, "%s '+' adds no key", option),
+		return error_hint(error_usage("%s '+' adds no key", option),
 				  "write '+KEY' to add a key to the default ones");
 	return NULL;
 }

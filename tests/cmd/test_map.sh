@@ -213,7 +213,7 @@ test_what_is_wrong_is_named() {
 	assert_contains err "the key has 4 bytes, 2 are given"
 	expect_status 2 map update "$M/pbt_pids" key 1 value maybe
 	assert_contains err "value: 'maybe' is neither true nor false"
-	expect_status 1 map update "$M/pbt_by_key" key '{"state":"PBT_RUNING"}' value 1
+	expect_status 2 map update "$M/pbt_by_key" key '{"state":"PBT_RUNING"}' value 1
 	assert_contains err "member state: enum pbt_state has no value 'PBT_RUNING'"
 	assert_contains err "did you mean 'PBT_RUNNING'?"
 	for i in 1 2 3 4; do

@@ -30,6 +30,20 @@ static void error_names_the_place_from_the_outside_in(void **state)
 	assert_null(error_at(NULL, "nowhere"));
 }
 
+static void usage_is_a_mark_of_its_own(void **state)
+{
+	_cleanup_error_ struct error *err = error_usage("--%s: wrong", "cpu");
+	_cleanup_error_ struct error *other = error_new(EINVAL, "damaged");
+
+	assert_true(err->usage);
+	assert_int_equal(err->code, EINVAL);
+	assert_string_equal(err->msg, "--cpu: wrong");
+	assert_false(other->usage);
+	assert_true(error_mark_usage(other)->usage);
+	assert_false(error_mark_usage(error_nomem())->usage);
+	assert_null(error_mark_usage(NULL));
+}
+
 static void cursor_stays_within_its_bounds_at_a_page_edge(void **state)
 {
 	uint8_t *pages =
@@ -219,6 +233,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(error_names_the_place_from_the_outside_in),
+		cmocka_unit_test(usage_is_a_mark_of_its_own),
 		cmocka_unit_test(cursor_stays_within_its_bounds_at_a_page_edge),
 		cmocka_unit_test(strbuf_grows_and_formats),
 		cmocka_unit_test(u64map_agrees_with_a_plain_array),
