@@ -151,10 +151,9 @@ static bool explain_map_bounds(struct explain *ex)
 		explain_register(ex, (unsigned)reg);
 		strbuf_addf(&ex->msg, "this would %s %" PRId64 " bytes at byte %" PRId64 " of ",
 			    verb(ex), size, off);
-		strbuf_adds(&ex->hint, "stay within the value: its type has fewer bytes than this "
-				       "line believes");
+		strbuf_adds(&ex->hint, "the value's type has fewer bytes than this line accesses");
 	} else if (negative) {
-		strbuf_addf(&ex->msg, "the index may be negative: this may %s in front of ",
+		strbuf_addf(&ex->msg, "the index may be negative: this may %s before the start of ",
 			    verb(ex));
 		hint_index(ex, 0, true);
 	} else {
@@ -162,7 +161,7 @@ static bool explain_map_bounds(struct explain *ex)
 			map && map->kind == VERIFIER_NOTE_VAR ? map->size / scale : 0;
 
 		strbuf_addf(&ex->msg,
-			    "the index is not known to be small enough: this may %s bytes %" PRId64
+			    "the index has no sufficient upper bound: this may %s bytes %" PRId64
 			    " to %" PRId64 " of ",
 			    verb(ex), off, off + size - 1);
 		hint_index(ex, elements, false);
@@ -174,10 +173,10 @@ static bool explain_map_bounds(struct explain *ex)
 
 static bool explain_direct_value(struct explain *ex)
 {
-	strbuf_addf(&ex->msg, "byte %" PRId64 " of a value of %" PRId64 " bytes is referred to",
+	strbuf_addf(&ex->msg, "byte %" PRId64 " of a value of %" PRId64 " bytes is accessed",
 		    ex->m.d[1], ex->m.d[0]);
-	strbuf_adds(&ex->hint, "the object's data section is shorter than its code believes: "
-			       "compile it again");
+	strbuf_adds(&ex->hint,
+		    "the object's data section is shorter than its code expects: compile it again");
 	return true;
 }
 
@@ -192,7 +191,7 @@ static bool explain_unbounded(struct explain *ex)
 	if (!explain_index(ex, reg))
 		explain_register(ex, reg);
 	strbuf_addf(&ex->msg, "the index %s into ",
-		    negative ? "may be negative, or of any size," : "is not bounded");
+		    negative ? "may be negative or has no upper bound," : "is not bounded");
 	add_map(ex, map);
 	hint_index(ex, 0, negative);
 	return set_expected(ex, "an index from 0 to the number of elements less one");
@@ -211,18 +210,21 @@ static bool explain_unbounded_math(struct explain *ex)
 	}
 	if (piece_is(ex->m.s[0], "fp")) {
 		ex->kind = "stack-bounds";
-		strbuf_adds(&ex->msg, "the index into an array on the stack may be negative, or of "
-				      "any size");
+		strbuf_adds(&ex->msg, "the index into an array on the stack may be negative or has "
+				      "no upper bound");
 	} else if (piece_starts(ex->m.s[0], "pkt")) {
 		ex->kind = "packet-bounds";
-		strbuf_adds(&ex->msg, "the offset into the packet may be negative, or of any size");
+		strbuf_adds(&ex->msg,
+			    "the offset into the packet may be negative or has no upper bound");
 	} else if (piece_starts(ex->m.s[0], "map")) {
-		strbuf_adds(&ex->msg, "the index may be negative, or of any size, into ");
+		strbuf_adds(&ex->msg,
+			    "the index may be negative or has no upper bound; it accesses ");
 		add_map(ex, map);
 	} else {
 		ex->kind = "memory-bounds";
-		strbuf_adds(&ex->msg,
-			    "what is added to the pointer may be negative, or of any size");
+		strbuf_adds(
+			&ex->msg,
+			"the offset added to the pointer may be negative or has no upper bound");
 	}
 	hint_index(ex, 0, true);
 	return set_expected(ex, "an index from 0 to the number of elements less one");
@@ -235,7 +237,7 @@ static bool explain_far(struct explain *ex)
 	if (insn)
 		explain_register(ex, insn->dst_reg);
 	strbuf_adds(&ex->msg,
-		    "what is added to the pointer is larger than anything it may point to");
+		    "the offset added to the pointer is larger than any object it could point to");
 	strbuf_adds(&ex->hint, "test the index before it is used");
 	return true;
 }
@@ -269,7 +271,7 @@ static bool stack_common(struct explain *ex, int64_t reg, int64_t off, int64_t s
 	if (off < -STACK_SIZE) {
 		ex->kind = "stack-too-large";
 		strbuf_addf(&ex->msg,
-			    "the function wants %" PRId64 " bytes of stack, and there are 512",
+			    "the function needs %" PRId64 " bytes of stack, but there are 512",
 			    -off);
 		strbuf_adds(&ex->hint, "keep large data in a map: BPF_MAP_TYPE_PERCPU_ARRAY with "
 				       "one element");
@@ -305,8 +307,8 @@ static bool explain_stack_index(struct explain *ex)
 	else if (!explain_index(ex, (unsigned)m.d[0]))
 		explain_register(ex, (unsigned)m.d[0]);
 	strbuf_addf(&ex->msg,
-		    "the index is not known to stay within the array on the stack: this "
-		    "may %s outside of it",
+		    "the index has no sufficient bound for the array on the stack: this may %s "
+		    "outside of it",
 		    verb(ex));
 	hint_index(ex, 0, false);
 	return set_expected(ex, "an index from 0 to the number of elements less one");
@@ -335,18 +337,18 @@ static bool explain_stack_unset(struct explain *ex)
 
 		if (match_line(ex->line, "*R%d ", &m))
 			explain_register(ex, (unsigned)m.d[0]);
-		strbuf_addf(&ex->msg,
-			    "%.*s() would read a variable on the stack before all of it "
-			    "was set",
-			    (int)callee.len, callee.at);
+		strbuf_addf(
+			&ex->msg,
+			"%.*s() would read a variable on the stack that is not fully initialized",
+			(int)callee.len, callee.at);
 	} else {
 		strbuf_addf(&ex->msg,
-			    "%" PRId64 " bytes at %" PRId64 " of the stack are read before "
-			    "they were set",
+			    "%" PRId64 " bytes at %" PRId64
+			    " of the stack are read before they are initialized",
 			    size, off);
 	}
-	strbuf_adds(&ex->hint, "set all bytes of the variable first, padding included: "
-			       "struct key k = {}; or memset(&k, 0, sizeof(k));");
+	strbuf_adds(&ex->hint, "initialize all bytes of the variable, padding included: struct key "
+			       "k = {}; or memset(&k, 0, sizeof(k));");
 	return set_expected(ex, "bytes that were written before");
 }
 
@@ -358,7 +360,7 @@ static bool explain_packet(struct explain *ex)
 
 	explain_register(ex, (unsigned)ex->m.d[2]);
 	if (off < 0)
-		strbuf_addf(&ex->msg, "this would %s in front of the packet", verb(ex));
+		strbuf_addf(&ex->msg, "this would %s before the start of the packet", verb(ex));
 	else if (range)
 		strbuf_addf(&ex->msg,
 			    "only %" PRId64 " bytes of the packet were compared with "
@@ -376,7 +378,7 @@ static bool explain_packet(struct explain *ex)
 
 static bool explain_packet_helper(struct explain *ex)
 {
-	strbuf_adds(&ex->msg, "helpers cannot be given a pointer into the packet here");
+	strbuf_adds(&ex->msg, "a pointer into the packet cannot be passed to helpers here");
 	strbuf_adds(&ex->hint, "copy the bytes to the stack first: bpf_skb_load_bytes()");
 	return true;
 }
@@ -389,7 +391,7 @@ static bool explain_memory(struct explain *ex)
 	if (reg >= 0 && !explain_index(ex, (unsigned)reg))
 		explain_register(ex, (unsigned)reg);
 	strbuf_addf(&ex->msg,
-		    "this may %s bytes %" PRId64 " to %" PRId64 " of memory that has %" PRId64
+		    "this may %s bytes %" PRId64 " to %" PRId64 " of memory that has only %" PRId64
 		    " bytes",
 		    verb(ex), off, off + size - 1, mem_size);
 	strbuf_adds(&ex->hint, "reserve as many bytes as the type has: sizeof(*record); test "
@@ -403,9 +405,9 @@ static bool explain_struct(struct explain *ex)
 
 	if (reg >= 0)
 		explain_register(ex, (unsigned)reg);
-	strbuf_addf(&ex->msg, "byte %" PRId64 " is beyond the kernel's struct %.*s", ex->m.d[0],
-		    (int)ex->m.s[0].len, ex->m.s[0].at);
-	strbuf_adds(&ex->hint, "read fields by their names, with vmlinux.h and CO-RE: then the "
+	strbuf_addf(&ex->msg, "byte %" PRId64 " is past the end of the kernel's struct %.*s",
+		    ex->m.d[0], (int)ex->m.s[0].len, ex->m.s[0].at);
+	strbuf_adds(&ex->hint, "access fields by name, with vmlinux.h and CO-RE, so that the "
 			       "offset is right on every kernel");
 	return true;
 }
@@ -468,7 +470,7 @@ const struct rule rules_bounds[] = {
 	{"access beyond struct %s at off %d size %d", "memory-bounds", explain_struct},
 	{"access beyond the end of member", "memory-bounds", NULL,
 	 "the access goes over the end of a field of the kernel's",
-	 "read fields by their names, with vmlinux.h and CO-RE"},
+	 "access fields by name, with vmlinux.h and CO-RE"},
 	{"R%d invalid %s buffer access: off=%d, size=%d", "memory-bounds", explain_buffer},
 	{"R%d invalid variable buffer offset", "memory-bounds", explain_buffer},
 	{"R%d is ptr_%s invalid negative access: off=%d", "memory-bounds", explain_buffer},
@@ -494,7 +496,7 @@ const struct rule rules_bounds[] = {
 	 explain_stack_index},
 	{"variable stack access var_off", "stack-bounds", NULL,
 	 "the index into an array on the stack is not a constant",
-	 "this kernel takes constant indexes only: keep the array in a map"},
+	 "this kernel accepts only constant indexes: keep the array in a map"},
 	{"R%d variable stack access prohibited", "stack-bounds", explain_stack_index},
 	{"R%d stack pointer arithmetic goes out of range", "stack-bounds", explain_stack_index},
 	{"R%d pointer arithmetic of map value goes out of range", "map-bounds", explain_unbounded},

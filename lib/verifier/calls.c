@@ -94,9 +94,9 @@ static bool explain_no_map(struct explain *ex)
 
 	if (!note)
 		return false;
-	strbuf_addf(&ex->msg, "it uses map '%s', which was not created", note->name);
-	strbuf_adds(&ex->hint, "do not switch off its creation, or switch off loading of the "
-			       "program too");
+	strbuf_addf(&ex->msg, "it uses map '%s', which is not created", note->name);
+	strbuf_adds(&ex->hint,
+		    "enable autocreate for the map, or disable autoload for the program");
 	return true;
 }
 
@@ -107,7 +107,7 @@ static bool explain_weak(struct explain *ex)
 
 	if (!note)
 		return false;
-	strbuf_addf(&ex->msg, "the kernel has no function '%s', and it is called all the same",
+	strbuf_addf(&ex->msg, "the kernel has no function '%s', but the program calls it",
 		    note->name);
 	strbuf_addf(&ex->hint, "test it first: if (%s) … (or bpf_ksym_exists(%s))", note->name,
 		    note->name);
@@ -123,11 +123,10 @@ static bool may_sleep(int64_t helper)
 static void sleepable_words(struct explain *ex, struct piece callee)
 {
 	ex->kind = "sleepable";
-	strbuf_addf(&ex->msg, "%.*s() may sleep, and this program must not", (int)callee.len,
-		    callee.at);
-	strbuf_adds(&ex->hint, "put the program into a sleepable section: SEC(\"fentry.s/…\"), "
-			       "lsm.s, uprobe.s, iter.s or syscall; bpf_probe_read_user() does "
-			       "not sleep");
+	strbuf_addf(&ex->msg, "%.*s() may sleep, but this program is not sleepable",
+		    (int)callee.len, callee.at);
+	strbuf_adds(&ex->hint, "use a sleepable section: SEC(\"fentry.s/…\"), lsm.s, uprobe.s, "
+			       "iter.s or syscall; bpf_probe_read_user() does not sleep");
 }
 
 static bool explain_helper(struct explain *ex)
@@ -141,14 +140,13 @@ static bool explain_helper(struct explain *ex)
 	}
 	if (id == HELPER_PROBE_WRITE_USER) {
 		ex->kind = "not-permitted";
-		strbuf_adds(&ex->msg, "bpf_probe_write_user() is not permitted here");
-		strbuf_adds(&ex->hint,
-			    "it takes CAP_SYS_ADMIN and a kernel that is not in lockdown "
-			    "(see /sys/kernel/security/lockdown)");
+		strbuf_adds(&ex->msg, "bpf_probe_write_user() is not permitted");
+		strbuf_adds(&ex->hint, "it needs CAP_SYS_ADMIN and a kernel that is not locked "
+				       "down (see /sys/kernel/security/lockdown)");
 		return true;
 	}
 	if (piece_is(name, "unknown")) {
-		strbuf_addf(&ex->msg, "this kernel has no helper of number %" PRId64, id);
+		strbuf_addf(&ex->msg, "this kernel has no helper number %" PRId64, id);
 		strbuf_adds(&ex->hint, "the program was written for a newer kernel: test with "
 				       "bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_…) "
 				       "before the call");
@@ -156,9 +154,8 @@ static bool explain_helper(struct explain *ex)
 	}
 	strbuf_addf(&ex->msg, "%.*s() cannot be called", (int)name.len, name.at);
 	add_type(ex);
-	strbuf_adds(&ex->hint,
-		    "'perf-bpf features' tells what this kernel has; bpf-helpers(7) says "
-		    "which kinds of program may call what");
+	strbuf_adds(&ex->hint, "'perf-bpf features' shows what this kernel has; bpf-helpers(7) "
+			       "lists which program types can call which helper");
 	return true;
 }
 
@@ -174,10 +171,10 @@ static bool explain_helper_here(struct explain *ex)
 
 static bool explain_kfunc(struct explain *ex)
 {
-	strbuf_addf(&ex->msg, "the kernel's function %.*s() cannot be called", (int)ex->m.s[0].len,
+	strbuf_addf(&ex->msg, "kernel function %.*s() cannot be called", (int)ex->m.s[0].len,
 		    ex->m.s[0].at);
 	add_type(ex);
-	strbuf_adds(&ex->hint, "only functions that the kernel offers to this kind of program "
+	strbuf_adds(&ex->hint, "only functions that the kernel exports to this program type "
 			       "(kfuncs) can be called; helpers need no declaration with __ksym");
 	return true;
 }
@@ -189,9 +186,9 @@ static bool explain_no_kfuncs(struct explain *ex)
 
 	if (!insn_calls(insn) || insn->src_reg != BPF_PSEUDO_KFUNC_CALL)
 		return false;
-	strbuf_adds(&ex->msg, "this kernel lets no program call functions of its own");
-	strbuf_adds(&ex->hint, "kfuncs came with Linux 5.13: declare it __weak, and test it before "
-			       "the call");
+	strbuf_adds(&ex->msg, "this kernel does not allow programs to call kernel functions");
+	strbuf_adds(&ex->hint,
+		    "kfuncs need Linux 5.13: declare it __weak and test it before the call");
 	return true;
 }
 
@@ -201,14 +198,15 @@ static bool explain_gpl(struct explain *ex)
 		ex->step >= 0 ? step_callee(&ex->log.steps.v[ex->step]) : (struct piece){0};
 
 	if (callee.at)
-		strbuf_addf(&ex->msg, "%.*s() is for GPL programs", (int)callee.len, callee.at);
+		strbuf_addf(&ex->msg, "%.*s() is only for GPL programs", (int)callee.len,
+			    callee.at);
 	else
-		strbuf_adds(&ex->msg, "this is for GPL programs");
+		strbuf_adds(&ex->msg, "this is only for GPL programs");
 	if (ex->in->license)
-		strbuf_addf(&ex->msg, ", and the licence of this one is '%s'", ex->in->license);
+		strbuf_addf(&ex->msg, ", but the license of this one is '%s'", ex->in->license);
 	strbuf_adds(&ex->hint, "write: char LICENSE[] SEC(\"license\") = \"GPL\"; (or \"Dual "
 			       "BSD/GPL\", \"Dual MIT/GPL\")");
-	return set_expected(ex, "a licence that is compatible with the GPL");
+	return set_expected(ex, "a GPL-compatible license");
 }
 
 static bool explain_sleepable(struct explain *ex)
@@ -243,12 +241,11 @@ static bool explain_context(struct explain *ex)
 			    "%" PRId64 " bytes at byte %" PRId64 " of the context cannot be %s",
 			    size, off, write ? "written" : "read");
 	add_type(ex);
-	strbuf_adds(&ex->hint, write ? "most kinds of program may only read their context: copy "
-				       "what is needed"
-				     : "the field is for another kind of program, the access is of "
-				       "another size than the field, or it is beyond the context's "
-				       "end");
-	return set_expected(ex, "a field that this kind of program may %s",
+	strbuf_adds(&ex->hint,
+		    write ? "most program types can only read their context: copy what is needed"
+			  : "the field is for another program type, the access has another size "
+			    "than the field, or it is past the end of the context");
+	return set_expected(ex, "a field that programs of this type can %s",
 			    write ? "write" : "read");
 }
 
@@ -258,12 +255,11 @@ static bool explain_context_moved(struct explain *ex)
 		return false;
 	explain_register(ex, (unsigned)ex->m.d[0]);
 	strbuf_addf(&ex->msg,
-		    "the context is read through a pointer that was moved (by %" PRId64
+		    "the context is read through a modified pointer (by %" PRId64
 		    " bytes): its offsets must be constants",
 		    ex->m.d[1]);
-	strbuf_adds(&ex->hint,
-		    "read the field from the context itself: ctx->field; no pointer to a "
-		    "field, no index that varies (#pragma unroll)");
+	strbuf_adds(&ex->hint, "read the field directly from the context: ctx->field, without a "
+			       "pointer to a field or a variable index (#pragma unroll)");
 	return true;
 }
 
@@ -271,7 +267,7 @@ static bool explain_context_index(struct explain *ex)
 {
 	if (!piece_starts(ex->m.s[0], "ctx"))
 		return false;
-	strbuf_adds(&ex->msg, "the context is read at an offset that varies");
+	strbuf_adds(&ex->msg, "the context is read at a variable offset");
 	strbuf_adds(&ex->hint, "read its fields one by one, or unroll the loop: #pragma unroll");
 	return true;
 }
@@ -325,7 +321,7 @@ bool explain_argument(struct explain *ex)
 	}
 	strbuf_addf(&ex->msg, "argument %u of %.*s() is %s", reg, (int)callee.len,
 		    callee.at ? callee.at : "", strbuf_str(&words));
-	strbuf_addf(&ex->hint, "it takes %s", strbuf_str(&wanted));
+	strbuf_addf(&ex->hint, "it needs %s", strbuf_str(&wanted));
 	return set_expected(ex, "%s", strbuf_str(&wanted));
 }
 
@@ -336,34 +332,33 @@ static bool explain_map_type(struct explain *ex)
 	if (!map)
 		map = explain_map(ex, 2);
 	if (map)
-		strbuf_addf(&ex->msg, "map '%s' is of a type that %.*s() does not take", map->name,
-			    (int)ex->m.s[0].len, ex->m.s[0].at);
+		strbuf_addf(&ex->msg, "%.*s() does not accept the type of map '%s'",
+			    (int)ex->m.s[0].len, ex->m.s[0].at, map->name);
 	else
 		strbuf_addf(&ex->msg,
-			    "a map of type %" PRId64 " is given to %.*s(), which does not "
-			    "take it",
+			    "a map of type %" PRId64
+			    " is passed to %.*s(), which does not accept it",
 			    ex->m.d[0], (int)ex->m.s[0].len, ex->m.s[0].at);
-	strbuf_adds(&ex->hint, "each helper has its own map types, as ring buffers have "
-			       "bpf_ringbuf_output(): see bpf-helpers(7)");
+	strbuf_adds(&ex->hint, "each helper supports certain map types, for example "
+			       "bpf_ringbuf_output() ring buffers: see bpf-helpers(7)");
 	return true;
 }
 
 static bool explain_kernels_words(struct explain *ex)
 {
-	strbuf_adds(&ex->msg, "an argument is not what the called function takes: ");
+	strbuf_adds(&ex->msg, "an argument does not match the called function: ");
 	add_piece(&ex->msg, ex->line);
-	strbuf_adds(&ex->hint, "compare with the function's prototype and what its documentation "
-			       "says of the argument");
+	strbuf_adds(&ex->hint, "compare with the function's prototype and its documentation");
 	return true;
 }
 
 static bool explain_global_argument(struct explain *ex)
 {
 	strbuf_addf(&ex->msg,
-		    "function '%.*s' is global, and this kernel does not take an argument "
-		    "of its type",
+		    "function '%.*s' is global, and this kernel does not support the type of an "
+		    "argument",
 		    (int)ex->m.s[1].len, ex->m.s[1].at);
-	strbuf_adds(&ex->hint, "make it static, so that it is verified with its callers");
+	strbuf_adds(&ex->hint, "make it static, so that it is verified together with its callers");
 	return true;
 }
 
@@ -388,7 +383,7 @@ const struct rule rules_calls[] = {
 	{"func %s#%d not supported for program type", "no-helper", explain_helper},
 	{"func %s#%d supported only for", "no-helper", explain_helper},
 	{"helper call is not allowed in probe", "no-helper", explain_helper_here, NULL,
-	 "call it from another kind of program"},
+	 "call it from another program type"},
 	{"calling kernel function %s is not allowed", "no-kfunc", explain_kfunc},
 	{"calling kernel function%s", "no-kfunc", explain_no_kfuncs},
 	{"kernel btf_id %d is not a function", "no-kfunc", explain_no_kfuncs},
@@ -403,12 +398,11 @@ const struct rule rules_calls[] = {
 	{"program must be sleepable to call sleepable kfunc", "sleepable", explain_sleepable},
 	{"kernel func %s is sleepable within", "sleepable", explain_sleepable},
 	{"Sleepable programs can only use", "sleepable", NULL,
-	 "a sleepable program uses a map of a type that it must not",
-	 "use an array, a hash or a ring buffer"},
-	{"*programs can be sleepable", "sleepable", NULL, "this kind of program cannot sleep",
-	 "take the .s out of its section's name"},
+	 "sleepable programs cannot use this map type", "use an array, a hash or a ring buffer"},
+	{"*programs can be sleepable", "sleepable", NULL,
+	 "programs of this type cannot be sleepable", "remove the .s from the section name"},
 	{"Syscall programs can only be sleepable", "sleepable", NULL,
-	 "programs of type syscall are sleepable ones", "write SEC(\"syscall\")"},
+	 "programs of type syscall must be sleepable", "write SEC(\"syscall\")"},
 	{"func %s doesn't have %d-th argument", "context-access", explain_arguments},
 	{"func %s offset %d is not multiple of 8", "context-access", explain_arguments},
 	{"invalid bpf_context access off=%d size=%d", "context-access", explain_context},

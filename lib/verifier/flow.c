@@ -21,10 +21,9 @@ static void at_insn(struct explain *ex, int64_t insn)
 static bool explain_endless(struct explain *ex)
 {
 	at_insn(ex, ex->m.d[0]);
-	strbuf_adds(&ex->msg, "the loop may never end: it comes back here with nothing changed");
-	strbuf_adds(&ex->hint,
-		    "let a counter that the verifier can follow end it: for (int i = 0; i "
-		    "< 100; i++) …; or use bpf_loop(), bpf_for()");
+	strbuf_adds(&ex->msg, "the loop may never end: it returns here with the same state");
+	strbuf_adds(&ex->hint, "bound it with a counter that the verifier can follow: for (int i = "
+			       "0; i < 100; i++) …; or use bpf_loop() or bpf_for()");
 	return true;
 }
 
@@ -34,14 +33,14 @@ static bool explain_back_edge(struct explain *ex)
 	at_insn(ex, ex->m.d[0]);
 	if (insn_calls(insn_at(ex->in, ex->insn))) {
 		ex->kind = "call-depth";
-		strbuf_addf(&ex->msg, "%s() calls itself, perhaps through others",
+		strbuf_addf(&ex->msg, "%s() calls itself, perhaps indirectly",
 			    function_of(ex->in, (uint32_t)ex->insn));
 		strbuf_adds(&ex->hint, "write it as a loop");
 		return true;
 	}
-	strbuf_adds(&ex->msg,
-		    "the program jumps backwards: without CAP_BPF there are no loops, and "
-		    "no function may call itself");
+	strbuf_adds(
+		&ex->msg,
+		"the program jumps backwards: loops and recursion are not allowed without CAP_BPF");
 	strbuf_adds(&ex->hint, "run as root or with CAP_BPF, or unroll the loop: #pragma unroll");
 	return true;
 }
@@ -106,8 +105,8 @@ static void explain_hot_lines(struct explain *ex)
 	ex->step = -1;
 	ex->insn = hot[0].line->insn;
 	strbuf_reset(&ex->detail);
-	strbuf_adds(&ex->detail, "of the instructions that it walked through in the end, these "
-				 "lines have:");
+	strbuf_adds(&ex->detail,
+		    "the lines with the most instructions that it processed at the end:");
 	for (size_t i = 0; i < 3 && i < n && hot[i].hits > ex->log.total_hits / 100; i++)
 		strbuf_addf(&ex->detail, "\n%5.1f%%  line %u: %s",
 			    100.0 * (double)hot[i].hits / (double)ex->log.total_hits,
@@ -117,41 +116,40 @@ static void explain_hot_lines(struct explain *ex)
 static bool explain_too_many(struct explain *ex)
 {
 	explain_hot_lines(ex);
-	strbuf_adds(&ex->msg,
-		    "the verifier gave up after a million instructions: all rounds of the "
-		    "loops and all paths count");
-	strbuf_adds(&ex->hint, "fewer rounds; or move the loop's body into bpf_loop() or a global "
-			       "function (__noinline, not static), which is verified once");
+	strbuf_adds(&ex->msg, "the verifier gave up after a million instructions: every loop "
+			      "iteration and every path counts");
+	strbuf_adds(&ex->hint, "use fewer iterations, or move the loop's body into bpf_loop() or a "
+			       "global function (__noinline, not static), which is verified once");
 	return set_expected(ex, "1000000 instructions at most, over all paths");
 }
 
 static bool explain_too_complex(struct explain *ex)
 {
 	explain_hot_lines(ex);
-	strbuf_addf(&ex->msg, "the verifier gave up: %" PRId64 " branches wait to be looked at",
+	strbuf_addf(&ex->msg, "the verifier gave up: %" PRId64 " branches are pending",
 		    ex->m.d[0] ? ex->m.d[0] - 1 : 8192);
 	strbuf_adds(&ex->hint,
-		    "each condition in a loop doubles the paths: move the loop's body into "
-		    "bpf_loop() or a global function (__noinline, not static)");
-	return set_expected(ex, "8192 branches at most that wait");
+		    "each condition in a loop doubles the number of paths: move the loop's body "
+		    "into bpf_loop() or a global function (__noinline, not static)");
+	return set_expected(ex, "at most 8192 pending branches");
 }
 
 static bool explain_stack_sum(struct explain *ex)
 {
 	strbuf_addf(&ex->msg,
-		    "%" PRId64 " functions that call each other want %" PRId64
-		    " bytes of stack, and there are 512",
+		    "a call chain of %" PRId64 " functions needs %" PRId64
+		    " bytes of stack, but there are 512",
 		    ex->m.d[0], ex->m.d[1]);
 	strbuf_adds(&ex->hint, "keep large data in a map: BPF_MAP_TYPE_PERCPU_ARRAY with one "
-			       "element; or let the functions not be called by each other");
+			       "element; or make the call chain shorter");
 	return set_expected(ex, "512 bytes together");
 }
 
 static bool explain_stack_tail_call(struct explain *ex)
 {
 	strbuf_addf(&ex->msg,
-		    "a function that tail-calls has %" PRId64 " bytes of stack before it, "
-		    "and there are 256",
+		    "a function with a tail call has callers with %" PRId64
+		    " bytes of stack, but there are 256",
 		    ex->m.d[0]);
 	strbuf_adds(&ex->hint, "call bpf_tail_call() from the program itself, or use less stack");
 	return true;
@@ -166,19 +164,18 @@ static bool explain_depth(struct explain *ex)
 		if (ex->log.steps.v[i].depth < ex->log.steps.v[ex->step].depth)
 			before = function_of(ex->in, ex->log.steps.v[i].insn);
 	if (last[0] && !strcmp(last, before)) {
-		strbuf_addf(&ex->msg, "%s() calls itself, and 8 calls deep is the most", last);
+		strbuf_addf(&ex->msg, "%s() calls itself; calls can be at most 8 deep", last);
 		strbuf_adds(&ex->hint, "write it as a loop");
 		return true;
 	}
-	strbuf_addf(&ex->msg, "functions call each other %" PRId64 " deep, and 8 is the most",
-		    ex->m.d[0]);
-	strbuf_adds(&ex->hint, "let the compiler inline some: static __always_inline");
+	strbuf_addf(&ex->msg, "calls are %" PRId64 " deep; the limit is 8", ex->m.d[0]);
+	strbuf_adds(&ex->hint, "inline some functions: static __always_inline");
 	return set_expected(ex, "8 frames at most");
 }
 
 static bool explain_recursion(struct explain *ex)
 {
-	strbuf_addf(&ex->msg, "%.*s() calls itself, perhaps through others: %.*s()",
+	strbuf_addf(&ex->msg, "%.*s() calls itself, perhaps indirectly: %.*s()",
 		    (int)ex->m.s[0].len, ex->m.s[0].at, (int)ex->m.s[1].len, ex->m.s[1].at);
 	strbuf_adds(&ex->hint, "write it as a loop");
 	return true;
@@ -189,7 +186,7 @@ static bool explain_unreachable(struct explain *ex)
 	ex->step = -1;
 	at_insn(ex, ex->m.d[0]);
 	strbuf_addf(&ex->msg, "instruction %" PRId64 " can never be reached", ex->m.d[0]);
-	strbuf_adds(&ex->hint, "take the code away; the compiler leaves none, inline assembly may");
+	strbuf_adds(&ex->hint, "remove the code; it may come from inline assembly");
 	return true;
 }
 
@@ -211,12 +208,12 @@ static bool explain_unreleased(struct explain *ex)
 	}
 	if (callee.at)
 		strbuf_addf(&ex->msg,
-			    "what %.*s() gave is still held when the program ends on this "
-			    "path",
+			    "the reference from %.*s() is not released when the program ends on "
+			    "this path",
 			    (int)callee.len, callee.at);
 	else
-		strbuf_adds(&ex->msg, "something that was acquired is still held when the program "
-				      "ends on this path");
+		strbuf_adds(&ex->msg,
+			    "a reference is not released when the program ends on this path");
 	if (line) {
 		set_piece(&ex->f->reg, var.at ? var : piece_of("it"));
 		set_piece(&ex->f->state, piece_of("held"));
@@ -234,7 +231,7 @@ static bool explain_unreleased(struct explain *ex)
 	else
 		strbuf_adds(&ex->hint, "release it on every path, also where the program returns "
 				       "early");
-	return set_expected(ex, "nothing that is still held");
+	return set_expected(ex, "no unreleased references");
 }
 
 /* ---- what is returned ---- */
@@ -244,7 +241,7 @@ static bool explain_return(struct explain *ex)
 	struct match m;
 
 	explain_register(ex, 0);
-	strbuf_adds(&ex->msg, "the value that is returned is out of range");
+	strbuf_adds(&ex->msg, "the return value is out of range");
 	if (match_line(ex->line, "*has value (%d; %d)", &m) && !m.d[1])
 		strbuf_addf(&ex->msg, ": %" PRId64, m.d[0]);
 	else if (match_line(ex->line, "*has smin=%d smax=%d", &m) && m.d[0] == m.d[1])
@@ -256,7 +253,7 @@ static bool explain_return(struct explain *ex)
 		set_expected(ex, "%" PRId64 " to %" PRId64, m.d[0], m.d[0] | m.d[1]);
 	}
 	if (ex->f->expected)
-		strbuf_addf(&ex->msg, "; it takes %s", ex->f->expected);
+		strbuf_addf(&ex->msg, "; it must be %s", ex->f->expected);
 	strbuf_adds(&ex->hint, "return constants on every path: if (x) return 1; return 0;");
 	return true;
 }
@@ -268,18 +265,17 @@ static bool explain_lock(struct explain *ex)
 		strbuf_adds(&ex->hint, "call bpf_spin_unlock() on every path");
 	} else if (piece_has(ex->line, "function calls are not allowed")) {
 		strbuf_adds(&ex->msg, "a function is called while a bpf_spin_lock is held");
-		strbuf_adds(&ex->hint, "call it before the lock is taken, and keep its result");
+		strbuf_adds(&ex->hint, "call it before taking the lock and keep its result");
 	} else if (piece_has(ex->line, "directly")) {
 		strbuf_adds(&ex->msg, "the bytes of a bpf_spin_lock are read or written as data");
 		strbuf_adds(&ex->hint, "set the value's other fields one by one");
 	} else if (piece_has(ex->line, "cannot use bpf_spin_lock")) {
-		strbuf_adds(&ex->msg, "this kind of program cannot take a bpf_spin_lock");
+		strbuf_adds(&ex->msg, "programs of this type cannot take a bpf_spin_lock");
 		strbuf_adds(&ex->hint, "use atomic operations, or a per-CPU map");
 	} else {
-		strbuf_adds(&ex->msg, "a bpf_spin_lock is used in a way it cannot be");
-		strbuf_adds(&ex->hint,
-			    "take one lock at a time, of a map's value that has BTF, and "
-			    "give that one back");
+		strbuf_adds(&ex->msg, "a bpf_spin_lock is used incorrectly");
+		strbuf_adds(&ex->hint, "take one lock at a time, from a map value with BTF, and "
+				       "release the same lock");
 	}
 	return true;
 }
@@ -294,8 +290,8 @@ static bool explain_target(struct explain *ex)
 	add_piece(&ex->msg, ex->line);
 	if (piece_has(ex->line, "modifiable") || piece_has(ex->line, "modify"))
 		strbuf_adds(&ex->hint,
-			    "fmod_ret is for functions that allow error injection and for "
-			    "security hooks (security_…); fexit and fentry see the others");
+			    "fmod_ret works only on functions that allow error injection and on "
+			    "security hooks (security_…); use fentry or fexit for others");
 	else
 		strbuf_adds(&ex->hint, "choose another function, or a kprobe on the same one");
 	return true;
@@ -330,8 +326,8 @@ static bool explain_code(struct explain *ex)
 		at_opcode(ex, m.s[0]);
 	strbuf_adds(&ex->msg, "the program's code is malformed: ");
 	add_piece(&ex->msg, ex->line);
-	strbuf_adds(&ex->hint, "compilers write no such code: look for inline assembly, for a file "
-			       "that was changed, or for a kernel older than -mcpu says");
+	strbuf_adds(&ex->hint, "compilers do not generate such code: check for inline assembly, a "
+			       "modified file, or a kernel older than -mcpu requires");
 	return true;
 }
 
@@ -348,8 +344,7 @@ const struct rule rules_flow[] = {
 	{"unreachable insn %d", "unreachable", explain_unreachable},
 	{"Unreleased reference id=%d alloc_insn=%d", "unreleased", explain_unreleased},
 	{"tail_call would lead to reference leak", "unreleased", NULL,
-	 "something that was acquired is still held at the tail call",
-	 "release it before bpf_tail_call()"},
+	 "a reference is not released before the tail call", "release it before bpf_tail_call()"},
 	{"At program exit the register R0 ", "return-range", explain_return},
 	{"At async callback the register R0 ", "return-range", explain_return},
 	{"At callback return the register R0 ", "return-range", explain_return},
@@ -371,9 +366,9 @@ const struct rule rules_flow[] = {
 	 "compile it with -g, and do not strip .BTF and .BTF.ext"},
 	{"missing bpf_line_info", "debug-info", NULL, "the program has no line information",
 	 "compile it with -g, and do not strip .BTF and .BTF.ext"},
-	{"*in func info", "debug-info", NULL, "the kernel does not take the function information",
+	{"*in func info", "debug-info", NULL, "the kernel rejects the function information",
 	 "strip the section .BTF.ext, or compile with another clang"},
-	{"Invalid line_info", "debug-info", NULL, "the kernel does not take the line information",
+	{"Invalid line_info", "debug-info", NULL, "the kernel rejects the line information",
 	 "strip the section .BTF.ext, or compile with another clang"},
 	{"unknown opcode", "bad-code", explain_code},
 	{"jump out of range", "bad-code", explain_code},

@@ -62,8 +62,8 @@ static bool explain_is_null(struct explain *ex)
 	add_what(ex, &o);
 	strbuf_adds(&ex->msg, " is NULL on this path");
 	set_expected(ex, "a pointer that is not NULL");
-	strbuf_adds(&ex->hint, "a path leads here on which it was found to be NULL, or was set to "
-			       "0: return before this line on that path");
+	strbuf_adds(&ex->hint, "on one path it is NULL here, or was set to 0: return before this "
+			       "line on that path");
 	return true;
 }
 
@@ -73,23 +73,24 @@ static bool explain_scalar(struct explain *ex)
 		return false;
 	const struct origin o = explain_register(ex, (unsigned)ex->m.d[0]);
 
-	strbuf_adds(&ex->msg,
-		    insn_stores(insn_at(ex->in, ex->insn))
-			    ? "this writes to a number, which is no pointer to the verifier"
-			    : "this follows a number, which is no pointer to the verifier");
+	strbuf_adds(
+		&ex->msg,
+		insn_stores(insn_at(ex->in, ex->insn))
+			? "this writes through a number: the verifier does not know it as a pointer"
+			: "this dereferences a number: the verifier does not know it as a pointer");
 	set_expected(ex, "a pointer that the verifier knows");
 	if (insn_stores(insn_at(ex->in, ex->insn)))
-		strbuf_adds(&ex->hint, "a program writes to its stack, to maps and to ring "
-				       "buffers only");
+		strbuf_adds(&ex->hint,
+			    "a program can write only to its stack, to maps and to ring buffers");
 	else if (o.kind == ORIGIN_LOAD)
-		strbuf_adds(&ex->hint, "pointers read from memory are numbers to it: read what it "
-				       "points to with BPF_CORE_READ() or "
-				       "bpf_probe_read_kernel(&copy, sizeof(copy), p), user "
-				       "memory with bpf_probe_read_user()");
+		strbuf_adds(&ex->hint,
+			    "pointers read from memory are numbers to the verifier: read what they "
+			    "point to with BPF_CORE_READ() or bpf_probe_read_kernel(&copy, "
+			    "sizeof(copy), p), and user memory with bpf_probe_read_user()");
 	else
-		strbuf_adds(&ex->hint, "read what it points to with BPF_CORE_READ() or "
-				       "bpf_probe_read_kernel(), user memory with "
-				       "bpf_probe_read_user()");
+		strbuf_adds(&ex->hint,
+			    "read what it points to with BPF_CORE_READ() or "
+			    "bpf_probe_read_kernel(), and user memory with bpf_probe_read_user()");
 	return true;
 }
 
@@ -100,12 +101,13 @@ static bool explain_not_followed(struct explain *ex)
 
 	explain_register(ex, (unsigned)ex->m.d[0]);
 	type_words(ex->m.s[0], &words);
-	strbuf_addf(&ex->msg, "%s cannot be read or written through", strbuf_str(&words));
+	strbuf_addf(&ex->msg, "memory cannot be accessed through %s", strbuf_str(&words));
 	if (!ex->f->state)
 		ex->f->state = strbuf_steal(&words);
 	strbuf_deinit(&words);
 	if (piece_has(ex->m.s[0], "map_ptr"))
-		strbuf_adds(&ex->hint, "call bpf_map_lookup_elem() to get at a map's value");
+		strbuf_adds(&ex->hint,
+			    "call bpf_map_lookup_elem() to get a pointer to a map's value");
 	return true;
 }
 
@@ -116,27 +118,28 @@ static bool explain_not_set(struct explain *ex)
 	const struct origin o = explain_register(ex, reg);
 
 	if (insn && insn->code == (BPF_JMP | BPF_EXIT)) {
-		strbuf_adds(&ex->msg, "nothing is returned on this path");
+		strbuf_adds(&ex->msg, "this path does not return a value");
 		strbuf_adds(&ex->hint, "return a value on every path");
 		return set_expected(ex, "a value that is returned");
 	}
 	if (insn_calls(insn) && reg >= 1 && reg <= 5) {
 		const struct piece callee = step_callee(&ex->log.steps.v[ex->step]);
 
-		strbuf_addf(&ex->msg, "argument %u of %.*s() was never set", reg, (int)callee.len,
-			    callee.at);
-		strbuf_adds(&ex->hint, "hand over as many arguments as it takes; a prototype of "
-				       "fewer arguments leaves the rest unset");
+		strbuf_addf(&ex->msg, "argument %u of %.*s() is not initialized", reg,
+			    (int)callee.len, callee.at);
+		strbuf_adds(&ex->hint, "pass all arguments; a prototype with fewer arguments "
+				       "leaves the rest uninitialized");
 		return set_expected(ex, "a value");
 	}
 	if (o.kind == ORIGIN_CLOBBER)
-		strbuf_addf(&ex->msg, "R%u holds nothing: %.*s() was called since it was set", reg,
+		strbuf_addf(&ex->msg,
+			    "R%u has no value any more: %.*s() was called after it was set", reg,
 			    (int)o.callee.len, o.callee.at);
 	else
-		strbuf_addf(&ex->msg, "R%u is used before it was set", reg);
+		strbuf_addf(&ex->msg, "R%u is used before it is set", reg);
 	strbuf_adds(&ex->hint, o.kind == ORIGIN_CLOBBER
-				       ? "calls leave only R6 to R10 as they were: keep it in "
-					 "one of those, or on the stack"
+				       ? "a call preserves only R6 to R10: keep the value in one "
+					 "of those or on the stack"
 				       : "set the variable on every path before it is used");
 	return set_expected(ex, "a value");
 }
@@ -149,10 +152,10 @@ static bool explain_math(struct explain *ex)
 
 	explain_register(ex, (unsigned)ex->m.d[0]);
 	type_words(ex->m.s[0], &words);
-	strbuf_addf(&ex->msg, "nothing can be added to %s", strbuf_str(&words));
+	strbuf_addf(&ex->msg, "arithmetic on %s is not allowed", strbuf_str(&words));
 	strbuf_deinit(&words);
 	if (piece_has(ex->m.s[0], "map_ptr"))
-		strbuf_adds(&ex->hint, "the map is no memory: look its value up with "
+		strbuf_adds(&ex->hint, "a map is not memory: look up a value with "
 				       "bpf_map_lookup_elem(), and add to that pointer");
 	else if (piece_has(ex->m.s[0], "pkt_end"))
 		strbuf_adds(&ex->hint, "compare it with data + size instead");
@@ -167,18 +170,18 @@ static bool explain_operator(struct explain *ex)
 
 	explain_register(ex, (unsigned)ex->m.d[0]);
 	strbuf_addf(&ex->msg,
-		    "a pointer is computed with by %.*s: only + and - of a number are "
-		    "allowed",
+		    "pointer arithmetic with %.*s is not allowed: only adding and subtracting a "
+		    "number is",
 		    (int)op.len, op.at);
-	strbuf_adds(&ex->hint, "compute with a number, and add it to the pointer last");
+	strbuf_adds(&ex->hint, "compute the offset first, and add it to the pointer last");
 	return true;
 }
 
 static bool explain_narrow(struct explain *ex)
 {
 	explain_register(ex, (unsigned)ex->m.d[0]);
-	strbuf_adds(&ex->msg, "a pointer is computed with in 32 bits, which would cut it");
-	strbuf_adds(&ex->hint, "keep pointers in pointers or in 64-bit variables");
+	strbuf_adds(&ex->msg, "32-bit pointer arithmetic would truncate the pointer");
+	strbuf_adds(&ex->hint, "keep pointers in pointer variables or in 64-bit integers");
 	return true;
 }
 
@@ -188,13 +191,13 @@ static bool explain_leak(struct explain *ex)
 {
 	explain_register(ex, (unsigned)ex->m.d[0]);
 	if (piece_has(ex->line, "return value"))
-		strbuf_adds(&ex->msg, "an address of the kernel would be returned");
+		strbuf_adds(&ex->msg, "this would return a kernel address");
 	else if (piece_has(ex->line, "into map"))
-		strbuf_adds(&ex->msg, "an address of the kernel would get into a map");
+		strbuf_adds(&ex->msg, "this would store a kernel address in a map");
 	else
-		strbuf_adds(&ex->msg, "an address of the kernel would get out of it");
-	strbuf_adds(&ex->hint, "store what it points to instead; with CAP_PERFMON addresses may "
-			       "be stored");
+		strbuf_adds(&ex->msg, "this would leak a kernel address");
+	strbuf_adds(&ex->hint,
+		    "store what it points to instead; CAP_PERFMON allows storing addresses");
 	return true;
 }
 
@@ -214,20 +217,20 @@ static bool explain_map_read_only(struct explain *ex)
 	if (map && map->kind == VERIFIER_NOTE_VAR) {
 		strbuf_addf(&ex->msg, "'%s' of %s is constant: programs cannot write it", map->name,
 			    map->text);
-		strbuf_adds(&ex->hint, "take const away from its definition; user space can set it "
-				       "before loading either way");
+		strbuf_adds(&ex->hint, "remove const from its definition; user space can set it "
+				       "before loading in either case");
 	} else {
-		strbuf_addf(&ex->msg, "%s%s%s can only be read by programs",
-			    map ? "map '" : "the map", map ? map->name : "", map ? "'" : "");
-		strbuf_adds(&ex->hint, "constants (.rodata) and maps with BPF_F_RDONLY_PROG are "
-				       "written by user space only");
+		strbuf_addf(&ex->msg, "%s%s%s is read-only for programs", map ? "map '" : "the map",
+			    map ? map->name : "", map ? "'" : "");
+		strbuf_adds(&ex->hint, "constants (.rodata) and maps with BPF_F_RDONLY_PROG can be "
+				       "written only by user space");
 	}
 	return set_expected(ex, "memory that may be written");
 }
 
 static bool explain_map_write_only(struct explain *ex)
 {
-	strbuf_adds(&ex->msg, "the map can only be written by programs");
+	strbuf_adds(&ex->msg, "the map is write-only for programs");
 	strbuf_adds(&ex->hint, "create it without BPF_F_WRONLY_PROG");
 	return true;
 }
@@ -238,9 +241,9 @@ static bool explain_no_write(struct explain *ex)
 
 	explain_register(ex, (unsigned)ex->m.d[0]);
 	type_words(ex->m.s[0], &words);
-	strbuf_addf(&ex->msg, "%s cannot be written through", strbuf_str(&words));
+	strbuf_addf(&ex->msg, "memory cannot be written through %s", strbuf_str(&words));
 	strbuf_deinit(&words);
-	strbuf_adds(&ex->hint, "copy what it points to, and change the copy");
+	strbuf_adds(&ex->hint, "copy what it points to and change the copy");
 	return true;
 }
 
@@ -281,31 +284,31 @@ const struct rule rules_pointers[] = {
 	{"R%d 32-bit pointer arithmetic prohibited", "pointer-arithmetic", explain_narrow},
 	{"R%d partial copy of pointer", "pointer-arithmetic", explain_narrow},
 	{"R%d pointer %s pointer prohibited", "pointer-arithmetic", NULL,
-	 "two pointers are computed with",
-	 "only the pointers into one packet can be subtracted from each other"},
+	 "arithmetic with two pointers is not allowed",
+	 "only pointers into the same packet can be subtracted"},
 	{"R%d tried to subtract pointer from scalar", "pointer-arithmetic", NULL,
-	 "a pointer is subtracted from a number", "exchange the two, or compute with numbers"},
+	 "a pointer is subtracted from a number", "swap the operands, or compute with numbers"},
 	{"R%d subtraction from stack pointer prohibited", "pointer-arithmetic", NULL,
-	 "a variable number is subtracted from the stack's pointer",
+	 "a variable offset is subtracted from the stack pointer",
 	 "index an array on the stack instead"},
 	{"R%d pointer comparison prohibited", "pointer-arithmetic", NULL,
-	 "a pointer is compared with what it cannot be compared with",
-	 "compare pointers with NULL only; with CAP_PERFMON others may be compared"},
+	 "the pointer cannot be compared with this value",
+	 "compare pointers only with NULL; CAP_PERFMON allows other comparisons"},
 	{"R%d pointer arithmetic prohibited", "pointer-arithmetic", NULL,
-	 "a pointer is computed with", "only root, or CAP_PERFMON, may do that here"},
+	 "pointer arithmetic is not allowed here", "it needs root or CAP_PERFMON"},
 	{"R%d has pointer with unsupported alu operation", "pointer-arithmetic", NULL,
-	 "a pointer is computed with in a way that could be speculated past",
-	 "load it with CAP_PERFMON, or index by a masked number"},
+	 "this pointer arithmetic is not safe under speculative execution",
+	 "load the program with CAP_PERFMON, or mask the index"},
 	{"R%d tried to %s from different maps", "pointer-arithmetic", NULL,
-	 "one line computes with pointers of different maps",
-	 "give each map a line of its own; with CAP_PERFMON this is allowed"},
+	 "one line does arithmetic with pointers to different maps",
+	 "use a separate line for each map; CAP_PERFMON also allows it"},
 	{"R%d leaks addr", "pointer-leak", explain_leak},
 	{"attempt to corrupt spilled pointer on stack", "pointer-leak", NULL,
 	 "part of a pointer on the stack would be overwritten",
-	 "store all eight bytes at once; with CAP_PERFMON parts may be"},
+	 "store all eight bytes at once; CAP_PERFMON allows partial stores"},
 	{"leaking pointer from stack", "pointer-leak", NULL,
 	 "a pointer on the stack would be read as a number",
-	 "read it as a pointer; with CAP_PERFMON it may be read"},
+	 "read it as a pointer; CAP_PERFMON allows reading it as a number"},
 	{"write into map forbidden", "read-only", explain_map_read_only},
 	{"read from map forbidden", "read-only", explain_map_write_only},
 	{"R%d cannot write into %s", "read-only", explain_no_write},
@@ -313,14 +316,14 @@ const struct rule rules_pointers[] = {
 	{"BPF_ST stores into R%d %s is not allowed", "read-only", explain_no_write},
 	{"BPF_ATOMIC stores into R%d %s is not allowed", "read-only", explain_no_write},
 	{"cannot write into packet", "read-only", NULL,
-	 "this kind of program cannot write the packet",
-	 "bpf_skb_store_bytes(), or a program of kind tc or xdp, can"},
-	{"only read is supported", "read-only", NULL, "the kernel's structures can only be read",
-	 "copy what is needed, and change the copy"},
-	{"only read from %s is supported", "read-only", NULL,
-	 "the kernel's structures can only be read", "copy what is needed, and change the copy"},
+	 "programs of this type cannot write to the packet",
+	 "use bpf_skb_store_bytes(), or a program of type tc or xdp"},
+	{"only read is supported", "read-only", NULL, "kernel structures are read-only",
+	 "copy what is needed and change the copy"},
+	{"only read from %s is supported", "read-only", NULL, "kernel structures are read-only",
+	 "copy what is needed and change the copy"},
 	{"write to change key R%d not allowed", "read-only", NULL, "a map's key cannot be changed",
-	 "delete the element, and add one with the new key"},
+	 "delete the element and add one with the new key"},
 	{"misaligned %saccess", "misaligned", explain_misaligned},
 	{0},
 };

@@ -152,10 +152,10 @@ void range_words(const struct range *r, struct strbuf *sb)
 	if (r->has_min && r->has_max)
 		strbuf_addf(sb, "a number from %" PRId64 " to %" PRIu64, r->min, r->max);
 	else if (r->has_max)
-		strbuf_addf(sb, "a number of %" PRIu64 " at most%s", r->max,
+		strbuf_addf(sb, "a number of at most %" PRIu64 "%s", r->max,
 			    r->may_be_negative ? " that may be negative" : "");
 	else if (r->has_min)
-		strbuf_addf(sb, "a number of %" PRId64 " at least", r->min);
+		strbuf_addf(sb, "a number of at least %" PRId64, r->min);
 	else
 		strbuf_adds(sb, "any number");
 }
@@ -188,7 +188,7 @@ void type_words(struct piece type, struct strbuf *sb)
 	} table[] = {
 		{"scalar", "a number"},
 		{"inv", "a number"},
-		{"?", "nothing: it was never set"},
+		{"?", "an uninitialized value"},
 		{"ctx", "the context"},
 		{"map_ptr", "a map"},
 		{"map_value", "a pointer to a map's value"},

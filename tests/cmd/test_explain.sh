@@ -184,7 +184,7 @@ test_maps_that_are_not_created() {
 	objects
 	expect_status 1 "$REFUSED" json values.o null_map_value without-table
 	kind_is no-map
-	assert_contains out "it uses map 'table', which was not created"
+	assert_contains out "it uses map 'table', which is not created"
 	assert_equal "$why_source" "struct numbers *v = bpf_map_lookup_elem(&table, &key);"
 }
 

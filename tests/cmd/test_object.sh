@@ -640,8 +640,8 @@ test_a_map_that_is_not_created_may_be_used_where_nothing_gets() {
 	expect_status 0 "$CLIENT" run absent.o without
 	assert_contains out "result 7"
 	expect_status 1 "$CLIENT" load absent.o with
-	assert_contains err "program with (section raw_tp/sys_enter): it uses map 'absent', which was not created"
-	assert_contains err "hint: do not switch off its creation"
+	assert_contains err "program with (section raw_tp/sys_enter): it uses map 'absent', which is not created"
+	assert_contains err "hint: enable autocreate for the map"
 }
 
 test_undefined_names_and_misspelt_sections() {

@@ -557,7 +557,7 @@ static void a_refusal_names_the_instance(void **state)
 	assert_int_equal(err->code, EACCES);
 	assert_non_null(strstr(err->where, "program count (section raw_tp/sys_enter): instance 3"));
 	assert_string_equal(err->failure->kernel, "R9 !read_ok");
-	assert_string_equal(err->msg, "R9 is used before it was set");
+	assert_string_equal(err->msg, "R9 is used before it is set");
 	error_free(err);
 	assert_false(is_open(kernel.fds[0]));
 	assert_int_equal(bpf_program__nth_fd(prog, 0), -ENOENT);

@@ -270,7 +270,7 @@ static void states_in_words(void **state)
 	check_state("scalar(umin=4,umax=255,var_off=(0x0; 0xff))", "a number from 4 to 255");
 	check_state("Pscalar(smin=smin32=0,smax=umax=smax32=umax32=31,var_off=(0x0; 0x1f))",
 		    "a number from 0 to 31");
-	check_state("scalar(id=1,smax=16)", "a number of 16 at most that may be negative");
+	check_state("scalar(id=1,smax=16)", "a number of at most 16 that may be negative");
 	check_state("scalar(smin=-7,smax=16)", "a number from -7 to 16");
 	check_state("map_value_or_null(id=1,off=0,ks=4,vs=16,imm=0)",
 		    "a pointer to a map's value, or NULL");

@@ -35,7 +35,7 @@ int too_long(void *ctx)
 
 	for (int i = 0; i < 2000; i++)
 		for (int k = 0; k < 2000; k++)
-			/* refused at all: too_long too-many-insns: these lines have */
+			/* refused at all: too_long too-many-insns: the lines with the most */
 			sum += k;
 	return sum;
 }
