@@ -72,8 +72,9 @@ static struct error *split(const char *address, char **host, const char **port)
 	number = colon ? strtoul(colon + 1, &end, 10) : 0;
 	if (!colon || colon[1] < '0' || colon[1] > '9' || *end || errno || number > 65535 ||
 	    (memchr(address, ':', n) && (address[0] != '[' || address[n - 1] != ']')))
-		return error_hint(error_new(EINVAL, "'%s' is no address with a port", address),
-				  "127.0.0.1:9435, [::1]:9435, or :9435 for all addresses");
+		return error_hint(
+			error_new(EINVAL, "'%s' is not an address with a port", address),
+			"for example 127.0.0.1:9435, [::1]:9435, or :9435 for all addresses");
 	*port = colon + 1;
 	if (!n)
 		return NULL;
@@ -88,7 +89,7 @@ static struct error *listen_at(struct server *server, const struct addrinfo *at)
 	closep(&server->listen_fd);
 	server->listen_fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (server->listen_fd < 0)
-		return error_errno(errno, "cannot make a socket");
+		return error_errno(errno, "cannot create a socket");
 	setsockopt(server->listen_fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (at->ai_family == AF_INET6) /* ":PORT" takes IPv4, too */
 		setsockopt(server->listen_fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
@@ -115,7 +116,7 @@ static struct error *open_listener(struct server *server, const char *address)
 	int code = getaddrinfo(host, port, &want, &found);
 	if (code)
 		return error_new(code == EAI_SYSTEM ? errno : EADDRNOTAVAIL,
-				 "there is no address '%s': %s", host ? host : address,
+				 "cannot resolve the address '%s': %s", host ? host : address,
 				 gai_strerror(code));
 	for (int pass = 0; pass < 2; pass++) {
 		/* for all addresses IPv6 first, which takes both */
@@ -137,8 +138,8 @@ static struct error *open_listener(struct server *server, const char *address)
 	freeaddrinfo(found);
 	if (err && err->code == EADDRINUSE)
 		return error_hint(error_at(err, "%s", address),
-				  "another program listens there ('ss -ltnp' tells which); choose "
-				  "another port, or 0 for one that is free");
+				  "another program listens on this port ('ss -ltnp' shows which); "
+				  "choose another port, or 0 for a free one");
 	return error_at(err, "%s", address);
 }
 
@@ -304,10 +305,10 @@ static void refuse(struct connection *c, enum http_state state)
 		unsigned status;
 		const char *words;
 	} words[] = {
-		[HTTP_BAD] = {400, "This is no HTTP request.\n"},
-		[HTTP_METHOD] = {405, "Only GET and HEAD are known here.\n"},
+		[HTTP_BAD] = {400, "This is not an HTTP request.\n"},
+		[HTTP_METHOD] = {405, "Only GET and HEAD are supported.\n"},
 		[HTTP_TOO_LARGE] = {431, "The request is larger than 8 KiB.\n"},
-		[HTTP_VERSION] = {505, "Only HTTP/1.0 and HTTP/1.1 are known here.\n"},
+		[HTTP_VERSION] = {505, "Only HTTP/1.0 and HTTP/1.1 are supported.\n"},
 	};
 	_cleanup_strbuf_ struct strbuf body = STRBUF_INIT;
 

@@ -82,7 +82,7 @@ static struct error *elf_source_init(struct elf_source *es)
 {
 	if (!es->elf || elf_kind(es->elf) != ELF_K_ELF || !gelf_getehdr(es->elf, &es->ehdr) ||
 	    elf_getshdrstrndx(es->elf, &es->shstrndx))
-		return error_at(error_new(EBADMSG, "not a sound ELF file"), "%s", es->path);
+		return error_at(error_new(EBADMSG, "not a valid ELF file"), "%s", es->path);
 	es->symtab = section_by_type(es, ".symtab", SHT_SYMTAB);
 	es->dynsym = section_by_type(es, ".dynsym", SHT_DYNSYM);
 	return NULL;
@@ -182,13 +182,14 @@ struct error *elf_source_open_debugdata(const struct elf_source *of, struct elf_
 	size_t size;
 
 	if (!data || !data->d_buf)
-		return error_at(error_new(ENOENT, "it has no .gnu_debugdata"), "%s", of->path);
+		return error_at(error_new(ENOENT, "it has no section .gnu_debugdata"), "%s",
+				of->path);
 	es = elf_source_new(of->path);
 	if (!es)
 		return error_nomem();
 	es->image = unpack(data->d_buf, data->d_size, &size);
 	if (!es->image)
-		return error_at(error_new(EBADMSG, "section .gnu_debugdata is no sound xz data"),
+		return error_at(error_new(EBADMSG, "section .gnu_debugdata is not valid xz data"),
 				"%s", of->path);
 	es->is_excerpt = true;
 	es->elf = elf_memory(es->image, size);

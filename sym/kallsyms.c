@@ -184,12 +184,12 @@ static struct error *kallsyms_lines(struct kallsyms *k, const char *text, size_t
 static struct error *kallsyms_check(struct kallsyms *k, const char *name)
 {
 	if (!k->syms.n)
-		return error_at(error_new(ENODATA, "no symbols in it"), "%s", name);
+		return error_at(error_new(ENODATA, "it has no symbols"), "%s", name);
 	if (k->hidden)
 		return error_hint(error_at(error_new(EPERM, "the kernel hides the addresses in it "
 							    "(kernel.kptr_restrict)"),
 					   "%s", name),
-				  "run as root, or allow it by 'sysctl kernel.kptr_restrict=0'");
+				  "run as root, or type: sysctl kernel.kptr_restrict=0");
 	char *fit = realloc(k->names, k->names_len);
 	if (fit) {
 		k->names = fit;
@@ -205,7 +205,7 @@ struct error *kallsyms_parse(const char *text, size_t size, const char *name, st
 
 	TRY(kallsyms_new(&k));
 	if (size > KALLSYMS_MAX_SIZE)
-		return error_at(error_new(EFBIG, "larger than any kallsyms"), "%s", name);
+		return error_at(error_new(EFBIG, "too large for kallsyms"), "%s", name);
 	TRY(kallsyms_lines(k, text, size, &used));
 	if (used < size)
 		TRY(kallsyms_line(k, text + used, size - used));
@@ -239,7 +239,7 @@ struct error *kallsyms_load(const char *path, struct kallsyms **out)
 		have += (size_t)n;
 		total += (size_t)n;
 		if (total > KALLSYMS_MAX_SIZE)
-			return error_at(error_new(EFBIG, "larger than any kallsyms"), "%s", path);
+			return error_at(error_new(EFBIG, "too large for kallsyms"), "%s", path);
 		TRY(kallsyms_lines(k, buf, have, &used));
 		if (!used && have == READ_CHUNK)
 			used = have; /* no line is that long */

@@ -82,9 +82,11 @@ static void search_try(struct search *s, char origin, const char *path)
 		size_t size = elf_source_build_id(es, id);
 
 		if (!build_id_equal(id, size, s->id, s->id_size)) {
-			search_refuse(s, error_at(error_new(ESTALE, "has another build-id than the "
-								    "recording says"),
-						  "%s", path));
+			search_refuse(
+				s,
+				error_at(error_new(ESTALE,
+						   "has a different build-id than the recording"),
+					 "%s", path));
 			return;
 		}
 	}
@@ -188,7 +190,7 @@ static struct error *symtab_from(struct elf_source *syms, struct elf_source *run
 	st->demangle = opts->demangle;
 	TRY(elf_source_read(syms, runtime, opts, st));
 	if (!st->syms.n)
-		return error_new(ENODATA, "no symbols in it");
+		return error_new(ENODATA, "it has no symbols");
 	if (!symtab_finish(st))
 		return error_nomem();
 	*out = steal_ptr(st);
@@ -216,7 +218,8 @@ struct error *symtab_load_elf(const char *path, const struct sym_opts *opts, str
 	if (!s.syms && !s.runtime) {
 		if (s.stale)
 			return steal_ptr(s.stale);
-		return error_at(error_new(ENOENT, "no file with its symbols"), "%s", path);
+		return error_at(error_new(ENOENT, "no file with its symbols was found"), "%s",
+				path);
 	}
 	struct symtab *st;
 	TRY(error_at(symtab_from(s.syms ? s.syms : s.runtime, s.runtime ? s.runtime : s.syms, opts,
@@ -237,7 +240,7 @@ struct error *symtab_load_elf_mem(const void *image, size_t size, const struct s
 	if (opts->build_id && opts->build_id_size &&
 	    !build_id_equal(id, elf_source_build_id(es, id), opts->build_id,
 			    min_of(opts->build_id_size, sizeof(id))))
-		return error_new(ESTALE, "has another build-id than the recording says");
+		return error_new(ESTALE, "has a different build-id than the recording");
 	if (!elf_source_has_symtab(es))
 		error_free(elf_source_open_debugdata(es, &excerpt));
 	return symtab_from(excerpt ? excerpt : es, es, opts, out);

@@ -46,7 +46,7 @@ struct error *symtab_load_perf_map(const char *path, struct symtab **out)
 	while (getline(&line, &cap, f) > 0)
 		TRY(perf_map_line(st, line));
 	if (!st->syms.n)
-		return error_at(error_new(ENODATA, "no symbols in it"), "%s", path);
+		return error_at(error_new(ENODATA, "it has no symbols"), "%s", path);
 	st->origin = 'j';
 	if (!symtab_sort(st) || !symtab_finish(st))
 		return error_nomem();

@@ -158,11 +158,11 @@ test_what_is_wrong_is_told_before_anything_is_attached() {
 	begin
 	expect_status 1 "$PERF_BPF" run "$PROG" --openmetrics "$address" -- touch ran
 	assert_contains err "--openmetrics: $address: cannot listen: Address already in use"
-	assert_contains err "hint: another program listens there"
+	assert_contains err "hint: another program listens on this port"
 	[ ! -e ran ] || fail "the command ran"
 	finish
 	expect_status 1 "$PERF_BPF" run "$PROG" --openmetrics 9435 -- true
-	assert_contains err "'9435' is no address with a port"
+	assert_contains err "'9435' is not an address with a port"
 	assert_contains err "hint: 127.0.0.1:9435, [::1]:9435, or :9435 for all addresses"
 }
 

@@ -111,12 +111,12 @@ static void test_answers(void **state)
 	       "HTTP/1.1 200 OK\r\n" TEXT "Content-Length: 1\r\n" CLOSE);
 	expect(server, "PUT / HTTP/1.1\r\n\r\n", &asked,
 	       "HTTP/1.1 405 Method Not Allowed\r\n" TEXT
-	       "Content-Length: 34\r\nAllow: GET, HEAD\r\n" CLOSE
-	       "Only GET and HEAD are known here.\n");
+	       "Content-Length: 33\r\nAllow: GET, HEAD\r\n" CLOSE
+	       "Only GET and HEAD are supported.\n");
 	memset(large + 5, 'a', sizeof(large) - 6);
 	expect(server, large, &asked,
 	       "HTTP/1.1 431 Request Header Fields Too Large\r\n" TEXT
-	       "Content-Length: 34\r\n" CLOSE "The request is larger than 8 KiB.\n");
+	       "Content-Length: 33\r\n" CLOSE "The request is larger than 8 KiB.\n");
 	assert_int_equal(asked, 2);
 }
 
@@ -212,13 +212,13 @@ static void test_addresses(void **state)
 	_cleanup_(server_freep) struct server *server = NULL, *both = NULL;
 	char taken[32];
 
-	check_address("", EINVAL, "no address with a port");
-	check_address("127.0.0.1", EINVAL, "no address with a port");
-	check_address("127.0.0.1:", EINVAL, "no address with a port");
-	check_address("127.0.0.1:http", EINVAL, "no address with a port");
-	check_address("127.0.0.1:65536", EINVAL, "no address with a port");
-	check_address("127.0.0.1:-1", EINVAL, "no address with a port");
-	check_address("::1:9435", EINVAL, "no address with a port");
+	check_address("", EINVAL, "not an address with a port");
+	check_address("127.0.0.1", EINVAL, "not an address with a port");
+	check_address("127.0.0.1:", EINVAL, "not an address with a port");
+	check_address("127.0.0.1:http", EINVAL, "not an address with a port");
+	check_address("127.0.0.1:65536", EINVAL, "not an address with a port");
+	check_address("127.0.0.1:-1", EINVAL, "not an address with a port");
+	check_address("::1:9435", EINVAL, "not an address with a port");
 	check_address("localhost:0", 0, NULL);
 	assert_null(server_new("127.0.0.1:0", LONG, &server));
 	snprintf(taken, sizeof(taken), "%s", server_address(server));
