@@ -116,7 +116,7 @@ static void test_answers(void **state)
 	memset(large + 5, 'a', sizeof(large) - 6);
 	expect(server, large, &asked,
 	       "HTTP/1.1 431 Request Header Fields Too Large\r\n" TEXT
-	       "Content-Length: 33\r\n" CLOSE "The request is larger than 8 KiB.\n");
+	       "Content-Length: 34\r\n" CLOSE "The request is larger than 8 KiB.\n");
 	assert_int_equal(asked, 2);
 }
 
