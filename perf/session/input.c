@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -151,12 +152,12 @@ static struct error *scan(struct session *s, struct chunk *chunk, const uint8_t 
 		pos += h.size;
 	}
 	*rest = pos;
-	if (s->input.owned > OWNED_MAX && !err) {
+	if (s->input.owned > s->input.owned_max && !err) {
 		if (!s->input.owned_warned)
 			log_warn(s->log,
-				 "%s: a round of more than %llu MiB: the order of time "
-				 "may suffer",
-				 s->path, OWNED_MAX >> 20);
+				 "%s: more than %" PRIu64 " MiB of records wait for their turn: "
+				 "the order of time may suffer",
+				 s->path, s->input.owned_max >> 20);
 		s->input.owned_warned = true;
 		err = order_flush(s);
 	}
@@ -190,6 +191,29 @@ static struct error *process_bytes(struct session *s, uint64_t offset, uint64_t 
 	struct error *err = scan(s, chunk, chunk->base, chunk->base + size, &rest);
 	if (!err)
 		err = cut_off(s, chunk_offset(chunk, rest), (size_t)(chunk->base + size - rest));
+	chunk_put(s, chunk);
+	return err;
+}
+
+struct error *input_push(struct session *s, const struct iovec *iov, int n)
+{
+	const uint8_t *rest;
+	size_t size = 0, at = 0;
+
+	for (int i = 0; i < n; i++)
+		size += iov[i].iov_len;
+	uint8_t *mem = malloc(size + 1);
+	struct chunk *chunk = mem ? chunk_new(s, mem, size) : NULL;
+	if (!chunk) {
+		free(mem);
+		return error_nomem();
+	}
+	for (int i = 0; i < n; at += iov[i++].iov_len)
+		memcpy(mem + at, iov[i].iov_base, iov[i].iov_len);
+	struct error *err = scan(s, chunk, mem, mem + size, &rest);
+	if (!err && rest != mem + size)
+		err = bad_record(s, (uint64_t)(rest - mem), "remains of one that is cut off",
+				 (unsigned int)(mem + size - rest));
 	chunk_put(s, chunk);
 	return err;
 }
@@ -456,6 +480,7 @@ struct error *input_open(struct session *s, const char *path, bool force)
 	_cleanup_close_ int fd = -1;
 	struct stat st;
 
+	s->input.owned_max = OWNED_MAX;
 	fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC)
 			       : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0 || fstat(fd, &st))

@@ -14,16 +14,34 @@
  * The maps of a process, sorted and disjoint. A map is never changed once it
  * is in a set: what is cut becomes a new map. So sets may share maps, and a
  * forked process shares the whole array until one of both changes it.
+ *
+ * A session of a file keeps every map to its end. A live one counts who holds
+ * a map (arrays and histories) and uses its memory again when nobody does.
  */
+struct map_node {
+	struct map pub;
+	union {
+		uint64_t since; /* the time of its record; 0: it was there before */
+		struct map_node *next_free;
+	};
+	unsigned int refs; /* live */
+};
 struct map_array {
 	unsigned int refs;
 	size_t n, cap;
 	const struct map *maps[];
 };
+struct past_map {
+	const struct map *map;
+	uint64_t until; /* the time of the record that cut it */
+};
 struct map_set {
-	struct map_array *array; /* NULL: empty */
-	const struct map *last;	 /* where the last look-up ended */
-	struct map_set *next;	 /* all sets, for session_free() */
+	struct map_array *array;   /* NULL: empty */
+	const struct map *last;	   /* where the last look-up ended */
+	VEC(struct past_map) past; /* live: what was cut, the oldest first */
+	bool alive, gone;	   /* while threads_forget() decides */
+	struct map_set *next;	   /* all sets, for session_free() */
+	struct map_set *next_free;
 };
 
 /* How a DSO is told from another of the same path. */
@@ -34,7 +52,11 @@ struct dso_id {
 
 struct maps_state {
 	struct arena arena;
-	struct map_set *sets;
+	bool live;
+	uint64_t now;	     /* live: the time of the record at hand */
+	uint64_t generation; /* grows when a map is freed */
+	struct map_set *sets, *free_sets;
+	struct map_node *free_maps;
 	struct map_set kernel;
 	struct u64map dsos; /* hash of path and id → struct dso_node, chained */
 	struct dso_node *all_dsos;
@@ -44,10 +66,13 @@ struct maps_state {
 
 void maps_deinit(struct maps_state *m);
 struct map_set *map_set_new(struct maps_state *m);
-void map_set_share(struct map_set *to, struct map_set *from);
+void map_set_free(struct maps_state *m, struct map_set *set);
+void map_set_share(struct maps_state *m, struct map_set *to, struct map_set *from);
 bool map_set_insert(struct maps_state *m, struct map_set *set, struct map map);
 void map_set_remove_at(struct maps_state *m, struct map_set *set, uint64_t addr);
 const struct map *map_set_find(struct map_set *set, uint64_t addr);
+/* As of a time; 0: the newest that ever held addr. */
+const struct map *map_set_find_at(struct map_set *set, uint64_t time, uint64_t addr);
 /* pid is the process's, for the maps of JIT code. */
 bool maps_add_user(struct session *s, struct map_set *set, int32_t pid,
 		   const struct record_mmap *m);
@@ -59,7 +84,12 @@ bool maps_add_ksymbol(struct session *s, const struct record_ksymbol *k);
 struct thread_node {
 	struct thread pub;
 	bool comm_set;
+	bool owns_maps;		  /* a process's first thread, whose maps the others share */
+	bool gone;		  /* while threads_forget() decides */
 	struct thread_node *next; /* all threads, dead ones too */
+	/* live: */
+	uint64_t born, ended;	     /* by the records; 0: before all; not yet */
+	struct thread_node *earlier; /* the process that had this tid before */
 };
 
 #define THREAD_CACHE 512
@@ -68,6 +98,7 @@ struct threads_state {
 	struct u64map by_tid;
 	struct thread_node *all;
 	struct strmap comms; /* interned */
+	size_t n_ended;	     /* live */
 	struct thread_node *cache[THREAD_CACHE];
 };
 void threads_deinit(struct threads_state *t);
@@ -75,7 +106,10 @@ struct thread *thread_get(struct session *s, int32_t pid, int32_t tid);
 bool threads_init_idle(struct session *s);
 bool thread_on_comm(struct session *s, const struct record_comm *c);
 bool thread_on_fork(struct session *s, const struct record_task *t, uint16_t misc);
+void thread_on_exit(struct session *s, const struct record_task *t);
 bool thread_on_mmap(struct session *s, const struct record_mmap *m);
+const struct map *threads_find_map(struct session *s, int32_t pid, uint64_t time, uint64_t addr);
+void threads_forget(struct session *s, session_keep_fn *keep, void *ctx);
 
 /* ---- order.c ---- */
 
@@ -111,7 +145,8 @@ bool order_queue(struct session *s, struct chunk *chunk, const uint8_t *rec, siz
 		 uint64_t ts);
 /* FINISHED_ROUND: hands on what is no younger than the round before had. */
 struct error *order_round(struct session *s);
-/* Hands on all that waits. */
+/* Hands on what is no younger than that; all that waits. */
+struct error *order_advance(struct session *s, uint64_t until);
 struct error *order_flush(struct session *s);
 /* The lowest byte of the mapped file that a run waits at; fallback: none does. */
 const uint8_t *order_lowest(const struct session *s, const uint8_t *fallback);
@@ -125,11 +160,14 @@ struct input {
 	bool mapped;
 	size_t dropped; /* bytes from base on that were given back to the system */
 	uint64_t owned; /* bytes of chunks in memory */
+	uint64_t owned_max;
 	bool owned_warned;
 	struct unpack *unpack; /* the zstd stream; NULL: none yet */
 };
 struct error *input_open(struct session *s, const char *path, bool force);
 struct error *input_process(struct session *s);
+/* Takes records in memory, which are copied; a record that is cut at the end is left out. */
+struct error *input_push(struct session *s, const struct iovec *iov, int n);
 void input_deinit(struct session *s);
 void chunk_put(struct session *s, struct chunk *chunk);
 
@@ -174,6 +212,9 @@ struct session {
 	uint64_t n_unknown_id, n_damaged;
 };
 
+struct error *session_add_data_event(struct session *s, const struct data_event *from);
+/* Warns of a damaged record, once, and frees err. */
+void session_damaged(struct session *s, struct error *err);
 /* The time of a kernel record; false: it has none, and is handed on at once. */
 bool session_record_time(struct session *s, uint32_t type, const uint8_t *rec, size_t size,
 			 uint64_t *ts);

@@ -11,33 +11,98 @@
  * kernel's own map comes as "[kernel.kallsyms]_text"; its pgoff is the address
  * of the symbol that the name ends with (_text or _stext), from which a reader
  * with a vmlinux can tell how far the kernel was moved.
+ *
+ * A live session is asked about addresses after the fact: a stack is shown
+ * when its program has exec'd or ended. So its sets also keep what was cut,
+ * with the times from and until it was there, and a look-up may name a time.
+ * Maps and DSOs that nobody holds any more are freed.
  */
 #include "perf/session/internal.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
 
+enum {
+	MAX_PAST = 1024, /* of a process: a JIT compiler maps again and again */
+};
+
 struct dso_node {
 	struct dso pub;
 	struct dso_id id;
+	uint64_t key;	   /* in dsos */
+	unsigned int refs; /* live: maps */
 	struct dso_node *same_hash;
-	struct dso_node *next;
+	struct dso_node *next, **link; /* of all */
 };
 
-static void map_array_put(struct map_array *a)
+/* ---- memory ---- */
+
+static void dso_free(struct dso_node *d)
 {
-	if (a && !--a->refs)
-		free(a);
+	if (d->pub.priv_free)
+		d->pub.priv_free(d->pub.priv);
+	free(d);
+}
+
+static void dso_put(struct maps_state *m, struct dso_node *d)
+{
+	if (--d->refs)
+		return;
+	struct dso_node *first = u64map_get(&m->dsos, d->key);
+
+	if (first != d) {
+		while (first->same_hash != d)
+			first = first->same_hash;
+		first->same_hash = d->same_hash;
+	} else if (!d->same_hash || !u64map_put(&m->dsos, d->key, d->same_hash)) {
+		u64map_remove(&m->dsos, d->key);
+	}
+	*d->link = d->next;
+	if (d->next)
+		d->next->link = d->link;
+	dso_free(d);
+}
+
+/* Of a live session: one who held the map does no more. */
+static void map_put(struct maps_state *m, const struct map *map)
+{
+	struct map_node *node = (struct map_node *)map;
+
+	if (--node->refs)
+		return;
+	dso_put(m, (struct dso_node *)map->dso);
+	node->next_free = m->free_maps;
+	m->free_maps = node;
+	m->generation++;
+}
+
+static void map_array_put(struct maps_state *m, struct map_array *a)
+{
+	if (!a || --a->refs)
+		return;
+	for (size_t i = 0; m->live && i < a->n; i++)
+		map_put(m, a->maps[i]);
+	free(a);
+}
+
+static void map_set_deinit(struct maps_state *m, struct map_set *set)
+{
+	map_array_put(m, set->array);
+	for (size_t i = 0; m->live && i < set->past.n; i++)
+		map_put(m, set->past.v[i].map);
+	vec_deinit(&set->past);
 }
 
 void maps_deinit(struct maps_state *m)
 {
+	m->live = false; /* it all goes at once */
 	for (struct map_set *set = m->sets; set; set = set->next)
-		map_array_put(set->array);
-	map_array_put(m->kernel.array);
-	for (struct dso_node *d = m->all_dsos; d; d = d->next)
-		if (d->pub.priv_free)
-			d->pub.priv_free(d->pub.priv);
+		map_set_deinit(m, set);
+	map_set_deinit(m, &m->kernel);
+	for (struct dso_node *d = m->all_dsos, *next; d; d = next) {
+		next = d->next;
+		dso_free(d);
+	}
 	u64map_deinit(&m->dsos);
 	strmap_deinit(&m->build_ids);
 	arena_deinit(&m->arena);
@@ -45,8 +110,15 @@ void maps_deinit(struct maps_state *m)
 
 struct map_set *map_set_new(struct maps_state *m)
 {
-	struct map_set *set = arena_alloc(&m->arena, sizeof(*set));
+	struct map_set *set = m->free_sets, *next;
 
+	if (set) {
+		m->free_sets = set->next_free;
+		next = set->next;
+		*set = (struct map_set){.next = next};
+		return set;
+	}
+	set = arena_alloc(&m->arena, sizeof(*set));
 	if (!set)
 		return NULL;
 	set->next = m->sets;
@@ -54,19 +126,29 @@ struct map_set *map_set_new(struct maps_state *m)
 	return set;
 }
 
-void map_set_share(struct map_set *to, struct map_set *from)
+void map_set_free(struct maps_state *m, struct map_set *set)
+{
+	map_set_deinit(m, set);
+	set->array = NULL;
+	set->next_free = m->free_sets;
+	m->free_sets = set;
+}
+
+/* ---- a process's maps ---- */
+
+void map_set_share(struct maps_state *m, struct map_set *to, struct map_set *from)
 {
 	if (to == from)
 		return;
 	if (from->array)
 		from->array->refs++;
-	map_array_put(to->array);
+	map_array_put(m, to->array);
 	to->array = from->array;
 	to->last = NULL;
 }
 
 /* Room for want maps in an array that nobody shares. */
-static struct map_array *map_set_own(struct map_set *set, size_t want)
+static struct map_array *map_set_own(struct maps_state *m, struct map_set *set, size_t want)
 {
 	struct map_array *old = set->array;
 
@@ -80,6 +162,8 @@ static struct map_array *map_set_own(struct map_set *set, size_t want)
 			return NULL;
 		a->n = old->n;
 		memcpy(a->maps, old->maps, old->n * sizeof(a->maps[0]));
+		for (size_t i = 0; m->live && i < a->n; i++)
+			((struct map_node *)a->maps[i])->refs++;
 		old->refs--;
 	} else {
 		a = realloc(old, sizeof(*a) + cap * sizeof(a->maps[0]));
@@ -109,18 +193,54 @@ static size_t map_set_lower(const struct map_set *set, uint64_t addr)
 	return low;
 }
 
-static const struct map *map_copy(struct maps_state *m, const struct map *map, uint64_t start,
-				  uint64_t end)
+/* [start, end) of a map as a map of its own. */
+static const struct map *map_new(struct maps_state *m, const struct map *map, uint64_t start,
+				 uint64_t end, uint64_t since)
 {
-	struct map *copy = arena_alloc(&m->arena, sizeof(*copy));
+	struct map_node *node = m->free_maps;
 
-	if (!copy)
+	if (node)
+		m->free_maps = node->next_free;
+	else
+		node = arena_alloc(&m->arena, sizeof(*node));
+	if (!node)
 		return NULL;
-	*copy = *map;
-	copy->pgoff += start - map->start;
-	copy->start = start;
-	copy->end = end;
-	return copy;
+	*node = (struct map_node){.pub = *map, .since = since, .refs = 1};
+	node->pub.pgoff += start - map->start;
+	node->pub.start = start;
+	node->pub.end = end;
+	((struct dso_node *)map->dso)->refs++;
+	return &node->pub;
+}
+
+static uint64_t map_since(const struct map *map)
+{
+	return ((const struct map_node *)map)->since;
+}
+
+/* A map that an array held belongs to the past; the oldest of too many are forgotten. */
+static void past_add(struct maps_state *m, struct map_set *set, const struct map *map)
+{
+	struct past_map *past;
+
+	if (set->past.n >= MAX_PAST) {
+		for (size_t i = 0; i < MAX_PAST / 2; i++)
+			map_put(m, set->past.v[i].map);
+		set->past.n -= MAX_PAST / 2;
+		memmove(set->past.v, set->past.v + MAX_PAST / 2,
+			set->past.n * sizeof(set->past.v[0]));
+	}
+	past = vec_push(&set->past);
+	if (past)
+		*past = (struct past_map){map, m->now};
+	else
+		map_put(m, map);
+}
+
+/* The map was there already, as /proc and a record, or two records, may say. */
+static bool is_same_map(const struct map *a, const struct map *b)
+{
+	return a->start == b->start && a->end == b->end && a->pgoff == b->pgoff && a->dso == b->dso;
 }
 
 bool map_set_insert(struct maps_state *m, struct map_set *set, struct map map)
@@ -133,26 +253,30 @@ bool map_set_insert(struct maps_state *m, struct map_set *set, struct map map)
 
 	while (set->array && last < set->array->n && set->array->maps[last]->start < map.end)
 		last++;
+	if (m->live && last == first + 1 && is_same_map(set->array->maps[first], &map))
+		return true;
 	if (last > first && set->array->maps[first]->start < map.start) {
 		const struct map *old = set->array->maps[first];
-		pieces[n] = map_copy(m, old, old->start, map.start);
+		pieces[n] = map_new(m, old, old->start, map.start, map_since(old));
 		if (!pieces[n++])
 			return false;
 	}
-	pieces[n] = map_copy(m, &map, map.start, map.end);
+	pieces[n] = map_new(m, &map, map.start, map.end, m->now);
 	if (!pieces[n++])
 		return false;
 	if (last > first && set->array->maps[last - 1]->end > map.end) {
 		const struct map *old = set->array->maps[last - 1];
-		pieces[n] = map_copy(m, old, map.end, old->end);
+		pieces[n] = map_new(m, old, map.end, old->end, map_since(old));
 		if (!pieces[n++])
 			return false;
 	}
 
 	size_t total = (set->array ? set->array->n : 0) - (last - first) + n;
-	struct map_array *a = map_set_own(set, max_of(total, set->array ? set->array->n : 0));
+	struct map_array *a = map_set_own(m, set, max_of(total, set->array ? set->array->n : 0));
 	if (!a)
 		return false;
+	for (size_t i = first; m->live && i < last; i++)
+		past_add(m, set, a->maps[i]);
 	memmove(&a->maps[first + n], &a->maps[last], (a->n - last) * sizeof(a->maps[0]));
 	memcpy(&a->maps[first], pieces, n * sizeof(pieces[0]));
 	a->n = total;
@@ -166,9 +290,11 @@ void map_set_remove_at(struct maps_state *m, struct map_set *set, uint64_t addr)
 
 	if (!set->array || i >= set->array->n || set->array->maps[i]->start > addr)
 		return;
-	struct map_array *a = map_set_own(set, set->array->n);
+	struct map_array *a = map_set_own(m, set, set->array->n);
 	if (!a)
 		return;
+	if (m->live)
+		past_add(m, set, a->maps[i]);
 	memmove(&a->maps[i], &a->maps[i + 1], (a->n - i - 1) * sizeof(a->maps[0]));
 	a->n--;
 	set->last = NULL;
@@ -184,6 +310,24 @@ const struct map *map_set_find(struct map_set *set, uint64_t addr)
 	set->last = set->array->maps[i];
 	return set->last;
 }
+
+const struct map *map_set_find_at(struct map_set *set, uint64_t time, uint64_t addr)
+{
+	const struct map *map = map_set_find(set, addr);
+
+	if (map && (!time || map_since(map) <= time))
+		return map;
+	for (size_t i = set->past.n; i-- > 0;) {
+		const struct past_map *past = &set->past.v[i];
+
+		if (addr >= past->map->start && addr < past->map->end &&
+		    (!time || (map_since(past->map) <= time && time < past->until)))
+			return past->map;
+	}
+	return NULL;
+}
+
+/* ---- DSOs ---- */
 
 static bool has_prefix(const char *s, const char *prefix)
 {
@@ -217,17 +361,22 @@ static struct dso *dso_get(struct session *s, enum dso_kind kind, const char *pa
 		if (d->pub.kind == kind && !memcmp(&d->id, id, sizeof(*id)) &&
 		    !strcmp(d->pub.path, path))
 			return &d->pub;
-	struct dso_node *d = arena_alloc(&m->arena, sizeof(*d));
-	if (!d)
+	size_t path_size = strlen(path) + 1, name_size = strlen(short_name) + 1;
+	struct dso_node *d = calloc(1, sizeof(*d) + path_size + name_size);
+	if (!d || !u64map_put(&m->dsos, key, d)) {
+		free(d);
 		return NULL;
+	}
 	d->id = *id;
+	d->key = key;
 	d->pub.kind = kind;
-	d->pub.path = arena_strdup(&m->arena, path);
-	d->pub.short_name = arena_strdup(&m->arena, short_name);
-	if (!d->pub.path || !d->pub.short_name || !u64map_put(&m->dsos, key, d))
-		return NULL;
+	d->pub.path = memcpy(d + 1, path, path_size);
+	d->pub.short_name = memcpy((char *)(d + 1) + path_size, short_name, name_size);
 	d->same_hash = first;
+	d->link = &m->all_dsos;
 	d->next = m->all_dsos;
+	if (d->next)
+		d->next->link = &d->next;
 	m->all_dsos = d;
 	const struct data_build_id *b = header_build_id(s, path);
 	if (b) {
@@ -290,7 +439,8 @@ bool maps_add_user(struct session *s, struct map_set *set, int32_t pid, const st
 	if (!strcmp(m->filename, "[vdso]")) {
 		map.pgoff = 0;
 		map.dso = dso_get(s, DSO_VDSO, m->filename, m->filename, &(struct dso_id){0});
-	} else if (is_anonymous(m->filename) || m->flags & MAP_HUGETLB) {
+	} else if (is_anonymous(m->filename) || m->flags & MAP_HUGETLB ||
+		   (s->maps.live && has_prefix(m->filename, "/memfd:"))) {
 		const char *path = m->filename, *name = base_name(path);
 
 		if (m->prot & PROT_EXEC) {
@@ -366,6 +516,13 @@ bool maps_add_ksymbol(struct session *s, const struct record_ksymbol *k)
 	struct dso_id id = {.ino = k->addr, .min = k->len};
 	map.dso = dso_get(s, DSO_BPF, k->name, k->name, &id);
 	return map.dso && map_set_insert(&s->maps, &s->maps.kernel, map);
+}
+
+const struct map *session_find_map_at(struct session *s, int32_t pid, uint64_t time,
+				      uint8_t cpumode, uint64_t addr)
+{
+	return cpumode == PERF_RECORD_MISC_KERNEL ? map_set_find_at(&s->maps.kernel, time, addr)
+						  : threads_find_map(s, pid, time, addr);
 }
 
 const struct map *session_find_map(struct session *s, const struct thread *thread, uint8_t cpumode,

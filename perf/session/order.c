@@ -172,9 +172,14 @@ struct error *order_round(struct session *s)
 	return NULL;
 }
 
+struct error *order_advance(struct session *s, uint64_t until)
+{
+	return s->order.n_waiting ? flush_until(s, until) : NULL;
+}
+
 struct error *order_flush(struct session *s)
 {
-	return s->order.n_waiting ? flush_until(s, UINT64_MAX) : NULL;
+	return order_advance(s, UINT64_MAX);
 }
 
 const uint8_t *order_lowest(const struct session *s, const uint8_t *fallback)

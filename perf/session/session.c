@@ -65,7 +65,7 @@ static struct error *rename_event(struct session *s, struct event_node *ev, cons
 	return NULL;
 }
 
-static struct error *add_event(struct session *s, const struct data_event *from)
+struct error *session_add_data_event(struct session *s, const struct data_event *from)
 {
 	struct event_node **slot = vec_push(&s->events);
 	struct event_node *ev = slot ? calloc(1, sizeof(*ev)) : NULL;
@@ -100,7 +100,7 @@ static struct error *add_event(struct session *s, const struct data_event *from)
 static struct error *add_events(struct session *s)
 {
 	for (size_t i = 0; i < s->header.n_events; i++)
-		TRY(add_event(s, &s->header.events[i]));
+		TRY(session_add_data_event(s, &s->header.events[i]));
 	return NULL;
 }
 
@@ -177,7 +177,7 @@ bool session_record_time(struct session *s, uint32_t type, const uint8_t *rec, s
 
 /* ---- records of the kernel ---- */
 
-static void damaged(struct session *s, struct error *err)
+void session_damaged(struct session *s, struct error *err)
 {
 	if (!s->n_damaged++)
 		log_warn(s->log, "%s: %s; it is left out", err->where ? err->where : s->path,
@@ -244,7 +244,7 @@ static struct error *deliver_sample(struct session *s, const struct chunk *chunk
 	if (!sample_layout_decode(&ev->layout, rec, size, &s->sample)) {
 		struct error *err = sample_decode(&ev->pub.attr, s->rec.body, &s->sample);
 		if (err)
-			damaged(s, err);
+			session_damaged(s, err);
 		return NULL;
 	}
 	s->rec.event = &ev->pub;
@@ -282,7 +282,7 @@ static struct error *call_other(struct session *s)
 	do {                                                                                       \
 		struct error *decode_err_ = fn(s->fields, (out));                                  \
 		if (decode_err_) {                                                                 \
-			damaged(s, decode_err_);                                                   \
+			session_damaged(s, decode_err_);                                           \
 			return NULL;                                                               \
 		}                                                                                  \
 	} while (0)
@@ -315,8 +315,11 @@ static struct error *deliver_task(struct session *s)
 	struct record_task t;
 
 	DECODE(record_task_decode, &t);
-	if (s->rec.header.type == PERF_RECORD_EXIT)
+	if (s->rec.header.type == PERF_RECORD_EXIT) {
+		if (s->maps.live)
+			thread_on_exit(s, &t);
 		return CALL(exit, &t);
+	}
 	return thread_on_fork(s, &t, s->rec.header.misc) ? CALL(fork, &t) : error_nomem();
 }
 
@@ -365,6 +368,7 @@ static struct error *deliver_other(struct session *s, const uint8_t *rec, size_t
 	s->fields = r->body;
 	if (ev && size >= sizeof(r->header) + ev->layout.id_all)
 		s->fields.size = size - ev->layout.id_all;
+	s->maps.now = r->id.time;
 
 	switch (r->header.type) {
 	case PERF_RECORD_MMAP:
@@ -451,7 +455,7 @@ static struct error *on_attr(struct session *s)
 		for (size_t i = 0; i < n; i++)
 			cursor_u64(&c, &slot->ids[i]);
 	}
-	return add_event(s, slot);
+	return session_add_data_event(s, slot);
 }
 
 /* Names that the features, which may come behind the attrs, have told by now. */
@@ -608,7 +612,7 @@ struct error *session_user_record(struct session *s, struct chunk *chunk, const 
 		break;
 	}
 	if (err)
-		damaged(s, err);
+		session_damaged(s, err);
 	return call_other(s);
 }
 

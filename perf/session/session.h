@@ -14,6 +14,8 @@
 #ifndef PB_PERF_SESSION_SESSION_H
 #define PB_PERF_SESSION_SESSION_H
 
+#include <sys/uio.h>
+
 #include "lib/base/log.h"
 #include "perf/data/data.h"
 #include "perf/event/encode.h"
@@ -175,5 +177,58 @@ const struct data_tracing *session_tracing(const struct session *s);
 
 /* The events may grow while a pipe is read; NULL: the id names none. */
 struct session_event *session_event_by_id(struct session *s, uint64_t id);
+
+/* ---- a live source ---- */
+
+/*
+ * A session of what happens now. The caller reads the rings of its events and
+ * hands over what they hold; the session orders it by time, keeps its books and
+ * calls the tool as for a recording. tool NULL: the books alone.
+ *
+ *	TRY(session_new_live(&opts, &s));
+ *	TRY(session_add_event(s, &attr, "dummy", ids, n_ids));
+ *	for (;;) {
+ *		now = …;			// by the clock of the records
+ *		for each ring:
+ *			TRY(session_push(s, tool, iov, n));
+ *		TRY(session_advance(s, tool, now));
+ *	}
+ *
+ * Records without a time, as synthesized ones, are handed on at once. Memory
+ * is bounded: by what happens between `now` and the last ring's turn, by the
+ * threads that run, and by those that have ended and were not forgotten yet.
+ *
+ * Maps, threads and DSOs are valid until the next session_push(),
+ * session_advance() or session_forget().
+ */
+struct error *session_new_live(const struct session_opts *opts, struct session **out);
+/* ids may be empty for the only event. Everything is copied. */
+struct error *session_add_event(struct session *s, const struct perf_event_attr *attr,
+				const char *name, const uint64_t *ids, size_t n_ids);
+
+/* Whole records, in one piece or in the two that a ring shows; they are copied. */
+struct error *session_push(struct session *s, struct session_tool *tool, const struct iovec *iov,
+			   int n);
+/* Hands on, in order, what is no younger than that; UINT64_MAX: all. */
+struct error *session_advance(struct session *s, struct session_tool *tool, uint64_t until);
+
+/*
+ * As session_find_map(), of a process, as of a time (of the records' clock; 0:
+ * unknown, then the newest map that was ever there), also when it has ended,
+ * exec'd or unmapped it since.
+ */
+const struct map *session_find_map_at(struct session *s, int32_t pid, uint64_t time,
+				      uint8_t cpumode, uint64_t addr);
+
+/* How many threads are kept that have ended. */
+size_t session_n_ended(const struct session *s);
+/*
+ * Whether a process is kept; ended: its end was seen. Asked about those that
+ * run too: the record of an end may be lost.
+ */
+typedef bool session_keep_fn(void *ctx, int32_t pid, bool ended);
+void session_forget(struct session *s, session_keep_fn *keep, void *ctx);
+/* Changes when maps were freed: another may have the address of one that was kept elsewhere. */
+uint64_t session_generation(const struct session *s);
 
 #endif

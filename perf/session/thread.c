@@ -13,11 +13,19 @@
  * Exec does not empty the maps, as it does not in perf: until the new image is
  * mapped, a call chain still shows whence execve() was called, and what is
  * mapped then cuts the old maps away.
+ *
+ * In a live session exit counts: a thread that has ended is kept until
+ * threads_forget() finds that nobody refers to its process. A process whose
+ * tid is used again hangs behind the new one, and is found by its time.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "perf/session/internal.h"
+
+enum {
+	MAX_EARLIER = 8, /* processes of one tid that are kept */
+};
 
 void threads_deinit(struct threads_state *t)
 {
@@ -65,23 +73,34 @@ static struct thread_node *thread_find(struct session *s, int32_t tid)
 	return t;
 }
 
+static void thread_end(struct session *s, struct thread_node *t, uint64_t time)
+{
+	if (t->ended || !s->maps.live)
+		return;
+	t->ended = max_of(time, (uint64_t)1);
+	s->threads.n_ended++;
+}
+
 static void thread_remove(struct session *s, struct thread_node *t)
 {
+	thread_end(s, t, s->maps.now);
 	u64map_remove(&s->threads.by_tid, tid_key(t->pub.tid));
 	s->threads.cache[cache_slot(t->pub.tid)] = NULL;
 }
 
-static struct thread_node *thread_findnew(struct session *s, int32_t pid, int32_t tid);
+static struct thread_node *thread_findnew(struct session *s, int32_t pid, int32_t tid,
+					  const char *comm);
 
 /* The maps of the process; its leader is made when it is not known yet. */
 static struct map_set *leader_maps(struct session *s, int32_t pid)
 {
-	struct thread_node *leader = thread_findnew(s, pid, pid);
+	struct thread_node *leader = thread_findnew(s, pid, pid, NULL);
 
 	return leader ? leader->pub.maps : NULL;
 }
 
-static struct thread_node *thread_new(struct session *s, int32_t pid, int32_t tid)
+/* comm NULL: it is not known. */
+static struct thread_node *thread_new(struct session *s, int32_t pid, int32_t tid, const char *comm)
 {
 	char name[16];
 	struct thread_node *t = calloc(1, sizeof(*t));
@@ -91,9 +110,12 @@ static struct thread_node *thread_new(struct session *s, int32_t pid, int32_t ti
 	t->pub.pid = pid;
 	t->pub.tid = tid;
 	t->pub.ppid = -1;
-	snprintf(name, sizeof(name), ":%d", tid);
-	t->pub.comm = comm_intern(s, name);
-	t->pub.maps = pid == tid || pid == -1 ? map_set_new(&s->maps) : leader_maps(s, pid);
+	t->born = s->maps.now;
+	if (!comm)
+		snprintf(name, sizeof(name), ":%d", tid);
+	t->pub.comm = comm ? comm : comm_intern(s, name);
+	t->owns_maps = pid == tid || pid == -1;
+	t->pub.maps = t->owns_maps ? map_set_new(&s->maps) : leader_maps(s, pid);
 	if (!t->pub.comm || !t->pub.maps || !u64map_put(&s->threads.by_tid, tid_key(tid), t)) {
 		free(t);
 		return NULL;
@@ -104,12 +126,13 @@ static struct thread_node *thread_new(struct session *s, int32_t pid, int32_t ti
 	return t;
 }
 
-static struct thread_node *thread_findnew(struct session *s, int32_t pid, int32_t tid)
+static struct thread_node *thread_findnew(struct session *s, int32_t pid, int32_t tid,
+					  const char *comm)
 {
 	struct thread_node *t = thread_find(s, tid);
 
 	if (!t)
-		return thread_new(s, pid, tid);
+		return thread_new(s, pid, tid, comm);
 	if (t->pub.pid == -1 && pid != -1) {
 		/* Now it is known to whom it belongs. */
 		t->pub.pid = pid;
@@ -117,7 +140,10 @@ static struct thread_node *thread_findnew(struct session *s, int32_t pid, int32_
 			struct map_set *maps = leader_maps(s, pid);
 			if (!maps)
 				return NULL;
+			if (s->maps.live)
+				map_set_free(&s->maps, t->pub.maps);
 			t->pub.maps = maps;
+			t->owns_maps = false;
 		}
 	}
 	return t;
@@ -125,7 +151,7 @@ static struct thread_node *thread_findnew(struct session *s, int32_t pid, int32_
 
 struct thread *thread_get(struct session *s, int32_t pid, int32_t tid)
 {
-	struct thread_node *t = thread_findnew(s, pid, tid);
+	struct thread_node *t = thread_findnew(s, pid, tid, NULL);
 
 	return t ? &t->pub : NULL;
 }
@@ -142,8 +168,8 @@ bool threads_init_idle(struct session *s)
 
 bool thread_on_comm(struct session *s, const struct record_comm *c)
 {
-	struct thread_node *t = thread_findnew(s, c->pid, c->tid);
 	const char *comm = comm_intern(s, c->comm);
+	struct thread_node *t = thread_findnew(s, c->pid, c->tid, comm);
 
 	if (!t || !comm)
 		return false;
@@ -156,7 +182,7 @@ bool thread_on_comm(struct session *s, const struct record_comm *c)
 bool thread_on_fork(struct session *s, const struct record_task *f, uint16_t misc)
 {
 	struct thread_node *old = thread_find(s, f->tid);
-	struct thread_node *parent = thread_findnew(s, f->ppid, f->ptid);
+	struct thread_node *parent = thread_findnew(s, f->ppid, f->ptid, NULL);
 
 	if (!parent)
 		return false;
@@ -165,28 +191,113 @@ bool thread_on_fork(struct session *s, const struct record_task *f, uint16_t mis
 		thread_remove(s, parent);
 		if (parent == old)
 			old = NULL;
-		parent = thread_findnew(s, f->ppid, f->ptid);
+		parent = thread_findnew(s, f->ppid, f->ptid, NULL);
 		if (!parent)
 			return false;
 	}
 	if (old)
 		thread_remove(s, old);
-	struct thread_node *t = thread_findnew(s, f->pid, f->tid);
+	struct thread_node *t =
+		thread_findnew(s, f->pid, f->tid, parent->comm_set ? parent->pub.comm : NULL);
 	if (!t)
 		return false;
+	if (old && old->owns_maps && s->maps.live)
+		t->earlier = old;
 	if (parent->comm_set) {
 		t->pub.comm = parent->pub.comm;
 		t->comm_set = true;
 	}
 	t->pub.ppid = parent->pub.tid;
 	if (t->pub.pid != parent->pub.pid && !(misc & PERF_RECORD_MISC_FORK_EXEC))
-		map_set_share(t->pub.maps, parent->pub.maps);
+		map_set_share(&s->maps, t->pub.maps, parent->pub.maps);
 	return true;
 }
 
 bool thread_on_mmap(struct session *s, const struct record_mmap *m)
 {
-	struct thread_node *t = thread_findnew(s, m->pid, m->tid);
+	struct thread_node *t = thread_findnew(s, m->pid, m->tid, NULL);
 
 	return t && maps_add_user(s, t->pub.maps, m->pid, m);
+}
+
+/* ---- live ---- */
+
+void thread_on_exit(struct session *s, const struct record_task *f)
+{
+	struct thread_node *t = thread_find(s, f->tid);
+
+	if (t && t->pub.pid == f->pid)
+		thread_end(s, t, s->maps.now);
+}
+
+const struct map *threads_find_map(struct session *s, int32_t pid, uint64_t time, uint64_t addr)
+{
+	for (struct thread_node *t = thread_find(s, pid); t; t = t->earlier) {
+		if (t->pub.pid != pid || (time && time < t->born))
+			continue;
+		const struct map *map = map_set_find_at(t->pub.maps, time, addr);
+		if (map)
+			return map;
+		/* Its own time may be that of something before it: what the process had since. */
+		if (time)
+			return map_set_find_at(t->pub.maps, 0, addr);
+	}
+	return NULL;
+}
+
+/*
+ * Which are gone: processes that nobody keeps, with all their threads, and
+ * threads that ended. A process lives as long as one of its threads.
+ */
+static void decide(struct threads_state *t, session_keep_fn *keep, void *ctx)
+{
+	for (struct thread_node *n = t->all; n; n = n->next)
+		n->pub.maps->alive = n->pub.maps->gone = false;
+	for (struct thread_node *n = t->all; n; n = n->next)
+		n->pub.maps->alive |= !n->ended;
+	for (struct thread_node *n = t->all; n; n = n->next)
+		if (n->owns_maps)
+			n->pub.maps->gone = !keep(ctx, n->pub.tid, !n->pub.maps->alive);
+	for (struct thread_node *n = t->all; n; n = n->next) {
+		size_t depth = 0;
+
+		n->gone = n->pub.maps->gone || (n->ended && !n->owns_maps);
+		for (struct thread_node *e = n; e; e = e->earlier)
+			if (++depth > MAX_EARLIER && !e->pub.maps->alive)
+				e->gone = e->pub.maps->gone = true;
+	}
+}
+
+void threads_forget(struct session *s, session_keep_fn *keep, void *ctx)
+{
+	struct threads_state *t = &s->threads;
+	struct thread_node **link = &t->all, *n;
+
+	decide(t, keep, ctx);
+	memset(t->cache, 0, sizeof(t->cache));
+	for (n = t->all; n; n = n->next) {
+		struct thread_node *e = n;
+
+		while (n->earlier && n->earlier->gone)
+			n->earlier = n->earlier->earlier;
+		if (!n->gone || u64map_get(&t->by_tid, tid_key(n->pub.tid)) != n)
+			continue;
+		while (e && e->gone)
+			e = e->earlier;
+		if (!e || !u64map_put(&t->by_tid, tid_key(n->pub.tid), e))
+			u64map_remove(&t->by_tid, tid_key(n->pub.tid));
+	}
+	/* A set is freed with its owner, which the threads of the process may stand before. */
+	t->n_ended = 0;
+	while ((n = *link)) {
+		if (!n->gone) {
+			t->n_ended += n->ended != 0;
+			link = &n->next;
+			continue;
+		}
+		*link = n->next;
+		if (n->owns_maps)
+			map_set_free(&s->maps, n->pub.maps);
+		free(n);
+	}
 }
