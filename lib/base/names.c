@@ -222,3 +222,31 @@ bool nearest_text(const struct nearest *near, struct strbuf *sb)
 	}
 	return near->n > 0;
 }
+
+static struct error *suggest(struct error *err, const struct nearest *near, char *sentence)
+{
+	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
+
+	if (!nearest_text(near, &names) || strbuf_failed(&names))
+		return sentence[0] ? error_hint(err, "%s", sentence) : err;
+	sentence[0] = (char)toupper((unsigned char)sentence[0]);
+	return error_hint(err, "did you mean %s?%s%s", strbuf_str(&names), sentence[0] ? " " : "",
+			  sentence);
+}
+
+struct error *error_suggest(struct error *err, const struct nearest *near)
+{
+	return suggest(err, near, (char[1]){0});
+}
+
+struct error *error_suggest_and(struct error *err, const struct nearest *near, const char *fmt, ...)
+{
+	_cleanup_strbuf_ struct strbuf sentence = STRBUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&sentence, fmt, ap);
+	va_end(ap);
+	return sentence.len && !strbuf_failed(&sentence) ? suggest(err, near, sentence.str)
+							 : error_suggest(err, near);
+}

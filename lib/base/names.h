@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lib/base/error.h"
 #include "lib/base/strbuf.h"
 
 /* A list that owns its strings. */
@@ -46,16 +47,17 @@ unsigned name_distance(const char *a, const char *b, unsigned limit);
 
 /*
  * Collects the names nearest to one that was not found: offer it the
- * candidates, then ask for the text.
+ * candidates, then add the hint.
  *
  *	struct nearest near = nearest_make("sched_swich");
  *	for (…) nearest_offer(&near, candidate);
- *	nearest_text(&near, &sb);	// "sched_switch" or "a, b or c"; or nothing
+ *	err = error_new(ENOENT, "there is no tracepoint 'sched_swich'");
+ *	return error_suggest(err, &near);	// hint: did you mean 'sched_switch'?
  *
  * A candidate is near when no more than a third of the wanted name's letters
  * is wrong and not many more than of the best one, or when one of the two
  * holds the other (three letters at least).
- * It borrows the candidates until nearest_text().
+ * It borrows the candidates until the text is made.
  */
 struct nearest {
 	const char *want;
@@ -71,7 +73,22 @@ struct nearest nearest_make(const char *want);
 void nearest_offer(struct nearest *near, const char *candidate);
 /* The same, but compares name while the text will say label, which is borrowed. */
 void nearest_offer_as(struct nearest *near, const char *name, const char *label);
-/* Adds the names, each between quotes; false: there are none. */
+/* Adds the names, each between quotes: "'a', 'b' or 'c'"; false: there are none. */
 bool nearest_text(const struct nearest *near, struct strbuf *sb);
+
+/*
+ * Sets the hint "did you mean 'a' or 'b'?" when names are near; without them
+ * the next error_hint() sets the hint. As with error_hint(), a hint that err
+ * has is kept, NULL stays NULL, and err is returned.
+ */
+struct error *error_suggest(struct error *err, const struct nearest *near);
+
+/*
+ * The same with a sentence that is of use either way: "did you mean 'a'? There
+ * are: a, b", and without near names the sentence alone, its first letter as
+ * it was given.
+ */
+struct error *error_suggest_and(struct error *err, const struct nearest *near, const char *fmt, ...)
+	_printf_(3, 4);
 
 #endif

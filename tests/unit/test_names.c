@@ -115,6 +115,41 @@ static void nearest_names_come_best_first(void **state)
 	assert_null(none);
 }
 
+static void hint_is(struct error *err, const char *hint)
+{
+	if (hint)
+		assert_string_equal(err->hint, hint);
+	else
+		assert_null(err->hint);
+	error_free(err);
+}
+
+static void an_error_suggests_the_names_that_are_near(void **state)
+{
+	struct nearest near = nearest_make("kprobe"), far = nearest_make("kprobe");
+
+	nearest_offer(&near, "kprobes");
+	nearest_offer(&near, "uprobe");
+	nearest_offer(&far, "tracepoint");
+	hint_is(error_suggest(error_new(ENOENT, "none"), &near),
+		"did you mean 'kprobes' or 'uprobe'?");
+	hint_is(error_suggest(error_new(ENOENT, "none"), &far), NULL);
+	hint_is(error_hint(error_suggest(error_new(ENOENT, "none"), &far), "see --help"),
+		"see --help");
+	hint_is(error_hint(error_suggest(error_new(ENOENT, "none"), &near), "see --help"),
+		"did you mean 'kprobes' or 'uprobe'?");
+	hint_is(error_suggest(error_hint(error_new(ENOENT, "none"), "the first"), &near),
+		"the first");
+	hint_is(error_suggest_and(error_new(ENOENT, "none"), &near, "there are: %s", "a, b"),
+		"did you mean 'kprobes' or 'uprobe'? There are: a, b");
+	hint_is(error_suggest_and(error_new(ENOENT, "none"), &far, "there are: %s", "a, b"),
+		"there are: a, b");
+	hint_is(error_suggest_and(error_new(ENOENT, "none"), &far, "%s", ""), NULL);
+	assert_null(error_suggest(NULL, &near));
+	assert_null(error_suggest_and(NULL, &near, "there are: %s", "a, b"));
+	hint_is(error_suggest(error_nomem(), &near), NULL);
+}
+
 static void lists_own_what_they_hold(void **state)
 {
 	_cleanup_names_ struct names names = {0};
@@ -197,6 +232,7 @@ int main(void)
 		cmocka_unit_test(filters_are_globs_and_what_binds_them),
 		cmocka_unit_test(distances_count_letters),
 		cmocka_unit_test(nearest_names_come_best_first),
+		cmocka_unit_test(an_error_suggests_the_names_that_are_near),
 		cmocka_unit_test(lists_own_what_they_hold),
 	};
 
