@@ -201,7 +201,7 @@ static struct error *no_such_symbol(const struct elf_file *file, const char *sym
 {
 	struct error *err = error_new(ENOENT, "%s has no function %s", elf_file_name(file), symbol);
 	struct nearest near = nearest_make(symbol);
-	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT, versions = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf versions = STRBUF_INIT;
 	const size_t base = base_length(symbol);
 	struct functions it;
 	bool end = false;
@@ -221,9 +221,8 @@ static struct error *no_such_symbol(const struct elf_file *file, const char *sym
 	}
 	if (versions.len && !strbuf_failed(&versions))
 		return error_hint(err, "it calls that function of %s", strbuf_str(&versions));
-	if (nearest_text(&near, &sb) && !strbuf_failed(&sb))
-		return error_hint(err, "did you mean %s?", strbuf_str(&sb));
-	return error_hint(err, "it may be inlined or stripped: 'nm -D' and 'nm' list the symbols");
+	return error_hint(error_suggest(err, &near),
+			  "it may be inlined or stripped: 'nm -D' and 'nm' list the symbols");
 }
 
 static struct error *offset_of(const struct elf_file *file, const struct elf_symbol *sym,

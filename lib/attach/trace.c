@@ -18,7 +18,6 @@ static struct error *no_such_raw_tracepoint(const char *name)
 {
 	struct error *err = error_new(ENOENT, "unknown raw tracepoint %s", name);
 	_cleanup_names_ struct names found = {0};
-	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 	struct nearest near = nearest_make(name);
 
 	error_free(sys_tracepoint_match(NULL, "*", "*", &found));
@@ -29,8 +28,7 @@ static struct error *no_such_raw_tracepoint(const char *name)
 			continue; /* made of sys_enter and sys_exit: not tracepoints */
 		nearest_offer(&near, event);
 	}
-	if (nearest_text(&near, &sb) && !strbuf_failed(&sb))
-		return error_hint(err, "did you mean %s?", strbuf_str(&sb));
+	err = error_suggest(err, &near);
 	if (!strncmp(name, "sys_", 4))
 		return error_hint(err, "the raw tracepoints of system calls are sys_enter and "
 				       "sys_exit");

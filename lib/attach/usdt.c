@@ -565,8 +565,7 @@ static struct error *not_found(const struct target *target)
 	for (size_t i = 0; i < all.n; i++)
 		if (!i || strcmp(all.v[i], all.v[i - 1]))
 			nearest_offer(&near, all.v[i]);
-	if (nearest_text(&near, &text))
-		return error_hint(err, "did you mean %s?", strbuf_str(&text));
+	err = error_suggest(err, &near);
 	for (size_t i = 0; i < all.n; i++) {
 		if (i && !strcmp(all.v[i], all.v[i - 1]))
 			continue;

@@ -80,7 +80,6 @@ struct error *program_function_id(int prog_fd, const char *name, uint32_t *id)
 		return NULL;
 	}
 
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct nearest near = nearest_make(name);
 	for (uint32_t i = 1; i < btf__type_cnt(btf); i++) {
 		const struct btf_type *t = btf__type_by_id(btf, i);
@@ -89,8 +88,7 @@ struct error *program_function_id(int prog_fd, const char *name, uint32_t *id)
 			nearest_offer(&near, btf_name(btf, t));
 	}
 	struct error *err = error_new(ENOENT, "the target program has no function '%s'", name);
-	return nearest_text(&near, &text) ? error_hint(err, "did you mean %s?", strbuf_str(&text))
-					  : err;
+	return error_suggest(err, &near);
 }
 
 /* Walks the modules' BTF; leaves attach_btf_id 0 when none has it. */
@@ -136,10 +134,9 @@ static struct error *no_such_target(const struct bpf_program *prog, const struct
 			  prog->attach_type == BPF_TRACE_RAW_TP ? "raw tracepoint" : "function",
 			  name),
 		"attach-target");
-	return nearest_text(&near, &text)
-		       ? error_hint(err, "did you mean %s?", strbuf_str(&text))
-		       : error_hint(err, "the BTF of the kernel may lack inlined and static "
-					 "functions; see /sys/kernel/btf/vmlinux");
+	return error_hint(error_suggest(err, &near),
+			  "the BTF of the kernel may lack inlined and static "
+			  "functions; see /sys/kernel/btf/vmlinux");
 }
 
 struct error *program_find_target(struct bpf_program *prog)

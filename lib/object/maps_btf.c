@@ -153,9 +153,7 @@ static struct error *unknown_member(const struct definition *def, const char *me
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
 		nearest_offer(&near, known[i]);
 	struct error *err = bad(def, member, "is not known");
-	return nearest_text(&near, &near_text)
-		       ? error_hint(err, "did you mean %s?", strbuf_str(&near_text))
-		       : err;
+	return error_suggest(err, &near);
 }
 
 static struct error *read_member(const struct definition *def, const struct btf_member *m,

@@ -236,7 +236,6 @@ struct kernel_struct {
 /* ENOENT with the near names of those that there are. */
 static struct error *no_such_struct(const struct btf *vmlinux, const char *name)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct nearest near = nearest_make(name);
 	const size_t prefix = strlen(VALUE_PREFIX);
 
@@ -248,10 +247,9 @@ static struct error *no_such_struct(const struct btf *vmlinux, const char *name)
 			nearest_offer(&near, value + prefix);
 	}
 	struct error *err = error_new(ENOENT, "this kernel has no struct_ops '%s'", name);
-	return nearest_text(&near, &text)
-		       ? error_hint(err, "did you mean %s?", strbuf_str(&text))
-		       : error_hint(err, "it may need a module or a newer kernel; to make it "
-					 "optional, write SEC(\"?.struct_ops\")");
+	return error_hint(error_suggest(err, &near),
+			  "it may need a module or a newer kernel; to make it "
+			  "optional, write SEC(\"?.struct_ops\")");
 }
 
 /* false: the BTF does not have both. */
@@ -373,17 +371,15 @@ static struct error *match_program(struct bpf_map *map, const struct kernel_stru
 
 static struct error *no_such_member(const struct kernel_struct *kernel, const char *name)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct nearest near = nearest_make(name);
 
 	for (uint32_t k = 0; k < btf_vlen(kernel->type); k++)
 		nearest_offer(&near, member_name(kernel->btf, kernel->type, k));
 	struct error *err =
 		error_new(ENOTSUP, "the kernel's struct %s has no member '%s'", kernel->name, name);
-	return nearest_text(&near, &text)
-		       ? error_hint(err, "did you mean %s?", strbuf_str(&text))
-		       : error_hint(err, "for this kernel, set the member to zero before loading: "
-					 "bpf_map__initial_value()");
+	return error_hint(error_suggest(err, &near),
+			  "for this kernel, set the member to zero before loading: "
+			  "bpf_map__initial_value()");
 }
 
 static struct error *match_member(struct bpf_map *map, const struct kernel_struct *kernel,

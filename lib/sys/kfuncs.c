@@ -318,7 +318,6 @@ struct lookup {
 
 static struct error *not_there(const char *name, const struct lookup *found)
 {
-	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 	const size_t prefix = syscall_prefix(name);
 	struct error *err = prefix ? error_new(ENOENT, "the kernel has no system call %s (%s)",
 					       name + prefix, name)
@@ -329,10 +328,9 @@ static struct error *not_there(const char *name, const struct lookup *found)
 				  "the compiler turned it into %s, whose arguments may differ from "
 				  "the source",
 				  found->variant);
-	if (nearest_text(&found->near, &sb) && !strbuf_failed(&sb))
-		return error_hint(err, "did you mean %s?", strbuf_str(&sb));
-	return error_hint(err, "it may be inlined, or its module may not be loaded; /proc/kallsyms "
-			       "lists the functions");
+	return error_hint(error_suggest(err, &found->near),
+			  "it may be inlined, or its module may not be loaded; /proc/kallsyms "
+			  "lists the functions");
 }
 
 struct error *sys_kfunc_refusal(const struct sys_roots *roots, const char *name, bool by_ftrace)

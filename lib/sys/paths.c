@@ -42,11 +42,9 @@ struct error *sys_hint_nearest(struct error *err, const char *want, const struct
 			       const char *fallback)
 {
 	struct nearest near = nearest_make(want);
-	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 
 	for (size_t i = 0; i < among->n; i++)
 		nearest_offer(&near, among->v[i]);
-	if (nearest_text(&near, &sb) && !strbuf_failed(&sb))
-		return error_hint(err, "did you mean %s?", strbuf_str(&sb));
+	err = error_suggest(err, &near);
 	return fallback ? error_hint(err, "%s", fallback) : err;
 }

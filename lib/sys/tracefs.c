@@ -136,7 +136,6 @@ static struct error *no_such_tracepoint(const struct sys_roots *roots, const cha
 {
 	struct error *err = error_new(ENOENT, "unknown tracepoint %s:%s", system, name);
 	_cleanup_names_ struct names systems = {0}, found = {0};
-	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 	_cleanup_error_ struct error *unread = sys_tracepoint_systems(roots, &systems);
 	struct nearest near = nearest_make(name);
 	bool has_system = false;
@@ -172,8 +171,7 @@ static struct error *no_such_tracepoint(const struct sys_roots *roots, const cha
 		for (size_t i = 0; i < found.n; i++)
 			nearest_offer_as(&near, strchr(found.v[i], ':') + 1, found.v[i]);
 	}
-	if (nearest_text(&near, &sb) && !strbuf_failed(&sb))
-		return error_hint(err, "did you mean %s?", strbuf_str(&sb));
+	err = error_suggest(err, &near);
 	if (!has_system)
 		return sys_hint_nearest(err, system, &systems,
 					"'perf list tracepoint' lists the tracepoints");
