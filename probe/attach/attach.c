@@ -34,7 +34,6 @@ const char *probe_way_name(enum probe_way way)
 struct error *probe_way_parse(const char *text, enum probe_way *way)
 {
 	struct nearest near = nearest_make(text);
-	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
 
 	for (size_t i = 0; i < ARRAY_SIZE(way_names); i++) {
 		if (!strcmp(text, way_names[i])) {
@@ -44,10 +43,9 @@ struct error *probe_way_parse(const char *text, enum probe_way *way)
 		nearest_offer(&near, way_names[i]);
 	}
 	struct error *err = error_new(EINVAL, "'%s' is no way to attach", text);
-	if (nearest_text(&near, &names))
-		return error_hint(err, "did you mean %s?", strbuf_str(&names));
-	return error_hint(err, "the ways are any, fentry, kprobe.multi, kprobe, uprobe.multi and "
-			       "uprobe");
+	return error_hint(error_suggest(err, &near),
+			  "the ways are any, fentry, kprobe.multi, kprobe, uprobe.multi and "
+			  "uprobe");
 }
 
 static void detach(struct set_prog *prog)

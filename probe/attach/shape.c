@@ -193,7 +193,7 @@ static size_t arg_called(const struct probe_points *points, const char *name)
 static struct error *no_such_argument(const struct probe_points *points, const char *name)
 {
 	struct nearest near = nearest_make(name);
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT, names = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
 	struct error *err = error_new(
 		EINVAL, "its struct has a member %s, and the definition no such argument", name);
 
@@ -205,9 +205,8 @@ static struct error *no_such_argument(const struct probe_points *points, const c
 		return error_hint(err, "declare '__u64 __probe_ip;'");
 	for (size_t i = 0; i < points->n_args; i++)
 		nearest_offer(&near, points->names[i]);
-	if (nearest_text(&near, &text))
-		return error_hint(err, "did you mean %s?", strbuf_str(&text));
-	return error_hint(err, "its arguments are %s", arg_names(points, &names));
+	return error_hint(error_suggest(err, &near), "its arguments are %s",
+			  arg_names(points, &names));
 }
 
 /* Whether the arguments were asked for one by one: then none is left out. */
@@ -223,7 +222,6 @@ static struct error *no_such_member(const struct btf *btf, const struct btf_type
 				    const struct probe_points *points, const char *name)
 {
 	struct nearest near = nearest_make(name);
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct error *err = error_new(EINVAL, "struct %s has no member for the argument %s",
 				      btf__name_by_offset(btf, st->name_off)
 					      ? btf__name_by_offset(btf, st->name_off)
@@ -236,8 +234,7 @@ static struct error *no_such_member(const struct btf *btf, const struct btf_type
 		if (arg_called(points, member) == points->n_args)
 			nearest_offer(&near, member);
 	}
-	if (nearest_text(&near, &text))
-		return error_hint(err, "did you mean %s?", strbuf_str(&text));
+	err = error_suggest(err, &near);
 	return hint_struct(err, points);
 }
 

@@ -56,8 +56,7 @@ static struct error *fail_word(struct parser *p, size_t at, const char *what, co
 	for (size_t i = 0; i < n; i++)
 		nearest_offer(&near, known[i]);
 	struct error *err = fail(p, at, "there is no %s '%s'", what, word);
-	if (nearest_text(&near, &hint))
-		return error_hint(err, "did you mean %s?", strbuf_str(&hint));
+	err = error_suggest(err, &near);
 	for (size_t i = 0; i < n; i++)
 		strbuf_addf(&hint, "%s%s", i ? ", " : "", known[i]);
 	return error_hint(err, "there are: %s", strbuf_str(&hint));

@@ -14,7 +14,7 @@ static void object_deinit(struct object *object)
 static struct error *no_variable(struct context *ctx, const char *name, const struct probe_arg *arg)
 {
 	_cleanup_variables_ struct variables vars = {0};
-	_cleanup_strbuf_ struct strbuf near_text = STRBUF_INIT, all = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT;
 	struct nearest near = nearest_make(name);
 	const char *function = die_name(&ctx->instance);
 
@@ -32,11 +32,8 @@ static struct error *no_variable(struct context *ctx, const char *name, const st
 	}
 	struct error *err = error_new(ENOENT, "%s has no variable \"%s\" in sight",
 				      function ? function : "the function", name);
-	if (nearest_text(&near, &near_text))
-		err = error_hint(err, "did you mean %s? There are: %s", strbuf_str(&near_text),
-				 strbuf_str(&all));
-	else if (vars.n)
-		err = error_hint(err, "there are: %s", strbuf_str(&all));
+	if (vars.n)
+		err = error_suggest_and(err, &near, "there are: %s", strbuf_str(&all));
 	else
 		err = error_hint(err, "it has no variables");
 	return error_at_arg(err, arg);
@@ -67,7 +64,6 @@ static struct error *base_symbol(struct context *ctx, const struct probe_arg *ar
 {
 	struct dwarf_image *image = ctx->image;
 	struct nearest near = nearest_make(arg->variable);
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	const struct dwarf_symbol *s;
 	struct context none = {.image = image};
 	struct variable var;
@@ -95,8 +91,7 @@ static struct error *base_symbol(struct context *ctx, const struct probe_arg *ar
 			       : error_nomem();
 	}
 	struct error *err = error_new(ENOENT, "no symbol \"%s\"", arg->variable);
-	if (nearest_text(&near, &text))
-		err = error_hint(err, "did you mean %s?", strbuf_str(&text));
+	err = error_suggest(err, &near);
 	return error_at_arg(err, arg);
 }
 

@@ -123,8 +123,7 @@ struct error *error_at_arg(struct error *err, const struct probe_arg *arg)
 
 static struct error *no_member(struct type type, const struct probe_arg *arg, const char *name)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT, near_text = STRBUF_INIT,
-				       all = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT, all = STRBUF_INIT;
 	struct nearest near = nearest_make(name);
 	size_t n = 0;
 
@@ -133,11 +132,8 @@ static struct error *no_member(struct type type, const struct probe_arg *arg, co
 	if (!peeled.is_void)
 		members_offer(&peeled.die, &near, &all, &n, 0);
 	struct error *err = error_new(ENOENT, "%s has no member \"%s\"", strbuf_str(&text), name);
-	if (nearest_text(&near, &near_text))
-		err = error_hint(err, "did you mean %s? It has: %s", strbuf_str(&near_text),
-				 strbuf_str(&all));
-	else if (n)
-		err = error_hint(err, "it has: %s", strbuf_str(&all));
+	if (n)
+		err = error_suggest_and(err, &near, "it has: %s", strbuf_str(&all));
 	else
 		err = error_hint(err, "its definition is not in this debug information");
 	return error_at_arg(err, arg);

@@ -370,7 +370,6 @@ struct error *file_line_places(struct search *s)
 	if (any)
 		return NULL;
 
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct nearest near = nearest_make(s->def->file);
 	for (size_t i = 0; i < image->units.n; i++) {
 		const char *name = dwarf_diename(&image->units.v[i].die);
@@ -381,6 +380,5 @@ struct error *file_line_places(struct search *s)
 	}
 	struct error *err = error_at(error_new(ENOENT, "no source file \"%s\"", s->def->file), "%s",
 				     image->path);
-	return nearest_text(&near, &text) ? error_hint(err, "did you mean %s?", strbuf_str(&text))
-					  : err;
+	return error_suggest(err, &near);
 }

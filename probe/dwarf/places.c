@@ -302,7 +302,6 @@ static void remove_duplicates(struct dwarf_image *image, struct dwarf_places *pl
 
 struct error *error_no_function(struct dwarf_image *image, const struct probe_def *def)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct nearest near = nearest_make(def->function);
 	const struct dwarf_symbol *s;
 
@@ -319,8 +318,7 @@ struct error *error_no_function(struct dwarf_image *image, const struct probe_de
 	err = error_at(err, "%s", image->path);
 	if (image->split_missing)
 		return error_hint(err, "%s", image->split_missing);
-	return nearest_text(&near, &text) ? error_hint(err, "did you mean %s?", strbuf_str(&text))
-					  : err;
+	return error_suggest(err, &near);
 }
 
 static struct error *no_place(struct search *s)

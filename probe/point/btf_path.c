@@ -225,7 +225,7 @@ static void offer_members(const struct btf *btf, uint32_t id, unsigned depth, st
 static struct error *no_member(const struct walk *w, const struct probe_step *step)
 {
 	struct nearest near = nearest_make(step->name);
-	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT, hint = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT;
 	_cleanup_free_ char *what = text_format("there is no member '%s' in ", step->name);
 	size_t n = 0;
 
@@ -235,11 +235,8 @@ static struct error *no_member(const struct walk *w, const struct probe_step *st
 	uint32_t real;
 	peel(w, w->type, &real);
 	struct error *err = walk_error(w, step, ENOENT, what, "", real);
-	strbuf_adds(&hint, "did you mean ");
-	if (nearest_text(&near, &hint))
-		return error_hint(err, "%s? There are: %s%s", strbuf_str(&hint), strbuf_str(&all),
-				  n > 24 ? ", …" : "");
-	return error_hint(err, "there are: %s%s", strbuf_str(&all), n > 24 ? ", …" : "");
+	return error_suggest_and(err, &near, "there are: %s%s", strbuf_str(&all),
+				 n > 24 ? ", …" : "");
 }
 
 static struct error *take_member(struct walk *w, const struct probe_step *step)

@@ -57,20 +57,16 @@ static struct error *target_fill(struct gather *g, const struct kfunc *kfunc, st
 static struct error *list_params(const struct target *t, const char *name, struct error *err)
 {
 	struct nearest near = nearest_make(name);
-	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT, hint = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT;
 	const struct param *param;
 
 	vec_for_each (param, &t->params.v) {
 		nearest_offer(&near, param->name);
 		strbuf_addf(&all, "%s%s", all.len ? ", " : "", param->name);
 	}
-	strbuf_adds(&hint, "did you mean ");
-	if (nearest_text(&near, &hint))
-		return error_hint(err, "%s? Its parameters are: %s", strbuf_str(&hint),
-				  strbuf_str(&all));
 	if (!all.len)
 		return error_hint(err, "it has no parameters");
-	return error_hint(err, "its parameters are: %s", strbuf_str(&all));
+	return error_suggest_and(err, &near, "its parameters are: %s", strbuf_str(&all));
 }
 
 /* The name of a parameter; those without one are numbered. */
