@@ -130,7 +130,6 @@ static struct error *read_source(const char *path, char **data, size_t *size)
 	/* A C file of nearly that name in the same folder? */
 	_cleanup_free_ char *copy = strdup(path);
 	_cleanup_names_ struct names there = {0};
-	_cleanup_strbuf_ struct strbuf near_text = STRBUF_INIT;
 	const char *slash = strrchr(path, '/');
 	const char *base = slash ? slash + 1 : path;
 	struct nearest near = nearest_make(base);
@@ -144,9 +143,7 @@ static struct error *read_source(const char *path, char **data, size_t *size)
 			return error_hint(err, "did you mean '%s'?", there.v[i]);
 		nearest_offer(&near, there.v[i]);
 	}
-	if (nearest_text(&near, &near_text))
-		return error_hint(err, "did you mean %s?", strbuf_str(&near_text));
-	return err;
+	return error_suggest(err, &near);
 }
 
 static struct error *add_arg(struct job *j, const char *fmt, ...) _printf_(2, 3);

@@ -171,7 +171,7 @@ static struct error *find_named(enum kobj_kind kind, const char *name, bool by_t
 {
 	_cleanup_kobj_ids_ struct kobj_ids all = {0};
 	struct nearest near = nearest_make(name);
-	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT, text = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
 
 	TRY(kobj_ids_all(kind, &all));
 	for (size_t i = 0; i < all.n; i++) {
@@ -197,8 +197,7 @@ static struct error *find_named(enum kobj_kind kind, const char *name, bool by_t
 			nearest_offer(&near, p);
 	struct error *err = error_new(ENOENT, "no %s %s '%s'", kinds[kind].name,
 				      by_tag ? "has the tag" : "is called", name);
-	return nearest_text(&near, &text) ? error_hint(err, "did you mean %s?", strbuf_str(&text))
-					  : err;
+	return error_suggest(err, &near);
 }
 
 struct error *kobj_find(enum kobj_kind kind, char *const *words, size_t n, size_t *used,

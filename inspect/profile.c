@@ -84,7 +84,6 @@ void profile_free(struct profile *p)
 static struct error *choose(struct profile *p, const char *name)
 {
 	struct nearest near = nearest_make(name);
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
 	for (size_t i = 0; i < ARRAY_SIZE(metrics); i++) {
 		nearest_offer(&near, metrics[i].name);
@@ -98,10 +97,8 @@ static struct error *choose(struct profile *p, const char *name)
 		return NULL;
 	}
 	struct error *err = error_usage("unknown metric '%s'", name);
-	return nearest_text(&near, &text)
-		       ? error_hint(err, "did you mean %s?", strbuf_str(&text))
-		       : error_hint(err, "cycles, instructions, l1d_loads, llc_misses, "
-					 "itlb_misses, dtlb_misses, cpu_clock");
+	return error_hint(error_suggest(err, &near), "cycles, instructions, l1d_loads, llc_misses, "
+						     "itlb_misses, dtlb_misses, cpu_clock");
 }
 
 /* The metric is given up; err becomes the reason. */

@@ -139,7 +139,6 @@ static struct error *put_enum(struct input *in, const struct btf_type *t, uint64
 			      uint32_t bits, const char *text)
 {
 	struct nearest near = nearest_make(text);
-	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
 
 	if (!bits)
 		bits = t->size * 8;
@@ -154,8 +153,7 @@ static struct error *put_enum(struct input *in, const struct btf_type *t, uint64
 		return put_number(in, bit, bits, btf_kflag(t), text);
 	struct error *err =
 		error_new(ENOENT, "enum %s has no value '%s'", btf_name(in->btf, t), text);
-	return nearest_text(&near, &names) ? error_hint(err, "did you mean %s?", strbuf_str(&names))
-					   : err;
+	return error_suggest(err, &near);
 }
 
 static struct error *put_float(struct input *in, const struct btf_type *t, uint64_t bit,
@@ -252,7 +250,6 @@ static struct error *put_datasec(struct input *in, const struct btf_type *t, jso
 	json_object_foreach(value, name, member)
 	{
 		struct nearest near = nearest_make(name);
-		_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
 		uint32_t i;
 
 		for (i = 0; i < btf_vlen(t); i++) {
@@ -269,9 +266,7 @@ static struct error *put_datasec(struct input *in, const struct btf_type *t, jso
 			continue;
 		}
 		struct error *err = error_new(ENOENT, "unknown variable '%s'", name);
-		return nearest_text(&near, &names)
-			       ? error_hint(err, "did you mean %s?", strbuf_str(&names))
-			       : err;
+		return error_suggest(err, &near);
 	}
 	return NULL;
 }
@@ -289,7 +284,6 @@ static struct error *put_struct(struct input *in, const struct btf_type *t, uint
 	json_object_foreach(value, name, member)
 	{
 		struct nearest near = nearest_make(name);
-		_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
 		uint64_t at = bit;
 		uint32_t bits = 0;
 		const struct btf_member *m = find_member(in->btf, t, name, &at, &bits, &near, 0);
@@ -298,9 +292,7 @@ static struct error *put_struct(struct input *in, const struct btf_type *t, uint
 			struct error *err = error_new(ENOENT, "struct %s has no member '%s'",
 						      btf_name(in->btf, t), name);
 
-			return nearest_text(&near, &names)
-				       ? error_hint(err, "did you mean %s?", strbuf_str(&names))
-				       : err;
+			return error_suggest(err, &near);
 		}
 		TRY(error_prefix(put(in, m->type, at, bits, member, depth + 1), "member %s", name));
 	}

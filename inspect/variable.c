@@ -41,7 +41,6 @@ struct error *object_variable_find(struct bpf_object *obj, const char *name, str
 	struct error *err = error_new(ENOENT, "the program has no global variable '%s'", name);
 	if (!btf)
 		return error_hint(err, "the object has no BTF: compile it with -g");
-	if (nearest_text(&near, &names))
-		return error_hint(err, "did you mean %s?", strbuf_str(&names));
-	return error_hint(err, "declare it as in: const volatile int %s = 1;", name);
+	return error_hint(error_suggest(err, &near), "declare it as in: const volatile int %s = 1;",
+			  name);
 }

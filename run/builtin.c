@@ -19,7 +19,6 @@ bool builtin_is_name(const char *word)
 
 struct error *builtin_find(const char *name, const struct builtin **out)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct nearest near = nearest_make(name);
 
 	for (const struct builtin *b = builtins; b->name; b++) {
@@ -32,10 +31,9 @@ struct error *builtin_find(const char *name, const struct builtin **out)
 	struct error *err = error_new(ENOENT, "there is no built-in program '%s'", name);
 	if (access(name, F_OK) == 0)
 		return error_hint(err, "a file of that name is meant by './%s'", name);
-	if (nearest_text(&near, &text) && !strbuf_failed(&text))
-		return error_hint(err, "did you mean %s?", strbuf_str(&text));
-	return error_hint(err, "'perf-bpf run --list' lists them; a file is named FILE.c, FILE.o "
-			       "or with its folder");
+	return error_hint(error_suggest(err, &near),
+			  "'perf-bpf run --list' lists them; a file is named FILE.c, FILE.o "
+			  "or with its folder");
 }
 
 struct error *builtin_open(const struct builtin *builtin, const struct log *log,

@@ -494,7 +494,6 @@ static int compare_rows(const void *a, const void *b, void *ctx)
 static struct error *choose_order(const struct collector *c, const char *sort, struct order *order)
 {
 	struct nearest near = nearest_make(sort ? sort : "");
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
 	order->c = c;
 	for (int values = 1; values >= 0; values--) {
@@ -518,8 +517,7 @@ static struct error *choose_order(const struct collector *c, const char *sort, s
 		return NULL; /* nothing that counts: by the keys */
 	struct error *err =
 		error_new(ENOENT, "map %s has no column '%s'", bpf_map__name(c->map), sort);
-	return nearest_text(&near, &text) ? error_hint(err, "did you mean %s?", strbuf_str(&text))
-					  : err;
+	return error_suggest(err, &near);
 }
 
 /* Pointers to the rows worth showing, in order; the caller's. */

@@ -47,14 +47,6 @@ void display_deinit(struct display *d)
 	*d = (struct display){0};
 }
 
-static struct error *with_near(struct error *err, struct nearest *near)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-
-	return nearest_text(near, &text) ? error_hint(err, "did you mean %s?", strbuf_str(&text))
-					 : err;
-}
-
 static struct error *parse_kind(const char *word, enum display_kind *kind)
 {
 	struct nearest near = nearest_make(word);
@@ -66,7 +58,7 @@ static struct error *parse_kind(const char *word, enum display_kind *kind)
 		}
 		nearest_offer(&near, kind_names[i]);
 	}
-	return with_near(error_new(EINVAL, "no map can be shown as '%s'", word), &near);
+	return error_suggest(error_new(EINVAL, "no map can be shown as '%s'", word), &near);
 }
 
 /* Puts a copy of text in the place of what was there. */
@@ -110,7 +102,8 @@ static struct error *parse_word(const char *key, const char *value, struct displ
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		nearest_offer(&near, keys[i]);
-	return with_near(error_new(EINVAL, "'%s=' says nothing of how a map is shown", key), &near);
+	return error_suggest(error_new(EINVAL, "'%s=' says nothing of how a map is shown", key),
+			     &near);
 }
 
 struct error *display_parse(const char *text, struct display *d)

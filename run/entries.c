@@ -12,7 +12,6 @@
 struct error *entries_set(struct bpf_object *obj, const char *text, bool *found)
 {
 	const char *equals = strchr(text, '=');
-	_cleanup_strbuf_ struct strbuf hint = STRBUF_INIT;
 	_cleanup_free_ char *name = NULL;
 	struct bpf_map *map;
 	char *end = NULL;
@@ -43,6 +42,5 @@ struct error *entries_set(struct bpf_object *obj, const char *text, bool *found)
 	bpf_object__for_each_map (map, obj)
 		nearest_offer(&near, bpf_map__name(map));
 	struct error *err = error_new(ENOENT, "--map-entries: there is no map '%s'", name);
-	return nearest_text(&near, &hint) ? error_hint(err, "did you mean %s?", strbuf_str(&hint))
-					  : err;
+	return error_suggest(err, &near);
 }

@@ -159,7 +159,6 @@ static struct error *find_type(const struct btf *btf, const char *text, uint32_t
 		uint32_t kind;
 	} kinds[] = {{"struct ", 7, BTF_KIND_STRUCT}, {"union ", 6, BTF_KIND_UNION}};
 	struct nearest near;
-	_cleanup_strbuf_ struct strbuf hint = STRBUF_INIT;
 	size_t i = 0;
 	int found;
 
@@ -182,8 +181,7 @@ static struct error *find_type(const struct btf *btf, const char *text, uint32_t
 			nearest_offer(&near, btf_name(btf, type));
 	}
 	struct error *err = error_new(ENOENT, "type=%s: the object's BTF has no such type", text);
-	return nearest_text(&near, &hint) ? error_hint(err, "did you mean %s?", strbuf_str(&hint))
-					  : err;
+	return error_suggest(err, &near);
 }
 
 static struct error *make_stream_columns(struct stream *s)

@@ -342,7 +342,6 @@ static struct error *add_maps(struct run *run)
 		TRY(add_variables(run));
 	for (size_t i = 0; i < run->opts.n_maps; i++) {
 		struct nearest near = nearest_make(run->opts.maps[i]);
-		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 		bool found = false;
 
 		for (size_t k = 0; k < run->maps.n && !found; k++)
@@ -358,9 +357,7 @@ static struct error *add_maps(struct run *run)
 		}
 		struct error *err =
 			error_new(ENOENT, "--map: there is no map '%s'", run->opts.maps[i]);
-		return nearest_text(&near, &text)
-			       ? error_hint(err, "did you mean %s?", strbuf_str(&text))
-			       : err;
+		return error_suggest(err, &near);
 	}
 	return NULL;
 }

@@ -100,7 +100,6 @@ void field_choice_init(struct field_choice *c)
 static struct error *unknown_field(const char *name)
 {
 	_cleanup_strbuf_ struct strbuf list = STRBUF_INIT;
-	_cleanup_strbuf_ struct strbuf near_text = STRBUF_INIT;
 	struct nearest near = nearest_make(name);
 
 	for (size_t i = 0; i < ARRAY_SIZE(foreign); i++)
@@ -114,10 +113,7 @@ static struct error *unknown_field(const char *name)
 		strbuf_addf(&list, "%s%s", i ? ", " : "", names[i].name);
 	}
 	struct error *err = error_new(EINVAL, "there is no field '%s'", name);
-	if (nearest_text(&near, &near_text))
-		return error_hint(err, "did you mean %s? The fields are %s", strbuf_str(&near_text),
-				  strbuf_str(&list));
-	return error_hint(err, "the fields are %s", strbuf_str(&list));
+	return error_suggest_and(err, &near, "the fields are %s", strbuf_str(&list));
 }
 
 static struct error *find_field(const char *name, uint64_t *field)

@@ -168,7 +168,6 @@ struct error *terms_set_constants(struct object *object)
 
 static struct error *find_map(struct object *object, const char *name, struct bpf_map **out)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct bpf_map *map = bpf_object__find_map_by_name(object->obj, name);
 
 	if (map) {
@@ -179,9 +178,7 @@ static struct error *find_map(struct object *object, const char *name, struct bp
 	bpf_object__for_each_map (map, object->obj)
 		nearest_offer(&near, bpf_map__name(map));
 	struct error *err = error_new(ENOENT, "the object has no map '%s'", name);
-	if (nearest_text(&near, &text))
-		return error_hint(err, "did you mean %s?", strbuf_str(&text));
-	return err;
+	return error_suggest(err, &near);
 }
 
 static struct error *update(struct bpf_map *map, uint64_t key, const uint8_t *value)
@@ -355,7 +352,6 @@ struct error *terms_want_events(struct recording *rec)
 static struct error *bind_event(struct recording *rec, struct object *object, struct bpf_map *map,
 				const struct target_name *target, const char *name)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct nearest near = nearest_make(name);
 	struct event *event;
 
@@ -369,9 +365,8 @@ static struct error *bind_event(struct recording *rec, struct object *object, st
 	vec_for_each (event, &rec->events)
 		nearest_offer(&near, event->name);
 	struct error *err = error_new(ENOENT, "the recording has no event '%s'", name);
-	if (nearest_text(&near, &text))
-		return error_hint(err, "did you mean %s?", strbuf_str(&text));
-	return error_hint(err, "name it by another -e, as in -e cycles/name=%s/", name);
+	return error_hint(error_suggest(err, &near),
+			  "name it by another -e, as in -e cycles/name=%s/", name);
 }
 
 struct error *terms_bind_events(struct recording *rec)

@@ -158,15 +158,12 @@ static struct error *common_term(const struct resolver *r, const struct select_t
 
 static struct error *unknown_term(const struct resolver *r, const struct select_term *term)
 {
-	_cleanup_strbuf_ struct strbuf near_text = STRBUF_INIT;
 	struct nearest near = nearest_make(term->name);
 
 	for (size_t i = 0; i < ARRAY_SIZE(common_terms); i++)
 		nearest_offer(&near, common_terms[i]);
 	struct error *err = bad_term(r, term, "there is no such term");
-	if (nearest_text(&near, &near_text))
-		return error_hint(err, "did you mean %s?", strbuf_str(&near_text));
-	return err;
+	return error_suggest(err, &near);
 }
 
 static struct error *common_terms_of(const struct resolver *r, const struct select_item *item,
@@ -281,7 +278,6 @@ static struct error *resolve_bare(const struct resolver *r, const struct select_
 				  struct select_event *event)
 {
 	_cleanup_names_ struct names pmus = {0}, all = {0};
-	_cleanup_strbuf_ struct strbuf near_text = STRBUF_INIT;
 
 	error_free(sys_pmu_list(r->roots, &pmus));
 	for (size_t i = 0; i < pmus.n; i++) {
@@ -304,9 +300,8 @@ static struct error *resolve_bare(const struct resolver *r, const struct select_
 	struct nearest near = nearest_make(item->name);
 	for (size_t i = 0; i < all.n; i++)
 		nearest_offer(&near, all.v[i]);
-	if (nearest_text(&near, &near_text))
-		return error_hint(err, "did you mean %s?", strbuf_str(&near_text));
-	return error_hint(err, "'perf list' shows the events; a tracepoint is SYSTEM:NAME");
+	return error_hint(error_suggest(err, &near),
+			  "'perf list' shows the events; a tracepoint is SYSTEM:NAME");
 }
 
 /* A new event that takes from the item what all kinds have in common. */
