@@ -338,7 +338,6 @@ static bool can_be_shown(const struct btf_type *t)
 static struct error *find_type(const struct btf *btf, const char *name, uint32_t *found)
 {
 	struct nearest near = nearest_make(name);
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	uint32_t id = 0;
 
 	for (uint32_t i = 1; i < btf__type_cnt(btf); i++) {
@@ -359,8 +358,7 @@ static struct error *find_type(const struct btf *btf, const char *name, uint32_t
 			nearest_offer(&near, btf_name(btf, t));
 	}
 	struct error *err = error_new(ENOENT, "no type is called '%s'", name);
-	return nearest_text(&near, &text) ? error_hint(err, "did you mean %s?", strbuf_str(&text))
-					  : err;
+	return error_suggest(err, &near);
 }
 
 /* The type's definition alone, without those that it needs. */

@@ -152,14 +152,12 @@ int cmd_features(int argc, char **argv)
 	}
 	if (!matches) {
 		struct nearest near = nearest_make(options.pattern);
-		_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 		struct error *err = error_new(ENOENT, "no feature is called '%s'", options.pattern);
 
 		json_decref(list);
 		for (size_t i = 0; (feature = sys_feature_at(i)); i++)
 			nearest_offer(&near, feature->name);
-		if (nearest_text(&near, &sb))
-			err = error_hint(err, "did you mean %s?", strbuf_str(&sb));
+		err = error_suggest(err, &near);
 		return cmd_fail(err);
 	}
 	if (options.json) {

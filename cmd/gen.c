@@ -65,14 +65,6 @@ static const struct argp argp = {
 	       "FILE is an object, or a C file, which is compiled.",
 };
 
-static int usage(const char *fmt, const char *what, const char *hint)
-{
-	fprintf(stderr, "perf-bpf gen: ");
-	fprintf(stderr, fmt, what);
-	fprintf(stderr, "\nhint: %s\n", hint);
-	return 2;
-}
-
 static const struct {
 	const char *name;
 	enum gen_kind kind;
@@ -81,22 +73,31 @@ static const struct {
 	{"subskeleton", GEN_SUBSKELETON},
 };
 
-/* The number in kinds of the first word; -1, with the message printed: it is none. */
-static int find_kind(const char *word)
+static struct error *find_kind(const char *word, enum gen_kind *kind)
 {
-	struct nearest near = nearest_make(word ? word : "");
-	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
-	char hint[128] = "perf-bpf gen skeleton FILE";
-
-	for (size_t i = 0; word && i < ARRAY_SIZE(kinds); i++) {
-		if (!strcmp(word, kinds[i].name))
-			return (int)i;
+	if (!word)
+		return error_new(EINVAL, "say what to write");
+	struct nearest near = nearest_make(word);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (!strcmp(word, kinds[i].name)) {
+			*kind = kinds[i].kind;
+			return NULL;
+		}
 		nearest_offer(&near, kinds[i].name);
 	}
-	if (word && nearest_text(&near, &names))
-		snprintf(hint, sizeof(hint), "did you mean %s?", strbuf_str(&names));
-	usage(word ? "there is no '%s' to write" : "say what to write", word, hint);
-	return -1;
+	return error_suggest(error_new(EINVAL, "there is no '%s' to write", word), &near);
+}
+
+static struct error *check_words(const char *const *words, enum gen_kind *kind)
+{
+	TRY(error_hint(find_kind(words[0], kind), "perf-bpf gen skeleton FILE"));
+	if (!words[1])
+		return error_hint(error_new(EINVAL, "gen %s of which file?", words[0]),
+				  "perf-bpf gen %s FILE", words[0]);
+	if (words[2] && (strcmp(words[2], "name") || !words[3]))
+		return error_hint(error_new(EINVAL, "'%s' is not understood", words[2]),
+				  "perf-bpf gen %s FILE name NAME", words[0]);
+	return NULL;
 }
 
 static struct error *read_object(const struct args *args, const struct log *log, const char *path,
@@ -129,17 +130,14 @@ int cmd_gen(int argc, char **argv)
 	if (cmd_parse(&argp, argc, argv, 0, NULL, &args))
 		return 2;
 	const struct log log = cmd_log(args.verbose);
-	const int kind = find_kind(args.words[0]);
-	if (kind < 0)
+	enum gen_kind kind = GEN_SKELETON;
+	struct error *err = check_words(args.words, &kind);
+	if (err) {
+		cmd_fail(err);
 		return 2;
+	}
 	const char *path = args.words[1];
-	if (!path)
-		return usage("gen %s of which file?", args.words[0], "perf-bpf gen skeleton FILE");
-	if (args.words[2] && (strcmp(args.words[2], "name") || !args.words[3]))
-		return usage("'%s' is not understood", args.words[2],
-			     "perf-bpf gen skeleton FILE name NAME");
-
-	struct error *err = read_object(&args, &log, path, &object);
+	err = read_object(&args, &log, path, &object);
 	if (!err && !args.words[3] && !(own_name = gen_name(path)))
 		err = error_nomem();
 	const struct gen_input in = {.elf = object.data,
@@ -148,7 +146,7 @@ int cmd_gen(int argc, char **argv)
 				     .name = args.words[3] ? args.words[3] : own_name,
 				     .log = &log};
 	if (!err)
-		err = gen_header(kinds[kind].kind, &in, &text);
+		err = gen_header(kind, &in, &text);
 	if (!err)
 		err = write_output(args.output, &text);
 	return err ? cmd_fail(err) : 0;

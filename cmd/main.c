@@ -56,15 +56,11 @@ static const struct command *find_command(const char *name)
 static int refuse(const char *name)
 {
 	struct nearest near = nearest_make(name);
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		nearest_offer(&near, commands[i].name);
-	fprintf(stderr, "perf-bpf: error: '%s' is not a perf-bpf command\n", name);
-	if (nearest_text(&near, &text))
-		fprintf(stderr, "hint: did you mean %s?\n", strbuf_str(&text));
-	else
-		fprintf(stderr, "hint: 'perf-bpf --help' lists the commands\n");
+	struct error *err = error_new(EINVAL, "'%s' is not a perf-bpf command", name);
+	cmd_fail(error_hint(error_suggest(err, &near), "'perf-bpf --help' lists the commands"));
 	return 2;
 }
 

@@ -98,7 +98,7 @@ static const char *command_name(const char *argv0)
 
 static struct error *unknown(const struct argp *argp, const char *command, const char *word)
 {
-	_cleanup_strbuf_ struct strbuf want = STRBUF_INIT, text = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf want = STRBUF_INIT;
 	_cleanup_names_ struct names known = {0};
 
 	strbuf_add(&want, word, strcspn(word, "="));
@@ -108,10 +108,7 @@ static struct error *unknown(const struct argp *argp, const char *command, const
 	for (size_t i = 0; i < known.n; i++)
 		nearest_offer_as(&near, known.v[i] + 2, known.v[i]);
 	struct error *err = error_new(EINVAL, "%s has no option %s", command, strbuf_str(&want));
-	if (!nearest_text(&near, &text))
-		return error_hint(err, "'%s --help' lists them", command);
-	return error_hint(err, "did you mean %s? '%s --help' lists all", strbuf_str(&text),
-			  command);
+	return error_suggest_and(err, &near, "'%s --help' lists them", command);
 }
 
 /* Whether the option takes the next word as its value, when none stands in its own. */
