@@ -59,7 +59,7 @@ void hist_field_names(struct strbuf *sb)
 static struct error *unknown_key(const struct hist_spec_opts *opts, const char *token, size_t len,
 				 const char *what)
 {
-	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT, text = STRBUF_INIT;
+	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT;
 	_cleanup_free_ char *copy = strndup(token, len);
 
 	if (!copy)
@@ -70,11 +70,9 @@ static struct error *unknown_key(const struct hist_spec_opts *opts, const char *
 			nearest_offer(&near, keys[i].name);
 	if (opts->each_field)
 		opts->each_field(opts->field_ctx, &near);
-	bool found = nearest_text(&near, &text);
 	hist_field_names(&all);
-	return error_hint(error_usage("unknown %s '%s'", what, copy), "%s%s%sthe keys are: %s",
-			  found ? "did you mean " : "", strbuf_str(&text), found ? "? " : "",
-			  strbuf_str(&all));
+	return error_suggest_and(error_usage("unknown %s '%s'", what, copy), &near,
+				 "the keys are: %s", strbuf_str(&all));
 }
 
 /* "[EVENT.]FIELD[/raw]"; false: it is not so. */
