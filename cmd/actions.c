@@ -39,7 +39,6 @@ int run_action(const char *command, const struct action *actions, size_t n,
 {
 	const char *name = args->words.n ? args->words.v[0] : "list";
 	struct nearest near = nearest_make(name);
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct error *err;
 	size_t i;
 
@@ -50,9 +49,8 @@ int run_action(const char *command, const struct action *actions, size_t n,
 		err = actions[i].run(args, 1);
 	} else {
 		err = error_usage("%s has no '%s'", command, name);
-		err = nearest_text(&near, &text)
-			      ? error_hint(err, "did you mean %s?", strbuf_str(&text))
-			      : error_hint(err, "'perf-bpf %s --help' lists what it has", command);
+		err = error_hint(error_suggest(err, &near),
+				 "'perf-bpf %s --help' lists what it has", command);
 	}
 	vec_deinit(&args->words);
 	return err ? cmd_fail(err) : 0;

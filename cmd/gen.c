@@ -76,7 +76,7 @@ static const struct {
 static struct error *find_kind(const char *word, enum gen_kind *kind)
 {
 	if (!word)
-		return error_new(EINVAL, "say what to write");
+		return error_usage("say what to write");
 	struct nearest near = nearest_make(word);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (!strcmp(word, kinds[i].name)) {
@@ -85,17 +85,17 @@ static struct error *find_kind(const char *word, enum gen_kind *kind)
 		}
 		nearest_offer(&near, kinds[i].name);
 	}
-	return error_suggest(error_new(EINVAL, "there is no '%s' to write", word), &near);
+	return error_suggest(error_usage("there is no '%s' to write", word), &near);
 }
 
 static struct error *check_words(const char *const *words, enum gen_kind *kind)
 {
 	TRY(error_hint(find_kind(words[0], kind), "perf-bpf gen skeleton FILE"));
 	if (!words[1])
-		return error_hint(error_new(EINVAL, "gen %s of which file?", words[0]),
+		return error_hint(error_usage("gen %s of which file?", words[0]),
 				  "perf-bpf gen %s FILE", words[0]);
 	if (words[2] && (strcmp(words[2], "name") || !words[3]))
-		return error_hint(error_new(EINVAL, "'%s' is not understood", words[2]),
+		return error_hint(error_usage("'%s' is not understood", words[2]),
 				  "perf-bpf gen %s FILE name NAME", words[0]);
 	return NULL;
 }
@@ -132,10 +132,8 @@ int cmd_gen(int argc, char **argv)
 	const struct log log = cmd_log(args.verbose);
 	enum gen_kind kind = GEN_SKELETON;
 	struct error *err = check_words(args.words, &kind);
-	if (err) {
-		cmd_fail(err);
-		return 2;
-	}
+	if (err)
+		return cmd_fail(err);
 	const char *path = args.words[1];
 	err = read_object(&args, &log, path, &object);
 	if (!err && !args.words[3] && !(own_name = gen_name(path)))

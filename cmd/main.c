@@ -59,9 +59,9 @@ static int refuse(const char *name)
 
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		nearest_offer(&near, commands[i].name);
-	struct error *err = error_new(EINVAL, "'%s' is not a perf-bpf command", name);
-	cmd_fail(error_hint(error_suggest(err, &near), "'perf-bpf --help' lists the commands"));
-	return 2;
+	struct error *err = error_usage("'%s' is not a perf-bpf command", name);
+	return cmd_fail(
+		error_hint(error_suggest(err, &near), "'perf-bpf --help' lists the commands"));
 }
 
 /* argv[0] is what argp and getopt call the program in their messages. */
