@@ -17,6 +17,7 @@
 
 #include "lib/base/names.h"
 #include "run/internal.h"
+#include "show/columns.h"
 
 enum {
 	CPU_BYTES = 8, /* what a CPU's number takes before the key */
@@ -425,6 +426,7 @@ struct error *make_columns(struct making *m, bool values, struct result_column *
 		if (!columns[i].name)
 			return error_nomem();
 	}
+	TRY(columns_distinguish(m->arena, columns, at));
 	*out = columns;
 	*n = at;
 	return NULL;
@@ -491,17 +493,22 @@ static int compare_rows(const void *a, const void *b, void *ctx)
 	return order;
 }
 
-static struct error *choose_order(const struct collector *c, const char *sort, struct order *order)
+static struct error *choose_order(struct collector *c, const char *sort, struct order *order)
 {
 	struct nearest near = nearest_make(sort ? sort : "");
+	_cleanup_arena_ struct arena arena = {0};
+	struct result_column *columns;
+	size_t n;
 
+	TRY(make_columns(&(struct making){.c = c, .arena = &arena}, true, &columns, &n));
+	columns += c->per_cpu;
 	order->c = c;
 	for (int values = 1; values >= 0; values--) {
 		const struct fields *fields = values ? &c->value : &c->key;
 
 		for (size_t i = 0; i < fields->n; i++) {
 			const struct field *f = &fields->v[i];
-			const char *name = column_name(f, !values, c->display->unit);
+			const char *name = columns[values ? c->key.n + i : i].name;
 
 			if (sort ? strcmp(name, sort) != 0
 				 : !values || (f->kind != FIELD_UINT && f->kind != FIELD_INT)) {

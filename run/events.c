@@ -18,6 +18,7 @@
 #include "perf/event/event.h"
 #include "lib/sys/sys.h"
 #include "run/internal.h"
+#include "show/columns.h"
 
 enum {
 	MAX_BATCH = 1024, /* their cells stay in a cache */
@@ -198,7 +199,7 @@ static struct error *make_stream_columns(struct stream *s)
 			.unit = field_unit(&s->fields.v[i]),
 			.has_text = field_has_text(&s->fields.v[i]),
 		};
-	return NULL;
+	return columns_distinguish(&s->arena, s->columns + 1, s->n_columns - 1);
 }
 
 struct error *stream_new(struct collector *c)

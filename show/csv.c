@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "lib/base/json.h"
+#include "show/columns.h"
 #include "show/plain.h"
 
 void csv_deinit(struct csv *csv)
@@ -147,16 +148,31 @@ static bool *find_texts(const struct result_table *t)
 	return texts;
 }
 
-static void table_header(const struct result_table *t, const bool *texts, struct line *line)
+/* The names of the columns, behind "look" and "map"; none of them comes twice. */
+static void table_header(const struct csv *csv, const struct result_table *t, const bool *texts,
+			 struct line *line)
 {
-	for (size_t c = 0; c < t->n_columns; c++) {
-		_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
+	_cleanup_names_ struct names taken = {0};
 
-		add_text(line, t->columns[c].name);
+	if ((csv->looks && !names_add(&taken, "look")) || !names_add(&taken, "map")) {
+		line->out->failed = true;
+		return;
+	}
+	for (size_t c = 0; c < t->n_columns; c++) {
+		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+		struct result_column column = t->columns[c];
+
+		column.has_text = texts[c];
+		const char *name = column_take_name(&taken, &column);
+		if (!name) {
+			line->out->failed = true;
+			return;
+		}
+		add_text(line, name);
 		if (!texts[c])
 			continue;
-		strbuf_addf(&name, "%s_text", t->columns[c].name);
-		add_text(line, strbuf_str(&name));
+		strbuf_addf(&text, "%s_text", name);
+		add_text(line, strbuf_str(&text));
 	}
 }
 
@@ -298,7 +314,7 @@ void results_csv(struct csv *csv, const struct results *results, struct strbuf *
 			add_names(&header, count_names);
 			break;
 		case RESULT_TABLE:
-			table_header(t, texts, &header);
+			table_header(csv, t, texts, &header);
 			break;
 		case RESULT_HIST:
 			add_names(&header, hist_names);
@@ -311,7 +327,7 @@ void results_csv(struct csv *csv, const struct results *results, struct strbuf *
 			break;
 		case RESULT_EVENTS:
 			if (t)
-				table_header(t, texts, &header);
+				table_header(csv, t, texts, &header);
 			else
 				add_names(&header, total_names);
 			break;

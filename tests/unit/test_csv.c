@@ -117,6 +117,27 @@ static void test_nothing(void **state)
 	csv_deinit(&csv);
 }
 
+/* A reader that makes an object of each row would lose one of two columns with one name. */
+static void test_names_twice(void **state)
+{
+	static const struct result_column columns[] = {
+		{.name = "map", .is_key = true},
+		{.name = "pid", .is_key = true, .has_text = true},
+		{.name = "pid"},
+		{.name = "pid"},
+		{.name = "pid_text"},
+		{.name = "look"},
+	};
+	_cleanup_results_ struct results results = {0};
+	struct csv csv = {.looks = true};
+	struct result *r = results_add(&results, RESULT_TABLE, "m");
+
+	r->table = (struct result_table){.columns = columns, .n_columns = ARRAY_SIZE(columns)};
+	check(&csv, &results,
+	      "look,map,key.map,pid,pid_text,value.pid,value.pid_2,value.pid_text,value.look\r\n");
+	csv_deinit(&csv);
+}
+
 static void check_plain(const char *from, const char *want, size_t width)
 {
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
@@ -167,8 +188,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_kind), cmocka_unit_test(test_looks),
-		cmocka_unit_test(test_nothing),	   cmocka_unit_test(test_events),
-		cmocka_unit_test(test_plain),	   cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_nothing),	   cmocka_unit_test(test_names_twice),
+		cmocka_unit_test(test_events),	   cmocka_unit_test(test_plain),
+		cmocka_unit_test(test_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -362,6 +362,30 @@ static void test_short_events(void **state)
 	run_names_free(m.names);
 }
 
+/* A field of the key and one of the value may have one name. */
+static void test_one_name_twice(void **state)
+{
+	struct field key[] = {{.name = "pid", .kind = FIELD_UINT, .size = 4, .role = ROLE_PID}};
+	struct field value[] = {
+		{.name = "pid", .kind = FIELD_UINT, .size = 4},
+		{.name = "pid_text", .kind = FIELD_UINT, .size = 4},
+		{.name = "n", .kind = FIELD_UINT, .size = 4},
+	};
+	static const char *const names[] = {"pid", "value.pid", "value.pid_text", "n"};
+	const struct display display = {0};
+	_cleanup_arena_ struct arena arena = {0};
+	struct collector c = {
+		.key = {.v = key, .n = 1}, .value = {.v = value, .n = 3}, .display = &display};
+	struct making m = {.c = &c, .arena = &arena};
+	struct result_column *columns;
+	size_t n;
+
+	assert_null(make_columns(&m, true, &columns, &n));
+	assert_int_equal(n, ARRAY_SIZE(names));
+	for (size_t i = 0; i < n; i++)
+		assert_string_equal(columns[i].name, names[i]);
+}
+
 /* ---- heat maps ---- */
 
 #define MS 1000000ull
@@ -442,11 +466,12 @@ static void test_heat(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_display),	  cmocka_unit_test(test_sites),
-		cmocka_unit_test(test_processes), cmocka_unit_test(test_durations),
-		cmocka_unit_test(test_numbers),	  cmocka_unit_test(test_short_events),
-		cmocka_unit_test(test_heat),	  cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_ranges),	  cmocka_unit_test(test_times),
+		cmocka_unit_test(test_display),	       cmocka_unit_test(test_sites),
+		cmocka_unit_test(test_processes),      cmocka_unit_test(test_durations),
+		cmocka_unit_test(test_numbers),	       cmocka_unit_test(test_short_events),
+		cmocka_unit_test(test_one_name_twice), cmocka_unit_test(test_heat),
+		cmocka_unit_test(test_fields),	       cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
