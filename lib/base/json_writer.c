@@ -39,7 +39,7 @@ void json_writer_finish(struct json_writer *w)
 /* Whether the innermost object has no such key yet; it has now. */
 static bool is_new_key(struct json_writer *w, const char *key)
 {
-	for (size_t at = w->level[w->depth].keys; at < w->keys.len;
+	for (size_t at = w->first_key[w->depth]; at < w->keys.len;
 	     at += strlen(w->keys.str + at) + 1)
 		if (!strcmp(w->keys.str + at, key))
 			return false;
@@ -47,12 +47,46 @@ static bool is_new_key(struct json_writer *w, const char *key)
 	return true;
 }
 
+/* "key": with what goes before it; most keys need no escapes, and there are millions of them. */
+static void add_key(struct strbuf *out, const char *key, bool comma, bool line)
+{
+	const size_t n = strlen(key);
+	char *p;
+	size_t i = 0;
+
+	if (!strbuf_reserve(out, n + 5))
+		return;
+	p = out->str + out->len;
+	if (comma)
+		*p++ = ',';
+	if (line)
+		*p++ = '\n';
+	*p = '"';
+	for (; i < n; i++) {
+		const unsigned char c = (unsigned char)key[i];
+
+		if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\')
+			break;
+		p[i + 1] = (char)c;
+	}
+	if (i < n) {
+		strbuf_cut(out, (size_t)(p - out->str));
+		json_add_string(out, key, n);
+		strbuf_addch(out, ':');
+		return;
+	}
+	p[n + 1] = '"';
+	p[n + 2] = ':';
+	strbuf_cut(out, (size_t)(p + n + 3 - out->str));
+}
+
 /* The comma and the key. */
 static void begin(struct json_writer *w, const char *key)
 {
-	const bool filled = w->level[w->depth].filled;
+	const uint64_t level = 1ull << w->depth;
+	const bool filled = w->filled & level;
 
-	if (w->level[w->depth].is_object) {
+	if (w->objects & level) {
 		if (!key)
 			fault(w, "a member has no key");
 		else if (w->unique && !is_new_key(w, key))
@@ -62,16 +96,16 @@ static void begin(struct json_writer *w, const char *key)
 	} else if (!w->depth && filled) {
 		fault(w, "a second value after the document");
 	}
-	if (filled)
-		strbuf_addch(w->out, ',');
-	if (w->line)
-		strbuf_addch(w->out, '\n');
-	w->line = false;
-	w->level[w->depth].filled = true;
 	if (key) {
-		json_add_string(w->out, key, strlen(key));
-		strbuf_addch(w->out, ':');
+		add_key(w->out, key, filled, w->line);
+	} else {
+		if (filled)
+			strbuf_addch(w->out, ',');
+		if (w->line)
+			strbuf_addch(w->out, '\n');
 	}
+	w->line = false;
+	w->filled |= level;
 }
 
 static void open(struct json_writer *w, const char *key, bool is_object)
@@ -83,9 +117,10 @@ static void open(struct json_writer *w, const char *key, bool is_object)
 	begin(w, key);
 	strbuf_addch(w->out, is_object ? '{' : '[');
 	w->depth++;
-	w->level[w->depth].is_object = is_object;
-	w->level[w->depth].filled = false;
-	w->level[w->depth].keys = w->keys.len;
+	const uint64_t level = 1ull << w->depth;
+	w->objects = is_object ? w->objects | level : w->objects & ~level;
+	w->filled &= ~level;
+	w->first_key[w->depth] = (uint32_t)w->keys.len;
 }
 
 void jw_object(struct json_writer *w, const char *key)
@@ -108,8 +143,8 @@ void jw_end(struct json_writer *w)
 		strbuf_addch(w->out, '\n');
 	w->line = false;
 	if (w->unique)
-		strbuf_cut(&w->keys, w->level[w->depth].keys);
-	strbuf_addch(w->out, w->level[w->depth].is_object ? '}' : ']');
+		strbuf_cut(&w->keys, w->first_key[w->depth]);
+	strbuf_addch(w->out, w->objects >> w->depth & 1 ? '}' : ']');
 	w->depth--;
 }
 

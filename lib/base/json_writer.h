@@ -35,7 +35,7 @@
 
 #include "lib/base/strbuf.h"
 
-#define JSON_DEPTH 32
+#define JSON_DEPTH 32 /* at most 63 */
 
 struct json_writer {
 	struct strbuf *out;
@@ -43,11 +43,10 @@ struct json_writer {
 	unsigned depth;
 	bool line;	    /* what comes next begins a line */
 	bool unique;	    /* look for keys that come twice */
+	uint64_t objects;   /* a bit for each level: it is an object */
+	uint64_t filled;    /* a bit for each level: it has a value already */
 	struct strbuf keys; /* with unique: those of the objects that are open, each with its NUL */
-	struct {
-		bool is_object, filled;
-		size_t keys; /* where its keys begin */
-	} level[JSON_DEPTH + 1];
+	uint32_t first_key[JSON_DEPTH + 1]; /* where those of a level begin */
 };
 
 struct json_writer json_writer_make(struct strbuf *out);
