@@ -42,10 +42,10 @@ struct error *probe_way_parse(const char *text, enum probe_way *way)
 		}
 		nearest_offer(&near, way_names[i]);
 	}
-	struct error *err = error_new(EINVAL, "'%s' is no way to attach", text);
+	struct error *err = error_new(EINVAL, "unknown attach method '%s'", text);
 	return error_hint(error_suggest(err, &near),
-			  "the ways are any, fentry, kprobe.multi, kprobe, uprobe.multi and "
-			  "uprobe");
+			  "the attach methods are any, fentry, kprobe.multi, kprobe, uprobe.multi "
+			  "and uprobe");
 }
 
 static void detach(struct set_prog *prog)
@@ -249,7 +249,7 @@ static struct error *tell_address(const struct probe_set *set, uint32_t number, 
 	for (size_t i = 0; i < n_cpus; i++)
 		counts[i] = (struct prologue_count){.address = address};
 	const int err = bpf_map_update_elem(set->counters, &number, counts, BPF_ANY);
-	return err < 0 ? error_errno(-err, "cannot tell the addresses of points") : NULL;
+	return err < 0 ? error_errno(-err, "cannot read the addresses of the probe points") : NULL;
 }
 
 static struct error *tell_addresses(const struct probe_set *set)
@@ -283,7 +283,7 @@ static struct error *make_counters(struct probe_set *set)
 	const int fd = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "probe_hits", 4,
 				      sizeof(struct prologue_count), (__u32)set->n_points, NULL);
 	if (fd < 0)
-		return error_errno(-fd, "cannot make a map to count the hits of %zu points",
+		return error_errno(-fd, "cannot create a map to count the hits of %zu probe points",
 				   set->n_points);
 	set->counters = fd;
 	return tell_addresses(set);

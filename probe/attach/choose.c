@@ -200,8 +200,8 @@ static struct error *against_untraceable(struct chooser *c, const struct probe_p
 {
 	TRY(read_functions(c));
 	if (!is_traceable(c, point))
-		*why = strdup("not among the functions that can be traced "
-			      "(available_filter_functions)");
+		*why = strdup(
+			"the function cannot be traced (it is not in available_filter_functions)");
 	return NULL;
 }
 
@@ -226,7 +226,7 @@ static struct error *against_fentry(struct chooser *c, size_t i, char **why)
 	if (*why)
 		return NULL;
 	if (!point->btf_id) {
-		*why = strdup("the kernel's BTF does not have the function, or has several");
+		*why = strdup("the function is not in the kernel's BTF, or not unique there");
 		return NULL;
 	}
 	if (point->n_words > MAX_FENTRY_WORDS) {
@@ -236,15 +236,15 @@ static struct error *against_fentry(struct chooser *c, size_t i, char **why)
 	/* Unless nothing else has what is asked for. */
 	_cleanup_free_ char *other = obstacle(c, i, PROBE_WAY_KPROBE);
 	if (!forced && !other && c->n_fentry > PROBE_FENTRY_MOST) {
-		*why = text_format("%zu functions are more than %d, each of which would be a "
-				   "program of its own",
+		*why = text_format("each function would need a program of its own, and there are "
+				   "%zu (at most %d)",
 				   c->n_fentry, PROBE_FENTRY_MOST);
 		return NULL;
 	}
 	/* The loader finds a module's function, and says why if it cannot be. */
 	if (point->module) {
 		if (!forced && !other)
-			*why = strdup("it is a module's function");
+			*why = strdup("it is a function of a module");
 		return NULL;
 	}
 	*why = trial_fentry(&c->prog->set->trials, point->btf_id, point->at_return);
@@ -258,7 +258,7 @@ static struct error *against_kprobe_multi(struct chooser *c, size_t i, char **wh
 	if (!trial_kprobe_multi(&c->prog->set->trials)) {
 		const char *reason = c->prog->set->trials.no_kprobe_multi;
 
-		*why = strdup(reason && *reason ? reason : "this kernel has it not");
+		*why = strdup(reason && *reason ? reason : "not supported by this kernel");
 		return NULL;
 	}
 	TRY(against_ftrace(c, point, why));
@@ -295,8 +295,8 @@ static struct error *against_probe(struct chooser *c, size_t i, enum probe_way w
 static struct error *against_uprobe_multi(struct chooser *c, size_t i, char **why)
 {
 	if (!sys_bpf_has(SYS_BPF_UPROBE_MULTI))
-		*why = strdup("this kernel has it not, or takes a thread for a process (before "
-			      "6.10)");
+		*why = strdup("not supported by this kernel, or its pid filter selects a thread "
+			      "(before Linux 6.10)");
 	else
 		*why = obstacle(c, i, PROBE_WAY_UPROBE_MULTI);
 	return NULL;
@@ -387,10 +387,10 @@ static struct error *check_forced(const struct chooser *c)
 	for (size_t i = 0; i < n; i++)
 		if (!forced || ways[i] == forced)
 			return NULL;
-	return error_hint(error_new(EINVAL, "%s is no way to attach to %s", probe_way_name(forced),
-				    c->kernel ? "the kernel" : "a process"),
-			  c->kernel ? "there are fentry, kprobe.multi and kprobe"
-				    : "there are uprobe.multi and uprobe");
+	return error_hint(error_new(EINVAL, "attach method %s does not work for %s",
+				    probe_way_name(forced), c->kernel ? "the kernel" : "a process"),
+			  c->kernel ? "use fentry, kprobe.multi or kprobe"
+				    : "use uprobe.multi or uprobe");
 }
 
 static void count_fentry(struct chooser *c)
@@ -479,7 +479,7 @@ static void tell(const struct chooser *c)
 		by_way[prog->places[i].way]++;
 	for (int way = PROBE_WAY_FENTRY; way <= PROBE_WAY_UPROBE; way++)
 		if (by_way[way])
-			log_info(log, "program %s: %zu point%s by %s", name, by_way[way],
+			log_info(log, "program %s: %zu probe point%s by %s", name, by_way[way],
 				 by_way[way] == 1 ? "" : "s", probe_way_name((enum probe_way)way));
 	vec_for_each (reason, &c->reasons) {
 		if (reason->n == 1)
@@ -490,7 +490,7 @@ static void tell(const struct chooser *c)
 				 reason->first, reason->n - 1, probe_way_name(reason->way),
 				 reason->why);
 	}
-	log_info(log, "program %s: %zu point%s, %zu instance%s", name, prog->points.n,
+	log_info(log, "program %s: %zu probe point%s, %zu program instance%s", name, prog->points.n,
 		 prog->points.n == 1 ? "" : "s", prog->forms.n, prog->forms.n == 1 ? "" : "s");
 }
 
@@ -500,8 +500,7 @@ struct error *places_choose(struct set_prog *prog)
 
 	if (!regs_of(prog->points.machine))
 		return error_new(EOPNOTSUPP,
-				 "it is for a machine (%u) whose registers are not "
-				 "known",
+				 "the binary is for an unsupported architecture (ELF machine %u)",
 				 prog->points.machine);
 	TRY(check_forced(&c));
 	count_fentry(&c);
@@ -512,5 +511,6 @@ struct error *places_choose(struct set_prog *prog)
 	tell(&c);
 	if (prog->forms.n || prog->set->opts.only_plan)
 		return NULL;
-	return error_new(EOPNOTSUPP, "it can be attached nowhere: %s", prog->places[0].refused);
+	return error_new(EOPNOTSUPP, "none of its probe points can be attached: %s",
+			 prog->places[0].refused);
 }

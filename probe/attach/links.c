@@ -217,9 +217,10 @@ struct error *places_attach(struct set_prog *prog)
 		return NULL;
 	for (size_t i = 0; i < prog->points.n; i++)
 		if (prog->places[i].refused)
-			return error_new(EOPNOTSUPP, "it could be attached nowhere: %s: %s",
+			return error_new(EOPNOTSUPP,
+					 "none of its probe points could be attached: %s: %s",
 					 shown(&prog->points.v[i]), prog->places[i].refused);
-	return error_new(EOPNOTSUPP, "it could be attached nowhere");
+	return error_new(EOPNOTSUPP, "none of its probe points could be attached");
 }
 
 /* ---- misses ---- */
@@ -271,5 +272,5 @@ struct error *probe_set_cost(const struct probe_set *set, const struct bpf_progr
 			cost->misses += missed_by(link);
 		return NULL;
 	}
-	return error_new(ENOENT, "program %s has no definition", bpf_program__name(prog));
+	return error_new(ENOENT, "program %s has no probe definition", bpf_program__name(prog));
 }

@@ -102,7 +102,7 @@ struct error *probe_set_each_event(const struct probe_set *set, probe_event_fn *
 						error_new(EOPNOTSUPP, "it has no perf event: %s",
 							  refused && refused->refused
 								  ? refused->refused
-								  : "it is nowhere"));
+								  : "its location is not known"));
 	}
 	return NULL;
 }

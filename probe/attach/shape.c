@@ -109,13 +109,15 @@ static struct error *in_registers(const struct btf *btf, const struct btf_type *
 
 	if (given != points->n_args) {
 		struct error *err =
-			error_new(EINVAL, "it takes %zu argument%s, and the definition has %zu: %s",
+			error_new(EINVAL, "it takes %zu argument%s, but the definition has %zu: %s",
 				  given, given == 1 ? "" : "s", points->n_args,
 				  arg_names(points, &names));
-		return points->n_args > 3 ? hint_struct(err, points)
-					  : error_hint(err, "the first two are the context and the "
-							    "error: int prog(void *ctx, int err, "
-							    "unsigned long a, …)");
+		return points->n_args > 3
+			       ? hint_struct(err, points)
+			       : error_hint(
+					 err,
+					 "the first two parameters are the context and the error: "
+					 "int prog(void *ctx, int err, unsigned long a, …)");
 	}
 	for (size_t i = 0; i < given; i++) {
 		const struct btf_type *t = plain(btf, btf_params(proto)[i + 2].type);
@@ -123,10 +125,10 @@ static struct error *in_registers(const struct btf *btf, const struct btf_type *
 		const struct fetch_value *value = some_value(points, i);
 
 		if (!is_number(t) || size < 1 || size > 8 || (size & (size - 1)))
-			return error_new(EINVAL,
-					 "its parameter %zu, for %s, is no number of at most 8 "
-					 "bytes",
-					 i + 3, points->names[i]);
+			return error_new(
+				EINVAL,
+				"its parameter %zu, for %s, is not a number of at most 8 bytes",
+				i + 3, points->names[i]);
 		if (value && (value->kind == FETCH_STRING || value->size > 8))
 			return hint_struct(error_new(EINVAL, "%s does not fit into a register",
 						     points->names[i]),
@@ -150,15 +152,15 @@ static struct error *check_member(const struct btf *btf, const struct btf_member
 				       : error_hint(error_new(EINVAL, "%s is a string", name),
 						    "declare 'char %s[64];'", name);
 	if (!is_number(t) && size != value->size)
-		return error_hint(error_new(EINVAL, "%s has %u bytes, its member %u", name,
+		return error_hint(error_new(EINVAL, "%s has %u bytes, but its member has %u", name,
 					    value->size, size),
-				  "declare as many, or a number for a number");
+				  "declare a member of the same size");
 	if (is_number(t) && value->size > 8)
-		return error_hint(error_new(EINVAL, "%s has %u bytes and is no number", name,
+		return error_hint(error_new(EINVAL, "%s has %u bytes and is not a number", name,
 					    value->size),
 				  "declare 'char %s[%u];'", name, value->size);
 	if (value->kind == FETCH_POINTER && size < 8)
-		return error_new(EINVAL, "%s is a pointer, and its member has %u bytes", name,
+		return error_new(EINVAL, "%s is a pointer, but its member has %u bytes", name,
 				 size);
 	return NULL;
 }
@@ -194,8 +196,10 @@ static struct error *no_such_argument(const struct probe_points *points, const c
 {
 	struct nearest near = nearest_make(name);
 	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
-	struct error *err = error_new(
-		EINVAL, "its struct has a member %s, and the definition no such argument", name);
+	struct error *err =
+		error_new(EINVAL,
+			  "its struct has a member %s, but the definition has no such argument",
+			  name);
 
 	if (!strcmp(name, "err"))
 		return error_hint(err, "declare 'int err;'");
@@ -222,7 +226,7 @@ static struct error *no_such_member(const struct btf *btf, const struct btf_type
 				    const struct probe_points *points, const char *name)
 {
 	struct nearest near = nearest_make(name);
-	struct error *err = error_new(EINVAL, "struct %s has no member for the argument %s",
+	struct error *err = error_new(EINVAL, "struct %s has no member for argument %s",
 				      btf__name_by_offset(btf, st->name_off)
 					      ? btf__name_by_offset(btf, st->name_off)
 					      : "",
@@ -245,13 +249,13 @@ static struct error *check_names(const struct probe_points *points)
 
 	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
 		if (arg_called(points, taken[i]) < points->n_args)
-			return error_hint(error_new(EINVAL,
-						    "the argument %s has the name of a member that "
-						    "its struct may have for itself",
-						    taken[i]),
-					  "call it otherwise in the definition, as in error=%s, "
-					  "and so in the struct",
-					  taken[i]);
+			return error_hint(
+				error_new(EINVAL,
+					  "argument %s has the name of a reserved member of the "
+					  "struct",
+					  taken[i]),
+				"rename it in the definition, as in error=%s, and in the struct",
+				taken[i]);
 	return NULL;
 }
 
@@ -299,8 +303,8 @@ struct error *shape_of(const struct btf *btf, const char *function, const struct
 	const int id = btf ? btf__find_by_name_kind(btf, function, BTF_KIND_FUNC) : -1;
 
 	if (id < 0)
-		return error_hint(error_new(ENODATA, "the object has no BTF for it, and nothing "
-						     "else says how it takes its arguments"),
+		return error_hint(error_new(ENODATA, "the object has no BTF for the program, so "
+						     "its parameters are not known"),
 				  "compile it with clang -g");
 	const struct btf_type *proto =
 		btf__type_by_id(btf, btf__type_by_id(btf, (uint32_t)id)->type);
@@ -315,7 +319,8 @@ struct error *shape_of(const struct btf *btf, const char *function, const struct
 		btf_vlen(proto) >= 2 ? plain(btf, btf_params(proto)[1].type) : NULL;
 	const struct btf_type *st = second && btf_is_ptr(second) ? plain(btf, second->type) : NULL;
 	if (second && btf_is_ptr(second) && (!st || !btf_is_struct(st)))
-		return hint_struct(error_new(EINVAL, "its second parameter points to no struct"),
+		return hint_struct(error_new(EINVAL,
+					     "its second parameter does not point to a struct"),
 				   points);
 	if (st && !own_struct)
 		TRY(check_names(points));

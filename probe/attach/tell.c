@@ -66,12 +66,13 @@ static void tell_refusals(const struct set_prog *prog, const struct refusals *r)
 		if (one->n > 1)
 			strbuf_addf(&others, " and %zu more", one->n - 1);
 		if (i)
-			log_info(log, "program %s: %s%s not attached either: %s", name, one->first,
+			log_info(log, "program %s: %s%s also not attached: %s", name, one->first,
 				 strbuf_str(&others), one->why);
 		else
-			log_warn(log, "program %s: %zu of %zu points are not attached: %s%s: %s%s",
+			log_warn(log,
+				 "program %s: %zu of %zu probe points are not attached: %s%s: %s%s",
 				 name, r->n, prog->points.n, one->first, strbuf_str(&others),
-				 one->why, r->v.n > 1 ? " (-v tells of other reasons)" : "");
+				 one->why, r->v.n > 1 ? " (-v shows other reasons)" : "");
 	}
 }
 
@@ -132,7 +133,7 @@ static void tell_row(const struct log *log, enum log_level level, const struct p
 	if (row->misses) {
 		strbuf_addf(&sb, ", %" PRIu64 " misses", row->misses);
 		if (row->miss_points > 1)
-			strbuf_addf(&sb, " of %zu points together", row->miss_points);
+			strbuf_addf(&sb, " of %zu probe points together", row->miss_points);
 	}
 	log_at(log, level, "program %s: %s", bpf_program__name(row->prog), strbuf_str(&sb));
 }
@@ -162,8 +163,8 @@ static struct error *tell_program(struct told *told)
 	}
 	if (told->rows.n > PROBE_TELL_MOST)
 		log_info(log,
-			 "program %s: %zu of %zu points were hit, %" PRIu64 " times in all, "
-			 "%" PRIu64 " misses",
+			 "program %s: %zu of %zu probe points were hit, %" PRIu64
+			 " times in total, %" PRIu64 " misses",
 			 bpf_program__name(prog), n_hit, told->rows.n, hits, cost.misses);
 	told->rows.n = 0;
 	return NULL;

@@ -49,14 +49,14 @@ char *trial_fentry(struct trials *trials, uint32_t btf_id, bool at_return)
 	char log[1024] = "";
 
 	if (!btf_id)
-		return strdup("BTF does not have the function");
+		return strdup("the function is not in BTF");
 	const int code = try_tracing(false, btf_id, at_return, NULL, 0);
 	if (code < 0) {
 		if (code != -EPERM)
 			try_tracing(false, btf_id, at_return, log, sizeof(log));
 		log[strcspn(log, "\n")] = 0;
-		return *log ? text_format("the kernel refuses it: %s", log)
-			    : text_format("the kernel refuses it: %s", strerror(-code));
+		return *log ? text_format("the kernel rejects it: %s", log)
+			    : text_format("the kernel rejects it: %s", strerror(-code));
 	}
 	if (trials->func_arg == TRIAL_UNKNOWN)
 		trials->func_arg =

@@ -55,11 +55,11 @@ static struct error *fail_word(struct parser *p, size_t at, const char *what, co
 
 	for (size_t i = 0; i < n; i++)
 		nearest_offer(&near, known[i]);
-	struct error *err = fail(p, at, "there is no %s '%s'", what, word);
+	struct error *err = fail(p, at, "unknown %s '%s'", what, word);
 	err = error_suggest(err, &near);
 	for (size_t i = 0; i < n; i++)
 		strbuf_addf(&hint, "%s%s", i ? ", " : "", known[i]);
-	return error_hint(err, "there are: %s", strbuf_str(&hint));
+	return error_hint(err, "valid are: %s", strbuf_str(&hint));
 }
 
 static void arg_deinit(struct probe_arg *arg)
@@ -249,7 +249,7 @@ static struct error *word(struct parser *p, const char *stop, const char *what, 
 		copy[len++] = *s;
 	}
 	if (!len)
-		return fail(p, start, "a %s is missing here", what);
+		return fail(p, start, "missing %s", what);
 	copy[len] = 0;
 	p->pos += n;
 	free(*out);
@@ -262,7 +262,7 @@ static struct error *identifier(struct parser *p, const char *what, char **out)
 	const size_t n = ident_len(p->text + p->pos);
 
 	if (!n)
-		return fail(p, p->pos, "a %s is missing here", what);
+		return fail(p, p->pos, "missing %s", what);
 	char *copy = strndup(p->text + p->pos, n);
 	if (!copy)
 		return error_nomem();
@@ -292,9 +292,9 @@ static struct error *number(struct parser *p, const char *what, uint64_t max, ui
 		v = v * base + d;
 	}
 	if (p->pos == digits)
-		return fail(p, digits, "a number must stand here: the %s", what);
+		return fail(p, digits, "expected a number here: the %s", what);
 	if (is_ident(peek(p)))
-		return fail(p, p->pos, "'%c' is no digit", peek(p));
+		return fail(p, p->pos, "'%c' is not a digit", peek(p));
 	*out = v;
 	return NULL;
 }
@@ -349,20 +349,20 @@ static struct error *parse_keys(struct parser *p)
 		TRY(word(p, ";", "value", &value));
 		skip_blanks(p);
 		if (!accept(p, ";"))
-			return error_hint(fail(p, p->pos, "a ';' must follow the value of '%s'",
+			return error_hint(fail(p, p->pos, "';' is missing after the value of '%s'",
 					       key),
 					  "%s= is a key: write %s=%s;FUNCTION", key, key, value);
 		struct probe_def *def = p->def;
 		if (which < 2) {
 			char **to = which ? &def->module : &def->exec;
 			if (*to)
-				return fail(p, start, "'%s' stands here twice", key);
+				return fail(p, start, "'%s' is given twice", key);
 			*to = steal_ptr(value);
 		} else {
 			TRY(yes_or_no(p, at, value, which == 2 ? &def->inlines : &def->force));
 		}
 		if (def->exec && def->module)
-			return fail(p, start, "a definition has an exec or a module, not both");
+			return fail(p, start, "exec and module cannot be used together");
 	}
 }
 
@@ -373,21 +373,21 @@ static struct error *parse_event(struct parser *p)
 
 	if (s[word_len(s, "=;@+%", NULL)] != '=')
 		return NULL;
-	TRY(identifier(p, "name of an event", &p->def->event));
+	TRY(identifier(p, "event name", &p->def->event));
 	if (accept(p, ":")) {
 		p->def->group = steal_ptr(p->def->event);
-		TRY(identifier(p, "name of an event", &p->def->event));
+		TRY(identifier(p, "event name", &p->def->event));
 	}
 	if (!accept(p, "="))
-		return error_hint(fail(p, p->pos, "the name of an event cannot hold '%c'", peek(p)),
-				  "letters, digits and '_': GROUP:EVENT=FUNCTION");
+		return error_hint(fail(p, p->pos, "an event name cannot contain '%c'", peek(p)),
+				  "use letters, digits and '_': GROUP:EVENT=FUNCTION");
 	/* "e=exec=/bin/x;f": a key would be taken for a file, or a function. */
 	const char *rest = p->text + p->pos;
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		const size_t n = strlen(keys[i]);
 
 		if (!strncmp(rest, keys[i], n) && rest[n] == '=')
-			return error_hint(fail(p, p->pos, "keys stand before the event's name"),
+			return error_hint(fail(p, p->pos, "write keys before the event name"),
 					  "%s=...;%s=FUNCTION", keys[i], p->def->event);
 	}
 	return NULL;
@@ -425,8 +425,8 @@ static struct error *refuse_sdt(struct parser *p)
 
 	if (!marked && (strncmp(s, "sdt_", 4) || *end != ':' || !starts_ident(end[1])))
 		return NULL;
-	return error_hint(fail(p, p->pos, "an SDT probe is no place of a definition"),
-			  "a BPF program takes it: SEC(\"usdt/PATH:PROVIDER:NAME\")");
+	return error_hint(fail(p, p->pos, "SDT probes cannot be used in a probe definition"),
+			  "use a BPF program instead: SEC(\"usdt/PATH:PROVIDER:NAME\")");
 }
 
 static struct error *parse_place(struct parser *p)
@@ -463,7 +463,8 @@ static struct error *parse_place(struct parser *p)
 			p->pos += 4;
 		}
 		if (def->function[0] == '*' && isdigit((unsigned char)def->function[1]))
-			return fail(p, at, "an address is no place: name a function, and +OFFSET");
+			return fail(p, at,
+				    "a probe point cannot be an address: use FUNCTION+OFFSET");
 		def->is_glob = glob_is_pattern(def->function);
 	}
 	for (;;) {
@@ -475,14 +476,14 @@ static struct error *parse_place(struct parser *p)
 		if (c == '@') {
 			p->pos++;
 			if (def->file)
-				return fail(p, at, "there is a file already");
+				return fail(p, at, "the file is given twice");
 			TRY(word(p, ":+%;@", "file", &def->file));
 			continue;
 		}
 		if (placed)
-			return fail(p, at,
-				    "a place has only one of +OFFSET, %%return, :LINE and "
-				    ";PATTERN");
+			return fail(
+				p, at,
+				"only one of +OFFSET, %%return, :LINE and ;PATTERN can be used");
 		placed = true;
 		p->pos++;
 		if (c == '+') {
@@ -494,14 +495,14 @@ static struct error *parse_place(struct parser *p)
 
 			TRY(identifier(p, "\"return\"", &what));
 			if (!str_equal(what, "return"))
-				return fail_word(p, at + 1, "place", what, words, 1);
+				return fail_word(p, at + 1, "probe point modifier", what, words, 1);
 			def->where = PROBE_RETURN;
 		} else if (c == ':') {
 			uint64_t line;
 
 			TRY(number(p, "line", UINT32_MAX, &line));
 			if (file && !line)
-				return fail(p, at + 1, "the lines of a file begin with 1");
+				return fail(p, at + 1, "line numbers start at 1");
 			/* A function's own line is its entry. */
 			if (line)
 				def->where = file ? PROBE_FILE_LINE : PROBE_LINE;
@@ -510,12 +511,12 @@ static struct error *parse_place(struct parser *p)
 			def->where = PROBE_PATTERN;
 			TRY(word(p, "", "pattern", &def->pattern));
 		} else {
-			return fail(p, at, "'%c' was not expected here", c);
+			return fail(p, at, "unexpected '%c'", c);
 		}
 	}
 	if (def->is_glob && (def->where == PROBE_LINE || def->where == PROBE_PATTERN) &&
 	    !def->file && str_equal(def->function, "*"))
-		return fail(p, 0, "a line of every function: name a function or a file");
+		return fail(p, 0, "a line needs a function or a file");
 	return NULL;
 }
 
@@ -545,10 +546,10 @@ static struct error *parse_type(struct parser *p, struct probe_arg *arg)
 
 	TRY(identifier(p, "type", &name));
 	if (peek(p) == '[')
-		return error_hint(fail(p, p->pos, "a type is that of one value, not of an array"),
-				  "name the elements (a[0] a[1]), or the array without a type");
+		return error_hint(fail(p, p->pos, "a type cannot apply to a whole array"),
+				  "list the elements (a[0] a[1]), or the array without a type");
 	if (str_equal(name, "symbol") || str_equal(name, "symstr"))
-		return error_hint(fail(p, at, "addresses are not shown as symbols"),
+		return error_hint(fail(p, at, "the type 'symbol' is not supported"),
 				  "x64 shows the address");
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
 		if (str_equal(name, types[i].name)) {
@@ -567,16 +568,16 @@ static struct error *parse_type(struct parser *p, struct probe_arg *arg)
 	p->pos = at + 1;
 	TRY(number(p, "number of bits", 64, &width));
 	if (!accept(p, "@"))
-		return fail(p, p->pos, "a bit field is written bBITS@SHIFT/SIZE");
+		return fail(p, p->pos, "write a bit field as bBITS@SHIFT/SIZE");
 	TRY(number(p, "shift", 63, &shift));
 	if (!accept(p, "/"))
-		return fail(p, p->pos, "a bit field is written bBITS@SHIFT/SIZE");
+		return fail(p, p->pos, "write a bit field as bBITS@SHIFT/SIZE");
 	const size_t size_at = p->pos;
 	TRY(number(p, "size", 64, &size));
 	if (size != 8 && size != 16 && size != 32 && size != 64)
-		return fail(p, size_at, "the size that a bit field is in is 8, 16, 32 or 64 bits");
+		return fail(p, size_at, "the SIZE of a bit field must be 8, 16, 32 or 64 bits");
 	if (!width || width + shift > size)
-		return fail(p, at, "%u bits from bit %u on are not within %u", (unsigned)width,
+		return fail(p, at, "%u bits at shift %u do not fit into %u bits", (unsigned)width,
 			    (unsigned)shift, (unsigned)size);
 	arg->type = PROBE_TYPE_BITS;
 	arg->bits = (uint8_t)size;
@@ -622,7 +623,7 @@ static struct error *step_add(struct parser *p, struct probe_arg *arg, enum prob
 			      size_t at, struct probe_step **out)
 {
 	if (arg->n_steps == PROBE_MAX_STEPS)
-		return fail(p, at, "a path has %d steps at most", PROBE_MAX_STEPS);
+		return fail(p, at, "a path can have at most %d steps", PROBE_MAX_STEPS);
 	struct probe_step *steps = realloc(arg->steps, (arg->n_steps + 1) * sizeof(*steps));
 	if (!steps)
 		return error_nomem();
@@ -698,7 +699,7 @@ static struct error *parse_variable(struct parser *p, struct probe_arg *arg)
 		const size_t more = ident_len(p->text + p->pos + n);
 
 		if (!more)
-			return fail(p, p->pos + n, "a variable is missing here");
+			return fail(p, p->pos + n, "expected a variable here");
 		n += more;
 		if (strncmp(p->text + p->pos + n, "::", 2))
 			break;
@@ -730,8 +731,8 @@ static struct error *parse_base(struct parser *p, struct probe_arg *arg)
 	}
 	arg->base = PROBE_VARIABLE;
 	if (!starts_ident(c))
-		return c && !is_blank(c) ? fail(p, at, "no variable begins with '%c'", c)
-					 : fail(p, at, "a variable is missing here");
+		return c && !is_blank(c) ? fail(p, at, "a variable cannot begin with '%c'", c)
+					 : fail(p, at, "expected a variable here");
 	return parse_variable(p, arg);
 }
 
@@ -751,7 +752,7 @@ static struct error *parse_steps(struct parser *p, struct probe_arg *arg)
 			TRY(step_add(p, arg, PROBE_INDEX, at, &step));
 			TRY(signed_number(p, "index", &step->index));
 			if (!accept(p, "]"))
-				return fail(p, p->pos, "a ']' must close the '[' of column %zu",
+				return fail(p, p->pos, "']' is missing for the '[' in column %zu",
 					    at + 1);
 		} else {
 			return NULL;
@@ -777,13 +778,13 @@ static struct error *parse_path(struct parser *p, struct probe_arg *arg)
 		const bool negative = peek(p) == '-';
 
 		if (n_outer == PROBE_MAX_STEPS)
-			return fail(p, at, "a path has %d steps at most", PROBE_MAX_STEPS);
+			return fail(p, at, "a path can have at most %d steps", PROBE_MAX_STEPS);
 		p->pos++;
 		arg->user |= accept(p, "u");
 		uint64_t offset;
 		TRY(number(p, "offset", INT32_MAX, &offset));
 		if (!accept(p, "("))
-			return fail(p, p->pos, "a '(' and the address must follow: +OFFSET(%%di)");
+			return fail(p, p->pos, "expected '(' and an address: +OFFSET(%%di)");
 		outer[n_outer].offset = negative ? -(int64_t)offset : (int64_t)offset;
 		outer[n_outer++].at = at;
 	}
@@ -797,7 +798,7 @@ static struct error *parse_path(struct parser *p, struct probe_arg *arg)
 	while (n_outer) {
 		n_outer--;
 		if (!accept(p, ")"))
-			return fail(p, p->pos, "a ')' must close the '(' of column %zu",
+			return fail(p, p->pos, "')' is missing for the '(' in column %zu",
 				    outer[n_outer].at + 1);
 		TRY(step_add(p, arg, PROBE_DEREF, outer[n_outer].at, &step));
 		step->index = outer[n_outer].offset;
@@ -842,7 +843,7 @@ static struct error *parse_arg(struct parser *p)
 	const size_t at = p->pos;
 
 	if (def->n_args == PROBE_MAX_ARGS)
-		return fail(p, at, "a definition has %d arguments at most", PROBE_MAX_ARGS);
+		return fail(p, at, "a definition can have at most %d arguments", PROBE_MAX_ARGS);
 	struct probe_arg *args = realloc(def->args, (def->n_args + 1) * sizeof(*args));
 	if (!args)
 		return error_nomem();
@@ -871,15 +872,16 @@ static struct error *parse_arg(struct parser *p)
 
 		TRY(identifier(p, "\"user\"", &user));
 		if (!str_equal(user, "user"))
-			return fail_word(p, user_at, "memory", user, words, 1);
+			return fail_word(p, user_at, "address space", user, words, 1);
 		arg->user = true;
 	}
 	if (peek(p) && !is_blank(peek(p)))
-		return fail(p, p->pos, "'%c' was not expected here", peek(p));
+		return fail(p, p->pos, "unexpected '%c'", peek(p));
 	if (is_special(arg) && (arg->n_steps || (p->pos > type_at && arg->base != PROBE_COMM)))
-		return fail(p, start, "%s has no members and no type of its own", arg->text);
+		return fail(p, start, "%s cannot have members or a type", arg->text);
 	if (arg->named && (arg->base == PROBE_PARAMS || arg->base == PROBE_VARS))
-		return fail(p, at, "%s is more than one argument: it takes no name", arg->text);
+		return fail(p, at, "%s stands for several arguments and cannot have a name",
+			    arg->text);
 	return arg->named ? NULL : default_name(arg);
 }
 
@@ -978,7 +980,7 @@ static struct error *parse(struct parser *p)
 {
 	TRY(parse_keys(p));
 	if (!peek(p))
-		return fail(p, p->pos, "a function is missing here");
+		return fail(p, p->pos, "expected a function here");
 	TRY(parse_place(p));
 	for (;;) {
 		skip_blanks(p);
@@ -998,7 +1000,7 @@ struct error *probe_def_parse(const char *text, struct probe_def *def)
 	if (!new.text)
 		return error_nomem();
 	struct error *err = strlen(text) > 1 << 16
-				    ? error_new(E2BIG, "a probe definition of over 64 KiB")
+				    ? error_new(E2BIG, "the probe definition is larger than 64 KiB")
 				    : parse(&p);
 	if (err) {
 		probe_def_deinit(&new);

@@ -329,9 +329,8 @@ struct error *abi_parameter(struct context *ctx, Dwarf_Die *param, struct locati
 		case CLASS_SSE:
 			if (wanted) {
 				*known = true;
-				return location_block(loc,
-						      "it is passed in a vector register, which a "
-						      "probe does not see");
+				return location_block(loc, "it is passed in a vector register, "
+							   "which probes cannot read");
 			}
 			continue; /* those on the stack come behind eight of them: see below */
 		case CLASS_MIXED:
@@ -419,13 +418,13 @@ struct error *abi_returned(struct context *ctx, struct type type, struct locatio
 	}
 	if (!die_lang_is_c(&ctx->function) && !die_lang_is_cxx(&ctx->function) &&
 	    (cls != CLASS_INTEGER || type_is_struct(type_tag(&peeled))))
-		return location_block(loc, "how its language returns it is not known");
+		return location_block(loc, "how its language returns this type is not known");
 	/* LLVM drops what an internal function returns when all callers know or ignore it. */
 	if (!die_is_gnu(&ctx->function) && !die_flag(&ctx->function, DW_AT_external) &&
 	    is_optimized(&ctx->function))
 		return location_block(loc,
-				      "LLVM may drop what a static function returns (%%%s is the "
-				      "register that it would be in)",
+				      "LLVM may omit the return value of a static function (it "
+				      "would be in register %%%s)",
 				      regs_name(image->regs, regs_retval(image->regs)));
 	switch (cls) {
 	case CLASS_INTEGER:
@@ -446,7 +445,7 @@ struct error *abi_returned(struct context *ctx, struct type type, struct locatio
 	case CLASS_REFERENCE: {
 		if (image->machine != EM_X86_64)
 			return location_block(loc,
-					      "it is returned in memory whose address is lost");
+					      "it is returned in memory, and the address is lost");
 		struct part *part = vec_push(&loc->parts);
 
 		if (!part)
@@ -458,13 +457,12 @@ struct error *abi_returned(struct context *ctx, struct type type, struct locatio
 	}
 	case CLASS_SSE:
 	case CLASS_MIXED:
-		return location_block(loc,
-				      "it is returned in a vector register, which a probe does "
-				      "not see");
+		return location_block(
+			loc, "it is returned in a vector register, which probes cannot read");
 	case CLASS_NOTHING:
-		return location_block(loc, "it has no bytes");
+		return location_block(loc, "its size is 0");
 	case CLASS_UNKNOWN:
 		break;
 	}
-	return location_block(loc, "how its type is returned is not known");
+	return location_block(loc, "how this type is returned is not known");
 }

@@ -30,12 +30,12 @@ static struct error *no_variable(struct context *ctx, const char *name, const st
 		else if (i == 24)
 			strbuf_adds(&all, ", ...");
 	}
-	struct error *err = error_new(ENOENT, "%s has no variable \"%s\" in sight",
+	struct error *err = error_new(ENOENT, "%s has no variable \"%s\" in scope",
 				      function ? function : "the function", name);
 	if (vars.n)
-		err = error_suggest_and(err, &near, "there are: %s", strbuf_str(&all));
+		err = error_suggest_and(err, &near, "the variables are: %s", strbuf_str(&all));
 	else
-		err = error_hint(err, "it has no variables");
+		err = error_hint(err, "no variables are in scope");
 	return error_at_arg(err, arg);
 }
 
@@ -46,7 +46,7 @@ static struct error *base_register(struct context *ctx, const struct probe_arg *
 
 	if (!regs_by_name(ctx->image->regs, arg->variable, &reg) ||
 	    !regs_offset(ctx->image->regs, reg, &offset))
-		return error_at_arg(error_new(ENOENT, "no register %%%s", arg->variable), arg);
+		return error_at_arg(error_new(ENOENT, "unknown register %%%s", arg->variable), arg);
 	object->type = (struct type){.is_void = true};
 	object->raw = true;
 	struct part *part = vec_push(&object->loc.parts);
@@ -90,7 +90,7 @@ static struct error *base_symbol(struct context *ctx, const struct probe_arg *ar
 			       ? NULL
 			       : error_nomem();
 	}
-	struct error *err = error_new(ENOENT, "no symbol \"%s\"", arg->variable);
+	struct error *err = error_new(ENOENT, "unknown symbol \"%s\"", arg->variable);
 	err = error_suggest(err, &near);
 	return error_at_arg(err, arg);
 }
@@ -111,7 +111,8 @@ static struct error *base_param(struct context *ctx, const struct probe_arg *arg
 			return location_block(&object->loc, "optimized out");
 		return variable_location(ctx, &vars.v[i].die, &object->loc);
 	}
-	return error_at_arg(error_new(ENOENT, "it has %lld parameters", (long long)n), arg);
+	return error_at_arg(error_new(ENOENT, "the function has %lld parameters", (long long)n),
+			    arg);
 }
 
 static struct error *base_variable(struct context *ctx, const struct probe_arg *arg,
@@ -172,8 +173,8 @@ struct error *dwarf_place_arg(struct dwarf_image *image, const struct dwarf_plac
 		break;
 	case PROBE_RETVAL:
 		if (!place->at_return)
-			return error_at_arg(error_new(EINVAL, "$retval is there only at %%return"),
-					    arg);
+			return error_at_arg(
+				error_new(EINVAL, "$retval is available only with %%return"), arg);
 		object.type = type_of(&ctx.function);
 		if (object.type.is_void)
 			return error_at_arg(error_new(ENOENT, "%s returns nothing", place->shown),
@@ -181,7 +182,7 @@ struct error *dwarf_place_arg(struct dwarf_image *image, const struct dwarf_plac
 		TRY(abi_returned(&ctx, object.type, &object.loc));
 		break;
 	default:
-		return error_at_arg(error_new(EINVAL, "no variable"), arg);
+		return error_at_arg(error_new(EINVAL, "the variable is missing"), arg);
 	}
 	TRY(object_walk(&ctx, &object, arg));
 	if (!object.raw) {

@@ -58,11 +58,11 @@ struct error *dwp_index_find(struct cursor c, uint64_t id, struct dwp_unit *unit
 	*unit = (struct dwp_unit){0};
 	if (!cursor_u32(&c, &version) || !cursor_u32(&c, &columns) || !cursor_u32(&c, &units) ||
 	    !cursor_u32(&c, &slots))
-		return cursor_error(&c, "the header is cut short");
+		return cursor_error(&c, "the header is truncated");
 	/* In version 5 two bytes, and two for later use. */
 	unit->version = version & 0xffff;
 	if (unit->version != 2 && unit->version != 5)
-		return cursor_error(&c, "version %u is not known", unit->version);
+		return cursor_error(&c, "version %u is not supported", unit->version);
 	if (columns > COLUMNS_MAX || slots & (slots - 1) || units > slots)
 		return cursor_error(&c, "%u columns, %u units in %u slots", columns, units, slots);
 	const size_t table = c.pos;
@@ -77,7 +77,7 @@ struct error *dwp_index_find(struct cursor c, uint64_t id, struct dwp_unit *unit
 
 		if (!cursor_seek(&c, table + slot * 8) || !cursor_u64(&c, &own) ||
 		    !cursor_seek(&c, rows + slot * 4) || !cursor_u32(&c, &row))
-			return cursor_error(&c, "the table is cut short");
+			return cursor_error(&c, "the table is truncated");
 		if (!row || own == id)
 			break;
 		row = 0;
@@ -88,10 +88,10 @@ struct error *dwp_index_find(struct cursor c, uint64_t id, struct dwp_unit *unit
 	if (row > units)
 		return cursor_error(&c, "row %u of %u", row, units);
 	if (!cursor_seek(&c, head))
-		return cursor_error(&c, "the table is cut short");
+		return cursor_error(&c, "the table is truncated");
 	for (uint32_t i = 0; i < columns; i++)
 		if (!cursor_u32(&c, &ids[i]))
-			return cursor_error(&c, "the columns are cut short");
+			return cursor_error(&c, "the columns are truncated");
 	for (uint32_t i = 0; i < columns; i++) {
 		const uint64_t cell = ((uint64_t)(row - 1) * columns + i) * 4;
 		const enum dwp_part part = part_of(unit->version, ids[i]);
@@ -99,7 +99,7 @@ struct error *dwp_index_find(struct cursor c, uint64_t id, struct dwp_unit *unit
 
 		if (!cursor_seek(&c, offsets + cell) || !cursor_u32(&c, &offset) ||
 		    !cursor_seek(&c, sizes + cell) || !cursor_u32(&c, &size))
-			return cursor_error(&c, "the rows are cut short");
+			return cursor_error(&c, "the rows are truncated");
 		if (part != DWP_PARTS) {
 			unit->part[part].offset = offset;
 			unit->part[part].size = size;
@@ -119,7 +119,7 @@ struct error *dwp_strings(struct cursor c, const struct cursor *strings, unsigne
 		const uint8_t *header = cursor_bytes(&c, 8);
 
 		if (!header)
-			return cursor_error(&c, "the header is cut short");
+			return cursor_error(&c, "the header is truncated");
 		if (!memcmp(header, "\xff\xff\xff\xff", 4))
 			return cursor_error(&c, "64-bit DWARF");
 		strbuf_add(table, header, 8);
@@ -130,7 +130,7 @@ struct error *dwp_strings(struct cursor c, const struct cursor *strings, unsigne
 		const uint32_t to = (uint32_t)text->len;
 
 		if (!s)
-			return cursor_error(&c, "no string stands at %#x", word);
+			return cursor_error(&c, "there is no string at offset %#x", word);
 		/* Several units' strings, each once: never more than there is. */
 		if (text->len + strlen(s) >= INT32_MAX)
 			return cursor_error(&c, "the strings are too long");
@@ -197,7 +197,7 @@ static struct error *read_sections(struct dwp *dwp)
 	if (!dwp->elf || elf_kind(dwp->elf) != ELF_K_ELF || !gelf_getehdr(dwp->elf, &ehdr) ||
 	    ehdr.e_ident[EI_CLASS] != ELFCLASS64 || ehdr.e_ident[EI_DATA] != ELFDATA2LSB ||
 	    elf_getshdrstrndx(dwp->elf, &shstrndx))
-		return error_new(EBADMSG, "not a sound ELF file of a 64-bit little-endian machine");
+		return error_new(EBADMSG, "not a valid ELF file of a 64-bit little-endian machine");
 	dwp->machine = ehdr.e_machine;
 	while ((scn = elf_nextscn(dwp->elf, scn))) {
 		const char *name = gelf_getshdr(scn, &shdr)
@@ -208,16 +208,17 @@ static struct error *read_sections(struct dwp *dwp)
 			if (strcmp(name, names[i]))
 				continue;
 			if (shdr.sh_flags & SHF_COMPRESSED && elf_compress(scn, 0, 0) < 0)
-				return error_new(EBADMSG, "%s cannot be inflated", name);
+				return error_new(EBADMSG, "cannot decompress %s", name);
 			Elf_Data *data = elf_getdata(scn, NULL);
 			if (!data || (data->d_size && !data->d_buf))
-				return error_new(EBADMSG, "%s cannot be read", name);
+				return error_new(EBADMSG, "cannot read %s", name);
 			dwp->sections[i] = cursor_make(data->d_buf, data->d_size, names[i]);
 		}
 	}
 	return cursor_left(&dwp->sections[INDEX])
 		       ? NULL
-		       : error_new(EBADMSG, "it has no .debug_cu_index: no package of split units");
+		       : error_new(EBADMSG, "it has no section .debug_cu_index, so it is not a "
+					    "package of split units");
 }
 
 struct error *dwp_open(const char *path, struct dwp **out)
@@ -272,7 +273,7 @@ static struct error *write_elf(struct dwp *dwp, const struct dwp_unit *unit, int
 		if (!cursor_sub(&dwp->sections[from], unit->part[i].offset, unit->part[i].size,
 				&parts[i]) &&
 		    unit->part[i].size)
-			return error_new(EBADMSG, "a unit's part lies outside of %s", names[from]);
+			return error_new(EBADMSG, "a part of a unit is outside of %s", names[from]);
 		if (!unit->part[i].size)
 			parts[i] = cursor_make(NULL, 0, names[from]);
 	}
@@ -317,8 +318,7 @@ static struct error *write_elf(struct dwp *dwp, const struct dwp_unit *unit, int
 		ehdr.e_shstrndx = (uint16_t)elf_ndxscn(last);
 		ok = ok && gelf_update_ehdr(elf, &ehdr) && elf_update(elf, ELF_C_WRITE) >= 0;
 	}
-	struct error *err =
-		ok ? NULL : error_new(EIO, "a unit cannot be written: %s", elf_errmsg(-1));
+	struct error *err = ok ? NULL : error_new(EIO, "cannot write a unit: %s", elf_errmsg(-1));
 	elf_end(elf);
 	return err;
 }

@@ -218,10 +218,9 @@ static struct error *check_register(struct machine *m, uint64_t reg, bool *ok)
 	else if (machine == EM_AARCH64 && reg >= 64 && reg <= 95)
 		kind = "v", number = reg - 64;
 	if (kind)
-		return location_block(m->loc,
-				      "it is in register %s%llu, which a probe does not see", kind,
-				      (unsigned long long)number);
-	return location_block(m->loc, "it is in register %llu of DWARF, which a probe does not see",
+		return location_block(m->loc, "it is in register %s%llu, which probes cannot read",
+				      kind, (unsigned long long)number);
+	return location_block(m->loc, "it is in DWARF register %llu, which probes cannot read",
 			      (unsigned long long)reg);
 }
 
@@ -513,10 +512,9 @@ static struct error *entry_value(struct machine *m, Dwarf_Op *op)
 			reg < UINT16_MAX ? regs_name(m->ctx->image->regs, (uint16_t)reg) : NULL;
 
 		m->blocked = true;
-		return location_block(m->loc,
-				      "%s (what %s was at the function's entry) needs the caller's "
-				      "frame",
-				      op_name(op->atom, buf), name ? name : "a register");
+		return location_block(
+			m->loc, "%s (the value of %s at function entry) needs the caller's frame",
+			op_name(op->atom, buf), name ? name : "a register");
 	}
 	return push_register(m, reg, 0, (struct entry){.raw = true});
 }
@@ -817,11 +815,11 @@ static struct error *run(struct machine *m, Dwarf_Op *ops, size_t n, const struc
 	}
 	if (m->loc->parts.n) {
 		m->blocked = true;
-		return location_block(m->loc, "a DWARF expression without its last DW_OP_piece");
+		return location_block(m->loc, "the DWARF expression lacks its last DW_OP_piece");
 	}
 	if (!pointer && m->depth < 1) {
 		m->blocked = true;
-		return location_block(m->loc, "a DWARF expression that leaves nothing");
+		return location_block(m->loc, "the DWARF expression leaves no value");
 	}
 	TRY(add_part(m, is, 0, 0));
 	if (pointer) {
@@ -844,9 +842,9 @@ struct error *expr_location(struct context *ctx, Dwarf_Attribute *attr, Dwarf_Op
 
 		if (!ctx->wide || !part || part->bits || part->is != PART_VALUE ||
 		    part->insns.n != m.suspect_at + 1)
-			err = location_block(loc,
-					     "its location looks at bits of a register that gcc "
-					     "leaves undefined");
+			err = location_block(
+				loc,
+				"its location uses bits of a register that gcc leaves undefined");
 	}
 
 	free(m.insns.v);

@@ -155,7 +155,8 @@ static int by_debuginfod(struct dwarf_image *image, const struct want *want, cha
 		return -1;
 	void *lib = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!lib) {
-		log_warn(image->log, "DEBUGINFOD_URLS is set, but libdebuginfod.so.1 is not there");
+		log_warn(image->log,
+			 "DEBUGINFOD_URLS is set, but libdebuginfod.so.1 is not installed");
 		return -1;
 	}
 	void *(*begin)(void) = (void *(*)(void))dlsym(lib, "debuginfod_begin");
@@ -218,7 +219,7 @@ static int find_alt(struct dwarf_image *image, const char *debug_file, const cha
 		fd = by_debuginfod(image, &want, found);
 	if (fd < 0)
 		log_warn(image->log,
-			 "%s: %s, which holds a part of its debug information, is not there",
+			 "%s: %s, which has a part of its debug information, does not exist",
 			 debug_file, name);
 	return fd;
 }

@@ -72,8 +72,8 @@ static struct error *check_build_id(const char *path, const struct dwarf_opts *o
 		return NULL;
 	TRY(file_build_id(path, id, &size));
 	if (!size || size > opts->build_id_size || memcmp(id, opts->build_id, size))
-		return error_at(error_new(ESTALE, "has another build-id than what is probed"), "%s",
-				path);
+		return error_at(error_new(ESTALE, "has a different build-id than the probed file"),
+				"%s", path);
 	return NULL;
 }
 
@@ -102,9 +102,9 @@ static struct error *image_prepare(const char *path, const struct dwarf_opts *op
 /* What gives debug information, by what the file is. */
 static struct error *no_debug_info(struct dwarf_image *image)
 {
-	struct error *err =
-		error_new(ENODATA, "has no debug information%s%s",
-			  image->looked.len ? ", nor have " : "", strbuf_str(&image->looked));
+	struct error *err = error_new(ENODATA, "has no debug information%s%s",
+				      image->looked.len ? "; also not found in " : "",
+				      strbuf_str(&image->looked));
 
 	err = error_at(err, "%s", image->path);
 	if (image->is_rel || strstr(image->path, "vmlinux"))
@@ -136,21 +136,21 @@ static struct error *check_sections(const char *path, int fd, struct dwarf_image
 	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &ehdr) ||
 	    elf_getshdrstrndx(elf, &shstrndx)) {
 		elf_end(elf);
-		return error_at(error_new(EBADMSG, "not a sound ELF file"), "%s", path);
+		return error_at(error_new(EBADMSG, "not a valid ELF file"), "%s", path);
 	}
 	image->machine = ehdr.e_machine;
 	image->is_rel = ehdr.e_type == ET_REL;
 	image->is_big = ehdr.e_ident[EI_DATA] == ELFDATA2MSB;
 	if (ehdr.e_ident[EI_CLASS] != ELFCLASS64 || image->is_big)
-		err = error_new(EOPNOTSUPP, "not a file of a 64-bit little-endian machine");
+		err = error_new(EOPNOTSUPP, "not a file for a 64-bit little-endian machine");
 	while (!err && (scn = elf_nextscn(elf, scn))) {
 		if (!gelf_getshdr(scn, &shdr))
-			err = error_new(EBADMSG, "section %zu has no sound header",
+			err = error_new(EBADMSG, "section %zu has an invalid header",
 					elf_ndxscn(scn));
 		else if (shdr.sh_type != SHT_NOBITS && shdr.sh_type != SHT_NULL &&
 			 (shdr.sh_offset > (uint64_t)st.st_size ||
 			  shdr.sh_size > (uint64_t)st.st_size - shdr.sh_offset))
-			err = error_new(EBADMSG, "section %zu reaches past the end of the file",
+			err = error_new(EBADMSG, "section %zu ends past the end of the file",
 					elf_ndxscn(scn));
 	}
 	elf_end(elf);
@@ -177,7 +177,7 @@ struct error *dwarf_image_open(const char *path, const struct dwarf_opts *given,
 	image->regs = regs_of(image->machine);
 	if (!image->regs)
 		return error_at(error_new(EOPNOTSUPP,
-					  "of a machine (%u) whose registers are not known",
+					  "is for an unsupported architecture (ELF machine %u)",
 					  image->machine),
 				"%s", image->path);
 	image->callbacks = (Dwfl_Callbacks){
@@ -194,7 +194,7 @@ struct error *dwarf_image_open(const char *path, const struct dwarf_opts *given,
 				? dwfl_report_offline(image->dwfl, "image", image->path, fd)
 				: dwfl_report_elf(image->dwfl, "image", image->path, fd, 0, false);
 	if (!image->module)
-		return error_at(error_new(EBADMSG, "not a sound ELF file: %s", dwfl_errmsg(-1)),
+		return error_at(error_new(EBADMSG, "not a valid ELF file: %s", dwfl_errmsg(-1)),
 				"%s", image->path);
 	const int own = steal_fd(&fd);
 	dwfl_report_end(image->dwfl, NULL, NULL);
@@ -203,7 +203,7 @@ struct error *dwarf_image_open(const char *path, const struct dwarf_opts *given,
 
 	GElf_Addr main_bias = 0;
 	if (!dwfl_module_getelf(image->module, &main_bias))
-		return error_at(error_new(EBADMSG, "not a sound ELF file: %s", dwfl_errmsg(-1)),
+		return error_at(error_new(EBADMSG, "not a valid ELF file: %s", dwfl_errmsg(-1)),
 				"%s", image->path);
 	TRY(split_prepare(image));
 	image->dw = split_getdwarf(image, own);
@@ -211,8 +211,8 @@ struct error *dwarf_image_open(const char *path, const struct dwarf_opts *given,
 		const char *why = dwfl_errmsg(-1);
 
 		if (why && !strstr(why, "No DWARF") && !strstr(why, "no DWARF"))
-			return error_at(error_new(EBADMSG,
-						  "its debug information cannot be read: %s", why),
+			return error_at(error_new(EBADMSG, "cannot read its debug information: %s",
+						  why),
 					"%s", image->path);
 		return no_debug_info(image);
 	}
@@ -222,7 +222,8 @@ struct error *dwarf_image_open(const char *path, const struct dwarf_opts *given,
 	image->debug_path = strdup(debug_file ? debug_file : image->path);
 	if (!image->debug_path)
 		return error_nomem();
-	log_debug(image->log, "%s: debug information in %s", image->path, image->debug_path);
+	log_debug(image->log, "%s: using debug information from %s", image->path,
+		  image->debug_path);
 	*out = steal_ptr(image);
 	return NULL;
 }
@@ -342,10 +343,9 @@ struct error *dwarf_image_open_kernel(const char *release, const char *module,
 		return steal_ptr(first);
 	struct error *err =
 		looked.len ? error_new(ENODATA,
-				       "no image with debug information; looked "
-				       "for %s",
+				       "no kernel image with debug information found; tried %s",
 				       strbuf_str(&looked))
-			   : error_new(ENODATA, "no such file below /lib/modules/%s", release);
+			   : error_new(ENODATA, "not found below /lib/modules/%s", release);
 	return error_hint(error_at(err, "%s", module ? module : "vmlinux"),
 			  "install the kernel's debug package (linux-image-%s-dbg)", release);
 }

@@ -163,8 +163,8 @@ struct error *dwarf_lines(struct dwarf_image *image, const struct probe_def *def
 	}
 	if (!err && !l.file) {
 		if (!def->function) {
-			err = error_at(error_new(ENOENT, "no source file \"%s\"", def->file), "%s",
-				       image->path);
+			err = error_at(error_new(ENOENT, "unknown source file \"%s\"", def->file),
+				       "%s", image->path);
 		} else {
 			err = image_need_symbols(image);
 			if (!err)

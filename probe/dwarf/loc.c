@@ -335,9 +335,8 @@ struct error *variable_location(struct context *ctx, Dwarf_Die *die, struct loca
 		if (known)
 			return NULL;
 		if (slot)
-			return location_block(loc,
-					      "it is stored in memory only behind the function's "
-					      "prologue (probe a line)");
+			return location_block(loc, "it is stored in memory only after the "
+						   "function's prologue (probe a line)");
 	}
 	if (dwarf_attr_integrate(die, DW_AT_const_value, &attr))
 		return constant(ctx, die, &attr, loc);
@@ -346,7 +345,7 @@ struct error *variable_location(struct context *ctx, Dwarf_Die *die, struct loca
 			TRY(external_location(ctx, die, loc, &any));
 			if (any)
 				return NULL;
-			return location_block(loc, "it is not in this image");
+			return location_block(loc, "it is not in this binary");
 		}
 		return location_block(loc, "optimized out");
 	}
@@ -372,8 +371,9 @@ struct error *variable_location(struct context *ctx, Dwarf_Die *die, struct loca
 		if (!n)
 			return location_block(loc, "optimized out");
 		if (ctx->instance_entry && !ctx->at_entry && variable_in_slot(ctx, die))
-			return location_block(loc, "it is stored in memory, maybe only behind the "
-						   "copy's first instruction (probe a line)");
+			return location_block(
+				loc, "it is stored in memory, possibly only after the first "
+				     "instruction of the inlined copy (probe a line)");
 		if (ctx->at_entry && variable_in_slot(ctx, die))
 			return location_block(loc, "it has no value yet at the function's first "
 						   "instruction (probe a line)");
@@ -381,7 +381,7 @@ struct error *variable_location(struct context *ctx, Dwarf_Die *die, struct loca
 	if (ctx->at_return && ops[0].atom != DW_OP_addr && ops[0].atom != DW_OP_addrx &&
 	    ops[0].atom != DW_OP_GNU_addr_index && ops[0].atom != DW_OP_const8u)
 		return location_block(loc, "the function has returned: only $retval and global "
-					   "variables are there (probe its entry, too)");
+					   "variables are available (also probe its entry)");
 	uint64_t size;
 	bool was_wide = ctx->wide;
 	ctx->wide = type_size(type_of(die), &size) && size == 8;
@@ -390,12 +390,10 @@ struct error *variable_location(struct context *ctx, Dwarf_Die *die, struct loca
 	ctx->depth--;
 	ctx->wide = was_wide;
 	if (!err && !loc->obstacle && is_unlinked(ctx, loc))
-		return location_block(
-			loc, "static data of a file that is not linked has no address yet");
+		return location_block(loc, "static data of an unlinked file has no address yet");
 	if (!err && !loc->obstacle && is_spill_address(ctx, die, loc))
-		return location_block(loc,
-				      "its location is the address of a stack slot, not what is "
-				      "in it (a fault of clang's)");
+		return location_block(loc, "its location is the address of a stack slot instead of "
+					   "its contents (a clang bug)");
 	return err;
 }
 
@@ -403,7 +401,7 @@ struct error *place_context(struct dwarf_image *image, const struct dwarf_place 
 			    struct context *ctx)
 {
 	if (place->function_die >= image->dies.n || place->scope_die >= image->dies.n)
-		return error_new(EINVAL, "a place of another image");
+		return error_new(EINVAL, "its location is in another binary");
 	*ctx = (struct context){
 		.image = image,
 		.pc = place->address - image->bias,

@@ -37,7 +37,7 @@ static struct error *member_offset(struct context *ctx, struct object *object, D
 	}
 	if (!dwarf_attr(member, DW_AT_data_member_location, &attr) ||
 	    dwarf_getlocation(&attr, &ops, &n))
-		return dw_error(ctx->image, "in a member's place");
+		return dw_error(ctx->image, "in a member's location");
 	if (n == 1 && ops[0].atom == DW_OP_plus_uconst) { /* DWARF 2 */
 		object->bit += ops[0].number * 8;
 		return NULL;
@@ -133,9 +133,9 @@ static struct error *no_member(struct type type, const struct probe_arg *arg, co
 		members_offer(&peeled.die, &near, &all, &n, 0);
 	struct error *err = error_new(ENOENT, "%s has no member \"%s\"", strbuf_str(&text), name);
 	if (n)
-		err = error_suggest_and(err, &near, "it has: %s", strbuf_str(&all));
+		err = error_suggest_and(err, &near, "the members are: %s", strbuf_str(&all));
 	else
-		err = error_hint(err, "its definition is not in this debug information");
+		err = error_hint(err, "the debug information lacks its definition");
 	return error_at_arg(err, arg);
 }
 
@@ -270,7 +270,7 @@ struct error *error_wrong_type(const struct object *object, const struct probe_a
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
 	type_text(object->type, &text);
-	struct error *err = error_new(EINVAL, "%s is no %s", strbuf_str(&text), what);
+	struct error *err = error_new(EINVAL, "%s is not a %s", strbuf_str(&text), what);
 	if (hint)
 		err = error_hint(err, "%s", hint);
 	return error_at_arg(err, arg);
@@ -292,8 +292,9 @@ static struct error *step_index(struct context *ctx, struct object *object,
 						"pointer to something whose size is known", NULL);
 		int64_t plus;
 		if (__builtin_mul_overflow(index, (int64_t)size, &plus))
-			return error_at_arg(
-				error_new(EINVAL, "[%lld] is too far", (long long)index), arg);
+			return error_at_arg(error_new(EINVAL, "index [%lld] is too large",
+						      (long long)index),
+					    arg);
 		return object_follow(ctx, object, plus);
 	}
 	if (type_tag(&peeled) != DW_TAG_array_type)
@@ -308,15 +309,15 @@ static struct error *step_index(struct context *ctx, struct object *object,
 	die_udata(&peeled.die, DW_AT_byte_stride, &step);
 	if (n > 1)
 		return error_at_arg(
-			error_new(EINVAL, "an array of %zu dimensions wants as many indexes", n),
+			error_new(EINVAL, "an array with %zu dimensions needs as many indexes", n),
 			arg);
 	if (index < dims[0].lower ||
 	    (dims[0].count && (uint64_t)index - (uint64_t)dims[0].lower >= dims[0].count)) {
 		struct error *err =
-			error_new(EINVAL, "[%lld] is outside of the array", (long long)index);
+			error_new(EINVAL, "index [%lld] is out of bounds", (long long)index);
 
 		if (dims[0].count)
-			err = error_hint(err, "it has %llu elements, from [%lld] on",
+			err = error_hint(err, "the array has %llu elements, starting at [%lld]",
 					 (unsigned long long)dims[0].count,
 					 (long long)dims[0].lower);
 		return error_at_arg(err, arg);
@@ -347,7 +348,7 @@ static struct error *step_indexes(struct context *ctx, struct object *object,
 					NULL);
 	if (have < n)
 		return error_at_arg(
-			error_new(EINVAL, "an array of %zu dimensions wants as many indexes", n),
+			error_new(EINVAL, "an array with %zu dimensions needs as many indexes", n),
 			arg);
 	uint64_t flat = 0;
 	for (size_t i = 0; i < n; i++) {
@@ -355,7 +356,7 @@ static struct error *step_indexes(struct context *ctx, struct object *object,
 
 		if (index < dims[i].lower ||
 		    (dims[i].count && (uint64_t)index - (uint64_t)dims[i].lower >= dims[i].count))
-			return error_at_arg(error_new(EINVAL, "[%lld] is outside of the array",
+			return error_at_arg(error_new(EINVAL, "index [%lld] is out of bounds",
 						      (long long)index),
 					    arg);
 		flat = flat * dims[i].count + (uint64_t)(index - dims[i].lower);
@@ -399,7 +400,7 @@ struct error *object_walk(struct context *ctx, struct object *object, const stru
 		}
 		if (object->raw)
 			return error_at_arg(
-				error_new(EINVAL, "a word without a type has no members"), arg);
+				error_new(EINVAL, "a value without a type has no members"), arg);
 		switch (step->kind) {
 		case PROBE_ARROW:
 			if (!pointer)

@@ -258,11 +258,10 @@ static struct error *lines_by_text(struct search *s, Dwarf_Die *unit, const char
 	_cleanup_fclose_ FILE *f = fopen(path, "re");
 	if (!f) {
 		struct error *err =
-			error_at(error_errno(errno, "the source cannot be read"), "%s", path);
+			error_at(error_errno(errno, "cannot read the source file"), "%s", path);
 
-		return error_hint(err,
-				  "\";PATTERN\" needs the source where the compiler saw it; use a "
-				  "line's number");
+		return error_hint(err, "\";PATTERN\" needs the source file at the path that the "
+				       "compiler recorded; use a line number instead");
 	}
 	for (uint32_t line = 1; line <= last && getline(&text, &cap, f) > 0; line++) {
 		if (line < first)
@@ -378,7 +377,7 @@ struct error *file_line_places(struct search *s)
 		if (name)
 			nearest_offer(&near, slash ? slash + 1 : name);
 	}
-	struct error *err = error_at(error_new(ENOENT, "no source file \"%s\"", s->def->file), "%s",
-				     image->path);
+	struct error *err = error_at(error_new(ENOENT, "unknown source file \"%s\"", s->def->file),
+				     "%s", image->path);
 	return error_suggest(err, &near);
 }

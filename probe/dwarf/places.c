@@ -235,10 +235,12 @@ static struct error *offset_place(struct search *s, const struct instance *insta
 		return NULL;
 	if (dwarf_haspc(&die, low + s->def->offset) <= 0) {
 		uint64_t size = !dwarf_highpc(&die, &high) && high > low ? high - low : 0;
-		struct error *err = error_new(EINVAL, "+%llu is past the end of %s",
+		struct error *err = error_new(EINVAL, "offset +%llu is past the end of %s",
 					      (unsigned long long)s->def->offset, s->def->function);
 
-		return size ? error_hint(err, "it has %llu bytes", (unsigned long long)size) : err;
+		return size ? error_hint(err, "the function has %llu bytes",
+					 (unsigned long long)size)
+			    : err;
 	}
 	return place_add(s, instance, low + s->def->offset, !s->def->offset, false, false,
 			 s->def->offset ? -1 : 0, NULL);
@@ -328,31 +330,32 @@ static struct error *no_place(struct search *s)
 
 	switch (def->where) {
 	case PROBE_RETURN:
-		return error_hint(error_new(ENOENT,
-					    "%s is only there in inlined copies, which do not "
-					    "return",
-					    def->function),
-				  "probe its entry");
+		return error_hint(
+			error_new(ENOENT, "%s exists only as inlined copies, which have no return",
+				  def->function),
+			"probe its entry");
 	case PROBE_OFFSET:
-		return error_new(ENOENT, "%s is only there in inlined copies", def->function);
+		return error_new(ENOENT, "%s exists only as inlined copies", def->function);
 	case PROBE_PATTERN:
-		return error_new(ENOENT, "no line of %s that has code matches \"%s\"",
-				 def->function, def->pattern);
+		return error_new(ENOENT, "no line of %s with code matches \"%s\"", def->function,
+				 def->pattern);
 	case PROBE_LINE:
 	case PROBE_FILE_LINE: {
-		struct error *err = error_new(ENOENT, "no code begins on line %u of %s", def->line,
+		struct error *err = error_new(ENOENT, "line %u of %s has no code", def->line,
 					      def->function ? def->function : def->file);
 
 		if (s->near_below >= base && s->near_below && s->near_above)
-			return error_hint(err, "on lines %u and %u it does", s->near_below - base,
-					  s->near_above - base);
+			return error_hint(err, "the nearest lines with code are %u and %u",
+					  s->near_below - base, s->near_above - base);
 		if (s->near_below >= base && s->near_below)
-			return error_hint(err, "the last one is %u", s->near_below - base);
-		return s->near_above ? error_hint(err, "the first one is %u", s->near_above - base)
+			return error_hint(err, "the last line with code is %u",
+					  s->near_below - base);
+		return s->near_above ? error_hint(err, "the first line with code is %u",
+						  s->near_above - base)
 				     : err;
 	}
 	default:
-		return error_new(ENOENT, "%s is only there in inlined copies (inlines=no)",
+		return error_new(ENOENT, "%s exists only as inlined copies (inlines=no)",
 				 def->function);
 	}
 }

@@ -57,7 +57,8 @@ struct error *split_prepare(struct dwarf_image *image)
 
 		free(image->dwp_dir);
 		image->dwp_dir = NULL;
-		return error_hint(err, "%s is unpacked there; set TMPDIR", dwp_path(image->dwp));
+		return error_hint(err, "%s is unpacked there; set TMPDIR to use another directory",
+				  dwp_path(image->dwp));
 	}
 	log_debug(image->log, "%s: split units in %s", image->path, dwp_path(image->dwp));
 	return NULL;
@@ -152,20 +153,20 @@ static void note_missing(struct dwarf_image *image, const char *name, bool found
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
-	strbuf_addf(&text, "%s, which holds a part of its debug information, is not there",
+	strbuf_addf(&text, "%s, which has a part of its debug information, does not exist",
 		    name ? name : "a split unit");
 	if (image->dwp && name && (name[0] == '/' || strstr(name, "..")))
-		strbuf_addf(&text, ", and of %s a unit of such a name cannot be unpacked",
+		strbuf_addf(&text, ", and a unit with this name cannot be unpacked from %s",
 			    dwp_path(image->dwp));
 	else if (found)
 		strbuf_addf(&text,
-			    "; %s has it, but is not read for debug information that was stripped "
-			    "into a file of its own: unpack it beside %s",
+			    "; %s has it, but it is not used for debug information in a separate "
+			    "file: unpack it next to %s",
 			    dwp_path(image->dwp), image->debug_path);
 	else if (image->dwp)
 		strbuf_addf(&text, ", nor in %s", dwp_path(image->dwp));
 	else
-		strbuf_addf(&text, ", nor a package %s.dwp", image->path);
+		strbuf_addf(&text, ", or in a package %s.dwp", image->path);
 	log_warn(image->log, "%s: %s", image->debug_path, strbuf_str(&text));
 	if (!image->split_missing)
 		image->split_missing = strbuf_steal(&text);

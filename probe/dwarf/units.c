@@ -330,7 +330,7 @@ static struct error *strings_search(const struct section *sec, const struct need
 			break;
 		pos += limit;
 	}
-	return n < 0 ? error_errno(errno, "the debug information cannot be read") : NULL;
+	return n < 0 ? error_errno(errno, "cannot read the debug information") : NULL;
 }
 
 static struct error *add_offset(void *ctx, uint64_t pos)
@@ -377,7 +377,7 @@ static struct error *numbers_search(const struct section *sec, const struct numb
 			break;
 		pos += (uint64_t)n - (step == 1 ? 3 : 0);
 	}
-	return n < 0 ? error_errno(errno, "the debug information cannot be read") : NULL;
+	return n < 0 ? error_errno(errno, "cannot read the debug information") : NULL;
 }
 
 /* What all names that match begin with, "" when nothing is sure. */

@@ -152,12 +152,11 @@ static struct error *pieces_of(const struct object *object, uint64_t bits, bool 
 			return value_block(value, "its path is too long");
 	}
 	if (lost == value->n_pieces)
-		return value_block(
-			value,
-			object->loc.parts.n && object->loc.parts.v[0].is == PART_POINTER
-				? "DW_OP_implicit_pointer: it points to what is not in memory "
-				  "(its members may be read)"
-				: "optimized out");
+		return value_block(value,
+				   object->loc.parts.n && object->loc.parts.v[0].is == PART_POINTER
+					   ? "DW_OP_implicit_pointer: it points to a value that is "
+					     "not in memory (its members can be read)"
+					   : "optimized out");
 	if (lost && scalar)
 		return value_block(value, "partly optimized out");
 	return NULL;
@@ -176,9 +175,9 @@ static struct error *no_string(const struct object *object, const struct probe_a
 			const char *name = die_name(&child);
 
 			if (name && !strcmp(name, "data_ptr"))
-				return error_wrong_type(object, arg, "string",
-							"it has no NUL at its end: read its "
-							"data_ptr and length");
+				return error_wrong_type(
+					object, arg, "string",
+					"it is not NUL-terminated: read its data_ptr and length");
 		} while (!die_sibling(&child));
 	}
 	return error_wrong_type(object, arg, "string", "char *, char [] and std::string are");
@@ -356,14 +355,14 @@ struct error *value_natural(struct context *ctx, struct object *object, struct f
 	bool known = type_size(object->type, &size);
 	if (!known || !size)
 		return value_block(value,
-				   known ? "it has no bytes" : "the size of its type is not known");
+				   known ? "its size is 0" : "the size of its type is not known");
 	if (size > 65536)
 		return value_block(value, "it is larger than 64 KiB");
 	value->size = (uint32_t)size;
 	value->hex = value->kind == FETCH_POINTER;
 	value->bit_size = (uint32_t)object->bit_size;
 	if (object->bit_size > size * 8 || object->bit_size > 64)
-		return value_block(value, "a bit field wider than its type");
+		return value_block(value, "the bit field is wider than its type");
 	if (scalar && size > 8)
 		scalar = false; /* as bytes, in the order that they have in memory */
 	return pieces_of(object, object->bit_size ? object->bit_size : size * 8, scalar, value);

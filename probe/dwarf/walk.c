@@ -167,8 +167,8 @@ static struct error *take_one(struct walk *w, Dwarf_Die *die)
 	if (w->left--)
 		return NULL;
 	w->left = 0;
-	return error_new(EBADMSG, "%s: its DIEs lead into each other (at %#llx)",
-			 w->image->debug_path, (unsigned long long)dwarf_dieoffset(die));
+	return error_new(EBADMSG, "%s: DWARF: DIE reference loop at %#llx", w->image->debug_path,
+			 (unsigned long long)dwarf_dieoffset(die));
 }
 
 /* Code that the linker dropped has address 0, or one at the end of all. */

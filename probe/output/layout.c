@@ -67,10 +67,10 @@ static struct error *join(struct output_field *field, const struct fetch_value *
 	if (field->kind != kind) {
 		if (!is_number(field->kind) || !number)
 			return error_hint(error_new(EINVAL,
-						    "argument '%s' is of another kind at another "
-						    "place: one holds a number, the other does not",
+						    "argument '%s' is a number at some probe "
+						    "points but not at others",
 						    field->name),
-					  "give it a type, as in %s:u64 or %s:string", field->name,
+					  "give it a type: %s:u64 or %s:string", field->name,
 					  field->name);
 		/* Signed where any is, so that a small unsigned one keeps its value, too. */
 		if (value->kind == FETCH_INT || field->kind == FETCH_INT)
@@ -97,16 +97,16 @@ static struct error *size_strings(struct output_layout *layout)
 		else
 			fixed += (field->size + 7) & ~7u;
 		if (fixed > OUTPUT_MAX)
-			return error_hint(error_new(E2BIG,
-						    "argument '%s' is one too many: together they "
-						    "have more than %d bytes",
-						    field->name, OUTPUT_MAX),
-					  "a member of a struct, or an element of an array, needs "
-					  "less room than the whole");
+			return error_hint(
+				error_new(E2BIG,
+					  "argument '%s' is too much: all arguments together have "
+					  "more than %d bytes",
+					  field->name, OUTPUT_MAX),
+				"record single members of a struct or elements of an array");
 	}
 	const uint32_t each = strings ? ((OUTPUT_MAX - fixed) / strings) & ~7u : 0;
 	if (strings && each < STRING_MIN)
-		return error_new(E2BIG, "%u strings are too many beside the other arguments",
+		return error_new(E2BIG, "%u strings together with the other arguments are too many",
 				 strings);
 	vec_for_each (field, &layout->fields) {
 		if (field->kind != FETCH_STRING)
@@ -155,10 +155,9 @@ static struct error *check_name(const char *name)
 	if (!is_taken)
 		return NULL;
 	return error_hint(error_new(EINVAL,
-				    "argument '%s' has the name of a field that each sample "
-				    "has",
+				    "argument '%s' has the name of a standard field of samples",
 				    name),
-			  "call it otherwise: NAME=%s", name);
+			  "give it another name: NAME=%s", name);
 }
 
 struct error *output_layout_of(const struct probe_points *points, struct output_layout *layout)

@@ -61,9 +61,9 @@ struct error *user_check_boundary(const struct probe_finder *finder, const struc
 		return NULL;
 	return error_hint(error_new(EINVAL,
 				    "%s+%llu is in the middle of an instruction: a probe there "
-				    "would change what the program does",
+				    "would change the program's behavior",
 				    point->shown ? point->shown : point->function,
 				    (unsigned long long)point->offset),
-			  "instructions begin at +%llu and +%llu", (unsigned long long)start,
-			  (unsigned long long)end);
+			  "the nearest instructions begin at +%llu and +%llu",
+			  (unsigned long long)start, (unsigned long long)end);
 }

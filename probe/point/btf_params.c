@@ -202,7 +202,7 @@ struct param params_returned(const struct btf *btf, uint32_t proto, uint16_t mac
 	else if (size <= 0 || btf_is_float(btf_skip_mods_and_typedefs(btf, t->type, NULL)))
 		param.obstacle = "how it is returned is not known";
 	else if (size > 16 && machine != EM_X86_64)
-		param.obstacle = "the address of a struct that is returned is not known any more";
+		param.obstacle = "the address of the returned struct is not available any more";
 	else if (size > 16)
 		param.in_memory = true;
 	else

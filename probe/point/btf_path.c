@@ -226,7 +226,7 @@ static struct error *no_member(const struct walk *w, const struct probe_step *st
 {
 	struct nearest near = nearest_make(step->name);
 	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT;
-	_cleanup_free_ char *what = text_format("there is no member '%s' in ", step->name);
+	_cleanup_free_ char *what = text_format("unknown member '%s' of ", step->name);
 	size_t n = 0;
 
 	if (!what)
@@ -235,7 +235,7 @@ static struct error *no_member(const struct walk *w, const struct probe_step *st
 	uint32_t real;
 	peel(w, w->type, &real);
 	struct error *err = walk_error(w, step, ENOENT, what, "", real);
-	return error_suggest_and(err, &near, "there are: %s%s", strbuf_str(&all),
+	return error_suggest_and(err, &near, "the members are: %s%s", strbuf_str(&all),
 				 n > 24 ? ", …" : "");
 }
 
@@ -253,7 +253,7 @@ static struct error *take_member(struct walk *w, const struct probe_step *step)
 	if (btf_is_ptr(t) && !through_pointer) {
 		if (step->kind == PROBE_MEMBER)
 			return error_hint(walk_error(w, step, EINVAL,
-						     "what stands before is a pointer, ", "",
+						     "the expression before it is a pointer, ", "",
 						     w->type),
 					  "write ->%s", step->name);
 		TRY(follow(w, t));
@@ -261,11 +261,12 @@ static struct error *take_member(struct walk *w, const struct probe_step *step)
 		through_pointer = true;
 	}
 	if (!btf_is_composite(t) || !w->type)
-		return walk_error(w, step, EINVAL, "what stands before has no members: it is ", "",
-				  w->type);
+		return walk_error(w, step, EINVAL,
+				  "the expression before it has no members: it is ", "", w->type);
 	if (step->kind == PROBE_ARROW && !through_pointer)
 		return error_hint(walk_error(w, step, EINVAL,
-					     "what stands before is no pointer: ", "", w->type),
+					     "the expression before it is not a pointer: ", "",
+					     w->type),
 				  "write .%s", step->name);
 	if (!find_member(w->btf, w->type, step->name, 0, &member))
 		return no_member(w, step);
@@ -298,8 +299,7 @@ static struct error *take_element(struct walk *w, const struct probe_step *step)
 		elem = array->type;
 		if (array->nelems && (step->index < 0 || step->index >= array->nelems))
 			return probe_def_error(w->text, step->at, EINVAL,
-					       "the array has the elements 0 to %u",
-					       array->nelems - 1);
+					       "the array has elements 0 to %u", array->nelems - 1);
 		if (!array->nelems)
 			w->spot.typed = false;
 	} else if (btf_is_ptr(t)) {
@@ -308,8 +308,8 @@ static struct error *take_element(struct walk *w, const struct probe_step *step)
 		if (step->index)
 			w->spot.typed = false;
 	} else {
-		return walk_error(w, step, EINVAL, "what stands before has no elements: it is ", "",
-				  w->type);
+		return walk_error(w, step, EINVAL,
+				  "the expression before it has no elements: it is ", "", w->type);
 	}
 	const int64_t size = elem ? btf__resolve_size(w->btf, elem) : -1;
 	if (size <= 0)
@@ -327,9 +327,10 @@ static struct error *take_deref(struct walk *w, const struct probe_step *step)
 
 	if (t && !btf_is_ptr(t) && !(btf_is_int(t) && t->size == 8))
 		return walk_error(w, step, EINVAL,
-				  "what stands in the brackets is no address: ", "", w->type);
+				  "the expression in the brackets is not an address: ", "",
+				  w->type);
 	if (w->spot.bit_size)
-		return probe_def_error(w->text, step->at, EINVAL, "a bit field is no address");
+		return probe_def_error(w->text, step->at, EINVAL, "a bit field is not an address");
 	if (t && btf_is_ptr(t))
 		TRY(follow(w, t));
 	else
@@ -404,10 +405,11 @@ static struct error *walk_steps(struct walk *w)
 		const struct probe_step *step = &arg->steps[i];
 
 		if (!w->type && step->kind != PROBE_DEREF)
-			return error_hint(probe_def_error(w->text, step->at, EINVAL,
-							  "nothing tells the type of what stands "
-							  "before"),
-					  "without a type, write +OFFSET(…)");
+			return error_hint(
+				probe_def_error(
+					w->text, step->at, EINVAL,
+					"the type of the expression before it is not known"),
+				"without a type, write +OFFSET(…)");
 		switch (step->kind) {
 		case PROBE_MEMBER:
 		case PROBE_ARROW:

@@ -96,12 +96,12 @@ struct error *columns_add(struct columns *columns, size_t point, size_t arg,
 	struct column *column = find_column(columns, arg, value->name);
 
 	if (!column && columns->v.n == PROBE_MAX_ARGS)
-		return error_hint(error_new(E2BIG,
-					    "the points have more than %d different arguments",
-					    PROBE_MAX_ARGS),
-				  "name those that are wanted, or fewer functions: %s stands for "
-				  "all that any of them has",
-				  columns->def->args[arg].text);
+		return error_hint(
+			error_new(E2BIG, "the probe points have more than %d different arguments",
+				  PROBE_MAX_ARGS),
+			"list the arguments, or match fewer functions: %s means all arguments of "
+			"any of them",
+			columns->def->args[arg].text);
 	if (!column)
 		column = add_column(columns, arg, value->name);
 	struct cell *cell = column ? vec_push(&column->cells) : NULL;
@@ -239,8 +239,8 @@ static struct error *give_args(struct columns *columns, struct probe_points *poi
 			if (to->name)
 				continue;
 			TRY(value_name(to, points->names[i]));
-			TRY(value_obstacle(to, "%s has no '%s' here", points->v[p].function,
-					   points->names[i]));
+			TRY(value_obstacle(to, "%s has no '%s' at this probe point",
+					   points->v[p].function, points->names[i]));
 			TRY(like_others(column, to));
 		}
 	}
@@ -317,7 +317,7 @@ struct error *columns_close(struct columns *columns, bool force, const struct lo
 			left_out_add(&out, log, shown_as(point), point->inlined ? in : NULL,
 				     text ? text : "");
 			if (!why)
-				why = error_new(EOPNOTSUPP, "'%s' cannot be read in %s: %s",
+				why = error_new(EOPNOTSUPP, "cannot read '%s' in %s: %s",
 						value->name, shown_as(point), value->obstacle);
 			point_deinit(point, points->n_args);
 		} else {
@@ -331,8 +331,7 @@ struct error *columns_close(struct columns *columns, bool force, const struct lo
 		return NULL;
 	}
 	if (out.n > 1)
-		why = error_prefix(why, "at none of the %zu points", out.n);
-	return error_hint(why,
-			  "-vv tells why for each point; force=yes; keeps a point without what "
-			  "cannot be read");
+		why = error_prefix(why, "at none of the %zu probe points", out.n);
+	return error_hint(why, "-vv shows why for each probe point; force=yes; keeps probe points "
+			       "without the arguments that cannot be read");
 }

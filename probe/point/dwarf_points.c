@@ -43,7 +43,7 @@ static struct error *open_image(struct probe_finder *finder, const struct user *
 	_cleanup_free_ char *notes = NULL;
 
 	if (fo->no_dwarf)
-		return error_new(ENODATA, "debug information is not looked for");
+		return error_new(ENODATA, "debug information is not used");
 	if (user)
 		return dwarf_image_open(user_path(user), &opts, out);
 	/* A kallsyms of one's own is another kernel's. */
@@ -115,7 +115,7 @@ struct error *finder_image_if_any(struct probe_finder *finder, const struct user
 	*out = NULL;
 	err = finder_image(finder, user, module, out);
 	if (err && err->code != ENOMEM) {
-		log_debug(finder->opts.log, "no debug information: %s", err->msg);
+		log_debug(finder->opts.log, "debug information is not available: %s", err->msg);
 		error_free(err);
 		err = NULL;
 	}
@@ -139,7 +139,7 @@ static struct error *find_bias(struct probe_finder *finder, struct dwarf_image *
 	if (finder->have_bias)
 		return NULL;
 	if (!kernel_symbol(finder->kernel, "_stext", NULL, &runs, NULL))
-		return error_new(EPERM, "kallsyms does not tell where the kernel is");
+		return error_new(EPERM, "/proc/kallsyms does not show the kernel's address");
 	TRY(elf_file_open_parts(dwarf_image_path(image), wants_symbols, &file));
 	const struct elf_section *table = elf_section_by_type(file, SHT_SYMTAB);
 	for (size_t i = 1; table && i < elf_symbol_count(file, table); i++) {
@@ -170,8 +170,8 @@ static struct error *kernel_address(struct probe_finder *finder, struct dwarf_im
 	}
 	if (module)
 		return error_new(EOPNOTSUPP,
-				 same ? "module %s has several symbols %s, and nothing tells which "
-					"of them is meant"
+				 same ? "module %s has several symbols %s, and the right one "
+					"cannot be determined"
 				      : "module %s has no symbol %s: it is not loaded, or its "
 					"addresses are hidden",
 				 module, place->symbol ? place->symbol : "there");
@@ -248,8 +248,7 @@ static struct error *place_arg(struct place_args *pa, const struct probe_arg *ar
 	for (size_t i = 0; i < value->n_pieces && !value->obstacle; i++)
 		for (size_t k = 0; k < value->pieces[i].n_insns; k++)
 			if (value->pieces[i].insns[k].op == FETCH_TLS)
-				return value_obstacle(value, "it is a variable of each thread's "
-							     "own");
+				return value_obstacle(value, "it is a thread-local variable");
 	return NULL;
 }
 
@@ -412,7 +411,8 @@ static struct error *fill_point(struct gather *g, struct dwarf_image *image, str
 	if (user) {
 		point->address = place->address;
 		if (!user_file_offset(user, place->address, &point->file_offset))
-			return error_new(EBADMSG, "%s: no segment holds the address %#llx",
+			return error_new(EBADMSG,
+					 "%s: address %#llx is not in any loadable segment",
 					 user_path(user), (unsigned long long)place->address);
 		return g->def->where == PROBE_OFFSET ? user_check_boundary(g->finder, user, point)
 						     : NULL;
@@ -504,7 +504,7 @@ struct error *dwarf_points(struct gather *g, struct dwarf_image *image, struct u
 		error_free(why);
 		return NULL;
 	}
-	return why ? why : error_new(ENOENT, "'%s' has no place", g->def->text);
+	return why ? why : error_new(ENOENT, "'%s' has no location", g->def->text);
 }
 
 /* ---- variables ---- */

@@ -20,7 +20,8 @@ struct error *probe_finder_new(const struct finder_opts *opts, struct probe_find
 #endif
 	}
 	if (!regs_of(finder->machine))
-		return error_new(EOPNOTSUPP, "probes with arguments are not known on this machine");
+		return error_new(EOPNOTSUPP,
+				 "probes with arguments are not supported on this architecture");
 	TRY(kernel_new(&finder->opts, &finder->kernel));
 	*out = steal_ptr(finder);
 	return NULL;

@@ -52,7 +52,7 @@ void left_out_add(struct left_out *out, const struct log *log, const char *name,
 		return;
 	const char *known = *slot = steal_ptr(key);
 	strmap_put(&out->seen, known, out);
-	log_debug(log, "%s is left out: %s", known, why);
+	log_debug(log, "%s is skipped: %s", known, why);
 	if (out->n++ < SOME)
 		strbuf_addf(&out->some, "%s%s: %s", out->n > 1 ? "; " : "", known,
 			    mark ? mark + strlen("\\___ ") : why);
@@ -61,8 +61,9 @@ void left_out_add(struct left_out *out, const struct log *log, const char *name,
 void left_out_tell(const struct left_out *out, const struct log *log)
 {
 	if (out->n)
-		log_info(log, "%zu point%s left out: %s%s", out->n, out->n == 1 ? " is" : "s are",
-			 strbuf_str(&out->some), out->n > 3 ? "; … (-vv tells of each)" : "");
+		log_info(log, "%zu probe point%s skipped: %s%s", out->n,
+			 out->n == 1 ? " is" : "s are", strbuf_str(&out->some),
+			 out->n > 3 ? "; … (-vv shows each)" : "");
 }
 
 struct error *gather_point(struct gather *g, struct probe_point *point, struct pending *pending)

@@ -39,15 +39,14 @@ static struct error *target_fill(struct gather *g, const struct kfunc *kfunc, st
 	*t = (struct target){.kfunc = kfunc};
 	TRY(kernel_func_find(finder->kernel, kfunc->module, kfunc->name, &t->func, &found));
 	if (!found) {
-		t->untyped_why = strchr(kfunc->name, '.')
-					 ? "the compiler changed its parameters, and BTF does not "
-					   "tell how"
-					 : "BTF does not have it";
+		t->untyped_why = strchr(kfunc->name, '.') ? "the compiler changed its parameters, "
+							    "and BTF does not describe how"
+							  : "it is not in BTF";
 		return NULL;
 	}
 	if (kfunc->same > 1 || t->func.ambiguous)
-		t->untyped_why = "several functions have this name, and BTF does not tell which "
-				 "of them it describes";
+		t->untyped_why = "several functions have this name, and it is not known which one "
+				 "BTF describes";
 	t->typed = !t->untyped_why || g->def->force;
 	if (t->typed)
 		TRY(params_place(t->func.btf, t->func.proto, finder->machine, &t->params));
@@ -104,7 +103,7 @@ static struct error *no_types(const struct gather *g, const struct target *t,
 		probe_def_error(g->def->text, arg->at, ENODATA, "'%s' of %s is not known: %s",
 				arg->text, t->kfunc->name, t->untyped_why);
 
-	return t->func.btf ? error_hint(err, "force=yes; takes what BTF says of that name") : err;
+	return t->func.btf ? error_hint(err, "force=yes; uses what BTF says about that name") : err;
 }
 
 static const struct param *find_param(const struct target *t, const struct probe_arg *arg)
@@ -143,12 +142,11 @@ static struct error *add_arg(struct gather *g, const struct target *t, size_t in
 	}
 	if (arg->base == PROBE_RETVAL && !at_return)
 		return error_hint(probe_def_error(def->text, arg->at, EINVAL,
-						  "nothing is returned at this place"),
+						  "nothing is returned at this probe point"),
 				  "write %s%%return", def->function ? def->function : "FUNCTION");
 	if (!at_entry && !at_return)
 		return probe_def_error(def->text, arg->at, ENODATA,
-				       "where '%s' is in the middle of %s, only debug information "
-				       "tells",
+				       "finding '%s' in the middle of %s needs debug information",
 				       arg->text, t->kfunc->name);
 	if (!t->typed)
 		return no_types(g, t, arg);
@@ -210,7 +208,7 @@ static struct error *add_function(struct gather *g, const struct kfunc *kfunc)
 		const uint64_t end = kernel_function_end(g->finder->kernel, kfunc->address);
 
 		if (end && g->def->offset >= end - kfunc->address)
-			return error_new(EINVAL, "%s has %llu bytes, +%#llx is beyond them",
+			return error_new(EINVAL, "%s has %llu bytes; +%#llx is past its end",
 					 kfunc->name, (unsigned long long)(end - kfunc->address),
 					 (unsigned long long)g->def->offset);
 	}
@@ -234,7 +232,7 @@ static struct error *no_function(struct gather *g)
 	const struct probe_def *def = g->def;
 	struct kernel *kernel = g->finder->kernel;
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
-	const char *what = def->is_glob ? "function that matches" : "function";
+	const char *what = def->is_glob ? "function matching" : "function";
 	bool loaded = true;
 
 	if (def->module)
@@ -242,7 +240,7 @@ static struct error *no_function(struct gather *g)
 	if (!loaded)
 		return error_hint(error_new(ENOENT, "module %s is not loaded, or has no functions",
 					    def->module),
-				  "'modprobe %s' loads it; 'lsmod' lists those that are there",
+				  "'modprobe %s' loads it; 'lsmod' lists the loaded modules",
 				  def->module);
 	struct error *err =
 		def->module ? error_new(ENOENT, "module %s has no %s '%s'", def->module, what,
@@ -250,11 +248,11 @@ static struct error *no_function(struct gather *g)
 			    : error_new(ENOENT, "the kernel has no %s '%s'", what, def->function);
 
 	if (!def->is_glob && kernel_variants(kernel, def->function, &sb))
-		return error_hint(err, "the compiler made %s of it", strbuf_str(&sb));
+		return error_hint(err, "the compiler renamed it to %s", strbuf_str(&sb));
 	if (kernel_near(kernel, def->module, def->function, &sb))
 		return error_hint(err, "did you mean %s?", strbuf_str(&sb));
-	return error_hint(err, "'perf-bpf probe -F' lists the functions; one that is inlined "
-			       "everywhere needs debug information");
+	return error_hint(err, "'perf-bpf probe -F' lists the functions; a function that is "
+			       "inlined everywhere needs debug information");
 }
 
 /* What debug information would have told, and why there is none. */

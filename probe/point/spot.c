@@ -105,7 +105,7 @@ static struct error *add_piece(struct spot *spot, enum fetch_gives gives, uint32
 		return error_nomem();
 	value->pieces = pieces;
 	if (spot->code.n > FETCH_MAX_INSNS)
-		return value_obstacle(value, "its way there has more than %d steps",
+		return value_obstacle(value, "reading it needs more than %d steps",
 				      FETCH_MAX_INSNS);
 	pieces[value->n_pieces++] = (struct fetch_piece){
 		.insns = spot->code.v,
@@ -147,7 +147,7 @@ static struct error *finish_bytes(struct spot *spot, uint32_t size, struct fetch
 		const uint32_t n = min_of(left, 8 - byte);
 
 		if (word >= spot->n_words)
-			return value_obstacle(value, "it is not whole in registers");
+			return value_obstacle(value, "it is only partly in registers");
 		TRY(spot_push(spot, spot->words[word]));
 		spot->bit_offset = byte * 8;
 		TRY(add_piece(spot, FETCH_VALUE, n * 8, value));
@@ -173,7 +173,8 @@ static struct error *finish_string(struct spot *spot, const struct shape *shape,
 	value->size = 0;
 	if (shape->is_array) {
 		if (spot->is != SPOT_ADDRESS)
-			return value_obstacle(value, "an array in registers is no string");
+			return value_obstacle(value,
+					      "an array in registers cannot be read as a string");
 		/* One without a 0 gets it behind its end. */
 		value->size = shape->size ? shape->size + !shape->is_ended : 0;
 	} else if (!shape->is_known && spot->is == SPOT_ADDRESS &&
@@ -185,10 +186,10 @@ static struct error *finish_string(struct spot *spot, const struct shape *shape,
 		TRY(spot_follow(spot, false));
 	} else {
 		return error_hint(probe_def_error(text, arg->at, EINVAL,
-						  "'%s' is %s, no string and no pointer to one",
+						  "'%s' is %s, not a string or a pointer to one",
 						  arg->text,
 						  shape->type ? shape->type : "a number"),
-				  "a string is an array of characters or a pointer to them");
+				  "a string is an array of characters or a pointer to characters");
 	}
 	spot->user |= arg->user || arg->type == PROBE_TYPE_USTRING || shape->user;
 	TRY(settle_address(spot));
@@ -204,12 +205,13 @@ static struct error *load_number(struct spot *spot, uint32_t size, const char *t
 	if (last > 64)
 		return probe_def_error(
 			text, arg->at, EINVAL,
-			"'%s' is a bit field of %u bits that lie in more than 8 bytes", arg->text,
+			"'%s' is a bit field of %u bits that spans more than 8 bytes", arg->text,
 			spot->bit_size);
 	if (size != 1 && size != 2 && size != 4 && size != 8)
-		return probe_def_error(text, arg->at, EINVAL,
-				       "'%s' has %u bytes: a type of 1, 2, 4 or 8 is no part of it",
-				       arg->text, size);
+		return probe_def_error(
+			text, arg->at, EINVAL,
+			"'%s' has %u bytes: a type of 1, 2, 4 or 8 bytes cannot be used", arg->text,
+			size);
 	while (size * 8 < last)
 		size *= 2;
 	TRY(spot_settle(spot, size));
@@ -259,8 +261,9 @@ static struct error *finish_cast(struct spot *spot, const struct shape *shape, c
 	const uint32_t bits = spot->bit_size ? spot->bit_size : have * 8;
 
 	if (shape->is_known && shape->size && !is_number && asked > shape->size)
-		return probe_def_error(text, arg->at, EINVAL, "'%s' has %u bytes, fewer than asked",
-				       arg->text, shape->size);
+		return probe_def_error(text, arg->at, EINVAL,
+				       "'%s' has only %u bytes, fewer than the type", arg->text,
+				       shape->size);
 	value->kind = arg->type == PROBE_TYPE_SIGNED ? FETCH_INT
 		      : arg->type == PROBE_TYPE_BOOL ? FETCH_BOOL
 		      : arg->type == PROBE_TYPE_CHAR ? FETCH_CHAR
@@ -270,8 +273,8 @@ static struct error *finish_cast(struct spot *spot, const struct shape *shape, c
 	if (arg->type == PROBE_TYPE_BITS) {
 		if (asked > have)
 			return probe_def_error(text, arg->at, EINVAL,
-					       "'%s' has %u bytes, fewer than asked", arg->text,
-					       have);
+					       "'%s' has only %u bytes, fewer than the type",
+					       arg->text, have);
 		if (spot->bit_size && (uint32_t)arg->bit_shift + arg->bit_width > spot->bit_size)
 			return probe_def_error(text, arg->at, EINVAL, "'%s' has %u bits", arg->text,
 					       spot->bit_size);
@@ -319,7 +322,7 @@ static struct error *finish_plain(struct spot *spot, const struct shape *shape, 
 	}
 	if (value->kind == FETCH_BYTES) {
 		if (!value->size)
-			return value_obstacle(value, "it has no size: name an element or a type");
+			return value_obstacle(value, "it has no size: use an element or a type");
 		return finish_bytes(spot, value->size, value);
 	}
 	if (spot->bit_size) {
@@ -394,9 +397,9 @@ static struct error *no_register(const struct untyped *where, const struct probe
 
 	for (uint16_t i = 0; (name = regs_name(where->regs, i)); i++)
 		strbuf_addf(&names, "%s%s", i ? ", " : "", name);
-	return error_hint(probe_def_error(where->text, arg->at, ENOENT, "there is no register '%s'",
+	return error_hint(probe_def_error(where->text, arg->at, ENOENT, "unknown register '%s'",
 					  arg->variable),
-			  "this machine has %s", strbuf_str(&names));
+			  "the registers are %s", strbuf_str(&names));
 }
 
 static struct error *untyped_base(const struct untyped *where, const struct probe_arg *arg,
@@ -433,8 +436,7 @@ static struct error *untyped_base(const struct untyped *where, const struct prob
 	case PROBE_SYMBOL:
 		if (!where->symbol || !where->symbol(where->ctx, arg->variable, &address))
 			return error_hint(probe_def_error(where->text, arg->at, ENOENT,
-							  "there is no symbol '%s', or it is "
-							  "hidden",
+							  "unknown or hidden symbol '%s'",
 							  arg->variable),
 					  where->user ? "'nm' lists the symbols"
 						      : "/proc/kallsyms lists the symbols");
@@ -445,13 +447,14 @@ static struct error *untyped_base(const struct untyped *where, const struct prob
 		break;
 	case PROBE_PARAM:
 		if (!where->at_entry)
-			return value_obstacle(value, "parameters are known at a function's entry "
-						     "only");
+			return value_obstacle(value,
+					      "parameters are available only at function entry");
 		insn = (struct fetch_insn){.op = FETCH_PARAM, .reg = (uint16_t)arg->index};
 		break;
 	case PROBE_RETVAL:
 		if (!where->at_return)
-			return value_obstacle(value, "nothing is returned here: FUNCTION%%return");
+			return value_obstacle(
+				value, "return values are available only with FUNCTION%%return");
 		insn.op = FETCH_RETVAL;
 		break;
 	default:
@@ -475,8 +478,9 @@ struct error *untyped_value(const struct untyped *where, const struct probe_arg 
 
 		if (step->kind != PROBE_DEREF)
 			return error_hint(
-				probe_def_error(where->text, step->at, EINVAL,
-						"nothing tells the type of what stands before"),
+				probe_def_error(
+					where->text, step->at, EINVAL,
+					"the type of the expression before it is not known"),
 				"without a type, write +OFFSET(%s)", arg->text);
 		TRY(spot_follow(&spot, false));
 		spot.offset = step->index;

@@ -179,7 +179,8 @@ struct error *user_open(const char *name, const struct finder_opts *opts, struct
 	if (elf_file_type(user->file) != ET_EXEC && elf_file_type(user->file) != ET_DYN)
 		return error_new(ENOEXEC, "%s is neither a program nor a library", user->path);
 	if (!regs_of(elf_file_machine(user->file)))
-		return error_new(EOPNOTSUPP, "%s is for a machine that is not known here (ELF %u)",
+		return error_new(EOPNOTSUPP,
+				 "%s is for an unsupported architecture (ELF machine %u)",
 				 user->path, elf_file_machine(user->file));
 	const struct elf_section *symtab = elf_section_by_type(user->file, SHT_SYMTAB);
 	user->has_symtab = symtab;

@@ -68,7 +68,7 @@ static struct error *add_symbol(struct gather *g, struct user *user, const struc
 	if (!point.function || (func->shown && !point.shown))
 		return error_nomem();
 	if (func->size && offset >= func->size)
-		return error_new(EINVAL, "%s has %llu bytes, +%#llx is beyond them", func->name,
+		return error_new(EINVAL, "%s has %llu bytes; +%#llx is past its end", func->name,
 				 (unsigned long long)func->size, (unsigned long long)offset);
 	TRY(user_check_boundary(g->finder, user, &point));
 	for (size_t i = 0; i < def->n_args; i++) {
@@ -215,7 +215,7 @@ static struct error *by_aliases(struct gather *g, struct dwarf_image *image, str
 			continue;
 		if (tried++ == ALIASES_MAX) {
 			log_info(g->finder->opts.log,
-				 "%s: of more than %d aliases the others are left out",
+				 "%s: has more than %d aliases; the others are skipped",
 				 user_path(user), ALIASES_MAX);
 			break;
 		}
@@ -239,19 +239,17 @@ static struct error *no_function(struct gather *g, struct user *user)
 
 	if (user_is_indirect(user, def->function))
 		return error_hint(err,
-				  "it is an indirect function: one of several is chosen when "
-				  "the program starts; 'perf-bpf probe -x %s -F \"*%s*\"' "
-				  "lists them",
+				  "it is an indirect function (IFUNC), resolved when the program "
+				  "starts; 'perf-bpf probe -x %s -F \"*%s*\"' lists the variants",
 				  user_path(user), def->function);
-	const char *left_out =
-		def->inlines ? "" : "where it has been inlined is left out (inlines=no)";
+	const char *left_out = def->inlines ? "" : "inlined copies are skipped (inlines=no)";
 	if (user_near(user, def->function, &sb))
 		return error_hint(err, "did you mean %s?%s%s", strbuf_str(&sb),
 				  *left_out ? " Or: " : "", left_out);
 	if (*left_out)
 		return error_hint(err, "%s", left_out);
 	if (!user_has_symtab(user))
-		return error_hint(err, "it is stripped: its debug information would tell of more");
+		return error_hint(err, "the binary is stripped: install its debug information");
 	return error_hint(err, "'perf-bpf probe -x %s -F' lists the functions", user_path(user));
 }
 
@@ -304,7 +302,7 @@ static struct error *find_points(struct gather *g, struct user *user)
 		return steal_ptr(none);
 	}
 	if (!def->function)
-		return none ? steal_ptr(none) : error_new(ENOENT, "no such place");
+		return none ? steal_ptr(none) : error_new(ENOENT, "no such probe point");
 	if (typed && none) {
 		/* First whether there is such a function at all. */
 		struct user_funcs funcs = {0};

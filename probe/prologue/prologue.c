@@ -110,11 +110,10 @@ static struct error *lay_out(struct gen *g, const struct fetch_value *values, si
 	g->params = at -= (int32_t)n_slots(g) * 8;
 	g->entries = at -= depth > N_REG_ENTRIES ? (int32_t)(depth - N_REG_ENTRIES) * 8 : 0;
 	if (-at > 512)
-		return error_hint(error_new(E2BIG,
-					    "the arguments take %d bytes of the stack, "
-					    "which has 512",
-					    -at),
-				  "declare shorter strings in the struct");
+		return error_hint(
+			error_new(E2BIG, "the arguments need %d bytes of stack, but there are 512",
+				  -at),
+			"declare shorter strings in the struct");
 	return NULL;
 }
 
@@ -246,24 +245,22 @@ static struct error *check_shape(const struct fetch_value *values, size_t n,
 				 const struct prologue_shape *shape)
 {
 	if (!shape->in_struct && n > 3)
-		return error_hint(error_new(E2BIG, "%zu arguments do not fit into three registers",
-					    n),
-				  "let the program take a struct: int prog(void *ctx, struct NAME "
-				  "*args)");
+		return error_hint(
+			error_new(E2BIG, "%zu arguments do not fit into three registers", n),
+			"pass a struct to the program: int prog(void *ctx, struct NAME *args)");
 	for (size_t i = 0; i < n; i++) {
 		const struct prologue_member *m = &shape->members[i];
 
 		if (shape->in_struct ? !m->size || !lies_in(shape, m->offset, m->size)
 				     : !is_register_size(m->size))
-			return error_new(EINVAL, "argument %s: there is no room for it",
+			return error_new(EINVAL, "argument %s: not enough stack space",
 					 values[i].name);
 	}
 	if (!shape->in_struct)
 		return NULL;
 	if (shape->size > PROLOGUE_MAX_STRUCT)
 		return error_hint(error_new(E2BIG,
-					    "the struct has %u bytes, and %d fit on the "
-					    "stack",
+					    "the struct has %u bytes, but only %d fit on the stack",
 					    shape->size, PROLOGUE_MAX_STRUCT),
 				  "declare shorter strings");
 	if ((shape->err_offset >= 0 &&
@@ -272,7 +269,7 @@ static struct error *check_shape(const struct fetch_value *values, size_t n,
 	     (shape->err_mask_offset % 8 || !lies_in(shape, shape->err_mask_offset, 8))) ||
 	    (shape->ip_offset >= 0 &&
 	     (shape->ip_offset % 8 || !lies_in(shape, shape->ip_offset, 8))))
-		return error_new(EINVAL, "err, err_mask or __probe_ip does not lie in the struct");
+		return error_new(EINVAL, "err, err_mask or __probe_ip is outside of the struct");
 	return NULL;
 }
 
@@ -317,7 +314,7 @@ struct error *prologue_build(const struct fetch_value *values, size_t n,
 
 	TRY(check_shape(values, n, shape));
 	if (way->context == PROLOGUE_TYPED && way->n_params > MAX_PARAMS)
-		return error_new(EINVAL, "%u parameters are more than BPF programs can be given",
+		return error_new(EINVAL, "a BPF program cannot receive %u parameters",
 				 way->n_params);
 	if (!shape->in_struct) {
 		/* Each has 8 bytes of the frame until all are there. */
@@ -361,18 +358,18 @@ static const char *insn_obstacle(const struct fetch_insn *insn, const struct pro
 		if (typed)
 			return "an argument is read from a register";
 		if (way->at_return && insn->reg != regs_retval(way->regs) && way->ftrace_regs)
-			return "an argument is in a register that is not saved there";
+			return "an argument is in a register that is not saved at this probe point";
 		if (way->ftrace_regs && !way->at_return && !ftrace_saves(way->regs, insn->reg))
-			return "an argument is in a register that is not saved there";
+			return "an argument is in a register that is not saved at this probe point";
 		return NULL;
 	case FETCH_PARAM:
 		if (typed && insn->reg >= way->n_params)
-			return "the function has fewer parameters there";
-		return way->at_return && !typed ? "at a return the parameters are gone (probe the "
-						  "entry, too)"
-						: NULL;
+			return "the function has fewer parameters";
+		return way->at_return && !typed
+			       ? "parameters are not available at the return (also probe the entry)"
+			       : NULL;
 	case FETCH_RETVAL:
-		return way->at_return ? NULL : "the function has not returned there";
+		return way->at_return ? NULL : "the function has not returned at this probe point";
 	default:
 		return NULL;
 	}

@@ -99,9 +99,9 @@ static struct error *push_register(struct gen *g, uint16_t dwarf, int64_t add)
 	uint16_t off;
 
 	if (g->way->context == PROLOGUE_TYPED)
-		return error_new(EINVAL, "registers are not known there");
+		return error_new(EINVAL, "registers are not available at this probe point");
 	if (!regs_offset(g->way->regs, dwarf, &off))
-		return error_new(EOPNOTSUPP, "it is in register %u, which the kernel does not show",
+		return error_new(EOPNOTSUPP, "it is in register %u, which the kernel does not save",
 				 dwarf);
 	return push_context(g, off, add);
 }
@@ -153,8 +153,9 @@ static struct error *push_static(struct gen *g, int64_t address)
 	if (!way->at_return)
 		return push_register(g, regs_ip(way->regs), from_point);
 	if (!way->has_func_ip)
-		return error_new(EOPNOTSUPP, "at a return this kernel does not tell where the "
-					     "binary lies, and so not where its variables are");
+		return error_new(EOPNOTSUPP,
+				 "at a return, this kernel does not show the load address of the "
+				 "binary, which is needed to find its variables");
 	TRY(push(g, &i));
 	emit_mov(g, R1, CTX);
 	emit_call(g, GET_FUNC_IP);
@@ -167,8 +168,7 @@ static struct error *push_static(struct gen *g, int64_t address)
 
 struct error *stack_need(const struct gen *g, size_t n)
 {
-	return g->depth >= n ? NULL
-			     : error_new(EINVAL, "its expression takes more than it has pushed");
+	return g->depth >= n ? NULL : error_new(EINVAL, "its expression pops more than it pushed");
 }
 
 static struct error *deref(struct gen *g, const struct fetch_insn *insn)
@@ -213,7 +213,7 @@ static struct error *pick(struct gen *g, uint64_t below)
 	size_t i = 0;
 
 	if (below >= g->depth)
-		return error_new(EINVAL, "its expression picks an entry that is not there");
+		return error_new(EINVAL, "its expression picks a stack entry that does not exist");
 	const size_t from = g->depth - 1 - (size_t)below;
 	TRY(push(g, &i));
 	copy_entry(g, from, i);
@@ -249,9 +249,9 @@ static struct error *step(struct gen *g, const struct fetch_insn *insn)
 	case FETCH_STATIC:
 		return push_static(g, insn->imm);
 	case FETCH_TLS:
-		return error_new(EOPNOTSUPP, "it is a variable of each thread's own");
+		return error_new(EOPNOTSUPP, "it is a thread-local variable");
 	case FETCH_COMM:
-		return error_new(EINVAL, "the name of the thread has no address");
+		return error_new(EINVAL, "$comm has no address");
 	case FETCH_DEREF:
 		return deref(g, insn);
 	case FETCH_SEXT:
@@ -277,7 +277,7 @@ static struct error *step(struct gen *g, const struct fetch_insn *insn)
 		return NULL;
 	default:
 		if (insn->op < FETCH_PLUS || insn->op > FETCH_GE)
-			return error_new(EINVAL, "its expression has an operator %d",
+			return error_new(EINVAL, "its expression has the unsupported operator %d",
 					 (int)insn->op);
 		return operator_binary(g, insn->op);
 	}

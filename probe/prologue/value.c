@@ -86,7 +86,7 @@ static struct error *number(struct gen *g, const struct fetch_value *value)
 		at += want;
 	}
 	if (at < bits && !g->failed)
-		return error_new(EINVAL, "its pieces have %u of %u bits", at, bits);
+		return error_new(EINVAL, "its pieces have only %u of %u bits", at, bits);
 	if (value->kind == FETCH_INT && bits < 64)
 		emit_extend(g, R1, 64 - (int32_t)bits, BPF_ARSH);
 	return NULL;
@@ -124,7 +124,7 @@ static struct error *copy(struct gen *g, const struct fetch_value *value, int32_
 		at += want;
 	}
 	if (at < bits && !g->failed)
-		return error_new(EINVAL, "its pieces have %u of %u bits", at, bits);
+		return error_new(EINVAL, "its pieces have only %u of %u bits", at, bits);
 	return NULL;
 }
 
@@ -144,7 +144,7 @@ static struct error *string(struct gen *g, const struct fetch_value *value, int3
 		return NULL;
 	}
 	if (value->n_pieces != 1 || value->pieces[0].gives != FETCH_ADDRESS)
-		return error_new(EINVAL, "a string is read from one address");
+		return error_new(EINVAL, "a string must be at one address");
 	const struct fetch_piece *piece = &value->pieces[0];
 	TRY(stack_run(g, piece));
 	if (g->failed)
@@ -180,9 +180,9 @@ static struct error *fetch(struct gen *g, const struct fetch_value *value,
 	if (g->failed)
 		return NULL;
 	if (is_copied(value) && !g->shape->in_struct)
-		return error_hint(error_new(E2BIG, "it does not fit into a register"),
-				  "let the program take a struct: int prog(void *ctx, struct NAME "
-				  "*args)");
+		return error_hint(
+			error_new(E2BIG, "it does not fit into a register"),
+			"pass a struct to the program: int prog(void *ctx, struct NAME *args)");
 	if (value->kind == FETCH_STRING) {
 		const uint32_t n = value->size ? min_of(value->size, member->size) : member->size;
 

@@ -51,7 +51,7 @@ test_split_dwarf() {
 	has_values shop.so
 	rm shop.dwo
 	refused 2 'no function "order_total"' shop.so order_total
-	assert_contains err "shop.dwo, which holds a part of its debug information, is not there"
+	assert_contains err "shop.dwo, which has a part of its debug information, does not exist"
 }
 
 # A package (.dwp) has what the .dwo files had, of any unit, and leaves nothing behind.
@@ -99,17 +99,17 @@ test_split_packages() {
 	clang -shared -nostdlib away/other.o -o other.so
 	llvm-dwp -e other.so -o shop.so.dwp
 	refused 2 'no function "order_total"' ./shop.so order_total
-	assert_contains err "shop.dwo, which holds a part of its debug information, is not there, nor in ./shop.so.dwp"
+	assert_contains err "shop.dwo, which has a part of its debug information, does not exist, nor in ./shop.so.dwp"
 	rm shop.so.dwp
 	refused 2 'no function "order_total"' ./shop.so order_total
-	assert_contains err "nor a package ./shop.so.dwp"
+	assert_contains err "or in a package ./shop.so.dwp"
 	# Stripped into a file of its own: told, not guessed.
 	cp whole shop.so.dwp
 	objcopy --only-keep-debug shop.so shop.debug
 	strip shop.so
 	objcopy --add-gnu-debuglink=shop.debug shop.so
 	refused 2 'no function "order_total"' ./shop.so order_total
-	assert_contains err "./shop.so.dwp has it, but is not read"
+	assert_contains err "./shop.so.dwp has it, but it is not used"
 	assert_equal "$(ls -A tmp)" ""
 }
 
@@ -205,8 +205,8 @@ test_nothing_there() {
 	assert_contains err "hint: compile with -g"
 	refused 2 "cannot be opened" missing.so order_total
 	echo "no ELF" >text
-	refused 74 "not a sound ELF file" text order_total
-	refused 61 "looked for /nowhere/boot/vmlinux-1.2.3" -d /nowhere -k 1.2.3 "" vfs_read
+	refused 74 "not a valid ELF file" text order_total
+	refused 61 "tried /nowhere/boot/vmlinux-1.2.3" -d /nowhere -k 1.2.3 "" vfs_read
 }
 
 test_mistakes() {
@@ -217,15 +217,15 @@ test_mistakes() {
 	assert_contains err "did you mean 'order'"
 	refused 2 "has no member \"prize\"" shop.so 'order_total order->items[0].prize'
 	assert_contains err "did you mean 'price'"
-	refused 22 "is no pointer" shop.so 'order_total order->items[0]->price'
+	refused 22 "is not a pointer" shop.so 'order_total order->items[0]->price'
 	assert_contains err 'use "." instead of "->"'
 	refused 22 'use "->" instead of "."' shop.so 'order_total order.id'
-	refused 22 "[3] is outside of the array" shop.so 'order_total order->items[3].price'
-	refused 22 "wants as many indexes" shop.so 'order_total order->matrix[1]'
-	refused 2 "no code begins on line" shop.so 'order_total:3'
+	refused 22 "index [3] is out of bounds" shop.so 'order_total order->items[3].price'
+	refused 22 "needs as many indexes" shop.so 'order_total order->matrix[1]'
+	refused 2 "line 3 of order_total has no code" shop.so 'order_total:3'
 	refused 22 "is past the end" shop.so 'order_total+100000'
 	refused 2 "inlined copies" shop.so 'item_price%return'
-	refused 2 "no source file" shop.so 'shoppe.c:12'
+	refused 2 "unknown source file" shop.so 'shoppe.c:12'
 	refused 2 'has no member "x"' shop.so 'order_total order->who->x'
 }
 
@@ -273,8 +273,8 @@ test_lines_of_headers() {
 		ask both.so 'deep/twice.h:3'
 		ask both.so -L twice.h:1
 		assert_contains out "twice.h:3 2"
-		refused 2 'no source file "twicer.h"' both.so twicer.h:3
-		refused 2 "no code begins on line" both.so twice.h:9
+		refused 2 'unknown source file "twicer.h"' both.so twicer.h:3
+		refused 2 "line 9 of twice.h has no code" both.so twice.h:9
 	done
 }
 
@@ -297,9 +297,9 @@ test_unoptimised_code() {
 test_obstacles() {
 	shop gcc -g -O2
 	ask shop.so 'order_pair rate'
-	assert_contains out "it is in register xmm0, which a probe does not see"
+	assert_contains out "it is in register xmm0, which probes cannot read"
 	ask shop.o 'order_pair stock'
-	assert_contains out "cannot be read: static data of a file that is not linked"
+	assert_contains out "cannot be read: static data of an unlinked file"
 }
 
 test_cxx() {
@@ -323,7 +323,7 @@ test_rust() {
 	ask shop 'shop::Order::add self.total self.id'
 	assert_contains out "shop::shop::Order::add+0"
 	assert_contains out "total: i64: arg1"
-	refused 22 "&str is no string" shop 'shop::show text:string'
+	refused 22 "&str is not a string" shop 'shop::show text:string'
 	assert_contains err "read its data_ptr and length"
 	# Newer names, which say "<shop::shop::Order>::add".
 	rustc -g -O -C symbol-mangling-version=v0 "$HERE/shop.rs" -o shop 2>rustc.err || return 0

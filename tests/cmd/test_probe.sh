@@ -195,7 +195,7 @@ test_command_lines_of_perf_probe() {
 	expect_status 0 "$PERF_BPF" probe -x shop -D order_place
 	assert_contains out "exit"
 	expect_status 1 "$PERF_BPF" probe -q -x shop --no-inlines discount
-	assert_contains err "where it has been inlined is left out"
+	assert_contains err "inlined copies are skipped"
 	# what it says can be recorded is what a shell takes, whatever the path
 	local path
 	for path in "a b;c" "it's" 'say "x"'; do
@@ -357,10 +357,10 @@ test_arguments_without_types() {
 	assert_equal "$(wc -l <seen)" 4
 	awk '$1 != $2 || $1 == 0 { exit 1 }' seen || fail "two ways to one parameter: $(cat seen)"
 	expect_status 1 "$PERF_BPF" probe -x ./shop 'order_place %foo'
-	assert_contains err "there is no register 'foo'"
+	assert_contains err "unknown register 'foo'"
 	assert_contains err "sp, "
 	expect_status 1 "$PERF_BPF" probe -x ./shop 'order_place count:x8[4]'
-	assert_contains err "name the elements"
+	assert_contains err "list the elements"
 }
 
 # A breakpoint in the middle of an instruction would change what the program does.
@@ -411,7 +411,7 @@ test_wide_values_and_those_of_each_thread() {
 	END
 	gcc -O2 -g -o wide wide.c
 	expect_status 1 "$PERF_BPF" probe -x wide 'take own'
-	assert_equal "$(head -n 1 err)" "perf-bpf: error: 'own' cannot be read in take: it is a variable of each thread's own"
+	assert_equal "$(head -n 1 err)" "perf-bpf: error: cannot read 'own' in take: it is a thread-local variable"
 	need_uprobes
 	"$PERF_BPF" record -q -e "probe:exec=./wide;$OWN=take b->wide b->n text:string" ./wide
 	"$PERF_BPF" script >text
@@ -627,7 +627,7 @@ test_names_of_fields() {
 	cmp -s want seen || fail "it is not the argument"
 	for name in __probe_ip __probe_err err_mask common_pid; do
 		expect_status 1 "$PERF_BPF" record -e "probe:exec=./shop;$OWN=order_place $name=count" ./shop 1
-		assert_contains err "argument '$name' has the name of a field that each sample has"
+		assert_contains err "argument '$name' has the name of a standard field of samples"
 	done
 }
 
@@ -678,7 +678,7 @@ test_what_cannot_be_found_says_so() {
 	expect_status 1 "$PERF_BPF" probe -x ./shop -V order_plase
 	assert_contains err "'order_place'"
 	expect_status 1 "$PERF_BPF" record -e "probe:exec=./shop;$OWN=order_place%return count" ./shop 1
-	assert_contains err "only \$retval and global variables are there (probe its entry, too)"
+	assert_contains err "only \$retval and global variables are available (also probe its entry)"
 	expect_status 1 "$PERF_BPF" record -e "probe:exec=./shop;$OWN=order_place ordre->id" ./shop 1
 	assert_contains err "ordre"
 	assert_contains err "'order'"

@@ -48,7 +48,7 @@ test_each_way_gives_the_same() {
 		fi
 		runs -v --probe-way $way
 		compare
-		grep -q "program steps: 4 points by $way\$" err || { cat err; fail "$way was not taken"; }
+		grep -q "program steps: 4 probe points by $way\$" err || { cat err; fail "$way was not taken"; }
 	done
 }
 
@@ -65,7 +65,7 @@ instance() {
 test_equal_arguments_share_an_instance() {
 	make_ready
 	runs -v
-	grep -q 'program steps: 4 points, 2 instances' err || { cat err; fail "they do not"; }
+	grep -q 'program steps: 4 probe points, 2 program instances' err || { cat err; fail "they do not"; }
 	assert_equal "$(grep -c 'program steps: step_[a-z]*: .*, 120 hits$' err)" 4
 	assert_equal "$(instance step_first)" "$(instance step_second)"
 	assert_equal "$(instance step_first)" "$(instance step_third)"
@@ -95,28 +95,28 @@ test_a_program_that_does_not_fit_is_told() {
 	refuses "order_plac count" "void *ctx, int err, long a" "" 'no function "order_plac"' "did you mean 'order_place'"
 	refuses "order_place cuont" "void *ctx, int err, long a" "" "did you mean 'count'"
 	refuses "order_place count" "void *ctx, int err, long a, long b" "" \
-		"it takes 2 arguments, and the definition has 1: count"
+		"it takes 2 arguments, but the definition has 1: count"
 	refuses "order_place note:string" "void *ctx, int err, long a" "" "note does not fit into a register" \
 		"struct NAME { int err; char note[64]; }"
 	refuses "order_place note:string" "void *ctx, struct a *a" "struct a { int err; char nota[9]; };" \
 		"no such argument" "did you mean 'note'"
 	refuses "order_place note:string count" "void *ctx, struct a *a" "struct a { char note[9]; };" \
-		"struct a has no member for the argument count"
+		"struct a has no member for argument count"
 	refuses "order_place note" "void *ctx, struct a *a" "struct a { int note; };" "its member has 4 bytes"
 	refuses "order_place note:string" "void *ctx, struct a *a" "struct a { char note[600]; };" \
-		"600 bytes, and 480 fit on the stack"
+		"600 bytes, but only 480 fit on the stack"
 	refuses "order_place item=order->items[1]" "void *ctx, struct a *a" \
-		"struct a { char item[5]; };" "item has 32 bytes, its member 5"
-	refuses "order_place count" "void *ctx, char *a" "" "points to no struct"
+		"struct a { char item[5]; };" "item has 32 bytes, but its member has 5"
+	refuses "order_place count" "void *ctx, char *a" "" "does not point to a struct"
 	refuses "order_place err=count" "void *ctx, struct a *a" "struct a { int err; };" \
-		"the argument err has the name of a member" "as in error=err"
+		"argument err has the name of a reserved member" "as in error=err"
 }
 
 test_a_way_that_does_not_fit_is_told() {
 	make_ready
 	expect_status 1 "$PERF_BPF" run --probe-way kprobe probed.bpf.o -- true
-	assert_contains err "kprobe is no way to attach to a process"
-	assert_contains err "hint: there are uprobe.multi and uprobe"
+	assert_contains err "attach method kprobe does not work for a process"
+	assert_contains err "hint: use uprobe.multi or uprobe"
 	expect_status 1 "$PERF_BPF" run --probe-way uprob probed.bpf.o -- true
 	assert_contains err "did you mean 'uprobe'"
 }
@@ -212,12 +212,12 @@ test_many_points_are_told_in_short() {
 	compile_bpf many.bpf.c many.bpf.o
 	"$PERF_BPF" run -v many.bpf.o -- ./many >out 2>err || { cat err; fail "run ended with $?"; }
 	cat err
-	grep -qE 'program many: 40 points by uprobe(.multi)?$' err || fail "not how many by which way"
-	grep -qE '^perf-bpf: 9 points are left out: many_less_1: .*; … \(-vv tells of each\)' err ||
+	grep -qE 'program many: 40 probe points by uprobe(.multi)?$' err || fail "not how many by which way"
+	grep -qE '^perf-bpf: 9 probe points are skipped: many_less_1: .*; … \(-vv shows each\)' err ||
 		fail "not how many are left out"
 	assert_equal "$(grep -c 'program many: many_[0-9]*: ' err)" 16
 	grep -qE 'program many: many_20: .*, 20 hits$' err || fail "not the one with the most hits"
-	grep -q 'program many: 20 of 40 points were hit, 210 times in all, 0 misses' err || fail "no sum"
+	grep -q 'program many: 20 of 40 probe points were hit, 210 times in total, 0 misses' err || fail "no sum"
 	[ "$(wc -l <err)" -lt 40 ] || fail "too much is said"
 	"$PERF_BPF" run -vv many.bpf.o -- ./many >out 2>err
 	assert_equal "$(grep -c 'program many: many_[0-9]*: .* hits$' err)" 40

@@ -145,7 +145,7 @@ static void binaries_by_their_symbols(void **state)
 	/* Parameters are at the entry, and that is somewhere else. */
 	_cleanup_free_ char *param = text_format("user_finder+%d $arg2", (int)at);
 	_cleanup_error_ struct error *no_param = user_find(finder, param, path, &none);
-	assert_non_null(strstr(no_param->msg, "at a function's entry only"));
+	assert_non_null(strstr(no_param->msg, "only at function entry"));
 	static const struct {
 		const char *text;
 		int code;
@@ -155,10 +155,10 @@ static void binaries_by_their_symbols(void **state)
 		{"Crat::add", ENOENT, "no function 'Crat::add'", "'shop::Cart::add'"},
 		{"nothing_*", ENOENT, "no function that matches", NULL},
 		{"user_finder dwarf", ENODATA, "'dwarf' needs debug information", NULL},
-		{"user_finder+0x10000", EINVAL, "beyond", NULL},
-		{"user_finder $retval", EOPNOTSUPP, "nothing is returned here", NULL},
-		{"user_finder:3", ENODATA, "not looked for", NULL},
-		{"user_finder %xx", ENOENT, "no register 'xx'", NULL},
+		{"user_finder+0x10000", EINVAL, "past its end", NULL},
+		{"user_finder $retval", EOPNOTSUPP, "return values are available only", NULL},
+		{"user_finder:3", ENODATA, "is not used", NULL},
+		{"user_finder %xx", ENOENT, "unknown register 'xx'", NULL},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		_cleanup_error_ struct error *err = user_find(finder, wrong[i].text, path, &none);
