@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* The programs of bench_dd, one for each -DWAY_…: nothing, or a histogram of the sizes of writes.
  */
 #include "vmlinux.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* For bench_events: each umask(2) of a process named events_work sends BATCH events. */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Fills a ring: 1000 records of 40 bytes for each run. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

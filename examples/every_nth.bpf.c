@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Keeps one read in nth, counted by size class; nth stands in a map, and can
  * be changed from outside while the recording runs:

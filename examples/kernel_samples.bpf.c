@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Keeps the clock's samples that hit the kernel, and of them one in every:
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Keeps the garbage collections of Python that look at `generation` (2: at all
  * objects) or an older one:

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What the programs that are built into perf-bpf see as "vmlinux.h": of the
  * kernel's types only those they use, and of those only the members they read.

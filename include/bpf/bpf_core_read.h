@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Reading kernel structures whose layout differs from kernel to kernel. clang
  * notes which field of which type is meant; the loader puts in what the running

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Byte order: network (big endian) to the machine's and back, in BPF programs. */
 #ifndef PERF_BPF_ENDIAN_H
 #define PERF_BPF_ENDIAN_H

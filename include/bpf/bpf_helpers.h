@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * What BPF programs are written with: section names, map definitions, the
  * kernel's helpers, loops, and printing. Include "vmlinux.h" or <linux/bpf.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * BPF instructions as C, under the names that the kernel's own macros have
  * (include/linux/filter.h; Documentation/bpf/standardization/instruction-set.rst

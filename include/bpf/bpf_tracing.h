@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Arguments and results of traced functions: the registers of struct pt_regs
  * by what they mean, for kprobes and uprobes, and typed arguments for programs.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * For BPF programs that perf-bpf compiles: bpf_helpers.h, and on top of it the
  * short spellings that perf's own headers for BPF programs had from 2018 to

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * USDT probes: places in a program that its author marked with <sys/sdt.h>, a
  * name and up to twelve arguments. Include "vmlinux.h" or <linux/ptrace.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What tests/cmd/api_client.c makes the library's calls on. */
 #include <linux/bpf.h>
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* An arena (6.9), with variables and a page of its own; clang 19 and newer. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* CO-RE against the running kernel, and externs. */
 #include <linux/bpf.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * A program of each kind that is no tracing, all of them optional: the client
  * tests/cmd/kinds_client.c loads and attaches one at a time. `seen` counts

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Every kind of map and of global data, subprograms, callbacks, constants. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

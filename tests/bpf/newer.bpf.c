@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * BTF of kinds that came with newer kernels: FLOAT 5.13, DECL_TAG 5.16,
  * TYPE_TAG 5.17, ENUM64 6.0 (from clang 15 on), and externs.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * A record for each getppid(2) of the process whose pid is set, into each kind
  * of ring, and what found no room counted; samples of a user ring are added up.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Map definitions of other lengths: four words, and words of a loader's own. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * A congestion control that does next to nothing, three times: registered by
  * its value, and two that are put into one link in turn. The struct is not as

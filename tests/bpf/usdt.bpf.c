@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* The maps and functions of <bpf/usdt.bpf.h>. */
 #include <linux/bpf.h>
 #include <linux/ptrace.h>

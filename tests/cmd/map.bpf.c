@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Maps of several kinds for test_map.sh, which pins them and writes to them. */
 #include <linux/types.h>
 #include <bpf/bpf.h>

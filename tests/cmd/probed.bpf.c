@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Dual BSD/GPL
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Sums over the arguments of tests/cmd/probed.c, as it prints them itself. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Counts the umask(2) calls of the workload that test_run.sh makes, in every shape. */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>

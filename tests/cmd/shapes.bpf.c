@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Maps of every shape that authors write and nothing is declared of, filled by
  * getpgid(2): its argument i is the key, and what stands there follows from it.

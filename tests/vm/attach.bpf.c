@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Dual BSD/GPL
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * A program for each way of attaching. Each counts what the process `target`
  * does in tests/vm/client.c, and adds up a number that it also knows: the

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Of the group perf-bpf run takes the third: the sizes of writes by a kprobe. */
 #include <linux/bpf.h>
 #include <linux/ptrace.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Each page fault of maps_work is a sample, by its stack. */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Dual BSD/GPL
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* A program whose second and third argument only a prologue can set. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * What only some kernels have: each program is loaded by itself and says by its
  * result what it found. guest/run-tests knows what that is on which kernel.

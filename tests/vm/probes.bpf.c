@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Dual BSD/GPL
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Probes of the kernel by definitions: what they are handed, summed up under
  * the names that probed.c prints.

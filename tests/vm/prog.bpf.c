@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: BSD-2-Clause
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* What tests/vm/guest/run-prog watches; -DMISSED: a probe that is hit within a probe. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

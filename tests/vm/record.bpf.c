@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Dual BSD/GPL
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Filters for perf-bpf record in the guests, one for each -D: of the reads of
  * `client - work`, which are all of 7 bytes, every one; of its steps, and of the

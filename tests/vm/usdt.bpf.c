@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Dual BSD/GPL
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /* Counts what the USDT probes of usdt_client.c pass on. */
 #include <linux/bpf.h>
 #include <linux/ptrace.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Dual BSD/GPL
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
  * Programs for the ways of attaching beyond those of attach.bpf.c: many
  * functions by one link, system calls, what a security hook returns, writable

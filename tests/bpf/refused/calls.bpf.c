@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Programs that ask for what the kernel has not, or not for them; see values.bpf.c. */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>

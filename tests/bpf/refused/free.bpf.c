@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /* Programs that lack a licence, or a privilege; see values.bpf.c. */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Programs that the verifier refuses for what they do with memory and values.
  * A comment "refused: PROGRAM KIND[|KIND...] [as WHO]: TEXT" stands before the
