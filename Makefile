@@ -60,10 +60,18 @@ bench: all
 	@tools/deps build bench
 	@bench/run
 
+# The Debian packages, in build-deb/.
+deb:
+	@tools/make-deb
+
+# The tarball of a release, in build/meson-dist/, from what is committed.
+dist: $(BUILD)/build.ninja
+	@meson dist -C $(BUILD) --no-tests --formats xztar
+
 install: all
 	@meson install -C $(BUILD)
 
 clean:
-	rm -rf build build-asan build-fuzz build-arm64
+	rm -rf build build-asan build-fuzz build-arm64 build-deb
 
-.PHONY: all asan fuzzers deps demo check check-debuginfo check-distros check-peers fuzz bench install clean
+.PHONY: all asan fuzzers deps demo check check-debuginfo check-distros check-peers fuzz bench deb dist install clean
