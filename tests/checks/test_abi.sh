@@ -34,10 +34,8 @@ test_the_last_release_is_part_of_it() {
 	if [ -s broken ]; then
 		sed 's/^/# /' broken
 		version=$(basename "$old" .txt)
-		if grep -q "^## ${version#perf-bpf-}, unreleased" "$SRC/CHANGELOG.md"; then
-			fail "${version#perf-bpf-} is not released yet: if this is meant, tools/abi >abi/$version.txt"
-		fi
-		fail "programs compiled for ${version#perf-bpf-} would break"
+		fail "programs compiled for ${version#perf-bpf-} would break" \
+			"(if it is not tagged yet, and this is meant: tools/abi >abi/$version.txt)"
 	fi
 }
 
@@ -69,7 +67,9 @@ test_the_comparison_sees_what_breaks() {
 
 test_the_version_has_a_changelog() {
 	version=$(sed -n "s/^ *version: '\([0-9.]*\)',$/\1/p" "$SRC/meson.build" | head -n 1)
-	grep -qE "^## $version(,|$)" "$SRC/CHANGELOG.md" || fail "CHANGELOG.md has no $version"
+	grep -qE "^## $version, [0-9]{4}-[0-9]{2}-[0-9]{2}$" "$SRC/CHANGELOG.md" ||
+		fail "CHANGELOG.md has no section '$version, DATE'"
+	assert_equal "$(sed -n '1s/^perf-bpf (\(.*\)) .*/\1/p' "$SRC/debian/changelog")" "$version"
 	[ "$(printf '%s\n' "perf-bpf-$version.txt" "$(basename "$(last_release)")" | sort -V | tail -n 1)" = \
 		"perf-bpf-$version.txt" ] || fail "abi/ has a later version than meson.build"
 }
