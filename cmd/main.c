@@ -7,11 +7,14 @@
 
 #include <argp.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "lib/base/names.h"
 
@@ -125,10 +128,29 @@ static void flush_stdout(void)
 	_exit(1);
 }
 
+/*
+ * Whoever reads the output has seen enough ("| head"): end quietly. Not by the signal, since perf
+ * takes that for a failure to run perf-bpf. record, run and script ignore SIGPIPE: they have
+ * something to finish. Everything in the kernel goes with the process.
+ */
+static void on_broken_pipe(int sig)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+
+	/* else it is the pipe of stderr or of a child, and write(2) fails with EPIPE */
+	if (poll(&out, 1, 0) == 1 && out.revents & (POLLERR | POLLHUP))
+		_exit(0);
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
+	const struct sigaction broken_pipe = {
+		.sa_handler = on_broken_pipe,
+		.sa_flags = SA_RESTART,
+	};
 
+	sigaction(SIGPIPE, &broken_pipe, NULL);
 	atexit(flush_stdout);
 
 	/* An option of all commands; the variable is what cmd_fail() looks at. */

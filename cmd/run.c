@@ -3,6 +3,7 @@
 #include <argp.h>
 #include <ctype.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -304,6 +305,7 @@ int cmd_run(int argc, char **argv)
 		return run_list(args.output.json);
 	if (args.source)
 		return run_source(args.source);
+	signal(SIGPIPE, SIG_IGN); /* the output's end ends the run, but not the files it writes */
 	struct log log = cmd_log(args.verbose);
 	struct run_opts *o = &args.opts;
 	o->files = args.files.v;

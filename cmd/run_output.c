@@ -136,6 +136,7 @@ struct run_output {
 	struct live *live;     /* NULL: what is printed stays */
 	char *title, *command; /* of the page */
 	struct utsname host;
+	bool closed; /* nobody reads standard output any more */
 	struct server *server;
 	struct collect_opts collect; /* of a scrape */
 	struct run *run;	     /* while one is answered */
@@ -371,19 +372,20 @@ static struct error *write_pprof(const char *path, const struct results *results
  * By one write(2), where the file takes so much: stdio would make two of it, and what
  * the command writes to the same file might stand in the middle of a line.
  */
-static struct error *write_lines(const struct strbuf *out)
+static struct error *write_lines(struct run_output *output, const struct strbuf *out)
 {
-	for (size_t done = 0; done < out->len;) {
+	for (size_t done = 0; !output->closed && done < out->len;) {
 		const ssize_t n = write(STDOUT_FILENO, out->str + done, out->len - done);
 
-		if (n < 0 && errno != EINTR)
-			return error_errno(errno, "the output cannot be written");
+		output->closed = n < 0 && errno == EPIPE;
+		if (n < 0 && errno != EINTR && errno != EPIPE)
+			return error_errno(errno, "cannot write the output");
 		done += n > 0 ? (size_t)n : 0;
 	}
 	return NULL;
 }
 
-struct error *run_output_show(void *ctx, const struct results *results, bool last)
+struct error *run_output_show(void *ctx, struct run *run, const struct results *results, bool last)
 {
 	struct run_output *output = ctx;
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
@@ -402,7 +404,9 @@ struct error *run_output_show(void *ctx, const struct results *results, bool las
 		add_text(output, results, &out);
 	if (strbuf_failed(&out))
 		return error_nomem();
-	TRY(write_lines(&out));
+	TRY(write_lines(output, &out));
+	if (output->closed)
+		run_stop(run); /* files that were asked for are written at the end all the same */
 	if (last && output->opts->pprof)
 		TRY(write_pprof(output->opts->pprof, results));
 	return output->opts->html ? write_page(output, results) : NULL;

@@ -44,6 +44,6 @@ struct error *run_output_begin(struct run_output *output, const struct run_opts 
 void run_output_end(struct run_output *output);
 
 /* run_show_fn: ctx is a struct run_output. */
-struct error *run_output_show(void *ctx, const struct results *results, bool last);
+struct error *run_output_show(void *ctx, struct run *run, const struct results *results, bool last);
 
 #endif

@@ -678,8 +678,8 @@ int cmd_script(int argc, char **argv)
 
 	field_choice_init(&sc.fields);
 	argv[0] = name;
-	signal(SIGPIPE, SIG_IGN);
 	cmd_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &sc);
+	signal(SIGPIPE, SIG_IGN);
 
 	struct error *err = run(&sc);
 	printer_free(sc.printer);

@@ -640,7 +640,7 @@ static struct error *look(struct run *run, run_show_fn *show, void *ctx, bool la
 	_cleanup_results_ struct results results = {0};
 
 	TRY(run_look(run, &run->opts.collect, &results));
-	return show(ctx, &results, last);
+	return show(ctx, run, &results, last);
 }
 
 /* Whether a look told of this map: it is shown, or holds the stacks of one that is. */
@@ -718,7 +718,7 @@ static struct error *drain(struct run *run, bool all, run_show_fn *show, void *c
 		}
 		again = all && results.n;
 		if (results.n)
-			TRY(show(ctx, &results, false));
+			TRY(show(ctx, run, &results, false));
 	}
 	return NULL;
 }

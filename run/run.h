@@ -73,7 +73,8 @@ void run_free(struct run *run);
 DEFINE_FREEP(struct run, run_free)
 
 /* What is handed over at each look; last: there will be no other. */
-typedef struct error *run_show_fn(void *ctx, const struct results *results, bool last);
+typedef struct error *run_show_fn(void *ctx, struct run *run, const struct results *results,
+				  bool last);
 
 /*
  * Attaches, runs the command, shows at each interval and at the end. An error

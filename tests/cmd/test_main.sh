@@ -30,15 +30,6 @@ test_a_mistyped_option_is_told_its_neighbours() {
 	assert_contains err "no-such-event"
 }
 
-test_output_that_nobody_reads_is_no_crash() {
-	status=0
-	"$PERF_BPF" --help | true
-	for command in script --help; do
-		{ "$PERF_BPF" $command --help || status=$?; } | head -n 1 >/dev/null
-		[ $status -lt 126 ] || fail "$command ended with $status"
-	done
-}
-
 test_a_full_disk_is_told() {
 	[ -c /dev/full ] || skip "there is no /dev/full"
 	for command in --help --version help; do
