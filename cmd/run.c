@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
@@ -275,6 +276,25 @@ static int exit_status(const struct run *run)
 	return !status && run_n_detached(run) ? DETACHED : status;
 }
 
+/* What runs, and how it ends, where the terminal would show nothing for a while. */
+static void print_begun(const struct args *args)
+{
+	const struct run_opts *o = &args->opts;
+
+	fprintf(stderr, "perf-bpf: tracing with ");
+	for (size_t i = 0; i < o->n_files; i++) {
+		const char *slash = strrchr(o->files[i], '/');
+
+		fprintf(stderr, "%s%s", i ? ", " : "", slash ? slash + 1 : o->files[i]);
+	}
+	if (o->duration_ms)
+		fprintf(stderr, " for %g s", o->duration_ms / 1000.0);
+	if (o->workload)
+		fprintf(stderr, "%s until '%s' ends", o->duration_ms ? " or" : "", o->workload[0]);
+	fprintf(stderr, "; press Ctrl-C to end%s\n",
+		o->duration_ms || o->workload ? " earlier" : "");
+}
+
 /* What stands behind "--" is the command. */
 static int split_command(int argc, char **argv, char ***command)
 {
@@ -344,6 +364,10 @@ int cmd_run(int argc, char **argv)
 		err = run_output_new(&args.output, o, &output);
 	if (!err)
 		err = run_new(o, &run);
+	if (!err)
+		err = run_attach(run);
+	if (!err && !args.quiet && run_is_silent(run) && isatty(STDERR_FILENO))
+		print_begun(&args);
 	if (!err)
 		err = run_output_begin(output, o);
 	if (!err)

@@ -848,6 +848,18 @@ static struct error *begin_frames(struct run *run)
 	return run->procs ? frames_new(run->procs, run->names, &run->frames) : NULL;
 }
 
+struct error *run_attach(struct run *run)
+{
+	TRY(wait_for_rings(run));
+	TRY(begin_frames(run));
+	return attach_all(run);
+}
+
+bool run_is_silent(const struct run *run)
+{
+	return !run->opts.interval_ms && run->rings_fd < 0;
+}
+
 /* What run_loop() waits for. */
 enum {
 	FD_SIGNALS,
@@ -865,9 +877,6 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 	bool done = false;
 	uint64_t ticks;
 
-	TRY(wait_for_rings(run));
-	TRY(begin_frames(run));
-	TRY(attach_all(run));
 	run->last_look = clock_ns(CLOCK_MONOTONIC);
 	TRY(begin_slots(run));
 	TRY(set_timer(run->opts.interval_ms, true, &run->interval_fd));

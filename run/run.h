@@ -5,6 +5,7 @@
  *
  *	struct run *run;
  *	TRY(run_new(&opts, &run));
+ *	TRY(run_attach(run));
  *	err = run_loop(run, show, ctx);
  *	run_free(run);
  *
@@ -76,9 +77,15 @@ DEFINE_FREEP(struct run, run_free)
 typedef struct error *run_show_fn(void *ctx, struct run *run, const struct results *results,
 				  bool last);
 
+/* Attaches the programs, which count from now on. */
+struct error *run_attach(struct run *run);
+
+/* Whether nothing is shown before the end: there is no interval, and no events come. */
+bool run_is_silent(const struct run *run);
+
 /*
- * Attaches, runs the command, shows at each interval and at the end. An error
- * of show ends it. ECHILD: the command could not be run.
+ * Once they are attached: runs the command, shows at each interval and at the end. An error of
+ * show ends it. ECHILD: the command could not be run.
  */
 struct error *run_loop(struct run *run, run_show_fn *show, void *ctx);
 

@@ -2,6 +2,26 @@
 # The program as people call it, by perf and on a terminal: Ctrl-C, Ctrl-Z, fg, and pipes that close.
 . "$(dirname "$0")/../tap.sh"
 
+# The shells, each on a terminal; see terminal.py for what is done there.
+on_terminal() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	command -v python3 >/dev/null || skip "no python3"
+	export PERF_BPF
+	local shell ran=0
+	for shell in "bash --norc --noprofile -i" "dash -i"; do
+		command -v "${shell%% *}" >/dev/null || continue
+		ran=$((ran + 1))
+		mkdir "$ran" # each in a folder of its own
+		(cd "$ran" && PATH=$(dirname "$PERF_BPF"):$PATH \
+			python3 "$SRC/tests/cmd/terminal.py" "$shell" "$1") || fail "$shell: $1"
+	done
+	[ $ran -gt 0 ] || skip "neither bash nor dash is installed"
+}
+
+test_run_says_what_it_waits_for() {
+	on_terminal message
+}
+
 # unread COMMAND...: its status, written to ./status, when nobody reads its output any more.
 unread() {
 	mkfifo unread
