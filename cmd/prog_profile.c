@@ -2,6 +2,7 @@
 /* perf-bpf prog profile: what a program costs while one waits. */
 #include "cmd/prog_profile.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,24 +10,31 @@
 #include <string.h>
 #include <time.h>
 
+#include "cmd/job.h"
 #include "inspect/profile.h"
 
 /* Until the time is over (0: never) or a signal comes. */
 static void wait_for(double seconds)
 {
-	struct timespec time = {.tv_sec = (time_t)seconds};
+	struct timespec start, now;
 	sigset_t mask, before;
+	int sig;
 
-	time.tv_nsec = (long)((seconds - time.tv_sec) * 1e9);
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGINT);
 	sigaddset(&mask, SIGTERM);
 	sigaddset(&mask, SIGHUP);
 	sigprocmask(SIG_BLOCK, &mask, &before);
-	if (seconds > 0)
-		sigtimedwait(&mask, NULL, &time);
-	else
-		sigwaitinfo(&mask, NULL);
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	double left = seconds;
+	do { /* after Ctrl-Z and fg, too */
+		struct timespec time = {.tv_sec = (time_t)left};
+
+		time.tv_nsec = (long)((left - time.tv_sec) * 1e9);
+		sig = seconds > 0 ? sigtimedwait(&mask, NULL, &time) : sigwaitinfo(&mask, NULL);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		left = seconds - (now.tv_sec - start.tv_sec) - (now.tv_nsec - start.tv_nsec) / 1e9;
+	} while (sig < 0 && errno == EINTR && (seconds == 0 || left > 0));
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -130,6 +138,7 @@ struct error *prog_profile(const struct action_args *args, size_t at)
 
 	TRY(open_object(KOBJ_PROG, args, &at, &fd));
 	TRY(read_duration(args, &at, &seconds));
+	job_begin();
 	TRY(profile_begin(fd, args->words.v + at, args->words.n - at, &profile));
 	wait_for(seconds);
 	TRY(profile_end(profile));

@@ -2,7 +2,6 @@
 /* perf-bpf record: the options, and what is said at the end. */
 #include <argp.h>
 #include <ctype.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/config.h"
+#include "cmd/job.h"
 #include "lib/base/vec.h"
 #include "perf/record/record.h"
 
@@ -301,11 +301,7 @@ static int exit_status(const struct record_result *r)
 		return WEXITSTATUS(r->workload_status);
 	if (r->workload_ended && WIFSIGNALED(r->workload_status) && !sig)
 		sig = WTERMSIG(r->workload_status);
-	if (!sig)
-		return 0;
-	signal(sig, SIG_DFL);
-	raise(sig);
-	return 128 + sig;
+	return sig ? job_die(sig) : 0;
 }
 
 int cmd_record(int argc, char **argv)
@@ -332,6 +328,7 @@ int cmd_record(int argc, char **argv)
 		vec_deinit(&args.list);
 		return cmd_fail(err);
 	}
+	job_begin();
 	err = config_load_compile(o->log, args.clang_opt, &config, &compile);
 	if (!err)
 		err = recording_new(o, &rec);

@@ -13,6 +13,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/config.h"
+#include "cmd/job.h"
 #include "cmd/run_output.h"
 #include "cmd/run_list.h"
 #include "lib/base/vec.h"
@@ -326,6 +327,7 @@ int cmd_run(int argc, char **argv)
 	if (args.source)
 		return run_source(args.source);
 	signal(SIGPIPE, SIG_IGN); /* the output's end ends the run, but not the files it writes */
+	job_begin();
 	struct log log = cmd_log(args.verbose);
 	struct run_opts *o = &args.opts;
 	o->files = args.files.v;

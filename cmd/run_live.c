@@ -28,6 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmd/job.h"
 #include "cmd/terminal.h"
 #include "lib/base/names.h"
 #include "lib/base/vec.h"
@@ -517,7 +518,7 @@ static void take_signals(struct live *live)
 		if (info.ssi_signo != SIGTSTP)
 			continue;
 		leave(live);
-		raise(SIGSTOP); /* the next drawing takes the screen again */
+		job_stop(); /* the next drawing takes the screen again */
 	}
 }
 

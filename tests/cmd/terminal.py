@@ -24,6 +24,7 @@ BUSY = "sh -c 'b=begun; echo $b; trap \"exit 0\" INT; while :; do :; done'"
 def fail(message, shell=None):
     print(f"# {message}")
     if shell:
+        shell.kill()
         print("\n".join("# | " + ascii(line) for line in shell.text[-4000:].splitlines()))
     sys.exit(1)
 
@@ -157,6 +158,15 @@ class Shell:
         if int(re.search(r"(\d+)\r\n", text).group(1)) < 1:
             fail("the file has no sample", self)
 
+    def kill(self):
+        """All of its session, in whatever group."""
+        for pid in os.listdir("/proc"):
+            try:
+                if pid.isdigit() and os.getsid(int(pid)) == self.pid:
+                    os.kill(int(pid), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
     def leave(self):
         """Nothing is left but the shell, and it takes lines."""
         if "alive-and-well" not in self.run("a=alive; echo $a-and-well"):
@@ -210,6 +220,31 @@ def ctrl_c_run(sh):
     if not re.search(r"syscall", before):
         fail("no result before the prompt", sh)
     sh.check_status("0")
+
+
+def ctrl_c_profile(sh):
+    """prog profile goes on after Ctrl-Z and fg, and prints at Ctrl-C."""
+    sh.line("perf-bpf run syscount --duration 5m >/dev/null 2>&1 &")
+    sh.prompt()
+    number = r"([0-9]+): [^\r]*syscount_enter"
+    def loaded():
+        return re.search(number, sh.run("perf-bpf prog list name syscount_enter"))
+    found = soon("syscount is loaded", loaded, sh)
+    sh.line(f"perf bpf prog profile id {found.group(1)}")
+    profile = sh.find("perf")
+    def given():
+        return sh.front() not in (profile, sh.pid)
+    soon("perf-bpf has the terminal", given, sh)
+    sh.type(CTRL_Z)
+    sh.prompt()
+    sh.line("fg %2")
+    soon("perf-bpf has the terminal again", given, sh)
+    sh.type(CTRL_C)
+    sh.expect(r"run_time_ns")
+    sh.prompt()
+    sh.check_status("0")
+    sh.line("kill %1; wait")
+    sh.prompt()
 
 
 def ctrl_z_record(sh):

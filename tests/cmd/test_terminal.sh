@@ -22,6 +22,73 @@ test_run_says_what_it_waits_for() {
 	on_terminal message
 }
 
+# What follows is perf's: it forks us, waits for our end, and dies of Ctrl-C at once.
+with_perf() {
+	command -v perf >/dev/null || skip "perf is not installed"
+	on_terminal "$1"
+}
+
+test_ctrl_c_ends_a_recording_before_the_prompt_returns() {
+	with_perf ctrl_c_record
+}
+
+test_ctrl_c_shows_the_results_before_the_prompt_returns() {
+	with_perf ctrl_c_run
+}
+
+test_ctrl_c_ends_a_script_after_the_recording() {
+	with_perf script
+}
+
+test_ctrl_c_ends_a_profile() {
+	with_perf ctrl_c_profile
+}
+
+test_ctrl_z_and_fg_of_a_recording() {
+	with_perf ctrl_z_record
+	rm -r [12]
+	with_perf ctrl_z_twice
+}
+
+test_ctrl_z_and_fg_of_a_run() {
+	with_perf ctrl_z_run
+	rm -r [12]
+	with_perf live
+}
+
+test_bg_leaves_the_terminal_to_the_shell() {
+	with_perf background
+	rm -r [12]
+	with_perf ampersand
+}
+
+test_a_workload_in_the_background_stops_for_its_input() {
+	with_perf reads_in_background
+}
+
+test_the_terminal_stays_with_a_pipeline() {
+	with_perf pipeline
+}
+
+test_a_killed_perf_ends_the_recording() {
+	with_perf killed_perf
+}
+
+test_a_signal_to_perf_bpf_is_no_failure_of_perf() {
+	with_perf killed_child
+	cd 1
+	PATH=$(dirname "$PERF_BPF"):$PATH
+	setsid perf bpf record -o d -e cpu-clock -- sh -c ': >begun; sleep 100' </dev/null >out 2>&1 &
+	perf=$!
+	soon test -e begun
+	kill "$(pgrep -P "$perf" -x perf-bpf)"
+	status=0
+	wait "$perf" || status=$?
+	assert_equal $status 143
+	assert_contains out "Captured and wrote"
+	! grep FATAL out || fail "perf complains"
+}
+
 # unread COMMAND...: its status, written to ./status, when nobody reads its output any more.
 unread() {
 	mkfifo unread
