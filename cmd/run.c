@@ -18,6 +18,7 @@
 #include "cmd/run_list.h"
 #include "lib/base/vec.h"
 #include "lib/sys/bpf.h"
+#include "run/builtin.h"
 #include "run/run.h"
 
 enum {
@@ -290,10 +291,55 @@ static void print_begun(const struct args *args)
 	}
 	if (o->duration_ms)
 		fprintf(stderr, " for %g s", o->duration_ms / 1000.0);
+	const char *what = o->filter.pids ? o->filter.pids : o->filter.tids;
 	if (o->workload)
-		fprintf(stderr, "%s until '%s' ends", o->duration_ms ? " or" : "", o->workload[0]);
-	fprintf(stderr, "; press Ctrl-C to end%s\n",
-		o->duration_ms || o->workload ? " earlier" : "");
+		what = o->workload[0];
+	if (what)
+		fprintf(stderr, "%s until %s%s ends", o->duration_ms ? " or" : "",
+			o->workload	 ? ""
+			: o->filter.pids ? "process "
+					 : "thread ",
+			what);
+	fprintf(stderr, "; press Ctrl-C to end%s\n", o->duration_ms || what ? " earlier" : "");
+}
+
+static bool is_builtin(const char *word)
+{
+	const struct builtin *b = builtins;
+
+	while (b->name && strcmp(b->name, word) != 0)
+		b++;
+	return b->name != NULL;
+}
+
+static bool is_command(const char *word)
+{
+	const char *path = getenv("PATH");
+
+	for (const char *p = path; p && *p; p += strcspn(p, ":"), p += *p == ':') {
+		_cleanup_free_ char *file = text_format("%.*s/%s", (int)strcspn(p, ":"), p, word);
+
+		if (file && access(file, X_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* "run syscount sleep 1": a command's words were taken for programs to load. */
+static struct error *check_files(const struct run_opts *o)
+{
+	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
+	size_t at = 1;
+
+	while (at < o->n_files && (!builtin_is_name(o->files[at]) || is_builtin(o->files[at]) ||
+				   !is_command(o->files[at])))
+		at++;
+	if (at >= o->n_files)
+		return NULL;
+	for (size_t i = 0; i < o->n_files; i++)
+		strbuf_addf(&line, "%s%s", i == at ? " -- " : i ? " " : "", o->files[i]);
+	return error_hint(error_new(EINVAL, "'%s' is not a BPF program", o->files[at]),
+			  "a command goes after '--': perf-bpf run %s", strbuf_str(&line));
 }
 
 /* What stands behind "--" is the command. */
@@ -355,6 +401,10 @@ int cmd_run(int argc, char **argv)
 				 "perf-bpf run FILE.bpf.c -- COMMAND; 'perf-bpf run --list' lists "
 				 "what is built in");
 		status = 2;
+	}
+	if (!err) {
+		err = check_files(o);
+		status = err ? 2 : 1;
 	}
 	if (!err)
 		err = config_load_compile(o->log, args.clang_opt, &config, &compile);

@@ -34,6 +34,7 @@
 #include "run/procs.h"
 #include "run/sampling.h"
 #include "run/sites.h"
+#include "work/tasks.h"
 
 enum {
 	NAMES_NS = 1000000000, /* how long a process's name is believed while events come */
@@ -62,6 +63,7 @@ struct run {
 	struct cost *cost;
 	struct run_probes probes;
 	struct workload workload;
+	struct tasks tasks; /* of -p and -t */
 	int status;
 	bool ended, stopped;
 	uint64_t last_look; /* monotonic ns */
@@ -69,6 +71,7 @@ struct run {
 	sigset_t old_mask;
 	bool signals_blocked;
 	int signal_fd, interval_fd, end_fd, cost_fd, slot_fd, rings_fd;
+	int tasks_fd;	     /* -1: their end ends nothing */
 	uint64_t names_time; /* ns since 1970: of their last refresh */
 	uint64_t step;	     /* ns: of the heat maps' slots; 0: there is none */
 };
@@ -380,8 +383,21 @@ static struct error *begin_signals(struct run *run)
 	return NULL;
 }
 
+/* Who was named is there; without a command, the end of all of them ends the run. */
+static struct error *begin_tasks(struct run *run)
+{
+	const struct run_filter *filter = &run->opts.filter;
+
+	TRY(tasks_add(&run->tasks, NULL, filter->pids, TASK_PROCESS));
+	TRY(tasks_add(&run->tasks, NULL, filter->tids, TASK_THREAD));
+	if (!run->tasks.list.n || run->opts.workload)
+		return NULL;
+	return tasks_watch(&run->tasks, NULL, &run->tasks_fd);
+}
+
 static struct error *make_ready(struct run *run)
 {
+	TRY(begin_tasks(run));
 	TRY(begin_signals(run));
 	for (size_t i = 0; i < run->opts.n_files; i++)
 		TRY(open_object(run, run->opts.files[i]));
@@ -420,7 +436,8 @@ struct error *run_new(const struct run_opts *opts, struct run **out)
 		return error_nomem();
 	run->opts = *opts;
 	run->signal_fd = run->interval_fd = run->end_fd = run->slot_fd = -1;
-	run->rings_fd = run->cost_fd = -1;
+	run->rings_fd = run->cost_fd = run->tasks_fd = -1;
+	run->tasks = (struct tasks)TASKS_INIT;
 	run->workload = (struct workload)WORKLOAD_INIT;
 	run->names = run_names_new(NULL);
 	if (!run->names)
@@ -470,6 +487,7 @@ void run_free(struct run *run)
 	frames_free(run->frames);
 	procs_free(run->procs);
 	run_names_free(run->names);
+	tasks_deinit(&run->tasks);
 	cost_free(run->cost);
 	closep(&run->signal_fd);
 	closep(&run->interval_fd);
@@ -496,8 +514,7 @@ static struct error *attach_all(struct run *run)
 		.events = run->opts.events,
 		.freq = run->opts.freq,
 		.period = run->opts.period,
-		.pids = run->opts.filter.pids,
-		.tids = run->opts.filter.tids,
+		.tasks = &run->tasks,
 		.log = run->opts.log,
 	};
 	struct run_object *object;
@@ -869,6 +886,7 @@ enum {
 	FD_RINGS,
 	FD_PROCS,
 	FD_COST,
+	FD_TASKS,
 	FD_WATCHES,
 };
 
@@ -895,6 +913,7 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 			[FD_PROCS] = {.fd = run->procs ? procs_fd(run->procs) : -1,
 				      .events = POLLIN},
 			[FD_COST] = {.fd = run->cost_fd, .events = POLLIN},
+			[FD_TASKS] = {.fd = run->tasks_fd, .events = POLLIN},
 		};
 
 		for (size_t i = 0; i < run->opts.n_watches; i++)
@@ -903,6 +922,8 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 			return error_errno(errno, "cannot wait");
 		take_signals(run, &done);
 		done |= (fds[FD_END].revents & POLLIN) != 0;
+		if (fds[FD_TASKS].revents & POLLIN)
+			done |= tasks_ended(&run->tasks);
 		if (fds[FD_PROCS].revents & POLLIN)
 			TRY(procs_update(run->procs));
 		if (!done && fds[FD_RINGS].revents & POLLIN)

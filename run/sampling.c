@@ -35,38 +35,13 @@ static void targets_deinit(struct targets *t)
 	sys_pids_deinit(&t->tids);
 }
 
-static struct error *add_tasks(const char *list, bool processes, struct targets *t)
-{
-	for (const char *p = list; p;) {
-		char *end;
-
-		errno = 0;
-		long id = strtol(p, &end, 10);
-		if (end == p || errno || id <= 0 || id > INT32_MAX || (*end && *end != ','))
-			return error_new(EINVAL, "%s: '%s' is not a list of numbers",
-					 processes ? "-p" : "-t", list);
-		size_t before = t->tids.n;
-		if (processes) {
-			error_free(sys_proc_tids(NULL, (pid_t)id, &t->tids));
-		} else {
-			pid_t *tid = vec_push(&t->tids);
-
-			if (!tid)
-				return error_nomem();
-			*tid = (pid_t)id;
-		}
-		if (t->tids.n == before)
-			return error_new(ESRCH, "-p: there is no process %ld", id);
-		p = *end ? end + 1 : NULL;
-	}
-	return NULL;
-}
-
 static struct error *targets_init(const struct sampling_opts *opts, struct targets *t)
 {
 	TRY(sys_cpus_online(NULL, &t->cpus));
-	TRY(add_tasks(opts->pids, true, t));
-	return add_tasks(opts->tids, false, t);
+	TRY(tasks_threads(opts->tasks, NULL, &t->tids));
+	if (opts->tasks->list.n && !t->tids.n)
+		return error_new(ESRCH, "what -p and -t name has ended");
+	return NULL;
 }
 
 /* What the options say, where the event's own terms say nothing. */

@@ -13,12 +13,13 @@
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 #include "lib/base/vec.h"
+#include "work/tasks.h"
 
 struct sampling_opts {
-	const char *events;	 /* for sections that name none; NULL: cycles, or cpu-clock */
-	uint64_t freq;		 /* samples a second; 0: 99 */
-	uint64_t period;	 /* a sample every so many events; 0: by freq */
-	const char *pids, *tids; /* "1,2": only these; both NULL: all CPUs */
+	const char *events;	   /* for sections that name none; NULL: cycles, or cpu-clock */
+	uint64_t freq;		   /* samples a second; 0: 99 */
+	uint64_t period;	   /* a sample every so many events; 0: by freq */
+	const struct tasks *tasks; /* only these; empty: all on all CPUs */
 	const struct log *log;
 };
 

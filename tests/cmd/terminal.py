@@ -173,8 +173,7 @@ class Shell:
             fail("the shell does not answer", self)
         soon("nothing of perf is left",
              lambda: not {"perf", "perf-bpf"} & set(self.descendants()), self)
-        os.kill(self.pid, signal.SIGHUP)
-        os.kill(self.pid, signal.SIGCONT)
+        self.line("exit")
         soon("the shell ends", lambda: os.waitpid(self.pid, os.WNOHANG)[0], self)
 
 
@@ -201,7 +200,7 @@ def message(sh):
     sh.type(CTRL_C)
     sh.prompt()
     for options, wanted in [("--duration 100ms", " for 0.1 s; press Ctrl-C to end earlier"),
-                            ("-- true", " until 'true' ends; press Ctrl-C to end earlier")]:
+                            ("-- true", " until true ends; press Ctrl-C to end earlier")]:
         text = sh.run(f"perf-bpf run syscount {options}")
         if f"perf-bpf: tracing with syscount{wanted}\r\n" not in text:
             fail(f"no message for {options}", sh)

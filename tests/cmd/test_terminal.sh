@@ -89,6 +89,59 @@ test_a_signal_to_perf_bpf_is_no_failure_of_perf() {
 	! grep FATAL out || fail "perf complains"
 }
 
+test_run_ends_with_the_processes_that_are_named() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	sleep 100 & first=$!
+	sleep 100 & second=$!
+	"$PERF_BPF" run syscount -p $first,$second --json >out 2>err &
+	run=$!
+	soon loaded_by $run
+	kill $first
+	wait $first || true
+	[ -d /proc/$run ] || fail "it ended with the first of two"
+	kill $second
+	wait $run || fail "it failed"
+	assert_contains out '"name"'
+	[ ! -s err ] || fail "$(cat err)"
+	# a thread: the last one of a process is its first here
+	sleep 100 & third=$!
+	"$PERF_BPF" run syscount -t $third >out 2>err &
+	run=$!
+	soon loaded_by $run
+	kill $third
+	wait $run || fail "it failed"
+}
+
+# Whether a process has BPF links.
+loaded_by() {
+	readlink "/proc/$1/fd/"* | grep -q 'bpf\|perf_event'
+}
+
+test_run_refuses_processes_that_are_not_there() {
+	sleep 0 &
+	wait $!
+	expect_status 1 "$PERF_BPF" run syscount -p $!
+	assert_contains err "there is no process $!"
+	expect_status 1 "$PERF_BPF" run syscount -t $!
+	assert_contains err "there is no thread $!"
+	expect_status 1 "$PERF_BPF" run syscount -p 1x
+	assert_contains err "-p: '1x' is not a list of process ids"
+	# it has ended, but nobody has waited for it
+	sh -c 'sleep 0 & echo $! >zombie; exec sleep 100' &
+	soon grep -q 'State:.Z' /proc/"$(soon test -s zombie; cat zombie)"/status
+	expect_status 1 "$PERF_BPF" run syscount -p "$(cat zombie)"
+	assert_contains err "there is no process"
+	kill $!
+}
+
+test_run_knows_a_command_among_its_programs() {
+	expect_status 2 "$PERF_BPF" run syscount sleep 1
+	assert_contains err "'sleep' is not a BPF program"
+	assert_contains err "hint: a command goes after '--': perf-bpf run syscount -- sleep 1"
+	expect_status 1 "$PERF_BPF" run syscount runqlta
+	assert_contains err "did you mean 'runqlat'?"
+}
+
 # unread COMMAND...: its status, written to ./status, when nobody reads its output any more.
 unread() {
 	mkfifo unread

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A process is watched by a pidfd, which becomes readable at its end, even as a zombie. A thread
+ * has one since 6.9 only; its folder in procfs is held open instead and looked at a few times a
+ * second: of a thread that has ended nothing can be read there, whoever has its id by then.
+ */
+#include "work/tasks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "lib/base/strbuf.h"
+
+enum {
+	LOOK_NS = 200000000, /* so often: whether threads have ended */
+};
+
+void tasks_deinit(struct tasks *tasks)
+{
+	struct task *task;
+
+	vec_for_each (task, &tasks->list)
+		closep(&task->fd);
+	vec_deinit(&tasks->list);
+	closep(&tasks->epoll_fd);
+	closep(&tasks->timer_fd);
+	tasks->epoll_fd = tasks->timer_fd = -1;
+}
+
+static const char *noun(enum task_kind kind)
+{
+	return kind == TASK_PROCESS ? "process" : "thread";
+}
+
+static struct error *not_there(enum task_kind kind, pid_t id)
+{
+	return error_hint(error_new(ESRCH, "there is no %s %d", noun(kind), id),
+			  "it may have ended; 'ps -eLf' shows processes and threads");
+}
+
+/* Of a task's states: it does nothing any more, though nobody has waited for it. */
+static bool is_end(char state)
+{
+	return state == 'Z' || state == 'X';
+}
+
+static struct error *task_add(struct tasks *tasks, const struct sys_roots *roots, pid_t id,
+			      enum task_kind kind)
+{
+	_cleanup_pids_ struct sys_pids tids = {0};
+	struct sys_proc_status status;
+	struct task *task;
+	struct error *err = sys_proc_status(roots, 0, id, &status);
+
+	/* a process whose first thread has ended may have others */
+	if (!err && kind == TASK_PROCESS && is_end(status.state))
+		err = sys_proc_tids(roots, id, &tids);
+	if (err) {
+		const int code = err->code;
+
+		error_free(err);
+		if (code != ESRCH && code != ENOENT)
+			return error_errno(code, "cannot look at %s %d", noun(kind), id);
+		return not_there(kind, id);
+	}
+	if (is_end(status.state) && tids.n <= 1)
+		return not_there(kind, id);
+	if (kind == TASK_PROCESS)
+		id = status.tgid;
+	vec_for_each (task, &tasks->list)
+		if (task->kind == kind && task->id == id)
+			return NULL;
+	task = vec_push(&tasks->list);
+	if (!task)
+		return error_nomem();
+	*task = (struct task){.kind = kind, .id = id, .fd = -1};
+	return NULL;
+}
+
+struct error *tasks_add(struct tasks *tasks, const struct sys_roots *roots, const char *list,
+			enum task_kind kind)
+{
+	for (const char *p = list; p;) {
+		char *end;
+
+		errno = 0;
+		const long id = strtol(p, &end, 10);
+		if (end == p || *p < '0' || *p > '9' || errno || id <= 0 || id > INT_MAX ||
+		    (*end && *end != ','))
+			return error_hint(error_new(EINVAL, "-%c: '%s' is not a list of %s ids",
+						    kind == TASK_PROCESS ? 'p' : 't', list,
+						    noun(kind)),
+					  "separate numbers by commas, as in 17,18");
+		TRY(task_add(tasks, roots, (pid_t)id, kind));
+		p = *end ? end + 1 : NULL;
+	}
+	return NULL;
+}
+
+static struct error *tid_add(struct sys_pids *tids, pid_t tid)
+{
+	pid_t *it;
+
+	vec_for_each (it, tids)
+		if (*it == tid)
+			return NULL;
+	it = vec_push(tids);
+	if (!it)
+		return error_nomem();
+	*it = tid;
+	return NULL;
+}
+
+struct error *tasks_threads(const struct tasks *tasks, const struct sys_roots *roots,
+			    struct sys_pids *tids)
+{
+	const struct task *task;
+
+	vec_for_each (task, &tasks->list) {
+		_cleanup_pids_ struct sys_pids all = {0};
+
+		if (task->kind == TASK_THREAD) {
+			TRY(tid_add(tids, task->id));
+			continue;
+		}
+		struct error *err = sys_proc_tids(roots, task->id, &all);
+		if (err && err->code != ESRCH)
+			return err;
+		error_free(err);
+		for (size_t i = 0; i < all.n; i++)
+			TRY(tid_add(tids, all.v[i]));
+	}
+	return NULL;
+}
+
+static struct error *task_open(const struct sys_roots *roots, struct task *task)
+{
+	if (task->kind == TASK_PROCESS) {
+		task->fd = (int)syscall(SYS_pidfd_open, task->id, 0);
+	} else {
+		_cleanup_free_ char *path = text_format(
+			"%s/%d", roots ? roots->proc : sys_roots_default.proc, (int)task->id);
+
+		if (!path)
+			return error_nomem();
+		task->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	}
+	if (task->fd >= 0)
+		return NULL;
+	if (errno == ESRCH || errno == ENOENT)
+		return not_there(task->kind, task->id);
+	return error_errno(errno, "cannot watch %s %d", noun(task->kind), task->id);
+}
+
+static struct error *timer_begin(struct tasks *tasks)
+{
+	const struct itimerspec spec = {.it_value.tv_nsec = LOOK_NS,
+					.it_interval.tv_nsec = LOOK_NS};
+	struct epoll_event event = {.events = EPOLLIN};
+
+	tasks->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (tasks->timer_fd < 0 || timerfd_settime(tasks->timer_fd, 0, &spec, NULL) ||
+	    epoll_ctl(tasks->epoll_fd, EPOLL_CTL_ADD, tasks->timer_fd, &event))
+		return error_errno(errno, "cannot set a timer");
+	return NULL;
+}
+
+struct error *tasks_watch(struct tasks *tasks, const struct sys_roots *roots, int *fd)
+{
+	struct task *task;
+
+	tasks->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (tasks->epoll_fd < 0)
+		return error_errno(errno, "cannot wait for the end of processes");
+	vec_for_each (task, &tasks->list) {
+		struct epoll_event event = {.events = EPOLLIN};
+
+		TRY(task_open(roots, task));
+		if (task->kind == TASK_THREAD) {
+			if (tasks->timer_fd < 0)
+				TRY(timer_begin(tasks));
+		} else if (epoll_ctl(tasks->epoll_fd, EPOLL_CTL_ADD, task->fd, &event)) {
+			return error_errno(errno, "cannot watch process %d", task->id);
+		}
+	}
+	*fd = tasks->epoll_fd;
+	return NULL;
+}
+
+/* "17 (comm) S …": the state, which is behind whatever the name holds; 0: it is not there. */
+static char thread_state(int folder)
+{
+	_cleanup_close_ int fd = openat(folder, "stat", O_RDONLY | O_CLOEXEC);
+	char text[128];
+	const ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+	if (n <= 0)
+		return 0;
+	text[n] = 0;
+	const char *paren = strrchr(text, ')');
+	return paren && paren[1] ? paren[2] : 0;
+}
+
+static bool has_ended(const struct task *task)
+{
+	struct pollfd end = {.fd = task->fd, .events = POLLIN};
+
+	if (task->kind == TASK_PROCESS)
+		return poll(&end, 1, 0) == 1;
+	const char state = thread_state(task->fd);
+	return !state || is_end(state);
+}
+
+bool tasks_ended(struct tasks *tasks)
+{
+	struct task *task;
+	bool any = false;
+	uint64_t ticks;
+
+	if (tasks->timer_fd >= 0 && read(tasks->timer_fd, &ticks, sizeof(ticks)) < 0)
+		errno = 0; /* it was looked at before its time */
+	vec_for_each (task, &tasks->list) {
+		if (task->fd >= 0 && has_ended(task)) {
+			if (task->kind == TASK_PROCESS)
+				epoll_ctl(tasks->epoll_fd, EPOLL_CTL_DEL, task->fd, NULL);
+			closep(&task->fd);
+			task->fd = -1;
+		}
+		any |= task->fd >= 0;
+	}
+	return !any;
+}
