@@ -6,7 +6,9 @@
 #include "disasm/disasm.h"
 
 #ifdef HAVE_CAPSTONE
+#define bpf_insn capstone_bpf_insn /* an enumeration of capstone 5 */
 #include <capstone/capstone.h>
+#undef bpf_insn
 #include <stdio.h>
 #include <stdlib.h>
 

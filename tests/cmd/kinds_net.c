@@ -6,6 +6,7 @@
 #include <linux/netfilter.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/mount.h>
 #include <unistd.h>

@@ -2,6 +2,7 @@
 /* Tokens: root of a user namespace, to which a BPF file system delegates: see kinds_client.c. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
  * compares.
  */
 #include <bpf/bpf.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 
