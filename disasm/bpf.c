@@ -20,26 +20,17 @@
 #include "lib/sys/uapi.h"
 
 enum {
-	/* linux/bpf.h of 5.15 and of 6.1 do not have them */
-	MODE_MEMSX = 0x80,	     /* 6.6: loads that extend the sign */
-	JMP_MAY_GOTO = 0xe0,	     /* 6.9: BPF_JCOND */
-	ATOMIC_LOAD = 0x100,	     /* 6.15: BPF_LOAD_ACQ */
-	ATOMIC_STORE = 0x110,	     /* 6.15: BPF_STORE_REL */
 	MODE_PROBE_ATOMIC = 0xe0,    /* the kernel's own: an atomic access of an arena */
 	CODE_NOSPEC = BPF_ST | 0xc0, /* the kernel's own: BPF_NOSPEC, a barrier */
 	SRC_ARENA_CAST = 1,	     /* off of a mov: BPF_ADDR_SPACE_CAST */
 	SRC_PERCPU = -1,	     /* the same: the kernel's own, to this CPU's part (6.10) */
 };
 
-#define HELPER(name) [BPF_FUNC_##name] = "bpf_" #name
+#define HELPER(name) [BPF_FUNC_##name] = "bpf_" #name,
 
 const char *disasm_helper_name(int32_t id)
 {
-	static const char *const names[] = {
-		__BPF_FUNC_MAPPER(HELPER)		/* ends with a comma */
-			[210] = "bpf_cgrp_storage_get", /* 6.2 */
-		[211] = "bpf_cgrp_storage_delete",
-	};
+	static const char *const names[] = {BPF_HELPERS(HELPER)};
 
 	return id > 0 && id < (int32_t)ARRAY_SIZE(names) ? names[id] : NULL;
 }
@@ -185,7 +176,7 @@ static bool add_jump(const struct bpf_insn *i, const struct disasm_names *names,
 	case BPF_JMP32 | BPF_JA: /* 6.6 */
 		strbuf_addf(out, "gotol pc%+d", i->imm);
 		return true;
-	case BPF_JMP | JMP_MAY_GOTO:
+	case BPF_JMP | BPF_JCOND:
 		strbuf_addf(out, "%s pc%+d", i->src_reg ? "goto_or_nop" : "may_goto", i->off);
 		return true;
 	case BPF_JMP | BPF_CALL:
@@ -221,11 +212,11 @@ static bool add_atomic(const struct bpf_insn *i, struct strbuf *out)
 	const char *width = width_name(i->code), *bits = BPF_SIZE(i->code) == BPF_DW ? "64" : "";
 	const unsigned dst = i->dst_reg, src = i->src_reg;
 
-	if (i->imm == ATOMIC_LOAD) {
+	if (i->imm == BPF_LOAD_ACQ) {
 		strbuf_addf(out, "r%u = load_acquire((%s *)(r%u %+d))", dst, width, src, i->off);
 		return true;
 	}
-	if (i->imm == ATOMIC_STORE) {
+	if (i->imm == BPF_STORE_REL) {
 		strbuf_addf(out, "store_release((%s *)(r%u %+d), r%u)", width, dst, i->off, src);
 		return true;
 	}
@@ -281,7 +272,7 @@ static bool add_store(const struct bpf_insn *i, struct strbuf *out)
 static bool add_load(const struct bpf_insn *i, struct strbuf *out)
 {
 	const uint8_t mode = BPF_MODE(i->code);
-	const bool has_sign = mode == MODE_MEMSX || mode == 0x40 || mode == 0xc0;
+	const bool has_sign = mode == BPF_MEMSX || mode == 0x40 || mode == 0xc0;
 
 	if (mode != BPF_MEM && mode != 0x20 && mode != 0xa0 && !has_sign)
 		return false;

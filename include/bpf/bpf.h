@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "libbpf_common.h"
+#include "perf_bpf_uapi.h"
 
 #ifdef __cplusplus
 extern "C" {

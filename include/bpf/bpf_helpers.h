@@ -14,6 +14,9 @@
 #include <linux/types.h>
 #endif
 
+#if defined(__LINUX_BPF_H__) || defined(_UAPI__LINUX_BPF_H__)
+#include "perf_bpf_uapi.h"
+#endif
 #include "bpf_helper_defs.h"
 
 /* ---- names joined and arguments counted ---- */

@@ -24,6 +24,7 @@
 
 #include <linux/btf.h>
 #include <linux/types.h>
+#include <linux/version.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -336,10 +337,34 @@ LIBBPF_API int btf_dump__dump_type_data(struct btf_dump *d, __u32 id, const void
 
 /* ---- struct btf_type taken apart ---- */
 
-/* Kinds that older <linux/btf.h> lack: DECL_TAG 5.16, TYPE_TAG 5.17, ENUM64 6.0. */
+/* What <linux/btf.h> of older kernels lacks; see perf_bpf_uapi.h. */
+#ifndef PERF_BPF_OWN_UAPI
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 13, 0)
+#define BTF_KIND_FLOAT 16
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 16, 0)
 #define BTF_KIND_DECL_TAG 17
+
+struct btf_decl_tag {
+	__s32 component_idx; /* the member or parameter; -1: the type itself */
+};
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 17, 0)
 #define BTF_KIND_TYPE_TAG 18
-#define BTF_KIND_ENUM64	  19
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 0, 0)
+#define BTF_KIND_ENUM64 19
+
+struct btf_enum64 {
+	__u32 name_off;
+	__u32 val_lo32;
+	__u32 val_hi32;
+};
+#endif
+#endif /* PERF_BPF_OWN_UAPI */
 
 static inline __u16 btf_kind(const struct btf_type *t)
 {
@@ -432,19 +457,14 @@ static inline struct btf_enum *btf_enum(const struct btf_type *t)
 	return (struct btf_enum *)(t + 1);
 }
 
-struct btf_enum64;
-
 static inline struct btf_enum64 *btf_enum64(const struct btf_type *t)
 {
 	return (struct btf_enum64 *)(t + 1);
 }
 
-/* Its three words are name, low and high half; older headers lack the struct. */
 static inline __u64 btf_enum64_value(const struct btf_enum64 *e)
 {
-	const __u32 *words = (const __u32 *)e;
-
-	return (__u64)words[2] << 32 | words[1];
+	return (__u64)e->val_hi32 << 32 | e->val_lo32;
 }
 
 static inline struct btf_member *btf_members(const struct btf_type *t)
@@ -480,8 +500,6 @@ static inline struct btf_var_secinfo *btf_var_secinfos(const struct btf_type *t)
 {
 	return (struct btf_var_secinfo *)(t + 1);
 }
-
-struct btf_decl_tag;
 
 static inline struct btf_decl_tag *btf_decl_tag(const struct btf_type *t)
 {

@@ -31,6 +31,7 @@
 
 #include "libbpf_common.h"
 #include "libbpf_legacy.h"
+#include "perf_bpf_uapi.h"
 
 #ifdef __cplusplus
 extern "C" {

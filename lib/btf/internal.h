@@ -15,7 +15,7 @@
 #define BTF_MAX_CHAIN 32
 #define BTF_MAX_DEPTH 128
 
-/* What follows a DECL_TAG and an ENUM64's value; older <linux/btf.h> lack the structs. */
+/* What follows a DECL_TAG, and a value of an ENUM64. */
 struct btf_decl_tag_data {
 	int32_t component_idx;
 };

@@ -22,11 +22,10 @@ enum {
 };
 
 enum {
-	/* linux/bpf.h of Debian 12 has these; by number where older headers have not. */
-	GET_ATTACH_COOKIE = 174,
-	GET_FUNC_IP = 173,
-	GET_FUNC_ARG = 183,
-	GET_FUNC_RET = 184,
+	GET_ATTACH_COOKIE = BPF_FUNC_get_attach_cookie,
+	GET_FUNC_IP = BPF_FUNC_get_func_ip,
+	GET_FUNC_ARG = BPF_FUNC_get_func_arg,
+	GET_FUNC_RET = BPF_FUNC_get_func_ret,
 };
 
 /* An entry of the stack machine: a constant, or at its place. */
