@@ -13,9 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/vec.h"
 #include "show/table.h"
-#include "show/tree.h"
 
 #define ADDRESS_DIGITS 16
 #define LEFT_MARGIN    12
@@ -278,205 +276,25 @@ static void key_cell(const struct printer *p, struct strbuf *cell, unsigned widt
 	replace_separator(p, cell, 0);
 }
 
-/* A frame's line; text is used where there is no symbol. */
-static const char *frame_line(const struct hist_frame *f, struct strbuf *names)
+static void print_chain(struct printer *p, const struct hist_entry *he, struct strbuf *out)
 {
-	if (f->sym)
-		return f->sym->name;
-	strbuf_addf(names, "%#" PRIx64, f->ip);
-	strbuf_addch(names, 0);
-	return NULL;
-}
-
-static void chain_value(const struct chain_opts *opts, uint64_t hits, uint64_t count,
-			uint64_t total, struct strbuf *out)
-{
-	switch (opts->value) {
-	case CHAIN_PERIOD:
-		strbuf_add_u64(out, hits);
-		break;
-	case CHAIN_COUNT:
-		strbuf_add_u64(out, count);
-		break;
-	default:
-		strbuf_addf(out, "%.2f%%", total ? (double)hits * 100.0 / (double)total : 0.0);
-		break;
-	}
-}
-
-/* A tree to show, made from an entry's chains, in memory of its own. */
-struct tree {
-	const struct chain_opts *opts;
-	uint64_t min_hits;
-	VEC(void *) blocks;
-	bool failed;
-};
-
-static void tree_deinit(struct tree *t)
-{
-	void **block;
-
-	vec_for_each (block, &t->blocks)
-		free(*block);
-	vec_deinit(&t->blocks);
-}
-
-/* Takes what malloc() gave; NULL in, NULL out. */
-static void *tree_own(struct tree *t, void *block)
-{
-	void **slot = block ? vec_push(&t->blocks) : NULL;
-
-	if (!slot) {
-		t->failed = true;
-		free(block);
-		return NULL;
-	}
-	return *slot = block;
-}
-
-static const char *tree_value(struct tree *t, uint64_t hits, uint64_t count, uint64_t total)
-{
-	struct strbuf sb = STRBUF_INIT;
-
-	chain_value(t->opts, hits, count, total, &sb);
-	return tree_own(t, strbuf_steal(&sb));
-}
-
-static void tree_fill(struct tree *t, const struct chain_node *from, uint64_t total,
-		      struct show_node *to)
-{
-	uint64_t rest = total, rest_count = chain_node_children_count(from);
-	size_t n = 0;
-	const struct chain_node **children =
-		tree_own(t, chain_node_sorted(from, t->opts, t->min_hits, &n));
-	struct show_node *nodes = n ? tree_own(t, calloc(n, sizeof(*nodes))) : NULL;
-
-	for (size_t i = 0; nodes && i < n && !t->failed; i++) {
-		const struct chain_node *child = children[i];
-		const struct hist_frame *const *frames;
-		struct strbuf text = STRBUF_INIT;
-		size_t n_frames = chain_node_frames(child, &frames), off = 0;
-		const char **lines = tree_own(t, calloc(n_frames + 1, sizeof(*lines)));
-
-		for (size_t j = 0; lines && j < n_frames; j++)
-			lines[j] = frame_line(frames[j], &text);
-		char *addresses = text.len ? tree_own(t, strbuf_steal(&text)) : NULL;
-		for (size_t j = 0; addresses && lines && j < n_frames; j++) {
-			if (!lines[j]) {
-				lines[j] = addresses + off;
-				off += strlen(lines[j]) + 1;
-			}
-		}
-		if (t->failed)
-			return;
-		nodes[i].lines = lines;
-		nodes[i].n_lines = n_frames;
-		nodes[i].value =
-			tree_value(t, chain_node_hits(child), chain_node_count(child), total);
-		if (!t->opts->print_limit || i < t->opts->print_limit) {
-			rest -= chain_node_hits(child);
-			rest_count -= chain_node_count(child);
-		}
-		tree_fill(t, child,
-			  t->opts->mode == CHAIN_FRACTAL ? chain_node_children_hits(child) : total,
-			  &nodes[i]);
-	}
-	to->children = nodes;
-	to->n_children = nodes ? n : 0;
-	to->open = t->opts->mode == CHAIN_FRACTAL && rest;
-	if (t->opts->mode == CHAIN_FRACTAL && rest && rest != total &&
-	    (t->opts->value != CHAIN_COUNT || rest_count))
-		to->rest = tree_value(t, rest, rest_count, total);
-}
-
-static void tree_path(const struct chain_node *node, const char *before, const char *between,
-		      const char *after, struct strbuf *out, bool *first)
-{
-	const struct hist_frame *const *frames;
-
-	if (chain_node_parent(node))
-		tree_path(chain_node_parent(node), before, between, after, out, first);
-	size_t n = chain_node_frames(node, &frames);
-	for (size_t i = 0; i < n; i++) {
-		strbuf_adds(out, *first ? "" : between);
-		strbuf_adds(out, before);
-		if (frames[i]->sym)
-			strbuf_adds(out, frames[i]->sym->name);
-		else
-			strbuf_addf(out, "%#" PRIx64, frames[i]->ip);
-		strbuf_adds(out, after);
-		*first = false;
-	}
-}
-
-/* The chains one by one, without a tree. */
-static void print_paths(struct printer *p, struct tree *t, const struct chain_node *root,
-			struct strbuf *out)
-{
-	const struct chain_opts *opts = t->opts;
-	bool folded = opts->mode == CHAIN_FOLDED;
-	uint64_t total = p->totals->period;
-	size_t n = 0;
-	const struct chain_node **nodes =
-		tree_own(t, chain_node_sorted(root, opts, t->min_hits, &n));
-
-	for (size_t i = 0; nodes && i < n; i++) {
-		uint64_t hits = folded ? chain_node_self_hits(nodes[i]) : chain_node_hits(nodes[i]);
-		uint64_t count =
-			folded ? chain_node_self_count(nodes[i]) : chain_node_count(nodes[i]);
-		bool first = true;
-
-		strbuf_adds(out, folded ? "" : "           ");
-		chain_value(opts, hits, count, total, out);
-		strbuf_adds(out, folded ? " " : "\n");
-		if (folded)
-			tree_path(nodes[i], "", p->view->separator ? p->view->separator : ";", "",
-				  out, &first);
-		else
-			tree_path(nodes[i], "                ", "", "\n", out, &first);
-		strbuf_addch(out, '\n');
-		if (i + 1 == opts->print_limit)
-			break;
-	}
-}
-
-static struct error *print_chain(struct printer *p, const struct hist_entry *he, struct strbuf *out)
-{
-	_cleanup_(tree_deinit) struct tree t = {.opts = &p->spec->chain};
-	const struct chain_node *root = hist_entry_chain(he);
-	uint64_t parent = p->spec->children ? he->acc.period : he->stat.period;
-	uint64_t total =
-		p->view->relative ? p->totals->shown_chain_period : p->totals->chain_period;
-
-	if (!root || t.opts->mode == CHAIN_NONE)
-		return NULL;
-	if (t.opts->mode == CHAIN_FRACTAL)
-		total = parent;
-	t.min_hits = (uint64_t)((double)total * (t.opts->min_percent / 100));
-	if (t.opts->mode == CHAIN_FLAT || t.opts->mode == CHAIN_FOLDED) {
-		print_paths(p, &t, root, out);
-		return t.failed ? error_nomem() : NULL;
-	}
-
-	struct show_node top = {0};
-	struct show_tree_opts tree_opts = {
+	const struct chain_opts *chain = &p->spec->chain;
+	struct stack_text_opts opts = {
+		.chain = chain,
+		.total = p->totals->period,
+		.part = p->spec->children ? he->acc.period : he->stat.period,
 		.margin = LEFT_MARGIN,
-		.limit = t.opts->print_limit,
 		.skip_first = p->view->first_frame_is_known,
+		.as_addresses = true,
+		.separator = p->view->separator,
 	};
-	size_t n = 0;
-	const struct chain_node **one =
-		tree_own(&t, chain_node_sorted(root, t.opts, t.min_hits, &n));
-	bool lone = one && n == 1 && chain_node_hits(one[0]) == parent;
-	total = t.opts->mode == CHAIN_FRACTAL ? parent : p->totals->period;
-	tree_fill(&t, root, total, &top);
-	/* The branches of a lone root are shares of the entry, not of the root. */
-	if (lone && !t.failed)
-		tree_fill(&t, one[0], total, (struct show_node *)top.children);
-	if (t.failed)
-		return error_nomem();
-	show_tree(&top, lone, &tree_opts, out);
-	return NULL;
+	uint64_t all = p->view->relative ? p->totals->shown_chain_period : p->totals->chain_period;
+
+	if (!he->chain)
+		return;
+	opts.least = (uint64_t)((double)(chain->mode == CHAIN_FRACTAL ? opts.part : all) *
+				(chain->min_percent / 100));
+	stack_text(he->chain, &opts, out);
 }
 
 static double entry_percent(const struct printer *p, const struct hist_entry *he)
@@ -516,7 +334,7 @@ struct error *report_print(const struct report_view *view, const struct hist *h,
 		}
 		show_table_row(&table, cells, out);
 		if (view->show_chain && has_chain)
-			TRY(print_chain(&p, he, out));
+			print_chain(&p, he, out);
 	}
 	return strbuf_failed(out) ? error_nomem() : NULL;
 }

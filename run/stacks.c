@@ -227,7 +227,7 @@ static int compare_stacks(const void *a, const void *b)
 	if (!order && x->n_frames != y->n_frames)
 		order = x->n_frames < y->n_frames ? -1 : 1;
 	for (size_t i = 0; !order && i < x->n_frames; i++) {
-		const struct result_frame *f = &x->frames[i], *g = &y->frames[i];
+		const struct result_frame *f = x->frames[i], *g = y->frames[i];
 
 		order = compare_texts(f->name, g->name);
 		if (!order)
@@ -245,6 +245,24 @@ static int compare_counts(const void *a, const void *b)
 	if (x->count != y->count)
 		return x->count < y->count ? 1 : -1;
 	return compare_stacks(a, b);
+}
+
+/* A copy of the frames that were read. */
+static struct error *keep_frames(struct reading *r, struct result_stack *stack)
+{
+	struct arena *arena = r->m->arena;
+	struct result_frame *frames = arena_alloc(arena, r->v.n * sizeof(*frames));
+	const struct result_frame **list = arena_alloc(arena, r->v.n * sizeof(*list));
+
+	if (!frames || !list)
+		return error_nomem();
+	for (size_t i = 0; i < r->v.n; i++) {
+		frames[i] = r->v.v[i];
+		list[i] = &frames[i];
+	}
+	stack->frames = list;
+	stack->n_frames = r->v.n;
+	return NULL;
 }
 
 static struct error *read_stacks(struct reading *r, const struct collect_opts *opts,
@@ -269,13 +287,7 @@ static struct error *read_stacks(struct reading *r, const struct collect_opts *o
 		TRY(add_frames(r, find_role(&c->key, ROLE_KSTACK), key, NULL));
 		TRY(add_frames(r, find_role(&c->key, ROLE_USTACK), key, &pid));
 		TRY(make_who(m, key, &stack->label));
-		struct result_frame *frames = arena_alloc(m->arena, (r->v.n + 1) * sizeof(*frames));
-		if (!frames)
-			return error_nomem();
-		if (r->v.n)
-			memcpy(frames, r->v.v, r->v.n * sizeof(*frames));
-		stack->frames = frames;
-		stack->n_frames = r->v.n;
+		TRY(keep_frames(r, stack));
 		stack->count = row_sum(c, rows[i]);
 		out->total += stack->count;
 	}

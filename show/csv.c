@@ -236,7 +236,7 @@ static void add_frames(struct line *line, const struct result_stack *s)
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
 	for (size_t i = s->n_frames; i-- > 0;) {
-		const char *name = s->frames[i].name;
+		const char *name = s->frames[i]->name;
 
 		for (size_t k = 0; name[k]; k++)
 			strbuf_addch(&text, name[k] == ';' ? ':' : name[k]);

@@ -9,26 +9,32 @@ static void add_name(const char *name, struct strbuf *out)
 		strbuf_addch(out, *name == ';' || *name == '\n' || *name == '\r' ? ':' : *name);
 }
 
-/* path holds what stands above node. */
-static void add_node(const struct stack_node *node, struct strbuf *path, struct strbuf *out)
+static void add_line(const struct strbuf *path, uint64_t count, struct strbuf *out)
 {
-	size_t len = path->len;
+	if (!count)
+		return;
+	strbuf_add(out, strbuf_str(path), path->len);
+	strbuf_addch(out, ' ');
+	strbuf_add_u64(out, count);
+	strbuf_addch(out, '\n');
+}
 
-	if (len)
+/* path holds what is above node. */
+static void add_node(const struct stack_node *node, struct strbuf *path, struct arena *arena,
+		     struct strbuf *out)
+{
+	size_t len = path->len, n = 0;
+
+	for (size_t i = 0; i < node->n_frames; i++) {
 		strbuf_addch(path, ';');
-	if (node->frame)
-		add_name(node->frame->name, path);
-	else
-		add_name(node->label ? node->label : "[unknown]", path);
-	if (node->self) {
-		strbuf_add(out, strbuf_str(path), path->len);
-		strbuf_addch(out, ' ');
-		strbuf_add_u64(out, node->self);
-		strbuf_addch(out, '\n');
+		add_name(node->frames[i]->name, path);
 	}
-	for (size_t i = 0; i < node->n_children; i++)
-		add_node(node->children[i], path, out);
-	path->len = len;
+	add_line(path, node->self, out);
+	const struct stack_node **children = stack_node_children(node, 0, arena, &n);
+	out->failed |= !children;
+	for (size_t i = 0; i < n; i++)
+		add_node(children[i], path, arena, out);
+	strbuf_cut(path, len);
 }
 
 void results_folded(const struct results *results, struct strbuf *out)
@@ -36,13 +42,18 @@ void results_folded(const struct results *results, struct strbuf *out)
 	for (size_t i = 0; i < results->n; i++) {
 		_cleanup_arena_ struct arena arena = {0};
 		_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
-		const struct stack_node *root;
+		struct stack_group **groups;
+		size_t n = 0;
 
 		if (results->v[i].kind != RESULT_STACKS)
 			continue;
-		root = stack_tree(&results->v[i], STACK_CALLER, &arena);
-		for (size_t k = 0; root && k < root->n_children; k++)
-			add_node(root->children[k], &path, out);
-		out->failed |= !root || strbuf_failed(&path);
+		groups = stack_groups(&results->v[i], false, &arena, &n);
+		out->failed |= !groups;
+		for (size_t k = 0; groups && k < n; k++) {
+			strbuf_reset(&path);
+			add_name(groups[k]->label ? groups[k]->label : "[unknown]", &path);
+			add_node(&groups[k]->tree.root, &path, &arena, out);
+		}
+		out->failed |= strbuf_failed(&path);
 	}
 }

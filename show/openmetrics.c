@@ -507,7 +507,7 @@ static void add_stacks(struct writer *w, const struct result *r)
 		if (stack->label)
 			add_label(&s->labels, &used, "label", "", stack->label);
 		for (size_t f = stack->n_frames; f-- > 0;)
-			strbuf_addf(&frames, "%s%s", stack->frames[f].name, f ? ";" : "");
+			strbuf_addf(&frames, "%s%s", stack->frames[f]->name, f ? ";" : "");
 		add_label(&s->labels, &used, "stack", "", strbuf_str(&frames));
 		w->out->failed |= strbuf_failed(&s->labels) || strbuf_failed(&frames);
 	}

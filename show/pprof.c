@@ -165,7 +165,7 @@ static void add_sample(struct profile *p, const struct result_stack *s, size_t i
 {
 	strbuf_reset(&p->list);
 	for (size_t f = 0; f < s->n_frames; f++)
-		add_varint(&p->list, location_of(p, &s->frames[f]));
+		add_varint(&p->list, location_of(p, s->frames[f]));
 	strbuf_reset(&p->inner);
 	for (size_t k = 0; k < n; k++)
 		add_varint(&p->inner, k == i ? s->count : 0);

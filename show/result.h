@@ -102,13 +102,21 @@ struct result_frame {
 	const char *module; /* "[kernel]", "/usr/bin/dd"; NULL: not known */
 	uint64_t offset;    /* in the function */
 	bool is_kernel;
+	/* It stands for all of the function: there is no offset. */
+	bool is_function;
+	/* By which a tree of stacks in perf's order compares (show/stack_tree.h); else unused. */
+	bool has_start;
+	uint32_t rank;	/* of the module */
+	uint64_t start; /* of the function, if has_start */
+	uint64_t addr;
 };
 
 struct result_stack {
-	const char *label;		   /* "dd", who it was; NULL: not known */
-	const struct result_frame *frames; /* the innermost first */
+	const char *label;			  /* "dd", who it was; NULL: not known */
+	const struct result_frame *const *frames; /* the innermost first */
 	size_t n_frames;
 	uint64_t count;
+	uint64_t samples; /* that it is the sum of; 0: not known */
 };
 
 /*

@@ -130,11 +130,14 @@ static void add_stacks(struct json_writer *w, const struct result *r)
 		add_text(w, "label", s->label);
 		jw_array(w, "frames");
 		for (size_t f = 0; f < s->n_frames; f++) {
+			const struct result_frame *frame = s->frames[f];
+
 			jw_object(w, NULL);
-			jw_text(w, "name", s->frames[f].name);
-			jw_u64(w, "offset", s->frames[f].offset);
-			add_text(w, "module", s->frames[f].module);
-			if (s->frames[f].is_kernel)
+			jw_text(w, "name", frame->name);
+			if (!frame->is_function)
+				jw_u64(w, "offset", frame->offset);
+			add_text(w, "module", frame->module);
+			if (frame->is_kernel)
 				jw_bool(w, "kernel", true);
 			jw_end(w);
 		}

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stacks that share functions, joined to a tree: for text, and for whoever
- * draws flames. Functions are told apart by name and module, not by offset.
+ * Stacks that share functions, joined to a tree. A node holds the frames up to the next branch;
+ * a stack that leaves a node in its middle splits it.
+ *
+ * The tree knows no direction: frames are added in the order in which they are to be shown, from
+ * the caller down or from the callee up.
  */
 #ifndef PB_SHOW_STACK_TREE_H
 #define PB_SHOW_STACK_TREE_H
@@ -9,27 +12,76 @@
 #include <stdbool.h>
 
 #include "lib/base/arena.h"
+#include "lib/base/rbtree.h"
 #include "show/result.h"
 
-/* What stands above a frame is its parent; children are ordered, the largest first. */
-struct stack_node {
-	const struct result_frame *frame; /* of the first stack here; NULL: the root, or a label */
-	const char *label;		  /* of the nodes below the root; NULL: not known */
-	uint64_t count;			  /* of all stacks through it */
-	uint64_t self;			  /* of those that end here */
-	struct stack_node **children;
-	size_t n_children, cap;
+/*
+ * Which frames are the same, and the order of a node's children. Frames with one address in
+ * memory are always the same.
+ */
+enum stack_order {
+	STACK_BY_NAME,	   /* name and module */
+	STACK_BY_FUNCTION, /* perf's: rank, start; addr where one of the two has no start */
+	STACK_BY_ADDRESS,  /* perf's: rank, addr */
 };
 
-enum stack_order {
-	STACK_CALLER, /* from the outermost function inward */
-	STACK_CALLEE, /* from the innermost outward */
+struct stack_node {
+	struct rb_node in; /* among the parent's children */
+	struct rb_tree children;
+	struct stack_node *parent;		  /* NULL: the root */
+	const struct result_frame *const *frames; /* within the stack that made the node */
+	uint32_t n_frames;			  /* 0: the root */
+	uint64_t self, below;			  /* of the stacks that end here; that go on */
+	uint64_t self_samples, below_samples;
+};
+
+/* All zero is an empty one. */
+struct stack_tree {
+	struct stack_node root;
+	uint32_t depth; /* frames of the longest stack */
 };
 
 /*
- * A tree of r's stacks: below the root a node for each label, below those the
- * functions. NULL: no memory. It lives as long as the arena and r.
+ * Adds count along frames[0 … n), which outlive the tree, as do what they point to and the
+ * arena. A tree is always given the same order. false: no memory.
  */
-struct stack_node *stack_tree(const struct result *r, enum stack_order order, struct arena *arena);
+bool stack_tree_add(struct stack_tree *tree, struct arena *arena, enum stack_order order,
+		    const struct result_frame *const *frames, size_t n, uint64_t count,
+		    uint64_t samples);
+
+static inline uint64_t stack_node_total(const struct stack_node *node)
+{
+	return node->self + node->below;
+}
+
+static inline uint64_t stack_node_samples(const struct stack_node *node)
+{
+	return node->self_samples + node->below_samples;
+}
+
+/*
+ * The children whose total is at least `least`, the largest first, among equals in the tree's
+ * order; they stand in memory of the arena. *n: how many. NULL: no memory.
+ */
+const struct stack_node **stack_node_children(const struct stack_node *node, uint64_t least,
+					      struct arena *arena, size_t *n);
+
+/* The same of all nodes at and below this one where stacks end, by what ends there. */
+const struct stack_node **stack_node_ends(const struct stack_node *node, uint64_t least,
+					  struct arena *arena, size_t *n);
+
+/* The stacks of a result that have one label. */
+struct stack_group {
+	const char *label; /* NULL: not known */
+	uint64_t count;
+	struct stack_tree tree; /* by names */
+};
+
+/*
+ * The groups of a result's stacks, the largest first, with trees from the outermost frame inward,
+ * or, with callee, from the innermost outward. They are in memory of the arena. NULL: no memory.
+ */
+struct stack_group **stack_groups(const struct result *r, bool callee, struct arena *arena,
+				  size_t *n);
 
 #endif

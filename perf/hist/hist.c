@@ -39,7 +39,7 @@ struct stack {
 	const struct thread *thread;
 	const char *comm;
 	const struct hist_frame *leaf;
-	const struct hist_frame *const *chain; /* interned: equal chains, one pointer */
+	const struct result_frame *const *chain; /* interned: equal chains, one pointer */
 	const char *trace;
 	const struct hist_value *values[HIST_MAX_DYNAMIC];
 	uint64_t ip;
@@ -63,7 +63,7 @@ struct entry {
 
 struct chain_slot {
 	uint64_t hash;
-	const struct hist_frame *const *frames;
+	const struct result_frame *const *frames;
 	size_t n;
 };
 
@@ -201,16 +201,23 @@ static const struct hist_frame *frame_new(struct hist *h, const struct location 
 	if (!f)
 		return NULL;
 	*f = (struct hist_frame){
+		.frame = {.name = loc->sym ? loc->sym->name : "[unknown]",
+			  .offset = loc->sym ? loc->offset : loc->addr,
+			  .is_kernel = loc->cpumode == PERF_RECORD_MISC_KERNEL,
+			  .is_function = loc->sym && !h->spec->chain.by_address,
+			  .has_start = loc->sym,
+			  .start = loc->sym ? loc->sym->start : 0,
+			  .addr = loc->addr},
 		.dso = loc->map ? loc->map->dso : NULL,
 		.sym = loc->sym,
 		.map = loc->map,
-		.ip = loc->addr,
 		.level = loc->map ? level_of(loc->cpumode) : 0,
 	};
 	if (f->dso) {
-		f->rank = dso_rank(h, f->dso);
+		f->frame.module = f->dso->path;
+		f->frame.rank = dso_rank(h, f->dso);
 		f->dso_name = intern(h, hist_dso_name(h->spec, f->dso));
-		if (!f->rank || !f->dso_name)
+		if (!f->frame.rank || !f->dso_name)
 			return NULL;
 	}
 	return f;
@@ -232,7 +239,8 @@ static const struct hist_frame *frame_of(struct hist *h, const struct location *
 			f = frame_new(h, loc);
 			return f && u64map_put(&h->frames, key, (void *)f) ? f : NULL;
 		}
-		if (f->dso == dso && f->sym == loc->sym && (by_symbol || f->ip == loc->addr))
+		if (f->dso == dso && f->sym == loc->sym &&
+		    (by_symbol || f->frame.addr == loc->addr))
 			return f;
 	}
 }
@@ -254,7 +262,7 @@ static const struct hist_frame *frame_at(struct hist *h, const struct thread *th
 
 /* Into frames[0 … max), innermost first; the number of them, -1: no memory. */
 static int chain_resolve(struct hist *h, const struct sample *sample, const struct thread *thread,
-			 const struct hist_frame **frames, size_t max)
+			 const struct result_frame **frames, size_t max)
 {
 	uint8_t cpumode = PERF_RECORD_MISC_USER;
 	uint64_t first = 0;
@@ -287,7 +295,7 @@ static int chain_resolve(struct hist *h, const struct sample *sample, const stru
 		if (!f)
 			return -1;
 		if (f->sym || !h->spec->hide_unresolved)
-			frames[n++] = f;
+			frames[n++] = &f->frame;
 	}
 	return (int)n;
 }
@@ -315,8 +323,8 @@ static bool chains_grow(struct hist *h)
 	return true;
 }
 
-static const struct hist_frame *const *chain_intern(struct hist *h,
-						    const struct hist_frame **frames, size_t n)
+static const struct result_frame *const *chain_intern(struct hist *h,
+						      const struct result_frame **frames, size_t n)
 {
 	uint64_t hash = n;
 
@@ -329,7 +337,7 @@ static const struct hist_frame *const *chain_intern(struct hist *h,
 		struct chain_slot *s = &h->chain_slots[at];
 
 		if (!s->frames) {
-			const struct hist_frame **copy =
+			const struct result_frame **copy =
 				arena_alloc(&h->arena, n * sizeof(*frames) + !n);
 			if (!copy)
 				return NULL;
@@ -457,7 +465,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 		       const struct location *leaf, bool filtered)
 {
 	const struct hist_spec *spec = h->spec;
-	const struct hist_frame *frames[MAX_STACK];
+	const struct result_frame *frames[MAX_STACK];
 	bool wants_chain = spec->use_chain || spec->children || spec->has[HIST_PARENT];
 	struct stack s = {
 		.thread = keyed_by_thread(spec) ? thread : NULL,
@@ -498,7 +506,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 			return error_nomem();
 		if (spec->chain.caller) {
 			for (int i = 0; i < n / 2; i++) {
-				const struct hist_frame *f = frames[i];
+				const struct result_frame *f = frames[i];
 
 				frames[i] = frames[n - 1 - i];
 				frames[n - 1 - i] = f;
@@ -511,6 +519,12 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 	}
 	s.hash = stack_hash(&s);
 	return stack_add(h, &s, thread);
+}
+
+/* A chain holds frames of ours. */
+static const struct hist_frame *frame_in(const struct result_frame *const *chain, size_t i)
+{
+	return container_of(chain[i], const struct hist_frame, frame);
 }
 
 static bool parent_matches(const struct hist_spec *spec, const struct hist_frame *frame)
@@ -697,9 +711,10 @@ static void stat_add(struct hist_stat *stat, uint64_t period, uint64_t n, uint8_
 
 static bool entry_add_chain(struct hist *h, struct entry *e, const struct stack *s, size_t from)
 {
-	return !h->spec->use_chain ||
-	       chain_tree_add(e->he.chain, &h->arena, h->spec->chain.by_address, s->chain + from,
-			      s->depth - from, s->period, s->n);
+	return !h->spec->use_chain || from == s->depth ||
+	       stack_tree_add(e->he.chain, &h->arena,
+			      h->spec->chain.by_address ? STACK_BY_ADDRESS : STACK_BY_FUNCTION,
+			      s->chain + from, s->depth - from, s->period, s->n);
 }
 
 /* The frames of the chain, each of which called the sample's place. */
@@ -710,12 +725,12 @@ static struct error *add_children(struct hist *h, const struct stack *s, uint64_
 	uint8_t cpumode = s->cpumode;
 
 	for (uint32_t i = 0; i < s->depth; i++) {
-		const struct hist_frame *f = s->chain[i];
+		const struct hist_frame *f = frame_in(s->chain, i);
 
 		if (!f->sym && h->spec->hide_unresolved)
 			break;
 		want.frame = f;
-		want.ip = f->ip;
+		want.ip = f->frame.addr;
 		if (f->level) {
 			want.level = f->level;
 			cpumode = f->level == 'k' ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
@@ -751,8 +766,8 @@ static struct error *stack_finish(struct hist *h, const struct stack *s, uint64_
 	memcpy(want.values, s->values, sizeof(want.values));
 	if (h->spec->has[HIST_PARENT] && h->spec->parent) {
 		for (uint32_t i = 0; i < s->depth && !want.parent; i++)
-			if (parent_matches(h->spec, s->chain[i]))
-				want.parent = s->chain[i]->sym;
+			if (parent_matches(h->spec, frame_in(s->chain, i)))
+				want.parent = frame_in(s->chain, i)->sym;
 		want.filtered |= h->spec->exclude_other && !want.parent;
 	}
 	struct entry *e = entry_get(h, &want);
@@ -832,9 +847,4 @@ const struct hist_entry *hist_at(const struct hist *h, size_t i)
 const struct hist_totals *hist_totals(const struct hist *h)
 {
 	return &h->totals;
-}
-
-const struct chain_node *hist_entry_chain(const struct hist_entry *he)
-{
-	return he->chain ? &he->chain->root : NULL;
 }

@@ -22,6 +22,7 @@
 #include "lib/base/names.h"
 #include "lib/base/strbuf.h"
 #include "perf/resolve/resolve.h"
+#include "show/stack_text.h"
 
 /* A sort key or a column. The first ones are measures: they never tell entries apart. */
 enum hist_field {
@@ -53,29 +54,6 @@ enum hist_field {
 #define HIST_MAX_DYNAMIC (HIST_N_FIELDS - HIST_DYNAMIC)
 
 #define HIST_MAX_FIELDS 24
-
-enum chain_mode {
-	CHAIN_NONE,
-	CHAIN_GRAPH,   /* percentages of the whole */
-	CHAIN_FRACTAL, /* of the parent */
-	CHAIN_FLAT,
-	CHAIN_FOLDED,
-};
-
-enum chain_value {
-	CHAIN_PERCENT,
-	CHAIN_PERIOD,
-	CHAIN_COUNT,
-};
-
-struct chain_opts {
-	enum chain_mode mode;
-	bool caller;	      /* the outermost first */
-	bool by_address;      /* else by function */
-	double min_percent;   /* branches below are left out */
-	unsigned print_limit; /* 0: none */
-	enum chain_value value;
-};
 
 /* A key "[EVENT.]FIELD[/raw]": a field of a tracepoint or a probe. */
 struct hist_dynamic {
@@ -153,43 +131,24 @@ struct error *hist_spec_init(struct hist_spec *spec, const struct hist_spec_opts
 /* The recording has no chains after all: no children. */
 void hist_spec_cancel_children(struct hist_spec *spec);
 
-/* What a function, or an address without one, is within a DSO; one object for each. */
+/*
+ * What a function, or an address without one, is within a DSO; one object for each. Its frame has
+ * the path of the DSO as its module, and the address as it was recorded first.
+ */
 struct hist_frame {
-	const struct dso *dso;	  /* NULL: unknown */
-	const struct symbol *sym; /* NULL: unknown */
-	const struct map *map;	  /* where it was first seen */
-	uint64_t ip;		  /* likewise: as recorded */
-	const char *dso_name;	  /* interned: equal names are one pointer; NULL: no DSO */
-	uint32_t rank;		  /* of the dso; 0: none */
-	char level;		  /* 'k', '.', 'g', 'u', 'H'; 0: as the one before */
-	int8_t parent;		  /* matches the parent regex: 1, does not: -1, 0: not asked */
+	struct result_frame frame; /* first */
+	const struct dso *dso;	   /* NULL: unknown */
+	const struct symbol *sym;  /* NULL: unknown */
+	const struct map *map;	   /* where it was first seen */
+	const char *dso_name;	   /* interned: equal names are one pointer; NULL: no DSO */
+	char level;		   /* 'k', '.', 'g', 'u', 'H'; 0: as the one before */
+	int8_t parent;		   /* matches the parent regex: 1, does not: -1, 0: not asked */
 };
 
 struct hist_stat {
 	uint64_t period, sys, us, guest_sys, guest_us;
 	uint64_t n; /* samples */
 };
-
-/* A node of a call chain tree: frames without a branch between them. */
-struct chain_node;
-struct chain_tree;
-
-size_t chain_node_frames(const struct chain_node *node, const struct hist_frame *const **frames);
-uint64_t chain_node_hits(const struct chain_node *node);  /* with all children */
-uint64_t chain_node_count(const struct chain_node *node); /* likewise, samples */
-uint64_t chain_node_self_hits(const struct chain_node *node);
-uint64_t chain_node_self_count(const struct chain_node *node);
-uint64_t chain_node_children_hits(const struct chain_node *node);
-uint64_t chain_node_children_count(const struct chain_node *node);
-const struct chain_node *chain_node_parent(const struct chain_node *node);
-/*
- * The children to be shown, largest first; an array from malloc(), ended by
- * NULL; *n is their number. For flat and folded mode pass the root: all nodes
- * with hits of their own.
- */
-const struct chain_node **chain_node_sorted(const struct chain_node *node,
-					    const struct chain_opts *opts, uint64_t min_hits,
-					    size_t *n);
 
 struct hist_entry {
 	struct hist_stat stat;
@@ -205,11 +164,8 @@ struct hist_entry {
 	const struct hist_value *values[HIST_MAX_DYNAMIC]; /* NULL: the event has no such field */
 	const struct symbol *parent;
 	bool filtered;
-	struct chain_tree *chain; /* NULL: none */
+	struct stack_tree *chain; /* NULL: none */
 };
-
-/* NULL: the entry has no chains. */
-const struct chain_node *hist_entry_chain(const struct hist_entry *he);
 
 struct hist;
 

@@ -402,7 +402,7 @@ static int64_t children_cmp(const struct hist_spec *spec, const struct hist_entr
 	int cmp = u64_cmp(a->acc.period, b->acc.period);
 	if (cmp || a->thread != b->thread || !spec->use_chain)
 		return cmp;
-	int64_t da = a->chain ? a->chain->max_depth : 0, db = b->chain ? b->chain->max_depth : 0;
+	int64_t da = a->chain ? a->chain->depth : 0, db = b->chain ? b->chain->depth : 0;
 	return spec->chain.caller ? da - db : db - da;
 }
 

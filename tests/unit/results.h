@@ -48,9 +48,15 @@ static const struct result_frame result_frames[] = {
 	{"main", "/usr/bin/dd", 4},
 };
 
+static const struct result_frame *const result_frame_list[] = {
+	&result_frames[0],
+	&result_frames[1],
+	&result_frames[2],
+};
+
 static struct result_stack result_stack_list[] = {
-	{"dd", result_frames, 3, 41},
-	{NULL, result_frames + 2, 1, 1},
+	{"dd", result_frame_list, 3, 41},
+	{NULL, result_frame_list + 2, 1, 1},
 	{"none", NULL, 0, 9},
 };
 

@@ -195,25 +195,22 @@ static void test_children(void **state)
 
 	/* main → a (55), b (45); below a: c 20, a 5. */
 	size_t n;
-	const struct hist_frame *const *frames;
-	const struct chain_node *root = hist_entry_chain(entry(h, "main"));
-	const struct chain_node **kids = chain_node_sorted(root, &spec.chain, 0, &n);
+	_cleanup_arena_ struct arena arena = {0};
+	const struct stack_node *root = &entry(h, "main")->chain->root;
+	const struct stack_node **kids = stack_node_children(root, 0, &arena, &n);
 	assert_int_equal(n, 1);
-	assert_int_equal(chain_node_frames(kids[0], &frames), 1);
-	assert_string_equal(frames[0]->sym->name, "main");
-	const struct chain_node **below = chain_node_sorted(kids[0], &spec.chain, 0, &n);
+	assert_int_equal(kids[0]->n_frames, 1);
+	assert_string_equal(kids[0]->frames[0]->name, "main");
+	const struct stack_node **below = stack_node_children(kids[0], 0, &arena, &n);
 	assert_int_equal(n, 2);
-	assert_int_equal(chain_node_hits(below[0]), 55);
-	assert_int_equal(chain_node_count(below[0]), 4);
-	assert_int_equal(chain_node_self_hits(below[0]), 30);
-	assert_int_equal(chain_node_hits(below[1]), 45);
-	assert_ptr_equal(chain_node_parent(below[1]), kids[0]);
-	free(below);
+	assert_int_equal(stack_node_total(below[0]), 55);
+	assert_int_equal(stack_node_samples(below[0]), 4);
+	assert_int_equal(below[0]->self, 30);
+	assert_int_equal(stack_node_total(below[1]), 45);
+	assert_ptr_equal(below[1]->parent, kids[0]);
 	/* Under the limit. */
-	below = chain_node_sorted(kids[0], &spec.chain, 50, &n);
+	below = stack_node_children(kids[0], 50, &arena, &n);
 	assert_int_equal(n, 1);
-	free(below);
-	free(kids);
 	hist_free(h);
 }
 
@@ -239,19 +236,16 @@ static void test_no_children(void **state)
 
 	/* Callee first: c, then what called it; flat gives whole chains. */
 	size_t n;
-	const struct hist_frame *const *frames;
-	const struct chain_node **kids =
-		chain_node_sorted(hist_entry_chain(entry(h, "c")), &spec.chain, 0, &n);
+	_cleanup_arena_ struct arena arena = {0};
+	const struct stack_node *root = &entry(h, "c")->chain->root;
+	const struct stack_node **nodes = stack_node_children(root, 0, &arena, &n);
 	assert_int_equal(n, 1);
-	assert_int_equal(chain_node_frames(kids[0], &frames), 1);
-	assert_string_equal(frames[0]->sym->name, "c");
-	free(kids);
-	spec.chain.mode = CHAIN_FLAT;
-	kids = chain_node_sorted(hist_entry_chain(entry(h, "c")), &spec.chain, 0, &n);
+	assert_int_equal(nodes[0]->n_frames, 1);
+	assert_string_equal(nodes[0]->frames[0]->name, "c");
+	nodes = stack_node_ends(root, 0, &arena, &n);
 	assert_int_equal(n, 2);
-	assert_int_equal(chain_node_self_hits(kids[0]), 20);
-	assert_int_equal(chain_node_self_hits(kids[1]), 10);
-	free(kids);
+	assert_int_equal(nodes[0]->self, 20);
+	assert_int_equal(nodes[1]->self, 10);
 	hist_free(h);
 }
 

@@ -243,19 +243,21 @@ static void test_events_json(void **state)
 /* ---- stacks ---- */
 
 #define FRAME(name_)                                                                               \
+	&(const struct result_frame)                                                               \
 	{                                                                                          \
 		.name = name_, .module = "/bin/x", .offset = 4                                     \
 	}
 
+static const struct result_frame *const left[] = {FRAME("leaf"), FRAME("left"), FRAME("main")};
+static const struct result_frame *const right[] = {FRAME("leaf"), FRAME("right"), FRAME("main")};
+static const struct result_frame *const itself[] = {FRAME("main")};
+static const struct result_frame *const odd[] = {
+	&(const struct result_frame){.name = "[unknown]", .module = "/bin/a;b", .offset = 0x1234},
+	&(const struct result_frame){.name = "a;b\nc"},
+};
+
 static struct result *add_stacks(struct results *results)
 {
-	static const struct result_frame left[] = {FRAME("leaf"), FRAME("left"), FRAME("main")};
-	static const struct result_frame right[] = {FRAME("leaf"), FRAME("right"), FRAME("main")};
-	static const struct result_frame itself[] = {FRAME("main")};
-	static const struct result_frame odd[] = {
-		{.name = "[unknown]", .module = "/bin/a;b", .offset = 0x1234},
-		{.name = "a;b\nc"},
-	};
 	static struct result_stack stacks[] = {
 		{.label = "x", .frames = left, .n_frames = 3, .count = 600},
 		{.label = "x", .frames = right, .n_frames = 3, .count = 200},

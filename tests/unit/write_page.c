@@ -179,6 +179,7 @@ static void put_stacks(struct results *results)
 	r->stacks = arena_alloc(&results->arena, STACKS * sizeof(*r->stacks));
 	for (int i = 0; i < STACKS; i++) {
 		struct result_frame *frames = arena_alloc(&results->arena, 24 * sizeof(*frames));
+		const struct result_frame **list = arena_alloc(&results->arena, 24 * sizeof(*list));
 		int user = 2 + next(&state) % 7,
 		    in_kernel = next(&state) % 3 ? 0 : 2 + next(&state) % 4;
 		int n = 0;
@@ -194,7 +195,9 @@ static void put_stacks(struct results *results)
 							    "/usr/bin/sort", 8, false};
 		frames[n++] = (struct result_frame){"main", "/usr/bin/sort", 4, false};
 		frames[n++] = (struct result_frame){"_start", "/usr/bin/sort", 4, false};
-		r->stacks[i] = (struct result_stack){i % 5 ? "sort" : "cat", frames, n,
+		for (int k = 0; k < n; k++)
+			list[k] = &frames[k];
+		r->stacks[i] = (struct result_stack){i % 5 ? "sort" : "cat", list, n,
 						     1 + next(&state) % 40};
 	}
 }

@@ -4,8 +4,8 @@
  * Algorithms, chapter 13): the caller walks down and says where the new node
  * hangs, the tree keeps itself balanced.
  */
-#ifndef PB_PERF_HIST_RBTREE_H
-#define PB_PERF_HIST_RBTREE_H
+#ifndef PB_BASE_RBTREE_H
+#define PB_BASE_RBTREE_H
 
 #include <stdbool.h>
 

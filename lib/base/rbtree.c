@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "perf/hist/rbtree.h"
+#include "lib/base/rbtree.h"
 
 #include <stddef.h>
 

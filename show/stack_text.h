@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A tree of stacks as text. perf report's --stdio has four forms of it:
+ *
+ *	graph		a tree; the numbers are shares of the whole
+ *	fractal		a tree; the numbers are shares of the parent
+ *	flat		each stack, a line for each of its frames
+ *	folded		each stack as one line: "12.50% main;read_input;memchr"
+ */
+#ifndef PB_SHOW_STACK_TEXT_H
+#define PB_SHOW_STACK_TEXT_H
+
+#include "lib/base/strbuf.h"
+#include "show/stack_tree.h"
+
+enum chain_mode {
+	CHAIN_NONE,
+	CHAIN_GRAPH,
+	CHAIN_FRACTAL,
+	CHAIN_FLAT,
+	CHAIN_FOLDED,
+};
+
+enum chain_value {
+	CHAIN_PERCENT,
+	CHAIN_PERIOD,
+	CHAIN_COUNT, /* of samples */
+};
+
+/* What perf report -g sets. */
+struct chain_opts {
+	enum chain_mode mode;
+	bool caller;	      /* trees are made from the outermost frame inward */
+	bool by_address;      /* and of addresses, not of functions */
+	double min_percent;   /* branches below are left out */
+	unsigned print_limit; /* 0: none */
+	enum chain_value value;
+};
+
+struct stack_text_opts {
+	const struct chain_opts *chain;
+	uint64_t total;	       /* percentages are shares of it */
+	uint64_t part;	       /* what the tree is of: with fractal, percentages are shares of it */
+	uint64_t least;	       /* branches below are left out; fractal: of the first ones */
+	unsigned margin;       /* blanks before each line */
+	bool skip_first;       /* the first frame of a lone root is known already */
+	bool show_rest;	       /* a graph also has what was left out, as "[...]"; fractal always */
+	bool as_addresses;     /* frames without a name are their address, names are not escaped */
+	const char *separator; /* between folded frames; NULL: ";" */
+};
+
+void stack_text(const struct stack_tree *tree, const struct stack_text_opts *opts,
+		struct strbuf *out);
+
+#endif
