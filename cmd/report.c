@@ -4,8 +4,6 @@
  * table for each event, its rows the combinations of the sort keys, and below
  * each row its call chains.
  */
-#include "cmd/report.h"
-
 #include <argp.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,9 +15,11 @@
 #include "cmd/options.h"
 #include "lib/base/names.h"
 #include "lib/base/vec.h"
+#include "perf/hist/hist.h"
 #include "perf/print/header.h"
 #include "perf/print/probed.h"
 #include "perf/format/tracing.h"
+#include "show/perf_text.h"
 
 #define DEFAULT_PARENT "^sys_|^do_page_fault"
 #define OUT_FULL       (256 * 1024)
@@ -818,26 +818,6 @@ static void out_flush(struct report *rp)
 	strbuf_reset(&rp->out);
 }
 
-static void print_event_head(struct report *rp, const struct session_event *event,
-			     const struct hist *h)
-{
-	const struct hist_totals *totals = hist_totals(h);
-	uint64_t samples = rp->relative ? totals->shown_samples : totals->samples;
-	double shown = (double)samples;
-	char unit = ' ';
-
-	for (const char *units = "KMG"; *units && shown > 1000; units++) {
-		shown /= 1000;
-		unit = *units;
-	}
-	strbuf_addf(&rp->out, "# Samples: %" PRIu64 "%c of event '%s'", (uint64_t)shown, unit,
-		    event->name);
-	if (rp->time)
-		strbuf_addf(&rp->out, " (time slices: %s)", rp->time);
-	strbuf_addf(&rp->out, "\n# Event count (approx.): %" PRIu64 "\n#\n",
-		    rp->relative ? totals->shown_period : totals->period);
-}
-
 static const char *input_name(const struct report *rp)
 {
 	struct stat st;
@@ -847,20 +827,50 @@ static const char *input_name(const struct report *rp)
 	return !fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode) ? "-" : "perf.data";
 }
 
+/* "cpu-clock" counts nanoseconds. */
+static const char *unit_of(const struct session_event *event)
+{
+	bool is_clock = event->attr.type == PERF_TYPE_SOFTWARE &&
+			(event->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+			 event->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+
+	return is_clock ? "ns" : "events";
+}
+
+static struct error *make_results(struct report *rp, struct results *results)
+{
+	results->subject = RESULTS_OF_EVENTS;
+	results->lost = session_losses(rp->session).lost_samples;
+	for (size_t i = 0; i < session_n_events(rp->session); i++) {
+		const struct session_event *event = session_event(rp->session, i);
+		const struct hist_results_opts opts = {
+			.name = event->name,
+			.unit = unit_of(event),
+			.relative = rp->relative,
+			.least_percent = rp->percent_limit,
+			.origins = rp->verbose > 0,
+			.wide_dso = !rp->widths && !rp->separator && !rp->dsos.n,
+		};
+		struct hist *h;
+
+		TRY(hist_of(rp, event, &h));
+		if (hist_totals(h)->samples || rp->show_empty)
+			TRY(hist_results(h, &opts, results));
+	}
+	return NULL;
+}
+
 static struct error *print_all(struct report *rp)
 {
-	struct report_view view = {
-		.spec = &rp->spec,
+	_cleanup_results_ struct results results = {0};
+	const struct perf_text_opts text = {
+		.chain = &rp->spec.chain,
 		.separator = rp->separator,
 		.widths = rp->widths,
-		.percent_limit = rp->percent_limit,
-		.relative = rp->relative,
+		.times = rp->time,
 		.quiet = rp->quiet,
-		.show_chain = rp->spec.use_chain,
-		.first_frame_is_known = rp->sort && !rp->fields && !strncmp(rp->sort, "sym", 3),
-		.dso_filter = rp->dsos.n > 0,
 		.verbose = rp->verbose > 0,
-		.resolver = rp->resolver,
+		.first_frame_is_known = rp->sort && !rp->fields && !strncmp(rp->sort, "sym", 3),
 	};
 	size_t entries = 0;
 
@@ -876,20 +886,10 @@ static struct error *print_all(struct report *rp)
 			fprintf(stderr, "perf-bpf: %s has no samples\n", input_name(rp));
 		return NULL;
 	}
-	if (!rp->quiet)
-		strbuf_addf(&rp->out, "#\n# Total Lost Samples: %" PRIu64 "\n#\n",
-			    session_losses(rp->session).lost_samples);
-	for (size_t i = 0; i < session_n_events(rp->session); i++) {
-		const struct session_event *event = session_event(rp->session, i);
-		struct hist *h;
-
-		TRY(hist_of(rp, event, &h));
-		if (!hist_totals(h)->samples && !rp->show_empty)
-			continue;
-		if (!rp->quiet)
-			print_event_head(rp, event, h);
-		TRY(report_print(&view, h, has_chain(event), &rp->out));
-		strbuf_adds(&rp->out, "\n\n");
+	TRY(make_results(rp, &results));
+	perf_text_begin(&results, &text, &rp->out);
+	for (size_t i = 0; i < results.n; i++) {
+		perf_text_table(&results.v[i], &text, &rp->out);
 		if (rp->out.len > OUT_FULL)
 			out_flush(rp);
 	}

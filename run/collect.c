@@ -611,8 +611,8 @@ static struct error *make_variables(struct making *m, struct result *r)
 	for (size_t i = 0; i < n; i++) {
 		struct result_cell *cells = t->cells + i * t->n_columns;
 
-		cells[0] = (struct result_cell){
-			CELL_TEXT, arena_strdup(m->arena, c->value.v[i].name), {0}};
+		cells[0] = (struct result_cell){.kind = CELL_TEXT,
+						.text = arena_strdup(m->arena, c->value.v[i].name)};
 		if (!cells[0].text)
 			return error_nomem();
 		TRY(make_cell(m, &c->value.v[i], row_value(c, row_at(c, &c->now, 0)), &cells[1]));

@@ -126,14 +126,14 @@ static void add_cell(struct line *line, const struct result_column *column,
 		if (isfinite(cell->f))
 			strbuf_add_double(&text, cell->f);
 		break;
+	case CELL_SYMBOL:
+		cell_add_symbol(cell, &text);
+		add_text(line, strbuf_str(&text));
+		line->out->failed |= strbuf_failed(&text);
+		return;
 	}
 	line->out->failed |= strbuf_failed(&text);
 	add_field(line, strbuf_str(&text), text.len);
-}
-
-static bool has_text(const struct result_cell *cell)
-{
-	return cell->text && cell->kind != CELL_TEXT && cell->kind != CELL_EMPTY;
 }
 
 /* Which columns need a second one for what people read; NULL: no memory. */
@@ -144,7 +144,7 @@ static bool *find_texts(const struct result_table *t)
 	for (size_t i = 0; texts && i < t->n_columns; i++)
 		texts[i] = t->columns[i].has_text;
 	for (size_t i = 0; texts && i < t->n_rows * t->n_columns; i++)
-		texts[i % t->n_columns] |= has_text(&t->cells[i]);
+		texts[i % t->n_columns] |= cell_has_text(&t->cells[i]);
 	return texts;
 }
 
@@ -186,7 +186,7 @@ static void table_rows(struct csv *csv, const struct results *results, const str
 
 			add_cell(line, &t->columns[c], cell);
 			if (texts[c])
-				add_text(line, has_text(cell) ? cell->text : NULL);
+				add_text(line, cell_has_text(cell) ? cell->text : NULL);
 		}
 		end_line(line);
 	}

@@ -163,7 +163,7 @@ static void add_label(struct strbuf *out, struct names *used, const char *name, 
 static void add_cell_labels(struct strbuf *out, struct names *used,
 			    const struct result_column *column, const struct result_cell *cell)
 {
-	bool has_text = cell->text && cell->kind != CELL_TEXT && cell->kind != CELL_EMPTY;
+	_cleanup_strbuf_ struct strbuf symbol = STRBUF_INIT;
 
 	add_label_name(out, used, column->name, "");
 	switch (cell->kind) {
@@ -183,9 +183,14 @@ static void add_cell_labels(struct strbuf *out, struct names *used,
 	case CELL_BOOL:
 		strbuf_adds(out, cell->u ? "true" : "false");
 		break;
+	case CELL_SYMBOL:
+		cell_add_symbol(cell, &symbol);
+		add_escaped(out, strbuf_str(&symbol), true);
+		out->failed |= strbuf_failed(&symbol);
+		break;
 	}
 	strbuf_addch(out, '"');
-	if (has_text)
+	if (cell_has_text(cell))
 		add_label(out, used, column->name, "_text", cell->text);
 }
 

@@ -31,3 +31,28 @@ void bound_add(struct strbuf *out, uint64_t bound, bool log2)
 	else
 		strbuf_addf(out, "%" PRId64, (int64_t)bound);
 }
+
+void cell_add_symbol(const struct result_cell *cell, struct strbuf *out)
+{
+	if (cell->text)
+		strbuf_adds(out, cell->text);
+	else
+		strbuf_addf(out, "0x%" PRIx64, cell->u);
+}
+
+uint64_t result_whole(const struct result_profile *profile)
+{
+	return profile->relative ? profile->shown.period : profile->all.period;
+}
+
+bool result_row_shown(const struct result_table *table, size_t row)
+{
+	const struct result_profile *profile = table->profile;
+
+	if (!profile)
+		return true;
+	uint64_t whole = result_whole(profile);
+	/* with perf's precision */
+	float percent = whole ? (double)profile->rows[row].period * 100.0 / (double)whole : 0;
+	return percent >= (float)profile->least_percent;
+}

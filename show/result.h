@@ -34,17 +34,44 @@ enum cell_kind {
 	CELL_INT,
 	CELL_FLOAT,
 	CELL_BOOL,
+	CELL_SYMBOL, /* u is the address, text the function's name; NULL: not known */
 };
 
 /* A number may have a text too, which is what people read: 3237 "dd". */
 struct result_cell {
 	enum cell_kind kind;
+	/* Of a CELL_SYMBOL, letters of perf's: */
+	char level;	  /* 'k' the kernel, '.' a program */
+	char origin;	  /* which file names it; '!': none */
+	bool has_offset;  /* data, not a function: the text ends in "+0x…" */
 	const char *text; /* NULL: the number as it is */
 	union {
 		uint64_t u;
 		int64_t i;
 		double f;
 	};
+};
+
+/* Whether people read a text besides the number. */
+static inline bool cell_has_text(const struct result_cell *cell)
+{
+	return cell->text && cell->kind != CELL_TEXT && cell->kind != CELL_EMPTY &&
+	       cell->kind != CELL_SYMBOL;
+}
+
+/* The name of a CELL_SYMBOL, or its address: "0x…". */
+void cell_add_symbol(const struct result_cell *cell, struct strbuf *out);
+
+/* What perf report's text does with a column. Other formats only leave a filler out. */
+enum column_style {
+	COLUMN_PLAIN,
+	COLUMN_SHARE,  /* the number as a share of all: 12.50% */
+	COLUMN_NUMBER, /* the number */
+	COLUMN_NAME,   /* text, filled up and cut to the column's width */
+	COLUMN_LOOSE,  /* text, cut */
+	COLUMN_RIGHT,  /* text at the right side; where no row has any there is no column */
+	COLUMN_THREAD, /* a thread's number, and its name as the text */
+	COLUMN_FILLER, /* nothing but a place in perf's layout */
 };
 
 struct result_column {
@@ -56,6 +83,31 @@ struct result_column {
 	 * format has no other room for them, the same whatever is known at the moment.
 	 */
 	bool has_text;
+	/* Of tables of samples: */
+	enum column_style style;
+	const char *title; /* "Shared Object" */
+	unsigned width;	   /* of its rows in perf's layout, at least */
+	bool fixed;	   /* their texts may be longer, and are cut */
+	bool hidden;	   /* not in perf's layout, for which the result has it nevertheless */
+};
+
+struct stack_tree;
+
+struct result_totals {
+	uint64_t samples;
+	uint64_t period;       /* of these samples */
+	uint64_t chain_period; /* of those that were counted with their call chains */
+};
+
+/* What a table of samples has besides its cells. */
+struct result_profile {
+	struct result_totals all, shown; /* shown: without those that a filter left out */
+	bool relative;			 /* shares are of what is shown, else of all */
+	double least_percent;		 /* rows below are not shown */
+	struct result_sum {
+		uint64_t period; /* the row's, with what it called where that counts */
+		const struct stack_tree *tree; /* its call chains; NULL: none */
+	} * rows;			       /* as many as the table's */
 };
 
 struct result_table {
@@ -64,7 +116,14 @@ struct result_table {
 	struct result_cell *cells; /* n_rows of n_columns */
 	size_t n_rows;
 	uint64_t left_out; /* rows that are not here, because only the top ones were wanted */
+	const struct result_profile *profile; /* NULL: it is not one of samples */
 };
+
+/* What shares of a table of samples are shares of. */
+uint64_t result_whole(const struct result_profile *profile);
+
+/* Whether a row is shown, or below the least share. */
+bool result_row_shown(const struct result_table *table, size_t row);
 
 /*
  * A range of values. Powers of two are unsigned; the bounds of linear ranges
@@ -149,7 +208,7 @@ struct result_events {
 
 struct result {
 	enum result_kind kind;
-	const char *name;  /* the map's */
+	const char *name;  /* the map's, or the event's */
 	const char *title; /* NULL: the name is all there is */
 	const char *unit;  /* of the count, or of a histogram's values; NULL: none */
 	const char *note;  /* what the reader must know: "full: 12 updates failed"; NULL: nothing */
@@ -175,8 +234,16 @@ struct result {
 	};
 };
 
+/* What the results are of, and so what their names are names of. */
+enum results_subject {
+	RESULTS_OF_MAPS,   /* of programs that ran */
+	RESULTS_OF_EVENTS, /* of a recording */
+};
+
 struct results {
-	uint64_t time; /* ns since 1970 */
+	enum results_subject subject;
+	uint64_t lost; /* samples that the recording lost */
+	uint64_t time; /* ns since 1970; 0: not known */
 	uint64_t span; /* ns that they cover; 0: not known */
 	bool events;   /* what came through the rings between two looks, RESULT_EVENTS only */
 	struct result *v;

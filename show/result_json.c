@@ -34,6 +34,12 @@ static void add_cell(struct json_writer *w, const char *key, const struct result
 	case CELL_FLOAT:
 		jw_double(w, key, cell->f);
 		break;
+	case CELL_SYMBOL:
+		if (cell->text)
+			jw_text(w, key, cell->text);
+		else
+			jw_address(w, key, cell->u);
+		break;
 	}
 }
 
@@ -56,7 +62,7 @@ static void add_row(struct json_writer *w, const char *key, const struct result_
 	jw_object(w, key);
 	for (size_t i = 0; i < texts->n; i++) {
 		add_cell(w, columns[i].name, &cells[i]);
-		if (cells[i].kind != CELL_TEXT)
+		if (cells[i].kind != CELL_TEXT && cells[i].kind != CELL_SYMBOL)
 			add_text(w, texts->v[i], cells[i].text);
 	}
 	jw_end(w);

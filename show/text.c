@@ -43,6 +43,9 @@ void cell_text(const struct result_cell *cell, struct strbuf *out)
 	case CELL_BOOL:
 		strbuf_adds(out, cell->u ? "true" : "false");
 		break;
+	case CELL_SYMBOL:
+		cell_add_symbol(cell, out);
+		break;
 	}
 }
 

@@ -33,25 +33,6 @@
 #define MAX_STACK  1024
 #define MAX_WORDS  32
 
-/* Samples that differ in nothing that matters. */
-struct stack {
-	uint64_t hash;
-	const struct thread *thread;
-	const char *comm;
-	const struct hist_frame *leaf;
-	const struct result_frame *const *chain; /* interned: equal chains, one pointer */
-	const char *trace;
-	const struct hist_value *values[HIST_MAX_DYNAMIC];
-	uint64_t ip;
-	uint64_t time;
-	uint64_t period, n;
-	int32_t cpu;
-	uint32_t depth; /* frames in chain */
-	char level;
-	uint8_t cpumode;
-	bool filtered;
-};
-
 struct entry {
 	struct hist_entry he; /* first */
 	struct rb_node in;    /* as collected */
@@ -78,7 +59,7 @@ struct hist {
 	struct resolver *resolver;
 	struct session *session;
 	struct arena arena;
-	struct hist_totals totals;
+	struct result_totals totals, shown;
 
 	struct cached *cache;
 	struct u64map frames; /* by symbol, or by DSO and address */
@@ -89,8 +70,8 @@ struct hist {
 	struct strbuf text;   /* scratch */
 	const char *last_comm, *last_comm_interned;
 
-	VEC(struct stack *) stacks;
-	struct stack **stack_slots;
+	VEC(struct hist_stack *) stacks;
+	struct hist_stack **stack_slots;
 	size_t stack_mask;
 	struct chain_slot *chain_slots;
 	size_t chain_mask, n_chains;
@@ -119,20 +100,26 @@ struct error *hist_new(const struct hist_spec *spec, struct resolver *r, struct 
 	return NULL;
 }
 
-void hist_free(struct hist *h)
+/* What is only used while samples come in. */
+static void index_free(struct hist *h)
 {
-	if (!h)
-		return;
-	free(h->cache);
+	free(steal_ptr(h->cache));
 	u64map_deinit(&h->frames);
 	u64map_deinit(&h->ranks);
 	strmap_deinit(&h->strings);
 	strmap_deinit(&h->values);
 	strbuf_deinit(&h->text);
+	free(steal_ptr(h->stack_slots));
+	free(steal_ptr(h->chain_slots));
+	free(steal_ptr(h->entry_slots));
+}
+
+void hist_free(struct hist *h)
+{
+	if (!h)
+		return;
+	index_free(h);
 	vec_deinit(&h->stacks);
-	free(h->stack_slots);
-	free(h->chain_slots);
-	free(h->entry_slots);
 	vec_deinit(&h->sorted);
 	arena_deinit(&h->arena);
 	free(h);
@@ -351,7 +338,7 @@ static const struct result_frame *const *chain_intern(struct hist *h,
 	}
 }
 
-static uint64_t stack_hash(const struct stack *s)
+static uint64_t stack_hash(const struct hist_stack *s)
 {
 	uint64_t hash = hash_u64((uintptr_t)s->leaf ^ hash_u64((uintptr_t)s->chain));
 
@@ -364,7 +351,7 @@ static uint64_t stack_hash(const struct stack *s)
 	return hash_u64(hash);
 }
 
-static bool stack_equal(const struct stack *a, const struct stack *b)
+static bool stack_equal(const struct hist_stack *a, const struct hist_stack *b)
 {
 	return a->leaf == b->leaf && a->chain == b->chain && a->comm == b->comm &&
 	       a->thread == b->thread && a->trace == b->trace && a->time == b->time &&
@@ -375,7 +362,7 @@ static bool stack_equal(const struct stack *a, const struct stack *b)
 static bool stacks_grow(struct hist *h)
 {
 	size_t slots = h->stack_mask ? (h->stack_mask + 1) * 2 : 1024;
-	struct stack **grown = calloc(slots, sizeof(*grown)), **it;
+	struct hist_stack **grown = calloc(slots, sizeof(*grown)), **it;
 
 	if (!grown)
 		return false;
@@ -392,15 +379,16 @@ static bool stacks_grow(struct hist *h)
 	return true;
 }
 
-static struct error *stack_add(struct hist *h, const struct stack *s, const struct thread *thread)
+static struct error *stack_add(struct hist *h, const struct hist_stack *s,
+			       const struct thread *thread)
 {
 	if (h->stacks.n * 4 >= h->stack_mask * 3 && !stacks_grow(h))
 		return error_nomem();
 	for (size_t at = s->hash & h->stack_mask;; at = (at + 1) & h->stack_mask) {
-		struct stack *known = h->stack_slots[at];
+		struct hist_stack *known = h->stack_slots[at];
 
 		if (!known) {
-			struct stack **slot = vec_push(&h->stacks);
+			struct hist_stack **slot = vec_push(&h->stacks);
 
 			known = slot ? arena_alloc(&h->arena, sizeof(*known)) : NULL;
 			if (!known)
@@ -412,7 +400,7 @@ static struct error *stack_add(struct hist *h, const struct stack *s, const stru
 		}
 		/* thread tells stacks apart only when it is a key. */
 		if (known->hash == s->hash) {
-			struct stack probe = *s;
+			struct hist_stack probe = *s;
 
 			probe.thread = s->thread ? s->thread : known->thread;
 			if (stack_equal(known, &probe)) {
@@ -467,7 +455,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 	const struct hist_spec *spec = h->spec;
 	const struct result_frame *frames[MAX_STACK];
 	bool wants_chain = spec->use_chain || spec->children || spec->has[HIST_PARENT];
-	struct stack s = {
+	struct hist_stack s = {
 		.thread = keyed_by_thread(spec) ? thread : NULL,
 		.comm = intern_comm(h, thread->comm),
 		.leaf = frame_of(h, leaf),
@@ -709,7 +697,8 @@ static void stat_add(struct hist_stat *stat, uint64_t period, uint64_t n, uint8_
 	}
 }
 
-static bool entry_add_chain(struct hist *h, struct entry *e, const struct stack *s, size_t from)
+static bool entry_add_chain(struct hist *h, struct entry *e, const struct hist_stack *s,
+			    size_t from)
 {
 	return !h->spec->use_chain || from == s->depth ||
 	       stack_tree_add(e->he.chain, &h->arena,
@@ -718,7 +707,7 @@ static bool entry_add_chain(struct hist *h, struct entry *e, const struct stack 
 }
 
 /* The frames of the chain, each of which called the sample's place. */
-static struct error *add_children(struct hist *h, const struct stack *s, uint64_t number,
+static struct error *add_children(struct hist *h, const struct hist_stack *s, uint64_t number,
 				  const struct hist_entry *leaf)
 {
 	struct hist_entry want = *leaf;
@@ -749,7 +738,7 @@ static struct error *add_children(struct hist *h, const struct stack *s, uint64_
 	return NULL;
 }
 
-static struct error *stack_finish(struct hist *h, const struct stack *s, uint64_t number)
+static struct error *stack_finish(struct hist *h, struct hist_stack *s, uint64_t number)
 {
 	struct hist_entry want = {
 		.comm = s->comm,
@@ -779,14 +768,14 @@ static struct error *stack_finish(struct hist *h, const struct stack *s, uint64_
 	if (!entry_add_chain(h, e, s, 0))
 		return error_nomem();
 
-	struct hist_totals *t = &h->totals;
-	t->samples += s->n;
-	if (!e->he.filtered)
-		t->shown_samples += s->n;
+	h->totals.samples += s->n;
+	s->filtered = e->he.filtered; /* as the first sample of the entry */
+	if (!s->filtered)
+		h->shown.samples += s->n;
 	if (h->spec->use_chain) {
-		t->chain_period += s->period;
-		if (!e->he.filtered)
-			t->shown_chain_period += s->period;
+		h->totals.chain_period += s->period;
+		if (!s->filtered)
+			h->shown.chain_period += s->period;
 	}
 	return h->spec->children ? add_children(h, s, number, &want) : NULL;
 }
@@ -826,11 +815,12 @@ struct error *hist_finish(struct hist *h)
 
 		h->totals.period += e->he.stat.period;
 		if (!e->he.filtered)
-			h->totals.shown_period += e->he.stat.period;
+			h->shown.period += e->he.stat.period;
 		insert_out(h, e);
 	}
 	for (struct rb_node *rb = rb_first(&h->out); rb; rb = rb_next(rb))
 		*vec_push(&h->sorted) = &entry_of_out(rb)->he;
+	index_free(h);
 	return NULL;
 }
 
@@ -844,7 +834,32 @@ const struct hist_entry *hist_at(const struct hist *h, size_t i)
 	return h->sorted.v[i];
 }
 
-const struct hist_totals *hist_totals(const struct hist *h)
+const struct result_totals *hist_totals(const struct hist *h)
 {
 	return &h->totals;
+}
+
+const struct result_totals *hist_shown_totals(const struct hist *h)
+{
+	return &h->shown;
+}
+
+const struct hist_spec *hist_spec_of(const struct hist *h)
+{
+	return h->spec;
+}
+
+struct hist_stack *const *hist_stacks(const struct hist *h, size_t *n)
+{
+	*n = h->stacks.n;
+	return h->stacks.v;
+}
+
+char hist_dso_origin(const struct hist *h, const struct dso *dso)
+{
+	struct symtab *st = dso && dso->kind != DSO_BPF
+				    ? resolver_symtab(h->resolver, (struct dso *)dso)
+				    : NULL;
+
+	return st ? symtab_origin(st) : '!';
 }

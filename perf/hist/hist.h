@@ -9,7 +9,7 @@
  *	TRY(hist_new(&spec, resolver, &h));		// one for each event
  *	TRY(hist_add(h, …));				// each sample
  *	TRY(hist_finish(h));				// sums, trees, order
- *	for (i = 0; i < h->n_sorted; i++) … h->sorted[i]
+ *	TRY(hist_results(h, &opts, &results));		// a table; stacks
  *	hist_free(h);
  *
  * Keys, their order, abbreviations and columns are those of perf report 6.1.
@@ -184,22 +184,35 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 /* Makes the entries and puts them in order. Nothing is added afterwards. */
 struct error *hist_finish(struct hist *h);
 
-struct hist_totals {
-	uint64_t period;       /* of all samples */
-	uint64_t shown_period; /* of those not filtered */
-	uint64_t samples;
-	uint64_t shown_samples;
-	uint64_t chain_period;
-	uint64_t shown_chain_period;
-};
-
 size_t hist_size(const struct hist *h);
 /* The i-th entry by the sort keys, filtered ones included. */
 const struct hist_entry *hist_at(const struct hist *h, size_t i);
-const struct hist_totals *hist_totals(const struct hist *h);
+const struct result_totals *hist_totals(const struct hist *h);
+/* The same of the samples that are not filtered. */
+const struct result_totals *hist_shown_totals(const struct hist *h);
+
+struct hist_results_opts {
+	const char *name;     /* the event's */
+	const char *unit;     /* of its periods */
+	bool relative;	      /* shares are of what is shown */
+	double least_percent; /* rows below are not shown */
+	bool stacks;	      /* a result of stacks, too, and the number of samples of each row */
+	bool origins;	      /* look up where each symbol comes from */
+	bool wide_dso;	      /* perf's layout: room for an address where the DSO is not known */
+};
+
+/*
+ * Adds what is not filtered to results: a table, and with opts->stacks the stacks. Names and
+ * trees are borrowed: the results are freed before the hist and the session.
+ */
+struct error *hist_results(const struct hist *h, const struct hist_results_opts *opts,
+			   struct results *results);
 
 /* The name of a DSO as the spec says; "[unknown]" for NULL. */
 const char *hist_dso_name(const struct hist_spec *spec, const struct dso *dso);
+
+/* A column's key: "overhead", "dso"; of a tracepoint's field its name. */
+const char *hist_field_name(const struct hist_spec *spec, enum hist_field field);
 
 /* A column's title: "Shared Object"; children decides "Self" or "Overhead". */
 const char *hist_field_title(const struct hist_spec *spec, enum hist_field field);

@@ -7,6 +7,31 @@
 #include "perf/hist/hist.h"
 #include "lib/base/rbtree.h"
 
+/* Samples that differ in nothing that matters. */
+struct hist_stack {
+	uint64_t hash;
+	const struct thread *thread;
+	const char *comm;
+	const struct hist_frame *leaf;
+	const struct result_frame *const *chain; /* interned: equal chains, one pointer */
+	const char *trace;
+	const struct hist_value *values[HIST_MAX_DYNAMIC];
+	uint64_t ip;
+	uint64_t time;
+	uint64_t period, n;
+	int32_t cpu;
+	uint32_t depth; /* frames in chain */
+	char level;
+	uint8_t cpumode;
+	bool filtered;
+};
+
+const struct hist_spec *hist_spec_of(const struct hist *h);
+/* Those that were counted, in the order of their first samples. */
+struct hist_stack *const *hist_stacks(const struct hist *h, size_t *n);
+/* perf's letter for where the names of a DSO come from. */
+char hist_dso_origin(const struct hist *h, const struct dso *dso);
+
 /* Entries in the order in which perf keeps them while it collects: > 0, a comes first. */
 int64_t hist_entry_cmp(const struct hist_spec *spec, const struct hist_entry *a,
 		       const struct hist_entry *b);

@@ -16,18 +16,18 @@ static const struct result_column result_columns[] = {
 };
 
 static struct result_cell result_cells[] = {
-	{CELL_UINT, "dd(7)", {.u = 7}},
-	{CELL_TEXT, HOSTILE, {0}},
-	{CELL_UINT, NULL, {.u = UINT64_MAX}},
-	{CELL_INT, NULL, {.i = INT64_MIN}},
-	{CELL_FLOAT, NULL, {.f = 0.5}},
-	{CELL_BOOL, NULL, {.u = 1}},
-	{CELL_UINT, NULL, {.u = 8}},
-	{CELL_TEXT, "", {0}},
-	{CELL_UINT, NULL, {.u = 2}},
-	{CELL_INT, NULL, {.i = 3}},
-	{CELL_EMPTY, NULL, {0}},
-	{CELL_BOOL, NULL, {0}},
+	{CELL_UINT, .text = "dd(7)", {.u = 7}},
+	{CELL_TEXT, .text = HOSTILE, {0}},
+	{CELL_UINT, .text = NULL, {.u = UINT64_MAX}},
+	{CELL_INT, .text = NULL, {.i = INT64_MIN}},
+	{CELL_FLOAT, .text = NULL, {.f = 0.5}},
+	{CELL_BOOL, .text = NULL, {.u = 1}},
+	{CELL_UINT, .text = NULL, {.u = 8}},
+	{CELL_TEXT, .text = "", {0}},
+	{CELL_UINT, .text = NULL, {.u = 2}},
+	{CELL_INT, .text = NULL, {.i = 3}},
+	{CELL_EMPTY, .text = NULL, {0}},
+	{CELL_BOOL, .text = NULL, {0}},
 };
 
 static struct result_bucket result_buckets[] = {
@@ -70,12 +70,12 @@ static const struct result_column result_event_columns[] = {
 };
 
 static struct result_cell result_event_cells[] = {
-	{CELL_UINT, NULL, {.u = 1700000000000000001ull}},
-	{CELL_TEXT, HOSTILE, {0}},
-	{CELL_UINT, NULL, {.u = UINT64_MAX}},
-	{CELL_UINT, NULL, {.u = 1700000000250000000ull}},
-	{CELL_TEXT, "short", {0}},
-	{CELL_EMPTY, NULL, {0}},
+	{CELL_UINT, .text = NULL, {.u = 1700000000000000001ull}},
+	{CELL_TEXT, .text = HOSTILE, {0}},
+	{CELL_UINT, .text = NULL, {.u = UINT64_MAX}},
+	{CELL_UINT, .text = NULL, {.u = 1700000000250000000ull}},
+	{CELL_TEXT, .text = "short", {0}},
+	{CELL_EMPTY, .text = NULL, {0}},
 };
 
 static inline struct result *results_put(struct results *results, enum result_kind kind,

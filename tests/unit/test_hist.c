@@ -177,7 +177,7 @@ static void test_children(void **state)
 	ADD(w, h, 25, true, B, MAIN);
 	assert_null(hist_finish(h));
 
-	const struct hist_totals *t = hist_totals(h);
+	const struct result_totals *t = hist_totals(h);
 	assert_int_equal(t->period, 100);
 	assert_int_equal(t->samples, 6);
 	assert_int_equal(hist_size(h), 4);
@@ -230,9 +230,9 @@ static void test_no_children(void **state)
 	assert_int_equal(entry(h, "c")->stat.period, 30);
 	assert_int_equal(hist_at(h, 1)->ip, NONE);
 	assert_true(hist_at(h, 2)->filtered);
-	assert_int_equal(hist_totals(h)->shown_period, 37);
+	assert_int_equal(hist_shown_totals(h)->period, 37);
 	assert_int_equal(hist_totals(h)->period, 38);
-	assert_int_equal(hist_totals(h)->shown_samples, 3);
+	assert_int_equal(hist_shown_totals(h)->samples, 3);
 
 	/* Callee first: c, then what called it; flat gives whole chains. */
 	size_t n;

@@ -108,15 +108,15 @@ static void test_labels(void **state)
 						       {"a-b", NULL, true}, {"__x", NULL, true},
 						       {"1st", NULL, true}, {"ns", "ns", false}};
 	struct result_cell cells[] = {
-		{CELL_TEXT, "z", {0}},	     {CELL_TEXT, "1", {0}},
-		{CELL_TEXT, "2", {0}},	     {CELL_TEXT, "", {0}},
-		{CELL_BOOL, NULL, {.u = 1}}, {CELL_UINT, NULL, {.u = 1000000001}},
-		{CELL_TEXT, "a", {0}},	     {CELL_TEXT, "1", {0}},
-		{CELL_TEXT, "2", {0}},	     {CELL_TEXT, "", {0}},
-		{CELL_BOOL, NULL, {.u = 1}}, {CELL_UINT, NULL, {.u = 5}},
-		{CELL_TEXT, "z", {0}},	     {CELL_TEXT, "1", {0}},
-		{CELL_TEXT, "2", {0}},	     {CELL_TEXT, "", {0}},
-		{CELL_BOOL, NULL, {.u = 1}}, {CELL_UINT, NULL, {.u = 1000000002}},
+		{CELL_TEXT, .text = "z", {0}},	     {CELL_TEXT, .text = "1", {0}},
+		{CELL_TEXT, .text = "2", {0}},	     {CELL_TEXT, .text = "", {0}},
+		{CELL_BOOL, .text = NULL, {.u = 1}}, {CELL_UINT, .text = NULL, {.u = 1000000001}},
+		{CELL_TEXT, .text = "a", {0}},	     {CELL_TEXT, .text = "1", {0}},
+		{CELL_TEXT, .text = "2", {0}},	     {CELL_TEXT, .text = "", {0}},
+		{CELL_BOOL, .text = NULL, {.u = 1}}, {CELL_UINT, .text = NULL, {.u = 5}},
+		{CELL_TEXT, .text = "z", {0}},	     {CELL_TEXT, .text = "1", {0}},
+		{CELL_TEXT, .text = "2", {0}},	     {CELL_TEXT, .text = "", {0}},
+		{CELL_BOOL, .text = NULL, {.u = 1}}, {CELL_UINT, .text = NULL, {.u = 1000000002}},
 	};
 	_cleanup_results_ struct results results = {0};
 	struct result *r = results_add(&results, RESULT_TABLE, "t");

@@ -96,12 +96,12 @@ static void test_tables(void **state)
 {
 	static const struct result_column columns[] = {
 		{"file", NULL, true}, {"comm", NULL, true}, {"calls", NULL, false}};
-	struct result_cell cells[] = {{CELL_TEXT, "/usr/share/dict/words", {0}},
-				      {CELL_TEXT, "cat", {0}},
-				      {CELL_UINT, NULL, {.u = 12345678}},
-				      {CELL_TEXT, "漢字漢字漢字", {0}},
-				      {CELL_TEXT, "wc", {0}},
-				      {CELL_UINT, NULL, {.u = 7}}};
+	struct result_cell cells[] = {{CELL_TEXT, .text = "/usr/share/dict/words", {0}},
+				      {CELL_TEXT, .text = "cat", {0}},
+				      {CELL_UINT, .text = NULL, {.u = 12345678}},
+				      {CELL_TEXT, .text = "漢字漢字漢字", {0}},
+				      {CELL_TEXT, .text = "wc", {0}},
+				      {CELL_UINT, .text = NULL, {.u = 7}}};
 	_cleanup_results_ struct results results = {0};
 	struct result *r = results_add(&results, RESULT_TABLE, "t");
 	static const struct {

@@ -42,14 +42,16 @@ static void put_rows(struct results *results)
 	r->note = "full: 12 updates failed";
 	for (int i = 0; i < ROWS; i++) {
 		snprintf(text, sizeof(text), "worker%d(%d)", i % 7, 1000 + i % 7);
-		cells[i * 4] = (struct result_cell){
-			CELL_UINT, arena_strdup(&results->arena, text), {.u = 1000 + i % 7}};
+		cells[i * 4] = (struct result_cell){CELL_UINT,
+						    .text = arena_strdup(&results->arena, text),
+						    {.u = 1000 + i % 7}};
 		snprintf(text, sizeof(text), "/usr/share/%x/%d", next(&state) % 4096, i);
-		cells[i * 4 + 1] =
-			(struct result_cell){CELL_TEXT, arena_strdup(&results->arena, text), {0}};
-		cells[i * 4 + 2] = (struct result_cell){CELL_UINT, NULL, {.u = 40000 / (i + 3)}};
+		cells[i * 4 + 1] = (struct result_cell){
+			CELL_TEXT, .text = arena_strdup(&results->arena, text), {0}};
+		cells[i * 4 + 2] =
+			(struct result_cell){CELL_UINT, .text = NULL, {.u = 40000 / (i + 3)}};
 		cells[i * 4 + 3] =
-			(struct result_cell){CELL_UINT, NULL, {.u = next(&state) % 100000}};
+			(struct result_cell){CELL_UINT, .text = NULL, {.u = next(&state) % 100000}};
 	}
 	r->table = (struct result_table){columns, 4, cells, ROWS, 0};
 }
@@ -67,9 +69,11 @@ static void put_wide(struct results *results)
 		snprintf(name, sizeof(name), "counter%d", i);
 		columns[i].name = arena_strdup(&results->arena, name);
 		columns[i].is_key = !i;
-		cells[i] = (struct result_cell){CELL_UINT, NULL, {.u = (uint64_t)i * 1000000}};
+		cells[i] =
+			(struct result_cell){CELL_UINT, .text = NULL, {.u = (uint64_t)i * 1000000}};
 	}
-	cells[0] = (struct result_cell){CELL_TEXT, "0x10000000000000000000000000000007", {0}};
+	cells[0] =
+		(struct result_cell){CELL_TEXT, .text = "0x10000000000000000000000000000007", {0}};
 	r->table = (struct result_table){columns, COLUMNS, cells, 1, 0};
 }
 

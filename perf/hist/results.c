@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Entries as a table: a column for each of the spec's, a row for each entry that no filter left
+ * out, in their order. Periods and numbers are as they were counted; what they are shares of is
+ * in the table's profile. And the stacks of the samples.
+ */
+#include <elf.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "lib/base/vec.h"
+#include "perf/hist/internal.h"
+
+#define ADDRESS_DIGITS 16
+
+struct maker {
+	const struct hist *h;
+	const struct hist_spec *spec;
+	const struct hist_results_opts *opts;
+	struct arena *arena;
+	struct result_table *table;
+	struct result_column *columns; /* the table's */
+	enum hist_field fields[HIST_MAX_FIELDS + 1];
+	bool failed;
+};
+
+static enum column_style style_of(enum hist_field field)
+{
+	switch (field) {
+	case HIST_SAMPLE:
+	case HIST_PERIOD:
+		return COLUMN_NUMBER;
+	case HIST_PID:
+	case HIST_TID:
+		return COLUMN_THREAD;
+	case HIST_COMM:
+	case HIST_DSO:
+	case HIST_PARENT:
+		return COLUMN_NAME;
+	case HIST_TRACE:
+	case HIST_TIME:
+		return COLUMN_LOOSE;
+	case HIST_IPC_NULL:
+		return COLUMN_FILLER;
+	default:
+		return field < HIST_N_MEASURES ? COLUMN_SHARE
+		       : field >= HIST_DYNAMIC ? COLUMN_RIGHT
+					       : COLUMN_PLAIN;
+	}
+}
+
+static void column_add(struct maker *m, struct result_column *columns, enum hist_field field)
+{
+	size_t i = m->table->n_columns++;
+	bool is_share = field < HIST_N_MEASURES && field != HIST_SAMPLE;
+
+	m->fields[i] = field;
+	columns[i] = (struct result_column){
+		.name = hist_field_name(m->spec, field),
+		.unit = is_share	     ? m->opts->unit
+			: field == HIST_TIME ? "ns"
+					     : NULL,
+		.is_key = field >= HIST_N_MEASURES,
+		.has_text = field == HIST_PID || field == HIST_TID,
+		.style = style_of(field),
+		.title = hist_field_title(m->spec, field),
+		.fixed = field == HIST_COMM || field == HIST_PID || field == HIST_TID ||
+			 field == HIST_CPU || field == HIST_TIME,
+		.hidden = m->spec->elide[field],
+	};
+}
+
+static void columns_make(struct maker *m)
+{
+	struct result_column *columns =
+		arena_alloc(m->arena, (m->spec->n_out + 1) * sizeof(*columns));
+	bool has_samples = false;
+
+	m->table->columns = m->columns = columns;
+	if (!columns) {
+		m->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < m->spec->n_out; i++) {
+		column_add(m, columns, m->spec->out[i]);
+		has_samples |= m->spec->out[i] == HIST_SAMPLE;
+	}
+	if (!m->opts->stacks || has_samples)
+		return;
+	column_add(m, columns, HIST_SAMPLE);
+	columns[m->table->n_columns - 1].hidden = true;
+}
+
+static const char *text_make(struct maker *m, const char *fmt, ...) _printf_(2, 3);
+static const char *text_make(struct maker *m, const char *fmt, ...)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	const char *copy =
+		strbuf_failed(&text) ? NULL : arena_text(m->arena, strbuf_str(&text), text.len);
+	m->failed |= !copy;
+	return copy;
+}
+
+static struct result_cell text_cell(const char *text)
+{
+	return (struct result_cell){.kind = CELL_TEXT, .text = text};
+}
+
+static struct result_cell number_cell(uint64_t number)
+{
+	return (struct result_cell){.kind = CELL_UINT, .u = number};
+}
+
+static struct result_cell symbol_cell(struct maker *m, const struct hist_entry *he)
+{
+	const struct symbol *sym = he->frame->sym;
+	struct result_cell cell = {
+		.kind = CELL_SYMBOL,
+		.level = he->level,
+		.origin = m->opts->origins ? hist_dso_origin(m->h, he->frame->dso) : '!',
+		.text = sym ? sym->name : NULL,
+		.u = he->ip,
+	};
+
+	if (sym && sym->type == STT_OBJECT && he->frame->map) {
+		cell.has_offset = true;
+		cell.text = text_make(m, "%s+0x%" PRIx64, sym->name,
+				      he->ip - location_unmap(he->frame->map, sym->start));
+	}
+	return cell;
+}
+
+static struct result_cell value_cell(const struct hist_value *v)
+{
+	if (!v)
+		return (struct result_cell){.kind = CELL_EMPTY};
+	return (struct result_cell){
+		.kind = v->kind == HIST_VALUE_TEXT     ? CELL_TEXT
+			: v->kind == HIST_VALUE_SIGNED ? CELL_INT
+						       : CELL_UINT,
+		.text = v->text,
+		.u = v->number,
+	};
+}
+
+static struct result_cell cell_make(struct maker *m, enum hist_field field,
+				    const struct hist_entry *he)
+{
+	switch (field) {
+	case HIST_OVERHEAD_CHILDREN:
+		return m->spec->children ? number_cell(he->acc.period)
+					 : (struct result_cell){.kind = CELL_EMPTY};
+	case HIST_OVERHEAD_SYS:
+		return number_cell(he->stat.sys);
+	case HIST_OVERHEAD_US:
+		return number_cell(he->stat.us);
+	case HIST_OVERHEAD_GUEST_SYS:
+		return number_cell(he->stat.guest_sys);
+	case HIST_OVERHEAD_GUEST_US:
+		return number_cell(he->stat.guest_us);
+	case HIST_SAMPLE:
+		return number_cell(he->stat.n);
+	case HIST_OVERHEAD:
+	case HIST_PERIOD:
+		return number_cell(he->stat.period);
+	case HIST_PID:
+	case HIST_TID:
+		return (struct result_cell){
+			.kind = CELL_INT, .text = he->thread->comm, .i = he->thread->tid};
+	case HIST_COMM:
+		return text_cell(he->comm);
+	case HIST_DSO:
+		return text_cell(he->frame->dso_name ? he->frame->dso_name : "[unknown]");
+	case HIST_SYMBOL:
+		return symbol_cell(m, he);
+	case HIST_PARENT:
+		return text_cell(he->parent ? he->parent->name : "[other]");
+	case HIST_CPU:
+		return (struct result_cell){.kind = CELL_INT, .i = he->cpu};
+	case HIST_TIME:
+		return (struct result_cell){.kind = CELL_UINT,
+					    .text = text_make(m, "%" PRIu64 ".%06" PRIu64,
+							      he->time / 1000000000,
+							      he->time % 1000000000 / 1000),
+					    .u = he->time};
+	case HIST_TRACE:
+		return he->trace ? text_cell(he->trace) : (struct result_cell){.kind = CELL_EMPTY};
+	default:
+		return field >= HIST_DYNAMIC ? value_cell(he->values[field - HIST_DYNAMIC])
+					     : (struct result_cell){.kind = CELL_EMPTY};
+	}
+}
+
+/* How wide a field is in perf's layout besides what is shown in it. */
+static size_t field_width(const struct maker *m, enum hist_field field, const struct hist_entry *he)
+{
+	size_t comm;
+
+	switch (field) {
+	case HIST_COMM: /* the last name of the thread */
+		return strlen(he->thread->comm);
+	case HIST_PID:
+	case HIST_TID:
+		comm = strlen(he->thread->comm);
+		return comm ? comm + 8 : 0;
+	case HIST_DSO:
+		return m->opts->wide_dso && !he->frame->sym ? ADDRESS_DIGITS : 0;
+	case HIST_CPU:
+		return 3;
+	case HIST_TIME:
+		return 12;
+	default:
+		return 0;
+	}
+}
+
+static void row_add(struct maker *m, const struct hist_entry *he, struct result_sum *sum)
+{
+	struct result_table *t = m->table;
+	struct result_cell *cells = &t->cells[t->n_rows++ * t->n_columns];
+
+	for (size_t c = 0; c < t->n_columns; c++) {
+		size_t width = min_of(field_width(m, m->fields[c], he), (size_t)UINT16_MAX);
+
+		cells[c] = cell_make(m, m->fields[c], he);
+		m->columns[c].width = max_of(m->columns[c].width, (unsigned)width);
+	}
+	sum->period = m->spec->children ? he->acc.period : he->stat.period;
+	sum->tree = he->chain;
+}
+
+static void table_make(struct maker *m)
+{
+	struct result_profile *profile = arena_alloc(m->arena, sizeof(*profile));
+	size_t n = 0;
+
+	columns_make(m);
+	for (size_t i = 0; i < hist_size(m->h); i++)
+		n += !hist_at(m->h, i)->filtered;
+	struct result_sum *sums = arena_alloc(m->arena, n * sizeof(*sums));
+	m->table->cells = arena_alloc(m->arena, n * m->table->n_columns * sizeof(*m->table->cells));
+	m->failed |= !profile || !sums || !m->table->cells;
+	if (m->failed)
+		return;
+	*profile = (struct result_profile){
+		.all = *hist_totals(m->h),
+		.shown = *hist_shown_totals(m->h),
+		.relative = m->opts->relative,
+		.least_percent = m->opts->least_percent,
+		.rows = sums,
+	};
+	m->table->profile = profile;
+	for (size_t i = 0; i < hist_size(m->h); i++)
+		if (!hist_at(m->h, i)->filtered)
+			row_add(m, hist_at(m->h, i), sums++);
+}
+
+/* Where the sample's own frame is not the whole stack: its chain. */
+static const struct result_frame *const *frames_of(struct maker *m, const struct hist_stack *s,
+						   struct result_stack *out)
+{
+	const struct result_frame **frames;
+
+	out->n_frames = s->depth ? s->depth : 1;
+	if (s->depth && !m->spec->chain.caller)
+		return s->chain;
+	frames = arena_alloc(m->arena, out->n_frames * sizeof(*frames));
+	m->failed |= !frames;
+	for (size_t i = 0; frames && i < out->n_frames; i++)
+		frames[i] = s->depth ? s->chain[s->depth - 1 - i] : &s->leaf->frame;
+	return frames;
+}
+
+static int compare_equal_stacks(const void *a, const void *b)
+{
+	const struct hist_stack *x = *(struct hist_stack *const *)a;
+	const struct hist_stack *y = *(struct hist_stack *const *)b;
+
+	if (x->comm != y->comm)
+		return (uintptr_t)x->comm < (uintptr_t)y->comm ? -1 : 1;
+	if (x->depth != y->depth)
+		return x->depth < y->depth ? -1 : 1;
+	uintptr_t p = (uintptr_t)(x->depth ? (void *)x->chain : (void *)x->leaf);
+	uintptr_t q = (uintptr_t)(y->depth ? (void *)y->chain : (void *)y->leaf);
+	return p == q ? 0 : p < q ? -1 : 1;
+}
+
+static int compare_text(const char *a, const char *b)
+{
+	return a == b ? 0 : !a ? -1 : !b ? 1 : strcmp(a, b);
+}
+
+/* The largest first. */
+static int compare_stacks(const void *a, const void *b)
+{
+	const struct result_stack *x = a, *y = b;
+	int cmp = x->count != y->count ? (x->count < y->count ? 1 : -1)
+				       : compare_text(x->label, y->label);
+
+	for (size_t i = 0; !cmp && i < x->n_frames && i < y->n_frames; i++) {
+		cmp = compare_text(x->frames[i]->name, y->frames[i]->name);
+		if (!cmp)
+			cmp = compare_text(x->frames[i]->module, y->frames[i]->module);
+		if (!cmp)
+			cmp = (x->frames[i]->addr > y->frames[i]->addr) -
+			      (x->frames[i]->addr < y->frames[i]->addr);
+	}
+	return cmp ? cmp : (x->n_frames > y->n_frames) - (x->n_frames < y->n_frames);
+}
+
+/* Samples that differ in other keys only, a CPU or a time, are one stack. */
+static void stacks_make(struct maker *m, struct result *r)
+{
+	size_t n = 0, all;
+	struct hist_stack *const *stacks = hist_stacks(m->h, &all);
+	_cleanup_free_ const struct hist_stack **sorted = calloc(all + 1, sizeof(*sorted));
+
+	r->stacks = arena_alloc(m->arena, all * sizeof(*r->stacks));
+	m->failed |= !sorted || !r->stacks;
+	for (size_t i = 0; !m->failed && i < all; i++)
+		if (!stacks[i]->filtered)
+			sorted[n++] = stacks[i];
+	if (m->failed)
+		return;
+	qsort(sorted, n, sizeof(*sorted), compare_equal_stacks);
+	for (size_t i = 0; i < n; i++) {
+		const struct hist_stack *s = sorted[i];
+
+		if (!i || compare_equal_stacks(&sorted[i - 1], &s)) {
+			struct result_stack *out = &r->stacks[r->n_stacks++];
+
+			out->label = s->comm;
+			out->frames = frames_of(m, s, out);
+		}
+		struct result_stack *out = &r->stacks[r->n_stacks - 1];
+		out->count += s->period;
+		out->samples += s->n;
+		r->total += s->period;
+	}
+	if (!m->failed)
+		qsort(r->stacks, r->n_stacks, sizeof(*r->stacks), compare_stacks);
+}
+
+struct error *hist_results(const struct hist *h, const struct hist_results_opts *opts,
+			   struct results *results)
+{
+	struct result *r = results_add(results, RESULT_TABLE, opts->name);
+	struct maker m = {
+		.h = h,
+		.spec = hist_spec_of(h),
+		.opts = opts,
+		.arena = &results->arena,
+	};
+
+	if (!r)
+		return error_nomem();
+	r->unit = opts->unit;
+	m.table = &r->table;
+	table_make(&m);
+	if (opts->stacks && !m.failed) {
+		r = results_add(results, RESULT_STACKS, opts->name);
+		if (!r)
+			return error_nomem();
+		r->unit = opts->unit;
+		stacks_make(&m, r);
+	}
+	return m.failed ? error_nomem() : NULL;
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The widths of columns come from all rows, those below the least share too. Where perf's columns
+ * have their quirks (a comm column as wide as the threads' last names, numbers that are filled up
+ * behind when a separator is given), so has this.
+ */
+#include "show/perf_text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "show/table.h"
+
+enum {
+	ADDRESS_DIGITS = 16,
+	LEFT_MARGIN = 12,
+	MAX_COLUMNS = 64,
+};
+
+struct printer {
+	const struct perf_text_opts *opts;
+	const struct result_table *t;
+	uint64_t whole;
+	struct show_column columns[MAX_COLUMNS];
+	size_t from[MAX_COLUMNS]; /* which column of the table it is */
+	size_t n;
+	struct strbuf cells[MAX_COLUMNS];
+};
+
+static void printer_deinit(struct printer *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		strbuf_deinit(&p->cells[i]);
+}
+
+static bool is_measure(enum column_style style)
+{
+	return style == COLUMN_SHARE || style == COLUMN_NUMBER;
+}
+
+/* How wide a symbol is asked to be: as long as its name, even where more is shown. */
+static size_t symbol_width(const struct printer *p, const struct result_cell *cell)
+{
+	const char *plus = cell->has_offset && cell->text ? strrchr(cell->text, '+') : NULL;
+
+	if (!cell->text)
+		return ADDRESS_DIGITS + 4 + 2;
+	size_t len = plus ? (size_t)(plus - cell->text) : strlen(cell->text);
+	return len + 4 + (p->opts->verbose ? ADDRESS_DIGITS + 2 + 3 : 0);
+}
+
+static unsigned widest_cell(const struct printer *p, size_t column)
+{
+	const struct result_table *t = p->t;
+	size_t width = 0;
+
+	for (size_t i = 0; i < t->n_rows; i++) {
+		const struct result_cell *cell = &t->cells[i * t->n_columns + column];
+
+		if (cell->kind == CELL_SYMBOL)
+			width = max_of(width, symbol_width(p, cell));
+		else if (cell->text)
+			width = max_of(width, strlen(cell->text));
+	}
+	return (unsigned)min_of(width, (size_t)UINT16_MAX);
+}
+
+/* The column's width as perf has it; user: as asked for, or 0. 0: there is no such column. */
+static unsigned column_width(const struct printer *p, size_t i, unsigned user)
+{
+	const struct result_column *column = &p->t->columns[i];
+	unsigned title = (unsigned)strlen(column->title), width = column->width;
+
+	if (is_measure(column->style))
+		return max_of(user ? user : column->style == COLUMN_SHARE ? 8u : 12u, title);
+	if (!column->fixed)
+		width = max_of(width, widest_cell(p, i));
+	if (column->style == COLUMN_RIGHT && !width)
+		return 0;
+	return user ? user : max_of(width, title);
+}
+
+static void setup_columns(struct printer *p)
+{
+	const char *widths = p->opts->widths;
+
+	for (size_t i = 0; i < p->t->n_columns && p->n < MAX_COLUMNS; i++) {
+		const struct result_column *column = &p->t->columns[i];
+		unsigned user = 0;
+
+		if (widths) {
+			char *end;
+
+			user = (unsigned)strtoul(widths, &end, 10);
+			widths = *end == ',' ? end + 1 : NULL;
+		}
+		unsigned width = column->hidden ? 0 : column_width(p, i, user);
+		if (!width)
+			continue;
+		p->from[p->n] = i;
+		p->columns[p->n++] = (struct show_column){
+			.title = column->title,
+			.width = width,
+			.right = is_measure(column->style) || column->style == COLUMN_RIGHT,
+		};
+	}
+}
+
+/* Text from the recording must not look like a separator. */
+static void replace_separator(const struct printer *p, struct strbuf *cell)
+{
+	if (!p->opts->separator)
+		return;
+	for (size_t i = 0; i < cell->len; i++)
+		if (cell->str[i] == p->opts->separator[0])
+			cell->str[i] = '.';
+}
+
+static void measure_cell(const struct printer *p, enum column_style style, unsigned width,
+			 const struct result_cell *cell, struct strbuf *out)
+{
+	const char *separator = p->opts->separator;
+
+	if (cell->kind == CELL_EMPTY)
+		strbuf_addf(out, " %*s", (int)width - 1, "N/A");
+	else if (style == COLUMN_SHARE)
+		strbuf_addf(out, " %*.2f%%", separator ? 1 : (int)width - 2,
+			    p->whole ? 100.0 * (double)cell->u / (double)p->whole : 0.0);
+	else
+		strbuf_addf(out, " %*" PRIu64, separator ? 1 : (int)width - 1, cell->u);
+}
+
+static void symbol_cell(const struct printer *p, unsigned width, const struct result_cell *cell,
+			struct strbuf *out)
+{
+	if (p->opts->verbose)
+		strbuf_addf(out, "%-#*" PRIx64 " %c ", ADDRESS_DIGITS + 2, cell->u, cell->origin);
+	strbuf_addf(out, "[%c] ", cell->level);
+	size_t room = width > out->len ? width - out->len : 0;
+	if (!cell->text)
+		strbuf_addf(out, "%-#.*" PRIx64, ADDRESS_DIGITS, cell->u);
+	else if (cell->has_offset)
+		strbuf_adds(out, cell->text);
+	else
+		strbuf_add(out, cell->text, min_of(strlen(cell->text), room));
+}
+
+static void key_cell(const struct printer *p, enum column_style style, unsigned width,
+		     const struct result_cell *cell, struct strbuf *out)
+{
+	const char *text = cell->text ? cell->text : "N/A";
+	int w = (int)width;
+
+	switch (style) {
+	case COLUMN_THREAD:
+		w = max_of(w, 7) - 8;
+		strbuf_addf(out, "%7d:%-*.*s", (int)cell->i, w, w, text);
+		break;
+	case COLUMN_NAME:
+		strbuf_addf(out, "%-*.*s", w, w, text);
+		break;
+	case COLUMN_LOOSE:
+		strbuf_addf(out, "%-.*s", w, text);
+		break;
+	case COLUMN_RIGHT:
+		strbuf_addf(out, "%*.*s", w, w, text);
+		break;
+	case COLUMN_FILLER:
+		strbuf_addf(out, "%-*s", w, "-      -");
+		break;
+	default:
+		if (cell->kind == CELL_SYMBOL)
+			symbol_cell(p, width, cell, out);
+		else
+			strbuf_addf(out, "%*.*d", w, w, (int)cell->i);
+		break;
+	}
+	replace_separator(p, out);
+}
+
+static void add_row(struct printer *p, const struct show_table *table, size_t row,
+		    struct strbuf *out)
+{
+	const char *texts[MAX_COLUMNS];
+
+	for (size_t c = 0; c < p->n; c++) {
+		enum column_style style = p->t->columns[p->from[c]].style;
+		const struct result_cell *cell = &p->t->cells[row * p->t->n_columns + p->from[c]];
+
+		strbuf_reset(&p->cells[c]);
+		if (is_measure(style))
+			measure_cell(p, style, p->columns[c].width, cell, &p->cells[c]);
+		else
+			key_cell(p, style, p->columns[c].width, cell, &p->cells[c]);
+		texts[c] = strbuf_str(&p->cells[c]);
+		out->failed |= strbuf_failed(&p->cells[c]);
+	}
+	show_table_row(table, texts, out);
+}
+
+static void add_chains(const struct printer *p, const struct result_sum *sum, struct strbuf *out)
+{
+	const struct result_profile *profile = p->t->profile;
+	const struct chain_opts *chain = p->opts->chain;
+	const struct stack_text_opts opts = {
+		.chain = chain,
+		.total = profile->all.period,
+		.part = sum->period,
+		.least = (uint64_t)((double)(chain->mode == CHAIN_FRACTAL ? sum->period
+					     : profile->relative ? profile->shown.chain_period
+								 : profile->all.chain_period) *
+				    (chain->min_percent / 100)),
+		.margin = LEFT_MARGIN,
+		.skip_first = p->opts->first_frame_is_known,
+		.as_addresses = true,
+		.separator = p->opts->separator,
+	};
+
+	if (sum->tree)
+		stack_text(sum->tree, &opts, out);
+}
+
+static void add_head(const struct printer *p, const struct result *r, struct strbuf *out)
+{
+	const struct result_profile *profile = p->t->profile;
+	uint64_t samples = profile->relative ? profile->shown.samples : profile->all.samples;
+	double shown = (double)samples;
+	char unit = ' ';
+
+	for (const char *units = "KMG"; *units && shown > 1000; units++) {
+		shown /= 1000;
+		unit = *units;
+	}
+	strbuf_addf(out, "# Samples: %" PRIu64 "%c of event '%s'", (uint64_t)shown, unit, r->name);
+	if (p->opts->times)
+		strbuf_addf(out, " (time slices: %s)", p->opts->times);
+	strbuf_addf(out, "\n# Event count (approx.): %" PRIu64 "\n#\n", p->whole);
+}
+
+void perf_text_begin(const struct results *results, const struct perf_text_opts *opts,
+		     struct strbuf *out)
+{
+	if (!opts->quiet)
+		strbuf_addf(out, "#\n# Total Lost Samples: %" PRIu64 "\n#\n", results->lost);
+}
+
+void perf_text_table(const struct result *r, const struct perf_text_opts *opts, struct strbuf *out)
+{
+	_cleanup_(printer_deinit) struct printer p = {
+		.opts = opts,
+		.t = &r->table,
+		.whole = result_whole(r->table.profile),
+	};
+
+	setup_columns(&p);
+	struct show_table table = {p.columns, p.n, opts->separator};
+	if (!opts->quiet) {
+		add_head(&p, r, out);
+		show_table_head(&table, out);
+	}
+	for (size_t i = 0; i < p.t->n_rows; i++) {
+		if (!result_row_shown(p.t, i))
+			continue;
+		add_row(&p, &table, i, out);
+		add_chains(&p, &p.t->profile->rows[i], out);
+	}
+	strbuf_adds(out, "\n\n");
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Results of a recording as perf report --stdio prints them: for each event a head, a table, and
+ * below each row its call chains.
+ */
+#ifndef PB_SHOW_PERF_TEXT_H
+#define PB_SHOW_PERF_TEXT_H
+
+#include "show/result.h"
+#include "show/stack_text.h"
+
+struct perf_text_opts {
+	const struct chain_opts *chain;
+	const char *separator;	   /* between columns, which are not filled up then; NULL: none */
+	const char *widths;	   /* "12,8": of the columns; 0 or none: as needed; NULL */
+	const char *times;	   /* the time span that was asked for, for the head; NULL: all */
+	bool quiet;		   /* no heads */
+	bool verbose;		   /* addresses, and where symbols are from */
+	bool first_frame_is_known; /* sorted by symbol: the chain's first line would repeat it */
+};
+
+/* What is before the first event. */
+void perf_text_begin(const struct results *results, const struct perf_text_opts *opts,
+		     struct strbuf *out);
+
+/* One result, which is a table with a profile. */
+void perf_text_table(const struct result *r, const struct perf_text_opts *opts, struct strbuf *out);
+
+#endif
