@@ -35,8 +35,7 @@
 
 struct entry {
 	struct hist_entry he; /* first */
-	struct rb_node in;    /* as collected */
-	struct rb_node out;   /* as reported */
+	struct rb_node in;    /* as collected; then as reported */
 	uint64_t last_stack;
 	uint64_t hash;
 	uint64_t words[];
@@ -78,7 +77,7 @@ struct hist {
 
 	struct entry **entry_slots;
 	size_t entry_mask, n_entries;
-	struct rb_tree in, out;
+	struct rb_tree in;
 	VEC(const struct hist_entry *) sorted;
 };
 
@@ -338,25 +337,25 @@ static const struct result_frame *const *chain_intern(struct hist *h,
 	}
 }
 
-static uint64_t stack_hash(const struct hist_stack *s)
+static uint64_t stack_hash(const struct hist_stack *s, size_t n_values)
 {
 	uint64_t hash = hash_u64((uintptr_t)s->leaf ^ hash_u64((uintptr_t)s->chain));
 
 	hash ^= (uintptr_t)s->comm * 31 + (uintptr_t)s->thread * 37 + (uintptr_t)s->trace * 41;
 	hash ^= hash_u64(s->time * 3 + (uint64_t)(uint32_t)s->cpu * 5 + s->cpumode * 7 +
 			 s->filtered);
-	for (size_t i = 0; i < HIST_MAX_DYNAMIC; i++)
+	for (size_t i = 0; i < n_values; i++)
 		if (s->values[i])
 			hash = hash_u64(hash ^ (uintptr_t)s->values[i]) + i;
 	return hash_u64(hash);
 }
 
-static bool stack_equal(const struct hist_stack *a, const struct hist_stack *b)
+static bool stack_equal(const struct hist_stack *a, const struct hist_stack *b, size_t n_values)
 {
 	return a->leaf == b->leaf && a->chain == b->chain && a->comm == b->comm &&
 	       a->thread == b->thread && a->trace == b->trace && a->time == b->time &&
 	       a->cpu == b->cpu && a->cpumode == b->cpumode && a->filtered == b->filtered &&
-	       !memcmp(a->values, b->values, sizeof(a->values));
+	       (!a->values || !memcmp(a->values, b->values, n_values * sizeof(*a->values)));
 }
 
 static bool stacks_grow(struct hist *h)
@@ -379,6 +378,17 @@ static bool stacks_grow(struct hist *h)
 	return true;
 }
 
+/* A copy of the values, which are the caller's. */
+static bool keep_values(struct hist *h, struct hist_stack *s)
+{
+	size_t size = h->spec->n_dynamic * sizeof(*s->values);
+	const struct hist_value **values = arena_alloc(&h->arena, size);
+
+	if (values)
+		s->values = memcpy(values, s->values, size);
+	return values;
+}
+
 static struct error *stack_add(struct hist *h, const struct hist_stack *s,
 			       const struct thread *thread)
 {
@@ -395,6 +405,8 @@ static struct error *stack_add(struct hist *h, const struct hist_stack *s,
 				return error_nomem();
 			*known = *s;
 			known->thread = thread;
+			if (s->values && !keep_values(h, known))
+				return error_nomem();
 			h->stack_slots[at] = *slot = known;
 			return NULL;
 		}
@@ -403,7 +415,7 @@ static struct error *stack_add(struct hist *h, const struct hist_stack *s,
 			struct hist_stack probe = *s;
 
 			probe.thread = s->thread ? s->thread : known->thread;
-			if (stack_equal(known, &probe)) {
+			if (stack_equal(known, &probe, h->spec->n_dynamic)) {
 				known->period += s->period;
 				known->n += s->n;
 				return NULL;
@@ -454,6 +466,9 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 {
 	const struct hist_spec *spec = h->spec;
 	const struct result_frame *frames[MAX_STACK];
+	const struct hist_value *values[HIST_MAX_DYNAMIC] = {0};
+	bool has_values =
+		spec->field && spec->n_dynamic && event->attr.type == PERF_TYPE_TRACEPOINT;
 	bool wants_chain = spec->use_chain || spec->children || spec->has[HIST_PARENT];
 	struct hist_stack s = {
 		.thread = keyed_by_thread(spec) ? thread : NULL,
@@ -465,6 +480,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 		.level = level_of(leaf->cpumode),
 		.cpumode = leaf->cpumode,
 		.filtered = filtered,
+		.values = has_values ? values : NULL,
 	};
 
 	if (!s.comm || !s.leaf)
@@ -483,9 +499,8 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 		if (!s.trace)
 			return error_nomem();
 	}
-	if (spec->field && event->attr.type == PERF_TYPE_TRACEPOINT)
-		for (size_t i = 0; i < spec->n_dynamic; i++)
-			TRY(value_of(h, &spec->dynamic[i], event, sample, &s.values[i]));
+	for (size_t i = 0; s.values && i < spec->n_dynamic; i++)
+		TRY(value_of(h, &spec->dynamic[i], event, sample, &values[i]));
 	if (wants_chain && sample->chain.n) {
 		int n = chain_resolve(h, sample, thread, frames,
 				      min_of(spec->max_stack, (size_t)MAX_STACK));
@@ -505,7 +520,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 		if (!s.chain)
 			return error_nomem();
 	}
-	s.hash = stack_hash(&s);
+	s.hash = stack_hash(&s, s.values ? spec->n_dynamic : 0);
 	return stack_add(h, &s, thread);
 }
 
@@ -566,7 +581,8 @@ static size_t entry_words(struct hist *h, const struct hist_entry *he, uint64_t 
 			break;
 		default:
 			if (spec->sort[i] >= HIST_DYNAMIC)
-				words[n++] = (uintptr_t)he->values[spec->sort[i] - HIST_DYNAMIC];
+				words[n++] = (uintptr_t)hist_entry_value(he, spec->sort[i] -
+										     HIST_DYNAMIC);
 			break;
 		}
 	}
@@ -576,11 +592,6 @@ static size_t entry_words(struct hist *h, const struct hist_entry *he, uint64_t 
 static struct entry *entry_of_in(struct rb_node *rb)
 {
 	return container_of(rb, struct entry, in);
-}
-
-static struct entry *entry_of_out(struct rb_node *rb)
-{
-	return container_of(rb, struct entry, out);
 }
 
 static void insert_in(struct hist *h, struct entry *e)
@@ -596,17 +607,17 @@ static void insert_in(struct hist *h, struct entry *e)
 	rb_insert(&h->in, &e->in, parent, link);
 }
 
-static void insert_out(struct hist *h, struct entry *e)
+static void insert_out(struct hist *h, struct rb_tree *out, struct entry *e)
 {
-	struct rb_node **link = &h->out.root, *parent = NULL;
+	struct rb_node **link = &out->root, *parent = NULL;
 
 	while (*link) {
 		parent = *link;
-		link = hist_entry_sort(h->spec, &e->he, &entry_of_out(parent)->he) > 0
+		link = hist_entry_sort(h->spec, &e->he, &entry_of_in(parent)->he) > 0
 			       ? &parent->left
 			       : &parent->right;
 	}
-	rb_insert(&h->out, &e->out, parent, link);
+	rb_insert(out, &e->in, parent, link);
 }
 
 static bool entries_grow(struct hist *h)
@@ -711,7 +722,6 @@ static struct error *add_children(struct hist *h, const struct hist_stack *s, ui
 				  const struct hist_entry *leaf)
 {
 	struct hist_entry want = *leaf;
-	uint8_t cpumode = s->cpumode;
 
 	for (uint32_t i = 0; i < s->depth; i++) {
 		const struct hist_frame *f = frame_in(s->chain, i);
@@ -720,10 +730,8 @@ static struct error *add_children(struct hist *h, const struct hist_stack *s, ui
 			break;
 		want.frame = f;
 		want.ip = f->frame.addr;
-		if (f->level) {
+		if (f->level)
 			want.level = f->level;
-			cpumode = f->level == 'k' ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
-		}
 		struct entry *e = entry_get(h, &want);
 		if (!e)
 			return error_nomem();
@@ -731,7 +739,7 @@ static struct error *add_children(struct hist *h, const struct hist_stack *s, ui
 		if (e->last_stack == number && !(h->spec->has[HIST_TIME] && s->time))
 			continue;
 		e->last_stack = number;
-		stat_add(&e->he.acc, s->period, s->n, cpumode);
+		e->he.acc += s->period;
 		if (!entry_add_chain(h, e, s, i))
 			return error_nomem();
 	}
@@ -749,10 +757,10 @@ static struct error *stack_finish(struct hist *h, struct hist_stack *s, uint64_t
 		.cpu = s->cpu,
 		.time = s->time,
 		.trace = s->trace,
+		.values = s->values,
 		.filtered = s->filtered,
 	};
 
-	memcpy(want.values, s->values, sizeof(want.values));
 	if (h->spec->has[HIST_PARENT] && h->spec->parent) {
 		for (uint32_t i = 0; i < s->depth && !want.parent; i++)
 			if (parent_matches(h->spec, frame_in(s->chain, i)))
@@ -764,7 +772,7 @@ static struct error *stack_finish(struct hist *h, struct hist_stack *s, uint64_t
 		return error_nomem();
 	e->last_stack = number;
 	stat_add(&e->he.stat, s->period, s->n, s->cpumode);
-	stat_add(&e->he.acc, s->period, s->n, s->cpumode);
+	e->he.acc += s->period;
 	if (!entry_add_chain(h, e, s, 0))
 		return error_nomem();
 
@@ -805,21 +813,27 @@ static struct error *collapse(struct hist *h)
 
 struct error *hist_finish(struct hist *h)
 {
+	struct rb_tree out = {0};
+
 	for (size_t i = 0; i < h->stacks.n; i++)
 		TRY(stack_finish(h, h->stacks.v[i], i + 1));
 	TRY(collapse(h));
 	if (!vec_reserve(&h->sorted, h->n_entries + 1))
 		return error_nomem();
-	for (struct rb_node *rb = rb_first(&h->in); rb; rb = rb_next(rb)) {
-		struct entry *e = entry_of_in(rb);
+	for (struct rb_node *rb = rb_first(&h->in); rb; rb = rb_next(rb))
+		*vec_push(&h->sorted) = &entry_of_in(rb)->he;
+	h->in = (struct rb_tree){0};
+	for (size_t i = 0; i < h->sorted.n; i++) {
+		struct entry *e = container_of(h->sorted.v[i], struct entry, he);
 
 		h->totals.period += e->he.stat.period;
 		if (!e->he.filtered)
 			h->shown.period += e->he.stat.period;
-		insert_out(h, e);
+		insert_out(h, &out, e);
 	}
-	for (struct rb_node *rb = rb_first(&h->out); rb; rb = rb_next(rb))
-		*vec_push(&h->sorted) = &entry_of_out(rb)->he;
+	h->sorted.n = 0;
+	for (struct rb_node *rb = rb_first(&out); rb; rb = rb_next(rb))
+		*vec_push(&h->sorted) = &entry_of_in(rb)->he;
 	index_free(h);
 	return NULL;
 }

@@ -152,7 +152,7 @@ struct hist_stat {
 
 struct hist_entry {
 	struct hist_stat stat;
-	struct hist_stat acc; /* with children */
+	uint64_t acc; /* the period with children */
 	const char *comm;
 	const struct thread *thread; /* of the first sample */
 	const struct hist_frame *frame;
@@ -161,11 +161,17 @@ struct hist_entry {
 	int32_t cpu;
 	uint64_t time; /* rounded down to the quantum */
 	const char *trace;
-	const struct hist_value *values[HIST_MAX_DYNAMIC]; /* NULL: the event has no such field */
+	const struct hist_value *const *values; /* of the dynamic keys; NULL: none */
 	const struct symbol *parent;
 	bool filtered;
 	struct stack_tree *chain; /* NULL: none */
 };
+
+/* NULL: the event has no such field. */
+static inline const struct hist_value *hist_entry_value(const struct hist_entry *he, size_t i)
+{
+	return he->values ? he->values[i] : NULL;
+}
 
 struct hist;
 

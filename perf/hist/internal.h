@@ -15,7 +15,7 @@ struct hist_stack {
 	const struct hist_frame *leaf;
 	const struct result_frame *const *chain; /* interned: equal chains, one pointer */
 	const char *trace;
-	const struct hist_value *values[HIST_MAX_DYNAMIC];
+	const struct hist_value *const *values; /* as many as the spec's; NULL: none */
 	uint64_t ip;
 	uint64_t time;
 	uint64_t period, n;

@@ -153,7 +153,7 @@ static struct result_cell cell_make(struct maker *m, enum hist_field field,
 {
 	switch (field) {
 	case HIST_OVERHEAD_CHILDREN:
-		return m->spec->children ? number_cell(he->acc.period)
+		return m->spec->children ? number_cell(he->acc)
 					 : (struct result_cell){.kind = CELL_EMPTY};
 	case HIST_OVERHEAD_SYS:
 		return number_cell(he->stat.sys);
@@ -191,8 +191,9 @@ static struct result_cell cell_make(struct maker *m, enum hist_field field,
 	case HIST_TRACE:
 		return he->trace ? text_cell(he->trace) : (struct result_cell){.kind = CELL_EMPTY};
 	default:
-		return field >= HIST_DYNAMIC ? value_cell(he->values[field - HIST_DYNAMIC])
-					     : (struct result_cell){.kind = CELL_EMPTY};
+		return field >= HIST_DYNAMIC
+			       ? value_cell(hist_entry_value(he, field - HIST_DYNAMIC))
+			       : (struct result_cell){.kind = CELL_EMPTY};
 	}
 }
 
@@ -230,7 +231,7 @@ static void row_add(struct maker *m, const struct hist_entry *he, struct result_
 		cells[c] = cell_make(m, m->fields[c], he);
 		m->columns[c].width = max_of(m->columns[c].width, (unsigned)width);
 	}
-	sum->period = m->spec->children ? he->acc.period : he->stat.period;
+	sum->period = m->spec->children ? he->acc : he->stat.period;
 	sum->tree = he->chain;
 }
 

@@ -387,8 +387,8 @@ static int64_t field_cmp(const struct hist_spec *spec, enum hist_field field,
 		return (int64_t)(b->time - a->time);
 	default:
 		if (field >= HIST_DYNAMIC)
-			return value_cmp(a->values[field - HIST_DYNAMIC],
-					 b->values[field - HIST_DYNAMIC]);
+			return value_cmp(hist_entry_value(a, field - HIST_DYNAMIC),
+					 hist_entry_value(b, field - HIST_DYNAMIC));
 		return 0;
 	}
 }
@@ -409,7 +409,7 @@ static int64_t children_cmp(const struct hist_spec *spec, const struct hist_entr
 {
 	if (!spec->children)
 		return 0;
-	int cmp = u64_cmp(a->acc.period, b->acc.period);
+	int cmp = u64_cmp(a->acc, b->acc);
 	if (cmp || a->thread != b->thread || !spec->use_chain)
 		return cmp;
 	int64_t da = a->chain ? a->chain->depth : 0, db = b->chain ? b->chain->depth : 0;

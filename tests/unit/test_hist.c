@@ -181,13 +181,12 @@ static void test_children(void **state)
 	assert_int_equal(t->period, 100);
 	assert_int_equal(t->samples, 6);
 	assert_int_equal(hist_size(h), 4);
-	assert_int_equal(entry(h, "main")->acc.period, 100);
+	assert_int_equal(entry(h, "main")->acc, 100);
 	assert_int_equal(entry(h, "main")->stat.period, 0);
-	assert_int_equal(entry(h, "a")->acc.period, 55);
+	assert_int_equal(entry(h, "a")->acc, 55);
 	assert_int_equal(entry(h, "a")->stat.period, 35);
 	assert_int_equal(entry(h, "a")->stat.n, 2);
-	assert_int_equal(entry(h, "a")->acc.us, 55);
-	assert_int_equal(entry(h, "c")->acc.period, 40);
+	assert_int_equal(entry(h, "c")->acc, 40);
 	assert_int_equal(entry(h, "c")->stat.period, 40);
 	/* Largest total first. */
 	assert_string_equal(hist_at(h, 0)->frame->sym->name, "main");
