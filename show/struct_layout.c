@@ -213,11 +213,8 @@ static struct error *declare(struct struct_layout *layout, uint32_t id, const ch
 			     unsigned depth, struct member *m)
 {
 	struct strbuf *text = &layout->text;
-	struct btf_dump_emit_type_decl_opts opts = {
-		.sz = sizeof(opts),
-		.field_name = PLACE,
-		.indent_level = depth + 1,
-	};
+	LIBBPF_OPTS(btf_dump_emit_type_decl_opts, opts, .field_name = PLACE,
+		    .indent_level = depth + 1);
 
 	strbuf_reset(text);
 	int code = btf_dump__emit_type_decl(layout->dump, id, &opts);
