@@ -480,7 +480,7 @@ static void run(const struct value_plan *plan, const struct step *s, const struc
 		const uint8_t *data, struct strbuf *out)
 {
 	for (; s < end; s++) {
-		const uint8_t *p = data + s->off;
+		const uint8_t *p = data ? data + s->off : NULL; /* no data: all of it is text */
 
 		switch ((enum step_kind)s->kind) {
 		case STEP_TEXT:
