@@ -36,7 +36,7 @@ demo:
 check:
 	@tools/deps build test
 	@$(MAKE) --no-print-directory all asan fuzzers
-	@tests/run --fuzz-seconds 45 checks unit cmd fuzz vm
+	@tests/run --fuzz-seconds 45 checks unit unit-asan cmd cmd-asan fuzz vm
 
 check-peers: all
 	@tools/deps build test peers

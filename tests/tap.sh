@@ -69,7 +69,7 @@ compile_bpf() {
 }
 
 run_tests() {
-	local tests n=0 status=0 top
+	local tests n=0 status=0 top began
 	tests=$(declare -F | sed -n 's/^declare -f \(test_.*\)/\1/p')
 	[ -z "${ONLY:-}" ] || tests=$(echo "$tests" | grep -E "$ONLY")
 	echo "1..$(echo "$tests" | wc -w)"
@@ -81,6 +81,7 @@ run_tests() {
 		rm -f "$SKIP_FILE"
 		mkdir "$top/$t"
 		status=0
+		began=${EPOCHREALTIME//[.,]/}
 		(
 			set -eu
 			TMP=$top/$t
@@ -96,6 +97,7 @@ run_tests() {
 		else
 			echo "ok $n - ${t#test_}"
 		fi
+		echo "# ${t#test_}: $(((${EPOCHREALTIME//[.,]/} - began) / 1000)) ms"
 		rm -rf "${top:?}/$t"
 	done
 }

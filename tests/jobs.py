@@ -1,0 +1,186 @@
+"""Runs programs side by side, and ends every process that they started.
+
+A job is a program in a session of its own. Its processes are found by that session or, when
+they left it, by a variable in their environment. What a job leaves behind is ended with it.
+"""
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+MARK = "PERF_BPF_TEST_JOB"
+PR_SET_CHILD_SUBREAPER = 36
+SECONDS_TO_CLEAN_UP = 15
+
+
+class Job:
+    """One program. cost is the number of CPUs that it keeps busy: 0 for one that waits for the
+    network. Of the jobs of one lane one runs at a time. needs holds labels of jobs that have to
+    pass first. When a job that is fatal fails, everything stops. count belongs to the caller."""
+    started_jobs = 0
+
+    def __init__(self, suite, name, argv, count, *, env=None, timeout=600, lane=None, needs=(), cost=1,
+                 fatal=False, cwd=None):
+        self.suite, self.name, self.argv, self.count = suite, name, argv, count
+        self.env, self.timeout, self.lane, self.needs = env or {}, timeout, lane, set(needs)
+        self.cost, self.fatal, self.cwd = cost, fatal, cwd
+        self.label = f"{suite} {name}"
+        self.status = None  # an exit status, or why there is none
+        self.text = ""
+        self.seconds = self.cpu = 0.0
+        self.left = []  # names of processes that it did not end
+
+    def start(self):
+        Job.started_jobs += 1
+        self.mark = f"{os.getpid()}.{Job.started_jobs}"
+        self.kill_at = None
+        self.folder = tempfile.mkdtemp(prefix="pbt.")
+        os.chmod(self.folder, 0o755)  # tests run programs as other users
+        self.out = tempfile.TemporaryFile(mode="w+", errors="replace")
+        self.began = time.monotonic()
+        self.process = subprocess.Popen(
+            self.argv, stdout=self.out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+            cwd=self.cwd, start_new_session=True,
+            env={**os.environ, "TMPDIR": self.folder, **self.env, MARK: self.mark})
+
+    def belongs(self, pid):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as f:
+                state, _, _, session = f.read().rpartition(")")[2].split()[:4]
+            if state == "Z":
+                return False  # it ended; who started it has to wait for it
+            if int(session) == self.process.pid:
+                return True
+            with open(f"/proc/{pid}/environ", "rb") as f:
+                return f"{MARK}={self.mark}".encode() in f.read().split(b"\0")
+        except OSError:  # it ended meanwhile, or is another user's
+            return False
+
+    def signal(self, number):
+        """To each of its processes; returns their names."""
+        names = []
+        for pid in map(int, filter(str.isdigit, os.listdir("/proc"))):
+            if not self.belongs(pid):
+                continue
+            try:
+                with open(f"/proc/{pid}/comm", errors="replace") as f:
+                    name = f.read().strip()
+                os.kill(pid, number)
+                names.append(name)
+            except OSError:
+                pass
+        return names
+
+    def end(self, why):
+        """First the request, so that scripts remove what they made."""
+        if self.status is None:
+            self.status = why
+            self.signal(signal.SIGTERM)
+            self.kill_at = time.monotonic() + SECONDS_TO_CLEAN_UP
+
+    def check_time(self):
+        now = time.monotonic()
+        if self.kill_at is not None and now > self.kill_at:
+            self.signal(signal.SIGKILL)
+        elif now - self.began > self.timeout:
+            self.end(f"a timeout of {self.timeout} s")
+
+    def ended(self, status, usage):
+        code = os.waitstatus_to_exitcode(status)
+        self.process.returncode = code
+        if self.status is None:
+            self.status = code if code >= 0 else f"signal {-code}"
+        self.seconds = time.monotonic() - self.began
+        self.cpu = usage.ru_utime + usage.ru_stime
+        until = time.monotonic() + SECONDS_TO_CLEAN_UP
+        names = self.signal(signal.SIGKILL)
+        self.left += names
+        while names and time.monotonic() < until:
+            time.sleep(0.01)
+            names = self.signal(signal.SIGKILL)
+        self.out.seek(0)
+        self.text = self.out.read()
+        self.out.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Runner:
+    """Runs jobs, each as soon as it may, in the order in which they are given. report(job) is
+    called for each, also for one that was not run."""
+
+    def __init__(self, slots, report):
+        self.slots, self.report = slots, report
+        self.waiting, self.running, self.passed = [], [], set()
+        self.stopped = None  # why
+
+    def run(self, jobs):
+        # Processes whose parent ended come to this one, and are waited for.
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self.interrupted)
+        self.waiting = list(jobs)
+        while self.running or (self.waiting and not self.stopped):
+            if not self.stopped and self.start_next():
+                continue
+            time.sleep(0.02)
+            self.reap()
+            for job in self.running:
+                if self.stopped:
+                    job.end(self.stopped)
+                job.check_time()
+        for job in self.waiting:
+            job.status = f"not run: {self.stopped}"
+            self.report(job)
+
+    def interrupted(self, number, frame):
+        self.stopped = signal.Signals(number).name
+
+    def start_next(self):
+        job = self.next()
+        if not job:
+            return False
+        self.waiting.remove(job)
+        if job.status is None:
+            self.running.append(job)
+            job.start()
+        else:
+            self.report(job)
+        return True
+
+    def next(self):
+        """The first job that may be started now, or that never can."""
+        free = self.slots - sum(min(job.cost, self.slots) for job in self.running)
+        lanes = {job.lane for job in self.running if job.lane}
+        open_jobs = {job.label for job in self.waiting + self.running}
+        for job in self.waiting:
+            lost = job.needs - self.passed - open_jobs
+            if lost:
+                job.status = f"not run: {', '.join(sorted(lost))} did not pass"
+                return job
+            if job.lane in lanes or not job.needs <= self.passed:
+                continue
+            if min(job.cost, self.slots) <= free:
+                return job
+            if job.cost > 1:
+                return None  # the CPUs become free for it
+        return None
+
+    def reap(self):
+        while True:
+            try:
+                pid, status, usage = os.wait3(os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            for job in [job for job in self.running if job.process.pid == pid]:
+                job.ended(status, usage)
+                self.running.remove(job)
+                if job.status == 0:
+                    self.passed.add(job.label)
+                elif job.fatal and not self.stopped:
+                    self.stopped = f"{job.label} failed"
+                self.report(job)
