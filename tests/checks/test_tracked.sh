@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Who clones the repository can build it: git has every file that the build reads.
+. "$(dirname "$0")/../tap.sh"
+
+# The source files that Ninja knows: what is named in meson.build, and what the compiler said that
+# it included.
+read_by_the_build() {
+	{
+		ninja -C "$BUILD" -t inputs all build.ninja
+		ninja -C "$BUILD" -t deps | sed -n 's/^    //p'
+	} | (cd "$BUILD" && xargs -r realpath -q --relative-base="$SRC") | grep -v '^/' |
+		grep -vF "$(basename "$BUILD")/" | sort -u
+}
+
+test_all_that_the_build_reads_is_in_git() {
+	git -C "$SRC" rev-parse HEAD >/dev/null 2>&1 || skip "this is not a git repository"
+	[ -e "$BUILD/build.ninja" ] || skip "$BUILD is not a build folder"
+	read_by_the_build >read
+	[ "$(wc -l <read)" -gt 500 ] || fail "only $(wc -l <read) files were found"
+	git -C "$SRC" ls-files | sort >tracked
+	[ -z "$(comm -23 read tracked)" ] ||
+		fail "not in git, but read by the build: $(comm -23 read tracked | tr '\n' ' ')(git add?)"
+}
+
+run_tests
