@@ -19,6 +19,8 @@ test_everything_has_its_place() {
 		share/bash-completion/completions/perf-bpf; do
 		[ -f "$root/$file" ] || { find root; fail "$file is missing"; }
 	done
+	find root -path '*/bash-completion/completions/perf' -o -path '*/bash_completion.d/perf-bpf' |
+		grep -q . || fail "no completion of perf bpf"
 	"$root/bin/perf-bpf" --version >/dev/null
 	ls "$root"/lib*/libperfbpf.a "$root"/lib*/*/libperfbpf.a 2>/dev/null | grep -q . || fail "no libperfbpf.a"
 	ls "$root"/lib*/libperfbpf.so "$root"/lib*/*/libperfbpf.so 2>/dev/null | grep -q . || fail "no libperfbpf.so"

@@ -89,6 +89,45 @@ test_completion_knows_all_options() {
 	fi
 }
 
+# complete_perf WORD...: what a shell offers that finds perf's completion in ./$dir and ours.
+complete_perf() {
+	bash --norc --noprofile -c '
+		. /usr/share/bash-completion/bash_completion
+		_completion_loader perf
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*"
+		COMP_POINT=${#COMP_LINE}
+		function=$(complete -p perf | sed "s/.* -F \([^ ]*\) .*/\1/")
+		$function perf "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+		printf "%s\n" "${COMPREPLY[@]}"' bash "$@" 2>&1
+}
+
+test_completion_of_perf_bpf_beside_that_of_perf() {
+	[ -r /usr/share/bash-completion/bash_completion ] || skip "bash-completion is not installed"
+	export PATH=$(dirname "$PERF_BPF"):$PATH XDG_DATA_DIRS=$PWD/local:$PWD/system HOME=$PWD
+	mkdir -p local/bash-completion/completions system/bash-completion/completions
+	cp "$SRC"/completion/perf "$SRC"/completion/perf-bpf local/bash-completion/completions
+	"$PERF_BPF" --help >help
+	for installed in no yes; do
+		if [ $installed = yes ]; then
+			cat >system/bash-completion/completions/perf <<-'END'
+				_perf() { COMPREPLY=($(compgen -W "buildid-list stat" -- "$2")); }
+				complete -o nospace -F _perf perf
+			END
+		fi
+		complete_perf perf bpf "" >out
+		grep -qx record out || fail "$(cat out)"
+		complete_perf perf --no-pager bpf record --pi >out
+		assert_equal "$(cat out)" --pid
+		complete_perf perf bpf run sysc >out
+		assert_equal "$(cat out)" syscount
+		complete_perf perf b >out
+		[ $installed = yes ] && wanted="buildid-list bpf" || wanted=bpf
+		assert_equal "$(echo $(cat out))" "$wanted"
+	done
+	complete_perf perf sta >out
+	assert_equal "$(cat out)" stat
+}
+
 test_pages_render_without_warnings() {
 	for page in "$SRC"/man/*.[1-9]; do
 		groff -ww -mandoc -Tutf8 "$page" 2>warnings >/dev/null
