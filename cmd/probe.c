@@ -15,7 +15,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "lib/base/filter.h"
+#include "probe/point/name_filter.h"
 #include "lib/base/json.h"
 #include "lib/base/vec.h"
 
@@ -334,7 +334,7 @@ static struct error *add_function(void *ctx, const char *name)
 {
 	struct names_out *o = ctx;
 
-	if (o->filter && !filter_match(o->filter, name))
+	if (o->filter && !name_filter_match(o->filter, name))
 		return NULL;
 	if (o->json) {
 		strbuf_adds(o->out, o->n ? ",\n" : "\n");
@@ -359,7 +359,7 @@ static struct error *show_functions(struct probe *p)
 		.out = &p->out, .json = p->json, .filter = several ? p->filter : NULL};
 
 	if (several)
-		TRY(filter_check(p->filter));
+		TRY(name_filter_check(p->filter));
 	if (p->json)
 		strbuf_adds(&p->out, "{\"functions\":[");
 	TRY(probe_functions(p->finder, p->exec, p->module, p->filter && !several ? p->filter : "*",
@@ -419,7 +419,7 @@ static struct error *add_variable(void *ctx, const struct probe_point *point,
 	struct vars_out *o = ctx;
 
 	begin_point(o, point);
-	if (!v || (o->filter && !filter_match(o->filter, v->name)))
+	if (!v || (o->filter && !name_filter_match(o->filter, v->name)))
 		return NULL;
 	if (o->json) {
 		strbuf_adds(o->out, o->n ? ",{\"name\":" : "{\"name\":");
@@ -444,7 +444,7 @@ static struct error *show_variables(struct probe *p)
 	struct vars_out o = {.out = &p->out, .json = p->json, .last = &last, .filter = p->filter};
 
 	if (p->filter)
-		TRY(filter_check(p->filter));
+		TRY(name_filter_check(p->filter));
 	TRY(parse(p, p->text, &def));
 	if (p->json)
 		strbuf_adds(&p->out, "{\"points\":[");

@@ -234,7 +234,7 @@ test_command_lines_of_perf_probe() {
 	expect_status 0 "$PERF_BPF" probe -x shop -V order_place --externs --filter 'count*'
 	assert_equal "$(grep -c '^		' out)" 2
 	assert_contains out "	int	counter"
-	expect_status 1 "$PERF_BPF" probe -x shop -F --filter 'a | (b'
+	expect_status 2 "$PERF_BPF" probe -x shop -F --filter 'a | (b'
 	assert_contains err "expected ')' here"
 	# what is kept in the kernel is perf probe's
 	for opt in -l '--list=probe:*' '--del=order*' -d*; do

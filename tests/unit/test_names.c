@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "lib/base/cleanup.h"
-#include "lib/base/filter.h"
+#include "probe/point/name_filter.h"
 #include "lib/base/names.h"
 #include "lib/base/util.h"
 
@@ -202,25 +202,25 @@ static void filters_are_globs_and_what_binds_them(void **state)
 	char deep[200], long_one[400];
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		assert_null(filter_check(cases[i].filter));
-		if (filter_match(cases[i].filter, cases[i].name) != cases[i].matches)
+		assert_null(name_filter_check(cases[i].filter));
+		if (name_filter_match(cases[i].filter, cases[i].name) != cases[i].matches)
 			fail_msg("'%s' on '%s'", cases[i].filter, cases[i].name);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
-		_cleanup_error_ struct error *err = filter_check(wrong[i].filter);
+		_cleanup_error_ struct error *err = name_filter_check(wrong[i].filter);
 		_cleanup_free_ char *column = text_format("column %u:", wrong[i].column);
 
 		if (!err || !strstr(err->msg, column))
 			fail_msg("'%s': %s", wrong[i].filter, err ? err->msg : "taken");
-		assert_false(filter_match(wrong[i].filter, "a"));
+		assert_false(name_filter_match(wrong[i].filter, "a"));
 	}
 	memset(deep, '(', sizeof(deep) - 1);
 	deep[sizeof(deep) - 1] = 0;
-	_cleanup_error_ struct error *too_deep = filter_check(deep);
+	_cleanup_error_ struct error *too_deep = name_filter_check(deep);
 	assert_non_null(strstr(too_deep->msg, "nested too deeply"));
 	memset(long_one, 'a', sizeof(long_one) - 1);
 	long_one[sizeof(long_one) - 1] = 0;
-	_cleanup_error_ struct error *too_long = filter_check(long_one);
+	_cleanup_error_ struct error *too_long = name_filter_check(long_one);
 	assert_non_null(strstr(too_long->msg, "too long"));
 }
 

@@ -10,17 +10,17 @@
  * glob, and so does '!' but within [...]; '\' takes the next character as it
  * is.
  */
-#ifndef PB_BASE_FILTER_H
-#define PB_BASE_FILTER_H
+#ifndef PB_PROBE_POINT_NAME_FILTER_H
+#define PB_PROBE_POINT_NAME_FILTER_H
 
 #include <stdbool.h>
 
 #include "lib/base/error.h"
 
-/* EINVAL: it is no filter; the message names the column. */
-struct error *filter_check(const char *filter);
+/* An error of usage when it is not a filter; the message names the column. */
+struct error *name_filter_check(const char *filter);
 
-/* Whether a filter that filter_check() takes lets the name through. */
-bool filter_match(const char *filter, const char *name);
+/* Whether a filter that name_filter_check() takes lets the name through. */
+bool name_filter_match(const char *filter, const char *name);
 
 #endif

@@ -4,7 +4,7 @@
  * OR := AND ['|' AND]..., AND := NOT ['&' NOT]..., NOT := '!' NOT | '(' OR ')' | GLOB.
  * They are short, and each glob's cost is bounded.
  */
-#include "lib/base/filter.h"
+#include "probe/point/name_filter.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,28 +15,28 @@
 #define GLOB_MAX  255
 #define DEPTH_MAX 32
 
-struct filter {
+struct name_filter {
 	const char *at;
 	const char *name;
 	const char *wrong; /* what; then at is where */
 	int depth;
 };
 
-static bool take_or(struct filter *f);
+static bool take_or(struct name_filter *f);
 
-static void skip(struct filter *f)
+static void skip(struct name_filter *f)
 {
 	f->at += strspn(f->at, " \t\n");
 }
 
-static bool fail(struct filter *f, const char *what)
+static bool fail(struct name_filter *f, const char *what)
 {
 	if (!f->wrong)
 		f->wrong = what;
 	return false;
 }
 
-static bool take_glob(struct filter *f)
+static bool take_glob(struct name_filter *f)
 {
 	char glob[GLOB_MAX + 1];
 	const char *s = f->at;
@@ -61,7 +61,7 @@ static bool take_glob(struct filter *f)
 	return glob_match(glob, f->name);
 }
 
-static bool take_not(struct filter *f)
+static bool take_not(struct name_filter *f)
 {
 	bool yes;
 
@@ -90,7 +90,7 @@ static bool take_not(struct filter *f)
 	return yes;
 }
 
-static bool take_and(struct filter *f)
+static bool take_and(struct name_filter *f)
 {
 	bool yes = take_not(f);
 
@@ -101,7 +101,7 @@ static bool take_and(struct filter *f)
 	return yes;
 }
 
-static bool take_or(struct filter *f)
+static bool take_or(struct name_filter *f)
 {
 	bool yes = take_and(f);
 
@@ -112,7 +112,7 @@ static bool take_or(struct filter *f)
 	return yes;
 }
 
-static bool evaluate(struct filter *f)
+static bool evaluate(struct name_filter *f)
 {
 	const bool yes = take_or(f);
 
@@ -121,21 +121,21 @@ static bool evaluate(struct filter *f)
 	return yes && !f->wrong;
 }
 
-struct error *filter_check(const char *filter)
+struct error *name_filter_check(const char *filter)
 {
-	struct filter f = {.at = filter, .name = ""};
+	struct name_filter f = {.at = filter, .name = ""};
 
 	evaluate(&f);
-	return f.wrong ? error_new(EINVAL, "filter, column %zu:\n  '%s'\n   %*s\\___ %s",
-				   (size_t)(f.at - filter) + 1, filter,
-				   (int)min_of((size_t)(f.at - filter), strlen(filter)), "",
-				   f.wrong)
+	return f.wrong ? error_usage("filter, column %zu:\n  '%s'\n   %*s\\___ %s",
+				     (size_t)(f.at - filter) + 1, filter,
+				     (int)min_of((size_t)(f.at - filter), strlen(filter)), "",
+				     f.wrong)
 		       : NULL;
 }
 
-bool filter_match(const char *filter, const char *name)
+bool name_filter_match(const char *filter, const char *name)
 {
-	struct filter f = {.at = filter, .name = name};
+	struct name_filter f = {.at = filter, .name = name};
 
 	return evaluate(&f);
 }
