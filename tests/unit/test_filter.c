@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Selection of samples: lists, spans of time, and conditions, with what is wrong in them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "perf/filter/filter.h"
+#include "perf/filter/internal.h"
+
+#define S 1000000000ull
+
+static void assert_usage(struct error *err, const char *text, const char *of)
+{
+	if (!err)
+		fail_msg("'%s' was taken", of);
+	if (!err->usage || !strstr(err->msg, text))
+		fail_msg("'%s': %s", of, err->msg);
+	error_free(err);
+}
+
+static void cpus(void **state)
+{
+	static const char *const wrong[] = {"",	    ",",     "a",  "1,",  ",1",
+					    "1,,2", "3-1",   "1-", "-1",  "1-2-3",
+					    " 1",   "65536", "1 ", "0x1", "99999999999999999999"};
+	uint64_t *bits = NULL;
+
+	assert_null(cpus_parse("--cpu", "0,2-3,64,65535", &bits));
+	assert_int_equal(bits[0], 0xd);
+	assert_int_equal(bits[1], 1);
+	assert_true(bits[1023] == 1ull << 63);
+	free(bits);
+	bits = NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		assert_usage(cpus_parse("--cpu", wrong[i], &bits), "--cpu: ", wrong[i]);
+		assert_null(bits);
+	}
+	struct error *err = cpus_parse("--cpu", "3-1", &bits);
+	assert_string_equal(err->msg, "--cpu: '3-1' ends before it starts");
+	assert_string_equal(err->hint, "write 3-1 as 1-3");
+	error_free(err);
+}
+
+static void numbers(void **state)
+{
+	static const char *const wrong[] = {"",		  "foo", "1,",	 "1,,2", "-1",
+					    "2147483648", "1-3", "0x10", "1 2"};
+	struct numbers list = {0};
+
+	assert_null(numbers_parse("--pid", "17,0,2147483647,3", &list));
+	assert_true(numbers_have(&list, 0) && numbers_have(&list, 3) && numbers_have(&list, 17) &&
+		    numbers_have(&list, INT32_MAX));
+	assert_false(numbers_have(&list, 1) || numbers_have(&list, -1));
+	vec_deinit(&list);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		assert_usage(numbers_parse("--pid", wrong[i], &list), "--pid: ", wrong[i]);
+		vec_deinit(&list);
+	}
+}
+
+static void names(void **state)
+{
+	static const char *const wrong[] = {"", ",", "a,", ",a", "a,,b"};
+	struct names list = {0};
+
+	assert_null(names_parse("--comms", "bash,a b,-", &list));
+	assert_true(names_have(&list, "bash") && names_have(&list, "a b") &&
+		    names_have(&list, "-"));
+	assert_false(names_have(&list, "bas") || names_have(&list, ""));
+	names_deinit(&list);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		assert_usage(names_parse("--comms", wrong[i], &list), "--comms: ", wrong[i]);
+		names_deinit(&list);
+	}
+}
+
+static void spans_of_seconds(void **state)
+{
+	static const char *const wrong[] = {
+		"",	",", "5",    "a,b",   "5,4",  "1,2x",	      "1,2,3",	"1.1234567891,2",
+		"1;2",	" ", "-1,2", "1,2 5", "1, 2", "99999999999,", "1.,2.,", "1e3,",
+		".5,1",
+	};
+	static const struct {
+		const char *text;
+		uint64_t in, out;
+	} cases[] = {
+		{"1.5,2", 1500000000, 1499999999},
+		{"1.5,2", 2 * S, 2 * S + 1},
+		{",2", 0, 2 * S + 1},
+		{"2,", UINT64_MAX, 2 * S - 1},
+		{"0,1 5,6 7,", 5 * S + 1, 3 * S},
+		{"0,1 5,6 7,", 8 * S, 6 * S + 1},
+		{"1.000000001,1.000000001", S + 1, S},
+		{",0", 0, 1}, /* ends at 0: not "is open" */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct time_spans spans = {0};
+
+		assert_null(time_spans_parse("--time", cases[i].text, &spans));
+		assert_false(spans.is_share);
+		if (!time_spans_have(&spans, cases[i].in) || time_spans_have(&spans, cases[i].out))
+			fail_msg("%s (case %zu)", cases[i].text, i);
+		vec_deinit(&spans);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		struct time_spans spans = {0};
+
+		assert_usage(time_spans_parse("--time", wrong[i], &spans), "--time: ", wrong[i]);
+		vec_deinit(&spans);
+	}
+}
+
+static void shares_of_a_recording(void **state)
+{
+	static const char *const wrong[] = {
+		"%",
+		"10%/0",
+		"10%/11",
+		"30%/4",
+		"101%",
+		"20%-10%",
+		"10%-",
+		"10%/",
+		"10%-20",
+		"1,2%",
+		"10%,",
+		"10",
+		"10%/1x",
+		"nan%",
+		"1e1%",
+		"0x1%",
+		"10%/99999999999",
+		"-1%",
+	};
+	/* Of 1000 to 2000: which is in, and which is not. */
+	static const struct {
+		const char *text;
+		uint64_t in, out;
+	} cases[] = {
+		{"10%", 1000, 1100},	     {"10%", 1099, 1100},
+		{"10%/2", 1100, 1200},	     {"10%/2", 1199, 1099},
+		{"10%/10", 2000, 1899},	     {"10%-20%,30%-40%", 1300, 1250},
+		{"10%/1,10%/3", 1200, 1150}, {"10%/1 10%/3", 1299, 1300},
+		{"0%-100%", 2000, 2001},     {"12.5%/2", 1125, 1250},
+		{"50%-50%", 1500, 1501},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct time_spans spans = {0};
+
+		assert_null(time_spans_parse("--time", cases[i].text, &spans));
+		assert_true(spans.is_share);
+		time_spans_set_bounds(&spans, 1000, 2000);
+		if (!time_spans_have(&spans, cases[i].in) || time_spans_have(&spans, cases[i].out))
+			fail_msg("%s (case %zu)", cases[i].text, i);
+		vec_deinit(&spans);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		struct time_spans spans = {0};
+
+		assert_usage(time_spans_parse("--time", wrong[i], &spans), "--time: ", wrong[i]);
+		vec_deinit(&spans);
+	}
+}
+
+/* ---- conditions ---- */
+
+/* The fields of one sample, by name. */
+static const struct {
+	const char *name;
+	long index;
+	struct where_value v;
+} fields[] = {
+#define NUMBER(n, s)                                                                               \
+	{                                                                                          \
+		.type = WHERE_NUMBER, .number = (uint64_t)(n), .is_signed = s                      \
+	}
+#define STRING(s)                                                                                  \
+	{                                                                                          \
+		.type = WHERE_STRING, .str = s, .len = sizeof(s) - 1                               \
+	}
+	{"count", -1, NUMBER(4097, false)},
+	{"ret", -1, NUMBER(-2, true)},
+	{"big", -1, NUMBER(UINT64_MAX, false)},
+	{"zero", -1, NUMBER(0, false)},
+	{"args", 0, NUMBER(7, false)},
+	{"args", 5, NUMBER(0x40, false)},
+	{"comm", -1, STRING("dd")},
+	{"path", -1, STRING("/lib/libc.so.6")},
+	{"star", -1, STRING("a*b")},
+	{"nothing", -1, STRING("")},
+	{"half", -1, {.type = WHERE_NUMBER, .is_float = true, .real = 0.5}},
+	{"nan", -1, {.type = WHERE_NUMBER, .is_float = true, .real = __builtin_nan("")}},
+};
+
+static struct where_value value_of(void *ctx, size_t i)
+{
+	const struct where_field *want = where_field(ctx, i);
+
+	for (size_t k = 0; k < ARRAY_SIZE(fields); k++)
+		if (!strcmp(fields[k].name, want->name) && fields[k].index == want->index)
+			return fields[k].v;
+	return (struct where_value){.type = WHERE_NOTHING};
+}
+
+static bool is_true(const char *text)
+{
+	_cleanup_(where_freep) struct where *w = NULL;
+	struct error *err = where_parse(text, &w);
+
+	if (err)
+		fail_msg("%s: %s", text, err->msg);
+	return where_is_true(w, value_of, w);
+}
+
+static void conditions(void **state)
+{
+	static const char *const yes[] = {
+		"count > 4096 && comm == \"dd\"",
+		"count>4096&&comm=='dd'",
+		"  ( count >= 4097 ) ",
+		"count == 0x1001",
+		"count == 010001",
+		"count != 4096",
+		"count",
+		"!zero",
+		"!(count < 5)",
+		"ret < 0",
+		"ret == -2",
+		"ret < zero",
+		"ret < big",
+		"big > 0",
+		"big == 18446744073709551615",
+		"big != -1",
+		"-1 != big",
+		"ret >= -9223372036854775808",
+		"args[5] & 0x40",
+		"args[0] & 3 == 3",
+		"(args[0] & 4) && args[ 0 ] == 7",
+		"count & 0xf000 & 0x1000",
+		"path ~ \"*.so*\"",
+		"path !~ \"*.c\"",
+		"star ~ 'a\\*b'",
+		"star == 'a\\*b'",
+		"star == 'a*b'",
+		"nothing == ''",
+		"nothing ~ '*'",
+		"comm != path",
+		"half < 1 && half > 0.25 && half == 0.5",
+		"half > ret",
+		"nan != nan",
+		"!(nan < 1) && !(nan >= 1)",
+		"zero == 1 || count == 4097",
+		"zero || zero || count",
+		/* what is not there is neither true nor false */
+		"other == 1 || count",
+		"count || other",
+		"!(other && zero)",
+		"comm == \"dd\" && !(zero && other)",
+	};
+	static const char *const no[] = {
+		"count > 4097",
+		"zero",
+		"ret >= 0",
+		"ret == big",
+		"ret == 18446744073709551614",
+		"big == -1",
+		"comm == \"d\"",
+		"comm == \"ddd\"",
+		"comm ~ \"d\"",
+		"star ~ 'a\\*c'",
+		"nothing ~ '?'",
+		"other == 1",
+		"!(other == 1)",
+		"other != 1",
+		"other",
+		"!other",
+		"other && count",
+		"count && other",
+		"other || zero",
+		"args[1] == 0",
+		"args[0] & 8",
+		"nan == nan",
+		"nan > 1 || nan <= 1",
+		"sample.other == 1",
+		"half == 1",
+		"comm == count",
+		"comm < path",
+		"count ~ '4*'",
+		"half & 1",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(yes); i++)
+		if (!is_true(yes[i]))
+			fail_msg("%s is not true", yes[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(no); i++)
+		if (is_true(no[i]))
+			fail_msg("%s is true", no[i]);
+}
+
+static void wrong_conditions_have_a_mark(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t column;
+		const char *what;
+	} cases[] = {
+		{"", 1, "is empty"},
+		{"  ", 3, "is empty"},
+		{"count >", 8, "a value is missing"},
+		{"&& a", 1, "a value is missing"},
+		{"a &&", 5, "a value is missing"},
+		{"a & & b", 5, "a value is missing"},
+		{"count = 3", 7, "write '=='"},
+		{"(a == 1", 8, "close the '(' of column 1"},
+		{"a == 1)", 7, "')' was not expected"},
+		{"a b", 3, "'b' was not expected"},
+		{"a == \"dd", 6, "not closed"},
+		{"a == 'x\\", 6, "not closed"},
+		{"a == 1x", 7, "does not belong to a number"},
+		{"a == 08", 7, "does not belong to a number"},
+		{"a == 0x", 8, "digits are missing"},
+		{"a == 1.2.3", 6, "not a number"},
+		{"a == 18446744073709551616", 6, "64 bits"},
+		{"a == -9223372036854775809", 7, "64 bits"},
+		{"a[", 3, "a number is missing"},
+		{"a[x]", 3, "a number is missing"},
+		{"a[1", 4, "close the '[' of column 2"},
+		{"a[65536]", 3, "so many elements"},
+		{"sample. == 1", 8, "name is missing"},
+		{"'a'", 1, "neither true nor false"},
+		{"a && 'b'", 6, "neither true nor false"},
+		{"!'a'", 2, "neither true nor false"},
+		{"'a' == 1", 5, "with a number"},
+		{"a < 'b'", 3, "have no order"},
+		{"a ~ b", 5, "a pattern in quotes"},
+		{"1 ~ 'b'", 1, "takes a string"},
+		{"a == 1 == 1", 8, "'=' was not expected"},
+		{"(a == 1) == 1", 10, "can be compared"},
+		{"(a == 1) & 1", 10, "use '&&'"},
+		{"'a' & 1", 5, "use '&&'"},
+		{"a\nb", 3, "'b' was not expected"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct where *w = NULL;
+		struct error *err = where_parse(cases[i].text, &w);
+		char place[64];
+
+		if (!err)
+			fail_msg("'%s' was taken", cases[i].text);
+		assert_null(w);
+		assert_true(err->usage);
+		snprintf(place, sizeof(place), "column %zu:", cases[i].column);
+		if (!strstr(err->msg, place) || !strstr(err->msg, cases[i].what))
+			fail_msg("'%s': %s", cases[i].text, err->msg);
+		/* The mark is below its place, whatever the text holds. */
+		const char *mark = strstr(err->msg, "\\___");
+		const char *line = mark;
+		while (line > err->msg && line[-1] != '\n')
+			line--;
+		assert_int_equal(mark - line, cases[i].column + 2);
+		error_free(err);
+	}
+}
+
+static void conditions_are_bounded(void **state)
+{
+	static char text[5000];
+	struct where *w = NULL;
+
+	for (size_t n = 1; n < sizeof(text) - 2; n *= 3) {
+		memset(text, '(', n);
+		text[n] = 0;
+		assert_usage(where_parse(text, &w), "", text);
+		memset(text, '!', n);
+		assert_usage(where_parse(text, &w), "", text);
+	}
+	memset(text, 'a', sizeof(text) - 1);
+	assert_usage(where_parse(text, &w), "at most", "a text of 5000");
+	text[0] = 0;
+	for (size_t i = 0; i < 600; i++)
+		strcat(text, "a||a||");
+	text[3600] = 'a';
+	text[3601] = 0;
+	assert_usage(where_parse(text, &w), "too long", "1200 operands");
+	/* As deep as it gets, evaluated. */
+	text[6 * 200] = 'a';
+	text[6 * 200 + 1] = 0;
+	assert_null(where_parse(text, &w));
+	assert_false(where_is_true(w, value_of, w));
+	where_free(w);
+}
+
+static void types_are_checked(void **state)
+{
+	static const struct {
+		const char *text;
+		enum where_type types[2];
+		int misfit; /* -1: it fits */
+	} cases[] = {
+		{"a == 1", {WHERE_NUMBER}, -1},
+		{"a == 1", {WHERE_NOTHING}, -1},
+		{"a == 1", {WHERE_STRING}, 0},
+		{"1 == a", {WHERE_STRING}, 0},
+		{"a == 'x'", {WHERE_NUMBER}, 0},
+		{"a ~ 'x'", {WHERE_NUMBER}, 0},
+		{"a < b", {WHERE_NUMBER, WHERE_STRING}, 1},
+		{"a < b", {WHERE_STRING, WHERE_STRING}, 0},
+		{"a == b", {WHERE_STRING, WHERE_STRING}, -1},
+		{"a == b", {WHERE_STRING, WHERE_NUMBER}, 1},
+		{"a == b", {WHERE_NOTHING, WHERE_NUMBER}, -1},
+		{"a & 1", {WHERE_STRING}, 0},
+		{"a", {WHERE_STRING}, 0},
+		{"!a", {WHERE_STRING}, 0},
+		{"a == 1 && b", {WHERE_NUMBER, WHERE_STRING}, 1},
+		{"a == 1 || !b", {WHERE_NUMBER, WHERE_NUMBER}, -1},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_(where_freep) struct where *w = NULL;
+		size_t misfit = 99;
+
+		assert_null(where_parse(cases[i].text, &w));
+		struct error *err = where_check(w, cases[i].types, &misfit);
+		if (!err != (cases[i].misfit < 0) || (err && misfit != (size_t)cases[i].misfit))
+			fail_msg("%s (case %zu)", cases[i].text, i);
+		error_free(err);
+	}
+}
+
+/* The options by their long names, so that the user finds them again. */
+static void options_are_named(void **state)
+{
+	static const struct {
+		struct filter_opts opts;
+		const char *name;
+	} cases[] = {
+		{{.cpus = "x"}, "--cpu: "},   {{.comms = ""}, "--comms: "},
+		{{.pids = "foo"}, "--pid: "}, {{.tids = "1,"}, "--tid: "},
+		{{.dsos = ""}, "--dsos: "},   {{.symbols = "0x1g"}, "--symbols: "},
+		{{.time = "9"}, "--time: "},  {{.where = "("}, "--where: "},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct filter *f = NULL;
+		struct filter_opts opts = cases[i].opts;
+
+		opts.sz = sizeof(opts);
+		assert_usage(filter_new(&opts, &f), cases[i].name, cases[i].name);
+		assert_null(f);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cpus),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(names),
+		cmocka_unit_test(spans_of_seconds),
+		cmocka_unit_test(shares_of_a_recording),
+		cmocka_unit_test(conditions),
+		cmocka_unit_test(wrong_conditions_have_a_mark),
+		cmocka_unit_test(conditions_are_bounded),
+		cmocka_unit_test(types_are_checked),
+		cmocka_unit_test(options_are_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
