@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/recording.h"
 #include "lib/base/names.h"
 #include "lib/base/vec.h"
 #include "perf/hist/hist.h"
@@ -26,27 +26,24 @@
 
 struct report {
 	/* The command line. */
-	const char *input, *sort, *fields, *separator, *widths, *symbol_filter, *time, *parent;
-	const char *kallsyms, *vmlinux, *symfs;
-	struct names comms, dsos, symbols, pids, tids, cpus;
+	struct recording_opts recording;
+	const char *sort, *fields, *separator, *widths, *symbol_filter, *parent;
 	struct chain_opts chain;
 	bool chain_given, chain_off, order_given, inverted;
-	bool children, no_demangle, hide_unresolved, exclude_other, relative, quiet, force;
+	bool children, hide_unresolved, exclude_other, relative, quiet;
 	bool show_nr_samples, show_total_period, show_cpu_utilization, show_empty;
 	bool header, header_only;
 	double percent_limit;
-	unsigned max_stack;
 	int verbose;
 
 	/* While it runs. */
-	uint64_t time_start, time_end; /* ns; 0: open */
-	uint64_t *cpu_bits;	       /* NULL: all */
 	regex_t parent_regex;
 	bool has_parent_regex;
 	struct log log;
-	struct session *session;
-	struct resolver *resolver;
+	struct recording opened;
 	struct tracing *tracing;
+	size_t n_checked; /* events that the filter knows */
+	bool tracing_checked;
 	struct probed probed;
 	const struct thread *thread; /* of the sample that is being added */
 	struct hist_spec spec;
@@ -59,25 +56,17 @@ enum {
 	OPT_CHILDREN,
 	OPT_NO_CHILDREN,
 	OPT_NO_CALL_GRAPH,
-	OPT_PID,
-	OPT_TID,
 	OPT_SYMBOL_FILTER,
 	OPT_PERCENT_LIMIT,
 	OPT_PERCENTAGE,
-	OPT_MAX_STACK,
-	OPT_KALLSYMS,
-	OPT_SYMFS,
-	OPT_NO_DEMANGLE,
 	OPT_HEADER,
 	OPT_HEADER_ONLY,
-	OPT_TIME,
 	OPT_SHOW_TOTAL_PERIOD,
 	OPT_SHOW_CPU_UTILIZATION,
 	OPT_NO_SKIP_EMPTY,
 };
 
 static const struct argp_option options[] = {
-	{"input", 'i', "FILE", 0, "Read FILE instead of perf.data; - is a pipe", 0},
 	{"sort", 's', "KEY,...", 0,
 	 "Sum up by these keys (comm,dso,symbol; trace when all events are tracepoints); "
 	 "+KEY adds to the default",
@@ -94,7 +83,6 @@ static const struct argp_option options[] = {
 	{"no-children", OPT_NO_CHILDREN, NULL, 0, "Count a sample for its innermost function only",
 	 0},
 	{"inverted", 'G', NULL, 0, "Show call chains from the caller down", 0},
-	{"max-stack", OPT_MAX_STACK, "N", 0, "At most N entries of a chain (127)", 0},
 	{"show-nr-samples", 'n', NULL, 0, "Show the number of samples", 0},
 	{"show-total-period", OPT_SHOW_TOTAL_PERIOD, NULL, 0, "Show the sum of periods", 0},
 	{"show-cpu-utilization", OPT_SHOW_CPU_UTILIZATION, NULL, 0,
@@ -102,16 +90,9 @@ static const struct argp_option options[] = {
 	{"percent-limit", OPT_PERCENT_LIMIT, "PERCENT", 0, "Leave out entries below that", 0},
 	{"percentage", OPT_PERCENTAGE, "relative|absolute", 0,
 	 "Percent of what is shown, or of all (absolute)", 0},
-	{"comms", 'c', "COMM,...", 0, "Only samples of threads of these names", 0},
 	{"dsos", 'd', "DSO,...", 0, "Only samples in these binaries", 0},
-	{"symbols", 'S', "SYMBOL,...", 0, "Only samples in these functions", 0},
 	{"symbol-filter", OPT_SYMBOL_FILTER, "TEXT", 0,
 	 "Only functions whose name holds TEXT; the same as TEXT alone", 0},
-	{"pid", OPT_PID, "PID,...", 0, "Only samples of these processes", 0},
-	{"tid", OPT_TID, "TID,...", 0, "Only samples of these threads", 0},
-	{"cpu", 'C', "LIST", 0, "Only samples of these CPUs: 0,2-3", 0},
-	{"time", OPT_TIME, "START,STOP", 0,
-	 "Only samples of this span, in seconds; either may be empty", 0},
 	{"parent", 'p', "REGEX", 0, "What the key parent looks for in call chains", 0},
 	{"exclude-other", 'x', NULL, 0, "Only entries with a parent", 0},
 	{"hide-unresolved", 'U', NULL, 0, "Leave out addresses without a symbol", 0},
@@ -120,47 +101,12 @@ static const struct argp_option options[] = {
 	{"column-widths", 'w', "N,...", 0, "Make columns that wide", 0},
 	{"header", OPT_HEADER, NULL, 0, "Write the recording's header first", 0},
 	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Write the recording's header and end", 0},
-	{"kallsyms", OPT_KALLSYMS, "FILE", 0, "The kernel's symbols", 0},
-	{"vmlinux", 'k', "FILE", 0, "The kernel's image, for symbols", 0},
-	{"symfs", OPT_SYMFS, "DIR", 0, "Look for binaries below DIR", 0},
-	{"no-demangle", OPT_NO_DEMANGLE, NULL, 0, "Write C++ and Rust names as the linker has them",
-	 0},
 	{"no-skip-empty", OPT_NO_SKIP_EMPTY, NULL, 0, "Show events without samples, too", 0},
 	{"stdio", OPT_STDIO, NULL, 0, "Write text: the only way, accepted for perf's sake", 0},
-	{"force", 'f', NULL, 0, "Read a file that belongs to somebody else", 0},
 	{"quiet", 'q', NULL, 0, "Only the rows: no head, no warnings", 0},
 	{"verbose", 'v', NULL, 0, "Show addresses and paths; twice: for debugging", 0},
 	{0},
 };
-
-static struct error *add_names(struct names *names, const char *text)
-{
-	while (*text) {
-		size_t len = strcspn(text, ",");
-
-		if (len && !names_add_n(names, text, len))
-			return error_nomem();
-		text += len;
-		text += *text == ',';
-	}
-	return NULL;
-}
-
-static bool names_have(const struct names *names, const char *name)
-{
-	for (size_t i = 0; i < names->n; i++)
-		if (!strcmp(names->v[i], name))
-			return true;
-	return false;
-}
-
-static bool names_have_number(const struct names *names, int64_t number)
-{
-	for (size_t i = 0; i < names->n; i++)
-		if (strtoll(names->v[i], NULL, 10) == number)
-			return true;
-	return false;
-}
 
 static bool is_word(const char *token, size_t len, const char *word)
 {
@@ -254,12 +200,7 @@ static struct error *parse_number(const char *what, const char *text, double *ou
 
 static struct error *parse_option(struct report *rp, int key, char *arg)
 {
-	double number = 0;
-
 	switch (key) {
-	case 'i':
-		rp->input = arg;
-		break;
 	case 's':
 		rp->sort = arg;
 		break;
@@ -282,10 +223,6 @@ static struct error *parse_option(struct report *rp, int key, char *arg)
 	case 'G':
 		rp->inverted = true;
 		break;
-	case OPT_MAX_STACK:
-		TRY(parse_number("--max-stack", arg, &number));
-		rp->max_stack = (unsigned)min_of(number, 1024.0);
-		break;
 	case 'n':
 		rp->show_nr_samples = true;
 		break;
@@ -305,26 +242,14 @@ static struct error *parse_option(struct report *rp, int key, char *arg)
 					   arg);
 		rp->relative = arg[0] == 'r';
 		break;
-	case 'c':
-		return add_names(&rp->comms, arg);
-	case 'd':
-		return add_names(&rp->dsos, arg);
-	case 'S':
-		return add_names(&rp->symbols, arg);
-	case OPT_PID:
-		return add_names(&rp->pids, arg);
-	case OPT_TID:
-		return add_names(&rp->tids, arg);
-	case 'C':
-		return add_names(&rp->cpus, arg);
+	case 'd': /* the letter is perf report's only */
+		rp->recording.filter.dsos = arg;
+		break;
 	case OPT_SYMBOL_FILTER:
 	case ARGP_KEY_ARG:
 		if (rp->symbol_filter)
 			return error_usage("more than one symbol filter: '%s'", arg);
 		rp->symbol_filter = arg;
-		break;
-	case OPT_TIME:
-		rp->time = arg;
 		break;
 	case 'p':
 		rp->parent = arg;
@@ -349,23 +274,8 @@ static struct error *parse_option(struct report *rp, int key, char *arg)
 	case OPT_HEADER_ONLY:
 		rp->header = rp->header_only = true;
 		break;
-	case OPT_KALLSYMS:
-		rp->kallsyms = arg;
-		break;
-	case 'k':
-		rp->vmlinux = arg;
-		break;
-	case OPT_SYMFS:
-		rp->symfs = arg;
-		break;
-	case OPT_NO_DEMANGLE:
-		rp->no_demangle = true;
-		break;
 	case OPT_NO_SKIP_EMPTY:
 		rp->show_empty = true;
-		break;
-	case 'f':
-		rp->force = true;
 		break;
 	case 'q':
 		rp->quiet = true;
@@ -381,8 +291,12 @@ static struct error *parse_option(struct report *rp, int key, char *arg)
 
 static error_t parse_argp(int key, char *arg, struct argp_state *state)
 {
+	struct report *rp = state->input;
+
 	switch (key) {
 	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &rp->recording;
+		return 0;
 	case ARGP_KEY_END:
 	case ARGP_KEY_SUCCESS:
 	case ARGP_KEY_ERROR:
@@ -394,17 +308,18 @@ static error_t parse_argp(int key, char *arg, struct argp_state *state)
 	}
 	if (key < 0x1000000 && key != ARGP_KEY_ARG && !(key > 0 && key < 512))
 		return ARGP_ERR_UNKNOWN;
-	struct error *err = parse_option(state->input, key, arg);
-	if (err) {
-		cmd_fail(err);
-		exit(2);
-	}
+	struct error *err = parse_option(rp, key, arg);
+	if (err)
+		exit(cmd_fail(error_mark_usage(err)));
 	return 0;
 }
+
+static const struct argp_child children[] = {RECORDING_CHILD, {0}};
 
 static const struct argp argp = {
 	.options = options,
 	.parser = parse_argp,
+	.children = children,
 	.args_doc = "[SYMBOL-FILTER]",
 	.doc = "Sum up a recording: which commands, binaries and functions the samples fell into.",
 };
@@ -439,58 +354,6 @@ static char **join_call_graph(int *argc, char **argv, struct names *owner)
 	}
 	*argc = n;
 	return out;
-}
-
-#define CPU_LIMIT 65536
-
-static struct error *setup_cpus(struct report *rp)
-{
-	if (!rp->cpus.n)
-		return NULL;
-	rp->cpu_bits = calloc(CPU_LIMIT / 64, sizeof(*rp->cpu_bits));
-	if (!rp->cpu_bits)
-		return error_nomem();
-	for (size_t i = 0; i < rp->cpus.n; i++) {
-		char *end;
-		unsigned long from = strtoul(rp->cpus.v[i], &end, 10), to = from;
-
-		if (*end == '-')
-			to = strtoul(end + 1, &end, 10);
-		if (*end || end == rp->cpus.v[i] || to < from || to >= CPU_LIMIT)
-			return error_hint(error_usage("--cpu: '%s' is no CPU", rp->cpus.v[i]),
-					  "write it as 0,2-3");
-		for (; from <= to; from++)
-			rp->cpu_bits[from / 64] |= 1ull << from % 64;
-	}
-	return NULL;
-}
-
-/* "12.5" as nanoseconds. */
-static bool parse_seconds(const char *text, size_t len, uint64_t *ns)
-{
-	uint64_t value = 0, digit = 1000000000;
-	size_t i = 0;
-
-	for (; i < len && text[i] >= '0' && text[i] <= '9' && value < UINT64_MAX / 20000000000; i++)
-		value = value * 10 + (uint64_t)(text[i] - '0');
-	value *= 1000000000;
-	if (i < len && text[i] == '.')
-		for (i++; i < len && text[i] >= '0' && text[i] <= '9'; i++)
-			value += (digit /= 10) * (uint64_t)(text[i] - '0');
-	*ns = value;
-	return i == len;
-}
-
-static struct error *setup_time(struct report *rp)
-{
-	if (!rp->time)
-		return NULL;
-	const char *comma = strchr(rp->time, ',');
-	if (!comma || !parse_seconds(rp->time, (size_t)(comma - rp->time), &rp->time_start) ||
-	    !parse_seconds(comma + 1, strlen(comma + 1), &rp->time_end))
-		return error_hint(error_usage("--time: '%s' is no span of time", rp->time),
-				  "write it as START,STOP in seconds: 12.5,13");
-	return NULL;
 }
 
 static struct error *setup_parent(struct report *rp)
@@ -531,9 +394,9 @@ static const char *symbol_at(void *ctx, uint64_t addr, uint64_t *start)
 	struct report *rp = ctx;
 	struct location at;
 
-	resolve_addr(rp->resolver, NULL, PERF_RECORD_MISC_KERNEL, addr, &at);
+	resolve_addr(rp->opened.resolver, NULL, PERF_RECORD_MISC_KERNEL, addr, &at);
 	if (!at.sym && rp->thread)
-		resolve_addr(rp->resolver, rp->thread, PERF_RECORD_MISC_USER, addr, &at);
+		resolve_addr(rp->opened.resolver, rp->thread, PERF_RECORD_MISC_USER, addr, &at);
 	if (!at.sym)
 		return NULL;
 	*start = addr - at.offset;
@@ -542,10 +405,10 @@ static const char *symbol_at(void *ctx, uint64_t addr, uint64_t *start)
 
 static struct error *open_tracing(struct report *rp)
 {
-	if (rp->tracing || !session_tracing(rp->session))
+	if (rp->tracing || !session_tracing(rp->opened.session))
 		return NULL;
-	TRY(tracing_new(session_tracing(rp->session), &rp->log, &rp->tracing));
-	if (rp->resolver)
+	TRY(tracing_new(session_tracing(rp->opened.session), &rp->log, &rp->tracing));
+	if (rp->opened.resolver)
 		tracing_set_symbols(rp->tracing, symbol_at, rp);
 	return NULL;
 }
@@ -576,10 +439,10 @@ static bool has_field(void *ctx, const struct hist_dynamic *field)
 {
 	struct report *rp = ctx;
 
-	if (session_header(rp->session)->pipe)
+	if (session_header(rp->opened.session)->pipe)
 		return true;
-	for (size_t i = 0; i < session_n_events(rp->session); i++) {
-		struct trace_event *ev = trace_of(rp, session_event(rp->session, i));
+	for (size_t i = 0; i < session_n_events(rp->opened.session); i++) {
+		struct trace_event *ev = trace_of(rp, session_event(rp->opened.session, i));
 
 		if (ev && names_event(field, ev) && trace_event_find_field(ev, field->field))
 			return true;
@@ -591,8 +454,8 @@ static void each_field(void *ctx, struct nearest *near)
 {
 	struct report *rp = ctx;
 
-	for (size_t i = 0; i < session_n_events(rp->session); i++) {
-		struct trace_event *ev = trace_of(rp, session_event(rp->session, i));
+	for (size_t i = 0; i < session_n_events(rp->opened.session); i++) {
+		struct trace_event *ev = trace_of(rp, session_event(rp->opened.session, i));
 
 		for (size_t k = 0; ev && k < trace_event_n_fields(ev); k++)
 			nearest_offer(near, trace_event_field(ev, k)->name);
@@ -667,7 +530,7 @@ static struct error *setup_spec(struct report *rp)
 		.sz = sizeof(opts),
 		.sort = rp->sort,
 		.fields = rp->fields,
-		.tracepoints_only = session_n_events(rp->session) > 0,
+		.tracepoints_only = session_n_events(rp->opened.session) > 0,
 		.children = rp->children,
 		.show_nr_samples = rp->show_nr_samples,
 		.show_total_period = rp->show_total_period,
@@ -678,10 +541,10 @@ static struct error *setup_spec(struct report *rp)
 		.field_ctx = rp,
 	};
 	/* A pipe's events are not known yet: perf then expects chains, but no children. */
-	bool is_pipe = session_header(rp->session)->pipe, any_chain = false;
+	bool is_pipe = session_header(rp->opened.session)->pipe, any_chain = false;
 
-	for (size_t i = 0; i < session_n_events(rp->session); i++) {
-		const struct session_event *event = session_event(rp->session, i);
+	for (size_t i = 0; i < session_n_events(rp->opened.session); i++) {
+		const struct session_event *event = session_event(rp->opened.session, i);
 
 		opts.tracepoints_only &= event->attr.type == PERF_TYPE_TRACEPOINT;
 		any_chain |= has_chain(event);
@@ -706,7 +569,7 @@ static struct error *setup_spec(struct report *rp)
 	spec->hide_unresolved = rp->hide_unresolved;
 	spec->exclude_other = rp->exclude_other;
 	spec->long_dso = rp->verbose > 0;
-	spec->max_stack = rp->max_stack;
+	spec->max_stack = rp->recording.max_stack ? min_of(rp->recording.max_stack, 1024u) : 127;
 	spec->trace = trace_text;
 	spec->field = field_value;
 	spec->trace_ctx = rp;
@@ -718,12 +581,11 @@ static void setup_elide(struct report *rp)
 {
 	const struct {
 		enum hist_field field;
-		const struct names *names;
-		const char *title;
+		const char *only, *title;
 	} filters[] = {
-		{HIST_COMM, &rp->comms, "comm"},
-		{HIST_DSO, &rp->dsos, "dso"},
-		{HIST_SYMBOL, &rp->symbols, "symbol"},
+		{HIST_COMM, filter_only_comm(rp->opened.filter), "comm"},
+		{HIST_DSO, filter_only_dso(rp->opened.filter), "dso"},
+		{HIST_SYMBOL, filter_only_symbol(rp->opened.filter), "symbol"},
 	};
 	bool left = false;
 
@@ -733,10 +595,9 @@ static void setup_elide(struct report *rp)
 		if (field < HIST_N_MEASURES)
 			continue;
 		for (size_t f = 0; f < ARRAY_SIZE(filters); f++) {
-			if (filters[f].field != field || filters[f].names->n != 1)
+			if (filters[f].field != field || !filters[f].only)
 				continue;
-			strbuf_addf(&rp->out, "# %s: %s\n", filters[f].title,
-				    filters[f].names->v[0]);
+			strbuf_addf(&rp->out, "# %s: %s\n", filters[f].title, filters[f].only);
 			rp->spec.elide[field] = true;
 		}
 		left |= !rp->spec.elide[field];
@@ -753,41 +614,23 @@ static struct error *hist_of(struct report *rp, const struct session_event *even
 			return error_nomem();
 	struct hist **slot = &rp->hists.v[event->index];
 	if (!*slot)
-		TRY(hist_new(&rp->spec, rp->resolver, slot));
+		TRY(hist_new(&rp->spec, rp->opened.resolver, slot));
 	*out = *slot;
 	return NULL;
 }
 
-static bool symbol_wanted(const struct report *rp, const struct location *leaf)
+/* In a pipe, events and format files come as records before they are needed. */
+static struct error *check_filter(struct report *rp)
 {
-	char addr[32];
+	const bool has_tracing = session_tracing(rp->opened.session);
+	const size_t n = session_n_events(rp->opened.session);
 
-	if (!leaf->sym)
-		return false;
-	if (rp->symbol_filter && !strstr(leaf->sym->name, rp->symbol_filter))
-		return false;
-	if (!rp->symbols.n || names_have(&rp->symbols, leaf->sym->name))
-		return true;
-	snprintf(addr, sizeof(addr), "0x%" PRIx64, location_unmap(leaf->map, leaf->sym->start));
-	return names_have(&rp->symbols, addr);
-}
-
-/* Samples of no interest still count for the totals, as in perf. */
-static bool is_filtered(const struct report *rp, const struct thread *thread,
-			const struct location *leaf)
-{
-	const struct dso *dso = leaf->map ? leaf->map->dso : NULL;
-
-	if (rp->comms.n && !names_have(&rp->comms, thread->comm))
-		return true;
-	if (rp->pids.n && !names_have_number(&rp->pids, thread->pid))
-		return true;
-	if (rp->tids.n && !names_have_number(&rp->tids, thread->tid))
-		return true;
-	if (rp->dsos.n && (!dso || (!names_have(&rp->dsos, dso->short_name) &&
-				    !names_have(&rp->dsos, dso->path))))
-		return true;
-	return (rp->symbols.n || rp->symbol_filter) && !symbol_wanted(rp, leaf);
+	if (rp->n_checked == n && rp->tracing_checked == has_tracing)
+		return NULL;
+	rp->n_checked = n;
+	rp->tracing_checked = has_tracing;
+	TRY(open_tracing(rp));
+	return filter_check(rp->opened.filter, rp->opened.session, rp->tracing);
 }
 
 static struct error *on_sample(struct session_tool *tool, struct session *s,
@@ -798,33 +641,30 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 	struct location leaf;
 	struct hist *h;
 
-	if (sample->time < rp->time_start || (rp->time_end && sample->time > rp->time_end))
-		return NULL;
+	TRY(check_filter(rp));
 	rp->thread = thread;
-	sample = probed_sample(&rp->probed, trace_of(rp, event), rp->resolver, thread, sample);
-	resolve_addr(rp->resolver, thread, sample->cpumode, sample->ip, &leaf);
+	sample = probed_sample(&rp->probed, trace_of(rp, event), rp->opened.resolver, thread,
+			       sample);
+	resolve_addr(rp->opened.resolver, thread, sample->cpumode, sample->ip, &leaf);
 	if (rp->hide_unresolved && !leaf.sym)
 		return NULL;
-	if (rp->cpu_bits && (sample->cpu < 0 || sample->cpu >= CPU_LIMIT ||
-			     !(rp->cpu_bits[sample->cpu / 64] >> sample->cpu % 64 & 1)))
+	const struct filter_input in = {
+		.sample = sample, .event = event, .thread = thread, .leaf = &leaf};
+	const enum filter_verdict verdict = filter_sample(rp->opened.filter, &in);
+	if (verdict == FILTER_DROP)
 		return NULL;
+	/* Samples that are hidden still count for the totals, as in perf. */
+	bool hidden =
+		verdict == FILTER_HIDE ||
+		(rp->symbol_filter && !(leaf.sym && strstr(leaf.sym->name, rp->symbol_filter)));
 	TRY(hist_of(rp, event, &h));
-	return hist_add(h, sample, event, thread, &leaf, is_filtered(rp, thread, &leaf));
+	return hist_add(h, sample, event, thread, &leaf, hidden);
 }
 
 static void out_flush(struct report *rp)
 {
 	fwrite(strbuf_str(&rp->out), 1, rp->out.len, stdout);
 	strbuf_reset(&rp->out);
-}
-
-static const char *input_name(const struct report *rp)
-{
-	struct stat st;
-
-	if (rp->input && *rp->input)
-		return rp->input;
-	return !fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode) ? "-" : "perf.data";
 }
 
 /* "cpu-clock" counts nanoseconds. */
@@ -840,16 +680,16 @@ static const char *unit_of(const struct session_event *event)
 static struct error *make_results(struct report *rp, struct results *results)
 {
 	results->subject = RESULTS_OF_EVENTS;
-	results->lost = session_losses(rp->session).lost_samples;
-	for (size_t i = 0; i < session_n_events(rp->session); i++) {
-		const struct session_event *event = session_event(rp->session, i);
+	results->lost = session_losses(rp->opened.session).lost_samples;
+	for (size_t i = 0; i < session_n_events(rp->opened.session); i++) {
+		const struct session_event *event = session_event(rp->opened.session, i);
 		const struct hist_results_opts opts = {
 			.name = event->name,
 			.unit = unit_of(event),
 			.relative = rp->relative,
 			.least_percent = rp->percent_limit,
 			.origins = rp->verbose > 0,
-			.wide_dso = !rp->widths && !rp->separator && !rp->dsos.n,
+			.wide_dso = !rp->widths && !rp->separator && !rp->recording.filter.dsos,
 		};
 		struct hist *h;
 
@@ -867,7 +707,7 @@ static struct error *print_all(struct report *rp)
 		.chain = &rp->spec.chain,
 		.separator = rp->separator,
 		.widths = rp->widths,
-		.times = rp->time,
+		.times = rp->recording.filter.time,
 		.quiet = rp->quiet,
 		.verbose = rp->verbose > 0,
 		.first_frame_is_known = rp->sort && !rp->fields && !strncmp(rp->sort, "sym", 3),
@@ -883,7 +723,7 @@ static struct error *print_all(struct report *rp)
 	if (!entries) {
 		out_flush(rp);
 		if (!rp->quiet)
-			fprintf(stderr, "perf-bpf: %s has no samples\n", input_name(rp));
+			fprintf(stderr, "perf-bpf: %s has no samples\n", rp->opened.path);
 		return NULL;
 	}
 	TRY(make_results(rp, &results));
@@ -896,41 +736,23 @@ static struct error *print_all(struct report *rp)
 	return NULL;
 }
 
-static struct error *open_session(struct report *rp)
-{
-	struct session_opts opts = {.sz = sizeof(opts), .log = &rp->log, .force = rp->force};
-	struct resolver_opts resolver_opts = {
-		.sz = sizeof(resolver_opts),
-		.log = &rp->log,
-		.kallsyms = rp->kallsyms,
-		.vmlinux = rp->vmlinux,
-		.symfs = rp->symfs,
-		.demangle = !rp->no_demangle,
-	};
-	struct error *err = session_open(input_name(rp), &opts, &rp->session);
-
-	if (err && err->code == ENOENT)
-		err = error_hint(err, "make one by 'perf-bpf record', or name another by -i");
-	TRY(err);
-	return resolver_new(rp->session, &resolver_opts, &rp->resolver);
-}
-
 static struct error *report_run(struct report *rp)
 {
 	struct session_tool tool = {.ctx = rp, .sample = on_sample};
 
-	TRY(setup_cpus(rp));
-	TRY(setup_time(rp));
-	TRY(open_session(rp));
+	TRY(recording_open(&rp->recording, &rp->log, &rp->opened));
 	TRY(setup_spec(rp));
 	if (rp->header && !rp->quiet)
-		print_header(session_header(rp->session), input_name(rp), &rp->out);
+		print_header(session_header(rp->opened.session), rp->opened.path, &rp->out);
 	else if (!rp->quiet)
 		strbuf_adds(&rp->out, "# To display the perf.data header info, please use "
 				      "--header/--header-only options.\n#\n");
 	if (!rp->header_only) {
 		setup_elide(rp);
-		struct error *err = session_process(rp->session, &tool);
+		TRY(check_filter(rp));
+		struct error *err = session_process(rp->opened.session, &tool);
+		if (!err)
+			err = filter_end(rp->opened.filter);
 		/* What was read before the damage is still worth a report. */
 		if (err && err->code == EBADMSG && rp->hists.n) {
 			struct error *print = print_all(rp);
@@ -962,17 +784,9 @@ static void report_deinit(struct report *rp)
 	vec_deinit(&rp->hists);
 	tracing_free(rp->tracing);
 	probed_deinit(&rp->probed);
-	resolver_free(rp->resolver);
-	session_free(rp->session);
+	recording_close(&rp->opened);
 	if (rp->has_parent_regex)
 		regfree(&rp->parent_regex);
-	names_deinit(&rp->comms);
-	names_deinit(&rp->dsos);
-	names_deinit(&rp->symbols);
-	names_deinit(&rp->pids);
-	names_deinit(&rp->tids);
-	names_deinit(&rp->cpus);
-	free(rp->cpu_bits);
 	strbuf_deinit(&rp->out);
 }
 
@@ -980,7 +794,6 @@ int cmd_report(int argc, char **argv)
 {
 	_cleanup_(report_deinit) struct report rp = {
 		.children = true,
-		.max_stack = 127,
 		.chain = {.mode = CHAIN_GRAPH, .min_percent = 0.5},
 	};
 	_cleanup_names_ struct names joined = {0};

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cmd/recording.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/options.h"
+
+/* Above the keys of the commands' own options, which begin at 256. */
+enum {
+	OPT_PID = 2048,
+	OPT_TID,
+	OPT_TIME,
+	OPT_WHERE,
+	OPT_KALLSYMS,
+	OPT_SYMFS,
+	OPT_NO_DEMANGLE,
+	OPT_MAX_STACK,
+};
+
+static const struct argp_option options[] = {
+	{"input", 'i', "FILE", 0, "Read FILE instead of perf.data; - is a pipe", 0},
+	{"force", 'f', NULL, 0, "Read a file that belongs to another user", 0},
+	{"comms", 'c', "COMM,...", 0, "Select samples of threads with these names", 0},
+	{"pid", OPT_PID, "PID,...", 0, "Select samples of these processes", 0},
+	{"tid", OPT_TID, "TID,...", 0, "Select samples of these threads", 0},
+	{"cpu", 'C', "LIST", 0, "Select samples of these CPUs: 0,2-3", 0},
+	{"symbols", 'S', "SYMBOL,...", 0,
+	 "Select samples in these functions, or at these addresses (0x...)", 0},
+	{"time", OPT_TIME, "SPANS", 0,
+	 "Select samples of these spans: START,STOP in seconds, either may be empty, or shares of "
+	 "the recording: 10%/2 (the second tenth), 10%-20%",
+	 0},
+	{"where", OPT_WHERE, "CONDITION", 0,
+	 "Select samples by their fields: 'count > 4096 && comm == \"dd\"'", 0},
+	{"max-stack", OPT_MAX_STACK, "N", 0, "Show at most N entries of a call chain (127)", 0},
+	{"kallsyms", OPT_KALLSYMS, "FILE", 0, "Read the kernel's symbols from FILE", 0},
+	{"vmlinux", 'k', "FILE", 0, "Read the kernel's symbols from this image", 0},
+	{"symfs", OPT_SYMFS, "DIR", 0, "Look for binaries below DIR", 0},
+	{"no-demangle", OPT_NO_DEMANGLE, NULL, 0, "Show C++ and Rust names as the linker has them",
+	 0},
+	{0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct recording_opts *opts = state->input;
+	uint64_t number;
+
+	switch (key) {
+	case 'i':
+		opts->input = arg;
+		return 0;
+	case 'f':
+		opts->force = true;
+		return 0;
+	case 'c':
+		opts->filter.comms = arg;
+		return 0;
+	case OPT_PID:
+		opts->filter.pids = arg;
+		return 0;
+	case OPT_TID:
+		opts->filter.tids = arg;
+		return 0;
+	case 'C':
+		opts->filter.cpus = arg;
+		return 0;
+	case 'S':
+		opts->filter.symbols = arg;
+		return 0;
+	case OPT_TIME:
+		opts->filter.time = arg;
+		return 0;
+	case OPT_WHERE:
+		opts->filter.where = arg;
+		return 0;
+	case OPT_MAX_STACK:
+		if (!option_number(arg, UINT_MAX, &number) || !number)
+			argp_error(state, "--max-stack: '%s' is not a number from 1 on", arg);
+		opts->max_stack = (unsigned)number;
+		return 0;
+	case OPT_KALLSYMS:
+		opts->kallsyms = arg;
+		return 0;
+	case 'k':
+		opts->vmlinux = arg;
+		return 0;
+	case OPT_SYMFS:
+		opts->symfs = arg;
+		return 0;
+	case OPT_NO_DEMANGLE:
+		opts->no_demangle = true;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp recording_argp = {.options = options, .parser = parse_option};
+
+/* As perf: a pipe on standard input is read when no file is named. */
+static const char *input_path(const struct recording_opts *opts)
+{
+	struct stat st;
+
+	if (opts->input && *opts->input)
+		return opts->input;
+	return !fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode) ? "-" : "perf.data";
+}
+
+struct error *recording_open(struct recording_opts *opts, const struct log *log,
+			     struct recording *r)
+{
+	const struct session_opts session_opts = {
+		.sz = sizeof(session_opts), .log = log, .force = opts->force};
+	const struct resolver_opts resolver_opts = {
+		.sz = sizeof(resolver_opts),
+		.log = log,
+		.kallsyms = opts->kallsyms,
+		.vmlinux = opts->vmlinux,
+		.symfs = opts->symfs,
+		.demangle = !opts->no_demangle,
+	};
+
+	opts->filter.sz = sizeof(opts->filter);
+	TRY(filter_new(&opts->filter, &r->filter));
+	r->path = input_path(opts);
+	struct error *err = session_open(r->path, &session_opts, &r->session);
+	if (err && err->code == ENOENT)
+		error_hint(err, "record one first: perf-bpf record -a -- sleep 4; or name another "
+				"file with -i");
+	TRY(err);
+	TRY(filter_find_bounds(r->filter, r->session, r->path, &session_opts));
+	return resolver_new(r->session, &resolver_opts, &r->resolver);
+}
+
+void recording_close(struct recording *r)
+{
+	resolver_free(r->resolver);
+	filter_free(r->filter);
+	session_free(r->session);
+	*r = (struct recording){0};
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The options of every command that reads a recording: which file, where its
+ * symbols are, and which of its samples count. An argp child, whose input is a
+ * struct recording_opts that the parent sets:
+ *
+ *	static const struct argp_child children[] = {RECORDING_CHILD, {0}};
+ *	...
+ *	case ARGP_KEY_INIT:
+ *		state->child_inputs[0] = &mine->recording;
+ *
+ * Letters and meanings are perf's. --dsos is not among them: its letter is -d for
+ * perf report only.
+ */
+#ifndef PB_CMD_RECORDING_H
+#define PB_CMD_RECORDING_H
+
+#include <argp.h>
+
+#include "perf/filter/filter.h"
+
+struct recording_opts {
+	const char *input; /* NULL: a pipe on standard input, else perf.data */
+	bool force;
+	const char *kallsyms, *vmlinux, *symfs;
+	bool no_demangle;
+	unsigned max_stack;	   /* 0: not given */
+	struct filter_opts filter; /* sz is set by recording_open() */
+};
+
+extern const struct argp recording_argp;
+#define RECORDING_CHILD                                                                            \
+	{                                                                                          \
+		&recording_argp, 0, "Which recording, and which samples:", 1                       \
+	}
+
+/* A recording that was opened. */
+struct recording {
+	const char *path; /* "-": standard input */
+	struct session *session;
+	struct filter *filter;
+	struct resolver *resolver;
+};
+
+/* Opens what the options say; log outlives it. Wrong values are errors of usage. */
+struct error *recording_open(struct recording_opts *opts, const struct log *log,
+			     struct recording *r);
+void recording_close(struct recording *r);
+#define _cleanup_recording_ _cleanup_(recording_close)
+
+#endif

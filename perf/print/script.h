@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A whole recording as text, as perf script prints it: its header, its samples and
+ * the other records that were asked for, line by line or as lines of JSON.
+ */
+#ifndef PB_PERF_PRINT_SCRIPT_H
+#define PB_PERF_PRINT_SCRIPT_H
+
+#include "perf/filter/filter.h"
+#include "perf/print/print.h"
+
+struct script_opts {
+	size_t sz; /* sizeof(struct script_opts) */
+	const struct log *log;
+	const char *path; /* of the recording, for messages; "-" is a pipe */
+	struct session *session;
+	struct resolver *resolver;
+	struct filter *filter; /* which samples are printed */
+
+	const struct field_choice *fields;
+	bool json, ns, hide_chain, dump;
+	bool header, header_only;
+	bool show_task, show_mmap, show_lost, show_bpf, show_switch;
+	unsigned max_stack; /* 0: 127 */
+
+	/* Takes what has gathered, and leaves out to the caller; SESSION_STOP: nobody reads on. */
+	struct error *(*write)(void *ctx, const struct strbuf *out);
+	void *write_ctx;
+};
+
+/* What could be read before an error is written. SESSION_STOP from write is no error. */
+struct error *script_print(const struct script_opts *opts);
+
+#endif

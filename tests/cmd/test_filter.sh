@@ -1,0 +1,281 @@
+#!/usr/bin/env bash
+# Which samples script and report select: as many as perf does, and nothing by a wrong value.
+. "$(dirname "$0")/../tap.sh"
+
+TRACEFS=/sys/kernel/tracing
+PERF=$(command -v perf || true)
+FILES=$(mktemp -d "${TMPDIR:-/tmp}/filter-of-perf-bpf.XXXXXX")
+trap 'rm -rf "$FILES"' EXIT
+
+# One recording for all: several events, processes, CPUs and binaries.
+need_recording() {
+	[ -n "$PERF" ] || skip "linux-perf is not installed"
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	[ -d $TRACEFS/events ] || mount -t tracefs nodev $TRACEFS 2>/dev/null || true
+	[ -d $TRACEFS/events ] || skip "tracefs cannot be mounted"
+	[ ! -e "$FILES/a.data" ] || return 0
+	cat >"$FILES/work.sh" <<-'END'
+		for i in 1 2 3; do (cat /etc/passwd >/dev/null; sleep 0.01) & done
+		wait
+		i=0
+		while [ $i -lt 3000 ]; do i=$((i + 1)); done
+		ls -R /usr/share/doc/bash /etc/apt >/dev/null 2>&1
+		taskset -c 0 dd if=/dev/zero of=/dev/null bs=512 count=200 status=none
+		! taskset -c 1 true || taskset -c 1 ls /etc >/dev/null
+		exec dd if=/dev/zero of=/dev/null bs=8192 count=100 status=none
+	END
+	"$PERF" record -q --sample-cpu -m 1024 -o "$FILES/a.data" -e syscalls:sys_enter_write \
+		-e syscalls:sys_exit_write -e raw_syscalls:sys_enter -e sched:sched_process_exec \
+		-e sched:sched_process_fork -e cpu-clock -e page-faults \
+		-- bash "$FILES/work.sh" 2>record.err || fail "perf record: $(cat record.err)"
+}
+
+# all OPTION...: the fields that tell samples apart
+all() {
+	"$PERF" script -G -i "$FILES/a.data" -F comm,pid,tid,cpu,time,event "$@" 2>/dev/null </dev/null
+}
+
+mine() {
+	"$PERF_BPF" script -G -i "$FILES/a.data" -F comm,pid,tid,cpu,time,event "$@" 2>mine.err </dev/null
+}
+
+# same OPTION...: script prints the same samples as perf script, some but not all
+same() {
+	local n
+	all "$@" >theirs || true
+	mine "$@" >mine || fail "script $*: $(cat mine.err)"
+	cmp -s theirs mine || {
+		diff theirs mine | head -5 | sed 's/^/# /'
+		fail "script $*: $(wc -l <mine) samples, perf has $(wc -l <theirs)"
+	}
+	n=$(wc -l <mine)
+	[ "$n" -gt 0 ] || fail "script $*: nothing is selected"
+	[ "$n" -lt "$(all | wc -l)" ] || fail "script $*: everything is selected"
+}
+
+# same_report OPTION...: the same totals and the same shares
+same_report() {
+	"$PERF" report --stdio -g none -s comm,dso,sym -i "$FILES/a.data" "$@" 2>/dev/null </dev/null |
+		sed '/^# (.*)$/,$d; /^#$/d' >theirs
+	"$PERF_BPF" report -g none -s comm,dso,sym -i "$FILES/a.data" "$@" 2>mine.err </dev/null |
+		sed '/^#$/d' >mine
+	[ "$(grep -vc '^#\|^$' mine)" -gt 0 ] || fail "report $*: no rows: $(cat mine.err)"
+	cmp -s theirs mine || {
+		diff theirs mine | head -5 | sed 's/^/# /'
+		fail "report $*: differs from perf report"
+	}
+}
+
+# value N FIELD: of the N-th sample, by perf
+value() {
+	"$PERF" script -G -i "$FILES/a.data" -F "$2" 2>/dev/null </dev/null | sed -n "$1p" | tr -d ' :'
+}
+
+test_threads() {
+	need_recording
+	local pid tid
+	pid=$(all -c ls | head -n 1 | awk '{ print $2 }' | cut -d/ -f1)
+	for opts in "-c dd" "-c bash,ls" "--comms sleep" "--pid $pid" "--tid $pid" \
+		"--pid $pid -c ls"; do
+		same $opts
+		same_report $opts
+	done
+}
+
+test_cpus() {
+	need_recording
+	taskset -c 0 true && taskset -c 1 true || skip "there is only one CPU"
+	same -C 0
+	same --cpu 1
+	same_report -C 0-1
+	same_report --cpu 0,1
+}
+
+test_spans_of_time() {
+	need_recording
+	local n from to
+	n=$(all | wc -l)
+	from=$(value $((n / 3)) time)
+	to=$(value $((n * 2 / 3)) time)
+	for span in "$from,$to" "$from," ",$to" 10% 10%/2 10%/10 33%/3 '0%-10%' \
+		'10%-20%,30%-40%' '10%/1,10%/3' '90%-100%' 7%/14 12.5%/3; do
+		same --time "$span"
+		same_report --time "$span"
+	done
+	same --time "$from,$from $to,"
+}
+
+# A recording whose header does not say when it starts: perf refuses it, here the samples say it.
+test_shares_without_a_header() {
+	need_recording
+	"$PERF" script -G --ns -i "$FILES/a.data" -F time 2>/dev/null </dev/null | tr -d ' :.' >times
+	python3 - "$FILES/a.data" <<-'END' || fail "the header's times were not found"
+		import struct, sys
+		data = open(sys.argv[1], "rb").read()
+		times = [int(line) for line in open("times")]
+		pair = struct.pack("<QQ", min(times), max(times))
+		if data.count(pair) != 1:
+		    sys.exit(1)
+		open("b.data", "wb").write(data.replace(pair, bytes(16)))
+	END
+	for i in 1 2 3 4 5; do
+		"$PERF_BPF" script -i b.data --time 20%/$i >part
+		"$PERF_BPF" script -i "$FILES/a.data" --time 20%/$i >whole
+		[ -s part ] || fail "the part $i of 5 is empty"
+		cmp whole part || fail "the part $i of 5 is another"
+	done
+}
+
+test_pipe_has_no_shares() {
+	need_recording
+	"$PERF" record -q -o - -e page-faults -- true 2>/dev/null >pipe.data
+	expect_status 1 "$PERF_BPF" script -i - --time 10% <pipe.data
+	assert_contains err "a pipe does not say when it starts and ends"
+}
+
+test_symbols_and_dsos() {
+	need_recording
+	local address sym
+	address=0x$("$PERF" script -G -i "$FILES/a.data" -F ip 2>/dev/null </dev/null |
+		sed '/^ *$/d' | sort | uniq -c | sort -rn | awk 'NR == 1 { print $2 }')
+	sym=$("$PERF" script -G -i "$FILES/a.data" -F ip,sym 2>/dev/null </dev/null |
+		awk '$2 ~ /^[a-z_]+$/ { print $2 }' | sort | uniq -c | sort -rn | awk 'NR == 1 { print $2 }')
+	for opts in "-S $address" "-S $sym" "--symbols $sym,nosuch,$address"; do
+		same $opts
+		same_report $opts
+	done
+	same_report -d '[kernel.kallsyms]'
+	same_report --dsos bash,libc.so.6
+	# perf script has no --dsos: it selects what report counts
+	"$PERF_BPF" script --json -G -i "$FILES/a.data" --dsos bash >out
+	assert_equal "$(grep '"type":"sample"' out | sed "s,\"/bin/,\"/usr/bin/,; s,.*\(\"dso\":\"[^\"]*\"\).*,\1," | sort -u)" \
+		'"dso":"/usr/bin/bash"'
+}
+
+test_conditions() {
+	need_recording
+	"$PERF" script -G -i "$FILES/a.data" -F comm,pid,tid,cpu,time,event,trace 2>/dev/null </dev/null >text
+	"$PERF_BPF" script --json -i "$FILES/a.data" 2>/dev/null >json
+	# A condition against the same by Python, over all that the samples hold.
+	cat >check.py <<-'END'
+		import json, subprocess, sys
+		perf_bpf, file = sys.argv[1:]
+		samples = [s for s in map(json.loads, open("json", encoding="utf-8", errors="surrogateescape"))
+		           if s["type"] == "sample"]
+		def f(s, name, default=None):
+		    return s.get("fields", {}).get(name, default)
+		cases = [
+		    ("count > 4096 && comm == \"dd\"", lambda s: f(s, "count", 0) > 4096 and s["comm"] == "dd"),
+		    ("count == 512", lambda s: f(s, "count") == 512),
+		    ("count == 0x200 || ret == 8192", lambda s: f(s, "count") == 512 or f(s, "ret") == 8192),
+		    ("!(count == 512)", lambda s: f(s, "count") is not None and f(s, "count") != 512),
+		    ("ret < 0", lambda s: f(s, "ret") is not None and f(s, "ret") < 0),
+		    ("ret >= 0", lambda s: f(s, "ret") is not None and f(s, "ret") >= 0),
+		    ("id == 1 && args[2] >= 512", lambda s: s["event"] == "raw_syscalls:sys_enter" and
+		        f(s, "id") == 1 and f(s, "args")[2] >= 512),
+		    ("id & 1", lambda s: f(s, "id") is not None and f(s, "id") & 1),
+		    ("filename ~ \"*/dd\"", lambda s: f(s, "filename", "").endswith("/dd")),
+		    ("child_comm == parent_comm", lambda s: f(s, "child_comm") is not None and
+		        f(s, "child_comm") == f(s, "parent_comm")),
+		    ("sample.pid != sample.tid || event ~ \"sched:*\"", lambda s: s["pid"] != s["tid"] or
+		        s["event"].startswith("sched:")),
+		    ("event == \"cpu-clock\" && cpu == 0", lambda s: s["event"] == "cpu-clock" and s["cpu"] == 0),
+		    ("event == 'page-faults' && dso == 'bash'", lambda s: s["event"] == "page-faults" and
+		        s.get("dso", "").split("/")[-1] == "bash"),
+		]
+		for text, want in cases:
+		    for report in (False, True):
+		        n = sum(1 for s in samples if want(s))
+		        if report:
+		            out = subprocess.run([perf_bpf, "report", "-g", "none", "-s", "cpu", "-n", "-t", ";", "-i", file,
+		                                  "--where", text], capture_output=True, text=True)
+		            got = sum(int(l.split(";")[1]) for l in out.stdout.split("\n") if l and l[0] != "#")
+		        else:
+		            out = subprocess.run([perf_bpf, "script", "-G", "-F", "time", "-i", file, "--where", text],
+		                                 capture_output=True, text=True)
+		            got = out.stdout.count("\n")
+		        if out.returncode or got != n:
+		            sys.exit(f"{text}: {got} instead of {n} (report: {report}): {out.stderr}")
+		    if not 0 < n < len(samples) and text != "ret < 0" and "!= sample.tid" not in text:
+		        sys.exit(f"{text}: {n} of {len(samples)} show nothing")
+	END
+	python3 check.py "$PERF_BPF" "$FILES/a.data" || fail "a condition selects other samples"
+}
+
+# In a pipe the events and their formats come after the start.
+test_conditions_on_a_pipe() {
+	need_recording
+	"$PERF" record -q -o - -e syscalls:sys_enter_write -e page-faults -- bash "$FILES/work.sh" \
+		2>/dev/null >pipe.data
+	"$PERF_BPF" script -i - <pipe.data >every
+	"$PERF_BPF" script -i - --where 'count == 512' <pipe.data >some
+	assert_equal "$(wc -l <some)" "$(grep -c 'count: 0x00000200' every)"
+	[ -s some ] || fail "nothing was selected"
+	expect_status 2 "$PERF_BPF" script -i - --where 'conut == 512' <pipe.data
+	assert_contains err "no event of the recording has a field 'conut'"
+	expect_status 2 "$PERF_BPF" report -i - --where 'conut == 512' <pipe.data
+}
+
+# refused MESSAGE OPTION...: alike by both, as a wrong command line
+refused() {
+	local message=$1
+	shift
+	for command in script report; do
+		expect_status 2 "$PERF_BPF" $command -i "$FILES/a.data" "$@"
+		assert_contains err "$message"
+		[ ! -s out ] || fail "$command $*: printed something"
+	done
+}
+
+test_wrong_values_are_refused_alike() {
+	need_recording
+	refused "--pid: 'foo' is not a number" --pid foo
+	refused "--pid: '-1' is not a number" --pid=-1
+	refused "--tid: the list is empty" --tid ''
+	refused "--tid: '1,,2' has an empty element" --tid 1,,2
+	refused "--comms: the list is empty" -c ''
+	refused "--symbols: the list is empty" -S ''
+	refused "--symbols: '0xnothing' is not an address" -S 0xnothing
+	refused "--dsos: the list is empty" --dsos ''
+	refused "--cpu: '3-1' ends before it starts" --cpu 3-1
+	refused "--cpu: 'nine' is not a CPU" -C nine
+	refused "--cpu: '65536' is not a CPU" -C 65536
+	refused "--time: '5' is not a span of time" --time 5
+	refused "--time: '9,8' ends before it starts" --time 9,8
+	refused "--time: '10%/11' is not a span of time" --time 10%/11
+	refused "--time: 'yesterday,' is not a span of time" --time yesterday,
+	refused "--max-stack: '0' is not a number from 1 on" --max-stack 0
+	refused "\___ a value is missing here" --where 'count >'
+	refused "no event of the recording has a field 'conut'" --where 'conut > 3'
+	assert_contains err "did you mean 'count'?"
+	refused "field 'comm' is a string, and is used as a number" --where 'comm > 3'
+	refused "field 'args' is an array: write args[0]" --where 'args == 3'
+	refused "field 'count' is not an array" --where 'count[1] == 3'
+}
+
+test_what_the_recording_lacks_is_said() {
+	need_recording
+	"$PERF" record -q -o plain.data --no-timestamp -e page-faults -- true 2>/dev/null ||
+		"$PERF" record -q -o plain.data -e page-faults -- true 2>/dev/null
+	for command in script report; do
+		expect_status 1 "$PERF_BPF" $command -i plain.data -C 0
+		assert_contains err "samples of 'page-faults' have no CPU"
+	done
+	# Without timestamps --time selected everything.
+	python3 - plain.data "$PERF_BPF" <<-'END' || fail "the recording could not be changed"
+		import struct, sys
+		data = bytearray(open(sys.argv[1], "rb").read())
+		attr_size, = struct.unpack_from("<Q", data, 16)
+		offset, size = struct.unpack_from("<QQ", data, 24)
+		for at in range(offset, offset + size, attr_size):
+		    sample_type, = struct.unpack_from("<Q", data, at + 24)
+		    struct.pack_into("<Q", data, at + 24, sample_type & ~4)
+		open("timeless.data", "wb").write(data)
+	END
+	for command in script report; do
+		expect_status 1 "$PERF_BPF" $command -i timeless.data --time 1,2
+		assert_contains err "--time: samples of 'page-faults' have no timestamps"
+	done
+}
+
+run_tests
