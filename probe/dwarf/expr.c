@@ -35,7 +35,7 @@ struct machine {
 	struct insns insns;
 	struct entry stack[FETCH_MAX_DEPTH];
 	int depth;
-	bool blocked, gnu;
+	bool gnu;
 	uint8_t suspect; /* the operation that looked at bits that may be anything */
 	size_t suspect_at;
 };
@@ -166,29 +166,45 @@ static const char *op_name(uint8_t op, char buf[16])
 	return buf;
 }
 
+/*
+ * What every function returns once an obstacle is set: it ends the expression as an error
+ * does, and expr_location() alone takes it for success, with loc->obstacle for its result.
+ */
+static struct error obstacle_is_set = {.code = ECANCELED, .msg = (char *)"obstacle"};
+
+static struct error *obstacle(struct machine *m, const char *fmt, ...) _printf_(2, 3);
+static struct error *obstacle(struct machine *m, const char *fmt, ...)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&sb, fmt, ap);
+	va_end(ap);
+	if (strbuf_failed(&sb))
+		return error_nomem();
+	TRY(location_block(m->loc, "%s", strbuf_str(&sb)));
+	return &obstacle_is_set;
+}
+
 static struct error *block(struct machine *m, uint8_t op, const char *why)
 {
 	char buf[16];
 
-	m->blocked = true;
-	return location_block(m->loc, "%s%s%s", op_name(op, buf), *why ? " " : "", why);
+	return obstacle(m, "%s%s%s", op_name(op, buf), *why ? " " : "", why);
 }
 
 static struct error *emit(struct machine *m, struct fetch_insn insn)
 {
-	if (m->insns.n >= FETCH_MAX_INSNS / 2) {
-		m->blocked = true;
-		return location_block(m->loc, "its DWARF expression is too long");
-	}
+	if (m->insns.n >= FETCH_MAX_INSNS / 2)
+		return obstacle(m, "its DWARF expression is too long");
 	return insns_add(&m->insns, insn) ? NULL : error_nomem();
 }
 
 static struct error *push(struct machine *m, struct fetch_insn insn, struct entry entry)
 {
-	if (m->depth >= FETCH_MAX_DEPTH - 2) {
-		m->blocked = true;
-		return location_block(m->loc, "its DWARF expression needs too deep a stack");
-	}
+	if (m->depth >= FETCH_MAX_DEPTH - 2)
+		return obstacle(m, "its DWARF expression needs too deep a stack");
 	m->stack[m->depth++] = entry;
 	return emit(m, insn);
 }
@@ -199,15 +215,13 @@ static struct error *push_generic(struct machine *m, struct fetch_insn insn)
 }
 
 /* Registers that a probe does not see stand in the way, by name. */
-static struct error *check_register(struct machine *m, uint64_t reg, bool *ok)
+static struct error *check_register(struct machine *m, uint64_t reg)
 {
 	const struct regs *regs = m->ctx->image->regs;
 	uint16_t offset;
 
-	*ok = reg < UINT16_MAX && regs_offset(regs, (uint16_t)reg, &offset);
-	if (*ok)
+	if (reg < UINT16_MAX && regs_offset(regs, (uint16_t)reg, &offset))
 		return NULL;
-	m->blocked = true;
 	uint16_t machine = m->ctx->image->machine;
 	const char *kind = NULL;
 	uint64_t number = 0;
@@ -218,10 +232,10 @@ static struct error *check_register(struct machine *m, uint64_t reg, bool *ok)
 	else if (machine == EM_AARCH64 && reg >= 64 && reg <= 95)
 		kind = "v", number = reg - 64;
 	if (kind)
-		return location_block(m->loc, "it is in register %s%llu, which probes cannot read",
-				      kind, (unsigned long long)number);
-	return location_block(m->loc, "it is in DWARF register %llu, which probes cannot read",
-			      (unsigned long long)reg);
+		return obstacle(m, "it is in register %s%llu, which probes cannot read", kind,
+				(unsigned long long)number);
+	return obstacle(m, "it is in DWARF register %llu, which probes cannot read",
+			(unsigned long long)reg);
 }
 
 /* A register as it stands; at a function's first instruction as the parameter that it is. */
@@ -230,17 +244,14 @@ static struct error *push_register(struct machine *m, uint64_t reg, int64_t plus
 {
 	struct fetch_insn insn = {.op = FETCH_REG, .reg = (uint16_t)reg, .imm = plus};
 	uint16_t param;
-	bool ok;
 
-	TRY(check_register(m, reg, &ok));
-	if (!ok)
-		return NULL;
+	TRY(check_register(m, reg));
 	for (size_t i = 0; m->ctx->at_entry && regs_param(m->ctx->image->regs, i, &param); i++) {
 		if (param != reg)
 			continue;
 		insn = (struct fetch_insn){.op = FETCH_PARAM, .reg = (uint16_t)i};
 		TRY(push(m, insn, entry));
-		return m->blocked || insns_plus(&m->insns, plus) ? NULL : error_nomem();
+		return insns_plus(&m->insns, plus) ? NULL : error_nomem();
 	}
 	return push(m, insn, entry);
 }
@@ -307,10 +318,10 @@ static struct error *normalize(struct machine *m)
 		return emit(m, (struct fetch_insn){.op = FETCH_SEXT, .size = top->size});
 	TRY(emit(m, (struct fetch_insn){.op = FETCH_CONST,
 					.imm = (int64_t)(UINT64_MAX >> (64 - 8 * top->size))}));
-	return m->blocked ? NULL : emit(m, (struct fetch_insn){.op = FETCH_AND});
+	return emit(m, (struct fetch_insn){.op = FETCH_AND});
 }
 
-/* An integer type; false: the obstacle is set. A zero offset means no type. */
+/* An integer type. A zero offset means no type. */
 static struct error *base_type(struct machine *m, Dwarf_Op *op, struct entry *entry)
 {
 	Dwarf_Die die;
@@ -342,17 +353,13 @@ static struct error *need(struct machine *m, uint8_t op, int n)
 static struct error *unary(struct machine *m, uint8_t atom, enum fetch_op op)
 {
 	TRY(need(m, atom, 1));
-	if (m->blocked)
-		return NULL;
 	TRY(emit(m, (struct fetch_insn){.op = op}));
-	return m->blocked ? NULL : normalize(m);
+	return normalize(m);
 }
 
 static struct error *binary(struct machine *m, uint8_t atom, enum fetch_op op)
 {
 	TRY(need(m, atom, 2));
-	if (m->blocked)
-		return NULL;
 	struct entry *a = &m->stack[m->depth - 2], *b = &m->stack[m->depth - 1];
 	bool is_unsigned = a->size && !a->is_signed;
 	bool is_shift = op == FETCH_SHL || op == FETCH_SHR || op == FETCH_SHRA;
@@ -371,14 +378,10 @@ static struct error *binary(struct machine *m, uint8_t atom, enum fetch_op op)
 	}
 	if (op == FETCH_SHR && a->size && a->is_signed && a->size < 8)
 		return block(m, atom, "on a narrow signed number");
-	if (m->blocked)
-		return NULL;
 	struct entry right = *b;
 	follow_raw(m, op, a, &right);
 	m->depth--;
 	TRY(emit(m, (struct fetch_insn){.op = op}));
-	if (m->blocked)
-		return NULL;
 	if (op >= FETCH_EQ && op <= FETCH_GE) {
 		m->stack[m->depth - 1] = (struct entry){0};
 		return NULL;
@@ -400,30 +403,26 @@ static struct error *absolute(struct machine *m)
 		{.op = FETCH_MINUS},
 	};
 	TRY(need(m, DW_OP_abs, 1));
-	for (size_t i = 0; i < ARRAY_SIZE(code) && !m->blocked; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(code); i++)
 		TRY(emit(m, code[i]));
-	return m->blocked ? NULL : normalize(m);
+	return normalize(m);
 }
 
 static struct error *deref(struct machine *m, uint8_t atom, uint64_t size, struct entry entry)
 {
 	TRY(need(m, atom, 1));
-	if (m->blocked)
-		return NULL;
 	if (size != 1 && size != 2 && size != 4 && size != 8)
 		return block(m, atom, "of an odd size");
 	m->stack[m->depth - 1] = entry;
 	TRY(emit(m, (struct fetch_insn){.op = FETCH_DEREF, .size = (uint8_t)size}));
-	return m->blocked ? NULL : normalize(m);
+	return normalize(m);
 }
 
 /* Appends what another location's one part is: an address, or a register's value. */
 static struct error *push_part(struct machine *m, uint8_t atom, struct location *other)
 {
-	if (other->obstacle) {
-		m->blocked = true;
-		return location_block(m->loc, "%s", other->obstacle);
-	}
+	if (other->obstacle)
+		return obstacle(m, "%s", other->obstacle);
 	if (other->parts.n != 1 ||
 	    (other->parts.v[0].is != PART_VALUE && other->parts.v[0].is != PART_MEMORY))
 		return block(m, atom, "of an odd base");
@@ -465,9 +464,8 @@ static struct error *frame_cfa(struct machine *m)
 		TRY(err);
 		return push_part(m, DW_OP_call_frame_cfa, &cfa);
 	}
-	m->blocked = true;
-	return location_block(m->loc, "DW_OP_call_frame_cfa without unwind information (.eh_frame, "
-				      ".debug_frame) at this address");
+	return obstacle(m, "DW_OP_call_frame_cfa without unwind information (.eh_frame, "
+			   ".debug_frame) at this address");
 }
 
 static struct error *frame_base(struct machine *m, int64_t offset)
@@ -488,7 +486,7 @@ static struct error *frame_base(struct machine *m, int64_t offset)
 	m->ctx->depth--;
 	TRY(err);
 	TRY(push_part(m, DW_OP_fbreg, &base));
-	return m->blocked || insns_plus(&m->insns, offset) ? NULL : error_nomem();
+	return insns_plus(&m->insns, offset) ? NULL : error_nomem();
 }
 
 static struct error *entry_value(struct machine *m, Dwarf_Op *op)
@@ -511,7 +509,6 @@ static struct error *entry_value(struct machine *m, Dwarf_Op *op)
 		const char *name =
 			reg < UINT16_MAX ? regs_name(m->ctx->image->regs, (uint16_t)reg) : NULL;
 
-		m->blocked = true;
 		return location_block(
 			m->loc, "%s (the value of %s at function entry) needs the caller's frame",
 			op_name(op->atom, buf), name ? name : "a register");
@@ -522,8 +519,6 @@ static struct error *entry_value(struct machine *m, Dwarf_Op *op)
 static struct error *tls_address(struct machine *m, uint8_t atom)
 {
 	TRY(need(m, atom, 1));
-	if (m->blocked)
-		return NULL;
 	struct fetch_insn *last = &m->insns.v[m->insns.n - 1];
 	if (last->op != FETCH_CONST && last->op != FETCH_STATIC)
 		return block(m, atom, "of a computed offset");
@@ -607,8 +602,6 @@ static struct error *operation(struct machine *m, Dwarf_Op *op, const struct ins
 		uint64_t index = atom == DW_OP_dup ? 0 : atom == DW_OP_over ? 1 : op->number;
 
 		TRY(need(m, atom, index < INT32_MAX ? (int)index + 1 : INT32_MAX));
-		if (m->blocked)
-			return NULL;
 		entry = m->stack[m->depth - 1 - (int)index];
 		return push(m,
 			    index ? (struct fetch_insn){.op = FETCH_PICK, .imm = (int64_t)index}
@@ -617,22 +610,16 @@ static struct error *operation(struct machine *m, Dwarf_Op *op, const struct ins
 	}
 	case DW_OP_drop:
 		TRY(need(m, atom, 1));
-		if (m->blocked)
-			return NULL;
 		m->depth--;
 		return emit(m, (struct fetch_insn){.op = FETCH_DROP});
 	case DW_OP_swap:
 		TRY(need(m, atom, 2));
-		if (m->blocked)
-			return NULL;
 		entry = m->stack[m->depth - 1];
 		m->stack[m->depth - 1] = m->stack[m->depth - 2];
 		m->stack[m->depth - 2] = entry;
 		return emit(m, (struct fetch_insn){.op = FETCH_SWAP});
 	case DW_OP_rot:
 		TRY(need(m, atom, 3));
-		if (m->blocked)
-			return NULL;
 		entry = m->stack[m->depth - 1];
 		m->stack[m->depth - 1] = m->stack[m->depth - 2];
 		m->stack[m->depth - 2] = m->stack[m->depth - 3];
@@ -646,8 +633,6 @@ static struct error *operation(struct machine *m, Dwarf_Op *op, const struct ins
 		return unary(m, atom, FETCH_NOT);
 	case DW_OP_plus_uconst:
 		TRY(need(m, atom, 1));
-		if (m->blocked)
-			return NULL;
 		return insns_plus(&m->insns, (int64_t)op->number) ? normalize(m) : error_nomem();
 	case DW_OP_deref:
 		return deref(m, atom, 8, (struct entry){0});
@@ -656,14 +641,12 @@ static struct error *operation(struct machine *m, Dwarf_Op *op, const struct ins
 	case DW_OP_deref_type:
 	case DW_OP_GNU_deref_type:
 		TRY(base_type(m, op, &entry));
-		return m->blocked ? NULL : deref(m, atom, op->number, entry);
+		return deref(m, atom, op->number, entry);
 	case DW_OP_regval_type:
 	case DW_OP_GNU_regval_type:
 		TRY(base_type(m, op, &entry));
-		if (m->blocked)
-			return NULL;
 		TRY(push_register(m, op->number, 0, entry));
-		return m->blocked ? NULL : normalize(m);
+		return normalize(m);
 	case DW_OP_const_type:
 	case DW_OP_GNU_const_type: {
 		Dwarf_Attribute attr;
@@ -671,14 +654,12 @@ static struct error *operation(struct machine *m, Dwarf_Op *op, const struct ins
 		uint64_t v = 0;
 
 		TRY(base_type(m, op, &entry));
-		if (m->blocked)
-			return NULL;
 		if (dwarf_getlocation_attr(m->attr, op, &attr) || dwarf_formblock(&attr, &bytes) ||
 		    bytes.length > 8)
 			return block(m, atom, "of an odd size");
 		memcpy(&v, bytes.data, bytes.length);
 		TRY(push(m, (struct fetch_insn){.op = FETCH_CONST, .imm = (int64_t)v}, entry));
-		return m->blocked ? NULL : normalize(m);
+		return normalize(m);
 	}
 	case DW_OP_convert:
 	case DW_OP_GNU_convert:
@@ -686,10 +667,8 @@ static struct error *operation(struct machine *m, Dwarf_Op *op, const struct ins
 	case DW_OP_GNU_reinterpret:
 		TRY(need(m, atom, 1));
 		entry = (struct entry){0};
-		if (!m->blocked && op->number)
+		if (op->number)
 			TRY(base_type(m, op, &entry));
-		if (m->blocked)
-			return NULL;
 		m->stack[m->depth - 1] = entry;
 		return normalize(m);
 	case DW_OP_entry_value:
@@ -755,7 +734,7 @@ static struct error *run(struct machine *m, Dwarf_Op *ops, size_t n, const struc
 		m->stack[m->depth++] = (struct entry){0};
 		is = PART_MEMORY, any = true;
 	}
-	for (size_t i = 0; i < n && !m->blocked; i++) {
+	for (size_t i = 0; i < n; i++) {
 		Dwarf_Op *op = &ops[i];
 		uint64_t reg;
 
@@ -807,20 +786,14 @@ static struct error *run(struct machine *m, Dwarf_Op *ops, size_t n, const struc
 			any = true;
 		}
 	}
-	if (m->blocked || (!any && m->loc->parts.n) || bytes)
+	if ((!any && m->loc->parts.n) || bytes)
 		return NULL;
-	if (!any) {
-		m->blocked = true;
-		return location_block(m->loc, "optimized out");
-	}
-	if (m->loc->parts.n) {
-		m->blocked = true;
-		return location_block(m->loc, "the DWARF expression lacks its last DW_OP_piece");
-	}
-	if (!pointer && m->depth < 1) {
-		m->blocked = true;
-		return location_block(m->loc, "the DWARF expression leaves no value");
-	}
+	if (!any)
+		return obstacle(m, "optimized out");
+	if (m->loc->parts.n)
+		return obstacle(m, "the DWARF expression lacks its last DW_OP_piece");
+	if (!pointer && m->depth < 1)
+		return obstacle(m, "the DWARF expression leaves no value");
 	TRY(add_part(m, is, 0, 0));
 	if (pointer) {
 		vec_last(&m->loc->parts)->die = target;
@@ -836,6 +809,8 @@ struct error *expr_location(struct context *ctx, Dwarf_Attribute *attr, Dwarf_Op
 
 	m.gnu = ctx->function.addr && die_is_gnu(&ctx->function);
 	struct error *err = run(&m, ops, n, object);
+	if (err == &obstacle_is_set)
+		err = NULL;
 	if (!err && m.suspect && !loc->obstacle) {
 		/* A whole 64-bit register that is shifted last of all is what it seems to be. */
 		const struct part *part = loc->parts.n == 1 ? &loc->parts.v[0] : NULL;
