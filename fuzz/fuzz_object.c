@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/object/internal.h"
+#include "lib/object/prepare.h"
 
 /* Padded beyond what is read as a whole: the file may be longer than the object. */
 #define PARTS_FROM (20 * 1024)

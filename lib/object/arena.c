@@ -9,7 +9,7 @@
  * Variables of address space 1 (__arena) stand in section .addr_space.1 and are
  * the arena's first bytes.
  */
-#include "lib/object/internal.h"
+#include "lib/object/load.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * with the prefix and kind that the attach type has, in the kernel's BTF, then
  * in its modules'.
  */
-#include "lib/object/internal.h"
+#include "lib/object/prepare.h"
 
 #include <stdio.h>
 #include <string.h>

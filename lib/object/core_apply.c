@@ -4,7 +4,7 @@
  * functions, handed to lib/core with the instructions they mean. The target
  * is the running kernel's BTF, or the file that the caller named.
  */
-#include "lib/object/internal.h"
+#include "lib/object/prepare.h"
 
 static struct error *core_begin(struct bpf_object *obj)
 {

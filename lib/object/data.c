@@ -11,7 +11,7 @@
  * bpf_map__initial_value(): then they move to memory that the map itself later
  * takes the place of, so that a pointer into them stays good.
  */
-#include "lib/object/internal.h"
+#include "lib/object/load.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * programs get their descriptors, so the program is patched in a copy, as it
  * will be.
  */
-#include "lib/object/internal.h"
+#include "lib/object/prepare.h"
 
 #include <string.h>
 

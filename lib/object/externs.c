@@ -8,7 +8,7 @@
  * says (lib/btf/sanitize.h). Weak symbols that have no value here are zero. The
  * rest is refused by name.
  */
-#include "lib/object/internal.h"
+#include "lib/object/prepare.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -19,7 +19,7 @@
  * Records are dropped, all of a kind, where they would not fit: a program
  * without lines loads, one with wrong lines does not.
  */
-#include "lib/object/internal.h"
+#include "lib/object/prepare.h"
 
 #include <string.h>
 

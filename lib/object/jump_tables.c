@@ -14,7 +14,7 @@
  * each program has a map of its own for a table. An entry never points out of
  * its function.
  */
-#include "lib/object/internal.h"
+#include "lib/object/prepare.h"
 
 #include <inttypes.h>
 #include <unistd.h>

@@ -12,7 +12,7 @@
  *
  * An option that is not set is not in the text: zero when it is weak.
  */
-#include "lib/object/internal.h"
+#include "lib/object/prepare.h"
 
 #include <errno.h>
 #include <stdlib.h>

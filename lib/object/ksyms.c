@@ -15,7 +15,7 @@
  * weak functions of another type, are zero; a call of them is one that the
  * verifier refuses where it can be reached.
  */
-#include "lib/object/internal.h"
+#include "lib/object/prepare.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  * (kernel/bpf/verifier.c, check_btf_func() and check_btf_line()). Where the
  * file has less, the program goes without.
  */
-#include "lib/object/internal.h"
+#include "lib/object/prepare.h"
 
 #include <string.h>
 

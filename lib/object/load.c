@@ -6,7 +6,7 @@
  * a second time with it when that failed. The log is as large as it can be from
  * the start: the verifier may take seconds each time.
  */
-#include "lib/object/internal.h"
+#include "lib/object/load.h"
 
 #include <string.h>
 #include <unistd.h>

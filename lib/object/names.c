@@ -4,7 +4,7 @@
  * enumerator's own part in lower case. The numbers are the kernel's ABI
  * (include/uapi/linux/bpf.h), so a position in a table is one.
  */
-#include "lib/object/internal.h"
+#include "lib/object/open.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -11,7 +11,7 @@
  * What it must never do: keep a pointer into a section without having checked
  * the bounds, or spend more than the file's size times a constant on it.
  */
-#include "lib/object/internal.h"
+#include "lib/object/open.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef PB_OBJECT_REFUSAL_H
 #define PB_OBJECT_REFUSAL_H
 
-#include "lib/object/internal.h"
+#include "lib/object/prepare.h"
 #include "lib/verifier/verifier.h"
 
 struct refusal;

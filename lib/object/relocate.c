@@ -15,7 +15,7 @@
  *
  * Maps are patched in a second step, when they exist.
  */
-#include "lib/object/internal.h"
+#include "lib/object/prepare.h"
 
 #include <string.h>
 

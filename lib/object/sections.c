@@ -7,7 +7,7 @@
  * come from the first BPF tools: "events/SYS/NAME" and plain "SYS:NAME" are
  * tracepoints.
  */
-#include "lib/object/internal.h"
+#include "lib/object/open.h"
 
 #include <string.h>
 

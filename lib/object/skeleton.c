@@ -16,7 +16,7 @@
  * A subskeleton is a library's: it looks for its maps, programs and variables
  * in an object that somebody else opened, from several sources linked.
  */
-#include "lib/object/internal.h"
+#include "lib/object/open.h"
 
 #include "lib/base/names.h"
 

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/object/internal.h"
+#include "lib/object/prepare.h"
 #include "lib/sys/sys.h"
 #include "tests/unit/nomem.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "lib/btf/sanitize.h"
-#include "lib/object/internal.h"
+#include "lib/object/prepare.h"
 #include "lib/sys/sys.h"
 
 struct bytes {

@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/object/internal.h"
+#include "lib/object/prepare.h"
 #include "lib/sys/sys.h"
 #include "tests/unit/nomem.h"
 
