@@ -3,8 +3,8 @@
  * What perf-bpf run takes from objects and the kernel. The first byte says
  * what the rest is:
  *
- *	'e'	the size of BTF (2 bytes), the BTF, and an event, which is shown as each of its
- *types 'p'	records of processes, and addresses that are asked for
+ *	'e'	the size of BTF (2 bytes), the BTF, and an event, shown as each of its types
+ *	'p'	records of processes, whose words are also the addresses asked for
  *	's'	the counters of what did not fit
  *	'd'	a display's declaration
  */
@@ -14,8 +14,8 @@
 #include <bpf/btf.h>
 
 #include "lib/btf/open.h"
+#include "perf/session/session.h"
 #include "run/internal.h"
-#include "run/procs.h"
 #include "run/sites.h"
 #include "show/csv.h"
 #include "show/result_json.h"
@@ -99,20 +99,47 @@ static void event(struct cursor c)
 	btf__free(btf);
 }
 
-static void processes(struct cursor c)
+static bool forget_odd(void *ctx, int32_t pid, uint64_t ended)
 {
-	_cleanup_(procs_freep) struct procs *procs = procs_new_empty();
+	return !(pid & 1);
+}
+
+static void look_up(struct session *session, struct cursor c)
+{
 	uint64_t addr;
 
-	if (!procs)
-		return;
-	error_free(procs_add_records(procs, c));
 	while (cursor_u64(&c, &addr)) {
-		const struct proc_map *map = procs_find(procs, addr & 7, addr);
+		const struct map *map = session_find_map_at(session, addr & 7, addr >> 3 & 0xff,
+							    PERF_RECORD_MISC_USER, addr);
 
-		if (map && (addr < map->start || addr >= map->end || !map->path))
+		if (map && (addr < map->start || addr >= map->end || !map->dso->path))
 			__builtin_trap();
 	}
+}
+
+/* In one ring up to half of them, and the rest in another. */
+static void processes(struct cursor c)
+{
+	static const struct perf_event_attr attr = {
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.sample_id_all = 1,
+	};
+	_cleanup_(session_freep) struct session *session = NULL;
+	uint8_t *bytes = (uint8_t *)c.base + c.pos;
+	size_t half = cursor_left(&c) / 2;
+
+	error_free(session_new_live(NULL, &session));
+	if (!session || session_add_event(session, &attr, "dummy", NULL, 0))
+		return;
+	error_free(session_push(session, NULL,
+				(struct iovec[]){{bytes, 0}, {bytes, cursor_left(&c)}}, 2));
+	error_free(session_push(session, NULL,
+				&(struct iovec){bytes + half, cursor_left(&c) - half}, 1));
+	error_free(session_advance(session, NULL, 1000));
+	look_up(session, c);
+	session_forget(session, forget_odd, NULL);
+	error_free(session_advance(session, NULL, UINT64_MAX));
+	look_up(session, c);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

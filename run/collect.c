@@ -248,6 +248,28 @@ struct error *collector_look(struct collector *c, bool per_cpu)
 	}
 }
 
+struct error *collector_each_process(struct collector *c, void (*fn)(void *ctx, uint32_t pid),
+				     void *ctx)
+{
+	const void *key, *value;
+	const struct field *f;
+
+	if (!c->reader || !collector_needs_frames(c))
+		return NULL;
+	map_reader_rewind(c->reader);
+	for (;;) {
+		TRY(map_reader_next(c->reader, &key, &value));
+		if (!key)
+			return NULL;
+		vec_for_each (f, &c->key)
+			if (f->role == ROLE_PID)
+				fn(ctx, field_number(f, key));
+		vec_for_each (f, &c->value)
+			if (f->role == ROLE_PID)
+				fn(ctx, field_number(f, value));
+	}
+}
+
 /* Some counter is smaller than it was: the entry was made anew. */
 static bool began_anew(const struct collector *c, const uint8_t *now, const uint8_t *before)
 {
@@ -803,10 +825,9 @@ static struct error *make_result(struct making *m, const struct collect_opts *op
 }
 
 struct error *collector_collect(struct collector *c, const struct collect_opts *opts,
-				struct run_names *names, struct frames *frames,
-				struct results *results)
+				struct run_names *names, struct results *results)
 {
-	struct making m = {.c = c, .names = names, .frames = frames, .arena = &results->arena};
+	struct making m = {.c = c, .names = names, .arena = &results->arena};
 
 	if (c->heat) {
 		TRY(collector_sample(c, clock_ns(CLOCK_MONOTONIC)));

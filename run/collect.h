@@ -17,7 +17,6 @@
 
 /* A map that is looked at again and again. */
 struct collector;
-struct frames;
 
 struct collect_opts {
 	bool delta;	  /* only what was added since the last look */
@@ -38,8 +37,11 @@ struct error *collector_new(const struct bpf_object *obj, const struct bpf_map *
 void collector_free(struct collector *c);
 DEFINE_FREEP(struct collector, collector_free)
 
-/* Whether its result has stacks or addresses of processes, which are found in frames. */
+/* Whether its result has stacks or addresses of processes, which names must follow. */
 bool collector_needs_frames(const struct collector *c);
+/* Calls fn for each process that a stack or an address in the map belongs to. */
+struct error *collector_each_process(struct collector *c, void (*fn)(void *ctx, uint32_t pid),
+				     void *ctx);
 /* The map that holds its stacks; NULL: it has none. */
 const struct bpf_map *collector_stacks(const struct collector *c);
 
@@ -63,15 +65,14 @@ uint64_t collector_step(const struct collector *c);
  * how many. 0: the ring is empty.
  */
 int collector_fd(const struct collector *c);
-struct error *collector_drain(struct collector *c, struct run_names *names, struct frames *frames,
-			      struct results *results, size_t *n);
+struct error *collector_drain(struct collector *c, struct run_names *names, struct results *results,
+			      size_t *n);
 
 /*
- * Looks at the map and adds a result. frames may be NULL where no collector needs
- * them. ENOENT, with near names: no such column to sort by.
+ * Looks at the map and adds a result. ENOENT, with near names: no such column to
+ * sort by.
  */
 struct error *collector_collect(struct collector *c, const struct collect_opts *opts,
-				struct run_names *names, struct frames *frames,
-				struct results *results);
+				struct run_names *names, struct results *results);
 
 #endif

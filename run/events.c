@@ -2,7 +2,7 @@
 /*
  * What a program sends through a ring buffer, or a perf buffer, becomes the
  * rows of a table by its struct's BTF. The ring is emptied in batches: as many
- * as are there, up to MAX_BATCH, make one result, so that neither memory nor
+ * as are there, up to RUN_MAX_BATCH, make one result, so that neither memory nor
  * the time between two looks at signals and timers grows with their number.
  *
  * The bytes are the program's: an event shorter than its struct has empty
@@ -21,8 +21,7 @@
 #include "show/columns.h"
 
 enum {
-	MAX_BATCH = 1024, /* their cells stay in a cache */
-	PERF_PAGES = 64,  /* of a perf buffer, for each CPU */
+	PERF_PAGES = 64, /* of a perf buffer, for each CPU */
 };
 
 struct stream {
@@ -276,10 +275,10 @@ void make_events(struct collector *c, struct result *r)
 	set_rows(s, r);
 }
 
-struct error *collector_drain(struct collector *c, struct run_names *names, struct frames *frames,
-			      struct results *results, size_t *n)
+struct error *collector_drain(struct collector *c, struct run_names *names, struct results *results,
+			      size_t *n)
 {
-	struct making m = {.c = c, .names = names, .frames = frames, .arena = &results->arena};
+	struct making m = {.c = c, .names = names, .arena = &results->arena};
 	struct stream *s = c->stream;
 	struct result *r;
 	int got;
@@ -289,7 +288,8 @@ struct error *collector_drain(struct collector *c, struct run_names *names, stru
 		return NULL;
 	s->making = &m;
 	s->n_rows = s->cells.n = 0;
-	got = s->ring ? ring_buffer__consume_n(s->ring, MAX_BATCH) : perf_buffer__consume(s->perf);
+	got = s->ring ? ring_buffer__consume_n(s->ring, RUN_MAX_BATCH)
+		      : perf_buffer__consume(s->perf);
 	s->making = NULL;
 	strbuf_deinit(&m.text);
 	if (s->err)

@@ -13,9 +13,9 @@
 
 enum {
 	HIST_LOG2_SLOTS = 65,
+	RUN_MAX_BATCH = 1024, /* events at a time: their cells stay in a cache */
 };
 
-struct frames;
 struct heat;
 struct stream;
 
@@ -58,7 +58,6 @@ struct error *sort_rows(struct collector *c, const struct collect_opts *opts, co
 struct making {
 	struct collector *c;
 	struct run_names *names;
-	struct frames *frames; /* NULL: addresses stay numbers */
 	const struct fields
 		*fields; /* of the struct at work: whose address it is stands beside it */
 	struct arena *arena;

@@ -14,21 +14,12 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/hash.h"
-#include "lib/base/vec.h"
 #include "lib/btf/open.h"
 #include "lib/sys/proc.h"
+#include "perf/live/live.h"
+#include "perf/resolve/resolve.h"
 #include "run/internal.h"
 #include "run/syscalls.h"
-#include "sym/sym.h"
-
-/* Where a module lies, and its symbols; the kernel and BPF programs lie anywhere. */
-struct kernel_part {
-	uint64_t start, end;
-	const char *name; /* for kallsyms; NULL: the kernel's own */
-	const char *text; /* "[ext4]" */
-	struct symtab *symbols;
-	bool tried;
-};
 
 struct run_names {
 	const struct sys_roots *roots;
@@ -36,9 +27,9 @@ struct run_names {
 	struct u64map pids, uids, gids, cgroups; /* to texts of the arena; "": none */
 	struct u64map fresh;			 /* pids looked up since the last refresh */
 	bool cgroups_read;
-	struct kallsyms *kallsyms;
-	bool kernel_tried;
-	VEC(struct kernel_part) parts; /* modules, the kernel, BPF programs */
+	struct live_source *live; /* NULL: no address was asked for yet */
+	struct resolver *resolver;
+	bool follows; /* processes, not the kernel alone */
 };
 
 struct run_names *run_names_new(const struct sys_roots *roots)
@@ -59,12 +50,8 @@ void run_names_free(struct run_names *names)
 	u64map_deinit(&names->gids);
 	u64map_deinit(&names->cgroups);
 	u64map_deinit(&names->fresh);
-	struct kernel_part *part;
-
-	vec_for_each (part, &names->parts)
-		symtab_free(part->symbols);
-	vec_deinit(&names->parts);
-	kallsyms_free(names->kallsyms);
+	resolver_free(names->resolver);
+	live_source_free(names->live);
 	arena_deinit(&names->arena);
 	free(names);
 }
@@ -173,76 +160,94 @@ static const char *cgroup_name(struct run_names *names, uint64_t id)
 	return known ? known : keep(names, &names->cgroups, id, "");
 }
 
-static bool add_part(struct run_names *names, const char *name, uint64_t start, uint64_t end)
+static struct error *begin(struct run_names *names, const struct log *log, bool processes)
 {
-	struct kernel_part *part = vec_push(&names->parts);
-	_cleanup_free_ char *text = text_format("[%s]", name ? name : "kernel");
+	const struct live_source_opts live = {
+		.sz = sizeof(live), .log = log, .processes = processes};
+	const struct resolver_opts resolver = {
+		.sz = sizeof(resolver), .log = log, .demangle = true};
 
-	if (!part)
-		return false;
-	part->start = start;
-	part->end = end;
-	part->name = name ? arena_strdup(&names->arena, name) : NULL;
-	part->text = text ? arena_strdup(&names->arena, text) : NULL;
-	return (part->name || !name) && part->text;
+	resolver_free(names->resolver);
+	live_source_free(names->live);
+	names->resolver = NULL;
+	names->live = NULL;
+	TRY(live_source_new(&live, &names->live));
+	names->follows = processes;
+	return resolver_new(live_source_session(names->live), &resolver, &names->resolver);
 }
 
-/* "ext4 737280 2 - Live 0xffffffffc0400000", a line of /proc/modules; without rights all are at 0.
- */
-static bool on_module(void *ctx, char *line)
+struct error *run_names_follow(struct run_names *names, const struct log *log)
 {
-	char name[128];
-	unsigned long long size, addr;
-
-	if (sscanf(line, "%127s %llu %*s %*s %*s %llx", name, &size, &addr) != 3 || !addr)
-		return true;
-	return add_part(ctx, name, addr, addr + size);
+	return names->follows ? NULL : begin(names, log, true);
 }
 
-/* Without the right to read them addresses stay numbers. */
-static void read_kernel(struct run_names *names)
+struct live_source *run_names_live(const struct run_names *names)
 {
-	names->kernel_tried = true;
-	error_free(kallsyms_load("/proc/kallsyms", &names->kallsyms));
-	if (!names->kallsyms)
-		return;
-	error_free(sys_read_lines("/proc/modules", on_module, names));
-	add_part(names, NULL, 0, UINT64_MAX);
-	add_part(names, "bpf", 0, UINT64_MAX);
+	return names->follows ? names->live : NULL;
 }
 
-bool run_ksym_find(struct run_names *names, uint64_t addr, const char **name, const char **module,
-		   uint64_t *offset)
+struct error *run_names_update(struct run_names *names)
 {
-	struct kernel_part *part;
+	if (!names->follows)
+		return NULL;
+	TRY(live_source_update(names->live));
+	resolver_refresh(names->resolver);
+	return NULL;
+}
 
-	if (!names->kernel_tried)
-		read_kernel(names);
-	vec_for_each (part, &names->parts) {
-		if (addr < part->start || addr >= part->end || !part->text)
-			continue;
-		if (!part->tried)
-			error_free(kallsyms_symtab(names->kallsyms, part->name, 0, &part->symbols));
-		part->tried = true;
-		const struct symbol *s = part->symbols ? symtab_find(part->symbols, addr) : NULL;
-		if (!s)
-			continue;
-		*name = s->name;
-		*module = part->text;
-		*offset = addr - s->start;
-		return true;
+static const char *module_of(const struct map *map)
+{
+	if (!map)
+		return "[bpf]";
+	switch (map->dso->kind) {
+	case DSO_KERNEL:
+		return "[kernel]";
+	case DSO_BPF:
+		return "[bpf]";
+	case DSO_ANON:
+		return "[JIT]";
+	case DSO_MODULE:
+		return map->dso->short_name;
+	default:
+		return map->dso->path;
 	}
-	return false;
+}
+
+void run_frame_find(struct run_names *names, const uint32_t *pid, uint64_t time, uint64_t addr,
+		    struct result_frame *frame)
+{
+	struct location at = {0};
+
+	*frame = (struct result_frame){.name = "[unknown]", .offset = addr, .is_kernel = !pid};
+	if (!pid) {
+		/* without the right to read them addresses stay numbers */
+		if (!names->resolver)
+			error_free(begin(names, NULL, false));
+		if (!names->resolver)
+			return;
+		error_free(live_source_read_kernel(names->live));
+		frame->module = "[kernel]";
+	} else if (!names->follows) {
+		return;
+	}
+	resolve_addr_at(names->resolver, pid ? (int32_t)*pid : 0, time,
+			pid ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL, addr, &at);
+	if (at.map || at.sym)
+		frame->module = module_of(at.map);
+	if (!at.sym)
+		return;
+	frame->name = at.sym->name;
+	frame->offset = at.offset;
 }
 
 static bool add_ksym(struct run_names *names, uint64_t addr, struct strbuf *out)
 {
-	const char *name, *module;
-	uint64_t offset;
+	struct result_frame frame;
 
-	if (!run_ksym_find(names, addr, &name, &module, &offset))
+	run_frame_find(names, NULL, 0, addr, &frame);
+	if (frame.offset == addr)
 		return false;
-	strbuf_addf(out, "%s+0x%" PRIx64, name, offset);
+	strbuf_addf(out, "%s+0x%" PRIx64, frame.name, frame.offset);
 	return true;
 }
 

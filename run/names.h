@@ -7,10 +7,13 @@
 #ifndef PB_RUN_NAMES_H
 #define PB_RUN_NAMES_H
 
+#include "lib/base/log.h"
 #include "lib/base/strbuf.h"
 #include "lib/sys/sys.h"
 #include "run/fields.h"
+#include "show/result.h"
 
+struct live_source;
 struct run_names;
 
 /* roots NULL: the running system. NULL: no memory. */
@@ -37,11 +40,25 @@ bool run_name_add(struct run_names *names, const struct btf *btf, const struct f
 		  const void *data, struct strbuf *out);
 
 /*
- * The kernel's function at an address: of the kernel ("[kernel]"), a module
- * ("[ext4]") or a BPF program ("[bpf]"). The texts live as long as names.
- * false: none is known, and nothing is written.
+ * Follows processes from now on, so that addresses of those that end can be
+ * named too: what they map, when they exec and end.
  */
-bool run_ksym_find(struct run_names *names, uint64_t addr, const char **name, const char **module,
-		   uint64_t *offset);
+struct error *run_names_follow(struct run_names *names, const struct log *log);
+/* The processes that are followed; NULL: none are. */
+struct live_source *run_names_live(const struct run_names *names);
+/*
+ * Takes in what processes have done since. Names of functions that were handed
+ * out before are not valid any more.
+ */
+struct error *run_names_update(struct run_names *names);
+
+/*
+ * The function of an address: of a process that is followed, as of a time
+ * (CLOCK_MONOTONIC; 0: unknown), or with pid NULL of the kernel ("[kernel]"), a
+ * module ("[ext4]") or a BPF program ("[bpf]"). Where there is none the name is
+ * "[unknown]" and the offset the address.
+ */
+void run_frame_find(struct run_names *names, const uint32_t *pid, uint64_t time, uint64_t addr,
+		    struct result_frame *frame);
 
 #endif

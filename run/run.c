@@ -21,17 +21,17 @@
 #include "compile/compile.h"
 #include "inspect/map_reader.h"
 #include "lib/attach/attach.h"
+#include "lib/base/hash.h"
 #include "lib/base/names.h"
 #include "lib/base/vec.h"
 #include "lib/object/object.h"
 #include "lib/sys/workload.h"
+#include "perf/live/live.h"
 #include "run/builtin.h"
 #include "run/choose.h"
 #include "run/entries.h"
-#include "run/frames.h"
 #include "run/internal.h"
 #include "run/probes.h"
-#include "run/procs.h"
 #include "run/sampling.h"
 #include "run/sites.h"
 #include "work/tasks.h"
@@ -58,8 +58,8 @@ struct run {
 	VEC(struct run_object) objects;
 	VEC(struct shown_map *) maps;
 	struct run_names *names;
-	struct procs *procs; /* NULL where no map has stacks */
-	struct frames *frames;
+	struct live_source *live; /* of names; NULL where no map has stacks */
+	uint64_t drained;	  /* monotonic ns: events of before are shown */
 	struct cost *cost;
 	struct run_probes probes;
 	struct workload workload;
@@ -484,8 +484,6 @@ void run_free(struct run *run)
 		free(object->image);
 	}
 	vec_deinit(&run->objects);
-	frames_free(run->frames);
-	procs_free(run->procs);
 	run_names_free(run->names);
 	tasks_deinit(&run->tasks);
 	cost_free(run->cost);
@@ -630,11 +628,9 @@ struct error *run_look(struct run *run, const struct collect_opts *opts, struct 
 	if (opts->delta)
 		run->last_look = now;
 	run_names_refresh(run->names);
-	if (run->procs)
-		TRY(procs_update(run->procs));
+	TRY(run_names_update(run->names));
 	for (size_t i = 0; i < run->maps.n; i++) {
-		TRY(collector_collect(run->maps.v[i]->collector, opts, run->names, run->frames,
-				      results));
+		TRY(collector_collect(run->maps.v[i]->collector, opts, run->names, results));
 		TRY(add_failures(run, run->maps.v[i], results));
 	}
 	if (run->opts.show_probes)
@@ -725,14 +721,17 @@ static struct error *drain(struct run *run, bool all, run_show_fn *show, void *c
 			run->names_time = results.time;
 		}
 		/* who maps what, before the addresses that lie in it */
-		if (run->procs)
-			TRY(procs_update(run->procs));
+		uint64_t now = clock_ns(CLOCK_MONOTONIC);
+		bool empty = true;
+		TRY(run_names_update(run->names));
 		for (size_t i = 0; i < run->maps.n; i++) {
 			size_t n;
 
-			TRY(collector_drain(run->maps.v[i]->collector, run->names, run->frames,
-					    &results, &n));
+			TRY(collector_drain(run->maps.v[i]->collector, run->names, &results, &n));
+			empty &= n < RUN_MAX_BATCH;
 		}
+		if (empty)
+			run->drained = now;
 		again = all && results.n;
 		if (results.n)
 			TRY(show(ctx, run, &results, false));
@@ -856,13 +855,71 @@ static void take_signals(struct run *run, bool *done)
 	}
 }
 
-/* Stacks of processes that end meanwhile are wanted too, so who maps what is known from now on. */
+/* Stacks of processes that end meanwhile are wanted too, so they are followed from now on. */
 static struct error *begin_frames(struct run *run)
 {
-	for (size_t i = 0; i < run->maps.n && !run->procs; i++)
-		if (collector_needs_frames(run->maps.v[i]->collector))
-			TRY(procs_new(run->opts.log, &run->procs));
-	return run->procs ? frames_new(run->procs, run->names, &run->frames) : NULL;
+	for (size_t i = 0; i < run->maps.n && !run->live; i++)
+		if (collector_needs_frames(run->maps.v[i]->collector)) {
+			TRY(run_names_follow(run->names, run->opts.log));
+			run->live = run_names_live(run->names);
+		}
+	return NULL;
+}
+
+struct referred {
+	struct u64map pids; /* in the keys of maps */
+	uint64_t drained;
+};
+
+static void refer(void *ctx, uint32_t pid)
+{
+	struct referred *r = ctx;
+
+	/* no memory: it may be forgotten too early, and its addresses stay numbers */
+	u64map_put(&r->pids, pid, r);
+}
+
+static bool refers(void *ctx, int32_t pid, uint64_t ended)
+{
+	const struct referred *r = ctx;
+
+	return ended > r->drained || u64map_get(&r->pids, (uint32_t)pid);
+}
+
+/* Forgets the processes that have ended and that nothing yet to be shown refers to. */
+static struct error *forget_processes(struct run *run, run_show_fn *show, void *ctx)
+{
+	struct referred r = {.drained = UINT64_MAX};
+	struct error *err = NULL;
+
+	if (run->rings_fd >= 0) {
+		TRY(drain(run, false, show, ctx));
+		r.drained = run->drained;
+	}
+	for (size_t i = 0; i < run->maps.n && !err; i++)
+		err = collector_each_process(run->maps.v[i]->collector, refer, &r);
+	if (!err)
+		live_source_forget(run->live, refers, &r);
+	u64map_deinit(&r.pids);
+	return err;
+}
+
+/* Takes in what processes do, and sees to it that they do not take ever more memory. */
+static struct error *follow_processes(struct run *run, run_show_fn *show, void *ctx)
+{
+	TRY(run_names_update(run->names));
+	return live_source_is_full(run->live) ? forget_processes(run, show, ctx) : NULL;
+}
+
+static void warn_of_lost_records(const struct run *run)
+{
+	uint64_t lost = run->live ? session_losses(live_source_session(run->live)).lost : 0;
+
+	if (lost)
+		log_warn(run->opts.log,
+			 "%" PRIu64 " records of what processes map were lost: "
+			 "stacks may lack names",
+			 lost);
 }
 
 struct error *run_attach(struct run *run)
@@ -910,7 +967,7 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 			[FD_END] = {.fd = run->end_fd, .events = POLLIN},
 			[FD_SLOT] = {.fd = run->slot_fd, .events = POLLIN},
 			[FD_RINGS] = {.fd = run->rings_fd, .events = POLLIN},
-			[FD_PROCS] = {.fd = run->procs ? procs_fd(run->procs) : -1,
+			[FD_PROCS] = {.fd = run->live ? live_source_fd(run->live) : -1,
 				      .events = POLLIN},
 			[FD_COST] = {.fd = run->cost_fd, .events = POLLIN},
 			[FD_TASKS] = {.fd = run->tasks_fd, .events = POLLIN},
@@ -925,7 +982,7 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 		if (fds[FD_TASKS].revents & POLLIN)
 			done |= tasks_ended(&run->tasks);
 		if (fds[FD_PROCS].revents & POLLIN)
-			TRY(procs_update(run->procs));
+			TRY(follow_processes(run, show, ctx));
 		if (!done && fds[FD_RINGS].revents & POLLIN)
 			TRY(drain(run, false, show, ctx));
 		if (!done && fds[FD_SLOT].revents & POLLIN)
@@ -947,11 +1004,7 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 	detach_all(run);
 	TRY(probes_tell(&run->probes));
 	TRY(drain(run, true, show, ctx));
-	if (run->procs && procs_lost(run->procs))
-		log_warn(run->opts.log,
-			 "%" PRIu64 " records of what processes map were lost: "
-			 "stacks may lack names",
-			 procs_lost(run->procs));
+	warn_of_lost_records(run);
 	TRY(warn_of_failures(run));
 	return look(run, show, ctx, true);
 }

@@ -73,7 +73,10 @@ struct error *run_new(const struct run_opts *opts, struct run **out);
 void run_free(struct run *run);
 DEFINE_FREEP(struct run, run_free)
 
-/* What is handed over at each look; last: there will be no other. */
+/*
+ * What is handed over at each look; last: there will be no other. The results,
+ * with the names of functions in them, are valid until it returns.
+ */
 typedef struct error *run_show_fn(void *ctx, struct run *run, const struct results *results,
 				  bool last);
 
@@ -94,7 +97,8 @@ size_t run_n_detached(const struct run *run);
 
 /*
  * For what watches: a look of its own at the maps, which is no part of those
- * that are shown, and takes nothing from them where opts has no delta.
+ * that are shown, and takes nothing from them where opts has no delta. Names of
+ * functions in results are valid until the next look.
  */
 struct error *run_look(struct run *run, const struct collect_opts *opts, struct results *results);
 

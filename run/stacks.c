@@ -16,7 +16,6 @@
 #include <bpf/bpf.h>
 
 #include "lib/base/names.h"
-#include "run/frames.h"
 #include "run/internal.h"
 
 enum {
@@ -85,7 +84,7 @@ struct error *check_stacks(const struct collector *c)
 
 struct reading {
 	struct making *m;
-	struct frames *frames;
+	uint64_t time; /* when the stack was taken; 0: unknown */
 	uint64_t *ips; /* of one stack */
 	VEC(struct result_frame) v;
 	uint64_t lost; /* stacks that the map had no room for */
@@ -130,10 +129,7 @@ static struct error *add_frames(struct reading *r, const struct field *f, const 
 		frame = vec_push(&r->v);
 		if (!frame)
 			return error_nomem();
-		if (pid)
-			frame_of_process(r->frames, *pid, r->ips[i], frame);
-		else
-			frame_of_kernel(r->frames, r->ips[i], frame);
+		run_frame_find(r->m->names, pid, r->time, r->ips[i], frame);
 		watched = watched && is_of_watching(frame->name);
 		if (watched)
 			r->v.n--;
@@ -142,11 +138,12 @@ static struct error *add_frames(struct reading *r, const struct field *f, const 
 }
 
 /* "vfs_write+0x1f" */
-static void add_address(const struct making *m, uint32_t pid, uint64_t addr, struct strbuf *out)
+static void add_address(const struct making *m, uint32_t pid, uint64_t time, uint64_t addr,
+			struct strbuf *out)
 {
 	struct result_frame frame;
 
-	frame_of_process(m->frames, pid, addr, &frame);
+	run_frame_find(m->names, &pid, time, addr, &frame);
 	if (*frame.name == '[')
 		strbuf_addf(out, "0x%" PRIx64, addr);
 	else
@@ -156,14 +153,15 @@ static void add_address(const struct making *m, uint32_t pid, uint64_t addr, str
 struct error *make_frames_text(struct making *m, const struct field *f, const uint8_t *data)
 {
 	const struct field *who = m->fields ? find_role(m->fields, ROLE_PID) : NULL;
+	const struct field *when = m->fields ? find_role(m->fields, ROLE_TIME) : NULL;
 	uint32_t pid = who ? (uint32_t)field_number(who, data) : 0;
-	struct reading r = {.m = m, .frames = m->frames};
+	struct reading r = {.m = m, .time = when ? field_number(when, data) : 0};
 	struct error *err = NULL;
 
-	if (!m->frames || (f->role != ROLE_KSTACK && !who))
+	if (!run_names_live(m->names) || (f->role != ROLE_KSTACK && !who))
 		return NULL;
 	if (f->role == ROLE_USYM) {
-		add_address(m, pid, field_number(f, data), &m->text);
+		add_address(m, pid, r.time, field_number(f, data), &m->text);
 		return NULL;
 	}
 	if (!m->c->stacks)
@@ -307,7 +305,7 @@ static struct error *read_stacks(struct reading *r, const struct collect_opts *o
 
 struct error *make_stacks(struct making *m, const struct collect_opts *opts, struct result *out)
 {
-	struct reading r = {.m = m, .frames = m->frames};
+	struct reading r = {.m = m};
 
 	r.ips = calloc(max_of(bpf_map__value_size(m->c->stacks), 8u), 1);
 	struct error *err = r.ips ? read_stacks(&r, opts, out) : error_nomem();

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
 #include "lib/base/hash.h"
@@ -32,6 +33,9 @@
 struct dso_syms {
 	struct symtab *st; /* NULL: there are none */
 	struct dso *dso;
+	struct resolver *r;
+	size_t index; /* in loaded */
+	off_t size;   /* of a JIT's file when it was read; it may grow */
 };
 
 /* Addresses looked up lately: profiles ask for the same ones over and over. */
@@ -51,6 +55,12 @@ struct resolver {
 	struct kallsyms *kallsyms;
 	bool kallsyms_tried;
 	bool kallsyms_warned;
+	/* of a live session */
+	int32_t pid;		    /* of the process at work; 0: none */
+	uint64_t generation;	    /* of the session's maps */
+	struct symtab *trampolines; /* of BPF, that were there before */
+	bool trampolines_tried;
+	VEC(struct symtab *) replaced; /* whose names were handed out */
 	struct cached cache[CACHE_SIZE];
 };
 
@@ -67,25 +77,56 @@ struct error *resolver_new(struct session *s, const struct resolver_opts *opts,
 	return NULL;
 }
 
+static void free_bpf(struct resolver *r)
+{
+	struct u64map_slot *slot;
+	size_t pos = 0;
+
+	while ((slot = u64map_next(&r->bpf, &pos)))
+		symtab_free(slot->value);
+	u64map_deinit(&r->bpf);
+}
+
+static void free_replaced(struct resolver *r)
+{
+	struct symtab **st;
+
+	vec_for_each (st, &r->replaced)
+		symtab_free(*st);
+	r->replaced.n = 0;
+}
+
 void resolver_free(struct resolver *r)
 {
 	if (!r)
 		return;
 	struct dso_syms **it;
-	struct u64map_slot *slot;
-	size_t pos = 0;
 
 	vec_for_each (it, &r->loaded) {
 		(*it)->dso->priv = NULL;
+		(*it)->dso->priv_free = NULL;
 		symtab_free((*it)->st);
 		free(*it);
 	}
 	vec_deinit(&r->loaded);
-	while ((slot = u64map_next(&r->bpf, &pos)))
-		symtab_free(slot->value);
-	u64map_deinit(&r->bpf);
+	free_bpf(r);
+	free_replaced(r);
+	vec_deinit(&r->replaced);
+	symtab_free(r->trampolines);
 	kallsyms_free(r->kallsyms);
 	free(r);
+}
+
+/* A live session has forgotten the DSO. */
+static void dso_syms_free(void *priv)
+{
+	struct dso_syms *ds = priv, **last = vec_last(&ds->r->loaded);
+
+	(*last)->index = ds->index;
+	ds->r->loaded.v[ds->index] = *last;
+	ds->r->loaded.n--;
+	symtab_free(ds->st);
+	free(ds);
 }
 
 static bool host_has_build_id(const struct dso *dso)
@@ -317,7 +358,64 @@ static bool is_perf_map(const char *path)
 	return sscanf(path, "/tmp/perf-%d.map%n", &pid, &len) == 1 && len && !path[len];
 }
 
-static struct symtab *load_user(struct resolver *r, const struct dso *dso)
+/*
+ * Where a process of a live session has the file: below its own root folder,
+ * if it is there. The caller's; NULL: nowhere else than its path says.
+ */
+static char *path_inside(const struct resolver *r, const char *path)
+{
+	char *inside = r->pid ? text_format("/proc/%d/root%s", r->pid, path) : NULL;
+
+	if (inside && access(inside, R_OK)) {
+		free(inside);
+		return NULL;
+	}
+	return inside;
+}
+
+static void log_and_free(struct resolver *r, const char *path, struct error *err)
+{
+	if (err && err->code != ENOENT && err->code != ENODATA)
+		log_info(r->opts.log, "%s: %s", err->where ? err->where : path, err->msg);
+	error_free(err);
+}
+
+static struct symtab *load_perf_map(struct resolver *r, const char *path, off_t *size)
+{
+	_cleanup_free_ char *inside = access(path, R_OK) ? path_inside(r, path) : NULL;
+	struct symtab *st = NULL;
+	struct stat file;
+
+	if (inside)
+		path = inside;
+	*size = stat(path, &file) ? 0 : file.st_size;
+	log_and_free(r, path, symtab_load_perf_map(path, &st));
+	return st;
+}
+
+/* The symbol of a JIT's code, whose file may have grown since it was read. */
+static const struct symbol *find_in_grown(struct resolver *r, const struct map *map, uint64_t addr)
+{
+	struct dso_syms *ds = map->dso->priv;
+	struct stat file;
+
+	if (!ds || !is_perf_map(map->dso->path))
+		return NULL;
+	_cleanup_free_ char *inside =
+		access(map->dso->path, R_OK) ? path_inside(r, map->dso->path) : NULL;
+	if (stat(inside ? inside : map->dso->path, &file) || file.st_size == ds->size)
+		return NULL;
+	struct symtab **slot = ds->st ? vec_push(&r->replaced) : NULL;
+	if (ds->st && !slot)
+		return NULL;
+	if (slot)
+		*slot = ds->st;
+	ds->st = load_perf_map(r, map->dso->path, &ds->size);
+	memset(r->cache, 0, sizeof(r->cache));
+	return ds->st ? symtab_find(ds->st, addr) : NULL;
+}
+
+static struct symtab *load_user(struct resolver *r, const struct dso *dso, off_t *size)
 {
 	struct sym_opts opts = {
 		.sz = sizeof(opts),
@@ -329,17 +427,21 @@ static struct symtab *load_user(struct resolver *r, const struct dso *dso)
 	struct symtab *st = NULL;
 	struct error *err;
 
+	_cleanup_free_ char *inside = NULL;
+
 	if (is_perf_map(dso->path))
-		err = symtab_load_perf_map(dso->path, &st);
-	else if (dso->kind == DSO_VDSO)
+		return load_perf_map(r, dso->path, size);
+	if (dso->kind == DSO_VDSO) {
 		err = symtab_load_vdso(&opts, &st);
-	else if (dso->path[0] == '/')
-		err = symtab_load_elf(dso->path, &opts, &st);
-	else
+	} else if (dso->path[0] == '/') {
+		inside = path_inside(r, dso->path);
+		if (inside)
+			error_free(symtab_load_elf(inside, &opts, &st));
+		err = st ? NULL : symtab_load_elf(dso->path, &opts, &st);
+	} else {
 		return NULL;
-	if (err && err->code != ENOENT && err->code != ENODATA)
-		log_info(r->opts.log, "%s: %s", err->where ? err->where : dso->path, err->msg);
-	error_free(err);
+	}
+	log_and_free(r, dso->path, err);
 	return st;
 }
 
@@ -354,7 +456,10 @@ static struct symtab *load_dso(struct resolver *r, struct dso *dso, const struct
 	}
 	*slot = ds;
 	ds->dso = dso;
+	ds->r = r;
+	ds->index = r->loaded.n - 1;
 	dso->priv = ds;
+	dso->priv_free = dso_syms_free;
 	switch (dso->kind) {
 	case DSO_KERNEL:
 		ds->st = map ? load_kernel(r, map) : NULL;
@@ -365,7 +470,7 @@ static struct symtab *load_dso(struct resolver *r, struct dso *dso, const struct
 	case DSO_USER:
 	case DSO_VDSO:
 	case DSO_ANON:
-		ds->st = load_user(r, dso);
+		ds->st = load_user(r, dso, &ds->size);
 		break;
 	case DSO_BPF:
 		break;
@@ -482,6 +587,56 @@ void resolve_addr_in(struct resolver *r, const struct map *map, uint8_t cpumode,
 	out->sym = c->sym;
 	if (out->sym)
 		out->offset = out->dso_addr - out->sym->start;
+}
+
+void resolver_refresh(struct resolver *r)
+{
+	uint64_t generation = session_generation(r->session);
+
+	free_replaced(r);
+	if (generation == r->generation)
+		return;
+	/* A map in it may be another by now. */
+	memset(r->cache, 0, sizeof(r->cache));
+	r->generation = generation;
+	r->kernel_map = NULL;
+	free_bpf(r);
+}
+
+/*
+ * Code of BPF that is not a program and was there before: kallsyms alone has
+ * the trampolines and dispatchers.
+ */
+static const struct symbol *find_trampoline(struct resolver *r, uint64_t addr)
+{
+	const struct kallsyms *k = resolver_kallsyms(r, &(struct dso){.kind = DSO_KERNEL});
+
+	if (!r->trampolines_tried && k)
+		error_free(kallsyms_symtab(k, "bpf", 0, &r->trampolines));
+	r->trampolines_tried = true;
+	return r->trampolines ? symtab_find(r->trampolines, addr) : NULL;
+}
+
+void resolve_addr_at(struct resolver *r, int32_t pid, uint64_t time, uint8_t cpumode, uint64_t addr,
+		     struct location *out)
+{
+	const bool kernel = cpumode == PERF_RECORD_MISC_KERNEL;
+	const struct map *map = session_find_map_at(r->session, pid, time, cpumode, addr);
+
+	if (!map && kernel) {
+		if (!r->kernel_map)
+			r->kernel_map = session_kernel_map(r->session);
+		map = kernel_map_beyond(r, addr);
+	}
+	r->pid = kernel ? 0 : pid;
+	resolve_addr_in(r, map, cpumode, addr, out);
+	if (!out->sym && map && map->dso->kind == DSO_ANON)
+		out->sym = find_in_grown(r, map, addr);
+	else if (!out->sym && !map && kernel)
+		out->sym = find_trampoline(r, addr);
+	if (out->sym)
+		out->offset = out->dso_addr - out->sym->start;
+	r->pid = 0;
 }
 
 void resolve_addr_any(struct resolver *r, const struct thread *thread, uint64_t addr,

@@ -23,6 +23,12 @@ struct resolver_opts {
 	bool no_symbols; /* maps and DSOs only: nothing is read, every sym stays NULL */
 };
 
+/*
+ * Of a live session, a file is looked for below the root folder of the process
+ * first (it may be in a container), and what a JIT compiler tells in
+ * /tmp/perf-PID.map is read again when it has grown.
+ */
+
 /* The strings of opts are borrowed. The resolver is freed before the session. */
 struct error *resolver_new(struct session *s, const struct resolver_opts *opts,
 			   struct resolver **out);
@@ -50,6 +56,16 @@ const struct map *resolver_find_map(struct resolver *r, const struct thread *thr
 /* The same as resolve_addr() where the map (NULL: none) was found already. */
 void resolve_addr_in(struct resolver *r, const struct map *map, uint8_t cpumode, uint64_t addr,
 		     struct location *out);
+
+/*
+ * Of a live session: an address of a process (cpumode PERF_RECORD_MISC_USER) or
+ * of the kernel (_KERNEL), as of a time; 0: unknown, see session_find_map_at().
+ * What it hands out is valid until the session gets records or forgets.
+ */
+void resolve_addr_at(struct resolver *r, int32_t pid, uint64_t time, uint8_t cpumode, uint64_t addr,
+		     struct location *out);
+/* Of a live session: called when it got records or forgot, before the next address. */
+void resolver_refresh(struct resolver *r);
 
 /* The session the resolver was made for. */
 struct session *resolver_session(struct resolver *r);

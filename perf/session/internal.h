@@ -39,8 +39,10 @@ struct map_set {
 	struct map_array *array;   /* NULL: empty */
 	const struct map *last;	   /* where the last look-up ended */
 	VEC(struct past_map) past; /* live: what was cut, the oldest first */
-	bool alive, gone;	   /* while threads_forget() decides */
-	struct map_set *next;	   /* all sets, for session_free() */
+	/* while threads_forget() decides; ended: the last thread; 0: none */
+	bool alive, gone;
+	uint64_t ended;
+	struct map_set *next; /* all sets, for session_free() */
 	struct map_set *next_free;
 };
 

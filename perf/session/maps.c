@@ -218,8 +218,9 @@ static uint64_t map_since(const struct map *map)
 	return ((const struct map_node *)map)->since;
 }
 
-/* A map that an array held belongs to the past; the oldest of too many are forgotten. */
-static void past_add(struct maps_state *m, struct map_set *set, const struct map *map)
+/* A map that an array held until then belongs to the past; the oldest of too many are forgotten. */
+static void past_add(struct maps_state *m, struct map_set *set, const struct map *map,
+		     uint64_t until)
 {
 	struct past_map *past;
 
@@ -232,9 +233,20 @@ static void past_add(struct maps_state *m, struct map_set *set, const struct map
 	}
 	past = vec_push(&set->past);
 	if (past)
-		*past = (struct past_map){map, m->now};
+		*past = (struct past_map){map, until};
 	else
 		map_put(m, map);
+}
+
+/* A record that comes late, when what took the map's place is known already. */
+static bool add_late(struct maps_state *m, struct map_set *set, const struct map *map,
+		     uint64_t until)
+{
+	const struct map *late = map_new(m, map, map->start, map->end, m->now);
+
+	if (late)
+		past_add(m, set, late, until);
+	return late != NULL;
 }
 
 /* The map was there already, as /proc and a record, or two records, may say. */
@@ -255,6 +267,9 @@ bool map_set_insert(struct maps_state *m, struct map_set *set, struct map map)
 		last++;
 	if (m->live && last == first + 1 && is_same_map(set->array->maps[first], &map))
 		return true;
+	for (size_t i = first; m->live && i < last; i++)
+		if (m->now && map_since(set->array->maps[i]) > m->now)
+			return add_late(m, set, &map, map_since(set->array->maps[i]));
 	if (last > first && set->array->maps[first]->start < map.start) {
 		const struct map *old = set->array->maps[first];
 		pieces[n] = map_new(m, old, old->start, map.start, map_since(old));
@@ -276,7 +291,7 @@ bool map_set_insert(struct maps_state *m, struct map_set *set, struct map map)
 	if (!a)
 		return false;
 	for (size_t i = first; m->live && i < last; i++)
-		past_add(m, set, a->maps[i]);
+		past_add(m, set, a->maps[i], m->now);
 	memmove(&a->maps[first + n], &a->maps[last], (a->n - last) * sizeof(a->maps[0]));
 	memcpy(&a->maps[first], pieces, n * sizeof(pieces[0]));
 	a->n = total;
@@ -294,7 +309,7 @@ void map_set_remove_at(struct maps_state *m, struct map_set *set, uint64_t addr)
 	if (!a)
 		return;
 	if (m->live)
-		past_add(m, set, a->maps[i]);
+		past_add(m, set, a->maps[i], m->now);
 	memmove(&a->maps[i], &a->maps[i + 1], (a->n - i - 1) * sizeof(a->maps[0]));
 	a->n--;
 	set->last = NULL;
@@ -523,6 +538,16 @@ const struct map *session_find_map_at(struct session *s, int32_t pid, uint64_t t
 {
 	return cpumode == PERF_RECORD_MISC_KERNEL ? map_set_find_at(&s->maps.kernel, time, addr)
 						  : threads_find_map(s, pid, time, addr);
+}
+
+const struct map *session_kernel_map(struct session *s)
+{
+	const struct map_array *a = s->maps.kernel.array;
+
+	for (size_t i = 0; a && i < a->n; i++)
+		if (a->maps[i]->dso->kind == DSO_KERNEL)
+			return a->maps[i];
+	return NULL;
 }
 
 const struct map *session_find_map(struct session *s, const struct thread *thread, uint8_t cpumode,

@@ -220,13 +220,16 @@ struct error *session_advance(struct session *s, struct session_tool *tool, uint
 const struct map *session_find_map_at(struct session *s, int32_t pid, uint64_t time,
 				      uint8_t cpumode, uint64_t addr);
 
+/* The first map of the kernel's own text; NULL: it is not known. */
+const struct map *session_kernel_map(struct session *s);
+
 /* How many threads are kept that have ended. */
 size_t session_n_ended(const struct session *s);
 /*
- * Whether a process is kept; ended: its end was seen. Asked about those that
- * run too: the record of an end may be lost.
+ * Whether a process is kept that ended at that time; 0: it runs, as far as is
+ * known, since the record of an end may be lost.
  */
-typedef bool session_keep_fn(void *ctx, int32_t pid, bool ended);
+typedef bool session_keep_fn(void *ctx, int32_t pid, uint64_t ended);
 void session_forget(struct session *s, session_keep_fn *keep, void *ctx);
 /* Changes when maps were freed: another may have the address of one that was kept elsewhere. */
 uint64_t session_generation(const struct session *s);

@@ -251,13 +251,20 @@ const struct map *threads_find_map(struct session *s, int32_t pid, uint64_t time
  */
 static void decide(struct threads_state *t, session_keep_fn *keep, void *ctx)
 {
-	for (struct thread_node *n = t->all; n; n = n->next)
+	for (struct thread_node *n = t->all; n; n = n->next) {
 		n->pub.maps->alive = n->pub.maps->gone = false;
-	for (struct thread_node *n = t->all; n; n = n->next)
+		n->pub.maps->ended = 0;
+	}
+	for (struct thread_node *n = t->all; n; n = n->next) {
 		n->pub.maps->alive |= !n->ended;
-	for (struct thread_node *n = t->all; n; n = n->next)
+		n->pub.maps->ended = max_of(n->pub.maps->ended, n->ended);
+	}
+	for (struct thread_node *n = t->all; n; n = n->next) {
+		struct map_set *maps = n->pub.maps;
+
 		if (n->owns_maps)
-			n->pub.maps->gone = !keep(ctx, n->pub.tid, !n->pub.maps->alive);
+			maps->gone = !keep(ctx, n->pub.tid, maps->alive ? 0 : maps->ended);
+	}
 	for (struct thread_node *n = t->all; n; n = n->next) {
 		size_t depth = 0;
 

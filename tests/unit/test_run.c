@@ -12,7 +12,6 @@
 #include "perf/event/encode.h"
 #include "run/display.h"
 #include "run/internal.h"
-#include "run/procs.h"
 #include "run/sites.h"
 
 static void expect_refused(struct error *err, const char *part)
@@ -74,91 +73,6 @@ static void test_sites(void **state)
 	assert_int_equal(sites_failed(&sites, "openssl"), 100);
 	assert_int_equal(sites_failed(&sites, "012345678901234567890123456789012345678"), 7);
 	assert_int_equal(sites.n, 4);
-}
-
-/* ---- processes ---- */
-
-static const struct perf_event_attr attr = {
-	.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
-	.sample_id_all = 1,
-};
-
-static void add_mmap(struct procs *procs, uint32_t pid, uint64_t from, uint64_t to,
-		     const char *path, uint64_t time)
-{
-	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-	struct sample id = {.pid = pid, .tid = pid, .time = time};
-	struct record_mmap mmap = {.pid = pid,
-				   .tid = pid,
-				   .addr = from,
-				   .len = to - from,
-				   .prot = 4,
-				   .filename = path};
-
-	record_encode_mmap2(&out, &attr, PERF_RECORD_MISC_USER, &mmap, &id);
-	assert_null(procs_add_records(procs, cursor_make(out.str, out.len, "records")));
-}
-
-static void add_fork(struct procs *procs, uint32_t pid, uint32_t parent, uint64_t time)
-{
-	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-	struct sample id = {.pid = pid, .tid = pid, .time = time};
-	struct record_task fork = {
-		.pid = pid, .tid = pid, .ppid = parent, .ptid = parent, .time = time};
-
-	record_encode_fork(&out, &attr, 0, &fork, &id);
-	assert_null(procs_add_records(procs, cursor_make(out.str, out.len, "records")));
-}
-
-static void expect_map(struct procs *procs, uint32_t pid, uint64_t addr, const char *path)
-{
-	const struct proc_map *map = procs_find(procs, pid, addr);
-
-	if (!path) {
-		assert_null(map);
-		return;
-	}
-	assert_non_null(map);
-	assert_string_equal(map->path, path);
-}
-
-static void test_processes(void **state)
-{
-	_cleanup_(procs_freep) struct procs *procs = procs_new_empty();
-
-	add_mmap(procs, 10, 0x1000, 0x2000, "/bin/sh", 5);
-	add_mmap(procs, 10, 0x3000, 0x4000, "/lib/libc.so", 6);
-	expect_map(procs, 10, 0x1000, "/bin/sh");
-	expect_map(procs, 10, 0x1fff, "/bin/sh");
-	expect_map(procs, 10, 0x2000, NULL);
-	expect_map(procs, 11, 0x1000, NULL);
-	/* a child has what its parent had by then */
-	add_fork(procs, 11, 10, 20);
-	add_mmap(procs, 10, 0x5000, 0x6000, "/lib/late.so", 30);
-	expect_map(procs, 11, 0x3500, "/lib/libc.so");
-	expect_map(procs, 11, 0x5000, NULL);
-	expect_map(procs, 10, 0x5000, "/lib/late.so");
-	/* and its own after an exec; what came before it is still known */
-	add_mmap(procs, 11, 0x1000, 0x1800, "/bin/dd", 40);
-	expect_map(procs, 11, 0x1000, "/bin/dd");
-	expect_map(procs, 11, 0x1900, "/bin/sh");
-	/* rings are read one after the other: what is older comes later, and does not count */
-	add_mmap(procs, 11, 0x1000, 0x1800, "/bin/old", 35);
-	expect_map(procs, 11, 0x1000, "/bin/dd");
-	/* grandchildren, and an id that is somebody else's by now */
-	add_fork(procs, 12, 11, 50);
-	expect_map(procs, 12, 0x3500, "/lib/libc.so");
-	expect_map(procs, 12, 0x1000, "/bin/dd");
-	add_fork(procs, 11, 99, 60);
-	expect_map(procs, 11, 0x1000, NULL);
-	/* a thread is no process */
-	add_fork(procs, 10, 10, 70);
-	expect_map(procs, 10, 0x1000, "/bin/sh");
-	/* the end of the address space, and records that are none */
-	add_mmap(procs, 13, UINT64_MAX - 10, UINT64_MAX, "/end", 1);
-	expect_map(procs, 13, UINT64_MAX - 5, "/end");
-	assert_null(procs_add_records(procs, cursor_make("\1\0\0\0\0\0\4\0", 8, "records")));
-	assert_int_equal(procs_lost(procs), 0);
 }
 
 /* ---- events ---- */
@@ -466,12 +380,11 @@ static void test_heat(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_display),	       cmocka_unit_test(test_sites),
-		cmocka_unit_test(test_processes),      cmocka_unit_test(test_durations),
-		cmocka_unit_test(test_numbers),	       cmocka_unit_test(test_short_events),
-		cmocka_unit_test(test_one_name_twice), cmocka_unit_test(test_heat),
-		cmocka_unit_test(test_fields),	       cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_display),	     cmocka_unit_test(test_sites),
+		cmocka_unit_test(test_durations),    cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_short_events), cmocka_unit_test(test_one_name_twice),
+		cmocka_unit_test(test_heat),	     cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_ranges),	     cmocka_unit_test(test_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -154,13 +154,13 @@ static void expect_map(struct live *l, int32_t pid, uint64_t time, uint64_t addr
 	assert_in_range(addr, map->start, map->end - 1);
 }
 
-static bool keep_running(void *ctx, int32_t pid, bool ended)
+static bool keep_running(void *ctx, int32_t pid, uint64_t ended)
 {
 	return !ended;
 }
 
 /* Keeps what runs, and the process in ctx. */
-static bool keep_one(void *ctx, int32_t pid, bool ended)
+static bool keep_one(void *ctx, int32_t pid, uint64_t ended)
 {
 	return !ended || pid == *(int32_t *)ctx;
 }
@@ -278,6 +278,13 @@ static void a_map_is_found_by_its_time(void **state)
 	add_mmap(l, 10, 0x1000, 0x2000, "/bin/sh");
 	advance(l, 100);
 	expect_map(l, 10, 3, 0x1000, "/bin/sh");
+	/* what is older and comes late does not cut what is there */
+	l->time = 35;
+	add_mmap(l, 11, 0x1000, 0x1800, "/bin/old");
+	advance(l, 100);
+	expect_map(l, 11, 0, 0x1000, "/bin/dd");
+	expect_map(l, 11, 40, 0x1000, "/bin/dd");
+	expect_map(l, 11, 36, 0x1000, "/bin/old");
 	/* the end of the address space */
 	add_mmap(l, 13, UINT64_MAX - 10, UINT64_MAX, "/end");
 	advance(l, 100);
