@@ -4,10 +4,7 @@
  * lines of one, the variables at a place, and what a definition comes to.
  * Nothing is added to the kernel: a probe is given to record or run.
  */
-#include "cmd/probe.h"
-
-#include <inttypes.h>
-#include <limits.h>
+#include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +12,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
-#include "probe/point/name_filter.h"
-#include "lib/base/json.h"
 #include "lib/base/vec.h"
+#include "probe/show/show.h"
 
 enum {
 	OPT_WAY = 256,
@@ -66,19 +62,14 @@ enum action {
 
 struct probe {
 	enum action action;
-	const char *filter; /* of -F and -V; NULL: all */
-	const char *text;   /* of -V and -L */
+	const char *text; /* of -V and -L */
 	VEC(const char *) definitions;
 	struct strbuf words; /* the arguments: one definition, as perf probe has it */
 	char *here;	     /* -x of a file in this directory */
-	const char *exec, *module, *vmlinux, *source;
-	enum probe_way way;
-	bool dry_run, json, quiet, externs, no_inlines;
+	const char *vmlinux;
+	bool quiet;
 	int verbose;
-
-	struct log log;
-	struct probe_finder *finder;
-	struct strbuf out;
+	struct probe_view view;
 };
 
 static void set_action(struct argp_state *state, enum action action, const char *text)
@@ -115,12 +106,13 @@ static void find_here(struct argp_state *state)
 	struct probe *p = state->input;
 	struct stat st;
 
-	if (!p->exec || strchr(p->exec, '/') || stat(p->exec, &st) || !S_ISREG(st.st_mode))
+	if (!p->view.exec || strchr(p->view.exec, '/') || stat(p->view.exec, &st) ||
+	    !S_ISREG(st.st_mode))
 		return;
-	p->here = text_format("./%s", p->exec);
+	p->here = text_format("./%s", p->view.exec);
 	if (!p->here)
 		argp_failure(state, 1, ENOMEM, "options");
-	p->exec = p->here;
+	p->view.exec = p->here;
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -130,19 +122,19 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'F':
 		set_action(state, ACTION_FUNCS, NULL);
-		p->filter = arg ? arg : p->filter;
+		p->view.filter = arg ? arg : p->view.filter;
 		return 0;
 	case OPT_FILTER:
-		p->filter = arg;
+		p->view.filter = arg;
 		return 0;
 	case OPT_EXTERNS:
-		p->externs = true;
+		p->view.externs = true;
 		return 0;
 	case OPT_NO_INLINES:
-		p->no_inlines = true;
+		p->view.no_inlines = true;
 		return 0;
 	case 'D':
-		p->dry_run = true;
+		p->view.code = true;
 		add_definition(state, arg);
 		return 0;
 	case 'l':
@@ -166,28 +158,28 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		/* "perf probe /bin/zsh zfree": the program comes first. */
-		if (!p->words.len && !p->exec && !p->module && is_program(arg))
-			p->exec = arg;
+		if (!p->words.len && !p->view.exec && !p->view.module && is_program(arg))
+			p->view.exec = arg;
 		else
 			strbuf_addf(&p->words, "%s%s", p->words.len ? " " : "", arg);
 		return 0;
 	case 'n':
-		p->dry_run = true;
+		p->view.code = true;
 		return 0;
 	case 'x':
-		p->exec = arg;
+		p->view.exec = arg;
 		return 0;
 	case 'm':
-		p->module = arg;
+		p->view.module = arg;
 		return 0;
 	case 'k':
 		p->vmlinux = arg;
 		return 0;
 	case 's':
-		p->source = arg;
+		p->view.source = arg;
 		return 0;
 	case OPT_WAY: {
-		struct error *err = probe_way_parse(arg, &p->way);
+		struct error *err = probe_way_parse(arg, &p->view.way);
 		char why[256];
 
 		if (!err)
@@ -199,7 +191,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	}
 	case 'j':
-		p->json = true;
+		p->view.json = true;
 		return 0;
 	case 'v':
 		p->verbose++;
@@ -210,8 +202,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (strbuf_failed(&p->words))
 			argp_failure(state, 1, ENOMEM, "options");
-		if (p->action == ACTION_FUNCS && p->words.len && !p->filter)
-			p->filter = strbuf_str(&p->words); /* "-F FILTER", as with "-FFILTER" */
+		if (p->action == ACTION_FUNCS && p->words.len && !p->view.filter)
+			p->view.filter =
+				strbuf_str(&p->words); /* "-F FILTER", as with "-FFILTER" */
 		else if (p->words.len)
 			add_definition(state, strbuf_str(&p->words));
 		if (p->action != ACTION_NONE && p->definitions.n)
@@ -219,11 +212,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 				   p->definitions.v[0]);
 		if (p->action == ACTION_NONE && !p->definitions.n)
 			argp_error(state, "a definition is missing, or one of -F, -V and -L");
-		if (p->exec && p->module)
+		if (p->view.exec && p->view.module)
 			argp_error(state, "-x and -m exclude each other");
-		if (p->externs && p->action != ACTION_VARS)
+		if (p->view.externs && p->action != ACTION_VARS)
 			argp_error(state, "--externs is for -V");
-		if (p->filter && p->action != ACTION_VARS && p->action != ACTION_FUNCS)
+		if (p->view.filter && p->action != ACTION_VARS && p->action != ACTION_FUNCS)
 			argp_error(state, "--filter is for -V and -F");
 		find_here(state);
 		return 0;
@@ -242,238 +235,7 @@ static const struct argp argp = {
 	       "  perf-bpf record -e 'probe:DEFINITION'",
 };
 
-/* With -x or -m as the keys that they stand for; the caller's. */
-static struct error *definition_text(const struct probe *p, const char *text, char **out)
-{
-	const char *inlines = p->no_inlines ? "inlines=no;" : "";
-
-	if (p->exec) {
-		/* A path is quoted, so that it may hold anything but that quote. */
-		const char *quote = !strpbrk(p->exec, " ;=@\\\"'") ? ""
-				    : strchr(p->exec, '"')	   ? "'"
-								   : "\"";
-
-		*out = text_format("exec=%s%s%s;%s%s", quote, p->exec, quote, inlines, text);
-	} else if (p->module) {
-		*out = text_format("module=%s;%s%s", p->module, inlines, text);
-	} else {
-		*out = text_format("%s%s", inlines, text);
-	}
-	return *out ? NULL : error_nomem();
-}
-
-static struct error *parse(const struct probe *p, const char *text, struct probe_def *def)
-{
-	_cleanup_free_ char *whole = NULL;
-
-	TRY(definition_text(p, text, &whole));
-	return probe_def_parse(whole, def);
-}
-
-void probe_point_text(const struct probe_point *point, struct strbuf *out)
-{
-	strbuf_adds(out, point->shown ? point->shown : point->function);
-	if (point->at_return)
-		strbuf_adds(out, "%return");
-	else
-		strbuf_addf(out, "+%" PRIu64, point->offset);
-	if (point->inlined)
-		strbuf_addf(out, ", a copy of %s", point->inlined);
-}
-
-static void add_key(struct strbuf *out, const char *key)
-{
-	strbuf_addf(out, ",\"%s\":", key);
-}
-
-static void add_string(struct strbuf *out, const char *key, const char *s)
-{
-	if (!s)
-		return;
-	add_key(out, key);
-	json_add_string(out, s, strlen(s));
-}
-
-void probe_point_json(const struct probe_point *point, struct strbuf *out)
-{
-	static const char *const sources[] = {
-		[POINT_BTF] = "btf",
-		[POINT_DWARF] = "dwarf",
-		[POINT_SYMBOLS] = "symbols",
-	};
-
-	const char *name = point->shown ? point->shown : point->function;
-
-	strbuf_adds(out, "\"function\":");
-	json_add_string(out, name, strlen(name));
-	add_string(out, "symbol", point->function);
-	strbuf_addf(out, ",\"offset\":%" PRIu64 ",\"return\":%s", point->offset,
-		    point->at_return ? "true" : "false");
-	add_string(out, "inlined", point->inlined);
-	add_string(out, "module", point->module);
-	if (point->address) {
-		add_key(out, "address");
-		json_add_address(out, point->address);
-	}
-	add_string(out, "file", point->file);
-	if (point->file)
-		strbuf_addf(out, ",\"line\":%u", point->line);
-	add_string(out, "source", sources[point->source]);
-}
-
-/* ---- -F ---- */
-
-struct names_out {
-	struct strbuf *out;
-	const char *filter; /* NULL: all */
-	bool json;
-	size_t n;
-};
-
-static struct error *add_function(void *ctx, const char *name)
-{
-	struct names_out *o = ctx;
-
-	if (o->filter && !name_filter_match(o->filter, name))
-		return NULL;
-	if (o->json) {
-		strbuf_adds(o->out, o->n ? ",\n" : "\n");
-		json_add_string(o->out, name, strlen(name));
-	} else {
-		strbuf_addf(o->out, "%s\n", name);
-	}
-	o->n++;
-	return strbuf_failed(o->out) ? error_nomem() : NULL;
-}
-
-/* Several globs, not a name of C++ with such characters. */
-static bool is_filter(const char *text)
-{
-	return *text == '!' || (strpbrk(text, "|&") && !strstr(text, "operator"));
-}
-
-static struct error *show_functions(struct probe *p)
-{
-	const bool several = p->filter && is_filter(p->filter);
-	struct names_out o = {
-		.out = &p->out, .json = p->json, .filter = several ? p->filter : NULL};
-
-	if (several)
-		TRY(name_filter_check(p->filter));
-	if (p->json)
-		strbuf_adds(&p->out, "{\"functions\":[");
-	TRY(probe_functions(p->finder, p->exec, p->module, p->filter && !several ? p->filter : "*",
-			    add_function, &o));
-	if (p->json)
-		strbuf_adds(&p->out, "]}\n");
-	return NULL;
-}
-
-/* ---- -V ---- */
-
-struct vars_out {
-	struct strbuf *out;
-	const char *filter; /* NULL: all */
-	bool json;
-	bool any;
-	struct strbuf *last; /* the last point, as people read it */
-	size_t n;	     /* its variables */
-};
-
-static void end_point(struct vars_out *o)
-{
-	if (o->any && o->json)
-		strbuf_adds(o->out, "]}");
-	else if (o->any && !o->n)
-		strbuf_adds(o->out, "\t\t(No variables)\n");
-}
-
-static void begin_point(struct vars_out *o, const struct probe_point *point)
-{
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-
-	/* Not by the pointer: the next point may stand where the last one stood. */
-	probe_point_text(point, &text);
-	strbuf_addf(&text, "@%#" PRIx64, point->address);
-	if (o->any && !strcmp(strbuf_str(o->last), strbuf_str(&text)))
-		return;
-	end_point(o);
-	if (o->json) {
-		strbuf_adds(o->out, o->any ? ",\n{" : "\n{");
-		probe_point_json(point, o->out);
-		strbuf_adds(o->out, ",\"variables\":[");
-	} else {
-		strbuf_adds(o->out, "\t@<");
-		probe_point_text(point, o->out);
-		strbuf_adds(o->out, ">\n");
-	}
-	strbuf_reset(o->last);
-	strbuf_adds(o->last, strbuf_str(&text));
-	o->any = true;
-	o->n = 0;
-}
-
-static struct error *add_variable(void *ctx, const struct probe_point *point,
-				  const struct probe_variable *v)
-{
-	struct vars_out *o = ctx;
-
-	begin_point(o, point);
-	if (!v || (o->filter && !name_filter_match(o->filter, v->name)))
-		return NULL;
-	if (o->json) {
-		strbuf_adds(o->out, o->n ? ",{\"name\":" : "{\"name\":");
-		json_add_string(o->out, v->name, strlen(v->name));
-		add_string(o->out, "type", v->type);
-		add_string(o->out, "obstacle", v->obstacle);
-		strbuf_addf(o->out, ",\"parameter\":%s}", v->is_parameter ? "true" : "false");
-	} else {
-		strbuf_addf(o->out, "\t\t%s\t%s", v->type ? v->type : "?", v->name);
-		if (v->obstacle)
-			strbuf_addf(o->out, "\t(%s)", v->obstacle);
-		strbuf_addch(o->out, '\n');
-	}
-	o->n++;
-	return strbuf_failed(o->out) ? error_nomem() : NULL;
-}
-
-static struct error *show_variables(struct probe *p)
-{
-	_cleanup_probe_def_ struct probe_def def = {0};
-	_cleanup_strbuf_ struct strbuf last = STRBUF_INIT;
-	struct vars_out o = {.out = &p->out, .json = p->json, .last = &last, .filter = p->filter};
-
-	if (p->filter)
-		TRY(name_filter_check(p->filter));
-	TRY(parse(p, p->text, &def));
-	if (p->json)
-		strbuf_adds(&p->out, "{\"points\":[");
-	else
-		strbuf_addf(&p->out, "Available variables at %s\n", p->text);
-	TRY(probe_variables(p->finder, &def, p->externs, add_variable, &o));
-	end_point(&o);
-	if (p->json)
-		strbuf_adds(&p->out, "]}\n");
-	return NULL;
-}
-
-/* ---- definitions ---- */
-
-static struct error *show_lines(struct probe *p)
-{
-	const struct probe_lines_view view = {
-		.finder = p->finder,
-		.source = p->source,
-		.json = p->json,
-		.verbose = p->verbose,
-	};
-	_cleanup_free_ char *keys = NULL;
-
-	TRY(definition_text(p, "", &keys));
-	return probe_lines_show(&view, keys, p->text, &p->out);
-}
-
-/* Within the shell's '…'. */
+/* Within the shell's '...'. */
 static void add_quoted(struct strbuf *out, const char *text)
 {
 	for (; *text; text++)
@@ -483,73 +245,69 @@ static void add_quoted(struct strbuf *out, const char *text)
 			strbuf_addch(out, *text);
 }
 
-static struct error *show_points(struct probe *p)
+static struct error *show_definitions(const struct probe *p, struct strbuf *out)
 {
-	const struct probe_view view = {
-		.finder = p->finder,
-		.way = p->way,
-		.json = p->json,
-		.code = p->dry_run,
-		.log = &p->log,
-	};
-
 	for (size_t i = 0; i < p->definitions.n; i++) {
-		_cleanup_free_ char *text = NULL;
-		_cleanup_probe_def_ struct probe_def def = {0};
+		_cleanup_free_ char *whole = NULL;
 
-		TRY(definition_text(p, p->definitions.v[i], &text));
-		TRY(probe_def_parse(text, &def));
-		TRY(probe_points_show(&view, &def, &p->out));
-		if (!p->dry_run && !p->json && !p->quiet) {
-			strbuf_adds(&p->out,
-				    "\nYou can record it by:\n\n\tperf-bpf record -e 'probe:");
-			add_quoted(&p->out, text);
-			strbuf_adds(&p->out, "' -a sleep 1\n\n");
-		}
+		TRY(probe_show_points(&p->view, p->definitions.v[i], out));
+		if (p->view.code || p->view.json || p->quiet)
+			continue;
+		TRY(probe_whole_definition(&p->view, p->definitions.v[i], &whole));
+		strbuf_adds(out, "\nYou can record it by:\n\n\tperf-bpf record -e 'probe:");
+		add_quoted(out, whole);
+		strbuf_adds(out, "' -a sleep 1\n\n");
 	}
 	return NULL;
 }
 
-static struct error *run(struct probe *p)
+static struct error *show(const struct probe *p, struct strbuf *out)
 {
-	const struct finder_opts opts = {.vmlinux = p->vmlinux, .log = &p->log};
-
-	TRY(probe_finder_new(&opts, &p->finder));
 	switch (p->action) {
 	case ACTION_FUNCS:
-		return show_functions(p);
+		return probe_show_functions(&p->view, out);
 	case ACTION_VARS:
-		return show_variables(p);
+		return probe_show_variables(&p->view, p->text, out);
 	case ACTION_LINES:
-		return show_lines(p);
+		return probe_show_lines(&p->view, p->text, out);
 	default:
-		return show_points(p);
+		return show_definitions(p, out);
 	}
+}
+
+static struct error *run(struct probe *p)
+{
+	struct log log = cmd_log(p->verbose);
+	const struct finder_opts opts = {.vmlinux = p->vmlinux, .log = &log};
+	_cleanup_(probe_finder_freep) struct probe_finder *finder = NULL;
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	if (p->quiet)
+		log.write = NULL;
+	TRY(probe_finder_new(&opts, &finder));
+	p->view.finder = finder;
+	p->view.verbose = p->verbose;
+	p->view.log = &log;
+	TRY(show(p, &out));
+	if (strbuf_failed(&out))
+		return error_nomem();
+	fwrite(strbuf_str(&out), 1, out.len, stdout);
+	return NULL;
+}
+
+static void probe_deinit(struct probe *p)
+{
+	strbuf_deinit(&p->words);
+	free(p->here);
+	vec_deinit(&p->definitions);
 }
 
 int cmd_probe(int argc, char **argv)
 {
-	struct probe p = {0};
-	struct error *err;
+	_cleanup_(probe_deinit) struct probe p = {0};
 
-	if (cmd_parse(&argp, argc, argv, 0, NULL, &p)) {
-		strbuf_deinit(&p.words);
-		free(p.here);
-		vec_deinit(&p.definitions);
+	if (cmd_parse(&argp, argc, argv, 0, NULL, &p))
 		return 2;
-	}
-	p.log = cmd_log(p.verbose);
-	if (p.quiet)
-		p.log.write = NULL;
-	err = run(&p);
-	if (!err && strbuf_failed(&p.out))
-		err = error_nomem();
-	if (!err)
-		fwrite(strbuf_str(&p.out), 1, p.out.len, stdout);
-	probe_finder_free(p.finder);
-	strbuf_deinit(&p.out);
-	strbuf_deinit(&p.words);
-	free(p.here);
-	vec_deinit(&p.definitions);
+	struct error *err = run(&p);
 	return err ? cmd_fail(err) : 0;
 }

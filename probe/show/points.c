@@ -4,7 +4,7 @@
  * made and given its points, but not loaded: what is told of the ways of attaching and
  * of the code is what those who attach have decided.
  */
-#include "cmd/probe.h"
+#include "probe/show/show.h"
 
 #include <bpf/libbpf.h>
 #include <stdlib.h>
@@ -50,14 +50,6 @@ static void show_text(const struct probe_report *r, struct strbuf *out)
 	show_args_text(r->points, r->point, out);
 }
 
-static void add_string(struct strbuf *out, const char *key, const char *s)
-{
-	if (!s)
-		return;
-	strbuf_addf(out, ",\"%s\":", key);
-	json_add_string(out, s, strlen(s));
-}
-
 static void show_args_json(const struct probe_points *points, const struct probe_point *point,
 			   struct strbuf *out)
 {
@@ -68,11 +60,11 @@ static void show_args_json(const struct probe_points *points, const struct probe
 
 		strbuf_adds(out, i ? ",{\"name\":" : "{\"name\":");
 		json_add_string(out, points->names[i], strlen(points->names[i]));
-		add_string(out, "type", v->type);
+		probe_json_string(out, "type", v->type);
 		if (!v->obstacle)
 			fetch_value_text(v, regs_of(points->machine), &place);
-		add_string(out, v->obstacle ? "obstacle" : "place",
-			   v->obstacle ? v->obstacle : strbuf_str(&place));
+		probe_json_string(out, v->obstacle ? "obstacle" : "place",
+				  v->obstacle ? v->obstacle : strbuf_str(&place));
 		strbuf_addch(out, '}');
 	}
 	strbuf_addch(out, ']');
@@ -83,9 +75,9 @@ static void show_json(const struct probe_report *r, struct strbuf *out)
 	strbuf_addch(out, '{');
 	probe_point_json(r->point, out);
 	if (r->refused) {
-		add_string(out, "refused", r->refused);
+		probe_json_string(out, "refused", r->refused);
 	} else {
-		add_string(out, "way", probe_way_name(r->way));
+		probe_json_string(out, "way", probe_way_name(r->way));
 		strbuf_addf(out, ",\"instance\":%zu", r->instance);
 	}
 	show_args_json(r->points, r->point, out);
@@ -136,8 +128,8 @@ static struct error *show_code(void *ctx, const struct probe_code *code)
 	return NULL;
 }
 
-struct error *probe_points_show(const struct probe_view *view, const struct probe_def *def,
-				struct strbuf *out)
+static struct error *show_definition(const struct probe_view *view, const struct probe_def *def,
+				     struct strbuf *out)
 {
 	const struct probe_opts opts = {.way = view->way, .only_plan = true, .log = view->log};
 	const struct output_opts output = {.definition = def->text, .name = "probe"};
@@ -170,4 +162,14 @@ struct error *probe_points_show(const struct probe_view *view, const struct prob
 	if (view->json)
 		strbuf_adds(out, "]}\n");
 	return NULL;
+}
+
+struct error *probe_show_points(const struct probe_view *view, const char *text, struct strbuf *out)
+{
+	_cleanup_probe_def_ struct probe_def def = {0};
+	_cleanup_free_ char *whole = NULL;
+
+	TRY(probe_whole_definition(view, text, &whole));
+	TRY(probe_def_parse(whole, &def));
+	return show_definition(view, &def, out);
 }

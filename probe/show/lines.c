@@ -6,7 +6,7 @@
  *	FUNC[@FILE][:LINE[+COUNT|-LAST]]
  *	FILE[:LINE[+COUNT|-LAST]]
  */
-#include "cmd/probe.h"
+#include "probe/show/show.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -173,7 +173,7 @@ static void show_json(const struct lines_out *o, bool is_function, struct strbuf
 }
 
 /* Numbers stand before the lines that can be probed, counted as definitions count them. */
-static void show_text(const struct probe_lines_view *view, const struct lines_out *o,
+static void show_text(const struct probe_view *view, const struct lines_out *o,
 		      const struct probe_def *def, const struct range *range, struct strbuf *out)
 {
 	_cleanup_fclose_ FILE *f = open_source(view->source, o->file);
@@ -215,8 +215,7 @@ static void show_text(const struct probe_lines_view *view, const struct lines_ou
 	}
 }
 
-struct error *probe_lines_show(const struct probe_lines_view *view, const char *keys,
-			       const char *text, struct strbuf *out)
+struct error *probe_show_lines(const struct probe_view *view, const char *text, struct strbuf *out)
 {
 	_cleanup_probe_def_ struct probe_def def = {0};
 	_cleanup_(lines_deinit) struct lines_out o = {0};
@@ -224,9 +223,7 @@ struct error *probe_lines_show(const struct probe_lines_view *view, const char *
 	struct range range;
 
 	TRY(range_split(text, &range, &place));
-	whole = text_format("%s%s", keys, place);
-	if (!whole)
-		return error_nomem();
+	TRY(probe_whole_definition(view, place, &whole));
 	TRY(probe_def_parse(whole, &def));
 	TRY(probe_lines(view->finder, &def, add_line, &o));
 	if (!o.lines.n)
