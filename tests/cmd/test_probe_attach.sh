@@ -221,7 +221,7 @@ test_many_points_are_told_in_short() {
 	[ "$(wc -l <err)" -lt 40 ] || fail "too much is said"
 	"$PERF_BPF" run -vv many.bpf.o -- ./many >out 2>err
 	assert_equal "$(grep -c 'program many: many_[0-9]*: .* hits$' err)" 40
-	assert_equal "$(grep -c 'many_less_[0-9] is left out' err)" 9
+	assert_equal "$(grep -c 'many_less_[0-9] is skipped' err)" 9
 }
 
 # -p is seen to by the kernel; the program does not ask.
