@@ -60,7 +60,7 @@ struct error *no_more_words(const struct action_args *args, size_t at)
 {
 	if (at >= args->words.n)
 		return NULL;
-	return error_usage("'%s' is one argument too many", args->words.v[at]);
+	return error_usage("unexpected argument '%s'", args->words.v[at]);
 }
 
 struct error *open_object(enum kobj_kind kind, const struct action_args *args, size_t *at, int *fd)

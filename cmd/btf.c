@@ -29,10 +29,10 @@ struct options {
 
 static const struct argp_option argp_options[] = {
 	ACTION_OPTION_JSON,
-	{"format", OPTION_FORMAT, "FORMAT", 0, "dump: raw, the types as they are stored, or c"},
-	{"type", 'C', "NAME", 0, "show: the struct, union, enum or typedef"},
+	{"format", OPTION_FORMAT, "FORMAT", 0, "dump: output format, raw (one line per type) or c"},
+	{"type", 'C', "NAME", 0, "show: the struct, union, enum or typedef to show"},
 	{"sizes", OPTION_SIZES, NULL, 0,
-	 "show: offsets, sizes, holes, padding and cache lines of a struct"},
+	 "show: print offsets, sizes, holes, padding and cache lines of a struct"},
 	{NULL},
 };
 
@@ -43,7 +43,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case OPTION_FORMAT:
 		if (strcmp(arg, "c") != 0 && strcmp(arg, "raw") != 0)
-			argp_error(state, "'%s' is no format: --format is c or raw", arg);
+			argp_error(state, "--format: unknown format '%s' (c or raw)", arg);
 		options->c = *arg == 'c';
 		return 0;
 	case 'C':
@@ -62,9 +62,8 @@ static const struct argp argp = {
 	"list [id ID]\n"
 	"dump BTF [--format=c]\n"
 	"show BTF -C NAME [--sizes]",
-	"Types: those that are loaded, and those of files.\v"
-	"BTF is 'id ID', 'file FILE' or 'vmlinux'; or ID or FILE alone.\n"
-	"FILE is an object with BTF, or BTF itself, as in /sys/kernel/btf.",
+	"Show BTF types, of the kernel and of files.\vBTF is 'id ID', 'file FILE' or 'vmlinux'; or "
+	"only ID or FILE.\nFILE is an object with BTF, or raw BTF as in /sys/kernel/btf.",
 };
 
 static const struct options *options_of(const struct action_args *args)
@@ -191,7 +190,7 @@ static struct error *open_base(struct source *source)
 {
 	source->base = btf__load_vmlinux_btf();
 	if (!source->base)
-		return error_errno(errno, "the kernel's BTF cannot be read");
+		return error_errno(errno, "cannot read the kernel's BTF");
 	return NULL;
 }
 
@@ -204,12 +203,12 @@ static struct error *open_loaded(const struct action_args *args, size_t *at, str
 
 	TRY(open_object(KOBJ_BTF, args, at, &fd));
 	if (bpf_btf_get_info_by_fd(fd, &info, &len))
-		return error_errno(errno, "the BTF's description cannot be read");
+		return error_errno(errno, "cannot read the info of the BTF");
 	if (info.kernel_btf && strcmp(name, "vmlinux") != 0)
 		TRY(open_base(source));
 	source->btf = btf__load_from_kernel_by_id_split(info.id, source->base);
 	if (!source->btf)
-		return error_errno(errno, "BTF %u cannot be read", info.id);
+		return error_errno(errno, "cannot read BTF %u", info.id);
 	return NULL;
 }
 
@@ -224,10 +223,10 @@ static struct error *open_file(const char *path, struct source *source)
 	if (source->btf)
 		return NULL;
 	int code = errno;
-	struct error *err = error_errno(code, "no BTF can be read here");
+	struct error *err = error_errno(code, "cannot read BTF from this file");
 	if (code == ENODATA)
-		err = error_hint(err, "the file has no section .BTF: compile with -g, for BPF, or "
-				      "add it by 'pahole -J'");
+		err = error_hint(err, "the file has no section .BTF: compile for BPF with -g, or "
+				      "add BTF with 'pahole -J'");
 	return error_at(err, "%s", path);
 }
 
@@ -237,8 +236,8 @@ static struct error *open_source(const struct action_args *args, size_t *at, str
 	size_t n = args->words.n;
 
 	if (*at >= n)
-		return error_hint(error_usage("which BTF?"),
-				  "name it by 'id ID', 'file FILE' or 'vmlinux'");
+		return error_hint(error_usage("the BTF is missing"),
+				  "use 'id ID', 'file FILE' or 'vmlinux'");
 	if (!strcmp(words[*at], "vmlinux")) {
 		TRY(open_base(source));
 		source->btf = source->base;
@@ -251,7 +250,7 @@ static struct error *open_source(const struct action_args *args, size_t *at, str
 	} else {
 		*at += !strcmp(words[*at], "file");
 		if (*at >= n)
-			return error_usage("the file's name is missing");
+			return error_usage("the file name is missing");
 		TRY(open_file(words[*at], source));
 		++*at;
 	}
@@ -280,7 +279,7 @@ static struct error *dump_as_c(const struct btf *btf, struct strbuf *out)
 	int code = 0;
 
 	if (!dump)
-		return error_errno(errno, "the types cannot be written as C");
+		return error_errno(errno, "cannot write the types as C");
 	strbuf_adds(out, "#ifndef __VMLINUX_H__\n"
 			 "#define __VMLINUX_H__\n\n"
 			 "#ifndef BPF_NO_PRESERVE_ACCESS_INDEX\n"
@@ -296,7 +295,7 @@ static struct error *dump_as_c(const struct btf *btf, struct strbuf *out)
 			 "#pragma clang attribute pop\n"
 			 "#endif\n\n"
 			 "#endif /* __VMLINUX_H__ */\n");
-	return code ? error_errno(-code, "the types cannot be written as C") : NULL;
+	return code ? error_errno(-code, "cannot write the types as C") : NULL;
 }
 
 static struct error *btf_dump_types(const struct action_args *args, size_t at)
@@ -305,7 +304,7 @@ static struct error *btf_dump_types(const struct action_args *args, size_t at)
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 
 	if (options_of(args)->c && args->json)
-		return error_usage("--format=c has no form as JSON");
+		return error_usage("--format=c cannot be combined with --json");
 	TRY(open_source(args, &at, &source));
 	if (options_of(args)->c) {
 		TRY(dump_as_c(source.btf, &out));
@@ -357,7 +356,7 @@ static struct error *find_type(const struct btf *btf, const char *name, uint32_t
 		if (can_be_shown(t) && *btf_name(btf, t))
 			nearest_offer(&near, btf_name(btf, t));
 	}
-	struct error *err = error_new(ENOENT, "no type is called '%s'", name);
+	struct error *err = error_new(ENOENT, "unknown type '%s'", name);
 	return error_suggest(err, &near);
 }
 
@@ -367,11 +366,11 @@ static struct error *define(const struct btf *btf, uint32_t id, struct strbuf *o
 	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT;
 	struct btf_dump *dump = btf_dump__new(btf, add_text, &all, NULL);
 	if (!dump)
-		return error_errno(errno, "the type cannot be written as C");
+		return error_errno(errno, "cannot write the type as C");
 	int code = btf_dump__dump_type(dump, id);
 	btf_dump__free(dump);
 	if (code)
-		return error_errno(-code, "the type cannot be written as C");
+		return error_errno(-code, "cannot write the type as C");
 	if (strbuf_failed(&all))
 		return error_nomem();
 	/* definitions are apart by an empty line; the type's own is the last */
@@ -395,7 +394,7 @@ static struct error *btf_show(const struct action_args *args, size_t at)
 	uint32_t id;
 
 	if (!options->type)
-		return error_hint(error_usage("which type?"), "name it by -C NAME");
+		return error_hint(error_usage("the type is missing"), "use -C NAME");
 	TRY(open_source(args, &at, &source));
 	TRY(find_type(source.btf, options->type, &id));
 	if (options->sizes) {

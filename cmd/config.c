@@ -79,8 +79,9 @@ struct error *config_get_bool(const struct config *cfg, const char *key, bool un
 		*out = words[i].is;
 		return NULL;
 	}
-	return error_hint(error_new(EINVAL, "%s of the configuration is '%s'", key, value),
-			  "it is true or false");
+	return error_hint(error_new(EINVAL, "configuration: %s has the invalid value '%s'", key,
+				    value),
+			  "use true or false");
 }
 
 /* The text on its way to inih. */
@@ -131,7 +132,7 @@ static const char *read_section(struct reader *r, struct strbuf *out)
 	for (r->p++; is_name_char(*r->p); r->p++)
 		strbuf_addch(out, *r->p);
 	if (out->len == 1)
-		return reject(r, "a section has no name");
+		return reject(r, "the section has no name");
 	r->p += strspn(r->p, " \t");
 	if (*r->p == '"') {
 		strbuf_addch(out, '.');
@@ -146,7 +147,7 @@ static const char *read_section(struct reader *r, struct strbuf *out)
 		r->p++;
 	}
 	if (*r->p != ']')
-		return reject(r, "a section ends with ']'");
+		return reject(r, "']' is missing at the end of the section");
 	r->p++;
 	strbuf_addch(out, ']');
 	return strbuf_str(out);
@@ -187,8 +188,8 @@ static char *read_value(struct reader *r)
 			if (!code) {
 				if (!c)
 					r->p--;
-				reject(r,
-				       "a backslash may stand before \\ \" n t b and a line's end");
+				reject(r, "a backslash must be followed by \\ \" n t b or the end "
+					  "of the line");
 				return NULL;
 			}
 			c = code[1];
@@ -218,7 +219,7 @@ static const char *read_setting(struct reader *r, struct strbuf *out)
 	for (; is_name_char(*r->p); r->p++)
 		strbuf_addch(out, (char)tolower((unsigned char)*r->p));
 	if (!out->len)
-		return reject(r, "a name begins with a letter, a section with '['");
+		return reject(r, "a name must begin with a letter, a section with '['");
 	r->p += strspn(r->p, " \t\r");
 	if (*r->p == '=') {
 		r->p++;
@@ -227,7 +228,7 @@ static const char *read_setting(struct reader *r, struct strbuf *out)
 		skip_line(r);
 		value = strdup("true");
 	} else {
-		return reject(r, "there is no '=' behind the name");
+		return reject(r, "'=' is missing after the name");
 	}
 	char **slot = value ? vec_push(&r->values) : NULL;
 	if (!slot) {
@@ -280,7 +281,7 @@ static int take_setting(void *ctx, const char *section, const char *name, const 
 	char *key;
 
 	if (!*section) {
-		reject(r, "a name stands before the first [section]");
+		reject(r, "the setting is before the first [section]");
 		return 0;
 	}
 	if (asprintf(&key, "%s.%s", section, name) < 0) {
@@ -311,7 +312,7 @@ struct error *config_parse(struct config *cfg, const char *name, const char *tex
 	if (r.wrong)
 		return error_at(error_new(EINVAL, "%s", r.wrong), "%s:%u", name, r.wrong_line);
 	if (bad)
-		return error_at(error_new(EINVAL, "is not a setting"), "%s:%u", name, r.line);
+		return error_at(error_new(EINVAL, "is not a valid setting"), "%s:%u", name, r.line);
 	return NULL;
 }
 
@@ -331,7 +332,7 @@ static struct error *read_file(struct config *cfg, const char *path, bool guarde
 	if (S_ISDIR(st.st_mode))
 		return error_at(error_errno(EISDIR, "cannot be read"), "%s", path);
 	if (guarded && st.st_uid != 0 && st.st_uid != geteuid()) {
-		log_warn(log, "%s belongs neither to you nor to root, and is not read", path);
+		log_warn(log, "%s is ignored: it belongs neither to you nor to root", path);
 		return NULL;
 	}
 	_cleanup_free_ char *text = malloc(CONFIG_MAX + 1);
@@ -341,10 +342,11 @@ static struct error *read_file(struct config *cfg, const char *path, bool guarde
 	if (ferror(in))
 		return error_at(error_errno(errno, "cannot be read"), "%s", path);
 	if (n == CONFIG_MAX)
-		return error_at(error_new(EFBIG, "is too large to be a configuration"), "%s", path);
+		return error_at(error_new(EFBIG, "is too large for a configuration file"), "%s",
+				path);
 	text[n] = 0;
 	if (strlen(text) != n)
-		return error_at(error_new(EINVAL, "holds a NUL byte"), "%s", path);
+		return error_at(error_new(EINVAL, "contains a NUL byte"), "%s", path);
 	return config_parse(cfg, path, text);
 }
 
@@ -352,8 +354,8 @@ static struct error *read_file(struct config *cfg, const char *path, bool guarde
 static void warn_of_unused(const struct config *cfg, const struct log *log)
 {
 	if (config_get(cfg, "llvm.clang-bpf-cmd-template"))
-		log_warn(log, "clang-bpf-cmd-template of [llvm] is not used: "
-			      "clang-path and clang-opt are");
+		log_warn(log, "clang-bpf-cmd-template in section [llvm] is ignored; use clang-path "
+			      "and clang-opt");
 }
 
 struct error *config_load(const struct log *log, struct config **out)

@@ -35,7 +35,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->pattern)
-			argp_error(state, "one pattern is enough: '%s'", arg);
+			argp_error(state, "only one pattern is supported: '%s'", arg);
 		options->pattern = arg;
 		return 0;
 	}
@@ -46,9 +46,9 @@ static const struct argp argp = {
 	argp_options,
 	parse_option,
 	"[PATTERN]",
-	"What this host can do and why not, found out by trying.\v"
-	"PATTERN is a glob over the names of features: 'attach.*'. Ends with 1 when a name "
-	"without * ? [ is a feature that does not work here.",
+	"Show what this host supports, by probing it, and the reason for what does not "
+	"work.\vPATTERN is a glob over feature names: 'attach.*'. The exit status is 1 if PATTERN "
+	"is a plain name and that feature does not work.",
 };
 
 /* Words from column on, wrapped to lines that begin there. */
@@ -152,7 +152,7 @@ int cmd_features(int argc, char **argv)
 	}
 	if (!matches) {
 		struct nearest near = nearest_make(options.pattern);
-		struct error *err = error_new(ENOENT, "no feature is called '%s'", options.pattern);
+		struct error *err = error_new(ENOENT, "unknown feature '%s'", options.pattern);
 
 		json_decref(list);
 		for (size_t i = 0; (feature = sys_feature_at(i)); i++)

@@ -28,9 +28,9 @@ struct args {
 };
 
 static const struct argp_option options[] = {
-	{"output", 'o', "FILE", 0, "Write there instead of to standard output"},
+	{"output", 'o', "FILE", 0, "Write to FILE instead of standard output"},
 	{"clang-opt", OPT_CLANG_OPT, "OPTIONS", 0, "Options for clang, which compiles FILE.c"},
-	{"verbose", 'v', NULL, 0, "Tell what is done"},
+	{"verbose", 'v', NULL, 0, "Be verbose"},
 	{NULL},
 };
 
@@ -50,7 +50,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (args->n_words == 4)
-			argp_error(state, "too many words: '%s'", arg);
+			argp_error(state, "unexpected argument '%s'", arg);
 		args->words[args->n_words++] = arg;
 		return 0;
 	}
@@ -61,8 +61,8 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse_option,
 	.args_doc = "skeleton FILE [name NAME]\nsubskeleton FILE [name NAME]",
-	.doc = "Write a C header that holds a BPF object and names what is in it.\v"
-	       "FILE is an object, or a C file, which is compiled.",
+	.doc = "Write a C header that contains a BPF object and declares its maps, programs and "
+	       "variables.\vFILE is an object, or a C file, which is compiled.",
 };
 
 static const struct {
@@ -76,7 +76,7 @@ static const struct {
 static struct error *find_kind(const char *word, enum gen_kind *kind)
 {
 	if (!word)
-		return error_usage("say what to write");
+		return error_usage("what to write is missing");
 	struct nearest near = nearest_make(word);
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (!strcmp(word, kinds[i].name)) {
@@ -85,17 +85,17 @@ static struct error *find_kind(const char *word, enum gen_kind *kind)
 		}
 		nearest_offer(&near, kinds[i].name);
 	}
-	return error_suggest(error_usage("there is no '%s' to write", word), &near);
+	return error_suggest(error_usage("unknown kind '%s'", word), &near);
 }
 
 static struct error *check_words(const char *const *words, enum gen_kind *kind)
 {
 	TRY(error_hint(find_kind(words[0], kind), "perf-bpf gen skeleton FILE"));
 	if (!words[1])
-		return error_hint(error_usage("gen %s of which file?", words[0]),
+		return error_hint(error_usage("gen %s: the file is missing", words[0]),
 				  "perf-bpf gen %s FILE", words[0]);
 	if (words[2] && (strcmp(words[2], "name") || !words[3]))
-		return error_hint(error_usage("'%s' is not understood", words[2]),
+		return error_hint(error_usage("unexpected argument '%s'", words[2]),
 				  "perf-bpf gen %s FILE name NAME", words[0]);
 	return NULL;
 }

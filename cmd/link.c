@@ -21,8 +21,7 @@ static const struct argp argp = {
 	action_args_parse,
 	"list [LINK]\n"
 	"detach LINK",
-	"The links that hold BPF programs to their places.\v"
-	"LINK is 'id ID' or 'pinned PATH'; or ID or PATH alone.",
+	"Show and detach BPF links.\vLINK is 'id ID' or 'pinned PATH'; or only ID or PATH.",
 };
 
 /* The names come into buffers of the caller's. */
@@ -202,13 +201,13 @@ static struct error *link_detach(const struct action_args *args, size_t at)
 		return NULL;
 	int code = errno;
 	if (!read_link(fd, &link))
-		return error_errno(code, "the link cannot be detached");
+		return error_errno(code, "cannot detach the link");
 	struct error *err = error_errno(
-		code, "link %u, of the type %s, cannot be detached", link.info.id,
+		code, "link %u cannot be detached: its type is %s", link.info.id,
 		type_or_number(libbpf_bpf_link_type_str(link.info.type), link.info.type, unknown));
 	if (code == EOPNOTSUPP)
-		err = error_hint(err, "it ends with the last who holds it: the processes that "
-				      "'perf-bpf link list' names, and files that it is pinned to");
+		err = error_hint(err, "it ends when its last reference is closed: 'perf-bpf link "
+				      "list' shows the processes and pinned files that hold it");
 	return err;
 }
 

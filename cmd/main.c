@@ -25,23 +25,23 @@ static int cmd_help(int argc, char **argv);
 static const struct command commands[] = {
 	{"record", cmd_record, "Record events, filtered by BPF programs"},
 	{"script", cmd_script, "Print a recording, line by line"},
-	{"report", cmd_report, "Sum a recording up: commands, binaries, functions"},
-	{"run", cmd_run, "Run BPF programs and show what they counted"},
-	{"map", cmd_map, "Show the maps that are loaded, and their entries"},
-	{"prog", cmd_prog, "Show, dump, measure and pin the programs that are loaded"},
-	{"link", cmd_link, "Show and detach what holds programs to their places"},
-	{"btf", cmd_btf, "Show types: as C, as stored, how structs lie in memory"},
+	{"report", cmd_report, "Summarize a recording by command, binary and function"},
+	{"run", cmd_run, "Run BPF programs and show their maps"},
+	{"map", cmd_map, "Show loaded maps and their entries"},
+	{"prog", cmd_prog, "Show, dump, profile and pin loaded programs"},
+	{"link", cmd_link, "Show and detach BPF links"},
+	{"btf", cmd_btf, "Show BTF types, and the memory layout of structs"},
 	{"gen", cmd_gen, "Write a C header from a BPF object: a skeleton"},
 	{"probe", cmd_probe, "Show what can be probed: functions, lines, variables"},
-	{"features", cmd_features, "Show what this host can do, and why not"},
-	{"help", cmd_help, "Show the manual of a command"},
+	{"features", cmd_features, "Show what this host supports, and why not"},
+	{"help", cmd_help, "Show the manual page of a command"},
 };
 
 static void print_usage(FILE *to)
 {
 	fprintf(to, "Usage: perf-bpf [--version] [--help] [--errors=text|json] COMMAND [ARGS]\n\n");
-	fprintf(to, "Records, prints and sums up what BPF programs let through, or shows what they "
-		    "counted.\n\n");
+	fprintf(to, "Records, prints and summarizes events filtered by BPF programs, or shows the "
+		    "programs' maps.\n\n");
 	fprintf(to, "Commands:\n");
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		fprintf(to, "  %-10s %s\n", commands[i].name, commands[i].summary);
@@ -124,7 +124,7 @@ static void flush_stdout(void)
 {
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return;
-	fprintf(stderr, "perf-bpf: error: the output cannot be written: %s\n", strerror(errno));
+	fprintf(stderr, "perf-bpf: error: cannot write the output: %s\n", strerror(errno));
 	_exit(1);
 }
 

@@ -32,10 +32,9 @@ static const struct argp argp = {
 	"lookup MAP key DATA\n"
 	"update MAP key DATA value DATA [any|exist|noexist]\n"
 	"delete MAP key DATA",
-	"The maps that are loaded, and their entries.\v"
-	"MAP is 'id ID', 'name NAME' or 'pinned PATH'; or ID, NAME or PATH alone.\n"
-	"DATA is a value as the map's BTF types it (3237, 0x1f, lo, RUNNING, "
-	"'{\"pid\": 1}', '[1, 2]'), or its bytes: 'hex a5 0c 00 00'.",
+	"Show and change loaded maps.\vMAP is 'id ID', 'name NAME' or 'pinned PATH'; or only ID, "
+	"NAME or PATH.\nDATA is a value of the map's BTF type (3237, 0x1f, lo, RUNNING, '{\"pid\": "
+	"1}', '[1, 2]'), or its bytes: 'hex a5 0c 00 00'.",
 };
 
 /* ---- a map's types ---- */
@@ -61,7 +60,7 @@ static struct error *map_init(struct map *map, int fd)
 
 	map->fd = fd;
 	if (bpf_map_get_info_by_fd(fd, &map->info, &len))
-		return error_errno(errno, "the map's description cannot be read");
+		return error_errno(errno, "cannot read the map's info");
 	if (map->info.btf_vmlinux_value_type_id) {
 		map->btf = btf__load_vmlinux_btf();
 		map->value_type = map->info.btf_vmlinux_value_type_id;
@@ -101,7 +100,7 @@ static struct error *format_of(const struct map *map, bool json, enum entry_plac
 
 	TRY(entry_format_new(&layout, json ? VALUE_COMPACT : VALUE_PRETTY, place, format, &note));
 	if (note)
-		fprintf(stderr, "perf-bpf: warning: map %s: %s; its bytes are shown\n",
+		fprintf(stderr, "perf-bpf: warning: map %s: %s; showing its bytes\n",
 			map->info.name, note);
 	return NULL;
 }
@@ -219,7 +218,7 @@ static struct error *read_bytes(char *const *words, size_t n, bool hex, void *da
 	uint8_t *bytes = data;
 
 	if (n != size)
-		return error_usage("the %s has %zu bytes, %zu are given", what, size, n);
+		return error_usage("the %s has %zu bytes, but %zu are given", what, size, n);
 	for (size_t i = 0; i < n; i++) {
 		char *end;
 		unsigned long v = strtoul(words[i], &end, hex ? 16 : 0);
@@ -253,14 +252,14 @@ static struct error *read_data(const struct action_args *args, size_t *at, const
 
 	if (*at >= n || strcmp(words[*at], what))
 		return error_hint(error_usage("'%s DATA' is missing", what),
-				  "for instance '%s 1', or '%s hex 01 00 00 00'", what, what);
+				  "for example '%s 1' or '%s hex 01 00 00 00'", what, what);
 	++*at;
 	bool hex = *at < n && !strcmp(words[*at], "hex");
 	*at += hex;
 	for (end = *at; end < n && !is_keyword(words[end]); end++)
 		;
 	if (end == *at)
-		return error_usage("'%s' is followed by no data", what);
+		return error_usage("'%s' is not followed by data", what);
 	_cleanup_free_ void *bytes = calloc(1, max_of(size, 1u));
 	if (!bytes)
 		return error_nomem();
@@ -275,8 +274,7 @@ static struct error *read_data(const struct action_args *args, size_t *at, const
 		struct error *err = read_bytes(words + *at, end - *at, hex, bytes, size, what);
 
 		if (err && !map->btf)
-			return error_hint(err, "the map has no BTF, so that its bytes must be "
-					       "given");
+			return error_hint(err, "the map has no BTF: give its bytes");
 		TRY(err);
 	}
 	*at = end;
@@ -291,7 +289,7 @@ static struct error *no_entry(const struct map *map, int code, const char *what)
 	struct error *err =
 		error_errno(code, "map %s: the entry cannot be %s", map->info.name, what);
 	if (code == EPERM)
-		return error_hint(err, "the map may be frozen or read-only, or this takes root");
+		return error_hint(err, "the map may be frozen or read-only, or this needs root");
 	if (code == E2BIG)
 		return error_hint(err,
 				  map->info.max_entries
@@ -358,7 +356,7 @@ static struct error *map_update(const struct action_args *args, size_t at)
 	}
 	if (bpf_map_update_elem(map.fd, key, parts ? parts : value, flag)) {
 		if (errno == EEXIST)
-			return error_new(EEXIST, "map %s has that key already", map.info.name);
+			return error_new(EEXIST, "map %s already has this key", map.info.name);
 		return no_entry(&map, errno, "written");
 	}
 	return NULL;
@@ -374,8 +372,9 @@ static struct error *map_delete(const struct action_args *args, size_t at)
 	TRY(no_more_words(args, at));
 	if (bpf_map_delete_elem(map.fd, key)) {
 		if (errno == EINVAL && map_type_indexed(map.info.type))
-			return error_usage("map %s is an array: its entries cannot be deleted",
-					   map.info.name);
+			return error_usage(
+				"map %s is an array: entries of arrays cannot be deleted",
+				map.info.name);
 		return no_entry(&map, errno, "deleted");
 	}
 	return NULL;

@@ -31,9 +31,9 @@ static const struct argp argp = {
 	"pin PROG FILE\n"
 	"profile PROG [duration SECONDS] [METRIC...]\n"
 	"tracelog",
-	"The programs that are loaded.\v"
-	"PROG is 'id ID', 'name NAME', 'tag TAG' or 'pinned PATH'; or ID, NAME or PATH alone.\n"
-	"FILE lies in a bpf file system, as /sys/fs/bpf.",
+	"Show, dump, pin and profile loaded BPF programs.\vPROG is 'id ID', 'name NAME', 'tag TAG' "
+	"or 'pinned PATH'; or only ID, NAME or PATH.\nFILE must be in a BPF file system such as "
+	"/sys/fs/bpf.",
 };
 
 /* A program's description, and the maps that it uses. */
@@ -168,16 +168,16 @@ static struct error *prog_pin(const struct action_args *args, size_t at)
 
 	TRY(open_object(KOBJ_PROG, args, &at, &fd));
 	if (at >= args->words.n)
-		return error_hint(error_usage("pinned to which file?"),
-				  "for instance /sys/fs/bpf/NAME");
+		return error_hint(error_usage("the file to pin to is missing"),
+				  "for example /sys/fs/bpf/NAME");
 	const char *path = args->words.v[at++];
 	TRY(no_more_words(args, at));
 	if (!bpf_obj_pin(fd, path))
 		return NULL;
 	int code = errno;
-	struct error *err = error_errno(code, "the program cannot be pinned here");
+	struct error *err = error_errno(code, "cannot pin the program at this path");
 	if (code == EPERM || code == EINVAL)
-		err = error_hint(err, "the file must lie in a bpf file system, as /sys/fs/bpf");
+		err = error_hint(err, "the file must be in a BPF file system such as /sys/fs/bpf");
 	return error_at(err, "%s", path);
 }
 
@@ -197,7 +197,7 @@ static struct error *read_dump_words(const struct action_args *args, size_t at, 
 		const bool last = at + 1 == args->words.n;
 
 		if (!strcmp(words[at], "file") && last)
-			return error_usage("'file' of which name?");
+			return error_usage("the file name is missing after 'file'");
 		if (!strcmp(words[at], "file"))
 			dump->file = words[++at];
 		else if (!strcmp(words[at], "linum"))
@@ -207,14 +207,15 @@ static struct error *read_dump_words(const struct action_args *args, size_t at, 
 		else if (!strcmp(words[at], "visual"))
 			dump->visual = true;
 		else
-			return error_hint(error_usage("'%s' is not understood", words[at]),
-					  "what may follow is file FILE, linum, opcodes, visual");
+			return error_hint(error_usage("unexpected argument '%s'", words[at]),
+					  "valid are file FILE, linum, opcodes and visual");
 	}
 	if (dump->visual && (dump->jited || args->json || dump->opts.linum || dump->opts.opcodes))
-		return error_usage("'visual' is a graph of BPF instructions: it goes with "
-				   "xlated, and with nothing else");
+		return error_usage("'visual' shows a graph of BPF instructions: it works only with "
+				   "xlated and without other options");
 	if (dump->file && (dump->visual || dump->opts.linum || dump->opts.opcodes))
-		return error_usage("'file' writes the bytes: it goes with nothing else");
+		return error_usage(
+			"'file' writes raw bytes and cannot be combined with other options");
 	return NULL;
 }
 
@@ -242,7 +243,7 @@ static struct error *prog_dump(const struct action_args *args, size_t at)
 	dump.jited = !strcmp(what, "jited");
 	if (!dump.jited && strcmp(what, "xlated"))
 		return error_hint(
-			error_usage("say what is to be shown of the program"),
+			error_usage("what to dump is missing"),
 			"perf-bpf prog dump xlated PROG: its BPF instructions; jited: its "
 			"machine code");
 	TRY(open_object(KOBJ_PROG, args, &at, &fd));
@@ -262,7 +263,7 @@ static struct error *prog_dump(const struct action_args *args, size_t at)
 
 /* ---- what programs print ---- */
 
-#define BUSY "%s: another process reads it, and only one can"
+#define BUSY "%s: another process is reading it, and only one can"
 
 static struct error *prog_tracelog(const struct action_args *args, size_t at)
 {
@@ -279,11 +280,11 @@ static struct error *prog_tracelog(const struct action_args *args, size_t at)
 	if (fd < 0 && errno == EBUSY) /* 6.8 and later say so here, others at the read */
 		return error_new(EBUSY, BUSY, path);
 	if (fd < 0)
-		return error_hint(error_errno(errno, "%s", path), "it takes root");
+		return error_hint(error_errno(errno, "%s", path), "run as root");
 	/* lines come as they are printed, until a signal ends it */
 	while ((n = read(fd, chunk, sizeof(chunk))) > 0)
 		if (fwrite(chunk, 1, (size_t)n, stdout) != (size_t)n || fflush(stdout))
-			return error_errno(errno, "the output cannot be written");
+			return error_errno(errno, "cannot write the output");
 	if (n < 0 && errno == EBUSY)
 		return error_new(EBUSY, BUSY, path);
 	return n < 0 ? error_errno(errno, "%s", path) : NULL;

@@ -124,7 +124,7 @@ static struct error *read_duration(const struct action_args *args, size_t *at, d
 	const char *word = *at + 1 < args->words.n ? args->words.v[*at + 1] : "";
 	*seconds = strtod(word, &end);
 	if (end == word || *end || !(*seconds > 0) || *seconds > 1e9)
-		return error_usage("'duration' is followed by a number of seconds");
+		return error_usage("'duration' needs a number of seconds");
 	*at += 2;
 	return NULL;
 }

@@ -16,7 +16,7 @@ static int print(struct strbuf *out)
 	if (strbuf_failed(out))
 		return cmd_fail(error_nomem());
 	fwrite(strbuf_str(out), 1, out->len, stdout);
-	return fflush(stdout) ? cmd_fail(error_errno(errno, "the output cannot be written")) : 0;
+	return fflush(stdout) ? cmd_fail(error_errno(errno, "cannot write the output")) : 0;
 }
 
 static void add_member(struct strbuf *out, const char *head, const char *text)

@@ -28,12 +28,12 @@ struct error *builtin_find(const char *name, const struct builtin **out)
 		}
 		nearest_offer(&near, b->name);
 	}
-	struct error *err = error_new(ENOENT, "there is no built-in program '%s'", name);
+	struct error *err = error_new(ENOENT, "unknown built-in program '%s'", name);
 	if (access(name, F_OK) == 0)
-		return error_hint(err, "a file of that name is meant by './%s'", name);
+		return error_hint(err, "to use the file of this name, write './%s'", name);
 	return error_hint(error_suggest(err, &near),
-			  "'perf-bpf run --list' lists them; a file is named FILE.c, FILE.o "
-			  "or with its folder");
+			  "'perf-bpf run --list' lists the programs; files end in .c or .o, or are "
+			  "given with their directory");
 }
 
 struct error *builtin_open(const struct builtin *builtin, const struct log *log,
@@ -43,8 +43,8 @@ struct error *builtin_open(const struct builtin *builtin, const struct log *log,
 
 	if (!builtin->object)
 		return error_hint(error_new(ENOTSUP,
-					    "this perf-bpf was built without clang: it has "
-					    "the source of %s only",
+					    "this perf-bpf was built without clang and has only "
+					    "the source of %s",
 					    builtin->name),
 				  "perf-bpf run --source %s >%s.bpf.c; perf-bpf run %s.bpf.c",
 				  builtin->name, builtin->name, builtin->name);

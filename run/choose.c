@@ -54,7 +54,7 @@ static struct error *need_feature(struct choice *c, const char *name)
 
 	if (!result || result->works)
 		return NULL;
-	return error_new(ENOTSUP, "%s", *result->reason ? result->reason : "the kernel refuses it");
+	return error_new(ENOTSUP, "%s", *result->reason ? result->reason : "the kernel rejects it");
 }
 
 static struct error *check_btf(const struct bpf_program *prog, enum bpf_attach_type type,
@@ -103,7 +103,7 @@ static struct error *check_place(struct choice *c, const struct bpf_program *pro
 	default:
 		return attaches_by_section(prog)
 			       ? NULL
-			       : error_new(EINVAL, "its section does not say to what");
+			       : error_new(EINVAL, "the section name has no attach target");
 	}
 }
 
@@ -145,7 +145,7 @@ static struct error *choose(struct choice *c, const struct btf *btf, struct bpf_
 
 	TRY(find_group(c, btf, prog, &group));
 	if (group && group->taken) {
-		log_info(c->log, "program %s is left out: %s is there", bpf_program__name(prog),
+		log_info(c->log, "program %s is skipped: %s is available", bpf_program__name(prog),
 			 group->taken);
 		return NULL;
 	}
@@ -153,7 +153,7 @@ static struct error *choose(struct choice *c, const struct btf *btf, struct bpf_
 	if (why && why->code == ENOMEM)
 		return steal_ptr(why);
 	if (why) {
-		log_info(c->log, "program %s is left out: %s", bpf_program__name(prog), why->msg);
+		log_info(c->log, "program %s is skipped: %s", bpf_program__name(prog), why->msg);
 		if (group)
 			strbuf_addf(&group->why, "%s%s: %s", group->why.len ? "; " : "",
 				    bpf_program__section_name(prog), why->msg);
@@ -162,7 +162,7 @@ static struct error *choose(struct choice *c, const struct btf *btf, struct bpf_
 	if (group)
 		group->taken = bpf_program__name(prog);
 	if (bpf_program__set_autoload(prog, true))
-		return error_new(EINVAL, "program %s cannot be loaded", bpf_program__name(prog));
+		return error_new(EINVAL, "cannot load program %s", bpf_program__name(prog));
 	return NULL;
 }
 
@@ -180,10 +180,11 @@ struct error *programs_choose(struct bpf_object *obj, const struct log *log)
 			continue;
 		if (strbuf_failed(&group->why))
 			return error_nomem();
-		return error_at(error_new(ENOTSUP,
-					  "this kernel has no place for any of its %s programs: %s",
-					  group->name, strbuf_str(&group->why)),
-				"%s", object_path(obj));
+		return error_at(
+			error_new(ENOTSUP,
+				  "none of its %s programs can be attached on this kernel: %s",
+				  group->name, strbuf_str(&group->why)),
+			"%s", object_path(obj));
 	}
 	return NULL;
 }

@@ -74,25 +74,24 @@ static struct error *check_shape(const struct collector *c)
 	for (size_t i = 0; is_hist(c->display) && i < c->value.n; i++)
 		if (c->value.v[i].kind != FIELD_UINT)
 			return error_hint(error_new(EINVAL,
-						    "map %s: a histogram counts in "
+						    "map %s: the slots of a histogram must be "
 						    "unsigned integers",
 						    info->name),
-					  "give it an array of __u64, as PERF_BPF_LOG2() does");
+					  "use an array of __u64, as PERF_BPF_LOG2() does");
 	if (c->display->kind == DISPLAY_HEATMAP && !indexed)
 		return error_hint(error_new(EINVAL,
-					    "map %s is declared as a heat map, and is not an array",
+					    "map %s is declared as a heat map but is not an array",
 					    info->name),
-				  "give it an array of __u64, as PERF_BPF_HEATMAP() does");
+				  "use an array of __u64, as PERF_BPF_HEATMAP() does");
 	if (is_hist(c->display) && !c->display->step && slots > HIST_LOG2_SLOTS)
 		return error_hint(error_new(EINVAL,
-					    "map %s has %" PRIu64 " slots, a log2 "
-					    "histogram has at most %d",
+					    "map %s has %" PRIu64
+					    " slots; a log2 histogram has at most %d",
 					    info->name, slots, HIST_LOG2_SLOTS),
-				  "slot 0 counts the zeroes, slot i those from 2^(i-1) on");
+				  "slot 0 counts zeros, slot i counts values from 2^(i-1)");
 	if (c->display->kind == DISPLAY_COUNT && (!indexed || info->max_entries != 1))
 		return error_new(EINVAL,
-				 "map %s is declared as a count, and is not an array of "
-				 "one entry",
+				 "map %s is declared as a count but is not an array with one entry",
 				 info->name);
 	return NULL;
 }

@@ -69,12 +69,12 @@ static struct error *count_time(struct cost *cost)
 	error_free(sys_sysctl(NULL, "kernel/bpf_stats_enabled", &enabled));
 	if (enabled)
 		return NULL;
-	return error_hint(error_errno(code == EINVAL ? ENOTSUP : code,
-				      "the kernel does not count what programs cost"),
-			  code == EPERM || code == EACCES
-				  ? "that takes root (CAP_SYS_ADMIN), or sysctl "
-				    "kernel.bpf_stats_enabled=1"
-				  : "sysctl kernel.bpf_stats_enabled=1 makes it do so, since 5.1");
+	return error_hint(
+		error_errno(code == EINVAL ? ENOTSUP : code,
+			    "the kernel does not collect the cost of programs"),
+		code == EPERM || code == EACCES
+			? "run as root (CAP_SYS_ADMIN), or type: sysctl kernel.bpf_stats_enabled=1"
+			: "type: sysctl kernel.bpf_stats_enabled=1 (Linux 5.1)");
 }
 
 struct error *cost_new(const struct cost_opts *opts, struct cost **out)
@@ -121,7 +121,7 @@ static struct error *read_counters(struct counted *p)
 		return NULL;
 	}
 	if (bpf_obj_get_info_by_fd(bpf_program__fd(p->prog), &info, &len))
-		return error_errno(errno, "program %s: its counters cannot be read",
+		return error_errno(errno, "program %s: cannot read its counters",
 				   bpf_program__name(p->prog));
 	if (p->link)
 		p->link_missed = link_missed(p->link);
@@ -208,8 +208,8 @@ const struct bpf_program *cost_take_excess(struct cost *cost, const struct log *
 		*link = p->link;
 		detached(p);
 		log_warn(log,
-			 "program %s is detached: it took %.3g %% of all CPUs' time, more than "
-			 "the %.3g %% that --max-overhead allows",
+			 "program %s is detached: it used %.3g %% of all CPUs' time; "
+			 "--max-overhead allows %.3g %%",
 			 bpf_program__name(p->prog), p->excess * 100, cost->opts.max_share * 100);
 		return p->prog;
 	}
@@ -295,7 +295,7 @@ static struct error *add_note(const struct cost *cost, struct results *results, 
 	vec_for_each (p, &cost->programs)
 		if (p->excess > 0)
 			strbuf_addf(&note,
-				    "%s%s was detached: it took %.3g %% of all CPUs' time "
+				    "%s%s was detached: it used %.3g %% of all CPUs' time "
 				    "(--max-overhead %.3g%%)",
 				    note.len ? "; " : "", bpf_program__name(p->prog),
 				    p->excess * 100, cost->opts.max_share * 100);
@@ -313,7 +313,7 @@ static struct error *add_table(struct cost *cost, bool delta, struct results *re
 
 	if (!r)
 		return error_nomem();
-	r->title = all ? "Cost of the programs" : "Runs that the kernel left out";
+	r->title = all ? "Cost of the programs" : "Runs skipped by the kernel";
 	r->table.columns = all ? cost_columns : missed_columns;
 	r->table.n_columns = n_columns;
 	r->table.cells = arena_alloc(&results->arena,

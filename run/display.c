@@ -58,7 +58,7 @@ static struct error *parse_kind(const char *word, enum display_kind *kind)
 		}
 		nearest_offer(&near, kind_names[i]);
 	}
-	return error_suggest(error_new(EINVAL, "no map can be shown as '%s'", word), &near);
+	return error_suggest(error_new(EINVAL, "unknown view '%s'", word), &near);
 }
 
 /* Puts a copy of text in the place of what was there. */
@@ -92,7 +92,7 @@ static struct error *parse_word(const char *key, const char *value, struct displ
 		errno = 0;
 		long long n = strtoll(value, &end, 0);
 		if (errno || end == value || *end || (step && n <= 0))
-			return error_new(EINVAL, "%s=%s: a number is wanted%s", key, value,
+			return error_new(EINVAL, "%s=%s: expected a number%s", key, value,
 					 step ? ", at least 1" : "");
 		if (step)
 			d->step = n;
@@ -102,8 +102,7 @@ static struct error *parse_word(const char *key, const char *value, struct displ
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		nearest_offer(&near, keys[i]);
-	return error_suggest(error_new(EINVAL, "'%s=' says nothing of how a map is shown", key),
-			     &near);
+	return error_suggest(error_new(EINVAL, "unknown setting '%s='", key), &near);
 }
 
 struct error *display_parse(const char *text, struct display *d)
@@ -123,7 +122,7 @@ struct error *display_parse(const char *text, struct display *d)
 			at = NULL;
 		if (!value)
 			return error_hint(error_new(EINVAL, "'%s' is not KEY=VALUE", word),
-					  "title= comes last, since it may hold commas");
+					  "title= must come last, as it may contain commas");
 		*value++ = 0;
 		TRY(parse_word(word, value, d));
 	}
@@ -158,9 +157,8 @@ struct error *display_check_config(const char *config, size_t size)
 		n = utf8_length((const uint8_t *)config + i, len - i);
 		if (!n || (iscntrl((unsigned char)config[i]) && !isspace((unsigned char)config[i])))
 			return error_hint(error_new(EILSEQ,
-						    "section config is no text: byte 0x%02x at "
-						    "offset %zu; how maps are shown is not taken "
-						    "from it",
+						    "section config is not text: byte 0x%02x at "
+						    "offset %zu; its views of maps are ignored",
 						    (unsigned char)config[i], i),
 					  "write lines 'MAP: log2,unit=bytes,title=…'");
 	}

@@ -20,11 +20,11 @@ struct error *entries_set(struct bpf_object *obj, const char *text, bool *found)
 	unsigned long long n =
 		equals && isdigit((unsigned char)equals[1]) ? strtoull(equals + 1, &end, 0) : 0;
 	if (!n || errno || *end || n > UINT32_MAX)
-		return error_hint(error_new(EINVAL,
-					    "--map-entries %s: a map and a number from 1 to "
-					    "4294967295 are wanted",
-					    text),
-				  "--map-entries opens=65536");
+		return error_hint(
+			error_new(EINVAL,
+				  "--map-entries %s: expected MAP=N, with N from 1 to 4294967295",
+				  text),
+			"--map-entries opens=65536");
 	name = strndup(text, equals - text);
 	if (!name)
 		return error_nomem();
@@ -41,6 +41,6 @@ struct error *entries_set(struct bpf_object *obj, const char *text, bool *found)
 	struct nearest near = nearest_make(name);
 	bpf_object__for_each_map (map, obj)
 		nearest_offer(&near, bpf_map__name(map));
-	struct error *err = error_new(ENOENT, "--map-entries: there is no map '%s'", name);
+	struct error *err = error_new(ENOENT, "--map-entries: unknown map '%s'", name);
 	return error_suggest(err, &near);
 }

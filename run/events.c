@@ -180,7 +180,8 @@ static struct error *find_type(const struct btf *btf, const char *text, uint32_t
 		if (btf_is_composite(type) || btf_is_typedef(type))
 			nearest_offer(&near, btf_name(btf, type));
 	}
-	struct error *err = error_new(ENOENT, "type=%s: the object's BTF has no such type", text);
+	struct error *err =
+		error_new(ENOENT, "type=%s: the object's BTF does not contain this type", text);
 	return error_suggest(err, &near);
 }
 
@@ -230,13 +231,13 @@ struct error *stream_new(struct collector *c)
 		break;
 	default:
 		return error_hint(error_new(EINVAL,
-					    "map %s is declared as events, and is neither a "
-					    "ring buffer nor a perf event array",
+					    "map %s is declared as events but is neither a ring "
+					    "buffer nor a perf event array",
 					    name),
-				  "PERF_BPF_EVENTS() makes one");
+				  "define it with PERF_BPF_EVENTS()");
 	}
 	if (!s->ring && !s->perf)
-		return error_errno(errno, "map %s: its ring cannot be mapped", name);
+		return error_errno(errno, "map %s: cannot map its ring", name);
 	return NULL;
 }
 
@@ -295,7 +296,7 @@ struct error *collector_drain(struct collector *c, struct run_names *names, stru
 	if (s->err)
 		return steal_ptr(s->err);
 	if (got < 0)
-		return error_errno(-got, "map %s: its ring cannot be read", collector_name(c));
+		return error_errno(-got, "map %s: cannot read its ring", collector_name(c));
 	*n = s->n_rows;
 	if (!s->n_rows)
 		return NULL;

@@ -84,8 +84,7 @@ static struct error *add_field(struct walk *w, struct field field)
 	if (w->fields->n >= MAX_FIELDS)
 		return error_new(E2BIG, "the type has more than %d fields", MAX_FIELDS);
 	if ((uint64_t)field.off + field.size > w->fields->size)
-		return error_new(EINVAL, "member %s lies outside of its type",
-				 strbuf_str(&w->path));
+		return error_new(EINVAL, "member %s is outside of its type", strbuf_str(&w->path));
 	struct field *f = vec_push(w->fields);
 	if (!f)
 		return error_nomem();
@@ -198,7 +197,7 @@ static struct error *walk_type(struct walk *w, uint32_t type, uint64_t bit, uint
 	struct field f = {.off = bit / 8, .role = role_of(w->btf, type), .size = t->size};
 
 	if (depth > MAX_DEPTH)
-		return error_new(E2BIG, "a type within more than %d others", MAX_DEPTH);
+		return error_new(E2BIG, "the types are nested more than %d deep", MAX_DEPTH);
 	if (++w->steps > MAX_STEPS)
 		return error_new(E2BIG, "the type has more than %d parts", MAX_STEPS);
 	if (strbuf_failed(&w->path))
@@ -212,7 +211,7 @@ static struct error *walk_type(struct walk *w, uint32_t type, uint64_t bit, uint
 		f.bits = bits ? bits : t->size * 8;
 		f.size = (f.bit + f.bits + 7) / 8;
 		if (f.bits > 64)
-			return error_new(EINVAL, "a bit field of %u bits", f.bits);
+			return error_new(EINVAL, "bit fields of %u bits are not supported", f.bits);
 	}
 	switch (btf_kind(t)) {
 	case BTF_KIND_INT:
@@ -259,8 +258,8 @@ struct error *fields_of(const struct btf *btf, uint32_t type, uint32_t size, str
 	}
 	int64_t has = btf__resolve_size(btf, type);
 	if (has != size)
-		return error_new(EINVAL, "the type has %lld bytes, the map %u", (long long)has,
-				 size);
+		return error_new(EINVAL, "the type has %lld bytes, but the map has %u",
+				 (long long)has, size);
 	struct error *err = walk_type(&w, type, 0, 0, 0);
 	strbuf_deinit(&w.path);
 	return err;

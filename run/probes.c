@@ -190,7 +190,7 @@ static struct error *add_table(const struct rows *rows, size_t top)
 
 	if (!r)
 		return error_nomem();
-	r->title = "Points of the probes";
+	r->title = "Probe points";
 	r->table.columns = point_columns;
 	r->table.n_columns = n_columns;
 	r->table.n_rows = n;

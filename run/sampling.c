@@ -64,7 +64,7 @@ static struct error *set_rate(const struct sampling_opts *opts, struct select_ev
 	if (opts->freq)
 		return error_hint(error_new(EINVAL, "-F %llu is above the kernel's limit of %d Hz",
 					    (unsigned long long)opts->freq, max),
-				  "sysctl kernel.perf_event_max_sample_rate raises it");
+				  "sysctl kernel.perf_event_max_sample_rate raises the limit");
 	attr->sample_freq = (uint64_t)max;
 	return NULL;
 }
@@ -78,7 +78,9 @@ static bool fall_back(const struct sampling_opts *opts, struct select_event *eve
 
 	if (cycles && (err == ENOENT || err == ENXIO || err == ENODEV || err == EOPNOTSUPP)) {
 		if (asked)
-			log_warn(opts->log, "this machine counts no cycles: '%s' becomes cpu-clock",
+			log_warn(opts->log,
+				 "this machine has no cycles counter: using cpu-clock instead of "
+				 "'%s'",
 				 event->name);
 		attr->type = PERF_TYPE_SOFTWARE;
 		attr->config = PERF_COUNT_SW_CPU_CLOCK;
@@ -132,7 +134,8 @@ static struct error *attach_event(const struct bpf_program *prog, const struct s
 				  struct links *links)
 {
 	if (event->object)
-		return error_new(EINVAL, "%s is a file of programs, and no event", event->object);
+		return error_new(EINVAL, "%s is a file of BPF programs, not an event",
+				 event->object);
 	event->attr.size = sizeof(event->attr);
 	event->attr.disabled = 1;
 	TRY(set_rate(opts, event));

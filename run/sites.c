@@ -53,7 +53,7 @@ struct error *sites_read(const struct bpf_object *obj, struct sites *sites)
 	if (!data)
 		return error_nomem();
 	if (bpf_map_lookup_elem(bpf_map__fd(map), &zero, data))
-		return error_errno(errno, "the counters of %s cannot be read", SECTION);
+		return error_errno(errno, "cannot read the counters of %s", SECTION);
 	return sites_parse(data, size, sites);
 }
 

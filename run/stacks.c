@@ -57,28 +57,26 @@ struct error *check_stacks(const struct collector *c)
 	const char *name = bpf_map__name(c->map);
 
 	if (!c->stacks)
-		return error_hint(error_new(ENOENT,
-					    "map %s is declared as stacks, but there is no map "
-					    "that holds them",
-					    name),
-				  "stacks=MAP names one of type BPF_MAP_TYPE_STACK_TRACE, "
-				  "as PERF_BPF_STACKS() makes it");
+		return error_hint(
+			error_new(ENOENT,
+				  "map %s is declared as stacks, but the object has no stack map",
+				  name),
+			"stacks=MAP must name a map of type BPF_MAP_TYPE_STACK_TRACE; "
+			"PERF_BPF_STACKS() defines one");
 	if (bpf_map__type(c->stacks) != BPF_MAP_TYPE_STACK_TRACE ||
 	    bpf_map__value_size(c->stacks) % 8)
-		return error_new(EINVAL, "map %s: stacks=%s is not a map of stacks", name,
+		return error_new(EINVAL, "map %s: stacks=%s is not a stack map", name,
 				 bpf_map__name(c->stacks));
 	if (!fields_have_stacks(&c->key))
-		return error_hint(error_new(EINVAL,
-					    "map %s is declared as stacks, and its key has "
-					    "no id of one",
-					    name),
-				  "give it a member of type perf_bpf_kstack or perf_bpf_ustack");
+		return error_hint(
+			error_new(EINVAL,
+				  "map %s is declared as stacks, but its key has no stack id",
+				  name),
+			"add a member of type perf_bpf_kstack or perf_bpf_ustack to the key");
 	if (find_role(&c->key, ROLE_USTACK) && !find_role(&c->key, ROLE_PID))
 		return error_hint(error_new(EINVAL,
-					    "map %s has stacks of processes, and its key does "
-					    "not say of which one",
-					    name),
-				  "give it a member of type perf_bpf_pid");
+					    "map %s has user stacks, but its key has no pid", name),
+				  "add a member of type perf_bpf_pid to the key");
 	return NULL;
 }
 
@@ -123,8 +121,7 @@ static struct error *add_frames(struct reading *r, const struct field *f, const 
 		return NULL;
 	}
 	if (bpf_map_lookup_elem(bpf_map__fd(stacks), &id, r->ips))
-		return errno == ENOENT ? NULL
-				       : error_errno(errno, "stack %d cannot be read", (int)id);
+		return errno == ENOENT ? NULL : error_errno(errno, "cannot read stack %d", (int)id);
 	for (size_t i = 0; i < n && r->ips[i]; i++) {
 		frame = vec_push(&r->v);
 		if (!frame)

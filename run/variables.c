@@ -36,8 +36,8 @@ struct error *variable_set(struct bpf_object *obj, const char *text, bool *found
 	struct variable v;
 
 	if (!value || value == text)
-		return error_hint(error_new(EINVAL, "--set %s: NAME=VALUE is wanted", text),
-				  "for instance --set min_us=50");
+		return error_hint(error_new(EINVAL, "--set %s: expected NAME=VALUE", text),
+				  "for example --set min_us=50");
 	if (!name)
 		return error_nomem();
 	struct error *err = object_variable_find(obj, name, &v);
@@ -77,7 +77,7 @@ static struct error *read_uid(const char *word, uint64_t *v)
 		return NULL;
 	}
 	if (!isdigit((unsigned char)*word))
-		return error_new(ENOENT, "-u: there is no user '%s'", word);
+		return error_new(ENOENT, "-u: unknown user '%s'", word);
 	return read_number(word, "-u", UINT32_MAX, v);
 }
 
@@ -100,8 +100,8 @@ static struct error *read_cgroup(const char *word, uint64_t *v)
 		*v = st.st_ino;
 		return NULL;
 	}
-	return error_hint(error_new(ENOENT, "--cgroup: there is no cgroup '%s'", word),
-			  "give its folder, /sys/fs/cgroup/NAME, or NAME alone");
+	return error_hint(error_new(ENOENT, "--cgroup: unknown cgroup '%s'", word),
+			  "give its directory, /sys/fs/cgroup/NAME, or only NAME");
 }
 
 /* Takes a list apart: each word to the option's array. */
@@ -138,18 +138,16 @@ static struct error *read_list(const char *list, const char *option, struct filt
 				data->cgroups[*n] = v;
 		} else {
 			if (!*word || strlen(word) > 15)
-				return error_hint(error_new(EINVAL,
-							    "--comm: '%s' is no command's "
-							    "name",
-							    word),
-						  "the kernel keeps the first 15 characters");
+				return error_hint(
+					error_new(EINVAL,
+						  "--comm: '%s' is not a valid command name", word),
+					"the kernel keeps only the first 15 characters");
 			n = &data->n_comms;
 			if (*n < FILTER_MAX)
 				strcpy(data->comms[*n], word);
 		}
 		if (++*n > FILTER_MAX)
-			return error_new(E2BIG, "%s: more than %d are not possible", option,
-					 FILTER_MAX);
+			return error_new(E2BIG, "%s: at most %d are supported", option, FILTER_MAX);
 	}
 	return NULL;
 }
@@ -190,9 +188,10 @@ struct error *run_filter_apply(struct bpf_object *obj, const struct run_filter *
 	}
 	TRY(err);
 	if (v.size != sizeof(data))
-		return error_hint(error_new(EINVAL, "perf_bpf_filter has %u bytes, not %zu", v.size,
-					    sizeof(data)),
-				  "the object was compiled with the header of another version");
+		return error_hint(
+			error_new(EINVAL, "perf_bpf_filter has %u bytes, not %zu", v.size,
+				  sizeof(data)),
+			"the object was compiled with <bpf/perf_bpf_prog.h> of another version");
 	memcpy(v.data, &data, sizeof(data));
 	return NULL;
 }

@@ -44,7 +44,7 @@ static struct error *plan_for(const struct entry_layout *l, uint32_t type, uint3
 		strbuf_addf(note, "%sthe %s's type: %s", note->len ? "; " : "", what, err->msg);
 		error_free(err);
 	} else if (value_plan_size(p) != size) {
-		strbuf_addf(note, "%sthe %s's type has %zu bytes, the map's %s %u",
+		strbuf_addf(note, "%sthe %s's type has %zu bytes, but the map's %s has %u",
 			    note->len ? "; " : "", what, value_plan_size(p), what, size);
 	} else {
 		*plan = steal_ptr(p);

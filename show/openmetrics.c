@@ -561,8 +561,7 @@ static void add_left_out(struct writer *w, const struct results *results)
 			continue;
 		if (!began)
 			strbuf_adds(w->out, "# HELP perf_bpf_rows_left_out Rows of a map that are "
-					    "not served.\n"
-					    "# TYPE perf_bpf_rows_left_out gauge\n");
+					    "not served.\n# TYPE perf_bpf_rows_left_out gauge\n");
 		began = true;
 		add_label(&labels, &used, "map", "", r->name);
 		strbuf_addf(w->out, "perf_bpf_rows_left_out{%s} %" PRIu64 "\n", strbuf_str(&labels),

@@ -227,7 +227,7 @@ static struct error *compress_to(const struct strbuf *plain, struct strbuf *out)
 	int err;
 
 	if (plain->len > UINT32_MAX)
-		return error_new(EFBIG, "a profile of more than 4 GB");
+		return error_new(EFBIG, "the profile is larger than 4 GB");
 	/* 15 bits of window, and 16: with gzip's header */
 	if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) !=
 	    Z_OK)
@@ -245,7 +245,7 @@ static struct error *compress_to(const struct strbuf *plain, struct strbuf *out)
 	out->len += z.total_out;
 	out->str[out->len] = 0;
 	deflateEnd(&z);
-	return err == Z_STREAM_END ? NULL : error_new(EIO, "the profile cannot be compressed");
+	return err == Z_STREAM_END ? NULL : error_new(EIO, "cannot compress the profile");
 }
 
 struct error *results_pprof(const struct results *results, struct strbuf *out)

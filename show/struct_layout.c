@@ -219,7 +219,7 @@ static struct error *declare(struct struct_layout *layout, uint32_t id, const ch
 	strbuf_reset(text);
 	int code = btf_dump__emit_type_decl(layout->dump, id, &opts);
 	if (code)
-		return error_errno(-code, "member %s cannot be declared", name);
+		return error_errno(-code, "cannot declare member %s", name);
 	if (strbuf_failed(text))
 		return error_nomem();
 	const char *at = strstr(strbuf_str(text), PLACE);
@@ -330,7 +330,7 @@ static struct error *add_level(struct struct_layout *layout, const struct btf *b
 	_cleanup_free_ struct span *spans = NULL;
 
 	if (depth > MAX_DEPTH)
-		return error_new(E2BIG, "%s nests more than %d deep", layout->name, MAX_DEPTH);
+		return error_new(E2BIG, "%s is nested more than %d deep", layout->name, MAX_DEPTH);
 	TRY(level_of(btf, t, &spans, totals));
 	for (uint32_t i = 0; i < btf_vlen(t); i++)
 		TRY(add_one(layout, btf, t, i, &spans[i], base, depth, totals));
@@ -351,7 +351,7 @@ struct error *struct_layout_new(const struct btf *btf, uint32_t type, struct str
 		return error_nomem();
 	layout->dump = btf_dump__new(btf, add_text, &layout->text, NULL);
 	if (!layout->dump)
-		return error_errno(errno, "%s cannot be declared", layout->name);
+		return error_errno(errno, "cannot declare %s", layout->name);
 	layout->is_union = btf_is_union(t);
 	layout->size = t->size;
 	for (uint32_t i = 0; i < btf_vlen(t); i++) {

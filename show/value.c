@@ -91,7 +91,7 @@ struct compiler {
 static struct error *add_step(struct compiler *c, struct step step)
 {
 	if (c->plan->steps.n >= MAX_STEPS)
-		return error_new(E2BIG, "the type has too many members to be shown");
+		return error_new(E2BIG, "the type has too many members to show");
 	struct step *s = vec_push(&c->plan->steps);
 	if (!s)
 		return error_nomem();
@@ -143,7 +143,7 @@ static struct error *add_line(struct compiler *c, unsigned depth)
 static struct error *check_range(struct compiler *c, uint64_t off, uint64_t size)
 {
 	if (off + size > c->limit)
-		return error_new(EINVAL, "a member at byte %llu lies outside of its type",
+		return error_new(EINVAL, "a member at byte %llu is outside of its type",
 				 (unsigned long long)off);
 	return NULL;
 }
@@ -158,7 +158,7 @@ static struct error *compile_number(struct compiler *c, struct step step, uint64
 		uint32_t n = bits ? bits : step.size * 8;
 
 		if (n > 64)
-			return error_new(EINVAL, "a bit field of %u bits", n);
+			return error_new(EINVAL, "bit fields of %u bits are not supported", n);
 		TRY(check_range(c, bit / 8, (bit % 8 + n + 7) / 8));
 		return add_step(c, (struct step){.kind = is_signed ? STEP_SBITS : STEP_BITS,
 						 .off = bit / 8,
@@ -186,7 +186,7 @@ static struct error *compile_int(struct compiler *c, const struct btf_type *t, u
 	if (t->size == 16 && !bits && bit % 8 == 0)
 		step.kind = STEP_WIDE;
 	else if (t->size != 1 && t->size != 2 && t->size != 4 && t->size != 8)
-		return error_new(EINVAL, "an integer of %u bytes", t->size);
+		return error_new(EINVAL, "integers of %u bytes are not supported", t->size);
 	return compile_number(c, step, bit, bits, is_signed);
 }
 
@@ -198,7 +198,7 @@ static struct error *compile_enum(struct compiler *c, const struct btf_type *t, 
 	if (bits || bit % 8 || (t->size != 1 && t->size != 2 && t->size != 4 && t->size != 8))
 		return compile_number(c, step, bit, bits, step.is_signed);
 	if (c->plan->names.n + btf_vlen(t) > MAX_STEPS * 4)
-		return error_new(E2BIG, "the type has too many names to be shown");
+		return error_new(E2BIG, "the type has too many names to show");
 	step.aux = c->plan->names.n;
 	step.n = btf_vlen(t);
 	for (uint32_t i = 0; i < btf_vlen(t); i++) {
@@ -227,7 +227,7 @@ static struct error *compile_array(struct compiler *c, const struct btf_type *t,
 	int64_t size = btf__resolve_size(c->btf, a->type);
 
 	if (size < 0 || bit % 8)
-		return error_new(EINVAL, "an array of type %u, which has no size", a->type);
+		return error_new(EINVAL, "array element type %u has no size", a->type);
 	if (btf_is_char(c->btf, a->type) && a->nelems) {
 		TRY(check_range(c, bit / 8, a->nelems));
 		return add_step(c,
@@ -273,7 +273,7 @@ static struct error *compile_members(struct compiler *c, const struct btf_type *
 				     bool *first, unsigned depth, unsigned nesting)
 {
 	if (nesting > MAX_DEPTH)
-		return error_new(E2BIG, "a type within more than %d others", MAX_DEPTH);
+		return error_new(E2BIG, "the types are nested more than %d deep", MAX_DEPTH);
 	for (uint32_t i = 0; i < btf_vlen(t); i++) {
 		const struct btf_member *m = btf_members(t) + i;
 		uint64_t at = bit + btf_member_bit_offset(t, i);
@@ -335,7 +335,7 @@ static struct error *compile_type(struct compiler *c, uint32_t id, uint64_t bit,
 				  unsigned depth, unsigned nesting)
 {
 	if (nesting > MAX_DEPTH)
-		return error_new(E2BIG, "a type within more than %d others", MAX_DEPTH);
+		return error_new(E2BIG, "the types are nested more than %d deep", MAX_DEPTH);
 	const struct btf_type *t = btf_skip_mods_and_typedefs(c->btf, id, NULL);
 
 	switch (btf_kind(t)) {
@@ -354,7 +354,7 @@ static struct error *compile_type(struct compiler *c, uint32_t id, uint64_t bit,
 		if (bits || bit % 8 ||
 		    (t->size != sizeof(float) && t->size != sizeof(double) &&
 		     t->size != sizeof(long double)))
-			return error_new(EINVAL, "a float of %u bytes", t->size);
+			return error_new(EINVAL, "floats of %u bytes are not supported", t->size);
 		return compile_number(c, (struct step){.kind = STEP_FLOAT, .size = t->size}, bit, 0,
 				      false);
 	case BTF_KIND_ARRAY:
@@ -378,7 +378,7 @@ struct error *value_plan_new(const struct btf *btf, uint32_t type, enum value_st
 	int64_t size;
 
 	if (!t)
-		return error_new(EINVAL, "there is no type %u", type);
+		return error_new(EINVAL, "the BTF has no type %u", type);
 	/* the loader fills in a data section's size; an object's BTF may have 0 */
 	size = btf_is_datasec(t) ? t->size : btf__resolve_size(btf, type);
 	if (size < 0 || size > INT32_MAX)

@@ -237,7 +237,7 @@ static struct error *decode_clock_data(struct data_header *h, struct cursor *c)
 	    !cursor_u64(c, &clock))
 		return cut(c);
 	if (version != 1)
-		return cursor_error(c, "has version %u, 1 is known", version);
+		return cursor_error(c, "has version %u; only version 1 is supported", version);
 	h->clockid = clockid;
 	h->clock_wall_ns = wall;
 	h->clock_ns = clock;
@@ -497,7 +497,7 @@ static struct error *decode_bpf_prog(struct data_header *h, struct cursor *c)
 		if (!(arrays & 1ull << a) || !size)
 			continue;
 		if (!cursor_sub(&data, field_u64(&info, d->pointer), size, &sub))
-			return cursor_error(&data, "the arrays of program %u run past its data",
+			return cursor_error(&data, "the arrays of program %u end past its data",
 					    p.id);
 		p.arrays[a] = (struct data_bytes){sub.base, sub.size};
 	}
@@ -589,7 +589,7 @@ const char *data_feature_name(unsigned int feature)
 struct error *data_feature_decode(struct data_header *h, unsigned int feature, struct cursor c)
 {
 	if (feature >= DATA_FEATURE_BITS)
-		return cursor_error(&c, "there is no feature %u", feature);
+		return cursor_error(&c, "unknown feature %u", feature);
 	h->features[feature] = (struct data_bytes){cursor_bytes(&c, cursor_left(&c)), c.size};
 	c.pos = 0;
 	if (feature >= DATA_LAST_FEATURE || !data_features[feature].decode)

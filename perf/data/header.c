@@ -56,9 +56,9 @@ static struct error *decode_magic(struct cursor *c)
 	c->pos = 0;
 	struct error *err = cursor_error(c, "is not a perf.data file");
 	if (!memcmp(c->base, "PERFFILE", 8))
-		return error_hint(err, "this is the format of perf before Linux 3.0; "
-				       "an old perf can read it");
-	return error_hint(err, "perf record and perf-bpf record write such files");
+		return error_hint(
+			err, "it has the format of perf before Linux 3.0; an old perf can read it");
+	return error_hint(err, "perf record and perf-bpf record write perf.data files");
 }
 
 struct error *data_header_decode_pipe(struct cursor *c, struct data_header *out)
@@ -69,8 +69,7 @@ struct error *data_header_decode_pipe(struct cursor *c, struct data_header *out)
 	if (!cursor_u64(c, &size))
 		return cursor_error(c, "is too short to be a perf.data file");
 	if (size != DATA_PIPE_HEADER_SIZE)
-		return cursor_error(c,
-				    "the header's size is %" PRIu64 ", in the pipe form it is %d",
+		return cursor_error(c, "the header size is %" PRIu64 "; in pipe mode it must be %d",
 				    size, DATA_PIPE_HEADER_SIZE);
 	out->swap = c->swap;
 	out->pipe = true;
@@ -137,7 +136,8 @@ struct error *data_attr_decode(struct cursor *c, size_t max, struct perf_event_a
 	if (!size)
 		size = ATTR_SIZE_MIN;
 	if (size < ATTR_SIZE_MIN || size > max)
-		return cursor_error(c, "an event's attr says it has %u bytes; %d to %zu can be",
+		return cursor_error(c,
+				    "the size of an event's attr is %u bytes; %d to %zu are valid",
 				    size, ATTR_SIZE_MIN, max);
 	const void *p = cursor_bytes(c, size);
 	if (!p)
@@ -175,7 +175,7 @@ static struct error *decode_ids(const struct cursor *file, const struct data_sec
 		return NULL;
 	if (!cursor_sub(file, section->offset, section->size, &c))
 		return cursor_error(file,
-				    "the ids of event %s lie outside the file: 0x%" PRIx64
+				    "the ids of event %s are outside the file: 0x%" PRIx64
 				    " bytes at 0x%" PRIx64,
 				    ev->name ? ev->name : "", section->size, section->offset);
 	size_t n = (size_t)(section->size / 8);
@@ -196,12 +196,12 @@ static struct error *decode_attrs(const struct cursor *file, const struct data_s
 
 	if (attr_size < ATTR_SIZE_MIN + sizeof(struct data_section) || attr_size > section->size)
 		return cursor_error(file,
-				    "the header says attrs of %" PRIu64
+				    "the header gives attrs of %" PRIu64
 				    " bytes in a section of %" PRIu64,
 				    attr_size, section->size);
 	if (!cursor_sub(file, section->offset, section->size, &attrs))
 		return cursor_error(file,
-				    "the attrs lie outside the file: 0x%" PRIx64
+				    "the attrs are outside the file: 0x%" PRIx64
 				    " bytes at 0x%" PRIx64,
 				    section->size, section->offset);
 	while (cursor_take(&attrs, attr_size, &c)) {
@@ -264,7 +264,7 @@ static void decode_features(const struct cursor *file, const uint64_t *bits, con
 		if (!bit_is_set(bits, bit))
 			continue;
 		if (!get_section(&table, &s)) {
-			log_warn(log, "%s: the table of features is cut off at feature %u",
+			log_warn(log, "%s: the feature table is truncated at feature %u",
 				 file->name, bit);
 			return;
 		}
@@ -275,7 +275,7 @@ static void decode_features(const struct cursor *file, const uint64_t *bits, con
 		const char *name = data_feature_name(bit);
 		if (!cursor_sub(file, s.offset, s.size, &c)) {
 			log_warn(log,
-				 "%s: feature %s lies outside the file: 0x%" PRIx64
+				 "%s: feature %s is outside the file: 0x%" PRIx64
 				 " bytes at 0x%" PRIx64,
 				 file->name, name ? name : "?", s.size, s.offset);
 			continue;
@@ -296,22 +296,21 @@ static struct error *decode(struct cursor *c, const struct log *log, struct data
 	h->swap = c->swap;
 	if (!cursor_u64(c, &header_size) || !cursor_u64(c, &attr_size) || !get_section(c, &attrs) ||
 	    !get_section(c, &data) || !get_section(c, &event_types))
-		return cursor_error(c, "the header is cut off");
+		return cursor_error(c, "the header is truncated");
 	if (header_size == sizeof(struct data_file_header)) {
 		if (cursor_left(c) < sizeof(bits))
-			return cursor_error(c, "the header is cut off");
+			return cursor_error(c, "the header is truncated");
 		decode_feature_bits(*c, bits);
 	} else if (header_size != offsetof(struct data_file_header, features)) {
 		c->pos = 8;
-		return cursor_error(c, "the header's size is %" PRIu64 ", which no perf wrote",
-				    header_size);
+		return cursor_error(c, "the header has the invalid size %" PRIu64, header_size);
 	}
 	c->pos = 0;
 	if (data.offset > c->size || data.offset < header_size) {
 		c->pos = offsetof(struct data_file_header, data);
 		return cursor_error(c,
-				    "the header says that data begin at 0x%" PRIx64
-				    ", the file has 0x%zx bytes",
+				    "the header says that the data begin at 0x%" PRIx64
+				    ", but the file has only 0x%zx bytes",
 				    data.offset, c->size);
 	}
 	h->data_offset = data.offset;
@@ -320,15 +319,15 @@ static struct error *decode(struct cursor *c, const struct log *log, struct data
 		h->unclean = true;
 		h->data_size = c->size - data.offset;
 		log_warn(log,
-			 "%s: the header says there are no data: the recording was killed; "
-			 "reading to the file's end",
+			 "%s: the header gives no data size: the recording was killed; reading to "
+			 "the end of the file",
 			 c->name);
 	} else if (data.size > c->size - data.offset) {
 		h->unclean = true;
 		h->data_size = c->size - data.offset;
 		log_warn(log,
-			 "%s: cut off: the data end at 0x%zx, 0x%" PRIx64
-			 " bytes and the header's features are missing",
+			 "%s: truncated: the data end at 0x%zx; 0x%" PRIx64
+			 " bytes and the header features are missing",
 			 c->name, c->size, data.size - h->data_size);
 	}
 	TRY(decode_attrs(c, &attrs, attr_size, h));

@@ -110,7 +110,7 @@ static struct error *decode(struct cursor *c, struct data_tracing *t)
 	size_t cap = 0;
 
 	if (!p || memcmp(p, signature, sizeof(signature)))
-		return cursor_error(c, "feature TRACING_DATA does not begin as one");
+		return cursor_error(c, "feature TRACING_DATA does not start with its magic number");
 	if (!cursor_cstr(c) || !cursor_u8(c, &big) || !cursor_u8(c, &t->long_size))
 		return cut(c, "its header");
 	t->big_endian = big;

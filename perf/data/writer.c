@@ -100,7 +100,7 @@ static struct error *fail(struct data_writer *w, int code, const char *what)
 {
 	w->failed = error_errno(code, "%s", what);
 	if (!w->pipe && w->started)
-		error_hint(w->failed, "what was written up to the last full round can be read");
+		error_hint(w->failed, "everything up to the last complete round can be read");
 	return failed_again(w);
 }
 
@@ -278,7 +278,7 @@ struct error *data_writer_feature(struct data_writer *w, enum data_feature featu
 				  const void *bytes, size_t size)
 {
 	if (!feature || feature >= DATA_LAST_FEATURE)
-		return error_new(EINVAL, "there is no feature %u to write", feature);
+		return error_new(EINVAL, "unknown feature %u", feature);
 	TRY(set_feature(w, feature, bytes, size));
 	return w->pipe && w->started ? pipe_feature(w, feature) : NULL;
 }

@@ -307,7 +307,7 @@ struct error *sample_decode(const struct perf_event_attr *attr, struct cursor c,
 	sample_layout_init(&layout, attr, rec.swap);
 	const char *cut = layout_decode(&layout, &rec, &sample);
 	if (cut)
-		return cursor_error(&rec, "the sample's %s run past the record's end", cut);
+		return cursor_error(&rec, "the sample's %s end past the end of the record", cut);
 	*out = sample;
 	return NULL;
 }

@@ -209,10 +209,11 @@ static struct error *parse_field(struct trace_event *ev, const char *line, size_
 	char *semi = strchr(copy, ';'), *from = strchr(copy, ':');
 	if (!semi || !from || from > semi || !line_number(semi, "offset:", &offset) ||
 	    !line_number(semi, "size:", &size))
-		return error_new(EBADMSG, "a field's line makes no sense: '%.80s'", copy);
+		return error_new(EBADMSG, "invalid field line: '%.80s'", copy);
 	line_number(semi, "signed:", &is_signed);
 	if (offset < 0 || size < 0 || offset > PAYLOAD_MAX || size > PAYLOAD_MAX - offset)
-		return error_new(EBADMSG, "a field lies at %ld, %ld bytes: outside of any payload",
+		return error_new(EBADMSG,
+				 "a field at offset %ld with %ld bytes is outside of any payload",
 				 offset, size);
 	*semi = 0;
 	for (from++; isspace((unsigned char)*from); from++)
@@ -826,7 +827,7 @@ struct error *format_parse(struct trace_event *ev, const char *text, size_t size
 	size_t len, n;
 
 	if (size > FORMAT_MAX || memchr(text, 0, size))
-		return error_new(EBADMSG, "this is no format file");
+		return error_new(EBADMSG, "not a format file");
 	while (take_line(&c, &line, &len)) {
 		if (has_prefix(line, len, "name: ", &n)) {
 			ev->name = keep_text(ev, line + n, len - n);
@@ -846,6 +847,6 @@ struct error *format_parse(struct trace_event *ev, const char *text, size_t size
 		}
 	}
 	if (!ev->name || !*ev->name || !has_id)
-		return error_new(EBADMSG, "a format file lacks its name or ID");
+		return error_new(EBADMSG, "the format file lacks its name or ID");
 	return NULL;
 }

@@ -225,7 +225,7 @@ struct trace_event *tracing_find(struct tracing *t, uint64_t id)
 			tracing_add_format(t, d->system, d->format, d->format_size);
 		ev = u64map_get(&t->by_id, id);
 		if (err)
-			log_warn(t->log, "%s: its fields cannot be printed",
+			log_warn(t->log, "%s: cannot print its fields",
 				 err->where ? err->where : err->msg);
 	}
 	if (!ev)

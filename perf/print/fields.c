@@ -105,14 +105,14 @@ static struct error *unknown_field(const char *name)
 	for (size_t i = 0; i < ARRAY_SIZE(foreign); i++)
 		if (!strcmp(foreign[i], name))
 			return error_hint(error_new(EOPNOTSUPP,
-						    "perf-bpf script does not write field '%s'",
+						    "perf-bpf script does not support field '%s'",
 						    name),
-					  "perf script -F reads the same file and knows it");
+					  "'perf script -F' supports it for the same file");
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		nearest_offer(&near, names[i].name);
 		strbuf_addf(&list, "%s%s", i ? ", " : "", names[i].name);
 	}
-	struct error *err = error_new(EINVAL, "there is no field '%s'", name);
+	struct error *err = error_new(EINVAL, "unknown field '%s'", name);
 	return error_suggest_and(err, &near, "the fields are %s", strbuf_str(&list));
 }
 
@@ -142,8 +142,8 @@ static struct error *take_type(const char **arg, enum field_type *type, const ch
 			*arg = colon + 1;
 			return NULL;
 		}
-	struct error *err = error_new(EINVAL, "there is no type of event '%.*s'", (int)len, *arg);
-	return error_hint(err, "types are hw, sw, trace, raw, break");
+	struct error *err = error_new(EINVAL, "unknown event type '%.*s'", (int)len, *arg);
+	return error_hint(err, "the types are hw, sw, trace, raw and break");
 }
 
 static struct error *apply(struct field_choice *c, enum field_type type, const char *events,
@@ -158,10 +158,13 @@ static struct error *apply(struct field_choice *c, enum field_type type, const c
 			continue;
 		if (invalid_fields((enum field_type)i) & field) {
 			if (type != FIELD_N_TYPES)
-				return error_new(EINVAL, "'%s' is no field of %s events", name,
+				return error_new(EINVAL,
+						 "field '%s' is not available for %s events", name,
 						 events);
-			log_info(log, "'%s' is no field of events of type %d: left out there", name,
-				 i);
+			log_info(log,
+				 "field '%s' is not available for events of type %d and is skipped "
+				 "there",
+				 name, i);
 			continue;
 		}
 		if (remove) {
@@ -186,7 +189,7 @@ struct error *field_choice_parse(struct field_choice *c, const char *arg, const 
 	enum { DEFAULT, SET, ADD, REMOVE } change = DEFAULT;
 
 	if (!*arg)
-		return error_new(EINVAL, "the fields of all types of events cannot be none");
+		return error_new(EINVAL, "at least one field is required");
 	TRY(take_type(&arg, &type, &events));
 	/* A sign anywhere keeps the defaults; perf takes the one in bpf-output for one, too. */
 	for (int i = 0; i < FIELD_N_TYPES && !strpbrk(arg, "+-"); i++)
@@ -208,12 +211,15 @@ struct error *field_choice_parse(struct field_choice *c, const char *arg, const 
 			change = *tok == '+' ? ADD : REMOVE;
 			tok++;
 			if (before == SET)
-				return error_new(EINVAL, "+%s or -%s beside fields without a sign",
-						 tok, tok);
+				return error_new(
+					EINVAL,
+					"+%s or -%s cannot be mixed with fields without a sign",
+					tok, tok);
 		} else {
 			if (before != SET && before != DEFAULT)
 				return error_new(EINVAL,
-						 "'%s' without a sign beside +fields or -fields",
+						 "'%s' without a sign cannot be mixed with +fields "
+						 "or -fields",
 						 tok);
 			change = SET;
 		}

@@ -58,8 +58,8 @@ static struct error *check_event(struct printer *p, const struct session_event *
 
 	if (*fields & FIELD_TRACE && ev->attr.type == PERF_TYPE_TRACEPOINT &&
 	    !(ev->attr.sample_type & PERF_SAMPLE_RAW) && !p->json) {
-		struct error *err = error_new(EINVAL, "samples of '%s' have no payload", ev->name);
-		return error_hint(err, "record with -R, or choose fields without trace");
+		struct error *err = error_new(EINVAL, "samples of '%s' have no raw data", ev->name);
+		return error_hint(err, "record with -R, or use -F without 'trace'");
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(needs); i++) {
 		if (!(*fields & needs[i].fields) || ev->attr.sample_type & needs[i].sample_type)
@@ -67,7 +67,7 @@ static struct error *check_event(struct printer *p, const struct session_event *
 		if (wanted & needs[i].fields) {
 			struct error *err = error_new(EINVAL, "samples of '%s' have no %s",
 						      ev->name, needs[i].what);
-			return error_hint(err, "leave out field '%s', or record with it",
+			return error_hint(err, "remove field '%s', or record with it",
 					  field_name(needs[i].fields));
 		}
 		*fields &= ~needs[i].fields;
@@ -75,14 +75,14 @@ static struct error *check_event(struct printer *p, const struct session_event *
 	if (p->json)
 		return NULL;
 	if (*fields & FIELD_SYM && !(ev->attr.sample_type & (PERF_SAMPLE_IP | PERF_SAMPLE_ADDR)))
-		return error_new(EINVAL, "samples of '%s' have no address that could have a symbol",
+		return error_new(EINVAL, "samples of '%s' have no address for field 'sym'",
 				 ev->name);
 	if (*fields & FIELD_DSO && !(ev->attr.sample_type & (PERF_SAMPLE_IP | PERF_SAMPLE_ADDR)))
-		return error_new(EINVAL, "samples of '%s' have no address that could have a dso",
+		return error_new(EINVAL, "samples of '%s' have no address for field 'dso'",
 				 ev->name);
 	if (*fields & FIELD_SYMOFF && !(*fields & FIELD_SYM))
-		return error_hint(error_new(EINVAL, "field 'symoff' without field 'sym'"),
-				  "add sym to the fields of -F");
+		return error_hint(error_new(EINVAL, "field 'symoff' needs field 'sym'"),
+				  "add 'sym' to -F");
 	return NULL;
 }
 
@@ -148,9 +148,9 @@ struct error *printer_check_events(struct printer *p)
 	if (!p->n_checked)
 		for (int i = 0; i < FIELD_N_TYPES; i++)
 			if (p->choice.type[i].by_type && !p->type_checked[i] && n)
-				return error_hint(
-					error_new(EINVAL, "the recording has no such events"),
-					"leave out the -F that speaks of their type alone");
+				return error_hint(error_new(EINVAL,
+							    "the recording has no such events"),
+						  "remove the -F for that event type");
 	if (!pipe)
 		add_chain_fields(p);
 	p->n_checked = n;
@@ -169,8 +169,7 @@ struct error *printer_new(const struct printer_opts *opts, struct printer **out)
 	p->tracing = p->opts.tracing;
 	p->max_stack = p->opts.max_stack ? p->opts.max_stack : MAX_STACK;
 	if (p->max_stack > 65536)
-		return error_new(EINVAL, "a chain of %u entries is more than any recording has",
-				 p->max_stack);
+		return error_new(EINVAL, "a call chain of %u entries is too long", p->max_stack);
 	p->chain = calloc(p->max_stack, sizeof(*p->chain));
 	if (!p->chain)
 		return error_nomem();

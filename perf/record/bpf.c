@@ -204,9 +204,10 @@ static struct error *add_outputs(struct recording *rec, struct object *object)
 
 		if (bpf_map__type(map) != BPF_MAP_TYPE_PERF_EVENT_ARRAY) {
 			if (stdout_map)
-				return error_at(error_new(EINVAL, "map __bpf_stdout__ is no "
-								  "PERF_EVENT_ARRAY"),
-						"%s", object->path);
+				return error_at(
+					error_new(EINVAL,
+						  "map __bpf_stdout__ is not a PERF_EVENT_ARRAY"),
+					"%s", object->path);
 			continue;
 		}
 		if (map_has_event_term(object, name))
@@ -235,8 +236,9 @@ struct error *objects_open(struct recording *rec, const char *path, const struct
 	TRY(compile_open(path, rec->opts.compile, rec->log, &object->obj, &object->image));
 	TRY(terms_set_constants(object));
 	if (!bpf_object__next_program(object->obj, NULL))
-		return error_hint(error_at(error_new(ENOENT, "holds no BPF program"), "%s", path),
-				  "a program is a function in a section that says what it is for: "
+		return error_hint(error_at(error_new(ENOENT, "contains no BPF program"), "%s",
+					   path),
+				  "put a function into a section that names its target: "
 				  "SEC(\"tracepoint/sched/sched_switch\")");
 	TRY(record_probes_of(rec, object));
 	TRY(record_probes_events(rec, object));
@@ -247,8 +249,8 @@ struct error *objects_open(struct recording *rec, const char *path, const struct
 		if (program_section(prog)->kind == PROGRAM_OTHER &&
 		    bpf_program__type(prog) != BPF_PROG_TYPE_UNSPEC)
 			log_warn(rec->log,
-				 "%s: program %s (%s) is loaded, but record attaches no "
-				 "programs of this kind",
+				 "%s: program %s (%s) is loaded but not attached: 'record' does "
+				 "not support this program type",
 				 path, bpf_program__name(prog), bpf_program__section_name(prog));
 		else if (program_section(prog)->kind == PROGRAM_USDT)
 			TRY(add_usdt(rec, object, prog));
@@ -256,10 +258,10 @@ struct error *objects_open(struct recording *rec, const char *path, const struct
 			TRY(add_event(rec, prog));
 		else if (has_many_places(prog) && !has_output(object->obj))
 			log_warn(rec->log,
-				 "%s: program %s (%s) runs beside the recording and filters "
-				 "nothing: many places by one link are no event. A section "
-				 "kprobe/FUNCTION or uprobe/FILE:FUNCTION is one, and what a "
-				 "program gives to bpf_perf_event_output() is recorded too",
+				 "%s: program %s (%s) runs during the recording but does not "
+				 "filter it: a multi-probe link cannot be recorded as an event. "
+				 "Use a section kprobe/FUNCTION or uprobe/FILE:FUNCTION, or write "
+				 "output events with bpf_perf_event_output()",
 				 path, bpf_program__name(prog), bpf_program__section_name(prog));
 	}
 	return add_outputs(rec, object);
@@ -290,9 +292,9 @@ static struct error *bind_perf_event(struct recording *rec, struct bpf_program *
 			return program_error_at(
 				prog,
 				error_hint(error_new(EEXIST,
-						     "'%s' is filtered by a program already",
+						     "'%s' is already filtered by a program",
 						     event->name),
-					   "the kernel takes one perf_event program for an event"));
+					   "the kernel allows one perf_event program per event"));
 		TRY(pend(event, prog));
 	}
 	if (found)
@@ -317,8 +319,8 @@ struct error *objects_bind(struct recording *rec)
 				continue;
 			if (tracing && !*program_section(prog)->target)
 				log_warn(rec->log,
-					 "program %s filters sampled events; tracepoints are "
-					 "recorded whole",
+					 "program %s filters only sampled events; tracepoints are "
+					 "not filtered",
 					 bpf_program__name(prog));
 			TRY(error_at(bind_perf_event(rec, prog), "%s", rec->objects.v[i].path));
 		}
@@ -399,11 +401,10 @@ struct error *event_prog_open(struct event *event)
 	case SELECT_PROG_FD:
 		fd = fcntl((int)event->prog.number, F_DUPFD_CLOEXEC, 3);
 		if (fd < 0)
-			return error_hint(
-				error_errno(errno, "%s|bpf_fd=%u|", event->name,
-					    event->prog.number),
-				"the descriptor must be open in this process when it "
-				"starts; bpf_id= and bpf_pin= name a program by id or path");
+			return error_hint(error_errno(errno, "%s|bpf_fd=%u|", event->name,
+						      event->prog.number),
+					  "the descriptor must be open when perf-bpf starts; "
+					  "bpf_id= and bpf_pin= select a program by id or path");
 		break;
 	case SELECT_PROG_ID:
 		fd = bpf_prog_get_fd_by_id(event->prog.number);
@@ -417,13 +418,12 @@ struct error *event_prog_open(struct event *event)
 		if (fd < 0)
 			return error_hint(
 				error_errno(errno, "%s|bpf_pin=%s|", event->name, event->prog.path),
-				"'bpftool -f prog' lists the programs that are pinned, and "
-				"where");
+				"'bpftool -f prog' lists pinned programs with their paths");
 		break;
 	}
 	/* A map has an info too, but no instructions. */
 	if (bpf_obj_get_info_by_fd(fd, &info, &len))
-		return error_errno(errno, "%s: what was named is no BPF program", event->name);
+		return error_errno(errno, "%s: the object is not a BPF program", event->name);
 	int *owned = vec_push(&event->owned), *prog = vec_push(&event->progs);
 	if (!owned || !prog) {
 		event->owned.n -= owned != NULL;

@@ -139,7 +139,7 @@ struct error *build_ids_write(struct recording *rec)
 	else if (rec->kernel_hit)
 		add_kernel(&h);
 	if (err) {
-		log_info(rec->log, "no build ids: %s", err->msg);
+		log_info(rec->log, "build ids are not recorded: %s", err->msg);
 		error_free(err);
 		err = NULL;
 	}

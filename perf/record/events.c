@@ -171,8 +171,9 @@ struct error *events_add(struct recording *rec, const char *text)
 static struct error *filter_arg(struct recording *rec, const char *filter, size_t first)
 {
 	if (first == rec->events.n)
-		return error_hint(error_new(EINVAL, "--filter '%s' has no event to filter", filter),
-				  "--filter follows the -e of a tracepoint");
+		return error_hint(error_new(EINVAL, "--filter '%s' does not follow an event",
+					    filter),
+				  "write --filter after the -e of a tracepoint");
 	for (size_t i = first; i < rec->events.n; i++) {
 		struct event *event = &rec->events.v[i];
 		char *both = NULL;
@@ -180,10 +181,11 @@ static struct error *filter_arg(struct recording *rec, const char *filter, size_
 		if (event->kind == EVENT_OUTPUT)
 			continue;
 		if (!is_tracing(event))
-			return error_hint(error_new(EINVAL, "--filter cannot filter '%s'",
+			return error_hint(error_new(EINVAL,
+						    "--filter does not support the event '%s'",
 						    event->name),
-					  "--filter follows the -e of a tracepoint; a perf_event "
-					  "program filters other events");
+					  "--filter works only for tracepoints; use a perf_event "
+					  "program to filter other events");
 		if (asprintf(&both, event->filter ? "(%s) && (%s)" : "%s",
 			     event->filter ? event->filter : filter, filter) < 0)
 			return error_nomem();
@@ -245,7 +247,7 @@ struct error *events_select(struct recording *rec)
 	TRY(terms_want_events(rec));
 	TRY(objects_bind(rec));
 	if (!rec->events.n) /* programs without events: only side-band is recorded */
-		log_info(rec->log, "no events: the programs run beside an empty recording");
+		log_info(rec->log, "the programs give no events: the recording will be empty");
 	return NULL;
 }
 
@@ -276,8 +278,8 @@ static struct error *set_rate(struct recording *rec, struct event *event)
 			return error_hint(error_new(EINVAL,
 						    "-F %llu is above the kernel's limit of %d Hz",
 						    (unsigned long long)o->freq, max),
-					  "sysctl kernel.perf_event_max_sample_rate raises it; -F "
-					  "max takes what is allowed");
+					  "sysctl kernel.perf_event_max_sample_rate raises the "
+					  "limit; -F max uses the limit");
 		attr->sample_freq = max;
 	}
 	return NULL;
@@ -361,8 +363,8 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 	if (event->probe.name) {
 		if (attr->inherit && !rec->target.system_wide)
 			log_warn(rec->log,
-				 "%s: the kernel does not hand probes on to new threads and "
-				 "children; -a records them all",
+				 "%s: probes are not inherited by new threads and children; use -a "
+				 "to record all",
 				 event->name);
 		attr->inherit = 0;
 	}

@@ -64,7 +64,9 @@ static bool fall_back(struct recording *rec, struct event *event, int err)
 	}
 	if (cycles && (err == ENOENT || err == ENXIO || err == ENODEV || err == EOPNOTSUPP)) {
 		if (rec->opts.n_args)
-			log_warn(rec->log, "this machine counts no cycles: '%s' becomes cpu-clock",
+			log_warn(rec->log,
+				 "this machine has no cycles counter: using cpu-clock instead of "
+				 "'%s'",
 				 event->name);
 		const char *mods = strchr(event->name, ':');
 		if (asprintf(&name, "cpu-clock%s", mods ? mods : "") < 0)
@@ -103,8 +105,7 @@ static bool fall_back(struct recording *rec, struct event *event, int err)
 			return false;
 		if (event->kind != EVENT_TRACKING)
 			log_warn(rec->log,
-				 "kernel.perf_event_paranoid=%d: '%s' is recorded in user space "
-				 "only",
+				 "kernel.perf_event_paranoid=%d: recording '%s' only in user space",
 				 paranoid, event->name);
 		free(event->name);
 		event->name = name;
@@ -191,8 +192,7 @@ static struct error *open_event(struct recording *rec, struct event *event,
 			TRY(open_one(rec, event, rec->target.tids.v[t], cpus->v[c]));
 	}
 	if (!event->fds.n)
-		return error_new(ESRCH, "'%s': all the threads to be recorded have ended",
-				 event->name);
+		return error_new(ESRCH, "'%s': all threads to record have ended", event->name);
 	return NULL;
 }
 
@@ -228,8 +228,8 @@ static struct error *ring_map(struct recording *rec, struct perf_ring *ring, int
 			return err;
 		if (rec->opts.mmap_pages || rec->mmap_pages <= 1)
 			return error_hint(
-				err, "more memory than may be locked: choose fewer pages with -m, "
-				     "or raise /proc/sys/kernel/perf_event_mlock_kb");
+				err, "the limit of locked memory is too low: use smaller rings "
+				     "(-m), or raise /proc/sys/kernel/perf_event_mlock_kb");
 		error_free(err);
 		rec->mmap_pages /= 2;
 	}
@@ -315,7 +315,7 @@ static struct error *set_filter(struct recording *rec, struct event *event, cons
 			return steal_ptr(err);
 		_cleanup_strbuf_ struct strbuf fields = STRBUF_INIT;
 		struct error *e =
-			error_new(err->code, "the kernel refuses --filter '%s' for %s: %s",
+			error_new(err->code, "the kernel rejects --filter '%s' for %s: %s",
 				  event->filter, event->name, strerror(err->code));
 		if (event->tracepoint)
 			field_names(rec, event, &fields);
@@ -345,7 +345,9 @@ static struct error *set_filters(struct recording *rec)
 		struct error *err = set_filter(rec, event, filter);
 		/* ftrace's own events take no filter; drain.c sees to it. */
 		if (err)
-			log_info(rec->log, "%s: the recorder is left out after the kernel: %s",
+			log_info(rec->log,
+				 "%s: cannot exclude perf-bpf in the kernel, so its samples are "
+				 "dropped while recording: %s",
 				 event->name, err->msg);
 		event->self_filtered = !err;
 		error_free(err);
@@ -423,7 +425,7 @@ static struct error *attach_progs(struct recording *rec, struct event *event)
 			struct error *err = sys_perf_set_bpf(efd->fd, event->progs.v[i]);
 
 			if (err && err->code == EEXIST)
-				error_hint(err, "an event of this kind takes one program");
+				error_hint(err, "an event of this type can have only one program");
 			if (err)
 				return error_at(err, "%s", event->name);
 		}
@@ -436,7 +438,8 @@ static void warn_of_several(struct recording *rec, struct event *event)
 {
 	if (event->tracepoint && event->progs.n > 1)
 		log_warn(rec->log,
-			 "%zu programs filter %s: only what all of them let through is recorded",
+			 "%zu programs filter %s: an event is recorded only if every program "
+			 "returns non-zero",
 			 (size_t)event->progs.n, event->name);
 }
 
@@ -453,8 +456,8 @@ static void warn_of_strangers(struct recording *rec, struct event *event)
 	if (err || n <= event->progs.n)
 		return;
 	log_warn(rec->log,
-		 "%zu BPF program%s of others %s attached to %s: only what %s let%s through is "
-		 "recorded",
+		 "%zu BPF program%s of other processes %s attached to %s: only events that %s "
+		 "let%s pass are recorded",
 		 n - event->progs.n, n - event->progs.n > 1 ? "s" : "",
 		 n - event->progs.n > 1 ? "are" : "is", event->name,
 		 n - event->progs.n > 1 ? "they" : "it", n - event->progs.n > 1 ? "" : "s");
@@ -468,12 +471,12 @@ struct error *event_fill_map(struct event *event, int map_fd, uint32_t entries)
 		uint32_t key = efd->cpu;
 
 		if (key >= entries)
-			return error_new(ENOSPC,
-					 "a map of %u entries is too small for '%s' on %u "
-					 "CPUs",
-					 entries, event->name, (unsigned)event->fds.n);
+			return error_new(
+				ENOSPC,
+				"the map has %u entries, which is too few for '%s' on %u CPUs",
+				entries, event->name, (unsigned)event->fds.n);
 		if (bpf_map_update_elem(map_fd, &key, &efd->fd, BPF_ANY))
-			return error_errno(errno, "cannot put '%s' of CPU %u into the map",
+			return error_errno(errno, "cannot store '%s' of CPU %u in the map",
 					   event->name, key);
 	}
 	return NULL;

@@ -147,8 +147,8 @@ static uint32_t task_pid_offset(const struct recording *rec)
 	const int id = btf ? btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT) : -1;
 
 	if (id < 0) {
-		log_warn(rec->log, "this kernel does not describe its types (BTF): children of "
-				   "what is recorded are left out of probes; -a records them all");
+		log_warn(rec->log, "this kernel has no BTF, so probes do not record child tasks; "
+				   "use -a to record all");
 		return 0;
 	}
 	const struct btf_type *t = btf__type_by_id(btf, (uint32_t)id);
@@ -310,7 +310,7 @@ static struct error *want(struct object *object, int map, uint32_t id)
 	const uint32_t yes = 1;
 
 	if (bpf_map_update_elem(map, &id, &yes, BPF_ANY))
-		return error_at(error_errno(errno, "cannot put task %u into the map", id), "%s",
+		return error_at(error_errno(errno, "cannot store task %u in the map", id), "%s",
 				object->path);
 	return NULL;
 }

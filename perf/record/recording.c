@@ -59,7 +59,7 @@ static struct error *signals_begin(struct recording *rec)
 	rec->signals_changed = true;
 	rec->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (rec->signal_fd < 0)
-		return error_errno(errno, "cannot make a signalfd");
+		return error_errno(errno, "cannot create a signalfd");
 	return NULL;
 }
 
@@ -191,7 +191,8 @@ static struct error *loop(struct recording *rec)
 		done = done || record_probes_ended(rec);
 		TRY(rings_drain(rec, &any));
 		if (data_writer_is_full(rec->writer)) {
-			log_warn(rec->log, "the file has reached --max-size: recording ends");
+			log_warn(rec->log,
+				 "the file has reached --max-size: stopping the recording");
 			done = true;
 		}
 	}

@@ -41,7 +41,7 @@ static struct error *task_add(struct recording *rec, pid_t id, bool process)
 		error_free(err);
 		if (code != ESRCH && code != ENOENT)
 			return error_errno(code, "%s %d", process ? "process" : "thread", id);
-		return error_hint(error_new(ESRCH, "there is no %s %d",
+		return error_hint(error_new(ESRCH, "%s %d does not exist",
 					    process ? "process" : "thread", id),
 				  "it may have ended; 'ps -eLf' shows processes and threads");
 	}
@@ -62,7 +62,7 @@ static struct error *tasks_parse(struct recording *rec, const char *list, bool p
 		errno = 0;
 		long id = strtol(p, &end, 10);
 		if (end == p || errno || id <= 0 || id > INT32_MAX || (*end && *end != ','))
-			return error_new(EINVAL, "'%s' is no list of %s ids", list,
+			return error_new(EINVAL, "'%s' is not a list of %s ids", list,
 					 process ? "process" : "thread");
 		TRY(task_add(rec, id, process));
 		if (!*end)
@@ -81,7 +81,8 @@ static struct error *cpus_init(struct recording *rec)
 		return NULL;
 	TRY(sys_cpus_parse(rec->opts.cpus, &wanted));
 	if (!wanted.n)
-		return error_hint(error_new(EINVAL, "-C '%s' names no CPU", rec->opts.cpus),
+		return error_hint(error_new(EINVAL, "-C '%s' is not a list of CPUs",
+					    rec->opts.cpus),
 				  "write numbers and ranges, as in 0-3,8");
 	for (size_t i = 0; i < wanted.n; i++)
 		if (!sys_cpus_has(&rec->target.cpus, wanted.v[i]))
@@ -100,7 +101,7 @@ struct error *target_init(struct recording *rec)
 
 	TRY(cpus_init(rec));
 	if (o->all_cpus && (o->pids || o->tids))
-		log_warn(rec->log, "-p and -t restrict the recording to those tasks despite -a");
+		log_warn(rec->log, "-p and -t override -a: recording only those tasks");
 	if (o->pids)
 		TRY(tasks_parse(rec, o->pids, true));
 	if (o->tids)

@@ -90,7 +90,7 @@ static struct error *parse_target(const char *text, struct target_name *t)
 					 (unsigned long long)r->from, (unsigned long long)r->to);
 	} while (*p == ',');
 	if (p[0] != ']' || p[1])
-		return error_new(EINVAL, "'%s' is no list of indexes", text + n);
+		return error_new(EINVAL, "'%s' is not a list of indexes", text + n);
 	return NULL;
 }
 
@@ -134,7 +134,7 @@ static struct error *set_variable(struct object *object, const struct target_nam
 	if (btf_is_array(t) && (target->ranges.n || !is_whole(btf, btf_array(t), text)))
 		return set_elements(btf, btf_array(t), target, text, &v);
 	if (target->ranges.n)
-		return error_new(EINVAL, "variable '%s' is no array", target->name);
+		return error_new(EINVAL, "variable '%s' is not an array", target->name);
 	return value_input(btf, v.type, text, v.data, v.size);
 }
 
@@ -219,14 +219,15 @@ static struct error *set_map_value(struct recording *rec, struct object *object,
 	uint8_t value[8];
 
 	if (!array && !(hash && (key_size == 4 || key_size == 8)))
-		return error_hint(error_new(EINVAL, "the values of a map of type %s cannot be set",
-					    libbpf_bpf_map_type_str(type)),
-				  "arrays can, and hashes with keys of 4 or 8 bytes");
+		return error_hint(
+			error_new(EINVAL, "cannot set values of a map of type %s",
+				  libbpf_bpf_map_type_str(type)),
+			"only arrays, and hashes with keys of 4 or 8 bytes, are supported");
 	if (hash && !target->ranges.n)
 		return error_new(EINVAL, "a hash needs keys: map:%s.value[KEY]=%s",
 				 bpf_map__name(map), text);
 	if (size > sizeof(value))
-		return error_new(EINVAL, "values of %u bytes cannot be set", size);
+		return error_new(EINVAL, "cannot set values of %u bytes", size);
 	const struct btf *btf = bpf_object__btf(object->obj);
 	(void)rec;
 	if (btf && bpf_map__btf_value_type_id(map))
@@ -266,15 +267,16 @@ static struct error *map_term(struct object *object, const struct select_term *t
 		for (dot = bracket; dot > name && *dot != '.'; dot--)
 			;
 	if (!dot || *dot != '.' || dot == name)
-		return error_hint(error_new(EINVAL, "a map's term is map:NAME.value or "
-						    "map:NAME.event"),
-				  "as in map:counts.value[0-3]=7");
+		return error_hint(
+			error_new(EINVAL,
+				  "the terms of a map are map:NAME.value and map:NAME.event"),
+			"for example map:counts.value[0-3]=7");
 	if (!term->value)
 		return error_new(EINVAL, "'%s' has no value", term->name);
 	TRY(parse_target(dot + 1, target));
 	if (strcmp(target->name, "value") && strcmp(target->name, "event"))
-		return error_hint(error_new(EINVAL, "a map has no '%s' to set", target->name),
-				  "'value' and 'event' are what can be set");
+		return error_hint(error_new(EINVAL, "unknown map term '%s'", target->name),
+				  "use 'value' or 'event'");
 	_cleanup_free_ char *map_name = strndup(name, dot - name);
 	if (!map_name)
 		return error_nomem();
@@ -356,9 +358,7 @@ static struct error *bind_event(struct recording *rec, struct object *object, st
 	struct event *event;
 
 	if (bpf_map__type(map) != BPF_MAP_TYPE_PERF_EVENT_ARRAY)
-		return error_new(EINVAL,
-				 "map '%s' is of type %s: only a PERF_EVENT_ARRAY takes "
-				 "events",
+		return error_new(EINVAL, "map '%s' has type %s: events need a PERF_EVENT_ARRAY",
 				 bpf_map__name(map), libbpf_bpf_map_type_str(bpf_map__type(map)));
 	if ((event = find_event(rec, name)))
 		return event_fill_map(event, bpf_map__fd(map), bpf_map__max_entries(map));
@@ -366,7 +366,7 @@ static struct error *bind_event(struct recording *rec, struct object *object, st
 		nearest_offer(&near, event->name);
 	struct error *err = error_new(ENOENT, "the recording has no event '%s'", name);
 	return error_hint(error_suggest(err, &near),
-			  "name it by another -e, as in -e cycles/name=%s/", name);
+			  "add it with another -e, for example -e cycles/name=%s/", name);
 }
 
 struct error *terms_bind_events(struct recording *rec)

@@ -147,7 +147,7 @@ static struct error *parse_term(struct parser *p, struct select_item *item)
 	if (in_brackets)
 		return select_error(p->text, start, "a bracket of this term is not closed");
 	if (end == start)
-		return select_error(p->text, start, "a term is missing here");
+		return select_error(p->text, start, "expected a term here");
 	TRY(copy(p->text + start, end - start, &term->name));
 	p->pos = end;
 	if (!accept(p, '='))
@@ -184,7 +184,7 @@ static struct error *parse_terms(struct parser *p, struct select_item *item)
 		if (!peek(p))
 			return select_error(p->text, open, "the terms have no closing '/'");
 		if (!accept(p, ','))
-			return select_error(p->text, p->pos, "a ',' or '/' is missing here");
+			return select_error(p->text, p->pos, "expected ',' or '/' here");
 	}
 }
 
@@ -214,7 +214,8 @@ static struct error *parse_modifiers(struct parser *p, struct select_modifiers *
 			break;
 		case 'p':
 			if (m->precise == 3)
-				return select_error(p->text, p->pos, "at most three 'p'");
+				return select_error(p->text, p->pos,
+						    "at most three 'p' are allowed");
 			m->precise++;
 			break;
 		case 'P':
@@ -231,11 +232,12 @@ static struct error *parse_modifiers(struct parser *p, struct select_modifiers *
 			break;
 		default:
 			if (!ends_item(peek(p)) && peek(p) != '|')
-				return select_error(p->text, p->pos,
-						    "'%c' is no modifier (u k h G H I p P S D e)",
-						    peek(p));
+				return select_error(
+					p->text, p->pos,
+					"invalid modifier '%c' (valid are u k h G H I p P S D e)",
+					peek(p));
 			if (p->pos == start)
-				return select_error(p->text, start, "a modifier is missing here");
+				return select_error(p->text, start, "expected a modifier here");
 			return NULL;
 		}
 	}
@@ -249,7 +251,7 @@ static struct error *parse_number(struct parser *p, uint32_t *number)
 	while (isdigit((unsigned char)peek(p)) && v <= UINT32_MAX)
 		v = v * 10 + (p->text[p->pos++] - '0');
 	if (p->pos == start || v > INT32_MAX)
-		return select_error(p->text, start, "a number is missing here");
+		return select_error(p->text, start, "expected a number here");
 	*number = v;
 	return NULL;
 }
@@ -272,15 +274,14 @@ static struct error *parse_prog(struct parser *p, struct select_prog *prog)
 		prog->kind = SELECT_PROG_PIN;
 		size_t n = strcspn(p->text + p->pos, "|");
 		if (!n)
-			return select_error(p->text, p->pos, "a path is missing here");
+			return select_error(p->text, p->pos, "expected a path here");
 		TRY(copy(p->text + p->pos, n, &prog->path));
 		p->pos += n;
 	} else {
-		return select_error(p->text, start,
-				    "one of bpf_fd=N, bpf_id=N and bpf_pin=PATH is wanted");
+		return select_error(p->text, start, "expected bpf_fd=N, bpf_id=N or bpf_pin=PATH");
 	}
 	if (!accept(p, '|'))
-		return select_error(p->text, p->pos, "a closing '|' is missing here");
+		return select_error(p->text, p->pos, "expected a closing '|' here");
 	return NULL;
 }
 
@@ -358,7 +359,7 @@ static struct error *parse_event(struct parser *p, struct select_item *item)
 	size_t start = p->pos, n = word_len(p->text + start);
 
 	if (!n)
-		return select_error(p->text, start, "an event is missing here");
+		return select_error(p->text, start, "expected an event here");
 	TRY(copy(p->text + start, n, &item->name));
 	p->pos += n;
 	if (is_raw(item->name, n, &item->raw))
@@ -371,7 +372,7 @@ static struct error *parse_event(struct parser *p, struct select_item *item)
 		p->pos++;
 		n = word_len(p->text + p->pos);
 		if (!n)
-			return select_error(p->text, p->pos, "a tracepoint's name is missing here");
+			return select_error(p->text, p->pos, "expected a tracepoint name here");
 		TRY(copy(p->text + p->pos, n, &item->name));
 		p->pos += n;
 	}
@@ -406,7 +407,7 @@ static struct error *parse_item(struct parser *p, struct select_list *list, int 
 	item->group = group;
 	if (is_probe(p)) {
 		if (group >= 0)
-			return select_error(p->text, p->pos, "a probe cannot stand in a group");
+			return select_error(p->text, p->pos, "a probe cannot be in a group");
 		item->kind = SELECT_PROBE;
 		TRY(copy(p->text + p->pos, strlen(p->text + p->pos), &item->text));
 		TRY(copy(item->text + 6, strlen(item->text + 6), &item->name));
@@ -416,7 +417,7 @@ static struct error *parse_item(struct parser *p, struct select_list *list, int 
 	size_t end = path_end(p);
 	if (end) {
 		if (group >= 0)
-			return select_error(p->text, p->pos, "an object cannot stand in a group");
+			return select_error(p->text, p->pos, "a BPF object cannot be in a group");
 		item->kind = SELECT_OBJECT;
 		TRY(copy(p->text + p->pos, end - p->pos, &item->name));
 		TRY(copy(p->text + p->pos, end - p->pos, &item->text));
@@ -429,7 +430,7 @@ static struct error *parse_item(struct parser *p, struct select_list *list, int 
 	if (peek(p) == '|') {
 		if (item->kind == SELECT_OBJECT)
 			return select_error(p->text, p->pos,
-					    "an object brings its own programs along");
+					    "a BPF object already contains its programs");
 		p->pos++;
 		TRY(parse_prog(p, &item->prog));
 	}

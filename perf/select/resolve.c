@@ -90,7 +90,7 @@ static struct error *term_u64(const struct resolver *r, const struct select_term
 	errno = 0;
 	*value = strtoull(term->value, &end, 0);
 	if (errno || *end || term->value[0] == '-')
-		return bad_term(r, term, "its value is no number");
+		return bad_term(r, term, "the value is not a number");
 	return NULL;
 }
 
@@ -140,7 +140,7 @@ static struct error *common_term(const struct resolver *r, const struct select_t
 		else if (!strcmp(term->value, "fp"))
 			event->callgraph = SELECT_CALLGRAPH_FP;
 		else
-			return bad_term(r, term, "'fp' and 'no' are the ones that are supported");
+			return bad_term(r, term, "'fp' and 'no' are supported");
 	} else if (!strcmp(term->name, "no-inherit")) {
 		event->inherit = 0;
 	} else if (!strcmp(term->name, "inherit")) {
@@ -148,7 +148,7 @@ static struct error *common_term(const struct resolver *r, const struct select_t
 	} else if (!strcmp(term->name, "max-stack")) {
 		TRY(term_u64(r, term, &v));
 		if (!v || v > UINT16_MAX)
-			return bad_term(r, term, "it is between 1 and 65535");
+			return bad_term(r, term, "the value must be between 1 and 65535");
 		event->max_stack = v;
 	} else {
 		*known = false;
@@ -162,7 +162,7 @@ static struct error *unknown_term(const struct resolver *r, const struct select_
 
 	for (size_t i = 0; i < ARRAY_SIZE(common_terms); i++)
 		nearest_offer(&near, common_terms[i]);
-	struct error *err = bad_term(r, term, "there is no such term");
+	struct error *err = bad_term(r, term, "unknown term");
 	return error_suggest(err, &near);
 }
 
@@ -178,7 +178,8 @@ static struct error *common_terms_of(const struct resolver *r, const struct sele
 			return unknown_term(r, term);
 	}
 	if (event->has_period && event->has_freq)
-		return select_error(r->list->text, item->pos, "period and freq exclude each other");
+		return select_error(r->list->text, item->pos,
+				    "period and freq cannot be used together");
 	return NULL;
 }
 
@@ -195,12 +196,12 @@ static struct error *pmu_term(const struct resolver *r, const char *pmu,
 
 		return error_hint(select_error(r->list->text, term->pos, "%s", inner->msg), "%s",
 				  inner->hint ? inner->hint
-					      : "see the PMU's format folder in sysfs");
+					      : "see the format directory of the PMU in sysfs");
 	}
 	if (term->value)
 		TRY(term_u64(r, term, &value));
 	if (!sys_pmu_field_set(&field, &event->attr, value))
-		return bad_term(r, term, "the value has more bits than the field");
+		return bad_term(r, term, "the value does not fit into the field");
 	return NULL;
 }
 
@@ -364,7 +365,7 @@ static struct error *resolve_probe(const struct resolver *r, const struct select
 	struct select_event *event;
 
 	if (item->group >= 0)
-		return select_error(r->list->text, item->pos, "a probe cannot stand in a group");
+		return select_error(r->list->text, item->pos, "a probe cannot be in a group");
 	TRY(event_add(r, item, item->text, &event));
 	return dup_to(item->name, &event->probe);
 }

@@ -63,7 +63,7 @@ static struct error *range_number(const char *text, const char *s, uint32_t *out
 	const unsigned long n = strtoul(s, &end, 10);
 
 	if (!isdigit((unsigned char)*s) || *end || n > INT_MAX)
-		return error_hint(error_new(EINVAL, "'%s': the lines are no numbers", text),
+		return error_hint(error_new(EINVAL, "'%s': the line numbers are invalid", text),
 				  "FUNC:FROM-LAST or FUNC:FROM+COUNT");
 	*out = (uint32_t)n;
 	return NULL;
@@ -80,7 +80,7 @@ static struct error *range_split(const char *text, struct range *range, char **r
 	if (tail && (*tail == '+' || *tail == '-')) {
 		TRY(range_number(text, tail + 1, *tail == '+' ? &range->count : &range->last));
 		if (*tail == '+' ? !range->count : range->last < strtoul(colon + 1, NULL, 10))
-			return error_new(EINVAL, "'%s': its last line is before the first", text);
+			return error_new(EINVAL, "'%s': the last line is before the first", text);
 		*rest = strndup(text, (size_t)(tail - text));
 	} else if (!colon && probe_is_source(text)) {
 		*rest = text_format("%s:1", text);
@@ -227,11 +227,11 @@ struct error *probe_show_lines(const struct probe_view *view, const char *text, 
 	TRY(probe_def_parse(whole, &def));
 	TRY(probe_lines(view->finder, &def, add_line, &o));
 	if (!o.lines.n)
-		return error_new(ENOENT, "'%s' has no line that can be probed", text);
+		return error_new(ENOENT, "'%s' has no lines that can be probed", text);
 	TRY(entry_can(&o, &def));
 	const uint32_t base = def.function ? o.first : 0, last = lines_last(&o);
 	if (base + def.line > last)
-		return error_hint(error_new(ENOENT, "'%s': behind the last line that can be probed",
+		return error_hint(error_new(ENOENT, "'%s': past the last line that can be probed",
 					    text),
 				  "the last one is %u", last - base);
 	if (view->json)

@@ -30,7 +30,7 @@ static void show_args_text(const struct probe_points *points, const struct probe
 
 		strbuf_addf(out, "      %-16s %-24s ", points->names[i], v->type ? v->type : "?");
 		if (v->obstacle)
-			strbuf_addf(out, "not to be read: %s", v->obstacle);
+			strbuf_addf(out, "cannot be read: %s", v->obstacle);
 		else
 			fetch_value_text(v, regs_of(points->machine), out);
 		strbuf_addch(out, '\n');

@@ -143,28 +143,28 @@ assert vmlinux["kernel"] and vmlinux["size"] == os.stat("/sys/kernel/btf/vmlinux
 test_what_is_wrong_is_named() {
 	make_object
 	expect_status 2 btf dump
-	assert_contains err "name it by 'id ID', 'file FILE' or 'vmlinux'"
+	assert_contains err "use 'id ID', 'file FILE' or 'vmlinux'"
 	expect_status 1 btf dump nothing.o
-	assert_contains err "nothing.o: no BTF can be read here: No such file"
+	assert_contains err "nothing.o: cannot read BTF from this file: No such file"
 	echo 'int x;' >plain.c
 	clang -c plain.c -o plain.o
 	expect_status 1 btf dump plain.o
 	assert_contains err "the file has no section .BTF"
 	head -c 300 /dev/urandom >noise
 	expect_status 1 btf dump noise || expect_status 2 btf dump noise
-	assert_contains err "noise: no BTF can be read here"
+	assert_contains err "noise: cannot read BTF from this file"
 	expect_status 1 btf show types.o -C mixd --sizes
-	assert_contains err "no type is called 'mixd'"
+	assert_contains err "unknown type 'mixd'"
 	assert_contains err "did you mean 'mixed'?"
 	expect_status 2 btf show types.o --sizes
-	assert_contains err "name it by -C NAME"
+	assert_contains err "use -C NAME"
 	expect_status 2 btf show types.o -C e --sizes
 	assert_contains err "neither a struct nor a union"
 	expect_status 2 btf dump types.o --format=c --json
-	assert_contains err "--format=c has no form as JSON"
+	assert_contains err "--format=c cannot be combined with --json"
 	expect_status 2 btf dump types.o --format=d
 	expect_status 2 btf dump types.o more
-	assert_contains err "'more' is one argument too many"
+	assert_contains err "unexpected argument 'more'"
 	expect_status 2 btf lst
 	assert_contains err "did you mean 'list'?"
 }

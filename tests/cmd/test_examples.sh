@@ -97,14 +97,14 @@ for p in map(json.loads, open("json")):
 
 test_a_name_that_is_none() {
 	expect_status 1 "$PERF_BPF" run runqlatt
-	assert_contains err "there is no built-in program 'runqlatt'"
+	assert_contains err "unknown built-in program 'runqlatt'"
 	assert_contains err "hint: did you mean 'runqlat'?"
 	expect_status 1 "$PERF_BPF" run --source xyzzy
-	assert_contains err "'perf-bpf run --list' lists them"
+	assert_contains err "'perf-bpf run --list' lists the programs"
 	# A file needs a '/' or an ending.
 	echo nonsense >xyzzy
 	expect_status 1 "$PERF_BPF" run xyzzy
-	assert_contains err "hint: a file of that name is meant by './xyzzy'"
+	assert_contains err "hint: to use the file of this name, write './xyzzy'"
 	expect_status 1 "$PERF_BPF" run ./xyzzy
 	assert_contains err "./xyzzy"
 	grep -q "built-in" err && fail "./xyzzy is taken for a name"

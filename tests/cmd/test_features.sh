@@ -77,7 +77,7 @@ test_a_pattern_chooses_and_a_name_decides_the_status() {
 	expect_status "$([ "$(feature map.array)" = yes ] && echo 0 || echo 1)" "$PERF_BPF" features map.array
 	expect_status "$([ "$(feature attach.kprobe)" = yes ] && echo 0 || echo 1)" "$PERF_BPF" features attach.kprobe
 	expect_status 1 "$PERF_BPF" features atach.kprobe
-	assert_contains err "no feature is called 'atach.kprobe'"
+	assert_contains err "unknown feature 'atach.kprobe'"
 	assert_contains err "did you mean 'attach.kprobe'"
 	expect_status 1 "$PERF_BPF" features 'nothing.*'
 	assert_equal "$(wc -c <out)" 0

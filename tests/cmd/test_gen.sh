@@ -208,9 +208,9 @@ test_errors_say_what_to_do() {
 	expect_status 2 "$PERF_BPF" gen skelton x.o
 	assert_contains err "did you mean 'skeleton'"
 	expect_status 2 "$PERF_BPF" gen skeleton
-	assert_contains err "gen skeleton of which file?"
+	assert_contains err "gen skeleton: the file is missing"
 	expect_status 2 "$PERF_BPF" gen skeleton x.o nam y
-	assert_contains err "'nam' is not understood"
+	assert_contains err "unexpected argument 'nam'"
 	expect_status 1 "$PERF_BPF" gen skeleton no-such.o
 	assert_contains err "no-such.o"
 }

@@ -101,8 +101,8 @@ test_a_link_of_a_cgroup_is_detached() {
 	link list "$M/skb_link" >ours
 	assert_contains ours "cgroup_id 0 "
 	expect_status 1 link detach "$M/pbt_raw"
-	assert_contains err "of the type raw_tracepoint, cannot be detached"
-	assert_contains err "hint: it ends with the last who holds it"
+	assert_contains err "cannot be detached: its type is raw_tracepoint"
+	assert_contains err "hint: it ends when its last reference is closed"
 }
 
 test_what_is_wrong_is_named() {
@@ -114,7 +114,7 @@ test_what_is_wrong_is_named() {
 	expect_status 2 link detach
 	assert_contains err "which link?"
 	expect_status 2 link detach "$M/pbt_raw" more
-	assert_contains err "'more' is one argument too many"
+	assert_contains err "unexpected argument 'more'"
 	expect_status 2 link detch 1
 	assert_contains err "did you mean 'detach'?"
 }

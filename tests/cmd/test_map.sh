@@ -210,7 +210,7 @@ test_what_is_wrong_is_named() {
 	expect_status 1 map lookup "$M/pbt_pids" key 5
 	assert_contains err "map pbt_pids has no such key"
 	expect_status 2 map update "$M/pbt_pids" key 1 2 value true
-	assert_contains err "the key has 4 bytes, 2 are given"
+	assert_contains err "the key has 4 bytes, but 2 are given"
 	expect_status 2 map update "$M/pbt_pids" key 1 value maybe
 	assert_contains err "value: 'maybe' is neither true nor false"
 	expect_status 2 map update "$M/pbt_by_key" key '{"state":"PBT_RUNING"}' value 1
@@ -222,9 +222,9 @@ test_what_is_wrong_is_named() {
 	expect_status 1 map update "$M/pbt_by_key" key '{"pid":5}' value 1
 	assert_contains err "the map is full"
 	expect_status 1 map update "$M/pbt_by_key" key '{"pid":4}' value 1 noexist
-	assert_contains err "has that key already"
+	assert_contains err "already has this key"
 	expect_status 2 map delete "$M/pbt_percpu" key 0
-	assert_contains err "its entries cannot be deleted"
+	assert_contains err "entries of arrays cannot be deleted"
 }
 
 test_without_rights() {

@@ -176,9 +176,9 @@ assert cost["steps"]["runs"] == 480 and cost["steps"]["time_ns"] > 0, cost
 assert cost["at_return"]["runs"] == 120, cost'
 	done
 	runs --probes --top 2
-	grep -q '^Points of the probes' out || { cat out; fail "no table"; }
+	grep -q '^Probe points' out || { cat out; fail "no table"; }
 	runs
-	! grep -q 'Points of the probes' out || fail "it was not asked for"
+	! grep -q 'Probe points' out || fail "it was not asked for"
 }
 
 # A glob of many: the ways, the most hits, and a sum; all of them with -vv.
@@ -306,7 +306,7 @@ test_a_probe_that_costs_too_much_is_detached() {
 	END
 	compile_bpf busy.bpf.c busy.bpf.o
 	expect_status 3 "$PERF_BPF" run --probes --json --max-overhead 0.01% busy.bpf.o -- ./busy
-	grep -q 'program busy is detached: it took' err || { cat err; fail "it says nothing"; }
+	grep -q 'program busy is detached: it used' err || { cat err; fail "it says nothing"; }
 	rows out '
 (cost,) = m["(cost)"]["rows"]
 assert cost["program"] == "busy" and cost["runs"] == points["busy", "busy_step"]["hits"] > 0, m

@@ -83,9 +83,9 @@ test_a_program_is_pinned() {
 	prog list -j "$M/pbt_none" >first
 	cmp again first || fail "another program"
 	expect_status 1 prog pin "$M/pbt_none" "$M/again"
-	assert_contains err "$M/again: the program cannot be pinned here: File exists"
+	assert_contains err "$M/again: cannot pin the program at this path: File exists"
 	expect_status 1 prog pin "$M/pbt_none" "$PWD/file"
-	assert_contains err "hint: the file must lie in a bpf file system"
+	assert_contains err "hint: the file must be in a BPF file system"
 }
 
 test_what_is_wrong_is_named() {
@@ -96,7 +96,7 @@ test_what_is_wrong_is_named() {
 	assert_contains err "no program is called 'pbt_countin'"
 	assert_contains err "'pbt_counting'"
 	expect_status 2 prog pin "$M/pbt_none"
-	assert_contains err "pinned to which file?"
+	assert_contains err "the file to pin to is missing"
 	expect_status 2 prog pim 1
 	assert_contains err "did you mean 'pin'?"
 }
@@ -247,13 +247,13 @@ test_the_flow_is_a_graph() {
 		assert graph.count("{") - graph.count("\\{") == graph.count("}") - graph.count("\\}")
 	END
 	expect_status 2 prog dump jited "$M/pbt_counting" visual
-	assert_contains err "it goes with xlated"
+	assert_contains err "it works only with xlated"
 }
 
 test_what_the_kernel_hides_is_said() {
 	make_progs
 	expect_status 2 prog dump "$M/pbt_none"
-	assert_contains err "say what is to be shown"
+	assert_contains err "what to dump is missing"
 	expect_status 2 prog dump xlated "$M/pbt_none" lines
 	assert_contains err "linum"
 	expect_status 1 prog dump xlated "$M/pbt_none" file /proc/none/x
@@ -393,7 +393,7 @@ test_tracelog_shows_what_programs_print() {
 	kill $reader || :
 	wait $reader || :
 	end_counting
-	! grep -q 'another process reads it' log.err || skip "$(cat log.err)"
+	! grep -q 'another process is reading it' log.err || skip "$(cat log.err)"
 	grep -qE 'pbt_getprio-[0-9]+ .*: (bpf_trace_printk: )?pbt_prog 4711' log || fail "$(cat log log.err)"
 }
 

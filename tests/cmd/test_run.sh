@@ -443,10 +443,10 @@ test_what_did_not_fit_is_told() {
 	run --map calls --map-entries by_pid=1 -- sh many.sh >out 2>err
 	assert_contains err "run.bpf.c: 90 updates of map by_pid failed; it has room for 1, and more with --map-entries by_pid=4"
 	expect_status 1 run --map-entries by_pit=3 -- true
-	assert_contains err "--map-entries: there is no map 'by_pit'"
+	assert_contains err "--map-entries: unknown map 'by_pit'"
 	assert_contains err "did you mean 'by_pid'?"
 	expect_status 1 run --map-entries by_pid=0 -- true
-	assert_contains err "--map-entries by_pid=0: a map and a number from 1 to"
+	assert_contains err "--map-entries by_pid=0: expected MAP=N, with N from 1 to"
 }
 
 # Stops the reader while the workload is at work: what has no room is lost, and each
@@ -517,7 +517,7 @@ test_events_of_a_perf_event_array() {
 	overflow "$PERF_BPF" run perf.bpf.c --comm pbt_umask
 	sed 's/type=struct pbt_event/type=struct pbt_evend/' perf.bpf.c >wrong.bpf.c
 	expect_status 1 "$PERF_BPF" run wrong.bpf.c -- true
-	assert_contains err "map events: type=struct pbt_evend: the object's BTF has no such type"
+	assert_contains err "map events: type=struct pbt_evend: the object's BTF does not contain this type"
 	assert_contains err "did you mean 'pbt_event'?"
 	sed 's/,type=struct pbt_event//' perf.bpf.c >bytes.bpf.c
 	"$PERF_BPF" run bytes.bpf.c --comm pbt_umask -- ./pbt_umask 1 3 >out || true
@@ -651,7 +651,7 @@ test_plain_maps_of_an_object_with_config() {
 	check out other 'r["rows"] == [{"key": 4, "value": 1}]'
 	sed 's/log2,unit/lgo2,unit/' plain.bpf.c >wrong.bpf.c
 	expect_status 1 "$PERF_BPF" run wrong.bpf.c -- true
-	assert_contains err "how map slots is shown: no map can be shown as 'lgo2'"
+	assert_contains err "how map slots is shown: unknown view 'lgo2'"
 	assert_contains err "did you mean 'log2'?"
 }
 
@@ -676,9 +676,9 @@ test_what_is_wrong_is_named() {
 	expect_status 1 run -p 12x -- true
 	assert_contains err "-p: '12x' is not a number"
 	expect_status 1 run -u nobody-of-that-name -- true
-	assert_contains err "there is no user"
+	assert_contains err "unknown user"
 	expect_status 1 run --cgroup no/such/group -- true
-	assert_contains err "there is no cgroup 'no/such/group'"
+	assert_contains err "unknown cgroup 'no/such/group'"
 	cat >unasked.bpf.c <<-'END'
 		#include "vmlinux.h"
 		#include <bpf/bpf_helpers.h>
@@ -741,7 +741,7 @@ test_bad_objects() {
 	END
 	python3 patch.py binary
 	run_plain binary.o
-	assert_contains err "binary.o: section config is no text: byte 0x80 at offset 3"
+	assert_contains err "binary.o: section config is not text: byte 0x80 at offset 3"
 	check out seen 'len(r["rows"]) == 1'
 	python3 patch.py beyond
 	expect_status 1 "$PERF_BPF" run beyond.o -- true
@@ -797,7 +797,7 @@ test_optional_programs() {
 		assert_contains err "program $program is left out: "
 	done
 	expect_status 1 "$PERF_BPF" run optional.bpf.c --clang-opt -DNO_PLACE -- true
-	assert_contains err "optional.bpf.c: this kernel has no place for any of its call programs: "
+	assert_contains err "optional.bpf.c: none of its call programs can be attached on this kernel: "
 	assert_contains err "fentry/no_such_function: the kernel has no function no_such_function; "
 }
 

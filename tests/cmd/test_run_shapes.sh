@@ -113,7 +113,7 @@ test_rings_without_a_type() {
 	[ ! -s err ] || fail "$(cat err)"
 	sed -i 's/type=struct event/type=struct evnet/' prog.bpf.c
 	expect_status 1 run -- ./pbs_getpgid 1
-	assert_contains err "type=struct evnet: the object's BTF has no such type"
+	assert_contains err "type=struct evnet: the object's BTF does not contain this type"
 	assert_contains err "did you mean 'event'?"
 }
 

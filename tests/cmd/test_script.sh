@@ -333,10 +333,10 @@ test_errors() {
 	expect_status 1 "$PERF_BPF" script -i no.data
 	assert_contains err "no.data"
 	expect_status 2 "$PERF_BPF" script -F comm,tiem -i e.data
-	assert_contains err "there is no field 'tiem'"
+	assert_contains err "unknown field 'tiem'"
 	assert_contains err "'time'"
 	expect_status 2 "$PERF_BPF" script -F srcline -i e.data
-	assert_contains err "does not write field 'srcline'"
+	assert_contains err "does not support field 'srcline'"
 	expect_status 2 "$PERF_BPF" script -F comm,-time -i e.data
 	expect_status 1 "$PERF_BPF" script -F +addr -i e.data
 	assert_contains err "samples of 'cpu-clock"

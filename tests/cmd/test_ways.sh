@@ -227,9 +227,9 @@ test_record_runs_programs_of_many_places_beside_it() {
 		"$PERF_BPF" record -o data$output -e cpu-clock -e plain$output.o -- \
 			./counted ways.bpf.o uprobe default 2>err$output >&2 || { cat err$output; fail "record"; }
 	done
-	assert_contains err "program many (uprobe.multi/$TMP/counted:workload_many_?) runs beside the recording and filters nothing"
-	assert_contains err "A section kprobe/FUNCTION or uprobe/FILE:FUNCTION is one"
-	! grep -q "filters nothing" err-DOUTPUT || fail "the warning was not meant"
+	assert_contains err "program many (uprobe.multi/$TMP/counted:workload_many_?) runs during the recording but does not filter it"
+	assert_contains err "Use a section kprobe/FUNCTION or uprobe/FILE:FUNCTION"
+	! grep -q "does not filter it" err-DOUTPUT || fail "the warning was not meant"
 	# Three calls in each of the 1,234 steps of its two workloads.
 	"$PERF_BPF" script -i data-DOUTPUT >script
 	assert_equal "$(grep -c "counted.*__bpf_stdout__\|counted.*bpf-output" script)" 7404

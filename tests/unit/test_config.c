@@ -78,7 +78,7 @@ static void malformed_lines_are_named(void **state)
 	static const struct {
 		const char *text, *where, *msg;
 	} wrong[] = {
-		{"[llvm]\n\n  what is this\n", "conf:3", "no '='"},
+		{"[llvm]\n\n  what is this\n", "conf:3", "'=' is missing"},
 		{"x = 1\n", "conf:1", "before the first"},
 		{"[llvm\nx = 1\n", "conf:1", "']'"},
 		{"[]\n", "conf:1", "no name"},
@@ -86,7 +86,7 @@ static void malformed_lines_are_named(void **state)
 		{"[a]\nx = \"open\ny = 1\n", "conf:2", "quote"},
 		{"[a]\nx = a\\\nb\ny = \\q\n", "conf:4", "backslash"},
 		{"[a]\nx = \\", "conf:2", "backslash"},
-		{"[a]\n= 3\n", "conf:2", "begins with"},
+		{"[a]\n= 3\n", "conf:2", "begin with"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {

@@ -536,7 +536,7 @@ static void what_is_no_perf_data_is_told(void **state)
 		{"PERF", 4, EBADMSG, "too short"},
 		{"ELF and nothing else", 20, EBADMSG, "is not a perf.data file"},
 		{"PERFFILE and more than that", 27, EBADMSG, "is not a perf.data file"},
-		{"PERFILE2\x68\0\0\0\0\0\0\0", 16, EBADMSG, "cut off"},
+		{"PERFILE2\x68\0\0\0\0\0\0\0", 16, EBADMSG, "truncated"},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
 		struct memfile f = memfile_new(files[i].bytes, files[i].size);

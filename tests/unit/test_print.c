@@ -73,14 +73,14 @@ static void test_fields(void **state)
 
 static void test_bad_fields(void **state)
 {
-	refuse("comm,tiem", "there is no field 'tiem'", "'time'");
-	refuse("xyzzyxyzzy", "there is no field 'xyzzyxyzzy'", "comm, tid, pid");
-	refuse("srcline", "does not write field 'srcline'", "perf script");
-	refuse("sw:trace", "'trace' is no field of software events", NULL);
-	refuse("what:comm", "there is no type of event 'what'", "hw, sw");
+	refuse("comm,tiem", "unknown field 'tiem'", "'time'");
+	refuse("xyzzyxyzzy", "unknown field 'xyzzyxyzzy'", "comm, tid, pid");
+	refuse("srcline", "does not support field 'srcline'", "perf script");
+	refuse("sw:trace", "field 'trace' is not available for software events", NULL);
+	refuse("what:comm", "unknown event type 'what'", "hw, sw");
 	refuse("comm,+ip", "", NULL);
 	refuse("-ip,comm", "without a sign", NULL);
-	refuse("", "none", NULL);
+	refuse("", "at least one field", NULL);
 }
 
 static const char *time_text(struct strbuf *sb, uint64_t ns, bool nine)

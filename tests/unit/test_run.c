@@ -42,7 +42,7 @@ static void test_display(void **state)
 	assert_int_equal(d.kind, DISPLAY_STACKS);
 	assert_string_equal(d.stacks, "traces");
 	display_deinit(&d);
-	expect_refused(display_parse("heatmaps", &d), "no map can be shown as 'heatmaps'");
+	expect_refused(display_parse("heatmaps", &d), "unknown view 'heatmaps'");
 	expect_refused(display_parse("heatmap,step=0", &d), "at least 1");
 	expect_refused(display_parse("events,typ=x", &d), "'typ='");
 	display_deinit(&d);

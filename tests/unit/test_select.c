@@ -120,24 +120,24 @@ static void test_errors(void **state)
 		int column;
 		const char *what;
 	} cases[] = {
-		{"", 0, "an event is missing"},
-		{"cs,", 3, "an event is missing"},
-		{"cs:", 3, "modifier is missing"},
-		{"cs:z", 3, "'z' is no modifier"},
-		{"cs:uz", 4, "'z' is no modifier"},
+		{"", 0, "expected an event here"},
+		{"cs,", 3, "expected an event here"},
+		{"cs:", 3, "expected a modifier"},
+		{"cs:z", 3, "invalid modifier 'z'"},
+		{"cs:uz", 4, "invalid modifier 'z'"},
 		{"cs:pppp", 6, "at most three"},
-		{"a:", 2, "tracepoint's name"},
+		{"a:", 2, "tracepoint name"},
 		{"{cs", 0, "not closed"},
 		{"cs}", 2, "unexpected '}'"},
 		{"cs/freq=1", 2, "no closing '/'"},
 		{"cs/freq=/", 8, "has no value"},
-		{"cs/,/", 3, "a term is missing"},
+		{"cs/,/", 3, "expected a term"},
 		{"a.c/v[1=2/", 4, "bracket"},
-		{"cs|fd=1|", 3, "is wanted"},
-		{"cs|bpf_fd=x|", 10, "a number is missing"},
+		{"cs|fd=1|", 3, "expected bpf_fd=N"},
+		{"cs|bpf_fd=x|", 10, "expected a number"},
 		{"cs|bpf_fd=1", 11, "closing '|'"},
-		{"a.c|bpf_fd=1|", 3, "own programs"},
-		{"{a.c}", 1, "cannot stand in a group"},
+		{"a.c|bpf_fd=1|", 3, "already contains its programs"},
+		{"{a.c}", 1, "cannot be in a group"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -261,12 +261,12 @@ static void test_resolve_errors(void **state)
 		{"sched:nothing*", "no tracepoint matches", ""},
 		{"cpu-clok", "unknown event", "cpu-clock"},
 		{"cpu/evnt=1/", "evnt", "event"},
-		{"cpu/event=0x100/", "more bits", ""},
+		{"cpu/event=0x100/", "does not fit", ""},
 		{"cpux/event=1/", "PMU", ""},
-		{"cs/perid=1/", "no such term", "period"},
-		{"cs/period=x/", "no number", ""},
+		{"cs/perid=1/", "unknown term", "period"},
+		{"cs/period=x/", "not a number", ""},
 		{"cs/period=0/", "at least 1", ""},
-		{"cs/period=1,freq=1/", "exclude each other", ""},
+		{"cs/period=1,freq=1/", "cannot be used together", ""},
 		{"cs/call-graph=dwarf/", "'fp' and 'no'", ""},
 	};
 

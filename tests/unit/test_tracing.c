@@ -489,7 +489,7 @@ static void test_bad_formats(void **state)
 	strbuf_reset(&text);
 	for (int i = 0; i < 300000; i++)
 		strbuf_addch(&text, 'x');
-	expect_bad(t, strbuf_str(&text), "no format file");
+	expect_bad(t, strbuf_str(&text), "not a format file");
 }
 
 /* A payload's number may be an index, a length or a divisor: never followed blindly. */

@@ -208,7 +208,7 @@ static void test_types_that_lie(void **state)
 	/* a member past the end of its struct, and a struct that doubles 32 times */
 	int beyond = btf__add_struct(b, "beyond", 4);
 	btf__add_field(b, "far", U64, 0, 0);
-	expect_refused(b, beyond, EINVAL, "far: a member at byte 0 lies outside");
+	expect_refused(b, beyond, EINVAL, "far: a member at byte 0 is outside");
 	expect_refused(b, 0, EINVAL, "void");
 	for (int i = 0; i < 20; i++) {
 		int id = btf__add_struct(b, "twice", 4u << (i + 1));
