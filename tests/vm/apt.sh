@@ -10,6 +10,13 @@ cannot() {
 	exit 77
 }
 
+# why: what apt said last of what went wrong.
+why() {
+	local said
+	said=$(sed -n 's/^\([EW]: \|Err:[0-9]* \)//p' "$work/log" | grep -v '^Some index files' | tail -n 1)
+	echo "${said:-see what apt-get prints}"
+}
+
 # One process fetches at a time; $work is its folder, gone behind it.
 apt_begin() {
 	command -v apt-get >/dev/null || cannot "no apt-get to fetch packages with"
@@ -27,7 +34,7 @@ apt_mirror() {
 # apt_update SUITE ARCH: apt-get with lists of its own, of the mirror that apt is
 # set up for.
 apt_update() {
-	local suite=$1 keyring=/usr/share/keyrings/debian-archive-keyring.gpg mirror
+	local suite=$1 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 	apt_arch=$2
 	mirror=$(apt_mirror)
 	[ -n "$mirror" ] || cannot "apt is set up for no Debian mirror (set DEBIAN_MIRROR)"
@@ -39,7 +46,7 @@ apt_update() {
 	echo "deb [arch=$apt_arch signed-by=$keyring] $mirror $suite main" >"$work/sources.list"
 	: >"$work/status"
 	own update >"$work/log" 2>&1 && grep -q . "$work"/lists/*Packages* 2>/dev/null ||
-		cannot "cannot reach the Debian mirror for $suite, $apt_arch"
+		cannot "cannot read the package lists of $mirror ($suite, $apt_arch): $(why)"
 }
 own() {
 	apt-get -q -o APT::Architecture="$apt_arch" -o APT::Architectures::="$apt_arch" \
@@ -59,7 +66,7 @@ apt_needs() {
 
 # apt_unpack PACKAGE...: into $work/root.
 apt_unpack() {
-	(cd "$work/archives" && own download "$@" >>"$work/log" 2>&1) || cannot "cannot download $*"
+	(cd "$work/archives" && own download "$@" >>"$work/log" 2>&1) || cannot "cannot download $* from $mirror: $(why)"
 	for deb in "$work"/archives/*.deb; do
 		dpkg-deb -x "$deb" "$work/root"
 	done
