@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The shared library gives what the public headers declare, and nothing else;
+# The libraries give what the public headers declare, and nothing else;
 # the headers stand alone, in C and in C++.
 . "$(dirname "$0")/../tap.sh"
 
@@ -20,6 +20,33 @@ test_exports_are_what_the_headers_declare() {
 	diff declared exported || fail "< is declared only, > is exported only"
 }
 
+test_the_archive_gives_what_the_shared_library_gives() {
+	nm -D --defined-only "$BUILD/libperfbpf.so" |
+		awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort -u >shared
+	nm -g --defined-only "$BUILD/libperfbpf.a" | awk 'NF == 3 { print $3 }' | sort -u >static
+	diff shared static || fail "< is in the shared library only, > in the archive only"
+}
+
+# A program may have functions and variables of the names that the library has inside, and gets of
+# a static library what it uses.
+test_names_within_the_library_are_free() {
+	nm --defined-only "$BUILD/libperfbpf.a" | awk '$2 == "t" && $3 !~ /\./ { print $3 }' |
+		sort -u >inside
+	[ "$(grep -cx "error_new\|pin_fd" inside)" = 2 ] || fail "no error_new, no pin_fd"
+	{
+		echo '#include <bpf/bpf.h>'
+		grep -vx 'main' inside | sed 's/.*/int &(void) { return 1; }/'
+		echo 'int main(void) { __u32 id; return bpf_prog_get_next_id(0, &id) == -1000; }'
+	} >names.c
+	cc -w -fno-builtin -I"$SRC/include" -o names names.c "$BUILD/libperfbpf.a" -lz
+	./names
+	echo '#include <bpf/bpf.h>
+		int main(void) { __u32 id; return bpf_prog_get_next_id(0, &id) == -1000; }' >small.c
+	cc -I"$SRC/include" -o small small.c "$BUILD/libperfbpf.a" -lz -Wl,--gc-sections
+	strip small
+	[ "$(stat -c %s small)" -lt 60000 ] || fail "a small program has $(stat -c %s small) bytes"
+}
+
 test_no_data_is_exported() {
 	nm -D --defined-only "$BUILD/libperfbpf.so" | awk '$2 != "T" && $2 != "A"' >data
 	[ ! -s data ] || fail "$(cat data)"
@@ -27,7 +54,7 @@ test_no_data_is_exported() {
 
 # The program is linked from archives: of two functions of a name the linker takes the first it meets.
 test_no_two_functions_have_the_same_name() {
-	nm -A --defined-only "$BUILD/libperfbpf-app.a" "$BUILD/libperfbpf.a" "$BUILD"/perf-bpf.p/*.o 2>/dev/null |
+	nm -A --defined-only "$BUILD/libperfbpf-app.a" "$BUILD/libperfbpf-internal.a" "$BUILD"/perf-bpf.p/*.o 2>/dev/null |
 		awk 'NF > 1 && $(NF - 1) ~ /^[TDBR]$/ { print $NF }' | sort >defined
 	[ "$(wc -l <defined)" -gt 500 ] || fail "only $(wc -l <defined) symbols were found"
 	[ -z "$(uniq -d defined)" ] || fail "twice: $(uniq -d defined)"
