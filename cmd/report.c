@@ -582,6 +582,7 @@ static void setup_elide(struct report *rp)
 	const struct {
 		enum hist_field field;
 		const char *only, *title;
+	spec->symbol_filter = rp->symbol_filter;
 	} filters[] = {
 		{HIST_COMM, filter_only_comm(rp->opened.filter), "comm"},
 		{HIST_DSO, filter_only_dso(rp->opened.filter), "dso"},
@@ -653,12 +654,9 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 	const enum filter_verdict verdict = filter_sample(rp->opened.filter, &in);
 	if (verdict == FILTER_DROP)
 		return NULL;
-	/* Samples that are hidden still count for the totals, as in perf. */
-	bool hidden =
-		verdict == FILTER_HIDE ||
-		(rp->symbol_filter && !(leaf.sym && strstr(leaf.sym->name, rp->symbol_filter)));
 	TRY(hist_of(rp, event, &h));
-	return hist_add(h, sample, event, thread, &leaf, hidden);
+	/* Samples that are hidden still count for the totals, as in perf. */
+	return hist_add(h, sample, event, thread, &leaf, verdict == FILTER_HIDE);
 }
 
 static void out_flush(struct report *rp)

@@ -717,6 +717,17 @@ static bool entry_add_chain(struct hist *h, struct entry *e, const struct hist_s
 			      s->chain + from, s->depth - from, s->period, s->n);
 }
 
+/*
+ * A text that names have to hold hides entries, not samples: with children, a caller is
+ * shown for its own name, whatever it called.
+ */
+static bool misses_text(const struct hist *h, const struct hist_frame *f)
+{
+	const char *text = h->spec->symbol_filter;
+
+	return text && (!f->sym || !strstr(f->sym->name, text));
+}
+
 /* The frames of the chain, each of which called the sample's place. */
 static struct error *add_children(struct hist *h, const struct hist_stack *s, uint64_t number,
 				  const struct hist_entry *leaf)
@@ -729,6 +740,7 @@ static struct error *add_children(struct hist *h, const struct hist_stack *s, ui
 		if (!f->sym && h->spec->hide_unresolved)
 			break;
 		want.frame = f;
+		want.filtered = leaf->filtered || misses_text(h, f);
 		want.ip = f->frame.addr;
 		if (f->level)
 			want.level = f->level;
@@ -767,6 +779,9 @@ static struct error *stack_finish(struct hist *h, struct hist_stack *s, uint64_t
 				want.parent = frame_in(s->chain, i)->sym;
 		want.filtered |= h->spec->exclude_other && !want.parent;
 	}
+	const struct hist_entry of_sample = want;
+	const bool misses = misses_text(h, s->leaf);
+	want.filtered |= misses;
 	struct entry *e = entry_get(h, &want);
 	if (!e)
 		return error_nomem();
@@ -778,14 +793,15 @@ static struct error *stack_finish(struct hist *h, struct hist_stack *s, uint64_t
 
 	h->totals.samples += s->n;
 	s->filtered = e->he.filtered; /* as the first sample of the entry */
-	if (!s->filtered)
+	const bool counts = misses ? !of_sample.filtered : !s->filtered;
+	if (counts)
 		h->shown.samples += s->n;
 	if (h->spec->use_chain) {
 		h->totals.chain_period += s->period;
-		if (!s->filtered)
+		if (counts)
 			h->shown.chain_period += s->period;
 	}
-	return h->spec->children ? add_children(h, s, number, &want) : NULL;
+	return h->spec->children ? add_children(h, s, number, &of_sample) : NULL;
 }
 
 /*

@@ -115,6 +115,8 @@ struct hist_spec {
 	uint64_t time_quantum; /* ns */
 	struct chain_opts chain;
 	const regex_t *parent; /* for HIST_PARENT; borrowed */
+	/* Only entries of functions whose name holds it are shown; NULL: all; borrowed. */
+	const char *symbol_filter;
 	/* The text of a tracepoint's sample, for HIST_TRACE. */
 	struct error *(*trace)(void *ctx, const struct session_event *event,
 			       const struct sample *sample, struct strbuf *out);

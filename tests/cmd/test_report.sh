@@ -211,6 +211,11 @@ test_filters_are_perfs() {
 	same clock --percent-limit 3
 	same clock -U
 	same clock -q
+	# TEXT is for the names of entries: callers of what has such a name are none
+	for opts in spin "spin --no-children" "spin --percentage relative" "--symbol-filter ft" \
+		"--symbol-filter ft -g none -c rbpf_work"; do
+		same clock $opts
+	done
 }
 
 test_several_events_forks_and_exec_are_perfs() {
