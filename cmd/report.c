@@ -555,9 +555,16 @@ static struct error *setup_spec(struct report *rp)
 		hist_spec_cancel_children(spec);
 	any_chain |= is_pipe;
 	if (!any_chain && spec->has[HIST_PARENT])
-		return error_hint(error_usage("the key parent needs call chains, and the "
-					      "recording has none"),
+		return error_hint(error_usage("%s needs call chains, and the recording has none",
+					      rp->exclude_other ? "--exclude-other"
+								: "the key parent"),
 				  "record with -g");
+	if (rp->exclude_other && !spec->has[HIST_PARENT]) {
+		/* Entries are told apart by their parents, which no column shows. */
+		opts.add_parent = true;
+		TRY(hist_spec_init(spec, &opts));
+		spec->elide[HIST_PARENT] = true;
+	}
 	if (!any_chain && rp->chain_given)
 		return error_hint(error_usage("--call-graph needs call chains, and the "
 					      "recording has none"),

@@ -211,11 +211,15 @@ test_filters_are_perfs() {
 	same clock --percent-limit 3
 	same clock -U
 	same clock -q
-	# TEXT is for the names of entries: callers of what has such a name are none
+	# TEXT is for the name of each entry, not for those that it called
 	for opts in spin "spin --no-children" "spin --percentage relative" "--symbol-filter ft" \
 		"--symbol-filter ft -g none -c rbpf_work"; do
 		same clock $opts
 	done
+	# -x without -p: by perf's pattern for parents, which nothing here matches
+	same clock -x
+	same clock -x -s comm --no-children
+	same clock -x -s parent,comm
 }
 
 test_several_events_forks_and_exec_are_perfs() {
