@@ -45,7 +45,9 @@ struct report {
 	size_t n_checked; /* events that the filter knows */
 	bool tracing_checked;
 	struct probed probed;
-	const struct thread *thread; /* of the sample that is being added */
+	const struct sample *sample; /* that is being added */
+	const struct session_event *event;
+	const struct thread *thread;
 	struct hist_spec spec;
 	VEC(struct hist *) hists; /* by the event's index */
 	struct strbuf out;
@@ -388,14 +390,19 @@ static bool names_event(const struct hist_dynamic *field, const struct trace_eve
 	       glob_match(colon + 1, trace_event_name(ev));
 }
 
-/* trace_symbol_fn; of a probe in a program the address is the process's. */
+static struct trace_event *trace_of(struct report *rp, const struct session_event *event);
+
+/*
+ * trace_symbol_fn. Only of a probe in a program the address is the process's: others print
+ * addresses of a process as such, a name would hide them.
+ */
 static const char *symbol_at(void *ctx, uint64_t addr, uint64_t *start)
 {
 	struct report *rp = ctx;
 	struct location at;
 
 	resolve_addr(rp->opened.resolver, NULL, PERF_RECORD_MISC_KERNEL, addr, &at);
-	if (!at.sym && rp->thread)
+	if (!at.sym && rp->thread && probed_is_one(trace_of(rp, rp->event), rp->sample))
 		resolve_addr(rp->opened.resolver, rp->thread, PERF_RECORD_MISC_USER, addr, &at);
 	if (!at.sym)
 		return NULL;
@@ -551,6 +558,12 @@ static struct error *setup_spec(struct report *rp)
 	}
 	TRY(hist_spec_init(&rp->spec, &opts));
 	struct hist_spec *spec = &rp->spec;
+	if (rp->exclude_other && !spec->has[HIST_PARENT]) {
+		/* Entries are told apart by their parents, which no column shows. */
+		opts.add_parent = true;
+		TRY(hist_spec_init(spec, &opts));
+		spec->elide[HIST_PARENT] = true;
+	}
 	if (!any_chain)
 		hist_spec_cancel_children(spec);
 	any_chain |= is_pipe;
@@ -559,12 +572,6 @@ static struct error *setup_spec(struct report *rp)
 					      rp->exclude_other ? "--exclude-other"
 								: "the key parent"),
 				  "record with -g");
-	if (rp->exclude_other && !spec->has[HIST_PARENT]) {
-		/* Entries are told apart by their parents, which no column shows. */
-		opts.add_parent = true;
-		TRY(hist_spec_init(spec, &opts));
-		spec->elide[HIST_PARENT] = true;
-	}
 	if (!any_chain && rp->chain_given)
 		return error_hint(error_usage("--call-graph needs call chains, and the "
 					      "recording has none"),
@@ -575,6 +582,7 @@ static struct error *setup_spec(struct report *rp)
 	spec->use_chain = any_chain && !rp->chain_off;
 	spec->hide_unresolved = rp->hide_unresolved;
 	spec->exclude_other = rp->exclude_other;
+	spec->symbol_filter = rp->symbol_filter;
 	spec->long_dso = rp->verbose > 0;
 	spec->max_stack = rp->recording.max_stack ? min_of(rp->recording.max_stack, 1024u) : 127;
 	spec->trace = trace_text;
@@ -589,7 +597,6 @@ static void setup_elide(struct report *rp)
 	const struct {
 		enum hist_field field;
 		const char *only, *title;
-	spec->symbol_filter = rp->symbol_filter;
 	} filters[] = {
 		{HIST_COMM, filter_only_comm(rp->opened.filter), "comm"},
 		{HIST_DSO, filter_only_dso(rp->opened.filter), "dso"},
@@ -650,6 +657,8 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 	struct hist *h;
 
 	TRY(check_filter(rp));
+	rp->sample = sample;
+	rp->event = event;
 	rp->thread = thread;
 	sample = probed_sample(&rp->probed, trace_of(rp, event), rp->opened.resolver, thread,
 			       sample);

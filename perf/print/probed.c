@@ -59,6 +59,14 @@ static bool chain_cut(struct probed *p, const struct u64_array *chain, uint64_t 
 	return true;
 }
 
+bool probed_is_one(const struct trace_event *trace, const struct sample *sample)
+{
+	uint64_t ip;
+
+	return trace && sample->raw &&
+	       trace_event_probe_ip(trace, sample->raw, sample->raw_size, &ip);
+}
+
 const struct sample *probed_sample(struct probed *p, const struct trace_event *trace,
 				   struct resolver *resolver, const struct thread *thread,
 				   const struct sample *sample)

@@ -19,6 +19,9 @@ struct probed {
 
 void probed_deinit(struct probed *p);
 
+/* Whether a sample is one of these; trace may be NULL. */
+bool probed_is_one(const struct trace_event *trace, const struct sample *sample);
+
 /*
  * The sample with the point's address for its own, and a call chain that begins
  * in the function that was probed, not in the BPF program: in p, which lasts

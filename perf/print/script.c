@@ -21,8 +21,12 @@ struct script {
 	struct tracing *tracing;
 	struct printer *printer;
 	struct probed probed;
-	const struct thread *thread; /* of the sample that is being written */
-	size_t n_events;	     /* that the printer and the filter know */
+	struct {
+		const struct sample *sample;
+		const struct session_event *event;
+		const struct thread *thread;
+	} now;		 /* what is being written */
+	size_t n_events; /* that the printer and the filter know */
 	struct strbuf out;
 	bool closed; /* nobody reads our output any more */
 };
@@ -42,15 +46,25 @@ static inline struct error *maybe_flush(struct script *sc)
 	return sc->out.len >= OUT_FULL || sc->out.failed ? flush(sc) : NULL;
 }
 
-/* trace_symbol_fn; of a probe in a program the address is the process's. */
+static struct trace_event *trace_of(const struct script *sc, const struct session_event *event)
+{
+	return sc->tracing && event->attr.type == PERF_TYPE_TRACEPOINT
+		       ? tracing_find(sc->tracing, event->attr.config)
+		       : NULL;
+}
+
+/*
+ * trace_symbol_fn. Only of a probe in a program the address is the process's: others print
+ * addresses of a process as such, a name would hide them.
+ */
 static const char *symbol_at(void *ctx, uint64_t addr, uint64_t *start)
 {
 	struct script *sc = ctx;
 	struct location at;
 
 	resolve_addr(sc->opts->resolver, NULL, PERF_RECORD_MISC_KERNEL, addr, &at);
-	if (!at.sym && sc->thread)
-		resolve_addr(sc->opts->resolver, sc->thread, PERF_RECORD_MISC_USER, addr, &at);
+	if (!at.sym && sc->now.thread && probed_is_one(trace_of(sc, sc->now.event), sc->now.sample))
+		resolve_addr(sc->opts->resolver, sc->now.thread, PERF_RECORD_MISC_USER, addr, &at);
 	if (!at.sym)
 		return NULL;
 	*start = addr - at.offset;
@@ -85,11 +99,8 @@ static bool is_selected(struct script *sc, const struct sample *sample,
 	struct location leaf;
 
 	if (filter_needs_location(sc->opts->filter)) {
-		struct trace_event *trace = sc->tracing && event->attr.type == PERF_TYPE_TRACEPOINT
-						    ? tracing_find(sc->tracing, event->attr.config)
-						    : NULL;
-
-		in.sample = probed_sample(&sc->probed, trace, sc->opts->resolver, thread, sample);
+		in.sample = probed_sample(&sc->probed, trace_of(sc, event), sc->opts->resolver,
+					  thread, sample);
 		resolve_addr(sc->opts->resolver, thread, in.sample->cpumode, in.sample->ip, &leaf);
 		in.leaf = &leaf;
 	}
@@ -108,7 +119,9 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 		print_record_raw(sc->printer, rec, sample, event, thread, sc->name, &sc->out);
 	if (!is_selected(sc, sample, event, thread))
 		return maybe_flush(sc);
-	sc->thread = thread;
+	sc->now.sample = sample;
+	sc->now.event = event;
+	sc->now.thread = thread;
 	if (sc->opts->json)
 		print_sample_json(sc->printer, rec, sample, event, thread, &sc->out);
 	else

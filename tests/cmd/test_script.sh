@@ -155,6 +155,15 @@ test_strings_of_tracepoints() {
 	assert_contains mine "filename=$TMP/a_name_with_%d_in_it"
 }
 
+# Addresses of a process that a tracepoint prints by %ps: a name would hide them.
+test_addresses_of_a_process_stay() {
+	need_perf
+	[ -d $TRACEFS/events/exceptions ] || skip "no exceptions:* here"
+	record u.data -e exceptions:page_fault_user
+	same u.data
+	grep -q 'ip=0x[0-9a-f]* error_code' mine || fail "no address is printed"
+}
+
 test_pipe() {
 	need_perf
 	write_workload
