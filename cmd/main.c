@@ -156,8 +156,10 @@ int main(int argc, char **argv)
 	/* An option of all commands; the variable is what cmd_fail() looks at. */
 	if (!strncmp(name, "--errors=", 9)) {
 		if (strcmp(name + 9, "text") != 0 && strcmp(name + 9, "json") != 0) {
-			fprintf(stderr, "perf-bpf: error: '%s' is no form of errors\n", name + 9);
-			fprintf(stderr, "hint: --errors=text, or --errors=json\n");
+			fprintf(stderr,
+				"perf-bpf: error: unknown error format '%s' (text or json)\n",
+				name + 9);
+			fprintf(stderr, "hint: use --errors=text or --errors=json\n");
 			return 2;
 		}
 		setenv(CMD_ERRORS_VARIABLE, name + 9, 1);

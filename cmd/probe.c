@@ -16,7 +16,7 @@
 #include "probe/show/show.h"
 
 enum {
-	OPT_WAY = 256,
+	OPT_ATTACH = 256,
 	OPT_EXTERNS,
 	OPT_NO_INLINES,
 	OPT_FILTER,
@@ -25,31 +25,33 @@ enum {
 
 static const struct argp_option options[] = {
 	{"funcs", 'F', "FILTER", OPTION_ARG_OPTIONAL,
-	 "List the functions that can be probed; FILTER is a glob, or several: 'a* | b*'"},
-	{"vars", 'V', "DEFINITION", 0, "List the variables that can be read at a place"},
+	 "List the functions that can be probed; FILTER is a glob or a list of globs: 'a* | b*'"},
+	{"vars", 'V', "DEFINITION", 0, "List the variables that can be read at a probe point"},
 	{"line", 'L', "LINES", 0,
 	 "Show the lines of a function or a file that can be probed: FUNC, FUNC:4+10, FILE:10-20"},
-	{"add", 'a', "DEFINITION", 0, "Look the probe up; the same as DEFINITION alone"},
-	{"definition", 'D', "DEFINITION", 0, "Show what the probe would be: the same as -n -a"},
-	{"externs", OPT_EXTERNS, NULL, 0, "With -V, list global variables, too"},
-	{"filter", OPT_FILTER, "FILTER", 0, "With -V and -F, list only these: '!_* & *len'"},
-	{"no-inlines", OPT_NO_INLINES, NULL, 0, "Leave out where a function has been inlined"},
+	{"add", 'a', "DEFINITION", 0, "Look up the probe; the same as DEFINITION alone"},
+	{"definition", 'D', "DEFINITION", 0, "Show the probe without adding it: the same as -n -a"},
+	{"externs", OPT_EXTERNS, NULL, 0, "With -V, also list global variables"},
+	{"filter", OPT_FILTER, "FILTER", 0,
+	 "With -V and -F, list only names that match FILTER: '!_* & *len'"},
+	{"no-inlines", OPT_NO_INLINES, NULL, 0, "Skip inlined copies of functions"},
 	/* Of perf probe, which keeps its probes in the kernel. */
 	{"list", 'l', "EVENT", OPTION_ARG_OPTIONAL | OPTION_HIDDEN, NULL},
 	{"del", 'd', "EVENT", OPTION_HIDDEN, NULL},
 	{"force", 'f', NULL, OPTION_HIDDEN, NULL},
 	{"cache", OPT_CACHE, NULL, OPTION_HIDDEN, NULL},
 	{"dry-run", 'n', NULL, 0,
-	 "Show what would be done: points, where the arguments are, the way of attaching, code"},
-	{"exec", 'x', "PATH", 0, "Of this program or library, not of the kernel"},
-	{"module", 'm', "NAME", 0, "Of this module of the kernel"},
-	{"vmlinux", 'k', "PATH", 0, "The kernel's image with debug information"},
-	{"source", 's', "PATH", 0, "Where the source is that -L shows"},
-	{"way", OPT_WAY, "WAY", 0,
-	 "Attach so: fentry, kprobe.multi, uprobe.multi, kprobe or uprobe"},
+	 "Show what would be done: probe points, argument locations, attach method, code"},
+	{"exec", 'x', "PATH", 0, "Probe this program or library instead of the kernel"},
+	{"module", 'm', "NAME", 0, "Probe this kernel module"},
+	{"vmlinux", 'k', "PATH", 0, "Kernel image with debug information"},
+	{"source", 's', "PATH", 0, "Directory of the source files for -L"},
+	{"attach", OPT_ATTACH, "METHOD", 0,
+	 "Attach method: fentry, kprobe.multi, uprobe.multi, kprobe or uprobe"},
+	{"way", OPT_ATTACH, "METHOD", OPTION_HIDDEN, NULL, 0}, /* its name in 0.1.0 */
 	{"json", 'j', NULL, 0, "Print JSON"},
-	{"verbose", 'v', NULL, 0, "Say more; twice: much more"},
-	{"quiet", 'q', NULL, 0, "Say nothing but errors and what was asked for"},
+	{"verbose", 'v', NULL, 0, "Be verbose (-vv for debugging)"},
+	{"quiet", 'q', NULL, 0, "Print only errors and the requested output"},
 	{0},
 };
 
@@ -77,7 +79,7 @@ static void set_action(struct argp_state *state, enum action action, const char 
 	struct probe *p = state->input;
 
 	if (p->action != ACTION_NONE)
-		argp_error(state, "one of -F, -V and -L is enough");
+		argp_error(state, "only one of -F, -V and -L can be used");
 	p->action = action;
 	p->text = text;
 }
@@ -140,10 +142,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'l':
 	case 'd':
 	case OPT_CACHE:
-		argp_error(state,
-			   "nothing is kept in the kernel, so there is nothing to list or delete: "
-			   "a probe lasts as long as the 'record' or 'run' that is given it; "
-			   "'perf probe' has those that were added there");
+		argp_error(state, "perf-bpf keeps no probes in the kernel to list or delete: a "
+				  "probe exists only while its 'record' or 'run' runs; use 'perf "
+				  "probe' for probes added with perf");
 		return 0;
 	case 'f': /* no event's name is in the way */
 		return 0;
@@ -178,7 +179,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 's':
 		p->view.source = arg;
 		return 0;
-	case OPT_WAY: {
+	case OPT_ATTACH: {
 		struct error *err = probe_way_parse(arg, &p->view.way);
 		char why[256];
 
@@ -208,16 +209,16 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		else if (p->words.len)
 			add_definition(state, strbuf_str(&p->words));
 		if (p->action != ACTION_NONE && p->definitions.n)
-			argp_error(state, "'%s': -F, -V and -L take no other definition",
+			argp_error(state, "'%s': -F, -V and -L do not take another definition",
 				   p->definitions.v[0]);
 		if (p->action == ACTION_NONE && !p->definitions.n)
-			argp_error(state, "a definition is missing, or one of -F, -V and -L");
+			argp_error(state, "give a probe definition, or one of -F, -V and -L");
 		if (p->view.exec && p->view.module)
-			argp_error(state, "-x and -m exclude each other");
+			argp_error(state, "-x and -m cannot be used together");
 		if (p->view.externs && p->action != ACTION_VARS)
-			argp_error(state, "--externs is for -V");
+			argp_error(state, "--externs works only with -V");
 		if (p->view.filter && p->action != ACTION_VARS && p->action != ACTION_FUNCS)
-			argp_error(state, "--filter is for -V and -F");
+			argp_error(state, "--filter works only with -V and -F");
 		find_here(state);
 		return 0;
 	}
@@ -228,11 +229,10 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse_option,
 	.args_doc = "[PROGRAM] [DEFINITION]",
-	.doc = "Show what can be probed, and what a probe comes to.\v"
-	       "DEFINITION: [KEY=VALUE;]... [EVENT=]FUNC[@FILE][+OFFSET|%return|:LINE|;PATTERN] "
-	       "[ARG ...]; see perf-bpf-probes(7).\n"
-	       "Nothing is added to the kernel: a probe is recorded by\n"
-	       "  perf-bpf record -e 'probe:DEFINITION'",
+	.doc = "Show what can be probed, and how a probe would be placed.\vDEFINITION: "
+	       "[KEY=VALUE;]... [EVENT=]FUNC[@FILE][+OFFSET|%return|:LINE|;PATTERN] [ARG ...]; see "
+	       "perf-bpf-probes(7).\nNothing is added to the kernel. To record a probe:\n  "
+	       "perf-bpf record -e 'probe:DEFINITION'",
 };
 
 /* Within the shell's '...'. */

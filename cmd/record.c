@@ -23,7 +23,7 @@ enum {
 	OPT_CLANG_OPT,
 	OPT_MAX_SIZE,
 	OPT_VMLINUX,
-	OPT_WAY,
+	OPT_ATTACH,
 };
 
 static const struct argp_option options[] = {
@@ -31,7 +31,7 @@ static const struct argp_option options[] = {
 	 "Record this event: a tracepoint (SYSTEM:NAME, globs), a software, hardware or raw event, "
 	 "a probe (probe:DEFINITION, see perf-bpf-probes(7)), or a BPF program (FILE.c, FILE.o); a "
 	 "comma-separated list; may be repeated"},
-	{"filter", OPT_FILTER, "FILTER", 0, "Filter the tracepoints of the -e before this"},
+	{"filter", OPT_FILTER, "FILTER", 0, "Filter the tracepoints of the preceding -e"},
 	{"object", OPT_OBJECT, "FILE", 0,
 	 "Load the BPF programs of FILE.c or FILE.o; may be repeated"},
 	{"clang-opt", OPT_CLANG_OPT, "OPTIONS", 0, "Options for clang, which compiles FILE.c"},
@@ -40,23 +40,28 @@ static const struct argp_option options[] = {
 	{"pid", 'p', "PID", 0, "Record these processes: comma-separated"},
 	{"tid", 't', "TID", 0, "Record these threads: comma-separated"},
 	{"count", 'c', "N", 0, "Take a sample every N events"},
-	{"freq", 'F', "HZ", 0, "Take so many samples a second; 'max': what is allowed"},
+	{"freq", 'F', "HZ", 0, "Take FREQ samples per second; 'max' uses the limit of the kernel"},
 	{NULL, 'g', NULL, 0, "Record call chains"},
 	{"call-graph", OPT_CALL_GRAPH, "MODE", 0, "Record call chains; MODE is fp"},
-	{"mmap-pages", 'm', "PAGES", 0, "Ring size: pages, or a size as 512K or 4M"},
+	{"mmap-pages", 'm', "PAGES", 0, "Ring size in pages, or a size such as 512K or 4M"},
 	{"output", 'o', "FILE", 0, "Write to FILE (perf.data); '-' is standard output"},
-	{"delay", 'D', "MS", 0, "Begin MS milliseconds after the workload; -1: with events off"},
-	{"no-inherit", 'i', NULL, 0, "Leave the children of recorded tasks out"},
-	{"no-buffering", OPT_NO_BUFFERING, NULL, 0, "Write each record as it comes"},
-	{"max-size", OPT_MAX_SIZE, "SIZE", 0, "Stop when the file has this size: 100M, 2G"},
-	{"compression-level", 'z', "LEVEL", OPTION_ARG_OPTIONAL, "Compress by zstd: 1 to 22 (1)"},
-	{"no-buildid", 'B', NULL, 0, "Do not look for the build ids of what was hit"},
-	{"vmlinux", OPT_VMLINUX, "FILE", 0,
-	 "The kernel's image with debug information, for probes"},
-	{"way", OPT_WAY, "WAY", 0,
-	 "Attach probes so: fentry, kprobe.multi, uprobe.multi, kprobe or uprobe"},
-	{"verbose", 'v', NULL, 0, "Say more; twice: much more"},
-	{"quiet", 'q', NULL, 0, "Say nothing but errors"},
+	{"delay", 'D', "MS", 0,
+	 "Start recording MS milliseconds after the workload starts; -1 starts with events "
+	 "disabled"},
+	{"no-inherit", 'i', NULL, 0, "Do not record child tasks"},
+	{"no-buffering", OPT_NO_BUFFERING, NULL, 0,
+	 "Write each record immediately, without buffering"},
+	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
+	 "Stop when the file reaches SIZE, such as 100M or 2G"},
+	{"compression-level", 'z', "LEVEL", OPTION_ARG_OPTIONAL,
+	 "Compress with zstd level N, 1 to 22 (default 1)"},
+	{"no-buildid", 'B', NULL, 0, "Do not collect build ids"},
+	{"vmlinux", OPT_VMLINUX, "FILE", 0, "Kernel image with debug information, for probes"},
+	{"attach", OPT_ATTACH, "METHOD", 0,
+	 "Attach method of probes: fentry, kprobe.multi, uprobe.multi, kprobe or uprobe"},
+	{"way", OPT_ATTACH, "METHOD", OPTION_HIDDEN, NULL, 0}, /* its name in 0.1.0 */
+	{"verbose", 'v', NULL, 0, "Be verbose (-vv for debugging)"},
+	{"quiet", 'q', NULL, 0, "Print only errors"},
 	{0},
 };
 
@@ -107,7 +112,7 @@ static error_t parse_delay(struct argp_state *state, const char *text)
 	else if (option_number(text, INT32_MAX, &v))
 		args->opts.delay_ms = v;
 	else
-		argp_error(state, "-D %s: milliseconds, or -1", text);
+		argp_error(state, "-D %s: expected milliseconds or -1", text);
 	return 0;
 }
 
@@ -144,7 +149,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'c':
 		if (!option_number(arg, INT64_MAX, &v) || !v)
-			argp_error(state, "-c %s: a count of events, at least 1", arg);
+			argp_error(state, "-c %s: expected a count of at least 1", arg);
 		o->period = v;
 		return 0;
 	case 'F':
@@ -153,7 +158,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			return 0;
 		}
 		if (!option_number(arg, INT32_MAX, &v) || !v)
-			argp_error(state, "-F %s: samples a second, or 'max'", arg);
+			argp_error(state, "-F %s: expected a number of samples per second or 'max'",
+				   arg);
 		o->freq = v;
 		return 0;
 	case 'g':
@@ -161,8 +167,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_CALL_GRAPH:
 		if (strcmp(arg, "fp"))
-			argp_error(state, "--call-graph %s: 'fp' is the one that is supported",
-				   arg);
+			argp_error(state, "--call-graph %s: only 'fp' is supported", arg);
 		o->callgraph = true;
 		return 0;
 	case 'm': {
@@ -185,11 +190,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_MAX_SIZE:
 		if (!parse_size(arg, &o->max_size))
-			argp_error(state, "--max-size %s: a size as 100M", arg);
+			argp_error(state, "--max-size %s: expected a size such as 100M", arg);
 		return 0;
 	case 'z':
 		if (arg && (!option_number(arg, 22, &v) || !v))
-			argp_error(state, "-z %s: a level from 1 to 22", arg);
+			argp_error(state, "-z %s: expected a level from 1 to 22", arg);
 		o->zstd_level = arg ? v : 1;
 		return 0;
 	case 'B':
@@ -198,7 +203,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_VMLINUX:
 		o->vmlinux = arg;
 		return 0;
-	case OPT_WAY: {
+	case OPT_ATTACH: {
 		struct error *err = probe_way_parse(arg, &o->probe_way);
 
 		if (err)
@@ -220,9 +225,9 @@ static const struct argp argp = {
 	.options = options,
 	.parser = parse_option,
 	.args_doc = "[-- COMMAND [ARGS]]",
-	.doc = "Record events to a perf.data file, filtered by BPF programs.\v"
-	       "Options may stand after '--' too, where perf bpf record of 2015 had them:\n"
-	       "  perf-bpf record --object FILE.o -- -a sleep 4",
+	.doc = "Record events to a perf.data file, filtered by BPF programs.\vOptions can also "
+	       "follow '--', as in perf bpf record of 2015:\n  perf-bpf record --object FILE.o -- "
+	       "-a sleep 4",
 };
 
 /*
@@ -324,7 +329,7 @@ int cmd_record(int argc, char **argv)
 	o->compile = &compile;
 	if (!strcmp(o->output, "-") && isatty(STDOUT_FILENO)) {
 		err = error_new(EINVAL, "standard output is a terminal");
-		err = error_hint(err, "pipe it to perf-bpf script -i -, or name a file with -o");
+		err = error_hint(err, "pipe it to 'perf-bpf script -i -', or give a file with -o");
 		vec_deinit(&args.list);
 		return cmd_fail(err);
 	}

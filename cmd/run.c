@@ -39,7 +39,7 @@ enum {
 	OPT_LIST,
 	OPT_SOURCE,
 	OPT_PROBES,
-	OPT_PROBE_WAY,
+	OPT_ATTACH,
 };
 
 enum {
@@ -47,39 +47,42 @@ enum {
 };
 
 static const struct argp_option argp_options[] = {
-	{"duration", OPT_DURATION, "TIME", 0, "End after TIME: 10, 1.5s, 200ms, 5m"},
-	{"interval", OPT_INTERVAL, "TIME", 0, "Show the maps every TIME, not only at the end"},
-	{"clear", OPT_CLEAR, NULL, 0, "Show what was added since the last time"},
-	{"map", OPT_MAP, "NAME", 0, "Show this map only (a glob); may be repeated"},
-	{"top", OPT_TOP, "N", 0, "Show the N largest rows of each map"},
-	{"sort", OPT_SORT, "COLUMN", 0, "Sort tables by this column, the largest first"},
-	{"per-cpu", OPT_PER_CPU, NULL, 0, "Show the values of each CPU, not their sum"},
-	{"set", OPT_SET, "NAME=VALUE", 0, "Set a global variable of the program; may be repeated"},
+	{"duration", OPT_DURATION, "TIME", 0, "Stop after TIME, such as 10, 1.5s, 200ms or 5m"},
+	{"interval", OPT_INTERVAL, "TIME", 0,
+	 "Show the maps every TIME instead of only at the end"},
+	{"clear", OPT_CLEAR, NULL, 0, "Show the change since the last interval"},
+	{"map", OPT_MAP, "NAME", 0, "Show only this map (a glob); can be repeated"},
+	{"top", OPT_TOP, "N", 0, "Show only the N largest rows of each map"},
+	{"sort", OPT_SORT, "COLUMN", 0, "Sort tables by COLUMN, largest first"},
+	{"per-cpu", OPT_PER_CPU, NULL, 0, "Show the values of each CPU instead of their sum"},
+	{"set", OPT_SET, "NAME=VALUE", 0, "Set a global variable of the program; can be repeated"},
 	{"map-entries", OPT_MAP_ENTRIES, "NAME=N", 0,
-	 "Give a map room for N entries, a ring N bytes; may be repeated"},
-	{"pid", 'p', "PID", 0, "Only these processes: comma-separated"},
-	{"tid", 't', "TID", 0, "Only these threads: comma-separated"},
-	{"uid", 'u', "USER", 0, "Only these users, by number or name: comma-separated"},
-	{"cgroup", OPT_CGROUP, "PATH", 0, "Only these cgroups (v2): comma-separated"},
-	{"comm", OPT_COMM, "NAME", 0, "Only commands of these names: comma-separated"},
-	{"cost", OPT_COST, NULL, 0, "Show how often each program ran, and what that cost"},
+	 "Set the size of a map to N entries, of a ring to N bytes; can be repeated"},
+	{"pid", 'p', "PID", 0, "Trace only these processes: comma-separated pids"},
+	{"tid", 't', "TID", 0, "Trace only these threads: comma-separated tids"},
+	{"uid", 'u', "USER", 0, "Trace only these users: comma-separated names or uids"},
+	{"cgroup", OPT_CGROUP, "PATH", 0, "Trace only these cgroups (v2): comma-separated"},
+	{"comm", OPT_COMM, "NAME", 0, "Trace only these command names: comma-separated"},
+	{"cost", OPT_COST, NULL, 0, "Show how often each program ran and its cost"},
 	{"max-overhead", OPT_MAX_OVERHEAD, "PERCENT", 0,
-	 "Detach a program that takes more of all CPUs' time: 2%, 0.5%"},
+	 "Detach a program that uses more than PERCENT of all CPUs' time: 2%, 0.5%"},
 	{"event", 'e', "EVENT", 0,
-	 "Sample this for programs in SEC(\"perf_event\"): as perf record; without it cycles"},
-	{"freq", 'F', "FREQ", 0, "Samples a second (99)"},
-	{"count", 'c', "COUNT", 0, "A sample every COUNT events"},
+	 "Event to sample for programs in SEC(\"perf_event\"), as for perf record (default "
+	 "cycles)"},
+	{"freq", 'F', "FREQ", 0, "Take FREQ samples per second (default 99)"},
+	{"count", 'c', "COUNT", 0, "Take a sample every COUNT events"},
 	{"probes", OPT_PROBES, NULL, 0,
-	 "Show the points of probe definitions, too: how each is attached or why not, its hits and "
-	 "misses"},
-	{"probe-way", OPT_PROBE_WAY, "WAY", 0,
-	 "Attach probe definitions in this way only: fentry, kprobe.multi, kprobe, uprobe.multi, "
+	 "Also show the probe points of probe definitions: attach method or why not attached, hits "
+	 "and misses"},
+	{"attach", OPT_ATTACH, "METHOD", 0,
+	 "Attach method of probe definitions: fentry, kprobe.multi, kprobe, uprobe.multi or "
 	 "uprobe"},
+	{"probe-way", OPT_ATTACH, "METHOD", OPTION_HIDDEN, NULL, 0}, /* its name in 0.1.0 */
 	{"clang-opt", OPT_CLANG_OPT, "OPTIONS", 0, "Options for clang, which compiles FILE.c"},
-	{"list", OPT_LIST, NULL, 0, "List the programs that are built in"},
+	{"list", OPT_LIST, NULL, 0, "List the built-in programs"},
 	{"source", OPT_SOURCE, "NAME", 0, "Print the source of a built-in program"},
-	{"verbose", 'v', NULL, 0, "Say more; twice: much more"},
-	{"quiet", 'q', NULL, 0, "Say nothing but errors"},
+	{"verbose", 'v', NULL, 0, "Be verbose (-vv for debugging)"},
+	{"quiet", 'q', NULL, 0, "Print only errors"},
 	{0},
 };
 
@@ -135,7 +138,8 @@ static void parse_time_option(struct argp_state *state, const char *option, cons
 			      uint64_t *ms)
 {
 	if (!parse_time(arg, ms))
-		argp_error(state, "%s %s: a time as 10, 1.5s, 200ms or 5m", option, arg);
+		argp_error(state, "%s %s: expected a time such as 10, 1.5s, 200ms or 5m", option,
+			   arg);
 }
 
 #define ADD(vec, arg)                                                                              \
@@ -167,7 +171,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_TOP:
 		if (!option_number(arg, SIZE_MAX, &number) || !number)
-			argp_error(state, "--top %s: a number of rows, at least 1", arg);
+			argp_error(state, "--top %s: expected a number of rows, at least 1", arg);
 		o->collect.top = number;
 		return 0;
 	case OPT_SORT:
@@ -189,9 +193,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'c':
 		if (!option_number(arg, UINT64_MAX, key == 'F' ? &o->freq : &o->period) ||
 		    !(key == 'F' ? o->freq : o->period))
-			argp_error(state, "-%c %s: a number, at least 1", key, arg);
+			argp_error(state, "-%c %s: expected a number of at least 1", key, arg);
 		if (o->freq && o->period)
-			argp_error(state, "-F and -c are two ways to say how often: choose one");
+			argp_error(state, "-F and -c cannot be used together");
 		return 0;
 	case 'p':
 		o->filter.pids = arg;
@@ -214,13 +218,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_MAX_OVERHEAD:
 		if (!parse_percent(arg, &o->cost.max_share))
 			argp_error(state,
-				   "--max-overhead %s: a share of all CPUs' time as 2%% or 0.5%%",
+				   "--max-overhead %s: expected a share of all CPUs' time such as "
+				   "2%% or 0.5%%",
 				   arg);
 		return 0;
 	case OPT_PROBES:
 		args->opts.show_probes = true;
 		return 0;
-	case OPT_PROBE_WAY:
+	case OPT_ATTACH:
 		args->probe_way = arg;
 		return 0;
 	case OPT_CLANG_OPT:
@@ -258,10 +263,10 @@ static const struct argp argp = {
 	.children = children,
 	.parser = parse_option,
 	.args_doc = "FILE|NAME... [-- COMMAND [ARGS]]\n--list\n--source=NAME",
-	.doc = "Run BPF programs, and show what they counted when COMMAND ends, the time is over, "
-	       "or at Ctrl-C.\v"
-	       "FILE is a BPF program in C (FILE.c, which is compiled) or an object (FILE.o), NAME "
-	       "one that is built in; each of its programs is attached to what its section names.",
+	.doc = "Run BPF programs and show their maps when COMMAND ends, after the duration, or at "
+	       "Ctrl-C.\vFILE is a BPF program in C (FILE.c, which is compiled) or an object "
+	       "(FILE.o); NAME is a built-in program. Each program is attached to the target that "
+	       "its section names.",
 };
 
 /*
@@ -339,7 +344,7 @@ static struct error *check_files(const struct run_opts *o)
 	for (size_t i = 0; i < o->n_files; i++)
 		strbuf_addf(&line, "%s%s", i == at ? " -- " : i ? " " : "", o->files[i]);
 	return error_hint(error_new(EINVAL, "'%s' is not a BPF program", o->files[at]),
-			  "a command goes after '--': perf-bpf run %s", strbuf_str(&line));
+			  "write the command after '--': perf-bpf run %s", strbuf_str(&line));
 }
 
 /* What stands behind "--" is the command. */
@@ -397,9 +402,9 @@ int cmd_run(int argc, char **argv)
 	int status = 1;
 	if (!o->n_files) {
 		err = error_hint(error_new(EINVAL,
-					   "which program? a FILE.c, FILE.o or NAME is missing"),
+					   "the program is missing: give a FILE.c, FILE.o or NAME"),
 				 "perf-bpf run FILE.bpf.c -- COMMAND; 'perf-bpf run --list' lists "
-				 "what is built in");
+				 "the built-in programs");
 		status = 2;
 	}
 	if (!err) {
@@ -410,7 +415,7 @@ int cmd_run(int argc, char **argv)
 		err = config_load_compile(o->log, args.clang_opt, &config, &compile);
 	sys_bpf_bump_memlock();
 	if (!err && args.probe_way)
-		err = error_prefix(probe_way_parse(args.probe_way, &o->probe_way), "--probe-way");
+		err = error_prefix(probe_way_parse(args.probe_way, &o->probe_way), "--attach");
 	o->count_hits = args.verbose > 0 || o->show_probes;
 	if (!err)
 		err = run_output_new(&args.output, o, &output);

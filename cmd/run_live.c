@@ -143,7 +143,7 @@ static struct error *begin_guard(struct live *live)
 	int fds[2];
 
 	if (pipe2(fds, O_CLOEXEC))
-		return error_errno(errno, "cannot make a pipe");
+		return error_errno(errno, "cannot create a pipe");
 	fflush(stdout);
 	live->guard = fork();
 	if (live->guard == 0) {
@@ -285,10 +285,10 @@ static void add_foot(const struct live *live, struct strbuf *out)
 		strbuf_adds(out, "Ctrl-C ends");
 		return;
 	}
-	strbuf_addf(out, "q quit  p %s  ", live->paused ? "go on" : "pause");
+	strbuf_addf(out, "q quit  p %s  ", live->paused ? "continue" : "pause");
 	if (live->columns.n)
 		strbuf_addf(out, "s sort: %s  ", live->sort ? live->sort : "value");
-	strbuf_addf(out, "c %s", live->delta ? "since last look" : "since start");
+	strbuf_addf(out, "c %s", live->delta ? "since last interval" : "since start");
 }
 
 static void draw(struct live *live)

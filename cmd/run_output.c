@@ -41,16 +41,16 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{"json", OPT_JSON, NULL, 0, "Print a line of JSON for each map"},
-	{"csv", OPT_CSV, NULL, 0, "Print a table of comma-separated values for each map"},
-	{"html", OPT_HTML, "FILE", 0, "Write a page with graphs that any browser opens, too"},
-	{"folded", OPT_FOLDED, NULL, 0, "Print stacks as folded lines, for flamegraph.pl"},
-	{"pprof", OPT_PPROF, "FILE", 0, "Write stacks as a profile for pprof to FILE"},
-	{"callee", OPT_CALLEE, NULL, 0, "Begin trees of stacks with the innermost function"},
-	{"shades", OPT_SHADES, "HOW", 0, "Heat maps in chars, gray or color"},
-	{"live", OPT_LIVE, NULL, 0, "Redraw the results in place, each second or --interval"},
+	{"json", OPT_JSON, NULL, 0, "Print one line of JSON per map"},
+	{"csv", OPT_CSV, NULL, 0, "Print one table of comma-separated values per map"},
+	{"html", OPT_HTML, "FILE", 0, "Also write the results to FILE as one HTML page"},
+	{"folded", OPT_FOLDED, NULL, 0, "Print stacks as folded lines for flamegraph.pl"},
+	{"pprof", OPT_PPROF, "FILE", 0, "Also write stacks to FILE as a pprof profile"},
+	{"callee", OPT_CALLEE, NULL, 0, "Show stack trees starting with the innermost function"},
+	{"shades", OPT_SHADES, "HOW", 0, "Draw heat maps with MODE: chars, gray or color"},
+	{"live", OPT_LIVE, NULL, 0, "Redraw the results in place, every second or --interval"},
 	{"openmetrics", OPT_OPENMETRICS, "ADDR:PORT", 0,
-	 "Let Prometheus scrape the maps at http://ADDR:PORT/metrics, too"},
+	 "Also serve the maps to Prometheus at http://ADDR:PORT/metrics"},
 	{0},
 };
 
@@ -102,7 +102,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_SHADES:
 		if (!parse_shades(arg, &opts->shades))
-			argp_error(state, "--shades %s: chars, gray or color", arg);
+			argp_error(state, "--shades %s: expected chars, gray or color", arg);
 		opts->shades_given = true;
 		return 0;
 	case OPT_CALLEE:
@@ -117,8 +117,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (opts->json + opts->csv + opts->folded + opts->live > 1)
 			argp_error(state,
-				   "--json, --csv, --folded and --live are ways to print the "
-				   "same: choose one");
+				   "only one of --json, --csv, --folded and --live can be used");
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
@@ -212,7 +211,7 @@ static struct error *answer_scrape(void *ctx, const struct http_request *request
 	}
 	if (path.len != strlen("/metrics") || memcmp(path.str, "/metrics", path.len)) {
 		answer->status = 404;
-		strbuf_adds(&answer->body, "There is only /metrics here.\n");
+		strbuf_adds(&answer->body, "The only page is /metrics.\n");
 		return NULL;
 	}
 	TRY(run_look(output->run, &output->collect, &results));

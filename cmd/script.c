@@ -36,18 +36,18 @@ static const struct argp_option options[] = {
 	 "Write these fields; +FIELD adds to the defaults, -FIELD removes from them, TYPE is hw, "
 	 "sw, trace, raw or break",
 	 0},
-	{"json", OPT_JSON, NULL, 0, "Write one line of JSON per record", 0},
-	{"hide-call-graph", 'G', NULL, 0, "Do not write call chains", 0},
-	{"ns", OPT_NS, NULL, 0, "Write times with nine digits", 0},
+	{"json", OPT_JSON, NULL, 0, "Print one line of JSON per record", 0},
+	{"hide-call-graph", 'G', NULL, 0, "Do not print call chains", 0},
+	{"ns", OPT_NS, NULL, 0, "Print times with nine digits", 0},
 	{"dsos", OPT_DSOS, "DSO,...", 0, "Select samples in these binaries", 0},
-	{"header", OPT_HEADER, NULL, 0, "Write the recording's header first", 0},
-	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Write the recording's header and exit", 0},
+	{"header", OPT_HEADER, NULL, 0, "Print the recording's header first", 0},
+	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Print only the recording's header", 0},
 	{"show-task-events", OPT_SHOW_TASK, NULL, 0, "Also write COMM, FORK and EXIT records", 0},
 	{"show-mmap-events", OPT_SHOW_MMAP, NULL, 0, "Also write MMAP and MMAP2 records", 0},
 	{"show-lost-events", OPT_SHOW_LOST, NULL, 0, "Also write LOST records", 0},
 	{"show-bpf-events", OPT_SHOW_BPF, NULL, 0, "Also write KSYMBOL and BPF_EVENT records", 0},
 	{"show-switch-events", OPT_SHOW_SWITCH, NULL, 0, "Also write SWITCH records", 0},
-	{"dump-raw-trace", 'D', NULL, 0, "Write every record with its bytes", 0},
+	{"dump-raw-trace", 'D', NULL, 0, "Print every record with its bytes", 0},
 	{"verbose", 'v', NULL, 0, "Be verbose (-vv for debugging)", 0},
 	{0},
 };
@@ -106,7 +106,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->log = cmd_log(++o->verbose);
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "'%s': script takes no argument; name a file with -i", arg);
+		argp_error(state, "'%s': script takes no arguments; give a file with -i", arg);
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;

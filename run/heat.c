@@ -36,8 +36,9 @@ struct error *heat_new(size_t n_ranges, struct heat **out)
 	struct heat *heat;
 
 	if (n_ranges > MAX_RANGES)
-		return error_new(E2BIG, "a heat map with %zu ranges is too large: at most %d are supported",
-				 n_ranges, MAX_RANGES);
+		return error_new(
+			E2BIG, "a heat map with %zu ranges is too large: at most %d are supported",
+			n_ranges, MAX_RANGES);
 	heat = calloc(1, sizeof(*heat));
 	if (!heat)
 		return error_nomem();

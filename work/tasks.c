@@ -43,7 +43,7 @@ static const char *noun(enum task_kind kind)
 
 static struct error *not_there(enum task_kind kind, pid_t id)
 {
-	return error_hint(error_new(ESRCH, "there is no %s %d", noun(kind), id),
+	return error_hint(error_new(ESRCH, "%s %d does not exist", noun(kind), id),
 			  "it may have ended; 'ps -eLf' shows processes and threads");
 }
 
@@ -69,7 +69,7 @@ static struct error *task_add(struct tasks *tasks, const struct sys_roots *roots
 
 		error_free(err);
 		if (code != ESRCH && code != ENOENT)
-			return error_errno(code, "cannot look at %s %d", noun(kind), id);
+			return error_errno(code, "cannot read the status of %s %d", noun(kind), id);
 		return not_there(kind, id);
 	}
 	if (is_end(status.state) && tids.n <= 1)
@@ -99,7 +99,7 @@ struct error *tasks_add(struct tasks *tasks, const struct sys_roots *roots, cons
 			return error_hint(error_new(EINVAL, "-%c: '%s' is not a list of %s ids",
 						    kind == TASK_PROCESS ? 'p' : 't', list,
 						    noun(kind)),
-					  "separate numbers by commas, as in 17,18");
+					  "separate numbers by commas: 17,18");
 		TRY(task_add(tasks, roots, (pid_t)id, kind));
 		p = *end ? end + 1 : NULL;
 	}

@@ -87,7 +87,7 @@ static struct error *read_part(struct btf_ext *ext, enum btf_ext_kind kind, stru
 	if (cursor_end(c))
 		return NULL;
 	if (!cursor_u32(c, &rec_size))
-		return cursor_error(c, "%s is cut off", parts[kind].name);
+		return cursor_error(c, "%s is truncated", parts[kind].name);
 	if (rec_size < parts[kind].min_rec || rec_size % 4)
 		return cursor_error(c, "%s has records of %u bytes; at least %u are required",
 				    parts[kind].name, rec_size, parts[kind].min_rec);

@@ -182,7 +182,7 @@ static struct error *resolve(struct core *core, const struct btf_core_relo *relo
 	if (!t || !relo->type_id)
 		return error_new(EINVAL, "CO-RE: the BTF has no type %u", relo->type_id);
 	if (!access)
-		return error_new(EINVAL, "CO-RE: there is no access string at offset %u",
+		return error_new(EINVAL, "CO-RE: offset %u has no access string",
 				 relo->access_str_off);
 	if (relo->kind > CORE_TYPE_MATCHES)
 		return error_hint(error_new(EINVAL, "CO-RE: unknown relocation kind %u",

@@ -114,7 +114,7 @@ struct error *elf_symbol_at(const struct elf_file *file, const struct elf_sectio
 	uint32_t name = 0;
 
 	if (index >= elf_symbol_count(file, symtab))
-		return elf_section_error(file, symtab, symtab->size, "there is no symbol %zu",
+		return elf_section_error(file, symtab, symtab->size, "symbol %zu does not exist",
 					 index);
 	if (file->is64 && !file->swap) {
 		Elf64_Sym raw;
@@ -177,7 +177,8 @@ struct error *elf_reloc_at(const struct elf_file *file, const struct elf_section
 			   struct elf_reloc *reloc)
 {
 	if (index >= elf_reloc_count(file, rel))
-		return elf_section_error(file, rel, rel->size, "there is no relocation %zu", index);
+		return elf_section_error(file, rel, rel->size, "relocation %zu does not exist",
+					 index);
 	if (file->is64 && !file->swap && rel->type == SHT_REL) {
 		Elf64_Rel raw;
 

@@ -98,8 +98,7 @@ static void probe_stats(struct sys_features *features, const void *arg,
 		return;
 	}
 	feature_no_bpf(features, result, fd,
-		       fd == -EINVAL ? "this kernel does not know it (Linux 5.8 brought it)"
-				     : NULL);
+		       fd == -EINVAL ? "not supported by this kernel (it needs Linux 5.8)" : NULL);
 }
 
 static void probe_program(struct sys_features *features, const void *arg,

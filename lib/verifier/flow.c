@@ -261,7 +261,7 @@ static bool explain_return(struct explain *ex)
 static bool explain_lock(struct explain *ex)
 {
 	if (piece_has(ex->line, "missing") || piece_has(ex->line, "BPF_EXIT")) {
-		strbuf_adds(&ex->msg, "the program ends while it holds a bpf_spin_lock");
+		strbuf_adds(&ex->msg, "the program ends with a bpf_spin_lock held");
 		strbuf_adds(&ex->hint, "call bpf_spin_unlock() on every path");
 	} else if (piece_has(ex->line, "function calls are not allowed")) {
 		strbuf_adds(&ex->msg, "a function is called while a bpf_spin_lock is held");

@@ -193,16 +193,16 @@ static struct error *check_sample_type(const struct filter *f, const struct sess
 
 	if (f->cpu_bits && !(has & PERF_SAMPLE_CPU))
 		return error_hint(error_new(EINVAL, "--cpu: samples of '%s' have no CPU", ev->name),
-				  "leave out --cpu, or record with -a or --sample-cpu");
+				  "remove --cpu, or record with -a or --sample-cpu");
 	if (f->time.n && !(has & PERF_SAMPLE_TIME))
 		return error_hint(error_new(EINVAL, "--time: samples of '%s' have no timestamps",
 					    ev->name),
-				  "leave out --time, or record with -T");
+				  "remove --time, or record with -T");
 	if ((f->pids.n || f->tids.n || f->comms.n) && !(has & PERF_SAMPLE_TID))
 		return error_hint(error_new(EINVAL,
 					    "samples of '%s' have no process and thread ids",
 					    ev->name),
-				  "leave out --pid, --tid and --comms");
+				  "remove --pid, --tid and --comms");
 	return NULL;
 }
 
@@ -250,7 +250,7 @@ static void note_misfit(struct use *use, const struct session_event *ev, struct 
 		error_free(err);
 	else
 		use->misfit = error_hint(error_prefix(err, "--where"),
-					 "the field of event '%s' is meant", ev->name);
+					 "the field of event '%s' is used", ev->name);
 }
 
 /* An array without [N], [N] behind what is no array. */
@@ -406,8 +406,9 @@ struct error *filter_find_bounds(struct filter *f, struct session *s, const char
 		return NULL;
 	if (!b.first && !b.last) {
 		if (header->pipe)
-			return error_hint(error_new(EOPNOTSUPP, "--time: a pipe does not say when "
-								"it starts and ends"),
+			return error_hint(error_new(EOPNOTSUPP,
+						    "--time: the start and end of a recording in a "
+						    "pipe are not known"),
 					  "write it to a file first, or use START,STOP in seconds");
 		TRY(session_open(path, opts, &again));
 		TRY(session_process(again, &tool));

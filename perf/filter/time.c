@@ -15,7 +15,7 @@
 
 static struct error *wrong(const char *option, const char *text)
 {
-	return error_hint(error_usage("%s: '%s' is not a span of time", option, text),
+	return error_hint(error_usage("%s: '%s' is not a time span", option, text),
 			  "write START,STOP in seconds of the recording's clock, as script prints "
 			  "them (1343.307,1343.5), or shares of the recording: 10%%/2 (the second "
 			  "tenth), 10%%-20%%");

@@ -66,7 +66,7 @@ static struct error *check_operand(const struct where *w, uint16_t operand, enum
 	if (got == want || got == WHERE_NOTHING || field->op != NODE_FIELD)
 		return NULL;
 	*misfit = field->a;
-	return where_error(w->text, field->at, "field '%s' is a %s, and is used as a %s",
+	return where_error(w->text, field->at, "field '%s' is a %s but is used as a %s",
 			   w->fields.v[field->a].name, got == WHERE_STRING ? "string" : "number",
 			   got == WHERE_STRING ? "number" : "string");
 }

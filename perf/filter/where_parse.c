@@ -149,10 +149,10 @@ static struct error *parse_number(struct parser *p, uint16_t *out)
 		v = v * base + d;
 	}
 	if (!node.value.is_float && p->pos == digits)
-		return fail(p, p->pos, "digits are missing here");
+		return fail(p, p->pos, "expected digits here");
 	if (isalnum((unsigned char)p->text[p->pos]) || p->text[p->pos] == '_' ||
 	    p->text[p->pos] == '.')
-		return fail(p, p->pos, "'%c' does not belong to a number", p->text[p->pos]);
+		return fail(p, p->pos, "unexpected '%c' in a number", p->text[p->pos]);
 	if (negative && !node.value.is_float && v > 1ull << 63)
 		return fail(p, start, "this number has more than 64 bits");
 	node.value.number = negative ? 0 - v : v;
@@ -206,12 +206,12 @@ static struct error *parse_index(struct parser *p, long *index)
 	const size_t digits = p->pos;
 	for (; isdigit((unsigned char)p->text[p->pos]); p->pos++)
 		if ((v = v * 10 + (p->text[p->pos] - '0')) > 65535)
-			return fail(p, digits, "no field has so many elements");
+			return fail(p, digits, "the index is too large");
 	if (p->pos == digits)
-		return fail(p, digits, "a number is missing here");
+		return fail(p, digits, "expected a number here");
 	skip_blanks(p);
 	if (p->text[p->pos] != ']')
-		return fail(p, p->pos, "a ']' must close the '[' of column %zu", open + 1);
+		return fail(p, p->pos, "']' is missing for the '[' in column %zu", open + 1);
 	p->pos++;
 	*index = v;
 	return NULL;
@@ -231,7 +231,7 @@ static struct error *parse_field(struct parser *p, uint16_t *out)
 	while (is_name(p->text[p->pos + n]))
 		n++;
 	if (!n)
-		return fail(p, p->pos, "a field's name is missing here");
+		return fail(p, p->pos, "expected a field name here");
 	if (!names_add_n(&w->strings, p->text + p->pos, n))
 		return error_nomem();
 	field.name = w->strings.v[w->strings.n - 1];
@@ -265,12 +265,12 @@ static struct error *parse_value(struct parser *p, uint16_t *out)
 	if (isalpha((unsigned char)c) || c == '_')
 		return parse_field(p, out);
 	if (!accept(p, "("))
-		return fail(p, at, "a value is missing here");
+		return fail(p, at, "expected a value here");
 	if (++p->depth > DEPTH_MAX)
 		return fail(p, at, "the condition is nested too deeply");
 	TRY(parse_or(p, out));
 	if (!accept(p, ")"))
-		return fail(p, p->pos, "a ')' must close the '(' of column %zu", at + 1);
+		return fail(p, p->pos, "')' is missing for the '(' in column %zu", at + 1);
 	p->depth--;
 	return NULL;
 }
@@ -389,7 +389,7 @@ static struct error *parse(struct parser *p)
 		return fail(p, p->pos, "the condition is empty");
 	TRY(parse_or(p, &p->w->root));
 	if (p->text[p->pos])
-		return fail(p, p->pos, "'%c' was not expected here", p->text[p->pos]);
+		return fail(p, p->pos, "unexpected '%c'", p->text[p->pos]);
 	return check_truth(p, p->w->root);
 }
 
@@ -401,7 +401,7 @@ struct error *where_parse(const char *text, struct where **out)
 	if (!w)
 		return error_nomem();
 	if (strlen(text) > TEXT_MAX)
-		return error_usage("a condition has %d characters at most", TEXT_MAX);
+		return error_usage("a condition can have at most %d characters", TEXT_MAX);
 	w->text = strdup(text);
 	if (!w->text)
 		return error_nomem();

@@ -80,7 +80,7 @@ static struct error *listen_on(struct live_source *live, unsigned cpu)
 	}
 	TRY(perf_ring_init(&ring->ring, ring->fd, RING_PAGES));
 	if (epoll_ctl(live->epoll_fd, EPOLL_CTL_ADD, ring->fd, &event))
-		return error_errno(errno, "cannot wait for the records of processes");
+		return error_errno(errno, "cannot wait for process records");
 	return NULL;
 }
 
@@ -90,7 +90,7 @@ static struct error *listen_on_all(struct live_source *live)
 
 	live->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (live->epoll_fd < 0)
-		return error_errno(errno, "cannot wait for the records of processes");
+		return error_errno(errno, "cannot wait for process records");
 	TRY(sys_cpus_online(NULL, &cpus));
 	for (size_t i = 0; i < cpus.n; i++)
 		TRY(listen_on(live, cpus.v[i]));
@@ -159,7 +159,7 @@ struct error *live_source_new(const struct live_source_opts *opts, struct live_s
 		struct error *err = listen_on_all(live);
 		if (err)
 			log_warn(live->log,
-				 "stacks of processes that end meanwhile may have no names: %s",
+				 "stacks of processes that end early may lack symbols: %s",
 				 err->msg);
 		error_free(err);
 	}

@@ -64,7 +64,7 @@ static void synth_text(struct synth *s)
 			end = addr;
 	}
 	if (!text || end <= text) {
-		log_info(s->log, "/proc/kallsyms shows no addresses: kernel symbols will be "
+		log_info(s->log, "/proc/kallsyms hides the addresses: kernel symbols will be "
 				 "missing (kernel.kptr_restrict)");
 		return;
 	}

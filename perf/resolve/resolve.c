@@ -151,7 +151,7 @@ static void warn_kernel(struct resolver *r, const struct error *err)
 	if (r->kallsyms_warned)
 		return;
 	r->kallsyms_warned = true;
-	log_warn(r->opts.log, "kernel addresses get no names: %s%s%s%s%s%s",
+	log_warn(r->opts.log, "kernel addresses are shown without symbols: %s%s%s%s%s%s",
 		 err->where ? err->where : "", err->where ? ": " : "", err->msg,
 		 err->hint ? " (" : "", err->hint ? err->hint : "", err->hint ? ")" : "");
 }
@@ -180,7 +180,7 @@ static const struct kallsyms *resolver_kallsyms(struct resolver *r, const struct
 		strbuf_addf(&path, "%s/.debug/.build-id/%.2s/%s/kallsyms", home ? home : "", hex,
 			    hex + 2);
 		if (access(strbuf_str(&path), R_OK)) {
-			err = error_new(ENOENT, "no kallsyms or vmlinux with build-id %s was found",
+			err = error_new(ENOENT, "found no kallsyms or vmlinux with build-id %s",
 					hex);
 			warn_kernel(r, err);
 			return NULL;

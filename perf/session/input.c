@@ -115,9 +115,10 @@ static struct error *scan(struct session *s, struct chunk *chunk, const uint8_t 
 			h.size = bswap_16(h.size);
 		}
 		if (h.size < sizeof(h)) {
-			err = bad_record(s, chunk_offset(chunk, pos),
-					 "is too small to be one; the file is damaged here",
-					 h.size);
+			err = bad_record(
+				s, chunk_offset(chunk, pos),
+				"is smaller than a record header; the file is damaged here",
+				h.size);
 			break;
 		}
 		if (h.size > (size_t)(end - pos))
@@ -125,7 +126,7 @@ static struct error *scan(struct session *s, struct chunk *chunk, const uint8_t 
 		if (h.type >= RECORD_HEADER_ATTR) {
 			if (!trailing_bytes(s, h.type, pos, h.size, &extra)) {
 				err = bad_record(s, chunk_offset(chunk, pos),
-						 "is shorter than its type asks for", h.size);
+						 "is too short for its type", h.size);
 				break;
 			}
 			if (extra > (size_t)(end - pos) - h.size)
@@ -170,7 +171,7 @@ static struct error *cut_off(struct session *s, uint64_t offset, size_t left)
 	if (!left)
 		return NULL;
 	if (!s->header.pipe && !s->header.unclean) {
-		struct error *err = error_new(EBADMSG, "a record runs past the end of the data");
+		struct error *err = error_new(EBADMSG, "a record ends past the end of the data");
 		error_at(err, "offset 0x%" PRIx64, offset);
 		return error_at(err, "%s", s->path);
 	}
@@ -212,7 +213,7 @@ struct error *input_push(struct session *s, const struct iovec *iov, int n)
 		memcpy(mem + at, iov[i].iov_base, iov[i].iov_len);
 	struct error *err = scan(s, chunk, mem, mem + size, &rest);
 	if (!err && rest != mem + size)
-		err = bad_record(s, (uint64_t)(rest - mem), "remains of one that is cut off",
+		err = bad_record(s, (uint64_t)(rest - mem), "the rest of a truncated record",
 				 (unsigned int)(mem + size - rest));
 	chunk_put(s, chunk);
 	return err;
@@ -323,7 +324,7 @@ struct error *input_process(struct session *s)
 static struct error *unpack_error(struct session *s, const struct chunk *chunk, const uint8_t *rec,
 				  const char *why)
 {
-	struct error *err = error_new(EBADMSG, "cannot unpack a COMPRESSED record: %s", why);
+	struct error *err = error_new(EBADMSG, "cannot decompress a COMPRESSED record: %s", why);
 
 	error_at(err, "offset 0x%" PRIx64, chunk_offset(chunk, rec));
 	return error_at(err, "%s", s->path);
@@ -366,7 +367,7 @@ struct error *session_unpack(struct session *s, struct chunk *chunk, const uint8
 	uint64_t offset = chunk_offset(chunk, rec);
 
 	if (chunk->unpacked)
-		return unpack_error(s, chunk, rec, "it stands within another one");
+		return unpack_error(s, chunk, rec, "it is nested in another one");
 	if (!u) {
 		u = s->input.unpack = calloc(1, sizeof(*u));
 		if (!u)
@@ -407,7 +408,8 @@ struct error *session_unpack(struct session *s, struct chunk *chunk, const uint8
 		}
 		TRY(unpack_scan(s, mem, cap, out.pos, offset));
 		if (u->rest_size > UINT16_MAX)
-			return unpack_error(s, chunk, rec, "a record in it is too large");
+			return unpack_error(s, chunk, rec,
+					    "it contains a record that is too large");
 		if (!full && in.pos == in.size)
 			return NULL;
 	}
@@ -472,7 +474,7 @@ static struct error *check_owner(const struct session *s, const struct stat *st,
 		return NULL;
 	struct error *err =
 		error_at(error_new(EPERM, "belongs to neither you nor root"), "%s", s->path);
-	return error_hint(err, "use -f to read it nevertheless");
+	return error_hint(err, "use -f to read it anyway");
 }
 
 struct error *input_open(struct session *s, const char *path, bool force)
@@ -486,10 +488,10 @@ struct error *input_open(struct session *s, const char *path, bool force)
 	if (fd < 0 || fstat(fd, &st))
 		return open_error(path, errno);
 	if (S_ISDIR(st.st_mode)) {
-		struct error *err = error_at(error_new(EISDIR, "is a folder, not a perf.data file"),
-					     "%s", path);
-		return error_hint(err, "only recordings in one file can be read, "
-				       "not the folders of perf record --threads");
+		struct error *err = error_at(
+			error_new(EISDIR, "is a directory, not a perf.data file"), "%s", path);
+		return error_hint(err, "only single-file recordings are supported, not directories "
+				       "of 'perf record --threads'");
 	}
 	if (S_ISREG(st.st_mode)) {
 		TRY(check_owner(s, &st, force));

@@ -180,7 +180,7 @@ bool session_record_time(struct session *s, uint32_t type, const uint8_t *rec, s
 void session_damaged(struct session *s, struct error *err)
 {
 	if (!s->n_damaged++)
-		log_warn(s->log, "%s: %s; it is left out", err->where ? err->where : s->path,
+		log_warn(s->log, "%s: %s; skipping it", err->where ? err->where : s->path,
 			 err->msg);
 	error_free(err);
 }
@@ -234,8 +234,8 @@ static struct error *deliver_sample(struct session *s, const struct chunk *chunk
 	if (!ev) {
 		if (!s->n_unknown_id++)
 			log_warn(s->log,
-				 "%s: offset 0x%" PRIx64 ": a sample of no known event; "
-				 "it is left out",
+				 "%s: offset 0x%" PRIx64
+				 ": a sample of an unknown event; skipping it",
 				 s->path, chunk_offset(chunk, rec));
 		return NULL;
 	}
@@ -649,9 +649,9 @@ struct error *session_process(struct session *s, struct session_tool *tool)
 	struct error *err = input_process(s);
 	s->tool = NULL;
 	if (s->n_damaged > 1)
-		log_warn(s->log, "%s: %" PRIu64 " damaged records in all", s->path, s->n_damaged);
+		log_warn(s->log, "%s: %" PRIu64 " damaged records in total", s->path, s->n_damaged);
 	if (s->n_unknown_id > 1)
-		log_warn(s->log, "%s: %" PRIu64 " samples of no known event in all", s->path,
+		log_warn(s->log, "%s: %" PRIu64 " samples of unknown events in total", s->path,
 			 s->n_unknown_id);
 	return err == SESSION_STOP ? NULL : err;
 }

@@ -199,7 +199,7 @@ struct error *places_attach(struct set_prog *prog)
 	const pid_t pid = prog->set->opts.pid;
 
 	if (prog->points.path && pid > 0 && kill(pid, 0) && errno == ESRCH)
-		return error_new(ESRCH, "there is no process %d", (int)pid);
+		return error_new(ESRCH, "process %d does not exist", (int)pid);
 	for (size_t f = 0; f < prog->forms.n; f++) {
 		const enum probe_way way = prog->forms.v[f].way;
 

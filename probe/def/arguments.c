@@ -363,7 +363,7 @@ struct error *def_parse_arg(struct def_parser *p)
 	if (is_special(arg) && (arg->n_steps || (p->pos > type_at && arg->base != PROBE_COMM)))
 		return fail(p, start, "%s cannot have members or a type", arg->text);
 	if (arg->named && (arg->base == PROBE_PARAMS || arg->base == PROBE_VARS))
-		return fail(p, at, "%s stands for several arguments and cannot have a name",
+		return fail(p, at, "%s expands to several arguments and cannot have a name",
 			    arg->text);
 	return arg->named ? NULL : default_name(arg);
 }

@@ -130,7 +130,7 @@ struct error *dwp_strings(struct cursor c, const struct cursor *strings, unsigne
 		const uint32_t to = (uint32_t)text->len;
 
 		if (!s)
-			return cursor_error(&c, "there is no string at offset %#x", word);
+			return cursor_error(&c, "offset %#x is outside of the strings", word);
 		/* Several units' strings, each once: never more than there is. */
 		if (text->len + strlen(s) >= INT32_MAX)
 			return cursor_error(&c, "the strings are too long");

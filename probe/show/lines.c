@@ -233,7 +233,7 @@ struct error *probe_show_lines(const struct probe_view *view, const char *text, 
 	if (base + def.line > last)
 		return error_hint(error_new(ENOENT, "'%s': past the last line that can be probed",
 					    text),
-				  "the last one is %u", last - base);
+				  "the last line is %u", last - base);
 	if (view->json)
 		show_json(&o, def.function, out);
 	else

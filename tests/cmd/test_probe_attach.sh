@@ -46,7 +46,7 @@ test_each_way_gives_the_same() {
 		if [ $way = uprobe.multi ] && ! has attach.uprobe_multi; then
 			continue
 		fi
-		runs -v --probe-way $way
+		runs -v --attach $way
 		compare
 		grep -q "program steps: 4 probe points by $way\$" err || { cat err; fail "$way was not taken"; }
 	done
@@ -114,10 +114,10 @@ test_a_program_that_does_not_fit_is_told() {
 
 test_a_way_that_does_not_fit_is_told() {
 	make_ready
-	expect_status 1 "$PERF_BPF" run --probe-way kprobe probed.bpf.o -- true
+	expect_status 1 "$PERF_BPF" run --attach kprobe probed.bpf.o -- true
 	assert_contains err "attach method kprobe does not work for a process"
 	assert_contains err "hint: use uprobe.multi or uprobe"
-	expect_status 1 "$PERF_BPF" run --probe-way uprob probed.bpf.o -- true
+	expect_status 1 "$PERF_BPF" run --attach uprob probed.bpf.o -- true
 	assert_contains err "did you mean 'uprobe'"
 }
 
@@ -161,7 +161,7 @@ rows() {
 test_points_are_shown_as_a_table() {
 	make_ready
 	for way in any uprobe; do
-		runs --probes --cost --json --probe-way $way
+		runs --probes --cost --json --attach $way
 		rows out '
 for name in "first", "second", "third", "other":
     r = points["steps", "step_" + name]
@@ -256,7 +256,7 @@ test_a_process_is_chosen_where_it_is_attached() {
 		local one=$!
 		./waits two &
 		local two=$!
-		"$PERF_BPF" run --probes --json --probe-way $way -p $one waits.bpf.o -- \
+		"$PERF_BPF" run --probes --json --attach $way -p $one waits.bpf.o -- \
 			sh -c "echo >two; echo >one; while [ -e /proc/$one/exe ] || [ -e /proc/$two/exe ]; do sleep 0.02; done" \
 			>out 2>err || fail "$way: run ended with $?: $(cat err)"
 		wait $one $two
@@ -319,7 +319,7 @@ test_kill_leaves_nothing() {
 	sed "s/in_registers/$name/" "$SRC/tests/cmd/probed.bpf.c" >own.bpf.c
 	compile_bpf own.bpf.c probed.bpf.o
 	for way in uprobe $(! has attach.uprobe_multi || echo uprobe.multi); do
-		"$PERF_BPF" run --probe-way $way probed.bpf.o -- sh -c 'echo $$ >pid; exec sleep 600' >log 2>&1 &
+		"$PERF_BPF" run --attach $way probed.bpf.o -- sh -c 'echo $$ >pid; exec sleep 600' >log 2>&1 &
 		local run=$!
 		soon test -s pid
 		local there=no
