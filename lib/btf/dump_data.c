@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "lib/btf/dump_internal.h"
+#include "lib/btf/value.h"
 
 #define DATA_MAX_DEPTH 64
 
@@ -72,56 +73,12 @@ static bool all_zero(const struct show *s, uint64_t off, uint64_t bytes)
 	return true;
 }
 
-/* Bits at a bit offset as a number, in the data's byte order (the host's); at most 64. */
-static uint64_t read_bits(const struct show *s, uint64_t off, uint32_t bits)
-{
-	uint64_t v = 0;
-
-	for (uint32_t i = 0; i < bits; i++) {
-		uint64_t at = off + i;
-		/* on big-endian hosts the first bit is a byte's highest */
-		bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-		uint32_t shift = big ? 7 - at % 8 : at % 8;
-		uint64_t bit = s->data[at / 8] >> shift & 1;
-
-		v |= bit << (big ? bits - 1 - i : i);
-	}
-	return v;
-}
-
+/* A whole integer, or a bit field: bits is not 0 then. */
 static uint64_t read_int(const struct show *s, uint64_t off, uint32_t bytes, uint32_t bits)
 {
-	uint64_t v = 0;
-
 	if (bits || off % 8)
-		return read_bits(s, off, bits ? bits : bytes * 8);
-	const uint8_t *p = s->data + off / 8;
-	switch (bytes) {
-	case 1:
-		return *p;
-	case 2: {
-		uint16_t h;
-
-		memcpy(&h, p, 2);
-		return h;
-	}
-	case 4: {
-		uint32_t w;
-
-		memcpy(&w, p, 4);
-		return w;
-	}
-	case 8:
-		memcpy(&v, p, 8);
-		return v;
-	default:
-		return read_bits(s, off, min_of(bytes * 8, 64));
-	}
-}
-
-static int64_t sign_extend(uint64_t v, uint32_t bits)
-{
-	return bits && bits < 64 ? (int64_t)(v << (64 - bits)) >> (64 - bits) : (int64_t)v;
+		return value_bits(s->data, off, min_of(bits ? bits : bytes * 8, 64));
+	return value_uint(s->data + off / 8, bytes);
 }
 
 static struct error *show_int(struct show *s, const struct btf_type *t, uint64_t off, uint32_t bits)
@@ -132,14 +89,10 @@ static struct error *show_int(struct show *s, const struct btf_type *t, uint64_t
 	if (width > 64 || !width) {
 		if (width != 128)
 			return error_new(EINVAL, "integers of %u bits are not supported", width);
-		uint64_t lo = read_int(s, off, 8, 0), hi = read_int(s, off + 64, 8, 0);
+		bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+		uint64_t lo = read_int(s, off + (big ? 64 : 0), 8, 0);
+		uint64_t hi = read_int(s, off + (big ? 0 : 64), 8, 0);
 
-		if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) {
-			uint64_t swap = lo;
-
-			lo = hi;
-			hi = swap;
-		}
 		if (hi)
 			strbuf_addf(out(s), "0x%" PRIx64 "%016" PRIx64, hi, lo);
 		else
@@ -150,7 +103,7 @@ static struct error *show_int(struct show *s, const struct btf_type *t, uint64_t
 	if (bits) /* as libbpf has it */
 		strbuf_addf(out(s), "0x%" PRIx64, v);
 	else if (encoding & BTF_INT_SIGNED)
-		strbuf_addf(out(s), "%" PRId64, sign_extend(v, width));
+		strbuf_addf(out(s), "%" PRId64, value_sign_extend(v, width));
 	else
 		strbuf_add_u64(out(s), v);
 	return NULL;
@@ -165,14 +118,11 @@ static struct error *show_enum(struct show *s, const struct btf_type *t, uint64_
 		return error_new(EINVAL, "enums of %u bits are not supported", width);
 	uint64_t v = read_int(s, off, t->size, bits);
 	if (btf_kflag(t))
-		v = sign_extend(v, width);
-	for (uint32_t i = 0; i < btf_vlen(t); i++) {
-		const struct btf_enumerator e = btf_enumerator_at(s->d->btf, t, i);
-
-		if (e.value == v && *e.name) {
-			strbuf_adds(out(s), e.name);
-			return NULL;
-		}
+		v = value_sign_extend(v, width);
+	const char *name = value_enum_name(s->d->btf, t, v);
+	if (name) {
+		strbuf_adds(out(s), name);
+		return NULL;
 	}
 	if (btf_kflag(t))
 		strbuf_addf(out(s), "%" PRId64, (int64_t)v);
@@ -184,29 +134,12 @@ static struct error *show_enum(struct show *s, const struct btf_type *t, uint64_
 static struct error *show_float(struct show *s, const struct btf_type *t, uint64_t off,
 				uint32_t bits)
 {
-	const uint8_t *p = s->data + off / 8;
-	float f;
-	double d;
-	long double ld;
-
 	if (off % 8 || bits)
 		return error_new(EINVAL, "a float cannot be a bitfield");
-	switch (t->size) {
-	case sizeof(f):
-		memcpy(&f, p, sizeof(f));
-		strbuf_addf(out(s), "%f", f);
-		return NULL;
-	case sizeof(d):
-		memcpy(&d, p, sizeof(d));
-		strbuf_addf(out(s), "%f", d);
-		return NULL;
-	case sizeof(ld):
-		memcpy(&ld, p, sizeof(ld));
-		strbuf_addf(out(s), "%Lf", ld);
-		return NULL;
-	default:
+	if (!value_is_float_size(t->size))
 		return error_new(EINVAL, "floats of %u bytes are not supported", t->size);
-	}
+	strbuf_addf(out(s), "%Lf", value_float(s->data + off / 8, t->size));
+	return NULL;
 }
 
 /* The text up to the NUL, quoted; false: it is no string. */
@@ -307,7 +240,7 @@ static struct error *show_members(struct show *s, const struct btf_type *t, uint
 		if (!within(s, at, bits ? bits : (uint64_t)size * 8))
 			continue;
 		if (!s->zeroes &&
-		    (bits ? !read_bits(s, at, min_of(bits, 64)) : all_zero(s, at, size)))
+		    (bits ? !value_bits(s->data, at, min_of(bits, 64)) : all_zero(s, at, size)))
 			continue;
 		indent(s, depth + 1);
 		TRY(show_value(s, m->type, at, bits, name ? name : "", depth + 1));

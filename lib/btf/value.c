@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "lib/btf/value.h"
+
+#include "lib/btf/open.h"
+
+#define BIG_ENDIAN_HOST (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
+uint64_t value_bits(const void *data, uint64_t bit, uint32_t n)
+{
+	const uint8_t *p = (const uint8_t *)data + bit / 8;
+	const uint32_t first = bit % 8, bytes = (uint32_t)value_bytes(first, n);
+	const uint32_t shift = BIG_ENDIAN_HOST ? bytes * 8 - first - n : first;
+	uint64_t v;
+
+	if (!n)
+		return 0;
+	if (bytes <= 8)
+		v = value_uint(p, bytes) >> shift;
+	else if (BIG_ENDIAN_HOST) /* nine bytes, of which 57 to 64 bits are asked for */
+		v = value_uint(p, 8) << (8 - shift) | p[8] >> shift;
+	else
+		v = value_uint(p, 8) >> shift | (uint64_t)p[8] << (64 - shift);
+	return n < 64 ? v & ((1ull << n) - 1) : v;
+}
+
+void value_put_bits(void *data, uint64_t bit, uint32_t n, uint64_t v)
+{
+	uint8_t *p = data;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint64_t at = bit + i;
+		const uint8_t mask = (uint8_t)(1u << (BIG_ENDIAN_HOST ? 7 - at % 8 : at % 8));
+
+		if (v >> (BIG_ENDIAN_HOST ? n - 1 - i : i) & 1)
+			p[at / 8] |= mask;
+		else
+			p[at / 8] &= (uint8_t)~mask;
+	}
+}
+
+bool value_is_float_size(uint32_t size)
+{
+	return size == sizeof(float) || size == sizeof(double) || size == sizeof(long double);
+}
+
+long double value_float(const void *p, uint32_t size)
+{
+	float f;
+	double d;
+	long double ld;
+
+	switch (size) {
+	case sizeof(f):
+		memcpy(&f, p, sizeof(f));
+		return f;
+	case sizeof(d):
+		memcpy(&d, p, sizeof(d));
+		return d;
+	case sizeof(ld):
+		memcpy(&ld, p, sizeof(ld));
+		return ld;
+	default:
+		return 0;
+	}
+}
+
+int value_compare_floats(const void *a, const void *b, uint32_t size)
+{
+	const long double x = value_float(a, size), y = value_float(b, size);
+
+	/* what is not a number is not equal to itself */
+	if (x != x || y != y)
+		return (x == x) - (y == y);
+	return (x > y) - (x < y);
+}
+
+const char *value_enum_name(const struct btf *btf, const struct btf_type *t, uint64_t v)
+{
+	for (uint32_t i = 0; i < btf_vlen(t); i++) {
+		const struct btf_enumerator e = btf_enumerator_at(btf, t, i);
+
+		if (e.value == v && *e.name)
+			return e.name;
+	}
+	return NULL;
+}

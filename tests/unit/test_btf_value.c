@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Numbers of BTF types in memory, against what the compiler makes of the same C types. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "lib/base/util.h"
+#include "lib/btf/value.h"
+
+static void integers_of_each_size(void **state)
+{
+	const struct __attribute__((packed)) {
+		char before;
+		int8_t i8;
+		int16_t i16;
+		int32_t i32;
+		int64_t i64;
+		unsigned __int128 wide;
+	} v = {1, -2, -3, -4, -5, (unsigned __int128)7 << 100 | 9};
+
+	assert_int_equal(value_int(&v.i8, 1), -2);
+	assert_int_equal(value_uint(&v.i8, 1), 0xfe);
+	assert_int_equal(value_int(&v.i16, 2), -3);
+	assert_int_equal(value_uint(&v.i16, 2), 0xfffd);
+	assert_int_equal(value_int(&v.i32, 4), -4);
+	assert_int_equal(value_uint(&v.i32, 4), 0xfffffffc);
+	assert_int_equal(value_int(&v.i64, 8), -5);
+	assert_true(value_wide(&v.wide) == v.wide);
+	assert_int_equal(value_uint(&v.i8, 0), 0);
+}
+
+static void integers_of_odd_sizes(void **state)
+{
+	for (uint32_t size = 1; size <= 8; size++) {
+		const uint64_t mask = size < 8 ? (1ull << size * 8) - 1 : UINT64_MAX;
+		uint8_t bytes[10];
+
+		memset(bytes, 0x55, sizeof(bytes));
+		value_put_uint(bytes + 1, size, 0xfedcba9876543210);
+		assert_int_equal(value_uint(bytes + 1, size), 0xfedcba9876543210 & mask);
+		assert_int_equal(bytes[0], 0x55);
+		assert_int_equal(bytes[size + 1], 0x55);
+		value_put_uint(bytes + 1, size, (uint64_t)-3);
+		assert_int_equal(value_int(bytes + 1, size), -3);
+	}
+}
+
+static void sign_is_extended(void **state)
+{
+	assert_int_equal(value_sign_extend(1, 1), -1);
+	assert_int_equal(value_sign_extend(0, 1), 0);
+	assert_int_equal(value_sign_extend(5, 3), -3);
+	assert_int_equal(value_sign_extend(3, 3), 3);
+	assert_int_equal(value_sign_extend(0xffffffffff, 3), -1);
+	assert_int_equal(value_sign_extend(UINT64_MAX >> 1, 63), -1);
+	assert_int_equal(value_sign_extend(1ull << 63, 64), INT64_MIN);
+	assert_int_equal(value_sign_extend(7, 0), 7);
+}
+
+static void bits_are_those_of_the_compiler(void **state)
+{
+	const struct {
+		unsigned a : 3;
+		int b : 5;
+		unsigned c : 13;
+		int d : 11;
+	} v = {5, -7, 0x1abc, -1000};
+
+	assert_int_equal(value_bits(&v, 0, 3), 5);
+	assert_int_equal(value_sign_extend(value_bits(&v, 3, 5), 5), -7);
+	assert_int_equal(value_bits(&v, 8, 13), 0x1abc);
+	assert_int_equal(value_sign_extend(value_bits(&v, 21, 11), 11), -1000);
+}
+
+/* Every length at every bit; what is around them stays, and no byte more is touched. */
+static void bits_are_read_as_they_were_put(void **state)
+{
+	for (uint32_t n = 0; n <= 64; n++) {
+		for (uint32_t bit = 0; bit < 24; bit++) {
+			const uint64_t v = 0x9e3779b97f4a7c15 >> (64 - n) % 64;
+			const uint64_t mask = n < 64 ? (1ull << n) - 1 : UINT64_MAX;
+			const size_t size = value_bytes(bit, n);
+			uint8_t *bytes = malloc(size ? size : 1); /* the sanitizers watch its end */
+
+			memset(bytes, 0xa5, size);
+			value_put_bits(bytes, bit, n, v);
+			assert_int_equal(value_bits(bytes, bit, n), v & mask);
+			value_put_bits(bytes, bit, n, ~v);
+			assert_int_equal(value_bits(bytes, bit, n), ~v & mask);
+			for (uint32_t i = 0; i < size * 8; i++) {
+				const unsigned at =
+					__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 7 - i % 8 : i % 8;
+
+				if (i < bit || i >= bit + n)
+					assert_int_equal(value_bits(bytes, i, 1), 0xa5 >> at & 1);
+			}
+			free(bytes);
+		}
+	}
+}
+
+#define COMPARE(a, b) value_compare_floats(&(a), &(b), sizeof(a))
+
+static void floats_go_by_their_value(void **state)
+{
+	static const double ordered[] = {NAN,	 -INFINITY, -1e300, -0.5,    0,
+					 5e-324, 1.5,	    2.5,    INFINITY};
+	const double zero = 0, minus_zero = -0.0;
+	const long double third = 1.0L / 3, more = third * (1 + 1e-18L);
+
+	for (size_t i = 0; i < ARRAY_SIZE(ordered); i++)
+		for (size_t k = 0; k < ARRAY_SIZE(ordered); k++) {
+			const float x = (float)ordered[i], y = (float)ordered[k];
+
+			assert_int_equal(COMPARE(ordered[i], ordered[k]), (i > k) - (i < k));
+			if (ordered[i] != 5e-324 && ordered[k] != 5e-324 && !(isinf(x) && isinf(y)))
+				assert_int_equal(COMPARE(x, y), (i > k) - (i < k));
+		}
+	assert_int_equal(COMPARE(zero, minus_zero), 0);
+	assert_true(value_float(&third, sizeof(third)) == third);
+	if (more != third)
+		assert_int_equal(COMPARE(third, more), -1);
+	assert_true(value_is_float_size(4) && value_is_float_size(8) &&
+		    value_is_float_size(sizeof(third)));
+	assert_false(value_is_float_size(0) || value_is_float_size(2) || value_is_float_size(3));
+	assert_true(value_float(&third, 3) == 0);
+}
+
+static void enums_have_names(void **state)
+{
+	struct btf *btf = btf__new_empty();
+	const int sign = btf__add_enum(btf, "sign", 4);
+
+	assert_int_equal(btf__add_enum_value(btf, "MINUS", -1), 0);
+	assert_int_equal(btf__add_enum_value(btf, "PLUS", 1), 0);
+	const int wide = btf__add_enum64(btf, "wide", 8, false);
+	assert_int_equal(btf__add_enum64_value(btf, "HIGH", 1ull << 63), 0);
+	const struct btf_type *t = btf__type_by_id(btf, (uint32_t)sign);
+	assert_string_equal(value_enum_name(btf, t, (uint64_t)-1), "MINUS");
+	assert_string_equal(value_enum_name(btf, t, 1), "PLUS");
+	assert_null(value_enum_name(btf, t, 0xffffffff));
+	t = btf__type_by_id(btf, (uint32_t)wide);
+	assert_string_equal(value_enum_name(btf, t, 1ull << 63), "HIGH");
+	btf__free(btf);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(integers_of_each_size),
+		cmocka_unit_test(integers_of_odd_sizes),
+		cmocka_unit_test(sign_is_extended),
+		cmocka_unit_test(bits_are_those_of_the_compiler),
+		cmocka_unit_test(bits_are_read_as_they_were_put),
+		cmocka_unit_test(floats_go_by_their_value),
+		cmocka_unit_test(enums_have_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
