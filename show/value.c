@@ -21,6 +21,7 @@
 #include "lib/base/json.h"
 #include "lib/base/vec.h"
 #include "lib/btf/open.h"
+#include "lib/btf/value.h"
 
 enum {
 	MAX_DEPTH = 32,
@@ -351,9 +352,7 @@ static struct error *compile_type(struct compiler *c, uint32_t id, uint64_t bit,
 				      bits, false);
 	}
 	case BTF_KIND_FLOAT:
-		if (bits || bit % 8 ||
-		    (t->size != sizeof(float) && t->size != sizeof(double) &&
-		     t->size != sizeof(long double)))
+		if (bits || bit % 8 || !value_is_float_size(t->size))
 			return error_new(EINVAL, "floats of %u bytes are not supported", t->size);
 		return compile_number(c, (struct step){.kind = STEP_FLOAT, .size = t->size}, bit, 0,
 				      false);
@@ -403,50 +402,10 @@ struct error *value_plan_new(const struct btf *btf, uint32_t type, enum value_st
 
 /* ---- running ---- */
 
-static uint64_t load_uint(const uint8_t *p, uint32_t size)
-{
-	uint64_t v = 0;
-	uint32_t w;
-	uint16_t h;
-
-	switch (size) {
-	case 1:
-		return *p;
-	case 2:
-		memcpy(&h, p, 2);
-		return h;
-	case 4:
-		memcpy(&w, p, 4);
-		return w;
-	case 8:
-		memcpy(&v, p, 8);
-		return v;
-	}
-	return v;
-}
-
-static int64_t sign_extend(uint64_t v, uint32_t bits)
-{
-	return bits < 64 ? (int64_t)(v << (64 - bits)) >> (64 - bits) : (int64_t)v;
-}
-
-/* n bits from a bit on, which is a byte's lowest on little-endian machines, else its highest. */
-static uint64_t load_bits(const uint8_t *p, uint32_t bit, uint32_t n)
-{
-	bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-	uint32_t bytes = (bit + n + 7) / 8;
-	unsigned __int128 v = 0;
-
-	for (uint32_t i = 0; i < bytes; i++)
-		v |= (unsigned __int128)p[i] << 8 * (big ? bytes - 1 - i : i);
-	v >>= big ? bytes * 8 - bit - n : bit;
-	return n < 64 ? (uint64_t)v & ((1ull << n) - 1) : (uint64_t)v;
-}
-
 static void add_wide(const uint8_t *p, struct strbuf *out)
 {
-	bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-	uint64_t low = load_uint(p + (big ? 8 : 0), 8), high = load_uint(p + (big ? 0 : 8), 8);
+	const unsigned __int128 v = value_wide(p);
+	const uint64_t low = (uint64_t)v, high = (uint64_t)(v >> 64);
 
 	if (high)
 		strbuf_addf(out, "\"0x%llx%016llx\"", (unsigned long long)high,
@@ -458,10 +417,8 @@ static void add_wide(const uint8_t *p, struct strbuf *out)
 static void add_enum(const struct value_plan *plan, const struct step *s, const uint8_t *p,
 		     struct strbuf *out)
 {
-	uint64_t v = load_uint(p, s->size);
+	const uint64_t v = s->is_signed ? (uint64_t)value_int(p, s->size) : value_uint(p, s->size);
 
-	if (s->is_signed)
-		v = sign_extend(v, s->size * 8);
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct enum_name *e = &plan->names.v[s->aux + i];
 
@@ -487,22 +444,22 @@ static void run(const struct value_plan *plan, const struct step *s, const struc
 			strbuf_add(out, plan->text.str + s->aux, s->n);
 			break;
 		case STEP_UINT:
-			strbuf_add_u64(out, load_uint(p, s->size));
+			strbuf_add_u64(out, value_uint(p, s->size));
 			break;
 		case STEP_INT:
-			json_add_i64(out, sign_extend(load_uint(p, s->size), s->size * 8));
+			json_add_i64(out, value_int(p, s->size));
 			break;
 		case STEP_BOOL:
-			strbuf_adds(out, load_uint(p, s->size) ? "true" : "false");
+			strbuf_adds(out, value_uint(p, s->size) ? "true" : "false");
 			break;
 		case STEP_BITS:
-			strbuf_add_u64(out, load_bits(p, s->aux, s->n));
+			strbuf_add_u64(out, value_bits(p, s->aux, s->n));
 			break;
 		case STEP_SBITS:
-			json_add_i64(out, sign_extend(load_bits(p, s->aux, s->n), s->n));
+			json_add_i64(out, value_sign_extend(value_bits(p, s->aux, s->n), s->n));
 			break;
 		case STEP_ADDRESS:
-			json_add_address(out, load_uint(p, s->size));
+			json_add_address(out, value_uint(p, s->size));
 			break;
 		case STEP_WIDE:
 			add_wide(p, out);
