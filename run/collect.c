@@ -327,7 +327,6 @@ struct error *make_cell(struct making *m, const struct field *f, const uint8_t *
 			struct result_cell *cell)
 {
 	const uint8_t *p = data + f->off;
-	float single;
 
 	strbuf_reset(&m->text);
 	switch (f->kind) {
@@ -337,12 +336,7 @@ struct error *make_cell(struct making *m, const struct field *f, const uint8_t *
 		return make_text(m, &cell->text);
 	case FIELD_FLOAT:
 		cell->kind = CELL_FLOAT;
-		if (f->size == sizeof(single)) {
-			memcpy(&single, p, sizeof(single));
-			cell->f = single;
-		} else {
-			memcpy(&cell->f, p, sizeof(cell->f));
-		}
+		cell->f = field_float(f, data);
 		return NULL;
 	case FIELD_BOOL:
 		cell->kind = CELL_BOOL;
@@ -474,27 +468,6 @@ struct order {
 	bool by_key;
 };
 
-static int compare_numbers(const struct field *f, const void *a, const void *b)
-{
-	uint64_t x = field_number(f, a), y = field_number(f, b);
-
-	if (f->kind == FIELD_INT || (f->kind == FIELD_ENUM && f->is_signed))
-		return ((int64_t)x > (int64_t)y) - ((int64_t)x < (int64_t)y);
-	return (x > y) - (x < y);
-}
-
-static int compare_field(const struct field *f, const uint8_t *a, const uint8_t *b)
-{
-	if (f->kind == FIELD_WIDE) {
-		unsigned __int128 x = field_wide(f, a), y = field_wide(f, b);
-
-		return (x > y) - (x < y);
-	}
-	if (f->kind == FIELD_CHARS || f->kind == FIELD_BYTES || f->kind == FIELD_FLOAT)
-		return memcmp(a + f->off, b + f->off, f->size);
-	return compare_numbers(f, a, b);
-}
-
 /* The largest value first, then by key. */
 static int compare_rows(const void *a, const void *b, void *ctx)
 {
@@ -504,11 +477,11 @@ static int compare_rows(const void *a, const void *b, void *ctx)
 	int order = 0;
 
 	if (o->field && o->by_key)
-		order = -compare_field(o->field, row_key(c, x), row_key(c, y));
+		order = field_order(o->field, row_key(c, x), row_key(c, y), true);
 	else if (o->field)
-		order = -compare_field(o->field, row_value(c, x), row_value(c, y));
+		order = field_order(o->field, row_value(c, x), row_value(c, y), true);
 	for (size_t i = 0; !order && i < c->key.n; i++)
-		order = compare_field(&c->key.v[i], row_key(c, x), row_key(c, y));
+		order = field_order(&c->key.v[i], row_key(c, x), row_key(c, y), false);
 	if (!order && c->per_cpu)
 		order = row_cpu(x) < row_cpu(y) ? -1 : 1;
 	return order;
@@ -531,8 +504,7 @@ static struct error *choose_order(struct collector *c, const char *sort, struct 
 			const struct field *f = &fields->v[i];
 			const char *name = columns[values ? c->key.n + i : i].name;
 
-			if (sort ? strcmp(name, sort) != 0
-				 : !values || (f->kind != FIELD_UINT && f->kind != FIELD_INT)) {
+			if (sort ? strcmp(name, sort) != 0 : !values || !field_is_number(f)) {
 				nearest_offer(&near, name);
 				continue;
 			}

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/fields.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
 #include "lib/btf/open.h"
+#include "lib/btf/value.h"
 
 enum {
 	MAX_FIELDS = 10000,
@@ -186,6 +188,7 @@ static struct error *walk_int(struct walk *w, const struct btf_type *t, struct f
 					     : FIELD_UINT;
 	if (t->size > 8)
 		f.kind = t->size == 16 ? FIELD_WIDE : FIELD_BYTES;
+	f.is_signed = encoding & BTF_INT_SIGNED;
 	return add_field(w, f);
 }
 
@@ -229,9 +232,7 @@ static struct error *walk_type(struct walk *w, uint32_t type, uint64_t bit, uint
 		f.size = btf__pointer_size(w->btf) == 4 ? 4 : 8;
 		return add_field(w, f);
 	case BTF_KIND_FLOAT:
-		f.kind = !f.bits && (t->size == sizeof(float) || t->size == sizeof(double))
-				 ? FIELD_FLOAT
-				 : FIELD_BYTES;
+		f.kind = !f.bits && value_is_float_size(t->size) ? FIELD_FLOAT : FIELD_BYTES;
 		return add_field(w, f);
 	case BTF_KIND_ARRAY:
 		return walk_array(w, t, bit, depth);
@@ -265,11 +266,6 @@ struct error *fields_of(const struct btf *btf, uint32_t type, uint32_t size, str
 	return err;
 }
 
-static uint64_t sign_extend(uint64_t v, uint32_t bits)
-{
-	return bits < 64 ? (uint64_t)((int64_t)(v << (64 - bits)) >> (64 - bits)) : v;
-}
-
 const char *field_unit(const struct field *field)
 {
 	switch (field->role) {
@@ -288,55 +284,76 @@ bool field_has_text(const struct field *field)
 	       (field->role != ROLE_NONE && field->role != ROLE_BYTES && field->role != ROLE_IPV6);
 }
 
-/* Of a bit field, and of a size that no integer has. */
-static uint64_t odd_number(const struct field *f, const uint8_t *p, bool is_signed)
+bool field_is_number(const struct field *f)
 {
-	bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-	unsigned __int128 v = 0;
-
-	if (f->size > 9)
-		return 0;
-	for (uint32_t i = 0; i < f->size; i++)
-		v |= (unsigned __int128)p[i] << 8 * (big ? f->size - 1 - i : i);
-	if (!f->bits)
-		return is_signed ? sign_extend((uint64_t)v, f->size * 8) : (uint64_t)v;
-	v >>= big ? f->size * 8 - f->bit - f->bits : f->bit;
-	uint64_t n = f->bits < 64 ? (uint64_t)v & ((1ull << f->bits) - 1) : (uint64_t)v;
-	return is_signed ? sign_extend(n, f->bits) : n;
+	return f->kind == FIELD_UINT || f->kind == FIELD_INT || f->kind == FIELD_WIDE ||
+	       f->kind == FIELD_FLOAT;
 }
 
 uint64_t field_number(const struct field *f, const void *data)
 {
 	const uint8_t *p = (const uint8_t *)data + f->off;
-	bool is_signed = f->kind == FIELD_INT || (f->kind == FIELD_ENUM && f->is_signed);
-	uint64_t v64;
-	uint32_t v32;
-	uint16_t v16;
+	const bool is_signed = f->kind == FIELD_INT || (f->kind == FIELD_ENUM && f->is_signed);
 
-	/* events ask for millions of them */
-	switch (f->bits ? 0 : f->size) {
-	case 8:
-		memcpy(&v64, p, sizeof(v64));
-		return v64;
-	case 4:
-		memcpy(&v32, p, sizeof(v32));
-		return is_signed ? (uint64_t)(int32_t)v32 : v32;
-	case 2:
-		memcpy(&v16, p, sizeof(v16));
-		return is_signed ? (uint64_t)(int16_t)v16 : v16;
-	case 1:
-		return is_signed ? (uint64_t)(int8_t)*p : *p;
-	default:
-		return odd_number(f, p, is_signed);
-	}
+	if (!f->bits)
+		return is_signed ? (uint64_t)value_int(p, f->size) : value_uint(p, f->size);
+	const uint64_t v = value_bits(p, f->bit, f->bits);
+	return is_signed ? (uint64_t)value_sign_extend(v, f->bits) : v;
 }
 
 unsigned __int128 field_wide(const struct field *f, const void *data)
 {
-	unsigned __int128 v;
+	return value_wide((const uint8_t *)data + f->off);
+}
 
-	memcpy(&v, (const uint8_t *)data + f->off, sizeof(v));
-	return v;
+double field_float(const struct field *f, const void *data)
+{
+	return (double)value_float((const uint8_t *)data + f->off, f->size);
+}
+
+static int compare_ints(const struct field *f, const void *a, const void *b)
+{
+	const uint64_t x = field_number(f, a), y = field_number(f, b);
+
+	if (f->kind == FIELD_INT || (f->kind == FIELD_ENUM && f->is_signed))
+		return ((int64_t)x > (int64_t)y) - ((int64_t)x < (int64_t)y);
+	return (x > y) - (x < y);
+}
+
+static int compare(const struct field *f, const void *a, const void *b)
+{
+	const uint8_t *p = (const uint8_t *)a + f->off, *q = (const uint8_t *)b + f->off;
+
+	switch (f->kind) {
+	case FIELD_WIDE: {
+		const unsigned __int128 x = field_wide(f, a), y = field_wide(f, b);
+
+		if (f->is_signed)
+			return ((__int128)x > (__int128)y) - ((__int128)x < (__int128)y);
+		return (x > y) - (x < y);
+	}
+	case FIELD_FLOAT:
+		return value_compare_floats(p, q, f->size);
+	case FIELD_CHARS: { /* what is behind the NUL is not shown */
+		const int order = strncmp((const char *)p, (const char *)q, f->size);
+
+		return order ? order : memcmp(p, q, f->size);
+	}
+	case FIELD_BYTES:
+		return memcmp(p, q, f->size);
+	default:
+		return compare_ints(f, a, b);
+	}
+}
+
+int field_order(const struct field *f, const void *a, const void *b, bool largest_first)
+{
+	const int order = compare(f, a, b);
+
+	/* value_compare_floats() has what is not a number as the least */
+	if (f->kind == FIELD_FLOAT && (isnan(field_float(f, a)) || isnan(field_float(f, b))))
+		return -order;
+	return largest_first ? -order : order;
 }
 
 /* Counters are whole integers that mean nothing else. */
@@ -344,19 +361,6 @@ static bool is_counter(const struct field *f)
 {
 	return (f->kind == FIELD_UINT || f->kind == FIELD_INT || f->kind == FIELD_WIDE) &&
 	       !f->bits && (f->role == ROLE_NONE || f->role == ROLE_NS || f->role == ROLE_BYTES);
-}
-
-/* The bits of a bit field alone. */
-static void put_bits(uint8_t *p, const struct field *f, uint64_t v)
-{
-	bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-
-	for (uint32_t i = 0; i < f->bits; i++) {
-		uint32_t at = big ? f->size * 8 - f->bit - f->bits + i : f->bit + i;
-		uint8_t *byte = &p[big ? f->size - 1 - at / 8 : at / 8];
-
-		*byte = (uint8_t)((*byte & ~(1u << at % 8)) | (v >> i & 1) << at % 8);
-	}
 }
 
 /* Adds a counter to another, or takes it away. */
@@ -371,11 +375,9 @@ static void change(const struct field *f, void *to, const void *by, bool add)
 		memcpy(p, &v, sizeof(v));
 		return;
 	}
-	uint64_t v = field_number(f, by);
-	const uint8_t *from = (const uint8_t *)&v;
+	const uint64_t v = field_number(f, by);
 
-	v = field_number(f, to) + (add ? v : -v);
-	memcpy(p, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? from + 8 - f->size : from, f->size);
+	value_put_uint(p, f->size, field_number(f, to) + (add ? v : -v));
 }
 
 /* Whether a field is 0: no CPU wrote to it yet. */
@@ -402,7 +404,7 @@ void fields_add(const struct fields *fields, void *to, const void *from)
 		else if (!is_zero(f, to))
 			continue;
 		else if (f->bits)
-			put_bits(p, f, field_number(f, from));
+			value_put_bits(p, f->bit, f->bits, field_number(f, from));
 		else
 			memcpy(p, (const uint8_t *)from + f->off, f->size);
 	}

@@ -53,7 +53,7 @@ struct field {
 	enum field_role role;
 	uint32_t off, size; /* bytes */
 	uint32_t bit, bits; /* of a bit field: from off on; bits 0: it is none */
-	bool is_signed;	    /* of enums */
+	bool is_signed;	    /* of enums and integers of 16 bytes */
 	uint32_t type;	    /* the enum's id */
 };
 
@@ -79,11 +79,24 @@ const char *field_unit(const struct field *field);
 /* Whether run_name_add() may have a text for its number. */
 bool field_has_text(const struct field *field);
 
+/* Whether it counts or measures: an integer or a float, not an enum, a pointer or a truth. */
+bool field_is_number(const struct field *field);
+
 /* The number at data, sign-extended where it is signed. */
 uint64_t field_number(const struct field *field, const void *data);
 
 /* The same of a FIELD_WIDE. */
 unsigned __int128 field_wide(const struct field *field, const void *data);
+
+/* The number of a FIELD_FLOAT. */
+double field_float(const struct field *field, const void *data);
+
+/*
+ * Below, at or above 0: a goes before b, is the same, or goes after it. Numbers
+ * go by their value, text and bytes by their bytes; a float that is not a number
+ * goes last either way.
+ */
+int field_order(const struct field *field, const void *a, const void *b, bool largest_first);
 
 /* Adds the counters of the value at `from` to those at `to`; what is none is kept. */
 void fields_add(const struct fields *fields, void *to, const void *from);

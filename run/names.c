@@ -14,7 +14,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/hash.h"
-#include "lib/btf/open.h"
+#include "lib/btf/value.h"
 #include "lib/sys/proc.h"
 #include "perf/live/live.h"
 #include "perf/resolve/resolve.h"
@@ -267,16 +267,11 @@ static bool add_enum(const struct btf *btf, const struct field *field, uint64_t 
 		     struct strbuf *out)
 {
 	const struct btf_type *t = btf ? btf__type_by_id(btf, field->type) : NULL;
+	const char *name = t ? value_enum_name(btf, t, v) : NULL;
 
-	for (uint32_t i = 0; t && i < btf_vlen(t); i++) {
-		const struct btf_enumerator e = btf_enumerator_at(btf, t, i);
-
-		if (e.value != v || !*e.name)
-			continue;
-		strbuf_adds(out, e.name);
-		return true;
-	}
-	return false;
+	if (name)
+		strbuf_adds(out, name);
+	return name;
 }
 
 /*

@@ -43,6 +43,33 @@ struct {
 	__uint(value_size, 16);
 } cpu_bytes SEC(".maps");
 
+/* Programs cannot compute with floats, but keep those of others. */
+union pbs_double {
+	double value;
+	__u64 bits;
+};
+struct pbs_floats {
+	union pbs_double d;
+	union {
+		float value;
+		__u32 bits;
+	} f;
+	__u32 nr;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16);
+	__type(key, union pbs_double);
+	__type(value, struct pbs_floats);
+} floats SEC(".maps");
+
+/* 1.5, -0.5, NaN, -1e300, 1e300, 2.5, -inf, 0, -0, inf; as float 1, 0.5, 0.25 and so on */
+const volatile __u64 doubles[16] = {
+	0x3ff8000000000000, 0xbfe0000000000000, 0x7ff8000000000000, 0xfe37e43c8800759c,
+	0x7e37e43c8800759c, 0x4004000000000000, 0xfff0000000000000, 0,
+	0x8000000000000000, 0x7ff0000000000000,
+};
+
 PERF_BPF_LINEAR(around, -20, 10, 4, "C", "around zero");
 PERF_BPF_LOG2_BY(by_odd, bool, 4, "ns", "by parity");
 
@@ -62,6 +89,10 @@ int on_getpgid(struct trace_event_raw_sys_enter *ctx)
 	value.both.name[0] = 'a' + i;
 	value.wide = ((unsigned __int128)1 << 100) + i;
 	bpf_map_update_elem(&bits, &key, &value, BPF_ANY);
+	struct pbs_floats numbers = {
+		.d.bits = doubles[i & 15], .f.bits = 0x3f800000 - (i << 23), .nr = i};
+	union pbs_double number = numbers.d;
+	bpf_map_update_elem(&floats, &number, &numbers, BPF_ANY);
 	char three[3] = {i, 2, 3};
 	bpf_map_update_elem(&bytes, &slot, three, BPF_ANY);
 	sums = bpf_map_lookup_elem(&cpu_bytes, &zero);

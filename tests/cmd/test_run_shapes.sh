@@ -51,6 +51,23 @@ test_bit_fields_unions_and_wide_integers() {
 		fail "$(cat out)"
 }
 
+# By their value: what is not a number comes last, and -0 is 0.
+test_floats_are_sorted() {
+	local column order='[9, 4, 5, 0, 7, 8, 1, 3, 6, 2]'
+
+	make_workload
+	for column in d.value value --; do
+		# without --sort by the first number of the value, which a float is
+		[ "$column" = -- ] && set -- || set -- --sort "$column"
+		run --json --map floats "$@" -- ./pbs_getpgid 10 >out
+		check out floats "[8 if w['nr'] == 7 else 7 if w['nr'] == 8 else w['nr']
+			for w in r['rows']] == $order or [w['nr'] for w in r['rows']] == $order"
+	done
+	run --json --map floats --sort f.value -- ./pbs_getpgid 5 >out
+	check out floats '[(w["nr"], w["f.value"]) for w in r["rows"]] == [
+		(0, 1), (1, 0.5), (2, 0.25), (3, 0.125), (4, 0.0625)]'
+}
+
 test_bytes_of_no_type() {
 	make_workload
 	run --json --map '*bytes' -- taskset -c 0 ./pbs_getpgid 7 >out
