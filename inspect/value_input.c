@@ -9,6 +9,7 @@
 #include "lib/base/names.h"
 #include "lib/base/strbuf.h"
 #include "lib/btf/open.h"
+#include "lib/btf/value.h"
 
 enum {
 	MAX_DEPTH = 32,
@@ -56,28 +57,16 @@ struct error *value_input_number(const char *text, void *data, size_t size)
 		return error_new(ERANGE, "%s does not fit into %zu bytes", text, size);
 	if (negative)
 		v = 0 - v;
-	const uint8_t *from = (const uint8_t *)&v;
-	memcpy(data, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? from + 8 - size : from, size);
+	value_put_uint(data, (uint32_t)size, v);
 	return NULL;
 }
 
 /* width bits at a bit of the data. */
 static struct error *put_bits(struct input *in, uint64_t bit, uint32_t width, uint64_t v)
 {
-	bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-
-	if ((bit + width + 7) / 8 > in->size)
+	if (value_bytes(bit, width) > in->size)
 		return error_new(EINVAL, "the type is larger than the value");
-	for (uint32_t i = 0; i < width; i++) {
-		uint64_t at = bit + i;
-		uint8_t mask = 1u << (big ? 7 - at % 8 : at % 8);
-		uint32_t from = big ? width - 1 - i : i;
-
-		if (v >> from & 1)
-			in->data[at / 8] |= mask;
-		else
-			in->data[at / 8] &= ~mask;
-	}
+	value_put_bits(in->data, bit, width, v);
 	return NULL;
 }
 
