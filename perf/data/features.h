@@ -86,7 +86,7 @@ struct feature_tracing {
 	struct feature_text kallsyms; /* may be left empty */
 	struct feature_text printk_formats;
 	struct feature_text cmdlines; /* saved_cmdlines */
-	uint32_t page_size;	      /* 0: the host's */
+	uint32_t page_size;
 };
 void feature_build_tracing_data(struct strbuf *out, const struct feature_tracing *tracing);
 

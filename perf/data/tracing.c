@@ -12,7 +12,6 @@
  * Integers are in the byte order that the big-endian flag tells.
  */
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "lib/base/vec.h"
 #include "perf/data/data.h"
@@ -207,7 +206,7 @@ void feature_build_tracing_data(struct strbuf *out, const struct feature_tracing
 	strbuf_add(out, "0.6", 4);
 	strbuf_addch(out, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	strbuf_addch(out, sizeof(long));
-	put_u32(out, t->page_size ? t->page_size : (uint32_t)sysconf(_SC_PAGESIZE));
+	put_u32(out, t->page_size);
 	strbuf_add(out, "header_page", 12);
 	put_text64(out, &t->header_page);
 	strbuf_add(out, "header_event", 13);

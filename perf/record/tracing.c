@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/sys/sys.h"
 #include "lib/sys/tracefs.h"
 #include "perf/data/features.h"
 
@@ -100,6 +101,7 @@ struct error *tracing_build(struct recording *rec, struct strbuf *out)
 
 	if (!err && t.events.n) {
 		struct feature_tracing tracing = {
+			.page_size = (uint32_t)sys_page_size(),
 			.header_page = {t.header_page, t.header_page_size},
 			.header_event = {t.header_event, t.header_event_size},
 			.events = t.events.v,

@@ -156,6 +156,7 @@ static void tracing_data_come_back_as_built(void **state)
 	};
 	const struct feature_text ftrace = {"name: function\nID: 1\n", 21};
 	const struct feature_tracing in = {
+		.page_size = 16384,
 		.header_page = {"page", 4},
 		.header_event = {"event", 5},
 		.ftrace = &ftrace,
@@ -171,7 +172,7 @@ static void tracing_data_come_back_as_built(void **state)
 	assert_null(data_tracing_decode(cursor_make(sb.str, sb.len, "t"), &t));
 	assert_int_equal(t.n_events, 4);
 	assert_int_equal(t.long_size, sizeof(long));
-	assert_int_equal(t.page_size, sysconf(_SC_PAGESIZE));
+	assert_int_equal(t.page_size, 16384);
 	const struct data_tracing_event *ev = data_tracing_find(&t, 710);
 	assert_string_equal(ev->system, "syscalls");
 	assert_int_equal(ev->name_size, 15);
