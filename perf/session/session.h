@@ -76,7 +76,8 @@ struct thread {
 	int32_t pid, tid, ppid;
 	/*
 	 * ":TID" while unknown, as perf prints it. Equal names are one string: they
-	 * may be compared by their address, and live until session_free().
+	 * may be compared by their address, and live until session_free(). In a live
+	 * session an unknown one lives as long as its thread.
 	 */
 	const char *comm;
 	bool comm_exec;	      /* comm was set by exec */

@@ -102,7 +102,7 @@ static struct map_set *leader_maps(struct session *s, int32_t pid)
 /* comm NULL: it is not known. */
 static struct thread_node *thread_new(struct session *s, int32_t pid, int32_t tid, const char *comm)
 {
-	char name[16];
+	char name[16] = "";
 	struct thread_node *t = calloc(1, sizeof(*t));
 
 	if (!t)
@@ -113,7 +113,10 @@ static struct thread_node *thread_new(struct session *s, int32_t pid, int32_t ti
 	t->born = s->maps.now;
 	if (!comm)
 		snprintf(name, sizeof(name), ":%d", tid);
-	t->pub.comm = comm ? comm : comm_intern(s, name);
+	if (!comm && s->maps.live)
+		t->pub.comm = memcpy(t->unknown, name, sizeof(t->unknown));
+	else
+		t->pub.comm = comm ? comm : comm_intern(s, name);
 	t->owns_maps = pid == tid || pid == -1;
 	t->pub.maps = t->owns_maps ? map_set_new(&s->maps) : leader_maps(s, pid);
 	if (!t->pub.comm || !t->pub.maps || !u64map_put(&s->threads.by_tid, tid_key(tid), t)) {

@@ -369,7 +369,6 @@ static void memory_does_not_grow_with_the_processes(void **state)
 	size_t used = 0;
 	char name[32];
 
-	add_comm(l, 1, "sh");
 	add_mmap(l, 1, 0x1000, 0x2000, "/bin/sh");
 	for (int i = 0; i < 40000; i++) {
 		int32_t pid = 100 + i % 30000;
