@@ -130,7 +130,7 @@ test_pipe_has_no_shares() {
 	need_recording
 	"$PERF" record -q -o - -e page-faults -- true 2>/dev/null >pipe.data
 	expect_status 1 "$PERF_BPF" script -i - --time 10% <pipe.data
-	assert_contains err "a pipe does not say when it starts and ends"
+	assert_contains err "the start and end of a recording in a pipe are not known"
 }
 
 test_symbols_and_dsos() {
@@ -240,10 +240,10 @@ test_wrong_values_are_refused_alike() {
 	refused "--cpu: '3-1' ends before it starts" --cpu 3-1
 	refused "--cpu: 'nine' is not a CPU" -C nine
 	refused "--cpu: '65536' is not a CPU" -C 65536
-	refused "--time: '5' is not a span of time" --time 5
+	refused "--time: '5' is not a time span" --time 5
 	refused "--time: '9,8' ends before it starts" --time 9,8
-	refused "--time: '10%/11' is not a span of time" --time 10%/11
-	refused "--time: 'yesterday,' is not a span of time" --time yesterday,
+	refused "--time: '10%/11' is not a time span" --time 10%/11
+	refused "--time: 'yesterday,' is not a time span" --time yesterday,
 	refused "--max-stack: '0' is not a number from 1 on" --max-stack 0
 	refused "\___ a value is missing here" --where 'count >'
 	refused "no event of the recording has a field 'conut'" --where 'conut > 3'
