@@ -62,7 +62,7 @@ builds() {
 	rm -rf "$debs/$1"/*
 	cp -r "$root/home/user/perf-bpf/build-deb" "$debs/$1/new"
 
-	quietly root_user "sudo chown -R user: perf-bpf && cd perf-bpf && make dist"
+	quietly root_user "cd perf-bpf && make dist"
 	quietly root_user "mkdir -p another/folder && cd another/folder &&
 		tar -xf ~/perf-bpf/build/meson-dist/perf-bpf-*.tar.xz && cd perf-bpf-* &&
 		DEB_BUILD_OPTIONS=nocheck dpkg-buildpackage -b -us -uc"
