@@ -245,10 +245,10 @@ test_wrong_values_are_refused_alike() {
 	refused "--time: '10%/11' is not a time span" --time 10%/11
 	refused "--time: 'yesterday,' is not a time span" --time yesterday,
 	refused "--max-stack: '0' is not a number from 1 on" --max-stack 0
-	refused "\___ a value is missing here" --where 'count >'
+	refused "\___ expected a value here" --where 'count >'
 	refused "no event of the recording has a field 'conut'" --where 'conut > 3'
 	assert_contains err "did you mean 'count'?"
-	refused "field 'comm' is a string, and is used as a number" --where 'comm > 3'
+	refused "field 'comm' is a string but is used as a number" --where 'comm > 3'
 	refused "field 'args' is an array: write args[0]" --where 'args == 3'
 	refused "field 'count' is not an array" --where 'count[1] == 3'
 }
