@@ -46,20 +46,20 @@ static void look(struct dwarf_image *image, const char *text)
 	struct error *err = probe_def_parse(text, &def);
 
 	if (!err)
-		err = dwarf_places_find(image, &def, &places);
+		err = pb_dwarf_places_find(image, &def, &places);
 	error_free(err);
 	for (size_t i = 0; i < places.n && i < 4; i++) {
-		error_free(dwarf_place_variables(image, &places.v[i], true, take_variable, &n));
+		error_free(pb_dwarf_place_variables(image, &places.v[i], true, take_variable, &n));
 		for (size_t a = 0; a < def.n_args; a++) {
 			struct fetch_value value = {0};
 
-			error_free(dwarf_place_arg(image, &places.v[i], &def.args[a], &value));
+			error_free(pb_dwarf_place_arg(image, &places.v[i], &def.args[a], &value));
 			fetch_value_deinit(&value);
 		}
 	}
 	n = 0;
 	if (def.text)
-		error_free(dwarf_lines(image, &def, take_line, &n));
+		error_free(pb_dwarf_lines(image, &def, take_line, &n));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -74,12 +74,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0 || size > 1 << 20 || write(fd, data, size) != (ssize_t)size)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	struct error *err = dwarf_image_open(path, &opts, &image);
+	struct error *err = pb_dwarf_image_open(path, &opts, &image);
 	if (err) {
 		error_free(err);
 		return 0;
 	}
-	error_free(dwarf_functions(image, "*", take_name, &names));
+	error_free(pb_dwarf_functions(image, "*", take_name, &names));
 	/* Damaged units may give the same name thousands of times. */
 	for (size_t i = 0; i < names.n && i < 16; i++) {
 		if (strlen(names.v[i]) > 100)
@@ -91,6 +91,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	look(image, "place%return r=$retval m=$retval.id");
 	look(image, "shop.c:12 g=stock order");
-	dwarf_image_free(image);
+	pb_dwarf_image_free(image);
 	return 0;
 }

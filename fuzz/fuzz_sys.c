@@ -64,7 +64,7 @@ static void globs(char *text)
 static void binary(const char *bytes, size_t size)
 {
 	_cleanup_elf_ struct elf_file *file = NULL;
-	struct error *err = elf_file_open_mem(bytes, size, "fuzz", &file);
+	struct error *err = pb_elf_file_open_mem(bytes, size, "fuzz", &file);
 	const char *names[] = {"main", "f", "main"};
 	_cleanup_free_ uint64_t *found = NULL;
 	uint64_t offsets[3];

@@ -48,7 +48,7 @@ static struct error *file(const uint8_t *data, size_t size)
 	size_t n = 0;
 	bool more;
 
-	TRY(elf_file_open_mem(data, size, "fuzz", &elf));
+	TRY(pb_elf_file_open_mem(data, size, "fuzz", &elf));
 	TRY(usdt_notes_open(elf, &notes));
 	for (;;) {
 		TRY(usdt_notes_next(&notes, &note, &more));
@@ -56,7 +56,7 @@ static struct error *file(const uint8_t *data, size_t size)
 			return NULL;
 		if (++n > size || strlen(note.provider) + strlen(note.name) > size)
 			__builtin_trap();
-		arguments(note.args, elf_file_machine(elf), elf_file_type(elf) == ET_EXEC);
+		arguments(note.args, pb_elf_file_machine(elf), pb_elf_file_type(elf) == ET_EXEC);
 	}
 }
 

@@ -42,7 +42,7 @@ struct elf_source {
 	bool is_excerpt; /* of .gnu_debugdata: it lacks what .dynsym has */
 };
 
-void elf_source_free(struct elf_source *es)
+void pb_elf_source_free(struct elf_source *es)
 {
 	if (!es)
 		return;
@@ -78,7 +78,7 @@ static Elf_Scn *section_by_type(const struct elf_source *es, const char *name, u
 	return scn && gelf_getshdr(scn, &shdr) && shdr.sh_type == type ? scn : NULL;
 }
 
-static struct error *elf_source_init(struct elf_source *es)
+static struct error *pb_elf_source_init(struct elf_source *es)
 {
 	if (!es->elf || elf_kind(es->elf) != ELF_K_ELF || !gelf_getehdr(es->elf, &es->ehdr) ||
 	    elf_getshdrstrndx(es->elf, &es->shstrndx))
@@ -88,7 +88,7 @@ static struct error *elf_source_init(struct elf_source *es)
 	return NULL;
 }
 
-static struct elf_source *elf_source_new(const char *path)
+static struct elf_source *pb_elf_source_new(const char *path)
 {
 	struct elf_source *es = calloc(1, sizeof(*es));
 
@@ -97,16 +97,16 @@ static struct elf_source *elf_source_new(const char *path)
 	es->fd = -1;
 	es->path = strdup(path);
 	if (!es->path) {
-		elf_source_free(es);
+		pb_elf_source_free(es);
 		return NULL;
 	}
 	elf_version(EV_CURRENT);
 	return es;
 }
 
-struct error *elf_source_open(const char *path, struct elf_source **out)
+struct error *pb_elf_source_open(const char *path, struct elf_source **out)
 {
-	_cleanup_(elf_source_freep) struct elf_source *es = elf_source_new(path);
+	_cleanup_(pb_elf_source_freep) struct elf_source *es = pb_elf_source_new(path);
 	struct stat st;
 
 	if (!es)
@@ -118,19 +118,19 @@ struct error *elf_source_open(const char *path, struct elf_source **out)
 	if (!S_ISREG(st.st_mode))
 		return error_at(error_new(EINVAL, "not a regular file"), "%s", path);
 	es->elf = elf_begin(es->fd, ELF_C_READ, NULL);
-	TRY(elf_source_init(es));
+	TRY(pb_elf_source_init(es));
 	*out = steal_ptr(es);
 	return NULL;
 }
 
-struct error *elf_source_open_mem(const void *image, size_t size, struct elf_source **out)
+struct error *pb_elf_source_open_mem(const void *image, size_t size, struct elf_source **out)
 {
-	_cleanup_(elf_source_freep) struct elf_source *es = elf_source_new("image");
+	_cleanup_(pb_elf_source_freep) struct elf_source *es = pb_elf_source_new("image");
 
 	if (!es)
 		return error_nomem();
 	es->elf = elf_memory((char *)image, size); /* opened for reading: not written to */
-	TRY(elf_source_init(es));
+	TRY(pb_elf_source_init(es));
 	*out = steal_ptr(es);
 	return NULL;
 }
@@ -174,9 +174,9 @@ static void *unpack(const void *data, size_t size, size_t *len)
 	return NULL;
 }
 
-struct error *elf_source_open_debugdata(const struct elf_source *of, struct elf_source **out)
+struct error *pb_elf_source_open_debugdata(const struct elf_source *of, struct elf_source **out)
 {
-	_cleanup_(elf_source_freep) struct elf_source *es = NULL;
+	_cleanup_(pb_elf_source_freep) struct elf_source *es = NULL;
 	Elf_Scn *scn = section_by_type(of, ".gnu_debugdata", SHT_PROGBITS);
 	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
 	size_t size;
@@ -184,7 +184,7 @@ struct error *elf_source_open_debugdata(const struct elf_source *of, struct elf_
 	if (!data || !data->d_buf)
 		return error_at(error_new(ENOENT, "it has no section .gnu_debugdata"), "%s",
 				of->path);
-	es = elf_source_new(of->path);
+	es = pb_elf_source_new(of->path);
 	if (!es)
 		return error_nomem();
 	es->image = unpack(data->d_buf, data->d_size, &size);
@@ -193,17 +193,17 @@ struct error *elf_source_open_debugdata(const struct elf_source *of, struct elf_
 				"%s", of->path);
 	es->is_excerpt = true;
 	es->elf = elf_memory(es->image, size);
-	TRY(elf_source_init(es));
+	TRY(pb_elf_source_init(es));
 	*out = steal_ptr(es);
 	return NULL;
 }
 
-bool elf_source_has_symtab(const struct elf_source *es)
+bool pb_elf_source_has_symtab(const struct elf_source *es)
 {
 	return es->symtab;
 }
 
-bool elf_source_has_dynsym(const struct elf_source *es)
+bool pb_elf_source_has_dynsym(const struct elf_source *es)
 {
 	return es->dynsym;
 }
@@ -232,7 +232,7 @@ size_t notes_find_build_id(const void *notes, size_t size, bool swap, uint8_t id
 	return 0;
 }
 
-size_t elf_source_build_id(const struct elf_source *es, uint8_t id[20])
+size_t pb_elf_source_build_id(const struct elf_source *es, uint8_t id[20])
 {
 	static const char *const names[] = {".note.gnu.build-id", ".notes", ".note"};
 	bool swap = es->ehdr.e_ident[EI_DATA] !=
@@ -248,7 +248,7 @@ size_t elf_source_build_id(const struct elf_source *es, uint8_t id[20])
 	return 0;
 }
 
-const char *elf_source_debuglink(const struct elf_source *es)
+const char *pb_elf_source_debuglink(const struct elf_source *es)
 {
 	Elf_Scn *scn = section_by_name(es, ".gnu_debuglink");
 	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
@@ -546,8 +546,8 @@ static struct error *read_rest(const struct reader *of)
 	return sections ? read_symbols(&r, r.syms->dynsym) : error_nomem();
 }
 
-struct error *elf_source_read(struct elf_source *syms, struct elf_source *runtime,
-			      const struct sym_opts *opts, struct symtab *st)
+struct error *pb_elf_source_read(struct elf_source *syms, struct elf_source *runtime,
+				 const struct sym_opts *opts, struct symtab *st)
 {
 	_cleanup_free_ struct section_info *sections = NULL;
 	struct reader r = {.syms = syms, .runtime = runtime, .opts = opts, .st = st};
@@ -571,10 +571,10 @@ struct error *elf_source_read(struct elf_source *syms, struct elf_source *runtim
 
 struct error *file_build_id(const char *path, uint8_t id[20], size_t *size)
 {
-	_cleanup_(elf_source_freep) struct elf_source *es = NULL;
+	_cleanup_(pb_elf_source_freep) struct elf_source *es = NULL;
 
-	TRY(elf_source_open(path, &es));
-	*size = elf_source_build_id(es, id);
+	TRY(pb_elf_source_open(path, &es));
+	*size = pb_elf_source_build_id(es, id);
 	return NULL;
 }
 

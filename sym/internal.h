@@ -56,21 +56,21 @@ bool symtab_finish(struct symtab *st);
 
 /* Reads one ELF image: its file, or where a separate debug file gave symbols. */
 struct elf_source;
-struct error *elf_source_open(const char *path, struct elf_source **out);
-struct error *elf_source_open_mem(const void *image, size_t size, struct elf_source **out);
+struct error *pb_elf_source_open(const char *path, struct elf_source **out);
+struct error *pb_elf_source_open_mem(const void *image, size_t size, struct elf_source **out);
 /* The image in its .gnu_debugdata. ENOENT: it has none; EBADMSG: it is damaged. */
-struct error *elf_source_open_debugdata(const struct elf_source *of, struct elf_source **out);
-void elf_source_free(struct elf_source *es);
-DEFINE_FREEP(struct elf_source, elf_source_free)
-bool elf_source_has_symtab(const struct elf_source *es);
-bool elf_source_has_dynsym(const struct elf_source *es);
+struct error *pb_elf_source_open_debugdata(const struct elf_source *of, struct elf_source **out);
+void pb_elf_source_free(struct elf_source *es);
+DEFINE_FREEP(struct elf_source, pb_elf_source_free)
+bool pb_elf_source_has_symtab(const struct elf_source *es);
+bool pb_elf_source_has_dynsym(const struct elf_source *es);
 /* 0: none */
-size_t elf_source_build_id(const struct elf_source *es, uint8_t id[20]);
+size_t pb_elf_source_build_id(const struct elf_source *es, uint8_t id[20]);
 /* The file name in .gnu_debuglink; NULL: none. Lives as long as es. */
-const char *elf_source_debuglink(const struct elf_source *es);
+const char *pb_elf_source_debuglink(const struct elf_source *es);
 /* Symbols from syms; PLT, segments and section contents from runtime. */
-struct error *elf_source_read(struct elf_source *syms, struct elf_source *runtime,
-			      const struct sym_opts *opts, struct symtab *st);
+struct error *pb_elf_source_read(struct elf_source *syms, struct elf_source *runtime,
+				 const struct sym_opts *opts, struct symtab *st);
 
 /* The build-id among notes in host byte order (swap: in the other one). */
 size_t notes_find_build_id(const void *notes, size_t size, bool swap, uint8_t id[20]);

@@ -43,8 +43,8 @@ struct search {
 static void search_deinit(struct search *s)
 {
 	if (s->runtime != s->syms)
-		elf_source_free(s->runtime);
-	elf_source_free(s->syms);
+		pb_elf_source_free(s->runtime);
+	pb_elf_source_free(s->syms);
 	error_free(s->stale);
 }
 
@@ -67,8 +67,8 @@ static void search_refuse(struct search *s, struct error *err)
 /* Looks at one file; whether more are to be tried is seen by s->syms and s->runtime. */
 static void search_try(struct search *s, char origin, const char *path)
 {
-	_cleanup_(elf_source_freep) struct elf_source *es = NULL;
-	struct error *err = elf_source_open(path, &es);
+	_cleanup_(pb_elf_source_freep) struct elf_source *es = NULL;
+	struct error *err = pb_elf_source_open(path, &es);
 	uint8_t id[20];
 
 	if (err) {
@@ -79,7 +79,7 @@ static void search_try(struct search *s, char origin, const char *path)
 		return;
 	}
 	if (s->id_size) {
-		size_t size = elf_source_build_id(es, id);
+		size_t size = pb_elf_source_build_id(es, id);
 
 		if (!build_id_equal(id, size, s->id, s->id_size)) {
 			search_refuse(
@@ -90,8 +90,8 @@ static void search_try(struct search *s, char origin, const char *path)
 			return;
 		}
 	}
-	bool runs = elf_source_has_dynsym(es);
-	if (!s->syms && elf_source_has_symtab(es)) {
+	bool runs = pb_elf_source_has_dynsym(es);
+	if (!s->syms && pb_elf_source_has_symtab(es)) {
 		s->syms = es;
 		s->origin_syms = origin;
 		if (!s->runtime && runs)
@@ -127,13 +127,13 @@ static void search_tryf(struct search *s, char origin, const char *fmt, ...)
 static void search_debuglink(struct search *s)
 {
 	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
-	_cleanup_(elf_source_freep) struct elf_source *es = NULL;
+	_cleanup_(pb_elf_source_freep) struct elf_source *es = NULL;
 	const char *slash = strrchr(s->path, '/');
 	int dir = slash ? (int)(slash - s->path) : 0;
 
 	strbuf_addf(&path, "%s%s", s->opts->symfs ? s->opts->symfs : "", s->path);
-	error_free(elf_source_open(strbuf_str(&path), &es));
-	const char *link = es ? elf_source_debuglink(es) : NULL;
+	error_free(pb_elf_source_open(strbuf_str(&path), &es));
+	const char *link = es ? pb_elf_source_debuglink(es) : NULL;
 	if (!link)
 		return;
 	search_tryf(s, 'l', "%.*s/%s", dir, s->path, link);
@@ -171,7 +171,7 @@ static void search_debugdata(struct search *s)
 
 	if (s->syms || !s->runtime)
 		return;
-	struct error *err = elf_source_open_debugdata(s->runtime, &es);
+	struct error *err = pb_elf_source_open_debugdata(s->runtime, &es);
 	if (err) {
 		error_free(err);
 		return;
@@ -188,7 +188,7 @@ static struct error *symtab_from(struct elf_source *syms, struct elf_source *run
 	if (!st)
 		return error_nomem();
 	st->demangle = opts->demangle;
-	TRY(elf_source_read(syms, runtime, opts, st));
+	TRY(pb_elf_source_read(syms, runtime, opts, st));
 	if (!st->syms.n)
 		return error_new(ENODATA, "it has no symbols");
 	if (!symtab_finish(st))
@@ -233,16 +233,16 @@ struct error *symtab_load_elf(const char *path, const struct sym_opts *opts, str
 struct error *symtab_load_elf_mem(const void *image, size_t size, const struct sym_opts *opts,
 				  struct symtab **out)
 {
-	_cleanup_(elf_source_freep) struct elf_source *es = NULL, *excerpt = NULL;
+	_cleanup_(pb_elf_source_freep) struct elf_source *es = NULL, *excerpt = NULL;
 	uint8_t id[20];
 
-	TRY(elf_source_open_mem(image, size, &es));
+	TRY(pb_elf_source_open_mem(image, size, &es));
 	if (opts->build_id && opts->build_id_size &&
-	    !build_id_equal(id, elf_source_build_id(es, id), opts->build_id,
+	    !build_id_equal(id, pb_elf_source_build_id(es, id), opts->build_id,
 			    min_of(opts->build_id_size, sizeof(id))))
 		return error_new(ESTALE, "has a different build-id than the recording");
-	if (!elf_source_has_symtab(es))
-		error_free(elf_source_open_debugdata(es, &excerpt));
+	if (!pb_elf_source_has_symtab(es))
+		error_free(pb_elf_source_open_debugdata(es, &excerpt));
 	return symtab_from(excerpt ? excerpt : es, es, opts, out);
 }
 

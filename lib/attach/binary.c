@@ -133,7 +133,7 @@ static bool is_wanted(const struct elf_file *file, const struct elf_section *sec
 
 struct error *binary_open(const char *path, struct elf_file **file)
 {
-	return elf_file_open_parts(path, is_wanted, file);
+	return pb_elf_file_open_parts(path, is_wanted, file);
 }
 
 /* "malloc" is "malloc@@GLIBC_2.2.5" too, as .symtab writes versions. */
@@ -159,13 +159,13 @@ struct functions {
 
 static struct error *functions_init(const struct elf_file *file, struct functions *it)
 {
-	if (elf_file_type(file) != ET_EXEC && elf_file_type(file) != ET_DYN)
+	if (pb_elf_file_type(file) != ET_EXEC && pb_elf_file_type(file) != ET_DYN)
 		return error_new(ENOEXEC, "%s is neither a program nor a library",
-				 elf_file_name(file));
+				 pb_elf_file_name(file));
 	*it = (struct functions){
 		.file = file,
-		.tables = {elf_section_by_type(file, SHT_SYMTAB),
-			   elf_section_by_type(file, SHT_DYNSYM)},
+		.tables = {pb_elf_section_by_type(file, SHT_SYMTAB),
+			   pb_elf_section_by_type(file, SHT_DYNSYM)},
 	};
 	return NULL;
 }
@@ -175,10 +175,10 @@ static struct error *functions_next(struct functions *it, bool *end)
 {
 	for (; it->table < ARRAY_SIZE(it->tables); it->table++, it->i = 0) {
 		const struct elf_section *table = it->tables[it->table];
-		const size_t n = table ? elf_symbol_count(it->file, table) : 0;
+		const size_t n = table ? pb_elf_symbol_count(it->file, table) : 0;
 
 		while (++it->i < n) {
-			TRY(elf_symbol_at(it->file, table, it->i, &it->sym));
+			TRY(pb_elf_symbol_at(it->file, table, it->i, &it->sym));
 			if ((it->sym.type == STT_FUNC || it->sym.type == STT_GNU_IFUNC) &&
 			    it->sym.section != SHN_UNDEF && *it->sym.name) {
 				*end = false;
@@ -199,7 +199,8 @@ static struct error *stripped(const struct functions *it, struct error *err)
 
 static struct error *no_such_symbol(const struct elf_file *file, const char *symbol)
 {
-	struct error *err = error_new(ENOENT, "%s has no function %s", elf_file_name(file), symbol);
+	struct error *err =
+		error_new(ENOENT, "%s has no function %s", pb_elf_file_name(file), symbol);
 	struct nearest near = nearest_make(symbol);
 	_cleanup_strbuf_ struct strbuf versions = STRBUF_INIT;
 	const size_t base = base_length(symbol);
@@ -213,7 +214,7 @@ static struct error *no_such_symbol(const struct elf_file *file, const char *sym
 		const char *version = version_of(it.sym.name);
 
 		if (!version)
-			version = elf_symbol_version(file, it.tables[it.table], it.i);
+			version = pb_elf_symbol_version(file, it.tables[it.table], it.i);
 		if (version_of(symbol) && version && base_length(it.sym.name) == base &&
 		    !strncmp(it.sym.name, symbol, base))
 			strbuf_addf(&versions, "%s%s", versions.len ? ", " : "", version);
@@ -228,10 +229,10 @@ static struct error *no_such_symbol(const struct elf_file *file, const char *sym
 static struct error *offset_of(const struct elf_file *file, const struct elf_symbol *sym,
 			       const char *name, uint64_t *offset)
 {
-	if (elf_file_offset(file, sym->value, offset))
+	if (pb_elf_file_offset(file, sym->value, offset))
 		return NULL;
 	return error_new(EBADMSG, "%s: function %s: address %#llx is not in any loadable segment",
-			 elf_file_name(file), name, (unsigned long long)sym->value);
+			 pb_elf_file_name(file), name, (unsigned long long)sym->value);
 }
 
 /*
@@ -263,7 +264,7 @@ static bool is_of_version(const struct functions *it, const char *version)
 	const char *got = version_of(it->sym.name);
 
 	if (!got)
-		got = elf_symbol_version(it->file, it->tables[it->table], it->i);
+		got = pb_elf_symbol_version(it->file, it->tables[it->table], it->i);
 	return got && !strcmp(got, version);
 }
 
@@ -361,7 +362,7 @@ struct error *binary_symbols_match(const struct elf_file *file, const char *patt
 		if (!name) {
 			err = error_nomem();
 		} else if (it.sym.type == STT_FUNC && glob_match(pattern, name) &&
-			   elf_file_offset(file, it.sym.value, &offset)) {
+			   pb_elf_file_offset(file, it.sym.value, &offset)) {
 			uint64_t *slot = vec_push(&found);
 
 			if (slot)
@@ -375,7 +376,7 @@ struct error *binary_symbols_match(const struct elf_file *file, const char *patt
 			      ? stripped(&it, error_new(ENOENT,
 							"%s has no function that matches "
 							"'%s'",
-							elf_file_name(file), pattern))
+							pb_elf_file_name(file), pattern))
 			      : no_such_symbol(file, pattern);
 	if (err) {
 		vec_deinit(&found);

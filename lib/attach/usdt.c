@@ -400,7 +400,7 @@ struct target {
 static void target_deinit(struct target *target)
 {
 	free(target->path);
-	elf_file_free(target->file);
+	pb_elf_file_free(target->file);
 	vec_deinit(&target->sites);
 	vec_deinit(&target->specs);
 	u64map_deinit(&target->by_hash);
@@ -409,11 +409,11 @@ static void target_deinit(struct target *target)
 static bool search_symbols(const struct elf_file *file, const struct elf_section *table,
 			   const char *name, size_t len, uint64_t *addr)
 {
-	const size_t n = elf_symbol_count(file, table);
+	const size_t n = pb_elf_symbol_count(file, table);
 
 	for (size_t i = 1; i < n; i++) {
 		struct elf_symbol sym;
-		_cleanup_error_ struct error *err = elf_symbol_at(file, table, i, &sym);
+		_cleanup_error_ struct error *err = pb_elf_symbol_at(file, table, i, &sym);
 
 		if (err)
 			return false;
@@ -433,7 +433,7 @@ static bool find_symbol(void *ctx, const char *name, size_t len, uint64_t *addr)
 	const struct elf_file *file = ctx;
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
-		const struct elf_section *table = elf_section_by_type(file, types[i]);
+		const struct elf_section *table = pb_elf_section_by_type(file, types[i]);
 
 		if (table && search_symbols(file, table, name, len, addr))
 			return true;
@@ -452,15 +452,15 @@ static struct error *open_target(struct target *target, const char *binary)
 
 static struct error *check_file(const struct elf_file *file)
 {
-	const uint16_t type = elf_file_type(file);
+	const uint16_t type = pb_elf_file_type(file);
 
 	if (type != ET_EXEC && type != ET_DYN)
 		return error_new(ENOEXEC, "%s is neither a program nor a library",
-				 elf_file_name(file));
-	if (elf_file_machine(file) != HOST_MACHINE || elf_file_swapped(file) ||
-	    elf_file_is64(file) != (sizeof(void *) == 8))
+				 pb_elf_file_name(file));
+	if (pb_elf_file_machine(file) != HOST_MACHINE || pb_elf_file_swapped(file) ||
+	    pb_elf_file_is64(file) != (sizeof(void *) == 8))
 		return error_hint(error_new(ENOEXEC, "%s is for another architecture",
-					    elf_file_name(file)),
+					    pb_elf_file_name(file)),
 				  "USDT arguments can be read only from programs of this machine's "
 				  "architecture");
 	return NULL;
@@ -499,7 +499,7 @@ static struct error *semaphore_offset(const struct target *target, uint64_t addr
 {
 	struct elf_segment segment;
 
-	if (!elf_segment_at(target->file, addr, &segment) || segment.flags & PF_X)
+	if (!pb_elf_segment_at(target->file, addr, &segment) || segment.flags & PF_X)
 		return error_new(EBADMSG, "its semaphore is at %#llx, where the file has no data",
 				 (unsigned long long)addr);
 	*offset = segment.offset + (addr - segment.addr);
@@ -510,9 +510,9 @@ static struct error *add_site(struct target *target, const struct layout *layout
 			      const struct usdt_note *note)
 {
 	const struct usdt_frame frame = {
-		.machine = elf_file_machine(target->file),
+		.machine = pb_elf_file_machine(target->file),
 		.location = note->location,
-		.fixed = elf_file_type(target->file) == ET_EXEC,
+		.fixed = pb_elf_file_type(target->file) == ET_EXEC,
 		.symbol = find_symbol,
 		.ctx = target->file,
 	};
@@ -521,7 +521,7 @@ static struct error *add_site(struct target *target, const struct layout *layout
 	struct elf_segment segment;
 	size_t n;
 
-	if (!elf_segment_at(target->file, note->location, &segment) || !(segment.flags & PF_X))
+	if (!pb_elf_segment_at(target->file, note->location, &segment) || !(segment.flags & PF_X))
 		return error_new(EBADMSG, "it is at %#llx, where the file has no code",
 				 (unsigned long long)note->location);
 	site.offset = segment.offset + (note->location - segment.addr);
@@ -559,7 +559,7 @@ static struct error *not_found(const struct target *target)
 			return error_nomem();
 	}
 	struct error *err =
-		error_new(ENOENT, "%s has no USDT probe %s", elf_file_name(target->file), want);
+		error_new(ENOENT, "%s has no USDT probe %s", pb_elf_file_name(target->file), want);
 	names_sort(&all);
 	struct nearest near = nearest_make(want);
 	for (size_t i = 0; i < all.n; i++)
@@ -595,8 +595,9 @@ static struct error *find_sites(struct target *target, const struct layout *layo
 		if (strcmp(note.provider, target->provider) || strcmp(note.name, target->name))
 			continue;
 		TRY(error_at(add_site(target, layout, &note),
-			     "%s: probe %s:%s (note at offset %#llx)", elf_file_name(target->file),
-			     target->provider, target->name, (unsigned long long)note.note_offset));
+			     "%s: probe %s:%s (note at offset %#llx)",
+			     pb_elf_file_name(target->file), target->provider, target->name,
+			     (unsigned long long)note.note_offset));
 	}
 	return target->sites.n ? NULL : not_found(target);
 }
@@ -638,7 +639,7 @@ static struct error *hold_ips(struct usdt_hold *hold, const struct target *targe
 	_cleanup_free_ char *maps = NULL;
 	struct stat st;
 
-	if (elf_file_type(target->file) == ET_EXEC) {
+	if (pb_elf_file_type(target->file) == ET_EXEC) {
 		for (size_t i = 0; i < target->sites.n; i++)
 			TRY(hold_ip(hold, target->sites.v[i].addr, target->sites.v[i].id));
 		return NULL;
@@ -780,7 +781,7 @@ static struct error *attach_target(const struct bpf_program *prog, struct target
 	if (!hold->man->cookies)
 		TRY(hold_ips(hold, target));
 	/* A mapping of the file would get uprobes too, and its semaphore be raised for it. */
-	elf_file_free(target->file);
+	pb_elf_file_free(target->file);
 	target->file = NULL;
 	TRY(multi ? attach_at_once(prog, target, out)
 		  : attach_each(prog, target, hold->man->cookies, out));

@@ -28,20 +28,20 @@
 
 struct error *usdt_notes_open(const struct elf_file *file, struct usdt_notes *notes)
 {
-	const struct elf_section *sec = elf_section_find(file, NOTE_SECTION);
-	const struct elf_section *base = elf_section_find(file, BASE_SECTION);
+	const struct elf_section *sec = pb_elf_section_find(file, NOTE_SECTION);
+	const struct elf_section *base = pb_elf_section_find(file, BASE_SECTION);
 
 	if (!sec)
 		return error_hint(error_new(ENOENT, "%s has no USDT probes (no section %s)",
-					    elf_file_name(file), NOTE_SECTION),
+					    pb_elf_file_name(file), NOTE_SECTION),
 				  "it was built without probes of <sys/sdt.h>; they may be in one "
 				  "of its libraries: see 'ldd' and 'readelf -n'");
 	if (sec->type != SHT_NOTE || !sec->data)
-		return elf_section_error(file, sec, 0, "the section has no notes");
+		return pb_elf_section_error(file, sec, 0, "the section has no notes");
 	*notes = (struct usdt_notes){
 		.file = file,
 		.sec = sec,
-		.c = elf_section_cursor(file, sec),
+		.c = pb_elf_section_cursor(file, sec),
 		.base = base ? base->addr : 0,
 	};
 	return NULL;
@@ -57,7 +57,7 @@ static bool read_address(const struct usdt_notes *notes, struct cursor *c, uint6
 {
 	uint32_t word;
 
-	if (elf_file_is64(notes->file))
+	if (pb_elf_file_is64(notes->file))
 		return cursor_u64(c, addr);
 	if (!cursor_u32(c, &word))
 		return false;
@@ -72,14 +72,14 @@ static struct error *read_probe(const struct usdt_notes *notes, uint64_t offset,
 
 	if (!read_address(notes, desc, &location) || !read_address(notes, desc, &base) ||
 	    !read_address(notes, desc, &semaphore))
-		return elf_section_error(notes->file, notes->sec, offset,
-					 "the addresses of a probe are truncated");
+		return pb_elf_section_error(notes->file, notes->sec, offset,
+					    "the addresses of a probe are truncated");
 	const char *provider = cursor_cstr(desc);
 	const char *name = cursor_cstr(desc);
 	const char *args = cursor_cstr(desc);
 	if (!provider || !name || !args)
-		return elf_section_error(notes->file, notes->sec, offset,
-					 "the names of a probe are truncated");
+		return pb_elf_section_error(notes->file, notes->sec, offset,
+					    "the names of a probe are truncated");
 
 	const uint64_t moved = notes->base && base ? notes->base - base : 0;
 	*note = (struct usdt_note){
@@ -104,12 +104,12 @@ struct error *usdt_notes_next(struct usdt_notes *notes, struct usdt_note *note, 
 
 		if (!cursor_u32(c, &name_size) || !cursor_u32(c, &desc_size) ||
 		    !cursor_u32(c, &type) || !cursor_take(c, name_size, &name))
-			return elf_section_error(notes->file, notes->sec, offset,
-						 "a note is truncated");
+			return pb_elf_section_error(notes->file, notes->sec, offset,
+						    "a note is truncated");
 		skip_padding(c);
 		if (!cursor_take(c, desc_size, &desc))
-			return elf_section_error(notes->file, notes->sec, offset,
-						 "a note is truncated");
+			return pb_elf_section_error(notes->file, notes->sec, offset,
+						    "a note is truncated");
 		skip_padding(c);
 		if (type != NOTE_TYPE || name_size != sizeof(NOTE_NAME) ||
 		    memcmp(name.base, NOTE_NAME, sizeof(NOTE_NAME)))

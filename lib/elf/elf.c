@@ -9,42 +9,42 @@
 
 #include "lib/elf/internal.h"
 
-const char *elf_file_name(const struct elf_file *file)
+const char *pb_elf_file_name(const struct elf_file *file)
 {
 	return file->name;
 }
 
-uint16_t elf_file_machine(const struct elf_file *file)
+uint16_t pb_elf_file_machine(const struct elf_file *file)
 {
 	return file->machine;
 }
 
-uint16_t elf_file_type(const struct elf_file *file)
+uint16_t pb_elf_file_type(const struct elf_file *file)
 {
 	return file->type;
 }
 
-bool elf_file_is64(const struct elf_file *file)
+bool pb_elf_file_is64(const struct elf_file *file)
 {
 	return file->is64;
 }
 
-bool elf_file_swapped(const struct elf_file *file)
+bool pb_elf_file_swapped(const struct elf_file *file)
 {
 	return file->swap;
 }
 
-size_t elf_section_count(const struct elf_file *file)
+size_t pb_elf_section_count(const struct elf_file *file)
 {
 	return file->n_sections;
 }
 
-const struct elf_section *elf_section_at(const struct elf_file *file, size_t index)
+const struct elf_section *pb_elf_section_at(const struct elf_file *file, size_t index)
 {
 	return index < file->n_sections ? &file->sections[index] : NULL;
 }
 
-const struct elf_section *elf_section_find(const struct elf_file *file, const char *name)
+const struct elf_section *pb_elf_section_find(const struct elf_file *file, const char *name)
 {
 	for (size_t i = 1; i < file->n_sections; i++)
 		if (str_equal(file->sections[i].name, name))
@@ -52,7 +52,7 @@ const struct elf_section *elf_section_find(const struct elf_file *file, const ch
 	return NULL;
 }
 
-const struct elf_section *elf_section_by_type(const struct elf_file *file, uint32_t type)
+const struct elf_section *pb_elf_section_by_type(const struct elf_file *file, uint32_t type)
 {
 	for (size_t i = 1; i < file->n_sections; i++)
 		if (file->sections[i].type == type)
@@ -60,7 +60,7 @@ const struct elf_section *elf_section_by_type(const struct elf_file *file, uint3
 	return NULL;
 }
 
-bool elf_section_may_write(const struct elf_file *file, const struct elf_section *sec)
+bool pb_elf_section_may_write(const struct elf_file *file, const struct elf_section *sec)
 {
 	if (!file->owned || !sec->data)
 		return false;
@@ -74,7 +74,7 @@ bool elf_section_may_write(const struct elf_file *file, const struct elf_section
 	return true;
 }
 
-struct cursor elf_section_cursor(const struct elf_file *file, const struct elf_section *sec)
+struct cursor pb_elf_section_cursor(const struct elf_file *file, const struct elf_section *sec)
 {
 	struct cursor c = cursor_make(sec->data, sec->data ? sec->size : 0, file->name);
 
@@ -83,8 +83,8 @@ struct cursor elf_section_cursor(const struct elf_file *file, const struct elf_s
 	return c;
 }
 
-struct error *elf_section_error(const struct elf_file *file, const struct elf_section *sec,
-				uint64_t offset, const char *fmt, ...)
+struct error *pb_elf_section_error(const struct elf_file *file, const struct elf_section *sec,
+				   uint64_t offset, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -101,27 +101,28 @@ static size_t symbol_size(const struct elf_file *file)
 	return file->is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 }
 
-size_t elf_symbol_count(const struct elf_file *file, const struct elf_section *symtab)
+size_t pb_elf_symbol_count(const struct elf_file *file, const struct elf_section *symtab)
 {
 	return symtab->data ? symtab->size / symbol_size(file) : 0;
 }
 
-struct error *elf_symbol_at(const struct elf_file *file, const struct elf_section *symtab,
-			    size_t index, struct elf_symbol *sym)
+struct error *pb_elf_symbol_at(const struct elf_file *file, const struct elf_section *symtab,
+			       size_t index, struct elf_symbol *sym)
 {
 	uint8_t info = 0, other = 0;
 	uint16_t section = 0;
 	uint32_t name = 0;
 
-	if (index >= elf_symbol_count(file, symtab))
-		return elf_section_error(file, symtab, symtab->size, "symbol %zu does not exist",
-					 index);
+	if (index >= pb_elf_symbol_count(file, symtab))
+		return pb_elf_section_error(file, symtab, symtab->size, "symbol %zu does not exist",
+					    index);
 	if (file->is64 && !file->swap) {
 		Elf64_Sym raw;
 
 		memcpy(&raw, (const char *)symtab->data + index * sizeof(raw), sizeof(raw));
 		*sym = (struct elf_symbol){
-			.name = elf_string_at(elf_section_at(file, symtab->link), raw.st_name),
+			.name = pb_elf_string_at(pb_elf_section_at(file, symtab->link),
+						 raw.st_name),
 			.value = raw.st_value,
 			.size = raw.st_size,
 			.section = raw.st_shndx,
@@ -131,7 +132,7 @@ struct error *elf_symbol_at(const struct elf_file *file, const struct elf_sectio
 		};
 		return NULL;
 	}
-	struct cursor c = elf_section_cursor(file, symtab);
+	struct cursor c = pb_elf_section_cursor(file, symtab);
 	cursor_seek(&c, index * symbol_size(file));
 	/* The bounds were checked: none of these reads fails. */
 	if (file->is64) {
@@ -157,7 +158,7 @@ struct error *elf_symbol_at(const struct elf_file *file, const struct elf_sectio
 	sym->bind = ELF64_ST_BIND(info);
 	sym->type = ELF64_ST_TYPE(info);
 	sym->visibility = ELF64_ST_VISIBILITY(other);
-	sym->name = elf_string_at(elf_section_at(file, symtab->link), name);
+	sym->name = pb_elf_string_at(pb_elf_section_at(file, symtab->link), name);
 	return NULL;
 }
 
@@ -168,17 +169,17 @@ static size_t reloc_size(const struct elf_file *file, const struct elf_section *
 	return rel->type == SHT_RELA ? sizeof(Elf32_Rela) : sizeof(Elf32_Rel);
 }
 
-size_t elf_reloc_count(const struct elf_file *file, const struct elf_section *rel)
+size_t pb_elf_reloc_count(const struct elf_file *file, const struct elf_section *rel)
 {
 	return rel->data ? rel->size / reloc_size(file, rel) : 0;
 }
 
-struct error *elf_reloc_at(const struct elf_file *file, const struct elf_section *rel, size_t index,
-			   struct elf_reloc *reloc)
+struct error *pb_elf_reloc_at(const struct elf_file *file, const struct elf_section *rel,
+			      size_t index, struct elf_reloc *reloc)
 {
-	if (index >= elf_reloc_count(file, rel))
-		return elf_section_error(file, rel, rel->size, "relocation %zu does not exist",
-					 index);
+	if (index >= pb_elf_reloc_count(file, rel))
+		return pb_elf_section_error(file, rel, rel->size, "relocation %zu does not exist",
+					    index);
 	if (file->is64 && !file->swap && rel->type == SHT_REL) {
 		Elf64_Rel raw;
 
@@ -190,7 +191,7 @@ struct error *elf_reloc_at(const struct elf_file *file, const struct elf_section
 		};
 		return NULL;
 	}
-	struct cursor c = elf_section_cursor(file, rel);
+	struct cursor c = pb_elf_section_cursor(file, rel);
 	cursor_seek(&c, index * reloc_size(file, rel));
 	reloc->addend = 0;
 	if (file->is64) {
@@ -247,7 +248,7 @@ static uint32_t segment_read(const struct elf_file *file, size_t index, struct e
 	return type;
 }
 
-bool elf_segment_at(const struct elf_file *file, uint64_t addr, struct elf_segment *segment)
+bool pb_elf_segment_at(const struct elf_file *file, uint64_t addr, struct elf_segment *segment)
 {
 	for (size_t i = 0; i < file->n_segments; i++) {
 		struct elf_segment found;
@@ -261,11 +262,11 @@ bool elf_segment_at(const struct elf_file *file, uint64_t addr, struct elf_segme
 	return false;
 }
 
-bool elf_file_offset(const struct elf_file *file, uint64_t addr, uint64_t *offset)
+bool pb_elf_file_offset(const struct elf_file *file, uint64_t addr, uint64_t *offset)
 {
 	struct elf_segment segment;
 
-	if (!elf_segment_at(file, addr, &segment))
+	if (!pb_elf_segment_at(file, addr, &segment))
 		return false;
 	*offset = segment.offset + (addr - segment.addr);
 	return true;

@@ -12,7 +12,7 @@ struct elf_file {
 	char *name;
 	uint64_t size;
 
-	/* All of the file; NULL: only what elf_file_open_parts() read. */
+	/* All of the file; NULL: only what pb_elf_file_open_parts() read. */
 	const uint8_t *data;
 	void *owned; /* what data or the parts were read into */
 	void *names; /* parts: the names of sections */
@@ -31,7 +31,7 @@ struct elf_file {
 };
 
 /* A string of a string table section, "" when it is not one. */
-static inline const char *elf_string_at(const struct elf_section *strtab, uint64_t off)
+static inline const char *pb_elf_string_at(const struct elf_section *strtab, uint64_t off)
 {
 	if (!strtab || !strtab->data || off >= strtab->size)
 		return "";

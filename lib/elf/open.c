@@ -5,7 +5,7 @@
  * <elf.h>; a file of more than 65,279 sections keeps their number in section 0.
  *
  * Nine tenths of a BPF object are DWARF, which nobody reads here. Who knows
- * what he wants says so (elf_file_open_parts()): the tables are read first,
+ * what he wants says so (pb_elf_file_open_parts()): the tables are read first,
  * then the wanted sections, in the order of the file, neighbours by one read.
  * They are read, not mapped: a file that becomes shorter under a mapping kills
  * the reader by SIGBUS, and what is wanted is small. Sections keep their
@@ -256,7 +256,7 @@ static struct error *read_names(struct elf_file *file, int fd, uint32_t index,
 	struct elf_section *names = &file->sections[index];
 	TRY(bytes_at(file, fd, names->offset, names->size, &file->names, &names->data));
 	for (size_t i = 1; i < file->n_sections; i++)
-		file->sections[i].name = elf_string_at(names, offsets[i]);
+		file->sections[i].name = pb_elf_string_at(names, offsets[i]);
 	return NULL;
 }
 
@@ -411,7 +411,7 @@ static struct error *read_stretches(struct elf_file *file, int fd, struct elf_se
 }
 
 /* The bytes of the wanted sections (NULL: of all). */
-static struct error *read_data(struct elf_file *file, int fd, elf_wants *wants)
+static struct error *read_data(struct elf_file *file, int fd, pb_elf_wants *wants)
 {
 	_cleanup_free_ struct elf_section **secs = NULL;
 	stretches plan = {0};
@@ -437,7 +437,7 @@ static struct error *read_data(struct elf_file *file, int fd, elf_wants *wants)
 	return err;
 }
 
-static struct error *file_parse(struct elf_file *file, int fd, elf_wants *wants)
+static struct error *file_parse(struct elf_file *file, int fd, pb_elf_wants *wants)
 {
 	struct header h = {0};
 
@@ -458,7 +458,7 @@ static struct error *file_fill(struct elf_file *file, int fd)
 	return read_at(file, fd, file->owned, 0, file->size);
 }
 
-static struct error *file_open(const char *path, elf_wants *wants, struct elf_file **out)
+static struct error *file_open(const char *path, pb_elf_wants *wants, struct elf_file **out)
 {
 	_cleanup_elf_ struct elf_file *file = calloc(1, sizeof(*file));
 	struct stat st;
@@ -481,18 +481,18 @@ static struct error *file_open(const char *path, elf_wants *wants, struct elf_fi
 	return NULL;
 }
 
-struct error *elf_file_open(const char *path, struct elf_file **out)
+struct error *pb_elf_file_open(const char *path, struct elf_file **out)
 {
 	return file_open(path, NULL, out);
 }
 
-struct error *elf_file_open_parts(const char *path, elf_wants *wants, struct elf_file **out)
+struct error *pb_elf_file_open_parts(const char *path, pb_elf_wants *wants, struct elf_file **out)
 {
 	return file_open(path, wants, out);
 }
 
-struct error *elf_file_open_mem(const void *data, size_t size, const char *name,
-				struct elf_file **out)
+struct error *pb_elf_file_open_mem(const void *data, size_t size, const char *name,
+				   struct elf_file **out)
 {
 	_cleanup_elf_ struct elf_file *file = calloc(1, sizeof(*file));
 
@@ -505,7 +505,7 @@ struct error *elf_file_open_mem(const void *data, size_t size, const char *name,
 	return NULL;
 }
 
-void elf_file_free(struct elf_file *file)
+void pb_elf_file_free(struct elf_file *file)
 {
 	if (!file)
 		return;

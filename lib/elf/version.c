@@ -16,12 +16,12 @@ enum {
 /* The name of a version's number; NULL: the file does not say. */
 static const char *version_name(const struct elf_file *file, uint16_t number)
 {
-	const struct elf_section *defs = elf_section_by_type(file, SHT_GNU_verdef);
+	const struct elf_section *defs = pb_elf_section_by_type(file, SHT_GNU_verdef);
 	uint64_t at = 0;
 
 	if (!defs || !defs->data)
 		return NULL;
-	struct cursor c = elf_section_cursor(file, defs);
+	struct cursor c = pb_elf_section_cursor(file, defs);
 	for (;;) {
 		uint16_t version, flags, index, n_names;
 		uint32_t hash, names, next, name;
@@ -34,7 +34,7 @@ static const char *version_name(const struct elf_file *file, uint16_t number)
 		if ((index & VERSION_MASK) == number) {
 			if (!n_names || !cursor_seek(&c, at + names) || !cursor_u32(&c, &name))
 				return NULL;
-			return elf_string_at(elf_section_at(file, defs->link), name);
+			return pb_elf_string_at(pb_elf_section_at(file, defs->link), name);
 		}
 		if (!next) /* else it is further on: the walk ends at the section's end */
 			return NULL;
@@ -42,15 +42,15 @@ static const char *version_name(const struct elf_file *file, uint16_t number)
 	}
 }
 
-const char *elf_symbol_version(const struct elf_file *file, const struct elf_section *symtab,
-			       size_t index)
+const char *pb_elf_symbol_version(const struct elf_file *file, const struct elf_section *symtab,
+				  size_t index)
 {
-	const struct elf_section *versions = elf_section_by_type(file, SHT_GNU_versym);
+	const struct elf_section *versions = pb_elf_section_by_type(file, SHT_GNU_versym);
 	uint16_t number;
 
 	if (!versions || !versions->data || versions->link != symtab->index)
 		return NULL;
-	struct cursor c = elf_section_cursor(file, versions);
+	struct cursor c = pb_elf_section_cursor(file, versions);
 	if (index > SIZE_MAX / 2 || !cursor_seek(&c, index * 2) || !cursor_u16(&c, &number))
 		return NULL;
 	number &= VERSION_MASK;

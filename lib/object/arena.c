@@ -25,7 +25,7 @@ static uint64_t mapped_bytes(const struct bpf_map *map)
 
 struct error *arena_find(struct bpf_object *obj)
 {
-	const struct elf_section *sec = elf_section_find(obj->elf, ".addr_space.1");
+	const struct elf_section *sec = pb_elf_section_find(obj->elf, ".addr_space.1");
 	struct bpf_map *map, *arena = NULL;
 
 	if (!sec || !sec->size)
@@ -45,17 +45,17 @@ struct error *arena_find(struct bpf_object *obj)
 	}
 	if (!arena)
 		return error_hint(
-			elf_section_error(
+			pb_elf_section_error(
 				obj->elf, sec, 0,
 				"the object has variables in address space 1, but no arena"),
 			"add a map of type BPF_MAP_TYPE_ARENA");
 	if (sec->size > UINT32_MAX / 2 || sec->size > mapped_bytes(arena))
 		return error_hint(
-			elf_section_error(obj->elf, sec, 0,
-					  "%" PRIu64
-					  " bytes of variables do not fit into the %" PRIu64
-					  " bytes of arena '%s'",
-					  sec->size, mapped_bytes(arena), arena->name),
+			pb_elf_section_error(obj->elf, sec, 0,
+					     "%" PRIu64
+					     " bytes of variables do not fit into the %" PRIu64
+					     " bytes of arena '%s'",
+					     sec->size, mapped_bytes(arena), arena->name),
 			"max_entries is the arena's size in pages");
 	obj->map_of_section[sec->index] = (uint32_t)(arena - obj->maps.v) + 1;
 	arena->arena_data = sec->data; /* NULL: zeros */

@@ -79,8 +79,8 @@ static char *section_place(const char *path, const char *section)
 static struct error *open_elf(struct elf_file *file, const char *path, const struct btf *base,
 			      struct btf **out, struct btf_ext **ext)
 {
-	const struct elf_section *sec = elf_section_find(file, BTF_ELF_SEC);
-	const struct elf_section *ext_sec = elf_section_find(file, BTF_EXT_ELF_SEC);
+	const struct elf_section *sec = pb_elf_section_find(file, BTF_ELF_SEC);
+	const struct elf_section *ext_sec = pb_elf_section_find(file, BTF_EXT_ELF_SEC);
 	_cleanup_(btf__freep) struct btf *btf = NULL;
 	_cleanup_free_ char *place = section_place(path, BTF_ELF_SEC);
 	_cleanup_free_ char *ext_place = section_place(path, BTF_EXT_ELF_SEC);
@@ -99,7 +99,7 @@ static struct error *open_elf(struct elf_file *file, const char *path, const str
 	TRY(btf_open(copy, sec->size, place, base, (struct btf_backing){.release = release_heap},
 		     &btf));
 	steal_ptr(copy);
-	btf__set_pointer_size(btf, elf_file_is64(file) ? 8 : 4);
+	btf__set_pointer_size(btf, pb_elf_file_is64(file) ? 8 : 4);
 	if (ext && ext_sec && ext_sec->data)
 		TRY(btf_ext_open(ext_sec->data, ext_sec->size, ext_place, ext));
 	*out = steal_ptr(btf);
@@ -135,7 +135,7 @@ static struct error *load_elf(const char *path, const struct btf *base, struct b
 {
 	_cleanup_elf_ struct elf_file *file = NULL;
 
-	TRY(elf_file_open_parts(path, is_btf, &file));
+	TRY(pb_elf_file_open_parts(path, is_btf, &file));
 	return open_elf(file, path, base, out, ext);
 }
 

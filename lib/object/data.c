@@ -86,8 +86,8 @@ static struct error *data_map_add(struct bpf_object *obj, const struct elf_secti
 				  enum map_origin origin)
 {
 	if (sec->size > UINT32_MAX / 2)
-		return elf_section_error(obj->elf, sec, 0, "%" PRIu64 " bytes of global data",
-					 sec->size);
+		return pb_elf_section_error(obj->elf, sec, 0, "%" PRIu64 " bytes of global data",
+					    sec->size);
 	struct bpf_map *map = object_add_map(obj, origin, sec->name, 0, 0);
 	if (!map)
 		return error_nomem();
@@ -116,11 +116,11 @@ static struct error *data_map_add(struct bpf_object *obj, const struct elf_secti
 
 struct error *data_maps_find(struct bpf_object *obj)
 {
-	obj->map_of_section = calloc(elf_section_count(obj->elf), sizeof(*obj->map_of_section));
+	obj->map_of_section = calloc(pb_elf_section_count(obj->elf), sizeof(*obj->map_of_section));
 	if (!obj->map_of_section)
 		return error_nomem();
-	for (size_t i = 1; i < elf_section_count(obj->elf); i++) {
-		const struct elf_section *sec = elf_section_at(obj->elf, i);
+	for (size_t i = 1; i < pb_elf_section_count(obj->elf); i++) {
+		const struct elf_section *sec = pb_elf_section_at(obj->elf, i);
 
 		if (!sec->size || !(sec->flags & SHF_ALLOC) || (sec->flags & SHF_EXECINSTR))
 			continue;

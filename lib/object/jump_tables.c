@@ -38,7 +38,7 @@ struct error *jump_table_relo(const struct bpf_object *obj, const struct elf_sym
 
 	if (sym->value % ENTRY_SIZE || sym->size % ENTRY_SIZE || !sym->size ||
 	    sym->value > sec->size || sym->size > sec->size - sym->value || sec->size > INT32_MAX)
-		return elf_section_error(
+		return pb_elf_section_error(
 			obj->elf, sec, sym->value,
 			"jump table '%s' has %" PRIu64
 			" bytes, which is not a multiple of the section's entry size",
@@ -55,7 +55,7 @@ static struct error *fill(const struct bpf_program *prog, const struct placed *p
 {
 	const struct bpf_object *obj = prog->obj;
 	const struct function *fn = &obj->functions.v[placed->function];
-	struct cursor c = elf_section_cursor(obj->elf, obj->jump_tables_section);
+	struct cursor c = pb_elf_section_cursor(obj->elf, obj->jump_tables_section);
 	struct cursor table;
 
 	if (!cursor_sub(&c, relo->index, (uint32_t)relo->addend, &table))

@@ -59,7 +59,7 @@ static struct error *prepare(struct bpf_object *obj)
 {
 	struct bpf_program *prog;
 
-	if (elf_file_swapped(obj->elf))
+	if (pb_elf_file_swapped(obj->elf))
 		return refuse_other_order(obj);
 	TRY(struct_ops_prepare(obj));
 	TRY(programs_prepare(obj));

@@ -35,7 +35,7 @@ struct bpf_map *bpf_object__find_map_by_name(const struct bpf_object *obj, const
 
 	bpf_object__for_each_map (map, obj) {
 		const struct elf_section *sec = is_data(map) && map->section
-							? elf_section_at(obj->elf, map->section)
+							? pb_elf_section_at(obj->elf, map->section)
 							: NULL;
 
 		if (!strcmp(map->name, name) || (sec && !strcmp(sec->name, name)) ||

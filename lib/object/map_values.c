@@ -38,7 +38,7 @@ static struct bpf_map *map_around(struct bpf_object *obj, uint64_t offset)
 long program_at(const struct bpf_object *obj, uint32_t section, uint64_t place)
 {
 	const uint32_t code =
-		section < elf_section_count(obj->elf) ? obj->code_of_section[section] : 0;
+		section < pb_elf_section_count(obj->elf) ? obj->code_of_section[section] : 0;
 	const long fn = code && !(place % 8) && place / 8 < obj->codes.v[code - 1].n
 				? function_at(obj, code - 1, (uint32_t)(place / 8))
 				: -1;
@@ -73,7 +73,7 @@ static struct error *value_read(struct bpf_object *obj, const struct elf_reloc *
 	/* Without a symbol of its own, what is meant stands in the element. */
 	const struct elf_symbol *sym = &obj->symbols.v[reloc->symbol];
 	uint64_t place = sym->value, addend;
-	struct cursor c = elf_section_cursor(obj->elf, sec);
+	struct cursor c = pb_elf_section_cursor(obj->elf, sec);
 	if (sym->type == STT_SECTION && cursor_skip(&c, reloc->offset) && cursor_u64(&c, &addend))
 		place += addend;
 
@@ -97,10 +97,10 @@ static struct error *value_read(struct bpf_object *obj, const struct elf_reloc *
 
 struct error *map_values_read(struct bpf_object *obj, const struct elf_section *rel)
 {
-	for (size_t i = 0; i < elf_reloc_count(obj->elf, rel); i++) {
+	for (size_t i = 0; i < pb_elf_reloc_count(obj->elf, rel); i++) {
 		struct elf_reloc reloc;
 
-		TRY(elf_reloc_at(obj->elf, rel, i, &reloc));
+		TRY(pb_elf_reloc_at(obj->elf, rel, i, &reloc));
 		TRY(error_at(error_at(value_read(obj, &reloc), "offset 0x%" PRIx64, reloc.offset),
 			     "section .maps"));
 	}

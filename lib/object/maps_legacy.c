@@ -92,17 +92,17 @@ static void types_from_marker(struct bpf_object *obj, struct bpf_map *map)
 static struct error *map_read(struct bpf_object *obj, const struct elf_section *sec,
 			      const struct elf_symbol *sym, uint64_t end)
 {
-	struct cursor whole = elf_section_cursor(obj->elf, sec), def;
+	struct cursor whole = pb_elf_section_cursor(obj->elf, sec), def;
 	uint32_t words[DEF_WORDS] = {0};
 
 	if (end - sym->value < DEF_MIN)
-		return elf_section_error(obj->elf, sec, sym->value,
-					 "map '%s': its %" PRIu64
-					 " bytes are fewer than struct bpf_map_def has",
-					 sym->name, end - sym->value);
+		return pb_elf_section_error(obj->elf, sec, sym->value,
+					    "map '%s': its %" PRIu64
+					    " bytes are fewer than struct bpf_map_def has",
+					    sym->name, end - sym->value);
 	if (!cursor_sub(&whole, sym->value, end - sym->value, &def))
-		return elf_section_error(obj->elf, sec, sym->value, "map '%s' is truncated",
-					 sym->name);
+		return pb_elf_section_error(obj->elf, sec, sym->value, "map '%s' is truncated",
+					    sym->name);
 	for (size_t i = 0; i < DEF_WORDS && cursor_left(&def) >= sizeof(words[i]); i++)
 		cursor_u32(&def, &words[i]);
 	struct error *err = check_tail(obj, &def, sym->name);
@@ -136,15 +136,16 @@ static struct error *list_symbols(const struct bpf_object *obj, symbol_list *def
 		    (sym->type != STT_OBJECT && sym->type != STT_NOTYPE))
 			continue;
 		if (!sym->name[0] || sym->value >= sec->size)
-			return elf_section_error(obj->elf, sec, sym->value,
-						 "symbol '%s' is not a map", sym->name);
+			return pb_elf_section_error(obj->elf, sec, sym->value,
+						    "symbol '%s' is not a map", sym->name);
 		const struct elf_symbol **def = vec_push(defs);
 		if (!def)
 			return error_nomem();
 		*def = sym;
 	}
 	if (!defs->n)
-		return elf_section_error(obj->elf, sec, 0, "no symbol names a map in this section");
+		return pb_elf_section_error(obj->elf, sec, 0,
+					    "no symbol names a map in this section");
 	qsort(defs->v, defs->n, sizeof(*defs->v), place_order);
 	return NULL;
 }

@@ -23,7 +23,7 @@ struct layout_ctx {
 static bool section_size(void *ctx_, const char *section, uint32_t *size)
 {
 	struct layout_ctx *ctx = ctx_;
-	const struct elf_section *sec = elf_section_find(ctx->obj->elf, section);
+	const struct elf_section *sec = pb_elf_section_find(ctx->obj->elf, section);
 
 	if (!sec || sec->size > UINT32_MAX)
 		return false;
@@ -35,7 +35,7 @@ static bool symbol_offset(void *ctx_, const char *section, const char *symbol, u
 {
 	struct layout_ctx *ctx = ctx_;
 	const struct elf_symbol *sym = strmap_get(&ctx->symbols, symbol);
-	const struct elf_section *sec = sym ? elf_section_at(ctx->obj->elf, sym->section) : NULL;
+	const struct elf_section *sec = sym ? pb_elf_section_at(ctx->obj->elf, sym->section) : NULL;
 
 	if (!sec || !str_equal(sec->name, section) || sym->value > UINT32_MAX)
 		return false;
@@ -51,7 +51,7 @@ static struct error *fix_datasecs(struct bpf_object *obj)
 	struct error *err = NULL;
 
 	vec_for_each (sym, &obj->symbols) {
-		const struct elf_section *sec = elf_section_at(obj->elf, sym->section);
+		const struct elf_section *sec = pb_elf_section_at(obj->elf, sym->section);
 
 		/* Labels of code may be many. */
 		if (!sec || !sec->index || sec->flags & SHF_EXECINSTR || !sym->name[0] ||
@@ -84,7 +84,7 @@ static struct error *hide_functions(struct bpf_object *obj)
 	bool any = false;
 
 	vec_for_each (sym, &obj->symbols) {
-		const struct elf_section *sec = elf_section_at(obj->elf, sym->section);
+		const struct elf_section *sec = pb_elf_section_at(obj->elf, sym->section);
 
 		if (sym->type != STT_FUNC || sym->bind == STB_LOCAL || !sec ||
 		    !str_equal(sec->name, ".text") ||
@@ -99,13 +99,13 @@ static struct error *hide_functions(struct bpf_object *obj)
 
 struct error *object_btf_open(struct bpf_object *obj)
 {
-	const struct elf_section *btf = elf_section_find(obj->elf, ".BTF");
-	const struct elf_section *ext = elf_section_find(obj->elf, ".BTF.ext");
+	const struct elf_section *btf = pb_elf_section_find(obj->elf, ".BTF");
+	const struct elf_section *ext = pb_elf_section_find(obj->elf, ".BTF.ext");
 
 	if (!btf || !btf->data || !btf->size)
 		return NULL;
 	/* What was read from the file is the object's, and may be changed where it is. */
-	const struct btf_backing backing = {.may_write = elf_section_may_write(obj->elf, btf)};
+	const struct btf_backing backing = {.may_write = pb_elf_section_may_write(obj->elf, btf)};
 	TRY(btf_open(btf->data, btf->size, "section .BTF", NULL, backing, &obj->btf));
 	btf__set_pointer_size(obj->btf, 8);
 	TRY(error_at(fix_datasecs(obj), "section .BTF"));

@@ -64,7 +64,7 @@ static bool is_wanted(const struct elf_file *elf, const struct elf_section *sec)
 {
 	static const char *const not_read[] = {".debug_", ".zdebug_", ".llvm_addrsig", ".eh_frame"};
 	const bool is_rel = sec->type == SHT_REL || sec->type == SHT_RELA;
-	const struct elf_section *of = is_rel ? elf_section_at(elf, sec->info) : sec;
+	const struct elf_section *of = is_rel ? pb_elf_section_at(elf, sec->info) : sec;
 
 	if (!of || (is_rel && !strncmp(of->name, ".BTF", 4)))
 		return false;
@@ -81,12 +81,12 @@ static struct error *check_header(const struct bpf_object *obj)
 {
 	const struct elf_file *elf = obj->elf;
 
-	if (elf_file_machine(elf) != EM_BPF && elf_file_machine(elf) != EM_NONE)
+	if (pb_elf_file_machine(elf) != EM_BPF && pb_elf_file_machine(elf) != EM_NONE)
 		return error_hint(error_new(ENOEXEC,
 					    "not a BPF object: it contains code for machine %u",
-					    elf_file_machine(elf)),
+					    pb_elf_file_machine(elf)),
 				  "compile it with clang -O2 -g -target bpf -c");
-	if (!elf_file_is64(elf) || elf_file_type(elf) != ET_REL)
+	if (!pb_elf_file_is64(elf) || pb_elf_file_type(elf) != ET_REL)
 		return error_new(ENOEXEC, "not a relocatable 64-bit object");
 	return NULL;
 }
@@ -106,7 +106,7 @@ static struct error *read_license(struct bpf_object *obj, const struct elf_secti
 
 static struct error *read_version(struct bpf_object *obj, const struct elf_section *sec)
 {
-	struct cursor c = elf_section_cursor(obj->elf, sec);
+	struct cursor c = pb_elf_section_cursor(obj->elf, sec);
 
 	if (sec->size != sizeof(uint32_t) || !cursor_u32(&c, &obj->kversion))
 		return error_new(EINVAL, "section version: %" PRIu64 " bytes instead of 4",
@@ -117,8 +117,8 @@ static struct error *read_version(struct bpf_object *obj, const struct elf_secti
 /* The sections that are one of a kind. */
 static struct error *read_sections(struct bpf_object *obj)
 {
-	for (size_t i = 1; i < elf_section_count(obj->elf); i++) {
-		const struct elf_section *sec = elf_section_at(obj->elf, i);
+	for (size_t i = 1; i < pb_elf_section_count(obj->elf); i++) {
+		const struct elf_section *sec = pb_elf_section_at(obj->elf, i);
 
 		if (sec->type == SHT_SYMTAB) {
 			if (obj->symtab)
@@ -150,11 +150,11 @@ static struct error *read_symbols(struct bpf_object *obj)
 		return error_hint(
 			error_new(EINVAL, "the object has no symbol table"),
 			"the object was stripped: use the unstripped file, or strip only with -g");
-	const size_t n = elf_symbol_count(obj->elf, obj->symtab);
+	const size_t n = pb_elf_symbol_count(obj->elf, obj->symtab);
 	if (!vec_reserve(&obj->symbols, n ? n : 1))
 		return error_nomem();
 	for (size_t i = 0; i < n; i++)
-		TRY(elf_symbol_at(obj->elf, obj->symtab, i, vec_push(&obj->symbols)));
+		TRY(pb_elf_symbol_at(obj->elf, obj->symtab, i, vec_push(&obj->symbols)));
 	return NULL;
 }
 
@@ -239,7 +239,7 @@ struct error *object_open_file(const char *path, const struct bpf_object_open_op
 		obj->name = name_of_path(path);
 	if (!obj->path || !obj->name)
 		return error_nomem();
-	TRY(elf_file_open_parts(path, is_wanted, &obj->elf));
+	TRY(pb_elf_file_open_parts(path, is_wanted, &obj->elf));
 	TRY(object_error_at(obj, object_parse(obj)));
 	*out = steal_ptr(obj);
 	return NULL;
@@ -266,7 +266,7 @@ struct error *object_open_mem_of(const void *data, size_t size, const char *path
 	obj->path = strdup(path ? path : obj->name);
 	if (!obj->path)
 		return error_nomem();
-	TRY(elf_file_open_mem(data, size, obj->path, &obj->elf));
+	TRY(pb_elf_file_open_mem(data, size, obj->path, &obj->elf));
 	TRY(object_error_at(obj, object_parse(obj)));
 	*out = steal_ptr(obj);
 	return NULL;
@@ -326,7 +326,7 @@ void bpf_object__close(struct bpf_object *obj)
 	btf__free(obj->custom_btf);
 	if (obj->btf_fd >= 0)
 		close(obj->btf_fd);
-	elf_file_free(obj->elf);
+	pb_elf_file_free(obj->elf);
 	if (obj->token_fd > 0)
 		close(obj->token_fd);
 	free(obj->token_path);

@@ -33,8 +33,8 @@ static void insns_swap(struct bpf_insn *insns, size_t n)
 static struct error *code_add(struct bpf_object *obj, const struct elf_section *sec)
 {
 	if (sec->size % sizeof(struct bpf_insn))
-		return elf_section_error(obj->elf, sec, sec->size,
-					 "the size of the code is not a multiple of 8 bytes");
+		return pb_elf_section_error(obj->elf, sec, sec->size,
+					    "the size of the code is not a multiple of 8 bytes");
 	struct code_section *code = vec_push(&obj->codes);
 	if (!code)
 		return error_nomem();
@@ -42,12 +42,12 @@ static struct error *code_add(struct bpf_object *obj, const struct elf_section *
 	code->n = sec->size / sizeof(struct bpf_insn);
 	code->insns = sec->data;
 	code->is_text = !strcmp(sec->name, ".text");
-	if (elf_file_swapped(obj->elf) || (uintptr_t)sec->data % __alignof__(struct bpf_insn)) {
+	if (pb_elf_file_swapped(obj->elf) || (uintptr_t)sec->data % __alignof__(struct bpf_insn)) {
 		code->copy = malloc(sec->size);
 		if (!code->copy)
 			return error_nomem();
 		memcpy(code->copy, sec->data, sec->size);
-		if (elf_file_swapped(obj->elf))
+		if (pb_elf_file_swapped(obj->elf))
 			insns_swap(code->copy, code->n);
 		code->insns = code->copy;
 	}
@@ -62,11 +62,12 @@ static struct error *code_add(struct bpf_object *obj, const struct elf_section *
 
 static struct error *codes_find(struct bpf_object *obj)
 {
-	obj->code_of_section = calloc(elf_section_count(obj->elf), sizeof(*obj->code_of_section));
+	obj->code_of_section =
+		calloc(pb_elf_section_count(obj->elf), sizeof(*obj->code_of_section));
 	if (!obj->code_of_section)
 		return error_nomem();
-	for (size_t i = 1; i < elf_section_count(obj->elf); i++) {
-		const struct elf_section *sec = elf_section_at(obj->elf, i);
+	for (size_t i = 1; i < pb_elf_section_count(obj->elf); i++) {
+		const struct elf_section *sec = pb_elf_section_at(obj->elf, i);
 
 		if (sec->type == SHT_PROGBITS && (sec->flags & SHF_EXECINSTR) && sec->size)
 			TRY(code_add(obj, sec));
@@ -82,15 +83,16 @@ static struct error *function_add(struct bpf_object *obj, const struct elf_symbo
 
 	if (sym->value % insn || sym->size % insn || !sym->size || sym->value > code->sec->size ||
 	    sym->size > code->sec->size - sym->value)
-		return elf_section_error(obj->elf, code->sec, sym->value,
-					 "function '%s' (%" PRIu64
-					 " bytes) is not aligned to the section's instructions",
-					 sym->name, sym->size);
+		return pb_elf_section_error(obj->elf, code->sec, sym->value,
+					    "function '%s' (%" PRIu64
+					    " bytes) is not aligned to the section's instructions",
+					    sym->name, sym->size);
 	if (sym->size / insn > PROGRAM_INSNS_MAX)
-		return error_kind(elf_section_error(obj->elf, code->sec, sym->value,
-						    "function '%s' has more than %d instructions",
-						    sym->name, PROGRAM_INSNS_MAX),
-				  "too-large");
+		return error_kind(
+			pb_elf_section_error(obj->elf, code->sec, sym->value,
+					     "function '%s' has more than %d instructions",
+					     sym->name, PROGRAM_INSNS_MAX),
+			"too-large");
 	struct function *fn = vec_push(&obj->functions);
 	if (!fn)
 		return error_nomem();
@@ -121,7 +123,7 @@ static int function_order(const void *a_, const void *b_)
 
 static struct error *functions_find(struct bpf_object *obj)
 {
-	const size_t n_sections = elf_section_count(obj->elf);
+	const size_t n_sections = pb_elf_section_count(obj->elf);
 	struct elf_symbol *sym;
 
 	vec_for_each (sym, &obj->symbols) {
@@ -143,10 +145,10 @@ static struct error *functions_find(struct bpf_object *obj)
 		if (fn->code == prev->code && fn->start == prev->start && fn->n == prev->n)
 			continue;
 		if (fn->code == prev->code && fn->start < prev->start + prev->n)
-			return elf_section_error(obj->elf, obj->codes.v[fn->code].sec,
-						 (uint64_t)fn->start * sizeof(struct bpf_insn),
-						 "functions '%s' and '%s' overlap", prev->name,
-						 fn->name);
+			return pb_elf_section_error(obj->elf, obj->codes.v[fn->code].sec,
+						    (uint64_t)fn->start * sizeof(struct bpf_insn),
+						    "functions '%s' and '%s' overlap", prev->name,
+						    fn->name);
 		obj->functions.v[kept++] = *fn;
 	}
 	obj->functions.n = kept;

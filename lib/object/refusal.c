@@ -82,7 +82,7 @@ static const char *variable_at(const struct bpf_object *obj, const char *section
 static void note_variable(const struct bpf_program *prog, const struct bpf_map *map,
 			  struct verifier_note *note)
 {
-	const struct elf_section *sec = elf_section_at(prog->obj->elf, map->section);
+	const struct elf_section *sec = pb_elf_section_at(prog->obj->elf, map->section);
 	uint32_t size = 0;
 
 	if (!sec || note->insn + 1 >= prog->n_insns)

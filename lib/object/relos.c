@@ -29,7 +29,7 @@ static bool is_call(const struct bpf_insn *insn)
 /* A section's symbol has no name of its own. */
 static const char *symbol_name(const struct bpf_object *obj, const struct elf_symbol *sym)
 {
-	const struct elf_section *sec = elf_section_at(obj->elf, sym->section);
+	const struct elf_section *sec = pb_elf_section_at(obj->elf, sym->section);
 
 	if (sym->name[0])
 		return sym->name;
@@ -58,7 +58,7 @@ static struct error *call_relo(struct bpf_object *obj, const struct elf_symbol *
 {
 	if (sym->section == SHN_UNDEF)
 		return extern_relo(obj, sym, true, relo);
-	if (sym->section >= elf_section_count(obj->elf) || sym->value % 8 ||
+	if (sym->section >= pb_elf_section_count(obj->elf) || sym->value % 8 ||
 	    !obj->code_of_section[sym->section])
 		return error_new(EBADMSG, "call of '%s', which is not code", relo->name);
 	return function_relo(obj, sym, (int64_t)(sym->value / 8) + insn->imm + 1, RELO_CALL, relo);
@@ -70,7 +70,7 @@ static struct error *address_relo(struct bpf_object *obj, const struct elf_symbo
 	if (sym->section == SHN_UNDEF)
 		return extern_relo(obj, sym, false, relo);
 
-	const struct elf_section *sec = elf_section_at(obj->elf, sym->section);
+	const struct elf_section *sec = pb_elf_section_at(obj->elf, sym->section);
 	if (!sec)
 		return error_new(EBADMSG, "symbol '%s' is not in any section", relo->name);
 	if (obj->code_of_section[sec->index]) {
@@ -163,21 +163,21 @@ static const char *function_name_around(const struct bpf_object *obj,
 static struct error *code_relos_read(struct bpf_object *obj, struct code_section *code,
 				     const struct elf_section *rel)
 {
-	const size_t n = elf_reloc_count(obj->elf, rel);
+	const size_t n = pb_elf_reloc_count(obj->elf, rel);
 
 	if (rel->type == SHT_RELA)
-		return elf_section_error(
+		return pb_elf_section_error(
 			obj->elf, rel, 0,
 			"relocations with addends (SHT_RELA) are not supported for BPF");
 	if (code->relos.n)
-		return elf_section_error(obj->elf, rel, 0, "a second table of relocations for %s",
-					 code->sec->name);
+		return pb_elf_section_error(
+			obj->elf, rel, 0, "a second table of relocations for %s", code->sec->name);
 	if (!vec_reserve(&code->relos, n ? n : 1))
 		return error_nomem();
 	for (size_t i = 0; i < n; i++) {
 		struct elf_reloc reloc;
 
-		TRY(elf_reloc_at(obj->elf, rel, i, &reloc));
+		TRY(pb_elf_reloc_at(obj->elf, rel, i, &reloc));
 		struct error *err = relo_read(obj, code, &reloc);
 		if (!err)
 			continue;
@@ -195,9 +195,9 @@ static struct error *code_relos_read(struct bpf_object *obj, struct code_section
 	}
 	for (size_t i = 1; i < code->relos.n; i++)
 		if (code->relos.v[i - 1].insn == code->relos.v[i].insn)
-			return elf_section_error(obj->elf, code->sec,
-						 (uint64_t)code->relos.v[i].insn * 8,
-						 "an instruction has two relocations");
+			return pb_elf_section_error(obj->elf, code->sec,
+						    (uint64_t)code->relos.v[i].insn * 8,
+						    "an instruction has two relocations");
 	return NULL;
 }
 
@@ -223,10 +223,10 @@ static struct error *warn_of_pointers(const struct bpf_object *obj, const struct
 	size_t i = 0, named = 0;
 
 	/* Each looking up goes through all symbols: a few of them are enough. */
-	for (; i < elf_reloc_count(obj->elf, rel) && named < 3; i++) {
+	for (; i < pb_elf_reloc_count(obj->elf, rel) && named < 3; i++) {
 		struct elf_reloc reloc;
 
-		TRY(elf_reloc_at(obj->elf, rel, i, &reloc));
+		TRY(pb_elf_reloc_at(obj->elf, rel, i, &reloc));
 		if (last && reloc.offset >= last->value && reloc.offset - last->value < last->size)
 			continue;
 		last = variable_at(obj, sec->index, reloc.offset);
@@ -238,16 +238,16 @@ static struct error *warn_of_pointers(const struct bpf_object *obj, const struct
 		 "%s: section %s: %s%s: pointers in global data are not filled in, since the "
 		 "kernel has no address for them; take the address in a program instead",
 		 obj->path, sec->name, strbuf_str(&names),
-		 i < elf_reloc_count(obj->elf, rel) ? ", …" : "");
+		 i < pb_elf_reloc_count(obj->elf, rel) ? ", …" : "");
 	return NULL;
 }
 
 struct error *relos_read(struct bpf_object *obj)
 {
-	const size_t n_sections = elf_section_count(obj->elf);
+	const size_t n_sections = pb_elf_section_count(obj->elf);
 
 	for (size_t i = 1; i < n_sections; i++) {
-		const struct elf_section *rel = elf_section_at(obj->elf, i);
+		const struct elf_section *rel = pb_elf_section_at(obj->elf, i);
 
 		if ((rel->type != SHT_REL && rel->type != SHT_RELA) || !rel->info ||
 		    rel->info >= n_sections)
@@ -255,12 +255,12 @@ struct error *relos_read(struct bpf_object *obj)
 		if (obj->code_of_section[rel->info])
 			TRY(code_relos_read(obj, &obj->codes.v[obj->code_of_section[rel->info] - 1],
 					    rel));
-		else if (is_struct_ops_section(elf_section_at(obj->elf, rel->info)->name))
-			TRY(struct_ops_read(obj, elf_section_at(obj->elf, rel->info), rel));
+		else if (is_struct_ops_section(pb_elf_section_at(obj->elf, rel->info)->name))
+			TRY(struct_ops_read(obj, pb_elf_section_at(obj->elf, rel->info), rel));
 		else if (obj->btf_maps_section && obj->btf_maps_section->index == rel->info)
 			TRY(map_values_read(obj, rel));
 		else if (obj->map_of_section[rel->info])
-			TRY(warn_of_pointers(obj, elf_section_at(obj->elf, rel->info), rel));
+			TRY(warn_of_pointers(obj, pb_elf_section_at(obj->elf, rel->info), rel));
 	}
 	return NULL;
 }

@@ -105,8 +105,8 @@ static struct error *map_add(struct bpf_object *obj, const struct elf_section *s
 
 struct error *struct_ops_find(struct bpf_object *obj)
 {
-	for (size_t i = 1; i < elf_section_count(obj->elf); i++) {
-		const struct elf_section *sec = elf_section_at(obj->elf, i);
+	for (size_t i = 1; i < pb_elf_section_count(obj->elf); i++) {
+		const struct elf_section *sec = pb_elf_section_at(obj->elf, i);
 
 		if (sec->type != SHT_PROGBITS || !sec->size || !is_struct_ops_section(sec->name))
 			continue;
@@ -209,10 +209,10 @@ static struct error *member_read(struct bpf_object *obj, const struct elf_sectio
 struct error *struct_ops_read(struct bpf_object *obj, const struct elf_section *sec,
 			      const struct elf_section *rel)
 {
-	for (size_t i = 0; i < elf_reloc_count(obj->elf, rel); i++) {
+	for (size_t i = 0; i < pb_elf_reloc_count(obj->elf, rel); i++) {
 		struct elf_reloc reloc;
 
-		TRY(elf_reloc_at(obj->elf, rel, i, &reloc));
+		TRY(pb_elf_reloc_at(obj->elf, rel, i, &reloc));
 		TRY(error_at(error_at(member_read(obj, sec, &reloc), "offset 0x%" PRIx64,
 				      reloc.offset),
 			     "section %s", sec->name));

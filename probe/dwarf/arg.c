@@ -145,8 +145,8 @@ static struct error *base_variable(struct context *ctx, const struct probe_arg *
 	return variable_location(ctx, &var.die, &object->loc);
 }
 
-struct error *dwarf_place_arg(struct dwarf_image *image, const struct dwarf_place *place,
-			      const struct probe_arg *arg, struct fetch_value *value)
+struct error *pb_dwarf_place_arg(struct dwarf_image *image, const struct dwarf_place *place,
+				 const struct probe_arg *arg, struct fetch_value *value)
 {
 	_cleanup_(object_deinit) struct object object = {0};
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
@@ -215,8 +215,8 @@ struct error *dwarf_place_arg(struct dwarf_image *image, const struct dwarf_plac
 	return NULL;
 }
 
-struct error *dwarf_place_variables(struct dwarf_image *image, const struct dwarf_place *place,
-				    bool with_globals, dwarf_variable_fn *fn, void *ctx_)
+struct error *pb_dwarf_place_variables(struct dwarf_image *image, const struct dwarf_place *place,
+				       bool with_globals, pb_dwarf_variable_fn *fn, void *ctx_)
 {
 	_cleanup_variables_ struct variables vars = {0};
 	struct context ctx;

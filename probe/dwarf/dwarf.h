@@ -44,8 +44,8 @@ struct dwarf_image;
  * information; the message says where it was looked for, the hint what would
  * give it.
  */
-struct error *dwarf_image_open(const char *path, const struct dwarf_opts *opts,
-			       struct dwarf_image **out);
+struct error *pb_dwarf_image_open(const char *path, const struct dwarf_opts *opts,
+				  struct dwarf_image **out);
 
 /*
  * The kernel's image with DWARF, or that of a module ("ext4"), of the release
@@ -53,14 +53,14 @@ struct error *dwarf_image_open(const char *path, const struct dwarf_opts *opts,
  * errors; with a build-id in opts (/sys/kernel/notes), a vmlinux of another
  * kernel is passed over.
  */
-struct error *dwarf_image_open_kernel(const char *release, const char *module,
-				      const struct dwarf_opts *opts, struct dwarf_image **out);
-void dwarf_image_free(struct dwarf_image *image);
-DEFINE_FREEP(struct dwarf_image, dwarf_image_free)
+struct error *pb_dwarf_image_open_kernel(const char *release, const char *module,
+					 const struct dwarf_opts *opts, struct dwarf_image **out);
+void pb_dwarf_image_free(struct dwarf_image *image);
+DEFINE_FREEP(struct dwarf_image, pb_dwarf_image_free)
 
-uint16_t dwarf_image_machine(const struct dwarf_image *image); /* EM_… */
+uint16_t pb_dwarf_image_machine(const struct dwarf_image *image); /* EM_… */
 /* Where the debug information was found. */
-const char *dwarf_image_path(const struct dwarf_image *image);
+const char *pb_dwarf_image_path(const struct dwarf_image *image);
 
 /*
  * A place. Addresses are those that the ELF file itself has; of a relocatable
@@ -93,9 +93,9 @@ struct dwarf_places {
 	size_t n, cap;
 };
 
-void dwarf_place_deinit(struct dwarf_place *place);
-void dwarf_places_deinit(struct dwarf_places *places);
-#define _cleanup_dwarf_places_ _cleanup_(dwarf_places_deinit)
+void pb_dwarf_place_deinit(struct dwarf_place *place);
+void pb_dwarf_places_deinit(struct dwarf_places *places);
+#define _cleanup_dwarf_places_ _cleanup_(pb_dwarf_places_deinit)
 
 /*
  * All places of a definition, by address, at least one; places is all zero.
@@ -105,14 +105,14 @@ void dwarf_places_deinit(struct dwarf_places *places);
  * (near names, the lines next to it); EINVAL: an offset past the function's
  * end; EBADMSG: damaged DWARF.
  */
-struct error *dwarf_places_find(struct dwarf_image *image, const struct probe_def *def,
-				struct dwarf_places *places);
+struct error *pb_dwarf_places_find(struct dwarf_image *image, const struct probe_def *def,
+				   struct dwarf_places *places);
 
 /*
  * How an argument is fetched at a place; value is all zero. Of its bases these
  * are known here: PROBE_VARIABLE, PROBE_PARAM, PROBE_SYMBOL, PROBE_RETVAL,
  * PROBE_REGISTER; the others are EINVAL ($params and $vars are written out by
- * dwarf_place_variables()).
+ * pb_dwarf_place_variables()).
  *
  * ENOENT: no such variable, or member (near names, those that there are);
  * EINVAL: a path that the types do not allow. Otherwise value is filled: with
@@ -121,8 +121,8 @@ struct error *dwarf_places_find(struct dwarf_image *image, const struct probe_de
  * Integers come as their raw bits: who reads them extends the sign from
  * value->bit_size or value->size.
  */
-struct error *dwarf_place_arg(struct dwarf_image *image, const struct dwarf_place *place,
-			      const struct probe_arg *arg, struct fetch_value *value);
+struct error *pb_dwarf_place_arg(struct dwarf_image *image, const struct dwarf_place *place,
+				 const struct probe_arg *arg, struct fetch_value *value);
 
 struct dwarf_variable {
 	const char *name, *type;
@@ -130,16 +130,16 @@ struct dwarf_variable {
 	bool is_parameter;
 	bool is_global; /* of the unit, not of the function: never part of $vars */
 };
-typedef struct error *dwarf_variable_fn(void *ctx, const struct dwarf_variable *variable);
+typedef struct error *pb_dwarf_variable_fn(void *ctx, const struct dwarf_variable *variable);
 /* Parameters in their order, then locals from the outermost scope to the innermost; a name that
  * hides another comes alone. with_globals: then the unit's variables. */
-struct error *dwarf_place_variables(struct dwarf_image *image, const struct dwarf_place *place,
-				    bool with_globals, dwarf_variable_fn *fn, void *ctx);
+struct error *pb_dwarf_place_variables(struct dwarf_image *image, const struct dwarf_place *place,
+				       bool with_globals, pb_dwarf_variable_fn *fn, void *ctx);
 
-typedef struct error *dwarf_name_fn(void *ctx, const char *name);
+typedef struct error *pb_dwarf_name_fn(void *ctx, const char *name);
 /* The functions that have code and whose names match the glob; each name once, in no order. */
-struct error *dwarf_functions(struct dwarf_image *image, const char *glob, dwarf_name_fn *fn,
-			      void *ctx);
+struct error *pb_dwarf_functions(struct dwarf_image *image, const char *glob, pb_dwarf_name_fn *fn,
+				 void *ctx);
 
 struct dwarf_line {
 	const char *file;
@@ -148,9 +148,9 @@ struct dwarf_line {
 	bool can;	   /* code begins on it */
 	uint32_t n_places; /* how many a definition of it has; 0: not counted (of a file) */
 };
-typedef struct error *dwarf_line_fn(void *ctx, const struct dwarf_line *line);
+typedef struct error *pb_dwarf_line_fn(void *ctx, const struct dwarf_line *line);
 /* The lines of the definition's function from first to last, or those of its file. */
-struct error *dwarf_lines(struct dwarf_image *image, const struct probe_def *def, dwarf_line_fn *fn,
-			  void *ctx);
+struct error *pb_dwarf_lines(struct dwarf_image *image, const struct probe_def *def,
+			     pb_dwarf_line_fn *fn, void *ctx);
 
 #endif

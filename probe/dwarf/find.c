@@ -189,13 +189,13 @@ static int find_alt(struct dwarf_image *image, const char *debug_file, const cha
 		    char **found)
 {
 	_cleanup_elf_ struct elf_file *file = NULL;
-	struct error *err = elf_file_open_parts(debug_file, wants_altlink, &file);
-	const struct elf_section *sec = err ? NULL : elf_section_find(file, ".gnu_debugaltlink");
+	struct error *err = pb_elf_file_open_parts(debug_file, wants_altlink, &file);
+	const struct elf_section *sec = err ? NULL : pb_elf_section_find(file, ".gnu_debugaltlink");
 	struct want want = {0};
 
 	error_free(err);
 	if (sec && sec->data) {
-		struct cursor c = elf_section_cursor(file, sec);
+		struct cursor c = pb_elf_section_cursor(file, sec);
 
 		if (cursor_cstr(&c)) {
 			want.id_size = cursor_left(&c);

@@ -32,7 +32,7 @@ struct error *dw_error(const struct dwarf_image *image, const char *fmt, ...)
 	return error_at(err, "%s", image->debug_path ? image->debug_path : image->path);
 }
 
-void dwarf_image_free(struct dwarf_image *image)
+void pb_dwarf_image_free(struct dwarf_image *image)
 {
 	if (!image)
 		return;
@@ -53,12 +53,12 @@ void dwarf_image_free(struct dwarf_image *image)
 	free(image);
 }
 
-uint16_t dwarf_image_machine(const struct dwarf_image *image)
+uint16_t pb_dwarf_image_machine(const struct dwarf_image *image)
 {
 	return image->machine;
 }
 
-const char *dwarf_image_path(const struct dwarf_image *image)
+const char *pb_dwarf_image_path(const struct dwarf_image *image)
 {
 	return image->debug_path;
 }
@@ -81,7 +81,7 @@ static struct error *image_prepare(const char *path, const struct dwarf_opts *op
 				   struct dwarf_image **out)
 {
 	static const char *const usual[] = {"/usr/lib/debug", NULL};
-	_cleanup_(dwarf_image_freep) struct dwarf_image *image = calloc(1, sizeof(*image));
+	_cleanup_(pb_dwarf_image_freep) struct dwarf_image *image = calloc(1, sizeof(*image));
 
 	if (!image)
 		return error_nomem();
@@ -157,12 +157,12 @@ static struct error *check_sections(const char *path, int fd, struct dwarf_image
 	return error_at(err, "%s", path);
 }
 
-struct error *dwarf_image_open(const char *path, const struct dwarf_opts *given,
-			       struct dwarf_image **out)
+struct error *pb_dwarf_image_open(const char *path, const struct dwarf_opts *given,
+				  struct dwarf_image **out)
 {
 	static const struct dwarf_opts none;
 	const struct dwarf_opts *opts = given ? given : &none;
-	_cleanup_(dwarf_image_freep) struct dwarf_image *image = NULL;
+	_cleanup_(pb_dwarf_image_freep) struct dwarf_image *image = NULL;
 	_cleanup_close_ int fd = -1;
 	const char *main_file = NULL, *debug_file = NULL;
 	void **userdata;
@@ -313,8 +313,8 @@ static bool kernel_candidates(const char *release, const char *module, const cha
 	return ok;
 }
 
-struct error *dwarf_image_open_kernel(const char *release, const char *module,
-				      const struct dwarf_opts *given, struct dwarf_image **out)
+struct error *pb_dwarf_image_open_kernel(const char *release, const char *module,
+					 const struct dwarf_opts *given, struct dwarf_image **out)
 {
 	static const char *const usual[] = {"/usr/lib/debug", NULL};
 	static const struct dwarf_opts none;
@@ -329,7 +329,7 @@ struct error *dwarf_image_open_kernel(const char *release, const char *module,
 			       opts->debug_dirs ? opts->debug_dirs : usual, opts, &paths))
 		return error_nomem();
 	for (size_t i = 0; i < paths.n; i++) {
-		struct error *err = dwarf_image_open(paths.v[i], &inner, out);
+		struct error *err = pb_dwarf_image_open(paths.v[i], &inner, out);
 
 		if (!err)
 			return NULL;

@@ -3,7 +3,7 @@
 #include "probe/dwarf/places.h"
 
 struct listing {
-	dwarf_name_fn *fn;
+	pb_dwarf_name_fn *fn;
 	void *ctx;
 	struct strmap seen;
 	struct names names;
@@ -22,8 +22,8 @@ static struct error *list_name(void *ctx, const struct instance *instance)
 	return l->fn(l->ctx, shown);
 }
 
-struct error *dwarf_functions(struct dwarf_image *image, const char *glob, dwarf_name_fn *fn,
-			      void *ctx)
+struct error *pb_dwarf_functions(struct dwarf_image *image, const char *glob, pb_dwarf_name_fn *fn,
+				 void *ctx)
 {
 	_cleanup_(matcher_deinit) struct matcher m =
 		matcher_make(glob, glob_is_pattern(glob), NULL);
@@ -124,7 +124,7 @@ static int line_cmp(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static struct error *lines_tell(struct line_list *l, dwarf_line_fn *fn, void *ctx)
+static struct error *lines_tell(struct line_list *l, pb_dwarf_line_fn *fn, void *ctx)
 {
 	size_t at = 0;
 
@@ -147,8 +147,8 @@ static struct error *lines_tell(struct line_list *l, dwarf_line_fn *fn, void *ct
 	return NULL;
 }
 
-struct error *dwarf_lines(struct dwarf_image *image, const struct probe_def *def, dwarf_line_fn *fn,
-			  void *ctx)
+struct error *pb_dwarf_lines(struct dwarf_image *image, const struct probe_def *def,
+			     pb_dwarf_line_fn *fn, void *ctx)
 {
 	struct line_list l = {.image = image};
 	struct error *err = NULL;

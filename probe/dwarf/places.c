@@ -9,7 +9,7 @@
  */
 #include "probe/dwarf/places.h"
 
-void dwarf_place_deinit(struct dwarf_place *place)
+void pb_dwarf_place_deinit(struct dwarf_place *place)
 {
 	free(place->function);
 	free(place->shown);
@@ -19,10 +19,10 @@ void dwarf_place_deinit(struct dwarf_place *place)
 	memset(place, 0, sizeof(*place));
 }
 
-void dwarf_places_deinit(struct dwarf_places *places)
+void pb_dwarf_places_deinit(struct dwarf_places *places)
 {
 	for (size_t i = 0; i < places->n; i++)
-		dwarf_place_deinit(&places->v[i]);
+		pb_dwarf_place_deinit(&places->v[i]);
 	free(places->v);
 	memset(places, 0, sizeof(*places));
 }
@@ -295,7 +295,7 @@ static void remove_duplicates(struct dwarf_image *image, struct dwarf_places *pl
 
 		if (last && last->address == p->address &&
 		    image->dies.v[last->scope_die].addr == image->dies.v[p->scope_die].addr)
-			dwarf_place_deinit(p);
+			pb_dwarf_place_deinit(p);
 		else
 			places->v[n++] = *p;
 	}
@@ -360,8 +360,8 @@ static struct error *no_place(struct search *s)
 	}
 }
 
-struct error *dwarf_places_find(struct dwarf_image *image, const struct probe_def *def,
-				struct dwarf_places *places)
+struct error *pb_dwarf_places_find(struct dwarf_image *image, const struct probe_def *def,
+				   struct dwarf_places *places)
 {
 	_cleanup_dwarf_places_ struct dwarf_places found = {0};
 	struct search s = {.image = image, .def = def, .places = &found};

@@ -21,7 +21,7 @@ void images_deinit(struct probe_finder *finder)
 
 	vec_for_each (entry, &finder->images) {
 		free(entry->key);
-		dwarf_image_free(entry->image);
+		pb_dwarf_image_free(entry->image);
 		free(entry->msg);
 		free(entry->hint);
 	}
@@ -45,7 +45,7 @@ static struct error *open_image(struct probe_finder *finder, const struct user *
 	if (fo->no_dwarf)
 		return error_new(ENODATA, "debug information is not used");
 	if (user)
-		return dwarf_image_open(user_path(user), &opts, out);
+		return pb_dwarf_image_open(user_path(user), &opts, out);
 	/* A kallsyms of one's own is another kernel's. */
 	if (!fo->kallsyms) {
 		size_t size = 0;
@@ -61,10 +61,10 @@ static struct error *open_image(struct probe_finder *finder, const struct user *
 		}
 	}
 	if (fo->vmlinux && !module)
-		return dwarf_image_open(fo->vmlinux, &opts, out);
+		return pb_dwarf_image_open(fo->vmlinux, &opts, out);
 	if (uname(&uts))
 		return error_errno(errno, "uname");
-	return dwarf_image_open_kernel(uts.release, module, &opts, out);
+	return pb_dwarf_image_open_kernel(uts.release, module, &opts, out);
 }
 
 struct error *finder_image(struct probe_finder *finder, const struct user *user, const char *module,
@@ -140,19 +140,19 @@ static struct error *find_bias(struct probe_finder *finder, struct dwarf_image *
 		return NULL;
 	if (!kernel_symbol(finder->kernel, "_stext", NULL, &runs, NULL))
 		return error_new(EPERM, "/proc/kallsyms does not show the kernel's address");
-	TRY(elf_file_open_parts(dwarf_image_path(image), wants_symbols, &file));
-	const struct elf_section *table = elf_section_by_type(file, SHT_SYMTAB);
-	for (size_t i = 1; table && i < elf_symbol_count(file, table); i++) {
+	TRY(pb_elf_file_open_parts(pb_dwarf_image_path(image), wants_symbols, &file));
+	const struct elf_section *table = pb_elf_section_by_type(file, SHT_SYMTAB);
+	for (size_t i = 1; table && i < pb_elf_symbol_count(file, table); i++) {
 		struct elf_symbol sym;
 
-		TRY(elf_symbol_at(file, table, i, &sym));
+		TRY(pb_elf_symbol_at(file, table, i, &sym));
 		if (!str_equal(sym.name, "_stext"))
 			continue;
 		finder->bias = runs - sym.value;
 		finder->have_bias = true;
 		return NULL;
 	}
-	return error_new(ENODATA, "%s has no symbol _stext", dwarf_image_path(image));
+	return error_new(ENODATA, "%s has no symbol _stext", pb_dwarf_image_path(image));
 }
 
 /* Where a place of the kernel's image is in the kernel that runs. */
@@ -242,7 +242,7 @@ static void as_text(const struct probe_arg *arg, struct fetch_value *value)
 static struct error *place_arg(struct place_args *pa, const struct probe_arg *arg,
 			       struct fetch_value *value)
 {
-	TRY(dwarf_place_arg(pa->image, pa->place, arg, value));
+	TRY(pb_dwarf_place_arg(pa->image, pa->place, arg, value));
 	as_text(arg, value);
 	/* No program can tell where a thread has its block. */
 	for (size_t i = 0; i < value->n_pieces && !value->obstacle; i++)
@@ -301,7 +301,7 @@ static struct error *add_numbered(struct place_args *pa)
 		return error_nomem();
 	pa->n_params = 0;
 	pa->wanted = NULL;
-	TRY(dwarf_place_variables(pa->image, pa->place, false, count_param, pa));
+	TRY(pb_dwarf_place_variables(pa->image, pa->place, false, count_param, pa));
 	if (!pa->wanted)
 		return untyped_value(&pa->untyped, &arg, value);
 	arg.base = PROBE_VARIABLE;
@@ -324,7 +324,8 @@ static struct error *add_args(struct place_args *pa)
 		case PROBE_PARAMS:
 		case PROBE_VARS:
 			pa->params_only = arg->base == PROBE_PARAMS;
-			TRY(dwarf_place_variables(pa->image, pa->place, false, add_variable, pa));
+			TRY(pb_dwarf_place_variables(pa->image, pa->place, false, add_variable,
+						     pa));
 			break;
 		case PROBE_PARAM:
 			TRY(add_numbered(pa));
@@ -452,7 +453,7 @@ static struct error *add_place(struct gather *g, struct dwarf_image *image, stru
 		.pending = &pending,
 		.untyped =
 			{
-				.regs = regs_of(dwarf_image_machine(image)),
+				.regs = regs_of(pb_dwarf_image_machine(image)),
 				.text = g->def->text,
 				.at_entry = place->is_entry && !place->inlined &&
 					    !place->after_prologue,
@@ -470,14 +471,14 @@ static struct error *add_place(struct gather *g, struct dwarf_image *image, stru
 	return gather_point(g, &point, &pending);
 }
 
-struct error *dwarf_points(struct gather *g, struct dwarf_image *image, struct user *user,
-			   const char *module, bool inlined_only)
+struct error *pb_dwarf_points(struct gather *g, struct dwarf_image *image, struct user *user,
+			      const char *module, bool inlined_only)
 {
 	_cleanup_dwarf_places_ struct dwarf_places places = {0};
 	const size_t before = g->points->n;
 	struct error *why = NULL;
 
-	TRY(dwarf_places_find(image, g->def, &places));
+	TRY(pb_dwarf_places_find(image, g->def, &places));
 	g->n_places += places.n;
 	for (size_t i = 0; i < places.n; i++) {
 		if (inlined_only && !places.v[i].inlined)
@@ -528,15 +529,15 @@ static struct error *show_variable(void *ctx, const struct dwarf_variable *varia
 	return shown->fn(shown->ctx, shown->point, &out);
 }
 
-struct error *dwarf_point_variables(struct probe_finder *finder, struct dwarf_image *image,
-				    struct user *user, const char *module,
-				    const struct probe_def *def, bool with_globals,
-				    probe_variable_fn *fn, void *ctx)
+struct error *pb_dwarf_point_variables(struct probe_finder *finder, struct dwarf_image *image,
+				       struct user *user, const char *module,
+				       const struct probe_def *def, bool with_globals,
+				       probe_variable_fn *fn, void *ctx)
 {
 	_cleanup_dwarf_places_ struct dwarf_places places = {0};
 	struct gather g = {.finder = finder, .def = def};
 
-	TRY(dwarf_places_find(image, def, &places));
+	TRY(pb_dwarf_places_find(image, def, &places));
 	for (size_t i = 0; i < places.n; i++) {
 		_cleanup_point_ struct probe_point point = {0};
 		struct shown shown = {.point = &point, .fn = fn, .ctx = ctx};
@@ -544,8 +545,8 @@ struct error *dwarf_point_variables(struct probe_finder *finder, struct dwarf_im
 		uint64_t plain;
 
 		TRY(fill_point(&g, image, user, module, &places.v[i], &point, &plain));
-		TRY(dwarf_place_variables(image, &places.v[i], with_globals, show_variable,
-					  &shown));
+		TRY(pb_dwarf_place_variables(image, &places.v[i], with_globals, show_variable,
+					     &shown));
 	}
 	return NULL;
 }

@@ -192,7 +192,7 @@ static struct error *by_linkage(struct user *user, struct dwarf_image *image,
 	*other = *def;
 	if (!user || !def->function || !err || err->code != ENOENT)
 		return NULL;
-	TRY(user_read_debug(user, dwarf_image_path(image)));
+	TRY(user_read_debug(user, pb_dwarf_image_path(image)));
 	TRY(user_literal(user, def, &is_literal, &linkage));
 	if (!linkage)
 		return NULL;
@@ -223,13 +223,13 @@ struct error *probe_variables(struct probe_finder *finder, const struct probe_de
 	struct error *none = finder_image(finder, user, module_of(def), &image);
 	if (image) {
 		struct probe_def other;
-		struct error *err = dwarf_point_variables(finder, image, user, module_of(def), def,
-							  with_globals, fn, ctx);
+		struct error *err = pb_dwarf_point_variables(finder, image, user, module_of(def),
+							     def, with_globals, fn, ctx);
 		struct error *failed = by_linkage(user, image, def, err, &other);
 		if (failed || other.function == def->function)
 			return failed ? first_of(err, failed) : err;
-		return first_of(err, dwarf_point_variables(finder, image, user, module_of(def),
-							   &other, with_globals, fn, ctx));
+		return first_of(err, pb_dwarf_point_variables(finder, image, user, module_of(def),
+							      &other, with_globals, fn, ctx));
 	}
 	if (user || !def->function || def->file || def->where != PROBE_ENTRY)
 		return none;
@@ -270,9 +270,9 @@ struct error *probe_lines(struct probe_finder *finder, const struct probe_def *d
 	TRY(finder_image(finder, user, module_of(def), &image));
 	struct lines lines = {.fn = fn, .ctx = ctx};
 	struct probe_def other;
-	struct error *err = dwarf_lines(image, def, show_line, &lines);
+	struct error *err = pb_dwarf_lines(image, def, show_line, &lines);
 	struct error *failed = by_linkage(user, image, def, err, &other);
 	if (failed || other.function == def->function)
 		return failed ? first_of(err, failed) : err;
-	return first_of(err, dwarf_lines(image, &other, show_line, &lines));
+	return first_of(err, pb_dwarf_lines(image, &other, show_line, &lines));
 }

@@ -303,7 +303,7 @@ struct probe_finder {
 
 struct error *finder_user(struct probe_finder *finder, const char *exec, struct user **out);
 
-/* ---- kernel_points.c, user_points.c, dwarf_points.c ---- */
+/* ---- kernel_points.c, user_points.c, pb_dwarf_points.c ---- */
 
 struct error *kernel_points(struct gather *g);
 struct error *user_points(struct gather *g);
@@ -316,7 +316,7 @@ struct error *user_literal(struct user *user, const struct probe_def *def, bool 
 
 /*
  * The image with debug information of a user's binary, or (NULL) of the kernel or a module. ENODATA
- * and the like as of dwarf_image_open(), each time anew.
+ * and the like as of pb_dwarf_image_open(), each time anew.
  */
 struct error *finder_image(struct probe_finder *finder, const struct user *user, const char *module,
 			   struct dwarf_image **out);
@@ -324,12 +324,12 @@ struct error *finder_image(struct probe_finder *finder, const struct user *user,
 struct error *finder_image_if_any(struct probe_finder *finder, const struct user *user,
 				  const char *module, struct dwarf_image **out);
 /* All places of the definition, or (inlined_only) its inlined copies. */
-struct error *dwarf_points(struct gather *g, struct dwarf_image *image, struct user *user,
-			   const char *module, bool inlined_only);
-struct error *dwarf_point_variables(struct probe_finder *finder, struct dwarf_image *image,
-				    struct user *user, const char *module,
-				    const struct probe_def *def, bool with_globals,
-				    probe_variable_fn *fn, void *ctx);
+struct error *pb_dwarf_points(struct gather *g, struct dwarf_image *image, struct user *user,
+			      const char *module, bool inlined_only);
+struct error *pb_dwarf_point_variables(struct probe_finder *finder, struct dwarf_image *image,
+				       struct user *user, const char *module,
+				       const struct probe_def *def, bool with_globals,
+				       probe_variable_fn *fn, void *ctx);
 void images_deinit(struct probe_finder *finder);
 
 /* The parameters of the functions that the definition names, by BTF. ENODATA: it has none. */

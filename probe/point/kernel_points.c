@@ -290,7 +290,7 @@ static struct error *ask_dwarf(struct gather *g, const char *module, struct erro
 	}
 	if (err)
 		return err;
-	err = dwarf_points(g, image, NULL, module, false);
+	err = pb_dwarf_points(g, image, NULL, module, false);
 	if (err && why && err->code == ENOENT && why->code == ENOENT && g->def->is_glob) {
 		error_free(err);
 		return why;
@@ -307,7 +307,7 @@ static struct error *add_inlined(struct gather *g, const char *module)
 	TRY(finder_image_if_any(g->finder, NULL, module, &image));
 	if (!image)
 		return NULL;
-	struct error *err = dwarf_points(g, image, NULL, module, true);
+	struct error *err = pb_dwarf_points(g, image, NULL, module, true);
 	/* Its argument may not be what DWARF calls it: the function itself is there. */
 	if (err && (err->code == ENOENT || err->code == EBADMSG)) {
 		log_info(g->finder->opts.log, "inlined copies: %s", err->msg);

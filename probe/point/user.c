@@ -39,8 +39,8 @@ void user_free(struct user *user)
 	if (!user)
 		return;
 	free(user->path);
-	elf_file_free(user->file);
-	elf_file_free(user->debug);
+	pb_elf_file_free(user->file);
+	pb_elf_file_free(user->debug);
 	symtab_free(user->separate);
 	vec_deinit(&user->entries);
 	vec_for_each (text, &user->owned)
@@ -56,7 +56,7 @@ const char *user_path(const struct user *user)
 
 uint16_t user_machine(const struct user *user)
 {
-	return elf_file_machine(user->file);
+	return pb_elf_file_machine(user->file);
 }
 
 bool user_has_symtab(const struct user *user)
@@ -78,12 +78,12 @@ static const char *own(struct user *user, char *text)
 static struct error *read_table(struct user *user, const struct elf_file *file,
 				const struct elf_section *table)
 {
-	const size_t n = table ? elf_symbol_count(file, table) : 0;
+	const size_t n = table ? pb_elf_symbol_count(file, table) : 0;
 
 	for (size_t i = 1; i < n; i++) {
 		struct elf_symbol sym;
 
-		TRY(elf_symbol_at(file, table, i, &sym));
+		TRY(pb_elf_symbol_at(file, table, i, &sym));
 		if (sym.section == SHN_UNDEF || !*sym.name || sym.type == STT_SECTION ||
 		    sym.type == STT_FILE || sym.type == STT_TLS)
 			continue;
@@ -92,7 +92,7 @@ static struct error *read_table(struct user *user, const struct elf_file *file,
 			return error_nomem();
 		*entry = (struct entry){
 			.name = sym.name,
-			.version = elf_symbol_version(file, table, i),
+			.version = pb_elf_symbol_version(file, table, i),
 			.address = sym.value,
 			.size = sym.size,
 			.bind = sym.bind,
@@ -156,10 +156,10 @@ static bool is_symbols(const struct elf_file *file, const struct elf_section *se
 
 struct error *user_read_debug(struct user *user, const char *path)
 {
-	if (user->debug || elf_section_by_type(user->file, SHT_SYMTAB))
+	if (user->debug || pb_elf_section_by_type(user->file, SHT_SYMTAB))
 		return NULL;
-	TRY(elf_file_open_parts(path, is_symbols, &user->debug));
-	const struct elf_section *table = elf_section_by_type(user->debug, SHT_SYMTAB);
+	TRY(pb_elf_file_open_parts(path, is_symbols, &user->debug));
+	const struct elf_section *table = pb_elf_section_by_type(user->debug, SHT_SYMTAB);
 	user->has_symtab |= table != NULL;
 	return read_table(user, user->debug, table);
 }
@@ -176,16 +176,16 @@ struct error *user_open(const char *name, const struct finder_opts *opts, struct
 	if (!full)
 		return error_nomem();
 	TRY(binary_open(full, &user->file));
-	if (elf_file_type(user->file) != ET_EXEC && elf_file_type(user->file) != ET_DYN)
+	if (pb_elf_file_type(user->file) != ET_EXEC && pb_elf_file_type(user->file) != ET_DYN)
 		return error_new(ENOEXEC, "%s is neither a program nor a library", user->path);
-	if (!regs_of(elf_file_machine(user->file)))
+	if (!regs_of(pb_elf_file_machine(user->file)))
 		return error_new(EOPNOTSUPP,
 				 "%s is for an unsupported architecture (ELF machine %u)",
-				 user->path, elf_file_machine(user->file));
-	const struct elf_section *symtab = elf_section_by_type(user->file, SHT_SYMTAB);
+				 user->path, pb_elf_file_machine(user->file));
+	const struct elf_section *symtab = pb_elf_section_by_type(user->file, SHT_SYMTAB);
 	user->has_symtab = symtab;
 	TRY(read_table(user, user->file, symtab));
-	TRY(read_table(user, user->file, elf_section_by_type(user->file, SHT_DYNSYM)));
+	TRY(read_table(user, user->file, pb_elf_section_by_type(user->file, SHT_DYNSYM)));
 	TRY(read_separate(user, opts));
 	*out = steal_ptr(user);
 	return NULL;
@@ -193,7 +193,7 @@ struct error *user_open(const char *name, const struct finder_opts *opts, struct
 
 bool user_file_offset(const struct user *user, uint64_t address, uint64_t *offset)
 {
-	return elf_file_offset(user->file, address, offset);
+	return pb_elf_file_offset(user->file, address, offset);
 }
 
 bool user_symbol(struct user *user, const char *name, uint64_t *address)
@@ -385,7 +385,7 @@ struct error *user_functions(struct user *user, const char *name, bool is_glob,
 		if (is_glob && (strstr(entry->name, ".cold") || strstr(entry->name, ".part.") ||
 				(strstr(entry->name, "@plt") && !strstr(name, "@plt"))))
 			continue;
-		if (!elf_file_offset(user->file, entry->address, &offset))
+		if (!pb_elf_file_offset(user->file, entry->address, &offset))
 			continue;
 		struct user_func *func = vec_push(&funcs->v);
 		if (!func)

@@ -148,7 +148,7 @@ static struct error *try_last_name(struct gather *g, struct dwarf_image *image, 
 	g->def = &other;
 	g->from = func->address;
 	g->to = func->address + func->size;
-	struct error *err = dwarf_points(g, image, user, NULL, false);
+	struct error *err = pb_dwarf_points(g, image, user, NULL, false);
 	g->def = def;
 	g->from = g->to = 0;
 	if (err && err->code == ENOENT) {
@@ -174,7 +174,7 @@ static struct error *try_aliases(struct gather *g, struct dwarf_image *image, st
 
 		other.function = (char *)alias;
 		other.is_glob = false;
-		struct error *err = dwarf_places_find(image, &other, &places);
+		struct error *err = pb_dwarf_places_find(image, &other, &places);
 		if (err && err->code == ENOENT) {
 			error_free(err);
 			continue;
@@ -183,7 +183,7 @@ static struct error *try_aliases(struct gather *g, struct dwarf_image *image, st
 			g->def = &other;
 			const size_t before = g->points->n;
 
-			err = dwarf_points(g, image, user, NULL, false);
+			err = pb_dwarf_points(g, image, user, NULL, false);
 			g->def = def;
 			if (!err)
 				err = rename_points(g->points, before, func);
@@ -257,7 +257,7 @@ static struct error *no_function(struct gather *g, struct user *user)
 static struct error *with_dwarf(struct gather *g, struct dwarf_image *image, struct user *user)
 {
 	const struct probe_def *def = g->def;
-	struct error *err = dwarf_points(g, image, user, NULL, false);
+	struct error *err = pb_dwarf_points(g, image, user, NULL, false);
 
 	/* Where the function was found, and not its variable, its other names lead nowhere else. */
 	if ((err && (err->code != ENOENT || g->n_places)) || !def->function || def->file ||
@@ -286,7 +286,7 @@ static struct error *find_points(struct gather *g, struct user *user)
 	if (none && none->code == ENOMEM)
 		return steal_ptr(none);
 	if (image) {
-		TRY(user_read_debug(user, dwarf_image_path(image)));
+		TRY(user_read_debug(user, pb_dwarf_image_path(image)));
 		err = with_dwarf(g, image, user);
 		/* It may be a function that was compiled without debug information. */
 		if (err && err->code == ENOENT && !g->points->n && def->function &&

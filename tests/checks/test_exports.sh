@@ -52,6 +52,13 @@ test_no_data_is_exported() {
 	[ ! -s data ] || fail "$(cat data)"
 }
 
+# Their libraries define these, and more with each version.
+test_no_function_has_a_name_of_libdw_or_libelf() {
+	nm -g --defined-only "$BUILD"/libperfbpf{-app,-internal}.a 2>nm.err | awk 'NF == 3 { print $3 }' |
+		grep -E '^(dwarf|dwfl|dwelf|elf|elf32|elf64|gelf)_' >theirs || :
+	[ ! -s theirs ] || fail "give these the prefix pb_: $(tr '\n' ' ' <theirs)"
+}
+
 # The program is linked from archives: of two functions of a name the linker takes the first it meets.
 test_no_two_functions_have_the_same_name() {
 	nm -A --defined-only "$BUILD/libperfbpf-app.a" "$BUILD/libperfbpf-internal.a" "$BUILD"/perf-bpf.p/*.o 2>/dev/null |

@@ -67,9 +67,9 @@ static struct error *print_args(struct dwarf_image *image, const struct dwarf_pl
 		struct fetch_value value = {0};
 		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
-		TRY(dwarf_place_arg(image, place, &def->args[i], &value));
+		TRY(pb_dwarf_place_arg(image, place, &def->args[i], &value));
 		if (!value.obstacle)
-			fetch_value_text(&value, regs_of(dwarf_image_machine(image)), &text);
+			fetch_value_text(&value, regs_of(pb_dwarf_image_machine(image)), &text);
 		printf("\t%s: %s: %s%s\n", value.name, value.type ? value.type : "-",
 		       value.obstacle ? "cannot be read: " : "",
 		       value.obstacle ? value.obstacle : strbuf_str(&text));
@@ -82,7 +82,7 @@ static struct error *print_places(struct dwarf_image *image, const struct probe_
 {
 	_cleanup_dwarf_places_ struct dwarf_places places = {0};
 
-	TRY(dwarf_places_find(image, def, &places));
+	TRY(pb_dwarf_places_find(image, def, &places));
 	for (size_t i = 0; i < places.n; i++) {
 		const struct dwarf_place *p = &places.v[i];
 		const char *slash = p->file ? strrchr(p->file, '/') : NULL;
@@ -101,7 +101,7 @@ static struct error *print_places(struct dwarf_image *image, const struct probe_
 		printf(" at %#" PRIx64 " %s+%" PRIu64 "\n", p->address, p->symbol ? p->symbol : "?",
 		       p->symbol_offset);
 		if (what)
-			TRY(dwarf_place_variables(image, p, what == 'G', print_variable, NULL));
+			TRY(pb_dwarf_place_variables(image, p, what == 'G', print_variable, NULL));
 		else
 			TRY(print_args(image, p, def));
 	}
@@ -113,10 +113,10 @@ static struct error *ask(struct dwarf_image *image, char what, const char *text)
 	_cleanup_probe_def_ struct probe_def def = {0};
 
 	if (what == 'F')
-		return dwarf_functions(image, text, print_name, NULL);
+		return pb_dwarf_functions(image, text, print_name, NULL);
 	TRY(probe_def_parse(text, &def));
 	if (what == 'L')
-		return dwarf_lines(image, &def, print_line, NULL);
+		return pb_dwarf_lines(image, &def, print_line, NULL);
 	return print_places(image, &def, what);
 }
 
@@ -151,13 +151,13 @@ int main(int argc, char **argv)
 	else if (argc != 2)
 		return 2;
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	struct error *err =
-		release ? dwarf_image_open_kernel(release, *argv[0] ? argv[0] : NULL, &opts, &image)
-			: dwarf_image_open(argv[0], &opts, &image);
+	struct error *err = release ? pb_dwarf_image_open_kernel(release, *argv[0] ? argv[0] : NULL,
+								 &opts, &image)
+				    : pb_dwarf_image_open(argv[0], &opts, &image);
 	if (!err)
 		err = ask(image, what, argv[argc - 1]);
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	dwarf_image_free(image);
+	pb_dwarf_image_free(image);
 	if (timed) {
 		struct rusage usage;
 

@@ -96,7 +96,7 @@ static int resolve(struct judge *j, const char *text, struct point *point)
 
 	if (err)
 		return fail(error_at(err, "%s", text));
-	err = dwarf_places_find(j->image, &point->def, &point->places);
+	err = pb_dwarf_places_find(j->image, &point->def, &point->places);
 	if (err && err->code == ENOENT) {
 		/* Never called, or only copies of it that do not return. */
 		if (j->verbose)
@@ -115,7 +115,7 @@ static int resolve(struct judge *j, const char *text, struct point *point)
 		for (size_t a = 0; a < point->def.n_args; a++) {
 			struct fetch_value *value = &point->values[i * point->def.n_args + a];
 
-			err = dwarf_place_arg(j->image, place, &point->def.args[a], value);
+			err = pb_dwarf_place_arg(j->image, place, &point->def.args[a], value);
 			/* A local whose DIE the compiler dropped with its value is not there. */
 			if (err && err->code == ENOENT && point->kind == 'l') {
 				error_free(err);
@@ -498,7 +498,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: dwarf-oracle [-v] PROGRAM POINTS\n");
 		return 2;
 	}
-	struct error *err = dwarf_image_open(argv[at], NULL, &j.image);
+	struct error *err = pb_dwarf_image_open(argv[at], NULL, &j.image);
 	if (err)
 		return fail(err);
 	if (read_points(&j, argv[at + 1]))

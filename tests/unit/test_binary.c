@@ -134,8 +134,8 @@ static void functions_are_found_by_version(void **state)
 		Dl_info info;
 		struct link_map *map;
 		assert_true(dladdr1(function, &info, (void **)&map, RTLD_DL_LINKMAP));
-		assert_true(elf_file_offset(file, (uint64_t)(uintptr_t)function - map->l_addr,
-					    &offset));
+		assert_true(pb_elf_file_offset(file, (uint64_t)(uintptr_t)function - map->l_addr,
+					       &offset));
 		assert_int_equal(offsets[0], offset);
 	}
 	assert_true(found > 0);
@@ -159,7 +159,7 @@ static void binaries_are_found_as_the_loader_and_the_shell_do(void **state)
 	assert_null(binary_open(path, &file));
 	assert_null(binary_symbol_offset(file, "malloc", &offset));
 	assert_true(offset > 0);
-	elf_file_free(file);
+	pb_elf_file_free(file);
 	free(path);
 
 	assert_null(binary_find("sh", &path));

@@ -142,13 +142,13 @@ static void check(const struct elf_file *file, const struct image *image, bool w
 	struct elf_symbol sym;
 	struct elf_reloc reloc;
 
-	assert_int_equal(elf_file_is64(file), image->is64);
-	assert_int_equal(elf_file_swapped(file), image->big == (BYTE_ORDER == LITTLE_ENDIAN));
-	assert_int_equal(elf_file_machine(file), EM_BPF);
-	assert_int_equal(elf_file_type(file), ET_REL);
-	assert_int_equal(elf_section_count(file), COUNT);
+	assert_int_equal(pb_elf_file_is64(file), image->is64);
+	assert_int_equal(pb_elf_file_swapped(file), image->big == (BYTE_ORDER == LITTLE_ENDIAN));
+	assert_int_equal(pb_elf_file_machine(file), EM_BPF);
+	assert_int_equal(pb_elf_file_type(file), ET_REL);
+	assert_int_equal(pb_elf_section_count(file), COUNT);
 	for (int i = 1; i < COUNT; i++) {
-		const struct elf_section *sec = elf_section_at(file, i);
+		const struct elf_section *sec = pb_elf_section_at(file, i);
 
 		assert_int_equal(sec->index, i);
 		assert_int_equal(sec->flags, SHF_ALLOC);
@@ -162,14 +162,14 @@ static void check(const struct elf_file *file, const struct image *image, bool w
 		if (sec->offset % 8 == 0)
 			assert_int_equal((uintptr_t)sec->data % 8, 0);
 	}
-	assert_string_equal(elf_section_at(file, DEBUG)->name, ".debug_info");
-	assert_int_equal(elf_section_at(file, DEBUG)->size, 2 * GAP);
-	assert_ptr_equal(elf_section_find(file, ".data"), elf_section_at(file, DATA));
-	assert_null(elf_section_find(file, ".dat"));
+	assert_string_equal(pb_elf_section_at(file, DEBUG)->name, ".debug_info");
+	assert_int_equal(pb_elf_section_at(file, DEBUG)->size, 2 * GAP);
+	assert_ptr_equal(pb_elf_section_find(file, ".data"), pb_elf_section_at(file, DATA));
+	assert_null(pb_elf_section_find(file, ".dat"));
 
-	const struct elf_section *symtab = elf_section_by_type(file, SHT_SYMTAB);
-	assert_int_equal(elf_symbol_count(file, symtab), 2);
-	assert_null(elf_symbol_at(file, symtab, 1, &sym));
+	const struct elf_section *symtab = pb_elf_section_by_type(file, SHT_SYMTAB);
+	assert_int_equal(pb_elf_symbol_count(file, symtab), 2);
+	assert_null(pb_elf_symbol_at(file, symtab, 1, &sym));
 	assert_string_equal(sym.name, "f");
 	assert_int_equal(sym.value, 8);
 	assert_int_equal(sym.size, 0x38);
@@ -177,9 +177,9 @@ static void check(const struct elf_file *file, const struct image *image, bool w
 	assert_int_equal(sym.bind, STB_GLOBAL);
 	assert_int_equal(sym.type, STT_FUNC);
 	assert_int_equal(sym.visibility, STV_HIDDEN);
-	const struct elf_section *rel = elf_section_at(file, REL);
-	assert_int_equal(elf_reloc_count(file, rel), 1);
-	assert_null(elf_reloc_at(file, rel, 0, &reloc));
+	const struct elf_section *rel = pb_elf_section_at(file, REL);
+	assert_int_equal(pb_elf_reloc_count(file, rel), 1);
+	assert_null(pb_elf_reloc_at(file, rel, 0, &reloc));
 	assert_int_equal(reloc.offset, 0x10);
 	assert_int_equal(reloc.symbol, 1);
 	assert_int_equal(reloc.type, 10);
@@ -192,18 +192,18 @@ static void reads_the_same_in_every_way(void **state)
 		struct image *image = image_new(kind & 1, kind & 2);
 		struct elf_file *file = NULL;
 
-		assert_null(elf_file_open_mem(image->bytes, image->size, "memory", &file));
+		assert_null(pb_elf_file_open_mem(image->bytes, image->size, "memory", &file));
 		check(file, image, true);
-		assert_false(elf_section_may_write(file, elf_section_at(file, DATA)));
-		elf_file_free(file);
+		assert_false(pb_elf_section_may_write(file, pb_elf_section_at(file, DATA)));
+		pb_elf_file_free(file);
 		write_file(image, image->size);
-		assert_null(elf_file_open(path, &file));
+		assert_null(pb_elf_file_open(path, &file));
 		check(file, image, true);
-		elf_file_free(file);
-		assert_null(elf_file_open_parts(path, no_debug, &file));
+		pb_elf_file_free(file);
+		assert_null(pb_elf_file_open_parts(path, no_debug, &file));
 		check(file, image, false);
-		assert_true(elf_section_may_write(file, elf_section_at(file, DATA)));
-		elf_file_free(file);
+		assert_true(pb_elf_section_may_write(file, pb_elf_section_at(file, DATA)));
+		pb_elf_file_free(file);
 		free(image);
 	}
 }
@@ -216,20 +216,20 @@ static void shared_bytes_are_not_written(void **state)
 
 	put_section(image, DATA, ".data", SHT_PROGBITS, 0x130, 0x20, 0, 0);
 	write_file(image, image->size);
-	assert_null(elf_file_open_parts(path, no_debug, &file));
-	assert_false(elf_section_may_write(file, elf_section_at(file, DATA)));
-	assert_false(elf_section_may_write(file, elf_section_at(file, TEXT)));
-	assert_true(elf_section_may_write(file, elf_section_at(file, SYMTAB)));
-	assert_memory_equal(elf_section_at(file, DATA)->data, image->bytes + 0x130, 0x20);
-	elf_file_free(file);
+	assert_null(pb_elf_file_open_parts(path, no_debug, &file));
+	assert_false(pb_elf_section_may_write(file, pb_elf_section_at(file, DATA)));
+	assert_false(pb_elf_section_may_write(file, pb_elf_section_at(file, TEXT)));
+	assert_true(pb_elf_section_may_write(file, pb_elf_section_at(file, SYMTAB)));
+	assert_memory_equal(pb_elf_section_at(file, DATA)->data, image->bytes + 0x130, 0x20);
+	pb_elf_file_free(file);
 	free(image);
 }
 
 static void refuse(const char *what, bool parts)
 {
 	struct elf_file *file = NULL;
-	struct error *err =
-		parts ? elf_file_open_parts(path, no_debug, &file) : elf_file_open(path, &file);
+	struct error *err = parts ? pb_elf_file_open_parts(path, no_debug, &file)
+				  : pb_elf_file_open(path, &file);
 
 	assert_non_null(err);
 	assert_null(file);
@@ -270,9 +270,9 @@ static void cut_off_files_are_refused(void **state)
 	put_section(image, STRTAB, ".strtab", SHT_STRTAB, 0x101, 3, 0, 0);
 	write_file(image, image->size);
 	struct elf_file *file = NULL;
-	assert_null(elf_file_open_parts(path, no_debug, &file));
-	assert_string_equal(elf_section_at(file, TEXT)->name, "");
-	elf_file_free(file);
+	assert_null(pb_elf_file_open_parts(path, no_debug, &file));
+	assert_string_equal(pb_elf_section_at(file, TEXT)->name, "");
+	pb_elf_file_free(file);
 	free(image);
 }
 
@@ -288,9 +288,9 @@ static void large_numbers_are_in_section_0(void **state)
 		put(image, image->sections + 32, COUNT, 8);  /* sh_size */
 		put(image, image->sections + 40, STRTAB, 4); /* sh_link */
 		write_file(image, image->size);
-		assert_null(elf_file_open_parts(path, no_debug, &file));
+		assert_null(pb_elf_file_open_parts(path, no_debug, &file));
 		check(file, image, false);
-		elf_file_free(file);
+		pb_elf_file_free(file);
 		put(image, image->sections + 32, UINT32_MAX, 8);
 		write_file(image, image->size);
 		refuse("4294967295 sections do not fit", parts);

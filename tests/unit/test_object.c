@@ -420,8 +420,8 @@ static void an_object_of_the_other_byte_order_is_the_same(void **state)
 			if (err)
 				fail_msg("%s: %s: %s", file, err->where, err->msg);
 		}
-		assert_int_not_equal(elf_file_swapped(objs[0]->elf),
-				     elf_file_swapped(objs[1]->elf));
+		assert_int_not_equal(pb_elf_file_swapped(objs[0]->elf),
+				     pb_elf_file_swapped(objs[1]->elf));
 		assert_string_equal(objs[0]->license, objs[1]->license);
 		assert_int_equal(objs[0]->kversion, objs[1]->kversion);
 		assert_int_equal(objs[0]->symbols.n, objs[1]->symbols.n);

@@ -491,7 +491,7 @@ static void test_hostile_elf(void **state)
 		symtab_free(st);
 		image[i] ^= 0xff;
 	}
-	struct error *err = elf_source_open_mem("not an ELF", 10, &es);
+	struct error *err = pb_elf_source_open_mem("not an ELF", 10, &es);
 	assert_non_null(err);
 	assert_int_equal(err->code, EBADMSG);
 	error_free(err);

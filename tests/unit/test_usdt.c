@@ -235,7 +235,7 @@ static struct error *count_notes(const struct image *file, size_t *n, struct usd
 	struct usdt_notes notes;
 	bool more;
 
-	TRY(elf_file_open_mem(file->sb.str, file->sb.len, "file", &elf));
+	TRY(pb_elf_file_open_mem(file->sb.str, file->sb.len, "file", &elf));
 	TRY(usdt_notes_open(elf, &notes));
 	for (*n = 0;; ++*n) {
 		TRY(usdt_notes_next(&notes, last, &more));
@@ -270,7 +270,7 @@ static void notes_of_both_byte_orders(void **state)
 		_cleanup_elf_ struct elf_file *elf = NULL;
 		struct usdt_notes notes;
 		bool more = false;
-		assert_null(elf_file_open_mem(file.sb.str, file.sb.len, "file", &elf));
+		assert_null(pb_elf_file_open_mem(file.sb.str, file.sb.len, "file", &elf));
 		assert_null(usdt_notes_open(elf, &notes));
 		assert_null(usdt_notes_next(&notes, &note, &more));
 		assert_true(more);
