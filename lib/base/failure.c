@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/json.h"
+#include "lib/base/json_writer.h"
 
 struct failure *failure_new(const char *kind)
 {
@@ -85,58 +85,48 @@ void error_text(const struct error *err, struct strbuf *sb)
 		strbuf_addf(sb, "\n" MARGIN "the kernel says: %s", f->kernel);
 }
 
-static void add_key(struct strbuf *sb, const char *key)
+static void add_str(struct json_writer *w, const char *key, const char *value)
 {
-	if (sb->len && sb->str[sb->len - 1] != '{')
-		strbuf_addch(sb, ',');
-	strbuf_addf(sb, "\"%s\":", key);
+	if (value)
+		jw_text(w, key, value);
 }
 
-static void add_str(struct strbuf *sb, const char *key, const char *value)
+static void add_failure(struct json_writer *w, const struct failure *f)
 {
-	if (!value)
-		return;
-	add_key(sb, key);
-	json_add_string(sb, value, strlen(value));
-}
-
-static void add_number(struct strbuf *sb, const char *key, long value)
-{
-	add_key(sb, key);
-	strbuf_addf(sb, "%ld", value);
+	add_str(w, "object", f->object);
+	add_str(w, "program", f->program);
+	add_str(w, "section", f->section);
+	add_str(w, "function", f->function);
+	add_str(w, "file", f->file);
+	if (f->line)
+		jw_i64(w, "line", f->line);
+	add_str(w, "source", f->source);
+	if (f->insn >= 0)
+		jw_i64(w, "insn", f->insn);
+	add_str(w, "insn_text", f->insn_text);
+	add_str(w, "register", f->reg);
+	add_str(w, "state", f->state);
+	add_str(w, "expected", f->expected);
+	add_str(w, "since_file", f->since_file);
+	if (f->since_line)
+		jw_i64(w, "since_line", f->since_line);
+	add_str(w, "since_source", f->since_source);
+	add_str(w, "detail", f->detail);
+	add_str(w, "kernel", f->kernel);
 }
 
 void error_json(const struct error *err, struct strbuf *sb)
 {
-	const struct failure *f = err->failure;
+	struct json_writer w = json_writer_make(sb);
 
-	strbuf_addch(sb, '{');
-	add_str(sb, "kind", f ? f->kind : "other");
-	add_number(sb, "errno", err->code);
-	add_str(sb, "where", err->where);
-	add_str(sb, "message", err->msg);
-	add_str(sb, "hint", err->hint);
-	if (f) {
-		add_str(sb, "object", f->object);
-		add_str(sb, "program", f->program);
-		add_str(sb, "section", f->section);
-		add_str(sb, "function", f->function);
-		add_str(sb, "file", f->file);
-		if (f->line)
-			add_number(sb, "line", f->line);
-		add_str(sb, "source", f->source);
-		if (f->insn >= 0)
-			add_number(sb, "insn", f->insn);
-		add_str(sb, "insn_text", f->insn_text);
-		add_str(sb, "register", f->reg);
-		add_str(sb, "state", f->state);
-		add_str(sb, "expected", f->expected);
-		add_str(sb, "since_file", f->since_file);
-		if (f->since_line)
-			add_number(sb, "since_line", f->since_line);
-		add_str(sb, "since_source", f->since_source);
-		add_str(sb, "detail", f->detail);
-		add_str(sb, "kernel", f->kernel);
-	}
-	strbuf_addch(sb, '}');
+	jw_object(&w, NULL);
+	jw_text(&w, "kind", err->failure ? err->failure->kind : "other");
+	jw_i64(&w, "errno", err->code);
+	add_str(&w, "where", err->where);
+	add_str(&w, "message", err->msg);
+	add_str(&w, "hint", err->hint);
+	if (err->failure)
+		add_failure(&w, err->failure);
+	jw_end(&w);
+	json_writer_finish(&w);
 }
