@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "show/html.h"
 
-#include "lib/base/json.h"
+#include "lib/base/json_writer.h"
 #include "show/plain.h"
 #include "show/result_json.h"
 
@@ -72,19 +72,17 @@ static void add_about(struct strbuf *json, const struct results *results,
 		{"version", about->version},
 	};
 
-	strbuf_adds(json, "{\"title\":");
-	json_add_string(json, about->title, strlen(about->title));
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		if (!texts[i].text)
-			continue;
-		strbuf_addf(json, ",\"%s\":", texts[i].key);
-		json_add_string(json, texts[i].text, strlen(texts[i].text));
-	}
-	strbuf_adds(json, ",\"time_ns\":");
-	strbuf_add_u64(json, results->time);
-	strbuf_adds(json, ",\"span_ns\":");
-	strbuf_add_u64(json, results->span);
-	strbuf_addch(json, '}');
+	struct json_writer w = json_writer_make(json);
+
+	jw_object(&w, NULL);
+	jw_text(&w, "title", about->title);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		if (texts[i].text)
+			jw_text(&w, texts[i].key, texts[i].text);
+	jw_u64(&w, "time_ns", results->time);
+	jw_u64(&w, "span_ns", results->span);
+	jw_end(&w);
+	json_writer_finish(&w);
 }
 
 void html_events_deinit(struct html_events *events)
