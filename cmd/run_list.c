@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "lib/base/json.h"
+#include "lib/base/json_writer.h"
 #include "lib/base/strbuf.h"
 #include "lib/base/util.h"
 #include "run/builtin.h"
@@ -19,10 +19,17 @@ static int print(struct strbuf *out)
 	return fflush(stdout) ? cmd_fail(error_errno(errno, "cannot write the output")) : 0;
 }
 
-static void add_member(struct strbuf *out, const char *head, const char *text)
+static void add_json(const struct builtin *b, struct strbuf *out)
 {
-	strbuf_adds(out, head);
-	json_add_string(out, text, strlen(text));
+	struct json_writer w = json_writer_make(out);
+
+	jw_object(&w, NULL);
+	jw_text(&w, "name", b->name);
+	jw_text(&w, "answers", b->summary);
+	jw_text(&w, "needs", b->needs);
+	jw_end(&w);
+	json_writer_finish(&w);
+	strbuf_addch(out, '\n');
 }
 
 int run_list(bool json)
@@ -34,10 +41,7 @@ int run_list(bool json)
 		width = max_of(width, strlen(b->name));
 	for (const struct builtin *b = builtins; b->name; b++) {
 		if (json) {
-			add_member(&out, "{\"name\":", b->name);
-			add_member(&out, ",\"answers\":", b->summary);
-			add_member(&out, ",\"needs\":", b->needs);
-			strbuf_adds(&out, "}\n");
+			add_json(b, &out);
 		} else {
 			strbuf_addf(&out, "%-*s  %s\n%*s  needs %s\n", (int)width, b->name,
 				    b->summary, (int)width, "", b->needs);
