@@ -12,6 +12,7 @@
 
 #include "cmd/job.h"
 #include "inspect/profile.h"
+#include "lib/base/json_writer.h"
 
 /* Until the time is over (0: never) or a signal comes. */
 static void wait_for(double seconds)
@@ -96,22 +97,31 @@ static void show_json(const struct profile *profile, struct strbuf *out)
 	size_t n;
 	const struct profile_value *v = profile_values(profile, &n);
 
-	strbuf_addf(out,
-		    "{\"duration_ns\":%" PRIu64 ",\"run_cnt\":%" PRIu64 ",\"run_time_ns\":%" PRIu64
-		    ",\"recursion_misses\":%" PRIu64 ",\"metrics\":[",
-		    c->span_ns, c->runs, c->ns, c->missed);
+	struct json_writer w = json_writer_make(out);
+
+	jw_object(&w, NULL);
+	jw_u64(&w, "duration_ns", c->span_ns);
+	jw_u64(&w, "run_cnt", c->runs);
+	jw_u64(&w, "run_time_ns", c->ns);
+	jw_u64(&w, "recursion_misses", c->missed);
+	jw_array(&w, "metrics");
 	for (size_t i = 0; i < n; i++) {
-		strbuf_addf(out, "%s{\"metric\":\"%s\"", i ? "," : "", v[i].metric);
-		if (v[i].why_not)
-			json_add_member(out, "not_measured", v[i].why_not);
-		else
-			strbuf_addf(out,
-				    ",\"run_cnt\":%" PRIu64 ",\"value\":%" PRIu64
-				    ",\"enabled\":%" PRIu64 ",\"running\":%" PRIu64,
-				    v[i].runs, v[i].value, v[i].enabled, v[i].running);
-		strbuf_addch(out, '}');
+		jw_object(&w, NULL);
+		jw_text(&w, "metric", v[i].metric);
+		if (v[i].why_not) {
+			jw_text(&w, "not_measured", v[i].why_not);
+		} else {
+			jw_u64(&w, "run_cnt", v[i].runs);
+			jw_u64(&w, "value", v[i].value);
+			jw_u64(&w, "enabled", v[i].enabled);
+			jw_u64(&w, "running", v[i].running);
+		}
+		jw_end(&w);
 	}
-	strbuf_adds(out, "]}\n");
+	jw_end(&w);
+	jw_end(&w);
+	json_writer_finish(&w);
+	strbuf_addch(out, '\n');
 }
 
 /* "duration N" at *at, in seconds; without it 0. */
