@@ -69,7 +69,8 @@ builds() {
 	identical "$debs/$1/new" "$root/home/user/another/folder"
 
 	quietly root_user "cd another/folder && rm *.deb && cd perf-bpf-* &&
-		sed -i '1s/(.*)/(0.0.9)/' debian/changelog && DEB_BUILD_OPTIONS=nocheck debian/rules binary"
+		sed -i '1s/(.*)/(0.0.9)/' debian/changelog &&
+		DEB_BUILD_OPTIONS=nocheck dpkg-buildpackage -b -nc -us -uc"
 	mkdir "$debs/$1/old"
 	cp "$root"/home/user/another/folder/*.deb "$debs/$1/old"
 }
