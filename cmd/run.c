@@ -374,7 +374,7 @@ int cmd_run(int argc, char **argv)
 	argv[argc] = NULL;
 	cmd_parse(&argp, argc, argv, 0, NULL, &args);
 	if (args.list)
-		return run_list(args.output.json);
+		return run_list(args.output.export.json);
 	if (args.source)
 		return run_source(args.source);
 	signal(SIGPIPE, SIG_IGN); /* the output's end ends the run, but not the files it writes */

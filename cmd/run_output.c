@@ -15,21 +15,11 @@
 #include "cmd/cmd.h"
 #include "cmd/run_live.h"
 #include "serve/server.h"
-#include "show/csv.h"
-#include "show/folded.h"
-#include "show/html.h"
 #include "show/openmetrics.h"
-#include "show/pprof.h"
-#include "show/result_json.h"
 #include "show/text.h"
 
 enum {
-	OPT_JSON = 512,
-	OPT_CSV,
-	OPT_HTML,
-	OPT_FOLDED,
-	OPT_PPROF,
-	OPT_CALLEE,
+	OPT_CALLEE = 512,
 	OPT_SHADES,
 	OPT_OPENMETRICS,
 	OPT_LIVE,
@@ -41,11 +31,6 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{"json", OPT_JSON, NULL, 0, "Print one line of JSON per map"},
-	{"csv", OPT_CSV, NULL, 0, "Print one table of comma-separated values per map"},
-	{"html", OPT_HTML, "FILE", 0, "Also write the results to FILE as one HTML page"},
-	{"folded", OPT_FOLDED, NULL, 0, "Print stacks as folded lines for flamegraph.pl"},
-	{"pprof", OPT_PPROF, "FILE", 0, "Also write stacks to FILE as a pprof profile"},
 	{"callee", OPT_CALLEE, NULL, 0, "Show stack trees starting with the innermost function"},
 	{"shades", OPT_SHADES, "HOW", 0, "Draw heat maps with MODE: chars, gray or color"},
 	{"live", OPT_LIVE, NULL, 0, "Redraw the results in place, every second or --interval"},
@@ -85,21 +70,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct run_output_opts *opts = state->input;
 
 	switch (key) {
-	case OPT_JSON:
-		opts->json = true;
-		return 0;
-	case OPT_CSV:
-		opts->csv = true;
-		return 0;
-	case OPT_HTML:
-		opts->html = arg;
-		return 0;
-	case OPT_FOLDED:
-		opts->folded = true;
-		return 0;
-	case OPT_PPROF:
-		opts->pprof = arg;
-		return 0;
 	case OPT_SHADES:
 		if (!parse_shades(arg, &opts->shades))
 			argp_error(state, "--shades %s: expected chars, gray or color", arg);
@@ -114,8 +84,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_OPENMETRICS:
 		opts->openmetrics = arg;
 		return 0;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &opts->export;
+		return 0;
 	case ARGP_KEY_END:
-		if (opts->json + opts->csv + opts->folded + opts->live > 1)
+		if (opts->export.json + opts->export.csv + opts->export.folded + opts->live > 1)
 			argp_error(state,
 				   "only one of --json, --csv, --folded and --live can be used");
 		return 0;
@@ -123,7 +96,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return ARGP_ERR_UNKNOWN;
 }
 
-const struct argp run_output_argp = {.options = options, .parser = parse_option};
+static const struct argp_child children[] = {
+	{&export_argp, 0, NULL, 0},
+	{0},
+};
+
+const struct argp run_output_argp = {
+	.options = options, .parser = parse_option, .children = children};
 
 struct run_output {
 	const struct run_output_opts *opts;
@@ -159,13 +138,12 @@ static struct error *make_title(struct run_output *output)
 	return output->title ? NULL : error_nomem();
 }
 
-/* What the page's head says. A file that cannot be written is told before anything runs. */
+/* What the page's head says. */
 static struct error *page_new(struct run_output *output)
 {
 	const struct run_output_opts *opts = output->opts;
 	_cleanup_strbuf_ struct strbuf command = STRBUF_INIT;
 
-	TRY(cmd_check_writable(opts->html));
 	for (char *const *word = opts->workload; word && *word; word++)
 		strbuf_addf(&command, "%s%s", word == opts->workload ? "" : " ", *word);
 	uname(&output->host);
@@ -176,7 +154,6 @@ static struct error *page_new(struct run_output *output)
 
 static struct error *write_page(struct run_output *output, const struct results *results)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	const struct html_about about = {
 		.title = output->title,
 		.command = output->command,
@@ -189,8 +166,7 @@ static struct error *write_page(struct run_output *output, const struct results 
 		html_events_add(&output->page_events, results);
 		return NULL;
 	}
-	results_html(results, &about, &output->page_events, &text);
-	return strbuf_failed(&text) ? error_nomem() : cmd_write_file(output->opts->html, &text);
+	return export_html(&output->opts->export, results, &about, &output->page_events);
 }
 
 /* server_answer_fn */
@@ -285,10 +261,9 @@ struct error *run_output_new(const struct run_output_opts *opts, struct run_opts
 	output->csv.looks = opts->interval;
 	output->ascii = !is_utf8();
 	output->shades = opts->shades_given ? opts->shades : choose_shades();
-	if (opts->html)
+	TRY(export_check(&opts->export));
+	if (opts->export.html)
 		TRY(page_new(output));
-	if (opts->pprof)
-		TRY(cmd_check_writable(opts->pprof));
 	if (opts->openmetrics)
 		TRY(serve_new(output, run));
 	if (opts->live)
@@ -359,14 +334,6 @@ static void add_text(struct run_output *output, const struct results *results, s
 		strbuf_addch(out, '\n');
 }
 
-static struct error *write_pprof(const char *path, const struct results *results)
-{
-	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-
-	TRY(results_pprof(results, &out));
-	return strbuf_failed(&out) ? error_nomem() : cmd_write_file(path, &out);
-}
-
 /*
  * By one write(2), where the file takes so much: stdio would make two of it, and what
  * the command writes to the same file might stand in the middle of a line.
@@ -393,20 +360,14 @@ struct error *run_output_show(void *ctx, struct run *run, const struct results *
 		run_output_end(output); /* what was found out stays on the other screen */
 	if (output->live && !last)
 		TRY(live_show(output->live, results));
-	else if (output->opts->json)
-		results_json(results, last, &out);
-	else if (output->opts->csv)
-		results_csv(&output->csv, results, &out);
-	else if (output->opts->folded)
-		results_folded(results, &out);
-	else
+	else if (!export_print(&output->opts->export, results, last, &output->csv, &out))
 		add_text(output, results, &out);
 	if (strbuf_failed(&out))
 		return error_nomem();
 	TRY(write_lines(output, &out));
 	if (output->closed)
 		run_stop(run); /* files that were asked for are written at the end all the same */
-	if (last && output->opts->pprof)
-		TRY(write_pprof(output->opts->pprof, results));
-	return output->opts->html ? write_page(output, results) : NULL;
+	if (last && output->opts->export.pprof)
+		TRY(export_pprof(&output->opts->export, results));
+	return output->opts->export.html ? write_page(output, results) : NULL;
 }

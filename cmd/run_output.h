@@ -6,18 +6,17 @@
 #include <argp.h>
 #include <stdbool.h>
 
+#include "cmd/export.h"
 #include "lib/base/error.h"
 #include "run/run.h"
 #include "show/text.h"
 
 struct run_output_opts {
-	bool json, csv, folded;
+	struct export_opts export;
 	bool live;
 	bool callee; /* trees of stacks from the innermost function on */
 	bool shades_given;
 	enum text_shades shades;  /* of heat maps, where given; else as the terminal can */
-	const char *pprof;	  /* the profile's file; NULL: none */
-	const char *html;	  /* the page's file; NULL: none */
 	const char *openmetrics;  /* where scrapes are answered; NULL: nowhere */
 	bool interval;		  /* there will be several looks */
 	const char *const *files; /* what is run, for titles */

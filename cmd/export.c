@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cmd/export.h"
+
+#include "cmd/cmd.h"
+#include "show/folded.h"
+#include "show/pprof.h"
+#include "show/result_json.h"
+
+enum {
+	OPT_JSON = 1024,
+	OPT_CSV,
+	OPT_HTML,
+	OPT_FOLDED,
+	OPT_PPROF,
+};
+
+static const struct argp_option options[] = {
+	{"json", OPT_JSON, NULL, 0, "Print one line of JSON per result"},
+	{"csv", OPT_CSV, NULL, 0, "Print one table of comma-separated values per result"},
+	{"html", OPT_HTML, "FILE", 0,
+	 "Also write the results to FILE as one HTML page"},
+	{"folded", OPT_FOLDED, NULL, 0, "Print stacks as folded lines for flamegraph.pl"},
+	{"pprof", OPT_PPROF, "FILE", 0, "Also write stacks to FILE as a pprof profile"},
+	{0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct export_opts *opts = state->input;
+
+	switch (key) {
+	case OPT_JSON:
+		opts->json = true;
+		return 0;
+	case OPT_CSV:
+		opts->csv = true;
+		return 0;
+	case OPT_HTML:
+		opts->html = arg;
+		return 0;
+	case OPT_FOLDED:
+		opts->folded = true;
+		return 0;
+	case OPT_PPROF:
+		opts->pprof = arg;
+		return 0;
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp export_argp = {.options = options, .parser = parse_option};
+
+struct error *export_check(const struct export_opts *opts)
+{
+	if (opts->html)
+		TRY(cmd_check_writable(opts->html));
+	return opts->pprof ? cmd_check_writable(opts->pprof) : NULL;
+}
+
+bool export_print(const struct export_opts *opts, const struct results *results, bool last,
+		  struct csv *csv, struct strbuf *out)
+{
+	if (opts->json)
+		results_json(results, last, out);
+	else if (opts->csv)
+		results_csv(csv, results, out);
+	else if (opts->folded)
+		results_folded(results, out);
+	return opts->json || opts->csv || opts->folded;
+}
+
+struct error *export_pprof(const struct export_opts *opts, const struct results *results)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	TRY(results_pprof(results, &out));
+	return strbuf_failed(&out) ? error_nomem() : cmd_write_file(opts->pprof, &out);
+}
+
+struct error *export_html(const struct export_opts *opts, const struct results *results,
+			  const struct html_about *about, const struct html_events *events)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	results_html(results, about, events, &text);
+	return strbuf_failed(&text) ? error_nomem() : cmd_write_file(opts->html, &text);
+}
