@@ -17,8 +17,7 @@ enum {
 static const struct argp_option options[] = {
 	{"json", OPT_JSON, NULL, 0, "Print one line of JSON per result"},
 	{"csv", OPT_CSV, NULL, 0, "Print one table of comma-separated values per result"},
-	{"html", OPT_HTML, "FILE", 0,
-	 "Also write the results to FILE as one HTML page"},
+	{"html", OPT_HTML, "FILE", 0, "Also write the results to FILE as one HTML page"},
 	{"folded", OPT_FOLDED, NULL, 0, "Print stacks as folded lines for flamegraph.pl"},
 	{"pprof", OPT_PPROF, "FILE", 0, "Also write stacks to FILE as a pprof profile"},
 	{0},

@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cmd/cmd.h"
+#include "cmd/export.h"
 #include "cmd/options.h"
 #include "cmd/recording.h"
 #include "lib/base/names.h"
@@ -33,10 +35,12 @@ struct report {
 	bool children, hide_unresolved, exclude_other, relative, quiet;
 	bool show_nr_samples, show_total_period, show_cpu_utilization, show_empty;
 	bool header, header_only;
+	struct export_opts export;
 	double percent_limit;
 	int verbose;
 
 	/* While it runs. */
+	uint64_t first, last; /* ns: of the samples */
 	regex_t parent_regex;
 	bool has_parent_regex;
 	struct log log;
@@ -104,7 +108,7 @@ static const struct argp_option options[] = {
 	{"header", OPT_HEADER, NULL, 0, "Write the recording's header first", 0},
 	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Write the recording's header and end", 0},
 	{"no-skip-empty", OPT_NO_SKIP_EMPTY, NULL, 0, "Show events without samples, too", 0},
-	{"stdio", OPT_STDIO, NULL, 0, "Write text: the only way, accepted for perf's sake", 0},
+	{"stdio", OPT_STDIO, NULL, 0, "Print text: the default, accepted as perf has it", 0},
 	{"quiet", 'q', NULL, 0, "Only the rows: no head, no warnings", 0},
 	{"verbose", 'v', NULL, 0, "Show addresses and paths; twice: for debugging", 0},
 	{0},
@@ -298,8 +302,12 @@ static error_t parse_argp(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &rp->recording;
+		state->child_inputs[1] = &rp->export;
 		return 0;
 	case ARGP_KEY_END:
+		if (rp->export.json + rp->export.csv + rp->export.folded > 1)
+			argp_error(state, "choose one of --json, --csv and --folded");
+		return 0;
 	case ARGP_KEY_SUCCESS:
 	case ARGP_KEY_ERROR:
 	case ARGP_KEY_FINI:
@@ -316,7 +324,11 @@ static error_t parse_argp(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-static const struct argp_child children[] = {RECORDING_CHILD, {0}};
+static const struct argp_child children[] = {
+	RECORDING_CHILD,
+	{&export_argp, 0, NULL, 0},
+	{0},
+};
 
 static const struct argp argp = {
 	.options = options,
@@ -591,6 +603,11 @@ static struct error *setup_spec(struct report *rp)
 	return setup_parent(rp);
 }
 
+static bool is_text(const struct report *rp)
+{
+	return !rp->export.json && !rp->export.csv && !rp->export.folded;
+}
+
 /* A filter that leaves one value needs no column; it is told in the head. */
 static void setup_elide(struct report *rp)
 {
@@ -612,7 +629,9 @@ static void setup_elide(struct report *rp)
 		for (size_t f = 0; f < ARRAY_SIZE(filters); f++) {
 			if (filters[f].field != field || !filters[f].only)
 				continue;
-			strbuf_addf(&rp->out, "# %s: %s\n", filters[f].title, filters[f].only);
+			if (is_text(rp))
+				strbuf_addf(&rp->out, "# %s: %s\n", filters[f].title,
+					    filters[f].only);
 			rp->spec.elide[field] = true;
 		}
 		left |= !rp->spec.elide[field];
@@ -657,6 +676,8 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 	struct hist *h;
 
 	TRY(check_filter(rp));
+	rp->first = rp->first ? min_of(rp->first, sample->time) : sample->time;
+	rp->last = max_of(rp->last, sample->time);
 	rp->sample = sample;
 	rp->event = event;
 	rp->thread = thread;
@@ -681,6 +702,12 @@ static void out_flush(struct report *rp)
 	strbuf_reset(&rp->out);
 }
 
+/* Whether more than text is wanted. */
+static bool wants_data(const struct report *rp)
+{
+	return !is_text(rp) || rp->export.html || rp->export.pprof;
+}
+
 /* "cpu-clock" counts nanoseconds. */
 static const char *unit_of(const struct session_event *event)
 {
@@ -691,10 +718,22 @@ static const char *unit_of(const struct session_event *event)
 	return is_clock ? "ns" : "events";
 }
 
+/* When the file was written, which is when the recording ended; a pipe has no such time. */
+static void set_time(struct report *rp, struct results *results)
+{
+	struct stat st;
+
+	if (session_header(rp->opened.session)->pipe || stat(rp->opened.path, &st))
+		return;
+	results->time = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+	results->span = rp->last > rp->first ? rp->last - rp->first : 0;
+}
+
 static struct error *make_results(struct report *rp, struct results *results)
 {
 	results->subject = RESULTS_OF_EVENTS;
 	results->lost = session_losses(rp->opened.session).lost_samples;
+	set_time(rp, results);
 	for (size_t i = 0; i < session_n_events(rp->opened.session); i++) {
 		const struct session_event *event = session_event(rp->opened.session, i);
 		const struct hist_results_opts opts = {
@@ -703,6 +742,7 @@ static struct error *make_results(struct report *rp, struct results *results)
 			.relative = rp->relative,
 			.least_percent = rp->percent_limit,
 			.origins = rp->verbose > 0,
+			.stacks = wants_data(rp),
 			.wide_dso = !rp->widths && !rp->separator && !rp->recording.filter.dsos,
 		};
 		struct hist *h;
@@ -714,9 +754,8 @@ static struct error *make_results(struct report *rp, struct results *results)
 	return NULL;
 }
 
-static struct error *print_all(struct report *rp)
+static void print_text(struct report *rp, const struct results *results)
 {
-	_cleanup_results_ struct results results = {0};
 	const struct perf_text_opts text = {
 		.chain = &rp->spec.chain,
 		.separator = rp->separator,
@@ -726,6 +765,42 @@ static struct error *print_all(struct report *rp)
 		.verbose = rp->verbose > 0,
 		.first_frame_is_known = rp->sort && !rp->fields && !strncmp(rp->sort, "sym", 3),
 	};
+
+	perf_text_begin(results, &text, &rp->out);
+	for (size_t i = 0; i < results->n; i++) {
+		if (results->v[i].kind != RESULT_TABLE)
+			continue;
+		perf_text_table(&results->v[i], &text, &rp->out);
+		if (rp->out.len > OUT_FULL)
+			out_flush(rp);
+	}
+}
+
+/* The head of the page is of the machine that the recording was made on. */
+static struct error *write_page(struct report *rp, const struct results *results)
+{
+	const struct data_header *header = session_header(rp->opened.session);
+	_cleanup_strbuf_ struct strbuf command = STRBUF_INIT;
+	struct html_events none = {0};
+
+	for (size_t i = 0; i < header->n_cmdline; i++)
+		strbuf_addf(&command, "%s%s", i ? " " : "", header->cmdline[i]);
+	if (strbuf_failed(&command))
+		return error_nomem();
+	const struct html_about about = {
+		.title = rp->opened.path,
+		.command = command.len ? command.str : NULL,
+		.host = header->hostname,
+		.kernel = header->osrelease,
+		.version = "perf-bpf " PERF_BPF_VERSION,
+	};
+	return export_html(&rp->export, results, &about, &none);
+}
+
+static struct error *print_all(struct report *rp)
+{
+	_cleanup_results_ struct results results = {0};
+	struct csv csv = {0};
 	size_t entries = 0;
 
 	for (size_t i = 0; i < rp->hists.n; i++) {
@@ -738,15 +813,18 @@ static struct error *print_all(struct report *rp)
 		out_flush(rp);
 		if (!rp->quiet)
 			fprintf(stderr, "perf-bpf: %s has no samples\n", rp->opened.path);
-		return NULL;
+		if (!wants_data(rp))
+			return NULL;
 	}
 	TRY(make_results(rp, &results));
-	perf_text_begin(&results, &text, &rp->out);
-	for (size_t i = 0; i < results.n; i++) {
-		perf_text_table(&results.v[i], &text, &rp->out);
-		if (rp->out.len > OUT_FULL)
-			out_flush(rp);
-	}
+	/* first, since nobody may be reading what is printed */
+	if (rp->export.pprof)
+		TRY(export_pprof(&rp->export, &results));
+	if (rp->export.html)
+		TRY(write_page(rp, &results));
+	if (!export_print(&rp->export, &results, true, &csv, &rp->out) && entries)
+		print_text(rp, &results);
+	csv_deinit(&csv);
 	return NULL;
 }
 
@@ -754,11 +832,12 @@ static struct error *report_run(struct report *rp)
 {
 	struct session_tool tool = {.ctx = rp, .sample = on_sample};
 
+	TRY(export_check(&rp->export));
 	TRY(recording_open(&rp->recording, &rp->log, &rp->opened));
 	TRY(setup_spec(rp));
-	if (rp->header && !rp->quiet)
+	if (rp->header && !rp->quiet && (is_text(rp) || rp->header_only))
 		print_header(session_header(rp->opened.session), rp->opened.path, &rp->out);
-	else if (!rp->quiet)
+	else if (!rp->quiet && is_text(rp))
 		strbuf_adds(&rp->out, "# To display the perf.data header info, please use "
 				      "--header/--header-only options.\n#\n");
 	if (!rp->header_only) {

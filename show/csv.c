@@ -149,12 +149,12 @@ static bool *find_texts(const struct result_table *t)
 }
 
 /* The names of the columns, behind "look" and "map"; none of them comes twice. */
-static void table_header(const struct csv *csv, const struct result_table *t, const bool *texts,
-			 struct line *line)
+static void table_header(const struct csv *csv, const char *subject, const struct result_table *t,
+			 const bool *texts, struct line *line)
 {
 	_cleanup_names_ struct names taken = {0};
 
-	if ((csv->looks && !names_add(&taken, "look")) || !names_add(&taken, "map")) {
+	if ((csv->looks && !names_add(&taken, "look")) || !names_add(&taken, subject)) {
 		line->out->failed = true;
 		return;
 	}
@@ -162,6 +162,8 @@ static void table_header(const struct csv *csv, const struct result_table *t, co
 		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 		struct result_column column = t->columns[c];
 
+		if (column.style == COLUMN_FILLER)
+			continue;
 		column.has_text = texts[c];
 		const char *name = column_take_name(&taken, &column);
 		if (!name) {
@@ -180,10 +182,14 @@ static void table_rows(struct csv *csv, const struct results *results, const str
 		       const struct result_table *t, const bool *texts, struct line *line)
 {
 	for (size_t i = 0; i < t->n_rows; i++) {
+		if (!result_row_shown(t, i))
+			continue;
 		begin_row(csv, results, r, line);
 		for (size_t c = 0; c < t->n_columns; c++) {
 			const struct result_cell *cell = &t->cells[i * t->n_columns + c];
 
+			if (t->columns[c].style == COLUMN_FILLER)
+				continue;
 			add_cell(line, &t->columns[c], cell);
 			if (texts[c])
 				add_text(line, cell_has_text(cell) ? cell->text : NULL);
@@ -253,6 +259,8 @@ static void stack_rows(struct csv *csv, const struct results *results, const str
 	for (size_t i = 0; i < r->n_stacks; i++) {
 		begin_row(csv, results, r, line);
 		add_u64(line, r->stacks[i].count);
+		if (results->subject == RESULTS_OF_EVENTS)
+			add_u64(line, r->stacks[i].samples);
 		add_text(line, r->stacks[i].label);
 		add_frames(line, &r->stacks[i]);
 		end_line(line);
@@ -292,6 +300,7 @@ void results_csv(struct csv *csv, const struct results *results, struct strbuf *
 	static const char *const count_names[] = {"count", NULL};
 	static const char *const hist_names[] = {"key", "low", "high", "count", NULL};
 	static const char *const stack_names[] = {"count", "label", "frames", NULL};
+	static const char *const sample_names[] = {"count", "samples", "label", "frames", NULL};
 	static const char *const heat_names[] = {"time", "low", "high", "count", NULL};
 	static const char *const total_names[] = {"total", "lost", NULL};
 
@@ -308,26 +317,27 @@ void results_csv(struct csv *csv, const struct results *results, struct strbuf *
 		}
 		if (csv->looks)
 			add_text(&header, "look");
-		add_text(&header, "map");
+		add_text(&header, results_subject_name(results));
 		switch (r->kind) {
 		case RESULT_COUNT:
 			add_names(&header, count_names);
 			break;
 		case RESULT_TABLE:
-			table_header(csv, t, texts, &header);
+			table_header(csv, results_subject_name(results), t, texts, &header);
 			break;
 		case RESULT_HIST:
 			add_names(&header, hist_names);
 			break;
 		case RESULT_STACKS:
-			add_names(&header, stack_names);
+			add_names(&header, results->subject == RESULTS_OF_EVENTS ? sample_names
+										 : stack_names);
 			break;
 		case RESULT_HEAT:
 			add_names(&header, heat_names);
 			break;
 		case RESULT_EVENTS:
 			if (t)
-				table_header(csv, t, texts, &header);
+				table_header(csv, results_subject_name(results), t, texts, &header);
 			else
 				add_names(&header, total_names);
 			break;

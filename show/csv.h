@@ -12,6 +12,9 @@
  *	events		map, its columns; the first is the time
  *	a look at them	map,total,lost
  *
+ * Results of a recording have "event" in place of "map", and stacks there a column "samples"
+ * behind "count". Rows of a table below its least share are left out.
+ *
  * Where results come again and again, "look" stands before "map": when they
  * were looked at. Times are ISO 8601 in UTC with nanoseconds. Numbers are
  * whole, never rounded. What names itself stands as plain text (show/plain.h).

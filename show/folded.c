@@ -37,8 +37,20 @@ static void add_node(const struct stack_node *node, struct strbuf *path, struct 
 	strbuf_cut(path, len);
 }
 
+static bool has_several(const struct results *results)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < results->n; i++)
+		n += results->v[i].kind == RESULT_STACKS && results->v[i].n_stacks;
+	return n > 1;
+}
+
 void results_folded(const struct results *results, struct strbuf *out)
 {
+	/* numbers of several events are not of one unit */
+	bool named = results->subject == RESULTS_OF_EVENTS && has_several(results);
+
 	for (size_t i = 0; i < results->n; i++) {
 		_cleanup_arena_ struct arena arena = {0};
 		_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
@@ -51,6 +63,10 @@ void results_folded(const struct results *results, struct strbuf *out)
 		out->failed |= !groups;
 		for (size_t k = 0; groups && k < n; k++) {
 			strbuf_reset(&path);
+			if (named) {
+				add_name(results->v[i].name, &path);
+				strbuf_addch(&path, ';');
+			}
 			add_name(groups[k]->label ? groups[k]->label : "[unknown]", &path);
 			add_node(&groups[k]->tree.root, &path, &arena, out);
 		}

@@ -9,7 +9,8 @@
 /*
  * Adds a line for each stack of functions, the outermost first, in the order
  * of the text; a ';' or a line's end in a name becomes ':'. Results that are no
- * stacks add nothing. Offsets are left out, so that a function is one frame.
+ * stacks add nothing. Lines of a recording with several events begin with the event's name. Offsets
+ * are left out, so that a function is one frame.
  */
 void results_folded(const struct results *results, struct strbuf *out);
 

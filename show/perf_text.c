@@ -21,7 +21,6 @@ enum {
 struct printer {
 	const struct perf_text_opts *opts;
 	const struct result_table *t;
-	uint64_t whole;
 	struct show_column columns[MAX_COLUMNS];
 	size_t from[MAX_COLUMNS]; /* which column of the table it is */
 	size_t n;
@@ -126,7 +125,7 @@ static void measure_cell(const struct printer *p, enum column_style style, unsig
 		strbuf_addf(out, " %*s", (int)width - 1, "N/A");
 	else if (style == COLUMN_SHARE)
 		strbuf_addf(out, " %*.2f%%", separator ? 1 : (int)width - 2,
-			    p->whole ? 100.0 * (double)cell->u / (double)p->whole : 0.0);
+			    result_percent(p->t->profile, cell->u));
 	else
 		strbuf_addf(out, " %*" PRIu64, separator ? 1 : (int)width - 1, cell->u);
 }
@@ -235,7 +234,7 @@ static void add_head(const struct printer *p, const struct result *r, struct str
 	strbuf_addf(out, "# Samples: %" PRIu64 "%c of event '%s'", (uint64_t)shown, unit, r->name);
 	if (p->opts->times)
 		strbuf_addf(out, " (time slices: %s)", p->opts->times);
-	strbuf_addf(out, "\n# Event count (approx.): %" PRIu64 "\n#\n", p->whole);
+	strbuf_addf(out, "\n# Event count (approx.): %" PRIu64 "\n#\n", result_whole(profile));
 }
 
 void perf_text_begin(const struct results *results, const struct perf_text_opts *opts,
@@ -250,7 +249,6 @@ void perf_text_table(const struct result *r, const struct perf_text_opts *opts, 
 	_cleanup_(printer_deinit) struct printer p = {
 		.opts = opts,
 		.t = &r->table,
-		.whole = result_whole(r->table.profile),
 	};
 
 	setup_columns(&p);

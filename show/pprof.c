@@ -160,15 +160,18 @@ static uint64_t location_of(struct profile *p, const struct result_frame *frame)
 	return id;
 }
 
-/* The value of the i-th of n sample types; the others have none of this stack. */
-static void add_sample(struct profile *p, const struct result_stack *s, size_t i, size_t n)
+/* The values of the stack, from the i-th of n sample types on; the others have none of it. */
+static void add_sample(struct profile *p, const struct result_stack *s, size_t i, size_t n,
+		       bool has_samples)
 {
 	strbuf_reset(&p->list);
 	for (size_t f = 0; f < s->n_frames; f++)
 		add_varint(&p->list, location_of(p, s->frames[f]));
 	strbuf_reset(&p->inner);
 	for (size_t k = 0; k < n; k++)
-		add_varint(&p->inner, k == i ? s->count : 0);
+		add_varint(&p->inner, k == i			  ? s->count
+				      : has_samples && k == i + 1 ? s->samples
+								  : 0);
 	strbuf_reset(&p->message);
 	add_message(&p->message, SAMPLE_LOCATIONS, &p->list);
 	add_message(&p->message, SAMPLE_VALUES, &p->inner);
@@ -191,22 +194,35 @@ static const char *unit_of(const struct result *r)
 	return r->unit && !strcmp(r->unit, "bytes") ? "bytes" : "count";
 }
 
+static void add_type(struct profile *p, const char *name, const char *unit)
+{
+	uint64_t type = string_of(p, name), unit_id = string_of(p, unit);
+
+	strbuf_reset(&p->message);
+	add_number(&p->message, VALUE_TYPE, type);
+	add_number(&p->message, VALUE_UNIT, unit_id);
+	add_message(p->out, PROFILE_SAMPLE_TYPE, &p->message);
+}
+
 static void add_profile(struct profile *p, const struct results *results)
 {
-	size_t n = 0, at = 0;
+	bool has_samples = results->subject == RESULTS_OF_EVENTS;
+	size_t n = 0, at = 0, step = has_samples ? 2 : 1;
 
 	add_bytes(p->out, PROFILE_STRING, "", 0);
 	for (size_t i = 0; i < results->n; i++) {
 		const struct result *r = &results->v[i];
+		_cleanup_strbuf_ struct strbuf samples = STRBUF_INIT;
 
 		if (r->kind != RESULT_STACKS)
 			continue;
-		uint64_t type = string_of(p, r->name), unit = string_of(p, unit_of(r));
-		strbuf_reset(&p->message);
-		add_number(&p->message, VALUE_TYPE, type);
-		add_number(&p->message, VALUE_UNIT, unit);
-		add_message(p->out, PROFILE_SAMPLE_TYPE, &p->message);
-		n++;
+		add_type(p, r->name, unit_of(r));
+		n += step;
+		if (!has_samples)
+			continue;
+		strbuf_addf(&samples, "%s samples", r->name);
+		add_type(p, strbuf_str(&samples), "count");
+		p->out->failed |= strbuf_failed(&samples);
 	}
 	for (size_t i = 0; i < results->n; i++) {
 		const struct result *r = &results->v[i];
@@ -214,9 +230,11 @@ static void add_profile(struct profile *p, const struct results *results)
 		if (r->kind != RESULT_STACKS)
 			continue;
 		for (size_t k = 0; k < r->n_stacks; k++)
-			add_sample(p, &r->stacks[k], at, n);
-		at++;
+			add_sample(p, &r->stacks[k], at, n, has_samples);
+		at += step;
 	}
+	if (!results->time)
+		return;
 	add_number(p->out, PROFILE_TIME_NS, results->time - results->span);
 	add_number(p->out, PROFILE_DURATION_NS, results->span);
 }

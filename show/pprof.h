@@ -3,7 +3,8 @@
  * Stacks as a profile that pprof reads: a gzipped protocol buffer, message
  * Profile of https://github.com/google/pprof/blob/main/proto/profile.proto.
  *
- * Each map of stacks is a sample type, named as the map; a sample has a label
+ * Each map of stacks is a sample type, named as the map; each event of a recording is two: its
+ * name, in the event's unit, and "NAME samples". A sample has a label
  * "who" and its functions, the innermost first. Functions are told apart by
  * name and module; a module is a mapping.
  */

@@ -12,6 +12,11 @@ void results_deinit(struct results *results)
 	arena_deinit(&results->arena);
 }
 
+const char *results_subject_name(const struct results *results)
+{
+	return results->subject == RESULTS_OF_EVENTS ? "event" : "map";
+}
+
 struct result *results_add(struct results *results, enum result_kind kind, const char *name)
 {
 	char *copy = arena_text(&results->arena, name, strlen(name));
@@ -43,6 +48,13 @@ void cell_add_symbol(const struct result_cell *cell, struct strbuf *out)
 uint64_t result_whole(const struct result_profile *profile)
 {
 	return profile->relative ? profile->shown.period : profile->all.period;
+}
+
+double result_percent(const struct result_profile *profile, uint64_t period)
+{
+	uint64_t whole = result_whole(profile);
+
+	return whole ? 100.0 * (double)period / (double)whole : 0;
 }
 
 bool result_row_shown(const struct result_table *table, size_t row)

@@ -119,6 +119,9 @@ struct result_table {
 	const struct result_profile *profile; /* NULL: it is not one of samples */
 };
 
+/* The row's share in percent, as a column has it. */
+double result_percent(const struct result_profile *profile, uint64_t period);
+
 /* What shares of a table of samples are shares of. */
 uint64_t result_whole(const struct result_profile *profile);
 
@@ -250,6 +253,9 @@ struct results {
 	size_t n, cap;
 	struct arena arena;
 };
+
+/* "map", "event": what the names are names of. */
+const char *results_subject_name(const struct results *results);
 
 void results_deinit(struct results *results);
 #define _cleanup_results_ __attribute__((cleanup(results_deinit)))

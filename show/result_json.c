@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "show/result_json.h"
 
+#include <math.h>
+
 #include "lib/base/json_writer.h"
 #include "lib/base/names.h"
 
-#define SCHEMA "perf-bpf-run/1"
+static const char *const schemas[] = {
+	[RESULTS_OF_MAPS] = "perf-bpf-run/1",
+	[RESULTS_OF_EVENTS] = "perf-bpf-report/1",
+};
 
 /* A member, unless there is no text. */
 static void add_text(struct json_writer *w, const char *key, const char *text)
@@ -43,11 +48,16 @@ static void add_cell(struct json_writer *w, const char *key, const struct result
 	}
 }
 
-/* The columns' names with "_text" behind them, made once: there may be millions of rows. */
+/*
+ * The columns' names with what is behind them, "_text" or "_percent", made once: there may be
+ * millions of rows.
+ */
 static bool text_keys(struct names *keys, const struct result_column *columns, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		_cleanup_free_ char *key = text_format("%s_text", columns[i].name);
+		_cleanup_free_ char *key =
+			text_format("%s_%s", columns[i].name,
+				    columns[i].style == COLUMN_SHARE ? "percent" : "text");
 
 		if (!key || !names_add(keys, key))
 			return false;
@@ -57,13 +67,19 @@ static bool text_keys(struct names *keys, const struct result_column *columns, s
 
 /* {"pid":3237,"pid_text":"dd(3237)","calls":5} */
 static void add_row(struct json_writer *w, const char *key, const struct result_column *columns,
-		    const struct names *texts, const struct result_cell *cells)
+		    const struct names *texts, const struct result_cell *cells,
+		    const struct result_profile *profile)
 {
 	jw_object(w, key);
 	for (size_t i = 0; i < texts->n; i++) {
+		if (columns[i].style == COLUMN_FILLER)
+			continue;
 		add_cell(w, columns[i].name, &cells[i]);
 		if (cells[i].kind != CELL_TEXT && cells[i].kind != CELL_SYMBOL)
 			add_text(w, texts->v[i], cells[i].text);
+		if (columns[i].style == COLUMN_SHARE && profile && cells[i].kind == CELL_UINT)
+			jw_double(w, texts->v[i],
+				  round(result_percent(profile, cells[i].u) * 1e4) / 1e4);
 	}
 	jw_end(w);
 }
@@ -71,24 +87,40 @@ static void add_row(struct json_writer *w, const char *key, const struct result_
 static void add_table(struct json_writer *w, const struct result_table *t)
 {
 	_cleanup_names_ struct names texts = {0};
+	uint64_t left_out = t->left_out;
 
+	if (t->profile) {
+		jw_u64(w, "samples", t->profile->all.samples);
+		jw_u64(w, "period", t->profile->all.period);
+		jw_u64(w, "shown_samples", t->profile->shown.samples);
+		jw_u64(w, "shown_period", t->profile->shown.period);
+	}
 	jw_array(w, "columns");
 	for (size_t i = 0; i < t->n_columns; i++) {
+		if (t->columns[i].style == COLUMN_FILLER)
+			continue;
 		jw_object(w, NULL);
 		jw_text(w, "name", t->columns[i].name);
 		add_text(w, "unit", t->columns[i].unit);
 		if (t->columns[i].is_key)
 			jw_bool(w, "key", true);
+		if (t->columns[i].style == COLUMN_SHARE)
+			jw_bool(w, "share", true);
 		jw_end(w);
 	}
 	jw_end(w);
 	jw_array(w, "rows");
 	w->out->failed |= !text_keys(&texts, t->columns, t->n_columns);
-	for (size_t i = 0; i < t->n_rows; i++)
-		add_row(w, NULL, t->columns, &texts, t->cells + i * t->n_columns);
+	for (size_t i = 0; i < t->n_rows; i++) {
+		if (result_row_shown(t, i))
+			add_row(w, NULL, t->columns, &texts, t->cells + i * t->n_columns,
+				t->profile);
+		else
+			left_out++;
+	}
 	jw_end(w);
-	if (t->left_out)
-		jw_u64(w, "left_out", t->left_out);
+	if (left_out)
+		jw_u64(w, "left_out", left_out);
 }
 
 static void add_bucket(struct json_writer *w, const struct result_bucket *b, bool log2)
@@ -113,7 +145,7 @@ static void add_hists(struct json_writer *w, const struct result *r, bool whole)
 		jw_object(w, NULL);
 		jw_u64(w, "total", h->total);
 		if (h->keys)
-			add_row(w, "key", r->keys, &texts, h->keys);
+			add_row(w, "key", r->keys, &texts, h->keys, NULL);
 		add_text(w, "label", h->label);
 		jw_array(w, "buckets");
 		for (size_t b = 0; b < h->n_buckets; b++)
@@ -133,6 +165,8 @@ static void add_stacks(struct json_writer *w, const struct result *r)
 
 		jw_object(w, NULL);
 		jw_u64(w, "count", s->count);
+		if (s->samples)
+			jw_u64(w, "samples", s->samples);
 		add_text(w, "label", s->label);
 		jw_array(w, "frames");
 		for (size_t f = 0; f < s->n_frames; f++) {
@@ -197,11 +231,11 @@ static void add_events(struct strbuf *out, const struct result *r)
 		struct json_writer w = json_writer_make(out);
 
 		jw_object(&w, NULL);
-		jw_text(&w, "schema", SCHEMA);
+		jw_text(&w, "schema", schemas[RESULTS_OF_MAPS]);
 		add_text(&w, "map", r->name);
 		jw_text(&w, "kind", "event");
 		jw_u64(&w, "time_ns", cells[0].u);
-		add_row(&w, "event", t->columns + 1, &texts, cells + 1);
+		add_row(&w, "event", t->columns + 1, &texts, cells + 1, NULL);
 		jw_end(&w);
 		json_writer_finish(&w);
 		strbuf_addch(out, '\n');
@@ -217,15 +251,20 @@ static void add_result(struct json_writer *w, const struct result *r, const stru
 	};
 
 	jw_object(w, NULL);
-	jw_text(w, "schema", SCHEMA);
-	add_text(w, "map", r->name);
+	jw_text(w, "schema", schemas[results->subject]);
+	add_text(w, results_subject_name(results), r->name);
 	jw_text(w, "kind", kinds[r->kind]);
-	jw_u64(w, "time_ns", results->time);
-	jw_u64(w, "span_ns", results->span);
+	if (results->time || results->subject == RESULTS_OF_MAPS) {
+		jw_u64(w, "time_ns", results->time);
+		jw_u64(w, "span_ns", results->span);
+	}
 	add_text(w, "title", r->title);
 	add_text(w, "unit", r->unit);
 	add_text(w, "note", r->note);
-	jw_bool(w, "last", last);
+	if (results->subject == RESULTS_OF_EVENTS)
+		jw_u64(w, "lost_samples", results->lost);
+	else
+		jw_bool(w, "last", last);
 	switch (r->kind) {
 	case RESULT_COUNT:
 		jw_u64(w, "count", r->count);

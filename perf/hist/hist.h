@@ -219,8 +219,8 @@ struct error *hist_results(const struct hist *h, const struct hist_results_opts 
 /* The name of a DSO as the spec says; "[unknown]" for NULL. */
 const char *hist_dso_name(const struct hist_spec *spec, const struct dso *dso);
 
-/* A column's key: "overhead", "dso"; of a tracepoint's field its name. */
-const char *hist_field_name(const struct hist_spec *spec, enum hist_field field);
+/* A column's key: "overhead", "dso"; not of a tracepoint's field. */
+const char *hist_field_name(enum hist_field field);
 
 /* A column's title: "Shared Object"; children decides "Self" or "Overhead". */
 const char *hist_field_title(const struct hist_spec *spec, enum hist_field field);

@@ -49,6 +49,20 @@ static enum column_style style_of(enum hist_field field)
 	}
 }
 
+static const char *text_make(struct maker *m, const char *fmt, ...) _printf_(2, 3);
+
+/* A field's key as it is written; the same field of two events is two columns. */
+static const char *name_of(struct maker *m, enum hist_field field)
+{
+	const struct hist_dynamic *d;
+
+	if (field < HIST_DYNAMIC)
+		return hist_field_name(field);
+	d = &m->spec->dynamic[field - HIST_DYNAMIC];
+	return text_make(m, "%s%s%s%s", d->event, *d->event ? "." : "", d->field,
+			 d->raw ? "/raw" : "");
+}
+
 static void column_add(struct maker *m, struct result_column *columns, enum hist_field field)
 {
 	size_t i = m->table->n_columns++;
@@ -56,7 +70,7 @@ static void column_add(struct maker *m, struct result_column *columns, enum hist
 
 	m->fields[i] = field;
 	columns[i] = (struct result_column){
-		.name = hist_field_name(m->spec, field),
+		.name = name_of(m, field),
 		.unit = is_share	     ? m->opts->unit
 			: field == HIST_TIME ? "ns"
 					     : NULL,
@@ -91,7 +105,6 @@ static void columns_make(struct maker *m)
 	columns[m->table->n_columns - 1].hidden = true;
 }
 
-static const char *text_make(struct maker *m, const char *fmt, ...) _printf_(2, 3);
 static const char *text_make(struct maker *m, const char *fmt, ...)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
@@ -368,6 +381,7 @@ struct error *hist_results(const struct hist *h, const struct hist_results_opts 
 		if (!r)
 			return error_nomem();
 		r->unit = opts->unit;
+		r->title = text_make(&m, "%s: stacks", opts->name);
 		stacks_make(&m, r);
 	}
 	return m.failed ? error_nomem() : NULL;

@@ -266,10 +266,8 @@ void hist_spec_cancel_children(struct hist_spec *spec)
 	spec->n_out = n;
 }
 
-const char *hist_field_name(const struct hist_spec *spec, enum hist_field field)
+const char *hist_field_name(enum hist_field field)
 {
-	if (field >= HIST_DYNAMIC)
-		return spec->dynamic[field - HIST_DYNAMIC].field;
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (keys[i].field == field)
 			return keys[i].name;

@@ -10,6 +10,11 @@ function facts(page) {
 		make("div", null, make("dt", null, name), make("dd", { class: style, title }, value)));
 }
 
+/* A map's name, or an event's. */
+function nameOf(result) {
+	return result.map || result.event;
+}
+
 function section(result, i, events) {
 	const kinds = {
 		table: () => drawTable(result),
@@ -18,10 +23,10 @@ function section(result, i, events) {
 		stacks: () => drawStacks(result),
 		events: () => drawEvents(result, events),
 	};
-	const about = [...new Set([result.title ? result.map : null, result.unit])].filter(Boolean).join(", ");
+	const about = [...new Set([result.title ? nameOf(result) : null, result.unit])].filter(Boolean).join(", ");
 
 	return make("section", { id: `r${i}`, "aria-labelledby": `h${i}` },
-		make("h2", { id: `h${i}` }, result.title || result.map),
+		make("h2", { id: `h${i}` }, result.title || nameOf(result)),
 		about ? make("p", { class: "about mono" }, about) : null,
 		result.note ? make("p", { class: "note" }, result.note) : null,
 		kinds[result.kind] ? kinds[result.kind]() : null);
@@ -31,7 +36,7 @@ function section(result, i, events) {
 function countsSection(results) {
 	return make("section", { id: "counts", "aria-label": "Counts" }, make("dl", { class: "counts" },
 		results.map((result) => make("div", null,
-			make("dt", { title: result.map }, result.title || result.map),
+			make("dt", { title: nameOf(result) }, result.title || nameOf(result)),
 			make("dd", null, make("div", { class: "number" }, count(result.count),
 				result.unit ? make("small", null, result.unit) : null),
 			result.note ? make("div", { class: "note" }, result.note) : null)))));
@@ -49,7 +54,7 @@ function show() {
 		main.append(countsSection(counts));
 	others.forEach((result, i) => {
 		main.append(section(result, i, data.events));
-		contents.append(make("a", { href: `#r${i}` }, result.title || result.map));
+		contents.append(make("a", { href: `#r${i}` }, result.title || nameOf(result)));
 	});
 	contents.hidden = others.length < 2;
 	if (!data.results.length)

@@ -54,7 +54,9 @@ function tableElement(columns, rows, begin, leftOut) {
 			found.sort((a, b) => falling ? compare(b, a) : compare(a, b));
 		body.replaceChildren(...found.slice(0, shown).map((row) => make("tr", null,
 			row.map((cell, c) => {
-				const td = make("td", { class: right[c] ? "right" : null }, cellText(cell, c));
+				const share = cell.percent === undefined ? null : ` ${cell.percent.toFixed(2)} %`;
+				const td = make("td", { class: right[c] ? "right" : null }, cellText(cell, c),
+					share ? make("small", null, share) : null);
 
 				if (c === counted && most > 0) {
 					td.classList.add("share");
@@ -91,6 +93,7 @@ function cellsOf(columns, row) {
 	return columns.map((column) => ({
 		value: row[column.name] === undefined ? null : row[column.name],
 		text: row[`${column.name}_text`],
+		percent: column.share ? row[`${column.name}_percent`] : undefined,
 	}));
 }
 

@@ -25,7 +25,7 @@ test_the_program_at_the_top_and_its_commands_work() {
 	block c 1 >slow_writes.bpf.c
 	grep -q write_ends slow_writes.bpf.c
 	block sh 1 | sed 's/sleep 4/sleep 1/' >commands
-	assert_equal "$(grep -c '^perf bpf' commands)" 3
+	assert_equal "$(grep -c '^perf bpf' commands)" 4
 	bash -e commands >out 2>err || { cat out err; fail "a command fails"; }
 	[ -s perf.data ]
 }
