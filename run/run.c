@@ -25,7 +25,6 @@
 #include "lib/base/names.h"
 #include "lib/base/vec.h"
 #include "lib/object/object.h"
-#include "lib/sys/workload.h"
 #include "perf/live/live.h"
 #include "run/builtin.h"
 #include "run/choose.h"
@@ -35,6 +34,7 @@
 #include "run/sampling.h"
 #include "run/sites.h"
 #include "work/tasks.h"
+#include "work/workload.h"
 
 enum {
 	NAMES_NS = 1000000000, /* how long a process's name is believed while events come */

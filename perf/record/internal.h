@@ -24,7 +24,7 @@
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
 #include "lib/ring/perf_ring.h"
-#include "lib/sys/workload.h"
+#include "work/workload.h"
 #include "perf/data/writer.h"
 #include "perf/record/record.h"
 #include "perf/select/select.h"

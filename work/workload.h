@@ -3,8 +3,8 @@
  * A command that is measured: forked first, so that its pid is known while
  * everything is made ready for it, and begun when all is.
  */
-#ifndef PB_SYS_WORKLOAD_H
-#define PB_SYS_WORKLOAD_H
+#ifndef PB_WORK_WORKLOAD_H
+#define PB_WORK_WORKLOAD_H
 
 #include <signal.h>
 #include <stdbool.h>

@@ -8,7 +8,7 @@
  * exec, and must not outlive a recorder that dies before the start: then it
  * reads the end of the pipe and exits.
  */
-#include "lib/sys/workload.h"
+#include "work/workload.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* work/: the loop, what ends it, and the end of tasks. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "lib/base/strbuf.h"
+#include "work/loop.h"
+#include "work/tasks.h"
+
+#define ok(call) assert_null(call)
+
+struct seen {
+	struct loop *loop;
+	struct strbuf order;
+	int other; /* to be taken out; -1: none */
+};
+
+static struct error *on_a(void *ctx, uint32_t events)
+{
+	struct seen *seen = ctx;
+
+	strbuf_adds(&seen->order, events & EPOLLHUP ? "A" : "a");
+	if (seen->other >= 0)
+		loop_unwatch(seen->loop, seen->other);
+	return NULL;
+}
+
+static struct error *on_b(void *ctx, uint32_t events)
+{
+	struct seen *seen = ctx;
+
+	strbuf_adds(&seen->order, "b");
+	return NULL;
+}
+
+static struct error *on_c(void *ctx, uint32_t events)
+{
+	struct seen *seen = ctx;
+
+	strbuf_adds(&seen->order, "c");
+	loop_end(seen->loop);
+	return NULL;
+}
+
+static struct error *on_failure(void *ctx, uint32_t events)
+{
+	return error_new(EIO, "it fails");
+}
+
+static void test_order_and_taking_out(void **state)
+{
+	_cleanup_(loop_freep) struct loop *loop = NULL;
+	int a[2], b[2], c[2];
+
+	ok(loop_new(&loop));
+	struct seen seen = {.loop = loop, .order = STRBUF_INIT, .other = -1};
+	assert_int_equal(pipe(a) | pipe(b) | pipe(c), 0);
+	ok(loop_watch(loop, a[0], on_a, &seen));
+	ok(loop_watch(loop, b[0], on_b, &seen));
+	ok(loop_turn(loop, 0));
+	assert_int_equal(seen.order.len, 0);
+	/* ready in the other order */
+	assert_int_equal(write(b[1], "", 1) + write(a[1], "", 1), 2);
+	ok(loop_turn(loop, -1));
+	assert_string_equal(strbuf_str(&seen.order), "ab");
+	/* one takes out another of the same turn */
+	seen.other = b[0];
+	ok(loop_turn(loop, -1));
+	ok(loop_turn(loop, -1));
+	assert_string_equal(strbuf_str(&seen.order), "abaa");
+	close(a[1]);
+	ok(loop_turn(loop, -1));
+	assert_string_equal(strbuf_str(&seen.order), "abaaA");
+	/* what ends it comes before what was added later */
+	loop_unwatch(loop, a[0]);
+	ok(loop_watch(loop, c[0], on_c, &seen));
+	ok(loop_watch(loop, b[0], on_b, &seen));
+	close(c[1]);
+	ok(loop_turn(loop, -1));
+	assert_true(loop_ended(loop));
+	assert_string_equal(strbuf_str(&seen.order), "abaaAc");
+	strbuf_deinit(&seen.order);
+	close(a[0]), close(b[0]), close(b[1]), close(c[0]);
+}
+
+static void test_an_error_ends_the_turn(void **state)
+{
+	_cleanup_(loop_freep) struct loop *loop = NULL;
+	int timer;
+
+	ok(loop_new(&loop));
+	ok(loop_timer(loop, on_failure, NULL, &timer));
+	ok(loop_turn(loop, 0)); /* it is not set */
+	ok(loop_timer_set(timer, 1000000, false));
+	struct error *err = loop_turn(loop, -1);
+	assert_non_null(err);
+	assert_int_equal(err->code, EIO);
+	error_free(err);
+	ok(loop_turn(loop, 20)); /* once */
+	assert_false(loop_ended(loop));
+}
+
+static void test_duration_and_signals(void **state)
+{
+	sigset_t before, after;
+	struct sigaction pipe_before, pipe_after;
+	struct loop *loop;
+
+	sigprocmask(SIG_BLOCK, NULL, &before);
+	sigaction(SIGPIPE, NULL, &pipe_before);
+	ok(loop_new(&loop));
+	ok(loop_duration(loop, 0));
+	ok(loop_duration(loop, 10));
+	while (!loop_ended(loop))
+		ok(loop_turn(loop, -1));
+	assert_int_equal(loop_signal(loop), 0);
+	loop_free(loop);
+
+	ok(loop_new(&loop));
+	raise(SIGINT);
+	raise(SIGTERM);
+	ok(loop_turn(loop, -1));
+	assert_true(loop_ended(loop));
+	assert_int_equal(loop_signal(loop), SIGINT);
+	raise(SIGHUP); /* forgotten */
+	loop_free(loop);
+	sigprocmask(SIG_BLOCK, NULL, &after);
+	sigaction(SIGPIPE, NULL, &pipe_after);
+	assert_int_equal(sigismember(&after, SIGINT), sigismember(&before, SIGINT));
+	assert_ptr_equal(pipe_after.sa_handler, pipe_before.sa_handler);
+}
+
+static void see_pid(void *ctx, pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	assert_int_equal(access(path, R_OK), 0); /* it is there still */
+	(*(int *)ctx)++;
+}
+
+static void test_workload(void **state)
+{
+	char *argv[] = {"sh", "-c", "kill -STOP $$; exit 7", NULL};
+	char *absent[] = {"/no/such/command", NULL};
+	struct loop *loop;
+	int status, seen = 0;
+
+	ok(loop_new(&loop));
+	assert_int_equal(loop_workload(loop), 0);
+	ok(loop_start(loop, "run"));
+	ok(loop_prepare(loop, argv));
+	assert_true(loop_workload(loop) > 0);
+	loop_before_reap(loop, see_pid, &seen);
+	ok(loop_start(loop, "run"));
+	/* that it stops is not its end */
+	ok(loop_turn(loop, -1));
+	assert_false(loop_ended(loop));
+	assert_false(loop_workload_status(loop, &status));
+	kill(loop_workload(loop), SIGCONT);
+	while (!loop_ended(loop))
+		ok(loop_turn(loop, -1));
+	assert_int_equal(seen, 1);
+	assert_true(loop_workload_status(loop, &status));
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+	loop_free(loop);
+
+	ok(loop_new(&loop));
+	ok(loop_prepare(loop, absent));
+	struct error *err = loop_start(loop, "run");
+	assert_non_null(err);
+	assert_int_equal(err->code, ECHILD);
+	error_free(err);
+	loop_free(loop);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
+static void *sleep_until_read(void *ctx)
+{
+	char c;
+
+	((pid_t *)ctx)[2] = (pid_t)syscall(SYS_gettid);
+	assert_int_equal(read(*(int *)ctx, &c, 1), 1);
+	return NULL;
+}
+
+static void test_tasks_end(void **state)
+{
+	_cleanup_tasks_ struct tasks tasks = TASKS_INIT;
+	_cleanup_(loop_freep) struct loop *loop = NULL;
+	char list[32];
+	volatile int fds[3] = {0};
+	pthread_t thread;
+
+	const pid_t child = fork();
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	assert_int_equal(pipe((int *)fds), 0);
+	assert_int_equal(pthread_create(&thread, NULL, sleep_until_read, (void *)fds), 0);
+	while (!fds[2])
+		usleep(1000);
+	snprintf(list, sizeof(list), "%d,%d", child, child);
+	ok(tasks_add(&tasks, NULL, list, TASK_PROCESS));
+	snprintf(list, sizeof(list), "%d", fds[2]);
+	ok(tasks_add(&tasks, NULL, list, TASK_THREAD));
+	assert_int_equal(tasks.list.n, 2);
+	ok(loop_new(&loop));
+	ok(loop_tasks(loop, &tasks));
+	assert_false(tasks_ended(&tasks));
+	kill(child, SIGKILL); /* a zombie has ended, too */
+	ok(loop_turn(loop, -1));
+	assert_false(loop_ended(loop));
+	assert_int_equal(write(fds[1], "", 1), 1);
+	while (!loop_ended(loop))
+		ok(loop_turn(loop, -1));
+	pthread_join(thread, NULL);
+	/* nobody has waited for it yet, and then it is not there */
+	for (int i = 0; i < 2; i++) {
+		snprintf(list, sizeof(list), "%d", child);
+		struct error *err = tasks_add(&tasks, NULL, list, TASK_PROCESS);
+		assert_non_null(err);
+		assert_int_equal(err->code, ESRCH);
+		error_free(err);
+		waitpid(child, NULL, 0);
+	}
+	close(fds[0]), close(fds[1]);
+}
+
+static void test_lists(void **state)
+{
+	static const char *const wrong[] = {"",	 "x",  "1,", ",1",	   "-1",
+					    "0", " 1", "1 ", "99999999999"};
+	_cleanup_tasks_ struct tasks tasks = TASKS_INIT;
+	_cleanup_pids_ struct sys_pids tids = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		struct error *err = tasks_add(&tasks, NULL, wrong[i], TASK_PROCESS);
+
+		assert_non_null(err);
+		assert_int_equal(err->code, EINVAL);
+		error_free(err);
+	}
+	tasks_deinit(&tasks);
+	ok(tasks_add(&tasks, NULL, NULL, TASK_PROCESS));
+	assert_int_equal(tasks.list.n, 0);
+	ok(tasks_add(&tasks, NULL, "1", TASK_PROCESS));
+	ok(tasks_threads(&tasks, NULL, &tids));
+	assert_int_equal(tids.v[0], 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order_and_taking_out),
+		cmocka_unit_test(test_an_error_ends_the_turn),
+		cmocka_unit_test(test_duration_and_signals),
+		cmocka_unit_test(test_workload),
+		cmocka_unit_test(test_tasks_end),
+		cmocka_unit_test(test_lists),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
