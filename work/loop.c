@@ -97,7 +97,7 @@ static struct error *begin_signals(struct loop *loop)
 	loop->signals_changed = true;
 	loop->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (loop->signal_fd < 0)
-		return error_errno(errno, "cannot make a signalfd");
+		return error_errno(errno, "cannot create a signalfd");
 	return loop_watch(loop, loop->signal_fd, on_signals, loop);
 }
 
@@ -204,7 +204,7 @@ struct error *loop_timer(struct loop *loop, loop_fn *fn, void *ctx, int *timer)
 	_cleanup_close_ int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 
 	if (fd < 0)
-		return error_errno(errno, "cannot make a timer");
+		return error_errno(errno, "cannot create a timer");
 	TRY(add(loop, fd, fn, ctx, true));
 	*timer = fd;
 	fd = -1;

@@ -16,19 +16,19 @@
 #ifndef PB_PERF_RECORD_INTERNAL_H
 #define PB_PERF_RECORD_INTERNAL_H
 
-#include <signal.h>
 #include <sys/types.h>
 
 #include "lib/attach/attach.h"
 #include "lib/base/hash.h"
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
+#include "lib/sys/proc.h"
 #include "lib/ring/perf_ring.h"
-#include "work/workload.h"
 #include "perf/data/writer.h"
 #include "perf/record/record.h"
 #include "perf/select/select.h"
 #include "probe/attach/probe.h"
+#include "work/loop.h"
 
 struct event_fd {
 	int fd;
@@ -93,16 +93,17 @@ struct object {
 
 struct cpu_ring {
 	struct perf_ring ring;
+	struct recording *rec;
 	int cpu;
-	bool polled;  /* some fd of it is in the epoll set */
-	VEC(int) fds; /* that write to it; one at a time is polled */
+	bool polled;  /* some fd of it is watched */
+	VEC(int) fds; /* that write to it; one at a time is watched */
 	size_t polled_fd;
 };
 
 struct target {
 	bool system_wide; /* -a, -C: pid -1 */
 	struct sys_cpus cpus;
-	VEC(pid_t) tids;
+	struct sys_pids tids;
 	bool has_workload; /* tids is the workload */
 };
 
@@ -115,16 +116,12 @@ struct recording {
 	VEC(struct object) objects;
 	struct probe_finder *finder; /* NULL: not needed yet */
 	struct target target;
-	struct workload workload;
+	struct loop *loop;
 	VEC(struct cpu_ring) rings;
 	size_t mmap_pages;
 	bool no_lost;  /* the kernel knows no PERF_FORMAT_LOST */
 	bool no_guest; /* some event takes no exclude_guest */
 	struct data_writer *writer;
-	int signal_fd, epoll_fd;
-	bool signals_changed;
-	sigset_t old_mask;
-	struct sigaction old_pipe;
 	struct u64map ids; /* sample id → index of the event + 1 */
 
 	/* What drain.c sees go by. */

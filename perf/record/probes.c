@@ -382,7 +382,7 @@ bool record_probes_ended(struct recording *rec)
 	struct object *object;
 	bool any = false;
 
-	if (rec->workload.pid || filter_of(rec) == OUTPUT_ALL)
+	if (loop_workload(rec->loop) || filter_of(rec) == OUTPUT_ALL)
 		return false;
 	vec_for_each (object, &rec->objects) {
 		if (!object->is_output)

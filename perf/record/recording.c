@@ -6,9 +6,6 @@
  * programs, maps and links go away with the process, however it ends. Nothing
  * is pinned. The file is readable up to the last round at every moment (see
  * perf/data/writer.h), and a round ends at least once a second.
- *
- * Signals are read from an fd, so that there is no handler and no global: they
- * end the loop at its one waiting place.
  */
 #include "perf/record/internal.h"
 
@@ -16,15 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/signalfd.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A round at least so often, for who reads along and for what a kill leaves. */
 #define ROUND_MS 1000
-
-#define EPOLL_SIGNAL UINT32_MAX
 
 struct error *recording_new(const struct record_opts *opts, struct recording **out)
 {
@@ -36,66 +28,21 @@ struct error *recording_new(const struct record_opts *opts, struct recording **o
 	rec->roots = opts->roots;
 	rec->log = opts->log;
 	rec->self = getpid();
-	rec->signal_fd = rec->epoll_fd = -1;
-	rec->workload = (struct workload)WORKLOAD_INIT;
 	rec->result.output = opts->output;
 	*out = rec;
 	return NULL;
 }
 
-static struct error *signals_begin(struct recording *rec)
+static struct error *on_ring(void *ctx, uint32_t events);
+
+static struct error *watch_rings(struct recording *rec)
 {
-	struct sigaction ignore = {.sa_handler = SIG_IGN};
-	sigset_t mask;
+	struct cpu_ring *ring;
 
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGHUP);
-	sigaddset(&mask, SIGCHLD);
-	if (sigprocmask(SIG_BLOCK, &mask, &rec->old_mask))
-		return error_errno(errno, "cannot block signals");
-	sigaction(SIGPIPE, &ignore, &rec->old_pipe);
-	rec->signals_changed = true;
-	rec->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (rec->signal_fd < 0)
-		return error_errno(errno, "cannot create a signalfd");
-	return NULL;
-}
-
-static void signals_end(struct recording *rec)
-{
-	if (!rec->signals_changed)
-		return;
-	if (rec->signal_fd >= 0) {
-		/* Those that asked us to end were answered. */
-		struct signalfd_siginfo info;
-		while (read(rec->signal_fd, &info, sizeof(info)) == sizeof(info))
-			;
-		close(rec->signal_fd);
-	}
-	sigaction(SIGPIPE, &rec->old_pipe, NULL);
-	sigprocmask(SIG_SETMASK, &rec->old_mask, NULL);
-}
-
-static struct error *epoll_add(struct recording *rec, int fd, uint32_t key)
-{
-	struct epoll_event ev = {.events = EPOLLIN, .data.u32 = key};
-
-	if (epoll_ctl(rec->epoll_fd, EPOLL_CTL_ADD, fd, &ev))
-		return error_errno(errno, "cannot wait for events");
-	return NULL;
-}
-
-static struct error *epoll_begin(struct recording *rec)
-{
-	rec->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (rec->epoll_fd < 0)
-		return error_errno(errno, "cannot wait for events");
-	TRY(epoll_add(rec, rec->signal_fd, EPOLL_SIGNAL));
-	for (size_t i = 0; i < rec->rings.n; i++) {
-		TRY(epoll_add(rec, rec->rings.v[i].fds.v[0], i));
-		rec->rings.v[i].polled = true;
+	vec_for_each (ring, &rec->rings) {
+		ring->rec = rec;
+		TRY(loop_watch(rec->loop, ring->fds.v[0], on_ring, ring));
+		ring->polled = true;
 	}
 	return NULL;
 }
@@ -106,10 +53,10 @@ static struct error *epoll_begin(struct recording *rec)
  */
 static void ring_hung_up(struct recording *rec, struct cpu_ring *ring)
 {
-	epoll_ctl(rec->epoll_fd, EPOLL_CTL_DEL, ring->fds.v[ring->polled_fd], NULL);
+	loop_unwatch(rec->loop, ring->fds.v[ring->polled_fd]);
 	while (++ring->polled_fd < ring->fds.n) {
 		struct error *err =
-			epoll_add(rec, ring->fds.v[ring->polled_fd], ring - rec->rings.v);
+			loop_watch(rec->loop, ring->fds.v[ring->polled_fd], on_ring, ring);
 
 		if (!err)
 			return;
@@ -118,84 +65,55 @@ static void ring_hung_up(struct recording *rec, struct cpu_ring *ring)
 	ring->polled = false;
 }
 
-static void take_signals(struct recording *rec, bool *done)
+/* What is in it is drained with the others when the turn is over. */
+static struct error *on_ring(void *ctx, uint32_t events)
 {
-	struct signalfd_siginfo info;
+	struct cpu_ring *ring = ctx;
 
-	while (read(rec->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo != SIGCHLD) {
-			rec->result.signal = info.ssi_signo;
-			*done = true;
-			continue;
-		}
-		struct workload *w = &rec->workload;
-		int status;
-		if (w->pid && !w->reaped && waitpid(w->pid, &status, WNOHANG) == w->pid) {
-			w->reaped = true;
-			rec->result.workload_ended = true;
-			rec->result.workload_status = status;
-			*done = true;
-		}
-	}
-}
-
-static struct error *wait_for_events(struct recording *rec, int timeout_ms, bool *done)
-{
-	struct epoll_event events[64];
-	int n = epoll_wait(rec->epoll_fd, events, ARRAY_SIZE(events), timeout_ms);
-
-	if (n < 0 && errno != EINTR)
-		return error_errno(errno, "cannot wait for events");
-	for (int i = 0; i < n; i++) {
-		if (events[i].data.u32 == EPOLL_SIGNAL)
-			take_signals(rec, done);
-		else if (events[i].events & (EPOLLHUP | EPOLLERR))
-			ring_hung_up(rec, &rec->rings.v[events[i].data.u32]);
-	}
-	bool any = false;
-	for (size_t i = 0; i < rec->rings.n; i++)
-		any |= rec->rings.v[i].polled;
-	/* -p and -t: all that was to be recorded has ended. */
-	if (!any && !rec->workload.pid)
-		*done = true;
+	if (events & (EPOLLHUP | EPOLLERR))
+		ring_hung_up(ring->rec, ring);
 	return NULL;
 }
 
-static uint64_t now_ms(void)
+/* -p and -t: whether all that was to be recorded has ended. */
+static bool target_ended(struct recording *rec)
 {
-	struct timespec ts;
+	struct cpu_ring *ring;
+	bool any = false;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000ull + ts.tv_nsec / 1000000;
+	vec_for_each (ring, &rec->rings)
+		any |= ring->polled;
+	return (!any && !loop_workload(rec->loop)) || record_probes_ended(rec);
 }
 
-static struct error *loop(struct recording *rec)
+/* -D */
+static struct error *on_delay(void *ctx, uint32_t events)
 {
-	uint64_t enable_at = rec->opts.delay_ms > 0 ? now_ms() + rec->opts.delay_ms : 0;
-	bool done = false, any;
+	return events_enable(ctx);
+}
 
-	while (!done) {
-		int timeout = ROUND_MS;
+static struct error *run_loop(struct recording *rec)
+{
+	bool any;
+	int timer;
 
-		if (enable_at) {
-			uint64_t now = now_ms();
-
-			if (now >= enable_at) {
-				TRY(events_enable(rec));
-				enable_at = 0;
-			} else {
-				timeout = min_of((uint64_t)ROUND_MS, enable_at - now);
-			}
-		}
-		TRY(wait_for_events(rec, timeout, &done));
-		done = done || record_probes_ended(rec);
+	if (rec->opts.delay_ms > 0) {
+		TRY(loop_timer(rec->loop, on_delay, rec, &timer));
+		TRY(loop_timer_set(timer, rec->opts.delay_ms * 1000000ull, false));
+	}
+	while (!loop_ended(rec->loop)) {
+		TRY(loop_turn(rec->loop, ROUND_MS));
+		if (!loop_ended(rec->loop) && target_ended(rec))
+			loop_end(rec->loop);
 		TRY(rings_drain(rec, &any));
 		if (data_writer_is_full(rec->writer)) {
 			log_warn(rec->log,
 				 "the file has reached --max-size: stopping the recording");
-			done = true;
+			loop_end(rec->loop);
 		}
 	}
+	rec->result.signal = loop_signal(rec->loop);
+	rec->result.workload_ended = loop_workload_status(rec->loop, &rec->result.workload_status);
 	events_disable(rec);
 	return rings_drain(rec, &any);
 }
@@ -229,10 +147,10 @@ static struct error *writer_begin(struct recording *rec)
 /* Everything up to the moment when events count. */
 static struct error *prepare(struct recording *rec)
 {
-	TRY(signals_begin(rec));
+	TRY(loop_new(&rec->loop));
 	TRY(events_select(rec));
 	if (rec->opts.workload)
-		TRY(workload_prepare(&rec->workload, rec->opts.workload, &rec->old_mask));
+		TRY(loop_prepare(rec->loop, rec->opts.workload));
 	TRY(target_init(rec));
 	rec->drop_self = rec->target.system_wide;
 	TRY(objects_load(rec));
@@ -241,7 +159,7 @@ static struct error *prepare(struct recording *rec)
 	TRY(rings_open(rec));
 	TRY(events_attach(rec));
 	TRY(writer_begin(rec));
-	TRY(epoll_begin(rec));
+	TRY(watch_rings(rec));
 	return synthesize(rec);
 }
 
@@ -251,12 +169,9 @@ static struct error *record(struct recording *rec)
 	if (!rec->opts.delay_ms)
 		TRY(events_enable(rec));
 	rec->result.started = true;
-	if (rec->workload.pid) {
-		_cleanup_free_ char *doing = text_format("collect '%s' for", rec->events.v[0].name);
-
-		TRY(workload_start(&rec->workload, rec->opts.workload[0], doing ? doing : "run"));
-	}
-	return loop(rec);
+	_cleanup_free_ char *doing = text_format("collect '%s' for", rec->events.v[0].name);
+	TRY(loop_start(rec->loop, doing ? doing : "run"));
+	return run_loop(rec);
 }
 
 /* The file's end, whether or not recording went well. */
@@ -293,9 +208,8 @@ struct error *recording_run(struct recording *rec)
 		else
 			err = end;
 	}
-	/* What we end ourselves says nothing of the workload. */
-	int status;
-	workload_end(&rec->workload, &status);
+	if (rec->loop)
+		loop_kill(rec->loop);
 	rec->result.bytes = rec->writer ? data_writer_bytes(rec->writer) : 0;
 	rec->result.losses = rec->losses.v;
 	rec->result.n_losses = rec->losses.n;
@@ -312,11 +226,11 @@ void recording_free(struct recording *rec)
 	struct event *event;
 	struct object *object;
 	struct record_loss *loss;
-	int status;
 
 	if (!rec)
 		return;
-	workload_end(&rec->workload, &status);
+	if (rec->loop)
+		loop_kill(rec->loop);
 	rings_close(rec);
 	vec_for_each (event, &rec->events)
 		event_deinit(event);
@@ -327,12 +241,10 @@ void recording_free(struct recording *rec)
 	probe_finder_free(rec->finder);
 	target_deinit(&rec->target);
 	data_writer_free(rec->writer);
-	if (rec->epoll_fd >= 0)
-		close(rec->epoll_fd);
-	signals_end(rec);
 	u64map_deinit(&rec->ids);
 	vec_for_each (loss, &rec->losses)
 		free(loss->name);
 	vec_deinit(&rec->losses);
+	loop_free(rec->loop); /* signals end us from here on */
 	free(rec);
 }

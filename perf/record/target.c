@@ -5,70 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/sys/proc.h"
+#include "work/tasks.h"
 
 void target_deinit(struct target *target)
 {
 	sys_cpus_deinit(&target->cpus);
-	vec_deinit(&target->tids);
-}
-
-static struct error *tid_add(struct target *target, pid_t tid)
-{
-	pid_t *it;
-
-	vec_for_each (it, &target->tids)
-		if (*it == tid)
-			return NULL;
-	it = vec_push(&target->tids);
-	if (!it)
-		return error_nomem();
-	*it = tid;
-	return NULL;
-}
-
-/* A thread by its id, or all threads of a process. */
-static struct error *task_add(struct recording *rec, pid_t id, bool process)
-{
-	_cleanup_pids_ struct sys_pids tids = {0};
-	struct sys_proc_status status;
-
-	struct error *err = process ? sys_proc_tids(rec->roots, id, &tids)
-				    : sys_proc_status(rec->roots, 0, id, &status);
-	if (err) {
-		int code = err->code;
-
-		error_free(err);
-		if (code != ESRCH && code != ENOENT)
-			return error_errno(code, "%s %d", process ? "process" : "thread", id);
-		return error_hint(error_new(ESRCH, "%s %d does not exist",
-					    process ? "process" : "thread", id),
-				  "it may have ended; 'ps -eLf' shows processes and threads");
-	}
-	if (!process)
-		return tid_add(&rec->target, id);
-	for (size_t i = 0; i < tids.n; i++)
-		TRY(tid_add(&rec->target, tids.v[i]));
-	return NULL;
-}
-
-static struct error *tasks_parse(struct recording *rec, const char *list, bool process)
-{
-	const char *p = list;
-
-	for (;;) {
-		char *end;
-
-		errno = 0;
-		long id = strtol(p, &end, 10);
-		if (end == p || errno || id <= 0 || id > INT32_MAX || (*end && *end != ','))
-			return error_new(EINVAL, "'%s' is not a list of %s ids", list,
-					 process ? "process" : "thread");
-		TRY(task_add(rec, id, process));
-		if (!*end)
-			return NULL;
-		p = end + 1;
-	}
+	sys_pids_deinit(&target->tids);
 }
 
 /* Of the CPUs asked for, those that are there. */
@@ -98,14 +40,16 @@ struct error *target_init(struct recording *rec)
 {
 	const struct record_opts *o = &rec->opts;
 	struct target *target = &rec->target;
+	_cleanup_tasks_ struct tasks tasks = TASKS_INIT;
 
 	TRY(cpus_init(rec));
 	if (o->all_cpus && (o->pids || o->tids))
 		log_warn(rec->log, "-p and -t override -a: recording only those tasks");
-	if (o->pids)
-		TRY(tasks_parse(rec, o->pids, true));
-	if (o->tids)
-		TRY(tasks_parse(rec, o->tids, false));
+	TRY(tasks_add(&tasks, rec->roots, o->pids, TASK_PROCESS));
+	TRY(tasks_add(&tasks, rec->roots, o->tids, TASK_THREAD));
+	TRY(tasks_threads(&tasks, rec->roots, &target->tids));
+	if (tasks.list.n && !target->tids.n)
+		return error_new(ESRCH, "what -p and -t name has ended");
 	if (target->tids.n)
 		return NULL;
 	if (o->all_cpus || o->cpus || !o->workload) {
@@ -113,5 +57,9 @@ struct error *target_init(struct recording *rec)
 		return NULL;
 	}
 	target->has_workload = true;
-	return tid_add(target, rec->workload.pid);
+	pid_t *tid = vec_push(&target->tids);
+	if (!tid)
+		return error_nomem();
+	*tid = loop_workload(rec->loop);
+	return NULL;
 }
