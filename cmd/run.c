@@ -3,7 +3,6 @@
 #include <argp.h>
 #include <ctype.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -377,7 +376,6 @@ int cmd_run(int argc, char **argv)
 		return run_list(args.output.export.json);
 	if (args.source)
 		return run_source(args.source);
-	signal(SIGPIPE, SIG_IGN); /* the output's end ends the run, but not the files it writes */
 	job_begin();
 	struct log log = cmd_log(args.verbose);
 	struct run_opts *o = &args.opts;
@@ -426,7 +424,7 @@ int cmd_run(int argc, char **argv)
 	if (!err && !args.quiet && run_is_silent(run) && isatty(STDERR_FILENO))
 		print_begun(&args);
 	if (!err)
-		err = run_output_begin(output, o);
+		err = run_output_begin(output, run);
 	if (!err)
 		err = run_loop(run, run_output_show, output);
 	if (err) {

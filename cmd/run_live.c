@@ -40,6 +40,7 @@ enum {
 };
 
 struct live {
+	struct run *run;
 	struct text_opts text;
 	const char *title;
 	struct terminal terminal;
@@ -191,8 +192,9 @@ struct error *live_new(const struct text_opts *text, const char *title, struct l
 }
 
 static void draw(struct live *live);
+static struct error *on_ready(void *ctx, uint32_t events);
 
-struct error *live_begin(struct live *live, bool delta)
+struct error *live_begin(struct live *live, struct run *run)
 {
 	struct epoll_event event = {.events = EPOLLIN};
 	sigset_t mask;
@@ -211,7 +213,9 @@ struct error *live_begin(struct live *live, bool delta)
 		return error_errno(errno, "cannot wait for signals");
 	open_keys(live);
 	TRY(begin_guard(live));
-	live->delta = delta;
+	live->run = run;
+	live->delta = run_collect_opts(run)->delta;
+	TRY(run_watch(run, live->epoll_fd, on_ready, live));
 	draw(live);
 	return NULL;
 }
@@ -408,14 +412,14 @@ struct error *live_show(struct live *live, const struct results *results)
 /* ---- keys and signals ---- */
 
 /* A look at once: what was asked for must not wait for the interval. */
-static struct error *look_now(struct live *live, struct run *run)
+static struct error *look_now(struct live *live)
 {
-	struct collect_opts *opts = run_collect_opts(run);
+	struct collect_opts *opts = run_collect_opts(live->run);
 
 	if (!opts->delta && !live->paused) {
 		_cleanup_results_ struct results results = {0};
 
-		TRY(run_look(run, opts, &results));
+		TRY(run_look(live->run, opts, &results));
 		TRY(render(live, &results));
 	}
 	draw(live);
@@ -439,30 +443,30 @@ static bool sort_next(struct live *live, struct collect_opts *opts)
 }
 
 /* What is shown from now on came since this moment. */
-static struct error *toggle_delta(struct live *live, struct run *run)
+static struct error *toggle_delta(struct live *live)
 {
-	struct collect_opts *opts = run_collect_opts(run);
+	struct collect_opts *opts = run_collect_opts(live->run);
 	_cleanup_results_ struct results before = {0};
 
 	opts->delta = live->delta = !opts->delta;
-	return opts->delta ? run_look(run, opts, &before) : NULL;
+	return opts->delta ? run_look(live->run, opts, &before) : NULL;
 }
 
-static struct error *press(struct live *live, struct run *run, const char *key)
+static struct error *press(struct live *live, const char *key)
 {
 	struct screenful screen;
 
 	take_size(&screen);
 	size_t page = screen.rows > 4 ? screen.rows - 3 : 1;
 	if (!strcmp(key, "q") || !strcmp(key, "\3")) {
-		run_stop(run);
+		run_stop(live->run);
 		return NULL;
 	}
 	if (!strcmp(key, "p") || !strcmp(key, " "))
 		live->paused = !live->paused;
 	else if (!strcmp(key, "c"))
-		TRY(toggle_delta(live, run));
-	else if (!strcmp(key, "s") && !sort_next(live, run_collect_opts(run)))
+		TRY(toggle_delta(live));
+	else if (!strcmp(key, "s") && !sort_next(live, run_collect_opts(live->run)))
 		return error_nomem();
 	else if (!strcmp(key, "A"))
 		live->first -= live->first > 0;
@@ -480,7 +484,7 @@ static struct error *press(struct live *live, struct run *run, const char *key)
 }
 
 /* A key is a byte, or ESC and [ or O and what ends it: "A" is the arrow up. */
-static struct error *take_keys(struct live *live, struct run *run)
+static struct error *take_keys(struct live *live)
 {
 	char bytes[KEY_BYTES];
 	ssize_t n = read(live->tty_fd, bytes, sizeof(bytes));
@@ -505,7 +509,7 @@ static struct error *take_keys(struct live *live, struct run *run)
 		} else {
 			return NULL; /* an escape alone, or what we do not know */
 		}
-		TRY(press(live, run, key));
+		TRY(press(live, key));
 	}
 	return NULL;
 }
@@ -522,18 +526,13 @@ static void take_signals(struct live *live)
 	}
 }
 
-static struct error *ready(void *ctx, struct run *run)
+static struct error *on_ready(void *ctx, uint32_t events)
 {
 	struct live *live = ctx;
 
 	take_signals(live);
 	if (live->tty_fd >= 0 && is_front(live))
-		TRY(take_keys(live, run));
+		TRY(take_keys(live));
 	/* a key, another size, or the way back from a stop */
-	return look_now(live, run);
-}
-
-struct run_watch live_watch(struct live *live)
-{
-	return (struct run_watch){live->epoll_fd, ready, live};
+	return look_now(live);
 }

@@ -22,14 +22,11 @@ struct error *live_new(const struct text_opts *text, const char *title, struct l
 void live_free(struct live *live);
 DEFINE_FREEP(struct live, live_free)
 
-/* For run_loop(): keys and changes of the size. */
-struct run_watch live_watch(struct live *live);
-
 /*
- * Takes the screen; after run_new(), since the command inherits signal masks.
- * delta: the looks are of what came since the last one.
+ * Takes the screen, and watches for keys and changes of its size; after run_new(), since the
+ * command inherits signal masks.
  */
-struct error *live_begin(struct live *live, bool delta);
+struct error *live_begin(struct live *live, struct run *run);
 /* Gives it back; may be called twice. */
 void live_end(struct live *live);
 

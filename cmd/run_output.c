@@ -117,9 +117,7 @@ struct run_output {
 	bool closed; /* nobody reads standard output any more */
 	struct server *server;
 	struct collect_opts collect; /* of a scrape */
-	struct run *run;	     /* while one is answered */
-	struct run_watch watches[RUN_MAX_WATCHES];
-	size_t n_watches;
+	struct run *run;	     /* once it begins */
 };
 
 /* "prog.bpf.c, other.o" */
@@ -196,12 +194,11 @@ static struct error *answer_scrape(void *ctx, const struct http_request *request
 	return strbuf_failed(&answer->body) ? error_nomem() : NULL;
 }
 
-/* run_watch */
-static struct error *serve(void *ctx, struct run *run)
+/* loop_fn */
+static struct error *serve(void *ctx, uint32_t events)
 {
 	struct run_output *output = ctx;
 
-	output->run = run;
 	return server_work(output->server, answer_scrape, output);
 }
 
@@ -213,8 +210,6 @@ static struct error *serve_new(struct run_output *output, const struct run_opts 
 	output->collect = run->collect;
 	output->collect.delta = false;
 	output->collect.totals = true;
-	output->watches[output->n_watches++] =
-		(struct run_watch){server_fd(output->server), serve, output};
 	if (run->log)
 		fprintf(stderr, "perf-bpf: metrics are at http://%s/metrics\n",
 			server_address(output->server));
@@ -246,7 +241,6 @@ static struct error *screen_new(struct run_output *output, struct run_opts *run)
 		return NULL;
 	if (!run->collect.top)
 		run->collect.top = LIVE_TOP;
-	output->watches[output->n_watches++] = live_watch(output->live);
 	return NULL;
 }
 
@@ -268,8 +262,6 @@ struct error *run_output_new(const struct run_output_opts *opts, struct run_opts
 		TRY(serve_new(output, run));
 	if (opts->live)
 		TRY(screen_new(output, run));
-	run->watches = output->watches;
-	run->n_watches = output->n_watches;
 	*out = steal_ptr(output);
 	return NULL;
 }
@@ -288,9 +280,12 @@ void run_output_free(struct run_output *output)
 	free(output);
 }
 
-struct error *run_output_begin(struct run_output *output, const struct run_opts *run)
+struct error *run_output_begin(struct run_output *output, struct run *run)
 {
-	return output->live ? live_begin(output->live, run->collect.delta) : NULL;
+	output->run = run;
+	if (output->server)
+		TRY(run_watch(run, server_fd(output->server), serve, output));
+	return output->live ? live_begin(output->live, run) : NULL;
 }
 
 void run_output_end(struct run_output *output)

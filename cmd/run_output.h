@@ -29,17 +29,14 @@ extern const struct argp run_output_argp;
 
 struct run_output;
 
-/*
- * opts is borrowed until run_output_free(). What of run is to know of it (its
- * watches) is put there, and lasts as long.
- */
+/* opts is borrowed until run_output_free(); what it needs of run's options is set there. */
 struct error *run_output_new(const struct run_output_opts *opts, struct run_opts *run,
 			     struct run_output **out);
 void run_output_free(struct run_output *output);
 DEFINE_FREEP(struct run_output, run_output_free)
 
 /* Between run_new() and run_loop(); and before an error is printed: the terminal is as it was. */
-struct error *run_output_begin(struct run_output *output, const struct run_opts *run);
+struct error *run_output_begin(struct run_output *output, struct run *run);
 void run_output_end(struct run_output *output);
 
 /* run_show_fn: ctx is a struct run_output. */

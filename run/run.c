@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * One wait for everything: signals come from a signalfd, the interval and the
- * end from timerfds, so that nothing runs in a handler and the maps are looked
- * at at one place.
- */
 #include "run/run.h"
 
 #include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/signalfd.h>
-#include <sys/timerfd.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,6 +23,7 @@
 #include "run/probes.h"
 #include "run/sampling.h"
 #include "run/sites.h"
+#include "work/loop.h"
 #include "work/tasks.h"
 #include "work/workload.h"
 
@@ -62,18 +53,16 @@ struct run {
 	uint64_t drained;	  /* monotonic ns: events of before are shown */
 	struct cost *cost;
 	struct run_probes probes;
-	struct workload workload;
+	struct loop *loop;
 	struct tasks tasks; /* of -p and -t */
-	int status;
-	bool ended, stopped;
+	run_show_fn *show;
+	void *show_ctx;
 	uint64_t last_look; /* monotonic ns */
 
-	sigset_t old_mask;
-	bool signals_blocked;
-	int signal_fd, interval_fd, end_fd, cost_fd, slot_fd, rings_fd;
-	int tasks_fd;	     /* -1: their end ends nothing */
-	uint64_t names_time; /* ns since 1970: of their last refresh */
-	uint64_t step;	     /* ns: of the heat maps' slots; 0: there is none */
+	int rings_fd;		    /* -1: there are none */
+	int slot_timer, cost_timer; /* once run_loop() begins */
+	uint64_t names_time;	    /* ns since 1970: of their last refresh */
+	uint64_t step;		    /* ns: of the heat maps' slots; 0: there is none */
 };
 
 static struct error *open_object(struct run *run, const char *path)
@@ -365,24 +354,6 @@ static struct error *add_maps(struct run *run)
 	return NULL;
 }
 
-static struct error *begin_signals(struct run *run)
-{
-	sigset_t mask;
-
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGHUP);
-	sigaddset(&mask, SIGCHLD);
-	if (sigprocmask(SIG_BLOCK, &mask, &run->old_mask))
-		return error_errno(errno, "cannot block signals");
-	run->signals_blocked = true;
-	run->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (run->signal_fd < 0)
-		return error_errno(errno, "cannot make a signalfd");
-	return NULL;
-}
-
 /* Who was named is there; without a command, the end of all of them ends the run. */
 static struct error *begin_tasks(struct run *run)
 {
@@ -392,13 +363,13 @@ static struct error *begin_tasks(struct run *run)
 	TRY(tasks_add(&run->tasks, NULL, filter->tids, TASK_THREAD));
 	if (!run->tasks.list.n || run->opts.workload)
 		return NULL;
-	return tasks_watch(&run->tasks, NULL, &run->tasks_fd);
+	return loop_tasks(run->loop, &run->tasks);
 }
 
 static struct error *make_ready(struct run *run)
 {
+	TRY(loop_new(&run->loop));
 	TRY(begin_tasks(run));
-	TRY(begin_signals(run));
 	for (size_t i = 0; i < run->opts.n_files; i++)
 		TRY(open_object(run, run->opts.files[i]));
 	for (size_t i = 0; i < run->objects.n; i++)
@@ -424,7 +395,7 @@ static struct error *make_ready(struct run *run)
 	}
 	TRY(add_maps(run));
 	if (run->opts.workload)
-		TRY(workload_prepare(&run->workload, run->opts.workload, &run->old_mask));
+		TRY(loop_prepare(run->loop, run->opts.workload));
 	return NULL;
 }
 
@@ -435,10 +406,8 @@ struct error *run_new(const struct run_opts *opts, struct run **out)
 	if (!run)
 		return error_nomem();
 	run->opts = *opts;
-	run->signal_fd = run->interval_fd = run->end_fd = run->slot_fd = -1;
-	run->rings_fd = run->cost_fd = run->tasks_fd = -1;
+	run->rings_fd = -1;
 	run->tasks = (struct tasks)TASKS_INIT;
-	run->workload = (struct workload)WORKLOAD_INIT;
 	run->names = run_names_new(NULL);
 	if (!run->names)
 		return error_nomem();
@@ -468,11 +437,11 @@ void run_free(struct run *run)
 {
 	struct run_object *object;
 	struct shown_map **map;
-	int status;
 
 	if (!run)
 		return;
-	workload_end(&run->workload, &status);
+	if (run->loop)
+		loop_kill(run->loop);
 	vec_for_each (map, &run->maps)
 		shown_map_free(*map);
 	vec_deinit(&run->maps);
@@ -487,21 +456,14 @@ void run_free(struct run *run)
 	run_names_free(run->names);
 	tasks_deinit(&run->tasks);
 	cost_free(run->cost);
-	closep(&run->signal_fd);
-	closep(&run->interval_fd);
-	closep(&run->end_fd);
-	closep(&run->slot_fd);
 	closep(&run->rings_fd);
-	closep(&run->cost_fd);
-	if (run->signals_blocked)
-		sigprocmask(SIG_SETMASK, &run->old_mask, NULL);
+	loop_free(run->loop);
 	free(run);
 }
 
 bool run_workload_status(const struct run *run, int *status)
 {
-	*status = run->status;
-	return run->ended;
+	return loop_workload_status(run->loop, status);
 }
 
 /* ---- running ---- */
@@ -566,22 +528,6 @@ static struct error *attach_all(struct run *run)
 	return NULL;
 }
 
-static struct error *set_timer(uint64_t ms, bool again, int *fd)
-{
-	struct itimerspec spec = {
-		.it_value = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000},
-	};
-
-	if (!ms)
-		return NULL;
-	if (again)
-		spec.it_interval = spec.it_value;
-	*fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (*fd < 0 || timerfd_settime(*fd, 0, &spec, NULL))
-		return error_errno(errno, "cannot set a timer");
-	return NULL;
-}
-
 /* What did not fit into a map or a ring is told with it. */
 static struct error *add_failures(const struct run *run, const struct shown_map *map,
 				  struct results *results)
@@ -643,17 +589,22 @@ struct collect_opts *run_collect_opts(struct run *run)
 	return &run->opts.collect;
 }
 
-void run_stop(struct run *run)
+struct error *run_watch(struct run *run, int fd, loop_fn *fn, void *ctx)
 {
-	run->stopped = true;
+	return loop_watch(run->loop, fd, fn, ctx);
 }
 
-static struct error *look(struct run *run, run_show_fn *show, void *ctx, bool last)
+void run_stop(struct run *run)
+{
+	loop_end(run->loop);
+}
+
+static struct error *look(struct run *run, bool last)
 {
 	_cleanup_results_ struct results results = {0};
 
 	TRY(run_look(run, &run->opts.collect, &results));
-	return show(ctx, run, &results, last);
+	return run->show(run->show_ctx, run, &results, last);
 }
 
 /* Whether a look told of this map: it is shown, or holds the stacks of one that is. */
@@ -706,7 +657,7 @@ static struct error *warn_of_failures(const struct run *run)
 }
 
 /* Hands over what came through the rings; with `all`, until they are empty. */
-static struct error *drain(struct run *run, bool all, run_show_fn *show, void *ctx)
+static struct error *drain(struct run *run, bool all)
 {
 	bool again = true;
 
@@ -734,7 +685,7 @@ static struct error *drain(struct run *run, bool all, run_show_fn *show, void *c
 			run->drained = now;
 		again = all && results.n;
 		if (results.n)
-			TRY(show(ctx, run, &results, false));
+			TRY(run->show(run->show_ctx, run, &results, false));
 	}
 	return NULL;
 }
@@ -760,6 +711,8 @@ static struct error *wait_for_rings(struct run *run)
  * Heat maps: a slot for each interval, else so many that they make a picture
  * of the time that is known, else short ones that grow by themselves.
  */
+static struct error *take_slot(void *ctx, uint32_t events);
+
 static struct error *begin_slots(struct run *run)
 {
 	uint64_t ms = run->opts.interval_ms ? run->opts.interval_ms : run->opts.duration_ms / 60;
@@ -773,15 +726,17 @@ static struct error *begin_slots(struct run *run)
 		run->step = max_of(run->step, collector_step(c));
 	}
 	/* the looks at each interval are enough */
-	return run->step && !run->opts.interval_ms ? set_timer(ms, true, &run->slot_fd) : NULL;
+	if (!run->step || run->opts.interval_ms)
+		return NULL;
+	TRY(loop_timer(run->loop, take_slot, run, &run->slot_timer));
+	return loop_timer_set(run->slot_timer, ms * 1000000, true);
 }
 
-static struct error *take_slot(struct run *run)
+static struct error *take_slot(void *ctx, uint32_t events)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC), step = 0, ticks;
+	struct run *run = ctx;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), step = 0;
 
-	if (read(run->slot_fd, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
-		return error_errno(errno, "cannot read a timer");
 	for (size_t i = 0; i < run->maps.n; i++) {
 		TRY(collector_sample(run->maps.v[i]->collector, now));
 		step = max_of(step, collector_step(run->maps.v[i]->collector));
@@ -789,9 +744,7 @@ static struct error *take_slot(struct run *run)
 	if (step == run->step)
 		return NULL;
 	run->step = step; /* they have become longer */
-	closep(&run->slot_fd);
-	run->slot_fd = -1;
-	return set_timer(step / 1000000, true, &run->slot_fd);
+	return loop_timer_set(run->slot_timer, step, true);
 }
 
 /* The link is given up, and its place is empty. */
@@ -807,15 +760,13 @@ static void destroy_link(struct run *run, struct bpf_link *gone)
 	bpf_link__destroy(gone);
 }
 
-/* Detaches what costs too much; *done when nothing is left that could count. */
-static struct error *check_cost(struct run *run, bool *done)
+/* Detaches what costs too much; ends the loop when nothing is left that could count. */
+static struct error *check_cost(void *ctx, uint32_t events)
 {
+	struct run *run = ctx;
 	const struct bpf_program *prog;
 	struct bpf_link *link;
-	uint64_t ticks;
 
-	if (read(run->cost_fd, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
-		return error_errno(errno, "cannot read a timer");
 	TRY(cost_check(run->cost));
 	while ((prog = cost_take_excess(run->cost, run->opts.log, &link)))
 		if (link)
@@ -825,10 +776,9 @@ static struct error *check_cost(struct run *run, bool *done)
 	if (cost_n_attached(run->cost) || !cost_n_taken(run->cost))
 		return NULL;
 	log_warn(run->opts.log, "no program is left");
-	closep(&run->cost_fd);
-	run->cost_fd = -1;
-	*done |= !run->workload.pid; /* a command ends by itself */
-	return NULL;
+	if (!loop_workload(run->loop)) /* a command ends by itself */
+		loop_end(run->loop);
+	return loop_timer_set(run->cost_timer, 0, false);
 }
 
 size_t run_n_detached(const struct run *run)
@@ -836,23 +786,12 @@ size_t run_n_detached(const struct run *run)
 	return cost_n_taken(run->cost);
 }
 
-static void take_signals(struct run *run, bool *done)
+/* The last time that the command can be found. */
+static void see_workload(void *ctx, pid_t pid)
 {
-	struct signalfd_siginfo info;
+	struct run *run = ctx;
 
-	while (read(run->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		struct workload *w = &run->workload;
-
-		if (info.ssi_signo != SIGCHLD) {
-			*done = true;
-			continue;
-		}
-		if (!w->pid || w->reaped)
-			continue;
-		run_names_see(run->names, w->pid); /* the last time that it can be found */
-		if (waitpid(w->pid, &run->status, WNOHANG) == w->pid)
-			w->reaped = run->ended = *done = true;
-	}
+	run_names_see(run->names, pid);
 }
 
 /* Stacks of processes that end meanwhile are wanted too, so they are followed from now on. */
@@ -887,13 +826,13 @@ static bool refers(void *ctx, int32_t pid, uint64_t ended)
 }
 
 /* Forgets the processes that have ended and that nothing yet to be shown refers to. */
-static struct error *forget_processes(struct run *run, run_show_fn *show, void *ctx)
+static struct error *forget_processes(struct run *run)
 {
 	struct referred r = {.drained = UINT64_MAX};
 	struct error *err = NULL;
 
 	if (run->rings_fd >= 0) {
-		TRY(drain(run, false, show, ctx));
+		TRY(drain(run, false));
 		r.drained = run->drained;
 	}
 	for (size_t i = 0; i < run->maps.n && !err; i++)
@@ -905,10 +844,12 @@ static struct error *forget_processes(struct run *run, run_show_fn *show, void *
 }
 
 /* Takes in what processes do, and sees to it that they do not take ever more memory. */
-static struct error *follow_processes(struct run *run, run_show_fn *show, void *ctx)
+static struct error *follow_processes(void *ctx, uint32_t events)
 {
+	struct run *run = ctx;
+
 	TRY(run_names_update(run->names));
-	return live_source_is_full(run->live) ? forget_processes(run, show, ctx) : NULL;
+	return live_source_is_full(run->live) ? forget_processes(run) : NULL;
 }
 
 static void warn_of_lost_records(const struct run *run)
@@ -934,77 +875,51 @@ bool run_is_silent(const struct run *run)
 	return !run->opts.interval_ms && run->rings_fd < 0;
 }
 
-/* What run_loop() waits for. */
-enum {
-	FD_SIGNALS,
-	FD_INTERVAL,
-	FD_END,
-	FD_SLOT,
-	FD_RINGS,
-	FD_PROCS,
-	FD_COST,
-	FD_TASKS,
-	FD_WATCHES,
-};
+static struct error *on_rings(void *ctx, uint32_t events)
+{
+	return drain(ctx, false);
+}
+
+static struct error *on_interval(void *ctx, uint32_t events)
+{
+	return look(ctx, false);
+}
+
+/* A timer that does not end by itself; ms 0: none. */
+static struct error *begin_timer(struct run *run, uint64_t ms, loop_fn *fn, int *timer)
+{
+	if (!ms)
+		return NULL;
+	TRY(loop_timer(run->loop, fn, run, timer));
+	return loop_timer_set(*timer, ms * 1000000, true);
+}
 
 struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 {
-	bool done = false;
-	uint64_t ticks;
+	int interval;
 
+	run->show = show;
+	run->show_ctx = ctx;
 	run->last_look = clock_ns(CLOCK_MONOTONIC);
+	/* in this order, when several are ready */
+	TRY(loop_duration(run->loop, run->opts.duration_ms));
+	if (run->live)
+		TRY(loop_watch(run->loop, live_source_fd(run->live), follow_processes, run));
+	if (run->rings_fd >= 0)
+		TRY(loop_watch(run->loop, run->rings_fd, on_rings, run));
 	TRY(begin_slots(run));
-	TRY(set_timer(run->opts.interval_ms, true, &run->interval_fd));
-	TRY(set_timer(run->opts.duration_ms, false, &run->end_fd));
-	TRY(set_timer(cost_interval_ms(run->cost), true, &run->cost_fd));
-	if (run->workload.pid)
-		TRY(workload_start(&run->workload, run->opts.workload[0], "run"));
-	while (!done) {
-		/* -1: none */
-		struct pollfd fds[FD_WATCHES + RUN_MAX_WATCHES] = {
-			[FD_SIGNALS] = {.fd = run->signal_fd, .events = POLLIN},
-			[FD_INTERVAL] = {.fd = run->interval_fd, .events = POLLIN},
-			[FD_END] = {.fd = run->end_fd, .events = POLLIN},
-			[FD_SLOT] = {.fd = run->slot_fd, .events = POLLIN},
-			[FD_RINGS] = {.fd = run->rings_fd, .events = POLLIN},
-			[FD_PROCS] = {.fd = run->live ? live_source_fd(run->live) : -1,
-				      .events = POLLIN},
-			[FD_COST] = {.fd = run->cost_fd, .events = POLLIN},
-			[FD_TASKS] = {.fd = run->tasks_fd, .events = POLLIN},
-		};
-
-		for (size_t i = 0; i < run->opts.n_watches; i++)
-			fds[FD_WATCHES + i] = (struct pollfd){run->opts.watches[i].fd, POLLIN, 0};
-		if (poll(fds, FD_WATCHES + run->opts.n_watches, -1) < 0 && errno != EINTR)
-			return error_errno(errno, "cannot wait");
-		take_signals(run, &done);
-		done |= (fds[FD_END].revents & POLLIN) != 0;
-		if (fds[FD_TASKS].revents & POLLIN)
-			done |= tasks_ended(&run->tasks);
-		if (fds[FD_PROCS].revents & POLLIN)
-			TRY(follow_processes(run, show, ctx));
-		if (!done && fds[FD_RINGS].revents & POLLIN)
-			TRY(drain(run, false, show, ctx));
-		if (!done && fds[FD_SLOT].revents & POLLIN)
-			TRY(take_slot(run));
-		if (!done && fds[FD_COST].revents & POLLIN)
-			TRY(check_cost(run, &done));
-		if (!done && fds[FD_INTERVAL].revents & POLLIN) {
-			if (read(run->interval_fd, &ticks, sizeof(ticks)) < 0 && errno != EAGAIN)
-				return error_errno(errno, "cannot read a timer");
-			TRY(look(run, show, ctx, false));
-		}
-		for (size_t i = 0; !done && i < run->opts.n_watches; i++)
-			if (fds[FD_WATCHES + i].revents & POLLIN)
-				TRY(run->opts.watches[i].ready(run->opts.watches[i].ctx, run));
-		done |= run->stopped;
-	}
-	if (run->slot_fd >= 0)
-		TRY(take_slot(run));
+	TRY(begin_timer(run, cost_interval_ms(run->cost), check_cost, &run->cost_timer));
+	TRY(begin_timer(run, run->opts.interval_ms, on_interval, &interval));
+	loop_before_reap(run->loop, see_workload, run);
+	TRY(loop_start(run->loop, "run"));
+	while (!loop_ended(run->loop))
+		TRY(loop_turn(run->loop, -1));
+	if (run->step && !run->opts.interval_ms)
+		TRY(take_slot(run, 0));
 	detach_all(run);
 	TRY(probes_tell(&run->probes));
-	TRY(drain(run, true, show, ctx));
+	TRY(drain(run, true));
 	warn_of_lost_records(run);
 	TRY(warn_of_failures(run));
-	return look(run, show, ctx, true);
+	return look(run, true);
 }

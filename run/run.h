@@ -26,20 +26,10 @@
 #include "run/cost.h"
 #include "run/variables.h"
 #include "show/result.h"
+#include "work/loop.h"
 
 struct compile_opts;
 struct run;
-
-/* A descriptor that run_loop() waits for, too; ready() is called when it can be read. */
-struct run_watch {
-	int fd; /* an epoll descriptor stands for several */
-	struct error *(*ready)(void *ctx, struct run *run);
-	void *ctx;
-};
-
-enum {
-	RUN_MAX_WATCHES = 4,
-};
 
 /* Everything is borrowed until run_free(). */
 struct run_opts {
@@ -59,8 +49,6 @@ struct run_opts {
 	uint64_t freq, period; /* their samples; 0: not said */
 	struct collect_opts collect;
 	struct cost_opts cost;
-	const struct run_watch *watches; /* at most RUN_MAX_WATCHES */
-	size_t n_watches;
 	enum probe_way probe_way; /* of programs whose section is a probe definition */
 	bool count_hits;	  /* of their points, for the log */
 	bool show_probes;	  /* the result "(probes)": their points, with hits if they count */
@@ -94,6 +82,9 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx);
 
 /* How many programs were detached because they cost too much (opts.cost.max_share). */
 size_t run_n_detached(const struct run *run);
+
+/* A descriptor that run_loop() waits for as well; see loop_watch(). */
+struct error *run_watch(struct run *run, int fd, loop_fn *fn, void *ctx);
 
 /*
  * For what watches: a look of its own at the maps, which is no part of those
