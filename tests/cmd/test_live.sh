@@ -145,7 +145,7 @@ test_keys() {
 	t send-keys s
 	wait_for screen_has "s sort: value"
 	t send-keys c
-	wait_for screen_has "c since last look"
+	wait_for screen_has "c since last interval"
 	wait_for screen_has "umask calls: 0 calls"
 	t send-keys c
 	wait_for screen_has "umask calls: 11 calls"

@@ -720,7 +720,7 @@ test_typos() {
 	expect_status 1 "$PERF_BPF" record -e nothing-here.bpf.c -o t.data -- true
 	assert_contains err "nothing-here.bpf.c"
 	expect_status 1 "$PERF_BPF" record -e cs -p 2147483647 -o t.data
-	assert_contains err "there is no process 2147483647"
+	assert_contains err "process 2147483647 does not exist"
 	expect_status 2 "$PERF_BPF" record --call-graph dwarf -o t.data -- true
 	assert_contains err "'fp' is the one that is supported"
 	[ ! -e t.data ] || fail "a failed start left a file"

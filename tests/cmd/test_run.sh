@@ -674,7 +674,7 @@ test_what_is_wrong_is_named() {
 	expect_status 2 run --interval 0 -- true
 	assert_contains err "--interval 0: a time as"
 	expect_status 1 run -p 12x -- true
-	assert_contains err "-p: '12x' is not a number"
+	assert_contains err "-p: '12x' is not a list of process ids"
 	expect_status 1 run -u nobody-of-that-name -- true
 	assert_contains err "unknown user"
 	expect_status 1 run --cgroup no/such/group -- true

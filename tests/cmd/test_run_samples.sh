@@ -148,7 +148,7 @@ test_what_is_wrong_is_named() {
 	expect_status 2 "$PERF_BPF" run any.bpf.c -F 10 -c 10 -- true
 	assert_contains err "choose one"
 	expect_status 1 "$PERF_BPF" run any.bpf.c -p 999999999 -- true
-	assert_contains err "there is no process 999999999"
+	assert_contains err "process 999999999 does not exist"
 	expect_status 1 "$PERF_BPF" run any.bpf.c --comm x -- true
 	assert_contains err "no program asks whom it is to look at"
 	expect_status 1 "$PERF_BPF" run "$SRC/tests/cmd/run.bpf.c" -F 10 -- true

@@ -114,30 +114,30 @@ test_run_ends_with_the_processes_that_are_named() {
 
 # Whether a process has BPF links.
 loaded_by() {
-	readlink "/proc/$1/fd/"* | grep -q 'bpf\|perf_event'
+	readlink "/proc/$1/fd/"* | grep -q 'anon_inode:.*perf_event'
 }
 
 test_run_refuses_processes_that_are_not_there() {
 	sleep 0 &
 	wait $!
 	expect_status 1 "$PERF_BPF" run syscount -p $!
-	assert_contains err "there is no process $!"
+	assert_contains err "process $! does not exist"
 	expect_status 1 "$PERF_BPF" run syscount -t $!
-	assert_contains err "there is no thread $!"
+	assert_contains err "thread $! does not exist"
 	expect_status 1 "$PERF_BPF" run syscount -p 1x
 	assert_contains err "-p: '1x' is not a list of process ids"
 	# it has ended, but nobody has waited for it
 	sh -c 'sleep 0 & echo $! >zombie; exec sleep 100' &
 	soon grep -q 'State:.Z' /proc/"$(soon test -s zombie; cat zombie)"/status
 	expect_status 1 "$PERF_BPF" run syscount -p "$(cat zombie)"
-	assert_contains err "there is no process"
+	assert_contains err "does not exist"
 	kill $!
 }
 
 test_run_knows_a_command_among_its_programs() {
 	expect_status 2 "$PERF_BPF" run syscount sleep 1
 	assert_contains err "'sleep' is not a BPF program"
-	assert_contains err "hint: a command goes after '--': perf-bpf run syscount -- sleep 1"
+	assert_contains err "hint: write the command after '--': perf-bpf run syscount -- sleep 1"
 	expect_status 1 "$PERF_BPF" run syscount runqlta
 	assert_contains err "did you mean 'runqlat'?"
 }
