@@ -78,6 +78,13 @@ struct data_build_id {
 	const char *filename;
 };
 
+/* A capability of a PMU, as in its directory caps in sysfs. */
+struct data_pmu_cap {
+	unsigned int feature; /* DATA_CPU_PMU_CAPS or DATA_PMU_CAPS */
+	const char *pmu;
+	const char *name, *value; /* NULL: the PMU has no capabilities */
+};
+
 struct data_pmu {
 	uint32_t type;
 	const char *name;
@@ -144,6 +151,8 @@ struct data_header {
 	size_t n_build_ids;
 	struct data_pmu *pmus;
 	size_t n_pmus;
+	struct data_pmu_cap *pmu_caps; /* of CPU_PMU_CAPS and PMU_CAPS */
+	size_t n_pmu_caps;
 	struct data_group *groups;
 	size_t n_groups;
 	uint64_t first_sample_time, last_sample_time; /* ns; 0: not known */

@@ -274,6 +274,51 @@ static struct error *decode_pmu_mappings(struct data_header *h, struct cursor *c
 	return NULL;
 }
 
+/*
+ * CPU_PMU_CAPS: u32 n, then n pairs of strings, name and value. PMU_CAPS: u32
+ * n, then for each PMU the same and its name.
+ */
+static struct error *decode_caps(struct data_header *h, struct cursor *c, unsigned int feature,
+				 const char *pmu)
+{
+	const size_t first = h->n_pmu_caps;
+	uint32_t n;
+
+	if (!cursor_u32(c, &n))
+		return cut(c);
+	for (uint32_t i = 0; i < (n ? n : 1); i++) {
+		struct data_pmu_cap cap = {.feature = feature, .pmu = pmu};
+
+		if (n && (!(cap.name = get_string(c)) || !(cap.value = get_string(c))))
+			return cut(c);
+		struct data_pmu_cap *added = header_push(h->pmu_caps, h->n_pmu_caps);
+		if (!added)
+			return error_nomem();
+		*added = cap;
+	}
+	if (!pmu && !(pmu = get_string(c)))
+		return cut(c);
+	for (size_t i = first; i < h->n_pmu_caps; i++)
+		h->pmu_caps[i].pmu = pmu;
+	return NULL;
+}
+
+static struct error *decode_cpu_pmu_caps(struct data_header *h, struct cursor *c)
+{
+	return decode_caps(h, c, DATA_CPU_PMU_CAPS, "cpu");
+}
+
+static struct error *decode_pmu_caps(struct data_header *h, struct cursor *c)
+{
+	uint32_t n;
+
+	if (!cursor_u32(c, &n))
+		return cut(c);
+	for (uint32_t i = 0; i < n; i++)
+		TRY(decode_caps(h, c, DATA_PMU_CAPS, NULL));
+	return NULL;
+}
+
 static struct error *decode_group_desc(struct data_header *h, struct cursor *c)
 {
 	uint32_t n;
@@ -575,10 +620,10 @@ const struct data_feature_ops data_features[DATA_LAST_FEATURE] = {
 	[DATA_BPF_PROG_INFO] = {"BPF_PROG_INFO", decode_bpf_prog_info, true},
 	[DATA_BPF_BTF] = {"BPF_BTF", decode_bpf_btf, true},
 	[DATA_COMPRESSED] = {"COMPRESSED", decode_compressed, true},
-	[DATA_CPU_PMU_CAPS] = {"CPU_PMU_CAPS", NULL, true},
+	[DATA_CPU_PMU_CAPS] = {"CPU_PMU_CAPS", decode_cpu_pmu_caps, true},
 	[DATA_CLOCK_DATA] = {"CLOCK_DATA", decode_clock_data, false},
 	[DATA_HYBRID_TOPOLOGY] = {"HYBRID_TOPOLOGY", NULL, true},
-	[DATA_PMU_CAPS] = {"PMU_CAPS", NULL, true},
+	[DATA_PMU_CAPS] = {"PMU_CAPS", decode_pmu_caps, true},
 };
 
 const char *data_feature_name(unsigned int feature)

@@ -361,6 +361,7 @@ void data_header_deinit(struct data_header *h)
 	free(h->cmdline);
 	free(h->build_ids);
 	free(h->pmus);
+	free(h->pmu_caps);
 	free(h->groups);
 	free(h->bpf_progs);
 	free(h->btfs);

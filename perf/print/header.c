@@ -183,6 +183,30 @@ static void add_pmus(const struct data_header *h, struct strbuf *out)
 	strbuf_addch(out, '\n');
 }
 
+/* One line per PMU. */
+static void add_pmu_caps(const struct data_header *h, unsigned int feature, struct strbuf *out)
+{
+	const char *pmu = NULL;
+
+	for (size_t i = 0; i < h->n_pmu_caps; i++) {
+		const struct data_pmu_cap *cap = &h->pmu_caps[i];
+
+		if (cap->feature != feature)
+			continue;
+		if (pmu != cap->pmu)
+			strbuf_addf(out, "%s# %s pmu capabilities: ", pmu ? "\n" : "", cap->pmu);
+		else
+			strbuf_adds(out, ", ");
+		if (cap->name)
+			strbuf_addf(out, "%s=%s", cap->name, cap->value);
+		else
+			strbuf_adds(out, "not available");
+		pmu = cap->pmu;
+	}
+	if (pmu)
+		strbuf_addch(out, '\n');
+}
+
 static void add_sample_time(const struct data_header *h, struct strbuf *out)
 {
 	strbuf_adds(out, "# time of first sample : ");
@@ -315,6 +339,10 @@ static void add_feature(const struct data_header *h, unsigned feature, struct st
 		break;
 	case DATA_PMU_MAPPINGS:
 		add_pmus(h, out);
+		break;
+	case DATA_CPU_PMU_CAPS:
+	case DATA_PMU_CAPS:
+		add_pmu_caps(h, feature, out);
 		break;
 	case DATA_SAMPLE_TIME:
 		add_sample_time(h, out);

@@ -15,6 +15,7 @@
 
 #include "perf/data/features.h"
 #include "perf/data/writer.h"
+#include "perf/print/header.h"
 #include "perf/session/session.h"
 
 /* ---- features ---- */
@@ -95,6 +96,59 @@ static void features_come_back_as_built(void **state)
 	data_header_deinit(&h);
 	for (size_t i = 0; i < ARRAY_SIZE(sb); i++)
 		strbuf_deinit(&sb[i]);
+}
+
+/* u32, then padded strings as do_write_string() of perf has them. */
+static void put_text(struct strbuf *sb, const char *text)
+{
+	const uint32_t size = 64;
+	char padded[64] = "";
+
+	strcpy(padded, text);
+	strbuf_add(sb, (const char *)&size, sizeof(size));
+	strbuf_add(sb, padded, size);
+}
+
+static void put_count(struct strbuf *sb, uint32_t n)
+{
+	strbuf_add(sb, (const char *)&n, sizeof(n));
+}
+
+static void capabilities_of_pmus(void **state)
+{
+	_cleanup_strbuf_ struct strbuf cpu = STRBUF_INIT, others = STRBUF_INIT, out = STRBUF_INIT;
+	struct data_header h = {.pipe = true};
+
+	put_count(&cpu, 2);
+	put_text(&cpu, "max_precise");
+	put_text(&cpu, "3");
+	put_text(&cpu, "branches");
+	put_text(&cpu, "32");
+	assert_null(decode(&h, DATA_CPU_PMU_CAPS, &cpu));
+	put_count(&others, 2);
+	put_count(&others, 1);
+	put_text(&others, "a");
+	put_text(&others, "b");
+	put_text(&others, "cpu_atom");
+	put_count(&others, 0);
+	put_text(&others, "cpu_core");
+	assert_null(decode(&h, DATA_PMU_CAPS, &others));
+	assert_int_equal(h.n_pmu_caps, 4);
+	print_header(&h, "", &out);
+	assert_non_null(strstr(strbuf_str(&out),
+			       "# cpu pmu capabilities: max_precise=3, branches=32\n"
+			       "# cpu_atom pmu capabilities: a=b\n"
+			       "# cpu_core pmu capabilities: not available\n"));
+	for (size_t n = 0; n < others.len; n++) {
+		struct data_header cut = {0};
+		struct strbuf part = {.str = others.str, .len = n};
+		struct error *err = decode(&cut, DATA_PMU_CAPS, &part);
+
+		assert_non_null(err);
+		error_free(err);
+		data_header_deinit(&cut);
+	}
+	data_header_deinit(&h);
 }
 
 static void bpf_programs_come_back_as_built(void **state)
@@ -563,6 +617,7 @@ int main(void)
 #define WITH_FILES(test) cmocka_unit_test_setup_teardown(test, make_files, remove_files)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(features_come_back_as_built),
+		cmocka_unit_test(capabilities_of_pmus),
 		cmocka_unit_test(bpf_programs_come_back_as_built),
 		cmocka_unit_test(tracing_data_come_back_as_built),
 		cmocka_unit_test(events_are_named_as_perf_names_them),
