@@ -28,7 +28,7 @@
 
 #include "lib/base/cursor.h"
 
-static const char magic[8] = "PBFOBJ1\n";
+static const char magic[8] = {'P', 'B', 'F', 'O', 'B', 'J', '1', '\n'};
 
 #define DEP_MAX (64u << 20) /* no header is larger */
 

@@ -443,7 +443,7 @@ static struct error *read_sums(struct profile *p)
 
 struct error *profile_end(struct profile *p)
 {
-	struct profile_counts end;
+	struct profile_counts end = {0};
 
 	p->counts.span_ns = now_ns() - p->begun_at;
 	TRY(read_counts(p, &end));

@@ -437,7 +437,7 @@ static struct error *walk(struct dedup *d, uint32_t a, uint32_t b, bool *same)
 	while (!err && *same && d->work.n) {
 		const struct pair p = d->work.v[--d->work.n];
 		const uint32_t x = resolve(d, p.a), y = resolve(d, p.b);
-		bool is_new;
+		bool is_new = false;
 
 		if (x == y)
 			continue;

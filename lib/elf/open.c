@@ -222,7 +222,7 @@ static struct error *read_large_numbers(const struct elf_file *file, int fd, str
 {
 	const size_t size = file->is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 	_cleanup_free_ void *owned = NULL;
-	const void *bytes;
+	const void *bytes = NULL;
 	struct elf_section zero;
 	uint32_t name;
 

@@ -202,7 +202,7 @@ static void circles_and_long_chains(void **state)
 	for (int i = 0; i < long_one; i++) /* the other way round */
 		btf__add_ptr(btf, i + 1 < long_one ? (int)btf__type_cnt(btf) + 1 : 0);
 	assert_int_equal(btf__dedup(btf, NULL), 0);
-	assert_in_range(btf__type_cnt(btf), 1 + long_one, 1 + 7 + long_one);
+	assert_true(btf__type_cnt(btf) >= 1 + long_one && btf__type_cnt(btf) <= 1 + 7 + long_one);
 	assert_sound(btf);
 	btf__free(btf);
 
@@ -246,9 +246,9 @@ static void a_bases_declaration_gives_way(void **state)
 	assert_int_equal(btf__dedup(split, NULL), 0);
 	assert_int_equal(btf__type_cnt(split), 4 + 3);
 	const int ptr = btf__find_by_name_kind(split, "s3", BTF_KIND_STRUCT);
-	assert_in_range(ptr, 4, 6);
+	assert_true(ptr >= 4 && ptr <= 6);
 	const uint32_t to = btf_members(btf__type_by_id(split, (uint32_t)ptr))[0].type;
-	assert_in_range(to, 4, 6);
+	assert_true(to >= 4 && to <= 6);
 	assert_int_equal(btf__type_by_id(split, to)->type,
 			 btf__find_by_name_kind(split, "s2", BTF_KIND_STRUCT));
 	assert_sound(split);
@@ -459,7 +459,7 @@ static void permutations(void **state)
 /* A kernel's types, at ids that depend on `before`; returns the id of struct task. */
 static int add_kernel(struct btf *btf, int before, uint32_t inner_size)
 {
-	char name[16];
+	char name[32];
 
 	for (int i = 0; i < before; i++) {
 		snprintf(name, sizeof(name), "before%d", i);

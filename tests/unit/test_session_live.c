@@ -151,7 +151,7 @@ static void expect_map(struct live *l, int32_t pid, uint64_t time, uint64_t addr
 	}
 	assert_non_null(map);
 	assert_string_equal(map->dso->path, path);
-	assert_in_range(addr, map->start, map->end - 1);
+	assert_true(addr >= map->start && addr <= map->end - 1);
 }
 
 static bool keep_running(void *ctx, int32_t pid, uint64_t ended)
