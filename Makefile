@@ -1,14 +1,33 @@
 # The front door; Meson does the work. See CONTRIBUTING.md.
 BUILD ?= build
-PREFIX ?= /usr/local
-MESON_SETUP = meson setup --prefix=$(PREFIX)
+
+# PREFIX (default: /usr/local), LIBDIR (below it) and TESTS (auto, enabled, disabled) are kept
+# by the build folder: to change them, give them again.
+#
+# Where the linker and pkg-config look on Debian, Meson knows only when dpkg-dev is installed.
+ifneq ($(wildcard /etc/debian_version),)
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+endif
+DEFAULT_LIBDIR = $(if $(MULTIARCH),lib/$(MULTIARCH))
+OPTIONS = $(if $(PREFIX),-Dprefix=$(PREFIX)) $(if $(LIBDIR),-Dlibdir=$(LIBDIR)) \
+	$(if $(TESTS),-Dtests=$(TESTS))
+MESON_SETUP = $(check_meson) meson setup $(if $(LIBDIR),,$(DEFAULT_LIBDIR:%=-Dlibdir=%)) $(OPTIONS)
+check_meson = for tool in meson ninja; do \
+		command -v $$tool >/dev/null || { \
+			echo "make: $$tool is not installed" >&2; \
+			echo "hint: 'sudo make deps' installs what is missing" >&2; exit 1; }; \
+	done;
 
 # How many files are compiled at a time; without it, as many as there are CPUs.
 JOBS ?=
 NINJA = ninja $(if $(JOBS),-j$(JOBS))
 
-all: $(BUILD)/build.ninja
+all: $(BUILD)/build.ninja configured
 	@$(NINJA) -C $(BUILD)
+
+# Options that are given for a folder that is there already.
+configured: $(BUILD)/build.ninja
+	@$(check_meson) if [ -n "$(strip $(OPTIONS))" ]; then meson configure $(BUILD) $(OPTIONS); fi
 
 $(BUILD)/build.ninja:
 	@$(MESON_SETUP) $(BUILD)
@@ -83,9 +102,20 @@ dist: $(BUILD)/build.ninja
 
 install: all
 	@meson install -C $(BUILD)
+ifeq ($(DESTDIR),)
+	@cat $(BUILD)/meson-logs/install-log.txt >>$(BUILD)/installed.txt
+	@$(LDCONFIG)
+endif
+
+uninstall:
+	@tools/uninstall $(BUILD)
+	@$(LDCONFIG)
+
+# So that programs find the library at once.
+LDCONFIG = if [ "$$(id -u)" = 0 ]; then PATH=$$PATH:/usr/sbin:/sbin ldconfig; fi
 
 clean:
 	rm -rf build build-asan build-fuzz build-arm64 build-deb
 
-.PHONY: all asan fuzzers unit-clang deps demo check check-all check-debuginfo check-distros check-peers fuzz \
+.PHONY: all configured uninstall asan fuzzers unit-clang deps demo check check-all check-debuginfo check-distros check-peers fuzz \
 	bench deb dist install clean

@@ -99,4 +99,70 @@ test_a_program_written_for_libbpf_builds_on_it() {
 	assert_contains out "map filter.bss"
 }
 
+# option NAME: the value of an option of ./b
+option() {
+	meson introspect b --buildoptions |
+		python3 -c 'import json, sys; print(*[o["value"] for o in json.load(sys.stdin) if o["name"] == sys.argv[1]])' "$1"
+}
+
+test_make_heeds_its_options_later_too() {
+	local lib=lib
+	command -v meson >/dev/null || skip "meson is not installed"
+	[ ! -e /etc/debian_version ] || lib=lib/$(cc -print-multiarch)
+	# As where nothing tells Meson the folder's name.
+	mkdir bin
+	printf '#!/bin/sh\nexit 1\n' >bin/dpkg-architecture
+	chmod +x bin/dpkg-architecture
+	PATH=$PWD/bin:$PATH make -s -C "$SRC" BUILD="$PWD/b" configured TESTS=disabled >log
+	assert_contains log "no (-Dtests=disabled)"
+	assert_equal "$(option prefix)" /usr/local
+	[ $lib = lib ] || assert_equal "$(option libdir)" "$lib"
+	make -s -C "$SRC" BUILD="$PWD/b" configured PREFIX=/opt/perf-bpf
+	assert_equal "$(option prefix) $(option tests)" "/opt/perf-bpf disabled"
+	# What was given stays until something else is.
+	make -s -C "$SRC" BUILD="$PWD/b" configured
+	assert_equal "$(option prefix)" /opt/perf-bpf
+}
+
+test_make_without_meson_says_what_to_do() {
+	mkdir bin
+	for tool in sh make cc; do
+		ln -s "$(command -v $tool)" bin/$tool
+	done
+	! PATH=$PWD/bin make -C "$SRC" BUILD="$PWD/b" >out 2>err || fail "make succeeded"
+	assert_contains err "meson is not installed"
+	assert_contains err "sudo make deps"
+}
+
+test_uninstall_removes_what_was_installed() {
+	mkdir -p b p/lib p/share/perf-bpf others
+	touch p/lib/libperfbpf.so.0 p/share/perf-bpf/file p/lib/other
+	ln -s libperfbpf.so.0 p/lib/libperfbpf.so
+	printf '%s\n' "# List of files" "$PWD/p/lib/libperfbpf.so.0" "$PWD/p/lib/libperfbpf.so" \
+		"$PWD/p/share/perf-bpf/file" "$PWD/p/share/perf-bpf" "$PWD/p/share" "$PWD/p/lib" >b/installed.txt
+	"$SRC/tools/uninstall" b
+	assert_equal "$(find p | sort | tr '\n' ' ')" "p p/lib p/lib/other "
+	expect_status 1 "$SRC/tools/uninstall" b
+	assert_contains err "nothing was installed"
+}
+
+# Two builds in folders of different names are the same, byte by byte.
+test_builds_are_reproducible() {
+	local target targets="libperfbpf.a libperfbpf.so.0.1.0 progs/builtin_programs.c compile/embedded_headers.c"
+	command -v meson >/dev/null || skip "meson is not installed"
+	for place in one another/deeper; do
+		mkdir -p $place
+		(cd "$SRC" && tar -c --exclude='./build*' --exclude=./.git --exclude=./tests .) | tar -x -C $place
+		(
+			cd $place
+			CCACHE_DISABLE=1 meson setup build -Doptimization=0 -Dtests=disabled >log
+			CCACHE_DISABLE=1 ninja -C build $targets >log || { tail -n 20 log; fail "build"; }
+		)
+	done
+	for target in $targets; do
+		cmp one/build/$target another/deeper/build/$target
+		! grep -qF "$PWD" one/build/$target || fail "$target holds the path of its folder"
+	done
+}
+
 run_tests
