@@ -22,7 +22,7 @@ enum {
 };
 
 static const struct argp_option options[] = {
-	{"input", 'i', "FILE", 0, "Read FILE instead of perf.data; - is a pipe", 0},
+	{"input", 'i', "FILE", 0, "Read FILE instead of perf.data; - is standard input", 0},
 	{"force", 'f', NULL, 0, "Read a file that belongs to another user", 0},
 	{"comms", 'c', "COMM,...", 0, "Select samples of threads with these names", 0},
 	{"pid", OPT_PID, "PID,...", 0, "Select samples of these processes", 0},

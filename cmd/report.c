@@ -74,43 +74,45 @@ enum {
 
 static const struct argp_option options[] = {
 	{"sort", 's', "KEY,...", 0,
-	 "Sum up by these keys (comm,dso,symbol; trace when all events are tracepoints); "
-	 "+KEY adds to the default",
+	 "Sort by KEYS (default comm,dso,symbol, or trace if all events are tracepoints); +KEY "
+	 "adds to the default",
 	 0},
 	{"fields", 'F', "KEY,...", 0, "Show these columns; +KEY adds to the default", 0},
 	{"call-graph", 'g', "PRINT", OPTION_ARG_OPTIONAL,
-	 "How to show call chains: graph, fractal, flat, folded or none, then the threshold in "
-	 "percent, the limit of children shown, caller or callee, function or address, percent, "
-	 "period or count (graph,0.5,caller,function,percent)",
+	 "Set how call chains are shown: graph, fractal, flat, folded or none, then the threshold "
+	 "in percent, the limit of children, caller or callee, function or address, percent, "
+	 "period or count (default graph,0.5,caller,function,percent)",
 	 0},
 	{"no-call-graph", OPT_NO_CALL_GRAPH, NULL, 0, "Do not show call chains", 0},
 	{"children", OPT_CHILDREN, NULL, 0,
-	 "Add what a function called to it, too (the default when there are chains)", 0},
-	{"no-children", OPT_NO_CHILDREN, NULL, 0, "Count a sample for its innermost function only",
+	 "Accumulate the period of callees in callers (default with call chains)", 0},
+	{"no-children", OPT_NO_CHILDREN, NULL, 0, "Count a sample only for its innermost function",
 	 0},
-	{"inverted", 'G', NULL, 0, "Show call chains from the caller down", 0},
+	{"inverted", 'G', NULL, 0, "Show call chains starting with the caller", 0},
 	{"show-nr-samples", 'n', NULL, 0, "Show the number of samples", 0},
 	{"show-total-period", OPT_SHOW_TOTAL_PERIOD, NULL, 0, "Show the sum of periods", 0},
 	{"show-cpu-utilization", OPT_SHOW_CPU_UTILIZATION, NULL, 0,
-	 "Show the shares of kernel and user", 0},
-	{"percent-limit", OPT_PERCENT_LIMIT, "PERCENT", 0, "Leave out entries below that", 0},
+	 "Show the share of kernel and user", 0},
+	{"percent-limit", OPT_PERCENT_LIMIT, "PERCENT", 0, "Hide entries below PERCENT", 0},
 	{"percentage", OPT_PERCENTAGE, "relative|absolute", 0,
-	 "Percent of what is shown, or of all (absolute)", 0},
+	 "Show percentages relative to the filtered samples, or of all samples (default absolute)",
+	 0},
 	{"dsos", 'd', "DSO,...", 0, "Only samples in these binaries", 0},
 	{"symbol-filter", OPT_SYMBOL_FILTER, "TEXT", 0,
 	 "Only functions whose name holds TEXT; the same as TEXT alone", 0},
-	{"parent", 'p', "REGEX", 0, "What the key parent looks for in call chains", 0},
-	{"exclude-other", 'x', NULL, 0, "Only entries with a parent", 0},
-	{"hide-unresolved", 'U', NULL, 0, "Leave out addresses without a symbol", 0},
-	{"field-separator", 't', "CHAR", 0, "Put CHAR between columns, and . where it is in names",
-	 0},
-	{"column-widths", 'w', "N,...", 0, "Make columns that wide", 0},
-	{"header", OPT_HEADER, NULL, 0, "Write the recording's header first", 0},
-	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Write the recording's header and end", 0},
-	{"no-skip-empty", OPT_NO_SKIP_EMPTY, NULL, 0, "Show events without samples, too", 0},
+	{"parent", 'p', "REGEX", 0,
+	 "Regular expression that the sort key 'parent' looks for in call chains", 0},
+	{"exclude-other", 'x', NULL, 0, "Show only entries with a parent", 0},
+	{"hide-unresolved", 'U', NULL, 0, "Hide addresses without a symbol", 0},
+	{"field-separator", 't', "CHAR", 0,
+	 "Separate columns with CHAR; CHAR in names is replaced by '.'", 0},
+	{"column-widths", 'w', "N,...", 0, "Set the column widths", 0},
+	{"header", OPT_HEADER, NULL, 0, "Print the recording's header first", 0},
+	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Print only the recording's header", 0},
+	{"no-skip-empty", OPT_NO_SKIP_EMPTY, NULL, 0, "Also show events without samples", 0},
 	{"stdio", OPT_STDIO, NULL, 0, "Print text: the default, accepted as perf has it", 0},
-	{"quiet", 'q', NULL, 0, "Only the rows: no head, no warnings", 0},
-	{"verbose", 'v', NULL, 0, "Show addresses and paths; twice: for debugging", 0},
+	{"quiet", 'q', NULL, 0, "Print only rows, without headers and warnings", 0},
+	{"verbose", 'v', NULL, 0, "Show addresses and paths (-vv for debugging)", 0},
 	{0},
 };
 
@@ -181,12 +183,11 @@ static struct error *parse_chain(struct report *rp, const char *text)
 			return NULL;
 		}
 		if (len && !parse_chain_word(rp, text, len, &percent_given))
-			return error_hint(
-				error_usage("--call-graph: '%.*s' is not understood", (int)len,
-					    text),
-				"a list of: graph, fractal, flat, folded or none; percent; "
-				"limit; caller or callee; function or address; percent, "
-				"period or count");
+			return error_hint(error_usage("--call-graph: invalid mode '%.*s'", (int)len,
+						      text),
+					  "give a list of: graph, fractal, flat, folded or none; "
+					  "percent; limit; caller or callee; function or address; "
+					  "percent, period or count");
 		text += len;
 		text += *text == ',';
 	}
@@ -199,7 +200,7 @@ static struct error *parse_number(const char *what, const char *text, double *ou
 	double number = strtod(text, &end);
 
 	if (end == text || *end || !(number >= 0))
-		return error_usage("%s: '%s' is no number", what, text);
+		return error_usage("%s: '%s' is not a number", what, text);
 	*out = number;
 	return NULL;
 }
@@ -254,7 +255,7 @@ static struct error *parse_option(struct report *rp, int key, char *arg)
 	case OPT_SYMBOL_FILTER:
 	case ARGP_KEY_ARG:
 		if (rp->symbol_filter)
-			return error_usage("more than one symbol filter: '%s'", arg);
+			return error_usage("only one symbol filter is supported: '%s'", arg);
 		rp->symbol_filter = arg;
 		break;
 	case 'p':
@@ -335,7 +336,7 @@ static const struct argp argp = {
 	.parser = parse_argp,
 	.children = children,
 	.args_doc = "[SYMBOL-FILTER]",
-	.doc = "Sum up a recording: which commands, binaries and functions the samples fell into.",
+	.doc = "Summarize a recording by command, binary and function.",
 };
 
 /* "-g WORDS" means "-gWORDS", as perf has it; argp knows only the latter. */
@@ -864,7 +865,7 @@ static struct error *report_run(struct report *rp)
 		return error_nomem();
 	out_flush(rp);
 	if (fflush(stdout) || ferror(stdout))
-		return error_errno(errno ? errno : EIO, "the report cannot be written");
+		return error_errno(errno ? errno : EIO, "cannot write the report");
 	return NULL;
 }
 

@@ -81,8 +81,9 @@ static struct error *open_object(struct run *run, const char *path)
 				 &object->image));
 	}
 	if (!bpf_object__next_program(object->obj, NULL))
-		return error_hint(error_at(error_new(ENOENT, "holds no BPF program"), "%s", path),
-				  "a program is a function in a section that says what it is for: "
+		return error_hint(error_at(error_new(ENOENT, "contains no BPF program"), "%s",
+					   path),
+				  "put a function into a section that names its target: "
 				  "SEC(\"tracepoint/sched/sched_switch\")");
 	return NULL;
 }
@@ -144,10 +145,10 @@ static struct error *check_sampling(const struct run *run)
 
 	if (!(o->events || o->freq || o->period) || samples(run))
 		return NULL;
-	return error_hint(error_new(EINVAL,
-				    "no program runs at samples, so that -e, -F and -c would "
-				    "be ignored"),
-			  "such a program is in SEC(\"perf_event\")");
+	return error_hint(
+		error_new(EINVAL,
+			  "-e, -F and -c have no effect: none of the programs runs on samples"),
+		"put the program into SEC(\"perf_event\")");
 }
 
 /* Whether there are probes of programs, and nothing but definitions: -p PID is for who attaches. */
@@ -187,10 +188,10 @@ static struct error *apply_filter(struct run *run)
 	}
 	if (any)
 		return NULL;
-	return error_hint(error_new(ENOTSUP, "no program asks whom it is to look at, so that -p, "
-					     "-t, -u, --cgroup and --comm would be ignored"),
-			  "call perf_bpf_wanted() of <bpf/perf_bpf_prog.h> first in a program: "
-			  "if (!perf_bpf_wanted()) return 0;");
+	return error_hint(error_new(ENOTSUP, "none of the programs supports -p, -t, -u, --cgroup "
+					     "or --comm (they do not call perf_bpf_wanted())"),
+			  "call perf_bpf_wanted() of <bpf/perf_bpf_prog.h> at the start of a "
+			  "program: if (!perf_bpf_wanted()) return 0;");
 }
 
 static void shown_map_free(struct shown_map *map)
@@ -242,9 +243,8 @@ static struct error *show_map(struct run *run, struct run_object *object, struct
 	(*shown)->obj = object->obj;
 	if (display->kind == DISPLAY_EVENTS && !display->type)
 		log_warn(run->opts.log,
-			 "map %s: of which type its events are is not known, so their bytes are "
-			 "shown; PERF_BPF_SHOW(\"events,type=struct NAME\") behind its definition "
-			 "tells",
+			 "map %s: the type of its events is not known, so their bytes are shown; "
+			 "declare it with PERF_BPF_SHOW(\"events,type=struct NAME\") after the map",
 			 bpf_map__name(map));
 	struct shown_map **slot = vec_push(&run->maps);
 	if (!slot)
@@ -311,9 +311,9 @@ static struct error *add_variables(struct run *run)
 		}
 	}
 	if (!run->maps.n)
-		log_warn(run->opts.log, "there is nothing to show: no map and no global variable; "
-					"what bpf_printk() prints stands in "
-					"/sys/kernel/tracing/trace_pipe");
+		log_warn(run->opts.log,
+			 "nothing to show: the programs have no maps and no global variables; the "
+			 "output of bpf_printk() is in /sys/kernel/tracing/trace_pipe");
 	return NULL;
 }
 
@@ -347,8 +347,7 @@ static struct error *add_maps(struct run *run)
 			bpf_object__for_each_map (map, run->objects.v[k].obj)
 				nearest_offer(&near, bpf_map__name(map));
 		}
-		struct error *err =
-			error_new(ENOENT, "--map: there is no map '%s'", run->opts.maps[i]);
+		struct error *err = error_new(ENOENT, "--map: unknown map '%s'", run->opts.maps[i]);
 		return error_suggest(err, &near);
 	}
 	return NULL;
@@ -497,8 +496,8 @@ static struct error *attach_all(struct run *run)
 			}
 			if (!attaches_by_section(prog)) {
 				log_warn(run->opts.log,
-					 "%s: program %s (%s) is loaded, but not attached: its "
-					 "section does not say to what",
+					 "%s: program %s (%s) is loaded but not attached: the "
+					 "section name has no attach target",
 					 object_path(object->obj), bpf_program__name(prog),
 					 bpf_program__section_name(prog));
 				continue;
@@ -546,9 +545,8 @@ static struct error *add_failures(const struct run *run, const struct shown_map 
 	if (!failed && !lost)
 		return NULL;
 	if (!failed)
-		note = text_format("%" PRIu64
-				   " stacks found their place taken and are [lost]; there "
-				   "are more places with --map-entries %s=%" PRIu64,
+		note = text_format("%" PRIu64 " stacks are [lost] because their slot was taken; "
+					      "for more slots use --map-entries %s=%" PRIu64,
 				   lost, bpf_map__name(stacks),
 				   (uint64_t)bpf_map__max_entries(stacks) * 4);
 	else if (r->kind == RESULT_EVENTS)
@@ -557,8 +555,9 @@ static struct error *add_failures(const struct run *run, const struct shown_map 
 				   bpf_map__max_entries(m), bpf_map__name(m),
 				   (uint64_t)bpf_map__max_entries(m) * 4);
 	else
-		note = text_format("full: %" PRIu64 " updates failed; it has room for %u, and more "
-				   "with --map-entries %s=%" PRIu64,
+		note = text_format("full: %" PRIu64
+				   " updates failed; it has room for %u entries; to make it larger "
+				   "use --map-entries %s=%" PRIu64,
 				   failed, bpf_map__max_entries(m), bpf_map__name(m),
 				   (uint64_t)bpf_map__max_entries(m) * 4);
 	r->note = note ? arena_strdup(&results->arena, note) : NULL;
@@ -625,11 +624,11 @@ static void warn_of_failure(const struct run *run, const struct bpf_object *obj,
 			    uint64_t failed)
 {
 	const struct bpf_map *map = bpf_object__find_map_by_name(obj, name);
-	_cleanup_free_ char *more =
-		map ? text_format("; it has room for %u, and more with --map-entries %s=%" PRIu64,
-				  bpf_map__max_entries(map), name,
-				  (uint64_t)bpf_map__max_entries(map) * 4)
-		    : NULL;
+	_cleanup_free_ char *more = map ? text_format("; it has room for %u entries; to make it "
+						      "larger use --map-entries %s=%" PRIu64,
+						      bpf_map__max_entries(map), name,
+						      (uint64_t)bpf_map__max_entries(map) * 4)
+					: NULL;
 
 	log_warn(run->opts.log, "%s: %" PRIu64 " updates of map %s failed%s", object_path(obj),
 		 failed, name, more ? more : "");
@@ -775,7 +774,7 @@ static struct error *check_cost(void *ctx, uint32_t events)
 			probes_detach_program(&run->probes, prog);
 	if (cost_n_attached(run->cost) || !cost_n_taken(run->cost))
 		return NULL;
-	log_warn(run->opts.log, "no program is left");
+	log_warn(run->opts.log, "no program is attached any more");
 	if (!loop_workload(run->loop)) /* a command ends by itself */
 		loop_end(run->loop);
 	return loop_timer_set(run->cost_timer, 0, false);
@@ -858,8 +857,7 @@ static void warn_of_lost_records(const struct run *run)
 
 	if (lost)
 		log_warn(run->opts.log,
-			 "%" PRIu64 " records of what processes map were lost: "
-			 "stacks may lack names",
+			 "%" PRIu64 " records of mapped files were lost: stacks may lack symbols",
 			 lost);
 }
 

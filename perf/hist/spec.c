@@ -112,7 +112,7 @@ static struct error *dynamic_add(struct hist_spec *spec, const struct hist_spec_
 		return NULL;
 	}
 	if (spec->n_dynamic == HIST_MAX_DYNAMIC)
-		return error_new(E2BIG, "more than %d fields of events as keys", HIST_MAX_DYNAMIC);
+		return error_new(E2BIG, "more than %d event fields as sort keys", HIST_MAX_DYNAMIC);
 	*field = HIST_DYNAMIC + spec->n_dynamic;
 	spec->dynamic[spec->n_dynamic++] = d;
 	return NULL;
@@ -170,7 +170,7 @@ static const char *default_order(const struct hist_spec_opts *opts)
 static struct error *check_plus(const char *order, const char *option)
 {
 	if (order && order[0] == '+' && !order[1])
-		return error_hint(error_usage("%s '+' adds no key", option),
+		return error_hint(error_usage("%s '+' is not followed by a key", option),
 				  "write '+KEY' to add a key to the default ones");
 	return NULL;
 }

@@ -163,7 +163,7 @@ test_what_is_wrong_is_told_before_anything_is_attached() {
 	finish
 	expect_status 1 "$PERF_BPF" run "$PROG" --openmetrics 9435 -- true
 	assert_contains err "'9435' is not an address with a port"
-	assert_contains err "hint: 127.0.0.1:9435, [::1]:9435, or :9435 for all addresses"
+	assert_contains err "hint: for example 127.0.0.1:9435, [::1]:9435, or :9435 for all addresses"
 }
 
 run_tests

@@ -239,7 +239,7 @@ test_command_lines_of_perf_probe() {
 	# what is kept in the kernel is perf probe's
 	for opt in -l '--list=probe:*' '--del=order*' -d*; do
 		expect_status 2 "$PERF_BPF" probe "$opt"
-		assert_contains err "nothing is kept in the kernel"
+		assert_contains err "keeps no probes in the kernel"
 	done
 	# SDT probes and the kernel's names with a version
 	expect_status 1 "$PERF_BPF" probe -x shop %sdt_hotspot:thread__sleep__end

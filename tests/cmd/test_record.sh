@@ -722,7 +722,7 @@ test_typos() {
 	expect_status 1 "$PERF_BPF" record -e cs -p 2147483647 -o t.data
 	assert_contains err "process 2147483647 does not exist"
 	expect_status 2 "$PERF_BPF" record --call-graph dwarf -o t.data -- true
-	assert_contains err "'fp' is the one that is supported"
+	assert_contains err "only 'fp' is supported"
 	[ ! -e t.data ] || fail "a failed start left a file"
 }
 
@@ -769,7 +769,7 @@ test_wrong_sources() {
 	write_program
 	: >nothing.bpf.c
 	expect_status 1 "$PERF_BPF" record -e nothing.bpf.c -o t.data -- "$COUNTED" 1
-	assert_contains err "error: nothing.bpf.c: holds no BPF program"
+	assert_contains err "error: nothing.bpf.c: contains no BPF program"
 	sed 's|SEC("tracepoint.*")|SEC("perf_event/cpu-clok")|' keep.bpf.c >clock.bpf.c
 	expect_status 1 "$PERF_BPF" record -e clock.bpf.c -o t.data -- "$COUNTED" 1
 	assert_contains err "error: clock.bpf.c: program pbt_keep (section perf_event/cpu-clok): "

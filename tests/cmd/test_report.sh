@@ -276,7 +276,7 @@ test_kernel_symbols_only_of_the_recorded_kernel() {
 		open("other", "wb").write(data.replace(ident, bytes(b ^ 0x55 for b in ident)))
 	END
 	"$PERF_BPF" report -i other -s dso,sym -g none >out 2>err
-	assert_contains err "kernel addresses get no names"
+	assert_contains err "kernel addresses are shown without symbols"
 	grep -q '\[kernel.kallsyms\] *\[k\] 0xffff' out || fail "kernel addresses are named by another kernel"
 	"$PERF_BPF" report -i other --kallsyms /proc/kallsyms -s dso,sym -g none >out 2>err
 	grep -q '\[kernel.kallsyms\] *\[k\] [a-z_]' out || fail "--kallsyms was not used"

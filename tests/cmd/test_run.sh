@@ -441,7 +441,7 @@ test_what_did_not_fit_is_told() {
 	check out user_stacks '"--map-entries user_stacks_stacks=4" in r["note"]'
 	# and of a map that is not shown
 	run --map calls --map-entries by_pid=1 -- sh many.sh >out 2>err
-	assert_contains err "run.bpf.c: 90 updates of map by_pid failed; it has room for 1, and more with --map-entries by_pid=4"
+	assert_contains err "run.bpf.c: 90 updates of map by_pid failed; it has room for 1 entries; to make it larger use --map-entries by_pid=4"
 	expect_status 1 run --map-entries by_pit=3 -- true
 	assert_contains err "--map-entries: unknown map 'by_pit'"
 	assert_contains err "did you mean 'by_pid'?"
@@ -532,7 +532,7 @@ test_a_glob_takes_the_maps_that_are_shown() {
 	maps all >names
 	maps plain | diff - names || fail "--map '*' shows others than no --map"
 	expect_status 1 run --map 'nothing*' -- true
-	assert_contains err "there is no map 'nothing*'"
+	assert_contains err "unknown map 'nothing*'"
 }
 
 test_top_and_sort() {
@@ -658,7 +658,7 @@ test_plain_maps_of_an_object_with_config() {
 test_what_is_wrong_is_named() {
 	make_workload
 	expect_status 2 "$PERF_BPF" run
-	assert_contains err "which program?"
+	assert_contains err "the program is missing"
 	expect_status 1 "$PERF_BPF" run nothing.bpf.c
 	assert_contains err "nothing.bpf.c"
 	expect_status 1 run --set bellow=3 -- true
@@ -667,12 +667,12 @@ test_what_is_wrong_is_named() {
 	expect_status 1 run --set below=-1 -- true
 	assert_contains err "--set below: -1 is negative"
 	expect_status 1 run --map call -- true
-	assert_contains err "there is no map 'call'"
+	assert_contains err "unknown map 'call'"
 	assert_contains err "did you mean 'calls'?"
 	expect_status 255 run -- ./no_such_command
 	assert_contains err "Failed to run the './no_such_command' workload: No such file"
 	expect_status 2 run --interval 0 -- true
-	assert_contains err "--interval 0: a time as"
+	assert_contains err "--interval 0: expected a time such as"
 	expect_status 1 run -p 12x -- true
 	assert_contains err "-p: '12x' is not a list of process ids"
 	expect_status 1 run -u nobody-of-that-name -- true
@@ -686,7 +686,7 @@ test_what_is_wrong_is_named() {
 		char LICENSE[] SEC("license") = "GPL";
 	END
 	expect_status 1 "$PERF_BPF" run unasked.bpf.c -p 1 -- true
-	assert_contains err "no program asks whom it is to look at"
+	assert_contains err "none of the programs supports -p"
 	assert_contains err "perf_bpf_wanted()"
 	expect_status 0 "$PERF_BPF" run unasked.bpf.c -- true
 }
@@ -792,9 +792,9 @@ test_optional_programs() {
 	END
 	"$PERF_BPF" run optional.bpf.c --comm pbt_umask -v --json -- ./pbt_umask 7 1 >out 2>err || true
 	check out calls 'r["count"] == 14'
-	assert_contains err "program left_out is left out: on_umask is there"
+	assert_contains err "program left_out is skipped: on_umask is available"
 	for program in no_tracepoint no_raw_tp no_tp_btf no_fentry no_kprobe no_uprobe optional; do
-		assert_contains err "program $program is left out: "
+		assert_contains err "program $program is skipped: "
 	done
 	expect_status 1 "$PERF_BPF" run optional.bpf.c --clang-opt -DNO_PLACE -- true
 	assert_contains err "optional.bpf.c: none of its call programs can be attached on this kernel: "

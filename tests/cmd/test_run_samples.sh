@@ -150,9 +150,9 @@ test_what_is_wrong_is_named() {
 	expect_status 1 "$PERF_BPF" run any.bpf.c -p 999999999 -- true
 	assert_contains err "process 999999999 does not exist"
 	expect_status 1 "$PERF_BPF" run any.bpf.c --comm x -- true
-	assert_contains err "no program asks whom it is to look at"
+	assert_contains err "none of the programs supports -p"
 	expect_status 1 "$PERF_BPF" run "$SRC/tests/cmd/run.bpf.c" -F 10 -- true
-	assert_contains err "no program runs at samples"
+	assert_contains err "none of the programs runs on samples"
 }
 
 run_tests

@@ -118,12 +118,12 @@ test_rings_without_a_type() {
 		bpf_perf_event_output(ctx, &old, BPF_F_CURRENT_CPU, &e, sizeof(e));'
 	expect_status 0 run --json -- ./pbs_getpgid 3
 	for map in ring old; do
-		assert_contains err "map $map: of which type its events are is not known"
+		assert_contains err "map $map: the type of its events is not known"
 		check out $map 'r["total"] == 3 and r["lost"] == 0'
 		assert_equal "$(grep -o "\"$map\",\"kind\":\"event\",.*\"data\":\"0[0-9]00000061626300" out |
 			grep -o '.\{16\}$' | tr '\n' ' ')" "0000000061626300 0100000061626300 0200000061626300 "
 	done
-	assert_contains err 'PERF_BPF_SHOW("events,type=struct NAME") behind its definition tells'
+	assert_contains err 'PERF_BPF_SHOW("events,type=struct NAME") after the map'
 	sed -i 's/ ring SEC(".maps")/& PERF_BPF_SHOW("events,type=struct event")/' prog.bpf.c
 	expect_status 0 run --json --map ring -- ./pbs_getpgid 1
 	assert_contains out '"event":{"i":0,"name":"abc"}'
@@ -187,7 +187,7 @@ test_what_cannot_be_shown_is_told() {
 	expect_status 0 run -- ./pbs_getpgid 1
 	[ ! -s out ] || fail "$(cat out)"
 	assert_contains err "map waiting is not shown: queue and stack maps cannot be read without removing entries"
-	assert_contains err "there is nothing to show: no map and no global variable"
+	assert_contains err "nothing to show: the programs have no maps and no global variables"
 	expect_status 1 run --map waiting -- ./pbs_getpgid 1
 	assert_contains err "map waiting cannot be dumped: queue and stack maps cannot be read without removing entries"
 }
