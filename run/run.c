@@ -546,7 +546,7 @@ static struct error *add_failures(const struct run *run, const struct shown_map 
 		return NULL;
 	if (!failed)
 		note = text_format("%" PRIu64 " stacks are [lost] because their slot was taken; "
-					      "for more slots use --map-entries %s=%" PRIu64,
+				   "for more slots use --map-entries %s=%" PRIu64,
 				   lost, bpf_map__name(stacks),
 				   (uint64_t)bpf_map__max_entries(stacks) * 4);
 	else if (r->kind == RESULT_EVENTS)
