@@ -38,7 +38,7 @@ build-asan/build.ninja:
 
 # The same by clang, for the fuzz targets; the unit tests run there, too.
 build-fuzz/build.ninja:
-	@CC=clang $(MESON_SETUP) build-fuzz -Dfuzz=true -Db_lundef=false -Db_sanitize=address,undefined \
+	@export CC=clang; $(MESON_SETUP) build-fuzz -Dfuzz=true -Db_lundef=false -Db_sanitize=address,undefined \
 		-Dc_args=-fsanitize=fuzzer-no-link -Ddefault_library=static
 
 asan: build-asan/build.ninja
