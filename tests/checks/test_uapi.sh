@@ -115,7 +115,7 @@ client() {
 	END
 }
 test_a_client_knows_the_newest_names() {
-	local language first
+	local compiler language first
 	for language in c c++; do
 		for first in '<linux/bpf.h>' '<bpf/libbpf.h>' '<linux/btf.h>' '<bpf/btf.h>' '<bpf/bpf.h>'; do
 			{
@@ -123,8 +123,10 @@ test_a_client_knows_the_newest_names() {
 					'<linux/bpf.h>' '<linux/btf.h>'
 				client
 			} >client
-			command -v c++ >/dev/null || [ $language = c ] || continue
-			cc -Wall -Werror -x $language $SYSTEM -I"$SRC/include" client -o a ||
+			compiler=cc
+			[ $language = c ] || compiler=c++
+			command -v $compiler >/dev/null || continue
+			$compiler -Wall -Werror -x $language $SYSTEM -I"$SRC/include" client -o a ||
 				fail "$language, $first first"
 			assert_equal "$(./a)" "32 57 14 32 19 200000001 -1 2000"
 		done
