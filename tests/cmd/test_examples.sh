@@ -154,7 +154,7 @@ test_tracex4() {
 	holds 'assert slots("writes") == {512: 7, 1024: 5}'
 	"$PERF_BPF" run tracex4 -v -- true 2>log >out
 	assert_equal "$(grep -c 'program tracex4_.* is attached' log)" 1
-	assert_equal "$(grep -c 'program tracex4_.* is left out' log)" 2
+	assert_equal "$(grep -c 'program tracex4_.* is skipped' log)" 2
 }
 
 # What nobody has read when a socket is closed is dropped, by who closes it.

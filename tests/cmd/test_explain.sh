@@ -244,7 +244,7 @@ test_other_errors_as_json() {
 	expect_status 1 "$PERF_BPF" --errors=text script -i no-such-file
 	assert_contains err "perf-bpf: error: "
 	expect_status 2 "$PERF_BPF" --errors=xml script
-	assert_contains err "hint: --errors=text, or --errors=json"
+	assert_contains err "hint: use --errors=text or --errors=json"
 	PERF_BPF_ERRORS=json expect_status 1 "$PERF_BPF" script -i no-such-file
 	grep -q '^{"kind":"other",' err || fail "$(cat err)"
 }
