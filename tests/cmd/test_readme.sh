@@ -12,19 +12,20 @@ perf_on_path() {
 	PATH=$PWD/bin:$PATH
 }
 
-# The n-th block of the language in the README.
+# block LANGUAGE HEADING: the first block of the language below the heading in the README.
 block() {
-	awk -v lang="$1" -v n="$2" '
-		/^```/ { if (inside) inside = 0; else { inside = $0 == "```" lang && ++seen == n; next } }
+	awk -v lang="$1" -v heading="$2" '
+		/^```/ { if (inside) exit; inside = below && $0 == "```" lang; next }
+		/^#+ / && !inside { below = substr($0, index($0, " ") + 1) == heading }
 		inside' "$SRC/README.md"
 }
 
 test_the_program_at_the_top_and_its_commands_work() {
 	[ "$(id -u)" = 0 ] || skip "loading a BPF program takes root"
 	perf_on_path
-	block c 1 >slow_writes.bpf.c
+	block c perf-bpf >slow_writes.bpf.c
 	grep -q write_ends slow_writes.bpf.c
-	block sh 1 | sed 's/sleep 4/sleep 1/' >commands
+	block sh perf-bpf | sed 's/sleep 4/sleep 1/' >commands
 	assert_equal "$(grep -c '^perf bpf' commands)" 4
 	bash -e commands >out 2>err || { cat out err; fail "a command fails"; }
 	[ -s perf.data ]
@@ -34,7 +35,7 @@ test_the_tour_works() {
 	[ "$(id -u)" = 0 ] || skip "loading a BPF program takes root"
 	perf_on_path
 	cp -r "$SRC/examples" .
-	block sh 3 >commands
+	block sh "A tour in seven lines" >commands
 	assert_equal "$(grep -c '^perf bpf' commands)" 7
 	bash -e -o pipefail commands >out 2>err || { cat out err; fail "a command fails"; }
 	grep -q '"type":"sample"' out || { cat out err; fail "no JSON"; }
