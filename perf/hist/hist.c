@@ -729,7 +729,7 @@ static bool misses_text(const struct hist *h, const struct hist_frame *f)
 }
 
 /* The frames of the chain, each of which called the sample's place. */
-static struct error *add_children(struct hist *h, const struct hist_stack *s, uint64_t number,
+static struct error *add_children(struct hist *h, struct hist_stack *s, uint64_t number,
 				  const struct hist_entry *leaf)
 {
 	struct hist_entry want = *leaf;
@@ -747,6 +747,9 @@ static struct error *add_children(struct hist *h, const struct hist_stack *s, ui
 		struct entry *e = entry_get(h, &want);
 		if (!e)
 			return error_nomem();
+		/* A stack is shown when a row that it counts for is. */
+		if (h->spec->symbol_filter && !leaf->filtered)
+			s->filtered &= e->he.filtered;
 		/* perf compares with a time of 0, so that with "time" none is a repetition. */
 		if (e->last_stack == number && !(h->spec->has[HIST_TIME] && s->time))
 			continue;

@@ -272,6 +272,41 @@ static void test_max_stack_and_parent(void **state)
 	regfree(&parent);
 }
 
+/* What the stacks of all samples add up to, and how many there are. */
+static uint64_t stacks_total(const struct hist *h, size_t *n)
+{
+	const struct hist_results_opts opts = {.name = "cycles", .unit = "events", .stacks = true};
+	_cleanup_results_ struct results results = {0};
+
+	assert_null(hist_results(h, &opts, &results));
+	assert_int_equal(results.n, 2);
+	assert_int_equal(results.v[1].kind, RESULT_STACKS);
+	*n = results.v[1].n_stacks;
+	return results.v[1].total;
+}
+
+/* The stacks are those that the rows of the table are made of. */
+static void test_stacks_of_symbol_filter(void **state)
+{
+	struct world *w = *state;
+
+	for (int children = 0; children < 2; children++) {
+		struct hist_spec spec = spec_make("symbol", children, true);
+		_cleanup_(hist_freep) struct hist *h = NULL;
+		size_t n;
+
+		spec.symbol_filter = "a";
+		assert_null(hist_new(&spec, w->resolver, &h));
+		ADD(w, h, 100, false, B, A, MAIN); /* called by "a" and "main" */
+		ADD(w, h, 20, false, C);
+		ADD(w, h, 3, true, B, A);
+		ADD(w, h, 4000, false, A);
+		assert_null(hist_finish(h));
+		assert_int_equal(stacks_total(h, &n), children ? 4100 : 4000);
+		assert_int_equal(n, children ? 2 : 1);
+	}
+}
+
 static void test_spec(void **state)
 {
 	struct hist_spec_opts opts = {.sz = sizeof(opts), .children = true};
@@ -421,6 +456,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_children, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_children, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_max_stack_and_parent, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stacks_of_symbol_filter, setup, teardown),
 		cmocka_unit_test(test_spec),
 		cmocka_unit_test(test_rbtree),
 		cmocka_unit_test(test_table),
