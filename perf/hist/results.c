@@ -274,19 +274,20 @@ static void table_make(struct maker *m)
 			row_add(m, hist_at(m->h, i), sums++);
 }
 
-/* Where the sample's own frame is not the whole stack: its chain. */
+/* The sample's call chain; its own frame alone where it has none, or none is asked for. */
 static const struct result_frame *const *frames_of(struct maker *m, const struct hist_stack *s,
 						   struct result_stack *out)
 {
 	const struct result_frame **frames;
+	const uint32_t depth = m->spec->use_chain ? s->depth : 0;
 
-	out->n_frames = s->depth ? s->depth : 1;
-	if (s->depth && !m->spec->chain.caller)
+	out->n_frames = depth ? depth : 1;
+	if (depth && !m->spec->chain.caller)
 		return s->chain;
 	frames = arena_alloc(m->arena, out->n_frames * sizeof(*frames));
 	m->failed |= !frames;
 	for (size_t i = 0; frames && i < out->n_frames; i++)
-		frames[i] = s->depth ? s->chain[s->depth - 1 - i] : &s->leaf->frame;
+		frames[i] = depth ? s->chain[depth - 1 - i] : &s->leaf->frame;
 	return frames;
 }
 
@@ -301,6 +302,18 @@ static int compare_equal_stacks(const void *a, const void *b)
 		return x->depth < y->depth ? -1 : 1;
 	uintptr_t p = (uintptr_t)(x->depth ? (void *)x->chain : (void *)x->leaf);
 	uintptr_t q = (uintptr_t)(y->depth ? (void *)y->chain : (void *)y->leaf);
+	return p == q ? 0 : p < q ? -1 : 1;
+}
+
+/* The same without call chains: --children collects them even if they are not shown. */
+static int compare_equal_leaves(const void *a, const void *b)
+{
+	const struct hist_stack *x = *(struct hist_stack *const *)a;
+	const struct hist_stack *y = *(struct hist_stack *const *)b;
+
+	if (x->comm != y->comm)
+		return (uintptr_t)x->comm < (uintptr_t)y->comm ? -1 : 1;
+	uintptr_t p = (uintptr_t)x->leaf, q = (uintptr_t)y->leaf;
 	return p == q ? 0 : p < q ? -1 : 1;
 }
 
@@ -332,6 +345,8 @@ static void stacks_make(struct maker *m, struct result *r)
 {
 	size_t n = 0, all;
 	struct hist_stack *const *stacks = hist_stacks(m->h, &all);
+	int (*compare)(const void *a, const void *b) =
+		m->spec->use_chain ? compare_equal_stacks : compare_equal_leaves;
 	_cleanup_free_ const struct hist_stack **sorted = calloc(all + 1, sizeof(*sorted));
 
 	r->stacks = arena_alloc(m->arena, all * sizeof(*r->stacks));
@@ -341,11 +356,11 @@ static void stacks_make(struct maker *m, struct result *r)
 			sorted[n++] = stacks[i];
 	if (m->failed)
 		return;
-	qsort(sorted, n, sizeof(*sorted), compare_equal_stacks);
+	qsort(sorted, n, sizeof(*sorted), compare);
 	for (size_t i = 0; i < n; i++) {
 		const struct hist_stack *s = sorted[i];
 
-		if (!i || compare_equal_stacks(&sorted[i - 1], &s)) {
+		if (!i || compare(&sorted[i - 1], &s)) {
 			struct result_stack *out = &r->stacks[r->n_stacks++];
 
 			out->label = s->comm;

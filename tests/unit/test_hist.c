@@ -307,6 +307,27 @@ static void test_stacks_of_symbol_filter(void **state)
 	}
 }
 
+/* Without call chains, a stack is its innermost function, with and without children. */
+static void test_stacks_without_chains(void **state)
+{
+	struct world *w = *state;
+
+	for (int children = 0; children < 2; children++) {
+		struct hist_spec spec = spec_make("symbol", children, true);
+		_cleanup_(hist_freep) struct hist *h = NULL;
+		size_t n;
+
+		spec.use_chain = false;
+		assert_null(hist_new(&spec, w->resolver, &h));
+		ADD(w, h, 100, false, B, A, MAIN);
+		ADD(w, h, 20, false, B, C);
+		ADD(w, h, 3, false, A, B);
+		assert_null(hist_finish(h));
+		assert_int_equal(stacks_total(h, &n), 123);
+		assert_int_equal(n, 2);
+	}
+}
+
 static void test_spec(void **state)
 {
 	struct hist_spec_opts opts = {.sz = sizeof(opts), .children = true};
@@ -457,6 +478,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_no_children, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_max_stack_and_parent, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stacks_of_symbol_filter, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_stacks_without_chains, setup, teardown),
 		cmocka_unit_test(test_spec),
 		cmocka_unit_test(test_rbtree),
 		cmocka_unit_test(test_table),
