@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "show/folded.h"
 
+#include <string.h>
+
+#include "show/plain.h"
 #include "show/stack_tree.h"
 
+/* Names come from binaries and recordings: nothing in them may act on a terminal. */
 static void add_name(const char *name, struct strbuf *out)
 {
-	for (; *name; name++)
-		strbuf_addch(out, *name == ';' || *name == '\n' || *name == '\r' ? ':' : *name);
+	for (;;) {
+		const size_t n = strcspn(name, ";\n\r");
+
+		plain_add(out, name, n);
+		if (!name[n])
+			return;
+		strbuf_addch(out, ':');
+		name += n + 1;
+	}
 }
 
 static void add_line(const struct strbuf *path, uint64_t count, struct strbuf *out)

@@ -336,6 +336,22 @@ static void test_stacks_folded(void **state)
 					      "none 3\n");
 }
 
+/* A file may hold any name; none of them acts on a terminal. */
+static void test_names_folded(void **state)
+{
+	const struct result_frame *const frames[] = {FRAME("a\033[2J;b"), FRAME("\r\xff")};
+	struct result_stack stack = {
+		.label = "x\033]0;y\a", .frames = frames, .n_frames = 2, .count = 7};
+	_cleanup_results_ struct results results = {0};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct result *r = results_add(&results, RESULT_STACKS, "profile");
+
+	r->stacks = &stack;
+	r->n_stacks = 1;
+	results_folded(&results, &out);
+	assert_string_equal(strbuf_str(&out), "x\\x1b]0:y\\x07;:\\xff;a\\x1b[2J:b 7\n");
+}
+
 /* The file's head, and that it is one gzip member of a message in whole fields. */
 static void test_stacks_pprof(void **state)
 {
@@ -389,7 +405,8 @@ int main(void)
 		cmocka_unit_test(test_heat_narrow),   cmocka_unit_test(test_heat_empty),
 		cmocka_unit_test(test_heat_json),     cmocka_unit_test(test_events_text),
 		cmocka_unit_test(test_events_json),   cmocka_unit_test(test_stacks_text),
-		cmocka_unit_test(test_stacks_folded), cmocka_unit_test(test_stacks_pprof),
+		cmocka_unit_test(test_stacks_folded), cmocka_unit_test(test_names_folded),
+		cmocka_unit_test(test_stacks_pprof),
 	};
 
 	setenv("TZ", "UTC", 1);
