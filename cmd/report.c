@@ -116,84 +116,6 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static bool is_word(const char *token, size_t len, const char *word)
-{
-	return !strncmp(token, word, len);
-}
-
-/* One word of -g; false: there is no such word. */
-static bool parse_chain_word(struct report *rp, const char *token, size_t len, bool *percent_given)
-{
-	static const struct {
-		const char *word;
-		int kind, value;
-	} words[] = {
-		{"graph", 'm', CHAIN_GRAPH},	 {"flat", 'm', CHAIN_FLAT},
-		{"fractal", 'm', CHAIN_FRACTAL}, {"folded", 'm', CHAIN_FOLDED},
-		{"caller", 'o', true},		 {"callee", 'o', false},
-		{"function", 'k', false},	 {"address", 'k', true},
-		{"percent", 'v', CHAIN_PERCENT}, {"period", 'v', CHAIN_PERIOD},
-		{"count", 'v', CHAIN_COUNT},
-	};
-	char *end;
-
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (!is_word(token, len, words[i].word))
-			continue;
-		switch (words[i].kind) {
-		case 'm':
-			rp->chain.mode = (enum chain_mode)words[i].value;
-			break;
-		case 'o':
-			rp->chain.caller = words[i].value;
-			rp->order_given = true;
-			break;
-		case 'k':
-			rp->chain.by_address = words[i].value;
-			break;
-		default:
-			rp->chain.value = (enum chain_value)words[i].value;
-			break;
-		}
-		return true;
-	}
-	double number = strtod(token, &end);
-	if (end != token + len || number < 0)
-		return false;
-	if (*percent_given)
-		rp->chain.print_limit = (unsigned)number;
-	else
-		rp->chain.min_percent = number;
-	*percent_given = true;
-	return true;
-}
-
-static struct error *parse_chain(struct report *rp, const char *text)
-{
-	bool percent_given = false;
-
-	rp->chain_given = true;
-	while (*text) {
-		size_t len = strcspn(text, ",");
-
-		if (len && is_word(text, len, "none")) {
-			rp->chain.mode = CHAIN_NONE;
-			rp->chain_given = false;
-			rp->chain_off = true;
-			return NULL;
-		}
-		if (len && !parse_chain_word(rp, text, len, &percent_given))
-			return error_hint(error_usage("--call-graph: invalid mode '%.*s'", (int)len,
-						      text),
-					  "give a list of: graph, fractal, flat, folded or none; "
-					  "percent; limit; caller or callee; function or address; "
-					  "percent, period or count");
-		text += len;
-		text += *text == ',';
-	}
-	return NULL;
-}
-
 static struct error *parse_number(const char *what, const char *text, double *out)
 {
 	char *end;
@@ -215,7 +137,14 @@ static struct error *parse_option(struct report *rp, int key, char *arg)
 		rp->fields = arg;
 		break;
 	case 'g':
-		return parse_chain(rp, arg ? arg : "graph,0.5,caller,function,percent");
+		rp->chain_given = true;
+		TRY(chain_opts_parse(arg ? arg : "graph,0.5,caller,function,percent", &rp->chain,
+				     &rp->order_given));
+		if (rp->chain.mode == CHAIN_NONE) {
+			rp->chain_given = false;
+			rp->chain_off = true;
+		}
+		break;
 	case OPT_NO_CALL_GRAPH:
 		rp->chain.mode = CHAIN_NONE;
 		rp->chain_given = false;

@@ -10,6 +10,7 @@
 #ifndef PB_SHOW_STACK_TEXT_H
 #define PB_SHOW_STACK_TEXT_H
 
+#include "lib/base/error.h"
 #include "lib/base/strbuf.h"
 #include "show/stack_tree.h"
 
@@ -36,6 +37,13 @@ struct chain_opts {
 	unsigned print_limit; /* 0: none */
 	enum chain_value value;
 };
+
+/*
+ * Reads what follows report's -g, "graph,0.5,caller": a list of words, which may be cut short,
+ * and up to two numbers. What it does not name stays as it is in *chain. *order_given becomes
+ * true when it says caller or callee. Errors are errors of usage.
+ */
+struct error *chain_opts_parse(const char *text, struct chain_opts *chain, bool *order_given);
 
 struct stack_text_opts {
 	const struct chain_opts *chain;
