@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Messages, help texts, manual pages and README.md in words of the field.
+# Messages, help texts, manual pages and Markdown files in words of the field.
 . "$(dirname "$0")/../tap.sh"
 
 test_messages_and_pages_use_words_of_the_field() {
