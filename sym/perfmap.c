@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * /tmp/perf-PID.map: the symbols a JIT wrote for perf, "START SIZE NAME" with
- * hexadecimal numbers (tools/perf/Documentation/jit-interface.txt). Lines that
- * are not so are skipped.
+ * hexadecimal numbers (tools/perf/Documentation/jit-interface.txt). Other lines
+ * are skipped.
+ *
+ * Every user may write such a file for a process that root looks at. So it must be a regular
+ * file (a FIFO would make us wait), and how much is read and kept is limited: a sparse file may
+ * claim terabytes, in one line.
  */
 #include "sym/internal.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	MAX_SIZE = 256 << 20, /* of the file */
+	MAX_LINE = 64 << 10,  /* longer ones are skipped */
+};
 
 static struct error *perf_map_line(struct symtab *st, char *line)
 {
@@ -32,19 +44,60 @@ static struct error *perf_map_line(struct symtab *st, char *line)
 	return NULL;
 }
 
+static struct error *too_large(void)
+{
+	return error_new(EFBIG, "larger than %d MB", MAX_SIZE >> 20);
+}
+
+static struct error *perf_map_open(const char *path, FILE **out)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return error_at(error_errno(errno, "cannot be opened"), "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return error_at(error_new(EINVAL, "not a regular file"), "%s", path);
+	if (st.st_size > MAX_SIZE)
+		return error_at(too_large(), "%s", path);
+	*out = fdopen(fd, "r");
+	if (!*out)
+		return error_nomem();
+	fd = -1;
+	return NULL;
+}
+
+/* The file may grow meanwhile, so what is read is counted too. */
+static struct error *perf_map_read(struct symtab *st, FILE *f)
+{
+	_cleanup_free_ char *line = malloc(MAX_LINE);
+	bool is_start = true;
+
+	if (!line)
+		return error_nomem();
+	for (size_t total = 0; fgets(line, MAX_LINE, f);) {
+		const size_t n = strlen(line);
+		const bool is_end = n && line[n - 1] == '\n';
+
+		if (is_start && (is_end || feof(f)))
+			TRY(perf_map_line(st, line));
+		is_start = is_end;
+		total += is_end ? n : MAX_LINE; /* there may be NULs in it */
+		if (total > MAX_SIZE)
+			return too_large();
+	}
+	return NULL;
+}
+
 struct error *symtab_load_perf_map(const char *path, struct symtab **out)
 {
 	_cleanup_(symtab_freep) struct symtab *st = symtab_new();
-	_cleanup_fclose_ FILE *f = fopen(path, "re");
-	_cleanup_free_ char *line = NULL;
-	size_t cap = 0;
+	_cleanup_fclose_ FILE *f = NULL;
 
 	if (!st)
 		return error_nomem();
-	if (!f)
-		return error_at(error_errno(errno, "cannot be opened"), "%s", path);
-	while (getline(&line, &cap, f) > 0)
-		TRY(perf_map_line(st, line));
+	TRY(perf_map_open(path, &f));
+	TRY(error_at(perf_map_read(st, f), "%s", path));
 	if (!st->syms.n)
 		return error_at(error_new(ENODATA, "it has no symbols"), "%s", path);
 	st->origin = 'j';

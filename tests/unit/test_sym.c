@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
 #include <lzma.h>
 #include <stdio.h>
@@ -456,6 +457,46 @@ static void test_perf_map(void **state)
 	symtab_free(st);
 }
 
+/* What another user may leave there for us. */
+static void test_hostile_perf_map(void **state)
+{
+	char dir[] = "/tmp/perf-bpf-unit-XXXXXX", path[64];
+	static char nuls[70000];
+	static const int codes[] = {EINVAL, EFBIG, ENODATA};
+	struct symtab *st = NULL;
+
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/perf-1.map", dir);
+	for (size_t i = 0; i < ARRAY_SIZE(codes); i++) {
+		/* a FIFO without a writer; a sparse file of a terabyte; one of a single line */
+		if (!i)
+			assert_int_equal(mkfifo(path, 0600), 0);
+		else
+			assert_int_equal(close(creat(path, 0600)), 0);
+		if (i)
+			assert_int_equal(truncate(path, i == 1 ? 1ll << 40 : 100 << 20), 0);
+		alarm(20);
+		struct error *err = symtab_load_perf_map(path, &st);
+		alarm(0);
+		unlink(path);
+		assert_non_null(err);
+		assert_int_equal(err->code, codes[i]);
+		error_free(err);
+	}
+	/* too long a line is skipped as a whole, a last one needs no end */
+	FILE *f = fopen(path, "we");
+	memset(nuls, 'n', sizeof(nuls) - 1);
+	fprintf(f, "1000 10 one\n2000 10 %.65523s3000 10 %s\n4000 10 four", nuls, nuls);
+	fclose(f);
+	assert_null(symtab_load_perf_map(path, &st));
+	unlink(path);
+	rmdir(dir);
+	assert_int_equal(symtab_size(st), 2);
+	assert_string_equal(name_at(st, 0x1000), "one");
+	assert_string_equal(name_at(st, 0x4000), "four");
+	symtab_free(st);
+}
+
 static void test_one(void **state)
 {
 	struct symtab *st = NULL;
@@ -514,6 +555,7 @@ int main(void)
 		cmocka_unit_test(test_vdso),
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_perf_map),
+		cmocka_unit_test(test_hostile_perf_map),
 		cmocka_unit_test(test_one),
 		cmocka_unit_test(test_hostile_elf),
 	};
