@@ -39,7 +39,7 @@ struct loop {
 	VEC(struct watch *) watches;
 	bool any_out;
 	sigset_t old_mask;
-	struct sigaction old_pipe;
+	struct sigaction old_pipe, old_child;
 	bool signals_changed;
 	struct workload workload;
 	const char *name; /* of the workload */
@@ -81,19 +81,35 @@ static struct error *on_signals(void *ctx, uint32_t events)
 	return NULL;
 }
 
+static bool is_ignored(int sig)
+{
+	struct sigaction now;
+
+	return !sigaction(sig, NULL, &now) && now.sa_handler == SIG_IGN;
+}
+
+/*
+ * A blocked signal reaches the signalfd even if it is ignored. So SIGHUP is left alone for
+ * nohup(1). SIGINT is not: a shell without job control ignores it for "command &", and scripts
+ * send it there to end us, as they end perf. SIGCHLD must not be ignored: the kernel would reap
+ * the workload itself, and nothing would report its end.
+ */
 static struct error *begin_signals(struct loop *loop)
 {
 	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+	const struct sigaction by_default = {.sa_handler = SIG_DFL};
 	sigset_t mask;
 
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGINT);
 	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGHUP);
+	if (!is_ignored(SIGHUP))
+		sigaddset(&mask, SIGHUP);
 	sigaddset(&mask, SIGCHLD);
 	if (sigprocmask(SIG_BLOCK, &mask, &loop->old_mask))
 		return error_errno(errno, "cannot block signals");
 	sigaction(SIGPIPE, &ignore, &loop->old_pipe);
+	sigaction(SIGCHLD, &by_default, &loop->old_child);
 	loop->signals_changed = true;
 	loop->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (loop->signal_fd < 0)
@@ -111,6 +127,7 @@ static void end_signals(struct loop *loop)
 	while (loop->signal_fd >= 0 && read(loop->signal_fd, &info, sizeof(info)) == sizeof(info))
 		;
 	sigaction(SIGPIPE, &loop->old_pipe, NULL);
+	sigaction(SIGCHLD, &loop->old_child, NULL);
 	sigprocmask(SIG_SETMASK, &loop->old_mask, NULL);
 }
 

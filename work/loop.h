@@ -32,8 +32,8 @@ struct tasks;
 typedef struct error *loop_fn(void *ctx, uint32_t events);
 
 /*
- * Blocks SIGINT, SIGTERM, SIGHUP and SIGCHLD and ignores SIGPIPE, until loop_free() puts all back
- * as it was; signals that have come by then are forgotten. One at a time.
+ * Blocks SIGINT, SIGTERM, SIGHUP (unless it is ignored) and SIGCHLD, and ignores SIGPIPE, until
+ * loop_free() restores all of it; signals that have come by then are dropped. One at a time.
  */
 struct error *loop_new(struct loop **out);
 /* Also ends a workload that still runs, by SIGTERM. */

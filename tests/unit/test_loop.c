@@ -187,6 +187,32 @@ static void test_workload(void **state)
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
+/* nohup ignores SIGHUP; some programs ignore SIGCHLD, and so do those they run. */
+static void test_ignored_signals(void **state)
+{
+	char *argv[] = {"sh", "-c", "kill -HUP $PPID; exit 3", NULL};
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+	struct sigaction hup, child, after;
+	struct loop *loop;
+	int status;
+
+	sigaction(SIGHUP, &ignore, &hup);
+	sigaction(SIGCHLD, &ignore, &child);
+	ok(loop_new(&loop));
+	ok(loop_prepare(loop, argv));
+	ok(loop_duration(loop, 20000));
+	ok(loop_start(loop, "run"));
+	while (!loop_ended(loop))
+		ok(loop_turn(loop, -1));
+	assert_int_equal(loop_signal(loop), 0);
+	assert_true(loop_workload_status(loop, &status));
+	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+	loop_free(loop);
+	sigaction(SIGHUP, &hup, NULL);
+	sigaction(SIGCHLD, &child, &after);
+	assert_ptr_equal(after.sa_handler, SIG_IGN);
+}
+
 static void *sleep_until_read(void *ctx)
 {
 	char c;
@@ -269,6 +295,7 @@ int main(void)
 		cmocka_unit_test(test_an_error_ends_the_turn),
 		cmocka_unit_test(test_duration_and_signals),
 		cmocka_unit_test(test_workload),
+		cmocka_unit_test(test_ignored_signals),
 		cmocka_unit_test(test_tasks_end),
 		cmocka_unit_test(test_lists),
 	};
