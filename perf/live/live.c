@@ -59,29 +59,43 @@ int live_source_fd(const struct live_source *live)
 	return live->epoll_fd;
 }
 
-static struct error *listen_on(struct live_source *live, unsigned cpu)
+/* Every ring in the list can be read. */
+static struct error *add_ring(struct live_source *live, int fd)
 {
 	struct cpu_ring *ring = vec_push(&live->rings);
 	struct epoll_event event = {.events = EPOLLIN};
+	struct error *err;
 
-	if (!ring)
+	if (!ring) {
+		close(fd);
 		return error_nomem();
-	ring->fd = sys_perf_event_open(&live->attr, -1, (int)cpu, -1, 0);
-	if (ring->fd == -EINVAL && live->attr.ksymbol) {
-		live->attr.ksymbol = 0; /* before 5.1 */
-		ring->fd = sys_perf_event_open(&live->attr, -1, (int)cpu, -1, 0);
 	}
-	if (ring->fd < 0) {
-		struct sys_perf_attempt attempt = {.attr = &live->attr, .pid = -1, .cpu = cpu};
-		int err = ring->fd;
-
+	ring->fd = fd;
+	err = perf_ring_init(&ring->ring, fd, RING_PAGES);
+	if (!err && epoll_ctl(live->epoll_fd, EPOLL_CTL_ADD, fd, &event))
+		err = error_errno(errno, "cannot wait for process records");
+	if (err) {
+		perf_ring_deinit(&ring->ring);
+		close(fd);
 		live->rings.n--;
-		return sys_perf_event_explain(NULL, &attempt, err);
 	}
-	TRY(perf_ring_init(&ring->ring, ring->fd, RING_PAGES));
-	if (epoll_ctl(live->epoll_fd, EPOLL_CTL_ADD, ring->fd, &event))
-		return error_errno(errno, "cannot wait for process records");
-	return NULL;
+	return err;
+}
+
+static struct error *listen_on(struct live_source *live, unsigned cpu)
+{
+	int fd = sys_perf_event_open(&live->attr, -1, (int)cpu, -1, 0);
+
+	if (fd == -EINVAL && live->attr.ksymbol) {
+		live->attr.ksymbol = 0; /* before 5.1 */
+		fd = sys_perf_event_open(&live->attr, -1, (int)cpu, -1, 0);
+	}
+	if (fd < 0) {
+		struct sys_perf_attempt attempt = {.attr = &live->attr, .pid = -1, .cpu = cpu};
+
+		return sys_perf_event_explain(NULL, &attempt, fd);
+	}
+	return add_ring(live, fd);
 }
 
 static struct error *listen_on_all(struct live_source *live)
