@@ -901,7 +901,7 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 	run->last_look = clock_ns(CLOCK_MONOTONIC);
 	/* in this order, when several are ready */
 	TRY(loop_duration(run->loop, run->opts.duration_ms));
-	if (run->live)
+	if (run->live && live_source_fd(run->live) >= 0)
 		TRY(loop_watch(run->loop, live_source_fd(run->live), follow_processes, run));
 	if (run->rings_fd >= 0)
 		TRY(loop_watch(run->loop, run->rings_fd, on_rings, run));
