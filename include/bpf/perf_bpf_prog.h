@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * For BPF programs that perf-bpf compiles: bpf_helpers.h, and on top of it the
- * short spellings that perf's own headers for BPF programs had from 2018 to
- * 2023 (SEC, bpf_map, license, syscall_enter …), so that programs of that time
- * compile as they are.
+ * For BPF programs that perf-bpf compiles: bpf_helpers.h and the short macros
+ * of perf's own BPF headers from 2018 to 2023 (SEC, bpf_map, license,
+ * syscall_enter …), so that programs written for perf compile unchanged.
  *
  *	#include <bpf/perf_bpf_prog.h>
  *
@@ -28,7 +27,7 @@
 
 /* ---- maps ---- */
 
-/* A map's definition in section "maps", in its long form. */
+/* The definition of a map in section "maps". */
 struct bpf_map_def {
 	unsigned int type;
 	unsigned int key_size;
@@ -38,8 +37,9 @@ struct bpf_map_def {
 };
 
 /*
- * A map, with the types of its keys and values in a struct ____btf_map_NAME
- * that the loader looks for. The type goes without its BPF_MAP_TYPE_.
+ * Defines a map. The types of its keys and values are in a struct
+ * ____btf_map_NAME, which the loader reads. map_type is written without
+ * BPF_MAP_TYPE_.
  */
 #define bpf_map(name, map_type, key_type, value_type, entries)                                     \
 	struct bpf_map_def name SEC("maps") = {                                                    \
@@ -55,19 +55,19 @@ struct bpf_map_def {
 	struct ____btf_map_##name __attribute__((section(".maps." #name), used))                   \
 	____btf_map_##name = {}
 
-/* A map from process ids. */
+/* A map whose keys are process IDs. */
 #define pid_map(name, value_type) bpf_map(name, HASH, int, value_type, 64)
 
 /* ---- the license ---- */
 
-/* license(GPL); or license("Dual BSD/GPL") by the plain form: char LICENSE[] SEC("license"). */
+/* license(GPL); a name with spaces needs the long form: char LICENSE[] SEC("license") = "…". */
 #define license(name) char _license[] SEC("license") = #name
 
 /* ---- contexts of system call tracepoints ---- */
 
 /* syscalls:sys_enter_NAME and raw_syscalls:sys_enter. */
 struct syscall_enter_args {
-	unsigned long long common_tp_fields; /* not for programs to read */
+	unsigned long long common_tp_fields; /* programs cannot read it */
 	long syscall_nr;
 	unsigned long args[6];
 };
@@ -86,9 +86,9 @@ struct syscall_exit_args {
 /* ---- output into the recording ---- */
 
 /*
- * perf_output_map(); defines the map whose events the recording takes in, and
- * perf_output(ctx, data, size) adds bytes to it, which stand in perf.data as
- * samples of the event __bpf_stdout__.
+ * perf_output_map(); defines a map whose output is recorded. perf_output(ctx,
+ * data, size) writes bytes to it; perf.data has them as samples of the event
+ * __bpf_stdout__.
  */
 #define perf_output_map()                                                                          \
 	struct bpf_map_def __bpf_stdout__ SEC("maps") = {                                          \
@@ -99,21 +99,21 @@ struct syscall_exit_args {
 #define perf_output(ctx, data, size)                                                               \
 	bpf_perf_event_output((ctx), &__bpf_stdout__, BPF_F_CURRENT_CPU, (data), (size))
 
-/* ---- maps that know how they look: perf-bpf run ---- */
+/* ---- maps with a view: perf-bpf run ---- */
 
 /*
- * Says how perf-bpf run shows a map: a kind, then what there is to say of it.
+ * Sets how perf-bpf run shows a map: the view, followed by its options.
  *
  *	struct {
  *		__uint(type, BPF_MAP_TYPE_HASH);
  *		…
  *	} opens SEC(".maps") PERF_BPF_SHOW("table,unit=calls,title=files opened");
  *
- * Kinds: count, table, log2, linear (with low= and step=), heatmap (the same by time; linear with
- * low= and step=), stacks (with stacks=, the map that holds them, if there are several), events
- * (with type=, what they are), none. title= comes last, since it may hold commas. It is kept in the
- * object's BTF, as a declaration tag; GCC before 16 has none, and a map is then shown as its types
- * say.
+ * Views: count, table, log2, linear (with low= and step=), heatmap (a histogram over time; linear
+ * ranges with low= and step=), stacks (with stacks=, the stack map if there are several), events
+ * (with type=, the struct of an event), none. title= is last because it can contain commas. The
+ * text is stored in the object's BTF as a declaration tag. GCC before 16 does not support these
+ * tags; perf-bpf run then selects the view from the types of the map.
  */
 #if __has_attribute(btf_decl_tag)
 #define PERF_BPF_SHOW(text) __attribute__((btf_decl_tag("perf-bpf:" text)))
@@ -122,16 +122,16 @@ struct syscall_exit_args {
 #endif
 
 /*
- * Of all programs of one group perf-bpf run takes the first whose place this
- * kernel has: a function it can probe, a tracepoint of that name. Each is
- * optional, which its section says by a '?':
+ * perf-bpf run attaches only the first program of a group whose attach target
+ * exists in this kernel: a function that can be probed, or a tracepoint. Each
+ * program of the group is optional: its section name begins with '?':
  *
  *	SEC("?tracepoint/lock/contention_begin") PERF_BPF_ONE_OF("begin")
  *	int contended(…)
  *	SEC("?tracepoint/syscalls/sys_enter_futex") PERF_BPF_ONE_OF("begin")
  *	int futex_called(…)
  *
- * An optional program of no group is left out when there is no such place.
+ * An optional program without a group is skipped if its target does not exist.
  */
 #if __has_attribute(btf_decl_tag)
 #define PERF_BPF_ONE_OF(group) __attribute__((btf_decl_tag("perf-bpf-one-of:" group)))
@@ -140,41 +140,41 @@ struct syscall_exit_args {
 #endif
 
 /*
- * Types that say what a number means, for the keys and values of tables:
+ * Types that set how a number is shown, for the keys and values of tables:
  *
  *	struct key {
  *		perf_bpf_pid pid;	// shown as dd(3237)
  *		perf_bpf_ksym caller;	// shown as vfs_write+0x1f
  *	};
  */
-typedef __u32 perf_bpf_pid;	/* a process or thread: its name */
+typedef __u32 perf_bpf_pid;	/* a process or thread, shown with its name */
 typedef __u32 perf_bpf_uid;	/* a user */
 typedef __u32 perf_bpf_gid;	/* a group */
-typedef __u64 perf_bpf_cgroup;	/* bpf_get_current_cgroup_id(): the path */
-typedef __u64 perf_bpf_ksym;	/* an address of the kernel: function and offset */
+typedef __u64 perf_bpf_cgroup;	/* bpf_get_current_cgroup_id(), shown as the path */
+typedef __u64 perf_bpf_ksym;	/* a kernel address, shown as function and offset */
 typedef __u32 perf_bpf_ipv4;	/* an address in network byte order */
 typedef __u16 perf_bpf_port;	/* a port in network byte order */
 typedef __u64 perf_bpf_ns;	/* a duration in nanoseconds */
 typedef __u64 perf_bpf_time;	/* bpf_ktime_get_ns(): a point in time */
 typedef __u64 perf_bpf_bytes;	/* a size */
-typedef __u32 perf_bpf_dev;	/* a device's number, as the kernel has it: major:minor */
-typedef __u32 perf_bpf_syscall; /* a system call's number: its name */
-typedef __s32 perf_bpf_errno;	/* an error of errno(3), as it is or negative: its name */
-typedef __s32 perf_bpf_kstack;	/* bpf_get_stackid(): a stack of the kernel; below 0: none */
-typedef __s32 perf_bpf_ustack;	/* the same with BPF_F_USER_STACK, of a process */
-typedef __u64 perf_bpf_usym;	/* an address of the process that a perf_bpf_pid beside it names */
+typedef __u32 perf_bpf_dev;	/* a device number (kernel dev_t), shown as major:minor */
+typedef __u32 perf_bpf_syscall; /* a system call number, shown as its name */
+typedef __s32 perf_bpf_errno;	/* a positive or negative errno, shown as its name */
+typedef __s32 perf_bpf_kstack;	/* a kernel stack from bpf_get_stackid(); negative: no stack */
+typedef __s32 perf_bpf_ustack;	/* a user stack from bpf_get_stackid(), with BPF_F_USER_STACK */
+typedef __u64 perf_bpf_usym;	/* an address in the process of a perf_bpf_pid in the same struct */
 typedef struct {
 	__u8 bytes[16];
 } perf_bpf_ipv6; /* in network byte order; ::ffff:192.0.2.1 is shown as 192.0.2.1 */
 
 /*
- * What did not fit. A map may be full and a ring too; the helpers below count
- * how often that was, in a section of the object that perf-bpf run reads and
- * tells with the map. A program that calls the kernel's helpers itself says so
- * by perf_bpf_failed("opens", 1), with the map's name.
+ * Losses. A map or a ring can be full. The functions and macros below count
+ * this in a section of the object; perf-bpf run reads it and prints a warning
+ * with the map. A program that calls BPF helpers directly can call
+ * perf_bpf_failed("opens", 1) with the map's name.
  */
 struct perf_bpf_site {
-	char map[40]; /* its name, or "&" and its name */
+	char map[40]; /* the name of the map, or "&" and the name */
 	__u64 failed;
 };
 
@@ -185,9 +185,9 @@ struct perf_bpf_site {
 	})
 
 /*
- * bpf_map_update_elem() of any map, and what it had no room for is counted: for
- * what is kept between two events, perf_bpf_put(&begun, &thread, &now). Returns
- * 0, or why there is no room.
+ * Calls bpf_map_update_elem() and counts failures. Use it for data that is
+ * stored from one event to the next: perf_bpf_put(&begun, &thread, &now).
+ * Returns 0 or a negative errno.
  */
 #define perf_bpf_put(map, key, value)                                                              \
 	({                                                                                         \
@@ -197,7 +197,7 @@ struct perf_bpf_site {
 		err_;                                                                              \
 	})
 
-/* A number, summed over the CPUs: PERF_BPF_COUNT(name, "calls", "calls of write"). */
+/* A number, summed over all CPUs: PERF_BPF_COUNT(name, "calls", "calls of write"). */
 #define PERF_BPF_COUNT(name, unit, title)                                                          \
 	struct {                                                                                   \
 		__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);                                           \
@@ -225,8 +225,8 @@ static __always_inline __attribute__((unused)) void perf_bpf_count(void *map, __
 	} name SEC(".maps") PERF_BPF_SHOW("table,unit=" unit ",title=" title)
 
 /*
- * Adds n to the __u64 of a key, which begins with 0: perf_bpf_table_add(&opens, &key, 1).
- * Returns 0, or why there is no room.
+ * Adds n to the __u64 of a key, which starts at 0: perf_bpf_table_add(&opens, &key, 1).
+ * Returns 0 or a negative errno.
  */
 #define perf_bpf_table_add(map, key, n)                                                            \
 	({                                                                                         \
@@ -242,7 +242,7 @@ static __always_inline __attribute__((unused)) long perf_bpf_table_add_to(void *
 	__u64 *known = bpf_map_lookup_elem(map, key), zero = 0;
 
 	if (!known) {
-		/* another CPU may have been first: then its entry is the one to add to */
+		/* if another CPU has added the entry in the meantime, use it */
 		long err = bpf_map_update_elem(map, key, &zero, BPF_NOEXIST);
 
 		known = bpf_map_lookup_elem(map, key);
@@ -254,14 +254,15 @@ static __always_inline __attribute__((unused)) long perf_bpf_table_add_to(void *
 }
 
 /*
- * Histograms. Slot 0 of a log2 histogram counts the zeroes, slot i the values
- * from 2^(i-1) up to below 2^i.
+ * Histograms. Slot 0 of a log2 histogram counts zeros; slot i counts values v
+ * with 2^(i-1) <= v < 2^i.
  */
 #define PERF_BPF_LOG2_SLOTS 65
 
 /*
- * A step each: is anything above the lowest 32, 16, … bits? The barrier keeps
- * the compiler from making arithmetic of the jump, which costs every step twice.
+ * Each step checks whether a bit above the lowest 32, 16, … bits is set. The
+ * barrier prevents the compiler from replacing the jump with arithmetic, which
+ * doubles the cost of each step.
  */
 #define ___perf_bpf_log2_step(v, slot, bits)                                                       \
 	if ((v) >> (bits)) {                                                                       \
@@ -306,7 +307,7 @@ static __always_inline __attribute__((unused)) void perf_bpf_log2(void *map, __u
 }
 
 /*
- * n ranges of step values each, from low on; one below and one above.
+ * n ranges of step values each, starting at low, and one range below and one above.
  * PERF_BPF_LINEAR(ages, 0, 10, 12, "years", "ages"); then perf_bpf_linear(ages, v).
  */
 #define PERF_BPF_LINEAR(name, low, step, n, unit, title)                                           \
@@ -344,10 +345,10 @@ struct perf_bpf_log2 {
 		__type(value, struct perf_bpf_log2);                                               \
 	} name SEC(".maps") PERF_BPF_SHOW("log2,unit=" unit ",title=" title)
 
-/* A value of its own, because the stack has no room for one. */
+/* A global, because it is too large for the BPF stack. */
 static const struct perf_bpf_log2 perf_bpf_log2_zero __attribute__((unused)) = {};
 
-/* perf_bpf_log2_by(&by_comm, &key, latency): 0, or why there is no room for one more key. */
+/* perf_bpf_log2_by(&by_comm, &key, latency) returns 0, or a negative errno if the map is full. */
 #define perf_bpf_log2_by(map, key, v)                                                              \
 	({                                                                                         \
 		long err_ = perf_bpf_log2_by_to(map, key, v);                                      \
@@ -375,13 +376,13 @@ static __always_inline __attribute__((unused)) long perf_bpf_log2_by_to(void *ma
 }
 
 /*
- * Heat maps: histograms over time, which perf-bpf run looks at again and again.
+ * Heat maps are histograms over time; perf-bpf run reads the map periodically.
  *
  *	PERF_BPF_HEATMAP(latency, "ns", "block I/O latency");
  *	perf_bpf_heat(&latency, ns);
  *
- * PERF_BPF_HEATMAP_LINEAR(ages, 0, 10, 12, "years", "ages") has ranges as
- * PERF_BPF_LINEAR(), and perf_bpf_heat_linear(ages, v).
+ * PERF_BPF_HEATMAP_LINEAR(ages, 0, 10, 12, "years", "ages") has the ranges of
+ * PERF_BPF_LINEAR(); perf_bpf_heat_linear(ages, v) adds a value.
  */
 #define PERF_BPF_HEATMAP(name, unit, title)                                                        \
 	PERF_BPF_HIST_MAP(name, PERF_BPF_LOG2_SLOTS)                                               \
@@ -397,16 +398,17 @@ static __always_inline __attribute__((unused)) long perf_bpf_log2_by_to(void *ma
 #define perf_bpf_heat_linear(name, v) perf_bpf_linear(name, v)
 
 /*
- * Call stacks, and how much there was in each:
+ * Call stacks, each with a sum of weights:
  *
  *	PERF_BPF_STACKS(cycles, 4096, "samples", "on CPU");
  *	perf_bpf_stack_add(ctx, cycles, 1);
  *
- * There is room for `entries` pairs of process and stacks. The kernel keeps a
- * stack where its hash says; one whose place is taken by another is lost: its
- * weight is counted with "[lost]" in the place of its frames, and that is told.
+ * The map has `entries` entries, one for each combination of process, kernel
+ * stack and user stack. The kernel selects the bucket of a stack by its hash; a
+ * stack whose bucket is used by another one is lost. Its weight is then counted
+ * with "[lost]" instead of its frames, and perf-bpf run prints a warning.
  */
-#define PERF_BPF_STACK_DEPTH 127 /* the kernel's kernel.perf_event_max_stack */
+#define PERF_BPF_STACK_DEPTH 127 /* default of the sysctl kernel.perf_event_max_stack */
 
 struct perf_bpf_stack_key {
 	perf_bpf_pid pid;
@@ -431,8 +433,8 @@ struct perf_bpf_stack_key {
 		PERF_BPF_SHOW("stacks,stacks=" #name "_stacks,unit=" unit ",title=" title)
 
 /*
- * Adds weight to the stacks that are at work now: of the kernel and the
- * process; of the kernel alone; of the process alone.
+ * Add weight to the current stacks: the kernel and user stack, the kernel stack
+ * only, or the user stack only.
  */
 #define perf_bpf_stack_add(ctx, name, weight)	     perf_bpf_stack_add_how(ctx, name, weight, 1, 1)
 #define perf_bpf_kernel_stack_add(ctx, name, weight) perf_bpf_stack_add_how(ctx, name, weight, 1, 0)
@@ -446,8 +448,9 @@ struct perf_bpf_stack_key {
 	})
 
 /*
- * Fills the key for now, for who adds to it later, as one does who measures how
- * long something was waited for: perf_bpf_table_add(&off_cpu, &key, ns).
+ * Fills in the key of the current stacks, to add to it later. For example, to
+ * measure a wait, call it when the wait starts, and when it ends:
+ * perf_bpf_table_add(&off_cpu, &key, ns).
  */
 #define perf_bpf_stack_here(ctx, name, key) perf_bpf_stack_here_how(ctx, name, key, 1, 1)
 
@@ -458,38 +461,38 @@ struct perf_bpf_stack_key {
 			perf_bpf_failed(#name "_stacks", lost_);                                   \
 	})
 
-/* How many of the stacks were lost. */
+/* Returns the number of lost stacks. */
 static __always_inline __attribute__((unused)) int
 perf_bpf_stack_fill(void *ctx, void *stacks, struct perf_bpf_stack_key *key, int kernel, int user)
 {
-	/* -EFAULT: there is none, as a thread of the kernel has none of a process */
+	/* -14 is -EFAULT: no stack, for example the user stack of a kernel thread */
 	key->pid = bpf_get_current_pid_tgid() >> 32;
 	key->kernel = kernel ? bpf_get_stackid(ctx, stacks, 0) : -14;
 	key->user = user ? bpf_get_stackid(ctx, stacks, BPF_F_USER_STACK) : -14;
 	bpf_get_current_comm(key->comm, sizeof(key->comm));
-	/* -EEXIST, -ENOMEM */
+	/* -17 is -EEXIST, -12 is -ENOMEM */
 	return (key->kernel == -17 || key->kernel == -12) + (key->user == -17 || key->user == -12);
 }
 
 /*
- * Events, which perf-bpf run prints as they come:
+ * Events, which perf-bpf run prints as they arrive:
  *
  *	struct open { perf_bpf_pid pid; char comm[16]; char path[64]; };
  *	PERF_BPF_EVENTS(opens, struct open, 256 * 1024, "files opened");
  *
  *	struct open *e = perf_bpf_event_reserve(&opens, struct open);
  *	if (!e)
- *		return 0;	// the ring is full; it is counted
+ *		return 0;	// the ring is full; the loss has been counted
  *	e->pid = …
  *	perf_bpf_event_submit(e);
  *
- * or, from the stack, perf_bpf_event_output(&opens, &e, sizeof(e)). bytes is
- * the ring's size: a power of two, and whole pages.
+ * For an event on the stack: perf_bpf_event_output(&opens, &e, sizeof(e)).
+ * bytes is the size of the ring: a power of two and a multiple of the page size.
  */
 #define PERF_BPF_EVENTS(name, event_type, bytes, title)                                            \
 	static struct {                                                                            \
 		struct perf_bpf_site site;                                                         \
-		event_type type[0]; /* so that the type stands in the BTF */                       \
+		event_type type[0]; /* adds the type to the BTF */                                 \
 	} name##_type SEC(".data.perf_bpf") __attribute__((used)) = {.site.map = #name};           \
 	struct {                                                                                   \
 		__uint(type, BPF_MAP_TYPE_RINGBUF);                                                \
@@ -515,15 +518,15 @@ perf_bpf_stack_fill(void *ctx, void *stacks, struct perf_bpf_stack_key *key, int
 		err_;                                                                              \
 	})
 
-/* ---- whom a program looks at: perf-bpf run -p -t -u --cgroup --comm ---- */
+/* ---- filters: perf-bpf run -p -t -u --cgroup --comm ---- */
 
 /*
- * A program that asks perf_bpf_wanted() first honours those options:
+ * A program supports these options if it calls perf_bpf_wanted() first:
  *
  *	if (!perf_bpf_wanted())
  *		return 0;
  *
- * The verifier leaves out the tests for what was not asked for.
+ * The verifier removes the checks of options that are not used.
  */
 #define PERF_BPF_FILTER_MAX 16
 
@@ -539,9 +542,9 @@ struct perf_bpf_filter {
 static const volatile struct perf_bpf_filter perf_bpf_filter __attribute__((unused)) = {};
 
 /*
- * Whether a value is among those asked for. A loop, which the barrier keeps one:
- * unrolled, it would be most of a small program. The verifier does not walk into
- * what was not asked.
+ * Whether value is in set. The barrier prevents the compiler from unrolling the
+ * loop, which would make a small program much larger. The verifier does not
+ * process the loops of options that are not used.
  */
 static __always_inline __attribute__((unused)) int
 ___perf_bpf_among(__u32 n, const volatile __u32 *set, __u32 value)
@@ -613,9 +616,9 @@ static __always_inline __attribute__((unused)) int perf_bpf_wanted(void)
 }
 
 /*
- * The same of another task than the current one (a struct task_struct *, in a
- * program that may read kernel memory): of the one that sched_switch gives the
- * CPU to, say.
+ * The same for a task other than the current one (a struct task_struct *), in a
+ * program that can read kernel memory; for example the next task in
+ * sched_switch.
  */
 struct kernfs_node___wanted {
 	__u64 id;
