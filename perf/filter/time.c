@@ -139,15 +139,24 @@ struct error *time_spans_parse(const char *option, const char *text, struct time
 	return NULL;
 }
 
+/* share of total, which is up to 2^64 as a double. */
+static uint64_t part_of(double total, double share, uint64_t most)
+{
+	const double part = round(total * share);
+
+	return part < (double)most ? (uint64_t)part : most;
+}
+
 void time_spans_set_bounds(struct time_spans *spans, uint64_t first, uint64_t last)
 {
-	const double total = last > first ? (double)(last - first) : 0;
+	const uint64_t length = last > first ? last - first : 0;
+	const double total = (double)length;
 
 	for (size_t i = 0; spans->is_share && i < spans->n; i++) {
 		struct time_span *span = &spans->v[i];
 
-		span->start = first + (uint64_t)round(span->from * total);
-		span->end = first + (uint64_t)round(span->to * total);
+		span->start = first + part_of(total, span->from, length);
+		span->end = first + part_of(total, span->to, length);
 		if (span->end > span->start && span->end != last)
 			span->end--;
 		span->has_start = span->has_end = true;

@@ -217,6 +217,19 @@ static bool is_true(const char *text)
 	return where_is_true(w, value_of, w);
 }
 
+/* Times that a damaged or hostile recording may have. */
+static void shares_of_any_times(void **state)
+{
+	struct time_spans all = {0};
+
+	assert_null(time_spans_parse("--time", "50%-100%", &all));
+	time_spans_set_bounds(&all, 1, UINT64_MAX);
+	assert_true(time_spans_have(&all, UINT64_MAX) && !time_spans_have(&all, 5));
+	time_spans_set_bounds(&all, 10, 5);
+	assert_true(time_spans_have(&all, 10) && !time_spans_have(&all, 5));
+	vec_deinit(&all);
+}
+
 static void conditions(void **state)
 {
 	static const char *const yes[] = {
@@ -464,6 +477,7 @@ int main(void)
 		cmocka_unit_test(names),
 		cmocka_unit_test(spans_of_seconds),
 		cmocka_unit_test(shares_of_a_recording),
+		cmocka_unit_test(shares_of_any_times),
 		cmocka_unit_test(conditions),
 		cmocka_unit_test(wrong_conditions_have_a_mark),
 		cmocka_unit_test(conditions_are_bounded),
