@@ -401,6 +401,7 @@ struct error *filter_find_bounds(struct filter *f, struct session *s, const char
 	struct bounds b = {header->first_sample_time, header->last_sample_time};
 	struct session_tool tool = {.ctx = &b, .unordered = true, .sample = note_time};
 	_cleanup_(session_freep) struct session *again = NULL;
+	struct session_opts quiet = *opts;
 
 	if (!f->time.is_share)
 		return NULL;
@@ -410,8 +411,13 @@ struct error *filter_find_bounds(struct filter *f, struct session *s, const char
 						    "--time: the start and end of a recording in a "
 						    "pipe are not known"),
 					  "write it to a file first, or use START,STOP in seconds");
-		TRY(session_open(path, opts, &again));
-		TRY(session_process(again, &tool));
+		/* What is damaged is reported when the samples are read for good. */
+		quiet.log = NULL;
+		TRY(session_open(path, &quiet, &again));
+		struct error *err = session_process(again, &tool);
+		if (err && err->code != EBADMSG)
+			return err;
+		error_free(err);
 	}
 	time_spans_set_bounds(&f->time, b.first, b.last);
 	return NULL;
