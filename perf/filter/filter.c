@@ -432,7 +432,8 @@ bool filter_needs_location(const struct filter *f)
 	for (size_t i = 0; f->where && i < where_n_fields(f->where); i++) {
 		const enum sample_field field = find_sample_field(where_field(f->where, i)->name);
 
-		if (field == SAMPLE_DSO || field == SAMPLE_SYM)
+		/* ip too: of a probe's sample it is where the probe is */
+		if (field == SAMPLE_DSO || field == SAMPLE_SYM || field == SAMPLE_IP)
 			return true;
 	}
 	return false;

@@ -469,6 +469,24 @@ static void options_are_named(void **state)
 	}
 }
 
+static bool needs_location(const char *where)
+{
+	const struct filter_opts opts = {.sz = sizeof(opts), .where = where};
+	_cleanup_(filter_freep) struct filter *f = NULL;
+
+	assert_null(filter_new(&opts, &f));
+	return filter_needs_location(f);
+}
+
+/* The address of a probe's sample is that of the probe, once it has been looked at. */
+static void locations_are_asked_for(void **state)
+{
+	assert_true(needs_location("ip == 0x1000"));
+	assert_true(needs_location("pid == 1 || sample.sym == 'main'"));
+	assert_true(needs_location("dso == 'libc.so.6'"));
+	assert_false(needs_location("pid == 1 && comm == 'dd'"));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -483,6 +501,7 @@ int main(void)
 		cmocka_unit_test(conditions_are_bounded),
 		cmocka_unit_test(types_are_checked),
 		cmocka_unit_test(options_are_named),
+		cmocka_unit_test(locations_are_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
