@@ -47,10 +47,10 @@ static bool parse_word(struct chain_opts *chain, const char *token, size_t len, 
 		return true;
 	}
 	double number = strtod(token, &end);
-	if (end != token + len || number < 0)
+	if (end != token + len || !(number >= 0))
 		return false;
 	if (*percent_given)
-		chain->print_limit = (unsigned)number;
+		chain->print_limit = (unsigned)min_of(number, (double)UINT32_MAX);
 	else
 		chain->min_percent = number;
 	*percent_given = true;

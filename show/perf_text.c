@@ -206,10 +206,10 @@ static void add_chains(const struct printer *p, const struct result_sum *sum, st
 		.chain = chain,
 		.total = profile->all.period,
 		.part = sum->period,
-		.least = (uint64_t)((double)(chain->mode == CHAIN_FRACTAL ? sum->period
-					     : profile->relative ? profile->shown.chain_period
-								 : profile->all.chain_period) *
-				    (chain->min_percent / 100)),
+		.least = count_of_share((double)(chain->mode == CHAIN_FRACTAL ? sum->period
+						 : profile->relative ? profile->shown.chain_period
+								     : profile->all.chain_period) *
+					(chain->min_percent / 100)),
 		.margin = LEFT_MARGIN,
 		.skip_first = p->opts->first_frame_is_known,
 		.as_addresses = true,

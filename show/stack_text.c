@@ -76,7 +76,7 @@ static const struct stack_node **children_of(struct maker *m, const struct stack
 	uint64_t least = m->opts->least;
 
 	if (chain->mode == CHAIN_FRACTAL)
-		least = (uint64_t)ceil((double)node->below * chain->min_percent / 100.0);
+		least = count_of_share(ceil((double)node->below * chain->min_percent / 100.0));
 	const struct stack_node **children = stack_node_children(node, least, &m->arena, n);
 	m->failed |= !children;
 	return children;

@@ -45,6 +45,12 @@ struct chain_opts {
  */
 struct error *chain_opts_parse(const char *text, struct chain_opts *chain, bool *order_given);
 
+/* A share of counts, rounded down; counts of recordings may come to 2^64, shares to more. */
+static inline uint64_t count_of_share(double share)
+{
+	return share < 0x1p64 ? (uint64_t)share : UINT64_MAX;
+}
+
 struct stack_text_opts {
 	const struct chain_opts *chain;
 	uint64_t total;	       /* percentages are shares of it */

@@ -15,6 +15,7 @@
 #include "show/folded.h"
 #include "show/pprof.h"
 #include "show/result_json.h"
+#include "show/stack_text.h"
 #include "show/text.h"
 
 #define SECOND 1000000000ull
@@ -336,6 +337,31 @@ static void test_stacks_folded(void **state)
 					      "none 3\n");
 }
 
+static void test_chain_opts(void **state)
+{
+	static const char *const wrong[] = {"x", "graph,nan", "-1", "0.5,-nan", "1x"};
+	struct chain_opts chain = {0};
+	bool order_given = false;
+
+	assert_null(chain_opts_parse("fractal,0.5,7,callee,addr,count", &chain, &order_given));
+	assert_true(chain.mode == CHAIN_FRACTAL && chain.min_percent == 0.5 &&
+		    chain.print_limit == 7 && !chain.caller && chain.by_address &&
+		    chain.value == CHAIN_COUNT && order_given);
+	assert_null(chain_opts_parse("flat,,1e300,1e300", &chain, &order_given));
+	assert_true(chain.mode == CHAIN_FLAT && chain.print_limit == UINT32_MAX);
+	assert_true(count_of_share(0x1p64 * chain.min_percent / 100) == UINT64_MAX);
+	assert_true(count_of_share(0x1p64) == UINT64_MAX && count_of_share(7.9) == 7);
+	assert_null(chain_opts_parse("none", &chain, &order_given));
+	assert_int_equal(chain.mode, CHAIN_NONE);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		struct error *err = chain_opts_parse(wrong[i], &chain, &order_given);
+
+		if (!err || !err->usage)
+			fail_msg("-g %s was taken", wrong[i]);
+		error_free(err);
+	}
+}
+
 /* A file may hold any name; none of them acts on a terminal. */
 static void test_names_folded(void **state)
 {
@@ -406,7 +432,7 @@ int main(void)
 		cmocka_unit_test(test_heat_json),     cmocka_unit_test(test_events_text),
 		cmocka_unit_test(test_events_json),   cmocka_unit_test(test_stacks_text),
 		cmocka_unit_test(test_stacks_folded), cmocka_unit_test(test_names_folded),
-		cmocka_unit_test(test_stacks_pprof),
+		cmocka_unit_test(test_stacks_pprof),  cmocka_unit_test(test_chain_opts),
 	};
 
 	setenv("TZ", "UTC", 1);
