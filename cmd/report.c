@@ -5,6 +5,7 @@
  * each row its call chains.
  */
 #include <argp.h>
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@
 
 #define DEFAULT_PARENT "^sys_|^do_page_fault"
 #define OUT_FULL       (256 * 1024)
+#define WIDTH_MAX      65535
 
 struct report {
 	/* The command line. */
@@ -116,6 +118,28 @@ static const struct argp_option options[] = {
 	{0},
 };
 
+static bool is_text(const struct report *rp)
+{
+	return !rp->export.json && !rp->export.csv && !rp->export.folded;
+}
+
+/* "12,,40": a width for each column; none, or 0, is the one that perf chooses. */
+static struct error *check_widths(const char *text)
+{
+	for (const char *p = text; *p; p += *p == ',') {
+		char *end = (char *)p;
+		unsigned long width = isdigit((unsigned char)*p) ? strtoul(p, &end, 10) : 0;
+
+		if (width > WIDTH_MAX || (*end && *end != ','))
+			return error_hint(error_usage("--column-widths: '%s' is not a list of "
+						      "widths",
+						      text),
+					  "write numbers up to %d: 10,30", WIDTH_MAX);
+		p = end;
+	}
+	return NULL;
+}
+
 static struct error *parse_number(const char *what, const char *text, double *out)
 {
 	char *end;
@@ -203,7 +227,7 @@ static struct error *parse_option(struct report *rp, int key, char *arg)
 		break;
 	case 'w':
 		rp->widths = arg;
-		break;
+		return check_widths(arg);
 	case OPT_HEADER:
 		rp->header = true;
 		break;
@@ -237,6 +261,14 @@ static error_t parse_argp(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (rp->export.json + rp->export.csv + rp->export.folded > 1)
 			argp_error(state, "choose one of --json, --csv and --folded");
+		if (is_text(rp))
+			return 0;
+		if (rp->header && !rp->header_only)
+			argp_error(state, "--header cannot be used with --json, --csv or --folded; "
+					  "--header-only prints the header alone");
+		if (rp->separator || rp->widths)
+			argp_error(state, "--field-separator and --column-widths cannot be used "
+					  "with --json, --csv or --folded");
 		return 0;
 	case ARGP_KEY_SUCCESS:
 	case ARGP_KEY_ERROR:
@@ -531,11 +563,6 @@ static struct error *setup_spec(struct report *rp)
 	spec->field = field_value;
 	spec->trace_ctx = rp;
 	return setup_parent(rp);
-}
-
-static bool is_text(const struct report *rp)
-{
-	return !rp->export.json && !rp->export.csv && !rp->export.folded;
 }
 
 /* A filter that leaves one value needs no column; it is told in the head. */

@@ -105,6 +105,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'v':
 		o->log = cmd_log(++o->verbose);
 		return 0;
+	case ARGP_KEY_END:
+		if (o->script.json && o->script.header && !o->script.header_only)
+			argp_error(state, "--header cannot be used with --json; --header-only "
+					  "prints the header alone");
+		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "'%s': script takes no arguments; give a file with -i", arg);
 		return 0;

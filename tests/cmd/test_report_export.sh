@@ -173,6 +173,16 @@ test_one_format_at_a_time() {
 	record_once
 	expect_status 2 "$PERF_BPF" report -i "$FILES/data" --json --csv
 	assert_contains err "choose one of --json, --csv and --folded"
+	for options in "--json --header" "--csv -t |" "--folded -w 10,20"; do
+		# shellcheck disable=SC2086
+		expect_status 2 "$PERF_BPF" report -i "$FILES/data" $options
+		assert_contains err "cannot be used with --json, --csv or --folded"
+		[ ! -s out ] || fail "$options: printed: $(head -n 1 out)"
+	done
+	for widths in x 10,x -1 10,70000 "10 20"; do
+		expect_status 2 "$PERF_BPF" report -i "$FILES/data" -w "$widths"
+		assert_contains err "'$widths' is not a list of widths"
+	done
 	expect_status 1 "$PERF_BPF" report -i "$FILES/data" --html no/such/folder/page.html
 	assert_contains err "cannot write 'no/such/folder/page.html'"
 	expect_status 1 "$PERF_BPF" report -i "$FILES/data" --pprof no/such/folder/p

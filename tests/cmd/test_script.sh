@@ -353,6 +353,8 @@ test_errors() {
 	expect_status 2 "$PERF_BPF" script -C nine -i e.data
 	expect_status 1 "$PERF_BPF" script -C 0 -i e.data
 	assert_contains err "samples of 'cpu-clock' have no CPU"
+	expect_status 2 "$PERF_BPF" script --json --header -i e.data
+	assert_contains err "--header cannot be used with --json"
 	expect_status 2 "$PERF_BPF" script e.data
 	head -c 100 e.data >cut.data
 	expect_status 1 "$PERF_BPF" script -i cut.data
