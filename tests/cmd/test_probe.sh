@@ -225,7 +225,7 @@ test_command_lines_of_perf_probe() {
 	assert_contains err "before the first"
 	expect_status 1 "$PERF_BPF" probe -x shop -L order_place:5-x
 	expect_status 1 "$PERF_BPF" probe -x shop -L probe_shop.c:9999
-	assert_contains err "the last one is "
+	assert_contains err "the last line is "
 	# filters
 	expect_status 0 "$PERF_BPF" probe -x shop -F '!_* & *order* | main'
 	assert_equal "$(xargs <out)" "main order_place"
@@ -602,13 +602,14 @@ test_it_ends_with_the_process() {
 		local pid=$! recorder
 		timeout 60 "$PERF_BPF" record $which $pid -v -e "probe:exec=./last;$OWN=last_step n" 2>log &
 		recorder=$!
-		until grep -q 'attached in' log; do
+		until grep -q 'attached in' log && # and its rings are there: its events are open
+			grep -q perf_event "/proc/$(pgrep -P $recorder)/maps"; do
 			kill -0 $recorder || { cat log; fail "it does not record"; }
 			sleep 0.05
 		done
 		echo >go # this shell waits for the recorder alone: the process is not reaped
 		local status=0
-		wait $recorder || status=$?
+		wait $recorder || { status=$?; cat log; }
 		assert_equal "$which $status" "$which 0"
 		wait $pid
 		rm go

@@ -107,7 +107,7 @@ test_filter_errors() {
 	expect_status 1 "$PERF_BPF" record -e cpu-clock --filter 'x == 1' -o t.data -- true
 	assert_contains err "does not support the event 'cpu-clock'"
 	expect_status 1 "$PERF_BPF" record --filter 'x == 1' -o t.data -- true
-	assert_contains err "has no event"
+	assert_contains err "does not follow an event"
 }
 
 test_program_filters() {
@@ -131,7 +131,7 @@ test_constants() {
 	assert_contains err "keep.bpf.c/form=1/: the program has no global variable 'form'"
 	assert_contains err "did you mean 'from'?"
 	expect_status 1 "$PERF_BPF" record -e keep.bpf.c/from=5000000000/ -o t.data -- true
-	assert_contains err "5000000000 does not fit 32 unsigned bits"
+	assert_contains err "5000000000 does not fit into 32 unsigned bits"
 	expect_status 1 "$PERF_BPF" record -e keep.bpf.c/from=-1/ -o t.data -- true
 	assert_contains err "-1 is negative, but the type is unsigned"
 }
@@ -362,7 +362,7 @@ test_loaded_program_by_fd_and_id() {
 	record -e "$EVENT|bpf_id=$id|" -o t.data -- "$COUNTED" 100
 	assert_who t.data 90 99
 	expect_status 1 "$PERF_BPF" record -e "$EVENT|bpf_fd=0|" -o t.data -- true
-	assert_contains err "no BPF program"
+	assert_contains err "not a BPF program"
 	expect_status 1 "$PERF_BPF" record -e "$EVENT|bpf_id=2147483647|" -o t.data -- true
 	assert_contains err "bpftool prog"
 }
@@ -813,7 +813,7 @@ test_strangers_program() {
 	record -e $EVENT -o t.data -- "$COUNTED" 100
 	kill -INT $other
 	wait $other || true
-	assert_contains record.err "BPF program of others is attached to $EVENT"
+	assert_contains record.err "BPF program of other processes is attached to $EVENT"
 	assert_who t.data 50 99
 }
 

@@ -536,7 +536,6 @@ static void typed_loads_end_where_the_verifier_does(void **state)
 
 static void parameters_are_where_the_convention_has_them(void **state)
 {
-	_cleanup_free_ struct outer *o = outer_make();
 	uint64_t stack[8] = {0xdead, 71, 72, 73, 74, 75, 76, 77};
 	struct here here = {0};
 	const struct fetch_world world = world_of(&here);
