@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What programs written for libbpf before 1.0 still call. */
+/* Functions for programs written for libbpf before 1.0. */
 #ifndef PERF_BPF_LIBBPF_LEGACY_H
 #define PERF_BPF_LIBBPF_LEGACY_H
 
@@ -32,17 +32,17 @@ enum libbpf_strict_mode {
 	LIBBPF_STRICT_ALL = 0xffffffff,
 };
 
-/* Does nothing and returns 0: all modes that make sense are always on. */
+/* Does nothing and returns 0: the modes are always on, as in libbpf 1.x. */
 LIBBPF_API int libbpf_set_strict_mode(enum libbpf_strict_mode mode);
 
-/* For the result of a function that returns a pointer: 0, or -errno for NULL. */
+/* For the pointer that a function has returned: 0, or -errno if ptr is NULL. */
 LIBBPF_API long libbpf_get_error(const void *ptr);
 
 LIBBPF_API enum bpf_prog_type bpf_program__get_type(const struct bpf_program *prog);
 LIBBPF_API enum bpf_attach_type
 bpf_program__get_expected_attach_type(const struct bpf_program *prog);
 
-/* Other names of bpf_map__pin_path(), btf__raw_data(), btf_ext__raw_data() and
+/* Old names of bpf_map__pin_path(), btf__raw_data(), btf_ext__raw_data() and
  * btf__load_vmlinux_btf(). */
 LIBBPF_API const char *bpf_map__get_pin_path(const struct bpf_map *map);
 LIBBPF_API const void *btf__get_raw_data(const struct btf *btf, __u32 *size);
@@ -50,23 +50,23 @@ LIBBPF_API const void *btf_ext__get_raw_data(const struct btf_ext *btf_ext, __u3
 LIBBPF_API struct btf *libbpf_find_kernel_btf(void);
 
 /*
- * Instances: a program is loaded nr_instance times, each time with
- * instructions of its own. While bpf_object__load() loads it, it calls prep()
- * for n = 0 … nr_instance - 1 with a copy of the program's final instructions
- * (subprograms appended, all relocations done), which prep() may change. What
- * prep() points to is used before it is called again, so that one buffer will
- * do. Not 0: it failed, and so does loading; negative errnos are named.
+ * Program instances: a program is loaded nr_instance times, each time with its
+ * own instructions. bpf_object__load() calls prep() for n = 0 … nr_instance - 1
+ * with a copy of the program's final instructions (subprograms appended, all
+ * relocations applied), which prep() can change. The library has finished with
+ * new_insn_ptr before it calls prep() again, so prep() can reuse its buffer. If
+ * prep() returns non-zero, loading fails; the message names negative errnos.
  */
 struct bpf_prog_prep_result {
-	struct bpf_insn *new_insn_ptr; /* NULL: no such instance, it is skipped */
+	struct bpf_insn *new_insn_ptr; /* NULL: skip this instance */
 	int new_insn_cnt;
-	int *pfd; /* where the instance's descriptor is written to, too; may be NULL */
+	int *pfd; /* if not NULL, the file descriptor of the instance is also stored here */
 	/*
-	 * Where each of the insns_cnt instructions that were given is now, ascending;
-	 * -1: nowhere. With it function and line records go with the instructions, so
-	 * that kernels accept them and errors name the right lines. NULL: the
-	 * instructions are compared from both ends, which finds it for what is put in,
-	 * taken out or replaced in one place, as a prologue.
+	 * The new index of each of the insns_cnt instructions passed to prep(), in
+	 * ascending order; -1: removed. It is used to adjust function and line
+	 * information, so that kernels accept it and errors name the right lines. If
+	 * NULL, old and new instructions are compared from both ends, which is enough
+	 * if instructions change in only one range, for example with a prologue.
 	 */
 	const __s32 *new_insn_at;
 };
@@ -74,17 +74,17 @@ struct bpf_prog_prep_result {
 typedef int (*bpf_program_prep_t)(struct bpf_program *prog, int n, struct bpf_insn *insns,
 				  int insns_cnt, struct bpf_prog_prep_result *res);
 
-/* Before load (EBUSY); again: it takes the former one's place. */
+/* Call it before load, otherwise it fails with EBUSY. A second call replaces prep. */
 LIBBPF_API int bpf_program__set_prep(struct bpf_program *prog, int nr_instance,
 				     bpf_program_prep_t prep);
 
 /*
- * The n-th instance's descriptor: the program's, do not close it; equal
- * instances share one. ENOENT: it was skipped, or is not loaded. EINVAL: there
- * are not so many. A program without prep has one instance.
- * bpf_program__fd(), pinning and all that attaches programs mean instance 0: the
- * others are attached by their descriptors, with bpf_link_create() or
- * PERF_EVENT_IOC_SET_BPF.
+ * The file descriptor of instance n. The program owns it; do not close it.
+ * Identical instances share one. ENOENT: the instance was skipped or is not
+ * loaded. EINVAL: n is too large. A program without prep has one instance.
+ * bpf_program__fd() and the functions that pin or attach programs use instance
+ * 0; attach the other instances through their file descriptors, with
+ * bpf_link_create() or PERF_EVENT_IOC_SET_BPF.
  */
 LIBBPF_API int bpf_program__nth_fd(const struct bpf_program *prog, int n);
 
