@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What all public headers share: the export mark, the version whose names and
- * semantics are covered, and the options structs.
+ * Common definitions of all public headers: the export attribute, the libbpf
+ * version that is covered, and options structs.
  *
- * An options struct begins with "size_t sz", the size the caller was compiled
- * with. The library takes the fields it knows within sz; fields beyond sz have
- * their defaults (zero); bytes within sz that it does not know must be zero,
- * else the call fails with EINVAL. A NULL pointer means defaults throughout.
+ * An options struct begins with "size_t sz", the size of the struct that the
+ * caller was compiled with. The library uses the fields within sz; fields
+ * beyond sz have their default (zero). If bytes within sz that the library does
+ * not know are not zero, the call fails with EINVAL. NULL selects all defaults.
  */
 #ifndef PERF_BPF_LIBBPF_COMMON_H
 #define PERF_BPF_LIBBPF_COMMON_H
@@ -23,8 +23,8 @@
 #define LIBBPF_DEPRECATED(msg) __attribute__((deprecated(msg)))
 
 /*
- * Defines the options struct NAME of type "struct TYPE", padding included all
- * zero but for sz and the fields that are named:
+ * Defines the options struct NAME of type "struct TYPE". All bytes, including
+ * padding, are zero, except sz and the given fields:
  *
  *	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_NO_PREALLOC);
  */
@@ -44,7 +44,7 @@
 	})
 #endif
 
-/* Sets NAME back to defaults but for the fields that are named. */
+/* Resets NAME to the defaults, except the given fields. */
 #define LIBBPF_OPTS_RESET(NAME, ...)                                                               \
 	do {                                                                                       \
 		__typeof__(NAME) fresh_ = {.sz = sizeof(NAME), __VA_ARGS__};                       \
@@ -52,7 +52,7 @@
 		NAME = fresh_;                                                                     \
 	} while (0)
 
-/* The older name. */
+/* The old name. */
 #define DECLARE_LIBBPF_OPTS LIBBPF_OPTS
 
 #endif
