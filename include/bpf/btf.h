@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * BTF: the type information of the kernel and of BPF objects, as
- * Documentation/bpf/btf.rst of the kernel describes it. The names and the
- * semantics are those of libbpf 1.x, so that programs written for it compile
- * unchanged.
+ * BTF: the type information of the kernel and of BPF objects, described in
+ * Documentation/bpf/btf.rst of the kernel. Names and semantics are those of
+ * libbpf 1.x: programs written for it compile unchanged.
  *
- * Types have ids from 1; id 0 is void. A split BTF continues the ids and the
- * string offsets of its base, which it borrows: the base is freed last.
- * Everything that struct btf hands out (types, names, raw data) is borrowed
- * too and lasts until btf__free(), or until the next btf__add_*() call.
+ * Type IDs start at 1; ID 0 is void. A split BTF continues the type IDs and
+ * string offsets of its base. It refers to the base, so free the base last.
+ * Types, names and raw data returned by these functions belong to struct btf;
+ * they are valid until btf__free() or the next btf__add_*() call.
  *
- * Errors: a function that returns a pointer gives NULL and sets errno; one
- * that returns an integer gives the negative errno and sets errno too. Common
- * to all: EINVAL, a bad argument or malformed BTF; ENOMEM; ENOENT, no such
- * type, name, file or id.
+ * Errors: a function that returns a pointer returns NULL and sets errno; a
+ * function that returns an integer returns a negative errno and also sets
+ * errno. Common errors: EINVAL, invalid argument or malformed BTF; ENOMEM;
+ * ENOENT, the type, name, file or ID does not exist.
  *
- * Threads: lookups by name, sizes of pointers and alignments build tables when
- * first asked for. Threads may share a struct btf for what needs none of them
- * (types by id, names by offset), and take turns for the rest.
+ * Threads: the first call for a lookup by name, a pointer size or an alignment
+ * builds a table. Threads can share a struct btf for calls that do not need
+ * these tables (types by ID, names by offset); other calls need a lock.
  */
 #ifndef PERFBPF_BTF_H
 #define PERFBPF_BTF_H
@@ -50,27 +49,27 @@ enum btf_endianness {
 	BTF_BIG_ENDIAN = 1,
 };
 
-/* ---- making and freeing ---- */
+/* ---- opening and freeing ---- */
 
 /* Frees btf and closes its fd. NULL is allowed; the base is not freed. */
 LIBBPF_API void btf__free(struct btf *btf);
 
 /*
- * Parses the BTF in data, which is copied, of either byte order. Every type
- * is checked: kinds, lengths, names, and that all ids exist.
+ * Parses a copy of the BTF in data, in either byte order. Every type is
+ * checked: kinds, lengths, names, and that all type IDs exist.
  */
 LIBBPF_API struct btf *btf__new(const void *data, __u32 size);
 LIBBPF_API struct btf *btf__new_split(const void *data, __u32 size, struct btf *base_btf);
 
-/* An empty BTF to add types to. base_btf may be NULL. */
+/* Creates an empty BTF, to which types can be added. base_btf can be NULL. */
 LIBBPF_API struct btf *btf__new_empty(void);
 LIBBPF_API struct btf *btf__new_empty_split(struct btf *base_btf);
 
 /*
- * From a file: raw BTF, or the .BTF section of an ELF file (the plain form
- * finds out which). btf_ext may be NULL; else it gets the .BTF.ext section's
- * content, or NULL when the file has none, and is freed by the caller.
- * EPROTO: neither ELF nor BTF. ENODATA: the ELF file has no .BTF section.
+ * Parse a file: raw BTF, or the .BTF section of an ELF file; btf__parse()
+ * detects the format. If btf_ext is not NULL, it is set to the content of the
+ * .BTF.ext section, which the caller frees, or to NULL if there is none.
+ * EPROTO: the file is neither ELF nor BTF. ENODATA: no .BTF section.
  */
 LIBBPF_API struct btf *btf__parse(const char *path, struct btf_ext **btf_ext);
 LIBBPF_API struct btf *btf__parse_split(const char *path, struct btf *base_btf);
@@ -80,51 +79,52 @@ LIBBPF_API struct btf *btf__parse_raw(const char *path);
 LIBBPF_API struct btf *btf__parse_raw_split(const char *path, struct btf *base_btf);
 
 /*
- * The running kernel's BTF: /sys/kernel/btf/vmlinux, mapped where the kernel
- * allows it (6.16), else read; without it the vmlinux files at the usual
- * places. A module's BTF is split on vmlinux_btf.
+ * The BTF of the running kernel: /sys/kernel/btf/vmlinux, mapped if the kernel
+ * supports it (6.16), otherwise read. If it does not exist, the vmlinux files
+ * in the usual directories. The BTF of a module is split BTF with the base
+ * vmlinux_btf.
  */
 LIBBPF_API struct btf *btf__load_vmlinux_btf(void);
 LIBBPF_API struct btf *btf__load_module_btf(const char *module_name, struct btf *vmlinux_btf);
 
-/* What the kernel holds under a BTF id. ENOENT: no such id; EPERM: no right to ask. */
+/* Gets a BTF object from the kernel by ID. ENOENT: unknown ID; EPERM: missing privilege. */
 LIBBPF_API struct btf *btf__load_from_kernel_by_id(__u32 id);
 LIBBPF_API struct btf *btf__load_from_kernel_by_id_split(__u32 id, struct btf *base_btf);
 
 /*
- * Loads btf into the kernel; its fd is then btf__fd(), owned by btf.
- * EEXIST: it is loaded already. The verifier's reason goes to the print
- * callback.
+ * Loads btf into the kernel. btf__fd() then returns its file descriptor, which
+ * btf owns. EEXIST: it has already been loaded. If the kernel rejects it, its
+ * log is passed to the print callback.
  */
 LIBBPF_API int btf__load_into_kernel(struct btf *btf);
 
-/* The kernel's fd, -1: not loaded. btf__set_fd() hands an fd over; it is closed by btf__free(). */
+/* The file descriptor; -1: not loaded. btf__set_fd() passes ownership; btf__free() closes it. */
 LIBBPF_API int btf__fd(const struct btf *btf);
 LIBBPF_API void btf__set_fd(struct btf *btf, int fd);
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
-/* The types and strings as one piece, with its header, in btf__endianness() order. */
+/* The header, types and strings as one buffer, in the byte order btf__endianness(). */
 LIBBPF_API const void *btf__raw_data(const struct btf *btf, __u32 *size);
 
-/* The number of ids, void's and the base's included: ids are 0 … cnt - 1. */
+/* The number of type IDs, including void and the base: IDs are 0 … cnt - 1. */
 LIBBPF_API __u32 btf__type_cnt(const struct btf *btf);
 LIBBPF_API const struct btf *btf__base_btf(const struct btf *btf);
 
-/* In the host's byte order, always. NULL: no such id. Id 0 gives a type of kind UNKN. */
+/* Always in the host's byte order. NULL: unknown ID. ID 0 returns a type of kind UNKN. */
 LIBBPF_API const struct btf_type *btf__type_by_id(const struct btf *btf, __u32 id);
 
 /*
- * The id of the first type of that name, with any kind or this kind; a split
- * BTF's base is asked first. -ENOENT: there is none. "void" is 0. One lookup
- * in a hash table, which the first call builds.
+ * The ID of the first type with this name, of any kind or of the given kind;
+ * the base of a split BTF is searched first. -ENOENT: not found. "void" is 0.
+ * The first call builds a hash table.
  */
 LIBBPF_API __s32 btf__find_by_name(const struct btf *btf, const char *type_name);
 LIBBPF_API __s32 btf__find_by_name_kind(const struct btf *btf, const char *type_name, __u32 kind);
 
 /*
- * Bytes per pointer, 4 or 8: as set, else told by the size of "long" in the
- * types, else 0 for unknown. Setting is for BTF that does not tell.
+ * The size of a pointer in bytes, 4 or 8: the value that was set, otherwise the
+ * size of the type "long", otherwise 0 (unknown). Set it for BTF without "long".
  */
 LIBBPF_API size_t btf__pointer_size(const struct btf *btf);
 LIBBPF_API int btf__set_pointer_size(struct btf *btf, size_t ptr_sz);
@@ -134,30 +134,30 @@ LIBBPF_API enum btf_endianness btf__endianness(const struct btf *btf);
 LIBBPF_API int btf__set_endianness(struct btf *btf, enum btf_endianness endian);
 
 /*
- * Bytes that a value of the type takes, through typedefs, modifiers and
- * arrays. -EINVAL: the type has no size (void, functions); -E2BIG: it is
- * larger than 4 GiB, or the chain is longer than 32.
+ * The size of a value of the type in bytes; typedefs, modifiers and arrays are
+ * resolved. -EINVAL: the type does not have a size (void, functions); -E2BIG:
+ * the size exceeds 4 GiB, or more than 32 types have to be followed.
  */
 LIBBPF_API __s64 btf__resolve_size(const struct btf *btf, __u32 type_id);
-/* The id behind typedefs and modifiers (and VAR). */
+/* The ID of the type without typedefs, modifiers and VAR. */
 LIBBPF_API int btf__resolve_type(const struct btf *btf, __u32 type_id);
-/* The alignment in bytes that C gives the type; 0 with errno set: it has none. */
+/* The alignment of the type in C, in bytes; 0 with errno set: not available. */
 LIBBPF_API int btf__align_of(const struct btf *btf, __u32 id);
 
-/* The string at an offset, NULL (EINVAL): outside of the strings. */
+/* The string at an offset; NULL with EINVAL: the offset is outside of the strings. */
 LIBBPF_API const char *btf__name_by_offset(const struct btf *btf, __u32 offset);
 LIBBPF_API const char *btf__str_by_offset(const struct btf *btf, __u32 offset);
 
-/* ---- writing: each returns the new id (or string offset), or the negative errno ---- */
+/* ---- adding types: each returns the new type ID (or string offset) or a negative errno ---- */
 
 LIBBPF_API int btf__find_str(struct btf *btf, const char *s);
-/* Each string is kept once. */
+/* Adds a string, or finds it if it already exists. */
 LIBBPF_API int btf__add_str(struct btf *btf, const char *s);
 
-/* A copy of one type of src_btf: names are added, ids inside are kept as they are. */
+/* Copies one type of src_btf: names are added; type IDs in it are not changed. */
 LIBBPF_API int btf__add_type(struct btf *btf, const struct btf *src_btf,
 			     const struct btf_type *src_type);
-/* All types of src_btf, ids inside moved along; the id of the first. Not for split BTF. */
+/* Copies all types of src_btf and adjusts type IDs; returns the first ID. Not for split BTF. */
 LIBBPF_API int btf__add_btf(struct btf *btf, const struct btf *src_btf);
 
 /* encoding: 0 or one of BTF_INT_SIGNED, BTF_INT_CHAR, BTF_INT_BOOL; byte_sz: 1, 2, 4, 8 or 16 */
@@ -167,15 +167,15 @@ LIBBPF_API int btf__add_ptr(struct btf *btf, int ref_type_id);
 LIBBPF_API int btf__add_array(struct btf *btf, int index_type_id, int elem_type_id, __u32 nr_elems);
 
 /*
- * A struct or union, then its fields in order; name may be NULL. bit_size 0
- * is no bitfield. A field goes to the type that was added last.
+ * Add a struct or union, then its fields in order; name can be NULL. bit_size 0
+ * means that the field is not a bitfield. A field is added to the last type.
  */
 LIBBPF_API int btf__add_struct(struct btf *btf, const char *name, __u32 sz);
 LIBBPF_API int btf__add_union(struct btf *btf, const char *name, __u32 sz);
 LIBBPF_API int btf__add_field(struct btf *btf, const char *name, int field_type_id,
 			      __u32 bit_offset, __u32 bit_size);
 
-/* An enumeration, then its values in order. */
+/* Add an enumeration, then its values in order. */
 LIBBPF_API int btf__add_enum(struct btf *btf, const char *name, __u32 bytes_sz);
 LIBBPF_API int btf__add_enum_value(struct btf *btf, const char *name, __s64 value);
 LIBBPF_API int btf__add_enum64(struct btf *btf, const char *name, __u32 bytes_sz, bool is_signed);
@@ -206,76 +206,78 @@ LIBBPF_API int btf__add_datasec(struct btf *btf, const char *name, __u32 byte_sz
 LIBBPF_API int btf__add_datasec_var_info(struct btf *btf, int var_type_id, __u32 offset,
 					 __u32 byte_sz);
 
-/* component_idx: a member's or parameter's number, or -1 for the whole */
+/* component_idx: the index of a member or parameter, or -1 for the type itself */
 LIBBPF_API int btf__add_decl_tag(struct btf *btf, const char *value, int ref_type_id,
 				 int component_idx);
 LIBBPF_API int btf__add_decl_attr(struct btf *btf, const char *value, int ref_type_id,
 				  int component_idx);
 
-/* ---- rewriting: all ids and types that were handed out before are void ---- */
+/* ---- changing a BTF: all type IDs and types returned before become invalid ---- */
 
 struct btf_dedup_opts {
 	size_t sz;
-	struct btf_ext *btf_ext; /* changed along; NULL: none */
+	struct btf_ext *btf_ext; /* also adjusted; NULL: none */
 	bool force_collisions;	 /* for tests: everything has the same hash */
 	size_t : 0;
 };
 #define btf_dedup_opts__last_field force_collisions
 
 /*
- * Leaves one of types that are the same, and of strings; forward declarations
- * become the struct that they stand for where that is clear. Variables and data
- * sections are never the same. A split BTF's types may be the same as its base's.
- * On failure nothing was changed.
+ * Removes duplicate types and strings. A forward declaration is replaced by its
+ * struct if that is unambiguous. Variables and data sections are never
+ * duplicates. Types of a split BTF can be duplicates of types in its base. On
+ * failure, nothing is changed.
  */
 LIBBPF_API int btf__dedup(struct btf *btf, const struct btf_dedup_opts *opts);
 
 /*
- * For a split BTF that is to outlive its base's ids, as a module's outlives the
- * kernel's build: *new_base gets what src_btf refers to, so far as that is needed
- * to find it again (numbers; structs, unions and enumerations by name and size),
- * and *new_split all of src_btf's types upon it, then what it used of the base
- * that has no name. Both are the caller's; the split is freed first. EINVAL:
- * src_btf is no split BTF, or refers to a function or variable of its base.
+ * For a split BTF that is used after the type IDs of its base have changed, for
+ * example that of a module after the kernel was rebuilt. *new_base gets the
+ * types that src_btf refers to, as far as they are needed to find them again
+ * (numbers; structs, unions and enumerations with name and size). *new_split
+ * gets all types of src_btf, and the unnamed types of the base that it uses.
+ * The caller frees both, the split BTF first. EINVAL: src_btf is not a split
+ * BTF, or it refers to a function or variable of its base.
  */
 LIBBPF_API int btf__distill_base(const struct btf *src_btf, struct btf **new_base_btf,
 				 struct btf **new_split_btf);
 
 /*
- * Puts a split BTF upon another base, base_btf, which must have all that its
- * present one has: by name, and by size where the split has it within its own
- * structs. EINVAL: it has not, or several that fit. On failure nothing was
- * changed; afterwards the old base may be freed.
+ * Changes the base of a split BTF to base_btf, which must have all types of the
+ * current base: with the same name, and with the same size if the split BTF
+ * embeds the type in its own structs. EINVAL: a type is missing or ambiguous.
+ * On failure, nothing is changed; on success, the old base can be freed.
  */
 LIBBPF_API int btf__relocate(struct btf *btf, const struct btf *base_btf);
 
 struct btf_permute_opts {
 	size_t sz;
-	struct btf_ext *btf_ext; /* changed along; NULL: none */
+	struct btf_ext *btf_ext; /* also adjusted; NULL: none */
 	size_t : 0;
 };
 #define btf_permute_opts__last_field btf_ext
 
 /*
- * The types in another order: id_map[i] is the new id of the i-th own type (the
- * first one's id is 1, or the base's btf__type_cnt()). EINVAL: it is not one id
- * for each. On failure nothing was changed.
+ * Changes the order of the types: id_map[i] is the new ID of type i, counted
+ * without the base (the ID of the first is 1, or btf__type_cnt() of the base).
+ * EINVAL: id_map does not have exactly one ID for each type. On failure, nothing
+ * is changed.
  */
 LIBBPF_API int btf__permute(struct btf *btf, __u32 *id_map, __u32 id_map_cnt,
 			    const struct btf_permute_opts *opts);
 
-/* ---- .BTF.ext: which function, line and CO-RE relocation an instruction belongs to ---- */
+/* ---- .BTF.ext: function information, line information and CO-RE relocations ---- */
 
-/* Parses a copy of data, of either byte order; its names are offsets into the BTF's strings. */
+/* Parses a copy of data, in either byte order; its names are offsets into the BTF's strings. */
 LIBBPF_API struct btf_ext *btf_ext__new(const __u8 *data, __u32 size);
 LIBBPF_API void btf_ext__free(struct btf_ext *btf_ext);
 LIBBPF_API const void *btf_ext__raw_data(const struct btf_ext *btf_ext, __u32 *size);
 /* The byte order of btf_ext__raw_data(). */
 LIBBPF_API enum btf_endianness btf_ext__endianness(const struct btf_ext *btf_ext);
-/* What btf_ext__raw_data() gives from now on. -EINVAL: no such order; -ENOMEM. */
+/* Sets the byte order of btf_ext__raw_data(). -EINVAL: unknown byte order; -ENOMEM. */
 LIBBPF_API int btf_ext__set_endianness(struct btf_ext *btf_ext, enum btf_endianness endian);
 
-/* ---- as C ---- */
+/* ---- printing as C ---- */
 
 struct btf_dump;
 
@@ -284,17 +286,17 @@ struct btf_dump_opts {
 };
 #define btf_dump_opts__last_field sz
 
-/* Gets the text piece by piece. */
+/* Called with each piece of the text. */
 typedef void (*btf_dump_printf_fn_t)(void *ctx, const char *fmt, va_list args);
 
-/* btf is borrowed. opts may be NULL. */
+/* btf is not copied: free it after the btf_dump. opts can be NULL. */
 LIBBPF_API struct btf_dump *btf_dump__new(const struct btf *btf, btf_dump_printf_fn_t printf_fn,
 					  void *ctx, const struct btf_dump_opts *opts);
 LIBBPF_API void btf_dump__free(struct btf_dump *d);
 
 /*
- * Writes the type's definition, preceded by what it needs that this dump has
- * not written yet: called for all ids it gives a compilable header.
+ * Prints the definition of the type, after the types that it depends on and that
+ * have not been printed yet. Calling it for all IDs prints a header that compiles.
  */
 LIBBPF_API int btf_dump__dump_type(struct btf_dump *d, __u32 id);
 
@@ -304,40 +306,40 @@ struct btf_dump_emit_type_decl_opts {
 	const char *field_name;
 	/* tabs before each line after the first */
 	int indent_level;
-	/* leave out const, volatile and restrict */
+	/* print no const, volatile and restrict */
 	bool strip_mods;
 	size_t : 0;
 };
 #define btf_dump_emit_type_decl_opts__last_field strip_mods
 
-/* Writes one declaration, without the semicolon and without what it depends on. */
+/* Prints one declaration, without a semicolon and without the types that it depends on. */
 LIBBPF_API int btf_dump__emit_type_decl(struct btf_dump *d, __u32 id,
 					const struct btf_dump_emit_type_decl_opts *opts);
 
 struct btf_dump_type_data_opts {
 	size_t sz;
-	/* what one level is indented by; NULL: a tab */
+	/* the indentation of one level; NULL: a tab */
 	const char *indent_str;
-	int indent_level;  /* as many of them before each line, the first too */
-	bool compact;	   /* all on one line */
-	bool skip_names;   /* no member and type names */
-	bool emit_zeroes;  /* fields whose bytes are all zero too */
-	bool emit_strings; /* char arrays as "text" */
+	int indent_level;  /* levels before each line, including the first */
+	bool compact;	   /* print all on one line */
+	bool skip_names;   /* print no member and type names */
+	bool emit_zeroes;  /* also print fields whose bytes are all zero */
+	bool emit_strings; /* print char arrays as "text" */
 	size_t : 0;
 };
 #define btf_dump_type_data_opts__last_field emit_strings
 
 /*
- * Writes the value of that type in data as a C initializer. Returns the bytes
- * that the type takes; -E2BIG: data_sz is less (what is there is written);
- * -EINVAL; -ENOTSUP: the type has no values.
+ * Prints the value in data as a C initializer of the type. Returns the size of
+ * the type in bytes; -E2BIG: data_sz is smaller (the available part is
+ * printed); -EINVAL; -ENOTSUP: values of this type do not exist.
  */
 LIBBPF_API int btf_dump__dump_type_data(struct btf_dump *d, __u32 id, const void *data,
 					size_t data_sz, const struct btf_dump_type_data_opts *opts);
 
-/* ---- struct btf_type taken apart ---- */
+/* ---- fields of struct btf_type ---- */
 
-/* What <linux/btf.h> of older kernels lacks; see perf_bpf_uapi.h. */
+/* Definitions that <linux/btf.h> of older kernels does not have; see perf_bpf_uapi.h. */
 #ifndef PERF_BPF_OWN_UAPI
 #if LINUX_VERSION_CODE < KERNEL_VERSION(5, 13, 0)
 #define BTF_KIND_FLOAT 16
@@ -424,13 +426,13 @@ static inline bool btf_is_any_enum(const struct btf_type *t)
 	return btf_is_enum(t) || btf_is_enum64(t);
 }
 
-/* The same kind, as CO-RE sees it: the width of an enumeration does not matter. */
+/* Whether two types have the same kind for CO-RE, which ignores the width of enumerations. */
 static inline bool btf_kind_core_compat(const struct btf_type *t1, const struct btf_type *t2)
 {
 	return btf_kind(t1) == btf_kind(t2) || (btf_is_any_enum(t1) && btf_is_any_enum(t2));
 }
 
-/* INT: encoding, bit offset in its bytes (0 today), bits. */
+/* INT: the encoding, the bit offset within its bytes (always 0 today), the number of bits. */
 static inline __u8 btf_int_encoding(const struct btf_type *t)
 {
 	return BTF_INT_ENCODING(*(const __u32 *)(t + 1));
@@ -446,7 +448,7 @@ static inline __u8 btf_int_bits(const struct btf_type *t)
 	return BTF_INT_BITS(*(const __u32 *)(t + 1));
 }
 
-/* What follows a type of the kind in the name. */
+/* The data that follows a struct btf_type of this kind. */
 static inline struct btf_array *btf_array(const struct btf_type *t)
 {
 	return (struct btf_array *)(t + 1);
@@ -480,7 +482,7 @@ static inline __u32 btf_member_bit_offset(const struct btf_type *t, __u32 member
 	return btf_kflag(t) ? BTF_MEMBER_BIT_OFFSET(offset) : offset;
 }
 
-/* 0: no bitfield. */
+/* 0: the member is not a bitfield. */
 static inline __u32 btf_member_bitfield_size(const struct btf_type *t, __u32 member_idx)
 {
 	return btf_kflag(t) ? BTF_MEMBER_BITFIELD_SIZE(btf_members(t)[member_idx].offset) : 0;
