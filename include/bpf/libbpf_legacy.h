@@ -32,7 +32,7 @@ enum libbpf_strict_mode {
 	LIBBPF_STRICT_ALL = 0xffffffff,
 };
 
-/* Does nothing and returns 0: the modes are always on, as in libbpf 1.x. */
+/* Does nothing and returns 0: all useful modes are always on. */
 LIBBPF_API int libbpf_set_strict_mode(enum libbpf_strict_mode mode);
 
 /* For the pointer that a function has returned: 0, or -errno if ptr is NULL. */
