@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What BPF programs are written with: section names, map definitions, the
- * kernel's helpers, loops, and printing. Include "vmlinux.h" or <linux/bpf.h>
- * before it (or behind it, and <linux/types.h> before); without any of them it
- * includes <linux/bpf.h> itself. Names and meaning are libbpf's.
+ * Macros for BPF programs: section names, map definitions, helpers, loops, and
+ * printing. Include "vmlinux.h" or <linux/bpf.h> first, or <linux/types.h> first
+ * and <linux/bpf.h> afterwards; without any of these, this header includes
+ * <linux/bpf.h> itself. Names and semantics are those of libbpf.
  */
 #ifndef PERF_BPF_HELPERS_H
 #define PERF_BPF_HELPERS_H
@@ -19,7 +19,7 @@
 #endif
 #include "bpf_helper_defs.h"
 
-/* ---- names joined and arguments counted ---- */
+/* ---- macros that join names and count arguments ---- */
 
 #define ___bpf_concat_(a, b) a##b
 #define ___bpf_concat(a, b)  ___bpf_concat_(a, b)
@@ -30,7 +30,7 @@
 /* ___bpf_apply(f, n)(…) calls the macro f##n. */
 #define ___bpf_apply(macro, n) ___bpf_concat(macro, n)
 
-/* Around conversions of words to typed arguments, and back. */
+/* Disable warnings around casts between words and typed arguments. */
 /* clang-format off */
 #define ___bpf_quiet_begin                                                                         \
 	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wint-conversion\"")
@@ -40,9 +40,9 @@
 /* ---- attributes ---- */
 
 /*
- * Puts a program, a map or the license in the section that says what it is:
- * SEC("tracepoint/sched/sched_switch"). GCC's complaint about sections that
- * hold both code and data is of no interest here.
+ * Puts a program, a map or the license in a section, whose name sets its type:
+ * SEC("tracepoint/sched/sched_switch"). GCC's warning about sections that
+ * contain both code and data does not matter here and is disabled.
  */
 /* clang-format off */
 #if __GNUC__ && !__clang__
@@ -65,22 +65,22 @@
 #define __weak __attribute__((weak))
 #endif
 
-/* A global function that the verifier checks with its callers, like a static one. */
+/* A global function that the verifier checks for each caller, like a static function. */
 #ifndef __hidden
 #define __hidden __attribute__((visibility("hidden")))
 #endif
 
-/* extern variables: of the kernel's configuration, and the kernel's own symbols. */
+/* extern variables: kernel configuration values and kernel symbols. */
 #define __kconfig __attribute__((section(".kconfig")))
 #define __ksym	  __attribute__((section(".ksyms")))
 
-/* Pointers in map values, and arguments of global functions, as the verifier takes them. */
+/* Tags for the verifier: pointers in map values, and arguments of global functions. */
 #if __has_attribute(btf_type_tag)
 #define __kptr_untrusted __attribute__((btf_type_tag("kptr_untrusted")))
 #define __kptr		 __attribute__((btf_type_tag("kptr")))
 #define __percpu_kptr	 __attribute__((btf_type_tag("percpu_kptr")))
 #define __uptr __attribute__((btf_type_tag("uptr")))
-/* What kernels before 6.4 call a counted __kptr. */
+/* The name of a reference-counted __kptr before Linux 6.4. */
 #define __kptr_ref __attribute__((btf_type_tag("kptr_ref")))
 #else
 #define __kptr_untrusted
@@ -105,7 +105,7 @@
 #define __arg_arena
 #endif
 
-/* Whether a weak __ksym is there. */
+/* Whether a weak __ksym exists in this kernel. */
 #define bpf_ksym_exists(sym)                                                                       \
 	({                                                                                         \
 		_Static_assert(!__builtin_constant_p(!!(sym)), #sym " must be declared __weak");   \
@@ -125,7 +125,7 @@
 #define __uint(name, val)  int(*name)[val]
 #define __type(name, val)  __typeof__(val) *name
 #define __array(name, val) __typeof__(val) *name[]
-/* A number beyond 31 bits. */
+/* A number with more than 31 bits. */
 #define __ulong(name, val) enum { ___bpf_concat(__unique_value, __COUNTER__) = val } name
 
 /* __uint(pinning, …) */
@@ -141,7 +141,7 @@ enum libbpf_tristate {
 	TRI_MODULE = 2,
 };
 
-/* ---- small things of the kernel's that programs expect ---- */
+/* ---- kernel macros that programs use ---- */
 
 #ifndef likely
 #define likely(x) (__builtin_expect(!!(x), 1))
@@ -166,16 +166,16 @@ enum libbpf_tristate {
 	})
 #endif
 
-/* The compiler keeps to the order of memory accesses on both sides of it. */
+/* The compiler does not move memory accesses across it. */
 #ifndef barrier
 #define barrier() __asm__ volatile("" ::: "memory")
 #endif
-/* The compiler knows nothing of var's value from here on. */
+/* After this, the compiler makes no assumptions about the value of var. */
 #ifndef barrier_var
 #define barrier_var(var) __asm__ volatile("" : "+r"(var))
 #endif
 
-/* Refused by the verifier where it can be reached, and by the linker where it stays. */
+/* Loading fails if this code is reachable, and linking fails if it is not optimized away. */
 #ifndef __bpf_unreachable
 #define __bpf_unreachable() __builtin_trap()
 #endif
@@ -183,8 +183,9 @@ enum libbpf_tristate {
 /* ---- tail calls ---- */
 
 /*
- * A tail call with a constant slot, which newer kernels turn into a jump:
- * the map and the slot are in their registers right at the call.
+ * A tail call with a constant slot, which newer kernels turn into a jump. For
+ * this, the map and the slot must be loaded into their registers right before
+ * the call.
  */
 #if __clang__ && __bpf__
 static __always_inline void bpf_tail_call_static(void *ctx, const void *map, const __u32 slot)
@@ -222,7 +223,7 @@ static __always_inline void bpf_tail_call_static(void *ctx, const void *map, con
 	___bpf_fill1(arr, p, x) ___bpf_fill11(arr, (p) + 1, __VA_ARGS__)
 #define ___bpf_fill(arr, args...) ___bpf_apply(___bpf_fill, ___bpf_narg(args))(arr, 0, ##args)
 
-/* fmt and args as helpers take them: in read-only data, and as words. */
+/* Converts fmt and args for helpers: fmt in read-only data, args as an array of words. */
 #define ___bpf_formatted(call, fmt, args...)                                                       \
 	({                                                                                         \
 		static const char fmt_[] = fmt;                                                    \
@@ -234,7 +235,7 @@ static __always_inline void bpf_tail_call_static(void *ctx, const void *map, con
 	})
 #define ___bpf_words_size(args...) (___bpf_narg(args) * sizeof(unsigned long long))
 
-/* printf into a bpf_iter's seq_file. */
+/* Prints to the seq_file of an iterator. */
 #define BPF_SEQ_PRINTF(seq, fmt, args...)                                                          \
 	___bpf_formatted(bpf_seq_printf(seq, fmt_, sizeof(fmt_), words_, ___bpf_words_size(args)), \
 			 fmt, ##args)
@@ -243,14 +244,14 @@ static __always_inline void bpf_tail_call_static(void *ctx, const void *map, con
 	___bpf_formatted(bpf_snprintf(out, out_size, fmt_, words_, ___bpf_words_size(args)), fmt,  \
 			 ##args)
 
-/* Kernels before 5.2 have no read-only data: the text then stands on the stack. */
+/* Kernels before 5.2 do not support read-only data: there the text is on the stack. */
 #ifdef BPF_NO_GLOBAL_DATA
 #define ___bpf_printk_text char
 #else
 #define ___bpf_printk_text static const char
 #endif
 
-/* Up to three arguments: a helper that every kernel has; more: one of 5.16. */
+/* Up to three arguments work on every kernel; more need a helper of Linux 5.16. */
 #define ___bpf_trace_printk(fmt, args...)                                                          \
 	({                                                                                         \
 		___bpf_printk_text fmt_[] = fmt;                                                   \
@@ -274,17 +275,17 @@ static __always_inline void bpf_tail_call_static(void *ctx, const void *map, con
 #define ___bpf_printk11		    ___bpf_trace_vprintk
 #define ___bpf_printk12		    ___bpf_trace_vprintk
 
-/* Prints to the trace pipe (/sys/kernel/tracing/trace_pipe): for finding bugs. */
+/* Prints to the trace pipe (/sys/kernel/tracing/trace_pipe), for debugging. */
 #define bpf_printk(fmt, args...) ___bpf_apply(___bpf_printk, ___bpf_narg(args))(fmt, ##args)
 
-/* Prints to a stream of the program's own (6.17): 1 for output, 2 for errors. */
+/* Prints to a stream of the program (6.17): 1 is stdout, 2 is stderr. */
 extern int bpf_stream_vprintk(int stream_id, const char *fmt__str, const void *args,
 			      __u32 len__sz) __weak __ksym;
 #define bpf_stream_printk(stream_id, fmt, args...)                                                 \
 	___bpf_formatted(bpf_stream_vprintk(stream_id, fmt_, words_, ___bpf_words_size(args)),     \
 			 fmt, ##args)
 
-/* ---- loops without a bound that the verifier must count (6.4) ---- */
+/* ---- loops that the verifier does not have to unroll (6.4) ---- */
 
 struct bpf_iter_num;
 
@@ -292,7 +293,7 @@ extern int bpf_iter_num_new(struct bpf_iter_num *it, int start, int end) __weak 
 extern int *bpf_iter_num_next(struct bpf_iter_num *it) __weak __ksym;
 extern void bpf_iter_num_destroy(struct bpf_iter_num *it) __weak __ksym;
 
-/* The body of each runs with the iterator on the stack, destroyed however the loop ends. */
+/* The iterator is on the stack; it is destroyed on every exit from the loop. */
 #ifndef bpf_for_each
 #define bpf_for_each(type, cur, args...)                                                           \
 	for (struct bpf_iter_##type it_                                                            \
