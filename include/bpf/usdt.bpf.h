@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * USDT probes: places in a program that its author marked with <sys/sdt.h>, a
- * name and up to twelve arguments. Include "vmlinux.h" or <linux/ptrace.h>
- * and <linux/bpf.h> before it.
+ * USDT probes are probe points that the author of a program defined with
+ * <sys/sdt.h>. Each has a name and up to twelve arguments. Include "vmlinux.h",
+ * or <linux/ptrace.h> and <linux/bpf.h>, before this header.
  *
  *	SEC("usdt//usr/bin/python3:python:gc__start")
  *	int BPF_USDT(on_gc, int generation)
  *
- * Where an argument is (a constant, a register, memory) differs from place to
- * place: the library writes it into a map when it attaches, and
- * bpf_usdt_arg() follows it. Names, maps and what they hold are libbpf's.
+ * The location of an argument (a constant, a register, memory) differs between
+ * call sites. The library writes it to a map when it attaches the program, and
+ * bpf_usdt_arg() reads it from there. Functions, maps and their formats are
+ * those of libbpf.
  */
 #ifndef PERF_BPF_USDT_BPF_H
 #define PERF_BPF_USDT_BPF_H
@@ -32,34 +33,34 @@
 #define EINVAL 22
 #endif
 
-/* How many different descriptions of arguments there is room for, in all attachments. */
+/* The maximum number of different argument specifications in all attached probes. */
 #ifndef BPF_USDT_MAX_SPEC_CNT
 #define BPF_USDT_MAX_SPEC_CNT 256
 #endif
-/* And places in memory, for kernels without cookies (before 5.15). */
+/* The maximum number of call sites, for kernels without cookies (before 5.15). */
 #ifndef BPF_USDT_MAX_IP_CNT
 #define BPF_USDT_MAX_IP_CNT (4 * BPF_USDT_MAX_SPEC_CNT)
 #endif
-/* Whether bpf_get_attach_cookie() is there: asked of the running kernel's BTF. */
+/* For a CO-RE check whether the running kernel has bpf_get_attach_cookie(). */
 #ifndef BPF_USDT_HAS_BPF_COOKIE
 #define BPF_USDT_HAS_BPF_COOKIE                                                                    \
 	bpf_core_enum_value_exists(enum bpf_func_id___usdt, BPF_FUNC_get_attach_cookie___usdt)
 #endif
 
 enum bpf_func_id___usdt {
-	BPF_FUNC_get_attach_cookie___usdt = 0xbad, /* the kernel's BTF has the number */
+	BPF_FUNC_get_attach_cookie___usdt = 0xbad, /* any value; the real one is in the BTF */
 };
 
 enum __bpf_usdt_arg_type {
 	BPF_USDT_ARG_CONST,	/* val_off */
 	BPF_USDT_ARG_REG,	/* the register at reg_off of struct pt_regs */
 	BPF_USDT_ARG_REG_DEREF, /* memory at that register plus val_off */
-	BPF_USDT_ARG_SIB,	/* plus the register at idx_reg_off << scale_bitshift, too */
+	BPF_USDT_ARG_SIB,	/* the same, plus the register at idx_reg_off << scale_bitshift */
 };
 
 /*
- * An argument of fewer than 8 bytes is made whole by a shift to the left by
- * arg_bitshift and one back, which copies the sign or not.
+ * An argument of fewer than 8 bytes is extended to 64 bits by a shift to the
+ * left by arg_bitshift and a signed or unsigned shift back.
  */
 struct __bpf_usdt_arg_spec {
 	__u64 val_off;
@@ -99,7 +100,7 @@ struct {
 	__type(value, __u32);
 } __bpf_usdt_ip_to_spec_id SEC(".maps") __weak;
 
-/* What is known of the place that was hit; NULL: nothing. */
+/* The argument specification of the call site that was hit; NULL: unknown. */
 static __always_inline struct __bpf_usdt_spec *__bpf_usdt_find(struct pt_regs *ctx)
 {
 	int id;
@@ -117,7 +118,7 @@ static __always_inline struct __bpf_usdt_spec *__bpf_usdt_find(struct pt_regs *c
 	return bpf_map_lookup_elem(&__bpf_usdt_specs, &id);
 }
 
-/* How many arguments the probe has; -ESRCH: this is no USDT probe. */
+/* The number of arguments; -ESRCH: this is not a USDT probe. */
 __weak __hidden int bpf_usdt_arg_cnt(struct pt_regs *ctx)
 {
 	struct __bpf_usdt_spec *spec = __bpf_usdt_find(ctx);
@@ -125,7 +126,7 @@ __weak __hidden int bpf_usdt_arg_cnt(struct pt_regs *ctx)
 	return spec ? spec->arg_cnt : -ESRCH;
 }
 
-/* The bytes that argument arg_num (from 0) has in the program; -ENOENT: there is none. */
+/* The size of argument arg_num (from 0) in bytes; -ENOENT: the probe has fewer arguments. */
 __weak __hidden int bpf_usdt_arg_size(struct pt_regs *ctx, __u64 arg_num)
 {
 	struct __bpf_usdt_spec *spec = __bpf_usdt_find(ctx);
@@ -139,9 +140,9 @@ __weak __hidden int bpf_usdt_arg_size(struct pt_regs *ctx, __u64 arg_num)
 }
 
 /*
- * Argument arg_num (from 0), extended to 64 bits. 0; else *res is 0 and it
- * returns -ENOENT (there is none), -EFAULT (its memory is paged out, or
- * gone), -EINVAL or -ESRCH.
+ * Sets *res to argument arg_num (from 0), extended to 64 bits, and returns 0. On
+ * failure *res is 0, and the function returns -ENOENT (the probe has fewer
+ * arguments), -EFAULT (the memory is paged out or not mapped), -EINVAL or -ESRCH.
  */
 __weak __hidden int bpf_usdt_arg(struct pt_regs *ctx, __u64 arg_num, long *res)
 {
@@ -153,7 +154,7 @@ __weak __hidden int bpf_usdt_arg(struct pt_regs *ctx, __u64 arg_num, long *res)
 	*res = 0;
 	if (!spec)
 		return -ESRCH;
-	/* Or clang tests it in one register, and indexes with another. */
+	/* Without this, clang checks one register and uses another as the index. */
 	barrier_var(arg_num);
 	if (arg_num >= BPF_USDT_MAX_ARG_CNT || arg_num >= (__u64)spec->arg_cnt)
 		return -ENOENT;
@@ -164,7 +165,7 @@ __weak __hidden int bpf_usdt_arg(struct pt_regs *ctx, __u64 arg_num, long *res)
 	if (arg->arg_type == BPF_USDT_ARG_CONST) {
 		value = arg->val_off;
 	} else {
-		/* Which register is known at run time only: the verifier wants it read so. */
+		/* The verifier rejects a direct read, since the offset is not constant. */
 		err = bpf_probe_read_kernel(&value, sizeof(value), (char *)ctx + arg->reg_off);
 		if (err)
 			return err;
@@ -192,7 +193,7 @@ __weak __hidden int bpf_usdt_arg(struct pt_regs *ctx, __u64 arg_num, long *res)
 	return 0;
 }
 
-/* What the user gave with the attachment: struct bpf_usdt_opts.usdt_cookie; else 0. */
+/* The cookie set by struct bpf_usdt_opts.usdt_cookie when attaching; 0: none was set. */
 __weak __hidden long bpf_usdt_cookie(struct pt_regs *ctx)
 {
 	struct __bpf_usdt_spec *spec = __bpf_usdt_find(ctx);
@@ -204,7 +205,7 @@ __weak __hidden long bpf_usdt_cookie(struct pt_regs *ctx)
  * SEC("usdt/libc.so.6:libc:memory_sbrk_more")
  * int BPF_USDT(on_sbrk, void *start, long bytes)
  *
- * Up to twelve arguments; one that cannot be read is 0.
+ * Up to twelve arguments. An argument that cannot be read is 0.
  */
 #define ___bpf_usdt_word(n)                                                                        \
 	({                                                                                         \
