@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Arguments and results of traced functions: the registers of struct pt_regs
- * by what they mean, for kprobes and uprobes, and typed arguments for programs.
- * Names and meaning are libbpf's.
+ * Arguments and return values of traced functions: macros for the registers in
+ * struct pt_regs, for kprobes and uprobes, and typed arguments for programs.
+ * Names and semantics are those of libbpf.
  *
- * The architecture is the one that -D__TARGET_ARCH_x86 (arm64, s390, powerpc,
- * riscv, loongarch, arm, mips, sparc) names; perf-bpf passes it. The registers'
- * names are the kernel's with vmlinux.h, else those of <linux/ptrace.h>, which
- * the program includes then.
+ * -D__TARGET_ARCH_x86 (arm64, s390, powerpc, riscv, loongarch, arm, mips, sparc)
+ * selects the architecture; perf-bpf passes it. With vmlinux.h, the registers
+ * have the names of the kernel; without it, the program must include
+ * <linux/ptrace.h>, and they have the names used there.
  */
 #ifndef PERF_BPF_TRACING_H
 #define PERF_BPF_TRACING_H
@@ -35,10 +35,10 @@
 #endif
 
 /*
- * Per architecture: the struct and its members for the first eight arguments
- * of functions (psABI), the return address' place, frame pointer, result,
- * stack pointer and program counter. System calls take their arguments in
- * other registers here and there.
+ * For each architecture: the struct and its members for the first eight function
+ * arguments (psABI), the return address, frame pointer, return value, stack
+ * pointer and program counter. On some architectures, system calls use other
+ * registers for arguments.
  */
 #if defined(__TARGET_ARCH_x86)
 
@@ -80,7 +80,7 @@
 
 #elif defined(__TARGET_ARCH_arm64)
 
-/* The uprobe's and the kernel's struct begin alike. */
+/* The structs of user space and the kernel begin with the same members. */
 struct pt_regs___arm64 {
 	unsigned long orig_x0;
 } __attribute__((preserve_access_index));
@@ -137,7 +137,7 @@ struct pt_regs___s390 {
 #define __PT_SP_REG		  gpr[1]
 #define __PT_IP_REG		  nip
 #define __PT_PARM1_SYSCALL_REG	  orig_gpr3
-/* Its system calls take their arguments themselves, not a struct pt_regs. */
+/* The system call functions get the arguments directly, not a struct pt_regs. */
 #define PT_REGS_SYSCALL_REGS(ctx) ctx
 
 #elif defined(__TARGET_ARCH_riscv)
@@ -199,7 +199,7 @@ struct pt_regs;
 #define __PT_REGS_CAST(x) (x)
 #endif
 
-/* A register that an architecture has not: its use is a compile error that says so. */
+/* A register that the architecture does not have: using it is a compile error. */
 #define __PT_NO_REG(what)                                                                          \
 	({                                                                                         \
 		_Static_assert(0, what " is not passed in a register on this architecture");       \
@@ -207,9 +207,9 @@ struct pt_regs;
 	})
 
 /*
- * PT_REGS_PARMn(ctx) reads a member directly, which the verifier allows for
- * the program's own context; …_CORE(ctx) reads through CO-RE, for a struct
- * pt_regs that was found elsewhere.
+ * PT_REGS_PARMn(ctx) reads a member directly, which the verifier allows only for
+ * the context of the program; …_CORE(ctx) reads any other struct pt_regs, with
+ * CO-RE.
  */
 #define __PT_GET(x, reg)      (__PT_REGS_CAST(x)->reg)
 #define __PT_GET_CORE(x, reg) BPF_CORE_READ(__PT_REGS_CAST(x), reg)
@@ -264,7 +264,7 @@ struct pt_regs;
 #define PT_REGS_IP(x)	    __PT_GET(x, __PT_IP_REG)
 #define PT_REGS_IP_CORE(x)  __PT_GET_CORE(x, __PT_IP_REG)
 
-/* System call arguments, where they differ from a function's. */
+/* System call arguments, if their registers differ from those of function arguments. */
 #ifdef __PT_PARM1_SYSCALL_REG
 #define PT_REGS_PARM1_SYSCALL(x)      __PT_GET(x, __PT_PARM1_SYSCALL_REG)
 #define PT_REGS_PARM1_CORE_SYSCALL(x) __PT_GET_CORE(x, __PT_PARM1_SYSCALL_REG)
@@ -297,17 +297,17 @@ struct pt_regs;
 #define PT_REGS_PARM6_SYSCALL(x)      PT_REGS_PARM6(x)
 #define PT_REGS_PARM6_CORE_SYSCALL(x) PT_REGS_PARM6_CORE(x)
 #endif
-#ifdef __PT_PARM7_SYSCALL_REG /* elsewhere there are six */
+#ifdef __PT_PARM7_SYSCALL_REG /* other architectures have six */
 #define PT_REGS_PARM7_SYSCALL(x)      __PT_GET(x, __PT_PARM7_SYSCALL_REG)
 #define PT_REGS_PARM7_CORE_SYSCALL(x) __PT_GET_CORE(x, __PT_PARM7_SYSCALL_REG)
 #endif
 
-/* A system call's own registers: its function's argument where the kernel wraps it. */
+/* The registers of a system call: the argument of its function, if the kernel wraps it. */
 #ifndef PT_REGS_SYSCALL_REGS
 #define PT_REGS_SYSCALL_REGS(ctx) ((struct pt_regs *)PT_REGS_PARM1(ctx))
 #endif
 
-/* The caller's address, at the function's first instruction and at its return. */
+/* The return address, in a probe at the start of a function and at its return. */
 #if defined(__TARGET_ARCH_powerpc)
 #define BPF_KPROBE_READ_RET_IP(ip, ctx)	   ({ (ip) = (ctx)->link; })
 #define BPF_KRETPROBE_READ_RET_IP(ip, ctx) BPF_KPROBE_READ_RET_IP(ip, ctx)
@@ -323,8 +323,9 @@ struct pt_regs;
 /* ---- typed arguments ---- */
 
 /*
- * ___bpf_list(f, args) is ", f(0), f(1), …", a value for each argument. A cast
- * from a word to the argument's type is meant, so its warning is off.
+ * ___bpf_list(f, args) is ", f(0), f(1), …", one value for each argument. The
+ * cast from a word to the type of the argument is intended, so the warning is
+ * disabled.
  */
 #define ___bpf_cast(x) (void *)(x)
 
@@ -344,8 +345,8 @@ struct pt_regs;
 #define ___bpf_list(f, args...)	 ___bpf_apply(___bpf_list, ___bpf_narg(args))(f, ##args)
 
 /*
- * A program name(ctx_type ctx) that calls ____name(ctx, typed arguments…),
- * whose body follows the macro.
+ * Defines a program name(ctx_type ctx) that calls ____name(ctx, typed
+ * arguments…). The body of ____name follows the macro.
  */
 #define ___bpf_typed(ctx_type, name, value, args...)                                               \
 	name(ctx_type ctx);                                                                        \
@@ -362,7 +363,8 @@ struct pt_regs;
  * SEC("tp_btf/sched_switch")
  * int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, …)
  *
- * For raw_tp, tp_btf, fentry, fexit (the result is the last argument), lsm.
+ * For raw_tp, tp_btf, fentry, fexit (the last argument is the return value) and
+ * lsm.
  */
 #define ___bpf_ctx_word(n)	___bpf_cast(ctx[n])
 #define BPF_PROG(name, args...) ___bpf_typed(unsigned long long *, name, ___bpf_ctx_word, ##args)
@@ -370,9 +372,9 @@ struct pt_regs;
 /*
  * int BPF_PROG2(on_call, struct pair, a, int, b)
  *
- * The same for functions that take structs by value: a type and a name for each
- * of up to twelve arguments. A struct of up to 16 bytes takes as many words as it
- * fills. The words are read whole, as the verifier wants it.
+ * The same for functions with structs passed by value: a type and a name for
+ * each of up to twelve arguments. A struct of up to 16 bytes uses one or two
+ * words. The verifier requires that words are read as a whole.
  */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define ___bpf_low_bytes(word, size) (word)
@@ -391,7 +393,7 @@ struct pt_regs;
 		__builtin_memcpy(&value_, words_, sizeof(type));                                   \
 		value_;                                                                            \
 	})
-/* Pairs are counted: of two arguments each. */
+/* Counts pairs of arguments. */
 #define ___bpf_nth2(_, _1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, \
 		    _18, _19, _20, _21, _22, _23, _24, N, ...)                                     \
 	N
@@ -455,7 +457,7 @@ struct pt_regs;
  * SEC("kprobe/vfs_read")
  * int BPF_KPROBE(on_read, struct file *file, char *buf, size_t count)
  *
- * Up to as many arguments as the architecture passes in registers.
+ * The number of arguments is limited to those that are passed in registers.
  */
 #define ___bpf_parm0(x)		  PT_REGS_PARM1(x)
 #define ___bpf_parm1(x)		  PT_REGS_PARM2(x)
@@ -479,8 +481,8 @@ struct pt_regs;
  * SEC("ksyscall/openat")
  * int BPF_KSYSCALL(on_openat, int dir, const char *path, int flags)
  *
- * The system call's own arguments, read where the architecture keeps them:
- * in a struct pt_regs of the caller's, where the kernel wraps its calls.
+ * The arguments of the system call. On architectures where the kernel wraps
+ * system calls, they are read from the struct pt_regs of the caller.
  */
 extern _Bool LINUX_HAS_SYSCALL_WRAPPER __kconfig;
 
