@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Reading kernel structures whose layout differs from kernel to kernel. clang
- * notes which field of which type is meant; the loader puts in what the running
- * kernel has (CO-RE). Names and meaning are libbpf's.
+ * Read kernel structures whose layout differs between kernels (CO-RE). clang
+ * records which field of which type is accessed; the loader inserts the offsets
+ * and sizes of the running kernel. Names and semantics are those of libbpf.
  */
 #ifndef PERF_BPF_CORE_READ_H
 #define PERF_BPF_CORE_READ_H
@@ -10,8 +10,8 @@
 #include "bpf_helpers.h"
 
 /*
- * What clang's builtins ask the loader for; enum values are part of the object
- * format (the kernel's enum bpf_core_relo_kind).
+ * The kinds of values that clang's builtins request from the loader. The numbers
+ * are part of the object format (the kernel's enum bpf_core_relo_kind).
  */
 enum bpf_field_info_kind {
 	BPF_FIELD_BYTE_OFFSET = 0,
@@ -22,7 +22,7 @@ enum bpf_field_info_kind {
 	BPF_FIELD_RSHIFT_U64 = 5,
 };
 
-/* The second arguments of __builtin_btf_type_id and its sisters. */
+/* The second arguments of __builtin_btf_type_id and similar builtins. */
 enum bpf_type_id_kind {
 	BPF_TYPE_ID_LOCAL = 0,
 	BPF_TYPE_ID_TARGET = 1,
@@ -41,9 +41,9 @@ enum bpf_enum_value_kind {
 
 #define __CORE_RELO(src, field, info) __builtin_preserve_field_info((src)->field, BPF_FIELD_##info)
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
-/* Either (ptr->field) or (struct type, field). */
+/* The arguments are either (ptr->field) or (struct type, field). */
 #define ___bpf_field_ref1(field)       (field)
 #define ___bpf_field_ref2(type, field) (((__typeof__(type) *)0)->field)
 #define ___bpf_field_ref(args...)      ___bpf_apply(___bpf_field_ref, ___bpf_narg(args))(args)
@@ -58,15 +58,15 @@ enum bpf_enum_value_kind {
 
 #define bpf_core_type_id_local(type)                                                               \
 	__builtin_btf_type_id(*(__typeof__(type) *)0, BPF_TYPE_ID_LOCAL)
-/* 0: the kernel has no such type. */
+/* 0: the type does not exist in this kernel. */
 #define bpf_core_type_id_kernel(type)                                                              \
 	__builtin_btf_type_id(*(__typeof__(type) *)0, BPF_TYPE_ID_TARGET)
 #define bpf_core_type_exists(type)                                                                 \
 	__builtin_preserve_type_info(*(__typeof__(type) *)0, BPF_TYPE_EXISTS)
-/* The kernel's type has all that this one has. */
+/* Whether the kernel's type has all members of this type. */
 #define bpf_core_type_matches(type)                                                                \
 	__builtin_preserve_type_info(*(__typeof__(type) *)0, BPF_TYPE_MATCHES)
-/* In bytes; 0: the kernel has no such type. */
+/* In bytes; 0: the type does not exist in this kernel. */
 #define bpf_core_type_size(type) __builtin_preserve_type_info(*(__typeof__(type) *)0, BPF_TYPE_SIZE)
 
 #define bpf_core_enum_value_exists(enum_type, enum_value)                                          \
@@ -76,7 +76,7 @@ enum bpf_enum_value_kind {
 
 /* ---- bitfields ---- */
 
-/* The bytes that hold the field, at the low end of a 64-bit word. */
+/* Reads the bytes that contain the field into the low end of a 64-bit word. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define __CORE_BITFIELD_PROBE_READ(dst, src, fld)                                                  \
 	bpf_probe_read_kernel((void *)dst, __CORE_RELO(src, fld, BYTE_SIZE),                       \
@@ -96,7 +96,7 @@ enum bpf_enum_value_kind {
 		: bits_ >> __CORE_RELO(s, field, RSHIFT_U64);                                      \
 	})
 
-/* From a pointer of the kernel's: read with a helper. */
+/* Reads from any kernel pointer, with a helper. */
 #define BPF_CORE_READ_BITFIELD_PROBED(s, field)                                                    \
 	({                                                                                         \
 		unsigned long long word_ = 0;                                                      \
@@ -104,7 +104,7 @@ enum bpf_enum_value_kind {
 		___bpf_extract_bits(word_, s, field);                                              \
 	})
 
-/* From a pointer that the verifier lets the program follow. */
+/* Reads directly, from a pointer that the verifier lets the program dereference. */
 #define BPF_CORE_READ_BITFIELD(s, field)                                                           \
 	({                                                                                         \
 		const void *at_ = (const void *)(s) + __CORE_RELO(s, field, BYTE_OFFSET);          \
@@ -127,7 +127,7 @@ enum bpf_enum_value_kind {
 		___bpf_extract_bits(word_, s, field);                                              \
 	})
 
-/* Into what the verifier lets the program write; the bits beside the field stay. */
+/* Writes to memory that the verifier lets the program write; other bits are unchanged. */
 #define BPF_CORE_WRITE_BITFIELD(s, field, new_val)                                                 \
 	({                                                                                         \
 		void *at_ = (void *)(s) + __CORE_RELO(s, field, BYTE_OFFSET);                      \
@@ -154,22 +154,23 @@ enum bpf_enum_value_kind {
 		}                                                                                  \
 	})
 
-/* ---- one read ---- */
+/* ---- single reads ---- */
 
 #define ___bpf_preserved(src) ((const void *)__builtin_preserve_access_index(src))
 
 #define bpf_core_read(dst, sz, src) bpf_probe_read_kernel(dst, sz, ___bpf_preserved(src))
-/* User space moves no fields: only for kernel types that stand in user memory. */
+/* Only for kernel types in user memory: types of user space are not relocated. */
 #define bpf_core_read_user(dst, sz, src)     bpf_probe_read_user(dst, sz, ___bpf_preserved(src))
 #define bpf_core_read_str(dst, sz, src)	     bpf_probe_read_kernel_str(dst, sz, ___bpf_preserved(src))
 #define bpf_core_read_user_str(dst, sz, src) bpf_probe_read_user_str(dst, sz, ___bpf_preserved(src))
 
-/* The pointer as one to a kernel type, which direct reads of follow CO-RE (needs 5.16's kfunc). */
+/* Casts to a pointer to a kernel type, which allows direct reads with CO-RE (needs a 5.16 kfunc).
+ */
 #define bpf_core_cast(ptr, type)                                                                   \
 	((__typeof__(type) *)bpf_rdonly_cast((ptr), bpf_core_type_id_kernel(type)))
 extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __weak __ksym;
 
-/* ---- chains: a->b->c->d, a read for each arrow ---- */
+/* ---- chains: a->b->c->d, with one read for each arrow ---- */
 
 #define ___bpf_arrow1(a)			     (a)
 #define ___bpf_arrow2(a, b)			     (a)->b
@@ -184,8 +185,8 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __weak __ksym;
 #define ___bpf_arrow(args...)			     ___bpf_apply(___bpf_arrow, ___bpf_narg(args))(args)
 
 /*
- * ___bpf_follow_N(read, a, b, …) reads every pointer of the chain but the last
- * field into next_. A chain of two fields needs none: `a` is a pointer already.
+ * ___bpf_follow_N(read, a, b, …) reads each pointer of the chain, except the last
+ * field, into next_. A chain of two needs no such read: `a` is already a pointer.
  */
 #define ___bpf_step(read, of, field)                                                               \
 	read((void *)(&next_), sizeof(next_), &((__typeof__(of))(from_))->field);                  \
@@ -210,7 +211,7 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __weak __ksym;
 	___bpf_follow9(read, a, b, c, d, e, f, g, h, i)                                            \
 		___bpf_step(read, ___bpf_arrow(a, b, c, d, e, f, g, h), i)
 
-/* The chain without its last field, and the last field. */
+/* Returns the chain without its last field, and the last field. */
 #define ___bpf_front2(a, b)			     a
 #define ___bpf_front3(a, b, c)			     a, b
 #define ___bpf_front4(a, b, c, d)		     a, b, c
@@ -233,7 +234,7 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __weak __ksym;
 #define ___bpf_last(args...)			     ___bpf_apply(___bpf_last, ___bpf_narg(args))(args)
 #define ___bpf_follow(read, args...)		     ___bpf_apply(___bpf_follow, ___bpf_narg(args))(read, args)
 
-/* Follows the chain src, a, …, and ends with `last` reading the final field into dst. */
+/* Follows the chain src, a, … and then reads the last field into dst with `last`. */
 #define ___bpf_chain(read, last, dst, size, chain...)                                              \
 	({                                                                                         \
 		const void *from_ = (const void *)(___bpf_first(chain));                           \
@@ -255,7 +256,7 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __weak __ksym;
 #define BPF_CORE_READ_USER_STR_INTO(dst, src, a, ...)                                              \
 	___bpf_chain(bpf_core_read_user, bpf_core_read_user_str, dst, sizeof(*(dst)), src, a,      \
 		     ##__VA_ARGS__)
-/* The same without CO-RE, for types that no kernel moves. */
+/* The same without CO-RE, for types whose layout is the same in all kernels. */
 #define BPF_PROBE_READ_INTO(dst, src, a, ...)                                                      \
 	___bpf_chain(bpf_probe_read_kernel, bpf_probe_read_kernel, dst, sizeof(*(dst)), src, a,    \
 		     ##__VA_ARGS__)
@@ -269,8 +270,10 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __weak __ksym;
 	___bpf_chain(bpf_probe_read_user, bpf_probe_read_user_str, dst, sizeof(*(dst)), src, a,    \
 		     ##__VA_ARGS__)
 
-/* BPF_CORE_READ(task, mm, exe_file, f_inode, i_ino): task->mm->exe_file->f_inode->i_ino; 0 where a
- * pointer cannot be followed. */
+/*
+ * BPF_CORE_READ(task, mm, exe_file, f_inode, i_ino) is
+ * task->mm->exe_file->f_inode->i_ino, or 0 if a pointer cannot be read.
+ */
 #define ___bpf_read_value(into, src, a, ...)                                                       \
 	({                                                                                         \
 		___bpf_value_type(src, a, ##__VA_ARGS__) value_;                                   \
@@ -278,7 +281,7 @@ extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __weak __ksym;
 		value_;                                                                            \
 	})
 #define ___bpf_value_type(args...) ___bpf_typeof_unqual(___bpf_arrow(args))
-/* A value that is filled in cannot be const; clang 21 and newer warn of that. */
+/* The variable is written later, so it cannot be const; clang 21 and newer warn about that. */
 #define ___bpf_typeof_unqual __typeof__
 #ifdef __has_warning
 #if __has_warning("-Wdefault-const-init-var-unsafe")
