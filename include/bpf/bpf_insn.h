@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * BPF instructions as C, under the names that the kernel's own macros have
- * (include/linux/filter.h; Documentation/bpf/standardization/instruction-set.rst
- * says what each does).
+ * BPF instructions in C, with the names of the kernel's macros in
+ * include/linux/filter.h. The instructions are documented in
+ * Documentation/bpf/standardization/instruction-set.rst of the kernel.
  *
- * In a program for the host each is a struct bpf_insn, for bpf_prog_load():
+ * In a user-space program each macro is a struct bpf_insn, for bpf_prog_load():
  *
  *	struct bpf_insn insns[] = {
  *		BPF_MOV64_IMM(BPF_REG_0, 0),
  *		BPF_EXIT_INSN(),
  *	};
  *
- * In a BPF object each is a statement. A function of such statements is its
- * whole program: no code of the compiler's stands before or behind them.
+ * In a BPF object each macro is a statement. A function of such statements is the
+ * whole program: the compiler adds no code before or after them.
  *
  *	SEC("tracepoint/sched/sched_switch")
  *	BPF_INSN_PROGRAM(on_switch)
@@ -21,8 +21,8 @@
  *		BPF_EXIT_INSN();
  *	}
  *
- * A jump's offset counts the instructions that are skipped; BPF_LD_IMM64,
- * BPF_LD_MAP_FD and BPF_LD_MAP are two.
+ * The offset of a jump is the number of instructions to skip; BPF_LD_IMM64,
+ * BPF_LD_MAP_FD and BPF_LD_MAP count as two.
  */
 #ifndef PERF_BPF_INSN_H
 #define PERF_BPF_INSN_H
@@ -31,7 +31,7 @@
 #include <linux/bpf.h>
 #endif
 
-/* Of <linux/bpf_common.h> and <linux/bpf.h>; vmlinux.h has no macros. */
+/* Macros of <linux/bpf_common.h> and <linux/bpf.h>, which are not in vmlinux.h. */
 #ifndef BPF_LD
 #define BPF_LD	  0x00
 #define BPF_LDX	  0x01
@@ -78,7 +78,7 @@
 #define BPF_EXIT  0x90
 #endif
 #ifndef BPF_ATOMIC
-#define BPF_ATOMIC 0xc0 /* 5.12; before, with BPF_ADD only, BPF_XADD */
+#define BPF_ATOMIC 0xc0 /* 5.12; before: BPF_XADD, which supports only BPF_ADD */
 #endif
 #ifndef BPF_PSEUDO_MAP_FD
 #define BPF_PSEUDO_MAP_FD 1
@@ -88,7 +88,7 @@
 
 #define BPF_INSN_PROGRAM(name) __attribute__((naked)) int name(void)
 
-/* The eight bytes as the machine reads them: little-endian, the destination in the low nibble. */
+/* The eight bytes of an instruction: little-endian, the destination in the low nibble. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define ___bpf_insn_regs(dst, src) ((unsigned long long)((src) << 4 | (dst)) << 8)
 #define ___bpf_insn_word(code, dst, src, off, imm)                                                 \
@@ -103,16 +103,16 @@
 #define BPF_RAW_INSN(code, dst, src, off, imm)                                                     \
 	__asm__ volatile(".8byte %0" ::"i"(___bpf_insn_word(code, dst, src, off, imm)))
 
-/* dst = imm64, a constant; two instructions. */
+/* dst = imm64, which is a constant; two instructions. */
 #define BPF_LD_IMM64(dst, imm)                                                                     \
 	do {                                                                                       \
 		BPF_RAW_INSN(BPF_LD | BPF_DW | BPF_IMM, dst, 0, 0, imm);                           \
 		BPF_RAW_INSN(0, 0, 0, 0, (unsigned long long)(imm) >> 32);                         \
 	} while (0)
-/* dst = the map of that name, which the object defines; two instructions. */
+/* dst = the map with this name in the object; two instructions. */
 #define BPF_LD_MAP(dst, map) __asm__ volatile("r%0 = %1 ll" ::"i"(dst), "i"(&(map)))
 
-#else /* for the host */
+#else /* user space */
 
 #define BPF_RAW_INSN(insn_code, dst, src, offset, immediate)                                       \
 	((struct bpf_insn){.code = (insn_code),                                                    \
@@ -126,18 +126,18 @@
 		BPF_RAW_INSN(0, 0, 0, 0, (__u64)(imm) >> 32)
 /* dst = imm64; two instructions. */
 #define BPF_LD_IMM64(dst, imm) BPF_LD_IMM64_RAW(dst, 0, imm)
-/* dst = the map of a descriptor; two instructions. */
+/* dst = the map of a file descriptor; two instructions. */
 #define BPF_LD_MAP_FD(dst, fd) BPF_LD_IMM64_RAW(dst, BPF_PSEUDO_MAP_FD, (__u32)(fd))
 
 #endif
 
-/* dst OP= src, dst OP= imm; of 64 bits, of 32. */
+/* dst OP= src, dst OP= imm; with 64 bits and with 32 bits. */
 #define BPF_ALU64_REG(op, dst, src) BPF_RAW_INSN(BPF_ALU64 | (op) | BPF_X, dst, src, 0, 0)
 #define BPF_ALU64_IMM(op, dst, imm) BPF_RAW_INSN(BPF_ALU64 | (op) | BPF_K, dst, 0, 0, imm)
 #define BPF_ALU32_REG(op, dst, src) BPF_RAW_INSN(BPF_ALU | (op) | BPF_X, dst, src, 0, 0)
 #define BPF_ALU32_IMM(op, dst, imm) BPF_RAW_INSN(BPF_ALU | (op) | BPF_K, dst, 0, 0, imm)
 
-/* dst = src, dst = imm (which is sign-extended to 64 bits, zero-extended from 32). */
+/* dst = src, dst = imm. 64 bits: imm is sign-extended; 32 bits: the result is zero-extended. */
 #define BPF_MOV64_REG(dst, src) BPF_ALU64_REG(BPF_MOV, dst, src)
 #define BPF_MOV64_IMM(dst, imm) BPF_ALU64_IMM(BPF_MOV, dst, imm)
 #define BPF_MOV32_REG(dst, src) BPF_ALU32_REG(BPF_MOV, dst, src)
@@ -148,7 +148,7 @@
 #define BPF_STX_MEM(size, dst, src, off) BPF_RAW_INSN(BPF_STX | (size) | BPF_MEM, dst, src, off, 0)
 #define BPF_ST_MEM(size, dst, off, imm)	 BPF_RAW_INSN(BPF_ST | (size) | BPF_MEM, dst, 0, off, imm)
 
-/* *(size *)(dst + off) OP= src in one step; BPF_W or BPF_DW. Before 5.12 BPF_ADD only. */
+/* Atomically *(size *)(dst + off) OP= src; BPF_W or BPF_DW. Before 5.12 only BPF_ADD. */
 #define BPF_ATOMIC_OP(size, op, dst, src, off)                                                     \
 	BPF_RAW_INSN(BPF_STX | (size) | BPF_ATOMIC, dst, src, off, op)
 
@@ -159,7 +159,8 @@
 #define BPF_JMP32_IMM(op, dst, imm, off) BPF_RAW_INSN(BPF_JMP32 | (op) | BPF_K, dst, 0, off, imm)
 #define BPF_JMP_A(off)			 BPF_RAW_INSN(BPF_JMP | BPF_JA, 0, 0, off, 0)
 
-/* r0 = the helper of number func (BPF_FUNC_map_lookup_elem) of r1 to r5, which are lost. */
+/* r0 = helper func (for example BPF_FUNC_map_lookup_elem) called with r1 to r5, which it clobbers.
+ */
 #define BPF_EMIT_CALL(func) BPF_RAW_INSN(BPF_JMP | BPF_CALL, 0, 0, 0, func)
 /* return r0 */
 #define BPF_EXIT_INSN() BPF_RAW_INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
