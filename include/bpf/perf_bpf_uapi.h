@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The system's <linux/bpf.h>, and the names of newer kernels that it lacks, so
- * that a program that is built with older headers (from 5.10 on) can use them.
- * Which names those are, <linux/version.h> says, which comes with <linux/bpf.h>:
- * with newer headers nothing is defined here. <linux/bpf.h> comes first, so that
- * it may be included before or after this file.
+ * Includes the system's <linux/bpf.h> and defines names of newer kernels that it
+ * does not have, so that programs built with older headers (5.10 or later) can
+ * use them. The version in <linux/version.h>, which is installed with
+ * <linux/bpf.h>, determines which names are defined here: with new headers, none.
+ * This file includes <linux/bpf.h> first, so programs can include it before or
+ * after this file.
  *
- * Enumerators of newer kernels are macros here, of the enumeration's type, and
- * equal to what the system's are once it has them. Headers that have an enumerator
- * earlier than their version says (backports) do no harm: the macro is the same.
+ * Enumerators of newer kernels are macros here. They have the type of the
+ * enumeration and the value of the kernel's enumerator. If the system's headers
+ * have an enumerator that their version does not have (backports), there is no
+ * conflict: the value is the same.
  *
- * A program that brings a <linux/bpf.h> of its own defines PERF_BPF_OWN_UAPI.
+ * A program with its own <linux/bpf.h> defines PERF_BPF_OWN_UAPI.
  *
- * A name that is here says nothing about the running kernel.
+ * A definition here does not mean that the running kernel supports it.
  */
 #ifndef PERF_BPF_UAPI_H
 #define PERF_BPF_UAPI_H
