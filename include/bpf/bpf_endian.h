@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Byte order: network (big endian) to the machine's and back, in BPF programs. */
+/* Convert between network byte order (big endian) and host byte order in BPF programs. */
 #ifndef PERF_BPF_ENDIAN_H
 #define PERF_BPF_ENDIAN_H
 
@@ -22,7 +22,7 @@
 #define bpf_cpu_to_be64(x) ((__u64)__bpf_to_be64((__u64)(x)))
 #define bpf_be64_to_cpu(x) ((__u64)__bpf_to_be64((__u64)(x)))
 
-/* The names that programs know besides; constants are folded under each of them. */
+/* Other names of these macros; they also convert constants at compile time. */
 #define ___bpf_swab16(x)	      __builtin_bswap16(x)
 #define ___bpf_swab32(x)	      __builtin_bswap32(x)
 #define ___bpf_swab64(x)	      __builtin_bswap64(x)
