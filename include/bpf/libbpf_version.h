@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The version of libbpf whose names and semantics this library follows. */
+/* The version of libbpf whose names and semantics this library has. */
 #ifndef PERF_BPF_LIBBPF_VERSION_H
 #define PERF_BPF_LIBBPF_VERSION_H
 
