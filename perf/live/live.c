@@ -162,6 +162,7 @@ struct error *live_source_new(const struct live_source_opts *opts, struct live_s
 		.mmap2 = 1,
 		.task = 1,
 		.comm = 1,
+		.comm_exec = 1,
 		.ksymbol = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,

@@ -35,10 +35,15 @@ struct past_map {
 	const struct map *map;
 	uint64_t until; /* the time of the record that cut it */
 };
+struct past_image {
+	struct map_array *array;
+	uint64_t until; /* the time of the exec */
+};
 struct map_set {
-	struct map_array *array;   /* NULL: empty */
-	const struct map *last;	   /* where the last look-up ended */
-	VEC(struct past_map) past; /* live: what was cut, the oldest first */
+	struct map_array *array;       /* NULL: empty */
+	const struct map *last;	       /* where the last look-up ended */
+	VEC(struct past_map) past;     /* live: what was cut, the oldest first */
+	VEC(struct past_image) images; /* live: of before each exec, the oldest first */
 	/* while threads_forget() decides; ended: the last thread; 0: none */
 	bool alive, gone;
 	uint64_t ended;
@@ -71,6 +76,8 @@ struct map_set *map_set_new(struct maps_state *m);
 void map_set_free(struct maps_state *m, struct map_set *set);
 void map_set_share(struct maps_state *m, struct map_set *to, struct map_set *from);
 bool map_set_insert(struct maps_state *m, struct map_set *set, struct map map);
+/* Live: all that was mapped until now belongs to the past. */
+void map_set_exec(struct maps_state *m, struct map_set *set);
 void map_set_remove_at(struct maps_state *m, struct map_set *set, uint64_t addr);
 const struct map *map_set_find(struct map_set *set, uint64_t addr);
 /* As of a time; 0: the newest that ever held addr. */

@@ -16,6 +16,10 @@
  * when its program has exec'd or ended. So its sets also keep what was cut,
  * with the times from and until it was there, and a look-up may name a time.
  * Maps and DSOs that nobody holds any more are freed.
+ *
+ * There an exec sets the whole array aside. Most processes fork, exec and end:
+ * the array that they set aside is still their parent's, and they need not
+ * copy it (a parent may have thousands of maps) to map what is their own.
  */
 #include "perf/session/internal.h"
 
@@ -24,6 +28,7 @@
 
 enum {
 	MAX_PAST = 1024, /* of a process: a JIT compiler maps again and again */
+	MAX_IMAGES = 4,	 /* of a process: how many exec are looked back on */
 };
 
 struct dso_node {
@@ -91,6 +96,9 @@ static void map_set_deinit(struct maps_state *m, struct map_set *set)
 	for (size_t i = 0; m->live && i < set->past.n; i++)
 		map_put(m, set->past.v[i].map);
 	vec_deinit(&set->past);
+	for (size_t i = 0; i < set->images.n; i++)
+		map_array_put(m, set->images.v[i].array);
+	vec_deinit(&set->images);
 }
 
 void maps_deinit(struct maps_state *m)
@@ -178,19 +186,43 @@ static struct map_array *map_set_own(struct maps_state *m, struct map_set *set, 
 	return a;
 }
 
-/* The first map that ends behind addr. */
-static size_t map_set_lower(const struct map_set *set, uint64_t addr)
+void map_set_exec(struct maps_state *m, struct map_set *set)
 {
-	size_t low = 0, high = set->array ? set->array->n : 0;
+	struct past_image *image;
+
+	if (!set->array)
+		return;
+	if (set->images.n == MAX_IMAGES) {
+		map_array_put(m, set->images.v[0].array);
+		set->images.n--;
+		memmove(set->images.v, set->images.v + 1, set->images.n * sizeof(set->images.v[0]));
+	}
+	image = vec_push(&set->images);
+	if (!image)
+		return; /* what is mapped next cuts it, map by map */
+	*image = (struct past_image){set->array, m->now};
+	set->array = NULL;
+	set->last = NULL;
+}
+
+/* The first map that ends behind addr. */
+static size_t map_array_lower(const struct map_array *a, uint64_t addr)
+{
+	size_t low = 0, high = a ? a->n : 0;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
-		if (set->array->maps[mid]->end <= addr)
+		if (a->maps[mid]->end <= addr)
 			low = mid + 1;
 		else
 			high = mid;
 	}
 	return low;
+}
+
+static size_t map_set_lower(const struct map_set *set, uint64_t addr)
+{
+	return map_array_lower(set->array, addr);
 }
 
 /* [start, end) of a map as a map of its own. */
@@ -270,6 +302,8 @@ bool map_set_insert(struct maps_state *m, struct map_set *set, struct map map)
 	for (size_t i = first; m->live && i < last; i++)
 		if (m->now && map_since(set->array->maps[i]) > m->now)
 			return add_late(m, set, &map, map_since(set->array->maps[i]));
+	if (m->now && set->images.n && vec_last(&set->images)->until > m->now)
+		return add_late(m, set, &map, vec_last(&set->images)->until);
 	if (last > first && set->array->maps[first]->start < map.start) {
 		const struct map *old = set->array->maps[first];
 		pieces[n] = map_new(m, old, old->start, map.start, map_since(old));
@@ -326,20 +360,48 @@ const struct map *map_set_find(struct map_set *set, uint64_t addr)
 	return set->last;
 }
 
+static const struct map *array_find_at(const struct map_array *a, uint64_t time, uint64_t addr)
+{
+	const size_t i = map_array_lower(a, addr);
+	const struct map *map = i < a->n && a->maps[i]->start <= addr ? a->maps[i] : NULL;
+
+	return map && (!time || map_since(map) <= time) ? map : NULL;
+}
+
+/* What was there until an exec, unless something was there until later; time 0: the newest. */
+static const struct map *images_find_at(const struct map_set *set, uint64_t time, uint64_t addr,
+					uint64_t later)
+{
+	for (size_t i = set->images.n; i-- > 0;) {
+		const struct past_image *image = &set->images.v[i];
+
+		if (image->until < later || (time && time >= image->until))
+			break;
+		const struct map *map = array_find_at(image->array, time, addr);
+		if (map)
+			return map;
+	}
+	return NULL;
+}
+
 const struct map *map_set_find_at(struct map_set *set, uint64_t time, uint64_t addr)
 {
-	const struct map *map = map_set_find(set, addr);
+	const struct map *map = map_set_find(set, addr), *found = NULL;
+	uint64_t until = 0;
 
 	if (map && (!time || map_since(map) <= time))
 		return map;
-	for (size_t i = set->past.n; i-- > 0;) {
+	for (size_t i = set->past.n; i-- > 0 && !found;) {
 		const struct past_map *past = &set->past.v[i];
 
 		if (addr >= past->map->start && addr < past->map->end &&
-		    (!time || (map_since(past->map) <= time && time < past->until)))
-			return past->map;
+		    (!time || (map_since(past->map) <= time && time < past->until))) {
+			found = past->map;
+			until = past->until;
+		}
 	}
-	return NULL;
+	map = images_find_at(set, time, addr, until);
+	return map ? map : found;
 }
 
 /* ---- DSOs ---- */

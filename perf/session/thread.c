@@ -10,9 +10,9 @@
  * for those who keep a pointer to it. Exit changes nothing: records of the
  * dying thread may still come.
  *
- * Exec does not empty the maps, as it does not in perf: until the new image is
- * mapped, a call chain still shows whence execve() was called, and what is
- * mapped then cuts the old maps away.
+ * In a recording exec does not empty the maps, as it does not in perf: until the
+ * new image is mapped, a call chain still shows whence execve() was called, and
+ * what is mapped then cuts the old maps away.
  *
  * In a live session exit counts: a thread that has ended is kept until
  * threads_forget() finds that nobody refers to its process. A process whose
@@ -179,6 +179,8 @@ bool thread_on_comm(struct session *s, const struct record_comm *c)
 	t->pub.comm = comm;
 	t->pub.comm_exec = c->exec;
 	t->comm_set = true;
+	if (c->exec && s->maps.live && t->owns_maps)
+		map_set_exec(&s->maps, t->pub.maps);
 	return true;
 }
 

@@ -92,6 +92,14 @@ static void add_comm(struct live *l, int32_t pid, const char *comm)
 	record_encode_comm(&l->records, &attr, 0, &c, &id);
 }
 
+static void add_exec(struct live *l, int32_t pid, const char *comm)
+{
+	struct sample id = id_of(l, pid, pid);
+	struct record_comm c = {.pid = pid, .tid = pid, .comm = comm, .exec = true};
+
+	record_encode_comm(&l->records, &attr, 0, &c, &id);
+}
+
 static void add_fork(struct live *l, int32_t pid, int32_t tid, int32_t parent)
 {
 	struct sample id = id_of(l, parent, parent);
@@ -291,6 +299,55 @@ static void a_map_is_found_by_its_time(void **state)
 	expect_map(l, 13, 0, UINT64_MAX - 5, "/end");
 }
 
+static void an_exec_sets_aside_what_was_mapped(void **state)
+{
+	struct live *l = *state;
+
+	add_mmap(l, 10, 0x1000, 0x3000, "/bin/sh");
+	l->time = 20;
+	add_fork(l, 11, 11, 10);
+	l->time = 30; /* what the child cuts before its exec */
+	add_mmap(l, 11, 0x2000, 0x2800, "/lib/cut.so");
+	l->time = 40;
+	add_exec(l, 11, "dd");
+	l->time = 41;
+	add_mmap(l, 11, 0x1000, 0x1800, "/bin/dd");
+	advance(l, 100);
+	expect_map(l, 11, 41, 0x1000, "/bin/dd");
+	expect_map(l, 11, 39, 0x1000, "/bin/sh");
+	expect_map(l, 11, 39, 0x2000, "/lib/cut.so");
+	expect_map(l, 11, 29, 0x2000, "/bin/sh");
+	expect_map(l, 11, 0, 0x1000, "/bin/dd");
+	/* without a time, the newest that was there */
+	expect_map(l, 11, 0, 0x2000, "/lib/cut.so");
+	expect_map(l, 11, 0, 0x2900, "/bin/sh");
+	expect_map(l, 10, 0, 0x2000, "/bin/sh");
+	/* a record from before the exec that comes late */
+	l->time = 35;
+	add_mmap(l, 11, 0x5000, 0x6000, "/lib/late.so");
+	advance(l, 100);
+	expect_map(l, 11, 36, 0x5000, "/lib/late.so");
+	l->time = 50;
+	add_mmap(l, 11, 0x5000, 0x6000, "/lib/new.so");
+	advance(l, 100);
+	expect_map(l, 11, 36, 0x5000, "/lib/late.so");
+	expect_map(l, 11, 50, 0x5000, "/lib/new.so");
+	/* again and again: the newest are kept */
+	for (int i = 6; i < 20; i++) {
+		char path[24];
+
+		l->time = i * 10;
+		add_exec(l, 11, "dd");
+		snprintf(path, sizeof(path), "/bin/%d", i);
+		add_mmap(l, 11, 0x1000, 0x1800, path);
+	}
+	advance(l, 1000);
+	expect_map(l, 11, 195, 0x1000, "/bin/19");
+	expect_map(l, 11, 185, 0x1000, "/bin/18");
+	expect_map(l, 11, 155, 0x1000, "/bin/15");
+	expect_map(l, 10, 0, 0x1000, "/bin/sh");
+}
+
 static void a_pid_that_is_used_again_is_found_by_time(void **state)
 {
 	struct live *l = *state;
@@ -395,6 +452,32 @@ static void memory_does_not_grow_with_the_processes(void **state)
 	assert_true(memory_used() < used + 400000);
 }
 
+/* A build system, a browser: thousands of maps, and children that exec. */
+static void children_do_not_copy_what_they_set_aside(void **state)
+{
+	struct live *l = *state;
+	char name[32];
+
+	for (int i = 0; i < 5000; i++) {
+		snprintf(name, sizeof(name), "/lib/%d.so", i);
+		add_mmap(l, 1, 0x100000 + i * 0x2000, 0x101000 + i * 0x2000, name);
+	}
+	advance(l, 1);
+	const size_t used = memory_used();
+	for (int i = 0; i < 1000; i++) {
+		l->time = 10 + i * 10;
+		add_fork(l, 100 + i, 100 + i, 1);
+		l->time++;
+		add_exec(l, 100 + i, "cc");
+		add_mmap(l, 100 + i, 0x1000, 0x2000, "/bin/cc");
+		add_exit(l, 100 + i, 100 + i);
+		advance(l, l->time);
+	}
+	expect_map(l, 500, 0, 0x1000, "/bin/cc");
+	expect_map(l, 500, 4010, 0x100000, "/lib/0.so");
+	assert_true(memory_used() < used + 2000 * 1000);
+}
+
 static void a_compiler_that_maps_again_and_again_has_its_bound(void **state)
 {
 	struct live *l = *state;
@@ -465,9 +548,11 @@ int main(void)
 		TEST(samples_find_the_maps_of_their_moment),
 		TEST(a_record_may_go_around_the_end_of_its_ring),
 		TEST(a_map_is_found_by_its_time),
+		TEST(an_exec_sets_aside_what_was_mapped),
 		TEST(a_pid_that_is_used_again_is_found_by_time),
 		TEST(what_ended_stays_until_it_is_forgotten),
 		TEST(memory_does_not_grow_with_the_processes),
+		TEST(children_do_not_copy_what_they_set_aside),
 		TEST(a_compiler_that_maps_again_and_again_has_its_bound),
 		TEST(losses_are_counted_and_damage_is_left_out),
 		TEST(what_waits_is_bounded),
