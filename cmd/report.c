@@ -19,9 +19,9 @@
 #include "lib/base/names.h"
 #include "lib/base/vec.h"
 #include "perf/hist/hist.h"
+#include "perf/hist/trace_keys.h"
 #include "perf/print/header.h"
 #include "perf/print/probed.h"
-#include "perf/format/tracing.h"
 #include "show/perf_text.h"
 
 #define DEFAULT_PARENT "^sys_|^do_page_fault"
@@ -47,13 +47,10 @@ struct report {
 	bool has_parent_regex;
 	struct log log;
 	struct recording opened;
-	struct tracing *tracing;
+	struct trace_keys keys;
 	size_t n_checked; /* events that the filter knows */
 	bool tracing_checked;
 	struct probed probed;
-	const struct sample *sample; /* that is being added */
-	const struct session_event *event;
-	const struct thread *thread;
 	struct hist_spec spec;
 	VEC(struct hist *) hists; /* by the event's index */
 	struct strbuf out;
@@ -350,155 +347,6 @@ static struct error *setup_parent(struct report *rp)
 	return NULL;
 }
 
-/* The event's name as a key has it: "sched:sched_switch", or "sched_switch" alone. */
-static bool names_event(const struct hist_dynamic *field, const struct trace_event *ev)
-{
-	const char *colon = strchr(field->event, ':');
-
-	if (!*field->event)
-		return true;
-	if (!colon)
-		return glob_match(field->event, trace_event_name(ev));
-	return strlen(trace_event_system(ev)) == (size_t)(colon - field->event) &&
-	       !strncmp(field->event, trace_event_system(ev), colon - field->event) &&
-	       glob_match(colon + 1, trace_event_name(ev));
-}
-
-static struct trace_event *trace_of(struct report *rp, const struct session_event *event);
-
-/*
- * trace_symbol_fn. Only of a probe in a program the address is the process's: others print
- * addresses of a process as such, a name would hide them.
- */
-static const char *symbol_at(void *ctx, uint64_t addr, uint64_t *start)
-{
-	struct report *rp = ctx;
-	struct location at;
-
-	resolve_addr(rp->opened.resolver, NULL, PERF_RECORD_MISC_KERNEL, addr, &at);
-	if (!at.sym && rp->thread && probed_is_one(trace_of(rp, rp->event), rp->sample))
-		resolve_addr(rp->opened.resolver, rp->thread, PERF_RECORD_MISC_USER, addr, &at);
-	if (!at.sym)
-		return NULL;
-	*start = addr - at.offset;
-	return at.sym->name;
-}
-
-static struct error *open_tracing(struct report *rp)
-{
-	if (rp->tracing || !session_tracing(rp->opened.session))
-		return NULL;
-	TRY(tracing_new(session_tracing(rp->opened.session), &rp->log, &rp->tracing));
-	if (rp->opened.resolver)
-		tracing_set_symbols(rp->tracing, symbol_at, rp);
-	return NULL;
-}
-
-/* The tracepoint's format; NULL: there is none, or (in a pipe) not yet. */
-static struct trace_event *trace_of(struct report *rp, const struct session_event *event)
-{
-	if (event->attr.type != PERF_TYPE_TRACEPOINT)
-		return NULL;
-	error_free(open_tracing(rp));
-	return rp->tracing ? tracing_find(rp->tracing, event->attr.config) : NULL;
-}
-
-static struct error *trace_text(void *ctx, const struct session_event *event,
-				const struct sample *sample, struct strbuf *out)
-{
-	struct report *rp = ctx;
-
-	TRY(open_tracing(rp));
-	struct trace_event *ev = trace_of(rp, event);
-	if (ev)
-		trace_event_print(ev, sample->raw, sample->raw_size, out);
-	return NULL;
-}
-
-/* A pipe's fields are not known before its samples are. */
-static bool has_field(void *ctx, const struct hist_dynamic *field)
-{
-	struct report *rp = ctx;
-
-	if (session_header(rp->opened.session)->pipe)
-		return true;
-	for (size_t i = 0; i < session_n_events(rp->opened.session); i++) {
-		struct trace_event *ev = trace_of(rp, session_event(rp->opened.session, i));
-
-		if (ev && names_event(field, ev) && trace_event_find_field(ev, field->field))
-			return true;
-	}
-	return false;
-}
-
-static void each_field(void *ctx, struct nearest *near)
-{
-	struct report *rp = ctx;
-
-	for (size_t i = 0; i < session_n_events(rp->opened.session); i++) {
-		struct trace_event *ev = trace_of(rp, session_event(rp->opened.session, i));
-
-		for (size_t k = 0; ev && k < trace_event_n_fields(ev); k++)
-			nearest_offer(near, trace_event_field(ev, k)->name);
-	}
-}
-
-/* What stands after "NAME=" in the event's text, up to a blank; false: it does not stand there. */
-static bool printed_value(const char *text, const char *name, struct strbuf *out)
-{
-	size_t n = strlen(name);
-
-	for (const char *p = text; p; p = strchr(p, ' ')) {
-		p += *p == ' ';
-		if (strncmp(p, name, n) || p[n] != '=')
-			continue;
-		strbuf_add(out, p + n + 1, strcspn(p + n + 1, " "));
-		return true;
-	}
-	return false;
-}
-
-/*
- * As perf report has it: a number as the event's format prints it ("S" for a
- * state), where that has the form NAME=VALUE.
- */
-static struct error *field_value(void *ctx, const struct hist_dynamic *want,
-				 const struct session_event *event, const struct sample *sample,
-				 struct hist_value *value, bool *none, struct strbuf *out)
-{
-	struct report *rp = ctx;
-	struct trace_event *ev = trace_of(rp, event);
-	const struct trace_field *f =
-		ev && names_event(want, ev) ? trace_event_find_field(ev, want->field) : NULL;
-	const uint8_t *bytes;
-	uint32_t len;
-
-	*none = true;
-	if (!f || !sample->raw)
-		return NULL;
-	if (f->kind == TRACE_FIELD_STRING) {
-		if (!trace_field_bytes(ev, f, sample->raw, sample->raw_size, &bytes, &len))
-			return NULL;
-		strbuf_add(out, bytes, len);
-	} else {
-		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-
-		if (f->kind != TRACE_FIELD_ARRAY) {
-			if (!trace_field_number(ev, f, sample->raw, sample->raw_size,
-						&value->number))
-				return NULL;
-			value->kind = f->kind == TRACE_FIELD_SIGNED ? HIST_VALUE_SIGNED
-								    : HIST_VALUE_UNSIGNED;
-		}
-		if (!want->raw)
-			trace_event_print(ev, sample->raw, sample->raw_size, &text);
-		if (!printed_value(strbuf_str(&text), f->name, out))
-			trace_field_print(ev, f, sample->raw, sample->raw_size, out);
-	}
-	*none = false;
-	return NULL;
-}
-
 static bool has_chain(const struct session_event *event)
 {
 	return event->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
@@ -517,9 +365,9 @@ static struct error *setup_spec(struct report *rp)
 		.show_total_period = rp->show_total_period,
 		.show_cpu_utilization = rp->show_cpu_utilization,
 		.add_parent = rp->parent != NULL,
-		.has_field = has_field,
-		.each_field = each_field,
-		.field_ctx = rp,
+		.has_field = trace_keys_have,
+		.each_field = trace_keys_offer,
+		.field_ctx = &rp->keys,
 	};
 	/* A pipe's events are not known yet: perf then expects chains, but no children. */
 	bool is_pipe = session_header(rp->opened.session)->pipe, any_chain = false;
@@ -559,9 +407,9 @@ static struct error *setup_spec(struct report *rp)
 	spec->symbol_filter = rp->symbol_filter;
 	spec->long_dso = rp->verbose > 0;
 	spec->max_stack = rp->recording.max_stack ? min_of(rp->recording.max_stack, 1024u) : 127;
-	spec->trace = trace_text;
-	spec->field = field_value;
-	spec->trace_ctx = rp;
+	spec->trace = trace_keys_text;
+	spec->field = trace_keys_value;
+	spec->trace_ctx = &rp->keys;
 	return setup_parent(rp);
 }
 
@@ -620,8 +468,8 @@ static struct error *check_filter(struct report *rp)
 		return NULL;
 	rp->n_checked = n;
 	rp->tracing_checked = has_tracing;
-	TRY(open_tracing(rp));
-	return filter_check(rp->opened.filter, rp->opened.session, rp->tracing);
+	TRY(trace_keys_open(&rp->keys));
+	return filter_check(rp->opened.filter, rp->opened.session, rp->keys.tracing);
 }
 
 static struct error *on_sample(struct session_tool *tool, struct session *s,
@@ -635,11 +483,11 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 	TRY(check_filter(rp));
 	rp->first = rp->first ? min_of(rp->first, sample->time) : sample->time;
 	rp->last = max_of(rp->last, sample->time);
-	rp->sample = sample;
-	rp->event = event;
-	rp->thread = thread;
-	sample = probed_sample(&rp->probed, trace_of(rp, event), rp->opened.resolver, thread,
-			       sample);
+	rp->keys.sample = sample;
+	rp->keys.event = event;
+	rp->keys.thread = thread;
+	sample = probed_sample(&rp->probed, trace_keys_event(&rp->keys, event), rp->opened.resolver,
+			       thread, sample);
 	resolve_addr(rp->opened.resolver, thread, sample->cpumode, sample->ip, &leaf);
 	if (rp->hide_unresolved && !leaf.sym)
 		return NULL;
@@ -791,6 +639,11 @@ static struct error *report_run(struct report *rp)
 
 	TRY(export_check(&rp->export));
 	TRY(recording_open(&rp->recording, &rp->log, &rp->opened));
+	rp->keys = (struct trace_keys){
+		.session = rp->opened.session,
+		.resolver = rp->opened.resolver,
+		.log = &rp->log,
+	};
 	TRY(setup_spec(rp));
 	if (rp->header && !rp->quiet && (is_text(rp) || rp->header_only))
 		print_header(session_header(rp->opened.session), rp->opened.path, &rp->out);
@@ -832,7 +685,7 @@ static void report_deinit(struct report *rp)
 	vec_for_each (h, &rp->hists)
 		hist_free(*h);
 	vec_deinit(&rp->hists);
-	tracing_free(rp->tracing);
+	trace_keys_deinit(&rp->keys);
 	probed_deinit(&rp->probed);
 	recording_close(&rp->opened);
 	if (rp->has_parent_regex)
