@@ -159,8 +159,7 @@
 #define BPF_JMP32_IMM(op, dst, imm, off) BPF_RAW_INSN(BPF_JMP32 | (op) | BPF_K, dst, 0, off, imm)
 #define BPF_JMP_A(off)			 BPF_RAW_INSN(BPF_JMP | BPF_JA, 0, 0, off, 0)
 
-/* r0 = helper func (for example BPF_FUNC_map_lookup_elem) called with r1 to r5, which it clobbers.
- */
+/* r0 = helper func (for example BPF_FUNC_map_lookup_elem) of r1 to r5, which it clobbers. */
 #define BPF_EMIT_CALL(func) BPF_RAW_INSN(BPF_JMP | BPF_CALL, 0, 0, 0, func)
 /* return r0 */
 #define BPF_EXIT_INSN() BPF_RAW_INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
