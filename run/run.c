@@ -556,7 +556,7 @@ static struct error *add_failures(const struct run *run, const struct shown_map 
 				   (uint64_t)bpf_map__max_entries(m) * 4);
 	else
 		note = text_format("full: %" PRIu64
-				   " updates failed; it has room for %u entries; to make it larger "
+				   " updates failed; max_entries is %u; to make it larger "
 				   "use --map-entries %s=%" PRIu64,
 				   failed, bpf_map__max_entries(m), bpf_map__name(m),
 				   (uint64_t)bpf_map__max_entries(m) * 4);
@@ -624,7 +624,7 @@ static void warn_of_failure(const struct run *run, const struct bpf_object *obj,
 			    uint64_t failed)
 {
 	const struct bpf_map *map = bpf_object__find_map_by_name(obj, name);
-	_cleanup_free_ char *more = map ? text_format("; it has room for %u entries; to make it "
+	_cleanup_free_ char *more = map ? text_format("; max_entries is %u; to make it "
 						      "larger use --map-entries %s=%" PRIu64,
 						      bpf_map__max_entries(map), name,
 						      (uint64_t)bpf_map__max_entries(map) * 4)

@@ -268,7 +268,8 @@ static void no_multi(const struct sys_features *features, struct sys_feature_res
 {
 	code = code < 0 ? -code : code;
 	if (code == EINVAL || code == E2BIG) {
-		feature_no(result, code, "not supported by this kernel (it needs Linux %s)", since);
+		feature_no(result, code, "this kernel does not support it (it needs Linux %s)",
+			   since);
 	} else if (code == EOPNOTSUPP || code == 524) {
 		feature_no(result, code, "this kernel was built without it");
 		feature_mend(result, "boot a kernel with %s", config);

@@ -98,7 +98,8 @@ static void probe_stats(struct sys_features *features, const void *arg,
 		return;
 	}
 	feature_no_bpf(features, result, fd,
-		       fd == -EINVAL ? "not supported by this kernel (it needs Linux 5.8)" : NULL);
+		       fd == -EINVAL ? "this kernel does not support it (it needs Linux 5.8)"
+				     : NULL);
 }
 
 static void probe_program(struct sys_features *features, const void *arg,
@@ -176,7 +177,7 @@ static void probe_map(struct sys_features *features, const void *arg,
 		return;
 	}
 	char unknown[96];
-	snprintf(unknown, sizeof(unknown), "not supported by this kernel (it needs Linux %s)",
+	snprintf(unknown, sizeof(unknown), "this kernel does not support it (it needs Linux %s)",
 		 shape->since);
 	feature_no_bpf(features, result, fd, fd == -EINVAL ? unknown : NULL);
 }
@@ -210,7 +211,7 @@ static void probe_bpf_feature(struct sys_features *features, const void *arg,
 		feature_no_bpf(features, result, EPERM, NULL);
 		return;
 	}
-	feature_no(result, 0, "not supported by this kernel");
+	feature_no(result, 0, "this kernel does not support it");
 }
 
 #define BPF_FEATURE(name, purpose, feature)                                                        \

@@ -176,7 +176,7 @@ static void probe_attr(struct sys_features *features, const void *arg,
 	if (fd >= 0)
 		feature_yes(result, "%s", "");
 	else if (fd == -EINVAL || fd == -E2BIG)
-		feature_no(result, fd, "not supported by this kernel (it needs Linux %s)",
+		feature_no(result, fd, "this kernel does not support it (it needs Linux %s)",
 			   bit->since);
 	else
 		feature_from_error(result, try_open(features, &attr, "dummy", 0, -1));

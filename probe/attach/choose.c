@@ -258,7 +258,7 @@ static struct error *against_kprobe_multi(struct chooser *c, size_t i, char **wh
 	if (!trial_kprobe_multi(&c->prog->set->trials)) {
 		const char *reason = c->prog->set->trials.no_kprobe_multi;
 
-		*why = strdup(reason && *reason ? reason : "not supported by this kernel");
+		*why = strdup(reason && *reason ? reason : "this kernel does not support it");
 		return NULL;
 	}
 	TRY(against_ftrace(c, point, why));
@@ -295,7 +295,7 @@ static struct error *against_probe(struct chooser *c, size_t i, enum probe_way w
 static struct error *against_uprobe_multi(struct chooser *c, size_t i, char **why)
 {
 	if (!sys_bpf_has(SYS_BPF_UPROBE_MULTI))
-		*why = strdup("not supported by this kernel, or its pid filter selects a thread "
+		*why = strdup("this kernel does not support it, or its pid filter selects a thread "
 			      "(before Linux 6.10)");
 	else
 		*why = obstacle(c, i, PROBE_WAY_UPROBE_MULTI);

@@ -595,7 +595,7 @@ test_what_is_kept_between_events_may_not_fit() {
 	END
 	gcc -O1 -o pbt_waits pbt_waits.c
 	"$PERF_BPF" run offcputime --comm pbt_waits --map-entries waiting=1 -- ./pbt_waits >out 2>err
-	grep -qE 'offcputime: [1-9][0-9]* updates of map waiting failed; it has room for 1 entries; to make it larger use --map-entries waiting=4' err ||
+	grep -qE 'offcputime: [1-9][0-9]* updates of map waiting failed; max_entries is 1; to make it larger use --map-entries waiting=4' err ||
 		fail "$(cat err)"
 }
 

@@ -433,15 +433,15 @@ test_what_did_not_fit_is_told() {
 	run --json --map by_pid --map user_stacks --map-entries by_pid=1 \
 		--map-entries user_stacks_stacks=1 -- sh many.sh >out
 	check out by_pid '[w["calls"] for w in r["rows"]] == [45]'
-	check out by_pid 'r["note"] == "full: 90 updates failed; it has room for 1, and more with " \
-		"--map-entries by_pid=4"'
+	check out by_pid 'r["note"] == "full: 90 updates failed; max_entries is 1; to make it larger " \
+		"use --map-entries by_pid=4"'
 	check out user_stacks 'r["total"] == 135'
 	check out user_stacks 'sum(s["count"] for s in r["stacks"] if s["frames"][0]["name"] == "[lost]") == \
 		int(r["note"].split()[0]) > 0'
 	check out user_stacks '"--map-entries user_stacks_stacks=4" in r["note"]'
 	# and of a map that is not shown
 	run --map calls --map-entries by_pid=1 -- sh many.sh >out 2>err
-	assert_contains err "run.bpf.c: 90 updates of map by_pid failed; it has room for 1 entries; to make it larger use --map-entries by_pid=4"
+	assert_contains err "run.bpf.c: 90 updates of map by_pid failed; max_entries is 1; to make it larger use --map-entries by_pid=4"
 	expect_status 1 run --map-entries by_pit=3 -- true
 	assert_contains err "--map-entries: unknown map 'by_pit'"
 	assert_contains err "did you mean 'by_pid'?"

@@ -146,7 +146,7 @@ test_what_is_wrong_is_named() {
 	expect_status 1 "$PERF_BPF" run any.bpf.c -F 1000000000 -- true
 	assert_contains err "-F 1000000000 is above the kernel's limit"
 	expect_status 2 "$PERF_BPF" run any.bpf.c -F 10 -c 10 -- true
-	assert_contains err "choose one"
+	assert_contains err "-F and -c cannot be used together"
 	expect_status 1 "$PERF_BPF" run any.bpf.c -p 999999999 -- true
 	assert_contains err "process 999999999 does not exist"
 	expect_status 1 "$PERF_BPF" run any.bpf.c --comm x -- true
