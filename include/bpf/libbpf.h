@@ -215,8 +215,7 @@ LIBBPF_API void bpf_program__set_autoattach(struct bpf_program *prog, bool autoa
  */
 LIBBPF_API const struct bpf_insn *bpf_program__insns(const struct bpf_program *prog);
 LIBBPF_API size_t bpf_program__insn_cnt(const struct bpf_program *prog);
-/* Replaces the instructions; they are copied. Use it between prepare() and load(), or in a handler.
- */
+/* Replaces the instructions with a copy; between prepare() and load(), or in a handler. */
 LIBBPF_API int bpf_program__set_insns(struct bpf_program *prog, struct bpf_insn *new_insns,
 				      size_t new_insn_cnt);
 
