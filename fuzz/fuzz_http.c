@@ -4,6 +4,8 @@
 
 #include "serve/http.h"
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct http_request request, again;
