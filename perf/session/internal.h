@@ -99,7 +99,7 @@ struct thread_node {
 	/* live: */
 	uint64_t born, ended;	     /* by the records; 0: before all; not yet */
 	struct thread_node *earlier; /* the process that had this tid before */
-	char unknown[16];	     /* ":TID": there is one for each, so they are not interned */
+	char comm[16];		     /* not interned: a program may name itself without end */
 };
 
 #define THREAD_CACHE 512

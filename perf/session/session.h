@@ -77,7 +77,7 @@ struct thread {
 	/*
 	 * ":TID" while unknown, as perf prints it. Equal names are one string: they
 	 * may be compared by their address, and live until session_free(). In a live
-	 * session an unknown one lives as long as its thread.
+	 * session each thread has a copy, of up to 15 characters.
 	 */
 	const char *comm;
 	bool comm_exec;	      /* comm was set by exec */

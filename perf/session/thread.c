@@ -56,6 +56,17 @@ static const char *comm_intern(struct session *s, const char *comm)
 	return known;
 }
 
+static bool thread_set_comm(struct session *s, struct thread_node *t, const char *comm)
+{
+	if (s->maps.live) {
+		snprintf(t->comm, sizeof(t->comm), "%s", comm);
+		t->pub.comm = t->comm;
+	} else {
+		t->pub.comm = comm_intern(s, comm);
+	}
+	return t->pub.comm != NULL;
+}
+
 static uint64_t tid_key(int32_t tid)
 {
 	return (uint32_t)tid;
@@ -113,13 +124,10 @@ static struct thread_node *thread_new(struct session *s, int32_t pid, int32_t ti
 	t->born = s->maps.now;
 	if (!comm)
 		snprintf(name, sizeof(name), ":%d", tid);
-	if (!comm && s->maps.live)
-		t->pub.comm = memcpy(t->unknown, name, sizeof(t->unknown));
-	else
-		t->pub.comm = comm ? comm : comm_intern(s, name);
 	t->owns_maps = pid == tid || pid == -1;
 	t->pub.maps = t->owns_maps ? map_set_new(&s->maps) : leader_maps(s, pid);
-	if (!t->pub.comm || !t->pub.maps || !u64map_put(&s->threads.by_tid, tid_key(tid), t)) {
+	if (!thread_set_comm(s, t, comm ? comm : name) || !t->pub.maps ||
+	    !u64map_put(&s->threads.by_tid, tid_key(tid), t)) {
 		free(t);
 		return NULL;
 	}
@@ -171,12 +179,10 @@ bool threads_init_idle(struct session *s)
 
 bool thread_on_comm(struct session *s, const struct record_comm *c)
 {
-	const char *comm = comm_intern(s, c->comm);
-	struct thread_node *t = thread_findnew(s, c->pid, c->tid, comm);
+	struct thread_node *t = thread_findnew(s, c->pid, c->tid, c->comm);
 
-	if (!t || !comm)
+	if (!t || !thread_set_comm(s, t, c->comm))
 		return false;
-	t->pub.comm = comm;
 	t->pub.comm_exec = c->exec;
 	t->comm_set = true;
 	if (c->exec && s->maps.live && t->owns_maps)
@@ -209,7 +215,8 @@ bool thread_on_fork(struct session *s, const struct record_task *f, uint16_t mis
 	if (old && old->owns_maps && s->maps.live)
 		t->earlier = old;
 	if (parent->comm_set) {
-		t->pub.comm = parent->pub.comm;
+		if (!thread_set_comm(s, t, parent->pub.comm))
+			return false;
 		t->comm_set = true;
 	}
 	t->pub.ppid = parent->pub.tid;

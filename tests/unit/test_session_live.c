@@ -432,7 +432,8 @@ static void memory_does_not_grow_with_the_processes(void **state)
 
 		l->time = 1000 + i * 10;
 		add_fork(l, pid, pid, 1);
-		add_comm(l, pid, "conftest");
+		snprintf(name, sizeof(name), "conftest%d", i);
+		add_comm(l, pid, name);
 		snprintf(name, sizeof(name), "/tmp/conftest%d", i);
 		add_mmap(l, pid, 0x1000, 0x9000, name);
 		for (uint64_t addr = 0x10000; addr < 0x18000; addr += 0x2000)
