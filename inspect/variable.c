@@ -9,7 +9,6 @@
 struct error *object_variable_find(struct bpf_object *obj, const char *name, struct variable *v)
 {
 	const struct btf *btf = bpf_object__btf(obj);
-	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
 	struct nearest near = nearest_make(name);
 
 	for (uint32_t id = btf ? btf_start_id(btf) : 1; btf && id < btf__type_cnt(btf); id++) {

@@ -115,7 +115,6 @@ static void find_in_modules(struct bpf_program *prog, const struct btf *vmlinux,
 static struct error *no_such_target(const struct bpf_program *prog, const struct btf *btf,
 				    const char *name)
 {
-	struct strbuf _cleanup_strbuf_ text = STRBUF_INIT;
 	struct nearest near = nearest_make(name);
 	const char *prefix;
 	uint32_t kind;

@@ -142,7 +142,6 @@ static struct error *unknown_member(const struct definition *def, const char *me
 		"type",	     "key",	  "value",     "key_size", "value_size", "max_entries",
 		"map_flags", "numa_node", "map_extra", "pinning",  "values",
 	};
-	struct strbuf _cleanup_strbuf_ near_text = STRBUF_INIT;
 	struct nearest near = nearest_make(member);
 
 	if (def->obj->relaxed_maps) {

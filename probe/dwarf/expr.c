@@ -456,7 +456,7 @@ static struct error *frame_cfa(struct machine *m)
 		if (!cfis[i] || dwarf_cfi_addrframe(cfis[i], file_pc - bias[i], &frame))
 			continue;
 		_cleanup_free_ Dwarf_Frame *owned = frame;
-		if (dwarf_frame_cfa(frame, &ops, &n) || !n || ++m->ctx->depth > 8)
+		if (dwarf_frame_cfa(owned, &ops, &n) || !n || ++m->ctx->depth > 8)
 			continue;
 		_cleanup_location_ struct location cfa = {0};
 		struct error *err = expr_location(m->ctx, NULL, ops, n, NULL, &cfa);

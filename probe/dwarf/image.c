@@ -243,7 +243,6 @@ static bool is_module_file(const char *base, const char *module)
 
 static bool module_walk(const char *dir, const char *module, struct names *found, int depth)
 {
-	_cleanup_names_ struct names list = {0};
 	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
 	struct stat st;
 	DIR *d = depth < 12 ? opendir(dir) : NULL;
