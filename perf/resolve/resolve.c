@@ -34,8 +34,9 @@ struct dso_syms {
 	struct symtab *st; /* NULL: there are none */
 	struct dso *dso;
 	struct resolver *r;
-	size_t index; /* in loaded */
-	off_t size;   /* of a JIT's file when it was read; it may grow */
+	size_t index;	     /* in loaded */
+	off_t size;	     /* of a JIT's file when it was read; it may grow */
+	uint64_t read_again; /* the resolver's round in which that was done last */
 };
 
 /* Addresses looked up lately: profiles ask for the same ones over and over. */
@@ -61,6 +62,7 @@ struct resolver {
 	struct symtab *trampolines; /* of BPF, that were there before */
 	bool trampolines_tried;
 	VEC(struct symtab *) replaced; /* whose names were handed out */
+	uint64_t round;		       /* counts resolver_refresh(), from 1 */
 	struct cached cache[CACHE_SIZE];
 };
 
@@ -72,6 +74,7 @@ struct error *resolver_new(struct session *s, const struct resolver_opts *opts,
 	if (!r)
 		return error_nomem();
 	r->session = s;
+	r->round = 1;
 	memcpy(&r->opts, opts, min_of(opts->sz, sizeof(r->opts)));
 	*out = r;
 	return NULL;
@@ -393,18 +396,23 @@ static struct symtab *load_perf_map(struct resolver *r, const char *path, off_t 
 	return st;
 }
 
-/* The symbol of a JIT's code, whose file may have grown since it was read. */
+/*
+ * The symbol of a JIT's code, whose file may have grown since it was read. A
+ * file is read again once between two refreshes: a process that changes its
+ * file all the time costs one file per snapshot, not one per address.
+ */
 static const struct symbol *find_in_grown(struct resolver *r, const struct map *map, uint64_t addr)
 {
 	struct dso_syms *ds = map->dso->priv;
 	struct stat file;
 
-	if (!ds || !is_perf_map(map->dso->path))
+	if (!ds || !is_perf_map(map->dso->path) || ds->read_again == r->round)
 		return NULL;
 	_cleanup_free_ char *inside =
 		access(map->dso->path, R_OK) ? path_inside(r, map->dso->path) : NULL;
 	if (stat(inside ? inside : map->dso->path, &file) || file.st_size == ds->size)
 		return NULL;
+	ds->read_again = r->round;
 	struct symtab **slot = ds->st ? vec_push(&r->replaced) : NULL;
 	if (ds->st && !slot)
 		return NULL;
@@ -594,6 +602,7 @@ void resolver_refresh(struct resolver *r)
 	uint64_t generation = session_generation(r->session);
 
 	free_replaced(r);
+	r->round++;
 	if (generation == r->generation)
 		return;
 	/* A map in it may be another by now. */
