@@ -130,7 +130,7 @@ works() {
 	END
 	root_run 'cd /tmp
 		gcc -Wall -Werror -o version version.c $(pkg-config --cflags --libs libperfbpf)
-		ldd version | grep -q libperfbpf.so.0
+		ldd version >needed && grep libperfbpf.so.0 needed
 		./version' >out
 	[ -s out ]
 }
