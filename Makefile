@@ -59,7 +59,7 @@ demo:
 	@$(MAKE) --no-print-directory all
 	@tools/demo $(BUILD)/perf-bpf
 
-# What finds a fault in a change, in at most 20 minutes on two CPUs. The last line is
+# What finds a fault in a change; 20 minutes on two CPUs are the aim. The last line is
 # "N passed, N failed, N skipped"; before it stands what took how long.
 check:
 	@tools/deps build test

@@ -51,7 +51,7 @@ unsigned name_distance(const char *a, const char *b, unsigned limit);
  *
  *	struct nearest near = nearest_make("sched_swich");
  *	for (…) nearest_offer(&near, candidate);
- *	err = error_new(ENOENT, "there is no tracepoint 'sched_swich'");
+ *	err = error_new(ENOENT, "unknown tracepoint 'sched_swich'");
  *	return error_suggest(err, &near);	// hint: did you mean 'sched_switch'?
  *
  * A candidate is near when no more than a third of the wanted name's letters

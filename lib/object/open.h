@@ -346,7 +346,7 @@ char *data_map_name(const struct bpf_object *obj, const char *section);
 size_t map_data_size(const struct bpf_map *map);
 
 /*
- * arena.c: the variables that stand in an arena; their bytes (NULL: no memory, or
+ * arena.c: the variables in an arena; their bytes (NULL: no memory, or
  * there are none), which move when it is mapped.
  */
 struct error *arena_find(struct bpf_object *obj);

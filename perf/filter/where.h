@@ -16,7 +16,7 @@
  *
  * '&' binds more tightly than a comparison: "flags & 3 == 2" looks at two bits.
  * NUMBER is decimal, hexadecimal (0x) or octal (0), with '-' before it or with
- * a fraction. STRING stands in "" or ''; '\' takes the next character as it is.
+ * a fraction. STRING is quoted by "" or ''; '\' takes the next character as it is.
  * '~' compares a string with a glob.
  *
  * Numbers compare by their values, whatever their size and sign: a signed -1 is

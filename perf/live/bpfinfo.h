@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the kernel tells of a loaded program: enough for KSYMBOL records and BPF_PROG_INFO. */
+/* What the kernel reports about a loaded program: enough for KSYMBOL records and BPF_PROG_INFO. */
 #ifndef PB_PERF_LIVE_BPFINFO_H
 #define PB_PERF_LIVE_BPFINFO_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * What was there before the events: the kernel's text and modules, the BPF
- * programs, and the processes with what they have mapped. The kernel tells of
+ * programs, and the processes with what they have mapped. The kernel reports
  * changes only, so the file begins with records like those it would have
  * written. Their sample ids are zero, as perf has them: they come first
  * whatever the order of time.

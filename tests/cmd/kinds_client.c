@@ -199,7 +199,7 @@ static void kind_lsm(void)
 	const int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	CHECK(ioctl(fd, 0x12345678, 0) == -1);
 	if (errno == ENOTTY && !*g.seen)
-		skip("bpf is not among the security modules that are switched on (lsm=)");
+		skip("bpf is not among the enabled security modules (lsm=)");
 	CHECK(errno == EOPNOTSUPP && *g.seen == 1);
 	CHECK(!bpf_link__destroy(link));
 	CHECK(ioctl(fd, 0x12345678, 0) == -1 && errno == ENOTTY && *g.seen == 1);
@@ -371,7 +371,7 @@ static void kind_fentry_of_a_module(void)
 	struct globals g;
 
 	if (access("/sys/kernel/btf/nf_conntrack", R_OK))
-		skip("nf_conntrack is no module that is loaded");
+		skip("the module nf_conntrack is not loaded");
 	struct bpf_object *obj = load_with("into_a_module", &prog, &g);
 	struct bpf_link *link = bpf_program__attach(prog);
 	CHECK(link);

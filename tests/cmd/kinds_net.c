@@ -346,7 +346,7 @@ void kind_lsm_cgroup(void)
 	*g.verdict = 0;
 	if (!bind(fd, (const struct sockaddr *)&at, sizeof(at)) && !*g.seen) {
 		leave_cgroup(path);
-		skip("bpf is not among the security modules that are switched on (lsm=)");
+		skip("bpf is not among the enabled security modules (lsm=)");
 	}
 	CHECK(*g.seen == 1 && errno == EPERM);
 	CHECK(!bpf_link__destroy(link));
