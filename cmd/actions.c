@@ -7,7 +7,7 @@
 #include "cmd/cmd.h"
 #include "lib/base/json.h"
 #include "lib/base/names.h"
-#include "lib/sys/bpf.h"
+#include "lib/sys/bpf_syscall.h"
 
 enum {
 	MAX_WORDS = 4096,

@@ -9,7 +9,7 @@
 
 #include <argp.h>
 
-#include "inspect/find.h"
+#include "inspect/find_object.h"
 #include "inspect/owners.h"
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"

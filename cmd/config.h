@@ -17,7 +17,7 @@
 
 #include <stdbool.h>
 
-#include "compile/compile.h"
+#include "compile/compile_object.h"
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 

@@ -8,8 +8,8 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "lib/base/strbuf.h"
-#include "lib/sys/bpf.h"
-#include "lib/sys/features.h"
+#include "lib/sys/bpf_syscall.h"
+#include "lib/sys/probe_features.h"
 
 enum {
 	WIDTH = 80,

@@ -7,7 +7,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/config.h"
-#include "compile/compile.h"
+#include "compile/compile_object.h"
 #include "gen/gen.h"
 #include "lib/base/names.h"
 #include "lib/sys/sys.h"

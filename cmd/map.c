@@ -13,7 +13,7 @@
 #include "inspect/map_reader.h"
 #include "inspect/value_input.h"
 #include "lib/btf/open.h"
-#include "show/entry.h"
+#include "show/show_entry.h"
 
 enum {
 	OUT_CHUNK = 1 << 16,

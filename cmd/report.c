@@ -20,7 +20,7 @@
 #include "lib/base/vec.h"
 #include "perf/hist/hist.h"
 #include "perf/hist/trace_keys.h"
-#include "perf/print/header.h"
+#include "perf/print/print_header.h"
 #include "perf/print/probed.h"
 #include "show/perf_text.h"
 

@@ -16,9 +16,9 @@
 #include "cmd/run_output.h"
 #include "cmd/run_list.h"
 #include "lib/base/vec.h"
-#include "lib/sys/bpf.h"
+#include "lib/sys/bpf_syscall.h"
 #include "run/builtin.h"
-#include "run/run.h"
+#include "run/run_session.h"
 
 enum {
 	OPT_DURATION = 256,

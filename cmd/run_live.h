@@ -8,8 +8,8 @@
 #define PB_CMD_RUN_LIVE_H
 
 #include "lib/base/error.h"
-#include "run/run.h"
-#include "show/text.h"
+#include "run/run_session.h"
+#include "show/text_tables.h"
 
 struct live;
 

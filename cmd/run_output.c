@@ -16,7 +16,7 @@
 #include "cmd/run_live.h"
 #include "serve/server.h"
 #include "show/openmetrics.h"
-#include "show/text.h"
+#include "show/text_tables.h"
 
 enum {
 	OPT_CALLEE = 512,

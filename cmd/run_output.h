@@ -8,8 +8,8 @@
 
 #include "cmd/export.h"
 #include "lib/base/error.h"
-#include "run/run.h"
-#include "show/text.h"
+#include "run/run_session.h"
+#include "show/text_tables.h"
 
 struct run_output_opts {
 	struct export_opts export;

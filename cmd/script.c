@@ -8,7 +8,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/recording.h"
-#include "perf/print/script.h"
+#include "perf/print/print_script.h"
 
 struct options {
 	struct recording_opts recording;

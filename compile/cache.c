@@ -2,7 +2,7 @@
 /*
  * Where the cache lies, and how it is kept small.
  *
- *	DIR/objects/KEY		an object with its manifest (entry.c)
+ *	DIR/objects/KEY		an object with its manifest (cache_entry.c)
  *	DIR/headers/HASH/bpf/	the program's own headers
  *	DIR/vmlinux/HASH/	vmlinux.h of a kernel
  *	DIR/clang/HASH		what a clang says of itself

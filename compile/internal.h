@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The parts of compile/: the cache, clang, the headers; compile.c joins them. */
+/* The parts of compile/: the cache, clang, the headers; compile_object.c joins them. */
 #ifndef PB_COMPILE_INTERNAL_H
 #define PB_COMPILE_INTERNAL_H
 
@@ -7,11 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "compile/compile.h"
+#include "compile/compile_object.h"
 #include "lib/base/names.h"
 #include "lib/base/strbuf.h"
 
-/* hash.c: XXH3 of 128 bits over parts, each with its length, so that "ab","c" is not "a","bc". */
+/* content_hash.c: XXH3 of 128 bits over parts, each with its length, so that "ab","c" is not
+ * "a","bc". */
 
 #define DIGEST_LEN 32
 
@@ -65,7 +66,7 @@ struct error *cache_scratch(const struct cache *c, char **path);
 /* Keeps the newest keep entries of a folder, and removes scratch an hour old. */
 void cache_prune(const struct cache *c, const char *folder, size_t keep);
 
-/* entry.c: a cached object with all that it was made from */
+/* cache_entry.c: a cached object with all that it was made from */
 
 enum dep_kind {
 	DEP_HASHED, /* its content is compared */

@@ -19,7 +19,7 @@
 #include "run/sites.h"
 #include "show/csv.h"
 #include "show/result_json.h"
-#include "show/text.h"
+#include "show/text_tables.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

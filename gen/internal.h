@@ -42,7 +42,7 @@ struct gen {
 /* Adds text in which each @ stands for the name. */
 void gen_put(struct gen *g, const char *text);
 
-/* data.c: g->btf. */
+/* data_structs.c: g->btf. */
 struct error *gen_types_copy(struct gen *g, const struct btf *btf);
 /* The maps of the object, and the variables of data sections in order. */
 struct error *gen_maps_read(struct gen *g);
@@ -54,7 +54,7 @@ struct error *gen_data_pointers(struct gen *g, const struct gen_map *map);
 /* Adds "TYPE NAME" as C has it, or "TYPE *NAME". */
 struct error *gen_declare(struct gen *g, const struct gen_var *var, bool pointer);
 
-/* struct_ops.c: the members of a struct_ops map's struct, each behind three tabs. */
+/* struct_ops_shadow.c: the members of a struct_ops map's struct, each behind three tabs. */
 struct error *gen_struct_ops_members(struct gen *g, const struct gen_map *map);
 
 #endif

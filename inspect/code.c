@@ -16,7 +16,7 @@
 #include <stdio.h>
 
 #include "inspect/code_internal.h"
-#include "inspect/find.h"
+#include "inspect/find_object.h"
 #include "lib/base/json.h"
 #include "lib/sys/sys.h"
 

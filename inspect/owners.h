@@ -7,7 +7,7 @@
 #ifndef PB_INSPECT_OWNERS_H
 #define PB_INSPECT_OWNERS_H
 
-#include "inspect/find.h"
+#include "inspect/find_object.h"
 #include "lib/sys/proc.h"
 
 struct owner {

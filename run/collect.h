@@ -12,7 +12,7 @@
 
 #include "lib/base/error.h"
 #include "run/display.h"
-#include "run/names.h"
+#include "run/value_names.h"
 #include "show/result.h"
 
 /* A map that is looked at again and again. */

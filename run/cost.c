@@ -25,7 +25,7 @@
 #include "lib/base/vec.h"
 #include "lib/sys/sys.h"
 #include "run/internal.h"
-#include "run/probes.h"
+#include "run/run_probes.h"
 
 enum {
 	STRETCH_MS = 1000,

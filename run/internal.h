@@ -9,7 +9,7 @@
 #include "lib/base/keyset.h"
 #include "lib/base/vec.h"
 #include "run/collect.h"
-#include "run/fields.h"
+#include "run/record_fields.h"
 
 enum {
 	HIST_LOG2_SLOTS = 65,
@@ -102,7 +102,7 @@ struct error *make_frames_text(struct making *m, const struct field *f, const ui
 struct error *check_stacks(const struct collector *c);
 struct error *make_stacks(struct making *m, const struct collect_opts *opts, struct result *r);
 
-/* ---- events: events.c ---- */
+/* ---- events: ring_events.c ---- */
 
 /* Fills c->stream, also where it fails half-way. */
 struct error *stream_new(struct collector *c);

@@ -3,7 +3,7 @@
 #ifndef PB_SHOW_INTERNAL_H
 #define PB_SHOW_INTERNAL_H
 
-#include "show/text.h"
+#include "show/text_tables.h"
 
 static inline void text_fill(struct strbuf *out, char c, size_t n)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "lib/attach/internal.h"
-#include "lib/sys/features.h"
+#include "lib/sys/probe_features.h"
 
 static const struct attach_kind kinds[] = {
 	{PROGRAM_TRACEPOINT, .event = tracepoint_section_event},

@@ -13,7 +13,7 @@
 #include <linux/perf_event.h>
 
 #include "lib/base/error.h"
-#include "lib/elf/elf.h"
+#include "lib/elf/elf_read.h"
 #include "lib/object/object.h"
 
 /* As the program's section says. EOPNOTSUPP: its kind is not one that attaches by itself. */

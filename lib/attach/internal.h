@@ -6,7 +6,7 @@
 #include "lib/attach/attach.h"
 #include "lib/base/edge.h"
 #include "lib/base/strbuf.h"
-#include "lib/sys/bpf.h"
+#include "lib/sys/bpf_syscall.h"
 #include "lib/sys/sys.h"
 
 /*

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "lib/base/error.h"
-#include "lib/elf/elf.h"
+#include "lib/elf/elf_read.h"
 
 /* A place in the code. The strings point into the file. */
 struct usdt_note {

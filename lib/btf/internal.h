@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The inside of struct btf; see btf.c. */
+/* The inside of struct btf; see btf_object.c. */
 #ifndef PB_BTF_INTERNAL_H
 #define PB_BTF_INTERNAL_H
 
@@ -64,7 +64,7 @@ struct btf {
 	struct btf_index *index[2]; /* of functions: [1]; of the rest: [0] */
 	uint8_t searches[2];	    /* without that table */
 	struct btf_strset *strset;
-	uint8_t *aligns; /* per own type; resolve.c */
+	uint8_t *aligns; /* per own type; type_sizes.c */
 	void *raw;
 	uint32_t raw_size;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The inside of CO-RE: specs (spec.c), type comparison (compat.c), core.c, patch.c. */
+/* The inside of CO-RE: specs (core_spec.c), type comparison (compat.c), core.c, patch.c. */
 #ifndef PB_CORE_INTERNAL_H
 #define PB_CORE_INTERNAL_H
 
@@ -116,7 +116,7 @@ struct error *core_types_compat(struct core *core, const struct btf *local, uint
 struct error *core_types_match(struct core *core, const struct btf *local, uint32_t local_id,
 			       const struct btf *targ, uint32_t targ_id, bool *yes);
 
-/* value.c: what a relocation of the kind means for both; targ NULL: there is no match. */
+/* core_value.c: what a relocation of the kind means for both; targ NULL: there is no match. */
 struct error *core_calculate(uint32_t kind, const struct core_spec *local,
 			     const struct core_spec *targ, struct core_result *res);
 

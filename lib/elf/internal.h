@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The inside of struct elf_file; open.c fills it, elf.c reads it. */
+/* The inside of struct elf_file; elf_open.c fills it, elf_read.c reads it. */
 #ifndef PB_ELF_INTERNAL_H
 #define PB_ELF_INTERNAL_H
 
 #include <string.h>
 
 #include "lib/base/vec.h"
-#include "lib/elf/elf.h"
+#include "lib/elf/elf_read.h"
 
 struct elf_file {
 	char *name;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What callers ask of objects and programs, and set between open and load. */
-#include "lib/object/open.h"
+#include "lib/object/open_object.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -17,7 +17,7 @@
 
 #include "lib/base/edge.h"
 #include "lib/base/strbuf.h"
-#include "lib/elf/elf.h"
+#include "lib/elf/elf_read.h"
 #include "lib/sys/sys.h"
 
 /* No BTF comes near this; a file that does is something else. */

@@ -11,7 +11,7 @@
  *function of .text, and there must be one: with two tags the kernel refuses the program in its own
  *words.
  */
-#include "lib/object/open.h"
+#include "lib/object/open_object.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Undefined symbols. The object's BTF says what they are: variables of section
- * .kconfig come from the kernel's configuration (kconfig.c) and from what the
+ * .kconfig come from the kernel's configuration (extern_kconfig.c) and from what the
  * loader knows of the kernel; symbols of .ksyms are the kernel's own (ksyms.c).
  *
  * The variables of .kconfig stand in a map of that name, where the object's BTF

@@ -5,7 +5,7 @@
  * table is the process's, as libbpf has it; a program keeps a copy of the entry
  * it was opened with, so that a handler can go while its programs live.
  */
-#include "lib/object/open.h"
+#include "lib/object/open_object.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@
  * While one is loaded its instructions and records stand in the program, so
  * that what loads programs, and what explains a refusal, sees them.
  */
-#include "lib/object/load.h"
+#include "lib/object/load_object.h"
 
 #include <limits.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What callers ask of maps, and set between open and load; their elements. */
-#include "lib/object/open.h"
+#include "lib/object/open_object.h"
 
 #include <fcntl.h>
 #include <string.h>

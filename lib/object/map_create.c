@@ -3,7 +3,7 @@
  * Creates the maps of an object, or takes pinned ones that fit. The error of a
  * map names its type, because what usually fails is that the kernel lacks it.
  */
-#include "lib/object/load.h"
+#include "lib/object/load_object.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
  * arrays when the programs are loaded. A map that was there before (reused, or
  * found pinned) keeps what it holds.
  */
-#include "lib/object/load.h"
+#include "lib/object/load_object.h"
 
 #include <inttypes.h>
 

@@ -10,7 +10,7 @@
  *	struct key *key;		a type: what the member points to (__type)
  *	struct inner *values[];		the shape of inner maps (__array)
  */
-#include "lib/object/open.h"
+#include "lib/object/open_object.h"
 
 #include <inttypes.h>
 #include <stdio.h>

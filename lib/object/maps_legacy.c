@@ -12,7 +12,7 @@
  * A structure ____btf_map_NAME with members key and value in the object's BTF,
  * which perf's bpf_map() macro defines, names the types of key and value.
  */
-#include "lib/object/open.h"
+#include "lib/object/open_object.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

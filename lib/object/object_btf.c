@@ -6,7 +6,7 @@
  * kernel gets. A kernel that refuses the BTF still runs the programs: they only
  * lose their names, lines and the types of their maps.
  */
-#include "lib/object/load.h"
+#include "lib/object/load_object.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
  * Pinning: a program or map stays in the kernel while a file of a BPF file
  * system holds it.
  */
-#include "lib/object/open.h"
+#include "lib/object/open_object.h"
 
 #include <libgen.h>
 #include <linux/magic.h>

@@ -7,7 +7,7 @@
 #define PB_OBJECT_PREPARE_H
 
 #include "lib/base/sha256.h"
-#include "lib/object/open.h"
+#include "lib/object/open_object.h"
 
 /* relocate.c: lays out each program with its subprograms, and patches it. */
 struct error *programs_prepare(struct bpf_object *obj);
@@ -38,7 +38,7 @@ struct error *object_vmlinux(struct bpf_object *obj, const struct btf **btf);
 /* externs.c: the variables whose values the loader knows, before the maps are created. */
 struct error *externs_fill(struct bpf_object *obj);
 
-/* kconfig.c: gives options their values, before the maps are created. */
+/* extern_kconfig.c: gives options their values, before the maps are created. */
 struct error *kconfig_fill(struct bpf_object *obj);
 
 /* ksyms.c: finds a symbol of the kernel, once; ENOENT: it is nowhere and not weak. */

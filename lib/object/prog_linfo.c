@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/object/open.h"
+#include "lib/object/open_object.h"
 
 struct bpf_prog_linfo {
 	uint8_t *records; /* n of size bytes, each begins with a struct bpf_line_info */

@@ -8,7 +8,7 @@
  * Functions of a section do not overlap, so the object's code is never more
  * than its file, and a place belongs to one function.
  */
-#include "lib/object/open.h"
+#include "lib/object/open_object.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
  *			counted from the symbol's value: -1 for a function's own
  *			symbol, else an offset in the section
  */
-#include "lib/object/open.h"
+#include "lib/object/open_object.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  * come from the first BPF tools: "events/SYS/NAME" and plain "SYS:NAME" are
  * tracepoints.
  */
-#include "lib/object/open.h"
+#include "lib/object/open_object.h"
 
 #include <string.h>
 

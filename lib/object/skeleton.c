@@ -10,13 +10,13 @@
  *
  * A variable's address must not change at load: a data section's bytes move
  * out of the file when they are asked for, into memory whose place the map
- * takes later (data.c). Options of the kernel's configuration have no values
+ * takes later (global_data.c). Options of the kernel's configuration have no values
  * before load, so their section appears only then.
  *
  * A subskeleton is a library's: it looks for its maps, programs and variables
  * in an object that somebody else opened, from several sources linked.
  */
-#include "lib/object/open.h"
+#include "lib/object/open_object.h"
 
 #include "lib/base/names.h"
 

@@ -17,7 +17,7 @@
  * (attach_btf_id) and the member's number (expected_attach_type), and its
  * descriptor is what stands in the value. Structs of modules are in their BTF.
  */
-#include "lib/object/load.h"
+#include "lib/object/load_object.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

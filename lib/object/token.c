@@ -9,7 +9,7 @@
  * environment; "" in either means none. Without both, /sys/fs/bpf is tried, and
  * nothing is said when it gives none: that is the usual case.
  */
-#include "lib/object/load.h"
+#include "lib/object/load_object.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>

@@ -15,7 +15,7 @@
 
 #include "lib/base/edge.h"
 #include "lib/base/util.h"
-#include "lib/sys/bpf.h"
+#include "lib/sys/bpf_syscall.h"
 #include "lib/sys/uapi.h"
 
 static inline uint64_t ptr_to_u64(const void *p)

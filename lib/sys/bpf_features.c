@@ -8,7 +8,7 @@
  * A probe must not take a lack of rights for a lack of the feature: EPERM
  * counts as present, so that the real call fails with the real reason.
  */
-#include "lib/sys/bpf.h"
+#include "lib/sys/bpf_syscall.h"
 
 #include <errno.h>
 #include <string.h>

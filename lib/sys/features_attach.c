@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "lib/sys/bpf.h"
+#include "lib/sys/bpf_syscall.h"
 #include "lib/sys/features_internal.h"
 #include "lib/sys/proc.h"
 #include "lib/sys/tracefs.h"

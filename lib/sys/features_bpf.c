@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "lib/sys/bpf.h"
+#include "lib/sys/bpf_syscall.h"
 #include "lib/sys/features_internal.h"
 
 /* r0 = 0; exit */

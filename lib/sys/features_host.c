@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/cursor.h"
-#include "lib/sys/bpf.h"
+#include "lib/sys/bpf_syscall.h"
 #include "lib/sys/features_internal.h"
 #include "lib/sys/tracefs.h"
 

@@ -5,7 +5,7 @@
 
 #include <linux/capability.h>
 
-#include "lib/sys/features.h"
+#include "lib/sys/probe_features.h"
 #include "lib/sys/internal.h"
 
 #ifndef CAP_PERFMON

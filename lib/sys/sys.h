@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The system: perf_event_open(2) and the ioctls on its fds, and the small
- * files of sysfs and procfs. (tracefs.h, proc.h, features.h and bpf.h are its
+ * files of sysfs and procfs. (tracefs.h, proc.h, probe_features.h and bpf_syscall.h are its
  * other doors.) No other room makes these calls.
  *
  * The trees read are named by a struct sys_roots, so that tests can use

@@ -3,7 +3,7 @@
  * The kernel's interface: the three headers of uapi/linux/, and of bpf(2) what
  * is written in our own words.
  *
- * A name that is here says nothing about the running kernel: see features.h.
+ * A name that is here says nothing about the running kernel: see probe_features.h.
  */
 #ifndef PB_SYS_UAPI_H
 #define PB_SYS_UAPI_H

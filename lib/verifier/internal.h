@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The inside: log.c reads the log into steps, trace.c follows a register
- * backwards through them, words.c puts a register's state into words, match.c
- * holds a line of the log against a pattern, and explain.c tries the rules,
- * whose functions stand in bounds.c, pointers.c, calls.c and flow.c.
+ * The inside: verifier_log.c reads the log into steps, trace_register.c follows a register
+ * backwards through them, kernel_words.c puts a register's state into words, match.c
+ * holds a line of the log against a pattern, and explain_refusal.c tries the rules,
+ * whose functions stand in bounds.c, pointers.c, calls.c and log_flow.c.
  */
 #ifndef PB_VERIFIER_INTERNAL_H
 #define PB_VERIFIER_INTERNAL_H
@@ -58,7 +58,7 @@ void vlog_deinit(struct vlog *log);
 struct piece vlog_state(const struct vlog *log, const struct verifier_input *in, size_t step,
 			unsigned reg);
 
-/* ---- where a value comes from (trace.c) ---- */
+/* ---- where a value comes from (trace_register.c) ---- */
 
 enum origin_kind {
 	ORIGIN_UNKNOWN,
@@ -85,7 +85,7 @@ struct origin trace_origin(const struct vlog *log, const struct verifier_input *
 /* The name of what a call step calls: "bpf_map_lookup_elem". */
 struct piece step_callee(const struct step *step);
 
-/* ---- registers in words (words.c) ---- */
+/* ---- registers in words (kernel_words.c) ---- */
 
 struct range {
 	bool is_number; /* a scalar */

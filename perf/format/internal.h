@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What tracing.c, compile.c and run.c share: a tracepoint and its program. */
+/* What tracing.c, compile_format.c and print_format.c share: a tracepoint and its program. */
 #ifndef PB_PERF_FORMAT_INTERNAL_H
 #define PB_PERF_FORMAT_INTERNAL_H
 

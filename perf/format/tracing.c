@@ -2,7 +2,7 @@
 /*
  * The tracepoints of a recording: perf/data takes TRACING_DATA apart, a format
  * file is parsed (format.c) when its event is first asked for and compiled
- * (compile.c) when it is first printed.
+ * (compile_format.c) when it is first printed.
  */
 #include "perf/format/internal.h"
 

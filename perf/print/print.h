@@ -8,7 +8,7 @@
 #define PB_PERF_PRINT_PRINT_H
 
 #include "lib/base/strbuf.h"
-#include "perf/print/fields.h"
+#include "perf/print/script_fields.h"
 #include "perf/format/tracing.h"
 #include "perf/resolve/resolve.h"
 #include "perf/session/session.h"

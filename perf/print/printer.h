@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What sample.c, record.c and json.c share. */
+/* What sample.c, print_record.c and json_sample.c share. */
 #ifndef PB_PERF_PRINT_PRINTER_H
 #define PB_PERF_PRINT_PRINTER_H
 

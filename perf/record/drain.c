@@ -3,7 +3,7 @@
  * From the rings to the file. A ring is written from where it stands, in one
  * or two pieces, and never copied; but its records are looked at as they go
  * by, at a few fixed offsets that all samples of a recording share (see
- * events.c), to count them, to know the first and last time, and whether there
+ * event_attrs.c), to count them, to know the first and last time, and whether there
  * is anything whose build id will be wanted. That replaces reading the whole file back at the end.
  *
  *	sample: header, [id], ip, pid and tid, time, …

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The parts of the recorder. recording.c runs them in this order:
+ * The parts of the recorder. record_file.c runs them in this order:
  *
- *	events.c	what to open: the command line's events and their attrs
- *	probes.c	probes: the events and programs made for them
- *	bpf.c, terms.c	objects: load them; the events and maps they ask for
+ *	event_attrs.c	what to open: the command line's events and their attrs
+ *	record_probes.c	probes: the events and programs made for them
+ *	record_bpf.c, terms.c	objects: load them; the events and maps they ask for
  *	target.c	where to open it: CPUs and threads
- *	open.c		the fds, their rings, filters and programs
- *	features.c, tracing.c	what the header says
- *	synth.c		what is there already: processes, maps, programs
+ *	perf_open.c		the fds, their rings, filters and programs
+ *	write_features.c, write_tracing.c	what the header says
+ *	synth_records.c		what is there already: processes, maps, programs
  *	drain.c		the rings to the file, counting what goes by
  *	ledger.c	what was lost
  *	buildid.c	the build ids of what was hit
@@ -135,7 +135,7 @@ struct recording {
 	VEC(struct record_loss) losses;
 };
 
-/* events.c: the selection to events, and their attrs once all events are known. */
+/* event_attrs.c: the selection to events, and their attrs once all events are known. */
 struct error *events_select(struct recording *rec);
 struct error *events_configure(struct recording *rec);
 /* One more of the selected kind, at the end. */
@@ -146,7 +146,7 @@ void event_deinit(struct event *event);
 /* One whose samples programs of type perf_event can filter. */
 bool event_is_sampled_counter(const struct event *event);
 
-/* bpf.c */
+/* record_bpf.c */
 struct error *objects_open(struct recording *rec, const char *path, const struct select_event *sel);
 /* perf_event programs find their events, once all are known. */
 struct error *objects_bind(struct recording *rec);
@@ -163,7 +163,7 @@ struct error *terms_set_maps(struct object *object);
 struct error *terms_want_events(struct recording *rec);
 struct error *terms_bind_events(struct recording *rec);
 
-/* probes.c */
+/* record_probes.c */
 struct error *record_probes_open(struct recording *rec, const char *text);
 /* The programs of an opened object whose sections are definitions. */
 struct error *record_probes_of(struct recording *rec, struct object *object);
@@ -186,7 +186,7 @@ void event_file_attr(const struct event *event, struct perf_event_attr *attr);
 struct error *target_init(struct recording *rec);
 void target_deinit(struct target *target);
 
-/* open.c */
+/* perf_open.c */
 struct error *events_open(struct recording *rec);
 struct error *rings_open(struct recording *rec);
 struct error *events_attach(struct recording *rec);
@@ -196,13 +196,13 @@ struct error *events_enable(struct recording *rec);
 void events_disable(struct recording *rec);
 void rings_close(struct recording *rec);
 
-/* features.c */
+/* write_features.c */
 struct error *features_begin(struct recording *rec);
 struct error *features_end(struct recording *rec);
-/* tracing.c */
+/* write_tracing.c */
 struct error *tracing_build(struct recording *rec, struct strbuf *out);
 
-/* synth.c: appends to the file. */
+/* synth_records.c: appends to the file. */
 struct error *synthesize(struct recording *rec);
 
 /* drain.c */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Between the grammar (parse.c), the names (names.c) and the look-ups (resolve.c). */
+/* Between the grammar (parse_events.c), the names (event_names.c) and the look-ups
+ * (resolve_events.c). */
 #ifndef PB_PERF_SELECT_INTERNAL_H
 #define PB_PERF_SELECT_INTERNAL_H
 

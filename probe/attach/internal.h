@@ -51,7 +51,7 @@ bool trial_prologue(uint32_t btf_id, bool at_return, const struct prologue *prol
 bool trial_kprobe_multi(struct trials *trials);
 bool trial_func_ip(struct trials *trials);
 
-/* ---- attach.c ---- */
+/* ---- attach_points.c ---- */
 
 /* What becomes of a point. */
 struct place {
@@ -109,10 +109,10 @@ struct prologue_way place_way(const struct set_prog *prog, size_t point, enum pr
 
 struct prologue_way form_way(const struct set_prog *prog, const struct form *form);
 
-/* direct.c: of the forms that may, which values are read by direct loads. */
+/* try_direct.c: of the forms that may, which values are read by direct loads. */
 struct error *forms_try_direct(struct set_prog *prog);
 
-/* choose.c: a way for each point, and the forms that follow from that. */
+/* choose_method.c: a way for each point, and the forms that follow from that. */
 bool way_has_cookie(enum probe_way way);
 struct error *places_choose(struct set_prog *prog);
 /* links.c */

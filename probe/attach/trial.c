@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/sys/features.h"
+#include "lib/sys/probe_features.h"
 #include "lib/sys/uapi.h"
 #include "probe/attach/internal.h"
 

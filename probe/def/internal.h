@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The parser of definitions: words.c has its words, point.c the keys, the event's name
- * and the probe point, arguments.c the arguments, parse.c the whole.
+ * and the probe point, arguments.c the arguments, parse_probe.c the whole.
  */
 #ifndef PB_PROBE_DEF_INTERNAL_H
 #define PB_PROBE_DEF_INTERNAL_H

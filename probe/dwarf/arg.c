@@ -4,7 +4,7 @@
  * symbol, what is returned), the path from there, the value at its end; and
  * all the variables of a place.
  */
-#include "probe/dwarf/object.h"
+#include "probe/dwarf/dwarf_object.h"
 
 static void object_deinit(struct object *object)
 {

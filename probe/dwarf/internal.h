@@ -91,7 +91,7 @@ static inline uint64_t image_address(const struct dwarf_image *image, Dwarf_Addr
 	return address + image->bias;
 }
 
-/* ---- find.c: debug information in other files ---- */
+/* ---- find_debug.c: debug information in other files ---- */
 int image_find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname, Dwarf_Addr base,
 			 const char *file_name, const char *debuglink_file, GElf_Word crc,
 			 char **found);

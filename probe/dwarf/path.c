@@ -8,7 +8,7 @@
  * while what it points to is known (DW_OP_implicit_pointer) is followed here,
  * with nothing to load.
  */
-#include "probe/dwarf/object.h"
+#include "probe/dwarf/dwarf_object.h"
 
 /* ---- Members ---- */
 

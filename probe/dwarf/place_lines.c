@@ -5,7 +5,7 @@
  * A line has a place wherever control may come to it: at each row of the table
  * that begins a statement on it, in each instance of the function. A loop's line
  * comes again at its end, a part that was unrolled has several copies. Rows that
- * are always reached together (flow.c), with no other line's in between, are one
+ * are always reached together (code_flow.c), with no other line's in between, are one
  * place in each block. gcc marks a statement's beginning once for each time that
  * it is executed; clang marks each row, so a statement of its whose code was mixed
  * with others' may count more than once, as it does with perf probe.

@@ -14,7 +14,7 @@ struct row {
 	uint32_t line;
 };
 
-/* ---- flow.c ---- */
+/* ---- code_flow.c ---- */
 struct flow {
 	void *function;	     /* the DIE whose code was read */
 	bool known;	     /* there is a disassembler for it */

@@ -8,7 +8,7 @@
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
 #include "lib/btf/open.h"
-#include "lib/elf/elf.h"
+#include "lib/elf/elf_read.h"
 #include "probe/fetch/regs.h"
 #include "probe/point/point.h"
 #include "sym/sym.h"
@@ -209,7 +209,7 @@ struct probe_finder;
 struct error *user_check_boundary(const struct probe_finder *finder, const struct user *user,
 				  const struct probe_point *point);
 
-/* ---- columns.c: arguments become the columns of all points ---- */
+/* ---- arg_columns.c: arguments become the columns of all points ---- */
 
 struct columns;
 struct error *columns_new(const struct probe_def *def, struct columns **out);

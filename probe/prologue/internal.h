@@ -105,7 +105,7 @@ void entry_write(struct gen *g, size_t i, int reg);
 struct error *stack_run(struct gen *g, const struct fetch_piece *piece);
 struct error *stack_need(const struct gen *g, size_t n);
 
-/* ---- direct.c ---- */
+/* ---- direct_loads.c ---- */
 
 /* How many of the piece's steps, from the first, direct loads can be; 0: none. */
 size_t direct_steps(const struct prologue_way *way, const struct fetch_piece *piece);
@@ -119,7 +119,7 @@ struct error *direct_walk(struct gen *g, const struct fetch_piece *piece, size_t
 struct error *operator_binary(struct gen *g, enum fetch_op op);
 struct error *operator_unary(struct gen *g, const struct fetch_insn *insn);
 
-/* ---- value.c ---- */
+/* ---- fetch_value.c ---- */
 
 bool value_is_direct(const struct gen *g, size_t i);
 

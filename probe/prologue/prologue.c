@@ -26,7 +26,7 @@
  * Everything is a plain number for the verifier, never one of its typed
  * pointers: arithmetic on those is refused, and so would be the user's program.
  * In a typed context they are therefore taken with bpf_get_func_arg(), or read
- * out of the context like any other memory. direct.c has the exception.
+ * out of the context like any other memory. direct_loads.c has the exception.
  */
 #include "probe/prologue/internal.h"
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "cmd/config.h"
-#include "compile/compile.h"
+#include "compile/compile_object.h"
 
 static void print_log(void *ctx, enum log_level level, const char *fmt, va_list ap)
 {

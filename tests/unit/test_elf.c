@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "lib/elf/elf.h"
+#include "lib/elf/elf_read.h"
 
 #define GAP (64 * 1024)
 

@@ -15,7 +15,7 @@
 
 #include "perf/data/features.h"
 #include "perf/data/writer.h"
-#include "perf/print/header.h"
+#include "perf/print/print_header.h"
 #include "perf/session/session.h"
 
 /* ---- features ---- */

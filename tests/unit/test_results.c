@@ -16,7 +16,7 @@
 #include "show/pprof.h"
 #include "show/result_json.h"
 #include "show/stack_text.h"
-#include "show/text.h"
+#include "show/text_tables.h"
 
 #define SECOND 1000000000ull
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/util.h"
-#include "lib/sys/features.h"
+#include "lib/sys/probe_features.h"
 #include "lib/sys/kfuncs.h"
 #include "lib/sys/proc.h"
 #include "lib/sys/sys.h"

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "show/plain.h"
-#include "show/text.h"
+#include "show/text_tables.h"
 #include "tests/unit/results.h"
 
 static void add_all(struct results *results)

@@ -19,7 +19,7 @@
 #include <bpf/bpf.h>
 
 #include "lib/attach/attach.h"
-#include "lib/object/open.h"
+#include "lib/object/open_object.h"
 #include "lib/sys/sys.h"
 #include "tests/unit/nomem.h"
 #include "tests/unit/usdt_image.h"

@@ -13,8 +13,8 @@
 #include <bpf/btf.h>
 
 #include "inspect/value_input.h"
-#include "show/entry.h"
-#include "show/value.h"
+#include "show/show_entry.h"
+#include "show/value_text.h"
 
 struct pair {
 	int16_t a, b;

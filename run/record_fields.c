@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "run/record_fields.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/strbuf.h"
+#include "lib/base/vec.h"
+#include "lib/btf/open.h"
+#include "lib/btf/value.h"
+
+enum {
+	MAX_FIELDS = 10000,
+	MAX_STEPS = 4 * MAX_FIELDS,
+	MAX_DEPTH = 32,
+};
+
+void fields_deinit(struct fields *fields)
+{
+	struct field *f;
+
+	vec_for_each (f, fields)
+		free(f->name);
+	vec_deinit(fields);
+}
+
+/* The role that the names of typedefs on the way to a type give it. */
+static enum field_role role_of(const struct btf *btf, uint32_t type)
+{
+	static const struct {
+		const char *name;
+		enum field_role role;
+	} names[] = {
+		{"perf_bpf_pid", ROLE_PID},
+		{"perf_bpf_uid", ROLE_UID},
+		{"perf_bpf_gid", ROLE_GID},
+		{"perf_bpf_cgroup", ROLE_CGROUP},
+		{"perf_bpf_ksym", ROLE_KSYM},
+		{"perf_bpf_ipv4", ROLE_IPV4},
+		{"perf_bpf_ipv6", ROLE_IPV6},
+		{"perf_bpf_port", ROLE_PORT},
+		{"perf_bpf_ns", ROLE_NS},
+		{"perf_bpf_time", ROLE_TIME},
+		{"perf_bpf_bytes", ROLE_BYTES},
+		{"perf_bpf_dev", ROLE_DEV},
+		{"perf_bpf_syscall", ROLE_SYSCALL},
+		{"perf_bpf_errno", ROLE_ERRNO},
+		{"perf_bpf_kstack", ROLE_KSTACK},
+		{"perf_bpf_ustack", ROLE_USTACK},
+		{"perf_bpf_usym", ROLE_USYM},
+		{"pid_t", ROLE_PID},
+		{"uid_t", ROLE_UID},
+		{"gid_t", ROLE_GID},
+	};
+
+	for (int depth = 0; depth < MAX_DEPTH; depth++) {
+		const struct btf_type *t = btf__type_by_id(btf, type);
+
+		if (!t || !(btf_is_mod(t) || btf_is_typedef(t)))
+			return ROLE_NONE;
+		for (size_t i = 0; btf_is_typedef(t) && i < ARRAY_SIZE(names); i++)
+			if (!strcmp(btf_name(btf, t), names[i].name))
+				return names[i].role;
+		type = t->type;
+	}
+	return ROLE_NONE;
+}
+
+struct walk {
+	const struct btf *btf;
+	struct fields *fields;
+	struct strbuf path;
+	uint32_t steps; /* types seen: what holds nothing makes no field, but takes time */
+};
+
+static void path_cut(struct walk *w, size_t len)
+{
+	w->path.len = len;
+	if (w->path.str)
+		w->path.str[len] = 0;
+}
+
+static struct error *add_field(struct walk *w, struct field field)
+{
+	if (w->fields->n >= MAX_FIELDS)
+		return error_new(E2BIG, "the type has more than %d fields", MAX_FIELDS);
+	if ((uint64_t)field.off + field.size > w->fields->size)
+		return error_new(EINVAL, "member %s is outside of its type", strbuf_str(&w->path));
+	struct field *f = vec_push(w->fields);
+	if (!f)
+		return error_nomem();
+	*f = field;
+	f->name = strdup(strbuf_str(&w->path));
+	return f->name ? NULL : error_nomem();
+}
+
+static struct error *walk_type(struct walk *w, uint32_t type, uint64_t bit, uint32_t bits,
+			       int depth);
+
+static struct error *walk_array(struct walk *w, const struct btf_type *t, uint64_t bit, int depth)
+{
+	const struct btf_array *a = btf_array(t);
+	int64_t size = btf__resolve_size(w->btf, a->type);
+	size_t len = w->path.len;
+
+	if (size < 0 || (uint64_t)size * a->nelems > w->fields->size)
+		return error_new(EINVAL, "an array is larger than its type");
+	if (btf_is_char(w->btf, a->type))
+		return add_field(
+			w, (struct field){.kind = FIELD_CHARS, .off = bit / 8, .size = a->nelems});
+	for (uint32_t i = 0; i < a->nelems && size; i++) {
+		size_t n = w->fields->n;
+
+		strbuf_addf(&w->path, "[%u]", i);
+		TRY(walk_type(w, a->type, bit + i * (uint64_t)size * 8, 0, depth + 1));
+		path_cut(w, len);
+		/* as empty as the first one are all the others */
+		if (w->fields->n == n)
+			break;
+	}
+	return NULL;
+}
+
+/* The members of a union are the same bytes: one that has all of them is enough. */
+static uint32_t widest_member(const struct btf *btf, const struct btf_type *t)
+{
+	uint32_t widest = 0;
+	int64_t most = 0;
+
+	for (uint32_t i = 0; i < btf_vlen(t); i++) {
+		int64_t size = btf__resolve_size(btf, btf_members(t)[i].type);
+
+		if (size > most) {
+			most = size;
+			widest = i;
+		}
+	}
+	return widest;
+}
+
+static struct error *walk_members(struct walk *w, const struct btf_type *t, uint64_t bit, int depth)
+{
+	size_t len = w->path.len;
+
+	uint32_t begin = btf_is_union(t) ? widest_member(w->btf, t) : 0;
+	uint32_t end = btf_is_union(t) ? begin + 1 : btf_vlen(t);
+
+	for (uint32_t i = begin; i < end && i < btf_vlen(t); i++) {
+		const struct btf_member *m = btf_members(t) + i;
+		const char *name = btf__name_by_offset(w->btf, m->name_off);
+
+		if (name && *name)
+			strbuf_addf(&w->path, "%s%s", len ? "." : "", name);
+		TRY(walk_type(w, m->type, bit + btf_member_bit_offset(t, i),
+			      btf_member_bitfield_size(t, i), depth + 1));
+		path_cut(w, len);
+	}
+	return NULL;
+}
+
+/* Global variables. What has no address of its own there (size 0) is left out. */
+static struct error *walk_section(struct walk *w, const struct btf_type *t, uint64_t bit, int depth)
+{
+	const struct btf_var_secinfo *var = btf_var_secinfos(t);
+	size_t len = w->path.len;
+
+	for (uint32_t i = 0; i < btf_vlen(t); i++, var++) {
+		const struct btf_type *v = btf__type_by_id(w->btf, var->type);
+
+		if (!v || !btf_is_var(v) || !var->size)
+			continue;
+		strbuf_adds(&w->path, btf_name(w->btf, v));
+		TRY(walk_type(w, v->type, bit + var->offset * (uint64_t)8, 0, depth + 1));
+		path_cut(w, len);
+	}
+	return NULL;
+}
+
+static struct error *walk_int(struct walk *w, const struct btf_type *t, struct field f)
+{
+	uint8_t encoding = btf_int_encoding(t);
+
+	if (!t->size)
+		return NULL;
+	f.kind = encoding & BTF_INT_BOOL     ? FIELD_BOOL
+		 : encoding & BTF_INT_SIGNED ? FIELD_INT
+					     : FIELD_UINT;
+	if (t->size > 8)
+		f.kind = t->size == 16 ? FIELD_WIDE : FIELD_BYTES;
+	f.is_signed = encoding & BTF_INT_SIGNED;
+	return add_field(w, f);
+}
+
+static struct error *walk_type(struct walk *w, uint32_t type, uint64_t bit, uint32_t bits,
+			       int depth)
+{
+	uint32_t id = 0;
+	const struct btf_type *t = btf_skip_mods_and_typedefs(w->btf, type, &id);
+	struct field f = {.off = bit / 8, .role = role_of(w->btf, type), .size = t->size};
+
+	if (depth > MAX_DEPTH)
+		return error_new(E2BIG, "the types are nested more than %d deep", MAX_DEPTH);
+	if (++w->steps > MAX_STEPS)
+		return error_new(E2BIG, "the type has more than %d parts", MAX_STEPS);
+	if (strbuf_failed(&w->path))
+		return error_nomem();
+	if (f.role == ROLE_IPV6) {
+		f.kind = FIELD_BYTES;
+		return add_field(w, f);
+	}
+	if (bits || bit % 8) {
+		f.bit = bit % 8;
+		f.bits = bits ? bits : t->size * 8;
+		f.size = (f.bit + f.bits + 7) / 8;
+		if (f.bits > 64)
+			return error_new(EINVAL, "bit fields of %u bits are not supported", f.bits);
+	}
+	switch (btf_kind(t)) {
+	case BTF_KIND_INT:
+		return walk_int(w, t, f);
+	case BTF_KIND_ENUM:
+	case BTF_KIND_ENUM64:
+		if (!t->size)
+			return NULL; /* "enum e;" alone */
+		f.kind = FIELD_ENUM;
+		f.is_signed = btf_kflag(t);
+		f.type = id;
+		return add_field(w, f);
+	case BTF_KIND_PTR:
+		f.kind = FIELD_POINTER;
+		f.size = btf__pointer_size(w->btf) == 4 ? 4 : 8;
+		return add_field(w, f);
+	case BTF_KIND_FLOAT:
+		f.kind = !f.bits && value_is_float_size(t->size) ? FIELD_FLOAT : FIELD_BYTES;
+		return add_field(w, f);
+	case BTF_KIND_ARRAY:
+		return walk_array(w, t, bit, depth);
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return walk_members(w, t, bit, depth);
+	case BTF_KIND_DATASEC:
+		return walk_section(w, t, bit, depth);
+	default:
+		return error_new(EINVAL, "a %s has no value", btf_kind_name(btf_kind(t)));
+	}
+}
+
+struct error *fields_of(const struct btf *btf, uint32_t type, uint32_t size, struct fields *fields)
+{
+	struct walk w = {.btf = btf, .fields = fields};
+
+	fields->size = size;
+	if (!btf || !type) {
+		bool number = size == 1 || size == 2 || size == 4 || size == 8;
+
+		return add_field(&w, (struct field){.kind = number ? FIELD_UINT : FIELD_BYTES,
+						    .size = size});
+	}
+	int64_t has = btf__resolve_size(btf, type);
+	if (has != size)
+		return error_new(EINVAL, "the type has %lld bytes, but the map has %u",
+				 (long long)has, size);
+	struct error *err = walk_type(&w, type, 0, 0, 0);
+	strbuf_deinit(&w.path);
+	return err;
+}
+
+const char *field_unit(const struct field *field)
+{
+	switch (field->role) {
+	case ROLE_NS:
+		return "ns";
+	case ROLE_BYTES:
+		return "bytes";
+	default:
+		return NULL;
+	}
+}
+
+bool field_has_text(const struct field *field)
+{
+	return field->kind == FIELD_ENUM || field->kind == FIELD_POINTER ||
+	       (field->role != ROLE_NONE && field->role != ROLE_BYTES && field->role != ROLE_IPV6);
+}
+
+bool field_is_number(const struct field *f)
+{
+	return f->kind == FIELD_UINT || f->kind == FIELD_INT || f->kind == FIELD_WIDE ||
+	       f->kind == FIELD_FLOAT;
+}
+
+uint64_t field_number(const struct field *f, const void *data)
+{
+	const uint8_t *p = (const uint8_t *)data + f->off;
+	const bool is_signed = f->kind == FIELD_INT || (f->kind == FIELD_ENUM && f->is_signed);
+
+	if (!f->bits)
+		return is_signed ? (uint64_t)value_int(p, f->size) : value_uint(p, f->size);
+	const uint64_t v = value_bits(p, f->bit, f->bits);
+	return is_signed ? (uint64_t)value_sign_extend(v, f->bits) : v;
+}
+
+unsigned __int128 field_wide(const struct field *f, const void *data)
+{
+	return value_wide((const uint8_t *)data + f->off);
+}
+
+double field_float(const struct field *f, const void *data)
+{
+	return (double)value_float((const uint8_t *)data + f->off, f->size);
+}
+
+static int compare_ints(const struct field *f, const void *a, const void *b)
+{
+	const uint64_t x = field_number(f, a), y = field_number(f, b);
+
+	if (f->kind == FIELD_INT || (f->kind == FIELD_ENUM && f->is_signed))
+		return ((int64_t)x > (int64_t)y) - ((int64_t)x < (int64_t)y);
+	return (x > y) - (x < y);
+}
+
+static int compare(const struct field *f, const void *a, const void *b)
+{
+	const uint8_t *p = (const uint8_t *)a + f->off, *q = (const uint8_t *)b + f->off;
+
+	switch (f->kind) {
+	case FIELD_WIDE: {
+		const unsigned __int128 x = field_wide(f, a), y = field_wide(f, b);
+
+		if (f->is_signed)
+			return ((__int128)x > (__int128)y) - ((__int128)x < (__int128)y);
+		return (x > y) - (x < y);
+	}
+	case FIELD_FLOAT:
+		return value_compare_floats(p, q, f->size);
+	case FIELD_CHARS: { /* what is behind the NUL is not shown */
+		const int order = strncmp((const char *)p, (const char *)q, f->size);
+
+		return order ? order : memcmp(p, q, f->size);
+	}
+	case FIELD_BYTES:
+		return memcmp(p, q, f->size);
+	default:
+		return compare_ints(f, a, b);
+	}
+}
+
+int field_order(const struct field *f, const void *a, const void *b, bool largest_first)
+{
+	const int order = compare(f, a, b);
+
+	/* value_compare_floats() has what is not a number as the least */
+	if (f->kind == FIELD_FLOAT && (isnan(field_float(f, a)) || isnan(field_float(f, b))))
+		return -order;
+	return largest_first ? -order : order;
+}
+
+/* Counters are whole integers that mean nothing else. */
+static bool is_counter(const struct field *f)
+{
+	return (f->kind == FIELD_UINT || f->kind == FIELD_INT || f->kind == FIELD_WIDE) &&
+	       !f->bits && (f->role == ROLE_NONE || f->role == ROLE_NS || f->role == ROLE_BYTES);
+}
+
+/* Adds a counter to another, or takes it away. */
+static void change(const struct field *f, void *to, const void *by, bool add)
+{
+	uint8_t *p = (uint8_t *)to + f->off;
+
+	if (f->kind == FIELD_WIDE) {
+		unsigned __int128 v = field_wide(f, by);
+
+		v = field_wide(f, to) + (add ? v : -v);
+		memcpy(p, &v, sizeof(v));
+		return;
+	}
+	const uint64_t v = field_number(f, by);
+
+	value_put_uint(p, f->size, field_number(f, to) + (add ? v : -v));
+}
+
+/* Whether a field is 0: no CPU wrote to it yet. */
+static bool is_zero(const struct field *f, const uint8_t *data)
+{
+	const uint8_t *p = data + f->off;
+
+	if (f->bits)
+		return !field_number(f, data);
+	for (uint32_t i = 0; i < f->size; i++)
+		if (p[i])
+			return false;
+	return true;
+}
+
+void fields_add(const struct fields *fields, void *to, const void *from)
+{
+	for (size_t i = 0; i < fields->n; i++) {
+		const struct field *f = &fields->v[i];
+		uint8_t *p = (uint8_t *)to + f->off;
+
+		if (is_counter(f))
+			change(f, to, from, true);
+		else if (!is_zero(f, to))
+			continue;
+		else if (f->bits)
+			value_put_bits(p, f->bit, f->bits, field_number(f, from));
+		else
+			memcpy(p, (const uint8_t *)from + f->off, f->size);
+	}
+}
+
+void fields_subtract(const struct fields *fields, void *to, const void *from)
+{
+	for (size_t i = 0; i < fields->n; i++) {
+		const struct field *f = &fields->v[i];
+
+		if (is_counter(f))
+			change(f, to, from, false);
+	}
+}
+
+bool fields_count(const struct fields *fields)
+{
+	for (size_t i = 0; i < fields->n; i++)
+		if (is_counter(&fields->v[i]))
+			return true;
+	return false;
+}
+
+bool fields_any_counter(const struct fields *fields, const void *data)
+{
+	for (size_t i = 0; i < fields->n; i++)
+		if (is_counter(&fields->v[i]) && !is_zero(&fields->v[i], data))
+			return true;
+	return false;
+}
+
+bool fields_any(const struct fields *fields, const void *data)
+{
+	for (size_t i = 0; i < fields->n; i++)
+		if (!is_zero(&fields->v[i], data))
+			return true;
+	return false;
+}

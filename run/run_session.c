@@ -1,0 +1,923 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "run/run_session.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "compile/compile_object.h"
+#include "inspect/map_reader.h"
+#include "lib/attach/attach.h"
+#include "lib/base/hash.h"
+#include "lib/base/names.h"
+#include "lib/base/vec.h"
+#include "lib/object/object.h"
+#include "perf/live/live.h"
+#include "run/builtin.h"
+#include "run/choose_view.h"
+#include "run/entries.h"
+#include "run/internal.h"
+#include "run/run_probes.h"
+#include "run/sampling.h"
+#include "run/sites.h"
+#include "work/loop.h"
+#include "work/tasks.h"
+#include "work/workload.h"
+
+enum {
+	NAMES_NS = 1000000000, /* how long a process's name is believed while events come */
+	SLOT_MS = 10,	       /* the shortest slot of a heat map that nobody asked for */
+};
+
+struct run_object {
+	struct bpf_object *obj;
+	void *image;
+	struct links links;
+};
+
+struct shown_map {
+	const struct bpf_object *obj;
+	struct display display;
+	struct collector *collector;
+};
+
+struct run {
+	struct run_opts opts;
+	VEC(struct run_object) objects;
+	VEC(struct shown_map *) maps;
+	struct run_names *names;
+	struct live_source *live; /* of names; NULL where no map has stacks */
+	uint64_t drained;	  /* monotonic ns: events of before are shown */
+	struct cost *cost;
+	struct run_probes probes;
+	struct loop *loop;
+	struct tasks tasks; /* of -p and -t */
+	run_show_fn *show;
+	void *show_ctx;
+	uint64_t last_look; /* monotonic ns */
+
+	int rings_fd;		    /* -1: there are none */
+	int slot_timer, cost_timer; /* once run_loop() begins */
+	uint64_t names_time;	    /* ns since 1970: of their last refresh */
+	uint64_t step;		    /* ns: of the heat maps' slots; 0: there is none */
+};
+
+static struct error *open_object(struct run *run, const char *path)
+{
+	struct run_object *object = vec_push(&run->objects);
+
+	if (!object)
+		return error_nomem();
+	if (builtin_is_name(path)) {
+		const struct builtin *builtin;
+
+		TRY(builtin_find(path, &builtin));
+		TRY(builtin_open(builtin, run->opts.log, &object->obj));
+	} else {
+		TRY(compile_open(path, run->opts.compile, run->opts.log, &object->obj,
+				 &object->image));
+	}
+	if (!bpf_object__next_program(object->obj, NULL))
+		return error_hint(error_at(error_new(ENOENT, "contains no BPF program"), "%s",
+					   path),
+				  "put a function into a section that names its target: "
+				  "SEC(\"tracepoint/sched/sched_switch\")");
+	return NULL;
+}
+
+/* --set: in whichever object has the variable. */
+static struct error *set_variables(struct run *run)
+{
+	for (size_t i = 0; i < run->opts.n_sets; i++) {
+		bool any = false;
+
+		for (size_t k = 0; k < run->objects.n; k++) {
+			bool found = false;
+
+			TRY(variable_set(run->objects.v[k].obj, run->opts.sets[i], &found));
+			any |= found;
+		}
+		/* the first object's words on what it has */
+		if (!any)
+			TRY(variable_set(run->objects.v[0].obj, run->opts.sets[i], NULL));
+	}
+	return NULL;
+}
+
+/* --map-entries: likewise. */
+static struct error *set_entries(struct run *run)
+{
+	for (size_t i = 0; i < run->opts.n_entries; i++) {
+		bool any = false;
+
+		for (size_t k = 0; k < run->objects.n; k++) {
+			bool found = false;
+
+			TRY(entries_set(run->objects.v[k].obj, run->opts.entries[i], &found));
+			any |= found;
+		}
+		if (!any)
+			TRY(entries_set(run->objects.v[0].obj, run->opts.entries[i], NULL));
+	}
+	return NULL;
+}
+
+/* Whether there are programs that run at samples, whose events -p and -t restrict. */
+static bool samples(const struct run *run)
+{
+	struct run_object *object;
+	struct bpf_program *prog;
+
+	vec_for_each (object, &run->objects)
+		bpf_object__for_each_program (prog, object->obj)
+			if (bpf_program__autoload(prog) &&
+			    program_section(prog)->kind == PROGRAM_PERF_EVENT)
+				return true;
+	return false;
+}
+
+static struct error *check_sampling(const struct run *run)
+{
+	const struct run_opts *o = &run->opts;
+
+	if (!(o->events || o->freq || o->period) || samples(run))
+		return NULL;
+	return error_hint(
+		error_new(EINVAL,
+			  "-e, -F and -c have no effect: none of the programs runs on samples"),
+		"put the program into SEC(\"perf_event\")");
+}
+
+/* Whether there are probes of programs, and nothing but definitions: -p PID is for who attaches. */
+static bool probes_take_pid(const struct run *run)
+{
+	struct run_object *object;
+	struct bpf_program *prog;
+	bool any = false;
+
+	vec_for_each (object, &run->objects)
+		bpf_object__for_each_program (prog, object->obj) {
+			if (!bpf_program__autoload(prog))
+				continue;
+			if (!probes_of_user(prog))
+				return false;
+			any = true;
+		}
+	return any;
+}
+
+static struct error *apply_filter(struct run *run)
+{
+	const struct run_filter *filter = &run->opts.filter;
+	bool any = samples(run) && !filter->uids && !filter->cgroups && !filter->comms;
+	pid_t pid;
+
+	any |= run_filter_one_pid(filter, &pid) && probes_take_pid(run) && !filter->uids &&
+	       !filter->cgroups && !filter->comms;
+
+	if (!run_filter_any(filter))
+		return NULL;
+	for (size_t i = 0; i < run->objects.n; i++) {
+		bool honoured;
+
+		TRY(run_filter_apply(run->objects.v[i].obj, &run->opts.filter, &honoured));
+		any |= honoured;
+	}
+	if (any)
+		return NULL;
+	return error_hint(error_new(ENOTSUP, "none of the programs supports -p, -t, -u, --cgroup "
+					     "or --comm (they do not call perf_bpf_wanted())"),
+			  "call perf_bpf_wanted() of <bpf/perf_bpf_prog.h> at the start of a "
+			  "program: if (!perf_bpf_wanted()) return 0;");
+}
+
+static void shown_map_free(struct shown_map *map)
+{
+	if (!map)
+		return;
+	collector_free(map->collector);
+	display_deinit(&map->display);
+	free(map);
+}
+DEFINE_FREEP(struct shown_map, shown_map_free)
+
+/*
+ * Whether --map names it; without --map, and by a glob, what is declared or
+ * worth showing.
+ */
+static bool is_wanted(const struct run *run, const char *name, const struct display *display)
+{
+	const bool is_shown = display->kind != DISPLAY_NONE;
+
+	for (size_t i = 0; i < run->opts.n_maps; i++) {
+		const char *wanted = run->opts.maps[i];
+
+		if (glob_match(wanted, name) && (is_shown || !glob_is_pattern(wanted)))
+			return true;
+	}
+	return !run->opts.n_maps && is_shown;
+}
+
+/* The object's section "config"; NULL: it has none, or none that can be read, which is said. */
+static const char *readable_config(const struct run *run, const struct run_object *object,
+				   size_t *size)
+{
+	const char *config = perf_bpf_object__config(object->obj, size);
+	_cleanup_error_ struct error *err = config ? display_check_config(config, *size) : NULL;
+
+	if (err)
+		log_warn(run->opts.log, "%s: %s", object_path(object->obj), err->msg);
+	return err ? NULL : config;
+}
+
+/* A map is shown from now on; *shown is taken. */
+static struct error *show_map(struct run *run, struct run_object *object, struct bpf_map *map,
+			      struct shown_map **shown)
+{
+	struct display *display = &(*shown)->display;
+
+	TRY(collector_new(object->obj, map, display, &(*shown)->collector));
+	(*shown)->obj = object->obj;
+	if (display->kind == DISPLAY_EVENTS && !display->type)
+		log_warn(run->opts.log,
+			 "map %s: the type of its events is not known, so their bytes are shown; "
+			 "declare it with PERF_BPF_SHOW(\"events,type=struct NAME\") after the map",
+			 bpf_map__name(map));
+	struct shown_map **slot = vec_push(&run->maps);
+	if (!slot)
+		return error_nomem();
+	*slot = steal_ptr(*shown);
+	return NULL;
+}
+
+static struct error *add_map(struct run *run, struct run_object *object, const char *config,
+			     size_t size, struct bpf_map *map)
+{
+	_cleanup_(shown_map_freep) struct shown_map *shown = calloc(1, sizeof(*shown));
+	enum bpf_map_type type = bpf_map__type(map);
+
+	if (!shown)
+		return error_nomem();
+	TRY(display_of_map(object->obj, map, config, size, &shown->display));
+	if (!is_wanted(run, bpf_map__name(map), &shown->display)) {
+		/* what it holds might be what the author wants to see */
+		if (!run->opts.n_maps && !shown->display.declared && map_type_unreadable(type))
+			log_at(run->opts.log,
+			       type == BPF_MAP_TYPE_QUEUE || type == BPF_MAP_TYPE_STACK ? LOG_WARN
+											: LOG_INFO,
+			       "map %s is not shown: %s", bpf_map__name(map),
+			       map_type_unreadable(type));
+		return NULL;
+	}
+	if (shown->display.kind == DISPLAY_NONE) /* --map asks for it all the same */
+		shown->display.kind = type == BPF_MAP_TYPE_RINGBUF ? DISPLAY_EVENTS : DISPLAY_TABLE;
+	return show_map(run, object, map, &shown);
+}
+
+/* The global variables that a program may change. */
+static bool is_variables(const struct bpf_map *map)
+{
+	const char *dot = strrchr(bpf_map__name(map), '.');
+
+	return bpf_map__is_internal(map) && dot && (!strcmp(dot, ".bss") || !strcmp(dot, ".data"));
+}
+
+/* Where there is no map to look at, what was counted stands in global variables. */
+static struct error *add_variables(struct run *run)
+{
+	for (size_t i = 0; i < run->objects.n; i++) {
+		struct run_object *object = &run->objects.v[i];
+		struct bpf_map *map;
+
+		bpf_object__for_each_map (map, object->obj) {
+			_cleanup_(shown_map_freep) struct shown_map *shown = NULL;
+
+			if (!is_variables(map) || !bpf_map__autocreate(map))
+				continue;
+			shown = calloc(1, sizeof(*shown));
+			if (!shown)
+				return error_nomem();
+			shown->display.kind = DISPLAY_TABLE;
+			struct error *err = show_map(run, object, map, &shown);
+			if (err && err->code == ENOMEM)
+				return err;
+			if (err)
+				log_warn(run->opts.log, "%s: %s", object_path(object->obj),
+					 err->msg);
+			error_free(err);
+		}
+	}
+	if (!run->maps.n)
+		log_warn(run->opts.log,
+			 "nothing to show: the programs have no maps and no global variables; the "
+			 "output of bpf_printk() is in /sys/kernel/tracing/trace_pipe");
+	return NULL;
+}
+
+static struct error *add_maps(struct run *run)
+{
+	for (size_t i = 0; i < run->objects.n; i++) {
+		struct run_object *object = &run->objects.v[i];
+		struct bpf_map *map;
+		size_t size = 0;
+		const char *config = readable_config(run, object, &size);
+
+		bpf_object__for_each_map (map, object->obj)
+			if (bpf_map__autocreate(map))
+				TRY(error_at(add_map(run, object, config, size, map), "%s",
+					     object_path(object->obj)));
+	}
+	if (!run->opts.n_maps && !run->maps.n)
+		TRY(add_variables(run));
+	for (size_t i = 0; i < run->opts.n_maps; i++) {
+		struct nearest near = nearest_make(run->opts.maps[i]);
+		bool found = false;
+
+		for (size_t k = 0; k < run->maps.n && !found; k++)
+			found = glob_match(run->opts.maps[i],
+					   collector_name(run->maps.v[k]->collector));
+		if (found)
+			continue;
+		for (size_t k = 0; k < run->objects.n; k++) {
+			struct bpf_map *map;
+
+			bpf_object__for_each_map (map, run->objects.v[k].obj)
+				nearest_offer(&near, bpf_map__name(map));
+		}
+		struct error *err = error_new(ENOENT, "--map: unknown map '%s'", run->opts.maps[i]);
+		return error_suggest(err, &near);
+	}
+	return NULL;
+}
+
+/* Who was named is there; without a command, the end of all of them ends the run. */
+static struct error *begin_tasks(struct run *run)
+{
+	const struct run_filter *filter = &run->opts.filter;
+
+	TRY(tasks_add(&run->tasks, NULL, filter->pids, TASK_PROCESS));
+	TRY(tasks_add(&run->tasks, NULL, filter->tids, TASK_THREAD));
+	if (!run->tasks.list.n || run->opts.workload)
+		return NULL;
+	return loop_tasks(run->loop, &run->tasks);
+}
+
+static struct error *make_ready(struct run *run)
+{
+	TRY(loop_new(&run->loop));
+	TRY(begin_tasks(run));
+	for (size_t i = 0; i < run->opts.n_files; i++)
+		TRY(open_object(run, run->opts.files[i]));
+	for (size_t i = 0; i < run->objects.n; i++)
+		TRY(programs_choose(run->objects.v[i].obj, run->opts.log));
+	TRY(set_variables(run));
+	TRY(set_entries(run));
+	TRY(apply_filter(run));
+	TRY(check_sampling(run));
+	struct probe_opts probe_opts = {.way = run->opts.probe_way,
+					.count_hits = run->opts.count_hits,
+					.log = run->opts.log};
+	run_filter_one_pid(&run->opts.filter, &probe_opts.pid);
+	for (size_t i = 0; i < run->objects.n; i++) {
+		struct bpf_program *prog;
+
+		TRY(probes_prepare(&run->probes, run->objects.v[i].obj, &probe_opts));
+		/* what counts here must not filter for others */
+		bpf_object__for_each_program (prog, run->objects.v[i].obj)
+			if (program_section(prog)->kind == PROGRAM_TRACEPOINT &&
+			    !probes_have(&run->probes, prog))
+				program_set_return(prog, PROGRAM_RETURN_ONE);
+		TRY(object_load(run->objects.v[i].obj));
+	}
+	TRY(add_maps(run));
+	if (run->opts.workload)
+		TRY(loop_prepare(run->loop, run->opts.workload));
+	return NULL;
+}
+
+struct error *run_new(const struct run_opts *opts, struct run **out)
+{
+	_cleanup_(run_freep) struct run *run = calloc(1, sizeof(*run));
+
+	if (!run)
+		return error_nomem();
+	run->opts = *opts;
+	run->rings_fd = -1;
+	run->tasks = (struct tasks)TASKS_INIT;
+	run->names = run_names_new(NULL);
+	if (!run->names)
+		return error_nomem();
+	TRY(cost_new(&run->opts.cost, &run->cost));
+	TRY(make_ready(run));
+	*out = steal_ptr(run);
+	return NULL;
+}
+
+/* The programs stop: what is looked at afterwards all ended at one time. */
+static void detach_all(struct run *run)
+{
+	struct run_object *object;
+	struct bpf_link **link;
+
+	if (run->cost)
+		cost_stop(run->cost);
+	probes_detach(&run->probes);
+	vec_for_each (object, &run->objects) {
+		vec_for_each (link, &object->links)
+			bpf_link__destroy(*link);
+		object->links.n = 0;
+	}
+}
+
+void run_free(struct run *run)
+{
+	struct run_object *object;
+	struct shown_map **map;
+
+	if (!run)
+		return;
+	if (run->loop)
+		loop_kill(run->loop);
+	vec_for_each (map, &run->maps)
+		shown_map_free(*map);
+	vec_deinit(&run->maps);
+	detach_all(run);
+	probes_deinit(&run->probes);
+	vec_for_each (object, &run->objects) {
+		vec_deinit(&object->links);
+		bpf_object__close(object->obj);
+		free(object->image);
+	}
+	vec_deinit(&run->objects);
+	run_names_free(run->names);
+	tasks_deinit(&run->tasks);
+	cost_free(run->cost);
+	closep(&run->rings_fd);
+	loop_free(run->loop);
+	free(run);
+}
+
+bool run_workload_status(const struct run *run, int *status)
+{
+	return loop_workload_status(run->loop, status);
+}
+
+/* ---- running ---- */
+
+static struct error *attach_all(struct run *run)
+{
+	const struct sampling_opts sampling = {
+		.events = run->opts.events,
+		.freq = run->opts.freq,
+		.period = run->opts.period,
+		.tasks = &run->tasks,
+		.log = run->opts.log,
+	};
+	struct run_object *object;
+
+	vec_for_each (object, &run->objects) {
+		struct bpf_program *prog;
+
+		bpf_object__for_each_program (prog, object->obj) {
+			struct bpf_link *attached = NULL;
+
+			if (!bpf_program__autoload(prog) || !bpf_program__autoattach(prog) ||
+			    probes_have(&run->probes, prog))
+				continue;
+			if (program_section(prog)->kind == PROGRAM_PERF_EVENT) {
+				TRY(error_at(sampling_attach(prog, &sampling, &object->links), "%s",
+					     object_path(object->obj)));
+				log_info(run->opts.log, "program %s is attached (%s)",
+					 bpf_program__name(prog), bpf_program__section_name(prog));
+				continue;
+			}
+			if (!attaches_by_section(prog)) {
+				log_warn(run->opts.log,
+					 "%s: program %s (%s) is loaded but not attached: the "
+					 "section name has no attach target",
+					 object_path(object->obj), bpf_program__name(prog),
+					 bpf_program__section_name(prog));
+				continue;
+			}
+			struct bpf_link **slot = vec_push(&object->links);
+			if (!slot)
+				return error_nomem();
+			struct error *err = attach_program(prog, &attached);
+			if (err) {
+				object->links.n--;
+				return err;
+			}
+			*slot = attached;
+			TRY(cost_add(run->cost, prog, attached));
+			log_info(run->opts.log, "program %s is attached (%s)",
+				 bpf_program__name(prog), bpf_program__section_name(prog));
+		}
+	}
+	TRY(probes_attach(&run->probes));
+	vec_for_each (object, &run->objects) {
+		struct bpf_program *prog;
+
+		bpf_object__for_each_program (prog, object->obj)
+			if (probes_have(&run->probes, prog) && bpf_program__autoattach(prog))
+				TRY(cost_add_probe(run->cost, prog, &run->probes));
+	}
+	return NULL;
+}
+
+/* What did not fit into a map or a ring is told with it. */
+static struct error *add_failures(const struct run *run, const struct shown_map *map,
+				  struct results *results)
+{
+	struct result *r = &results->v[results->n - 1];
+	const struct bpf_map *m = collector_map(map->collector);
+	_cleanup_sites_ struct sites sites = {0};
+	_cleanup_free_ char *note = NULL;
+
+	TRY(sites_read(map->obj, &sites));
+	uint64_t failed = sites_failed(&sites, bpf_map__name(m));
+	const struct bpf_map *stacks = collector_stacks(map->collector);
+	uint64_t lost = stacks ? sites_failed(&sites, bpf_map__name(stacks)) : 0;
+	if (r->kind == RESULT_EVENTS)
+		failed = r->events.lost += failed;
+	if (!failed && !lost)
+		return NULL;
+	if (!failed)
+		note = text_format("%" PRIu64 " stacks are [lost] because their slot was taken; "
+				   "for more slots use --map-entries %s=%" PRIu64,
+				   lost, bpf_map__name(stacks),
+				   (uint64_t)bpf_map__max_entries(stacks) * 4);
+	else if (r->kind == RESULT_EVENTS)
+		note = text_format("the ring of %u bytes was full; --map-entries %s=%" PRIu64
+				   " makes it larger",
+				   bpf_map__max_entries(m), bpf_map__name(m),
+				   (uint64_t)bpf_map__max_entries(m) * 4);
+	else
+		note = text_format("full: %" PRIu64
+				   " updates failed; max_entries is %u; to make it larger "
+				   "use --map-entries %s=%" PRIu64,
+				   failed, bpf_map__max_entries(m), bpf_map__name(m),
+				   (uint64_t)bpf_map__max_entries(m) * 4);
+	r->note = note ? arena_strdup(&results->arena, note) : NULL;
+	return r->note ? NULL : error_nomem();
+}
+
+struct error *run_look(struct run *run, const struct collect_opts *opts, struct results *results)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	results->time = clock_ns(CLOCK_REALTIME);
+	results->span = now - run->last_look;
+	if (opts->delta)
+		run->last_look = now;
+	run_names_refresh(run->names);
+	TRY(run_names_update(run->names));
+	for (size_t i = 0; i < run->maps.n; i++) {
+		TRY(collector_collect(run->maps.v[i]->collector, opts, run->names, results));
+		TRY(add_failures(run, run->maps.v[i], results));
+	}
+	if (run->opts.show_probes)
+		TRY(probes_add_results(&run->probes, opts->top, results));
+	return cost_add_results(run->cost, opts->delta, results);
+}
+
+struct collect_opts *run_collect_opts(struct run *run)
+{
+	return &run->opts.collect;
+}
+
+struct error *run_watch(struct run *run, int fd, loop_fn *fn, void *ctx)
+{
+	return loop_watch(run->loop, fd, fn, ctx);
+}
+
+void run_stop(struct run *run)
+{
+	loop_end(run->loop);
+}
+
+static struct error *look(struct run *run, bool last)
+{
+	_cleanup_results_ struct results results = {0};
+
+	TRY(run_look(run, &run->opts.collect, &results));
+	return run->show(run->show_ctx, run, &results, last);
+}
+
+/* Whether a look told of this map: it is shown, or holds the stacks of one that is. */
+static bool is_told(const struct run *run, const struct bpf_object *obj, const char *name)
+{
+	for (size_t i = 0; i < run->maps.n; i++) {
+		const struct shown_map *map = run->maps.v[i];
+		const struct bpf_map *stacks = collector_stacks(map->collector);
+
+		if (map->obj == obj && (!strcmp(collector_name(map->collector), name) ||
+					(stacks && !strcmp(bpf_map__name(stacks), name))))
+			return true;
+	}
+	return false;
+}
+
+static void warn_of_failure(const struct run *run, const struct bpf_object *obj, const char *name,
+			    uint64_t failed)
+{
+	const struct bpf_map *map = bpf_object__find_map_by_name(obj, name);
+	_cleanup_free_ char *more = map ? text_format("; max_entries is %u; to make it "
+						      "larger use --map-entries %s=%" PRIu64,
+						      bpf_map__max_entries(map), name,
+						      (uint64_t)bpf_map__max_entries(map) * 4)
+					: NULL;
+
+	log_warn(run->opts.log, "%s: %" PRIu64 " updates of map %s failed%s", object_path(obj),
+		 failed, name, more ? more : "");
+}
+
+/* What did not fit into a map that is not shown, or whose name is not known. */
+static struct error *warn_of_failures(const struct run *run)
+{
+	for (size_t i = 0; i < run->objects.n; i++) {
+		const struct bpf_object *obj = run->objects.v[i].obj;
+		_cleanup_sites_ struct sites sites = {0};
+
+		TRY(sites_read(obj, &sites));
+		for (size_t k = 0; k < sites.n; k++) {
+			const char *name = sites.v[k].map;
+			bool before = false;
+
+			for (size_t j = 0; j < k; j++)
+				before |= !strcmp(sites.v[j].map, name);
+			if (!before && !is_told(run, obj, name))
+				warn_of_failure(run, obj, name, sites_failed(&sites, name));
+		}
+	}
+	return NULL;
+}
+
+/* Hands over what came through the rings; with `all`, until they are empty. */
+static struct error *drain(struct run *run, bool all)
+{
+	bool again = true;
+
+	while (again) {
+		_cleanup_results_ struct results results = {
+			.time = clock_ns(CLOCK_REALTIME),
+			.events = true,
+		};
+
+		if (results.time - run->names_time > NAMES_NS) {
+			run_names_refresh(run->names);
+			run->names_time = results.time;
+		}
+		/* who maps what, before the addresses that lie in it */
+		uint64_t now = clock_ns(CLOCK_MONOTONIC);
+		bool empty = true;
+		TRY(run_names_update(run->names));
+		for (size_t i = 0; i < run->maps.n; i++) {
+			size_t n;
+
+			TRY(collector_drain(run->maps.v[i]->collector, run->names, &results, &n));
+			empty &= n < RUN_MAX_BATCH;
+		}
+		if (empty)
+			run->drained = now;
+		again = all && results.n;
+		if (results.n)
+			TRY(run->show(run->show_ctx, run, &results, false));
+	}
+	return NULL;
+}
+
+/* One descriptor for all rings; -1: there are none. */
+static struct error *wait_for_rings(struct run *run)
+{
+	for (size_t i = 0; i < run->maps.n; i++) {
+		struct epoll_event event = {.events = EPOLLIN};
+		int fd = collector_fd(run->maps.v[i]->collector);
+
+		if (fd < 0)
+			continue;
+		if (run->rings_fd < 0)
+			run->rings_fd = epoll_create1(EPOLL_CLOEXEC);
+		if (run->rings_fd < 0 || epoll_ctl(run->rings_fd, EPOLL_CTL_ADD, fd, &event))
+			return error_errno(errno, "cannot wait for the rings");
+	}
+	return NULL;
+}
+
+/*
+ * Heat maps: a slot for each interval, else so many that they make a picture
+ * of the time that is known, else short ones that grow by themselves.
+ */
+static struct error *take_slot(void *ctx, uint32_t events);
+
+static struct error *begin_slots(struct run *run)
+{
+	uint64_t ms = run->opts.interval_ms ? run->opts.interval_ms : run->opts.duration_ms / 60;
+
+	if (!run->opts.interval_ms)
+		ms = run->opts.duration_ms ? max_of(ms, (uint64_t)SLOT_MS) : SLOT_MS;
+	for (size_t i = 0; i < run->maps.n; i++) {
+		struct collector *c = run->maps.v[i]->collector;
+
+		collector_begin(c, ms * 1000000, run->last_look);
+		run->step = max_of(run->step, collector_step(c));
+	}
+	/* the looks at each interval are enough */
+	if (!run->step || run->opts.interval_ms)
+		return NULL;
+	TRY(loop_timer(run->loop, take_slot, run, &run->slot_timer));
+	return loop_timer_set(run->slot_timer, ms * 1000000, true);
+}
+
+static struct error *take_slot(void *ctx, uint32_t events)
+{
+	struct run *run = ctx;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), step = 0;
+
+	for (size_t i = 0; i < run->maps.n; i++) {
+		TRY(collector_sample(run->maps.v[i]->collector, now));
+		step = max_of(step, collector_step(run->maps.v[i]->collector));
+	}
+	if (step == run->step)
+		return NULL;
+	run->step = step; /* they have become longer */
+	return loop_timer_set(run->slot_timer, step, true);
+}
+
+/* The link is given up, and its place is empty. */
+static void destroy_link(struct run *run, struct bpf_link *gone)
+{
+	struct run_object *object;
+	struct bpf_link **link;
+
+	vec_for_each (object, &run->objects)
+		vec_for_each (link, &object->links)
+			if (*link == gone)
+				*link = NULL;
+	bpf_link__destroy(gone);
+}
+
+/* Detaches what costs too much; ends the loop when nothing is left that could count. */
+static struct error *check_cost(void *ctx, uint32_t events)
+{
+	struct run *run = ctx;
+	const struct bpf_program *prog;
+	struct bpf_link *link;
+
+	TRY(cost_check(run->cost));
+	while ((prog = cost_take_excess(run->cost, run->opts.log, &link)))
+		if (link)
+			destroy_link(run, link);
+		else
+			probes_detach_program(&run->probes, prog);
+	if (cost_n_attached(run->cost) || !cost_n_taken(run->cost))
+		return NULL;
+	log_warn(run->opts.log, "no program is attached any more");
+	if (!loop_workload(run->loop)) /* a command ends by itself */
+		loop_end(run->loop);
+	return loop_timer_set(run->cost_timer, 0, false);
+}
+
+size_t run_n_detached(const struct run *run)
+{
+	return cost_n_taken(run->cost);
+}
+
+/* The last time that the command can be found. */
+static void see_workload(void *ctx, pid_t pid)
+{
+	struct run *run = ctx;
+
+	run_names_see(run->names, pid);
+}
+
+/* Stacks of processes that end meanwhile are wanted too, so they are followed from now on. */
+static struct error *begin_frames(struct run *run)
+{
+	for (size_t i = 0; i < run->maps.n && !run->live; i++)
+		if (collector_needs_frames(run->maps.v[i]->collector)) {
+			TRY(run_names_follow(run->names, run->opts.log));
+			run->live = run_names_live(run->names);
+		}
+	return NULL;
+}
+
+struct referred {
+	struct u64map pids; /* in the keys of maps */
+	uint64_t drained;
+};
+
+static void refer(void *ctx, uint32_t pid)
+{
+	struct referred *r = ctx;
+
+	/* no memory: it may be forgotten too early, and its addresses stay numbers */
+	u64map_put(&r->pids, pid, r);
+}
+
+static bool refers(void *ctx, int32_t pid, uint64_t ended)
+{
+	const struct referred *r = ctx;
+
+	return ended > r->drained || u64map_get(&r->pids, (uint32_t)pid);
+}
+
+/* Forgets the processes that have ended and that nothing yet to be shown refers to. */
+static struct error *forget_processes(struct run *run)
+{
+	struct referred r = {.drained = UINT64_MAX};
+	struct error *err = NULL;
+
+	if (run->rings_fd >= 0) {
+		TRY(drain(run, false));
+		r.drained = run->drained;
+	}
+	for (size_t i = 0; i < run->maps.n && !err; i++)
+		err = collector_each_process(run->maps.v[i]->collector, refer, &r);
+	if (!err)
+		live_source_forget(run->live, refers, &r);
+	u64map_deinit(&r.pids);
+	return err;
+}
+
+/* Takes in what processes do, and sees to it that they do not take ever more memory. */
+static struct error *follow_processes(void *ctx, uint32_t events)
+{
+	struct run *run = ctx;
+
+	TRY(run_names_update(run->names));
+	return live_source_is_full(run->live) ? forget_processes(run) : NULL;
+}
+
+static void warn_of_lost_records(const struct run *run)
+{
+	uint64_t lost = run->live ? session_losses(live_source_session(run->live)).lost : 0;
+
+	if (lost)
+		log_warn(run->opts.log,
+			 "%" PRIu64 " records of mapped files were lost: stacks may lack symbols",
+			 lost);
+}
+
+struct error *run_attach(struct run *run)
+{
+	TRY(wait_for_rings(run));
+	TRY(begin_frames(run));
+	return attach_all(run);
+}
+
+bool run_is_silent(const struct run *run)
+{
+	return !run->opts.interval_ms && run->rings_fd < 0;
+}
+
+static struct error *on_rings(void *ctx, uint32_t events)
+{
+	return drain(ctx, false);
+}
+
+static struct error *on_interval(void *ctx, uint32_t events)
+{
+	return look(ctx, false);
+}
+
+/* A timer that does not end by itself; ms 0: none. */
+static struct error *begin_timer(struct run *run, uint64_t ms, loop_fn *fn, int *timer)
+{
+	if (!ms)
+		return NULL;
+	TRY(loop_timer(run->loop, fn, run, timer));
+	return loop_timer_set(*timer, ms * 1000000, true);
+}
+
+struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
+{
+	int interval;
+
+	run->show = show;
+	run->show_ctx = ctx;
+	run->last_look = clock_ns(CLOCK_MONOTONIC);
+	/* in this order, when several are ready */
+	TRY(loop_duration(run->loop, run->opts.duration_ms));
+	if (run->live && live_source_fd(run->live) >= 0)
+		TRY(loop_watch(run->loop, live_source_fd(run->live), follow_processes, run));
+	if (run->rings_fd >= 0)
+		TRY(loop_watch(run->loop, run->rings_fd, on_rings, run));
+	TRY(begin_slots(run));
+	TRY(begin_timer(run, cost_interval_ms(run->cost), check_cost, &run->cost_timer));
+	TRY(begin_timer(run, run->opts.interval_ms, on_interval, &interval));
+	loop_before_reap(run->loop, see_workload, run);
+	TRY(loop_start(run->loop, "run"));
+	while (!loop_ended(run->loop))
+		TRY(loop_turn(run->loop, -1));
+	if (run->step && !run->opts.interval_ms)
+		TRY(take_slot(run, 0));
+	detach_all(run);
+	TRY(probes_tell(&run->probes));
+	TRY(drain(run, true));
+	warn_of_lost_records(run);
+	TRY(warn_of_failures(run));
+	return look(run, true);
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "run/run_variables.h"
+
+#include <bpf/btf.h>
+#include <ctype.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "inspect/value_input.h"
+#include "inspect/variable.h"
+#include "lib/base/names.h"
+#include "lib/base/strbuf.h"
+#include "lib/btf/open.h"
+#include "lib/object/object.h"
+
+/* struct perf_bpf_filter of <bpf/perf_bpf_prog.h>: a contract between it and us. */
+enum {
+	FILTER_MAX = 16,
+};
+
+struct filter_data {
+	uint32_t n_pids, n_tids, n_uids, n_cgroups, n_comms;
+	uint32_t pids[FILTER_MAX];
+	uint32_t tids[FILTER_MAX];
+	uint32_t uids[FILTER_MAX];
+	uint64_t cgroups[FILTER_MAX];
+	char comms[FILTER_MAX][16];
+};
+
+struct error *variable_set(struct bpf_object *obj, const char *text, bool *found)
+{
+	const char *value = strchr(text, '=');
+	_cleanup_free_ char *name = value ? strndup(text, value - text) : NULL;
+	struct variable v;
+
+	if (!value || value == text)
+		return error_hint(error_new(EINVAL, "--set %s: expected NAME=VALUE", text),
+				  "for example --set min_us=50");
+	if (!name)
+		return error_nomem();
+	struct error *err = object_variable_find(obj, name, &v);
+	if (found)
+		*found = !err;
+	if (!err)
+		err = value_input(bpf_object__btf(obj), v.type, value + 1, v.data, v.size);
+	else if (found && err->code == ENOENT) {
+		error_free(err);
+		return NULL;
+	}
+	return error_prefix(err, "--set %s", name);
+}
+
+bool run_filter_any(const struct run_filter *f)
+{
+	return f->pids || f->tids || f->uids || f->cgroups || f->comms;
+}
+
+static struct error *read_number(const char *word, const char *option, uint64_t max, uint64_t *v)
+{
+	char *end;
+
+	errno = 0;
+	*v = strtoull(word, &end, 10);
+	if (!isdigit((unsigned char)*word) || *end || errno || *v > max)
+		return error_new(EINVAL, "%s: '%s' is not a number", option, word);
+	return NULL;
+}
+
+static struct error *read_uid(const char *word, uint64_t *v)
+{
+	const struct passwd *pw = isdigit((unsigned char)*word) ? NULL : getpwnam(word);
+
+	if (pw) {
+		*v = pw->pw_uid;
+		return NULL;
+	}
+	if (!isdigit((unsigned char)*word))
+		return error_new(ENOENT, "-u: unknown user '%s'", word);
+	return read_number(word, "-u", UINT32_MAX, v);
+}
+
+/* A cgroup's id is the inode number of its folder (cgroup2). */
+static struct error *read_cgroup(const char *word, uint64_t *v)
+{
+	static const char *const mounts[] = {"", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
+	struct stat st;
+
+	if (isdigit((unsigned char)*word))
+		return read_number(word, "--cgroup", UINT64_MAX, v);
+	for (size_t i = 0; i < ARRAY_SIZE(mounts); i++) {
+		_cleanup_free_ char *path =
+			text_format("%s%s%s", mounts[i], i && *word != '/' ? "/" : "", word);
+
+		if (!path)
+			return error_nomem();
+		if (stat(path, &st) || !S_ISDIR(st.st_mode))
+			continue;
+		*v = st.st_ino;
+		return NULL;
+	}
+	return error_hint(error_new(ENOENT, "--cgroup: unknown cgroup '%s'", word),
+			  "give its directory, /sys/fs/cgroup/NAME, or only NAME");
+}
+
+/* Takes a list apart: each word to the option's array. */
+static struct error *read_list(const char *list, const char *option, struct filter_data *data)
+{
+	_cleanup_free_ char *copy = strdup(list);
+	char *at = copy, *word;
+	uint64_t v = 0;
+
+	if (!copy)
+		return error_nomem();
+	while ((word = strsep(&at, ","))) {
+		uint32_t *n;
+
+		if (!strcmp(option, "-p")) {
+			TRY(read_number(word, option, UINT32_MAX, &v));
+			n = &data->n_pids;
+			if (*n < FILTER_MAX)
+				data->pids[*n] = v;
+		} else if (!strcmp(option, "-t")) {
+			TRY(read_number(word, option, UINT32_MAX, &v));
+			n = &data->n_tids;
+			if (*n < FILTER_MAX)
+				data->tids[*n] = v;
+		} else if (!strcmp(option, "-u")) {
+			TRY(read_uid(word, &v));
+			n = &data->n_uids;
+			if (*n < FILTER_MAX)
+				data->uids[*n] = v;
+		} else if (!strcmp(option, "--cgroup")) {
+			TRY(read_cgroup(word, &v));
+			n = &data->n_cgroups;
+			if (*n < FILTER_MAX)
+				data->cgroups[*n] = v;
+		} else {
+			if (!*word || strlen(word) > 15)
+				return error_hint(
+					error_new(EINVAL,
+						  "--comm: '%s' is not a valid command name", word),
+					"the kernel keeps only the first 15 characters");
+			n = &data->n_comms;
+			if (*n < FILTER_MAX)
+				strcpy(data->comms[*n], word);
+		}
+		if (++*n > FILTER_MAX)
+			return error_new(E2BIG, "%s: at most %d are supported", option, FILTER_MAX);
+	}
+	return NULL;
+}
+
+bool run_filter_one_pid(const struct run_filter *filter, pid_t *pid)
+{
+	char *end;
+
+	if (!filter->pids || filter->tids)
+		return false;
+	const unsigned long v = strtoul(filter->pids, &end, 10);
+	if (end == filter->pids || *end || !v || v > INT32_MAX)
+		return false;
+	*pid = (pid_t)v;
+	return true;
+}
+
+struct error *run_filter_apply(struct bpf_object *obj, const struct run_filter *filter,
+			       bool *honoured)
+{
+	const struct {
+		const char *list, *option;
+	} lists[] = {
+		{filter->pids, "-p"},	       {filter->tids, "-t"},	  {filter->uids, "-u"},
+		{filter->cgroups, "--cgroup"}, {filter->comms, "--comm"},
+	};
+	struct filter_data data = {0};
+	struct variable v;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		if (lists[i].list)
+			TRY(read_list(lists[i].list, lists[i].option, &data));
+	struct error *err = object_variable_find(obj, "perf_bpf_filter", &v);
+	*honoured = !err;
+	if (err && err->code == ENOENT) {
+		error_free(err);
+		return NULL;
+	}
+	TRY(err);
+	if (v.size != sizeof(data))
+		return error_hint(
+			error_new(EINVAL, "perf_bpf_filter has %u bytes, not %zu", v.size,
+				  sizeof(data)),
+			"the object was compiled with <bpf/perf_bpf_prog.h> of another version");
+	memcpy(v.data, &data, sizeof(data));
+	return NULL;
+}

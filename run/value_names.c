@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "run/value_names.h"
+
+#include <arpa/inet.h>
+#include <fts.h>
+#include <grp.h>
+#include <inttypes.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "lib/base/arena.h"
+#include "lib/base/hash.h"
+#include "lib/btf/value.h"
+#include "lib/sys/proc.h"
+#include "perf/live/live.h"
+#include "perf/resolve/resolve.h"
+#include "run/internal.h"
+#include "run/syscalls.h"
+
+struct run_names {
+	const struct sys_roots *roots;
+	struct arena arena;
+	struct u64map pids, uids, gids, cgroups; /* to texts of the arena; "": none */
+	struct u64map fresh;			 /* pids looked up since the last refresh */
+	bool cgroups_read;
+	struct live_source *live; /* NULL: no address was asked for yet */
+	struct resolver *resolver;
+	bool follows; /* processes, not the kernel alone */
+};
+
+struct run_names *run_names_new(const struct sys_roots *roots)
+{
+	struct run_names *names = calloc(1, sizeof(*names));
+
+	if (names)
+		names->roots = roots;
+	return names;
+}
+
+void run_names_free(struct run_names *names)
+{
+	if (!names)
+		return;
+	u64map_deinit(&names->pids);
+	u64map_deinit(&names->uids);
+	u64map_deinit(&names->gids);
+	u64map_deinit(&names->cgroups);
+	u64map_deinit(&names->fresh);
+	resolver_free(names->resolver);
+	live_source_free(names->live);
+	arena_deinit(&names->arena);
+	free(names);
+}
+
+void run_names_refresh(struct run_names *names)
+{
+	u64map_deinit(&names->fresh);
+	names->fresh = (struct u64map){0};
+}
+
+/* Keeps a text for a number; NULL: no memory. */
+static const char *keep(struct run_names *names, struct u64map *map, uint64_t key, const char *text)
+{
+	char *copy = arena_strdup(&names->arena, text);
+
+	return copy && u64map_put(map, key, copy) ? copy : NULL;
+}
+
+static const char *pid_name(struct run_names *names, uint32_t pid)
+{
+	const char *known = u64map_get(&names->pids, pid);
+	struct sys_proc_status status;
+
+	if (u64map_get(&names->fresh, pid))
+		return known;
+	u64map_put(&names->fresh, pid, names);
+	struct error *gone = pid ? sys_proc_status(names->roots, 0, pid, &status)
+				 : error_new(ESRCH, "the idle task");
+	if (gone) {
+		error_free(gone);
+		return pid ? known : "swapper";
+	}
+	return known && !strcmp(known, status.comm) ? known
+						    : keep(names, &names->pids, pid, status.comm);
+}
+
+void run_names_see(struct run_names *names, uint32_t pid)
+{
+	run_names_refresh(names); /* it may have been another program when it was last seen */
+	pid_name(names, pid);
+}
+
+static const char *uid_name(struct run_names *names, uint32_t uid)
+{
+	const char *known = u64map_get(&names->uids, uid);
+
+	if (known)
+		return known;
+	const struct passwd *pw = getpwuid(uid);
+	return keep(names, &names->uids, uid, pw ? pw->pw_name : "");
+}
+
+static const char *gid_name(struct run_names *names, uint32_t gid)
+{
+	const char *known = u64map_get(&names->gids, gid);
+
+	if (known)
+		return known;
+	const struct group *gr = getgrgid(gid);
+	return keep(names, &names->gids, gid, gr ? gr->gr_name : "");
+}
+
+/*
+ * A cgroup's id is the inode number of its folder in the cgroup2 hierarchy
+ * (kernfs, on machines of 64 bits since 5.5). The tree is read once, and again
+ * when a new id is not in it.
+ */
+static void read_cgroups(struct run_names *names)
+{
+	static const char *const mounts[] = {"fs/cgroup/unified", "fs/cgroup"};
+	const char *sysfs =
+		names->roots && names->roots->sysfs ? names->roots->sysfs : sys_roots_default.sysfs;
+
+	for (size_t i = 0; i < ARRAY_SIZE(mounts); i++) {
+		/* only a cgroup2 root has it */
+		_cleanup_free_ char *mark =
+			text_format("%s/%s/cgroup.controllers", sysfs, mounts[i]);
+		_cleanup_free_ char *root = text_format("%s/%s", sysfs, mounts[i]);
+
+		if (!mark || !root || access(mark, F_OK))
+			continue;
+		FTS *tree = fts_open((char *[]){root, NULL}, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+		for (FTSENT *e; tree && (e = fts_read(tree));) {
+			if (e->fts_info != FTS_D)
+				continue;
+			const char *path = e->fts_path + strlen(root);
+			if (!u64map_get(&names->cgroups, e->fts_statp->st_ino))
+				keep(names, &names->cgroups, e->fts_statp->st_ino,
+				     *path ? path : "/");
+		}
+		if (tree)
+			fts_close(tree);
+		return;
+	}
+}
+
+static const char *cgroup_name(struct run_names *names, uint64_t id)
+{
+	const char *known = u64map_get(&names->cgroups, id);
+
+	if (known)
+		return known;
+	read_cgroups(names);
+	known = u64map_get(&names->cgroups, id);
+	/* what is not there is not looked for again */
+	return known ? known : keep(names, &names->cgroups, id, "");
+}
+
+static struct error *begin(struct run_names *names, const struct log *log, bool processes)
+{
+	const struct live_source_opts live = {
+		.sz = sizeof(live), .log = log, .processes = processes};
+	const struct resolver_opts resolver = {
+		.sz = sizeof(resolver), .log = log, .demangle = true};
+
+	resolver_free(names->resolver);
+	live_source_free(names->live);
+	names->resolver = NULL;
+	names->live = NULL;
+	TRY(live_source_new(&live, &names->live));
+	names->follows = processes;
+	return resolver_new(live_source_session(names->live), &resolver, &names->resolver);
+}
+
+struct error *run_names_follow(struct run_names *names, const struct log *log)
+{
+	return names->follows ? NULL : begin(names, log, true);
+}
+
+struct live_source *run_names_live(const struct run_names *names)
+{
+	return names->follows ? names->live : NULL;
+}
+
+struct error *run_names_update(struct run_names *names)
+{
+	if (!names->follows)
+		return NULL;
+	TRY(live_source_update(names->live));
+	resolver_refresh(names->resolver);
+	return NULL;
+}
+
+static const char *module_of(const struct map *map)
+{
+	if (!map)
+		return "[bpf]";
+	switch (map->dso->kind) {
+	case DSO_KERNEL:
+		return "[kernel]";
+	case DSO_BPF:
+		return "[bpf]";
+	case DSO_ANON:
+		return "[JIT]";
+	case DSO_MODULE:
+		return map->dso->short_name;
+	default:
+		return map->dso->path;
+	}
+}
+
+void run_frame_find(struct run_names *names, const uint32_t *pid, uint64_t time, uint64_t addr,
+		    struct result_frame *frame)
+{
+	struct location at = {0};
+
+	*frame = (struct result_frame){.name = "[unknown]", .offset = addr, .is_kernel = !pid};
+	if (!pid) {
+		/* without the right to read them addresses stay numbers */
+		if (!names->resolver)
+			error_free(begin(names, NULL, false));
+		if (!names->resolver)
+			return;
+		error_free(live_source_read_kernel(names->live));
+		frame->module = "[kernel]";
+	} else if (!names->follows) {
+		return;
+	}
+	resolve_addr_at(names->resolver, pid ? (int32_t)*pid : 0, time,
+			pid ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL, addr, &at);
+	if (at.map || at.sym)
+		frame->module = module_of(at.map);
+	if (!at.sym)
+		return;
+	frame->name = at.sym->name;
+	frame->offset = at.offset;
+}
+
+static bool add_ksym(struct run_names *names, uint64_t addr, struct strbuf *out)
+{
+	struct result_frame frame;
+
+	run_frame_find(names, NULL, 0, addr, &frame);
+	if (frame.offset == addr)
+		return false;
+	strbuf_addf(out, "%s+0x%" PRIx64, frame.name, frame.offset);
+	return true;
+}
+
+/* "dd(3237)", or false where there is no name. */
+static bool add_named(const char *name, uint64_t id, struct strbuf *out)
+{
+	if (!name || !*name)
+		return false;
+	strbuf_adds(out, name);
+	strbuf_addch(out, '(');
+	strbuf_add_u64(out, id);
+	strbuf_addch(out, ')');
+	return true;
+}
+
+static bool add_enum(const struct btf *btf, const struct field *field, uint64_t v,
+		     struct strbuf *out)
+{
+	const struct btf_type *t = btf ? btf__type_by_id(btf, field->type) : NULL;
+	const char *name = t ? value_enum_name(btf, t, v) : NULL;
+
+	if (name)
+		strbuf_adds(out, name);
+	return name;
+}
+
+/*
+ * A duration as people say it: 12.3ms; three digits that count. In integers,
+ * since events have millions of them.
+ */
+static void add_duration(uint64_t ns, struct strbuf *out)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	uint64_t scale = 1, tenths = 1;
+	size_t unit = 0;
+
+	/* up to 999.5 of a unit, beyond which it would be rounded to 1000 */
+	while (unit + 1 < ARRAY_SIZE(units) && ns / scale >= 999 &&
+	       ns >= scale * 999 + (scale + 1) / 2) {
+		scale *= 1000;
+		unit++;
+	}
+	if (unit && ns < scale / 1000 * 9995)
+		tenths = 100;
+	else if (unit && ns < scale / 100 * 9995)
+		tenths = 10;
+	uint64_t v = tenths > 1 ? (ns * tenths + scale / 2) / scale
+				: ns / scale + (ns % scale >= (scale + 1) / 2);
+	strbuf_add_u64(out, v / tenths);
+	if (tenths > 1) {
+		strbuf_addch(out, '.');
+		if (tenths == 100)
+			strbuf_addch(out, (char)('0' + v / 10 % 10));
+		strbuf_addch(out, (char)('0' + v % 10));
+	}
+	strbuf_adds(out, units[unit]);
+}
+
+/*
+ * A time since the boot as clocks have it: 12:03:07.000250, with the date where
+ * it is none of the last day. The clock may have been set since: it is what it
+ * would have shown.
+ */
+static bool add_time(uint64_t ns, struct strbuf *out)
+{
+	uint64_t now = clock_ns(CLOCK_REALTIME), since = clock_ns(CLOCK_MONOTONIC);
+	uint64_t at = now - since + ns;
+	time_t seconds = at / 1000000000;
+	const uint64_t day = UINT64_C(86400) * 1000000000;
+	struct tm tm;
+	char text[64];
+
+	if (!ns || ns > since + day || !localtime_r(&seconds, &tm))
+		return false; /* no time at all */
+	strftime(text, sizeof(text), since > ns + day ? "%F %T" : "%T", &tm);
+	strbuf_addf(out, "%s.%06u", text, (unsigned)(at % 1000000000 / 1000));
+	return true;
+}
+
+bool run_name_add(struct run_names *names, const struct btf *btf, const struct field *field,
+		  const void *data, struct strbuf *out)
+{
+	const uint8_t *p = (const uint8_t *)data + field->off;
+	uint64_t v = field_number(field, data);
+	char text[INET6_ADDRSTRLEN];
+
+	if (field->kind == FIELD_ENUM)
+		return add_enum(btf, field, v, out);
+	switch (field->role) {
+	case ROLE_PID:
+		return add_named(pid_name(names, v), v, out);
+	case ROLE_UID:
+		return add_named(uid_name(names, v), v, out);
+	case ROLE_GID:
+		return add_named(gid_name(names, v), v, out);
+	case ROLE_CGROUP: {
+		const char *path = cgroup_name(names, v);
+
+		if (!path || !*path)
+			return false;
+		strbuf_adds(out, path);
+		return true;
+	}
+	case ROLE_KSYM:
+		return add_ksym(names, v, out);
+	case ROLE_IPV4:
+		if (field->size != 4 || !inet_ntop(AF_INET, p, text, sizeof(text)))
+			return false;
+		strbuf_adds(out, text);
+		return true;
+	case ROLE_IPV6:
+		if (field->size != 16)
+			return false;
+		/* an IPv4 address in IPv6's form (RFC 4291, 2.5.5.2) as people write it */
+		if (!memcmp(p, "\0\0\0\0\0\0\0\0\0\0\xff\xff", 12)
+			    ? !inet_ntop(AF_INET, p + 12, text, sizeof(text))
+			    : !inet_ntop(AF_INET6, p, text, sizeof(text)))
+			return false;
+		strbuf_adds(out, text);
+		return true;
+	case ROLE_PORT:
+		strbuf_add_u64(out, ntohs((uint16_t)v));
+		return true;
+	case ROLE_NS:
+		add_duration(v, out);
+		return true;
+	case ROLE_TIME:
+		return add_time(v, out);
+	case ROLE_DEV: /* as the kernel has it inside: 12 bits and 20 */
+		strbuf_addf(out, "%" PRIu64 ":%" PRIu64, v >> 20, v & 0xfffff);
+		return true;
+	case ROLE_SYSCALL: {
+		const char *name = syscall_name(v);
+
+		if (!name)
+			return false;
+		strbuf_adds(out, name);
+		return true;
+	}
+	case ROLE_ERRNO: {
+		/* as errno(3) has them, or negative as the kernel returns them */
+		uint64_t error = (int64_t)v < 0 ? -v : v;
+		const char *name = error && error <= 4095 ? strerrorname_np(error) : NULL;
+
+		if (!name)
+			return false;
+		strbuf_adds(out, name);
+		return true;
+	}
+	case ROLE_BYTES:
+	case ROLE_KSTACK:
+	case ROLE_USTACK:
+	case ROLE_USYM:
+	case ROLE_NONE:
+		return false;
+	}
+	return false;
+}

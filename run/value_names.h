@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names of what programs count by number: processes, users, cgroups, the
+ * kernel's functions. Each is looked up once; what has no name any more (a
+ * process that ended) gives none.
+ */
+#ifndef PB_RUN_NAMES_H
+#define PB_RUN_NAMES_H
+
+#include "lib/base/log.h"
+#include "lib/base/strbuf.h"
+#include "lib/sys/sys.h"
+#include "run/record_fields.h"
+#include "show/result.h"
+
+struct live_source;
+struct run_names;
+
+/* roots NULL: the running system. NULL: no memory. */
+struct run_names *run_names_new(const struct sys_roots *roots);
+void run_names_free(struct run_names *names);
+DEFINE_FREEP(struct run_names, run_names_free)
+
+/*
+ * Forgets the processes, whose ids come back; called before each look at the
+ * maps of a program that runs for long. Those seen before they ended keep
+ * their names until their ids are somebody else's.
+ */
+void run_names_refresh(struct run_names *names);
+
+/* A process that may end soon, or has and was not waited for yet: its name is looked up now. */
+void run_names_see(struct run_names *names, uint32_t pid);
+
+/*
+ * Adds what people read in place of a field's number, "dd(3237)" for a
+ * process; false: the number is all there is. btf is for enums, and may be
+ * NULL for others.
+ */
+bool run_name_add(struct run_names *names, const struct btf *btf, const struct field *field,
+		  const void *data, struct strbuf *out);
+
+/*
+ * Follows processes from now on, so that addresses of those that end can be
+ * named too: what they map, when they exec and end.
+ */
+struct error *run_names_follow(struct run_names *names, const struct log *log);
+/* The processes that are followed; NULL: none are. */
+struct live_source *run_names_live(const struct run_names *names);
+/*
+ * Takes in what processes have done since. Names of functions that were handed
+ * out before are not valid any more.
+ */
+struct error *run_names_update(struct run_names *names);
+
+/*
+ * The function of an address: of a process that is followed, as of a time
+ * (CLOCK_MONOTONIC; 0: unknown), or with pid NULL of the kernel ("[kernel]"), a
+ * module ("[ext4]") or a BPF program ("[bpf]"). Where there is none the name is
+ * "[unknown]" and the offset the address.
+ */
+void run_frame_find(struct run_names *names, const uint32_t *pid, uint64_t time, uint64_t addr,
+		    struct result_frame *frame);
+
+#endif

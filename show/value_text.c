@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * From BTF to a plan, and running it.
+ *
+ * Compiling walks the type once and leaves a list of steps: "add this text",
+ * "add the 4 bytes at offset 8 as a signed number", "do the next 5 steps 16
+ * times, 24 bytes further each time". All that does not depend on the value
+ * (names, braces, commas) is text, and neighbouring texts are one step, so a
+ * run looks nothing up in BTF.
+ *
+ * What it must never do: read outside of the value (each leaf is checked
+ * against the type's size when compiled, and array elements lie within their
+ * array), follow a type for ever (depth and number of steps are bounded: BTF
+ * from a file may name a struct that holds itself), or write without end (an
+ * element that has no bytes is written once).
+ */
+#include "show/value_text.h"
+
+#include <stdio.h>
+
+#include "lib/base/json.h"
+#include "lib/base/vec.h"
+#include "lib/btf/open.h"
+#include "lib/btf/value.h"
+
+enum {
+	MAX_DEPTH = 32,
+	MAX_STEPS = 30000,
+};
+
+enum step_kind {
+	STEP_TEXT,    /* n bytes of the plan's text from aux */
+	STEP_UINT,    /* of size bytes */
+	STEP_INT,     /* of size bytes, signed */
+	STEP_BOOL,    /* of size bytes */
+	STEP_BITS,    /* n bits from bit aux of the byte at off */
+	STEP_SBITS,   /* the same, signed */
+	STEP_ADDRESS, /* of size bytes */
+	STEP_WIDE,    /* of 16 bytes */
+	STEP_ENUM,    /* of size bytes; n names from aux */
+	STEP_STRING,  /* n bytes at most */
+	STEP_FLOAT,   /* of size bytes */
+	STEP_LOOP,    /* the next aux steps, n times, size bytes apart; commas between */
+};
+
+struct step {
+	uint8_t kind;
+	bool is_signed; /* STEP_ENUM */
+	uint32_t size;
+	uint32_t off; /* in the innermost loop's element */
+	uint32_t n;
+	uint32_t aux;
+};
+
+struct enum_name {
+	uint64_t value;
+	uint32_t text, len; /* with its quotes */
+};
+
+struct value_plan {
+	size_t size;
+	struct strbuf text;
+	VEC(struct step) steps;
+	VEC(struct enum_name) names;
+};
+
+void value_plan_free(struct value_plan *plan)
+{
+	if (!plan)
+		return;
+	strbuf_deinit(&plan->text);
+	vec_deinit(&plan->steps);
+	vec_deinit(&plan->names);
+	free(plan);
+}
+
+size_t value_plan_size(const struct value_plan *plan)
+{
+	return plan->size;
+}
+
+/* ---- compiling ---- */
+
+struct compiler {
+	const struct btf *btf;
+	struct value_plan *plan;
+	bool pretty;
+	uint32_t limit;	 /* bytes of the innermost loop's element, or of the value */
+	size_t no_merge; /* a text here begins a loop's body or follows one */
+};
+
+static struct error *add_step(struct compiler *c, struct step step)
+{
+	if (c->plan->steps.n >= MAX_STEPS)
+		return error_new(E2BIG, "the type has too many members to show");
+	struct step *s = vec_push(&c->plan->steps);
+	if (!s)
+		return error_nomem();
+	*s = step;
+	return NULL;
+}
+
+/* What was added to the plan's text since `from` becomes a step, or part of the last one. */
+static struct error *add_text_since(struct compiler *c, size_t from)
+{
+	size_t n = c->plan->text.len - from;
+
+	if (strbuf_failed(&c->plan->text))
+		return error_nomem();
+	if (!n)
+		return NULL;
+	if (c->plan->steps.n > c->no_merge) {
+		struct step *last = vec_last(&c->plan->steps);
+
+		if (last->kind == STEP_TEXT && last->aux + last->n == from) {
+			last->n += n;
+			return NULL;
+		}
+	}
+	return add_step(c, (struct step){.kind = STEP_TEXT, .aux = from, .n = n});
+}
+
+static struct error *add_text(struct compiler *c, const char *text)
+{
+	size_t from = c->plan->text.len;
+
+	strbuf_adds(&c->plan->text, text);
+	return add_text_since(c, from);
+}
+
+/* A new line, as deep as said; nothing in compact style. */
+static struct error *add_line(struct compiler *c, unsigned depth)
+{
+	size_t from = c->plan->text.len;
+
+	if (!c->pretty)
+		return NULL;
+	strbuf_addch(&c->plan->text, '\n');
+	while (depth--)
+		strbuf_adds(&c->plan->text, "    ");
+	return add_text_since(c, from);
+}
+
+static struct error *check_range(struct compiler *c, uint64_t off, uint64_t size)
+{
+	if (off + size > c->limit)
+		return error_new(EINVAL, "a member at byte %llu is outside of its type",
+				 (unsigned long long)off);
+	return NULL;
+}
+
+static struct error *compile_type(struct compiler *c, uint32_t id, uint64_t bit, uint32_t bits,
+				  unsigned depth, unsigned nesting);
+
+static struct error *compile_number(struct compiler *c, struct step step, uint64_t bit,
+				    uint32_t bits, bool is_signed)
+{
+	if (bits || bit % 8) {
+		uint32_t n = bits ? bits : step.size * 8;
+
+		if (n > 64)
+			return error_new(EINVAL, "bit fields of %u bits are not supported", n);
+		TRY(check_range(c, bit / 8, (bit % 8 + n + 7) / 8));
+		return add_step(c, (struct step){.kind = is_signed ? STEP_SBITS : STEP_BITS,
+						 .off = bit / 8,
+						 .aux = bit % 8,
+						 .n = n});
+	}
+	TRY(check_range(c, bit / 8, step.size));
+	step.off = bit / 8;
+	return add_step(c, step);
+}
+
+static struct error *compile_int(struct compiler *c, const struct btf_type *t, uint64_t bit,
+				 uint32_t bits)
+{
+	uint8_t encoding = btf_int_encoding(t);
+	bool is_signed = encoding & BTF_INT_SIGNED;
+	struct step step = {.kind = is_signed ? STEP_INT : STEP_UINT, .size = t->size};
+
+	if (!bits && btf_int_bits(t) < t->size * 8) {
+		bits = btf_int_bits(t);
+		bit += btf_int_offset(t);
+	}
+	if (encoding & BTF_INT_BOOL)
+		step.kind = STEP_BOOL;
+	if (t->size == 16 && !bits && bit % 8 == 0)
+		step.kind = STEP_WIDE;
+	else if (t->size != 1 && t->size != 2 && t->size != 4 && t->size != 8)
+		return error_new(EINVAL, "integers of %u bytes are not supported", t->size);
+	return compile_number(c, step, bit, bits, is_signed);
+}
+
+static struct error *compile_enum(struct compiler *c, const struct btf_type *t, uint64_t bit,
+				  uint32_t bits)
+{
+	struct step step = {.kind = STEP_ENUM, .size = t->size, .is_signed = btf_kflag(t)};
+
+	if (bits || bit % 8 || (t->size != 1 && t->size != 2 && t->size != 4 && t->size != 8))
+		return compile_number(c, step, bit, bits, step.is_signed);
+	if (c->plan->names.n + btf_vlen(t) > MAX_STEPS * 4)
+		return error_new(E2BIG, "the type has too many names to show");
+	step.aux = c->plan->names.n;
+	step.n = btf_vlen(t);
+	for (uint32_t i = 0; i < btf_vlen(t); i++) {
+		struct enum_name *e = vec_push(&c->plan->names);
+		const struct btf_enumerator from = btf_enumerator_at(c->btf, t, i);
+
+		if (!e)
+			return error_nomem();
+		e->value = from.value;
+		e->text = c->plan->text.len;
+		json_add_string(&c->plan->text, from.name, strlen(from.name));
+		e->len = c->plan->text.len - e->text;
+	}
+	return compile_number(c, step, bit, bits, step.is_signed);
+}
+
+static bool is_composite(const struct btf *btf, uint32_t id)
+{
+	return btf_is_composite(btf_skip_mods_and_typedefs(btf, id, NULL));
+}
+
+static struct error *compile_array(struct compiler *c, const struct btf_type *t, uint64_t bit,
+				   unsigned depth, unsigned nesting)
+{
+	const struct btf_array *a = btf_array(t);
+	int64_t size = btf__resolve_size(c->btf, a->type);
+
+	if (size < 0 || bit % 8)
+		return error_new(EINVAL, "array element type %u has no size", a->type);
+	if (btf_is_char(c->btf, a->type) && a->nelems) {
+		TRY(check_range(c, bit / 8, a->nelems));
+		return add_step(c,
+				(struct step){.kind = STEP_STRING, .off = bit / 8, .n = a->nelems});
+	}
+	if (!a->nelems || !size)
+		return add_text(c, "[]");
+	TRY(check_range(c, bit / 8, (uint64_t)size * a->nelems));
+	bool lines = is_composite(c->btf, a->type);
+	TRY(add_text(c, "["));
+	size_t loop = c->plan->steps.n;
+	TRY(add_step(
+		c, (struct step){.kind = STEP_LOOP, .off = bit / 8, .size = size, .n = a->nelems}));
+
+	/* the body knows one element, and no text of it joins what is outside */
+	uint32_t limit = c->limit;
+	c->limit = size;
+	c->no_merge = c->plan->steps.n;
+	TRY(compile_type(c, a->type, 0, 0, depth + lines, nesting + 1));
+	c->limit = limit;
+	c->plan->steps.v[loop].aux = c->plan->steps.n - loop - 1;
+	c->no_merge = c->plan->steps.n;
+	if (lines)
+		TRY(add_line(c, depth));
+	return add_text(c, "]");
+}
+
+/* The key of a member or variable, with what stands before it. */
+static struct error *add_key(struct compiler *c, const char *name, bool first, unsigned depth)
+{
+	size_t from;
+
+	if (!first)
+		TRY(add_text(c, ","));
+	TRY(add_line(c, depth));
+	from = c->plan->text.len;
+	json_add_string(&c->plan->text, name, strlen(name));
+	strbuf_adds(&c->plan->text, c->pretty ? ": " : ":");
+	return add_text_since(c, from);
+}
+
+static struct error *compile_members(struct compiler *c, const struct btf_type *t, uint64_t bit,
+				     bool *first, unsigned depth, unsigned nesting)
+{
+	if (nesting > MAX_DEPTH)
+		return error_new(E2BIG, "the types are nested more than %d deep", MAX_DEPTH);
+	for (uint32_t i = 0; i < btf_vlen(t); i++) {
+		const struct btf_member *m = btf_members(t) + i;
+		uint64_t at = bit + btf_member_bit_offset(t, i);
+		const char *name = btf__name_by_offset(c->btf, m->name_off);
+
+		if ((!name || !*name) && is_composite(c->btf, m->type)) {
+			const struct btf_type *inner =
+				btf_skip_mods_and_typedefs(c->btf, m->type, NULL);
+
+			TRY(compile_members(c, inner, at, first, depth, nesting + 1));
+			continue;
+		}
+		if (!name || !*name)
+			continue; /* padding: int :0 */
+		TRY(add_key(c, name, *first, depth));
+		*first = false;
+		TRY(error_prefix(compile_type(c, m->type, at, btf_member_bitfield_size(t, i), depth,
+					      nesting + 1),
+				 "member %s", name));
+	}
+	return NULL;
+}
+
+static struct error *compile_struct(struct compiler *c, const struct btf_type *t, uint64_t bit,
+				    unsigned depth, unsigned nesting)
+{
+	bool first = true;
+
+	TRY(add_text(c, "{"));
+	TRY(compile_members(c, t, bit, &first, depth + 1, nesting));
+	if (!first)
+		TRY(add_line(c, depth));
+	return add_text(c, "}");
+}
+
+static struct error *compile_datasec(struct compiler *c, const struct btf_type *t, unsigned depth)
+{
+	const struct btf_var_secinfo *v = btf_var_secinfos(t);
+	bool first = true;
+
+	TRY(add_text(c, "{"));
+	for (uint32_t i = 0; i < btf_vlen(t); i++) {
+		const struct btf_type *var = btf__type_by_id(c->btf, v[i].type);
+
+		if (!var || !btf_is_var(var))
+			continue;
+		TRY(add_key(c, btf_name(c->btf, var), first, depth + 1));
+		first = false;
+		TRY(error_prefix(compile_type(c, var->type, (uint64_t)v[i].offset * 8, 0, depth + 1,
+					      1),
+				 "variable %s", btf_name(c->btf, var)));
+	}
+	if (!first)
+		TRY(add_line(c, depth));
+	return add_text(c, "}");
+}
+
+static struct error *compile_type(struct compiler *c, uint32_t id, uint64_t bit, uint32_t bits,
+				  unsigned depth, unsigned nesting)
+{
+	if (nesting > MAX_DEPTH)
+		return error_new(E2BIG, "the types are nested more than %d deep", MAX_DEPTH);
+	const struct btf_type *t = btf_skip_mods_and_typedefs(c->btf, id, NULL);
+
+	switch (btf_kind(t)) {
+	case BTF_KIND_INT:
+		return compile_int(c, t, bit, bits);
+	case BTF_KIND_ENUM:
+	case BTF_KIND_ENUM64:
+		return compile_enum(c, t, bit, bits);
+	case BTF_KIND_PTR: {
+		uint32_t size = btf__pointer_size(c->btf) == 4 ? 4 : 8;
+
+		return compile_number(c, (struct step){.kind = STEP_ADDRESS, .size = size}, bit,
+				      bits, false);
+	}
+	case BTF_KIND_FLOAT:
+		if (bits || bit % 8 || !value_is_float_size(t->size))
+			return error_new(EINVAL, "floats of %u bytes are not supported", t->size);
+		return compile_number(c, (struct step){.kind = STEP_FLOAT, .size = t->size}, bit, 0,
+				      false);
+	case BTF_KIND_ARRAY:
+		return compile_array(c, t, bit, depth, nesting);
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return compile_struct(c, t, bit, depth, nesting);
+	case BTF_KIND_DATASEC:
+		return compile_datasec(c, t, depth);
+	case BTF_KIND_VAR:
+		return compile_type(c, t->type, bit, bits, depth, nesting + 1);
+	default:
+		return error_new(EINVAL, "a %s has no value", btf_kind_name(btf_kind(t)));
+	}
+}
+
+struct error *value_plan_new(const struct btf *btf, uint32_t type, enum value_style style,
+			     unsigned depth, struct value_plan **plan)
+{
+	const struct btf_type *t = btf__type_by_id(btf, type);
+	int64_t size;
+
+	if (!t)
+		return error_new(EINVAL, "the BTF has no type %u", type);
+	/* the loader fills in a data section's size; an object's BTF may have 0 */
+	size = btf_is_datasec(t) ? t->size : btf__resolve_size(btf, type);
+	if (size < 0 || size > INT32_MAX)
+		return error_new(EINVAL, "a %s has no value", btf_kind_name(btf_kind(t)));
+
+	_cleanup_(value_plan_freep) struct value_plan *p = calloc(1, sizeof(*p));
+	if (!p)
+		return error_nomem();
+	p->size = size;
+	struct compiler c = {
+		.btf = btf,
+		.plan = p,
+		.pretty = style == VALUE_PRETTY,
+		.limit = size,
+	};
+	TRY(compile_type(&c, type, 0, 0, depth, 0));
+	if (strbuf_failed(&p->text))
+		return error_nomem();
+	*plan = steal_ptr(p);
+	return NULL;
+}
+
+/* ---- running ---- */
+
+static void add_wide(const uint8_t *p, struct strbuf *out)
+{
+	const unsigned __int128 v = value_wide(p);
+	const uint64_t low = (uint64_t)v, high = (uint64_t)(v >> 64);
+
+	if (high)
+		strbuf_addf(out, "\"0x%llx%016llx\"", (unsigned long long)high,
+			    (unsigned long long)low);
+	else
+		json_add_address(out, low);
+}
+
+static void add_enum(const struct value_plan *plan, const struct step *s, const uint8_t *p,
+		     struct strbuf *out)
+{
+	const uint64_t v = s->is_signed ? (uint64_t)value_int(p, s->size) : value_uint(p, s->size);
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct enum_name *e = &plan->names.v[s->aux + i];
+
+		if (e->value != v)
+			continue;
+		strbuf_add(out, plan->text.str + e->text, e->len);
+		return;
+	}
+	if (s->is_signed)
+		json_add_i64(out, (int64_t)v);
+	else
+		strbuf_add_u64(out, v);
+}
+
+static void run(const struct value_plan *plan, const struct step *s, const struct step *end,
+		const uint8_t *data, struct strbuf *out)
+{
+	for (; s < end; s++) {
+		const uint8_t *p = data ? data + s->off : NULL; /* no data: all of it is text */
+
+		switch ((enum step_kind)s->kind) {
+		case STEP_TEXT:
+			strbuf_add(out, plan->text.str + s->aux, s->n);
+			break;
+		case STEP_UINT:
+			strbuf_add_u64(out, value_uint(p, s->size));
+			break;
+		case STEP_INT:
+			json_add_i64(out, value_int(p, s->size));
+			break;
+		case STEP_BOOL:
+			strbuf_adds(out, value_uint(p, s->size) ? "true" : "false");
+			break;
+		case STEP_BITS:
+			strbuf_add_u64(out, value_bits(p, s->aux, s->n));
+			break;
+		case STEP_SBITS:
+			json_add_i64(out, value_sign_extend(value_bits(p, s->aux, s->n), s->n));
+			break;
+		case STEP_ADDRESS:
+			json_add_address(out, value_uint(p, s->size));
+			break;
+		case STEP_WIDE:
+			add_wide(p, out);
+			break;
+		case STEP_ENUM:
+			add_enum(plan, s, p, out);
+			break;
+		case STEP_STRING:
+			json_add_string(out, (const char *)p, strnlen((const char *)p, s->n));
+			break;
+		case STEP_FLOAT:
+			json_add_float(out, p, s->size);
+			break;
+		case STEP_LOOP:
+			for (uint32_t i = 0; i < s->n; i++) {
+				if (i)
+					strbuf_addch(out, ',');
+				run(plan, s + 1, s + 1 + s->aux, p + (size_t)i * s->size, out);
+			}
+			s += s->aux;
+			break;
+		}
+	}
+}
+
+void value_plan_json(const struct value_plan *plan, const void *data, struct strbuf *out)
+{
+	run(plan, plan->steps.v, plan->steps.v + plan->steps.n, data, out);
+}
