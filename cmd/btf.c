@@ -20,7 +20,7 @@ enum {
 	OPTION_FORMAT,
 };
 
-struct options {
+struct btf_options {
 	struct action_args args; /* the first */
 	const char *type;
 	bool sizes;
@@ -38,7 +38,7 @@ static const struct argp_option argp_options[] = {
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct options *options = state->input;
+	struct btf_options *options = state->input;
 
 	switch (key) {
 	case OPTION_FORMAT:
@@ -66,22 +66,22 @@ static const struct argp argp = {
 	"only ID or FILE.\nFILE is an object with BTF, or raw BTF as in /sys/kernel/btf.",
 };
 
-static const struct options *options_of(const struct action_args *args)
+static const struct btf_options *options_of(const struct action_args *args)
 {
-	return (const struct options *)args;
+	return (const struct btf_options *)args;
 }
 
 /* ---- list ---- */
 
 /* Which BTF programs and maps have. */
-struct use {
+struct btf_use {
 	uint32_t btf_id;
 	enum kobj_kind kind;
 	uint32_t id;
 };
 
 struct uses {
-	struct use *v;
+	struct btf_use *v;
 	size_t n;
 	size_t cap;
 };
@@ -100,10 +100,11 @@ static struct error *find_uses(enum kobj_kind kind, struct uses *uses)
 		if (fd < 0 || (kind == KOBJ_MAP ? bpf_map_get_info_by_fd(fd, &map, &len)
 						: bpf_prog_get_info_by_fd(fd, &prog, &len)))
 			continue; /* gone meanwhile */
-		struct use *use = vec_push(uses);
+		struct btf_use *use = vec_push(uses);
 		if (!use)
 			return error_nomem();
-		*use = (struct use){kind == KOBJ_MAP ? map.btf_id : prog.btf_id, kind, ids.v[i]};
+		*use = (struct btf_use){kind == KOBJ_MAP ? map.btf_id : prog.btf_id, kind,
+					ids.v[i]};
 	}
 	return NULL;
 }
@@ -112,7 +113,7 @@ static void add_uses(const struct listed *object, enum kobj_kind kind, const cha
 		     struct strbuf *out)
 {
 	const struct uses *uses = object->ctx;
-	const struct use *use;
+	const struct btf_use *use;
 	size_t n = 0;
 
 	if (object->json)
@@ -387,7 +388,7 @@ static struct error *define(const struct btf *btf, uint32_t id, struct strbuf *o
 
 static struct error *btf_show(const struct action_args *args, size_t at)
 {
-	const struct options *options = options_of(args);
+	const struct btf_options *options = options_of(args);
 	_cleanup_source_ struct source source = {0};
 	_cleanup_(struct_layout_freep) struct struct_layout *layout = NULL;
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
@@ -422,7 +423,7 @@ int cmd_btf(int argc, char **argv)
 		{"dump", btf_dump_types},
 		{"show", btf_show},
 	};
-	struct options options = {0};
+	struct btf_options options = {0};
 
 	if (cmd_parse(&argp, argc, argv, 0, NULL, &options))
 		return 2;

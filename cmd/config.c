@@ -85,7 +85,7 @@ struct error *config_get_bool(const struct config *cfg, const char *key, bool un
 }
 
 /* The text on its way to inih. */
-struct reader {
+struct config_reader {
 	const char *p;
 	unsigned line; /* of p, from 1 */
 	unsigned wrong_line;
@@ -95,7 +95,7 @@ struct reader {
 	bool no_memory;
 };
 
-static void reader_deinit(struct reader *r)
+static void reader_deinit(struct config_reader *r)
 {
 	char **value;
 
@@ -104,13 +104,13 @@ static void reader_deinit(struct reader *r)
 	vec_deinit(&r->values);
 }
 
-static void skip_line(struct reader *r)
+static void skip_line(struct config_reader *r)
 {
 	r->p += strcspn(r->p, "\n");
 }
 
 /* Remembers the first mistake; the rest of the line is nothing. */
-static const char *reject(struct reader *r, const char *why)
+static const char *reject(struct config_reader *r, const char *why)
 {
 	if (!r->wrong) {
 		r->wrong = why;
@@ -126,7 +126,7 @@ static bool is_name_char(char c)
 }
 
 /* [name] or [name "sub"], which comes out as [name.sub]. */
-static const char *read_section(struct reader *r, struct strbuf *out)
+static const char *read_section(struct config_reader *r, struct strbuf *out)
 {
 	strbuf_addch(out, '[');
 	for (r->p++; is_name_char(*r->p); r->p++)
@@ -154,7 +154,7 @@ static const char *read_section(struct reader *r, struct strbuf *out)
 }
 
 /* The value behind '=', decoded; NULL: it is wrong, and r says so. */
-static char *read_value(struct reader *r)
+static char *read_value(struct config_reader *r)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 	bool quoted = false;
@@ -212,7 +212,7 @@ static char *read_value(struct reader *r)
 	return value;
 }
 
-static const char *read_setting(struct reader *r, struct strbuf *out)
+static const char *read_setting(struct config_reader *r, struct strbuf *out)
 {
 	char *value;
 
@@ -244,7 +244,7 @@ static const char *read_setting(struct reader *r, struct strbuf *out)
 /* As fgets() for inih: the next line, in the form inih knows. */
 static char *next_line(char *to, int size, void *stream)
 {
-	struct reader *r = stream;
+	struct config_reader *r = stream;
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	const char *line = NULL;
 
@@ -276,7 +276,7 @@ static char *next_line(char *to, int size, void *stream)
 /* inih found a setting. value is the number of the one that the reader kept. */
 static int take_setting(void *ctx, const char *section, const char *name, const char *value)
 {
-	struct reader *r = ctx;
+	struct config_reader *r = ctx;
 	char **kept = &r->values.v[strtoul(value, NULL, 10)];
 	char *key;
 
@@ -302,7 +302,7 @@ static int take_setting(void *ctx, const char *section, const char *name, const 
 struct error *config_parse(struct config *cfg, const char *name, const char *text)
 {
 	static const char bom[] = "\xef\xbb\xbf";
-	_cleanup_(reader_deinit) struct reader r = {.p = text, .line = 1, .cfg = cfg};
+	_cleanup_(reader_deinit) struct config_reader r = {.p = text, .line = 1, .cfg = cfg};
 
 	if (!strncmp(text, bom, 3))
 		r.p += 3;

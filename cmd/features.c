@@ -15,7 +15,7 @@ enum {
 	WIDTH = 80,
 };
 
-struct options {
+struct features_options {
 	bool json;
 	const char *pattern; /* NULL: all */
 };
@@ -27,7 +27,7 @@ static const struct argp_option argp_options[] = {
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct options *options = state->input;
+	struct features_options *options = state->input;
 
 	switch (key) {
 	case 'j':
@@ -122,7 +122,7 @@ static json_t *as_json(const struct sys_feature *feature, const struct sys_featu
 
 int cmd_features(int argc, char **argv)
 {
-	struct options options = {0};
+	struct features_options options = {0};
 	const char *group = "";
 	size_t matches = 0, broken = 0, name_width = longest_name();
 

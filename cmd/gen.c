@@ -19,7 +19,7 @@ enum {
 	OPT_CLANG_OPT = 256,
 };
 
-struct args {
+struct gen_args {
 	const char *words[5]; /* skeleton FILE [name NAME] */
 	size_t n_words;
 	const char *output;
@@ -36,7 +36,7 @@ static const struct argp_option options[] = {
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct args *args = state->input;
+	struct gen_args *args = state->input;
 
 	switch (key) {
 	case 'o':
@@ -100,8 +100,8 @@ static struct error *check_words(const char *const *words, enum gen_kind *kind)
 	return NULL;
 }
 
-static struct error *read_object(const struct args *args, const struct log *log, const char *path,
-				 struct compiled *out)
+static struct error *read_object(const struct gen_args *args, const struct log *log,
+				 const char *path, struct compiled *out)
 {
 	struct compile_opts compile = {0};
 	_cleanup_config_ struct config *config = NULL;
@@ -122,7 +122,7 @@ static struct error *write_output(const char *path, const struct strbuf *text)
 
 int cmd_gen(int argc, char **argv)
 {
-	struct args args = {0};
+	struct gen_args args = {0};
 	_cleanup_compiled_ struct compiled object = {0};
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	_cleanup_free_ char *own_name = NULL;

@@ -39,14 +39,14 @@ static const struct argp argp = {
 
 /* ---- a map's types ---- */
 
-struct map {
+struct shown_map_fd {
 	int fd;
 	struct bpf_map_info info;
 	struct btf *btf; /* NULL: the map has no types */
 	uint32_t key_type, value_type;
 };
 
-static void map_deinit(struct map *map)
+static void map_deinit(struct shown_map_fd *map)
 {
 	btf__free(map->btf);
 	closep(&map->fd);
@@ -54,7 +54,7 @@ static void map_deinit(struct map *map)
 #define _cleanup_map_ __attribute__((cleanup(map_deinit)))
 
 /* fd becomes the map's. */
-static struct error *map_init(struct map *map, int fd)
+static struct error *map_init(struct shown_map_fd *map, int fd)
 {
 	__u32 len = sizeof(map->info);
 
@@ -72,7 +72,7 @@ static struct error *map_init(struct map *map, int fd)
 	return NULL;
 }
 
-static struct entry_layout layout_of(const struct map *map)
+static struct entry_layout layout_of(const struct shown_map_fd *map)
 {
 	struct entry_layout l = {
 		.btf = map->btf,
@@ -92,7 +92,7 @@ static struct entry_layout layout_of(const struct map *map)
 	return l;
 }
 
-static struct error *format_of(const struct map *map, bool json, enum entry_place place,
+static struct error *format_of(const struct shown_map_fd *map, bool json, enum entry_place place,
 			       struct entry_format **format)
 {
 	struct entry_layout layout = layout_of(map);
@@ -169,7 +169,7 @@ static struct error *map_list(const struct action_args *args, size_t at)
 
 /* ---- entries ---- */
 
-static struct error *open_map(const struct action_args *args, size_t *at, struct map *map)
+static struct error *open_map(const struct action_args *args, size_t *at, struct shown_map_fd *map)
 {
 	int fd;
 
@@ -179,7 +179,7 @@ static struct error *open_map(const struct action_args *args, size_t *at, struct
 
 static struct error *map_dump(const struct action_args *args, size_t at)
 {
-	_cleanup_map_ struct map map = {.fd = -1};
+	_cleanup_map_ struct shown_map_fd map = {.fd = -1};
 	_cleanup_(map_reader_freep) struct map_reader *reader = NULL;
 	_cleanup_(entry_format_freep) struct entry_format *format = NULL;
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
@@ -245,7 +245,8 @@ static bool is_keyword(const char *word)
  * number where there is none; several, or all after "hex", are bytes.
  */
 static struct error *read_data(const struct action_args *args, size_t *at, const char *what,
-			       const struct map *map, uint32_t type, uint32_t size, void **data)
+			       const struct shown_map_fd *map, uint32_t type, uint32_t size,
+			       void **data)
 {
 	char *const *words = args->words.v;
 	size_t end, n = args->words.n;
@@ -282,7 +283,7 @@ static struct error *read_data(const struct action_args *args, size_t *at, const
 	return NULL;
 }
 
-static struct error *no_entry(const struct map *map, int code, const char *what)
+static struct error *no_entry(const struct shown_map_fd *map, int code, const char *what)
 {
 	if (code == ENOENT)
 		return error_new(ENOENT, "map %s has no such key", map->info.name);
@@ -302,7 +303,7 @@ static struct error *no_entry(const struct map *map, int code, const char *what)
 
 static struct error *map_lookup(const struct action_args *args, size_t at)
 {
-	_cleanup_map_ struct map map = {.fd = -1};
+	_cleanup_map_ struct shown_map_fd map = {.fd = -1};
 	_cleanup_(entry_format_freep) struct entry_format *format = NULL;
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	_cleanup_free_ void *key = NULL;
@@ -328,7 +329,7 @@ static struct error *map_lookup(const struct action_args *args, size_t at)
 static struct error *map_update(const struct action_args *args, size_t at)
 {
 	static const char *const flags[] = {"any", "noexist", "exist"}; /* BPF_ANY … BPF_EXIST */
-	_cleanup_map_ struct map map = {.fd = -1};
+	_cleanup_map_ struct shown_map_fd map = {.fd = -1};
 	_cleanup_free_ void *key = NULL, *value = NULL;
 	uint64_t flag = BPF_ANY;
 
@@ -364,7 +365,7 @@ static struct error *map_update(const struct action_args *args, size_t at)
 
 static struct error *map_delete(const struct action_args *args, size_t at)
 {
-	_cleanup_map_ struct map map = {.fd = -1};
+	_cleanup_map_ struct shown_map_fd map = {.fd = -1};
 	_cleanup_free_ void *key = NULL;
 
 	TRY(open_map(args, &at, &map));

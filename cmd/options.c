@@ -50,7 +50,7 @@ static bool options_walk(const struct argp *argp, option_fn *fn, void *ctx)
 	return false;
 }
 
-struct wanted {
+struct wanted_option {
 	const char *name; /* of a long option, len characters of it */
 	size_t len;
 	int key; /* of a short one */
@@ -61,7 +61,7 @@ struct wanted {
  */
 static bool is_wanted(const struct argp_option *o, void *ctx)
 {
-	struct wanted *w = ctx;
+	struct wanted_option *w = ctx;
 
 	if (w->name ? o->name && !strncmp(o->name, w->name, w->len) : o->key == w->key) {
 		w->found = o;
@@ -70,7 +70,7 @@ static bool is_wanted(const struct argp_option *o, void *ctx)
 	return false;
 }
 
-static const struct argp_option *find(const struct argp *argp, struct wanted w)
+static const struct argp_option *find(const struct argp *argp, struct wanted_option w)
 {
 	if (!options_walk(argp, is_wanted, &w) && !w.found)
 		table_walk(builtin, is_wanted, &w);
@@ -133,7 +133,7 @@ static struct error *check(const struct argp *argp, int argc, char **argv, unsig
 			const char *name = word + 2;
 			const size_t len = strcspn(name, "=");
 			const struct argp_option *o =
-				find(argp, (struct wanted){.name = name, .len = len});
+				find(argp, (struct wanted_option){.name = name, .len = len});
 
 			if (!o)
 				return unknown(argp, command_name(argv[0]), word);
@@ -142,7 +142,7 @@ static struct error *check(const struct argp *argp, int argc, char **argv, unsig
 			continue;
 		}
 		for (const char *c = word + 1; *c; c++) {
-			const struct argp_option *o = find(argp, (struct wanted){.key = *c});
+			const struct argp_option *o = find(argp, (struct wanted_option){.key = *c});
 
 			if (!o)
 				return NULL; /* argp says so */

@@ -37,19 +37,19 @@ static const struct argp argp = {
 };
 
 /* A program's description, and the maps that it uses. */
-struct program {
+struct shown_program {
 	struct sys_prog_info all;
 	uint64_t memlock;
 	time_t loaded_at;
 };
 
-static void program_deinit(struct program *p)
+static void program_deinit(struct shown_program *p)
 {
 	sys_prog_info_deinit(&p->all);
 }
 #define _cleanup_program_ __attribute__((cleanup(program_deinit)))
 
-static struct error *read_program(int fd, struct program *p)
+static struct error *read_program(int fd, struct shown_program *p)
 {
 	struct timespec now, up;
 
@@ -70,7 +70,7 @@ static void tag_text(const struct bpf_prog_info *i, char text[2 * BPF_TAG_SIZE +
 }
 
 /* Behind before, when there are any. */
-static void add_map_ids(const struct program *p, const char *before, const char *behind,
+static void add_map_ids(const struct shown_program *p, const char *before, const char *behind,
 			struct strbuf *out)
 {
 	const uint32_t *ids = p->all.arrays[SYS_PROG_MAP_IDS];
@@ -80,7 +80,7 @@ static void add_map_ids(const struct program *p, const char *before, const char 
 		strbuf_addf(out, "%s%u%s", k ? "," : before, ids[k], k + 1 == n ? behind : "");
 }
 
-static void list_text(const struct program *p, struct strbuf *out)
+static void list_text(const struct shown_program *p, struct strbuf *out)
 {
 	const struct bpf_prog_info *i = &p->all.info;
 	char unknown[16], tag[2 * BPF_TAG_SIZE + 1], when[40] = "";
@@ -112,7 +112,7 @@ static void list_text(const struct program *p, struct strbuf *out)
 		strbuf_addf(out, "\tbtf_id %u\n", i->btf_id);
 }
 
-static void list_json(const struct program *p, struct strbuf *out)
+static void list_json(const struct shown_program *p, struct strbuf *out)
 {
 	const struct bpf_prog_info *i = &p->all.info;
 	char unknown[16], tag[2 * BPF_TAG_SIZE + 1];
@@ -144,7 +144,7 @@ static void list_json(const struct program *p, struct strbuf *out)
 
 static void list_one(const struct listed *object, struct strbuf *out)
 {
-	_cleanup_program_ struct program p = {0};
+	_cleanup_program_ struct shown_program p = {0};
 
 	struct error *err = read_program(object->fd, &p);
 	if (err) { /* it is gone meanwhile */

@@ -66,7 +66,7 @@ static void add_ratio(const struct profile_value *all, size_t n, const struct pr
 		strbuf_addf(out, "  (%.2f%%)", 100.0 * v->running / v->enabled);
 }
 
-static void show_text(const struct profile *profile, struct strbuf *out)
+static void show_text(const struct prog_profile *profile, struct strbuf *out)
 {
 	const struct profile_counts *c = profile_counts(profile);
 	size_t n;
@@ -91,7 +91,7 @@ static void show_text(const struct profile *profile, struct strbuf *out)
 	}
 }
 
-static void show_json(const struct profile *profile, struct strbuf *out)
+static void show_json(const struct prog_profile *profile, struct strbuf *out)
 {
 	const struct profile_counts *c = profile_counts(profile);
 	size_t n;
@@ -141,7 +141,7 @@ static struct error *read_duration(const struct action_args *args, size_t *at, d
 
 struct error *prog_profile(const struct action_args *args, size_t at)
 {
-	_cleanup_(profile_freep) struct profile *profile = NULL;
+	_cleanup_(profile_freep) struct prog_profile *profile = NULL;
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	_cleanup_close_ int fd = -1;
 	double seconds = 0;

@@ -65,7 +65,7 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-struct args {
+struct record_args {
 	struct record_opts opts;
 	VEC(struct record_arg) list;
 	const char *clang_opt;
@@ -94,7 +94,7 @@ static bool parse_size(const char *text, uint64_t *value)
 
 static void add_arg(struct argp_state *state, enum record_arg_kind kind, const char *text)
 {
-	struct args *args = state->input;
+	struct record_args *args = state->input;
 	struct record_arg *arg = vec_push(&args->list);
 
 	if (!arg)
@@ -104,7 +104,7 @@ static void add_arg(struct argp_state *state, enum record_arg_kind kind, const c
 
 static error_t parse_delay(struct argp_state *state, const char *text)
 {
-	struct args *args = state->input;
+	struct record_args *args = state->input;
 	uint64_t v;
 
 	if (!strcmp(text, "-1"))
@@ -118,7 +118,7 @@ static error_t parse_delay(struct argp_state *state, const char *text)
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct args *args = state->input;
+	struct record_args *args = state->input;
 	struct record_opts *o = &args->opts;
 	uint64_t v;
 
@@ -234,7 +234,7 @@ static const struct argp argp = {
  * Reads options up to the command. What follows "--" is the command, unless it
  * begins with an option: then those are ours as well.
  */
-static int parse_args(int argc, char **argv, struct args *args)
+static int parse_args(int argc, char **argv, struct record_args *args)
 {
 	int index = 0;
 
@@ -311,7 +311,7 @@ static int exit_status(const struct record_result *r)
 
 int cmd_record(int argc, char **argv)
 {
-	struct args args = {.opts = {.sz = sizeof(args.opts), .output = "perf.data"}};
+	struct record_args args = {.opts = {.sz = sizeof(args.opts), .output = "perf.data"}};
 	struct compile_opts compile = {0};
 	_cleanup_config_ struct config *config = NULL;
 	_cleanup_(recording_freep) struct recording *rec = NULL;

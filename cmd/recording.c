@@ -112,7 +112,7 @@ static const char *input_path(const struct recording_opts *opts)
 }
 
 struct error *recording_open(struct recording_opts *opts, const struct log *log,
-			     struct recording *r)
+			     struct opened_recording *r)
 {
 	const struct session_opts session_opts = {
 		.sz = sizeof(session_opts), .log = log, .force = opts->force};
@@ -137,10 +137,10 @@ struct error *recording_open(struct recording_opts *opts, const struct log *log,
 	return resolver_new(r->session, &resolver_opts, &r->resolver);
 }
 
-void recording_close(struct recording *r)
+void recording_close(struct opened_recording *r)
 {
 	resolver_free(r->resolver);
 	filter_free(r->filter);
 	session_free(r->session);
-	*r = (struct recording){0};
+	*r = (struct opened_recording){0};
 }

@@ -35,7 +35,7 @@ extern const struct argp recording_argp;
 	}
 
 /* A recording that was opened. */
-struct recording {
+struct opened_recording {
 	const char *path; /* "-": standard input */
 	struct session *session;
 	struct filter *filter;
@@ -44,8 +44,8 @@ struct recording {
 
 /* Opens what the options say; log outlives it. Wrong values are errors of usage. */
 struct error *recording_open(struct recording_opts *opts, const struct log *log,
-			     struct recording *r);
-void recording_close(struct recording *r);
+			     struct opened_recording *r);
+void recording_close(struct opened_recording *r);
 #define _cleanup_recording_ _cleanup_(recording_close)
 
 #endif

@@ -46,7 +46,7 @@ struct report {
 	regex_t parent_regex;
 	bool has_parent_regex;
 	struct log log;
-	struct recording opened;
+	struct opened_recording opened;
 	struct trace_keys keys;
 	size_t n_checked; /* events that the filter knows */
 	bool tracing_checked;

@@ -85,7 +85,7 @@ static const struct argp_option argp_options[] = {
 	{0},
 };
 
-struct args {
+struct run_args {
 	struct run_opts opts;
 	VEC(const char *) files;
 	VEC(const char *) maps;
@@ -151,7 +151,7 @@ static void parse_time_option(struct argp_state *state, const char *option, cons
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct args *args = state->input;
+	struct run_args *args = state->input;
 	struct run_opts *o = &args->opts;
 	uint64_t number;
 
@@ -283,7 +283,7 @@ static int exit_status(const struct run *run)
 }
 
 /* What runs, and how it ends, where the terminal would show nothing for a while. */
-static void print_begun(const struct args *args)
+static void print_begun(const struct run_args *args)
 {
 	const struct run_opts *o = &args->opts;
 
@@ -362,7 +362,7 @@ static int split_command(int argc, char **argv, char ***command)
 
 int cmd_run(int argc, char **argv)
 {
-	struct args args = {0};
+	struct run_args args = {0};
 	struct compile_opts compile = {0};
 	_cleanup_config_ struct config *config = NULL;
 	_cleanup_(run_output_freep) struct run_output *output = NULL;

@@ -10,7 +10,7 @@
 #include "cmd/recording.h"
 #include "perf/print/print_script.h"
 
-struct options {
+struct script_options {
 	struct recording_opts recording;
 	struct script_opts script;
 	struct field_choice fields;
@@ -54,7 +54,7 @@ static const struct argp_option options[] = {
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct options *o = state->input;
+	struct script_options *o = state->input;
 	struct error *err;
 
 	switch (key) {
@@ -143,9 +143,9 @@ static struct error *write_out(void *ctx, const struct strbuf *out)
 	return NULL;
 }
 
-static struct error *run(struct options *o)
+static struct error *run(struct script_options *o)
 {
-	_cleanup_recording_ struct recording r = {0};
+	_cleanup_recording_ struct opened_recording r = {0};
 
 	TRY(recording_open(&o->recording, &o->log, &r));
 	o->script.sz = sizeof(o->script);
@@ -162,7 +162,7 @@ static struct error *run(struct options *o)
 
 int cmd_script(int argc, char **argv)
 {
-	struct options o = {.log = cmd_log(0)};
+	struct script_options o = {.log = cmd_log(0)};
 	char name[] = "perf-bpf script";
 
 	field_choice_init(&o.fields);

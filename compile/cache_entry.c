@@ -32,16 +32,16 @@ static const char magic[8] = {'P', 'B', 'F', 'O', 'B', 'J', '1', '\n'};
 
 #define DEP_MAX (64u << 20) /* no header is larger */
 
-void entry_deinit(struct entry *e)
+void entry_deinit(struct cache_entry *e)
 {
 	for (size_t i = 0; i < e->n_deps; i++)
 		free(e->deps[i].path);
 	free(e->deps);
 	free(e->object);
-	*e = (struct entry){0};
+	*e = (struct cache_entry){0};
 }
 
-struct dep *entry_add_dep(struct entry *e, const char *path, enum dep_kind kind)
+struct dep *entry_add_dep(struct cache_entry *e, const char *path, enum dep_kind kind)
 {
 	if (e->n_deps == e->cap_deps) {
 		size_t cap = e->cap_deps ? e->cap_deps * 2 : 16;
@@ -97,7 +97,7 @@ static void put_u64(struct strbuf *sb, uint64_t v)
 	strbuf_add(sb, &v, sizeof(v));
 }
 
-struct error *entry_encode(const struct entry *e, struct strbuf *out)
+struct error *entry_encode(const struct cache_entry *e, struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf rest = STRBUF_INIT;
 
@@ -122,7 +122,7 @@ struct error *entry_encode(const struct entry *e, struct strbuf *out)
 	return strbuf_failed(out) ? error_nomem() : NULL;
 }
 
-static bool get_dep(struct cursor *c, struct entry *e)
+static bool get_dep(struct cursor *c, struct cache_entry *e)
 {
 	uint8_t kind;
 	uint64_t size;
@@ -142,10 +142,10 @@ static bool get_dep(struct cursor *c, struct entry *e)
 	return true;
 }
 
-struct error *entry_decode(const void *data, size_t size, struct entry *out)
+struct error *entry_decode(const void *data, size_t size, struct cache_entry *out)
 {
 	struct cursor c = cursor_make(data, size, "cached object");
-	_cleanup_entry_ struct entry e = {0};
+	_cleanup_entry_ struct cache_entry e = {0};
 	const char *head = cursor_bytes(&c, sizeof(magic));
 	const char *hex = cursor_bytes(&c, DIGEST_LEN);
 	uint32_t n;
@@ -171,7 +171,7 @@ struct error *entry_decode(const void *data, size_t size, struct entry *out)
 	memcpy(e.object, object, object_size);
 	e.object_size = object_size;
 	*out = e;
-	e = (struct entry){0};
+	e = (struct cache_entry){0};
 	return NULL;
 }
 

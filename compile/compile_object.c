@@ -316,10 +316,10 @@ static bool is_shadowed(const struct job *j, const char *path)
 }
 
 /* The cached object, if there is one that holds. */
-static bool take_cached(const struct job *j, struct entry *out)
+static bool take_cached(const struct job *j, struct cache_entry *out)
 {
 	_cleanup_free_ char *data = NULL;
-	_cleanup_entry_ struct entry e = {0};
+	_cleanup_entry_ struct cache_entry e = {0};
 	_cleanup_close_ int folder = -1;
 	size_t size;
 	_cleanup_error_ struct error *err = cache_folder(&j->cache, "objects", &folder);
@@ -341,7 +341,7 @@ static bool take_cached(const struct job *j, struct entry *out)
 	}
 	utimensat(folder, j->key.hex, NULL, 0); /* the newest are kept */
 	*out = e;
-	e = (struct entry){0};
+	e = (struct cache_entry){0};
 	return true;
 }
 
@@ -383,7 +383,8 @@ static bool is_later(const struct timespec *a, const struct timespec *b)
  * Fills in what the object was made from. *certain becomes false when a file
  * was changed since clang was started: what it read of it is not known.
  */
-static struct error *collect_deps(struct job *j, const char *deps, struct entry *e, bool *certain)
+static struct error *collect_deps(struct job *j, const char *deps, struct cache_entry *e,
+				  bool *certain)
 {
 	_cleanup_free_ char *text = NULL;
 	_cleanup_names_ struct names files = {0};
@@ -408,7 +409,7 @@ static struct error *collect_deps(struct job *j, const char *deps, struct entry 
 	return NULL;
 }
 
-static struct error *keep(struct job *j, const struct entry *e)
+static struct error *keep(struct job *j, const struct cache_entry *e)
 {
 	_cleanup_strbuf_ struct strbuf bytes = STRBUF_INIT;
 	_cleanup_close_ int folder = -1;
@@ -420,7 +421,7 @@ static struct error *keep(struct job *j, const struct entry *e)
 	return NULL;
 }
 
-static struct error *compile_in(struct job *j, const char *scratch, struct entry *e)
+static struct error *compile_in(struct job *j, const char *scratch, struct cache_entry *e)
 {
 	_cleanup_free_ char *object = NULL, *deps = NULL;
 	bool certain;
@@ -447,7 +448,7 @@ static struct error *compile_in(struct job *j, const char *scratch, struct entry
 	return NULL;
 }
 
-static struct error *compile_anew(struct job *j, struct entry *e)
+static struct error *compile_anew(struct job *j, struct cache_entry *e)
 {
 	_cleanup_free_ char *scratch = NULL;
 
@@ -458,7 +459,7 @@ static struct error *compile_anew(struct job *j, struct entry *e)
 }
 
 /* FILE.o beside FILE.c. */
-static struct error *dump_object(const struct job *j, const struct entry *e, char **dumped)
+static struct error *dump_object(const struct job *j, const struct cache_entry *e, char **dumped)
 {
 	_cleanup_free_ char *path = strdup(j->source);
 	_cleanup_close_ int folder = open(j->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -492,7 +493,7 @@ static struct error *job_init(struct job *j, const char *path)
 static struct error *compile_job(struct job *j, const char *path, struct compiled *out)
 {
 	_cleanup_compiled_ struct compiled c = {0};
-	_cleanup_entry_ struct entry e = {0};
+	_cleanup_entry_ struct cache_entry e = {0};
 	_cleanup_free_ char *source = NULL;
 	size_t size;
 

@@ -80,7 +80,7 @@ struct dep {
 	struct digest digest; /* of DEP_HASHED */
 };
 
-struct entry {
+struct cache_entry {
 	struct dep *deps;
 	size_t n_deps;
 	size_t cap_deps;
@@ -88,16 +88,16 @@ struct entry {
 	size_t object_size;
 };
 
-void entry_deinit(struct entry *e);
+void entry_deinit(struct cache_entry *e);
 #define _cleanup_entry_ _cleanup_(entry_deinit)
-struct dep *entry_add_dep(struct entry *e, const char *path, enum dep_kind kind);
+struct dep *entry_add_dep(struct cache_entry *e, const char *path, enum dep_kind kind);
 /* Fills in size and digest from the file as it is now. */
 struct error *dep_measure(struct dep *dep);
 /* The file is as it was. */
 bool dep_holds(const struct dep *dep);
-struct error *entry_encode(const struct entry *e, struct strbuf *out);
+struct error *entry_encode(const struct cache_entry *e, struct strbuf *out);
 /* EBADMSG: not an entry, or a damaged one. */
-struct error *entry_decode(const void *data, size_t size, struct entry *out);
+struct error *entry_decode(const void *data, size_t size, struct cache_entry *out);
 /* The files named by a dependency file as clang -MD writes it (make's syntax). */
 struct error *deps_parse(const char *text, struct names *out);
 

@@ -49,7 +49,7 @@ static int by_offset(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static struct error *vars_read(struct gen *g, struct gen_map *map)
+static struct error *vars_read(struct generator *g, struct gen_map *map)
 {
 	const int id = g->btf ? btf__find_by_name_kind(g->btf, map->section, BTF_KIND_DATASEC) : -1;
 
@@ -80,7 +80,7 @@ static struct error *vars_read(struct gen *g, struct gen_map *map)
 	return NULL;
 }
 
-struct error *gen_maps_read(struct gen *g)
+struct error *gen_maps_read(struct generator *g)
 {
 	struct strmap seen = {0};
 	struct error *err = NULL;
@@ -124,7 +124,7 @@ struct error *gen_maps_read(struct gen *g)
 	return err;
 }
 
-void gen_maps_deinit(struct gen *g)
+void gen_maps_deinit(struct generator *g)
 {
 	struct gen_map *map;
 	struct gen_var *var;
@@ -202,7 +202,7 @@ static void rewrite_references(const struct btf *btf, struct btf_type *t)
 }
 
 /* A copy of the object's BTF for the header's words. */
-struct error *gen_types_copy(struct gen *g, const struct btf *btf)
+struct error *gen_types_copy(struct generator *g, const struct btf *btf)
 {
 	uint32_t size;
 	const void *raw = btf__raw_data(btf, &size);
@@ -227,10 +227,10 @@ struct error *gen_types_copy(struct gen *g, const struct btf *btf)
 
 static void dump_printf(void *ctx, const char *fmt, va_list args)
 {
-	strbuf_vaddf(&((struct gen *)ctx)->decl, fmt, args);
+	strbuf_vaddf(&((struct generator *)ctx)->decl, fmt, args);
 }
 
-struct error *gen_declare(struct gen *g, const struct gen_var *var, bool pointer)
+struct error *gen_declare(struct generator *g, const struct gen_var *var, bool pointer)
 {
 	LIBBPF_OPTS(btf_dump_emit_type_decl_opts, opts, .field_name = NAME_MARK, .indent_level = 2,
 		    .strip_mods = true);
@@ -255,7 +255,7 @@ struct error *gen_declare(struct gen *g, const struct gen_var *var, bool pointer
 	return NULL;
 }
 
-struct error *gen_data_members(struct gen *g, const struct gen_map *map)
+struct error *gen_data_members(struct generator *g, const struct gen_map *map)
 {
 	const struct gen_var *var;
 	uint32_t at = 0, align_max = 1;
@@ -284,7 +284,7 @@ struct error *gen_data_members(struct gen *g, const struct gen_map *map)
 	return NULL;
 }
 
-struct error *gen_data_pointers(struct gen *g, const struct gen_map *map)
+struct error *gen_data_pointers(struct generator *g, const struct gen_map *map)
 {
 	const struct gen_var *var;
 

@@ -27,7 +27,7 @@ struct gen_map {
 	VEC(struct gen_var) vars;
 };
 
-struct gen {
+struct generator {
 	enum gen_kind kind;
 	const struct gen_input *in;
 	struct bpf_object *obj;
@@ -40,21 +40,21 @@ struct gen {
 };
 
 /* Adds text in which each @ stands for the name. */
-void gen_put(struct gen *g, const char *text);
+void gen_put(struct generator *g, const char *text);
 
 /* data_structs.c: g->btf. */
-struct error *gen_types_copy(struct gen *g, const struct btf *btf);
+struct error *gen_types_copy(struct generator *g, const struct btf *btf);
 /* The maps of the object, and the variables of data sections in order. */
-struct error *gen_maps_read(struct gen *g);
-void gen_maps_deinit(struct gen *g);
+struct error *gen_maps_read(struct generator *g);
+void gen_maps_deinit(struct generator *g);
 /* The members of a data section's struct, with padding, each behind two tabs. */
-struct error *gen_data_members(struct gen *g, const struct gen_map *map);
+struct error *gen_data_members(struct generator *g, const struct gen_map *map);
 /* The same as pointers, without padding. */
-struct error *gen_data_pointers(struct gen *g, const struct gen_map *map);
+struct error *gen_data_pointers(struct generator *g, const struct gen_map *map);
 /* Adds "TYPE NAME" as C has it, or "TYPE *NAME". */
-struct error *gen_declare(struct gen *g, const struct gen_var *var, bool pointer);
+struct error *gen_declare(struct generator *g, const struct gen_var *var, bool pointer);
 
 /* struct_ops_shadow.c: the members of a struct_ops map's struct, each behind three tabs. */
-struct error *gen_struct_ops_members(struct gen *g, const struct gen_map *map);
+struct error *gen_struct_ops_members(struct generator *g, const struct gen_map *map);
 
 #endif

@@ -27,7 +27,7 @@ static bool is_function(const struct btf *btf, uint32_t id)
 	return t && btf_is_func_proto(t);
 }
 
-struct error *gen_struct_ops_members(struct gen *g, const struct gen_map *map)
+struct error *gen_struct_ops_members(struct generator *g, const struct gen_map *map)
 {
 	const struct btf_type *t = btf__type_by_id(g->btf, bpf_map__btf_value_type_id(map->map));
 	uint32_t at = 0;

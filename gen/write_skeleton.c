@@ -18,7 +18,7 @@
 
 #define LINE_BYTES 100
 
-void gen_put(struct gen *g, const char *text)
+void gen_put(struct generator *g, const char *text)
 {
 	for (;;) {
 		const size_t plain = strcspn(text, "@");
@@ -34,7 +34,7 @@ void gen_put(struct gen *g, const char *text)
 /* Programs in the order of the object. */
 #define for_each_program(prog, g) bpf_object__for_each_program (prog, (g)->obj)
 
-static struct error *put_data_structs(struct gen *g)
+static struct error *put_data_structs(struct generator *g)
 {
 	const struct gen_map *map;
 
@@ -55,7 +55,7 @@ static bool is_struct_ops(const struct gen_map *map)
 	return bpf_map__type(map->map) == BPF_MAP_TYPE_STRUCT_OPS;
 }
 
-static bool has_struct_ops(const struct gen *g)
+static bool has_struct_ops(const struct generator *g)
 {
 	const struct gen_map *map;
 
@@ -66,7 +66,7 @@ static bool has_struct_ops(const struct gen *g)
 }
 
 /* The members "maps", "progs" and "links" of the struct. */
-static void put_tables(struct gen *g)
+static void put_tables(struct generator *g)
 {
 	const struct gen_map *map;
 	struct bpf_program *prog;
@@ -95,7 +95,7 @@ static void put_tables(struct gen *g)
 }
 
 /* The member "struct_ops": what a program sets of those structs before load. */
-static struct error *put_struct_ops(struct gen *g)
+static struct error *put_struct_ops(struct generator *g)
 {
 	const struct gen_map *map;
 
@@ -115,7 +115,7 @@ static struct error *put_struct_ops(struct gen *g)
 }
 
 /* Behind open: where those structs are. */
-static void put_struct_ops_places(struct gen *g)
+static void put_struct_ops_places(struct generator *g)
 {
 	const struct gen_map *map;
 
@@ -130,7 +130,7 @@ static void put_struct_ops_places(struct gen *g)
 }
 
 /* Allocates one of the tables that the library reads; on failure goes out. */
-static void put_table_alloc(struct gen *g, const char *what, const char *type, size_t n)
+static void put_table_alloc(struct generator *g, const char *what, const char *type, size_t n)
 {
 	strbuf_addf(g->out,
 		    "\n"
@@ -142,7 +142,7 @@ static void put_table_alloc(struct gen *g, const char *what, const char *type, s
 		    what, type, n);
 }
 
-static void put_fill_maps(struct gen *g)
+static void put_fill_maps(struct generator *g)
 {
 	const struct gen_map *map;
 
@@ -165,7 +165,7 @@ static void put_fill_maps(struct gen *g)
 	}
 }
 
-static void put_fill_programs(struct gen *g)
+static void put_fill_programs(struct generator *g)
 {
 	struct bpf_program *prog;
 	size_t i = 0;
@@ -185,7 +185,7 @@ static void put_fill_programs(struct gen *g)
 	}
 }
 
-static void put_fill_variables(struct gen *g)
+static void put_fill_variables(struct generator *g)
 {
 	const struct gen_map *map;
 	const struct gen_var *var;
@@ -238,7 +238,7 @@ static void put_bytes(struct strbuf *out, const uint8_t *bytes, size_t n)
 	strbuf_adds(out, "\";\n");
 }
 
-static void put_elf_bytes(struct gen *g)
+static void put_elf_bytes(struct generator *g)
 {
 	gen_put(g, "\n"
 		   "#if defined(__GNUC__)\n"
@@ -259,7 +259,7 @@ static void put_elf_bytes(struct gen *g)
 }
 
 /* The compiler refuses the header where it would lay a section out differently. */
-static void put_asserts(struct gen *g)
+static void put_asserts(struct generator *g)
 {
 	const bool direct = g->kind == GEN_SKELETON;
 	const struct gen_map *map;
@@ -295,7 +295,7 @@ static void put_asserts(struct gen *g)
 		   "#undef @__is\n");
 }
 
-static bool has_variables(const struct gen *g)
+static bool has_variables(const struct generator *g)
 {
 	const struct gen_map *map;
 
@@ -306,7 +306,7 @@ static bool has_variables(const struct gen *g)
 }
 
 /* Opens the file and its include guard. */
-static void put_head(struct gen *g)
+static void put_head(struct generator *g)
 {
 	const char *base = strrchr(g->in->path, '/');
 	const char *kind = g->kind == GEN_SKELETON ? "SKEL" : "SUBSKEL";
@@ -328,7 +328,7 @@ static void put_head(struct gen *g)
 			    "\n");
 }
 
-static struct error *put_skeleton(struct gen *g)
+static struct error *put_skeleton(struct generator *g)
 {
 	gen_put(g, "struct @ {\n"
 		   "\tstruct bpf_object_skeleton *skeleton;\n"
@@ -444,7 +444,7 @@ static struct error *put_skeleton(struct gen *g)
 	return NULL;
 }
 
-static struct error *put_subskeleton(struct gen *g)
+static struct error *put_subskeleton(struct generator *g)
 {
 	gen_put(g, "struct @ {\n"
 		   "\tstruct bpf_object *obj;\n"
@@ -522,7 +522,7 @@ static struct error *check_name(const char *name)
 			  "choose one of letters, digits and '_': name NAME");
 }
 
-static struct error *write_header(struct gen *g)
+static struct error *write_header(struct generator *g)
 {
 	struct bpf_program *prog;
 
@@ -542,7 +542,7 @@ struct error *gen_header(enum gen_kind kind, const struct gen_input *in, struct 
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = in->name);
 	_cleanup_(bpf_object__closep) struct bpf_object *obj = NULL;
-	struct gen g = {.kind = kind, .in = in, .out = out};
+	struct generator g = {.kind = kind, .in = in, .out = out};
 
 	TRY(check_name(in->name));
 	TRY(object_open_mem_of(in->elf, in->size, in->path, &opts, in->log, &obj));

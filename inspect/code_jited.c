@@ -19,7 +19,7 @@ struct jited {
 };
 
 /* One function of it. */
-struct part {
+struct jited_part {
 	uint32_t index;
 	uint64_t addr; /* 0: the kernel does not say */
 	const uint8_t *bytes;
@@ -27,7 +27,7 @@ struct part {
 	uint32_t line_at; /* how many of its lines were shown */
 };
 
-static void add_name(struct jited *j, const struct part *part, struct strbuf *out)
+static void add_name(struct jited *j, const struct jited_part *part, struct strbuf *out)
 {
 	const char *name = code_symbol(j->code, part->addr);
 
@@ -37,7 +37,7 @@ static void add_name(struct jited *j, const struct part *part, struct strbuf *ou
 		strbuf_addf(out, "0x%016llx", (unsigned long long)part->addr);
 }
 
-static void begin_function(struct jited *j, const struct part *part)
+static void begin_function(struct jited *j, const struct jited_part *part)
 {
 	const struct bpf_func_info *function = code_function(j->code, part->index);
 	_cleanup_strbuf_ struct strbuf prototype = STRBUF_INIT, name = STRBUF_INIT;
@@ -62,7 +62,7 @@ static void begin_function(struct jited *j, const struct part *part)
 	strbuf_adds(j->out, ",\"insns\":[");
 }
 
-static void add_line(struct jited *j, struct part *part, size_t at)
+static void add_line(struct jited *j, struct jited_part *part, size_t at)
 {
 	const struct bpf_line_info *line =
 		!j->code->lines || !part->addr
@@ -77,7 +77,7 @@ static void add_line(struct jited *j, struct part *part, size_t at)
 }
 
 /* What stands behind the operation. */
-static void add_operands(struct jited *j, const struct part *part,
+static void add_operands(struct jited *j, const struct jited_part *part,
 			 const struct disasm_machine_insn *insn, struct strbuf *out)
 {
 	const uint64_t offset = insn->target - part->addr;
@@ -122,8 +122,8 @@ static void json_add_operands(const char *text, struct strbuf *out)
 	strbuf_addch(out, ']');
 }
 
-static void add_instruction(struct jited *j, const struct part *part, size_t from, size_t size,
-			    const struct disasm_machine_insn *insn)
+static void add_instruction(struct jited *j, const struct jited_part *part, size_t from,
+			    size_t size, const struct disasm_machine_insn *insn)
 {
 	_cleanup_strbuf_ struct strbuf operands = STRBUF_INIT;
 
@@ -148,7 +148,7 @@ static void add_instruction(struct jited *j, const struct part *part, size_t fro
 			    part->bytes[from + i], i + 1 == size ? "]" : "");
 }
 
-static void add_function(struct jited *j, struct part *part)
+static void add_function(struct jited *j, struct jited_part *part)
 {
 	struct cursor c = cursor_make(part->bytes, part->size, "machine code");
 	struct disasm_machine_insn insn;
@@ -184,7 +184,7 @@ struct error *code_jited(struct code *code, const struct code_opts *opts, struct
 	for (uint32_t i = 0; !cursor_end(&image); i++) {
 		const bool known = i < sys_prog_info_count(&code->prog, SYS_PROG_JITED_FUNC_LENS) &&
 				   lens[i] && lens[i] <= cursor_left(&image);
-		struct part part = {
+		struct jited_part part = {
 			.index = i,
 			.size = known ? lens[i] : cursor_left(&image), /* the rest, if not told */
 		};

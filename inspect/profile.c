@@ -52,7 +52,7 @@ enum {
 	LOG_SIZE = 1 << 14,
 };
 
-struct profile {
+struct prog_profile {
 	int prog_fd;
 	const struct metric *chosen[ARRAY_SIZE(metrics)];
 	struct profile_value values[ARRAY_SIZE(metrics)];
@@ -65,7 +65,7 @@ struct profile {
 	VEC(int) event_fds;
 };
 
-void profile_free(struct profile *p)
+void profile_free(struct prog_profile *p)
 {
 	if (!p)
 		return;
@@ -81,7 +81,7 @@ void profile_free(struct profile *p)
 	free(p);
 }
 
-static struct error *choose(struct profile *p, const char *name)
+static struct error *choose(struct prog_profile *p, const char *name)
 {
 	struct nearest near = nearest_make(name);
 
@@ -102,7 +102,7 @@ static struct error *choose(struct profile *p, const char *name)
 }
 
 /* The metric is given up; err becomes the reason. */
-static void give_up(struct profile *p, size_t metric, struct error *err)
+static void give_up(struct prog_profile *p, size_t metric, struct error *err)
 {
 	struct profile_value *v = &p->values[metric];
 
@@ -111,7 +111,7 @@ static void give_up(struct profile *p, size_t metric, struct error *err)
 	error_free(err);
 }
 
-static size_t n_measurable(const struct profile *p)
+static size_t n_measurable(const struct prog_profile *p)
 {
 	size_t n = 0;
 
@@ -122,7 +122,7 @@ static size_t n_measurable(const struct profile *p)
 
 /* ---- the events ---- */
 
-static struct error *open_event(struct profile *p, size_t metric, unsigned cpu)
+static struct error *open_event(struct prog_profile *p, size_t metric, unsigned cpu)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -151,7 +151,7 @@ static struct error *open_event(struct profile *p, size_t metric, unsigned cpu)
 	return NULL;
 }
 
-static struct error *open_events(struct profile *p)
+static struct error *open_events(struct prog_profile *p)
 {
 	_cleanup_cpus_ struct sys_cpus online = {0};
 
@@ -173,7 +173,7 @@ static struct error *make_map(enum bpf_map_type type, const char *name, uint32_t
 	return *fd < 0 ? error_errno(errno, "cannot create a map") : NULL;
 }
 
-static struct error *make_maps(struct profile *p)
+static struct error *make_maps(struct prog_profile *p)
 {
 	const uint32_t n = (uint32_t)p->n, size = SLOT_WORDS * sizeof(uint64_t);
 
@@ -185,12 +185,12 @@ static struct error *make_maps(struct profile *p)
 
 /* ---- the programs ---- */
 
-struct code {
+struct measuring_code {
 	VEC(struct bpf_insn) insns;
 	bool failed;
 };
 
-static void emit(struct code *c, const struct bpf_insn *insns, size_t n)
+static void emit(struct measuring_code *c, const struct bpf_insn *insns, size_t n)
 {
 	if (!vec_reserve(&c->insns, c->insns.n + n)) {
 		c->failed = true;
@@ -213,7 +213,7 @@ enum {
 };
 
 /* r0 = the metric's value in the map; what follows is done if there is one. */
-static void emit_lookup(struct code *c, int map_fd, size_t metric)
+static void emit_lookup(struct measuring_code *c, int map_fd, size_t metric)
 {
 	EMIT(c, BPF_ST_MEM(BPF_W, BPF_REG_10, FP_KEY, (int)metric),
 	     BPF_LD_MAP_FD(BPF_REG_1, map_fd), BPF_MOV64_REG(BPF_REG_2, BPF_REG_10),
@@ -221,7 +221,7 @@ static void emit_lookup(struct code *c, int map_fd, size_t metric)
 }
 
 /* From r0, which may be NULL; r7 keeps it. */
-static void emit_keep(struct code *c)
+static void emit_keep(struct measuring_code *c)
 {
 	EMIT(c, BPF_JMP_IMM(BPF_JEQ, BPF_REG_0, 0, 7));
 	for (int word = 0; word < 3; word++)
@@ -231,9 +231,9 @@ static void emit_keep(struct code *c)
 }
 
 /* What the counter grew by since r7's run began goes to the sums. */
-static void emit_add(struct code *c, int sums_fd, size_t metric)
+static void emit_add(struct measuring_code *c, int sums_fd, size_t metric)
 {
-	struct code add = {0};
+	struct measuring_code add = {0};
 
 	emit_lookup(&add, sums_fd, metric);
 	EMIT(&add, BPF_JMP_IMM(BPF_JEQ, BPF_REG_0, 0, 6 * 3 + 3));
@@ -258,9 +258,10 @@ static void emit_add(struct code *c, int sums_fd, size_t metric)
 }
 
 /* One metric: the counter is read first, so that little of ours is counted. */
-static void emit_metric(struct code *c, const struct profile *p, size_t metric, bool at_exit)
+static void emit_metric(struct measuring_code *c, const struct prog_profile *p, size_t metric,
+			bool at_exit)
 {
-	struct code behind = {0};
+	struct measuring_code behind = {0};
 
 	emit_lookup(&behind, p->begun_fd, metric);
 	if (at_exit)
@@ -279,14 +280,14 @@ static void emit_metric(struct code *c, const struct profile *p, size_t metric, 
 	vec_deinit(&behind.insns);
 }
 
-static struct error *load(const struct profile *p, uint32_t function, bool at_exit, int *fd)
+static struct error *load(const struct prog_profile *p, uint32_t function, bool at_exit, int *fd)
 {
 	_cleanup_free_ char *log = calloc(1, LOG_SIZE);
 	DECLARE_LIBBPF_OPTS(bpf_prog_load_opts, opts,
 			    .expected_attach_type = at_exit ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY,
 			    .attach_prog_fd = p->prog_fd, .attach_btf_id = function, .log_buf = log,
 			    .log_size = LOG_SIZE, .log_level = 1);
-	struct code code = {0};
+	struct measuring_code code = {0};
 
 	EMIT(&code, BPF_EMIT_CALL(BPF_FUNC_get_smp_processor_id),
 	     BPF_MOV64_REG(BPF_REG_6, BPF_REG_0));
@@ -313,7 +314,7 @@ static struct error *load(const struct profile *p, uint32_t function, bool at_ex
 			   at_exit ? "fexit" : "fentry", *log ? ": " : "", log);
 }
 
-static struct error *attach_programs(struct profile *p)
+static struct error *attach_programs(struct prog_profile *p)
 {
 	_cleanup_prog_info_ struct sys_prog_info prog = {0};
 	struct bpf_func_info function;
@@ -346,7 +347,7 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * UINT64_C(1000000000) + ts.tv_nsec;
 }
 
-static struct error *count_runs(struct profile *p)
+static struct error *count_runs(struct prog_profile *p)
 {
 	int enabled = 0;
 
@@ -363,7 +364,7 @@ static struct error *count_runs(struct profile *p)
 			  "kernel.bpf_stats_enabled=1");
 }
 
-static struct error *read_counts(const struct profile *p, struct profile_counts *counts)
+static struct error *read_counts(const struct prog_profile *p, struct profile_counts *counts)
 {
 	struct bpf_prog_info info = {0};
 	uint32_t len = sizeof(info);
@@ -374,7 +375,7 @@ static struct error *read_counts(const struct profile *p, struct profile_counts 
 	return NULL;
 }
 
-static struct error *measure_metrics(struct profile *p)
+static struct error *measure_metrics(struct prog_profile *p)
 {
 	struct error *err;
 
@@ -392,9 +393,9 @@ static struct error *measure_metrics(struct profile *p)
 	return NULL;
 }
 
-struct error *profile_begin(int prog_fd, char *const *names, size_t n, struct profile **out)
+struct error *profile_begin(int prog_fd, char *const *names, size_t n, struct prog_profile **out)
 {
-	_cleanup_(profile_freep) struct profile *p = calloc(1, sizeof(*p));
+	_cleanup_(profile_freep) struct prog_profile *p = calloc(1, sizeof(*p));
 	int cpus = libbpf_num_possible_cpus();
 
 	if (!p)
@@ -417,7 +418,7 @@ struct error *profile_begin(int prog_fd, char *const *names, size_t n, struct pr
 	return NULL;
 }
 
-static struct error *read_sums(struct profile *p)
+static struct error *read_sums(struct prog_profile *p)
 {
 	const size_t words = (size_t)p->cpus * SLOT_WORDS;
 	_cleanup_free_ uint64_t *slots = calloc(words, sizeof(*slots));
@@ -441,7 +442,7 @@ static struct error *read_sums(struct profile *p)
 	return NULL;
 }
 
-struct error *profile_end(struct profile *p)
+struct error *profile_end(struct prog_profile *p)
 {
 	struct profile_counts end = {0};
 
@@ -456,12 +457,12 @@ struct error *profile_end(struct profile *p)
 	return n_measurable(p) ? read_sums(p) : NULL;
 }
 
-const struct profile_counts *profile_counts(const struct profile *p)
+const struct profile_counts *profile_counts(const struct prog_profile *p)
 {
 	return &p->counts;
 }
 
-const struct profile_value *profile_values(const struct profile *p, size_t *n)
+const struct profile_value *profile_values(const struct prog_profile *p, size_t *n)
 {
 	*n = p->n;
 	return p->values;

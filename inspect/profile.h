@@ -38,14 +38,14 @@ struct profile_value {
  * metric, with near names; EPERM, ENOTSUP: not even runs are counted. A metric
  * that cannot be measured is no error: its why_not tells.
  */
-struct profile;
-struct error *profile_begin(int prog_fd, char *const *metrics, size_t n, struct profile **out);
-struct error *profile_end(struct profile *profile);
-void profile_free(struct profile *profile);
-DEFINE_FREEP(struct profile, profile_free)
+struct prog_profile;
+struct error *profile_begin(int prog_fd, char *const *metrics, size_t n, struct prog_profile **out);
+struct error *profile_end(struct prog_profile *profile);
+void profile_free(struct prog_profile *profile);
+DEFINE_FREEP(struct prog_profile, profile_free)
 
 /* After profile_end(); borrowed. */
-const struct profile_counts *profile_counts(const struct profile *profile);
-const struct profile_value *profile_values(const struct profile *profile, size_t *n);
+const struct profile_counts *profile_counts(const struct prog_profile *profile);
+const struct profile_value *profile_values(const struct prog_profile *profile, size_t *n);
 
 #endif

@@ -15,13 +15,13 @@ enum {
 	MAX_DEPTH = 32,
 };
 
-struct input {
+struct value_input {
 	const struct btf *btf;
 	uint8_t *data;
 	size_t size;
 };
 
-static struct error *put(struct input *in, uint32_t type, uint64_t bit, uint32_t bits,
+static struct error *put(struct value_input *in, uint32_t type, uint64_t bit, uint32_t bits,
 			 json_t *value, int depth);
 
 /* An integer's text; "-" for negative ones. */
@@ -62,7 +62,7 @@ struct error *value_input_number(const char *text, void *data, size_t size)
 }
 
 /* width bits at a bit of the data. */
-static struct error *put_bits(struct input *in, uint64_t bit, uint32_t width, uint64_t v)
+static struct error *put_bits(struct value_input *in, uint64_t bit, uint32_t width, uint64_t v)
 {
 	if (value_bytes(bit, width) > in->size)
 		return error_new(EINVAL, "the type is larger than the value");
@@ -70,8 +70,8 @@ static struct error *put_bits(struct input *in, uint64_t bit, uint32_t width, ui
 	return NULL;
 }
 
-static struct error *put_number(struct input *in, uint64_t bit, uint32_t width, bool is_signed,
-				const char *text)
+static struct error *put_number(struct value_input *in, uint64_t bit, uint32_t width,
+				bool is_signed, const char *text)
 {
 	bool negative = false;
 	uint64_t v = 0;
@@ -106,7 +106,7 @@ static struct error *text_of(json_t *value, struct strbuf *text)
 	return strbuf_failed(text) ? error_nomem() : NULL;
 }
 
-static struct error *put_int(struct input *in, const struct btf_type *t, uint64_t bit,
+static struct error *put_int(struct value_input *in, const struct btf_type *t, uint64_t bit,
 			     uint32_t bits, const char *text)
 {
 	uint8_t encoding = btf_int_encoding(t);
@@ -124,7 +124,7 @@ static struct error *put_int(struct input *in, const struct btf_type *t, uint64_
 	return put_number(in, bit, bits, encoding & BTF_INT_SIGNED, text);
 }
 
-static struct error *put_enum(struct input *in, const struct btf_type *t, uint64_t bit,
+static struct error *put_enum(struct value_input *in, const struct btf_type *t, uint64_t bit,
 			      uint32_t bits, const char *text)
 {
 	struct nearest near = nearest_make(text);
@@ -145,7 +145,7 @@ static struct error *put_enum(struct input *in, const struct btf_type *t, uint64
 	return error_suggest(err, &near);
 }
 
-static struct error *put_float(struct input *in, const struct btf_type *t, uint64_t bit,
+static struct error *put_float(struct value_input *in, const struct btf_type *t, uint64_t bit,
 			       const char *text)
 {
 	char *end;
@@ -162,7 +162,7 @@ static struct error *put_float(struct input *in, const struct btf_type *t, uint6
 	return NULL;
 }
 
-static struct error *put_array(struct input *in, const struct btf_type *t, uint64_t bit,
+static struct error *put_array(struct value_input *in, const struct btf_type *t, uint64_t bit,
 			       json_t *value, int depth)
 {
 	const struct btf_array *a = btf_array(t);
@@ -227,7 +227,7 @@ static const struct btf_member *find_member(const struct btf *btf, const struct 
 }
 
 /* A data section: an object of its variables. */
-static struct error *put_datasec(struct input *in, const struct btf_type *t, json_t *value)
+static struct error *put_datasec(struct value_input *in, const struct btf_type *t, json_t *value)
 {
 	const struct btf_var_secinfo *v = btf_var_secinfos(t);
 	const char *name;
@@ -260,7 +260,7 @@ static struct error *put_datasec(struct input *in, const struct btf_type *t, jso
 	return NULL;
 }
 
-static struct error *put_struct(struct input *in, const struct btf_type *t, uint64_t bit,
+static struct error *put_struct(struct value_input *in, const struct btf_type *t, uint64_t bit,
 				json_t *value, int depth)
 {
 	const char *name;
@@ -288,7 +288,7 @@ static struct error *put_struct(struct input *in, const struct btf_type *t, uint
 	return NULL;
 }
 
-static struct error *put(struct input *in, uint32_t type, uint64_t bit, uint32_t bits,
+static struct error *put(struct value_input *in, uint32_t type, uint64_t bit, uint32_t bits,
 			 json_t *value, int depth)
 {
 	const struct btf_type *t = btf_skip_mods_and_typedefs(in->btf, type, NULL);
@@ -321,7 +321,7 @@ static struct error *put(struct input *in, uint32_t type, uint64_t bit, uint32_t
 struct error *value_input(const struct btf *btf, uint32_t type, const char *text, void *data,
 			  size_t size)
 {
-	struct input in = {.btf = btf, .data = data, .size = size};
+	struct value_input in = {.btf = btf, .data = data, .size = size};
 	const struct btf_type *t = btf__type_by_id(btf, type);
 	json_error_t wrong;
 

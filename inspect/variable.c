@@ -6,7 +6,7 @@
 #include "lib/base/names.h"
 #include "lib/btf/open.h"
 
-struct error *object_variable_find(struct bpf_object *obj, const char *name, struct variable *v)
+struct error *object_variable_find(struct bpf_object *obj, const char *name, struct map_variable *v)
 {
 	const struct btf *btf = bpf_object__btf(obj);
 	struct nearest near = nearest_make(name);
@@ -33,7 +33,7 @@ struct error *object_variable_find(struct bpf_object *obj, const char *name, str
 			if ((uint64_t)info->offset + info->size > size)
 				return error_new(EINVAL,
 						 "variable '%s' has no initial value to set", name);
-			*v = (struct variable){data + info->offset, var->type, info->size};
+			*v = (struct map_variable){data + info->offset, var->type, info->size};
 			return NULL;
 		}
 	}

@@ -9,7 +9,7 @@
 #include "lib/base/error.h"
 
 /* Where a variable's initial value is; type is its own in the object's BTF, below the VAR. */
-struct variable {
+struct map_variable {
 	uint8_t *data;
 	uint32_t type, size;
 };
@@ -18,6 +18,7 @@ struct variable {
  * ENOENT, with near names: the object has none of that name in its data
  * sections. v is left alone then.
  */
-struct error *object_variable_find(struct bpf_object *obj, const char *name, struct variable *v);
+struct error *object_variable_find(struct bpf_object *obj, const char *name,
+				   struct map_variable *v);
 
 #endif

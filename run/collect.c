@@ -33,7 +33,7 @@ const char *collector_name(const struct collector *c)
 	return bpf_map__name(c->map);
 }
 
-static void rows_deinit(struct rows *rows)
+static void rows_deinit(struct row_set *rows)
 {
 	free(rows->v);
 	keyset_deinit(&rows->set);
@@ -169,7 +169,7 @@ struct error *collector_new(const struct bpf_object *obj, const struct bpf_map *
 
 /* ---- a look ---- */
 
-uint8_t *row_at(const struct collector *c, const struct rows *rows, size_t i)
+uint8_t *row_at(const struct collector *c, const struct row_set *rows, size_t i)
 {
 	return rows->v + i * c->row_bytes;
 }
@@ -195,7 +195,7 @@ static unsigned row_cpu(const uint8_t *row)
 /* A zeroed row at the end; NULL: no memory. */
 static uint8_t *row_push(struct collector *c)
 {
-	struct rows *rows = &c->now;
+	struct row_set *rows = &c->now;
 
 	if (!vec_reserve(rows, (rows->n + 1) * c->row_bytes))
 		return NULL;
@@ -251,7 +251,7 @@ struct error *collector_each_process(struct collector *c, void (*fn)(void *ctx, 
 				     void *ctx)
 {
 	const void *key, *value;
-	const struct field *f;
+	const struct record_field *f;
 
 	if (!c->reader || !collector_needs_frames(c))
 		return NULL;
@@ -273,7 +273,7 @@ struct error *collector_each_process(struct collector *c, void (*fn)(void *ctx, 
 static bool began_anew(const struct collector *c, const uint8_t *now, const uint8_t *before)
 {
 	for (size_t i = 0; i < c->value.n; i++) {
-		const struct field *f = &c->value.v[i];
+		const struct record_field *f = &c->value.v[i];
 
 		if (f->kind == FIELD_UINT && !f->bits &&
 		    field_number(f, now) < field_number(f, before))
@@ -285,7 +285,7 @@ static bool began_anew(const struct collector *c, const uint8_t *now, const uint
 /* Takes the last look's counters from this one's, and keeps this one's for the next. */
 static struct error *subtract_last(struct collector *c)
 {
-	struct rows now = {0};
+	struct row_set now = {0};
 
 	/* the whole values are what the next look will be compared with */
 	now.set = keyset_make(c->row_bytes, c->key_bytes);
@@ -323,7 +323,7 @@ struct error *make_text(struct making *m, const char **text)
 	return *text ? NULL : error_nomem();
 }
 
-struct error *make_cell(struct making *m, const struct field *f, const uint8_t *data,
+struct error *make_cell(struct making *m, const struct record_field *f, const uint8_t *data,
 			struct result_cell *cell)
 {
 	const uint8_t *p = data + f->off;
@@ -387,7 +387,7 @@ struct error *make_cell(struct making *m, const struct field *f, const uint8_t *
 }
 
 /* What a field without a name of its own is called. */
-static const char *column_name(const struct field *f, bool is_key, const char *unit)
+static const char *column_name(const struct record_field *f, bool is_key, const char *unit)
 {
 	static const char *const roles[] = {
 		[ROLE_PID] = "pid",	    [ROLE_UID] = "uid",	      [ROLE_GID] = "gid",
@@ -423,7 +423,7 @@ struct error *make_columns(struct making *m, bool values, struct result_column *
 			.has_text = field_has_text(&c->key.v[i]),
 		};
 	for (size_t i = 0; values && i < c->value.n; i++) {
-		const struct field *f = &c->value.v[i];
+		const struct record_field *f = &c->value.v[i];
 
 		columns[at] = (struct result_column){
 			.name = column_name(f, false, c->display->unit),
@@ -462,16 +462,16 @@ struct error *make_key(struct making *m, const uint8_t *row, struct result_cell 
 
 /* ---- order ---- */
 
-struct order {
+struct row_order {
 	const struct collector *c;
-	const struct field *field; /* NULL: by the keys alone */
+	const struct record_field *field; /* NULL: by the keys alone */
 	bool by_key;
 };
 
 /* The largest value first, then by key. */
 static int compare_rows(const void *a, const void *b, void *ctx)
 {
-	const struct order *o = ctx;
+	const struct row_order *o = ctx;
 	const struct collector *c = o->c;
 	const uint8_t *x = *(const uint8_t *const *)a, *y = *(const uint8_t *const *)b;
 	int order = 0;
@@ -487,7 +487,7 @@ static int compare_rows(const void *a, const void *b, void *ctx)
 	return order;
 }
 
-static struct error *choose_order(struct collector *c, const char *sort, struct order *order)
+static struct error *choose_order(struct collector *c, const char *sort, struct row_order *order)
 {
 	struct nearest near = nearest_make(sort ? sort : "");
 	_cleanup_arena_ struct arena arena = {0};
@@ -501,7 +501,7 @@ static struct error *choose_order(struct collector *c, const char *sort, struct 
 		const struct fields *fields = values ? &c->value : &c->key;
 
 		for (size_t i = 0; i < fields->n; i++) {
-			const struct field *f = &fields->v[i];
+			const struct record_field *f = &fields->v[i];
 			const char *name = columns[values ? c->key.n + i : i].name;
 
 			if (sort ? strcmp(name, sort) != 0 : !values || !field_is_number(f)) {
@@ -526,7 +526,7 @@ struct error *sort_rows(struct collector *c, const struct collect_opts *opts, co
 {
 	bool indexed = map_type_indexed(map_reader_info(c->reader)->type);
 	const uint8_t **rows = calloc(c->now.n + 1, sizeof(*rows));
-	struct order order = {0};
+	struct row_order order = {0};
 
 	if (!rows)
 		return error_nomem();

@@ -31,29 +31,29 @@ enum {
 	STRETCH_MS = 1000,
 };
 
-struct reading {
+struct cost_reading {
 	uint64_t at; /* monotonic ns */
 	uint64_t runs, ns, missed;
 };
 
-struct counted {
+struct counted_program {
 	const struct bpf_program *prog;
 	bool attached;
 	struct bpf_link *link; /* NULL: it is detached, or one of probes */
 	const struct run_probes *probes;
-	struct reading now;
-	struct reading start;	/* when it was attached */
-	struct reading checked; /* at the last cost_check() */
-	struct reading shown;	/* at the last results of delta */
-	uint64_t link_missed;	/* what the link said last */
-	uint64_t until;		/* when it was detached; 0: it is not */
-	double excess;		/* the share for which it was detached; 0: it was not */
-	double share;		/* in the last stretch, of all CPUs */
+	struct cost_reading now;
+	struct cost_reading start;   /* when it was attached */
+	struct cost_reading checked; /* at the last cost_check() */
+	struct cost_reading shown;   /* at the last results of delta */
+	uint64_t link_missed;	     /* what the link said last */
+	uint64_t until;		     /* when it was detached; 0: it is not */
+	double excess;		     /* the share for which it was detached; 0: it was not */
+	double share;		     /* in the last stretch, of all CPUs */
 };
 
 struct cost {
 	struct cost_opts opts;
-	VEC(struct counted) programs;
+	VEC(struct counted_program) programs;
 	unsigned cpus;
 	int stats_fd;
 };
@@ -103,7 +103,7 @@ void cost_free(struct cost *cost)
 	free(cost);
 }
 
-static struct error *read_counters(struct counted *p)
+static struct error *read_counters(struct counted_program *p)
 {
 	struct bpf_prog_info info = {0};
 	uint32_t len = sizeof(info);
@@ -112,7 +112,7 @@ static struct error *read_counters(struct counted *p)
 		struct probe_cost cost;
 
 		TRY(probes_cost(p->probes, p->prog, &cost));
-		p->now = (struct reading){
+		p->now = (struct cost_reading){
 			.at = p->until ? p->until : clock_ns(CLOCK_MONOTONIC),
 			.runs = cost.runs,
 			.ns = cost.ns,
@@ -125,7 +125,7 @@ static struct error *read_counters(struct counted *p)
 				   bpf_program__name(p->prog));
 	if (p->link)
 		p->link_missed = link_missed(p->link);
-	p->now = (struct reading){
+	p->now = (struct cost_reading){
 		.at = p->until ? p->until : clock_ns(CLOCK_MONOTONIC),
 		.runs = info.run_cnt,
 		.ns = info.run_time_ns,
@@ -134,9 +134,9 @@ static struct error *read_counters(struct counted *p)
 	return NULL;
 }
 
-static struct error *add(struct cost *cost, const struct counted *counted)
+static struct error *add(struct cost *cost, const struct counted_program *counted)
 {
-	struct counted *p = vec_push(&cost->programs);
+	struct counted_program *p = vec_push(&cost->programs);
 
 	if (!p)
 		return error_nomem();
@@ -150,13 +150,13 @@ static struct error *add(struct cost *cost, const struct counted *counted)
 
 struct error *cost_add(struct cost *cost, const struct bpf_program *prog, struct bpf_link *link)
 {
-	return add(cost, &(struct counted){.prog = prog, .link = link});
+	return add(cost, &(struct counted_program){.prog = prog, .link = link});
 }
 
 struct error *cost_add_probe(struct cost *cost, const struct bpf_program *prog,
 			     const struct run_probes *probes)
 {
-	return add(cost, &(struct counted){.prog = prog, .probes = probes});
+	return add(cost, &(struct counted_program){.prog = prog, .probes = probes});
 }
 
 unsigned cost_interval_ms(const struct cost *cost)
@@ -165,14 +165,14 @@ unsigned cost_interval_ms(const struct cost *cost)
 }
 
 /* Of one CPU's time. */
-static double share_of(const struct reading *from, const struct reading *to)
+static double share_of(const struct cost_reading *from, const struct cost_reading *to)
 {
 	return to->at > from->at ? (double)(to->ns - from->ns) / (to->at - from->at) : 0;
 }
 
 struct error *cost_check(struct cost *cost)
 {
-	struct counted *p;
+	struct counted_program *p;
 
 	vec_for_each (p, &cost->programs) {
 		p->share = 0;
@@ -185,7 +185,7 @@ struct error *cost_check(struct cost *cost)
 	return NULL;
 }
 
-static void detached(struct counted *p)
+static void detached(struct counted_program *p)
 {
 	if (!p->attached)
 		return;
@@ -199,7 +199,7 @@ static void detached(struct counted *p)
 const struct bpf_program *cost_take_excess(struct cost *cost, const struct log *log,
 					   struct bpf_link **link)
 {
-	struct counted *p;
+	struct counted_program *p;
 
 	vec_for_each (p, &cost->programs) {
 		if (!p->attached || p->share <= cost->opts.max_share)
@@ -236,7 +236,7 @@ size_t cost_n_attached(const struct cost *cost)
 
 void cost_stop(struct cost *cost)
 {
-	struct counted *p;
+	struct counted_program *p;
 
 	vec_for_each (p, &cost->programs)
 		detached(p);
@@ -271,8 +271,8 @@ static struct result_cell fraction(double v)
 	return (struct result_cell){.kind = CELL_FLOAT, .f = round(v * 1000) / 1000};
 }
 
-static void fill_cost(const struct cost *cost, const struct counted *p, const struct reading *from,
-		      struct result_cell *cells)
+static void fill_cost(const struct cost *cost, const struct counted_program *p,
+		      const struct cost_reading *from, struct result_cell *cells)
 {
 	const uint64_t runs = p->now.runs - from->runs, ns = p->now.ns - from->ns;
 	const double share = share_of(from, &p->now);
@@ -290,7 +290,7 @@ static void fill_cost(const struct cost *cost, const struct counted *p, const st
 static struct error *add_note(const struct cost *cost, struct results *results, struct result *r)
 {
 	_cleanup_strbuf_ struct strbuf note = STRBUF_INIT;
-	const struct counted *p;
+	const struct counted_program *p;
 
 	vec_for_each (p, &cost->programs)
 		if (p->excess > 0)
@@ -321,8 +321,8 @@ static struct error *add_table(struct cost *cost, bool delta, struct results *re
 	if (!r->table.cells)
 		return error_nomem();
 	for (size_t i = 0; i < cost->programs.n; i++) {
-		const struct counted *p = &cost->programs.v[i];
-		const struct reading *from = delta ? &p->shown : &p->start;
+		const struct counted_program *p = &cost->programs.v[i];
+		const struct cost_reading *from = delta ? &p->shown : &p->start;
 		struct result_cell *cells = r->table.cells + row * n_columns;
 
 		if (!all && p->now.missed == from->missed)
@@ -344,7 +344,7 @@ static struct error *add_table(struct cost *cost, bool delta, struct results *re
 struct error *cost_add_results(struct cost *cost, bool delta, struct results *results)
 {
 	bool missed = false;
-	struct counted *p;
+	struct counted_program *p;
 
 	vec_for_each (p, &cost->programs) {
 		TRY(read_counters(p));

@@ -19,7 +19,7 @@ enum {
 struct heat;
 struct stream;
 
-struct rows {
+struct row_set {
 	uint8_t *v;
 	size_t n, cap; /* cap in bytes */
 	struct keyset set;
@@ -34,7 +34,7 @@ struct collector {
 	bool per_cpu;	  /* rows are per CPU: from the last look's options */
 	size_t key_bytes; /* of a row: the CPU, the key, up to a multiple of 8 */
 	size_t row_bytes;
-	struct rows now, before;
+	struct row_set now, before;
 	bool looked;
 	struct heat *heat;	      /* of a heat map */
 	const struct bpf_map *stacks; /* that the ids in the key belong to; NULL: none */
@@ -44,7 +44,7 @@ struct collector {
 /* Reads the map: c->now has its entries. */
 struct error *collector_look(struct collector *c, bool per_cpu);
 
-uint8_t *row_at(const struct collector *c, const struct rows *rows, size_t i);
+uint8_t *row_at(const struct collector *c, const struct row_set *rows, size_t i);
 const uint8_t *row_key(const struct collector *c, const uint8_t *row);
 const uint8_t *row_value(const struct collector *c, const uint8_t *row);
 /* All numbers of the row's value. */
@@ -66,7 +66,7 @@ struct making {
 
 /* A copy of m->text that lasts as long as the result. */
 struct error *make_text(struct making *m, const char **text);
-struct error *make_cell(struct making *m, const struct field *f, const uint8_t *data,
+struct error *make_cell(struct making *m, const struct record_field *f, const uint8_t *data,
 			struct result_cell *cell);
 /* The columns of the key, and with `values` those of the value. */
 struct error *make_columns(struct making *m, bool values, struct result_column **columns,
@@ -97,7 +97,7 @@ bool fields_need_frames(const struct fields *fields);
  * Adds a stack's functions, the outermost first, or an address's to m->text;
  * nothing where none is known.
  */
-struct error *make_frames_text(struct making *m, const struct field *f, const uint8_t *data);
+struct error *make_frames_text(struct making *m, const struct record_field *f, const uint8_t *data);
 /* Whether what is declared as stacks can be shown. */
 struct error *check_stacks(const struct collector *c);
 struct error *make_stacks(struct making *m, const struct collect_opts *opts, struct result *r);

@@ -18,7 +18,7 @@ enum {
 
 void fields_deinit(struct fields *fields)
 {
-	struct field *f;
+	struct record_field *f;
 
 	vec_for_each (f, fields)
 		free(f->name);
@@ -67,27 +67,27 @@ static enum field_role role_of(const struct btf *btf, uint32_t type)
 	return ROLE_NONE;
 }
 
-struct walk {
+struct fields_walk {
 	const struct btf *btf;
 	struct fields *fields;
 	struct strbuf path;
 	uint32_t steps; /* types seen: what holds nothing makes no field, but takes time */
 };
 
-static void path_cut(struct walk *w, size_t len)
+static void path_cut(struct fields_walk *w, size_t len)
 {
 	w->path.len = len;
 	if (w->path.str)
 		w->path.str[len] = 0;
 }
 
-static struct error *add_field(struct walk *w, struct field field)
+static struct error *add_field(struct fields_walk *w, struct record_field field)
 {
 	if (w->fields->n >= MAX_FIELDS)
 		return error_new(E2BIG, "the type has more than %d fields", MAX_FIELDS);
 	if ((uint64_t)field.off + field.size > w->fields->size)
 		return error_new(EINVAL, "member %s is outside of its type", strbuf_str(&w->path));
-	struct field *f = vec_push(w->fields);
+	struct record_field *f = vec_push(w->fields);
 	if (!f)
 		return error_nomem();
 	*f = field;
@@ -95,10 +95,11 @@ static struct error *add_field(struct walk *w, struct field field)
 	return f->name ? NULL : error_nomem();
 }
 
-static struct error *walk_type(struct walk *w, uint32_t type, uint64_t bit, uint32_t bits,
+static struct error *walk_type(struct fields_walk *w, uint32_t type, uint64_t bit, uint32_t bits,
 			       int depth);
 
-static struct error *walk_array(struct walk *w, const struct btf_type *t, uint64_t bit, int depth)
+static struct error *walk_array(struct fields_walk *w, const struct btf_type *t, uint64_t bit,
+				int depth)
 {
 	const struct btf_array *a = btf_array(t);
 	int64_t size = btf__resolve_size(w->btf, a->type);
@@ -107,8 +108,9 @@ static struct error *walk_array(struct walk *w, const struct btf_type *t, uint64
 	if (size < 0 || (uint64_t)size * a->nelems > w->fields->size)
 		return error_new(EINVAL, "an array is larger than its type");
 	if (btf_is_char(w->btf, a->type))
-		return add_field(
-			w, (struct field){.kind = FIELD_CHARS, .off = bit / 8, .size = a->nelems});
+		return add_field(w, (struct record_field){.kind = FIELD_CHARS,
+							  .off = bit / 8,
+							  .size = a->nelems});
 	for (uint32_t i = 0; i < a->nelems && size; i++) {
 		size_t n = w->fields->n;
 
@@ -139,7 +141,8 @@ static uint32_t widest_member(const struct btf *btf, const struct btf_type *t)
 	return widest;
 }
 
-static struct error *walk_members(struct walk *w, const struct btf_type *t, uint64_t bit, int depth)
+static struct error *walk_members(struct fields_walk *w, const struct btf_type *t, uint64_t bit,
+				  int depth)
 {
 	size_t len = w->path.len;
 
@@ -160,7 +163,8 @@ static struct error *walk_members(struct walk *w, const struct btf_type *t, uint
 }
 
 /* Global variables. What has no address of its own there (size 0) is left out. */
-static struct error *walk_section(struct walk *w, const struct btf_type *t, uint64_t bit, int depth)
+static struct error *walk_section(struct fields_walk *w, const struct btf_type *t, uint64_t bit,
+				  int depth)
 {
 	const struct btf_var_secinfo *var = btf_var_secinfos(t);
 	size_t len = w->path.len;
@@ -177,7 +181,8 @@ static struct error *walk_section(struct walk *w, const struct btf_type *t, uint
 	return NULL;
 }
 
-static struct error *walk_int(struct walk *w, const struct btf_type *t, struct field f)
+static struct error *walk_int(struct fields_walk *w, const struct btf_type *t,
+			      struct record_field f)
 {
 	uint8_t encoding = btf_int_encoding(t);
 
@@ -192,12 +197,12 @@ static struct error *walk_int(struct walk *w, const struct btf_type *t, struct f
 	return add_field(w, f);
 }
 
-static struct error *walk_type(struct walk *w, uint32_t type, uint64_t bit, uint32_t bits,
+static struct error *walk_type(struct fields_walk *w, uint32_t type, uint64_t bit, uint32_t bits,
 			       int depth)
 {
 	uint32_t id = 0;
 	const struct btf_type *t = btf_skip_mods_and_typedefs(w->btf, type, &id);
-	struct field f = {.off = bit / 8, .role = role_of(w->btf, type), .size = t->size};
+	struct record_field f = {.off = bit / 8, .role = role_of(w->btf, type), .size = t->size};
 
 	if (depth > MAX_DEPTH)
 		return error_new(E2BIG, "the types are nested more than %d deep", MAX_DEPTH);
@@ -248,14 +253,15 @@ static struct error *walk_type(struct walk *w, uint32_t type, uint64_t bit, uint
 
 struct error *fields_of(const struct btf *btf, uint32_t type, uint32_t size, struct fields *fields)
 {
-	struct walk w = {.btf = btf, .fields = fields};
+	struct fields_walk w = {.btf = btf, .fields = fields};
 
 	fields->size = size;
 	if (!btf || !type) {
 		bool number = size == 1 || size == 2 || size == 4 || size == 8;
 
-		return add_field(&w, (struct field){.kind = number ? FIELD_UINT : FIELD_BYTES,
-						    .size = size});
+		return add_field(&w,
+				 (struct record_field){.kind = number ? FIELD_UINT : FIELD_BYTES,
+						       .size = size});
 	}
 	int64_t has = btf__resolve_size(btf, type);
 	if (has != size)
@@ -266,7 +272,7 @@ struct error *fields_of(const struct btf *btf, uint32_t type, uint32_t size, str
 	return err;
 }
 
-const char *field_unit(const struct field *field)
+const char *field_unit(const struct record_field *field)
 {
 	switch (field->role) {
 	case ROLE_NS:
@@ -278,19 +284,19 @@ const char *field_unit(const struct field *field)
 	}
 }
 
-bool field_has_text(const struct field *field)
+bool field_has_text(const struct record_field *field)
 {
 	return field->kind == FIELD_ENUM || field->kind == FIELD_POINTER ||
 	       (field->role != ROLE_NONE && field->role != ROLE_BYTES && field->role != ROLE_IPV6);
 }
 
-bool field_is_number(const struct field *f)
+bool field_is_number(const struct record_field *f)
 {
 	return f->kind == FIELD_UINT || f->kind == FIELD_INT || f->kind == FIELD_WIDE ||
 	       f->kind == FIELD_FLOAT;
 }
 
-uint64_t field_number(const struct field *f, const void *data)
+uint64_t field_number(const struct record_field *f, const void *data)
 {
 	const uint8_t *p = (const uint8_t *)data + f->off;
 	const bool is_signed = f->kind == FIELD_INT || (f->kind == FIELD_ENUM && f->is_signed);
@@ -301,17 +307,17 @@ uint64_t field_number(const struct field *f, const void *data)
 	return is_signed ? (uint64_t)value_sign_extend(v, f->bits) : v;
 }
 
-unsigned __int128 field_wide(const struct field *f, const void *data)
+unsigned __int128 field_wide(const struct record_field *f, const void *data)
 {
 	return value_wide((const uint8_t *)data + f->off);
 }
 
-double field_float(const struct field *f, const void *data)
+double field_float(const struct record_field *f, const void *data)
 {
 	return (double)value_float((const uint8_t *)data + f->off, f->size);
 }
 
-static int compare_ints(const struct field *f, const void *a, const void *b)
+static int compare_ints(const struct record_field *f, const void *a, const void *b)
 {
 	const uint64_t x = field_number(f, a), y = field_number(f, b);
 
@@ -320,7 +326,7 @@ static int compare_ints(const struct field *f, const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int compare(const struct field *f, const void *a, const void *b)
+static int compare(const struct record_field *f, const void *a, const void *b)
 {
 	const uint8_t *p = (const uint8_t *)a + f->off, *q = (const uint8_t *)b + f->off;
 
@@ -346,7 +352,7 @@ static int compare(const struct field *f, const void *a, const void *b)
 	}
 }
 
-int field_order(const struct field *f, const void *a, const void *b, bool largest_first)
+int field_order(const struct record_field *f, const void *a, const void *b, bool largest_first)
 {
 	const int order = compare(f, a, b);
 
@@ -357,14 +363,14 @@ int field_order(const struct field *f, const void *a, const void *b, bool larges
 }
 
 /* Counters are whole integers that mean nothing else. */
-static bool is_counter(const struct field *f)
+static bool is_counter(const struct record_field *f)
 {
 	return (f->kind == FIELD_UINT || f->kind == FIELD_INT || f->kind == FIELD_WIDE) &&
 	       !f->bits && (f->role == ROLE_NONE || f->role == ROLE_NS || f->role == ROLE_BYTES);
 }
 
 /* Adds a counter to another, or takes it away. */
-static void change(const struct field *f, void *to, const void *by, bool add)
+static void change(const struct record_field *f, void *to, const void *by, bool add)
 {
 	uint8_t *p = (uint8_t *)to + f->off;
 
@@ -381,7 +387,7 @@ static void change(const struct field *f, void *to, const void *by, bool add)
 }
 
 /* Whether a field is 0: no CPU wrote to it yet. */
-static bool is_zero(const struct field *f, const uint8_t *data)
+static bool is_zero(const struct record_field *f, const uint8_t *data)
 {
 	const uint8_t *p = data + f->off;
 
@@ -396,7 +402,7 @@ static bool is_zero(const struct field *f, const uint8_t *data)
 void fields_add(const struct fields *fields, void *to, const void *from)
 {
 	for (size_t i = 0; i < fields->n; i++) {
-		const struct field *f = &fields->v[i];
+		const struct record_field *f = &fields->v[i];
 		uint8_t *p = (uint8_t *)to + f->off;
 
 		if (is_counter(f))
@@ -413,7 +419,7 @@ void fields_add(const struct fields *fields, void *to, const void *from)
 void fields_subtract(const struct fields *fields, void *to, const void *from)
 {
 	for (size_t i = 0; i < fields->n; i++) {
-		const struct field *f = &fields->v[i];
+		const struct record_field *f = &fields->v[i];
 
 		if (is_counter(f))
 			change(f, to, from, false);

@@ -47,7 +47,7 @@ enum field_kind {
 	FIELD_BYTES, /* what is none of these */
 };
 
-struct field {
+struct record_field {
 	char *name; /* "" for a type that is no struct */
 	enum field_kind kind;
 	enum field_role role;
@@ -58,7 +58,7 @@ struct field {
 };
 
 struct fields {
-	struct field *v;
+	struct record_field *v;
 	size_t n;
 	size_t cap;
 	uint32_t size; /* of the type */
@@ -75,28 +75,28 @@ void fields_deinit(struct fields *fields);
 struct error *fields_of(const struct btf *btf, uint32_t type, uint32_t size, struct fields *fields);
 
 /* "ns", "bytes"; NULL: its type says none. */
-const char *field_unit(const struct field *field);
+const char *field_unit(const struct record_field *field);
 /* Whether run_name_add() may have a text for its number. */
-bool field_has_text(const struct field *field);
+bool field_has_text(const struct record_field *field);
 
 /* Whether it counts or measures: an integer or a float, not an enum, a pointer or a truth. */
-bool field_is_number(const struct field *field);
+bool field_is_number(const struct record_field *field);
 
 /* The number at data, sign-extended where it is signed. */
-uint64_t field_number(const struct field *field, const void *data);
+uint64_t field_number(const struct record_field *field, const void *data);
 
 /* The same of a FIELD_WIDE. */
-unsigned __int128 field_wide(const struct field *field, const void *data);
+unsigned __int128 field_wide(const struct record_field *field, const void *data);
 
 /* The number of a FIELD_FLOAT. */
-double field_float(const struct field *field, const void *data);
+double field_float(const struct record_field *field, const void *data);
 
 /*
  * Below, at or above 0: a goes before b, is the same, or goes after it. Numbers
  * go by their value, text and bytes by their bytes; a float that is not a number
  * goes last either way.
  */
-int field_order(const struct field *field, const void *a, const void *b, bool largest_first);
+int field_order(const struct record_field *field, const void *a, const void *b, bool largest_first);
 
 /* Adds the counters of the value at `from` to those at `to`; what is none is kept. */
 void fields_add(const struct fields *fields, void *to, const void *from);

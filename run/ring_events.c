@@ -58,14 +58,14 @@ struct error *make_event(struct making *m, const struct fields *fields, const vo
 			 size_t size, struct result_cell *cells)
 {
 	if (!fields->n) {
-		struct field bytes = {.kind = FIELD_BYTES, .size = (uint32_t)size};
+		struct record_field bytes = {.kind = FIELD_BYTES, .size = (uint32_t)size};
 
 		return make_cell(m, &bytes, data, cells);
 	}
 	/* whose address it is may stand in the part that is missing */
 	m->fields = fields->size <= size ? fields : NULL;
 	for (size_t i = 0; i < fields->n; i++) {
-		const struct field *f = &fields->v[i];
+		const struct record_field *f = &fields->v[i];
 
 		if ((uint64_t)f->off + f->size <= size)
 			TRY(make_cell(m, f, data, &cells[i]));

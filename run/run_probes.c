@@ -119,7 +119,7 @@ static const struct result_column point_columns[] = {
 	{.name = "refused"},
 };
 
-struct rows {
+struct probe_rows {
 	struct results *results;
 	VEC(struct probe_report) v;
 };
@@ -127,7 +127,7 @@ struct rows {
 /* probe_report_fn */
 static struct error *take_row(void *ctx, const struct probe_report *report)
 {
-	struct rows *rows = ctx;
+	struct probe_rows *rows = ctx;
 	struct probe_report *row = vec_push(&rows->v);
 
 	if (!row)
@@ -182,7 +182,7 @@ static struct error *fill_row(struct results *results, const struct probe_report
 	return cells[2].text ? NULL : error_nomem();
 }
 
-static struct error *add_table(const struct rows *rows, size_t top)
+static struct error *add_table(const struct probe_rows *rows, size_t top)
 {
 	struct result *r = results_add(rows->results, RESULT_TABLE, "(probes)");
 	const size_t n = top ? min_of(top, rows->v.n) : rows->v.n;
@@ -207,7 +207,7 @@ static struct error *add_table(const struct rows *rows, size_t top)
 struct error *probes_add_results(const struct run_probes *probes, size_t top,
 				 struct results *results)
 {
-	struct rows rows = {.results = results};
+	struct probe_rows rows = {.results = results};
 	struct error *err = NULL;
 
 	for (size_t i = 0; !err && i < probes->sets.n; i++)

@@ -33,7 +33,7 @@ struct error *variable_set(struct bpf_object *obj, const char *text, bool *found
 {
 	const char *value = strchr(text, '=');
 	_cleanup_free_ char *name = value ? strndup(text, value - text) : NULL;
-	struct variable v;
+	struct map_variable v;
 
 	if (!value || value == text)
 		return error_hint(error_new(EINVAL, "--set %s: expected NAME=VALUE", text),
@@ -175,7 +175,7 @@ struct error *run_filter_apply(struct bpf_object *obj, const struct run_filter *
 		{filter->cgroups, "--cgroup"}, {filter->comms, "--comm"},
 	};
 	struct filter_data data = {0};
-	struct variable v;
+	struct map_variable v;
 
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		if (lists[i].list)

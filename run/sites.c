@@ -32,7 +32,7 @@ struct error *sites_parse(const void *data, size_t size, struct sites *sites)
 
 		if (!failed)
 			continue;
-		struct site *site = vec_push(sites);
+		struct call_site *site = vec_push(sites);
 		if (!site)
 			return error_nomem();
 		memcpy(site->map, name + skip, strnlen(name + skip, 39 - skip));
@@ -59,7 +59,7 @@ struct error *sites_read(const struct bpf_object *obj, struct sites *sites)
 
 uint64_t sites_failed(const struct sites *sites, const char *map)
 {
-	const struct site *site;
+	const struct call_site *site;
 	uint64_t sum = 0;
 
 	vec_for_each (site, sites)

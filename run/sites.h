@@ -12,13 +12,13 @@
 
 #include "lib/base/error.h"
 
-struct site {
+struct call_site {
 	char map[40]; /* the map's name, NUL-terminated, without the '&' */
 	uint64_t failed;
 };
 
 struct sites {
-	struct site *v;
+	struct call_site *v;
 	size_t n, cap;
 };
 

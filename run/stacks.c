@@ -22,9 +22,9 @@ enum {
 	MAX_DEPTH = 1024, /* frames of a stack that are looked at */
 };
 
-static const struct field *find_role(const struct fields *fields, enum field_role role)
+static const struct record_field *find_role(const struct fields *fields, enum field_role role)
 {
-	const struct field *f;
+	const struct record_field *f;
 
 	vec_for_each (f, fields)
 		if (f->role == role)
@@ -42,9 +42,9 @@ bool fields_need_frames(const struct fields *fields)
 	return fields_have_stacks(fields) || find_role(fields, ROLE_USYM);
 }
 
-static const struct field *find_comm(const struct fields *fields)
+static const struct record_field *find_comm(const struct fields *fields)
 {
-	const struct field *f;
+	const struct record_field *f;
 
 	vec_for_each (f, fields)
 		if (f->kind == FIELD_CHARS && !strcmp(f->name, "comm"))
@@ -80,7 +80,7 @@ struct error *check_stacks(const struct collector *c)
 	return NULL;
 }
 
-struct reading {
+struct stack_reading {
 	struct making *m;
 	uint64_t time; /* when the stack was taken; 0: unknown */
 	uint64_t *ips; /* of one stack */
@@ -100,8 +100,8 @@ static bool is_of_watching(const char *name)
 	return false;
 }
 
-static struct error *add_frames(struct reading *r, const struct field *f, const uint8_t *key,
-				const uint32_t *pid)
+static struct error *add_frames(struct stack_reading *r, const struct record_field *f,
+				const uint8_t *key, const uint32_t *pid)
 {
 	const struct bpf_map *stacks = r->m->c->stacks;
 	size_t n = min_of(bpf_map__value_size(stacks) / 8, (uint32_t)MAX_DEPTH);
@@ -147,12 +147,12 @@ static void add_address(const struct making *m, uint32_t pid, uint64_t time, uin
 		strbuf_addf(out, "%s+0x%" PRIx64, frame.name, frame.offset);
 }
 
-struct error *make_frames_text(struct making *m, const struct field *f, const uint8_t *data)
+struct error *make_frames_text(struct making *m, const struct record_field *f, const uint8_t *data)
 {
-	const struct field *who = m->fields ? find_role(m->fields, ROLE_PID) : NULL;
-	const struct field *when = m->fields ? find_role(m->fields, ROLE_TIME) : NULL;
+	const struct record_field *who = m->fields ? find_role(m->fields, ROLE_PID) : NULL;
+	const struct record_field *when = m->fields ? find_role(m->fields, ROLE_TIME) : NULL;
 	uint32_t pid = who ? (uint32_t)field_number(who, data) : 0;
-	struct reading r = {.m = m, .time = when ? field_number(when, data) : 0};
+	struct stack_reading r = {.m = m, .time = when ? field_number(when, data) : 0};
 	struct error *err = NULL;
 
 	if (!run_names_live(m->names) || (f->role != ROLE_KSTACK && !who))
@@ -179,7 +179,7 @@ struct error *make_frames_text(struct making *m, const struct field *f, const ui
 static struct error *make_who(struct making *m, const uint8_t *key, const char **label)
 {
 	const struct fields *fields = &m->c->key;
-	const struct field *comm = find_comm(fields), *f;
+	const struct record_field *comm = find_comm(fields), *f;
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
 	if (comm)
@@ -243,7 +243,7 @@ static int compare_counts(const void *a, const void *b)
 }
 
 /* A copy of the frames that were read. */
-static struct error *keep_frames(struct reading *r, struct result_stack *stack)
+static struct error *keep_frames(struct stack_reading *r, struct result_stack *stack)
 {
 	struct arena *arena = r->m->arena;
 	struct result_frame *frames = arena_alloc(arena, r->v.n * sizeof(*frames));
@@ -260,12 +260,12 @@ static struct error *keep_frames(struct reading *r, struct result_stack *stack)
 	return NULL;
 }
 
-static struct error *read_stacks(struct reading *r, const struct collect_opts *opts,
+static struct error *read_stacks(struct stack_reading *r, const struct collect_opts *opts,
 				 struct result *out)
 {
 	struct making *m = r->m;
 	struct collector *c = m->c;
-	const struct field *pid_field = find_role(&c->key, ROLE_PID);
+	const struct record_field *pid_field = find_role(&c->key, ROLE_PID);
 	_cleanup_free_ const uint8_t **rows = NULL;
 	size_t n, kept = 0;
 
@@ -302,7 +302,7 @@ static struct error *read_stacks(struct reading *r, const struct collect_opts *o
 
 struct error *make_stacks(struct making *m, const struct collect_opts *opts, struct result *out)
 {
-	struct reading r = {.m = m};
+	struct stack_reading r = {.m = m};
 
 	r.ips = calloc(max_of(bpf_map__value_size(m->c->stacks), 8u), 1);
 	struct error *err = r.ips ? read_stacks(&r, opts, out) : error_nomem();

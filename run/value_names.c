@@ -263,7 +263,7 @@ static bool add_named(const char *name, uint64_t id, struct strbuf *out)
 	return true;
 }
 
-static bool add_enum(const struct btf *btf, const struct field *field, uint64_t v,
+static bool add_enum(const struct btf *btf, const struct record_field *field, uint64_t v,
 		     struct strbuf *out)
 {
 	const struct btf_type *t = btf ? btf__type_by_id(btf, field->type) : NULL;
@@ -327,7 +327,7 @@ static bool add_time(uint64_t ns, struct strbuf *out)
 	return true;
 }
 
-bool run_name_add(struct run_names *names, const struct btf *btf, const struct field *field,
+bool run_name_add(struct run_names *names, const struct btf *btf, const struct record_field *field,
 		  const void *data, struct strbuf *out)
 {
 	const uint8_t *p = (const uint8_t *)data + field->off;

@@ -36,7 +36,7 @@ void run_names_see(struct run_names *names, uint32_t pid);
  * process; false: the number is all there is. btf is for enums, and may be
  * NULL for others.
  */
-bool run_name_add(struct run_names *names, const struct btf *btf, const struct field *field,
+bool run_name_add(struct run_names *names, const struct btf *btf, const struct record_field *field,
 		  const void *data, struct strbuf *out);
 
 /*

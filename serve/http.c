@@ -13,34 +13,34 @@
 #include "lib/base/cursor.h"
 
 /* A piece of the bytes. */
-struct piece {
+struct header_piece {
 	const char *s;
 	size_t n;
 };
 
-static bool is_text(struct piece p, const char *text)
+static bool is_text(struct header_piece p, const char *text)
 {
 	return p.n == strlen(text) && !memcmp(p.s, text, p.n);
 }
 
-static bool is_word(struct piece p, const char *word)
+static bool is_word(struct header_piece p, const char *word)
 {
 	return p.n == strlen(word) && !strncasecmp(p.s, word, p.n);
 }
 
 /* What stands before the next c, which is passed; false: there is none. */
-static bool take_until(struct cursor *c, char mark, struct piece *piece)
+static bool take_until(struct cursor *c, char mark, struct header_piece *piece)
 {
 	const char *s = (const char *)c->base + c->pos;
 	const char *end = cursor_left(c) ? memchr(s, mark, cursor_left(c)) : NULL;
 
 	if (!end)
 		return false;
-	*piece = (struct piece){s, (size_t)(end - s)};
+	*piece = (struct header_piece){s, (size_t)(end - s)};
 	return cursor_skip(c, piece->n + 1);
 }
 
-static struct piece trim(struct piece p)
+static struct header_piece trim(struct header_piece p)
 {
 	while (p.n && (p.s[0] == ' ' || p.s[0] == '\t')) {
 		p.s++;
@@ -52,7 +52,7 @@ static struct piece trim(struct piece p)
 }
 
 /* A line without its end; false: it is not whole yet. */
-static bool take_line(struct cursor *c, struct piece *line)
+static bool take_line(struct cursor *c, struct header_piece *line)
 {
 	if (!take_until(c, '\n', line))
 		return false;
@@ -61,14 +61,14 @@ static bool take_line(struct cursor *c, struct piece *line)
 	return true;
 }
 
-static enum http_state parse_first(struct piece line, struct http_request *request)
+static enum http_state parse_first(struct header_piece line, struct http_request *request)
 {
 	struct cursor c = cursor_make(line.s, line.n, "request");
-	struct piece method, target, path;
+	struct header_piece method, target, path;
 
 	if (!take_until(&c, ' ', &method) || !take_until(&c, ' ', &target))
 		return HTTP_BAD;
-	struct piece version = {line.s + c.pos, cursor_left(&c)};
+	struct header_piece version = {line.s + c.pos, cursor_left(&c)};
 	if (!method.n || !target.n || target.s[0] != '/')
 		return HTTP_BAD;
 	for (size_t i = 0; i < target.n; i++)
@@ -89,17 +89,17 @@ static enum http_state parse_first(struct piece line, struct http_request *reque
 	return HTTP_DONE;
 }
 
-static bool parse_header(struct piece line, struct http_request *request)
+static bool parse_header(struct header_piece line, struct http_request *request)
 {
 	struct cursor c = cursor_make(line.s, line.n, "header");
-	struct piece name;
+	struct header_piece name;
 
 	if (memchr(line.s, 0, line.n) || !take_until(&c, ':', &name) || !name.n)
 		return false;
 	for (size_t i = 0; i < name.n; i++)
 		if ((unsigned char)name.s[i] <= ' ' || (unsigned char)name.s[i] >= 0x7f)
 			return false;
-	struct piece value = trim((struct piece){line.s + c.pos, cursor_left(&c)});
+	struct header_piece value = trim((struct header_piece){line.s + c.pos, cursor_left(&c)});
 	if (is_word(name, "accept") && !request->accept) {
 		request->accept = value.s;
 		request->accept_len = value.n;
@@ -111,7 +111,7 @@ enum http_state http_parse(const char *data, size_t n, struct http_request *requ
 {
 	struct cursor c = cursor_make(data, min_of(n, (size_t)HTTP_MAX_HEAD), "request");
 	struct http_request made = {0};
-	struct piece line;
+	struct header_piece line;
 
 	if (!take_line(&c, &line))
 		return n >= HTTP_MAX_HEAD ? HTTP_TOO_LARGE : HTTP_MORE;
@@ -131,7 +131,7 @@ enum http_state http_parse(const char *data, size_t n, struct http_request *requ
 }
 
 /* "0.5" as 500; what is none is 0. */
-static unsigned parse_quality(struct piece p)
+static unsigned parse_quality(struct header_piece p)
 {
 	unsigned q, digit = 100;
 
@@ -147,7 +147,7 @@ static unsigned parse_quality(struct piece p)
 }
 
 /* How exactly a range of types names one: 3 itself, 2 "text/ *", 1 anything, 0 not. */
-static unsigned range_names(struct piece range, const char *type)
+static unsigned range_names(struct header_piece range, const char *type)
 {
 	const char *slash = strchr(type, '/');
 
@@ -168,11 +168,12 @@ unsigned http_wants(const struct http_request *request, const char *type, bool *
 	if (!request->accept)
 		return 1000;
 	while (cursor_left(&c)) {
-		struct piece element, range, parameter;
+		struct header_piece element, range, parameter;
 		unsigned quality = 1000;
 
 		if (!take_until(&c, ',', &element)) {
-			element = (struct piece){(const char *)c.base + c.pos, cursor_left(&c)};
+			element = (struct header_piece){(const char *)c.base + c.pos,
+							cursor_left(&c)};
 			cursor_skip(&c, element.n);
 		}
 		struct cursor in = cursor_make(element.s, element.n, "range");
@@ -182,15 +183,15 @@ unsigned http_wants(const struct http_request *request, const char *type, bool *
 		}
 		while (cursor_left(&in)) {
 			if (!take_until(&in, ';', &parameter)) {
-				parameter = (struct piece){(const char *)in.base + in.pos,
-							   cursor_left(&in)};
+				parameter = (struct header_piece){(const char *)in.base + in.pos,
+								  cursor_left(&in)};
 				cursor_skip(&in, parameter.n);
 			}
 			parameter = trim(parameter);
 			if (parameter.n >= 2 && (parameter.s[0] | 0x20) == 'q' &&
 			    parameter.s[1] == '=')
 				quality = parse_quality(
-					(struct piece){parameter.s + 2, parameter.n - 2});
+					(struct header_piece){parameter.s + 2, parameter.n - 2});
 		}
 		unsigned names = range_names(trim(range), type);
 		/* the most exact one counts; of several the most wanted */

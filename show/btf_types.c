@@ -8,23 +8,23 @@
 #include "lib/btf/open.h"
 
 /* One writer for both forms: "name=value" behind each other, or members of an object. */
-struct writer {
+struct types_writer {
 	const struct btf *btf;
 	bool json;
 	struct strbuf *out;
 };
 
-static void add_number(struct writer *w, const char *name, int64_t v)
+static void add_number(struct types_writer *w, const char *name, int64_t v)
 {
 	strbuf_addf(w->out, w->json ? ",\"%s\":%" PRId64 : " %s=%" PRId64, name, v);
 }
 
-static void add_word(struct writer *w, const char *name, const char *word)
+static void add_word(struct types_writer *w, const char *name, const char *word)
 {
 	strbuf_addf(w->out, w->json ? ",\"%s\":\"%s\"" : " %s=%s", name, word);
 }
 
-static void add_name(struct writer *w, uint32_t offset)
+static void add_name(struct types_writer *w, uint32_t offset)
 {
 	const char *name = btf__name_by_offset(w->btf, offset);
 
@@ -39,7 +39,7 @@ static void add_name(struct writer *w, uint32_t offset)
 }
 
 /* The i-th of what stands in a type: its members, values, parameters, variables. */
-static void begin_item(struct writer *w, const char *items, uint32_t i)
+static void begin_item(struct types_writer *w, const char *items, uint32_t i)
 {
 	if (!w->json)
 		strbuf_adds(w->out, "\n\t");
@@ -49,13 +49,13 @@ static void begin_item(struct writer *w, const char *items, uint32_t i)
 		strbuf_addf(w->out, ",\"%s\":[{", items);
 }
 
-static void end_item(struct writer *w)
+static void end_item(struct types_writer *w)
 {
 	if (w->json)
 		strbuf_addch(w->out, '}');
 }
 
-static void end_items(struct writer *w, const char *items, uint32_t n)
+static void end_items(struct types_writer *w, const char *items, uint32_t n)
 {
 	if (w->json && n)
 		strbuf_addch(w->out, ']');
@@ -63,7 +63,7 @@ static void end_items(struct writer *w, const char *items, uint32_t n)
 		strbuf_addf(w->out, ",\"%s\":[]", items);
 }
 
-static void add_members(struct writer *w, const struct btf_type *t)
+static void add_members(struct types_writer *w, const struct btf_type *t)
 {
 	const struct btf_member *m = btf_members(t);
 
@@ -79,7 +79,7 @@ static void add_members(struct writer *w, const struct btf_type *t)
 	end_items(w, "members", btf_vlen(t));
 }
 
-static void add_value(struct writer *w, const struct btf_type *t, uint32_t i)
+static void add_value(struct types_writer *w, const struct btf_type *t, uint32_t i)
 {
 	bool is_signed = btf_kflag(t);
 	uint64_t v;
@@ -104,7 +104,7 @@ static void add_value(struct writer *w, const struct btf_type *t, uint32_t i)
 	end_item(w);
 }
 
-static void add_enum(struct writer *w, const struct btf_type *t)
+static void add_enum(struct types_writer *w, const struct btf_type *t)
 {
 	add_word(w, "encoding", btf_kflag(t) ? "SIGNED" : "UNSIGNED");
 	add_number(w, "size", t->size);
@@ -114,7 +114,7 @@ static void add_enum(struct writer *w, const struct btf_type *t)
 	end_items(w, "values", btf_vlen(t));
 }
 
-static void add_params(struct writer *w, const struct btf_type *t)
+static void add_params(struct types_writer *w, const struct btf_type *t)
 {
 	add_number(w, "ret_type_id", t->type);
 	add_number(w, "vlen", btf_vlen(t));
@@ -127,7 +127,7 @@ static void add_params(struct writer *w, const struct btf_type *t)
 	end_items(w, "params", btf_vlen(t));
 }
 
-static void add_variables(struct writer *w, const struct btf_type *t)
+static void add_variables(struct types_writer *w, const struct btf_type *t)
 {
 	const struct btf_var_secinfo *v = btf_var_secinfos(t);
 
@@ -164,7 +164,7 @@ static const char *encoding_name(uint32_t encoding)
 					  : "(none)";
 }
 
-static void add_rest(struct writer *w, const struct btf_type *t)
+static void add_rest(struct types_writer *w, const struct btf_type *t)
 {
 	switch (btf_kind(t)) {
 	case BTF_KIND_INT:
@@ -227,7 +227,7 @@ void btf_type_show(const struct btf *btf, uint32_t id, bool json, struct strbuf 
 		"VAR",	   "DATASEC", "FLOAT",	  "DECL_TAG", "TYPE_TAG", "ENUM64",
 	};
 	const struct btf_type *t = btf__type_by_id(btf, id);
-	struct writer w = {btf, json, out};
+	struct types_writer w = {btf, json, out};
 
 	if (!t)
 		return;

@@ -26,12 +26,12 @@ enum family_type {
 };
 
 /* What Prometheus calls a unit, and how many digits lie between the two. */
-struct unit {
+struct metric_unit {
 	const char *name; /* NULL: none */
 	unsigned digits;
 };
 
-struct writer {
+struct metrics_writer {
 	enum openmetrics_format format;
 	struct strbuf *out;
 	struct names families; /* the names that were used */
@@ -65,11 +65,11 @@ static void add_name(struct strbuf *out, const char *name)
 					     : '_');
 }
 
-static struct unit unit_of(const char *name)
+static struct metric_unit unit_of(const char *name)
 {
 	static const struct {
 		const char *from;
-		struct unit unit;
+		struct metric_unit unit;
 	} units[] = {
 		{"ns", {"seconds", 9}}, {"us", {"seconds", 6}}, {"µs", {"seconds", 6}},
 		{"ms", {"seconds", 3}}, {"s", {"seconds", 0}},	{"B", {"bytes", 0}},
@@ -78,7 +78,7 @@ static struct unit unit_of(const char *name)
 	for (size_t i = 0; name && i < ARRAY_SIZE(units); i++)
 		if (!strcmp(units[i].from, name))
 			return units[i].unit;
-	return (struct unit){name, 0};
+	return (struct metric_unit){name, 0};
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -224,8 +224,8 @@ static bool goes_on(const series_vec *series, size_t i)
  * Begins the family of a map, or of a column of it: HELP, TYPE and UNIT. name
  * gets what its samples begin with.
  */
-static void begin_family(struct writer *w, const struct result *r, const char *column,
-			 enum family_type type, struct unit unit, struct strbuf *name)
+static void begin_family(struct metrics_writer *w, const struct result *r, const char *column,
+			 enum family_type type, struct metric_unit unit, struct strbuf *name)
 {
 	static const char *const types[] = {
 		[FAMILY_COUNTER] = "counter",
@@ -288,7 +288,8 @@ static void begin_family(struct writer *w, const struct result *r, const char *c
 }
 
 /* NAME{LABELS} and a blank. */
-static void begin_sample(struct writer *w, const struct strbuf *name, const struct series *series)
+static void begin_sample(struct metrics_writer *w, const struct strbuf *name,
+			 const struct series *series)
 {
 	strbuf_adds(w->out, strbuf_str(name));
 	if (series && series->labels.len)
@@ -296,10 +297,10 @@ static void begin_sample(struct writer *w, const struct strbuf *name, const stru
 	strbuf_addch(w->out, ' ');
 }
 
-static void add_count(struct writer *w, const struct result *r)
+static void add_count(struct metrics_writer *w, const struct result *r)
 {
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
-	struct unit unit = unit_of(r->unit);
+	struct metric_unit unit = unit_of(r->unit);
 
 	begin_family(w, r, NULL, r->declared ? FAMILY_COUNTER : FAMILY_UNKNOWN, unit, &name);
 	begin_sample(w, &name, NULL);
@@ -315,8 +316,8 @@ static bool is_value(const struct result_column *column, const struct result_cel
 }
 
 /* The sum of a column over series that have the same labels. */
-static void add_column_value(struct writer *w, const struct result_table *t, size_t c,
-			     struct unit unit, const series_vec *series, size_t *i)
+static void add_column_value(struct metrics_writer *w, const struct result_table *t, size_t c,
+			     struct metric_unit unit, const series_vec *series, size_t *i)
 {
 	const struct result_cell *cell = &t->cells[series->v[*i].at * t->n_columns + c];
 	uint64_t sum = 0;
@@ -344,7 +345,7 @@ static void add_column_value(struct writer *w, const struct result_table *t, siz
 	add_scaled(w->out, sum, unit.digits, false);
 }
 
-static void add_table(struct writer *w, const struct result *r)
+static void add_table(struct metrics_writer *w, const struct result *r)
 {
 	const struct result_table *t = &r->table;
 	_cleanup_free_ bool *values = calloc(t->n_columns + 1, sizeof(*values));
@@ -382,7 +383,7 @@ static void add_table(struct writer *w, const struct result *r)
 	for (size_t c = 0; c < t->n_columns; c++) {
 		_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
 		const struct result_column *column = &t->columns[c];
-		struct unit unit = unit_of(column->unit);
+		struct metric_unit unit = unit_of(column->unit);
 
 		if (!values[c])
 			continue;
@@ -399,8 +400,9 @@ static void add_table(struct writer *w, const struct result *r)
 	}
 }
 
-static void add_bucket(struct writer *w, const struct strbuf *name, const struct series *series,
-		       const uint64_t *bound, bool log2, unsigned digits, uint64_t sum)
+static void add_bucket(struct metrics_writer *w, const struct strbuf *name,
+		       const struct series *series, const uint64_t *bound, bool log2,
+		       unsigned digits, uint64_t sum)
 {
 	bool negative = bound && !log2 && (int64_t)*bound < 0;
 
@@ -421,9 +423,9 @@ static void add_bucket(struct writer *w, const struct strbuf *name, const struct
  * them are there from the start: one that came later would seem to have begun
  * at what it holds. n histograms of the same buckets are summed.
  */
-static void add_buckets(struct writer *w, const struct strbuf *name, const struct series *series,
-			const struct result_bucket *const *buckets, size_t n, size_t n_buckets,
-			bool log2, unsigned digits)
+static void add_buckets(struct metrics_writer *w, const struct strbuf *name,
+			const struct series *series, const struct result_bucket *const *buckets,
+			size_t n, size_t n_buckets, bool log2, unsigned digits)
 {
 	uint64_t sum = 0;
 
@@ -441,11 +443,11 @@ static void add_buckets(struct writer *w, const struct strbuf *name, const struc
 			    series && series->labels.len ? "}" : "", sum);
 }
 
-static void add_hists(struct writer *w, const struct result *r)
+static void add_hists(struct metrics_writer *w, const struct result *r)
 {
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
 	_cleanup_(series_deinit) series_vec series = {0};
-	struct unit unit = unit_of(r->unit);
+	struct metric_unit unit = unit_of(r->unit);
 
 	for (size_t i = 0; i < r->n_hists; i++) {
 		const struct result_hist *hist = &r->hists[i];
@@ -482,21 +484,21 @@ static void add_hists(struct writer *w, const struct result *r)
 	}
 }
 
-static void add_heat(struct writer *w, const struct result *r)
+static void add_heat(struct metrics_writer *w, const struct result *r)
 {
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
 	const struct result_bucket *ranges = r->heat.ranges;
-	struct unit unit = unit_of(r->unit);
+	struct metric_unit unit = unit_of(r->unit);
 
 	begin_family(w, r, NULL, FAMILY_HISTOGRAM, unit, &name);
 	add_buckets(w, &name, NULL, &ranges, 1, r->heat.n_ranges, r->log2, unit.digits);
 }
 
-static void add_stacks(struct writer *w, const struct result *r)
+static void add_stacks(struct metrics_writer *w, const struct result *r)
 {
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
 	_cleanup_(series_deinit) series_vec series = {0};
-	struct unit unit = unit_of(r->unit);
+	struct metric_unit unit = unit_of(r->unit);
 
 	for (size_t i = 0; i < r->n_stacks; i++) {
 		const struct result_stack *stack = &r->stacks[i];
@@ -530,7 +532,7 @@ static void add_stacks(struct writer *w, const struct result *r)
 	}
 }
 
-static void add_events(struct writer *w, const struct result *r)
+static void add_events(struct metrics_writer *w, const struct result *r)
 {
 	const struct {
 		const char *name;
@@ -540,7 +542,7 @@ static void add_events(struct writer *w, const struct result *r)
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
 		_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
 
-		begin_family(w, r, counts[i].name, FAMILY_COUNTER, (struct unit){0}, &name);
+		begin_family(w, r, counts[i].name, FAMILY_COUNTER, (struct metric_unit){0}, &name);
 		begin_sample(w, &name, NULL);
 		strbuf_add_u64(w->out, counts[i].count);
 		strbuf_addch(w->out, '\n');
@@ -548,7 +550,7 @@ static void add_events(struct writer *w, const struct result *r)
 }
 
 /* What --top left out of the tables is told, so that nobody takes them for all. */
-static void add_left_out(struct writer *w, const struct results *results)
+static void add_left_out(struct metrics_writer *w, const struct results *results)
 {
 	bool began = false;
 
@@ -573,7 +575,7 @@ static void add_left_out(struct writer *w, const struct results *results)
 void results_openmetrics(const struct results *results, enum openmetrics_format format,
 			 struct strbuf *out)
 {
-	struct writer w = {.format = format, .out = out};
+	struct metrics_writer w = {.format = format, .out = out};
 
 	for (size_t i = 0; i < results->n; i++) {
 		const struct result *r = &results->v[i];

@@ -18,7 +18,7 @@ enum {
 	MAX_COLUMNS = 64,
 };
 
-struct printer {
+struct table_printer {
 	const struct perf_text_opts *opts;
 	const struct result_table *t;
 	struct show_column columns[MAX_COLUMNS];
@@ -27,7 +27,7 @@ struct printer {
 	struct strbuf cells[MAX_COLUMNS];
 };
 
-static void printer_deinit(struct printer *p)
+static void printer_deinit(struct table_printer *p)
 {
 	for (size_t i = 0; i < p->n; i++)
 		strbuf_deinit(&p->cells[i]);
@@ -39,7 +39,7 @@ static bool is_measure(enum column_style style)
 }
 
 /* How wide a symbol is asked to be: as long as its name, even where more is shown. */
-static size_t symbol_width(const struct printer *p, const struct result_cell *cell)
+static size_t symbol_width(const struct table_printer *p, const struct result_cell *cell)
 {
 	const char *plus = cell->has_offset && cell->text ? strrchr(cell->text, '+') : NULL;
 
@@ -49,7 +49,7 @@ static size_t symbol_width(const struct printer *p, const struct result_cell *ce
 	return len + 4 + (p->opts->verbose ? ADDRESS_DIGITS + 2 + 3 : 0);
 }
 
-static unsigned widest_cell(const struct printer *p, size_t column)
+static unsigned widest_cell(const struct table_printer *p, size_t column)
 {
 	const struct result_table *t = p->t;
 	size_t width = 0;
@@ -66,7 +66,7 @@ static unsigned widest_cell(const struct printer *p, size_t column)
 }
 
 /* The column's width as perf has it; user: as asked for, or 0. 0: there is no such column. */
-static unsigned column_width(const struct printer *p, size_t i, unsigned user)
+static unsigned column_width(const struct table_printer *p, size_t i, unsigned user)
 {
 	const struct result_column *column = &p->t->columns[i];
 	unsigned title = (unsigned)strlen(column->title), width = column->width;
@@ -80,7 +80,7 @@ static unsigned column_width(const struct printer *p, size_t i, unsigned user)
 	return user ? user : max_of(width, title);
 }
 
-static void setup_columns(struct printer *p)
+static void setup_columns(struct table_printer *p)
 {
 	const char *widths = p->opts->widths;
 
@@ -107,7 +107,7 @@ static void setup_columns(struct printer *p)
 }
 
 /* Text from the recording must not look like a separator. */
-static void replace_separator(const struct printer *p, struct strbuf *cell)
+static void replace_separator(const struct table_printer *p, struct strbuf *cell)
 {
 	if (!p->opts->separator)
 		return;
@@ -116,7 +116,7 @@ static void replace_separator(const struct printer *p, struct strbuf *cell)
 			cell->str[i] = '.';
 }
 
-static void measure_cell(const struct printer *p, enum column_style style, unsigned width,
+static void measure_cell(const struct table_printer *p, enum column_style style, unsigned width,
 			 const struct result_cell *cell, struct strbuf *out)
 {
 	const char *separator = p->opts->separator;
@@ -130,8 +130,8 @@ static void measure_cell(const struct printer *p, enum column_style style, unsig
 		strbuf_addf(out, " %*" PRIu64, separator ? 1 : (int)width - 1, cell->u);
 }
 
-static void symbol_cell(const struct printer *p, unsigned width, const struct result_cell *cell,
-			struct strbuf *out)
+static void symbol_cell(const struct table_printer *p, unsigned width,
+			const struct result_cell *cell, struct strbuf *out)
 {
 	if (p->opts->verbose)
 		strbuf_addf(out, "%-#*" PRIx64 " %c ", ADDRESS_DIGITS + 2, cell->u, cell->origin);
@@ -145,7 +145,7 @@ static void symbol_cell(const struct printer *p, unsigned width, const struct re
 		strbuf_add(out, cell->text, min_of(strlen(cell->text), room));
 }
 
-static void key_cell(const struct printer *p, enum column_style style, unsigned width,
+static void key_cell(const struct table_printer *p, enum column_style style, unsigned width,
 		     const struct result_cell *cell, struct strbuf *out)
 {
 	const char *text = cell->text ? cell->text : "N/A";
@@ -178,7 +178,7 @@ static void key_cell(const struct printer *p, enum column_style style, unsigned 
 	replace_separator(p, out);
 }
 
-static void add_row(struct printer *p, const struct show_table *table, size_t row,
+static void add_row(struct table_printer *p, const struct show_table *table, size_t row,
 		    struct strbuf *out)
 {
 	const char *texts[MAX_COLUMNS];
@@ -198,7 +198,8 @@ static void add_row(struct printer *p, const struct show_table *table, size_t ro
 	show_table_row(table, texts, out);
 }
 
-static void add_chains(const struct printer *p, const struct result_sum *sum, struct strbuf *out)
+static void add_chains(const struct table_printer *p, const struct result_sum *sum,
+		       struct strbuf *out)
 {
 	const struct result_profile *profile = p->t->profile;
 	const struct chain_opts *chain = p->opts->chain;
@@ -220,7 +221,7 @@ static void add_chains(const struct printer *p, const struct result_sum *sum, st
 		stack_text(sum->tree, &opts, out);
 }
 
-static void add_head(const struct printer *p, const struct result *r, struct strbuf *out)
+static void add_head(const struct table_printer *p, const struct result *r, struct strbuf *out)
 {
 	const struct result_profile *profile = p->t->profile;
 	uint64_t samples = profile->relative ? profile->shown.samples : profile->all.samples;
@@ -246,7 +247,7 @@ void perf_text_begin(const struct results *results, const struct perf_text_opts 
 
 void perf_text_table(const struct result *r, const struct perf_text_opts *opts, struct strbuf *out)
 {
-	_cleanup_(printer_deinit) struct printer p = {
+	_cleanup_(printer_deinit) struct table_printer p = {
 		.opts = opts,
 		.t = &r->table,
 	};

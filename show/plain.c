@@ -9,11 +9,11 @@
 
 #include "lib/base/utf8.h"
 
-struct range {
+struct row_range {
 	uint32_t first, last;
 };
 
-static bool is_in(uint32_t c, const struct range *ranges, size_t n)
+static bool is_in(uint32_t c, const struct row_range *ranges, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (c >= ranges[i].first && c <= ranges[i].last)
@@ -24,7 +24,7 @@ static bool is_in(uint32_t c, const struct range *ranges, size_t n)
 /* What acts instead of being seen. */
 static bool acts(uint32_t c)
 {
-	static const struct range ranges[] = {
+	static const struct row_range ranges[] = {
 		{0x00, 0x1f},	  {0x7f, 0x9f},	    {0x061c, 0x061c},
 		{0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
 		{0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
@@ -35,12 +35,12 @@ static bool acts(uint32_t c)
 
 static size_t width_of(uint32_t c)
 {
-	static const struct range none[] = {
+	static const struct row_range none[] = {
 		{0x0300, 0x036f}, {0x0483, 0x0489},   {0x0591, 0x05bd}, {0x064b, 0x065f},
 		{0x1ab0, 0x1aff}, {0x1dc0, 0x1dff},   {0x20d0, 0x20ff}, {0xfe00, 0xfe0f},
 		{0xfe20, 0xfe2f}, {0xe0100, 0xe01ef},
 	};
-	static const struct range wide[] = {
+	static const struct row_range wide[] = {
 		{0x1100, 0x115f},   {0x2e80, 0x303e},	{0x3041, 0x33ff},   {0x3400, 0x4dbf},
 		{0x4e00, 0x9fff},   {0xa000, 0xa4cf},	{0xac00, 0xd7a3},   {0xf900, 0xfaff},
 		{0xfe30, 0xfe6f},   {0xff00, 0xff60},	{0xffe0, 0xffe6},   {0x1f300, 0x1f64f},

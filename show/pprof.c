@@ -76,7 +76,7 @@ static void add_message(struct strbuf *out, unsigned field, const struct strbuf 
 	add_bytes(out, field, strbuf_str(message), message->len);
 }
 
-struct profile {
+struct pprof_profile {
 	struct strbuf *out;
 	struct arena arena;
 	struct strmap strings, mappings, functions; /* to ids */
@@ -85,7 +85,7 @@ struct profile {
 };
 
 /* The id of a text, from 1 on; *is_new: it was not known. 0: no memory. */
-static uint64_t id_of(struct profile *p, struct strmap *map, uint64_t *n, const char *text,
+static uint64_t id_of(struct pprof_profile *p, struct strmap *map, uint64_t *n, const char *text,
 		      bool *is_new)
 {
 	uintptr_t id = (uintptr_t)strmap_get(map, text);
@@ -103,7 +103,7 @@ static uint64_t id_of(struct profile *p, struct strmap *map, uint64_t *n, const 
 }
 
 /* Where a text stands in the table. */
-static uint64_t string_of(struct profile *p, const char *text)
+static uint64_t string_of(struct pprof_profile *p, const char *text)
 {
 	bool is_new;
 	uint64_t id;
@@ -116,7 +116,7 @@ static uint64_t string_of(struct profile *p, const char *text)
 	return id; /* the first one, "", is 0 */
 }
 
-static uint64_t mapping_of(struct profile *p, const char *module)
+static uint64_t mapping_of(struct pprof_profile *p, const char *module)
 {
 	bool is_new;
 	uint64_t id = id_of(p, &p->mappings, &p->n_mappings, module, &is_new);
@@ -132,7 +132,7 @@ static uint64_t mapping_of(struct profile *p, const char *module)
 }
 
 /* A function and the one location in it, which have the same id. */
-static uint64_t location_of(struct profile *p, const struct result_frame *frame)
+static uint64_t location_of(struct pprof_profile *p, const struct result_frame *frame)
 {
 	const char *module = frame->module ? frame->module : "";
 	bool is_new;
@@ -161,7 +161,7 @@ static uint64_t location_of(struct profile *p, const struct result_frame *frame)
 }
 
 /* The values of the stack, from the i-th of n sample types on; the others have none of it. */
-static void add_sample(struct profile *p, const struct result_stack *s, size_t i, size_t n,
+static void add_sample(struct pprof_profile *p, const struct result_stack *s, size_t i, size_t n,
 		       bool has_samples)
 {
 	strbuf_reset(&p->list);
@@ -194,7 +194,7 @@ static const char *unit_of(const struct result *r)
 	return r->unit && !strcmp(r->unit, "bytes") ? "bytes" : "count";
 }
 
-static void add_type(struct profile *p, const char *name, const char *unit)
+static void add_type(struct pprof_profile *p, const char *name, const char *unit)
 {
 	uint64_t type = string_of(p, name), unit_id = string_of(p, unit);
 
@@ -204,7 +204,7 @@ static void add_type(struct profile *p, const char *name, const char *unit)
 	add_message(p->out, PROFILE_SAMPLE_TYPE, &p->message);
 }
 
-static void add_profile(struct profile *p, const struct results *results)
+static void add_profile(struct pprof_profile *p, const struct results *results)
 {
 	bool has_samples = results->subject == RESULTS_OF_EVENTS;
 	size_t n = 0, at = 0, step = has_samples ? 2 : 1;
@@ -269,7 +269,7 @@ static struct error *compress_to(const struct strbuf *plain, struct strbuf *out)
 struct error *results_pprof(const struct results *results, struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf plain = STRBUF_INIT;
-	struct profile p = {.out = &plain};
+	struct pprof_profile p = {.out = &plain};
 
 	add_profile(&p, results);
 	strbuf_deinit(&p.message);

@@ -24,14 +24,14 @@ static const char *skip_lines(const char *text, size_t n)
 }
 
 /* Where the rows go: the head and the foot have one each where there is room for them. */
-struct layout {
+struct screen_layout {
 	size_t head, body, tail, foot;
 };
 
-static struct layout layout_of(const struct screenful *s)
+static struct screen_layout layout_of(const struct screenful *s)
 {
 	size_t lines = count_lines(s->body), tail = count_lines(s->tail);
-	struct layout l = {.head = s->rows > 2, .foot = s->rows > 1};
+	struct screen_layout l = {.head = s->rows > 2, .foot = s->rows > 1};
 	size_t left = s->rows - l.head - l.foot;
 
 	/* the body first, but a third is the tail's if it wants it; an empty line between them */
@@ -64,7 +64,7 @@ void screen_add(const struct screenful *s, struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf foot = STRBUF_INIT;
 	size_t lines = count_lines(s->body), tail = count_lines(s->tail);
-	struct layout l = layout_of(s);
+	struct screen_layout l = layout_of(s);
 	size_t hidden = screen_hidden(s), first = min_of(s->first, hidden);
 
 	if (l.head)

@@ -8,7 +8,7 @@
 #include "show/plain.h"
 #include "show/tree.h"
 
-struct maker {
+struct stack_maker {
 	const struct stack_text_opts *opts;
 	struct arena arena;
 	bool failed;
@@ -31,7 +31,7 @@ static void add_value(const struct stack_text_opts *opts, uint64_t count, uint64
 }
 
 /* A copy in the arena; text is emptied. */
-static const char *keep(struct maker *m, struct strbuf *text)
+static const char *keep(struct stack_maker *m, struct strbuf *text)
 {
 	const char *copy = NULL;
 
@@ -42,7 +42,7 @@ static const char *keep(struct maker *m, struct strbuf *text)
 	return copy;
 }
 
-static void add_frame(const struct maker *m, const struct result_frame *f, struct strbuf *out)
+static void add_frame(const struct stack_maker *m, const struct result_frame *f, struct strbuf *out)
 {
 	if (m->opts->as_addresses) {
 		if (f->has_start)
@@ -60,7 +60,8 @@ static void add_frame(const struct maker *m, const struct result_frame *f, struc
 	}
 }
 
-static const char *frame_line(struct maker *m, const struct result_frame *f, struct strbuf *scratch)
+static const char *frame_line(struct stack_maker *m, const struct result_frame *f,
+			      struct strbuf *scratch)
 {
 	if (m->opts->as_addresses && f->has_start)
 		return f->name;
@@ -69,7 +70,7 @@ static const char *frame_line(struct maker *m, const struct result_frame *f, str
 }
 
 /* The children of a node that are shown. */
-static const struct stack_node **children_of(struct maker *m, const struct stack_node *node,
+static const struct stack_node **children_of(struct stack_maker *m, const struct stack_node *node,
 					     size_t *n)
 {
 	const struct chain_opts *chain = m->opts->chain;
@@ -82,10 +83,10 @@ static const struct stack_node **children_of(struct maker *m, const struct stack
 	return children;
 }
 
-static void fill_children(struct maker *m, const struct stack_node *from, uint64_t total,
+static void fill_children(struct stack_maker *m, const struct stack_node *from, uint64_t total,
 			  struct strbuf *scratch, struct show_node *to);
 
-static void fill_node(struct maker *m, const struct stack_node *from, uint64_t total,
+static void fill_node(struct stack_maker *m, const struct stack_node *from, uint64_t total,
 		      struct strbuf *scratch, struct show_node *to)
 {
 	bool fractal = m->opts->chain->mode == CHAIN_FRACTAL;
@@ -105,7 +106,7 @@ static void fill_node(struct maker *m, const struct stack_node *from, uint64_t t
 }
 
 /* total: of which the children are shares. */
-static void fill_children(struct maker *m, const struct stack_node *from, uint64_t total,
+static void fill_children(struct stack_maker *m, const struct stack_node *from, uint64_t total,
 			  struct strbuf *scratch, struct show_node *to)
 {
 	const struct chain_opts *chain = m->opts->chain;
@@ -136,7 +137,7 @@ static void fill_children(struct maker *m, const struct stack_node *from, uint64
 	to->rest = keep(m, scratch);
 }
 
-static void add_tree(struct maker *m, const struct stack_tree *tree, struct strbuf *out)
+static void add_tree(struct stack_maker *m, const struct stack_tree *tree, struct strbuf *out)
 {
 	const struct stack_text_opts *opts = m->opts;
 	_cleanup_strbuf_ struct strbuf scratch = STRBUF_INIT;
@@ -161,7 +162,7 @@ static void add_tree(struct maker *m, const struct stack_tree *tree, struct strb
 		show_tree(&top, lone, &tree_opts, out);
 }
 
-static void add_path(const struct maker *m, const struct stack_node *node, const char *before,
+static void add_path(const struct stack_maker *m, const struct stack_node *node, const char *before,
 		     const char *between, const char *after, struct strbuf *out, bool *first)
 {
 	if (node->parent)
@@ -176,7 +177,7 @@ static void add_path(const struct maker *m, const struct stack_node *node, const
 }
 
 /* The stacks one by one, without a tree. */
-static void add_paths(struct maker *m, const struct stack_tree *tree, struct strbuf *out)
+static void add_paths(struct stack_maker *m, const struct stack_tree *tree, struct strbuf *out)
 {
 	const struct stack_text_opts *opts = m->opts;
 	const char *separator = opts->separator ? opts->separator : ";";
@@ -206,7 +207,7 @@ static void add_paths(struct maker *m, const struct stack_tree *tree, struct str
 void stack_text(const struct stack_tree *tree, const struct stack_text_opts *opts,
 		struct strbuf *out)
 {
-	struct maker m = {.opts = opts};
+	struct stack_maker m = {.opts = opts};
 
 	if (opts->chain->mode == CHAIN_FLAT || opts->chain->mode == CHAIN_FOLDED)
 		add_paths(&m, tree, out);

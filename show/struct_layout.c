@@ -31,7 +31,7 @@ enum {
 	TYPE_COLUMN = 27,
 };
 
-struct member {
+struct layout_member {
 	enum { PLAIN, OPEN, CLOSE } place; /* OPEN … CLOSE: a nested type without a name */
 	unsigned depth;
 	char *type;	       /* "struct list_head *", "struct" */
@@ -57,7 +57,7 @@ struct struct_layout {
 	char *name;
 	uint64_t size;
 	struct totals totals;
-	VEC(struct member) members;
+	VEC(struct layout_member) members;
 	/* while it is made: a dumper is as dear as the BTF is large */
 	struct btf_dump *dump;
 	struct strbuf text;
@@ -65,7 +65,7 @@ struct struct_layout {
 
 void struct_layout_free(struct struct_layout *layout)
 {
-	struct member *m;
+	struct layout_member *m;
 
 	if (!layout)
 		return;
@@ -210,7 +210,7 @@ static void add_text(void *ctx, const char *fmt, va_list args)
  * "void (*PLACE)(int)". The type is what comes before the parenthesis.
  */
 static struct error *declare(struct struct_layout *layout, uint32_t id, const char *name,
-			     unsigned depth, struct member *m)
+			     unsigned depth, struct layout_member *m)
 {
 	struct strbuf *text = &layout->text;
 	LIBBPF_OPTS(btf_dump_emit_type_decl_opts, opts, .field_name = PLACE,
@@ -239,7 +239,7 @@ static struct error *declare(struct struct_layout *layout, uint32_t id, const ch
 
 /* ---- the walk ---- */
 
-static struct member *add_member(struct struct_layout *layout)
+static struct layout_member *add_member(struct struct_layout *layout)
 {
 	return layout->members.n < MAX_MEMBERS ? vec_push(&layout->members) : NULL;
 }
@@ -276,7 +276,7 @@ static struct error *add_one(struct struct_layout *layout, const struct btf *btf
 	const char *name = btf__name_by_offset(btf, member->name_off) ?: "";
 	const struct btf_type *inner = nested(btf, member->type, &dims);
 	const struct btf_type *type = btf_skip_mods_and_typedefs(btf, member->type, NULL);
-	struct member m = {
+	struct layout_member m = {
 		.depth = depth,
 		.offset = base + s->unit / 8,
 		.size = (s->unit_end - s->unit) / 8,
@@ -287,7 +287,7 @@ static struct error *add_one(struct struct_layout *layout, const struct btf *btf
 	if (strbuf_failed(&dims))
 		return error_nomem();
 	if (inner) {
-		struct member *open = add_member(layout);
+		struct layout_member *open = add_member(layout);
 		if (!open)
 			return too_many(layout);
 		*open = m;
@@ -305,7 +305,7 @@ static struct error *add_one(struct struct_layout *layout, const struct btf *btf
 	totals->sum_paddings += m.padding;
 	m.hole = s->hole;
 	m.bit_hole = s->bit_hole;
-	struct member *last = add_member(layout);
+	struct layout_member *last = add_member(layout);
 	if (!last)
 		return too_many(layout);
 	*last = m;
@@ -389,7 +389,7 @@ static const char *plural(uint64_t n)
 	return n == 1 ? "" : "s";
 }
 
-static void add_boundary(const struct member *m, unsigned cache_line, uint64_t *line,
+static void add_boundary(const struct layout_member *m, unsigned cache_line, uint64_t *line,
 			 struct strbuf *out)
 {
 	uint64_t ago = m->offset % cache_line;
@@ -406,7 +406,7 @@ static void add_boundary(const struct member *m, unsigned cache_line, uint64_t *
 }
 
 /* What is lost at a place, between empty lines. */
-static void add_losses(const struct member *m, struct strbuf *out)
+static void add_losses(const struct layout_member *m, struct strbuf *out)
 {
 	const struct {
 		uint64_t n;
@@ -470,7 +470,7 @@ static void add_totals(const struct struct_layout *layout, unsigned cache_line, 
 
 void struct_layout_text(const struct struct_layout *layout, unsigned cache_line, struct strbuf *out)
 {
-	const struct member *m;
+	const struct layout_member *m;
 	uint64_t line = 0;
 
 	strbuf_addf(out, "%s%s%s {\n", layout->is_union ? "union" : "struct",
@@ -517,7 +517,7 @@ static void add_text_member(struct strbuf *out, const char *name, const char *te
 void struct_layout_json(const struct struct_layout *layout, unsigned cache_line, struct strbuf *out)
 {
 	const struct totals *t = &layout->totals;
-	const struct member *m;
+	const struct layout_member *m;
 	bool first = true;
 
 	strbuf_addf(out, "{\"kind\":\"%s\"", layout->is_union ? "union" : "struct");

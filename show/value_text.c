@@ -43,7 +43,7 @@ enum step_kind {
 	STEP_LOOP,    /* the next aux steps, n times, size bytes apart; commas between */
 };
 
-struct step {
+struct plan_step {
 	uint8_t kind;
 	bool is_signed; /* STEP_ENUM */
 	uint32_t size;
@@ -60,7 +60,7 @@ struct enum_name {
 struct value_plan {
 	size_t size;
 	struct strbuf text;
-	VEC(struct step) steps;
+	VEC(struct plan_step) steps;
 	VEC(struct enum_name) names;
 };
 
@@ -81,7 +81,7 @@ size_t value_plan_size(const struct value_plan *plan)
 
 /* ---- compiling ---- */
 
-struct compiler {
+struct plan_compiler {
 	const struct btf *btf;
 	struct value_plan *plan;
 	bool pretty;
@@ -89,11 +89,11 @@ struct compiler {
 	size_t no_merge; /* a text here begins a loop's body or follows one */
 };
 
-static struct error *add_step(struct compiler *c, struct step step)
+static struct error *add_step(struct plan_compiler *c, struct plan_step step)
 {
 	if (c->plan->steps.n >= MAX_STEPS)
 		return error_new(E2BIG, "the type has too many members to show");
-	struct step *s = vec_push(&c->plan->steps);
+	struct plan_step *s = vec_push(&c->plan->steps);
 	if (!s)
 		return error_nomem();
 	*s = step;
@@ -101,7 +101,7 @@ static struct error *add_step(struct compiler *c, struct step step)
 }
 
 /* What was added to the plan's text since `from` becomes a step, or part of the last one. */
-static struct error *add_text_since(struct compiler *c, size_t from)
+static struct error *add_text_since(struct plan_compiler *c, size_t from)
 {
 	size_t n = c->plan->text.len - from;
 
@@ -110,17 +110,17 @@ static struct error *add_text_since(struct compiler *c, size_t from)
 	if (!n)
 		return NULL;
 	if (c->plan->steps.n > c->no_merge) {
-		struct step *last = vec_last(&c->plan->steps);
+		struct plan_step *last = vec_last(&c->plan->steps);
 
 		if (last->kind == STEP_TEXT && last->aux + last->n == from) {
 			last->n += n;
 			return NULL;
 		}
 	}
-	return add_step(c, (struct step){.kind = STEP_TEXT, .aux = from, .n = n});
+	return add_step(c, (struct plan_step){.kind = STEP_TEXT, .aux = from, .n = n});
 }
 
-static struct error *add_text(struct compiler *c, const char *text)
+static struct error *add_text(struct plan_compiler *c, const char *text)
 {
 	size_t from = c->plan->text.len;
 
@@ -129,7 +129,7 @@ static struct error *add_text(struct compiler *c, const char *text)
 }
 
 /* A new line, as deep as said; nothing in compact style. */
-static struct error *add_line(struct compiler *c, unsigned depth)
+static struct error *add_line(struct plan_compiler *c, unsigned depth)
 {
 	size_t from = c->plan->text.len;
 
@@ -141,7 +141,7 @@ static struct error *add_line(struct compiler *c, unsigned depth)
 	return add_text_since(c, from);
 }
 
-static struct error *check_range(struct compiler *c, uint64_t off, uint64_t size)
+static struct error *check_range(struct plan_compiler *c, uint64_t off, uint64_t size)
 {
 	if (off + size > c->limit)
 		return error_new(EINVAL, "a member at byte %llu is outside of its type",
@@ -149,10 +149,10 @@ static struct error *check_range(struct compiler *c, uint64_t off, uint64_t size
 	return NULL;
 }
 
-static struct error *compile_type(struct compiler *c, uint32_t id, uint64_t bit, uint32_t bits,
+static struct error *compile_type(struct plan_compiler *c, uint32_t id, uint64_t bit, uint32_t bits,
 				  unsigned depth, unsigned nesting);
 
-static struct error *compile_number(struct compiler *c, struct step step, uint64_t bit,
+static struct error *compile_number(struct plan_compiler *c, struct plan_step step, uint64_t bit,
 				    uint32_t bits, bool is_signed)
 {
 	if (bits || bit % 8) {
@@ -161,22 +161,22 @@ static struct error *compile_number(struct compiler *c, struct step step, uint64
 		if (n > 64)
 			return error_new(EINVAL, "bit fields of %u bits are not supported", n);
 		TRY(check_range(c, bit / 8, (bit % 8 + n + 7) / 8));
-		return add_step(c, (struct step){.kind = is_signed ? STEP_SBITS : STEP_BITS,
-						 .off = bit / 8,
-						 .aux = bit % 8,
-						 .n = n});
+		return add_step(c, (struct plan_step){.kind = is_signed ? STEP_SBITS : STEP_BITS,
+						      .off = bit / 8,
+						      .aux = bit % 8,
+						      .n = n});
 	}
 	TRY(check_range(c, bit / 8, step.size));
 	step.off = bit / 8;
 	return add_step(c, step);
 }
 
-static struct error *compile_int(struct compiler *c, const struct btf_type *t, uint64_t bit,
+static struct error *compile_int(struct plan_compiler *c, const struct btf_type *t, uint64_t bit,
 				 uint32_t bits)
 {
 	uint8_t encoding = btf_int_encoding(t);
 	bool is_signed = encoding & BTF_INT_SIGNED;
-	struct step step = {.kind = is_signed ? STEP_INT : STEP_UINT, .size = t->size};
+	struct plan_step step = {.kind = is_signed ? STEP_INT : STEP_UINT, .size = t->size};
 
 	if (!bits && btf_int_bits(t) < t->size * 8) {
 		bits = btf_int_bits(t);
@@ -191,10 +191,10 @@ static struct error *compile_int(struct compiler *c, const struct btf_type *t, u
 	return compile_number(c, step, bit, bits, is_signed);
 }
 
-static struct error *compile_enum(struct compiler *c, const struct btf_type *t, uint64_t bit,
+static struct error *compile_enum(struct plan_compiler *c, const struct btf_type *t, uint64_t bit,
 				  uint32_t bits)
 {
-	struct step step = {.kind = STEP_ENUM, .size = t->size, .is_signed = btf_kflag(t)};
+	struct plan_step step = {.kind = STEP_ENUM, .size = t->size, .is_signed = btf_kflag(t)};
 
 	if (bits || bit % 8 || (t->size != 1 && t->size != 2 && t->size != 4 && t->size != 8))
 		return compile_number(c, step, bit, bits, step.is_signed);
@@ -221,7 +221,7 @@ static bool is_composite(const struct btf *btf, uint32_t id)
 	return btf_is_composite(btf_skip_mods_and_typedefs(btf, id, NULL));
 }
 
-static struct error *compile_array(struct compiler *c, const struct btf_type *t, uint64_t bit,
+static struct error *compile_array(struct plan_compiler *c, const struct btf_type *t, uint64_t bit,
 				   unsigned depth, unsigned nesting)
 {
 	const struct btf_array *a = btf_array(t);
@@ -231,8 +231,8 @@ static struct error *compile_array(struct compiler *c, const struct btf_type *t,
 		return error_new(EINVAL, "array element type %u has no size", a->type);
 	if (btf_is_char(c->btf, a->type) && a->nelems) {
 		TRY(check_range(c, bit / 8, a->nelems));
-		return add_step(c,
-				(struct step){.kind = STEP_STRING, .off = bit / 8, .n = a->nelems});
+		return add_step(
+			c, (struct plan_step){.kind = STEP_STRING, .off = bit / 8, .n = a->nelems});
 	}
 	if (!a->nelems || !size)
 		return add_text(c, "[]");
@@ -240,8 +240,8 @@ static struct error *compile_array(struct compiler *c, const struct btf_type *t,
 	bool lines = is_composite(c->btf, a->type);
 	TRY(add_text(c, "["));
 	size_t loop = c->plan->steps.n;
-	TRY(add_step(
-		c, (struct step){.kind = STEP_LOOP, .off = bit / 8, .size = size, .n = a->nelems}));
+	TRY(add_step(c, (struct plan_step){
+				.kind = STEP_LOOP, .off = bit / 8, .size = size, .n = a->nelems}));
 
 	/* the body knows one element, and no text of it joins what is outside */
 	uint32_t limit = c->limit;
@@ -257,7 +257,7 @@ static struct error *compile_array(struct compiler *c, const struct btf_type *t,
 }
 
 /* The key of a member or variable, with what stands before it. */
-static struct error *add_key(struct compiler *c, const char *name, bool first, unsigned depth)
+static struct error *add_key(struct plan_compiler *c, const char *name, bool first, unsigned depth)
 {
 	size_t from;
 
@@ -270,8 +270,8 @@ static struct error *add_key(struct compiler *c, const char *name, bool first, u
 	return add_text_since(c, from);
 }
 
-static struct error *compile_members(struct compiler *c, const struct btf_type *t, uint64_t bit,
-				     bool *first, unsigned depth, unsigned nesting)
+static struct error *compile_members(struct plan_compiler *c, const struct btf_type *t,
+				     uint64_t bit, bool *first, unsigned depth, unsigned nesting)
 {
 	if (nesting > MAX_DEPTH)
 		return error_new(E2BIG, "the types are nested more than %d deep", MAX_DEPTH);
@@ -298,7 +298,7 @@ static struct error *compile_members(struct compiler *c, const struct btf_type *
 	return NULL;
 }
 
-static struct error *compile_struct(struct compiler *c, const struct btf_type *t, uint64_t bit,
+static struct error *compile_struct(struct plan_compiler *c, const struct btf_type *t, uint64_t bit,
 				    unsigned depth, unsigned nesting)
 {
 	bool first = true;
@@ -310,7 +310,8 @@ static struct error *compile_struct(struct compiler *c, const struct btf_type *t
 	return add_text(c, "}");
 }
 
-static struct error *compile_datasec(struct compiler *c, const struct btf_type *t, unsigned depth)
+static struct error *compile_datasec(struct plan_compiler *c, const struct btf_type *t,
+				     unsigned depth)
 {
 	const struct btf_var_secinfo *v = btf_var_secinfos(t);
 	bool first = true;
@@ -332,7 +333,7 @@ static struct error *compile_datasec(struct compiler *c, const struct btf_type *
 	return add_text(c, "}");
 }
 
-static struct error *compile_type(struct compiler *c, uint32_t id, uint64_t bit, uint32_t bits,
+static struct error *compile_type(struct plan_compiler *c, uint32_t id, uint64_t bit, uint32_t bits,
 				  unsigned depth, unsigned nesting)
 {
 	if (nesting > MAX_DEPTH)
@@ -348,14 +349,14 @@ static struct error *compile_type(struct compiler *c, uint32_t id, uint64_t bit,
 	case BTF_KIND_PTR: {
 		uint32_t size = btf__pointer_size(c->btf) == 4 ? 4 : 8;
 
-		return compile_number(c, (struct step){.kind = STEP_ADDRESS, .size = size}, bit,
-				      bits, false);
+		return compile_number(c, (struct plan_step){.kind = STEP_ADDRESS, .size = size},
+				      bit, bits, false);
 	}
 	case BTF_KIND_FLOAT:
 		if (bits || bit % 8 || !value_is_float_size(t->size))
 			return error_new(EINVAL, "floats of %u bytes are not supported", t->size);
-		return compile_number(c, (struct step){.kind = STEP_FLOAT, .size = t->size}, bit, 0,
-				      false);
+		return compile_number(c, (struct plan_step){.kind = STEP_FLOAT, .size = t->size},
+				      bit, 0, false);
 	case BTF_KIND_ARRAY:
 		return compile_array(c, t, bit, depth, nesting);
 	case BTF_KIND_STRUCT:
@@ -387,7 +388,7 @@ struct error *value_plan_new(const struct btf *btf, uint32_t type, enum value_st
 	if (!p)
 		return error_nomem();
 	p->size = size;
-	struct compiler c = {
+	struct plan_compiler c = {
 		.btf = btf,
 		.plan = p,
 		.pretty = style == VALUE_PRETTY,
@@ -414,7 +415,7 @@ static void add_wide(const uint8_t *p, struct strbuf *out)
 		json_add_address(out, low);
 }
 
-static void add_enum(const struct value_plan *plan, const struct step *s, const uint8_t *p,
+static void add_enum(const struct value_plan *plan, const struct plan_step *s, const uint8_t *p,
 		     struct strbuf *out)
 {
 	const uint64_t v = s->is_signed ? (uint64_t)value_int(p, s->size) : value_uint(p, s->size);
@@ -433,8 +434,8 @@ static void add_enum(const struct value_plan *plan, const struct step *s, const 
 		strbuf_add_u64(out, v);
 }
 
-static void run(const struct value_plan *plan, const struct step *s, const struct step *end,
-		const uint8_t *data, struct strbuf *out)
+static void run(const struct value_plan *plan, const struct plan_step *s,
+		const struct plan_step *end, const uint8_t *data, struct strbuf *out)
 {
 	for (; s < end; s++) {
 		const uint8_t *p = data ? data + s->off : NULL; /* no data: all of it is text */

@@ -309,24 +309,24 @@ static const char *copy_strings(struct elf_source *es, size_t index, struct symt
 }
 
 /* What of a section matters to its symbols; read once for each section. */
-struct section_info {
+struct section_facts {
 	uint64_t addr, offset;
 	bool known, alloc, label_ok, text;
 };
 
-struct reader {
+struct symbol_reader {
 	struct elf_source *syms, *runtime;
 	const struct sym_opts *opts;
 	struct symtab *st;
-	struct section_info *sections;
+	struct section_facts *sections;
 	size_t n_sections;
 };
 
-static const struct section_info *reader_section(struct reader *r, size_t index)
+static const struct section_facts *reader_section(struct symbol_reader *r, size_t index)
 {
 	if (index >= r->n_sections)
 		return NULL;
-	struct section_info *info = &r->sections[index];
+	struct section_facts *info = &r->sections[index];
 	if (info->known)
 		return info;
 
@@ -379,10 +379,10 @@ static bool is_mapping_symbol(const GElf_Ehdr *ehdr, const char *name)
 	       name[1] && strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
 }
 
-static struct error *read_symbol(struct reader *r, const GElf_Sym *sym, size_t shndx,
+static struct error *read_symbol(struct symbol_reader *r, const GElf_Sym *sym, size_t shndx,
 				 const char *name)
 {
-	const struct section_info *info = reader_section(r, shndx);
+	const struct section_facts *info = reader_section(r, shndx);
 	uint64_t value = sym->st_value;
 	uint8_t type = GELF_ST_TYPE(sym->st_info);
 
@@ -411,7 +411,7 @@ static struct error *read_symbol(struct reader *r, const GElf_Sym *sym, size_t s
 	return NULL;
 }
 
-static struct error *read_symbols(struct reader *r, Elf_Scn *scn)
+static struct error *read_symbols(struct symbol_reader *r, Elf_Scn *scn)
 {
 	GElf_Shdr shdr;
 	GElf_Sym sym;
@@ -534,10 +534,10 @@ static struct error *read_plt(struct elf_source *es, struct symtab *st)
 }
 
 /* What .gnu_debugdata leaves out, since the binary itself has it. */
-static struct error *read_rest(const struct reader *of)
+static struct error *read_rest(const struct symbol_reader *of)
 {
-	_cleanup_free_ struct section_info *sections = NULL;
-	struct reader r = {
+	_cleanup_free_ struct section_facts *sections = NULL;
+	struct symbol_reader r = {
 		.syms = of->runtime, .runtime = of->runtime, .opts = of->opts, .st = of->st};
 
 	if (elf_getshdrnum(r.syms->elf, &r.n_sections))
@@ -549,8 +549,8 @@ static struct error *read_rest(const struct reader *of)
 struct error *pb_elf_source_read(struct elf_source *syms, struct elf_source *runtime,
 				 const struct sym_opts *opts, struct symtab *st)
 {
-	_cleanup_free_ struct section_info *sections = NULL;
-	struct reader r = {.syms = syms, .runtime = runtime, .opts = opts, .st = st};
+	_cleanup_free_ struct section_facts *sections = NULL;
+	struct symbol_reader r = {.syms = syms, .runtime = runtime, .opts = opts, .st = st};
 
 	if (elf_getshdrnum(syms->elf, &r.n_sections))
 		r.n_sections = 0;

@@ -30,7 +30,7 @@
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
-struct search {
+struct symbols_search {
 	const struct sym_opts *opts;
 	const char *path; /* as the recording has it */
 	uint8_t id[20];
@@ -40,7 +40,7 @@ struct search {
 	struct error *stale; /* why a file that exists was refused */
 };
 
-static void search_deinit(struct search *s)
+static void search_deinit(struct symbols_search *s)
 {
 	if (s->runtime != s->syms)
 		pb_elf_source_free(s->runtime);
@@ -56,7 +56,7 @@ static bool build_id_equal(const uint8_t *file, size_t n, const uint8_t *want, s
 	return n && n <= n_want && !memcmp(file, want, n) && !memcmp(want + n, zeros, n_want - n);
 }
 
-static void search_refuse(struct search *s, struct error *err)
+static void search_refuse(struct symbols_search *s, struct error *err)
 {
 	if (s->stale)
 		error_free(err);
@@ -65,7 +65,7 @@ static void search_refuse(struct search *s, struct error *err)
 }
 
 /* Looks at one file; whether more are to be tried is seen by s->syms and s->runtime. */
-static void search_try(struct search *s, char origin, const char *path)
+static void search_try(struct symbols_search *s, char origin, const char *path)
 {
 	_cleanup_(pb_elf_source_freep) struct elf_source *es = NULL;
 	struct error *err = pb_elf_source_open(path, &es);
@@ -103,13 +103,13 @@ static void search_try(struct search *s, char origin, const char *path)
 	}
 }
 
-static bool search_done(const struct search *s)
+static bool search_done(const struct symbols_search *s)
 {
 	return s->syms && s->runtime;
 }
 
-static void search_tryf(struct search *s, char origin, const char *fmt, ...) _printf_(3, 4);
-static void search_tryf(struct search *s, char origin, const char *fmt, ...)
+static void search_tryf(struct symbols_search *s, char origin, const char *fmt, ...) _printf_(3, 4);
+static void search_tryf(struct symbols_search *s, char origin, const char *fmt, ...)
 {
 	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
 	va_list ap;
@@ -124,7 +124,7 @@ static void search_tryf(struct search *s, char origin, const char *fmt, ...)
 		search_try(s, origin, strbuf_str(&path));
 }
 
-static void search_debuglink(struct search *s)
+static void search_debuglink(struct symbols_search *s)
 {
 	_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
 	_cleanup_(pb_elf_source_freep) struct elf_source *es = NULL;
@@ -141,7 +141,7 @@ static void search_debuglink(struct search *s)
 	search_tryf(s, 'l', DEBUG_ROOT "%.*s/%s", dir, s->path, link);
 }
 
-static void search_all(struct search *s)
+static void search_all(struct symbols_search *s)
 {
 	const char *slash = strrchr(s->path, '/'), *base = slash ? slash + 1 : s->path;
 	const char *home = getenv("HOME");
@@ -165,7 +165,7 @@ static void search_all(struct search *s)
 }
 
 /* The names that a stripped binary has in itself. */
-static void search_debugdata(struct search *s)
+static void search_debugdata(struct symbols_search *s)
 {
 	struct elf_source *es = NULL;
 
@@ -199,7 +199,7 @@ static struct error *symtab_from(struct elf_source *syms, struct elf_source *run
 
 struct error *symtab_load_elf(const char *path, const struct sym_opts *opts, struct symtab **out)
 {
-	_cleanup_(search_deinit) struct search s = {.opts = opts, .path = path};
+	_cleanup_(search_deinit) struct symbols_search s = {.opts = opts, .path = path};
 
 	if (opts->build_id && opts->build_id_size) {
 		s.id_size = min_of(opts->build_id_size, sizeof(s.id));

@@ -150,19 +150,19 @@ static const char *version_of(const char *name)
 }
 
 /* A function of either table, or NULL at the end of them. */
-struct functions {
+struct function_iter {
 	const struct elf_file *file;
 	const struct elf_section *tables[2]; /* NULL: there is none */
 	size_t table, i;
 	struct elf_symbol sym;
 };
 
-static struct error *functions_init(const struct elf_file *file, struct functions *it)
+static struct error *functions_init(const struct elf_file *file, struct function_iter *it)
 {
 	if (pb_elf_file_type(file) != ET_EXEC && pb_elf_file_type(file) != ET_DYN)
 		return error_new(ENOEXEC, "%s is neither a program nor a library",
 				 pb_elf_file_name(file));
-	*it = (struct functions){
+	*it = (struct function_iter){
 		.file = file,
 		.tables = {pb_elf_section_by_type(file, SHT_SYMTAB),
 			   pb_elf_section_by_type(file, SHT_DYNSYM)},
@@ -171,7 +171,7 @@ static struct error *functions_init(const struct elf_file *file, struct function
 }
 
 /* Steps to the next function; *end: there is none. */
-static struct error *functions_next(struct functions *it, bool *end)
+static struct error *functions_next(struct function_iter *it, bool *end)
 {
 	for (; it->table < ARRAY_SIZE(it->tables); it->table++, it->i = 0) {
 		const struct elf_section *table = it->tables[it->table];
@@ -190,7 +190,7 @@ static struct error *functions_next(struct functions *it, bool *end)
 	return NULL;
 }
 
-static struct error *stripped(const struct functions *it, struct error *err)
+static struct error *stripped(const struct function_iter *it, struct error *err)
 {
 	if (it->tables[0] || it->tables[1])
 		return err;
@@ -204,7 +204,7 @@ static struct error *no_such_symbol(const struct elf_file *file, const char *sym
 	struct nearest near = nearest_make(symbol);
 	_cleanup_strbuf_ struct strbuf versions = STRBUF_INIT;
 	const size_t base = base_length(symbol);
-	struct functions it;
+	struct function_iter it;
 	bool end = false;
 
 	_cleanup_error_ struct error *unread = functions_init(file, &it);
@@ -239,17 +239,17 @@ static struct error *offset_of(const struct elf_file *file, const struct elf_sym
  * A name that is looked for, and the best symbol of it so far. A version may
  * be part of it, after one @ or two: "memcpy@GLIBC_2.2.5".
  */
-struct wanted {
+struct wanted_symbol {
 	const char *name;
-	const char *version;	  /* NULL: any */
-	struct wanted *same_base; /* another version of the same name; NULL: no more */
+	const char *version;		 /* NULL: any */
+	struct wanted_symbol *same_base; /* another version of the same name; NULL: no more */
 	bool found;
 	size_t table;
 	struct elf_symbol best;
 };
 
 /* Of several, the first global one; .symtab's go before .dynsym's. */
-static void offer(struct wanted *wanted, const struct functions *it)
+static void offer(struct wanted_symbol *wanted, const struct function_iter *it)
 {
 	if (wanted->found && (wanted->table != it->table || wanted->best.bind != STB_LOCAL ||
 			      it->sym.bind == STB_LOCAL))
@@ -259,7 +259,7 @@ static void offer(struct wanted *wanted, const struct functions *it)
 	wanted->best = it->sym;
 }
 
-static bool is_of_version(const struct functions *it, const char *version)
+static bool is_of_version(const struct function_iter *it, const char *version)
 {
 	const char *got = version_of(it->sym.name);
 
@@ -269,7 +269,7 @@ static bool is_of_version(const struct functions *it, const char *version)
 }
 
 /* Offers a symbol to those that look for its name. */
-static struct error *offer_to_all(const struct strmap *index, const struct functions *it)
+static struct error *offer_to_all(const struct strmap *index, const struct function_iter *it)
 {
 	const char *name = it->sym.name;
 	_cleanup_free_ char *base = NULL;
@@ -280,14 +280,14 @@ static struct error *offer_to_all(const struct strmap *index, const struct funct
 			return error_nomem();
 		name = base;
 	}
-	for (struct wanted *one = strmap_get(index, name); one; one = one->same_base)
+	for (struct wanted_symbol *one = strmap_get(index, name); one; one = one->same_base)
 		if (!one->version || is_of_version(it, one->version))
 			offer(one, it);
 	return NULL;
 }
 
 static struct error *add_wanted(struct strmap *index, struct names *bases, const char *name,
-				struct wanted *wanted)
+				struct wanted_symbol *wanted)
 {
 	if (!names_add_n(bases, name, base_length(name)))
 		return error_nomem();
@@ -303,8 +303,8 @@ struct error *binary_symbols_offsets(const struct elf_file *file, const char *co
 {
 	_cleanup_(strmap_deinit) struct strmap index = {0};
 	_cleanup_names_ struct names bases = {0}; /* what the index's keys are */
-	_cleanup_free_ struct wanted *wanted = calloc(n + 1, sizeof(*wanted));
-	struct functions it;
+	_cleanup_free_ struct wanted_symbol *wanted = calloc(n + 1, sizeof(*wanted));
+	struct function_iter it;
 	bool end = false;
 
 	if (!wanted)
@@ -350,7 +350,7 @@ struct error *binary_symbols_match(const struct elf_file *file, const char *patt
 				   uint64_t **offsets, size_t *n)
 {
 	VEC(uint64_t) found = {0};
-	struct functions it;
+	struct function_iter it;
 	bool end = false;
 	size_t kept = 1;
 	struct error *err = functions_init(file, &it);

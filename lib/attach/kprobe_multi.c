@@ -71,20 +71,20 @@ static struct error *link_functions(const struct bpf_program *prog, enum bpf_att
 }
 
 /* What a glob matched, as the kernel wants it. */
-struct functions {
+struct function_list {
 	const char **syms;    /* NULL: by address */
 	unsigned long *addrs; /* NULL: by name */
 	size_t n;
 };
 
-static void functions_deinit(struct functions *functions)
+static void functions_deinit(struct function_list *functions)
 {
 	free(functions->syms);
 	free(functions->addrs);
 }
 
 static struct error *functions_of(const struct sys_kfuncs *funcs, bool no_ambiguous,
-				  struct functions *out)
+				  struct function_list *out)
 {
 	const struct sys_kfunc *func;
 	bool by_name = false;
@@ -120,7 +120,7 @@ static struct error *attach_matches(const struct bpf_program *prog, enum bpf_att
 				    const struct sys_kfuncs *funcs, bool no_ambiguous,
 				    struct bpf_link **link)
 {
-	_cleanup_(functions_deinit) struct functions functions = {0};
+	_cleanup_(functions_deinit) struct function_list functions = {0};
 
 	TRY(functions_of(funcs, no_ambiguous, &functions));
 	if (!functions.n)

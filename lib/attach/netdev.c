@@ -9,7 +9,7 @@
 #include "lib/attach/internal.h"
 
 /* The three kinds of options are laid out alike; this is what they say. */
-struct order {
+struct link_order {
 	uint32_t flags;
 	uint32_t relative_fd;
 	uint32_t relative_id;
@@ -48,7 +48,7 @@ static struct error *explain(struct error *err, int ifindex, const char *since)
 }
 
 static struct error *netdev_attach(const struct bpf_program *prog, int ifindex, const char *hook,
-				   const char *since, const struct order *order,
+				   const char *since, const struct link_order *order,
 				   struct bpf_link **link)
 {
 	_cleanup_strbuf_ struct strbuf where = STRBUF_INIT;
@@ -67,7 +67,7 @@ static struct error *netdev_attach(const struct bpf_program *prog, int ifindex, 
 
 struct bpf_link *bpf_program__attach_xdp(const struct bpf_program *prog, int ifindex)
 {
-	const struct order none = {0};
+	const struct link_order none = {0};
 	struct bpf_link *link = NULL;
 	struct error *err =
 		attach_error_at(prog, netdev_attach(prog, ifindex, "XDP", "5.9", &none, &link));
@@ -89,7 +89,7 @@ struct bpf_link *bpf_program__attach_tcx(const struct bpf_program *prog, int ifi
 	struct error *err = OPTS_CHECK(opts, bpf_tcx_opts);
 
 	if (!err) {
-		const struct order order = ORDER_OF(opts);
+		const struct link_order order = ORDER_OF(opts);
 
 		err = netdev_attach(prog, ifindex, "tcx", "6.6", &order, &link);
 	}
@@ -103,7 +103,7 @@ struct bpf_link *bpf_program__attach_netkit(const struct bpf_program *prog, int 
 	struct error *err = OPTS_CHECK(opts, bpf_netkit_opts);
 
 	if (!err) {
-		const struct order order = ORDER_OF(opts);
+		const struct link_order order = ORDER_OF(opts);
 
 		err = netdev_attach(prog, ifindex, "netkit", "6.7", &order, &link);
 	}

@@ -72,22 +72,23 @@
 
 /* ---- the map's layout ---- */
 
-struct field {
+struct spec_field {
 	uint32_t bit; /* from the struct's start */
 	uint32_t bits;
 };
 
-struct layout {
+struct spec_layout {
 	uint32_t size; /* of a description, in bytes */
 	uint32_t args; /* bits before the first argument */
 	uint32_t arg_bits;
-	struct field cookie, count;
-	struct field value, place, index, scale, reg, is_signed, shift; /* within an argument */
+	struct spec_field cookie, count;
+	struct spec_field value, place, index, scale, reg, is_signed,
+		shift; /* within an argument */
 };
 
 /* false: no such member, or it is no plain number of the struct's. */
 static bool find_member(const struct btf *btf, const struct btf_type *t, const char *name,
-			struct field *field, uint32_t *type_id)
+			struct spec_field *field, uint32_t *type_id)
 {
 	const struct btf_member *m = btf_members(t);
 
@@ -111,7 +112,7 @@ static bool find_member(const struct btf *btf, const struct btf_type *t, const c
 }
 
 static bool find_number(const struct btf *btf, const struct btf_type *t, const char *name,
-			struct field *field)
+			struct spec_field *field)
 {
 	return find_member(btf, t, name, field, NULL) && field->bits <= 64;
 }
@@ -126,10 +127,10 @@ static const struct btf_type *struct_of(const struct btf *btf, uint32_t id)
 	return t && btf_is_struct(t) && t->size <= SPEC_SIZE_MAX ? t : NULL;
 }
 
-static bool read_layout(const struct btf *btf, uint32_t type_id, struct layout *l)
+static bool read_layout(const struct btf *btf, uint32_t type_id, struct spec_layout *l)
 {
 	const struct btf_type *spec = struct_of(btf, type_id), *arg = NULL;
-	struct field args;
+	struct spec_field args;
 	uint32_t args_type;
 
 	if (!spec || !find_member(btf, spec, "args", &args, &args_type) ||
@@ -159,7 +160,7 @@ static bool read_layout(const struct btf *btf, uint32_t type_id, struct layout *
 }
 
 /* Bitfields are numbered from the low bit on little-endian machines, else from the high one. */
-static void put(uint8_t *to, uint32_t base, const struct field *field, uint64_t value)
+static void put(uint8_t *to, uint32_t base, const struct spec_field *field, uint64_t value)
 {
 	for (uint32_t i = 0; i < field->bits; i++) {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -176,7 +177,7 @@ static void put(uint8_t *to, uint32_t base, const struct field *field, uint64_t 
 }
 
 /* to has layout->size bytes, all 0. false: the header is too old for an argument. */
-static bool write_spec(const struct layout *l, const struct usdt_arg *args, size_t n,
+static bool write_spec(const struct spec_layout *l, const struct usdt_arg *args, size_t n,
 		       uint64_t cookie, uint8_t *to)
 {
 	bool known = true;
@@ -205,7 +206,7 @@ struct usdt_manager {
 	unsigned refs;	       /* the object's, and one of each link */
 	struct bpf_map *specs; /* NULL: the object is closed */
 	struct bpf_map *ips;
-	struct layout layout;
+	struct spec_layout layout;
 	VEC(uint32_t) free_ids; /* given back; has room for all there are */
 	uint32_t next_id;	/* those from here on were never used */
 	bool cookies;
@@ -233,7 +234,7 @@ static struct error *manager_new(struct bpf_object *obj, struct usdt_manager **o
 	struct bpf_map *specs = bpf_object__find_map_by_name(obj, SPECS_MAP);
 	struct bpf_map *ips = bpf_object__find_map_by_name(obj, IPS_MAP);
 	const struct btf *btf = bpf_object__btf(obj);
-	struct layout layout = {0};
+	struct spec_layout layout = {0};
 
 	if (!specs || !ips)
 		return error_hint(error_new(ESRCH, "the object has no map %s",
@@ -377,7 +378,7 @@ static struct error *hold_ip(struct usdt_hold *hold, uint64_t ip, uint32_t id)
 
 /* ---- the places of a probe ---- */
 
-struct site {
+struct usdt_site {
 	uint64_t offset;    /* in the file */
 	uint64_t addr;	    /* virtual */
 	uint64_t semaphore; /* its offset in the file; 0: none */
@@ -385,19 +386,19 @@ struct site {
 	uint32_t id;
 };
 
-struct target {
+struct usdt_target {
 	const char *provider, *name;
 	uint64_t cookie;
 	pid_t pid; /* -1: all */
 	char *path;
 	struct elf_file *file;
-	VEC(struct site) sites;
+	VEC(struct usdt_site) sites;
 	VEC(uint8_t) specs; /* layout->size bytes each */
 	size_t n_specs;
 	struct u64map by_hash; /* of a spec to 1 + its number */
 };
 
-static void target_deinit(struct target *target)
+static void target_deinit(struct usdt_target *target)
 {
 	free(target->path);
 	pb_elf_file_free(target->file);
@@ -441,7 +442,7 @@ static bool find_symbol(void *ctx, const char *name, size_t len, uint64_t *addr)
 	return false;
 }
 
-static struct error *open_target(struct target *target, const char *binary)
+static struct error *open_target(struct usdt_target *target, const char *binary)
 {
 	TRY(binary_find(binary, &target->path));
 	struct error *err = binary_open(target->path, &target->file);
@@ -467,7 +468,7 @@ static struct error *check_file(const struct elf_file *file)
 }
 
 /* Adds the description, or finds an equal one. */
-static struct error *add_spec(struct target *target, const struct layout *layout,
+static struct error *add_spec(struct usdt_target *target, const struct spec_layout *layout,
 			      const struct usdt_arg *args, size_t n, size_t *spec)
 {
 	const size_t size = layout->size, before = target->specs.n;
@@ -495,7 +496,8 @@ static struct error *add_spec(struct target *target, const struct layout *layout
 	return NULL;
 }
 
-static struct error *semaphore_offset(const struct target *target, uint64_t addr, uint64_t *offset)
+static struct error *semaphore_offset(const struct usdt_target *target, uint64_t addr,
+				      uint64_t *offset)
 {
 	struct elf_segment segment;
 
@@ -506,7 +508,7 @@ static struct error *semaphore_offset(const struct target *target, uint64_t addr
 	return NULL;
 }
 
-static struct error *add_site(struct target *target, const struct layout *layout,
+static struct error *add_site(struct usdt_target *target, const struct spec_layout *layout,
 			      const struct usdt_note *note)
 {
 	const struct usdt_frame frame = {
@@ -516,7 +518,7 @@ static struct error *add_site(struct target *target, const struct layout *layout
 		.symbol = find_symbol,
 		.ctx = target->file,
 	};
-	struct site site = {.addr = note->location};
+	struct usdt_site site = {.addr = note->location};
 	struct usdt_arg args[USDT_ARGS_MAX];
 	struct elf_segment segment;
 	size_t n;
@@ -529,7 +531,7 @@ static struct error *add_site(struct target *target, const struct layout *layout
 		TRY(semaphore_offset(target, note->semaphore, &site.semaphore));
 	TRY(usdt_args_parse(note->args, &frame, args, &n));
 	TRY(add_spec(target, layout, args, n, &site.spec));
-	struct site *slot = vec_push(&target->sites);
+	struct usdt_site *slot = vec_push(&target->sites);
 	if (!slot)
 		return error_nomem();
 	*slot = site;
@@ -537,7 +539,7 @@ static struct error *add_site(struct target *target, const struct layout *layout
 }
 
 /* What there is instead. */
-static struct error *not_found(const struct target *target)
+static struct error *not_found(const struct usdt_target *target)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	_cleanup_free_ char *want = text_format("%s:%s", target->provider, target->name);
@@ -580,7 +582,7 @@ static struct error *not_found(const struct target *target)
 	return error_hint(err, "it has %s", strbuf_str(&text));
 }
 
-static struct error *find_sites(struct target *target, const struct layout *layout)
+static struct error *find_sites(struct usdt_target *target, const struct spec_layout *layout)
 {
 	struct usdt_notes notes;
 	struct usdt_note note;
@@ -613,8 +615,8 @@ static bool is_mapping_of(const struct sys_map *map, const struct stat *st, cons
 	return path && !strcmp(map->path, path);
 }
 
-static struct error *hold_mapped(struct usdt_hold *hold, const struct target *target, char *maps,
-				 const struct stat *st)
+static struct error *hold_mapped(struct usdt_hold *hold, const struct usdt_target *target,
+				 char *maps, const struct stat *st)
 {
 	_cleanup_free_ char *path = realpath(target->path, NULL);
 	struct sys_map map;
@@ -623,7 +625,7 @@ static struct error *hold_mapped(struct usdt_hold *hold, const struct target *ta
 		if (!(map.prot & PROT_EXEC) || !is_mapping_of(&map, st, path))
 			continue;
 		for (size_t i = 0; i < target->sites.n; i++) {
-			const struct site *site = &target->sites.v[i];
+			const struct usdt_site *site = &target->sites.v[i];
 
 			if (site->offset < map.pgoff ||
 			    site->offset - map.pgoff >= map.end - map.start)
@@ -634,7 +636,7 @@ static struct error *hold_mapped(struct usdt_hold *hold, const struct target *ta
 	return NULL;
 }
 
-static struct error *hold_ips(struct usdt_hold *hold, const struct target *target)
+static struct error *hold_ips(struct usdt_hold *hold, const struct usdt_target *target)
 {
 	_cleanup_free_ char *maps = NULL;
 	struct stat st;
@@ -664,7 +666,7 @@ static struct error *hold_ips(struct usdt_hold *hold, const struct target *targe
 
 /* ---- the uprobes ---- */
 
-static struct error *check_semaphores(const struct target *target)
+static struct error *check_semaphores(const struct usdt_target *target)
 {
 	struct sys_pmu_field field;
 
@@ -684,8 +686,8 @@ static struct error *check_semaphores(const struct target *target)
 	return NULL;
 }
 
-static struct error *attach_at_once(const struct bpf_program *prog, const struct target *target,
-				    struct bpf_link **out)
+static struct error *attach_at_once(const struct bpf_program *prog,
+				    const struct usdt_target *target, struct bpf_link **out)
 {
 	const size_t n = target->sites.n;
 	_cleanup_free_ unsigned long *offsets = calloc(n, sizeof(*offsets));
@@ -710,7 +712,7 @@ static struct error *attach_at_once(const struct bpf_program *prog, const struct
 	return link_attach(prog, 0, where, &opts, out);
 }
 
-static struct error *site_event(const struct target *target, const struct site *site,
+static struct error *site_event(const struct usdt_target *target, const struct usdt_site *site,
 				struct attach_event *event)
 {
 	const struct uprobe_target at = {
@@ -723,8 +725,8 @@ static struct error *site_event(const struct target *target, const struct site *
 			    target->name);
 }
 
-static struct error *attach_site(const struct bpf_program *prog, const struct target *target,
-				 const struct site *site, bool cookies, struct bpf_link **out)
+static struct error *attach_site(const struct bpf_program *prog, const struct usdt_target *target,
+				 const struct usdt_site *site, bool cookies, struct bpf_link **out)
 {
 	_cleanup_attach_event_ struct attach_event event = {0};
 
@@ -734,7 +736,7 @@ static struct error *attach_site(const struct bpf_program *prog, const struct ta
 			    "probe %s:%s", target->provider, target->name);
 }
 
-static struct error *attach_each(const struct bpf_program *prog, const struct target *target,
+static struct error *attach_each(const struct bpf_program *prog, const struct usdt_target *target,
 				 bool cookies, struct bpf_link **out)
 {
 	const size_t n = target->sites.n;
@@ -752,11 +754,11 @@ static struct error *attach_each(const struct bpf_program *prog, const struct ta
 }
 
 /* The places of the target, with numbers for their descriptions. */
-static struct error *target_hold(struct target *target, struct bpf_object *obj,
+static struct error *target_hold(struct usdt_target *target, struct bpf_object *obj,
 				 struct usdt_hold **out)
 {
 	_cleanup_(hold_releasep) struct usdt_hold *hold = NULL;
-	struct site *site;
+	struct usdt_site *site;
 
 	TRY(hold_new(obj, &hold));
 	TRY(find_sites(target, &hold->man->layout));
@@ -768,7 +770,7 @@ static struct error *target_hold(struct target *target, struct bpf_object *obj,
 	return NULL;
 }
 
-static struct error *attach_target(const struct bpf_program *prog, struct target *target,
+static struct error *attach_target(const struct bpf_program *prog, struct usdt_target *target,
 				   struct bpf_link **out)
 {
 	_cleanup_(hold_releasep) struct usdt_hold *hold = NULL;
@@ -793,7 +795,7 @@ static struct error *usdt_attach(const struct bpf_program *prog, pid_t pid, cons
 				 const char *provider, const char *name, uint64_t cookie,
 				 struct bpf_link **out)
 {
-	_cleanup_(target_deinit) struct target target = {
+	_cleanup_(target_deinit) struct usdt_target target = {
 		.provider = provider,
 		.name = name,
 		.cookie = cookie,
@@ -865,8 +867,8 @@ struct usdt_place *usdt_places_at(const struct usdt_places *places, size_t i)
 	return i < places->v.n ? &places->v.v[i] : NULL;
 }
 
-static struct error *add_place(struct usdt_places *places, const struct target *target,
-			       const struct site *site)
+static struct error *add_place(struct usdt_places *places, const struct usdt_target *target,
+			       const struct usdt_site *site)
 {
 	_cleanup_attach_event_ struct attach_event event = {0};
 
@@ -885,9 +887,9 @@ static struct error *add_place(struct usdt_places *places, const struct target *
 struct error *usdt_places_of(struct bpf_program *prog, struct usdt_places **out)
 {
 	_cleanup_free_ char *binary = NULL, *provider = NULL, *name = NULL;
-	_cleanup_(target_deinit) struct target target = {.pid = -1};
+	_cleanup_(target_deinit) struct usdt_target target = {.pid = -1};
 	_cleanup_(usdt_places_freep) struct usdt_places *places = calloc(1, sizeof(*places));
-	struct site *site;
+	struct usdt_site *site;
 
 	if (!places)
 		return error_nomem();

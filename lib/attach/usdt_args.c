@@ -112,32 +112,32 @@ static const struct syntax syntaxes[] = {
 };
 
 /* A position in the text of one argument. */
-struct parser {
+struct usdt_parser {
 	const char *p;
 	const char *why; /* what is wrong; NULL: nothing that was seen */
 	const struct syntax *syntax;
 	const struct usdt_frame *frame;
 };
 
-static bool wrong(struct parser *ps, const char *why)
+static bool wrong(struct usdt_parser *ps, const char *why)
 {
 	if (!ps->why)
 		ps->why = why;
 	return false;
 }
 
-static void skip_blanks(struct parser *ps)
+static void skip_blanks(struct usdt_parser *ps)
 {
 	while (*ps->p == ' ' || *ps->p == '\t')
 		ps->p++;
 }
 
-static bool at_end(const struct parser *ps)
+static bool at_end(const struct usdt_parser *ps)
 {
 	return !*ps->p || isspace((unsigned char)*ps->p);
 }
 
-static bool take(struct parser *ps, char c)
+static bool take(struct usdt_parser *ps, char c)
 {
 	if (*ps->p != c)
 		return false;
@@ -178,7 +178,7 @@ static bool numbered_reg(const struct syntax *syntax, const char *name, size_t l
 }
 
 /* The register at the position, which moves past it; false: none is there. */
-static bool take_reg(struct parser *ps, uint16_t *reg)
+static bool take_reg(struct usdt_parser *ps, uint16_t *reg)
 {
 	const struct syntax *syntax = ps->syntax;
 	const char *name = ps->p + syntax->percent;
@@ -208,7 +208,7 @@ static bool take_reg(struct parser *ps, uint16_t *reg)
 }
 
 /* The number at the position; false: none, or more than 64 bits. */
-static bool take_number(struct parser *ps, uint64_t *value)
+static bool take_number(struct usdt_parser *ps, uint64_t *value)
 {
 	char *end;
 
@@ -224,7 +224,7 @@ static bool take_number(struct parser *ps, uint64_t *value)
 	return true;
 }
 
-static bool take_symbol(struct parser *ps, uint64_t *value)
+static bool take_symbol(struct usdt_parser *ps, uint64_t *value)
 {
 	const size_t len = word_len(ps->p);
 	const char *name = ps->p;
@@ -238,7 +238,7 @@ static bool take_symbol(struct parser *ps, uint64_t *value)
 }
 
 /* "-8", "count", "table+16"; *symbols counts the names. */
-static bool take_sum(struct parser *ps, uint64_t *sum, unsigned *symbols)
+static bool take_sum(struct usdt_parser *ps, uint64_t *sum, unsigned *symbols)
 {
 	bool minus = take(ps, '-');
 
@@ -265,7 +265,7 @@ static bool take_sum(struct parser *ps, uint64_t *sum, unsigned *symbols)
 	}
 }
 
-static bool constant(struct parser *ps, struct usdt_arg *arg)
+static bool constant(struct usdt_parser *ps, struct usdt_arg *arg)
 {
 	unsigned symbols = 0;
 
@@ -278,7 +278,7 @@ static bool constant(struct parser *ps, struct usdt_arg *arg)
 }
 
 /* "[sp]", "[x1, 16]", "[r7, #4]", after the [ */
-static bool bracket_memory(struct parser *ps, struct usdt_arg *arg)
+static bool bracket_memory(struct usdt_parser *ps, struct usdt_arg *arg)
 {
 	unsigned symbols = 0;
 
@@ -301,7 +301,7 @@ static bool bracket_memory(struct parser *ps, struct usdt_arg *arg)
 }
 
 /* "(%rbp)", "(%rdi,%rsi,8)", "(,%rsi,2)", after the (; arg->value is the offset before it. */
-static bool paren_memory(struct parser *ps, struct usdt_arg *arg, unsigned symbols)
+static bool paren_memory(struct usdt_parser *ps, struct usdt_arg *arg, unsigned symbols)
 {
 	uint64_t scale = 1;
 	bool has_base;
@@ -347,7 +347,7 @@ static bool paren_memory(struct parser *ps, struct usdt_arg *arg, unsigned symbo
 	return true;
 }
 
-static bool operand(struct parser *ps, struct usdt_arg *arg)
+static bool operand(struct usdt_parser *ps, struct usdt_arg *arg)
 {
 	const struct syntax *syntax = ps->syntax;
 	unsigned symbols = 0;
@@ -388,7 +388,7 @@ static bool operand(struct parser *ps, struct usdt_arg *arg)
 	return true;
 }
 
-static bool argument(struct parser *ps, struct usdt_arg *arg)
+static bool argument(struct usdt_parser *ps, struct usdt_arg *arg)
 {
 	uint64_t size;
 
@@ -413,7 +413,7 @@ static bool argument(struct parser *ps, struct usdt_arg *arg)
 struct error *usdt_args_parse(const char *text, const struct usdt_frame *frame,
 			      struct usdt_arg args[USDT_ARGS_MAX], size_t *n)
 {
-	struct parser ps = {.p = text, .frame = frame};
+	struct usdt_parser ps = {.p = text, .frame = frame};
 	size_t found = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(syntaxes); i++)

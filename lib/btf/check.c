@@ -59,17 +59,17 @@ const char *btf_kind_name(uint32_t kind)
 }
 
 /* The largest id and string offset of what was read. */
-struct extent {
+struct named_extent {
 	uint32_t id;
 	uint32_t str;
 };
 
-static inline void see_id(struct extent *e, uint32_t id)
+static inline void see_id(struct named_extent *e, uint32_t id)
 {
 	e->id = id > e->id ? id : e->id;
 }
 
-static inline void see_str(struct extent *e, uint32_t off)
+static inline void see_str(struct named_extent *e, uint32_t off)
 {
 	e->str = off > e->str ? off : e->str;
 }
@@ -87,7 +87,7 @@ static bool size_is_enum(uint32_t size)
  * it, or NULL.
  */
 static inline __attribute__((always_inline)) const char *
-check_type(const struct btf_type *t, size_t left, struct extent *e, size_t *size)
+check_type(const struct btf_type *t, size_t left, struct named_extent *e, size_t *size)
 {
 	const uint32_t vlen = btf_vlen(t);
 	const uint32_t *words = (const uint32_t *)(t + 1);
@@ -208,7 +208,7 @@ static struct error *find_bad_type(const struct btf *btf, struct cursor *c, uint
 {
 	for (uint32_t i = 0; i < btf->n; i++) {
 		const struct btf_type *t = (const struct btf_type *)(btf->types + btf->offs[i]);
-		struct extent e = {0};
+		struct named_extent e = {0};
 		size_t size;
 
 		check_type(t, btf->types_len - btf->offs[i], &e, &size);
@@ -289,10 +289,10 @@ struct later {
 };
 
 /* The pass itself. c stands at what is wrong. */
-static struct error *read_types(struct btf *btf, struct cursor *c, struct extent *all,
+static struct error *read_types(struct btf *btf, struct cursor *c, struct named_extent *all,
 				struct protos *protos, struct later *later)
 {
-	struct extent e = {0};
+	struct named_extent e = {0};
 	uint32_t n = 0;
 
 	for (size_t at = 0, size; at != btf->types_len; at += size) {
@@ -328,7 +328,7 @@ static struct error *read_types(struct btf *btf, struct cursor *c, struct extent
 struct error *btf_index_types(struct btf *btf, const char *name, uint64_t origin)
 {
 	struct cursor c = cursor_make(btf->types, btf->types_len, name);
-	struct extent all = {0};
+	struct named_extent all = {0};
 	struct later later = {0};
 	struct protos protos;
 

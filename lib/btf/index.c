@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct entry {
+struct index_entry {
 	uint32_t hash;
 	uint32_t id;
 	uint32_t next; /* 1 + index of the next entry of the bucket; 0: none */
@@ -28,7 +28,7 @@ struct entry {
 struct btf_index {
 	uint32_t *heads; /* 1 + index of the bucket's first entry; 0: none */
 	uint32_t mask;
-	VEC(struct entry) entries; /* descending by id */
+	VEC(struct index_entry) entries; /* descending by id */
 };
 
 void btf_index_free(struct btf_index *index)
@@ -154,7 +154,7 @@ static struct error *index_new(const struct btf *btf, bool funcs, struct btf_ind
 		if (index->entries.n == index->entries.cap &&
 		    !vec_reserve(&index->entries, index->entries.n * 2))
 			return error_nomem();
-		struct entry *entry = &index->entries.v[index->entries.n++];
+		struct index_entry *entry = &index->entries.v[index->entries.n++];
 		entry->hash = hash_essential(name, &len);
 		entry->id = btf->start_id + i;
 		uint32_t *head = &index->heads[entry->hash & index->mask];
@@ -185,11 +185,11 @@ struct error *btf_index_build(const struct btf *btf)
 }
 
 /* The first entry of an essential name in a chain; NULL: none. */
-static const struct entry *entry_in(const struct btf *btf, const struct btf_index *index,
-				    uint32_t at, const char *name, size_t len, uint32_t hash)
+static const struct index_entry *entry_in(const struct btf *btf, const struct btf_index *index,
+					  uint32_t at, const char *name, size_t len, uint32_t hash)
 {
 	while (at) {
-		const struct entry *entry = &index->entries.v[at - 1];
+		const struct index_entry *entry = &index->entries.v[at - 1];
 
 		if (entry->hash == hash &&
 		    same_essential(name, len, btf_name(btf, btf_type_at(btf, entry->id))))
@@ -199,8 +199,8 @@ static const struct entry *entry_in(const struct btf *btf, const struct btf_inde
 	return NULL;
 }
 
-static const struct entry *first_of(const struct btf *btf, const struct btf_index *index,
-				    const char *name)
+static const struct index_entry *first_of(const struct btf *btf, const struct btf_index *index,
+					  const char *name)
 {
 	size_t len;
 	const uint32_t hash = hash_essential(name, &len);
@@ -208,8 +208,8 @@ static const struct entry *first_of(const struct btf *btf, const struct btf_inde
 	return entry_in(btf, index, index->heads[hash & index->mask], name, len, hash);
 }
 
-static const struct entry *next_of(const struct btf *btf, const struct btf_index *index,
-				   const struct entry *entry)
+static const struct index_entry *next_of(const struct btf *btf, const struct btf_index *index,
+					 const struct index_entry *entry)
 {
 	const char *name = btf_name(btf, btf_type_at(btf, entry->id));
 
@@ -220,7 +220,7 @@ uint32_t btf_find_first(const struct btf *btf, const char *name)
 {
 	const struct btf_index *index;
 	_cleanup_error_ struct error *err = get_index(btf, false, &index);
-	const struct entry *entry = err ? NULL : first_of(btf, index, name);
+	const struct index_entry *entry = err ? NULL : first_of(btf, index, name);
 
 	return entry ? entry->id : 0;
 }
@@ -240,7 +240,7 @@ uint32_t btf_find_next(const struct btf *btf, uint32_t id)
 	}
 	if (!index || low == index->entries.n || index->entries.v[low].id != id)
 		return 0;
-	const struct entry *next = next_of(btf, index, &index->entries.v[low]);
+	const struct index_entry *next = next_of(btf, index, &index->entries.v[low]);
 	return next ? next->id : 0;
 }
 
@@ -277,7 +277,7 @@ static uint32_t find_own(const struct btf *btf, bool funcs, const char *name, in
 	_cleanup_error_ struct error *err = get_index(btf, funcs, &index);
 	if (err)
 		return search(btf, funcs, name, kind);
-	for (const struct entry *entry = first_of(btf, index, name); entry;
+	for (const struct index_entry *entry = first_of(btf, index, name); entry;
 	     entry = next_of(btf, index, entry)) {
 		const struct btf_type *t = btf_type_at(btf, entry->id);
 

@@ -7,28 +7,28 @@
  */
 #include "lib/btf/internal.h"
 
-struct shape {
+struct kind_shape {
 	bool ref;	/* the head's third word is an id */
 	uint8_t words;	/* of an entry; 0: the kind has none */
 	int8_t str, id; /* which of them; -1: none */
 };
 
-static struct shape shape_of(uint32_t kind)
+static struct kind_shape shape_of(uint32_t kind)
 {
 	switch (kind) {
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION:
-		return (struct shape){false, 3, 0, 1};
+		return (struct kind_shape){false, 3, 0, 1};
 	case BTF_KIND_ENUM:
-		return (struct shape){false, 2, 0, -1};
+		return (struct kind_shape){false, 2, 0, -1};
 	case BTF_KIND_ENUM64:
-		return (struct shape){false, 3, 0, -1};
+		return (struct kind_shape){false, 3, 0, -1};
 	case BTF_KIND_FUNC_PROTO:
-		return (struct shape){true, 2, 0, 1};
+		return (struct kind_shape){true, 2, 0, 1};
 	case BTF_KIND_DATASEC:
-		return (struct shape){false, 3, -1, 0};
+		return (struct kind_shape){false, 3, -1, 0};
 	case BTF_KIND_ARRAY: /* its two words as entries of one */
-		return (struct shape){false, 1, -1, 0};
+		return (struct kind_shape){false, 1, -1, 0};
 	case BTF_KIND_PTR:
 	case BTF_KIND_TYPEDEF:
 	case BTF_KIND_VOLATILE:
@@ -38,16 +38,16 @@ static struct shape shape_of(uint32_t kind)
 	case BTF_KIND_VAR:
 	case BTF_KIND_DECL_TAG:
 	case BTF_KIND_TYPE_TAG:
-		return (struct shape){true, 0, -1, -1};
+		return (struct kind_shape){true, 0, -1, -1};
 	default:
-		return (struct shape){false, 0, -1, -1};
+		return (struct kind_shape){false, 0, -1, -1};
 	}
 }
 
 static struct btf_fields fields_of(struct btf_type *t, bool ids)
 {
 	const uint32_t kind = btf_kind(t);
-	const struct shape shape = shape_of(kind);
+	const struct kind_shape shape = shape_of(kind);
 	const int at = ids ? shape.id : shape.str;
 	uint32_t *words = (uint32_t *)(t + 1);
 

@@ -40,7 +40,7 @@ static bool is_typeless(const struct bpf_object *obj, const struct extern_var *v
 	return !var->is_func && (!t || btf_kind(t) == BTF_KIND_UNKN);
 }
 
-struct wanted {
+struct wanted_ksyms {
 	struct bpf_object *obj;
 	size_t n;    /* names that were not seen yet */
 	bool shown;  /* there was an address other than 0 */
@@ -51,7 +51,7 @@ struct wanted {
 /* "ADDRESS T NAME" or "ADDRESS t NAME\t[MODULE]"; false: every name has its address. */
 static bool address_line(void *ctx, char *line)
 {
-	struct wanted *wanted = ctx;
+	struct wanted_ksyms *wanted = ctx;
 	char *end;
 	const uint64_t address = strtoull(line, &end, 16);
 
@@ -73,7 +73,7 @@ static bool address_line(void *ctx, char *line)
 /* The addresses of all names without a type, in one pass. */
 static struct error *addresses_read(struct bpf_object *obj)
 {
-	struct wanted wanted = {.obj = obj};
+	struct wanted_ksyms wanted = {.obj = obj};
 
 	for (size_t i = 0; i < obj->n_extern_vars; i++) {
 		const struct extern_var *var = &obj->extern_vars[i];

@@ -13,7 +13,7 @@
 
 #include "lib/sys/sys.h"
 
-struct refusal {
+struct load_refusal {
 	struct verifier_input in;
 	VEC(struct verifier_line) lines;
 	VEC(struct verifier_func) funcs;
@@ -29,7 +29,7 @@ static const char *short_path(const char *file)
 	return file;
 }
 
-static bool gather_lines(struct refusal *r, const struct bpf_program *prog)
+static bool gather_lines(struct load_refusal *r, const struct bpf_program *prog)
 {
 	const struct btf *btf = prog->obj->btf;
 
@@ -49,7 +49,7 @@ static bool gather_lines(struct refusal *r, const struct bpf_program *prog)
 	return true;
 }
 
-static bool keep_text(struct refusal *r, struct strbuf *sb, const char **text)
+static bool keep_text(struct load_refusal *r, struct strbuf *sb, const char **text)
 {
 	char **slot = vec_push(&r->texts);
 
@@ -97,8 +97,8 @@ static void note_variable(const struct bpf_program *prog, const struct bpf_map *
 	note->size = size;
 }
 
-static bool note_relo(struct refusal *r, const struct bpf_program *prog, const struct relo *relo,
-		      uint32_t insn)
+static bool note_relo(struct load_refusal *r, const struct bpf_program *prog,
+		      const struct relo *relo, uint32_t insn)
 {
 	const struct bpf_object *obj = prog->obj;
 	struct verifier_note note = {.insn = insn};
@@ -130,7 +130,7 @@ static bool note_relo(struct refusal *r, const struct bpf_program *prog, const s
 }
 
 /* Where a map that was not created left calls of helpers that cannot be. */
-static bool gather_missing_maps(struct refusal *r, const struct bpf_program *prog)
+static bool gather_missing_maps(struct load_refusal *r, const struct bpf_program *prog)
 {
 	const struct bpf_object *obj = prog->obj;
 
@@ -154,7 +154,7 @@ static bool gather_missing_maps(struct refusal *r, const struct bpf_program *pro
 }
 
 /* Maps, variables and missing symbols, function by function. */
-static bool gather_relos(struct refusal *r, const struct bpf_program *prog)
+static bool gather_relos(struct load_refusal *r, const struct bpf_program *prog)
 {
 	const struct bpf_object *obj = prog->obj;
 	const struct placed *placed;
@@ -173,7 +173,7 @@ static bool gather_relos(struct refusal *r, const struct bpf_program *prog)
 }
 
 /* Where CO-RE put calls of helpers that cannot be. */
-static bool gather_core(struct refusal *r, const struct bpf_program *prog)
+static bool gather_core(struct load_refusal *r, const struct bpf_program *prog)
 {
 	const struct core *core = prog->obj->core;
 
@@ -212,7 +212,7 @@ static bool gather_core(struct refusal *r, const struct bpf_program *prog)
 	return true;
 }
 
-static bool gather_funcs(struct refusal *r, const struct bpf_program *prog)
+static bool gather_funcs(struct load_refusal *r, const struct bpf_program *prog)
 {
 	const struct placed *placed;
 
@@ -282,9 +282,9 @@ static void ctx_field(void *ctx, uint32_t offset, struct strbuf *sb)
 }
 
 struct error *refusal_new(const struct bpf_program *prog, int code, const char *log,
-			  struct refusal **out)
+			  struct load_refusal **out)
 {
-	_cleanup_(refusal_freep) struct refusal *r = calloc(1, sizeof(*r));
+	_cleanup_(refusal_freep) struct load_refusal *r = calloc(1, sizeof(*r));
 
 	if (!r || !gather_lines(r, prog) || !gather_funcs(r, prog) || !gather_relos(r, prog) ||
 	    !gather_missing_maps(r, prog) || !gather_core(r, prog))
@@ -310,7 +310,7 @@ struct error *refusal_new(const struct bpf_program *prog, int code, const char *
 	return NULL;
 }
 
-void refusal_free(struct refusal *r)
+void refusal_free(struct load_refusal *r)
 {
 	char **text;
 
@@ -325,7 +325,7 @@ void refusal_free(struct refusal *r)
 	free(r);
 }
 
-struct verifier_input *refusal_input(struct refusal *r)
+struct verifier_input *refusal_input(struct load_refusal *r)
 {
 	return &r->in;
 }
@@ -385,7 +385,7 @@ static struct error *explain_silent(const struct bpf_program *prog, int code)
 
 struct error *program_refused(const struct bpf_program *prog, int code, const char *log)
 {
-	_cleanup_(refusal_freep) struct refusal *r = NULL;
+	_cleanup_(refusal_freep) struct load_refusal *r = NULL;
 
 	if (!verifier_log_has_words(log))
 		return explain_silent(prog, code);

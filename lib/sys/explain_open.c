@@ -19,7 +19,7 @@ enum {
 	SYS_CAP_IPC_LOCK = 14,
 };
 
-struct refusal {
+struct open_refusal {
 	const struct sys_roots *roots;
 	const struct sys_perf_attempt *attempt;
 	const struct perf_event_attr *attr;
@@ -37,7 +37,7 @@ static bool has_capability(const struct sys_roots *roots, unsigned cap)
 }
 
 /* The highest perf_event_paranoid that lets one without capabilities do this. */
-static int highest_paranoid(const struct refusal *r)
+static int highest_paranoid(const struct open_refusal *r)
 {
 	if (r->attr->type == PERF_TYPE_TRACEPOINT && r->attr->sample_type & PERF_SAMPLE_RAW)
 		return -1;
@@ -74,7 +74,7 @@ static bool in_lockdown(const struct sys_roots *roots)
 	return !err && strstr(text, "[confidentiality]");
 }
 
-static struct error *explain_permission(const struct refusal *r)
+static struct error *explain_permission(const struct open_refusal *r)
 {
 	int highest = highest_paranoid(r), paranoid = 0;
 	_cleanup_error_ struct error *unread =
@@ -114,7 +114,7 @@ static struct error *explain_permission(const struct refusal *r)
 			  "perf_event_open: try outside of the container");
 }
 
-static struct error *explain_limit(const struct refusal *r)
+static struct error *explain_limit(const struct open_refusal *r)
 {
 	struct rlimit limit = {0};
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
@@ -139,7 +139,7 @@ static struct error *explain_limit(const struct refusal *r)
 }
 
 /* The PMU that the attr's type stands for, into name; NULL: the kernel's own kinds, or unknown. */
-static char *pmu_name(const struct refusal *r)
+static char *pmu_name(const struct open_refusal *r)
 {
 	_cleanup_names_ struct names pmus = {0};
 
@@ -175,7 +175,7 @@ static bool has_hardware_pmu(const struct sys_roots *roots)
 	return false;
 }
 
-static struct error *explain_missing(const struct refusal *r)
+static struct error *explain_missing(const struct open_refusal *r)
 {
 	_cleanup_free_ char *pmu = NULL;
 
@@ -201,7 +201,7 @@ static struct error *explain_missing(const struct refusal *r)
 			 pmu ? pmu : "");
 }
 
-static struct error *explain_no_device(const struct refusal *r)
+static struct error *explain_no_device(const struct open_refusal *r)
 {
 	_cleanup_cpus_ struct sys_cpus online = {0};
 	_cleanup_error_ struct error *unread = sys_cpus_online(r->roots, &online);
@@ -214,7 +214,7 @@ static struct error *explain_no_device(const struct refusal *r)
 	return explain_missing(r);
 }
 
-static struct error *explain_unsupported(const struct refusal *r)
+static struct error *explain_unsupported(const struct open_refusal *r)
 {
 	const struct perf_event_attr *attr = r->attr;
 	struct error *err;
@@ -236,7 +236,7 @@ static struct error *explain_unsupported(const struct refusal *r)
 	return explain_missing(r);
 }
 
-static struct error *explain_invalid(const struct refusal *r)
+static struct error *explain_invalid(const struct open_refusal *r)
 {
 	const struct perf_event_attr *attr = r->attr;
 	int max_rate;
@@ -264,7 +264,7 @@ static struct error *explain_invalid(const struct refusal *r)
 			 r->event);
 }
 
-static struct error *explain_memory(const struct refusal *r)
+static struct error *explain_memory(const struct open_refusal *r)
 {
 	int stack = 0;
 
@@ -283,7 +283,7 @@ struct error *sys_perf_event_explain(const struct sys_roots *roots,
 				     const struct sys_perf_attempt *attempt, int err)
 {
 	int stack = 0;
-	struct refusal r = {
+	struct open_refusal r = {
 		.roots = roots,
 		.attempt = attempt,
 		.attr = attempt->attr,

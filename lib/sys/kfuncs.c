@@ -83,14 +83,14 @@ static struct error *push(struct sys_kfuncs *funcs, const char *name, uint64_t a
 	return NULL;
 }
 
-struct symbol {
+struct kernel_symbol {
 	char *name;
 	uint64_t addr;
 	char type; /* as nm(1) writes it */
 	bool bpf;  /* a BPF program, which no probe goes into */
 };
 
-static bool next_symbol(char **pos, struct symbol *sym)
+static bool next_symbol(char **pos, struct kernel_symbol *sym)
 {
 	for (char *line; (line = next_line(pos));) {
 		char *type = cut_word(line), *name = cut_word(type);
@@ -106,7 +106,7 @@ static bool next_symbol(char **pos, struct symbol *sym)
 	return false;
 }
 
-static bool is_function(const struct symbol *sym)
+static bool is_function(const struct kernel_symbol *sym)
 {
 	return strchr("tTwW", sym->type) != NULL;
 }
@@ -178,7 +178,7 @@ static struct error *match_names(const struct sys_roots *roots, struct sys_kfunc
 	_cleanup_(counts_free) struct strmap counts = {0};
 	_cleanup_free_ char *kallsyms = NULL;
 	_cleanup_error_ struct error *unread = read_kallsyms(roots, &kallsyms);
-	struct symbol sym;
+	struct kernel_symbol sym;
 
 	TRY(count_traced(&counts, funcs->text, glob));
 	for (char *pos = kallsyms; !unread && next_symbol(&pos, &sym);) {
@@ -205,7 +205,7 @@ static struct error *match_names(const struct sys_roots *roots, struct sys_kfunc
 
 static struct error *match_kallsyms(struct sys_kfuncs *funcs, const char *glob)
 {
-	struct symbol sym;
+	struct kernel_symbol sym;
 
 	for (char *pos = funcs->text; next_symbol(&pos, &sym);)
 		if (is_function(&sym) && glob_match(glob, sym.name))
@@ -339,7 +339,7 @@ struct error *sys_kfunc_refusal(const struct sys_roots *roots, const char *name,
 	struct lookup found = {.near = nearest_make(name + prefix)};
 	_cleanup_free_ char *text = NULL;
 	_cleanup_error_ struct error *unread = read_kallsyms(roots, &text);
-	struct symbol sym;
+	struct kernel_symbol sym;
 	bool sure;
 
 	if (unread)

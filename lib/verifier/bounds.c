@@ -90,7 +90,7 @@ static bool may_be_negative(struct explain *ex, unsigned pointer)
 
 	if (o.added_step < 0)
 		return false;
-	const struct range r =
+	const struct value_range r =
 		state_range(vlog_state(&ex->log, ex->in, (size_t)o.added_step, o.added));
 	return r.is_number && r.may_be_negative;
 }

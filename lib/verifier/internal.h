@@ -27,7 +27,7 @@ bool piece_has(struct piece p, const char *what);
 bool piece_is(struct piece p, const char *what);
 
 /* One instruction that the verifier walked through. */
-struct step {
+struct log_step {
 	uint32_t insn;
 	uint32_t depth;	     /* of calls: 0 is the program itself */
 	struct piece text;   /* "r1 = *(u32 *)(r0 +0)" */
@@ -40,7 +40,7 @@ struct step {
 #define COMPLAINTS_MAX 8
 
 struct vlog {
-	VEC(struct step) steps; /* the path that was refused */
+	VEC(struct log_step) steps; /* the path that was refused */
 	struct piece complaints[COMPLAINTS_MAX];
 	size_t n_complaints;
 	struct piece last_state; /* what was said of registers behind the last step */
@@ -83,11 +83,11 @@ struct origin trace_origin(const struct vlog *log, const struct verifier_input *
 			   unsigned reg);
 
 /* The name of what a call step calls: "bpf_map_lookup_elem". */
-struct piece step_callee(const struct step *step);
+struct piece step_callee(const struct log_step *step);
 
 /* ---- registers in words (kernel_words.c) ---- */
 
-struct range {
+struct value_range {
 	bool is_number; /* a scalar */
 	bool is_const;
 	bool has_min, has_max; /* anything is known */
@@ -96,7 +96,7 @@ struct range {
 	uint64_t max;
 };
 
-struct range state_range(struct piece state);
+struct value_range state_range(struct piece state);
 /* The type's name: "map_value_or_null"; "scalar" for numbers however spelt. */
 struct piece state_type(struct piece state);
 /* A parameter: "vs" of "map_value(off=0,ks=4,vs=16)"; false: there is none. */
@@ -105,7 +105,7 @@ bool state_param_text(struct piece state, const char *key, struct piece *value);
 void state_words(struct piece state, struct strbuf *sb);
 /* The words for a type by its name alone: "a number". */
 void type_words(struct piece type, struct strbuf *sb);
-void range_words(const struct range *range, struct strbuf *sb);
+void range_words(const struct value_range *range, struct strbuf *sb);
 
 /* ---- patterns (match.c) ---- */
 

@@ -110,9 +110,9 @@ static bool bound(struct piece state, const char *name, int64_t *value)
 	return state_param(state, name, value) || state_param(state, older, value);
 }
 
-struct range state_range(struct piece state)
+struct value_range state_range(struct piece state)
 {
-	struct range r = {0};
+	struct value_range r = {0};
 	int64_t value, umin = 0, umax = 0, smin = 0, smax = 0;
 
 	if (!state.at)
@@ -143,7 +143,7 @@ struct range state_range(struct piece state)
 	return r;
 }
 
-void range_words(const struct range *r, struct strbuf *sb)
+void range_words(const struct value_range *r, struct strbuf *sb)
 {
 	if (r->is_const) {
 		strbuf_addf(sb, "the number %" PRId64, r->min);
@@ -262,7 +262,7 @@ void type_words(struct piece type, struct strbuf *sb)
 void state_words(struct piece state, struct strbuf *sb)
 {
 	const struct piece type = state_type(state);
-	const struct range r = state_range(state);
+	const struct value_range r = state_range(state);
 	struct piece name;
 	int64_t off;
 

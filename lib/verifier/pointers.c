@@ -55,7 +55,7 @@ static bool explain_is_null(struct explain *ex)
 	const struct piece state =
 		ex->step < 0 ? (struct piece){0}
 			     : vlog_state(&ex->log, ex->in, (size_t)ex->step, (unsigned)ex->m.d[0]);
-	const struct range r = state_range(state);
+	const struct value_range r = state_range(state);
 	if (!r.is_const || r.min)
 		return false;
 	const struct origin o = explain_register(ex, (unsigned)ex->m.d[0]);

@@ -76,7 +76,7 @@ static bool insn_writes(const struct bpf_insn *insn, unsigned reg)
 	}
 }
 
-struct piece step_callee(const struct step *step)
+struct piece step_callee(const struct log_step *step)
 {
 	struct piece p = step->text;
 
@@ -96,7 +96,7 @@ static bool stores_slot(const struct bpf_insn *insn, int16_t offset)
 	return insn_stores(insn) && insn->dst_reg == 10 && insn->off == offset;
 }
 
-struct walk {
+struct register_walk {
 	unsigned reg;
 	bool in_slot; /* the value stands on the stack, at offset */
 	int16_t offset;
@@ -105,9 +105,9 @@ struct walk {
 
 /* A step of the walk's own function; false: go on. */
 static bool look_at(const struct vlog *log, const struct verifier_input *in, size_t i,
-		    struct walk *w, struct origin *o)
+		    struct register_walk *w, struct origin *o)
 {
-	const struct step *step = &log->steps.v[i];
+	const struct log_step *step = &log->steps.v[i];
 	const struct bpf_insn *insn = insn_at(in, step->insn);
 
 	if (w->in_slot) {
@@ -167,13 +167,13 @@ struct origin trace_origin(const struct vlog *log, const struct verifier_input *
 			   unsigned reg)
 {
 	struct origin o = {.step = -1, .added_step = -1};
-	struct walk w = {.reg = reg};
+	struct register_walk w = {.reg = reg};
 
 	if (step > log->steps.n || !log->steps.n || reg > 10)
 		return o;
 	w.depth = log->steps.v[step < log->steps.n ? step : log->steps.n - 1].depth;
 	for (size_t i = step; i-- > 0;) {
-		const struct step *at = &log->steps.v[i];
+		const struct log_step *at = &log->steps.v[i];
 		const struct bpf_insn *insn = insn_at(in, at->insn);
 
 		if (!insn)
@@ -250,7 +250,7 @@ struct piece vlog_state(const struct vlog *log, const struct verifier_input *in,
 	if (!found.at && step < log->steps.n)
 		found = find_register(log->steps.v[step].before, reg);
 	for (size_t i = step; !found.at && i-- > 0;) {
-		const struct step *at = &log->steps.v[i];
+		const struct log_step *at = &log->steps.v[i];
 		const struct bpf_insn *insn = insn_at(in, at->insn);
 
 		if (at->depth < depth || !insn)

@@ -136,14 +136,14 @@ static bool is_statistics(struct piece p)
 	       piece_starts(p, "max_states_per_insn ");
 }
 
-struct reader {
+struct log_reader {
 	struct vlog *log;
 	uint32_t n_insns;
 	struct piece before; /* for the next step */
 	bool going_back;
 };
 
-static const struct step *last_step(const struct vlog *log)
+static const struct log_step *last_step(const struct vlog *log)
 {
 	return log->steps.n ? vec_last(&log->steps) : NULL;
 }
@@ -151,7 +151,7 @@ static const struct step *last_step(const struct vlog *log)
 /* A call is followed by another function's first instruction, an exit by the caller's next. */
 static uint32_t depth_of_next(const struct vlog *log, uint32_t insn)
 {
-	const struct step *last = last_step(log);
+	const struct log_step *last = last_step(log);
 
 	if (!last)
 		return 0;
@@ -171,14 +171,14 @@ static void forget_half(struct vlog *log)
 }
 
 /* "(61) r1 = *(u32 *)(r0 +0) ; R1=…", perhaps with " 15: R0=…" behind it. */
-static void add_step(struct reader *r, uint32_t insn, struct piece text)
+static void add_step(struct log_reader *r, uint32_t insn, struct piece text)
 {
 	struct vlog *log = r->log;
 	const uint32_t depth = depth_of_next(log, insn);
 
 	if (log->steps.n >= STEPS_MAX)
 		forget_half(log);
-	struct step *step = vec_push(&log->steps);
+	struct log_step *step = vec_push(&log->steps);
 	if (!step) {
 		log->nomem = true;
 		return;
@@ -212,7 +212,7 @@ static void add_step(struct reader *r, uint32_t insn, struct piece text)
 }
 
 /* "from 11 to 15: R0=…": back to where that path branched off. */
-static bool take_from(struct reader *r, struct piece line)
+static bool take_from(struct log_reader *r, struct piece line)
 {
 	struct vlog *log = r->log;
 	struct match m;
@@ -223,7 +223,7 @@ static bool take_from(struct reader *r, struct piece line)
 	if (piece_starts(state, "safe"))
 		return true;
 	for (size_t i = log->steps.n; i-- > 0;) {
-		struct step *step = &log->steps.v[i];
+		struct log_step *step = &log->steps.v[i];
 
 		if (step->insn != (uint64_t)m.d[0] || step->popped)
 			continue;
@@ -246,7 +246,7 @@ static void add_complaint(struct vlog *log, struct piece line)
 	log->complaints[log->n_complaints++] = line;
 }
 
-static void take_line(struct reader *r, struct piece line)
+static void take_line(struct log_reader *r, struct piece line)
 {
 	struct vlog *log = r->log;
 	struct match m;
@@ -295,7 +295,7 @@ static void take_line(struct reader *r, struct piece line)
 
 void vlog_parse(struct vlog *log, const char *text, uint32_t n_insns)
 {
-	struct reader r = {.log = log, .n_insns = n_insns};
+	struct log_reader r = {.log = log, .n_insns = n_insns};
 
 	*log = (struct vlog){0};
 	log->hits = calloc((size_t)n_insns + 1, sizeof(*log->hits));

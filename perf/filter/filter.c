@@ -55,7 +55,7 @@ struct bound_event {
 };
 
 /* What the events of the recording say of a field of the condition. */
-struct use {
+struct field_use {
 	bool found, fits;     /* in some event */
 	struct error *misfit; /* why it does not fit, in the first event where it does not */
 };
@@ -64,12 +64,12 @@ struct filter {
 	uint64_t *cpu_bits; /* NULL: all */
 	struct names comms, dsos, symbols;
 	VEC(uint64_t) addresses; /* of symbols */
-	struct numbers pids, tids;
+	struct filter_numbers pids, tids;
 	struct time_spans time;
 	struct where *where; /* NULL: none */
 
 	VEC(struct bound_event) events;
-	struct use *uses; /* by the condition's fields */
+	struct field_use *uses; /* by the condition's fields */
 	bool is_pipe;
 
 	/* For value_of(). */
@@ -244,7 +244,7 @@ static enum where_type type_of(const struct where_field *want, const struct bind
 }
 
 /* The first error lasts: it is shown when the field fits in no event. */
-static void note_misfit(struct use *use, const struct session_event *ev, struct error *err)
+static void note_misfit(struct field_use *use, const struct session_event *ev, struct error *err)
 {
 	if (use->misfit)
 		error_free(err);
@@ -327,7 +327,7 @@ static struct error *unknown_field(const struct filter *f, size_t i)
 static struct error *check_condition(const struct filter *f)
 {
 	for (size_t i = 0; i < where_n_fields(f->where); i++) {
-		const struct use *use = &f->uses[i];
+		const struct field_use *use = &f->uses[i];
 
 		if (!use->found)
 			return unknown_field(f, i);

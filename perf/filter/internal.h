@@ -19,14 +19,14 @@
 /* "0,2-3": a bitmap of FILTER_CPUS_MAX bits, the caller's to free(). */
 struct error *cpus_parse(const char *option, const char *text, uint64_t **bits);
 
-struct numbers {
+struct filter_numbers {
 	int32_t *v; /* ascending */
 	size_t n, cap;
 };
 
 /* "17,1234" */
-struct error *numbers_parse(const char *option, const char *text, struct numbers *out);
-bool numbers_have(const struct numbers *numbers, int32_t number);
+struct error *numbers_parse(const char *option, const char *text, struct filter_numbers *out);
+bool numbers_have(const struct filter_numbers *numbers, int32_t number);
 
 /* "bash,dd" */
 struct error *names_parse(const char *option, const char *text, struct names *out);

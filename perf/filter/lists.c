@@ -98,7 +98,7 @@ static int compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-struct error *numbers_parse(const char *option, const char *text, struct numbers *out)
+struct error *numbers_parse(const char *option, const char *text, struct filter_numbers *out)
 {
 	const char *p = text;
 	struct element e;
@@ -122,7 +122,7 @@ struct error *numbers_parse(const char *option, const char *text, struct numbers
 	return NULL;
 }
 
-bool numbers_have(const struct numbers *numbers, int32_t number)
+bool numbers_have(const struct filter_numbers *numbers, int32_t number)
 {
 	return bsearch(&number, numbers->v, numbers->n, sizeof(*numbers->v), compare_numbers);
 }

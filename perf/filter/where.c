@@ -17,7 +17,7 @@ enum truth {
 	UNKNOWN,
 };
 
-struct run {
+struct where_run {
 	const struct where *w;
 	where_value_fn *value;
 	void *ctx;
@@ -109,9 +109,9 @@ struct error *where_check(const struct where *w, const enum where_type *types, s
 
 /* ---- values ---- */
 
-static enum truth truth_of(const struct run *r, uint16_t i);
+static enum truth truth_of(const struct where_run *r, uint16_t i);
 
-static struct where_value value_of(const struct run *r, uint16_t i)
+static struct where_value value_of(const struct where_run *r, uint16_t i)
 {
 	const struct node *n = &r->w->nodes.v[i];
 	const struct where_value none = {.type = WHERE_NOTHING};
@@ -196,7 +196,7 @@ static enum truth matches(const char *pattern, const struct where_value *v)
 	return text ? truth(glob_match(pattern, text)) : UNKNOWN;
 }
 
-static enum truth compare(const struct run *r, const struct node *n)
+static enum truth compare(const struct where_run *r, const struct node *n)
 {
 	const struct where_value a = value_of(r, n->a), b = value_of(r, n->b);
 
@@ -212,7 +212,7 @@ static enum truth compare(const struct run *r, const struct node *n)
 				      : compare_numbers(n->op, &a, &b);
 }
 
-static enum truth truth_of(const struct run *r, uint16_t i)
+static enum truth truth_of(const struct where_run *r, uint16_t i)
 {
 	const struct node *n = &r->w->nodes.v[i];
 	enum truth a, b;
@@ -248,7 +248,7 @@ static enum truth truth_of(const struct run *r, uint16_t i)
 
 bool where_is_true(const struct where *w, where_value_fn *value, void *ctx)
 {
-	const struct run r = {.w = w, .value = value, .ctx = ctx};
+	const struct where_run r = {.w = w, .value = value, .ctx = ctx};
 
 	return truth_of(&r, w->root) == YES;
 }

@@ -16,7 +16,7 @@
 #define NODES_MAX 1024
 #define DEPTH_MAX 64
 
-struct parser {
+struct where_parser {
 	const char *text;
 	size_t pos;
 	unsigned depth;
@@ -42,13 +42,13 @@ struct error *where_error(const char *text, size_t at, const char *fmt, ...)
 			   strbuf_str(&shown), (int)at, "", strbuf_str(&what));
 }
 
-static void skip_blanks(struct parser *p)
+static void skip_blanks(struct where_parser *p)
 {
 	p->pos += strspn(p->text + p->pos, " \t\r\n");
 }
 
 /* Takes an operator, and no part of a longer one. */
-static bool accept(struct parser *p, const char *op)
+static bool accept(struct where_parser *p, const char *op)
 {
 	const size_t n = strlen(op);
 	const char *s = p->text + p->pos;
@@ -64,7 +64,7 @@ static bool accept(struct parser *p, const char *op)
 	return true;
 }
 
-static struct error *add_node(struct parser *p, struct node node, uint16_t *out)
+static struct error *add_node(struct where_parser *p, struct node node, uint16_t *out)
 {
 	if (p->w->nodes.n >= NODES_MAX)
 		return fail(p, node.at, "the condition is too long");
@@ -93,7 +93,7 @@ static bool is_number(const struct where *w, uint16_t i)
 }
 
 /* What has a truth: a condition, or a number, which is true unless it is 0. */
-static struct error *check_truth(struct parser *p, uint16_t i)
+static struct error *check_truth(struct where_parser *p, uint16_t i)
 {
 	return is_string(p->w, i) ? fail(p, p->w->nodes.v[i].at,
 					 "a string is neither true nor false: compare it with "
@@ -101,10 +101,10 @@ static struct error *check_truth(struct parser *p, uint16_t i)
 				  : NULL;
 }
 
-static struct error *parse_or(struct parser *p, uint16_t *out);
+static struct error *parse_or(struct where_parser *p, uint16_t *out);
 
 /* Digits with a fraction, from the number's first byte on. */
-static struct error *parse_float(struct parser *p, struct node *node, bool negative)
+static struct error *parse_float(struct where_parser *p, struct node *node, bool negative)
 {
 	const char *s = p->text + p->pos;
 	char *end;
@@ -122,7 +122,7 @@ static struct error *parse_float(struct parser *p, struct node *node, bool negat
 	return NULL;
 }
 
-static struct error *parse_number(struct parser *p, uint16_t *out)
+static struct error *parse_number(struct where_parser *p, uint16_t *out)
 {
 	struct node node = {.op = NODE_NUMBER, .at = (uint32_t)p->pos, .value.type = WHERE_NUMBER};
 	const bool negative = p->text[p->pos] == '-';
@@ -161,7 +161,7 @@ static struct error *parse_number(struct parser *p, uint16_t *out)
 	return add_node(p, node, out);
 }
 
-static struct error *parse_string(struct parser *p, uint16_t *out)
+static struct error *parse_string(struct where_parser *p, uint16_t *out)
 {
 	struct node node = {.op = NODE_STRING, .at = (uint32_t)p->pos, .value.type = WHERE_STRING};
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT, pattern = STRBUF_INIT;
@@ -197,7 +197,7 @@ static bool is_name(char c)
 }
 
 /* "[3]": its number. */
-static struct error *parse_index(struct parser *p, long *index)
+static struct error *parse_index(struct where_parser *p, long *index)
 {
 	const size_t open = p->pos++;
 	long v = 0;
@@ -217,7 +217,7 @@ static struct error *parse_index(struct parser *p, long *index)
 	return NULL;
 }
 
-static struct error *parse_field(struct parser *p, uint16_t *out)
+static struct error *parse_field(struct where_parser *p, uint16_t *out)
 {
 	struct node node = {.op = NODE_FIELD, .at = (uint32_t)p->pos};
 	struct where_field field = {.index = -1, .at = p->pos};
@@ -253,7 +253,7 @@ static struct error *parse_field(struct parser *p, uint16_t *out)
 	return add_node(p, node, out);
 }
 
-static struct error *parse_value(struct parser *p, uint16_t *out)
+static struct error *parse_value(struct where_parser *p, uint16_t *out)
 {
 	const size_t at = p->pos;
 	const char c = p->text[at];
@@ -275,7 +275,7 @@ static struct error *parse_value(struct parser *p, uint16_t *out)
 	return NULL;
 }
 
-static struct error *parse_mask(struct parser *p, uint16_t *out)
+static struct error *parse_mask(struct where_parser *p, uint16_t *out)
 {
 	TRY(parse_value(p, out));
 	for (;;) {
@@ -294,7 +294,7 @@ static struct error *parse_mask(struct parser *p, uint16_t *out)
 }
 
 /* What can be known before fields have their types. */
-static struct error *check_comparison(struct parser *p, const struct node *node)
+static struct error *check_comparison(struct where_parser *p, const struct node *node)
 {
 	const struct where *w = p->w;
 	const bool matches = node->op == NODE_MATCH || node->op == NODE_NO_MATCH;
@@ -314,7 +314,7 @@ static struct error *check_comparison(struct parser *p, const struct node *node)
 	return NULL;
 }
 
-static struct error *parse_compare(struct parser *p, uint16_t *out)
+static struct error *parse_compare(struct where_parser *p, uint16_t *out)
 {
 	static const struct {
 		const char *text;
@@ -340,7 +340,7 @@ static struct error *parse_compare(struct parser *p, uint16_t *out)
 	return add_node(p, node, out);
 }
 
-static struct error *parse_not(struct parser *p, uint16_t *out)
+static struct error *parse_not(struct where_parser *p, uint16_t *out)
 {
 	struct node node = {.op = NODE_NOT, .at = (uint32_t)p->pos};
 
@@ -355,9 +355,9 @@ static struct error *parse_not(struct parser *p, uint16_t *out)
 }
 
 /* Operands of one kind of operator, from the left. */
-static struct error *parse_chain(struct parser *p, const char *text, enum node_op op,
-				 struct error *(*parse_operand)(struct parser *p, uint16_t *out),
-				 uint16_t *out)
+static struct error *
+parse_chain(struct where_parser *p, const char *text, enum node_op op,
+	    struct error *(*parse_operand)(struct where_parser *p, uint16_t *out), uint16_t *out)
 {
 	TRY(parse_operand(p, out));
 	for (;;) {
@@ -372,17 +372,17 @@ static struct error *parse_chain(struct parser *p, const char *text, enum node_o
 	}
 }
 
-static struct error *parse_and(struct parser *p, uint16_t *out)
+static struct error *parse_and(struct where_parser *p, uint16_t *out)
 {
 	return parse_chain(p, "&&", NODE_AND, parse_not, out);
 }
 
-static struct error *parse_or(struct parser *p, uint16_t *out)
+static struct error *parse_or(struct where_parser *p, uint16_t *out)
 {
 	return parse_chain(p, "||", NODE_OR, parse_and, out);
 }
 
-static struct error *parse(struct parser *p)
+static struct error *parse(struct where_parser *p)
 {
 	skip_blanks(p);
 	if (!p->text[p->pos])
@@ -396,7 +396,7 @@ static struct error *parse(struct parser *p)
 struct error *where_parse(const char *text, struct where **out)
 {
 	_cleanup_(where_freep) struct where *w = calloc(1, sizeof(*w));
-	struct parser p = {.text = text, .w = w};
+	struct where_parser p = {.text = text, .w = w};
 
 	if (!w)
 		return error_nomem();

@@ -23,14 +23,14 @@
 #define NODES_MAX 4096
 #define DEPTH_MAX 128
 
-struct compiler {
+struct format_compiler {
 	struct trace_event *ev;
-	struct program *p;
+	struct print_program *p;
 	unsigned depth;
 	bool failed;
 };
 
-static uint16_t expr_add(struct compiler *c, struct expr e)
+static uint16_t expr_add(struct format_compiler *c, struct expr e)
 {
 	struct expr *at = c->p->exprs.n < NODES_MAX ? vec_push(&c->p->exprs) : NULL;
 
@@ -42,7 +42,7 @@ static uint16_t expr_add(struct compiler *c, struct expr e)
 	return (uint16_t)(at - c->p->exprs.v);
 }
 
-static uint16_t give_up(struct compiler *c)
+static uint16_t give_up(struct format_compiler *c)
 {
 	c->failed = true;
 	return 0;
@@ -84,9 +84,9 @@ static uint64_t pointee_mask(const char *type)
 	return cast_mask(name);
 }
 
-static uint16_t expr_of(struct compiler *c, struct arg *arg);
+static uint16_t expr_of(struct format_compiler *c, struct arg *arg);
 
-static uint16_t load_field(struct compiler *c, const struct format_field *f)
+static uint16_t load_field(struct format_compiler *c, const struct format_field *f)
 {
 	if (f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8)
 		return expr_add(c, (struct expr){.op = EX_CONST});
@@ -94,7 +94,7 @@ static uint16_t load_field(struct compiler *c, const struct format_field *f)
 			(struct expr){.op = EX_LOAD, .size = (uint8_t)f->size, .off = f->offset});
 }
 
-static uint16_t expr_of_index(struct compiler *c, struct arg *arg)
+static uint16_t expr_of_index(struct format_compiler *c, struct arg *arg)
 {
 	struct arg *array = arg->left;
 	const char *cast = NULL;
@@ -140,7 +140,7 @@ static int operator_of(const char *op)
 	return -1;
 }
 
-static uint16_t expr_of_op(struct compiler *c, struct arg *arg)
+static uint16_t expr_of_op(struct format_compiler *c, struct arg *arg)
 {
 	struct expr e = {0};
 
@@ -165,7 +165,7 @@ static uint16_t expr_of_op(struct compiler *c, struct arg *arg)
 }
 
 /* The number that the library's evaluation gives for this argument. */
-static uint16_t expr_of(struct compiler *c, struct arg *arg)
+static uint16_t expr_of(struct format_compiler *c, struct arg *arg)
 {
 	uint16_t e = 0;
 
@@ -204,7 +204,7 @@ static uint16_t expr_of(struct compiler *c, struct arg *arg)
 	return e;
 }
 
-static uint16_t text_add(struct compiler *c, struct text t)
+static uint16_t text_add(struct format_compiler *c, struct text t)
 {
 	struct text *at = c->p->texts.n < NODES_MAX ? vec_push(&c->p->texts) : NULL;
 
@@ -214,7 +214,7 @@ static uint16_t text_add(struct compiler *c, struct text t)
 	return (uint16_t)(at - c->p->texts.v);
 }
 
-static void flags_add(struct compiler *c, struct text *t, const struct flag_name *flag)
+static void flags_add(struct format_compiler *c, struct text *t, const struct flag_name *flag)
 {
 	t->first_flag = (uint32_t)c->p->flags.n;
 	for (; flag; flag = flag->next) {
@@ -230,7 +230,7 @@ static void flags_add(struct compiler *c, struct text *t, const struct flag_name
 }
 
 /* The bytes that __print_hex() and __print_array() walk. */
-static void text_set_bytes(struct compiler *c, struct text *t, struct arg *arg)
+static void text_set_bytes(struct format_compiler *c, struct text *t, struct arg *arg)
 {
 	while (arg->type == ARG_TYPE)
 		arg = arg->left;
@@ -256,7 +256,7 @@ static void text_set_dynamic(struct text *t, const struct format_field *f)
 }
 
 /* What the library prints for this argument where the format has %s. */
-static uint16_t text_of(struct compiler *c, struct arg *arg)
+static uint16_t text_of(struct format_compiler *c, struct arg *arg)
 {
 	struct text t = {.kind = TEXT_NOTHING};
 
@@ -383,7 +383,7 @@ bool conv_parse(const char **p, struct conv *c)
 	return true;
 }
 
-static struct item *item_add(struct compiler *c, enum item_kind kind)
+static struct item *item_add(struct format_compiler *c, enum item_kind kind)
 {
 	struct item *it = c->p->items.n < NODES_MAX ? vec_push(&c->p->items) : NULL;
 
@@ -395,7 +395,7 @@ static struct item *item_add(struct compiler *c, enum item_kind kind)
 }
 
 /* Literal text with its escapes, up to the next conversion. */
-static void compile_literal(struct compiler *c, const char **p)
+static void compile_literal(struct format_compiler *c, const char **p)
 {
 	struct strbuf text = STRBUF_INIT;
 	const char *s = *p;
@@ -437,7 +437,8 @@ static bool conv_is_plain(const struct conv *v)
 }
 
 /* Behind a %p: what kind of address, and where its bytes are. */
-static bool compile_pointer(struct compiler *c, const char **p, struct arg *arg, struct item *it)
+static bool compile_pointer(struct format_compiler *c, const char **p, struct arg *arg,
+			    struct item *it)
 {
 	static const struct {
 		const char *letters;
@@ -485,7 +486,7 @@ static bool compile_pointer(struct compiler *c, const char **p, struct arg *arg,
 	return !c->failed;
 }
 
-static void compile_conversion(struct compiler *c, const char **p, struct arg **arg)
+static void compile_conversion(struct format_compiler *c, const char **p, struct arg **arg)
 {
 	struct conv v;
 
@@ -553,7 +554,7 @@ static void compile_conversion(struct compiler *c, const char **p, struct arg **
 
 void program_compile(struct trace_event *ev)
 {
-	struct compiler c = {.ev = ev, .p = &ev->program};
+	struct format_compiler c = {.ev = ev, .p = &ev->program};
 	struct arg *arg = ev->args;
 	const char *p = ev->print;
 
@@ -572,7 +573,7 @@ void program_compile(struct trace_event *ev)
 		ev->state = EVENT_COMPILED;
 }
 
-void program_deinit(struct program *p)
+void program_deinit(struct print_program *p)
 {
 	for (size_t i = 0; i < p->strings.n; i++)
 		free(p->strings.v[i]);

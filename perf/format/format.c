@@ -39,7 +39,7 @@ enum token_type {
 	TOKEN_BAD,
 };
 
-struct parser {
+struct format_parser {
 	struct trace_event *ev;
 	const char *p, *end;
 	enum token_type type; /* of the token at hand */
@@ -66,7 +66,7 @@ static char *keep_text(struct trace_event *ev, const char *s, size_t n)
 	return n <= FORMAT_MAX ? keep(ev, strndup(s, n)) : NULL;
 }
 
-static struct arg *new_arg(struct parser *ps)
+static struct arg *new_arg(struct format_parser *ps)
 {
 	return keep(ps->ev, calloc(1, sizeof(struct arg)));
 }
@@ -258,14 +258,14 @@ static bool is_item(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-static void bad_token(struct parser *ps)
+static void bad_token(struct format_parser *ps)
 {
 	ps->type = TOKEN_BAD;
 	ps->token = (char *)"";
 }
 
 /* Strings that follow one another are one. */
-static void read_string(struct parser *ps)
+static void read_string(struct format_parser *ps)
 {
 	struct strbuf text = STRBUF_INIT;
 	char quote = *ps->p;
@@ -295,7 +295,7 @@ static void read_string(struct parser *ps)
 		bad_token(ps);
 }
 
-static void next_token(struct parser *ps)
+static void next_token(struct format_parser *ps)
 {
 	while (ps->p < ps->end && isspace((unsigned char)*ps->p))
 		ps->p++;
@@ -335,19 +335,19 @@ static void next_token(struct parser *ps)
 		bad_token(ps);
 }
 
-static bool at(const struct parser *ps, enum token_type type, const char *text)
+static bool at(const struct format_parser *ps, enum token_type type, const char *text)
 {
 	return ps->type == type && !strcmp(ps->token, text);
 }
 
 /* Some signs only end an expression. */
-static bool at_operator(const struct parser *ps)
+static bool at_operator(const struct format_parser *ps)
 {
 	return ps->type == TOKEN_OP && !strchr(":]{}", ps->token[0]);
 }
 
 /* The token at hand must be this one; takes the next. */
-static bool expect(struct parser *ps, enum token_type type, const char *text)
+static bool expect(struct format_parser *ps, enum token_type type, const char *text)
 {
 	if (!at(ps, type, text))
 		return false;
@@ -374,11 +374,11 @@ static int precedence(const char *op)
 	return -1;
 }
 
-static bool parse_primary(struct parser *ps, struct arg *arg);
-static bool parse_operator(struct parser *ps, struct arg *arg);
+static bool parse_primary(struct format_parser *ps, struct arg *arg);
+static bool parse_operator(struct format_parser *ps, struct arg *arg);
 
 /* A primary and all operators behind it. */
-static bool parse_expression(struct parser *ps, struct arg *arg)
+static bool parse_expression(struct format_parser *ps, struct arg *arg)
 {
 	if (!parse_primary(ps, arg))
 		return false;
@@ -388,7 +388,7 @@ static bool parse_expression(struct parser *ps, struct arg *arg)
 	return ps->type != TOKEN_BAD;
 }
 
-static bool parse_paren(struct parser *ps, struct arg *arg)
+static bool parse_paren(struct format_parser *ps, struct arg *arg)
 {
 	next_token(ps);
 	if (!parse_primary(ps, arg))
@@ -408,7 +408,7 @@ static bool parse_paren(struct parser *ps, struct arg *arg)
 }
 
 /* __get_str(NAME) and its like. */
-static bool parse_named(struct parser *ps, struct arg *arg, enum arg_type type)
+static bool parse_named(struct format_parser *ps, struct arg *arg, enum arg_type type)
 {
 	if (ps->type != TOKEN_ITEM)
 		return false;
@@ -519,7 +519,7 @@ static bool flag_value(const struct arg *arg, int64_t *value)
 }
 
 /* { VALUE, "NAME" }, … ) */
-static bool parse_flags(struct parser *ps, struct arg *arg)
+static bool parse_flags(struct format_parser *ps, struct arg *arg)
 {
 	struct flag_name **last = &arg->flags;
 
@@ -547,7 +547,7 @@ static bool parse_flags(struct parser *ps, struct arg *arg)
 	}
 }
 
-static bool parse_two(struct parser *ps, struct arg *arg, enum arg_type type, bool third)
+static bool parse_two(struct format_parser *ps, struct arg *arg, enum arg_type type, bool third)
 {
 	arg->type = type;
 	arg->left = new_arg(ps);
@@ -561,7 +561,7 @@ static bool parse_two(struct parser *ps, struct arg *arg, enum arg_type type, bo
 	return expect(ps, TOKEN_DELIM, ")");
 }
 
-static bool parse_print_flags(struct parser *ps, struct arg *arg, bool delimiter)
+static bool parse_print_flags(struct format_parser *ps, struct arg *arg, bool delimiter)
 {
 	arg->type = delimiter ? ARG_FLAGS : ARG_SYMBOL;
 	arg->left = new_arg(ps);
@@ -579,7 +579,7 @@ static bool parse_print_flags(struct parser *ps, struct arg *arg, bool delimiter
 }
 
 /* sizeof(u64), sizeof(REC->field) */
-static bool parse_sizeof(struct parser *ps, struct arg *arg)
+static bool parse_sizeof(struct format_parser *ps, struct arg *arg)
 {
 	struct arg *of = new_arg(ps);
 	char number[16];
@@ -596,7 +596,7 @@ static bool parse_sizeof(struct parser *ps, struct arg *arg)
 	return size && arg->text;
 }
 
-static bool parse_function(struct parser *ps, struct arg *arg, const char *name)
+static bool parse_function(struct format_parser *ps, struct arg *arg, const char *name)
 {
 	static const struct {
 		const char *name;
@@ -639,7 +639,7 @@ static bool parse_function(struct parser *ps, struct arg *arg, const char *name)
 	return false;
 }
 
-static bool parse_item(struct parser *ps, struct arg *arg)
+static bool parse_item(struct format_parser *ps, struct arg *arg)
 {
 	char *name = ps->token;
 
@@ -673,7 +673,7 @@ static bool parse_item(struct parser *ps, struct arg *arg)
 	return true;
 }
 
-static bool parse_primary(struct parser *ps, struct arg *arg)
+static bool parse_primary(struct format_parser *ps, struct arg *arg)
 {
 	bool good = false;
 
@@ -705,7 +705,7 @@ static bool parse_primary(struct parser *ps, struct arg *arg)
 }
 
 /* C ? A : B; the operand before the question mark is in arg. */
-static bool parse_condition(struct parser *ps, struct arg *arg)
+static bool parse_condition(struct format_parser *ps, struct arg *arg)
 {
 	struct arg *both = new_arg(ps);
 
@@ -727,7 +727,7 @@ static bool parse_condition(struct parser *ps, struct arg *arg)
 }
 
 /* The operator at hand, with arg as its left operand; arg becomes the result. */
-static bool parse_operator_inner(struct parser *ps, struct arg *arg)
+static bool parse_operator_inner(struct format_parser *ps, struct arg *arg)
 {
 	const char *op = ps->token;
 	int prio = precedence(op);
@@ -785,7 +785,7 @@ static bool parse_operator_inner(struct parser *ps, struct arg *arg)
 	return right ? parse_operator(ps, right) : parse_operator(ps, arg);
 }
 
-static bool parse_operator(struct parser *ps, struct arg *arg)
+static bool parse_operator(struct format_parser *ps, struct arg *arg)
 {
 	bool good = ++ps->depth <= DEPTH_MAX && parse_operator_inner(ps, arg);
 
@@ -796,7 +796,7 @@ static bool parse_operator(struct parser *ps, struct arg *arg)
 /* "FORMAT", EXPRESSION, … */
 static bool parse_print(struct trace_event *ev, const char *text, size_t len)
 {
-	struct parser ps = {.ev = ev, .p = text, .end = text + len};
+	struct format_parser ps = {.ev = ev, .p = text, .end = text + len};
 	struct arg **last = &ev->args;
 
 	next_token(&ps);

@@ -189,7 +189,7 @@ struct item {
 };
 
 /* An event's print format, compiled. */
-struct program {
+struct print_program {
 	VEC(struct item) items;
 	VEC(struct expr) exprs;
 	VEC(struct text) texts;
@@ -209,7 +209,7 @@ struct trace_event {
 	bool parsed;	 /* print and args are whole */
 	uint32_t extent; /* the end of the last fixed field */
 	enum { EVENT_NEW, EVENT_COMPILED, EVENT_BY_FIELD } state;
-	struct program program;
+	struct print_program program;
 };
 
 struct printk_format {
@@ -242,7 +242,7 @@ uint32_t format_type_size(const char *type, uint32_t long_size);
 
 /* Sets ev->state and, when it can be compiled, ev->program. */
 void program_compile(struct trace_event *ev);
-void program_deinit(struct program *p);
+void program_deinit(struct print_program *p);
 /* " NAME=VALUE" for each field, as libtraceevent has it where it cannot do better. */
 void fields_run(const struct trace_event *ev, const uint8_t *raw, uint32_t size,
 		struct strbuf *out);

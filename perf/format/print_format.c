@@ -13,22 +13,22 @@
 #include <inttypes.h>
 #include <sys/socket.h>
 
-struct run {
+struct format_run {
 	const struct trace_event *ev;
-	const struct program *p;
+	const struct print_program *p;
 	const uint8_t *raw;
 	uint32_t size;
 	struct strbuf *out;
 };
 
-static uint64_t number_at(const struct run *r, uint64_t off, unsigned n)
+static uint64_t number_at(const struct format_run *r, uint64_t off, unsigned n)
 {
 	return payload_number(r->ev->tracing, r->raw, r->size, off, n);
 }
 
-static uint64_t eval(const struct run *r, uint16_t index);
+static uint64_t eval(const struct format_run *r, uint16_t index);
 
-static uint64_t eval_operator(const struct run *r, const struct expr *e)
+static uint64_t eval_operator(const struct format_run *r, const struct expr *e)
 {
 	uint64_t a = eval(r, e->a), b = eval(r, e->b);
 
@@ -75,7 +75,7 @@ static uint64_t eval_operator(const struct run *r, const struct expr *e)
 }
 
 /* The depth was bounded by the compiler. */
-static uint64_t eval(const struct run *r, uint16_t index)
+static uint64_t eval(const struct format_run *r, uint16_t index)
 {
 	const struct expr *e = &r->p->exprs.v[index];
 
@@ -226,7 +226,8 @@ static void add_unnamed(struct strbuf *out, uint64_t value)
 	strbuf_add_hex(out, value);
 }
 
-static void add_flags(const struct run *r, const struct text *t, const struct conv *v, int len)
+static void add_flags(const struct format_run *r, const struct text *t, const struct conv *v,
+		      int len)
 {
 	uint64_t value = eval(r, t->a);
 	const struct flag *f = r->p->flags.v + t->first_flag, *end = f + t->n_flags;
@@ -252,7 +253,8 @@ static void add_flags(const struct run *r, const struct text *t, const struct co
 	}
 }
 
-static void add_symbol(const struct run *r, const struct text *t, const struct conv *v, int len)
+static void add_symbol(const struct format_run *r, const struct text *t, const struct conv *v,
+		       int len)
 {
 	uint64_t value = eval(r, t->a);
 	const struct flag *f = r->p->flags.v + t->first_flag, *end = f + t->n_flags;
@@ -266,14 +268,14 @@ static void add_symbol(const struct run *r, const struct text *t, const struct c
 }
 
 /* The bytes of __print_hex() and __print_array() from *off on, *n of them at most. */
-static void bytes_of(const struct run *r, const struct text *t, uint64_t *off)
+static void bytes_of(const struct format_run *r, const struct text *t, uint64_t *off)
 {
 	*off = t->dynamic ? number_at(r, t->off, t->len) & 0xffff : t->off;
 	if (t->dynamic && t->relative)
 		*off += t->off + t->len;
 }
 
-static void add_hex(const struct run *r, const struct text *t)
+static void add_hex(const struct format_run *r, const struct text *t)
 {
 	int n = (int)eval(r, t->a);
 	uint64_t off;
@@ -290,7 +292,7 @@ static void add_hex(const struct run *r, const struct text *t)
 	}
 }
 
-static void add_array(const struct run *r, const struct text *t)
+static void add_array(const struct format_run *r, const struct text *t)
 {
 	int n = (int)eval(r, t->a), size = (int)eval(r, t->b);
 	uint64_t off;
@@ -316,7 +318,8 @@ static void add_array(const struct run *r, const struct text *t)
 }
 
 /* Bits from the highest down, with a comma after each 32. */
-static void add_bitmask(const struct run *r, const struct text *t, const struct conv *v, int len)
+static void add_bitmask(const struct format_run *r, const struct text *t, const struct conv *v,
+			int len)
 {
 	uint64_t where = number_at(r, t->off, 4);
 	uint32_t size = (uint32_t)(where >> 16);
@@ -338,7 +341,8 @@ static void add_bitmask(const struct run *r, const struct text *t, const struct 
 }
 
 /* The list of set bits: "0-3,7". */
-static void add_cpumask(const struct run *r, const struct text *t, const struct conv *v, int len)
+static void add_cpumask(const struct format_run *r, const struct text *t, const struct conv *v,
+			int len)
 {
 	uint64_t where = number_at(r, t->off, 4);
 	uint64_t off = (where & 0xffff) + (t->relative ? t->off + t->len : 0);
@@ -367,7 +371,7 @@ static void add_cpumask(const struct run *r, const struct text *t, const struct 
 	strbuf_deinit(&text);
 }
 
-static void add_text(const struct run *r, uint16_t index, const struct conv *v, int len)
+static void add_text(const struct format_run *r, uint16_t index, const struct conv *v, int len)
 {
 	const struct text *t = &r->p->texts.v[index];
 
@@ -456,7 +460,7 @@ static void add_hex_number(struct strbuf *out, uint64_t v, int width)
 	strbuf_add(out, s, (size_t)(end - s));
 }
 
-static void add_function(const struct run *r, const struct item *it, uint64_t addr)
+static void add_function(const struct format_run *r, const struct item *it, uint64_t addr)
 {
 	const struct tracing *t = r->ev->tracing;
 	uint64_t start = addr;
@@ -559,7 +563,7 @@ static void add_uuid(struct strbuf *out, const char *letters, const uint8_t *b)
 			    i == 3 || i == 5 || i == 7 || i == 9 ? "-" : "");
 }
 
-static void add_bytes(const struct run *r, const struct item *it)
+static void add_bytes(const struct format_run *r, const struct item *it)
 {
 	static const char *const invalid[] = {"INVALIDIPv4", "INVALIDIPv6", "INVALIDMAC",
 					      "INVALIDUUID"};
@@ -598,7 +602,7 @@ static void add_bytes(const struct run *r, const struct item *it)
 }
 
 /* An integer field without a format. */
-static void add_plain_number(const struct run *r, const struct format_field *f)
+static void add_plain_number(const struct format_run *r, const struct format_field *f)
 {
 	uint64_t v = number_at(r, f->offset, f->size);
 
@@ -622,7 +626,7 @@ static void add_plain_number(const struct run *r, const struct format_field *f)
 	}
 }
 
-static void add_plain_array(const struct run *r, struct format_field *f)
+static void add_plain_array(const struct format_run *r, struct format_field *f)
 {
 	uint64_t off = f->offset, n = f->size;
 	bool text = f->flags & FIELD_STRING && !f->unprintable;
@@ -649,7 +653,7 @@ static void add_plain_array(const struct run *r, struct format_field *f)
 	strbuf_addch(r->out, ']');
 }
 
-static void add_plain(struct run *r, struct format_field *f)
+static void add_plain(struct format_run *r, struct format_field *f)
 {
 	if (f->flags & FIELD_ARRAY)
 		add_plain_array(r, f);
@@ -660,7 +664,7 @@ static void add_plain(struct run *r, struct format_field *f)
 void trace_field_print(const struct trace_event *ev, const struct trace_field *field,
 		       const void *raw, uint32_t size, struct strbuf *out)
 {
-	struct run r = {.ev = ev, .raw = raw, .size = size, .out = out};
+	struct format_run r = {.ev = ev, .raw = raw, .size = size, .out = out};
 	struct format_field *f = format_find_field(ev, field->name);
 
 	if (f)
@@ -669,7 +673,7 @@ void trace_field_print(const struct trace_event *ev, const struct trace_field *f
 
 void fields_run(const struct trace_event *ev, const uint8_t *raw, uint32_t size, struct strbuf *out)
 {
-	struct run r = {.ev = ev, .raw = raw, .size = size, .out = out};
+	struct format_run r = {.ev = ev, .raw = raw, .size = size, .out = out};
 
 	strbuf_adds(out, "[FAILED TO PARSE]");
 	for (size_t i = 0; i < ev->format_fields.n; i++) {
@@ -692,7 +696,7 @@ static void add_float(struct strbuf *out, uint64_t bits, unsigned n)
 void program_run(const struct trace_event *ev, const uint8_t *raw, uint32_t size,
 		 struct strbuf *out)
 {
-	struct run r = {.ev = ev, .p = &ev->program, .raw = raw, .size = size, .out = out};
+	struct format_run r = {.ev = ev, .p = &ev->program, .raw = raw, .size = size, .out = out};
 	const struct item *it = ev->program.items.v, *last = it + ev->program.items.n;
 
 	for (; it < last; it++) {

@@ -33,7 +33,7 @@
 #define MAX_STACK  1024
 #define MAX_WORDS  32
 
-struct entry {
+struct sorted_entry {
 	struct hist_entry he; /* first */
 	struct rb_node in;    /* as collected; then as reported */
 	uint64_t last_stack;
@@ -47,7 +47,7 @@ struct chain_slot {
 	size_t n;
 };
 
-struct cached {
+struct cached_frame {
 	const struct map *map;
 	uint64_t ip;
 	const struct hist_frame *frame;
@@ -60,7 +60,7 @@ struct hist {
 	struct arena arena;
 	struct result_totals totals, shown;
 
-	struct cached *cache;
+	struct cached_frame *cache;
 	struct u64map frames; /* by symbol, or by DSO and address */
 	struct u64map ranks;  /* DSO -> rank */
 	uint32_t n_ranks;
@@ -75,7 +75,7 @@ struct hist {
 	struct chain_slot *chain_slots;
 	size_t chain_mask, n_chains;
 
-	struct entry **entry_slots;
+	struct sorted_entry **entry_slots;
 	size_t entry_mask, n_entries;
 	struct rb_tree in;
 	VEC(const struct hist_entry *) sorted;
@@ -235,14 +235,14 @@ static const struct hist_frame *frame_at(struct hist *h, const struct thread *th
 					 uint8_t cpumode, uint64_t ip)
 {
 	const struct map *map = resolver_find_map(h->resolver, thread, cpumode, ip);
-	struct cached *c = &h->cache[hash_u64(ip ^ (uintptr_t)map) & (CACHE_SIZE - 1)];
+	struct cached_frame *c = &h->cache[hash_u64(ip ^ (uintptr_t)map) & (CACHE_SIZE - 1)];
 	struct location loc;
 
 	if (c->frame && c->map == map && c->ip == ip && map)
 		return c->frame;
 	resolve_addr_in(h->resolver, map, cpumode, ip, &loc);
 	const struct hist_frame *f = frame_of(h, &loc);
-	*c = (struct cached){map, ip, f};
+	*c = (struct cached_frame){map, ip, f};
 	return f;
 }
 
@@ -589,12 +589,12 @@ static size_t entry_words(struct hist *h, const struct hist_entry *he, uint64_t 
 	return n;
 }
 
-static struct entry *entry_of_in(struct rb_node *rb)
+static struct sorted_entry *entry_of_in(struct rb_node *rb)
 {
-	return container_of(rb, struct entry, in);
+	return container_of(rb, struct sorted_entry, in);
 }
 
-static void insert_in(struct hist *h, struct entry *e)
+static void insert_in(struct hist *h, struct sorted_entry *e)
 {
 	struct rb_node **link = &h->in.root, *parent = NULL;
 
@@ -607,7 +607,7 @@ static void insert_in(struct hist *h, struct entry *e)
 	rb_insert(&h->in, &e->in, parent, link);
 }
 
-static void insert_out(struct hist *h, struct rb_tree *out, struct entry *e)
+static void insert_out(struct hist *h, struct rb_tree *out, struct sorted_entry *e)
 {
 	struct rb_node **link = &out->root, *parent = NULL;
 
@@ -623,12 +623,12 @@ static void insert_out(struct hist *h, struct rb_tree *out, struct entry *e)
 static bool entries_grow(struct hist *h)
 {
 	size_t slots = h->entry_mask ? (h->entry_mask + 1) * 2 : 1024;
-	struct entry **grown = calloc(slots, sizeof(*grown));
+	struct sorted_entry **grown = calloc(slots, sizeof(*grown));
 
 	if (!grown)
 		return false;
 	for (size_t i = 0; h->entry_mask && i <= h->entry_mask; i++) {
-		struct entry *e = h->entry_slots[i];
+		struct sorted_entry *e = h->entry_slots[i];
 		size_t at = e ? e->hash & (slots - 1) : 0;
 
 		while (e && grown[at])
@@ -642,9 +642,9 @@ static bool entries_grow(struct hist *h)
 	return true;
 }
 
-static struct entry *entry_new(struct hist *h, const struct hist_entry *want, size_t n_words)
+static struct sorted_entry *entry_new(struct hist *h, const struct hist_entry *want, size_t n_words)
 {
-	struct entry *e = arena_alloc(&h->arena, sizeof(*e) + n_words * sizeof(e->words[0]));
+	struct sorted_entry *e = arena_alloc(&h->arena, sizeof(*e) + n_words * sizeof(e->words[0]));
 
 	if (!e)
 		return NULL;
@@ -658,7 +658,7 @@ static struct entry *entry_new(struct hist *h, const struct hist_entry *want, si
 }
 
 /* The entry with the keys of want, made if need be; NULL: no memory. */
-static struct entry *entry_get(struct hist *h, const struct hist_entry *want)
+static struct sorted_entry *entry_get(struct hist *h, const struct hist_entry *want)
 {
 	uint64_t words[HIST_MAX_FIELDS * 4], hash = 0;
 	size_t n = entry_words(h, want, words);
@@ -668,7 +668,7 @@ static struct entry *entry_get(struct hist *h, const struct hist_entry *want)
 	if (h->n_entries * 4 >= h->entry_mask * 3 && !entries_grow(h))
 		return NULL;
 	for (size_t at = hash & h->entry_mask;; at = (at + 1) & h->entry_mask) {
-		struct entry *e = h->entry_slots[at];
+		struct sorted_entry *e = h->entry_slots[at];
 
 		if (!e) {
 			e = entry_new(h, want, n);
@@ -708,7 +708,7 @@ static void stat_add(struct hist_stat *stat, uint64_t period, uint64_t n, uint8_
 	}
 }
 
-static bool entry_add_chain(struct hist *h, struct entry *e, const struct hist_stack *s,
+static bool entry_add_chain(struct hist *h, struct sorted_entry *e, const struct hist_stack *s,
 			    size_t from)
 {
 	return !h->spec->use_chain || from == s->depth ||
@@ -744,7 +744,7 @@ static struct error *add_children(struct hist *h, struct hist_stack *s, uint64_t
 		want.ip = f->frame.addr;
 		if (f->level)
 			want.level = f->level;
-		struct entry *e = entry_get(h, &want);
+		struct sorted_entry *e = entry_get(h, &want);
 		if (!e)
 			return error_nomem();
 		/* A stack is shown when a row that it counts for is. */
@@ -785,7 +785,7 @@ static struct error *stack_finish(struct hist *h, struct hist_stack *s, uint64_t
 	const struct hist_entry of_sample = want;
 	const bool misses = misses_text(h, s->leaf);
 	want.filtered |= misses;
-	struct entry *e = entry_get(h, &want);
+	struct sorted_entry *e = entry_get(h, &want);
 	if (!e)
 		return error_nomem();
 	e->last_stack = number;
@@ -815,7 +815,7 @@ static struct error *stack_finish(struct hist *h, struct hist_stack *s, uint64_t
  */
 static struct error *collapse(struct hist *h)
 {
-	VEC(struct entry *) all = {0};
+	VEC(struct sorted_entry *) all = {0};
 
 	if (!h->spec->has[HIST_COMM])
 		return NULL;
@@ -843,7 +843,7 @@ struct error *hist_finish(struct hist *h)
 		*vec_push(&h->sorted) = &entry_of_in(rb)->he;
 	h->in = (struct rb_tree){0};
 	for (size_t i = 0; i < h->sorted.n; i++) {
-		struct entry *e = container_of(h->sorted.v[i], struct entry, he);
+		struct sorted_entry *e = container_of(h->sorted.v[i], struct sorted_entry, he);
 
 		h->totals.period += e->he.stat.period;
 		if (!e->he.filtered)

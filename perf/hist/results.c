@@ -13,7 +13,7 @@
 
 #define ADDRESS_DIGITS 16
 
-struct maker {
+struct results_maker {
 	const struct hist *h;
 	const struct hist_spec *spec;
 	const struct hist_results_opts *opts;
@@ -49,10 +49,10 @@ static enum column_style style_of(enum hist_field field)
 	}
 }
 
-static const char *text_make(struct maker *m, const char *fmt, ...) _printf_(2, 3);
+static const char *text_make(struct results_maker *m, const char *fmt, ...) _printf_(2, 3);
 
 /* A field's key as it is written; the same field of two events is two columns. */
-static const char *name_of(struct maker *m, enum hist_field field)
+static const char *name_of(struct results_maker *m, enum hist_field field)
 {
 	const struct hist_dynamic *d;
 
@@ -63,7 +63,8 @@ static const char *name_of(struct maker *m, enum hist_field field)
 			 d->raw ? "/raw" : "");
 }
 
-static void column_add(struct maker *m, struct result_column *columns, enum hist_field field)
+static void column_add(struct results_maker *m, struct result_column *columns,
+		       enum hist_field field)
 {
 	size_t i = m->table->n_columns++;
 	bool is_share = field < HIST_N_MEASURES && field != HIST_SAMPLE;
@@ -84,7 +85,7 @@ static void column_add(struct maker *m, struct result_column *columns, enum hist
 	};
 }
 
-static void columns_make(struct maker *m)
+static void columns_make(struct results_maker *m)
 {
 	struct result_column *columns =
 		arena_alloc(m->arena, (m->spec->n_out + 1) * sizeof(*columns));
@@ -105,7 +106,7 @@ static void columns_make(struct maker *m)
 	columns[m->table->n_columns - 1].hidden = true;
 }
 
-static const char *text_make(struct maker *m, const char *fmt, ...)
+static const char *text_make(struct results_maker *m, const char *fmt, ...)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	va_list ap;
@@ -129,7 +130,7 @@ static struct result_cell number_cell(uint64_t number)
 	return (struct result_cell){.kind = CELL_UINT, .u = number};
 }
 
-static struct result_cell symbol_cell(struct maker *m, const struct hist_entry *he)
+static struct result_cell symbol_cell(struct results_maker *m, const struct hist_entry *he)
 {
 	const struct symbol *sym = he->frame->sym;
 	struct result_cell cell = {
@@ -161,7 +162,7 @@ static struct result_cell value_cell(const struct hist_value *v)
 	};
 }
 
-static struct result_cell cell_make(struct maker *m, enum hist_field field,
+static struct result_cell cell_make(struct results_maker *m, enum hist_field field,
 				    const struct hist_entry *he)
 {
 	switch (field) {
@@ -211,7 +212,8 @@ static struct result_cell cell_make(struct maker *m, enum hist_field field,
 }
 
 /* How wide a field is in perf's layout besides what is shown in it. */
-static size_t field_width(const struct maker *m, enum hist_field field, const struct hist_entry *he)
+static size_t field_width(const struct results_maker *m, enum hist_field field,
+			  const struct hist_entry *he)
 {
 	size_t comm;
 
@@ -233,7 +235,7 @@ static size_t field_width(const struct maker *m, enum hist_field field, const st
 	}
 }
 
-static void row_add(struct maker *m, const struct hist_entry *he, struct result_sum *sum)
+static void row_add(struct results_maker *m, const struct hist_entry *he, struct result_sum *sum)
 {
 	struct result_table *t = m->table;
 	struct result_cell *cells = &t->cells[t->n_rows++ * t->n_columns];
@@ -248,7 +250,7 @@ static void row_add(struct maker *m, const struct hist_entry *he, struct result_
 	sum->tree = he->chain;
 }
 
-static void table_make(struct maker *m)
+static void table_make(struct results_maker *m)
 {
 	struct result_profile *profile = arena_alloc(m->arena, sizeof(*profile));
 	size_t n = 0;
@@ -275,8 +277,8 @@ static void table_make(struct maker *m)
 }
 
 /* The sample's call chain; its own frame alone where it has none, or none is asked for. */
-static const struct result_frame *const *frames_of(struct maker *m, const struct hist_stack *s,
-						   struct result_stack *out)
+static const struct result_frame *const *
+frames_of(struct results_maker *m, const struct hist_stack *s, struct result_stack *out)
 {
 	const struct result_frame **frames;
 	const uint32_t depth = m->spec->use_chain ? s->depth : 0;
@@ -341,7 +343,7 @@ static int compare_stacks(const void *a, const void *b)
 }
 
 /* Samples that differ in other keys only, a CPU or a time, are one stack. */
-static void stacks_make(struct maker *m, struct result *r)
+static void stacks_make(struct results_maker *m, struct result *r)
 {
 	size_t n = 0, all;
 	struct hist_stack *const *stacks = hist_stacks(m->h, &all);
@@ -379,7 +381,7 @@ struct error *hist_results(const struct hist *h, const struct hist_results_opts 
 			   struct results *results)
 {
 	struct result *r = results_add(results, RESULT_TABLE, opts->name);
-	struct maker m = {
+	struct results_maker m = {
 		.h = h,
 		.spec = hist_spec_of(h),
 		.opts = opts,

@@ -17,7 +17,7 @@ enum {
 	MAX_ENDED = 4096, /* threads; and twice as many as are referred to */
 };
 
-struct cpu_ring {
+struct live_ring {
 	int fd;
 	struct perf_ring ring;
 };
@@ -26,7 +26,7 @@ struct live_source {
 	const struct log *log;
 	struct session *session;
 	struct perf_event_attr attr;
-	VEC(struct cpu_ring) rings;
+	VEC(struct live_ring) rings;
 	int epoll_fd;
 	bool kernel_read;
 	size_t max_ended;
@@ -35,7 +35,7 @@ struct live_source {
 
 void live_source_free(struct live_source *live)
 {
-	struct cpu_ring *ring;
+	struct live_ring *ring;
 
 	if (!live)
 		return;
@@ -62,7 +62,7 @@ int live_source_fd(const struct live_source *live)
 /* Every ring in the list can be read. */
 static struct error *add_ring(struct live_source *live, int fd)
 {
-	struct cpu_ring *ring = vec_push(&live->rings);
+	struct live_ring *ring = vec_push(&live->rings);
 	struct epoll_event event = {.events = EPOLLIN};
 	struct error *err;
 
@@ -187,7 +187,7 @@ struct error *live_source_new(const struct live_source_opts *opts, struct live_s
 
 struct error *live_source_update(struct live_source *live)
 {
-	struct cpu_ring *ring;
+	struct live_ring *ring;
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);

@@ -125,7 +125,7 @@ static void add_field_value(struct trace_event *ev, const struct trace_field *f,
 	strbuf_add(out, "null", 4);
 }
 
-static void add_trace(struct printer *p, const struct sample *sample,
+static void add_trace(struct script_printer *p, const struct sample *sample,
 		      const struct session_event *event, struct strbuf *out)
 {
 	struct trace_event *ev = printer_trace_event(p, event);
@@ -157,8 +157,8 @@ static void add_trace(struct printer *p, const struct sample *sample,
 	json_add_string(out, strbuf_str(&p->text), p->text.len);
 }
 
-static void add_chain(struct printer *p, const struct sample *sample, const struct thread *thread,
-		      uint64_t fields, struct strbuf *out)
+static void add_chain(struct script_printer *p, const struct sample *sample,
+		      const struct thread *thread, uint64_t fields, struct strbuf *out)
 {
 	size_t n = printer_resolve_chain(p, sample, thread);
 
@@ -172,8 +172,9 @@ static void add_chain(struct printer *p, const struct sample *sample, const stru
 	strbuf_addch(out, ']');
 }
 
-void print_sample_json(struct printer *p, const struct record *rec, const struct sample *sample,
-		       const struct session_event *event, struct thread *thread, struct strbuf *out)
+void print_sample_json(struct script_printer *p, const struct record *rec,
+		       const struct sample *sample, const struct session_event *event,
+		       struct thread *thread, struct strbuf *out)
 {
 	const struct printer_opts *opts = &p->opts;
 	enum field_type type = field_type_of(event->attr.type);
@@ -253,7 +254,7 @@ static void add_ledger(uint32_t kind, uint64_t id, uint64_t count, const char *n
 		add_str(out, "name", name);
 }
 
-void print_ledger_json(struct printer *p, const struct record_ledger *l, struct strbuf *out)
+void print_ledger_json(struct script_printer *p, const struct record_ledger *l, struct strbuf *out)
 {
 	strbuf_adds(out, "{\"type\":\"ledger\"");
 	add_ledger(l->kind, l->id, l->count, l->name, out);
@@ -339,8 +340,8 @@ static bool add_record(const struct record *rec, struct strbuf *out)
 	}
 }
 
-void print_record_json(struct printer *p, const struct record *rec, const struct thread *thread,
-		       struct strbuf *out)
+void print_record_json(struct script_printer *p, const struct record *rec,
+		       const struct thread *thread, struct strbuf *out)
 {
 	const char *name = record_type_name(rec->header.type);
 	size_t start = out->len;

@@ -13,7 +13,7 @@
 #include "perf/resolve/resolve.h"
 #include "perf/session/session.h"
 
-struct printer;
+struct script_printer;
 
 struct printer_opts {
 	size_t sz;
@@ -32,43 +32,44 @@ struct printer_opts {
  * Checks the choice of fields against the recording's events: a field that
  * was asked for by name and is in no sample is an error.
  */
-struct error *printer_new(const struct printer_opts *opts, struct printer **out);
-void printer_free(struct printer *p);
-DEFINE_FREEP(struct printer, printer_free)
+struct error *printer_new(const struct printer_opts *opts, struct script_printer **out);
+void printer_free(struct script_printer *p);
+DEFINE_FREEP(struct script_printer, printer_free)
 
 /* For pipes, where the format files come after the start. */
-void printer_set_tracing(struct printer *p, struct tracing *tracing);
+void printer_set_tracing(struct script_printer *p, struct tracing *tracing);
 
 /* In a pipe the events come one by one: call after the first records were read. */
-struct error *printer_check_events(struct printer *p);
+struct error *printer_check_events(struct script_printer *p);
 
 /* Adds the sample's line or lines, newline included. */
-void print_sample(struct printer *p, const struct record *rec, const struct sample *sample,
+void print_sample(struct script_printer *p, const struct record *rec, const struct sample *sample,
 		  const struct session_event *event, struct thread *thread, struct strbuf *out);
 
 /*
  * Adds "  comm  tid … PERF_RECORD_MMAP2 …" for any record that is no sample;
  * thread may be NULL.
  */
-void print_record(struct printer *p, const struct record *rec, const struct thread *thread,
+void print_record(struct script_printer *p, const struct record *rec, const struct thread *thread,
 		  struct strbuf *out);
 
 /*
  * perf script -D: where the record stands in the file, its bytes and what it
  * is. sample, event and thread are NULL for what is no sample.
  */
-void print_record_raw(struct printer *p, const struct record *rec, const struct sample *sample,
-		      const struct session_event *event, const struct thread *thread,
-		      const char *file, struct strbuf *out);
+void print_record_raw(struct script_printer *p, const struct record *rec,
+		      const struct sample *sample, const struct session_event *event,
+		      const struct thread *thread, const char *file, struct strbuf *out);
 
 /* The same as one line of JSON each; the schema stands in doc/script-json.md. */
-void print_sample_json(struct printer *p, const struct record *rec, const struct sample *sample,
-		       const struct session_event *event, struct thread *thread,
-		       struct strbuf *out);
-void print_record_json(struct printer *p, const struct record *rec, const struct thread *thread,
-		       struct strbuf *out);
+void print_sample_json(struct script_printer *p, const struct record *rec,
+		       const struct sample *sample, const struct session_event *event,
+		       struct thread *thread, struct strbuf *out);
+void print_record_json(struct script_printer *p, const struct record *rec,
+		       const struct thread *thread, struct strbuf *out);
 /* A line of the loss ledger that perf-bpf record left in the file. */
-void print_ledger_json(struct printer *p, const struct record_ledger *ledger, struct strbuf *out);
+void print_ledger_json(struct script_printer *p, const struct record_ledger *ledger,
+		       struct strbuf *out);
 
 /* "12345.678901", or with nine digits. */
 void print_time(struct strbuf *out, uint64_t ns, bool nine);

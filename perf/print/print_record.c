@@ -158,7 +158,7 @@ void print_record_body(const struct record *rec, struct strbuf *out)
 	strbuf_addch(out, '\n');
 }
 
-void print_record(struct printer *p, const struct record *rec, const struct thread *thread,
+void print_record(struct script_printer *p, const struct record *rec, const struct thread *thread,
 		  struct strbuf *out)
 {
 	const struct session_event *event = rec->event;
@@ -183,9 +183,9 @@ void print_record(struct printer *p, const struct record *rec, const struct thre
  *	. ... raw event: size 80 bytes
  *	.  0000:  01 00 00 00 …  ........
  */
-void print_record_raw(struct printer *p, const struct record *rec, const struct sample *sample,
-		      const struct session_event *event, const struct thread *thread,
-		      const char *file, struct strbuf *out)
+void print_record_raw(struct script_printer *p, const struct record *rec,
+		      const struct sample *sample, const struct session_event *event,
+		      const struct thread *thread, const char *file, struct strbuf *out)
 {
 	const char *name = record_type_name(rec->header.type);
 	const struct sample *id = sample ? sample : &rec->id;

@@ -19,7 +19,7 @@ struct script {
 	const char *name; /* of the recording */
 	struct session *session;
 	struct tracing *tracing;
-	struct printer *printer;
+	struct script_printer *printer;
 	struct probed probed;
 	struct {
 		const struct sample *sample;

@@ -6,7 +6,7 @@
 #include "perf/print/print.h"
 #include "perf/print/probed.h"
 
-struct printer {
+struct script_printer {
 	struct printer_opts opts;
 	struct field_choice choice; /* narrowed to what the samples hold */
 	struct tracing *tracing;
@@ -31,7 +31,7 @@ void add_pad(struct strbuf *out, size_t n);
 void add_hex_row(struct strbuf *out, const uint8_t *bytes, size_t n, size_t width);
 
 /* comm, pid, tid, cpu, misc and time, as far as they are chosen. */
-void print_start(struct printer *p, const struct session_event *event, uint32_t type,
+void print_start(struct script_printer *p, const struct session_event *event, uint32_t type,
 		 const struct sample *sample, const struct thread *thread, struct strbuf *out);
 
 /* "PERF_RECORD_COMM: ls:7/7" and a newline. */
@@ -41,10 +41,11 @@ void print_record_body(const struct record *rec, struct strbuf *out);
 const char *map_dso_name(const struct map *map);
 
 /* The format of a tracepoint; NULL: there is none. */
-struct trace_event *printer_trace_event(struct printer *p, const struct session_event *event);
+struct trace_event *printer_trace_event(struct script_printer *p,
+					const struct session_event *event);
 
 /* Names the sample's call chain in p->chain; how many places it has, 0 without a resolver. */
-size_t printer_resolve_chain(struct printer *p, const struct sample *sample,
+size_t printer_resolve_chain(struct script_printer *p, const struct sample *sample,
 			     const struct thread *thread);
 
 #endif

@@ -50,7 +50,7 @@ static const struct {
 	{FIELD_CODE_PAGE_SIZE, PERF_SAMPLE_CODE_PAGE_SIZE, "size of the code's page"},
 };
 
-static struct error *check_event(struct printer *p, const struct session_event *ev)
+static struct error *check_event(struct script_printer *p, const struct session_event *ev)
 {
 	enum field_type type = field_type_of(ev->attr.type);
 	uint64_t *fields = &p->choice.type[type].fields;
@@ -87,7 +87,7 @@ static struct error *check_event(struct printer *p, const struct session_event *
 }
 
 /* Tracepoints show where they were hit when there are chains. */
-static void add_chain_fields(struct printer *p)
+static void add_chain_fields(struct script_printer *p)
 {
 	size_t n = session_n_events(p->opts.session);
 	bool any = false;
@@ -111,7 +111,8 @@ static void add_chain_fields(struct printer *p)
  * In a pipe the events come as records. perf then looks at each type when its
  * first event comes, and where that one has chains adds ip and sym alone.
  */
-static void add_chain_fields_pipe(struct printer *p, const struct session_event *ev, uint64_t all)
+static void add_chain_fields_pipe(struct script_printer *p, const struct session_event *ev,
+				  uint64_t all)
 {
 	enum field_type type = field_type_of(ev->attr.type);
 
@@ -120,7 +121,7 @@ static void add_chain_fields_pipe(struct printer *p, const struct session_event 
 	p->choice.type[type].fields |= (FIELD_IP | FIELD_SYM) & ~p->choice.type[type].unwanted;
 }
 
-struct error *printer_check_events(struct printer *p)
+struct error *printer_check_events(struct script_printer *p)
 {
 	size_t n = session_n_events(p->opts.session);
 	bool pipe = session_header(p->opts.session)->pipe;
@@ -157,9 +158,9 @@ struct error *printer_check_events(struct printer *p)
 	return NULL;
 }
 
-struct error *printer_new(const struct printer_opts *opts, struct printer **out)
+struct error *printer_new(const struct printer_opts *opts, struct script_printer **out)
 {
-	_cleanup_(printer_freep) struct printer *p = calloc(1, sizeof(*p));
+	_cleanup_(printer_freep) struct script_printer *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return error_nomem();
@@ -178,7 +179,7 @@ struct error *printer_new(const struct printer_opts *opts, struct printer **out)
 	return NULL;
 }
 
-void printer_free(struct printer *p)
+void printer_free(struct script_printer *p)
 {
 	if (!p)
 		return;
@@ -188,7 +189,7 @@ void printer_free(struct printer *p)
 	free(p);
 }
 
-void printer_set_tracing(struct printer *p, struct tracing *tracing)
+void printer_set_tracing(struct script_printer *p, struct tracing *tracing)
 {
 	p->tracing = tracing;
 }
@@ -321,7 +322,7 @@ static void add_misc(struct strbuf *out, uint32_t type, uint16_t misc)
 	add_pad(out, len < 6 ? 6 - len : 1);
 }
 
-void print_start(struct printer *p, const struct session_event *event, uint32_t type,
+void print_start(struct script_printer *p, const struct session_event *event, uint32_t type,
 		 const struct sample *sample, const struct thread *thread, struct strbuf *out)
 {
 	uint64_t fields = p->choice.type[field_type_of(event->attr.type)].fields;
@@ -386,7 +387,7 @@ static void add_place(struct strbuf *out, const struct location *at, uint64_t fi
 	}
 }
 
-size_t printer_resolve_chain(struct printer *p, const struct sample *sample,
+size_t printer_resolve_chain(struct script_printer *p, const struct sample *sample,
 			     const struct thread *thread)
 {
 	return p->opts.resolver
@@ -394,8 +395,8 @@ size_t printer_resolve_chain(struct printer *p, const struct sample *sample,
 		       : 0;
 }
 
-static void add_chain(struct printer *p, const struct sample *sample, const struct thread *thread,
-		      uint64_t fields, struct strbuf *out)
+static void add_chain(struct script_printer *p, const struct sample *sample,
+		      const struct thread *thread, uint64_t fields, struct strbuf *out)
 {
 	size_t n = printer_resolve_chain(p, sample, thread);
 
@@ -412,7 +413,7 @@ static void add_chain(struct printer *p, const struct sample *sample, const stru
 	}
 }
 
-static void add_ip(struct printer *p, const struct sample *sample, struct thread *thread,
+static void add_ip(struct script_printer *p, const struct sample *sample, struct thread *thread,
 		   uint64_t fields, struct strbuf *out)
 {
 	struct location at = {.addr = sample->ip};
@@ -428,7 +429,7 @@ static void add_ip(struct printer *p, const struct sample *sample, struct thread
 	add_place(out, &at, fields);
 }
 
-static void add_addr(struct printer *p, const struct sample *sample,
+static void add_addr(struct script_printer *p, const struct sample *sample,
 		     const struct session_event *event, const struct thread *thread,
 		     uint64_t fields, struct strbuf *out)
 {
@@ -467,8 +468,8 @@ static void add_reg_name(struct strbuf *out, const char *arch, unsigned reg)
 	add_right(out, name, strlen(name), 5);
 }
 
-static void add_regs(struct printer *p, uint64_t abi, const struct u64_array *regs, uint64_t mask,
-		     struct strbuf *out)
+static void add_regs(struct script_printer *p, uint64_t abi, const struct u64_array *regs,
+		     uint64_t mask, struct strbuf *out)
 {
 	const char *arch = session_header(p->opts.session)->arch;
 	uint64_t i = 0;
@@ -529,7 +530,7 @@ static void add_page_size(struct strbuf *out, uint64_t size)
 	strbuf_addf(out, " %" PRIu64 "%c", size, "BKMG"[unit]);
 }
 
-struct trace_event *printer_trace_event(struct printer *p, const struct session_event *event)
+struct trace_event *printer_trace_event(struct script_printer *p, const struct session_event *event)
 {
 	if (!p->tracing || event->attr.type != PERF_TYPE_TRACEPOINT)
 		return NULL;
@@ -540,7 +541,7 @@ struct trace_event *printer_trace_event(struct printer *p, const struct session_
 	return p->last_trace;
 }
 
-void print_sample(struct printer *p, const struct record *rec, const struct sample *sample,
+void print_sample(struct script_printer *p, const struct record *rec, const struct sample *sample,
 		  const struct session_event *event, struct thread *thread, struct strbuf *out)
 {
 	uint64_t fields = p->choice.type[field_type_of(event->attr.type)].fields;

@@ -79,7 +79,7 @@ struct event {
 	uint64_t read_lost; /* as the fds say (PERF_FORMAT_LOST) */
 };
 
-struct object {
+struct record_object {
 	char *path;
 	struct bpf_object *obj;
 	void *image; /* of a compiled .c; the object borrows it */
@@ -100,7 +100,7 @@ struct cpu_ring {
 	size_t polled_fd;
 };
 
-struct target {
+struct record_target {
 	bool system_wide; /* -a, -C: pid -1 */
 	struct sys_cpus cpus;
 	struct sys_pids tids;
@@ -113,9 +113,9 @@ struct recording {
 	const struct log *log;
 	pid_t self;
 	VEC(struct event) events;
-	VEC(struct object) objects;
+	VEC(struct record_object) objects;
 	struct probe_finder *finder; /* NULL: not needed yet */
-	struct target target;
+	struct record_target target;
 	struct loop *loop;
 	VEC(struct cpu_ring) rings;
 	size_t mmap_pages;
@@ -155,10 +155,10 @@ struct error *objects_load(struct recording *rec);
 struct error *objects_attach(struct recording *rec);
 /* Opens |bpf_fd=N| and its like; adds it to the event's programs. */
 struct error *event_prog_open(struct event *event);
-void object_deinit(struct object *object);
+void object_deinit(struct record_object *object);
 /* terms.c: sets constants before load, maps after it. */
-struct error *terms_set_constants(struct object *object);
-struct error *terms_set_maps(struct object *object);
+struct error *terms_set_constants(struct record_object *object);
+struct error *terms_set_maps(struct record_object *object);
 /* map:NAME.event: before the events are configured, and once they are open. */
 struct error *terms_want_events(struct recording *rec);
 struct error *terms_bind_events(struct recording *rec);
@@ -166,12 +166,12 @@ struct error *terms_bind_events(struct recording *rec);
 /* record_probes.c */
 struct error *record_probes_open(struct recording *rec, const char *text);
 /* The programs of an opened object whose sections are definitions. */
-struct error *record_probes_of(struct recording *rec, struct object *object);
+struct error *record_probes_of(struct recording *rec, struct record_object *object);
 /* Once it is loaded, of an object made for a probe. */
-struct error *record_probes_target(struct recording *rec, struct object *object);
+struct error *record_probes_target(struct recording *rec, struct record_object *object);
 /* Of an object that was named: events that its programs with definitions filter. */
-struct error *record_probes_events(struct recording *rec, struct object *object);
-struct error *record_probes_attach(struct recording *rec, struct object *object);
+struct error *record_probes_events(struct recording *rec, struct record_object *object);
+struct error *record_probes_attach(struct recording *rec, struct record_object *object);
 /*
  * -p and -t: whether all that probes are to be recorded of has ended. Their events are everyone's,
  * and do not tell.
@@ -184,7 +184,7 @@ void event_file_attr(const struct event *event, struct perf_event_attr *attr);
 
 /* target.c */
 struct error *target_init(struct recording *rec);
-void target_deinit(struct target *target);
+void target_deinit(struct record_target *target);
 
 /* perf_open.c */
 struct error *events_open(struct recording *rec);

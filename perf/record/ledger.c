@@ -98,7 +98,7 @@ struct error *ledger_close(struct recording *rec)
 {
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	struct event *event;
-	struct object *object;
+	struct record_object *object;
 
 	vec_for_each (event, &rec->events) {
 		TRY(close_event(rec, event, &out));

@@ -28,7 +28,7 @@
 #include "compile/compile_object.h"
 #include "lib/base/names.h"
 
-void object_deinit(struct object *object)
+void object_deinit(struct record_object *object)
 {
 	struct usdt_places **usdt;
 	struct bpf_link **link;
@@ -51,7 +51,7 @@ void object_deinit(struct object *object)
 	free(object->path);
 }
 
-static struct error *copy_terms(struct object *object, const struct select_event *sel)
+static struct error *copy_terms(struct record_object *object, const struct select_event *sel)
 {
 	const struct select_term *term;
 
@@ -114,7 +114,7 @@ static struct error *add_event(struct recording *rec, struct bpf_program *prog)
 }
 
 /* An event for each place of a USDT probe, all of one name. */
-static struct error *add_usdt(struct recording *rec, struct object *object,
+static struct error *add_usdt(struct recording *rec, struct record_object *object,
 			      struct bpf_program *prog)
 {
 	struct usdt_places **places = vec_push(&object->usdts);
@@ -182,7 +182,7 @@ static bool has_output(const struct bpf_object *obj)
 }
 
 /* A map that the recorder feeds with events, by a term: map:NAME.event=EVENT. */
-static bool map_has_event_term(const struct object *object, const char *map)
+static bool map_has_event_term(const struct record_object *object, const char *map)
 {
 	const struct select_term *term;
 	size_t n = strlen(map);
@@ -194,7 +194,7 @@ static bool map_has_event_term(const struct object *object, const char *map)
 	return false;
 }
 
-static struct error *add_outputs(struct recording *rec, struct object *object)
+static struct error *add_outputs(struct recording *rec, struct record_object *object)
 {
 	struct bpf_map *map;
 
@@ -224,7 +224,7 @@ static struct error *add_outputs(struct recording *rec, struct object *object)
 
 struct error *objects_open(struct recording *rec, const char *path, const struct select_event *sel)
 {
-	struct object *object = vec_push(&rec->objects);
+	struct record_object *object = vec_push(&rec->objects);
 	struct bpf_program *prog;
 
 	if (!object)
@@ -330,7 +330,7 @@ struct error *objects_bind(struct recording *rec)
 
 struct error *objects_load(struct recording *rec)
 {
-	struct object *object;
+	struct record_object *object;
 	struct event *event;
 
 	vec_for_each (object, &rec->objects) {
@@ -361,7 +361,7 @@ struct error *objects_load(struct recording *rec)
 
 struct error *objects_attach(struct recording *rec)
 {
-	struct object *object;
+	struct record_object *object;
 
 	vec_for_each (object, &rec->objects) {
 		struct bpf_program *prog;

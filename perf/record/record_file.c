@@ -224,7 +224,7 @@ const struct record_result *recording_result(const struct recording *rec)
 void recording_free(struct recording *rec)
 {
 	struct event *event;
-	struct object *object;
+	struct record_object *object;
 	struct record_loss *loss;
 
 	if (!rec)

@@ -163,7 +163,7 @@ static uint32_t task_pid_offset(const struct recording *rec)
 
 static struct error *make_object(struct recording *rec, const struct probe_def *def,
 				 const struct output_layout *layout, const char *name, uint32_t id,
-				 struct object *object)
+				 struct record_object *object)
 {
 	_cleanup_free_ char *function = text_format("probe_%s", name);
 	_cleanup_strbuf_ struct strbuf image = STRBUF_INIT;
@@ -212,7 +212,8 @@ static struct error *add_event(struct recording *rec, const struct output_layout
 	return event->system && event->format ? NULL : error_nomem();
 }
 
-static struct error *probe_open(struct recording *rec, const char *text, struct object *object)
+static struct error *probe_open(struct recording *rec, const char *text,
+				struct record_object *object)
 {
 	_cleanup_probe_def_ struct probe_def def = {0};
 	_cleanup_probe_points_ struct probe_points points = {0};
@@ -241,7 +242,7 @@ static struct error *probe_open(struct recording *rec, const char *text, struct 
 
 struct error *record_probes_open(struct recording *rec, const char *text)
 {
-	struct object *object = vec_push(&rec->objects);
+	struct record_object *object = vec_push(&rec->objects);
 
 	if (!object)
 		return error_nomem();
@@ -249,7 +250,7 @@ struct error *record_probes_open(struct recording *rec, const char *text)
 	return probe_open(rec, text, object);
 }
 
-struct error *record_probes_of(struct recording *rec, struct object *object)
+struct error *record_probes_of(struct recording *rec, struct record_object *object)
 {
 	const struct probe_opts opts = {
 		.log = rec->log,
@@ -295,7 +296,7 @@ static struct error *add_filtered(void *ctx, const struct probe_event *found)
 	return NULL;
 }
 
-struct error *record_probes_events(struct recording *rec, struct object *object)
+struct error *record_probes_events(struct recording *rec, struct record_object *object)
 {
 	if (!object->probes)
 		return NULL;
@@ -305,7 +306,7 @@ struct error *record_probes_events(struct recording *rec, struct object *object)
 
 /* ---- whom to record ---- */
 
-static struct error *want(struct object *object, int map, uint32_t id)
+static struct error *want(struct record_object *object, int map, uint32_t id)
 {
 	const uint32_t yes = 1;
 
@@ -315,7 +316,7 @@ static struct error *want(struct object *object, int map, uint32_t id)
 	return NULL;
 }
 
-struct error *record_probes_target(struct recording *rec, struct object *object)
+struct error *record_probes_target(struct recording *rec, struct record_object *object)
 {
 	const struct bpf_map *map = bpf_object__find_map_by_name(object->obj, "wanted");
 	const enum output_filter filter = filter_of(rec);
@@ -357,7 +358,7 @@ static bool has_ended(const struct recording *rec, uint32_t id)
 }
 
 /* Whether all in the map have ended: who was asked for, and the children that followed. */
-static bool all_ended(const struct recording *rec, struct object *object)
+static bool all_ended(const struct recording *rec, struct record_object *object)
 {
 	const struct bpf_map *map = bpf_object__find_map_by_name(object->obj, "wanted");
 	const int fd = bpf_map__fd(map);
@@ -379,7 +380,7 @@ static bool all_ended(const struct recording *rec, struct object *object)
 
 bool record_probes_ended(struct recording *rec)
 {
-	struct object *object;
+	struct record_object *object;
 	bool any = false;
 
 	if (loop_workload(rec->loop) || filter_of(rec) == OUTPUT_ALL)
@@ -396,7 +397,7 @@ bool record_probes_ended(struct recording *rec)
 
 /* ---- how they were attached ---- */
 
-struct error *record_probes_attach(struct recording *rec, struct object *object)
+struct error *record_probes_attach(struct recording *rec, struct record_object *object)
 {
 	if (!object->probes || !object->is_output)
 		return NULL;
@@ -406,7 +407,7 @@ struct error *record_probes_attach(struct recording *rec, struct object *object)
 
 struct error *record_probes_tell(struct recording *rec)
 {
-	struct object *object;
+	struct record_object *object;
 
 	vec_for_each (object, &rec->objects)
 		if (object->probes && object->is_output)

@@ -52,7 +52,7 @@ static struct error *synth_ids(struct recording *rec, struct synth *s)
 
 static struct error *synth_target(struct recording *rec, struct synth *s)
 {
-	const struct target *target = &rec->target;
+	const struct record_target *target = &rec->target;
 
 	if (target->has_workload) /* its exec tells all there is */
 		return NULL;

@@ -7,7 +7,7 @@
 
 #include "work/tasks.h"
 
-void target_deinit(struct target *target)
+void target_deinit(struct record_target *target)
 {
 	sys_cpus_deinit(&target->cpus);
 	sys_pids_deinit(&target->tids);
@@ -39,7 +39,7 @@ static struct error *cpus_init(struct recording *rec)
 struct error *target_init(struct recording *rec)
 {
 	const struct record_opts *o = &rec->opts;
-	struct target *target = &rec->target;
+	struct record_target *target = &rec->target;
 	_cleanup_tasks_ struct tasks tasks = TASKS_INIT;
 
 	TRY(cpus_init(rec));

@@ -26,14 +26,14 @@
 #include "lib/base/names.h"
 #include "lib/btf/open.h"
 
-struct range {
+struct index_range {
 	uint64_t from, to; /* both included */
 };
 
 /* NAME and the ranges in brackets, if any. */
 struct target_name {
 	char *name;
-	VEC(struct range) ranges; /* none: no brackets */
+	VEC(struct index_range) ranges; /* none: no brackets */
 };
 
 static void target_name_deinit(struct target_name *t)
@@ -42,7 +42,7 @@ static void target_name_deinit(struct target_name *t)
 	vec_deinit(&t->ranges);
 }
 
-static struct error *term_error(const struct object *object, const struct select_term *term,
+static struct error *term_error(const struct record_object *object, const struct select_term *term,
 				struct error *err)
 {
 	return error_at(err, "%s/%s%s%s/", object->path, term->name, term->value ? "=" : "",
@@ -72,7 +72,7 @@ static struct error *parse_target(const char *text, struct target_name *t)
 	if (!*p)
 		return NULL;
 	do {
-		struct range *r = vec_push(&t->ranges);
+		struct index_range *r = vec_push(&t->ranges);
 
 		if (!r)
 			return error_nomem();
@@ -97,16 +97,16 @@ static struct error *parse_target(const char *text, struct target_name *t)
 /* An array's elements: those in brackets, or all of them to the same value. */
 static struct error *set_elements(const struct btf *btf, const struct btf_array *array,
 				  const struct target_name *target, const char *text,
-				  const struct variable *v)
+				  const struct map_variable *v)
 {
-	const struct range all = {0, array->nelems - 1};
+	const struct index_range all = {0, array->nelems - 1};
 	const int64_t size = btf__resolve_size(btf, array->type);
 	const size_t n = target->ranges.n;
 
 	if (size <= 0 || (uint64_t)size * array->nelems > v->size)
 		return error_new(EINVAL, "variable '%s' has no data to set", target->name);
 	for (size_t k = 0; k < max_of(n, (size_t)1); k++) {
-		const struct range *r = n ? &target->ranges.v[k] : &all;
+		const struct index_range *r = n ? &target->ranges.v[k] : &all;
 
 		if (r->to >= array->nelems)
 			return error_new(ERANGE, "index %llu is beyond the array's %u elements",
@@ -123,11 +123,11 @@ static bool is_whole(const struct btf *btf, const struct btf_array *array, const
 	return *text == '[' || btf_is_char(btf, array->type);
 }
 
-static struct error *set_variable(struct object *object, const struct target_name *target,
+static struct error *set_variable(struct record_object *object, const struct target_name *target,
 				  const char *text)
 {
 	const struct btf *btf = bpf_object__btf(object->obj);
-	struct variable v;
+	struct map_variable v;
 
 	TRY(object_variable_find(object->obj, target->name, &v));
 	const struct btf_type *t = btf_skip_mods_and_typedefs(btf, v.type, NULL);
@@ -143,7 +143,7 @@ static bool is_map_term(const struct select_term *term)
 	return !strncmp(term->name, "map:", 4);
 }
 
-struct error *terms_set_constants(struct object *object)
+struct error *terms_set_constants(struct record_object *object)
 {
 	const struct select_term *term;
 
@@ -166,7 +166,7 @@ struct error *terms_set_constants(struct object *object)
 	return NULL;
 }
 
-static struct error *find_map(struct object *object, const char *name, struct bpf_map **out)
+static struct error *find_map(struct record_object *object, const char *name, struct bpf_map **out)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(object->obj, name);
 
@@ -206,7 +206,7 @@ static struct error *update(struct bpf_map *map, uint64_t key, const uint8_t *va
 	return NULL;
 }
 
-static struct error *set_map_value(struct recording *rec, struct object *object,
+static struct error *set_map_value(struct recording *rec, struct record_object *object,
 				   struct bpf_map *map, const struct target_name *target,
 				   const char *text)
 {
@@ -234,10 +234,10 @@ static struct error *set_map_value(struct recording *rec, struct object *object,
 		TRY(value_input(btf, bpf_map__btf_value_type_id(map), text, value, size));
 	else
 		TRY(value_input_number(text, value, size));
-	struct range all = {0, entries - 1};
+	struct index_range all = {0, entries - 1};
 	size_t n = target->ranges.n;
 	for (size_t k = 0; k < max_of(n, (size_t)1); k++) {
-		const struct range *r = n ? &target->ranges.v[k] : &all;
+		const struct index_range *r = n ? &target->ranges.v[k] : &all;
 
 		if (array && r->to >= entries)
 			return error_new(ERANGE, "index %llu is beyond the map's %u elements",
@@ -257,7 +257,7 @@ static struct error *set_map_value(struct recording *rec, struct object *object,
 }
 
 /* "map:NAME.value[…]" and "map:NAME.event" taken apart. */
-static struct error *map_term(struct object *object, const struct select_term *term,
+static struct error *map_term(struct record_object *object, const struct select_term *term,
 			      struct bpf_map **map, struct target_name *target)
 {
 	const char *name = term->name + 4, *dot = strrchr(name, '.');
@@ -284,12 +284,13 @@ static struct error *map_term(struct object *object, const struct select_term *t
 }
 
 /* What is done with a map, once its term was taken apart. */
-typedef struct error *map_term_fn(struct recording *rec, struct object *object, struct bpf_map *map,
-				  const struct target_name *target, const char *value);
+typedef struct error *map_term_fn(struct recording *rec, struct record_object *object,
+				  struct bpf_map *map, const struct target_name *target,
+				  const char *value);
 
 /* Calls fn for the object's terms map:NAME.what; those of other names are checked alone. */
-static struct error *map_terms(struct recording *rec, struct object *object, const char *what,
-			       map_term_fn *fn)
+static struct error *map_terms(struct recording *rec, struct record_object *object,
+			       const char *what, map_term_fn *fn)
 {
 	const struct select_term *term;
 
@@ -310,7 +311,7 @@ static struct error *map_terms(struct recording *rec, struct object *object, con
 	return NULL;
 }
 
-struct error *terms_set_maps(struct object *object)
+struct error *terms_set_maps(struct record_object *object)
 {
 	return map_terms(NULL, object, "value", set_map_value);
 }
@@ -351,8 +352,9 @@ struct error *terms_want_events(struct recording *rec)
 	return NULL;
 }
 
-static struct error *bind_event(struct recording *rec, struct object *object, struct bpf_map *map,
-				const struct target_name *target, const char *name)
+static struct error *bind_event(struct recording *rec, struct record_object *object,
+				struct bpf_map *map, const struct target_name *target,
+				const char *name)
 {
 	struct nearest near = nearest_make(name);
 	struct event *event;
@@ -371,7 +373,7 @@ static struct error *bind_event(struct recording *rec, struct object *object, st
 
 struct error *terms_bind_events(struct recording *rec)
 {
-	struct object *object;
+	struct record_object *object;
 
 	vec_for_each (object, &rec->objects)
 		TRY(map_terms(rec, object, "event", bind_event));

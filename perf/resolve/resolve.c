@@ -41,7 +41,7 @@ struct dso_syms {
 
 /* Addresses looked up lately: profiles ask for the same ones over and over. */
 #define CACHE_SIZE 8192
-struct cached {
+struct cached_symbol {
 	const struct map *map; /* NULL: free */
 	uint64_t addr;
 	const struct symbol *sym;
@@ -63,7 +63,7 @@ struct resolver {
 	bool trampolines_tried;
 	VEC(struct symtab *) replaced; /* whose names were handed out */
 	uint64_t round;		       /* counts resolver_refresh(), from 1 */
-	struct cached cache[CACHE_SIZE];
+	struct cached_symbol cache[CACHE_SIZE];
 };
 
 struct error *resolver_new(struct session *s, const struct resolver_opts *opts,
@@ -586,11 +586,11 @@ void resolve_addr_in(struct resolver *r, const struct map *map, uint8_t cpumode,
 	out->map = map;
 	if (!has_plain_addresses(map))
 		out->dso_addr = addr - map->start + map->pgoff;
-	struct cached *c = &r->cache[hash_u64(addr ^ (uintptr_t)map) % CACHE_SIZE];
+	struct cached_symbol *c = &r->cache[hash_u64(addr ^ (uintptr_t)map) % CACHE_SIZE];
 	if (c->map != map || c->addr != addr) {
 		struct symtab *st = map_symtab(r, map);
 
-		*c = (struct cached){map, addr, st ? symtab_find(st, out->dso_addr) : NULL};
+		*c = (struct cached_symbol){map, addr, st ? symtab_find(st, out->dso_addr) : NULL};
 	}
 	out->sym = c->sym;
 	if (out->sym)

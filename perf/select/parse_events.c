@@ -20,7 +20,7 @@
 
 #include "lib/base/strbuf.h"
 
-struct parser {
+struct events_parser {
 	const char *text;
 	size_t pos;
 };
@@ -69,12 +69,12 @@ void select_list_deinit(struct select_list *list)
 	list->text = NULL;
 }
 
-static char peek(const struct parser *p)
+static char peek(const struct events_parser *p)
 {
 	return p->text[p->pos];
 }
 
-static bool accept(struct parser *p, char c)
+static bool accept(struct events_parser *p, char c)
 {
 	if (peek(p) != c)
 		return false;
@@ -102,7 +102,7 @@ static bool ends_item(char c)
  * The end of a term's value: a comma or slash outside of brackets and quotes.
  * A map's index list holds commas: value[0,3-5].
  */
-static struct error *value_end(struct parser *p, size_t *end)
+static struct error *value_end(struct events_parser *p, size_t *end)
 {
 	size_t open = 0;
 	bool in_brackets = false;
@@ -124,7 +124,7 @@ static struct error *value_end(struct parser *p, size_t *end)
 	}
 }
 
-static struct error *parse_term(struct parser *p, struct select_item *item)
+static struct error *parse_term(struct events_parser *p, struct select_item *item)
 {
 	size_t start = p->pos, end;
 	struct select_term *term = vec_push(&item->terms);
@@ -171,7 +171,7 @@ static struct error *parse_term(struct parser *p, struct select_item *item)
 }
 
 /* TERMS '/', after the first slash; none at all are allowed ("cpu//"). */
-static struct error *parse_terms(struct parser *p, struct select_item *item)
+static struct error *parse_terms(struct events_parser *p, struct select_item *item)
 {
 	size_t open = p->pos - 1;
 
@@ -188,7 +188,7 @@ static struct error *parse_terms(struct parser *p, struct select_item *item)
 	}
 }
 
-static struct error *parse_modifiers(struct parser *p, struct select_modifiers *m)
+static struct error *parse_modifiers(struct events_parser *p, struct select_modifiers *m)
 {
 	size_t start = p->pos;
 
@@ -243,7 +243,7 @@ static struct error *parse_modifiers(struct parser *p, struct select_modifiers *
 	}
 }
 
-static struct error *parse_number(struct parser *p, uint32_t *number)
+static struct error *parse_number(struct events_parser *p, uint32_t *number)
 {
 	size_t start = p->pos;
 	uint64_t v = 0;
@@ -257,7 +257,7 @@ static struct error *parse_number(struct parser *p, uint32_t *number)
 }
 
 /* bpf_fd=N| and its like, after the first bar. */
-static struct error *parse_prog(struct parser *p, struct select_prog *prog)
+static struct error *parse_prog(struct events_parser *p, struct select_prog *prog)
 {
 	size_t start = p->pos;
 
@@ -286,7 +286,7 @@ static struct error *parse_prog(struct parser *p, struct select_prog *prog)
 }
 
 /* Where the path that begins here ends; 0: no path does. */
-static size_t path_end(const struct parser *p)
+static size_t path_end(const struct events_parser *p)
 {
 	const char *s = p->text + p->pos;
 	size_t limit = strcspn(s, ",{}=|");
@@ -319,7 +319,7 @@ static size_t path_end(const struct parser *p)
  * in quotes and slashes: it is all the rest. A bare name may be a tracepoint that somebody
  * made by perf probe: resolve_events.c looks.
  */
-static bool is_probe(const struct parser *p)
+static bool is_probe(const struct events_parser *p)
 {
 	const char *s = p->text + p->pos;
 
@@ -354,7 +354,7 @@ static size_t word_len(const char *s)
 	return n;
 }
 
-static struct error *parse_event(struct parser *p, struct select_item *item)
+static struct error *parse_event(struct events_parser *p, struct select_item *item)
 {
 	size_t start = p->pos, n = word_len(p->text + start);
 
@@ -397,7 +397,7 @@ static struct error *parse_event(struct parser *p, struct select_item *item)
 	return item->text ? NULL : error_nomem();
 }
 
-static struct error *parse_item(struct parser *p, struct select_list *list, int group)
+static struct error *parse_item(struct events_parser *p, struct select_list *list, int group)
 {
 	struct select_item *item = vec_push(&list->items);
 
@@ -457,7 +457,7 @@ static void add_modifiers(struct select_modifiers *m, const struct select_modifi
 	m->exclusive |= more->exclusive;
 }
 
-static struct error *parse_group(struct parser *p, struct select_list *list)
+static struct error *parse_group(struct events_parser *p, struct select_list *list)
 {
 	size_t open = p->pos - 1, first = list->items.n;
 	int group = list->n_groups++;
@@ -477,7 +477,7 @@ static struct error *parse_group(struct parser *p, struct select_list *list)
 	return NULL;
 }
 
-static struct error *parse_list(struct parser *p, struct select_list *list)
+static struct error *parse_list(struct events_parser *p, struct select_list *list)
 {
 	do {
 		if (accept(p, '{'))
@@ -493,7 +493,7 @@ static struct error *parse_list(struct parser *p, struct select_list *list)
 struct error *select_parse(const char *text, struct select_list *list)
 {
 	struct select_list l = {.text = strdup(text)};
-	struct parser p = {.text = text};
+	struct events_parser p = {.text = text};
 
 	if (!l.text)
 		return error_nomem();

@@ -16,7 +16,7 @@
 #include "lib/base/strbuf.h"
 #include "lib/sys/tracefs.h"
 
-struct resolver {
+struct events_resolver {
 	const struct sys_roots *roots;
 	const struct select_list *list;
 	struct selection *out;
@@ -74,13 +74,13 @@ static void apply_modifiers(const struct select_modifiers *m, struct perf_event_
 	attr->exclusive = m->exclusive;
 }
 
-static struct error *bad_term(const struct resolver *r, const struct select_term *term,
+static struct error *bad_term(const struct events_resolver *r, const struct select_term *term,
 			      const char *why)
 {
 	return select_error(r->list->text, term->pos, "%s: %s", term->name, why);
 }
 
-static struct error *term_u64(const struct resolver *r, const struct select_term *term,
+static struct error *term_u64(const struct events_resolver *r, const struct select_term *term,
 			      uint64_t *value)
 {
 	char *end;
@@ -99,7 +99,7 @@ static const char *const common_terms[] = {"config",	 "config1", "config2",	"con
 					   "no-inherit", "inherit", "max-stack"};
 
 /* The terms that every event takes. *known: it was one of them. */
-static struct error *common_term(const struct resolver *r, const struct select_term *term,
+static struct error *common_term(const struct events_resolver *r, const struct select_term *term,
 				 struct select_event *event, bool *known)
 {
 	struct perf_event_attr *attr = &event->attr;
@@ -156,7 +156,7 @@ static struct error *common_term(const struct resolver *r, const struct select_t
 	return NULL;
 }
 
-static struct error *unknown_term(const struct resolver *r, const struct select_term *term)
+static struct error *unknown_term(const struct events_resolver *r, const struct select_term *term)
 {
 	struct nearest near = nearest_make(term->name);
 
@@ -166,8 +166,8 @@ static struct error *unknown_term(const struct resolver *r, const struct select_
 	return error_suggest(err, &near);
 }
 
-static struct error *common_terms_of(const struct resolver *r, const struct select_item *item,
-				     struct select_event *event)
+static struct error *common_terms_of(const struct events_resolver *r,
+				     const struct select_item *item, struct select_event *event)
 {
 	const struct select_term *term;
 	bool known;
@@ -184,7 +184,7 @@ static struct error *common_terms_of(const struct resolver *r, const struct sele
 }
 
 /* Sets the PMU's field of that name. */
-static struct error *pmu_term(const struct resolver *r, const char *pmu,
+static struct error *pmu_term(const struct events_resolver *r, const char *pmu,
 			      const struct select_term *term, struct select_event *event)
 {
 	struct sys_pmu_field field;
@@ -206,7 +206,7 @@ static struct error *pmu_term(const struct resolver *r, const char *pmu,
 }
 
 /* The terms that events/NAME of the PMU stands for. */
-static struct error *pmu_alias(const struct resolver *r, const char *pmu,
+static struct error *pmu_alias(const struct events_resolver *r, const char *pmu,
 			       const struct select_term *term, struct select_event *event)
 {
 	_cleanup_free_ char *text = NULL;
@@ -220,7 +220,7 @@ static struct error *pmu_alias(const struct resolver *r, const char *pmu,
 		return error_nomem();
 	struct select_list list = {0};
 	TRY(select_parse(strbuf_str(&full), &list));
-	struct resolver inner = {r->roots, &list, NULL};
+	struct events_resolver inner = {r->roots, &list, NULL};
 	struct error *err = NULL;
 	const struct select_term *t;
 	vec_for_each (t, &list.items.v[0].terms) {
@@ -236,7 +236,7 @@ static struct error *pmu_alias(const struct resolver *r, const char *pmu,
 	return err;
 }
 
-static struct error *resolve_pmu(const struct resolver *r, const struct select_item *item,
+static struct error *resolve_pmu(const struct events_resolver *r, const struct select_item *item,
 				 struct select_event *event)
 {
 	const struct select_term *term;
@@ -275,7 +275,7 @@ static void offer_name(void *ctx, const char *name)
 }
 
 /* An event of a PMU by its bare name ("mem-loads"), or no event at all. */
-static struct error *resolve_bare(const struct resolver *r, const struct select_item *item,
+static struct error *resolve_bare(const struct events_resolver *r, const struct select_item *item,
 				  struct select_event *event)
 {
 	_cleanup_names_ struct names pmus = {0}, all = {0};
@@ -306,7 +306,7 @@ static struct error *resolve_bare(const struct resolver *r, const struct select_
 }
 
 /* A new event that takes from the item what all kinds have in common. */
-static struct error *event_add(const struct resolver *r, const struct select_item *item,
+static struct error *event_add(const struct events_resolver *r, const struct select_item *item,
 			       const char *name, struct select_event **out)
 {
 	struct select_event *event = vec_push(&r->out->events);
@@ -329,7 +329,7 @@ static struct error *event_add(const struct resolver *r, const struct select_ite
 	return NULL;
 }
 
-static struct error *tracepoint_add(const struct resolver *r, const struct select_item *item,
+static struct error *tracepoint_add(const struct events_resolver *r, const struct select_item *item,
 				    const char *system, const char *name)
 {
 	_cleanup_strbuf_ struct strbuf full = STRBUF_INIT;
@@ -360,7 +360,7 @@ static struct error *tracepoint_add(const struct resolver *r, const struct selec
 	return common_terms_of(r, item, event);
 }
 
-static struct error *resolve_probe(const struct resolver *r, const struct select_item *item)
+static struct error *resolve_probe(const struct events_resolver *r, const struct select_item *item)
 {
 	struct select_event *event;
 
@@ -370,7 +370,8 @@ static struct error *resolve_probe(const struct resolver *r, const struct select
 	return dup_to(item->name, &event->probe);
 }
 
-static struct error *resolve_tracepoint(const struct resolver *r, const struct select_item *item)
+static struct error *resolve_tracepoint(const struct events_resolver *r,
+					const struct select_item *item)
 {
 	_cleanup_names_ struct names found = {0};
 
@@ -395,7 +396,7 @@ static struct error *resolve_tracepoint(const struct resolver *r, const struct s
 	return NULL;
 }
 
-static struct error *resolve_object(const struct resolver *r, const struct select_item *item)
+static struct error *resolve_object(const struct events_resolver *r, const struct select_item *item)
 {
 	struct select_event *event;
 	const struct select_term *term;
@@ -415,7 +416,7 @@ static struct error *resolve_object(const struct resolver *r, const struct selec
 	return NULL;
 }
 
-static struct error *resolve_item(const struct resolver *r, const struct select_item *item)
+static struct error *resolve_item(const struct events_resolver *r, const struct select_item *item)
 {
 	struct select_event *event;
 
@@ -455,7 +456,7 @@ static struct error *resolve_item(const struct resolver *r, const struct select_
 struct error *select_resolve(const struct sys_roots *roots, const struct select_list *list,
 			     struct selection *selection)
 {
-	struct resolver r = {roots, list, selection};
+	struct events_resolver r = {roots, list, selection};
 	const struct select_item *item;
 	size_t before = selection->events.n;
 

@@ -85,7 +85,7 @@ static bool trailing_bytes(const struct session *s, uint32_t type, const uint8_t
 
 static void give_back(struct session *s, const uint8_t *read_to)
 {
-	struct input *in = &s->input;
+	struct session_input *in = &s->input;
 	const uint8_t *low = order_lowest(s, read_to);
 
 	if (!in->mapped || low < in->base + in->dropped + DROP_STEP)
@@ -526,7 +526,7 @@ struct error *input_open(struct session *s, const char *path, bool force)
 
 void input_deinit(struct session *s)
 {
-	struct input *in = &s->input;
+	struct session_input *in = &s->input;
 
 	if (in->unpack) {
 		ZSTD_freeDStream(in->unpack->stream);

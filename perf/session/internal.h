@@ -134,7 +134,7 @@ struct chunk {
 };
 
 /* Records that lie one behind the other in the order of time, and wait. */
-struct run {
+struct sorted_run {
 	const uint8_t *pos, *end;
 	uint64_t ts;	  /* of the record at pos */
 	uint64_t last_ts; /* of the last record */
@@ -142,15 +142,15 @@ struct run {
 	struct chunk *chunk;
 };
 
-struct order {
-	VEC(struct run) runs;
+struct time_order {
+	VEC(struct sorted_run) runs;
 	VEC(uint32_t) heap; /* indices of runs; scratch of a flush */
 	uint64_t next_seq;
 	uint64_t n_waiting; /* records */
 	uint64_t max_ts;
 	uint64_t next_flush;
 };
-void order_deinit(struct session *s, struct order *o);
+void order_deinit(struct session *s, struct time_order *o);
 bool order_queue(struct session *s, struct chunk *chunk, const uint8_t *rec, size_t size,
 		 uint64_t ts);
 /* FINISHED_ROUND: hands on what is no younger than the round before had. */
@@ -163,7 +163,7 @@ const uint8_t *order_lowest(const struct session *s, const uint8_t *fallback);
 
 /* ---- input.c ---- */
 
-struct input {
+struct session_input {
 	int fd;		     /* of a pipe; -1 */
 	const uint8_t *base; /* the mapped or slurped file */
 	size_t size;
@@ -209,8 +209,8 @@ struct session {
 
 	struct maps_state maps;
 	struct threads_state threads;
-	struct order order;
-	struct input input;
+	struct time_order order;
+	struct session_input input;
 	VEC(uint8_t *) kept; /* bytes from a pipe that the header points into */
 
 	struct session_tool *tool;

@@ -24,9 +24,9 @@
  */
 #include "perf/session/internal.h"
 
-void order_deinit(struct session *s, struct order *o)
+void order_deinit(struct session *s, struct time_order *o)
 {
-	struct run *r;
+	struct sorted_run *r;
 
 	vec_for_each (r, &o->runs)
 		chunk_put(s, r->chunk);
@@ -37,23 +37,23 @@ void order_deinit(struct session *s, struct order *o)
 bool order_queue(struct session *s, struct chunk *chunk, const uint8_t *rec, size_t size,
 		 uint64_t ts)
 {
-	struct order *o = &s->order;
+	struct time_order *o = &s->order;
 
 	if (!o->n_waiting || ts >= o->max_ts)
 		o->max_ts = ts;
 	o->n_waiting++;
 	if (o->runs.n) {
-		struct run *last = vec_last(&o->runs);
+		struct sorted_run *last = vec_last(&o->runs);
 		if (last->end == rec && last->last_ts <= ts && last->chunk == chunk) {
 			last->end += size;
 			last->last_ts = ts;
 			return true;
 		}
 	}
-	struct run *run = vec_push(&o->runs);
+	struct sorted_run *run = vec_push(&o->runs);
 	if (!run)
 		return false;
-	*run = (struct run){
+	*run = (struct sorted_run){
 		.pos = rec,
 		.end = rec + size,
 		.ts = ts,
@@ -65,12 +65,12 @@ bool order_queue(struct session *s, struct chunk *chunk, const uint8_t *rec, siz
 	return true;
 }
 
-static bool run_before(const struct run *a, const struct run *b)
+static bool run_before(const struct sorted_run *a, const struct sorted_run *b)
 {
 	return a->ts != b->ts ? a->ts < b->ts : a->seq < b->seq;
 }
 
-static void sift_down(struct order *o, size_t i)
+static void sift_down(struct time_order *o, size_t i)
 {
 	uint32_t *heap = o->heap.v, item = heap[i];
 	size_t n = o->heap.n;
@@ -99,7 +99,7 @@ static size_t record_size(const struct session *s, const uint8_t *rec)
 	return s->header.swap ? bswap_16(size) : size;
 }
 
-static uint64_t run_ts(struct session *s, const struct run *run)
+static uint64_t run_ts(struct session *s, const struct sorted_run *run)
 {
 	uint64_t ts = run->last_ts;
 	uint32_t type;
@@ -113,7 +113,7 @@ static uint64_t run_ts(struct session *s, const struct run *run)
 
 static struct error *flush_until(struct session *s, uint64_t limit)
 {
-	struct order *o = &s->order;
+	struct time_order *o = &s->order;
 	struct error *err = NULL;
 
 	o->heap.n = 0;
@@ -126,7 +126,7 @@ static struct error *flush_until(struct session *s, uint64_t limit)
 		sift_down(o, i);
 
 	while (o->heap.n && !err) {
-		struct run *run = &o->runs.v[o->heap.v[0]], *next = NULL;
+		struct sorted_run *run = &o->runs.v[o->heap.v[0]], *next = NULL;
 
 		if (o->heap.n > 1)
 			next = &o->runs.v[o->heap.v[1]];
@@ -162,7 +162,7 @@ static struct error *flush_until(struct session *s, uint64_t limit)
 
 struct error *order_round(struct session *s)
 {
-	struct order *o = &s->order;
+	struct time_order *o = &s->order;
 
 	if (!o->n_waiting)
 		return NULL;
@@ -185,7 +185,7 @@ struct error *order_flush(struct session *s)
 const uint8_t *order_lowest(const struct session *s, const uint8_t *fallback)
 {
 	const uint8_t *lowest = fallback;
-	const struct run *r;
+	const struct sorted_run *r;
 
 	vec_for_each (r, &s->order.runs)
 		if (!r->chunk->mem && r->pos < lowest)

@@ -13,21 +13,22 @@
 
 /* ---- shape.c: how the program takes its arguments ---- */
 
-struct shape {
+struct attach_shape {
 	struct prologue_shape prologue;
 	struct prologue_member *members; /* owned; n */
 	size_t *args;			 /* owned; the argument of each member */
 	size_t n;
 };
 
-void shape_deinit(struct shape *shape);
+void shape_deinit(struct attach_shape *shape);
 /*
  * By the prototype in the program's BTF. EINVAL: it does not fit the
  * definition's arguments, with what would. own_struct: as of struct probe_opts.
  * shape is all zero.
  */
 struct error *shape_of(const struct btf *btf, const char *function, const struct probe_def *def,
-		       const struct probe_points *points, bool own_struct, struct shape *shape);
+		       const struct probe_points *points, bool own_struct,
+		       struct attach_shape *shape);
 
 /* ---- trial.c: what this kernel lets us do ---- */
 
@@ -83,7 +84,7 @@ struct set_prog {
 	struct bpf_program *prog;
 	struct probe_def def;
 	struct probe_points points;
-	struct shape shape;
+	struct attach_shape shape;
 	struct place *places; /* one for each point */
 	VEC(struct form) forms;
 	VEC(struct set_link) links;

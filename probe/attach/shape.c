@@ -15,11 +15,11 @@
 #include "lib/base/names.h"
 #include "probe/attach/internal.h"
 
-void shape_deinit(struct shape *shape)
+void shape_deinit(struct attach_shape *shape)
 {
 	free(shape->members);
 	free(shape->args);
-	*shape = (struct shape){0};
+	*shape = (struct attach_shape){0};
 }
 
 static const struct btf_type *plain(const struct btf *btf, uint32_t id)
@@ -89,7 +89,7 @@ static struct error *hint_struct(struct error *err, const struct probe_points *p
 }
 
 /* In the order of the arguments, which is that of err_mask's bits. */
-static void add_member(struct shape *shape, const struct prologue_member *member, size_t arg)
+static void add_member(struct attach_shape *shape, const struct prologue_member *member, size_t arg)
 {
 	size_t i = shape->n++;
 
@@ -102,7 +102,7 @@ static void add_member(struct shape *shape, const struct prologue_member *member
 }
 
 static struct error *in_registers(const struct btf *btf, const struct btf_type *proto,
-				  const struct probe_points *points, struct shape *shape)
+				  const struct probe_points *points, struct attach_shape *shape)
 {
 	const size_t given = btf_vlen(proto) > 2 ? btf_vlen(proto) - 2u : 0;
 	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
@@ -166,7 +166,7 @@ static struct error *check_member(const struct btf *btf, const struct btf_member
 }
 
 /* err, err_mask and __probe_ip. */
-static bool is_special(const char *name, uint32_t offset, int64_t size, struct shape *shape)
+static bool is_special(const char *name, uint32_t offset, int64_t size, struct attach_shape *shape)
 {
 	if (!strcmp(name, "err") && size == 4) {
 		shape->prologue.err_offset = (int32_t)offset;
@@ -261,7 +261,7 @@ static struct error *check_names(const struct probe_points *points)
 
 static struct error *in_struct(const struct btf *btf, const struct btf_type *st,
 			       const struct probe_def *def, const struct probe_points *points,
-			       struct shape *shape)
+			       struct attach_shape *shape)
 {
 	_cleanup_free_ bool *seen = calloc(points->n_args + 1, sizeof(*seen));
 
@@ -297,9 +297,9 @@ static struct error *in_struct(const struct btf *btf, const struct btf_type *st,
 }
 
 struct error *shape_of(const struct btf *btf, const char *function, const struct probe_def *def,
-		       const struct probe_points *points, bool own_struct, struct shape *out)
+		       const struct probe_points *points, bool own_struct, struct attach_shape *out)
 {
-	_cleanup_(shape_deinit) struct shape shape = {0};
+	_cleanup_(shape_deinit) struct attach_shape shape = {0};
 	const int id = btf ? btf__find_by_name_kind(btf, function, BTF_KIND_FUNC) : -1;
 
 	if (id < 0)
@@ -327,6 +327,6 @@ struct error *shape_of(const struct btf *btf, const char *function, const struct
 	TRY(st ? in_struct(btf, st, def, points, &shape)
 	       : in_registers(btf, proto, points, &shape));
 	*out = shape;
-	shape = (struct shape){0};
+	shape = (struct attach_shape){0};
 	return NULL;
 }

@@ -23,20 +23,20 @@ void probe_point_name(const struct probe_point *point, struct strbuf *out)
 
 /* ---- refused ---- */
 
-struct refusal {
+struct attach_refusal {
 	const char *why, *first;
 	size_t n;
 };
 
 struct refusals {
-	VEC(struct refusal) v;
+	VEC(struct attach_refusal) v;
 	size_t n;
 };
 
 static struct error *note_refusal(struct refusals *r, const struct probe_point *point,
 				  const char *why)
 {
-	struct refusal *one;
+	struct attach_refusal *one;
 
 	r->n++;
 	vec_for_each (one, &r->v) {
@@ -48,7 +48,7 @@ static struct error *note_refusal(struct refusals *r, const struct probe_point *
 	one = vec_push(&r->v);
 	if (!one)
 		return error_nomem();
-	*one = (struct refusal){
+	*one = (struct attach_refusal){
 		.why = why, .first = point->shown ? point->shown : point->function, .n = 1};
 	return NULL;
 }
@@ -60,7 +60,7 @@ static void tell_refusals(const struct set_prog *prog, const struct refusals *r)
 	const char *name = bpf_program__name(prog->prog);
 
 	for (size_t i = 0; i < r->v.n; i++) {
-		const struct refusal *one = &r->v.v[i];
+		const struct attach_refusal *one = &r->v.v[i];
 		_cleanup_strbuf_ struct strbuf others = STRBUF_INIT;
 
 		if (one->n > 1)

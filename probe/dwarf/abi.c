@@ -23,7 +23,7 @@ enum arg_class {
 	CLASS_NOTHING,	 /* an empty struct */
 };
 
-struct shape {
+struct value_shape {
 	uint64_t size;
 	enum arg_class word[2]; /* CLASS_INTEGER, CLASS_SSE, or CLASS_NOTHING */
 	uint64_t floats; /* members that are floating point: arm64's homogeneous aggregates */
@@ -31,7 +31,7 @@ struct shape {
 	bool unaligned, unknown;
 };
 
-static void add_field(struct shape *shape, uint64_t offset, uint64_t size, enum arg_class cls)
+static void add_field(struct value_shape *shape, uint64_t offset, uint64_t size, enum arg_class cls)
 {
 	for (uint64_t word = offset / 8; word <= (offset + size - 1) / 8 && word < 2; word++) {
 		if (cls == CLASS_INTEGER || shape->word[word] == CLASS_NOTHING)
@@ -39,7 +39,7 @@ static void add_field(struct shape *shape, uint64_t offset, uint64_t size, enum 
 	}
 }
 
-static void shape_of(struct shape *shape, struct type type, uint64_t offset, int depth)
+static void shape_of(struct value_shape *shape, struct type type, uint64_t offset, int depth)
 {
 	Dwarf_Die child;
 	enum fetch_kind kind;
@@ -137,7 +137,7 @@ static bool by_reference(struct type type, bool *known)
 static enum arg_class classify(const struct dwarf_image *image, struct type type, uint64_t *words,
 			       uint64_t *size)
 {
-	struct shape shape = {.word = {CLASS_NOTHING, CLASS_NOTHING}};
+	struct value_shape shape = {.word = {CLASS_NOTHING, CLASS_NOTHING}};
 	enum fetch_kind kind;
 	bool known;
 	uint64_t encoding = 0;
@@ -242,9 +242,9 @@ static bool same_die(Dwarf_Die *a, Dwarf_Die *b)
 	return x.addr == y.addr;
 }
 
-static struct error *add_word(struct location *loc, uint64_t word, uint64_t bits)
+static struct error *add_word(struct dwarf_location *loc, uint64_t word, uint64_t bits)
 {
-	struct part *part = vec_push(&loc->parts);
+	struct location_part *part = vec_push(&loc->parts);
 
 	if (!part)
 		return error_nomem();
@@ -256,9 +256,9 @@ static struct error *add_word(struct location *loc, uint64_t word, uint64_t bits
 		       : error_nomem();
 }
 
-static struct error *add_memory(struct context *ctx, struct location *loc, int64_t offset)
+static struct error *add_memory(struct context *ctx, struct dwarf_location *loc, int64_t offset)
 {
-	struct part *part = vec_push(&loc->parts);
+	struct location_part *part = vec_push(&loc->parts);
 
 	if (!part)
 		return error_nomem();
@@ -270,7 +270,7 @@ static struct error *add_memory(struct context *ctx, struct location *loc, int64
 		       : error_nomem();
 }
 
-struct error *abi_parameter(struct context *ctx, Dwarf_Die *param, struct location *loc,
+struct error *abi_parameter(struct context *ctx, Dwarf_Die *param, struct dwarf_location *loc,
 			    bool *known)
 {
 	struct dwarf_image *image = ctx->image;
@@ -360,7 +360,7 @@ struct error *abi_parameter(struct context *ctx, Dwarf_Die *param, struct locati
 		if (!in_regs)
 			return add_memory(ctx, loc, (int64_t)stack);
 		if (cls == CLASS_REFERENCE) {
-			struct part *part = vec_push(&loc->parts);
+			struct location_part *part = vec_push(&loc->parts);
 
 			if (!part)
 				return error_nomem();
@@ -401,7 +401,7 @@ static bool is_optimized(Dwarf_Die *function)
 	return false;
 }
 
-struct error *abi_returned(struct context *ctx, struct type type, struct location *loc)
+struct error *abi_returned(struct context *ctx, struct type type, struct dwarf_location *loc)
 {
 	struct dwarf_image *image = ctx->image;
 	uint64_t words, size;
@@ -429,7 +429,7 @@ struct error *abi_returned(struct context *ctx, struct type type, struct locatio
 	switch (cls) {
 	case CLASS_INTEGER:
 		for (uint64_t i = 0; i < words; i++) {
-			struct part *part = vec_push(&loc->parts);
+			struct location_part *part = vec_push(&loc->parts);
 
 			if (!part)
 				return error_nomem();
@@ -446,7 +446,7 @@ struct error *abi_returned(struct context *ctx, struct type type, struct locatio
 		if (image->machine != EM_X86_64)
 			return location_block(loc,
 					      "it is returned in memory, and the address is lost");
-		struct part *part = vec_push(&loc->parts);
+		struct location_part *part = vec_push(&loc->parts);
 
 		if (!part)
 			return error_nomem();

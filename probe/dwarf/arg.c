@@ -6,7 +6,7 @@
  */
 #include "probe/dwarf/dwarf_object.h"
 
-static void object_deinit(struct object *object)
+static void object_deinit(struct dwarf_object *object)
 {
 	location_deinit(&object->loc);
 }
@@ -40,7 +40,7 @@ static struct error *no_variable(struct context *ctx, const char *name, const st
 }
 
 static struct error *base_register(struct context *ctx, const struct probe_arg *arg,
-				   struct object *object)
+				   struct dwarf_object *object)
 {
 	uint16_t reg, offset;
 
@@ -49,7 +49,7 @@ static struct error *base_register(struct context *ctx, const struct probe_arg *
 		return error_at_arg(error_new(ENOENT, "unknown register %%%s", arg->variable), arg);
 	object->type = (struct type){.is_void = true};
 	object->raw = true;
-	struct part *part = vec_push(&object->loc.parts);
+	struct location_part *part = vec_push(&object->loc.parts);
 	if (!part)
 		return error_nomem();
 	part->is = PART_VALUE;
@@ -60,13 +60,13 @@ static struct error *base_register(struct context *ctx, const struct probe_arg *
 
 /* "@SYMBOL": a global variable, or what stands at a symbol that has no type. */
 static struct error *base_symbol(struct context *ctx, const struct probe_arg *arg,
-				 struct object *object)
+				 struct dwarf_object *object)
 {
 	struct dwarf_image *image = ctx->image;
 	struct nearest near = nearest_make(arg->variable);
 	const struct dwarf_symbol *s;
 	struct context none = {.image = image};
-	struct variable var;
+	struct scope_variable var;
 	bool found;
 
 	TRY(global_find(image, NULL, arg->variable, &var, &found));
@@ -79,7 +79,7 @@ static struct error *base_symbol(struct context *ctx, const struct probe_arg *ar
 		nearest_offer(&near, s->name);
 		if (strcmp(s->name, arg->variable))
 			continue;
-		struct part *part = vec_push(&object->loc.parts);
+		struct location_part *part = vec_push(&object->loc.parts);
 		if (!part)
 			return error_nomem();
 		part->is = PART_MEMORY;
@@ -97,7 +97,7 @@ static struct error *base_symbol(struct context *ctx, const struct probe_arg *ar
 
 /* "$argN" */
 static struct error *base_param(struct context *ctx, const struct probe_arg *arg,
-				struct object *object)
+				struct dwarf_object *object)
 {
 	_cleanup_variables_ struct variables vars = {0};
 	int64_t n = 0;
@@ -116,9 +116,9 @@ static struct error *base_param(struct context *ctx, const struct probe_arg *arg
 }
 
 static struct error *base_variable(struct context *ctx, const struct probe_arg *arg,
-				   struct object *object)
+				   struct dwarf_object *object)
 {
-	struct variable var, self;
+	struct scope_variable var, self;
 	bool found;
 
 	TRY(scope_variable_find(ctx, arg->variable, &var, &found));
@@ -148,7 +148,7 @@ static struct error *base_variable(struct context *ctx, const struct probe_arg *
 struct error *pb_dwarf_place_arg(struct dwarf_image *image, const struct dwarf_place *place,
 				 const struct probe_arg *arg, struct fetch_value *value)
 {
-	_cleanup_(object_deinit) struct object object = {0};
+	_cleanup_(object_deinit) struct dwarf_object object = {0};
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	_cleanup_(fetch_value_deinit) struct fetch_value made = {0};
 	struct context ctx;
@@ -230,7 +230,7 @@ struct error *pb_dwarf_place_variables(struct dwarf_image *image, const struct d
 
 		TRY(variables_of_unit(image, &unit, &globals));
 		for (size_t i = 0; i < globals.n; i++) {
-			struct variable *var = vec_push(&vars);
+			struct scope_variable *var = vec_push(&vars);
 
 			if (!var)
 				return error_nomem();
@@ -238,7 +238,8 @@ struct error *pb_dwarf_place_variables(struct dwarf_image *image, const struct d
 		}
 	}
 	for (size_t i = 0; i < vars.n; i++) {
-		_cleanup_(object_deinit) struct object object = {.type = type_of(&vars.v[i].die)};
+		_cleanup_(object_deinit) struct dwarf_object object = {
+			.type = type_of(&vars.v[i].die)};
 		_cleanup_(fetch_value_deinit) struct fetch_value value = {0};
 		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 

@@ -8,8 +8,8 @@
 
 #include "probe/dwarf/internal.h"
 
-struct object {
-	struct location loc;
+struct dwarf_object {
+	struct dwarf_location loc;
 	struct type type;
 	uint64_t bit;	   /* where it begins in the location */
 	uint64_t bit_size; /* of a bit field; 0: the type's size */
@@ -30,31 +30,33 @@ struct way {
 struct error *way_find(struct context *ctx, struct type type, const char *name, struct way *way,
 		       bool *found);
 /* The object becomes its member, also one of what is nameless in it and of its bases. */
-struct error *object_member(struct context *ctx, struct object *object, const struct probe_arg *arg,
-			    const char *name);
+struct error *object_member(struct context *ctx, struct dwarf_object *object,
+			    const struct probe_arg *arg, const char *name);
 /*
  * Goes to what the pointer points to: the new location is the memory there,
  * plus offset bytes.
  */
-struct error *object_follow(struct context *ctx, struct object *object, int64_t plus);
-struct error *object_through_references(struct context *ctx, struct object *object);
+struct error *object_follow(struct context *ctx, struct dwarf_object *object, int64_t plus);
+struct error *object_through_references(struct context *ctx, struct dwarf_object *object);
 /* All of the argument's steps. */
-struct error *object_walk(struct context *ctx, struct object *object, const struct probe_arg *arg);
+struct error *object_walk(struct context *ctx, struct dwarf_object *object,
+			  const struct probe_arg *arg);
 /* The place of an error: the argument as it was written. */
 struct error *error_at_arg(struct error *err, const struct probe_arg *arg);
-struct error *error_wrong_type(const struct object *object, const struct probe_arg *arg,
+struct error *error_wrong_type(const struct dwarf_object *object, const struct probe_arg *arg,
 			       const char *what, const char *hint);
 
 /* ---- dwarf_value.c ---- */
 
 /* The value gets an obstacle; its pieces go. */
 struct error *value_block(struct fetch_value *value, const char *text);
-struct error *value_string(struct context *ctx, struct object *object, const struct probe_arg *arg,
-			   struct fetch_value *value);
+struct error *value_string(struct context *ctx, struct dwarf_object *object,
+			   const struct probe_arg *arg, struct fetch_value *value);
 /* By a type that was written: the number's low bits, or the memory's. */
-struct error *value_typed(struct object *object, const struct probe_arg *arg,
+struct error *value_typed(struct dwarf_object *object, const struct probe_arg *arg,
 			  struct fetch_value *value);
 /* By its own type. */
-struct error *value_natural(struct context *ctx, struct object *object, struct fetch_value *value);
+struct error *value_natural(struct context *ctx, struct dwarf_object *object,
+			    struct fetch_value *value);
 
 #endif

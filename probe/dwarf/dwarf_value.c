@@ -29,8 +29,9 @@ static struct fetch_piece *add_piece(struct fetch_value *value, size_t *cap)
 }
 
 /* Bits [bit, bit + n) of one part as a piece. */
-static struct error *piece_of(const struct object *object, const struct part *part, uint64_t bit,
-			      uint64_t n, bool scalar, struct fetch_value *value, size_t *cap)
+static struct error *piece_of(const struct dwarf_object *object, const struct location_part *part,
+			      uint64_t bit, uint64_t n, bool scalar, struct fetch_value *value,
+			      size_t *cap)
 {
 	struct fetch_piece *piece = add_piece(value, cap);
 	struct insns insns = {0};
@@ -98,14 +99,14 @@ static struct error *piece_of(const struct object *object, const struct part *pa
 }
 
 /* The object's bits, from all the parts that hold some. */
-static struct error *pieces_of(const struct object *object, uint64_t bits, bool scalar,
+static struct error *pieces_of(const struct dwarf_object *object, uint64_t bits, bool scalar,
 			       struct fetch_value *value)
 {
 	uint64_t at = 0, done = 0;
 	size_t cap = 0;
 
 	for (size_t i = 0; i < object->loc.parts.n && done < bits; i++) {
-		const struct part *part = &object->loc.parts.v[i];
+		const struct location_part *part = &object->loc.parts.v[i];
 		uint64_t end = part->bits ? at + part->bits : UINT64_MAX;
 		uint64_t first = object->bit + done;
 
@@ -163,7 +164,7 @@ static struct error *pieces_of(const struct object *object, uint64_t bits, bool 
 }
 
 /* What a string is not; the hint says what is. */
-static struct error *no_string(const struct object *object, const struct probe_arg *arg,
+static struct error *no_string(const struct dwarf_object *object, const struct probe_arg *arg,
 			       struct type peeled)
 {
 	Dwarf_Die child;
@@ -184,7 +185,7 @@ static struct error *no_string(const struct object *object, const struct probe_a
 }
 
 /* libstdc++'s std::string becomes its pointer. */
-static struct error *through_string(struct context *ctx, struct object *object,
+static struct error *through_string(struct context *ctx, struct dwarf_object *object,
 				    const struct probe_arg *arg)
 {
 	static const char *const members[] = {"_M_dataplus", "_M_p"};
@@ -205,8 +206,8 @@ static struct error *through_string(struct context *ctx, struct object *object,
 	return NULL;
 }
 
-struct error *value_string(struct context *ctx, struct object *object, const struct probe_arg *arg,
-			   struct fetch_value *value)
+struct error *value_string(struct context *ctx, struct dwarf_object *object,
+			   const struct probe_arg *arg, struct fetch_value *value)
 {
 	struct type peeled = type_peel(object->type);
 	size_t cap = 0;
@@ -248,7 +249,7 @@ struct error *value_string(struct context *ctx, struct object *object, const str
 		return value_block(value, object->loc.obstacle);
 	if (object->loc.parts.n != 1 || object->loc.parts.v[0].is != PART_MEMORY)
 		return value_block(value, "its characters are not in memory");
-	struct part *part = &object->loc.parts.v[0];
+	struct location_part *part = &object->loc.parts.v[0];
 	struct fetch_piece *piece = add_piece(value, &cap);
 	if (!piece)
 		return error_nomem();
@@ -262,7 +263,7 @@ struct error *value_string(struct context *ctx, struct object *object, const str
 	return NULL;
 }
 
-struct error *value_typed(struct object *object, const struct probe_arg *arg,
+struct error *value_typed(struct dwarf_object *object, const struct probe_arg *arg,
 			  struct fetch_value *value)
 {
 	struct type peeled = type_peel(object->type);
@@ -343,7 +344,8 @@ struct error *value_typed(struct object *object, const struct probe_arg *arg,
 	return pieces_of(object, bits, true, value);
 }
 
-struct error *value_natural(struct context *ctx, struct object *object, struct fetch_value *value)
+struct error *value_natural(struct context *ctx, struct dwarf_object *object,
+			    struct fetch_value *value)
 {
 	uint64_t size = 0;
 

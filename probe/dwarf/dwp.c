@@ -142,7 +142,7 @@ struct error *dwp_strings(struct cursor c, const struct cursor *strings, unsigne
 
 /* ---- The file ---- */
 
-struct section {
+struct dwp_section {
 	const char *name;
 	struct cursor bytes;
 };

@@ -21,7 +21,7 @@
  */
 #include "probe/dwarf/internal.h"
 
-struct entry {
+struct expr_entry {
 	uint8_t size; /* 0: no type, 64 bits */
 	bool is_signed;
 	bool raw;	 /* bits above those that are meant may be anything */
@@ -31,18 +31,18 @@ struct entry {
 struct machine {
 	struct context *ctx;
 	Dwarf_Attribute *attr;
-	struct location *loc;
+	struct dwarf_location *loc;
 	struct insns insns;
-	struct entry stack[FETCH_MAX_DEPTH];
+	struct expr_entry stack[FETCH_MAX_DEPTH];
 	int depth;
 	bool gnu;
 	uint8_t suspect; /* the operation that looked at bits that may be anything */
 	size_t suspect_at;
 };
 
-void location_deinit(struct location *loc)
+void location_deinit(struct dwarf_location *loc)
 {
-	struct part *part;
+	struct location_part *part;
 
 	vec_for_each (part, &loc->parts)
 		free(part->insns.v);
@@ -51,7 +51,7 @@ void location_deinit(struct location *loc)
 	loc->obstacle = NULL;
 }
 
-struct error *location_block(struct location *loc, const char *fmt, ...)
+struct error *location_block(struct dwarf_location *loc, const char *fmt, ...)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 	va_list ap;
@@ -96,10 +96,10 @@ bool insns_plus(struct insns *insns, int64_t n)
 	return insns_add(insns, (struct fetch_insn){.op = FETCH_DEREF, .imm = n});
 }
 
-struct error *location_copy(const struct location *from, struct location *to)
+struct error *location_copy(const struct dwarf_location *from, struct dwarf_location *to)
 {
 	for (size_t i = 0; i < from->parts.n; i++) {
-		struct part *part = vec_push(&to->parts);
+		struct location_part *part = vec_push(&to->parts);
 
 		if (!part)
 			return error_nomem();
@@ -201,7 +201,7 @@ static struct error *emit(struct machine *m, struct fetch_insn insn)
 	return insns_add(&m->insns, insn) ? NULL : error_nomem();
 }
 
-static struct error *push(struct machine *m, struct fetch_insn insn, struct entry entry)
+static struct error *push(struct machine *m, struct fetch_insn insn, struct expr_entry entry)
 {
 	if (m->depth >= FETCH_MAX_DEPTH - 2)
 		return obstacle(m, "its DWARF expression needs too deep a stack");
@@ -211,7 +211,7 @@ static struct error *push(struct machine *m, struct fetch_insn insn, struct entr
 
 static struct error *push_generic(struct machine *m, struct fetch_insn insn)
 {
-	return push(m, insn, (struct entry){0});
+	return push(m, insn, (struct expr_entry){0});
 }
 
 /* Registers that a probe does not see stand in the way, by name. */
@@ -240,7 +240,7 @@ static struct error *check_register(struct machine *m, uint64_t reg)
 
 /* A register as it stands; at a function's first instruction as the parameter that it is. */
 static struct error *push_register(struct machine *m, uint64_t reg, int64_t plus,
-				   struct entry entry)
+				   struct expr_entry entry)
 {
 	struct fetch_insn insn = {.op = FETCH_REG, .reg = (uint16_t)reg, .imm = plus};
 	uint16_t param;
@@ -257,7 +257,8 @@ static struct error *push_register(struct machine *m, uint64_t reg, int64_t plus
 }
 
 /* Whether an operation makes a raw result, or looks at what is above the low bits. */
-static void follow_raw(struct machine *m, enum fetch_op op, struct entry *a, const struct entry *b)
+static void follow_raw(struct machine *m, enum fetch_op op, struct expr_entry *a,
+		       const struct expr_entry *b)
 {
 	const struct fetch_insn *last = m->insns.n ? &m->insns.v[m->insns.n - 1] : NULL;
 	uint64_t by = last && last->op == FETCH_CONST ? (uint64_t)last->imm : 0;
@@ -310,7 +311,7 @@ static void follow_raw(struct machine *m, enum fetch_op op, struct entry *a, con
 /* Keeps a typed value extended from its own size. */
 static struct error *normalize(struct machine *m)
 {
-	struct entry *top = &m->stack[m->depth - 1];
+	struct expr_entry *top = &m->stack[m->depth - 1];
 
 	if (!top->size || top->size >= 8)
 		return NULL;
@@ -322,14 +323,14 @@ static struct error *normalize(struct machine *m)
 }
 
 /* An integer type. A zero offset means no type. */
-static struct error *base_type(struct machine *m, Dwarf_Op *op, struct entry *entry)
+static struct error *base_type(struct machine *m, Dwarf_Op *op, struct expr_entry *entry)
 {
 	Dwarf_Die die;
 	struct type type = {0};
 	enum fetch_kind kind;
 	uint64_t size;
 
-	*entry = (struct entry){0};
+	*entry = (struct expr_entry){0};
 	if (dwarf_getlocation_die(m->attr, op, &die))
 		return block(m, op->atom, "refers to no type");
 	type.die = die;
@@ -360,7 +361,7 @@ static struct error *unary(struct machine *m, uint8_t atom, enum fetch_op op)
 static struct error *binary(struct machine *m, uint8_t atom, enum fetch_op op)
 {
 	TRY(need(m, atom, 2));
-	struct entry *a = &m->stack[m->depth - 2], *b = &m->stack[m->depth - 1];
+	struct expr_entry *a = &m->stack[m->depth - 2], *b = &m->stack[m->depth - 1];
 	bool is_unsigned = a->size && !a->is_signed;
 	bool is_shift = op == FETCH_SHL || op == FETCH_SHR || op == FETCH_SHRA;
 
@@ -378,12 +379,12 @@ static struct error *binary(struct machine *m, uint8_t atom, enum fetch_op op)
 	}
 	if (op == FETCH_SHR && a->size && a->is_signed && a->size < 8)
 		return block(m, atom, "on a narrow signed number");
-	struct entry right = *b;
+	struct expr_entry right = *b;
 	follow_raw(m, op, a, &right);
 	m->depth--;
 	TRY(emit(m, (struct fetch_insn){.op = op}));
 	if (op >= FETCH_EQ && op <= FETCH_GE) {
-		m->stack[m->depth - 1] = (struct entry){0};
+		m->stack[m->depth - 1] = (struct expr_entry){0};
 		return NULL;
 	}
 	return normalize(m);
@@ -408,7 +409,7 @@ static struct error *absolute(struct machine *m)
 	return normalize(m);
 }
 
-static struct error *deref(struct machine *m, uint8_t atom, uint64_t size, struct entry entry)
+static struct error *deref(struct machine *m, uint8_t atom, uint64_t size, struct expr_entry entry)
 {
 	TRY(need(m, atom, 1));
 	if (size != 1 && size != 2 && size != 4 && size != 8)
@@ -419,7 +420,7 @@ static struct error *deref(struct machine *m, uint8_t atom, uint64_t size, struc
 }
 
 /* Appends what another location's one part is: an address, or a register's value. */
-static struct error *push_part(struct machine *m, uint8_t atom, struct location *other)
+static struct error *push_part(struct machine *m, uint8_t atom, struct dwarf_location *other)
 {
 	if (other->obstacle)
 		return obstacle(m, "%s", other->obstacle);
@@ -428,7 +429,7 @@ static struct error *push_part(struct machine *m, uint8_t atom, struct location 
 		return block(m, atom, "of an odd base");
 	if (m->depth >= FETCH_MAX_DEPTH - 4)
 		return block(m, atom, "needs too deep a stack");
-	m->stack[m->depth++] = (struct entry){0};
+	m->stack[m->depth++] = (struct expr_entry){0};
 	return insns_copy(&other->parts.v[0].insns, &m->insns) ? NULL : error_nomem();
 }
 
@@ -458,7 +459,7 @@ static struct error *frame_cfa(struct machine *m)
 		_cleanup_free_ Dwarf_Frame *owned = frame;
 		if (dwarf_frame_cfa(owned, &ops, &n) || !n || ++m->ctx->depth > 8)
 			continue;
-		_cleanup_location_ struct location cfa = {0};
+		_cleanup_location_ struct dwarf_location cfa = {0};
 		struct error *err = expr_location(m->ctx, NULL, ops, n, NULL, &cfa);
 		m->ctx->depth--;
 		TRY(err);
@@ -470,7 +471,7 @@ static struct error *frame_cfa(struct machine *m)
 
 static struct error *frame_base(struct machine *m, int64_t offset)
 {
-	_cleanup_location_ struct location base = {0};
+	_cleanup_location_ struct dwarf_location base = {0};
 	Dwarf_Attribute attr;
 	Dwarf_Op *ops;
 	size_t n;
@@ -513,7 +514,7 @@ static struct error *entry_value(struct machine *m, Dwarf_Op *op)
 			m->loc, "%s (the value of %s at function entry) needs the caller's frame",
 			op_name(op->atom, buf), name ? name : "a register");
 	}
-	return push_register(m, reg, 0, (struct entry){.raw = true});
+	return push_register(m, reg, 0, (struct expr_entry){.raw = true});
 }
 
 static struct error *tls_address(struct machine *m, uint8_t atom)
@@ -539,9 +540,9 @@ static struct error *operation(struct machine *m, Dwarf_Op *op, const struct ins
 		{DW_OP_ne, FETCH_NE},	  {DW_OP_lt, FETCH_LT},	  {DW_OP_le, FETCH_LE},
 		{DW_OP_gt, FETCH_GT},	  {DW_OP_ge, FETCH_GE},
 	};
-	const struct entry raw = {.raw = true};
+	const struct expr_entry raw = {.raw = true};
 	uint8_t atom = op->atom;
-	struct entry entry;
+	struct expr_entry entry;
 
 	if (atom >= DW_OP_lit0 && atom <= DW_OP_lit31)
 		return push_generic(m, (struct fetch_insn){.op = FETCH_CONST,
@@ -635,9 +636,9 @@ static struct error *operation(struct machine *m, Dwarf_Op *op, const struct ins
 		TRY(need(m, atom, 1));
 		return insns_plus(&m->insns, (int64_t)op->number) ? normalize(m) : error_nomem();
 	case DW_OP_deref:
-		return deref(m, atom, 8, (struct entry){0});
+		return deref(m, atom, 8, (struct expr_entry){0});
 	case DW_OP_deref_size:
-		return deref(m, atom, op->number, (struct entry){0});
+		return deref(m, atom, op->number, (struct expr_entry){0});
 	case DW_OP_deref_type:
 	case DW_OP_GNU_deref_type:
 		TRY(base_type(m, op, &entry));
@@ -666,7 +667,7 @@ static struct error *operation(struct machine *m, Dwarf_Op *op, const struct ins
 	case DW_OP_reinterpret:
 	case DW_OP_GNU_reinterpret:
 		TRY(need(m, atom, 1));
-		entry = (struct entry){0};
+		entry = (struct expr_entry){0};
 		if (op->number)
 			TRY(base_type(m, op, &entry));
 		m->stack[m->depth - 1] = entry;
@@ -682,7 +683,7 @@ static struct error *operation(struct machine *m, Dwarf_Op *op, const struct ins
 			return block(m, atom, "of no object");
 		if (m->depth >= FETCH_MAX_DEPTH - 4)
 			return block(m, atom, "needs too deep a stack");
-		m->stack[m->depth++] = (struct entry){0};
+		m->stack[m->depth++] = (struct expr_entry){0};
 		return insns_copy(object, &m->insns) ? NULL : error_nomem();
 	case DW_OP_GNU_parameter_ref:
 		return block(m, atom, "needs the caller's frame");
@@ -705,7 +706,7 @@ static bool is_register(const Dwarf_Op *op, uint64_t *reg)
 static struct error *add_part(struct machine *m, enum part_is is, uint64_t bit_offset,
 			      uint64_t bits)
 {
-	struct part *part = vec_push(&m->loc->parts);
+	struct location_part *part = vec_push(&m->loc->parts);
 
 	if (!part)
 		return error_nomem();
@@ -731,7 +732,7 @@ static struct error *run(struct machine *m, Dwarf_Op *ops, size_t n, const struc
 	if (object) {
 		if (!insns_copy(object, &m->insns))
 			return error_nomem();
-		m->stack[m->depth++] = (struct entry){0};
+		m->stack[m->depth++] = (struct expr_entry){0};
 		is = PART_MEMORY, any = true;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -759,7 +760,7 @@ static struct error *run(struct machine *m, Dwarf_Op *ops, size_t n, const struc
 		if (is_register(op, &reg)) {
 			if (any)
 				return block(m, op->atom, "behind other operations");
-			TRY(push_register(m, reg, 0, (struct entry){0}));
+			TRY(push_register(m, reg, 0, (struct expr_entry){0}));
 			is = PART_VALUE, any = true;
 		} else if (op->atom == DW_OP_stack_value) {
 			TRY(need(m, op->atom, 1));
@@ -803,7 +804,7 @@ static struct error *run(struct machine *m, Dwarf_Op *ops, size_t n, const struc
 }
 
 struct error *expr_location(struct context *ctx, Dwarf_Attribute *attr, Dwarf_Op *ops, size_t n,
-			    const struct insns *object, struct location *loc)
+			    const struct insns *object, struct dwarf_location *loc)
 {
 	struct machine m = {.ctx = ctx, .attr = attr, .loc = loc};
 
@@ -813,7 +814,7 @@ struct error *expr_location(struct context *ctx, Dwarf_Attribute *attr, Dwarf_Op
 		err = NULL;
 	if (!err && m.suspect && !loc->obstacle) {
 		/* A whole 64-bit register that is shifted last of all is what it seems to be. */
-		const struct part *part = loc->parts.n == 1 ? &loc->parts.v[0] : NULL;
+		const struct location_part *part = loc->parts.n == 1 ? &loc->parts.v[0] : NULL;
 
 		if (!ctx->wide || !part || part->bits || part->is != PART_VALUE ||
 		    part->insns.n != m.suspect_at + 1)

@@ -19,7 +19,7 @@
 #define DEPTH_MAX 128
 
 /* A unit of .debug_info: its own DIE, and where it is a skeleton that of the split unit. */
-struct unit {
+struct dwarf_unit {
 	Dwarf_Die die;	 /* in the file itself: has the lines and the ranges */
 	Dwarf_Die split; /* what the DIEs are children of; addr NULL: not looked for yet */
 	Dwarf_Off start, end;
@@ -65,7 +65,7 @@ struct dwarf_image {
 	const struct regs *regs;
 	struct strbuf looked; /* where debug information was looked for */
 
-	VEC(struct unit) units;
+	VEC(struct dwarf_unit) units;
 	bool have_units;
 	VEC(struct unit_range) ranges; /* by start */
 	bool have_ranges;
@@ -103,16 +103,17 @@ void split_free(struct dwarf_image *image);
 /* dwfl_module_getdwarf() of the image, whose own descriptor is fd. */
 Dwarf *split_getdwarf(struct dwarf_image *image, int fd);
 /* Sets unit->split, or unit->split_missing. */
-void split_root(struct dwarf_image *image, struct unit *unit);
+void split_root(struct dwarf_image *image, struct dwarf_unit *unit);
 
 /* ---- units.c ---- */
 struct error *image_need_units(struct dwarf_image *image);
 /* What a unit's DIEs are children of: the unit, or its split half. */
-struct error *unit_root(struct dwarf_image *image, struct unit *unit, Dwarf_Die *root);
+struct error *unit_root(struct dwarf_image *image, struct dwarf_unit *unit, Dwarf_Die *root);
 /* Of the unit that a DIE stands in, the one with lines. */
 bool die_unit_die(Dwarf_Die *die, Dwarf_Die *out);
 /* The unit whose code covers an address; NULL in *out: none. */
-struct error *unit_by_address(struct dwarf_image *image, Dwarf_Addr address, struct unit **out);
+struct error *unit_by_address(struct dwarf_image *image, Dwarf_Addr address,
+			      struct dwarf_unit **out);
 /*
  * The units that may hold the name: a true bitmap of image->units.n bytes, the
  * caller's to free(). A superset. names are C strings or globs.
@@ -202,7 +203,7 @@ enum part_is {
 };
 
 /* A part of a location, from its low bits up. */
-struct part {
+struct location_part {
 	enum part_is is;
 	struct insns insns;
 	uint64_t bit_offset; /* into the source */
@@ -211,15 +212,15 @@ struct part {
 	int64_t offset;
 };
 
-struct location {
-	VEC(struct part) parts;
+struct dwarf_location {
+	VEC(struct location_part) parts;
 	char *obstacle; /* NULL: it can be read */
 };
 
-void location_deinit(struct location *loc);
+void location_deinit(struct dwarf_location *loc);
 #define _cleanup_location_ _cleanup_(location_deinit)
-struct error *location_block(struct location *loc, const char *fmt, ...) _printf_(2, 3);
-struct error *location_copy(const struct location *from, struct location *to);
+struct error *location_block(struct dwarf_location *loc, const char *fmt, ...) _printf_(2, 3);
+struct error *location_copy(const struct dwarf_location *from, struct dwarf_location *to);
 
 /* Where expressions are evaluated. */
 struct context {
@@ -245,13 +246,13 @@ bool insns_plus(struct insns *insns, int64_t n);
  * before (of members), or NULL.
  */
 struct error *expr_location(struct context *ctx, Dwarf_Attribute *attr, Dwarf_Op *ops, size_t n,
-			    const struct insns *object, struct location *loc);
+			    const struct insns *object, struct dwarf_location *loc);
 
 /* ---- loc.c ---- */
 /* Where a variable is at the context's pc. */
-struct error *variable_location(struct context *ctx, Dwarf_Die *die, struct location *loc);
+struct error *variable_location(struct context *ctx, Dwarf_Die *die, struct dwarf_location *loc);
 /* A constant's bytes as parts. */
-struct error *location_bytes(struct location *loc, const void *bytes, size_t n);
+struct error *location_bytes(struct dwarf_location *loc, const void *bytes, size_t n);
 /* Whether a location is memory in the function's own frame, given by one expression for all
  * of the function: what holds a value only behind the prologue. */
 bool variable_in_slot(struct context *ctx, Dwarf_Die *die);
@@ -261,19 +262,19 @@ struct error *place_context(struct dwarf_image *image, const struct dwarf_place 
 /* ---- abi.c ---- */
 /* Where the calling convention has the function's parameter at its first instruction; the
  * location is untouched and *known false where that is not sure. */
-struct error *abi_parameter(struct context *ctx, Dwarf_Die *param, struct location *loc,
+struct error *abi_parameter(struct context *ctx, Dwarf_Die *param, struct dwarf_location *loc,
 			    bool *known);
 /* Where what a function returns is, at its return. */
-struct error *abi_returned(struct context *ctx, struct type type, struct location *loc);
+struct error *abi_returned(struct context *ctx, struct type type, struct dwarf_location *loc);
 
 /* ---- vars.c ---- */
-struct variable {
+struct scope_variable {
 	Dwarf_Die die;
 	bool is_parameter, is_global;
 	bool absent; /* known to the abstract function only: optimized out here */
 };
 struct variables {
-	struct variable *v;
+	struct scope_variable *v;
 	size_t n, cap;
 };
 /* Those in sight, innermost scope last; hidden ones are left out. */
@@ -283,10 +284,11 @@ void variables_deinit(struct variables *vars);
 #define _cleanup_variables_ _cleanup_(variables_deinit)
 /* The unit's first; unit NULL: no unit is nearer than others. */
 struct error *global_find(struct dwarf_image *image, Dwarf_Die *unit, const char *name,
-			  struct variable *out, bool *found);
+			  struct scope_variable *out, bool *found);
 /* Of the function alone; and, when it has none of that name, a global one. */
-struct error *local_find(struct context *ctx, const char *name, struct variable *out, bool *found);
-struct error *scope_variable_find(struct context *ctx, const char *name, struct variable *out,
+struct error *local_find(struct context *ctx, const char *name, struct scope_variable *out,
+			 bool *found);
+struct error *scope_variable_find(struct context *ctx, const char *name, struct scope_variable *out,
 				  bool *found);
 
 /* ---- lines.c ---- */

@@ -95,7 +95,7 @@ static struct error *list_file(struct line_list *l, const char *file)
 	TRY(units_with_file(image, file, &units));
 	for (int headers = 0; headers < 2 && !l->file; headers++) {
 		for (size_t i = 0; i < image->units.n; i++) {
-			struct unit *unit = &image->units.v[i];
+			struct dwarf_unit *unit = &image->units.v[i];
 
 			if (!units[i] || (!headers && !unit_is_of_file(unit, file)))
 				continue;

@@ -26,14 +26,14 @@
  */
 #include "probe/dwarf/internal.h"
 
-struct error *location_bytes(struct location *loc, const void *bytes, size_t n)
+struct error *location_bytes(struct dwarf_location *loc, const void *bytes, size_t n)
 {
 	const uint8_t *p = bytes;
 
 	if (n > 4096)
 		return location_block(loc, "a constant of %zu bytes", n);
 	for (size_t i = 0; i < n; i += 8) {
-		struct part *part = vec_push(&loc->parts);
+		struct location_part *part = vec_push(&loc->parts);
 		size_t len = min_of(n - i, (size_t)8);
 		uint64_t v = 0;
 
@@ -50,7 +50,7 @@ struct error *location_bytes(struct location *loc, const void *bytes, size_t n)
 }
 
 static struct error *constant(struct context *ctx, Dwarf_Die *die, Dwarf_Attribute *attr,
-			      struct location *loc)
+			      struct dwarf_location *loc)
 {
 	Dwarf_Block block;
 	Dwarf_Sword sword;
@@ -226,12 +226,12 @@ bool variable_in_slot(struct context *ctx, Dwarf_Die *die)
 }
 
 /* A variable that is only declared here: its symbol has the address. */
-static struct error *external_location(struct context *ctx, Dwarf_Die *die, struct location *loc,
-				       bool *found)
+static struct error *external_location(struct context *ctx, Dwarf_Die *die,
+				       struct dwarf_location *loc, bool *found)
 {
 	struct dwarf_image *image = ctx->image;
 	const char *linkage = die_linkage_name(die), *name = linkage ? linkage : die_name(die);
-	struct part *part;
+	struct location_part *part;
 
 	*found = false;
 	if (!name)
@@ -275,7 +275,7 @@ static uint16_t frame_register(struct context *ctx)
  * slot's address, cut to a char. A number that is computed from the stack pointer
  * with nothing loaded is none.
  */
-static bool is_spill_address(struct context *ctx, Dwarf_Die *die, const struct location *loc)
+static bool is_spill_address(struct context *ctx, Dwarf_Die *die, const struct dwarf_location *loc)
 {
 	enum fetch_kind kind;
 
@@ -284,7 +284,7 @@ static bool is_spill_address(struct context *ctx, Dwarf_Die *die, const struct l
 	if (die_is_gnu(die) || (type_is_scalar(type, &kind) && kind == FETCH_POINTER))
 		return false;
 	for (size_t i = 0; i < loc->parts.n; i++) {
-		const struct part *part = &loc->parts.v[i];
+		const struct location_part *part = &loc->parts.v[i];
 		bool frame = false, loaded = false;
 
 		for (size_t k = 0; k < part->insns.n; k++) {
@@ -306,7 +306,7 @@ static bool is_spill_address(struct context *ctx, Dwarf_Die *die, const struct l
 }
 
 /* Whether it is static data, whose address only the linker knows. */
-static bool is_unlinked(struct context *ctx, const struct location *loc)
+static bool is_unlinked(struct context *ctx, const struct dwarf_location *loc)
 {
 	for (size_t i = 0; ctx->image->is_rel && i < loc->parts.n; i++) {
 		for (size_t k = 0; k < loc->parts.v[i].insns.n; k++) {
@@ -317,7 +317,7 @@ static bool is_unlinked(struct context *ctx, const struct location *loc)
 	return false;
 }
 
-struct error *variable_location(struct context *ctx, Dwarf_Die *die, struct location *loc)
+struct error *variable_location(struct context *ctx, Dwarf_Die *die, struct dwarf_location *loc)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Op *ops;

@@ -18,7 +18,8 @@ static bool lang_derefs_by_dot(struct type type)
 }
 
 /* Adds a base's or a member's place; false: it is no constant. */
-static struct error *member_offset(struct context *ctx, struct object *object, Dwarf_Die *member)
+static struct error *member_offset(struct context *ctx, struct dwarf_object *object,
+				   Dwarf_Die *member)
 {
 	uint64_t offset = 0, bits;
 	Dwarf_Attribute attr;
@@ -43,17 +44,17 @@ static struct error *member_offset(struct context *ctx, struct object *object, D
 		return NULL;
 	}
 	/* A virtual base: its place is in the object's table. */
-	struct part *part = object->loc.parts.n == 1 ? &object->loc.parts.v[0] : NULL;
+	struct location_part *part = object->loc.parts.n == 1 ? &object->loc.parts.v[0] : NULL;
 	if (!part || part->is != PART_MEMORY || (object->bit + part->bit_offset) % 8)
 		return location_block(&object->loc,
 				      "a virtual base of an object that is not in memory");
-	_cleanup_location_ struct location loc = {0};
+	_cleanup_location_ struct dwarf_location loc = {0};
 	if (!insns_plus(&part->insns, (int64_t)((object->bit + part->bit_offset) / 8)))
 		return error_nomem();
 	TRY(expr_location(ctx, &attr, ops, n, &part->insns, &loc));
 	location_deinit(&object->loc);
 	object->loc = loc;
-	loc = (struct location){0};
+	loc = (struct dwarf_location){0};
 	object->bit = 0;
 	return NULL;
 }
@@ -139,8 +140,8 @@ static struct error *no_member(struct type type, const struct probe_arg *arg, co
 	return error_at_arg(err, arg);
 }
 
-struct error *object_member(struct context *ctx, struct object *object, const struct probe_arg *arg,
-			    const char *name)
+struct error *object_member(struct context *ctx, struct dwarf_object *object,
+			    const struct probe_arg *arg, const char *name)
 {
 	struct type type = object->type;
 	struct way way = {.n = 0};
@@ -178,12 +179,12 @@ struct error *object_member(struct context *ctx, struct object *object, const st
 
 /* ---- Pointers ---- */
 
-struct error *object_follow(struct context *ctx, struct object *object, int64_t plus)
+struct error *object_follow(struct context *ctx, struct dwarf_object *object, int64_t plus)
 {
 	struct type pointer = type_peel(object->type);
-	struct location *loc = &object->loc;
+	struct dwarf_location *loc = &object->loc;
 	uint64_t at = 0;
-	struct part *part = NULL;
+	struct location_part *part = NULL;
 
 	if (!pointer.is_void)
 		object->type = type_of(&pointer.die);
@@ -253,7 +254,7 @@ static bool is_reference(struct type peeled)
 }
 
 /* A reference is what it refers to. */
-struct error *object_through_references(struct context *ctx, struct object *object)
+struct error *object_through_references(struct context *ctx, struct dwarf_object *object)
 {
 	struct type peeled = type_peel(object->type);
 
@@ -264,7 +265,7 @@ struct error *object_through_references(struct context *ctx, struct object *obje
 	return NULL;
 }
 
-struct error *error_wrong_type(const struct object *object, const struct probe_arg *arg,
+struct error *error_wrong_type(const struct dwarf_object *object, const struct probe_arg *arg,
 			       const char *what, const char *hint)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
@@ -276,7 +277,7 @@ struct error *error_wrong_type(const struct object *object, const struct probe_a
 	return error_at_arg(err, arg);
 }
 
-static struct error *step_index(struct context *ctx, struct object *object,
+static struct error *step_index(struct context *ctx, struct dwarf_object *object,
 				const struct probe_arg *arg, int64_t index)
 {
 	struct type peeled = type_peel(object->type);
@@ -328,7 +329,7 @@ static struct error *step_index(struct context *ctx, struct object *object,
 }
 
 /* Several [n] in a row into an array of several dimensions; *used of them are taken. */
-static struct error *step_indexes(struct context *ctx, struct object *object,
+static struct error *step_indexes(struct context *ctx, struct dwarf_object *object,
 				  const struct probe_arg *arg, size_t at, size_t *used)
 {
 	struct type peeled = type_peel(object->type);
@@ -368,7 +369,7 @@ static struct error *step_indexes(struct context *ctx, struct object *object,
 }
 
 /* "+OFFSET(…)": the inner value is an address, whatever its type says. */
-static struct error *step_deref(struct context *ctx, struct object *object,
+static struct error *step_deref(struct context *ctx, struct dwarf_object *object,
 				const struct probe_arg *arg, int64_t plus)
 {
 	struct type peeled = type_peel(object->type);
@@ -384,7 +385,8 @@ static struct error *step_deref(struct context *ctx, struct object *object,
 	return NULL;
 }
 
-struct error *object_walk(struct context *ctx, struct object *object, const struct probe_arg *arg)
+struct error *object_walk(struct context *ctx, struct dwarf_object *object,
+			  const struct probe_arg *arg)
 {
 	for (size_t i = 0; i < arg->n_steps;) {
 		const struct probe_step *step = &arg->steps[i];

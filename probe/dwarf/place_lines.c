@@ -130,7 +130,7 @@ struct error *chosen_settle(struct dwarf_image *image, chosen_vec *chosen)
 	return err;
 }
 
-static struct error *places_of_chosen(struct search *s, chosen_vec *chosen)
+static struct error *places_of_chosen(struct places_search *s, chosen_vec *chosen)
 {
 	TRY(chosen_settle(s->image, chosen));
 	for (size_t i = 0; i < chosen->n; i++) {
@@ -149,7 +149,7 @@ static struct error *places_of_chosen(struct search *s, chosen_vec *chosen)
 	return NULL;
 }
 
-static void note_near(struct search *s, uint32_t wanted, uint32_t line)
+static void note_near(struct places_search *s, uint32_t wanted, uint32_t line)
 {
 	if (line < wanted && line > s->near_below)
 		s->near_below = line;
@@ -158,7 +158,7 @@ static void note_near(struct search *s, uint32_t wanted, uint32_t line)
 }
 
 struct line_search {
-	struct search *s;
+	struct places_search *s;
 	const struct line_set *wanted;
 	chosen_vec chosen;
 };
@@ -184,7 +184,7 @@ static struct error *wanted_row(void *ctx, const struct instance *instance, cons
 	return NULL;
 }
 
-static struct error *wanted_lines(struct search *s, const struct instance *instance,
+static struct error *wanted_lines(struct places_search *s, const struct instance *instance,
 				  const struct instance_lines *own, const struct line_set *wanted)
 {
 	struct line_search ls = {.s = s, .wanted = wanted};
@@ -196,7 +196,7 @@ static struct error *wanted_lines(struct search *s, const struct instance *insta
 	return err;
 }
 
-struct error *line_place(struct search *s, const struct instance *instance)
+struct error *line_place(struct places_search *s, const struct instance *instance)
 {
 	struct instance_lines own;
 	struct line_set wanted = {0};
@@ -217,14 +217,14 @@ struct error *line_place(struct search *s, const struct instance *instance)
 
 /* ---- Lines by their text ---- */
 
-struct extent {
+struct line_extent {
 	uint32_t last;
 };
 
 static struct error *extent_row(void *ctx, const struct instance *instance, const struct row *row,
 				bool empty)
 {
-	struct extent *extent = ctx;
+	struct line_extent *extent = ctx;
 	Dwarf_Die die = instance->die;
 
 	if (row->line > extent->last && !in_inner_copy(&die, row->address, 0))
@@ -244,7 +244,7 @@ static void remove_blanks(char *text)
 }
 
 /* The lines from first to last whose text matches the definition's pattern, blanks apart. */
-static struct error *lines_by_text(struct search *s, Dwarf_Die *unit, const char *file,
+static struct error *lines_by_text(struct places_search *s, Dwarf_Die *unit, const char *file,
 				   uint32_t first, uint32_t last, struct line_set *out)
 {
 	_cleanup_free_ char *text = NULL, *pattern = strdup(s->def->pattern);
@@ -277,10 +277,10 @@ static struct error *lines_by_text(struct search *s, Dwarf_Die *unit, const char
 	return NULL;
 }
 
-struct error *pattern_place(struct search *s, const struct instance *instance)
+struct error *pattern_place(struct places_search *s, const struct instance *instance)
 {
 	struct instance_lines own;
-	struct extent extent = {0};
+	struct line_extent extent = {0};
 	struct line_set wanted = {0};
 	Dwarf_Die function = instance->function, unit;
 	bool known;
@@ -298,7 +298,7 @@ struct error *pattern_place(struct search *s, const struct instance *instance)
 
 /* ---- FILE:LINE ---- */
 
-static struct error *file_line_in_unit(struct search *s, struct unit *unit, bool *any)
+static struct error *file_line_in_unit(struct places_search *s, struct dwarf_unit *unit, bool *any)
 {
 	Dwarf_Lines *lines;
 	size_t n;
@@ -352,7 +352,7 @@ static struct error *file_line_in_unit(struct search *s, struct unit *unit, bool
 	return err;
 }
 
-struct error *file_line_places(struct search *s)
+struct error *file_line_places(struct places_search *s)
 {
 	struct dwarf_image *image = s->image;
 	_cleanup_free_ uint8_t *units = NULL;

@@ -44,7 +44,7 @@ static struct error *keep_die(struct dwarf_image *image, const Dwarf_Die *die, u
 	return NULL;
 }
 
-struct error *place_add(struct search *s, const struct instance *instance, Dwarf_Addr pc,
+struct error *place_add(struct places_search *s, const struct instance *instance, Dwarf_Addr pc,
 			bool is_entry, bool after_prologue, bool at_return, int view,
 			const struct row *row)
 {
@@ -144,7 +144,7 @@ static struct error *all_in_slots(struct context *ctx, bool *yes)
 }
 
 /* Whether one of the definition's arguments has its value only behind the prologue. */
-static struct error *wants_frame(struct search *s, struct context *ctx, bool *yes)
+static struct error *wants_frame(struct places_search *s, struct context *ctx, bool *yes)
 {
 	_cleanup_variables_ struct variables vars = {0};
 
@@ -163,7 +163,7 @@ static struct error *wants_frame(struct search *s, struct context *ctx, bool *ye
 
 			if ((!named && !all) || !variable_in_slot(ctx, die))
 				continue;
-			_cleanup_location_ struct location loc = {0};
+			_cleanup_location_ struct dwarf_location loc = {0};
 			bool known = false;
 			if (vars.v[i].is_parameter)
 				TRY(abi_parameter(ctx, die, &loc, &known));
@@ -173,7 +173,7 @@ static struct error *wants_frame(struct search *s, struct context *ctx, bool *ye
 	return NULL;
 }
 
-static struct error *entry_place(struct search *s, const struct instance *instance)
+static struct error *entry_place(struct places_search *s, const struct instance *instance)
 {
 	Dwarf_Die die = instance->die;
 	Dwarf_Addr low, behind;
@@ -216,7 +216,7 @@ static struct error *entry_place(struct search *s, const struct instance *instan
 			 NULL);
 }
 
-static struct error *return_place(struct search *s, const struct instance *instance)
+static struct error *return_place(struct places_search *s, const struct instance *instance)
 {
 	Dwarf_Die die = instance->die;
 	Dwarf_Addr low;
@@ -226,7 +226,7 @@ static struct error *return_place(struct search *s, const struct instance *insta
 	return place_add(s, instance, low, false, false, true, -1, NULL);
 }
 
-static struct error *offset_place(struct search *s, const struct instance *instance)
+static struct error *offset_place(struct places_search *s, const struct instance *instance)
 {
 	Dwarf_Die die = instance->die;
 	Dwarf_Addr low, high;
@@ -250,7 +250,7 @@ static struct error *offset_place(struct search *s, const struct instance *insta
 
 static struct error *place_of(void *ctx, const struct instance *instance)
 {
-	struct search *s = ctx;
+	struct places_search *s = ctx;
 
 	if (instance->inlined)
 		s->n_inlined++;
@@ -323,7 +323,7 @@ struct error *error_no_function(struct dwarf_image *image, const struct probe_de
 	return error_suggest(err, &near);
 }
 
-static struct error *no_place(struct search *s)
+static struct error *no_place(struct places_search *s)
 {
 	const struct probe_def *def = s->def;
 	uint32_t base = def->where == PROBE_LINE ? s->first : 0;
@@ -364,7 +364,7 @@ struct error *pb_dwarf_places_find(struct dwarf_image *image, const struct probe
 				   struct dwarf_places *places)
 {
 	_cleanup_dwarf_places_ struct dwarf_places found = {0};
-	struct search s = {.image = image, .def = def, .places = &found};
+	struct places_search s = {.image = image, .def = def, .places = &found};
 
 	if (!def->function) {
 		TRY(file_line_places(&s));

@@ -27,7 +27,7 @@ void flow_deinit(struct flow *flow);
 bool flow_is_one(const struct flow *flow, uint64_t first, uint64_t second);
 
 /* ---- places.c ---- */
-struct search {
+struct places_search {
 	struct dwarf_image *image;
 	const struct probe_def *def;
 	struct dwarf_places *places;
@@ -37,7 +37,7 @@ struct search {
 };
 
 /* row: the one whose line it is; NULL: what the table has at the address. */
-struct error *place_add(struct search *s, const struct instance *instance, Dwarf_Addr pc,
+struct error *place_add(struct places_search *s, const struct instance *instance, Dwarf_Addr pc,
 			bool is_entry, bool after_prologue, bool at_return, int view,
 			const struct row *row);
 /* There is none of the definition's name: near ones. */
@@ -57,9 +57,9 @@ struct error *chosen_add(struct dwarf_image *image, const struct instance *insta
 			 const struct row *row, bool empty, chosen_vec *chosen);
 /* Leaves one for each time that a line is run through. */
 struct error *chosen_settle(struct dwarf_image *image, chosen_vec *chosen);
-struct error *line_place(struct search *s, const struct instance *instance);
-struct error *pattern_place(struct search *s, const struct instance *instance);
-struct error *file_line_places(struct search *s);
+struct error *line_place(struct places_search *s, const struct instance *instance);
+struct error *pattern_place(struct places_search *s, const struct instance *instance);
+struct error *file_line_places(struct places_search *s);
 
 /* ---- rows.c ---- */
 /* A row that begins a statement; false: another one. */
@@ -83,6 +83,6 @@ typedef struct error *row_fn(void *ctx, const struct instance *instance, const s
 struct error *instance_rows(struct dwarf_image *image, const struct instance *instance,
 			    const struct instance_lines *own, row_fn *fn, void *ctx);
 /* Whether the unit is made of the file itself; headers are looked for in all. */
-bool unit_is_of_file(struct unit *unit, const char *file);
+bool unit_is_of_file(struct dwarf_unit *unit, const char *file);
 
 #endif

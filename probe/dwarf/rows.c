@@ -148,7 +148,7 @@ struct error *instance_rows(struct dwarf_image *image, const struct instance *in
 	return NULL;
 }
 
-bool unit_is_of_file(struct unit *unit, const char *file)
+bool unit_is_of_file(struct dwarf_unit *unit, const char *file)
 {
 	const char *name = dwarf_diename(&unit->die);
 

@@ -172,7 +172,7 @@ static void note_missing(struct dwarf_image *image, const char *name, bool found
 		image->split_missing = strbuf_steal(&text);
 }
 
-void split_root(struct dwarf_image *image, struct unit *unit)
+void split_root(struct dwarf_image *image, struct dwarf_unit *unit)
 {
 	const char *name = split_name(&unit->die);
 	bool found = false;

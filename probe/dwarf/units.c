@@ -39,7 +39,7 @@ struct error *image_need_units(struct dwarf_image *image)
 			continue;
 		if (dwarf_tag(&die) == DW_TAG_invalid)
 			continue;
-		struct unit *unit = vec_push(&image->units);
+		struct dwarf_unit *unit = vec_push(&image->units);
 		if (!unit)
 			return error_nomem();
 		unit->die = die;
@@ -56,7 +56,7 @@ struct error *image_need_units(struct dwarf_image *image)
 	return NULL;
 }
 
-struct error *unit_root(struct dwarf_image *image, struct unit *unit, Dwarf_Die *root)
+struct error *unit_root(struct dwarf_image *image, struct dwarf_unit *unit, Dwarf_Die *root)
 {
 	if (!unit->split.addr && !unit->split_missing)
 		split_root(image, unit);
@@ -82,7 +82,7 @@ bool die_unit_die(Dwarf_Die *die, Dwarf_Die *out)
 	return true;
 }
 
-static struct unit *unit_at(struct dwarf_image *image, Dwarf_Off offset)
+static struct dwarf_unit *unit_at(struct dwarf_image *image, Dwarf_Off offset)
 {
 	size_t low = 0, high = image->units.n;
 
@@ -128,7 +128,8 @@ static struct error *need_ranges(struct dwarf_image *image)
 	return NULL;
 }
 
-struct error *unit_by_address(struct dwarf_image *image, Dwarf_Addr address, struct unit **out)
+struct error *unit_by_address(struct dwarf_image *image, Dwarf_Addr address,
+			      struct dwarf_unit **out)
 {
 	Dwarf_Aranges *aranges;
 	size_t n;
@@ -201,14 +202,15 @@ const uint8_t *die_locations(Dwarf_Die *die, size_t *size)
 }
 
 /* A section's bytes: a piece at a time from the file, or in memory where libdw changed them. */
-struct section {
+struct unit_section {
 	int fd;
 	uint64_t offset, size;
 	const uint8_t *data; /* not NULL: all of it */
 	uint16_t index;
 };
 
-static bool section_open(struct dwarf_image *image, const char *name, int fd, struct section *sec)
+static bool section_open(struct dwarf_image *image, const char *name, int fd,
+			 struct unit_section *sec)
 {
 	Elf *elf = dwarf_getelf(image->dw);
 	Elf_Scn *scn = NULL;
@@ -223,7 +225,8 @@ static bool section_open(struct dwarf_image *image, const char *name, int fd, st
 		if (!s ||
 		    (strcmp(s, name) && !(s[0] == '.' && s[1] == 'z' && !strcmp(s + 2, name + 1))))
 			continue;
-		*sec = (struct section){.fd = fd, .offset = shdr.sh_offset, .size = shdr.sh_size};
+		*sec = (struct unit_section){
+			.fd = fd, .offset = shdr.sh_offset, .size = shdr.sh_size};
 		/* elf_rawfile() has the file's bytes; those of an inflated section stand elsewhere.
 		 */
 		size_t file_size = 0;
@@ -242,7 +245,7 @@ static bool section_open(struct dwarf_image *image, const char *name, int fd, st
 }
 
 /* The next piece, at *pos; 0 at the end, -1 where it cannot be read. */
-static ssize_t section_read(const struct section *sec, uint64_t pos, uint8_t *buf, size_t n)
+static ssize_t section_read(const struct unit_section *sec, uint64_t pos, uint8_t *buf, size_t n)
 {
 	if (pos >= sec->size)
 		return 0;
@@ -255,25 +258,25 @@ static ssize_t section_read(const struct section *sec, uint64_t pos, uint8_t *bu
 }
 
 /* The numbers that are looked for in the bytes, behind a filter of their low 16 bits. */
-struct numbers {
+struct unit_numbers {
 	struct u64map map;
 	uint8_t filter[65536];
 	size_t n;
 };
 
-static bool numbers_add(struct numbers *set, uint32_t number)
+static bool numbers_add(struct unit_numbers *set, uint32_t number)
 {
 	set->filter[number & 0xffff] = 1;
 	set->n++;
 	return u64map_put(&set->map, (uint64_t)number + 1, set);
 }
 
-static bool numbers_have(const struct numbers *set, uint32_t number)
+static bool numbers_have(const struct unit_numbers *set, uint32_t number)
 {
 	return set->filter[number & 0xffff] && u64map_get(&set->map, (uint64_t)number + 1);
 }
 
-static void numbers_free(struct numbers **set)
+static void numbers_free(struct unit_numbers **set)
 {
 	if (*set)
 		u64map_deinit(&(*set)->map);
@@ -303,7 +306,7 @@ typedef struct error *found_fn(void *ctx, uint64_t pos);
 #define PIECE	     0x40000
 #define NAME_MAX_LEN 4096 /* a longer name is cut where pieces meet, and is then not found */
 
-static struct error *strings_search(const struct section *sec, const struct needle *needle,
+static struct error *strings_search(const struct unit_section *sec, const struct needle *needle,
 				    bool whole_string, found_fn *fn, void *ctx)
 {
 	_cleanup_free_ uint8_t *buf = malloc(PIECE + 1);
@@ -348,7 +351,7 @@ struct marks {
 static struct error *mark_unit(void *ctx, uint64_t pos)
 {
 	struct marks *m = ctx;
-	struct unit *unit = unit_at(m->image, pos);
+	struct dwarf_unit *unit = unit_at(m->image, pos);
 
 	if (unit)
 		m->units[unit - m->image->units.v] = 1;
@@ -356,7 +359,7 @@ static struct error *mark_unit(void *ctx, uint64_t pos)
 }
 
 /* Each place in a section where four bytes are one of the numbers. */
-static struct error *numbers_search(const struct section *sec, const struct numbers *set,
+static struct error *numbers_search(const struct unit_section *sec, const struct unit_numbers *set,
 				    size_t step, found_fn *fn, void *ctx)
 {
 	_cleanup_free_ uint8_t *buf = malloc(PIECE);
@@ -419,8 +422,8 @@ static struct error *add_slot(void *ctx, uint64_t pos)
 }
 
 /* Units that name strings by index: their part of .debug_str_offsets holds one that is wanted. */
-static struct error *mark_by_index(struct marks *m, const struct section *offsets,
-				   const struct numbers *set)
+static struct error *mark_by_index(struct marks *m, const struct unit_section *offsets,
+				   const struct unit_numbers *set)
 {
 	struct slots slots = {0};
 	struct error *err = numbers_search(offsets, set, 4, add_slot, &slots);
@@ -451,17 +454,17 @@ static struct error *mark_by_index(struct marks *m, const struct section *offset
 
 static bool image_has_section(struct dwarf_image *image, const char *name)
 {
-	struct section sec;
+	struct unit_section sec;
 
 	return section_open(image, name, -1, &sec);
 }
 
 struct error *units_with_name(struct dwarf_image *image, const char *name, uint8_t **out)
 {
-	_cleanup_(numbers_free) struct numbers *set = NULL;
+	_cleanup_(numbers_free) struct unit_numbers *set = NULL;
 	_cleanup_close_ int fd = -1;
 	struct needle needle = {0};
-	struct section info, str, offsets;
+	struct unit_section info, str, offsets;
 
 	TRY(image_need_units(image));
 	_cleanup_free_ uint8_t *units = calloc(image->units.n + 1, 1);
@@ -548,8 +551,8 @@ static struct error *mark_table(void *ctx, uint64_t pos)
 
 /* A table may name the string from any byte on before the file's name: its folder. */
 struct suffixes {
-	struct numbers *set;
-	const struct section *strings;
+	struct unit_numbers *set;
+	const struct unit_section *strings;
 };
 
 static struct error *add_suffixes(void *ctx, uint64_t pos)
@@ -591,9 +594,9 @@ static struct error *search_tables(struct dwarf_image *image, const struct needl
 				   struct tables *t)
 {
 	static const char *const strings[] = {".debug_line_str", ".debug_str"};
-	_cleanup_(numbers_free) struct numbers *set = calloc(1, sizeof(*set));
+	_cleanup_(numbers_free) struct unit_numbers *set = calloc(1, sizeof(*set));
 	_cleanup_close_ int fd = open(image->debug_path, O_RDONLY | O_CLOEXEC);
-	struct section lines, str;
+	struct unit_section lines, str;
 
 	if (!set)
 		return error_nomem();

@@ -45,10 +45,10 @@ static struct error *add(struct variables *out, Dwarf_Die *die, bool is_global, 
 		out->n--;
 		break;
 	}
-	struct variable *var = vec_push(out);
+	struct scope_variable *var = vec_push(out);
 	if (!var)
 		return error_nomem();
-	*var = (struct variable){
+	*var = (struct scope_variable){
 		.die = *die,
 		.is_parameter = dwarf_tag(die) == DW_TAG_formal_parameter,
 		.is_global = is_global,
@@ -110,7 +110,7 @@ struct error *variables_in_scope(struct context *ctx, struct variables *out)
 		for (size_t i = 0; i < vars.n; i++) {
 			if (vars.v[i].is_parameter != params)
 				continue;
-			struct variable *var = vec_push(out);
+			struct scope_variable *var = vec_push(out);
 			if (!var)
 				return error_nomem();
 			*var = vars.v[i];
@@ -179,7 +179,7 @@ struct error *variables_of_unit(struct dwarf_image *image, Dwarf_Die *unit, stru
 }
 
 /* The one with a location, else the first. */
-static bool best_of(struct variables *vars, struct variable *out)
+static bool best_of(struct variables *vars, struct scope_variable *out)
 {
 	for (size_t i = 0; i < vars->n; i++) {
 		if (dwarf_hasattr_integrate(&vars->v[i].die, DW_AT_location) ||
@@ -193,7 +193,8 @@ static bool best_of(struct variables *vars, struct variable *out)
 	return vars->n;
 }
 
-struct error *local_find(struct context *ctx, const char *name, struct variable *out, bool *found)
+struct error *local_find(struct context *ctx, const char *name, struct scope_variable *out,
+			 bool *found)
 {
 	_cleanup_variables_ struct variables vars = {0};
 
@@ -211,7 +212,7 @@ struct error *local_find(struct context *ctx, const char *name, struct variable 
 	return NULL;
 }
 
-struct error *scope_variable_find(struct context *ctx, const char *name, struct variable *out,
+struct error *scope_variable_find(struct context *ctx, const char *name, struct scope_variable *out,
 				  bool *found)
 {
 	Dwarf_Die unit;
@@ -223,7 +224,7 @@ struct error *scope_variable_find(struct context *ctx, const char *name, struct 
 	return global_find(ctx->image, have_unit ? &unit : NULL, name, out, found);
 }
 
-static bool has_place(struct variable *var)
+static bool has_place(struct scope_variable *var)
 {
 	return dwarf_hasattr_integrate(&var->die, DW_AT_location) ||
 	       dwarf_hasattr_integrate(&var->die, DW_AT_const_value);
@@ -245,7 +246,7 @@ static struct error *global_of_all(struct dwarf_image *image, const char *name)
 	TRY(units_with_name(image, last_name(name), &units));
 	for (size_t i = 0; i < image->units.n && !known->is_external; i++) {
 		_cleanup_variables_ struct variables others = {0};
-		struct variable one;
+		struct scope_variable one;
 		Dwarf_Die root;
 
 		if (!units[i])
@@ -264,9 +265,9 @@ static struct error *global_of_all(struct dwarf_image *image, const char *name)
 }
 
 struct error *global_find(struct dwarf_image *image, Dwarf_Die *unit, const char *name,
-			  struct variable *out, bool *found)
+			  struct scope_variable *out, bool *found)
 {
-	struct variable declared = {0};
+	struct scope_variable declared = {0};
 	bool have_declared = false;
 
 	*found = false;
@@ -285,7 +286,7 @@ struct error *global_find(struct dwarf_image *image, Dwarf_Die *unit, const char
 	const struct known_global *known = &image->global;
 	/* Another unit's static variable is not in sight, unless it is all there is. */
 	if (known->is_external || (known->found && !have_declared)) {
-		*out = (struct variable){.die = known->die, .is_global = true};
+		*out = (struct scope_variable){.die = known->die, .is_global = true};
 		*found = true;
 	} else if (have_declared) {
 		*out = declared;

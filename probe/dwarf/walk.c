@@ -146,7 +146,7 @@ bool matcher_takes(struct matcher *m, Dwarf_Die *function)
 
 /* ---- All of a unit ---- */
 
-struct walk {
+struct instance_walk {
 	struct dwarf_image *image;
 	struct matcher *matcher;
 	bool inlines, c;
@@ -162,7 +162,7 @@ struct walk {
  */
 #define DIES_MIN (1 << 20) /* for what other files hold */
 
-static struct error *take_one(struct walk *w, Dwarf_Die *die)
+static struct error *take_one(struct instance_walk *w, Dwarf_Die *die)
 {
 	if (w->left--)
 		return NULL;
@@ -177,7 +177,8 @@ static bool is_dropped(const struct dwarf_image *image, Dwarf_Addr address)
 	return (!address && !image->is_rel) || address >= (Dwarf_Addr)-4096;
 }
 
-static struct error *walk(struct walk *w, Dwarf_Die *parent, Dwarf_Die *function, int depth)
+static struct error *walk(struct instance_walk *w, Dwarf_Die *parent, Dwarf_Die *function,
+			  int depth)
 {
 	Dwarf_Die child, other;
 	Dwarf_Addr address;
@@ -239,10 +240,10 @@ static struct error *walk(struct walk *w, Dwarf_Die *parent, Dwarf_Die *function
 	return NULL;
 }
 
-struct error *instances_in_unit(struct dwarf_image *image, struct unit *unit,
+struct error *instances_in_unit(struct dwarf_image *image, struct dwarf_unit *unit,
 				struct matcher *matcher, bool inlines, instance_fn *fn, void *ctx)
 {
-	struct walk w = {
+	struct instance_walk w = {
 		.image = image, .matcher = matcher, .inlines = inlines, .fn = fn, .ctx = ctx};
 	Dwarf_Die root;
 
@@ -253,7 +254,8 @@ struct error *instances_in_unit(struct dwarf_image *image, struct unit *unit,
 }
 
 /* The unit of the one global function of that name; NULL: there is none, or several. */
-static struct error *unit_of_global(struct dwarf_image *image, const char *name, struct unit **out)
+static struct error *unit_of_global(struct dwarf_image *image, const char *name,
+				    struct dwarf_unit **out)
 {
 	const struct dwarf_symbol *one = NULL, *s;
 
@@ -269,7 +271,7 @@ static struct error *unit_of_global(struct dwarf_image *image, const char *name,
 	return one ? unit_by_address(image, one->start - image->bias, out) : NULL;
 }
 
-struct counted {
+struct counted_instances {
 	instance_fn *fn;
 	void *ctx;
 	size_t n;
@@ -278,7 +280,7 @@ struct counted {
 
 static struct error *count_instance(void *ctx, const struct instance *instance)
 {
-	struct counted *c = ctx;
+	struct counted_instances *c = ctx;
 	Dwarf_Die origin;
 
 	c->n++;
@@ -296,13 +298,13 @@ struct error *instances_find(struct dwarf_image *image, struct matcher *matcher,
 			     instance_fn *fn, void *ctx)
 {
 	_cleanup_free_ uint8_t *units = NULL;
-	struct unit *unit = NULL;
+	struct dwarf_unit *unit = NULL;
 
 	TRY(image_need_units(image));
 	if (!matcher->is_glob && !matcher->file && !matcher->qualified)
 		TRY(unit_of_global(image, matcher->pattern, &unit));
 	if (unit) {
-		struct counted look = {.fn = note_instance};
+		struct counted_instances look = {.fn = note_instance};
 
 		TRY(instances_in_unit(image, unit, matcher, inlines, count_instance, &look));
 		if (look.n && !look.elsewhere)
@@ -379,7 +381,7 @@ static struct error *innermost(struct dwarf_image *image, Dwarf_Die *parent, Dwa
 	return NULL;
 }
 
-struct error *instance_at(struct dwarf_image *image, struct unit *unit, Dwarf_Addr pc,
+struct error *instance_at(struct dwarf_image *image, struct dwarf_unit *unit, Dwarf_Addr pc,
 			  const char *file, uint32_t line, struct instance *out, bool *found)
 {
 	Dwarf_Die root;

@@ -32,11 +32,11 @@ char *function_shown(Dwarf_Die *function);
 struct error *instances_find(struct dwarf_image *image, struct matcher *matcher, bool inlines,
 			     instance_fn *fn, void *ctx);
 /* The same for one unit. */
-struct error *instances_in_unit(struct dwarf_image *image, struct unit *unit,
+struct error *instances_in_unit(struct dwarf_image *image, struct dwarf_unit *unit,
 				struct matcher *matcher, bool inlines, instance_fn *fn, void *ctx);
 /* The innermost instance at an address within a unit; false: none. For the line, not beyond the
  * call that stands on it. line 0: any. */
-struct error *instance_at(struct dwarf_image *image, struct unit *unit, Dwarf_Addr pc,
+struct error *instance_at(struct dwarf_image *image, struct dwarf_unit *unit, Dwarf_Addr pc,
 			  const char *file, uint32_t line, struct instance *out, bool *found);
 /* The innermost block of the instance that holds the address. */
 Dwarf_Off block_at(struct dwarf_image *image, Dwarf_Die *instance, Dwarf_Addr pc);

@@ -41,7 +41,7 @@ DEFINE_FREEP(struct btf, btf__free)
 
 /* ---- code ---- */
 
-struct code {
+struct object_code {
 	VEC(struct bpf_insn) insns;
 	VEC(size_t) exits; /* jumps to the end */
 	struct {
@@ -52,13 +52,13 @@ struct code {
 	bool failed;
 };
 
-static void code_deinit(struct code *code)
+static void code_deinit(struct object_code *code)
 {
 	vec_deinit(&code->insns);
 	vec_deinit(&code->exits);
 }
 
-static void emit(struct code *c, uint8_t op, int dst, int src, int off, int32_t imm)
+static void emit(struct object_code *c, uint8_t op, int dst, int src, int off, int32_t imm)
 {
 	struct bpf_insn *insn = vec_push(&c->insns);
 
@@ -73,22 +73,22 @@ static void emit(struct code *c, uint8_t op, int dst, int src, int off, int32_t 
 				  .imm = imm};
 }
 
-static void mov(struct code *c, int dst, int src)
+static void mov(struct object_code *c, int dst, int src)
 {
 	emit(c, BPF_ALU64 | BPF_MOV | BPF_X, dst, src, 0, 0);
 }
 
-static void alu(struct code *c, uint8_t op, int dst, int32_t imm)
+static void alu(struct object_code *c, uint8_t op, int dst, int32_t imm)
 {
 	emit(c, BPF_ALU64 | op | BPF_K, dst, 0, 0, imm);
 }
 
-static void call(struct code *c, int32_t helper)
+static void call(struct object_code *c, int32_t helper)
 {
 	emit(c, BPF_JMP | BPF_CALL, 0, 0, 0, helper);
 }
 
-static void load_map(struct code *c, int dst, int map)
+static void load_map(struct object_code *c, int dst, int map)
 {
 	c->relocs[c->n_relocs].at = c->insns.n;
 	c->relocs[c->n_relocs++].map = map;
@@ -97,7 +97,7 @@ static void load_map(struct code *c, int dst, int map)
 }
 
 /* To the end, where the comparison holds. */
-static void leave_if(struct code *c, uint8_t op, int dst, int32_t imm)
+static void leave_if(struct object_code *c, uint8_t op, int dst, int32_t imm)
 {
 	size_t *at = vec_push(&c->exits);
 
@@ -108,7 +108,7 @@ static void leave_if(struct code *c, uint8_t op, int dst, int32_t imm)
 	emit(c, BPF_JMP | op | BPF_K, dst, 0, 0, imm);
 }
 
-static void finish(struct code *c)
+static void finish(struct object_code *c)
 {
 	size_t *at;
 
@@ -120,7 +120,7 @@ static void finish(struct code *c)
 }
 
 /* r8 = process and thread; leaves unless it is wanted. */
-static void ask_filter(struct code *c, enum output_filter filter)
+static void ask_filter(struct object_code *c, enum output_filter filter)
 {
 	if (filter == OUTPUT_ALL)
 		return;
@@ -135,7 +135,7 @@ static void ask_filter(struct code *c, enum output_filter filter)
 	leave_if(c, BPF_JEQ, BPF_REG_0, 0);
 }
 
-static void build_program(struct code *c, const struct output_layout *layout,
+static void build_program(struct object_code *c, const struct output_layout *layout,
 			  const struct output_opts *opts)
 {
 	mov(c, BPF_REG_6, BPF_REG_1);
@@ -161,7 +161,7 @@ static void build_program(struct code *c, const struct output_layout *layout,
 }
 
 /* raw_tp/task_newtask: the new task's struct, the flags of clone(2); current is its parent. */
-static void build_follower(struct code *c, const struct output_opts *opts)
+static void build_follower(struct object_code *c, const struct output_opts *opts)
 {
 	mov(c, BPF_REG_6, BPF_REG_1);
 	call(c, BPF_FUNC_get_current_pid_tgid);
@@ -259,13 +259,13 @@ struct map_def {
 	uint32_t type, key_size, value_size, max_entries, flags;
 };
 
-struct writer {
+struct object_writer {
 	struct strbuf strings;
 	Elf64_Shdr sections[N_SECTIONS];
 	struct strbuf *out;
 };
 
-static uint32_t add_string(struct writer *w, const char *s)
+static uint32_t add_string(struct object_writer *w, const char *s)
 {
 	const uint32_t at = (uint32_t)w->strings.len;
 
@@ -279,7 +279,7 @@ static void pad(struct strbuf *out, size_t align)
 		strbuf_addch(out, 0);
 }
 
-static Elf64_Shdr *add_section(struct writer *w, int index, uint32_t name, uint32_t type,
+static Elf64_Shdr *add_section(struct object_writer *w, int index, uint32_t name, uint32_t type,
 			       const void *data, size_t size)
 {
 	pad(w->out, 8);
@@ -294,7 +294,8 @@ static Elf64_Shdr *add_section(struct writer *w, int index, uint32_t name, uint3
 	return &w->sections[index];
 }
 
-static void add_code(struct writer *w, int index, const char *name, const struct code *code)
+static void add_code(struct object_writer *w, int index, const char *name,
+		     const struct object_code *code)
 {
 	_cleanup_free_ char *rel_name = text_format(".rel%s", name);
 	Elf64_Rel relocs[ARRAY_SIZE(code->relocs)] = {0};
@@ -328,13 +329,13 @@ static Elf64_Sym symbol(uint32_t name, int type, int section, uint64_t value, ui
 	};
 }
 
-static struct error *write_file(const struct output_opts *opts, const struct code *program,
-				const struct code *follower, const struct btf *btf,
+static struct error *write_file(const struct output_opts *opts, const struct object_code *program,
+				const struct object_code *follower, const struct btf *btf,
 				struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf strings = STRBUF_INIT;
 	_cleanup_free_ char *section = NULL;
-	struct writer w = {.out = out};
+	struct object_writer w = {.out = out};
 	const struct map_def maps[] = {
 		/* As many entries as there are CPUs: the loader sees to it. */
 		{.type = BPF_MAP_TYPE_PERF_EVENT_ARRAY, .key_size = 4, .value_size = 4},
@@ -404,7 +405,7 @@ static struct error *write_file(const struct output_opts *opts, const struct cod
 struct error *output_object(const struct output_layout *layout, const struct output_opts *opts,
 			    struct strbuf *out)
 {
-	_cleanup_(code_deinit) struct code program = {0}, follower = {0};
+	_cleanup_(code_deinit) struct object_code program = {0}, follower = {0};
 	_cleanup_(btf__freep) struct btf *btf = btf__new_empty();
 
 	build_program(&program, layout, opts);

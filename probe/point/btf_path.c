@@ -101,7 +101,7 @@ void btf_type_text(const struct btf *btf, uint32_t id, struct strbuf *out)
 }
 
 /* A walk: where it stands, and what is there. */
-struct walk {
+struct path_walk {
 	const struct btf *btf;
 	uint32_t type; /* as declared; 0: not known ("+8(…)") */
 	struct spot spot;
@@ -110,7 +110,7 @@ struct walk {
 	const struct probe_arg *arg;
 };
 
-static const struct btf_type *peel(const struct walk *w, uint32_t id, uint32_t *real)
+static const struct btf_type *peel(const struct path_walk *w, uint32_t id, uint32_t *real)
 {
 	return btf_skip_mods_and_typedefs(w->btf, id, real);
 }
@@ -130,7 +130,7 @@ static bool has_tag(const struct btf *btf, uint32_t id, const char *tag)
 	return false;
 }
 
-static struct error *walk_error(const struct walk *w, const struct probe_step *step, int code,
+static struct error *walk_error(const struct path_walk *w, const struct probe_step *step, int code,
 				const char *what, const char *is, uint32_t type)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
@@ -141,7 +141,7 @@ static struct error *walk_error(const struct walk *w, const struct probe_step *s
 }
 
 /* From a pointer to what it points to. */
-static struct error *follow(struct walk *w, const struct btf_type *ptr)
+static struct error *follow(struct path_walk *w, const struct btf_type *ptr)
 {
 	const struct btf_type *to = peel(w, ptr->type, NULL);
 	const bool user = has_tag(w->btf, ptr->type, "user");
@@ -154,7 +154,7 @@ static struct error *follow(struct walk *w, const struct btf_type *ptr)
 	return NULL;
 }
 
-struct member {
+struct path_member {
 	uint64_t bit_offset; /* from the outermost struct */
 	uint32_t bit_size;   /* of a bit field, else 0 */
 	uint32_t type;
@@ -163,7 +163,7 @@ struct member {
 
 /* The member of that name, also within members that have none. */
 static bool find_member(const struct btf *btf, uint32_t id, const char *name, unsigned depth,
-			struct member *out)
+			struct path_member *out)
 {
 	uint32_t real;
 	const struct btf_type *t = btf_skip_mods_and_typedefs(btf, id, &real);
@@ -173,7 +173,7 @@ static bool find_member(const struct btf *btf, uint32_t id, const char *name, un
 	const struct btf_member *m = btf_members(t);
 	for (uint32_t i = 0; i < btf_vlen(t); i++) {
 		const char *got = btf__name_by_offset(btf, m[i].name_off);
-		struct member inner = *out;
+		struct path_member inner = *out;
 
 		inner.bit_offset += btf_member_bit_offset(t, i);
 		inner.in_union |= btf_is_union(t);
@@ -222,7 +222,7 @@ static void offer_members(const struct btf *btf, uint32_t id, unsigned depth, st
 	}
 }
 
-static struct error *no_member(const struct walk *w, const struct probe_step *step)
+static struct error *no_member(const struct path_walk *w, const struct probe_step *step)
 {
 	struct nearest near = nearest_make(step->name);
 	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT;
@@ -239,10 +239,10 @@ static struct error *no_member(const struct walk *w, const struct probe_step *st
 				 n > 24 ? ", …" : "");
 }
 
-static struct error *take_member(struct walk *w, const struct probe_step *step)
+static struct error *take_member(struct path_walk *w, const struct probe_step *step)
 {
 	const struct btf_type *t = peel(w, w->type, NULL);
-	struct member member = {0};
+	struct path_member member = {0};
 	bool through_pointer = false;
 
 	if (btf_is_array(t) && step->kind == PROBE_ARROW) {
@@ -288,7 +288,7 @@ static struct error *take_member(struct walk *w, const struct probe_step *step)
 	return NULL;
 }
 
-static struct error *take_element(struct walk *w, const struct probe_step *step)
+static struct error *take_element(struct path_walk *w, const struct probe_step *step)
 {
 	const struct btf_type *t = peel(w, w->type, NULL);
 	uint32_t elem;
@@ -321,7 +321,7 @@ static struct error *take_element(struct walk *w, const struct probe_step *step)
 }
 
 /* "+8(…)": what stands before is an address, whatever its type. */
-static struct error *take_deref(struct walk *w, const struct probe_step *step)
+static struct error *take_deref(struct path_walk *w, const struct probe_step *step)
 {
 	const struct btf_type *t = w->type ? peel(w, w->type, NULL) : NULL;
 
@@ -350,10 +350,10 @@ static bool is_char(const struct btf *btf, uint32_t id)
 	       (btf_int_encoding(t) == BTF_INT_CHAR || str_equal(btf_name(btf, t), "char"));
 }
 
-static struct shape shape_of(const struct walk *w)
+static struct arg_shape shape_of(const struct path_walk *w)
 {
 	const struct btf_type *t = peel(w, w->type, NULL);
-	struct shape shape = {.is_known = w->type != 0};
+	struct arg_shape shape = {.is_known = w->type != 0};
 	const int64_t size = w->type ? btf__resolve_size(w->btf, w->type) : 0;
 
 	if (!w->type)
@@ -397,7 +397,7 @@ static struct shape shape_of(const struct walk *w)
 	return shape;
 }
 
-static struct error *walk_steps(struct walk *w)
+static struct error *walk_steps(struct path_walk *w)
 {
 	const struct probe_arg *arg = w->arg;
 
@@ -426,7 +426,8 @@ static struct error *walk_steps(struct walk *w)
 	return NULL;
 }
 
-static struct error *walk_run(struct walk *w, const struct param *param, struct fetch_value *value)
+static struct error *walk_run(struct path_walk *w, const struct param *param,
+			      struct fetch_value *value)
 {
 	w->type = param->type;
 	if (param->in_memory) {
@@ -442,7 +443,7 @@ static struct error *walk_run(struct walk *w, const struct param *param, struct 
 	TRY(walk_steps(w));
 
 	_cleanup_strbuf_ struct strbuf type = STRBUF_INIT;
-	struct shape shape = shape_of(w);
+	struct arg_shape shape = shape_of(w);
 	if (w->type) {
 		btf_type_text(w->btf, w->type, &type);
 		if (strbuf_failed(&type))
@@ -455,7 +456,7 @@ static struct error *walk_run(struct walk *w, const struct param *param, struct 
 struct error *btf_value(const struct btf *btf, const struct param *param, const char *text,
 			const struct probe_arg *arg, struct fetch_value *value)
 {
-	struct walk w = {.btf = btf, .text = text, .arg = arg};
+	struct path_walk w = {.btf = btf, .text = text, .arg = arg};
 
 	TRY(value_name(value, arg->name));
 	if (param->obstacle)

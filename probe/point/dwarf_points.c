@@ -510,7 +510,7 @@ struct error *pb_dwarf_points(struct gather *g, struct dwarf_image *image, struc
 
 /* ---- variables ---- */
 
-struct shown {
+struct shown_variables {
 	const struct probe_point *point;
 	probe_variable_fn *fn;
 	void *ctx;
@@ -518,7 +518,7 @@ struct shown {
 
 static struct error *show_variable(void *ctx, const struct dwarf_variable *variable)
 {
-	const struct shown *shown = ctx;
+	const struct shown_variables *shown = ctx;
 	const struct probe_variable out = {
 		.name = variable->name,
 		.type = variable->type,
@@ -540,7 +540,7 @@ struct error *pb_dwarf_point_variables(struct probe_finder *finder, struct dwarf
 	TRY(pb_dwarf_places_find(image, def, &places));
 	for (size_t i = 0; i < places.n; i++) {
 		_cleanup_point_ struct probe_point point = {0};
-		struct shown shown = {.point = &point, .fn = fn, .ctx = ctx};
+		struct shown_variables shown = {.point = &point, .fn = fn, .ctx = ctx};
 
 		uint64_t plain;
 

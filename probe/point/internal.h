@@ -51,7 +51,7 @@ struct error *spot_follow(struct spot *spot, bool typed);
 struct error *spot_settle(struct spot *spot, uint32_t size);
 
 /* What a value is, as its type says. */
-struct shape {
+struct arg_shape {
 	enum fetch_kind kind;
 	uint32_t size; /* 0: not known */
 	bool is_known; /* false: no type says anything */
@@ -67,7 +67,7 @@ struct shape {
  * The argument's value out of where it is, what it is, and the type that was asked for; the name is
  * the argument's. value is all zero. text is the definition's, for errors. The spot is used up.
  */
-struct error *spot_finish(struct spot *spot, const struct shape *shape, const char *text,
+struct error *spot_finish(struct spot *spot, const struct arg_shape *shape, const char *text,
 			  const struct probe_arg *arg, struct fetch_value *value);
 
 /* Arguments that need no type: registers, the stack, $comm, $argN, a symbol's address. */

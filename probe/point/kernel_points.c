@@ -18,7 +18,7 @@ static bool symbol_address(void *ctx, const char *name, uint64_t *address)
 }
 
 /* A function, and what is known of it. */
-struct target {
+struct kernel_target {
 	const struct kfunc *kfunc;
 	struct kernel_func func;
 	struct params params;
@@ -26,17 +26,18 @@ struct target {
 	const char *untyped_why;
 };
 
-static void target_deinit(struct target *target)
+static void target_deinit(struct kernel_target *target)
 {
 	vec_deinit(&target->params.v);
 }
 
-static struct error *target_fill(struct gather *g, const struct kfunc *kfunc, struct target *t)
+static struct error *target_fill(struct gather *g, const struct kfunc *kfunc,
+				 struct kernel_target *t)
 {
 	struct probe_finder *finder = g->finder;
 	bool found;
 
-	*t = (struct target){.kfunc = kfunc};
+	*t = (struct kernel_target){.kfunc = kfunc};
 	TRY(kernel_func_find(finder->kernel, kfunc->module, kfunc->name, &t->func, &found));
 	if (!found) {
 		t->untyped_why = strchr(kfunc->name, '.') ? "the compiler changed its parameters, "
@@ -53,7 +54,7 @@ static struct error *target_fill(struct gather *g, const struct kfunc *kfunc, st
 	return NULL;
 }
 
-static struct error *list_params(const struct target *t, const char *name, struct error *err)
+static struct error *list_params(const struct kernel_target *t, const char *name, struct error *err)
 {
 	struct nearest near = nearest_make(name);
 	_cleanup_strbuf_ struct strbuf all = STRBUF_INIT;
@@ -78,7 +79,7 @@ static const char *param_name(const struct param *param, size_t i, char buf[32])
 }
 
 /* $params and $vars: each of them by its name. */
-static struct error *add_all(struct gather *g, const struct target *t, size_t index,
+static struct error *add_all(struct gather *g, const struct kernel_target *t, size_t index,
 			     struct pending *pending)
 {
 	for (size_t i = 0; i < t->params.v.n; i++) {
@@ -96,7 +97,7 @@ static struct error *add_all(struct gather *g, const struct target *t, size_t in
 	return NULL;
 }
 
-static struct error *no_types(const struct gather *g, const struct target *t,
+static struct error *no_types(const struct gather *g, const struct kernel_target *t,
 			      const struct probe_arg *arg)
 {
 	struct error *err =
@@ -106,7 +107,7 @@ static struct error *no_types(const struct gather *g, const struct target *t,
 	return t->func.btf ? error_hint(err, "force=yes; uses what BTF says about that name") : err;
 }
 
-static const struct param *find_param(const struct target *t, const struct probe_arg *arg)
+static const struct param *find_param(const struct kernel_target *t, const struct probe_arg *arg)
 {
 	for (size_t i = 0; i < t->params.v.n; i++) {
 		char buf[32];
@@ -120,7 +121,7 @@ static const struct param *find_param(const struct target *t, const struct probe
 }
 
 /* One argument of the definition at a function. */
-static struct error *add_arg(struct gather *g, const struct target *t, size_t index,
+static struct error *add_arg(struct gather *g, const struct kernel_target *t, size_t index,
 			     struct pending *pending)
 {
 	const struct probe_def *def = g->def;
@@ -174,7 +175,8 @@ static struct error *add_arg(struct gather *g, const struct target *t, size_t in
 	return value ? btf_value(t->func.btf, param, def->text, arg, value) : error_nomem();
 }
 
-static struct error *fill_point(struct gather *g, const struct target *t, struct probe_point *point)
+static struct error *fill_point(struct gather *g, const struct kernel_target *t,
+				struct probe_point *point)
 {
 	const struct kfunc *kfunc = t->kfunc;
 	const struct probe_def *def = g->def;
@@ -199,7 +201,7 @@ static struct error *add_function(struct gather *g, const struct kfunc *kfunc)
 {
 	_cleanup_pending_ struct pending pending = {0};
 	_cleanup_point_ struct probe_point point = {0};
-	_cleanup_(target_deinit) struct target target = {0};
+	_cleanup_(target_deinit) struct kernel_target target = {0};
 
 	TRY(target_fill(g, kfunc, &target));
 	for (size_t i = 0; i < g->def->n_args; i++)
@@ -416,7 +418,7 @@ struct error *kernel_variables(struct probe_finder *finder, const struct probe_d
 	if (!err && !funcs.v.n)
 		err = no_function(&g);
 	for (size_t i = 0; !err && i < funcs.v.n; i++) {
-		_cleanup_(target_deinit) struct target t = {0};
+		_cleanup_(target_deinit) struct kernel_target t = {0};
 		_cleanup_point_ struct probe_point point = {0};
 
 		kfunc = &funcs.v.v[i];

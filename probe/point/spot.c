@@ -166,8 +166,9 @@ static bool is_integer(enum fetch_kind kind)
  * A string: of an array of characters, or where a pointer points to, or an address that is kept as
  * a number.
  */
-static struct error *finish_string(struct spot *spot, const struct shape *shape, const char *text,
-				   const struct probe_arg *arg, struct fetch_value *value)
+static struct error *finish_string(struct spot *spot, const struct arg_shape *shape,
+				   const char *text, const struct probe_arg *arg,
+				   struct fetch_value *value)
 {
 	value->kind = FETCH_STRING;
 	value->size = 0;
@@ -250,7 +251,7 @@ static const char *cast_text(const struct probe_arg *arg, uint32_t size)
 }
 
 /* A number that was asked for in a type of its own. */
-static struct error *finish_cast(struct spot *spot, const struct shape *shape, const char *text,
+static struct error *finish_cast(struct spot *spot, const struct arg_shape *shape, const char *text,
 				 const struct probe_arg *arg, struct fetch_value *value)
 {
 	/* What is there: without a type as many bytes as are asked for. */
@@ -304,8 +305,9 @@ static struct error *finish_cast(struct spot *spot, const struct shape *shape, c
 }
 
 /* As the type has it. */
-static struct error *finish_plain(struct spot *spot, const struct shape *shape, const char *text,
-				  const struct probe_arg *arg, struct fetch_value *value)
+static struct error *finish_plain(struct spot *spot, const struct arg_shape *shape,
+				  const char *text, const struct probe_arg *arg,
+				  struct fetch_value *value)
 {
 	value->kind = shape->is_known ? shape->kind : FETCH_UINT;
 	value->size = shape->is_known ? shape->size : 8;
@@ -337,7 +339,7 @@ static struct error *finish_plain(struct spot *spot, const struct shape *shape, 
 	return add_piece(spot, FETCH_VALUE, value->size * 8, value);
 }
 
-struct error *spot_finish(struct spot *spot, const struct shape *shape, const char *text,
+struct error *spot_finish(struct spot *spot, const struct arg_shape *shape, const char *text,
 			  const struct probe_arg *arg, struct fetch_value *value)
 {
 	const char *type = shape->type;
@@ -403,7 +405,8 @@ static struct error *no_register(const struct untyped *where, const struct probe
 }
 
 static struct error *untyped_base(const struct untyped *where, const struct probe_arg *arg,
-				  struct spot *spot, struct shape *shape, struct fetch_value *value)
+				  struct spot *spot, struct arg_shape *shape,
+				  struct fetch_value *value)
 {
 	struct fetch_insn insn = {0};
 	uint64_t address;
@@ -425,13 +428,13 @@ static struct error *untyped_base(const struct untyped *where, const struct prob
 	case PROBE_COMM:
 		insn.op = FETCH_COMM;
 		spot->is = SPOT_ADDRESS;
-		*shape = (struct shape){.kind = FETCH_STRING,
-					.size = COMM_SIZE,
-					.is_known = true,
-					.is_array = true,
-					.is_text = true,
-					.is_ended = true,
-					.type = "char [16]"};
+		*shape = (struct arg_shape){.kind = FETCH_STRING,
+					    .size = COMM_SIZE,
+					    .is_known = true,
+					    .is_array = true,
+					    .is_text = true,
+					    .is_ended = true,
+					    .type = "char [16]"};
 		break;
 	case PROBE_SYMBOL:
 		if (!where->symbol || !where->symbol(where->ctx, arg->variable, &address))
@@ -467,7 +470,7 @@ struct error *untyped_value(const struct untyped *where, const struct probe_arg 
 			    struct fetch_value *value)
 {
 	_cleanup_spot_ struct spot spot = {0};
-	struct shape shape = {0};
+	struct arg_shape shape = {0};
 
 	TRY(value_name(value, arg->name));
 	TRY(untyped_base(where, arg, &spot, &shape, value));

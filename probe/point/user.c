@@ -15,7 +15,7 @@
 
 #include "lib/attach/attach.h"
 
-struct entry {
+struct found_function {
 	const char *name;
 	const char *version; /* NULL: none */
 	uint64_t address, size;
@@ -25,9 +25,9 @@ struct entry {
 struct user {
 	char *path;
 	struct elf_file *file;
-	struct elf_file *debug;	   /* the file with debug information; NULL: it was not needed */
-	struct symtab *separate;   /* of a debug file; NULL: none was needed */
-	VEC(struct entry) entries; /* functions, then all else, as the tables have them */
+	struct elf_file *debug;	 /* the file with debug information; NULL: it was not needed */
+	struct symtab *separate; /* of a debug file; NULL: none was needed */
+	VEC(struct found_function) entries; /* functions, then all else, as the tables have them */
 	VEC(char *) owned;
 	bool has_symtab;
 };
@@ -87,10 +87,10 @@ static struct error *read_table(struct user *user, const struct elf_file *file,
 		if (sym.section == SHN_UNDEF || !*sym.name || sym.type == STT_SECTION ||
 		    sym.type == STT_FILE || sym.type == STT_TLS)
 			continue;
-		struct entry *entry = vec_push(&user->entries);
+		struct found_function *entry = vec_push(&user->entries);
 		if (!entry)
 			return error_nomem();
-		*entry = (struct entry){
+		*entry = (struct found_function){
 			.name = sym.name,
 			.version = pb_elf_symbol_version(file, table, i),
 			.address = sym.value,
@@ -132,10 +132,10 @@ static struct error *read_separate(struct user *user, const struct finder_opts *
 
 		if (user->has_symtab && !plt)
 			continue;
-		struct entry *entry = vec_push(&user->entries);
+		struct found_function *entry = vec_push(&user->entries);
 		if (!entry)
 			return error_nomem();
-		*entry = (struct entry){
+		*entry = (struct found_function){
 			.name = sym->name,
 			.address = symtab_offset_to_addr(user->separate, sym->start),
 			.size = sym->guessed ? 0 : sym->end - sym->start,
@@ -198,7 +198,7 @@ bool user_file_offset(const struct user *user, uint64_t address, uint64_t *offse
 
 bool user_symbol(struct user *user, const char *name, uint64_t *address)
 {
-	const struct entry *entry, *best = NULL;
+	const struct found_function *entry, *best = NULL;
 
 	vec_for_each (entry, &user->entries)
 		if (str_equal(entry->name, name) &&
@@ -209,14 +209,14 @@ bool user_symbol(struct user *user, const char *name, uint64_t *address)
 	return best;
 }
 
-static bool is_function(const struct entry *entry)
+static bool is_function(const struct found_function *entry)
 {
 	return entry->type == STT_FUNC;
 }
 
 bool user_is_indirect(const struct user *user, const char *name)
 {
-	const struct entry *entry;
+	const struct found_function *entry;
 
 	vec_for_each (entry, &user->entries)
 		if (entry->type == STT_GNU_IFUNC && str_equal(entry->name, name))
@@ -309,7 +309,7 @@ static bool fits_overload(const char *wanted, const char *name)
 	return false;
 }
 
-struct wanted {
+struct wanted_function {
 	char *name; /* without its version */
 	const char *version;
 	bool is_glob;
@@ -317,8 +317,8 @@ struct wanted {
 	char key[128];
 };
 
-static bool fits(struct user *user, const struct wanted *w, const struct entry *entry,
-		 const char **shown)
+static bool fits(struct user *user, const struct wanted_function *w,
+		 const struct found_function *entry, const char **shown)
 {
 	*shown = NULL;
 	if (w->version && (!entry->version || !str_equal(w->version, entry->version)))
@@ -359,8 +359,8 @@ static int compare_funcs(const void *a, const void *b)
 struct error *user_functions(struct user *user, const char *name, bool is_glob,
 			     struct user_funcs *funcs)
 {
-	struct wanted w = {.is_glob = is_glob};
-	const struct entry *entry;
+	struct wanted_function w = {.is_glob = is_glob};
+	const struct found_function *entry;
 	/* "malloc@plt" is no version. */
 	const char *at = strchr(name, '@');
 
@@ -411,7 +411,7 @@ struct error *user_functions(struct user *user, const char *name, bool is_glob,
 
 const char *user_name_at(const struct user *user, uint64_t address, size_t i)
 {
-	const struct entry *entry;
+	const struct found_function *entry;
 
 	vec_for_each (entry, &user->entries)
 		if (entry->address == address && is_function(entry) && !i--)
@@ -441,7 +441,7 @@ bool user_near(struct user *user, const char *name, struct strbuf *out)
 	struct nearest near = nearest_make(name);
 	const size_t scopes = count_scopes(name);
 	const bool overload = has_parameters(name);
-	const struct entry *entry;
+	const struct found_function *entry;
 
 	vec_for_each (entry, &user->entries) {
 		char *demangled;

@@ -54,7 +54,7 @@ size_t direct_steps(const struct prologue_way *way, const struct fetch_piece *pi
 	return n;
 }
 
-struct error *direct_walk(struct gen *g, const struct fetch_piece *piece, size_t n)
+struct error *direct_walk(struct prologue_gen *g, const struct fetch_piece *piece, size_t n)
 {
 	const struct fetch_insn *insns = piece->insns, *last = &insns[n - 1];
 
@@ -82,7 +82,7 @@ struct error *direct_walk(struct gen *g, const struct fetch_piece *piece, size_t
 	return NULL;
 }
 
-bool direct_may_fault(const struct gen *g, const struct fetch_value *values, size_t n)
+bool direct_may_fault(const struct prologue_gen *g, const struct fetch_value *values, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		for (size_t p = 0; p < values[i].n_pieces && value_is_direct(g, i); p++)

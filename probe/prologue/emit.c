@@ -2,7 +2,7 @@
 /* One or a few instructions each: the words that the other files are written in. */
 #include "probe/prologue/internal.h"
 
-size_t emit_insn(struct gen *g, struct bpf_insn insn)
+size_t emit_insn(struct prologue_gen *g, struct bpf_insn insn)
 {
 	struct bpf_insn *slot = vec_push(&g->code);
 
@@ -13,27 +13,27 @@ size_t emit_insn(struct gen *g, struct bpf_insn insn)
 	return g->code.n - 1;
 }
 
-void emit_alu(struct gen *g, uint8_t op, int dst, int src)
+void emit_alu(struct prologue_gen *g, uint8_t op, int dst, int src)
 {
 	emit_insn(g, (struct bpf_insn){.code = BPF_ALU64 | op | BPF_X,
 				       .dst_reg = (uint8_t)dst & 15,
 				       .src_reg = (uint8_t)src & 15});
 }
 
-void emit_alu_imm(struct gen *g, uint8_t op, int dst, int32_t imm)
+void emit_alu_imm(struct prologue_gen *g, uint8_t op, int dst, int32_t imm)
 {
 	emit_insn(g, (struct bpf_insn){.code = BPF_ALU64 | op | BPF_K,
 				       .dst_reg = (uint8_t)dst & 15,
 				       .imm = imm});
 }
 
-void emit_mov(struct gen *g, int dst, int src)
+void emit_mov(struct prologue_gen *g, int dst, int src)
 {
 	if (dst != src)
 		emit_alu(g, BPF_MOV, dst, src);
 }
 
-void emit_wide(struct gen *g, int dst, uint8_t pseudo, int32_t low, int32_t high)
+void emit_wide(struct prologue_gen *g, int dst, uint8_t pseudo, int32_t low, int32_t high)
 {
 	emit_insn(g, (struct bpf_insn){.code = BPF_LD | BPF_IMM | BPF_DW,
 				       .dst_reg = (uint8_t)dst & 15,
@@ -42,7 +42,7 @@ void emit_wide(struct gen *g, int dst, uint8_t pseudo, int32_t low, int32_t high
 	emit_insn(g, (struct bpf_insn){.imm = high});
 }
 
-void emit_const(struct gen *g, int dst, int64_t value)
+void emit_const(struct prologue_gen *g, int dst, int64_t value)
 {
 	if (value == (int32_t)value)
 		emit_alu_imm(g, BPF_MOV, dst, (int32_t)value);
@@ -55,7 +55,7 @@ static uint8_t size_code(uint32_t size)
 	return size == 8 ? BPF_DW : size == 4 ? BPF_W : size == 2 ? BPF_H : BPF_B;
 }
 
-void emit_load(struct gen *g, int dst, int base, int32_t off, uint32_t size)
+void emit_load(struct prologue_gen *g, int dst, int base, int32_t off, uint32_t size)
 {
 	emit_insn(g, (struct bpf_insn){.code = BPF_LDX | BPF_MEM | size_code(size),
 				       .dst_reg = (uint8_t)dst & 15,
@@ -63,7 +63,7 @@ void emit_load(struct gen *g, int dst, int base, int32_t off, uint32_t size)
 				       .off = (int16_t)off});
 }
 
-void emit_store(struct gen *g, int32_t off, int src, uint32_t size)
+void emit_store(struct prologue_gen *g, int32_t off, int src, uint32_t size)
 {
 	emit_insn(g, (struct bpf_insn){.code = BPF_STX | BPF_MEM | size_code(size),
 				       .dst_reg = FP,
@@ -71,7 +71,7 @@ void emit_store(struct gen *g, int32_t off, int src, uint32_t size)
 				       .off = (int16_t)off});
 }
 
-void emit_store_imm(struct gen *g, int32_t off, int32_t value, uint32_t size)
+void emit_store_imm(struct prologue_gen *g, int32_t off, int32_t value, uint32_t size)
 {
 	emit_insn(g, (struct bpf_insn){.code = BPF_ST | BPF_MEM | size_code(size),
 				       .dst_reg = FP,
@@ -79,26 +79,26 @@ void emit_store_imm(struct gen *g, int32_t off, int32_t value, uint32_t size)
 				       .imm = value});
 }
 
-void emit_call(struct gen *g, int32_t helper)
+void emit_call(struct prologue_gen *g, int32_t helper)
 {
 	emit_insn(g, (struct bpf_insn){.code = BPF_JMP | BPF_CALL, .imm = helper});
 }
 
-void emit_stack_address(struct gen *g, int dst, int32_t off)
+void emit_stack_address(struct prologue_gen *g, int dst, int32_t off)
 {
 	emit_mov(g, dst, FP);
 	emit_alu_imm(g, BPF_ADD, dst, off);
 }
 
 /* A jump whose target is told by emit_land(). */
-size_t emit_jump(struct gen *g, uint8_t op, int dst, int32_t imm)
+size_t emit_jump(struct prologue_gen *g, uint8_t op, int dst, int32_t imm)
 {
 	return emit_insn(g, (struct bpf_insn){.code = BPF_JMP | op | BPF_K,
 					      .dst_reg = (uint8_t)dst & 15,
 					      .imm = imm});
 }
 
-size_t emit_jump_reg(struct gen *g, uint8_t op, int dst, int src)
+size_t emit_jump_reg(struct prologue_gen *g, uint8_t op, int dst, int src)
 {
 	return emit_insn(g, (struct bpf_insn){.code = BPF_JMP | op | BPF_X,
 					      .dst_reg = (uint8_t)dst & 15,
@@ -106,14 +106,14 @@ size_t emit_jump_reg(struct gen *g, uint8_t op, int dst, int src)
 }
 
 /* The jump leads to the next instruction. No value's code is as long as a jump can be. */
-void emit_land(struct gen *g, size_t at)
+void emit_land(struct prologue_gen *g, size_t at)
 {
 	if (!g->no_memory)
 		g->code.v[at].off = (int16_t)(g->code.n - at - 1);
 }
 
 /* r0 holds a negative errno if the condition is true: the value cannot be read. */
-void emit_fail_if(struct gen *g, uint8_t op, int32_t imm)
+void emit_fail_if(struct prologue_gen *g, uint8_t op, int32_t imm)
 {
 	size_t *slot = vec_push(&g->failures);
 
@@ -124,7 +124,7 @@ void emit_fail_if(struct gen *g, uint8_t op, int32_t imm)
 }
 
 /* The value cannot be read where reg is 0. */
-void emit_fail_if_zero(struct gen *g, int reg, int code)
+void emit_fail_if_zero(struct prologue_gen *g, int reg, int code)
 {
 	emit_alu_imm(g, BPF_MOV, R0, -code);
 	size_t *slot = vec_push(&g->failures);
@@ -135,7 +135,7 @@ void emit_fail_if_zero(struct gen *g, int reg, int code)
 }
 
 /* reg += value; other is overwritten if the value is large. */
-void emit_add(struct gen *g, int reg, int64_t value, int other)
+void emit_add(struct prologue_gen *g, int reg, int64_t value, int other)
 {
 	if (!value)
 		return;
@@ -146,7 +146,7 @@ void emit_add(struct gen *g, int reg, int64_t value, int other)
 	emit_const(g, other, value);
 	emit_alu(g, BPF_ADD, reg, other);
 }
-void emit_extend(struct gen *g, int reg, int32_t bits, uint8_t back)
+void emit_extend(struct prologue_gen *g, int reg, int32_t bits, uint8_t back)
 {
 	if (!bits)
 		return;
@@ -157,7 +157,7 @@ void emit_extend(struct gen *g, int reg, int32_t bits, uint8_t back)
 /* ---- memory ---- */
 
 /* Zeroes of the frame, whose beginning is aligned as off is. */
-void emit_zeros(struct gen *g, int32_t off, uint32_t n)
+void emit_zeros(struct prologue_gen *g, int32_t off, uint32_t n)
 {
 	while (n) {
 		const uint32_t align = (uint32_t)(off & -off);
@@ -172,7 +172,7 @@ void emit_zeros(struct gen *g, int32_t off, uint32_t n)
 }
 
 /* The low n bytes of src, which is used up. The stack takes aligned stores only. */
-void emit_bytes(struct gen *g, int32_t off, uint32_t n, int src)
+void emit_bytes(struct prologue_gen *g, int32_t off, uint32_t n, int src)
 {
 	while (n) {
 		const uint32_t align = (uint32_t)(off & -off);
@@ -189,12 +189,12 @@ void emit_bytes(struct gen *g, int32_t off, uint32_t n, int src)
 }
 
 /* Whose memory it is: all that a process's image refers to is the process's. */
-bool is_user_memory(const struct gen *g, bool user)
+bool is_user_memory(const struct prologue_gen *g, bool user)
 {
 	return user || g->way->user;
 }
 
-static int32_t reader(const struct gen *g, bool user)
+static int32_t reader(const struct prologue_gen *g, bool user)
 {
 	if (!is_user_memory(g, user))
 		return BPF_FUNC_probe_read_kernel;
@@ -202,7 +202,7 @@ static int32_t reader(const struct gen *g, bool user)
 }
 
 /* Reads n bytes at r3 to a place of the frame. */
-void emit_read(struct gen *g, int32_t to, uint32_t n, bool user)
+void emit_read(struct prologue_gen *g, int32_t to, uint32_t n, bool user)
 {
 	emit_stack_address(g, R1, to);
 	emit_alu_imm(g, BPF_MOV, R2, (int32_t)n);
@@ -211,7 +211,7 @@ void emit_read(struct gen *g, int32_t to, uint32_t n, bool user)
 }
 
 /* dst = the n bytes at r3, at most 8; r3 is used up. */
-void emit_read_number(struct gen *g, int dst, uint32_t n, bool user)
+void emit_read_number(struct prologue_gen *g, int dst, uint32_t n, bool user)
 {
 	const bool odd = n & (n - 1);
 

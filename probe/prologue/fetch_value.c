@@ -12,7 +12,8 @@ enum {
 };
 
 /* dst = bits of the memory at entry 0, from bit_offset on; at most 64. */
-static void read_bits(struct gen *g, int dst, const struct fetch_piece *piece, uint32_t bits)
+static void read_bits(struct prologue_gen *g, int dst, const struct fetch_piece *piece,
+		      uint32_t bits)
 {
 	const uint32_t first = piece->bit_offset / 8, shift = piece->bit_offset % 8;
 	const uint32_t n = (shift + bits + 7) / 8;
@@ -37,7 +38,8 @@ static void read_bits(struct gen *g, int dst, const struct fetch_piece *piece, u
 }
 
 /* r1 = the piece's bits, and zeros above. */
-static struct error *piece_number(struct gen *g, const struct fetch_piece *piece, uint32_t bits)
+static struct error *piece_number(struct prologue_gen *g, const struct fetch_piece *piece,
+				  uint32_t bits)
 {
 	TRY(stack_run(g, piece));
 	if (g->failed)
@@ -63,7 +65,7 @@ static uint32_t value_bits(const struct fetch_value *value)
 }
 
 /* r1 = a value of at most 64 bits, as wide as its kind says. */
-static struct error *number(struct gen *g, const struct fetch_value *value)
+static struct error *number(struct prologue_gen *g, const struct fetch_value *value)
 {
 	const uint32_t bits = value_bits(value);
 	uint32_t at = 0;
@@ -93,7 +95,8 @@ static struct error *number(struct gen *g, const struct fetch_value *value)
 }
 
 /* A value that is copied as it is, into n bytes at a place of the frame. */
-static struct error *copy(struct gen *g, const struct fetch_value *value, int32_t to, uint32_t n)
+static struct error *copy(struct prologue_gen *g, const struct fetch_value *value, int32_t to,
+			  uint32_t n)
 {
 	const uint32_t bits = value->size * 8;
 	uint32_t at = 0;
@@ -134,7 +137,8 @@ static bool is_comm(const struct fetch_value *value)
 	       value->pieces[0].insns[0].op == FETCH_COMM;
 }
 
-static struct error *string(struct gen *g, const struct fetch_value *value, int32_t to, uint32_t n)
+static struct error *string(struct prologue_gen *g, const struct fetch_value *value, int32_t to,
+			    uint32_t n)
 {
 	if (is_comm(value)) {
 		emit_stack_address(g, R1, to);
@@ -165,7 +169,7 @@ static bool is_copied(const struct fetch_value *value)
 	return value->kind == FETCH_STRING || (!value->bit_size && value->size > 8);
 }
 
-static struct error *fetch(struct gen *g, const struct fetch_value *value,
+static struct error *fetch(struct prologue_gen *g, const struct fetch_value *value,
 			   const struct prologue_member *member)
 {
 	const int32_t to = g->args + (int32_t)member->offset;
@@ -213,7 +217,7 @@ static struct error *fetch(struct gen *g, const struct fetch_value *value,
  * at it through its pointer. It took masks with different bits for the same, and
  * removed the program's code for those that it had not seen.
  */
-static void note_failure(struct gen *g, size_t i)
+static void note_failure(struct prologue_gen *g, size_t i)
 {
 	const int32_t mask = g->shape->err_mask_offset;
 
@@ -229,12 +233,12 @@ static void note_failure(struct gen *g, size_t i)
 	emit_store(g, byte, R1, 1);
 }
 
-bool value_is_direct(const struct gen *g, size_t i)
+bool value_is_direct(const struct prologue_gen *g, size_t i)
 {
 	return i < 64 && g->way->direct >> i & 1;
 }
 
-struct error *value_fetch(struct gen *g, const struct fetch_value *value, size_t i)
+struct error *value_fetch(struct prologue_gen *g, const struct fetch_value *value, size_t i)
 {
 	const struct prologue_member *member = &g->shape->members[i];
 	const size_t start = g->code.n;

@@ -78,7 +78,7 @@ static bool fold(enum fetch_op op, int64_t a, int64_t b, int64_t *r)
 }
 
 /* reg = |reg|, and r5 changes its lowest bit where it was negative. */
-static void take_sign(struct gen *g, int reg)
+static void take_sign(struct prologue_gen *g, int reg)
 {
 	const size_t over = emit_jump(g, BPF_JSGE, reg, 0);
 
@@ -88,7 +88,7 @@ static void take_sign(struct gen *g, int reg)
 }
 
 /* dst /= src, signed; src is changed. Older machines have unsigned division only. */
-static void divide(struct gen *g, int dst, int src)
+static void divide(struct prologue_gen *g, int dst, int src)
 {
 	emit_alu_imm(g, BPF_MOV, R5, 0);
 	take_sign(g, dst);
@@ -100,7 +100,7 @@ static void divide(struct gen *g, int dst, int src)
 }
 
 /* dst shifted by src, which may be 64 and more. */
-static void shift(struct gen *g, enum fetch_op op, int dst, int src)
+static void shift(struct prologue_gen *g, enum fetch_op op, int dst, int src)
 {
 	const uint8_t code = op == FETCH_SHL ? BPF_LSH : op == FETCH_SHR ? BPF_RSH : BPF_ARSH;
 
@@ -121,7 +121,7 @@ static void shift(struct gen *g, enum fetch_op op, int dst, int src)
 }
 
 /* dst = dst OP src as 1 or 0. */
-static void compare(struct gen *g, enum fetch_op op, int dst, int src)
+static void compare(struct prologue_gen *g, enum fetch_op op, int dst, int src)
 {
 	static const uint8_t codes[] = {
 		[FETCH_EQ - FETCH_EQ] = BPF_JEQ,  [FETCH_NE - FETCH_EQ] = BPF_JNE,
@@ -167,7 +167,7 @@ static bool is_shift(enum fetch_op op)
 }
 
 /* With a constant at the right, where that is an immediate; false: it is none. */
-static bool binary_imm(struct gen *g, enum fetch_op op, int dst, int64_t b)
+static bool binary_imm(struct prologue_gen *g, enum fetch_op op, int dst, int64_t b)
 {
 	if (is_shift(op) && b >= 0 && b <= 63) {
 		emit_alu_imm(g, shift_code(op), dst, (int32_t)b);
@@ -179,11 +179,11 @@ static bool binary_imm(struct gen *g, enum fetch_op op, int dst, int64_t b)
 	return true;
 }
 
-struct error *operator_binary(struct gen *g, enum fetch_op op)
+struct error *operator_binary(struct prologue_gen *g, enum fetch_op op)
 {
 	TRY(stack_need(g, 2));
 	const size_t ia = g->depth - 2, ib = g->depth - 1;
-	struct entry *a = &g->stack[ia], *b = &g->stack[ib];
+	struct stack_entry *a = &g->stack[ia], *b = &g->stack[ib];
 
 	g->depth--;
 	if ((op == FETCH_DIV || op == FETCH_MOD) && b->is_const && !b->imm) {
@@ -214,11 +214,11 @@ struct error *operator_binary(struct gen *g, enum fetch_op op)
 	return NULL;
 }
 
-struct error *operator_unary(struct gen *g, const struct fetch_insn *insn)
+struct error *operator_unary(struct prologue_gen *g, const struct fetch_insn *insn)
 {
 	TRY(stack_need(g, 1));
 	const size_t i = g->depth - 1;
-	struct entry *e = &g->stack[i];
+	struct stack_entry *e = &g->stack[i];
 	const uint32_t size = insn->size;
 
 	if (insn->op == FETCH_SEXT && size != 1 && size != 2 && size != 4 && size != 8)

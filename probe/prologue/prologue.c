@@ -46,7 +46,7 @@ void prologue_deinit(struct prologue *prologue)
 /* ---- the frame ---- */
 
 /* Those that are taken before the first value is computed. */
-static void find_params(struct gen *g, const struct fetch_value *value, bool direct)
+static void find_params(struct prologue_gen *g, const struct fetch_value *value, bool direct)
 {
 	for (size_t i = 0; i < value->n_pieces; i++) {
 		size_t k = direct ? direct_steps(g->way, &value->pieces[i]) : 0;
@@ -84,14 +84,14 @@ static size_t depth_of(const struct fetch_value *value)
 	return min_of(most, (size_t)FETCH_MAX_DEPTH);
 }
 
-static uint32_t n_slots(const struct gen *g)
+static uint32_t n_slots(const struct prologue_gen *g)
 {
 	if (g->uses_retval)
 		return (uint32_t)g->way->n_params + 1;
 	return g->used_params ? 32 - (uint32_t)__builtin_clz(g->used_params) : 0;
 }
 
-static struct error *lay_out(struct gen *g, const struct fetch_value *values, size_t n)
+static struct error *lay_out(struct prologue_gen *g, const struct fetch_value *values, size_t n)
 {
 	const uint32_t args = g->shape->in_struct ? g->shape->size : (uint32_t)n * 8;
 	size_t depth = 0;
@@ -117,12 +117,12 @@ static struct error *lay_out(struct gen *g, const struct fetch_value *values, si
 	return NULL;
 }
 
-static bool wants_ip(const struct gen *g)
+static bool wants_ip(const struct prologue_gen *g)
 {
 	return g->shape->in_struct && g->shape->ip_offset >= 0;
 }
 
-static void count_hit(struct gen *g)
+static void count_hit(struct prologue_gen *g)
 {
 	const struct prologue_counter *counter = &g->way->counter;
 
@@ -153,7 +153,7 @@ static void count_hit(struct gen *g)
 }
 
 /* A process's image may lie anywhere: the map cannot know. */
-static void tell_user_ip(struct gen *g)
+static void tell_user_ip(struct prologue_gen *g)
 {
 	if (!wants_ip(g) || !g->way->user)
 		return;
@@ -173,7 +173,7 @@ static void tell_user_ip(struct gen *g)
 }
 
 /* The slot of the n-th argument, by the helper. */
-static void take_argument(struct gen *g, uint32_t n, bool retval)
+static void take_argument(struct prologue_gen *g, uint32_t n, bool retval)
 {
 	const int32_t slot = g->params + (int32_t)n * 8;
 
@@ -185,7 +185,7 @@ static void take_argument(struct gen *g, uint32_t n, bool retval)
 	emit_call(g, retval ? GET_FUNC_RET : GET_FUNC_ARG);
 }
 
-static void take_arguments(struct gen *g)
+static void take_arguments(struct prologue_gen *g)
 {
 	const uint32_t n = n_slots(g);
 
@@ -205,7 +205,7 @@ static void take_arguments(struct gen *g)
 		take_argument(g, g->way->n_params, true);
 }
 
-static void hand_over(struct gen *g, size_t n)
+static void hand_over(struct prologue_gen *g, size_t n)
 {
 	const bool returns = g->way->keeps_return && g->way->context != PROLOGUE_TYPED;
 
@@ -278,7 +278,7 @@ static struct error *check_shape(const struct fetch_value *values, size_t n,
  * main program, where it calls functions: kernels before 6.5 have lost its
  * exception table then, and a fault is an oops.
  */
-static void emit_wrapper(struct gen *g)
+static void emit_wrapper(struct prologue_gen *g)
 {
 	emit_insn(g, (struct bpf_insn){
 			     .code = BPF_JMP | BPF_CALL, .src_reg = BPF_PSEUDO_CALL, .imm = 2});
@@ -286,7 +286,7 @@ static void emit_wrapper(struct gen *g)
 	emit_insn(g, (struct bpf_insn){.code = BPF_JMP | BPF_EXIT});
 }
 
-static struct error *generate(struct gen *g, const struct fetch_value *values, size_t n)
+static struct error *generate(struct prologue_gen *g, const struct fetch_value *values, size_t n)
 {
 	TRY(lay_out(g, values, n));
 	if (direct_may_fault(g, values, n))
@@ -310,7 +310,7 @@ struct error *prologue_build(const struct fetch_value *values, size_t n,
 {
 	struct prologue_member in_registers[3];
 	struct prologue_shape own = *shape;
-	struct gen g = {.way = way, .shape = &own};
+	struct prologue_gen g = {.way = way, .shape = &own};
 
 	TRY(check_shape(values, n, shape));
 	if (way->context == PROLOGUE_TYPED && way->n_params > MAX_PARAMS)

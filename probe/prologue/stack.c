@@ -11,7 +11,7 @@
 
 #include <errno.h>
 
-static int32_t place_of(const struct gen *g, size_t i)
+static int32_t place_of(const struct prologue_gen *g, size_t i)
 {
 	return g->entries + (int32_t)(i - N_REG_ENTRIES) * 8;
 }
@@ -22,9 +22,9 @@ static bool in_register(size_t i)
 }
 
 /* A register that holds entry i: its own, or other. */
-int entry_read(struct gen *g, size_t i, int other)
+int entry_read(struct prologue_gen *g, size_t i, int other)
 {
-	const struct entry *e = &g->stack[i];
+	const struct stack_entry *e = &g->stack[i];
 
 	if (e->is_const) {
 		emit_const(g, other, e->imm);
@@ -37,7 +37,7 @@ int entry_read(struct gen *g, size_t i, int other)
 }
 
 /* The same, in a register that may be changed and then given to entry_write(). */
-int entry_edit(struct gen *g, size_t i, int other)
+int entry_edit(struct prologue_gen *g, size_t i, int other)
 {
 	const int reg = in_register(i) ? ENTRY0 + (int)i : other;
 
@@ -48,7 +48,7 @@ int entry_edit(struct gen *g, size_t i, int other)
 	return reg;
 }
 
-void entry_write(struct gen *g, size_t i, int reg)
+void entry_write(struct prologue_gen *g, size_t i, int reg)
 {
 	g->stack[i].is_const = false;
 	if (in_register(i))
@@ -63,26 +63,26 @@ static int entry_target(size_t i, int other)
 	return in_register(i) ? ENTRY0 + (int)i : other;
 }
 
-static struct error *push(struct gen *g, size_t *i)
+static struct error *push(struct prologue_gen *g, size_t *i)
 {
 	if (g->depth == FETCH_MAX_DEPTH)
 		return error_new(E2BIG, "its expression needs more than %d entries",
 				 FETCH_MAX_DEPTH);
 	*i = g->depth++;
-	g->stack[*i] = (struct entry){0};
+	g->stack[*i] = (struct stack_entry){0};
 	return NULL;
 }
 
-static struct error *push_const(struct gen *g, int64_t value)
+static struct error *push_const(struct prologue_gen *g, int64_t value)
 {
 	size_t i = 0;
 
 	TRY(push(g, &i));
-	g->stack[i] = (struct entry){.is_const = true, .imm = value};
+	g->stack[i] = (struct stack_entry){.is_const = true, .imm = value};
 	return NULL;
 }
 
-static struct error *push_context(struct gen *g, int32_t off, int64_t add)
+static struct error *push_context(struct prologue_gen *g, int32_t off, int64_t add)
 {
 	size_t i = 0;
 
@@ -94,7 +94,7 @@ static struct error *push_context(struct gen *g, int32_t off, int64_t add)
 	return NULL;
 }
 
-static struct error *push_register(struct gen *g, uint16_t dwarf, int64_t add)
+static struct error *push_register(struct prologue_gen *g, uint16_t dwarf, int64_t add)
 {
 	uint16_t off;
 
@@ -106,7 +106,7 @@ static struct error *push_register(struct gen *g, uint16_t dwarf, int64_t add)
 	return push_context(g, off, add);
 }
 
-static struct error *push_slot(struct gen *g, uint32_t slot)
+static struct error *push_slot(struct prologue_gen *g, uint32_t slot)
 {
 	size_t i = 0;
 
@@ -117,9 +117,9 @@ static struct error *push_slot(struct gen *g, uint32_t slot)
 	return NULL;
 }
 
-static struct error *deref(struct gen *g, const struct fetch_insn *insn);
+static struct error *deref(struct prologue_gen *g, const struct fetch_insn *insn);
 
-static struct error *push_param(struct gen *g, uint16_t n)
+static struct error *push_param(struct prologue_gen *g, uint16_t n)
 {
 	uint16_t dwarf;
 
@@ -135,14 +135,14 @@ static struct error *push_param(struct gen *g, uint16_t n)
 	return deref(g, &(struct fetch_insn){.size = 8});
 }
 
-static struct error *push_retval(struct gen *g)
+static struct error *push_retval(struct prologue_gen *g)
 {
 	if (g->way->context == PROLOGUE_TYPED)
 		return push_slot(g, g->way->n_params);
 	return push_register(g, regs_retval(g->way->regs), 0);
 }
 
-static struct error *push_static(struct gen *g, int64_t address)
+static struct error *push_static(struct prologue_gen *g, int64_t address)
 {
 	const struct prologue_way *way = g->way;
 	const int64_t from_point = (int64_t)((uint64_t)address - way->address);
@@ -166,14 +166,14 @@ static struct error *push_static(struct gen *g, int64_t address)
 	return NULL;
 }
 
-struct error *stack_need(const struct gen *g, size_t n)
+struct error *stack_need(const struct prologue_gen *g, size_t n)
 {
 	return g->depth >= n ? NULL : error_new(EINVAL, "its expression pops more than it pushed");
 }
 
-static struct error *deref(struct gen *g, const struct fetch_insn *insn)
+static struct error *deref(struct prologue_gen *g, const struct fetch_insn *insn)
 {
-	struct entry *top;
+	struct stack_entry *top;
 
 	TRY(stack_need(g, 1));
 	const size_t i = g->depth - 1;
@@ -200,7 +200,7 @@ static struct error *deref(struct gen *g, const struct fetch_insn *insn)
 	return NULL;
 }
 /* Entry to becomes what entry from is. */
-static void copy_entry(struct gen *g, size_t from, size_t to)
+static void copy_entry(struct prologue_gen *g, size_t from, size_t to)
 {
 	if (g->stack[from].is_const)
 		g->stack[to] = g->stack[from];
@@ -208,7 +208,7 @@ static void copy_entry(struct gen *g, size_t from, size_t to)
 		entry_write(g, to, entry_read(g, from, R1));
 }
 
-static struct error *pick(struct gen *g, uint64_t below)
+static struct error *pick(struct prologue_gen *g, uint64_t below)
 {
 	size_t i = 0;
 
@@ -221,9 +221,9 @@ static struct error *pick(struct gen *g, uint64_t below)
 }
 
 /* What entries a and b hold changes places. */
-static void swap_entries(struct gen *g, size_t a, size_t b)
+static void swap_entries(struct prologue_gen *g, size_t a, size_t b)
 {
-	const struct entry ea = g->stack[a];
+	const struct stack_entry ea = g->stack[a];
 
 	/* r3 keeps a's while b's takes its place. */
 	if (!ea.is_const)
@@ -235,7 +235,7 @@ static void swap_entries(struct gen *g, size_t a, size_t b)
 		entry_write(g, b, R3);
 }
 
-static struct error *step(struct gen *g, const struct fetch_insn *insn)
+static struct error *step(struct prologue_gen *g, const struct fetch_insn *insn)
 {
 	switch (insn->op) {
 	case FETCH_CONST:
@@ -284,7 +284,7 @@ static struct error *step(struct gen *g, const struct fetch_insn *insn)
 }
 
 /* The piece's program: what it gives is entry 0, and the only one that counts. */
-struct error *stack_run(struct gen *g, const struct fetch_piece *piece)
+struct error *stack_run(struct prologue_gen *g, const struct fetch_piece *piece)
 {
 	g->depth = 0;
 	if (piece->n_insns > FETCH_MAX_INSNS)
@@ -292,7 +292,7 @@ struct error *stack_run(struct gen *g, const struct fetch_piece *piece)
 	size_t i = g->direct ? direct_steps(g->way, piece) : 0;
 	if (i) {
 		TRY(direct_walk(g, piece, i));
-		g->stack[g->depth++] = (struct entry){0};
+		g->stack[g->depth++] = (struct stack_entry){0};
 	}
 	for (; i < piece->n_insns && !g->failed; i++)
 		TRY(step(g, &piece->insns[i]));

@@ -16,7 +16,7 @@
 #include "probe/fetch/regs.h"
 #include "probe/output/output.h"
 
-struct shown {
+struct shown_points {
 	const struct probe_view *view;
 	struct strbuf *out;
 	size_t n; /* points */
@@ -86,7 +86,7 @@ static void show_json(const struct probe_report *r, struct strbuf *out)
 
 static struct error *show_point(void *ctx, const struct probe_report *r)
 {
-	struct shown *shown = ctx;
+	struct shown_points *shown = ctx;
 
 	if (shown->view->json) {
 		strbuf_adds(shown->out, shown->n ? ",\n" : "\n");
@@ -100,7 +100,7 @@ static struct error *show_point(void *ctx, const struct probe_report *r)
 
 static struct error *show_code(void *ctx, const struct probe_code *code)
 {
-	struct shown *shown = ctx;
+	struct shown_points *shown = ctx;
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
 	disasm_bpf_list(code->insns, code->n, NULL, &text);
@@ -138,7 +138,7 @@ static struct error *show_definition(const struct probe_view *view, const struct
 	_cleanup_(bpf_object__closep) struct bpf_object *obj = NULL;
 	_cleanup_(probe_set_freep) struct probe_set *set = NULL;
 	_cleanup_strbuf_ struct strbuf image = STRBUF_INIT;
-	struct shown shown = {.view = view, .out = out};
+	struct shown_points shown = {.view = view, .out = out};
 
 	TRY(probe_points_find(view->finder, def, &points));
 	TRY(output_layout_of(&points, &layout));

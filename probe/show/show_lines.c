@@ -52,7 +52,7 @@ static void lines_deinit(struct lines_out *o)
 }
 
 /* The lines that were asked for, counted as they were written. */
-struct range {
+struct line_range {
 	uint32_t last;	/* 0: to the end */
 	uint32_t count; /* of "+COUNT"; 0: not said */
 };
@@ -70,13 +70,13 @@ static struct error *range_number(const char *text, const char *s, uint32_t *out
 }
 
 /* Cuts "+COUNT" or "-LAST" off; a FILE alone begins with its first line. The caller's. */
-static struct error *range_split(const char *text, struct range *range, char **rest)
+static struct error *range_split(const char *text, struct line_range *range, char **rest)
 {
 	const char *colon = strrchr(text, ':');
 	const size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
 	const char *tail = digits ? colon + 1 + digits : NULL;
 
-	*range = (struct range){0};
+	*range = (struct line_range){0};
 	if (tail && (*tail == '+' || *tail == '-')) {
 		TRY(range_number(text, tail + 1, *tail == '+' ? &range->count : &range->last));
 		if (*tail == '+' ? !range->count : range->last < strtoul(colon + 1, NULL, 10))
@@ -91,7 +91,8 @@ static struct error *range_split(const char *text, struct range *range, char **r
 }
 
 /* The last one that is shown, in the file. */
-static uint32_t range_end(const struct range *range, uint32_t base, uint32_t from, uint32_t last)
+static uint32_t range_end(const struct line_range *range, uint32_t base, uint32_t from,
+			  uint32_t last)
 {
 	if (range->last)
 		return min_of(last, base + range->last);
@@ -174,7 +175,8 @@ static void show_json(const struct lines_out *o, bool is_function, struct strbuf
 
 /* Numbers stand before the lines that can be probed, counted as definitions count them. */
 static void show_text(const struct probe_view *view, const struct lines_out *o,
-		      const struct probe_def *def, const struct range *range, struct strbuf *out)
+		      const struct probe_def *def, const struct line_range *range,
+		      struct strbuf *out)
 {
 	_cleanup_fclose_ FILE *f = open_source(view->source, o->file);
 	const uint32_t base = def->function ? o->first : 0;
@@ -220,7 +222,7 @@ struct error *probe_show_lines(const struct probe_view *view, const char *text, 
 	_cleanup_probe_def_ struct probe_def def = {0};
 	_cleanup_(lines_deinit) struct lines_out o = {0};
 	_cleanup_free_ char *place = NULL, *whole = NULL;
-	struct range range;
+	struct line_range range;
 
 	TRY(range_split(text, &range, &place));
 	TRY(probe_whole_definition(view, place, &whole));

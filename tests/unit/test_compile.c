@@ -100,7 +100,7 @@ static void dependency_files_are_read(void **state)
 	assert_non_null(err);
 }
 
-static void make_entry(const struct fixture *f, struct entry *e, char *file, size_t n)
+static void make_entry(const struct fixture *f, struct cache_entry *e, char *file, size_t n)
 {
 	snprintf(file, n, "%s/one.h", f->dir);
 	write_text(file, "#define ONE 1\n", 0600);
@@ -117,7 +117,7 @@ static void make_entry(const struct fixture *f, struct entry *e, char *file, siz
 static void entries_survive_the_cache_and_notice_changes(void **state)
 {
 	const struct fixture *f = *state;
-	_cleanup_entry_ struct entry e = {0}, back = {0};
+	_cleanup_entry_ struct cache_entry e = {0}, back = {0};
 	_cleanup_strbuf_ struct strbuf bytes = STRBUF_INIT;
 	char file[128];
 
@@ -149,21 +149,21 @@ static void entries_survive_the_cache_and_notice_changes(void **state)
 static void damaged_entries_are_refused(void **state)
 {
 	const struct fixture *f = *state;
-	_cleanup_entry_ struct entry e = {0};
+	_cleanup_entry_ struct cache_entry e = {0};
 	_cleanup_strbuf_ struct strbuf bytes = STRBUF_INIT;
 	char file[128];
 
 	make_entry(f, &e, file, sizeof(file));
 	assert_null(entry_encode(&e, &bytes));
 	for (size_t n = 0; n < bytes.len; n++) {
-		struct entry out = {0};
+		struct cache_entry out = {0};
 		_cleanup_error_ struct error *err = entry_decode(bytes.str, n, &out);
 		assert_non_null(err);
 		assert_int_equal(err->code, EBADMSG);
 		assert_null(out.deps);
 	}
 	for (size_t bit = 0; bit < bytes.len * 8; bit++) {
-		struct entry out = {0};
+		struct cache_entry out = {0};
 		bytes.str[bit / 8] ^= (char)(1 << bit % 8);
 		_cleanup_error_ struct error *err = entry_decode(bytes.str, bytes.len, &out);
 		assert_non_null(err);
@@ -179,7 +179,7 @@ static void damaged_entries_are_refused(void **state)
 	strbuf_add(&wrong, bytes.str, 8);
 	strbuf_add(&wrong, digest_of(body, sizeof(body)).hex, DIGEST_LEN);
 	strbuf_add(&wrong, body, sizeof(body));
-	struct entry out = {0};
+	struct cache_entry out = {0};
 	_cleanup_error_ struct error *err = entry_decode(wrong.str, wrong.len, &out);
 	assert_non_null(err);
 	assert_non_null(strstr(err->msg, "file list"));

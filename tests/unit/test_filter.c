@@ -47,7 +47,7 @@ static void numbers(void **state)
 {
 	static const char *const wrong[] = {"",		  "foo", "1,",	 "1,,2", "-1",
 					    "2147483648", "1-3", "0x10", "1 2"};
-	struct numbers list = {0};
+	struct filter_numbers list = {0};
 
 	assert_null(numbers_parse("--pid", "17,0,2147483647,3", &list));
 	assert_true(numbers_have(&list, 0) && numbers_have(&list, 3) && numbers_have(&list, 17) &&

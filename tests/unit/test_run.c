@@ -81,7 +81,7 @@ static void expect_duration(uint64_t ns, const char *want)
 {
 	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL);
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-	struct field f = {.kind = FIELD_UINT, .role = ROLE_NS, .size = 8};
+	struct record_field f = {.kind = FIELD_UINT, .role = ROLE_NS, .size = 8};
 
 	assert_true(run_name_add(names, NULL, &f, &ns, &out));
 	assert_string_equal(strbuf_str(&out), want);
@@ -108,7 +108,7 @@ static void test_durations(void **state)
 static void test_times(void **state)
 {
 	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL);
-	struct field f = {.kind = FIELD_UINT, .role = ROLE_TIME, .size = 8};
+	struct record_field f = {.kind = FIELD_UINT, .role = ROLE_TIME, .size = 8};
 	uint64_t since = clock_ns(CLOCK_MONOTONIC), v;
 	char want[32];
 
@@ -136,7 +136,7 @@ static void test_times(void **state)
 static void test_numbers(void **state)
 {
 	static const uint8_t bytes[] = {0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1};
-	struct field f = {.kind = FIELD_INT};
+	struct record_field f = {.kind = FIELD_INT};
 
 	for (f.size = 1; f.size <= 4; f.size *= 2) {
 		f.kind = FIELD_INT;
@@ -147,11 +147,11 @@ static void test_numbers(void **state)
 	f.size = 8;
 	assert_int_equal(field_number(&f, bytes), INT64_MAX - 1);
 	/* bit fields, one of them over nine bytes */
-	f = (struct field){.kind = FIELD_UINT, .size = 1, .bit = 1, .bits = 3};
+	f = (struct record_field){.kind = FIELD_UINT, .size = 1, .bit = 1, .bits = 3};
 	assert_int_equal(field_number(&f, bytes), 7);
 	f.kind = FIELD_INT;
 	assert_int_equal((int64_t)field_number(&f, bytes), -1);
-	f = (struct field){.kind = FIELD_UINT, .size = 9, .bit = 4, .bits = 64};
+	f = (struct record_field){.kind = FIELD_UINT, .size = 9, .bit = 4, .bits = 64};
 	assert_int_equal(field_number(&f, bytes), 0x17ffffffffffffffull);
 }
 
@@ -250,7 +250,7 @@ static void test_ranges(void **state)
 
 static void test_short_events(void **state)
 {
-	struct field v[] = {
+	struct record_field v[] = {
 		{.kind = FIELD_UINT, .size = 4},
 		{.kind = FIELD_CHARS, .off = 4, .size = 8},
 		{.kind = FIELD_UINT, .off = UINT32_MAX - 1, .size = 4},
@@ -279,8 +279,9 @@ static void test_short_events(void **state)
 /* A field of the key and one of the value may have one name. */
 static void test_one_name_twice(void **state)
 {
-	struct field key[] = {{.name = "pid", .kind = FIELD_UINT, .size = 4, .role = ROLE_PID}};
-	struct field value[] = {
+	struct record_field key[] = {
+		{.name = "pid", .kind = FIELD_UINT, .size = 4, .role = ROLE_PID}};
+	struct record_field value[] = {
 		{.name = "pid", .kind = FIELD_UINT, .size = 4},
 		{.name = "pid_text", .kind = FIELD_UINT, .size = 4},
 		{.name = "n", .kind = FIELD_UINT, .size = 4},
