@@ -78,7 +78,7 @@ test_a_signal_to_perf_bpf_is_no_failure_of_perf() {
 	with_perf killed_child
 	cd 1
 	PATH=$(dirname "$PERF_BPF"):$PATH
-	setsid perf bpf record -o d -e cpu-clock -- sh -c ': >begun; sleep 100' </dev/null >out 2>&1 &
+	setsid perf bpf record -o d -e cpu-clock -- sh -c ': >begun; exec sleep 100' </dev/null >out 2>&1 &
 	perf=$!
 	soon test -e begun
 	kill "$(pgrep -P "$perf" -x perf-bpf)"
