@@ -95,6 +95,7 @@ struct thread_node {
 	bool comm_set;
 	bool owns_maps;		  /* a process's first thread, whose maps the others share */
 	bool gone;		  /* while threads_forget() decides */
+	struct u64map counters;	  /* id -> uint64_t, as of its last sample that read counters */
 	struct thread_node *next; /* all threads, dead ones too */
 	/* live: */
 	uint64_t born, ended;	     /* by the records; 0: before all; not yet */
@@ -114,6 +115,8 @@ struct threads_state {
 void threads_deinit(struct threads_state *t);
 struct thread *thread_get(struct session *s, int32_t pid, int32_t tid);
 bool threads_init_idle(struct session *s);
+/* What the counter of this id had counted for the thread; NULL: no memory. */
+uint64_t *thread_counter(struct session *s, struct thread *thread, uint64_t id);
 bool thread_on_comm(struct session *s, const struct record_comm *c);
 bool thread_on_fork(struct session *s, const struct record_task *t, uint16_t misc);
 void thread_on_exit(struct session *s, const struct record_task *t);
@@ -190,7 +193,7 @@ struct event_node {
 
 struct id_node {
 	struct event_node *event;
-	uint64_t value; /* of the counter, in the last sample that read it */
+	uint64_t value; /* of a counter that threads share, in the last sample that read it */
 };
 
 struct session {

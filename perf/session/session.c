@@ -188,19 +188,24 @@ void session_damaged(struct session *s, struct error *err)
 /*
  * One counter's value in a sample that reads counters: what it counted since
  * the last sample is the period, and the event is the one that it belongs to.
+ * An inherited counter counts for each thread from 0, under one id.
  */
-static struct error *deliver_value(struct session *s, struct thread *thread, uint64_t value,
-				   uint64_t id)
+static struct error *deliver_value(struct session *s, const struct perf_event_attr *attr,
+				   struct thread *thread, uint64_t value, uint64_t id)
 {
+	const bool by_thread = attr->inherit && attr->sample_type & PERF_SAMPLE_TID;
 	struct id_node *node = u64map_get(&s->by_id, id);
 
 	if (!node) {
 		s->n_unknown_id++;
 		return NULL;
 	}
+	uint64_t *last = by_thread ? thread_counter(s, thread, id) : &node->value;
+	if (!last)
+		return error_nomem();
 	s->sample.id = id;
-	s->sample.period = value - node->value;
-	node->value = value;
+	s->sample.period = value - *last;
+	*last = value;
 	if (!s->sample.period)
 		return NULL;
 	s->rec.event = &node->event->pub;
@@ -218,10 +223,11 @@ static struct error *deliver_values(struct session *s, const struct perf_event_a
 	const struct u64_array *read = &s->sample.read;
 
 	if (!(format & PERF_FORMAT_GROUP))
-		return deliver_value(s, thread, u64_array_at(read, 0),
+		return deliver_value(s, attr, thread, u64_array_at(read, 0),
 				     u64_array_at(read, 1 + times));
 	for (uint64_t at = 1 + times; at + each <= read->n; at += each)
-		TRY(deliver_value(s, thread, u64_array_at(read, at), u64_array_at(read, at + 1)));
+		TRY(deliver_value(s, attr, thread, u64_array_at(read, at),
+				  u64_array_at(read, at + 1)));
 	return NULL;
 }
 

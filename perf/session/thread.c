@@ -27,11 +27,17 @@ enum {
 	MAX_EARLIER = 8, /* processes of one tid that are kept */
 };
 
+static void thread_free(struct thread_node *t)
+{
+	u64map_deinit(&t->counters);
+	free(t);
+}
+
 void threads_deinit(struct threads_state *t)
 {
 	for (struct thread_node *n = t->all; n;) {
 		struct thread_node *next = n->next;
-		free(n);
+		thread_free(n);
 		n = next;
 	}
 	u64map_deinit(&t->by_tid);
@@ -170,6 +176,19 @@ struct thread *thread_get(struct session *s, int32_t pid, int32_t tid)
 struct thread *session_thread(struct session *s, int32_t pid, int32_t tid)
 {
 	return thread_get(s, pid, tid);
+}
+
+uint64_t *thread_counter(struct session *s, struct thread *thread, uint64_t id)
+{
+	struct thread_node *t = container_of(thread, struct thread_node, pub);
+	uint64_t *value = u64map_get(&t->counters, id);
+
+	if (value)
+		return value;
+	value = arena_alloc(&s->maps.arena, sizeof(*value));
+	if (!value || !u64map_put(&t->counters, id, value))
+		return NULL;
+	return value;
 }
 
 bool threads_init_idle(struct session *s)
@@ -317,6 +336,6 @@ void threads_forget(struct session *s, session_keep_fn *keep, void *ctx)
 		*link = n->next;
 		if (n->owns_maps)
 			map_set_free(&s->maps, n->pub.maps);
-		free(n);
+		thread_free(n);
 	}
 }

@@ -608,6 +608,85 @@ static void a_callback_can_end_it(void **state)
 	strbuf_deinit(&im.sb);
 }
 
+/* One sample that read a group of two counters, ids 11 and 12. */
+static void push_read(struct session *s, struct session_tool *tool, int32_t tid, uint64_t time,
+		      uint64_t first, uint64_t second)
+{
+	struct image im = {0};
+	size_t at = image_begin(&im, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+
+	image_u64(&im, 11);
+	image_u32(&im, 100);
+	image_u32(&im, (uint32_t)tid);
+	image_u64(&im, time);
+	image_u64(&im, 2);
+	image_u64(&im, first);
+	image_u64(&im, 11);
+	image_u64(&im, second);
+	image_u64(&im, 12);
+	image_end(&im, at);
+	const struct iovec iov = {im.sb.str, im.sb.len};
+	assert_null(session_push(s, tool, &iov, 1));
+	strbuf_deinit(&im.sb);
+}
+
+static struct error *on_period(struct session_tool *tool, struct session *s,
+			       const struct record *rec, const struct sample *sample,
+			       const struct session_event *event, struct thread *thread)
+{
+	strbuf_addf(tool->ctx, "%s %d %llu\n", event->name, thread->tid,
+		    (unsigned long long)sample->period);
+	return NULL;
+}
+
+/* What two threads and one that has the number of the first, after it ended, counted. */
+static void read_counters(bool inherit, const char *text)
+{
+	_cleanup_(session_freep) struct session *s = NULL;
+	struct strbuf out = STRBUF_INIT;
+	struct session_tool tool = {.ctx = &out, .sample = on_period};
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			       PERF_SAMPLE_READ,
+		.read_format = PERF_FORMAT_ID | PERF_FORMAT_GROUP,
+		.inherit = inherit,
+	};
+	struct image fork = {0};
+
+	assert_null(session_new_live(NULL, &s));
+	assert_null(session_add_event(s, &attr, "a", &(uint64_t){11}, 1));
+	assert_null(session_add_event(s, &attr, "b", &(uint64_t){12}, 1));
+	push_read(s, &tool, 100, 1000, 500, 50);
+	push_read(s, &tool, 101, 2000, 900, 50);
+	push_read(s, &tool, 100, 3000, 1000, 51);
+	push_read(s, &tool, 101, 4000, 1100, 60);
+	assert_null(session_advance(s, &tool, UINT64_MAX));
+	size_t at = image_begin(&fork, PERF_RECORD_FORK, 0);
+	image_u32(&fork, 100);
+	image_u32(&fork, 100);
+	image_u32(&fork, 101);
+	image_u32(&fork, 100);
+	image_u64(&fork, 5000);
+	image_end(&fork, at);
+	const struct iovec iov = {fork.sb.str, fork.sb.len};
+	assert_null(session_push(s, &tool, &iov, 1));
+	push_read(s, &tool, 101, 6000, 1200, 65);
+	assert_null(session_advance(s, &tool, UINT64_MAX));
+	assert_string_equal(strbuf_str(&out), text);
+	strbuf_deinit(&out);
+	strbuf_deinit(&fork.sb);
+}
+
+static void inherited_counters_count_by_thread(void **state)
+{
+	read_counters(true, "a 100 500\nb 100 50\na 101 900\nb 101 50\na 100 500\nb 100 1\n"
+			    "a 101 200\nb 101 10\na 101 1200\nb 101 65\n");
+	read_counters(false, "a 100 500\nb 100 50\na 101 400\na 100 100\nb 100 1\n"
+			     "a 101 100\nb 101 9\na 101 100\nb 101 5\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -626,6 +705,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_perf_data_is_told),
 		cmocka_unit_test(an_endless_stream_of_something_else_is_told),
 		cmocka_unit_test(a_callback_can_end_it),
+		cmocka_unit_test(inherited_counters_count_by_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
