@@ -154,23 +154,32 @@ void job_stop(void)
 		raise(SIGSTOP);
 }
 
-/* Whether a process is "perf ... bpf ...": perf may also run us as its workload. */
+/*
+ * Whether a process is "perf ... bpf ARGS" with the arguments that this one has: perf may
+ * also run us as its workload.
+ */
 static bool is_perf_bpf(pid_t pid)
 {
-	_cleanup_free_ char *words = NULL;
-	size_t size;
+	_cleanup_free_ char *words = NULL, *own = NULL;
+	size_t size, own_size;
 	_cleanup_error_ struct error *err = sys_proc_read(NULL, pid, "cmdline", &words, &size);
+	_cleanup_error_ struct error *own_err =
+		sys_proc_read(NULL, getpid(), "cmdline", &own, &own_size);
 
-	if (err || !size)
+	if (err || own_err || !size || !own_size)
 		return false;
 	const char *name = strrchr(words, '/');
 	name = name ? name + 1 : words;
 	if (strncmp(name, "perf", 4) != 0 || name[4] == '-')
 		return false;
-	for (const char *word = words; word < words + size; word += strlen(word) + 1)
-		if (!strcmp(word, "bpf"))
-			return true;
-	return false;
+	const size_t command = strlen(own) + 1;
+	if (command > own_size || size < own_size - command)
+		return false;
+	/* What precedes our arguments: the word "bpf". */
+	const size_t before = size - (own_size - command), bpf = sizeof("bpf");
+	return before > bpf && !words[before - bpf - 1] &&
+	       !memcmp(words + before - bpf, "bpf", bpf) &&
+	       !memcmp(words + before, own + command, own_size - command);
 }
 
 static bool is_pipe(int fd)
