@@ -115,7 +115,7 @@ uninstall:
 LDCONFIG = if [ "$$(id -u)" = 0 ]; then PATH=$$PATH:/usr/sbin:/sbin ldconfig; fi
 
 clean:
-	rm -rf build build-asan build-fuzz build-arm64 build-deb
+	rm -rf build build-*
 
 .PHONY: all configured uninstall asan fuzzers unit-clang deps demo check check-all check-debuginfo check-distros check-peers fuzz \
 	bench deb dist install clean
