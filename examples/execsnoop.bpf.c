@@ -18,10 +18,12 @@
 #define ARGUMENTS 256
 
 struct execsnoop_exec {
+	perf_bpf_time time;
 	perf_bpf_pid pid;
-	perf_bpf_pid parent;
-	perf_bpf_uid uid;
 	char comm[16];
+	perf_bpf_pid parent;
+	char parent_comm[16];
+	perf_bpf_uid uid;
 	union {
 		char arguments[ARGUMENTS];
 		__u64 words[ARGUMENTS / 8];
@@ -39,8 +41,10 @@ int BPF_PROG(execsnoop_exec, struct task_struct *task)
 	struct execsnoop_exec *e = perf_bpf_event_reserve(&execs, struct execsnoop_exec);
 	if (!e)
 		return 0;
+	e->time = bpf_ktime_get_ns();
 	e->pid = BPF_CORE_READ(task, tgid);
 	e->parent = BPF_CORE_READ(task, real_parent, tgid);
+	BPF_CORE_READ_STR_INTO(&e->parent_comm, task, real_parent, comm);
 	e->uid = bpf_get_current_uid_gid();
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
 

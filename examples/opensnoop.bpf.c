@@ -17,6 +17,7 @@
 const volatile bool only_failed = false;
 
 struct opensnoop_open {
+	perf_bpf_time time;
 	perf_bpf_pid pid;
 	char comm[16];
 	int fd;
@@ -56,6 +57,7 @@ static __always_inline int report(long result)
 	struct opensnoop_open *e = perf_bpf_event_reserve(&opens, struct opensnoop_open);
 	if (!e)
 		return 0;
+	e->time = bpf_ktime_get_ns();
 	e->pid = thread >> 32;
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
 	e->fd = result < 0 ? -1 : result;

@@ -20,6 +20,7 @@
 const volatile char device[16] = "lo";
 
 struct tracex1_packet {
+	perf_bpf_time time;
 	char device[16];
 	perf_bpf_bytes length; /* without the link's header */
 	__u16 protocol;	       /* linux/if_ether.h: 0x800 is IPv4 */
@@ -43,6 +44,7 @@ int BPF_PROG(tracex1_receive, struct sk_buff *skb)
 	struct tracex1_packet *e = perf_bpf_event_reserve(&packets, struct tracex1_packet);
 	if (!e)
 		return 0;
+	e->time = bpf_ktime_get_ns();
 	__builtin_memcpy(e->device, name, sizeof(e->device));
 	e->length = BPF_CORE_READ(skb, len);
 	e->protocol = bpf_ntohs(BPF_CORE_READ(skb, protocol));

@@ -146,7 +146,7 @@ struct error *collector_new(const struct bpf_object *obj, const struct bpf_map *
 	c->display = display;
 	c->stacks = find_stacks(obj, display->stacks);
 	if (display->kind == DISPLAY_EVENTS) {
-		TRY(stream_new(c));
+		TRY(stream_new(obj, c));
 		*out = steal_ptr(c);
 		return NULL;
 	}
@@ -372,7 +372,7 @@ struct error *make_cell(struct making *m, const struct record_field *f, const ui
 	cell->u = field_number(f, data);
 	if (f->role == ROLE_PORT)
 		cell->u = __builtin_bswap16((uint16_t)cell->u);
-	if (run_name_add(m->names, m->c->btf, f, data, &m->text))
+	if (!f->has_comm && run_name_add(m->names, m->c->btf, f, data, &m->text))
 		return make_text(m, &cell->text);
 	if (f->role == ROLE_KSTACK || f->role == ROLE_USTACK || f->role == ROLE_USYM) {
 		TRY(make_frames_text(m, f, data));

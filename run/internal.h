@@ -105,7 +105,7 @@ struct error *make_stacks(struct making *m, const struct collect_opts *opts, str
 /* ---- events: ring_events.c ---- */
 
 /* Fills c->stream, also where it fails half-way. */
-struct error *stream_new(struct collector *c);
+struct error *stream_new(const struct bpf_object *obj, struct collector *c);
 void stream_free(struct stream *s);
 const struct fields *stream_fields(const struct stream *s);
 /*

@@ -251,6 +251,35 @@ static struct error *walk_type(struct fields_walk *w, uint32_t type, uint64_t bi
 	}
 }
 
+/* Whether comm names the process of pid: "pid" and "comm", "parent" and "parent_comm". */
+static bool names_process(const char *comm, const char *pid)
+{
+	static const char *const ids[] = {"pid", "tgid", "tid"};
+	const char *tail = comm + strlen(comm) - strlen("comm");
+	const size_t len = strlen(pid);
+
+	if (tail < comm || strcmp(tail, "comm") != 0)
+		return false;
+	const size_t stem = tail - comm; /* with its '_' or '.' */
+	if (strncmp(comm, pid, stem) == 0)
+		for (size_t i = 0; i < ARRAY_SIZE(ids); i++)
+			if (!strcmp(pid + stem, ids[i]))
+				return true;
+	return stem == len + 1 && comm[len] == '_' && !strncmp(comm, pid, len);
+}
+
+/* A name in the record is that of the time; what the process is called now may differ. */
+static void find_comms(struct fields *fields)
+{
+	struct record_field *f, *comm;
+
+	vec_for_each (f, fields)
+		if (f->role == ROLE_PID)
+			vec_for_each (comm, fields)
+				f->has_comm |= comm->kind == FIELD_CHARS &&
+					       names_process(comm->name, f->name);
+}
+
 struct error *fields_of(const struct btf *btf, uint32_t type, uint32_t size, struct fields *fields)
 {
 	struct fields_walk w = {.btf = btf, .fields = fields};
@@ -269,6 +298,8 @@ struct error *fields_of(const struct btf *btf, uint32_t type, uint32_t size, str
 				 (long long)has, size);
 	struct error *err = walk_type(&w, type, 0, 0, 0);
 	strbuf_deinit(&w.path);
+	if (!err && !btf_is_datasec(btf__type_by_id(btf, type)))
+		find_comms(fields);
 	return err;
 }
 
@@ -287,7 +318,8 @@ const char *field_unit(const struct record_field *field)
 bool field_has_text(const struct record_field *field)
 {
 	return field->kind == FIELD_ENUM || field->kind == FIELD_POINTER ||
-	       (field->role != ROLE_NONE && field->role != ROLE_BYTES && field->role != ROLE_IPV6);
+	       (!field->has_comm && field->role != ROLE_NONE && field->role != ROLE_BYTES &&
+		field->role != ROLE_IPV6);
 }
 
 bool field_is_number(const struct record_field *f)

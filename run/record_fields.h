@@ -55,6 +55,8 @@ struct record_field {
 	uint32_t bit, bits; /* of a bit field: from off on; bits 0: it is none */
 	bool is_signed;	    /* of enums and integers of 16 bytes */
 	uint32_t type;	    /* the enum's id */
+	bool has_comm;	    /* a pid whose name is in the same struct, as it was at the time */
+	bool hidden;	    /* not shown: the time column of events shows it */
 };
 
 struct fields {

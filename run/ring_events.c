@@ -7,6 +7,12 @@
  *
  * The bytes are the program's: an event shorter than its struct has empty
  * cells, and what a longer one has behind it is not looked at.
+ *
+ * The ring may be read long after an event, so its time is taken from the record:
+ * a member called time, timestamp or ts (also with _ns) of type perf_bpf_time. Without
+ * that type it is a guess, since such a member can also be a duration, or count
+ * microseconds: the first event decides whether it is between the start and now.
+ * Without a time of its own, the column is called time_read.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,6 +39,10 @@ struct stream {
 	struct perf_buffer *perf;
 	struct perf_event_attr attr; /* of the perf buffer's events */
 	uint64_t total, lost;
+	const struct record_field *time; /* of fields; NULL: events do not contain their time */
+	bool time_is_guess;		 /* until the first event */
+	clockid_t clock;		 /* of the time */
+	uint64_t start;			 /* by that clock: there are no events from before */
 
 	/* while a batch is read */
 	struct making *making;
@@ -67,10 +77,48 @@ struct error *make_event(struct making *m, const struct fields *fields, const vo
 	for (size_t i = 0; i < fields->n; i++) {
 		const struct record_field *f = &fields->v[i];
 
+		if (f->hidden)
+			continue;
 		if ((uint64_t)f->off + f->size <= size)
-			TRY(make_cell(m, f, data, &cells[i]));
+			TRY(make_cell(m, f, data, cells));
+		cells++;
 	}
 	return NULL;
+}
+
+static void set_time_column(struct stream *s)
+{
+	s->columns[0] = (struct result_column){
+		.name = s->time ? "time" : "time_read",
+		.unit = "time",
+	};
+}
+
+/* The time of an event, in ns since 1970; left empty if the program did not set it. */
+static void set_time(struct stream *s, const void *data, size_t size, struct result_cell *cell)
+{
+	const uint64_t real = clock_ns(CLOCK_REALTIME);
+	uint64_t now, at;
+
+	if (!s->time) {
+		*cell = (struct result_cell){.kind = CELL_UINT, .u = real};
+		return;
+	}
+	if ((uint64_t)s->time->off + s->time->size > size)
+		return;
+	now = clock_ns(s->clock);
+	at = field_number(s->time, data);
+	if (s->time_is_guess) {
+		s->time_is_guess = false;
+		if (at < s->start || at > now) {
+			s->time = NULL;
+			set_time_column(s);
+			set_time(s, data, size, cell);
+			return;
+		}
+	}
+	if (at && at <= now)
+		*cell = (struct result_cell){.kind = CELL_UINT, .u = real - (now - at)};
 }
 
 static struct error *add_event(struct stream *s, const void *data, size_t size)
@@ -83,7 +131,7 @@ static struct error *add_event(struct stream *s, const void *data, size_t size)
 	memset(cells, 0, s->n_columns * sizeof(*cells));
 	s->cells.n += s->n_columns;
 	s->n_rows++;
-	cells[0] = (struct result_cell){.kind = CELL_UINT, .u = clock_ns(CLOCK_REALTIME)};
+	set_time(s, data, size, cells);
 	return make_event(s->making, &s->fields, data, size, cells + 1);
 }
 
@@ -187,22 +235,67 @@ static struct error *find_type(const struct btf *btf, const char *text, uint32_t
 
 static struct error *make_stream_columns(struct stream *s)
 {
-	s->n_columns = 1 + max_of(s->fields.n, (size_t)1);
-	s->columns = arena_alloc(&s->arena, s->n_columns * sizeof(*s->columns));
+	const struct record_field *f;
+
+	s->columns = arena_alloc(&s->arena, (2 + s->fields.n) * sizeof(*s->columns));
 	if (!s->columns)
 		return error_nomem();
-	s->columns[0] = (struct result_column){.name = "time", .unit = "time"};
-	s->columns[1].name = "data";
-	for (size_t i = 0; i < s->fields.n; i++)
-		s->columns[i + 1] = (struct result_column){
-			.name = *s->fields.v[i].name ? s->fields.v[i].name : "value",
-			.unit = field_unit(&s->fields.v[i]),
-			.has_text = field_has_text(&s->fields.v[i]),
-		};
+	set_time_column(s);
+	s->n_columns = 1;
+	vec_for_each (f, &s->fields)
+		if (!f->hidden)
+			s->columns[s->n_columns++] = (struct result_column){
+				.name = *f->name ? f->name : "value",
+				.unit = field_unit(f),
+				.has_text = field_has_text(f),
+			};
+	if (!s->fields.n)
+		s->columns[s->n_columns++] = (struct result_column){.name = "data"};
 	return columns_distinguish(&s->arena, s->columns + 1, s->n_columns - 1);
 }
 
-struct error *stream_new(struct collector *c)
+/* Whether programs read the clock that also runs while the machine sleeps, and no other. */
+static bool reads_boot_clock(const struct bpf_object *obj)
+{
+	struct bpf_program *prog;
+	bool boot = false;
+
+	bpf_object__for_each_program (prog, obj) {
+		const struct bpf_insn *insns = bpf_program__insns(prog);
+
+		for (size_t i = 0; i < bpf_program__insn_cnt(prog); i++) {
+			if (insns[i].code != (BPF_JMP | BPF_CALL) || insns[i].src_reg)
+				continue;
+			if (insns[i].imm == BPF_FUNC_ktime_get_ns)
+				return false;
+			boot |= insns[i].imm == BPF_FUNC_ktime_get_boot_ns;
+		}
+	}
+	return boot;
+}
+
+static void find_time(struct stream *s, const struct bpf_object *obj)
+{
+	static const char *const names[] = {"time",    "timestamp",    "ts",
+					    "time_ns", "timestamp_ns", "ts_ns"};
+	struct record_field *f;
+
+	s->clock = reads_boot_clock(obj) ? CLOCK_BOOTTIME : CLOCK_MONOTONIC;
+	s->start = clock_ns(s->clock);
+	for (size_t i = 0; i < ARRAY_SIZE(names) && !s->time; i++)
+		vec_for_each (f, &s->fields) {
+			if (strcmp(f->name, names[i]) != 0 || f->size != 8 || f->bits ||
+			    (f->kind != FIELD_UINT && f->kind != FIELD_INT) ||
+			    (f->role != ROLE_TIME && f->role != ROLE_NONE))
+				continue;
+			s->time = f;
+			s->time_is_guess = f->role != ROLE_TIME;
+			f->hidden = f->role == ROLE_TIME && s->fields.n > 1;
+			break;
+		}
+}
+
+struct error *stream_new(const struct bpf_object *obj, struct collector *c)
 {
 	const char *name = bpf_map__name(c->map), *type = c->display->type;
 	struct stream *s = calloc(1, sizeof(*s));
@@ -221,6 +314,7 @@ struct error *stream_new(struct collector *c)
 		TRY(error_prefix(fields_of(c->btf, id, (uint32_t)size, &s->fields),
 				 "the events of map %s", name));
 	}
+	find_time(s, obj);
 	TRY(make_stream_columns(s));
 	switch ((int)bpf_map__type(c->map)) {
 	case BPF_MAP_TYPE_RINGBUF:

@@ -199,8 +199,9 @@ struct result_heat {
  * as they are read; the results of a look have the columns and the totals, and
  * no rows.
  *
- * Column 0 is the time at which it was read, in ns since 1970, a CELL_UINT
- * whose unit is "time"; the others are the fields of the event's struct. An
+ * Column 0, whose unit is "time", is in ns since 1970, a CELL_UINT: "time" is the time of
+ * the event, which the program stored in it (CELL_EMPTY if it did not), "time_read" the time
+ * at which it was read. The others are the fields of the event's struct. An
  * event that is shorter than its struct has CELL_EMPTY for what it lacks.
  */
 struct result_events {

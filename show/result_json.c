@@ -234,7 +234,9 @@ static void add_events(struct strbuf *out, const struct result *r)
 		jw_text(&w, "schema", schemas[RESULTS_OF_MAPS]);
 		add_text(&w, "map", r->name);
 		jw_text(&w, "kind", "event");
-		jw_u64(&w, "time_ns", cells[0].u);
+		if (cells[0].kind == CELL_UINT)
+			jw_u64(&w, "time_ns", cells[0].u);
+		jw_text(&w, "time_of", strcmp(t->columns[0].name, "time") ? "reading" : "event");
 		add_row(&w, "event", t->columns + 1, &texts, cells + 1, NULL);
 		jw_end(&w);
 		json_writer_finish(&w);

@@ -114,9 +114,11 @@ function drawEvents(result, events) {
 		lines.push(`the last ${count(mine.length)} are here`);
 	const names = [...new Set(mine.flatMap((event) => Object.keys(event.event)))]
 		.filter((name, _, all) => !(name.endsWith("_text") && all.includes(name.slice(0, -5))));
-	const columns = [{ name: "time", key: true }, ...names.map((name) => ({ name, key: true }))];
+	const time = mine.some((event) => event.time_of === "reading") ? "time_read" : "time";
+	const columns = [{ name: time, key: true }, ...names.map((name) => ({ name, key: true }))];
 	const rows = mine.map((event) => [
-		{ value: event.time_ns, text: clock(event.time_ns, 1) }, ...cellsOf(columns.slice(1), event.event)]);
+		{ value: event.time_ns ?? 0, text: event.time_ns ? clock(event.time_ns, 1) : "" },
+		...cellsOf(columns.slice(1), event.event)]);
 
 	return make("div", null, make("p", { class: "about" }, lines.join("; "), "."),
 		mine.length ? tableElement(columns, rows, -1, 0) : null);

@@ -54,11 +54,12 @@ runs() {
 # table, texts before numbers; slots(MAP) the counts of its histogram by the range's low end.
 holds() {
 	python3 - "$1" <<-'END' || fail "the numbers are wrong"
-		import json, sys
+		import json, sys, time
 		m = {}
 		events = []
 		for line in (json.loads(l) for l in open("json") if l.startswith("{")):
 		    if line["kind"] == "event":
+		        assert line["time_of"] == "event" and 0 <= time.time_ns() - line["time_ns"] < 120e9, line
 		        events.append(line["event"])
 		    else:
 		        m[line["map"]] = line
@@ -270,7 +271,8 @@ test_execsnoop() {
 	runs execsnoop --comm pbt_exec --json -- sh execs.sh
 	holds 'assert [e["arguments"] for e in events] == ["pbt_exec first two words ", ("pbt_exec " + 300 * "0")[:255], "pbt_exec"], events
 assert [e["comm"] for e in events] == 3 * ["pbt_exec"] and all(e["uid"] == 0 for e in events)
-assert events[0]["parent"] == events[1]["parent"] == events[2]["pid"]'
+assert events[0]["parent"] == events[1]["parent"] == events[2]["pid"]
+assert [e["parent_comm"] for e in events] == ["sh", "sh", "perf-bpf"], events'
 }
 
 # Packets of a size that nobody else sends, over lo.

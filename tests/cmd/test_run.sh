@@ -214,7 +214,7 @@ test_events() {
 		assert (total["total"], total["lost"], total["last"]) == (9, 0, True), total
 	END
 	run --map events -- ./pbt_umask 3 7 >out || true
-	assert_equal "$(grep -c '^time  *pid  *mask  *parity  *comm$' out)" 1
+	assert_equal "$(grep -c '^time_read  *pid  *mask  *parity  *comm$' out)" 1
 	assert_equal "$(grep -cE '^[0-9:]{8}\.[0-9]{6}  .* 7  PBT_ODD +pbt_umask$' out)" 3
 	assert_contains out 'masks as they come: 3 events, 0 lost'
 }

@@ -231,7 +231,8 @@ static void test_events_json(void **state)
 
 	expect_json(&results, false,
 		    "{\"schema\":\"perf-bpf-run/1\",\"map\":\"opens\",\"kind\":\"event\","
-		    "\"time_ns\":3600000001000,\"event\":{\"pid\":3237,\"pid_text\":\"dd(3237)\","
+		    "\"time_ns\":3600000001000,\"time_of\":\"event\",\"event\":{\"pid\":3237,\"pid_"
+		    "text\":\"dd(3237)\","
 		    "\"comm\":\"dd\",\"bytes\":100}}\n");
 	results.events = false;
 	r->events.lost = 5;
