@@ -146,6 +146,14 @@ static const char *intern_comm(struct hist *h, const char *comm)
 	return h->last_comm_interned;
 }
 
+/* Two builds at one path are two DSOs. */
+static bool is_named_by(const struct data_build_id *b, const struct dso *dso)
+{
+	return !strcmp(b->filename, dso->path) && !dso->build_id_unsure &&
+	       (!dso->build_id_size ||
+		(b->size == dso->build_id_size && !memcmp(b->id, dso->build_id, b->size)));
+}
+
 /*
  * DSOs in the order of their creation, as perf orders them by their place in
  * memory: first those of the header's table of build-ids, then as they come.
@@ -158,7 +166,7 @@ static uint32_t dso_rank(struct hist *h, const struct dso *dso)
 		const struct data_header *header = session_header(h->session);
 
 		for (size_t i = 0; i < header->n_build_ids && !rank; i++)
-			if (!strcmp(header->build_ids[i].filename, dso->path))
+			if (is_named_by(&header->build_ids[i], dso))
 				rank = i + 1;
 		if (!rank)
 			rank = header->n_build_ids + ++h->n_ranks;
@@ -204,6 +212,11 @@ static const struct hist_frame *frame_new(struct hist *h, const struct location 
 		f->frame.rank = dso_rank(h, f->dso);
 		f->dso_name = intern(h, hist_dso_name(h->spec, f->dso));
 		if (!f->frame.rank || !f->dso_name)
+			return NULL;
+	}
+	if (f->sym) {
+		f->sym_name = intern(h, f->sym->name);
+		if (!f->sym_name)
 			return NULL;
 	}
 	return f;
@@ -565,6 +578,7 @@ static size_t entry_words(struct hist *h, const struct hist_entry *he, uint64_t 
 			words[n++] = sym ? sym->start : he->ip;
 			words[n++] = sym ? sym->end : 0;
 			words[n++] = sym ? (uintptr_t)he->frame->dso_name : 0;
+			words[n++] = (uintptr_t)he->frame->sym_name;
 			break;
 		}
 		case HIST_PARENT:
@@ -660,7 +674,7 @@ static struct sorted_entry *entry_new(struct hist *h, const struct hist_entry *w
 /* The entry with the keys of want, made if need be; NULL: no memory. */
 static struct sorted_entry *entry_get(struct hist *h, const struct hist_entry *want)
 {
-	uint64_t words[HIST_MAX_FIELDS * 4], hash = 0;
+	uint64_t words[HIST_MAX_FIELDS * 5], hash = 0;
 	size_t n = entry_words(h, want, words);
 
 	for (size_t i = 0; i < n; i++)

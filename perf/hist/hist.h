@@ -143,6 +143,7 @@ struct hist_frame {
 	const struct symbol *sym;  /* NULL: unknown */
 	const struct map *map;	   /* where it was first seen */
 	const char *dso_name;	   /* interned: equal names are one pointer; NULL: no DSO */
+	const char *sym_name;	   /* interned; NULL: no symbol */
 	char level;		   /* 'k', '.', 'g', 'u', 'H'; 0: as the one before */
 	int8_t parent;		   /* matches the parent regex: 1, does not: -1, 0: not asked */
 };

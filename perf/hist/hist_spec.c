@@ -338,7 +338,10 @@ static int64_t symbol_cmp(const struct hist_spec *spec, const struct hist_entry 
 		return cmp_null(sa, sb);
 	if (sa->start != sb->start)
 		return (int64_t)(sb->start - sa->start);
-	return (int64_t)(sb->end - sa->end);
+	if (sa->end != sb->end || a->frame->sym_name == b->frame->sym_name)
+		return (int64_t)(sb->end - sa->end);
+	/* perf takes them for one, but another build at the same path has other names there. */
+	return strcmp(b->frame->sym_name, a->frame->sym_name);
 }
 
 static int u64_cmp(uint64_t a, uint64_t b)

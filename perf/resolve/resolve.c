@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/utsname.h>
 
 #include "lib/base/hash.h"
@@ -423,6 +424,15 @@ static const struct symbol *find_in_grown(struct resolver *r, const struct map *
 	return ds->st ? symtab_find(ds->st, addr) : NULL;
 }
 
+/* The file that was mapped, and not another one that has or had its path. */
+static bool is_mapped_file(const struct dso *dso, const char *path)
+{
+	struct stat file;
+
+	return dso->ino && !stat(path, &file) && file.st_ino == dso->ino &&
+	       file.st_dev == makedev(dso->maj, dso->min);
+}
+
 static struct symtab *load_user(struct resolver *r, const struct dso *dso, off_t *size)
 {
 	struct sym_opts opts = {
@@ -439,6 +449,14 @@ static struct symtab *load_user(struct resolver *r, const struct dso *dso, off_t
 
 	if (is_perf_map(dso->path))
 		return load_perf_map(r, dso->path, size);
+	if (dso->build_id_unsure &&
+	    ((r->opts.symfs && *r->opts.symfs) || !is_mapped_file(dso, dso->path))) {
+		log_info(
+			r->opts.log,
+			"%s: the recording has several build-ids for this path; not using the file",
+			dso->path);
+		return NULL;
+	}
 	if (dso->kind == DSO_VDSO) {
 		err = symtab_load_vdso(&opts, &st);
 	} else if (dso->path[0] == '/') {

@@ -52,9 +52,12 @@ struct map_set {
 };
 
 /* How a DSO is told from another of the same path. */
+/* Which of the files that had the same path. */
 struct dso_id {
 	uint32_t maj, min;
 	uint64_t ino, ino_generation;
+	uint8_t build_id[20];
+	uint8_t build_id_size; /* 0: the record has none */
 };
 
 struct maps_state {

@@ -411,32 +411,77 @@ static bool has_prefix(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
-/* Build-ids that the header's table gives by file name; it grows while a pipe is read. */
-static const struct data_build_id *header_build_id(struct session *s, const char *path)
+/* In the map of file names: a file name with several build-ids. */
+#define SEVERAL_BUILD_IDS ((void *)-1)
+
+/*
+ * Build-ids that the header's table gives by file name; it grows while a pipe is read. *unsure: the
+ * table has several for the name (one path in two mount namespaces) and does not say which is
+ * whose.
+ */
+static const struct data_build_id *header_build_id(struct session *s, const char *path,
+						   bool *unsure)
 {
 	struct maps_state *m = &s->maps;
 
 	/* What is kept is the index, and one: the array moves when it grows. */
 	for (; m->n_build_ids_known < s->header.n_build_ids; m->n_build_ids_known++) {
-		const struct data_build_id *b = &s->header.build_ids[m->n_build_ids_known];
-		if (!strmap_put(&m->build_ids, b->filename, (void *)(m->n_build_ids_known + 1)))
+		const struct data_build_id *all = s->header.build_ids,
+					   *b = &all[m->n_build_ids_known], *other;
+		void *value = (void *)(m->n_build_ids_known + 1), *old;
+
+		old = strmap_get(&m->build_ids, b->filename);
+		other = old && old != SEVERAL_BUILD_IDS ? &all[(size_t)old - 1] : NULL;
+		if (old && (!other || b->size != other->size || memcmp(b->id, other->id, b->size)))
+			value = SEVERAL_BUILD_IDS;
+		if (!strmap_put(&m->build_ids, b->filename, value))
 			break;
 	}
-	size_t found = (size_t)strmap_get(&m->build_ids, path);
-	return found ? &s->header.build_ids[found - 1] : NULL;
+	void *found = strmap_get(&m->build_ids, path);
+	*unsure = found == SEVERAL_BUILD_IDS;
+	return found && !*unsure ? &s->header.build_ids[(size_t)found - 1] : NULL;
+}
+
+static bool dso_id_equal(const struct dso_id *a, const struct dso_id *b)
+{
+	return a->maj == b->maj && a->min == b->min && a->ino == b->ino &&
+	       a->ino_generation == b->ino_generation && a->build_id_size == b->build_id_size &&
+	       !memcmp(a->build_id, b->build_id, a->build_id_size);
+}
+
+/* Of a record: with a build-id, which says more, it has no inode. */
+static struct dso_id dso_id_of(const struct record_mmap *m)
+{
+	struct dso_id id = {m->maj, m->min, m->ino, m->ino_generation};
+
+	if (m->build_id && m->build_id_size) {
+		id = (struct dso_id){.build_id_size = m->build_id_size};
+		memcpy(id.build_id, m->build_id, m->build_id_size);
+	}
+	return id;
+}
+
+/* The same of what is one file whatever its inode: only builds are told apart. */
+static struct dso_id build_of(const struct record_mmap *m)
+{
+	struct dso_id id = dso_id_of(m);
+
+	return id.build_id_size ? id : (struct dso_id){0};
 }
 
 static struct dso *dso_get(struct session *s, enum dso_kind kind, const char *path,
 			   const char *short_name, const struct dso_id *id)
 {
 	struct maps_state *m = &s->maps;
-	uint64_t key =
-		hash_str(path) ^ hash_u64(id->ino) ^ hash_u64((uint64_t)id->maj << 32 | id->min);
+	uint64_t build = 0;
+
+	memcpy(&build, id->build_id, min_of((size_t)id->build_id_size, sizeof(build)));
+	uint64_t key = hash_str(path) ^ hash_u64(id->ino) ^
+		       hash_u64((uint64_t)id->maj << 32 | id->min) ^ hash_u64(build);
 	struct dso_node *first = u64map_get(&m->dsos, key);
 
 	for (struct dso_node *d = first; d; d = d->same_hash)
-		if (d->pub.kind == kind && !memcmp(&d->id, id, sizeof(*id)) &&
-		    !strcmp(d->pub.path, path))
+		if (d->pub.kind == kind && dso_id_equal(&d->id, id) && !strcmp(d->pub.path, path))
 			return &d->pub;
 	size_t path_size = strlen(path) + 1, name_size = strlen(short_name) + 1;
 	struct dso_node *d = calloc(1, sizeof(*d) + path_size + name_size);
@@ -455,20 +500,14 @@ static struct dso *dso_get(struct session *s, enum dso_kind kind, const char *pa
 	if (d->next)
 		d->next->link = &d->next;
 	m->all_dsos = d;
-	const struct data_build_id *b = header_build_id(s, path);
-	if (b) {
-		memcpy(d->pub.build_id, b->id, b->size);
-		d->pub.build_id_size = b->size;
-	}
+	d->pub.maj = id->maj;
+	d->pub.min = id->min;
+	d->pub.ino = id->ino;
+	const struct data_build_id *b =
+		id->build_id_size ? NULL : header_build_id(s, path, &d->pub.build_id_unsure);
+	d->pub.build_id_size = b ? b->size : id->build_id_size;
+	memcpy(d->pub.build_id, b ? b->id : id->build_id, d->pub.build_id_size);
 	return &d->pub;
-}
-
-static void dso_set_build_id(struct dso *dso, const struct record_mmap *m)
-{
-	if (!m->build_id || !m->build_id_size)
-		return;
-	memcpy(dso->build_id, m->build_id, m->build_id_size);
-	dso->build_id_size = m->build_id_size;
 }
 
 static const char *base_name(const char *path)
@@ -509,13 +548,13 @@ static struct map map_of(const struct record_mmap *m)
 
 bool maps_add_user(struct session *s, struct map_set *set, int32_t pid, const struct record_mmap *m)
 {
-	struct dso_id id = {m->maj, m->min, m->ino, m->ino_generation};
+	struct dso_id id = dso_id_of(m), build = build_of(m);
 	struct map map = map_of(m);
 	char jit[40], tid[32];
 
 	if (!strcmp(m->filename, "[vdso]")) {
 		map.pgoff = 0;
-		map.dso = dso_get(s, DSO_VDSO, m->filename, m->filename, &(struct dso_id){0});
+		map.dso = dso_get(s, DSO_VDSO, m->filename, m->filename, &build);
 	} else if (is_anonymous(m->filename) || m->flags & MAP_HUGETLB ||
 		   (s->maps.live && has_prefix(m->filename, "/memfd:"))) {
 		const char *path = m->filename, *name = base_name(path);
@@ -534,7 +573,6 @@ bool maps_add_user(struct session *s, struct map_set *set, int32_t pid, const st
 	}
 	if (!map.dso)
 		return false;
-	dso_set_build_id(map.dso, m);
 	return map_set_insert(&s->maps, set, map);
 }
 
@@ -556,6 +594,7 @@ static void module_name(const char *path, char *name, size_t size)
 bool maps_add_kernel(struct session *s, const struct record_mmap *m)
 {
 	static const char kernel[] = "[kernel.kallsyms]", guest[] = "[guest.kernel.kallsyms";
+	struct dso_id build = build_of(m);
 	struct map map = map_of(m);
 	char name[256];
 
@@ -565,14 +604,13 @@ bool maps_add_kernel(struct session *s, const struct record_mmap *m)
 		/* A length of 0: perf knew no end. */
 		if (!m->len)
 			map.end = UINT64_MAX;
-		map.dso = dso_get(s, DSO_KERNEL, kernel, kernel, &(struct dso_id){0});
+		map.dso = dso_get(s, DSO_KERNEL, kernel, kernel, &build);
 	} else {
 		module_name(m->filename, name, sizeof(name));
-		map.dso = dso_get(s, DSO_MODULE, m->filename, name, &(struct dso_id){0});
+		map.dso = dso_get(s, DSO_MODULE, m->filename, name, &build);
 	}
 	if (!map.dso)
 		return false;
-	dso_set_build_id(map.dso, m);
 	return map_set_insert(&s->maps, &s->maps.kernel, map);
 }
 

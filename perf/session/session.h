@@ -42,7 +42,7 @@ enum dso_kind {
 	DSO_ANON,   /* //anon, [heap], [stack], …; with code: path is /tmp/perf-PID.map */
 };
 
-/* What was mapped. One object for all maps of the same file. */
+/* What was mapped. One object for all maps of the same file: of one path and build-id or inode. */
 struct dso {
 	enum dso_kind kind;
 	const char *path; /* as the record has it; "[kernel.kallsyms]" without the symbol's name */
@@ -53,8 +53,11 @@ struct dso {
 	const char *short_name;
 	uint8_t build_id[20];
 	uint8_t build_id_size; /* 0: none known */
-	bool hit;	       /* a sample's address or chain fell into it */
-	void *priv;	       /* perf/resolve keeps the symbols here */
+	bool build_id_unsure;  /* the recording has several for the path, and does not say which */
+	uint32_t maj, min;     /* of a file: its device and inode; ino 0: not known */
+	uint64_t ino;
+	bool hit;   /* a sample's address or chain fell into it */
+	void *priv; /* perf/resolve keeps the symbols here */
 	void (*priv_free)(void *priv);
 };
 

@@ -167,6 +167,43 @@ static inline void image_mmap2(struct image *im, int32_t pid, uint64_t addr, uin
 	image_end(im, at);
 }
 
+/* As the kernel writes it for 'perf record --buildid-mmap': no inode, and an id of one byte's
+ * value. */
+static inline void image_mmap2_build_id(struct image *im, int32_t pid, uint64_t addr, uint64_t len,
+					uint8_t id, const char *name)
+{
+	size_t at = image_begin(im, PERF_RECORD_MMAP2,
+				PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID);
+
+	image_u32(im, (uint32_t)pid);
+	image_u32(im, (uint32_t)pid);
+	image_u64(im, addr);
+	image_u64(im, len);
+	image_u64(im, 0);
+	image_u8(im, 20);
+	image_zeros(im, 3);
+	for (int i = 0; i < 20; i++)
+		image_u8(im, id);
+	image_u32(im, 5);
+	image_u32(im, 2);
+	image_string(im, name);
+	image_sample_id(im, pid, pid, 0, 0);
+	image_end(im, at);
+}
+
+/* A build-id as the header's table and pipes have it. */
+static inline void image_build_id(struct image *im, uint8_t id, const char *name)
+{
+	size_t at = image_begin(im, RECORD_HEADER_BUILD_ID, PERF_RECORD_MISC_USER);
+
+	image_u32(im, (uint32_t)-1);
+	for (int i = 0; i < 20; i++)
+		image_u8(im, id);
+	image_u32(im, 0);
+	image_string(im, name);
+	image_end(im, at);
+}
+
 static inline void image_round(struct image *im)
 {
 	image_end(im, image_begin(im, RECORD_FINISHED_ROUND, 0));

@@ -197,6 +197,56 @@ static void threads_and_maps_follow_fork_exec_and_reuse(void **state)
 			   "my-clock swapper 0/0 340 -+0\n");
 }
 
+static void fill_builds(struct image *im)
+{
+	image_build_id(im, 0x77, "/lib/libc.so.6");
+	image_build_id(im, 0x44, "/lib/one");
+	image_build_id(im, 0x55, "/lib/two");
+	image_build_id(im, 0x56, "/lib/two");
+	image_build_id(im, 0x55, "/lib/two");
+	image_mmap2_build_id(im, 10, 0x1000, 0x1000, 0xaa, "/lib/libc.so.6");
+	image_mmap2_build_id(im, 20, 0x1000, 0x1000, 0xbb, "/lib/libc.so.6");
+	image_mmap2_build_id(im, 30, 0x1000, 0x1000, 0xaa, "/lib/libc.so.6");
+	image_mmap2(im, 40, 0x1000, 0x1000, 0, "/lib/one", 0);
+	image_mmap2(im, 50, 0x1000, 0x1000, 0, "/lib/two", 0);
+}
+
+/* Processes in two mount namespaces: each has its own file at one path. */
+static void builds_at_one_path_are_told_apart(void **state)
+{
+	for (int swap = 0; swap < 2; swap++) {
+		_cleanup_(session_freep) struct session *s = NULL;
+		struct session_tool tool = {0};
+		struct image im = {.swap = swap};
+		const struct dso *dso[6];
+
+		image_file(&im, fill_builds);
+		struct memfile f = memfile_new(im.sb.str, im.sb.len);
+		assert_null(session_open(f.path, NULL, &s));
+		assert_null(session_process(s, &tool));
+		for (int i = 1; i < 6; i++) {
+			const struct map *map =
+				session_find_map(s, session_thread(s, i * 10, i * 10),
+						 PERF_RECORD_MISC_USER, 0x1800);
+			assert_non_null(map);
+			dso[i] = map->dso;
+		}
+		/* The record's own id counts, not the header's. */
+		assert_ptr_not_equal(dso[1], dso[2]);
+		assert_ptr_equal(dso[1], dso[3]);
+		assert_int_equal(dso[1]->build_id_size, 20);
+		assert_int_equal(dso[1]->build_id[19], 0xaa);
+		assert_int_equal(dso[2]->build_id[0], 0xbb);
+		/* By the header's table; of two ids it is not known which. */
+		assert_int_equal(dso[4]->build_id[0], 0x44);
+		assert_false(dso[4]->build_id_unsure);
+		assert_int_equal(dso[5]->build_id_size, 0);
+		assert_true(dso[5]->build_id_unsure);
+		close(f.fd);
+		strbuf_deinit(&im.sb);
+	}
+}
+
 /* Many maps, at random, over each other: against a plain array of pages. */
 static char paint[256];
 static void fill_maps(struct image *im)
@@ -693,6 +743,7 @@ int main(void)
 		cmocka_unit_test(header_and_records_of_both_byte_orders),
 		cmocka_unit_test(header_features_are_decoded),
 		cmocka_unit_test(threads_and_maps_follow_fork_exec_and_reuse),
+		cmocka_unit_test(builds_at_one_path_are_told_apart),
 		cmocka_unit_test(overlapping_maps_cut_each_other),
 		cmocka_unit_test(rounds_are_merged_as_a_sorted_list_would_be),
 		cmocka_unit_test(ties_keep_the_order_of_the_file),
