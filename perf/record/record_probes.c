@@ -8,7 +8,9 @@
  *
  * In the file it stands as a tracepoint, with the format that the arguments
  * have: perf and perf-bpf then read the arguments as they read the fields of
- * any tracepoint. Its id is one that no tracepoint of the kernel has.
+ * any tracepoint. Its id is one that no tracepoint of the kernel has. Where an
+ * argument has different types at different points, there are several events, one
+ * for each combination of types.
  *
  * The tasks to be recorded are not those the event is opened for, since it is
  * opened for all: they stand in the program's map "wanted".
@@ -212,51 +214,49 @@ static struct error *add_event(struct recording *rec, const struct output_layout
 	return event->system && event->format ? NULL : error_nomem();
 }
 
-static struct error *probe_open(struct recording *rec, const char *text,
-				struct record_object *object)
+/* A definition whose points were found. */
+struct found_probe {
+	const char *text;
+	struct probe_def def;
+	struct probe_points points;
+	struct output_layouts layouts;
+	char *group, *name;
+};
+
+static void found_probe_deinit(struct found_probe *found)
 {
-	_cleanup_probe_def_ struct probe_def def = {0};
-	_cleanup_probe_points_ struct probe_points points = {0};
-	_cleanup_output_layout_ struct output_layout layout = {0};
-	_cleanup_free_ char *group = NULL, *name = NULL;
+	output_layouts_deinit(&found->layouts);
+	probe_points_deinit(&found->points);
+	probe_def_deinit(&found->def);
+	free(found->group);
+	free(found->name);
+}
+
+static struct error *find_probe(struct recording *rec, const char *text, struct found_probe *found)
+{
 	struct probe_finder *finder;
 
-	object->path = text_format("probe:%s", text);
-	if (!object->path)
-		return error_nomem();
-	TRY(probe_def_parse(text, &def));
+	found->text = text;
+	TRY(probe_def_parse(text, &found->def));
 	TRY(probes_finder(rec, &finder));
-	TRY(probe_points_find(finder, &def, &points));
-	TRY(output_layout_of(&points, &layout));
-	group = group_of(&def);
-	name = name_of(&def, &points);
-	if (!group || !name)
-		return error_nomem();
-	TRY(name_event(rec, group, &name));
-	const uint32_t id = id_find(rec);
-	TRY(make_object(rec, &def, &layout, name, id, object));
-	TRY(record_probes_of(rec, object));
-	return add_event(rec, &layout, group, name, id,
-			 bpf_object__find_map_by_name(object->obj, "events"));
+	TRY(probe_points_find(finder, &found->def, &found->points));
+	TRY(output_layouts_of(&found->points, &found->layouts));
+	found->group = group_of(&found->def);
+	found->name = name_of(&found->def, &found->points);
+	return found->group && found->name ? NULL : error_nomem();
 }
 
-struct error *record_probes_open(struct recording *rec, const char *text)
-{
-	struct record_object *object = vec_push(&rec->objects);
-
-	if (!object)
-		return error_nomem();
-	object->is_output = true;
-	return probe_open(rec, text, object);
-}
-
-struct error *record_probes_of(struct recording *rec, struct record_object *object)
+static struct error *open_set(struct recording *rec, struct record_object *object,
+			      const struct found_probe *found, uint32_t part)
 {
 	const struct probe_opts opts = {
 		.log = rec->log,
 		.way = rec->opts.probe_way,
 		.events = !object->is_output,
 		.own_struct = object->is_output,
+		.part_of = found ? found->layouts.of : NULL,
+		.n_points = found ? found->points.n : 0,
+		.part = part,
 		.count_hits = object->is_output && rec->log && rec->log->level >= LOG_INFO,
 	};
 	struct probe_finder *finder;
@@ -269,6 +269,48 @@ struct error *record_probes_of(struct recording *rec, struct record_object *obje
 		return NULL;
 	TRY(probes_finder(rec, &finder));
 	return probe_set_new(finder, object->obj, &opts, &object->probes);
+}
+
+/* The event of the points that have one of the layouts. */
+static struct error *open_part(struct recording *rec, const struct found_probe *found,
+			       uint32_t part)
+{
+	const struct output_layout *layout = &found->layouts.v.v[part];
+	struct record_object *object = vec_push(&rec->objects);
+	_cleanup_free_ char *name = strdup(found->name);
+
+	if (!object || !name)
+		return error_nomem();
+	object->is_output = true;
+	object->path = text_format("probe:%s", found->text);
+	if (!object->path)
+		return error_nomem();
+	TRY(name_event(rec, found->group, &name));
+	const uint32_t id = id_find(rec);
+	TRY(make_object(rec, &found->def, layout, name, id, object));
+	TRY(open_set(rec, object, found, part));
+	return add_event(rec, layout, found->group, name, id,
+			 bpf_object__find_map_by_name(object->obj, "events"));
+}
+
+struct error *record_probes_open(struct recording *rec, const char *text)
+{
+	_cleanup_(found_probe_deinit) struct found_probe found = {0};
+
+	TRY(find_probe(rec, text, &found));
+	if (found.layouts.v.n > 1)
+		log_info(rec->log,
+			 "probe:%s: the arguments have different types at the probe points: %zu "
+			 "events are recorded, one for each combination of types",
+			 text, found.layouts.v.n);
+	for (uint32_t part = 0; part < found.layouts.v.n; part++)
+		TRY(open_part(rec, &found, part));
+	return NULL;
+}
+
+struct error *record_probes_of(struct recording *rec, struct record_object *object)
+{
+	return open_set(rec, object, NULL, 0);
 }
 
 /* ---- programs that filter ---- */

@@ -200,6 +200,21 @@ static uint64_t now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
+/* The points of the definition that the set is for. */
+static struct error *find_points(struct probe_finder *finder, struct set_prog *prog)
+{
+	const struct probe_opts *opts = &prog->set->opts;
+
+	TRY(probe_points_find(finder, &prog->def, &prog->points));
+	if (!opts->part_of)
+		return NULL;
+	if (prog->points.n != opts->n_points)
+		return error_new(ESTALE, "its probe points changed from %zu to %zu", opts->n_points,
+				 prog->points.n);
+	probe_points_keep(&prog->points, opts->part_of, opts->part);
+	return NULL;
+}
+
 static struct error *prepare_program(struct probe_finder *finder, struct bpf_object *obj,
 				     struct set_prog *prog)
 {
@@ -207,7 +222,7 @@ static struct error *prepare_program(struct probe_finder *finder, struct bpf_obj
 	const uint64_t start = now_ms();
 
 	TRY(probe_def_parse(bpf_program__section_name(prog->prog), &prog->def));
-	TRY(probe_points_find(finder, &prog->def, &prog->points));
+	TRY(find_points(finder, prog));
 	log_info(set->opts.log, "program %s: found in %" PRIu64 " ms",
 		 bpf_program__name(prog->prog), now_ms() - start);
 	prog->places = calloc(prog->points.n, sizeof(*prog->places));
@@ -302,6 +317,7 @@ struct error *probe_set_new(struct probe_finder *finder, struct bpf_object *obj,
 	bpf_object__for_each_program (prog, obj)
 		if (bpf_program__autoload(prog) && probe_def_is(bpf_program__section_name(prog)))
 			TRY(error_at(add_program(set, finder, obj, prog), "%s", object_path(obj)));
+	set->opts.part_of = NULL; /* the caller's */
 	*out = NULL;
 	if (!set->progs.n)
 		return NULL;

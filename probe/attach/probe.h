@@ -67,6 +67,13 @@ struct probe_opts {
 	 * that name, which who writes a program must call otherwise.
 	 */
 	bool own_struct;
+	/*
+	 * Of a definition's points only those whose number in part_of is part; there are n_points
+	 * before that. NULL: all.
+	 */
+	const uint32_t *part_of;
+	size_t n_points;
+	uint32_t part;
 	bool count_hits; /* each point counts its hits, for the report; costs some ns a hit */
 	const struct log *log;
 };

@@ -60,6 +60,18 @@ static const struct fetch_value *some_value(const struct probe_points *points, s
 	return NULL;
 }
 
+/* Of all points: what does not fit into a register, if that is anywhere so. */
+static const struct fetch_value *widest_value(const struct probe_points *points, size_t arg)
+{
+	for (size_t i = 0; i < points->n; i++) {
+		const struct fetch_value *value = &points->v[i].args[arg];
+
+		if (!value->obstacle && (value->kind == FETCH_STRING || value->size > 8))
+			return value;
+	}
+	return some_value(points, arg);
+}
+
 /* What the program must declare for it. */
 static void declare(const struct fetch_value *value, const char *name, struct strbuf *sb)
 {
@@ -86,6 +98,45 @@ static struct error *hint_struct(struct error *err, const struct probe_points *p
 	}
 	strbuf_adds(&sb, points->n_args > 8 ? " … }" : " }");
 	return error_hint(err, "int prog(void *ctx, struct NAME *args), with %s", strbuf_str(&sb));
+}
+
+/* The value's bits mean something else in a number of a program than those of an integer. */
+static uint32_t float_size(const struct fetch_value *value)
+{
+	return value->kind == FETCH_FLOAT ? value->size : 0;
+}
+
+static const char *type_name(const struct fetch_value *value)
+{
+	return value->type ? value->type : "a number";
+}
+
+/*
+ * A member or parameter is read as one type: integers of all sizes become what it is declared as,
+ * but the bits of a float and of a double, or of a float and an int, cannot be told apart.
+ */
+static struct error *check_floats(const struct probe_points *points, size_t arg)
+{
+	const struct probe_point *first = NULL;
+
+	for (size_t i = 0; i < points->n; i++) {
+		const struct probe_point *point = &points->v[i];
+		const struct fetch_value *value = &point->args[arg];
+
+		if (value->obstacle)
+			continue;
+		if (!first)
+			first = point;
+		if (float_size(value) == float_size(&first->args[arg]))
+			continue;
+		return error_hint(error_new(EINVAL,
+					    "argument %s is %s in %s but %s in %s; the program "
+					    "cannot distinguish them",
+					    points->names[arg], type_name(&first->args[arg]),
+					    first->function, type_name(value), point->function),
+				  "match fewer functions, and write a program for each type");
+	}
+	return NULL;
 }
 
 /* In the order of the arguments, which is that of err_mask's bits. */
@@ -122,7 +173,7 @@ static struct error *in_registers(const struct btf *btf, const struct btf_type *
 	for (size_t i = 0; i < given; i++) {
 		const struct btf_type *t = plain(btf, btf_params(proto)[i + 2].type);
 		const int64_t size = btf__resolve_size(btf, btf_params(proto)[i + 2].type);
-		const struct fetch_value *value = some_value(points, i);
+		const struct fetch_value *value = widest_value(points, i);
 
 		if (!is_number(t) || size < 1 || size > 8 || (size & (size - 1)))
 			return error_new(
@@ -133,6 +184,7 @@ static struct error *in_registers(const struct btf *btf, const struct btf_type *
 			return hint_struct(error_new(EINVAL, "%s does not fit into a register",
 						     points->names[i]),
 					   points);
+		TRY(check_floats(points, i));
 		const struct prologue_member member = {.size = (uint32_t)size};
 		add_member(shape, &member, i);
 	}
@@ -145,8 +197,6 @@ static struct error *check_member(const struct btf *btf, const struct btf_member
 {
 	const struct btf_type *t = plain(btf, m->type);
 
-	if (!value)
-		return NULL;
 	if (value->kind == FETCH_STRING)
 		return is_text(btf, t) ? NULL
 				       : error_hint(error_new(EINVAL, "%s is a string", name),
@@ -163,6 +213,19 @@ static struct error *check_member(const struct btf *btf, const struct btf_member
 		return error_new(EINVAL, "%s is a pointer, but its member has %u bytes", name,
 				 size);
 	return NULL;
+}
+
+/* The same at all points, which may have different types. */
+static struct error *check_members(const struct btf *btf, const struct btf_member *m, uint32_t size,
+				   const struct probe_points *points, size_t arg)
+{
+	for (size_t i = 0; i < points->n; i++) {
+		const struct fetch_value *value = &points->v[i].args[arg];
+
+		if (!value->obstacle)
+			TRY(check_member(btf, m, points->names[arg], size, value));
+	}
+	return check_floats(points, arg);
 }
 
 /* err, err_mask and __probe_ip. */
@@ -284,7 +347,7 @@ static struct error *in_struct(const struct btf *btf, const struct btf_type *st,
 				continue;
 			return no_such_argument(points, name);
 		}
-		TRY(check_member(btf, m, name, (uint32_t)size, some_value(points, arg)));
+		TRY(check_members(btf, m, (uint32_t)size, points, arg));
 		const struct prologue_member member = {bit / 8, (uint32_t)size};
 		if (!seen[arg])
 			add_member(shape, &member, arg);

@@ -3,10 +3,12 @@
  * Where the arguments stand, and the text that says so: tracefs's "format"
  * (Documentation/trace/events.rst, 3), as libtraceevent and perf/print read it.
  *
- * The same argument may be of another type at another point of the probe: it
- * gets room for the largest, and the prologue extends the others. Small signed
- * numbers are widened to four bytes, since print formats take a field's bytes
- * without their sign.
+ * The same argument may have another type at another point of the probe. Integers
+ * share a field that has all their values, and the prologue extends them. What
+ * no field can hold together (a float and a double, a number and a pointer) goes into
+ * different layouts, which become different events: a sample is always read with
+ * the type that its point has. Small signed numbers are widened to four bytes, since
+ * print formats take a field's bytes without their sign.
  */
 #include "probe/output/output.h"
 
@@ -48,41 +50,49 @@ static uint32_t room_for(const struct fetch_value *value)
 	return value->kind == FETCH_INT ? max_of(size, 4u) : size;
 }
 
-static struct error *join(struct output_field *field, const struct fetch_value *value, bool *any)
+/* What the sample holds of an argument: numbers wider than any (__int128, long double) are bytes.
+ */
+static struct output_field field_of(const struct fetch_value *value)
 {
-	if (value->obstacle)
-		return NULL;
-	/* What is wider than any number (__int128, long double) is its bytes. */
-	const bool number = is_number(value->kind) && value->size <= 8;
-	const enum fetch_kind kind = is_number(value->kind) && !number ? FETCH_BYTES : value->kind;
-	const uint32_t size = number ? room_for(value) : value->size;
+	const bool wide = is_number(value->kind) && value->size > 8;
+	const bool number = is_number(value->kind) && !wide;
 
-	if (!*any) {
-		field->kind = kind;
+	return (struct output_field){
+		.kind = wide ? FETCH_BYTES : value->kind,
+		.size = number ? room_for(value) : value->size,
+		.hex = value->hex,
+	};
+}
+
+/*
+ * The field takes a further type; false, and it is unchanged: no field can hold both without
+ * changing the values of one of them.
+ */
+static bool join(struct output_field *field, const struct output_field *other)
+{
+	const bool integers = (field->kind == FETCH_INT || field->kind == FETCH_UINT) &&
+			      (other->kind == FETCH_INT || other->kind == FETCH_UINT);
+	uint32_t size = max_of(field->size, other->size);
+
+	if (field->hex != other->hex)
+		return false;
+	if (field->kind == FETCH_STRING && other->kind == FETCH_STRING) {
 		field->size = size;
-		field->hex = value->hex;
-		*any = true;
-		return NULL;
+		return true;
 	}
-	if (field->kind != kind) {
-		if (!is_number(field->kind) || !number)
-			return error_hint(error_new(EINVAL,
-						    "argument '%s' is a number at some probe "
-						    "points but not at others",
-						    field->name),
-					  "give it a type: %s:u64 or %s:string", field->name,
-					  field->name);
-		/* Signed where any is, so that a small unsigned one keeps its value, too. */
-		if (value->kind == FETCH_INT || field->kind == FETCH_INT)
-			field->kind = FETCH_INT;
-		else
-			field->kind = FETCH_UINT;
+	if (!integers)
+		return field->kind == other->kind && field->size == other->size;
+	if (field->kind != other->kind) {
+		/* A signed number that has all values of the unsigned one is twice as wide. */
+		const uint32_t of_unsigned = field->kind == FETCH_UINT ? field->size : other->size;
+
+		size = max_of(size, 2 * of_unsigned);
+		if (size > 8)
+			return false;
+		field->kind = FETCH_INT;
 	}
-	field->hex |= value->hex;
-	field->size = max_of(field->size, size);
-	if (field->kind == FETCH_INT)
-		field->size = max_of(field->size, 4u);
-	return NULL;
+	field->size = size;
+	return true;
 }
 
 /* What each string may have of the bytes that are left. */
@@ -160,28 +170,98 @@ static struct error *check_name(const char *name)
 			  "give it another name: NAME=%s", name);
 }
 
-struct error *output_layout_of(const struct probe_points *points, struct output_layout *layout)
+/* An empty layout for all arguments of the points. */
+static struct error *add_layout(const struct probe_points *points, struct output_layouts *layouts)
 {
-	_cleanup_output_layout_ struct output_layout l = {0};
+	struct output_layout *layout;
 
+	if (layouts->v.n == OUTPUT_LAYOUTS_MAX)
+		return error_hint(error_new(E2BIG,
+					    "the arguments have more than %d different "
+					    "combinations of types at the probe points",
+					    OUTPUT_LAYOUTS_MAX),
+				  "match fewer functions, record fewer arguments, or give each a "
+				  "type: NAME:u64");
+	layout = vec_push(&layouts->v);
+	if (!layout)
+		return error_nomem();
+	layout->many = in_many_functions(points);
 	for (size_t i = 0; i < points->n_args; i++) {
-		struct output_field *field;
-		bool any = false;
+		struct output_field *field = vec_push(&layout->fields);
 
-		TRY(check_name(points->names[i]));
-		field = vec_push(&l.fields);
 		if (!field || !(field->name = strdup(points->names[i])))
 			return error_nomem();
 		field->kind = FETCH_UINT;
 		field->size = 8;
-		for (size_t p = 0; p < points->n; p++)
-			TRY(join(field, &points->v[p].args[i], &any));
+		field->is_open = true;
 	}
-	TRY(size_strings(&l));
-	place(&l);
-	l.many = in_many_functions(points);
-	*layout = l;
-	l = (struct output_layout){0};
+	return NULL;
+}
+
+/* Whether the layout can hold all arguments of the point; then it does. */
+static bool take_point(struct output_layout *layout, const struct fetch_value *args)
+{
+	for (int change = 0; change < 2; change++) {
+		for (size_t i = 0; i < layout->fields.n; i++) {
+			struct output_field *field = &layout->fields.v[i], joined = *field;
+			struct output_field other = field_of(&args[i]);
+
+			if (args[i].obstacle)
+				continue;
+			other.name = field->name;
+			if (field->is_open)
+				joined = other;
+			else if (!join(&joined, &other))
+				return false;
+			if (change)
+				*field = joined;
+		}
+	}
+	return true;
+}
+
+static struct error *choose_layout(const struct probe_points *points, size_t point,
+				   struct output_layouts *layouts)
+{
+	for (size_t i = 0;; i++) {
+		if (i == layouts->v.n)
+			TRY(add_layout(points, layouts));
+		if (take_point(&layouts->v.v[i], points->v[point].args)) {
+			layouts->of[point] = (uint32_t)i;
+			return NULL;
+		}
+	}
+}
+
+void output_layouts_deinit(struct output_layouts *layouts)
+{
+	struct output_layout *layout;
+
+	vec_for_each (layout, &layouts->v)
+		output_layout_deinit(layout);
+	vec_deinit(&layouts->v);
+	free(layouts->of);
+	layouts->of = NULL;
+}
+
+struct error *output_layouts_of(const struct probe_points *points, struct output_layouts *layouts)
+{
+	_cleanup_output_layouts_ struct output_layouts l = {0};
+	struct output_layout *layout;
+
+	for (size_t i = 0; i < points->n_args; i++)
+		TRY(check_name(points->names[i]));
+	l.of = calloc(points->n + 1, sizeof(*l.of));
+	if (!l.of)
+		return error_nomem();
+	for (size_t p = 0; p < points->n; p++)
+		TRY(choose_layout(points, p, &l));
+	vec_for_each (layout, &l.v) {
+		TRY(size_strings(layout));
+		place(layout);
+	}
+	*layouts = l;
+	l = (struct output_layouts){0};
 	return NULL;
 }
 

@@ -24,6 +24,7 @@ struct output_field {
 	enum fetch_kind kind;
 	bool hex;
 	uint32_t offset, size; /* a small signed number is widened to 4 bytes */
+	bool is_open;	       /* no probe point has said yet which type it has */
 };
 
 struct output_layout {
@@ -38,14 +39,24 @@ struct output_layout {
 #define OUTPUT_MAX    384
 #define OUTPUT_STRING 128
 
-/*
- * The layout of all arguments of the points; layout is all zero. E2BIG: they are
- * more bytes than a BPF program can hold. EINVAL: an argument that is text at
- * one point and a number at another.
- */
-struct error *output_layout_of(const struct probe_points *points, struct output_layout *layout);
 void output_layout_deinit(struct output_layout *layout);
 #define _cleanup_output_layout_ _cleanup_(output_layout_deinit)
+
+/* One for each combination of types: a sample has the layout of its point. */
+struct output_layouts {
+	VEC(struct output_layout) v; /* at least one */
+	uint32_t *of;		     /* each point's, a number in v */
+};
+
+#define OUTPUT_LAYOUTS_MAX 64
+
+/*
+ * The layouts of all arguments of the points; layouts is all zero. E2BIG: they are
+ * more bytes than a BPF program can hold, or more layouts than OUTPUT_LAYOUTS_MAX.
+ */
+struct error *output_layouts_of(const struct probe_points *points, struct output_layouts *layouts);
+void output_layouts_deinit(struct output_layouts *layouts);
+#define _cleanup_output_layouts_ _cleanup_(output_layouts_deinit)
 
 /*
  * The last two fields of samples, TRACE_IP_FIELD and TRACE_ERROR_FIELD of perf/format/tracing.h:

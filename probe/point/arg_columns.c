@@ -285,6 +285,19 @@ void probe_points_deinit(struct probe_points *points)
 	*points = (struct probe_points){0};
 }
 
+void probe_points_keep(struct probe_points *points, const uint32_t *part_of, uint32_t part)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < points->n; i++) {
+		if (part_of[i] == part)
+			points->v[kept++] = points->v[i];
+		else
+			point_deinit(&points->v[i], points->n_args);
+	}
+	points->n = kept;
+}
+
 /* As people read it. */
 static const char *shown_as(const struct probe_point *point)
 {

@@ -65,6 +65,8 @@ struct probe_points {
 
 void probe_points_deinit(struct probe_points *points);
 #define _cleanup_probe_points_ _cleanup_(probe_points_deinit)
+/* Keeps the points whose number in part_of, which has one for each, is part. */
+void probe_points_keep(struct probe_points *points, const uint32_t *part_of, uint32_t part);
 
 struct finder_opts {
 	const char *vmlinux;	       /* the kernel's image with DWARF; NULL: looked for */

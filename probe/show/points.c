@@ -19,7 +19,8 @@
 struct shown_points {
 	const struct probe_view *view;
 	struct strbuf *out;
-	size_t n; /* points */
+	size_t n;			    /* points */
+	size_t first_instance, n_instances; /* instances of earlier layouts; of all so far */
 };
 
 static void show_args_text(const struct probe_points *points, const struct probe_point *point,
@@ -37,7 +38,7 @@ static void show_args_text(const struct probe_points *points, const struct probe
 	}
 }
 
-static void show_text(const struct probe_report *r, struct strbuf *out)
+static void show_text(const struct probe_report *r, size_t instance, struct strbuf *out)
 {
 	strbuf_adds(out, "  ");
 	probe_point_text(r->point, out);
@@ -46,7 +47,7 @@ static void show_text(const struct probe_report *r, struct strbuf *out)
 	if (r->refused)
 		strbuf_addf(out, ": cannot be attached: %s\n", r->refused);
 	else
-		strbuf_addf(out, ": by %s, instance %zu\n", probe_way_name(r->way), r->instance);
+		strbuf_addf(out, ": by %s, instance %zu\n", probe_way_name(r->way), instance);
 	show_args_text(r->points, r->point, out);
 }
 
@@ -70,7 +71,7 @@ static void show_args_json(const struct probe_points *points, const struct probe
 	strbuf_addch(out, ']');
 }
 
-static void show_json(const struct probe_report *r, struct strbuf *out)
+static void show_json(const struct probe_report *r, size_t instance, struct strbuf *out)
 {
 	strbuf_addch(out, '{');
 	probe_point_json(r->point, out);
@@ -78,7 +79,7 @@ static void show_json(const struct probe_report *r, struct strbuf *out)
 		probe_json_string(out, "refused", r->refused);
 	} else {
 		probe_json_string(out, "way", probe_way_name(r->way));
-		strbuf_addf(out, ",\"instance\":%zu", r->instance);
+		strbuf_addf(out, ",\"instance\":%zu", instance);
 	}
 	show_args_json(r->points, r->point, out);
 	strbuf_addch(out, '}');
@@ -87,12 +88,15 @@ static void show_json(const struct probe_report *r, struct strbuf *out)
 static struct error *show_point(void *ctx, const struct probe_report *r)
 {
 	struct shown_points *shown = ctx;
+	const size_t instance = shown->first_instance + r->instance;
 
+	if (!r->refused)
+		shown->n_instances = max_of(shown->n_instances, instance + 1);
 	if (shown->view->json) {
 		strbuf_adds(shown->out, shown->n ? ",\n" : "\n");
-		show_json(r, shown->out);
+		show_json(r, instance, shown->out);
 	} else {
-		show_text(r, shown->out);
+		show_text(r, instance, shown->out);
 	}
 	shown->n++;
 	return strbuf_failed(shown->out) ? error_nomem() : NULL;
@@ -105,8 +109,8 @@ static struct error *show_code(void *ctx, const struct probe_code *code)
 
 	disasm_bpf_list(code->insns, code->n, NULL, &text);
 	if (!shown->view->json) {
-		strbuf_addf(shown->out, "  instance %zu, by %s:\n", code->instance,
-			    probe_way_name(code->way));
+		strbuf_addf(shown->out, "  instance %zu, by %s:\n",
+			    shown->first_instance + code->instance, probe_way_name(code->way));
 		for (const char *p = strbuf_str(&text); *p;) {
 			const size_t n = strcspn(p, "\n");
 
@@ -128,23 +132,93 @@ static struct error *show_code(void *ctx, const struct probe_code *code)
 	return NULL;
 }
 
+/* The points that have one layout: what record would load for them. */
+struct shown_part {
+	struct bpf_object *obj;
+	struct probe_set *set;
+	char *image;
+	size_t first_instance;
+};
+
+struct shown_parts {
+	VEC(struct shown_part) v;
+};
+
+static void shown_parts_deinit(struct shown_parts *parts)
+{
+	struct shown_part *part;
+
+	vec_for_each (part, &parts->v) {
+		probe_set_free(part->set);
+		bpf_object__close(part->obj);
+		free(part->image);
+	}
+	vec_deinit(&parts->v);
+}
+
+static struct error *plan_part(const struct probe_view *view, const struct probe_def *def,
+			       const struct probe_points *points,
+			       const struct output_layouts *layouts, uint32_t number,
+			       struct shown_part *part)
+{
+	const struct probe_opts opts = {
+		.way = view->way,
+		.only_plan = true,
+		.part_of = layouts->of,
+		.n_points = points->n,
+		.part = number,
+		.log = view->log,
+	};
+	const struct output_opts output = {.definition = def->text, .name = "probe"};
+	_cleanup_strbuf_ struct strbuf image = STRBUF_INIT;
+
+	TRY(output_object(&layouts->v.v[number], &output, &image));
+	const size_t size = image.len;
+	part->image = strbuf_steal(&image);
+	if (!part->image)
+		return error_nomem();
+	TRY(object_open_mem_of(part->image, size, def->text, NULL, view->log, &part->obj));
+	return probe_set_new(view->finder, part->obj, &opts, &part->set);
+}
+
+static struct error *show_parts(struct shown_parts *parts, struct shown_points *shown)
+{
+	const struct probe_view *view = shown->view;
+	struct shown_part *part;
+
+	vec_for_each (part, &parts->v) {
+		part->first_instance = shown->first_instance = shown->n_instances;
+		TRY(probe_set_plan(part->set, show_point, shown));
+	}
+	if (!view->code)
+		return NULL;
+	shown->n = 0;
+	if (view->json)
+		strbuf_adds(shown->out, "],\"instances\":[");
+	vec_for_each (part, &parts->v) {
+		shown->first_instance = part->first_instance;
+		TRY(probe_set_each_code(part->set, show_code, shown));
+	}
+	return NULL;
+}
+
 static struct error *show_definition(const struct probe_view *view, const struct probe_def *def,
 				     struct strbuf *out)
 {
-	const struct probe_opts opts = {.way = view->way, .only_plan = true, .log = view->log};
-	const struct output_opts output = {.definition = def->text, .name = "probe"};
 	_cleanup_probe_points_ struct probe_points points = {0};
-	_cleanup_output_layout_ struct output_layout layout = {0};
-	_cleanup_(bpf_object__closep) struct bpf_object *obj = NULL;
-	_cleanup_(probe_set_freep) struct probe_set *set = NULL;
-	_cleanup_strbuf_ struct strbuf image = STRBUF_INIT;
+	_cleanup_output_layouts_ struct output_layouts layouts = {0};
+	_cleanup_(shown_parts_deinit) struct shown_parts parts = {0};
 	struct shown_points shown = {.view = view, .out = out};
 
 	TRY(probe_points_find(view->finder, def, &points));
-	TRY(output_layout_of(&points, &layout));
-	TRY(output_object(&layout, &output, &image));
-	TRY(object_open_mem_of(image.str, image.len, def->text, NULL, view->log, &obj));
-	TRY(probe_set_new(view->finder, obj, &opts, &set));
+	TRY(output_layouts_of(&points, &layouts));
+	for (uint32_t i = 0; i < layouts.v.n; i++) {
+		struct shown_part *part = vec_push(&parts.v);
+
+		if (!part)
+			return error_nomem();
+		TRY(plan_part(view, def, &points, &layouts, i, part));
+	}
 	if (view->json) {
 		strbuf_adds(out, "{\"definition\":");
 		json_add_string(out, def->text, strlen(def->text));
@@ -153,12 +227,7 @@ static struct error *show_definition(const struct probe_view *view, const struct
 		strbuf_addf(out, "%s: %zu point%s\n", def->text, points.n,
 			    points.n == 1 ? "" : "s");
 	}
-	TRY(probe_set_plan(set, show_point, &shown));
-	shown.n = 0;
-	if (view->json && view->code)
-		strbuf_adds(out, "],\"instances\":[");
-	if (view->code)
-		TRY(probe_set_each_code(set, show_code, &shown));
+	TRY(show_parts(&parts, &shown));
 	if (view->json)
 		strbuf_adds(out, "]}\n");
 	return NULL;

@@ -418,6 +418,115 @@ test_wide_values_and_those_of_each_thread() {
 	assert_contains text 'wide={06 00 00 00 00 00 00 00 05 00 00 00 00 00 00 00} n=7 text="text"'
 }
 
+# typed PROGRAM, whose functions have arguments of one name and different types
+typed() {
+	cat >typed.c <<-'END'
+		#define NI __attribute__((noinline, noclone))
+		struct single { float v; };
+		struct wide { double v; };
+		struct number { int v; };
+		NI void a_x_b(int v) { __asm__ volatile("" ::"r"(v) : "memory"); }
+		NI void a_y_b(unsigned v) { __asm__ volatile("" ::"r"(v) : "memory"); }
+		NI void f_x_g(struct single *p) { __asm__ volatile("" ::"r"(p) : "memory"); }
+		NI void f_y_g(struct wide *p) { __asm__ volatile("" ::"r"(p) : "memory"); }
+		NI void f_z_g(struct number *p) { __asm__ volatile("" ::"r"(p) : "memory"); }
+		NI void s_x_t(const char *v) { __asm__ volatile("" ::"r"(v) : "memory"); }
+		NI void s_y_t(long v) { __asm__ volatile("" ::"r"(v) : "memory"); }
+		NI void w_x(long v) { __asm__ volatile("" ::"r"(v) : "memory"); }
+		NI void w_y(unsigned long v) { __asm__ volatile("" ::"r"(v) : "memory"); }
+		int main(void)
+		{
+			for (int i = 0; i < 2; i++) {
+				a_x_b(-7 - i);
+				a_y_b(4000000000u + i);
+				f_x_g(&(struct single){1.5f + i});
+				f_y_g(&(struct wide){2.25 + i});
+				f_z_g(&(struct number){-3 - i});
+				s_x_t(i ? "two" : "one");
+				s_y_t(-9 - i);
+				w_x(-11 - i);
+				w_y(-1ul - i);
+			}
+			return 0;
+		}
+	END
+	gcc -O1 -g -fno-ipa-icf -fno-ipa-ra -o typed typed.c
+}
+
+# One name with different types is right at each probe point: an event for each combination.
+test_a_glob_over_different_types() {
+	need_uprobes
+	typed
+	"$PERF_BPF" record -q -e "probe:exec=./typed;${OWN}a=a_*_b v" -e "probe:exec=./typed;${OWN}f=f_*_g p->v" \
+		-e "probe:exec=./typed;${OWN}s=s_*_t v" -e "probe:exec=./typed;${OWN}st=s_*_t v:string" \
+		-e "probe:exec=./typed;${OWN}w=w_* v" ./typed
+	"$PERF_BPF" script --json >json
+	python3 - "$OWN" <<-'END'
+		import json, sys
+		own = sys.argv[1]
+		seen, of = {}, {}
+		for line in open("json"):
+		    s = json.loads(line)
+		    if s["type"] != "sample" or own + "st" in s["event"]:
+		        continue
+		    seen.setdefault(s["sym"], []).append(s["fields"]["v"])
+		    of.setdefault(s["sym"], set()).add(s["event"])
+		want = {"a_x_b": [-7, -8], "a_y_b": [4000000000, 4000000001], "f_x_g": [1.5, 2.5],
+		        "f_y_g": [2.25, 3.25], "f_z_g": [-3, -4], "s_y_t": [-9, -10],
+		        "w_x": [-11, -12], "w_y": [2**64 - 1, 2**64 - 2]}
+		pointers = seen.pop("s_x_t")
+		assert seen == want, (seen, of)
+		assert of["a_x_b"] == of["a_y_b"], of  # one field has all values of both
+		assert len(of["f_x_g"] | of["f_y_g"] | of["f_z_g"]) == 3, of
+		assert of["s_x_t"] != of["s_y_t"] and of["w_x"] != of["w_y"], of
+	END
+	"$PERF_BPF" script >text
+	for value in '(a_x_b) v=-8' '(a_y_b) v=4000000001' '(f_x_g) v=2.5' '(f_y_g) v=3.25' '(f_z_g) v=-4' \
+		'(s_y_t) v=-10' '(w_x) v=-12' '(w_y) v=18446744073709551614'; do
+		assert_contains text "$value"
+	done
+	"$PERF_BPF" report --sort sym,v -t, >text
+	for value in a_x_b,-7 a_y_b,4000000000 f_x_g,1.5 f_y_g,2.25; do
+		tr -d ' ' <text | grep -qF "$value" || { cat text; fail "report lacks $value"; }
+	done
+	"$PERF_BPF" probe -x ./typed 'f_*_g p->v' >text
+	assert_contains text ": 3 points"
+	assert_equal "$(grep -o 'instance [0-9]*' text | sort -u | wc -l)" 3
+}
+
+# A template's instances, and arguments that only some of the probe points have.
+test_templates_of_different_types() {
+	need_uprobes
+	command -v g++ >/dev/null || skip "g++ is not installed"
+	cat >templates.cc <<-'END'
+		template <typename T> __attribute__((noinline)) void take(T *v, T w)
+		{
+			__asm__ volatile("" ::"r"(v), "r"((long)w) : "memory");
+		}
+		int main()
+		{
+			int i = -5;
+			unsigned u = 4000000000u;
+			unsigned char c = 200;
+			double d = 1.5;
+			take(&i, i);
+			take(&u, u);
+			take(&c, c);
+			take(&d, d);
+			return 0;
+		}
+	END
+	g++ -O1 -g -fno-ipa-icf -fno-ipa-ra -o templates templates.cc
+	"$PERF_BPF" record -q -e "probe:exec=./templates;$OWN=take value=v[0]" ./templates
+	"$PERF_BPF" script --json >json
+	python3 - <<-'END'
+		import json
+		seen = [json.loads(l) for l in open("json")]
+		values = [s["fields"]["value"] for s in seen if s["type"] == "sample"]
+		assert values == [-5, 4000000000, 200, 1.5], values
+	END
+}
+
 # Each name that -F has for a function can be given as it stands.
 test_names_of_cxx() {
 	command -v g++ >/dev/null || skip "g++ is not installed"

@@ -112,6 +112,66 @@ test_a_program_that_does_not_fit_is_told() {
 		"argument err has the name of a reserved member" "as in error=err"
 }
 
+# A program has one type for an argument; the bits of a float are not those of a double.
+test_one_member_is_not_two_types() {
+	make_ready
+	cat >kinds.c <<-'END'
+		#define NI __attribute__((noinline, noclone))
+		struct single { float v; };
+		struct wide { double v; };
+		struct number { int v; };
+		struct text { char v[12]; };
+		struct longer { char v[20]; };
+		NI void k_a(struct single *p) { __asm__ volatile("" ::"r"(p) : "memory"); }
+		NI void k_b(struct wide *p) { __asm__ volatile("" ::"r"(p) : "memory"); }
+		NI void k_c(struct number *p) { __asm__ volatile("" ::"r"(p) : "memory"); }
+		NI void n_a(int v) { __asm__ volatile("" ::"r"(v) : "memory"); }
+		NI void n_b(unsigned v) { __asm__ volatile("" ::"r"(v) : "memory"); }
+		NI void t_a(struct single *p) { __asm__ volatile("" ::"r"(p) : "memory"); }
+		NI void t_b(struct text *p) { __asm__ volatile("" ::"r"(p) : "memory"); }
+		int main(void)
+		{
+			k_a(&(struct single){1.5f});
+			k_b(&(struct wide){2.5});
+			k_c(&(struct number){3});
+			n_a(-7);
+			n_b(4000000000u);
+			t_a(&(struct single){1});
+			t_b(&(struct text){"text"});
+			return 0;
+		}
+	END
+	gcc -O1 -g -fno-ipa-icf -fno-ipa-ra -o probed kinds.c
+	refuses "k_[ab] p->v" "void *ctx, struct a *a" "struct a { unsigned long v; };" \
+		"argument v is float in k_a but double in k_b"
+	refuses "k_[bc] p->v" "void *ctx, int err, long v" "" "argument v is double in k_b but int in k_c"
+	refuses "t_* p->v" "void *ctx, int err, long v" "" "v does not fit into a register"
+	refuses "t_* p->v" "void *ctx, struct a *a" "struct a { char v[12]; };" "its member has 12"
+	cat >numbers.bpf.c <<-'END'
+		#include <linux/bpf.h>
+		#include <bpf/bpf_helpers.h>
+		struct {
+			__uint(type, BPF_MAP_TYPE_HASH);
+			__uint(max_entries, 8);
+			__type(key, long);
+			__type(value, long);
+		} sums SEC(".maps");
+		struct a { long v; };
+		SEC("exec=./probed;n_* v")
+		int numbers(void *ctx, struct a *args)
+		{
+			long one = 1, key = args->v;
+			bpf_map_update_elem(&sums, &key, &one, BPF_ANY);
+			return 0;
+		}
+		char _license[] SEC("license") = "GPL";
+	END
+	compile_bpf numbers.bpf.c numbers.bpf.o
+	"$PERF_BPF" run --json numbers.bpf.o -- ./probed >out
+	assert_contains out '"key":-7'
+	assert_contains out '"key":4000000000'
+}
+
 test_a_way_that_does_not_fit_is_told() {
 	make_ready
 	expect_status 1 "$PERF_BPF" run --attach kprobe probed.bpf.o -- true
