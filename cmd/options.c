@@ -185,3 +185,27 @@ bool option_number(const char *text, uint64_t max, uint64_t *v)
 	*v = number;
 	return true;
 }
+
+bool option_set(const struct option_member *members, int key, const char *arg, void *object)
+{
+	for (; members->key; members++) {
+		void *member = (char *)object + members->offset;
+
+		if (members->key != key)
+			continue;
+		switch (members->kind) {
+		case OPTION_TRUE:
+		case OPTION_FALSE:
+			*(bool *)member = members->kind == OPTION_TRUE;
+			break;
+		case OPTION_TEXT:
+			*(const char **)member = arg;
+			break;
+		case OPTION_COUNT:
+			++*(int *)member;
+			break;
+		}
+		return true;
+	}
+	return false;
+}

@@ -5,6 +5,7 @@
 
 #include <argp.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -16,5 +17,44 @@ error_t cmd_parse(const struct argp *argp, int argc, char **argv, unsigned int f
 
 /* A whole number up to max, in decimal, or in hexadecimal with 0x; false: it is none. */
 bool option_number(const char *text, uint64_t max, uint64_t *v);
+
+/*
+ * An option that only sets a member of a struct: a bool becomes true (with OPTION_CLEARS false), a
+ * text is the argument, an int counts how often the option is given.
+ *
+ *	static const struct option_member members[] = {
+ *		OPTION_SETS('i', struct mine, input),
+ *		{0},
+ *	};
+ *	if (option_set(members, key, arg, mine))
+ *		return 0;
+ */
+struct option_member {
+	int key;
+	enum {
+		OPTION_TRUE,
+		OPTION_FALSE,
+		OPTION_TEXT,
+		OPTION_COUNT,
+	} kind;
+	size_t offset;
+};
+
+#define OPTION_SETS(key, type, member)                                                               \
+	{                                                                                            \
+		key,                                                                               \
+			_Generic(((type *)0)->member,                                              \
+				 bool: OPTION_TRUE,                                                \
+				 const char *: OPTION_TEXT,                                        \
+				 int: OPTION_COUNT),                                               \
+			offsetof(type, member) \
+	}
+#define OPTION_CLEARS(key, type, member)                                                           \
+	{                                                                                          \
+		key, _Generic(((type *)0)->member, bool : OPTION_FALSE), offsetof(type, member)    \
+	}
+
+/* Sets what the key is listed for in members, which end with an empty one; false: nothing. */
+bool option_set(const struct option_member *members, int key, const char *arg, void *object);
 
 #endif
