@@ -84,3 +84,32 @@ struct error *export_html(const struct export_opts *opts, const struct results *
 	results_html(results, about, events, &text);
 	return strbuf_failed(&text) ? error_nomem() : cmd_write_file(opts->html, &text);
 }
+
+static struct error *export_page(const struct export_opts *opts, const struct opened_recording *r,
+				 const struct results *results)
+{
+	const struct data_header *header = session_header(r->session);
+	_cleanup_strbuf_ struct strbuf command = STRBUF_INIT;
+	const struct html_events none = {0};
+
+	for (size_t i = 0; i < header->n_cmdline; i++)
+		strbuf_addf(&command, "%s%s", i ? " " : "", header->cmdline[i]);
+	if (strbuf_failed(&command))
+		return error_nomem();
+	const struct html_about about = {
+		.title = r->path,
+		.command = command.len ? command.str : NULL,
+		.host = header->hostname,
+		.kernel = header->osrelease,
+		.version = "perf-bpf " PERF_BPF_VERSION,
+	};
+	return export_html(opts, results, &about, &none);
+}
+
+struct error *export_recording(const struct export_opts *opts, const struct opened_recording *r,
+			       const struct results *results)
+{
+	if (opts->pprof)
+		TRY(export_pprof(opts, results));
+	return opts->html ? export_page(opts, r, results) : NULL;
+}

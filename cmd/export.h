@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "lib/base/error.h"
+#include "perf/filter/filter.h"
 #include "show/csv.h"
 #include "show/html.h"
 #include "show/result.h"
@@ -27,6 +28,10 @@ struct error *export_check(const struct export_opts *opts);
 bool export_print(const struct export_opts *opts, const struct results *results, bool last,
 		  struct csv *csv, struct strbuf *out);
 
+/* The files that are written of a recording: the page, whose head is of its machine; the profile.
+ */
+struct error *export_recording(const struct export_opts *opts, const struct opened_recording *r,
+			       const struct results *results);
 struct error *export_pprof(const struct export_opts *opts, const struct results *results);
 struct error *export_html(const struct export_opts *opts, const struct results *results,
 			  const struct html_about *about, const struct html_events *events);

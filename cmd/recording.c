@@ -128,6 +128,7 @@ struct error *recording_open(struct recording_opts *opts, const struct log *log,
 	opts->filter.sz = sizeof(opts->filter);
 	TRY(filter_new(&opts->filter, &r->filter));
 	r->path = input_path(opts);
+	r->log = log;
 	struct error *err = session_open(r->path, &session_opts, &r->session);
 	if (err && err->code == ENOENT)
 		error_hint(err, "record one first: perf-bpf record -a -- sleep 4; or name another "

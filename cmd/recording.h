@@ -34,14 +34,6 @@ extern const struct argp recording_argp;
 		&recording_argp, 0, "Which recording, and which samples:", 1                       \
 	}
 
-/* A recording that was opened. */
-struct opened_recording {
-	const char *path; /* "-": standard input */
-	struct session *session;
-	struct filter *filter;
-	struct resolver *resolver;
-};
-
 /* Opens what the options say; log outlives it. Wrong values are errors of usage. */
 struct error *recording_open(struct recording_opts *opts, const struct log *log,
 			     struct opened_recording *r);

@@ -149,11 +149,7 @@ static struct error *run(struct script_options *o)
 
 	TRY(recording_open(&o->recording, &o->log, &r));
 	o->script.sz = sizeof(o->script);
-	o->script.log = &o->log;
-	o->script.path = r.path;
-	o->script.session = r.session;
-	o->script.resolver = r.resolver;
-	o->script.filter = r.filter;
+	o->script.recording = &r;
 	o->script.fields = &o->fields;
 	o->script.max_stack = o->recording.max_stack;
 	o->script.write = write_out;

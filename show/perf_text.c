@@ -6,6 +6,7 @@
  */
 #include "show/perf_text.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@ enum {
 	ADDRESS_DIGITS = 16,
 	LEFT_MARGIN = 12,
 	MAX_COLUMNS = 64,
+	WIDTH_MAX = 65535,
 };
 
 struct table_printer {
@@ -238,14 +240,7 @@ static void add_head(const struct table_printer *p, const struct result *r, stru
 	strbuf_addf(out, "\n# Event count (approx.): %" PRIu64 "\n#\n", result_whole(profile));
 }
 
-void perf_text_begin(const struct results *results, const struct perf_text_opts *opts,
-		     struct strbuf *out)
-{
-	if (!opts->quiet)
-		strbuf_addf(out, "#\n# Total Lost Samples: %" PRIu64 "\n#\n", results->lost);
-}
-
-void perf_text_table(const struct result *r, const struct perf_text_opts *opts, struct strbuf *out)
+static void add_table(const struct result *r, const struct perf_text_opts *opts, struct strbuf *out)
 {
 	_cleanup_(printer_deinit) struct table_printer p = {
 		.opts = opts,
@@ -265,4 +260,36 @@ void perf_text_table(const struct result *r, const struct perf_text_opts *opts, 
 		add_chains(&p, &p.t->profile->rows[i], out);
 	}
 	strbuf_adds(out, "\n\n");
+}
+
+void perf_text_only(const struct results *results, struct strbuf *out)
+{
+	for (size_t i = 0; i < results->n_only; i++)
+		strbuf_addf(out, "# %s: %s\n", results->only[i].title, results->only[i].value);
+}
+
+void perf_text(const struct results *results, const struct perf_text_opts *opts, struct strbuf *out)
+{
+	if (!opts->quiet)
+		strbuf_addf(out, "#\n# Total Lost Samples: %" PRIu64 "\n#\n", results->lost);
+	for (size_t i = 0; i < results->n; i++)
+		if (results->v[i].kind == RESULT_TABLE)
+			add_table(&results->v[i], opts, out);
+}
+
+/* "12,,40": a width for each column; none, or 0, is the one that perf chooses. */
+struct error *perf_text_check_widths(const char *widths)
+{
+	for (const char *p = widths; *p; p += *p == ',') {
+		char *end = (char *)p;
+		unsigned long width = isdigit((unsigned char)*p) ? strtoul(p, &end, 10) : 0;
+
+		if (width > WIDTH_MAX || (*end && *end != ','))
+			return error_hint(error_usage("--column-widths: '%s' is not a list of "
+						      "widths",
+						      widths),
+					  "write numbers up to %d: 10,30", WIDTH_MAX);
+		p = end;
+	}
+	return NULL;
 }

@@ -19,11 +19,14 @@ struct perf_text_opts {
 	bool first_frame_is_known; /* sorted by symbol: the chain's first line would repeat it */
 };
 
-/* What is before the first event. */
-void perf_text_begin(const struct results *results, const struct perf_text_opts *opts,
-		     struct strbuf *out);
+/* What a filter leaves one value; it comes before all else, and also where there are no results. */
+void perf_text_only(const struct results *results, struct strbuf *out);
 
-/* One result, which is a table with a profile. */
-void perf_text_table(const struct result *r, const struct perf_text_opts *opts, struct strbuf *out);
+/* The tables with a profile, each below its head. */
+void perf_text(const struct results *results, const struct perf_text_opts *opts,
+	       struct strbuf *out);
+
+/* What is wrong with widths, as an option of the command line has them; NULL: nothing. */
+struct error *perf_text_check_widths(const char *widths);
 
 #endif

@@ -244,8 +244,17 @@ enum results_subject {
 	RESULTS_OF_EVENTS, /* of a recording */
 };
 
+/* A column that is left out, because a filter leaves it one value. */
+struct result_only {
+	const char *title, *value;
+};
+
+#define RESULTS_MAX_ONLY 3
+
 struct results {
 	enum results_subject subject;
+	struct result_only only[RESULTS_MAX_ONLY];
+	size_t n_only;
 	uint64_t lost; /* samples that the recording lost */
 	uint64_t time; /* ns since 1970; 0: not known */
 	uint64_t span; /* ns that they cover; 0: not known */

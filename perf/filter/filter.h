@@ -38,6 +38,15 @@ struct filter_opts {
 	const char *where;   /* see perf/filter/where.h */
 };
 
+/* A recording that was opened, and what selects its samples. */
+struct opened_recording {
+	const char *path; /* "-": standard input */
+	const struct log *log;
+	struct session *session;
+	struct filter *filter;
+	struct resolver *resolver;
+};
+
 /* Errors of usage name the option by its long form: "--cpu: ...". */
 struct error *filter_new(const struct filter_opts *opts, struct filter **out);
 void filter_free(struct filter *f);

@@ -3,13 +3,6 @@
 
 #include <string.h>
 
-#include "perf/print/probed.h"
-
-void trace_keys_deinit(struct trace_keys *keys)
-{
-	tracing_free(keys->tracing);
-}
-
 /* The event's name as a key has it: "sched:sched_switch", or "sched_switch" alone. */
 static bool names_event(const struct hist_dynamic *field, const struct trace_event *ev)
 {
@@ -24,50 +17,12 @@ static bool names_event(const struct hist_dynamic *field, const struct trace_eve
 	       glob_match(colon + 1, trace_event_name(ev));
 }
 
-/*
- * trace_symbol_fn. Only of a probe in a program the address is the process's: others print
- * addresses of a process as such, a name would hide them.
- */
-static const char *symbol_at(void *ctx, uint64_t addr, uint64_t *start)
-{
-	struct trace_keys *keys = ctx;
-	struct location at;
-
-	resolve_addr(keys->resolver, NULL, PERF_RECORD_MISC_KERNEL, addr, &at);
-	if (!at.sym && keys->thread &&
-	    probed_is_one(trace_keys_event(keys, keys->event), keys->sample))
-		resolve_addr(keys->resolver, keys->thread, PERF_RECORD_MISC_USER, addr, &at);
-	if (!at.sym)
-		return NULL;
-	*start = addr - at.offset;
-	return at.sym->name;
-}
-
-struct error *trace_keys_open(struct trace_keys *keys)
-{
-	if (keys->tracing || !session_tracing(keys->session))
-		return NULL;
-	TRY(tracing_new(session_tracing(keys->session), keys->log, &keys->tracing));
-	if (keys->resolver)
-		tracing_set_symbols(keys->tracing, symbol_at, keys);
-	return NULL;
-}
-
-struct trace_event *trace_keys_event(struct trace_keys *keys, const struct session_event *event)
-{
-	if (event->attr.type != PERF_TYPE_TRACEPOINT)
-		return NULL;
-	error_free(trace_keys_open(keys));
-	return keys->tracing ? tracing_find(keys->tracing, event->attr.config) : NULL;
-}
-
 struct error *trace_keys_text(void *ctx, const struct session_event *event,
 			      const struct sample *sample, struct strbuf *out)
 {
-	struct trace_keys *keys = ctx;
+	struct sample_reader *reader = ctx;
 
-	TRY(trace_keys_open(keys));
-	struct trace_event *ev = trace_keys_event(keys, event);
+	struct trace_event *ev = sample_reader_format(reader, event);
 	if (ev)
 		trace_event_print(ev, sample->raw, sample->raw_size, out);
 	return NULL;
@@ -76,12 +31,13 @@ struct error *trace_keys_text(void *ctx, const struct session_event *event,
 /* A pipe's fields are not known before its samples are. */
 bool trace_keys_have(void *ctx, const struct hist_dynamic *field)
 {
-	struct trace_keys *keys = ctx;
+	struct sample_reader *reader = ctx;
 
-	if (session_header(keys->session)->pipe)
+	if (session_header(reader->recording->session)->pipe)
 		return true;
-	for (size_t i = 0; i < session_n_events(keys->session); i++) {
-		struct trace_event *ev = trace_keys_event(keys, session_event(keys->session, i));
+	for (size_t i = 0; i < session_n_events(reader->recording->session); i++) {
+		struct trace_event *ev =
+			sample_reader_format(reader, session_event(reader->recording->session, i));
 
 		if (ev && names_event(field, ev) && trace_event_find_field(ev, field->field))
 			return true;
@@ -91,10 +47,11 @@ bool trace_keys_have(void *ctx, const struct hist_dynamic *field)
 
 void trace_keys_offer(void *ctx, struct nearest *near)
 {
-	struct trace_keys *keys = ctx;
+	struct sample_reader *reader = ctx;
 
-	for (size_t i = 0; i < session_n_events(keys->session); i++) {
-		struct trace_event *ev = trace_keys_event(keys, session_event(keys->session, i));
+	for (size_t i = 0; i < session_n_events(reader->recording->session); i++) {
+		struct trace_event *ev =
+			sample_reader_format(reader, session_event(reader->recording->session, i));
 
 		for (size_t k = 0; ev && k < trace_event_n_fields(ev); k++)
 			nearest_offer(near, trace_event_field(ev, k)->name);
@@ -124,8 +81,8 @@ struct error *trace_keys_value(void *ctx, const struct hist_dynamic *want,
 			       const struct session_event *event, const struct sample *sample,
 			       struct hist_value *value, bool *none, struct strbuf *out)
 {
-	struct trace_keys *keys = ctx;
-	struct trace_event *ev = trace_keys_event(keys, event);
+	struct sample_reader *reader = ctx;
+	struct trace_event *ev = sample_reader_format(reader, event);
 	const struct trace_field *f =
 		ev && names_event(want, ev) ? trace_event_find_field(ev, want->field) : NULL;
 	const uint8_t *bytes;

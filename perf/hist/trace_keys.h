@@ -2,34 +2,13 @@
 /*
  * What tracepoints add to the keys of a histogram: the text of a sample ("trace") and its fields
  * ("sched_switch.prev_comm"), read by the formats that the recording holds. The functions fit
- * the pointers in hist_spec_opts and hist_spec, with a struct trace_keys as their ctx.
+ * the pointers in hist_spec_opts and hist_spec, with a struct sample_reader as their ctx.
  */
 #ifndef PB_PERF_HIST_TRACE_KEYS_H
 #define PB_PERF_HIST_TRACE_KEYS_H
 
-#include "perf/format/tracing.h"
 #include "perf/hist/hist.h"
-
-struct trace_keys {
-	/* Borrowed; set by the caller. */
-	struct session *session;
-	struct resolver *resolver;
-	const struct log *log;
-	/* What is being added, for names of addresses; set before each sample. */
-	const struct sample *sample;
-	const struct session_event *event;
-	const struct thread *thread;
-
-	struct tracing *tracing; /* NULL: the recording has no formats, or they come later */
-};
-
-void trace_keys_deinit(struct trace_keys *keys);
-
-/* Reads the formats once they are there: of a pipe they come as records. */
-struct error *trace_keys_open(struct trace_keys *keys);
-
-/* The tracepoint's format; NULL: there is none, or (in a pipe) not yet. */
-struct trace_event *trace_keys_event(struct trace_keys *keys, const struct session_event *event);
+#include "perf/print/sample_reader.h"
 
 /* hist_spec.trace */
 struct error *trace_keys_text(void *ctx, const struct session_event *event,

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "perf/print/print_header.h"
-#include "perf/print/probed.h"
+#include "perf/print/sample_reader.h"
 
 /* Written when this much has gathered: a pipe takes 64 KiB at once. */
 #define OUT_FULL (256 * 1024)
@@ -17,16 +17,10 @@
 struct script {
 	const struct script_opts *opts;
 	const char *name; /* of the recording */
-	struct session *session;
-	struct tracing *tracing;
+	const struct opened_recording *recording;
+	struct session *session; /* the recording's */
 	struct script_printer *printer;
-	struct probed probed;
-	struct {
-		const struct sample *sample;
-		const struct session_event *event;
-		const struct thread *thread;
-	} now;		 /* what is being written */
-	size_t n_events; /* that the printer and the filter know */
+	struct sample_reader reader;
 	struct strbuf out;
 	bool closed; /* nobody reads our output any more */
 };
@@ -46,65 +40,28 @@ static inline struct error *maybe_flush(struct script *sc)
 	return sc->out.len >= OUT_FULL || sc->out.failed ? flush(sc) : NULL;
 }
 
-static struct trace_event *trace_of(const struct script *sc, const struct session_event *event)
-{
-	return sc->tracing && event->attr.type == PERF_TYPE_TRACEPOINT
-		       ? tracing_find(sc->tracing, event->attr.config)
-		       : NULL;
-}
-
-/*
- * trace_symbol_fn. Only of a probe in a program the address is the process's: others print
- * addresses of a process as such, a name would hide them.
- */
-static const char *symbol_at(void *ctx, uint64_t addr, uint64_t *start)
-{
-	struct script *sc = ctx;
-	struct location at;
-
-	resolve_addr(sc->opts->resolver, NULL, PERF_RECORD_MISC_KERNEL, addr, &at);
-	if (!at.sym && sc->now.thread && probed_is_one(trace_of(sc, sc->now.event), sc->now.sample))
-		resolve_addr(sc->opts->resolver, sc->now.thread, PERF_RECORD_MISC_USER, addr, &at);
-	if (!at.sym)
-		return NULL;
-	*start = addr - at.offset;
-	return at.sym->name;
-}
-
 /* In a pipe, events and format files come as records before they are needed. */
 static struct error *learn(struct script *sc)
 {
-	const struct data_tracing *data = sc->tracing ? NULL : session_tracing(sc->session);
-
-	sc->n_events = session_n_events(sc->session);
-	if (data) {
-		TRY(tracing_new(data, sc->opts->log, &sc->tracing));
-		tracing_set_symbols(sc->tracing, symbol_at, sc);
-		printer_set_tracing(sc->printer, sc->tracing);
-	}
+	TRY(sample_reader_open(&sc->reader));
+	printer_set_tracing(sc->printer, sc->reader.tracing);
 	TRY(printer_check_events(sc->printer));
-	return filter_check(sc->opts->filter, sc->session, sc->tracing);
+	return sample_reader_learn(&sc->reader);
 }
 
-static bool has_news(const struct script *sc)
+static bool is_selected(struct script *sc)
 {
-	return session_n_events(sc->session) != sc->n_events ||
-	       (!sc->tracing && session_tracing(sc->session));
-}
-
-static bool is_selected(struct script *sc, const struct sample *sample,
-			const struct session_event *event, const struct thread *thread)
-{
-	struct filter_input in = {.sample = sample, .event = event, .thread = thread};
+	const struct sample_reader *r = &sc->reader;
+	struct filter_input in = {.sample = r->sample, .event = r->event, .thread = r->thread};
 	struct location leaf;
 
-	if (filter_needs_location(sc->opts->filter)) {
-		in.sample = probed_sample(&sc->probed, trace_of(sc, event), sc->opts->resolver,
-					  thread, sample);
-		resolve_addr(sc->opts->resolver, thread, in.sample->cpumode, in.sample->ip, &leaf);
+	if (filter_needs_location(sc->recording->filter)) {
+		in.sample = sample_reader_probed(&sc->reader);
+		resolve_addr(sc->recording->resolver, r->thread, in.sample->cpumode, in.sample->ip,
+			     &leaf);
 		in.leaf = &leaf;
 	}
-	return filter_sample(sc->opts->filter, &in) == FILTER_SHOW;
+	return filter_sample(sc->recording->filter, &in) == FILTER_SHOW;
 }
 
 static struct error *on_sample(struct session_tool *tool, struct session *s,
@@ -113,15 +70,13 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 {
 	struct script *sc = tool->ctx;
 
-	if (has_news(sc))
+	if (sample_reader_has_news(&sc->reader))
 		TRY(learn(sc));
+	sample_reader_set(&sc->reader, sample, event, thread);
 	if (sc->opts->dump)
 		print_record_raw(sc->printer, rec, sample, event, thread, sc->name, &sc->out);
-	if (!is_selected(sc, sample, event, thread))
+	if (!is_selected(sc))
 		return maybe_flush(sc);
-	sc->now.sample = sample;
-	sc->now.event = event;
-	sc->now.thread = thread;
 	if (sc->opts->json)
 		print_sample_json(sc->printer, rec, sample, event, thread, &sc->out);
 	else
@@ -160,11 +115,12 @@ static struct error *on_record(struct script *sc, const struct record *rec, int3
 {
 	struct thread *thread = NULL;
 
-	if (session_n_events(sc->session) != sc->n_events)
+	if (session_n_events(sc->session) != sc->reader.n_events)
 		TRY(learn(sc));
 	if (sc->opts->dump)
 		print_record_raw(sc->printer, rec, NULL, NULL, NULL, sc->name, &sc->out);
-	if (!is_shown(sc->opts, rec->header.type) || !filter_has_cpu(sc->opts->filter, rec->id.cpu))
+	if (!is_shown(sc->opts, rec->header.type) ||
+	    !filter_has_cpu(sc->recording->filter, rec->id.cpu))
 		return maybe_flush(sc);
 	if (tid != -1)
 		thread = session_thread(sc->session, pid, tid);
@@ -207,7 +163,7 @@ static void warn_of_stacks(const struct script *sc)
 
 		if (!(ev->attr.sample_type & PERF_SAMPLE_STACK_USER))
 			continue;
-		log_warn(sc->opts->log,
+		log_warn(sc->recording->log,
 			 "%s: samples of '%s' hold stacks that only perf script unwinds; the "
 			 "user part of a call chain is not printed",
 			 sc->name, ev->name);
@@ -221,10 +177,10 @@ static void warn_of_losses(const struct script *sc)
 	const struct session_losses l = session_losses(sc->session);
 
 	if (l.lost_samples)
-		log_warn(sc->opts->log, "%s: %" PRIu64 " samples were lost while recording",
+		log_warn(sc->recording->log, "%s: %" PRIu64 " samples were lost while recording",
 			 sc->name, l.lost_samples);
 	else if (l.lost)
-		log_warn(sc->opts->log,
+		log_warn(sc->recording->log,
 			 "%s: %" PRIu64 " records were lost while recording, in %" PRIu64 " chunks",
 			 sc->name, l.lost, l.chunks);
 }
@@ -250,7 +206,7 @@ static struct error *print_records(struct script *sc)
 		for (size_t i = 0; i < losses.n_ledger; i++)
 			print_ledger_json(sc->printer, &losses.ledger[i], &sc->out);
 	}
-	return filter_end(opts->filter);
+	return filter_end(opts->recording->filter);
 }
 
 static struct error *print_all(struct script *sc)
@@ -258,9 +214,9 @@ static struct error *print_all(struct script *sc)
 	const struct script_opts *opts = sc->opts;
 	const struct printer_opts printer_opts = {
 		.sz = sizeof(printer_opts),
-		.log = opts->log,
-		.session = opts->session,
-		.resolver = opts->resolver,
+		.log = opts->recording->log,
+		.session = opts->recording->session,
+		.resolver = opts->recording->resolver,
 		.fields = opts->fields,
 		.json = opts->json,
 		.hide_chain = opts->hide_chain,
@@ -292,14 +248,15 @@ struct error *script_print(const struct script_opts *opts)
 {
 	struct script sc = {
 		.opts = opts,
-		.session = opts->session,
-		.name = strcmp(opts->path, "-") ? opts->path : "PIPE",
+		.recording = opts->recording,
+		.session = opts->recording->session,
+		.name = strcmp(opts->recording->path, "-") ? opts->recording->path : "PIPE",
+		.reader.recording = opts->recording,
 	};
 	struct error *err = print_all(&sc);
 
 	printer_free(sc.printer);
-	tracing_free(sc.tracing);
-	probed_deinit(&sc.probed);
+	sample_reader_deinit(&sc.reader);
 	strbuf_deinit(&sc.out);
 	return err == SESSION_STOP ? NULL : err;
 }

@@ -10,13 +10,8 @@
 #include "perf/print/print.h"
 
 struct script_opts {
-	size_t sz; /* sizeof(struct script_opts) */
-	const struct log *log;
-	const char *path; /* of the recording, for messages; "-" is a pipe */
-	struct session *session;
-	struct resolver *resolver;
-	struct filter *filter; /* which samples are printed */
-
+	size_t sz;				  /* sizeof(struct script_opts) */
+	const struct opened_recording *recording; /* borrowed */
 	const struct field_choice *fields;
 	bool json, ns, hide_chain, dump;
 	bool header, header_only;

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "perf/hist/summary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/base/vec.h"
+#include "perf/hist/trace_keys.h"
+
+#define DEFAULT_PARENT "^sys_|^do_page_fault"
+
+struct summary {
+	struct summary_opts opts;
+	struct sample_reader reader;
+	struct hist_spec spec;
+	regex_t parent;
+	bool has_parent;
+	struct result_only only[RESULTS_MAX_ONLY];
+	size_t n_only;
+	VEC(struct hist *) hists; /* by the event's index */
+	uint64_t first, last;	  /* ns: of the samples */
+};
+
+static struct error *setup_parent(struct summary *s)
+{
+	char text[256];
+	int code;
+
+	if (!s->spec.has[HIST_PARENT])
+		return NULL;
+	const char *pattern = s->opts.parent ? s->opts.parent : DEFAULT_PARENT;
+	code = regcomp(&s->parent, pattern, REG_EXTENDED);
+	if (code) {
+		regerror(code, &s->parent, text, sizeof(text));
+		return error_usage("--parent: '%s': %s", pattern, text);
+	}
+	s->has_parent = true;
+	s->spec.parent = &s->parent;
+	return NULL;
+}
+
+static struct error *check_chains(const struct summary *s, bool any)
+{
+	const char *what = s->opts.needs_chains ? "--call-graph" : NULL;
+
+	if (s->spec.has[HIST_PARENT])
+		what = s->opts.exclude_other ? "--exclude-other" : "the key parent";
+	if (any || !what)
+		return NULL;
+	return error_hint(error_usage("%s needs call chains, and the recording has none", what),
+			  "record with -g");
+}
+
+/* Keys and columns, by the options and by what the recording has. */
+static struct error *setup_spec(struct summary *s)
+{
+	const struct summary_opts *opts = &s->opts;
+	struct hist_spec_opts keys = opts->keys;
+	struct hist_spec *spec = &s->spec;
+	const size_t n = session_n_events(opts->recording->session);
+	/* A pipe's events are not known yet: perf then expects chains, but no children. */
+	bool is_pipe = session_header(opts->recording->session)->pipe, any_chain = false;
+
+	keys.sz = sizeof(keys);
+	keys.tracepoints_only = n > 0;
+	keys.add_parent = opts->parent != NULL;
+	keys.has_field = trace_keys_have;
+	keys.each_field = trace_keys_offer;
+	keys.field_ctx = &s->reader;
+	for (size_t i = 0; i < n; i++) {
+		const struct session_event *event = session_event(opts->recording->session, i);
+
+		keys.tracepoints_only &= event->attr.type == PERF_TYPE_TRACEPOINT;
+		any_chain |= (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
+	}
+	TRY(hist_spec_init(spec, &keys));
+	if (opts->exclude_other && !spec->has[HIST_PARENT]) {
+		/* Entries are told apart by their parents, which no column shows. */
+		keys.add_parent = true;
+		TRY(hist_spec_init(spec, &keys));
+		spec->elide[HIST_PARENT] = true;
+	}
+	if (!any_chain)
+		hist_spec_cancel_children(spec);
+	any_chain |= is_pipe;
+	TRY(check_chains(s, any_chain));
+	spec->chain = opts->chain;
+	spec->use_chain = any_chain && !opts->no_chains;
+	spec->hide_unresolved = opts->hide_unresolved;
+	spec->exclude_other = opts->exclude_other;
+	spec->symbol_filter = opts->symbol_filter;
+	spec->long_dso = opts->long_dso;
+	spec->max_stack = opts->max_stack ? min_of(opts->max_stack, 1024u) : 127;
+	spec->trace = trace_keys_text;
+	spec->field = trace_keys_value;
+	spec->trace_ctx = &s->reader;
+	return setup_parent(s);
+}
+
+/* A filter that leaves one value needs no column, unless no other column is left. */
+static void setup_elide(struct summary *s)
+{
+	const struct {
+		enum hist_field field;
+		struct result_only only;
+	} filters[] = {
+		{HIST_COMM, {"comm", filter_only_comm(s->opts.recording->filter)}},
+		{HIST_DSO, {"dso", filter_only_dso(s->opts.recording->filter)}},
+		{HIST_SYMBOL, {"symbol", filter_only_symbol(s->opts.recording->filter)}},
+	};
+	bool left = false;
+
+	for (size_t i = 0; i < s->spec.n_out; i++) {
+		enum hist_field field = s->spec.out[i];
+
+		if (field < HIST_N_MEASURES)
+			continue;
+		for (size_t f = 0; f < ARRAY_SIZE(filters); f++) {
+			if (filters[f].field != field || !filters[f].only.value)
+				continue;
+			s->only[s->n_only++] = filters[f].only;
+			s->spec.elide[field] = true;
+		}
+		left |= !s->spec.elide[field];
+	}
+	if (!left)
+		memset(s->spec.elide, 0, sizeof(s->spec.elide));
+}
+
+struct error *summary_new(const struct summary_opts *opts, struct summary **out)
+{
+	_cleanup_(summary_freep) struct summary *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return error_nomem();
+	memcpy(&s->opts, opts, min_of(opts->sz, sizeof(s->opts)));
+	s->reader.recording = s->opts.recording;
+	TRY(setup_spec(s));
+	setup_elide(s);
+	*out = steal_ptr(s);
+	return NULL;
+}
+
+void summary_free(struct summary *s)
+{
+	struct hist **h;
+
+	if (!s)
+		return;
+	vec_for_each (h, &s->hists)
+		hist_free(*h);
+	vec_deinit(&s->hists);
+	sample_reader_deinit(&s->reader);
+	if (s->has_parent)
+		regfree(&s->parent);
+	free(s);
+}
+
+static struct error *hist_of(struct summary *s, const struct session_event *event,
+			     struct hist **out)
+{
+	while (s->hists.n <= (size_t)event->index)
+		if (!vec_push(&s->hists))
+			return error_nomem();
+	struct hist **slot = &s->hists.v[event->index];
+	if (!*slot)
+		TRY(hist_new(&s->spec, s->opts.recording->resolver, slot));
+	*out = *slot;
+	return NULL;
+}
+
+static struct error *on_sample(struct session_tool *tool, struct session *session,
+			       const struct record *rec, const struct sample *sample,
+			       const struct session_event *event, struct thread *thread)
+{
+	struct summary *s = tool->ctx;
+	struct location leaf;
+	struct hist *h;
+
+	if (sample_reader_has_news(&s->reader))
+		TRY(sample_reader_learn(&s->reader));
+	s->first = s->first ? min_of(s->first, sample->time) : sample->time;
+	s->last = max_of(s->last, sample->time);
+	sample_reader_set(&s->reader, sample, event, thread);
+	sample = sample_reader_probed(&s->reader);
+	resolve_addr(s->opts.recording->resolver, thread, sample->cpumode, sample->ip, &leaf);
+	if (s->opts.hide_unresolved && !leaf.sym)
+		return NULL;
+	const struct filter_input in = {
+		.sample = sample, .event = event, .thread = thread, .leaf = &leaf};
+	const enum filter_verdict verdict = filter_sample(s->opts.recording->filter, &in);
+	if (verdict == FILTER_DROP)
+		return NULL;
+	TRY(hist_of(s, event, &h));
+	/* Samples that are hidden still count for the totals, as in perf. */
+	return hist_add(h, sample, event, thread, &leaf, verdict == FILTER_HIDE);
+}
+
+static struct error *finish(struct summary *s)
+{
+	struct hist **h;
+
+	vec_for_each (h, &s->hists)
+		if (*h)
+			TRY(hist_finish(*h));
+	return NULL;
+}
+
+struct error *summary_read(struct summary *s)
+{
+	struct session_tool tool = {.ctx = s, .sample = on_sample};
+
+	TRY(sample_reader_learn(&s->reader));
+	struct error *err = session_process(s->opts.recording->session, &tool);
+	if (!err)
+		err = filter_end(s->opts.recording->filter);
+	if (err && err->code != EBADMSG)
+		return err;
+	struct error *late = finish(s);
+	if (!late)
+		return err;
+	error_free(err);
+	return late;
+}
+
+size_t summary_n_entries(const struct summary *s)
+{
+	struct hist **h;
+	size_t n = 0;
+
+	vec_for_each (h, &s->hists)
+		n += *h ? hist_size(*h) : 0;
+	return n;
+}
+
+/* "cpu-clock" counts nanoseconds. */
+static const char *unit_of(const struct session_event *event)
+{
+	bool is_clock = event->attr.type == PERF_TYPE_SOFTWARE &&
+			(event->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+			 event->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+
+	return is_clock ? "ns" : "events";
+}
+
+/* When the file was written, which is when the recording ended; a pipe has no such time. */
+static void set_time(const struct summary *s, struct results *results)
+{
+	struct stat st;
+
+	if (session_header(s->opts.recording->session)->pipe || stat(s->opts.recording->path, &st))
+		return;
+	results->time = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+	results->span = s->last > s->first ? s->last - s->first : 0;
+}
+
+struct error *summary_results(struct summary *s, struct results *results)
+{
+	results->subject = RESULTS_OF_EVENTS;
+	results->lost = session_losses(s->opts.recording->session).lost_samples;
+	results->n_only = s->n_only;
+	memcpy(results->only, s->only, sizeof(s->only));
+	set_time(s, results);
+	for (size_t i = 0; i < session_n_events(s->opts.recording->session); i++) {
+		const struct session_event *event = session_event(s->opts.recording->session, i);
+		struct hist_results_opts opts = s->opts.table;
+		struct hist *h;
+
+		opts.name = event->name;
+		opts.unit = unit_of(event);
+		TRY(hist_of(s, event, &h));
+		if (hist_totals(h)->samples || s->opts.show_empty)
+			TRY(hist_results(h, &opts, results));
+	}
+	return NULL;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A recording summed up: a histogram for each of its events, by what perf report's options say,
+ * and the results of all of them.
+ *
+ *	TRY(summary_new(&opts, &summary));		// keys, by what the recording has
+ *	TRY(summary_read(summary));			// all samples
+ *	TRY(summary_results(summary, &results));
+ *	...						// the results borrow from the summary
+ *	summary_free(summary);
+ */
+#ifndef PB_PERF_HIST_SUMMARY_H
+#define PB_PERF_HIST_SUMMARY_H
+
+#include "perf/filter/filter.h"
+#include "perf/hist/hist.h"
+
+struct summary_opts {
+	size_t sz;				  /* sizeof(struct summary_opts) */
+	const struct opened_recording *recording; /* borrowed */
+	/* sort, fields, children, show_nr_samples, show_total_period, show_cpu_utilization */
+	struct hist_spec_opts keys;
+	struct hist_results_opts table; /* all but name and unit */
+	struct chain_opts chain;
+	bool needs_chains;	   /* -g was given: a recording without call chains is an error */
+	bool no_chains;		   /* they are not shown */
+	const char *parent;	   /* the regular expression of the key "parent"; NULL: perf's */
+	const char *symbol_filter; /* hist_spec.symbol_filter */
+	bool exclude_other, hide_unresolved, long_dso, show_empty;
+	unsigned max_stack; /* 0: 127 */
+};
+
+struct summary;
+
+/* Wrong keys are errors of usage. */
+struct error *summary_new(const struct summary_opts *opts, struct summary **out);
+void summary_free(struct summary *s);
+DEFINE_FREEP(struct summary, summary_free)
+
+/* EBADMSG: the recording is damaged; what is before the damage was read and has results. */
+struct error *summary_read(struct summary *s);
+
+/* Of all events, also those that a filter hides. */
+size_t summary_n_entries(const struct summary *s);
+
+struct error *summary_results(struct summary *s, struct results *results);
+
+#endif

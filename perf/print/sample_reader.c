@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "perf/print/sample_reader.h"
+
+void sample_reader_deinit(struct sample_reader *reader)
+{
+	tracing_free(reader->tracing);
+	probed_deinit(&reader->probed);
+}
+
+/*
+ * trace_symbol_fn. Only the addresses of a probe in a program are looked up in the process: other
+ * events print addresses of a process as numbers, which a name would hide.
+ */
+static const char *symbol_at(void *ctx, uint64_t addr, uint64_t *start)
+{
+	struct sample_reader *r = ctx;
+	struct location at;
+
+	resolve_addr(r->recording->resolver, NULL, PERF_RECORD_MISC_KERNEL, addr, &at);
+	if (!at.sym && r->thread && probed_is_one(sample_reader_format(r, r->event), r->sample))
+		resolve_addr(r->recording->resolver, r->thread, PERF_RECORD_MISC_USER, addr, &at);
+	if (!at.sym)
+		return NULL;
+	*start = addr - at.offset;
+	return at.sym->name;
+}
+
+bool sample_reader_has_news(const struct sample_reader *reader)
+{
+	return session_n_events(reader->recording->session) != reader->n_events ||
+	       (!reader->tracing && session_tracing(reader->recording->session));
+}
+
+struct error *sample_reader_open(struct sample_reader *reader)
+{
+	if (reader->tracing || !session_tracing(reader->recording->session))
+		return NULL;
+	TRY(tracing_new(session_tracing(reader->recording->session), reader->recording->log,
+			&reader->tracing));
+	tracing_set_symbols(reader->tracing, symbol_at, reader);
+	return NULL;
+}
+
+struct error *sample_reader_learn(struct sample_reader *reader)
+{
+	reader->n_events = session_n_events(reader->recording->session);
+	TRY(sample_reader_open(reader));
+	return filter_check(reader->recording->filter, reader->recording->session, reader->tracing);
+}
+
+struct trace_event *sample_reader_format(struct sample_reader *reader,
+					 const struct session_event *event)
+{
+	if (event->attr.type != PERF_TYPE_TRACEPOINT)
+		return NULL;
+	error_free(sample_reader_open(reader));
+	return reader->tracing ? tracing_find(reader->tracing, event->attr.config) : NULL;
+}
+
+void sample_reader_set(struct sample_reader *reader, const struct sample *sample,
+		       const struct session_event *event, const struct thread *thread)
+{
+	reader->sample = sample;
+	reader->event = event;
+	reader->thread = thread;
+}
+
+const struct sample *sample_reader_probed(struct sample_reader *reader)
+{
+	return probed_sample(&reader->probed, sample_reader_format(reader, reader->event),
+			     reader->recording->resolver, reader->thread, reader->sample);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What script and report share when they go through the samples of a recording: the formats of
+ * its tracepoints, which a pipe brings as records, and the sample that is being read, by whose
+ * process an address in a payload gets a name.
+ *
+ *	struct sample_reader reader = {.recording = recording};
+ *	... for each sample:
+ *	if (sample_reader_has_news(&reader))
+ *		TRY(sample_reader_learn(&reader));
+ *	sample = sample_reader_set(&reader, sample, event, thread);
+ */
+#ifndef PB_PERF_PRINT_SAMPLE_READER_H
+#define PB_PERF_PRINT_SAMPLE_READER_H
+
+#include "perf/filter/filter.h"
+#include "perf/print/probed.h"
+
+struct sample_reader {
+	const struct opened_recording *recording; /* borrowed; set by the caller */
+	struct tracing *tracing; /* NULL: the recording has no formats, or they come later */
+	size_t n_events;	 /* that the filter knows */
+	/* The sample that is being read. */
+	const struct sample *sample;
+	const struct session_event *event;
+	const struct thread *thread;
+	struct probed probed;
+};
+
+void sample_reader_deinit(struct sample_reader *reader);
+
+/* Whether events or formats were added since sample_reader_learn(). */
+bool sample_reader_has_news(const struct sample_reader *reader);
+/* Opens the formats once they are there. */
+struct error *sample_reader_open(struct sample_reader *reader);
+/* The same, and checks the filter against them and the events. */
+struct error *sample_reader_learn(struct sample_reader *reader);
+
+/* The format of a tracepoint; NULL: there is none, or (in a pipe) not yet. */
+struct trace_event *sample_reader_format(struct sample_reader *reader,
+					 const struct session_event *event);
+
+/* From here on this is the sample that is read. */
+void sample_reader_set(struct sample_reader *reader, const struct sample *sample,
+		       const struct session_event *event, const struct thread *thread);
+
+/* It as its probe has it (perf/print/probed.h); lasts until the next. */
+const struct sample *sample_reader_probed(struct sample_reader *reader);
+
+#endif
