@@ -8,7 +8,52 @@
 
 #include "lib/base/utf8.h"
 
-void json_add_string(struct strbuf *out, const char *str, size_t len)
+/* Whether all of eight bytes are ASCII without controls, quotes and backslashes. */
+static inline bool is_plain(uint64_t v)
+{
+	const uint64_t ones = 0x0101010101010101ull;
+	const uint64_t quote = v ^ ones * '"', slash = v ^ ones * '\\';
+
+	return !((v | (v + ones) | (v - ones * 0x20) | (quote - ones) | (slash - ones)) &
+		 ones << 7);
+}
+
+/* By pieces of a constant size that overlap: a call of memcpy() costs more. */
+bool json_copy_plain(char *to, const char *from, size_t n)
+{
+	const char *const end = from + n;
+	uint32_t first, last;
+	uint64_t v;
+	bool plain = true;
+
+	if (n >= 8) {
+		for (; from + 8 < end; from += 8, to += 8) {
+			memcpy(&v, from, 8);
+			memcpy(to, &v, 8);
+			plain &= is_plain(v);
+		}
+		memcpy(&v, end - 8, 8);
+		memcpy(to + (end - from) - 8, &v, 8);
+		return plain & is_plain(v);
+	}
+	if (n >= 4) {
+		memcpy(&first, from, 4);
+		memcpy(&last, end - 4, 4);
+		memcpy(to, &first, 4);
+		memcpy(to + n - 4, &last, 4);
+		return is_plain((uint64_t)first << 32 | last);
+	}
+	if (!n)
+		return true;
+	to[0] = from[0];
+	to[n / 2] = from[n / 2];
+	to[n - 1] = from[n - 1];
+	return is_plain(0x2020202020000000ull | (uint32_t)(uint8_t)from[0] << 16 |
+			(uint32_t)(uint8_t)from[n / 2] << 8 | (uint8_t)from[n - 1]);
+}
+
+/* For text that is not plain. */
+static void add_escaped(struct strbuf *out, const char *str, size_t len)
 {
 	const uint8_t *s = (const uint8_t *)str;
 	size_t start = 0, i = 0;
@@ -55,6 +100,19 @@ void json_add_string(struct strbuf *out, const char *str, size_t len)
 	}
 	strbuf_add(out, s + start, len - start);
 	strbuf_addch(out, '"');
+}
+
+void json_add_string(struct strbuf *out, const char *str, size_t len)
+{
+	if (!strbuf_reserve(out, len + 2))
+		return;
+	char *p = out->str + out->len;
+	if (!json_copy_plain(p + 1, str, len)) {
+		add_escaped(out, str, len);
+		return;
+	}
+	p[0] = p[len + 1] = '"';
+	strbuf_cut(out, out->len + len + 2);
 }
 
 void json_add_i64(struct strbuf *out, int64_t v)

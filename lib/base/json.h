@@ -9,11 +9,14 @@
 #include "lib/base/strbuf.h"
 
 /*
- * Adds s, len bytes of it, as a JSON string with its quotes. Bytes that are no
+ * Adds s, len bytes of it, as a JSON string with its quotes. Bytes that are not
  * UTF-8 become U+DC80 … U+DCFF ("\udc80"), as Python's surrogateescape does,
  * so that they can be had back.
  */
 void json_add_string(struct strbuf *out, const char *s, size_t len);
+
+/* Copies n bytes of text; false: some of them need escapes, or are not ASCII. */
+bool json_copy_plain(char *to, const char *from, size_t n);
 
 void json_add_i64(struct strbuf *out, int64_t v);
 

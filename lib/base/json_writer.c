@@ -32,80 +32,100 @@ void json_writer_finish(struct json_writer *w)
 {
 	if (w->depth)
 		fault(w, "an object or array is open");
-	if (w->unique)
+	if (w->unique) {
 		strbuf_deinit(&w->keys);
+		strbuf_deinit(&w->starts);
+	}
 }
 
-/* Whether the innermost object has no such key yet; it has now. */
+/* ---- keys that come twice ---- */
+
+static size_t start_of_keys(const struct json_writer *w)
+{
+	size_t start = 0;
+
+	if (w->starts.len)
+		memcpy(&start, w->starts.str + w->starts.len - sizeof(start), sizeof(start));
+	return start;
+}
+
+static void begin_keys(struct json_writer *w)
+{
+	strbuf_add(&w->starts, &w->keys.len, sizeof(w->keys.len));
+	w->out->failed |= strbuf_failed(&w->starts);
+}
+
+static void end_keys(struct json_writer *w)
+{
+	if (strbuf_failed(&w->starts))
+		return;
+	strbuf_cut(&w->keys, start_of_keys(w));
+	strbuf_cut(&w->starts, w->starts.len - sizeof(size_t));
+}
+
+/* Whether the innermost object does not have the key yet; it has it now. */
 static bool is_new_key(struct json_writer *w, const char *key)
 {
-	for (size_t at = w->first_key[w->depth]; at < w->keys.len;
-	     at += strlen(w->keys.str + at) + 1)
+	for (size_t at = start_of_keys(w); at < w->keys.len; at += strlen(w->keys.str + at) + 1)
 		if (!strcmp(w->keys.str + at, key))
 			return false;
 	strbuf_add(&w->keys, key, strlen(key) + 1);
 	return true;
 }
 
-/* "key": with what goes before it; most keys need no escapes, and there are millions of them. */
+/* ---- levels ---- */
+
+/* "key": with the comma and the line before it; there are millions of them. */
 static void add_key(struct strbuf *out, const char *key, bool comma, bool line)
 {
 	const size_t n = strlen(key);
-	char *p;
-	size_t i = 0;
 
 	if (!strbuf_reserve(out, n + 5))
 		return;
-	p = out->str + out->len;
-	if (comma)
-		*p++ = ',';
-	if (line)
-		*p++ = '\n';
+	char *p = out->str + out->len;
+	*p = ',';
+	p += comma;
+	*p = '\n';
+	p += line;
 	*p = '"';
-	for (; i < n; i++) {
-		const unsigned char c = (unsigned char)key[i];
-
-		if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\')
-			break;
-		p[i + 1] = (char)c;
-	}
-	if (i < n) {
+	if (!json_copy_plain(p + 1, key, n)) {
 		strbuf_cut(out, (size_t)(p - out->str));
 		json_add_string(out, key, n);
 		strbuf_addch(out, ':');
 		return;
 	}
-	p[n + 1] = '"';
-	p[n + 2] = ':';
+	memcpy(p + n + 1, "\":", 2);
 	strbuf_cut(out, (size_t)(p + n + 3 - out->str));
+}
+
+/* A value begins where none may, or without what it must have. */
+static void check_place(struct json_writer *w, const char *key)
+{
+	if (w->is_object && !key)
+		fault(w, "a member has no key");
+	else if (w->is_object && w->unique && !is_new_key(w, key))
+		fault(w, "an object has a key twice");
+	else if (!w->is_object && key)
+		fault(w, "a key outside of an object");
+	else if (!w->is_object && !w->depth && w->filled)
+		fault(w, "a second value after the document");
 }
 
 /* The comma and the key. */
 static void begin(struct json_writer *w, const char *key)
 {
-	const uint64_t level = 1ull << w->depth;
-	const bool filled = w->filled & level;
-
-	if (w->objects & level) {
-		if (!key)
-			fault(w, "a member has no key");
-		else if (w->unique && !is_new_key(w, key))
-			fault(w, "an object has a key twice");
-	} else if (key) {
-		fault(w, "a key outside of an object");
-	} else if (!w->depth && filled) {
-		fault(w, "a second value after the document");
-	}
+	if (w->is_object != (key != NULL) || !w->depth || w->unique)
+		check_place(w, key);
 	if (key) {
-		add_key(w->out, key, filled, w->line);
+		add_key(w->out, key, w->filled, w->line);
 	} else {
-		if (filled)
+		if (w->filled)
 			strbuf_addch(w->out, ',');
 		if (w->line)
 			strbuf_addch(w->out, '\n');
 	}
 	w->line = false;
-	w->filled |= level;
+	w->filled = true;
 }
 
 static void open(struct json_writer *w, const char *key, bool is_object)
@@ -117,10 +137,13 @@ static void open(struct json_writer *w, const char *key, bool is_object)
 	begin(w, key);
 	strbuf_addch(w->out, is_object ? '{' : '[');
 	w->depth++;
-	const uint64_t level = 1ull << w->depth;
-	w->objects = is_object ? w->objects | level : w->objects & ~level;
-	w->filled &= ~level;
-	w->first_key[w->depth] = (uint32_t)w->keys.len;
+	const uint64_t level = 1ull << w->depth % 64;
+	uint64_t *objects = &w->objects[w->depth / 64];
+	*objects = is_object ? *objects | level : *objects & ~level;
+	w->is_object = is_object;
+	w->filled = false;
+	if (w->unique)
+		begin_keys(w);
 }
 
 void jw_object(struct json_writer *w, const char *key)
@@ -143,9 +166,11 @@ void jw_end(struct json_writer *w)
 		strbuf_addch(w->out, '\n');
 	w->line = false;
 	if (w->unique)
-		strbuf_cut(&w->keys, w->first_key[w->depth]);
-	strbuf_addch(w->out, w->objects >> w->depth & 1 ? '}' : ']');
+		end_keys(w);
+	strbuf_addch(w->out, w->is_object ? '}' : ']');
 	w->depth--;
+	w->is_object = w->objects[w->depth / 64] >> w->depth % 64 & 1;
+	w->filled = true;
 }
 
 void jw_text(struct json_writer *w, const char *key, const char *text)

@@ -35,18 +35,20 @@
 
 #include "lib/base/strbuf.h"
 
-#define JSON_DEPTH 32 /* at most 63 */
+#define JSON_DEPTH 127
 
 struct json_writer {
 	struct strbuf *out;
 	const char *fault; /* the first one; NULL: none */
 	unsigned depth;
-	bool line;	    /* what comes next begins a line */
-	bool unique;	    /* look for keys that come twice */
-	uint64_t objects;   /* a bit for each level: it is an object */
-	uint64_t filled;    /* a bit for each level: it has a value already */
-	struct strbuf keys; /* with unique: those of the objects that are open, each with its NUL */
-	uint32_t first_key[JSON_DEPTH + 1]; /* where those of a level begin */
+	bool line;	/* the next value or end begins a line */
+	bool unique;	/* look for keys that come twice */
+	bool is_object; /* the innermost level is an object */
+	bool filled;	/* … and has a value. Those around it have one: the inner level. */
+	uint64_t objects[(JSON_DEPTH + 1) / 64]; /* a bit for each level: it is an object */
+	/* with unique: the keys of the open objects, each with its NUL; where those of a level
+	 * begin */
+	struct strbuf keys, starts;
 };
 
 struct json_writer json_writer_make(struct strbuf *out);

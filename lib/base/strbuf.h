@@ -30,8 +30,13 @@ struct strbuf {
 void strbuf_deinit(struct strbuf *sb);
 #define _cleanup_strbuf_ __attribute__((cleanup(strbuf_deinit)))
 
+bool strbuf_grow(struct strbuf *sb, size_t n);
+
 /* Room for n more bytes and the NUL; false: no memory. */
-bool strbuf_reserve(struct strbuf *sb, size_t n);
+static inline bool strbuf_reserve(struct strbuf *sb, size_t n)
+{
+	return (n < sb->cap - sb->len && !sb->failed) || strbuf_grow(sb, n);
+}
 
 void strbuf_add_slow(struct strbuf *sb, const void *data, size_t n);
 

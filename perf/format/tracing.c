@@ -100,11 +100,13 @@ bool format_is_float(const struct format_field *field)
 
 static struct error *field_add(struct trace_event *ev, const struct format_field *from)
 {
+	const bool repeats = trace_event_find_field(ev, from->name);
 	struct trace_field *f = vec_push(&ev->fields);
 
 	if (!f)
 		return error_nomem();
 	*f = (struct trace_field){
+		.repeats = repeats,
 		.name = from->name,
 		.type = from->type,
 		.offset = from->offset,

@@ -91,6 +91,7 @@ struct trace_field {
 	bool elem_signed;
 	bool dynamic;  /* the payload holds offset and length of the value */
 	bool relative; /* … counted from the end of the field */
+	bool repeats;  /* an earlier field has the same name; only a damaged format has that */
 };
 
 size_t trace_event_n_fields(const struct trace_event *ev);

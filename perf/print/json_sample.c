@@ -1,81 +1,43 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Records as lines of JSON; the schema stands in doc/script-json.md. Numbers
- * are integers, addresses are strings "0x…" (they do not fit the 53 bits many
- * readers keep), absent things are absent.
+ * Records as lines of JSON; the schema is in doc/script-json.md. Numbers are
+ * integers, addresses are strings "0x…" (they do not fit the 53 bits many
+ * readers keep), and a member whose value is not available is left out.
  */
 #include <inttypes.h>
 #include <linux/bpf.h>
 
 #include "lib/base/json.h"
+#include "lib/base/json_writer.h"
 #include "perf/print/printer.h"
 
-static void add_key(struct strbuf *out, const char *key)
+static void add_hex_bytes(struct json_writer *w, const char *key, const void *bytes, size_t n)
 {
-	strbuf_add(out, ",\"", 2);
-	strbuf_adds(out, key);
-	strbuf_add(out, "\":", 2);
-}
-
-static void add_str(struct strbuf *out, const char *key, const char *s)
-{
-	add_key(out, key);
-	json_add_string(out, s, strlen(s));
-}
-
-static void add_num(struct strbuf *out, const char *key, int64_t v)
-{
-	add_key(out, key);
-	json_add_i64(out, v);
-}
-
-static void add_u64(struct strbuf *out, const char *key, uint64_t v)
-{
-	add_key(out, key);
-	strbuf_add_u64(out, v);
-}
-
-static void add_addr(struct strbuf *out, const char *key, uint64_t v)
-{
-	add_key(out, key);
-	json_add_address(out, v);
-}
-
-static void add_hex_bytes(struct strbuf *out, const char *key, const uint8_t *bytes, size_t n)
-{
-	add_key(out, key);
-	json_add_bytes(out, bytes, n);
+	json_add_bytes(jw_value(w, key), bytes, n);
 }
 
 /* "ip":"0x…","sym":"…","off":5,"dso":"…" */
-static void add_place(struct strbuf *out, const struct location *at, uint64_t fields)
+static void add_location(struct json_writer *w, const struct location *at, uint64_t fields)
 {
-	add_addr(out, "ip", at->addr);
+	jw_address(w, "ip", at->addr);
 	if (at->sym && fields & FIELD_SYM) {
-		add_str(out, "sym", at->sym->name);
-		add_u64(out, "off", at->offset);
+		jw_text(w, "sym", at->sym->name);
+		jw_u64(w, "off", at->offset);
 	}
 	if (at->map && fields & FIELD_DSO)
-		add_str(out, "dso", map_dso_name(at->map));
+		jw_text(w, "dso", map_dso_name(at->map));
 }
 
-/* add_place() within an object of its own: without the first comma. */
-static void add_place_object(struct strbuf *out, const struct location *at, uint64_t fields)
+static void add_number(struct json_writer *w, const char *key, uint64_t v, bool is_signed)
 {
-	size_t start;
-
-	strbuf_addch(out, '{');
-	start = out->len;
-	add_place(out, at, fields);
-	if (!out->failed) {
-		memmove(out->str + start, out->str + start + 1, out->len - start);
-		out->len--;
-	}
-	strbuf_addch(out, '}');
+	if (is_signed)
+		jw_i64(w, key, (int64_t)v);
+	else
+		jw_u64(w, key, v);
 }
 
-static void add_field_value(struct trace_event *ev, const struct trace_field *f, const void *raw,
-			    uint32_t size, struct strbuf *out)
+static void add_field(struct json_writer *w, struct trace_event *ev, const struct trace_field *f,
+		      const void *raw, uint32_t size)
 {
 	const uint8_t *bytes;
 	uint64_t v;
@@ -85,22 +47,15 @@ static void add_field_value(struct trace_event *ev, const struct trace_field *f,
 	case TRACE_FIELD_STRING:
 		if (!trace_field_bytes(ev, f, raw, size, &bytes, &len))
 			break;
-		json_add_string(out, (const char *)bytes, len);
+		jw_text_n(w, f->name, (const char *)bytes, len);
 		return;
 	case TRACE_FIELD_ARRAY:
 		if (!trace_field_bytes(ev, f, raw, size, &bytes, &len))
 			break;
-		strbuf_addch(out, '[');
-		for (uint32_t i = 0; i < len / f->elem_size; i++) {
-			v = trace_field_elem(ev, f, bytes, i);
-			if (i)
-				strbuf_addch(out, ',');
-			if (f->elem_signed)
-				json_add_i64(out, (int64_t)v);
-			else
-				strbuf_add_u64(out, v);
-		}
-		strbuf_addch(out, ']');
+		jw_array(w, f->name);
+		for (uint32_t i = 0; i < len / f->elem_size; i++)
+			add_number(w, NULL, trace_field_elem(ev, f, bytes, i), f->elem_signed);
+		jw_end(w);
 		return;
 	case TRACE_FIELD_FLOAT: {
 		uint32_t low;
@@ -108,68 +63,76 @@ static void add_field_value(struct trace_event *ev, const struct trace_field *f,
 		if (!trace_field_number(ev, f, raw, size, &v))
 			break;
 		low = (uint32_t)v;
-		json_add_float(out, f->size == 4 ? (const void *)&low : &v, f->size);
+		json_add_float(jw_value(w, f->name), f->size == 4 ? (const void *)&low : &v,
+			       f->size);
 		return;
 	}
 	default:
 		if (!trace_field_number(ev, f, raw, size, &v))
 			break;
 		if (f->kind == TRACE_FIELD_POINTER)
-			json_add_address(out, v);
-		else if (f->kind == TRACE_FIELD_SIGNED)
-			json_add_i64(out, (int64_t)v);
+			jw_address(w, f->name, v);
 		else
-			strbuf_add_u64(out, v);
+			add_number(w, f->name, v, f->kind == TRACE_FIELD_SIGNED);
 		return;
 	}
-	strbuf_add(out, "null", 4);
+	jw_null(w, f->name);
 }
 
 static void add_trace(struct script_printer *p, const struct sample *sample,
-		      const struct session_event *event, struct strbuf *out)
+		      const struct session_event *event, struct json_writer *w)
 {
 	struct trace_event *ev = printer_trace_event(p, event);
 
 	if (!ev) {
-		add_hex_bytes(out, "raw", sample->raw, sample->raw_size);
+		add_hex_bytes(w, "raw", sample->raw, sample->raw_size);
 		return;
 	}
-	add_key(out, "fields");
-	strbuf_addch(out, '{');
+	jw_object(w, "fields");
 	for (size_t i = 0; i < trace_event_n_fields(ev); i++) {
 		const struct trace_field *f = trace_event_field(ev, i);
 
-		if (trace_field_is_inner(ev, f))
+		if (f->repeats || trace_field_is_inner(ev, f))
 			continue;
-		if (i)
-			strbuf_addch(out, ',');
-		json_add_string(out, f->name, strlen(f->name));
-		strbuf_addch(out, ':');
 		if (trace_event_has_value(ev, i, sample->raw, sample->raw_size))
-			add_field_value(ev, f, sample->raw, sample->raw_size, out);
+			add_field(w, ev, f, sample->raw, sample->raw_size);
 		else
-			strbuf_add(out, "null", 4);
+			jw_null(w, f->name);
 	}
-	strbuf_addch(out, '}');
-	add_key(out, "trace");
+	jw_end(w);
 	strbuf_reset(&p->text);
 	trace_event_print(ev, sample->raw, sample->raw_size, &p->text);
-	json_add_string(out, strbuf_str(&p->text), p->text.len);
+	jw_text_n(w, "trace", strbuf_str(&p->text), p->text.len);
 }
 
 static void add_chain(struct script_printer *p, const struct sample *sample,
-		      const struct thread *thread, uint64_t fields, struct strbuf *out)
+		      const struct thread *thread, uint64_t fields, struct json_writer *w)
 {
 	size_t n = printer_resolve_chain(p, sample, thread);
 
-	add_key(out, "chain");
-	strbuf_addch(out, '[');
+	jw_array(w, "chain");
 	for (size_t i = 0; i < n; i++) {
-		if (i)
-			strbuf_addch(out, ',');
-		add_place_object(out, &p->chain[i], fields);
+		jw_object(w, NULL);
+		add_location(w, &p->chain[i], fields);
+		jw_end(w);
 	}
-	strbuf_addch(out, ']');
+	jw_end(w);
+}
+
+/* A line is a document. */
+static struct json_writer begin_line(struct strbuf *out)
+{
+	struct json_writer w = json_writer_make(out);
+
+	jw_object(&w, NULL);
+	return w;
+}
+
+static void end_line(struct json_writer *w)
+{
+	jw_end(w);
+	json_writer_finish(w);
+	strbuf_addch(w->out, '\n');
 }
 
 void print_sample_json(struct script_printer *p, const struct record *rec,
@@ -180,61 +143,61 @@ void print_sample_json(struct script_printer *p, const struct record *rec,
 	enum field_type type = field_type_of(event->attr.type);
 	uint64_t fields = p->choice.type[type].user_set ? p->choice.type[type].fields : ~0ull;
 	uint64_t has = sample->has;
+	struct json_writer w = begin_line(out);
 
 	sample = probed_sample(&p->probed, printer_trace_event(p, event), opts->resolver, thread,
 			       sample);
-	strbuf_adds(out, "{\"type\":\"sample\"");
+	jw_text(&w, "type", "sample");
 	if (fields & FIELD_EVENT)
-		add_str(out, "event", event->name);
+		jw_text(&w, "event", event->name);
 	if (fields & FIELD_COMM && thread)
-		add_str(out, "comm", thread->comm);
+		jw_text(&w, "comm", thread->comm);
 	if (fields & FIELD_PID && has & PERF_SAMPLE_TID)
-		add_num(out, "pid", sample->pid);
+		jw_i64(&w, "pid", sample->pid);
 	if (fields & FIELD_TID && has & PERF_SAMPLE_TID)
-		add_num(out, "tid", sample->tid);
+		jw_i64(&w, "tid", sample->tid);
 	if (fields & FIELD_CPU && has & PERF_SAMPLE_CPU)
-		add_num(out, "cpu", sample->cpu);
+		jw_i64(&w, "cpu", sample->cpu);
 	if (fields & FIELD_TIME && has & PERF_SAMPLE_TIME)
-		add_u64(out, "time", sample->time);
+		jw_u64(&w, "time", sample->time);
 	if (fields & FIELD_PERIOD)
-		add_u64(out, "period", sample->period);
+		jw_u64(&w, "period", sample->period);
 	if (fields & FIELD_ADDR && has & PERF_SAMPLE_ADDR)
-		add_addr(out, "addr", sample->addr);
+		jw_address(&w, "addr", sample->addr);
 	if (fields & FIELD_WEIGHT && has & PERF_SAMPLE_WEIGHT_TYPE)
-		add_u64(out, "weight", sample->weight);
+		jw_u64(&w, "weight", sample->weight);
 	if (fields & FIELD_PHYS_ADDR && has & PERF_SAMPLE_PHYS_ADDR)
-		add_addr(out, "phys_addr", sample->phys_addr);
+		jw_address(&w, "phys_addr", sample->phys_addr);
 	if (fields & FIELD_IP && has & PERF_SAMPLE_IP) {
 		struct location at = {.addr = sample->ip};
 
 		if (opts->resolver && fields & (FIELD_SYM | FIELD_DSO))
 			resolve_addr(opts->resolver, thread, sample->cpumode, sample->ip, &at);
-		add_place(out, &at, fields);
+		add_location(&w, &at, fields);
 		if (!opts->hide_chain && has & PERF_SAMPLE_CALLCHAIN)
-			add_chain(p, sample, thread, fields, out);
+			add_chain(p, sample, thread, fields, &w);
 	}
 	if (sample->raw && event->attr.type == PERF_TYPE_TRACEPOINT && fields & FIELD_TRACE)
-		add_trace(p, sample, event, out);
+		add_trace(p, sample, event, &w);
 	else if (sample->raw && fields & FIELD_BPF_OUTPUT)
-		add_hex_bytes(out, "raw", sample->raw, sample->raw_size);
-	strbuf_add(out, "}\n", 2);
+		add_hex_bytes(&w, "raw", sample->raw, sample->raw_size);
+	end_line(&w);
 }
 
-static void add_mmap(const struct record_mmap *m, struct strbuf *out)
+static void add_mmap(struct json_writer *w, const struct record_mmap *m)
 {
-	add_num(out, "pid", m->pid);
-	add_num(out, "tid", m->tid);
-	add_addr(out, "addr", m->addr);
-	add_u64(out, "len", m->len);
-	add_u64(out, "pgoff", m->pgoff);
-	add_num(out, "prot", m->prot);
-	add_str(out, "filename", m->filename);
+	jw_i64(w, "pid", m->pid);
+	jw_i64(w, "tid", m->tid);
+	jw_address(w, "addr", m->addr);
+	jw_u64(w, "len", m->len);
+	jw_u64(w, "pgoff", m->pgoff);
+	jw_u64(w, "prot", m->prot);
+	jw_text(w, "filename", m->filename);
 	if (m->build_id)
-		add_hex_bytes(out, "build_id", m->build_id, m->build_id_size);
+		add_hex_bytes(w, "build_id", m->build_id, m->build_id_size);
 }
 
-static void add_ledger(uint32_t kind, uint64_t id, uint64_t count, const char *name,
-		       struct strbuf *out)
+void print_ledger_json(struct script_printer *p, const struct record_ledger *l, struct strbuf *out)
 {
 	static const char *const kinds[] = {
 		[LEDGER_RING_LOST] = "ring",
@@ -242,27 +205,23 @@ static void add_ledger(uint32_t kind, uint64_t id, uint64_t count, const char *n
 		[LEDGER_PROG_MISSED] = "program-missed",
 		[LEDGER_LOST_SAMPLES] = "samples",
 	};
+	struct json_writer w = begin_line(out);
 
-	if (kind < ARRAY_SIZE(kinds) && kinds[kind])
-		add_str(out, "kind", kinds[kind]);
+	jw_text(&w, "type", "ledger");
+	if (l->kind < ARRAY_SIZE(kinds) && kinds[l->kind])
+		jw_text(&w, "kind", kinds[l->kind]);
 	else
-		add_u64(out, "kind", kind);
-	if (id)
-		add_u64(out, "id", id);
-	add_u64(out, "lost", count);
-	if (name)
-		add_str(out, "name", name);
+		jw_u64(&w, "kind", l->kind);
+	if (l->id)
+		jw_u64(&w, "id", l->id);
+	jw_u64(&w, "lost", l->count);
+	if (l->name)
+		jw_text(&w, "name", l->name);
+	end_line(&w);
 }
 
-void print_ledger_json(struct script_printer *p, const struct record_ledger *l, struct strbuf *out)
-{
-	strbuf_adds(out, "{\"type\":\"ledger\"");
-	add_ledger(l->kind, l->id, l->count, l->name, out);
-	strbuf_add(out, "}\n", 2);
-}
-
-/* false: the record makes no sense, nothing was added. */
-static bool add_record(const struct record *rec, struct strbuf *out)
+/* false: the record cannot be decoded, and nothing was added. */
+static bool add_record(struct json_writer *w, const struct record *rec)
 {
 	_cleanup_error_ struct error *err = NULL;
 
@@ -272,11 +231,10 @@ static bool add_record(const struct record *rec, struct strbuf *out)
 
 		if ((err = record_comm_decode(rec->body, &r)))
 			return false;
-		add_num(out, "pid", r.pid);
-		add_num(out, "tid", r.tid);
-		add_str(out, "comm", r.comm);
-		add_key(out, "exec");
-		strbuf_adds(out, r.exec ? "true" : "false");
+		jw_i64(w, "pid", r.pid);
+		jw_i64(w, "tid", r.tid);
+		jw_text(w, "comm", r.comm);
+		jw_bool(w, "exec", r.exec);
 		return true;
 	}
 	case PERF_RECORD_FORK:
@@ -285,10 +243,10 @@ static bool add_record(const struct record *rec, struct strbuf *out)
 
 		if ((err = record_task_decode(rec->body, &r)))
 			return false;
-		add_num(out, "pid", r.pid);
-		add_num(out, "tid", r.tid);
-		add_num(out, "ppid", r.ppid);
-		add_num(out, "ptid", r.ptid);
+		jw_i64(w, "pid", r.pid);
+		jw_i64(w, "tid", r.tid);
+		jw_i64(w, "ppid", r.ppid);
+		jw_i64(w, "ptid", r.ptid);
 		return true;
 	}
 	case PERF_RECORD_MMAP:
@@ -297,7 +255,7 @@ static bool add_record(const struct record *rec, struct strbuf *out)
 
 		if ((err = record_mmap_decode(rec->body, &r)))
 			return false;
-		add_mmap(&r, out);
+		add_mmap(w, &r);
 		return true;
 	}
 	case PERF_RECORD_LOST:
@@ -306,7 +264,7 @@ static bool add_record(const struct record *rec, struct strbuf *out)
 
 		if ((err = record_lost_decode(rec->body, &r)))
 			return false;
-		add_u64(out, "lost", r.lost);
+		jw_u64(w, "lost", r.lost);
 		return true;
 	}
 	case PERF_RECORD_KSYMBOL: {
@@ -314,12 +272,11 @@ static bool add_record(const struct record *rec, struct strbuf *out)
 
 		if ((err = record_ksymbol_decode(rec->body, &r)))
 			return false;
-		add_addr(out, "addr", r.addr);
-		add_num(out, "len", r.len);
-		add_num(out, "ksym_type", r.type);
-		add_key(out, "unregister");
-		strbuf_adds(out, r.flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER ? "true" : "false");
-		add_str(out, "name", r.name);
+		jw_address(w, "addr", r.addr);
+		jw_i64(w, "len", r.len);
+		jw_i64(w, "ksym_type", r.type);
+		jw_bool(w, "unregister", r.flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER);
+		jw_text(w, "name", r.name);
 		return true;
 	}
 	case PERF_RECORD_BPF_EVENT: {
@@ -327,12 +284,12 @@ static bool add_record(const struct record *rec, struct strbuf *out)
 
 		if ((err = record_bpf_event_decode(rec->body, &r)))
 			return false;
-		add_str(out, "action",
+		jw_text(w, "action",
 			r.type == PERF_BPF_EVENT_PROG_LOAD     ? "load"
 			: r.type == PERF_BPF_EVENT_PROG_UNLOAD ? "unload"
 							       : "unknown");
-		add_num(out, "id", r.id);
-		add_hex_bytes(out, "tag", r.tag, BPF_TAG_SIZE);
+		jw_i64(w, "id", r.id);
+		add_hex_bytes(w, "tag", r.tag, BPF_TAG_SIZE);
 		return true;
 	}
 	default:
@@ -344,22 +301,23 @@ void print_record_json(struct script_printer *p, const struct record *rec,
 		       const struct thread *thread, struct strbuf *out)
 {
 	const char *name = record_type_name(rec->header.type);
-	size_t start = out->len;
+	const size_t start = out->len;
+	struct json_writer w = begin_line(out);
+	struct strbuf *type = jw_value(&w, "type");
 
-	strbuf_adds(out, "{\"type\":\"");
+	strbuf_addch(type, '"');
 	for (; name && *name; name++)
-		strbuf_addch(out, *name >= 'A' && *name <= 'Z' ? (char)(*name | 0x20) : *name);
-	strbuf_addch(out, '"');
+		strbuf_addch(type, *name >= 'A' && *name <= 'Z' ? (char)(*name | 0x20) : *name);
+	strbuf_addch(type, '"');
 	if (rec->event &&
 	    (rec->header.type == PERF_RECORD_LOST || rec->header.type == PERF_RECORD_LOST_SAMPLES))
-		add_str(out, "event", rec->event->name);
+		jw_text(&w, "event", rec->event->name);
 	if (rec->id.has & PERF_SAMPLE_TIME && rec->header.type < 64)
-		add_u64(out, "time", rec->id.time);
+		jw_u64(&w, "time", rec->id.time);
 	if (rec->id.has & PERF_SAMPLE_CPU && rec->header.type < 64)
-		add_num(out, "cpu", rec->id.cpu);
-	if (!add_record(rec, out)) {
-		out->len = start;
-		return;
-	}
-	strbuf_add(out, "}\n", 2);
+		jw_i64(&w, "cpu", rec->id.cpu);
+	const bool decoded = add_record(&w, rec);
+	end_line(&w);
+	if (!decoded)
+		strbuf_cut(out, start);
 }

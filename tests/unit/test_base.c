@@ -102,6 +102,24 @@ static void strbuf_grows_and_formats(void **state)
 	strbuf_addch(&sb, ' ');
 	strbuf_add_double(&sb, 1e300);
 	assert_string_equal(strbuf_str(&sb), "180.1 0.30000000000000004 1e+300");
+	/* around each power of 10 and of 2, where the count of digits changes */
+	for (unsigned i = 0; i < 64 + 20; i++) {
+		uint64_t power = i < 64 ? 1ull << i : 1;
+
+		for (unsigned k = 64; k < i; k++)
+			power *= 10;
+		for (uint64_t v = power - 1; v - (power - 1) < 3; v++) {
+			char text[64];
+
+			snprintf(text, sizeof(text), "%llu %llx", (unsigned long long)v,
+				 (unsigned long long)v);
+			strbuf_reset(&sb);
+			strbuf_add_u64(&sb, v);
+			strbuf_addch(&sb, ' ');
+			strbuf_add_hex(&sb, v);
+			assert_string_equal(strbuf_str(&sb), text);
+		}
+	}
 }
 
 static void u64map_agrees_with_a_plain_array(void **state)

@@ -134,6 +134,61 @@ static void all_text_is_escaped(void **state)
 	assert_string_equal(out.str, "\"\\u0000\xc3\xa4\\udced\\udca0\\udc80\"");
 }
 
+/* Keys are copied by pieces: of each length, with what needs an escape at each place. */
+static void keys_of_each_length_are_escaped(void **state)
+{
+	static const char hostile[] = "\x01\x1f\"\\\x7f\x80\xff";
+
+	for (size_t n = 0; n < 40; n++) {
+		for (size_t at = 0; at < n; at++) {
+			for (size_t i = 0; i < strlen(hostile); i++) {
+				_cleanup_strbuf_ struct strbuf wanted = STRBUF_INIT;
+				char key[40] = "";
+				WRITER(w);
+
+				memset(key, 'k', n);
+				key[at] = hostile[i];
+				jw_object(&w, NULL);
+				jw_bool(&w, key, true);
+				jw_end(&w);
+				json_writer_finish(&w);
+				strbuf_addch(&wanted, '{');
+				json_add_string(&wanted, key, n);
+				strbuf_adds(&wanted, ":true}");
+				assert_string_equal(out.str, wanted.str);
+			}
+		}
+		char plain[40] = "";
+		WRITER(w);
+
+		memset(plain, '~', n);
+		jw_object(&w, NULL);
+		jw_null(&w, plain);
+		jw_end(&w);
+		json_writer_finish(&w);
+		assert_int_equal(out.len, n + strlen("{\"\":null}"));
+		assert_memory_equal(out.str + 2, plain, n);
+	}
+}
+
+static void levels_are_kept_as_deep_as_allowed(void **state)
+{
+	WRITER(w);
+
+	for (unsigned i = 0; i < JSON_DEPTH; i++)
+		if (i % 3)
+			jw_object(&w, i % 3 == 2 ? "o" : NULL);
+		else
+			jw_array(&w, i ? "a" : NULL);
+	for (unsigned i = 0; i < JSON_DEPTH; i++)
+		jw_end(&w);
+	json_writer_finish(&w);
+	assert_null(w.fault);
+	json_t *tree = json_loadb(out.str, out.len, JSON_REJECT_DUPLICATES, NULL);
+	assert_non_null(tree);
+	json_decref(tree);
+}
+
 static void values_of_others_fit_in(void **state)
 {
 	WRITER(w);
@@ -235,6 +290,8 @@ int main(void)
 		cmocka_unit_test(lines_begin_where_they_are_asked_for),
 		cmocka_unit_test(numbers_keep_their_value),
 		cmocka_unit_test(all_text_is_escaped),
+		cmocka_unit_test(keys_of_each_length_are_escaped),
+		cmocka_unit_test(levels_are_kept_as_deep_as_allowed),
 		cmocka_unit_test(values_of_others_fit_in),
 		cmocka_unit_test(out_may_be_emptied_at_any_time),
 		cmocka_unit_test(mistakes_spoil_the_document),

@@ -486,6 +486,13 @@ static void test_bad_formats(void **state)
 		strbuf_addch(&text, i % 2 ? '(' : '!');
 	assert_null(tracing_add_format(t, "bad", strbuf_str(&text), text.len));
 	assert_false(trace_event_is_compiled(tracing_find(t, 902)));
+	/* Two fields of one name: the second is marked, so that no object has a member twice. */
+	add(t, "bad",
+	    "name: twins\nID: 904\n" COMMON "\tfield:int a;\toffset:8;\tsize:4;\tsigned:1;\n"
+	    "\tfield:int b;\toffset:12;\tsize:4;\tsigned:1;\n"
+	    "\tfield:int a;\toffset:16;\tsize:4;\tsigned:1;\n\nprint fmt: \"%d\", REC->a\n");
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(trace_event_field(tracing_find(t, 904), i)->repeats, i == 2);
 	strbuf_reset(&text);
 	for (int i = 0; i < 300000; i++)
 		strbuf_addch(&text, 'x');
