@@ -90,10 +90,11 @@ struct data_pmu {
 	const char *name;
 };
 
+/* Events that stand one behind the other; groups do not overlap. */
 struct data_group {
-	const char *name; /* "" when the user gave none */
-	uint32_t leader;  /* index of the event */
-	uint32_t n_members;
+	const char *name;   /* "" when the user gave none */
+	uint32_t leader;    /* index of the first event */
+	uint32_t n_members; /* with the leader */
 };
 
 /* An array of struct bpf_prog_info that came with it. */
@@ -196,6 +197,9 @@ bool data_is_pipe(const void *bytes, size_t size);
  * features[].
  */
 struct error *data_feature_decode(struct data_header *h, unsigned int feature, struct cursor c);
+
+/* The group of two events or more that this one belongs to; NULL: none. */
+const struct data_group *data_group_of(const struct data_header *h, size_t event);
 
 /* One RECORD_HEADER_BUILD_ID, which outlives h: added to build_ids. */
 struct error *data_build_id_decode(struct data_header *h, struct cursor c);

@@ -12,6 +12,7 @@
  */
 #include "perf/data/features.h"
 
+#include <inttypes.h>
 #include <linux/bpf.h>
 #include <stdlib.h>
 
@@ -319,8 +320,22 @@ static struct error *decode_pmu_caps(struct data_header *h, struct cursor *c)
 	return NULL;
 }
 
+/* What perf writes for a group that the user gave no name. */
+#define ANONYMOUS_GROUP "{anon_group}"
+
+void feature_build_group_desc(struct strbuf *out, const struct data_group *groups, size_t n)
+{
+	put_u32(out, (uint32_t)n);
+	for (size_t i = 0; i < n; i++) {
+		put_string(out, *groups[i].name ? groups[i].name : ANONYMOUS_GROUP);
+		put_u32(out, groups[i].leader);
+		put_u32(out, groups[i].n_members);
+	}
+}
+
 static struct error *decode_group_desc(struct data_header *h, struct cursor *c)
 {
+	uint64_t end = 0; /* of the group before */
 	uint32_t n;
 
 	if (!cursor_u32(c, &n))
@@ -329,10 +344,27 @@ static struct error *decode_group_desc(struct data_header *h, struct cursor *c)
 		struct data_group g = {.name = get_string(c)};
 		if (!g.name || !cursor_u32(c, &g.leader) || !cursor_u32(c, &g.n_members))
 			return cut(c);
+		if (g.leader < end || !g.n_members)
+			return cursor_error(c, "group %" PRIu32 " is empty or overlaps another", i);
+		end = (uint64_t)g.leader + g.n_members;
+		if (!strcmp(g.name, ANONYMOUS_GROUP))
+			g.name = "";
 		struct data_group *group = header_push(h->groups, h->n_groups);
 		if (!group)
 			return error_nomem();
 		*group = g;
+	}
+	return NULL;
+}
+
+const struct data_group *data_group_of(const struct data_header *h, size_t event)
+{
+	for (size_t i = 0; i < h->n_groups && event < h->n_events; i++) {
+		const struct data_group *g = &h->groups[i];
+
+		if (event >= g->leader && event - g->leader < g->n_members)
+			return g->n_members > 1 && g->n_members <= h->n_events - g->leader ? g
+											   : NULL;
 	}
 	return NULL;
 }

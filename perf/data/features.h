@@ -31,6 +31,8 @@ void feature_build_clock_data(struct strbuf *out, uint32_t clockid, uint64_t wal
 void feature_build_pmu_mappings(struct strbuf *out, const uint32_t *types, const char *const *names,
 				size_t n);
 /* BUILD_ID: one call per DSO, appended; misc is PERF_RECORD_MISC_USER or _KERNEL. */
+void feature_build_group_desc(struct strbuf *out, const struct data_group *groups, size_t n);
+
 void feature_build_build_id(struct strbuf *out, uint16_t misc, int32_t pid, const uint8_t *id,
 			    uint8_t size, const char *filename);
 /*

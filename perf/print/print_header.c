@@ -183,6 +183,24 @@ static void add_pmus(const struct data_header *h, struct strbuf *out)
 	strbuf_addch(out, '\n');
 }
 
+static void add_groups(const struct data_header *h, struct strbuf *out)
+{
+	for (size_t i = 0; i < h->n_events; i++) {
+		const struct data_group *group = data_group_of(h, i);
+		const struct data_event *ev = &h->events[i];
+
+		if (!group)
+			continue;
+		const size_t last = group->leader + group->n_members - 1;
+		_cleanup_free_ char *made = ev->name ? NULL : data_event_name(&ev->attr);
+		const char *name = ev->name ? ev->name : made;
+
+		if (i == group->leader)
+			strbuf_addf(out, "# group: %s{", group->name);
+		strbuf_addf(out, "%s%s", name ? name : "", i == last ? "}\n" : ",");
+	}
+}
+
 /* One line per PMU. */
 static void add_pmu_caps(const struct data_header *h, unsigned int feature, struct strbuf *out)
 {
@@ -339,6 +357,9 @@ static void add_feature(const struct data_header *h, unsigned feature, struct st
 		break;
 	case DATA_PMU_MAPPINGS:
 		add_pmus(h, out);
+		break;
+	case DATA_GROUP_DESC:
+		add_groups(h, out);
 		break;
 	case DATA_CPU_PMU_CAPS:
 	case DATA_PMU_CAPS:

@@ -155,6 +155,42 @@ static struct error *put_pmus(struct recording *rec)
 	return put(rec, DATA_PMU_MAPPINGS, &sb);
 }
 
+/* Of the events that the file has in their order; a group's stand one behind the other. */
+static bool is_group_leader(const struct recording *rec, size_t i)
+{
+	const struct event *leader = &rec->events.v[i];
+
+	if (leader->leader != i || leader->n_members < 2 || leader->n_members > rec->events.n - i)
+		return false;
+	for (size_t m = 1; m < leader->n_members; m++)
+		if (leader[m].leader != i)
+			return false;
+	return true;
+}
+
+static struct error *put_groups(struct recording *rec)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	_cleanup_free_ struct data_group *groups = calloc(rec->events.n + 1, sizeof(*groups));
+	size_t n = 0;
+
+	if (!groups)
+		return error_nomem();
+	for (size_t i = 0; i < rec->events.n; i++) {
+		if (!is_group_leader(rec, i))
+			continue;
+		groups[n++] = (struct data_group){
+			.name = "",
+			.leader = (uint32_t)i,
+			.n_members = (uint32_t)rec->events.v[i].n_members,
+		};
+	}
+	if (!n)
+		return NULL;
+	feature_build_group_desc(&sb, groups, n);
+	return put(rec, DATA_GROUP_DESC, &sb);
+}
+
 struct error *features_begin(struct recording *rec)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
@@ -172,6 +208,7 @@ struct error *features_begin(struct recording *rec)
 	}
 	TRY(put_cpu(rec));
 	TRY(put_pmus(rec));
+	TRY(put_groups(rec));
 	bool tracepoints = false;
 	for (size_t i = 0; i < rec->events.n; i++)
 		tracepoints |= rec->events.v[i].tracepoint || rec->events.v[i].format;

@@ -750,6 +750,21 @@ test_not_root() {
 	assert_contains header "cpu-clock:u"
 }
 
+test_groups() {
+	need
+	record -e 'page-faults,{cpu-clock,minor-faults}' -e "{$EVENT,major-faults}:S" -o t.data \
+		-- "$COUNTED" 10
+	"$PERF" evlist -g -i t.data >out 2>&1
+	diff - out <<-END || fail "other groups"
+		page-faults
+		{cpu-clock,minor-faults}
+		{$EVENT,major-faults}
+	END
+	"$PERF" report --header-only -i t.data | grep '^# group' >want
+	"$PERF_BPF" report --header-only -i t.data | grep '^# group' >got
+	diff want got || fail "differs from perf report"
+}
+
 test_header() {
 	need
 	record -e $EVENT,cpu-clock -o t.data -- "$COUNTED" 10

@@ -151,6 +151,45 @@ static void capabilities_of_pmus(void **state)
 	data_header_deinit(&h);
 }
 
+static void groups_of_events(void **state)
+{
+	_cleanup_strbuf_ struct strbuf two = STRBUF_INIT, bad = STRBUF_INIT, out = STRBUF_INIT;
+	const struct data_group groups[] = {{"", 1, 2}, {"mine", 3, 3}};
+	struct data_header h = {.pipe = true}, damaged = {0};
+
+	for (int i = 0; i < 5; i++) {
+		struct data_event *ev = data_header_add_event(&h);
+
+		ev->attr = (struct perf_event_attr){
+			.type = PERF_TYPE_SOFTWARE, .config = i, .exclude_guest = 1};
+		ev->name = i == 2 ? strdup("two") : NULL;
+	}
+	feature_build_group_desc(&two, groups, 2);
+	/* As perf has it where the user gave no name. */
+	assert_string_equal(two.str + 8, "{anon_group}");
+	assert_null(decode(&h, DATA_GROUP_DESC, &two));
+	assert_null(data_group_of(&h, 0));
+	assert_int_equal(data_group_of(&h, 1)->leader, 1);
+	assert_int_equal(data_group_of(&h, 2)->leader, 1);
+	/* Its third member is not among the events. */
+	assert_null(data_group_of(&h, 3));
+	assert_null(data_group_of(&h, 5));
+	data_header_add_event(&h);
+	assert_string_equal(data_group_of(&h, 5)->name, "mine");
+	h.events[5].name = strdup("five");
+	print_header(&h, "", &out);
+	assert_non_null(strstr(strbuf_str(&out), "\n# group: {task-clock,two}\n"
+						 "# group: mine{context-switches,cpu-migrations,"
+						 "five}\n"));
+
+	feature_build_group_desc(&bad, (struct data_group[]){{"", 1, 2}, {"", 2, 2}}, 2);
+	struct error *err = decode(&damaged, DATA_GROUP_DESC, &bad);
+	assert_string_equal(err->msg, "feature GROUP_DESC: group 1 is empty or overlaps another");
+	error_free(err);
+	data_header_deinit(&damaged);
+	data_header_deinit(&h);
+}
+
 static void bpf_programs_come_back_as_built(void **state)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
@@ -618,6 +657,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(features_come_back_as_built),
 		cmocka_unit_test(capabilities_of_pmus),
+		cmocka_unit_test(groups_of_events),
 		cmocka_unit_test(bpf_programs_come_back_as_built),
 		cmocka_unit_test(tracing_data_come_back_as_built),
 		cmocka_unit_test(events_are_named_as_perf_names_them),
