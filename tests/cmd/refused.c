@@ -223,7 +223,7 @@ int main(int argc, char **argv)
 	} else if (!strcmp(argv[1], "struct")) {
 		show_struct();
 	} else if (is_case) {
-		_cleanup_(refusal_freep) struct refusal *r = NULL;
+		_cleanup_(refusal_freep) struct load_refusal *r = NULL;
 
 		if (refusal_new(prog, -err, log_buf, &r))
 			return 2;
