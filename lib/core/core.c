@@ -3,7 +3,9 @@
  * A relocation from its record to its result: read the local spec, find the
  * candidates (types of the target with the same name and kind, flavors
  * ignored), match the spec against each, calculate. Several candidates are
- * fine as long as they agree: a struct may be there twice, from two units.
+ * fine as long as they agree: a struct may be there twice, from two units, or
+ * from two modules. Modules are asked only for types that the kernel proper
+ * does not have.
  *
  * The target's name index makes the search one lookup, and two caches keep an
  * object with thousands of relocations cheap: candidates per local type, and
@@ -16,22 +18,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct error *core_new(const struct btf *local, const struct btf *const *targets, size_t n,
-		       struct core **out)
+struct error *core_new(const struct btf *local, const struct btf *target, struct core **out)
 {
 	_cleanup_(core_freep) struct core *core = calloc(1, sizeof(*core));
 
 	if (!core)
 		return error_nomem();
-	core->targets = malloc((n + 1) * sizeof(*core->targets));
-	if (!core->targets)
-		return error_nomem();
-	if (n)
-		memcpy(core->targets, targets, n * sizeof(*targets));
 	core->local = local;
-	core->n_targets = n;
+	core->target = target;
 	*out = steal_ptr(core);
 	return NULL;
+}
+
+void core_set_modules(struct core *core, core_modules_fn *fn, void *ctx)
+{
+	core->modules_fn = fn;
+	core->modules_ctx = ctx;
 }
 
 void core_free(struct core *core)
@@ -57,7 +59,6 @@ void core_free(struct core *core)
 	vec_for_each (poison, &core->poisons)
 		free(poison->why);
 	vec_deinit(&core->poisons);
-	free(core->targets);
 	free(core);
 }
 
@@ -84,6 +85,20 @@ static void cands_freep(struct core_cands **cands)
 	free(*cands);
 }
 
+/* What the kernel's modules have of the name. */
+static struct error *add_module_cands(struct core *core, struct core_cands *cands,
+				      const struct btf_type *local_t, const char *name)
+{
+	if (core->modules_fn) {
+		TRY(core->modules_fn(core->modules_ctx, &core->modules));
+		core->modules_fn = NULL;
+		core->has_modules = true;
+	}
+	for (size_t i = 0; i < core->modules.n; i++)
+		TRY(add_cands(cands, core->modules.btfs[i], local_t, name));
+	return NULL;
+}
+
 static struct error *find_cands(struct core *core, uint32_t local_id, struct core_cands **out)
 {
 	struct core_cands *known = u64map_get(&core->cands, local_id);
@@ -97,19 +112,13 @@ static struct error *find_cands(struct core *core, uint32_t local_id, struct cor
 	_cleanup_(cands_freep) struct core_cands *cands = calloc(1, sizeof(*cands));
 	if (!cands)
 		return error_nomem();
-	/* modules are asked for what the kernel proper does not have */
-	for (size_t i = 0; i < core->n_targets; i++) {
-		const struct btf *btf = core->targets[i];
-
-		if (i == 1 && cands->v.n)
-			break;
-
-		if (i == 0)
-			for (const struct btf *base = btf__base_btf(btf); base;
-			     base = btf__base_btf(base))
-				TRY(add_cands(cands, base, t, name));
-		TRY(add_cands(cands, btf, t, name));
-	}
+	for (const struct btf *base = btf__base_btf(core->target); base; base = btf__base_btf(base))
+		TRY(add_cands(cands, base, t, name));
+	TRY(add_cands(cands, core->target, t, name));
+	/* A type of the kernel proper hides those of modules that have its name, as in libbpf. */
+	if (!cands->v.n)
+		TRY(add_module_cands(core, cands, t, name));
+	cands->nowhere = !cands->v.n;
 	if (!u64map_put(&core->cands, local_id, cands))
 		return error_nomem();
 	*out = steal_ptr(cands);
@@ -126,6 +135,34 @@ static struct error *about(struct error *err, const struct btf_core_relo *relo,
 		return err;
 	core_spec_describe(spec, relo->kind, &sb);
 	return error_prefix(err, "CO-RE, %s %s", core_kind_name(relo->kind), strbuf_str(&sb));
+}
+
+/* "type 5 of the kernel", "type 130210 of module nf_nat" */
+static void describe_cand(const struct core *core, const struct core_cand *cand, struct strbuf *sb)
+{
+	strbuf_addf(sb, "type %u of ", cand->id);
+	for (size_t i = 0; i < core->modules.n; i++)
+		if (core->modules.btfs[i] == cand->btf) {
+			strbuf_addf(sb, "module %s", core->modules.names[i]);
+			return;
+		}
+	strbuf_adds(sb, "the target");
+}
+
+static struct error *ambiguous(const struct core *core, const struct core_cand *a, uint64_t a_val,
+			       const struct core_cand *b, uint64_t b_val)
+{
+	_cleanup_strbuf_ struct strbuf first = STRBUF_INIT, second = STRBUF_INIT;
+
+	describe_cand(core, a, &first);
+	describe_cand(core, b, &second);
+	return error_hint(error_new(ENOTUNIQ,
+				    "ambiguous: %s and %s give different values, "
+				    "%llu and %llu",
+				    strbuf_str(&first), strbuf_str(&second),
+				    (unsigned long long)a_val, (unsigned long long)b_val),
+			  "to select one, use a ___flavor of the struct with a field that only "
+			  "that type has");
 }
 
 /* Matches all candidates, and drops those that do not. */
@@ -153,14 +190,8 @@ static struct error *match_cands(struct core *core, const struct core_spec *loca
 			*res = one;
 		} else if (spec->bit_offset != first->bit_offset || one.poison != res->poison ||
 			   one.new_val != res->new_val) {
-			return error_hint(error_new(ENOTUNIQ,
-						    "ambiguous: target types %u and %u give "
-						    "different values, %llu and %llu",
-						    first->root_id, spec->root_id,
-						    (unsigned long long)res->new_val,
-						    (unsigned long long)one.new_val),
-					  "to select one, use a ___flavor of the struct with a "
-					  "field that only that type has");
+			return ambiguous(core, &cands->v.v[0], res->new_val, &cands->v.v[i],
+					 one.new_val);
 		}
 		cands->v.v[matches++] = cands->v.v[i];
 	}

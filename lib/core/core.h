@@ -53,12 +53,29 @@ struct core_result {
 struct core;
 
 /*
- * local is the object's BTF; targets[0] is the kernel's (or the given file's),
- * others are modules'. All are borrowed and outlive the core. The candidates
- * found for a type are kept, so one core serves a whole object.
+ * The BTF of the kernel's modules: split BTF over the kernel's own. All is
+ * borrowed and outlives the core.
  */
-struct error *core_new(const struct btf *local, const struct btf *const *targets, size_t n,
-		       struct core **out);
+struct core_modules {
+	const struct btf *const *btfs;
+	const char *const *names;
+	size_t n;
+	size_t unread; /* modules whose BTF exists but could not be read */
+};
+typedef struct error *core_modules_fn(void *ctx, struct core_modules *modules);
+
+/*
+ * local is the object's BTF; target is the kernel's (or the given file's).
+ * Both are borrowed and outlive the core. The candidates found for a type are
+ * kept, so one core serves a whole object.
+ */
+struct error *core_new(const struct btf *local, const struct btf *target, struct core **out);
+/*
+ * Where to look for types that the target does not have. fn is called at the
+ * first of these types and not again: reading all modules takes time, and most
+ * objects need none of them.
+ */
+void core_set_modules(struct core *core, core_modules_fn *fn, void *ctx);
 void core_free(struct core *core);
 DEFINE_FREEP(struct core, core_free)
 
@@ -81,6 +98,8 @@ struct error *core_relocate(struct core *core, const struct btf_core_relo *relo,
  * in the kernel" and the like; NULL: the imm is none of ours. It is core's.
  */
 const char *core_explain(const struct core *core, int32_t imm);
+/* Whether the type itself was found neither in the target nor in its modules. */
+bool core_lacks_type(const struct core *core, int32_t imm);
 
 /* Names in the target near to what the poisoned instruction means, each in quotes; or nothing. */
 struct error *core_nearest(const struct core *core, int32_t imm, struct strbuf *sb);

@@ -45,6 +45,7 @@ struct core_cand {
 
 struct core_cands {
 	VEC(struct core_cand) v;
+	bool nowhere; /* the modules do not have one either */
 };
 
 /* A relocation that was resolved before. */
@@ -57,13 +58,17 @@ struct core_known {
 /* An instruction that was poisoned. */
 struct core_poison {
 	char *why;
+	bool lacks_type;
 	struct btf_core_relo relo;
 };
 
 struct core {
 	const struct btf *local;
-	const struct btf **targets;
-	size_t n_targets;
+	const struct btf *target;
+	core_modules_fn *modules_fn; /* NULL: there are no modules, or they were asked for */
+	void *modules_ctx;
+	bool has_modules;
+	struct core_modules modules;
 	struct u64map cands;		 /* local type id -> struct core_cands */
 	struct u64map known;		 /* type id << 32 | access_str_off -> struct core_known */
 	VEC(struct core_poison) poisons; /* by imm - CORE_POISON_BASE */

@@ -83,25 +83,48 @@ static bool near_enumerator(const struct btf *btf, uint32_t id, const struct cor
 	return nearest_text(&near, sb);
 }
 
-static bool near_type(const struct btf *btf, const char *want, uint32_t kind, struct strbuf *sb)
+static void offer_types(const struct btf *btf, uint32_t first, uint32_t kind, struct nearest *near)
 {
-	struct nearest near = nearest_make(want);
 	const uint32_t n = btf__type_cnt(btf);
 
-	for (uint32_t id = 1; id < n; id++) {
+	for (uint32_t id = first; id < n; id++) {
 		const struct btf_type *t = btf__type_by_id(btf, id);
 
 		if (btf_kind(t) == kind && btf_name(btf, t)[0])
-			nearest_offer(&near, btf_name(btf, t));
+			nearest_offer(near, btf_name(btf, t));
 	}
+}
+
+static bool near_type(const struct core *core, const char *want, uint32_t kind, struct strbuf *sb)
+{
+	struct nearest near = nearest_make(want);
+
+	offer_types(core->target, 1, kind, &near);
+	for (size_t i = 0; i < core->modules.n; i++)
+		offer_types(core->modules.btfs[i], btf_start_id(core->modules.btfs[i]), kind,
+			    &near);
 	return nearest_text(&near, sb);
+}
+
+/* The target's type of that name, or the first module's; 0: there is none. */
+static uint32_t find_type(const struct core *core, const char *name, uint32_t kind,
+			  const struct btf **btf)
+{
+	int id = btf__find_by_name_kind(core->target, name, kind);
+
+	*btf = core->target;
+	for (size_t i = 0; id <= 0 && i < core->modules.n; i++) {
+		*btf = core->modules.btfs[i];
+		id = btf__find_by_name_kind(*btf, name, kind);
+	}
+	return id > 0 ? (uint32_t)id : 0;
 }
 
 struct error *core_nearest(const struct core *core, int32_t imm, struct strbuf *sb)
 {
 	const int64_t i = (int64_t)imm - CORE_POISON_BASE;
 
-	if (i < 0 || i >= (int64_t)core->poisons.n || !core->n_targets)
+	if (i < 0 || i >= (int64_t)core->poisons.n)
 		return NULL;
 	const struct btf_core_relo *relo = &core->poisons.v[i].relo;
 	const struct btf_type *t = btf__type_by_id(core->local, relo->type_id);
@@ -112,13 +135,13 @@ struct error *core_nearest(const struct core *core, int32_t imm, struct strbuf *
 		return error_nomem();
 	TRY(core_spec_parse(core->local, relo->type_id, relo->kind,
 			    btf__str_by_offset(core->local, relo->access_str_off), spec));
-	const struct btf *btf = core->targets[0];
-	const int id = btf__find_by_name_kind(btf, root, btf_kind(t));
-	if (id <= 0)
-		near_type(btf, root, btf_kind(t), sb);
+	const struct btf *btf;
+	const uint32_t id = find_type(core, root, btf_kind(t), &btf);
+	if (!id)
+		near_type(core, root, btf_kind(t), sb);
 	else if (core_kind_is_field(relo->kind))
-		near_field(btf, (uint32_t)id, spec, sb);
+		near_field(btf, id, spec, sb);
 	else if (core_kind_is_enum(relo->kind))
-		near_enumerator(btf, (uint32_t)id, spec, sb);
+		near_enumerator(btf, id, spec, sb);
 	return strbuf_failed(sb) ? error_nomem() : NULL;
 }

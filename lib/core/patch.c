@@ -37,10 +37,21 @@ static struct error *poison(struct core *core, const struct btf_core_relo *relo,
 	core_spec_describe(spec, relo->kind, &sb);
 	strbuf_addf(&sb, " %s", reason);
 
+	const struct core_cands *cands = u64map_get(&core->cands, relo->type_id);
+	const bool lacks_type = cands && cands->nowhere && core->has_modules;
+	if (lacks_type) {
+		strbuf_addf(&sb, " or its loaded modules (%zu with BTF", core->modules.n);
+		if (core->modules.unread)
+			strbuf_addf(&sb, "; the BTF of %zu could not be read",
+				    core->modules.unread);
+		strbuf_adds(&sb, ")");
+	}
+
 	struct core_poison *slot = core->poisons.n < POISONS_MAX ? vec_push(&core->poisons) : NULL;
 	if (!slot)
 		return error_nomem();
 	slot->relo = *relo;
+	slot->lacks_type = lacks_type;
 	slot->why = strbuf_steal(&sb);
 	if (!slot->why) {
 		core->poisons.n--;
@@ -61,6 +72,13 @@ const char *core_explain(const struct core *core, int32_t imm)
 	int64_t i = (int64_t)imm - CORE_POISON_BASE;
 
 	return i >= 0 && i < (int64_t)core->poisons.n ? core->poisons.v[i].why : NULL;
+}
+
+bool core_lacks_type(const struct core *core, int32_t imm)
+{
+	int64_t i = (int64_t)imm - CORE_POISON_BASE;
+
+	return i >= 0 && i < (int64_t)core->poisons.n && core->poisons.v[i].lacks_type;
 }
 
 static uint32_t load_bytes(const struct bpf_insn *insn)

@@ -91,24 +91,26 @@ struct error *program_function_id(int prog_fd, const char *name, uint32_t *id)
 	return error_suggest(err, &near);
 }
 
-/* Walks the modules' BTF; leaves attach_btf_id 0 when none has it. */
-static void find_in_modules(struct bpf_program *prog, const struct btf *vmlinux, const char *module,
-			    const char *name)
+/* Looks in all modules, or in one; leaves attach_btf_id 0 when none has it. */
+static struct error *find_in_modules(struct bpf_program *prog, const char *wanted, const char *name)
 {
-	uint32_t id = 0;
+	struct loaded_modules *modules;
+	struct loaded_module *module;
+	const struct btf *btf;
 
-	while (!prog->attach_btf_id) {
-		_cleanup_close_ int fd = -1;
-		_cleanup_(btf__freep) struct btf *btf = NULL;
-
-		if (!btf_next_module(vmlinux, module, &id, &fd, &btf))
-			return;
-		const int found = find_in(btf, name, prog->attach_type);
-		if (found > 0) {
-			prog->attach_btf_id = (uint32_t)found;
-			prog->attach_btf_obj_fd = steal_fd(&fd);
-		}
+	TRY(modules_list(prog->obj, &modules));
+	vec_for_each (module, &modules->v) {
+		if (*wanted && strcmp(module->name, wanted))
+			continue;
+		TRY(module_btf(prog->obj, module, &btf));
+		const int found = btf ? find_in(btf, name, prog->attach_type) : -ENOENT;
+		if (found <= 0)
+			continue;
+		TRY(module_btf_fd(module, &prog->attach_btf_obj_fd));
+		prog->attach_btf_id = (uint32_t)found;
+		return NULL;
 	}
+	return NULL;
 }
 
 /* Names of the same kind near to one that is not there. */
@@ -178,7 +180,7 @@ struct error *program_find_target(struct bpf_program *prog)
 			return NULL;
 		}
 	}
-	find_in_modules(prog, vmlinux, module, name);
+	TRY(find_in_modules(prog, module, name));
 	return prog->attach_btf_id ? NULL : no_such_target(prog, vmlinux, name);
 }
 

@@ -20,7 +20,7 @@ static void release_heap(void *data, size_t size)
 	free(data);
 }
 
-static struct error *load_by_id(uint32_t id, const struct btf *base, struct btf **out)
+struct error *btf_load_by_id(uint32_t id, const struct btf *base, struct btf **out)
 {
 	_cleanup_close_ int fd = bpf_btf_get_fd_by_id(id);
 	struct bpf_btf_info info = {0};
@@ -49,7 +49,7 @@ static struct error *load_by_id(uint32_t id, const struct btf *base, struct btf 
 struct btf *btf__load_from_kernel_by_id_split(__u32 id, struct btf *base_btf)
 {
 	struct btf *btf = NULL;
-	struct error *err = load_by_id(id, base_btf, &btf);
+	struct error *err = btf_load_by_id(id, base_btf, &btf);
 
 	return err ? edge_null(err) : btf;
 }
@@ -57,31 +57,6 @@ struct btf *btf__load_from_kernel_by_id_split(__u32 id, struct btf *base_btf)
 struct btf *btf__load_from_kernel_by_id(__u32 id)
 {
 	return btf__load_from_kernel_by_id_split(id, NULL);
-}
-
-bool btf_next_module(const struct btf *vmlinux, const char *module, uint32_t *id, int *fd,
-		     struct btf **out)
-{
-	while (!bpf_btf_get_next_id(*id, id)) {
-		_cleanup_close_ int got = bpf_btf_get_fd_by_id(*id);
-		char name[64] = "";
-		struct bpf_btf_info info = {
-			.name = (uintptr_t)name,
-			.name_len = sizeof(name),
-		};
-		uint32_t len = sizeof(info);
-
-		if (got < 0 || bpf_btf_get_info_by_fd(got, &info, &len) || !info.kernel_btf ||
-		    !strcmp(name, "vmlinux") || (*module && strcmp(name, module)))
-			continue;
-		struct btf *btf = btf__load_from_kernel_by_id_split(*id, (struct btf *)vmlinux);
-		if (!btf)
-			continue;
-		*fd = steal_fd(&got);
-		*out = btf;
-		return true;
-	}
-	return false;
 }
 
 /* The verifier's last line says what it did not like. */

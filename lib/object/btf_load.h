@@ -26,12 +26,7 @@ struct error *btf_load_vmlinux(const char *sysfs, struct btf **out);
 struct error *btf_load_module(const char *sysfs, const char *module, const struct btf *vmlinux,
 			      struct btf **out);
 
-/*
- * Goes on from *id (0 at first) to the next module whose BTF the kernel holds
- * and can be read; only to that of this name, where module is not "". The BTF
- * and its descriptor are the caller's. false: there is no other.
- */
-bool btf_next_module(const struct btf *vmlinux, const char *module, uint32_t *id, int *fd,
-		     struct btf **out);
+/* What the kernel holds by id (needs CAP_SYS_ADMIN); base may be NULL. */
+struct error *btf_load_by_id(uint32_t id, const struct btf *base, struct btf **out);
 
 #endif

@@ -2,7 +2,8 @@
 /*
  * CO-RE for a laid out program: the records of .BTF.ext for each of its
  * functions, handed to lib/core with the instructions they mean. The target
- * is the running kernel's BTF, or the file that the caller named.
+ * is the running kernel's BTF and, for types that it does not have, that of its
+ * modules; or the file that the caller named.
  */
 #include "lib/object/prepare.h"
 
@@ -22,7 +23,11 @@ static struct error *core_begin(struct bpf_object *obj)
 	} else {
 		TRY(object_vmlinux(obj, &target));
 	}
-	return core_new(obj->btf, &target, 1, &obj->core);
+	TRY(core_new(obj->btf, target, &obj->core));
+	/* A file stands for another kernel, whose modules are not known. */
+	if (!obj->btf_custom_path)
+		core_set_modules(obj->core, modules_for_core, obj);
+	return NULL;
 }
 
 /* "filter.c:12" for errors, where the line is known. */

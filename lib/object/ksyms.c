@@ -113,38 +113,49 @@ static struct error *take(const struct bpf_object *obj, struct extern_var *var,
 	return NULL;
 }
 
-/* The first module that has it; var->btf_id stays 0: none. */
-static struct error *find_in_modules(struct bpf_object *obj, const struct btf *vmlinux,
-				     const char *name, struct extern_var *var)
+/* The number of a module's descriptor in the table that programs are loaded with. */
+static struct error *module_fd_index(struct bpf_object *obj, struct loaded_module *module,
+				     uint32_t *index)
 {
-	const uint32_t kind = var->is_func ? BTF_KIND_FUNC : BTF_KIND_VAR;
-	uint32_t id = 0;
+	_cleanup_close_ int fd = -1;
 
-	while (!var->btf_id) {
-		_cleanup_close_ int fd = -1;
-		_cleanup_(btf__freep) struct btf *btf = NULL;
-
-		if (!btf_next_module(vmlinux, "", &id, &fd, &btf))
-			return NULL;
-		const int found = btf__find_by_name_kind(btf, name, kind);
-		bool taken;
-
-		if (found <= 0)
-			continue;
-		TRY(take(obj, var, btf, (uint32_t)found, &taken));
-		if (!taken)
-			return NULL;
+	if (!module->fd_index) {
 		/* Entry 0 of the table is the kernel's own. */
 		if (!obj->module_fds.n && !vec_push(&obj->module_fds))
 			return error_nomem();
 		if (obj->module_fds.n > INT16_MAX)
 			return error_new(E2BIG, "the object uses symbols of more than %d modules",
 					 INT16_MAX);
+		TRY(module_btf_fd(module, &fd));
 		int *place = vec_push(&obj->module_fds);
 		if (!place)
 			return error_nomem();
-		var->module = (uint32_t)obj->module_fds.n - 1;
 		*place = steal_fd(&fd);
+		module->fd_index = (uint32_t)obj->module_fds.n - 1;
+	}
+	*index = module->fd_index;
+	return NULL;
+}
+
+/* The first module that has it; var->btf_id stays 0: none. */
+static struct error *find_in_modules(struct bpf_object *obj, const char *name,
+				     struct extern_var *var)
+{
+	const uint32_t kind = var->is_func ? BTF_KIND_FUNC : BTF_KIND_VAR;
+	struct loaded_modules *modules;
+	struct loaded_module *module;
+	const struct btf *btf;
+
+	TRY(modules_list(obj, &modules));
+	vec_for_each (module, &modules->v) {
+		bool taken;
+
+		TRY(module_btf(obj, module, &btf));
+		const int found = btf ? btf__find_by_name_kind(btf, name, kind) : -ENOENT;
+		if (found <= 0)
+			continue;
+		TRY(take(obj, var, btf, (uint32_t)found, &taken));
+		return taken ? module_fd_index(obj, module, &var->module) : NULL;
 	}
 	return NULL;
 }
@@ -197,7 +208,7 @@ struct error *ksym_resolve(struct bpf_object *obj, struct extern_var *var)
 			if (id > 0)
 				TRY(take(obj, var, vmlinux, (uint32_t)id, &taken));
 			else
-				TRY(find_in_modules(obj, vmlinux, name, var));
+				TRY(find_in_modules(obj, name, var));
 		}
 	}
 	if (!var->btf_id && !var->address && !var->is_at_zero && !var->is_weak)

@@ -354,6 +354,7 @@ struct error *object_load(struct bpf_object *obj)
 	/* Not needed any more, and large. */
 	core_free(obj->core);
 	obj->core = NULL;
+	modules_deinit(&obj->modules);
 	btf__free(obj->vmlinux);
 	obj->vmlinux = NULL;
 	return NULL;

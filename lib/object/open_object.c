@@ -322,6 +322,7 @@ void bpf_object__close(struct bpf_object *obj)
 	core_free(obj->core);
 	btf_ext__free(obj->btf_ext);
 	btf__free(obj->btf);
+	modules_deinit(&obj->modules);
 	btf__free(obj->vmlinux);
 	btf__free(obj->custom_btf);
 	if (obj->btf_fd >= 0)

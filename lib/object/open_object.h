@@ -240,6 +240,22 @@ struct jump_table {
 	int fd;
 };
 
+/* A module of the kernel that is loaded and has BTF; see module_btf.c. */
+struct loaded_module {
+	char *name;	   /* "": it was unloaded meanwhile */
+	uint32_t id;	   /* of its BTF; 0: not known, it is read from sysfs */
+	uint32_t fd_index; /* in the object's module_fds; 0: none yet */
+	struct btf *btf;   /* NULL: not read yet; or: */
+	bool tried;	   /* it could not be read */
+};
+
+struct loaded_modules {
+	VEC(struct loaded_module) v;
+	bool listed;
+	const struct btf **btfs; /* of those that could be read */
+	const char **names;
+};
+
 struct bpf_object {
 	char *name;
 	char *path; /* for messages */
@@ -285,7 +301,8 @@ struct bpf_object {
 	size_t kernel_log_size;
 	uint32_t kernel_log_level;
 
-	struct btf *vmlinux; /* loaded when first needed */
+	struct btf *vmlinux;	       /* loaded when first needed */
+	struct loaded_modules modules; /* the same */
 	struct btf *custom_btf;
 	struct core *core;
 
@@ -403,7 +420,8 @@ struct error *relos_read(struct bpf_object *obj);
 struct error *jump_table_relo(const struct bpf_object *obj, const struct elf_symbol *sym,
 			      struct relo *relo);
 
-/* What an object that is closed has from later: jump_tables.c, instances.c. */
+/* What an object that is closed has from later: module_btf.c, jump_tables.c, instances.c. */
+void modules_deinit(struct loaded_modules *modules);
 void jump_tables_close(struct bpf_object *obj);
 void instances_unload(struct bpf_program *prog);
 

@@ -35,6 +35,16 @@ struct error *program_find_target(struct bpf_program *prog);
 /* object_btf.c: the running kernel's BTF, loaded once; it is the object's. */
 struct error *object_vmlinux(struct bpf_object *obj, const struct btf **btf);
 
+/* module_btf.c: the modules of the running kernel, listed once, without reading their BTF. */
+struct error *modules_list(struct bpf_object *obj, struct loaded_modules **modules);
+/* The BTF of a module, read once; *btf is NULL where it cannot be read. */
+struct error *module_btf(struct bpf_object *obj, struct loaded_module *module,
+			 const struct btf **btf);
+/* A descriptor of its BTF, which the caller closes. EPERM: that needs CAP_SYS_ADMIN. */
+struct error *module_btf_fd(const struct loaded_module *module, int *fd);
+/* A core_modules_fn; ctx is the object. */
+struct error *modules_for_core(void *ctx, struct core_modules *modules);
+
 /* externs.c: the variables whose values the loader knows, before the maps are created. */
 struct error *externs_fill(struct bpf_object *obj);
 

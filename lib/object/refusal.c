@@ -200,6 +200,7 @@ static bool gather_core(struct load_refusal *r, const struct bpf_program *prog)
 				break;
 		}
 		error_free(core_nearest(core, insn->imm, &near));
+		note.lacks_type = core_lacks_type(core, insn->imm);
 		const bool kept = keep_text(r, &what, &note.text) &&
 				  (!near.len || keep_text(r, &near, &note.hint));
 		strbuf_deinit(&what);

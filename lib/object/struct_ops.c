@@ -281,28 +281,24 @@ static bool find_in(const struct btf *btf, const char *name, struct kernel_struc
 	return false;
 }
 
-/* A module's BTF comes out with its descriptor in ops->btf_fd. */
+/* A module's comes with a descriptor of the module's BTF in ops->btf_fd. */
 static struct error *find_kernel_struct(struct bpf_map *map, const char *name,
-					struct kernel_struct *kernel, struct btf **module)
+					struct kernel_struct *kernel)
 {
-	const struct btf *vmlinux;
-	uint32_t id = 0;
+	struct loaded_modules *modules;
+	struct loaded_module *module;
+	const struct btf *btf;
 
-	TRY(object_vmlinux(map->obj, &vmlinux));
-	if (find_in(vmlinux, name, kernel))
+	TRY(object_vmlinux(map->obj, &btf));
+	if (find_in(btf, name, kernel))
 		return NULL;
-	while (!*module) {
-		_cleanup_close_ int fd = -1;
-		_cleanup_(btf__freep) struct btf *btf = NULL;
-
-		if (!btf_next_module(vmlinux, "", &id, &fd, &btf))
-			return no_such_struct(vmlinux, name);
-		if (!find_in(btf, name, kernel))
-			continue;
-		*module = steal_ptr(btf);
-		map->ops->btf_fd = steal_fd(&fd);
+	TRY(modules_list(map->obj, &modules));
+	vec_for_each (module, &modules->v) {
+		TRY(module_btf(map->obj, module, &btf));
+		if (btf && find_in(btf, name, kernel))
+			return module_btf_fd(module, &map->ops->btf_fd);
 	}
-	return NULL;
+	return no_such_struct(map->obj->vmlinux, name);
 }
 
 static bool is_zero(const char *bytes, size_t n)
@@ -432,7 +428,6 @@ static struct error *match_member(struct bpf_map *map, const struct kernel_struc
 
 static struct error *map_match(struct bpf_map *map)
 {
-	_cleanup_(btf__freep) struct btf *module = NULL;
 	const struct btf_type *t = struct_of(map);
 	const char *type = btf_name(map->obj->btf, t);
 	const char *flavour = strstr(type, "___");
@@ -442,7 +437,7 @@ static struct error *map_match(struct bpf_map *map)
 
 	if (!name)
 		return error_nomem();
-	TRY(find_kernel_struct(map, name, &kernel, &module));
+	TRY(find_kernel_struct(map, name, &kernel));
 	map->ops->value = calloc(1, kernel.value->size);
 	if (!map->ops->value)
 		return error_nomem();

@@ -19,9 +19,6 @@ static inline const struct sys_roots *roots_or_default(const struct sys_roots *r
  */
 bool sys_is_component(const char *name);
 
-/* Adds the folder's entries (d_type DT_DIR or DT_REG, or both by DT_UNKNOWN), sorted. */
-struct error *sys_list_dir(const char *path, unsigned char type, struct names *names);
-
 /* What a process with the given tree is called to: "did you mean …?", or the fallback. */
 struct error *sys_hint_nearest(struct error *err, const char *want, const struct names *among,
 			       const char *fallback);

@@ -44,6 +44,9 @@ struct error *sys_read_file(const char *path, size_t max, char **data, size_t *s
  */
 struct error *sys_read_lines(const char *path, bool (*on_line)(void *ctx, char *line), void *ctx);
 
+/* Adds the folder's entries (d_type DT_DIR or DT_REG, or both by DT_UNKNOWN), sorted. */
+struct error *sys_list_dir(const char *path, unsigned char type, struct names *names);
+
 /* The number (decimal, or hexadecimal with 0x) that a small file holds. */
 struct error *sys_read_u64(const char *path, uint64_t *value);
 struct error *sys_read_int(const char *path, int *value);

@@ -75,9 +75,10 @@ static bool explain_core(struct explain *ex)
 	place_by_name(ex, note->text);
 	strbuf_adds(&ex->msg, note->text);
 	if (note->hint)
-		strbuf_addf(&ex->hint, "did you mean %s? Or guard the access: ", note->hint);
-	else
-		strbuf_adds(&ex->hint, "guard the access: ");
+		strbuf_addf(&ex->hint, "did you mean %s? Or ", note->hint);
+	if (note->lacks_type)
+		strbuf_adds(&ex->hint, "load the module that has the type (modprobe), or ");
+	strbuf_adds(&ex->hint, "guard the access: ");
 	if (!strncmp(note->text, "enum ", 5))
 		strbuf_adds(&ex->hint, "if (bpf_core_enum_value_exists(enum type, VALUE)) …");
 	else if (strchr(note->text, '.'))

@@ -43,7 +43,8 @@ struct verifier_note {
 	const char *name;
 	const char *text;
 	const char *hint;
-	uint32_t size; /* of the map's value, or of the variable; 0: unknown */
+	uint32_t size;	 /* of the map's value, or of the variable; 0: unknown */
+	bool lacks_type; /* CO-RE: no loaded module has the type either */
 };
 
 /* Everything is borrowed; tables ascend by instruction. */

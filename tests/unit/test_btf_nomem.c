@@ -144,9 +144,8 @@ static int sanitizes(void)
 static int relocates(void)
 {
 	struct btf *local = btf__new(raw, raw_size), *targ = btf__new(raw, raw_size);
-	const struct btf *targets[] = {targ};
 	struct core *core = NULL;
-	int err = local && targ ? edge(core_new(local, targets, 1, &core)) : -ENOMEM;
+	int err = local && targ ? edge(core_new(local, targ, &core)) : -ENOMEM;
 	int off = err ? 0 : btf__find_str(local, "0:0");
 
 	if (!err && off < 0)

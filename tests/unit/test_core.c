@@ -182,8 +182,7 @@ static int setup(void **state)
 
 	w->local = local_btf();
 	w->targ = target_btf();
-	const struct btf *targets[] = {w->targ};
-	assert_null(core_new(w->local, targets, 1, &w->core));
+	assert_null(core_new(w->local, w->targ, &w->core));
 	*state = w;
 	return 0;
 }
@@ -296,7 +295,6 @@ static void shifts_bitfields(void **state)
 static void shifts_bitfields_of_the_other_byte_order(void **state)
 {
 	struct btf *b = btf__new_empty();
-	const struct btf *targets[] = {b};
 	static const enum btf_endianness orders[] = {BTF_LITTLE_ENDIAN, BTF_BIG_ENDIAN};
 
 	btf__add_int(b, "int", 4, BTF_INT_SIGNED);
@@ -308,7 +306,7 @@ static void shifts_bitfields_of_the_other_byte_order(void **state)
 		struct core_result res;
 
 		assert_int_equal(btf__set_endianness(b, orders[i]), 0);
-		assert_null(core_new(b, targets, 1, &core));
+		assert_null(core_new(b, b, &core));
 		r.kind = CORE_FIELD_LSHIFT_U64;
 		assert_null(core_resolve(core, &r, &res));
 		assert_int_equal(res.new_val, i ? 32 + 5 : 64 - 8);
@@ -324,7 +322,6 @@ static void shifts_bitfields_of_the_other_byte_order(void **state)
 static void widens_bitfields(void **state)
 {
 	struct btf *b = btf__new_empty();
-	const struct btf *targets[] = {b};
 	struct core *core;
 	struct core_result res;
 
@@ -333,7 +330,7 @@ static void widens_bitfields(void **state)
 	btf__add_struct(b, "packed", 16);
 	btf__add_field(b, "x", 1, 20, 20);
 	btf__add_field(b, "y", 2, 20, 60);
-	assert_null(core_new(b, targets, 1, &core));
+	assert_null(core_new(b, b, &core));
 	struct btf_core_relo r = {0, 3, btf__add_str(b, "0:0"), CORE_FIELD_BYTE_SIZE};
 	assert_null(core_resolve(core, &r, &res));
 	assert_int_equal(res.new_val, 8);
@@ -397,7 +394,8 @@ static void sees_ambiguity(void **state)
 	expect(w, CORE_FIELD_BYTE_OFFSET, TWICE, "0:0", 0, 0);
 	expect(w, CORE_FIELD_EXISTS, TWICE, "0:0", 1, 1);
 	expect_refused(w, CORE_FIELD_BYTE_OFFSET, TWICE, "0:1", ENOTUNIQ,
-		       "offset of field struct twice.differs: ambiguous: target types 22 and 23");
+		       "offset of field struct twice.differs: ambiguous: type 22 of the target and "
+		       "type 23 of the target");
 	expect_refused(w, CORE_TYPE_ID_TARGET, TWICE, "0", ENOTUNIQ, "ambiguous");
 }
 
@@ -555,8 +553,7 @@ static void poisons_unsafe_resizing(void **state)
 	btf__add_int(targ, "long", 8, BTF_INT_SIGNED);
 	btf__add_struct(targ, "s", 16);
 	btf__add_field(targ, "x", 1, 64, 0);
-	const struct btf *targets[] = {targ};
-	assert_null(core_new(local, targets, 1, &core));
+	assert_null(core_new(local, targ, &core));
 	struct btf_core_relo r = {0, 2, btf__add_str(local, "0:0"), CORE_FIELD_BYTE_OFFSET};
 	struct bpf_insn insn = {.code = BPF_LDX | BPF_MEM | BPF_W};
 	assert_null(core_relocate(core, &r, "p", &insn, 1, 0));
@@ -571,37 +568,182 @@ static void poisons_unsafe_resizing(void **state)
 	btf__free(targ);
 }
 
+/*
+ * A kernel with struct both { int x at 4 }, and two modules, with struct both
+ * { int x at 8 }, struct mod { int x at 8 } in the first, and in both of them
+ * struct same { int x at 4 } and struct differs { int x at 0 and at 4 }. The
+ * object has these, struct none, and struct mod___old.
+ */
+struct modules_world {
+	struct btf *local, *targ, *mods[2];
+	const struct btf *btfs[2];
+	int calls;
+	size_t unread;
+	int fails;
+	struct core *core;
+};
+
+enum { M_BOTH = 2, M_MOD, M_SAME, M_DIFFERS, M_NONE, M_MOD_OLD };
+
+static void add_struct(struct btf *b, const char *name, uint32_t at)
+{
+	btf__add_struct(b, name, 16);
+	btf__add_field(b, "x", 1, at * 8, 0);
+}
+
+static struct error *give_modules(void *ctx, struct core_modules *modules)
+{
+	static const char *const names[] = {"nf_first", "nf_second"};
+	struct modules_world *w = ctx;
+
+	w->calls++;
+	if (w->fails && w->fails--)
+		return error_nomem();
+	*modules = (struct core_modules){w->btfs, names, 2, w->unread};
+	return NULL;
+}
+
+static void modules_world(struct modules_world *w)
+{
+	static const char *const names[] = {"both", "mod", "same", "differs", "none", "mod___old"};
+
+	w->local = btf__new_empty();
+	w->targ = btf__new_empty();
+	btf__add_int(w->local, "int", 4, BTF_INT_SIGNED);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		add_struct(w->local, names[i], 0);
+	btf__add_int(w->targ, "int", 4, BTF_INT_SIGNED);
+	add_struct(w->targ, "both", 4);
+	btf__add_fwd(w->targ, "mod", BTF_FWD_STRUCT); /* as the kernel has nf_conn */
+	for (uint32_t i = 0; i < 2; i++) {
+		w->btfs[i] = w->mods[i] = btf__new_empty_split(w->targ);
+		if (!i) {
+			add_struct(w->mods[i], "both", 8);
+			add_struct(w->mods[i], "mod", 8);
+		}
+		add_struct(w->mods[i], "same", 4);
+		add_struct(w->mods[i], "differs", i * 4);
+	}
+	assert_null(core_new(w->local, w->targ, &w->core));
+	core_set_modules(w->core, give_modules, w);
+}
+
+static void modules_world_free(struct modules_world *w)
+{
+	core_free(w->core);
+	btf__free(w->mods[0]);
+	btf__free(w->mods[1]);
+	btf__free(w->local);
+	btf__free(w->targ);
+}
+
+static struct error *resolve_x(struct modules_world *w, uint32_t id, uint32_t kind,
+			       struct core_result *res)
+{
+	const bool whole = kind >= CORE_TYPE_ID_LOCAL;
+	struct btf_core_relo r = {0, id, btf__add_str(w->local, whole ? "0" : "0:0"), kind};
+
+	return core_resolve(w->core, &r, res);
+}
+
 static void asks_modules_last(void **state)
 {
-	struct btf *local = btf__new_empty(), *targ = btf__new_empty();
-	struct core *core;
+	struct modules_world w = {0};
 	struct core_result res;
 
-	btf__add_int(local, "int", 4, BTF_INT_SIGNED);
-	btf__add_struct(local, "both", 4);
-	btf__add_field(local, "x", 1, 0, 0);
-	btf__add_struct(local, "mod", 4);
-	btf__add_field(local, "x", 1, 0, 0);
-	btf__add_int(targ, "int", 4, BTF_INT_SIGNED);
-	btf__add_struct(targ, "both", 8);
-	btf__add_field(targ, "x", 1, 32, 0);
-	struct btf *module = btf__new_empty_split(targ);
-	btf__add_struct(module, "both", 12);
-	btf__add_field(module, "x", 1, 64, 0);
-	btf__add_struct(module, "mod", 12);
-	btf__add_field(module, "x", 1, 64, 0);
-	const struct btf *targets[] = {targ, module};
-	assert_null(core_new(local, targets, 2, &core));
-	struct btf_core_relo r = {0, 2, btf__add_str(local, "0:0"), CORE_FIELD_BYTE_OFFSET};
-	assert_null(core_resolve(core, &r, &res));
+	modules_world(&w);
+	assert_null(resolve_x(&w, M_BOTH, CORE_FIELD_BYTE_OFFSET, &res));
 	assert_int_equal(res.new_val, 4);
-	r.type_id = 3;
-	assert_null(core_resolve(core, &r, &res));
+	assert_int_equal(w.calls, 0); /* who needs no module pays nothing */
+	assert_null(resolve_x(&w, M_MOD, CORE_FIELD_BYTE_OFFSET, &res));
 	assert_int_equal(res.new_val, 8);
-	core_free(core);
-	btf__free(module);
-	btf__free(local);
-	btf__free(targ);
+	assert_null(resolve_x(&w, M_MOD_OLD, CORE_FIELD_EXISTS, &res));
+	assert_int_equal(res.new_val, 1);
+	/* an id of the module's own numbering, which goes on from the kernel's */
+	assert_null(resolve_x(&w, M_MOD, CORE_TYPE_ID_TARGET, &res));
+	assert_int_equal(res.new_val, btf__type_cnt(w.targ) + 1);
+	/* of two modules that agree */
+	assert_null(resolve_x(&w, M_SAME, CORE_FIELD_BYTE_OFFSET, &res));
+	assert_int_equal(res.new_val, 4);
+	assert_null(resolve_x(&w, M_NONE, CORE_TYPE_EXISTS, &res));
+	assert_int_equal(res.new_val, 0);
+	assert_int_equal(w.calls, 1); /* and the others pay once */
+	modules_world_free(&w);
+}
+
+static void modules_may_disagree(void **state)
+{
+	struct modules_world w = {0};
+	struct core_result res;
+
+	modules_world(&w);
+	struct error *err = resolve_x(&w, M_DIFFERS, CORE_FIELD_BYTE_OFFSET, &res);
+	assert_non_null(err);
+	assert_int_equal(err->code, ENOTUNIQ);
+	assert_non_null(strstr(err->msg, "of module nf_first and type "));
+	assert_non_null(strstr(err->msg, "of module nf_second give different values, 0 and 4"));
+	error_free(err);
+	/* two modules number their types in their own ways */
+	err = resolve_x(&w, M_SAME, CORE_TYPE_ID_TARGET, &res);
+	assert_non_null(err);
+	assert_int_equal(err->code, ENOTUNIQ);
+	error_free(err);
+	modules_world_free(&w);
+}
+
+/* What a poisoned instruction says; the caller's. */
+static char *poison_of(struct modules_world *w, uint32_t id, bool *lacks_type)
+{
+	struct btf_core_relo r = {0, id, btf__add_str(w->local, "0:0"), CORE_FIELD_BYTE_OFFSET};
+	struct bpf_insn insn = {.code = BPF_LDX | BPF_MEM | BPF_W};
+
+	assert_null(core_relocate(w->core, &r, NULL, &insn, 1, 0));
+	assert_non_null(core_explain(w->core, insn.imm));
+	*lacks_type = core_lacks_type(w->core, insn.imm);
+	return strdup(core_explain(w->core, insn.imm));
+}
+
+static void says_that_modules_were_asked(void **state)
+{
+	struct modules_world w = {.unread = 3, .fails = 1};
+	struct core_result res;
+	bool lacks_type;
+
+	modules_world(&w);
+	/* a failure is passed on, and nothing half done is kept */
+	struct error *err = resolve_x(&w, M_NONE, CORE_FIELD_BYTE_OFFSET, &res);
+	assert_non_null(err);
+	assert_int_equal(err->code, ENOMEM);
+	error_free(err);
+	char *why = poison_of(&w, M_NONE, &lacks_type);
+	assert_string_equal(why, "instruction 0: struct none.x does not exist in the target kernel "
+				 "or its loaded modules (2 with BTF; the BTF of 3 could not be "
+				 "read)");
+	assert_true(lacks_type);
+	free(why);
+	/* a near name in a module is offered */
+	struct strbuf sb = STRBUF_INIT;
+	btf__add_struct(w.mods[1], "nonce", 4);
+	assert_null(core_nearest(w.core, CORE_POISON_BASE, &sb));
+	assert_string_equal(strbuf_str(&sb), "'nonce'");
+	strbuf_deinit(&sb);
+	modules_world_free(&w);
+
+	/* a member that the module's struct does not have: the type is there */
+	w = (struct modules_world){0};
+	modules_world(&w);
+	btf__add_struct(w.local, "mod___new", 8);
+	btf__add_field(w.local, "xx", 1, 0, 0);
+	why = poison_of(&w, btf__type_cnt(w.local) - 1, &lacks_type);
+	assert_string_equal(why, "instruction 0: struct mod___new.xx does not exist in the target "
+				 "kernel");
+	assert_false(lacks_type);
+	free(why);
+	struct strbuf near = STRBUF_INIT;
+	assert_null(core_nearest(w.core, CORE_POISON_BASE, &near));
+	assert_string_equal(strbuf_str(&near), "'x'");
+	strbuf_deinit(&near);
+	modules_world_free(&w);
 }
 
 /* Graphs that would take forever to walk. */
@@ -622,8 +764,7 @@ static void survives_hostile_types(void **state)
 		btf__add_field(targ, NULL, btf__type_cnt(targ), 0, 0);
 		btf__add_struct(targ, NULL, 4);
 	}
-	const struct btf *targets[] = {targ};
-	assert_null(core_new(local, targets, 1, &core));
+	assert_null(core_new(local, targ, &core));
 	struct btf_core_relo r = {0, 2, btf__add_str(local, "0:0"), CORE_FIELD_BYTE_OFFSET};
 	struct error *err = core_resolve(core, &r, &res);
 	assert_non_null(err);
@@ -652,6 +793,8 @@ int main(void)
 		TEST(poisons_and_explains),
 		cmocka_unit_test(poisons_unsafe_resizing),
 		cmocka_unit_test(asks_modules_last),
+		cmocka_unit_test(modules_may_disagree),
+		cmocka_unit_test(says_that_modules_were_asked),
 		cmocka_unit_test(survives_hostile_types),
 	};
 
