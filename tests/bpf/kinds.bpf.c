@@ -5,6 +5,7 @@
  * what came along; `verdict` is what the program answers.
  */
 #include <linux/bpf.h>
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
@@ -214,6 +215,55 @@ SEC("?fentry/nf_conntrack_in") int BPF_PROG(into_a_module)
 {
 	__sync_fetch_and_add(&seen, 1);
 	return 0;
+}
+
+/* Where the function above looks for the connection. */
+struct nf_conntrack_tuple {
+	struct {
+		unsigned char protonum;
+	} dst;
+} __attribute__((preserve_access_index));
+
+SEC("?fentry/nf_conntrack_find_get")
+int BPF_PROG(reads_of_a_module, void *net, void *zone, struct nf_conntrack_tuple *tuple)
+{
+	__sync_fetch_and_add(&seen, tuple->dst.protonum);
+	return 0;
+}
+
+SEC("?kprobe.multi/nf_conntrack_find_g*") int many_of_a_module(void *ctx)
+{
+	__sync_fetch_and_add(&seen, 1);
+	return 0;
+}
+
+SEC("?tp_btf/tls_device_offload_set") int tracepoint_of_a_module(void *ctx)
+{
+	return 0;
+}
+
+/* Types that only a module has: CO-RE finds them there, or says that nothing has them. */
+struct flow_ports {
+	unsigned short source, dest;
+};
+
+SEC("?tc") int type_of_a_module(struct __sk_buff *skb)
+{
+	if (!bpf_core_type_exists(struct nf_conn))
+		return 0;
+	return bpf_core_field_offset(struct nf_conn, status);
+}
+
+SEC("?tc") int needs_a_module(struct __sk_buff *skb)
+{
+	return bpf_core_field_offset(struct flow_ports, dest);
+}
+
+extern const void nf_conntrack_hash __ksym __weak;
+
+SEC("?tc") int symbol_of_a_module(struct __sk_buff *skb)
+{
+	return (int)(unsigned long)&nf_conntrack_hash;
 }
 
 /* Sections of the client's own. */

@@ -10,6 +10,7 @@
  */
 #include <arpa/inet.h>
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -379,6 +380,133 @@ static void kind_fentry_of_a_module(void)
 	bpf_object__close(obj);
 }
 
+/* What a program sees when another one of the object looks for a connection. */
+static void sees_a_lookup(const char *name, unsigned int want)
+{
+	struct bpf_program *prog, *looks;
+	size_t size;
+
+	if (access("/sys/kernel/btf/nf_conntrack", R_OK))
+		skip("the module nf_conntrack is not loaded");
+	struct bpf_object *obj = open_with(name, &prog);
+	looks = bpf_object__find_program_by_name(obj, "of_a_module");
+	CHECK(looks && !bpf_program__set_autoload(looks, true));
+	load(obj);
+	const unsigned int *seen =
+		bpf_map__initial_value(bpf_object__find_map_by_name(obj, ".bss"), &size);
+	struct bpf_link *link = bpf_program__attach(prog);
+	CHECK(link && seen);
+	CHECK(run(looks) == ENOENT);
+	if (*seen != want)
+		printf("seen %u, wanted %u\n", *seen, want);
+	CHECK(*seen == want);
+	CHECK(!bpf_link__destroy(link));
+	bpf_object__close(obj);
+}
+
+static void kind_reads_of_a_module(void)
+{
+	sees_a_lookup("reads_of_a_module", 17); /* of UDP */
+}
+
+static void kind_many_of_a_module(void)
+{
+	sees_a_lookup("many_of_a_module", 1);
+}
+
+static void kind_tracepoint_of_a_module(void)
+{
+	struct bpf_program *prog;
+
+	if (access("/sys/kernel/btf/tls", R_OK))
+		skip("the module tls is not loaded");
+	struct bpf_object *obj = open_with("tracepoint_of_a_module", &prog);
+	load(obj);
+	struct bpf_link *link = bpf_program__attach(prog);
+	CHECK(link);
+	CHECK(!bpf_link__destroy(link));
+	bpf_object__close(obj);
+}
+
+/*
+ * The offset of a struct's member in the kernel's BTF, or in what sysfs has of a
+ * module; -1: neither has it.
+ */
+static int offset_in_kernel(const char *module, const char *name, const char *member)
+{
+	struct btf *vmlinux = btf__load_vmlinux_btf(), *btf;
+	char path[128];
+	int at = -1;
+
+	CHECK(vmlinux);
+	snprintf(path, sizeof(path), "/sys/kernel/btf/%s", module);
+	btf = access(path, R_OK) ? NULL : btf__parse_split(path, vmlinux);
+	const int id = btf__find_by_name_kind(btf ? btf : vmlinux, name, BTF_KIND_STRUCT);
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf ? btf : vmlinux, (__u32)id) : NULL;
+	for (__u32 i = 0; t && i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(btf ? btf : vmlinux, btf_members(t)[i].name_off),
+			    member))
+			at = (int)(btf_member_bit_offset(t, i) / 8);
+	btf__free(btf);
+	btf__free(vmlinux);
+	return at;
+}
+
+static void kind_type_of_a_module(void)
+{
+	struct bpf_program *prog;
+	struct globals g;
+	struct bpf_object *obj = load_with("type_of_a_module", &prog, &g);
+	const int offset = offset_in_kernel("nf_conntrack", "nf_conn", "status");
+	const int got = run(prog), want = offset < 0 ? 0 : offset;
+
+	if (got != want)
+		printf("got %d, wanted %d\n", got, want);
+	CHECK(got == want);
+	bpf_object__close(obj);
+}
+
+/* A type that has to be there: the module has it, or the error says that no module has. */
+static void kind_needs_a_module(void)
+{
+	struct bpf_program *prog;
+	struct bpf_object *obj = open_with("needs_a_module", &prog);
+	const int offset = offset_in_kernel("nf_flow_table", "flow_ports", "dest");
+
+	if (offset >= 0) {
+		load(obj);
+		CHECK(run(prog) == offset);
+	} else {
+		CHECK(bpf_object__load(obj));
+		CHECK(strstr(perf_bpf_last_error(), "struct flow_ports.dest does not exist in the "
+						    "target kernel or its loaded modules ("));
+		CHECK(perf_bpf_last_hint() &&
+		      strstr(perf_bpf_last_hint(), "load the module that has the type (modprobe)"));
+	}
+	bpf_object__close(obj);
+}
+
+static void kind_symbol_of_a_module(void)
+{
+	struct bpf_program *prog;
+	struct globals g;
+	char line[512], name[256];
+	unsigned long long address, want = 0;
+	FILE *f = fopen("/proc/kallsyms", "r");
+
+	CHECK(f);
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "%llx %*c %255s", &address, name) == 2 &&
+		    !strcmp(name, "nf_conntrack_hash")) {
+			want = address;
+			break;
+		}
+	fclose(f);
+	struct bpf_object *obj = load_with("symbol_of_a_module", &prog, &g);
+	CHECK(run(prog) == (int)want);
+	bpf_object__close(obj);
+}
+
 /* ---- arenas: tests/bpf/arena.bpf.c ---- */
 
 struct shared {
@@ -432,14 +560,20 @@ static const struct {
 	{"larger_data", kind_larger_data},
 	{"lsm", kind_lsm},
 	{"lsm_cgroup", kind_lsm_cgroup},
+	{"many_of_a_module", kind_many_of_a_module},
+	{"needs_a_module", kind_needs_a_module},
 	{"netfilter", kind_netfilter},
 	{"netkit", kind_netkit},
 	{"netns", kind_netns},
+	{"reads_of_a_module", kind_reads_of_a_module},
 	{"sockmap", kind_sockmap},
 	{"struct_ops", kind_struct_ops},
 	{"struct_ops_link", kind_struct_ops_link},
+	{"symbol_of_a_module", kind_symbol_of_a_module},
 	{"tcx", kind_tcx},
 	{"token", kind_token},
+	{"tracepoint_of_a_module", kind_tracepoint_of_a_module},
+	{"type_of_a_module", kind_type_of_a_module},
 	{"xdp", kind_xdp},
 };
 

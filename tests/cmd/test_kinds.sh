@@ -32,6 +32,11 @@ arena() {
 	[ "${CLANG#clang-}" -ge 19 ] || skip "no clang 19 or newer, which knows address spaces"
 	kind arena arena -mcpu=v4 "$@"
 }
+test_modules() {
+	kind needs_a_module
+	kind type_of_a_module
+	kind symbol_of_a_module
+}
 test_arena() { arena; }
 test_arena_at_a_place() { arena -DPLACE=0x300000000000; }
 test_arena_that_does_not_fit() {
