@@ -564,6 +564,8 @@ struct error *pb_elf_source_read(struct elf_source *syms, struct elf_source *run
 		TRY(read_symbols(&r, syms->dynsym));
 	if (syms->is_excerpt && runtime->dynsym && runtime != syms)
 		TRY(read_rest(&r));
+	if (opts->space == SYM_FILE_OFFSET)
+		symtab_drop_labels(st);
 	if (st->syms.n && opts->space == SYM_FILE_OFFSET)
 		TRY(read_plt(runtime, st));
 	return NULL;

@@ -51,6 +51,8 @@ void symtab_fix_ends(struct symtab *st);
 void symtab_fix_duplicates(struct symtab *st);
 /* After more was added and sorted: a guessed length ends where the next symbol starts. */
 void symtab_cut_guessed(struct symtab *st);
+/* Removes labels without a length that are in a function with one; after the fix-ups. */
+void symtab_drop_labels(struct symtab *st);
 /* Makes the table ready for look-ups; after it nothing is added. */
 bool symtab_finish(struct symtab *st);
 

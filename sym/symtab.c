@@ -12,7 +12,9 @@
  * Symbols may overlap (a function with labels inside it). Then a look-up must
  * not stop at the nearest start: max_end tells how far back a symbol may reach
  * over the address. perf's answer in such a case depends on the shape of its
- * tree; here it is the innermost symbol.
+ * tree; here it is the innermost symbol. In a program, a label without a length
+ * is not a symbol where a function has its length: the time spent behind the
+ * label is the function's.
  *
  * Demangling costs more than all the rest, so it waits until a name is asked
  * for: of a million symbols a report shows some hundred.
@@ -226,6 +228,24 @@ void symtab_fix_duplicates(struct symtab *st)
 		} else {
 			syms[kept++] = syms[i];
 		}
+	}
+	st->syms.n = kept;
+}
+
+void symtab_drop_labels(struct symtab *st)
+{
+	struct symbol *syms = st->syms.v;
+	size_t kept = 0;
+	uint64_t end = 0; /* of the functions so far */
+
+	for (size_t i = 0; i < st->syms.n; i++) {
+		const struct symbol sym = syms[i];
+
+		if (sym.type == STT_NOTYPE && sym.guessed && sym.start < end)
+			continue;
+		if (!sym.guessed && (sym.type == STT_FUNC || sym.type == STT_GNU_IFUNC))
+			end = max_of(end, sym.end);
+		syms[kept++] = sym;
 	}
 	st->syms.n = kept;
 }

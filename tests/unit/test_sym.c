@@ -168,6 +168,32 @@ static void test_overlap(void **state)
 	symtab_free(st);
 }
 
+/* Of a label without a length, the time is the function's that it is in. */
+static void test_labels_in_functions(void **state)
+{
+	struct symtab *st = symtab_new();
+
+	symtab_add(st, 0x1000, 0x1000, STB_GLOBAL, STT_FUNC, "outer");
+	symtab_add(st, 0x1100, 0, STB_LOCAL, STT_NOTYPE, "label");
+	symtab_add(st, 0x1200, 0x10, STB_LOCAL, STT_NOTYPE, "sized");
+	symtab_add(st, 0x1f00, 0, STB_LOCAL, STT_NOTYPE, "last");
+	symtab_add(st, 0x3000, 0, STB_GLOBAL, STT_NOTYPE, "alone");
+	symtab_add(st, 0x4000, 0, STB_GLOBAL, STT_FUNC, "no_length");
+	symtab_add(st, 0x4100, 0, STB_GLOBAL, STT_NOTYPE, "behind");
+	assert_true(symtab_sort(st));
+	symtab_fix_ends(st);
+	symtab_fix_duplicates(st);
+	symtab_drop_labels(st);
+	assert_true(symtab_finish(st));
+	assert_string_equal(name_at(st, 0x1150), "outer");
+	assert_string_equal(name_at(st, 0x1205), "sized");
+	assert_string_equal(name_at(st, 0x1f80), "outer");
+	assert_string_equal(name_at(st, 0x2800), "-");
+	assert_string_equal(name_at(st, 0x3100), "alone");
+	assert_string_equal(name_at(st, 0x4150), "behind");
+	symtab_free(st);
+}
+
 static void test_sort_is_stable(void **state)
 {
 	struct symtab *st = symtab_new();
@@ -547,6 +573,7 @@ int main(void)
 		cmocka_unit_test(test_kallsyms_hidden),
 		cmocka_unit_test(test_aliases),
 		cmocka_unit_test(test_overlap),
+		cmocka_unit_test(test_labels_in_functions),
 		cmocka_unit_test(test_sort_is_stable),
 		cmocka_unit_test(test_demangle),
 		cmocka_unit_test(test_own_elf),
