@@ -77,6 +77,10 @@ struct error *resolver_new(struct session *s, const struct resolver_opts *opts,
 	r->session = s;
 	r->round = 1;
 	memcpy(&r->opts, opts, min_of(opts->sz, sizeof(r->opts)));
+	/* Below "/", files and the kernel's symbols are where they are without it, as in perf. */
+	_cleanup_free_ char *symfs = r->opts.symfs ? realpath(r->opts.symfs, NULL) : NULL;
+	if (symfs && !strcmp(symfs, "/"))
+		r->opts.symfs = NULL;
 	*out = r;
 	return NULL;
 }
