@@ -307,6 +307,7 @@ static struct error *report_run(struct report *rp)
 		damage = summary_read(summary);
 		if (damage && (damage->code != EBADMSG || !summary_n_entries(summary)))
 			return damage;
+		session_warn_of_losses(r.session, r.path, &rp->log);
 		err = print_results(rp, &r, summary, &out);
 	}
 	if (!err)

@@ -259,7 +259,7 @@ static void set_time(const struct summary *s, struct results *results)
 struct error *summary_results(struct summary *s, struct results *results)
 {
 	results->subject = RESULTS_OF_EVENTS;
-	results->lost = session_losses(s->opts.recording->session).lost_samples;
+	results->lost = session_lost_samples(s->opts.recording->session);
 	results->n_only = s->n_only;
 	memcpy(results->only, s->only, sizeof(s->only));
 	set_time(s, results);

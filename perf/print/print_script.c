@@ -171,20 +171,6 @@ static void warn_of_stacks(const struct script *sc)
 	}
 }
 
-/* What the recorder could not keep is not in the output. */
-static void warn_of_losses(const struct script *sc)
-{
-	const struct session_losses l = session_losses(sc->session);
-
-	if (l.lost_samples)
-		log_warn(sc->recording->log, "%s: %" PRIu64 " samples were lost while recording",
-			 sc->name, l.lost_samples);
-	else if (l.lost)
-		log_warn(sc->recording->log,
-			 "%s: %" PRIu64 " records were lost while recording, in %" PRIu64 " chunks",
-			 sc->name, l.lost, l.chunks);
-}
-
 static struct error *print_records(struct script *sc)
 {
 	const struct script_opts *opts = sc->opts;
@@ -234,7 +220,7 @@ static struct error *print_all(struct script *sc)
 	struct error *err = print_records(sc);
 	if (sc->closed)
 		return err;
-	warn_of_losses(sc);
+	session_warn_of_losses(sc->session, sc->name, sc->recording->log);
 	/* What came before an error is worth having. */
 	struct error *late = flush(sc);
 	if (!err)

@@ -712,3 +712,19 @@ struct session_losses session_losses(const struct session *s)
 	losses.n_ledger = s->ledger.n;
 	return losses;
 }
+
+uint64_t session_lost_samples(const struct session *s)
+{
+	return max_of(s->losses.lost_samples, s->losses.lost);
+}
+
+void session_warn_of_losses(const struct session *s, const char *name, const struct log *log)
+{
+	if (s->losses.lost_samples)
+		log_warn(log, "%s: %" PRIu64 " samples were lost while recording", name,
+			 s->losses.lost_samples);
+	else if (s->losses.lost)
+		log_warn(log,
+			 "%s: %" PRIu64 " records were lost while recording, in %" PRIu64 " chunks",
+			 name, s->losses.lost, s->losses.chunks);
+}

@@ -175,6 +175,14 @@ struct session_losses {
 	size_t n_ledger;
 };
 struct session_losses session_losses(const struct session *s);
+/*
+ * The samples that were lost, as far as records say. The kernel counts what found no room in a ring
+ * twice: by LOST records, and since 6.0 by event, which perf writes at the end as LOST_SAMPLES. A
+ * recording without these has LOST alone, which counts records of other types too.
+ */
+uint64_t session_lost_samples(const struct session *s);
+/* Warns of what was lost; name is the recording's. */
+void session_warn_of_losses(const struct session *s, const char *name, const struct log *log);
 
 /* TRACING_DATA, taken apart; NULL: the recording has none, or (in a pipe) not yet. */
 const struct data_tracing *session_tracing(const struct session *s);

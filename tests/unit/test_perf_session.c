@@ -247,6 +247,52 @@ static void builds_at_one_path_are_told_apart(void **state)
 	}
 }
 
+static void image_lost(struct image *im, uint32_t type, uint64_t lost)
+{
+	size_t at = image_begin(im, type, 0);
+
+	if (type == PERF_RECORD_LOST)
+		image_u64(im, 11);
+	image_u64(im, lost);
+	image_sample_id(im, 10, 10, 0, 11);
+	image_end(im, at);
+}
+
+static void fill_lost(struct image *im)
+{
+	image_lost(im, PERF_RECORD_LOST, 30);
+	image_lost(im, PERF_RECORD_LOST, 7);
+}
+
+static void fill_lost_samples(struct image *im)
+{
+	fill_lost(im);
+	image_lost(im, PERF_RECORD_LOST_SAMPLES, 40);
+}
+
+static uint64_t lost_of(image_fill_fn fill)
+{
+	_cleanup_(session_freep) struct session *s = NULL;
+	struct session_tool tool = {0};
+	struct image im = {0};
+
+	image_file(&im, fill);
+	struct memfile f = memfile_new(im.sb.str, im.sb.len);
+	assert_null(session_open(f.path, NULL, &s));
+	assert_null(session_process(s, &tool));
+	close(f.fd);
+	strbuf_deinit(&im.sb);
+	return session_lost_samples(s);
+}
+
+/* What LOST records count is in LOST_SAMPLES too, where there are any. */
+static void lost_samples_are_never_none_with_lost_records(void **state)
+{
+	assert_int_equal(lost_of(fill_simple), 0);
+	assert_int_equal(lost_of(fill_lost), 37);
+	assert_int_equal(lost_of(fill_lost_samples), 40);
+}
+
 /* Many maps, at random, over each other: against a plain array of pages. */
 static char paint[256];
 static void fill_maps(struct image *im)
@@ -744,6 +790,7 @@ int main(void)
 		cmocka_unit_test(header_features_are_decoded),
 		cmocka_unit_test(threads_and_maps_follow_fork_exec_and_reuse),
 		cmocka_unit_test(builds_at_one_path_are_told_apart),
+		cmocka_unit_test(lost_samples_are_never_none_with_lost_records),
 		cmocka_unit_test(overlapping_maps_cut_each_other),
 		cmocka_unit_test(rounds_are_merged_as_a_sorted_list_would_be),
 		cmocka_unit_test(ties_keep_the_order_of_the_file),
