@@ -2,6 +2,7 @@
 #include "cmd/export.h"
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "show/folded.h"
 #include "show/pprof.h"
 #include "show/result_json.h"
@@ -23,28 +24,18 @@ static const struct argp_option options[] = {
 	{0},
 };
 
+static const struct option_member members[] = {
+	OPTION_SETS(OPT_JSON, struct export_opts, json),
+	OPTION_SETS(OPT_CSV, struct export_opts, csv),
+	OPTION_SETS(OPT_HTML, struct export_opts, html),
+	OPTION_SETS(OPT_FOLDED, struct export_opts, folded),
+	OPTION_SETS(OPT_PPROF, struct export_opts, pprof),
+	{0},
+};
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
-	struct export_opts *opts = state->input;
-
-	switch (key) {
-	case OPT_JSON:
-		opts->json = true;
-		return 0;
-	case OPT_CSV:
-		opts->csv = true;
-		return 0;
-	case OPT_HTML:
-		opts->html = arg;
-		return 0;
-	case OPT_FOLDED:
-		opts->folded = true;
-		return 0;
-	case OPT_PPROF:
-		opts->pprof = arg;
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
+	return option_set(members, key, arg, state->input) ? 0 : ARGP_ERR_UNKNOWN;
 }
 
 const struct argp export_argp = {.options = options, .parser = parse_option};

@@ -168,6 +168,14 @@ error_t cmd_parse(const struct argp *argp, int argc, char **argv, unsigned int f
 	return argp_parse(argp, argc, argv, flags, index, input);
 }
 
+void option_check(struct argp_state *state, const char *name, struct error *err)
+{
+	if (err)
+		argp_error(state, "%s: %s%s%s", name, err->msg, err->hint ? "; " : "",
+			   err->hint ? err->hint : "");
+	error_free(err);
+}
+
 bool option_number(const char *text, uint64_t max, uint64_t *v)
 {
 	bool hex = !strncmp(text, "0x", 2);

@@ -8,12 +8,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/base/error.h"
+
 /*
  * argp_parse(), but an unknown long option is answered by "did you mean …?",
  * and the status is that of any wrong command line.
  */
 error_t cmd_parse(const struct argp *argp, int argc, char **argv, unsigned int flags, int *index,
 		  void *input);
+
+/* argp_error() with err, if there is one: "NAME: MESSAGE; HINT". */
+void option_check(struct argp_state *state, const char *name, struct error *err);
 
 /* A whole number up to max, in decimal, or in hexadecimal with 0x; false: it is none. */
 bool option_number(const char *text, uint64_t max, uint64_t *v);

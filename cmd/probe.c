@@ -117,6 +117,21 @@ static void find_here(struct argp_state *state)
 	p->view.exec = p->here;
 }
 
+static const struct option_member members[] = {
+	OPTION_SETS(OPT_FILTER, struct probe, view.filter),
+	OPTION_SETS(OPT_EXTERNS, struct probe, view.externs),
+	OPTION_SETS(OPT_NO_INLINES, struct probe, view.no_inlines),
+	OPTION_SETS('n', struct probe, view.code),
+	OPTION_SETS('x', struct probe, view.exec),
+	OPTION_SETS('m', struct probe, view.module),
+	OPTION_SETS('k', struct probe, vmlinux),
+	OPTION_SETS('s', struct probe, view.source),
+	OPTION_SETS('j', struct probe, view.json),
+	OPTION_SETS('v', struct probe, verbose),
+	OPTION_SETS('q', struct probe, quiet),
+	{0},
+};
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct probe *p = state->input;
@@ -125,15 +140,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'F':
 		set_action(state, ACTION_FUNCS, NULL);
 		p->view.filter = arg ? arg : p->view.filter;
-		return 0;
-	case OPT_FILTER:
-		p->view.filter = arg;
-		return 0;
-	case OPT_EXTERNS:
-		p->view.externs = true;
-		return 0;
-	case OPT_NO_INLINES:
-		p->view.no_inlines = true;
 		return 0;
 	case 'D':
 		p->view.code = true;
@@ -164,41 +170,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		else
 			strbuf_addf(&p->words, "%s%s", p->words.len ? " " : "", arg);
 		return 0;
-	case 'n':
-		p->view.code = true;
-		return 0;
-	case 'x':
-		p->view.exec = arg;
-		return 0;
-	case 'm':
-		p->view.module = arg;
-		return 0;
-	case 'k':
-		p->vmlinux = arg;
-		return 0;
-	case 's':
-		p->view.source = arg;
-		return 0;
-	case OPT_ATTACH: {
-		struct error *err = probe_way_parse(arg, &p->view.way);
-		char why[256];
-
-		if (!err)
-			return 0;
-		snprintf(why, sizeof(why), "%s%s%s", err->msg, err->hint ? "; " : "",
-			 err->hint ? err->hint : "");
-		error_free(err);
-		argp_error(state, "--way: %s", why);
-		return 0;
-	}
-	case 'j':
-		p->view.json = true;
-		return 0;
-	case 'v':
-		p->verbose++;
-		return 0;
-	case 'q':
-		p->quiet = true;
+	case OPT_ATTACH:
+		option_check(state, "--way", probe_way_parse(arg, &p->view.way));
 		return 0;
 	case ARGP_KEY_END:
 		if (strbuf_failed(&p->words))
@@ -222,7 +195,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		find_here(state);
 		return 0;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return option_set(members, key, arg, p) ? 0 : ARGP_ERR_UNKNOWN;
 }
 
 static const struct argp argp = {

@@ -116,6 +116,23 @@ static error_t parse_delay(struct argp_state *state, const char *text)
 	return 0;
 }
 
+static const struct option_member members[] = {
+	OPTION_SETS(OPT_CLANG_OPT, struct record_args, clang_opt),
+	OPTION_SETS('a', struct record_args, opts.all_cpus),
+	OPTION_SETS('C', struct record_args, opts.cpus),
+	OPTION_SETS('p', struct record_args, opts.pids),
+	OPTION_SETS('t', struct record_args, opts.tids),
+	OPTION_SETS('g', struct record_args, opts.callgraph),
+	OPTION_SETS('o', struct record_args, opts.output),
+	OPTION_SETS('i', struct record_args, opts.no_inherit),
+	OPTION_SETS(OPT_NO_BUFFERING, struct record_args, opts.no_buffering),
+	OPTION_SETS('B', struct record_args, opts.no_build_ids),
+	OPTION_SETS(OPT_VMLINUX, struct record_args, opts.vmlinux),
+	OPTION_SETS('v', struct record_args, verbose),
+	OPTION_SETS('q', struct record_args, quiet),
+	{0},
+};
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct record_args *args = state->input;
@@ -132,21 +149,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_OBJECT:
 		add_arg(state, RECORD_OBJECT, arg);
 		return 0;
-	case OPT_CLANG_OPT:
-		args->clang_opt = arg;
-		return 0;
-	case 'a':
-		o->all_cpus = true;
-		return 0;
-	case 'C':
-		o->cpus = arg;
-		return 0;
-	case 'p':
-		o->pids = arg;
-		return 0;
-	case 't':
-		o->tids = arg;
-		return 0;
 	case 'c':
 		if (!option_number(arg, INT64_MAX, &v) || !v)
 			argp_error(state, "-c %s: expected a count of at least 1", arg);
@@ -162,32 +164,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 				   arg);
 		o->freq = v;
 		return 0;
-	case 'g':
-		o->callgraph = true;
-		return 0;
 	case OPT_CALL_GRAPH:
 		if (strcmp(arg, "fp"))
 			argp_error(state, "--call-graph %s: only 'fp' is supported", arg);
 		o->callgraph = true;
 		return 0;
-	case 'm': {
-		struct error *err = record_pages_parse(arg, sysconf(_SC_PAGESIZE), &o->mmap_pages);
-
-		if (err)
-			argp_error(state, "-m: %s", err->msg);
-		return 0;
-	}
-	case 'o':
-		o->output = arg;
+	case 'm':
+		option_check(state, "-m",
+			     record_pages_parse(arg, sysconf(_SC_PAGESIZE), &o->mmap_pages));
 		return 0;
 	case 'D':
 		return parse_delay(state, arg);
-	case 'i':
-		o->no_inherit = true;
-		return 0;
-	case OPT_NO_BUFFERING:
-		o->no_buffering = true;
-		return 0;
 	case OPT_MAX_SIZE:
 		if (!parse_size(arg, &o->max_size))
 			argp_error(state, "--max-size %s: expected a size such as 100M", arg);
@@ -197,28 +184,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "-z %s: expected a level from 1 to 22", arg);
 		o->zstd_level = arg ? v : 1;
 		return 0;
-	case 'B':
-		o->no_build_ids = true;
-		return 0;
-	case OPT_VMLINUX:
-		o->vmlinux = arg;
-		return 0;
-	case OPT_ATTACH: {
-		struct error *err = probe_way_parse(arg, &o->probe_way);
-
-		if (err)
-			argp_error(state, "--way: %s%s%s", err->msg, err->hint ? "; " : "",
-				   err->hint ? err->hint : "");
+	case OPT_ATTACH:
+		option_check(state, "--way", probe_way_parse(arg, &o->probe_way));
 		return 0;
 	}
-	case 'v':
-		args->verbose++;
-		return 0;
-	case 'q':
-		args->quiet = true;
-		return 0;
-	}
-	return ARGP_ERR_UNKNOWN;
+	return option_set(members, key, arg, args) ? 0 : ARGP_ERR_UNKNOWN;
 }
 
 static const struct argp argp = {

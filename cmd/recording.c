@@ -45,58 +45,35 @@ static const struct argp_option options[] = {
 	{0},
 };
 
+static const struct option_member members[] = {
+	OPTION_SETS('i', struct recording_opts, input),
+	OPTION_SETS('f', struct recording_opts, force),
+	OPTION_SETS('c', struct recording_opts, filter.comms),
+	OPTION_SETS(OPT_PID, struct recording_opts, filter.pids),
+	OPTION_SETS(OPT_TID, struct recording_opts, filter.tids),
+	OPTION_SETS('C', struct recording_opts, filter.cpus),
+	OPTION_SETS('S', struct recording_opts, filter.symbols),
+	OPTION_SETS(OPT_TIME, struct recording_opts, filter.time),
+	OPTION_SETS(OPT_WHERE, struct recording_opts, filter.where),
+	OPTION_SETS(OPT_KALLSYMS, struct recording_opts, kallsyms),
+	OPTION_SETS('k', struct recording_opts, vmlinux),
+	OPTION_SETS(OPT_SYMFS, struct recording_opts, symfs),
+	OPTION_SETS(OPT_NO_DEMANGLE, struct recording_opts, no_demangle),
+	{0},
+};
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct recording_opts *opts = state->input;
 	uint64_t number;
 
-	switch (key) {
-	case 'i':
-		opts->input = arg;
-		return 0;
-	case 'f':
-		opts->force = true;
-		return 0;
-	case 'c':
-		opts->filter.comms = arg;
-		return 0;
-	case OPT_PID:
-		opts->filter.pids = arg;
-		return 0;
-	case OPT_TID:
-		opts->filter.tids = arg;
-		return 0;
-	case 'C':
-		opts->filter.cpus = arg;
-		return 0;
-	case 'S':
-		opts->filter.symbols = arg;
-		return 0;
-	case OPT_TIME:
-		opts->filter.time = arg;
-		return 0;
-	case OPT_WHERE:
-		opts->filter.where = arg;
-		return 0;
-	case OPT_MAX_STACK:
+	if (key == OPT_MAX_STACK) {
 		if (!option_number(arg, UINT_MAX, &number) || !number)
 			argp_error(state, "--max-stack: '%s' is not a number from 1 on", arg);
 		opts->max_stack = (unsigned)number;
 		return 0;
-	case OPT_KALLSYMS:
-		opts->kallsyms = arg;
-		return 0;
-	case 'k':
-		opts->vmlinux = arg;
-		return 0;
-	case OPT_SYMFS:
-		opts->symfs = arg;
-		return 0;
-	case OPT_NO_DEMANGLE:
-		opts->no_demangle = true;
-		return 0;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return option_set(members, key, arg, opts) ? 0 : ARGP_ERR_UNKNOWN;
 }
 
 const struct argp recording_argp = {.options = options, .parser = parse_option};

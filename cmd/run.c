@@ -149,6 +149,27 @@ static void parse_time_option(struct argp_state *state, const char *option, cons
 		*slot_ = (arg);                                                                    \
 	} while (0)
 
+static const struct option_member members[] = {
+	OPTION_SETS(OPT_CLEAR, struct run_args, opts.collect.delta),
+	OPTION_SETS(OPT_SORT, struct run_args, opts.collect.sort),
+	OPTION_SETS(OPT_PER_CPU, struct run_args, opts.collect.per_cpu),
+	OPTION_SETS('e', struct run_args, opts.events),
+	OPTION_SETS('p', struct run_args, opts.filter.pids),
+	OPTION_SETS('t', struct run_args, opts.filter.tids),
+	OPTION_SETS('u', struct run_args, opts.filter.uids),
+	OPTION_SETS(OPT_CGROUP, struct run_args, opts.filter.cgroups),
+	OPTION_SETS(OPT_COMM, struct run_args, opts.filter.comms),
+	OPTION_SETS(OPT_COST, struct run_args, opts.cost.show),
+	OPTION_SETS(OPT_PROBES, struct run_args, opts.show_probes),
+	OPTION_SETS(OPT_ATTACH, struct run_args, probe_way),
+	OPTION_SETS(OPT_CLANG_OPT, struct run_args, clang_opt),
+	OPTION_SETS(OPT_LIST, struct run_args, list),
+	OPTION_SETS(OPT_SOURCE, struct run_args, source),
+	OPTION_SETS('v', struct run_args, verbose),
+	OPTION_SETS('q', struct run_args, quiet),
+	{0},
+};
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct run_args *args = state->input;
@@ -162,9 +183,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_INTERVAL:
 		parse_time_option(state, "--interval", arg, &o->interval_ms);
 		return 0;
-	case OPT_CLEAR:
-		o->collect.delta = true;
-		return 0;
 	case OPT_MAP:
 		ADD(&args->maps, arg);
 		return 0;
@@ -173,20 +191,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--top %s: expected a number of rows, at least 1", arg);
 		o->collect.top = number;
 		return 0;
-	case OPT_SORT:
-		o->collect.sort = arg;
-		return 0;
-	case OPT_PER_CPU:
-		o->collect.per_cpu = true;
-		return 0;
 	case OPT_SET:
 		ADD(&args->sets, arg);
 		return 0;
 	case OPT_MAP_ENTRIES:
 		ADD(&args->entries, arg);
-		return 0;
-	case 'e':
-		o->events = arg;
 		return 0;
 	case 'F':
 	case 'c':
@@ -196,51 +205,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (o->freq && o->period)
 			argp_error(state, "-F and -c cannot be used together");
 		return 0;
-	case 'p':
-		o->filter.pids = arg;
-		return 0;
-	case 't':
-		o->filter.tids = arg;
-		return 0;
-	case 'u':
-		o->filter.uids = arg;
-		return 0;
-	case OPT_CGROUP:
-		o->filter.cgroups = arg;
-		return 0;
-	case OPT_COMM:
-		o->filter.comms = arg;
-		return 0;
-	case OPT_COST:
-		o->cost.show = true;
-		return 0;
 	case OPT_MAX_OVERHEAD:
 		if (!parse_percent(arg, &o->cost.max_share))
 			argp_error(state,
 				   "--max-overhead %s: expected a share of all CPUs' time such as "
 				   "2%% or 0.5%%",
 				   arg);
-		return 0;
-	case OPT_PROBES:
-		args->opts.show_probes = true;
-		return 0;
-	case OPT_ATTACH:
-		args->probe_way = arg;
-		return 0;
-	case OPT_CLANG_OPT:
-		args->clang_opt = arg;
-		return 0;
-	case OPT_LIST:
-		args->list = true;
-		return 0;
-	case OPT_SOURCE:
-		args->source = arg;
-		return 0;
-	case 'v':
-		args->verbose++;
-		return 0;
-	case 'q':
-		args->quiet = true;
 		return 0;
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &args->output;
@@ -249,7 +219,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		ADD(&args->files, arg);
 		return 0;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return option_set(members, key, arg, args) ? 0 : ARGP_ERR_UNKNOWN;
 }
 
 static const struct argp_child children[] = {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "cmd/run_live.h"
 #include "serve/server.h"
 #include "show/openmetrics.h"
@@ -65,6 +66,13 @@ static enum text_shades choose_shades(void)
 	return has && isatty(STDOUT_FILENO) && !(no && *no) ? SHADES_COLOUR : SHADES_CHARS;
 }
 
+static const struct option_member members[] = {
+	OPTION_SETS(OPT_CALLEE, struct run_output_opts, callee),
+	OPTION_SETS(OPT_LIVE, struct run_output_opts, live),
+	OPTION_SETS(OPT_OPENMETRICS, struct run_output_opts, openmetrics),
+	{0},
+};
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct run_output_opts *opts = state->input;
@@ -75,15 +83,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--shades %s: expected chars, gray or color", arg);
 		opts->shades_given = true;
 		return 0;
-	case OPT_CALLEE:
-		opts->callee = true;
-		return 0;
-	case OPT_LIVE:
-		opts->live = true;
-		return 0;
-	case OPT_OPENMETRICS:
-		opts->openmetrics = arg;
-		return 0;
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &opts->export;
 		return 0;
@@ -93,7 +92,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 				   "only one of --json, --csv, --folded and --live can be used");
 		return 0;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return option_set(members, key, arg, opts) ? 0 : ARGP_ERR_UNKNOWN;
 }
 
 static const struct argp_child children[] = {

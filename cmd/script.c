@@ -52,6 +52,21 @@ static const struct argp_option options[] = {
 	{0},
 };
 
+static const struct option_member members[] = {
+	OPTION_SETS(OPT_JSON, struct script_options, script.json),
+	OPTION_SETS('G', struct script_options, script.hide_chain),
+	OPTION_SETS(OPT_NS, struct script_options, script.ns),
+	OPTION_SETS(OPT_DSOS, struct script_options, recording.filter.dsos),
+	OPTION_SETS(OPT_HEADER, struct script_options, script.header),
+	OPTION_SETS(OPT_SHOW_TASK, struct script_options, script.show_task),
+	OPTION_SETS(OPT_SHOW_MMAP, struct script_options, script.show_mmap),
+	OPTION_SETS(OPT_SHOW_LOST, struct script_options, script.show_lost),
+	OPTION_SETS(OPT_SHOW_BPF, struct script_options, script.show_bpf),
+	OPTION_SETS(OPT_SHOW_SWITCH, struct script_options, script.show_switch),
+	OPTION_SETS('D', struct script_options, script.dump),
+	{0},
+};
+
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct script_options *o = state->input;
@@ -66,41 +81,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (err)
 			exit(cmd_fail(error_mark_usage(err)));
 		return 0;
-	case OPT_JSON:
-		o->script.json = true;
-		return 0;
-	case 'G':
-		o->script.hide_chain = true;
-		return 0;
-	case OPT_NS:
-		o->script.ns = true;
-		return 0;
-	case OPT_DSOS:
-		o->recording.filter.dsos = arg;
-		return 0;
 	case OPT_HEADER_ONLY:
-		o->script.header_only = true;
-		/* fallthrough */
-	case OPT_HEADER:
-		o->script.header = true;
-		return 0;
-	case OPT_SHOW_TASK:
-		o->script.show_task = true;
-		return 0;
-	case OPT_SHOW_MMAP:
-		o->script.show_mmap = true;
-		return 0;
-	case OPT_SHOW_LOST:
-		o->script.show_lost = true;
-		return 0;
-	case OPT_SHOW_BPF:
-		o->script.show_bpf = true;
-		return 0;
-	case OPT_SHOW_SWITCH:
-		o->script.show_switch = true;
-		return 0;
-	case 'D':
-		o->script.dump = true;
+		o->script.header_only = o->script.header = true;
 		return 0;
 	case 'v':
 		o->log = cmd_log(++o->verbose);
@@ -114,7 +96,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		argp_error(state, "'%s': script takes no arguments; give a file with -i", arg);
 		return 0;
 	}
-	return ARGP_ERR_UNKNOWN;
+	return option_set(members, key, arg, o) ? 0 : ARGP_ERR_UNKNOWN;
 }
 
 static const struct argp_child children[] = {RECORDING_CHILD, {0}};
