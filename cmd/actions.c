@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "lib/base/json.h"
 #include "lib/base/names.h"
 #include "lib/sys/bpf_syscall.h"
 
@@ -78,8 +77,9 @@ struct error *list_objects(enum kobj_kind kind, const struct action_args *args, 
 {
 	_cleanup_kobj_ids_ struct kobj_ids ids = {0};
 	_cleanup_owners_ struct owners owners = {0};
-	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT, one = STRBUF_INIT;
-	size_t used = 0, shown = 0;
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct json_writer w = json_writer_make(&out);
+	size_t used = 0;
 
 	if (at < args->words.n)
 		TRY(kobj_find(kind, args->words.v + at, args->words.n - at, &used, &ids));
@@ -88,21 +88,21 @@ struct error *list_objects(enum kobj_kind kind, const struct action_args *args, 
 	TRY(no_more_words(args, at + used));
 	TRY(owners_find(NULL, &owners));
 	if (args->json)
-		strbuf_addch(&out, '[');
+		jw_array(&w, NULL);
 	for (size_t i = 0; i < ids.n; i++) {
 		_cleanup_close_ int fd = kobj_open(kind, ids.v[i]);
 
 		if (fd < 0)
 			continue; /* gone meanwhile */
-		strbuf_reset(&one);
-		add(&(struct listed){kind, ids.v[i], fd, args->json, &owners, ctx}, &one);
-		if (args->json && one.len && shown++)
-			strbuf_addch(&out, ',');
-		strbuf_add(&out, strbuf_str(&one), one.len);
+		add(&(struct listed){kind, ids.v[i], fd, args->json ? &w : NULL, &owners, ctx},
+		    &out);
 	}
-	if (args->json)
-		strbuf_adds(&out, "]\n");
-	if (strbuf_failed(&out) || strbuf_failed(&one))
+	if (args->json) {
+		jw_end(&w);
+		strbuf_addch(&out, '\n');
+	}
+	json_writer_finish(&w);
+	if (strbuf_failed(&out))
 		return error_nomem();
 	fputs(strbuf_str(&out), stdout);
 	return NULL;
@@ -116,11 +116,16 @@ void add_pids(const struct listed *object, struct strbuf *out)
 	for (size_t k = 0; k < n && !object->json; k++)
 		strbuf_addf(out, "%s%s(%d)%s", k ? ", " : "\tpids ", o[k].comm, (int)o[k].pid,
 			    k + 1 == n ? "\n" : "");
-	for (size_t k = 0; k < n && object->json; k++) {
-		strbuf_addf(out, "%s{\"pid\":%d", k ? "," : ",\"pids\":[", (int)o[k].pid);
-		json_add_member(out, "comm", o[k].comm);
-		strbuf_adds(out, k + 1 == n ? "}]" : "}");
+	if (!n || !object->json)
+		return;
+	jw_array(object->json, "pids");
+	for (size_t k = 0; k < n; k++) {
+		jw_object(object->json, NULL);
+		jw_i64(object->json, "pid", o[k].pid);
+		jw_text(object->json, "comm", o[k].comm);
+		jw_end(object->json);
 	}
+	jw_end(object->json);
 }
 
 const char *type_or_number(const char *name, uint32_t type, char unknown[TYPE_TEXT_SIZE])
@@ -128,10 +133,4 @@ const char *type_or_number(const char *name, uint32_t type, char unknown[TYPE_TE
 	if (!name)
 		snprintf(unknown, TYPE_TEXT_SIZE, "type %u", type);
 	return name ? name : unknown;
-}
-
-void json_add_member(struct strbuf *out, const char *name, const char *text)
-{
-	strbuf_addf(out, ",\"%s\":", name);
-	json_add_string(out, text, strlen(text));
 }

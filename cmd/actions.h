@@ -11,7 +11,7 @@
 
 #include "inspect/find_object.h"
 #include "inspect/owners.h"
-#include "lib/base/strbuf.h"
+#include "lib/base/json_writer.h"
 #include "lib/base/vec.h"
 
 /* A command's options begin with it, when it has more of them. */
@@ -49,28 +49,27 @@ struct listed {
 	enum kobj_kind kind;
 	uint32_t id;
 	int fd;
-	bool json;
+	struct json_writer *json; /* NULL: as text */
 	const struct owners *owners;
 	const void *ctx;
 };
 
 /*
  * Prints those objects of a kind that the words name, or all; with --json as
- * an array. add adds one of them, or nothing: it is gone meanwhile; ctx is for it.
+ * an array. add adds one of them, to object->json or as text to out, or nothing if the
+ * object is gone meanwhile; ctx is for it.
  */
 struct error *list_objects(enum kobj_kind kind, const struct action_args *args, size_t at,
 			   void (*add)(const struct listed *object, struct strbuf *out),
 			   const void *ctx);
 
-/* Adds the processes that hold the object, "\tpids dd(17), cat(18)\n" or ,"pids":[…]; or nothing */
+/* Adds the processes that hold the object, if there are any: "\tpids dd(17), cat(18)\n" or
+ * "pids":[…] */
 void add_pids(const struct listed *object, struct strbuf *out);
 
 /* The name, when there is one, or "type 99" in unknown. */
 #define TYPE_TEXT_SIZE 16
 
 const char *type_or_number(const char *name, uint32_t type, char unknown[TYPE_TEXT_SIZE]);
-
-/* Adds ,"NAME":"TEXT" */
-void json_add_member(struct strbuf *out, const char *name, const char *text);
 
 #endif

@@ -117,18 +117,21 @@ static void add_uses(const struct listed *object, enum kobj_kind kind, const cha
 	size_t n = 0;
 
 	if (object->json)
-		strbuf_addf(out, ",\"%s\":[", name);
+		jw_array(object->json, name);
 	vec_for_each (use, uses) {
 		if (use->btf_id != object->id || use->kind != kind)
 			continue;
+		if (object->json) {
+			jw_u64(object->json, NULL, use->id);
+			continue;
+		}
 		if (n++)
-			strbuf_addch(out, ',');
-		else if (!object->json)
-			strbuf_addf(out, "  %s ", name);
-		strbuf_addf(out, "%u", use->id);
+			strbuf_addf(out, ",%u", use->id);
+		else
+			strbuf_addf(out, "  %s %u", name, use->id);
 	}
 	if (object->json)
-		strbuf_addch(out, ']');
+		jw_end(object->json);
 }
 
 static void list_one(const struct listed *object, struct strbuf *out)
@@ -139,25 +142,28 @@ static void list_one(const struct listed *object, struct strbuf *out)
 
 	if (bpf_btf_get_info_by_fd(object->fd, &info, &len))
 		return;
-	if (object->json)
-		strbuf_addf(out, "{\"id\":%u,\"size\":%u", info.id, info.btf_size);
-	else if (info.kernel_btf)
+	if (object->json) {
+		jw_object(object->json, NULL);
+		jw_u64(object->json, "id", info.id);
+		jw_u64(object->json, "size", info.btf_size);
+	} else if (info.kernel_btf) {
 		strbuf_addf(out, "%u: name [%s]  size %uB", info.id, name, info.btf_size);
-	else
+	} else {
 		strbuf_addf(out, "%u: name %s  size %uB", info.id, *name ? name : "<anon>",
 			    info.btf_size);
+	}
 	add_uses(object, KOBJ_PROG, "prog_ids", out);
 	add_uses(object, KOBJ_MAP, "map_ids", out);
 	if (object->json) {
-		strbuf_addf(out, ",\"kernel\":%s", info.kernel_btf ? "true" : "false");
+		jw_bool(object->json, "kernel", info.kernel_btf);
 		if (*name)
-			json_add_member(out, "name", name);
+			jw_text(object->json, "name", name);
 	} else {
 		strbuf_addch(out, '\n');
 	}
 	add_pids(object, out);
 	if (object->json)
-		strbuf_addch(out, '}');
+		jw_end(object->json);
 }
 
 static struct error *btf_list(const struct action_args *args, size_t at)

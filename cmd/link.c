@@ -58,7 +58,7 @@ static void add_word(const struct listed *object, const char *name, const char *
 		     struct strbuf *out)
 {
 	if (object->json)
-		json_add_member(out, name, value);
+		jw_text(object->json, name, value);
 	else
 		strbuf_addf(out, "%s %s  ", name, value);
 }
@@ -66,7 +66,10 @@ static void add_word(const struct listed *object, const char *name, const char *
 static void add_number(const struct listed *object, const char *name, uint64_t v,
 		       struct strbuf *out)
 {
-	strbuf_addf(out, object->json ? ",\"%s\":%llu" : "%s %llu  ", name, (unsigned long long)v);
+	if (object->json)
+		jw_u64(object->json, name, v);
+	else
+		strbuf_addf(out, "%s %llu  ", name, (unsigned long long)v);
 }
 
 static void add_attach_type(const struct listed *object, uint32_t type, struct strbuf *out)
@@ -124,7 +127,7 @@ static void add_target(const struct listed *object, const struct link *link, str
 	switch (i->type) {
 	case BPF_LINK_TYPE_RAW_TRACEPOINT:
 		if (object->json)
-			json_add_member(out, "tp_name", link->text);
+			jw_text(object->json, "tp_name", link->text);
 		else
 			strbuf_addf(out, "tp '%s'  ", link->text);
 		break;
@@ -156,7 +159,7 @@ static void add_target(const struct listed *object, const struct link *link, str
 		add_attach_type(object, i->netns.attach_type, out);
 		break;
 	}
-	if (out->len == empty)
+	if (!object->json && out->len == empty)
 		strbuf_cut(out, before);
 }
 
@@ -170,9 +173,10 @@ static void list_one(const struct listed *object, struct strbuf *out)
 	const char *type =
 		type_or_number(libbpf_bpf_link_type_str(link.info.type), link.info.type, unknown);
 	if (object->json) {
-		strbuf_addf(out, "{\"id\":%u", link.info.id);
-		json_add_member(out, "type", type);
-		strbuf_addf(out, ",\"prog_id\":%u", link.info.prog_id);
+		jw_object(object->json, NULL);
+		jw_u64(object->json, "id", link.info.id);
+		jw_text(object->json, "type", type);
+		jw_u64(object->json, "prog_id", link.info.prog_id);
 	} else {
 		strbuf_addf(out, "%u: %s  prog %u  ", link.info.id, type, link.info.prog_id);
 	}
@@ -181,7 +185,7 @@ static void list_one(const struct listed *object, struct strbuf *out)
 		strbuf_addch(out, '\n');
 	add_pids(object, out);
 	if (object->json)
-		strbuf_addch(out, '}');
+		jw_end(object->json);
 }
 
 static struct error *link_list(const struct action_args *args, size_t at)

@@ -131,22 +131,26 @@ static void list_text(const struct listed *object, const struct bpf_map_info *i,
 static void list_json(const struct listed *object, const struct bpf_map_info *i, uint64_t memlock,
 		      bool frozen, struct strbuf *out)
 {
+	struct json_writer *w = object->json;
 	char unknown[16];
 
-	strbuf_addf(out, "{\"id\":%u", i->id);
-	json_add_member(out, "type",
-			type_or_number(libbpf_bpf_map_type_str(i->type), i->type, unknown));
+	jw_object(w, NULL);
+	jw_u64(w, "id", i->id);
+	jw_text(w, "type", type_or_number(libbpf_bpf_map_type_str(i->type), i->type, unknown));
 	if (*i->name)
-		json_add_member(out, "name", i->name);
-	strbuf_addf(out, ",\"flags\":%u,\"bytes_key\":%u,\"bytes_value\":%u,\"max_entries\":%u",
-		    i->map_flags, i->key_size, i->value_size, i->max_entries);
+		jw_text(w, "name", i->name);
+	jw_u64(w, "flags", i->map_flags);
+	jw_u64(w, "bytes_key", i->key_size);
+	jw_u64(w, "bytes_value", i->value_size);
+	jw_u64(w, "max_entries", i->max_entries);
 	if (i->map_extra)
-		strbuf_addf(out, ",\"map_extra\":%llu", (unsigned long long)i->map_extra);
-	strbuf_addf(out, ",\"bytes_memlock\":%" PRIu64 ",\"frozen\":%d", memlock, frozen);
+		jw_u64(w, "map_extra", i->map_extra);
+	jw_u64(w, "bytes_memlock", memlock);
+	jw_u64(w, "frozen", frozen);
 	if (i->btf_id)
-		strbuf_addf(out, ",\"btf_id\":%u", i->btf_id);
+		jw_u64(w, "btf_id", i->btf_id);
 	add_pids(object, out);
-	strbuf_addch(out, '}');
+	jw_end(w);
 }
 
 static void list_one(const struct listed *object, struct strbuf *out)

@@ -15,6 +15,7 @@
 #include "cmd/options.h"
 #include "cmd/prog_profile.h"
 #include "inspect/code.h"
+#include "lib/base/json.h"
 #include "lib/sys/prog_info.h"
 #include "lib/sys/tracefs.h"
 
@@ -69,19 +70,9 @@ static void tag_text(const struct bpf_prog_info *i, char text[2 * BPF_TAG_SIZE +
 		snprintf(text + 2 * k, 3, "%02x", i->tag[k]);
 }
 
-/* Behind before, when there are any. */
-static void add_map_ids(const struct shown_program *p, const char *before, const char *behind,
-			struct strbuf *out)
-{
-	const uint32_t *ids = p->all.arrays[SYS_PROG_MAP_IDS];
-	const uint32_t n = sys_prog_info_count(&p->all, SYS_PROG_MAP_IDS);
-
-	for (uint32_t k = 0; k < n; k++)
-		strbuf_addf(out, "%s%u%s", k ? "," : before, ids[k], k + 1 == n ? behind : "");
-}
-
 static void list_text(const struct shown_program *p, struct strbuf *out)
 {
+	const uint32_t *maps = p->all.arrays[SYS_PROG_MAP_IDS];
 	const struct bpf_prog_info *i = &p->all.info;
 	char unknown[16], tag[2 * BPF_TAG_SIZE + 1], when[40] = "";
 	struct tm tm;
@@ -106,40 +97,47 @@ static void list_text(const struct shown_program *p, struct strbuf *out)
 	else
 		strbuf_adds(out, "  not jited");
 	strbuf_addf(out, "  memlock %" PRIu64 "B", p->memlock);
-	add_map_ids(p, "  map_ids ", "", out);
+	for (uint32_t k = 0; k < sys_prog_info_count(&p->all, SYS_PROG_MAP_IDS); k++)
+		strbuf_addf(out, "%s%u", k ? "," : "  map_ids ", maps[k]);
 	strbuf_addch(out, '\n');
 	if (i->btf_id)
 		strbuf_addf(out, "\tbtf_id %u\n", i->btf_id);
 }
 
-static void list_json(const struct shown_program *p, struct strbuf *out)
+static void list_json(const struct shown_program *p, struct json_writer *w)
 {
+	const uint32_t *maps = p->all.arrays[SYS_PROG_MAP_IDS];
+	const uint32_t n_maps = sys_prog_info_count(&p->all, SYS_PROG_MAP_IDS);
 	const struct bpf_prog_info *i = &p->all.info;
-	char unknown[16], tag[2 * BPF_TAG_SIZE + 1];
+	char unknown[16];
 
-	strbuf_addf(out, "{\"id\":%u", i->id);
-	json_add_member(out, "type",
-			type_or_number(libbpf_bpf_prog_type_str(i->type), i->type, unknown));
+	jw_u64(w, "id", i->id);
+	jw_text(w, "type", type_or_number(libbpf_bpf_prog_type_str(i->type), i->type, unknown));
 	if (*i->name)
-		json_add_member(out, "name", i->name);
-	tag_text(i, tag);
-	json_add_member(out, "tag", tag);
-	strbuf_addf(out, ",\"gpl_compatible\":%s", i->gpl_compatible ? "true" : "false");
-	if (i->run_time_ns)
-		strbuf_addf(out, ",\"run_time_ns\":%llu,\"run_cnt\":%llu",
-			    (unsigned long long)i->run_time_ns, (unsigned long long)i->run_cnt);
+		jw_text(w, "name", i->name);
+	json_add_bytes(jw_value(w, "tag"), i->tag, BPF_TAG_SIZE);
+	jw_bool(w, "gpl_compatible", i->gpl_compatible);
+	if (i->run_time_ns) {
+		jw_u64(w, "run_time_ns", i->run_time_ns);
+		jw_u64(w, "run_cnt", i->run_cnt);
+	}
 	if (i->recursion_misses)
-		strbuf_addf(out, ",\"recursion_misses\":%llu",
-			    (unsigned long long)i->recursion_misses);
-	strbuf_addf(out, ",\"loaded_at\":%" PRId64 ",\"uid\":%u,\"bytes_xlated\":%u,\"jited\":%s",
-		    (int64_t)p->loaded_at, i->created_by_uid, i->xlated_prog_len,
-		    i->jited_prog_len ? "true" : "false");
+		jw_u64(w, "recursion_misses", i->recursion_misses);
+	jw_i64(w, "loaded_at", p->loaded_at);
+	jw_u64(w, "uid", i->created_by_uid);
+	jw_u64(w, "bytes_xlated", i->xlated_prog_len);
+	jw_bool(w, "jited", i->jited_prog_len);
 	if (i->jited_prog_len)
-		strbuf_addf(out, ",\"bytes_jited\":%u", i->jited_prog_len);
-	strbuf_addf(out, ",\"bytes_memlock\":%" PRIu64, p->memlock);
-	add_map_ids(p, ",\"map_ids\":[", "]", out);
+		jw_u64(w, "bytes_jited", i->jited_prog_len);
+	jw_u64(w, "bytes_memlock", p->memlock);
+	if (n_maps) {
+		jw_array(w, "map_ids");
+		for (uint32_t k = 0; k < n_maps; k++)
+			jw_u64(w, NULL, maps[k]);
+		jw_end(w);
+	}
 	if (i->btf_id)
-		strbuf_addf(out, ",\"btf_id\":%u", i->btf_id);
+		jw_u64(w, "btf_id", i->btf_id);
 }
 
 static void list_one(const struct listed *object, struct strbuf *out)
@@ -151,10 +149,15 @@ static void list_one(const struct listed *object, struct strbuf *out)
 		error_free(err);
 		return;
 	}
-	(object->json ? list_json : list_text)(&p, out);
+	if (object->json) {
+		jw_object(object->json, NULL);
+		list_json(&p, object->json);
+	} else {
+		list_text(&p, out);
+	}
 	add_pids(object, out);
 	if (object->json)
-		strbuf_addch(out, '}');
+		jw_end(object->json);
 }
 
 static struct error *prog_list(const struct action_args *args, size_t at)
