@@ -316,16 +316,22 @@ static struct error *btf_dump_types(const struct action_args *args, size_t at)
 	if (options_of(args)->c) {
 		TRY(dump_as_c(source.btf, &out));
 	} else {
-		uint32_t first = btf_start_id(source.btf);
+		struct json_writer w = json_writer_make(&out);
 
-		strbuf_adds(&out, args->json ? "{\"types\":[" : "");
-		for (uint32_t id = first; id < btf__type_cnt(source.btf); id++) {
-			if (args->json && id > first)
-				strbuf_addch(&out, ',');
-			btf_type_show(source.btf, id, args->json, &out);
+		if (args->json) {
+			jw_object(&w, NULL);
+			jw_array(&w, "types");
+		}
+		for (uint32_t id = btf_start_id(source.btf); id < btf__type_cnt(source.btf); id++) {
+			btf_type_show(source.btf, id, args->json ? &w : NULL, &out);
 			write_chunk(&out, OUT_CHUNK);
 		}
-		strbuf_adds(&out, args->json ? "]}\n" : "");
+		if (args->json) {
+			jw_end(&w);
+			jw_end(&w);
+			strbuf_addch(&out, '\n');
+		}
+		json_writer_finish(&w);
 	}
 	if (strbuf_failed(&out))
 		return error_nomem();
@@ -411,7 +417,10 @@ static struct error *btf_show(const struct action_args *args, size_t at)
 		(args->json ? struct_layout_json : struct_layout_text)(layout, line > 0 ? line : 64,
 								       &out);
 	} else if (args->json) {
-		btf_type_show(source.btf, id, true, &out);
+		struct json_writer w = json_writer_make(&out);
+
+		btf_type_show(source.btf, id, &w, &out);
+		json_writer_finish(&w);
 		strbuf_addch(&out, '\n');
 	} else {
 		TRY(define(source.btf, id, &out));

@@ -7,21 +7,27 @@
 #include "lib/base/json.h"
 #include "lib/btf/open.h"
 
-/* One writer for both forms: "name=value" behind each other, or members of an object. */
+/* Both forms: "name=value" behind each other, or members of an object. */
 struct types_writer {
 	const struct btf *btf;
-	bool json;
+	struct json_writer *json; /* NULL: as text, to out */
 	struct strbuf *out;
 };
 
 static void add_number(struct types_writer *w, const char *name, int64_t v)
 {
-	strbuf_addf(w->out, w->json ? ",\"%s\":%" PRId64 : " %s=%" PRId64, name, v);
+	if (w->json)
+		jw_i64(w->json, name, v);
+	else
+		strbuf_addf(w->out, " %s=%" PRId64, name, v);
 }
 
 static void add_word(struct types_writer *w, const char *name, const char *word)
 {
-	strbuf_addf(w->out, w->json ? ",\"%s\":\"%s\"" : " %s=%s", name, word);
+	if (w->json)
+		jw_text(w->json, name, word);
+	else
+		strbuf_addf(w->out, " %s=%s", name, word);
 }
 
 static void add_name(struct types_writer *w, uint32_t offset)
@@ -30,53 +36,49 @@ static void add_name(struct types_writer *w, uint32_t offset)
 
 	if (!name || !*name)
 		name = "(anon)";
-	if (w->json) {
-		strbuf_adds(w->out, "\"name\":");
-		json_add_string(w->out, name, strlen(name));
-	} else {
-		strbuf_addf(w->out, "'%s'", name);
-	}
-}
-
-/* The i-th of what stands in a type: its members, values, parameters, variables. */
-static void begin_item(struct types_writer *w, const char *items, uint32_t i)
-{
-	if (!w->json)
-		strbuf_adds(w->out, "\n\t");
-	else if (i)
-		strbuf_adds(w->out, ",{");
+	if (w->json)
+		jw_text(w->json, "name", name);
 	else
-		strbuf_addf(w->out, ",\"%s\":[{", items);
+		strbuf_addf(w->out, "'%s'", name);
 }
 
-static void end_item(struct types_writer *w)
+/* The members, values, parameters or variables of a type. */
+static void begin_items(struct types_writer *w, const char *items)
 {
 	if (w->json)
-		strbuf_addch(w->out, '}');
+		jw_array(w->json, items);
 }
 
-static void end_items(struct types_writer *w, const char *items, uint32_t n)
+static void begin_item(struct types_writer *w)
 {
-	if (w->json && n)
-		strbuf_addch(w->out, ']');
-	else if (w->json)
-		strbuf_addf(w->out, ",\"%s\":[]", items);
+	if (w->json)
+		jw_object(w->json, NULL);
+	else
+		strbuf_adds(w->out, "\n\t");
+}
+
+/* Of an item, and of the items. */
+static void end(struct types_writer *w)
+{
+	if (w->json)
+		jw_end(w->json);
 }
 
 static void add_members(struct types_writer *w, const struct btf_type *t)
 {
 	const struct btf_member *m = btf_members(t);
 
+	begin_items(w, "members");
 	for (uint32_t i = 0; i < btf_vlen(t); i++) {
-		begin_item(w, "members", i);
+		begin_item(w);
 		add_name(w, m[i].name_off);
 		add_number(w, "type_id", m[i].type);
 		add_number(w, "bits_offset", btf_member_bit_offset(t, i));
 		if (btf_member_bitfield_size(t, i))
 			add_number(w, "bitfield_size", btf_member_bitfield_size(t, i));
-		end_item(w);
+		end(w);
 	}
-	end_items(w, "members", btf_vlen(t));
+	end(w);
 }
 
 static void add_value(struct types_writer *w, const struct btf_type *t, uint32_t i)
@@ -84,7 +86,7 @@ static void add_value(struct types_writer *w, const struct btf_type *t, uint32_t
 	bool is_signed = btf_kflag(t);
 	uint64_t v;
 
-	begin_item(w, "values", i);
+	begin_item(w);
 	if (btf_is_enum(t)) {
 		add_name(w, btf_enum(t)[i].name_off);
 		v = is_signed ? (uint64_t)btf_enum(t)[i].val : (uint32_t)btf_enum(t)[i].val;
@@ -94,14 +96,16 @@ static void add_value(struct types_writer *w, const struct btf_type *t, uint32_t
 		add_name(w, words[0]);
 		v = (uint64_t)words[2] << 32 | words[1];
 	}
-	strbuf_adds(w->out, w->json ? ",\"val\":" : " val=");
+	struct strbuf *out = w->json ? jw_value(w->json, "val") : w->out;
+	if (!w->json)
+		strbuf_adds(out, " val=");
 	if (is_signed)
-		strbuf_addf(w->out, "%" PRId64, (int64_t)v);
+		json_add_i64(out, (int64_t)v);
 	else
-		strbuf_addf(w->out, "%" PRIu64, v);
+		strbuf_add_u64(out, v);
 	if (!w->json && btf_is_enum64(t))
-		strbuf_adds(w->out, is_signed ? "LL" : "ULL");
-	end_item(w);
+		strbuf_adds(out, is_signed ? "LL" : "ULL");
+	end(w);
 }
 
 static void add_enum(struct types_writer *w, const struct btf_type *t)
@@ -109,22 +113,24 @@ static void add_enum(struct types_writer *w, const struct btf_type *t)
 	add_word(w, "encoding", btf_kflag(t) ? "SIGNED" : "UNSIGNED");
 	add_number(w, "size", t->size);
 	add_number(w, "vlen", btf_vlen(t));
+	begin_items(w, "values");
 	for (uint32_t i = 0; i < btf_vlen(t); i++)
 		add_value(w, t, i);
-	end_items(w, "values", btf_vlen(t));
+	end(w);
 }
 
 static void add_params(struct types_writer *w, const struct btf_type *t)
 {
 	add_number(w, "ret_type_id", t->type);
 	add_number(w, "vlen", btf_vlen(t));
+	begin_items(w, "params");
 	for (uint32_t i = 0; i < btf_vlen(t); i++) {
-		begin_item(w, "params", i);
+		begin_item(w);
 		add_name(w, btf_params(t)[i].name_off);
 		add_number(w, "type_id", btf_params(t)[i].type);
-		end_item(w);
+		end(w);
 	}
-	end_items(w, "params", btf_vlen(t));
+	end(w);
 }
 
 static void add_variables(struct types_writer *w, const struct btf_type *t)
@@ -133,19 +139,23 @@ static void add_variables(struct types_writer *w, const struct btf_type *t)
 
 	add_number(w, "size", t->size);
 	add_number(w, "vlen", btf_vlen(t));
+	begin_items(w, "vars");
 	for (uint32_t i = 0; i < btf_vlen(t); i++) {
 		const struct btf_type *var = btf__type_by_id(w->btf, v[i].type);
 
-		begin_item(w, "vars", i);
-		strbuf_addf(w->out, w->json ? "\"type_id\":%u" : "type_id=%u", v[i].type);
+		begin_item(w);
+		if (w->json)
+			jw_u64(w->json, "type_id", v[i].type);
+		else
+			strbuf_addf(w->out, "type_id=%u", v[i].type);
 		add_number(w, "offset", v[i].offset);
 		add_number(w, "size", v[i].size);
 		if (!w->json && var)
 			strbuf_addf(w->out, " (%s '%s')", btf_is_var(var) ? "VAR" : "FUNC",
 				    btf_name(w->btf, var));
-		end_item(w);
+		end(w);
 	}
-	end_items(w, "vars", btf_vlen(t));
+	end(w);
 }
 
 static const char *linkage_name(uint32_t linkage)
@@ -219,7 +229,7 @@ static void add_rest(struct types_writer *w, const struct btf_type *t)
 	}
 }
 
-void btf_type_show(const struct btf *btf, uint32_t id, bool json, struct strbuf *out)
+void btf_type_show(const struct btf *btf, uint32_t id, struct json_writer *json, struct strbuf *out)
 {
 	static const char *const kinds[] = {
 		"UNKNOWN", "INT",     "PTR",	  "ARRAY",    "STRUCT",	  "UNION",  "ENUM",
@@ -232,11 +242,17 @@ void btf_type_show(const struct btf *btf, uint32_t id, bool json, struct strbuf 
 	if (!t)
 		return;
 	const char *kind = btf_kind(t) < ARRAY_SIZE(kinds) ? kinds[btf_kind(t)] : kinds[0];
-	if (json)
-		strbuf_addf(out, "{\"id\":%u,\"kind\":\"%s\",", id, kind);
-	else
+	if (json) {
+		jw_object(json, NULL);
+		jw_u64(json, "id", id);
+		jw_text(json, "kind", kind);
+	} else {
 		strbuf_addf(out, "[%u] %s ", id, kind);
+	}
 	add_name(&w, t->name_off);
 	add_rest(&w, t);
-	strbuf_addch(out, json ? '}' : '\n');
+	if (json)
+		jw_end(json);
+	else
+		strbuf_addch(out, '\n');
 }

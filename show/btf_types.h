@@ -11,11 +11,11 @@
 #define PB_SHOW_BTF_TYPES_H
 
 #include <bpf/btf.h>
-#include <stdbool.h>
 
-#include "lib/base/strbuf.h"
+#include "lib/base/json_writer.h"
 
-/* Adds a type that btf has: some lines of text, or a JSON object. */
-void btf_type_show(const struct btf *btf, uint32_t id, bool json, struct strbuf *out);
+/* Adds a type of btf: an object to json, or without it some lines of text to out. */
+void btf_type_show(const struct btf *btf, uint32_t id, struct json_writer *json,
+		   struct strbuf *out);
 
 #endif

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/json.h"
+#include "lib/base/json_writer.h"
 #include "lib/base/vec.h"
 #include "lib/btf/open.h"
 
@@ -508,54 +508,65 @@ void struct_layout_text(const struct struct_layout *layout, unsigned cache_line,
 
 /* ---- as JSON ---- */
 
-static void add_text_member(struct strbuf *out, const char *name, const char *text)
+static void add_member_json(struct json_writer *w, const struct layout_member *m)
 {
-	strbuf_addf(out, ",\"%s\":", name);
-	json_add_string(out, text, strlen(text));
+	if (m->place != CLOSE) {
+		jw_object(w, NULL);
+		jw_u64(w, "offset", m->offset);
+		jw_u64(w, "size", m->size);
+		jw_text(w, "type", m->type);
+		jw_text(w, "name", m->name);
+		if (m->bits) {
+			jw_u64(w, "bit_offset", m->bit);
+			jw_u64(w, "bits", m->bits);
+		}
+	}
+	if (m->place == OPEN) {
+		jw_array(w, "members");
+		return;
+	}
+	if (m->place == CLOSE)
+		jw_end(w);
+	if (m->padding)
+		jw_u64(w, "padding", m->padding);
+	if (m->hole)
+		jw_u64(w, "hole", m->hole);
+	if (m->bit_hole)
+		jw_u64(w, "bit_hole", m->bit_hole);
+	jw_end(w);
 }
 
 void struct_layout_json(const struct struct_layout *layout, unsigned cache_line, struct strbuf *out)
 {
+	/* a nested struct is an object in an array */
+	_Static_assert(2 * (MAX_DEPTH + 2) <= JSON_DEPTH,
+		       "the layouts are nested too deep for JSON");
+	struct json_writer w = json_writer_make(out);
 	const struct totals *t = &layout->totals;
 	const struct layout_member *m;
-	bool first = true;
 
-	strbuf_addf(out, "{\"kind\":\"%s\"", layout->is_union ? "union" : "struct");
-	add_text_member(out, "name", layout->name);
-	strbuf_addf(out,
-		    ",\"size\":%" PRIu64 ",\"cacheline\":%u,\"cachelines\":%" PRIu64
-		    ",\"packed\":%s,\"members\":[",
-		    layout->size, cache_line, (layout->size + cache_line - 1) / cache_line,
-		    layout->packed ? "true" : "false");
-	vec_for_each (m, &layout->members) {
-		if (m->place != CLOSE) {
-			strbuf_addf(out, "%s{\"offset\":%" PRIu64 ",\"size\":%" PRIu64,
-				    first ? "" : ",", m->offset, m->size);
-			add_text_member(out, "type", m->type);
-			add_text_member(out, "name", m->name);
-			if (m->bits)
-				strbuf_addf(out, ",\"bit_offset\":%u,\"bits\":%u", m->bit, m->bits);
-		}
-		first = m->place == OPEN;
-		if (m->place == OPEN) {
-			strbuf_adds(out, ",\"members\":[");
-			continue;
-		}
-		if (m->place == CLOSE)
-			strbuf_addch(out, ']');
-		if (m->padding)
-			strbuf_addf(out, ",\"padding\":%" PRIu64, m->padding);
-		if (m->hole)
-			strbuf_addf(out, ",\"hole\":%" PRIu64, m->hole);
-		if (m->bit_hole)
-			strbuf_addf(out, ",\"bit_hole\":%" PRIu64, m->bit_hole);
-		strbuf_addch(out, '}');
-	}
-	strbuf_addf(out,
-		    "],\"sum_members\":%" PRIu64 ",\"holes\":%u,\"sum_holes\":%" PRIu64
-		    ",\"sum_bitfield_members\":%" PRIu64
-		    ",\"bit_holes\":%u,\"sum_bit_holes\":%" PRIu64 ",\"padding\":%" PRIu64
-		    ",\"bit_padding\":%" PRIu64 ",\"paddings\":%u,\"sum_paddings\":%" PRIu64 "}\n",
-		    t->bytes, t->holes, t->sum_holes, t->bits, t->bit_holes, t->sum_bit_holes,
-		    t->padding, t->bit_padding, t->paddings, t->sum_paddings);
+	jw_object(&w, NULL);
+	jw_text(&w, "kind", layout->is_union ? "union" : "struct");
+	jw_text(&w, "name", layout->name);
+	jw_u64(&w, "size", layout->size);
+	jw_u64(&w, "cacheline", cache_line);
+	jw_u64(&w, "cachelines", (layout->size + cache_line - 1) / cache_line);
+	jw_bool(&w, "packed", layout->packed);
+	jw_array(&w, "members");
+	vec_for_each (m, &layout->members)
+		add_member_json(&w, m);
+	jw_end(&w);
+	jw_u64(&w, "sum_members", t->bytes);
+	jw_u64(&w, "holes", t->holes);
+	jw_u64(&w, "sum_holes", t->sum_holes);
+	jw_u64(&w, "sum_bitfield_members", t->bits);
+	jw_u64(&w, "bit_holes", t->bit_holes);
+	jw_u64(&w, "sum_bit_holes", t->sum_bit_holes);
+	jw_u64(&w, "padding", t->padding);
+	jw_u64(&w, "bit_padding", t->bit_padding);
+	jw_u64(&w, "paddings", t->paddings);
+	jw_u64(&w, "sum_paddings", t->sum_paddings);
+	jw_end(&w);
+	json_writer_finish(&w);
+	strbuf_addch(out, '\n');
 }
