@@ -17,7 +17,6 @@
 
 #include "inspect/code_internal.h"
 #include "inspect/find_object.h"
-#include "lib/base/json.h"
 #include "lib/sys/sys.h"
 
 void code_free(struct code *code)
@@ -264,7 +263,7 @@ bool code_add_prototype(const struct code *code, uint32_t type, struct strbuf *o
 }
 
 void code_add_line(const struct code *code, const struct bpf_line_info *line,
-		   const struct code_opts *opts, struct strbuf *out)
+		   const struct code_opts *opts, struct json_writer *w)
 {
 	const char *source = btf__name_by_offset(code->btf, line->line_off);
 	const char *file = btf__name_by_offset(code->btf, line->file_name_off);
@@ -275,27 +274,22 @@ void code_add_line(const struct code *code, const struct bpf_line_info *line,
 	if (!*source && !number)
 		return; /* the compiler's own doing */
 	if (!opts->json) {
-		strbuf_addf(out, "; %s", source);
+		strbuf_addf(w->out, "; %s", source);
 		if (opts->linum && file && *file)
-			strbuf_addf(out, " [file:%s line_num:%u line_col:%u]", file, number,
+			strbuf_addf(w->out, " [file:%s line_num:%u line_col:%u]", file, number,
 				    column);
-		strbuf_addch(out, '\n');
+		strbuf_addch(w->out, '\n');
 		return;
 	}
-	strbuf_adds(out, "\"src\":");
-	json_add_string(out, source, strlen(source));
-	strbuf_addch(out, ',');
+	jw_text(w, "src", source);
 	if (!opts->linum)
 		return;
-	if (file && *file) {
-		strbuf_adds(out, "\"file\":");
-		json_add_string(out, file, strlen(file));
-		strbuf_addch(out, ',');
-	}
+	if (file && *file)
+		jw_text(w, "file", file);
 	if (number)
-		strbuf_addf(out, "\"line_num\":%u,", number);
+		jw_u64(w, "line_num", number);
 	if (column)
-		strbuf_addf(out, "\"line_col\":%u,", column);
+		jw_u64(w, "line_col", column);
 }
 
 /* ---- BPF instructions ---- */
@@ -339,27 +333,28 @@ struct error *code_image(const struct code *code, bool jited, const void **data,
 	return NULL;
 }
 
-static void json_add_hex(const char *name, const uint8_t *data, size_t n, struct strbuf *out)
+void code_add_bytes_json(struct json_writer *w, const char *name, const uint8_t *data, size_t n)
 {
-	strbuf_addf(out, ",\"%s\":[", name);
+	jw_array(w, name);
 	for (size_t i = 0; i < n; i++)
-		strbuf_addf(out, "%s\"0x%02x\"", i ? "," : "", data[i]);
-	strbuf_addch(out, ']');
+		jw_textf(w, NULL, "0x%02x", data[i]);
+	jw_end(w);
 }
 
 /* An instruction's fields; those of a 64-bit constant have the second slot in "imm". */
-static void json_add_fields(const uint8_t *bytes, size_t n, struct strbuf *out)
+static void add_fields_json(struct json_writer *w, const uint8_t *bytes, size_t n)
 {
 	struct bpf_insn insn;
 
 	memcpy(&insn, bytes, sizeof(insn));
-	strbuf_addf(out,
-		    ",\"opcodes\":{\"code\":\"0x%02x\",\"src_reg\":\"0x%x\",\"dst_reg\":\"0x%x\"",
-		    insn.code, insn.src_reg, insn.dst_reg);
-	json_add_hex("off", bytes + offsetof(struct bpf_insn, off), sizeof(insn.off), out);
-	json_add_hex("imm", bytes + offsetof(struct bpf_insn, imm),
-		     n - offsetof(struct bpf_insn, imm), out);
-	strbuf_addch(out, '}');
+	jw_object(w, "opcodes");
+	jw_textf(w, "code", "0x%02x", insn.code);
+	jw_textf(w, "src_reg", "0x%x", insn.src_reg);
+	jw_textf(w, "dst_reg", "0x%x", insn.dst_reg);
+	code_add_bytes_json(w, "off", bytes + offsetof(struct bpf_insn, off), sizeof(insn.off));
+	code_add_bytes_json(w, "imm", bytes + offsetof(struct bpf_insn, imm),
+			    n - offsetof(struct bpf_insn, imm));
+	jw_end(w);
 }
 
 static void add_bytes(const uint8_t *bytes, size_t n, struct strbuf *out)
@@ -384,7 +379,7 @@ static const struct bpf_line_info *next_line(const struct code *code, uint32_t i
 }
 
 static void add_instruction(struct code *code, const struct code_opts *opts, struct cursor *c,
-			    uint32_t *line_at, struct strbuf *out)
+			    uint32_t *line_at, struct json_writer *w)
 {
 	const struct disasm_names names = code_names(code);
 	const uint32_t slot = (uint32_t)(c->pos / sizeof(struct bpf_insn));
@@ -394,29 +389,25 @@ static void add_instruction(struct code *code, const struct code_opts *opts, str
 	const size_t from = c->pos;
 
 	if (function && code_add_prototype(code, function->type_id, &text)) {
-		if (opts->json) {
-			strbuf_adds(out, "\"proto\":");
-			json_add_string(out, strbuf_str(&text), text.len);
-			strbuf_addch(out, ',');
-		} else {
-			strbuf_addf(out, "%s:\n", strbuf_str(&text));
-		}
+		if (opts->json)
+			jw_text(w, "proto", strbuf_str(&text));
+		else
+			strbuf_addf(w->out, "%s:\n", strbuf_str(&text));
 	}
 	if (line)
-		code_add_line(code, line, opts, out);
+		code_add_line(code, line, opts, w);
 	strbuf_reset(&text);
 	disasm_bpf(c, &names, &text);
 	const uint8_t *bytes = c->base + from;
 	if (opts->json) {
-		strbuf_adds(out, "\"disasm\":");
-		json_add_string(out, strbuf_str(&text), text.len);
+		jw_text(w, "disasm", strbuf_str(&text));
 		if (opts->opcodes)
-			json_add_fields(bytes, c->pos - from, out);
+			add_fields_json(w, bytes, c->pos - from);
 		return;
 	}
-	strbuf_addf(out, "%4u: %s\n", slot, strbuf_str(&text));
+	strbuf_addf(w->out, "%4u: %s\n", slot, strbuf_str(&text));
 	if (opts->opcodes)
-		add_bytes(bytes, c->pos - from, out);
+		add_bytes(bytes, c->pos - from, w->out);
 }
 
 struct error *code_xlated(struct code *code, const struct code_opts *opts, struct strbuf *out)
@@ -427,16 +418,20 @@ struct error *code_xlated(struct code *code, const struct code_opts *opts, struc
 
 	TRY(code_image(code, false, &data, &size));
 	struct cursor c = cursor_make(data, size, "program");
+	struct json_writer w = json_writer_make(out);
 	if (opts->json)
-		strbuf_addch(out, '[');
+		jw_array(&w, NULL);
 	while (cursor_left(&c) >= sizeof(struct bpf_insn)) {
 		if (opts->json)
-			strbuf_adds(out, c.pos ? ",{" : "{");
-		add_instruction(code, opts, &c, &line_at, out);
+			jw_object(&w, NULL);
+		add_instruction(code, opts, &c, &line_at, &w);
 		if (opts->json)
-			strbuf_addch(out, '}');
+			jw_end(&w);
 	}
-	if (opts->json)
-		strbuf_adds(out, "]\n");
+	if (opts->json) {
+		jw_end(&w);
+		strbuf_addch(out, '\n');
+	}
+	json_writer_finish(&w);
 	return strbuf_failed(out) ? error_nomem() : NULL;
 }

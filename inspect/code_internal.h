@@ -8,6 +8,7 @@
 
 #include "disasm/disasm.h"
 #include "inspect/code.h"
+#include "lib/base/json_writer.h"
 #include "lib/base/vec.h"
 #include "lib/sys/prog_info.h"
 #include "sym/sym.h"
@@ -42,10 +43,13 @@ const struct bpf_func_info *code_function(const struct code *code, uint32_t inde
 const char *code_symbol(struct code *code, uint64_t addr);
 
 /*
- * The line as text, "; SOURCE\n", or as the first members of an instruction's
- * object, "\"src\":…,"; nothing without BTF.
+ * The line as text, "; SOURCE\n", or with opts->json as members "src" and others
+ * of an instruction's object in w; nothing without BTF.
  */
 void code_add_line(const struct code *code, const struct bpf_line_info *line,
-		   const struct code_opts *opts, struct strbuf *out);
+		   const struct code_opts *opts, struct json_writer *w);
+
+/* "NAME":["0x01",…] */
+void code_add_bytes_json(struct json_writer *w, const char *name, const uint8_t *data, size_t n);
 
 #endif

@@ -9,13 +9,13 @@
 #include "inspect/code.h"
 
 #include "inspect/code_internal.h"
-#include "lib/base/json.h"
 
 struct jited {
 	struct code *code;
 	const struct code_opts *opts;
 	struct disasm_machine *machine;
 	struct strbuf *out;
+	struct json_writer json; /* to out */
 };
 
 /* One function of it. */
@@ -51,15 +51,11 @@ static void begin_function(struct jited *j, const struct jited_part *part)
 		strbuf_addf(j->out, "%s:\n", strbuf_str(&name));
 		return;
 	}
-	strbuf_adds(j->out, part->index ? ",{" : "{");
-	if (prototype.len) {
-		strbuf_adds(j->out, "\"proto\":");
-		json_add_string(j->out, strbuf_str(&prototype), prototype.len);
-		strbuf_addch(j->out, ',');
-	}
-	strbuf_adds(j->out, "\"name\":");
-	json_add_string(j->out, strbuf_str(&name), name.len);
-	strbuf_adds(j->out, ",\"insns\":[");
+	jw_object(&j->json, NULL);
+	if (prototype.len)
+		jw_text(&j->json, "proto", strbuf_str(&prototype));
+	jw_text(&j->json, "name", strbuf_str(&name));
+	jw_array(&j->json, "insns");
 }
 
 static void add_line(struct jited *j, struct jited_part *part, size_t at)
@@ -73,7 +69,7 @@ static void add_line(struct jited *j, struct jited_part *part, size_t at)
 	if (!line)
 		return;
 	part->line_at++;
-	code_add_line(j->code, line, j->opts, j->out);
+	code_add_line(j->code, line, j->opts, &j->json);
 }
 
 /* What stands behind the operation. */
@@ -102,10 +98,10 @@ static void add_operands(struct jited *j, const struct jited_part *part,
 		strbuf_addf(out, " <%s>", name);
 }
 
-/* "$0x1, (%rax, %rbx, 8)": an array of what the commas outside of parentheses part. */
-static void json_add_operands(const char *text, struct strbuf *out)
+/* "$0x1, (%rax, %rbx, 8)": an array of what the commas outside of parentheses separate. */
+static void add_operands_json(struct json_writer *w, const char *text)
 {
-	strbuf_adds(out, "\"operands\":[");
+	jw_array(w, "operands");
 	while (*text) {
 		const char *end = text;
 		int depth = 0;
@@ -114,12 +110,10 @@ static void json_add_operands(const char *text, struct strbuf *out)
 			depth += *end == '(' || *end == '['   ? 1
 				 : *end == ')' || *end == ']' ? -1
 							      : 0;
-		json_add_string(out, text, (size_t)(end - text));
+		jw_text_n(w, NULL, text, (size_t)(end - text));
 		text = end + strspn(end, ", ");
-		if (*text)
-			strbuf_addch(out, ',');
 	}
-	strbuf_addch(out, ']');
+	jw_end(w);
 }
 
 static void add_instruction(struct jited *j, const struct jited_part *part, size_t from,
@@ -139,13 +133,11 @@ static void add_instruction(struct jited *j, const struct jited_part *part, size
 		strbuf_addch(j->out, '\n');
 		return;
 	}
-	strbuf_addf(j->out, "\"pc\":\"0x%zx\",\"operation\":", from);
-	json_add_string(j->out, insn->operation, strlen(insn->operation));
-	strbuf_addch(j->out, ',');
-	json_add_operands(strbuf_str(&operands), j->out);
-	for (size_t i = 0; i < size && j->opts->opcodes; i++)
-		strbuf_addf(j->out, "%s\"0x%02x\"%s", i ? "," : ",\"opcodes\":[",
-			    part->bytes[from + i], i + 1 == size ? "]" : "");
+	jw_address(&j->json, "pc", from);
+	jw_text(&j->json, "operation", insn->operation);
+	add_operands_json(&j->json, strbuf_str(&operands));
+	if (j->opts->opcodes)
+		code_add_bytes_json(&j->json, "opcodes", part->bytes + from, size);
 }
 
 static void add_function(struct jited *j, struct jited_part *part)
@@ -157,14 +149,17 @@ static void add_function(struct jited *j, struct jited_part *part)
 	begin_function(j, part);
 	while (disasm_machine_next(j->machine, &c, part->addr + from, &insn)) {
 		if (j->opts->json)
-			strbuf_adds(j->out, from ? ",{" : "{");
+			jw_object(&j->json, NULL);
 		add_line(j, part, from);
 		add_instruction(j, part, from, c.pos - from, &insn);
 		if (j->opts->json)
-			strbuf_addch(j->out, '}');
+			jw_end(&j->json);
 		from = c.pos;
 	}
-	strbuf_adds(j->out, j->opts->json ? "]}" : "");
+	if (j->opts->json) {
+		jw_end(&j->json);
+		jw_end(&j->json);
+	}
 }
 
 struct error *code_jited(struct code *code, const struct code_opts *opts, struct strbuf *out)
@@ -178,9 +173,10 @@ struct error *code_jited(struct code *code, const struct code_opts *opts, struct
 
 	TRY(code_image(code, true, &data, &size));
 	TRY(disasm_machine_new(&machine));
-	struct jited j = {code, opts, machine, out};
+	struct jited j = {code, opts, machine, out, json_writer_make(out)};
 	image = cursor_make(data, size, "machine code");
-	strbuf_adds(out, opts->json ? "[" : "");
+	if (opts->json)
+		jw_array(&j.json, NULL);
 	for (uint32_t i = 0; !cursor_end(&image); i++) {
 		const bool known = i < sys_prog_info_count(&code->prog, SYS_PROG_JITED_FUNC_LENS) &&
 				   lens[i] && lens[i] <= cursor_left(&image);
@@ -195,6 +191,10 @@ struct error *code_jited(struct code *code, const struct code_opts *opts, struct
 		strbuf_adds(out, i && !opts->json ? "\n" : "");
 		add_function(&j, &part);
 	}
-	strbuf_adds(out, opts->json ? "]\n" : "");
+	if (opts->json) {
+		jw_end(&j.json);
+		strbuf_addch(out, '\n');
+	}
+	json_writer_finish(&j.json);
 	return strbuf_failed(out) ? error_nomem() : NULL;
 }
