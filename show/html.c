@@ -40,24 +40,24 @@ static void add_data(struct strbuf *out, const char *json, size_t n)
 	}
 }
 
-/* Lines of JSON as the elements of an array. No string of theirs holds a line's end. */
-static void add_lines(struct strbuf *out, const struct strbuf *lines)
+/* Lines of JSON as an array. None of their strings contains a newline. */
+static void add_lines(struct json_writer *w, const char *key, const struct strbuf *lines)
 {
 	size_t n = lines->len ? lines->len - 1 : 0; /* without the last line's end */
 	const char *p = strbuf_str(lines);
 
-	strbuf_addch(out, '[');
+	jw_line(w);
+	jw_array(w, key);
 	while (n) {
 		const char *end = memchr(p, '\n', n);
 		size_t len = end ? (size_t)(end - p) : n;
 
-		add_data(out, p, len);
-		if (end)
-			strbuf_adds(out, ",\n");
+		jw_line(w);
+		add_data(jw_value(w, NULL), p, len);
 		p += len + !!end;
 		n -= len + !!end;
 	}
-	strbuf_addch(out, ']');
+	jw_end(w);
 }
 
 static void add_about(struct strbuf *json, const struct results *results,
@@ -113,16 +113,16 @@ void results_html(const struct results *results, const struct html_about *about,
 	add_markup(out, about->title);
 	strbuf_adds(out, html_title);
 	add_about(&json, results, about);
-	strbuf_adds(out, "{\"page\":");
-	add_data(out, strbuf_str(&json), json.len);
-	strbuf_adds(out, ",\n\"results\":");
+	struct json_writer w = json_writer_make(out);
+	jw_object(&w, NULL);
+	add_data(jw_value(&w, "page"), strbuf_str(&json), json.len);
 	out->failed |= strbuf_failed(&json);
 	strbuf_reset(&json);
 	results_json_whole(results, &json);
-	add_lines(out, &json);
-	strbuf_adds(out, ",\n\"events\":");
-	add_lines(out, &events->lines);
-	strbuf_addch(out, '}');
+	add_lines(&w, "results", &json);
+	add_lines(&w, "events", &events->lines);
+	jw_end(&w);
+	json_writer_finish(&w);
 	strbuf_adds(out, html_data);
 	out->failed |= strbuf_failed(&json) || strbuf_failed(&events->lines);
 }

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "lib/base/json.h"
 #include "probe/show/show.h"
 
 struct error *probe_whole_definition(const struct probe_view *view, const char *text, char **out)
@@ -36,20 +35,14 @@ void probe_point_text(const struct probe_point *point, struct strbuf *out)
 		strbuf_addf(out, ", a copy of %s", point->inlined);
 }
 
-static void add_key(struct strbuf *out, const char *key)
+/* A member, if there is a value. */
+static void add_text(struct json_writer *w, const char *key, const char *text)
 {
-	strbuf_addf(out, ",\"%s\":", key);
+	if (text)
+		jw_text(w, key, text);
 }
 
-void probe_json_string(struct strbuf *out, const char *key, const char *s)
-{
-	if (!s)
-		return;
-	add_key(out, key);
-	json_add_string(out, s, strlen(s));
-}
-
-void probe_point_json(const struct probe_point *point, struct strbuf *out)
+void probe_point_json(const struct probe_point *point, struct json_writer *w)
 {
 	static const char *const sources[] = {
 		[POINT_BTF] = "btf",
@@ -57,21 +50,16 @@ void probe_point_json(const struct probe_point *point, struct strbuf *out)
 		[POINT_SYMBOLS] = "symbols",
 	};
 
-	const char *name = point->shown ? point->shown : point->function;
-
-	strbuf_adds(out, "\"function\":");
-	json_add_string(out, name, strlen(name));
-	probe_json_string(out, "symbol", point->function);
-	strbuf_addf(out, ",\"offset\":%" PRIu64 ",\"return\":%s", point->offset,
-		    point->at_return ? "true" : "false");
-	probe_json_string(out, "inlined", point->inlined);
-	probe_json_string(out, "module", point->module);
-	if (point->address) {
-		add_key(out, "address");
-		json_add_address(out, point->address);
-	}
-	probe_json_string(out, "file", point->file);
+	jw_text(w, "function", point->shown ? point->shown : point->function);
+	add_text(w, "symbol", point->function);
+	jw_u64(w, "offset", point->offset);
+	jw_bool(w, "return", point->at_return);
+	add_text(w, "inlined", point->inlined);
+	add_text(w, "module", point->module);
+	if (point->address)
+		jw_address(w, "address", point->address);
+	add_text(w, "file", point->file);
 	if (point->file)
-		strbuf_addf(out, ",\"line\":%u", point->line);
-	probe_json_string(out, "source", sources[point->source]);
+		jw_u64(w, "line", point->line);
+	add_text(w, "source", sources[point->source]);
 }

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "disasm/disasm.h"
-#include "lib/base/json.h"
 #include "lib/object/object.h"
 #include "probe/fetch/regs.h"
 #include "probe/output/output.h"
@@ -19,7 +18,7 @@
 struct shown_points {
 	const struct probe_view *view;
 	struct strbuf *out;
-	size_t n;			    /* points */
+	struct json_writer json;	    /* to out */
 	size_t first_instance, n_instances; /* instances of earlier layouts; of all so far */
 };
 
@@ -52,37 +51,39 @@ static void show_text(const struct probe_report *r, size_t instance, struct strb
 }
 
 static void show_args_json(const struct probe_points *points, const struct probe_point *point,
-			   struct strbuf *out)
+			   struct json_writer *w)
 {
-	strbuf_adds(out, ",\"args\":[");
+	jw_array(w, "args");
 	for (size_t i = 0; i < points->n_args; i++) {
 		const struct fetch_value *v = &point->args[i];
 		_cleanup_strbuf_ struct strbuf place = STRBUF_INIT;
 
-		strbuf_adds(out, i ? ",{\"name\":" : "{\"name\":");
-		json_add_string(out, points->names[i], strlen(points->names[i]));
-		probe_json_string(out, "type", v->type);
+		jw_object(w, NULL);
+		jw_text(w, "name", points->names[i]);
+		if (v->type)
+			jw_text(w, "type", v->type);
 		if (!v->obstacle)
 			fetch_value_text(v, regs_of(points->machine), &place);
-		probe_json_string(out, v->obstacle ? "obstacle" : "place",
-				  v->obstacle ? v->obstacle : strbuf_str(&place));
-		strbuf_addch(out, '}');
+		jw_text(w, v->obstacle ? "obstacle" : "place",
+			v->obstacle ? v->obstacle : strbuf_str(&place));
+		jw_end(w);
 	}
-	strbuf_addch(out, ']');
+	jw_end(w);
 }
 
-static void show_json(const struct probe_report *r, size_t instance, struct strbuf *out)
+static void show_json(const struct probe_report *r, size_t instance, struct json_writer *w)
 {
-	strbuf_addch(out, '{');
-	probe_point_json(r->point, out);
+	jw_line(w);
+	jw_object(w, NULL);
+	probe_point_json(r->point, w);
 	if (r->refused) {
-		probe_json_string(out, "refused", r->refused);
+		jw_text(w, "refused", r->refused);
 	} else {
-		probe_json_string(out, "way", probe_way_name(r->way));
-		strbuf_addf(out, ",\"instance\":%zu", instance);
+		jw_text(w, "way", probe_way_name(r->way));
+		jw_u64(w, "instance", instance);
 	}
-	show_args_json(r->points, r->point, out);
-	strbuf_addch(out, '}');
+	show_args_json(r->points, r->point, w);
+	jw_end(w);
 }
 
 static struct error *show_point(void *ctx, const struct probe_report *r)
@@ -92,13 +93,10 @@ static struct error *show_point(void *ctx, const struct probe_report *r)
 
 	if (!r->refused)
 		shown->n_instances = max_of(shown->n_instances, instance + 1);
-	if (shown->view->json) {
-		strbuf_adds(shown->out, shown->n ? ",\n" : "\n");
-		show_json(r, instance, shown->out);
-	} else {
+	if (shown->view->json)
+		show_json(r, instance, &shown->json);
+	else
 		show_text(r, instance, shown->out);
-	}
-	shown->n++;
 	return strbuf_failed(shown->out) ? error_nomem() : NULL;
 }
 
@@ -119,16 +117,15 @@ static struct error *show_code(void *ctx, const struct probe_code *code)
 		}
 		return NULL;
 	}
-	strbuf_addf(shown->out, "%s\n[", shown->n ? "," : "");
+	jw_line(&shown->json);
+	jw_array(&shown->json, NULL);
 	for (const char *p = strbuf_str(&text); *p;) {
 		const size_t n = strcspn(p, "\n"), blanks = strspn(p, " ");
 
-		strbuf_adds(shown->out, p == strbuf_str(&text) ? "" : ",");
-		json_add_string(shown->out, p + blanks, n - blanks);
+		jw_text_n(&shown->json, NULL, p + blanks, n - blanks);
 		p += n + (p[n] == '\n');
 	}
-	strbuf_addch(shown->out, ']');
-	shown->n++;
+	jw_end(&shown->json);
 	return NULL;
 }
 
@@ -192,9 +189,10 @@ static struct error *show_parts(struct shown_parts *parts, struct shown_points *
 	}
 	if (!view->code)
 		return NULL;
-	shown->n = 0;
-	if (view->json)
-		strbuf_adds(shown->out, "],\"instances\":[");
+	if (view->json) {
+		jw_end(&shown->json);
+		jw_array(&shown->json, "instances");
+	}
 	vec_for_each (part, &parts->v) {
 		shown->first_instance = part->first_instance;
 		TRY(probe_set_each_code(part->set, show_code, shown));
@@ -208,7 +206,7 @@ static struct error *show_definition(const struct probe_view *view, const struct
 	_cleanup_probe_points_ struct probe_points points = {0};
 	_cleanup_output_layouts_ struct output_layouts layouts = {0};
 	_cleanup_(shown_parts_deinit) struct shown_parts parts = {0};
-	struct shown_points shown = {.view = view, .out = out};
+	struct shown_points shown = {.view = view, .out = out, .json = json_writer_make(out)};
 
 	TRY(probe_points_find(view->finder, def, &points));
 	TRY(output_layouts_of(&points, &layouts));
@@ -220,17 +218,21 @@ static struct error *show_definition(const struct probe_view *view, const struct
 		TRY(plan_part(view, def, &points, &layouts, i, part));
 	}
 	if (view->json) {
-		strbuf_adds(out, "{\"definition\":");
-		json_add_string(out, def->text, strlen(def->text));
-		strbuf_adds(out, ",\"points\":[");
+		jw_object(&shown.json, NULL);
+		jw_text(&shown.json, "definition", def->text);
+		jw_array(&shown.json, "points");
 	} else {
 		strbuf_addf(out, "%s: %zu point%s\n", def->text, points.n,
 			    points.n == 1 ? "" : "s");
 	}
-	TRY(show_parts(&parts, &shown));
-	if (view->json)
-		strbuf_adds(out, "]}\n");
-	return NULL;
+	struct error *err = show_parts(&parts, &shown);
+	if (view->json && !err) {
+		jw_end(&shown.json);
+		jw_end(&shown.json);
+		strbuf_addch(out, '\n');
+	}
+	json_writer_finish(&shown.json);
+	return err;
 }
 
 struct error *probe_show_points(const struct probe_view *view, const char *text, struct strbuf *out)

@@ -6,7 +6,7 @@
 #ifndef PB_PROBE_SHOW_SHOW_H
 #define PB_PROBE_SHOW_SHOW_H
 
-#include "lib/base/strbuf.h"
+#include "lib/base/json_writer.h"
 #include "probe/attach/probe.h"
 
 struct probe_view {
@@ -42,10 +42,7 @@ struct error *probe_whole_definition(const struct probe_view *view, const char *
 /* "vfs_write+12", "Shop::order+0 (inlined in main)", "vfs_read%return" */
 void probe_point_text(const struct probe_point *point, struct strbuf *out);
 
-/* "function":...,"offset":... of a point. */
-void probe_point_json(const struct probe_point *point, struct strbuf *out);
-
-/* ,"KEY":"S", or nothing for NULL. */
-void probe_json_string(struct strbuf *out, const char *key, const char *s);
+/* The members of a point's object: "function", "offset" and others. */
+void probe_point_json(const struct probe_point *point, struct json_writer *w);
 
 #endif

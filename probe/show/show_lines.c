@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/json.h"
 #include "lib/base/vec.h"
 
 struct lines_out {
@@ -158,19 +157,26 @@ static uint32_t lines_last(const struct lines_out *o)
 
 static void show_json(const struct lines_out *o, bool is_function, struct strbuf *out)
 {
-	strbuf_adds(out, "{\"file\":");
-	json_add_string(out, o->file, strlen(o->file));
-	strbuf_addf(out, ",\"first\":%u,\"lines\":[", o->first);
-	for (size_t i = 0, n = 0; i < o->lines.n; i++)
+	struct json_writer w = json_writer_make(out);
+
+	jw_object(&w, NULL);
+	jw_text(&w, "file", o->file);
+	jw_u64(&w, "first", o->first);
+	jw_array(&w, "lines");
+	for (size_t i = 0; i < o->lines.n; i++)
 		if (o->lines.v[i].can)
-			strbuf_addf(out, "%s%u", n++ ? "," : "", o->lines.v[i].line);
+			jw_u64(&w, NULL, o->lines.v[i].line);
+	jw_end(&w);
 	if (is_function) {
-		strbuf_adds(out, "],\"points\":[");
-		for (size_t i = 0, n = 0; i < o->lines.n; i++)
+		jw_array(&w, "points");
+		for (size_t i = 0; i < o->lines.n; i++)
 			if (o->lines.v[i].can)
-				strbuf_addf(out, "%s%u", n++ ? "," : "", o->lines.v[i].n_places);
+				jw_u64(&w, NULL, o->lines.v[i].n_places);
+		jw_end(&w);
 	}
-	strbuf_adds(out, "]}\n");
+	jw_end(&w);
+	json_writer_finish(&w);
+	strbuf_addch(out, '\n');
 }
 
 /* Numbers stand before the lines that can be probed, counted as definitions count them. */

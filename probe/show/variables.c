@@ -4,14 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/json.h"
 #include "probe/point/name_filter.h"
 #include "probe/show/show.h"
 
 struct vars_out {
 	struct strbuf *out;
-	const char *filter; /* NULL: all */
-	bool json;
+	const char *filter;	  /* NULL: all */
+	struct json_writer *json; /* to out; NULL: as text */
 	bool any;
 	struct strbuf *last; /* the last point, as people read it */
 	size_t n;	     /* its variables */
@@ -19,10 +18,12 @@ struct vars_out {
 
 static void end_point(struct vars_out *o)
 {
-	if (o->any && o->json)
-		strbuf_adds(o->out, "]}");
-	else if (o->any && !o->n)
+	if (o->any && o->json) {
+		jw_end(o->json);
+		jw_end(o->json);
+	} else if (o->any && !o->n) {
 		strbuf_adds(o->out, "\t\t(No variables)\n");
+	}
 }
 
 static void begin_point(struct vars_out *o, const struct probe_point *point)
@@ -36,9 +37,10 @@ static void begin_point(struct vars_out *o, const struct probe_point *point)
 		return;
 	end_point(o);
 	if (o->json) {
-		strbuf_adds(o->out, o->any ? ",\n{" : "\n{");
-		probe_point_json(point, o->out);
-		strbuf_adds(o->out, ",\"variables\":[");
+		jw_line(o->json);
+		jw_object(o->json, NULL);
+		probe_point_json(point, o->json);
+		jw_array(o->json, "variables");
 	} else {
 		strbuf_adds(o->out, "\t@<");
 		probe_point_text(point, o->out);
@@ -59,11 +61,14 @@ static struct error *add_variable(void *ctx, const struct probe_point *point,
 	if (!v || (o->filter && !name_filter_match(o->filter, v->name)))
 		return NULL;
 	if (o->json) {
-		strbuf_adds(o->out, o->n ? ",{\"name\":" : "{\"name\":");
-		json_add_string(o->out, v->name, strlen(v->name));
-		probe_json_string(o->out, "type", v->type);
-		probe_json_string(o->out, "obstacle", v->obstacle);
-		strbuf_addf(o->out, ",\"parameter\":%s}", v->is_parameter ? "true" : "false");
+		jw_object(o->json, NULL);
+		jw_text(o->json, "name", v->name);
+		if (v->type)
+			jw_text(o->json, "type", v->type);
+		if (v->obstacle)
+			jw_text(o->json, "obstacle", v->obstacle);
+		jw_bool(o->json, "parameter", v->is_parameter);
+		jw_end(o->json);
 	} else {
 		strbuf_addf(o->out, "\t\t%s\t%s", v->type ? v->type : "?", v->name);
 		if (v->obstacle)
@@ -80,19 +85,28 @@ struct error *probe_show_variables(const struct probe_view *view, const char *te
 	_cleanup_probe_def_ struct probe_def def = {0};
 	_cleanup_strbuf_ struct strbuf last = STRBUF_INIT;
 	_cleanup_free_ char *whole = NULL;
-	struct vars_out o = {.out = out, .json = view->json, .last = &last, .filter = view->filter};
+	struct json_writer w = json_writer_make(out);
+	struct vars_out o = {
+		.out = out, .json = view->json ? &w : NULL, .last = &last, .filter = view->filter};
 
 	if (view->filter)
 		TRY(name_filter_check(view->filter));
 	TRY(probe_whole_definition(view, text, &whole));
 	TRY(probe_def_parse(whole, &def));
-	if (view->json)
-		strbuf_adds(out, "{\"points\":[");
-	else
+	if (view->json) {
+		jw_object(&w, NULL);
+		jw_array(&w, "points");
+	} else {
 		strbuf_addf(out, "Available variables at %s\n", text);
-	TRY(probe_variables(view->finder, &def, view->externs, add_variable, &o));
-	end_point(&o);
-	if (view->json)
-		strbuf_adds(out, "]}\n");
-	return NULL;
+	}
+	struct error *err = probe_variables(view->finder, &def, view->externs, add_variable, &o);
+	if (!err)
+		end_point(&o);
+	if (!err && view->json) {
+		jw_end(&w);
+		jw_end(&w);
+		strbuf_addch(out, '\n');
+	}
+	json_writer_finish(&w);
+	return err;
 }
