@@ -42,9 +42,10 @@ int cmd_fail(struct error *err);
 
 /*
  * The whole file or none of it: who is interrupted leaves no half one, who
- * reads sees no half one. What is no file (/dev/stdout, a pipe) is written to.
+ * reads sees no half one. A pipe or a device (/dev/stdout) is written to. Symbolic links of
+ * other users are not followed. is_private: root's new file is for root alone.
  */
-struct error *cmd_write_file(const char *path, const struct strbuf *text);
+struct error *cmd_write_file(const char *path, const struct strbuf *text, bool is_private);
 
 /* Whether it will be possible, which is worth knowing before the work: a folder, no rights. */
 struct error *cmd_check_writable(const char *path);

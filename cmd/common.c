@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/base/failure.h"
+#include "lib/sys/open_file.h"
 
 int cmd_fail(struct error *err)
 {
@@ -49,54 +49,39 @@ struct log cmd_log(int verbose)
 
 struct error *cmd_check_writable(const char *path)
 {
-	_cleanup_free_ char *copy = strdup(path);
-	struct stat st;
+	_cleanup_output_path_ struct output_path out = {.dir_fd = -1};
 
-	if (!copy)
-		return error_nomem();
-	if (!stat(path, &st) && S_ISDIR(st.st_mode))
-		return error_errno(EISDIR, "cannot write '%s'", path);
-	if (!stat(path, &st) && !S_ISREG(st.st_mode) ? access(path, W_OK)
-						     : access(dirname(copy), W_OK))
+	TRY(output_find(path, &out));
+	if (faccessat(out.dir_fd, out.is_special ? out.name : ".", W_OK, 0))
 		return error_errno(errno, "cannot write '%s'", path);
 	return NULL;
 }
 
 /* A pipe, a device: there is nothing to put in its place. */
-static struct error *write_special(const char *path, const struct strbuf *text)
+static struct error *write_special(const struct output_path *out, const char *path,
+				   const struct strbuf *text)
 {
-	_cleanup_fclose_ FILE *file = fopen(path, "we");
+	const int no_link = out->is_magic ? 0 : O_NOFOLLOW;
+	_cleanup_close_ int fd = openat(out->dir_fd, out->name,
+					O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | no_link);
+	_cleanup_fclose_ FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 
+	if (file)
+		fd = -1;
 	if (!file || fwrite(text->str, 1, text->len, file) != text->len || fflush(file))
 		return error_errno(errno, "cannot write '%s'", path);
 	return NULL;
 }
 
-struct error *cmd_write_file(const char *path, const struct strbuf *text)
+struct error *cmd_write_file(const char *path, const struct strbuf *text, bool is_private)
 {
-	/* a link stays, and what it leads to is replaced */
-	_cleanup_free_ char *real = realpath(path, NULL);
-	struct stat st;
+	_cleanup_output_path_ struct output_path out = {.dir_fd = -1};
 
-	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return write_special(path, text);
-	_cleanup_free_ char *temporary = text_format("%s.XXXXXX", real ? real : path);
-	if (!temporary)
-		return error_nomem();
-	_cleanup_close_ int fd = mkostemp(temporary, O_CLOEXEC);
-	if (fd < 0)
-		return error_errno(errno, "cannot write '%s'", path);
-	_cleanup_fclose_ FILE *file = fdopen(fd, "w");
-	if (file)
-		fd = -1;
-	const mode_t mask = umask(0);
-	umask(mask);
-	if (!file || fwrite(text->str, 1, text->len, file) != text->len || fflush(file) ||
-	    fchmod(fileno(file), 0666 & ~mask) || rename(temporary, real ? real : path)) {
-		struct error *err = error_errno(errno, "cannot write '%s'", path);
-
-		unlink(temporary);
-		return err;
-	}
-	return NULL;
+	TRY(output_find(path, &out));
+	if (out.is_special)
+		return write_special(&out, path, text);
+	mode_t mode = is_private && !geteuid() ? 0600 : 0666;
+	if (out.exists && out.is_ours)
+		mode = out.mode;
+	return file_replace(out.dir_fd, out.name, text->str, text->len, mode);
 }

@@ -64,7 +64,7 @@ struct error *export_pprof(const struct export_opts *opts, const struct results 
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 
 	TRY(results_pprof(results, &out));
-	return strbuf_failed(&out) ? error_nomem() : cmd_write_file(opts->pprof, &out);
+	return strbuf_failed(&out) ? error_nomem() : cmd_write_file(opts->pprof, &out, true);
 }
 
 struct error *export_html(const struct export_opts *opts, const struct results *results,
@@ -73,7 +73,7 @@ struct error *export_html(const struct export_opts *opts, const struct results *
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
 	results_html(results, about, events, &text);
-	return strbuf_failed(&text) ? error_nomem() : cmd_write_file(opts->html, &text);
+	return strbuf_failed(&text) ? error_nomem() : cmd_write_file(opts->html, &text, true);
 }
 
 static struct error *export_page(const struct export_opts *opts, const struct opened_recording *r,

@@ -228,10 +228,8 @@ static struct error *write_image(const struct code *code, const struct dump *dum
 	size_t size;
 
 	TRY(code_image(code, dump->jited, &data, &size));
-	_cleanup_fclose_ FILE *file = fopen(dump->file, "we");
-	if (!file || fwrite(data, 1, size, file) != size || fflush(file))
-		return error_errno(errno, "cannot write '%s'", dump->file);
-	return NULL;
+	const struct strbuf bytes = {.str = (char *)data, .len = size};
+	return cmd_write_file(dump->file, &bytes, true);
 }
 
 static struct error *prog_dump(const struct action_args *args, size_t at)

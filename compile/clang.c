@@ -21,6 +21,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "lib/sys/open_file.h"
+
 #define DEFAULT_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #define INSTALL_HINT "install one: apt install clang"
 
@@ -182,7 +184,7 @@ static struct error *identify(const struct cache *cache, const char *path, struc
 						  "does not print its version as clang does"),
 					"%s", path);
 		_cleanup_error_ struct error *unkept =
-			file_write(folder, file.hex, c.version, strlen(c.version), 0600);
+			file_replace(folder, file.hex, c.version, strlen(c.version), 0600);
 		if (unkept)
 			log_info(cache->log, "%s: %s", unkept->where, unkept->msg);
 		cache_prune(cache, "clang", 32);

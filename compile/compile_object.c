@@ -30,6 +30,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "lib/sys/open_file.h"
+
 #define SOURCE_MAX   (64u << 20)
 #define OBJECT_MAX   (256u << 20)
 #define KEEP_OBJECTS 200
@@ -416,7 +418,7 @@ static struct error *keep(struct job *j, const struct cache_entry *e)
 
 	TRY(entry_encode(e, &bytes));
 	TRY(cache_folder(&j->cache, "objects", &folder));
-	TRY(file_write(folder, j->key.hex, bytes.str, bytes.len, 0600));
+	TRY(file_replace(folder, j->key.hex, bytes.str, bytes.len, 0600));
 	cache_prune(&j->cache, "objects", KEEP_OBJECTS);
 	return NULL;
 }
@@ -471,7 +473,7 @@ static struct error *dump_object(const struct job *j, const struct cache_entry *
 		return error_at(error_errno(errno, "cannot be opened"), "%s", j->folder);
 	log_info(j->cache.log, "LLVM: dumping %s", path);
 	const char *name = strrchr(path, '/') + 1;
-	struct error *err = file_write(folder, name, e->object, e->object_size, 0644);
+	struct error *err = file_replace(folder, name, e->object, e->object_size, 0644);
 	if (err)
 		return error_hint(err,
 				  "dump-obj in section [llvm] of the configuration requests it");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Whole files: read with a bound, replaced in one step, trees removed. */
+/* Whole files: read with a bound, listed, trees removed. */
 #include "compile/internal.h"
 
 #include <dirent.h>
@@ -40,46 +40,6 @@ struct error *file_read(int dirfd, const char *path, size_t max, char **data, si
 	*size = sb.len;
 	*data = strbuf_steal(&sb);
 	return NULL;
-}
-
-struct error *file_write(int dirfd, const char *name, const void *data, size_t n, unsigned mode)
-{
-	char temp[64];
-	int fd = -1;
-
-	/*
-	 * O_EXCL never follows a link that somebody put there, and rename()
-	 * replaces a link instead of what it points to.
-	 */
-	for (unsigned try = 0; fd < 0 && try < 100; try++) {
-		snprintf(temp, sizeof(temp), ".perf-bpf.%d.%u", getpid(), try);
-		fd = openat(dirfd, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-			    mode);
-		if (fd < 0 && errno != EEXIST)
-			break;
-	}
-	if (fd < 0)
-		return error_at(error_errno(errno, "cannot be written"), "%s", name);
-
-	const char *p = data;
-	int code = 0;
-	while (n > 0 && !code) {
-		ssize_t done = write(fd, p, n);
-		if (done < 0 && errno != EINTR)
-			code = errno;
-		if (done > 0) {
-			p += done;
-			n -= (size_t)done;
-		}
-	}
-	if (close(fd) < 0 && !code)
-		code = errno;
-	if (!code && renameat(dirfd, temp, dirfd, name) < 0)
-		code = errno;
-	if (!code)
-		return NULL;
-	unlinkat(dirfd, temp, 0);
-	return error_at(error_errno(code, "cannot be written"), "%s", name);
 }
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)

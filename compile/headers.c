@@ -18,6 +18,7 @@
 
 #include "lib/base/cursor.h"
 #include "lib/btf/dump.h"
+#include "lib/sys/open_file.h"
 
 #define KERNEL_BTF	"/sys/kernel/btf/vmlinux"
 #define KERNEL_NOTES	"/sys/kernel/notes"
@@ -70,7 +71,7 @@ struct error *headers_write(const struct cache *c, const char *path)
 		}
 		TRY(cache_folder(c, sub, &folder));
 		if (!holds_file(folder, base + 1, e->data, e->size))
-			TRY(file_write(folder, base + 1, e->data, e->size, 0600));
+			TRY(file_replace(folder, base + 1, e->data, e->size, 0600));
 	}
 	cache_prune(c, "headers", 8);
 	return NULL;
@@ -171,7 +172,7 @@ struct error *vmlinux_write(const struct cache *c, const char *btf, const char *
 	}
 	if (strbuf_failed(&text))
 		return error_nomem();
-	TRY(file_write(folder, "vmlinux.h", text.str, text.len, 0600));
+	TRY(file_replace(folder, "vmlinux.h", text.str, text.len, 0600));
 	cache_prune(c, "vmlinux", 8);
 	return NULL;
 }

@@ -34,8 +34,6 @@ struct digest digest_of(const void *data, size_t n);
 
 /* A whole file, at most max bytes (EFBIG), a NUL behind it. dirfd may be AT_FDCWD. */
 struct error *file_read(int dirfd, const char *path, size_t max, char **data, size_t *size);
-/* Writes a file that was not there before, or replaces it, in one step (rename). */
-struct error *file_write(int dirfd, const char *name, const void *data, size_t n, unsigned mode);
 /* Removes a folder and what is in it; the errors do not matter. */
 void tree_remove(const char *path);
 

@@ -49,6 +49,7 @@
 
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
+#include "lib/sys/open_file.h"
 #include "perf/data/features.h"
 #include "perf/data/internal.h"
 #include "perf/event/encode.h"
@@ -165,22 +166,33 @@ static struct error *write_header(struct data_writer *w, const void *from, size_
 
 /* ---- open, events, features ---- */
 
-/* An earlier recording stays as PATH.old. */
-static struct error *keep_old(const char *path)
+/* An earlier recording stays as PATH.old. What is empty, and another user's, goes. */
+static struct error *keep_old(const char *path, const struct output_path *out)
 {
-	_cleanup_free_ char *old = NULL;
+	char old[sizeof(out->name) + 8];
 	struct stat st;
 
-	if (stat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+	if (!out->exists || out->is_special ||
+	    fstatat(out->dir_fd, out->name, &st, AT_SYMLINK_NOFOLLOW))
 		return NULL;
-	if (asprintf(&old, "%s.old", path) < 0) {
-		old = NULL;
-		return error_nomem();
-	}
-	if (rename(path, old))
+	snprintf(old, sizeof(old), "%s.old", out->name);
+	if (st.st_size ? renameat(out->dir_fd, out->name, out->dir_fd, old)
+		       : !out->is_ours && unlinkat(out->dir_fd, out->name, 0))
 		return error_at(error_errno(errno, "cannot rename the earlier recording"), "%s",
 				path);
 	return NULL;
+}
+
+static struct error *open_output(const char *path, int *fd)
+{
+	_cleanup_output_path_ struct output_path out = {.dir_fd = -1};
+
+	TRY(output_find(path, &out));
+	TRY(keep_old(path, &out));
+	const int create = out.is_special ? 0 : O_CREAT;
+	const int no_link = out.is_magic ? 0 : O_NOFOLLOW;
+	*fd = openat(out.dir_fd, out.name, O_RDWR | O_TRUNC | O_CLOEXEC | create | no_link, 0600);
+	return *fd < 0 ? error_errno(errno, "cannot write '%s'", path) : NULL;
 }
 
 struct error *data_writer_open(const char *path, const struct data_writer_opts *opts,
@@ -204,8 +216,7 @@ struct error *data_writer_open(const char *path, const struct data_writer_opts *
 		w->pipe = true;
 		w->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	} else {
-		TRY(keep_old(path));
-		w->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		TRY(open_output(path, &w->fd));
 	}
 	if (w->fd < 0 || fstat(w->fd, &st))
 		return error_at(error_errno(errno, "cannot open for writing"), "%s", w->path);

@@ -226,4 +226,35 @@ test_files_that_cannot_be_written() {
 	grep -q '<!doctype html>' page || fail "no page behind the link"
 }
 
+# Links and files that another user put where root writes.
+test_files_that_others_planted() {
+	make_workload
+	umask 022
+	echo kept >target
+	ln -s target link
+	chown -h 4242 link
+	for option in --html --pprof; do
+		expect_status 1 run $option link -- touch began
+		assert_contains err "cannot write 'link': the symbolic link 'link' belongs to user 4242"
+		assert_contains err "hint: remove the link, or write to a directory of your own"
+	done
+	expect_status 1 "$PERF_BPF" record -o link -e cpu-clock -- touch began
+	assert_contains err "the symbolic link 'link' belongs to user 4242"
+	[ ! -e began ] || fail "the command was started"
+	assert_equal "$(cat target)" kept
+	# a file of theirs is replaced; root's is for root alone, and keeps its mode
+	echo theirs >page
+	chown 4242 page
+	run --html page -- true >out
+	assert_equal "$(stat -c '%u %a' page)" "0 600"
+	chmod 644 page
+	run --html page -- true >out
+	assert_equal "$(stat -c '%u %a' page)" "0 644"
+	: >data
+	chmod 666 data
+	chown 4242 data
+	"$PERF_BPF" record -o data -e cpu-clock -- true 2>err
+	assert_equal "$(stat -c '%u %a' data)" "0 600"
+}
+
 run_tests

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "compile/internal.h"
+#include "lib/sys/open_file.h"
 
 struct fixture {
 	char dir[64];
@@ -258,7 +259,7 @@ static void a_temporary_cache_goes_with_its_user(void **state)
 	assert_null(cache_open(path, NULL, &c));
 	assert_true(c.temporary);
 	assert_null(cache_folder(&c, "objects/deep", &fd));
-	assert_null(file_write(fd, "x", "y", 1, 0600));
+	assert_null(file_replace(fd, "x", "y", 1, 0600));
 	close(fd);
 	snprintf(path, sizeof(path), "%s", c.path);
 	cache_close(&c);
@@ -275,7 +276,7 @@ static void old_entries_are_pruned(void **state)
 	for (int i = 0; i < 10; i++) {
 		struct timespec times[2] = {{.tv_sec = 1000 + i}, {.tv_sec = 1000 + i}};
 		snprintf(name, sizeof(name), "e%d", i);
-		assert_null(file_write(fd, name, name, strlen(name), 0600));
+		assert_null(file_replace(fd, name, name, strlen(name), 0600));
 		assert_int_equal(utimensat(fd, name, times, 0), 0);
 	}
 	assert_null(cache_scratch(&f->cache, &scratch));
@@ -305,7 +306,7 @@ static void files_are_replaced_not_followed(void **state)
 	snprintf(link, sizeof(link), "%s/out.o", f->dir);
 	write_text(target, "precious", 0600);
 	assert_int_equal(symlink(target, link), 0);
-	assert_null(file_write(fd, "out.o", "new", 3, 0644));
+	assert_null(file_replace(fd, "out.o", "new", 3, 0644));
 	assert_null(file_read(AT_FDCWD, target, 100, &data, &size));
 	assert_string_equal(data, "precious");
 	free(steal_ptr(data));

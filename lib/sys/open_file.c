@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * O_PATH gives a descriptor of a file without opening it: what it is can be looked at
+ * (fstat) before anything happens. /proc/self/fd/N then opens that very file, whatever
+ * the path means by now (man 2 open, man 7 symlink).
+ */
+#include "lib/sys/open_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <linux/magic.h>
+
+enum {
+	MAX_LINKS = 40, /* as the kernel */
+};
+
+static bool is_trusted(uid_t uid)
+{
+	return uid == 0 || uid == geteuid();
+}
+
+static struct error *check_file(const struct stat *st, const struct open_regular_opts *opts)
+{
+	if (S_ISLNK(st->st_mode))
+		return error_new(ELOOP, "it is a symbolic link");
+	if (!S_ISREG(st->st_mode))
+		return error_new(EINVAL, "not a regular file");
+	if (!opts)
+		return NULL;
+	if (opts->owned && !is_trusted(st->st_uid) && (!opts->owner || st->st_uid != opts->owner))
+		return error_new(EPERM, "it belongs to user %u", (unsigned)st->st_uid);
+	if (opts->max_bytes && (uint64_t)st->st_size > opts->max_bytes)
+		return error_new(EFBIG, "larger than %llu MB",
+				 (unsigned long long)opts->max_bytes >> 20);
+	return NULL;
+}
+
+/* Without procfs: what is opened is compared with what was looked at. */
+static int open_by_name(const char *path, const struct stat *seen)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &st) && st.st_dev == seen->st_dev && st.st_ino == seen->st_ino)
+		return fd;
+	close(fd);
+	errno = ESTALE;
+	return -1;
+}
+
+struct error *open_regular(const char *path, const struct open_regular_opts *opts, int *fd)
+{
+	const int no_link = opts && opts->no_link ? O_NOFOLLOW : 0;
+	_cleanup_close_ int found = open(path, O_PATH | O_CLOEXEC | no_link);
+	char link[32];
+	struct stat st;
+
+	if (found < 0 || fstat(found, &st))
+		return error_at(error_errno(errno, "cannot open"), "%s", path);
+	TRY(error_at(check_file(&st, opts), "%s", path));
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
+	int got = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (got < 0 && errno == ENOENT)
+		got = open_by_name(path, &st);
+	if (got < 0)
+		return error_at(error_errno(errno, "cannot open"), "%s", path);
+	*fd = got;
+	return NULL;
+}
+
+/* ---- output ---- */
+
+/* A path on the way: what is left of it after dir_fd. */
+struct path_walk {
+	const char *path; /* the whole */
+	int dir_fd;
+	unsigned links;
+	char left[PATH_MAX];
+};
+
+static struct error *cannot_write(const struct path_walk *w, int code)
+{
+	return error_errno(code, "cannot write '%s'", w->path);
+}
+
+static struct error *enter(struct path_walk *w, const char *name)
+{
+	int fd = openat(w->dir_fd, name, O_PATH | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0)
+		return cannot_write(w, errno);
+	closep(&w->dir_fd);
+	w->dir_fd = fd;
+	return NULL;
+}
+
+/* Puts what a link holds before the rest of the path. */
+static struct error *follow(struct path_walk *w, const char *name, uid_t owner, const char *rest)
+{
+	char path[PATH_MAX];
+
+	if (!is_trusted(owner))
+		return error_hint(
+			error_new(EPERM,
+				  "cannot write '%s': the symbolic link '%s' belongs to user %u",
+				  w->path, name, (unsigned)owner),
+			"remove the link, or write to a directory of your own");
+	if (++w->links > MAX_LINKS)
+		return cannot_write(w, ELOOP);
+	const ssize_t n = readlinkat(w->dir_fd, name, path, sizeof(path));
+	if (n < 0)
+		return cannot_write(w, errno);
+	if ((size_t)n + strlen(rest) + 2 > sizeof(path))
+		return cannot_write(w, ENAMETOOLONG);
+	path[n] = 0;
+	if (*rest) {
+		path[n] = '/';
+		strcpy(path + n + 1, rest);
+	}
+	if (path[0] == '/')
+		TRY(enter(w, "/"));
+	strcpy(w->left, path);
+	return NULL;
+}
+
+/* What /proc/PID/fd/N refers to need not have a name: it is followed by the kernel only. */
+static bool is_magic(const struct path_walk *w)
+{
+	struct statfs fs;
+
+	return !fstatfs(w->dir_fd, &fs) && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+static struct error *find_last(const struct path_walk *w, const struct stat *st,
+			       struct output_path *out)
+{
+	if (S_ISDIR(st->st_mode))
+		return cannot_write(w, EISDIR);
+	if (S_ISFIFO(st->st_mode) && !out->is_magic && !is_trusted(st->st_uid))
+		return error_new(EPERM, "cannot write '%s': the FIFO belongs to user %u", w->path,
+				 (unsigned)st->st_uid);
+	out->exists = true;
+	out->is_special = out->is_magic || !S_ISREG(st->st_mode);
+	out->is_ours = st->st_uid == geteuid();
+	out->mode = st->st_mode & 0777;
+	return NULL;
+}
+
+/* The next component; *done when it was the last. */
+static struct error *walk_one(struct path_walk *w, struct output_path *out, bool *done)
+{
+	const char *name = w->left + strspn(w->left, "/");
+	const size_t len = strcspn(name, "/");
+	const bool is_last = !name[len];
+	char rest[PATH_MAX];
+	struct stat st;
+
+	if (len >= sizeof(out->name))
+		return cannot_write(w, ENAMETOOLONG);
+	memcpy(out->name, name, len);
+	out->name[len] = 0;
+	strcpy(rest, name + len + strspn(name + len, "/"));
+	strcpy(w->left, rest);
+	if (!len)
+		return cannot_write(w, *w->path ? EISDIR : ENOENT);
+	if (!strcmp(out->name, ".") || !strcmp(out->name, ".."))
+		return is_last ? cannot_write(w, EISDIR) : enter(w, out->name);
+	if (fstatat(w->dir_fd, out->name, &st, AT_SYMLINK_NOFOLLOW)) {
+		*done = true;
+		return is_last && errno == ENOENT ? NULL : cannot_write(w, errno);
+	}
+	if (S_ISLNK(st.st_mode)) {
+		if (!is_last || !is_magic(w))
+			return follow(w, out->name, st.st_uid, rest);
+		out->is_magic = true;
+		if (fstatat(w->dir_fd, out->name, &st, 0))
+			return cannot_write(w, errno);
+	}
+	if (!is_last)
+		return enter(w, out->name);
+	*done = true;
+	return find_last(w, &st, out);
+}
+
+static struct error *walk_path(struct path_walk *w, struct output_path *out)
+{
+	if (strlen(w->path) >= sizeof(w->left))
+		return cannot_write(w, ENAMETOOLONG);
+	strcpy(w->left, w->path);
+	w->dir_fd = open(w->path[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (w->dir_fd < 0)
+		return cannot_write(w, errno);
+	for (bool done = false; !done;)
+		TRY(walk_one(w, out, &done));
+	out->dir_fd = steal_fd(&w->dir_fd);
+	return NULL;
+}
+
+struct error *output_find(const char *path, struct output_path *out)
+{
+	struct path_walk w = {.path = path, .dir_fd = -1};
+	struct output_path found = {.dir_fd = -1};
+	struct error *err = walk_path(&w, &found);
+
+	closep(&w.dir_fd);
+	if (!err)
+		*out = found;
+	return err;
+}
+
+void output_path_deinit(struct output_path *out)
+{
+	closep(&out->dir_fd);
+	out->dir_fd = -1;
+}
+
+static int write_all(int fd, const void *data, size_t n)
+{
+	for (const char *p = data; n > 0;) {
+		const ssize_t done = write(fd, p, n);
+
+		if (done < 0 && errno != EINTR)
+			return errno;
+		if (done > 0) {
+			p += done;
+			n -= (size_t)done;
+		}
+	}
+	return 0;
+}
+
+struct error *file_replace(int dir_fd, const char *name, const void *data, size_t n, mode_t mode)
+{
+	char temp[64];
+	int fd = -1;
+
+	for (unsigned try = 0; fd < 0 && try < 100; try++) {
+		snprintf(temp, sizeof(temp), ".perf-bpf.%d.%u", getpid(), try);
+		fd = openat(dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+			    mode);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
+	if (fd < 0)
+		return error_errno(errno, "cannot write '%s'", name);
+	int code = write_all(fd, data, n);
+	if (close(fd) < 0 && !code)
+		code = errno;
+	if (!code && renameat(dir_fd, temp, dir_fd, name) < 0)
+		code = errno;
+	if (!code)
+		return NULL;
+	unlinkat(dir_fd, temp, 0);
+	return error_errno(code, "cannot write '%s'", name);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Opening files safely as root. Two cases:
+ *
+ * A path that comes from data (a binary's name in a recording, /tmp/perf-PID.map, the
+ * .dwo file that a binary names) can lead anywhere: to a FIFO that nobody writes, to
+ * a device whose open has an effect (/dev/watchdog, /dev/ptmx), to a sparse file of
+ * terabytes. open_regular() opens nothing but regular files.
+ *
+ * A path that the user gives for output can lead through a symbolic link that another
+ * user put there, in /tmp for example. output_find() follows only links that belong
+ * to root or to the caller; what it returns is used with the *at() system calls, so
+ * that nobody can change the path in between.
+ */
+#ifndef PB_SYS_OPEN_FILE_H
+#define PB_SYS_OPEN_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/base/error.h"
+
+struct open_regular_opts {
+	bool no_link;	    /* fails if the path's last component is a symbolic link */
+	bool owned;	    /* fails unless it belongs to root, the caller or owner */
+	uid_t owner;	    /* with owned; 0: nobody else */
+	uint64_t max_bytes; /* 0: any size. The file may grow, so count what is read, too. */
+};
+
+/*
+ * Opens a regular file for reading; *fd is the caller's. opts may be NULL. Nothing
+ * else is ever opened: devices and FIFOs are recognized without opening them. Errors:
+ * ENOENT, EACCES, … as open(2); EINVAL: not a regular file; ELOOP: a symbolic link;
+ * EPERM: it belongs to another user; EFBIG.
+ */
+struct error *open_regular(const char *path, const struct open_regular_opts *opts, int *fd);
+
+/* Where an output file is, or will be. */
+struct output_path {
+	int dir_fd;
+	char name[256]; /* in dir_fd; never a symbolic link, unless is_magic */
+	bool exists;
+	bool is_special; /* a pipe, a terminal or another device, a socket: written in place */
+	bool is_magic;	 /* of procfs: what a process has open (/dev/stdout leads there) */
+	bool is_ours;	 /* the caller owns it */
+	mode_t mode;	 /* its permissions */
+};
+
+/*
+ * Finds the directory and the name that a path leads to; the last component need not
+ * exist. Errors, all "cannot write 'PATH': …": as openat(2); EPERM: a symbolic link on the
+ * way, or the FIFO, belongs to another user; EISDIR: it is a directory; ELOOP: more than 40 links.
+ */
+struct error *output_find(const char *path, struct output_path *out);
+void output_path_deinit(struct output_path *out);
+#define _cleanup_output_path_ _cleanup_(output_path_deinit)
+
+/*
+ * Puts a new file with these bytes in the place of name, in one step: a reader sees the old
+ * file or the new one, and a link or file that somebody else put there is replaced, not
+ * written to. The file gets mode, less the umask. Errors: as openat(2), write(2).
+ */
+struct error *file_replace(int dir_fd, const char *name, const void *data, size_t n, mode_t mode);
+
+#endif

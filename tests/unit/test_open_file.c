@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Files that others may have planted: what is opened, what is followed, what is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/sys/open_file.h"
+
+#define OTHER_USER 4242
+
+static int set_up(void **state)
+{
+	static char top[] = "/tmp/pbt-open.XXXXXX";
+
+	strcpy(top + strlen(top) - 6, "XXXXXX");
+	if (!mkdtemp(top) || chdir(top))
+		return -1;
+	*state = top;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -r '%s'", (char *)*state);
+	return chdir("/") || system(command);
+}
+
+static void put(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static char *content(const char *path)
+{
+	static char text[64];
+	FILE *f = fopen(path, "r");
+
+	assert_non_null(f);
+	text[fread(text, 1, sizeof(text) - 1, f)] = 0;
+	fclose(f);
+	return text;
+}
+
+static void need_root(void)
+{
+	if (geteuid()) {
+		print_message("giving a file to another user takes root\n");
+		skip();
+	}
+}
+
+static void refuses(struct error *err, int code, const char *msg)
+{
+	assert_non_null(err);
+	assert_int_equal(err->code, code);
+	if (!strstr(err->msg, msg))
+		fail_msg("'%s' is not in '%s'", msg, err->msg);
+	error_free(err);
+}
+
+static void opens(const char *path, const struct open_regular_opts *opts)
+{
+	int fd = -1;
+	struct error *err = open_regular(path, opts, &fd);
+
+	if (err)
+		fail_msg("%s: %s", path, err->msg);
+	close(fd);
+}
+
+static void only_regular_files_are_read(void **state)
+{
+	int fd = -1;
+
+	put("file", "text");
+	assert_int_equal(symlink("file", "link"), 0);
+	assert_int_equal(mkfifo("fifo", 0666), 0);
+	opens("file", NULL);
+	opens("link", NULL);
+	refuses(open_regular("fifo", NULL, &fd), EINVAL, "not a regular file");
+	refuses(open_regular("/dev/null", NULL, &fd), EINVAL, "not a regular file");
+	refuses(open_regular(".", NULL, &fd), EINVAL, "not a regular file");
+	refuses(open_regular("none", NULL, &fd), ENOENT, "cannot open");
+	refuses(open_regular("link", &(struct open_regular_opts){.no_link = true}, &fd), ELOOP,
+		"symbolic link");
+	assert_int_equal(fd, -1);
+}
+
+/* To open /dev/watchdog starts it. inotify tells of each open, but not of O_PATH. */
+static void what_is_not_regular_is_not_even_opened(void **state)
+{
+	const int notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	char events[512];
+	int fd = -1;
+
+	assert_int_equal(mkfifo("fifo", 0600), 0);
+	assert_true(inotify_add_watch(notify, "fifo", IN_OPEN) >= 0);
+	refuses(open_regular("fifo", NULL, &fd), EINVAL, "not a regular file");
+	assert_int_equal(read(notify, events, sizeof(events)), -1);
+	close(open("fifo", O_RDONLY | O_NONBLOCK));
+	assert_true(read(notify, events, sizeof(events)) > 0);
+	close(notify);
+}
+
+static void sizes_and_owners_are_checked(void **state)
+{
+	int fd = -1;
+
+	put("sparse", "");
+	assert_int_equal(truncate("sparse", 64ll << 30), 0);
+	refuses(open_regular("sparse", &(struct open_regular_opts){.max_bytes = 1 << 20}, &fd),
+		EFBIG, "larger than 1 MB");
+	put("own", "");
+	opens("own", &(struct open_regular_opts){.owned = true});
+	need_root();
+	put("theirs", "");
+	assert_int_equal(chown("theirs", OTHER_USER, OTHER_USER), 0);
+	refuses(open_regular("theirs", &(struct open_regular_opts){.owned = true}, &fd), EPERM,
+		"it belongs to user 4242");
+	opens("theirs", &(struct open_regular_opts){.owned = true, .owner = OTHER_USER});
+}
+
+static struct output_path find(const char *path)
+{
+	struct output_path out;
+	struct error *err = output_find(path, &out);
+
+	if (err)
+		fail_msg("%s: %s", path, err->msg);
+	return out;
+}
+
+static void replace(const char *path, const char *text)
+{
+	struct output_path out = find(path);
+
+	assert_null(file_replace(out.dir_fd, out.name, text, strlen(text), 0600));
+	output_path_deinit(&out);
+}
+
+static void output_follows_own_links(void **state)
+{
+	struct output_path out;
+
+	assert_int_equal(mkdir("a", 0777) | mkdir("a/b", 0777), 0);
+	assert_int_equal(symlink("a/b", "dir") | symlink("dir/../file", "link"), 0);
+	assert_int_equal(symlink("loop", "loop"), 0);
+	replace("link", "one");
+	assert_string_equal(content("a/file"), "one");
+	replace(".//dir/./../file", "two");
+	assert_string_equal(content("a/file"), "two");
+	out = find("link");
+	assert_true(out.exists && out.is_ours && !out.is_special && out.mode == 0600);
+	assert_string_equal(out.name, "file");
+	output_path_deinit(&out);
+	out = find("dir/new");
+	assert_false(out.exists);
+	output_path_deinit(&out);
+	refuses(output_find("loop", &out), ELOOP, "cannot write 'loop'");
+	refuses(output_find("dir", &out), EISDIR, "cannot write 'dir': Is a directory");
+	refuses(output_find("a/", &out), EISDIR, "cannot write 'a/'");
+	refuses(output_find("none/x", &out), ENOENT,
+		"cannot write 'none/x': No such file or directory");
+	refuses(output_find("", &out), ENOENT, "cannot write ''");
+	refuses(output_find("link/x", &out), ENOTDIR, "cannot write 'link/x'");
+}
+
+static void output_does_not_follow_links_of_others(void **state)
+{
+	struct output_path out;
+
+	need_root();
+	put("secret", "kept");
+	assert_int_equal(mkdir("dir", 0777), 0);
+	assert_int_equal(symlink("secret", "link") | symlink("dir", "way"), 0);
+	assert_int_equal(symlink("none", "dangling") | mkfifo("fifo", 0666), 0);
+	for (const char *const *name = (const char *[]){"link", "way", "dangling", "fifo", NULL};
+	     *name; name++)
+		assert_int_equal(lchown(*name, OTHER_USER, OTHER_USER), 0);
+	refuses(output_find("link", &out), EPERM,
+		"cannot write 'link': the symbolic link 'link' belongs to user 4242");
+	refuses(output_find("way/new", &out), EPERM, "the symbolic link 'way' belongs to");
+	refuses(output_find("dangling", &out), EPERM, "the symbolic link 'dangling' belongs to");
+	refuses(output_find("fifo", &out), EPERM, "the FIFO belongs to user 4242");
+	assert_string_equal(content("secret"), "kept");
+	/* A file is replaced, not written to: whoever has it open does not see what is new. */
+	assert_int_equal(chown("secret", OTHER_USER, OTHER_USER), 0);
+	const int theirs = open("secret", O_RDONLY);
+	out = find("secret");
+	assert_true(out.exists && !out.is_ours);
+	output_path_deinit(&out);
+	replace("secret", "new");
+	char text[8] = "";
+	assert_int_equal(read(theirs, text, sizeof(text)), 4);
+	assert_string_equal(text, "kept");
+	close(theirs);
+}
+
+static void output_to_what_is_open(void **state)
+{
+	char path[32];
+	int fds[2];
+	struct output_path out;
+
+	assert_int_equal(pipe(fds), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[1]);
+	out = find(path);
+	assert_true(out.is_magic && out.is_special && out.exists);
+	output_path_deinit(&out);
+	assert_int_equal(symlink(path, "stdout"), 0);
+	out = find("stdout");
+	assert_true(out.is_magic);
+	output_path_deinit(&out);
+	close(fds[0]);
+	close(fds[1]);
+	out = find("/dev/null");
+	assert_true(out.is_special && !out.is_magic);
+	output_path_deinit(&out);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(only_regular_files_are_read),
+		TEST(what_is_not_regular_is_not_even_opened),
+		TEST(sizes_and_owners_are_checked),
+		TEST(output_follows_own_links),
+		TEST(output_does_not_follow_links_of_others),
+		TEST(output_to_what_is_open),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
