@@ -8,12 +8,15 @@
  *
  * The kernel reads the same tag (kernel/bpf/btf.c, btf_find_decl_tag_value())
  * and wants the function to stand in the program. So it is laid out with it. It must be a global
- *function of .text, and there must be one: with two tags the kernel refuses the program in its own
- *words.
+ * function of .text, and there must be one: with two tags the kernel refuses the program in its own
+ * words. Kernels before 5.16 do not know these tags: there the function would be code that nothing
+ * reaches, which they refuse. So it is left out, as libbpf does.
  */
 #include "lib/object/open_object.h"
 
 #include <string.h>
+
+#include "lib/sys/sys.h"
 
 #define TAG "exception_callback:"
 
@@ -71,8 +74,10 @@ struct error *exception_callbacks_find(struct bpf_object *obj)
 			continue;
 		const char *name = btf__name_by_offset(obj->btf, func->name_off);
 		struct bpf_program *prog = name ? program_named(obj, name) : NULL;
-		if (!prog || !prog->autoload)
+		if (!prog || !prog->autoload || prog->placed.n)
 			continue;
+		if (!sys_bpf_has(SYS_BPF_BTF_DECL_TAG))
+			return NULL;
 		if (prog->exception_callback || prog == last) {
 			prog->exception_callback = 0;
 			last = prog;
