@@ -2,8 +2,7 @@
 /*
  * Functions and programs. Every function symbol of a section with code is a
  * function; those in .text are subprograms, which are appended to the programs
- * that call them; those in other sections are programs. An object that has
- * nothing but one function in .text holds a program whose type the caller sets.
+ * that call them; those in other sections are programs.
  *
  * Functions of a section do not overlap, so the object's code is never more
  * than its file, and a place belongs to one function.
@@ -220,11 +219,8 @@ struct error *programs_find(struct bpf_object *obj)
 
 	TRY(codes_find(obj));
 	TRY(functions_find(obj));
-	const bool only_text =
-		obj->functions.n == 1 && obj->codes.v[obj->functions.v[0].code].is_text;
-	vec_for_each (fn, &obj->functions) {
-		if (only_text ? fn->is_global : !obj->codes.v[fn->code].is_text)
+	vec_for_each (fn, &obj->functions)
+		if (!obj->codes.v[fn->code].is_text)
 			TRY(program_add(obj, fn));
-	}
 	return NULL;
 }
