@@ -44,7 +44,7 @@ unsigned int bpf_object__kversion(const struct bpf_object *obj)
 
 int bpf_object__set_kversion(struct bpf_object *obj, __u32 kern_version)
 {
-	if (obj->state != OBJECT_OPEN)
+	if (obj->state != OBJECT_OPEN && obj->state != OBJECT_PREPARED)
 		return edge_errno(EINVAL);
 	obj->kversion = kern_version;
 	return 0;
@@ -180,7 +180,7 @@ bool bpf_program__autoload(const struct bpf_program *prog)
 
 int bpf_program__set_autoload(struct bpf_program *prog, bool autoload)
 {
-	if (prog->obj->state != OBJECT_OPEN)
+	if (prog->obj->state != OBJECT_OPEN && prog->obj->state != OBJECT_PREPARED)
 		return edge_errno(EINVAL);
 	prog->autoload = autoload;
 	prog->kept_out = !autoload;
@@ -214,13 +214,18 @@ int bpf_program__set_insns(struct bpf_program *prog, struct bpf_insn *new_insns,
 		return edge_errno(EBUSY);
 	if (!new_insns || !new_insn_cnt || new_insn_cnt > PROGRAM_INSNS_MAX)
 		return edge_errno(EINVAL);
-	/* The file's relocations speak of the file's instructions. */
-	if (prog->obj->state == OBJECT_OPEN)
+	/* The file's relocations apply to as many instructions as the file has. */
+	if (prog->obj->state == OBJECT_OPEN && new_insn_cnt != prog->fn->n)
 		return edge_errno(EINVAL);
 	struct bpf_insn *copy = malloc(new_insn_cnt * sizeof(*copy));
 	if (!copy)
 		return edge_errno(ENOMEM);
 	memcpy(copy, new_insns, new_insn_cnt * sizeof(*copy));
+	if (prog->obj->state == OBJECT_OPEN) {
+		free(prog->set_insns);
+		prog->insns = prog->set_insns = copy;
+		return 0;
+	}
 	free(prog->owned_insns);
 	prog->insns = prog->owned_insns = copy;
 	prog->n_insns = new_insn_cnt;

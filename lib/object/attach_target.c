@@ -189,7 +189,7 @@ int bpf_program__set_attach_target(struct bpf_program *prog, int attach_prog_fd,
 {
 	if (!prog || attach_prog_fd < 0)
 		return edge_errno(EINVAL);
-	if (prog->fd >= 0)
+	if (prog->fd >= 0 || prog->obj->state == OBJECT_LOADED)
 		return edge_errno(EINVAL);
 	if (!attach_prog_fd && (!attach_func_name || !attach_func_name[0]))
 		return edge_errno(EINVAL);

@@ -55,10 +55,31 @@ static struct error *refuse_other_order(struct bpf_object *obj)
 		"compile it with clang --target=bpf, which selects this machine's byte order");
 }
 
-static struct error *prepare(struct bpf_object *obj)
+/* What is left to do for programs once maps exist. */
+static struct error *programs_finish(struct bpf_object *obj)
 {
 	struct bpf_program *prog;
 
+	vec_for_each (prog, &obj->programs) {
+		if (!prog->autoload || prog->patched)
+			continue;
+		TRY(program_error_at(prog, program_patch(prog, prog->owned_insns, false)));
+		TRY(program_error_at(prog, program_find_target(prog)));
+		prog->patched = true;
+	}
+	return NULL;
+}
+
+/* Prepares the programs whose autoload was set after the object was prepared. */
+static struct error *prepare_late(struct bpf_object *obj)
+{
+	TRY(programs_prepare(obj));
+	TRY(object_btf_load(obj));
+	return programs_finish(obj);
+}
+
+static struct error *prepare(struct bpf_object *obj)
+{
 	if (pb_elf_file_swapped(obj->elf))
 		return refuse_other_order(obj);
 	TRY(struct_ops_prepare(obj));
@@ -69,13 +90,7 @@ static struct error *prepare(struct bpf_object *obj)
 	TRY(object_btf_load(obj));
 	TRY(maps_create(obj));
 	TRY(map_values_fill(obj, false));
-	vec_for_each (prog, &obj->programs) {
-		if (!prog->autoload)
-			continue;
-		TRY(program_error_at(prog, program_patch(prog, prog->owned_insns, false)));
-		TRY(program_error_at(prog, program_find_target(prog)));
-	}
-	return NULL;
+	return programs_finish(obj);
 }
 
 struct error *object_prepare(struct bpf_object *obj)
@@ -329,8 +344,16 @@ struct error *object_load(struct bpf_object *obj)
 
 	if (obj->state == OBJECT_LOADED || obj->state == OBJECT_FAILED)
 		return object_error_at(obj, error_new(EINVAL, "the object is already loaded"));
-	if (obj->state == OBJECT_OPEN)
+	if (obj->state == OBJECT_OPEN) {
 		TRY(object_prepare(obj));
+	} else {
+		struct error *err = prepare_late(obj);
+
+		if (err) {
+			unload(obj);
+			return object_error_at(obj, err);
+		}
+	}
 	vec_for_each (prog, &obj->programs) {
 		struct error *err = NULL;
 

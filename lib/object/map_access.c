@@ -57,21 +57,35 @@ int bpf_map__fd(const struct bpf_map *map)
 	return map->fd >= 0 ? map->fd : -1;
 }
 
+/* Whether its definition can no longer be changed; see map_is_created() of libbpf. */
+static bool is_settled(const struct bpf_map *map)
+{
+	return map->obj->state != OBJECT_OPEN || map->reused;
+}
+
+/* The descriptor keeps its number: prepared programs refer to the map by it. */
+static int replace_fd(struct bpf_map *map, int fd)
+{
+	return fd != map->fd && dup3(fd, map->fd, O_CLOEXEC) < 0 ? -errno : 0;
+}
+
 int bpf_map__reuse_fd(struct bpf_map *map, int fd)
 {
 	struct bpf_map_info info = {0};
 	__u32 len = sizeof(info);
 
-	if (map->fd >= 0 && !map->reused)
-		return edge_errno(EBUSY);
 	if (bpf_map_get_info_by_fd(fd, &info, &len))
 		return -errno;
-	const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	if (copy < 0)
-		return -errno;
-	if (map->fd >= 0)
-		close(map->fd);
-	map->fd = copy;
+	if (map->fd >= 0) {
+		const int failed = replace_fd(map, fd);
+
+		if (failed)
+			return failed;
+	} else {
+		map->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		if (map->fd < 0)
+			return -errno;
+	}
 	map->reused = true;
 	map->type = info.type;
 	map->key_size = info.key_size;
@@ -90,7 +104,7 @@ bool bpf_map__autocreate(const struct bpf_map *map)
 
 int bpf_map__set_autocreate(struct bpf_map *map, bool autocreate)
 {
-	if (map->obj->state != OBJECT_OPEN)
+	if (is_settled(map))
 		return edge_errno(EBUSY);
 	map->autocreate = autocreate;
 	return 0;
@@ -103,6 +117,8 @@ bool bpf_map__autoattach(const struct bpf_map *map)
 
 int bpf_map__set_autoattach(struct bpf_map *map, bool autoattach)
 {
+	if (!map->ops)
+		return edge_errno(EINVAL);
 	map->autoattach = autoattach;
 	return 0;
 }
@@ -119,7 +135,7 @@ const char *bpf_map__name(const struct bpf_map *map)
 	}                                                                                          \
 	int bpf_map__##setter(struct bpf_map *map, type_ value)                                    \
 	{                                                                                          \
-		if (map->fd >= 0)                                                                  \
+		if (is_settled(map))                                                               \
 			return edge_errno(EBUSY);                                                  \
 		map->field = value;                                                                \
 		return 0;                                                                          \
@@ -137,7 +153,7 @@ __u32 bpf_map__max_entries(const struct bpf_map *map)
 
 int bpf_map__set_max_entries(struct bpf_map *map, __u32 max_entries)
 {
-	if (map->fd >= 0)
+	if (is_settled(map))
 		return edge_errno(EBUSY);
 	/* Global data is one value. */
 	if (is_data(map) && max_entries != 1)
@@ -153,7 +169,7 @@ __u32 bpf_map__key_size(const struct bpf_map *map)
 
 int bpf_map__set_key_size(struct bpf_map *map, __u32 size)
 {
-	if (map->fd >= 0)
+	if (is_settled(map))
 		return edge_errno(EBUSY);
 	map->key_size = size;
 	if (map->btf_key_type_id && btf__resolve_size(map->obj->btf, map->btf_key_type_id) != size)
@@ -200,7 +216,7 @@ static int resize_data(struct bpf_map *map, __u32 size)
 
 int bpf_map__set_value_size(struct bpf_map *map, __u32 size)
 {
-	if (map->fd >= 0)
+	if (is_settled(map))
 		return edge_errno(EBUSY);
 	if (size == map->value_size)
 		return 0;

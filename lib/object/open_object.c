@@ -278,6 +278,7 @@ static void program_deinit(struct bpf_program *prog)
 	if (prog->attach_btf_obj_fd > 0)
 		close(prog->attach_btf_obj_fd);
 	free(prog->owned_insns);
+	free(prog->set_insns);
 	vec_deinit(&prog->placed);
 	free(prog->func_info);
 	free(prog->line_info);

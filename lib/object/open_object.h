@@ -125,6 +125,7 @@ struct bpf_program {
 	uint32_t flags;
 	uint32_t ifindex;
 	bool autoload;
+	bool patched;  /* what it refers to is in its instructions */
 	bool kept_out; /* bpf_program__set_autoload(…, false): a struct goes without it */
 	bool autoattach;
 	uint32_t exception_callback; /* 1 + index of the function; 0: none */
@@ -135,7 +136,8 @@ struct bpf_program {
 	const struct bpf_insn *insns;
 	size_t n_insns;
 	struct bpf_insn *owned_insns;
-	VEC(struct placed) placed; /* ascending by place; the program itself is the first */
+	struct bpf_insn *set_insns; /* the caller's, in place of the file's; owned; NULL: none */
+	VEC(struct placed) placed;  /* ascending by place; the program itself is the first */
 
 	struct bpf_func_info *func_info;
 	uint32_t n_func_info;

@@ -234,7 +234,8 @@ static void patch_function(struct bpf_program *prog, const struct mark *marks,
 		struct bpf_insn *insn = &prog->owned_insns[at];
 
 		if (relo == end || relo->insn != fn->start + i) {
-			if (is_local_call(insn)) {
+			/* as the file has it: the caller may have set other instructions */
+			if (is_local_call(&obj->codes.v[fn->code].insns[fn->start + i])) {
 				const long target = local_call_target(obj, fn, fn->start + i);
 
 				insn->imm = (int32_t)marks[target].at - (int32_t)at - 1;
@@ -311,7 +312,9 @@ static struct error *program_lay_out(struct bpf_program *prog, struct mark *mark
 	vec_for_each (placed, &prog->placed) {
 		const struct function *fn = &obj->functions.v[placed->function];
 
-		memcpy(insns + placed->at, obj->codes.v[fn->code].insns + fn->start,
+		memcpy(insns + placed->at,
+		       placed->at || !prog->set_insns ? obj->codes.v[fn->code].insns + fn->start
+						      : prog->set_insns,
 		       fn->n * sizeof(*insns));
 	}
 	if (tail_insns(prog))
@@ -336,7 +339,7 @@ struct error *programs_prepare(struct bpf_object *obj)
 		return error_nomem();
 	TRY(exception_callbacks_find(obj));
 	vec_for_each (prog, &obj->programs) {
-		if (!prog->autoload)
+		if (!prog->autoload || prog->placed.n)
 			continue;
 		TRY(program_error_at(prog, program_lay_out(prog, marks, ++generation, &total)));
 		TRY(program_error_at(prog, program_apply_core(prog)));
