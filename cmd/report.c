@@ -40,6 +40,8 @@ enum {
 	OPT_SHOW_TOTAL_PERIOD,
 	OPT_SHOW_CPU_UTILIZATION,
 	OPT_NO_SKIP_EMPTY,
+	OPT_GROUP,
+	OPT_NO_GROUP,
 };
 
 static const struct argp_option options[] = {
@@ -77,6 +79,11 @@ static const struct argp_option options[] = {
 	{"field-separator", 't', "CHAR", 0,
 	 "Separate columns with CHAR; CHAR in names is replaced by '.'", 0},
 	{"column-widths", 'w', "N,...", 0, "Set the column widths", 0},
+	{"group", OPT_GROUP, NULL, 0,
+	 "Show the events of a group as columns of one table (default); in a recording without "
+	 "groups, all events",
+	 0},
+	{"no-group", OPT_NO_GROUP, NULL, 0, "Show a table for each event of a group", 0},
 	{"header", OPT_HEADER, NULL, 0, "Print the recording's header first", 0},
 	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Print only the recording's header", 0},
 	{"no-skip-empty", OPT_NO_SKIP_EMPTY, NULL, 0, "Also show events without samples", 0},
@@ -202,6 +209,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'w':
 		err = perf_text_check_widths(arg);
 		rp->text.widths = arg;
+		break;
+	case OPT_GROUP:
+		rp->sums.groups = GROUPS_ALL;
+		break;
+	case OPT_NO_GROUP:
+		rp->sums.groups = GROUPS_NONE;
 		break;
 	case OPT_STDIO:
 		break;

@@ -24,7 +24,8 @@ struct table_printer {
 	const struct perf_text_opts *opts;
 	const struct result_table *t;
 	struct show_column columns[MAX_COLUMNS];
-	size_t from[MAX_COLUMNS]; /* which column of the table it is */
+	size_t from[MAX_COLUMNS];   /* which column of the table it is, of a group the leader's */
+	unsigned user[MAX_COLUMNS]; /* the width that was asked for; 0: none */
 	size_t n;
 	struct strbuf cells[MAX_COLUMNS];
 };
@@ -73,8 +74,12 @@ static unsigned column_width(const struct table_printer *p, size_t i, unsigned u
 	const struct result_column *column = &p->t->columns[i];
 	unsigned title = (unsigned)strlen(column->title), width = column->width;
 
-	if (is_measure(column->style))
-		return max_of(user ? user : column->style == COLUMN_SHARE ? 8u : 12u, title);
+	if (is_measure(column->style)) {
+		unsigned each = column->style == COLUMN_SHARE ? 8u : 12u;
+
+		width = user ? user : each;
+		return max_of(max_of(width, each * (unsigned)p->t->profile->n_members), title);
+	}
 	if (!column->fixed)
 		width = max_of(width, widest_cell(p, i));
 	if (column->style == COLUMN_RIGHT && !width)
@@ -90,6 +95,8 @@ static void setup_columns(struct table_printer *p)
 		const struct result_column *column = &p->t->columns[i];
 		unsigned user = 0;
 
+		if (column->member) /* in the column of the leader */
+			continue;
 		if (widths) {
 			char *end;
 
@@ -100,6 +107,7 @@ static void setup_columns(struct table_printer *p)
 		if (!width)
 			continue;
 		p->from[p->n] = i;
+		p->user[p->n] = user;
 		p->columns[p->n++] = (struct show_column){
 			.title = column->title,
 			.width = width,
@@ -118,18 +126,34 @@ static void replace_separator(const struct table_printer *p, struct strbuf *cell
 			cell->str[i] = '.';
 }
 
-static void measure_cell(const struct table_printer *p, enum column_style style, unsigned width,
-			 const struct result_cell *cell, struct strbuf *out)
+static void measure_cell(const struct table_printer *p, const struct result_column *column,
+			 unsigned width, const struct result_cell *cell, struct strbuf *out)
 {
-	const char *separator = p->opts->separator;
+	const bool separated = p->opts->separator;
 
 	if (cell->kind == CELL_EMPTY)
 		strbuf_addf(out, " %*s", (int)width - 1, "N/A");
-	else if (style == COLUMN_SHARE)
-		strbuf_addf(out, " %*.2f%%", separator ? 1 : (int)width - 2,
-			    result_percent(p->t->profile, cell->u));
+	else if (column->style == COLUMN_SHARE)
+		strbuf_addf(out, " %*.2f%%", separated ? 1 : (int)width - 2,
+			    result_percent(p->t->profile, column->member, cell->u));
 	else
-		strbuf_addf(out, " %*" PRIu64, separator ? 1 : (int)width - 1, cell->u);
+		strbuf_addf(out, " %*" PRIu64, separated ? 1 : (int)width - 1, cell->u);
+}
+
+/* The c-th column: of a group, the numbers of all members. */
+static void measure_cells(const struct table_printer *p, size_t c, const struct result_cell *cell,
+			  struct strbuf *out)
+{
+	const struct result_column *column = &p->t->columns[p->from[c]];
+	const unsigned each = column->style == COLUMN_SHARE ? 8u : 12u;
+	const size_t n = p->t->profile->n_members;
+
+	if (n <= 1 || cell->kind == CELL_EMPTY) {
+		measure_cell(p, column, p->columns[c].width, cell, out);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		measure_cell(p, column + i, p->user[c] ? p->user[c] : each, cell + i, out);
 }
 
 static void symbol_cell(const struct table_printer *p, unsigned width,
@@ -191,7 +215,7 @@ static void add_row(struct table_printer *p, const struct show_table *table, siz
 
 		strbuf_reset(&p->cells[c]);
 		if (is_measure(style))
-			measure_cell(p, style, p->columns[c].width, cell, &p->cells[c]);
+			measure_cells(p, c, cell, &p->cells[c]);
 		else
 			key_cell(p, style, p->columns[c].width, cell, &p->cells[c]);
 		texts[c] = strbuf_str(&p->cells[c]);
@@ -223,21 +247,35 @@ static void add_chains(const struct table_printer *p, const struct result_sum *s
 		stack_text(sum->tree, &opts, out);
 }
 
+static uint64_t samples_of(const struct result_profile *profile, const struct result_totals *all,
+			   const struct result_totals *shown)
+{
+	return profile->relative ? shown->samples : all->samples;
+}
+
+/* perf adds up the periods of a group, whatever they are of. */
 static void add_head(const struct table_printer *p, const struct result *r, struct strbuf *out)
 {
 	const struct result_profile *profile = p->t->profile;
-	uint64_t samples = profile->relative ? profile->shown.samples : profile->all.samples;
-	double shown = (double)samples;
+	uint64_t samples = samples_of(profile, &profile->all, &profile->shown);
+	uint64_t whole = result_whole(profile, 0);
 	char unit = ' ';
 
+	for (size_t i = 1; i < profile->n_members; i++) {
+		samples +=
+			samples_of(profile, &profile->members[i].all, &profile->members[i].shown);
+		whole += result_whole(profile, i);
+	}
+	double shown = (double)samples;
 	for (const char *units = "KMG"; *units && shown > 1000; units++) {
 		shown /= 1000;
 		unit = *units;
 	}
-	strbuf_addf(out, "# Samples: %" PRIu64 "%c of event '%s'", (uint64_t)shown, unit, r->name);
+	strbuf_addf(out, "# Samples: %" PRIu64 "%c of event%s '%s'", (uint64_t)shown, unit,
+		    profile->is_leader ? "s" : "", r->name);
 	if (p->opts->times)
 		strbuf_addf(out, " (time slices: %s)", p->opts->times);
-	strbuf_addf(out, "\n# Event count (approx.): %" PRIu64 "\n#\n", result_whole(profile));
+	strbuf_addf(out, "\n# Event count (approx.): %" PRIu64 "\n#\n", whole);
 }
 
 static void add_table(const struct result *r, const struct perf_text_opts *opts, struct strbuf *out)

@@ -45,14 +45,19 @@ void cell_add_symbol(const struct result_cell *cell, struct strbuf *out)
 		strbuf_addf(out, "0x%" PRIx64, cell->u);
 }
 
-uint64_t result_whole(const struct result_profile *profile)
+uint64_t result_whole(const struct result_profile *profile, size_t member)
 {
-	return profile->relative ? profile->shown.period : profile->all.period;
+	const bool is_member = member < profile->n_members;
+	const struct result_totals *all = is_member ? &profile->members[member].all : &profile->all;
+	const struct result_totals *shown =
+		is_member ? &profile->members[member].shown : &profile->shown;
+
+	return profile->relative ? shown->period : all->period;
 }
 
-double result_percent(const struct result_profile *profile, uint64_t period)
+double result_percent(const struct result_profile *profile, size_t member, uint64_t period)
 {
-	uint64_t whole = result_whole(profile);
+	uint64_t whole = result_whole(profile, member);
 
 	return whole ? 100.0 * (double)period / (double)whole : 0;
 }
@@ -63,7 +68,7 @@ bool result_row_shown(const struct result_table *table, size_t row)
 
 	if (!profile)
 		return true;
-	uint64_t whole = result_whole(profile);
+	uint64_t whole = result_whole(profile, 0);
 	/* with perf's precision */
 	float percent = whole ? (double)profile->rows[row].period * 100.0 / (double)whole : 0;
 	return percent >= (float)profile->least_percent;

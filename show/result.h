@@ -89,6 +89,12 @@ struct result_column {
 	unsigned width;	   /* of its rows in perf's layout, at least */
 	bool fixed;	   /* their texts may be longer, and are cut */
 	bool hidden;	   /* not in perf's layout, for which the result has it nevertheless */
+	/*
+	 * Of a table of a group of events: whose number it is, of the profile's members; its
+	 * name. In perf's layout the columns of all members are one.
+	 */
+	size_t member;
+	const char *event; /* NULL: the table is of one event, or this is a key */
 };
 
 struct stack_tree;
@@ -99,11 +105,21 @@ struct result_totals {
 	uint64_t chain_period; /* of those that were counted with their call chains */
 };
 
+/* An event of a group whose table this is. */
+struct result_member {
+	const char *event;
+	struct result_totals all, shown;
+};
+
 /* What a table of samples has besides its cells. */
 struct result_profile {
-	struct result_totals all, shown; /* shown: without those that a filter left out */
-	bool relative;			 /* shares are of what is shown, else of all */
-	double least_percent;		 /* rows below are not shown */
+	/* shown: without those that a filter left out; of a group these are the leader's */
+	struct result_totals all, shown;
+	const struct result_member *members; /* of the group, the leader first */
+	size_t n_members;		     /* 0: it is one event's */
+	bool is_leader;			     /* of a group, for perf's head */
+	bool relative;			     /* shares are of what is shown, else of all */
+	double least_percent;		     /* rows below are not shown */
 	struct result_sum {
 		uint64_t period; /* the row's, with what it called where that counts */
 		const struct stack_tree *tree; /* its call chains; NULL: none */
@@ -119,11 +135,11 @@ struct result_table {
 	const struct result_profile *profile; /* NULL: it is not one of samples */
 };
 
-/* The row's share in percent, as a column has it. */
-double result_percent(const struct result_profile *profile, uint64_t period);
+/* The row's share in percent, as a column has it; member: of a group, else 0. */
+double result_percent(const struct result_profile *profile, size_t member, uint64_t period);
 
 /* What shares of a table of samples are shares of. */
-uint64_t result_whole(const struct result_profile *profile);
+uint64_t result_whole(const struct result_profile *profile, size_t member);
 
 /* Whether a row is shown, or below the least share. */
 bool result_row_shown(const struct result_table *table, size_t row);

@@ -79,7 +79,31 @@ static void add_row(struct json_writer *w, const char *key, const struct result_
 			add_text(w, texts->v[i], cells[i].text);
 		if (columns[i].style == COLUMN_SHARE && profile && cells[i].kind == CELL_UINT)
 			jw_double(w, texts->v[i],
-				  round(result_percent(profile, cells[i].u) * 1e4) / 1e4);
+				  round(result_percent(profile, columns[i].member, cells[i].u) *
+					1e4) /
+					  1e4);
+	}
+	jw_end(w);
+}
+
+static void add_totals(struct json_writer *w, const struct result_totals *all,
+		       const struct result_totals *shown)
+{
+	jw_u64(w, "samples", all->samples);
+	jw_u64(w, "period", all->period);
+	jw_u64(w, "shown_samples", shown->samples);
+	jw_u64(w, "shown_period", shown->period);
+}
+
+/* Periods of different events have no sum. */
+static void add_members(struct json_writer *w, const struct result_profile *profile)
+{
+	jw_array(w, "events");
+	for (size_t i = 0; i < profile->n_members; i++) {
+		jw_object(w, NULL);
+		jw_text(w, "event", profile->members[i].event);
+		add_totals(w, &profile->members[i].all, &profile->members[i].shown);
+		jw_end(w);
 	}
 	jw_end(w);
 }
@@ -89,18 +113,17 @@ static void add_table(struct json_writer *w, const struct result_table *t)
 	_cleanup_names_ struct names texts = {0};
 	uint64_t left_out = t->left_out;
 
-	if (t->profile) {
-		jw_u64(w, "samples", t->profile->all.samples);
-		jw_u64(w, "period", t->profile->all.period);
-		jw_u64(w, "shown_samples", t->profile->shown.samples);
-		jw_u64(w, "shown_period", t->profile->shown.period);
-	}
+	if (t->profile && t->profile->n_members)
+		add_members(w, t->profile);
+	else if (t->profile)
+		add_totals(w, &t->profile->all, &t->profile->shown);
 	jw_array(w, "columns");
 	for (size_t i = 0; i < t->n_columns; i++) {
 		if (t->columns[i].style == COLUMN_FILLER)
 			continue;
 		jw_object(w, NULL);
 		jw_text(w, "name", t->columns[i].name);
+		add_text(w, "event", t->columns[i].event);
 		add_text(w, "unit", t->columns[i].unit);
 		if (t->columns[i].is_key)
 			jw_bool(w, "key", true);

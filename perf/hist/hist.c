@@ -36,6 +36,7 @@
 struct sorted_entry {
 	struct hist_entry he; /* first */
 	struct rb_node in;    /* as collected; then as reported */
+	bool is_linked;	      /* to an entry of its group's leader */
 	uint64_t last_stack;
 	uint64_t hash;
 	uint64_t words[];
@@ -844,13 +845,89 @@ static struct error *collapse(struct hist *h)
 	return NULL;
 }
 
-struct error *hist_finish(struct hist *h)
+/* The entries, in the tree of those that are collected. */
+static struct error *collect(struct hist *h)
+{
+	for (size_t i = 0; i < h->stacks.n; i++)
+		TRY(stack_finish(h, h->stacks.v[i], i + 1));
+	return collapse(h);
+}
+
+/* By perf's search, as addresses without a symbol have no total order; NULL: none. */
+static struct sorted_entry *find_equal(const struct hist *h, const struct hist_entry *he)
+{
+	struct rb_node *rb = h->in.root;
+
+	while (rb) {
+		const int64_t cmp = hist_entry_cmp(h->spec, &entry_of_in(rb)->he, he);
+
+		if (!cmp)
+			return entry_of_in(rb);
+		rb = cmp < 0 ? rb->left : rb->right;
+	}
+	return NULL;
+}
+
+static bool make_leader(struct hist *h, struct sorted_entry *e, size_t n)
+{
+	e->he.members = arena_alloc(&h->arena, n * sizeof(*e->he.members));
+	e->he.n_members = n;
+	if (e->he.members)
+		e->he.members[0] = &e->he;
+	return e->he.members;
+}
+
+/* An entry of the leader's for one that only a member has. */
+static struct sorted_entry *add_empty(struct hist *h, const struct hist_entry *of, size_t n)
+{
+	struct hist_entry want = *of;
+
+	want.stat = (struct hist_stat){0};
+	want.acc = 0;
+	want.chain = NULL;
+	struct sorted_entry *e = entry_new(h, &want, 0);
+	if (!e || !make_leader(h, e, n))
+		return NULL;
+	insert_in(h, e);
+	h->n_entries++;
+	return e;
+}
+
+/* The i-th of n members: its entries go to the leader's that have their keys. */
+static struct error *link_member(struct hist *leader, const struct hist *member, size_t i, size_t n)
+{
+	struct rb_node *rb;
+
+	/* As perf: those that the leader has, in its order; then those that it lacks. */
+	for (rb = rb_first(&leader->in); rb; rb = rb_next(rb)) {
+		struct sorted_entry *e = entry_of_in(rb);
+		struct sorted_entry *other = find_equal(member, &e->he);
+
+		if (other) {
+			e->he.members[i] = &other->he;
+			other->is_linked = true;
+		}
+	}
+	for (rb = rb_first(&member->in); rb; rb = rb_next(rb)) {
+		struct sorted_entry *other = entry_of_in(rb);
+
+		if (other->is_linked)
+			continue;
+		struct sorted_entry *e = find_equal(leader, &other->he);
+		if (!e)
+			e = add_empty(leader, &other->he, n);
+		if (!e)
+			return error_nomem();
+		e->he.members[i] = &other->he;
+	}
+	return NULL;
+}
+
+/* The order of the report, and the totals. */
+static struct error *put_in_order(struct hist *h)
 {
 	struct rb_tree out = {0};
 
-	for (size_t i = 0; i < h->stacks.n; i++)
-		TRY(stack_finish(h, h->stacks.v[i], i + 1));
-	TRY(collapse(h));
 	if (!vec_reserve(&h->sorted, h->n_entries + 1))
 		return error_nomem();
 	for (struct rb_node *rb = rb_first(&h->in); rb; rb = rb_next(rb))
@@ -867,8 +944,30 @@ struct error *hist_finish(struct hist *h)
 	h->sorted.n = 0;
 	for (struct rb_node *rb = rb_first(&out); rb; rb = rb_next(rb))
 		*vec_push(&h->sorted) = &entry_of_in(rb)->he;
-	index_free(h);
 	return NULL;
+}
+
+struct error *hist_finish_group(struct hist *const *hists, size_t n)
+{
+	struct hist *leader = hists[0];
+
+	for (size_t i = 0; i < n; i++)
+		TRY(collect(hists[i]));
+	for (struct rb_node *rb = n > 1 ? rb_first(&leader->in) : NULL; rb; rb = rb_next(rb))
+		if (!make_leader(leader, entry_of_in(rb), n))
+			return error_nomem();
+	for (size_t i = 1; i < n; i++)
+		TRY(link_member(leader, hists[i], i, n));
+	for (size_t i = 0; i < n; i++)
+		TRY(put_in_order(hists[i]));
+	for (size_t i = 0; i < n; i++)
+		index_free(hists[i]);
+	return NULL;
+}
+
+struct error *hist_finish(struct hist *h)
+{
+	return hist_finish_group(&h, 1);
 }
 
 size_t hist_size(const struct hist *h)

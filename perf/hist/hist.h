@@ -168,6 +168,12 @@ struct hist_entry {
 	const struct symbol *parent;
 	bool filtered;
 	struct stack_tree *chain; /* NULL: none */
+	/*
+	 * Of a group's leader: what each member of the group, itself the first, has with the
+	 * same keys; NULL: nothing.
+	 */
+	const struct hist_entry **members;
+	size_t n_members;
 };
 
 /* NULL: the event has no such field. */
@@ -192,6 +198,11 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 
 /* Makes the entries and puts them in order. Nothing is added afterwards. */
 struct error *hist_finish(struct hist *h);
+/*
+ * The same of a group of events, its leader first: each of the leader's entries knows those of
+ * the others that have its keys, and it has one for each that is in any of the others.
+ */
+struct error *hist_finish_group(struct hist *const *hists, size_t n);
 
 size_t hist_size(const struct hist *h);
 /* The i-th entry by the sort keys, filtered ones included. */
@@ -200,9 +211,19 @@ const struct result_totals *hist_totals(const struct hist *h);
 /* The same of the samples that are not filtered. */
 const struct result_totals *hist_shown_totals(const struct hist *h);
 
+/* An event of a group. */
+struct hist_member {
+	const struct hist *hist;
+	const char *name, *unit;
+};
+
 struct hist_results_opts {
-	const char *name;     /* the event's */
-	const char *unit;     /* of its periods */
+	const char *name; /* the event's, or the group's */
+	const char *unit; /* of its periods */
+	/* The group, the leader first, if hist_finish_group() was given it; n_members: 0, none. */
+	const struct hist_member *members;
+	size_t n_members;
+	bool is_leader;	      /* of a group, even if it is alone here */
 	bool relative;	      /* shares are of what is shown */
 	double least_percent; /* rows below are not shown */
 	bool stacks;	      /* a result of stacks, too, and the number of samples of each row */

@@ -417,6 +417,44 @@ static int64_t children_cmp(const struct hist_spec *spec, const struct hist_entr
 	return spec->chain.caller ? da - db : db - da;
 }
 
+uint64_t hist_entry_measure(const struct hist_entry *he, enum hist_field field)
+{
+	switch (field) {
+	case HIST_OVERHEAD_CHILDREN:
+		return he->acc;
+	case HIST_OVERHEAD_SYS:
+		return he->stat.sys;
+	case HIST_OVERHEAD_US:
+		return he->stat.us;
+	case HIST_OVERHEAD_GUEST_SYS:
+		return he->stat.guest_sys;
+	case HIST_OVERHEAD_GUEST_US:
+		return he->stat.guest_us;
+	case HIST_SAMPLE:
+		return he->stat.n;
+	default:
+		return he->stat.period;
+	}
+}
+
+uint64_t hist_member_measure(const struct hist_entry *he, size_t member, enum hist_field field)
+{
+	const struct hist_entry *of = member < he->n_members ? he->members[member] : NULL;
+
+	return of ? hist_entry_measure(of, field) : 0;
+}
+
+/* Of entries whose leaders are equal, the members of the group decide. */
+static int measure_cmp(const struct hist_entry *a, const struct hist_entry *b,
+		       enum hist_field field)
+{
+	int cmp = u64_cmp(hist_entry_measure(a, field), hist_entry_measure(b, field));
+
+	for (size_t i = 1; i < a->n_members && !cmp; i++)
+		cmp = u64_cmp(hist_member_measure(a, i, field), hist_member_measure(b, i, field));
+	return cmp;
+}
+
 int64_t hist_entry_sort(const struct hist_spec *spec, const struct hist_entry *a,
 			const struct hist_entry *b)
 {
@@ -428,27 +466,8 @@ int64_t hist_entry_sort(const struct hist_spec *spec, const struct hist_entry *a
 		if (spec->elide[field])
 			continue;
 		switch (field) {
-		case HIST_OVERHEAD:
-		case HIST_PERIOD:
-			cmp = u64_cmp(a->stat.period, b->stat.period);
-			break;
-		case HIST_OVERHEAD_SYS:
-			cmp = u64_cmp(a->stat.sys, b->stat.sys);
-			break;
-		case HIST_OVERHEAD_US:
-			cmp = u64_cmp(a->stat.us, b->stat.us);
-			break;
-		case HIST_OVERHEAD_GUEST_SYS:
-			cmp = u64_cmp(a->stat.guest_sys, b->stat.guest_sys);
-			break;
-		case HIST_OVERHEAD_GUEST_US:
-			cmp = u64_cmp(a->stat.guest_us, b->stat.guest_us);
-			break;
 		case HIST_OVERHEAD_CHILDREN:
 			cmp = children_cmp(spec, a, b);
-			break;
-		case HIST_SAMPLE:
-			cmp = u64_cmp(a->stat.n, b->stat.n);
 			break;
 		case HIST_SYMBOL:
 			if (!a->frame->sym || !b->frame->sym)
@@ -457,7 +476,8 @@ int64_t hist_entry_sort(const struct hist_spec *spec, const struct hist_entry *a
 				cmp = strcmp(b->frame->sym->name, a->frame->sym->name);
 			break;
 		default:
-			cmp = field_cmp(spec, field, a, b);
+			cmp = field < HIST_N_MEASURES ? measure_cmp(a, b, field)
+						      : field_cmp(spec, field, a, b);
 			break;
 		}
 	}

@@ -35,6 +35,9 @@ char hist_dso_origin(const struct hist *h, const struct dso *dso);
 /* Entries in the order in which perf keeps them while it collects: > 0, a comes first. */
 int64_t hist_entry_cmp(const struct hist_spec *spec, const struct hist_entry *a,
 		       const struct hist_entry *b);
+/* What a column that is a measure has; the same of a member of the entry's group. */
+uint64_t hist_entry_measure(const struct hist_entry *he, enum hist_field field);
+uint64_t hist_member_measure(const struct hist_entry *he, size_t member, enum hist_field field);
 /* In the order of the report: > 0, a comes first. */
 int64_t hist_entry_sort(const struct hist_spec *spec, const struct hist_entry *a,
 			const struct hist_entry *b);

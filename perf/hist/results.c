@@ -20,7 +20,7 @@ struct results_maker {
 	struct arena *arena;
 	struct result_table *table;
 	struct result_column *columns; /* the table's */
-	enum hist_field fields[HIST_MAX_FIELDS + 1];
+	enum hist_field *fields;       /* of the columns */
 	bool failed;
 };
 
@@ -63,47 +63,72 @@ static const char *name_of(struct results_maker *m, enum hist_field field)
 			 d->raw ? "/raw" : "");
 }
 
-static void column_add(struct results_maker *m, struct result_column *columns,
-		       enum hist_field field)
+/* The name that the columns of one event have, with its own before it; each once. */
+static const char *member_name(struct results_maker *m, enum hist_field field, size_t member)
+{
+	const char *event = m->opts->members[member].name;
+	size_t n = 1;
+
+	for (size_t i = 0; i < member; i++)
+		n += !strcmp(m->opts->members[i].name, event);
+	return n > 1 ? text_make(m, "%s#%zu:%s", event, n, hist_field_name(field))
+		     : text_make(m, "%s:%s", event, hist_field_name(field));
+}
+
+static void column_add(struct results_maker *m, enum hist_field field, size_t member)
 {
 	size_t i = m->table->n_columns++;
-	bool is_share = field < HIST_N_MEASURES && field != HIST_SAMPLE;
+	const bool is_measure = field < HIST_N_MEASURES;
+	const bool is_share = is_measure && field != HIST_SAMPLE;
+	const bool of_group = is_measure && m->opts->n_members;
+	const char *unit = of_group ? m->opts->members[member].unit : m->opts->unit;
 
 	m->fields[i] = field;
-	columns[i] = (struct result_column){
-		.name = name_of(m, field),
-		.unit = is_share	     ? m->opts->unit
+	m->columns[i] = (struct result_column){
+		.name = of_group ? member_name(m, field, member) : name_of(m, field),
+		.unit = is_share	     ? unit
 			: field == HIST_TIME ? "ns"
 					     : NULL,
-		.is_key = field >= HIST_N_MEASURES,
+		.is_key = !is_measure,
 		.has_text = field == HIST_PID || field == HIST_TID,
 		.style = style_of(field),
 		.title = hist_field_title(m->spec, field),
 		.fixed = field == HIST_COMM || field == HIST_PID || field == HIST_TID ||
 			 field == HIST_CPU || field == HIST_TIME,
 		.hidden = m->spec->elide[field],
+		.member = member,
+		.event = of_group ? m->opts->members[member].name : NULL,
 	};
+}
+
+/* Of a group, a column for each member. */
+static void columns_add(struct results_maker *m, enum hist_field field, bool hidden)
+{
+	const size_t n = field < HIST_N_MEASURES && m->opts->n_members ? m->opts->n_members : 1;
+
+	for (size_t i = 0; i < n; i++) {
+		column_add(m, field, i);
+		m->columns[m->table->n_columns - 1].hidden |= hidden;
+	}
 }
 
 static void columns_make(struct results_maker *m)
 {
-	struct result_column *columns =
-		arena_alloc(m->arena, (m->spec->n_out + 1) * sizeof(*columns));
+	const size_t most = (m->spec->n_out + 1) * max_of(m->opts->n_members, (size_t)1);
 	bool has_samples = false;
 
-	m->table->columns = m->columns = columns;
-	if (!columns) {
+	m->table->columns = m->columns = arena_alloc(m->arena, most * sizeof(*m->columns));
+	m->fields = arena_alloc(m->arena, most * sizeof(*m->fields));
+	if (!m->columns || !m->fields) {
 		m->failed = true;
 		return;
 	}
 	for (size_t i = 0; i < m->spec->n_out; i++) {
-		column_add(m, columns, m->spec->out[i]);
+		columns_add(m, m->spec->out[i], false);
 		has_samples |= m->spec->out[i] == HIST_SAMPLE;
 	}
-	if (!m->opts->stacks || has_samples)
-		return;
-	column_add(m, columns, HIST_SAMPLE);
-	columns[m->table->n_columns - 1].hidden = true;
+	if (m->opts->stacks && !has_samples)
+		columns_add(m, HIST_SAMPLE, true);
 }
 
 static const char *text_make(struct results_maker *m, const char *fmt, ...)
@@ -162,26 +187,26 @@ static struct result_cell value_cell(const struct hist_value *v)
 	};
 }
 
-static struct result_cell cell_make(struct results_maker *m, enum hist_field field,
+static struct result_cell measure_cell(const struct results_maker *m, size_t column,
+				       const struct hist_entry *he)
+{
+	const enum hist_field field = m->fields[column];
+
+	if (field == HIST_OVERHEAD_CHILDREN && !m->spec->children)
+		return (struct result_cell){.kind = CELL_EMPTY};
+	return number_cell(m->opts->n_members
+				   ? hist_member_measure(he, m->columns[column].member, field)
+				   : hist_entry_measure(he, field));
+}
+
+static struct result_cell cell_make(struct results_maker *m, size_t column,
 				    const struct hist_entry *he)
 {
+	const enum hist_field field = m->fields[column];
+
+	if (field < HIST_N_MEASURES)
+		return measure_cell(m, column, he);
 	switch (field) {
-	case HIST_OVERHEAD_CHILDREN:
-		return m->spec->children ? number_cell(he->acc)
-					 : (struct result_cell){.kind = CELL_EMPTY};
-	case HIST_OVERHEAD_SYS:
-		return number_cell(he->stat.sys);
-	case HIST_OVERHEAD_US:
-		return number_cell(he->stat.us);
-	case HIST_OVERHEAD_GUEST_SYS:
-		return number_cell(he->stat.guest_sys);
-	case HIST_OVERHEAD_GUEST_US:
-		return number_cell(he->stat.guest_us);
-	case HIST_SAMPLE:
-		return number_cell(he->stat.n);
-	case HIST_OVERHEAD:
-	case HIST_PERIOD:
-		return number_cell(he->stat.period);
 	case HIST_PID:
 	case HIST_TID:
 		return (struct result_cell){
@@ -243,11 +268,29 @@ static void row_add(struct results_maker *m, const struct hist_entry *he, struct
 	for (size_t c = 0; c < t->n_columns; c++) {
 		size_t width = min_of(field_width(m, m->fields[c], he), (size_t)UINT16_MAX);
 
-		cells[c] = cell_make(m, m->fields[c], he);
+		cells[c] = cell_make(m, c, he);
 		m->columns[c].width = max_of(m->columns[c].width, (unsigned)width);
 	}
 	sum->period = m->spec->children ? he->acc : he->stat.period;
 	sum->tree = he->chain;
+}
+
+static const struct result_member *members_make(struct results_maker *m)
+{
+	const size_t n = m->opts->n_members;
+	struct result_member *members = arena_alloc(m->arena, n * sizeof(*members) + !n);
+
+	m->failed |= !members;
+	for (size_t i = 0; members && i < n; i++) {
+		const struct hist_member *from = &m->opts->members[i];
+
+		members[i] = (struct result_member){
+			.event = from->name,
+			.all = *hist_totals(from->hist),
+			.shown = *hist_shown_totals(from->hist),
+		};
+	}
+	return members;
 }
 
 static void table_make(struct results_maker *m)
@@ -269,6 +312,9 @@ static void table_make(struct results_maker *m)
 		.relative = m->opts->relative,
 		.least_percent = m->opts->least_percent,
 		.rows = sums,
+		.members = members_make(m),
+		.n_members = m->opts->n_members,
+		.is_leader = m->opts->is_leader,
 	};
 	m->table->profile = profile;
 	for (size_t i = 0; i < hist_size(m->h); i++)
@@ -377,10 +423,28 @@ static void stacks_make(struct results_maker *m, struct result *r)
 		qsort(r->stacks, r->n_stacks, sizeof(*r->stacks), compare_stacks);
 }
 
+static struct error *stacks_add(const struct hist_member *of, struct results *results)
+{
+	struct result *r = results_add(results, RESULT_STACKS, of->name);
+	struct results_maker m = {
+		.h = of->hist,
+		.spec = hist_spec_of(of->hist),
+		.arena = &results->arena,
+	};
+
+	if (!r)
+		return error_nomem();
+	r->unit = of->unit;
+	r->title = text_make(&m, "%s: stacks", of->name);
+	stacks_make(&m, r);
+	return m.failed ? error_nomem() : NULL;
+}
+
 struct error *hist_results(const struct hist *h, const struct hist_results_opts *opts,
 			   struct results *results)
 {
 	struct result *r = results_add(results, RESULT_TABLE, opts->name);
+	const struct hist_member alone = {h, opts->name, opts->unit};
 	struct results_maker m = {
 		.h = h,
 		.spec = hist_spec_of(h),
@@ -393,13 +457,13 @@ struct error *hist_results(const struct hist *h, const struct hist_results_opts 
 	r->unit = opts->unit;
 	m.table = &r->table;
 	table_make(&m);
-	if (opts->stacks && !m.failed) {
-		r = results_add(results, RESULT_STACKS, opts->name);
-		if (!r)
-			return error_nomem();
-		r->unit = opts->unit;
-		r->title = text_make(&m, "%s: stacks", opts->name);
-		stacks_make(&m, r);
-	}
-	return m.failed ? error_nomem() : NULL;
+	if (m.failed)
+		return error_nomem();
+	if (!opts->stacks)
+		return NULL;
+	if (!opts->n_members)
+		return stacks_add(&alone, results);
+	for (size_t i = 0; i < opts->n_members; i++)
+		TRY(stacks_add(&opts->members[i], results));
+	return NULL;
 }

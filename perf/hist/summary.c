@@ -198,13 +198,32 @@ static struct error *on_sample(struct session_tool *tool, struct session *sessio
 	return hist_add(h, sample, event, thread, &leaf, verdict == FILTER_HIDE);
 }
 
+/* The events that share a table with this one, the first of them: n events from it on. */
+static size_t group_size(const struct summary *s, size_t first)
+{
+	const struct data_header *header = session_header(s->opts.recording->session);
+	const size_t n_events = session_n_events(s->opts.recording->session);
+	const struct data_group *group = data_group_of(header, first);
+
+	if (s->opts.groups == GROUPS_NONE)
+		return 1;
+	if (s->opts.groups == GROUPS_ALL && !header->n_groups)
+		return n_events - first;
+	return group && group->leader == first && group->n_members <= n_events - first
+		       ? group->n_members
+		       : 1;
+}
+
+/* All of them have one, so that groups can be made. */
 static struct error *finish(struct summary *s)
 {
-	struct hist **h;
+	const size_t n = session_n_events(s->opts.recording->session);
+	struct hist *h;
 
-	vec_for_each (h, &s->hists)
-		if (*h)
-			TRY(hist_finish(*h));
+	for (size_t i = 0; i < n; i++)
+		TRY(hist_of(s, session_event(s->opts.recording->session, i), &h));
+	for (size_t i = 0; i < n; i += group_size(s, i))
+		TRY(hist_finish_group(&s->hists.v[i], group_size(s, i)));
 	return NULL;
 }
 
@@ -256,23 +275,66 @@ static void set_time(const struct summary *s, struct results *results)
 	results->span = s->last > s->first ? s->last - s->first : 0;
 }
 
+/* "anon group { cycles, faults }"; without a mark if the user made it one. */
+static void add_group_name(const struct summary *s, size_t first, size_t n, struct strbuf *out)
+{
+	const struct data_header *header = session_header(s->opts.recording->session);
+	const struct data_group *group = data_group_of(header, first);
+
+	if (group)
+		strbuf_addf(out, "%s { ", *group->name ? group->name : "anon group");
+	for (size_t i = first; i < first + n; i++)
+		strbuf_addf(out, "%s%s", i == first ? "" : ", ",
+			    session_event(s->opts.recording->session, i)->name);
+	if (group)
+		strbuf_adds(out, " }");
+}
+
+/* The table of n events, which are a group if there is more than one. */
+static struct error *add_result(struct summary *s, size_t first, size_t n, struct results *results)
+{
+	struct session *session = s->opts.recording->session;
+	const struct data_group *group = data_group_of(session_header(session), first);
+	struct hist_results_opts opts = s->opts.table;
+	_cleanup_free_ struct hist_member *members = calloc(n, sizeof(*members));
+	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
+	uint64_t samples = 0;
+
+	if (!members)
+		return error_nomem();
+	for (size_t i = 0; i < n; i++) {
+		const struct session_event *event = session_event(session, first + i);
+
+		members[i] = (struct hist_member){
+			s->hists.v[first + i],
+			event->name,
+			unit_of(event),
+		};
+		samples += hist_totals(members[i].hist)->samples;
+		opts.unit = i && strcmp(members[i].unit, members[0].unit) ? NULL : members[i].unit;
+	}
+	add_group_name(s, first, n, &name);
+	if (strbuf_failed(&name))
+		return error_nomem();
+	opts.name = n > 1 ? strbuf_str(&name) : members[0].name;
+	opts.is_leader = n > 1 || (group && group->leader == first);
+	opts.members = members;
+	opts.n_members = n > 1 ? n : 0;
+	if (!samples && !s->opts.show_empty)
+		return NULL;
+	return hist_results(s->hists.v[first], &opts, results);
+}
+
 struct error *summary_results(struct summary *s, struct results *results)
 {
+	const size_t n = session_n_events(s->opts.recording->session);
+
 	results->subject = RESULTS_OF_EVENTS;
 	results->lost = session_lost_samples(s->opts.recording->session);
 	results->n_only = s->n_only;
 	memcpy(results->only, s->only, sizeof(s->only));
 	set_time(s, results);
-	for (size_t i = 0; i < session_n_events(s->opts.recording->session); i++) {
-		const struct session_event *event = session_event(s->opts.recording->session, i);
-		struct hist_results_opts opts = s->opts.table;
-		struct hist *h;
-
-		opts.name = event->name;
-		opts.unit = unit_of(event);
-		TRY(hist_of(s, event, &h));
-		if (hist_totals(h)->samples || s->opts.show_empty)
-			TRY(hist_results(h, &opts, results));
-	}
+	for (size_t i = 0; i < n; i += group_size(s, i))
+		TRY(add_result(s, i, group_size(s, i), results));
 	return NULL;
 }

@@ -27,6 +27,8 @@ struct summary_opts {
 	const char *parent;	   /* the regular expression of the key "parent"; NULL: perf's */
 	const char *symbol_filter; /* hist_spec.symbol_filter */
 	bool exclude_other, hide_unresolved, long_dso, show_empty;
+	/* The events of a group have one table; of a recording without groups, all events. */
+	enum summary_groups { GROUPS_OF_RECORDING, GROUPS_NONE, GROUPS_ALL } groups;
 	unsigned max_stack; /* 0: 127 */
 };
 

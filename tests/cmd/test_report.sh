@@ -250,6 +250,56 @@ test_header_is_perfs() {
 	same head --header-only
 }
 
+# A column for each event of a group; rows that only one of them has, too.
+test_groups_are_perfs() {
+	need_perf
+	record group -e 'minor-faults,{cpu-clock,page-faults}' -F 4000 -g
+	same group
+	grep -q "of events 'anon group { cpu-clock, page-faults }'" mine || fail "no group"
+	same group --no-group
+	grep -q "of events 'cpu-clock'" mine || fail "the leader's table is not as perf has it"
+	for words in "-s comm -g none" "-n --show-total-period --no-children -g none" \
+		"-w 4,5,6 -g none" "-t, -g none" "--percent-limit 1 -g caller" "-s dso,sym -v -g none"; do
+		same group $words
+	done
+	record reads -e '{cpu-clock,task-clock,page-faults}:S' -F 4000
+	same reads
+	same reads --percentage relative --comms rbpf_other
+	record single -e cpu-clock,page-faults -F 4000
+	same single --group
+	grep -q "of events 'cpu-clock, page-faults'" mine || fail "no group was made"
+}
+
+test_groups_as_data() {
+	need_perf
+	record group -e 'minor-faults,{cpu-clock,page-faults}' -F 4000 -g
+	"$PERF_BPF" report --json -i "$FILES/group" >out
+	python3 - out <<-'END' || fail "the table of the group is wrong"
+		import json, sys
+
+		def once(pairs):
+		    assert len(dict(pairs)) == len(pairs), pairs
+		    return dict(pairs)
+
+		results = [json.loads(line, object_pairs_hook=once) for line in open(sys.argv[1])]
+		tables = [r for r in results if r["kind"] == "table"]
+		stacks = {r["event"]: r for r in results if r["kind"] == "stacks"}
+		assert [t["event"] for t in tables] == [
+		    "minor-faults", "anon group { cpu-clock, page-faults }"], tables
+		for event in tables[1]["events"]:
+		    name = event["event"]
+		    total = sum(row[name + ":overhead"] for row in tables[1]["rows"])
+		    percent = sum(row[name + ":overhead_percent"] for row in tables[1]["rows"])
+		    assert total == event["period"] == stacks[name]["total"], name
+		    assert abs(percent - 100) < 0.1, (name, percent)
+	END
+	"$PERF_BPF" report --csv -i "$FILES/group" -s comm >out
+	assert_contains out ",cpu-clock:overhead,page-faults:overhead,comm"
+	"$PERF_BPF" report --csv --no-group -i "$FILES/group" -s comm >out
+	grep -q cpu-clock: out && fail "there is still a group"
+	true
+}
+
 test_pipe_is_read() {
 	need_perf
 	"$PERF" record -q -N -o - -e cpu-clock -F 4000 -g -- "$FILES/rbpf_work" >"$FILES/piped" 2>/dev/null
