@@ -17,7 +17,7 @@
 #include "cmd/run_list.h"
 #include "lib/base/vec.h"
 #include "lib/sys/bpf_syscall.h"
-#include "run/builtin.h"
+#include "work/builtin.h"
 #include "run/run_session.h"
 
 enum {

@@ -9,7 +9,7 @@
 #include "lib/base/json_writer.h"
 #include "lib/base/strbuf.h"
 #include "lib/base/util.h"
-#include "run/builtin.h"
+#include "work/builtin.h"
 
 static int print(struct strbuf *out)
 {

@@ -8,7 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "compile/compile_object.h"
 #include "inspect/map_reader.h"
 #include "lib/attach/attach.h"
 #include "lib/base/hash.h"
@@ -16,13 +15,12 @@
 #include "lib/base/vec.h"
 #include "lib/object/object.h"
 #include "perf/live/live.h"
-#include "run/builtin.h"
 #include "run/choose_view.h"
-#include "run/entries.h"
 #include "run/internal.h"
 #include "run/run_probes.h"
 #include "run/sampling.h"
 #include "run/sites.h"
+#include "work/bpf_file.h"
 #include "work/loop.h"
 #include "work/tasks.h"
 #include "work/workload.h"
@@ -30,12 +28,6 @@
 enum {
 	NAMES_NS = 1000000000, /* how long a process's name is believed while events come */
 	SLOT_MS = 10,	       /* the shortest slot of a heat map that nobody asked for */
-};
-
-struct run_object {
-	struct bpf_object *obj;
-	void *image;
-	struct links links;
 };
 
 struct shown_map {
@@ -46,7 +38,7 @@ struct shown_map {
 
 struct run {
 	struct run_opts opts;
-	VEC(struct run_object) objects;
+	VEC(struct bpf_file) objects;
 	VEC(struct shown_map *) maps;
 	struct run_names *names;
 	struct live_source *live; /* of names; NULL where no map has stacks */
@@ -67,60 +59,32 @@ struct run {
 
 static struct error *open_object(struct run *run, const char *path)
 {
-	struct run_object *object = vec_push(&run->objects);
+	const struct bpf_file_opts opts = {
+		.compile = run->opts.compile,
+		.builtins = true,
+		.log = run->opts.log,
+	};
+	struct bpf_file *object = vec_push(&run->objects);
 
-	if (!object)
-		return error_nomem();
-	if (builtin_is_name(path)) {
-		const struct builtin *builtin;
-
-		TRY(builtin_find(path, &builtin));
-		TRY(builtin_open(builtin, run->opts.log, &object->obj));
-	} else {
-		TRY(compile_open(path, run->opts.compile, run->opts.log, &object->obj,
-				 &object->image));
-	}
-	if (!bpf_object__next_program(object->obj, NULL))
-		return error_hint(error_at(error_new(ENOENT, "contains no BPF program"), "%s",
-					   path),
-				  "put a function into a section that names its target: "
-				  "SEC(\"tracepoint/sched/sched_switch\")");
-	return NULL;
+	return object ? bpf_file_open(object, path, &opts) : error_nomem();
 }
 
-/* --set: in whichever object has the variable. */
-static struct error *set_variables(struct run *run)
+/* --set and --map-entries: in whichever objects have the variable or map. */
+static struct error *apply_settings(struct run *run, const char *const *texts, size_t n,
+				    setting_fn *set)
 {
-	for (size_t i = 0; i < run->opts.n_sets; i++) {
+	for (size_t i = 0; i < n; i++) {
 		bool any = false;
 
 		for (size_t k = 0; k < run->objects.n; k++) {
 			bool found = false;
 
-			TRY(variable_set(run->objects.v[k].obj, run->opts.sets[i], &found));
+			TRY(set(run->objects.v[k].obj, texts[i], &found));
 			any |= found;
 		}
 		/* the first object's words on what it has */
 		if (!any)
-			TRY(variable_set(run->objects.v[0].obj, run->opts.sets[i], NULL));
-	}
-	return NULL;
-}
-
-/* --map-entries: likewise. */
-static struct error *set_entries(struct run *run)
-{
-	for (size_t i = 0; i < run->opts.n_entries; i++) {
-		bool any = false;
-
-		for (size_t k = 0; k < run->objects.n; k++) {
-			bool found = false;
-
-			TRY(entries_set(run->objects.v[k].obj, run->opts.entries[i], &found));
-			any |= found;
-		}
-		if (!any)
-			TRY(entries_set(run->objects.v[0].obj, run->opts.entries[i], NULL));
+			TRY(set(run->objects.v[0].obj, texts[i], NULL));
 	}
 	return NULL;
 }
@@ -128,7 +92,7 @@ static struct error *set_entries(struct run *run)
 /* Whether there are programs that run at samples, whose events -p and -t restrict. */
 static bool samples(const struct run *run)
 {
-	struct run_object *object;
+	struct bpf_file *object;
 	struct bpf_program *prog;
 
 	vec_for_each (object, &run->objects)
@@ -154,7 +118,7 @@ static struct error *check_sampling(const struct run *run)
 /* Whether there are probes of programs, and nothing but definitions: -p PID is for who attaches. */
 static bool probes_take_pid(const struct run *run)
 {
-	struct run_object *object;
+	struct bpf_file *object;
 	struct bpf_program *prog;
 	bool any = false;
 
@@ -222,7 +186,7 @@ static bool is_wanted(const struct run *run, const char *name, const struct disp
 }
 
 /* The object's section "config"; NULL: it has none, or none that can be read, which is said. */
-static const char *readable_config(const struct run *run, const struct run_object *object,
+static const char *readable_config(const struct run *run, const struct bpf_file *object,
 				   size_t *size)
 {
 	const char *config = perf_bpf_object__config(object->obj, size);
@@ -234,7 +198,7 @@ static const char *readable_config(const struct run *run, const struct run_objec
 }
 
 /* A map is shown from now on; *shown is taken. */
-static struct error *show_map(struct run *run, struct run_object *object, struct bpf_map *map,
+static struct error *show_map(struct run *run, struct bpf_file *object, struct bpf_map *map,
 			      struct shown_map **shown)
 {
 	struct display *display = &(*shown)->display;
@@ -253,7 +217,7 @@ static struct error *show_map(struct run *run, struct run_object *object, struct
 	return NULL;
 }
 
-static struct error *add_map(struct run *run, struct run_object *object, const char *config,
+static struct error *add_map(struct run *run, struct bpf_file *object, const char *config,
 			     size_t size, struct bpf_map *map)
 {
 	_cleanup_(shown_map_freep) struct shown_map *shown = calloc(1, sizeof(*shown));
@@ -289,7 +253,7 @@ static bool is_variables(const struct bpf_map *map)
 static struct error *add_variables(struct run *run)
 {
 	for (size_t i = 0; i < run->objects.n; i++) {
-		struct run_object *object = &run->objects.v[i];
+		struct bpf_file *object = &run->objects.v[i];
 		struct bpf_map *map;
 
 		bpf_object__for_each_map (map, object->obj) {
@@ -320,7 +284,7 @@ static struct error *add_variables(struct run *run)
 static struct error *add_maps(struct run *run)
 {
 	for (size_t i = 0; i < run->objects.n; i++) {
-		struct run_object *object = &run->objects.v[i];
+		struct bpf_file *object = &run->objects.v[i];
 		struct bpf_map *map;
 		size_t size = 0;
 		const char *config = readable_config(run, object, &size);
@@ -373,8 +337,8 @@ static struct error *make_ready(struct run *run)
 		TRY(open_object(run, run->opts.files[i]));
 	for (size_t i = 0; i < run->objects.n; i++)
 		TRY(programs_choose(run->objects.v[i].obj, run->opts.log));
-	TRY(set_variables(run));
-	TRY(set_entries(run));
+	TRY(apply_settings(run, run->opts.sets, run->opts.n_sets, variable_set));
+	TRY(apply_settings(run, run->opts.entries, run->opts.n_entries, entries_set));
 	TRY(apply_filter(run));
 	TRY(check_sampling(run));
 	struct probe_opts probe_opts = {.way = run->opts.probe_way,
@@ -419,22 +383,18 @@ struct error *run_new(const struct run_opts *opts, struct run **out)
 /* The programs stop: what is looked at afterwards all ended at one time. */
 static void detach_all(struct run *run)
 {
-	struct run_object *object;
-	struct bpf_link **link;
+	struct bpf_file *object;
 
 	if (run->cost)
 		cost_stop(run->cost);
 	probes_detach(&run->probes);
-	vec_for_each (object, &run->objects) {
-		vec_for_each (link, &object->links)
-			bpf_link__destroy(*link);
-		object->links.n = 0;
-	}
+	vec_for_each (object, &run->objects)
+		bpf_file_detach(object);
 }
 
 void run_free(struct run *run)
 {
-	struct run_object *object;
+	struct bpf_file *object;
 	struct shown_map **map;
 
 	if (!run)
@@ -446,11 +406,8 @@ void run_free(struct run *run)
 	vec_deinit(&run->maps);
 	detach_all(run);
 	probes_deinit(&run->probes);
-	vec_for_each (object, &run->objects) {
-		vec_deinit(&object->links);
-		bpf_object__close(object->obj);
-		free(object->image);
-	}
+	vec_for_each (object, &run->objects)
+		bpf_file_close(object);
 	vec_deinit(&run->objects);
 	run_names_free(run->names);
 	tasks_deinit(&run->tasks);
@@ -476,7 +433,7 @@ static struct error *attach_all(struct run *run)
 		.tasks = &run->tasks,
 		.log = run->opts.log,
 	};
-	struct run_object *object;
+	struct bpf_file *object;
 
 	vec_for_each (object, &run->objects) {
 		struct bpf_program *prog;
@@ -502,15 +459,7 @@ static struct error *attach_all(struct run *run)
 					 bpf_program__section_name(prog));
 				continue;
 			}
-			struct bpf_link **slot = vec_push(&object->links);
-			if (!slot)
-				return error_nomem();
-			struct error *err = attach_program(prog, &attached);
-			if (err) {
-				object->links.n--;
-				return err;
-			}
-			*slot = attached;
+			TRY(bpf_file_attach(object, prog, &attached));
 			TRY(cost_add(run->cost, prog, attached));
 			log_info(run->opts.log, "program %s is attached (%s)",
 				 bpf_program__name(prog), bpf_program__section_name(prog));
@@ -749,7 +698,7 @@ static struct error *take_slot(void *ctx, uint32_t events)
 /* The link is given up, and its place is empty. */
 static void destroy_link(struct run *run, struct bpf_link *gone)
 {
-	struct run_object *object;
+	struct bpf_file *object;
 	struct bpf_link **link;
 
 	vec_for_each (object, &run->objects)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * An object's global variables, set between open and load: constants by name
- * (--set), and perf_bpf_filter, which says whom a program looks at.
+ * Settings of an object between open and load: global variables by name (--set), the sizes of maps
+ * (--map-entries), and perf_bpf_filter, which says whom a program looks at.
  */
 #ifndef PB_RUN_VARIABLES_H
 #define PB_RUN_VARIABLES_H
@@ -13,11 +13,14 @@
 #include "lib/base/error.h"
 
 /*
- * "NAME=VALUE": the value as the variable's type has it, see
- * inspect/value_input.h. ENOENT, with near names: no such variable (*found
- * false when found is not NULL: then that is no error).
+ * Sets what text says in an object that is not loaded. ENOENT, with near names: the object has no
+ * such variable or map (*found false when found is not NULL: then that is not an error).
  */
-struct error *variable_set(struct bpf_object *obj, const char *text, bool *found);
+typedef struct error *setting_fn(struct bpf_object *obj, const char *text, bool *found);
+/* "NAME=VALUE", see object_set_variable(). */
+setting_fn variable_set;
+/* "NAME=N": how many entries a map has room for; of a ring N is bytes. */
+setting_fn entries_set;
 
 /* Whom to look at: lists "1,2,3"; NULL: everyone. cgroups are paths or ids, uids also names. */
 struct run_filter {

@@ -13,6 +13,7 @@
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 #include "lib/base/vec.h"
+#include "work/bpf_file.h"
 #include "work/tasks.h"
 
 struct sampling_opts {
@@ -21,11 +22,6 @@ struct sampling_opts {
 	uint64_t period;	   /* a sample every so many events; 0: by freq */
 	const struct tasks *tasks; /* only these; empty: all on all CPUs */
 	const struct log *log;
-};
-
-struct links {
-	struct bpf_link **v;
-	size_t n, cap;
 };
 
 /*

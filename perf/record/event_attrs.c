@@ -235,7 +235,7 @@ struct error *events_select(struct recording *rec)
 	for (size_t i = 0; i < rec->objects.n; i++) {
 		struct bpf_program *prog;
 
-		bpf_object__for_each_program (prog, rec->objects.v[i].obj)
+		bpf_object__for_each_program (prog, rec->objects.v[i].file.obj)
 			wants_samples |= program_section(prog)->kind == PROGRAM_PERF_EVENT &&
 					 bpf_program__autoload(prog) &&
 					 !*program_section(prog)->target;

@@ -28,6 +28,7 @@
 #include "perf/record/record.h"
 #include "perf/select/select.h"
 #include "probe/attach/probe.h"
+#include "work/bpf_file.h"
 #include "work/loop.h"
 
 struct event_fd {
@@ -81,10 +82,8 @@ struct event {
 
 struct record_object {
 	char *path;
-	struct bpf_object *obj;
-	void *image; /* of a compiled .c; the object borrows it */
+	struct bpf_file file; /* its links are of programs that run beside the recording */
 	VEC(struct select_term) terms;
-	VEC(struct bpf_link *) links;	 /* of programs that run beside the recording */
 	VEC(struct usdt_places *) usdts; /* of programs that filter USDT probes */
 	struct probe_set *probes;	 /* of programs whose sections are definitions; NULL */
 	bool is_output;			 /* made for a probe, with the maps events and wanted */

@@ -108,7 +108,7 @@ struct error *ledger_close(struct recording *rec)
 	vec_for_each (object, &rec->objects) {
 		struct bpf_program *prog;
 
-		bpf_object__for_each_program (prog, object->obj)
+		bpf_object__for_each_program (prog, object->file.obj)
 			if (object->probes && probe_set_has(object->probes, prog))
 				TRY(close_probe(rec, object->probes, prog));
 			else if (bpf_program__fd(prog) >= 0)

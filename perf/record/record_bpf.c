@@ -25,19 +25,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compile/compile_object.h"
 #include "lib/base/names.h"
 
 void object_deinit(struct record_object *object)
 {
 	struct usdt_places **usdt;
-	struct bpf_link **link;
 	struct select_term *term;
 
 	probe_set_free(object->probes);
-	vec_for_each (link, &object->links)
-		bpf_link__destroy(*link);
-	vec_deinit(&object->links);
+	bpf_file_detach(&object->file);
 	vec_for_each (usdt, &object->usdts)
 		usdt_places_free(*usdt);
 	vec_deinit(&object->usdts);
@@ -46,8 +42,7 @@ void object_deinit(struct record_object *object)
 		free(term->value);
 	}
 	vec_deinit(&object->terms);
-	bpf_object__close(object->obj);
-	free(object->image);
+	bpf_file_close(&object->file);
 	free(object->path);
 }
 
@@ -198,7 +193,7 @@ static struct error *add_outputs(struct recording *rec, struct record_object *ob
 {
 	struct bpf_map *map;
 
-	bpf_object__for_each_map (map, object->obj) {
+	bpf_object__for_each_map (map, object->file.obj) {
 		const char *name = bpf_map__name(map);
 		bool stdout_map = !strcmp(name, "__bpf_stdout__");
 
@@ -224,6 +219,7 @@ static struct error *add_outputs(struct recording *rec, struct record_object *ob
 
 struct error *objects_open(struct recording *rec, const char *path, const struct select_event *sel)
 {
+	const struct bpf_file_opts opts = {.compile = rec->opts.compile, .log = rec->log};
 	struct record_object *object = vec_push(&rec->objects);
 	struct bpf_program *prog;
 
@@ -233,16 +229,11 @@ struct error *objects_open(struct recording *rec, const char *path, const struct
 	if (!object->path)
 		return error_nomem();
 	TRY(copy_terms(object, sel));
-	TRY(compile_open(path, rec->opts.compile, rec->log, &object->obj, &object->image));
+	TRY(bpf_file_open(&object->file, path, &opts));
 	TRY(terms_set_constants(object));
-	if (!bpf_object__next_program(object->obj, NULL))
-		return error_hint(error_at(error_new(ENOENT, "contains no BPF program"), "%s",
-					   path),
-				  "put a function into a section that names its target: "
-				  "SEC(\"tracepoint/sched/sched_switch\")");
 	TRY(record_probes_of(rec, object));
 	TRY(record_probes_events(rec, object));
-	bpf_object__for_each_program (prog, object->obj) {
+	bpf_object__for_each_program (prog, object->file.obj) {
 		if (!bpf_program__autoload(prog) ||
 		    (object->probes && probe_set_has(object->probes, prog)))
 			continue;
@@ -256,7 +247,7 @@ struct error *objects_open(struct recording *rec, const char *path, const struct
 			TRY(add_usdt(rec, object, prog));
 		else if (has_event(prog))
 			TRY(add_event(rec, prog));
-		else if (has_many_places(prog) && !has_output(object->obj))
+		else if (has_many_places(prog) && !has_output(object->file.obj))
 			log_warn(rec->log,
 				 "%s: program %s (%s) runs during the recording but does not "
 				 "filter it: a multi-probe link cannot be recorded as an event. "
@@ -313,7 +304,7 @@ struct error *objects_bind(struct recording *rec)
 	for (size_t i = 0; i < rec->objects.n; i++) {
 		struct bpf_program *prog;
 
-		bpf_object__for_each_program (prog, rec->objects.v[i].obj) {
+		bpf_object__for_each_program (prog, rec->objects.v[i].file.obj) {
 			if (program_section(prog)->kind != PROGRAM_PERF_EVENT ||
 			    !bpf_program__autoload(prog))
 				continue;
@@ -336,7 +327,7 @@ struct error *objects_load(struct recording *rec)
 	vec_for_each (object, &rec->objects) {
 		struct usdt_places **usdt;
 
-		TRY(object_load(object->obj));
+		TRY(object_load(object->file.obj));
 		vec_for_each (usdt, &object->usdts)
 			TRY(usdt_places_write(*usdt));
 		TRY(terms_set_maps(object));
@@ -367,9 +358,8 @@ struct error *objects_attach(struct recording *rec)
 		struct bpf_program *prog;
 
 		TRY(record_probes_attach(rec, object));
-		bpf_object__for_each_program (prog, object->obj) {
+		bpf_object__for_each_program (prog, object->file.obj) {
 			enum program_kind kind = program_section(prog)->kind;
-			struct bpf_link *attached = NULL;
 
 			if (object->probes && probe_set_has(object->probes, prog))
 				continue;
@@ -377,13 +367,7 @@ struct error *objects_attach(struct recording *rec)
 			    kind == PROGRAM_PERF_EVENT || !bpf_program__autoload(prog) ||
 			    !bpf_program__autoattach(prog))
 				continue;
-			TRY(attach_program(prog, &attached));
-			struct bpf_link **link = vec_push(&object->links);
-			if (!link) {
-				bpf_link__destroy(attached);
-				return error_nomem();
-			}
-			*link = attached;
+			TRY(bpf_file_attach(&object->file, prog, NULL));
 		}
 	}
 	return NULL;

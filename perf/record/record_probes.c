@@ -184,11 +184,12 @@ static struct error *make_object(struct recording *rec, const struct probe_def *
 		opts.task_pid_offset = task_pid_offset(rec);
 	TRY(output_object(layout, &opts, &image));
 	const size_t size = image.len;
-	object->image = strbuf_steal(&image);
-	if (!object->image)
+	object->file.image = strbuf_steal(&image);
+	if (!object->file.image)
 		return error_nomem();
-	TRY(object_open_mem_of(object->image, size, object->path, NULL, rec->log, &object->obj));
-	bpf_map__set_max_entries(bpf_object__find_map_by_name(object->obj, "events"),
+	TRY(object_open_mem_of(object->file.image, size, object->path, NULL, rec->log,
+			       &object->file.obj));
+	bpf_map__set_max_entries(bpf_object__find_map_by_name(object->file.obj, "events"),
 				 (__u32)libbpf_num_possible_cpus());
 	return NULL;
 }
@@ -263,12 +264,12 @@ static struct error *open_set(struct recording *rec, struct record_object *objec
 	struct bpf_program *prog;
 	bool any = false;
 
-	bpf_object__for_each_program (prog, object->obj)
+	bpf_object__for_each_program (prog, object->file.obj)
 		any |= bpf_program__autoload(prog) && probe_def_is(bpf_program__section_name(prog));
 	if (!any)
 		return NULL;
 	TRY(probes_finder(rec, &finder));
-	return probe_set_new(finder, object->obj, &opts, &object->probes);
+	return probe_set_new(finder, object->file.obj, &opts, &object->probes);
 }
 
 /* The event of the points that have one of the layouts. */
@@ -290,7 +291,7 @@ static struct error *open_part(struct recording *rec, const struct found_probe *
 	TRY(make_object(rec, &found->def, layout, name, id, object));
 	TRY(open_set(rec, object, found, part));
 	return add_event(rec, layout, found->group, name, id,
-			 bpf_object__find_map_by_name(object->obj, "events"));
+			 bpf_object__find_map_by_name(object->file.obj, "events"));
 }
 
 struct error *record_probes_open(struct recording *rec, const char *text)
@@ -360,7 +361,7 @@ static struct error *want(struct record_object *object, int map, uint32_t id)
 
 struct error *record_probes_target(struct recording *rec, struct record_object *object)
 {
-	const struct bpf_map *map = bpf_object__find_map_by_name(object->obj, "wanted");
+	const struct bpf_map *map = bpf_object__find_map_by_name(object->file.obj, "wanted");
 	const enum output_filter filter = filter_of(rec);
 
 	if (filter == OUTPUT_ALL)
@@ -402,7 +403,7 @@ static bool has_ended(const struct recording *rec, uint32_t id)
 /* Whether all in the map have ended: who was asked for, and the children that followed. */
 static bool all_ended(const struct recording *rec, struct record_object *object)
 {
-	const struct bpf_map *map = bpf_object__find_map_by_name(object->obj, "wanted");
+	const struct bpf_map *map = bpf_object__find_map_by_name(object->file.obj, "wanted");
 	const int fd = bpf_map__fd(map);
 	uint32_t id, *before = NULL;
 

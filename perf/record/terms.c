@@ -17,125 +17,17 @@
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "inspect/value_input.h"
-#include "inspect/variable.h"
 #include "lib/base/names.h"
-#include "lib/btf/open.h"
-
-struct index_range {
-	uint64_t from, to; /* both included */
-};
-
-/* NAME and the ranges in brackets, if any. */
-struct target_name {
-	char *name;
-	VEC(struct index_range) ranges; /* none: no brackets */
-};
-
-static void target_name_deinit(struct target_name *t)
-{
-	free(t->name);
-	vec_deinit(&t->ranges);
-}
 
 static struct error *term_error(const struct record_object *object, const struct select_term *term,
 				struct error *err)
 {
 	return error_at(err, "%s/%s%s%s/", object->path, term->name, term->value ? "=" : "",
 			term->value ? term->value : "");
-}
-
-static bool number(const char **p, uint64_t *v)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)**p))
-		return false;
-	errno = 0;
-	*v = strtoull(*p, &end, 0);
-	*p = end;
-	return !errno;
-}
-
-static struct error *parse_target(const char *text, struct target_name *t)
-{
-	size_t n = strcspn(text, "[");
-	const char *p = text + n;
-
-	t->name = strndup(text, n);
-	if (!t->name)
-		return error_nomem();
-	if (!*p)
-		return NULL;
-	do {
-		struct index_range *r = vec_push(&t->ranges);
-
-		if (!r)
-			return error_nomem();
-		p++; /* '[' or ',' */
-		if (!number(&p, &r->from))
-			return error_new(EINVAL, "an index is missing in '%s'", text);
-		r->to = r->from;
-		if (*p == '-') {
-			p++;
-			if (!number(&p, &r->to))
-				return error_new(EINVAL, "an index is missing in '%s'", text);
-		}
-		if (r->to < r->from)
-			return error_new(EINVAL, "the range %llu-%llu is empty",
-					 (unsigned long long)r->from, (unsigned long long)r->to);
-	} while (*p == ',');
-	if (p[0] != ']' || p[1])
-		return error_new(EINVAL, "'%s' is not a list of indexes", text + n);
-	return NULL;
-}
-
-/* An array's elements: those in brackets, or all of them to the same value. */
-static struct error *set_elements(const struct btf *btf, const struct btf_array *array,
-				  const struct target_name *target, const char *text,
-				  const struct map_variable *v)
-{
-	const struct index_range all = {0, array->nelems - 1};
-	const int64_t size = btf__resolve_size(btf, array->type);
-	const size_t n = target->ranges.n;
-
-	if (size <= 0 || (uint64_t)size * array->nelems > v->size)
-		return error_new(EINVAL, "variable '%s' has no data to set", target->name);
-	for (size_t k = 0; k < max_of(n, (size_t)1); k++) {
-		const struct index_range *r = n ? &target->ranges.v[k] : &all;
-
-		if (r->to >= array->nelems)
-			return error_new(ERANGE, "index %llu is beyond the array's %u elements",
-					 (unsigned long long)r->to, array->nelems);
-		for (uint64_t i = r->from; i <= r->to; i++)
-			TRY(value_input(btf, array->type, text, v->data + i * size, size));
-	}
-	return NULL;
-}
-
-/* Whether text gives an array as a whole: a string for chars, or a list. */
-static bool is_whole(const struct btf *btf, const struct btf_array *array, const char *text)
-{
-	return *text == '[' || btf_is_char(btf, array->type);
-}
-
-static struct error *set_variable(struct record_object *object, const struct target_name *target,
-				  const char *text)
-{
-	const struct btf *btf = bpf_object__btf(object->obj);
-	struct map_variable v;
-
-	TRY(object_variable_find(object->obj, target->name, &v));
-	const struct btf_type *t = btf_skip_mods_and_typedefs(btf, v.type, NULL);
-	if (btf_is_array(t) && (target->ranges.n || !is_whole(btf, btf_array(t), text)))
-		return set_elements(btf, btf_array(t), target, text, &v);
-	if (target->ranges.n)
-		return error_new(EINVAL, "variable '%s' is not an array", target->name);
-	return value_input(btf, v.type, text, v.data, v.size);
 }
 
 static bool is_map_term(const struct select_term *term)
@@ -148,37 +40,17 @@ struct error *terms_set_constants(struct record_object *object)
 	const struct select_term *term;
 
 	vec_for_each (term, &object->terms) {
-		struct target_name target = {0};
-		struct error *err;
-
 		if (is_map_term(term))
 			continue;
 		if (!term->value)
 			return term_error(object, term,
 					  error_new(EINVAL, "'%s' has no value", term->name));
-		err = parse_target(term->name, &target);
-		if (!err)
-			err = set_variable(object, &target, term->value);
-		target_name_deinit(&target);
+		struct error *err =
+			object_set_variable(object->file.obj, term->name, term->value, NULL);
 		if (err)
 			return term_error(object, term, err);
 	}
 	return NULL;
-}
-
-static struct error *find_map(struct record_object *object, const char *name, struct bpf_map **out)
-{
-	struct bpf_map *map = bpf_object__find_map_by_name(object->obj, name);
-
-	if (map) {
-		*out = map;
-		return NULL;
-	}
-	struct nearest near = nearest_make(name);
-	bpf_object__for_each_map (map, object->obj)
-		nearest_offer(&near, bpf_map__name(map));
-	struct error *err = error_new(ENOENT, "the object has no map '%s'", name);
-	return error_suggest(err, &near);
 }
 
 static struct error *update(struct bpf_map *map, uint64_t key, const uint8_t *value)
@@ -228,8 +100,7 @@ static struct error *set_map_value(struct recording *rec, struct record_object *
 				 bpf_map__name(map), text);
 	if (size > sizeof(value))
 		return error_new(EINVAL, "cannot set values of %u bytes", size);
-	const struct btf *btf = bpf_object__btf(object->obj);
-	(void)rec;
+	const struct btf *btf = bpf_object__btf(object->file.obj);
 	if (btf && bpf_map__btf_value_type_id(map))
 		TRY(value_input(btf, bpf_map__btf_value_type_id(map), text, value, size));
 	else
@@ -273,14 +144,14 @@ static struct error *map_term(struct record_object *object, const struct select_
 			"for example map:counts.value[0-3]=7");
 	if (!term->value)
 		return error_new(EINVAL, "'%s' has no value", term->name);
-	TRY(parse_target(dot + 1, target));
+	TRY(target_name_parse(dot + 1, target));
 	if (strcmp(target->name, "value") && strcmp(target->name, "event"))
 		return error_hint(error_new(EINVAL, "unknown map term '%s'", target->name),
 				  "use 'value' or 'event'");
 	_cleanup_free_ char *map_name = strndup(name, dot - name);
 	if (!map_name)
 		return error_nomem();
-	return find_map(object, map_name, map);
+	return object_find_map(object->file.obj, map_name, map);
 }
 
 /* What is done with a map, once its term was taken apart. */

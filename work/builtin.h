@@ -3,8 +3,8 @@
  * The BPF programs that are built into the binary: the examples that count,
  * each as its source and as an object that CO-RE fits to the running kernel.
  */
-#ifndef PB_RUN_BUILTIN_H
-#define PB_RUN_BUILTIN_H
+#ifndef PB_WORK_BUILTIN_H
+#define PB_WORK_BUILTIN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,8 +34,7 @@ bool builtin_is_name(const char *word);
 /* ENOENT, with near names: there is none. */
 struct error *builtin_find(const char *name, const struct builtin **out);
 
-/* ENOTSUP: this binary has its source only. */
-struct error *builtin_open(const struct builtin *builtin, const struct log *log,
-			   struct bpf_object **obj);
+/* The object of builtin_find(). ENOTSUP: this binary has its source only. */
+struct error *builtin_open(const char *name, const struct log *log, struct bpf_object **obj);
 
 #endif

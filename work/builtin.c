@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "run/builtin.h"
+#include "work/builtin.h"
 
 #include <bpf/libbpf.h>
 #include <string.h>
@@ -36,11 +36,12 @@ struct error *builtin_find(const char *name, const struct builtin **out)
 			  "given with their directory");
 }
 
-struct error *builtin_open(const struct builtin *builtin, const struct log *log,
-			   struct bpf_object **obj)
+struct error *builtin_open(const char *name, const struct log *log, struct bpf_object **obj)
 {
-	struct bpf_object_open_opts opts = {.sz = sizeof(opts), .object_name = builtin->name};
+	struct bpf_object_open_opts opts = {.sz = sizeof(opts), .object_name = name};
+	const struct builtin *builtin;
 
+	TRY(builtin_find(name, &builtin));
 	if (!builtin->object)
 		return error_hint(error_new(ENOTSUP,
 					    "this perf-bpf was built without clang and has only "
