@@ -156,6 +156,31 @@ test_constants_and_filters() {
 	check out calls 'r["count"] == 0'
 }
 
+# Elements of an array, and all of them by one value; without attaching anything.
+test_array_variables() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	cat >array.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		const volatile int limits[4];
+		int sums[2];
+		SEC("?raw_tp/sched_process_exec") int add(void *ctx)
+		{
+			sums[0] += limits[0] + limits[3];
+			return 0;
+		}
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	"$PERF_BPF" run array.bpf.c --set limits[1-2]=7 --set sums[1]=40 --json -- true >out
+	assert_contains out 40
+	"$PERF_BPF" run array.bpf.c --set sums=9 --csv -- true >out
+	assert_contains out "9"
+	expect_status 1 "$PERF_BPF" run array.bpf.c --set limits[4]=7 -- true
+	assert_contains err "--set limits[4]: index 4 is beyond the array's 4 elements"
+	expect_status 1 "$PERF_BPF" run array.bpf.c --set limits[=7 -- true
+	assert_contains err "an index is missing in 'limits['"
+}
+
 # What a heat map counted over all times is what its histogram would have.
 test_heat_maps() {
 	make_workload
