@@ -47,6 +47,14 @@ int cmd_fail(struct error *err);
  */
 struct error *cmd_write_file(const char *path, const struct strbuf *text, bool is_private);
 
+/*
+ * Writes to standard output at once, where SIGPIPE is ignored: by one write(2), where the file
+ * takes so much. Stdio would make two of it, and what a workload writes to the same file could be
+ * in the middle of a line. *closed becomes true if nobody reads it any more, which is not an error;
+ * then nothing is written.
+ */
+struct error *cmd_write_out(const char *data, size_t size, bool *closed);
+
 /* Whether it will be possible, which is worth knowing before the work: a folder, no rights. */
 struct error *cmd_check_writable(const char *path);
 

@@ -47,6 +47,19 @@ struct log cmd_log(int verbose)
 	return (struct log){.level = level, .write = write_stderr};
 }
 
+struct error *cmd_write_out(const char *data, size_t size, bool *closed)
+{
+	for (size_t done = 0; !*closed && done < size;) {
+		const ssize_t n = write(STDOUT_FILENO, data + done, size - done);
+
+		done += n > 0 ? (size_t)n : 0;
+		*closed = n < 0 && errno == EPIPE;
+		if (n < 0 && errno != EINTR && errno != EPIPE)
+			return error_errno(errno, "cannot write the output");
+	}
+	return NULL;
+}
+
 struct error *cmd_check_writable(const char *path)
 {
 	_cleanup_output_path_ struct output_path out = {.dir_fd = -1};

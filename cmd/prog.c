@@ -12,12 +12,14 @@
 
 #include "cmd/actions.h"
 #include "cmd/cmd.h"
+#include "cmd/job.h"
 #include "cmd/options.h"
 #include "cmd/prog_profile.h"
 #include "inspect/code.h"
 #include "lib/base/json.h"
 #include "lib/sys/prog_info.h"
 #include "lib/sys/tracefs.h"
+#include "work/loop.h"
 
 static const struct argp_option argp_options[] = {
 	ACTION_OPTION_JSON,
@@ -266,29 +268,54 @@ static struct error *prog_dump(const struct action_args *args, size_t at)
 
 #define BUSY "%s: another process is reading it, and only one can"
 
+struct tracelog {
+	struct loop *loop;
+	const char *path;
+	int fd;
+};
+
+/* loop_fn */
+static struct error *show_log(void *ctx, uint32_t events)
+{
+	const struct tracelog *log = ctx;
+	bool closed = false;
+	char chunk[4096];
+	ssize_t n = 0;
+
+	while (!closed && (n = read(log->fd, chunk, sizeof(chunk))) > 0)
+		TRY(cmd_write_out(chunk, (size_t)n, &closed));
+	if (closed || !n)
+		loop_end(log->loop);
+	if (n >= 0 || errno == EAGAIN || errno == EINTR)
+		return NULL;
+	return errno == EBUSY ? error_new(EBUSY, BUSY, log->path)
+			      : error_errno(errno, "%s", log->path);
+}
+
+/* Lines come as they are printed, until a signal ends it. */
 static struct error *prog_tracelog(const struct action_args *args, size_t at)
 {
+	_cleanup_(loop_freep) struct loop *loop = NULL;
 	_cleanup_free_ char *dir = NULL;
-	char chunk[4096];
-	ssize_t n;
 
 	TRY(no_more_words(args, at));
 	TRY(sys_tracefs_dir(NULL, &dir));
 	_cleanup_free_ char *path = text_format("%s/trace_pipe", dir);
 	if (!path)
 		return error_nomem();
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 && errno == EBUSY) /* 6.8 and later say so here, others at the read */
 		return error_new(EBUSY, BUSY, path);
 	if (fd < 0)
 		return error_hint(error_errno(errno, "%s", path), "run as root");
-	/* lines come as they are printed, until a signal ends it */
-	while ((n = read(fd, chunk, sizeof(chunk))) > 0)
-		if (fwrite(chunk, 1, (size_t)n, stdout) != (size_t)n || fflush(stdout))
-			return error_errno(errno, "cannot write the output");
-	if (n < 0 && errno == EBUSY)
-		return error_new(EBUSY, BUSY, path);
-	return n < 0 ? error_errno(errno, "%s", path) : NULL;
+	job_begin();
+	TRY(loop_new(&loop));
+	struct tracelog log = {.loop = loop, .path = path, .fd = fd};
+	TRY(loop_watch(loop, fd, show_log, &log));
+	TRY(show_log(&log, 0)); /* what is there, and whether it can be read */
+	while (!loop_ended(loop))
+		TRY(loop_turn(loop, -1));
+	return NULL;
 }
 
 int cmd_prog(int argc, char **argv)

@@ -2,42 +2,15 @@
 /* perf-bpf prog profile: what a program costs while one waits. */
 #include "cmd/prog_profile.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cmd/job.h"
 #include "inspect/profile.h"
 #include "lib/base/json_writer.h"
-
-/* Until the time is over (0: never) or a signal comes. */
-static void wait_for(double seconds)
-{
-	struct timespec start, now;
-	sigset_t mask, before;
-	int sig;
-
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGHUP);
-	sigprocmask(SIG_BLOCK, &mask, &before);
-	clock_gettime(CLOCK_MONOTONIC, &start);
-	double left = seconds;
-	do { /* after Ctrl-Z and fg, too */
-		struct timespec time = {.tv_sec = (time_t)left};
-
-		time.tv_nsec = (long)((left - time.tv_sec) * 1e9);
-		sig = seconds > 0 ? sigtimedwait(&mask, NULL, &time) : sigwaitinfo(&mask, NULL);
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		left = seconds - (now.tv_sec - start.tv_sec) - (now.tv_nsec - start.tv_nsec) / 1e9;
-	} while (sig < 0 && errno == EINTR && (seconds == 0 || left > 0));
-	sigprocmask(SIG_SETMASK, &before, NULL);
-}
+#include "work/loop.h"
 
 static const struct profile_value *measured(const struct profile_value *v, size_t n,
 					    const char *metric)
@@ -124,19 +97,34 @@ static void show_json(const struct prog_profile *profile, struct strbuf *out)
 	strbuf_addch(out, '\n');
 }
 
-/* "duration N" at *at, in seconds; without it 0. */
-static struct error *read_duration(const struct action_args *args, size_t *at, double *seconds)
+/* "duration SECONDS" at *at, in ms; without it 0. */
+static struct error *read_duration(const struct action_args *args, size_t *at, uint64_t *ms)
 {
 	char *end;
 
 	if (*at >= args->words.n || strcmp(args->words.v[*at], "duration"))
 		return NULL;
 	const char *word = *at + 1 < args->words.n ? args->words.v[*at + 1] : "";
-	*seconds = strtod(word, &end);
-	if (end == word || *end || !(*seconds > 0) || *seconds > 1e9)
+	const double seconds = strtod(word, &end);
+	if (end == word || *end || !(seconds > 0) || seconds > 1e9)
 		return error_usage("'duration' needs a number of seconds");
+	*ms = max_of((uint64_t)(seconds * 1000), UINT64_C(1));
 	*at += 2;
 	return NULL;
+}
+
+/* Until the time is over (0: never) or a signal comes. */
+static struct error *measure(int fd, uint64_t ms, const struct action_args *args, size_t at,
+			     struct prog_profile **profile)
+{
+	_cleanup_(loop_freep) struct loop *loop = NULL;
+
+	TRY(loop_new(&loop));
+	TRY(profile_begin(fd, args->words.v + at, args->words.n - at, profile));
+	TRY(loop_duration(loop, ms));
+	while (!loop_ended(loop))
+		TRY(loop_turn(loop, -1));
+	return profile_end(*profile);
 }
 
 struct error *prog_profile(const struct action_args *args, size_t at)
@@ -144,14 +132,12 @@ struct error *prog_profile(const struct action_args *args, size_t at)
 	_cleanup_(profile_freep) struct prog_profile *profile = NULL;
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	_cleanup_close_ int fd = -1;
-	double seconds = 0;
+	uint64_t ms = 0;
 
 	TRY(open_object(KOBJ_PROG, args, &at, &fd));
-	TRY(read_duration(args, &at, &seconds));
+	TRY(read_duration(args, &at, &ms));
 	job_begin();
-	TRY(profile_begin(fd, args->words.v + at, args->words.n - at, &profile));
-	wait_for(seconds);
-	TRY(profile_end(profile));
+	TRY(measure(fd, ms, args, at, &profile));
 	(args->json ? show_json : show_text)(profile, &out);
 	if (strbuf_failed(&out))
 		return error_nomem();

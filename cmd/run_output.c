@@ -328,23 +328,6 @@ static void add_text(struct run_output *output, const struct results *results, s
 		strbuf_addch(out, '\n');
 }
 
-/*
- * By one write(2), where the file takes so much: stdio would make two of it, and what
- * the command writes to the same file might stand in the middle of a line.
- */
-static struct error *write_lines(struct run_output *output, const struct strbuf *out)
-{
-	for (size_t done = 0; !output->closed && done < out->len;) {
-		const ssize_t n = write(STDOUT_FILENO, out->str + done, out->len - done);
-
-		output->closed = n < 0 && errno == EPIPE;
-		if (n < 0 && errno != EINTR && errno != EPIPE)
-			return error_errno(errno, "cannot write the output");
-		done += n > 0 ? (size_t)n : 0;
-	}
-	return NULL;
-}
-
 struct error *run_output_show(void *ctx, struct run *run, const struct results *results, bool last)
 {
 	struct run_output *output = ctx;
@@ -358,7 +341,7 @@ struct error *run_output_show(void *ctx, struct run *run, const struct results *
 		add_text(output, results, &out);
 	if (strbuf_failed(&out))
 		return error_nomem();
-	TRY(write_lines(output, &out));
+	TRY(cmd_write_out(strbuf_str(&out), out.len, &output->closed));
 	if (output->closed)
 		run_stop(run); /* files that were asked for are written at the end all the same */
 	if (last && output->opts->export.pprof)

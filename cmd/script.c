@@ -3,7 +3,6 @@
 #include <argp.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
@@ -112,17 +111,10 @@ static const struct argp argp = {
 /* Of script_opts. A reader that has gone ends the command quietly. */
 static struct error *write_out(void *ctx, const struct strbuf *out)
 {
-	for (size_t done = 0; done < out->len;) {
-		const ssize_t n = write(STDOUT_FILENO, out->str + done, out->len - done);
+	bool closed = false;
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return errno == EPIPE ? SESSION_STOP
-					      : error_errno(errno, "cannot write the output");
-		done += (size_t)n;
-	}
-	return NULL;
+	TRY(cmd_write_out(out->str, out->len, &closed));
+	return closed ? SESSION_STOP : NULL;
 }
 
 static struct error *run(struct script_options *o)

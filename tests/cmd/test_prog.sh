@@ -332,9 +332,9 @@ test_profile_counts_the_runs() {
 	hold_counting nobody
 	"$PERF_BPF" prog profile id "$id" -j cycles cpu_clock >profile &
 	profiler=$!
-	# it waits in rt_sigtimedwait() once it has begun
+	# it waits in epoll_wait() or epoll_pwait() once it has begun
 	waits() {
-		case $(cut -d' ' -f1 /proc/$profiler/syscall) in 128 | 137) ;; *) return 1 ;; esac
+		case $(cut -d' ' -f1 /proc/$profiler/syscall) in 22 | 232 | 281) ;; *) return 1 ;; esac
 	}
 	soon waits
 	./pbt_getprio 5000
