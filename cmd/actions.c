@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/options.h"
 #include "lib/base/names.h"
 #include "lib/sys/bpf_syscall.h"
 
@@ -53,6 +54,22 @@ int run_action(const char *command, const struct action *actions, size_t n,
 	}
 	vec_deinit(&args->words);
 	return err ? cmd_fail(err) : 0;
+}
+
+int run_action_command(const struct action_command *command, int argc, char **argv)
+{
+	static const struct argp_option options[] = {ACTION_OPTION_JSON, {NULL}};
+	const struct argp argp = {
+		.options = options,
+		.parser = action_args_parse,
+		.args_doc = command->args_doc,
+		.doc = command->doc,
+	};
+	struct action_args args = {0};
+
+	if (cmd_parse(&argp, argc, argv, 0, NULL, &args))
+		return 2;
+	return run_action(command->name, command->actions, command->n_actions, &args);
 }
 
 struct error *no_more_words(const struct action_args *args, size_t at)

@@ -38,6 +38,15 @@ struct action {
 int run_action(const char *command, const struct action *actions, size_t n,
 	       struct action_args *args);
 
+/* A command of actions whose only option is --json. */
+struct action_command {
+	const char *name, *args_doc, *doc; /* the last two as argp has them */
+	const struct action *actions;
+	size_t n_actions;
+};
+
+int run_action_command(const struct action_command *command, int argc, char **argv);
+
 /* An error of usage when there are words from at on. */
 struct error *no_more_words(const struct action_args *args, size_t at);
 

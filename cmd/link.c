@@ -8,21 +8,7 @@
 
 #include "cmd/actions.h"
 #include "cmd/cmd.h"
-#include "cmd/options.h"
 #include "lib/sys/uapi.h"
-
-static const struct argp_option argp_options[] = {
-	ACTION_OPTION_JSON,
-	{NULL},
-};
-
-static const struct argp argp = {
-	argp_options,
-	action_args_parse,
-	"list [LINK]\n"
-	"detach LINK",
-	"Show and detach BPF links.\vLINK is 'id ID' or 'pinned PATH'; or only ID or PATH.",
-};
 
 /* The names come into buffers of the caller's. */
 struct link {
@@ -222,9 +208,15 @@ int cmd_link(int argc, char **argv)
 		{"show", link_list},
 		{"detach", link_detach},
 	};
-	struct action_args args = {0};
+	static const struct action_command command = {
+		.name = "link",
+		.args_doc = "list [LINK]\n"
+			    "detach LINK",
+		.doc = "Show and detach BPF links.\vLINK is 'id ID' or 'pinned PATH'; or only ID "
+		       "or PATH.",
+		.actions = actions,
+		.n_actions = ARRAY_SIZE(actions),
+	};
 
-	if (cmd_parse(&argp, argc, argv, 0, NULL, &args))
-		return 2;
-	return run_action("link", actions, ARRAY_SIZE(actions), &args);
+	return run_action_command(&command, argc, argv);
 }

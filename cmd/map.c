@@ -9,7 +9,6 @@
 
 #include "cmd/actions.h"
 #include "cmd/cmd.h"
-#include "cmd/options.h"
 #include "inspect/map_reader.h"
 #include "inspect/value_input.h"
 #include "lib/btf/open.h"
@@ -17,24 +16,6 @@
 
 enum {
 	OUT_CHUNK = 1 << 16,
-};
-
-static const struct argp_option argp_options[] = {
-	ACTION_OPTION_JSON,
-	{NULL},
-};
-
-static const struct argp argp = {
-	argp_options,
-	action_args_parse,
-	"list [MAP]\n"
-	"dump MAP\n"
-	"lookup MAP key DATA\n"
-	"update MAP key DATA value DATA [any|exist|noexist]\n"
-	"delete MAP key DATA",
-	"Show and change loaded maps.\vMAP is 'id ID', 'name NAME' or 'pinned PATH'; or only ID, "
-	"NAME or PATH.\nDATA is a value of the map's BTF type (3237, 0x1f, lo, RUNNING, '{\"pid\": "
-	"1}', '[1, 2]'), or its bytes: 'hex a5 0c 00 00'.",
 };
 
 /* ---- a map's types ---- */
@@ -391,9 +372,21 @@ int cmd_map(int argc, char **argv)
 		{"list", map_list},	{"show", map_list},	{"dump", map_dump},
 		{"lookup", map_lookup}, {"update", map_update}, {"delete", map_delete},
 	};
-	struct action_args args = {0};
+	static const struct action_command command = {
+		.name = "map",
+		.args_doc = "list [MAP]\n"
+			    "dump MAP\n"
+			    "lookup MAP key DATA\n"
+			    "update MAP key DATA value DATA [any|exist|noexist]\n"
+			    "delete MAP key DATA",
+		.doc = "Show and change loaded maps.\vMAP is 'id ID', 'name NAME' or 'pinned "
+		       "PATH'; or only ID, "
+		       "NAME or PATH.\nDATA is a value of the map's BTF type (3237, 0x1f, lo, "
+		       "RUNNING, '{\"pid\": "
+		       "1}', '[1, 2]'), or its bytes: 'hex a5 0c 00 00'.",
+		.actions = actions,
+		.n_actions = ARRAY_SIZE(actions),
+	};
 
-	if (cmd_parse(&argp, argc, argv, 0, NULL, &args))
-		return 2;
-	return run_action("map", actions, ARRAY_SIZE(actions), &args);
+	return run_action_command(&command, argc, argv);
 }

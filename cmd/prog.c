@@ -13,31 +13,12 @@
 #include "cmd/actions.h"
 #include "cmd/cmd.h"
 #include "cmd/job.h"
-#include "cmd/options.h"
 #include "cmd/prog_profile.h"
 #include "inspect/code.h"
 #include "lib/base/json.h"
 #include "lib/sys/prog_info.h"
 #include "lib/sys/tracefs.h"
 #include "work/loop.h"
-
-static const struct argp_option argp_options[] = {
-	ACTION_OPTION_JSON,
-	{NULL},
-};
-
-static const struct argp argp = {
-	argp_options,
-	action_args_parse,
-	"list [PROG]\n"
-	"dump xlated|jited PROG [file FILE] [linum] [opcodes] [visual]\n"
-	"pin PROG FILE\n"
-	"profile PROG [duration SECONDS] [METRIC...]\n"
-	"tracelog",
-	"Show, dump, pin and profile loaded BPF programs.\vPROG is 'id ID', 'name NAME', 'tag TAG' "
-	"or 'pinned PATH'; or only ID, NAME or PATH.\nFILE must be in a BPF file system such as "
-	"/sys/fs/bpf.",
-};
 
 /* A program's description, and the maps that it uses. */
 struct shown_program {
@@ -280,16 +261,17 @@ static struct error *show_log(void *ctx, uint32_t events)
 	const struct tracelog *log = ctx;
 	bool closed = false;
 	char chunk[4096];
-	ssize_t n = 0;
+	const ssize_t n = read(log->fd, chunk, sizeof(chunk));
+	const int code = errno;
 
-	while (!closed && (n = read(log->fd, chunk, sizeof(chunk))) > 0)
+	if (n > 0)
 		TRY(cmd_write_out(chunk, (size_t)n, &closed));
 	if (closed || !n)
 		loop_end(log->loop);
-	if (n >= 0 || errno == EAGAIN || errno == EINTR)
+	if (n >= 0 || code == EAGAIN || code == EINTR)
 		return NULL;
-	return errno == EBUSY ? error_new(EBUSY, BUSY, log->path)
-			      : error_errno(errno, "%s", log->path);
+	return code == EBUSY ? error_new(EBUSY, BUSY, log->path)
+			     : error_errno(code, "%s", log->path);
 }
 
 /* Lines come as they are printed, until a signal ends it. */
@@ -312,7 +294,7 @@ static struct error *prog_tracelog(const struct action_args *args, size_t at)
 	TRY(loop_new(&loop));
 	struct tracelog log = {.loop = loop, .path = path, .fd = fd};
 	TRY(loop_watch(loop, fd, show_log, &log));
-	TRY(show_log(&log, 0)); /* what is there, and whether it can be read */
+	TRY(show_log(&log, 0)); /* older kernels say here that another process reads it */
 	while (!loop_ended(loop))
 		TRY(loop_turn(loop, -1));
 	return NULL;
@@ -324,9 +306,21 @@ int cmd_prog(int argc, char **argv)
 		{"list", prog_list}, {"show", prog_list},	{"dump", prog_dump},
 		{"pin", prog_pin},   {"profile", prog_profile}, {"tracelog", prog_tracelog},
 	};
-	struct action_args args = {0};
+	static const struct action_command command = {
+		.name = "prog",
+		.args_doc = "list [PROG]\n"
+			    "dump xlated|jited PROG [file FILE] [linum] [opcodes] [visual]\n"
+			    "pin PROG FILE\n"
+			    "profile PROG [duration SECONDS] [METRIC...]\n"
+			    "tracelog",
+		.doc = "Show, dump, pin and profile loaded BPF programs.\vPROG is 'id ID', 'name "
+		       "NAME', 'tag TAG' "
+		       "or 'pinned PATH'; or only ID, NAME or PATH.\nFILE must be in a BPF file "
+		       "system such as "
+		       "/sys/fs/bpf.",
+		.actions = actions,
+		.n_actions = ARRAY_SIZE(actions),
+	};
 
-	if (cmd_parse(&argp, argc, argv, 0, NULL, &args))
-		return 2;
-	return run_action("prog", actions, ARRAY_SIZE(actions), &args);
+	return run_action_command(&command, argc, argv);
 }

@@ -97,29 +97,7 @@ static struct error *on_bpf_event(struct session_tool *tool, struct session *s,
 static struct error *on_other(struct session_tool *tool, struct session *s,
 			      const struct record *rec)
 {
-	struct record_switch sw;
-	struct record_throttle throttle;
-	struct record_cgroup cgroup;
-	struct record_text_poke poke;
-	struct record_namespaces ns;
-
 	look_at_bytes(rec->body.base, rec->body.size);
-	error_free(record_switch_decode(rec->body, &sw));
-	error_free(record_throttle_decode(rec->body, &throttle));
-	struct error *err = record_cgroup_decode(rec->body, &cgroup);
-	if (!err)
-		look_at_string(cgroup.path);
-	error_free(err);
-	err = record_text_poke_decode(rec->body, &poke);
-	if (!err) {
-		look_at_bytes(poke.old_bytes, poke.old_len);
-		look_at_bytes(poke.new_bytes, poke.new_len);
-	}
-	error_free(err);
-	err = record_namespaces_decode(rec->body, &ns);
-	if (!err)
-		look_at_words(&ns.links);
-	error_free(err);
 	return NULL;
 }
 

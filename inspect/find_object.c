@@ -21,11 +21,6 @@ static const struct kind {
 	[KOBJ_BTF] = {"BTF object", bpf_btf_get_next_id, bpf_btf_get_fd_by_id},
 };
 
-const char *kobj_kind_name(enum kobj_kind kind)
-{
-	return kinds[kind].name;
-}
-
 void kobj_ids_deinit(struct kobj_ids *ids)
 {
 	vec_deinit(ids);
@@ -108,16 +103,6 @@ static int describe(enum kobj_kind kind, int fd, struct description *d)
 		d->name = d->btf_name;
 		return code;
 	}
-}
-
-struct error *kobj_id(enum kobj_kind kind, int fd, uint32_t *id)
-{
-	struct description d;
-
-	if (describe(kind, fd, &d))
-		return error_errno(errno, "cannot read the info of the %s", kinds[kind].name);
-	*id = d.id;
-	return NULL;
 }
 
 static struct error *add_id(struct kobj_ids *ids, uint32_t id)

@@ -22,9 +22,6 @@ enum kobj_kind {
 	KOBJ_KINDS,
 };
 
-/* "map", "program", "link", "BTF object" */
-const char *kobj_kind_name(enum kobj_kind kind);
-
 struct kobj_ids {
 	uint32_t *v; /* ascending */
 	size_t n;
@@ -39,9 +36,6 @@ struct error *kobj_ids_all(enum kobj_kind kind, struct kobj_ids *ids);
 
 /* A descriptor, the caller's to close. ENOENT: it is gone; that is not an error worth a hint. */
 int kobj_open(enum kobj_kind kind, uint32_t id);
-
-/* Its id. */
-struct error *kobj_id(enum kobj_kind kind, int fd, uint32_t *id);
 
 /*
  * What the words name, at least one; *used: how many of the n words it took.

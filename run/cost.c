@@ -260,11 +260,6 @@ static const struct result_column missed_columns[] = {
 	{.name = "missed"},
 };
 
-static struct result_cell number(uint64_t v)
-{
-	return (struct result_cell){.kind = CELL_UINT, .u = v};
-}
-
 /* To three digits behind the point: the rest is noise. */
 static struct result_cell fraction(double v)
 {
@@ -277,13 +272,13 @@ static void fill_cost(const struct cost *cost, const struct counted_program *p,
 	const uint64_t runs = p->now.runs - from->runs, ns = p->now.ns - from->ns;
 	const double share = share_of(from, &p->now);
 
-	cells[1] = number(runs);
-	cells[2] = number(ns);
+	cells[1] = cell_of_number(runs);
+	cells[2] = cell_of_number(ns);
 	if (runs)
 		cells[3] = fraction((double)ns / runs);
 	cells[4] = fraction(share * 100);
 	cells[5] = fraction(share * 100 / cost->cpus);
-	cells[6] = number(p->now.missed - from->missed);
+	cells[6] = cell_of_number(p->now.missed - from->missed);
 }
 
 /* Which were detached, and for what. */
@@ -334,7 +329,7 @@ static struct error *add_table(struct cost *cost, bool delta, struct results *re
 		if (all)
 			fill_cost(cost, p, from, cells);
 		else
-			cells[1] = number(p->now.missed - from->missed);
+			cells[1] = cell_of_number(p->now.missed - from->missed);
 		row++;
 	}
 	r->table.n_rows = row;

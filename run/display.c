@@ -33,11 +33,6 @@ static const char *const kind_names[] = {
 	[DISPLAY_STACKS] = "stacks", [DISPLAY_EVENTS] = "events",
 };
 
-const char *display_kind_name(enum display_kind kind)
-{
-	return kind_names[kind];
-}
-
 void display_deinit(struct display *d)
 {
 	free(d->unit);

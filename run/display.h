@@ -36,9 +36,6 @@ struct display {
 
 void display_deinit(struct display *display);
 
-/* "log2", for JSON. */
-const char *display_kind_name(enum display_kind kind);
-
 /*
  * Takes "KIND[,unit=UNIT][,low=N][,step=N][,type=TYPE][,stacks=MAP][,title=TITLE]"
  * apart; display is

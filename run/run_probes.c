@@ -150,35 +150,25 @@ static int by_hits(const void *a, const void *b)
 	return x->point < y->point ? -1 : x->point > y->point;
 }
 
-static struct result_cell text_cell(struct results *results, const char *text)
-{
-	return (struct result_cell){.kind = CELL_TEXT, .text = arena_strdup(&results->arena, text)};
-}
-
-static struct result_cell number_cell(uint64_t v)
-{
-	return (struct result_cell){.kind = CELL_UINT, .u = v};
-}
-
 static struct error *fill_row(struct results *results, const struct probe_report *row,
 			      struct result_cell *cells)
 {
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
 
 	probe_point_name(row->point, &name);
-	cells[0] = text_cell(results, bpf_program__name(row->prog));
-	cells[1] = text_cell(results, strbuf_str(&name));
+	cells[0] = cell_of_text(arena_strdup(&results->arena, bpf_program__name(row->prog)));
+	cells[1] = cell_of_text(arena_strdup(&results->arena, strbuf_str(&name)));
 	if (!cells[0].text || !cells[1].text || strbuf_failed(&name))
 		return error_nomem();
 	if (row->refused) {
-		cells[7] = text_cell(results, row->refused);
+		cells[7] = cell_of_text(arena_strdup(&results->arena, row->refused));
 		return cells[7].text ? NULL : error_nomem();
 	}
-	cells[2] = text_cell(results, probe_way_name(row->way));
-	cells[3] = number_cell(row->instance);
-	cells[4] = number_cell(row->hits);
-	cells[5] = number_cell(row->misses);
-	cells[6] = number_cell(row->miss_points);
+	cells[2] = cell_of_text(arena_strdup(&results->arena, probe_way_name(row->way)));
+	cells[3] = cell_of_number(row->instance);
+	cells[4] = cell_of_number(row->hits);
+	cells[5] = cell_of_number(row->misses);
+	cells[6] = cell_of_number(row->miss_points);
 	return cells[2].text ? NULL : error_nomem();
 }
 

@@ -52,6 +52,17 @@ struct result_cell {
 	};
 };
 
+static inline struct result_cell cell_of_number(uint64_t number)
+{
+	return (struct result_cell){.kind = CELL_UINT, .u = number};
+}
+
+/* The text is borrowed. */
+static inline struct result_cell cell_of_text(const char *text)
+{
+	return (struct result_cell){.kind = CELL_TEXT, .text = text};
+}
+
 /* Whether people read a text besides the number. */
 static inline bool cell_has_text(const struct result_cell *cell)
 {

@@ -13,13 +13,6 @@ void keyset_deinit(struct keyset *set)
 	set->n = set->mask = 0;
 }
 
-void keyset_reset(struct keyset *set)
-{
-	if (set->slots)
-		memset(set->slots, 0, (set->mask + 1) * sizeof(*set->slots));
-	set->n = 0;
-}
-
 /* The slot of the key, or the empty one where it belongs. */
 static uint32_t *find_slot(const struct keyset *set, const uint8_t *rows, const void *key)
 {

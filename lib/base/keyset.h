@@ -33,7 +33,5 @@ bool keyset_reserve(struct keyset *set, const void *rows, size_t more);
 size_t keyset_add(struct keyset *set, const void *rows, size_t row);
 /* The row of a key; SIZE_MAX: none. */
 size_t keyset_find(const struct keyset *set, const void *rows, const void *key);
-/* Forgets all rows. */
-void keyset_reset(struct keyset *set);
 
 #endif

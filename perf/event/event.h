@@ -195,40 +195,10 @@ struct record_bpf_event {
 	const uint8_t *tag; /* 8 bytes */
 };
 
-/* Where a namespace's link leads, and other records of the kernel. */
-struct record_switch { /* SWITCH and SWITCH_CPU_WIDE */
-	bool out, preempt;
-	int32_t next_prev_pid, next_prev_tid; /* -1: the record does not say */
-};
-
-struct record_throttle { /* THROTTLE and UNTHROTTLE */
-	uint64_t time, id, stream_id;
-};
-
-struct record_cgroup {
-	uint64_t id;
-	const char *path;
-};
-
-struct record_text_poke {
-	uint64_t addr;
-	uint16_t old_len, new_len;
-	const uint8_t *old_bytes, *new_bytes;
-};
-
-struct record_namespaces {
-	int32_t pid, tid;
-	struct u64_array links; /* 2 words each: device, inode */
-};
-
-/* Each takes a cursor over the whole record, header included. */
-struct error *record_switch_decode(struct cursor c, struct record_switch *out);
-struct error *record_throttle_decode(struct cursor c, struct record_throttle *out);
-struct error *record_cgroup_decode(struct cursor c, struct record_cgroup *out);
-struct error *record_text_poke_decode(struct cursor c, struct record_text_poke *out);
-struct error *record_namespaces_decode(struct cursor c, struct record_namespaces *out);
 /* The header, in the host's byte order; false: fewer than 8 bytes are left. */
 bool record_header_peek(const struct cursor *c, struct perf_event_header *out);
+
+/* Each takes a cursor over the whole record, header included. */
 struct error *record_mmap_decode(struct cursor c, struct record_mmap *out);
 struct error *record_comm_decode(struct cursor c, struct record_comm *out);
 struct error *record_task_decode(struct cursor c, struct record_task *out);

@@ -145,16 +145,6 @@ static const char *text_make(struct results_maker *m, const char *fmt, ...)
 	return copy;
 }
 
-static struct result_cell text_cell(const char *text)
-{
-	return (struct result_cell){.kind = CELL_TEXT, .text = text};
-}
-
-static struct result_cell number_cell(uint64_t number)
-{
-	return (struct result_cell){.kind = CELL_UINT, .u = number};
-}
-
 static struct result_cell symbol_cell(struct results_maker *m, const struct hist_entry *he)
 {
 	const struct symbol *sym = he->frame->sym;
@@ -194,9 +184,9 @@ static struct result_cell measure_cell(const struct results_maker *m, size_t col
 
 	if (field == HIST_OVERHEAD_CHILDREN && !m->spec->children)
 		return (struct result_cell){.kind = CELL_EMPTY};
-	return number_cell(m->opts->n_members
-				   ? hist_member_measure(he, m->columns[column].member, field)
-				   : hist_entry_measure(he, field));
+	return cell_of_number(m->opts->n_members
+				      ? hist_member_measure(he, m->columns[column].member, field)
+				      : hist_entry_measure(he, field));
 }
 
 static struct result_cell cell_make(struct results_maker *m, size_t column,
@@ -212,13 +202,13 @@ static struct result_cell cell_make(struct results_maker *m, size_t column,
 		return (struct result_cell){
 			.kind = CELL_INT, .text = he->thread->comm, .i = he->thread->tid};
 	case HIST_COMM:
-		return text_cell(he->comm);
+		return cell_of_text(he->comm);
 	case HIST_DSO:
-		return text_cell(he->frame->dso_name ? he->frame->dso_name : "[unknown]");
+		return cell_of_text(he->frame->dso_name ? he->frame->dso_name : "[unknown]");
 	case HIST_SYMBOL:
 		return symbol_cell(m, he);
 	case HIST_PARENT:
-		return text_cell(he->parent ? he->parent->name : "[other]");
+		return cell_of_text(he->parent ? he->parent->name : "[other]");
 	case HIST_CPU:
 		return (struct result_cell){.kind = CELL_INT, .i = he->cpu};
 	case HIST_TIME:
@@ -228,7 +218,8 @@ static struct result_cell cell_make(struct results_maker *m, size_t column,
 							      he->time % 1000000000 / 1000),
 					    .u = he->time};
 	case HIST_TRACE:
-		return he->trace ? text_cell(he->trace) : (struct result_cell){.kind = CELL_EMPTY};
+		return he->trace ? cell_of_text(he->trace)
+				 : (struct result_cell){.kind = CELL_EMPTY};
 	default:
 		return field >= HIST_DYNAMIC
 			       ? value_cell(hist_entry_value(he, field - HIST_DYNAMIC))
