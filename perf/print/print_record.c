@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Records that are no samples, as perf script --show-…-events writes them. */
 #include <inttypes.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "perf/print/printer.h"
@@ -87,6 +88,106 @@ static void add_thread_map(struct cursor c, struct strbuf *out)
 	strbuf_addch(out, '\n');
 }
 
+/* CPUs in rising order as "0-1,4". */
+struct cpu_runs {
+	struct strbuf *out;
+	bool any;
+	uint64_t first, last; /* of the run that is not written yet */
+};
+
+static void cpu_runs_flush(struct cpu_runs *runs)
+{
+	if (runs->any && runs->first == runs->last)
+		strbuf_addf(runs->out, "%" PRIu64, runs->first);
+	else if (runs->any)
+		strbuf_addf(runs->out, "%" PRIu64 "-%" PRIu64, runs->first, runs->last);
+}
+
+static void cpu_runs_add(struct cpu_runs *runs, uint64_t cpu)
+{
+	if (runs->any && cpu == runs->last + 1) {
+		runs->last = cpu;
+		return;
+	}
+	cpu_runs_flush(runs);
+	if (runs->any)
+		strbuf_addch(runs->out, ',');
+	runs->any = true;
+	runs->first = runs->last = cpu;
+}
+
+/* struct perf_record_cpu_map_data: a list, bits in words of 4 or 8 bytes, or a range. */
+static void add_cpus(struct cursor c, struct strbuf *out)
+{
+	struct cpu_runs runs = {.out = out};
+	uint16_t type, n, word_size, first, last;
+	uint32_t half;
+	uint64_t word;
+
+	if (!cursor_u16(&c, &type) || !cursor_u16(&c, &n))
+		return;
+	switch (type) {
+	case 0:
+		while (n-- && cursor_u16(&c, &first))
+			cpu_runs_add(&runs, first);
+		break;
+	case 1:
+		if (!cursor_u16(&c, &word_size) ||
+		    (word_size == 8 ? !cursor_skip(&c, 2) : word_size != 4))
+			return;
+		for (unsigned i = 0; i < n; i++) {
+			if (word_size == 8 ? !cursor_u64(&c, &word) : !cursor_u32(&c, &half))
+				break;
+			word = word_size == 8 ? word : half;
+			for (unsigned bit = 0; bit < word_size * 8u; bit++)
+				if (word >> bit & 1)
+					cpu_runs_add(&runs, i * word_size * 8u + bit);
+		}
+		break;
+	case 2: /* n: in its first byte, whether any CPU is one of them */
+		if (!cursor_u16(&c, &first) || !cursor_u16(&c, &last))
+			return;
+		runs = (struct cpu_runs){out, true, first, last};
+		break;
+	default:
+		return;
+	}
+	cpu_runs_flush(&runs);
+}
+
+static void add_event_update(struct cursor c, struct strbuf *out)
+{
+	uint64_t type, id, bits;
+	const char *text;
+	double scale;
+
+	if (!cursor_u64(&c, &type) || !cursor_u64(&c, &id))
+		return;
+	strbuf_addf(out, "\n... id:    %" PRIu64 "\n", id);
+	switch (type) {
+	case EVENT_UPDATE_SCALE:
+		if (!cursor_u64(&c, &bits))
+			return;
+		memcpy(&scale, &bits, sizeof(scale));
+		strbuf_addf(out, "... scale: %f\n", scale);
+		break;
+	case EVENT_UPDATE_UNIT:
+	case EVENT_UPDATE_NAME:
+		text = cursor_cstr(&c);
+		strbuf_addf(out, "... %s  %s\n",
+			    type == EVENT_UPDATE_UNIT ? "unit:" : "name:", text ? text : "");
+		break;
+	case EVENT_UPDATE_CPUS:
+		strbuf_adds(out, "... cpus: ");
+		add_cpus(c, out);
+		strbuf_addch(out, '\n');
+		break;
+	default:
+		strbuf_adds(out, "... unknown type\n");
+		break;
+	}
+}
+
 void print_record_body(const struct record *rec, struct strbuf *out)
 {
 	const char *name = record_type_name(rec->header.type);
@@ -140,16 +241,28 @@ void print_record_body(const struct record *rec, struct strbuf *out)
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		add_switch(rec, out);
 		return;
+	case RECORD_FINISHED_INIT:
+		strbuf_adds(out, ": unhandled!");
+		break;
 	case RECORD_ID_INDEX:
-	case RECORD_THREAD_MAP: {
+	case RECORD_THREAD_MAP:
+	case RECORD_CPU_MAP:
+	case RECORD_EVENT_UPDATE: {
 		struct cursor c = rec->body;
 
 		if (!cursor_seek(&c, sizeof(struct perf_event_header)))
 			break;
-		if (rec->header.type == RECORD_ID_INDEX)
+		if (rec->header.type == RECORD_ID_INDEX) {
 			add_id_index(c, out);
-		else
+		} else if (rec->header.type == RECORD_THREAD_MAP) {
 			add_thread_map(c, out);
+		} else if (rec->header.type == RECORD_EVENT_UPDATE) {
+			add_event_update(c, out);
+		} else {
+			strbuf_adds(out, ": ");
+			add_cpus(c, out);
+			break;
+		}
 		return;
 	}
 	default:

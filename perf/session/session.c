@@ -579,10 +579,9 @@ struct error *session_user_record(struct session *s, struct chunk *chunk, const 
 	s->rec.id = (struct sample){.pid = -1, .tid = -1, .cpu = -1};
 	switch (s->rec.header.type) {
 	case RECORD_FINISHED_ROUND:
-		TRY(s->tool->unordered ? NULL : order_round(s));
-		record_fill(s, chunk, rec, size);
-		s->rec.event = NULL;
-		break;
+		/* It comes before the records that had to wait for it, as in perf's dump. */
+		TRY(call_other(s));
+		return s->tool->unordered ? NULL : order_round(s);
 	case RECORD_COMPRESSED:
 		return session_unpack(s, chunk, rec + sizeof(struct perf_event_header),
 				      size - sizeof(struct perf_event_header));
