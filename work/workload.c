@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +22,7 @@ static void child(int go_fd, int fail_fd, char *const *argv, const sigset_t *mas
 	struct sigaction dfl = {.sa_handler = SIG_DFL};
 	char c;
 
+	prctl(PR_SET_NAME, WORKLOAD_COMM);
 	sigaction(SIGPIPE, &dfl, NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	ssize_t n;

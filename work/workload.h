@@ -12,6 +12,9 @@
 
 #include "lib/base/error.h"
 
+/* The name of the child until its exec; as in perf, so that no sample of it is the recorder's. */
+#define WORKLOAD_COMM "perf-exec"
+
 struct workload {
 	pid_t pid;   /* 0: none */
 	int go_fd;   /* closing it unwritten ends the child, a byte starts it */

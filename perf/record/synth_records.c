@@ -10,6 +10,7 @@
 
 #include "lib/sys/proc.h"
 #include "perf/live/synth.h"
+#include "work/workload.h"
 
 static const struct perf_event_attr *tracking_attr(struct recording *rec)
 {
@@ -54,8 +55,13 @@ static struct error *synth_target(struct recording *rec, struct synth *s)
 {
 	const struct record_target *target = &rec->target;
 
-	if (target->has_workload) /* its exec tells all there is */
+	if (target->has_workload) { /* its exec tells the rest */
+		const pid_t pid = target->tids.v[0];
+		const struct record_comm comm = {.pid = pid, .tid = pid, .comm = WORKLOAD_COMM};
+
+		record_encode_comm(&s->out, s->attr, 0, &comm, NULL);
 		return NULL;
+	}
 	if (target->system_wide)
 		return synth_processes(s);
 	for (size_t i = 0; i < target->tids.n; i++) {
