@@ -2,6 +2,7 @@
 /* perf-bpf record: the options, and what is said at the end. */
 #include <argp.h>
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,6 +280,25 @@ static int exit_status(const struct record_result *r)
 	return sig ? job_die(sig) : 0;
 }
 
+/* As perf writes it: the path of the program, its command, and the arguments. The caller's. */
+static const char **command_line(int argc, char **argv, char path[PATH_MAX])
+{
+	const char **line = calloc((size_t)argc + 2, sizeof(*line));
+	const ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+	if (!line)
+		return NULL;
+	if (n > 0)
+		path[n] = 0;
+	else
+		snprintf(path, PATH_MAX, "perf-bpf");
+	line[0] = path;
+	line[1] = "record";
+	for (int i = 1; i < argc; i++)
+		line[i + 1] = argv[i];
+	return line;
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct record_args args = {.opts = {.sz = sizeof(args.opts), .output = "perf.data"}};
@@ -294,8 +314,10 @@ int cmd_record(int argc, char **argv)
 	o->args = args.list.v;
 	o->n_args = args.list.n;
 	o->workload = index < argc ? argv + index : NULL;
-	o->argc = argc;
-	o->argv = (const char *const *)argv;
+	char path[PATH_MAX];
+	_cleanup_free_ const char **line = command_line(argc, argv, path);
+	o->argc = line ? argc + 1 : 0;
+	o->argv = line;
 	o->compile = &compile;
 	if (!strcmp(o->output, "-") && isatty(STDOUT_FILENO)) {
 		err = error_new(EINVAL, "standard output is a terminal");
