@@ -646,7 +646,7 @@ static void what_cannot_be_opened_is_told(void **state)
 	struct error *err = data_writer_open("/proc/nonexistent/perf.data", NULL, &w);
 
 	assert_int_equal(err->code, ENOENT);
-	assert_string_equal(err->where, "/proc/nonexistent/perf.data");
+	assert_non_null(strstr(err->msg, "cannot write '/proc/nonexistent/perf.data'"));
 	assert_null(w);
 	error_free(err);
 }
