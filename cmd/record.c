@@ -15,6 +15,7 @@
 #include "cmd/job.h"
 #include "lib/base/vec.h"
 #include "perf/record/record.h"
+#include "sym/sym.h"
 
 enum {
 	OPT_FILTER = 256,
@@ -57,6 +58,8 @@ static const struct argp_option options[] = {
 	{"compression-level", 'z', "LEVEL", OPTION_ARG_OPTIONAL,
 	 "Compress with zstd level N, 1 to 22 (default 1)"},
 	{"no-buildid", 'B', NULL, 0, "Do not collect build ids"},
+	{"no-buildid-cache", 'N', NULL, 0,
+	 "Do not copy the files of samples to the build-id cache, ~/.debug"},
 	{"vmlinux", OPT_VMLINUX, "FILE", 0, "Kernel image with debug information, for probes"},
 	{"attach", OPT_ATTACH, "METHOD", 0,
 	 "Attach method of probes: fentry, kprobe.multi, uprobe.multi, kprobe or uprobe"},
@@ -71,7 +74,7 @@ struct record_args {
 	VEC(struct record_arg) list;
 	const char *clang_opt;
 	int verbose;
-	bool quiet;
+	bool quiet, no_buildid_cache;
 };
 
 /* "100M" and the like; a bare number is bytes. */
@@ -128,6 +131,7 @@ static const struct option_member members[] = {
 	OPTION_SETS('i', struct record_args, opts.no_inherit),
 	OPTION_SETS(OPT_NO_BUFFERING, struct record_args, opts.no_buffering),
 	OPTION_SETS('B', struct record_args, opts.no_build_ids),
+	OPTION_SETS('N', struct record_args, no_buildid_cache),
 	OPTION_SETS(OPT_VMLINUX, struct record_args, opts.vmlinux),
 	OPTION_SETS('v', struct record_args, verbose),
 	OPTION_SETS('q', struct record_args, quiet),
@@ -280,6 +284,29 @@ static int exit_status(const struct record_result *r)
 	return sig ? job_die(sig) : 0;
 }
 
+/* What the options leave open; *dir is the caller's. */
+static struct error *configure_build_ids(struct record_args *args, const struct config *config,
+					 char **dir)
+{
+	const char *value = config_get(config, "record.build-id");
+
+	if (value && !strcmp(value, "skip"))
+		args->opts.no_build_ids = true;
+	else if (value && !strcmp(value, "no-cache"))
+		args->no_buildid_cache = true;
+	else if (value && strcmp(value, "cache"))
+		return error_hint(error_new(EINVAL,
+					    "configuration: record.build-id has the invalid value "
+					    "'%s'",
+					    value),
+				  "use cache, no-cache or skip");
+	if (args->opts.no_build_ids || args->no_buildid_cache)
+		return NULL;
+	*dir = buildid_cache_dir(config_get(config, "buildid.dir"));
+	args->opts.buildid_dir = *dir;
+	return NULL;
+}
+
 /* As perf writes it: the path of the program, its command, and the arguments. The caller's. */
 static const char **command_line(int argc, char **argv, char path[PATH_MAX])
 {
@@ -326,7 +353,10 @@ int cmd_record(int argc, char **argv)
 		return cmd_fail(err);
 	}
 	job_begin();
+	_cleanup_free_ char *buildid_dir = NULL;
 	err = config_load_compile(o->log, args.clang_opt, &config, &compile);
+	if (!err)
+		err = configure_build_ids(&args, config, &buildid_dir);
 	if (!err)
 		err = recording_new(o, &rec);
 	if (!err)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/config.h"
 #include "cmd/options.h"
 
 /* Above the keys of the commands' own options, which begin at 256. */
@@ -93,7 +94,8 @@ struct error *recording_open(struct recording_opts *opts, const struct log *log,
 {
 	const struct session_opts session_opts = {
 		.sz = sizeof(session_opts), .log = log, .force = opts->force};
-	const struct resolver_opts resolver_opts = {
+	_cleanup_config_ struct config *config = NULL;
+	struct resolver_opts resolver_opts = {
 		.sz = sizeof(resolver_opts),
 		.log = log,
 		.kallsyms = opts->kallsyms,
@@ -102,6 +104,8 @@ struct error *recording_open(struct recording_opts *opts, const struct log *log,
 		.demangle = !opts->no_demangle,
 	};
 
+	TRY(config_load(log, &config));
+	resolver_opts.buildid_dir = config_get(config, "buildid.dir");
 	opts->filter.sz = sizeof(opts->filter);
 	TRY(filter_new(&opts->filter, &r->filter));
 	r->path = input_path(opts);

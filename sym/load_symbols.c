@@ -141,18 +141,32 @@ static void search_debuglink(struct symbols_search *s)
 	search_tryf(s, 'l', DEBUG_ROOT "%.*s/%s", dir, s->path, link);
 }
 
+char *buildid_cache_dir(const char *configured)
+{
+	const char *given = secure_getenv("PERF_BUILDID_DIR");
+	const char *home = secure_getenv("HOME");
+
+	if (given && *given)
+		return strdup(given);
+	if (configured && strncmp(configured, "~/", 2))
+		return strdup(configured);
+	if (!home || !*home)
+		return NULL;
+	return text_format("%s/%s", home, configured ? configured + 2 : ".debug");
+}
+
 static void search_all(struct symbols_search *s)
 {
 	const char *slash = strrchr(s->path, '/'), *base = slash ? slash + 1 : s->path;
-	const char *home = getenv("HOME");
+	_cleanup_free_ char *cache = buildid_cache_dir(s->opts->buildid_dir);
 	char hex[41] = "";
 
 	for (size_t i = 0; i < s->id_size; i++)
 		snprintf(hex + 2 * i, 3, "%02x", s->id[i]);
 	search_debuglink(s);
-	if (s->id_size && home && !s->opts->symfs) {
-		search_tryf(s, 'B', "%s/.debug/.build-id/%.2s/%s/elf", home, hex, hex + 2);
-		search_tryf(s, 'D', "%s/.debug/.build-id/%.2s/%s/debug", home, hex, hex + 2);
+	if (s->id_size && cache && !s->opts->symfs) {
+		search_tryf(s, 'B', "%s/.build-id/%.2s/%s/elf", cache, hex, hex + 2);
+		search_tryf(s, 'D', "%s/.build-id/%.2s/%s/debug", cache, hex, hex + 2);
 	}
 	search_tryf(s, 'f', DEBUG_ROOT "%s.debug", s->path);
 	search_tryf(s, 'u', DEBUG_ROOT "%s", s->path);

@@ -58,6 +58,7 @@ struct sym_opts {
 	const uint8_t *build_id; /* NULL: take the file as it is */
 	size_t build_id_size;	 /* a file with another build-id is refused */
 	const char *symfs;	 /* put before every path; NULL: "" */
+	const char *buildid_dir; /* perf's build-id cache; NULL: see buildid_cache_dir() */
 	bool demangle;
 	enum sym_space space;
 	uint64_t base; /* added to every address */
@@ -125,6 +126,12 @@ struct error *symtab_new_one(uint64_t start, uint64_t len, const char *name, str
  * id longer than 20 bytes is cut, as perf does.
  */
 struct error *file_build_id(const char *path, uint8_t id[20], size_t *size);
+
+/*
+ * The directory of perf's build-id cache: PERF_BUILDID_DIR, which perf sets for its commands, else
+ * as configured (NULL: it is not), else ~/.debug. The caller's; NULL: there is none.
+ */
+char *buildid_cache_dir(const char *configured);
 
 /* The build-id in a file of bare notes: /sys/kernel/notes. */
 struct error *notes_build_id(const char *path, uint8_t id[20], size_t *size);

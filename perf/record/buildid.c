@@ -7,19 +7,32 @@
  */
 #include "perf/record/internal.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "perf/data/features.h"
+#include "perf/record/buildid_cache.h"
 #include "perf/session/session.h"
 #include "sym/sym.h"
 
 struct hits {
 	struct recording *rec;
+	struct buildid_cache cache;
 	struct u64map seen; /* struct dso * */
 	struct strbuf out;
 };
+
+/* A recording without copies is as good until a file changes. */
+static void tell_cache(struct hits *h, struct error *err)
+{
+	if (err)
+		log_info(h->rec->log, "not in the build-id cache: %s%s%s",
+			 err->where ? err->where : "", err->where ? ": " : "", err->msg);
+	error_free(err);
+}
 
 static void add_kernel(struct hits *h)
 {
@@ -27,9 +40,44 @@ static void add_kernel(struct hits *h)
 	size_t size;
 	_cleanup_error_ struct error *err = notes_build_id("/sys/kernel/notes", id, &size);
 
-	if (!err)
-		feature_build_build_id(&h->out, PERF_RECORD_MISC_KERNEL, -1, id, size,
-				       "[kernel.kallsyms]");
+	if (err)
+		return;
+	feature_build_build_id(&h->out, PERF_RECORD_MISC_KERNEL, -1, id, size, "[kernel.kallsyms]");
+	tell_cache(h, buildid_cache_add_kallsyms(&h->cache, id, size));
+}
+
+/*
+ * Opens what was mapped: where its process sees it, if that still runs, else at its path, unless
+ * another file is there. Devices are compared too, since filesystems such as overlayfs map files
+ * with other numbers than stat(2) has. -1: it is not there.
+ */
+static int open_mapped(const struct dso *dso, const struct thread *thread)
+{
+	_cleanup_free_ char *inside =
+		thread ? text_format("/proc/%d/root%s", thread->pid, dso->path) : NULL;
+	const char *const paths[] = {inside, dso->path};
+
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		/* A device or FIFO of that name must not be waited for. */
+		_cleanup_close_ int fd =
+			paths[i] ? open(paths[i], O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+				 : -1;
+		struct stat st;
+
+		if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+			continue;
+		if (!dso->ino || st.st_ino == dso->ino || st.st_dev != makedev(dso->maj, dso->min))
+			return steal_fd(&fd);
+	}
+	return -1;
+}
+
+static struct error *fd_build_id(int fd, uint8_t id[20], size_t *size)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return file_build_id(path, id, size);
 }
 
 static void add_module(struct hits *h, const struct dso *dso)
@@ -52,22 +100,32 @@ static void add_module(struct hits *h, const struct dso *dso)
 		return;
 	}
 	_cleanup_error_ struct error *err = notes_build_id(path, id, &size);
-	if (!err)
-		feature_build_build_id(&h->out, PERF_RECORD_MISC_KERNEL, -1, id, size, dso->path);
+	if (err)
+		return;
+	feature_build_build_id(&h->out, PERF_RECORD_MISC_KERNEL, -1, id, size, dso->path);
+	/* The file may be that of a newer kernel package. */
+	_cleanup_close_ int fd = dso->path[0] == '/' ? open_mapped(dso, NULL) : -1;
+	uint8_t its_id[20];
+	size_t its_size = 0;
+	if (fd >= 0)
+		error_free(fd_build_id(fd, its_id, &its_size));
+	if (its_size == size && !memcmp(id, its_id, size))
+		tell_cache(h, buildid_cache_add(&h->cache, dso->path, fd, id, size));
 }
 
-static void add_file(struct hits *h, const struct dso *dso)
+static void add_file(struct hits *h, const struct dso *dso, const struct thread *thread)
 {
+	_cleanup_close_ int fd = dso->path[0] == '/' ? open_mapped(dso, thread) : -1;
 	uint8_t id[20];
 	size_t size;
-	struct stat st;
 
-	/* A device or FIFO of that name must not be opened. */
-	if (dso->path[0] != '/' || stat(dso->path, &st) || !S_ISREG(st.st_mode))
+	if (fd < 0)
 		return;
-	_cleanup_error_ struct error *err = file_build_id(dso->path, id, &size);
-	if (!err)
-		feature_build_build_id(&h->out, PERF_RECORD_MISC_USER, -1, id, size, dso->path);
+	_cleanup_error_ struct error *err = fd_build_id(fd, id, &size);
+	if (err || !size)
+		return;
+	feature_build_build_id(&h->out, PERF_RECORD_MISC_USER, -1, id, size, dso->path);
+	tell_cache(h, buildid_cache_add(&h->cache, dso->path, fd, id, size));
 }
 
 static void hit(struct hits *h, struct session *s, const struct thread *thread, uint8_t mode,
@@ -86,7 +144,7 @@ static void hit(struct hits *h, struct session *s, const struct thread *thread, 
 		add_module(h, map->dso);
 		break;
 	case DSO_USER:
-		add_file(h, map->dso);
+		add_file(h, map->dso, thread);
 		break;
 	default:
 		break;
@@ -128,11 +186,13 @@ static struct error *read_back(struct hits *h)
 
 struct error *build_ids_write(struct recording *rec)
 {
-	struct hits h = {.rec = rec};
+	struct hits h = {.rec = rec, .cache = {.fd = -1}};
 	struct error *err = NULL;
 
 	if (data_writer_is_pipe(rec->writer))
 		return NULL;
+	if (rec->opts.buildid_dir)
+		tell_cache(&h, buildid_cache_open(rec->opts.buildid_dir, &h.cache));
 	bool modules = !access("/proc/modules", R_OK);
 	if (rec->user_hit || rec->chains || (rec->kernel_hit && modules))
 		err = read_back(&h);
@@ -147,5 +207,6 @@ struct error *build_ids_write(struct recording *rec)
 		err = data_writer_feature(rec->writer, DATA_BUILD_ID, h.out.str, h.out.len);
 	strbuf_deinit(&h.out);
 	u64map_deinit(&h.seen);
+	buildid_cache_close(&h.cache);
 	return err;
 }

@@ -59,12 +59,13 @@ struct record_opts {
 	bool freq_max;	 /* -F max */
 	bool callgraph;
 	bool no_inherit;
-	bool no_buffering; /* write at every record */
-	size_t mmap_pages; /* 0: a good size within what may be locked */
-	int delay_ms;	   /* enable so long after the workload began; -1: never by itself */
-	uint64_t max_size; /* stop after so many bytes; 0: none */
-	int zstd_level;	   /* 0: no compression */
-	bool no_build_ids; /* do not look for the build ids of what was hit */
+	bool no_buffering;	 /* write at every record */
+	size_t mmap_pages;	 /* 0: a good size within what may be locked */
+	int delay_ms;		 /* enable so long after the workload began; -1: never by itself */
+	uint64_t max_size;	 /* stop after so many bytes; 0: none */
+	int zstd_level;		 /* 0: no compression */
+	bool no_build_ids;	 /* do not look for the build ids of what was hit */
+	const char *buildid_dir; /* copy the files with them to perf's cache; NULL: do not */
 	const struct compile_opts *compile; /* for FILE.c */
 	const char *vmlinux;	  /* the kernel's image with debug information, for probes; NULL */
 	enum probe_way probe_way; /* how probes are attached */

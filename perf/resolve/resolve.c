@@ -51,6 +51,7 @@ struct cached_symbol {
 struct resolver {
 	struct session *session;
 	struct resolver_opts opts;
+	char *buildid_dir; /* of opts */
 	VEC(struct dso_syms *) loaded;
 	struct u64map bpf;	      /* struct map * -> struct symtab * */
 	const struct map *kernel_map; /* the last that was hit */
@@ -77,6 +78,14 @@ struct error *resolver_new(struct session *s, const struct resolver_opts *opts,
 	r->session = s;
 	r->round = 1;
 	memcpy(&r->opts, opts, min_of(opts->sz, sizeof(r->opts)));
+	if (r->opts.buildid_dir) {
+		r->buildid_dir = strdup(r->opts.buildid_dir);
+		r->opts.buildid_dir = r->buildid_dir;
+		if (!r->buildid_dir) {
+			free(r);
+			return error_nomem();
+		}
+	}
 	/* Below "/", files and the kernel's symbols are where they are without it, as in perf. */
 	_cleanup_free_ char *symfs = r->opts.symfs ? realpath(r->opts.symfs, NULL) : NULL;
 	if (symfs && !strcmp(symfs, "/"))
@@ -122,6 +131,7 @@ void resolver_free(struct resolver *r)
 	vec_deinit(&r->replaced);
 	symtab_free(r->trampolines);
 	kallsyms_free(r->kallsyms);
+	free(r->buildid_dir);
 	free(r);
 }
 
@@ -181,11 +191,11 @@ static const struct kallsyms *resolver_kallsyms(struct resolver *r, const struct
 	} else if (!kernel->build_id_size || host_has_build_id(kernel)) {
 		strbuf_adds(&path, "/proc/kallsyms");
 	} else {
-		const char *home = getenv("HOME");
+		_cleanup_free_ char *cache = buildid_cache_dir(r->opts.buildid_dir);
 		char hex[41];
 
 		hex_build_id(kernel, hex);
-		strbuf_addf(&path, "%s/.debug/.build-id/%.2s/%s/kallsyms", home ? home : "", hex,
+		strbuf_addf(&path, "%s/.build-id/%.2s/%s/kallsyms", cache ? cache : "", hex,
 			    hex + 2);
 		if (access(strbuf_str(&path), R_OK)) {
 			err = error_new(ENOENT, "found no kallsyms or vmlinux with build-id %s",
@@ -355,6 +365,15 @@ static struct symtab *load_module(struct resolver *r, const struct map *map)
 			.base = map->start,
 		};
 		error_free(symtab_load_elf(map->dso->path, &opts, &st));
+		_cleanup_free_ char *cache = buildid_cache_dir(r->opts.buildid_dir);
+		if (!st && cache && opts.build_id && !opts.symfs) {
+			_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
+			char hex[41];
+
+			hex_build_id(map->dso, hex);
+			strbuf_addf(&path, "%s/.build-id/%.2s/%s/elf", cache, hex, hex + 2);
+			error_free(symtab_load_elf(strbuf_str(&path), &opts, &st));
+		}
 	}
 	return st;
 }
@@ -444,6 +463,7 @@ static struct symtab *load_user(struct resolver *r, const struct dso *dso, off_t
 		.build_id = dso->build_id_size ? dso->build_id : NULL,
 		.build_id_size = dso->build_id_size,
 		.symfs = r->opts.symfs,
+		.buildid_dir = r->opts.buildid_dir,
 		.demangle = r->opts.demangle,
 	};
 	struct symtab *st = NULL;

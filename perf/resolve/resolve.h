@@ -19,6 +19,7 @@ struct resolver_opts {
 	const char *kallsyms; /* NULL: /proc/kallsyms, when it belongs to the recording's kernel */
 	const char *vmlinux;  /* NULL: look for it by build-id */
 	const char *symfs;    /* NULL: "" */
+	const char *buildid_dir; /* perf's build-id cache as configured; NULL: it is not */
 	bool demangle;
 	bool no_symbols; /* maps and DSOs only: nothing is read, every sym stays NULL */
 };
@@ -29,7 +30,8 @@ struct resolver_opts {
  * /tmp/perf-PID.map is read again when it has grown.
  */
 
-/* The strings of opts are borrowed. The resolver is freed before the session. */
+/* The strings of opts are borrowed, but for buildid_dir, which is copied. The resolver is freed
+ * before the session. */
 struct error *resolver_new(struct session *s, const struct resolver_opts *opts,
 			   struct resolver **out);
 void resolver_free(struct resolver *r);

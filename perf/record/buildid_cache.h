@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * perf's build-id cache, filled: copies of the files that were hit, so that a
+ * recording has its names when the files have been rebuilt or removed.
+ */
+#ifndef PB_PERF_RECORD_BUILDID_CACHE_H
+#define PB_PERF_RECORD_BUILDID_CACHE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/error.h"
+
+struct buildid_cache {
+	int fd; /* of its directory; -1: there is none */
+};
+
+/* Opens the directory; it is created if only itself is missing. */
+struct error *buildid_cache_open(const char *dir, struct buildid_cache *out);
+void buildid_cache_close(struct buildid_cache *c);
+
+/*
+ * Copies the file (a regular one, open for reading) that was mapped as path.
+ * EEXIST is no error: what the cache has of the build-id stays.
+ */
+struct error *buildid_cache_add(const struct buildid_cache *c, const char *path, int fd,
+				const uint8_t *id, size_t id_size);
+/* The same of the running kernel: its kallsyms, unless the addresses are hidden. */
+struct error *buildid_cache_add_kallsyms(const struct buildid_cache *c, const uint8_t *id,
+					 size_t id_size);
+
+#endif
