@@ -250,7 +250,18 @@ static void decode_feature_bits(struct cursor c, uint64_t *bits)
 	}
 }
 
-static void decode_features(const struct cursor *file, const uint64_t *bits, const struct log *log,
+static bool overlaps(const struct data_section *a, const struct data_section *b)
+{
+	return a->offset < b->offset ? a->size > b->offset - a->offset
+				     : b->size > a->offset - b->offset;
+}
+
+/*
+ * attrs: where the events are. 'perf inject' of 7.2 that reads a pipe writes them over the table of
+ * build-ids, which is also in the data, as records.
+ */
+static void decode_features(const struct cursor *file, const uint64_t *bits,
+			    const struct data_section *attrs, const struct log *log,
 			    struct data_header *h)
 {
 	struct cursor table, c;
@@ -278,6 +289,11 @@ static void decode_features(const struct cursor *file, const uint64_t *bits, con
 				 "%s: feature %s is outside the file: 0x%" PRIx64
 				 " bytes at 0x%" PRIx64,
 				 file->name, name ? name : "?", s.size, s.offset);
+			continue;
+		}
+		if (overlaps(&s, attrs)) {
+			log_info(log, "%s: feature %s is overwritten by the events", file->name,
+				 name ? name : "?");
 			continue;
 		}
 		struct error *err = data_feature_decode(h, bit, c);
@@ -332,7 +348,7 @@ static struct error *decode(struct cursor *c, const struct log *log, struct data
 	}
 	TRY(decode_attrs(c, &attrs, attr_size, h));
 	if (data.size && h->data_size == data.size)
-		decode_features(c, bits, log, h);
+		decode_features(c, bits, &attrs, log, h);
 	return NULL;
 }
 

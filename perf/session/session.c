@@ -533,8 +533,8 @@ static struct error *on_feature(struct session *s, const struct chunk *chunk)
 	cursor_skip(&c, sizeof(struct perf_event_header));
 	if (!cursor_u64(&c, &feature))
 		return cursor_error(&c, "the FEATURE record ends too early");
-	/* An empty one with the number behind the last ends perf's sequence of them. */
-	if (feature >= DATA_LAST_FEATURE)
+	/* An empty one with the number behind the last that perf knew ends its sequence of them. */
+	if (feature >= DATA_LAST_FEATURE || !cursor_left(&c))
 		return NULL;
 	const uint8_t *kept = keep_bytes(s, chunk, c.base + c.pos, cursor_left(&c));
 	if (!kept)

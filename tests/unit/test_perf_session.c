@@ -293,6 +293,36 @@ static void lost_samples_are_never_none_with_lost_records(void **state)
 	assert_int_equal(lost_of(fill_lost_samples), 40);
 }
 
+static void count_warning(void *ctx, enum log_level level, const char *fmt, va_list ap)
+{
+	*(int *)ctx += level == LOG_WARN;
+}
+
+/* As 'perf inject' writes BUILD_ID when it reads a pipe. */
+static void a_feature_that_the_events_overwrite_is_left_out(void **state)
+{
+	for (int swap = 0; swap < 2; swap++) {
+		int warnings = 0;
+		const struct log log = {LOG_WARN, count_warning, &warnings};
+		const struct session_opts opts = {.sz = sizeof(opts), .log = &log};
+		_cleanup_(session_freep) struct session *s = NULL;
+		struct image im = {.swap = swap};
+		uint64_t size;
+
+		image_file(&im, fill_simple);
+		memcpy(&size, im.sb.str + 48, sizeof(size));
+		/* HOSTNAME, the first of the table, and the attrs from 120 on. */
+		image_patch_u64(&im, 280 + (swap ? bswap_64(size) : size), 112);
+		struct memfile f = memfile_new(im.sb.str, im.sb.len);
+		assert_null(session_open(f.path, &opts, &s));
+		assert_null(session_header(s)->hostname);
+		assert_int_equal(session_header(s)->n_cmdline, 2);
+		assert_int_equal(warnings, 0);
+		close(f.fd);
+		strbuf_deinit(&im.sb);
+	}
+}
+
 /* Many maps, at random, over each other: against a plain array of pages. */
 static char paint[256];
 static void fill_maps(struct image *im)
@@ -791,6 +821,7 @@ int main(void)
 		cmocka_unit_test(threads_and_maps_follow_fork_exec_and_reuse),
 		cmocka_unit_test(builds_at_one_path_are_told_apart),
 		cmocka_unit_test(lost_samples_are_never_none_with_lost_records),
+		cmocka_unit_test(a_feature_that_the_events_overwrite_is_left_out),
 		cmocka_unit_test(overlapping_maps_cut_each_other),
 		cmocka_unit_test(rounds_are_merged_as_a_sorted_list_would_be),
 		cmocka_unit_test(ties_keep_the_order_of_the_file),
