@@ -113,6 +113,7 @@ struct run_output {
 	struct live *live;     /* NULL: what is printed stays */
 	char *title, *command; /* of the page */
 	struct utsname host;
+	const struct log *log;
 	bool closed; /* nobody reads standard output any more */
 	struct server *server;
 	struct collect_opts collect; /* of a scrape */
@@ -252,6 +253,7 @@ struct error *run_output_new(const struct run_output_opts *opts, struct run_opts
 		return error_nomem();
 	output->opts = opts;
 	output->csv.looks = opts->interval;
+	output->log = run->log;
 	output->ascii = !is_utf8();
 	output->shades = opts->shades_given ? opts->shades : choose_shades();
 	TRY(export_check(&opts->export));
@@ -328,6 +330,17 @@ static void add_text(struct run_output *output, const struct results *results, s
 		strbuf_addch(out, '\n');
 }
 
+/* Folded lines have no room for what a reader of the stacks must know. */
+static void warn_of_notes(const struct run_output *output, const struct results *results)
+{
+	for (size_t i = 0; i < results->n; i++) {
+		const struct result *r = &results->v[i];
+
+		if (r->kind == RESULT_STACKS && r->note)
+			log_warn(output->log, "%s: %s", r->name, r->note);
+	}
+}
+
 struct error *run_output_show(void *ctx, struct run *run, const struct results *results, bool last)
 {
 	struct run_output *output = ctx;
@@ -344,6 +357,8 @@ struct error *run_output_show(void *ctx, struct run *run, const struct results *
 	TRY(cmd_write_out(strbuf_str(&out), out.len, &output->closed));
 	if (output->closed)
 		run_stop(run); /* files that were asked for are written at the end all the same */
+	if (last && output->opts->export.folded)
+		warn_of_notes(output, results);
 	if (last && output->opts->export.pprof)
 		TRY(export_pprof(&output->opts->export, results));
 	return output->opts->export.html ? write_page(output, results) : NULL;

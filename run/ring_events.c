@@ -359,6 +359,7 @@ static void set_rows(struct stream *s, struct result *r)
 	t->cells = s->cells.v;
 	r->events.total = s->total;
 	r->events.lost = s->lost;
+	r->events.lost_counted = s->perf && s->attr.read_format;
 }
 
 void make_events(struct collector *c, struct result *r)

@@ -17,6 +17,7 @@
 #include "perf/live/live.h"
 #include "run/choose_view.h"
 #include "run/internal.h"
+#include "run/map_losses.h"
 #include "run/run_probes.h"
 #include "run/sampling.h"
 #include "run/sites.h"
@@ -354,6 +355,7 @@ static struct error *make_ready(struct run *run)
 			if (program_section(prog)->kind == PROGRAM_TRACEPOINT &&
 			    !probes_have(&run->probes, prog))
 				program_set_return(prog, PROGRAM_RETURN_ONE);
+		TRY(object_count_losses(run->objects.v[i].obj));
 		TRY(object_load(run->objects.v[i].obj));
 	}
 	TRY(add_maps(run));
@@ -476,43 +478,6 @@ static struct error *attach_all(struct run *run)
 	return NULL;
 }
 
-/* What did not fit into a map or a ring is told with it. */
-static struct error *add_failures(const struct run *run, const struct shown_map *map,
-				  struct results *results)
-{
-	struct result *r = &results->v[results->n - 1];
-	const struct bpf_map *m = collector_map(map->collector);
-	_cleanup_sites_ struct sites sites = {0};
-	_cleanup_free_ char *note = NULL;
-
-	TRY(sites_read(map->obj, &sites));
-	uint64_t failed = sites_failed(&sites, bpf_map__name(m));
-	const struct bpf_map *stacks = collector_stacks(map->collector);
-	uint64_t lost = stacks ? sites_failed(&sites, bpf_map__name(stacks)) : 0;
-	if (r->kind == RESULT_EVENTS)
-		failed = r->events.lost += failed;
-	if (!failed && !lost)
-		return NULL;
-	if (!failed)
-		note = text_format("%" PRIu64 " stacks are [lost] because their slot was taken; "
-				   "for more slots use --map-entries %s=%" PRIu64,
-				   lost, bpf_map__name(stacks),
-				   (uint64_t)bpf_map__max_entries(stacks) * 4);
-	else if (r->kind == RESULT_EVENTS)
-		note = text_format("the ring of %u bytes was full; --map-entries %s=%" PRIu64
-				   " makes it larger",
-				   bpf_map__max_entries(m), bpf_map__name(m),
-				   (uint64_t)bpf_map__max_entries(m) * 4);
-	else
-		note = text_format("full: %" PRIu64
-				   " updates failed; max_entries is %u; to make it larger "
-				   "use --map-entries %s=%" PRIu64,
-				   failed, bpf_map__max_entries(m), bpf_map__name(m),
-				   (uint64_t)bpf_map__max_entries(m) * 4);
-	r->note = note ? arena_strdup(&results->arena, note) : NULL;
-	return r->note ? NULL : error_nomem();
-}
-
 struct error *run_look(struct run *run, const struct collect_opts *opts, struct results *results)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
@@ -525,7 +490,7 @@ struct error *run_look(struct run *run, const struct collect_opts *opts, struct 
 	TRY(run_names_update(run->names));
 	for (size_t i = 0; i < run->maps.n; i++) {
 		TRY(collector_collect(run->maps.v[i]->collector, opts, run->names, results));
-		TRY(add_failures(run, run->maps.v[i], results));
+		TRY(map_losses_add(run->maps.v[i]->obj, run->maps.v[i]->collector, results));
 	}
 	if (run->opts.show_probes)
 		TRY(probes_add_results(&run->probes, opts->top, results));
@@ -588,18 +553,31 @@ static struct error *warn_of_failures(const struct run *run)
 {
 	for (size_t i = 0; i < run->objects.n; i++) {
 		const struct bpf_object *obj = run->objects.v[i].obj;
+		const uint64_t elsewhere = object_losses_elsewhere(obj);
 		_cleanup_sites_ struct sites sites = {0};
+		const struct bpf_map *map;
 
 		TRY(sites_read(obj, &sites));
+		bpf_object__for_each_map (map, obj) {
+			const struct map_losses losses = map_losses_of(obj, map, &sites);
+
+			if (losses.n && !is_told(run, obj, bpf_map__name(map)))
+				warn_of_failure(run, obj, bpf_map__name(map), losses.n);
+		}
 		for (size_t k = 0; k < sites.n; k++) {
 			const char *name = sites.v[k].map;
-			bool before = false;
+			bool before = bpf_object__find_map_by_name(obj, name);
 
 			for (size_t j = 0; j < k; j++)
 				before |= !strcmp(sites.v[j].map, name);
-			if (!before && !is_told(run, obj, name))
+			if (!before)
 				warn_of_failure(run, obj, name, sites_failed(&sites, name));
 		}
+		if (elsewhere)
+			log_warn(run->opts.log,
+				 "%s: %" PRIu64 " updates failed of maps that the programs select "
+				 "while they run",
+				 object_path(obj), elsewhere);
 	}
 	return NULL;
 }

@@ -371,7 +371,10 @@ void results_csv(struct csv *csv, const struct results *results, struct strbuf *
 			}
 			begin_row(csv, results, r, &line);
 			add_u64(&line, r->events.total);
-			add_u64(&line, r->events.lost);
+			if (r->events.lost_counted)
+				add_u64(&line, r->events.lost);
+			else
+				add_text(&line, "");
 			end_line(&line);
 			break;
 		}

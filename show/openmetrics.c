@@ -532,21 +532,31 @@ static void add_stacks(struct metrics_writer *w, const struct result *r)
 	}
 }
 
+static void add_total(struct metrics_writer *w, const struct result *r, const char *what,
+		      uint64_t count)
+{
+	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
+
+	begin_family(w, r, what, FAMILY_COUNTER, (struct metric_unit){0}, &name);
+	begin_sample(w, &name, NULL);
+	strbuf_add_u64(w->out, count);
+	strbuf_addch(w->out, '\n');
+}
+
 static void add_events(struct metrics_writer *w, const struct result *r)
 {
-	const struct {
-		const char *name;
-		uint64_t count;
-	} counts[] = {{"events", r->events.total}, {"lost", r->events.lost}};
+	add_total(w, r, "events", r->events.total);
+	if (r->events.lost_counted)
+		add_total(w, r, "lost", r->events.lost);
+}
 
-	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
-		_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
-
-		begin_family(w, r, counts[i].name, FAMILY_COUNTER, (struct metric_unit){0}, &name);
-		begin_sample(w, &name, NULL);
-		strbuf_add_u64(w->out, counts[i].count);
-		strbuf_addch(w->out, '\n');
-	}
+/* What a map had no room for; nothing where that was not counted. */
+static void add_failures(struct metrics_writer *w, const struct result *r)
+{
+	if (r->updates.counted)
+		add_total(w, r, "failed_updates", r->updates.n);
+	if (r->lost_stacks.counted)
+		add_total(w, r, "lost_stacks", r->lost_stacks.n);
 }
 
 /* What --top left out of the tables is told, so that nobody takes them for all. */
@@ -600,6 +610,7 @@ void results_openmetrics(const struct results *results, enum openmetrics_format 
 			add_events(&w, r);
 			break;
 		}
+		add_failures(&w, r);
 	}
 	add_left_out(&w, results);
 	if (format == OPENMETRICS_1_0)

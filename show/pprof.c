@@ -28,6 +28,7 @@ enum {
 	PROFILE_STRING = 6,
 	PROFILE_TIME_NS = 9,
 	PROFILE_DURATION_NS = 10,
+	PROFILE_COMMENT = 13,
 	VALUE_TYPE = 1,
 	VALUE_UNIT = 2,
 	SAMPLE_LOCATIONS = 1,
@@ -204,6 +205,17 @@ static void add_type(struct pprof_profile *p, const char *name, const char *unit
 	add_message(p->out, PROFILE_SAMPLE_TYPE, &p->message);
 }
 
+/* "samples: 12 of 100 samples have a stack that was lost: …" */
+static void add_comment(struct pprof_profile *p, const struct result *r)
+{
+	_cleanup_free_ char *text = r->note ? text_format("%s: %s", r->name, r->note) : NULL;
+	const char *kept = text ? arena_strdup(&p->arena, text) : NULL;
+
+	p->out->failed |= r->note && !kept;
+	if (kept)
+		add_number(p->out, PROFILE_COMMENT, string_of(p, kept));
+}
+
 static void add_profile(struct pprof_profile *p, const struct results *results)
 {
 	bool has_samples = results->subject == RESULTS_OF_EVENTS;
@@ -229,6 +241,7 @@ static void add_profile(struct pprof_profile *p, const struct results *results)
 
 		if (r->kind != RESULT_STACKS)
 			continue;
+		add_comment(p, r);
 		for (size_t k = 0; k < r->n_stacks; k++)
 			add_sample(p, &r->stacks[k], at, n, has_samples);
 		at += step;

@@ -6,7 +6,7 @@
  * Each map of stacks is a sample type, named as the map; each event of a recording is two: its
  * name, in the event's unit, and "NAME samples". A sample has a label
  * "who" and its functions, the innermost first. Functions are told apart by
- * name and module; a module is a mapping.
+ * name and module; a module is a mapping. Notes about lost stacks are comments.
  */
 #ifndef PB_SHOW_PPROF_H
 #define PB_SHOW_PPROF_H

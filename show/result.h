@@ -233,8 +233,15 @@ struct result_heat {
  */
 struct result_events {
 	struct result_table table;
-	uint64_t total,
-		lost; /* since the start: those read, those that did not fit into the ring */
+	uint64_t total, lost; /* since the start: those read, those that did not fit into the ring
+			       */
+	bool lost_counted;    /* else lost is not known */
+};
+
+/* How often something failed, since the start. */
+struct result_failures {
+	bool counted; /* else n is not known */
+	uint64_t n;
 };
 
 struct result {
@@ -247,6 +254,8 @@ struct result {
 	bool log2;	   /* a histogram's or heat map's ranges are powers of two */
 	const struct result_column *keys; /* of the histograms */
 	size_t n_keys;
+	struct result_failures updates;	    /* of the map, which had no room */
+	struct result_failures lost_stacks; /* calls that got no id of a stack: "[lost]" */
 	union {
 		uint64_t count;
 		struct result_table table;
@@ -259,6 +268,7 @@ struct result {
 			size_t n_stacks;
 			size_t stacks_left_out; /* because only the top ones were wanted */
 			uint64_t total;		/* of all, those left out too */
+			uint64_t lost;		/* of total: of whose stacks a part is "[lost]" */
 		};
 		struct result_heat heat;
 		struct result_events events;

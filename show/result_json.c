@@ -209,6 +209,8 @@ static void add_stacks(struct json_writer *w, const struct result *r)
 	}
 	jw_end(w);
 	jw_u64(w, "total", r->total);
+	if (r->lost)
+		jw_u64(w, "lost", r->lost);
 	if (r->stacks_left_out)
 		jw_u64(w, "left_out", r->stacks_left_out);
 }
@@ -290,6 +292,10 @@ static void add_result(struct json_writer *w, const struct result *r, const stru
 		jw_u64(w, "lost_samples", results->lost);
 	else
 		jw_bool(w, "last", last);
+	if (r->updates.counted)
+		jw_u64(w, "failed_updates", r->updates.n);
+	if (r->lost_stacks.counted)
+		jw_u64(w, "lost_stacks", r->lost_stacks.n);
 	switch (r->kind) {
 	case RESULT_COUNT:
 		jw_u64(w, "count", r->count);
@@ -308,7 +314,8 @@ static void add_result(struct json_writer *w, const struct result *r, const stru
 		break;
 	case RESULT_EVENTS:
 		jw_u64(w, "total", r->events.total);
-		jw_u64(w, "lost", r->events.lost);
+		if (r->events.lost_counted)
+			jw_u64(w, "lost", r->events.lost);
 		break;
 	}
 	jw_end(w);

@@ -181,6 +181,9 @@ void text_events_total(const struct result *r, struct strbuf *out)
 {
 	const struct result_events *e = &r->events;
 
-	strbuf_addf(out, " %" PRIu64 " %s, %" PRIu64 " lost\n", e->total,
-		    e->total == 1 ? "event" : "events", e->lost);
+	strbuf_addf(out, " %" PRIu64 " %s, ", e->total, e->total == 1 ? "event" : "events");
+	if (e->lost_counted)
+		strbuf_addf(out, "%" PRIu64 " lost\n", e->lost);
+	else
+		strbuf_adds(out, "losses not counted\n");
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/object/loss_counters.h"
 #include "lib/object/refusal.h"
 #include "lib/sys/uapi.h"
 
@@ -259,6 +260,67 @@ static struct error *unknown_kind(const struct bpf_program *prog)
 			       "libbpf, or call bpf_program__set_type()");
 }
 
+/* With -vv, what the verifier has against the code that counts. */
+static void log_counted(const struct bpf_program *prog, const struct counted_insns *counted,
+			struct bpf_prog_load_opts *opts)
+{
+	const struct log *log = prog->obj->log;
+	_cleanup_free_ char *text = log && log->level >= LOG_DEBUG ? calloc(1, LOG_SIZE) : NULL;
+
+	if (!text)
+		return;
+	opts->log_buf = text;
+	opts->log_size = LOG_SIZE;
+	opts->log_level = 1;
+	const int fd = bpf_prog_load(prog->type, prog->fn->name, prog->obj->license, counted->insns,
+				     counted->n, opts);
+	if (fd >= 0)
+		close(fd);
+	log_lines(prog, text);
+}
+
+/* In one of the two ways; *again: the other one may work. */
+static struct error *try_counted(const struct bpf_program *prog, bool plain,
+				 struct bpf_prog_load_opts opts, int *fd, bool *again)
+{
+	_cleanup_(counted_insns_deinit) struct counted_insns counted = {0};
+
+	*again = false;
+	TRY(loss_counters_add(prog, plain, &counted));
+	if (!counted.insns)
+		return NULL;
+	opts.func_info = counted.info.funcs;
+	opts.func_info_cnt = counted.info.n_funcs;
+	opts.line_info = counted.info.lines;
+	opts.line_info_cnt = counted.info.n_lines;
+	*fd = bpf_prog_load(prog->type, prog->fn->name, prog->obj->license, counted.insns,
+			    counted.n, &opts);
+	if (*fd >= 0)
+		return NULL;
+	*again = counted.has_plain;
+	if (!*again) {
+		log_counted(prog, &counted, &opts);
+		loss_counters_refused(prog);
+	}
+	return NULL;
+}
+
+/*
+ * The program with code that counts its losses; -1 in *fd: there is nothing to
+ * count, or the kernel does not take it.
+ */
+static struct error *load_counted(const struct bpf_program *prog,
+				  const struct bpf_prog_load_opts *opts, int *fd)
+{
+	bool again;
+
+	*fd = -1;
+	if (!prog->obj->losses)
+		return NULL;
+	TRY(try_counted(prog, false, *opts, fd, &again));
+	return again ? try_counted(prog, true, *opts, fd, &again) : NULL;
+}
+
 struct error *program_load_insns(struct bpf_program *prog, int *fd_out)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, opts);
@@ -279,6 +341,11 @@ struct error *program_load_insns(struct bpf_program *prog, int *fd_out)
 		/* It may have set other instructions, which these speak not of. */
 		if (!prog->n_func_info)
 			opts.func_info_cnt = opts.line_info_cnt = 0;
+	}
+	TRY(load_counted(prog, &opts, &fd));
+	if (fd >= 0) {
+		*fd_out = fd;
+		return NULL;
 	}
 	if (prog->log_buf || prog->obj->kernel_log_buf) {
 		fd = load_into_users_log(prog, &opts, &log, &log_size);
@@ -354,6 +421,7 @@ struct error *object_load(struct bpf_object *obj)
 			return object_error_at(obj, err);
 		}
 	}
+	TRY(loss_counters_create(obj));
 	vec_for_each (prog, &obj->programs) {
 		struct error *err = NULL;
 

@@ -135,6 +135,31 @@ struct error *program_set_forms(struct bpf_program *prog, size_t n, program_form
 void program_use_form(struct bpf_program *prog, size_t i);
 
 /*
+ * Counts what its programs lose: calls of helpers that fail because a ring, a
+ * perf buffer, a map or a stack map has no room. The programs need not look at what the
+ * helpers return. Before prepare.
+ */
+struct error *object_count_losses(struct bpf_object *obj);
+/*
+ * The calls that have failed for one of its maps, once it is loaded. false: not all calls are
+ * counted, and *n is the least that it can be.
+ */
+bool object_losses(const struct bpf_object *obj, const struct bpf_map *map, uint64_t *n);
+/* The calls that have failed for maps that are not known before a program runs. */
+uint64_t object_losses_elsewhere(const struct bpf_object *obj);
+
+/* Instructions of its programs that write to the values of a map. */
+struct map_store {
+	const struct bpf_map *map;
+	int32_t off;   /* byte of the value */
+	uint32_t size; /* bytes */
+	bool varies;   /* off is the beginning of an array, of whose elements one is written */
+	bool adds;     /* to what was there; else it is replaced */
+};
+/* Those of all loaded programs, with object_count_losses(). false: there may be others. */
+bool object_map_stores(const struct bpf_object *obj, const struct map_store **stores, size_t *n);
+
+/*
  * What lib/attach keeps with the object (NULL at first): it is freed by the
  * function when the object is closed.
  */

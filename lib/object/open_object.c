@@ -295,6 +295,7 @@ void bpf_object__close(struct bpf_object *obj)
 		return;
 	if (obj->free_attach_data)
 		obj->free_attach_data(obj->attach_data);
+	loss_counters_free(obj->losses);
 	vec_for_each (prog, &obj->programs)
 		program_deinit(prog);
 	vec_deinit(&obj->programs);

@@ -308,6 +308,8 @@ struct bpf_object {
 	struct btf *custom_btf;
 	struct core *core;
 
+	struct loss_counters *losses; /* NULL: not wanted */
+
 	void *attach_data; /* lib/attach's */
 	void (*free_attach_data)(void *data);
 
@@ -425,6 +427,7 @@ struct error *jump_table_relo(const struct bpf_object *obj, const struct elf_sym
 /* What an object that is closed has from later: module_btf.c, jump_tables.c, instances.c. */
 void modules_deinit(struct loaded_modules *modules);
 void jump_tables_close(struct bpf_object *obj);
+void loss_counters_free(struct loss_counters *losses);
 void instances_unload(struct bpf_program *prog);
 
 /* object_btf.c */

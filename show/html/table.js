@@ -108,7 +108,7 @@ function drawTable(result) {
 function drawEvents(result, events) {
 	const mine = events.filter((event) => event.map === result.map);
 	const lines = [`${count(result.total)} ${result.total === 1 ? "event" : "events"}, ` +
-		`${count(result.lost)} lost`];
+		(result.lost === undefined ? "losses not counted" : `${count(result.lost)} lost`)];
 
 	if (mine.length && mine.length < result.total)
 		lines.push(`the last ${count(mine.length)} are here`);

@@ -122,6 +122,7 @@ static inline struct result *results_put(struct results *results, enum result_ki
 				  .n_rows = results->events ? 2 : 0},
 			.total = 2,
 			.lost = 1,
+			.lost_counted = true,
 		};
 	return r;
 }

@@ -210,8 +210,15 @@ static void test_events_text(void **state)
 		_cleanup_results_ struct results results = {0};
 		struct result *r = add_events(&results, "opens", 0, 4);
 		r->events.lost = 3;
+		r->events.lost_counted = true;
 		results.events = false;
 		expect_text(&results, &opts, "opens: 4 events, 3 lost\n");
+	}
+	{ /* the same where losses are not counted */
+		_cleanup_results_ struct results results = {0};
+		add_events(&results, "opens", 0, 4);
+		results.events = false;
+		expect_text(&results, &opts, "opens: 4 events, losses not counted\n");
 	}
 	{
 		_cleanup_results_ struct results results = {0};
@@ -236,10 +243,15 @@ static void test_events_json(void **state)
 		    "\"comm\":\"dd\",\"bytes\":100}}\n");
 	results.events = false;
 	r->events.lost = 5;
+	r->events.lost_counted = true;
 	r->events.table.n_rows = 0;
 	expect_json(&results, true,
 		    "{\"schema\":\"perf-bpf-run/1\",\"map\":\"opens\",\"kind\":\"events\","
 		    "\"time_ns\":0,\"span_ns\":0,\"last\":true,\"total\":2,\"lost\":5}\n");
+	r->events.lost_counted = false;
+	expect_json(&results, true,
+		    "{\"schema\":\"perf-bpf-run/1\",\"map\":\"opens\",\"kind\":\"events\","
+		    "\"time_ns\":0,\"span_ns\":0,\"last\":true,\"total\":2}\n");
 }
 
 /* ---- stacks ---- */

@@ -34,6 +34,9 @@ make_initramfs() {
 	bpf ../cmd/run.bpf.c run.bpf.o -I"$SRC/progs"
 	bpf faults.bpf.c faults.bpf.o -I"$SRC/progs"
 	$CC -O0 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -static -o maps_work "$HERE/maps_work.c"
+	bpf losses.bpf.c losses.bpf.o -I"$SRC/progs"
+	$CC -O0 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -static -o losses_work "$HERE/losses_work.c"
+	objects+=("losses.bpf.o=tests/losses.o" "losses_work=bin/losses_work")
 	objects+=("run.bpf.o=tests/run.o" "faults.bpf.o=tests/faults.o" "maps_work=bin/maps_work")
 	bpf probes.bpf.c probes.bpf.o
 	bpf probes.bpf.c probes-return.bpf.o -DAT_RETURN

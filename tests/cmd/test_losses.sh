@@ -1,0 +1,299 @@
+#!/usr/bin/env bash
+# perf-bpf run: what rings and maps have no room for is counted, whatever the program does with
+# the return values of its helpers. The workload counts its calls itself.
+. "$(dirname "$0")/../tap.sh"
+
+# A workload of an own name that calls umask(2) N times, each time with another mask.
+make_workload() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	cat >pbt_losses.c <<-'END'
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <sys/stat.h>
+		int main(int argc, char **argv)
+		{
+			int n = atoi(argv[1]);
+			for (int i = 0; i < n; i++)
+				umask(i);
+			printf("%d\n", n);
+			return 0;
+		}
+	END
+	gcc -O1 -o pbt_losses pbt_losses.c
+	cat >losses.h <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		#include <bpf/perf_bpf_prog.h>
+		struct pbt_event { __u64 mask; char bytes[100]; };
+		const struct pbt_event *pbt_event_type;
+		char LICENSE[] SEC("license") = "GPL";
+		#define ON_CALL SEC("tracepoint/syscalls/sys_enter_umask") int on_umask(struct trace_event_raw_sys_enter *ctx)
+		#define RING(name) struct {					\
+			__uint(type, BPF_MAP_TYPE_RINGBUF);			\
+			__uint(max_entries, 4096);				\
+		} name SEC(".maps") PERF_BPF_SHOW("events,type=struct pbt_event")
+	END
+}
+
+run_losses() {
+	"$PERF_BPF" run --comm pbt_losses --clang-opt "-I$PWD" "$@"
+}
+
+# begin_losses OPTIONS: the same in the background, as $reader
+begin_losses() {
+	"$PERF_BPF" run --comm pbt_losses --clang-opt "-I$PWD" "$@" >out 2>err &
+	reader=$!
+}
+
+# expect_total MAP N: events that were shown and those that were lost are N
+expect_total() {
+	python3 - "$@" <<-'END'
+		import json, sys
+		lines = [json.loads(l) for l in open("out") if l.startswith("{")]
+		shown = [l for l in lines if l["kind"] == "event" and l["map"] == sys.argv[1]]
+		total, = [l for l in lines if l["kind"] == "events" and l["map"] == sys.argv[1]]
+		assert total["total"] == len(shown) > 10, (total, len(shown))
+		assert total["lost"] > 10, total
+		assert total["total"] + total["lost"] == int(sys.argv[2]), total
+	END
+}
+
+# A program that ignores what bpf_ringbuf_output() returns. The reader is not woken up.
+make_ring_output() {
+	cat >output.bpf.c <<-'END'
+		#include "losses.h"
+		RING(ring);
+		ON_CALL
+		{
+			struct pbt_event e = {.mask = ctx->args[0]};
+			if (perf_bpf_wanted())
+				bpf_ringbuf_output(&ring, &e, sizeof(e), BPF_RB_NO_WAKEUP);
+			return 0;
+		}
+	END
+}
+
+test_ringbuf_output_that_fails_is_counted() {
+	make_workload
+	make_ring_output
+	run_losses output.bpf.c --json -- ./pbt_losses 1000 >out
+	expect_total ring 1000
+	run_losses output.bpf.c -- ./pbt_losses 1000 >out
+	grep -E 'ring: [0-9]+ events, [0-9]+ lost' out | python3 -c '
+import re, sys
+shown, lost = map(int, re.findall(r"(\d+) events, (\d+) lost", sys.stdin.read())[0])
+assert shown + lost == 1000 and lost > 10, (shown, lost)'
+	run_losses output.bpf.c --csv -- ./pbt_losses 1000 >out
+	python3 -c '
+last = [l.split(",") for l in open("out").read().splitlines() if l.startswith("ring,")][-1]
+assert int(last[1]) + int(last[2]) == 1000 and int(last[2]) > 10, last'
+}
+
+test_ringbuf_reserve_that_fails_is_counted() {
+	make_workload
+	cat >reserve.bpf.c <<-'END'
+		#include "losses.h"
+		RING(ring);
+		RING(other);
+		static __noinline int fill(struct pbt_event *e, __u64 mask)
+		{
+			e->mask = mask;
+			return 0;
+		}
+		ON_CALL
+		{
+			if (!perf_bpf_wanted())
+				return 0;
+			struct pbt_event *e = bpf_ringbuf_reserve(&ring, sizeof(*e), 0);
+			if (e) {
+				fill(e, ctx->args[0]);
+				bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+			}
+			if (ctx->args[0] % 2)
+				return 0;
+			e = bpf_ringbuf_reserve(&other, sizeof(*e), 0);
+			if (!e)
+				return 0;
+			e->mask = 0;
+			bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
+			return 0;
+		}
+	END
+	run_losses reserve.bpf.c --json -- ./pbt_losses 1000 >out
+	expect_total ring 1000
+	expect_total other 500
+}
+
+# The reader is stopped while the workload runs.
+test_perf_event_output_that_fails_is_counted() {
+	make_workload
+	cat >perf.bpf.c <<-'END'
+		#include "losses.h"
+		struct {
+			__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+			__uint(key_size, 4);
+			__uint(value_size, 4);
+		} buffer SEC(".maps") PERF_BPF_SHOW("events,type=struct pbt_event");
+		ON_CALL
+		{
+			struct pbt_event e = {.mask = ctx->args[0]};
+			if (perf_bpf_wanted())
+				bpf_perf_event_output(ctx, &buffer, BPF_F_CURRENT_CPU, &e, sizeof(e));
+			return 0;
+		}
+	END
+	begin_losses perf.bpf.c --json --verbose
+	soon grep -q 'is attached' err
+	kill -STOP $reader
+	./pbt_losses 20000 >/dev/null
+	kill -CONT $reader
+	kill -TERM $reader
+	wait $reader
+	expect_total buffer 20000
+}
+
+# Masks are kept by a map with fewer entries than there are masks.
+test_updates_of_a_full_map_are_counted() {
+	make_workload
+	cat >full.bpf.c <<-'END'
+		#include "losses.h"
+		PERF_BPF_TABLE(masks, __u64, __u64, 64, "calls", "masks");
+		struct {
+			__uint(type, BPF_MAP_TYPE_HASH);
+			__uint(max_entries, 16);
+			__type(key, __u64);
+			__type(value, __u64);
+		} hidden SEC(".maps") PERF_BPF_SHOW("none");
+		struct {
+			__uint(type, BPF_MAP_TYPE_QUEUE);
+			__uint(max_entries, 8);
+			__uint(value_size, 8);
+		} queue SEC(".maps");
+		ON_CALL
+		{
+			__u64 mask = ctx->args[0], one = 1;
+			if (!perf_bpf_wanted())
+				return 0;
+			bpf_map_update_elem(&masks, &mask, &one, BPF_NOEXIST);
+			/* an entry that exists is an answer, not a loss */
+			mask %= 64;
+			bpf_map_update_elem(&masks, &mask, &one, BPF_NOEXIST);
+			mask = ctx->args[0] % 20;
+			bpf_map_update_elem(&hidden, &mask, &one, BPF_ANY);
+			bpf_map_push_elem(&queue, &one, 0);
+			return 0;
+		}
+	END
+	run_losses full.bpf.c --json -- ./pbt_losses 1000 >out 2>err
+	python3 - <<-'END'
+		import json
+		masks, = [json.loads(l) for l in open("out") if l.startswith("{")]
+		assert len(masks["rows"]) + masks["failed_updates"] == 1000, masks
+		assert len(masks["rows"]) == 64 and "full: 936 updates failed" in masks["note"], masks
+	END
+	assert_contains err "full.bpf.c: 200 updates of map hidden failed; max_entries is 16"
+	assert_contains err "full.bpf.c: 992 updates of map queue failed; max_entries is 8"
+	run_losses full.bpf.c -- ./pbt_losses 1000 >out 2>/dev/null
+	assert_contains out "full: 936 updates failed; max_entries is 64"
+}
+
+test_openmetrics_has_what_was_counted() {
+	make_workload
+	make_ring_output
+	begin_losses output.bpf.c --openmetrics 127.0.0.1:0
+	soon grep -q 'metrics are at' err
+	soon curl -sf "$(sed -n 's/.*metrics are at //p' err)" -o metrics
+	assert_contains metrics "perf_bpf_ring_lost_total 0"
+	./pbt_losses 1000 >/dev/null
+	curl -sf "$(sed -n 's/.*metrics are at //p' err)" -o metrics
+	kill -TERM $reader
+	wait $reader
+	lost=$(sed -n 's/^perf_bpf_ring_lost_total //p' metrics)
+	[ "$lost" -gt 900 ] || fail "$lost lost"
+	assert_contains out "ring: $((1000 - lost)) events, $lost lost"
+}
+
+# Of a ring that is found while the program runs, losses are not counted, and no number is shown.
+test_what_is_not_counted_is_not_claimed() {
+	make_workload
+	cat >inner.bpf.c <<-'END'
+		#include "losses.h"
+		RING(ring);
+		struct {
+			__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+			__uint(max_entries, 1);
+			__type(key, __u32);
+			__array(values, typeof(ring));
+		} rings SEC(".maps") = {.values = {&ring}};
+		ON_CALL
+		{
+			struct pbt_event e = {.mask = ctx->args[0]};
+			__u32 zero = 0;
+			void *found = bpf_map_lookup_elem(&rings, &zero);
+			if (found && perf_bpf_wanted())
+				bpf_ringbuf_output(found, &e, sizeof(e), BPF_RB_NO_WAKEUP);
+			return 0;
+		}
+	END
+	run_losses inner.bpf.c -- ./pbt_losses 1000 >out 2>err
+	grep -qE 'ring: [0-9]+ events, losses not counted' out || fail "$(tail -1 out)"
+	lost=$(sed -nE 's/.*inner.bpf.c: ([0-9]+) updates failed of maps that .*/\1/p' err)
+	shown=$(sed -nE 's/.*ring: ([0-9]+) events.*/\1/p' out)
+	assert_equal "$((lost + shown))" 1000
+	run_losses inner.bpf.c --json -- ./pbt_losses 1000 >out
+	grep '"kind":"events"' out >total
+	! grep '"lost"' total || fail "a number of losses"
+}
+
+# The kernel keeps one stack for each hash: what finds its slot taken has no stack.
+test_stacks_that_are_lost_are_counted() {
+	make_workload
+	cat >stacks.bpf.c <<-'END'
+		#include "losses.h"
+		struct pbt_key { perf_bpf_pid pid; perf_bpf_ustack user; perf_bpf_kstack kernel; };
+		struct {
+			__uint(type, BPF_MAP_TYPE_STACK_TRACE);
+			__uint(max_entries, 1);
+			__uint(key_size, 4);
+			__uint(value_size, 127 * 8);
+		} traces SEC(".maps");
+		struct {
+			__uint(type, BPF_MAP_TYPE_HASH);
+			__uint(max_entries, 64);
+			__type(key, struct pbt_key);
+			__type(value, __u64);
+		} calls SEC(".maps") PERF_BPF_SHOW("stacks,stacks=traces,unit=calls");
+		__u64 lost;
+		ON_CALL
+		{
+			struct pbt_key key = {.pid = bpf_get_current_pid_tgid() >> 32};
+			__u64 zero = 0, *n;
+			if (!perf_bpf_wanted())
+				return 0;
+			key.kernel = bpf_get_stackid(ctx, &traces, 0);
+			key.user = bpf_get_stackid(ctx, &traces, BPF_F_USER_STACK);
+			if (key.user == -17 || key.kernel == -17)
+				__sync_fetch_and_add(&lost, 1);
+			bpf_map_update_elem(&calls, &key, &zero, BPF_NOEXIST);
+			n = bpf_map_lookup_elem(&calls, &key);
+			if (n)
+				__sync_fetch_and_add(n, 1);
+			return 0;
+		}
+	END
+	run_losses stacks.bpf.c --json --pprof profile.gz -- ./pbt_losses 1000 >out
+	python3 - <<-'END'
+		import gzip, json
+		r, = [json.loads(l) for l in open("out") if l.startswith("{")]
+		assert (r["total"], r["lost"], r["lost_stacks"]) == (1000, 1000, 1000), r
+		assert r["note"].startswith("1000 of 1000 calls have a stack that was lost"), r
+		assert b"1000 of 1000 calls" in gzip.open("profile.gz").read()
+	END
+	run_losses stacks.bpf.c --folded -- ./pbt_losses 1000 >out 2>err
+	assert_contains err "calls: 1000 of 1000 calls have a stack that was lost"
+	run_losses stacks.bpf.c -- ./pbt_losses 1000 >out
+	assert_contains out "note: 1000 of 1000 calls have a stack that was lost"
+}
+
+run_tests
