@@ -113,6 +113,18 @@ const struct bpf_map *collector_stacks(const struct collector *c)
 	return collector_needs_frames(c) ? c->stacks : NULL;
 }
 
+/* Whether its values are stacks: the kernel's kind of map, or that of PERF_BPF_STACKS(). */
+static bool has_stack_values(const struct bpf_object *obj, const struct bpf_map *map)
+{
+	const struct btf *btf = bpf_object__btf(obj);
+	const uint32_t id = btf ? bpf_map__btf_value_type_id(map) : 0;
+	const struct btf_type *t = id ? btf__type_by_id(btf, id) : NULL;
+
+	return bpf_map__type(map) == BPF_MAP_TYPE_STACK_TRACE ||
+	       (t && btf_is_struct(t) && is_stack_map(map) &&
+		!strcmp(btf__name_by_offset(btf, t->name_off), "perf_bpf_stack"));
+}
+
 /* The map of stacks that is named, or the object's only one. */
 static const struct bpf_map *find_stacks(const struct bpf_object *obj, const char *name)
 {
@@ -120,8 +132,7 @@ static const struct bpf_map *find_stacks(const struct bpf_object *obj, const cha
 	struct bpf_map *map;
 
 	bpf_object__for_each_map (map, obj) {
-		if (name ? strcmp(bpf_map__name(map), name) != 0
-			 : bpf_map__type(map) != BPF_MAP_TYPE_STACK_TRACE)
+		if (name ? strcmp(bpf_map__name(map), name) != 0 : !has_stack_values(obj, map))
 			continue;
 		if (found)
 			return NULL; /* which one? */

@@ -89,6 +89,11 @@ struct error *make_heat(struct making *m, const struct collect_opts *opts, struc
 
 /* ---- stacks: stacks.c ---- */
 
+/*
+ * Whether it holds stacks: by the kernel's ids, or by a hash of their addresses, as
+ * PERF_BPF_STACKS() has them.
+ */
+bool is_stack_map(const struct bpf_map *map);
 /* Whether a key of these fields has ids of stacks. */
 bool fields_have_stacks(const struct fields *fields);
 /* Whether frames are needed for what they say: stacks, or addresses of a process. */

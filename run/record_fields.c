@@ -48,6 +48,8 @@ static enum field_role role_of(const struct btf *btf, uint32_t type)
 		{"perf_bpf_errno", ROLE_ERRNO},
 		{"perf_bpf_kstack", ROLE_KSTACK},
 		{"perf_bpf_ustack", ROLE_USTACK},
+		{"perf_bpf_kstack_key", ROLE_KSTACK},
+		{"perf_bpf_ustack_key", ROLE_USTACK},
 		{"perf_bpf_usym", ROLE_USYM},
 		{"pid_t", ROLE_PID},
 		{"uid_t", ROLE_UID},

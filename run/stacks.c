@@ -4,7 +4,11 @@
  * belong to: each entry becomes a stack of functions. The kernel's frames
  * stand before the process's, since they are what it called.
  *
- * An id below zero is why there is no stack: -EFAULT where there is none to be
+ * Ids are of 4 bytes, the kernel's (bpf_get_stackid()), or of 8: a hash of the
+ * addresses, which is the key of an ordinary map (perf_bpf_stack_here()). Of the
+ * latter, 0 is no stack and 1 one that was lost.
+ *
+ * A kernel's id below zero is why there is no stack: -EFAULT where there is none to be
  * had (a kernel thread has no user's, and a process none of the kernel while
  * it runs by itself), -EEXIST and -ENOMEM where the map had no room for it.
  */
@@ -52,6 +56,22 @@ static const struct record_field *find_comm(const struct fields *fields)
 	return NULL;
 }
 
+bool is_stack_map(const struct bpf_map *map)
+{
+	const enum bpf_map_type type = bpf_map__type(map);
+
+	if (!bpf_map__value_size(map) || bpf_map__value_size(map) % 8)
+		return false;
+	return type == BPF_MAP_TYPE_STACK_TRACE ||
+	       (type == BPF_MAP_TYPE_HASH && bpf_map__key_size(map) == 8);
+}
+
+/* Whether the field's number is a key of the map. */
+static bool is_key_of(const struct record_field *f, const struct bpf_map *map)
+{
+	return !f || f->size == bpf_map__key_size(map);
+}
+
 struct error *check_stacks(const struct collector *c)
 {
 	const char *name = bpf_map__name(c->map);
@@ -63,8 +83,7 @@ struct error *check_stacks(const struct collector *c)
 				  name),
 			"stacks=MAP must name a map of type BPF_MAP_TYPE_STACK_TRACE; "
 			"PERF_BPF_STACKS() defines one");
-	if (bpf_map__type(c->stacks) != BPF_MAP_TYPE_STACK_TRACE ||
-	    bpf_map__value_size(c->stacks) % 8)
+	if (!is_stack_map(c->stacks))
 		return error_new(EINVAL, "map %s: stacks=%s is not a stack map", name,
 				 bpf_map__name(c->stacks));
 	if (!fields_have_stacks(&c->key))
@@ -73,6 +92,13 @@ struct error *check_stacks(const struct collector *c)
 				  "map %s is declared as stacks, but its key has no stack id",
 				  name),
 			"add a member of type perf_bpf_kstack or perf_bpf_ustack to the key");
+	if (!is_key_of(find_role(&c->key, ROLE_KSTACK), c->stacks) ||
+	    !is_key_of(find_role(&c->key, ROLE_USTACK), c->stacks))
+		return error_hint(
+			error_new(EINVAL, "map %s: its stack ids are not keys of stack map %s",
+				  name, bpf_map__name(c->stacks)),
+			"ids from bpf_get_stackid() belong to a BPF_MAP_TYPE_STACK_TRACE, and "
+			"keys from perf_bpf_stack_here() to the map of PERF_BPF_STACKS()");
 	if (find_role(&c->key, ROLE_USTACK) && !find_role(&c->key, ROLE_PID))
 		return error_hint(error_new(EINVAL,
 					    "map %s has user stacks, but its key has no pid", name),
@@ -100,30 +126,63 @@ static bool is_of_watching(const char *name)
 	return false;
 }
 
+static struct error *add_lost(struct stack_reading *r, bool is_kernel)
+{
+	struct result_frame *frame = vec_push(&r->v);
+
+	if (!frame)
+		return error_nomem();
+	r->lost++;
+	frame->name = "[lost]";
+	frame->is_kernel = is_kernel;
+	return NULL;
+}
+
+enum stack_state {
+	STACK_NONE, /* there was none */
+	STACK_LOST,
+	STACK_READ,
+};
+
+/* The addresses of a stack, to r->ips. */
+static struct error *read_stack(struct stack_reading *r, const struct record_field *f,
+				const uint8_t *key, enum stack_state *state)
+{
+	const struct bpf_map *stacks = r->m->c->stacks;
+	const uint64_t id = f ? field_number(f, key) : 0;
+	const int32_t kernel_id = (int32_t)id;
+	const bool by_hash = f && f->size == 8;
+
+	*state = STACK_NONE;
+	if (!f || !is_key_of(f, stacks) || (by_hash && !id))
+		return NULL;
+	if (by_hash ? id == 1 : kernel_id == -EEXIST || kernel_id == -ENOMEM)
+		*state = STACK_LOST;
+	if (*state == STACK_LOST || (!by_hash && kernel_id < 0))
+		return NULL;
+	const void *found = by_hash ? (const void *)&id : &kernel_id;
+	if (!bpf_map_lookup_elem(bpf_map__fd(stacks), found, r->ips))
+		*state = STACK_READ;
+	else if (errno != ENOENT)
+		return error_errno(errno, "cannot read a stack of map %s", bpf_map__name(stacks));
+	else if (by_hash)
+		*state = STACK_LOST;
+	return NULL;
+}
+
 static struct error *add_frames(struct stack_reading *r, const struct record_field *f,
 				const uint8_t *key, const uint32_t *pid)
 {
-	const struct bpf_map *stacks = r->m->c->stacks;
-	size_t n = min_of(bpf_map__value_size(stacks) / 8, (uint32_t)MAX_DEPTH);
-	int32_t id = f ? (int32_t)field_number(f, key) : -EFAULT;
-	struct result_frame *frame;
+	size_t n = min_of(bpf_map__value_size(r->m->c->stacks) / 8, (uint32_t)MAX_DEPTH);
 	bool watched = !pid; /* only the innermost frames */
+	enum stack_state state;
 
-	if (id < 0) {
-		if (id != -EEXIST && id != -ENOMEM)
-			return NULL;
-		r->lost++;
-		frame = vec_push(&r->v);
-		if (!frame)
-			return error_nomem();
-		frame->name = "[lost]";
-		frame->is_kernel = !pid;
-		return NULL;
-	}
-	if (bpf_map_lookup_elem(bpf_map__fd(stacks), &id, r->ips))
-		return errno == ENOENT ? NULL : error_errno(errno, "cannot read stack %d", (int)id);
-	for (size_t i = 0; i < n && r->ips[i]; i++) {
-		frame = vec_push(&r->v);
+	TRY(read_stack(r, f, key, &state));
+	if (state == STACK_LOST)
+		return add_lost(r, !pid);
+	for (size_t i = 0; state == STACK_READ && i < n && r->ips[i]; i++) {
+		struct result_frame *frame = vec_push(&r->v);
+
 		if (!frame)
 			return error_nomem();
 		run_frame_find(r->m->names, pid, r->time, r->ips[i], frame);
@@ -278,6 +337,8 @@ static struct error *read_stacks(struct stack_reading *r, const struct collect_o
 		struct result_stack *stack = &out->stacks[i];
 		uint32_t pid = pid_field ? (uint32_t)field_number(pid_field, key) : 0;
 
+		const uint64_t lost = r->lost;
+
 		r->v.n = 0;
 		TRY(add_frames(r, find_role(&c->key, ROLE_KSTACK), key, NULL));
 		TRY(add_frames(r, find_role(&c->key, ROLE_USTACK), key, &pid));
@@ -285,6 +346,8 @@ static struct error *read_stacks(struct stack_reading *r, const struct collect_o
 		TRY(keep_frames(r, stack));
 		stack->count = row_sum(c, rows[i]);
 		out->total += stack->count;
+		if (r->lost != lost)
+			out->lost += stack->count;
 	}
 	/* several ids, or processes, with one and the same stack */
 	qsort(out->stacks, n, sizeof(*out->stacks), compare_stacks);

@@ -147,22 +147,24 @@ struct syscall_exit_args {
  *		perf_bpf_ksym caller;	// shown as vfs_write+0x1f
  *	};
  */
-typedef __u32 perf_bpf_pid;	/* a process or thread, shown with its name */
-typedef __u32 perf_bpf_uid;	/* a user */
-typedef __u32 perf_bpf_gid;	/* a group */
-typedef __u64 perf_bpf_cgroup;	/* bpf_get_current_cgroup_id(), shown as the path */
-typedef __u64 perf_bpf_ksym;	/* a kernel address, shown as function and offset */
-typedef __u32 perf_bpf_ipv4;	/* an address in network byte order */
-typedef __u16 perf_bpf_port;	/* a port in network byte order */
-typedef __u64 perf_bpf_ns;	/* a duration in nanoseconds */
-typedef __u64 perf_bpf_time;	/* bpf_ktime_get_ns(): a point in time */
-typedef __u64 perf_bpf_bytes;	/* a size */
-typedef __u32 perf_bpf_dev;	/* a device number (kernel dev_t), shown as major:minor */
-typedef __u32 perf_bpf_syscall; /* a system call number, shown as its name */
-typedef __s32 perf_bpf_errno;	/* a positive or negative errno, shown as its name */
-typedef __s32 perf_bpf_kstack;	/* a kernel stack from bpf_get_stackid(); negative: no stack */
-typedef __s32 perf_bpf_ustack;	/* a user stack from bpf_get_stackid(), with BPF_F_USER_STACK */
-typedef __u64 perf_bpf_usym;	/* an address in the process of a perf_bpf_pid in the same struct */
+typedef __u32 perf_bpf_pid;	   /* a process or thread, shown with its name */
+typedef __u32 perf_bpf_uid;	   /* a user */
+typedef __u32 perf_bpf_gid;	   /* a group */
+typedef __u64 perf_bpf_cgroup;	   /* bpf_get_current_cgroup_id(), shown as the path */
+typedef __u64 perf_bpf_ksym;	   /* a kernel address, shown as function and offset */
+typedef __u32 perf_bpf_ipv4;	   /* an address in network byte order */
+typedef __u16 perf_bpf_port;	   /* a port in network byte order */
+typedef __u64 perf_bpf_ns;	   /* a duration in nanoseconds */
+typedef __u64 perf_bpf_time;	   /* bpf_ktime_get_ns(): a point in time */
+typedef __u64 perf_bpf_bytes;	   /* a size */
+typedef __u32 perf_bpf_dev;	   /* a device number (kernel dev_t), shown as major:minor */
+typedef __u32 perf_bpf_syscall;	   /* a system call number, shown as its name */
+typedef __s32 perf_bpf_errno;	   /* a positive or negative errno, shown as its name */
+typedef __s32 perf_bpf_kstack;	   /* a kernel stack from bpf_get_stackid(); negative: no stack */
+typedef __s32 perf_bpf_ustack;	   /* a user stack from bpf_get_stackid(), with BPF_F_USER_STACK */
+typedef __u64 perf_bpf_kstack_key; /* a kernel stack from perf_bpf_stack_here(); 0: no stack */
+typedef __u64 perf_bpf_ustack_key; /* a user stack from perf_bpf_stack_here() */
+typedef __u64 perf_bpf_usym; /* an address in the process of a perf_bpf_pid in the same struct */
 typedef struct {
 	__u8 bytes[16];
 } perf_bpf_ipv6; /* in network byte order; ::ffff:192.0.2.1 is shown as 192.0.2.1 */
@@ -404,25 +406,44 @@ static __always_inline __attribute__((unused)) long perf_bpf_log2_by_to(void *ma
  *	perf_bpf_stack_add(ctx, cycles, 1);
  *
  * The map has `entries` entries, one for each combination of process, kernel
- * stack and user stack. The kernel selects the bucket of a stack by its hash; a
- * stack whose bucket is used by another one is lost. Its weight is then counted
- * with "[lost]" instead of its frames, and perf-bpf run prints a warning.
+ * stack and user stack. A second map, NAME_stacks, has the addresses of each stack
+ * under a 64-bit hash of them, so two stacks do not share an entry, unlike in a
+ * BPF_MAP_TYPE_STACK_TRACE, where the bucket is selected by a few bits of a hash. A stack
+ * is lost only when this map is full. Its weight is then counted with
+ * "[lost]" instead of its frames, and perf-bpf run prints a warning.
  */
 #define PERF_BPF_STACK_DEPTH 127 /* default of the sysctl kernel.perf_event_max_stack */
 
+struct perf_bpf_stack {
+	__u64 ips[PERF_BPF_STACK_DEPTH]; /* the innermost first; 0 ends it */
+};
+
+/* Set it with perf_bpf_stack_here(), which also clears the bytes between members. */
 struct perf_bpf_stack_key {
-	perf_bpf_pid pid;
-	perf_bpf_kstack kernel;
-	perf_bpf_ustack user;
+	perf_bpf_kstack_key kernel;
+	perf_bpf_ustack_key user;
 	char comm[16];
+	perf_bpf_pid pid;
+};
+
+/* Where a stack is taken. A program that interrupts another one there leaves its own address. */
+struct perf_bpf_stack_scratch {
+	__u64 owner;
+	struct perf_bpf_stack stack;
 };
 
 #define PERF_BPF_STACKS(name, entries, unit, title)                                                \
 	struct {                                                                                   \
-		__uint(type, BPF_MAP_TYPE_STACK_TRACE);                                            \
+		__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);                                           \
+		__uint(max_entries, 1);                                                            \
+		__type(key, __u32);                                                                \
+		__type(value, struct perf_bpf_stack_scratch);                                      \
+	} name##_scratch SEC(".maps") PERF_BPF_SHOW("none");                                       \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_HASH);                                                   \
 		__uint(max_entries, 2 * (entries));                                                \
-		__uint(key_size, sizeof(__u32));                                                   \
-		__uint(value_size, PERF_BPF_STACK_DEPTH * sizeof(__u64));                          \
+		__type(key, __u64);                                                                \
+		__type(value, struct perf_bpf_stack);                                              \
 	} name##_stacks SEC(".maps") PERF_BPF_SHOW("none");                                        \
 	struct {                                                                                   \
 		__uint(type, BPF_MAP_TYPE_HASH);                                                   \
@@ -456,22 +477,85 @@ struct perf_bpf_stack_key {
 
 #define perf_bpf_stack_here_how(ctx, name, key, kernel, user)                                      \
 	({                                                                                         \
-		int lost_ = perf_bpf_stack_fill(ctx, &name##_stacks, key, kernel, user);           \
+		int lost_ = perf_bpf_stack_fill(ctx, &name##_stacks, &name##_scratch, key, kernel, \
+						user);                                             \
 		if (lost_)                                                                         \
 			perf_bpf_failed(#name "_stacks", lost_);                                   \
 	})
 
+#define PERF_BPF_STACK_NONE 0
+#define PERF_BPF_STACK_LOST 1
+
+/*
+ * Each step can be undone if the number of frames and the other addresses are
+ * known, so two stacks have the same hash only by chance: of 10,000 stacks, two with a
+ * probability of 1 in 10^11.
+ */
+static __always_inline __attribute__((unused)) __u64
+___perf_bpf_stack_hash(const struct perf_bpf_stack *stack, __u32 n)
+{
+	__u64 hash = n;
+
+	for (__u32 i = 0; i < PERF_BPF_STACK_DEPTH && i < n; i++) {
+		hash = (hash ^ stack->ips[i]) * 0x9e3779b97f4a7c15ull;
+		hash ^= hash >> 29;
+		barrier_var(i);
+	}
+	hash *= 0xbf58476d1ce4e5b9ull;
+	hash ^= hash >> 32;
+	return hash > PERF_BPF_STACK_LOST ? hash : hash + 2;
+}
+
+/*
+ * Takes a stack and keeps it in `stacks`: returns its key. If another program of the same
+ * CPU used the scratch memory meanwhile, the stack is lost.
+ */
+static __always_inline __attribute__((unused)) __u64
+___perf_bpf_stack_keep(void *ctx, void *stacks, struct perf_bpf_stack_scratch *scratch, __u64 flags)
+{
+	__u64 hash, owner = (unsigned long)&hash;
+	long size, err = 0;
+
+	scratch->owner = owner;
+	size = bpf_get_stack(ctx, &scratch->stack, sizeof(scratch->stack), flags);
+	if (size <= 0)
+		return PERF_BPF_STACK_NONE;
+	hash = ___perf_bpf_stack_hash(&scratch->stack, (__u32)size / 8);
+	barrier();
+	if (scratch->owner != owner)
+		return PERF_BPF_STACK_LOST;
+	if (bpf_map_lookup_elem(stacks, &hash))
+		return hash;
+	err = bpf_map_update_elem(stacks, &hash, &scratch->stack, BPF_NOEXIST);
+	if (err && err != -17) /* -EEXIST: another CPU was faster */
+		return PERF_BPF_STACK_LOST;
+	barrier();
+	if (scratch->owner != owner) {
+		bpf_map_delete_elem(stacks, &hash);
+		return PERF_BPF_STACK_LOST;
+	}
+	return hash;
+}
+
 /* Returns the number of lost stacks. */
 static __always_inline __attribute__((unused)) int
-perf_bpf_stack_fill(void *ctx, void *stacks, struct perf_bpf_stack_key *key, int kernel, int user)
+perf_bpf_stack_fill(void *ctx, void *stacks, void *scratches, struct perf_bpf_stack_key *key,
+		    int kernel, int user)
 {
-	/* -14 is -EFAULT: no stack, for example the user stack of a kernel thread */
+	struct perf_bpf_stack_scratch *scratch;
+	__u32 zero = 0;
+
+	__builtin_memset(key, 0, sizeof(*key));
 	key->pid = bpf_get_current_pid_tgid() >> 32;
-	key->kernel = kernel ? bpf_get_stackid(ctx, stacks, 0) : -14;
-	key->user = user ? bpf_get_stackid(ctx, stacks, BPF_F_USER_STACK) : -14;
 	bpf_get_current_comm(key->comm, sizeof(key->comm));
-	/* -17 is -EEXIST, -12 is -ENOMEM */
-	return (key->kernel == -17 || key->kernel == -12) + (key->user == -17 || key->user == -12);
+	scratch = bpf_map_lookup_elem(scratches, &zero);
+	if (!scratch)
+		return 0;
+	if (kernel)
+		key->kernel = ___perf_bpf_stack_keep(ctx, stacks, scratch, 0);
+	if (user)
+		key->user = ___perf_bpf_stack_keep(ctx, stacks, scratch, BPF_F_USER_STACK);
+	return (key->kernel == PERF_BPF_STACK_LOST) + (key->user == PERF_BPF_STACK_LOST);
 }
 
 /*

@@ -296,4 +296,43 @@ test_stacks_that_are_lost_are_counted() {
 	assert_contains out "note: 1000 of 1000 calls have a stack that was lost"
 }
 
+# A stack that finds the slot of its hash taken is kept all the same: the map is keyed by content.
+test_stacks_do_not_collide() {
+	make_workload
+	cat >pbt_deep.c <<-'END'
+		#include <sys/stat.h>
+		#define CALLS(name, next) static __attribute__((noinline)) void name(int bits) \
+			{ if (bits & 1) next(bits >> 1); else next(bits >> 1); __asm__ volatile(""); }
+		static __attribute__((noinline)) void ask(int bits) { umask(bits); __asm__ volatile(""); }
+		CALLS(f1, ask) CALLS(f2, f1) CALLS(f3, f2) CALLS(f4, f3) CALLS(f5, f4)
+		CALLS(f6, f5) CALLS(f7, f6) CALLS(f8, f7) CALLS(f9, f8) CALLS(f10, f9)
+		int main(void)
+		{
+			for (int i = 0; i < 1024; i++)
+				f10(i);
+			return 0;
+		}
+	END
+	gcc -O0 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -o pbt_losses pbt_deep.c
+	cat >deep.bpf.c <<-'END'
+		#include "losses.h"
+		PERF_BPF_STACKS(calls, 2048, "calls", "who calls umask");
+		ON_CALL
+		{
+			if (perf_bpf_wanted())
+				perf_bpf_user_stack_add(ctx, calls, 1);
+			return 0;
+		}
+	END
+	run_losses deep.bpf.c --json -- ./pbt_losses >out
+	python3 - <<-'END'
+		import json
+		r, = [json.loads(l) for l in open("out") if l.startswith("{")]
+		asked = [s for s in r["stacks"] if any(f["name"] == "f10" for f in s["frames"])]
+		# 1024 ways lead to umask(); each is met once, and the frames tell them apart
+		assert sum(s["count"] for s in asked) == 1024 and len(asked) == 1024, len(asked)
+		assert r["lost_stacks"] == 0 and "lost" not in r and "note" not in r, r.get("note")
+	END
+}
+
 run_tests
