@@ -15,6 +15,7 @@
 #include "cmd/job.h"
 #include "cmd/prog_profile.h"
 #include "inspect/code.h"
+#include "lib/base/clock.h"
 #include "lib/base/json.h"
 #include "lib/sys/prog_info.h"
 #include "lib/sys/tracefs.h"
@@ -35,14 +36,10 @@ static void program_deinit(struct shown_program *p)
 
 static struct error *read_program(int fd, struct shown_program *p)
 {
-	struct timespec now, up;
-
 	TRY(sys_prog_info_read(fd, 1u << SYS_PROG_MAP_IDS, &p->all));
 	fdinfo_u64(fd, "memlock", &p->memlock);
 	/* load_time counts from the boot */
-	clock_gettime(CLOCK_REALTIME, &now);
-	clock_gettime(CLOCK_BOOTTIME, &up);
-	int64_t boot = (now.tv_sec - up.tv_sec) * INT64_C(1000000000) + now.tv_nsec - up.tv_nsec;
+	const int64_t boot = (int64_t)(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME));
 	p->loaded_at = (boot + (int64_t)p->all.info.load_time) / 1000000000;
 	return NULL;
 }

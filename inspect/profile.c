@@ -20,9 +20,9 @@
 #include <bpf/libbpf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/names.h"
 #include "lib/base/vec.h"
 #include "lib/sys/prog_info.h"
@@ -339,14 +339,6 @@ static struct error *attach_programs(struct prog_profile *p)
 
 /* ---- begin and end ---- */
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * UINT64_C(1000000000) + ts.tv_nsec;
-}
-
 static struct error *count_runs(struct prog_profile *p)
 {
 	int enabled = 0;
@@ -413,7 +405,7 @@ struct error *profile_begin(int prog_fd, char *const *names, size_t n, struct pr
 	TRY(count_runs(p));
 	TRY(measure_metrics(p));
 	TRY(read_counts(p, &p->counts));
-	p->begun_at = now_ns();
+	p->begun_at = clock_ns(CLOCK_MONOTONIC);
 	*out = steal_ptr(p);
 	return NULL;
 }
@@ -446,7 +438,7 @@ struct error *profile_end(struct prog_profile *p)
 {
 	struct profile_counts end = {0};
 
-	p->counts.span_ns = now_ns() - p->begun_at;
+	p->counts.span_ns = clock_ns(CLOCK_MONOTONIC) - p->begun_at;
 	TRY(read_counts(p, &end));
 	closep(&p->entry_link);
 	closep(&p->exit_link);

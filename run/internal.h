@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "inspect/map_reader.h"
+#include "lib/base/clock.h"
 #include "lib/base/keyset.h"
 #include "lib/base/vec.h"
 #include "run/collect.h"
@@ -122,13 +123,5 @@ struct error *make_event(struct making *m, const struct fields *fields, const vo
 			 size_t size, struct result_cell *cells);
 /* The columns and totals, without rows. */
 void make_events(struct collector *c, struct result *r);
-
-static inline uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
 
 #endif

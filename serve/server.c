@@ -14,7 +14,8 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
-#include <time.h>
+
+#include "lib/base/clock.h"
 
 enum {
 	MAX_CONNECTIONS = 32,
@@ -43,14 +44,6 @@ enum {
 	EVENT_LISTEN = MAX_CONNECTIONS,
 	EVENT_TIMER,
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
 
 static bool watch(struct server *server, int op, int fd, uint32_t events, uint32_t what)
 {
@@ -251,7 +244,7 @@ static void accept_one(struct server *server)
 		return;
 	}
 	server->connections[i].fd = fd;
-	server->connections[i].deadline = now_ms() + server->deadline_ms;
+	server->connections[i].deadline = (uint64_t)clock_ms(CLOCK_MONOTONIC) + server->deadline_ms;
 }
 
 /* Writes as much as goes; closes what is done or broken. */
@@ -354,7 +347,7 @@ static struct error *connection_read(struct server *server, struct connection *c
 
 static void close_late(struct server *server)
 {
-	uint64_t now = now_ms(), ticks;
+	uint64_t now = (uint64_t)clock_ms(CLOCK_MONOTONIC), ticks;
 
 	if (read(server->timer_fd, &ticks, sizeof(ticks)) < 0)
 		return;

@@ -9,8 +9,8 @@
  */
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <time.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/edge.h"
 #include "lib/ring/internal.h"
 
@@ -97,21 +97,13 @@ void *user_ring_buffer__reserve(struct user_ring_buffer *rb, __u32 size)
 	return sample ?: edge_null_errno(err);
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * (int64_t)1000 + ts.tv_nsec / 1000000;
-}
-
 void *user_ring_buffer__reserve_blocking(struct user_ring_buffer *rb, __u32 size, int timeout_ms)
 {
-	int64_t end = timeout_ms < 0 ? -1 : now_ms() + timeout_ms;
+	int64_t end = timeout_ms < 0 ? -1 : clock_ms(CLOCK_MONOTONIC) + timeout_ms;
 
 	for (;;) {
 		struct epoll_event event;
-		int64_t left = end < 0 ? -1 : end - now_ms();
+		int64_t left = end < 0 ? -1 : end - clock_ms(CLOCK_MONOTONIC);
 		void *sample = user_ring_buffer__reserve(rb, size);
 
 		/* Looked at after the clock: the last look comes after the end. */

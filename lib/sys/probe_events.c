@@ -29,8 +29,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 
+#include "lib/base/clock.h"
 #include "lib/sys/internal.h"
 #include "lib/sys/janitor.h"
 #include "lib/sys/proc.h"
@@ -153,17 +153,14 @@ static struct error *name_of(const struct sys_roots *roots, const struct sys_pro
 			     char **name)
 {
 	char label[MAX_LABEL + 1] = "";
-	struct timespec now;
 	uint64_t start;
 
 	TRY(start_of(roots, getpid(), &start));
 	for (size_t i = 0; spec->label && spec->label[i] && i < MAX_LABEL; i++)
 		label[i] = isalnum((unsigned char)spec->label[i]) ? spec->label[i] : '_';
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	*name = text_format("perfbpf_%" PRIu64 "_%d_%" PRIu64 "/%c_%s_%ld_%" PRIx64,
 			    pid_namespace(roots), (int)getpid(), start, spec->in_kernel ? 'k' : 'u',
-			    label, syscall(SYS_gettid),
-			    (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+			    label, syscall(SYS_gettid), clock_ns(CLOCK_MONOTONIC));
 	return *name ? NULL : error_nomem();
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/vec.h"
 #include "perf/hist/trace_keys.h"
 
@@ -271,7 +272,7 @@ static void set_time(const struct summary *s, struct results *results)
 
 	if (session_header(s->opts.recording->session)->pipe || stat(s->opts.recording->path, &st))
 		return;
-	results->time = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+	results->time = timespec_ns(st.st_mtim);
 	results->span = s->last > s->first ? s->last - s->first : 0;
 }
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/vec.h"
 #include "lib/ring/perf_ring.h"
 #include "lib/sys/sys.h"
@@ -188,9 +188,8 @@ struct error *live_source_new(const struct live_source_opts *opts, struct live_s
 struct error *live_source_update(struct live_source *live)
 {
 	struct live_ring *ring;
-	struct timespec now;
+	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	vec_for_each (ring, &live->rings) {
 		struct iovec iov[2];
 		int n = perf_ring_peek(&ring->ring, iov);
@@ -200,7 +199,7 @@ struct error *live_source_update(struct live_source *live)
 		TRY(session_push(live->session, NULL, iov, n));
 		perf_ring_consume(&ring->ring);
 	}
-	return session_advance(live->session, NULL, now.tv_sec * 1000000000ull + now.tv_nsec);
+	return session_advance(live->session, NULL, now);
 }
 
 bool live_source_is_full(const struct live_source *live)

@@ -9,9 +9,9 @@
 #include <bpf/bpf.h>
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "lib/base/names.h"
 #include "lib/sys/sys.h"
 #include "lib/sys/uapi.h"
@@ -192,14 +192,6 @@ static struct error *make_form(void *ctx, size_t i, struct program_form *out)
 	return NULL;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
-}
-
 /* The points of the definition that the set is for. */
 static struct error *find_points(struct probe_finder *finder, struct set_prog *prog)
 {
@@ -219,12 +211,12 @@ static struct error *prepare_program(struct probe_finder *finder, struct bpf_obj
 				     struct set_prog *prog)
 {
 	struct probe_set *set = prog->set;
-	const uint64_t start = now_ms();
+	const uint64_t start = clock_ns(CLOCK_MONOTONIC);
 
 	TRY(probe_def_parse(bpf_program__section_name(prog->prog), &prog->def));
 	TRY(find_points(finder, prog));
 	log_info(set->opts.log, "program %s: found in %" PRIu64 " ms",
-		 bpf_program__name(prog->prog), now_ms() - start);
+		 bpf_program__name(prog->prog), (clock_ns(CLOCK_MONOTONIC) - start) / 1000000);
 	prog->places = calloc(prog->points.n, sizeof(*prog->places));
 	if (!prog->places)
 		return error_nomem();
@@ -335,12 +327,13 @@ struct error *probe_set_attach(struct probe_set *set)
 	vec_for_each (prog, &set->progs) {
 		if (!bpf_program__autoattach((*prog)->prog))
 			continue;
-		const uint64_t start = now_ms();
+		const uint64_t start = clock_ns(CLOCK_MONOTONIC);
 
 		TRY(error_at(program_error_at((*prog)->prog, places_attach(*prog)), "%s",
 			     object_path(program_object((*prog)->prog))));
 		log_info(set->opts.log, "program %s: attached in %" PRIu64 " ms",
-			 bpf_program__name((*prog)->prog), now_ms() - start);
+			 bpf_program__name((*prog)->prog),
+			 (clock_ns(CLOCK_MONOTONIC) - start) / 1000000);
 	}
 	return NULL;
 }
