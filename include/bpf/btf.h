@@ -368,15 +368,19 @@ struct btf_enum64 {
 #endif
 #endif /* PERF_BPF_OWN_UAPI */
 
+/*
+ * The kind has 7 bits and the number of members 24 since Linux 7.2; <linux/btf.h> may be
+ * older and have 5 and 16. Older BTF has zeros in the others.
+ */
 static inline __u16 btf_kind(const struct btf_type *t)
 {
-	return BTF_INFO_KIND(t->info);
+	return t->info >> 24 & 0x7f;
 }
 
 /* The number of members, values, parameters or variables. */
-static inline __u16 btf_vlen(const struct btf_type *t)
+static inline __u32 btf_vlen(const struct btf_type *t)
 {
-	return BTF_INFO_VLEN(t->info);
+	return t->info & 0xffffff;
 }
 
 static inline bool btf_kflag(const struct btf_type *t)

@@ -85,9 +85,11 @@ extern const struct btf_kind_size {
 	uint8_t entry;
 } btf_kind_sizes[32];
 
-/* Bytes that follow struct btf_type for a kind (below 32) and vlen; -1: unknown kind. */
+/* Bytes that follow struct btf_type for a kind and vlen; -1: unknown kind. */
 static inline int btf_extra_size(uint32_t kind, uint32_t vlen)
 {
+	if (kind >= ARRAY_SIZE(btf_kind_sizes))
+		return -1;
 	const struct btf_kind_size size = btf_kind_sizes[kind];
 
 	return size.fixed == BTF_NO_KIND ? -1 : (int)(size.fixed + vlen * size.entry);

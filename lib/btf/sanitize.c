@@ -108,7 +108,7 @@ static struct error *change_datasec(struct btf *btf, uint32_t id, uint32_t featu
 	if (drop)
 		TRY(need_placeholder(btf, placeholder));
 	struct btf_type *t = btf_type_writable(btf, id);
-	const uint16_t vlen = btf_vlen(t);
+	const uint32_t vlen = btf_vlen(t);
 	t->name_off = (uint32_t)name;
 	if (is_known && !drop)
 		return NULL;
@@ -119,7 +119,7 @@ static struct error *change_datasec(struct btf *btf, uint32_t id, uint32_t featu
 	t->info = INFO(drop ? BTF_KIND_UNION : BTF_KIND_STRUCT, vlen);
 	if (drop)
 		t->size = 8;
-	for (uint16_t i = 0; i < vlen; i++) {
+	for (uint32_t i = 0; i < vlen; i++) {
 		const struct btf_var_secinfo var = vars[i];
 		const struct btf_type *v = btf__type_by_id(btf, var.type);
 		struct btf_member *m = &btf_members(t)[i];
@@ -144,7 +144,7 @@ static struct error *name_params(struct btf *btf, uint32_t proto)
 	if (!t || !btf_is_func_proto(t) || proto < btf->start_id)
 		return NULL;
 	struct btf_param *params = btf_params(btf_type_writable(btf, proto));
-	for (uint16_t i = 0; i < btf_vlen(t); i++)
+	for (uint32_t i = 0; i < btf_vlen(t); i++)
 		if (!params[i].name_off && params[i].type)
 			params[i].name_off = (uint32_t)name;
 	return NULL;
@@ -167,11 +167,11 @@ static struct error *change_enum64(struct btf *btf, uint32_t id, int *placeholde
 {
 	TRY(need_placeholder(btf, placeholder));
 	struct btf_type *t = btf_type_writable(btf, id);
-	const uint16_t vlen = btf_vlen(t);
+	const uint32_t vlen = btf_vlen(t);
 
 	t->info = INFO(BTF_KIND_UNION, vlen);
 	t->size = 8;
-	for (uint16_t i = 0; i < vlen; i++) {
+	for (uint32_t i = 0; i < vlen; i++) {
 		btf_members(t)[i].type = (uint32_t)*placeholder;
 		btf_members(t)[i].offset = 0;
 	}
@@ -268,7 +268,7 @@ static struct error *fix_datasec(struct btf *btf, uint32_t id, const struct btf_
 
 	section = btf_name(btf, t);
 	t->size = size;
-	for (uint16_t i = 0; i < btf_vlen(t); i++) {
+	for (uint32_t i = 0; i < btf_vlen(t); i++) {
 		const struct btf_type *var = btf__type_by_id(btf, vars[i].type);
 		uint32_t offset;
 

@@ -13,6 +13,7 @@
 
 #include "lib/btf/ext.h"
 #include "lib/btf/open.h"
+#include "lib/btf/sanitize.h"
 
 #define assert_ok(expr)                                                                            \
 	do {                                                                                       \
@@ -562,9 +563,61 @@ static void refuses_bad_ext(void **state)
 	assert_int_equal(errno, EINVAL);
 }
 
+/*
+ * Linux 7.2 takes 24 bits for the number of members and 7 for the kind: an enum of 70,000
+ * values and a type behind it, in both byte orders, given out as an older kernel gets it.
+ */
+#define MANY 70000
+
+static void check_many(const struct btf *btf)
+{
+	const struct btf_type *t = btf__type_by_id(btf, 1);
+
+	assert_int_equal(btf__type_cnt(btf), 4);
+	assert_int_equal(btf_kind(t), BTF_KIND_ENUM);
+	assert_int_equal(btf_vlen(t), MANY);
+	assert_int_equal(btf_enum(t)[MANY - 1].val, MANY - 1);
+	assert_string_equal(btf__name_by_offset(btf, btf_enum(t)[MANY - 1].name_off), "LAST");
+	assert_int_equal(btf__find_by_name_kind(btf, "behind", BTF_KIND_INT), 2);
+}
+
+static void reads_more_than_65535_members(void **state)
+{
+	struct btf *btf = btf__new_empty(), *copy = NULL;
+	uint32_t size;
+
+	assert_int_equal(btf__add_enum(btf, "many", 4), 1);
+	for (int i = 0; i < MANY; i++)
+		assert_int_equal(btf__add_enum_value(btf, i == MANY - 1 ? "LAST" : "V", i), 0);
+	assert_int_equal(btf__add_int(btf, "behind", 4, BTF_INT_SIGNED), 2);
+	assert_int_equal(btf__add_float(btf, "sanitized", 4), 3);
+	check_many(btf);
+	for (int i = 0; i < 2; i++) {
+		btf__set_endianness(btf, i ? BTF_BIG_ENDIAN : BTF_LITTLE_ENDIAN);
+		const void *raw = btf__raw_data(btf, &size);
+		struct btf *again = btf__new(raw, size);
+
+		assert_non_null(again);
+		check_many(again);
+		btf__free(again);
+	}
+	assert_null(btf_sanitize(btf, 0, &copy));
+	assert_non_null(copy);
+	check_many(copy);
+	btf__free(copy);
+
+	/* kind 36 is not kind 4, a struct */
+	((struct btf_type *)btf__type_by_id(btf, 1))->info = 36u << 24;
+	btf__set_endianness(btf, BTF_LITTLE_ENDIAN);
+	const void *raw = btf__raw_data(btf, &size);
+	assert_null(btf__new(raw, size));
+	btf__free(btf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_more_than_65535_members),
 		cmocka_unit_test(writes_and_reads_back),
 		cmocka_unit_test(keeps_each_string_once),
 		cmocka_unit_test(finds_by_name_and_kind),

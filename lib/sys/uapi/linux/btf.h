@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * BTF, the kernel's type format (Documentation/bpf/btf.rst), in place of
- * <linux/btf.h>; see bpf.h beside it. Up to 7.1: kernels after it take 24 bits
- * for the number of members and seven for the kind, and a longer header.
+ * <linux/btf.h>; see bpf.h beside it. Since 7.2 the number of members has 24 bits
+ * (before: 16) and the kind 7 (before: 5), and the header may be longer: behind
+ * str_len it tells where a section with the sizes of all kinds is.
  */
 #ifndef __LINUX_BTF_H__
 #define __LINUX_BTF_H__
@@ -27,18 +28,18 @@ struct btf_header {
 
 #define BTF_MAX_TYPE	    0x000fffff
 #define BTF_MAX_NAME_OFFSET 0x00ffffff
-#define BTF_MAX_VLEN	    0xffff
+#define BTF_MAX_VLEN	    0xffffff
 
 struct btf_type {
 	__u32 name_off;
-	__u32 info; /* bits 0 to 15: vlen, 24 to 28: kind, 31: kind_flag */
+	__u32 info; /* bits 0 to 23: vlen, 24 to 30: kind, 31: kind_flag */
 	union {
 		__u32 size;
 		__u32 type;
 	};
 };
-#define BTF_INFO_KIND(info)  (((info) >> 24) & 0x1f)
-#define BTF_INFO_VLEN(info)  ((info)&0xffff)
+#define BTF_INFO_KIND(info)  (((info) >> 24) & 0x7f)
+#define BTF_INFO_VLEN(info)  ((info)&0xffffff)
 #define BTF_INFO_KFLAG(info) ((info) >> 31)
 
 enum {
