@@ -390,6 +390,8 @@ int cmd_run(int argc, char **argv)
 	if (!err)
 		err = run_new(o, &run);
 	if (!err)
+		err = run_output_check(&args.output, run);
+	if (!err)
 		err = run_attach(run);
 	if (!err && !args.quiet && run_is_silent(run) && isatty(STDERR_FILENO))
 		print_begun(&args);

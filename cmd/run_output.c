@@ -281,6 +281,20 @@ void run_output_free(struct run_output *output)
 	free(output);
 }
 
+struct error *run_output_check(const struct run_output_opts *opts, const struct run *run)
+{
+	const char *option = opts->export.folded  ? "--folded"
+			     : opts->export.pprof ? "--pprof"
+						  : NULL;
+
+	if (!option || run_has_stacks(run))
+		return NULL;
+	return error_hint(error_new(ENODATA, "%s: none of the maps that are shown has stacks",
+				    option),
+			  "--json and --csv work with all maps; the built-in programs profile and "
+			  "offcputime have stacks");
+}
+
 struct error *run_output_begin(struct run_output *output, struct run *run)
 {
 	output->run = run;

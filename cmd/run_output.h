@@ -36,6 +36,8 @@ void run_output_free(struct run_output *output);
 DEFINE_FREEP(struct run_output, run_output_free)
 
 /* Between run_new() and run_loop(); and before an error is printed: the terminal is as it was. */
+/* Before the programs are attached: ENODATA if the options need stacks, and no map has any. */
+struct error *run_output_check(const struct run_output_opts *opts, const struct run *run);
 struct error *run_output_begin(struct run_output *output, struct run *run);
 void run_output_end(struct run_output *output);
 

@@ -96,7 +96,7 @@ static struct error *check_shape(const struct collector *c)
 	return NULL;
 }
 
-static bool has_stacks(const struct collector *c)
+bool collector_has_stacks(const struct collector *c)
 {
 	return c->display->kind == DISPLAY_STACKS;
 }
@@ -776,7 +776,7 @@ static struct error *make_result(struct making *m, const struct collect_opts *op
 	const struct display *d = c->display;
 	bool indexed = c->reader && map_type_indexed(map_reader_info(c->reader)->type);
 	enum result_kind kind = c->stream				  ? RESULT_EVENTS
-				: has_stacks(c)				  ? RESULT_STACKS
+				: collector_has_stacks(c)		  ? RESULT_STACKS
 				: c->heat				  ? RESULT_HEAT
 				: is_hist(d)				  ? RESULT_HIST
 				: d->kind == DISPLAY_COUNT && !c->per_cpu ? RESULT_COUNT
@@ -816,7 +816,8 @@ struct error *collector_collect(struct collector *c, const struct collect_opts *
 	} else if (!c->stream) {
 		bool apart = opts->per_cpu || (!fields_count(&c->value) && !is_hist(c->display));
 
-		TRY(collector_look(c, apart && map_reader_cpus(c->reader) && !has_stacks(c)));
+		TRY(collector_look(c, apart && map_reader_cpus(c->reader) &&
+					      !collector_has_stacks(c)));
 		if (opts->delta)
 			TRY(subtract_last(c));
 	}

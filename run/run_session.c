@@ -478,6 +478,14 @@ static struct error *attach_all(struct run *run)
 	return NULL;
 }
 
+bool run_has_stacks(const struct run *run)
+{
+	for (size_t i = 0; i < run->maps.n; i++)
+		if (collector_has_stacks(run->maps.v[i]->collector))
+			return true;
+	return false;
+}
+
 struct error *run_look(struct run *run, const struct collect_opts *opts, struct results *results)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);

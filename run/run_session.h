@@ -68,6 +68,9 @@ DEFINE_FREEP(struct run, run_free)
 typedef struct error *run_show_fn(void *ctx, struct run *run, const struct results *results,
 				  bool last);
 
+/* Whether a map that is shown has stacks (RESULT_STACKS). */
+bool run_has_stacks(const struct run *run);
+
 /* Attaches the programs, which count from now on. */
 struct error *run_attach(struct run *run);
 

@@ -187,12 +187,24 @@ static void add_sample(struct pprof_profile *p, const struct result_stack *s, si
 	add_message(p->out, PROFILE_SAMPLE, &p->message);
 }
 
-/* pprof scales what it knows: nanoseconds and bytes. */
+/*
+ * The units that pprof scales, by its names for them (internal/measurement). It shows other
+ * units as they are. "count" is what it calls a number of things.
+ */
 static const char *unit_of(const struct result *r)
 {
-	if (r->unit && !strcmp(r->unit, "ns"))
-		return "nanoseconds";
-	return r->unit && !strcmp(r->unit, "bytes") ? "bytes" : "count";
+	static const char *const units[][2] = {
+		{"ns", "nanoseconds"},	{"us", "microseconds"}, {"µs", "microseconds"},
+		{"ms", "milliseconds"}, {"s", "seconds"},	{"B", "bytes"},
+		{"samples", "count"},	{"calls", "count"},	{"events", "count"},
+	};
+
+	if (!r->unit || !*r->unit)
+		return "count";
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (!strcmp(r->unit, units[i][0]))
+			return units[i][1];
+	return r->unit;
 }
 
 static void add_type(struct pprof_profile *p, const char *name, const char *unit)

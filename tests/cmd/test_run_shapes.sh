@@ -201,6 +201,18 @@ test_the_commands_name() {
 	grep -qE '^pbs_getpgid\([0-9]+\)  +4$' out || fail "$(cat out)"
 }
 
+# --folded printed nothing and exited with 0.
+test_no_map_has_stacks() {
+	make_workload
+	program 'PERF_BPF_COUNT(calls, "calls", "calls");' 'perf_bpf_count(&calls, 1);'
+	expect_status 1 run --folded -- touch began
+	assert_contains err "--folded: none of the maps that are shown has stacks"
+	expect_status 1 run --pprof p.gz -- touch began
+	assert_contains err "--pprof: none of the maps that are shown has stacks"
+	[ ! -e began ] || fail "the command was started"
+	[ ! -e p.gz ] || fail "a profile without stacks was written"
+}
+
 # Before anything runs.
 test_files_that_cannot_be_written() {
 	make_workload

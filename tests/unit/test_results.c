@@ -391,25 +391,60 @@ static void test_names_folded(void **state)
 	assert_string_equal(strbuf_str(&out), "x\\x1b]0:y\\x07;:\\xff;a\\x1b[2J:b 7\n");
 }
 
-/* The file's head, and that it is one gzip member of a message in whole fields. */
-static void test_stacks_pprof(void **state)
+/* The message, which is one gzip member; its size. */
+static size_t pprof_of(const struct results *results, uint8_t plain[4096])
 {
-	_cleanup_results_ struct results results = {.time = 5000, .span = 300};
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-	uint8_t plain[4096];
-	unsigned seen[16] = {0};
 
-	add_stacks(&results);
-	assert_null(results_pprof(&results, &out));
+	assert_null(results_pprof(results, &out));
 	z_stream z = {.next_in = (Bytef *)out.str,
 		      .avail_in = out.len,
 		      .next_out = plain,
-		      .avail_out = sizeof(plain)};
+		      .avail_out = 4096};
 	assert_int_equal(inflateInit2(&z, 15 + 16), Z_OK);
 	assert_int_equal(inflate(&z, Z_FINISH), Z_STREAM_END);
 	assert_int_equal(z.avail_in, 0);
 	inflateEnd(&z);
-	for (size_t i = 0; i < z.total_out;) {
+	return z.total_out;
+}
+
+/* What was counted in microseconds is not "count". */
+static void test_units_pprof(void **state)
+{
+	static const struct {
+		const char *unit, *shown;
+	} cases[] = {
+		{"us", "microseconds"}, {"µs", "microseconds"}, {"ms", "milliseconds"},
+		{"ns", "nanoseconds"},	{"s", "seconds"},	{"bytes", "bytes"},
+		{"B", "bytes"},		{"samples", "count"},	{NULL, "count"},
+		{"pages", "pages"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_results_ struct results results = {0};
+		uint8_t plain[4096];
+		char wanted[64];
+
+		add_stacks(&results)->unit = cases[i].unit;
+		const size_t size = pprof_of(&results, plain);
+		/* a field of the string table, with its length */
+		const int n = snprintf(wanted, sizeof(wanted), "\x32%c%s",
+				       (char)strlen(cases[i].shown), cases[i].shown);
+		if (!memmem(plain, size, wanted, (size_t)n))
+			fail_msg("unit %s is not shown as %s", cases[i].unit, cases[i].shown);
+	}
+}
+
+/* The message consists of whole fields. */
+static void test_stacks_pprof(void **state)
+{
+	_cleanup_results_ struct results results = {.time = 5000, .span = 300};
+	uint8_t plain[4096];
+	unsigned seen[16] = {0};
+
+	add_stacks(&results);
+	const size_t size = pprof_of(&results, plain);
+	for (size_t i = 0; i < size;) {
 		unsigned field = plain[i] >> 3, type = plain[i] & 7;
 		uint64_t v = 0;
 		int shift = 0;
@@ -417,7 +452,7 @@ static void test_stacks_pprof(void **state)
 		assert_true(field < 16);
 		seen[field]++;
 		do {
-			assert_true(++i < z.total_out);
+			assert_true(++i < size);
 			v |= (uint64_t)(plain[i] & 0x7f) << shift;
 			shift += 7;
 		} while (plain[i] & 0x80);
@@ -428,7 +463,7 @@ static void test_stacks_pprof(void **state)
 			assert_int_equal(v, 300);
 		if (type == 2)
 			i += v;
-		assert_true(i <= z.total_out);
+		assert_true(i <= size);
 	}
 	assert_int_equal(seen[1], 1); /* sample type */
 	assert_int_equal(seen[2], 5); /* samples */
@@ -445,7 +480,8 @@ int main(void)
 		cmocka_unit_test(test_heat_json),     cmocka_unit_test(test_events_text),
 		cmocka_unit_test(test_events_json),   cmocka_unit_test(test_stacks_text),
 		cmocka_unit_test(test_stacks_folded), cmocka_unit_test(test_names_folded),
-		cmocka_unit_test(test_stacks_pprof),  cmocka_unit_test(test_chain_opts),
+		cmocka_unit_test(test_stacks_pprof),  cmocka_unit_test(test_units_pprof),
+		cmocka_unit_test(test_chain_opts),
 	};
 
 	setenv("TZ", "UTC", 1);
