@@ -432,6 +432,7 @@ struct error *make_columns(struct making *m, bool values, struct result_column *
 			.name = column_name(&c->key.v[i], true, NULL),
 			.is_key = true,
 			.has_text = field_has_text(&c->key.v[i]),
+			.text_changes = c->key.v[i].role == ROLE_PID,
 		};
 	for (size_t i = 0; values && i < c->value.n; i++) {
 		const struct record_field *f = &c->value.v[i];
@@ -440,6 +441,7 @@ struct error *make_columns(struct making *m, bool values, struct result_column *
 			.name = column_name(f, false, c->display->unit),
 			.unit = field_unit(f),
 			.has_text = field_has_text(f),
+			.text_changes = f->role == ROLE_PID,
 		};
 		if (!columns[at].unit && !*f->name)
 			columns[at].unit = c->display->unit;

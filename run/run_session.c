@@ -497,7 +497,12 @@ struct error *run_look(struct run *run, const struct collect_opts *opts, struct 
 	run_names_refresh(run->names);
 	TRY(run_names_update(run->names));
 	for (size_t i = 0; i < run->maps.n; i++) {
+		const size_t first = results->n;
+		const char *program = bpf_object__name(run->maps.v[i]->obj);
+
 		TRY(collector_collect(run->maps.v[i]->collector, opts, run->names, results));
+		for (size_t k = first; k < results->n; k++)
+			results->v[k].program = program;
 		TRY(map_losses_add(run->maps.v[i]->obj, run->maps.v[i]->collector, results));
 	}
 	if (run->opts.show_probes)

@@ -234,8 +234,12 @@ struct error *make_frames_text(struct making *m, const struct record_field *f, c
 	return err;
 }
 
-/* Who it was: "dd", and what else the key holds. */
-static struct error *make_who(struct making *m, const uint8_t *key, const char **label)
+/*
+ * Who it was: "dd", and what else the key holds. by_number: processes by their pids, whose
+ * names change.
+ */
+static struct error *make_who(struct making *m, const uint8_t *key, bool by_number,
+			      const char **label)
 {
 	const struct fields *fields = &m->c->key;
 	const struct record_field *comm = find_comm(fields), *f;
@@ -255,7 +259,7 @@ static struct error *make_who(struct making *m, const uint8_t *key, const char *
 			strbuf_adds(&text, ", ");
 		if (f->role != ROLE_PID && *f->name)
 			strbuf_addf(&text, "%s ", f->name);
-		if (cell.text)
+		if (cell.text && !(by_number && f->role == ROLE_PID))
 			strbuf_adds(&text, cell.text);
 		else if (cell.kind == CELL_INT)
 			strbuf_addf(&text, "%" PRId64, cell.i);
@@ -339,10 +343,13 @@ static struct error *read_stacks(struct stack_reading *r, const struct collect_o
 
 		const uint64_t lost = r->lost;
 
+		*stack = (struct result_stack){0};
 		r->v.n = 0;
 		TRY(add_frames(r, find_role(&c->key, ROLE_KSTACK), key, NULL));
 		TRY(add_frames(r, find_role(&c->key, ROLE_USTACK), key, &pid));
-		TRY(make_who(m, key, &stack->label));
+		TRY(make_who(m, key, false, &stack->label));
+		if (pid_field && !find_comm(&c->key))
+			TRY(make_who(m, key, true, &stack->key));
 		TRY(keep_frames(r, stack));
 		stack->count = row_sum(c, rows[i]);
 		out->total += stack->count;

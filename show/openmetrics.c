@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Series are told apart by their labels alone, and no two of a family may have
- * the same. Keys that differ only in bytes that no text shows (what stands in a
- * buffer behind a name's end) would: their counts are summed. For that the
- * series of a family are sorted by their labels, which also gives a reader the
+ * the same. A series must also stay the same series while it is scraped again and
+ * again: its labels are the key of its row and nothing that changes while the key
+ * does not, such as a value's texts or the name of the process that has a pid, and
+ * the name of its family does not depend on which other programs run. Keys that differ only in
+ * bytes that no text shows (what stands in a buffer behind a name's end) would: their counts are
+ * summed. For that the series of a family are sorted by their labels, which also gives a reader the
  * same order each time.
  */
 #include "show/openmetrics.h"
@@ -54,7 +57,7 @@ const char *openmetrics_type(enum openmetrics_format format)
 
 /* ---- names, numbers, texts ---- */
 
-/* "(cost)" is no map's, but it is served as one. */
+/* "(cost)" is not a map's name, but it is served as one. */
 static void add_name(struct strbuf *out, const char *name)
 {
 	for (; *name; name++)
@@ -141,11 +144,14 @@ static void add_label_name(struct strbuf *out, struct names *used, const char *n
 	strbuf_adds(&text, end);
 	if (!strcmp(strbuf_str(&text), "le"))
 		strbuf_addch(&text, '_');
-	for (size_t i = 0; i < used->n; i++) {
+	const size_t len = text.len;
+	unsigned again = 1;
+	for (size_t i = 0; i < used->n && !strbuf_failed(&text); i++) {
 		if (strcmp(used->v[i], strbuf_str(&text)))
 			continue;
-		strbuf_addf(&text, "_%zu", used->n + 1);
-		break;
+		strbuf_cut(&text, len);
+		strbuf_addf(&text, "_%u", ++again);
+		i = SIZE_MAX; /* from the start: that name may be used, too */
 	}
 	if (strbuf_failed(&text) || !names_add(used, strbuf_str(&text)))
 		out->failed = true;
@@ -190,7 +196,7 @@ static void add_cell_labels(struct strbuf *out, struct names *used,
 		break;
 	}
 	strbuf_addch(out, '"');
-	if (cell_has_text(cell))
+	if (cell_has_text(cell) && !column->text_changes)
 		add_label(out, used, column->name, "_text", cell->text);
 }
 
@@ -240,6 +246,10 @@ static void begin_family(struct metrics_writer *w, const struct result *r, const
 	unsigned again = 1;
 
 	strbuf_adds(name, "perf_bpf_");
+	if (r->program && strcmp(r->program, r->name) != 0) {
+		add_name(name, r->program);
+		strbuf_addch(name, '_');
+	}
 	add_name(name, r->name);
 	if (column) {
 		_cleanup_strbuf_ struct strbuf end = STRBUF_INIT;
@@ -356,6 +366,9 @@ static void add_table(struct metrics_writer *w, const struct result *r)
 		w->out->failed = true;
 		return;
 	}
+	bool has_key = false;
+	for (size_t c = 0; c < t->n_columns; c++)
+		has_key |= t->columns[c].is_key;
 	/* what is a number in some row is one in all */
 	for (size_t i = 0; i < t->n_rows * t->n_columns; i++) {
 		size_t c = i % t->n_columns;
@@ -373,7 +386,7 @@ static void add_table(struct metrics_writer *w, const struct result *r)
 		}
 		s->at = i;
 		for (size_t c = 0; c < t->n_columns; c++)
-			if (!values[c])
+			if (!values[c] && (t->columns[c].is_key || !has_key))
 				add_cell_labels(&s->labels, &used, &t->columns[c],
 						&t->cells[i * t->n_columns + c]);
 		w->out->failed |= strbuf_failed(&s->labels);
@@ -511,8 +524,9 @@ static void add_stacks(struct metrics_writer *w, const struct result *r)
 			return;
 		}
 		s->at = i;
-		if (stack->label)
-			add_label(&s->labels, &used, "label", "", stack->label);
+		if (stack->key || stack->label)
+			add_label(&s->labels, &used, "label", "",
+				  stack->key ? stack->key : stack->label);
 		for (size_t f = stack->n_frames; f-- > 0;)
 			strbuf_addf(&frames, "%s%s", stack->frames[f]->name, f ? ";" : "");
 		add_label(&s->labels, &used, "stack", "", strbuf_str(&frames));
@@ -575,6 +589,8 @@ static void add_left_out(struct metrics_writer *w, const struct results *results
 			strbuf_adds(w->out, "# HELP perf_bpf_rows_left_out Rows of a map that are "
 					    "not served.\n# TYPE perf_bpf_rows_left_out gauge\n");
 		began = true;
+		if (r->program)
+			add_label(&labels, &used, "program", "", r->program);
 		add_label(&labels, &used, "map", "", r->name);
 		strbuf_addf(w->out, "perf_bpf_rows_left_out{%s} %" PRIu64 "\n", strbuf_str(&labels),
 			    r->table.left_out);

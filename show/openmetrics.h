@@ -7,13 +7,15 @@
  *	count		a counter; unknown where its author did not say that it counts
  *	table		for each column of numbers a family: a counter where the author
  *			made a table of counts, unknown otherwise, a gauge for signed
- *			numbers; the other columns are labels, NAME_text what people read
+ *			numbers. The columns of the key are labels, NAME_text what people
+ *			read, unless that may change; in a table without a key all
+ *			columns that are not numbers are
  *	histogram	a histogram; le is the upper bound, which is within
  *	heat map	the same, over all times
  *	stacks		a counter, labelled with the frames, the outermost first
  *	events		counters of those that came, and of those that were lost
  *
- * Names begin with "perf_bpf_" and end with the unit; nanoseconds, microseconds
+ * Names begin with "perf_bpf_" and the program's name, and end with the unit; nanoseconds, microseconds
  * and milliseconds become seconds, exactly. There is no _sum: a histogram's
  * values are not known one by one, and without it OpenMetrics wants no _count.
  */

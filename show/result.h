@@ -94,6 +94,8 @@ struct result_column {
 	 * format has no other room for them, the same whatever is known at the moment.
 	 */
 	bool has_text;
+	/* The same number may have another text later: a process has another name after exec. */
+	bool text_changes;
 	/* Of tables of samples: */
 	enum column_style style;
 	const char *title; /* "Shared Object" */
@@ -206,6 +208,7 @@ struct result_stack {
 	size_t n_frames;
 	uint64_t count;
 	uint64_t samples; /* that it is the sum of; 0: not known */
+	const char *key;  /* the label with numbers for names that change; NULL: it has none */
 };
 
 /*
@@ -246,12 +249,13 @@ struct result_failures {
 
 struct result {
 	enum result_kind kind;
-	const char *name;  /* the map's, or the event's */
-	const char *title; /* NULL: the name is all there is */
-	const char *unit;  /* of the count, or of a histogram's values; NULL: none */
-	const char *note;  /* what the reader must know: "full: 12 updates failed"; NULL: nothing */
-	bool declared;	   /* the map's author said how it is shown: it counts, and only grows */
-	bool log2;	   /* a histogram's or heat map's ranges are powers of two */
+	const char *name;    /* the map's, or the event's */
+	const char *program; /* of a map: the program that has it; NULL: not known */
+	const char *title;   /* NULL: the name is all there is */
+	const char *unit;    /* of the count, or of a histogram's values; NULL: none */
+	const char *note; /* what the reader must know: "full: 12 updates failed"; NULL: nothing */
+	bool declared;	  /* the map's author said how it is shown: it counts, and only grows */
+	bool log2;	  /* a histogram's or heat map's ranges are powers of two */
 	const struct result_column *keys; /* of the histograms */
 	size_t n_keys;
 	struct result_failures updates;	    /* of the map, which had no room */

@@ -56,24 +56,24 @@ test_values_are_the_workloads() {
 	assert_equal "$(cat old.txt.type)" "text/plain; version=0.0.4; charset=utf-8"
 	assert_equal "$(cat any.txt.type)" "text/plain; version=0.0.4; charset=utf-8"
 	for kind in new old; do
-		for line in 'perf_bpf_calls_total 10' 'perf_bpf_by_log2_mask_bucket{le="0.0"} 1' \
-			'perf_bpf_by_log2_mask_bucket{le="1.0"} 4' 'perf_bpf_by_log2_mask_bucket{le="3.0"} 5' \
-			'perf_bpf_by_log2_mask_bucket{le="15.0"} 7' 'perf_bpf_by_log2_mask_bucket{le="+Inf"} 10' \
-			'perf_bpf_by_ten_mask_bucket{le="9.0"} 6' 'perf_bpf_by_ten_mask_bucket{le="19.0"} 7' \
-			'perf_bpf_by_ten_mask_bucket{le="+Inf"} 10' \
-			'perf_bpf_by_parity_mask_bucket{key="0",key_text="PBT_EVEN",le="+Inf"} 4' \
-			'perf_bpf_by_parity_mask_bucket{key="1",key_text="PBT_ODD",le="+Inf"} 6' \
-			'perf_bpf_heat_mask_bucket{le="+Inf"} 10' 'perf_bpf_events_total 10'; do
+		for line in 'perf_bpf_run_calls_total 10' 'perf_bpf_run_by_log2_mask_bucket{le="0.0"} 1' \
+			'perf_bpf_run_by_log2_mask_bucket{le="1.0"} 4' 'perf_bpf_run_by_log2_mask_bucket{le="3.0"} 5' \
+			'perf_bpf_run_by_log2_mask_bucket{le="15.0"} 7' 'perf_bpf_run_by_log2_mask_bucket{le="+Inf"} 10' \
+			'perf_bpf_run_by_ten_mask_bucket{le="9.0"} 6' 'perf_bpf_run_by_ten_mask_bucket{le="19.0"} 7' \
+			'perf_bpf_run_by_ten_mask_bucket{le="+Inf"} 10' \
+			'perf_bpf_run_by_parity_mask_bucket{key="0",key_text="PBT_EVEN",le="+Inf"} 4' \
+			'perf_bpf_run_by_parity_mask_bucket{key="1",key_text="PBT_ODD",le="+Inf"} 6' \
+			'perf_bpf_run_heat_mask_bucket{le="+Inf"} 10' 'perf_bpf_run_events_total 10'; do
 			assert_contains $kind.txt "$line"
 		done
-		grep -qE '^perf_bpf_by_pid_calls_total\{pid="[0-9]+"(,pid_text="[^"]*")?\} 10$' $kind.txt ||
+		grep -qE '^perf_bpf_run_by_pid_calls_total\{pid="[0-9]+"(,pid_text="[^"]*")?\} 10$' $kind.txt ||
 			fail "no count by process"
-		grep -qE '^perf_bpf_by_key_calls\{uid="0",uid_text="root\(0\)",parity="1",parity_text="PBT_ODD",comm="pbt_scraped"\} 6$' \
+		grep -qE '^perf_bpf_run_by_key_calls\{uid="0",uid_text="root\(0\)",parity="1",parity_text="PBT_ODD",comm="pbt_scraped"\} 6$' \
 			$kind.txt || fail "no count by key"
 	done
 	assert_equal "$(tail -1 new.txt)" "# EOF"
 	! grep -qE '_mask_(sum|count)' new.txt || fail "a sum, or a count without one"
-	assert_contains old.txt 'perf_bpf_by_log2_mask_count 10'
+	assert_contains old.txt 'perf_bpf_run_by_log2_mask_count 10'
 	! grep -q 'EOF\|UNIT' old.txt || fail "what 0.0.4 does not have"
 }
 
@@ -91,10 +91,10 @@ test_parsers_take_it() {
 		    text = open(name).read()
 		    return {f.name: f for f in parser.text_string_to_metric_families(text)}
 		n, o = read(new, "new.txt"), read(old, "old.txt")
-		assert n["perf_bpf_calls"].type == "counter" and n["perf_bpf_calls"].unit == "calls"
-		assert n["perf_bpf_calls"].documentation == "umask calls"
-		assert n["perf_bpf_by_log2_mask"].type == "histogram"
-		assert n["perf_bpf_by_key_calls"].type == "unknown"
+		assert n["perf_bpf_run_calls"].type == "counter" and n["perf_bpf_run_calls"].unit == "calls"
+		assert n["perf_bpf_run_calls"].documentation == "umask calls"
+		assert n["perf_bpf_run_by_log2_mask"].type == "histogram"
+		assert n["perf_bpf_run_by_key_calls"].type == "unknown"
 		assert {k for k in n} == {k for k in o}, (set(n) ^ set(o))
 		for name in n:
 		    samples = {(s.name, tuple(s.labels.items())): s.value for s in o[name].samples}
@@ -121,7 +121,7 @@ test_slow_clients_and_wrong_requests() {
 	clients=$!
 	soon grep -q connected clients
 	for _ in 1 2 3; do get new.txt "$new"; done
-	assert_contains new.txt "perf_bpf_calls_total 10"
+	assert_contains new.txt "perf_bpf_run_calls_total 10"
 	python3 - "$address" <<-'END'
 		import socket, sys
 		host, port = sys.argv[1].rsplit(":", 1)
@@ -145,8 +145,8 @@ test_with_clear() {
 	sleep 0.2 # some looks come in between; without them it is a weaker test, no other one
 	get new.txt "$new"
 	finish
-	assert_contains new.txt "perf_bpf_calls_total 10"
-	assert_contains new.txt 'perf_bpf_heat_mask_bucket{le="+Inf"} 10'
+	assert_contains new.txt "perf_bpf_run_calls_total 10"
+	assert_contains new.txt 'perf_bpf_run_heat_mask_bucket{le="+Inf"} 10'
 	python3 - <<-'END'
 		import json
 		lines = [json.loads(l) for l in open("out")]

@@ -126,11 +126,86 @@ static void test_labels(void **state)
 	      "# HELP perf_bpf_t_ns_seconds t\n"
 	      "# TYPE perf_bpf_t_ns_seconds unknown\n"
 	      "# UNIT perf_bpf_t_ns_seconds seconds\n"
-	      "perf_bpf_t_ns_seconds{le_=\"a\",a_b=\"1\",a_b_3=\"2\",_x=\"\",_1st=\"true\"} "
+	      "perf_bpf_t_ns_seconds{le_=\"a\",a_b=\"1\",a_b_2=\"2\",_x=\"\",_1st=\"true\"} "
 	      "0.000000005\n"
-	      "perf_bpf_t_ns_seconds{le_=\"z\",a_b=\"1\",a_b_3=\"2\",_x=\"\",_1st=\"true\"} "
+	      "perf_bpf_t_ns_seconds{le_=\"z\",a_b=\"1\",a_b_2=\"2\",_x=\"\",_1st=\"true\"} "
 	      "2.000000003\n"
 	      "# EOF\n");
+}
+
+/*
+ * A name says which program and map it is, whatever else runs; the labels of a process are the
+ * same before and after exec.
+ */
+static void test_series_last(void **state)
+{
+	static const struct result_column columns[] = {
+		{.name = "pid", .is_key = true, .text_changes = true},
+		{.name = "nr", .is_key = true},
+		{.name = "comm"},
+		{.name = "calls"},
+	};
+	static const char *const names[] = {"sh(7)", "dd(7)"}, *const comms[] = {"sh", "dd"};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct result_cell cells[] = {
+			{CELL_UINT, .text = names[i], {.u = 7}},
+			{CELL_UINT, .text = "write", {.u = 1}},
+			{CELL_TEXT, .text = comms[i], {0}},
+			{CELL_UINT, .text = NULL, {.u = 5}},
+		};
+		struct result_stack stack = {.label = names[i], .key = "7", .count = 3};
+		_cleanup_results_ struct results results = {0};
+
+		for (size_t k = 0; k < 2; k++) {
+			struct result *r = results_add(&results, RESULT_COUNT, "latency");
+
+			r->program = k == i ? "runqlat" : "biolatency";
+			r->count = k == i;
+		}
+		struct result *r = results_add(&results, RESULT_TABLE, "syscalls");
+		r->program = "syscount";
+		r->declared = true;
+		r->table = (struct result_table){columns, 4, cells, 1, 2};
+		r = results_add(&results, RESULT_STACKS, "profile");
+		r->program = "profile";
+		r->stacks = &stack;
+		r->n_stacks = 1;
+		_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+		results_openmetrics(&results, PROMETHEUS_0_0_4, &out);
+		static const char *const lines[] = {
+			"\nperf_bpf_runqlat_latency 1\n",
+			"\nperf_bpf_biolatency_latency 0\n",
+			"\nperf_bpf_syscount_syscalls_calls_total{pid=\"7\",nr=\"1\","
+			"nr_text=\"write\"} 5\n",
+			"\nperf_bpf_profile_total{label=\"7\",stack=\"\"} 3\n",
+			"\nperf_bpf_rows_left_out{program=\"syscount\",map=\"syscalls\"} 2\n",
+		};
+		for (size_t k = 0; k < ARRAY_SIZE(lines); k++)
+			if (!strstr(strbuf_str(&out), lines[k]))
+				fail_msg("missing:%s%s", lines[k], strbuf_str(&out));
+	}
+}
+
+/* A renamed label may not take the name of another one. */
+static void test_labels_that_clash(void **state)
+{
+	static const struct result_column columns[] = {
+		{.name = "a.b", .is_key = true}, {.name = "a_b_2", .is_key = true},
+		{.name = "a-b", .is_key = true}, {.name = "le", .is_key = true},
+		{.name = "le_", .is_key = true}, {.name = "n"},
+	};
+	struct result_cell cells[6];
+	_cleanup_results_ struct results results = {0};
+	struct result *r = results_add(&results, RESULT_TABLE, "t");
+
+	for (size_t i = 0; i < 6; i++)
+		cells[i] = (struct result_cell){.kind = CELL_UINT, .u = i};
+	r->table = (struct result_table){columns, 6, cells, 1, 0};
+	check(&results, PROMETHEUS_0_0_4,
+	      "# HELP perf_bpf_t_n t\n"
+	      "# TYPE perf_bpf_t_n untyped\n"
+	      "perf_bpf_t_n{a_b=\"0\",a_b_2=\"1\",a_b_3=\"2\",le_=\"3\",le__2=\"4\"} 5\n");
 }
 
 static void test_histograms(void **state)
@@ -285,10 +360,16 @@ static void test_accept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),	cmocka_unit_test(test_table),
-		cmocka_unit_test(test_labels),	cmocka_unit_test(test_histograms),
-		cmocka_unit_test(test_linear),	cmocka_unit_test(test_stacks_and_events),
-		cmocka_unit_test(test_nothing), cmocka_unit_test(test_requests),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_histograms),
+		cmocka_unit_test(test_linear),
+		cmocka_unit_test(test_stacks_and_events),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_series_last),
+		cmocka_unit_test(test_labels_that_clash),
+		cmocka_unit_test(test_requests),
 		cmocka_unit_test(test_accept),
 	};
 
