@@ -164,7 +164,7 @@ enum bpf_enum_value_kind {
 #define bpf_core_read_str(dst, sz, src)	     bpf_probe_read_kernel_str(dst, sz, ___bpf_preserved(src))
 #define bpf_core_read_user_str(dst, sz, src) bpf_probe_read_user_str(dst, sz, ___bpf_preserved(src))
 
-/* Casts to a pointer to a kernel type, for direct reads with CO-RE (needs a 5.16 kfunc). */
+/* Casts to a pointer to a kernel type, for direct reads with CO-RE (needs a kfunc of 6.2). */
 #define bpf_core_cast(ptr, type)                                                                   \
 	((__typeof__(type) *)bpf_rdonly_cast((ptr), bpf_core_type_id_kernel(type)))
 extern void *bpf_rdonly_cast(const void *obj, __u32 btf_id) __weak __ksym;
