@@ -68,6 +68,13 @@ static unsigned widest_cell(const struct table_printer *p, size_t column)
 	return (unsigned)min_of(width, (size_t)UINT16_MAX);
 }
 
+static unsigned number_width(const struct result_column *column)
+{
+	const unsigned title = (unsigned)strlen(column->title);
+
+	return max_of(column->style == COLUMN_SHARE ? 8u : 12u, title);
+}
+
 /* The column's width as perf has it; user: as asked for, or 0. 0: there is no such column. */
 static unsigned column_width(const struct table_printer *p, size_t i, unsigned user)
 {
@@ -75,10 +82,10 @@ static unsigned column_width(const struct table_printer *p, size_t i, unsigned u
 	unsigned title = (unsigned)strlen(column->title), width = column->width;
 
 	if (is_measure(column->style)) {
-		unsigned each = column->style == COLUMN_SHARE ? 8u : 12u;
-
-		width = user ? user : each;
-		return max_of(max_of(width, each * (unsigned)p->t->profile->n_members), title);
+		width = number_width(column);
+		return max_of(max_of(user ? user : width,
+				     width * (unsigned)p->t->profile->n_members),
+			      title);
 	}
 	if (!column->fixed)
 		width = max_of(width, widest_cell(p, i));
@@ -140,18 +147,14 @@ static void measure_cell(const struct table_printer *p, const struct result_colu
 		strbuf_addf(out, " %*" PRIu64, separated ? 1 : (int)width - 1, cell->u);
 }
 
-/* The c-th column: of a group, the numbers of all members. */
+/* The c-th column: of a group, the numbers of all members. What is narrow is filled up behind. */
 static void measure_cells(const struct table_printer *p, size_t c, const struct result_cell *cell,
 			  struct strbuf *out)
 {
 	const struct result_column *column = &p->t->columns[p->from[c]];
-	const unsigned each = column->style == COLUMN_SHARE ? 8u : 12u;
-	const size_t n = p->t->profile->n_members;
+	const unsigned each = number_width(column);
+	const size_t n = cell->kind == CELL_EMPTY ? 1 : max_of(p->t->profile->n_members, (size_t)1);
 
-	if (n <= 1 || cell->kind == CELL_EMPTY) {
-		measure_cell(p, column, p->columns[c].width, cell, out);
-		return;
-	}
 	for (size_t i = 0; i < n; i++)
 		measure_cell(p, column + i, p->user[c] ? p->user[c] : each, cell + i, out);
 }
