@@ -321,6 +321,8 @@ static struct error *report_run(struct report *rp)
 		if (damage && (damage->code != EBADMSG || !summary_n_entries(summary)))
 			return damage;
 		session_warn_of_losses(r.session, r.path, &rp->log);
+		if (!rp->sums.no_chains)
+			session_warn_of_stacks(r.session, r.path, &rp->log);
 		err = print_results(rp, &r, summary, &out);
 	}
 	if (!err)

@@ -279,6 +279,16 @@ static const char *layout_decode(const struct sample_layout *layout, struct curs
 	return decode_variable(layout, c, out);
 }
 
+bool sample_has_only_stack(const struct sample *sample)
+{
+	if (!(sample->has & PERF_SAMPLE_STACK_USER))
+		return false;
+	for (uint64_t i = 0; i < sample->chain.n; i++)
+		if (u64_array_at(&sample->chain, i) < PERF_CONTEXT_MAX)
+			return false;
+	return true;
+}
+
 bool sample_layout_decode(const struct sample_layout *layout, const void *rec, size_t size,
 			  struct sample *out)
 {

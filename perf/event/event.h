@@ -106,6 +106,12 @@ struct sample {
 };
 
 /*
+ * Whether the sample's call chain is to be made from a copy of its stack (record --call-graph
+ * dwarf) and the kernel gave none of it: it is known of no frame but its own.
+ */
+bool sample_has_only_stack(const struct sample *sample);
+
+/*
  * Decodes the body of a PERF_RECORD_SAMPLE of an event with this attr; c
  * spans the whole record, header included.
  */

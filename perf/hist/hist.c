@@ -262,12 +262,17 @@ static const struct hist_frame *frame_at(struct hist *h, const struct thread *th
 
 /* Into frames[0 … max), innermost first; the number of them, -1: no memory. */
 static int chain_resolve(struct hist *h, const struct sample *sample, const struct thread *thread,
-			 const struct result_frame **frames, size_t max)
+			 const struct result_frame *leaf, const struct result_frame **frames,
+			 size_t max)
 {
 	uint8_t cpumode = PERF_RECORD_MISC_USER;
 	uint64_t first = 0;
 	size_t n = 0;
 
+	if (max && sample_has_only_stack(sample)) {
+		frames[0] = leaf;
+		return 1;
+	}
 	/* With the caller first, perf stops at the innermost frames that are too many. */
 	if (h->spec->chain.caller && sample->chain.n > max) {
 		size_t left = max;
@@ -515,8 +520,8 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 	}
 	for (size_t i = 0; s.values && i < spec->n_dynamic; i++)
 		TRY(value_of(h, &spec->dynamic[i], event, sample, &values[i]));
-	if (wants_chain && sample->chain.n) {
-		int n = chain_resolve(h, sample, thread, frames,
+	if (wants_chain && (sample->chain.n || sample_has_only_stack(sample))) {
+		int n = chain_resolve(h, sample, thread, &s.leaf->frame, frames,
 				      min_of(spec->max_stack, (size_t)MAX_STACK));
 
 		if (n < 0)

@@ -155,22 +155,6 @@ static struct error *on_other(struct session_tool *tool, struct session *s,
 	return on_record(tool->ctx, rec, rec->id.pid, rec->id.tid);
 }
 
-/* record --call-graph dwarf keeps stacks for the reader to unwind, which we do not. */
-static void warn_of_stacks(const struct script *sc)
-{
-	for (size_t i = 0; !sc->opts->hide_chain && i < session_n_events(sc->session); i++) {
-		const struct session_event *ev = session_event(sc->session, i);
-
-		if (!(ev->attr.sample_type & PERF_SAMPLE_STACK_USER))
-			continue;
-		log_warn(sc->recording->log,
-			 "%s: samples of '%s' hold stacks that only perf script unwinds; the "
-			 "user part of a call chain is not printed",
-			 sc->name, ev->name);
-		return;
-	}
-}
-
 static struct error *print_records(struct script *sc)
 {
 	const struct script_opts *opts = sc->opts;
@@ -216,11 +200,12 @@ static struct error *print_all(struct script *sc)
 		return flush(sc);
 	TRY(printer_new(&printer_opts, &sc->printer));
 	TRY(learn(sc));
-	warn_of_stacks(sc);
 	struct error *err = print_records(sc);
 	if (sc->closed)
 		return err;
 	session_warn_of_losses(sc->session, sc->name, sc->recording->log);
+	if (!opts->hide_chain)
+		session_warn_of_stacks(sc->session, sc->name, sc->recording->log);
 	/* What came before an error is worth having. */
 	struct error *late = flush(sc);
 	if (!err)

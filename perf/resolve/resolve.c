@@ -704,6 +704,10 @@ size_t resolve_chain(struct resolver *r, const struct thread *thread, const stru
 	uint8_t cpumode = PERF_RECORD_MISC_USER;
 	size_t n = 0;
 
+	if (max && sample_has_only_stack(sample)) {
+		resolve_addr(r, thread, sample->cpumode, sample->ip, &out[0]);
+		return 1;
+	}
 	for (uint64_t i = 0; i < sample->chain.n && n < max; i++) {
 		uint64_t ip = u64_array_at(&sample->chain, i);
 

@@ -83,7 +83,8 @@ void resolve_addr_any(struct resolver *r, const struct thread *thread, uint64_t 
  * Resolves a sample's chain into out[0 … max), innermost first, without the
  * PERF_CONTEXT_* markers; returns how many. Return addresses are looked up as
  * they stand, as perf does for chains the kernel walked. A chain with a marker
- * that is not understood gives 0, as in perf.
+ * that is not understood gives 0, as in perf. A sample with nothing but a stack
+ * that would have to be unwound gives its own address.
  */
 size_t resolve_chain(struct resolver *r, const struct thread *thread, const struct sample *sample,
 		     struct location *out, size_t max);

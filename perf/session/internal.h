@@ -225,7 +225,7 @@ struct session {
 	struct sample sample;
 	struct session_losses losses;
 	VEC(struct record_ledger) ledger;
-	uint64_t n_unknown_id, n_damaged;
+	uint64_t n_unknown_id, n_damaged, n_stacks;
 };
 
 struct error *session_add_data_event(struct session *s, const struct data_event *from);

@@ -253,6 +253,7 @@ static struct error *deliver_sample(struct session *s, const struct chunk *chunk
 			session_damaged(s, err);
 		return NULL;
 	}
+	s->n_stacks += s->sample.user_stack_size > 0;
 	s->rec.event = &ev->pub;
 	if (!tool->sample)
 		return tool->other(tool, s, &s->rec);
@@ -715,6 +716,15 @@ struct session_losses session_losses(const struct session *s)
 uint64_t session_lost_samples(const struct session *s)
 {
 	return max_of(s->losses.lost_samples, s->losses.lost);
+}
+
+void session_warn_of_stacks(const struct session *s, const char *name, const struct log *log)
+{
+	if (s->n_stacks)
+		log_warn(log,
+			 "%s: %" PRIu64 " samples have a DWARF stack, which perf-bpf cannot unwind "
+			 "yet; their call chains are incomplete (record with --call-graph fp)",
+			 name, s->n_stacks);
 }
 
 void session_warn_of_losses(const struct session *s, const char *name, const struct log *log)
