@@ -5,9 +5,10 @@
  * of the last look are kept where differences are wanted, and found by their
  * keys. What is shown is made of the rows alone.
  *
- * Counters are taken away from each other, everything else of a value is as
- * it is now. An entry that was deleted and made anew in between began at 0:
- * its difference would be negative, and it is shown whole.
+ * Counters that only grow by additions are taken away from each other, everything else of a value
+ * is as it is now: the difference of two maxima or last values means nothing. The author declares
+ * which they are, or the programs' instructions show it. An entry that was deleted and made anew in
+ * between began at 0: its difference would be negative, and it is shown whole.
  */
 #include "run/collect.h"
 
@@ -16,11 +17,13 @@
 #include <string.h>
 
 #include "lib/base/names.h"
+#include "lib/object/object.h"
 #include "run/internal.h"
 #include "show/columns.h"
 
 enum {
-	CPU_BYTES = 8, /* what a CPU's number takes before the key */
+	CPU_BYTES = 8,	/* what a CPU's number takes before the key */
+	MAX_LEVELS = 8, /* names in a note */
 };
 
 const struct bpf_map *collector_map(const struct collector *c)
@@ -141,6 +144,24 @@ static const struct bpf_map *find_stacks(const struct bpf_object *obj, const cha
 	return found;
 }
 
+/* Which of its numbers are sums: declared, or seen from what the programs do with them. */
+static void find_changes(const struct bpf_object *obj, struct collector *c)
+{
+	const struct map_store *stores;
+	size_t n;
+	const bool all = object_map_stores(obj, &stores, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct map_store *s = &stores[i];
+
+		if (s->map == c->map && (all || !s->adds))
+			fields_see_store(&c->value, s->off, s->size, s->varies, s->adds);
+	}
+	if (is_hist(c->display) || c->display->kind == DISPLAY_COUNT ||
+	    c->display->kind == DISPLAY_STACKS)
+		fields_set_additive(&c->value);
+}
+
 struct error *collector_new(const struct bpf_object *obj, const struct bpf_map *map,
 			    struct display *display, struct collector **out)
 {
@@ -172,6 +193,7 @@ struct error *collector_new(const struct bpf_object *obj, const struct bpf_map *
 	if (display->kind == DISPLAY_STACKS)
 		TRY(check_stacks(c));
 	TRY(check_shape(c));
+	find_changes(obj, c);
 	if (display->kind == DISPLAY_HEATMAP)
 		TRY(heat_new(map_reader_info(c->reader)->max_entries, &c->heat));
 	*out = steal_ptr(c);
@@ -286,7 +308,7 @@ static bool began_anew(const struct collector *c, const uint8_t *now, const uint
 	for (size_t i = 0; i < c->value.n; i++) {
 		const struct record_field *f = &c->value.v[i];
 
-		if (f->kind == FIELD_UINT && !f->bits &&
+		if (f->kind == FIELD_UINT && field_is_additive(f) &&
 		    field_number(f, now) < field_number(f, before))
 			return true;
 	}
@@ -549,8 +571,8 @@ struct error *sort_rows(struct collector *c, const struct collect_opts *opts, co
 
 		/* an array has all its entries from the start; a difference may be none */
 		if (!(indexed || opts->delta || c->per_cpu) ||
-		    (opts->delta && fields_count(&c->value)
-			     ? fields_any_counter(&c->value, row_value(c, row))
+		    (opts->delta && fields_any_additive(&c->value)
+			     ? fields_any_added(&c->value, row_value(c, row))
 			     : fields_any(&c->value, row_value(c, row))))
 			rows[(*n)++] = row;
 	}
@@ -808,6 +830,32 @@ static struct error *make_result(struct making *m, const struct collect_opts *op
 	return NULL;
 }
 
+/* With --clear: which numbers are not changes. */
+static struct error *note_levels(struct making *m, struct result *r)
+{
+	const struct collector *c = m->c;
+	const bool is_table = r->kind == RESULT_TABLE && !is_section(c);
+	size_t n = 0;
+
+	strbuf_reset(&m->text);
+	for (size_t i = 0; i < c->value.n; i++) {
+		const struct record_field *f = &c->value.v[i];
+
+		if (!field_is_counter(f) || field_is_additive(f) || ++n > MAX_LEVELS)
+			continue;
+		strbuf_adds(&m->text, n > 1 ? ", " : "");
+		strbuf_adds(&m->text, is_table	 ? r->table.columns[c->per_cpu + c->key.n + i].name
+				      : *f->name ? f->name
+						 : "the value");
+	}
+	if (!n)
+		return NULL;
+	if (n > MAX_LEVELS)
+		strbuf_addf(&m->text, " and %zu more", n - MAX_LEVELS);
+	strbuf_adds(&m->text, ": current, not the change");
+	return make_text(m, &r->note);
+}
+
 struct error *collector_collect(struct collector *c, const struct collect_opts *opts,
 				struct run_names *names, struct results *results)
 {
@@ -816,7 +864,8 @@ struct error *collector_collect(struct collector *c, const struct collect_opts *
 	if (c->heat) {
 		TRY(collector_sample(c, clock_ns(CLOCK_MONOTONIC)));
 	} else if (!c->stream) {
-		bool apart = opts->per_cpu || (!fields_count(&c->value) && !is_hist(c->display));
+		bool apart = opts->per_cpu || (!fields_count(&c->value) && !is_hist(c->display)) ||
+			     fields_any_set(&c->value);
 
 		TRY(collector_look(c, apart && map_reader_cpus(c->reader) &&
 					      !collector_has_stacks(c)));
@@ -824,6 +873,8 @@ struct error *collector_collect(struct collector *c, const struct collect_opts *
 			TRY(subtract_last(c));
 	}
 	struct error *err = make_result(&m, opts, results);
+	if (!err && opts->delta && c->reader)
+		err = note_levels(&m, &results->v[results->n - 1]);
 	strbuf_deinit(&m.text);
 	return err;
 }

@@ -10,6 +10,9 @@
 #include "lib/btf/open.h"
 #include "lib/btf/value.h"
 
+#define TAG_SUM	  "perf-bpf:sum"
+#define TAG_LEVEL "perf-bpf:level"
+
 enum {
 	MAX_FIELDS = 10000,
 	MAX_STEPS = 4 * MAX_FIELDS,
@@ -73,6 +76,8 @@ struct fields_walk {
 	const struct btf *btf;
 	struct fields *fields;
 	struct strbuf path;
+	bool has_tags; /* members are declared as sums, or as something else */
+	enum field_change declared;
 	uint32_t steps; /* types seen: what holds nothing makes no field, but takes time */
 };
 
@@ -93,6 +98,8 @@ static struct error *add_field(struct fields_walk *w, struct record_field field)
 	if (!f)
 		return error_nomem();
 	*f = field;
+	f->change = w->declared;
+	f->declared = w->declared != CHANGE_UNKNOWN;
 	f->name = strdup(strbuf_str(&w->path));
 	return f->name ? NULL : error_nomem();
 }
@@ -143,9 +150,29 @@ static uint32_t widest_member(const struct btf *btf, const struct btf_type *t)
 	return widest;
 }
 
-static struct error *walk_members(struct fields_walk *w, const struct btf_type *t, uint64_t bit,
-				  int depth)
+/* What PERF_BPF_SUM or PERF_BPF_LEVEL says of a member. */
+static enum field_change declared_change(const struct btf *btf, uint32_t type, uint32_t member)
 {
+	const uint32_t n = btf__type_cnt(btf);
+
+	for (uint32_t id = 1; id < n; id++) {
+		const struct btf_type *t = btf__type_by_id(btf, id);
+
+		if (!t || !btf_is_decl_tag(t) || t->type != type ||
+		    btf_decl_tag(t)->component_idx != (int32_t)member)
+			continue;
+		if (!strcmp(btf_name(btf, t), TAG_SUM))
+			return CHANGE_ADDED;
+		if (!strcmp(btf_name(btf, t), TAG_LEVEL))
+			return CHANGE_SET;
+	}
+	return CHANGE_UNKNOWN;
+}
+
+static struct error *walk_members(struct fields_walk *w, uint32_t id, const struct btf_type *t,
+				  uint64_t bit, int depth)
+{
+	const enum field_change outer = w->declared;
 	size_t len = w->path.len;
 
 	uint32_t begin = btf_is_union(t) ? widest_member(w->btf, t) : 0;
@@ -157,8 +184,11 @@ static struct error *walk_members(struct fields_walk *w, const struct btf_type *
 
 		if (name && *name)
 			strbuf_addf(&w->path, "%s%s", len ? "." : "", name);
+		if (w->has_tags && outer == CHANGE_UNKNOWN)
+			w->declared = declared_change(w->btf, id, i);
 		TRY(walk_type(w, m->type, bit + btf_member_bit_offset(t, i),
 			      btf_member_bitfield_size(t, i), depth + 1));
+		w->declared = outer;
 		path_cut(w, len);
 	}
 	return NULL;
@@ -245,7 +275,7 @@ static struct error *walk_type(struct fields_walk *w, uint32_t type, uint64_t bi
 		return walk_array(w, t, bit, depth);
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION:
-		return walk_members(w, t, bit, depth);
+		return walk_members(w, id, t, bit, depth);
 	case BTF_KIND_DATASEC:
 		return walk_section(w, t, bit, depth);
 	default:
@@ -294,6 +324,8 @@ struct error *fields_of(const struct btf *btf, uint32_t type, uint32_t size, str
 				 (struct record_field){.kind = number ? FIELD_UINT : FIELD_BYTES,
 						       .size = size});
 	}
+	w.has_tags = btf__find_str((struct btf *)btf, TAG_SUM) >= 0 ||
+		     btf__find_str((struct btf *)btf, TAG_LEVEL) >= 0;
 	int64_t has = btf__resolve_size(btf, type);
 	if (has != size)
 		return error_new(EINVAL, "the type has %lld bytes, but the map has %u",
@@ -396,8 +428,7 @@ int field_order(const struct record_field *f, const void *a, const void *b, bool
 	return largest_first ? -order : order;
 }
 
-/* Counters are whole integers that mean nothing else. */
-static bool is_counter(const struct record_field *f)
+bool field_is_counter(const struct record_field *f)
 {
 	return (f->kind == FIELD_UINT || f->kind == FIELD_INT || f->kind == FIELD_WIDE) &&
 	       !f->bits && (f->role == ROLE_NONE || f->role == ROLE_NS || f->role == ROLE_BYTES);
@@ -439,7 +470,7 @@ void fields_add(const struct fields *fields, void *to, const void *from)
 		const struct record_field *f = &fields->v[i];
 		uint8_t *p = (uint8_t *)to + f->off;
 
-		if (is_counter(f))
+		if (field_is_counter(f))
 			change(f, to, from, true);
 		else if (!is_zero(f, to))
 			continue;
@@ -450,28 +481,109 @@ void fields_add(const struct fields *fields, void *to, const void *from)
 	}
 }
 
+bool field_is_additive(const struct record_field *f)
+{
+	return field_is_counter(f) && f->change == CHANGE_ADDED;
+}
+
 void fields_subtract(const struct fields *fields, void *to, const void *from)
 {
 	for (size_t i = 0; i < fields->n; i++) {
 		const struct record_field *f = &fields->v[i];
 
-		if (is_counter(f))
+		if (field_is_additive(f))
 			change(f, to, from, false);
+	}
+}
+
+void fields_set_additive(struct fields *fields)
+{
+	struct record_field *f;
+
+	vec_for_each (f, fields)
+		if (f->change == CHANGE_UNKNOWN)
+			f->change = CHANGE_ADDED;
+}
+
+/* What is set once is not a sum, whatever else is done with it. */
+static void see_change(struct record_field *f, bool adds)
+{
+	if (f->declared)
+		return;
+	if (!adds)
+		f->change = CHANGE_SET;
+	else if (f->change == CHANGE_UNKNOWN)
+		f->change = CHANGE_ADDED;
+}
+
+/* "a.slots[3]" and "a.slots[4]" are elements of one array. */
+static bool same_array(const struct record_field *a, const struct record_field *b)
+{
+	const char *x = strrchr(a->name, '['), *y = strrchr(b->name, '[');
+
+	return x && y && x - a->name == y - b->name &&
+	       !strncmp(a->name, b->name, (size_t)(x - a->name));
+}
+
+static const struct record_field *field_at(const struct fields *fields, int64_t off)
+{
+	const struct record_field *f;
+
+	vec_for_each (f, fields)
+		if (off >= f->off && off < (int64_t)f->off + f->size)
+			return f;
+	return NULL;
+}
+
+void fields_see_store(struct fields *fields, int32_t off, uint32_t size, bool varies, bool adds)
+{
+	const struct record_field *first = varies ? field_at(fields, off) : NULL;
+	struct record_field *f;
+
+	vec_for_each (f, fields) {
+		const bool hit =
+			(int64_t)f->off < (int64_t)off + size && off < (int64_t)f->off + f->size;
+
+		if (varies && first && strchr(first->name, '[')) {
+			if (same_array(first, f))
+				see_change(f, adds);
+		} else if (varies) {
+			if (!adds)
+				see_change(f, false); /* it may be anywhere */
+		} else if (hit) {
+			see_change(f, adds && f->off == (uint32_t)off && f->size == size);
+		}
 	}
 }
 
 bool fields_count(const struct fields *fields)
 {
 	for (size_t i = 0; i < fields->n; i++)
-		if (is_counter(&fields->v[i]))
+		if (field_is_counter(&fields->v[i]))
 			return true;
 	return false;
 }
 
-bool fields_any_counter(const struct fields *fields, const void *data)
+bool fields_any_additive(const struct fields *fields)
 {
 	for (size_t i = 0; i < fields->n; i++)
-		if (is_counter(&fields->v[i]) && !is_zero(&fields->v[i], data))
+		if (field_is_additive(&fields->v[i]))
+			return true;
+	return false;
+}
+
+bool fields_any_set(const struct fields *fields)
+{
+	for (size_t i = 0; i < fields->n; i++)
+		if (field_is_counter(&fields->v[i]) && fields->v[i].change == CHANGE_SET)
+			return true;
+	return false;
+}
+
+bool fields_any_added(const struct fields *fields, const void *data)
+{
+	for (size_t i = 0; i < fields->n; i++)
+		if (field_is_additive(&fields->v[i]) && !is_zero(&fields->v[i], data))
 			return true;
 	return false;
 }

@@ -47,6 +47,13 @@ enum field_kind {
 	FIELD_BYTES, /* what is none of these */
 };
 
+/* What a program does with a number over time, as far as it is known. */
+enum field_change {
+	CHANGE_UNKNOWN,
+	CHANGE_ADDED, /* it only adds: the difference of two values is what was added meanwhile */
+	CHANGE_SET,   /* a maximum, a last value, a level: a difference means nothing */
+};
+
 struct record_field {
 	char *name; /* "" for a type that is no struct */
 	enum field_kind kind;
@@ -57,6 +64,8 @@ struct record_field {
 	uint32_t type;	    /* the enum's id */
 	bool has_comm;	    /* a pid whose name is in the same struct, as it was at the time */
 	bool hidden;	    /* not shown: the time column of events shows it */
+	enum field_change change;
+	bool declared; /* change is what the author says */
 };
 
 struct fields {
@@ -100,14 +109,30 @@ double field_float(const struct record_field *field, const void *data);
  */
 int field_order(const struct record_field *field, const void *a, const void *b, bool largest_first);
 
+/* Whether its numbers can be added up: a whole integer that means nothing else. */
+bool field_is_counter(const struct record_field *field);
+/* Whether it is one to which programs only add, so that it may be subtracted. */
+bool field_is_additive(const struct record_field *field);
+
+/*
+ * Sets the change of counters of which it is unknown. A store of `size` bytes at `off`
+ * that adds, or sets; varies: to an element of the array that begins there.
+ */
+void fields_see_store(struct fields *fields, int32_t off, uint32_t size, bool varies, bool adds);
+/* All counters are added to: slots of a histogram, weights of stacks. */
+void fields_set_additive(struct fields *fields);
+
 /* Adds the counters of the value at `from` to those at `to`; what is none is kept. */
 void fields_add(const struct fields *fields, void *to, const void *from);
-/* Takes them away: those of one time from those of a later one. */
+/* Takes additive ones away: those of one time from those of a later one. */
 void fields_subtract(const struct fields *fields, void *to, const void *from);
-/* Whether there are counters among them, which differences can be made of. */
+/* Whether there are counters among them; additive ones, which differences can be made of. */
 bool fields_count(const struct fields *fields);
-/* Whether any counter is not 0; whether anything is not. */
-bool fields_any_counter(const struct fields *fields, const void *data);
+bool fields_any_additive(const struct fields *fields);
+/* Whether some counter is not a sum, so that those of several CPUs cannot be added up. */
+bool fields_any_set(const struct fields *fields);
+/* Whether any additive counter is not 0; whether anything is not. */
+bool fields_any_added(const struct fields *fields, const void *data);
 bool fields_any(const struct fields *fields, const void *data);
 
 #endif

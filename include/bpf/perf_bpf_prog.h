@@ -122,6 +122,26 @@ struct syscall_exit_args {
 #endif
 
 /*
+ * What a member of a value is, for perf-bpf run --clear: a number to which the
+ * program only adds, whose change is shown, or a level (a maximum, a minimum, a last
+ * value, a number that goes up and down), which is shown as it is. Without them, perf-bpf
+ * run finds out from the instructions of the program: a member is a sum if it
+ * is only changed by additions (x++, x += n, __sync_fetch_and_add()).
+ *
+ *	struct stats {
+ *		__u64 calls;
+ *		__u64 longest PERF_BPF_LEVEL;
+ *	};
+ */
+#if __has_attribute(btf_decl_tag)
+#define PERF_BPF_SUM   __attribute__((btf_decl_tag("perf-bpf:sum")))
+#define PERF_BPF_LEVEL __attribute__((btf_decl_tag("perf-bpf:level")))
+#else
+#define PERF_BPF_SUM
+#define PERF_BPF_LEVEL
+#endif
+
+/*
  * perf-bpf run attaches only the first program of a group whose attach target
  * exists in this kernel: a function that can be probed, or a tracepoint. Each
  * program of the group is optional: its section name begins with '?':

@@ -335,4 +335,94 @@ test_stacks_do_not_collide() {
 	END
 }
 
+# With --clear, what programs add to is a difference, and all else is as it is.
+test_clear_subtracts_sums_only() {
+	make_workload
+	cat >clear.bpf.c <<-'END'
+		#include "losses.h"
+		struct pbt_value {
+			__u64 calls, sum, max, last, level;
+			__s64 average;
+			__u64 declared PERF_BPF_SUM, kept PERF_BPF_LEVEL;
+			__u64 slots[4];
+		};
+		struct {
+			__uint(type, BPF_MAP_TYPE_HASH);
+			__uint(max_entries, 8);
+			__type(key, __u64);
+			__type(value, struct pbt_value);
+		} values SEC(".maps");
+		struct {
+			__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+			__uint(max_entries, 1);
+			__type(key, __u32);
+			__type(value, struct pbt_value);
+		} by_cpu SEC(".maps");
+		static void see(struct pbt_value *v, __u64 mask)
+		{
+			v->calls++;
+			__sync_fetch_and_add(&v->sum, mask);
+			if (mask > v->max)
+				v->max = mask;
+			v->last = mask;
+			v->level += mask & 1 ? 3 : -1;
+			v->average += ((__s64)mask - v->average) >> 3;
+			v->declared = v->calls * 2;
+			v->kept++;
+			v->slots[mask & 3]++;
+		}
+		ON_CALL
+		{
+			__u64 key = 7, mask = ctx->args[0];
+			struct pbt_value zero = {}, *v;
+			__u32 first = 0;
+			if (!perf_bpf_wanted())
+				return 0;
+			v = bpf_map_lookup_elem(&values, &key);
+			if (!v) {
+				bpf_map_update_elem(&values, &key, &zero, BPF_NOEXIST);
+				v = bpf_map_lookup_elem(&values, &key);
+			}
+			if (v)
+				see(v, mask);
+			v = bpf_map_lookup_elem(&by_cpu, &first);
+			if (v)
+				see(v, mask);
+			return 0;
+		}
+	END
+	cat >again.sh <<-'END'
+		./pbt_losses 500 >/dev/null
+		end=$(($(date +%s) + 60))
+		until grep -q '"kept":500' out || [ "$(date +%s)" -gt $end ]; do sleep 0.02; done
+		./pbt_losses 300 >/dev/null
+	END
+	: >out
+	run_losses clear.bpf.c --json --clear --interval 50ms -- sh again.sh >out
+	python3 - <<-'END'
+		import json
+		lines = [json.loads(l) for l in open("out") if l.startswith("{")]
+		rows = [w for l in lines if l["map"] == "values" for w in l["rows"]]
+		total = lambda name: sum(w[name] for w in rows)
+		# sums: the differences add up
+		assert total("calls") == 800 and total("declared") == 1600, rows
+		assert total("sum") == 499 * 500 // 2 + 299 * 300 // 2, rows
+		assert [total(f"slots[{i}]") for i in range(4)] == [200] * 4, rows
+		# the second part's largest mask is smaller than the first one's
+		assert rows[-1]["max"] == 499 and rows[-1]["last"] == 299, rows
+		assert rows[-1]["kept"] == 800, rows
+		assert all(0 <= w["max"] <= 499 and 0 <= w["last"] <= 499 for w in rows), rows
+		# 3 more and 1 less in turn: as it is, not its difference
+		assert rows[-1]["level"] == 800, rows
+		notes = {l["note"] for l in lines if l["map"] == "values"}
+		assert notes == {"max, last, level, average, kept: current, not the change"}, notes
+		# maxima of CPUs are not added up
+		cpus = [w for l in lines if l["map"] == "by_cpu" for w in l["rows"]]
+		assert all("cpu" in w and w["max"] <= 499 for w in cpus), cpus
+		assert sum(w["calls"] for w in cpus) == 800, cpus
+	END
+	run_losses clear.bpf.c --clear --interval 1h -- ./pbt_losses 10 >out
+	assert_contains out "note: max, last, level, average, kept: current, not the change"
+}
+
 run_tests

@@ -177,7 +177,7 @@ static uint32_t add_value(struct btf *btf)
 static void test_fields(void **state)
 {
 	static const char *const names[] = {"low", "high", "all", "wide", "last"};
-	struct {
+	struct counted {
 		uint32_t low : 4, high : 28;
 		uint64_t all;
 		__attribute__((aligned(16))) unsigned __int128 wide;
@@ -203,11 +203,22 @@ static void test_fields(void **state)
 	assert_int_equal(sum.all, 2ull << 40);
 	assert_true(sum.wide == (unsigned __int128)UINT64_MAX * 2);
 	assert_int_equal(sum.last, -2);
+	/* nothing is subtracted before it is known that programs add to it */
+	assert_false(fields_any_additive(&fields));
+	fields_subtract(&fields, &sum, &one);
+	assert_int_equal(sum.all, 2ull << 40);
+	fields_see_store(&fields, offsetof(struct counted, all), 8, false, true);
+	fields_see_store(&fields, offsetof(struct counted, wide), 16, false, true);
+	fields_see_store(&fields, offsetof(struct counted, last), 2, false, true);
+	assert_false(fields_any_set(&fields));
+	fields_see_store(&fields, offsetof(struct counted, last), 2, false, false);
+	assert_true(fields_any_set(&fields));
 	fields_subtract(&fields, &sum, &one);
 	assert_true(sum.wide == UINT64_MAX);
 	assert_int_equal(sum.low, 5);
+	assert_int_equal(sum.last, -2);
 	fields_subtract(&fields, &sum, &one);
-	assert_false(fields_any_counter(&fields, &sum));
+	assert_false(fields_any_added(&fields, &sum));
 	assert_true(fields_any(&fields, &sum));
 	btf__free(btf);
 }
