@@ -60,11 +60,13 @@ static struct error *open_folder(int dir, const char *name, int *out)
 static struct error *check_parent(const char *dir)
 {
 	_cleanup_free_ char *parent = strdup(dir);
-	char *slash = parent ? strrchr(parent, '/') : NULL;
 	struct stat st;
 
 	if (!parent)
 		return error_nomem();
+	for (size_t n = strlen(parent); n > 1 && parent[n - 1] == '/'; n--)
+		parent[n - 1] = 0;
+	char *slash = strrchr(parent, '/');
 	if (slash)
 		slash[slash == parent] = 0;
 	if (stat(slash ? parent : ".", &st))

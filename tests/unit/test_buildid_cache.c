@@ -143,6 +143,7 @@ static void nothing_is_written_elsewhere(void **state)
 static void directories_of_others_are_left_alone(void **state)
 {
 	assert_int_equal(open_error("missing/cache"), ENOENT);
+	assert_int_equal(open_error("slashes//"), 0);
 	assert_int_equal(mkdir("open", 0777) | chmod("open", 0777), 0);
 	assert_int_equal(open_error("open"), EPERM);
 	if (geteuid()) {
