@@ -155,7 +155,14 @@ static struct error *find_in_modules(struct bpf_object *obj, const char *name,
 		if (found <= 0)
 			continue;
 		TRY(take(obj, var, btf, (uint32_t)found, &taken));
-		return taken ? module_fd_index(obj, module, &var->module) : NULL;
+		struct error *err = taken ? module_fd_index(obj, module, &var->module) : NULL;
+		if (err && err->code == EPERM && var->is_weak) {
+			/* as if the module were not loaded: a program that asks can do without */
+			error_free(err);
+			err = NULL;
+			var->btf_id = 0;
+		}
+		return err;
 	}
 	return NULL;
 }

@@ -13,10 +13,12 @@
 #include <bpf/btf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mount.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "kinds.h"
@@ -466,6 +468,24 @@ static void kind_type_of_a_module(void)
 	bpf_object__close(obj);
 }
 
+/* Without CAP_SYS_ADMIN types of modules are found, and their functions are as if missing. */
+static void kind_module_without_admin(void)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct caps[2];
+	const int is_built_in = libbpf_find_vmlinux_btf_id("bpf_skb_ct_lookup", 0) > 0;
+	struct bpf_program *prog;
+	struct globals g;
+
+	CHECK(!syscall(SYS_capget, &head, caps));
+	caps[CAP_SYS_ADMIN / 32].effective &= ~(1u << CAP_SYS_ADMIN % 32);
+	CHECK(!syscall(SYS_capset, &head, caps));
+	kind_type_of_a_module();
+	struct bpf_object *obj = load_with("of_a_module", &prog, &g);
+	CHECK(run(prog) == (is_built_in ? ENOENT : 100));
+	bpf_object__close(obj);
+}
+
 /* A type that has to be there: the module has it, or the error says that no module has. */
 static void kind_needs_a_module(void)
 {
@@ -561,6 +581,7 @@ static const struct {
 	{"lsm", kind_lsm},
 	{"lsm_cgroup", kind_lsm_cgroup},
 	{"many_of_a_module", kind_many_of_a_module},
+	{"module_without_admin", kind_module_without_admin},
 	{"needs_a_module", kind_needs_a_module},
 	{"netfilter", kind_netfilter},
 	{"netkit", kind_netkit},

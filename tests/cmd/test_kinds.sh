@@ -35,6 +35,7 @@ arena() {
 test_modules() {
 	kind needs_a_module
 	kind type_of_a_module
+	kind module_without_admin
 	kind symbol_of_a_module
 }
 test_arena() { arena; }
