@@ -30,6 +30,7 @@
 #include <sys/stat.h>
 
 #include "lib/base/cursor.h"
+#include "lib/sys/open_file.h"
 
 struct elf_source {
 	Elf *elf;
@@ -107,16 +108,10 @@ static struct elf_source *pb_elf_source_new(const char *path)
 struct error *pb_elf_source_open(const char *path, struct elf_source **out)
 {
 	_cleanup_(pb_elf_source_freep) struct elf_source *es = pb_elf_source_new(path);
-	struct stat st;
 
 	if (!es)
 		return error_nomem();
-	/* Not to wait for a FIFO's writer. */
-	es->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (es->fd < 0 || fstat(es->fd, &st))
-		return error_at(error_errno(errno, "cannot be opened"), "%s", path);
-	if (!S_ISREG(st.st_mode))
-		return error_at(error_new(EINVAL, "not a regular file"), "%s", path);
+	TRY(open_regular(path, NULL, &es->fd));
 	es->elf = elf_begin(es->fd, ELF_C_READ, NULL);
 	TRY(pb_elf_source_init(es));
 	*out = steal_ptr(es);

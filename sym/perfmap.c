@@ -5,18 +5,17 @@
  * are skipped.
  *
  * Every user may write such a file for a process that root looks at. So it must be a regular
- * file (a FIFO would make us wait), and how much is read and kept is limited: a sparse file may
- * claim terabytes, in one line.
+ * file (a FIFO would make us wait) of that process's user, and how much is read and kept is
+ * limited: a sparse file may claim terabytes, in one line.
  */
 #include "sym/internal.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "lib/sys/open_file.h"
 
 enum {
 	MAX_SIZE = 256 << 20, /* of the file */
@@ -49,24 +48,6 @@ static struct error *too_large(void)
 	return error_new(EFBIG, "larger than %d MB", MAX_SIZE >> 20);
 }
 
-static struct error *perf_map_open(const char *path, FILE **out)
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	struct stat st;
-
-	if (fd < 0 || fstat(fd, &st))
-		return error_at(error_errno(errno, "cannot be opened"), "%s", path);
-	if (!S_ISREG(st.st_mode))
-		return error_at(error_new(EINVAL, "not a regular file"), "%s", path);
-	if (st.st_size > MAX_SIZE)
-		return error_at(too_large(), "%s", path);
-	*out = fdopen(fd, "r");
-	if (!*out)
-		return error_nomem();
-	fd = -1;
-	return NULL;
-}
-
 /* The file may grow meanwhile, so what is read is counted too. */
 static struct error *perf_map_read(struct symtab *st, FILE *f)
 {
@@ -89,14 +70,19 @@ static struct error *perf_map_read(struct symtab *st, FILE *f)
 	return NULL;
 }
 
-struct error *symtab_load_perf_map(const char *path, struct symtab **out)
+struct error *symtab_load_perf_map(const char *path, uid_t owner, struct symtab **out)
 {
 	_cleanup_(symtab_freep) struct symtab *st = symtab_new();
+	const struct open_regular_opts opts = {
+		.owned = true,
+		.owner = owner,
+		.max_bytes = MAX_SIZE,
+	};
 	_cleanup_fclose_ FILE *f = NULL;
 
 	if (!st)
 		return error_nomem();
-	TRY(perf_map_open(path, &f));
+	TRY(fopen_regular(path, &opts, &f));
 	TRY(error_at(perf_map_read(st, f), "%s", path));
 	if (!st->syms.n)
 		return error_at(error_new(ENODATA, "it has no symbols"), "%s", path);

@@ -115,8 +115,11 @@ struct kallsyms_symbol kallsyms_at(const struct kallsyms *k, size_t i);
 void kallsyms_free(struct kallsyms *k);
 DEFINE_FREEP(struct kallsyms, kallsyms_free)
 
-/* "START SIZE NAME" lines that a JIT wrote (/tmp/perf-PID.map). */
-struct error *symtab_load_perf_map(const char *path, struct symtab **out);
+/*
+ * "START SIZE NAME" lines that a JIT wrote (/tmp/perf-PID.map). EPERM if the file belongs to
+ * another user than root, the caller and owner, the user of the process.
+ */
+struct error *symtab_load_perf_map(const char *path, uid_t owner, struct symtab **out);
 
 /* One symbol, [start, start + len): the image of a BPF program. */
 struct error *symtab_new_one(uint64_t start, uint64_t len, const char *name, struct symtab **out);

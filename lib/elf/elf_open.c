@@ -22,6 +22,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/sys/open_file.h"
+
 #include "lib/elf/internal.h"
 
 /* Files up to this are read as a whole where parts would do. */
@@ -465,14 +467,10 @@ static struct error *file_open(const char *path, pb_elf_wants *wants, struct elf
 
 	if (!file || !(file->name = strdup(path)))
 		return error_nomem();
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return file_error(file, error_errno(errno, "cannot open"));
+	_cleanup_close_ int fd = -1;
+	TRY(open_regular(path, NULL, &fd));
 	if (fstat(fd, &st) < 0)
 		return file_error(file, error_errno(errno, "cannot read"));
-	if (!S_ISREG(st.st_mode))
-		return file_error(file, error_new(S_ISDIR(st.st_mode) ? EISDIR : EINVAL,
-						  "not a regular file"));
 	file->size = (uint64_t)st.st_size;
 	if (!wants || file->size <= WHOLE_MAX)
 		TRY(file_fill(file, fd));

@@ -30,7 +30,7 @@ static struct error *check_file(const struct stat *st, const struct open_regular
 	if (S_ISLNK(st->st_mode))
 		return error_new(ELOOP, "it is a symbolic link");
 	if (!S_ISREG(st->st_mode))
-		return error_new(EINVAL, "not a regular file");
+		return error_new(S_ISDIR(st->st_mode) ? EISDIR : EINVAL, "not a regular file");
 	if (!opts)
 		return NULL;
 	if (opts->owned && !is_trusted(st->st_uid) && (!opts->owner || st->st_uid != opts->owner))
@@ -56,16 +56,37 @@ static int open_by_name(const char *path, const struct stat *seen)
 	return -1;
 }
 
+/* O_PATH: nothing is opened. A link is followed unless it is not to be trusted. */
+static struct error *find_file(const char *path, const struct open_regular_opts *opts, int *fd,
+			       struct stat *st)
+{
+	const bool look_at_link = opts && (opts->no_link || opts->owned);
+	_cleanup_close_ int found =
+		open(path, O_PATH | O_CLOEXEC | (look_at_link ? O_NOFOLLOW : 0));
+
+	if (found < 0 || fstat(found, st))
+		return error_errno(errno, "cannot open");
+	if (S_ISLNK(st->st_mode) && !opts->no_link) {
+		if (!is_trusted(st->st_uid))
+			return error_new(EPERM, "the symbolic link belongs to user %u",
+					 (unsigned)st->st_uid);
+		closep(&found);
+		found = open(path, O_PATH | O_CLOEXEC);
+		if (found < 0 || fstat(found, st))
+			return error_errno(errno, "cannot open");
+	}
+	TRY(check_file(st, opts));
+	*fd = steal_fd(&found);
+	return NULL;
+}
+
 struct error *open_regular(const char *path, const struct open_regular_opts *opts, int *fd)
 {
-	const int no_link = opts && opts->no_link ? O_NOFOLLOW : 0;
-	_cleanup_close_ int found = open(path, O_PATH | O_CLOEXEC | no_link);
+	_cleanup_close_ int found = -1;
 	char link[32];
 	struct stat st;
 
-	if (found < 0 || fstat(found, &st))
-		return error_at(error_errno(errno, "cannot open"), "%s", path);
-	TRY(error_at(check_file(&st, opts), "%s", path));
+	TRY(error_at(find_file(path, opts, &found, &st), "%s", path));
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
 	int got = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (got < 0 && errno == ENOENT)
@@ -73,6 +94,19 @@ struct error *open_regular(const char *path, const struct open_regular_opts *opt
 	if (got < 0)
 		return error_at(error_errno(errno, "cannot open"), "%s", path);
 	*fd = got;
+	return NULL;
+}
+
+struct error *fopen_regular(const char *path, const struct open_regular_opts *opts, FILE **out)
+{
+	_cleanup_close_ int fd = -1;
+
+	TRY(open_regular(path, opts, &fd));
+	FILE *file = fdopen(fd, "r");
+	if (!file)
+		return error_nomem();
+	fd = -1;
+	*out = file;
 	return NULL;
 }
 

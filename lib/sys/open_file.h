@@ -17,24 +17,28 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "lib/base/error.h"
 
 struct open_regular_opts {
-	bool no_link;	    /* fails if the path's last component is a symbolic link */
-	bool owned;	    /* fails unless it belongs to root, the caller or owner */
-	uid_t owner;	    /* with owned; 0: nobody else */
+	bool no_link; /* fails if the path's last component is a symbolic link */
+	bool owned;   /* fails unless it (and the link, if it is one) belongs to root, the caller or
+			 owner */
+	uid_t owner;  /* with owned; 0: nobody else */
 	uint64_t max_bytes; /* 0: any size. The file may grow, so count what is read, too. */
 };
 
 /*
  * Opens a regular file for reading; *fd is the caller's. opts may be NULL. Nothing
  * else is ever opened: devices and FIFOs are recognized without opening them. Errors:
- * ENOENT, EACCES, … as open(2); EINVAL: not a regular file; ELOOP: a symbolic link;
+ * ENOENT, EACCES, … as open(2); EINVAL, EISDIR: not a regular file; ELOOP: a symbolic link;
  * EPERM: it belongs to another user; EFBIG.
  */
 struct error *open_regular(const char *path, const struct open_regular_opts *opts, int *fd);
+/* The same as a stream; *out is the caller's. */
+struct error *fopen_regular(const char *path, const struct open_regular_opts *opts, FILE **out);
 
 /* Where an output file is, or will be. */
 struct output_path {

@@ -402,21 +402,36 @@ static char *path_inside(const struct resolver *r, const char *path)
 
 static void log_and_free(struct resolver *r, const char *path, struct error *err)
 {
-	if (err && err->code != ENOENT && err->code != ENODATA)
+	if (err && err->code == EPERM)
+		log_warn(r->opts.log, "%s: not used: %s", err->where ? err->where : path, err->msg);
+	else if (err && err->code != ENOENT && err->code != ENODATA)
 		log_info(r->opts.log, "%s: %s", err->where ? err->where : path, err->msg);
 	error_free(err);
+}
+
+/* The user of the process that a perf map is for; 0 if it ended. */
+static uid_t perf_map_user(const char *path)
+{
+	char proc[32];
+	int pid = 0;
+	struct stat st;
+
+	sscanf(path, "/tmp/perf-%d.map", &pid);
+	snprintf(proc, sizeof(proc), "/proc/%d", pid);
+	return stat(proc, &st) ? 0 : st.st_uid;
 }
 
 static struct symtab *load_perf_map(struct resolver *r, const char *path, off_t *size)
 {
 	_cleanup_free_ char *inside = access(path, R_OK) ? path_inside(r, path) : NULL;
+	const uid_t user = perf_map_user(path);
 	struct symtab *st = NULL;
 	struct stat file;
 
 	if (inside)
 		path = inside;
 	*size = stat(path, &file) ? 0 : file.st_size;
-	log_and_free(r, path, symtab_load_perf_map(path, &st));
+	log_and_free(r, path, symtab_load_perf_map(path, user, &st));
 	return st;
 }
 

@@ -26,6 +26,7 @@
 
 #include "lib/base/cleanup.h"
 #include "lib/base/util.h"
+#include "lib/sys/open_file.h"
 
 #define COLUMNS_MAX 16
 
@@ -227,12 +228,11 @@ struct error *dwp_open(const char *path, struct dwp **out)
 
 	if (!dwp)
 		return error_nomem();
-	dwp->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	dwp->fd = -1;
 	dwp->path = strdup(path);
 	if (!dwp->path)
 		return error_nomem();
-	if (dwp->fd < 0)
-		return error_at(error_errno(errno, "cannot be opened"), "%s", path);
+	TRY(open_regular(path, NULL, &dwp->fd));
 	struct error *err = read_sections(dwp);
 	if (err)
 		return error_at(err, "%s", path);

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 
 #include "lib/elf/elf_read.h"
+#include "lib/sys/open_file.h"
 #include "sym/sym.h"
 
 struct want {
@@ -65,12 +66,13 @@ static int try_file(struct dwarf_image *image, const char *path, const struct wa
 	uint8_t id[20];
 	size_t size = 0;
 	struct stat own, st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = -1;
+	_cleanup_error_ struct error *failed = open_regular(path, NULL, &fd);
 
 	strbuf_addf(&image->looked, "%s%s", image->looked.len ? ", " : "", path);
-	if (fd < 0)
+	if (failed)
 		return -1;
-	bool ok = !fstat(fd, &st) && S_ISREG(st.st_mode);
+	bool ok = !fstat(fd, &st);
 	/* A link that names the file itself leads nowhere. */
 	if (ok && !stat(image->path, &own))
 		ok = own.st_dev != st.st_dev || own.st_ino != st.st_ino;

@@ -15,6 +15,7 @@
 #include <gelf.h>
 #include <sys/stat.h>
 
+#include "lib/sys/open_file.h"
 #include "sym/sym.h"
 
 struct error *dw_error(const struct dwarf_image *image, const char *fmt, ...)
@@ -168,10 +169,7 @@ struct error *pb_dwarf_image_open(const char *path, const struct dwarf_opts *giv
 	void **userdata;
 
 	TRY(image_prepare(path, opts, &image));
-	/* Not to wait for a FIFO's writer. */
-	fd = open(image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
-		return error_at(error_errno(errno, "cannot be opened"), "%s", image->path);
+	TRY(open_regular(image->path, NULL, &fd));
 	TRY(check_sections(image->path, fd, image));
 	TRY(check_build_id(image->path, opts));
 	image->regs = regs_of(image->machine);

@@ -14,6 +14,8 @@
 
 #include <stdio.h>
 
+#include "lib/sys/open_file.h"
+
 /* A set of source lines. */
 struct line_set {
 	VEC(uint32_t) v;
@@ -255,11 +257,9 @@ static struct error *lines_by_text(struct places_search *s, Dwarf_Die *unit, con
 	if (!path || !pattern)
 		return error_nomem();
 	remove_blanks(pattern);
-	_cleanup_fclose_ FILE *f = fopen(path, "re");
-	if (!f) {
-		struct error *err =
-			error_at(error_errno(errno, "cannot read the source file"), "%s", path);
-
+	_cleanup_fclose_ FILE *f = NULL;
+	struct error *err = fopen_regular(path, NULL, &f);
+	if (err) {
 		return error_hint(err, "\";PATTERN\" needs the source file at the path that the "
 				       "compiler recorded; use a line number instead");
 	}

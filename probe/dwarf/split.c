@@ -172,6 +172,35 @@ static void note_missing(struct dwarf_image *image, const char *name, bool found
 		image->split_missing = strbuf_steal(&text);
 }
 
+static bool is_not_regular(const char *dir, const char *name)
+{
+	_cleanup_free_ char *path = dir ? text_format("%s/%s", dir, name) : strdup(name);
+	struct stat st;
+
+	return path && !stat(path, &st) && !S_ISREG(st.st_mode);
+}
+
+/*
+ * Where libdw will look for the file, which it opens, whatever it is: next to the skeleton's
+ * file, and in the compilation directory. A FIFO would make it wait.
+ */
+static bool is_trap(const struct dwarf_image *image, Dwarf_Die *skeleton, const char *name)
+{
+	_cleanup_free_ char *real = realpath(image->debug_path, NULL);
+	const char *comp_dir = NULL;
+	Dwarf_Attribute attr;
+
+	if (!name)
+		return false;
+	if (name[0] == '/')
+		return is_not_regular(NULL, name);
+	if (dwarf_attr(skeleton, DW_AT_comp_dir, &attr))
+		comp_dir = dwarf_formstring(&attr);
+	if (real)
+		*strrchr(real, '/') = 0;
+	return (real && is_not_regular(real, name)) || (comp_dir && is_not_regular(comp_dir, name));
+}
+
 void split_root(struct dwarf_image *image, struct dwarf_unit *unit)
 {
 	const char *name = split_name(&unit->die);
@@ -180,8 +209,14 @@ void split_root(struct dwarf_image *image, struct dwarf_unit *unit)
 	Dwarf_Die sub;
 
 	memset(&sub, 0, sizeof(sub));
-	if (!dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &sub, NULL, NULL, NULL) && sub.cu &&
-	    dwarf_tag(&sub) != DW_TAG_invalid) {
+	if (is_trap(image, &unit->die, name)) {
+		unit->split_missing = true;
+		log_warn(image->log,
+			 "%s: %s, which has a part of its debug information, is not a "
+			 "regular file",
+			 image->debug_path, name);
+	} else if (!dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &sub, NULL, NULL, NULL) &&
+		   sub.cu && dwarf_tag(&sub) != DW_TAG_invalid) {
 		unit->split = sub;
 	} else {
 		unit->split_missing = true;

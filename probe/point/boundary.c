@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "disasm/disasm.h"
+#include "lib/sys/open_file.h"
 
 /* Instructions are no longer (Intel SDM, volume 2, 2.3.11). */
 #define INSN_MAX 15
@@ -53,9 +54,9 @@ struct error *user_check_boundary(const struct probe_finder *finder, const struc
 	_cleanup_free_ uint8_t *code = malloc(size);
 	if (!code)
 		return error_nomem();
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	const ssize_t n =
-		fd < 0 ? -1 : pread(fd, code, size, (off_t)(point->file_offset - point->offset));
+	_cleanup_close_ int fd = -1;
+	TRY(open_regular(path, NULL, &fd));
+	const ssize_t n = pread(fd, code, size, (off_t)(point->file_offset - point->offset));
 	if (n <= 0 || !find_insn(code, (size_t)n, point->offset, &start, &end) ||
 	    start == point->offset)
 		return NULL;

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "lib/base/vec.h"
+#include "lib/sys/open_file.h"
 
 struct lines_out {
 	char *file;
@@ -104,13 +105,18 @@ static uint32_t range_end(const struct line_range *range, uint32_t base, uint32_
  */
 static FILE *open_source(const char *prefix, const char *file)
 {
-	if (!prefix)
-		return fopen(file, "re");
+	FILE *f = NULL;
+
+	if (!prefix) {
+		error_free(fopen_regular(file, NULL, &f));
+		return f;
+	}
 	for (const char *rest = file; rest; rest = strchr(rest, '/')) {
 		rest += strspn(rest, "/");
 		_cleanup_free_ char *path = text_format("%s/%s", prefix, rest);
-		FILE *f = path ? fopen(path, "re") : NULL;
 
+		if (path)
+			error_free(fopen_regular(path, NULL, &f));
 		if (f)
 			return f;
 	}

@@ -52,6 +52,15 @@ test_split_dwarf() {
 	rm shop.dwo
 	refused 2 'no function "order_total"' shop.so order_total
 	assert_contains err "shop.dwo, which has a part of its debug information, does not exist"
+	# what would wait, or cannot be read to its end
+	mkfifo shop.dwo
+	refused 2 'no function "order_total"' shop.so order_total
+	assert_contains err "shop.dwo, which has a part of its debug information, is not a regular file"
+	ln -sf /dev/zero shop.dwo
+	refused 2 'no function "order_total"' shop.so order_total
+	mkfifo fifo.so
+	refused 22 "fifo.so: not a regular file" fifo.so order_total
+	refused 22 "/dev/zero: not a regular file" /dev/zero order_total
 }
 
 # A package (.dwp) has what the .dwo files had, of any unit, and leaves nothing behind.
@@ -203,7 +212,7 @@ test_nothing_there() {
 	gcc -O2 -w -fPIC -shared -nostdlib "$HERE/shop.c" -o shop.so
 	refused 61 "has no debug information" shop.so order_total
 	assert_contains err "hint: compile with -g"
-	refused 2 "cannot be opened" missing.so order_total
+	refused 2 "cannot open" missing.so order_total
 	echo "no ELF" >text
 	refused 74 "not a valid ELF file" text order_total
 	refused 61 "tried /nowhere/boot/vmlinux-1.2.3" -d /nowhere -k 1.2.3 "" vfs_read

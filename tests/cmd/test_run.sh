@@ -262,7 +262,7 @@ make_stacks_workload() {
 		}
 		__attribute__((noinline)) void left(void) { leaf(3); __asm__ volatile(""); }
 		__attribute__((noinline)) void right(void) { leaf(1); __asm__ volatile(""); }
-		int main(void)
+		int main(int argc, char **argv)
 		{
 			/* mov $95, %eax; mov $18, %edi; syscall; ret */
 			static const char code[] = "\xb8\x5f\0\0\0\xbf\x12\0\0\0\x0f\x05\xc3";
@@ -278,6 +278,8 @@ make_stacks_workload() {
 			FILE *f = fopen(name, "w");
 			fprintf(f, "%lx %lx pbt_jitted\n", (long)jit, (long)sizeof(code));
 			fclose(f);
+			if (argc > 1)
+				chown(name, 4242, 4242);
 			for (int i = 0; i < 5; i++)
 				((void (*)(void))jit)();
 			printf("%d\n", getpid());
@@ -322,6 +324,11 @@ test_stacks() {
 	grep -qE -- '^ +66\.67%  pbt_umask  30 calls$' text || fail "the top one is not there"
 	grep -A1 -- '---leaf' text | grep -q ' left$' || fail "the tree is not from the leaf on"
 	assert_contains text '(2 more)'
+	# the symbols of a root process, by another user
+	run --map user_stacks -- setarch -R ./pbt_umask x >text 2>err
+	grep -q '/tmp/perf-[0-9]*.map: not used: it belongs to user 4242$' err || { cat err; fail "no warning"; }
+	! grep pbt_jitted text || fail "the names are used"
+	rm -f "/tmp/perf-$(head -1 text).map"
 }
 
 # In tables and events stacks are a column, and so are addresses of processes.

@@ -95,7 +95,7 @@ static void only_regular_files_are_read(void **state)
 	opens("link", NULL);
 	refuses(open_regular("fifo", NULL, &fd), EINVAL, "not a regular file");
 	refuses(open_regular("/dev/null", NULL, &fd), EINVAL, "not a regular file");
-	refuses(open_regular(".", NULL, &fd), EINVAL, "not a regular file");
+	refuses(open_regular(".", NULL, &fd), EISDIR, "not a regular file");
 	refuses(open_regular("none", NULL, &fd), ENOENT, "cannot open");
 	refuses(open_regular("link", &(struct open_regular_opts){.no_link = true}, &fd), ELOOP,
 		"symbolic link");
@@ -133,6 +133,12 @@ static void sizes_and_owners_are_checked(void **state)
 	assert_int_equal(chown("theirs", OTHER_USER, OTHER_USER), 0);
 	refuses(open_regular("theirs", &(struct open_regular_opts){.owned = true}, &fd), EPERM,
 		"it belongs to user 4242");
+	assert_int_equal(symlink("own", "link"), 0);
+	opens("link", &(struct open_regular_opts){.owned = true});
+	assert_int_equal(lchown("link", OTHER_USER, OTHER_USER), 0);
+	refuses(open_regular("link", &(struct open_regular_opts){.owned = true}, &fd), EPERM,
+		"the symbolic link belongs to user 4242");
+	opens("link", NULL);
 	opens("theirs", &(struct open_regular_opts){.owned = true, .owner = OTHER_USER});
 }
 

@@ -474,7 +474,7 @@ static void test_perf_map(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
 	close(fd);
-	struct error *err = symtab_load_perf_map(path, &st);
+	struct error *err = symtab_load_perf_map(path, 0, &st);
 	unlink(path);
 	assert_null(err);
 	assert_int_equal(symtab_size(st), 2);
@@ -502,7 +502,7 @@ static void test_hostile_perf_map(void **state)
 		if (i)
 			assert_int_equal(truncate(path, i == 1 ? 1ll << 40 : 100 << 20), 0);
 		alarm(20);
-		struct error *err = symtab_load_perf_map(path, &st);
+		struct error *err = symtab_load_perf_map(path, 0, &st);
 		alarm(0);
 		unlink(path);
 		assert_non_null(err);
@@ -514,7 +514,7 @@ static void test_hostile_perf_map(void **state)
 	memset(nuls, 'n', sizeof(nuls) - 1);
 	fprintf(f, "1000 10 one\n2000 10 %.65523s3000 10 %s\n4000 10 four", nuls, nuls);
 	fclose(f);
-	assert_null(symtab_load_perf_map(path, &st));
+	assert_null(symtab_load_perf_map(path, 0, &st));
 	unlink(path);
 	rmdir(dir);
 	assert_int_equal(symtab_size(st), 2);
