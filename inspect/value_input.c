@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "inspect/value_input.h"
 
+#include <float.h>
 #include <ctype.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -124,41 +125,89 @@ static struct error *put_int(struct value_input *in, const struct btf_type *t, u
 	return put_number(in, bit, bits, encoding & BTF_INT_SIGNED, text);
 }
 
-static struct error *put_enum(struct value_input *in, const struct btf_type *t, uint64_t bit,
-			      uint32_t bits, const char *text)
+/* The value of a name. */
+static struct error *enum_value(const struct value_input *in, const struct btf_type *t,
+				const char *name, uint64_t *v)
 {
-	struct nearest near = nearest_make(text);
+	struct nearest near = nearest_make(name);
 
-	if (!bits)
-		bits = t->size * 8;
 	for (uint32_t i = 0; i < btf_vlen(t); i++) {
 		const struct btf_enumerator e = btf_enumerator_at(in->btf, t, i);
 
-		if (*e.name && !strcmp(e.name, text))
-			return put_bits(in, bit, bits, e.value);
+		*v = e.value;
+		if (*e.name && !strcmp(e.name, name))
+			return NULL;
 		nearest_offer(&near, e.name);
 	}
+	struct error *err =
+		error_new(ENOENT, "enum %s has no value '%s'", btf_name(in->btf, t), name);
+	return error_suggest(err, &near);
+}
+
+/* "A|B|0x40", as value_enum_add() writes it. */
+static struct error *put_flags(struct value_input *in, const struct btf_type *t, uint64_t bit,
+			       uint32_t bits, const char *text)
+{
+	uint64_t all = 0, v;
+
+	for (const char *s = text;; s++) {
+		const size_t n = strcspn(s, "|");
+		_cleanup_free_ char *name = strndup(s, n);
+		bool negative = false;
+
+		if (!name)
+			return error_nomem();
+		if (isdigit((unsigned char)*name)) {
+			TRY(read_number(name, &negative, &v));
+		} else {
+			TRY(enum_value(in, t, name, &v));
+			v = value_enum_bits(v, t->size);
+		}
+		all |= v;
+		s += n;
+		if (!*s)
+			break;
+	}
+	if (bits < 64 && all >> bits)
+		return error_new(ERANGE, "'%s' does not fit into %u bits", text, bits);
+	return put_bits(in, bit, bits, all);
+}
+
+static struct error *put_enum(struct value_input *in, const struct btf_type *t, uint64_t bit,
+			      uint32_t bits, const char *text)
+{
+	uint64_t v;
+
+	if (!bits)
+		bits = t->size * 8;
+	if (strchr(text, '|'))
+		return put_flags(in, t, bit, bits, text);
 	if (isdigit((unsigned char)*text) || *text == '-')
 		return put_number(in, bit, bits, btf_kflag(t), text);
-	struct error *err =
-		error_new(ENOENT, "enum %s has no value '%s'", btf_name(in->btf, t), text);
-	return error_suggest(err, &near);
+	TRY(enum_value(in, t, text, &v));
+	return put_bits(in, bit, bits, v);
 }
 
 static struct error *put_float(struct value_input *in, const struct btf_type *t, uint64_t bit,
 			       const char *text)
 {
 	char *end;
-	double d = strtod(text, &end);
-	float f = (float)d;
+	const long double ld = strtold(text, &end);
+	const double d = strtod(text, NULL); /* rounded once, as strtof() does */
+	const float f = strtof(text, NULL);
+	const void *v = t->size == sizeof(f) ? &f : t->size == sizeof(d) ? (const void *)&d : &ld;
 
 	if (end == text || *end)
 		return error_new(EINVAL, "'%s' is not a number", text);
-	if (t->size != sizeof(f) && t->size != sizeof(d))
+	if (!value_is_float_size(t->size))
 		return error_new(ENOTSUP, "floats of %u bytes are not supported here", t->size);
 	if (bit % 8 || bit / 8 + t->size > in->size)
 		return error_new(EINVAL, "the type is larger than the value");
-	memcpy(in->data + bit / 8, t->size == sizeof(f) ? (void *)&f : (void *)&d, t->size);
+	memset(in->data + bit / 8, 0, t->size);
+	memcpy(in->data + bit / 8, v,
+	       t->size == sizeof(ld) && sizeof(ld) == 16 && LDBL_MANT_DIG == 64
+		       ? 10 /* x86's has 80 bits; the rest is padding */
+		       : t->size);
 	return NULL;
 }
 

@@ -5,6 +5,7 @@
  *	3237  -1  0x1f  'c'          integers
  *	true  false                  _Bool
  *	RUNNING                      an enum's name
+ *	READ|WRITE|0x40              names of flags
  *	lo                           char arrays
  *	{"pid": 3237, "comm": "dd"}  structs: what is not named is 0
  *	[1, 2, 3]                    arrays: what is not given is 0

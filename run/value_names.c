@@ -267,11 +267,8 @@ static bool add_enum(const struct btf *btf, const struct record_field *field, ui
 		     struct strbuf *out)
 {
 	const struct btf_type *t = btf ? btf__type_by_id(btf, field->type) : NULL;
-	const char *name = t ? value_enum_name(btf, t, v) : NULL;
 
-	if (name)
-		strbuf_adds(out, name);
-	return name;
+	return t && value_enum_add(btf, t, v, out);
 }
 
 /*

@@ -46,6 +46,7 @@ enum step_kind {
 struct plan_step {
 	uint8_t kind;
 	bool is_signed; /* STEP_ENUM */
+	bool is_flags;	/* the same: value_enum_is_flags() */
 	uint32_t size;
 	uint32_t off; /* in the innermost loop's element */
 	uint32_t n;
@@ -202,6 +203,7 @@ static struct error *compile_enum(struct plan_compiler *c, const struct btf_type
 		return error_new(E2BIG, "the type has too many names to show");
 	step.aux = c->plan->names.n;
 	step.n = btf_vlen(t);
+	step.is_flags = value_enum_is_flags(c->btf, t);
 	for (uint32_t i = 0; i < btf_vlen(t); i++) {
 		struct enum_name *e = vec_push(&c->plan->names);
 		const struct btf_enumerator from = btf_enumerator_at(c->btf, t, i);
@@ -415,6 +417,33 @@ static void add_wide(const uint8_t *p, struct strbuf *out)
 		json_add_address(out, low);
 }
 
+/* As value_enum_add(), by the plan's names. */
+static bool add_flags(const struct value_plan *plan, const struct plan_step *s, uint64_t v,
+		      struct strbuf *out)
+{
+	uint64_t rest = value_enum_bits(v, s->size);
+	bool any = false;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		const struct enum_name *e = &plan->names.v[s->aux + i];
+		const uint64_t bit = value_enum_bits(e->value, s->size);
+
+		if (e->len <= 2 || !value_is_flag_of(bit, rest))
+			continue;
+		strbuf_addch(out, any ? '|' : '"');
+		strbuf_add(out, plan->text.str + e->text + 1, e->len - 2);
+		rest &= ~bit;
+		any = true;
+	}
+	if (any && rest) {
+		strbuf_adds(out, "|0x");
+		strbuf_add_hex(out, rest);
+	}
+	if (any)
+		strbuf_addch(out, '"');
+	return any;
+}
+
 static void add_enum(const struct value_plan *plan, const struct plan_step *s, const uint8_t *p,
 		     struct strbuf *out)
 {
@@ -428,6 +457,8 @@ static void add_enum(const struct value_plan *plan, const struct plan_step *s, c
 		strbuf_add(out, plan->text.str + e->text, e->len);
 		return;
 	}
+	if (s->is_flags && add_flags(plan, s, v, out))
+		return;
 	if (s->is_signed)
 		json_add_i64(out, (int64_t)v);
 	else

@@ -8,7 +8,8 @@
  *	integers        decimal; of 16 bytes "0x…"
  *	_Bool           true, false
  *	char arrays     a string up to the NUL; other arrays [ … ]
- *	enums           the name, or the number where there is none
+ *	enums           the name, or the number where there is none; of enums of
+ *			flags "A|B|0x40" (value_enum_is_flags())
  *	pointers        "0x…"
  *	floats          the shortest text that reads back as the same value;
  *			"nan", "inf", "-inf" as strings

@@ -84,3 +84,65 @@ const char *value_enum_name(const struct btf *btf, const struct btf_type *t, uin
 	}
 	return NULL;
 }
+
+/* The values that are single bits, together; *largest: of all values. */
+static uint64_t single_bits(const struct btf *btf, const struct btf_type *t, uint64_t *largest)
+{
+	uint64_t bits = 0;
+
+	*largest = 0;
+	for (uint32_t i = 0; i < btf_vlen(t); i++) {
+		const uint64_t v = value_enum_bits(btf_enumerator_at(btf, t, i).value, t->size);
+
+		if (!(v & (v - 1)))
+			bits |= v;
+		*largest = max_of(*largest, v);
+	}
+	return bits;
+}
+
+bool value_enum_is_flags(const struct btf *btf, const struct btf_type *t)
+{
+	uint64_t largest, seen = 0;
+	const uint64_t bits = single_bits(btf, t, &largest);
+
+	if (!(bits & (bits - 1)))
+		return false;
+	for (uint32_t i = 0; i < btf_vlen(t); i++) {
+		const uint64_t v = value_enum_bits(btf_enumerator_at(btf, t, i).value, t->size);
+
+		if (v & ~bits)
+			return false;
+		if (v && v < 64)
+			seen |= 1ull << v;
+	}
+	/* 1 to largest are all there: that can only be so where the largest is small */
+	return largest >= 63 || seen != (1ull << (largest + 1)) - 2;
+}
+
+bool value_enum_add(const struct btf *btf, const struct btf_type *t, uint64_t v, struct strbuf *out)
+{
+	const char *name = value_enum_name(btf, t, v);
+	uint64_t rest = value_enum_bits(v, t->size);
+	bool any = false;
+
+	if (name) {
+		strbuf_adds(out, name);
+		return true;
+	}
+	if (!value_enum_is_flags(btf, t))
+		return false;
+	for (uint32_t i = 0; i < btf_vlen(t); i++) {
+		const struct btf_enumerator e = btf_enumerator_at(btf, t, i);
+		const uint64_t bit = value_enum_bits(e.value, t->size);
+
+		if (!*e.name || !value_is_flag_of(bit, rest))
+			continue;
+		strbuf_addf(out, "%s%s", any ? "|" : "", e.name);
+		rest &= ~bit;
+		any = true;
+	}
+	if (any && rest)
+		strbuf_addf(out, "|0x%llx", (unsigned long long)rest);
+	return any;
+}

@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "lib/base/strbuf.h"
+
 /* The lowest bits of v as a signed number; 0 or 64 and more bits: v as it is. */
 static inline int64_t value_sign_extend(uint64_t v, uint32_t bits)
 {
@@ -98,5 +100,36 @@ int value_compare_floats(const void *a, const void *b, uint32_t size);
 
 /* The name of value v of an ENUM or ENUM64, sign-extended if that is signed; NULL: it has none. */
 const char *value_enum_name(const struct btf *btf, const struct btf_type *t, uint64_t v);
+
+/*
+ * Flag enums. BTF does not say which enums are sets of flags, and bpftool and pahole show the
+ * number of a value without a name. Here an enum is one of flags if
+ *
+ *	- two of its values are single bits,
+ *	- each other value but 0 is a combination of those ("ALL = A | B"), and
+ *	- its values are not simply 1, 2, 3 … to the largest: then 3 is the third
+ *	  value of a list, not the first two together. {1, 2} is such a list, too.
+ *
+ * A value that has a name of its own is shown by that, also a combination. Any other is shown
+ * as its bits in the order of the enum, with the bits that have no name at the end:
+ * "READ|WRITE|0x40". A value without a bit that has a name remains a number.
+ */
+bool value_enum_is_flags(const struct btf *btf, const struct btf_type *t);
+
+/* An enumerator that is a single bit, which is one of v's. */
+static inline bool value_is_flag_of(uint64_t enumerator, uint64_t v)
+{
+	return enumerator & v && !(enumerator & (enumerator - 1));
+}
+
+/* v without the bits that an enum of size bytes does not have: those of its sign. */
+static inline uint64_t value_enum_bits(uint64_t v, uint32_t size)
+{
+	return size < 8 ? v & ((1ull << 8 * size) - 1) : v;
+}
+
+/* Adds the name of v, or the names of its flags; false: there are none, and nothing was added. */
+bool value_enum_add(const struct btf *btf, const struct btf_type *t, uint64_t v,
+		    struct strbuf *out);
 
 #endif

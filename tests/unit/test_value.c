@@ -14,6 +14,7 @@
 
 #include "inspect/value_input.h"
 #include "show/show_entry.h"
+#include "lib/btf/value.h"
 #include "show/value_text.h"
 
 struct pair {
@@ -164,6 +165,105 @@ static void test_every_kind(void **state)
 	expect(b, FLOAT, &nan, "\"nan\"");
 	expect(b, NAME, cut, "\"abcdefgh\"");
 	expect(b, STATE, &unknown, "7");
+	btf__free(b);
+}
+
+/* Values of enums of flags, and of lists that look a little like them. */
+static void test_flags(void **state)
+{
+	static const struct {
+		int64_t values[8];
+		uint32_t n, size;
+		bool is_signed, flags;
+		struct {
+			int64_t v;
+			const char *text;
+		} shown[6];
+	} cases[] = {
+		{{1, 2, 4},
+		 3,
+		 4,
+		 false,
+		 true,
+		 {{3, "\"A|B\""}, {4, "\"C\""}, {0, "0"}, {13, "\"A|C|0x8\""}, {8, "8"}}},
+		/* with names of 0 and of combinations */
+		{{0, 4, 8, 12, 1},
+		 5,
+		 1,
+		 false,
+		 true,
+		 {{0, "\"A\""}, {12, "\"D\""}, {13, "\"B|C|E\""}, {0x41, "\"E|0x40\""}}},
+		/* the sign is a flag, too */
+		{{1, 2, INT32_MIN},
+		 3,
+		 4,
+		 true,
+		 true,
+		 {{INT32_MIN + 1, "\"A|C\""}, {INT32_MIN, "\"C\""}, {7, "\"A|B|0x4\""}}},
+		{{1, 1ll << 40, INT64_MIN}, 3, 8, false, true, {{INT64_MIN + 1, "\"A|C\""}}},
+		/* lists */
+		{{0, 1, 2, 3}, 4, 4, false, false, {{5, "5"}, {3, "\"D\""}}},
+		{{1, 2, 3, 4}, 4, 4, false, false, {{5, "5"}}},
+		{{1, 2}, 2, 4, false, false, {{3, "3"}}},
+		{{1, -1}, 2, 4, true, false, {{3, "3"}, {-1, "\"B\""}}},
+		{{1, 2, 8, 5}, 4, 4, false, false, {{3, "3"}}},
+		{{4}, 1, 4, false, false, {{5, "5"}}},
+		{{0}, 0, 4, false, false, {{5, "5"}}},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct btf *b = btf__new_empty();
+		const int id = cases[i].size == 8 ? btf__add_enum64(b, "e", 8, cases[i].is_signed)
+						  : btf__add_enum(b, "e", cases[i].size);
+
+		for (uint32_t k = 0; k < cases[i].n; k++) {
+			const char name[2] = {(char)('A' + k)};
+
+			if (cases[i].size == 8)
+				btf__add_enum64_value(b, name, (uint64_t)cases[i].values[k]);
+			else
+				btf__add_enum_value(b, name, cases[i].values[k]);
+		}
+		const struct btf_type *t = btf__type_by_id(b, (uint32_t)id);
+		if (value_enum_is_flags(b, t) != cases[i].flags)
+			fail_msg("case %zu", i);
+		for (size_t k = 0; k < 6 && cases[i].shown[k].text; k++) {
+			const int64_t v = cases[i].shown[k].v;
+			_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+			uint64_t back = 0, bytes = 0;
+			const char *wanted = cases[i].shown[k].text;
+
+			memcpy(&bytes, &v, cases[i].size);
+			expect(b, (uint32_t)id, &v, wanted);
+			/* as a table shows it, and as it is read in again */
+			strbuf_addch(&text, '"');
+			assert_int_equal(value_enum_add(b, t, (uint64_t)v, &text), *wanted == '"');
+			strbuf_addch(&text, '"');
+			if (*wanted == '"')
+				assert_string_equal(strbuf_str(&text), wanted);
+			strbuf_reset(&text);
+			strbuf_add(&text, wanted + (*wanted == '"'),
+				   strlen(wanted) - 2 * (*wanted == '"'));
+			assert_null(value_input(b, (uint32_t)id, strbuf_str(&text), &back,
+						cases[i].size));
+			assert_int_equal(back, bytes);
+		}
+		btf__free(b);
+	}
+}
+
+/* A long double of a map's value can be given, as it is shown. */
+static void test_long_double(void **state)
+{
+	struct btf *b = btf__new_empty();
+	const int id = btf__add_float(b, "long double", sizeof(long double));
+	long double got;
+
+	memset(&got, 0xff, sizeof(got));
+	assert_null(value_input(b, (uint32_t)id, "0.1", &got, sizeof(got)));
+	assert_true(got == 0.1L);
+	assert_null(value_input(b, (uint32_t)id, "-1e4000", &got, sizeof(got)));
+	assert_true(got == -1e4000L);
 	btf__free(b);
 }
 
@@ -362,6 +462,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_kind),
+		cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_long_double),
 		cmocka_unit_test(test_pretty),
 		cmocka_unit_test(test_types_that_lie),
 		cmocka_unit_test(test_input_of_every_kind),
