@@ -248,15 +248,35 @@ static struct error *offset_place(struct places_search *s, const struct instance
 
 /* ---- Together ---- */
 
+static struct error *note_part(struct places_search *s, const struct instance *instance)
+{
+	Dwarf_Die die = instance->die;
+	Dwarf_Addr low;
+	int line;
+
+	if (!die_entry(&die, &low) || dwarf_decl_line(&die, &line) || line <= 0)
+		return NULL;
+	struct part_entry *part = vec_push(&s->parts);
+	if (!part)
+		return error_nomem();
+	*part = (struct part_entry){image_address(s->image, low), (uint32_t)line};
+	return NULL;
+}
+
 static struct error *place_of(void *ctx, const struct instance *instance)
 {
 	struct places_search *s = ctx;
+	const bool has_lines = s->def->where == PROBE_LINE || s->def->where == PROBE_PATTERN;
 
 	if (instance->inlined)
 		s->n_inlined++;
 	if (instance->inlined && !s->def->inlines)
 		return NULL;
 	s->n_instances++;
+	if (instance->is_part)
+		TRY(note_part(s, instance));
+	if (instance->is_part && !has_lines)
+		return NULL;
 	switch (s->def->where) {
 	case PROBE_ENTRY:
 		return entry_place(s, instance);
@@ -283,21 +303,68 @@ static int place_cmp(const void *a, const void *b)
 	return x->scope_die < y->scope_die ? -1 : x->scope_die > y->scope_die;
 }
 
-/* The same code may be described twice: by a unit and by one that imports it. */
-static void remove_duplicates(struct dwarf_image *image, struct dwarf_places *places)
+/* Whether a definition's place is by the line, and not by the instance. */
+static bool is_by_line(const struct probe_def *def)
 {
+	return def->where == PROBE_LINE || def->where == PROBE_FILE_LINE ||
+	       def->where == PROBE_PATTERN;
+}
+
+/*
+ * Two places are one: the same code may be described twice, by a unit and by one that imports it.
+ * Of a line also where two instances hold the address, one within the other.
+ */
+static bool is_same_place(const struct places_search *s, const struct dwarf_place *a,
+			  const struct dwarf_place *b)
+{
+	if (a->address != b->address)
+		return false;
+	return s->image->dies.v[a->scope_die].addr == s->image->dies.v[b->scope_die].addr ||
+	       (is_by_line(s->def) && a->line == b->line);
+}
+
+static void remove_duplicates(struct places_search *s)
+{
+	struct dwarf_places *places = s->places;
 	size_t n = 0;
 
 	if (places->n)
 		qsort(places->v, places->n, sizeof(*places->v), place_cmp);
 	for (size_t i = 0; i < places->n; i++) {
-		struct dwarf_place *p = &places->v[i], *last = n ? &places->v[n - 1] : NULL;
+		struct dwarf_place *p = &places->v[i];
+		size_t same = n;
 
-		if (last && last->address == p->address &&
-		    image->dies.v[last->scope_die].addr == image->dies.v[p->scope_die].addr)
-			pb_dwarf_place_deinit(p);
-		else
+		while (same && places->v[same - 1].address == p->address &&
+		       !is_same_place(s, &places->v[same - 1], p))
+			same--;
+		if (!same || places->v[same - 1].address != p->address) {
 			places->v[n++] = *p;
+			continue;
+		}
+		/* The inner instance, which came later, has the variables. */
+		pb_dwarf_place_deinit(&places->v[same - 1]);
+		places->v[same - 1] = *p;
+	}
+	places->n = n;
+}
+
+/* Nor is a function's own line, at the entry of a part of it, a second time that it is called. */
+static void remove_parts(struct places_search *s)
+{
+	struct dwarf_places *places = s->places;
+	const struct part_entry *part;
+	size_t n = 0;
+
+	for (size_t i = 0; i < places->n; i++) {
+		bool is_part = false;
+
+		vec_for_each (part, &s->parts)
+			is_part |= places->v[i].address == part->address &&
+				   places->v[i].line == part->line;
+		if (is_part && places->n > 1)
+			pb_dwarf_place_deinit(&places->v[i]);
+		else
+			places->v[n++] = places->v[i];
 	}
 	places->n = n;
 }
@@ -360,27 +427,38 @@ static struct error *no_place(struct places_search *s)
 	}
 }
 
+static struct error *find_places(struct places_search *s)
+{
+	const struct probe_def *def = s->def;
+
+	if (!def->function)
+		return file_line_places(s);
+	_cleanup_(matcher_deinit) struct matcher m =
+		matcher_make(def->function, def->is_glob, def->file);
+	TRY(instances_find(s->image, &m, true, place_of, s));
+	if (s->n_instances || s->n_inlined)
+		return NULL;
+	TRY(image_need_symbols(s->image));
+	return error_no_function(s->image, def);
+}
+
 struct error *pb_dwarf_places_find(struct dwarf_image *image, const struct probe_def *def,
 				   struct dwarf_places *places)
 {
 	_cleanup_dwarf_places_ struct dwarf_places found = {0};
 	struct places_search s = {.image = image, .def = def, .places = &found};
 
-	if (!def->function) {
-		TRY(file_line_places(&s));
-	} else {
-		_cleanup_(matcher_deinit) struct matcher m =
-			matcher_make(def->function, def->is_glob, def->file);
-
-		TRY(instances_find(image, &m, true, place_of, &s));
-		if (!s.n_instances && !s.n_inlined) {
-			TRY(image_need_symbols(image));
-			return error_no_function(image, def);
-		}
+	struct error *err = find_places(&s);
+	if (!err && !found.n)
+		err = error_at(no_place(&s), "%s", image->path);
+	if (!err) {
+		remove_duplicates(&s);
+		if (is_by_line(def))
+			remove_parts(&s);
 	}
-	if (!found.n)
-		return error_at(no_place(&s), "%s", image->path);
-	remove_duplicates(image, &found);
+	vec_deinit(&s.parts);
+	if (err)
+		return err;
 	*places = found;
 	found = (struct dwarf_places){0};
 	return NULL;

@@ -27,11 +27,18 @@ void flow_deinit(struct flow *flow);
 bool flow_is_one(const struct flow *flow, uint64_t first, uint64_t second);
 
 /* ---- places.c ---- */
+/* Where a part of a function begins (struct instance), and the line that it is said to be on. */
+struct part_entry {
+	uint64_t address;
+	uint32_t line;
+};
+
 struct places_search {
 	struct dwarf_image *image;
 	const struct probe_def *def;
 	struct dwarf_places *places;
 	size_t n_instances, n_inlined;
+	VEC(struct part_entry) parts;
 	/* For errors about lines. */
 	uint32_t near_below, near_above, first, last;
 };

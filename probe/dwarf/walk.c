@@ -177,8 +177,49 @@ static bool is_dropped(const struct dwarf_image *image, Dwarf_Addr address)
 	return (!address && !image->is_rel) || address >= (Dwarf_Addr)-4096;
 }
 
+static bool same_origin(Dwarf_Die *a, Dwarf_Die *b)
+{
+	Dwarf_Die x, y;
+
+	die_origin(a, &x);
+	die_origin(b, &y);
+	return x.addr == y.addr;
+}
+
+/*
+ * Whether an inlined copy of a function, within code of the same function, is a part of it. gcc
+ * gives the call of the part the place where the function is declared; that of a recursion is where
+ * it is written.
+ */
+static bool is_inlined_part(Dwarf_Die *inlined, Dwarf_Die *scope)
+{
+	uint64_t call, column, declared, declared_column;
+	Dwarf_Die origin;
+
+	if (!scope || !same_origin(inlined, scope))
+		return false;
+	die_origin(inlined, &origin);
+	if (!die_udata(inlined, DW_AT_call_line, &call) ||
+	    !die_udata(&origin, DW_AT_decl_line, &declared) || call != declared)
+		return false;
+	return !die_udata(inlined, DW_AT_call_column, &column) ||
+	       !die_udata(&origin, DW_AT_decl_column, &declared_column) ||
+	       column == declared_column;
+}
+
+/* The same of a function out of line, whose symbol tells. */
+static struct error *is_part_symbol(struct dwarf_image *image, Dwarf_Addr address, bool *is_part)
+{
+	TRY(image_need_symbols(image));
+	const struct dwarf_symbol *symbol = image_symbol_at(image, image_address(image, address));
+
+	*is_part = symbol && strstr(symbol->name, ".part.");
+	return NULL;
+}
+
+/* scope: the instance that parent is in. */
 static struct error *walk(struct instance_walk *w, Dwarf_Die *parent, Dwarf_Die *function,
-			  int depth)
+			  Dwarf_Die *scope, int depth)
 {
 	Dwarf_Die child, other;
 	Dwarf_Addr address;
@@ -196,43 +237,46 @@ static struct error *walk(struct instance_walk *w, Dwarf_Die *parent, Dwarf_Die 
 				if (matcher_takes(w->matcher, &child)) {
 					struct instance i = {.die = child, .function = child};
 
+					TRY(is_part_symbol(w->image, address, &i.is_part));
 					TRY(w->fn(w->ctx, &i));
 				}
 				if (w->inlines)
-					TRY(walk(w, &child, &child, depth + 1));
+					TRY(walk(w, &child, &child, &child, depth + 1));
 			} else if (!w->c) {
 				/* Methods of a function's own classes have code of their own. */
-				TRY(walk(w, &child, NULL, depth + 1));
+				TRY(walk(w, &child, NULL, NULL, depth + 1));
 			}
 			break;
 		case DW_TAG_inlined_subroutine:
 			if (w->inlines && function && matcher_takes(w->matcher, &child) &&
 			    die_entry(&child, &address) && !is_dropped(w->image, address)) {
-				struct instance i = {
-					.die = child, .function = *function, .inlined = true};
+				struct instance i = {.die = child,
+						     .function = *function,
+						     .inlined = true,
+						     .is_part = is_inlined_part(&child, scope)};
 
 				TRY(w->fn(w->ctx, &i));
 			}
-			TRY(walk(w, &child, function, depth + 1));
+			TRY(walk(w, &child, function, &child, depth + 1));
 			break;
 		case DW_TAG_lexical_block:
 		case DW_TAG_try_block:
 		case DW_TAG_catch_block:
-			TRY(walk(w, &child, function, depth + 1));
+			TRY(walk(w, &child, function, scope, depth + 1));
 			break;
 		case DW_TAG_namespace:
 		case DW_TAG_module:
-			TRY(walk(w, &child, function, depth + 1));
+			TRY(walk(w, &child, function, scope, depth + 1));
 			break;
 		case DW_TAG_structure_type:
 		case DW_TAG_class_type:
 		case DW_TAG_union_type:
 			if (!w->c)
-				TRY(walk(w, &child, function, depth + 1));
+				TRY(walk(w, &child, function, scope, depth + 1));
 			break;
 		case DW_TAG_imported_unit:
 			if (die_ref(&child, DW_AT_import, &other))
-				TRY(walk(w, &other, function, depth + 1));
+				TRY(walk(w, &other, function, scope, depth + 1));
 			break;
 		}
 		TRY(die_next(w->image, &child, &have));
@@ -250,7 +294,7 @@ struct error *instances_in_unit(struct dwarf_image *image, struct dwarf_unit *un
 	TRY(unit_root(image, unit, &root));
 	w.c = die_lang_is_c(&root);
 	w.left = DIES_MIN + vec_last(&image->units)->end;
-	return walk(&w, &root, NULL, 0);
+	return walk(&w, &root, NULL, NULL, 0);
 }
 
 /* The unit of the one global function of that name; NULL: there is none, or several. */

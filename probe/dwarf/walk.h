@@ -10,6 +10,12 @@ struct instance {
 	Dwarf_Die die;	    /* the subprogram, or the inlined subroutine */
 	Dwarf_Die function; /* whose code it is in: die itself when out of line */
 	bool inlined;
+	/*
+	 * gcc's partial inlining: the part of the function behind its first test, which became a
+	 * function of its own ("f.part.0") and may have been inlined into f again. Whoever comes
+	 * here came by an instance that is whole; a call is one event.
+	 */
+	bool is_part;
 };
 typedef struct error *instance_fn(void *ctx, const struct instance *instance);
 

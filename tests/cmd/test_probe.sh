@@ -418,6 +418,124 @@ test_wide_values_and_those_of_each_thread() {
 	assert_contains text 'wide={06 00 00 00 00 00 00 00 05 00 00 00 00 00 00 00} n=7 text="text"'
 }
 
+# A program that gcc splits: "body" and "ext" have parts that are functions of their own, "again"
+# calls itself and is inlined into itself. It prints how often each is called.
+split() {
+	cat >split.c <<-'END'
+		#include <stdio.h>
+		#define NI __attribute__((noinline))
+		struct st { int n; int *v; };
+		volatile int sink;
+		static int bodies, exts, agains, ones;
+		static int body(struct st *s, int n)
+		{
+			bodies++;
+			if (!s)
+				return 0;
+			for (int i = 0; i < n; i++) {
+				sink += i * s->n;
+				s->v[i & 3] += sink;
+				if (s->v[i & 3] > 100000)
+					printf("much: %d\n", i);
+			}
+			for (int i = 0; i < n; i++)
+				s->v[i & 1] -= sink;
+			return s->v[0];
+		}
+		NI int first(struct st *s, int n) { return body(s, n) + 1; }
+		NI int second(struct st *s, int n) { return body(s, n + 1) + 2; }
+		int (*volatile pointer)(struct st *, int) = body;
+		int ext(struct st *s, int n)
+		{
+			exts++;
+			if (!s)
+				return 5;
+			for (int i = 0; i < n; i++) {
+				sink += i * s->n;
+				s->v[i & 3] += sink;
+				if (s->v[i & 3] > 100000)
+					printf("more: %d\n", i);
+			}
+			return s->v[1];
+		}
+		/* Its part has one caller, so it is inlined into what is left of it. */
+		static int one(struct st *s, int n)
+		{
+			ones++;
+			if (n & 1)
+				return n;
+			printf("# one %d\n", n);
+			for (int i = 0; i < n; i++)
+				s->v[i & 3] ^= sink;
+			printf("# two %d\n", s->v[2] & 0);
+			return s->v[3];
+		}
+		int (*volatile other)(struct st *, int) = one;
+		static int again(int n)
+		{
+			agains++;
+			if (n < 2)
+				return 1;
+			sink++;
+			return n * again(n - 1) + again(n - 2);
+		}
+		int main(void)
+		{
+			int v[4] = {0};
+			struct st s = {1, v};
+			for (int i = 0; i < 6; i++) {
+				first(&s, i);
+				second(i & 1 ? &s : 0, i);
+				pointer(&s, i);
+				ext(i & 1 ? &s : 0, i);
+				other(&s, i);
+			}
+			again(6);
+			printf("body %d\next %d\none %d\nagain %d\n", bodies, exts, ones, agains);
+			return 0;
+		}
+	END
+	gcc -g -o split split.c "$@"
+}
+
+# A call is one sample, whatever the compiler made of the function.
+test_a_call_is_one_event() {
+	local level name count
+	need_uprobes
+	for level in -O2 -O1 "-O2 -fno-inline"; do
+		split $level -fno-optimize-sibling-calls # a recursion that became a loop is no call
+		"$PERF_BPF" record -q -e "probe:exec=./split;$OWN=body" -e "probe:exec=./split;$OWN=ext" \
+			-e "probe:exec=./split;$OWN=one" -e "probe:exec=./split;$OWN=again" ./split >told
+		"$PERF_BPF" script --json | sed -n 's/.*"event":"probe_split:\([^"]*\)".*/\1/p' | sort | uniq -c >seen
+		local i=0
+		for name in body ext one again; do
+			count=$(sed -n "s/^$name //p" told)
+			local event=$OWN
+			[ $i = 0 ] || event=${OWN}_$i
+			i=$((i + 1))
+			assert_equal "$level $name $(sed -n "s/^ *\([0-9]*\) $event\$/\1/p" seen)" "$level $name $count"
+		done
+	done
+}
+
+# Lines of code that was inlined into the same function are hit once each, too.
+test_a_line_is_one_event() {
+	local line first name
+	need_uprobes
+	split -O2 -fno-optimize-sibling-calls
+	for name in body one ext again; do
+		for line in 2 3 4 5 6 7 8 9 10 11 12 13; do
+			"$PERF_BPF" probe -q --json -x ./split "$name:$line" >points 2>/dev/null || continue
+			assert_equal "$name:$line $(grep -o '"address":"[^"]*"' points | sort | uniq -d)" "$name:$line "
+		done
+	done
+	line=$(grep -n 'sink++;' split.c | cut -d: -f1)
+	first=$(grep -n 'static int again' split.c | cut -d: -f1)
+	"$PERF_BPF" record -q -e "probe:exec=./split;$OWN=again:$((line - first))" ./split >told
+	# again(6): calls with n >= 2
+	assert_equal "$("$PERF_BPF" script | grep -c "probe_split:")" 12
+}
+
 # typed PROGRAM, whose functions have arguments of one name and different types
 typed() {
 	cat >typed.c <<-'END'
