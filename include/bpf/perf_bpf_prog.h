@@ -190,10 +190,12 @@ typedef struct {
 } perf_bpf_ipv6; /* in network byte order; ::ffff:192.0.2.1 is shown as 192.0.2.1 */
 
 /*
- * Losses. A map or a ring can be full. The functions and macros below count
- * this in a section of the object; perf-bpf run reads it and prints a warning
- * with the map. A program that calls BPF helpers directly can call
- * perf_bpf_failed("opens", 1) with the map's name.
+ * Losses. A map or a ring can be full. perf-bpf run counts the failing calls of
+ * bpf_map_update_elem(), bpf_ringbuf_reserve() and others in any program and prints a warning
+ * with the map. The functions and macros below also count them, in a section of the
+ * object, for kernels that reject the instructions with which perf-bpf run does this. The larger
+ * of the two numbers is shown. For other losses, call perf_bpf_failed("opens", 1) with the
+ * map's name.
  */
 struct perf_bpf_site {
 	char map[40]; /* the name of the map, or "&" and the name */
