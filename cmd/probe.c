@@ -208,28 +208,12 @@ static const struct argp argp = {
 	       "perf-bpf record -e 'probe:DEFINITION'",
 };
 
-/* Within the shell's '...'. */
-static void add_quoted(struct strbuf *out, const char *text)
-{
-	for (; *text; text++)
-		if (*text == '\'')
-			strbuf_adds(out, "'\\''");
-		else
-			strbuf_addch(out, *text);
-}
-
 static struct error *show_definitions(const struct probe *p, struct strbuf *out)
 {
 	for (size_t i = 0; i < p->definitions.n; i++) {
-		_cleanup_free_ char *whole = NULL;
-
 		TRY(probe_show_points(&p->view, p->definitions.v[i], out));
-		if (p->view.code || p->view.json || p->quiet)
-			continue;
-		TRY(probe_whole_definition(&p->view, p->definitions.v[i], &whole));
-		strbuf_adds(out, "\nYou can record it by:\n\n\tperf-bpf record -e 'probe:");
-		add_quoted(out, whole);
-		strbuf_adds(out, "' -a sleep 1\n\n");
+		if (!p->view.code && !p->view.json && !p->quiet)
+			TRY(probe_show_command(&p->view, p->definitions.v[i], out));
 	}
 	return NULL;
 }

@@ -24,6 +24,28 @@ struct error *probe_whole_definition(const struct probe_view *view, const char *
 	return *out ? NULL : error_nomem();
 }
 
+/* Within the shell's '...'. */
+static void add_quoted(struct strbuf *out, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '\'')
+			strbuf_adds(out, "'\\''");
+		else
+			strbuf_addch(out, *text);
+}
+
+struct error *probe_show_command(const struct probe_view *view, const char *text,
+				 struct strbuf *out)
+{
+	_cleanup_free_ char *whole = NULL;
+
+	TRY(probe_whole_definition(view, text, &whole));
+	strbuf_adds(out, "\nYou can record it by:\n\n\tperf-bpf record -e 'probe:");
+	add_quoted(out, whole);
+	strbuf_adds(out, "' -a sleep 1\n\n");
+	return NULL;
+}
+
 void probe_point_text(const struct probe_point *point, struct strbuf *out)
 {
 	strbuf_adds(out, point->shown ? point->shown : point->function);

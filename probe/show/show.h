@@ -36,6 +36,10 @@ struct error *probe_show_lines(const struct probe_view *view, const char *text, 
 struct error *probe_show_points(const struct probe_view *view, const char *text,
 				struct strbuf *out);
 
+/* The command that records a definition, as text below its points. */
+struct error *probe_show_command(const struct probe_view *view, const char *text,
+				 struct strbuf *out);
+
 /* A definition with exec, module and no_inlines as its keys; the caller's to free(). */
 struct error *probe_whole_definition(const struct probe_view *view, const char *text, char **out);
 
