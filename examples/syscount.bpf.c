@@ -6,6 +6,9 @@
  *	perf bpf run syscount --comm make -- make
  *
  * Needs: tracepoints of system calls.
+ *
+ * Calls of 32-bit programs, and by int $0x80, have numbers of their own; they
+ * are shown as "32-bit NAME".
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
@@ -30,7 +33,7 @@ SEC("tracepoint/raw_syscalls/sys_enter")
 int syscount_enter(struct trace_event_raw_sys_enter *ctx)
 {
 	struct syscount_process process = {};
-	perf_bpf_syscall nr = ctx->id;
+	perf_bpf_syscall nr = perf_bpf_syscall_nr(ctx->id);
 
 	if (!perf_bpf_wanted())
 		return 0;
@@ -44,11 +47,12 @@ int syscount_enter(struct trace_event_raw_sys_enter *ctx)
 SEC("tracepoint/raw_syscalls/sys_exit")
 int syscount_exit(struct trace_event_raw_sys_exit *ctx)
 {
-	struct syscount_failure failure = {.syscall = ctx->id, .error = ctx->ret};
+	struct syscount_failure failure = {.error = ctx->ret};
 
 	/* the last 4095 numbers are errors: include/linux/err.h */
 	if (ctx->ret >= 0 || ctx->ret < -4095 || !perf_bpf_wanted())
 		return 0;
+	failure.syscall = perf_bpf_syscall_nr(ctx->id);
 	perf_bpf_table_add(&failures, &failure, 1);
 	return 0;
 }

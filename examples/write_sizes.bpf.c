@@ -25,10 +25,8 @@ PERF_BPF_LOG2(sizes, "bytes", "sizes of writes");
 PERF_BPF_TABLE(writers, struct writer_key, __u64, 10240, "writes", "who writes");
 PERF_BPF_COUNT(bytes, "bytes", "in all");
 
-SEC("tracepoint/syscalls/sys_enter_write")
-int on_write(struct trace_event_raw_sys_enter *ctx)
+static __always_inline int count_write(__u64 size)
 {
-	__u64 size = ctx->args[2];
 	struct writer_key writer = {};
 
 	if (!perf_bpf_wanted() || size < min_size)
@@ -40,5 +38,23 @@ int on_write(struct trace_event_raw_sys_enter *ctx)
 	perf_bpf_table_add(&writers, &writer, 1);
 	return 0;
 }
+
+SEC("tracepoint/syscalls/sys_enter_write")
+int on_write(struct trace_event_raw_sys_enter *ctx)
+{
+	return count_write(ctx->args[2]);
+}
+
+#ifdef __TARGET_ARCH_x86
+#define WRITE_32 4 /* arch/x86/entry/syscalls/syscall_32.tbl */
+
+/* The other tracepoint does not fire for 32-bit calls. */
+SEC("tracepoint/raw_syscalls/sys_enter")
+int on_write_32(struct trace_event_raw_sys_enter *ctx)
+{
+	return ctx->id == WRITE_32 && perf_bpf_syscall_is_32() ? count_write((__u32)ctx->args[2])
+							       : 0;
+}
+#endif
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

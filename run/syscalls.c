@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "run/syscalls.h"
 
-#include <stddef.h>
 #include <sys/syscall.h>
 
 #include "lib/base/util.h"
@@ -50,7 +49,45 @@ static const char *const names[] = {
 #endif
 };
 
-const char *syscall_name(uint64_t nr)
+/* 32-bit programs have numbers of their own; empty where the build machine has none. */
+static const char *const names_32[] = {
+#include "syscall_names_32.h"
+};
+
+enum {
+	CALL_32_BIT = 1u << 31, /* PERF_BPF_SYSCALL_32 of <bpf/perf_bpf_prog.h> */
+	CALL_X32 = 1 << 30,	/* the kernel's __X32_SYSCALL_BIT */
+	FIRST_COMMON = 424,	/* from here on, the numbers of all architectures are the same */
+};
+
+static const char *name_64(uint32_t nr)
 {
 	return nr < ARRAY_SIZE(names) ? names[nr] : NULL;
+}
+
+bool syscall_add_name(uint32_t nr, struct strbuf *out)
+{
+	const uint32_t low = nr & ~(uint32_t)(CALL_32_BIT | CALL_X32);
+	const char *name;
+
+	if (nr == UINT32_MAX)
+		return false; /* -1: a tracer skipped the call */
+	if (nr & CALL_32_BIT) {
+		name = low < ARRAY_SIZE(names_32) ? names_32[low] : NULL;
+		if (!name && low >= FIRST_COMMON)
+			name = name_64(low);
+		strbuf_adds(out, "32-bit ");
+	} else if (nr & CALL_X32) {
+		name = name_64(low);
+		strbuf_adds(out, "x32 ");
+	} else {
+		name = name_64(low);
+		if (!name)
+			return false;
+	}
+	if (name)
+		strbuf_adds(out, name);
+	else
+		strbuf_add_u64(out, low);
+	return true;
 }

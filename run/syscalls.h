@@ -4,7 +4,12 @@
 
 #include <stdint.h>
 
-/* "openat"; NULL: this program knows none of that number. Of 64-bit programs of this machine. */
-const char *syscall_name(uint64_t nr);
+#include "lib/base/strbuf.h"
+
+/*
+ * Adds the name of a perf_bpf_syscall: "openat", "32-bit getpid" or "x32 read", or the number
+ * after such a prefix; false, and nothing is added: the number of a 64-bit call has no name.
+ */
+bool syscall_add_name(uint32_t nr, struct strbuf *out);
 
 #endif

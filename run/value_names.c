@@ -376,14 +376,8 @@ bool run_name_add(struct run_names *names, const struct btf *btf, const struct r
 	case ROLE_DEV: /* as the kernel has it inside: 12 bits and 20 */
 		strbuf_addf(out, "%" PRIu64 ":%" PRIu64, v >> 20, v & 0xfffff);
 		return true;
-	case ROLE_SYSCALL: {
-		const char *name = syscall_name(v);
-
-		if (!name)
-			return false;
-		strbuf_adds(out, name);
-		return true;
-	}
+	case ROLE_SYSCALL:
+		return syscall_add_name((uint32_t)v, out);
 	case ROLE_ERRNO: {
 		/* as errno(3) has them, or negative as the kernel returns them */
 		uint64_t error = (int64_t)v < 0 ? -v : v;

@@ -178,7 +178,7 @@ typedef __u64 perf_bpf_ns;	   /* a duration in nanoseconds */
 typedef __u64 perf_bpf_time;	   /* bpf_ktime_get_ns(): a point in time */
 typedef __u64 perf_bpf_bytes;	   /* a size */
 typedef __u32 perf_bpf_dev;	   /* a device number (kernel dev_t), shown as major:minor */
-typedef __u32 perf_bpf_syscall;	   /* a system call number, shown as its name */
+typedef __u32 perf_bpf_syscall;	   /* from perf_bpf_syscall_nr(), shown as its name */
 typedef __s32 perf_bpf_errno;	   /* a positive or negative errno, shown as its name */
 typedef __s32 perf_bpf_kstack;	   /* a kernel stack from bpf_get_stackid(); negative: no stack */
 typedef __s32 perf_bpf_ustack;	   /* a user stack from bpf_get_stackid(), with BPF_F_USER_STACK */
@@ -676,6 +676,50 @@ static __always_inline __attribute__((unused)) int ___perf_bpf_among_cgroups(__u
 	return found;
 }
 
+/* The kernel's types, with the members that are read. */
+struct kernfs_node___wanted {
+	__u64 id;
+};
+struct cgroup_subsys_state___wanted {
+	struct cgroup_subsys_state___wanted *parent;
+};
+struct cgroup___wanted {
+	struct cgroup_subsys_state___wanted self; /* first in the kernel also */
+	struct kernfs_node___wanted *kn;
+};
+struct css_set___wanted {
+	struct cgroup___wanted *dfl_cgrp;
+};
+struct cred___wanted {
+	struct {
+		__u32 val;
+	} uid;
+};
+struct task_struct___wanted {
+	int pid, tgid;
+	struct cred___wanted *cred;
+	struct css_set___wanted *cgroups;
+	char comm[16];
+	struct {
+		unsigned long flags;
+		__u32 status;
+	} thread_info;
+};
+
+/* Whether the task is in one of the cgroups, or in a descendant of one. */
+static __always_inline __attribute__((unused)) int
+___perf_bpf_in_cgroups(const struct task_struct___wanted *task)
+{
+	const struct cgroup___wanted *cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp);
+
+	for (int depth = 0; depth < PERF_BPF_CGROUP_DEPTH && cgroup; depth++) {
+		if (___perf_bpf_among_cgroups(BPF_CORE_READ(cgroup, kn, id)))
+			return 1;
+		cgroup = (const void *)BPF_CORE_READ(cgroup, self.parent);
+	}
+	return 0;
+}
+
 static __always_inline __attribute__((unused)) int ___perf_bpf_among_comms(const __u64 comm[2])
 {
 	const volatile struct perf_bpf_filter *f = &perf_bpf_filter;
@@ -779,6 +823,41 @@ static __always_inline __attribute__((unused)) int perf_bpf_wanted_task(const vo
 			return 0;
 	}
 	return 1;
+}
+
+/* ---- system calls ---- */
+
+/*
+ * 32-bit programs have system call numbers of their own. perf_bpf_syscall_nr() is the number in
+ * the current task's system call, with this bit if it is a 32-bit call: int $0x80, or a 32-bit
+ * program. perf-bpf run shows it as "32-bit NAME".
+ *
+ *	perf_bpf_syscall nr = perf_bpf_syscall_nr(ctx->id);
+ *
+ * The tracepoints syscalls:sys_enter_NAME and sys_exit_NAME do not fire for 32-bit calls on
+ * x86; raw_syscalls:sys_enter and sys_exit do.
+ */
+#define PERF_BPF_SYSCALL_32 0x80000000u
+
+static __always_inline __attribute__((unused)) int perf_bpf_syscall_is_32(void)
+{
+	const struct task_struct___wanted *task = (void *)bpf_get_current_task();
+
+#if defined(__TARGET_ARCH_x86)
+	/* TS_COMPAT of arch/x86/include/asm/thread_info.h; without IA32 emulation, it is not set */
+	return BPF_CORE_READ(task, thread_info.status) & 2;
+#elif defined(__TARGET_ARCH_arm64)
+	/* TIF_32BIT of arch/arm64/include/asm/thread_info.h */
+	return (BPF_CORE_READ(task, thread_info.flags) >> 22) & 1;
+#else
+	return 0;
+#endif
+}
+
+static __always_inline __attribute__((unused)) __u32 perf_bpf_syscall_nr(long nr)
+{
+	/* -1: a tracer or seccomp(2) skipped the call */
+	return nr >= 0 && perf_bpf_syscall_is_32() ? nr | PERF_BPF_SYSCALL_32 : nr;
 }
 
 #endif
