@@ -143,15 +143,13 @@ static struct error *apply_filter(struct run *run)
 	any |= run_filter_one_pid(filter, &pid) && probes_take_pid(run) && !filter->uids &&
 	       !filter->cgroups && !filter->comms;
 
-	if (!run_filter_any(filter))
-		return NULL;
 	for (size_t i = 0; i < run->objects.n; i++) {
 		bool honoured;
 
 		TRY(run_filter_apply(run->objects.v[i].obj, &run->opts.filter, &honoured));
 		any |= honoured;
 	}
-	if (any)
+	if (any || !run_filter_any(filter))
 		return NULL;
 	return error_hint(error_new(ENOTSUP, "none of the programs supports -p, -t, -u, --cgroup "
 					     "or --comm (they do not call perf_bpf_wanted())"),

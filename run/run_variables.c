@@ -28,6 +28,8 @@ struct filter_data {
 	uint32_t uids[FILTER_MAX];
 	uint64_t cgroups[FILTER_MAX];
 	char comms[FILTER_MAX][16];
+	uint32_t self;
+	uint32_t reserved; /* to a multiple of 8 */
 };
 
 struct error *variable_set(struct bpf_object *obj, const char *text, bool *found)
@@ -190,6 +192,18 @@ bool run_filter_one_pid(const struct run_filter *filter, pid_t *pid)
 	return true;
 }
 
+/*
+ * The process id that BPF programs see, which is that of the first pid namespace; 0: we are in
+ * another one, whose numbers are others. Its inode number is PROC_PID_INIT_INO of
+ * linux/proc_ns.h.
+ */
+static uint32_t own_pid(void)
+{
+	struct stat st;
+
+	return !stat("/proc/self/ns/pid", &st) && st.st_ino == 0xeffffffc ? (uint32_t)getpid() : 0;
+}
+
 struct error *run_filter_apply(struct bpf_object *obj, const struct run_filter *filter,
 			       bool *honoured)
 {
@@ -199,7 +213,7 @@ struct error *run_filter_apply(struct bpf_object *obj, const struct run_filter *
 		{filter->pids, "-p"},	       {filter->tids, "-t"},	  {filter->uids, "-u"},
 		{filter->cgroups, "--cgroup"}, {filter->comms, "--comm"},
 	};
-	struct filter_data data = {0};
+	struct filter_data data = {.self = own_pid()};
 	struct map_variable v;
 
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)

@@ -33,8 +33,8 @@ bool run_filter_any(const struct run_filter *filter);
 bool run_filter_one_pid(const struct run_filter *filter, pid_t *pid);
 
 /*
- * Tells the object. *honoured: it has a perf_bpf_filter. EINVAL: a list is
- * wrong; E2BIG: it has more than 16 elements.
+ * Tells the object, and that perf-bpf's own process is excluded. *honoured: it has a
+ * perf_bpf_filter. EINVAL: a list is wrong; E2BIG: it has more than 16 elements.
  */
 struct error *run_filter_apply(struct bpf_object *obj, const struct run_filter *filter,
 			       bool *honoured);

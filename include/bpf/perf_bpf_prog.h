@@ -643,6 +643,7 @@ struct perf_bpf_filter {
 	__u32 uids[PERF_BPF_FILTER_MAX];
 	__u64 cgroups[PERF_BPF_FILTER_MAX];
 	__u64 comms[PERF_BPF_FILTER_MAX][2]; /* 16 bytes of text each */
+	__u32 self;			     /* the process of perf-bpf; 0: not excluded */
 };
 
 static const volatile struct perf_bpf_filter perf_bpf_filter __attribute__((unused)) = {};
@@ -736,6 +737,8 @@ static __always_inline __attribute__((unused)) int perf_bpf_wanted(void)
 {
 	const volatile struct perf_bpf_filter *f = &perf_bpf_filter;
 
+	if (f->self && f->self == bpf_get_current_pid_tgid() >> 32)
+		return 0;
 	if (f->n_pids | f->n_tids) {
 		__u64 task = bpf_get_current_pid_tgid();
 
@@ -796,6 +799,8 @@ static __always_inline __attribute__((unused)) int perf_bpf_wanted_task(const vo
 	const volatile struct perf_bpf_filter *f = &perf_bpf_filter;
 	const struct task_struct___wanted *task = of;
 
+	if (f->self && f->self == BPF_CORE_READ(task, tgid))
+		return 0;
 	if (f->n_pids | f->n_tids) {
 		__u32 pid = BPF_CORE_READ(task, tgid), tid = BPF_CORE_READ(task, pid);
 
