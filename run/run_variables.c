@@ -6,7 +6,10 @@
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
 #include "inspect/value_input.h"
 #include "inspect/variable.h"
@@ -108,10 +111,29 @@ static struct error *read_uid(const char *word, uint64_t *v)
 	return read_number(word, "-u", UINT32_MAX, v);
 }
 
+/* What BPF programs know is the cgroup in the hierarchy of version 2. */
+static struct error *check_cgroup2(const char *path)
+{
+	struct statfs fs;
+
+	if (statfs(path, &fs))
+		return error_errno(errno, "--cgroup: %s", path);
+	if (fs.f_type == CGROUP2_SUPER_MAGIC)
+		return NULL;
+	if (fs.f_type == CGROUP_SUPER_MAGIC)
+		return error_hint(error_new(EINVAL, "--cgroup: '%s' is a directory of cgroup v1",
+					    path),
+				  "BPF programs see the cgroups of v2 only; they are often in "
+				  "/sys/fs/cgroup/unified");
+	return error_hint(error_new(EINVAL, "--cgroup: '%s' is not a cgroup", path),
+			  "give a directory of cgroup v2, /sys/fs/cgroup/NAME, or only NAME");
+}
+
 /* A cgroup's id is the inode number of its folder (cgroup2). */
 static struct error *read_cgroup(const char *word, uint64_t *v)
 {
 	static const char *const mounts[] = {"", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
+	_cleanup_error_ struct error *other = NULL; /* a directory that is not a cgroup of v2 */
 	struct stat st;
 
 	if (isdigit((unsigned char)*word))
@@ -124,9 +146,18 @@ static struct error *read_cgroup(const char *word, uint64_t *v)
 			return error_nomem();
 		if (stat(path, &st) || !S_ISDIR(st.st_mode))
 			continue;
-		*v = st.st_ino;
-		return NULL;
+		struct error *err = check_cgroup2(path);
+		if (!err) {
+			*v = st.st_ino;
+			return NULL;
+		}
+		if (other)
+			error_free(err);
+		else
+			other = err;
 	}
+	if (other)
+		return steal_ptr(other);
 	return error_hint(error_new(ENOENT, "--cgroup: unknown cgroup '%s'", word),
 			  "give its directory, /sys/fs/cgroup/NAME, or only NAME");
 }

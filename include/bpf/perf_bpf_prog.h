@@ -632,9 +632,11 @@ perf_bpf_stack_fill(void *ctx, void *stacks, void *scratches, struct perf_bpf_st
  *	if (!perf_bpf_wanted())
  *		return 0;
  *
- * The verifier removes the checks of options that are not used.
+ * The verifier removes the checks of options that are not used. --cgroup includes
+ * descendants. The process of perf-bpf itself is never wanted.
  */
-#define PERF_BPF_FILTER_MAX 16
+#define PERF_BPF_FILTER_MAX   16
+#define PERF_BPF_CGROUP_DEPTH 32 /* a cgroup below that is not a descendant of the first ones */
 
 struct perf_bpf_filter {
 	__u32 n_pids, n_tids, n_uids, n_cgroups, n_comms;
@@ -752,12 +754,8 @@ static __always_inline __attribute__((unused)) int perf_bpf_wanted(void)
 		if (!___perf_bpf_among(f->n_uids, f->uids, uid))
 			return 0;
 	}
-	if (f->n_cgroups) {
-		__u64 cgroup = bpf_get_current_cgroup_id();
-
-		if (!___perf_bpf_among_cgroups(cgroup))
-			return 0;
-	}
+	if (f->n_cgroups && !___perf_bpf_in_cgroups((const void *)bpf_get_current_task()))
+		return 0;
 	if (f->n_comms) {
 		__u64 comm[2] = {};
 
@@ -773,27 +771,6 @@ static __always_inline __attribute__((unused)) int perf_bpf_wanted(void)
  * program that can read kernel memory; for example the next task in
  * sched_switch.
  */
-struct kernfs_node___wanted {
-	__u64 id;
-};
-struct cgroup___wanted {
-	struct kernfs_node___wanted *kn;
-};
-struct css_set___wanted {
-	struct cgroup___wanted *dfl_cgrp;
-};
-struct cred___wanted {
-	struct {
-		__u32 val;
-	} uid;
-};
-struct task_struct___wanted {
-	int pid, tgid;
-	struct cred___wanted *cred;
-	struct css_set___wanted *cgroups;
-	char comm[16];
-};
-
 static __always_inline __attribute__((unused)) int perf_bpf_wanted_task(const void *of)
 {
 	const volatile struct perf_bpf_filter *f = &perf_bpf_filter;
@@ -814,12 +791,8 @@ static __always_inline __attribute__((unused)) int perf_bpf_wanted_task(const vo
 		if (!___perf_bpf_among(f->n_uids, f->uids, uid))
 			return 0;
 	}
-	if (f->n_cgroups) {
-		__u64 cgroup = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id);
-
-		if (!___perf_bpf_among_cgroups(cgroup))
-			return 0;
-	}
+	if (f->n_cgroups && !___perf_bpf_in_cgroups(task))
+		return 0;
 	if (f->n_comms) {
 		__u64 comm[2] = {};
 
