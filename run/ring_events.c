@@ -6,7 +6,8 @@
  * the time between two looks at signals and timers grows with their number.
  *
  * The bytes are the program's: an event shorter than its struct has empty
- * cells, and what a longer one has behind it is not looked at.
+ * cells, except for a text at the end, which is as long as the event, and what a longer one has
+ * behind it is not looked at.
  *
  * The ring may be read long after an event, so its time is taken from the record:
  * a member called time, timestamp or ts (also with _ns) of type perf_bpf_time. Without
@@ -79,8 +80,15 @@ struct error *make_event(struct making *m, const struct fields *fields, const vo
 
 		if (f->hidden)
 			continue;
-		if ((uint64_t)f->off + f->size <= size)
+		if ((uint64_t)f->off + f->size <= size) {
 			TRY(make_cell(m, f, data, cells));
+		} else if (f->kind == FIELD_CHARS && f->off < size && i + 1 == fields->n) {
+			/* a last text needs no more room than it has */
+			struct record_field text = *f;
+
+			text.size = (uint32_t)size - f->off;
+			TRY(make_cell(m, &text, data, cells));
+		}
 		cells++;
 	}
 	return NULL;

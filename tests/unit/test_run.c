@@ -280,6 +280,16 @@ static void test_short_events(void **state)
 	assert_null(make_event(&m, &fields, "\5\0\0\0abcdefg", 11, cells));
 	assert_int_equal(cells[0].u, 5);
 	assert_int_equal(cells[1].kind, CELL_EMPTY);
+	memset(cells, 0, sizeof(cells));
+	fields.n = 2; /* a text at the end is as long as the event */
+	assert_null(make_event(&m, &fields, "\5\0\0\0abcdefg", 11, cells));
+	assert_string_equal(cells[1].text, "abcdefg");
+	assert_null(make_event(&m, &fields, "\5\0\0\0a\0cd", 8, cells));
+	assert_string_equal(cells[1].text, "a");
+	memset(cells, 0, sizeof(cells));
+	assert_null(make_event(&m, &fields, "\5\0\0\0", 4, cells));
+	assert_int_equal(cells[1].kind, CELL_EMPTY);
+	memset(cells, 0, sizeof(cells));
 	fields.n = 0;
 	assert_null(make_event(&m, &fields, "\1\2\xff", 3, cells));
 	assert_string_equal(cells[0].text, "0102ff");
