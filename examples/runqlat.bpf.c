@@ -32,26 +32,32 @@ struct {
 	__type(value, __u64);
 } queued SEC(".maps") PERF_BPF_SHOW("none");
 
-static __always_inline void note_queued(struct task_struct *task)
+/*
+ * again: also if it is noted already. Who lost its CPU may be woken before it gets one: it has
+ * waited since the first.
+ */
+static __always_inline void note_queued(struct task_struct *task, bool again)
 {
 	__u32 tid = BPF_CORE_READ(task, pid);
 	__u64 now = bpf_ktime_get_ns();
 
-	if (tid && perf_bpf_wanted_task(task))
+	if (!tid || !perf_bpf_wanted_task(task))
+		return;
+	if (again || !bpf_map_lookup_elem(&queued, &tid))
 		perf_bpf_put(&queued, &tid, &now);
 }
 
 SEC("raw_tp/sched_wakeup")
 int BPF_PROG(runqlat_wakeup, struct task_struct *task)
 {
-	note_queued(task);
+	note_queued(task, false);
 	return 0;
 }
 
 SEC("raw_tp/sched_wakeup_new")
 int BPF_PROG(runqlat_wakeup_new, struct task_struct *task)
 {
-	note_queued(task);
+	note_queued(task, false);
 	return 0;
 }
 
@@ -77,10 +83,16 @@ SEC("raw_tp/sched_switch")
 int BPF_PROG(runqlat_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	struct runqlat_comm key = {};
-	__u32 tid = BPF_CORE_READ(next, pid);
+	__u32 tid = BPF_CORE_READ(next, pid), before = BPF_CORE_READ(prev, pid);
 
-	if (could_go_on(prev))
-		note_queued(prev);
+	/*
+	 * Who was preempted goes on, whatever its state: it may have been about to sleep. Who
+	 * sleeps may have been woken while it still ran, which is not the wakeup that it waits for.
+	 */
+	if (preempt || could_go_on(prev))
+		note_queued(prev, true);
+	else
+		bpf_map_delete_elem(&queued, &before);
 	__u64 *since = bpf_map_lookup_elem(&queued, &tid);
 	if (!since)
 		return 0;
