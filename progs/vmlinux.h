@@ -111,6 +111,11 @@ struct sock {
 	struct sock_common __sk_common;
 };
 
+struct inet_connection_sock {
+	__u8 icsk_pending;
+	__u8 icsk_ca_state : 5;
+};
+
 struct net_device {
 	char name[16];
 	int ifindex;
