@@ -167,18 +167,29 @@ static void shown_map_free(struct shown_map *map)
 }
 DEFINE_FREEP(struct shown_map, shown_map_free)
 
+/* The global variables that a program may change. */
+static bool is_variables(const struct bpf_map *map)
+{
+	const char *dot = strrchr(bpf_map__name(map), '.');
+
+	return bpf_map__is_internal(map) && dot && (!strcmp(dot, ".bss") || !strcmp(dot, ".data"));
+}
+
 /*
  * Whether --map names it; without --map, and by a glob, what is declared or
- * worth showing.
+ * worth showing. Globs select variables also.
  */
-static bool is_wanted(const struct run *run, const char *name, const struct display *display)
+static bool is_wanted(const struct run *run, const struct bpf_map *map,
+		      const struct display *display)
 {
 	const bool is_shown = display->kind != DISPLAY_NONE;
+	const char *name = bpf_map__name(map);
 
 	for (size_t i = 0; i < run->opts.n_maps; i++) {
 		const char *wanted = run->opts.maps[i];
 
-		if (glob_match(wanted, name) && (is_shown || !glob_is_pattern(wanted)))
+		if (glob_match(wanted, name) &&
+		    (is_shown || !glob_is_pattern(wanted) || is_variables(map)))
 			return true;
 	}
 	return !run->opts.n_maps && is_shown;
@@ -216,6 +227,55 @@ static struct error *show_map(struct run *run, struct bpf_file *object, struct b
 	return NULL;
 }
 
+/* What a map that is not shown holds might be what the author wants to see. */
+static void log_not_shown(const struct run *run, const struct bpf_map *map)
+{
+	const char *why = map_type_unreadable(bpf_map__type(map));
+	enum log_level level = LOG_INFO;
+
+	switch ((int)bpf_map__type(map)) {
+	case BPF_MAP_TYPE_QUEUE:
+	case BPF_MAP_TYPE_STACK:
+	case BPF_MAP_TYPE_BLOOM_FILTER:
+	case BPF_MAP_TYPE_SK_STORAGE:
+	case BPF_MAP_TYPE_INODE_STORAGE:
+	case BPF_MAP_TYPE_TASK_STORAGE:
+	case BPF_MAP_TYPE_CGRP_STORAGE:
+	case BPF_MAP_TYPE_ARENA:
+		level = LOG_WARN;
+		break;
+	case BPF_MAP_TYPE_ARRAY_OF_MAPS:
+	case BPF_MAP_TYPE_HASH_OF_MAPS:
+		level = LOG_WARN;
+		why = "its entries are maps; --map shows their ids, and 'perf-bpf map dump id ID' "
+		      "their entries";
+		break;
+	}
+	if (why)
+		log_at(run->opts.log, level, "map %s is not shown: %s", bpf_map__name(map), why);
+}
+
+/* Variables beside maps are rarely results, but they can be. */
+static void log_variables(const struct run *run)
+{
+	for (size_t i = 0; i < run->objects.n; i++) {
+		const struct bpf_object *obj = run->objects.v[i].obj;
+		const struct btf *btf = bpf_object__btf(obj);
+		struct bpf_map *map;
+
+		bpf_object__for_each_map (map, obj) {
+			const uint32_t type = bpf_map__btf_value_type_id(map);
+			const struct btf_type *t = btf && type ? btf__type_by_id(btf, type) : NULL;
+
+			if (is_variables(map) && bpf_map__autocreate(map) && t && btf_vlen(t))
+				log_warn(run->opts.log,
+					 "the global variables in %s are not shown; show them with "
+					 "--map '%s'",
+					 bpf_map__name(map), bpf_map__name(map));
+		}
+	}
+}
+
 static struct error *add_map(struct run *run, struct bpf_file *object, const char *config,
 			     size_t size, struct bpf_map *map)
 {
@@ -225,27 +285,14 @@ static struct error *add_map(struct run *run, struct bpf_file *object, const cha
 	if (!shown)
 		return error_nomem();
 	TRY(display_of_map(object->obj, map, config, size, &shown->display));
-	if (!is_wanted(run, bpf_map__name(map), &shown->display)) {
-		/* what it holds might be what the author wants to see */
-		if (!run->opts.n_maps && !shown->display.declared && map_type_unreadable(type))
-			log_at(run->opts.log,
-			       type == BPF_MAP_TYPE_QUEUE || type == BPF_MAP_TYPE_STACK ? LOG_WARN
-											: LOG_INFO,
-			       "map %s is not shown: %s", bpf_map__name(map),
-			       map_type_unreadable(type));
+	if (!is_wanted(run, map, &shown->display)) {
+		if (!run->opts.n_maps && !shown->display.declared)
+			log_not_shown(run, map);
 		return NULL;
 	}
 	if (shown->display.kind == DISPLAY_NONE) /* --map asks for it all the same */
 		shown->display.kind = type == BPF_MAP_TYPE_RINGBUF ? DISPLAY_EVENTS : DISPLAY_TABLE;
 	return show_map(run, object, map, &shown);
-}
-
-/* The global variables that a program may change. */
-static bool is_variables(const struct bpf_map *map)
-{
-	const char *dot = strrchr(bpf_map__name(map), '.');
-
-	return bpf_map__is_internal(map) && dot && (!strcmp(dot, ".bss") || !strcmp(dot, ".data"));
 }
 
 /* Where there is no map to look at, what was counted stands in global variables. */
@@ -293,7 +340,9 @@ static struct error *add_maps(struct run *run)
 				TRY(error_at(add_map(run, object, config, size, map), "%s",
 					     object_path(object->obj)));
 	}
-	if (!run->opts.n_maps && !run->maps.n)
+	if (!run->opts.n_maps && run->maps.n)
+		log_variables(run);
+	else if (!run->opts.n_maps)
 		TRY(add_variables(run));
 	for (size_t i = 0; i < run->opts.n_maps; i++) {
 		struct nearest near = nearest_make(run->opts.maps[i]);
