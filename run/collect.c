@@ -67,14 +67,51 @@ static bool is_hist(const struct display *d)
 	return d->kind == DISPLAY_LOG2 || d->kind == DISPLAY_LINEAR || d->kind == DISPLAY_HEATMAP;
 }
 
+/*
+ * A struct with an array called slots or hist (or its only member is an array of that name) is a
+ * histogram by powers of two, as the tools of bcc and libbpf have it: slot i counts values from
+ * 2^i on, and slot 0 zeros as well.
+ */
+static bool find_slots(struct collector *c)
+{
+	static const char *const names[] = {"slots[", "hist["};
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->value.n; i++) {
+		const struct record_field *f = &c->value.v[i];
+		const char *bracket = strchr(f->name, '[');
+		bool is_slot = false;
+
+		for (size_t k = 0; bracket && k < ARRAY_SIZE(names); k++) {
+			const size_t len = strlen(names[k]) - 1;
+
+			is_slot |=
+				(size_t)(bracket - f->name) >= len &&
+				!strncmp(bracket - len, names[k], len) &&
+				(bracket - f->name == (ptrdiff_t)len || bracket[-len - 1] == '.');
+		}
+		is_slot = is_slot && f->kind == FIELD_UINT && !f->bits && f->role == ROLE_NONE &&
+			  strtoul(bracket + 1, NULL, 10) == n;
+		if (!is_slot)
+			continue;
+		if (!n)
+			c->slots_at = i;
+		n++;
+	}
+	if (n < 2 || n > HIST_LOG2_SLOTS - 1 || c->slots_at + n > c->value.n)
+		return false;
+	c->n_slots = n;
+	return true;
+}
+
 /* What is declared must be possible. */
 static struct error *check_shape(const struct collector *c)
 {
 	const struct bpf_map_info *info = map_reader_info(c->reader);
 	bool indexed = map_type_indexed(info->type);
-	uint64_t slots = indexed ? info->max_entries : c->value.n;
+	uint64_t slots = indexed && !c->display->floor ? info->max_entries : c->n_slots;
 
-	for (size_t i = 0; is_hist(c->display) && i < c->value.n; i++)
+	for (size_t i = c->slots_at; is_hist(c->display) && i < c->slots_at + c->n_slots; i++)
 		if (c->value.v[i].kind != FIELD_UINT)
 			return error_hint(error_new(EINVAL,
 						    "map %s: the slots of a histogram must be "
@@ -190,6 +227,12 @@ struct error *collector_new(const struct bpf_object *obj, const struct bpf_map *
 	if (!display->declared && display->kind == DISPLAY_TABLE && c->stacks &&
 	    fields_have_stacks(&c->key))
 		display->kind = DISPLAY_STACKS;
+	c->n_slots = c->value.n;
+	if (!display->declared && display->kind == DISPLAY_TABLE && !is_section(c) &&
+	    find_slots(c)) {
+		display->kind = DISPLAY_LOG2;
+		display->floor = true;
+	}
 	if (display->kind == DISPLAY_STACKS)
 		TRY(check_stacks(c));
 	TRY(check_shape(c));
@@ -659,6 +702,11 @@ static int64_t linear_bound(const struct display *d, size_t i, unsigned less)
 /* The values that slot i of n counts. */
 void slot_range(const struct display *d, size_t i, size_t n, struct result_bucket *b)
 {
+	if (d->floor) {
+		b->low = i ? 1ull << i : 0;
+		b->high = i >= 63 ? UINT64_MAX : (2ull << i) - 1;
+		return;
+	}
 	if (!d->step) {
 		b->low = i ? 1ull << (i - 1) : 0;
 		b->high = i == 64 ? UINT64_MAX : i ? (1ull << (i - 1)) * 2 - 1 : 0;
@@ -744,7 +792,7 @@ uint64_t row_sum(const struct collector *c, const uint8_t *row)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < c->value.n; i++)
+	for (size_t i = c->slots_at; i < c->slots_at + c->n_slots; i++)
 		sum += field_number(&c->value.v[i], row_value(c, row));
 	return sum;
 }
@@ -771,7 +819,13 @@ static struct error *make_key_hists(struct making *m, const struct collect_opts 
 
 	TRY(sort_rows(c, opts, &rows, &n));
 	qsort_r(rows, n, sizeof(*rows), compare_sums, c);
-	TRY(make_columns(m, false, &keys, &r->n_keys));
+	TRY(make_columns(m, c->n_slots < c->value.n, &keys, &r->n_keys));
+	if (c->n_slots < c->value.n) { /* what is beside the slots belongs to the key */
+		struct result_column *slots = keys + c->per_cpu + c->key.n + c->slots_at;
+
+		r->n_keys -= c->n_slots;
+		memmove(slots, slots + c->n_slots, (keys + r->n_keys - slots) * sizeof(*slots));
+	}
 	r->keys = keys;
 	r->n_hists = opts->top ? min_of(n, opts->top) : n;
 	r->hists = arena_alloc(m->arena, (r->n_hists + 1) * sizeof(*r->hists));
@@ -783,12 +837,21 @@ static struct error *make_key_hists(struct making *m, const struct collect_opts 
 
 		if (!cells)
 			return error_nomem();
-		TRY(make_hist(m, c->value.n, hist));
+		TRY(make_hist(m, c->n_slots, hist));
 		TRY(make_key(m, rows[i], cells));
 		hist->keys = cells;
-		TRY(make_label(m, r, cells, &hist->label));
-		for (size_t k = 0; k < c->value.n; k++)
-			hist_count(hist, k, field_number(&c->value.v[k], row_value(c, rows[i])));
+		cells += c->per_cpu + c->key.n;
+		m->fields = &c->value;
+		for (size_t k = 0; k < c->value.n; k++) {
+			const struct record_field *f = &c->value.v[k];
+
+			if (k >= c->slots_at && k < c->slots_at + c->n_slots)
+				hist_count(hist, k - c->slots_at,
+					   field_number(f, row_value(c, rows[i])));
+			else
+				TRY(make_cell(m, f, row_value(c, rows[i]), cells++));
+		}
+		TRY(make_label(m, r, hist->keys, &hist->label));
 	}
 	return NULL;
 }
@@ -824,7 +887,7 @@ static struct error *make_result(struct making *m, const struct collect_opts *op
 	if (kind == RESULT_TABLE)
 		return is_section(c) ? make_variables(m, r) : make_table(m, opts, r);
 	if (kind == RESULT_HIST)
-		return indexed ? make_array_hists(m, r) : make_key_hists(m, opts, r);
+		return indexed && !d->floor ? make_array_hists(m, r) : make_key_hists(m, opts, r);
 	for (size_t i = 0; i < c->now.n; i++)
 		r->count += row_sum(c, row_at(c, &c->now, i));
 	return NULL;

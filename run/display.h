@@ -30,6 +30,7 @@ struct display {
 	char *unit, *title; /* NULL: not said */
 	int64_t low;	    /* of the first range of a linear histogram */
 	uint64_t step;	    /* values in each of them; 0: powers of two */
+	bool floor;	    /* powers of two, and slot i counts from 2^i on, slot 0 zeros as well */
 	char *type;	    /* of events: "struct open"; NULL: not said */
 	char *stacks;	    /* the map of stacks; NULL: not said */
 };

@@ -32,8 +32,9 @@ struct collector {
 	const struct display *display;
 	struct map_reader *reader;
 	struct fields key, value;
-	bool per_cpu;	  /* rows are per CPU: from the last look's options */
-	size_t key_bytes; /* of a row: the CPU, the key, up to a multiple of 8 */
+	size_t slots_at, n_slots; /* the value's fields that are the slots of a histogram */
+	bool per_cpu;		  /* rows are per CPU: from the last look's options */
+	size_t key_bytes;	  /* of a row: the CPU, the key, up to a multiple of 8 */
 	size_t row_bytes;
 	struct row_set now, before;
 	bool looked;

@@ -259,6 +259,22 @@ static void test_ranges(void **state)
 	}
 }
 
+/* Slots as other tools count them: slot 0 has 0 and 1. */
+static void test_floor_slots(void **state)
+{
+	const struct display d = {.kind = DISPLAY_LOG2, .floor = true};
+	struct result_bucket b;
+
+	slot_range(&d, 0, 64, &b);
+	assert_true(b.low == 0 && b.high == 1);
+	slot_range(&d, 1, 64, &b);
+	assert_true(b.low == 2 && b.high == 3);
+	slot_range(&d, 62, 64, &b);
+	assert_true(b.low == 1ull << 62 && b.high == (1ull << 63) - 1);
+	slot_range(&d, 63, 64, &b);
+	assert_true(b.low == 1ull << 63 && b.high == UINT64_MAX);
+}
+
 static void test_short_events(void **state)
 {
 	struct record_field v[] = {
@@ -402,11 +418,12 @@ static void test_heat(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_display),	     cmocka_unit_test(test_sites),
-		cmocka_unit_test(test_durations),    cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_short_events), cmocka_unit_test(test_one_name_twice),
-		cmocka_unit_test(test_heat),	     cmocka_unit_test(test_fields),
-		cmocka_unit_test(test_ranges),	     cmocka_unit_test(test_times),
+		cmocka_unit_test(test_display),	       cmocka_unit_test(test_sites),
+		cmocka_unit_test(test_durations),      cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_floor_slots),    cmocka_unit_test(test_short_events),
+		cmocka_unit_test(test_one_name_twice), cmocka_unit_test(test_heat),
+		cmocka_unit_test(test_fields),	       cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
