@@ -224,6 +224,11 @@ struct error *collector_new(const struct bpf_object *obj, const struct bpf_map *
 			 "the keys of map %s", name));
 	TRY(error_prefix(fields_of(btf, value_type, bpf_map__value_size(map), &c->value),
 			 "the values of map %s", name));
+	if (c->stacks && bpf_map__type(c->stacks) == BPF_MAP_TYPE_STACK_TRACE && !display->stacks &&
+	    !is_section(c)) {
+		find_stack_ids(obj, &c->key);
+		find_stack_ids(obj, &c->value);
+	}
 	if (!display->declared && display->kind == DISPLAY_TABLE && c->stacks &&
 	    fields_have_stacks(&c->key))
 		display->kind = DISPLAY_STACKS;

@@ -109,6 +109,11 @@ struct error *make_frames_text(struct making *m, const struct record_field *f, c
 struct error *check_stacks(const struct collector *c);
 struct error *make_stacks(struct making *m, const struct collect_opts *opts, struct result *r);
 
+/* ---- stack_ids.c ---- */
+
+/* Finds plain integers that are ids of the object's stacks, and gives them their roles. */
+void find_stack_ids(const struct bpf_object *obj, struct fields *fields);
+
 /* ---- events: ring_events.c ---- */
 
 /* Fills c->stream, also where it fails half-way. */

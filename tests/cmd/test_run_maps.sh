@@ -1,0 +1,171 @@
+#!/usr/bin/env bash
+# Maps of programs that were not written for perf-bpf: what they hold is shown, or said to be hidden.
+. "$(dirname "$0")/../tap.sh"
+
+# program DECLARATIONS CODE: prog.bpf.c, whose CODE runs at each umask(2) of pbt_maps
+program() {
+	[ "$(id -u)" = 0 ] || skip "loading a BPF program takes root"
+	cat >prog.bpf.c <<-END
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		#include <bpf/bpf_tracing.h>
+		#include <bpf/perf_bpf_prog.h>
+		$1
+		SEC("tracepoint/syscalls/sys_enter_umask")
+		int on_call(struct trace_event_raw_sys_enter *ctx)
+		{
+			__u64 mask = ctx->args[0];
+			if (!perf_bpf_wanted())
+				return 0;
+			$2
+			return 0;
+		}
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	cat >pbt_maps.c <<-'END'
+		#include <stdlib.h>
+		#include <sys/prctl.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		__attribute__((noinline)) void pbt_leaf(long mask)
+		{
+			long ret = SYS_umask;
+		#ifdef __x86_64__
+			__asm__ volatile("syscall" : "+a"(ret) : "D"(mask) : "rcx", "r11", "memory");
+		#else
+			syscall(ret, mask);
+		#endif
+		}
+		int main(int argc, char **argv)
+		{
+			for (int i = 1; i < argc; i++)
+				pbt_leaf(atoi(argv[i]));
+			return 0;
+		}
+	END
+	gcc -O0 -fno-omit-frame-pointer -o pbt_maps pbt_maps.c
+}
+
+# run OPTION... -- MASK...
+run() {
+	local options=()
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	"$PERF_BPF" run prog.bpf.c --comm pbt_maps "${options[@]}" -- ./pbt_maps "$@"
+}
+
+test_variables_beside_a_map() {
+	program 'PERF_BPF_COUNT(counted, "calls", "calls"); __u64 total; __u64 preset = 7;' \
+		'perf_bpf_count(&counted, 1); total += mask; preset++;'
+	run -- 3 4 >out 2>err
+	assert_equal "$(cat out)" "calls: 2 calls"
+	assert_contains err "the global variables in prog.bss are not shown; show them with --map 'prog.bss'"
+	assert_contains err "the global variables in prog.data are not shown"
+	run --map '*.bss' -- 3 4 >out 2>err
+	grep -qE '^total +7$' out || fail "$(cat out err)"
+	[ ! -s err ] || fail "$(cat err)"
+	run --map 'prog.*' -- 3 4 >out 2>err
+	grep -qE '^total +7$' out || fail "$(cat out err)"
+	grep -qE '^preset +9$' out || fail "$(cat out err)"
+	! grep -q perf_bpf out || fail "$(cat out)"
+	expect_status 1 run --map '*.bsss' -- 1
+	assert_contains err "unknown map '*.bsss'"
+}
+
+test_what_cannot_be_read_is_named() {
+	program 'PERF_BPF_COUNT(counted, "calls", "calls");
+		struct { __uint(type, BPF_MAP_TYPE_TASK_STORAGE); __uint(map_flags, BPF_F_NO_PREALLOC);
+			__type(key, int); __type(value, __u64); } per_task SEC(".maps");
+		struct { __uint(type, BPF_MAP_TYPE_BLOOM_FILTER); __uint(max_entries, 64);
+			__type(value, __u32); } seen SEC(".maps");
+		struct inner { __uint(type, BPF_MAP_TYPE_ARRAY); __uint(max_entries, 1);
+			__type(key, __u32); __type(value, __u64); } inner SEC(".maps");
+		struct { __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS); __uint(max_entries, 2); __type(key, __u32);
+			__array(values, struct inner); } outer SEC(".maps") = {.values = {&inner}};' \
+		'perf_bpf_count(&counted, 1);'
+	run -- 3 4 >out 2>err
+	assert_contains out "calls: 2 calls"
+	assert_contains err "map per_task is not shown: its values are stored with kernel objects and cannot be listed"
+	assert_contains err "map seen is not shown: a bloom filter has no entries to read"
+	assert_contains err "map outer is not shown: its entries are maps; --map shows their ids"
+	run --map outer -- 3 >out 2>err
+	grep -qE '^ +0 +[1-9][0-9]*$' out || fail "$(cat out err)"
+}
+
+test_an_array_of_slots_is_a_histogram() {
+	program 'struct hist { __u32 slots[27]; char comm[16]; };
+		struct { __uint(type, BPF_MAP_TYPE_HASH); __uint(max_entries, 16); __type(key, __u32);
+			__type(value, struct hist); } hists SEC(".maps");
+		struct { __uint(type, BPF_MAP_TYPE_ARRAY); __uint(max_entries, 1); __type(key, __u32);
+			__type(value, struct hist); } one SEC(".maps");
+		static struct hist zero;
+		static __always_inline void add(void *map, __u32 key, __u32 slot)
+		{
+			struct hist *h;
+			bpf_map_update_elem(map, &key, &zero, BPF_NOEXIST);
+			h = bpf_map_lookup_elem(map, &key);
+			if (h && slot < 27) {
+				h->slots[slot]++;
+				bpf_get_current_comm(h->comm, sizeof(h->comm));
+			}
+		}' \
+		'__u32 slot = mask ? perf_bpf_log2_slot(mask) - 1 : 0; /* floor(log2(mask)) */
+		 add(&hists, mask % 2, slot); add(&one, 0, slot);'
+	run --json -- 0 1 2 3 4 7 8 400 401 >out 2>err
+	python3 - <<-'END'
+		import json
+		m = {l["map"]: l for l in map(json.loads, open("out"))}
+		for name in "hists", "one":
+		    assert (m[name]["kind"], m[name]["scale"]) == ("histogram", "log2"), m[name]
+		def hist(h):
+		    return {(b["low"], b["high"]): b["count"] for b in h["buckets"] if b["count"]}
+		h, = m["one"]["hists"]
+		assert hist(h) == {(0, 1): 2, (2, 3): 2, (4, 7): 2, (8, 15): 1, (256, 511): 2}, h
+		assert h["total"] == 9 and h["key"]["comm"] == "pbt_maps", h
+		by_key = {h["key"]["key"]: hist(h) for h in m["hists"]["hists"]}
+		assert by_key == {0: {(0, 1): 1, (2, 3): 1, (4, 7): 1, (8, 15): 1, (256, 511): 1},
+		                  1: {(0, 1): 1, (2, 3): 1, (4, 7): 1, (256, 511): 1}}, by_key
+	END
+	run --map hists -- 0 1 5 >out 2>err
+	assert_equal "$(grep -c 'slots' out)" 0
+	assert_contains out "comm pbt_maps"
+}
+
+test_plain_stack_ids() {
+	program 'struct { __uint(type, BPF_MAP_TYPE_STACK_TRACE); __uint(max_entries, 512);
+			__uint(key_size, 4); __uint(value_size, 127 * 8); } stackmap SEC(".maps");
+		struct pbt_key { __u32 pid; __u32 tgid; int user_stack_id; int kern_stack_id; };
+		struct { __uint(type, BPF_MAP_TYPE_HASH); __uint(max_entries, 16); __type(key, struct pbt_key);
+			__type(value, __u64); } counts SEC(".maps");
+		struct { __uint(type, BPF_MAP_TYPE_HASH); __uint(max_entries, 16); __type(key, __u32);
+			__type(value, __u64); } stack_size SEC(".maps");' \
+		'struct pbt_key key = {};
+		 __u64 one = 1, *n;
+		 key.pid = bpf_get_current_pid_tgid();
+		 key.tgid = bpf_get_current_pid_tgid() >> 32;
+		 key.user_stack_id = bpf_get_stackid(ctx, &stackmap, BPF_F_USER_STACK);
+		 key.kern_stack_id = bpf_get_stackid(ctx, &stackmap, 0);
+		 n = bpf_map_lookup_elem(&counts, &key);
+		 if (n)
+			(*n)++;
+		 else
+			bpf_map_update_elem(&counts, &key, &one, BPF_ANY);
+		 bpf_map_update_elem(&stack_size, &key.pid, &mask, BPF_ANY);'
+	run --json -- 1 2 3 >out 2>err || fail "$(cat err)"
+	python3 - <<-'END'
+		import json
+		m = {l["map"]: l for l in map(json.loads, open("out"))}
+		assert m["counts"]["kind"] == "stacks", m["counts"]
+		stacks = m["counts"]["stacks"]
+		assert sum(s["count"] for s in stacks) == 3, stacks
+		names = [f["name"] for f in stacks[0]["frames"]]
+		assert "pbt_leaf" in names and "main" in names, names
+		assert any(f["kernel"] for f in stacks[0]["frames"]), stacks
+		assert m["stack_size"]["kind"] == "table", m["stack_size"]
+	END
+}
+
+run_tests
