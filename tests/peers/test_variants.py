@@ -104,8 +104,8 @@ def settle(line):
 
     What holds types and the name's length is libbpf's own (it adds a type for
     kernel functions, and cuts names at 15 bytes); a struct_ops map's value is
-    filled when it is loaded, as is .kconfig's; a single function in .text is a
-    program here, as it was before libbpf 1.5.
+    filled when it is loaded, as is .kconfig's; a single function in .text was a
+    program before libbpf 1.5.
     """
     kind, name, rest = (line.split("\t") + ["", ""])[:3]
     if kind == "holds" or (kind == "program" and "section .text " in rest):
