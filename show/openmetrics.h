@@ -15,9 +15,9 @@
  *	stacks		a counter, labelled with the frames, the outermost first
  *	events		counters of those that came, and of those that were lost
  *
- * Names begin with "perf_bpf_" and the program's name, and end with the unit; nanoseconds, microseconds
- * and milliseconds become seconds, exactly. There is no _sum: a histogram's
- * values are not known one by one, and without it OpenMetrics wants no _count.
+ * Names begin with "perf_bpf_" and the program's name, and end with the unit; nanoseconds,
+ * microseconds and milliseconds become seconds, exactly. There is no _sum: a histogram's values are
+ * not known one by one, and without it OpenMetrics wants no _count.
  */
 #ifndef PB_SHOW_OPENMETRICS_H
 #define PB_SHOW_OPENMETRICS_H
