@@ -187,10 +187,13 @@ static struct error *no_such_symbol(const struct bpf_object *obj, const struct e
 			nearest_offer(&near, btf_name(obj->vmlinux, t));
 	}
 	return nearest_text(&near, &text)
-		       ? error_hint(err,
-				    "did you mean %s? Or declare it __weak and test it before use",
-				    strbuf_str(&text))
-		       : error_hint(err, "declare it __weak and test it before use");
+		       ? error_hint(
+				 err,
+				 "did you mean %s? Or load the module that has it (modprobe), or "
+				 "declare it __weak and test it before use",
+				 strbuf_str(&text))
+		       : error_hint(err, "load the module that has it (modprobe), or declare it "
+					 "__weak and test it before use");
 }
 
 struct error *ksym_resolve(struct bpf_object *obj, struct extern_var *var)
