@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include <cmocka.h>
 
@@ -13,6 +14,7 @@
 #include "run/display.h"
 #include "run/internal.h"
 #include "run/sites.h"
+#include "run/syscalls.h"
 
 static void expect_refused(struct error *err, const char *part)
 {
@@ -259,6 +261,72 @@ static void test_ranges(void **state)
 	}
 }
 
+/* A process has its name beside it, by the names of the members. */
+static void test_names_of_processes(void **state)
+{
+	static const struct {
+		const char *pid, *comm;
+		bool has;
+	} cases[] = {
+		{"pid", "comm", true},
+		{"tgid", "comm", true},
+		{"tid", "comm", true},
+		{"parent", "parent_comm", true},
+		{"child_pid", "child_comm", true},
+		{"parent", "comm", false},
+		{"pid", "parent_comm", false},
+		{"pid", "name", false},
+		{"pid", "pid_comm", true},
+		{"child_pid", "comm", false},
+		{"pid", "om", false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct btf *btf = btf__new_empty();
+		_cleanup_fields_ struct fields fields = {0};
+		const int u32 = btf__add_int(btf, "unsigned int", 4, 0);
+		const int pid = btf__add_typedef(btf, "perf_bpf_pid", u32);
+		const int letter = btf__add_int(btf, "char", 1, BTF_INT_SIGNED);
+		const int text = btf__add_array(btf, u32, letter, 16);
+		const int type = btf__add_struct(btf, "event", 20);
+
+		assert_int_equal(btf__add_field(btf, cases[i].pid, pid, 0, 0), 0);
+		assert_int_equal(btf__add_field(btf, cases[i].comm, text, 32, 0), 0);
+		assert_null(fields_of(btf, type, 20, &fields));
+		assert_int_equal(fields.n, 2);
+		assert_int_equal(fields.v[0].has_comm, cases[i].has);
+		assert_int_equal(field_has_text(&fields.v[0]), !cases[i].has);
+		btf__free(btf);
+	}
+}
+
+static void test_system_calls(void **state)
+{
+	static const struct {
+		uint32_t nr;
+		const char *name; /* NULL: none */
+	} cases[] = {
+		{SYS_getpid, "getpid"},
+		{UINT32_MAX, NULL},
+		{9999, NULL},
+		{0x80000000u | 9999, "32-bit 9999"},
+		{0x40000000u | 9999, "x32 9999"},
+		{0x40000000u | SYS_getpid, "x32 getpid"},
+#ifdef __x86_64__
+		{0x80000000u | 20, "32-bit getpid"},
+		{0x80000000u | 0, "32-bit restart_syscall"},
+		{0x80000000u | 437, "32-bit openat2"},
+#endif
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+		assert_int_equal(syscall_add_name(cases[i].nr, &text), cases[i].name != NULL);
+		assert_string_equal(strbuf_str(&text), cases[i].name ? cases[i].name : "");
+	}
+}
+
 /* Slots as other tools count them: slot 0 has 0 and 1. */
 static void test_floor_slots(void **state)
 {
@@ -418,11 +486,18 @@ static void test_heat(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_display),	       cmocka_unit_test(test_sites),
-		cmocka_unit_test(test_durations),      cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_floor_slots),    cmocka_unit_test(test_short_events),
-		cmocka_unit_test(test_one_name_twice), cmocka_unit_test(test_heat),
-		cmocka_unit_test(test_fields),	       cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_display),
+		cmocka_unit_test(test_sites),
+		cmocka_unit_test(test_durations),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_names_of_processes),
+		cmocka_unit_test(test_system_calls),
+		cmocka_unit_test(test_floor_slots),
+		cmocka_unit_test(test_short_events),
+		cmocka_unit_test(test_one_name_twice),
+		cmocka_unit_test(test_heat),
+		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_times),
 	};
 
