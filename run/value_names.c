@@ -218,7 +218,8 @@ void run_frame_find(struct run_names *names, const uint32_t *pid, uint64_t time,
 {
 	struct location at = {0};
 
-	*frame = (struct result_frame){.name = "[unknown]", .offset = addr, .is_kernel = !pid};
+	*frame = (struct result_frame){
+		.name = "[unknown]", .offset = addr, .is_kernel = !pid, .ip = addr};
 	if (!pid) {
 		/* without the right to read them addresses stay numbers */
 		if (!names->resolver)
@@ -234,6 +235,15 @@ void run_frame_find(struct run_names *names, const uint32_t *pid, uint64_t time,
 			pid ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL, addr, &at);
 	if (at.map || at.sym)
 		frame->module = module_of(at.map);
+	if (at.map)
+		frame->mapping = (struct result_mapping){
+			.start = at.map->start,
+			.end = at.map->end,
+			.offset = at.map->dso->kind == DSO_USER ? at.map->pgoff : 0};
+	if (at.map && at.map->dso->build_id_size) {
+		frame->mapping.build_id_size = at.map->dso->build_id_size;
+		memcpy(frame->mapping.build_id, at.map->dso->build_id, at.map->dso->build_id_size);
+	}
 	if (!at.sym)
 		return;
 	frame->name = at.sym->name;

@@ -13,6 +13,7 @@
 #include "show/pprof.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <zlib.h>
 
@@ -37,10 +38,15 @@ enum {
 	LABEL_KEY = 1,
 	LABEL_TEXT = 2,
 	MAPPING_ID = 1,
+	MAPPING_START = 2,
+	MAPPING_LIMIT = 3,
+	MAPPING_OFFSET = 4,
 	MAPPING_FILE = 5,
+	MAPPING_BUILD_ID = 6,
 	MAPPING_HAS_FUNCTIONS = 7,
 	LOCATION_ID = 1,
 	LOCATION_MAPPING = 2,
+	LOCATION_ADDRESS = 3,
 	LOCATION_LINE = 4,
 	LINE_FUNCTION = 1,
 	FUNCTION_ID = 1,
@@ -80,8 +86,8 @@ static void add_message(struct strbuf *out, unsigned field, const struct strbuf 
 struct pprof_profile {
 	struct strbuf *out;
 	struct arena arena;
-	struct strmap strings, mappings, functions; /* to ids */
-	uint64_t n_strings, n_mappings, n_functions;
+	struct strmap strings, mappings, functions, locations; /* to ids */
+	uint64_t n_strings, n_mappings, n_functions, n_locations;
 	struct strbuf message, inner, list; /* at work */
 };
 
@@ -117,23 +123,36 @@ static uint64_t string_of(struct pprof_profile *p, const char *text)
 	return id; /* the first one, "", is 0 */
 }
 
-static uint64_t mapping_of(struct pprof_profile *p, const char *module)
+/* A file at one place of an address space. Without its place it is known by its name alone. */
+static uint64_t mapping_of(struct pprof_profile *p, const struct result_frame *frame)
 {
+	const struct result_mapping *m = &frame->mapping;
+	_cleanup_strbuf_ struct strbuf id_text = STRBUF_INIT;
 	bool is_new;
-	uint64_t id = id_of(p, &p->mappings, &p->n_mappings, module, &is_new);
 
+	strbuf_reset(&p->inner);
+	strbuf_addf(&p->inner, "%s\n%" PRIx64 " %" PRIx64 " %" PRIx64 " ", frame->module, m->start,
+		    m->end, m->offset);
+	for (uint32_t i = 0; i < m->build_id_size; i++)
+		strbuf_addf(&id_text, "%02x", m->build_id[i]);
+	strbuf_adds(&p->inner, strbuf_str(&id_text));
+	p->out->failed |= strbuf_failed(&p->inner) || strbuf_failed(&id_text);
+	uint64_t id = id_of(p, &p->mappings, &p->n_mappings, strbuf_str(&p->inner), &is_new);
 	if (!id || !is_new)
 		return id;
 	strbuf_reset(&p->message);
 	add_number(&p->message, MAPPING_ID, id);
-	add_number(&p->message, MAPPING_FILE, string_of(p, module));
+	add_number(&p->message, MAPPING_START, m->start);
+	add_number(&p->message, MAPPING_LIMIT, m->end);
+	add_number(&p->message, MAPPING_OFFSET, m->offset);
+	add_number(&p->message, MAPPING_FILE, string_of(p, frame->module));
+	add_number(&p->message, MAPPING_BUILD_ID, string_of(p, strbuf_str(&id_text)));
 	add_number(&p->message, MAPPING_HAS_FUNCTIONS, 1);
 	add_message(p->out, PROFILE_MAPPING, &p->message);
 	return id;
 }
 
-/* A function and the one location in it, which have the same id. */
-static uint64_t location_of(struct pprof_profile *p, const struct result_frame *frame)
+static uint64_t function_of(struct pprof_profile *p, const struct result_frame *frame)
 {
 	const char *module = frame->module ? frame->module : "";
 	bool is_new;
@@ -143,7 +162,6 @@ static uint64_t location_of(struct pprof_profile *p, const struct result_frame *
 	uint64_t id = id_of(p, &p->functions, &p->n_functions, strbuf_str(&p->inner), &is_new);
 	if (!id || !is_new)
 		return id;
-	uint64_t mapping = *module ? mapping_of(p, module) : 0;
 	uint64_t name = string_of(p, frame->name);
 	strbuf_reset(&p->message);
 	add_number(&p->message, FUNCTION_ID, id);
@@ -151,11 +169,27 @@ static uint64_t location_of(struct pprof_profile *p, const struct result_frame *
 	add_number(&p->message, FUNCTION_SYSTEM_NAME, name);
 	add_number(&p->message, FUNCTION_FILE, string_of(p, module));
 	add_message(p->out, PROFILE_FUNCTION, &p->message);
+	return id;
+}
+
+/* An address; without addresses a function has one location. */
+static uint64_t location_of(struct pprof_profile *p, const struct result_frame *frame)
+{
+	const uint64_t function = function_of(p, frame);
+	const uint64_t mapping = frame->module && *frame->module ? mapping_of(p, frame) : 0;
+	bool is_new;
+
 	strbuf_reset(&p->inner);
-	add_number(&p->inner, LINE_FUNCTION, id);
+	strbuf_addf(&p->inner, "%" PRIx64 " %" PRIx64 " %" PRIx64, function, mapping, frame->ip);
+	uint64_t id = id_of(p, &p->locations, &p->n_locations, strbuf_str(&p->inner), &is_new);
+	if (!id || !is_new)
+		return id;
+	strbuf_reset(&p->inner);
+	add_number(&p->inner, LINE_FUNCTION, function);
 	strbuf_reset(&p->message);
 	add_number(&p->message, LOCATION_ID, id);
 	add_number(&p->message, LOCATION_MAPPING, mapping);
+	add_number(&p->message, LOCATION_ADDRESS, frame->ip);
 	add_message(&p->message, LOCATION_LINE, &p->inner);
 	add_message(p->out, PROFILE_LOCATION, &p->message);
 	return id;
@@ -303,6 +337,7 @@ struct error *results_pprof(const struct results *results, struct strbuf *out)
 	strmap_deinit(&p.strings);
 	strmap_deinit(&p.mappings);
 	strmap_deinit(&p.functions);
+	strmap_deinit(&p.locations);
 	arena_deinit(&p.arena);
 	return strbuf_failed(&plain) ? error_nomem() : compress_to(&plain, out);
 }

@@ -5,8 +5,10 @@
  *
  * Each map of stacks is a sample type, named as the map; each event of a recording is two: its
  * name, in the event's unit, and "NAME samples". A sample has a label
- * "who" and its functions, the innermost first. Functions are told apart by
- * name and module; a module is a mapping. Notes about lost stacks are comments.
+ * "who" and its locations, the innermost first. A location is an address, with the
+ * function that it is in; a frame that stands for a function has the function's
+ * first address. Functions are distinguished by name and module. A mapping is a
+ * module at one place, with its build-id if it is known.
  */
 #ifndef PB_SHOW_PPROF_H
 #define PB_SHOW_PPROF_H

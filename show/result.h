@@ -188,6 +188,14 @@ struct result_hist {
 	uint64_t total;
 };
 
+/* Where a process had the frame's file: [start, end) is the file from offset on. */
+struct result_mapping {
+	uint64_t start, end; /* end 0: not known */
+	uint64_t offset;
+	uint8_t build_id[20];
+	uint8_t build_id_size; /* 0: not known */
+};
+
 struct result_frame {
 	const char *name;   /* "vfs_write"; "[unknown]": offset is the address then; "[lost]" */
 	const char *module; /* "[kernel]", "/usr/bin/dd"; NULL: not known */
@@ -200,6 +208,9 @@ struct result_frame {
 	uint32_t rank;	/* of the module */
 	uint64_t start; /* of the function, if has_start */
 	uint64_t addr;
+	uint64_t ip; /* the address in the process, of is_function the function's first; 0: not
+			known */
+	struct result_mapping mapping;
 };
 
 struct result_stack {

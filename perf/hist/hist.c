@@ -202,13 +202,22 @@ static const struct hist_frame *frame_new(struct hist *h, const struct location 
 			  .is_function = loc->sym && !h->spec->chain.by_address,
 			  .has_start = loc->sym,
 			  .start = loc->sym ? loc->sym->start : 0,
-			  .addr = loc->addr},
+			  .addr = loc->addr,
+			  .ip = loc->sym && !h->spec->chain.by_address ? loc->addr - loc->offset
+								       : loc->addr},
 		.dso = loc->map ? loc->map->dso : NULL,
 		.sym = loc->sym,
 		.map = loc->map,
 		.level = loc->map ? level_of(loc->cpumode) : 0,
 	};
+	if (f->map)
+		f->frame.mapping = (struct result_mapping){
+			.start = f->map->start,
+			.end = f->map->end,
+			.offset = f->dso->kind == DSO_USER ? f->map->pgoff : 0};
 	if (f->dso) {
+		memcpy(f->frame.mapping.build_id, f->dso->build_id, f->dso->build_id_size);
+		f->frame.mapping.build_id_size = f->dso->build_id_size;
 		f->frame.module = f->dso->path;
 		f->frame.rank = dso_rank(h, f->dso);
 		f->dso_name = intern(h, hist_dso_name(h->spec, f->dso));

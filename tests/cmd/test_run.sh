@@ -411,8 +411,8 @@ test_stacks_for_pprof() {
 		message ValueType { int64 type = 1; int64 unit = 2; }
 		message Sample { repeated uint64 location_id = 1; repeated int64 value = 2; repeated Label label = 3; }
 		message Label { int64 key = 1; int64 str = 2; }
-		message Mapping { uint64 id = 1; int64 filename = 5; bool has_functions = 7; }
-		message Location { uint64 id = 1; uint64 mapping_id = 2; repeated Line line = 4; }
+		message Mapping { uint64 id = 1; uint64 start = 2; uint64 limit = 3; uint64 offset = 4; int64 filename = 5; int64 build_id = 6; bool has_functions = 7; }
+		message Location { uint64 id = 1; uint64 mapping_id = 2; uint64 address = 3; repeated Line line = 4; }
 		message Line { uint64 function_id = 1; }
 		message Function { uint64 id = 1; int64 name = 2; int64 system_name = 3; int64 filename = 4; }
 	END
@@ -450,7 +450,12 @@ test_stacks_for_pprof() {
 		assert got[("leaf", "right", "main")] == [10], got
 		assert sum(v[0] for v in got.values()) == 45, got
 		leaf = [l for l in p["location"] if functions[l["line"][0]["function_id"][0]] == "leaf"]
-		assert [mappings[l["mapping_id"][0]].endswith("/pbt_umask") for l in leaf] == [True]
+		assert leaf and all(mappings[l["mapping_id"][0]].endswith("/pbt_umask") for l in leaf)
+		mapped = {m["id"][0]: m for m in p["mapping"]}
+		for l in p["location"]:
+		    m = mapped.get(l.get("mapping_id", [0])[0])
+		    assert not m or not m.get("limit") or m["start"][0] <= l["address"][0] < m["limit"][0], (l, m)
+		assert all(mapped[l["mapping_id"][0]]["limit"][0] for l in leaf)
 		assert p["time_nanos"][0] > 1e18 and p["duration_nanos"][0] > 0
 	END
 }

@@ -435,6 +435,44 @@ static void test_units_pprof(void **state)
 	}
 }
 
+/* Addresses, and the place and build-id of the file that they are in. */
+static void test_addresses_pprof(void **state)
+{
+	static const struct result_mapping mapping = {.start = 0x1000,
+						      .end = 0x3000,
+						      .offset = 0x2000,
+						      .build_id = {0xab, 0xcd},
+						      .build_id_size = 2};
+	static const struct result_frame one = {
+		.name = "f", .module = "m", .ip = 0x1010, .mapping = mapping};
+	static const struct result_frame two = {
+		.name = "f", .module = "m", .ip = 0x1020, .mapping = mapping};
+	static const struct result_frame *const frames[] = {&one, &two, &one};
+	struct result_stack stack = {.frames = frames, .n_frames = 3, .count = 1};
+	/* a mapping: start, limit, offset, and the strings of its file and build-id */
+	static const char mapped[] = "\x1a\x11\x08\x01\x10\x80\x20\x18\x80\x60\x20\x80\x40\x28";
+	static const char *const locations[] = {
+		"\x22\x0b\x08\x01\x10\x01\x18\x90\x20\x22\x02\x08\x01",
+		"\x22\x0b\x08\x02\x10\x01\x18\xa0\x20\x22\x02\x08\x01",
+	};
+	_cleanup_results_ struct results results = {0};
+	struct result *r = results_add(&results, RESULT_STACKS, "profile");
+	uint8_t plain[4096];
+
+	r->stacks = &stack;
+	r->n_stacks = 1;
+	const size_t size = pprof_of(&results, plain);
+	assert_non_null(memmem(plain, size, mapped, sizeof(mapped) - 1));
+	assert_non_null(memmem(plain, size,
+			       "\x32\x04"
+			       "abcd",
+			       6));
+	for (size_t i = 0; i < 2; i++)
+		assert_non_null(memmem(plain, size, locations[i], 13));
+	/* a function that was met at two addresses is two locations of one function */
+	assert_non_null(memmem(plain, size, "\x0a\x03\x01\x02\x01", 5));
+}
+
 /* The message consists of whole fields. */
 static void test_stacks_pprof(void **state)
 {
@@ -475,13 +513,13 @@ static void test_stacks_pprof(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_heat_text),     cmocka_unit_test(test_heat_shades),
-		cmocka_unit_test(test_heat_narrow),   cmocka_unit_test(test_heat_empty),
-		cmocka_unit_test(test_heat_json),     cmocka_unit_test(test_events_text),
-		cmocka_unit_test(test_events_json),   cmocka_unit_test(test_stacks_text),
-		cmocka_unit_test(test_stacks_folded), cmocka_unit_test(test_names_folded),
-		cmocka_unit_test(test_stacks_pprof),  cmocka_unit_test(test_units_pprof),
-		cmocka_unit_test(test_chain_opts),
+		cmocka_unit_test(test_heat_text),	cmocka_unit_test(test_heat_shades),
+		cmocka_unit_test(test_heat_narrow),	cmocka_unit_test(test_heat_empty),
+		cmocka_unit_test(test_heat_json),	cmocka_unit_test(test_events_text),
+		cmocka_unit_test(test_events_json),	cmocka_unit_test(test_stacks_text),
+		cmocka_unit_test(test_stacks_folded),	cmocka_unit_test(test_names_folded),
+		cmocka_unit_test(test_stacks_pprof),	cmocka_unit_test(test_units_pprof),
+		cmocka_unit_test(test_addresses_pprof), cmocka_unit_test(test_chain_opts),
 	};
 
 	setenv("TZ", "UTC", 1);
