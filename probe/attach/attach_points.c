@@ -52,6 +52,7 @@ static void detach(struct set_prog *prog)
 {
 	struct set_link *link;
 
+	fault_in_detach(prog);
 	vec_for_each (link, &prog->links) {
 		if (link->link)
 			link->missed = link_missed(link->link);

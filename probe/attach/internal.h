@@ -88,6 +88,7 @@ struct set_prog {
 	struct place *places; /* one for each point */
 	VEC(struct form) forms;
 	VEC(struct set_link) links;
+	VEC(int) fault_links; /* of fault_in.c */
 
 	/* of the form that is being loaded */
 	struct prologue built;
@@ -120,6 +121,10 @@ struct error *places_choose(struct set_prog *prog);
 struct error *places_attach(struct set_prog *prog);
 /* *n_points: of so many together. */
 uint64_t link_misses(const struct set_prog *prog, const struct set_link *link, size_t *n_points);
+
+/* fault_in.c: strings of processes that are not paged in, at the points of a form. */
+struct error *fault_in_attach(struct set_prog *prog, size_t form);
+void fault_in_detach(struct set_prog *prog);
 
 struct error *place_refuse(struct place *place, const char *fmt, ...) _printf_(2, 3);
 

@@ -206,6 +206,8 @@ struct error *places_attach(struct set_prog *prog)
 		program_use_form(prog->prog, f);
 		if (way == PROBE_WAY_KPROBE_MULTI || way == PROBE_WAY_UPROBE_MULTI)
 			TRY(attach_multi(prog, f));
+		if (way == PROBE_WAY_UPROBE_MULTI)
+			TRY(fault_in_attach(prog, f));
 	}
 	for (size_t i = 0; i < prog->points.n; i++) {
 		const enum probe_way way = prog->places[i].way;

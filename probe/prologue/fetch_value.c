@@ -137,6 +137,17 @@ static bool is_comm(const struct fetch_value *value)
 	       value->pieces[0].insns[0].op == FETCH_COMM;
 }
 
+/* r0 = what the helper says of the string at entry 0. */
+static void read_string(struct prologue_gen *g, const struct fetch_piece *piece, int32_t to,
+			uint32_t n, int32_t helper)
+{
+	emit_mov(g, R3, entry_read(g, 0, R3));
+	emit_add(g, R3, piece->bit_offset / 8, R2);
+	emit_stack_address(g, R1, to);
+	emit_alu_imm(g, BPF_MOV, R2, (int32_t)n);
+	emit_call(g, helper);
+}
+
 static struct error *string(struct prologue_gen *g, const struct fetch_value *value, int32_t to,
 			    uint32_t n)
 {
@@ -153,12 +164,18 @@ static struct error *string(struct prologue_gen *g, const struct fetch_value *va
 	TRY(stack_run(g, piece));
 	if (g->failed)
 		return NULL;
-	emit_mov(g, R3, entry_read(g, 0, R3));
-	emit_add(g, R3, piece->bit_offset / 8, R2);
-	emit_stack_address(g, R1, to);
-	emit_alu_imm(g, BPF_MOV, R2, (int32_t)n);
-	emit_call(g, is_user_memory(g, piece->user) ? BPF_FUNC_probe_read_user_str
-						    : BPF_FUNC_probe_read_kernel_str);
+	if (!is_user_memory(g, piece->user)) {
+		read_string(g, piece, to, n, BPF_FUNC_probe_read_kernel_str);
+		/* A pointer of a system call is the process's, and its type does not say so. */
+		const size_t over = emit_jump(g, BPF_JSGE, R0, 0);
+		read_string(g, piece, to, n, BPF_FUNC_probe_read_user_str);
+		emit_land(g, over);
+	} else if (g->way->sleepable) {
+		/* Up to n there may be less mapped: nobody looks at what was read. */
+		read_string(g, piece, to, n, BPF_FUNC_copy_from_user);
+	} else {
+		read_string(g, piece, to, n, BPF_FUNC_probe_read_user_str);
+	}
 	emit_fail_if(g, BPF_JSLT, 0);
 	return NULL;
 }

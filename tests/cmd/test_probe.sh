@@ -645,6 +645,49 @@ test_templates_of_different_types() {
 	END
 }
 
+# Strings that the process has not touched yet are read as well: it would read them, too.
+test_strings_that_are_not_paged_in() {
+	need_uprobes
+	has attach.uprobe_multi || skip "this kernel has no uprobe.multi, by which sleepable programs are attached"
+	cat >far.c <<-'END'
+		struct far { char text[1 << 18]; } __attribute__((aligned(1 << 18)));
+		static const struct far far[6] = {{"zero"}, {"one"}, {"two"}, {"three"}, {"four"}, {"five"}};
+		struct name { const char *text; };
+		__attribute__((noinline)) void take(const char *text, struct name *name)
+		{
+			__asm__ volatile("" ::"r"(text), "r"(name) : "memory");
+		}
+		int main(void)
+		{
+			for (int i = 0; i < 5; i++)
+				take(far[i].text, &(struct name){far[i + 1].text});
+			return 0;
+		}
+	END
+	gcc -O1 -g -o far far.c
+	"$PERF_BPF" record -q -e "probe:exec=./far;$OWN=take text:string name->text:string" ./far
+	fields "probe_far:$OWN" text text_2 >seen 2>/dev/null || fields "probe_far:$OWN" text name_text >seen
+	printf '%s\n' 'zero one' 'one two' 'two three' 'three four' 'four five' >want
+	cmp -s want seen || { cat seen; fail "not all strings"; }
+	# An address that nothing is at is still an error.
+	cat >bad.c <<-'END'
+		__attribute__((noinline)) void take(const char *text) { __asm__ volatile("" ::"r"(text) : "memory"); }
+		int main(void)
+		{
+			take((const char *)16);
+			take("good");
+			return 0;
+		}
+	END
+	gcc -O1 -g -o bad bad.c
+	"$PERF_BPF" record -q -e "probe:exec=./bad;$OWN=take text:string" ./bad
+	"$PERF_BPF" script >text
+	assert_contains text 'text=""(fault)'
+	assert_contains text 'text="good"'
+	nothing_left
+	! "$PERF_BPF" prog list name probe_fault_in | grep -q probe_fault_in || fail "a program is left"
+}
+
 # Each name that -F has for a function can be given as it stands.
 test_names_of_cxx() {
 	command -v g++ >/dev/null || skip "g++ is not installed"
