@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hash.h"
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
 #include "lib/btf/open.h"
@@ -76,7 +77,7 @@ struct fields_walk {
 	const struct btf *btf;
 	struct fields *fields;
 	struct strbuf path;
-	bool has_tags; /* members are declared as sums, or as something else */
+	struct u64map tags; /* by member_key(): the enum field_change that is declared */
 	enum field_change declared;
 	uint32_t steps; /* types seen: what holds nothing makes no field, but takes time */
 };
@@ -150,23 +151,33 @@ static uint32_t widest_member(const struct btf *btf, const struct btf_type *t)
 	return widest;
 }
 
-/* What PERF_BPF_SUM or PERF_BPF_LEVEL says of a member. */
-static enum field_change declared_change(const struct btf *btf, uint32_t type, uint32_t member)
+static uint64_t member_key(uint32_t type, uint32_t member)
 {
-	const uint32_t n = btf__type_cnt(btf);
+	return (uint64_t)type << 32 | member;
+}
+
+/* What PERF_BPF_SUM and PERF_BPF_LEVEL say of members. */
+static struct error *find_tags(struct fields_walk *w)
+{
+	const struct btf *btf = w->btf;
+	const bool any = btf__find_str((struct btf *)btf, TAG_SUM) >= 0 ||
+			 btf__find_str((struct btf *)btf, TAG_LEVEL) >= 0;
+	const uint32_t n = any ? btf__type_cnt(btf) : 0;
 
 	for (uint32_t id = 1; id < n; id++) {
 		const struct btf_type *t = btf__type_by_id(btf, id);
 
-		if (!t || !btf_is_decl_tag(t) || t->type != type ||
-		    btf_decl_tag(t)->component_idx != (int32_t)member)
+		if (!t || !btf_is_decl_tag(t) || btf_decl_tag(t)->component_idx < 0)
 			continue;
-		if (!strcmp(btf_name(btf, t), TAG_SUM))
-			return CHANGE_ADDED;
-		if (!strcmp(btf_name(btf, t), TAG_LEVEL))
-			return CHANGE_SET;
+		const char *name = btf_name(btf, t);
+		const enum field_change change = !strcmp(name, TAG_SUM)	    ? CHANGE_ADDED
+						 : !strcmp(name, TAG_LEVEL) ? CHANGE_SET
+									    : CHANGE_UNKNOWN;
+		const uint64_t key = member_key(t->type, (uint32_t)btf_decl_tag(t)->component_idx);
+		if (change && !u64map_put(&w->tags, key, (void *)(uintptr_t)change))
+			return error_nomem();
 	}
-	return CHANGE_UNKNOWN;
+	return NULL;
 }
 
 static struct error *walk_members(struct fields_walk *w, uint32_t id, const struct btf_type *t,
@@ -184,8 +195,9 @@ static struct error *walk_members(struct fields_walk *w, uint32_t id, const stru
 
 		if (name && *name)
 			strbuf_addf(&w->path, "%s%s", len ? "." : "", name);
-		if (w->has_tags && outer == CHANGE_UNKNOWN)
-			w->declared = declared_change(w->btf, id, i);
+		if (outer == CHANGE_UNKNOWN)
+			w->declared = (enum field_change)(uintptr_t)u64map_get(&w->tags,
+									       member_key(id, i));
 		TRY(walk_type(w, m->type, bit + btf_member_bit_offset(t, i),
 			      btf_member_bitfield_size(t, i), depth + 1));
 		w->declared = outer;
@@ -324,14 +336,15 @@ struct error *fields_of(const struct btf *btf, uint32_t type, uint32_t size, str
 				 (struct record_field){.kind = number ? FIELD_UINT : FIELD_BYTES,
 						       .size = size});
 	}
-	w.has_tags = btf__find_str((struct btf *)btf, TAG_SUM) >= 0 ||
-		     btf__find_str((struct btf *)btf, TAG_LEVEL) >= 0;
 	int64_t has = btf__resolve_size(btf, type);
 	if (has != size)
 		return error_new(EINVAL, "the type has %lld bytes, but the map has %u",
 				 (long long)has, size);
-	struct error *err = walk_type(&w, type, 0, 0, 0);
+	struct error *err = find_tags(&w);
+	if (!err)
+		err = walk_type(&w, type, 0, 0, 0);
 	strbuf_deinit(&w.path);
+	u64map_deinit(&w.tags);
 	if (!err && !btf_is_datasec(btf__type_by_id(btf, type)))
 		find_comms(fields);
 	return err;

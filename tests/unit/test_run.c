@@ -176,6 +176,27 @@ static uint32_t add_value(struct btf *btf)
 	return value;
 }
 
+/* What tags of members say counts, whatever programs do. */
+static void test_declared_members(void **state)
+{
+	_cleanup_fields_ struct fields fields = {0};
+	struct btf *btf = btf__new_empty();
+	const uint32_t value = add_value(btf);
+
+	assert_true(btf__add_decl_tag(btf, "perf-bpf:level", (int)value, 2) > 0); /* the union */
+	assert_true(btf__add_decl_tag(btf, "perf-bpf:sum", (int)value, 4) > 0);	  /* last */
+	assert_true(btf__add_decl_tag(btf, "perf-bpf:sum", (int)value, -1) > 0);
+	assert_null(fields_of(btf, value, 48, &fields));
+	assert_int_equal(fields.v[2].change, CHANGE_SET);
+	assert_int_equal(fields.v[3].change, CHANGE_UNKNOWN);
+	assert_int_equal(fields.v[4].change, CHANGE_ADDED);
+	fields_see_store(&fields, 8, 8, false, true);
+	fields_see_store(&fields, 32, 2, false, false);
+	assert_int_equal(fields.v[2].change, CHANGE_SET);
+	assert_int_equal(fields.v[4].change, CHANGE_ADDED);
+	btf__free(btf);
+}
+
 static void test_fields(void **state)
 {
 	static const char *const names[] = {"low", "high", "all", "wide", "last"};
@@ -497,6 +518,7 @@ int main(void)
 		cmocka_unit_test(test_one_name_twice),
 		cmocka_unit_test(test_heat),
 		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_declared_members),
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_times),
 	};
