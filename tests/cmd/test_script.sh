@@ -330,15 +330,15 @@ test_stacks_that_are_not_unwound() {
 	record w.data --call-graph dwarf -e cpu-clock
 	"$PERF_BPF" script -i w.data -F tid,time,ip,sym >mine 2>err
 	assert_equal "$(wc -l <err)" 1
-	"$PERF" script -D -i w.data 2>/dev/null | grep -c 'ustack: size' >stacks
+	"$PERF" script -D -i w.data 2>/dev/null | grep -c 'ustack: size [1-9]' >stacks
 	grep -q "w.data: $(cat stacks) samples have a DWARF stack" err ||
-		fail "another number: $(cat err)"
+		fail "not $(cat stacks): $(cat err)"
 	assert_contains err "record with --call-graph fp"
 	"$PERF" script -i w.data -F tid,time,ip,sym >theirs 2>/dev/null
 	awk '/^ *[0-9]+ +[0-9.]+:/ { head = $0; getline; print head, $1 }' mine >mine.first
 	awk '/^ *[0-9]+ +[0-9.]+:/ { head = $0; getline; print head, $1 }' theirs >theirs.first
 	diff theirs.first mine.first >diff.out || { head diff.out; fail "other first frames"; }
-	awk 'NF == 0 && last ~ /:$/ { exit 1 } { last = $0 }' mine || fail "a sample without a frame"
+	awk 'NF == 0 && last ~ /: *$/ { exit 1 } { last = $0 }' mine || fail "a sample without a frame"
 	"$PERF" script -i w.data -G >theirs 2>/dev/null
 	"$PERF_BPF" script -G -i w.data >mine 2>err
 	cmp theirs mine
