@@ -76,8 +76,8 @@ run_tests() {
 	top=$(mktemp -d "${TMPDIR:-/tmp}/perf-bpf-test.XXXXXX")
 	trap 'rm -rf "$top"; ! declare -F tests_end >/dev/null || tests_end' EXIT
 	SKIP_FILE=$top/skip
-	# What record keeps of files: not in the user's home.
-	export PERF_BUILDID_DIR=$top/.debug
+	# What record keeps of files: not in the user's home, unless perf's output is compared.
+	[ -n "${BUILDID_CACHE_OF_PERF:-}" ] || export PERF_BUILDID_DIR=$top/.debug
 	for t in $tests; do
 		n=$((n + 1))
 		rm -f "$SKIP_FILE"

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Which samples script and report select: as many as perf does, and nothing by a wrong value.
 . "$(dirname "$0")/../tap.sh"
+# perf reads the build-id cache in the user's home, and so do we here.
+BUILDID_CACHE_OF_PERF=yes
 
 TRACEFS=/sys/kernel/tracing
 PERF=$(command -v perf || true)

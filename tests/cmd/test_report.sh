@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # report: on recordings of linux-perf, line by line what perf report --stdio prints.
 . "$(dirname "$0")/../tap.sh"
+# perf reads the build-id cache in the user's home, and so do we here.
+BUILDID_CACHE_OF_PERF=yes
 
 TRACEFS=/sys/kernel/tracing
 PERF=$(command -v perf || true)
@@ -384,7 +386,7 @@ test_bpf_programs_have_names() {
 			return 0;
 		}
 	END
-	"$PERF_BPF" record -q -e cpu-clock -F 4000 -g --object heavy.bpf.c -o "$FILES/bpf" \
+	"$PERF_BPF" record -q -N -e cpu-clock -F 4000 -g --object heavy.bpf.c -o "$FILES/bpf" \
 		-- dd if=/dev/zero of=/dev/null bs=1 count=20000 status=none >record.out 2>&1 ||
 		fail "perf-bpf record: $(cat record.out)"
 	same bpf

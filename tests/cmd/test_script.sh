@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # script: on recordings of linux-perf, line by line what perf script prints.
 . "$(dirname "$0")/../tap.sh"
+# perf reads the build-id cache in the user's home, and so do we here.
+BUILDID_CACHE_OF_PERF=yes
 
 TRACEFS=/sys/kernel/tracing
 PERF=$(command -v perf || true)
@@ -224,7 +226,7 @@ test_bpf_output_bytes() {
 		char LICENSE[] SEC("license") = "Dual BSD/GPL";
 	END
 	write_workload
-	"$PERF_BPF" record -q -o o.data -e out.bpf.c -- bash work.sh >record.out 2>&1 ||
+	"$PERF_BPF" record -q -N -o o.data -e out.bpf.c -- bash work.sh >record.out 2>&1 ||
 		fail "$(cat record.out)"
 	same o.data
 	assert_contains mine "BPF string: \"from below\""
@@ -240,7 +242,7 @@ test_our_recordings() {
 	"$PERF_BPF" record --help >/dev/null 2>&1 || skip "record is not built in"
 	write_workload
 	for with in "" -g; do
-		"$PERF_BPF" record -q -o o.data $with "${EVENTS[@]}" -- bash work.sh >record.out 2>&1 ||
+		"$PERF_BPF" record -q -N -o o.data $with "${EVENTS[@]}" -- bash work.sh >record.out 2>&1 ||
 			fail "record $with: $(cat record.out)"
 		same o.data
 		same o.data --show-task-events --show-mmap-events
