@@ -47,7 +47,7 @@ enum tcpretrans_kind {
 	LOSS_PROBE,
 };
 
-/* Since 6.16 the tracepoint fires for errors also, and has a third argument. */
+/* In newer kernels (6.18 is one) the tracepoint fires for errors also, with a third argument. */
 struct trace_event_raw_tcp_retransmit_skb___err {
 	int err;
 } __attribute__((preserve_access_index));

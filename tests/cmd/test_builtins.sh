@@ -288,6 +288,42 @@ got = {r[3]: r[4] for r in rows("retransmits", "from_port", "from", "state", "ki
 assert again >= 3 and got == {"LOSS_PROBE": 1, "RETRANSMIT": again - 1}, (got, again)'
 }
 
+# What was not sent, because its route is gone, was not sent again.
+test_tcpretrans_leaves_out_what_failed() {
+	unshare -n true 2>/dev/null || skip "cannot make a network namespace"
+	cat >workload <<-'END'
+		#!/usr/bin/env -S unshare -n /usr/bin/python3
+		import ctypes, os, socket, struct, subprocess, time
+		def again():
+		    return struct.unpack_from("I", c.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 100)[0]
+		def backoff():  # timeouts in a row
+		    return c.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)[4]
+		subprocess.check_call(["ip", "link", "set", "lo", "up"])
+		subprocess.check_call(["ip", "address", "add", "10.9.8.7/24", "dev", "lo"])
+		server = socket.create_server(("10.9.8.7", 0))
+		c = socket.create_connection(server.getsockname(), source_address=("10.9.8.7", 0))
+		r, _ = server.accept()
+		for _ in range(20):
+		    c.send(b"x"), r.recv(1), r.send(b"y"), c.recv(1)
+		drop = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0))
+		r.setsockopt(socket.SOL_SOCKET, 26, struct.pack("HL", 1, ctypes.addressof(drop)))
+		c.send(b"lost")
+		while not again():
+		    time.sleep(0.001)
+		subprocess.check_call(["ip", "link", "set", "lo", "down"])
+		subprocess.check_call(["ip", "address", "flush", "dev", "lo"])
+		end = time.monotonic() + 20
+		while backoff() < 3 and time.monotonic() < end:
+		    time.sleep(0.05)
+		print(c.getsockname()[1], again(), backoff())
+	END
+	chmod +x workload
+	runs tcpretrans
+	holds 'port, again, backoff = map(int, said)
+got = sum(r[2] for r in rows("retransmits", "from_port", "from", "segments") if r[:2] == (port, "10.9.8.7"))
+assert backoff >= 3 and again >= 1 and got == again, (got, again, backoff)'
+}
+
 # --cgroup: those in descendants are in it, those beside it are not; what is none is refused.
 test_cgroups_and_their_descendants() {
 	local root
