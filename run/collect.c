@@ -194,8 +194,9 @@ static void find_changes(const struct bpf_object *obj, struct collector *c)
 		if (s->map == c->map && (all || !s->adds))
 			fields_see_store(&c->value, s->off, s->size, s->varies, s->adds);
 	}
-	if (is_hist(c->display) || c->display->kind == DISPLAY_COUNT ||
-	    c->display->kind == DISPLAY_STACKS)
+	/* what is beside an array of slots may be anything */
+	if ((is_hist(c->display) && c->n_slots == c->value.n) ||
+	    c->display->kind == DISPLAY_COUNT || c->display->kind == DISPLAY_STACKS)
 		fields_set_additive(&c->value);
 }
 

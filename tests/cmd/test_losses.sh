@@ -344,7 +344,7 @@ test_clear_subtracts_sums_only() {
 			__u64 calls, sum, max, last, level;
 			__s64 average;
 			__u64 declared PERF_BPF_SUM, kept PERF_BPF_LEVEL;
-			__u64 slots[4];
+			__u64 parts[4];
 		};
 		struct {
 			__uint(type, BPF_MAP_TYPE_HASH);
@@ -369,7 +369,7 @@ test_clear_subtracts_sums_only() {
 			v->average += ((__s64)mask - v->average) >> 3;
 			v->declared = v->calls * 2;
 			v->kept++;
-			v->slots[mask & 3]++;
+			v->parts[mask & 3]++;
 		}
 		ON_CALL
 		{
@@ -407,7 +407,7 @@ test_clear_subtracts_sums_only() {
 		# sums: the differences add up
 		assert total("calls") == 800 and total("declared") == 1600, rows
 		assert total("sum") == 499 * 500 // 2 + 299 * 300 // 2, rows
-		assert [total(f"slots[{i}]") for i in range(4)] == [200] * 4, rows
+		assert [total(f"parts[{i}]") for i in range(4)] == [200] * 4, rows
 		# the second part's largest mask is smaller than the first one's
 		assert rows[-1]["max"] == 499 and rows[-1]["last"] == 299, rows
 		assert rows[-1]["kept"] == 800, rows
