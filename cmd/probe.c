@@ -171,7 +171,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			strbuf_addf(&p->words, "%s%s", p->words.len ? " " : "", arg);
 		return 0;
 	case OPT_ATTACH:
-		option_check(state, "--way", probe_way_parse(arg, &p->view.way));
+		option_check(state, "--attach", probe_way_parse(arg, &p->view.way));
 		return 0;
 	case ARGP_KEY_END:
 		if (strbuf_failed(&p->words))

@@ -190,7 +190,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->zstd_level = arg ? v : 1;
 		return 0;
 	case OPT_ATTACH:
-		option_check(state, "--way", probe_way_parse(arg, &o->probe_way));
+		option_check(state, "--attach", probe_way_parse(arg, &o->probe_way));
 		return 0;
 	}
 	return option_set(members, key, arg, args) ? 0 : ARGP_ERR_UNKNOWN;

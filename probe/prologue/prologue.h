@@ -45,7 +45,7 @@ struct prologue_way {
 	bool user;	   /* the image is a process's, and so is all memory that is read */
 	bool at_return;	   /* the instruction pointer is the caller's */
 	bool ftrace_regs;  /* kprobe.multi: of pt_regs only what a function is called with is set */
-	bool sleepable;	   /* copy_from_user may be called: paged-out memory is read too */
+	bool sleepable;	   /* pages in what it reads by copy_from_user; strings may have no end */
 	bool keeps_return; /* what the program returns counts; else it is 0. Never with TYPED */
 	uint16_t n_params; /* of PROLOGUE_TYPED: where the returned value stands */
 	bool has_func_arg; /* bpf_get_func_arg() and bpf_get_func_ret() (5.17) */

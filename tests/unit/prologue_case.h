@@ -547,6 +547,9 @@ static inline int case_string(const struct prologue_case *c, const struct fetch_
 	if (err)
 		return err;
 	top += v->pieces->bit_offset / 8;
+	/* Only to page it in: its bytes, wherever it ends. */
+	if (c->way.sleepable && (c->way.user || v->pieces->user))
+		return case_read(c, top, room, out) ? 0 : EFAULT;
 	for (uint32_t i = 0; i < room; i++) {
 		if (!case_read(c, top + i, 1, &out[i]) && (i < room - 1 || room == 1)) {
 			memset(out, 0, room);
