@@ -443,11 +443,11 @@ static void test_addresses_pprof(void **state)
 						      .offset = 0x2000,
 						      .build_id = {0xab, 0xcd},
 						      .build_id_size = 2};
-	static const struct result_frame one = {
+	const struct result_frame one = {
 		.name = "f", .module = "m", .ip = 0x1010, .mapping = mapping};
-	static const struct result_frame two = {
+	const struct result_frame two = {
 		.name = "f", .module = "m", .ip = 0x1020, .mapping = mapping};
-	static const struct result_frame *const frames[] = {&one, &two, &one};
+	const struct result_frame *const frames[] = {&one, &two, &one};
 	struct result_stack stack = {.frames = frames, .n_frames = 3, .count = 1};
 	/* a mapping: start, limit, offset, and the strings of its file and build-id */
 	static const char mapped[] = "\x1a\x11\x08\x01\x10\x80\x20\x18\x80\x60\x20\x80\x40\x28";
