@@ -84,7 +84,7 @@ static struct error *lists(const char *text)
 {
 	_cleanup_free_ uint64_t *bits = NULL;
 	_cleanup_names_ struct names names = {0};
-	struct numbers numbers = {0};
+	struct filter_numbers numbers = {0};
 
 	struct error *err = numbers_parse("--pid", text, &numbers);
 	for (size_t i = 0; i < numbers.n; i++)

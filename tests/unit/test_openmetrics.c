@@ -176,8 +176,8 @@ static void test_series_last(void **state)
 		static const char *const lines[] = {
 			"\nperf_bpf_runqlat_latency 1\n",
 			"\nperf_bpf_biolatency_latency 0\n",
-			"\nperf_bpf_syscount_syscalls_calls_total{pid=\"7\",nr=\"1\","
-			"nr_text=\"write\"} 5\n",
+			("\nperf_bpf_syscount_syscalls_calls_total{pid=\"7\",nr=\"1\","
+			 "nr_text=\"write\"} 5\n"),
 			"\nperf_bpf_profile_total{label=\"7\",stack=\"\"} 3\n",
 			"\nperf_bpf_rows_left_out{program=\"syscount\",map=\"syscalls\"} 2\n",
 		};
