@@ -608,6 +608,13 @@ static void warn_of_failure(const struct run *run, const struct bpf_object *obj,
 		 failed, name, more ? more : "");
 }
 
+/* Nobody reads a ring that is not shown: that it fails says nothing about its size. */
+static bool is_unread_ring(const struct bpf_map *map)
+{
+	return bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF ||
+	       bpf_map__type(map) == BPF_MAP_TYPE_PERF_EVENT_ARRAY;
+}
+
 /* What did not fit into a map that is not shown, or whose name is not known. */
 static struct error *warn_of_failures(const struct run *run)
 {
@@ -621,7 +628,8 @@ static struct error *warn_of_failures(const struct run *run)
 		bpf_object__for_each_map (map, obj) {
 			const struct map_losses losses = map_losses_of(obj, map, &sites);
 
-			if (losses.n && !is_told(run, obj, bpf_map__name(map)))
+			if (losses.n && !is_unread_ring(map) &&
+			    !is_told(run, obj, bpf_map__name(map)))
 				warn_of_failure(run, obj, bpf_map__name(map), losses.n);
 		}
 		for (size_t k = 0; k < sites.n; k++) {
