@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "lib/sys/open_file.h"
 #include "perf/data/features.h"
 #include "perf/record/buildid_cache.h"
 #include "perf/session/session.h"
@@ -58,13 +59,13 @@ static int open_mapped(const struct dso *dso, const struct thread *thread)
 	const char *const paths[] = {inside, dso->path};
 
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
-		/* A device or FIFO of that name must not be waited for. */
-		_cleanup_close_ int fd =
-			paths[i] ? open(paths[i], O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-				 : -1;
+		_cleanup_close_ int fd = -1;
 		struct stat st;
 
-		if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
+		if (!paths[i])
+			continue;
+		error_free(open_regular(paths[i], NULL, &fd));
+		if (fd < 0 || fstat(fd, &st))
 			continue;
 		if (!dso->ino || st.st_ino == dso->ino || st.st_dev != makedev(dso->maj, dso->min))
 			return steal_fd(&fd);

@@ -240,9 +240,11 @@ static struct error *add(const struct buildid_cache *c, const char *path, const 
 		return NULL;
 	for (size_t i = 0; i < id_size; i++)
 		strbuf_addf(&hex, "%02x", id[i]);
+	if (strbuf_failed(&hex))
+		return error_nomem();
 	strbuf_addf(&known, ".build-id/%.2s/%s/%s", strbuf_str(&hex), strbuf_str(&hex) + 2, file);
 	strbuf_addf(&folder, "%s/%s", path, strbuf_str(&hex));
-	if (strbuf_failed(&hex) || strbuf_failed(&known) || strbuf_failed(&folder))
+	if (strbuf_failed(&known) || strbuf_failed(&folder))
 		return error_nomem();
 	if (!faccessat(c->fd, strbuf_str(&known), R_OK, 0))
 		return NULL;
