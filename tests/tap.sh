@@ -69,10 +69,11 @@ compile_bpf() {
 }
 
 run_tests() {
-	local tests n=0 status=0 top began
+	local tests n=0 status=0 began
 	tests=$(declare -F | sed -n 's/^declare -f \(test_.*\)/\1/p')
 	[ -z "${ONLY:-}" ] || tests=$(echo "$tests" | grep -E "$ONLY")
 	echo "1..$(echo "$tests" | wc -w)"
+	# Not local: the trap runs behind the function.
 	top=$(mktemp -d "${TMPDIR:-/tmp}/perf-bpf-test.XXXXXX")
 	trap 'rm -rf "$top"; ! declare -F tests_end >/dev/null || tests_end' EXIT
 	SKIP_FILE=$top/skip
