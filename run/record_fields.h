@@ -115,8 +115,9 @@ bool field_is_counter(const struct record_field *field);
 bool field_is_additive(const struct record_field *field);
 
 /*
- * Sets the change of counters of which it is unknown. A store of `size` bytes at `off`
- * that adds, or sets; varies: to an element of the array that begins there.
+ * Records a store that a program makes to the value: `size` bytes at `off`. adds: the store adds
+ * to the old content, otherwise it replaces it; varies: it is to some element of the array that
+ * begins at `off`.
  */
 void fields_see_store(struct fields *fields, int32_t off, uint32_t size, bool varies, bool adds);
 /* All counters are added to: slots of a histogram, weights of stacks. */

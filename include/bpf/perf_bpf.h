@@ -18,7 +18,8 @@ struct bpf_program;
 /*
  * The message of the last failed library call in this thread, "WHERE: MESSAGE", and a hint
  * what to do about it. The strings are valid until the next failure in this thread.
- * "": nothing has failed yet. NULL: there is no hint.
+ * perf_bpf_last_error() returns "" if no call has failed yet, perf_bpf_last_hint() NULL if
+ * there is no hint.
  */
 LIBBPF_API const char *perf_bpf_last_error(void);
 LIBBPF_API const char *perf_bpf_last_hint(void);

@@ -3,7 +3,7 @@
  * The inside: verifier_log.c reads the log into steps, trace_register.c follows a register
  * backwards through them, kernel_words.c puts a register's state into words, match.c
  * holds a line of the log against a pattern, and explain_refusal.c tries the rules,
- * whose functions stand in bounds.c, pointers.c, calls.c and log_flow.c.
+ * whose functions are in bounds.c, pointers.c, calls.c and log_flow.c.
  */
 #ifndef PB_VERIFIER_INTERNAL_H
 #define PB_VERIFIER_INTERNAL_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Calls umask(2) as often as it is told, each time with another mask, by two ways
- * in turn, so that there are two user stacks.
+ * Calls umask(2) COUNT times, each time with another mask, from two depths of calls in
+ * turn, so that there are two user stacks.
  */
 #include <stdlib.h>
 #include <sys/stat.h>
