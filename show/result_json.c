@@ -11,13 +11,6 @@ static const char *const schemas[] = {
 	[RESULTS_OF_EVENTS] = "perf-bpf-report/1",
 };
 
-/* A member, unless there is no text. */
-static void add_text(struct json_writer *w, const char *key, const char *text)
-{
-	if (text)
-		jw_text(w, key, text);
-}
-
 static void add_cell(struct json_writer *w, const char *key, const struct result_cell *cell)
 {
 	switch (cell->kind) {
@@ -76,7 +69,7 @@ static void add_row(struct json_writer *w, const char *key, const struct result_
 			continue;
 		add_cell(w, columns[i].name, &cells[i]);
 		if (cells[i].kind != CELL_TEXT && cells[i].kind != CELL_SYMBOL)
-			add_text(w, texts->v[i], cells[i].text);
+			jw_text_if(w, texts->v[i], cells[i].text);
 		if (columns[i].style == COLUMN_SHARE && profile && cells[i].kind == CELL_UINT)
 			jw_double(w, texts->v[i],
 				  round(result_percent(profile, columns[i].member, cells[i].u) *
@@ -123,8 +116,8 @@ static void add_table(struct json_writer *w, const struct result_table *t)
 			continue;
 		jw_object(w, NULL);
 		jw_text(w, "name", t->columns[i].name);
-		add_text(w, "event", t->columns[i].event);
-		add_text(w, "unit", t->columns[i].unit);
+		jw_text_if(w, "event", t->columns[i].event);
+		jw_text_if(w, "unit", t->columns[i].unit);
 		if (t->columns[i].is_key)
 			jw_bool(w, "key", true);
 		if (t->columns[i].style == COLUMN_SHARE)
@@ -169,7 +162,7 @@ static void add_hists(struct json_writer *w, const struct result *r, bool whole)
 		jw_u64(w, "total", h->total);
 		if (h->keys)
 			add_row(w, "key", r->keys, &texts, h->keys, NULL);
-		add_text(w, "label", h->label);
+		jw_text_if(w, "label", h->label);
 		jw_array(w, "buckets");
 		for (size_t b = 0; b < h->n_buckets; b++)
 			if (whole || h->buckets[b].count)
@@ -190,7 +183,7 @@ static void add_stacks(struct json_writer *w, const struct result *r)
 		jw_u64(w, "count", s->count);
 		if (s->samples)
 			jw_u64(w, "samples", s->samples);
-		add_text(w, "label", s->label);
+		jw_text_if(w, "label", s->label);
 		jw_array(w, "frames");
 		for (size_t f = 0; f < s->n_frames; f++) {
 			const struct result_frame *frame = s->frames[f];
@@ -199,7 +192,7 @@ static void add_stacks(struct json_writer *w, const struct result *r)
 			jw_text(w, "name", frame->name);
 			if (!frame->is_function)
 				jw_u64(w, "offset", frame->offset);
-			add_text(w, "module", frame->module);
+			jw_text_if(w, "module", frame->module);
 			if (frame->is_kernel)
 				jw_bool(w, "kernel", true);
 			jw_end(w);
@@ -257,7 +250,7 @@ static void add_events(struct strbuf *out, const struct result *r)
 
 		jw_object(&w, NULL);
 		jw_text(&w, "schema", schemas[RESULTS_OF_MAPS]);
-		add_text(&w, "map", r->name);
+		jw_text_if(&w, "map", r->name);
 		jw_text(&w, "kind", "event");
 		if (cells[0].kind == CELL_UINT)
 			jw_u64(&w, "time_ns", cells[0].u);
@@ -279,15 +272,15 @@ static void add_result(struct json_writer *w, const struct result *r, const stru
 
 	jw_object(w, NULL);
 	jw_text(w, "schema", schemas[results->subject]);
-	add_text(w, results_subject_name(results), r->name);
+	jw_text_if(w, results_subject_name(results), r->name);
 	jw_text(w, "kind", kinds[r->kind]);
 	if (results->time || results->subject == RESULTS_OF_MAPS) {
 		jw_u64(w, "time_ns", results->time);
 		jw_u64(w, "span_ns", results->span);
 	}
-	add_text(w, "title", r->title);
-	add_text(w, "unit", r->unit);
-	add_text(w, "note", r->note);
+	jw_text_if(w, "title", r->title);
+	jw_text_if(w, "unit", r->unit);
+	jw_text_if(w, "note", r->note);
 	if (results->subject == RESULTS_OF_EVENTS)
 		jw_u64(w, "lost_samples", results->lost);
 	else

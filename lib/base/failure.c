@@ -85,34 +85,28 @@ void error_text(const struct error *err, struct strbuf *sb)
 		strbuf_addf(sb, "\n" MARGIN "the kernel says: %s", f->kernel);
 }
 
-static void add_str(struct json_writer *w, const char *key, const char *value)
-{
-	if (value)
-		jw_text(w, key, value);
-}
-
 static void add_failure(struct json_writer *w, const struct failure *f)
 {
-	add_str(w, "object", f->object);
-	add_str(w, "program", f->program);
-	add_str(w, "section", f->section);
-	add_str(w, "function", f->function);
-	add_str(w, "file", f->file);
+	jw_text_if(w, "object", f->object);
+	jw_text_if(w, "program", f->program);
+	jw_text_if(w, "section", f->section);
+	jw_text_if(w, "function", f->function);
+	jw_text_if(w, "file", f->file);
 	if (f->line)
 		jw_i64(w, "line", f->line);
-	add_str(w, "source", f->source);
+	jw_text_if(w, "source", f->source);
 	if (f->insn >= 0)
 		jw_i64(w, "insn", f->insn);
-	add_str(w, "insn_text", f->insn_text);
-	add_str(w, "register", f->reg);
-	add_str(w, "state", f->state);
-	add_str(w, "expected", f->expected);
-	add_str(w, "since_file", f->since_file);
+	jw_text_if(w, "insn_text", f->insn_text);
+	jw_text_if(w, "register", f->reg);
+	jw_text_if(w, "state", f->state);
+	jw_text_if(w, "expected", f->expected);
+	jw_text_if(w, "since_file", f->since_file);
 	if (f->since_line)
 		jw_i64(w, "since_line", f->since_line);
-	add_str(w, "since_source", f->since_source);
-	add_str(w, "detail", f->detail);
-	add_str(w, "kernel", f->kernel);
+	jw_text_if(w, "since_source", f->since_source);
+	jw_text_if(w, "detail", f->detail);
+	jw_text_if(w, "kernel", f->kernel);
 }
 
 void error_json(const struct error *err, struct strbuf *sb)
@@ -122,9 +116,9 @@ void error_json(const struct error *err, struct strbuf *sb)
 	jw_object(&w, NULL);
 	jw_text(&w, "kind", err->failure ? err->failure->kind : "other");
 	jw_i64(&w, "errno", err->code);
-	add_str(&w, "where", err->where);
-	add_str(&w, "message", err->msg);
-	add_str(&w, "hint", err->hint);
+	jw_text_if(&w, "where", err->where);
+	jw_text_if(&w, "message", err->msg);
+	jw_text_if(&w, "hint", err->hint);
 	if (err->failure)
 		add_failure(&w, err->failure);
 	jw_end(&w);

@@ -178,6 +178,12 @@ void jw_text(struct json_writer *w, const char *key, const char *text)
 	jw_text_n(w, key, text, strlen(text));
 }
 
+void jw_text_if(struct json_writer *w, const char *key, const char *text)
+{
+	if (text)
+		jw_text(w, key, text);
+}
+
 void jw_text_n(struct json_writer *w, const char *key, const char *text, size_t len)
 {
 	begin(w, key);

@@ -62,6 +62,8 @@ void jw_array(struct json_writer *w, const char *key);
 void jw_end(struct json_writer *w);
 
 void jw_text(struct json_writer *w, const char *key, const char *text);
+/* Nothing if text is NULL. */
+void jw_text_if(struct json_writer *w, const char *key, const char *text);
 /* len bytes, with NULs where there are some. What is not UTF-8: see json_add_string(). */
 void jw_text_n(struct json_writer *w, const char *key, const char *text, size_t len);
 void jw_u64(struct json_writer *w, const char *key, uint64_t v);

@@ -215,8 +215,7 @@ void print_ledger_json(struct script_printer *p, const struct record_ledger *l, 
 	if (l->id)
 		jw_u64(&w, "id", l->id);
 	jw_u64(&w, "lost", l->count);
-	if (l->name)
-		jw_text(&w, "name", l->name);
+	jw_text_if(&w, "name", l->name);
 	end_line(&w);
 }
 

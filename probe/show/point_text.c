@@ -57,13 +57,6 @@ void probe_point_text(const struct probe_point *point, struct strbuf *out)
 		strbuf_addf(out, ", a copy of %s", point->inlined);
 }
 
-/* A member, if there is a value. */
-static void add_text(struct json_writer *w, const char *key, const char *text)
-{
-	if (text)
-		jw_text(w, key, text);
-}
-
 void probe_point_json(const struct probe_point *point, struct json_writer *w)
 {
 	static const char *const sources[] = {
@@ -73,15 +66,15 @@ void probe_point_json(const struct probe_point *point, struct json_writer *w)
 	};
 
 	jw_text(w, "function", point->shown ? point->shown : point->function);
-	add_text(w, "symbol", point->function);
+	jw_text_if(w, "symbol", point->function);
 	jw_u64(w, "offset", point->offset);
 	jw_bool(w, "return", point->at_return);
-	add_text(w, "inlined", point->inlined);
-	add_text(w, "module", point->module);
+	jw_text_if(w, "inlined", point->inlined);
+	jw_text_if(w, "module", point->module);
 	if (point->address)
 		jw_address(w, "address", point->address);
-	add_text(w, "file", point->file);
+	jw_text_if(w, "file", point->file);
 	if (point->file)
 		jw_u64(w, "line", point->line);
-	add_text(w, "source", sources[point->source]);
+	jw_text_if(w, "source", sources[point->source]);
 }

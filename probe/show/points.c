@@ -60,8 +60,7 @@ static void show_args_json(const struct probe_points *points, const struct probe
 
 		jw_object(w, NULL);
 		jw_text(w, "name", points->names[i]);
-		if (v->type)
-			jw_text(w, "type", v->type);
+		jw_text_if(w, "type", v->type);
 		if (!v->obstacle)
 			fetch_value_text(v, regs_of(points->machine), &place);
 		jw_text(w, v->obstacle ? "obstacle" : "place",

@@ -63,10 +63,8 @@ static struct error *add_variable(void *ctx, const struct probe_point *point,
 	if (o->json) {
 		jw_object(o->json, NULL);
 		jw_text(o->json, "name", v->name);
-		if (v->type)
-			jw_text(o->json, "type", v->type);
-		if (v->obstacle)
-			jw_text(o->json, "obstacle", v->obstacle);
+		jw_text_if(o->json, "type", v->type);
+		jw_text_if(o->json, "obstacle", v->obstacle);
 		jw_bool(o->json, "parameter", v->is_parameter);
 		jw_end(o->json);
 	} else {
