@@ -5,9 +5,9 @@
  * again: its labels are the key of its row and nothing that changes while the key
  * does not, such as a value's texts or the name of the process that has a pid, and
  * the name of its family does not depend on which other programs run. Keys can differ
- * only in bytes that are not shown, such as those after the NUL of a name: they have the same
- * labels, so their counts are summed. For that the series of a family are sorted by their labels, which also gives a reader the
- * same order each time.
+ * only in bytes that are not shown, such as those after the NUL of a name: they have
+ * the same labels, so their counts are summed. For that the series of a family are
+ * sorted by their labels, which also gives a reader the same order each time.
  */
 #include "show/openmetrics.h"
 

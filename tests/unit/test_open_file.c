@@ -102,7 +102,10 @@ static void only_regular_files_are_read(void **state)
 	assert_int_equal(fd, -1);
 }
 
-/* Opening a file such as /dev/watchdog has an effect. inotify reports opens, but not with O_PATH. */
+/*
+ * Opening a file such as /dev/watchdog has an effect. inotify reports opens, but not
+ * with O_PATH.
+ */
 static void what_is_not_regular_is_not_even_opened(void **state)
 {
 	const int notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
