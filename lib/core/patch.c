@@ -13,6 +13,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "lib/base/insn.h"
+
 #define POISONS_MAX 100000
 
 static bool is_ld_imm64(const struct bpf_insn *insn)
@@ -81,20 +83,6 @@ bool core_lacks_type(const struct core *core, int32_t imm)
 	return i >= 0 && i < (int64_t)core->poisons.n && core->poisons.v[i].lacks_type;
 }
 
-static uint32_t load_bytes(const struct bpf_insn *insn)
-{
-	switch (BPF_SIZE(insn->code)) {
-	case BPF_B:
-		return 1;
-	case BPF_H:
-		return 2;
-	case BPF_W:
-		return 4;
-	default:
-		return 8;
-	}
-}
-
 /* The size bits of a code; -1: there is no such load. */
 static int size_code(uint32_t bytes)
 {
@@ -151,10 +139,10 @@ static struct error *patch_off(const struct core_result *res, struct bpf_insn *i
 	if (res->orig_size) {
 		int code = size_code(res->new_size);
 
-		if (load_bytes(insn) != res->orig_size)
+		if (insn_access_bytes(insn) != res->orig_size)
 			return error_new(EINVAL,
 					 "the instruction loads %u bytes, but the field has %u",
-					 load_bytes(insn), res->orig_size);
+					 insn_access_bytes(insn), res->orig_size);
 		if (code < 0)
 			return error_new(EINVAL,
 					 "the field is %u bytes wide; BPF can load 1, 2, 4 or 8",

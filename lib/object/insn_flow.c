@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/base/insn.h"
 #include "lib/base/vec.h"
 #include "lib/sys/uapi.h"
 
@@ -299,20 +300,6 @@ static int slot_of(const struct bpf_insn *insn, unsigned reg)
 	return -insn->off / 8 - 1;
 }
 
-static uint32_t access_size(const struct bpf_insn *insn)
-{
-	switch (BPF_SIZE(insn->code)) {
-	case BPF_B:
-		return 1;
-	case BPF_H:
-		return 2;
-	case BPF_W:
-		return 4;
-	default:
-		return 8;
-	}
-}
-
 static void step_load(const struct bpf_insn *insn, struct flow_state *s)
 {
 	struct flow_value v = insn->src_reg < N_REGS ? s->regs[insn->src_reg] : other;
@@ -322,7 +309,7 @@ static void step_load(const struct bpf_insn *insn, struct flow_state *s)
 		v.kind = FLOW_LOADED;
 		v.off = (int32_t)((uint32_t)v.off + (uint32_t)insn->off);
 	} else {
-		v = slot >= 0 && access_size(insn) == 8 ? s->slots[slot] : other;
+		v = slot >= 0 && insn_access_bytes(insn) == 8 ? s->slots[slot] : other;
 	}
 	s->regs[insn->dst_reg] = v;
 }
@@ -353,11 +340,11 @@ static struct error *step_store(const struct bpf_insn *insn, struct flow_state *
 	if (to.kind == FLOW_VALUE) {
 		to.off = (int32_t)((uint32_t)to.off + (uint32_t)insn->off);
 		if (visitor && visitor->store)
-			err = visitor->store(visitor->ctx, &to, access_size(insn),
+			err = visitor->store(visitor->ctx, &to, insn_access_bytes(insn),
 					     adds_to(insn, s, &to));
 	} else if (insn->dst_reg == FRAME && insn->off < 0 && insn->off >= -8 * N_SLOTS) {
 		s->slots[(-insn->off - 1) / 8] = plain && slot_of(insn, FRAME) >= 0 &&
-								 access_size(insn) == 8 &&
+								 insn_access_bytes(insn) == 8 &&
 								 insn->src_reg < N_REGS
 							 ? s->regs[insn->src_reg]
 							 : other;
