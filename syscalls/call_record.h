@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What the BPF program of trace and its reader have in common: a record for each system call in
+ * the ring, and for each system call the memory that the program copies into it.
+ *
+ * A record is one call: the program keeps what it saw at the entry for each thread, adds the
+ * result at the exit, and sends both together. It has only the bytes that are needed: the head,
+ * n_args arguments, and then pieces, each with its data, padded to 8 bytes.
+ *
+ * This header is included by BPF programs: no includes but <linux/types.h>.
+ */
+#ifndef PB_SYSCALLS_CALL_RECORD_H
+#define PB_SYSCALLS_CALL_RECORD_H
+
+#include <linux/types.h>
+
+enum {
+	TRACE_ARGS = 6,
+	/* System call numbers of an ABI: x86-64 ends at 472 in 7.2, x32's own are 512 to 547. */
+	TRACE_NRS = 1024,
+	/* Copies for one call: msghdr has a name, an iovec and control data. */
+	TRACE_COPIES = 6,
+	/* Data of all pieces of a record; more is cut, and the piece says so. */
+	TRACE_DATA_MAX = 16384,
+};
+
+/* The ABI that a call was made by; the index of call tables is abi * TRACE_NRS + nr. */
+enum trace_abi {
+	TRACE_ABI_NATIVE,
+	TRACE_ABI_32,  /* int $0x80, a 32-bit program */
+	TRACE_ABI_X32, /* the number without __X32_SYSCALL_BIT */
+	TRACE_ABIS,
+};
+
+enum trace_record_flags {
+	TRACE_NO_ENTRY = 1 << 0,  /* the thread was inside of the call when tracing began */
+	TRACE_NO_EXIT = 1 << 1,	  /* exit, exit_group, a killed thread; or tracing ended first */
+	TRACE_RESTARTED = 1 << 2, /* restart_syscall, or a call that the kernel began again */
+};
+
+struct trace_record {
+	__u32 size; /* of the record, a multiple of 8 */
+	__u16 nr;
+	__u8 abi;		 /* enum trace_abi */
+	__u8 flags;		 /* enum trace_record_flags */
+	__u64 enter_ns, exit_ns; /* CLOCK_MONOTONIC; 0: not seen */
+	__s64 ret;
+	__u32 pid, tid; /* in the initial namespace */
+	char comm[16];	/* of the thread, at the exit */
+	__u32 cpu;
+	__u8 n_args;
+	__u8 n_pieces;
+	__u16 reserved;
+	__u64 args[]; /* n_args of them, then the pieces */
+};
+
+/* Memory of the process that was copied. */
+struct trace_piece {
+	__u8 arg;    /* 0 to 5 */
+	__u8 copy;   /* which of the call's struct trace_copy it belongs to */
+	__u8 exit;   /* 1: read at the exit */
+	__u8 flags;  /* enum trace_piece_flags */
+	__u32 len;   /* bytes of data[] */
+	__u64 addr;  /* where it was read */
+	__u64 full;  /* bytes that there were, as far as it is known; of a string 0 */
+	__u8 data[]; /* padded to 8 bytes */
+};
+
+enum trace_piece_flags {
+	TRACE_PIECE_FAULT = 1 << 0, /* the address could not be read; what could be is in data */
+	TRACE_PIECE_CUT = 1 << 1,   /* there was more: the limit of a string, or of the record */
+};
+
+/* How the program finds the bytes to copy. */
+enum trace_copy_kind {
+	TRACE_COPY_NONE,
+	TRACE_COPY_STRING,    /* up to a NUL */
+	TRACE_COPY_BYTES,     /* `size` bytes */
+	TRACE_COPY_COUNT,     /* argument `count_arg` times `size` bytes */
+	TRACE_COPY_COUNT_PTR, /* the __u32 that argument count_arg points to: a socklen_t */
+	TRACE_COPY_RET,	      /* the result times `size` bytes: what read(2) read */
+	TRACE_COPY_STRINGS,   /* an array of strings that ends with NULL: argv; a piece each */
+	TRACE_COPY_IOVEC,   /* count_arg iovecs: a piece for the array, then one for each buffer */
+	TRACE_COPY_MSGHDR,  /* a struct msghdr: itself, name, iovec array, buffers, control */
+	TRACE_COPY_MMSGHDR, /* count_arg struct mmsghdr, or at the exit as many as the result */
+};
+
+enum trace_copy_flags {
+	TRACE_COPY_AT_EXIT = 1 << 0, /* else at the entry */
+	TRACE_COPY_IF_OK = 1 << 1,   /* at the exit: not if the call failed */
+	TRACE_COPY_LIMITED = 1 << 2, /* content: up to --string-size bytes */
+	TRACE_COPY_BY_RET = 1 << 3,  /* buffers of an iovec or msghdr: no more than the result */
+};
+
+struct trace_copy {
+	__u8 kind, flags, arg, count_arg;
+	__u32 size;
+};
+
+/* A value of the map "calls", an array of TRACE_ABIS * TRACE_NRS. */
+struct trace_call {
+	__u8 traced; /* 0: neither recorded nor counted */
+	__u8 n_args;
+	__u8 n_copies;
+	__u8 no_exit; /* it does not return: exit, exit_group; sent at the entry */
+	__u32 reserved;
+	struct trace_copy copies[TRACE_COPIES];
+};
+
+#endif

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * System calls as they happen: the BPF program that pairs entries and exits in the kernel, and
+ * its records in the order in which the calls ended.
+ *
+ *	TRY(trace_source_new(&opts, &source));	// loaded, not attached
+ *	TRY(trace_source_start(source));
+ *	… wait for trace_source_fd(), or as long as trace_source_interval_ms() …
+ *	TRY(trace_source_drain(source, fn, ctx));
+ *	TRY(trace_source_stop(source));		// detached; drain once more
+ *	trace_source_losses(source, fn, ctx);
+ *	trace_source_free(source);
+ */
+#ifndef PB_TRACE_SOURCE_H
+#define PB_TRACE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/base/error.h"
+#include "lib/base/log.h"
+#include "syscalls/call_record.h"
+
+struct trace_source;
+
+struct trace_source_opts {
+	size_t sz; /* sizeof(struct trace_source_opts) */
+	const struct log *log;
+	/* TRACE_ABIS * TRACE_NRS: what is traced, and what is copied. */
+	const struct trace_call *calls;
+	/* Whom: nothing set is everybody but the excluded. Children of pids and tids are followed
+	 * unless no_inherit. */
+	const pid_t *pids, *tids;
+	size_t n_pids, n_tids;
+	const uint32_t *uids;
+	size_t n_uids;
+	const char *cgroup; /* with its descendants */
+	bool no_inherit;
+	/* Processes that are left out, with their threads but not their children. */
+	const pid_t *exclude;
+	size_t n_exclude;
+	bool failed_only;
+	uint64_t min_ns;      /* shorter calls are left out */
+	uint32_t string_size; /* limit of TRACE_COPY_LIMITED */
+	uint32_t ring_bytes;  /* 0: a default */
+	bool events;	      /* records to the ring */
+	bool summary;	      /* sums, kept in the kernel */
+	bool by_thread;	      /* sums apart for each thread */
+};
+
+struct error *trace_source_new(const struct trace_source_opts *opts, struct trace_source **out);
+void trace_source_free(struct trace_source *source);
+
+/* Adds a process to those that are traced, before or after the start: the workload. */
+struct error *trace_source_add_pid(struct trace_source *source, pid_t pid);
+
+struct error *trace_source_start(struct trace_source *source);
+/* Calls that have not ended by now are sent as TRACE_NO_EXIT. */
+struct error *trace_source_stop(struct trace_source *source);
+
+/* Readable when the ring is half full. */
+int trace_source_fd(const struct trace_source *source);
+unsigned trace_source_interval_ms(const struct trace_source *source);
+
+/* The record lives until fn returns. An error of fn ends the drain. */
+typedef struct error *trace_record_fn(void *ctx, const struct trace_record *rec);
+struct error *trace_source_drain(struct trace_source *source, trace_record_fn *fn, void *ctx);
+
+/* Records that the ring had no room for, each CPU and call that lost any. */
+typedef void trace_loss_fn(void *ctx, uint32_t cpu, enum trace_abi abi, uint32_t nr, uint64_t n);
+struct error *trace_source_losses(struct trace_source *source, trace_loss_fn *fn, void *ctx);
+
+/* A row of the sums. */
+struct trace_sum {
+	uint32_t tid, pid; /* 0 without by_thread */
+	char comm[16];
+	enum trace_abi abi;
+	uint32_t nr;
+	uint64_t calls, errors;
+	uint64_t total_ns, min_ns, max_ns;
+	double sum_of_squares; /* ns^2 */
+	uint64_t slots[64];    /* log2 of ns */
+};
+typedef struct error *trace_sum_fn(void *ctx, const struct trace_sum *sum);
+typedef struct error *trace_errno_fn(void *ctx, const struct trace_sum *sum, int err, uint64_t n);
+/* Complete also where the ring lost records. errno_fn may be NULL. */
+struct error *trace_source_sums(struct trace_source *source, trace_sum_fn *fn,
+				trace_errno_fn *errno_fn, void *ctx);
+
+#endif
