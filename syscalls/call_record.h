@@ -33,7 +33,9 @@ enum trace_abi {
 };
 
 enum trace_record_flags {
-	TRACE_NO_ENTRY = 1 << 0,  /* the thread was inside of the call when tracing began */
+	/* the thread was inside of the call when tracing began; args are what its registers had at
+	 * the exit, and nothing was copied that is copied at the entry */
+	TRACE_NO_ENTRY = 1 << 0,
 	TRACE_NO_EXIT = 1 << 1,	  /* exit, exit_group, a killed thread; or tracing ended first */
 	TRACE_RESTARTED = 1 << 2, /* restart_syscall, or a call that the kernel began again */
 };
@@ -45,7 +47,7 @@ struct trace_record {
 	__u8 flags;		 /* enum trace_record_flags */
 	__u64 enter_ns, exit_ns; /* CLOCK_MONOTONIC; 0: not seen */
 	__s64 ret;
-	__u32 pid, tid; /* in the initial namespace */
+	__u32 pid, tid; /* in the initial namespace; at the entry: execve may change the tid */
 	char comm[16];	/* of the thread, at the exit */
 	__u32 cpu;
 	__u8 n_args;
@@ -54,16 +56,22 @@ struct trace_record {
 	__u64 args[]; /* n_args of them, then the pieces */
 };
 
-/* Memory of the process that was copied. */
+/*
+ * Memory of the process that was copied. Pieces are in the order in which they were read. A piece
+ * that could not be read at the entry is tried again at the exit, and is then after the others.
+ * What has no address (NULL) or no length has no piece.
+ */
 struct trace_piece {
 	__u8 arg;    /* 0 to 5 */
 	__u8 copy;   /* which of the call's struct trace_copy it belongs to */
 	__u8 exit;   /* 1: read at the exit */
 	__u8 flags;  /* enum trace_piece_flags */
-	__u32 len;   /* bytes of data[] */
+	__u8 part;   /* enum trace_part */
+	__u8 index;  /* of a string in its array, of a message of mmsghdr, else of the iovec */
+	__u16 len;   /* bytes of data[]; of a string without its NUL */
 	__u64 addr;  /* where it was read */
 	__u64 full;  /* bytes that there were, as far as it is known; of a string 0 */
-	__u8 data[]; /* padded to 8 bytes */
+	__u8 data[]; /* padded to 8 bytes with zeros */
 };
 
 enum trace_piece_flags {
@@ -71,15 +79,32 @@ enum trace_piece_flags {
 	TRACE_PIECE_CUT = 1 << 1,   /* there was more: the limit of a string, or of the record */
 };
 
+/* What a piece is, where a copy has several. */
+enum trace_part {
+	TRACE_PART_SELF,    /* the string, the bytes, the msghdr or mmsghdr, the array of iovecs */
+	TRACE_PART_STRING,  /* of STRINGS */
+	TRACE_PART_NAME,    /* msg_name */
+	TRACE_PART_IOVEC,   /* msg_iov */
+	TRACE_PART_BUFFER,  /* of an iovec; those of a message follow its iovecs in order */
+	TRACE_PART_CONTROL, /* msg_control */
+};
+
 /* How the program finds the bytes to copy. */
 enum trace_copy_kind {
 	TRACE_COPY_NONE,
-	TRACE_COPY_STRING,    /* up to a NUL */
-	TRACE_COPY_BYTES,     /* `size` bytes */
-	TRACE_COPY_COUNT,     /* argument `count_arg` times `size` bytes */
-	TRACE_COPY_COUNT_PTR, /* the __u32 that argument count_arg points to: a socklen_t */
-	TRACE_COPY_RET,	      /* the result times `size` bytes: what read(2) read */
-	TRACE_COPY_STRINGS,   /* an array of strings that ends with NULL: argv; a piece each */
+	TRACE_COPY_STRING, /* up to a NUL; at most `size` bytes, 0: 4096 */
+	TRACE_COPY_BYTES,  /* `size` bytes */
+	TRACE_COPY_COUNT,  /* argument `count_arg` times `size` bytes */
+	/* the __u32 that argument count_arg points to: a socklen_t; at most `size` bytes, if not 0
+	 */
+	TRACE_COPY_COUNT_PTR,
+	TRACE_COPY_RET, /* the result times `size` bytes: what read(2) read */
+	/*
+	 * An array of strings that ends with NULL: argv. First a piece without data, whose `full`
+	 * is the number of strings (CUT: there are more), then a piece for each of the first
+	 * `size`.
+	 */
+	TRACE_COPY_STRINGS,
 	TRACE_COPY_IOVEC,   /* count_arg iovecs: a piece for the array, then one for each buffer */
 	TRACE_COPY_MSGHDR,  /* a struct msghdr: itself, name, iovec array, buffers, control */
 	TRACE_COPY_MMSGHDR, /* count_arg struct mmsghdr, or at the exit as many as the result */
@@ -103,7 +128,7 @@ struct trace_call {
 	__u8 n_args;
 	__u8 n_copies;
 	__u8 no_exit; /* it does not return: exit, exit_group; sent at the entry */
-	__u32 reserved;
+	__u32 row;    /* of the sums; trace_source_new() sets it */
 	struct trace_copy copies[TRACE_COPIES];
 };
 

@@ -41,8 +41,8 @@ struct trace_source_opts {
 	/* Processes that are left out, with their threads but not their children. */
 	const pid_t *exclude;
 	size_t n_exclude;
-	bool failed_only;
-	uint64_t min_ns;      /* shorter calls are left out */
+	bool failed_only;     /* records of failed calls only; the sums have all */
+	uint64_t min_ns;      /* no records of shorter calls; the sums have all */
 	uint32_t string_size; /* limit of TRACE_COPY_LIMITED */
 	uint32_t ring_bytes;  /* 0: a default */
 	bool events;	      /* records to the ring */
@@ -68,8 +68,21 @@ unsigned trace_source_interval_ms(const struct trace_source *source);
 typedef struct error *trace_record_fn(void *ctx, const struct trace_record *rec);
 struct error *trace_source_drain(struct trace_source *source, trace_record_fn *fn, void *ctx);
 
-/* Records that the ring had no room for, each CPU and call that lost any. */
-typedef void trace_loss_fn(void *ctx, uint32_t cpu, enum trace_abi abi, uint32_t nr, uint64_t n);
+/* What was lost: each CPU and call that lost any. */
+enum trace_loss_kind {
+	TRACE_LOST_RECORD, /* the ring had no room for it */
+	TRACE_LOST_ENTRY,  /* no memory for the thread's state: sent as TRACE_NO_ENTRY, if at all */
+	TRACE_LOST_ROW,	   /* no memory for a row of the sums by thread, or for an errno's */
+};
+
+struct trace_loss {
+	enum trace_loss_kind kind;
+	uint32_t cpu;
+	enum trace_abi abi;
+	uint32_t nr;
+	uint64_t n;
+};
+typedef void trace_loss_fn(void *ctx, const struct trace_loss *loss);
 struct error *trace_source_losses(struct trace_source *source, trace_loss_fn *fn, void *ctx);
 
 /* A row of the sums. */
@@ -78,10 +91,11 @@ struct trace_sum {
 	char comm[16];
 	enum trace_abi abi;
 	uint32_t nr;
-	uint64_t calls, errors;
+	uint64_t calls, errors; /* calls that have ended, and those of them that failed */
+	uint64_t unfinished;	/* that did not end, or whose entry was not seen; not in calls */
 	uint64_t total_ns, min_ns, max_ns;
 	double sum_of_squares; /* ns^2 */
-	uint64_t slots[64];    /* log2 of ns */
+	uint64_t slots[64];    /* slots[i]: calls of 2^i ns and more, but less than 2^(i+1) */
 };
 typedef struct error *trace_sum_fn(void *ctx, const struct trace_sum *sum);
 typedef struct error *trace_errno_fn(void *ctx, const struct trace_sum *sum, int err, uint64_t n);
