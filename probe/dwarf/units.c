@@ -20,8 +20,9 @@
  */
 #include "probe/dwarf/internal.h"
 
-#include <fcntl.h>
 #include <gelf.h>
+
+#include "lib/sys/open_file.h"
 
 struct error *image_need_units(struct dwarf_image *image)
 {
@@ -473,7 +474,7 @@ struct error *units_with_name(struct dwarf_image *image, const char *name, uint8
 		return error_nomem();
 	_cleanup_free_ char *literal = needle.literal;
 
-	fd = open(image->debug_path, O_RDONLY | O_CLOEXEC);
+	error_free(open_regular(image->debug_path, NULL, &fd));
 	/* Shared files (dwz) hold names of their own, to which units refer unseen. */
 	if (!*literal || !section_open(image, ".debug_info", fd, &info) ||
 	    image_has_section(image, ".gnu_debugaltlink")) {
@@ -595,11 +596,12 @@ static struct error *search_tables(struct dwarf_image *image, const struct needl
 {
 	static const char *const strings[] = {".debug_line_str", ".debug_str"};
 	_cleanup_(numbers_free) struct unit_numbers *set = calloc(1, sizeof(*set));
-	_cleanup_close_ int fd = open(image->debug_path, O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = -1;
 	struct unit_section lines, str;
 
 	if (!set)
 		return error_nomem();
+	error_free(open_regular(image->debug_path, NULL, &fd));
 	if (!section_open(image, ".debug_line", fd, &lines))
 		return NULL;
 	TRY(tables_of(image, t));
