@@ -322,18 +322,6 @@ struct error *sample_decode(const struct perf_event_attr *attr, struct cursor c,
 	return NULL;
 }
 
-struct error *sample_id_decode(const struct perf_event_attr *attr, struct cursor c,
-			       struct sample *out)
-{
-	struct sample_layout layout;
-	struct cursor rec = rest_of(&c);
-
-	sample_layout_init(&layout, attr, rec.swap);
-	if (!sample_layout_id_decode(&layout, rec.base, rec.size, out))
-		return cursor_error(&rec, "the record is too short for its sample_id fields");
-	return NULL;
-}
-
 bool sample_layout_id_decode(const struct sample_layout *layout, const void *rec, size_t size,
 			     struct sample *out)
 {
@@ -362,22 +350,6 @@ bool sample_layout_id_decode(const struct sample_layout *layout, const void *rec
 		out->stream_id = load_u64(end - layout->back_stream_id * 8, swap);
 	if (layout->back_cpu >= 0)
 		out->cpu = (int32_t)load_u32(end - layout->back_cpu * 8, swap);
-	return true;
-}
-
-bool sample_layout_time(const struct sample_layout *layout, const void *rec, size_t size,
-			bool is_sample, uint64_t *time)
-{
-	if (is_sample) {
-		if (layout->time < 0 || size < layout->fixed)
-			return false;
-		*time = load_u64((const uint8_t *)rec + HEADER_SIZE + layout->time * 8,
-				 layout->swap);
-		return true;
-	}
-	if (layout->back_time < 0 || size < HEADER_SIZE + layout->id_all)
-		return false;
-	*time = load_u64((const uint8_t *)rec + size - layout->back_time * 8, layout->swap);
 	return true;
 }
 

@@ -118,10 +118,6 @@ bool sample_has_only_stack(const struct sample *sample);
 struct error *sample_decode(const struct perf_event_attr *attr, struct cursor c,
 			    struct sample *out);
 
-/* Decodes the sample_id fields at the end of any other kernel record. */
-struct error *sample_id_decode(const struct perf_event_attr *attr, struct cursor c,
-			       struct sample *out);
-
 /*
  * The same, faster, for the many samples of one event: what the attr asks for
  * is looked at once. With swap, records are in the other byte order.
@@ -143,9 +139,6 @@ bool sample_layout_decode(const struct sample_layout *layout, const void *rec, s
 /* The sample_id fields of a record that is no sample. */
 bool sample_layout_id_decode(const struct sample_layout *layout, const void *rec, size_t size,
 			     struct sample *out);
-/* The time alone, of a sample or another record; false: it has none. */
-bool sample_layout_time(const struct sample_layout *layout, const void *rec, size_t size,
-			bool is_sample, uint64_t *time);
 
 /*
  * Where the id stands when several attrs share a stream: for a sample, words

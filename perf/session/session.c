@@ -116,13 +116,6 @@ static struct event_node *event_of_id(struct session *s, uint64_t id)
 	return node->event;
 }
 
-struct session_event *session_event_by_id(struct session *s, uint64_t id)
-{
-	struct event_node *ev = event_of_id(s, id);
-
-	return ev ? &ev->pub : NULL;
-}
-
 /* The event that a kernel record belongs to; NULL: its id names none. */
 static struct event_node *event_of_record(struct session *s, uint32_t type, const uint8_t *rec,
 					  size_t size)

@@ -190,9 +190,6 @@ void session_warn_of_stacks(const struct session *s, const char *name, const str
 /* TRACING_DATA, taken apart; NULL: the recording has none, or (in a pipe) not yet. */
 const struct data_tracing *session_tracing(const struct session *s);
 
-/* The events may grow while a pipe is read; NULL: the id names none. */
-struct session_event *session_event_by_id(struct session *s, uint64_t id);
-
 /* ---- a live source ---- */
 
 /*
