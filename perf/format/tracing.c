@@ -235,21 +235,6 @@ struct trace_event *tracing_find(struct tracing *t, uint64_t id)
 	return ev;
 }
 
-struct trace_event *tracing_find_name(struct tracing *t, const char *system, const char *name)
-{
-	for (size_t i = 0; i < t->events.n; i++) {
-		struct trace_event *ev = t->events.v[i];
-		if (!strcmp(ev->name, name) && (!system || !strcmp(ev->system, system)))
-			return ev;
-	}
-	return NULL;
-}
-
-struct trace_event *tracing_at(struct tracing *t, size_t i)
-{
-	return i < t->events.n ? t->events.v[i] : NULL;
-}
-
 const char *trace_event_system(const struct trace_event *ev)
 {
 	return ev->system;
@@ -355,13 +340,6 @@ uint64_t trace_field_elem(const struct trace_event *ev, const struct trace_field
 	uint64_t v = payload_number(ev->tracing, bytes, end, end - f->elem_size, f->elem_size);
 
 	return f->elem_signed ? sign_extend(v, f->elem_size) : v;
-}
-
-bool trace_event_is_compiled(struct trace_event *ev)
-{
-	if (ev->state == EVENT_NEW)
-		program_compile(ev);
-	return ev->state == EVENT_COMPILED;
 }
 
 void trace_event_print(struct trace_event *ev, const void *raw, uint32_t size, struct strbuf *out)

@@ -52,25 +52,16 @@ void tracing_set_symbols(struct tracing *t, trace_symbol_fn *fn, void *ctx);
 
 /* By the id that attr.config holds; NULL: no such event. */
 struct trace_event *tracing_find(struct tracing *t, uint64_t id);
-/* Among those that were sought by id or added; system may be NULL. */
-struct trace_event *tracing_find_name(struct tracing *t, const char *system, const char *name);
-/* The same, one by one; NULL past the last. */
-struct trace_event *tracing_at(struct tracing *t, size_t i);
 
 const char *trace_event_system(const struct trace_event *ev);
 const char *trace_event_name(const struct trace_event *ev);
 
 /*
- * Adds the payload as text, without a newline at the end but those the format
- * holds. Never fails: what lies beyond the payload's end reads as zeroes.
+ * Adds the payload as text, without a newline at the end unless the format has one. Never fails:
+ * what is past the payload's end reads as zeroes. If the print format cannot be compiled, the
+ * payload is printed field by field, after "[FAILED TO PARSE]", as libtraceevent does.
  */
 void trace_event_print(struct trace_event *ev, const void *raw, uint32_t size, struct strbuf *out);
-
-/*
- * false: the print format is not understood; the payload is then printed field
- * by field, behind "[FAILED TO PARSE]", as libtraceevent does.
- */
-bool trace_event_is_compiled(struct trace_event *ev);
 
 /* The event's own fields (without common_*), typed. */
 enum trace_field_kind {
