@@ -22,11 +22,6 @@ void feature_build_cmdline(struct strbuf *out, int argc, const char *const *argv
 void feature_build_event_desc(struct strbuf *out, const struct data_event *events, size_t n);
 /* SAMPLE_TIME: of the first and the last sample, ns */
 void feature_build_sample_time(struct strbuf *out, uint64_t first, uint64_t last);
-/* CLOCKID: its resolution, ns */
-void feature_build_clockid(struct strbuf *out, uint64_t resolution_ns);
-/* CLOCK_DATA: the event clock and the wall clock at one moment, ns */
-void feature_build_clock_data(struct strbuf *out, uint32_t clockid, uint64_t wall_ns,
-			      uint64_t clock_ns);
 /* PMU_MAPPINGS: types and names of /sys/bus/event_source/devices */
 void feature_build_pmu_mappings(struct strbuf *out, const uint32_t *types, const char *const *names,
 				size_t n);

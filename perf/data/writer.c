@@ -82,7 +82,7 @@ struct data_writer {
 	struct data_file_header header; /* as it stands in the file */
 	uint64_t pos;			/* bytes written */
 	uint64_t checkpoint;		/* the end of the last round and its table */
-	uint64_t raw, packed_raw, packed_size;
+	uint64_t packed_raw, packed_size;
 	struct strbuf scratch;
 	struct error *failed; /* the first write error */
 };
@@ -499,14 +499,11 @@ static struct error *write_packed(struct data_writer *w, const struct iovec *iov
 
 struct error *data_writer_write(struct data_writer *w, const struct iovec *iov, int n)
 {
-	for (int i = 0; i < n; i++)
-		w->raw += iov[i].iov_len;
 	return w->zstd ? write_packed(w, iov, n) : write_iov(w, iov, n);
 }
 
 struct error *data_writer_records(struct data_writer *w, const void *bytes, size_t size)
 {
-	w->raw += size;
 	return write_bytes(w, bytes, size);
 }
 
@@ -594,19 +591,9 @@ void data_writer_free(struct data_writer *w)
 	free(w);
 }
 
-uint64_t data_writer_data_bytes(const struct data_writer *w)
-{
-	return w->started ? w->pos - w->header.data.offset : 0;
-}
-
 uint64_t data_writer_bytes(const struct data_writer *w)
 {
 	return w->pos;
-}
-
-uint64_t data_writer_raw_bytes(const struct data_writer *w)
-{
-	return w->raw;
 }
 
 bool data_writer_is_full(const struct data_writer *w)

@@ -89,11 +89,8 @@ struct error *data_writer_finish(struct data_writer *w);
 void data_writer_free(struct data_writer *w);
 DEFINE_FREEP(struct data_writer, data_writer_free)
 
-/* Bytes written to the data section, and to the whole file or pipe so far. */
-uint64_t data_writer_data_bytes(const struct data_writer *w);
+/* Bytes written to the file or pipe so far. */
 uint64_t data_writer_bytes(const struct data_writer *w);
-/* Bytes of records before compression; equals data_bytes without it. */
-uint64_t data_writer_raw_bytes(const struct data_writer *w);
 /* max_size was reached. */
 bool data_writer_is_full(const struct data_writer *w);
 bool data_writer_is_pipe(const struct data_writer *w);

@@ -25,6 +25,12 @@ static struct error *decode(struct data_header *h, unsigned int feature, const s
 	return data_feature_decode(h, feature, cursor_make(sb->str, sb->len, "feature"));
 }
 
+/* CLOCKID and CLOCK_DATA, which record does not write. */
+static void put_numbers(struct strbuf *sb, const uint64_t *v, size_t n)
+{
+	strbuf_add(sb, (const char *)v, n * sizeof(*v));
+}
+
 static void features_come_back_as_built(void **state)
 {
 	struct data_header h = {0};
@@ -50,11 +56,12 @@ static void features_come_back_as_built(void **state)
 	assert_null(decode(&h, DATA_SAMPLE_TIME, &sb[4]));
 	assert_int_equal(h.first_sample_time, 5);
 	assert_int_equal(h.last_sample_time, 6);
-	feature_build_clockid(&sb[5], 1);
+	put_numbers(&sb[5], (uint64_t[]){1}, 1);
 	assert_null(decode(&h, DATA_CLOCKID, &sb[5]));
 	assert_int_equal(h.clockid_resolution, 1);
-	feature_build_clock_data(&sb[6], 1, 77, 78);
+	put_numbers(&sb[6], (uint64_t[]){1ull << 32 | 1, 77, 78}, 3); /* clock 1, version 1 */
 	assert_null(decode(&h, DATA_CLOCK_DATA, &sb[6]));
+	assert_int_equal(h.clockid, 1);
 	assert_int_equal(h.clock_wall_ns, 77);
 	assert_int_equal(h.clock_ns, 78);
 	feature_build_pmu_mappings(&sb[7], (uint32_t[]){1, 9}, (const char *[]){"software", "x"},
@@ -553,7 +560,6 @@ static void compressed_records_come_back(void **state)
 		t += n;
 	}
 	assert_null(write_samples(w, t, 1));
-	assert_true(data_writer_raw_bytes(w) > 3 * data_writer_data_bytes(w));
 	assert_null(data_writer_finish(w));
 	data_writer_free(w);
 	assert_int_equal(read_samples(f->path, false), t);
