@@ -8,7 +8,7 @@
  * chain. Addresses become interned frames, and frames of one function are one
  * pointer, so few stacks differ.
  *
- * hist_finish() then makes the entries: for each stack, in the order of first
+ * hist_finish_group() then makes the entries: for each stack, in the order of first
  * appearance, the leaf's entry, and with children one for each function of the
  * chain, with the rest of the chain below it. perf does this for every sample;
  * as sums know no order and structures depend on first appearances alone, the
@@ -977,11 +977,6 @@ struct error *hist_finish_group(struct hist *const *hists, size_t n)
 	for (size_t i = 0; i < n; i++)
 		index_free(hists[i]);
 	return NULL;
-}
-
-struct error *hist_finish(struct hist *h)
-{
-	return hist_finish_group(&h, 1);
 }
 
 size_t hist_size(const struct hist *h)

@@ -8,7 +8,7 @@
  *	TRY(hist_spec_init(&spec, &opts));		// which keys and columns
  *	TRY(hist_new(&spec, resolver, &h));		// one for each event
  *	TRY(hist_add(h, …));				// each sample
- *	TRY(hist_finish(h));				// sums, trees, order
+ *	TRY(hist_finish_group(&h, 1));			// sums, trees, order
  *	TRY(hist_results(h, &opts, &results));		// a table; stacks
  *	hist_free(h);
  *
@@ -196,11 +196,10 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 		       const struct session_event *event, const struct thread *thread,
 		       const struct location *leaf, bool filtered);
 
-/* Makes the entries and puts them in order. Nothing is added afterwards. */
-struct error *hist_finish(struct hist *h);
 /*
- * The same of a group of events, its leader first: each of the leader's entries knows those of
- * the others that have its keys, and it has one for each that is in any of the others.
+ * Makes the entries of an event, or of a group of events with its leader first, and puts them in
+ * order. Nothing is added afterwards. Each of the leader's entries knows those of the others that
+ * have its keys, and it has one for each that is in any of the others.
  */
 struct error *hist_finish_group(struct hist *const *hists, size_t n);
 

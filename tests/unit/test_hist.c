@@ -175,7 +175,7 @@ static void test_children(void **state)
 	/* Recursion: counted once for a. */
 	ADD(w, h, 5, false, A, A, A, MAIN);
 	ADD(w, h, 25, true, B, MAIN);
-	assert_null(hist_finish(h));
+	assert_null(hist_finish_group(&h, 1));
 
 	const struct result_totals *t = hist_totals(h);
 	assert_int_equal(t->period, 100);
@@ -224,7 +224,7 @@ static void test_no_children(void **state)
 	ADD(w, h, 20, false, C, B, MAIN);
 	ADD(w, h, 7, false, NONE, MAIN);
 	ADD(w, h, 1, true, NONE + 1, MAIN);
-	assert_null(hist_finish(h));
+	assert_null(hist_finish_group(&h, 1));
 	assert_int_equal(hist_size(h), 3);
 	assert_int_equal(entry(h, "c")->stat.period, 30);
 	assert_int_equal(hist_at(h, 1)->ip, NONE);
@@ -263,7 +263,7 @@ static void test_max_stack_and_parent(void **state)
 	ADD(w, h, 20, false, C, B, MAIN);
 	/* With the caller first the outermost two are kept: a is not among them. */
 	ADD(w, h, 40, false, C, A, B, MAIN);
-	assert_null(hist_finish(h));
+	assert_null(hist_finish_group(&h, 1));
 	assert_int_equal(hist_size(h), 2);
 	assert_null(hist_at(h, 0)->parent);
 	assert_int_equal(hist_at(h, 0)->stat.period, 60);
@@ -301,7 +301,7 @@ static void test_stacks_of_symbol_filter(void **state)
 		ADD(w, h, 20, false, C);
 		ADD(w, h, 3, true, B, A);
 		ADD(w, h, 4000, false, A);
-		assert_null(hist_finish(h));
+		assert_null(hist_finish_group(&h, 1));
 		assert_int_equal(stacks_total(h, &n), children ? 4100 : 4000);
 		assert_int_equal(n, children ? 2 : 1);
 	}
@@ -322,7 +322,7 @@ static void test_stacks_without_chains(void **state)
 		ADD(w, h, 100, false, B, A, MAIN);
 		ADD(w, h, 20, false, B, C);
 		ADD(w, h, 3, false, A, B);
-		assert_null(hist_finish(h));
+		assert_null(hist_finish_group(&h, 1));
 		assert_int_equal(stacks_total(h, &n), 123);
 		assert_int_equal(n, 2);
 	}
