@@ -39,9 +39,6 @@ struct generator {
 	struct strbuf *out;
 };
 
-/* Adds text in which each @ stands for the name. */
-void gen_put(struct generator *g, const char *text);
-
 /* data_structs.c: g->btf. */
 struct error *gen_types_copy(struct generator *g, const struct btf *btf);
 /* The maps of the object, and the variables of data sections in order. */

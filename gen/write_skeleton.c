@@ -18,7 +18,8 @@
 
 #define LINE_BYTES 100
 
-void gen_put(struct generator *g, const char *text)
+/* Adds text in which each @ stands for the name. */
+static void gen_put(struct generator *g, const char *text)
 {
 	for (;;) {
 		const size_t plain = strcspn(text, "@");

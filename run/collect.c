@@ -397,7 +397,7 @@ static struct error *subtract_last(struct collector *c)
 
 /* ---- cells ---- */
 
-struct error *make_text(struct making *m, const char **text)
+static struct error *make_text(struct making *m, const char **text)
 {
 	if (strbuf_failed(&m->text))
 		return error_nomem();
@@ -532,7 +532,7 @@ struct error *make_columns(struct making *m, bool values, struct result_column *
 }
 
 /* The cells of a row's key; n_keys of them. */
-struct error *make_key(struct making *m, const uint8_t *row, struct result_cell *cells)
+static struct error *make_key(struct making *m, const uint8_t *row, struct result_cell *cells)
 {
 	const struct collector *c = m->c;
 

@@ -66,15 +66,11 @@ struct making {
 	struct strbuf text;
 };
 
-/* A copy of m->text that lasts as long as the result. */
-struct error *make_text(struct making *m, const char **text);
 struct error *make_cell(struct making *m, const struct record_field *f, const uint8_t *data,
 			struct result_cell *cell);
 /* The columns of the key, and with `values` those of the value. */
 struct error *make_columns(struct making *m, bool values, struct result_column **columns,
 			   size_t *n);
-/* The cells of a row's key. */
-struct error *make_key(struct making *m, const uint8_t *row, struct result_cell *cells);
 
 /* The values that slot i of n counts. */
 void slot_range(const struct display *d, size_t i, size_t n, struct result_bucket *b);

@@ -22,8 +22,6 @@ void text_bound(uint64_t v, bool log2, struct strbuf *out);
 /* Whether a cell stands at the right of its column. */
 bool text_is_number(const struct result_cell *cell);
 
-void text_table(const struct result_table *t, const struct text_opts *opts, struct strbuf *out);
-
 void text_stacks(const struct result *r, const struct text_opts *opts, struct strbuf *out);
 
 void text_heat(const struct result *r, const struct text_opts *opts, struct strbuf *out);

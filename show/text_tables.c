@@ -242,7 +242,8 @@ static void end_table(const struct result_table *t, struct strbuf *out)
 		strbuf_addf(out, "(%" PRIu64 " more)\n", t->left_out);
 }
 
-void text_table(const struct result_table *t, const struct text_opts *opts, struct strbuf *out)
+static void text_table(const struct result_table *t, const struct text_opts *opts,
+		       struct strbuf *out)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	_cleanup_free_ size_t *widths = calloc(max_of(t->n_columns, (size_t)1), sizeof(*widths));

@@ -327,7 +327,8 @@ static uint16_t text_of(struct format_compiler *c, struct arg *arg)
 	return text_add(c, t);
 }
 
-bool conv_parse(const char **p, struct conv *c)
+/* Takes a conversion apart; *p points past its '%' and is moved past it. false: unknown. */
+static bool conv_parse(const char **p, struct conv *c)
 {
 	const char *s = *p;
 

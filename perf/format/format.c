@@ -107,7 +107,8 @@ static bool line_number(const char *line, const char *name, long *value)
 	return end != at && *end == ';' && !errno;
 }
 
-uint32_t format_type_size(const char *type, uint32_t long_size)
+/* Of a C type; 0: unknown. */
+static uint32_t format_type_size(const char *type, uint32_t long_size)
 {
 	static const struct {
 		const char *name;

@@ -237,8 +237,6 @@ struct error *format_parse(struct trace_event *ev, const char *text, size_t size
 /* A float or a double. */
 bool format_is_float(const struct format_field *field);
 struct format_field *format_find_field(const struct trace_event *ev, const char *name);
-/* Of a C type; 0: unknown. */
-uint32_t format_type_size(const char *type, uint32_t long_size);
 
 /* Sets ev->state and, when it can be compiled, ev->program. */
 void program_compile(struct trace_event *ev);
@@ -248,9 +246,6 @@ void fields_run(const struct trace_event *ev, const uint8_t *raw, uint32_t size,
 		struct strbuf *out);
 void program_run(const struct trace_event *ev, const uint8_t *raw, uint32_t size,
 		 struct strbuf *out);
-
-/* Takes a conversion apart; *p points past its '%' and is moved past it. false: unknown. */
-bool conv_parse(const char **p, struct conv *c);
 
 const char *printk_find(const struct tracing *t, uint64_t addr);
 

@@ -73,9 +73,6 @@ struct hist_value {
 	uint64_t number; /* by which it is sorted, unless it is text */
 };
 
-/* Lists the valid sort keys, "comm, dso, …", for help texts. */
-void hist_field_names(struct strbuf *sb);
-
 struct hist_spec_opts {
 	size_t sz;	       /* sizeof(struct hist_spec_opts) */
 	const char *sort;      /* "comm,dso"; "+cpu" adds to the default; NULL: the default */

@@ -44,7 +44,8 @@ static const struct {
 	{"period", HIST_PERIOD},
 };
 
-void hist_field_names(struct strbuf *sb)
+/* Lists the valid sort keys, "comm, dso, …", for help texts. */
+static void hist_field_names(struct strbuf *sb)
 {
 	const char *sep = "";
 

@@ -188,7 +188,8 @@ static void add_event_update(struct cursor c, struct strbuf *out)
 	}
 }
 
-void print_record_body(const struct record *rec, struct strbuf *out)
+/* "PERF_RECORD_COMM: ls:7/7" and a newline. */
+static void print_record_body(const struct record *rec, struct strbuf *out)
 {
 	const char *name = record_type_name(rec->header.type);
 	_cleanup_error_ struct error *err = NULL;

@@ -24,18 +24,12 @@ struct script_printer {
 	struct probed probed;
 };
 
-/* n spaces */
-void add_pad(struct strbuf *out, size_t n);
-
 /* " 68 69" in the room of width bytes, then "hi" likewise and a newline; n up to width. */
 void add_hex_row(struct strbuf *out, const uint8_t *bytes, size_t n, size_t width);
 
 /* comm, pid, tid, cpu, misc and time, as far as they are chosen. */
 void print_start(struct script_printer *p, const struct session_event *event, uint32_t type,
 		 const struct sample *sample, const struct thread *thread, struct strbuf *out);
-
-/* "PERF_RECORD_COMM: ls:7/7" and a newline. */
-void print_record_body(const struct record *rec, struct strbuf *out);
 
 /* What perf calls the map's DSO; "[unknown]" for NULL. */
 const char *map_dso_name(const struct map *map);

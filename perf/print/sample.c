@@ -194,7 +194,8 @@ void printer_set_tracing(struct script_printer *p, struct tracing *tracing)
 	p->tracing = tracing;
 }
 
-void add_pad(struct strbuf *out, size_t n)
+/* n spaces */
+static void add_pad(struct strbuf *out, size_t n)
 {
 	if (!strbuf_reserve(out, n))
 		return;

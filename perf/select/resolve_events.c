@@ -453,14 +453,16 @@ static struct error *resolve_item(const struct events_resolver *r, const struct 
 	return common_terms_of(r, item, event);
 }
 
-struct error *select_resolve(const struct sys_roots *roots, const struct select_list *list,
-			     struct selection *selection)
+struct error *select_events(const struct sys_roots *roots, const char *text,
+			    struct selection *selection)
 {
-	struct events_resolver r = {roots, list, selection};
+	_cleanup_(select_list_deinit) struct select_list list = {0};
+	struct events_resolver r = {roots, &list, selection};
 	const struct select_item *item;
 	size_t before = selection->events.n;
 
-	vec_for_each (item, &list->items) {
+	TRY(select_parse(text, &list));
+	vec_for_each (item, &list.items) {
 		struct error *err = resolve_item(&r, item);
 
 		if (!err)
@@ -469,17 +471,6 @@ struct error *select_resolve(const struct sys_roots *roots, const struct select_
 			event_deinit(&selection->events.v[--selection->events.n]);
 		return err;
 	}
-	selection->n_groups += list->n_groups;
+	selection->n_groups += list.n_groups;
 	return NULL;
-}
-
-struct error *select_events(const struct sys_roots *roots, const char *text,
-			    struct selection *selection)
-{
-	struct select_list list = {0};
-
-	TRY(select_parse(text, &list));
-	struct error *err = select_resolve(roots, &list, selection);
-	select_list_deinit(&list);
-	return err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * `-e`: from text to events. Two steps. select_parse() takes the text apart
- * and makes no system call; select_resolve() looks the names up (tracefs,
+ * and makes no system call; select_events() also looks the names up (tracefs,
  * sysfs) and fills attrs. Objects (FILE.c, FILE.o) are handed on with their
  * terms: what they hold is perf/record's matter.
  *
@@ -130,16 +130,12 @@ struct selection {
 	int n_groups;
 };
 
-/*
- * Looks up what a parsed list names and appends it; a glob gives one event for
- * each tracepoint. ENOENT: no such event, with near names. On failure the
- * selection is as before.
- */
-struct error *select_resolve(const struct sys_roots *roots, const struct select_list *list,
-			     struct selection *selection);
 void selection_deinit(struct selection *selection);
 
-/* Parses and resolves. */
+/*
+ * Parses the text, looks up what it names and appends it; a glob gives one event for each
+ * tracepoint. ENOENT: no such event, with near names. On failure the selection is as before.
+ */
 struct error *select_events(const struct sys_roots *roots, const char *text,
 			    struct selection *selection);
 

@@ -78,11 +78,8 @@ void maps_deinit(struct maps_state *m);
 struct map_set *map_set_new(struct maps_state *m);
 void map_set_free(struct maps_state *m, struct map_set *set);
 void map_set_share(struct maps_state *m, struct map_set *to, struct map_set *from);
-bool map_set_insert(struct maps_state *m, struct map_set *set, struct map map);
 /* Live: all that was mapped until now belongs to the past. */
 void map_set_exec(struct maps_state *m, struct map_set *set);
-void map_set_remove_at(struct maps_state *m, struct map_set *set, uint64_t addr);
-const struct map *map_set_find(struct map_set *set, uint64_t addr);
 /* As of a time; 0: the newest that ever held addr. */
 const struct map *map_set_find_at(struct map_set *set, uint64_t time, uint64_t addr);
 /* pid is the process's, for the maps of JIT code. */

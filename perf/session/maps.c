@@ -287,7 +287,7 @@ static bool is_same_map(const struct map *a, const struct map *b)
 	return a->start == b->start && a->end == b->end && a->pgoff == b->pgoff && a->dso == b->dso;
 }
 
-bool map_set_insert(struct maps_state *m, struct map_set *set, struct map map)
+static bool map_set_insert(struct maps_state *m, struct map_set *set, struct map map)
 {
 	if (map.start >= map.end)
 		return true;
@@ -333,7 +333,7 @@ bool map_set_insert(struct maps_state *m, struct map_set *set, struct map map)
 	return true;
 }
 
-void map_set_remove_at(struct maps_state *m, struct map_set *set, uint64_t addr)
+static void map_set_remove_at(struct maps_state *m, struct map_set *set, uint64_t addr)
 {
 	size_t i = map_set_lower(set, addr);
 
@@ -349,7 +349,7 @@ void map_set_remove_at(struct maps_state *m, struct map_set *set, uint64_t addr)
 	set->last = NULL;
 }
 
-const struct map *map_set_find(struct map_set *set, uint64_t addr)
+static const struct map *map_set_find(struct map_set *set, uint64_t addr)
 {
 	if (set->last && addr >= set->last->start && addr < set->last->end)
 		return set->last;

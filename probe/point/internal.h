@@ -43,12 +43,8 @@ void spot_deinit(struct spot *spot);
 #define _cleanup_spot_ _cleanup_(spot_deinit)
 
 struct error *spot_push(struct spot *spot, struct fetch_insn insn);
-/* The address becomes what stands there, size bytes. */
-struct error *spot_load(struct spot *spot, uint8_t size);
 /* A word or a value becomes the address that it holds. */
 struct error *spot_follow(struct spot *spot, bool typed);
-/* A scalar in a word becomes a value. */
-struct error *spot_settle(struct spot *spot, uint32_t size);
 
 /* What a value is, as its type says. */
 struct arg_shape {

@@ -31,7 +31,8 @@ struct error *spot_push(struct spot *spot, struct fetch_insn insn)
 	return NULL;
 }
 
-struct error *spot_load(struct spot *spot, uint8_t size)
+/* The address becomes what stands there, size bytes. */
+static struct error *spot_load(struct spot *spot, uint8_t size)
 {
 	TRY(spot_push(spot, (struct fetch_insn){.op = FETCH_DEREF,
 						.size = size,
@@ -43,7 +44,8 @@ struct error *spot_load(struct spot *spot, uint8_t size)
 	return NULL;
 }
 
-struct error *spot_settle(struct spot *spot, uint32_t size)
+/* A scalar in a word becomes a value. */
+static struct error *spot_settle(struct spot *spot, uint32_t size)
 {
 	if (spot->is != SPOT_WORDS)
 		return NULL;
