@@ -96,26 +96,6 @@ bool insns_plus(struct insns *insns, int64_t n)
 	return insns_add(insns, (struct fetch_insn){.op = FETCH_DEREF, .imm = n});
 }
 
-struct error *location_copy(const struct dwarf_location *from, struct dwarf_location *to)
-{
-	for (size_t i = 0; i < from->parts.n; i++) {
-		struct location_part *part = vec_push(&to->parts);
-
-		if (!part)
-			return error_nomem();
-		*part = from->parts.v[i];
-		part->insns = (struct insns){0};
-		if (!insns_copy(&from->parts.v[i].insns, &part->insns))
-			return error_nomem();
-	}
-	if (from->obstacle) {
-		to->obstacle = strdup(from->obstacle);
-		if (!to->obstacle)
-			return error_nomem();
-	}
-	return NULL;
-}
-
 static const char *op_name(uint8_t op, char buf[16])
 {
 	static const struct {

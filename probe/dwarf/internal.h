@@ -220,7 +220,6 @@ struct dwarf_location {
 void location_deinit(struct dwarf_location *loc);
 #define _cleanup_location_ _cleanup_(location_deinit)
 struct error *location_block(struct dwarf_location *loc, const char *fmt, ...) _printf_(2, 3);
-struct error *location_copy(const struct dwarf_location *from, struct dwarf_location *to);
 
 /* Where expressions are evaluated. */
 struct context {
