@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/strbuf.h"
 #include "probe/def/def.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -14,7 +13,6 @@ static void check(const struct probe_def *def)
 		__builtin_trap();
 	for (size_t i = 0; i < def->n_args; i++) {
 		const struct probe_arg *arg = &def->args[i];
-		_cleanup_strbuf_ struct strbuf type = STRBUF_INIT;
 
 		if (!arg->name || !arg->name[0] || !arg->text ||
 		    arg->at + strlen(arg->text) > strlen(def->text) ||
@@ -28,7 +26,6 @@ static void check(const struct probe_def *def)
 		for (size_t j = 0; j < i; j++)
 			if (!strcmp(arg->name, def->args[j].name))
 				__builtin_trap();
-		probe_type_text(arg, &type);
 	}
 }
 

@@ -69,39 +69,6 @@ static struct error *parse_type(struct def_parser *p, struct probe_arg *arg)
 	return NULL;
 }
 
-void probe_type_text(const struct probe_arg *arg, struct strbuf *out)
-{
-	static const char letters[] = {
-		[PROBE_TYPE_UNSIGNED] = 'u', [PROBE_TYPE_SIGNED] = 's', [PROBE_TYPE_HEX] = 'x'};
-
-	switch (arg->type) {
-	case PROBE_TYPE_NONE:
-		break;
-	case PROBE_TYPE_UNSIGNED:
-	case PROBE_TYPE_SIGNED:
-	case PROBE_TYPE_HEX:
-		strbuf_addch(out, letters[arg->type]);
-		if (arg->bits)
-			strbuf_add_u64(out, arg->bits);
-		break;
-	case PROBE_TYPE_STRING:
-		strbuf_adds(out, "string");
-		break;
-	case PROBE_TYPE_USTRING:
-		strbuf_adds(out, "ustring");
-		break;
-	case PROBE_TYPE_BITS:
-		strbuf_addf(out, "b%u@%u/%u", arg->bit_width, arg->bit_shift, arg->bits);
-		break;
-	case PROBE_TYPE_BOOL:
-		strbuf_adds(out, "bool");
-		break;
-	case PROBE_TYPE_CHAR:
-		strbuf_adds(out, "char");
-		break;
-	}
-}
-
 static struct error *step_add(struct def_parser *p, struct probe_arg *arg,
 			      enum probe_step_kind kind, size_t at, struct probe_step **out)
 {

@@ -130,10 +130,6 @@ struct probe_def {
 #define PROBE_MAX_ARGS	64
 #define PROBE_MAX_STEPS 64
 
-/* "u8", "string", "b3@5/8": the type as it is written; of PROBE_TYPE_NONE nothing. */
-struct strbuf;
-void probe_type_text(const struct probe_arg *arg, struct strbuf *out);
-
 /*
  * An EINVAL or ENOENT or the like about a part of a definition: MESSAGE below the text, with a
  * mark at the byte "at" (of an argument, of a step).

@@ -127,6 +127,40 @@ static void keys_say_yes_and_no(void **state)
 	assert_false(other.force);
 }
 
+/* "u8", "string", "b3@5/8": the type as it is written; of PROBE_TYPE_NONE nothing. */
+static void add_type(const struct probe_arg *arg, struct strbuf *out)
+{
+	static const char letters[] = {
+		[PROBE_TYPE_UNSIGNED] = 'u', [PROBE_TYPE_SIGNED] = 's', [PROBE_TYPE_HEX] = 'x'};
+
+	switch (arg->type) {
+	case PROBE_TYPE_NONE:
+		break;
+	case PROBE_TYPE_UNSIGNED:
+	case PROBE_TYPE_SIGNED:
+	case PROBE_TYPE_HEX:
+		strbuf_addch(out, letters[arg->type]);
+		if (arg->bits)
+			strbuf_add_u64(out, arg->bits);
+		break;
+	case PROBE_TYPE_STRING:
+		strbuf_adds(out, "string");
+		break;
+	case PROBE_TYPE_USTRING:
+		strbuf_adds(out, "ustring");
+		break;
+	case PROBE_TYPE_BITS:
+		strbuf_addf(out, "b%u@%u/%u", arg->bit_width, arg->bit_shift, arg->bits);
+		break;
+	case PROBE_TYPE_BOOL:
+		strbuf_adds(out, "bool");
+		break;
+	case PROBE_TYPE_CHAR:
+		strbuf_adds(out, "char");
+		break;
+	}
+}
+
 /* An argument in one line: name, base, steps, type. */
 static char *arg_text(const struct probe_arg *arg)
 {
@@ -155,7 +189,7 @@ static char *arg_text(const struct probe_arg *arg)
 	}
 	if (arg->type != PROBE_TYPE_NONE) {
 		strbuf_adds(&sb, " : ");
-		probe_type_text(arg, &sb);
+		add_type(arg, &sb);
 	}
 	if (arg->user)
 		strbuf_adds(&sb, " user");
