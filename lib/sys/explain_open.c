@@ -16,7 +16,6 @@ enum {
 	/* <linux/capability.h> of 5.8 brought the first. */
 	SYS_CAP_PERFMON = 38,
 	SYS_CAP_SYS_ADMIN = 21,
-	SYS_CAP_IPC_LOCK = 14,
 };
 
 struct open_refusal {
@@ -343,20 +342,4 @@ struct error *sys_perf_event_explain(const struct sys_roots *roots,
 	default:
 		return error_errno(r.err, "cannot open %s", r.event);
 	}
-}
-
-struct error *sys_perf_mmap_explain(const struct sys_roots *roots, size_t bytes, int err)
-{
-	int limit_kb = 0;
-
-	err = abs(err);
-	if (err != EPERM)
-		return error_errno(err, "cannot map a ring of %zu KiB", bytes / 1024);
-	error_free(sys_sysctl(roots, "kernel/perf_event_mlock_kb", &limit_kb));
-	return error_hint(error_new(EPERM,
-				    "not allowed to map a ring of %zu KiB: without CAP_IPC_LOCK "
-				    "all rings of a CPU together can have %d KiB",
-				    bytes / 1024, limit_kb),
-			  "use smaller rings (-m), or type: sysctl kernel.perf_event_mlock_kb=%zu",
-			  bytes / 1024 * 4);
 }

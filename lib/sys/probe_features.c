@@ -71,13 +71,6 @@ const struct sys_feature_result *sys_feature_get(struct sys_features *features, 
 	return NULL;
 }
 
-bool sys_feature_works(struct sys_features *features, const char *name)
-{
-	const struct sys_feature_result *result = sys_feature_get(features, name);
-
-	return result && result->works;
-}
-
 void feature_yes(struct sys_feature_result *result, const char *fmt, ...)
 {
 	va_list ap;

@@ -44,7 +44,4 @@ const struct sys_feature *sys_feature_at(size_t index);
 /* The answer, from the cache when it was asked before; NULL: not in the table. */
 const struct sys_feature_result *sys_feature_get(struct sys_features *features, const char *name);
 
-/* Short for sys_feature_get()->works; false for a name that is not in the table. */
-bool sys_feature_works(struct sys_features *features, const char *name);
-
 #endif

@@ -131,9 +131,6 @@ struct sys_perf_attempt {
 struct error *sys_perf_event_explain(const struct sys_roots *roots,
 				     const struct sys_perf_attempt *attempt, int err);
 
-/* The same for mmap(2) of an event's ring of bytes (its header page included). */
-struct error *sys_perf_mmap_explain(const struct sys_roots *roots, size_t bytes, int err);
-
 /* ---- ioctls on its fds ---- */
 
 struct error *sys_perf_enable(int fd);
