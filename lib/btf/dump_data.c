@@ -73,72 +73,57 @@ static bool all_zero(const struct show *s, uint64_t off, uint64_t bytes)
 	return true;
 }
 
-/* A whole integer, or a bit field: bits is not 0 then. */
-static uint64_t read_int(const struct show *s, uint64_t off, uint32_t bytes, uint32_t bits)
+static struct error *show_int(struct show *s, const struct value_scalar *v, const uint8_t *p,
+			      bool is_field)
 {
-	if (bits || off % 8)
-		return value_bits(s->data, off, min_of(bits ? bits : bytes * 8, 64));
-	return value_uint(s->data + off / 8, bytes);
-}
-
-static struct error *show_int(struct show *s, const struct btf_type *t, uint64_t off, uint32_t bits)
-{
-	uint32_t width = bits ? bits : t->size * 8;
-	uint8_t encoding = btf_int_encoding(t);
+	const uint32_t width = v->bits ? v->bits : v->size * 8;
 
 	if (width > 64 || !width) {
 		if (width != 128)
 			return error_new(EINVAL, "integers of %u bits are not supported", width);
 		bool big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-		uint64_t lo = read_int(s, off + (big ? 64 : 0), 8, 0);
-		uint64_t hi = read_int(s, off + (big ? 0 : 64), 8, 0);
+		uint64_t lo = value_bits(p, v->bit + (big ? 64 : 0), 64);
+		uint64_t hi = value_bits(p, v->bit + (big ? 0 : 64), 64);
 
 		if (hi)
 			strbuf_addf(out(s), "0x%" PRIx64 "%016" PRIx64, hi, lo);
 		else
 			strbuf_addf(out(s), "0x%" PRIx64, lo);
-		return NULL;
+	} else if (is_field) { /* as libbpf has it */
+		strbuf_addf(out(s), "0x%" PRIx64, value_bits(p, v->bit, v->bits));
+	} else if (v->is_signed) {
+		strbuf_addf(out(s), "%" PRId64, (int64_t)value_number(v, p));
+	} else {
+		strbuf_add_u64(out(s), value_number(v, p));
 	}
-	uint64_t v = read_int(s, off, t->size, bits);
-	if (bits) /* as libbpf has it */
-		strbuf_addf(out(s), "0x%" PRIx64, v);
-	else if (encoding & BTF_INT_SIGNED)
-		strbuf_addf(out(s), "%" PRId64, value_sign_extend(v, width));
-	else
-		strbuf_add_u64(out(s), v);
 	return NULL;
 }
 
-static struct error *show_enum(struct show *s, const struct btf_type *t, uint64_t off,
-			       uint32_t bits)
+static struct error *show_enum(struct show *s, const struct btf_type *t,
+			       const struct value_scalar *v, const uint8_t *p)
 {
-	uint32_t width = bits ? bits : t->size * 8;
+	const uint32_t width = v->bits ? v->bits : v->size * 8;
 
 	if (!width || width > 64)
 		return error_new(EINVAL, "enums of %u bits are not supported", width);
-	uint64_t v = read_int(s, off, t->size, bits);
-	if (btf_kflag(t))
-		v = value_sign_extend(v, width);
-	const char *name = value_enum_name(s->d->btf, t, v);
-	if (name) {
+	const uint64_t number = value_number(v, p);
+	const char *name = value_enum_name(s->d->btf, t, number);
+	if (name)
 		strbuf_adds(out(s), name);
-		return NULL;
-	}
-	if (btf_kflag(t))
-		strbuf_addf(out(s), "%" PRId64, (int64_t)v);
+	else if (v->is_signed)
+		strbuf_addf(out(s), "%" PRId64, (int64_t)number);
 	else
-		strbuf_add_u64(out(s), v);
+		strbuf_add_u64(out(s), number);
 	return NULL;
 }
 
-static struct error *show_float(struct show *s, const struct btf_type *t, uint64_t off,
-				uint32_t bits)
+static struct error *show_float(struct show *s, const struct value_scalar *v, const uint8_t *p)
 {
-	if (off % 8 || bits)
+	if (v->bits)
 		return error_new(EINVAL, "a float cannot be a bitfield");
-	if (!value_is_float_size(t->size))
-		return error_new(EINVAL, "floats of %u bytes are not supported", t->size);
-	strbuf_addf(out(s), "%Lf", value_float(s->data + off / 8, t->size));
+	if (!value_is_float_size(v->size))
+		return error_new(EINVAL, "floats of %u bytes are not supported", v->size);
+	strbuf_addf(out(s), "%Lf", value_float(p, v->size));
 	return NULL;
 }
 
@@ -285,23 +270,29 @@ static struct error *show_value(struct show *s, uint32_t id, uint64_t off, uint3
 		return error_new(E2BIG, "the text of the value is too large");
 	if (name || depth == 0)
 		TRY(show_cast(s, id, name));
-	switch (btf_kind(t)) {
-	case BTF_KIND_INT:
-		return show_int(s, t, off, bits);
-	case BTF_KIND_ENUM:
-	case BTF_KIND_ENUM64:
-		return show_enum(s, t, off, bits);
-	case BTF_KIND_FLOAT:
-		return show_float(s, t, off, bits);
-	case BTF_KIND_PTR: {
-		uint64_t p = read_int(s, off, btf_ptr_bytes(s->d->btf), bits);
-
-		if (p || depth)
-			strbuf_addf(out(s), "0x%" PRIx64, p);
-		else
+	const struct value_scalar v = value_scalar_of(s->d->btf, t, off, bits);
+	const uint8_t *p = s->data + off / 8;
+	switch (v.kind) {
+	case VALUE_INT:
+	case VALUE_WIDE:
+	case VALUE_BOOL:
+		return show_int(s, &v, p, bits);
+	case VALUE_ENUM:
+		return show_enum(s, t, &v, p);
+	case VALUE_FLOAT:
+		return show_float(s, &v, p);
+	case VALUE_POINTER:
+		if (v.bits > 64)
+			return error_new(EINVAL, "pointers of %u bits are not supported", v.bits);
+		if (!value_number(&v, p) && !depth)
 			strbuf_adds(out(s), "NULL");
+		else
+			strbuf_addf(out(s), "0x%" PRIx64, value_number(&v, p));
 		return NULL;
+	case VALUE_NONE:
+		break;
 	}
+	switch (btf_kind(t)) {
 	case BTF_KIND_ARRAY:
 		return show_array(s, t, off, depth);
 	case BTF_KIND_STRUCT:

@@ -38,6 +38,38 @@ void value_put_bits(void *data, uint64_t bit, uint32_t n, uint64_t v)
 	}
 }
 
+struct value_scalar value_scalar_of(const struct btf *btf, const struct btf_type *t, uint64_t bit,
+				    uint32_t bits)
+{
+	struct value_scalar s = {.size = t->size, .bit = bit % 8};
+
+	switch (btf_kind(t)) {
+	case BTF_KIND_INT:
+		s.is_signed = btf_int_encoding(t) & BTF_INT_SIGNED;
+		s.kind = btf_int_encoding(t) & BTF_INT_BOOL ? VALUE_BOOL : VALUE_INT;
+		break;
+	case BTF_KIND_ENUM:
+	case BTF_KIND_ENUM64:
+		s.is_signed = btf_kflag(t);
+		s.kind = VALUE_ENUM;
+		break;
+	case BTF_KIND_PTR:
+		s.size = btf__pointer_size(btf) == 4 ? 4 : 8;
+		s.kind = VALUE_POINTER;
+		break;
+	case BTF_KIND_FLOAT:
+		s.kind = VALUE_FLOAT;
+		break;
+	default:
+		return (struct value_scalar){0};
+	}
+	if (bits || s.bit)
+		s.bits = bits ? bits : s.size * 8;
+	else if (btf_is_int(t) && s.size > 8)
+		s.kind = VALUE_WIDE;
+	return s;
+}
+
 bool value_is_float_size(uint32_t size)
 {
 	return size == sizeof(float) || size == sizeof(double) || size == sizeof(long double);

@@ -88,6 +88,46 @@ uint64_t value_bits(const void *p, uint64_t bit, uint32_t n);
 /* Stores the lowest n bits of v there, and leaves those around them. */
 void value_put_bits(void *p, uint64_t bit, uint32_t n, uint64_t v);
 
+/* What a type without members or elements is. */
+enum value_kind {
+	VALUE_NONE, /* it has some, or no value can be of it */
+	VALUE_INT,  /* an integer, of 8 bytes at most */
+	VALUE_WIDE, /* a whole integer of more: 16 bytes is value_wide() */
+	VALUE_BOOL,
+	VALUE_ENUM, /* value_enum_is_flags() tells sets of flags */
+	VALUE_POINTER,
+	VALUE_FLOAT, /* value_is_float_size() tells whether the host has it */
+};
+
+struct value_scalar {
+	enum value_kind kind;
+	bool is_signed;
+	uint32_t size; /* of the type, bytes; 0: "enum e;" alone */
+	uint32_t bit;  /* of a bit field: its first bit, in the first byte … */
+	uint32_t bits; /* … and its width, which may be more than 64; 0: no bit field */
+};
+
+/*
+ * Classifies t, which is neither a modifier nor a typedef. The value begins at a bit, and is a bit
+ * field of so many bits, or 0; what does not begin at a byte is one, too.
+ */
+struct value_scalar value_scalar_of(const struct btf *btf, const struct btf_type *t, uint64_t bit,
+				    uint32_t bits);
+
+/* Bytes that it touches, from its first byte on. */
+static inline uint64_t value_scalar_bytes(const struct value_scalar *s)
+{
+	return s->bits ? value_bytes(s->bit, s->bits) : s->size;
+}
+
+/* Its number, of 64 bits at most, sign-extended if it is signed; p: its first byte. */
+static inline uint64_t value_number(const struct value_scalar *s, const void *p)
+{
+	const uint64_t v = s->bits ? value_bits(p, s->bit, s->bits) : value_uint(p, s->size);
+
+	return s->is_signed ? (uint64_t)value_sign_extend(v, s->bits ? s->bits : s->size * 8) : v;
+}
+
 /* Whether the host has floats of that size: 4, 8, and what a long double has. */
 bool value_is_float_size(uint32_t size);
 /* The float of size bytes at p; 0 for a size that is not one. */

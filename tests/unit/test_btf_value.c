@@ -148,6 +148,54 @@ static void enums_have_names(void **state)
 	btf__free(btf);
 }
 
+static void types_are_classified(void **state)
+{
+	struct btf *b = btf__new_empty();
+	const int e = btf__add_enum(b, "e", 4);
+
+	assert_int_equal(btf__add_enum_value(b, "MINUS", -1), 0);
+	assert_int_equal(btf__set_pointer_size(b, 4), 0);
+	const int i32 = btf__add_int(b, "int", 4, BTF_INT_SIGNED);
+	const int truth = btf__add_int(b, "_Bool", 1, BTF_INT_BOOL);
+	const int wide = btf__add_int(b, "u128", 16, 0);
+	const int pointer = btf__add_ptr(b, 0), real = btf__add_float(b, "double", 8);
+	const int array = btf__add_array(b, i32, i32, 3), s4 = btf__add_struct(b, "s", 4);
+	const struct {
+		int type;
+		uint32_t bit, bits; /* asked for */
+		struct value_scalar is;
+		uint32_t bytes;
+	} cases[] = {
+		{i32, 8, 0, {VALUE_INT, true, 4, 0, 0}, 4},
+		{e, 0, 0, {VALUE_ENUM, true, 4, 0, 0}, 4},
+		{i32, 13, 3, {VALUE_INT, true, 4, 5, 3}, 1},
+		{i32, 3, 0, {VALUE_INT, true, 4, 3, 32}, 5}, /* not at a byte */
+		{truth, 0, 0, {VALUE_BOOL, false, 1, 0, 0}, 1},
+		{wide, 0, 0, {VALUE_WIDE, false, 16, 0, 0}, 16},
+		{wide, 0, 100, {VALUE_INT, false, 16, 0, 100}, 13},
+		{pointer, 0, 0, {VALUE_POINTER, false, 4, 0, 0}, 4},
+		{real, 0, 0, {VALUE_FLOAT, false, 8, 0, 0}, 8},
+		{array, 0, 0, {VALUE_NONE, false, 0, 0, 0}, 0},
+		{s4, 0, 0, {VALUE_NONE, false, 0, 0, 0}, 0},
+	};
+	const uint8_t bytes[8] = {0xfe, 0xff, 0xff, 0xff};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct btf_type *t = btf__type_by_id(b, (uint32_t)cases[i].type);
+		const struct value_scalar s = value_scalar_of(b, t, cases[i].bit, cases[i].bits);
+
+		if (s.kind != cases[i].is.kind || s.is_signed != cases[i].is.is_signed ||
+		    s.size != cases[i].is.size || s.bit != cases[i].is.bit ||
+		    s.bits != cases[i].is.bits || value_scalar_bytes(&s) != cases[i].bytes)
+			fail_msg("case %zu", i);
+	}
+	assert_int_equal(value_number(&cases[0].is, bytes), -2);
+	assert_int_equal(value_number(&cases[7].is, bytes), 0xfffffffe);
+	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+		assert_int_equal(value_number(&(struct value_scalar){.bits = 3}, bytes), 6);
+	btf__free(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -158,6 +206,7 @@ int main(void)
 		cmocka_unit_test(bits_are_read_as_they_were_put),
 		cmocka_unit_test(floats_go_by_their_value),
 		cmocka_unit_test(enums_have_names),
+		cmocka_unit_test(types_are_classified),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
