@@ -29,24 +29,16 @@ enum {
 };
 
 enum step_kind {
-	STEP_TEXT,    /* n bytes of the plan's text from aux */
-	STEP_UINT,    /* of size bytes */
-	STEP_INT,     /* of size bytes, signed */
-	STEP_BOOL,    /* of size bytes */
-	STEP_BITS,    /* n bits from bit aux of the byte at off */
-	STEP_SBITS,   /* the same, signed */
-	STEP_ADDRESS, /* of size bytes */
-	STEP_WIDE,    /* of 16 bytes */
-	STEP_ENUM,    /* of size bytes; n names from aux */
-	STEP_STRING,  /* n bytes at most */
-	STEP_FLOAT,   /* of size bytes */
-	STEP_LOOP,    /* the next aux steps, n times, size bytes apart; commas between */
+	STEP_TEXT,   /* n bytes of the plan's text from aux */
+	STEP_SCALAR, /* an enum has n names from aux */
+	STEP_STRING, /* n bytes at most */
+	STEP_LOOP,   /* the next aux steps, n times, size bytes apart; commas between */
 };
 
 struct plan_step {
 	uint8_t kind;
-	bool is_signed; /* STEP_ENUM */
-	bool is_flags;	/* the same: value_enum_is_flags() */
+	bool is_flags; /* of an enum: value_enum_is_flags() */
+	struct value_scalar scalar;
 	uint32_t size;
 	uint32_t off; /* in the innermost loop's element */
 	uint32_t n;
@@ -153,57 +145,14 @@ static struct error *check_range(struct plan_compiler *c, uint64_t off, uint64_t
 static struct error *compile_type(struct plan_compiler *c, uint32_t id, uint64_t bit, uint32_t bits,
 				  unsigned depth, unsigned nesting);
 
-static struct error *compile_number(struct plan_compiler *c, struct plan_step step, uint64_t bit,
-				    uint32_t bits, bool is_signed)
+static struct error *add_names(struct plan_compiler *c, const struct btf_type *t,
+			       struct plan_step *step)
 {
-	if (bits || bit % 8) {
-		uint32_t n = bits ? bits : step.size * 8;
-
-		if (n > 64)
-			return error_new(EINVAL, "bit fields of %u bits are not supported", n);
-		TRY(check_range(c, bit / 8, (bit % 8 + n + 7) / 8));
-		return add_step(c, (struct plan_step){.kind = is_signed ? STEP_SBITS : STEP_BITS,
-						      .off = bit / 8,
-						      .aux = bit % 8,
-						      .n = n});
-	}
-	TRY(check_range(c, bit / 8, step.size));
-	step.off = bit / 8;
-	return add_step(c, step);
-}
-
-static struct error *compile_int(struct plan_compiler *c, const struct btf_type *t, uint64_t bit,
-				 uint32_t bits)
-{
-	uint8_t encoding = btf_int_encoding(t);
-	bool is_signed = encoding & BTF_INT_SIGNED;
-	struct plan_step step = {.kind = is_signed ? STEP_INT : STEP_UINT, .size = t->size};
-
-	if (!bits && btf_int_bits(t) < t->size * 8) {
-		bits = btf_int_bits(t);
-		bit += btf_int_offset(t);
-	}
-	if (encoding & BTF_INT_BOOL)
-		step.kind = STEP_BOOL;
-	if (t->size == 16 && !bits && bit % 8 == 0)
-		step.kind = STEP_WIDE;
-	else if (t->size != 1 && t->size != 2 && t->size != 4 && t->size != 8)
-		return error_new(EINVAL, "integers of %u bytes are not supported", t->size);
-	return compile_number(c, step, bit, bits, is_signed);
-}
-
-static struct error *compile_enum(struct plan_compiler *c, const struct btf_type *t, uint64_t bit,
-				  uint32_t bits)
-{
-	struct plan_step step = {.kind = STEP_ENUM, .size = t->size, .is_signed = btf_kflag(t)};
-
-	if (bits || bit % 8 || (t->size != 1 && t->size != 2 && t->size != 4 && t->size != 8))
-		return compile_number(c, step, bit, bits, step.is_signed);
 	if (c->plan->names.n + btf_vlen(t) > MAX_STEPS * 4)
 		return error_new(E2BIG, "the type has too many names to show");
-	step.aux = c->plan->names.n;
-	step.n = btf_vlen(t);
-	step.is_flags = value_enum_is_flags(c->btf, t);
+	step->aux = c->plan->names.n;
+	step->n = btf_vlen(t);
+	step->is_flags = value_enum_is_flags(c->btf, t);
 	for (uint32_t i = 0; i < btf_vlen(t); i++) {
 		struct enum_name *e = vec_push(&c->plan->names);
 		const struct btf_enumerator from = btf_enumerator_at(c->btf, t, i);
@@ -215,7 +164,33 @@ static struct error *compile_enum(struct plan_compiler *c, const struct btf_type
 		json_add_string(&c->plan->text, from.name, strlen(from.name));
 		e->len = c->plan->text.len - e->text;
 	}
-	return compile_number(c, step, bit, bits, step.is_signed);
+	return NULL;
+}
+
+static struct error *compile_scalar(struct plan_compiler *c, const struct btf_type *t, uint64_t bit,
+				    uint32_t bits)
+{
+	if (!bits && btf_is_int(t) && btf_int_bits(t) < t->size * 8) {
+		bits = btf_int_bits(t);
+		bit += btf_int_offset(t);
+	}
+	struct value_scalar v = value_scalar_of(c->btf, t, bit, bits);
+	struct plan_step step = {.kind = STEP_SCALAR, .off = bit / 8};
+	const bool whole = v.size == 1 || v.size == 2 || v.size == 4 || v.size == 8;
+
+	if (btf_is_int(t) && !whole && (v.kind != VALUE_WIDE || v.size != 16))
+		return error_new(EINVAL, "integers of %u bytes are not supported", v.size);
+	if (v.kind == VALUE_FLOAT && (v.bits || !value_is_float_size(v.size)))
+		return error_new(EINVAL, "floats of %u bytes are not supported", v.size);
+	if (v.bits > 64)
+		return error_new(EINVAL, "bit fields of %u bits are not supported", v.bits);
+	if (v.bits)
+		v.kind = VALUE_INT; /* whatever it is, its number is shown */
+	if (v.kind == VALUE_ENUM && whole)
+		TRY(add_names(c, t, &step));
+	step.scalar = v;
+	TRY(check_range(c, step.off, value_scalar_bytes(&v)));
+	return add_step(c, step);
 }
 
 static bool is_composite(const struct btf *btf, uint32_t id)
@@ -344,21 +319,11 @@ static struct error *compile_type(struct plan_compiler *c, uint32_t id, uint64_t
 
 	switch (btf_kind(t)) {
 	case BTF_KIND_INT:
-		return compile_int(c, t, bit, bits);
 	case BTF_KIND_ENUM:
 	case BTF_KIND_ENUM64:
-		return compile_enum(c, t, bit, bits);
-	case BTF_KIND_PTR: {
-		uint32_t size = btf__pointer_size(c->btf) == 4 ? 4 : 8;
-
-		return compile_number(c, (struct plan_step){.kind = STEP_ADDRESS, .size = size},
-				      bit, bits, false);
-	}
+	case BTF_KIND_PTR:
 	case BTF_KIND_FLOAT:
-		if (bits || bit % 8 || !value_is_float_size(t->size))
-			return error_new(EINVAL, "floats of %u bytes are not supported", t->size);
-		return compile_number(c, (struct plan_step){.kind = STEP_FLOAT, .size = t->size},
-				      bit, 0, false);
+		return compile_scalar(c, t, bit, bits);
 	case BTF_KIND_ARRAY:
 		return compile_array(c, t, bit, depth, nesting);
 	case BTF_KIND_STRUCT:
@@ -421,12 +386,12 @@ static void add_wide(const uint8_t *p, struct strbuf *out)
 static bool add_flags(const struct value_plan *plan, const struct plan_step *s, uint64_t v,
 		      struct strbuf *out)
 {
-	uint64_t rest = value_enum_bits(v, s->size);
+	uint64_t rest = value_enum_bits(v, s->scalar.size);
 	bool any = false;
 
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct enum_name *e = &plan->names.v[s->aux + i];
-		const uint64_t bit = value_enum_bits(e->value, s->size);
+		const uint64_t bit = value_enum_bits(e->value, s->scalar.size);
 
 		if (e->len <= 2 || !value_is_flag_of(bit, rest))
 			continue;
@@ -444,22 +409,37 @@ static bool add_flags(const struct value_plan *plan, const struct plan_step *s, 
 	return any;
 }
 
-static void add_enum(const struct value_plan *plan, const struct plan_step *s, const uint8_t *p,
+static bool add_enum(const struct value_plan *plan, const struct plan_step *s, uint64_t v,
 		     struct strbuf *out)
 {
-	const uint64_t v = s->is_signed ? (uint64_t)value_int(p, s->size) : value_uint(p, s->size);
-
 	for (uint32_t i = 0; i < s->n; i++) {
 		const struct enum_name *e = &plan->names.v[s->aux + i];
 
 		if (e->value != v)
 			continue;
 		strbuf_add(out, plan->text.str + e->text, e->len);
-		return;
+		return true;
 	}
-	if (s->is_flags && add_flags(plan, s, v, out))
+	return s->is_flags && add_flags(plan, s, v, out);
+}
+
+static void add_scalar(const struct value_plan *plan, const struct plan_step *s, const uint8_t *p,
+		       struct strbuf *out)
+{
+	const struct value_scalar *scalar = &s->scalar;
+	const uint64_t v = value_number(scalar, p);
+
+	if (scalar->kind == VALUE_BOOL)
+		strbuf_adds(out, v ? "true" : "false");
+	else if (scalar->kind == VALUE_POINTER)
+		json_add_address(out, v);
+	else if (scalar->kind == VALUE_WIDE)
+		add_wide(p, out);
+	else if (scalar->kind == VALUE_FLOAT)
+		json_add_float(out, p, scalar->size);
+	else if (scalar->kind == VALUE_ENUM && add_enum(plan, s, v, out))
 		return;
-	if (s->is_signed)
+	else if (scalar->is_signed)
 		json_add_i64(out, (int64_t)v);
 	else
 		strbuf_add_u64(out, v);
@@ -475,35 +455,11 @@ static void run(const struct value_plan *plan, const struct plan_step *s,
 		case STEP_TEXT:
 			strbuf_add(out, plan->text.str + s->aux, s->n);
 			break;
-		case STEP_UINT:
-			strbuf_add_u64(out, value_uint(p, s->size));
-			break;
-		case STEP_INT:
-			json_add_i64(out, value_int(p, s->size));
-			break;
-		case STEP_BOOL:
-			strbuf_adds(out, value_uint(p, s->size) ? "true" : "false");
-			break;
-		case STEP_BITS:
-			strbuf_add_u64(out, value_bits(p, s->aux, s->n));
-			break;
-		case STEP_SBITS:
-			json_add_i64(out, value_sign_extend(value_bits(p, s->aux, s->n), s->n));
-			break;
-		case STEP_ADDRESS:
-			json_add_address(out, value_uint(p, s->size));
-			break;
-		case STEP_WIDE:
-			add_wide(p, out);
-			break;
-		case STEP_ENUM:
-			add_enum(plan, s, p, out);
+		case STEP_SCALAR:
+			add_scalar(plan, s, p, out);
 			break;
 		case STEP_STRING:
 			json_add_string(out, (const char *)p, strnlen((const char *)p, s->n));
-			break;
-		case STEP_FLOAT:
-			json_add_float(out, p, s->size);
 			break;
 		case STEP_LOOP:
 			for (uint32_t i = 0; i < s->n; i++) {
