@@ -225,20 +225,22 @@ static struct error *walk_section(struct fields_walk *w, const struct btf_type *
 	return NULL;
 }
 
-static struct error *walk_int(struct fields_walk *w, const struct btf_type *t,
-			      struct record_field f)
+static enum field_kind kind_of_scalar(const struct value_scalar *v)
 {
-	uint8_t encoding = btf_int_encoding(t);
-
-	if (!t->size)
-		return NULL;
-	f.kind = encoding & BTF_INT_BOOL     ? FIELD_BOOL
-		 : encoding & BTF_INT_SIGNED ? FIELD_INT
-					     : FIELD_UINT;
-	if (t->size > 8)
-		f.kind = t->size == 16 ? FIELD_WIDE : FIELD_BYTES;
-	f.is_signed = encoding & BTF_INT_SIGNED;
-	return add_field(w, f);
+	switch (v->kind) {
+	case VALUE_BOOL:
+		return FIELD_BOOL;
+	case VALUE_ENUM:
+		return FIELD_ENUM;
+	case VALUE_POINTER:
+		return FIELD_POINTER;
+	case VALUE_FLOAT:
+		return !v->bits && value_is_float_size(v->size) ? FIELD_FLOAT : FIELD_BYTES;
+	case VALUE_WIDE:
+		return v->size == 16 ? FIELD_WIDE : FIELD_BYTES;
+	default:
+		return v->is_signed ? FIELD_INT : FIELD_UINT;
+	}
 }
 
 static struct error *walk_type(struct fields_walk *w, uint32_t type, uint64_t bit, uint32_t bits,
@@ -258,31 +260,19 @@ static struct error *walk_type(struct fields_walk *w, uint32_t type, uint64_t bi
 		f.kind = FIELD_BYTES;
 		return add_field(w, f);
 	}
-	if (bits || bit % 8) {
-		f.bit = bit % 8;
-		f.bits = bits ? bits : t->size * 8;
-		f.size = (f.bit + f.bits + 7) / 8;
-		if (f.bits > 64)
-			return error_new(EINVAL, "bit fields of %u bits are not supported", f.bits);
+	const struct value_scalar v = value_scalar_of(w->btf, t, bit, bits);
+	if (v.bits > 64)
+		return error_new(EINVAL, "bit fields of %u bits are not supported", v.bits);
+	if (v.kind) {
+		f.kind = kind_of_scalar(&v);
+		f.is_signed = v.is_signed;
+		f.bit = v.bit;
+		f.bits = v.bits;
+		f.size = value_scalar_bytes(&v);
+		f.type = id;
+		return v.size ? add_field(w, f) : NULL; /* "enum e;" alone has no size */
 	}
 	switch (btf_kind(t)) {
-	case BTF_KIND_INT:
-		return walk_int(w, t, f);
-	case BTF_KIND_ENUM:
-	case BTF_KIND_ENUM64:
-		if (!t->size)
-			return NULL; /* "enum e;" alone */
-		f.kind = FIELD_ENUM;
-		f.is_signed = btf_kflag(t);
-		f.type = id;
-		return add_field(w, f);
-	case BTF_KIND_PTR:
-		f.kind = FIELD_POINTER;
-		f.size = btf__pointer_size(w->btf) == 4 ? 4 : 8;
-		return add_field(w, f);
-	case BTF_KIND_FLOAT:
-		f.kind = !f.bits && value_is_float_size(t->size) ? FIELD_FLOAT : FIELD_BYTES;
-		return add_field(w, f);
 	case BTF_KIND_ARRAY:
 		return walk_array(w, t, bit, depth);
 	case BTF_KIND_STRUCT:
@@ -375,15 +365,17 @@ bool field_is_number(const struct record_field *f)
 	       f->kind == FIELD_FLOAT;
 }
 
+static bool is_signed(const struct record_field *f)
+{
+	return f->kind == FIELD_INT || (f->kind == FIELD_ENUM && f->is_signed);
+}
+
 uint64_t field_number(const struct record_field *f, const void *data)
 {
-	const uint8_t *p = (const uint8_t *)data + f->off;
-	const bool is_signed = f->kind == FIELD_INT || (f->kind == FIELD_ENUM && f->is_signed);
+	const struct value_scalar v = {
+		.is_signed = is_signed(f), .size = f->size, .bit = f->bit, .bits = f->bits};
 
-	if (!f->bits)
-		return is_signed ? (uint64_t)value_int(p, f->size) : value_uint(p, f->size);
-	const uint64_t v = value_bits(p, f->bit, f->bits);
-	return is_signed ? (uint64_t)value_sign_extend(v, f->bits) : v;
+	return value_number(&v, (const uint8_t *)data + f->off);
 }
 
 unsigned __int128 field_wide(const struct record_field *f, const void *data)
@@ -400,7 +392,7 @@ static int compare_ints(const struct record_field *f, const void *a, const void 
 {
 	const uint64_t x = field_number(f, a), y = field_number(f, b);
 
-	if (f->kind == FIELD_INT || (f->kind == FIELD_ENUM && f->is_signed))
+	if (is_signed(f))
 		return ((int64_t)x > (int64_t)y) - ((int64_t)x < (int64_t)y);
 	return (x > y) - (x < y);
 }
