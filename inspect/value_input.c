@@ -107,14 +107,10 @@ static struct error *text_of(json_t *value, struct strbuf *text)
 	return strbuf_failed(text) ? error_nomem() : NULL;
 }
 
-static struct error *put_int(struct value_input *in, const struct btf_type *t, uint64_t bit,
-			     uint32_t bits, const char *text)
+static struct error *put_int(struct value_input *in, const struct value_scalar *v, uint64_t bit,
+			     uint32_t width, const char *text)
 {
-	uint8_t encoding = btf_int_encoding(t);
-
-	if (!bits)
-		bits = t->size * 8;
-	if (encoding & BTF_INT_BOOL || !strcmp(text, "true") || !strcmp(text, "false")) {
+	if (v->kind == VALUE_BOOL || !strcmp(text, "true") || !strcmp(text, "false")) {
 		if (!strcmp(text, "true"))
 			text = "1";
 		else if (!strcmp(text, "false"))
@@ -122,7 +118,7 @@ static struct error *put_int(struct value_input *in, const struct btf_type *t, u
 		else if (strcmp(text, "0") && strcmp(text, "1"))
 			return error_new(EINVAL, "'%s' is neither true nor false", text);
 	}
-	return put_number(in, bit, bits, encoding & BTF_INT_SIGNED, text);
+	return put_number(in, bit, width, v->is_signed, text);
 }
 
 /* The value of a name. */
@@ -178,8 +174,6 @@ static struct error *put_enum(struct value_input *in, const struct btf_type *t, 
 {
 	uint64_t v;
 
-	if (!bits)
-		bits = t->size * 8;
 	if (strchr(text, '|'))
 		return put_flags(in, t, bit, bits, text);
 	if (isdigit((unsigned char)*text) || *text == '-')
@@ -350,21 +344,23 @@ static struct error *put(struct value_input *in, uint32_t type, uint64_t bit, ui
 	if (btf_is_composite(t))
 		return put_struct(in, t, bit, value, depth);
 	TRY(text_of(value, &text));
-	switch (btf_kind(t)) {
-	case BTF_KIND_INT:
-		return put_int(in, t, bit, bits, strbuf_str(&text));
-	case BTF_KIND_ENUM:
-	case BTF_KIND_ENUM64:
-		return put_enum(in, t, bit, bits, strbuf_str(&text));
-	case BTF_KIND_FLOAT:
+	const struct value_scalar v = value_scalar_of(in->btf, t, bit, bits);
+	const uint32_t width = v.bits ? v.bits : v.size * 8;
+	switch (v.kind) {
+	case VALUE_INT:
+	case VALUE_WIDE:
+	case VALUE_BOOL:
+		return put_int(in, &v, bit, width, strbuf_str(&text));
+	case VALUE_ENUM:
+		return put_enum(in, t, bit, width, strbuf_str(&text));
+	case VALUE_FLOAT:
 		return put_float(in, t, bit, strbuf_str(&text));
-	case BTF_KIND_PTR:
-		return put_number(in, bit, btf__pointer_size(in->btf) == 4 ? 32 : 64, false,
-				  strbuf_str(&text));
-	default:
-		return error_new(EINVAL, "values of a %s cannot be written",
-				 btf_kind_name(btf_kind(t)));
+	case VALUE_POINTER:
+		return put_number(in, bit, v.size * 8, false, strbuf_str(&text));
+	case VALUE_NONE:
+		break;
 	}
+	return error_new(EINVAL, "values of a %s cannot be written", btf_kind_name(btf_kind(t)));
 }
 
 struct error *value_input(const struct btf *btf, uint32_t type, const char *text, void *data,
