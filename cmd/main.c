@@ -10,9 +10,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -142,6 +144,40 @@ static void on_broken_pipe(int sig)
 		_exit(0);
 }
 
+/*
+ * Recordings and binaries are read through mappings. If somebody makes such a file shorter
+ * meanwhile, what is missing reads as zeros, which every reader recognizes as damage; at the exit
+ * the command says so and fails. Everything here may be called in a signal handler.
+ */
+static volatile sig_atomic_t file_shrank;
+
+static void on_missing_page(int sig, siginfo_t *info, void *context)
+{
+	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	void *at = (void *)((uintptr_t)info->si_addr & ~(page - 1));
+
+	file_shrank = 1;
+	if (info->si_code != BUS_ADRERR ||
+	    mmap(at, page, PROT_READ, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED)
+		signal(SIGBUS, SIG_DFL); /* it happens again at once */
+}
+
+static void fail_if_file_shrank(void)
+{
+	if (!file_shrank)
+		return;
+	fflush(stdout);
+	fprintf(stderr, "perf-bpf: error: a file became shorter while it was read; the output is "
+			"not complete\n"
+			"hint: do not copy over a recording or binary that is being read\n");
+	_exit(1);
+}
+
+/* RLIMIT_FSIZE: write(2) fails with EFBIG instead. Unlike SIG_IGN, it is not inherited by exec. */
+static void on_file_size_limit(int sig)
+{
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
@@ -150,7 +186,19 @@ int main(int argc, char **argv)
 		.sa_flags = SA_RESTART,
 	};
 
+	const struct sigaction missing_page = {
+		.sa_sigaction = on_missing_page,
+		.sa_flags = SA_SIGINFO,
+	};
+	const struct sigaction file_size_limit = {
+		.sa_handler = on_file_size_limit,
+		.sa_flags = SA_RESTART,
+	};
+
 	sigaction(SIGPIPE, &broken_pipe, NULL);
+	sigaction(SIGBUS, &missing_page, NULL);
+	sigaction(SIGXFSZ, &file_size_limit, NULL);
+	atexit(fail_if_file_shrank); /* after flush_stdout() */
 	atexit(flush_stdout);
 
 	/* An option of all commands; the variable is what cmd_fail() looks at. */

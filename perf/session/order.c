@@ -90,13 +90,20 @@ static void sift_down(struct time_order *o, size_t i)
 	heap[i] = item;
 }
 
-/* The record at the run's position; its size was checked when it was queued. */
-static size_t record_size(const struct session *s, const uint8_t *rec)
+/*
+ * The size of the record at the run's position. It was checked when it was queued, but a mapped
+ * file can change since: 0: it is not a record of this run any more.
+ */
+static size_t record_size(const struct session *s, const struct sorted_run *run)
 {
 	uint16_t size;
 
-	memcpy(&size, rec + offsetof(struct perf_event_header, size), sizeof(size));
-	return s->header.swap ? bswap_16(size) : size;
+	memcpy(&size, run->pos + offsetof(struct perf_event_header, size), sizeof(size));
+	if (s->header.swap)
+		size = bswap_16(size);
+	return size >= sizeof(struct perf_event_header) && size <= (size_t)(run->end - run->pos)
+		       ? size
+		       : 0;
 }
 
 static uint64_t run_ts(struct session *s, const struct sorted_run *run)
@@ -107,7 +114,7 @@ static uint64_t run_ts(struct session *s, const struct sorted_run *run)
 	memcpy(&type, run->pos, sizeof(type));
 	if (s->header.swap)
 		type = bswap_32(type);
-	session_record_time(s, type, run->pos, record_size(s, run->pos), &ts);
+	session_record_time(s, type, run->pos, record_size(s, run), &ts);
 	return ts;
 }
 
@@ -134,8 +141,13 @@ static struct error *flush_until(struct session *s, uint64_t limit)
 			next = &o->runs.v[o->heap.v[2]];
 		do {
 			const uint8_t *rec = run->pos;
-			size_t size = record_size(s, rec);
+			size_t size = record_size(s, run);
 
+			if (!size) {
+				err = error_at(error_new(EBADMSG, "changed while it was read"),
+					       "%s", s->path);
+				break;
+			}
 			run->pos += size;
 			o->n_waiting--;
 			err = session_deliver(s, run->chunk, rec, size);
