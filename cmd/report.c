@@ -320,6 +320,8 @@ static struct error *report_run(struct report *rp)
 		damage = summary_read(summary);
 		if (damage && (damage->code != EBADMSG || !summary_n_entries(summary)))
 			return damage;
+		if (!damage)
+			damage = session_check_complete(r.session, r.path);
 		session_warn_of_losses(r.session, r.path, &rp->log);
 		if (!rp->sums.no_chains)
 			session_warn_of_stacks(r.session, r.path, &rp->log);

@@ -309,10 +309,21 @@ void perf_text_only(const struct results *results, struct strbuf *out)
 		strbuf_addf(out, "# %s: %s\n", results->only[i].title, results->only[i].value);
 }
 
+static void add_lost(const struct results *results, struct strbuf *out)
+{
+	strbuf_adds(out, "#\n# Total Lost Samples: ");
+	if (results->lost_unknown && results->lost)
+		strbuf_addf(out, "at least %" PRIu64 "\n#\n", results->lost);
+	else if (results->lost_unknown)
+		strbuf_adds(out, "not counted\n#\n");
+	else
+		strbuf_addf(out, "%" PRIu64 "\n#\n", results->lost);
+}
+
 void perf_text(const struct results *results, const struct perf_text_opts *opts, struct strbuf *out)
 {
 	if (!opts->quiet)
-		strbuf_addf(out, "#\n# Total Lost Samples: %" PRIu64 "\n#\n", results->lost);
+		add_lost(results, out);
 	for (size_t i = 0; i < results->n; i++)
 		if (results->v[i].kind == RESULT_TABLE)
 			add_table(&results->v[i], opts, out);

@@ -307,10 +307,11 @@ struct results {
 	enum results_subject subject;
 	struct result_only only[RESULTS_MAX_ONLY];
 	size_t n_only;
-	uint64_t lost; /* samples that the recording lost */
-	uint64_t time; /* ns since 1970; 0: not known */
-	uint64_t span; /* ns that they cover; 0: not known */
-	bool events;   /* what came through the rings between two looks, RESULT_EVENTS only */
+	uint64_t lost;	   /* samples that the recording lost */
+	bool lost_unknown; /* the recording is not complete: lost is the least that it can be */
+	uint64_t time;	   /* ns since 1970; 0: not known */
+	uint64_t span;	   /* ns that they cover; 0: not known */
+	bool events;	   /* what came through the rings between two looks, RESULT_EVENTS only */
 	struct result *v;
 	size_t n, cap;
 	struct arena arena;

@@ -281,9 +281,9 @@ static void add_result(struct json_writer *w, const struct result *r, const stru
 	jw_text_if(w, "title", r->title);
 	jw_text_if(w, "unit", r->unit);
 	jw_text_if(w, "note", r->note);
-	if (results->subject == RESULTS_OF_EVENTS)
+	if (results->subject == RESULTS_OF_EVENTS && !results->lost_unknown)
 		jw_u64(w, "lost_samples", results->lost);
-	else
+	else if (results->subject != RESULTS_OF_EVENTS)
 		jw_bool(w, "last", last);
 	if (r->updates.counted)
 		jw_u64(w, "failed_updates", r->updates.n);

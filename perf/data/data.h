@@ -133,9 +133,11 @@ struct data_btf {
  * records is added while it is read.
  */
 struct data_header {
-	bool swap;    /* the file is in the other byte order */
-	bool pipe;    /* the pipe form: events and features come as records */
-	bool unclean; /* the recording was killed, or data.size was never written */
+	bool swap;	   /* the file is in the other byte order */
+	bool pipe;	   /* the pipe form: events and features come as records */
+	bool unclean;	   /* the recording was killed, or data.size was never written */
+	bool features_cut; /* a feature, or the table of them, is behind the end of the file */
+	uint64_t missing; /* with unclean: bytes of events that the header promises; 0: not known */
 	uint64_t data_offset, data_size;
 
 	struct data_event *events;

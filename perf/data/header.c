@@ -277,6 +277,7 @@ static void decode_features(const struct cursor *file, const uint64_t *bits,
 		if (!get_section(&table, &s)) {
 			log_warn(log, "%s: the feature table is truncated at feature %u",
 				 file->name, bit);
+			h->features_cut = true;
 			return;
 		}
 		if (bit == DATA_CHECKPOINT_BIT) {
@@ -285,6 +286,7 @@ static void decode_features(const struct cursor *file, const uint64_t *bits,
 		}
 		const char *name = data_feature_name(bit);
 		if (!cursor_sub(file, s.offset, s.size, &c)) {
+			h->features_cut = true;
 			log_warn(log,
 				 "%s: feature %s is outside the file: 0x%" PRIx64
 				 " bytes at 0x%" PRIx64,
@@ -341,6 +343,7 @@ static struct error *decode(struct cursor *c, const struct log *log, struct data
 	} else if (data.size > c->size - data.offset) {
 		h->unclean = true;
 		h->data_size = c->size - data.offset;
+		h->missing = data.size - h->data_size;
 		log_warn(log,
 			 "%s: truncated: the data end at 0x%zx; 0x%" PRIx64
 			 " bytes and the header features are missing",

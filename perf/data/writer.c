@@ -348,24 +348,27 @@ static const uint64_t checkpoint_features =
 	1ull << DATA_BPF_PROG_INFO | 1ull << DATA_BPF_BTF | 1ull << DATA_CLOCKID |
 	1ull << DATA_COMPRESSED;
 
-/* The table: where each feature stands in the file, the lowest bit first. */
-static void add_table(struct data_writer *w, struct strbuf *sb, bool checkpoint)
+/*
+ * The table: where each feature of a set is in the file, the lowest bit first. An unfinished
+ * recording has the bit of checkpoints, so that readers know that events are missing.
+ */
+static void add_table(struct data_writer *w, struct strbuf *sb, uint64_t features, bool unfinished)
 {
 	struct data_section table[DATA_LAST_FEATURE];
 	size_t n = 0;
 
 	memset(w->header.features, 0, sizeof(w->header.features));
-	if (checkpoint) {
+	if (unfinished) {
 		w->header.features[0] |= 1ull << DATA_CHECKPOINT_BIT;
 		n++;
 	}
 	for (unsigned int i = 1; i < DATA_LAST_FEATURE; i++) {
-		if (!w->features[i].in_file || (checkpoint && !(checkpoint_features >> i & 1)))
+		if (!w->features[i].in_file || !(features >> i & 1))
 			continue;
 		w->header.features[0] |= 1ull << i;
 		table[n++] = w->features[i].where;
 	}
-	if (checkpoint) {
+	if (unfinished) {
 		struct perf_event_header h = {
 			.type = RECORD_HEADER_EVENT_TYPE,
 			.size = (uint16_t)(n * sizeof(*table)),
@@ -403,7 +406,7 @@ static struct error *file_start(struct data_writer *w)
 	/* A round without records, so that the data are not of size 0. */
 	record_encode_finished_round(&sb);
 	w->header.data.size = sb.len - w->header.data.offset;
-	add_table(w, &sb, true);
+	add_table(w, &sb, checkpoint_features, true);
 	if (strbuf_failed(&sb))
 		return error_nomem();
 	memcpy(sb.str, &w->header, sizeof(w->header));
@@ -516,7 +519,7 @@ struct error *data_writer_round(struct data_writer *w)
 	if (w->pipe)
 		return write_buf(w, &w->scratch);
 	uint64_t end = w->pos + w->scratch.len;
-	add_table(w, &w->scratch, true);
+	add_table(w, &w->scratch, checkpoint_features, true);
 	TRY(write_buf(w, &w->scratch));
 	w->header.data.size = end - w->header.data.offset;
 	TRY(write_header(w, &w->header.data.size, offsetof(struct data_file_header, data.size),
@@ -527,16 +530,16 @@ struct error *data_writer_round(struct data_writer *w)
 
 /* ---- finish ---- */
 
-static struct error *file_finish(struct data_writer *w)
+static struct error *file_finish(struct data_writer *w, bool unfinished)
 {
 	_cleanup_strbuf_ struct strbuf table = STRBUF_INIT, late = STRBUF_INIT;
-	size_t n = 0;
+	size_t n = unfinished;
 
 	for (unsigned int i = 1; i < DATA_LAST_FEATURE; i++)
 		n += w->features[i].set;
 	uint64_t end = w->pos, offset = end + n * sizeof(struct data_section);
 	put_features(w, &late, offset);
-	add_table(w, &table, false);
+	add_table(w, &table, UINT64_MAX, unfinished);
 	if (strbuf_failed(&late) || strbuf_failed(&table))
 		return error_nomem();
 	TRY(write_buf(w, &table));
@@ -549,10 +552,12 @@ struct error *data_writer_finish(struct data_writer *w)
 {
 	if (w->finished || !w->started)
 		return NULL;
+	const bool unfinished = w->failed;
+
 	w->finished = true;
 	if (w->pipe)
 		return NULL;
-	if (w->failed) {
+	if (unfinished) {
 		/* Back to the last round; there may be room for the features now. */
 		_cleanup_error_ struct error *first = w->failed;
 		w->failed = NULL;
@@ -565,7 +570,7 @@ struct error *data_writer_finish(struct data_writer *w)
 	}
 	if (w->zstd)
 		TRY(own_features(w));
-	struct error *err = file_finish(w);
+	struct error *err = file_finish(w, unfinished);
 	if (err && ftruncate(w->fd, (off_t)w->checkpoint))
 		return err; /* what stands behind the checkpoint does no harm */
 	return err;

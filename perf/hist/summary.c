@@ -332,6 +332,7 @@ struct error *summary_results(struct summary *s, struct results *results)
 
 	results->subject = RESULTS_OF_EVENTS;
 	results->lost = session_lost_samples(s->opts.recording->session);
+	results->lost_unknown = !session_is_complete(s->opts.recording->session);
 	results->n_only = s->n_only;
 	memcpy(results->only, s->only, sizeof(s->only));
 	set_time(s, results);

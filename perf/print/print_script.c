@@ -208,6 +208,8 @@ static struct error *print_all(struct script *sc)
 		session_warn_of_stacks(sc->session, sc->name, sc->recording->log);
 	/* What came before an error is worth having. */
 	struct error *late = flush(sc);
+	if (!err && !late)
+		return session_check_complete(sc->session, sc->name);
 	if (!err)
 		return late;
 	if (late && late != SESSION_STOP)

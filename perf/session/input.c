@@ -175,6 +175,7 @@ static struct error *cut_off(struct session *s, uint64_t offset, size_t left)
 		error_at(err, "offset 0x%" PRIx64, offset);
 		return error_at(err, "%s", s->path);
 	}
+	s->cut_off = true;
 	log_warn(s->log, "%s: offset 0x%" PRIx64 ": the recording ends in the middle of a record",
 		 s->path, offset);
 	return NULL;

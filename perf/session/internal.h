@@ -223,6 +223,7 @@ struct session {
 	struct session_losses losses;
 	VEC(struct record_ledger) ledger;
 	uint64_t n_unknown_id, n_damaged, n_stacks;
+	bool cut_off; /* the last record is not whole */
 };
 
 struct error *session_add_data_event(struct session *s, const struct data_event *from);

@@ -711,6 +711,36 @@ uint64_t session_lost_samples(const struct session *s)
 	return max_of(s->losses.lost_samples, s->losses.lost);
 }
 
+bool session_is_complete(const struct session *s)
+{
+	return !s->header.unclean && !s->cut_off;
+}
+
+struct error *session_check_complete(const struct session *s, const char *name)
+{
+	const struct data_header *h = &s->header;
+	struct error *err;
+
+	if (session_is_complete(s) && !h->features_cut)
+		return NULL;
+	if (h->missing)
+		err = error_new(EBADMSG,
+				"the recording is truncated: %" PRIu64
+				" bytes of events are missing, "
+				"and lost events were not counted",
+				h->missing);
+	else if (session_is_complete(s))
+		err = error_new(EBADMSG, "the recording is truncated: header features are missing");
+	else
+		err = error_new(EBADMSG, "the recording was not finished: events at its end are "
+					 "missing, and lost events were not counted");
+	error_at(err, "%s", name);
+	return error_hint(err,
+			  h->missing || h->features_cut
+				  ? "copy the file again, or record with more space on the disk"
+				  : "record was killed, or could not write: is the disk full?");
+}
+
 void session_warn_of_stacks(const struct session *s, const char *name, const struct log *log)
 {
 	if (s->n_stacks)

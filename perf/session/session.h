@@ -181,6 +181,13 @@ struct session_losses session_losses(const struct session *s);
  * recording without these has LOST alone, which counts records of other types too.
  */
 uint64_t session_lost_samples(const struct session *s);
+/*
+ * An error, to be returned once everything that there is has been shown, if the recording ends
+ * too early: it was not finished, or was cut off later. Such a recording has no LOST_SAMPLES
+ * records, so its losses were not counted. EBADMSG.
+ */
+struct error *session_check_complete(const struct session *s, const char *name);
+bool session_is_complete(const struct session *s);
 /* Warns of what was lost; name is the recording's. */
 void session_warn_of_losses(const struct session *s, const char *name, const struct log *log);
 

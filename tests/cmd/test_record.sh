@@ -687,9 +687,67 @@ test_kill() {
 	kill $work
 	wait $work || true
 	[ "$(who t.data | wc -l)" -ge 100 ] || fail "it holds $(who t.data | wc -l) samples"
-	"$PERF_BPF" script -i t.data >ours 2>err
-	assert_equal "$(grep -c getpriority ours)" "$(who t.data | wc -l)"
+	expect_status 1 "$PERF_BPF" script -i t.data
+	assert_contains err "t.data: the recording was not finished"
+	assert_equal "$(grep -c getpriority out)" "$(who t.data | wc -l)"
+	expect_status 1 "$PERF_BPF" report -i t.data
+	assert_contains err "t.data: the recording was not finished"
+	assert_contains out "# Total Lost Samples: not counted"
+	expect_status 1 "$PERF_BPF" report -i t.data --json
+	! grep lost_samples out || fail "losses were not counted"
 	assert_no_programs pbt_keep
+}
+
+# A copy that ends too early.
+test_truncated() {
+	need
+	"$PERF_BPF" record -q -e $EVENT -o t.data -- "$COUNTED" 1000 2>err || fail "$(cat err)"
+	local cut=30000
+	head -c "-$cut" t.data >cut.data
+	expect_status 1 "$PERF_BPF" script -i cut.data
+	assert_contains err "cut.data: the recording is truncated: "
+	[ "$(wc -l <out)" -ge 100 ] || fail "only $(wc -l <out) lines are shown"
+	expect_status 1 "$PERF_BPF" report -i cut.data
+	assert_contains err "bytes of events are missing"
+	assert_contains out "# Total Lost Samples: not counted"
+	# The events are whole, and what follows them is not.
+	head -c -50 t.data >cut.data
+	expect_status 1 "$PERF_BPF" report -i cut.data
+	assert_contains err "cut.data: the recording is truncated: header features are missing"
+	assert_contains out "# Total Lost Samples: 0"
+	"$PERF_BPF" script -i t.data >out 2>err || fail "$(cat err)"
+}
+
+# A file that is made shorter while it is read: an error, not a signal.
+test_shrinks_while_it_is_read() {
+	need
+	"$PERF_BPF" record -q -e $EVENT -o t.data -- "$COUNTED" 30000 2>err || fail "$(cat err)"
+	mkfifo pipe
+	"$PERF_BPF" script -i t.data >pipe 2>err &
+	local pid=$! status=0 lines
+	{
+		read -r line
+		truncate -s 100000 t.data
+		lines=$(wc -l)
+	} <pipe
+	wait $pid || status=$?
+	assert_equal $status 1
+	assert_contains err "a file became shorter while it was read"
+	[ "$lines" -ge 100 ] || fail "only $lines lines are shown"
+}
+
+# RLIMIT_FSIZE ends a recording as a full disk does, and not the recorder by SIGXFSZ.
+test_file_size_limit() {
+	need
+	(
+		ulimit -f 100
+		expect_status 1 "$PERF_BPF" record -m 64K -e $EVENT -o t.data -- "$COUNTED" 30000
+	)
+	assert_contains err "t.data: cannot write: File too large"
+	assert_contains err " that could not be written)"
+	expect_status 1 "$PERF_BPF" script -i t.data
+	assert_contains err "t.data: the recording was not finished"
+	[ "$(wc -l <out)" -ge 100 ] || fail "only $(wc -l <out) lines can be read"
 }
 
 test_full_disk() {
@@ -706,8 +764,9 @@ test_full_disk() {
 	n=$(who small/t.data | wc -l)
 	[ "$n" -ge 100 ] || fail "only $n samples can be read"
 	assert_contains err "($n samples"
-	"$PERF_BPF" script -i small/t.data >ours
-	assert_equal "$(grep -c getpriority ours)" "$n"
+	expect_status 1 "$PERF_BPF" script -i small/t.data
+	assert_contains err "the recording was not finished"
+	assert_equal "$(grep -c getpriority out)" "$n"
 }
 
 test_typos() {
