@@ -567,12 +567,17 @@ static bool parent_matches(const struct hist_spec *spec, const struct hist_frame
 	return f->parent > 0;
 }
 
-/* The values of the keys as numbers: equal when perf's comparison says 0. */
+/*
+ * The values of the keys as numbers: equal when perf's comparison says 0. Samples that a filter
+ * hides have entries of their own; in perf 6.1 they count in the entry of those that it shows, or
+ * hide it, whichever came first.
+ */
 static size_t entry_words(struct hist *h, const struct hist_entry *he, uint64_t *words)
 {
 	const struct hist_spec *spec = h->spec;
 	size_t n = 0;
 
+	words[n++] = he->filtered;
 	for (size_t i = 0; i < spec->n_sort; i++) {
 		switch (spec->sort[i]) {
 		case HIST_PID:
@@ -689,7 +694,7 @@ static struct sorted_entry *entry_new(struct hist *h, const struct hist_entry *w
 /* The entry with the keys of want, made if need be; NULL: no memory. */
 static struct sorted_entry *entry_get(struct hist *h, const struct hist_entry *want)
 {
-	uint64_t words[HIST_MAX_FIELDS * 5], hash = 0;
+	uint64_t words[HIST_MAX_FIELDS * 5 + 1], hash = 0;
 	size_t n = entry_words(h, want, words);
 
 	for (size_t i = 0; i < n; i++)

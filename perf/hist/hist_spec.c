@@ -402,7 +402,7 @@ int64_t hist_entry_cmp(const struct hist_spec *spec, const struct hist_entry *a,
 
 	for (size_t i = 0; i < spec->n_sort && !cmp; i++)
 		cmp = field_cmp(spec, spec->sort[i], a, b);
-	return cmp;
+	return cmp ? cmp : b->filtered - a->filtered;
 }
 
 /* Of entries with the same total the caller comes first. */
