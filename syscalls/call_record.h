@@ -128,8 +128,19 @@ struct trace_call {
 	__u8 n_args;
 	__u8 n_copies;
 	__u8 no_exit; /* it does not return: exit, exit_group; sent at the entry */
-	__u32 row;    /* of the sums; trace_source_new() sets it */
+	/* trace_source_new() sets these: */
+	__u8 at_entry, at_exit; /* bits: which copies */
+	__u16 row;		/* of the sums */
 	struct trace_copy copies[TRACE_COPIES];
+};
+
+/* What was lost, in the order of the program's counters. */
+enum trace_loss_kind {
+	TRACE_LOST_RECORD, /* the ring had no room for it */
+	TRACE_LOST_ENTRY,  /* no memory for what the entry says: sent as TRACE_NO_ENTRY, or without
+			    * the pieces of the entry */
+	TRACE_LOST_ROW,	   /* no memory for a row of the sums by thread, or for an errno's */
+	TRACE_LOST_KINDS,
 };
 
 #endif

@@ -69,12 +69,6 @@ typedef struct error *trace_record_fn(void *ctx, const struct trace_record *rec)
 struct error *trace_source_drain(struct trace_source *source, trace_record_fn *fn, void *ctx);
 
 /* What was lost: each CPU and call that lost any. */
-enum trace_loss_kind {
-	TRACE_LOST_RECORD, /* the ring had no room for it */
-	TRACE_LOST_ENTRY,  /* no memory for the thread's state: sent as TRACE_NO_ENTRY, if at all */
-	TRACE_LOST_ROW,	   /* no memory for a row of the sums by thread, or for an errno's */
-};
-
 struct trace_loss {
 	enum trace_loss_kind kind;
 	uint32_t cpu;

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A source, for the files that read its maps. */
+#ifndef PB_TRACE_INTERNAL_H
+#define PB_TRACE_INTERNAL_H
+
+#include <bpf/libbpf.h>
+#include <stddef.h>
+
+#include "lib/base/vec.h"
+#include "trace/source.h"
+#include "trace/trace_maps.h"
+
+/* The object of trace.bpf.c; size 0: perf-bpf was built without clang. */
+extern const char trace_object[];
+extern const size_t trace_object_size;
+
+enum {
+	TRACE_LINKS = 5,
+};
+
+struct trace_drain;
+
+struct trace_source {
+	struct bpf_object *obj;
+	const struct log *log;
+	struct trace_config config;
+	struct trace_live *live; /* shared with the program */
+	bool no_inherit;
+	struct bpf_link *links[TRACE_LINKS];
+	struct ring_buffer *ring;
+	int epoll_fd;
+	VEC(uint32_t) rows; /* the index in calls of each row of the sums */
+	/* Calls that still ran when tracing stopped: the next drain hands them on. */
+	VEC(struct trace_state) running;
+	size_t n_handed; /* of those */
+	bool stopped;
+	struct trace_drain *drain; /* while it runs */
+};
+
+/* The descriptor of one of the program's maps. */
+int trace_map_fd(const struct trace_source *source, const char *name);
+
+#endif

@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The program is loaded with its settings as constants, so that the verifier removes what a
+ * session does not need. Only what may change while it runs (a process is added, the workload
+ * begins) is in maps, or in the section that both sides share.
+ *
+ * The ring's records are read at intervals; the program wakes us only when the ring is half
+ * full. The wake-up is an edge: a level would wake us again for each record that came meanwhile.
+ */
+#include "trace/source.h"
+
+#include <bpf/bpf.h>
+#include <bpf/perf_bpf.h>
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/base/strbuf.h"
+#include "lib/object/object.h"
+#include "lib/sys/proc.h"
+#include "lib/sys/sys.h"
+#include "trace/internal.h"
+#include "trace/record_check.h"
+
+enum {
+	DEFAULT_RING = 8 << 20,
+	MAX_DEFAULT_RING = 64 << 20,
+	RING_PER_CPU = 2 << 20,
+	INTERVAL_MS = 100,
+	/* Records of one drain while tracing runs: the caller has other things to look after. */
+	MAX_DRAIN = 1 << 18,
+	/* The most; memory is taken as they are needed. */
+	THREAD_ROWS = 1 << 20,
+	ERRNOS = 1 << 18,
+};
+
+int trace_map_fd(const struct trace_source *source, const char *name)
+{
+	return bpf_object__find_map_fd_by_name(source->obj, name);
+}
+
+void trace_source_free(struct trace_source *source)
+{
+	if (!source)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(source->links); i++)
+		bpf_link__destroy(source->links[i]);
+	ring_buffer__free(source->ring);
+	closep(&source->epoll_fd);
+	bpf_object__close(source->obj);
+	vec_deinit(&source->rows);
+	vec_deinit(&source->running);
+	free(source);
+}
+DEFINE_FREEP(struct trace_source, trace_source_free)
+
+/* ---- settings ---- */
+
+/* A size that a ring can have: a power of two, and pages. */
+static uint32_t ring_size(uint32_t wanted)
+{
+	uint32_t size = (uint32_t)sys_page_size();
+
+	if (!wanted) {
+		uint64_t n = (uint64_t)libbpf_num_possible_cpus() * RING_PER_CPU;
+
+		wanted = n < DEFAULT_RING ? DEFAULT_RING : min_of(n, (uint64_t)MAX_DEFAULT_RING);
+	}
+	while (size < wanted && size < 1u << 31)
+		size *= 2;
+	return size;
+}
+
+/* The initial PID namespace has inode PROC_PID_INIT_INO of linux/proc_ns.h. */
+static void set_namespace(struct trace_config *config)
+{
+	struct stat st;
+
+	if (!stat("/proc/self/ns/pid", &st) && st.st_ino != 0xeffffffc) {
+		config->ns_dev = st.st_dev;
+		config->ns_ino = st.st_ino;
+	}
+	config->self = (uint32_t)getpid();
+}
+
+static struct error *set_config(struct trace_source *source, const struct trace_source_opts *opts,
+				uint32_t ring)
+{
+	struct trace_config *c = &source->config;
+
+	if (opts->n_uids > TRACE_UIDS)
+		return error_new(E2BIG, "at most %d users can be traced at a time", TRACE_UIDS);
+	if (!opts->events && !opts->summary)
+		return error_new(EINVAL, "neither events nor a summary are to be traced");
+	set_namespace(c);
+	c->min_ns = opts->min_ns;
+	c->string_size = min_of(opts->string_size, (uint32_t)TRACE_DATA_MAX);
+	c->wake_bytes = ring / 2;
+	c->wake_step = ring / 8;
+	c->n_uids = (uint32_t)opts->n_uids;
+	memcpy(c->uids, opts->uids, opts->n_uids * sizeof(*opts->uids));
+	c->events = opts->events;
+	c->summary = opts->summary;
+	c->by_thread = opts->by_thread;
+	c->failed_only = opts->failed_only;
+	c->cgroup = opts->cgroup != NULL;
+	c->exclude = opts->n_exclude > 0;
+	/* maps of task storage are older than their use in tracing programs */
+	c->task_storage = libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT,
+						  BPF_FUNC_task_storage_get, NULL) == 1;
+	return NULL;
+}
+
+/* The table for the program: opts->calls, and which copies are read when. */
+static struct error *make_calls(struct trace_source *source, const struct trace_source_opts *opts,
+				struct trace_call **out)
+{
+	_cleanup_free_ struct trace_call *calls = calloc(TRACE_ABIS * TRACE_NRS, sizeof(*calls));
+
+	if (!calls)
+		return error_nomem();
+	memcpy(calls, opts->calls, TRACE_ABIS * TRACE_NRS * sizeof(*calls));
+	for (uint32_t i = 0; i < TRACE_ABIS * TRACE_NRS; i++) {
+		struct trace_call *call = &calls[i];
+
+		if (!call->traced)
+			continue;
+		if (call->n_args > TRACE_ARGS || call->n_copies > TRACE_COPIES)
+			return error_new(EINVAL,
+					 "system call %u has %u arguments and %u copies; %d and %d "
+					 "is the most",
+					 i % TRACE_NRS, call->n_args, call->n_copies, TRACE_ARGS,
+					 TRACE_COPIES);
+		call->at_entry = call->at_exit = 0;
+		for (unsigned k = 0; k < call->n_copies; k++) {
+			if (call->copies[k].kind == TRACE_COPY_NONE)
+				continue;
+			if (call->copies[k].flags & TRACE_COPY_AT_EXIT)
+				call->at_exit |= 1 << k;
+			else
+				call->at_entry |= 1 << k;
+			source->config.copies = 1;
+		}
+		uint32_t *row = vec_push(&source->rows);
+		if (!row)
+			return error_nomem();
+		*row = i;
+		call->row = (uint16_t)(source->rows.n - 1);
+	}
+	if (!source->rows.n)
+		return error_new(EINVAL, "no system call is to be traced");
+	*out = steal_ptr(calls);
+	return NULL;
+}
+
+/* ---- loading ---- */
+
+static struct error *set_size(struct bpf_object *obj, const char *name, uint32_t entries)
+{
+	struct bpf_map *map = bpf_object__find_map_by_name(obj, name);
+	int err = map ? bpf_map__set_max_entries(map, entries) : -ENOENT;
+
+	return err ? error_errno(-err, "cannot set the size of map %s", name) : NULL;
+}
+
+static void leave_out(struct bpf_object *obj, const char *map, const char *const *programs)
+{
+	struct bpf_map *m = bpf_object__find_map_by_name(obj, map);
+
+	if (m)
+		bpf_map__set_autocreate(m, false);
+	for (; *programs; programs++) {
+		struct bpf_program *prog = bpf_object__find_program_by_name(obj, *programs);
+
+		if (prog)
+			bpf_program__set_autoload(prog, false);
+	}
+}
+
+static struct error *configure(struct trace_source *source, uint32_t ring)
+{
+	static const char *const of_storage[] = {"trace_fork", "trace_running", NULL},
+				 *const of_hash[] = {"trace_fork_hash", NULL};
+	const struct trace_config *c = &source->config;
+	struct bpf_object *obj = source->obj;
+	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus();
+	bool copies = c->events && c->copies;
+	const struct {
+		const char *map;
+		uint32_t entries;
+	} sizes[] = {
+		{"ring", c->events ? ring : (uint32_t)sys_page_size()},
+		{"scratches", c->events ? 2 * cpus : 1},
+		{"stores", copies ? TRACE_STORES : 1},
+		{"free_stores", copies ? TRACE_STORES : 1},
+		{"rows", c->summary && !c->by_thread ? (uint32_t)source->rows.n : 1},
+		{"thread_rows", c->summary && c->by_thread ? THREAD_ROWS : 1},
+		{"errnos", c->summary ? ERRNOS : 1},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+		TRY(set_size(obj, sizes[i].map, sizes[i].entries));
+	if (c->task_storage)
+		leave_out(obj, "states_by_task", of_hash);
+	else
+		leave_out(obj, "states", of_storage);
+
+	struct bpf_map *map = bpf_object__find_map_by_name(obj, ".rodata.config");
+	int err = map ? bpf_map__set_initial_value(map, c, sizeof(*c)) : -ENOENT;
+	return err ? error_errno(-err, "cannot set what is traced") : NULL;
+}
+
+static struct error *fill_calls(struct trace_source *source, const struct trace_call *calls)
+{
+	int fd = trace_map_fd(source, "calls");
+
+	for (uint32_t i = 0; i < TRACE_ABIS * TRACE_NRS; i++)
+		if (calls[i].traced && bpf_map_update_elem(fd, &i, &calls[i], BPF_ANY))
+			return error_errno(errno, "cannot say which system calls are traced");
+	return NULL;
+}
+
+static struct error *fill_stores(struct trace_source *source)
+{
+	int fd = trace_map_fd(source, "free_stores");
+
+	if (!source->config.events || !source->config.copies)
+		return NULL;
+	for (uint32_t i = 0; i < TRACE_STORES; i++)
+		if (bpf_map_update_elem(fd, NULL, &i, BPF_ANY))
+			return error_errno(errno, "cannot prepare the memory for large arguments");
+	return NULL;
+}
+
+static struct error *add_id(const struct trace_source *source, const char *map, pid_t id)
+{
+	uint32_t key = (uint32_t)id;
+	uint8_t yes = 1;
+
+	if (!bpf_map_update_elem(trace_map_fd(source, map), &key, &yes, BPF_ANY))
+		return NULL;
+	if (errno == E2BIG)
+		return error_new(E2BIG, "at most 1024 processes or threads can be named");
+	return error_errno(errno, "cannot trace process or thread %d", id);
+}
+
+static struct error *add_ids(const struct trace_source *source, const char *map, const pid_t *ids,
+			     size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		TRY(add_id(source, map, ids[i]));
+	return NULL;
+}
+
+static struct error *set_cgroup(const struct trace_source *source, const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	uint32_t zero = 0;
+
+	if (fd < 0)
+		return error_errno(errno, "cannot open the cgroup %s", path);
+	if (!bpf_map_update_elem(trace_map_fd(source, "cgroup"), &zero, &fd, BPF_ANY))
+		return NULL;
+	if (errno == EBADF)
+		return error_hint(error_new(EINVAL, "'%s' is not a cgroup of version 2", path),
+				  "they are below /sys/fs/cgroup, or /sys/fs/cgroup/unified");
+	return error_errno(errno, "cannot filter for the cgroup %s", path);
+}
+
+static int see_record(void *ctx, void *data, size_t size);
+
+static struct error *open_ring(struct trace_source *source)
+{
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+	int fd = trace_map_fd(source, "ring");
+
+	source->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (source->epoll_fd < 0 || epoll_ctl(source->epoll_fd, EPOLL_CTL_ADD, fd, &event))
+		return error_errno(errno, "cannot wait for system calls");
+	source->ring = ring_buffer__new(fd, see_record, source, NULL);
+	return source->ring ? NULL : error_errno(errno, "cannot read system calls");
+}
+
+static struct error *load(struct trace_source *source, const struct trace_source_opts *opts)
+{
+	struct bpf_object_open_opts open = {.sz = sizeof(open), .object_name = "trace"};
+	_cleanup_free_ struct trace_call *calls = NULL;
+	uint32_t ring = ring_size(opts->ring_bytes);
+
+	if (!trace_object_size)
+		return error_hint(error_new(ENOTSUP,
+					    "this perf-bpf was built without clang, and has no "
+					    "program to trace system calls"),
+				  "build it with clang");
+	TRY(set_config(source, opts, ring));
+	TRY(make_calls(source, opts, &calls));
+	TRY(object_open_mem(trace_object, trace_object_size, &open, opts->log, &source->obj));
+	TRY(configure(source, ring));
+	TRY(object_load(source->obj));
+	TRY(fill_calls(source, calls));
+	TRY(fill_stores(source));
+	TRY(add_ids(source, "pids", opts->pids, opts->n_pids));
+	TRY(add_ids(source, "tids", opts->tids, opts->n_tids));
+	TRY(add_ids(source, "excluded", opts->exclude, opts->n_exclude));
+	if (opts->cgroup)
+		TRY(set_cgroup(source, opts->cgroup));
+	source->live = bpf_map__initial_value(
+		bpf_object__find_map_by_name(source->obj, ".data.live"), NULL);
+	if (!source->live)
+		return error_new(EINVAL, "the program has no section .data.live");
+	source->live->targeted = opts->n_pids || opts->n_tids;
+	return open_ring(source);
+}
+
+struct error *trace_source_new(const struct trace_source_opts *opts, struct trace_source **out)
+{
+	struct trace_source_opts all = {0};
+	_cleanup_(trace_source_freep) struct trace_source *source = calloc(1, sizeof(*source));
+
+	if (!source)
+		return error_nomem();
+	source->epoll_fd = -1;
+	memcpy(&all, opts, min_of(opts->sz, sizeof(all)));
+	source->log = all.log;
+	source->no_inherit = all.no_inherit;
+	TRY(load(source, &all));
+	*out = steal_ptr(source);
+	return NULL;
+}
+
+/* ---- running ---- */
+
+struct error *trace_source_add_pid(struct trace_source *source, pid_t pid)
+{
+	TRY(add_id(source, "pids", pid));
+	/* once it runs, everybody stays everybody */
+	if (!source->links[0])
+		source->live->targeted = 1;
+	return NULL;
+}
+
+struct error *trace_source_start(struct trace_source *source)
+{
+	bool storage = source->config.task_storage;
+	bool follow = source->live->targeted && !source->no_inherit;
+	const char *const programs[TRACE_LINKS] = {
+		"trace_thread_exit",
+		follow && storage ? "trace_fork" : NULL,
+		follow && !storage ? "trace_fork_hash" : NULL,
+		"trace_exit",
+		"trace_enter",
+	};
+
+	for (size_t i = 0; i < TRACE_LINKS; i++) {
+		if (!programs[i])
+			continue;
+		source->links[i] = bpf_program__attach(
+			bpf_object__find_program_by_name(source->obj, programs[i]));
+		if (!source->links[i])
+			return error_errno(errno, "cannot attach the program %s", programs[i]);
+	}
+	return NULL;
+}
+
+/* Reads the states that the iterator writes, one after the other. */
+static struct error *read_running(struct trace_source *source)
+{
+	struct bpf_program *prog = bpf_object__find_program_by_name(source->obj, "trace_running");
+	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
+
+	if (!link)
+		return error_errno(errno, "cannot look for calls that still run");
+	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(link));
+	int err = errno;
+	bpf_link__destroy(link);
+	if (fd < 0)
+		return error_errno(err, "cannot look for calls that still run");
+	struct trace_state state;
+	size_t have = 0;
+	for (;;) {
+		ssize_t n = read(fd, (char *)&state + have, sizeof(state) - have);
+
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n < 0)
+			return error_errno(errno, "cannot read the calls that still run");
+		if (!n)
+			return NULL;
+		have += (size_t)n;
+		if (have < sizeof(state))
+			continue;
+		have = 0;
+		struct trace_state *kept = vec_push(&source->running);
+		if (!kept)
+			return error_nomem();
+		*kept = state;
+	}
+}
+
+static struct error *walk_running(struct trace_source *source)
+{
+	int fd = trace_map_fd(source, "states_by_task");
+	uint64_t key, *last = NULL;
+	struct trace_state state;
+
+	while (!bpf_map_get_next_key(fd, last, &key)) {
+		last = &key;
+		if (bpf_map_lookup_elem(fd, &key, &state) || !state.in_call)
+			continue;
+		struct trace_state *kept = vec_push(&source->running);
+		if (!kept)
+			return error_nomem();
+		*kept = state;
+	}
+	return NULL;
+}
+
+struct error *trace_source_stop(struct trace_source *source)
+{
+	if (source->stopped || !source->links[0])
+		return NULL;
+	source->stopped = true;
+	/* the entries first: what is in between has an exit */
+	for (size_t i = TRACE_LINKS; i-- > 0;) {
+		bpf_link__destroy(source->links[i]);
+		source->links[i] = NULL;
+	}
+	/* Programs that were running on other CPUs have ended: they run with preemption disabled.
+	 */
+	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0);
+	return source->config.task_storage ? read_running(source) : walk_running(source);
+}
+
+int trace_source_fd(const struct trace_source *source)
+{
+	return source->epoll_fd;
+}
+
+unsigned trace_source_interval_ms(const struct trace_source *source)
+{
+	return INTERVAL_MS;
+}
+
+/* ---- reading ---- */
+
+struct trace_drain {
+	trace_record_fn *fn;
+	void *ctx;
+	struct error *err;
+};
+
+static int see_record(void *ctx, void *data, size_t size)
+{
+	struct trace_source *source = ctx;
+	struct trace_drain *drain = source->drain;
+
+	drain->err = trace_record_check(data, size);
+	if (!drain->err)
+		drain->err = drain->fn(drain->ctx, data);
+	return drain->err ? -1 : 0;
+}
+
+/* A record of a call that still ran: its pieces may be in a store. */
+static struct error *hand_running(struct trace_source *source, const struct trace_state *state,
+				  struct trace_drain *drain)
+{
+	size_t head = sizeof(state->rec) + min_of(state->rec.n_args, TRACE_ARGS) * 8u;
+	_cleanup_free_ struct trace_store *store = calloc(1, sizeof(*store));
+	struct trace_record *rec;
+	uint32_t at = state->store - 1;
+
+	if (!store)
+		return error_nomem();
+	if (state->store) {
+		if (state->len > TRACE_RECORD_MAX ||
+		    bpf_map_lookup_elem(trace_map_fd(source, "stores"), &at, store))
+			return error_errno(errno, "cannot read the arguments of a call");
+		memcpy(store->rec, &state->rec, head);
+	} else {
+		memcpy(store->rec, &state->rec,
+		       min_of(state->len, (uint32_t)(TRACE_HEAD + TRACE_INLINE)));
+	}
+	rec = (struct trace_record *)store->rec;
+	rec->size = state->len;
+	rec->flags |= TRACE_NO_EXIT;
+	rec->exit_ns = 0;
+	if (!*rec->comm) {
+		struct sys_proc_status status;
+		struct error *err =
+			sys_proc_status(NULL, (pid_t)rec->pid, (pid_t)rec->tid, &status);
+
+		if (!err)
+			memcpy(rec->comm, status.comm, sizeof(rec->comm));
+		error_free(err);
+	}
+	TRY(trace_record_check(rec, min_of(state->len, (uint32_t)TRACE_RECORD_MAX)));
+	return drain->fn(drain->ctx, rec);
+}
+
+struct error *trace_source_drain(struct trace_source *source, trace_record_fn *fn, void *ctx)
+{
+	struct trace_drain drain = {.fn = fn, .ctx = ctx};
+	struct epoll_event event;
+	int n;
+
+	if (!source->config.events)
+		return NULL;
+	epoll_wait(source->epoll_fd, &event, 1, 0);
+	source->drain = &drain;
+	do
+		n = ring_buffer__consume_n(source->ring, MAX_DRAIN);
+	while (source->stopped && n > 0);
+	source->drain = NULL;
+	if (drain.err)
+		return drain.err;
+	if (n < 0)
+		return error_errno(-n, "cannot read system calls");
+	while (source->n_handed < source->running.n)
+		TRY(hand_running(source, &source->running.v[source->n_handed++], &drain));
+	return NULL;
+}
+
+struct error *trace_source_losses(struct trace_source *source, trace_loss_fn *fn, void *ctx)
+{
+	int fd = trace_map_fd(source, "lost"), cpus = libbpf_num_possible_cpus();
+	_cleanup_free_ struct trace_lost *lost = calloc((size_t)cpus, sizeof(*lost));
+
+	if (!lost)
+		return error_nomem();
+	for (uint32_t row = 0; row < source->rows.n; row++) {
+		uint32_t i = source->rows.v[row];
+
+		if (bpf_map_lookup_elem(fd, &i, lost))
+			return error_errno(errno, "cannot read the number of lost calls");
+		for (int cpu = 0; cpu < cpus; cpu++)
+			for (uint32_t kind = 0; kind < TRACE_LOST_KINDS; kind++) {
+				struct trace_loss loss = {
+					.kind = kind,
+					.cpu = (uint32_t)cpu,
+					.abi = i / TRACE_NRS,
+					.nr = i % TRACE_NRS,
+					.n = lost[cpu].n[kind],
+				};
+				if (loss.n)
+					fn(ctx, &loss);
+			}
+	}
+	return NULL;
+}

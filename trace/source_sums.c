@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The sums that the program kept, as rows. */
+#include <bpf/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/cleanup.h"
+#include "trace/internal.h"
+
+/* Errors of a call: sorted by thread, call and errno. */
+struct errno_sum {
+	struct trace_errno_key key;
+	uint64_t n;
+};
+
+struct sums_reader {
+	struct trace_source *source;
+	trace_sum_fn *fn;
+	trace_errno_fn *errno_fn;
+	void *ctx;
+	VEC(struct errno_sum) errnos;
+};
+
+static int compare_errnos(const void *a, const void *b)
+{
+	const struct trace_errno_key *x = &((const struct errno_sum *)a)->key,
+				     *y = &((const struct errno_sum *)b)->key;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	return (x->err > y->err) - (x->err < y->err);
+}
+
+static struct error *read_errnos(struct sums_reader *reader)
+{
+	int fd = trace_map_fd(reader->source, "errnos");
+	struct trace_errno_key key, *last = NULL;
+	uint64_t n;
+
+	while (!bpf_map_get_next_key(fd, last, &key)) {
+		last = &key;
+		if (bpf_map_lookup_elem(fd, &key, &n))
+			continue;
+		struct errno_sum *e = vec_push(&reader->errnos);
+		if (!e)
+			return error_nomem();
+		*e = (struct errno_sum){key, n};
+	}
+	if (reader->errnos.n)
+		qsort(reader->errnos.v, reader->errnos.n, sizeof(*reader->errnos.v),
+		      compare_errnos);
+	return NULL;
+}
+
+/* Calls that still ran when tracing stopped have no part in the map. */
+static uint64_t still_running(const struct trace_source *source, uint32_t tid, uint32_t index)
+{
+	const struct trace_state *state;
+	uint64_t n = 0;
+
+	vec_for_each (state, &source->running)
+		n += state->index == index && (!tid || state->rec.tid == tid);
+	return n;
+}
+
+/* The first error of a thread's call, or where it would be. */
+static size_t first_errno(const struct sums_reader *reader, uint32_t tid, uint32_t row)
+{
+	struct errno_sum wanted = {.key = {.tid = tid, .row = (uint16_t)row}};
+	size_t low = 0, high = reader->errnos.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare_errnos(&reader->errnos.v[middle], &wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct error *hand_row(struct sums_reader *reader, uint32_t tid, uint32_t row,
+			      const struct trace_thread_row *r)
+{
+	uint32_t index = reader->source->rows.v[row];
+	struct trace_sum sum = {
+		.tid = tid,
+		.pid = r->pid,
+		.abi = index / TRACE_NRS,
+		.nr = index % TRACE_NRS,
+		.calls = r->sums.calls,
+		.errors = r->sums.errors,
+		.unfinished = r->sums.unfinished + still_running(reader->source, tid, index),
+		.total_ns = r->sums.total_ns,
+		.min_ns = r->sums.min_ns,
+		.max_ns = r->sums.max_ns,
+		.sum_of_squares =
+			(double)r->sums.squares_high * 0x1p64 + (double)r->sums.squares_low,
+	};
+
+	memcpy(sum.comm, r->comm, sizeof(sum.comm) - 1);
+	memcpy(sum.slots, r->sums.slots, sizeof(r->sums.slots));
+	if (!sum.calls && !sum.unfinished)
+		return NULL;
+	TRY(reader->fn(reader->ctx, &sum));
+	if (!reader->errno_fn)
+		return NULL;
+	for (size_t i = first_errno(reader, tid, row); i < reader->errnos.n; i++) {
+		const struct errno_sum *e = &reader->errnos.v[i];
+
+		if (e->key.tid != tid || e->key.row != row)
+			break;
+		TRY(reader->errno_fn(reader->ctx, &sum, e->key.err, e->n));
+	}
+	return NULL;
+}
+
+static void add_row(struct trace_row *to, const struct trace_row *from)
+{
+	to->min_ns = to->calls && (!from->calls || to->min_ns < from->min_ns) ? to->min_ns
+									      : from->min_ns;
+	if (from->max_ns > to->max_ns)
+		to->max_ns = from->max_ns;
+	to->calls += from->calls;
+	to->errors += from->errors;
+	to->unfinished += from->unfinished;
+	to->total_ns += from->total_ns;
+	to->squares_low += from->squares_low;
+	to->squares_high += from->squares_high + (to->squares_low < from->squares_low);
+	for (int i = 0; i < TRACE_SLOTS; i++)
+		to->slots[i] += from->slots[i];
+}
+
+/* Each row is the sum of all CPUs' parts. */
+static struct error *read_rows(struct sums_reader *reader)
+{
+	int fd = trace_map_fd(reader->source, "rows"), cpus = libbpf_num_possible_cpus();
+	_cleanup_free_ struct trace_row *parts = calloc((size_t)cpus, sizeof(*parts));
+
+	if (!parts)
+		return error_nomem();
+	for (uint32_t row = 0; row < reader->source->rows.n; row++) {
+		struct trace_thread_row all = {0};
+
+		if (bpf_map_lookup_elem(fd, &row, parts))
+			return error_errno(errno, "cannot read the sums of system calls");
+		for (int cpu = 0; cpu < cpus; cpu++)
+			add_row(&all.sums, &parts[cpu]);
+		TRY(hand_row(reader, 0, row, &all));
+	}
+	return NULL;
+}
+
+static struct error *read_thread_rows(struct sums_reader *reader)
+{
+	int fd = trace_map_fd(reader->source, "thread_rows");
+	struct trace_thread_key key, *last = NULL;
+	struct trace_thread_row row;
+
+	while (!bpf_map_get_next_key(fd, last, &key)) {
+		last = &key;
+		if (bpf_map_lookup_elem(fd, &key, &row) || key.row >= reader->source->rows.n)
+			continue;
+		TRY(hand_row(reader, key.tid, key.row, &row));
+	}
+	return NULL;
+}
+
+struct error *trace_source_sums(struct trace_source *source, trace_sum_fn *fn,
+				trace_errno_fn *errno_fn, void *ctx)
+{
+	struct sums_reader reader = {.source = source, .fn = fn, .errno_fn = errno_fn, .ctx = ctx};
+	struct error *err;
+
+	if (!source->config.summary)
+		return NULL;
+	err = read_errnos(&reader);
+	if (!err)
+		err = source->config.by_thread ? read_thread_rows(&reader) : read_rows(&reader);
+	vec_deinit(&reader.errnos);
+	return err;
+}

@@ -1,0 +1,733 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * perf-bpf trace's side in the kernel: system calls as records of their entry and exit.
+ *
+ * At the entry, the call's arguments, and what they point to, are kept in the state of the
+ * thread. At the exit, the result is added, and the whole is copied once, into the ring. A call
+ * that is not traced costs one look into an array.
+ *
+ * States are in the task storage, which the kernel frees with the thread, and which is found
+ * without a lock. Kernels before 5.13 do not have that for tracing programs: there, states are
+ * in a hash that is keyed by the address of the task. An address stays the same where the thread
+ * id does not (execve by a thread that is not the first), and sched_process_exit removes it.
+ *
+ * A thread that has a state is traced. Whether a thread without one gets it is asked at each of
+ * its calls, so processes that are added later need no more than a change of the map. Children
+ * get theirs from their parent at the fork, before they run.
+ *
+ * A program that runs on a CPU is not preempted by itself there: the kernel leaves out the inner
+ * run. Entries and exits can interrupt each other only on kernels that let tracepoints of system
+ * calls be preempted, so each has a scratch of its own.
+ */
+#include <linux/bpf.h>
+#include <linux/types.h>
+
+#include <bpf/perf_bpf_uapi.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "trace/trace_maps.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+const volatile struct trace_config config SEC(".rodata.config") = {};
+struct trace_live live SEC(".data.live") = {};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	unsigned long r10, r9, r8, ax, bx, cx, dx, si, di, bp, orig_ax;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct user_pt_regs {
+	__u64 regs[31];
+};
+struct pt_regs {
+	struct user_pt_regs user_regs;
+	__u64 orig_x0;
+	__s32 syscallno;
+};
+#endif
+
+struct thread_info {
+	unsigned long flags;
+	__u32 status;
+};
+
+struct mm_struct;
+
+struct task_struct {
+	struct thread_info thread_info;
+	int pid, tgid;
+	struct mm_struct *mm;
+};
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+};
+
+#pragma clang attribute pop
+
+/* ---- maps ---- */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, TRACE_ABIS *TRACE_NRS);
+	__type(key, __u32);
+	__type(value, struct trace_call);
+} calls SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct trace_state);
+} states SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u64);
+	__type(value, struct trace_state);
+} states_by_task SEC(".maps");
+
+/* An empty state: what a hash is updated with must be somewhere, and is too large for a stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct trace_state);
+} empty_state SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, TRACE_STORES);
+	__type(key, __u32);
+	__type(value, struct trace_store);
+} stores SEC(".maps");
+
+/* The stores that are free; source.c fills it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, TRACE_STORES);
+	__type(value, __u32);
+} free_stores SEC(".maps");
+
+#define PID_SET(name)                                                                              \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_HASH);                                                   \
+		__uint(max_entries, 1024);                                                         \
+		__type(key, __u32);                                                                \
+		__type(value, __u8);                                                               \
+	} name SEC(".maps")
+
+PID_SET(pids);
+PID_SET(tids);
+PID_SET(excluded);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_CGROUP_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} cgroup SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, TRACE_ABIS *TRACE_NRS);
+	__type(key, __u32);
+	__type(value, struct trace_lost);
+} lost SEC(".maps");
+
+#include "trace/trace_copy.bpf.h"
+#include "trace/trace_sums.bpf.h"
+
+/* ---- threads ---- */
+
+static __always_inline void lose(__u32 index, enum trace_loss_kind kind)
+{
+	struct trace_lost *n = bpf_map_lookup_elem(&lost, &index);
+
+	if (n)
+		n->n[kind]++;
+}
+
+static __always_inline struct trace_state *state_find(void)
+{
+	if (config.task_storage)
+		return bpf_task_storage_get(&states, (void *)bpf_get_current_task_btf(), 0, 0);
+
+	__u64 task = bpf_get_current_task();
+
+	return bpf_map_lookup_elem(&states_by_task, &task);
+}
+
+static __always_inline struct trace_state *state_add(void)
+{
+	if (config.task_storage)
+		return bpf_task_storage_get(&states, (void *)bpf_get_current_task_btf(), 0,
+					    BPF_LOCAL_STORAGE_GET_F_CREATE);
+
+	__u64 task = bpf_get_current_task();
+	__u32 zero = 0;
+	void *empty = bpf_map_lookup_elem(&empty_state, &zero);
+
+	if (!empty || bpf_map_update_elem(&states_by_task, &task, empty, BPF_ANY))
+		return 0;
+	return bpf_map_lookup_elem(&states_by_task, &task);
+}
+
+/* Whether the current thread, which has no state, is traced. */
+static __always_inline int wanted(void)
+{
+	__u32 pid, tid;
+
+	if (config.ns_ino) {
+		struct bpf_pidns_info ns = {};
+
+		/* a thread of another namespace has no id in ours */
+		bpf_get_ns_current_pid_tgid(config.ns_dev, config.ns_ino, &ns, sizeof(ns));
+		pid = ns.tgid;
+		tid = ns.pid;
+	} else {
+		__u64 both = bpf_get_current_pid_tgid();
+
+		pid = both >> 32;
+		tid = both;
+	}
+	if (pid == config.self)
+		return 0;
+	if (config.exclude && bpf_map_lookup_elem(&excluded, &pid))
+		return 0;
+	return !live.targeted || bpf_map_lookup_elem(&pids, &pid) ||
+	       bpf_map_lookup_elem(&tids, &tid);
+}
+
+/* What may change between two calls of a thread. */
+static __always_inline int wanted_now(void)
+{
+	if (config.n_uids) {
+		__u32 uid = bpf_get_current_uid_gid();
+		int found = 0;
+
+		for (__u32 i = 0; i < TRACE_UIDS && i < config.n_uids; i++) {
+			found |= config.uids[i] == uid;
+			barrier_var(i);
+		}
+		if (!found)
+			return 0;
+	}
+	return !config.cgroup || bpf_current_task_under_cgroup(&cgroup, 0) == 1;
+}
+
+/* ---- registers ---- */
+
+static __always_inline __u32 current_abi(long *nr)
+{
+#if defined(__TARGET_ARCH_x86)
+	__u32 status;
+
+	if (config.task_storage) {
+		status = ((struct task_struct *)bpf_get_current_task_btf())->thread_info.status;
+	} else {
+		struct task_struct *task = (void *)bpf_get_current_task();
+
+		status = BPF_CORE_READ(task, thread_info.status);
+	}
+	/* TS_COMPAT of arch/x86/include/asm/thread_info.h */
+	if (status & 2)
+		return TRACE_ABI_32;
+	/* __X32_SYSCALL_BIT */
+	if (*nr & 0x40000000) {
+		*nr &= ~0x40000000;
+		return TRACE_ABI_X32;
+	}
+#elif defined(__TARGET_ARCH_arm64)
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	/* TIF_32BIT of arch/arm64/include/asm/thread_info.h */
+	if (BPF_CORE_READ(task, thread_info.flags) >> 22 & 1)
+		return TRACE_ABI_32;
+#endif
+	return TRACE_ABI_NATIVE;
+}
+
+static __always_inline void read_args(const struct pt_regs *regs, __u32 abi, __u64 *args)
+{
+#if defined(__TARGET_ARCH_x86)
+	if (abi == TRACE_ABI_32) {
+		args[0] = (__u32)regs->bx;
+		args[1] = (__u32)regs->cx;
+		args[2] = (__u32)regs->dx;
+		args[3] = (__u32)regs->si;
+		args[4] = (__u32)regs->di;
+		args[5] = (__u32)regs->bp;
+		return;
+	}
+	args[0] = regs->di;
+	args[1] = regs->si;
+	args[2] = regs->dx;
+	args[3] = regs->r10;
+	args[4] = regs->r8;
+	args[5] = regs->r9;
+#elif defined(__TARGET_ARCH_arm64)
+	/* the result has replaced the first at the exit */
+	args[0] = regs->orig_x0;
+	args[1] = regs->user_regs.regs[1];
+	args[2] = regs->user_regs.regs[2];
+	args[3] = regs->user_regs.regs[3];
+	args[4] = regs->user_regs.regs[4];
+	args[5] = regs->user_regs.regs[5];
+	if (abi == TRACE_ABI_32)
+		for (int i = 0; i < 6; i++)
+			args[i] = (__u32)args[i];
+#endif
+}
+
+static __always_inline long nr_at_exit(const struct pt_regs *regs)
+{
+#if defined(__TARGET_ARCH_x86)
+	return (int)regs->orig_ax;
+#elif defined(__TARGET_ARCH_arm64)
+	return regs->syscallno;
+#endif
+}
+
+/* Numbers of restart_syscall(2), and of what returns in a new thread or process also. */
+static __always_inline int is_restart(__u32 abi, __u32 nr)
+{
+#if defined(__TARGET_ARCH_x86)
+	return nr == (abi == TRACE_ABI_32 ? 0 : 219);
+#else
+	return nr == (abi == TRACE_ABI_32 ? 0 : 128);
+#endif
+}
+
+static __always_inline int is_fork(__u32 abi, __u32 nr)
+{
+	if (nr == 435) /* clone3 */
+		return 1;
+	if (abi == TRACE_ABI_32)
+		return nr == 2 || nr == 120 || nr == 190;
+#if defined(__TARGET_ARCH_x86)
+	return nr >= 56 && nr <= 58;
+#else
+	return nr == 220;
+#endif
+}
+
+/* ---- output ---- */
+
+/* The reader looks at times; it is woken only where that is too seldom. */
+static __always_inline __u64 wake_flags(void)
+{
+	if (bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < config.wake_bytes)
+		return BPF_RB_NO_WAKEUP;
+
+	__u64 end = bpf_ringbuf_query(&ring, BPF_RB_PROD_POS);
+
+	if (end - live.last_wake < config.wake_step)
+		return BPF_RB_NO_WAKEUP;
+	live.last_wake = end;
+	return BPF_RB_FORCE_WAKEUP;
+}
+
+static __always_inline void send(void *rec, __u32 len, __u32 index)
+{
+	if (bpf_ringbuf_output(&ring, rec, len, wake_flags()))
+		lose(index, TRACE_LOST_RECORD);
+}
+
+static __always_inline struct trace_scratch *scratch_get(__u32 *where, __u32 exit)
+{
+	*where = bpf_get_smp_processor_id() * 2 + exit;
+	return bpf_map_lookup_elem(&scratches, where);
+}
+
+/* Runs the copies of a set of bits; those that are to be tried again stay in s->faulted. */
+static __always_inline void copy_all(struct trace_scratch *s, __u32 where, __u32 set, __u32 exit)
+{
+	for (__u32 i = 0; i < TRACE_COPIES; i++) {
+		if (!(set >> i & 1))
+			continue;
+		if (trace_copy_one(where, i, exit))
+			s->faulted |= 1 << i;
+	}
+}
+
+static __always_inline void store_put(struct trace_state *state)
+{
+	__u32 at = state->store - 1;
+
+	if (!state->store)
+		return;
+	state->store = 0;
+	bpf_map_push_elem(&free_stores, &at, 0);
+}
+
+/* Where the record's pieces begin. */
+static __always_inline __u32 pieces_at(const struct trace_record *rec)
+{
+	return sizeof(*rec) + (rec->n_args & 7) * 8;
+}
+
+/* Copies what is read at the entry, and keeps it with the state. */
+static __always_inline void keep_copies(struct trace_state *state, const struct trace_call *call)
+{
+	struct trace_scratch *s;
+	__u32 where, from, n;
+
+	s = scratch_get(&where, 0);
+	if (!s)
+		return;
+	from = pieces_at(&state->rec);
+	s->index = state->index;
+	s->len = from;
+	s->data = 0;
+	s->faulted = 0;
+	s->compat = state->rec.abi == TRACE_ABI_32;
+	s->ret = 0;
+	for (int i = 0; i < TRACE_ARGS; i++)
+		s->args[i] = state->args[i];
+	s->rec.n_pieces = 0;
+	copy_all(s, where, call->at_entry, 0);
+	state->faulted = s->faulted;
+	n = s->len - from;
+	if (n <= TRACE_INLINE) {
+		barrier_var(n);
+		if (n > TRACE_INLINE || from > TRACE_HEAD)
+			return;
+		bpf_probe_read_kernel((void *)&state->rec + from, n, (void *)&s->rec + from);
+	} else {
+		struct trace_store *store;
+		__u32 at;
+
+		store = bpf_map_pop_elem(&free_stores, &at) ? 0 : bpf_map_lookup_elem(&stores, &at);
+		if (!store) {
+			lose(state->index, TRACE_LOST_ENTRY);
+			return;
+		}
+		state->store = at + 1;
+		barrier_var(n);
+		if (n > TRACE_RECORD_MAX - TRACE_HEAD || from > TRACE_HEAD)
+			return;
+		bpf_probe_read_kernel(store->rec + from, n, (void *)&s->rec + from);
+	}
+	state->rec.n_pieces = s->rec.n_pieces;
+	state->len = from + n;
+}
+
+/* Sends the record that the state has; `copies` are read first. */
+static __always_inline void send_state(struct trace_state *state, __u32 copies)
+{
+	struct trace_scratch *s;
+	__u32 where, from, n, len = state->len;
+
+	bpf_get_current_comm(state->rec.comm, sizeof(state->rec.comm));
+	state->rec.cpu = bpf_get_smp_processor_id();
+	if (!copies && !state->store) {
+		state->rec.size = len;
+		barrier_var(len);
+		if (len < sizeof(state->rec) || len > TRACE_HEAD + TRACE_INLINE)
+			return;
+		send(&state->rec, len, state->index);
+		return;
+	}
+	s = scratch_get(&where, 1);
+	if (!s)
+		return;
+	from = pieces_at(&state->rec);
+	n = len - from;
+	s->index = state->index;
+	s->len = len;
+	s->data = n; /* nearly: heads count as data */
+	s->faulted = 0;
+	s->compat = state->rec.abi == TRACE_ABI_32;
+	s->ret = state->rec.ret;
+	for (int i = 0; i < TRACE_ARGS; i++)
+		s->args[i] = state->args[i];
+	__builtin_memcpy(&s->rec, &state->rec, sizeof(s->rec) + sizeof(s->rec_args));
+	if (!state->store) {
+		barrier_var(n);
+		if (n > TRACE_INLINE || from > TRACE_HEAD)
+			return;
+		bpf_probe_read_kernel((void *)&s->rec + from, n, (void *)&state->rec + from);
+	} else {
+		__u32 at = state->store - 1;
+		struct trace_store *store = bpf_map_lookup_elem(&stores, &at);
+
+		barrier_var(n);
+		if (!store || n > TRACE_RECORD_MAX - TRACE_HEAD || from > TRACE_HEAD)
+			return;
+		bpf_probe_read_kernel((void *)&s->rec + from, n, store->rec + from);
+		store_put(state);
+	}
+	copy_all(s, where, copies, 1);
+	len = s->len;
+	s->rec.size = len;
+	barrier_var(len);
+	if (len < sizeof(s->rec) || len > TRACE_RECORD_MAX)
+		return;
+	send(&s->rec, len, state->index);
+}
+
+/* The thread ends, or tracing does, in the middle of a call. */
+static __always_inline void send_unfinished(struct trace_state *state,
+					    const struct trace_call *call)
+{
+	state->in_call = 0;
+	state->rec.flags |= TRACE_NO_EXIT;
+	if (config.summary)
+		sum_unfinished(state, call);
+	if (config.events)
+		send_state(state, 0);
+	else
+		store_put(state);
+}
+
+/* ---- calls ---- */
+
+static __always_inline void begin(struct trace_state *state, const struct trace_call *call,
+				  const struct pt_regs *regs, __u32 index, __u32 abi, __u32 nr)
+{
+	__u64 both = bpf_get_current_pid_tgid();
+	__u32 n_args = call->n_args;
+
+	if (n_args > TRACE_ARGS)
+		n_args = TRACE_ARGS;
+	state->index = index;
+	state->rec.nr = nr;
+	state->rec.abi = abi;
+	state->rec.flags = 0;
+	state->rec.exit_ns = 0;
+	state->rec.ret = 0;
+	state->rec.pid = both >> 32;
+	state->rec.tid = both;
+	state->rec.n_args = n_args;
+	state->rec.n_pieces = 0;
+	state->rec.reserved = 0;
+	state->len = sizeof(state->rec) + n_args * 8;
+	state->faulted = 0;
+	read_args(regs, abi, state->args);
+}
+
+static __always_inline int enter(const struct pt_regs *regs, long id)
+{
+	struct trace_state *state;
+	const struct trace_call *call;
+	__u32 abi, index;
+
+	abi = current_abi(&id);
+	if ((__u64)id >= TRACE_NRS)
+		return 0;
+	index = abi * TRACE_NRS + (__u32)id;
+	call = bpf_map_lookup_elem(&calls, &index);
+	if (!call || !call->traced)
+		return 0;
+	state = state_find();
+	if (!state) {
+		if (!wanted() || !wanted_now())
+			return 0;
+		state = state_add();
+		if (!state) {
+			lose(index, TRACE_LOST_ENTRY);
+			return 0;
+		}
+	} else if (!wanted_now()) {
+		return 0;
+	}
+	if (state->in_call || state->store) {
+		/* its exit was not seen */
+		__u32 before = state->index;
+		const struct trace_call *other = bpf_map_lookup_elem(&calls, &before);
+
+		if (other)
+			send_unfinished(state, other);
+	}
+	begin(state, call, regs, index, abi, (__u32)id);
+	if (state->again) {
+		if (state->again == index + 1)
+			state->rec.flags = TRACE_RESTARTED;
+		state->again = 0;
+	}
+	if (is_restart(abi, (__u32)id))
+		state->rec.flags = TRACE_RESTARTED;
+	if (config.copies && call->at_entry) {
+		keep_copies(state, call);
+		if (state->faulted && config.task_storage)
+			state->mm = (__u64)((struct task_struct *)bpf_get_current_task_btf())->mm;
+	}
+	state->rec.enter_ns = bpf_ktime_get_ns();
+	if (call->no_exit)
+		send_unfinished(state, call);
+	else
+		state->in_call = 1;
+	return 0;
+}
+
+/* An exit without an entry. */
+static __always_inline int late(struct trace_state *state, const struct pt_regs *regs, long ret)
+{
+	const struct trace_call *call;
+	long nr = nr_at_exit(regs);
+	__u32 abi = current_abi(&nr), index;
+
+	if ((__u64)nr >= TRACE_NRS)
+		return 0;
+	index = abi * TRACE_NRS + (__u32)nr;
+	call = bpf_map_lookup_elem(&calls, &index);
+	if (!call || !call->traced || call->no_exit)
+		return 0;
+	/* a new thread returns from the call of its parent */
+	if (!ret && is_fork(abi, (__u32)nr))
+		return 0;
+	if (!state && !wanted())
+		return 0;
+	if (!wanted_now())
+		return 0;
+	if (!state)
+		state = state_add();
+	if (!state)
+		return 0; /* counted at the entry, if there was one */
+	begin(state, call, regs, index, abi, (__u32)nr);
+	state->rec.flags = TRACE_NO_ENTRY;
+	state->rec.enter_ns = 0;
+	state->rec.exit_ns = bpf_ktime_get_ns();
+	state->rec.ret = ret;
+	if (config.summary)
+		sum_unfinished(state, call);
+	if (!config.events || config.min_ns || (config.failed_only && !(ret < 0 && ret >= -4095)))
+		return 0;
+	send_state(state, config.copies ? call->at_exit : 0);
+	return 0;
+}
+
+static __always_inline int leave(const struct pt_regs *regs, long ret)
+{
+	struct trace_state *state = state_find();
+	const struct trace_call *call;
+	__u64 now;
+	__u32 index, copies, failed;
+
+	if (!state || !state->in_call)
+		return late(state, regs, ret);
+	state->in_call = 0;
+	index = state->index;
+	call = bpf_map_lookup_elem(&calls, &index);
+	if (!call)
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (state->rec.abi == TRACE_ABI_32) {
+		ret = (int)ret;
+		if (ret < -4095)
+			ret = (__u32)ret;
+	}
+	failed = ret < 0 && ret >= -4095;
+	/* ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND; ERESTART_RESTARTBLOCK is restart_syscall */
+	if (ret <= -512 && ret >= -514)
+		state->again = index + 1;
+	state->rec.exit_ns = now;
+	state->rec.ret = ret;
+	if (config.summary)
+		sum_add(state, call, now - state->rec.enter_ns, failed ? -ret : 0);
+	if (!config.events || now - state->rec.enter_ns < config.min_ns ||
+	    (config.failed_only && !failed)) {
+		store_put(state);
+		return 0;
+	}
+	copies = config.copies ? call->at_exit : 0;
+	if (state->faulted && config.task_storage &&
+	    state->mm == (__u64)((struct task_struct *)bpf_get_current_task_btf())->mm)
+		copies |= state->faulted;
+	send_state(state, copies);
+	return 0;
+}
+
+SEC("tp_btf/sys_enter")
+int trace_enter(__u64 *ctx)
+{
+	return enter((const struct pt_regs *)ctx[0], (long)ctx[1]);
+}
+
+SEC("tp_btf/sys_exit")
+int trace_exit(__u64 *ctx)
+{
+	return leave((const struct pt_regs *)ctx[0], (long)ctx[1]);
+}
+
+/* ---- threads begin and end ---- */
+
+SEC("tp_btf/sched_process_fork")
+int trace_fork(__u64 *ctx)
+{
+	if (state_find() || wanted())
+		bpf_task_storage_get(&states, (void *)ctx[1], 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return 0;
+}
+
+SEC("raw_tp/sched_process_fork")
+int trace_fork_hash(__u64 *ctx)
+{
+	__u64 child = ctx[1];
+	__u32 zero = 0;
+	void *empty;
+
+	if (!state_find() && !wanted())
+		return 0;
+	empty = bpf_map_lookup_elem(&empty_state, &zero);
+	if (empty)
+		bpf_map_update_elem(&states_by_task, &child, empty, BPF_ANY);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int trace_thread_exit(__u64 *ctx)
+{
+	struct trace_state *state = state_find();
+
+	if (!state)
+		return 0;
+	if (state->in_call) {
+		__u32 index = state->index;
+		const struct trace_call *call = bpf_map_lookup_elem(&calls, &index);
+
+		if (call)
+			send_unfinished(state, call);
+	}
+	store_put(state);
+	if (!config.task_storage) {
+		__u64 task = bpf_get_current_task();
+
+		bpf_map_delete_elem(&states_by_task, &task);
+	}
+	return 0;
+}
+
+/* The states of threads that are inside of a call, for trace_source_stop(). */
+SEC("iter/task")
+int trace_running(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct trace_state *state;
+
+	if (!task)
+		return 0;
+	state = bpf_task_storage_get(&states, (void *)task, 0, 0);
+	if (state && state->in_call)
+		bpf_seq_write(ctx->meta->seq, state, sizeof(*state));
+	return 0;
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * Copies memory of the process into a record that is put together in a scratch.
+ *
+ * The functions are global, which means that the verifier checks each of them once, for all
+ * arguments, instead of once for each way to call it. Kernel 5.10 allows only numbers as their
+ * arguments, so they get the number of the scratch and look it up.
+ */
+#ifndef PB_TRACE_TRACE_COPY_BPF_H
+#define PB_TRACE_TRACE_COPY_BPF_H
+
+enum {
+	STRINGS_MAX = 64,     /* strings of an array that are copied */
+	STRINGS_COUNT = 256,  /* strings of an array that are counted */
+	IOVECS_MAX = 32,      /* buffers of an iovec that are copied */
+	MESSAGES_MAX = 8,     /* of an mmsghdr */
+	NAME_MAX_BYTES = 128, /* struct sockaddr_storage */
+	CONTROL_MAX_BYTES = 1024,
+	PATH_MAX_BYTES = 4096,
+	PAGE_BYTES = 4096,
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 2); /* two for each CPU: source.c sets it */
+	__type(key, __u32);
+	__type(value, struct trace_scratch);
+} scratches SEC(".maps");
+
+/* What a piece is: the first bytes of struct trace_piece, in their order. */
+#define TAG(arg, copy, exit)  ((__u64)(arg) | (__u64)(copy) << 8 | (__u64)(exit) << 16)
+#define TAG_PART(tag, part)   ((tag) | (__u64)(part) << 32)
+#define TAG_INDEX(tag, index) ((tag) | (__u64)(index) << 40)
+
+/* Pieces are 8-byte aligned: the head of three words. */
+struct piece_words {
+	__u64 tag; /* arg, copy, exit, flags, part, index, and len in the last two bytes */
+	__u64 addr;
+	__u64 full;
+	__u8 data[];
+};
+#define TAG_FLAGS(flags) ((__u64)(flags) << 24)
+#define TAG_LEN(len)	 ((__u64)(len) << 48)
+
+/* A piece with its head, and no data yet; NULL: the record is full. */
+static __always_inline struct piece_words *piece_begin(struct trace_scratch *s)
+{
+	__u32 at = s->len;
+
+	if (s->rec.n_pieces >= TRACE_PIECES || at < sizeof(s->rec) ||
+	    at > TRACE_RECORD_MAX - sizeof(struct piece_words))
+		return 0;
+	return (void *)&s->rec + at;
+}
+
+static __always_inline void piece_end(struct trace_scratch *s, struct piece_words *p, __u64 tag,
+				      __u32 flags, __u64 addr, __u64 full, __u32 len)
+{
+	p->tag = tag | TAG_FLAGS(flags) | TAG_LEN(len);
+	p->addr = addr;
+	p->full = full;
+	s->len += sizeof(*p) + ((len + 7) & ~7u);
+	s->data += len;
+	s->rec.n_pieces++;
+}
+
+/* Copies `full` bytes, at most `limit`. Returns 1 if nothing could be read. */
+__attribute__((noinline)) int trace_copy_bytes(__u32 where, __u64 tag, __u64 addr, __u64 full,
+					       __u32 limit)
+{
+	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
+	struct piece_words *p;
+	__u32 len, flags = 0;
+
+	if (!s || !addr || !full)
+		return 0;
+	p = piece_begin(s);
+	if (!p)
+		return 0;
+	if (s->data > TRACE_DATA_MAX)
+		return 0;
+	len = TRACE_DATA_MAX - s->data;
+	if (len > limit)
+		len = limit;
+	if (len < full)
+		flags = TRACE_PIECE_CUT;
+	else
+		len = full;
+	if (len) {
+		__u64 *last;
+
+		if (len > TRACE_DATA_MAX)
+			return 0;
+		/* the padding */
+		last = (void *)p->data + (len & ~7u);
+		*last = 0;
+		if (bpf_probe_read_user(p->data, len, (void *)addr)) {
+			/* up to the end of the page at least */
+			__u32 part = PAGE_BYTES - (addr & (PAGE_BYTES - 1));
+
+			flags |= TRACE_PIECE_FAULT;
+			if (part >= len)
+				part = 0;
+			barrier_var(part);
+			if (part > PAGE_BYTES)
+				part = 0;
+			if (part && bpf_probe_read_user(p->data, part, (void *)addr))
+				part = 0;
+			len = part;
+		}
+	}
+	if ((flags & TRACE_PIECE_FAULT) && !len && !((tag >> 16) & 1))
+		return 1;
+	piece_end(s, p, tag, flags, addr, full, len);
+	return 0;
+}
+
+/* Copies a string of at most `limit` bytes. Returns 1 if it could not be read. */
+__attribute__((noinline)) int trace_copy_string(__u32 where, __u64 tag, __u64 addr, __u32 limit)
+{
+	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
+	struct piece_words *p;
+	__u32 room, flags = 0;
+	long n;
+
+	if (!s || !addr)
+		return 0;
+	p = piece_begin(s);
+	if (!p || s->data > TRACE_DATA_MAX)
+		return 0;
+	room = TRACE_DATA_MAX - s->data;
+	if (limit > room)
+		limit = room;
+	if (limit > TRACE_DATA_MAX)
+		return 0;
+	/* one more than the limit says whether there is more, and the last byte is a NUL */
+	n = bpf_probe_read_user_str(p->data, limit + 2, (void *)addr);
+	if (n <= 0) {
+		if (!((tag >> 16) & 1))
+			return 1;
+		flags = TRACE_PIECE_FAULT;
+		n = 0;
+	} else {
+		n--;
+	}
+	if (n > limit) {
+		n = limit;
+		flags = TRACE_PIECE_CUT;
+	}
+	barrier_var(n);
+	if (n < 0 || n > TRACE_DATA_MAX)
+		return 0;
+	if (n & 7) {
+		__u64 *last = (void *)p->data + (n & ~7ul);
+
+		*last &= ~0ull >> (64 - 8 * (n & 7));
+	}
+	piece_end(s, p, tag, flags, addr, 0, n);
+	return 0;
+}
+
+/* A pointer or size_t of the process. */
+static __always_inline long read_word(const struct trace_scratch *s, __u64 addr, __u64 *word)
+{
+	*word = 0;
+	return bpf_probe_read_user(word, s->compat ? 4 : 8, (void *)addr);
+}
+
+static __always_inline __u32 word_size(const struct trace_scratch *s)
+{
+	return s->compat ? 4 : 8;
+}
+
+/* An array of strings that ends with NULL. */
+__attribute__((noinline)) int trace_copy_strings(__u32 where, __u64 tag, __u64 addr, __u32 max,
+						 __u32 limit)
+{
+	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
+	struct piece_words *p;
+	__u32 n = 0, flags = TRACE_PIECE_CUT, size;
+	__u64 word;
+
+	if (!s || !addr)
+		return 0;
+	p = piece_begin(s);
+	if (!p)
+		return 0;
+	size = word_size(s);
+	for (__u32 i = 0; i < STRINGS_COUNT; i++) {
+		if (read_word(s, addr + i * size, &word)) {
+			flags = TRACE_PIECE_FAULT;
+			break;
+		}
+		if (!word) {
+			flags = 0;
+			break;
+		}
+		n++;
+	}
+	if (!n && (flags & TRACE_PIECE_FAULT) && !((tag >> 16) & 1))
+		return 1;
+	piece_end(s, p, tag, flags, addr, n, 0);
+	/* read back: the verifier would follow each number of strings by itself */
+	n = *(volatile __u64 *)&p->full;
+	for (__u32 i = 0; i < STRINGS_MAX && i < max && i < n; i++) {
+		__u64 of = TAG_INDEX(TAG_PART(tag, TRACE_PART_STRING), i);
+
+		if (read_word(s, addr + i * size, &word))
+			break;
+		/* a string that faults has a piece all the same */
+		if (trace_copy_string(where, of, word, limit) == 1)
+			trace_copy_string(where, of | 1 << 16, word, limit);
+	}
+	return 0;
+}
+
+/* The buffers of iovecs. */
+__attribute__((noinline)) int trace_copy_buffers(__u32 where, __u64 tag, __u64 addr, __u32 count,
+						 __u32 limit)
+{
+	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
+	int of_message = (__u8)(tag >> 32) == TRACE_PART_IOVEC;
+
+	if (!s)
+		return 0;
+	tag = TAG_PART(tag & 0xff0000ffffffull, TRACE_PART_BUFFER);
+	for (__u32 i = 0; i < IOVECS_MAX && i < count; i++) {
+		__u32 size = word_size(s);
+		__u64 base, len;
+
+		if (read_word(s, addr + i * 2 * size, &base) ||
+		    read_word(s, addr + i * 2 * size + size, &len))
+			break;
+		if (len > s->left)
+			len = s->left;
+		s->left -= len;
+		trace_copy_bytes(where, of_message ? tag : TAG_INDEX(tag, i), base, len, limit);
+	}
+	return 0;
+}
+
+/* iovecs, and their buffers. */
+__attribute__((noinline)) int trace_copy_iovecs(__u32 where, __u64 tag, __u64 addr, __u32 count,
+						__u32 limit)
+{
+	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
+	__u32 size;
+
+	if (!s || !addr || !count)
+		return 0;
+	size = 2 * word_size(s);
+	if (trace_copy_bytes(where, tag, addr, (__u64)count * size, IOVECS_MAX * size))
+		return 1;
+	return trace_copy_buffers(where, tag, addr, count, limit);
+}
+
+/* The members of a struct msghdr of user space, by their offsets. */
+__attribute__((noinline)) int trace_copy_message(__u32 where, __u64 tag, __u64 addr, __u32 full,
+						 __u32 limit)
+{
+	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
+	__u64 name, name_len = 0, iov, iov_len, control, control_len;
+	__u32 word;
+
+	if (!s || !addr)
+		return 0;
+	word = word_size(s);
+	if (trace_copy_bytes(where, tag, addr, full, full))
+		return 1;
+	if (read_word(s, addr, &name) || bpf_probe_read_user(&name_len, 4, (void *)(addr + word)) ||
+	    read_word(s, addr + 2 * word, &iov) || read_word(s, addr + 3 * word, &iov_len) ||
+	    read_word(s, addr + 4 * word, &control) || read_word(s, addr + 5 * word, &control_len))
+		return 0;
+	trace_copy_bytes(where, TAG_PART(tag, TRACE_PART_NAME), name, name_len, NAME_MAX_BYTES);
+	if (iov_len > 1024)
+		iov_len = 1024;
+	trace_copy_iovecs(where, TAG_PART(tag, TRACE_PART_IOVEC), iov, iov_len, limit);
+	trace_copy_bytes(where, TAG_PART(tag, TRACE_PART_CONTROL), control, control_len,
+			 CONTROL_MAX_BYTES);
+	return 0;
+}
+
+/* struct mmsghdr: a struct msghdr, and the bytes sent or received. */
+__attribute__((noinline)) int trace_copy_messages(__u32 where, __u64 tag, __u64 addr, __u32 count,
+						  __u32 limit_by_ret)
+{
+	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
+	__u32 word, size, limit = limit_by_ret & 0x7fffffff;
+
+	if (!s || !addr)
+		return 0;
+	word = word_size(s);
+	size = 8 * word;
+	for (__u32 i = 0; i < MESSAGES_MAX && i < count; i++) {
+		__u64 len = 0;
+
+		s->left = ~0ull;
+		if (limit_by_ret >> 31 &&
+		    !bpf_probe_read_user(&len, 4, (void *)(addr + i * size + 7 * word)))
+			s->left = len;
+		if (trace_copy_message(where, TAG_INDEX(tag, i), addr + i * size, size, limit))
+			return !i;
+	}
+	return 0;
+}
+
+/* The copy number `which` of the scratch's call. Returns 1 if it is to be tried again. */
+__attribute__((noinline)) int trace_copy_one(__u32 where, __u32 which, __u32 exit)
+{
+	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
+	const volatile struct trace_config *cfg = &config;
+	const struct trace_call *call;
+	const struct trace_copy *copy;
+	__u64 addr, count, tag;
+	__u32 limit, kind, by_ret, size;
+
+	if (!s || which >= TRACE_COPIES)
+		return 0;
+	call = bpf_map_lookup_elem(&calls, &s->index);
+	if (!call)
+		return 0;
+	copy = &call->copies[which];
+	if (copy->arg >= TRACE_ARGS || copy->count_arg >= TRACE_ARGS)
+		return 0;
+	if ((copy->flags & TRACE_COPY_IF_OK) && (__s64)s->ret < 0)
+		return 0;
+	kind = copy->kind;
+	size = copy->size;
+	addr = s->args[copy->arg];
+	count = s->args[copy->count_arg];
+	limit = copy->flags & TRACE_COPY_LIMITED ? cfg->string_size : TRACE_DATA_MAX;
+	by_ret = copy->flags & TRACE_COPY_BY_RET;
+	s->left = by_ret ? s->ret : ~0ull;
+	tag = TAG(copy->arg, which, !!exit);
+	if (kind == TRACE_COPY_STRING) {
+		if (!size)
+			size = PATH_MAX_BYTES;
+		return trace_copy_string(where, tag, addr, size < limit ? size : limit);
+	}
+	if (kind == TRACE_COPY_BYTES)
+		return trace_copy_bytes(where, tag, addr, size, limit);
+	if (kind == TRACE_COPY_COUNT) {
+		if (s->compat)
+			count = (__u32)count;
+		/* no overflow: more than that is cut */
+		if (count > 1ull << 31)
+			count = 1ull << 31;
+		count *= size;
+		if (by_ret && count > s->ret)
+			count = s->ret;
+		return trace_copy_bytes(where, tag, addr, count, limit);
+	}
+	if (kind == TRACE_COPY_COUNT_PTR) {
+		__u32 len = 0;
+
+		if (!addr || !count || bpf_probe_read_user(&len, 4, (void *)count))
+			return 0;
+		if (size && size < limit)
+			limit = size;
+		return trace_copy_bytes(where, tag, addr, len, limit);
+	}
+	if (kind == TRACE_COPY_RET) {
+		if ((__s64)s->ret <= 0)
+			return 0;
+		return trace_copy_bytes(where, tag, addr, s->ret * size, limit);
+	}
+	if (kind == TRACE_COPY_STRINGS)
+		return trace_copy_strings(where, tag, addr, size, limit);
+	if (kind == TRACE_COPY_IOVEC)
+		return trace_copy_iovecs(where, tag, addr, count > 1024 ? 1024 : count, limit);
+	if (kind == TRACE_COPY_MSGHDR)
+		return trace_copy_message(where, tag, addr, 7 * word_size(s), limit);
+	if (kind == TRACE_COPY_MMSGHDR) {
+		if (exit)
+			count = (__s64)s->ret > 0 ? s->ret : 0;
+		return trace_copy_messages(where, tag, addr, count > 1024 ? 1024 : count,
+					   limit | (by_ret ? 1u << 31 : 0));
+	}
+	return 0;
+}
+
+#endif

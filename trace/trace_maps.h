@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * What trace.bpf.c and source.c have in common beyond the records: settings, the state of a
+ * thread, and the rows of the sums. Included by BPF programs: no includes but <linux/types.h>.
+ */
+#ifndef PB_TRACE_TRACE_MAPS_H
+#define PB_TRACE_TRACE_MAPS_H
+
+#include <linux/types.h>
+
+#include "syscalls/call_record.h"
+
+enum {
+	/* What was copied at the entry and is kept with the thread; more goes to a store. */
+	TRACE_INLINE = 320,
+	TRACE_PIECES = 127,
+	TRACE_HEAD = sizeof(struct trace_record) + TRACE_ARGS * 8,
+	/* A record: the head, data, and for each piece its head and up to 7 bytes of padding. */
+	TRACE_RECORD_MAX = TRACE_HEAD + TRACE_DATA_MAX + TRACE_PIECES * 32,
+	/* Entries whose copies are larger than TRACE_INLINE, at the same time. */
+	TRACE_STORES = 512,
+	/* Powers of two that the sums count apart: 2^47 ns are 39 hours. */
+	TRACE_SLOTS = 48,
+	TRACE_UIDS = 16,
+};
+
+/* Constant once the program is loaded; the verifier removes what is not needed. */
+struct trace_config {
+	__u64 min_ns;
+	__u64 ns_dev, ns_ino; /* our PID namespace, for pids and tids; 0: the initial one */
+	__u32 string_size;
+	__u32 wake_bytes; /* in the ring: half of it */
+	__u32 wake_step;  /* bytes from one wake-up to the next */
+	__u32 self;	  /* the process of perf-bpf */
+	__u32 n_uids;
+	__u32 uids[TRACE_UIDS];
+	__u8 task_storage; /* states are in the task storage, else in the hash */
+	__u8 events, summary, by_thread;
+	__u8 failed_only;
+	__u8 cgroup;
+	__u8 exclude; /* the map has processes */
+	__u8 copies;  /* some call has memory to copy */
+};
+
+/* Changes while the program runs. */
+struct trace_live {
+	__u64 last_wake; /* where the ring ended at the last wake-up */
+	__u32 targeted;	 /* only the threads of pids and tids, and who descends from them */
+	__u32 reserved;
+};
+
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wgnu-variable-sized-type-not-at-end"
+#endif
+
+/*
+ * The state of a thread. Who has one is traced. The record is kept as it is sent: the head,
+ * n_args arguments, and behind them the pieces that were read at the entry, unless those are
+ * in a store.
+ */
+struct trace_state {
+	__u32 index; /* of the call, in the map "calls" */
+	__u32 len;   /* of the record so far */
+	__u8 in_call;
+	__u8 faulted; /* bits: copies that are read again at the exit */
+	__u16 again;  /* the call that was interrupted, plus 1; 0: none was */
+	__u32 store;  /* the store that has the record's bytes, plus 1; 0: none */
+	__u64 mm;     /* of the entry, if a copy faulted: execve replaces the memory */
+	struct trace_record rec;
+	__u64 args[TRACE_ARGS];
+	__u8 data[TRACE_INLINE];
+};
+
+/* A CPU's place to put a record together: one for entries, one for exits. */
+struct trace_scratch {
+	__u32 index; /* of the call */
+	__u32 len;   /* of the record so far */
+	__u32 data;  /* bytes of data in it */
+	__u8 compat; /* pointers have 4 bytes */
+	__u8 faulted;
+	__u16 reserved;
+	__u64 ret;
+	__u64 left; /* bytes of buffers that the result lets us copy */
+	__u64 args[TRACE_ARGS];
+	struct trace_record rec;
+	__u64 rec_args[TRACE_ARGS];
+	/* Room behind the largest record: the verifier adds up the limits of offset and length. */
+	__u8 rest[TRACE_RECORD_MAX - TRACE_HEAD + TRACE_DATA_MAX + 64];
+};
+
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
+
+struct trace_store {
+	__u8 rec[TRACE_RECORD_MAX + 8];
+};
+
+/* The sums of a call. */
+struct trace_row {
+	__u64 calls, errors, unfinished;
+	__u64 total_ns, min_ns, max_ns;
+	__u64 squares_low, squares_high; /* 128 bits of ns^2 */
+	__u64 slots[TRACE_SLOTS];
+};
+
+struct trace_thread_key {
+	__u32 tid;
+	__u32 row;
+};
+
+struct trace_thread_row {
+	__u32 pid;
+	__u32 reserved;
+	char comm[16];
+	struct trace_row sums;
+};
+
+struct trace_errno_key {
+	__u32 tid; /* 0 without by_thread */
+	__u16 row;
+	__u16 err;
+};
+
+/* Counted on each CPU by call. */
+struct trace_lost {
+	__u64 n[TRACE_LOST_KINDS];
+};
+
+#endif
