@@ -27,6 +27,9 @@
 enum {
 	MAX_DEPTH = 32,
 	MAX_STEPS = 30000,
+	/* members without bytes need no steps */
+	MAX_MEMBERS = 10 * MAX_STEPS,
+	MAX_TEXT = 32 << 20, /* bytes of the plan */
 };
 
 enum step_kind {
@@ -81,6 +84,7 @@ struct plan_compiler {
 	struct json_writer json; /* writes the plan's text; steps write some of the values */
 	size_t from;		 /* where the text begins that no step adds yet */
 	uint32_t limit;		 /* bytes of the innermost loop's element, or of the value */
+	uint32_t members;	 /* seen so far */
 };
 
 static struct error *put_step(struct plan_compiler *c, struct plan_step step)
@@ -215,6 +219,8 @@ static struct error *compile_members(struct plan_compiler *c, const struct btf_t
 		const char *name = btf__name_by_offset(c->btf, m->name_off);
 		const struct btf_type *inner = btf_skip_mods_and_typedefs(c->btf, m->type, NULL);
 
+		if (++c->members > MAX_MEMBERS || c->plan->text.len > MAX_TEXT)
+			return error_new(E2BIG, "the type has too many members to show");
 		if (name && *name)
 			TRY(error_prefix(compile_type(c, m->type, at,
 						      btf_member_bitfield_size(t, i), name,
