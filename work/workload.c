@@ -11,13 +11,40 @@
 #include "work/workload.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void child(int go_fd, int fail_fd, char *const *argv, const sigset_t *mask)
+/*
+ * Finds the file as execvp(3) does, so that the child makes one execve(2): those that fail until
+ * the right folder of PATH would be traced and counted as the command's. false: only execvp(3)
+ * knows what is wrong.
+ */
+static bool find_file(const char *name, char path[PATH_MAX])
+{
+	const char *dir = getenv("PATH");
+	struct stat st;
+
+	if (!*name || strchr(name, '/'))
+		return false;
+	for (; dir; dir = strchr(dir, ':')) {
+		dir += *dir == ':';
+		const int len = (int)strcspn(dir, ":");
+		const int n = snprintf(path, PATH_MAX, "%.*s%s%s", len, dir, len ? "/" : "", name);
+
+		if (n < PATH_MAX && !access(path, X_OK) && !stat(path, &st) && S_ISREG(st.st_mode))
+			return true;
+	}
+	return false;
+}
+
+static void child(int go_fd, int fail_fd, const char *path, char *const *argv, const sigset_t *mask)
 {
 	struct sigaction dfl = {.sa_handler = SIG_DFL};
 	char c;
@@ -31,6 +58,8 @@ static void child(int go_fd, int fail_fd, char *const *argv, const sigset_t *mas
 	} while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(1);
+	if (path)
+		execv(path, argv);
 	execvp(argv[0], argv);
 	int code = errno;
 	n = write(fail_fd, &code, sizeof(code));
@@ -40,6 +69,7 @@ static void child(int go_fd, int fail_fd, char *const *argv, const sigset_t *mas
 struct error *workload_prepare(struct workload *workload, char *const *argv, const sigset_t *mask)
 {
 	int go[2], fail[2];
+	char path[PATH_MAX];
 
 	if (pipe2(go, O_CLOEXEC))
 		return error_errno(errno, "cannot create a pipe for the workload");
@@ -50,11 +80,12 @@ struct error *workload_prepare(struct workload *workload, char *const *argv, con
 		close(go[1]);
 		return error_errno(code, "cannot create a pipe for the workload");
 	}
+	const char *found = find_file(argv[0], path) ? path : NULL;
 	pid_t pid = fork();
 	if (!pid) {
 		close(go[1]);
 		close(fail[0]);
-		child(go[0], fail[1], argv, mask);
+		child(go[0], fail[1], found, argv, mask);
 	}
 	int code = errno;
 	close(go[0]);
