@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The running kernel's configuration: /boot/config-RELEASE, else /proc/config.gz. */
+/*
+ * The running kernel's configuration. The places, in this order:
+ *
+ *	/boot/config-RELEASE		Debian, Fedora
+ *	/proc/config.gz			kernels with CONFIG_IKCONFIG_PROC
+ *	/lib/modules/RELEASE/config	openSUSE, Fedora, Debian since 7.x: it is there even where
+ *					nobody copied it to /boot, as in a container or an image
+ *
+ * libbpf reads the first two.
+ */
 #include "lib/sys/sys.h"
 
 #include <errno.h>
@@ -10,6 +19,7 @@
 #include <zlib.h>
 
 #include "lib/base/cleanup.h"
+#include "lib/base/util.h"
 
 /* Ten times what distributions have. */
 #define CONFIG_MAX (4 << 20)
@@ -36,23 +46,22 @@ static char *read_text(const char *path)
 struct error *sys_kernel_config(const struct sys_roots *roots, char **text)
 {
 	struct utsname host;
-	char path[512];
+	char paths[3][512], *found = NULL;
 
 	if (!roots)
 		roots = &sys_roots_default;
 	uname(&host);
-	snprintf(path, sizeof(path), "/boot/config-%s", host.release);
-	char *found = read_text(path);
-	if (!found) {
-		snprintf(path, sizeof(path), "%s/config.gz", roots->proc);
-		found = read_text(path);
-	}
+	snprintf(paths[0], sizeof(paths[0]), "/boot/config-%s", host.release);
+	snprintf(paths[1], sizeof(paths[1]), "%s/config.gz", roots->proc);
+	snprintf(paths[2], sizeof(paths[2]), "/lib/modules/%s/config", host.release);
+	for (size_t i = 0; i < ARRAY_SIZE(paths) && !found; i++)
+		found = read_text(paths[i]);
 	if (!found)
 		return error_hint(
 			error_new(ENOENT,
-				  "the kernel's configuration is not available: neither "
-				  "/boot/config-%s nor %s can be read",
-				  host.release, path),
+				  "the kernel's configuration is not available: none of %s, %s and "
+				  "%s can be read",
+				  paths[0], paths[1], paths[2]),
 			"install /boot/config-…, or use a kernel with CONFIG_IKCONFIG_PROC");
 	*text = found;
 	return NULL;

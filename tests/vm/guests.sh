@@ -52,11 +52,12 @@ make_initramfs() {
 	bpf instances.bpf.c instances.bpf.o
 	bpf record.bpf.c usdt_filter.bpf.o -DUSDT
 	bpf objects.bpf.c objects.bpf.o
+	bpf hz.bpf.c hz.bpf.o
 	bpf prog.bpf.c prog.bpf.o
 	bpf prog.bpf.c missed.bpf.o -DMISSED
 	objects+=("prog.bpf.o=tests/prog.o" "missed.bpf.o=tests/missed.o")
 	objects+=("usdt.bpf.o=tests/usdt.bpf.o" "usdt_filter.bpf.o=tests/usdt_filter.bpf.o"
-		"instances.bpf.o=tests/instances.bpf.o" "objects.bpf.o=tests/objects.o"
+		"instances.bpf.o=tests/instances.bpf.o" "objects.bpf.o=tests/objects.o" "hz.bpf.o=tests/hz.o"
 		"$BUILD/tests/vm/instances=bin/instances")
 	[ ! -x "$BUILD/tests/vm/usdt_client" ] || objects+=("$BUILD/tests/vm/usdt_client=bin/usdt_client")
 	# Address spaces came with clang 19.
@@ -79,6 +80,19 @@ make_initramfs() {
 		"${objects[@]}" "$@"
 }
 
+# own_archive SUITE KERNEL_FOLDER: what only this kernel can use, below modules/, and its
+# configuration, as an archive behind that of all kernels: one after the other are one.
+own_archive() {
+	local root release
+	root=$(mktemp -d own.XXXXXX)
+	release=$(cat "$2/release")
+	mkdir -p "$root/lib/modules/$release"
+	[ ! -d "$2/modules" ] || cp -r "$2/modules" "$root"
+	cp "$2/config" "$root/lib/modules/$release/config"
+	(cd "$root" && find . | cpio -o -H newc --quiet)
+	rm -r "$root"
+}
+
 # One kernel: its output to guest.SUITE, or the reason why there is none to skip.SUITE.
 run_guest() {
 	local suite=$1 kernel
@@ -86,11 +100,7 @@ run_guest() {
 		echo "${kernel:-fetch-kernel failed}" >skip."$suite"
 		return
 	}
-	# Each kernel has modules of its own; archives one after the other are one.
-	{
-		cat initramfs
-		[ ! -d "$kernel/modules" ] || (cd "$kernel" && find modules | cpio -o -H newc --quiet)
-	} >initramfs."$suite"
+	{ cat initramfs && own_archive "$suite" "$kernel"; } >initramfs."$suite"
 	"$HERE/boot" "$kernel" initramfs."$suite" guest."$suite" || :
 	rm initramfs."$suite"
 }
