@@ -33,6 +33,8 @@ make_initramfs() {
 	done
 	bpf ../cmd/run.bpf.c run.bpf.o -I"$SRC/progs"
 	bpf faults.bpf.c faults.bpf.o -I"$SRC/progs"
+	bpf testmod.bpf.c testmod.bpf.o
+	objects+=("testmod.bpf.o=tests/testmod.o" "$BUILD/tests/vm/testmod_client=bin/testmod_client")
 	$CC -O0 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -static -o maps_work "$HERE/maps_work.c"
 	bpf losses.bpf.c losses.bpf.o -I"$SRC/progs"
 	$CC -O0 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -static -o losses_work "$HERE/losses_work.c"
@@ -80,15 +82,20 @@ make_initramfs() {
 		"${objects[@]}" "$@"
 }
 
-# own_archive SUITE KERNEL_FOLDER: what only this kernel can use, below modules/, and its
-# configuration, as an archive behind that of all kernels: one after the other are one.
+# own_archive SUITE KERNEL_FOLDER: what only this kernel can use, below modules/ and testmod/,
+# and its configuration, as an archive behind that of all kernels: one after the other are one.
 own_archive() {
-	local root release
+	local root release testmod
 	root=$(mktemp -d own.XXXXXX)
 	release=$(cat "$2/release")
-	mkdir -p "$root/lib/modules/$release"
+	mkdir -p "$root/testmod" "$root/lib/modules/$release"
 	[ ! -d "$2/modules" ] || cp -r "$2/modules" "$root"
 	cp "$2/config" "$root/lib/modules/$release/config"
+	if testmod=$("$HERE/fetch-testmod" "$1" 2>>fetch."$1"); then
+		cp "$testmod"/*.ko "$root/testmod"
+	else
+		echo "${testmod:-fetch-testmod failed}" >"$root/testmod/why"
+	fi
 	(cd "$root" && find . | cpio -o -H newc --quiet)
 	rm -r "$root"
 }
