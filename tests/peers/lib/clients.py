@@ -31,18 +31,19 @@ def build_clients(work, client="loader"):
 RENAMED = [f"-Wl,--defsym=__isoc23_{name}={name}" for name in ("sscanf", "fscanf", "strtoull")]
 
 
-def build_static(work, libbpf=None):
+def build_static(work, libbpf=None, client="loader"):
     """(ours, libbpf's) for guests that have no libraries; libbpf is a folder usr of it."""
-    ours, theirs = os.path.join(work, "ours.static"), os.path.join(work, "theirs.static")
+    name = os.path.basename(client)
+    ours, theirs = (os.path.join(work, f"{name}.{whose}.static") for whose in ("ours", "theirs"))
     libs = ["-lelf", "-lz", "-lzstd"]
     if not build(ours, ["-static", "-I" + os.path.join(SRC, "include"),
-                        os.path.join(BUILD, "libperfbpf.a"), *libs]):
-        sys.exit("tests/peers/loader.c cannot be linked statically")
+                        os.path.join(BUILD, "libperfbpf.a"), *libs], client):
+        sys.exit(f"tests/peers/{client}.c cannot be linked statically")
     if libbpf:
         options = ["-I" + os.path.join(libbpf, "include"),
                    os.path.join(libbpf, "lib/x86_64-linux-gnu/libbpf.a"), *libs, *RENAMED]
     else:
         options = ["-lbpf", *libs]
-    if not build(theirs, ["-static", *options]):
+    if not build(theirs, ["-static", *options], client):
         skip_all("no static libbpf to compare with (package libbpf-dev)")
     return ours, theirs

@@ -49,20 +49,35 @@ def cpio(folder, output):
         out.write(b"\0" * (-out.tell() % 512))
 
 
-def pack(work, folders, objects, clients):
-    """An initramfs for the kernels in folders, with clients and objects [(name, path)]."""
+def testmod(suite):
+    """(the folder with the kernel's test modules, None) or (None, the reason why there is none)"""
+    run = subprocess.run([os.path.join(VM, "fetch-testmod"), suite], capture_output=True, text=True)
+    said = run.stdout.strip().split("\n")[-1]
+    return (said, None) if run.returncode == 0 else (None, said or "fetch-testmod failed")
+
+
+def add_own(suite, folder, output):
+    """Appends what only one kernel can use: its modules, and its options where libbpf reads them."""
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(output)) as root:
+        os.mkdir(os.path.join(root, "boot"))
+        with open(os.path.join(folder, "release")) as f:
+            shutil.copy(os.path.join(folder, "config"),
+                        os.path.join(root, "boot/config-" + f.read().strip()))
+        for name, place in (("modules", os.path.join(folder, "modules")),
+                            ("testmod", testmod(suite)[0])):
+            if place and os.path.isdir(place):
+                shutil.copytree(place, os.path.join(root, name))
+        cpio(root, output)
+
+
+def pack(work, objects, clients):
+    """An initramfs for all kernels, with clients and objects [(name, path)]."""
     output = os.path.join(work, "initramfs")
     subprocess.run([os.path.join(VM, "make-initramfs"), output,
                     os.path.join(SRC, "tests/peers/guest-load") + "=run-tests",
                     *(f"{path}=bin/{name}" for name, path in clients)], check=True)
     with tempfile.TemporaryDirectory(dir=work) as root:
         os.mkdir(os.path.join(root, "objects"))
-        os.mkdir(os.path.join(root, "boot"))
-        for folder in folders:  # libbpf reads the kernel's options from there
-            config = os.path.join(folder, "config")
-            if os.path.exists(config):
-                with open(os.path.join(folder, "release")) as f:
-                    shutil.copy(config, os.path.join(root, "boot/config-" + f.read().strip()))
         for name, path in objects:
             copy = os.path.join(root, "objects", name + ".o")
             shutil.copy(path, copy)
@@ -93,15 +108,17 @@ def compare(suites, objects, clients, peer, work):
     reason = why_not()
     if reason:
         return {suite: reason for suite in suites}
-    kernels = {suite: kernel(suite) for suite in suites}
-    initramfs = pack(work, [folder for folder, _ in kernels.values() if folder], objects,
-                     [("ours", clients[0]), ("theirs", clients[1])])
+    initramfs = pack(work, objects, [("ours", clients[0]), ("theirs", clients[1])])
 
     def one(suite):
-        folder, why = kernels[suite]
+        folder, why = kernel(suite)
         if not folder:
             return suite, why
-        release, rows, ended = boot(folder, initramfs, os.path.join(work, suite))
+        own = os.path.join(work, "initramfs." + suite)
+        shutil.copy(initramfs, own)
+        add_own(suite, folder, own)
+        release, rows, ended = boot(folder, own, os.path.join(work, suite))
+        os.remove(own)
         cmp = Comparison(peer)
         cmp.add_all(rows.get("ours", {}), rows.get("theirs", {}))
         return suite, (release, cmp, ended)
