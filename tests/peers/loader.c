@@ -7,7 +7,8 @@
  *				each program of each object by itself, in a process
  *				of its own, which is ended after so many seconds
  *				(none: 0); but those that stand in LIST, lines
- *				"object program", are left out
+ *				"object program", are left out; and then each object as it
+ *				is, as the program "(all)"
  *	loader describe FILE...	what opening finds: programs and maps
  *
  * Lines of "load", their fields parted by tabs:
@@ -24,8 +25,9 @@
  *	map	NAME type T ...
  *
  * RESULT is "ok" and, of what was loaded, the kernel's tag (the hash of its
- * instructions), the number of functions, of lines and of maps; or the errno
- * and the first complaint; or "timeout", "skipped", "signal N".
+ * instructions), the number of functions, of lines and of maps (of "(all)": the
+ * number of programs and of maps, 0 and 0); or the errno and the first
+ * complaint; or "timeout", "skipped", "signal N".
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -109,6 +111,28 @@ static int load_one(struct bpf_object *obj, const struct bpf_program *wanted)
 	return 0;
 }
 
+/* In a process of its own: the object as it is. */
+static int load_all(struct bpf_object *obj)
+{
+	const struct bpf_program *prog;
+	const struct bpf_map *map;
+	int programs = 0, maps = 0;
+	const int err = bpf_object__load(obj);
+
+	if (err) {
+		printf("-\t-\t%d\t%s\n", -err, complaint);
+	} else {
+		bpf_object__for_each_program (prog, obj)
+			programs += bpf_program__fd(prog) >= 0;
+		bpf_object__for_each_map (map, obj)
+			maps += bpf_map__fd(map) >= 0;
+		printf("-\t-\tok\t%d\t%d\t0\t0\n", programs, maps);
+	}
+	fflush(stdout);
+	unpin_maps(obj);
+	return 0;
+}
+
 /* Waits for a process; ends it when its time is over. */
 static void wait_for(pid_t pid, const struct settings *set)
 {
@@ -144,6 +168,25 @@ static int is_left_out(const struct settings *set, const char *object, const cha
 	return strstr(set->left_out, line) != NULL;
 }
 
+/* Loads one program, or with NULL the object as it is. */
+static void try_apart(const char *file, const struct settings *set, struct bpf_object *obj,
+		      const struct bpf_program *prog)
+{
+	const char *name = prog ? bpf_program__name(prog) : "(all)";
+
+	printf("program\t%s\t%s\t", name, prog ? bpf_program__section_name(prog) : "-");
+	if (is_left_out(set, base_name(file), name)) {
+		printf("-\t-\tskipped\t\n");
+		return;
+	}
+	fflush(stdout);
+	complaint[0] = 0;
+	const pid_t pid = fork();
+	if (!pid)
+		_exit(prog ? load_one(obj, prog) : load_all(obj));
+	wait_for(pid, set);
+}
+
 static int load_object(const char *file, const struct settings *set)
 {
 	struct bpf_program *prog;
@@ -154,21 +197,9 @@ static int load_object(const char *file, const struct settings *set)
 		printf("open\t%d\t%s\n", errno, complaint);
 		return 0;
 	}
-	bpf_object__for_each_program (prog, obj) {
-		const char *name = bpf_program__name(prog);
-
-		printf("program\t%s\t%s\t", name, bpf_program__section_name(prog));
-		if (is_left_out(set, base_name(file), name)) {
-			printf("-\t-\tskipped\t\n");
-			continue;
-		}
-		fflush(stdout);
-		complaint[0] = 0;
-		const pid_t pid = fork();
-		if (!pid)
-			_exit(load_one(obj, prog));
-		wait_for(pid, set);
-	}
+	bpf_object__for_each_program (prog, obj)
+		try_apart(file, set, obj, prog);
+	try_apart(file, set, obj, NULL);
 	bpf_object__close(obj);
 	return 0;
 }

@@ -8,8 +8,8 @@ these suites in QEMU, as test_selftests.py does it; sid's here, too. The peer is
 sid's libbpf, unpacked from its package, not installed. What it opens and loads,
 this library must open and load.
 
-PEERS_ONLY=GLOB tries some of the objects, PEERS_GUESTS="sid" some of the kernels
-("" none), PEERS_TABLE=FILE keeps the table.
+PEERS_ONLY=GLOB tries some of the objects, PEERS_SOURCES="sid" some of the sources,
+PEERS_GUESTS="sid" some of the kernels ("" none), PEERS_TABLE=FILE keeps the table.
 """
 import os
 import platform
@@ -27,6 +27,7 @@ from lib.report import Report
 from lib.rows import Comparison, left_out, load
 from lib.trees import of_suite, version
 
+SOURCES = os.environ.get("PEERS_SOURCES", "trixie sid").split()
 GUESTS = os.environ.get("PEERS_GUESTS", "trixie sid").split()
 # Suite of the sources, compilers in the order in which they are tried, and the kernels.
 SETS = (("trixie", ["clang-19", "clang-22", "clang"], ["trixie", "sid"]),
@@ -65,6 +66,8 @@ def main():
                     "(make check-peers; PEERS_TABLE=doc/selftests-newer.txt "
                     "tests/peers/test_newer_selftests.py keeps the table)")
     for suite, compilers, kernels in SETS:
+        if suite not in SOURCES:
+            continue
         top, why = of_suite(suite)
         btf = kernel_btf(suite)
         if not top or not btf:

@@ -36,6 +36,8 @@ class Report:
                    f"{where}: what {cmp.peer} opens, ours opens")
         self.check(cmp.both > 0 and not cmp.only_peer,
                    f"{where}: what {cmp.peer} loads, ours loads")
+        self.check(cmp.whole_both > 0 and not cmp.other_whole,
+                   f"{where}: objects are loaded with the programs and maps that {cmp.peer} loads")
         self.check(cmp.both > 0 and not cmp.other_type,
                    f"{where}: programs have the types that {cmp.peer} gives them")
 

@@ -7,6 +7,7 @@ from lib.clients import SECONDS
 NO_PROGRAM = ["", "", "", "no such program", ""]
 UPROBE_MULTI = "48"  # BPF_TRACE_UPROBE_MULTI
 NO_ANSWER = ("timeout", "skipped")
+WHOLE = "(all)"  # the client's name for an object that is loaded as it is
 
 
 class Row:
@@ -80,7 +81,9 @@ class Comparison:
         self.peer = peer
         self.objects = self.programs = self.both = self.neither = self.same_tag = 0
         self.opened = self.opened_neither = 0
+        self.whole_both = self.whole_neither = 0
         self.only_peer, self.only_ours, self.other_type, self.other_code = [], [], [], []
+        self.other_whole = []
         self.only_peer_opens, self.only_ours_opens = [], []
         self.broken, self.too_long = [], []
 
@@ -102,8 +105,27 @@ class Comparison:
         else:
             self.opened += 1
         for program, row in theirs.items():
-            if program != "(open)":
+            if program == WHOLE:
+                self.add_whole(name, row, ours.get(program) or own_open or Row(NO_PROGRAM))
+            elif program != "(open)":
                 self.add_program(name, program, row, ours.get(program) or own_open)
+
+    def add_whole(self, name, row, own):
+        if own.result.startswith("signal"):
+            self.broken.append(f"{name}: {own.result}")
+        if row.result in NO_ANSWER or own.result in NO_ANSWER:
+            self.too_long.append((name, WHOLE, ""))
+        elif row.loaded and not own.loaded:
+            self.only_peer.append((name, WHOLE, own.why))
+        elif own.loaded and not row.loaded:
+            self.only_ours.append((name, WHOLE, f"{self.peer}: {row.why}"))
+        elif not row.loaded:
+            self.whole_neither += 1
+        else:
+            self.whole_both += 1
+            if own.rest != row.rest:
+                self.other_whole.append((name, WHOLE, "{} programs, {} maps; {}'s {}, {}".format(
+                    *own.rest[:2], self.peer, *row.rest[:2])))
 
     def add_program(self, name, program, row, own):
         self.programs += 1
@@ -143,11 +165,14 @@ class Comparison:
                  f"{self.programs} programs: {self.both} loaded by both, {self.neither} by "
                  f"neither, {len(self.only_peer)} by {self.peer} only, {len(self.only_ours)} by "
                  f"ours only, {len(self.too_long)} take too long to verify; "
-                 f"{self.same_tag} of {self.both} with the same instructions"]
+                 f"{self.same_tag} of {self.both} with the same instructions",
+                 f"objects as they are: {self.whole_both} loaded by both, {self.whole_neither} "
+                 "by neither"]
         for title, rows in ((f"opened by {self.peer} only", self.only_peer_opens),
                             ("opened by ours only", self.only_ours_opens),
                             (f"loaded by {self.peer} only", self.only_peer),
                             ("loaded by ours only", self.only_ours),
+                            ("loaded as they are, with other programs or maps", self.other_whole),
                             ("another type or attach type", self.other_type),
                             ("other instructions, functions or maps (what CO-RE finds unreachable is numbered here)",
                              self.other_code),

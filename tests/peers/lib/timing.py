@@ -8,6 +8,8 @@ the largest peak of memory.
 import math
 import subprocess
 
+from lib.rows import WHOLE
+
 ROUNDS = 3  # of processes, each of the two libraries in turn
 TIMES = {"open": 7, "load": 2}  # in a process
 ENOUGH = 100  # objects that a mean is held against its goal for
@@ -49,7 +51,7 @@ def loaded_by_both(ours, theirs):
     found = {}
     for name, rows in theirs.items():
         programs = [program for program, row in rows.items()
-                    if row.loaded and program in ours.get(name, {}) and ours[name][program].loaded]
+                    if program != WHOLE and row.loaded and program in ours.get(name, {}) and ours[name][program].loaded]
         if programs:
             found[name] = programs
     return found
