@@ -21,18 +21,6 @@ static bool is_in(uint32_t c, const struct row_range *ranges, size_t n)
 	return false;
 }
 
-/* What acts instead of being seen. */
-static bool acts(uint32_t c)
-{
-	static const struct row_range ranges[] = {
-		{0x00, 0x1f},	  {0x7f, 0x9f},	    {0x061c, 0x061c},
-		{0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
-		{0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
-	};
-
-	return is_in(c, ranges, ARRAY_SIZE(ranges));
-}
-
 static size_t width_of(uint32_t c)
 {
 	static const struct row_range none[] = {
@@ -52,30 +40,6 @@ static size_t width_of(uint32_t c)
 	if (is_in(c, none, ARRAY_SIZE(none)))
 		return 0;
 	return is_in(c, wide, ARRAY_SIZE(wide)) ? 2 : 1;
-}
-
-void plain_add(struct strbuf *out, const char *s, size_t n)
-{
-	const uint8_t *p = (const uint8_t *)s;
-
-	for (size_t i = 0; i < n;) {
-		size_t plain = i;
-
-		while (plain < n && p[plain] >= ' ' && p[plain] < 0x7f)
-			plain++;
-		strbuf_add(out, s + i, plain - i);
-		i = plain;
-		if (i == n)
-			break;
-		size_t len = utf8_length(p + i, n - i);
-		if (len && !acts(utf8_decode(p + i, len))) {
-			strbuf_add(out, s + i, len);
-			i += len;
-			continue;
-		}
-		for (len = max_of(len, (size_t)1); len; len--)
-			strbuf_addf(out, "\\x%02x", p[i++]);
-	}
 }
 
 /* The next character's bytes; bytes that begin none stand alone and take a column. */

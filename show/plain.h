@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * Text from outside (names of processes, files, functions) as a terminal and a
- * line-oriented reader may have it. A process names itself: what it writes
- * there must not move the cursor, end a line, or turn the writing direction.
- */
+/* How much room plain text takes on a terminal, and text that is cut to fit. */
 #ifndef PB_SHOW_PLAIN_H
 #define PB_SHOW_PLAIN_H
 
 #include <stddef.h>
 
-#include "lib/base/strbuf.h"
-
-/*
- * Adds n bytes of s. Control characters (C0, DEL, C1), those that turn the
- * direction of writing, and bytes that are not UTF-8 stand as "\xHH".
- */
-void plain_add(struct strbuf *out, const char *s, size_t n);
+#include "lib/base/plain_text.h"
 
 /* How many columns of a terminal n bytes of plain text take. */
 size_t plain_width(const char *s, size_t n);

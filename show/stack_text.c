@@ -46,7 +46,7 @@ static void add_frame(const struct stack_maker *m, const struct result_frame *f,
 {
 	if (m->opts->as_addresses) {
 		if (f->has_start)
-			strbuf_adds(out, f->name);
+			plain_adds(out, f->name);
 		else
 			strbuf_addf(out, "%#" PRIx64, f->addr);
 		return;
@@ -63,7 +63,7 @@ static void add_frame(const struct stack_maker *m, const struct result_frame *f,
 static const char *frame_line(struct stack_maker *m, const struct result_frame *f,
 			      struct strbuf *scratch)
 {
-	if (m->opts->as_addresses && f->has_start)
+	if (m->opts->as_addresses && f->has_start && text_is_plain(f->name, strlen(f->name)))
 		return f->name;
 	add_frame(m, f, scratch);
 	return keep(m, scratch);
