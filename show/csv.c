@@ -44,10 +44,26 @@ static void add_field(struct line *line, const char *s, size_t n)
 	strbuf_addch(line->out, '"');
 }
 
+/*
+ * Spreadsheets calculate cells that begin with one of these, also by running programs; a process
+ * names itself. With a quote before it, a cell is text.
+ */
+static bool is_formula(const char *s)
+{
+	char *end;
+
+	if (!*s || !strchr("=+-@", *s))
+		return false;
+	strtod(s, &end);
+	return end == s || *end;
+}
+
 static void add_text(struct line *line, const char *s)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
+	if (s && is_formula(s))
+		strbuf_addch(&text, '\'');
 	if (s)
 		plain_add(&text, s, strlen(s));
 	line->out->failed |= strbuf_failed(&text);

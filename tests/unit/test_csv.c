@@ -101,6 +101,30 @@ static void test_events(void **state)
 	csv_deinit(&csv);
 }
 
+/* What a spreadsheet would calculate becomes text; numbers stay numbers. */
+static void test_formulas(void **state)
+{
+	static const struct result_column columns[] = {{.name = "comm", .is_key = true}};
+	static const char *const texts[] = {"=1+1", "@x", "-bash", "+a", "-1.5", "a=b"};
+	struct result_cell cells[ARRAY_SIZE(texts)];
+	_cleanup_results_ struct results results = {0};
+	struct csv csv = {0};
+	struct result *r = results_add(&results, RESULT_TABLE, "=m");
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		cells[i] = (struct result_cell){.kind = CELL_TEXT, .text = texts[i]};
+	r->table = (struct result_table){
+		.columns = columns,
+		.n_columns = 1,
+		.cells = cells,
+		.n_rows = ARRAY_SIZE(texts),
+	};
+	check(&csv, &results,
+	      "map,comm\r\n'=m,'=1+1\r\n'=m,'@x\r\n'=m,'-bash\r\n'=m,'+a\r\n'=m,-1.5\r\n'=m,a="
+	      "b\r\n");
+	csv_deinit(&csv);
+}
+
 static void test_nothing(void **state)
 {
 	_cleanup_results_ struct results results = {0};
@@ -187,10 +211,10 @@ static void test_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_kind), cmocka_unit_test(test_looks),
-		cmocka_unit_test(test_nothing),	   cmocka_unit_test(test_names_twice),
-		cmocka_unit_test(test_events),	   cmocka_unit_test(test_plain),
-		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_every_kind),  cmocka_unit_test(test_looks),
+		cmocka_unit_test(test_formulas),    cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_names_twice), cmocka_unit_test(test_events),
+		cmocka_unit_test(test_plain),	    cmocka_unit_test(test_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
