@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/plain_text.h"
 #include "show/table.h"
 
 enum {
@@ -204,6 +205,7 @@ static void key_cell(const struct table_printer *p, enum column_style style, uns
 			strbuf_addf(out, "%*.*d", w, w, (int)cell->i);
 		break;
 	}
+	plain_since(out, 0, false);
 	replace_separator(p, out);
 }
 

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "lib/base/plain_text.h"
 #include "perf/print/printer.h"
 
 static void add_bits(struct strbuf *out, const char *name, uint64_t value, const char *const *names,
@@ -161,6 +162,8 @@ static void add_events(const struct data_header *h, struct strbuf *out)
 
 static void add_cmdline(const struct data_header *h, struct strbuf *out)
 {
+	const size_t from = out->len;
+
 	strbuf_adds(out, "# cmdline : ");
 	for (size_t i = 0; i < h->n_cmdline; i++) {
 		for (const char *s = h->cmdline[i]; *s; s++) {
@@ -171,6 +174,7 @@ static void add_cmdline(const struct data_header *h, struct strbuf *out)
 		strbuf_addch(out, ' ');
 	}
 	strbuf_addch(out, '\n');
+	plain_since(out, from, false); /* an argument may have newlines */
 }
 
 static void add_pmus(const struct data_header *h, struct strbuf *out)
@@ -392,6 +396,7 @@ void print_header(const struct data_header *h, const char *path, struct strbuf *
 {
 	struct stat st;
 	char when[32];
+	const size_t from = out->len;
 
 	strbuf_adds(out, "# ========\n");
 	if (!h->pipe && !stat(path, &st) && ctime_r(&st.st_mtime, when))
@@ -411,4 +416,5 @@ void print_header(const struct data_header *h, const char *path, struct strbuf *
 		strbuf_addch(out, '\n');
 	}
 	strbuf_adds(out, "# ========\n#\n");
+	plain_since(out, from, true);
 }

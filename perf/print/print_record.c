@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "lib/base/plain_text.h"
 #include "perf/print/printer.h"
 
 static void add_mmap(const struct record *rec, struct strbuf *out)
@@ -286,7 +287,9 @@ void print_record(struct script_printer *p, const struct record *rec, const stru
 		id.misc = rec->header.misc;
 		print_start(p, event, rec->header.type, &id, thread, out);
 	}
+	const size_t from = out->len;
 	print_record_body(rec, out);
+	plain_since(out, from, false);
 }
 
 /*
@@ -319,8 +322,10 @@ void print_record_raw(struct script_printer *p, const struct record *rec,
 	if (p->all_sample_types & PERF_SAMPLE_TIME)
 		strbuf_addf(out, "%" PRIu64 " ", user ? 0 : id->time);
 	strbuf_addf(out, "%#" PRIx64 " [%#x]: ", rec->file_offset, rec->header.size);
+	const size_t from = out->len;
 	if (!sample) {
 		print_record_body(rec, out);
+		plain_since(out, from, user); /* the kernel's records take one line */
 		return;
 	}
 	strbuf_addf(out,
@@ -334,13 +339,17 @@ void print_record_raw(struct script_printer *p, const struct record *rec,
 			strbuf_addf(out, "..... %2u: %016" PRIx64 "\n", (unsigned)i,
 				    u64_array_at(&sample->chain, i));
 	}
-	if (thread)
-		strbuf_addf(out, " ... thread: %s:%d\n", thread->comm, thread->tid);
+	if (thread) {
+		strbuf_adds(out, " ... thread: ");
+		plain_adds(out, thread->comm);
+		strbuf_addf(out, ":%d\n", thread->tid);
+	}
 	if (thread && p->opts.resolver) {
 		struct location at;
 
 		resolve_addr(p->opts.resolver, thread, sample->cpumode, sample->ip, &at);
-		strbuf_addf(out, " ...... dso: %s\n",
-			    at.map ? map_dso_name(at.map) : "<not found>");
+		strbuf_adds(out, " ...... dso: ");
+		plain_adds(out, at.map ? map_dso_name(at.map) : "<not found>");
+		strbuf_addch(out, '\n');
 	}
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/base/plain_text.h"
 #include "perf/print/printer.h"
 
 #define MAX_STACK 127 /* PERF_MAX_STACK_DEPTH */
@@ -333,7 +334,10 @@ void print_start(struct script_printer *p, const struct session_event *event, ui
 		bool narrow = fields & FIELD_IP && p->use_chain &&
 			      event->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
 
-		add_right(out, comm, strlen(comm), narrow ? 0 : 16);
+		const size_t len = strlen(comm);
+		if (!narrow && len < 16)
+			add_pad(out, 16 - len);
+		plain_add(out, comm, len);
 		strbuf_addch(out, ' ');
 	}
 	if (fields & FIELD_PID) {
@@ -372,7 +376,7 @@ static void add_place(struct strbuf *out, const struct location *at, uint64_t fi
 	if (fields & FIELD_SYM) {
 		strbuf_addch(out, ' ');
 		if (at->sym) {
-			strbuf_adds(out, at->sym->name);
+			plain_adds(out, at->sym->name);
 			if (fields & FIELD_SYMOFF) {
 				strbuf_add(out, "+0x", 3);
 				strbuf_add_hex(out, at->offset);
@@ -383,7 +387,7 @@ static void add_place(struct strbuf *out, const struct location *at, uint64_t fi
 	}
 	if (fields & FIELD_DSO) {
 		strbuf_add(out, " (", 2);
-		strbuf_adds(out, map_dso_name(at->map));
+		plain_adds(out, map_dso_name(at->map));
 		strbuf_addch(out, ')');
 	}
 }
@@ -565,8 +569,10 @@ void print_sample(struct script_printer *p, const struct record *rec, const stru
 	if (fields & FIELD_TRACE && sample->raw) {
 		struct trace_event *trace = printer_trace_event(p, event);
 
+		const size_t from = out->len;
 		if (trace)
 			trace_event_print(trace, sample->raw, sample->raw_size, out);
+		plain_since(out, from, false);
 	}
 	if (fields & FIELD_ADDR)
 		add_addr(p, sample, event, thread, fields, out);

@@ -126,6 +126,33 @@ test_all_cpus() {
 	same sys.data -G -C 1 --comms "$names"
 }
 
+# Processes name themselves, and files are named by anybody: no name acts on a terminal or forges a
+# line.
+test_hostile_names() {
+	need_perf
+	local name=$'b\033[31m\nforged 1 2' option
+	cp "$(command -v dd)" "$name"
+	cat >work.sh <<-'END'
+		printf '\033]0;title\007' >/proc/$$/comm
+		i=0
+		while [ $i -lt 30000 ]; do i=$((i + 1)); done
+		"./$1" if=/dev/zero of=/dev/null bs=1M count=2000 status=none
+	END
+	"$PERF_BPF" record -q -g -e cpu-clock -e sched:sched_process_exec -o t.data -- \
+		bash work.sh "$name" 2>err || fail "$(cat err)"
+	for option in "script" "script -D" "script --header --show-task-events --show-mmap-events" \
+		"script -F comm,pid,ip,sym,dso,trace,event" "report" "report --header -g caller -n" \
+		"report --sort comm,dso,sym -t ," "report --csv" "report --folded"; do
+		"$PERF_BPF" $option -i t.data >out 2>err || fail "$option: $(cat err)"
+		[ -s out ] || fail "$option: printed nothing"
+		! tr -d '\r' <out | LC_ALL=C grep -n $'[\001-\010\013-\037\177]\|^ *forged' >bad ||
+			fail "$option: $(cat -v bad | head -3)"
+	done
+	"$PERF_BPF" script -i t.data >out
+	assert_contains out '\x1b]0;title\x07'
+	assert_contains out 'b\x1b[31m\x0aforged'
+}
+
 test_compressed() {
 	need_perf
 	record z.data -z -g -e cpu-clock -e page-faults -e syscalls:sys_enter_write

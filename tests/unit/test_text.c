@@ -187,12 +187,52 @@ static void test_lines(void **state)
 	check_lines("\033[Xabc", 9, "\033[Xabc"); /* not one of ours: counted as it is */
 }
 
+/* Wherever the hostile bytes are, also beyond the eight that are looked at together. */
+static void test_plain_since(void **state)
+{
+	static const struct {
+		const char *text, *lines, *line;
+	} cases[] = {
+		{"abc\n", "abc\n", "abc\n"},
+		{"a\nb\tc\n", "a\nb\tc\n", "a\\x0ab\tc\n"},
+		{"\033[31mred", "\\x1b[31mred", "\\x1b[31mred"},
+		{"seventeen letters\x7f!\n", "seventeen letters\\x7f!\n",
+		 "seventeen letters\\x7f!\n"},
+		{"fünf \xff \xc2\x9b \n\n", "fünf \\xff \\xc2\\x9b \n\n",
+		 "fünf \\xff \\xc2\\x9b \\x0a\n"},
+		{"", "", ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		for (int lines = 0; lines < 2; lines++) {
+			_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+			strbuf_adds(&out, "\033kept ");
+			strbuf_adds(&out, cases[i].text);
+			plain_since(&out, 6, lines);
+			assert_false(strbuf_failed(&out));
+			assert_string_equal(strbuf_str(&out) + 6,
+					    lines ? cases[i].lines : cases[i].line);
+			assert_true(out.str[0] == '\033');
+		}
+	}
+	for (unsigned c = 0; c < 256; c++) {
+		const char text[] = {'1', '2', '3', (char)c, '5', '6', '7', '8', '9'};
+
+		assert_int_equal(text_is_plain(text, sizeof(text)), c >= ' ' && c < 0x7f);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_no_line_is_wider), cmocka_unit_test(test_a_file_gets_all),
-		cmocka_unit_test(test_tables),		 cmocka_unit_test(test_histograms),
-		cmocka_unit_test(test_linear),		 cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_no_line_is_wider),
+		cmocka_unit_test(test_a_file_gets_all),
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_histograms),
+		cmocka_unit_test(test_linear),
+		cmocka_unit_test(test_plain_since),
+		cmocka_unit_test(test_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
