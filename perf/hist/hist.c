@@ -23,6 +23,7 @@
  */
 #include "perf/hist/internal.h"
 
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -269,10 +270,10 @@ static const struct hist_frame *frame_at(struct hist *h, const struct thread *th
 	return f;
 }
 
-/* Into frames[0 … max), innermost first; the number of them, -1: no memory. */
+/* Into frames[0 … max) and ips, innermost first; the number of them, -1: no memory. */
 static int chain_resolve(struct hist *h, const struct sample *sample, const struct thread *thread,
 			 const struct result_frame *leaf, const struct result_frame **frames,
-			 size_t max)
+			 uint64_t *ips, size_t max)
 {
 	uint8_t cpumode = PERF_RECORD_MISC_USER;
 	uint64_t first = 0;
@@ -280,6 +281,7 @@ static int chain_resolve(struct hist *h, const struct sample *sample, const stru
 
 	if (max && sample_has_only_stack(sample)) {
 		frames[0] = leaf;
+		ips[0] = sample->ip;
 		return 1;
 	}
 	/* With the caller first, perf stops at the innermost frames that are too many. */
@@ -308,8 +310,10 @@ static int chain_resolve(struct hist *h, const struct sample *sample, const stru
 		const struct hist_frame *f = frame_at(h, thread, cpumode, ip);
 		if (!f)
 			return -1;
-		if (f->sym || !h->spec->hide_unresolved)
+		if (f->sym || !h->spec->hide_unresolved) {
+			ips[n] = ip;
 			frames[n++] = &f->frame;
+		}
 	}
 	return (int)n;
 }
@@ -406,6 +410,18 @@ static bool stacks_grow(struct hist *h)
 	return true;
 }
 
+/* With -v, the address behind a function is that of a sample of its row, not of any row. */
+static bool keep_ips(struct hist *h, struct hist_stack *s)
+{
+	const size_t size = s->depth * sizeof(*s->ips);
+	uint64_t *ips = h->spec->long_dso ? arena_alloc(&h->arena, size) : NULL;
+
+	if (ips)
+		memcpy(ips, s->ips, size);
+	s->ips = ips;
+	return ips || !h->spec->long_dso;
+}
+
 /* A copy of the values, which are the caller's. */
 static bool keep_values(struct hist *h, struct hist_stack *s)
 {
@@ -433,7 +449,7 @@ static struct error *stack_add(struct hist *h, const struct hist_stack *s,
 				return error_nomem();
 			*known = *s;
 			known->thread = thread;
-			if (s->values && !keep_values(h, known))
+			if (!keep_ips(h, known) || (s->values && !keep_values(h, known)))
 				return error_nomem();
 			h->stack_slots[at] = *slot = known;
 			return NULL;
@@ -494,6 +510,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 {
 	const struct hist_spec *spec = h->spec;
 	const struct result_frame *frames[MAX_STACK];
+	uint64_t ips[MAX_STACK];
 	const struct hist_value *values[HIST_MAX_DYNAMIC] = {0};
 	bool has_values =
 		spec->field && spec->n_dynamic && event->attr.type == PERF_TYPE_TRACEPOINT;
@@ -530,7 +547,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 	for (size_t i = 0; s.values && i < spec->n_dynamic; i++)
 		TRY(value_of(h, &spec->dynamic[i], event, sample, &values[i]));
 	if (wants_chain && (sample->chain.n || sample_has_only_stack(sample))) {
-		int n = chain_resolve(h, sample, thread, &s.leaf->frame, frames,
+		int n = chain_resolve(h, sample, thread, &s.leaf->frame, frames, ips,
 				      min_of(spec->max_stack, (size_t)MAX_STACK));
 
 		if (n < 0)
@@ -538,12 +555,16 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 		if (spec->chain.caller) {
 			for (int i = 0; i < n / 2; i++) {
 				const struct result_frame *f = frames[i];
+				const uint64_t ip = ips[i];
 
 				frames[i] = frames[n - 1 - i];
 				frames[n - 1 - i] = f;
+				ips[i] = ips[n - 1 - i];
+				ips[n - 1 - i] = ip;
 			}
 		}
 		s.depth = (uint32_t)n;
+		s.ips = ips;
 		s.chain = chain_intern(h, frames, (size_t)n);
 		if (!s.chain)
 			return error_nomem();
@@ -775,7 +796,9 @@ static struct error *add_children(struct hist *h, struct hist_stack *s, uint64_t
 			break;
 		want.frame = f;
 		want.filtered = leaf->filtered || misses_text(h, f);
-		want.ip = f->frame.addr;
+		/* Of data the offset is shown, which is from the map of the frame. */
+		want.ip =
+			s->ips && f->sym && f->sym->type != STT_OBJECT ? s->ips[i] : f->frame.addr;
 		if (f->level)
 			want.level = f->level;
 		struct sorted_entry *e = entry_get(h, &want);

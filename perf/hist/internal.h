@@ -14,6 +14,7 @@ struct hist_stack {
 	const char *comm;
 	const struct hist_frame *leaf;
 	const struct result_frame *const *chain; /* interned: equal chains, one pointer */
+	const uint64_t *ips; /* of the chain's frames in the first sample; NULL: not kept */
 	const char *trace;
 	const struct hist_value *const *values; /* as many as the spec's; NULL: none */
 	uint64_t ip;

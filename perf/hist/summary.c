@@ -291,11 +291,21 @@ static void add_group_name(const struct summary *s, size_t first, size_t n, stru
 		strbuf_adds(out, " }");
 }
 
+/* perf makes one group of all events with --no-group, too, and then shows each alone. */
+static bool is_leader(const struct summary *s, size_t first, size_t n)
+{
+	struct session *session = s->opts.recording->session;
+	const struct data_group *group = data_group_of(session_header(session), first);
+	const bool is_forced = s->opts.groups == GROUPS_NONE &&
+			       !session_header(session)->n_groups && session_n_events(session) > 1;
+
+	return n > 1 || (group && group->leader == first) || (is_forced && !first);
+}
+
 /* The table of n events, which are a group if there is more than one. */
 static struct error *add_result(struct summary *s, size_t first, size_t n, struct results *results)
 {
 	struct session *session = s->opts.recording->session;
-	const struct data_group *group = data_group_of(session_header(session), first);
 	struct hist_results_opts opts = s->opts.table;
 	_cleanup_free_ struct hist_member *members = calloc(n, sizeof(*members));
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
@@ -318,7 +328,7 @@ static struct error *add_result(struct summary *s, size_t first, size_t n, struc
 	if (strbuf_failed(&name))
 		return error_nomem();
 	opts.name = n > 1 ? strbuf_str(&name) : members[0].name;
-	opts.is_leader = n > 1 || (group && group->leader == first);
+	opts.is_leader = is_leader(s, first, n);
 	opts.members = members;
 	opts.n_members = n > 1 ? n : 0;
 	if (!samples && !s->opts.show_empty)

@@ -236,6 +236,10 @@ test_several_events_forks_and_exec_are_perfs() {
 	same multi
 	same multi --no-children
 	same multi -s comm,sym -g none
+	# the address behind a function is that of a sample of the row's own process
+	same multi -v
+	same multi --no-group
+	same multi
 	grep -q "of event 'page-faults'" mine || fail "an event is missing"
 	grep -q '^ .*rbpf_other' mine || fail "the process after exec is missing"
 }
@@ -270,6 +274,7 @@ test_groups_are_perfs() {
 		"-w 4,5,6 -g none" "-t, -g none" "--percent-limit 1 -g caller"; do
 		same group $words
 	done
+	same group -v
 	record reads -e '{cpu-clock,task-clock,page-faults}:S' -F 4000
 	same reads
 	same reads --percentage relative --comms rbpf_other
