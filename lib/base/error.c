@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "lib/base/error.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "lib/base/failure.h"
+#include "lib/base/strbuf.h"
+#include "lib/base/util.h"
 
 static struct error nomem = {.code = ENOMEM, .msg = "out of memory"};
 
@@ -51,6 +54,24 @@ struct error *error_usage(const char *fmt, ...)
 	struct error *err = error_vnew(EINVAL, fmt, ap);
 	va_end(ap);
 	return error_mark_usage(err);
+}
+
+struct error *error_in_text(int code, const char *title, const char *text, size_t at,
+			    const char *fmt, ...)
+{
+	_cleanup_strbuf_ struct strbuf what = STRBUF_INIT, shown = STRBUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&what, fmt, ap);
+	va_end(ap);
+	for (const char *s = text; *s; s++)
+		strbuf_addch(&shown, iscntrl((unsigned char)*s) ? ' ' : *s);
+	if (strbuf_failed(&what) || strbuf_failed(&shown))
+		return &nomem;
+	at = min_of(at, shown.len);
+	return error_new(code, "%s, column %zu:\n  '%s'\n   %*s\\___ %s", title, at + 1,
+			 strbuf_str(&shown), (int)at, "", strbuf_str(&what));
 }
 
 /* Puts "front: " before *text; on lack of memory the text stays as it was. */

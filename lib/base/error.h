@@ -47,6 +47,18 @@ struct error *error_usage(const char *fmt, ...) _printf_(1, 2) _cold_;
 /* Marks an error of a room below, which was given a word of the command line. NULL stays NULL. */
 struct error *error_mark_usage(struct error *err);
 
+/*
+ * An error in a text that somebody wrote, a condition for example, with a mark below the byte "at":
+ *
+ *	condition, column 7:
+ *	  'prev_x > 5'
+ *	         \___ unknown operator
+ *
+ * A place past the end is the end; control characters are shown as blanks.
+ */
+struct error *error_in_text(int code, const char *title, const char *text, size_t at,
+			    const char *fmt, ...) _printf_(5, 6) _cold_;
+
 /* The static out-of-memory error. */
 struct error *error_nomem(void) _cold_;
 

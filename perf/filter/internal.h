@@ -89,6 +89,7 @@ struct where {
 };
 
 /* MESSAGE below the text, with a mark at a byte of it. */
-struct error *where_error(const char *text, size_t at, const char *fmt, ...) _printf_(3, 4) _cold_;
+#define where_error(text, at, ...)                                                                 \
+	error_mark_usage(error_in_text(EINVAL, "condition", text, at, __VA_ARGS__))
 
 #endif

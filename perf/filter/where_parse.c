@@ -25,23 +25,6 @@ struct where_parser {
 
 #define fail(p, at, ...) where_error((p)->text, at, __VA_ARGS__)
 
-struct error *where_error(const char *text, size_t at, const char *fmt, ...)
-{
-	_cleanup_strbuf_ struct strbuf what = STRBUF_INIT, shown = STRBUF_INIT;
-	va_list ap;
-
-	va_start(ap, fmt);
-	strbuf_vaddf(&what, fmt, ap);
-	va_end(ap);
-	/* One line, so that the mark is below its place. */
-	for (const char *s = text; *s; s++)
-		strbuf_addch(&shown, iscntrl((unsigned char)*s) ? ' ' : *s);
-	if (strbuf_failed(&what) || strbuf_failed(&shown))
-		return error_nomem();
-	return error_usage("condition, column %zu:\n  '%s'\n   %*s\\___ %s", at + 1,
-			   strbuf_str(&shown), (int)at, "", strbuf_str(&what));
-}
-
 static void skip_blanks(struct where_parser *p)
 {
 	p->pos += strspn(p->text + p->pos, " \t\r\n");

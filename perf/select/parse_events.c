@@ -25,20 +25,6 @@ struct events_parser {
 	size_t pos;
 };
 
-struct error *select_error(const char *text, size_t pos, const char *fmt, ...)
-{
-	_cleanup_strbuf_ struct strbuf what = STRBUF_INIT;
-	va_list ap;
-
-	va_start(ap, fmt);
-	strbuf_vaddf(&what, fmt, ap);
-	va_end(ap);
-	if (strbuf_failed(&what))
-		return error_nomem();
-	return error_new(EINVAL, "event syntax error:\n  '%s'\n   %*s\\___ %s", text, (int)pos, "",
-			 strbuf_str(&what));
-}
-
 static void term_deinit(struct select_term *term)
 {
 	free(term->name);

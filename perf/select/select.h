@@ -93,8 +93,9 @@ struct select_list {
 struct error *select_parse(const char *text, struct select_list *list);
 void select_list_deinit(struct select_list *list);
 
-/* "event syntax error" with the text and a mark below pos. */
-struct error *select_error(const char *text, size_t pos, const char *fmt, ...) _printf_(3, 4);
+/* A syntax error with the text and a mark below pos. */
+#define select_error(text, pos, ...)                                                               \
+	error_in_text(EINVAL, "event syntax error", text, pos, __VA_ARGS__)
 
 enum select_callgraph {
 	SELECT_CALLGRAPH_DEFAULT, /* as -g says */

@@ -134,8 +134,8 @@ struct probe_def {
  * An EINVAL or ENOENT or the like about a part of a definition: MESSAGE below the text, with a
  * mark at the byte "at" (of an argument, of a step).
  */
-struct error *probe_def_error(const char *text, size_t at, int code, const char *fmt, ...)
-	_printf_(4, 5) _cold_;
+#define probe_def_error(text, at, code, ...)                                                       \
+	error_in_text(code, "probe definition", text, at, __VA_ARGS__)
 
 /*
  * Takes a definition apart; def is all zero. EINVAL: it is none, with the

@@ -19,21 +19,6 @@ size_t def_ident_len(const char *s)
 	return n;
 }
 
-struct error *probe_def_error(const char *text, size_t at, int code, const char *fmt, ...)
-{
-	_cleanup_strbuf_ struct strbuf what = STRBUF_INIT;
-	va_list ap;
-
-	va_start(ap, fmt);
-	strbuf_vaddf(&what, fmt, ap);
-	va_end(ap);
-	if (strbuf_failed(&what))
-		return error_nomem();
-	const size_t len = strlen(text);
-	return error_new(code, "probe definition, column %zu:\n  '%s'\n   %*s\\___ %s",
-			 min_of(at, len) + 1, text, (int)min_of(at, len), "", strbuf_str(&what));
-}
-
 struct error *def_fail_word(struct def_parser *p, size_t at, const char *what, const char *word,
 			    const char *const *known, size_t n)
 {

@@ -126,10 +126,8 @@ struct error *name_filter_check(const char *filter)
 	struct name_filter f = {.at = filter, .name = ""};
 
 	evaluate(&f);
-	return f.wrong ? error_usage("filter, column %zu:\n  '%s'\n   %*s\\___ %s",
-				     (size_t)(f.at - filter) + 1, filter,
-				     (int)min_of((size_t)(f.at - filter), strlen(filter)), "",
-				     f.wrong)
+	return f.wrong ? error_mark_usage(error_in_text(EINVAL, "filter", filter,
+							(size_t)(f.at - filter), "%s", f.wrong))
 		       : NULL;
 }
 

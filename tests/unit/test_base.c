@@ -247,9 +247,22 @@ static void sha256_gives_the_standards_digests(void **state)
 	}
 }
 
+static void errors_in_texts_have_a_mark(void **state)
+{
+	struct error *err = error_in_text(ENOENT, "condition", "a\tx > 5", 2, "unknown '%s'", "x");
+
+	assert_int_equal(err->code, ENOENT);
+	assert_string_equal(err->msg, "condition, column 3:\n  'a x > 5'\n     \\___ unknown 'x'");
+	error_free(err);
+	err = error_in_text(EINVAL, "filter", "a", 100, "more");
+	assert_string_equal(err->msg, "filter, column 2:\n  'a'\n    \\___ more");
+	error_free(err);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(errors_in_texts_have_a_mark),
 		cmocka_unit_test(error_names_the_place_from_the_outside_in),
 		cmocka_unit_test(usage_is_a_mark_of_its_own),
 		cmocka_unit_test(cursor_stays_within_its_bounds_at_a_page_edge),
