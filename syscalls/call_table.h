@@ -17,9 +17,11 @@
 struct btf;
 struct call_table;
 
+struct arg_kind;
+
 struct call_arg {
 	const char *name;	     /* "filename" */
-	const char *type;	     /* in C, as the kernel declares it: "const char *" */
+	const char *type;	     /* in C, as the kernel declares it; NULL: not known */
 	const struct arg_kind *kind; /* how its value is shown; NULL: as a number */
 };
 
@@ -27,7 +29,8 @@ struct call {
 	const char *name; /* "openat" */
 	enum trace_abi abi;
 	uint32_t nr;
-	uint64_t classes; /* bits; call_class_name() */
+	uint64_t classes; /* bits of call_class_names[] in syscalls/arg_kind.h */
+	uint8_t layout;	  /* of its structs: enum call_layout of syscalls/arg_kind.h */
 	struct call_arg args[TRACE_ARGS];
 	const struct arg_kind *ret; /* of the result; NULL: a number */
 	struct trace_call copies;   /* n_args and what to copy; traced is 0 */
@@ -52,8 +55,10 @@ const struct call *call_by_name(const struct call_table *table, enum trace_abi a
 
 /*
  * Sets `traced` in calls[TRACE_ABIS * TRACE_NRS], together with what is copied, by an expression
- * as in -e: names, globs, classes ("file", "%file"), "!" or a "-" before the first negates all.
- * EINVAL, with near names: no such call or class.
+ * as in -e: names, globs, "/" and a regular expression, classes ("file", "%file", "%stat"), "all",
+ * "none", NAME@64, NAME@32 and NAME@x32; "!" or "-" before the first negates all. A "?" before a
+ * name: it may be missing. What an earlier expression selected stays. EINVAL, with near names: no
+ * such call or class.
  */
 struct error *call_table_select(const struct call_table *table, const char *expr,
 				struct trace_call *calls);

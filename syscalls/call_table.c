@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A row of the table comes from three places. syscalls/args.in has, for each call that is known
+ * when this is built, how its arguments are shown and which memory belongs to them. The running
+ * kernel's tracepoint formats have the names and types of the arguments, also of calls that are
+ * newer; where they are missing, BTF has the names. The numbers come from the headers of the
+ * build machine (syscalls/call_names.h).
+ */
+#include "syscalls/call_table_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/base/names.h"
+#include "lib/sys/sys.h"
+#include "syscalls/arg_kind.h"
+#include "syscalls/call_formats.h"
+#include "syscalls/call_names.h"
+#include "syscalls/flag_set.h"
+
+/* Tracepoints are named by the kernel's functions, which are not always named as the call. */
+static const struct {
+	const char *call, *function;
+} aliases[] = {
+	{"stat", "newstat"},   {"fstat", "newfstat"},	   {"lstat", "newlstat"},
+	{"uname", "newuname"}, {"sendfile", "sendfile64"}, {"umount2", "umount"},
+};
+
+const char *call_function_name(const char *call)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(aliases); i++)
+		if (!strcmp(aliases[i].call, call))
+			return aliases[i].function;
+	return call;
+}
+
+static int compare_defs(const void *name, const void *def)
+{
+	return strcmp(name, ((const struct call_def *)def)->name);
+}
+
+static const struct call_def *find_def(const char *name)
+{
+	return bsearch(name, call_defs, n_call_defs, sizeof(*call_defs), compare_defs);
+}
+
+/* Bytes of what a pointer of a kind points to. */
+uint32_t arg_kind_size(const struct arg_kind *kind, enum call_layout layout)
+{
+	const uint32_t word = layout == LAYOUT_64 ? 8 : 4;
+
+	switch ((enum value_kind)kind->value) {
+	case VALUE_STRUCT:
+		return call_structs[kind->type].size[layout];
+	case VALUE_INT:
+	case VALUE_UINT:
+	case VALUE_HEX32:
+	case VALUE_FD:
+	case VALUE_PID:
+	case VALUE_UID:
+	case VALUE_ENUM:
+	case VALUE_FLAGS:
+	case VALUE_WAIT_STATUS:
+	case VALUE_SOCKLEN:
+		return 4;
+	case VALUE_U64:
+	case VALUE_OFF64:
+	case VALUE_SIGSET:
+		return 8;
+	case VALUE_LONG:
+	case VALUE_ULONG:
+	case VALUE_HEX:
+	case VALUE_ADDR:
+	case VALUE_SIZE:
+	case VALUE_OLD_SIGSET:
+		return word;
+	case VALUE_STAT:
+		return layout == LAYOUT_64 ? 144 : 104;
+	case VALUE_STATX:
+		return 256;
+	case VALUE_STATFS:
+		return layout == LAYOUT_64 ? 120 : 88;
+	case VALUE_SIGACTION:
+		return 4 * word + (layout == LAYOUT_64 ? 0 : 4);
+	case VALUE_SIGINFO:
+		return 128;
+	case VALUE_SIGEVENT:
+		return 64;
+	case VALUE_SHMID_DS:
+	case VALUE_MSQID_DS:
+		return 128;
+	case VALUE_FD_SET:
+		return 128;
+	default:
+		return 0;
+	}
+}
+
+/* The copies of an argument whose memory is no plain struct; false: it has no such form. */
+static bool special_copy(const struct arg_kind *kind, struct trace_copy *copy)
+{
+	const bool written = kind->direction & ARG_WRITTEN;
+
+	switch ((enum value_kind)kind->value) {
+	case VALUE_PATH:
+		copy->kind = TRACE_COPY_STRING;
+		return true;
+	case VALUE_STR:
+		if (kind->count_by != COUNT_NONE)
+			return false;
+		copy->kind = TRACE_COPY_STRING;
+		copy->flags |= TRACE_COPY_LIMITED;
+		return true;
+	case VALUE_ARGV:
+	case VALUE_ENVP:
+		copy->kind = TRACE_COPY_STRINGS;
+		copy->flags |= TRACE_COPY_LIMITED;
+		return true;
+	case VALUE_IOVEC:
+	case VALUE_MSGHDR:
+	case VALUE_MMSGHDR:
+		copy->kind = kind->value == VALUE_IOVEC	   ? TRACE_COPY_IOVEC
+			     : kind->value == VALUE_MSGHDR ? TRACE_COPY_MSGHDR
+							   : TRACE_COPY_MMSGHDR;
+		copy->flags |= TRACE_COPY_LIMITED | (written ? TRACE_COPY_BY_RET : 0);
+		copy->count_arg = kind->count;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Bytes to copy of what has a size of its own, whatever it is shown as. */
+static uint32_t fixed_size(const struct arg_kind *kind, enum call_layout layout)
+{
+	switch ((enum value_kind)kind->value) {
+	case VALUE_WAIT_STATUS:
+	case VALUE_SOCKLEN:
+		return 4;
+	case VALUE_IOCTL_ARG:
+		return 64;
+	case VALUE_FCNTL_ARG:
+		return 32;
+	case VALUE_FUTEX_TIMEOUT:
+	case VALUE_SIGMASK_ARG:
+	case VALUE_SECCOMP_ARG:
+	case VALUE_PRCTL_ARG:
+		return 16;
+	case VALUE_ARCH_PRCTL_ARG:
+		return 8;
+	case VALUE_PERF_ATTR:
+		return 136;
+	case VALUE_FILE_HANDLE:
+		return 136;
+	case VALUE_CPU_SET_HEX:
+		return 64;
+	default:
+		return kind->is_ptr ? arg_kind_size(kind, layout) : 0;
+	}
+}
+
+/* Adds what the program copies for an argument; both directions: twice. */
+static void add_copy(struct trace_call *copies, int arg, const struct arg_kind *kind, bool at_exit,
+		     enum call_layout layout)
+{
+	struct trace_copy copy = {.arg = (uint8_t)arg};
+
+	if (copies->n_copies == TRACE_COPIES)
+		return;
+	if (at_exit) {
+		copy.flags = TRACE_COPY_AT_EXIT;
+		if (!(kind->direction & ARG_ALWAYS))
+			copy.flags |= TRACE_COPY_IF_OK;
+	}
+	if (special_copy(kind, &copy)) {
+		copies->copies[copies->n_copies++] = copy;
+		return;
+	}
+	copy.size = fixed_size(kind, layout);
+	if (kind->value == VALUE_BUF || kind->value == VALUE_STR || kind->value == VALUE_MSGBUF)
+		copy.flags |= TRACE_COPY_LIMITED;
+	if (kind->value == VALUE_IOVEC_ADDR)
+		copy.size = layout == LAYOUT_64 ? 16 : 8;
+	switch ((enum count_kind)kind->count_by) {
+	case COUNT_NONE:
+		copy.kind = copy.size ? TRACE_COPY_BYTES : TRACE_COPY_NONE;
+		break;
+	case COUNT_FIXED:
+		copy.kind = TRACE_COPY_BYTES;
+		copy.size *= kind->count;
+		break;
+	case COUNT_ARG:
+		if (kind->value == VALUE_FD_SET || kind->value == VALUE_CPU_SET_HEX) {
+			copy.kind = TRACE_COPY_BYTES; /* their counts are in bits */
+			break;
+		}
+		copy.kind = TRACE_COPY_COUNT;
+		copy.count_arg = kind->count;
+		copy.size = copy.size ? copy.size : 1;
+		break;
+	case COUNT_AT_ARG:
+		copy.kind = TRACE_COPY_COUNT_PTR;
+		copy.count_arg = kind->count;
+		copy.size = copy.size ? copy.size : 1;
+		break;
+	case COUNT_RET:
+		copy.kind = TRACE_COPY_RET;
+		copy.size = copy.size ? copy.size : 1;
+		break;
+	}
+	if (copy.kind != TRACE_COPY_NONE)
+		copies->copies[copies->n_copies++] = copy;
+}
+
+/* The kinds whose memory is read at both ends, because only the value of another says which. */
+static bool is_both(const struct arg_kind *kind)
+{
+	return kind->value == VALUE_IOCTL_ARG || kind->value == VALUE_FCNTL_ARG ||
+	       kind->value == VALUE_PRCTL_ARG;
+}
+
+static void fill_copies(struct call *call)
+{
+	struct trace_call *copies = &call->copies;
+
+	copies->no_exit = !strcmp(call->name, "exit") || !strcmp(call->name, "exit_group");
+	for (int i = 0; i < copies->n_args; i++) {
+		const struct arg_kind *kind = call->args[i].kind;
+
+		if (!kind)
+			continue;
+		const bool both = is_both(kind);
+		if (kind->direction & ARG_READ || both)
+			add_copy(copies, i, kind, false, (enum call_layout)call->layout);
+		if (kind->direction & ARG_WRITTEN || both)
+			add_copy(copies, i, kind, true, (enum call_layout)call->layout);
+	}
+}
+
+/* How an argument of a call that args.in does not have is shown, by its type and name. */
+static const struct arg_kind *guess_kind(const struct kernel_arg *arg)
+{
+	static const struct arg_kind path = {.value = VALUE_PATH, .direction = ARG_READ},
+				     str = {.value = VALUE_STR, .direction = ARG_READ},
+				     number = {.value = VALUE_INT}, fd = {.value = VALUE_FD},
+				     dirfd = {.value = VALUE_DIRFD}, pid = {.value = VALUE_PID},
+				     size = {.value = VALUE_SIZE}, addr = {.value = VALUE_ADDR};
+	const char *type = arg->type ? arg->type : "";
+
+	if (!strcmp(type, "const char *"))
+		return strstr(arg->name, "name") || strstr(arg->name, "path") ? &path : &str;
+	if (strchr(type, '*'))
+		return &addr;
+	if (!strcmp(type, "size_t"))
+		return &size;
+	if (!strcmp(type, "pid_t"))
+		return &pid;
+	if (!strcmp(arg->name, "dfd"))
+		return &dirfd;
+	if (!strcmp(arg->name, "fd"))
+		return &fd;
+	return !strcmp(type, "int") ? &number : NULL;
+}
+
+/* Whether a call of 32-bit programs has times of 64 bits. */
+static bool has_time64(const char *name)
+{
+	const size_t len = strlen(name);
+
+	return strstr(name, "time64") ||
+	       (!strncmp(name, "clock_", 6) && !strcmp(name + len - 2, "64")) ||
+	       (!strncmp(name, "timer", 5) && len > 2 && !strcmp(name + len - 2, "64"));
+}
+
+static enum call_layout layout_of(const char *name, enum trace_abi abi)
+{
+	if (abi == TRACE_ABI_NATIVE)
+		return sizeof(long) == 8 ? LAYOUT_64 : LAYOUT_32;
+	return abi == TRACE_ABI_X32 || has_time64(name) ? LAYOUT_X32 : LAYOUT_32;
+}
+
+/* The kernel's names and types over those of args.in, unless the two are not the same call. */
+static struct error *add_kernel_args(struct call_table *table, const struct call_table_opts *opts,
+				     struct call *call)
+{
+	struct kernel_arg args[TRACE_ARGS] = {0};
+	const char *function = call_function_name(call->name);
+	int n = -1;
+
+	if (opts->tracefs_events) {
+		_cleanup_free_ char *path = text_format("%s/syscalls/sys_enter_%s/format",
+							opts->tracefs_events, function);
+		_cleanup_free_ char *text = NULL;
+		size_t size;
+
+		if (!path)
+			return error_nomem();
+		struct error *err = sys_read_file(path, 1 << 16, &text, &size);
+		if (!err)
+			n = call_args_of_format(text, &table->arena, args);
+		error_free(err);
+	}
+	if (n == -1 && opts->vmlinux)
+		n = call_args_of_btf(opts->vmlinux, function, &table->arena, args);
+	if (n == -2)
+		return error_nomem();
+	const bool is_known = call->copies.n_args || n == 0;
+	if (n < 0 || (call->copies.n_args && n != call->copies.n_args))
+		return NULL;
+	for (int i = 0; i < n; i++) {
+		call->args[i].name = args[i].name;
+		call->args[i].type = args[i].type;
+		if (!is_known)
+			call->args[i].kind = guess_kind(&args[i]);
+	}
+	call->copies.n_args = (uint8_t)n;
+	return NULL;
+}
+
+static struct error *add_call(struct call_table *table, const struct call_table_opts *opts,
+			      enum trace_abi abi, uint32_t nr, const char *name)
+{
+	struct call *call = arena_alloc(&table->arena, sizeof(*call));
+
+	if (!call)
+		return error_nomem();
+	*call = (struct call){.name = name, .abi = abi, .nr = nr};
+	call->layout = layout_of(name, abi);
+	const struct call_def *def = find_def(name);
+	if (def) {
+		call->classes = def->classes;
+		call->copies.n_args = def->n_args;
+		call->ret = def->ret.value ? &def->ret : NULL;
+		for (int i = 0; i < def->n_args; i++) {
+			call->args[i].name = def->args[i].name;
+			call->args[i].kind = &def->args[i].kind;
+		}
+	}
+	if (abi != TRACE_ABI_32 || !def)
+		TRY(add_kernel_args(table, opts, call));
+	fill_copies(call);
+	table->calls[abi][nr] = call;
+	return NULL;
+}
+
+struct error *call_table_new(const struct call_table_opts *opts, struct call_table **out)
+{
+	struct call_table *table = calloc(1, sizeof(*table));
+	struct error *err = NULL;
+
+	if (!table)
+		return error_nomem();
+	for (int abi = 0; abi < TRACE_ABIS && !err; abi++)
+		for (uint32_t nr = 0; nr < TRACE_NRS && !err; nr++) {
+			const char *name = call_name((enum trace_abi)abi, nr);
+
+			if (name)
+				err = add_call(table, opts, (enum trace_abi)abi, nr, name);
+		}
+	if (err) {
+		call_table_free(table);
+		return err;
+	}
+	*out = table;
+	return NULL;
+}
+
+void call_table_free(struct call_table *table)
+{
+	if (!table)
+		return;
+	arena_deinit(&table->arena);
+	free(table);
+}
+
+const struct call *call_by_nr(const struct call_table *table, enum trace_abi abi, uint32_t nr)
+{
+	return (unsigned)abi < TRACE_ABIS && nr < TRACE_NRS ? table->calls[abi][nr] : NULL;
+}
+
+const struct call *call_by_name(const struct call_table *table, enum trace_abi abi,
+				const char *name)
+{
+	for (uint32_t nr = 0; nr < TRACE_NRS && (unsigned)abi < TRACE_ABIS; nr++) {
+		const struct call *call = table->calls[abi][nr];
+
+		if (call &&
+		    (!strcmp(call->name, name) || !strcmp(call_function_name(call->name), name)))
+			return call;
+	}
+	return NULL;
+}
