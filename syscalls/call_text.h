@@ -8,20 +8,8 @@
 
 #include "lib/base/json_writer.h"
 #include "lib/base/strbuf.h"
+#include "syscalls/call_style.h"
 #include "syscalls/call_table.h"
-
-enum call_style {
-	CALL_STYLE_PERF, /* openat(dfd: CWD, filename: "/etc/passwd", flags: RDONLY|CLOEXEC) = 3 */
-	CALL_STYLE_STRACE, /* openat(AT_FDCWD, "/etc/passwd", O_RDONLY|O_CLOEXEC) = 3 */
-};
-
-struct call_text_opts {
-	enum call_style style;
-	bool raw; /* arguments as hexadecimal numbers */
-	/* The path or socket of a descriptor, NULL if it is not known; may be NULL. */
-	const char *(*fd_name)(void *ctx, uint32_t pid, int fd);
-	void *ctx;
-};
 
 /* "openat(…) = 3", without time and thread. The record's bounds are checked. */
 struct error *call_text_add(struct strbuf *out, const struct call_table *table,

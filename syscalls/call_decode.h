@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The inside of call_text: one call that is decoded, and the decoders by what they show. A
+ * decoder writes exactly one value to the sink. What it reads from the record was bounded by
+ * decode_begin(); the bytes of a piece are a process's and may be anything.
+ */
+#ifndef PB_SYSCALLS_CALL_DECODE_H
+#define PB_SYSCALLS_CALL_DECODE_H
+
+#include "lib/btf/value.h"
+#include "syscalls/arg_kind.h"
+#include "syscalls/call_text.h"
+#include "syscalls/flag_set.h"
+#include "syscalls/value_sink.h"
+
+enum { DECODE_PIECES = 255 };
+
+struct call_decoder {
+	const struct call_table *table;
+	const struct call *call; /* NULL: the number has no name */
+	const struct trace_record *rec;
+	const struct call_text_opts *opts;
+	struct value_sink sink;
+	enum call_layout layout;
+	bool ended;  /* the exit was seen */
+	bool failed; /* … and the result is an error */
+	int n_args;
+	uint64_t args[TRACE_ARGS];
+	unsigned n_pieces;
+	const struct trace_piece *pieces[DECODE_PIECES];
+};
+
+/* EBADMSG: the record's sizes do not fit together. */
+struct error *decode_begin(struct call_decoder *d, const struct call_table *table,
+			   const struct trace_record *rec, const struct call_text_opts *opts,
+			   struct strbuf *out, struct json_writer *w);
+
+/* The first piece of an argument that was read at the exit, or at the entry; NULL: none. */
+const struct trace_piece *decode_piece(const struct call_decoder *d, int arg, bool at_exit);
+/* The one that is shown: at the exit if the call writes it and succeeded, else at the entry. */
+const struct trace_piece *decode_shown_piece(const struct call_decoder *d, int arg,
+					     const struct arg_kind *kind);
+/* The number of elements that a kind with a count has. */
+uint64_t decode_count(const struct call_decoder *d, const struct arg_kind *kind);
+static inline bool decode_is(const struct call_decoder *d, const char *name)
+{
+	return d->call && !strcmp(d->call->name, name);
+}
+static inline bool decode_strace(const struct call_decoder *d)
+{
+	return !d->sink.w && d->opts->style == CALL_STYLE_STRACE;
+}
+
+/* A number from a register or from memory. */
+void show_number(struct call_decoder *d, const struct arg_kind *kind, uint64_t v);
+/* The number of size bytes at p. */
+void show_number_at(struct call_decoder *d, const struct arg_kind *kind, const void *p,
+		    uint32_t size, bool is_signed);
+void show_fd(struct call_decoder *d, int fd);
+void show_signal(struct call_decoder *d, int sig);
+void show_sigset(struct call_decoder *d, const uint8_t *p, size_t len);
+void show_dev(struct call_decoder *d, uint64_t dev);
+void show_file_mode(struct call_decoder *d, uint32_t mode);
+void show_wait_status(struct call_decoder *d, uint32_t status);
+/* An argument whose meaning depends on another one. */
+void show_dependent(struct call_decoder *d, int arg, const struct arg_kind *kind);
+/* Whether an argument is left out, because another one says that it is not used. */
+bool is_unused(const struct call_decoder *d, int arg);
+
+/* What a pointer that is an argument points to, or its address. */
+void show_pointer(struct call_decoder *d, int arg, const struct arg_kind *kind);
+/* A struct or array element at p, where len bytes are; false: too few, and nothing is shown. */
+bool show_element(struct call_decoder *d, const struct arg_kind *kind, const uint8_t *p,
+		  size_t len);
+
+/* The memory of arguments with forms of their own; call_vectors.c. */
+void show_string_arg(struct call_decoder *d, int arg, const struct arg_kind *kind);
+void show_strings(struct call_decoder *d, int arg, bool is_envp);
+void show_iovec_arg(struct call_decoder *d, int arg, const struct arg_kind *kind);
+void show_msghdr_arg(struct call_decoder *d, int arg, const struct arg_kind *kind);
+void show_mmsghdr_arg(struct call_decoder *d, int arg, const struct arg_kind *kind);
+
+/* len bytes of a struct sockaddr; call_sockaddr.c. */
+void show_sockaddr(struct call_decoder *d, const uint8_t *p, size_t len);
+void show_sockaddr_arg(struct call_decoder *d, int arg, const struct arg_kind *kind);
+void show_socklen_arg(struct call_decoder *d, int arg);
+
+/* call_ioctl.c */
+void show_ioctl_cmd(struct call_decoder *d, uint32_t cmd);
+void show_ioctl_arg(struct call_decoder *d, int arg);
+
+#endif

@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Structs that pointers point to. Most are rows of syscalls/structs.in; here are also those whose
+ * members are shown in another order than they lie in memory, or only some of them.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "syscalls/call_decode.h"
+
+static void show_chars(struct call_decoder *d, const uint8_t *p, size_t len)
+{
+	sink_string(&d->sink, p, strnlen((const char *)p, len),
+		    strnlen((const char *)p, len) == len);
+}
+
+static void show_member(struct call_decoder *d, const struct call_member *m, const uint8_t *p)
+{
+	const uint32_t size = m->at[d->layout].size, n = m->at[d->layout].n;
+
+	if (m->kind.value == VALUE_CHARS) {
+		show_chars(d, p, n);
+		return;
+	}
+	if (!m->is_array) {
+		if (m->kind.value == VALUE_STRUCT || m->kind.value == VALUE_EPOLL_DATA)
+			show_element(d, &m->kind, p, size);
+		else
+			show_number_at(d, &m->kind, p, size, m->is_signed);
+		return;
+	}
+	sink_array(&d->sink);
+	for (uint32_t i = 0; i < n; i++) {
+		sink_item(&d->sink);
+		show_number_at(d, &m->kind, p + (size_t)i * size, size, m->is_signed);
+	}
+	sink_end_array(&d->sink);
+}
+
+static void show_struct(struct call_decoder *d, const struct call_struct *s, const uint8_t *p)
+{
+	sink_struct(&d->sink);
+	for (int i = 0; i < s->n; i++) {
+		const struct call_member *m = &s->members[i];
+
+		if (m->hidden)
+			continue;
+		if (m->rest && !d->opts->full && !d->sink.w) {
+			sink_more(&d->sink);
+			break;
+		}
+		sink_member(&d->sink, m->name);
+		show_member(d, m, p + m->at[d->layout].off);
+	}
+	sink_end_struct(&d->sink);
+}
+
+/* The times that utimensat(2) gives a meaning of their own. */
+static void show_utime(struct call_decoder *d, const struct call_struct *s, const uint8_t *p)
+{
+	const int64_t nsec = value_int(p + s->size[d->layout] / 2, s->size[d->layout] / 2);
+
+	if (nsec == UTIME_NOW)
+		sink_word(&d->sink, "UTIME_NOW");
+	else if (nsec == UTIME_OMIT)
+		sink_word(&d->sink, "UTIME_OMIT");
+	else
+		show_struct(d, s, p);
+}
+
+/* The date that a file's time is, as a comment. */
+static void add_date(struct call_decoder *d, int64_t sec, uint64_t nsec)
+{
+	const time_t t = sec;
+	char date[64], zone[16];
+	struct tm tm;
+
+	if (!decode_strace(d) || (!sec && !nsec) || nsec > 999999999 || !localtime_r(&t, &tm) ||
+	    !strftime(date, sizeof(date), "%FT%T", &tm) || !strftime(zone, sizeof(zone), "%z", &tm))
+		return;
+	if (nsec)
+		sink_comment(&d->sink, "%s.%09" PRIu64 "%s", date, nsec, zone);
+	else
+		sink_comment(&d->sink, "%s%s", date, zone);
+}
+
+static void add_stat_time(struct call_decoder *d, const char *name, const char *nsec_name,
+			  int64_t sec, uint64_t nsec)
+{
+	sink_member(&d->sink, name);
+	sink_i64(&d->sink, sec);
+	add_date(d, sec, nsec);
+	if (nsec || d->sink.w) {
+		sink_member(&d->sink, nsec_name);
+		sink_u64(&d->sink, nsec);
+	}
+}
+
+static void member_u64(struct call_decoder *d, const char *name, uint64_t v)
+{
+	sink_member(&d->sink, name);
+	sink_u64(&d->sink, v);
+}
+
+/* The kernel's struct stat of 64-bit programs is that of the C library. */
+static void show_stat(struct call_decoder *d, const uint8_t *p)
+{
+	struct value_sink *s = &d->sink;
+	const bool full = d->opts->full || s->w;
+	struct stat st;
+
+	memcpy(&st, p, sizeof(st));
+	sink_struct(s);
+	if (full) {
+		sink_member(s, "st_dev");
+		show_dev(d, st.st_dev);
+		member_u64(d, "st_ino", st.st_ino);
+	}
+	sink_member(s, "st_mode");
+	show_file_mode(d, st.st_mode);
+	if (full) {
+		member_u64(d, "st_nlink", st.st_nlink);
+		member_u64(d, "st_uid", st.st_uid);
+		member_u64(d, "st_gid", st.st_gid);
+		member_u64(d, "st_blksize", (uint64_t)st.st_blksize);
+		member_u64(d, "st_blocks", (uint64_t)st.st_blocks);
+	}
+	if (S_ISCHR(st.st_mode) || S_ISBLK(st.st_mode)) {
+		sink_member(s, "st_rdev");
+		show_dev(d, st.st_rdev);
+	} else {
+		member_u64(d, "st_size", (uint64_t)st.st_size);
+	}
+	if (full) {
+		add_stat_time(d, "st_atime", "st_atime_nsec", st.st_atim.tv_sec,
+			      (uint64_t)st.st_atim.tv_nsec);
+		add_stat_time(d, "st_mtime", "st_mtime_nsec", st.st_mtim.tv_sec,
+			      (uint64_t)st.st_mtim.tv_nsec);
+		add_stat_time(d, "st_ctime", "st_ctime_nsec", st.st_ctim.tv_sec,
+			      (uint64_t)st.st_ctim.tv_nsec);
+	} else {
+		sink_more(s);
+	}
+	sink_end_struct(s);
+}
+
+enum statx_offset {
+	STX_MASK = 0,
+	STX_BLKSIZE = 4,
+	STX_ATTRIBUTES = 8,
+	STX_NLINK = 16,
+	STX_UID = 20,
+	STX_GID = 24,
+	STX_MODE = 28,
+	STX_INO = 32,
+	STX_SIZE = 40,
+	STX_BLOCKS = 48,
+	STX_ATTRIBUTES_MASK = 56,
+	STX_TIMES = 64, /* atime, btime, ctime, mtime: 16 bytes each */
+	STX_RDEV = 128,
+	STX_DEV = 136,
+	STX_MNT_ID = 144,
+};
+
+static void show_statx(struct call_decoder *d, const uint8_t *p)
+{
+	static const char *const times[] = {"stx_atime", "stx_btime", "stx_ctime", "stx_mtime"};
+	static const uint32_t time_bits[] = {0x20, 0x800, 0x80, 0x40};
+	struct value_sink *s = &d->sink;
+	const bool full = d->opts->full || s->w;
+	const uint32_t mask = (uint32_t)value_uint(p + STX_MASK, 4);
+
+	sink_struct(s);
+	sink_member(s, "stx_mask");
+	sink_flags(s, SET_statx_mask, mask);
+	if (full)
+		member_u64(d, "stx_blksize", value_uint(p + STX_BLKSIZE, 4));
+	sink_member(s, "stx_attributes");
+	sink_flags(s, SET_statx_attr, value_uint(p + STX_ATTRIBUTES, 8));
+	if (full) {
+		member_u64(d, "stx_nlink", value_uint(p + STX_NLINK, 4));
+		member_u64(d, "stx_uid", value_uint(p + STX_UID, 4));
+		member_u64(d, "stx_gid", value_uint(p + STX_GID, 4));
+	}
+	sink_member(s, "stx_mode");
+	show_file_mode(d, (uint32_t)value_uint(p + STX_MODE, 2));
+	if (full)
+		member_u64(d, "stx_ino", value_uint(p + STX_INO, 8));
+	member_u64(d, "stx_size", value_uint(p + STX_SIZE, 8));
+	if (!full) {
+		sink_more(s);
+		sink_end_struct(s);
+		return;
+	}
+	member_u64(d, "stx_blocks", value_uint(p + STX_BLOCKS, 8));
+	sink_member(s, "stx_attributes_mask");
+	sink_flags(s, SET_statx_attr, value_uint(p + STX_ATTRIBUTES_MASK, 8));
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++) {
+		const uint8_t *t = p + STX_TIMES + 16 * i;
+
+		if (!(mask & time_bits[i]))
+			continue;
+		sink_member(s, times[i]);
+		sink_struct(s);
+		sink_member(s, "tv_sec");
+		sink_i64(s, value_int(t, 8));
+		member_u64(d, "tv_nsec", value_uint(t + 8, 4));
+		sink_end_struct(s);
+		add_date(d, value_int(t, 8), value_uint(t + 8, 4));
+	}
+	member_u64(d, "stx_rdev_major", value_uint(p + STX_RDEV, 4));
+	member_u64(d, "stx_rdev_minor", value_uint(p + STX_RDEV + 4, 4));
+	member_u64(d, "stx_dev_major", value_uint(p + STX_DEV, 4));
+	member_u64(d, "stx_dev_minor", value_uint(p + STX_DEV + 4, 4));
+	if (mask & 0x1000)
+		member_u64(d, "stx_mnt_id", value_uint(p + STX_MNT_ID, 8));
+	sink_end_struct(s);
+}
+
+/* struct statfs of 64-bit programs: eleven words and spare ones. */
+static void show_statfs(struct call_decoder *d, const uint8_t *p)
+{
+	static const char *const names[] = {"f_bsize",	"f_blocks", "f_bfree",
+					    "f_bavail", "f_files",  "f_ffree"};
+	struct value_sink *s = &d->sink;
+
+	sink_struct(s);
+	sink_member(s, "f_type");
+	sink_enum(s, SET_fs_type, value_uint(p, 8));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		member_u64(d, names[i], value_uint(p + 8 + 8 * i, 8));
+	sink_member(s, "f_fsid");
+	sink_struct(s);
+	sink_member(s, "val");
+	sink_array(s);
+	for (int i = 0; i < 2; i++) {
+		sink_item(s);
+		sink_hex(s, value_uint(p + 56 + 4 * i, 4));
+	}
+	sink_end_array(s);
+	sink_end_struct(s);
+	member_u64(d, "f_namelen", value_uint(p + 64, 8));
+	member_u64(d, "f_frsize", value_uint(p + 72, 8));
+	const uint64_t flags = value_uint(p + 80, 8);
+	if (flags & 0x20) { /* ST_VALID */
+		sink_member(s, "f_flags");
+		sink_flags(s, SET_statfs_flags, flags);
+	}
+	sink_end_struct(s);
+}
+
+static void show_sigaction(struct call_decoder *d, const uint8_t *p)
+{
+	static const char *const handlers[] = {"SIG_DFL", "SIG_IGN"};
+	struct value_sink *s = &d->sink;
+	const uint32_t word = d->layout == LAYOUT_64 ? 8 : 4;
+	const uint64_t handler = value_uint(p, word), flags = value_uint(p + word, word);
+
+	sink_struct(s);
+	sink_member(s, "sa_handler");
+	if (handler < ARRAY_SIZE(handlers))
+		sink_word(s, handlers[handler]);
+	else
+		sink_addr(s, handler);
+	sink_member(s, "sa_mask");
+	show_sigset(d, p + 3 * word, 8);
+	sink_member(s, "sa_flags");
+	sink_flags(s, SET_sa_flags, flags);
+	if (flags & 0x4000000) { /* SA_RESTORER */
+		sink_member(s, "sa_restorer");
+		sink_addr(s, value_uint(p + 2 * word, word));
+	}
+	sink_end_struct(s);
+}
+
+static void show_siginfo(struct call_decoder *d, const uint8_t *p)
+{
+	enum { SIG_CHLD = 17, SIG_ILL = 4, SIG_FPE = 8, SIG_SEGV = 11, SIG_BUS = 7 };
+	struct value_sink *s = &d->sink;
+	const int signo = (int)value_int(p, 4), code = (int)value_int(p + 8, 4);
+	const int err = (int)value_int(p + 4, 4);
+	const uint8_t *u = p + (d->layout == LAYOUT_64 ? 16 : 12);
+
+	if (!signo) {
+		sink_struct(s);
+		sink_end_struct(s);
+		return;
+	}
+	sink_struct(s);
+	sink_member(s, "si_signo");
+	show_signal(d, signo);
+	sink_member(s, "si_code");
+	sink_enum(s, signo == SIG_CHLD && code > 0 ? SET_si_code_chld : SET_si_code_kill,
+		  (uint32_t)code);
+	if (err) {
+		sink_member(s, "si_errno");
+		if (flag_set_name(SET_error, (uint64_t)err))
+			sink_word(s, flag_set_name(SET_error, (uint64_t)err));
+		else
+			sink_i64(s, err);
+	}
+	if (signo == SIG_ILL || signo == SIG_FPE || signo == SIG_SEGV || signo == SIG_BUS) {
+		sink_member(s, "si_addr");
+		sink_addr(s, value_uint(u, d->layout == LAYOUT_64 ? 8 : 4));
+		sink_end_struct(s);
+		return;
+	}
+	sink_member(s, "si_pid");
+	sink_i64(s, value_int(u, 4));
+	member_u64(d, "si_uid", value_uint(u + 4, 4));
+	if (signo == SIG_CHLD && code > 0) {
+		sink_member(s, "si_status");
+		if (code == 1) /* CLD_EXITED */
+			sink_i64(s, value_int(u + 8, 4));
+		else
+			show_signal(d, (int)value_int(u + 8, 4));
+		if (d->layout == LAYOUT_64) {
+			sink_member(s, "si_utime");
+			sink_i64(s, value_int(u + 16, 8));
+			sink_member(s, "si_stime");
+			sink_i64(s, value_int(u + 24, 8));
+		}
+	} else if (code == -1 && d->layout == LAYOUT_64) { /* SI_QUEUE */
+		sink_member(s, "si_int");
+		sink_i64(s, value_int(u + 8, 4));
+		sink_member(s, "si_ptr");
+		sink_addr(s, value_uint(u + 8, 8));
+	}
+	sink_end_struct(s);
+}
+
+static void show_sigevent(struct call_decoder *d, const uint8_t *p)
+{
+	struct value_sink *s = &d->sink;
+	const uint32_t word = d->layout == LAYOUT_64 ? 8 : 4;
+	const uint32_t notify = (uint32_t)value_uint(p + word + 4, 4);
+
+	sink_struct(s);
+	sink_member(s, "sigev_value");
+	sink_struct(s);
+	sink_member(s, "sival_int");
+	sink_i64(s, value_int(p, 4));
+	sink_member(s, "sival_ptr");
+	sink_addr(s, value_uint(p, word));
+	sink_end_struct(s);
+	sink_member(s, "sigev_signo");
+	show_signal(d, (int)value_int(p + word, 4));
+	sink_member(s, "sigev_notify");
+	sink_enum(s, SET_sigev_notify, notify);
+	if (notify == 4) { /* SIGEV_THREAD_ID */
+		sink_member(s, "sigev_notify_thread_id");
+		sink_i64(s, value_int(p + word + 8, 4));
+	}
+	sink_end_struct(s);
+}
+
+/* As many descriptors as the call's first argument says. */
+static void show_fd_set(struct call_decoder *d, const uint8_t *p, size_t len)
+{
+	const size_t limit = len * 8;
+	size_t n = (int32_t)d->args[0] < 0 ? 0 : (size_t)(uint32_t)d->args[0];
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	n = n < limit ? n : limit;
+	if (d->sink.w) {
+		sink_array(&d->sink);
+		for (size_t fd = 0; fd < n; fd++)
+			if (p[fd / 8] >> fd % 8 & 1)
+				sink_u64(&d->sink, fd);
+		sink_end_array(&d->sink);
+		return;
+	}
+	const size_t start = d->sink.out->len;
+	strbuf_addch(d->sink.out, '[');
+	for (size_t fd = 0; fd < n; fd++)
+		if (p[fd / 8] >> fd % 8 & 1) {
+			if (d->sink.out->len > start + 1)
+				strbuf_addch(d->sink.out, ' ');
+			show_fd(d, (int)fd);
+		}
+	strbuf_addch(d->sink.out, ']');
+}
+
+static void show_epoll_data(struct call_decoder *d, const uint8_t *p)
+{
+	sink_struct(&d->sink);
+	member_u64(d, "u32", value_uint(p, 4));
+	member_u64(d, "u64", value_uint(p, 8));
+	sink_end_struct(&d->sink);
+}
+
+bool show_element(struct call_decoder *d, const struct arg_kind *kind, const uint8_t *p, size_t len)
+{
+	const uint32_t size = arg_kind_size(kind, d->layout);
+	const bool is_64 = d->layout == LAYOUT_64 && sizeof(long) == 8;
+
+	if (kind->value == VALUE_EPOLL_DATA) {
+		show_epoll_data(d, p); /* a member: its struct's size was checked */
+		return true;
+	}
+	if (kind->value == VALUE_FD_SET) {
+		show_fd_set(d, p, len);
+		return true;
+	}
+	if (!size || len < size)
+		return false;
+	switch ((enum value_kind)kind->value) {
+	case VALUE_STRUCT:
+		if (!strcmp(call_structs[kind->type].name, "timespec_utime"))
+			show_utime(d, &call_structs[kind->type], p);
+		else
+			show_struct(d, &call_structs[kind->type], p);
+		return true;
+	case VALUE_STAT:
+		if (!is_64)
+			return false;
+		show_stat(d, p);
+		return true;
+	case VALUE_STATX:
+		show_statx(d, p);
+		return true;
+	case VALUE_STATFS:
+		if (!is_64)
+			return false;
+		show_statfs(d, p);
+		return true;
+	case VALUE_SIGSET:
+	case VALUE_OLD_SIGSET:
+		show_sigset(d, p, size);
+		return true;
+	case VALUE_SIGACTION:
+		show_sigaction(d, p);
+		return true;
+	case VALUE_SIGINFO:
+		show_siginfo(d, p);
+		return true;
+	case VALUE_SIGEVENT:
+		show_sigevent(d, p);
+		return true;
+	case VALUE_SHMID_DS:
+	case VALUE_MSQID_DS:
+		return false;
+	default:
+		show_number_at(d, kind, p, size,
+			       kind->value == VALUE_INT || kind->value == VALUE_FD ||
+				       kind->value == VALUE_PID || kind->value == VALUE_LONG);
+		return true;
+	}
+}
+
+static bool is_number(const struct arg_kind *kind)
+{
+	return kind->value < VALUE_STRUCT;
+}
+
+/* What nanosleep(2) had left: only if a signal ended it. */
+static bool is_left(const struct call_decoder *d, const struct arg_kind *kind)
+{
+	enum { EINTR_CODE = 4, RESTART_CODE = 516 };
+
+	return kind->value != VALUE_STRUCT ||
+	       strcmp(call_structs[kind->type].name, "timespec_rem") ||
+	       d->rec->ret == -EINTR_CODE || d->rec->ret == -RESTART_CODE;
+}
+
+static void show_elements(struct call_decoder *d, const struct arg_kind *kind,
+			  const struct trace_piece *piece, uint64_t addr)
+{
+	const uint32_t size = arg_kind_size(kind, d->layout);
+	const uint64_t n = decode_count(d, kind);
+	const uint64_t there = size ? piece->len / size : 0;
+	const uint64_t shown = n < there ? n : there;
+
+	sink_array(&d->sink);
+	for (uint64_t i = 0; i < shown; i++) {
+		if (i == 32 && !d->opts->full && !d->sink.w) {
+			sink_more(&d->sink);
+			break;
+		}
+		sink_item(&d->sink);
+		show_element(d, kind, piece->data + i * size, size);
+	}
+	if (shown < n && shown < 32) {
+		sink_more(&d->sink);
+		if (piece->flags & TRACE_PIECE_FAULT)
+			sink_comment(&d->sink, "%#" PRIx64, addr + shown * size);
+	}
+	sink_end_array(&d->sink);
+}
+
+void show_pointer(struct call_decoder *d, int arg, const struct arg_kind *kind)
+{
+	const uint64_t addr = d->args[arg];
+	const struct trace_piece *piece = decode_shown_piece(d, arg, kind);
+	const bool is_array = kind->count_by != COUNT_NONE && kind->value != VALUE_FD_SET;
+	const uint32_t size = arg_kind_size(kind, d->layout);
+
+	if (!addr) {
+		sink_addr(&d->sink, 0);
+	} else if (is_array && piece && !decode_count(d, kind)) {
+		sink_array(&d->sink);
+		sink_end_array(&d->sink);
+	} else if (!piece || piece->len < size || !is_left(d, kind)) {
+		sink_addr(&d->sink, addr);
+	} else if (is_array) {
+		show_elements(d, kind, piece, addr);
+	} else if (is_number(kind)) {
+		if (kind->value == VALUE_WAIT_STATUS && d->rec->ret <= 0) {
+			sink_addr(&d->sink, addr);
+			return;
+		}
+		sink_array(&d->sink);
+		sink_item(&d->sink);
+		show_element(d, kind, piece->data, piece->len);
+		sink_end_array(&d->sink);
+	} else if (!show_element(d, kind, piece->data, piece->len)) {
+		sink_addr(&d->sink, addr);
+	}
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How calls are shown as text. */
+#ifndef PB_SYSCALLS_CALL_STYLE_H
+#define PB_SYSCALLS_CALL_STYLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum call_style {
+	CALL_STYLE_PERF, /* openat(dfd: CWD, filename: "/etc/passwd", flags: RDONLY|CLOEXEC) = 3 */
+	CALL_STYLE_STRACE, /* openat(AT_FDCWD, "/etc/passwd", O_RDONLY|O_CLOEXEC) = 3 */
+};
+
+struct call_text_opts {
+	enum call_style style;
+	bool raw;	     /* arguments as hexadecimal numbers */
+	bool full;	     /* structs and arrays in full, nothing left out for brevity */
+	uint8_t hex_strings; /* 1: strings with bytes that are not ASCII in hexadecimal; 2: all */
+	/* Only of the perf style. */
+	bool hide_names;  /* of arguments and members */
+	bool show_prefix; /* O_RDONLY, not RDONLY */
+	bool show_zeros;  /* arguments that are 0, else left out */
+	/* The path or socket of a descriptor, NULL if it is not known; may be NULL. */
+	const char *(*fd_name)(void *ctx, uint32_t pid, int fd);
+	void *ctx;
+};
+
+#endif

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Numbers: as they are, by the name of a set, or as what they stand for. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/sysmacros.h>
+
+#include "syscalls/call_decode.h"
+
+enum {
+	AT_CWD = -100,
+	FIRST_RT_SIGNAL = 32,
+	LAST_SIGNAL = 64,
+};
+
+void show_fd(struct call_decoder *d, int fd)
+{
+	struct value_sink *s = &d->sink;
+	const char *name = fd >= 0 && d->opts->fd_name
+				   ? d->opts->fd_name(d->opts->ctx, d->rec->pid, fd)
+				   : NULL;
+
+	sink_i64(s, fd);
+	if (!name || s->w)
+		return;
+	strbuf_addch(s->out, '<');
+	for (const char *c = name; *c; c++)
+		if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f || *c == '\\' ||
+		    *c == '<' || *c == '>')
+			strbuf_addf(s->out, "\\%o", (unsigned char)*c);
+		else
+			strbuf_addch(s->out, *c);
+	strbuf_addch(s->out, '>');
+}
+
+static void show_dirfd(struct call_decoder *d, int fd)
+{
+	if (fd == AT_CWD)
+		sink_word(&d->sink,
+			  sink_is_perf(&d->sink) && !d->opts->show_prefix ? "CWD" : "AT_FDCWD");
+	else
+		show_fd(d, fd);
+}
+
+/* "SIGINT", "SIGRT_3" in text, whose first three letters perf style and sets leave out. */
+static void add_signal(struct strbuf *out, int sig, bool prefix)
+{
+	const char *name =
+		sig > 0 && sig < FIRST_RT_SIGNAL ? flag_set_name(SET_signal, (uint64_t)sig) : NULL;
+	const char *sigs = prefix ? "SIG" : "";
+
+	if (name)
+		strbuf_adds(out, prefix ? name : name + 3);
+	else if (sig == FIRST_RT_SIGNAL)
+		strbuf_addf(out, "%sRTMIN", sigs);
+	else if (sig > FIRST_RT_SIGNAL && sig <= LAST_SIGNAL)
+		strbuf_addf(out, "%sRT_%d", sigs, sig - FIRST_RT_SIGNAL);
+	else
+		strbuf_addf(out, "%d", sig);
+}
+
+void show_signal(struct call_decoder *d, int sig)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	add_signal(&text, sig, !sink_is_perf(&d->sink) || d->opts->show_prefix);
+	sink_word(&d->sink, strbuf_str(&text));
+}
+
+/* "[INT CHLD]", or "~[KILL STOP]" where more are in the set than not. */
+void show_sigset(struct call_decoder *d, const uint8_t *p, size_t len)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	uint64_t set = value_uint(p, (uint32_t)(len < 8 ? len : 8));
+	const int bits = (int)(len < 8 ? len : 8) * 8;
+	bool first = true;
+
+	if (__builtin_popcountll(set) >= bits * 2 / 3) {
+		set = ~set;
+		strbuf_addch(&text, '~');
+	}
+	strbuf_addch(&text, '[');
+	for (int sig = 1; sig <= bits; sig++) {
+		if (!(set >> (sig - 1) & 1))
+			continue;
+		if (!first)
+			strbuf_addch(&text, ' ');
+		first = false;
+		add_signal(&text, sig, false);
+	}
+	strbuf_addch(&text, ']');
+	sink_word(&d->sink, strbuf_str(&text));
+}
+
+void show_dev(struct call_decoder *d, uint64_t dev)
+{
+	sink_wordf(&d->sink, "makedev(%#x, %#x)", major(dev), minor(dev));
+}
+
+/* "S_IFREG|S_ISUID|0755" */
+void show_file_mode(struct call_decoder *d, uint32_t mode)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	const char *type = flag_set_name(SET_file_type, mode & 0170000);
+
+	if (type)
+		strbuf_addf(&text, "%s|", type);
+	else if (mode & 0170000)
+		strbuf_addf(&text, "%#o|", mode & 0170000);
+	for (size_t i = 0; i < flag_sets[SET_lock_mode].n; i++)
+		if (mode & flag_sets[SET_lock_mode].names[i].value)
+			strbuf_addf(&text, "%s|", flag_sets[SET_lock_mode].names[i].name);
+	strbuf_addf(&text, "%#03o", mode & 0777);
+	if (mode & ~0177777u)
+		strbuf_addf(&text, "|%#o", mode & ~0177777u);
+	sink_word(&d->sink, strbuf_str(&text));
+}
+
+void show_wait_status(struct call_decoder *d, uint32_t status)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	const uint32_t low = status & 0x7f;
+
+	if (!low) {
+		strbuf_addf(&text, "{WIFEXITED(s) && WEXITSTATUS(s) == %u", status >> 8 & 0xff);
+		status &= ~0xff00u;
+	} else if (low == 0x7f && (status & 0xffff) != 0xffff) {
+		strbuf_adds(&text, "{WIFSTOPPED(s) && WSTOPSIG(s) == ");
+		add_signal(&text, status >> 8 & 0x7f, true);
+		strbuf_adds(&text, status & 0x8000 ? " | 0x80" : "");
+		status &= ~0xffffu;
+	} else if ((status & 0xffff) == 0xffff) {
+		strbuf_adds(&text, "{WIFCONTINUED(s)");
+		status &= ~0xffffu;
+	} else {
+		strbuf_adds(&text, "{WIFSIGNALED(s) && WTERMSIG(s) == ");
+		add_signal(&text, (int)low, true);
+		strbuf_adds(&text, status & 0x80 ? " && WCOREDUMP(s)" : "");
+		status &= ~0xffu;
+	}
+	strbuf_addch(&text, '}');
+	if (!(status & ~0xffffu & 0xff0000) && status & ~0xffffu)
+		strbuf_addf(&text, " | %#x", status & ~0xffffu);
+	else if (status >> 16)
+		strbuf_addf(&text, " | %#x", status & ~0xffffu);
+	sink_word(&d->sink, strbuf_str(&text));
+}
+
+/* strace leaves the mode out where the flags do not create a file; so does perf trace. */
+static bool creates_file(const struct call_decoder *d, int flags_arg)
+{
+	return d->args[flags_arg] & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY));
+}
+
+bool is_unused(const struct call_decoder *d, int arg)
+{
+	const struct arg_kind *kind = d->call ? d->call->args[arg].kind : NULL;
+
+	if (!kind)
+		return false;
+	switch ((enum value_kind)kind->value) {
+	case VALUE_HIDDEN:
+		return true;
+	case VALUE_OPEN_MODE:
+		return arg && !creates_file(d, arg - 1);
+	case VALUE_NEW_ADDR:
+		return arg && !(d->args[arg - 1] & 6); /* MREMAP_FIXED, MREMAP_DONTUNMAP */
+	case VALUE_MKNOD_DEV: {
+		const uint64_t type = d->args[arg - 1] & 0170000;
+
+		return type != 0020000 && type != 0060000; /* a character or block device */
+	}
+	case VALUE_FUTEX_VAL:
+	case VALUE_FUTEX_TIMEOUT:
+	case VALUE_FUTEX_ADDR2:
+	case VALUE_FUTEX_VAL3: {
+		/* By the operation: which of val, timeout, uaddr2 and val3 are used. */
+		static const uint8_t used[] = {3, 1, 1, 7, 15, 15, 2, 0, 0, 11, 9, 15, 15, 2};
+		const uint64_t op = d->args[1] & 127;
+		const int which = kind->value - VALUE_FUTEX_VAL;
+		const int bit = which == 0 ? 0 : which == 1 ? 1 : which == 2 ? 2 : 3;
+
+		return op < ARRAY_SIZE(used) && !(used[op] >> bit & 1);
+	}
+	case VALUE_FCNTL_ARG: {
+		/* F_GETFD, F_GETFL, F_GETOWN, F_GETSIG, F_GETLEASE, F_GETPIPE_SZ, F_GET_SEALS */
+		static const uint32_t none[] = {1, 3, 9, 11, 1025, 1032, 1034};
+
+		for (size_t i = 0; i < ARRAY_SIZE(none); i++)
+			if ((uint32_t)d->args[1] == none[i])
+				return true;
+		return false;
+	}
+	default:
+		return false;
+	}
+}
+
+/* The access mode is an enumerator in the lowest two bits: sink_flags() shows it. */
+static void show_rlim(struct call_decoder *d, uint64_t v, bool is_64)
+{
+	if (v == UINT64_MAX || (!is_64 && d->layout != LAYOUT_64 && v == UINT32_MAX))
+		sink_word(&d->sink, is_64 ? "RLIM64_INFINITY" : "RLIM_INFINITY");
+	else if (v > 1024 && v % 1024 == 0 && !d->sink.w)
+		sink_wordf(&d->sink, "%" PRIu64 "*1024", v / 1024);
+	else
+		sink_u64(&d->sink, v);
+}
+
+/* Flags with the permissions of an IPC object behind them: "IPC_CREAT|0600". */
+static void show_ipc_flags(struct call_decoder *d, enum flag_set_id set, uint32_t v)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (v & ~0777u && flags_text(&d->sink, set, v & ~0777u, &text))
+		strbuf_addch(&text, '|');
+	strbuf_addf(&text, "%#03o", v & 0777);
+	sink_word(&d->sink, strbuf_str(&text));
+}
+
+static void show_clockid(struct call_decoder *d, int v)
+{
+	static const char *const per_thread[] = {"PROF", "VIRT", "SCHED", "FD"};
+	const char *name = v >= 0 ? flag_set_name(SET_clockid, (uint64_t)v) : NULL;
+
+	if (name) {
+		sink_word(&d->sink, sink_cut_prefix(&d->sink, SET_clockid, name));
+	} else if (v < 0 && (v & 3) == 3) {
+		sink_wordf(&d->sink, "FD_TO_CLOCKID(%d)", ~(v >> 3));
+	} else if (v < 0) {
+		sink_wordf(&d->sink, "MAKE_%s_CPUCLOCK(%d, CPUCLOCK_%s)",
+			   v & 4 ? "THREAD" : "PROCESS", ~(v >> 3), per_thread[v & 3]);
+	} else {
+		sink_enum(&d->sink, SET_clockid, (uint64_t)v);
+	}
+}
+
+/* PERSONALITY's 0xffffffff asks for the current one. */
+static void show_persona(struct call_decoder *d, uint32_t v)
+{
+	if (v == UINT32_MAX)
+		sink_word(&d->sink, "0xffffffff");
+	else
+		sink_flags(&d->sink, SET_personality_flags, v);
+}
+
+static void show_enum_dec(struct call_decoder *d, enum flag_set_id set, uint32_t v, bool flags)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (flags || !decode_strace(d)) {
+		if (flags)
+			sink_flags(&d->sink, set, v);
+		else
+			sink_enum(&d->sink, set, v);
+		return;
+	}
+	sink_i64(&d->sink, (int32_t)v);
+	sink_comment(&d->sink, "%s", flag_set_name(set, v) ?: flag_sets[set].unknown);
+}
+
+/* Plain numbers; false: the kind is not one. */
+static bool show_plain(struct call_decoder *d, const struct arg_kind *kind, uint64_t v)
+{
+	struct value_sink *s = &d->sink;
+	const bool narrow = d->layout != LAYOUT_64;
+
+	switch ((enum value_kind)kind->value) {
+	case VALUE_INT:
+		sink_i64(s, (int32_t)v);
+		return true;
+	case VALUE_UINT:
+	case VALUE_SOCKLEN:
+	case VALUE_FUTEX_VAL:
+		sink_u64(s, (uint32_t)v);
+		return true;
+	case VALUE_LONG:
+	case VALUE_OFF:
+		sink_i64(s, narrow && kind->value == VALUE_LONG ? (int32_t)v : (int64_t)v);
+		return true;
+	case VALUE_OFF64:
+		sink_i64(s, (int64_t)v);
+		return true;
+	case VALUE_ULONG:
+	case VALUE_SIZE:
+	case VALUE_U64:
+		sink_u64(s, v);
+		return true;
+	case VALUE_HEX:
+		sink_hex(s, v);
+		return true;
+	case VALUE_HEX32:
+	case VALUE_FUTEX_VAL3:
+		sink_hex(s, (uint32_t)v);
+		return true;
+	case VALUE_PAGES:
+		sink_hex(s, v * 4096);
+		return true;
+	case VALUE_ADDR:
+	case VALUE_NEW_ADDR:
+	case VALUE_FUTEX_ADDR2:
+		sink_addr(s, v);
+		return true;
+	case VALUE_MODE:
+	case VALUE_OPEN_MODE:
+		sink_octal(s, (uint16_t)v);
+		return true;
+	case VALUE_OCTAL64:
+		sink_octal(s, v);
+		return true;
+	case VALUE_PID:
+		sink_i64(s, (int32_t)v);
+		return true;
+	case VALUE_UID:
+		if ((uint32_t)v == UINT32_MAX)
+			sink_i64(s, -1);
+		else
+			sink_u64(s, (uint32_t)v);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Names of sets; false: the kind is not one. */
+static bool show_named(struct call_decoder *d, const struct arg_kind *kind, uint64_t v)
+{
+	struct value_sink *s = &d->sink;
+	const enum flag_set_id set = (enum flag_set_id)kind->set;
+
+	switch ((enum value_kind)kind->value) {
+	case VALUE_FLAGS:
+		sink_flags(s, set, (uint32_t)v);
+		return true;
+	case VALUE_FLAGS64:
+		sink_flags(s, set, v);
+		return true;
+	case VALUE_ENUM:
+		sink_enum(s, set, (uint32_t)v);
+		return true;
+	case VALUE_ENUM_DEC:
+	case VALUE_FLAGS_DEC:
+		show_enum_dec(d, set, (uint32_t)v, kind->value == VALUE_FLAGS_DEC);
+		return true;
+	case VALUE_OPEN_FLAGS:
+		sink_flags(s, SET_open_flags, (uint32_t)v);
+		return true;
+	case VALUE_OPEN_FLAGS64:
+		sink_flags(s, SET_open_flags, v);
+		return true;
+	case VALUE_CLONE_FLAGS:
+		sink_flags(s, SET_clone_flags, v);
+		return true;
+	case VALUE_MEMFD_FLAGS:
+		sink_flags(s, SET_memfd_flags, (uint32_t)v);
+		return true;
+	case VALUE_IPC_FLAGS:
+		show_ipc_flags(d, set, (uint32_t)v);
+		return true;
+	case VALUE_IPC_CMD:
+		sink_enum(s, set, (uint32_t)v & ~0x100u);
+		return true;
+	case VALUE_IPC_KEY:
+		if (v)
+			sink_hex(s, (uint32_t)v);
+		else
+			sink_word(s, "IPC_PRIVATE");
+		return true;
+	case VALUE_CAP_VERSION:
+		sink_enum(s, SET_cap_version, (uint32_t)v);
+		return true;
+	case VALUE_PERSONA:
+		show_persona(d, (uint32_t)v);
+		return true;
+	case VALUE_KEY_SERIAL:
+		if (flag_set_name(SET_key_spec, (uint64_t)(int32_t)v))
+			sink_word(s, flag_set_name(SET_key_spec, (uint64_t)(int32_t)v));
+		else
+			sink_i64(s, (int32_t)v);
+		return true;
+	default:
+		return false;
+	}
+}
+
+void show_number(struct call_decoder *d, const struct arg_kind *kind, uint64_t v)
+{
+	struct value_sink *s = &d->sink;
+
+	if (show_plain(d, kind, v) || show_named(d, kind, v))
+		return;
+	switch ((enum value_kind)kind->value) {
+	case VALUE_FD:
+		show_fd(d, (int)v);
+		break;
+	case VALUE_UFD:
+		if ((int)v < 0)
+			sink_u64(s, (uint32_t)v);
+		else
+			show_fd(d, (int)v);
+		break;
+	case VALUE_DIRFD:
+		show_dirfd(d, (int)v);
+		break;
+	case VALUE_SIG:
+		show_signal(d, (int)v);
+		break;
+	case VALUE_DEV:
+	case VALUE_MKNOD_DEV:
+		show_dev(d, (uint32_t)v);
+		break;
+	case VALUE_CLOCKID:
+		show_clockid(d, (int)v);
+		break;
+	case VALUE_MODET:
+		show_file_mode(d, (uint16_t)v);
+		break;
+	case VALUE_RLIM:
+	case VALUE_RLIM64:
+		show_rlim(d, v, kind->value == VALUE_RLIM64);
+		break;
+	case VALUE_IOPRIO:
+		sink_wordf(s, "IOPRIO_PRIO_VALUE(%s, %u)",
+			   flag_set_name(SET_ioprio_class, (uint32_t)v >> 13) ?: "?",
+			   (uint32_t)v & 0x1fff);
+		break;
+	case VALUE_WAIT_STATUS:
+		show_wait_status(d, (uint32_t)v);
+		break;
+	default:
+		sink_hex(s, v);
+	}
+}
+
+void show_number_at(struct call_decoder *d, const struct arg_kind *kind, const void *p,
+		    uint32_t size, bool is_signed)
+{
+	show_number(d, kind, is_signed ? (uint64_t)value_int(p, size) : value_uint(p, size));
+}

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "syscalls/value_sink.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+void sink_member(struct value_sink *s, const char *name)
+{
+	if (s->w) {
+		s->key = name;
+		return;
+	}
+	if (!s->first)
+		strbuf_adds(s->out, ", ");
+	s->first = false;
+	if (sink_is_perf(s)) {
+		if (!s->opts->hide_names)
+			strbuf_addf(s->out, ".%s: ", name);
+	} else {
+		strbuf_adds(s->out, name);
+		strbuf_addch(s->out, '=');
+	}
+}
+
+void sink_item(struct value_sink *s)
+{
+	if (s->w)
+		return;
+	if (!s->first)
+		strbuf_adds(s->out, ", ");
+	s->first = false;
+}
+
+static const char *take_key(struct value_sink *s)
+{
+	const char *key = s->key;
+
+	s->key = NULL;
+	return key;
+}
+
+static void begin(struct value_sink *s, bool is_struct)
+{
+	if (s->w && is_struct)
+		jw_object(s->w, take_key(s));
+	else if (s->w)
+		jw_array(s->w, take_key(s));
+	else
+		strbuf_adds(s->out, !is_struct ? "[" : sink_is_perf(s) ? "{ " : "{");
+	s->first = true;
+}
+
+void sink_struct(struct value_sink *s)
+{
+	begin(s, true);
+}
+
+void sink_array(struct value_sink *s)
+{
+	begin(s, false);
+}
+
+void sink_end_struct(struct value_sink *s)
+{
+	if (s->w)
+		jw_end(s->w);
+	else
+		strbuf_adds(s->out, sink_is_perf(s) ? " }" : "}");
+	s->first = false;
+}
+
+void sink_end_array(struct value_sink *s)
+{
+	if (s->w)
+		jw_end(s->w);
+	else
+		strbuf_addch(s->out, ']');
+	s->first = false;
+}
+
+void sink_more(struct value_sink *s)
+{
+	if (s->w)
+		return;
+	sink_item(s);
+	strbuf_adds(s->out, "...");
+}
+
+void sink_i64(struct value_sink *s, int64_t v)
+{
+	if (s->w)
+		jw_i64(s->w, take_key(s), v);
+	else
+		strbuf_addf(s->out, "%" PRId64, v);
+}
+
+void sink_u64(struct value_sink *s, uint64_t v)
+{
+	if (s->w)
+		jw_u64(s->w, take_key(s), v);
+	else
+		strbuf_add_u64(s->out, v);
+}
+
+void sink_hex(struct value_sink *s, uint64_t v)
+{
+	if (s->w)
+		jw_u64(s->w, take_key(s), v);
+	else
+		strbuf_addf(s->out, "%#" PRIx64, v);
+}
+
+void sink_octal(struct value_sink *s, uint64_t v)
+{
+	if (s->w)
+		jw_textf(s->w, take_key(s), "%#03" PRIo64, v);
+	else
+		strbuf_addf(s->out, "%#03" PRIo64, v);
+}
+
+void sink_addr(struct value_sink *s, uint64_t v)
+{
+	if (s->w && v)
+		jw_address(s->w, take_key(s), v);
+	else if (s->w)
+		jw_null(s->w, take_key(s));
+	else if (v)
+		strbuf_addf(s->out, "%#" PRIx64, v);
+	else
+		strbuf_adds(s->out, "NULL");
+}
+
+void sink_word(struct value_sink *s, const char *word)
+{
+	if (s->w)
+		jw_text(s->w, take_key(s), word);
+	else
+		strbuf_adds(s->out, word);
+}
+
+void sink_wordf(struct value_sink *s, const char *fmt, ...)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	sink_word(s, strbuf_str(&text));
+}
+
+/* One byte in C's spelling. An octal number takes three digits where a digit follows. */
+static void add_escaped(struct strbuf *out, const uint8_t *p, const uint8_t *end)
+{
+	static const char letters[] = "tnvfr"; /* 9 to 13 */
+
+	if (*p == '"' || *p == '\\') {
+		strbuf_addch(out, '\\');
+		strbuf_addch(out, (char)*p);
+	} else if (*p >= 9 && *p <= 13) {
+		strbuf_addch(out, '\\');
+		strbuf_addch(out, letters[*p - 9]);
+	} else if (*p >= 0x20 && *p < 0x7f) {
+		strbuf_addch(out, (char)*p);
+	} else if (p + 1 < end && p[1] >= '0' && p[1] <= '9') {
+		strbuf_addf(out, "\\%03o", *p);
+	} else {
+		strbuf_addf(out, "\\%o", *p);
+	}
+}
+
+/* Whether -x shows all of the bytes in hexadecimal: one of them is not printed as it is. */
+static bool in_hex(const struct value_sink *s, const uint8_t *p, size_t len)
+{
+	if (s->opts->hex_strings > 1)
+		return true;
+	if (!s->opts->hex_strings)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (p[i] >= 0x7f || (p[i] < 0x20 && !(p[i] >= 9 && p[i] <= 13)))
+			return true;
+	return false;
+}
+
+void sink_string(struct value_sink *s, const void *bytes, size_t len, bool cut)
+{
+	const uint8_t *p = bytes;
+
+	if (s->w) {
+		jw_text_n(s->w, take_key(s), bytes, len);
+		return;
+	}
+	strbuf_addch(s->out, '"');
+	if (in_hex(s, p, len))
+		for (size_t i = 0; i < len; i++)
+			strbuf_addf(s->out, "\\x%02x", p[i]);
+	else
+		for (size_t i = 0; i < len; i++)
+			add_escaped(s->out, p + i, p + len);
+	strbuf_adds(s->out, cut ? "\"..." : "\"");
+}
+
+void sink_comment(struct value_sink *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (s->w)
+		return;
+	strbuf_adds(s->out, " /* ");
+	va_start(ap, fmt);
+	strbuf_vaddf(s->out, fmt, ap);
+	va_end(ap);
+	strbuf_adds(s->out, " */");
+}
+
+const char *sink_cut_prefix(const struct value_sink *s, enum flag_set_id set, const char *name)
+{
+	const char *prefix = flag_sets[set].prefix;
+	const size_t len = strlen(prefix);
+
+	if (!sink_is_perf(s) || s->opts->show_prefix || strncmp(name, prefix, len) || !name[len])
+		return name;
+	return name + len;
+}
+
+static void add_name(const struct value_sink *s, enum flag_set_id set, const char *name,
+		     struct strbuf *out, size_t start)
+{
+	if (out->len > start)
+		strbuf_addch(out, '|');
+	strbuf_adds(out, sink_cut_prefix(s, set, name));
+}
+
+bool flags_text(const struct value_sink *s, enum flag_set_id id, uint64_t v, struct strbuf *out)
+{
+	const struct flag_set *set = &flag_sets[id];
+	const size_t start = out->len;
+	const uint64_t all = v;
+
+	if (set->base) {
+		const char *name = flag_set_name((enum flag_set_id)set->base, v & set->mask);
+
+		if (name) {
+			add_name(s, (enum flag_set_id)set->base, name, out, start);
+			v &= ~set->mask;
+		}
+	} else if (!v) {
+		const char *name = flag_set_name(id, 0);
+
+		if (name)
+			add_name(s, id, name, out, start);
+		return name != NULL;
+	}
+	for (size_t i = 0; i < set->n && v; i++) {
+		const struct flag_name *f = &set->names[i];
+
+		if (f->value && (f->value & ~v) == 0) {
+			add_name(s, id, f->name, out, start);
+			v &= ~f->value;
+		}
+	}
+	if (out->len == start)
+		return false;
+	if (v && all)
+		strbuf_addf(out, "|%#" PRIx64, v);
+	return true;
+}
+
+void sink_flags(struct value_sink *s, enum flag_set_id set, uint64_t v)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (flags_text(s, set, v, &text)) {
+		sink_word(s, strbuf_str(&text));
+		return;
+	}
+	sink_hex(s, v);
+	if (v && !sink_is_perf(s))
+		sink_comment(s, "%s", flag_sets[set].unknown);
+}
+
+void sink_enum(struct value_sink *s, enum flag_set_id set, uint64_t v)
+{
+	const char *name = flag_set_name(set, v);
+
+	if (name) {
+		sink_word(s, sink_cut_prefix(s, set, name));
+		return;
+	}
+	sink_hex(s, v);
+	if (!sink_is_perf(s))
+		sink_comment(s, "%s", flag_sets[set].unknown);
+}
