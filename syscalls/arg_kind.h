@@ -10,121 +10,121 @@
 
 #include "syscalls/call_record.h"
 
-enum value_kind {
+enum show_as {
 	/* Numbers. */
-	VALUE_NONE, /* nothing is known: hexadecimal */
-	VALUE_INT,
-	VALUE_UINT,
-	VALUE_LONG,
-	VALUE_ULONG,
-	VALUE_SIZE,
-	VALUE_OFF,
-	VALUE_OFF64,
-	VALUE_U64,
-	VALUE_HEX,
-	VALUE_HEX32,
-	VALUE_ADDR,
-	VALUE_NEW_ADDR, /* of mremap: only with flags that use it */
-	VALUE_PAGES,	/* of mmap2: in units of 4096 bytes */
-	VALUE_HIDDEN,
+	SHOW_NONE, /* nothing is known: hexadecimal */
+	SHOW_INT,
+	SHOW_UINT,
+	SHOW_LONG,
+	SHOW_ULONG,
+	SHOW_SIZE,
+	SHOW_OFF,
+	SHOW_OFF64,
+	SHOW_U64,
+	SHOW_HEX,
+	SHOW_HEX32,
+	SHOW_ADDR,
+	SHOW_NEW_ADDR, /* of mremap: only with flags that use it */
+	SHOW_PAGES,    /* of mmap2: in units of 4096 bytes */
+	SHOW_HIDDEN,
 	/* Numbers with a meaning. */
-	VALUE_FD,
-	VALUE_UFD,
-	VALUE_DIRFD,
-	VALUE_PID,
-	VALUE_UID,
-	VALUE_SIG,
-	VALUE_DEV,
-	VALUE_MKNOD_DEV,
-	VALUE_CLOCKID,
-	VALUE_MODE,
-	VALUE_OPEN_MODE, /* only with O_CREAT or O_TMPFILE */
-	VALUE_MODET,
-	VALUE_OCTAL64,
-	VALUE_RLIM,
-	VALUE_RLIM64,
-	VALUE_IPC_KEY,
-	VALUE_IPC_FLAGS,
-	VALUE_IPC_CMD,
-	VALUE_KEY_SERIAL,
-	VALUE_IOPRIO,
-	VALUE_PERSONA,
-	VALUE_CAP_VERSION,
-	VALUE_CLONE_FLAGS,
-	VALUE_MEMFD_FLAGS,
-	VALUE_OPEN_FLAGS,
-	VALUE_OPEN_FLAGS64,
-	VALUE_SECCOMP_FLAGS,
-	VALUE_FLAGS,
-	VALUE_FLAGS64,
-	VALUE_FLAGS_DEC,
-	VALUE_ENUM,
-	VALUE_ENUM_DEC, /* the number with its name in a comment */
+	SHOW_FD,
+	SHOW_UFD,
+	SHOW_DIRFD,
+	SHOW_PID,
+	SHOW_UID,
+	SHOW_SIG,
+	SHOW_DEV,
+	SHOW_MKNOD_DEV,
+	SHOW_CLOCKID,
+	SHOW_MODE,
+	SHOW_OPEN_MODE, /* only with O_CREAT or O_TMPFILE */
+	SHOW_MODET,
+	SHOW_OCTAL64,
+	SHOW_RLIM,
+	SHOW_RLIM64,
+	SHOW_IPC_KEY,
+	SHOW_IPC_FLAGS,
+	SHOW_IPC_CMD,
+	SHOW_KEY_SERIAL,
+	SHOW_IOPRIO,
+	SHOW_PERSONA,
+	SHOW_CAP_VERSION,
+	SHOW_CLONE_FLAGS,
+	SHOW_MEMFD_FLAGS,
+	SHOW_OPEN_FLAGS,
+	SHOW_OPEN_FLAGS64,
+	SHOW_SECCOMP_FLAGS,
+	SHOW_FLAGS,
+	SHOW_FLAGS64,
+	SHOW_FLAGS_DEC,
+	SHOW_ENUM,
+	SHOW_ENUM_DEC, /* the number with its name in a comment */
 	/* Numbers that depend on another argument. */
-	VALUE_SOCK_PROTOCOL,
-	VALUE_SOCK_OPTION,
-	VALUE_FUTEX_OP,
-	VALUE_FUTEX_VAL,
-	VALUE_FUTEX_TIMEOUT,
-	VALUE_FUTEX_ADDR2,
-	VALUE_FUTEX_VAL3,
-	VALUE_PTRACE_REQUEST,
-	VALUE_PRCTL_OPTION,
-	VALUE_PRCTL_ARG,
-	VALUE_PRCTL_REST,
-	VALUE_ARCH_PRCTL_ARG,
-	VALUE_KCMP_IDX,
-	VALUE_IOCTL_CMD,
-	VALUE_IOCTL_ARG,
-	VALUE_FCNTL_ARG,
-	VALUE_SEMCTL_ARG,
-	VALUE_SECCOMP_ARG,
+	SHOW_SOCK_PROTOCOL,
+	SHOW_SOCK_OPTION,
+	SHOW_FUTEX_OP,
+	SHOW_FUTEX_VAL,
+	SHOW_FUTEX_TIMEOUT,
+	SHOW_FUTEX_ADDR2,
+	SHOW_FUTEX_VAL3,
+	SHOW_PTRACE_REQUEST,
+	SHOW_PRCTL_OPTION,
+	SHOW_PRCTL_ARG,
+	SHOW_PRCTL_REST,
+	SHOW_ARCH_PRCTL_ARG,
+	SHOW_KCMP_IDX,
+	SHOW_IOCTL_CMD,
+	SHOW_IOCTL_ARG,
+	SHOW_FCNTL_ARG,
+	SHOW_SEMCTL_ARG,
+	SHOW_SECCOMP_ARG,
 	/* Results. */
-	VALUE_FCNTL,
-	VALUE_POLL,
-	VALUE_SELECT,
+	SHOW_FCNTL,
+	SHOW_POLL,
+	SHOW_SELECT,
 	/* Memory. */
-	VALUE_PATH,
-	VALUE_STR,
-	VALUE_BUF,
-	VALUE_ARGV,
-	VALUE_ENVP,
-	VALUE_IOVEC,
-	VALUE_IOVEC_ADDR, /* only the array: the buffers are another process's */
-	VALUE_MSGHDR,
-	VALUE_MMSGHDR,
-	VALUE_MSGBUF,
-	VALUE_SOCKADDR,
-	VALUE_SOCKLEN,
-	VALUE_SOCK_VALUE,
-	VALUE_SIGMASK_ARG,
-	VALUE_WAIT_STATUS,
-	VALUE_CLONE_ARGS,
-	VALUE_OPEN_HOW,
-	VALUE_BPF_ATTR,
-	VALUE_PERF_ATTR,
-	VALUE_DENTS,
-	VALUE_DENTS64,
-	VALUE_CPU_SET,
-	VALUE_CPU_SET_HEX,
-	VALUE_MINCORE,
-	VALUE_FILE_HANDLE,
+	SHOW_PATH,
+	SHOW_STR,
+	SHOW_BUF,
+	SHOW_ARGV,
+	SHOW_ENVP,
+	SHOW_IOVEC,
+	SHOW_IOVEC_ADDR, /* only the array: the buffers are another process's */
+	SHOW_MSGHDR,
+	SHOW_MMSGHDR,
+	SHOW_MSGBUF,
+	SHOW_SOCKADDR,
+	SHOW_SOCKLEN,
+	SHOW_SOCK_VALUE,
+	SHOW_SIGMASK_ARG,
+	SHOW_WAIT_STATUS,
+	SHOW_CLONE_ARGS,
+	SHOW_OPEN_HOW,
+	SHOW_BPF_ATTR,
+	SHOW_PERF_ATTR,
+	SHOW_DENTS,
+	SHOW_DENTS64,
+	SHOW_CPU_SET,
+	SHOW_CPU_SET_HEX,
+	SHOW_MINCORE,
+	SHOW_FILE_HANDLE,
 	/* What a pointer with kind->is_ptr points to, besides numbers. */
-	VALUE_STRUCT, /* of syscalls/structs.in */
-	VALUE_STAT,
-	VALUE_STATX,
-	VALUE_STATFS,
-	VALUE_SIGSET,
-	VALUE_OLD_SIGSET,
-	VALUE_SIGACTION,
-	VALUE_SIGINFO,
-	VALUE_SIGEVENT,
-	VALUE_SHMID_DS,
-	VALUE_MSQID_DS,
-	VALUE_FD_SET,
-	VALUE_EPOLL_DATA,
-	VALUE_CHARS, /* char[N]: up to a NUL */
-	VALUE_KINDS,
+	SHOW_STRUCT, /* of syscalls/structs.in */
+	SHOW_STAT,
+	SHOW_STATX,
+	SHOW_STATFS,
+	SHOW_SIGSET,
+	SHOW_OLD_SIGSET,
+	SHOW_SIGACTION,
+	SHOW_SIGINFO,
+	SHOW_SIGEVENT,
+	SHOW_SHMID_DS,
+	SHOW_MSQID_DS,
+	SHOW_FD_SET,
+	SHOW_EPOLL_DATA,
+	SHOW_CHARS, /* char[N]: up to a NUL */
+	SHOW_KINDS,
 };
 
 enum count_kind {
@@ -142,7 +142,7 @@ enum arg_direction {
 };
 
 struct arg_kind {
-	uint8_t value;	   /* enum value_kind; of a pointer: of what it points to */
+	uint8_t value;	   /* enum show_as; of a pointer: of what it points to */
 	uint8_t is_ptr;	   /* to a number or a struct; an array if count_by is not COUNT_NONE */
 	uint8_t direction; /* enum arg_direction */
 	uint8_t count_by;  /* enum count_kind */
@@ -186,7 +186,7 @@ struct call_def {
 		const char *name;
 		struct arg_kind kind;
 	} args[TRACE_ARGS];
-	struct arg_kind ret; /* VALUE_NONE: a number */
+	struct arg_kind ret; /* SHOW_NONE: a number */
 };
 
 /* Made from syscalls/args.in and syscalls/structs.in; the calls are sorted by name. */

@@ -493,7 +493,7 @@ static void show_dents(struct call_decoder *d, int arg, const struct arg_kind *k
 {
 	const struct trace_piece *piece = decode_shown_piece(d, arg, kind);
 	struct value_sink *s = &d->sink;
-	const bool is_64 = kind->value == VALUE_DENTS64;
+	const bool is_64 = kind->value == SHOW_DENTS64;
 	const uint32_t head = is_64 ? 19 : 18;
 	unsigned n = 0;
 
@@ -569,74 +569,74 @@ void show_dependent(struct call_decoder *d, int arg, const struct arg_kind *kind
 {
 	const uint64_t v = d->args[arg];
 
-	switch ((enum value_kind)kind->value) {
-	case VALUE_SOCK_PROTOCOL:
+	switch ((enum show_as)kind->value) {
+	case SHOW_SOCK_PROTOCOL:
 		show_sock_protocol(d, d->args[0], (uint32_t)v);
 		break;
-	case VALUE_SOCK_OPTION:
+	case SHOW_SOCK_OPTION:
 		show_sock_option(d, d->args[1], (uint32_t)v);
 		break;
-	case VALUE_SOCK_VALUE:
+	case SHOW_SOCK_VALUE:
 		show_sock_value(d, arg, kind);
 		break;
-	case VALUE_FUTEX_OP:
+	case SHOW_FUTEX_OP:
 		show_futex_op(d, (uint32_t)v);
 		break;
-	case VALUE_FUTEX_TIMEOUT:
+	case SHOW_FUTEX_TIMEOUT:
 		show_futex_timeout(d, arg);
 		break;
-	case VALUE_FUTEX_VAL3:
+	case SHOW_FUTEX_VAL3:
 		show_futex_val3(d, (uint32_t)v);
 		break;
-	case VALUE_PTRACE_REQUEST:
+	case SHOW_PTRACE_REQUEST:
 		sink_enum(&d->sink, SET_ptrace_request, v);
 		break;
-	case VALUE_PRCTL_OPTION:
+	case SHOW_PRCTL_OPTION:
 		show_prctl_option(d, (uint32_t)v);
 		break;
-	case VALUE_PRCTL_ARG:
+	case SHOW_PRCTL_ARG:
 		show_prctl_arg(d, arg);
 		break;
-	case VALUE_IOCTL_CMD:
+	case SHOW_IOCTL_CMD:
 		show_ioctl_cmd(d, (uint32_t)v);
 		break;
-	case VALUE_IOCTL_ARG:
+	case SHOW_IOCTL_ARG:
 		show_ioctl_arg(d, arg);
 		break;
-	case VALUE_FCNTL_ARG:
+	case SHOW_FCNTL_ARG:
 		show_fcntl_arg(d, arg);
 		break;
-	case VALUE_SECCOMP_FLAGS:
+	case SHOW_SECCOMP_FLAGS:
 		show_seccomp_flags(d, (uint32_t)v);
 		break;
-	case VALUE_SIGMASK_ARG:
+	case SHOW_SIGMASK_ARG:
 		show_sigmask_arg(d, arg);
 		break;
-	case VALUE_OPEN_HOW:
+	case SHOW_OPEN_HOW:
 		show_open_how(d, arg, kind);
 		break;
-	case VALUE_CLONE_ARGS:
+	case SHOW_CLONE_ARGS:
 		show_clone_args(d, arg);
 		break;
-	case VALUE_BPF_ATTR:
+	case SHOW_BPF_ATTR:
 		show_bpf_attr(d, arg, kind);
 		break;
-	case VALUE_PERF_ATTR:
+	case SHOW_PERF_ATTR:
 		show_perf_attr(d, arg);
 		break;
-	case VALUE_DENTS:
-	case VALUE_DENTS64:
+	case SHOW_DENTS:
+	case SHOW_DENTS64:
 		show_dents(d, arg, kind);
 		break;
-	case VALUE_CPU_SET:
+	case SHOW_CPU_SET:
 		show_cpu_set(d, arg, kind);
 		break;
-	case VALUE_FILE_HANDLE:
-	case VALUE_CPU_SET_HEX:
-	case VALUE_MINCORE:
-	case VALUE_SECCOMP_ARG:
-	case VALUE_SEMCTL_ARG:
-	case VALUE_ARCH_PRCTL_ARG:
+	case SHOW_FILE_HANDLE:
+	case SHOW_CPU_SET_HEX:
+	case SHOW_MINCORE:
+	case SHOW_SECCOMP_ARG:
+	case SHOW_SEMCTL_ARG:
+	case SHOW_ARCH_PRCTL_ARG:
 		sink_addr(&d->sink, v);
 		break;
 	default:

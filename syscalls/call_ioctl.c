@@ -37,12 +37,12 @@ static const struct {
 	bool written;
 	struct arg_kind kind;
 } pointed[] = {
-	{"FIONREAD", true, {.value = VALUE_INT}},     {"TIOCINQ", true, {.value = VALUE_INT}},
-	{"TIOCOUTQ", true, {.value = VALUE_INT}},     {"FIONBIO", false, {.value = VALUE_INT}},
-	{"FIOASYNC", false, {.value = VALUE_INT}},    {"TIOCGPGRP", true, {.value = VALUE_INT}},
-	{"TIOCSPGRP", false, {.value = VALUE_INT}},   {"TIOCGSID", true, {.value = VALUE_INT}},
-	{"TIOCGPTN", true, {.value = VALUE_UINT}},    {"TIOCSPTLCK", false, {.value = VALUE_INT}},
-	{"BLKGETSIZE64", true, {.value = VALUE_U64}},
+	{"FIONREAD", true, {.value = SHOW_INT}},     {"TIOCINQ", true, {.value = SHOW_INT}},
+	{"TIOCOUTQ", true, {.value = SHOW_INT}},     {"FIONBIO", false, {.value = SHOW_INT}},
+	{"FIOASYNC", false, {.value = SHOW_INT}},    {"TIOCGPGRP", true, {.value = SHOW_INT}},
+	{"TIOCSPGRP", false, {.value = SHOW_INT}},   {"TIOCGSID", true, {.value = SHOW_INT}},
+	{"TIOCGPTN", true, {.value = SHOW_UINT}},    {"TIOCSPTLCK", false, {.value = SHOW_INT}},
+	{"BLKGETSIZE64", true, {.value = SHOW_U64}},
 };
 
 void show_ioctl_arg(struct call_decoder *d, int arg)

@@ -20,12 +20,12 @@ static void show_member(struct call_decoder *d, const struct call_member *m, con
 {
 	const uint32_t size = m->at[d->layout].size, n = m->at[d->layout].n;
 
-	if (m->kind.value == VALUE_CHARS) {
+	if (m->kind.value == SHOW_CHARS) {
 		show_chars(d, p, n);
 		return;
 	}
 	if (!m->is_array) {
-		if (m->kind.value == VALUE_STRUCT || m->kind.value == VALUE_EPOLL_DATA)
+		if (m->kind.value == SHOW_STRUCT || m->kind.value == SHOW_EPOLL_DATA)
 			show_element(d, &m->kind, p, size);
 		else
 			show_number_at(d, &m->kind, p, size, m->is_signed);
@@ -396,63 +396,63 @@ bool show_element(struct call_decoder *d, const struct arg_kind *kind, const uin
 	const uint32_t size = arg_kind_size(kind, d->layout);
 	const bool is_64 = d->layout == LAYOUT_64 && sizeof(long) == 8;
 
-	if (kind->value == VALUE_EPOLL_DATA) {
+	if (kind->value == SHOW_EPOLL_DATA) {
 		show_epoll_data(d, p); /* a member: its struct's size was checked */
 		return true;
 	}
-	if (kind->value == VALUE_FD_SET) {
+	if (kind->value == SHOW_FD_SET) {
 		show_fd_set(d, p, len);
 		return true;
 	}
 	if (!size || len < size)
 		return false;
-	switch ((enum value_kind)kind->value) {
-	case VALUE_STRUCT:
+	switch ((enum show_as)kind->value) {
+	case SHOW_STRUCT:
 		if (!strcmp(call_structs[kind->type].name, "timespec_utime"))
 			show_utime(d, &call_structs[kind->type], p);
 		else
 			show_struct(d, &call_structs[kind->type], p);
 		return true;
-	case VALUE_STAT:
+	case SHOW_STAT:
 		if (!is_64)
 			return false;
 		show_stat(d, p);
 		return true;
-	case VALUE_STATX:
+	case SHOW_STATX:
 		show_statx(d, p);
 		return true;
-	case VALUE_STATFS:
+	case SHOW_STATFS:
 		if (!is_64)
 			return false;
 		show_statfs(d, p);
 		return true;
-	case VALUE_SIGSET:
-	case VALUE_OLD_SIGSET:
+	case SHOW_SIGSET:
+	case SHOW_OLD_SIGSET:
 		show_sigset(d, p, size);
 		return true;
-	case VALUE_SIGACTION:
+	case SHOW_SIGACTION:
 		show_sigaction(d, p);
 		return true;
-	case VALUE_SIGINFO:
+	case SHOW_SIGINFO:
 		show_siginfo(d, p);
 		return true;
-	case VALUE_SIGEVENT:
+	case SHOW_SIGEVENT:
 		show_sigevent(d, p);
 		return true;
-	case VALUE_SHMID_DS:
-	case VALUE_MSQID_DS:
+	case SHOW_SHMID_DS:
+	case SHOW_MSQID_DS:
 		return false;
 	default:
 		show_number_at(d, kind, p, size,
-			       kind->value == VALUE_INT || kind->value == VALUE_FD ||
-				       kind->value == VALUE_PID || kind->value == VALUE_LONG);
+			       kind->value == SHOW_INT || kind->value == SHOW_FD ||
+				       kind->value == SHOW_PID || kind->value == SHOW_LONG);
 		return true;
 	}
 }
 
 static bool is_number(const struct arg_kind *kind)
 {
-	return kind->value < VALUE_STRUCT;
+	return kind->value < SHOW_STRUCT;
 }
 
 /* What nanosleep(2) had left: only if a signal ended it. */
@@ -460,7 +460,7 @@ static bool is_left(const struct call_decoder *d, const struct arg_kind *kind)
 {
 	enum { EINTR_CODE = 4, RESTART_CODE = 516 };
 
-	return kind->value != VALUE_STRUCT ||
+	return kind->value != SHOW_STRUCT ||
 	       strcmp(call_structs[kind->type].name, "timespec_rem") ||
 	       d->rec->ret == -EINTR_CODE || d->rec->ret == -RESTART_CODE;
 }
@@ -494,7 +494,7 @@ void show_pointer(struct call_decoder *d, int arg, const struct arg_kind *kind)
 {
 	const uint64_t addr = d->args[arg];
 	const struct trace_piece *piece = decode_shown_piece(d, arg, kind);
-	const bool is_array = kind->count_by != COUNT_NONE && kind->value != VALUE_FD_SET;
+	const bool is_array = kind->count_by != COUNT_NONE && kind->value != SHOW_FD_SET;
 	const uint32_t size = arg_kind_size(kind, d->layout);
 
 	if (!addr) {
@@ -507,7 +507,7 @@ void show_pointer(struct call_decoder *d, int arg, const struct arg_kind *kind)
 	} else if (is_array) {
 		show_elements(d, kind, piece, addr);
 	} else if (is_number(kind)) {
-		if (kind->value == VALUE_WAIT_STATUS && d->rec->ret <= 0) {
+		if (kind->value == SHOW_WAIT_STATUS && d->rec->ret <= 0) {
 			sink_addr(&d->sink, addr);
 			return;
 		}

@@ -49,47 +49,47 @@ uint32_t arg_kind_size(const struct arg_kind *kind, enum call_layout layout)
 {
 	const uint32_t word = layout == LAYOUT_64 ? 8 : 4;
 
-	switch ((enum value_kind)kind->value) {
-	case VALUE_STRUCT:
+	switch ((enum show_as)kind->value) {
+	case SHOW_STRUCT:
 		return call_structs[kind->type].size[layout];
-	case VALUE_INT:
-	case VALUE_UINT:
-	case VALUE_HEX32:
-	case VALUE_FD:
-	case VALUE_PID:
-	case VALUE_UID:
-	case VALUE_ENUM:
-	case VALUE_FLAGS:
-	case VALUE_WAIT_STATUS:
-	case VALUE_SOCKLEN:
+	case SHOW_INT:
+	case SHOW_UINT:
+	case SHOW_HEX32:
+	case SHOW_FD:
+	case SHOW_PID:
+	case SHOW_UID:
+	case SHOW_ENUM:
+	case SHOW_FLAGS:
+	case SHOW_WAIT_STATUS:
+	case SHOW_SOCKLEN:
 		return 4;
-	case VALUE_U64:
-	case VALUE_OFF64:
-	case VALUE_SIGSET:
+	case SHOW_U64:
+	case SHOW_OFF64:
+	case SHOW_SIGSET:
 		return 8;
-	case VALUE_LONG:
-	case VALUE_ULONG:
-	case VALUE_HEX:
-	case VALUE_ADDR:
-	case VALUE_SIZE:
-	case VALUE_OLD_SIGSET:
+	case SHOW_LONG:
+	case SHOW_ULONG:
+	case SHOW_HEX:
+	case SHOW_ADDR:
+	case SHOW_SIZE:
+	case SHOW_OLD_SIGSET:
 		return word;
-	case VALUE_STAT:
+	case SHOW_STAT:
 		return layout == LAYOUT_64 ? 144 : 104;
-	case VALUE_STATX:
+	case SHOW_STATX:
 		return 256;
-	case VALUE_STATFS:
+	case SHOW_STATFS:
 		return layout == LAYOUT_64 ? 120 : 88;
-	case VALUE_SIGACTION:
+	case SHOW_SIGACTION:
 		return 4 * word + (layout == LAYOUT_64 ? 0 : 4);
-	case VALUE_SIGINFO:
+	case SHOW_SIGINFO:
 		return 128;
-	case VALUE_SIGEVENT:
+	case SHOW_SIGEVENT:
 		return 64;
-	case VALUE_SHMID_DS:
-	case VALUE_MSQID_DS:
+	case SHOW_SHMID_DS:
+	case SHOW_MSQID_DS:
 		return 128;
-	case VALUE_FD_SET:
+	case SHOW_FD_SET:
 		return 128;
 	default:
 		return 0;
@@ -101,27 +101,27 @@ static bool special_copy(const struct arg_kind *kind, struct trace_copy *copy)
 {
 	const bool written = kind->direction & ARG_WRITTEN;
 
-	switch ((enum value_kind)kind->value) {
-	case VALUE_PATH:
+	switch ((enum show_as)kind->value) {
+	case SHOW_PATH:
 		copy->kind = TRACE_COPY_STRING;
 		return true;
-	case VALUE_STR:
+	case SHOW_STR:
 		if (kind->count_by != COUNT_NONE)
 			return false;
 		copy->kind = TRACE_COPY_STRING;
 		copy->flags |= TRACE_COPY_LIMITED;
 		return true;
-	case VALUE_ARGV:
-	case VALUE_ENVP:
+	case SHOW_ARGV:
+	case SHOW_ENVP:
 		copy->kind = TRACE_COPY_STRINGS;
 		copy->flags |= TRACE_COPY_LIMITED;
 		return true;
-	case VALUE_IOVEC:
-	case VALUE_MSGHDR:
-	case VALUE_MMSGHDR:
-		copy->kind = kind->value == VALUE_IOVEC	   ? TRACE_COPY_IOVEC
-			     : kind->value == VALUE_MSGHDR ? TRACE_COPY_MSGHDR
-							   : TRACE_COPY_MMSGHDR;
+	case SHOW_IOVEC:
+	case SHOW_MSGHDR:
+	case SHOW_MMSGHDR:
+		copy->kind = kind->value == SHOW_IOVEC	  ? TRACE_COPY_IOVEC
+			     : kind->value == SHOW_MSGHDR ? TRACE_COPY_MSGHDR
+							  : TRACE_COPY_MMSGHDR;
 		copy->flags |= TRACE_COPY_LIMITED | (written ? TRACE_COPY_BY_RET : 0);
 		copy->count_arg = kind->count;
 		return true;
@@ -133,26 +133,26 @@ static bool special_copy(const struct arg_kind *kind, struct trace_copy *copy)
 /* Bytes to copy of what has a size of its own, whatever it is shown as. */
 static uint32_t fixed_size(const struct arg_kind *kind, enum call_layout layout)
 {
-	switch ((enum value_kind)kind->value) {
-	case VALUE_WAIT_STATUS:
-	case VALUE_SOCKLEN:
+	switch ((enum show_as)kind->value) {
+	case SHOW_WAIT_STATUS:
+	case SHOW_SOCKLEN:
 		return 4;
-	case VALUE_IOCTL_ARG:
+	case SHOW_IOCTL_ARG:
 		return 64;
-	case VALUE_FCNTL_ARG:
+	case SHOW_FCNTL_ARG:
 		return 32;
-	case VALUE_FUTEX_TIMEOUT:
-	case VALUE_SIGMASK_ARG:
-	case VALUE_SECCOMP_ARG:
-	case VALUE_PRCTL_ARG:
+	case SHOW_FUTEX_TIMEOUT:
+	case SHOW_SIGMASK_ARG:
+	case SHOW_SECCOMP_ARG:
+	case SHOW_PRCTL_ARG:
 		return 16;
-	case VALUE_ARCH_PRCTL_ARG:
+	case SHOW_ARCH_PRCTL_ARG:
 		return 8;
-	case VALUE_PERF_ATTR:
+	case SHOW_PERF_ATTR:
 		return 136;
-	case VALUE_FILE_HANDLE:
+	case SHOW_FILE_HANDLE:
 		return 136;
-	case VALUE_CPU_SET_HEX:
+	case SHOW_CPU_SET_HEX:
 		return 64;
 	default:
 		return kind->is_ptr ? arg_kind_size(kind, layout) : 0;
@@ -177,9 +177,9 @@ static void add_copy(struct trace_call *copies, int arg, const struct arg_kind *
 		return;
 	}
 	copy.size = fixed_size(kind, layout);
-	if (kind->value == VALUE_BUF || kind->value == VALUE_STR || kind->value == VALUE_MSGBUF)
+	if (kind->value == SHOW_BUF || kind->value == SHOW_STR || kind->value == SHOW_MSGBUF)
 		copy.flags |= TRACE_COPY_LIMITED;
-	if (kind->value == VALUE_IOVEC_ADDR)
+	if (kind->value == SHOW_IOVEC_ADDR)
 		copy.size = layout == LAYOUT_64 ? 16 : 8;
 	switch ((enum count_kind)kind->count_by) {
 	case COUNT_NONE:
@@ -190,7 +190,7 @@ static void add_copy(struct trace_call *copies, int arg, const struct arg_kind *
 		copy.size *= kind->count;
 		break;
 	case COUNT_ARG:
-		if (kind->value == VALUE_FD_SET || kind->value == VALUE_CPU_SET_HEX) {
+		if (kind->value == SHOW_FD_SET || kind->value == SHOW_CPU_SET_HEX) {
 			copy.kind = TRACE_COPY_BYTES; /* their counts are in bits */
 			break;
 		}
@@ -215,8 +215,8 @@ static void add_copy(struct trace_call *copies, int arg, const struct arg_kind *
 /* The kinds whose memory is read at both ends, because only the value of another says which. */
 static bool is_both(const struct arg_kind *kind)
 {
-	return kind->value == VALUE_IOCTL_ARG || kind->value == VALUE_FCNTL_ARG ||
-	       kind->value == VALUE_PRCTL_ARG;
+	return kind->value == SHOW_IOCTL_ARG || kind->value == SHOW_FCNTL_ARG ||
+	       kind->value == SHOW_PRCTL_ARG;
 }
 
 static void fill_copies(struct call *call)
@@ -240,11 +240,11 @@ static void fill_copies(struct call *call)
 /* How an argument of a call that args.in does not have is shown, by its type and name. */
 static const struct arg_kind *guess_kind(const struct kernel_arg *arg)
 {
-	static const struct arg_kind path = {.value = VALUE_PATH, .direction = ARG_READ},
-				     str = {.value = VALUE_STR, .direction = ARG_READ},
-				     number = {.value = VALUE_INT}, fd = {.value = VALUE_FD},
-				     dirfd = {.value = VALUE_DIRFD}, pid = {.value = VALUE_PID},
-				     size = {.value = VALUE_SIZE}, addr = {.value = VALUE_ADDR};
+	static const struct arg_kind path = {.value = SHOW_PATH, .direction = ARG_READ},
+				     str = {.value = SHOW_STR, .direction = ARG_READ},
+				     number = {.value = SHOW_INT}, fd = {.value = SHOW_FD},
+				     dirfd = {.value = SHOW_DIRFD}, pid = {.value = SHOW_PID},
+				     size = {.value = SHOW_SIZE}, addr = {.value = SHOW_ADDR};
 	const char *type = arg->type ? arg->type : "";
 
 	if (!strcmp(type, "const char *"))

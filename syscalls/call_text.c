@@ -89,7 +89,7 @@ uint64_t decode_count(const struct call_decoder *d, const struct arg_kind *kind)
 
 static const struct arg_kind *kind_of(const struct call_decoder *d, int arg)
 {
-	static const struct arg_kind unknown = {.value = VALUE_NONE};
+	static const struct arg_kind unknown = {.value = SHOW_NONE};
 	const struct arg_kind *kind = d->call ? d->call->args[arg].kind : NULL;
 
 	return kind ? kind : &unknown;
@@ -107,31 +107,31 @@ static void show_arg(struct call_decoder *d, int arg)
 		show_pointer(d, arg, kind);
 		return;
 	}
-	switch ((enum value_kind)kind->value) {
-	case VALUE_PATH:
-	case VALUE_STR:
-	case VALUE_BUF:
-	case VALUE_MSGBUF:
+	switch ((enum show_as)kind->value) {
+	case SHOW_PATH:
+	case SHOW_STR:
+	case SHOW_BUF:
+	case SHOW_MSGBUF:
 		show_string_arg(d, arg, kind);
 		break;
-	case VALUE_ARGV:
-	case VALUE_ENVP:
-		show_strings(d, arg, kind->value == VALUE_ENVP);
+	case SHOW_ARGV:
+	case SHOW_ENVP:
+		show_strings(d, arg, kind->value == SHOW_ENVP);
 		break;
-	case VALUE_IOVEC:
-	case VALUE_IOVEC_ADDR:
+	case SHOW_IOVEC:
+	case SHOW_IOVEC_ADDR:
 		show_iovec_arg(d, arg, kind);
 		break;
-	case VALUE_MSGHDR:
+	case SHOW_MSGHDR:
 		show_msghdr_arg(d, arg, kind);
 		break;
-	case VALUE_MMSGHDR:
+	case SHOW_MMSGHDR:
 		show_mmsghdr_arg(d, arg, kind);
 		break;
-	case VALUE_SOCKADDR:
+	case SHOW_SOCKADDR:
 		show_sockaddr_arg(d, arg, kind);
 		break;
-	case VALUE_SOCKLEN:
+	case SHOW_SOCKLEN:
 		show_socklen_arg(d, arg);
 		break;
 	default:
@@ -148,15 +148,15 @@ static bool is_hidden(const struct call_decoder *d, int arg)
 		return true;
 	if (d->sink.w || d->opts->style != CALL_STYLE_PERF || d->opts->show_zeros || d->args[arg])
 		return false;
-	switch ((enum value_kind)kind->value) {
-	case VALUE_ENUM:
-	case VALUE_FD:
-	case VALUE_DIRFD:
-	case VALUE_OPEN_FLAGS:
-	case VALUE_FUTEX_OP:
+	switch ((enum show_as)kind->value) {
+	case SHOW_ENUM:
+	case SHOW_FD:
+	case SHOW_DIRFD:
+	case SHOW_OPEN_FLAGS:
+	case SHOW_FUTEX_OP:
 		return kind->is_ptr;
-	case VALUE_FLAGS:
-	case VALUE_FLAGS64:
+	case SHOW_FLAGS:
+	case SHOW_FLAGS64:
 		return kind->is_ptr || !flag_set_name((enum flag_set_id)kind->set, 0);
 	default:
 		return true;
@@ -369,39 +369,39 @@ static void add_result(struct call_decoder *d)
 	const struct arg_kind *kind = d->call ? d->call->ret : NULL;
 	const uint64_t ret = (uint64_t)d->rec->ret;
 
-	switch (kind ? (enum value_kind)kind->value : VALUE_NONE) {
-	case VALUE_ADDR:
+	switch (kind ? (enum show_as)kind->value : SHOW_NONE) {
+	case SHOW_ADDR:
 		strbuf_addf(out, ret ? "%#" PRIx64 : "%" PRIx64, ret);
 		break;
-	case VALUE_FD:
+	case SHOW_FD:
 		show_fd(d, (int)ret);
 		break;
-	case VALUE_MODE:
+	case SHOW_MODE:
 		strbuf_addf(out, "%#03" PRIo64, ret);
 		break;
-	case VALUE_PERSONA:
+	case SHOW_PERSONA:
 		strbuf_addf(out, "%#" PRIx64 " (", ret);
 		show_number(d, kind, ret);
 		strbuf_addch(out, ')');
 		break;
-	case VALUE_ENUM:
+	case SHOW_ENUM:
 		strbuf_addf(out, "%" PRId64 " (", (int64_t)ret);
 		show_number(d, kind, ret);
 		strbuf_addch(out, ')');
 		break;
-	case VALUE_SIG:
+	case SHOW_SIG:
 		strbuf_addf(out, "%" PRId64 " (", (int64_t)ret);
 		show_number(d, kind, ret);
 		strbuf_addch(out, ')');
 		break;
-	case VALUE_FCNTL:
+	case SHOW_FCNTL:
 		add_fcntl_result(d);
 		break;
-	case VALUE_POLL:
+	case SHOW_POLL:
 		strbuf_addf(out, "%" PRId64, (int64_t)ret);
 		add_poll_result(d);
 		break;
-	case VALUE_SELECT:
+	case SHOW_SELECT:
 		strbuf_addf(out, "%" PRId64, (int64_t)ret);
 		add_select_result(d);
 		break;

@@ -158,31 +158,31 @@ bool is_unused(const struct call_decoder *d, int arg)
 
 	if (!kind)
 		return false;
-	switch ((enum value_kind)kind->value) {
-	case VALUE_HIDDEN:
+	switch ((enum show_as)kind->value) {
+	case SHOW_HIDDEN:
 		return true;
-	case VALUE_OPEN_MODE:
+	case SHOW_OPEN_MODE:
 		return arg && !creates_file(d, arg - 1);
-	case VALUE_NEW_ADDR:
+	case SHOW_NEW_ADDR:
 		return arg && !(d->args[arg - 1] & 6); /* MREMAP_FIXED, MREMAP_DONTUNMAP */
-	case VALUE_MKNOD_DEV: {
+	case SHOW_MKNOD_DEV: {
 		const uint64_t type = d->args[arg - 1] & 0170000;
 
 		return type != 0020000 && type != 0060000; /* a character or block device */
 	}
-	case VALUE_FUTEX_VAL:
-	case VALUE_FUTEX_TIMEOUT:
-	case VALUE_FUTEX_ADDR2:
-	case VALUE_FUTEX_VAL3: {
+	case SHOW_FUTEX_VAL:
+	case SHOW_FUTEX_TIMEOUT:
+	case SHOW_FUTEX_ADDR2:
+	case SHOW_FUTEX_VAL3: {
 		/* By the operation: which of val, timeout, uaddr2 and val3 are used. */
 		static const uint8_t used[] = {3, 1, 1, 7, 15, 15, 2, 0, 0, 11, 9, 15, 15, 2};
 		const uint64_t op = d->args[1] & 127;
-		const int which = kind->value - VALUE_FUTEX_VAL;
+		const int which = kind->value - SHOW_FUTEX_VAL;
 		const int bit = which == 0 ? 0 : which == 1 ? 1 : which == 2 ? 2 : 3;
 
 		return op < ARRAY_SIZE(used) && !(used[op] >> bit & 1);
 	}
-	case VALUE_FCNTL_ARG: {
+	case SHOW_FCNTL_ARG: {
 		/* F_GETFD, F_GETFL, F_GETOWN, F_GETSIG, F_GETLEASE, F_GETPIPE_SZ, F_GET_SEALS */
 		static const uint32_t none[] = {1, 3, 9, 11, 1025, 1032, 1034};
 
@@ -265,53 +265,53 @@ static bool show_plain(struct call_decoder *d, const struct arg_kind *kind, uint
 	struct value_sink *s = &d->sink;
 	const bool narrow = d->layout != LAYOUT_64;
 
-	switch ((enum value_kind)kind->value) {
-	case VALUE_INT:
+	switch ((enum show_as)kind->value) {
+	case SHOW_INT:
 		sink_i64(s, (int32_t)v);
 		return true;
-	case VALUE_UINT:
-	case VALUE_SOCKLEN:
-	case VALUE_FUTEX_VAL:
+	case SHOW_UINT:
+	case SHOW_SOCKLEN:
+	case SHOW_FUTEX_VAL:
 		sink_u64(s, (uint32_t)v);
 		return true;
-	case VALUE_LONG:
-	case VALUE_OFF:
-		sink_i64(s, narrow && kind->value == VALUE_LONG ? (int32_t)v : (int64_t)v);
+	case SHOW_LONG:
+	case SHOW_OFF:
+		sink_i64(s, narrow && kind->value == SHOW_LONG ? (int32_t)v : (int64_t)v);
 		return true;
-	case VALUE_OFF64:
+	case SHOW_OFF64:
 		sink_i64(s, (int64_t)v);
 		return true;
-	case VALUE_ULONG:
-	case VALUE_SIZE:
-	case VALUE_U64:
+	case SHOW_ULONG:
+	case SHOW_SIZE:
+	case SHOW_U64:
 		sink_u64(s, v);
 		return true;
-	case VALUE_HEX:
+	case SHOW_HEX:
 		sink_hex(s, v);
 		return true;
-	case VALUE_HEX32:
-	case VALUE_FUTEX_VAL3:
+	case SHOW_HEX32:
+	case SHOW_FUTEX_VAL3:
 		sink_hex(s, (uint32_t)v);
 		return true;
-	case VALUE_PAGES:
+	case SHOW_PAGES:
 		sink_hex(s, v * 4096);
 		return true;
-	case VALUE_ADDR:
-	case VALUE_NEW_ADDR:
-	case VALUE_FUTEX_ADDR2:
+	case SHOW_ADDR:
+	case SHOW_NEW_ADDR:
+	case SHOW_FUTEX_ADDR2:
 		sink_addr(s, v);
 		return true;
-	case VALUE_MODE:
-	case VALUE_OPEN_MODE:
+	case SHOW_MODE:
+	case SHOW_OPEN_MODE:
 		sink_octal(s, (uint16_t)v);
 		return true;
-	case VALUE_OCTAL64:
+	case SHOW_OCTAL64:
 		sink_octal(s, v);
 		return true;
-	case VALUE_PID:
+	case SHOW_PID:
 		sink_i64(s, (int32_t)v);
 		return true;
-	case VALUE_UID:
+	case SHOW_UID:
 		if ((uint32_t)v == UINT32_MAX)
 			sink_i64(s, -1);
 		else
@@ -328,51 +328,51 @@ static bool show_named(struct call_decoder *d, const struct arg_kind *kind, uint
 	struct value_sink *s = &d->sink;
 	const enum flag_set_id set = (enum flag_set_id)kind->set;
 
-	switch ((enum value_kind)kind->value) {
-	case VALUE_FLAGS:
+	switch ((enum show_as)kind->value) {
+	case SHOW_FLAGS:
 		sink_flags(s, set, (uint32_t)v);
 		return true;
-	case VALUE_FLAGS64:
+	case SHOW_FLAGS64:
 		sink_flags(s, set, v);
 		return true;
-	case VALUE_ENUM:
+	case SHOW_ENUM:
 		sink_enum(s, set, (uint32_t)v);
 		return true;
-	case VALUE_ENUM_DEC:
-	case VALUE_FLAGS_DEC:
-		show_enum_dec(d, set, (uint32_t)v, kind->value == VALUE_FLAGS_DEC);
+	case SHOW_ENUM_DEC:
+	case SHOW_FLAGS_DEC:
+		show_enum_dec(d, set, (uint32_t)v, kind->value == SHOW_FLAGS_DEC);
 		return true;
-	case VALUE_OPEN_FLAGS:
+	case SHOW_OPEN_FLAGS:
 		sink_flags(s, SET_open_flags, (uint32_t)v);
 		return true;
-	case VALUE_OPEN_FLAGS64:
+	case SHOW_OPEN_FLAGS64:
 		sink_flags(s, SET_open_flags, v);
 		return true;
-	case VALUE_CLONE_FLAGS:
+	case SHOW_CLONE_FLAGS:
 		sink_flags(s, SET_clone_flags, v);
 		return true;
-	case VALUE_MEMFD_FLAGS:
+	case SHOW_MEMFD_FLAGS:
 		sink_flags(s, SET_memfd_flags, (uint32_t)v);
 		return true;
-	case VALUE_IPC_FLAGS:
+	case SHOW_IPC_FLAGS:
 		show_ipc_flags(d, set, (uint32_t)v);
 		return true;
-	case VALUE_IPC_CMD:
+	case SHOW_IPC_CMD:
 		sink_enum(s, set, (uint32_t)v & ~0x100u);
 		return true;
-	case VALUE_IPC_KEY:
+	case SHOW_IPC_KEY:
 		if (v)
 			sink_hex(s, (uint32_t)v);
 		else
 			sink_word(s, "IPC_PRIVATE");
 		return true;
-	case VALUE_CAP_VERSION:
+	case SHOW_CAP_VERSION:
 		sink_enum(s, SET_cap_version, (uint32_t)v);
 		return true;
-	case VALUE_PERSONA:
+	case SHOW_PERSONA:
 		show_persona(d, (uint32_t)v);
 		return true;
-	case VALUE_KEY_SERIAL:
+	case SHOW_KEY_SERIAL:
 		if (flag_set_name(SET_key_spec, (uint64_t)(int32_t)v))
 			sink_word(s, flag_set_name(SET_key_spec, (uint64_t)(int32_t)v));
 		else
@@ -389,42 +389,42 @@ void show_number(struct call_decoder *d, const struct arg_kind *kind, uint64_t v
 
 	if (show_plain(d, kind, v) || show_named(d, kind, v))
 		return;
-	switch ((enum value_kind)kind->value) {
-	case VALUE_FD:
+	switch ((enum show_as)kind->value) {
+	case SHOW_FD:
 		show_fd(d, (int)v);
 		break;
-	case VALUE_UFD:
+	case SHOW_UFD:
 		if ((int)v < 0)
 			sink_u64(s, (uint32_t)v);
 		else
 			show_fd(d, (int)v);
 		break;
-	case VALUE_DIRFD:
+	case SHOW_DIRFD:
 		show_dirfd(d, (int)v);
 		break;
-	case VALUE_SIG:
+	case SHOW_SIG:
 		show_signal(d, (int)v);
 		break;
-	case VALUE_DEV:
-	case VALUE_MKNOD_DEV:
+	case SHOW_DEV:
+	case SHOW_MKNOD_DEV:
 		show_dev(d, (uint32_t)v);
 		break;
-	case VALUE_CLOCKID:
+	case SHOW_CLOCKID:
 		show_clockid(d, (int)v);
 		break;
-	case VALUE_MODET:
+	case SHOW_MODET:
 		show_file_mode(d, (uint16_t)v);
 		break;
-	case VALUE_RLIM:
-	case VALUE_RLIM64:
-		show_rlim(d, v, kind->value == VALUE_RLIM64);
+	case SHOW_RLIM:
+	case SHOW_RLIM64:
+		show_rlim(d, v, kind->value == SHOW_RLIM64);
 		break;
-	case VALUE_IOPRIO:
+	case SHOW_IOPRIO:
 		sink_wordf(s, "IOPRIO_PRIO_VALUE(%s, %u)",
 			   flag_set_name(SET_ioprio_class, (uint32_t)v >> 13) ?: "?",
 			   (uint32_t)v & 0x1fff);
 		break;
-	case VALUE_WAIT_STATUS:
+	case SHOW_WAIT_STATUS:
 		show_wait_status(d, (uint32_t)v);
 		break;
 	default:

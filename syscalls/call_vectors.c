@@ -60,16 +60,16 @@ void show_string_arg(struct call_decoder *d, int arg, const struct arg_kind *kin
 	const bool counted = kind->count_by != COUNT_NONE;
 
 	if (d->args[arg] && counted && !n && (piece || kind->count_by == COUNT_ARG || d->ended) &&
-	    kind->value != VALUE_MSGBUF && !(d->failed && kind->direction & ARG_WRITTEN))
+	    kind->value != SHOW_MSGBUF && !(d->failed && kind->direction & ARG_WRITTEN))
 		sink_string(&d->sink, "", 0, false);
 	else if (!d->args[arg] || !piece || (piece->flags & TRACE_PIECE_FAULT && !piece->len) ||
 		 (piece->flags & TRACE_PIECE_FAULT && (!counted || piece->len < n)))
 		sink_addr(&d->sink, d->args[arg]);
-	else if (kind->value == VALUE_MSGBUF)
+	else if (kind->value == SHOW_MSGBUF)
 		show_msgbuf(d, piece, n);
 	else if (!counted)
 		show_path(d, piece);
-	else if (kind->value == VALUE_STR && kind->count_by == COUNT_RET && decode_is(d, "getcwd"))
+	else if (kind->value == SHOW_STR && kind->count_by == COUNT_RET && decode_is(d, "getcwd"))
 		show_bytes(d, piece, n - 1);
 	else
 		show_counted_text(d, piece, n);
@@ -178,7 +178,7 @@ void show_iovec_arg(struct call_decoder *d, int arg, const struct arg_kind *kind
 	const struct trace_piece *array = d->pieces[at];
 	const uint64_t total = at_exit ? (uint64_t)d->rec->ret : UINT64_MAX;
 	at = next_piece(d, arg, at + 1, at_exit);
-	show_iovecs(d, arg, array->data, array->len, n, &at, at_exit, kind->value == VALUE_IOVEC,
+	show_iovecs(d, arg, array->data, array->len, n, &at, at_exit, kind->value == SHOW_IOVEC,
 		    total, d->args[arg]);
 }
 
