@@ -346,7 +346,7 @@ static __always_inline __u64 wake_flags(void)
 	return BPF_RB_FORCE_WAKEUP;
 }
 
-static __always_inline void send(void *rec, __u32 len, __u32 index)
+static __always_inline void send(void *rec, __u64 len, __u32 index)
 {
 	if (bpf_ringbuf_output(&ring, rec, len, wake_flags()))
 		lose(index, TRACE_LOST_RECORD);
@@ -380,7 +380,7 @@ static __always_inline void store_put(struct trace_state *state)
 }
 
 /* Where the record's pieces begin. */
-static __always_inline __u32 pieces_at(const struct trace_record *rec)
+static __always_inline __u64 pieces_at(const struct trace_record *rec)
 {
 	return sizeof(*rec) + (rec->n_args & 7) * 8;
 }
@@ -389,7 +389,8 @@ static __always_inline __u32 pieces_at(const struct trace_record *rec)
 static __always_inline void keep_copies(struct trace_state *state, const struct trace_call *call)
 {
 	struct trace_scratch *s;
-	__u32 where, from, n;
+	__u64 from, n;
+	__u32 where;
 
 	s = scratch_get(&where, 0);
 	if (!s)
@@ -409,6 +410,7 @@ static __always_inline void keep_copies(struct trace_state *state, const struct 
 	n = s->len - from;
 	if (n <= TRACE_INLINE) {
 		barrier_var(n);
+		barrier_var(from);
 		if (n > TRACE_INLINE || from > TRACE_HEAD)
 			return;
 		bpf_probe_read_kernel((void *)&state->rec + from, n, (void *)&s->rec + from);
@@ -423,6 +425,7 @@ static __always_inline void keep_copies(struct trace_state *state, const struct 
 		}
 		state->store = at + 1;
 		barrier_var(n);
+		barrier_var(from);
 		if (n > TRACE_RECORD_MAX - TRACE_HEAD || from > TRACE_HEAD)
 			return;
 		bpf_probe_read_kernel(store->rec + from, n, (void *)&s->rec + from);
@@ -435,7 +438,8 @@ static __always_inline void keep_copies(struct trace_state *state, const struct 
 static __always_inline void send_state(struct trace_state *state, __u32 copies)
 {
 	struct trace_scratch *s;
-	__u32 where, from, n, len = state->len;
+	__u64 from, n, len = state->len;
+	__u32 where;
 
 	bpf_get_current_comm(state->rec.comm, sizeof(state->rec.comm));
 	state->rec.cpu = bpf_get_smp_processor_id();
@@ -463,6 +467,7 @@ static __always_inline void send_state(struct trace_state *state, __u32 copies)
 	__builtin_memcpy(&s->rec, &state->rec, sizeof(s->rec) + sizeof(s->rec_args));
 	if (!state->store) {
 		barrier_var(n);
+		barrier_var(from);
 		if (n > TRACE_INLINE || from > TRACE_HEAD)
 			return;
 		bpf_probe_read_kernel((void *)&s->rec + from, n, (void *)&state->rec + from);
@@ -471,6 +476,7 @@ static __always_inline void send_state(struct trace_state *state, __u32 copies)
 		struct trace_store *store = bpf_map_lookup_elem(&stores, &at);
 
 		barrier_var(n);
+		barrier_var(from);
 		if (!store || n > TRACE_RECORD_MAX - TRACE_HEAD || from > TRACE_HEAD)
 			return;
 		bpf_probe_read_kernel((void *)&s->rec + from, n, store->rec + from);

@@ -89,17 +89,20 @@ __attribute__((noinline)) int trace_copy_bytes(__u32 where, __u64 tag, __u64 add
 	if (len) {
 		__u64 *last;
 
-		if (len > TRACE_DATA_MAX)
+		__u64 n = len;
+
+		barrier_var(n);
+		if (n > TRACE_DATA_MAX)
 			return 0;
 		/* the padding */
-		last = (void *)p->data + (len & ~7u);
+		last = (void *)p->data + (n & ~7ull);
 		*last = 0;
-		if (bpf_probe_read_user(p->data, len, (void *)addr)) {
+		if (bpf_probe_read_user(p->data, n, (void *)addr)) {
 			/* up to the end of the page at least */
-			__u32 part = PAGE_BYTES - (addr & (PAGE_BYTES - 1));
+			__u64 part = PAGE_BYTES - (addr & (PAGE_BYTES - 1));
 
 			flags |= TRACE_PIECE_FAULT;
-			if (part >= len)
+			if (part >= n)
 				part = 0;
 			barrier_var(part);
 			if (part > PAGE_BYTES)
@@ -121,6 +124,7 @@ __attribute__((noinline)) int trace_copy_string(__u32 where, __u64 tag, __u64 ad
 	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
 	struct piece_words *p;
 	__u32 room, flags = 0;
+	__u64 size;
 	long n;
 
 	if (!s || !addr)
@@ -131,10 +135,12 @@ __attribute__((noinline)) int trace_copy_string(__u32 where, __u64 tag, __u64 ad
 	room = TRACE_DATA_MAX - s->data;
 	if (limit > room)
 		limit = room;
-	if (limit > TRACE_DATA_MAX)
-		return 0;
 	/* one more than the limit says whether there is more, and the last byte is a NUL */
-	n = bpf_probe_read_user_str(p->data, limit + 2, (void *)addr);
+	size = limit + 2;
+	barrier_var(size);
+	if (size > TRACE_DATA_MAX + 2)
+		return 0;
+	n = bpf_probe_read_user_str(p->data, size, (void *)addr);
 	if (n <= 0) {
 		if (!((tag >> 16) & 1))
 			return 1;

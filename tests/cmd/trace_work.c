@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * System calls whose number and arguments are known, to compare what trace says with:
+ *
+ *	trace_work calls N		getppid, openat of a missing file, write to /dev/null, close
+ *of no descriptor, and on x86 getppid by int $0x80: N of each
+ *	trace_work threads T N		getppid, N times in each of T threads
+ *	trace_work forks N		N processes, one after the other, with a getppid each
+ *	trace_work killed		a child is killed in pause()
+ *	trace_work vfork		a child by vfork calls getppid, then the parent
+ *	trace_work exec			a thread that is not the first calls execve
+ *	trace_work io			calls with buffers, iovecs and messages
+ *	trace_work fault FILE		openat with a name in a page of FILE that is not in memory
+ *	trace_work restart		a read that a signal interrupts and that begins again
+ *	trace_work inside		is in a read when "ready" is printed; ends in pause()
+ *	trace_work bench NAME N		N calls of NAME: getppid, openat, write; prints ns for each
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static long number(const char *text)
+{
+	return text ? atol(text) : 1;
+}
+
+/* getppid with the numbers of 32-bit programs: 64. */
+static void getppid_32(void)
+{
+#ifdef __x86_64__
+	int ret;
+
+	__asm__ volatile("int $0x80" : "=a"(ret) : "a"(64) : "memory", "r8", "r9", "r10", "r11");
+#endif
+}
+
+static int calls(long n)
+{
+	int null = open("/dev/null", O_WRONLY);
+	char text[] = "0123456789";
+
+	for (long i = 0; i < n; i++) {
+		syscall(SYS_getppid);
+		syscall(SYS_openat, AT_FDCWD, "/nonexistent/of/trace_work", O_RDONLY, 0);
+		if (write(null, text, sizeof(text) - 1) != sizeof(text) - 1)
+			return 1;
+		syscall(SYS_close, -7);
+		getppid_32();
+	}
+	return 0;
+}
+
+static void *thread(void *arg)
+{
+	for (long i = 0; i < *(long *)arg; i++)
+		syscall(SYS_getppid);
+	return NULL;
+}
+
+static int threads(long t, long n)
+{
+	pthread_t ids[64];
+
+	for (long i = 0; i < t && i < 64; i++)
+		if (pthread_create(&ids[i], NULL, thread, &n))
+			return 1;
+	for (long i = 0; i < t && i < 64; i++)
+		pthread_join(ids[i], NULL);
+	return 0;
+}
+
+static int forks(long n)
+{
+	for (long i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			syscall(SYS_getppid);
+			_exit(0);
+		}
+		if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+			return 1;
+	}
+	return 0;
+}
+
+/* Whether the process sleeps: field 3 of /proc/PID/stat. */
+static void until_asleep(pid_t pid)
+{
+	char path[64], state = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	while (state != 'S') {
+		FILE *f = fopen(path, "r");
+
+		if (!f || fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+			exit(1);
+		fclose(f);
+	}
+}
+
+static int killed(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		/* ppoll without descriptors: pause() everywhere */
+		syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
+		_exit(0);
+	}
+	until_asleep(pid);
+	kill(pid, SIGKILL);
+	return waitpid(pid, NULL, 0) != pid;
+}
+
+static int by_vfork(void)
+{
+	pid_t pid = vfork();
+
+	if (!pid) {
+		syscall(SYS_getppid);
+		_exit(0);
+	}
+	syscall(SYS_getppid);
+	return waitpid(pid, NULL, 0) != pid;
+}
+
+static void *exec_self(void *arg)
+{
+	char *const argv[] = {"trace_work", "calls", "1", NULL};
+
+	execv("/proc/self/exe", argv);
+	exit(1);
+}
+
+static int exec_in_thread(void)
+{
+	pthread_t id;
+
+	if (pthread_create(&id, NULL, exec_self, NULL))
+		return 1;
+	pthread_join(id, NULL);
+	return 1;
+}
+
+static int io(void)
+{
+	char first[] = "first", second[] = "the second buffer, which is longer", got[64];
+	struct iovec iov[2] = {{first, 5}, {second, sizeof(second) - 1}};
+	char name[] = "\0\0trace_work name";
+	struct msghdr msg = {.msg_iov = iov, .msg_iovlen = 2};
+	struct mmsghdr many[2] = {{.msg_hdr = msg}, {.msg_hdr = msg}};
+	struct iovec into = {got, sizeof(got)};
+	struct msghdr in = {.msg_iov = &into, .msg_iovlen = 1};
+	socklen_t len = sizeof(int);
+	int pair[2], type;
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, pair))
+		return 1;
+	name[0] = AF_UNIX;
+	if (writev(pair[0], iov, 2) < 0 || readv(pair[1], &into, 1) < 0)
+		return 1;
+	if (sendmsg(pair[0], &msg, 0) < 0 || recvmsg(pair[1], &in, 0) < 0)
+		return 1;
+	if (sendmmsg(pair[0], many, 2, 0) != 2)
+		return 1;
+	msg.msg_name = name;
+	msg.msg_namelen = sizeof(name);
+	sendmsg(pair[0], &msg, 0); /* ECONNREFUSED, or another: a name all the same */
+	return getsockopt(pair[0], SOL_SOCKET, SO_TYPE, &type, &len);
+}
+
+static int fault(const char *file)
+{
+	int fd = open(file, O_RDONLY);
+	char *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+
+	if (page == MAP_FAILED)
+		return 1;
+	syscall(SYS_openat, AT_FDCWD, page, O_RDONLY, 0);
+	syscall(SYS_openat, AT_FDCWD, (char *)8, O_RDONLY, 0);
+	return 0;
+}
+
+static void nothing(int sig)
+{
+}
+
+static int restart(void)
+{
+	struct sigaction action = {.sa_handler = nothing, .sa_flags = SA_RESTART};
+	int ends[2];
+	char byte;
+
+	if (pipe(ends))
+		return 1;
+	pid_t pid = fork();
+	if (!pid) {
+		sigaction(SIGUSR1, &action, NULL);
+		_exit(read(ends[0], &byte, 1) != 1);
+	}
+	until_asleep(pid);
+	kill(pid, SIGSTOP);
+	waitpid(pid, NULL, WUNTRACED);
+	kill(pid, SIGCONT);
+	until_asleep(pid);
+	return write(ends[1], "x", 1) != 1 || waitpid(pid, NULL, 0) != pid;
+}
+
+static int inside(void)
+{
+	char byte;
+
+	puts("ready");
+	fflush(stdout);
+	if (read(0, &byte, 1) != 1)
+		return 1;
+	close(9); /* the test waits for that */
+	syscall(SYS_ppoll, NULL, 0, NULL, NULL, 0);
+	return 0;
+}
+
+static int bench(const char *name, long n)
+{
+	int null = open("/dev/null", O_WRONLY);
+	struct timespec from, to;
+	char text[64] = "";
+
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	if (!strcmp(name, "getppid"))
+		for (long i = 0; i < n; i++)
+			syscall(SYS_getppid);
+	else if (!strcmp(name, "openat"))
+		for (long i = 0; i < n; i++)
+			syscall(SYS_openat, AT_FDCWD, "/nonexistent/of/trace_work", O_RDONLY, 0);
+	else
+		for (long i = 0; i < n; i++)
+			if (write(null, text, sizeof(text)) < 0)
+				return 1;
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	printf("%.1f\n",
+	       ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) /
+		       (double)n);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "", *arg = argc > 2 ? argv[2] : NULL;
+
+	if (!strcmp(what, "calls"))
+		return calls(number(arg));
+	if (!strcmp(what, "threads"))
+		return threads(number(arg), number(argc > 3 ? argv[3] : NULL));
+	if (!strcmp(what, "forks"))
+		return forks(number(arg));
+	if (!strcmp(what, "killed"))
+		return killed();
+	if (!strcmp(what, "vfork"))
+		return by_vfork();
+	if (!strcmp(what, "exec"))
+		return exec_in_thread();
+	if (!strcmp(what, "io"))
+		return io();
+	if (!strcmp(what, "fault") && arg)
+		return fault(arg);
+	if (!strcmp(what, "restart"))
+		return restart();
+	if (!strcmp(what, "inside"))
+		return inside();
+	if (!strcmp(what, "bench") && argc > 3)
+		return bench(arg, number(argv[3]));
+	return 2;
+}
