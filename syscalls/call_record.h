@@ -36,7 +36,8 @@ enum trace_record_flags {
 	/* the thread was inside of the call when tracing began; args are what its registers had at
 	 * the exit, and nothing was copied that is copied at the entry */
 	TRACE_NO_ENTRY = 1 << 0,
-	TRACE_NO_EXIT = 1 << 1,	  /* exit, exit_group, a killed thread; or tracing ended first */
+	TRACE_NO_EXIT =
+		1 << 1, /* exit, exit_group; the thread was killed; or tracing ended first */
 	TRACE_RESTARTED = 1 << 2, /* restart_syscall, or a call that the kernel began again */
 };
 

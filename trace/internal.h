@@ -34,6 +34,7 @@ struct trace_source {
 	VEC(struct trace_state) running;
 	size_t n_handed; /* of those */
 	bool stopped;
+	uint64_t stopped_ns;	   /* CLOCK_MONOTONIC */
 	struct trace_drain *drain; /* while it runs */
 };
 

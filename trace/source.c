@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "lib/base/strbuf.h"
+#include "lib/base/clock.h"
 #include "lib/object/object.h"
 #include "lib/sys/proc.h"
 #include "lib/sys/sys.h"
@@ -425,6 +425,7 @@ struct error *trace_source_stop(struct trace_source *source)
 	if (source->stopped || !source->links[0])
 		return NULL;
 	source->stopped = true;
+	source->stopped_ns = clock_ns(CLOCK_MONOTONIC);
 	/* the entries first: what is in between has an exit */
 	for (size_t i = TRACE_LINKS; i-- > 0;) {
 		bpf_link__destroy(source->links[i]);
@@ -463,6 +464,13 @@ static int see_record(void *ctx, void *data, size_t size)
 	if (!drain->err)
 		drain->err = drain->fn(drain->ctx, data);
 	return drain->err ? -1 : 0;
+}
+
+/* Whether the filters of records let a call pass that has not ended. */
+static bool running_wanted(const struct trace_source *source, const struct trace_state *state)
+{
+	return !source->config.failed_only &&
+	       source->stopped_ns - state->rec.enter_ns >= source->config.min_ns;
 }
 
 /* A record of a call that still ran: its pieces may be in a store. */
@@ -520,8 +528,12 @@ struct error *trace_source_drain(struct trace_source *source, trace_record_fn *f
 		return drain.err;
 	if (n < 0)
 		return error_errno(-n, "cannot read system calls");
-	while (source->n_handed < source->running.n)
-		TRY(hand_running(source, &source->running.v[source->n_handed++], &drain));
+	while (source->n_handed < source->running.n) {
+		const struct trace_state *state = &source->running.v[source->n_handed++];
+
+		if (running_wanted(source, state))
+			TRY(hand_running(source, state, &drain));
+	}
 	return NULL;
 }
 

@@ -58,10 +58,20 @@ struct thread_info {
 
 struct mm_struct;
 
+struct kernel_sigset {
+	unsigned long sig[1];
+};
+
+struct sigpending {
+	struct kernel_sigset signal;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	int pid, tgid;
+	char comm[16];
 	struct mm_struct *mm;
+	struct sigpending pending;
 };
 
 struct seq_file;
@@ -499,10 +509,11 @@ static __always_inline void send_unfinished(struct trace_state *state,
 	state->rec.flags |= TRACE_NO_EXIT;
 	if (config.summary)
 		sum_unfinished(state, call);
-	if (config.events)
-		send_state(state, 0);
-	else
+	if (!config.events || config.failed_only ||
+	    (config.min_ns && bpf_ktime_get_ns() - state->rec.enter_ns < config.min_ns))
 		store_put(state);
+	else
+		send_state(state, 0);
 }
 
 /* ---- calls ---- */
@@ -585,6 +596,14 @@ static __always_inline int enter(const struct pt_regs *regs, long id)
 	return 0;
 }
 
+/* SIGKILL is pending: the call ends only so that the thread can. */
+static __always_inline int is_killed(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, pending.signal.sig[0]) >> 8 & 1;
+}
+
 /* An exit without an entry. */
 static __always_inline int late(struct trace_state *state, const struct pt_regs *regs, long ret)
 {
@@ -643,9 +662,16 @@ static __always_inline int leave(const struct pt_regs *regs, long ret)
 			ret = (__u32)ret;
 	}
 	failed = ret < 0 && ret >= -4095;
-	/* ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND; ERESTART_RESTARTBLOCK is restart_syscall */
-	if (ret <= -512 && ret >= -514)
-		state->again = index + 1;
+	/* ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, and ERESTART_RESTARTBLOCK for
+	 * restart_syscall */
+	if (ret <= -512 && ret >= -516) {
+		if (is_killed()) {
+			send_unfinished(state, call);
+			return 0;
+		}
+		if (ret >= -514)
+			state->again = index + 1;
+	}
 	state->rec.exit_ns = now;
 	state->rec.ret = ret;
 	if (config.summary)
@@ -733,7 +759,9 @@ int trace_running(struct bpf_iter__task *ctx)
 	if (!task)
 		return 0;
 	state = bpf_task_storage_get(&states, (void *)task, 0, 0);
-	if (state && state->in_call)
-		bpf_seq_write(ctx->meta->seq, state, sizeof(*state));
+	if (!state || !state->in_call)
+		return 0;
+	bpf_probe_read_kernel_str(state->rec.comm, sizeof(state->rec.comm), &task->comm);
+	bpf_seq_write(ctx->meta->seq, state, sizeof(*state));
 	return 0;
 }
