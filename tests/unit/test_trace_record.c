@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Records of trace: each that is cut, or says what cannot be, is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lib/base/util.h"
+#include "trace/record_check.h"
+
+/* A record with two arguments and two pieces: 5 bytes, and none. */
+struct whole {
+	struct trace_record head;
+	uint64_t args[2];
+	uint8_t rest[24 + 8 + 24];
+};
+
+static struct whole make(void)
+{
+	struct whole w = {
+		.head = {.size = sizeof(w),
+			 .nr = 1023,
+			 .abi = TRACE_ABI_X32,
+			 .n_args = 2,
+			 .n_pieces = 2},
+	};
+	struct trace_piece first = {.arg = 5, .copy = 5, .part = TRACE_PART_CONTROL, .len = 5},
+			   second = {.arg = 1};
+
+	memcpy(w.rest, &first, sizeof(first));
+	memcpy(w.rest + 32, &second, sizeof(second));
+	return w;
+}
+
+/* On the heap, so that the sanitizers see what is read behind it. */
+static bool fits(const struct whole *w, size_t size)
+{
+	void *copy = malloc(size ? size : 1);
+	struct error *err;
+
+	memcpy(copy, w, size);
+	err = trace_record_check(copy, size);
+	free(copy);
+	if (err)
+		assert_int_equal(err->code, EBADMSG);
+	bool good = !err;
+	error_free(err);
+	return good;
+}
+
+static void test_whole(void **state)
+{
+	struct whole w = make();
+
+	assert_int_equal(sizeof(w), 64 + 16 + 56);
+	assert_true(fits(&w, sizeof(w)));
+	struct whole bare = {.head = {.size = sizeof(w.head)}};
+	assert_true(fits(&bare, sizeof(bare.head)));
+}
+
+static void test_cut(void **state)
+{
+	for (size_t size = 0; size < sizeof(struct whole); size++) {
+		struct whole w = make();
+
+		assert_false(fits(&w, size));
+		/* and one that knows its size */
+		w.head.size = (uint32_t)size;
+		assert_false(fits(&w, size));
+	}
+}
+
+static void test_more_than_it_says(void **state)
+{
+	struct whole w = make();
+
+	w.head.n_pieces = 1;
+	assert_false(fits(&w, sizeof(w)));
+	w = make();
+	w.head.n_args = 1;
+	assert_false(fits(&w, sizeof(w)));
+}
+
+static void test_what_cannot_be(void **state)
+{
+	const struct {
+		size_t at;
+		uint8_t value;
+	} changes[] = {
+		{offsetof(struct trace_record, size), 0},
+		{offsetof(struct trace_record, size) + 3, 0x80},
+		{offsetof(struct trace_record, nr) + 1, 4},
+		{offsetof(struct trace_record, abi), TRACE_ABIS},
+		{offsetof(struct trace_record, n_args), TRACE_ARGS + 1},
+		{offsetof(struct trace_record, n_args), 255},
+		{offsetof(struct trace_record, n_pieces), 3},
+		{offsetof(struct trace_record, n_pieces), 255},
+		{offsetof(struct whole, rest) + offsetof(struct trace_piece, arg), TRACE_ARGS},
+		{offsetof(struct whole, rest) + offsetof(struct trace_piece, copy), TRACE_COPIES},
+		{offsetof(struct whole, rest) + offsetof(struct trace_piece, part),
+		 TRACE_PART_CONTROL + 1},
+		{offsetof(struct whole, rest) + offsetof(struct trace_piece, len), 9},
+		{offsetof(struct whole, rest) + offsetof(struct trace_piece, len) + 1, 255},
+		{offsetof(struct whole, rest) + 32 + offsetof(struct trace_piece, len), 1},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+		struct whole w = make();
+
+		((uint8_t *)&w)[changes[i].at] = changes[i].value;
+		assert_false(fits(&w, sizeof(w)));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_more_than_it_says),
+		cmocka_unit_test(test_what_cannot_be),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
