@@ -1070,6 +1070,21 @@ test_what_cannot_be_found_says_so() {
 	expect_status 2 "$PERF_BPF" probe --way=uprob -x ./shop order_place
 	assert_contains err "'uprobe'"
 	[ ! -e perf.data ] || fail "a recording was begun"
+	# A parameter whose register the function has used again.
+	cat >again.c <<-'END'
+		volatile int sink;
+		__attribute__((noinline, noclone)) void other(int n) { sink = n; }
+		__attribute__((noinline, noclone)) int again(int n)
+		{
+			other(n + 1);
+			sink++;
+			return 0;
+		}
+		int main(void) { return again(sink + 3); }
+	END
+	gcc -g -O2 -fno-ipa-ra -o again again.c
+	expect_status 1 "$PERF_BPF" probe -x ./again 'again:3 n'
+	assert_contains err "at function entry) needs the caller's frame"
 	nothing_left
 }
 
