@@ -616,6 +616,16 @@ test_copies_that_were_duplicated() {
 	done
 }
 
+# A clone that gcc made has its symbol, and in DWARF the name of the function: it is found by both.
+test_clones_by_their_symbols() {
+	need_uprobes
+	split -O2 -fno-inline -fno-optimize-sibling-calls
+	nm split | grep -q ' again.isra.0$' || skip "this gcc makes no such clone"
+	"$PERF_BPF" record -q -e "probe:exec=./split;$OWN=again.isra.0 n" ./split >told
+	assert_equal "$(fields "probe_split:$OWN" n | wc -l)" "$(sed -n 's/^again //p' told)"
+	assert_equal "$(fields "probe_split:$OWN" n | head -3 | tr '\n' ' ')" "6 5 4 "
+}
+
 # Lines of code that was inlined into the same function are hit once each, too.
 test_a_line_is_one_event() {
 	local line first name
