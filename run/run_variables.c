@@ -3,7 +3,6 @@
 
 #include <bpf/btf.h>
 #include <ctype.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <linux/magic.h>
@@ -18,6 +17,7 @@
 #include "lib/btf/open.h"
 #include "lib/object/object.h"
 #include "work/bpf_file.h"
+#include "work/user_ids.h"
 
 /* struct perf_bpf_filter of <bpf/perf_bpf_prog.h>: a contract between it and us. */
 enum {
@@ -98,19 +98,6 @@ static struct error *read_number(const char *word, const char *option, uint64_t 
 	return NULL;
 }
 
-static struct error *read_uid(const char *word, uint64_t *v)
-{
-	const struct passwd *pw = isdigit((unsigned char)*word) ? NULL : getpwnam(word);
-
-	if (pw) {
-		*v = pw->pw_uid;
-		return NULL;
-	}
-	if (!isdigit((unsigned char)*word))
-		return error_new(ENOENT, "-u: unknown user '%s'", word);
-	return read_number(word, "-u", UINT32_MAX, v);
-}
-
 /* What BPF programs know is the cgroup in the hierarchy of version 2. */
 static struct error *check_cgroup2(const char *path)
 {
@@ -185,7 +172,10 @@ static struct error *read_list(const char *list, const char *option, struct filt
 			if (*n < FILTER_MAX)
 				data->tids[*n] = v;
 		} else if (!strcmp(option, "-u")) {
-			TRY(read_uid(word, &v));
+			uint32_t uid;
+
+			TRY(user_id_parse(word, &uid));
+			v = uid;
 			n = &data->n_uids;
 			if (*n < FILTER_MAX)
 				data->uids[*n] = v;
