@@ -3,9 +3,11 @@
 #include "lib/sys/proc.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "lib/base/vec.h"
 #include "lib/sys/internal.h"
@@ -159,6 +161,25 @@ struct error *sys_proc_read(const struct sys_roots *roots, pid_t pid, const char
 	if (!path)
 		return error_nomem();
 	return gone(sys_read_file(path, MAX_PROC_FILE, text, size), pid);
+}
+
+struct error *sys_proc_fd(const struct sys_roots *roots, pid_t pid, int fd, char **target)
+{
+	_cleanup_free_ char *path =
+		text_format("%s/%d/fd/%d", roots_or_default(roots)->proc, (int)pid, fd);
+	char text[PATH_MAX];
+
+	if (!path)
+		return error_nomem();
+	const ssize_t n = readlink(path, text, sizeof(text) - 1);
+	if (n < 0)
+		return gone(error_errno(errno, "cannot read %s", path), pid);
+	text[n] = 0;
+	char *copy = strdup(text);
+	if (!copy)
+		return error_nomem();
+	*target = copy;
+	return NULL;
 }
 
 static bool take_number(char **pos, int base, uint64_t *value, char then)

@@ -51,6 +51,12 @@ struct error *sys_proc_read(const struct sys_roots *roots, pid_t pid, const char
 			    size_t *size);
 
 /*
+ * What a file descriptor of the process leads to, from /proc/PID/fd/FD: a path, "socket:[123]",
+ * "pipe:[123]"; the caller's. ESRCH: there is no such process or descriptor.
+ */
+struct error *sys_proc_fd(const struct sys_roots *roots, pid_t pid, int fd, char **target);
+
+/*
  * Takes the next line of a maps text apart; *pos starts at the text, which is
  * changed (the paths get their NULs; octal escapes of newlines are undone).
  * A line that is none of maps is left out. false: the text is at its end.
