@@ -14,7 +14,15 @@ void results_deinit(struct results *results)
 
 const char *results_subject_name(const struct results *results)
 {
-	return results->subject == RESULTS_OF_EVENTS ? "event" : "map";
+	switch (results->subject) {
+	case RESULTS_OF_MAPS:
+		break;
+	case RESULTS_OF_EVENTS:
+		return "event";
+	case RESULTS_OF_CALLS:
+		return "summary";
+	}
+	return "map";
 }
 
 struct result *results_add(struct results *results, enum result_kind kind, const char *name)

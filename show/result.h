@@ -294,6 +294,7 @@ struct result {
 enum results_subject {
 	RESULTS_OF_MAPS,   /* of programs that ran */
 	RESULTS_OF_EVENTS, /* of a recording */
+	RESULTS_OF_CALLS,  /* of a trace of system calls */
 };
 
 /* A column that is left out, because a filter leaves it one value. */
@@ -317,7 +318,7 @@ struct results {
 	struct arena arena;
 };
 
-/* "map", "event": what the names are names of. */
+/* "map", "event", "summary": what the names are names of. */
 const char *results_subject_name(const struct results *results);
 
 void results_deinit(struct results *results);

@@ -9,6 +9,7 @@
 static const char *const schemas[] = {
 	[RESULTS_OF_MAPS] = "perf-bpf-run/1",
 	[RESULTS_OF_EVENTS] = "perf-bpf-report/1",
+	[RESULTS_OF_CALLS] = "perf-bpf-trace/1",
 };
 
 static void add_cell(struct json_writer *w, const char *key, const struct result_cell *cell)
@@ -274,7 +275,7 @@ static void add_result(struct json_writer *w, const struct result *r, const stru
 	jw_text(w, "schema", schemas[results->subject]);
 	jw_text_if(w, results_subject_name(results), r->name);
 	jw_text(w, "kind", kinds[r->kind]);
-	if (results->time || results->subject == RESULTS_OF_MAPS) {
+	if (results->time || results->subject != RESULTS_OF_EVENTS) {
 		jw_u64(w, "time_ns", results->time);
 		jw_u64(w, "span_ns", results->span);
 	}
