@@ -29,6 +29,7 @@ int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_script(int argc, char **argv);
+int cmd_trace(int argc, char **argv);
 
 /* "json": errors are a line of JSON; set by "perf-bpf --errors=json", or by the user. */
 #define CMD_ERRORS_VARIABLE "PERF_BPF_ERRORS"
@@ -54,6 +55,12 @@ struct error *cmd_write_file(const char *path, const struct strbuf *text, bool i
  * then nothing is written.
  */
 struct error *cmd_write_out(const char *data, size_t size, bool *closed);
+
+/* The same to another file. */
+struct error *cmd_write_fd(int fd, const char *data, size_t size, bool *closed);
+
+/* Opens a file to write while the command runs; an old one is emptied. *fd is the caller's. */
+struct error *cmd_open_output(const char *path, int *fd);
 
 /* Whether it will be possible, which is worth knowing before the work: a folder, no rights. */
 struct error *cmd_check_writable(const char *path);

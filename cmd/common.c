@@ -47,16 +47,36 @@ struct log cmd_log(int verbose)
 	return (struct log){.level = level, .write = write_stderr};
 }
 
-struct error *cmd_write_out(const char *data, size_t size, bool *closed)
+struct error *cmd_write_fd(int fd, const char *data, size_t size, bool *closed)
 {
 	for (size_t done = 0; !*closed && done < size;) {
-		const ssize_t n = write(STDOUT_FILENO, data + done, size - done);
+		const ssize_t n = write(fd, data + done, size - done);
 
 		done += n > 0 ? (size_t)n : 0;
 		*closed = n < 0 && errno == EPIPE;
 		if (n < 0 && errno != EINTR && errno != EPIPE)
 			return error_errno(errno, "cannot write the output");
 	}
+	return NULL;
+}
+
+struct error *cmd_write_out(const char *data, size_t size, bool *closed)
+{
+	return cmd_write_fd(STDOUT_FILENO, data, size, closed);
+}
+
+struct error *cmd_open_output(const char *path, int *fd)
+{
+	_cleanup_output_path_ struct output_path out = {.dir_fd = -1};
+
+	TRY(output_find(path, &out));
+	const int how = out.is_special ? O_APPEND : O_CREAT | O_TRUNC;
+	const int no_link = out.is_magic ? 0 : O_NOFOLLOW;
+	const int got =
+		openat(out.dir_fd, out.name, O_WRONLY | O_CLOEXEC | O_NOCTTY | how | no_link, 0666);
+	if (got < 0)
+		return error_errno(errno, "cannot write '%s'", path);
+	*fd = got;
 	return NULL;
 }
 
