@@ -28,6 +28,7 @@ static const struct command commands[] = {
 	{"record", cmd_record, "Record events, filtered by BPF programs"},
 	{"script", cmd_script, "Print a recording, line by line"},
 	{"report", cmd_report, "Summarize a recording by command, binary and function"},
+	{"trace", cmd_trace, "Trace system calls with their arguments"},
 	{"run", cmd_run, "Run BPF programs and show their maps"},
 	{"map", cmd_map, "Show loaded maps and their entries"},
 	{"prog", cmd_prog, "Show, dump, profile and pin loaded programs"},

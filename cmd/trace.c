@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* perf-bpf trace: system calls as they happen, as perf trace or strace print them, and their sums.
+ */
+#include <argp.h>
+#include <ctype.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/job.h"
+#include "cmd/options.h"
+#include "lib/base/json_writer.h"
+#include "lib/base/clock.h"
+#include "lib/base/vec.h"
+#include "lib/sys/bpf_syscall.h"
+#include "perf/record/record.h"
+#include "show/csv.h"
+#include "show/result_json.h"
+#include "show/text_tables.h"
+#include "trace/trace_run.h"
+
+enum {
+	OPT_EXPR = 256,
+	OPT_NO_INHERIT,
+	OPT_FILTER_PIDS,
+	OPT_DURATION,
+	OPT_FAILURE,
+	OPT_MAX_EVENTS,
+	OPT_STRACE,
+	OPT_JSON,
+	OPT_CSV,
+	OPT_LOG,
+	OPT_RAW,
+	OPT_STRING_SIZE,
+	OPT_COMM,
+	OPT_NO_COMM,
+	OPT_ERRNO_SUMMARY,
+	OPT_SUMMARY_MODE,
+	OPT_BPF_SUMMARY,
+	OPT_HISTOGRAMS,
+	OPT_SORT_EVENTS,
+	OPT_TOOL_STATS,
+};
+
+static const struct argp_option options[] = {
+	{NULL, 0, NULL, 0, "Which calls:", 1},
+	{"event", 'e', "LIST", 0,
+	 "Trace these calls: names, globs and classes (%file, %network, ...), comma-separated; '!' "
+	 "in front of the list: all but these; may be repeated",
+	 1},
+	{"expr", OPT_EXPR, "LIST", 0, "The same as -e", 1},
+	{"failure", OPT_FAILURE, NULL, 0, "Trace only calls that fail", 1},
+	{"duration", OPT_DURATION, "MS", 0,
+	 "Trace only calls that take longer than MS milliseconds", 1},
+	{NULL, 0, NULL, 0, "Which processes:", 2},
+	{"all-cpus", 'a', NULL, 0, "Trace all processes, also if there is a COMMAND", 2},
+	{"pid", 'p', "PID", 0, "Trace these processes: comma-separated", 2},
+	{"tid", 't', "TID", 0, "Trace these threads: comma-separated", 2},
+	{"uid", 'u', "USER", 0, "Trace only these users: comma-separated names or uids", 2},
+	{"cgroup", 'G', "PATH", 0, "Trace only this cgroup (v2) and its descendants", 2},
+	{"filter-pids", OPT_FILTER_PIDS, "PID", 0, "Do not trace these processes: comma-separated",
+	 2},
+	{"no-inherit", OPT_NO_INHERIT, NULL, 0, "Do not trace child processes", 2},
+	{"delay", 'D', "MS", 0, "Start tracing MS milliseconds after the command starts", 2},
+	{NULL, 0, NULL, 0, "Output:", 3},
+	{"strace", OPT_STRACE, NULL, 0, "Print the calls as strace does", 3},
+	{"json", OPT_JSON, NULL, 0, "Print one line of JSON per call", 3},
+	{"csv", OPT_CSV, NULL, 0, "Print the summary as CSV", 3},
+	{"input", 'i', "FILE", 0, "Print the calls of FILE, which 'trace record' wrote", 3},
+	{"force", 'f', NULL, 0, "Read a file that belongs to another user", 3},
+	{"output", 'o', "FILE", 0,
+	 "Write the calls to FILE, a perf.data file, instead of printing them; '-' is standard "
+	 "output",
+	 3},
+	{"log", OPT_LOG, "FILE", 0, "Write calls and summary to FILE, not to standard error", 3},
+	{"decode-fds", 'y', NULL, 0, "With --strace: print paths of file descriptors", 3},
+	{"raw", OPT_RAW, NULL, 0, "Print arguments as hexadecimal numbers", 3},
+	{"string-size", OPT_STRING_SIZE, "N", 0,
+	 "Show at most N bytes of strings and buffers (default 32)", 3},
+	{"time", 'T', NULL, 0, "Print the time since boot, not since the first call", 3},
+	{"comm", OPT_COMM, NULL, 0, "Print the names of threads (the default)", 3},
+	{"no-comm", OPT_NO_COMM, NULL, 0, "Print only the numbers of threads", 3},
+	{"max-events", OPT_MAX_EVENTS, "N", 0, "End after N calls", 3},
+	{"sort-events", OPT_SORT_EVENTS, NULL, 0,
+	 "Accepted for compatibility: calls are always sorted by the time when they ended", 3},
+	{NULL, 0, NULL, 0, "Summary:", 4},
+	{"summary", 's', NULL, 0, "Print only a summary: counts and durations by thread and call",
+	 4},
+	{"with-summary", 'S', NULL, 0, "Print the calls and the summary", 4},
+	{"errno-summary", OPT_ERRNO_SUMMARY, NULL, 0, "Print also how often which error occurred",
+	 4},
+	{"summary-mode", OPT_SUMMARY_MODE, "MODE", 0,
+	 "Sum by 'thread' (the default), or in 'total'", 4},
+	{"histograms", OPT_HISTOGRAMS, NULL, 0, "Print also histograms of the durations", 4},
+	{"bpf-summary", OPT_BPF_SUMMARY, NULL, 0,
+	 "Accepted for compatibility: the kernel always keeps the sums", 4},
+	{NULL, 0, NULL, 0, "Other:", 5},
+	{"mmap-pages", 'm', "PAGES", 0, "Ring size in pages, or a size such as 512K or 4M", 5},
+	{"tool_stats", OPT_TOOL_STATS, NULL, 0, "Print at the end what the trace itself did", 5},
+	{"verbose", 'v', NULL, 0, "Be verbose (-vv for debugging)", 5},
+	{0},
+};
+
+struct trace_args {
+	struct trace_run_opts opts;
+	VEC(const char *) calls;
+	const char *log_file;
+	bool summary_only, with_summary, errno_summary, histograms;
+	bool strace, json, csv, tool_stats, decode_fds;
+	bool by_thread;
+	bool ignored;
+	int verbose;
+	int out_fd;
+};
+
+static const struct option_member members[] = {
+	OPTION_SETS(OPT_FAILURE, struct trace_args, opts.failed_only),
+	OPTION_SETS('a', struct trace_args, opts.everyone),
+	OPTION_SETS('p', struct trace_args, opts.pids),
+	OPTION_SETS('t', struct trace_args, opts.tids),
+	OPTION_SETS('u', struct trace_args, opts.users),
+	OPTION_SETS('G', struct trace_args, opts.cgroup),
+	OPTION_SETS(OPT_FILTER_PIDS, struct trace_args, opts.exclude),
+	OPTION_SETS(OPT_NO_INHERIT, struct trace_args, opts.no_inherit),
+	OPTION_SETS(OPT_STRACE, struct trace_args, strace),
+	OPTION_SETS(OPT_JSON, struct trace_args, json),
+	OPTION_SETS(OPT_CSV, struct trace_args, csv),
+	OPTION_SETS('i', struct trace_args, opts.input),
+	OPTION_SETS('f', struct trace_args, opts.force),
+	OPTION_SETS('o', struct trace_args, opts.output),
+	OPTION_SETS(OPT_LOG, struct trace_args, log_file),
+	OPTION_SETS('y', struct trace_args, decode_fds),
+	OPTION_SETS(OPT_RAW, struct trace_args, opts.raw),
+	OPTION_SETS('T', struct trace_args, opts.full_time),
+	OPTION_CLEARS(OPT_COMM, struct trace_args, opts.no_comm),
+	OPTION_SETS(OPT_NO_COMM, struct trace_args, opts.no_comm),
+	OPTION_SETS(OPT_SORT_EVENTS, struct trace_args, ignored),
+	OPTION_SETS('s', struct trace_args, summary_only),
+	OPTION_SETS('S', struct trace_args, with_summary),
+	OPTION_SETS(OPT_ERRNO_SUMMARY, struct trace_args, errno_summary),
+	OPTION_SETS(OPT_HISTOGRAMS, struct trace_args, histograms),
+	OPTION_SETS(OPT_BPF_SUMMARY, struct trace_args, ignored),
+	OPTION_SETS(OPT_TOOL_STATS, struct trace_args, tool_stats),
+	OPTION_SETS('v', struct trace_args, verbose),
+	{0},
+};
+
+/* "0.5": milliseconds as ns. */
+static bool parse_ms(const char *text, uint64_t *ns)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text) && *text != '.')
+		return false;
+	const double ms = strtod(text, &end);
+	*ns = ms >= 0 && ms <= 1e12 ? (uint64_t)(ms * 1e6) : 0;
+	return !*end && end != text && ms <= 1e12;
+}
+
+static error_t parse_summary_mode(struct argp_state *state, struct trace_args *args,
+				  const char *arg)
+{
+	if (strcmp(arg, "thread") != 0 && strcmp(arg, "total") != 0)
+		argp_error(state, "--summary-mode %s: expected thread or total", arg);
+	args->by_thread = strcmp(arg, "thread") == 0;
+	return 0;
+}
+
+/* Options that exclude each other, and what they imply. */
+static struct error *check_together(struct trace_args *args)
+{
+	if ((args->errno_summary || args->histograms || args->csv) && !args->with_summary)
+		args->summary_only = true;
+	if (args->strace + args->json + args->csv > 1)
+		return error_usage("--strace, --json and --csv cannot be used together");
+	if (args->csv && args->with_summary)
+		return error_usage("--csv prints the summary alone; use -s");
+	if (args->opts.output && args->summary_only)
+		return error_usage("-o writes calls, and -s leaves them out; use -S");
+	return NULL;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct trace_args *args = state->input;
+	struct trace_run_opts *o = &args->opts;
+	size_t pages = 0;
+	uint64_t v;
+
+	switch (key) {
+	case 'e':
+	case OPT_EXPR: {
+		const char **slot = vec_push(&args->calls);
+
+		if (!slot)
+			argp_failure(state, 1, ENOMEM, "options");
+		*slot = arg;
+		return 0;
+	}
+	case OPT_DURATION:
+		if (!parse_ms(arg, &o->min_ns))
+			argp_error(state, "--duration %s: expected milliseconds, such as 0.5", arg);
+		return 0;
+	case 'D':
+		if (!option_number(arg, INT32_MAX, &o->delay_ms))
+			argp_error(state, "-D %s: expected milliseconds", arg);
+		return 0;
+	case OPT_STRING_SIZE:
+		if (!option_number(arg, TRACE_DATA_MAX, &v))
+			argp_error(state, "--string-size %s: expected a number up to %d", arg,
+				   TRACE_DATA_MAX);
+		o->string_size = (uint32_t)v;
+		return 0;
+	case OPT_MAX_EVENTS:
+		if (!option_number(arg, INT64_MAX, &o->max_lines) || !o->max_lines)
+			argp_error(state, "--max-events %s: expected a number of at least 1", arg);
+		return 0;
+	case 'm':
+		option_check(state, "-m", record_pages_parse(arg, sysconf(_SC_PAGESIZE), &pages));
+		if (pages > UINT32_MAX / 2 / sysconf(_SC_PAGESIZE))
+			argp_error(state, "-m %s: the ring would be too large", arg);
+		o->ring_bytes = (uint32_t)(pages * sysconf(_SC_PAGESIZE));
+		return 0;
+	case OPT_SUMMARY_MODE:
+		return parse_summary_mode(state, args, arg);
+	}
+	return option_set(members, key, arg, args) ? 0 : ARGP_ERR_UNKNOWN;
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse_option,
+	.args_doc = "[-- COMMAND [ARGS]]\nrecord [-- COMMAND [ARGS]]",
+	.doc = "Trace system calls: of COMMAND, of processes, or of the whole system.\vWithout "
+	       "COMMAND, -p and -t all processes are traced, until Ctrl-C.",
+};
+
+/* What selects tasks, sums or files has no meaning for a recording that is read. */
+static struct error *check_input(const struct trace_args *args)
+{
+	const struct trace_run_opts *o = &args->opts;
+
+	if (!o->input)
+		return NULL;
+	if (o->workload || o->everyone || o->pids || o->tids || o->users || o->cgroup ||
+	    o->exclude || o->delay_ms)
+		return error_usage("-i: a recording is read; it cannot be used with a command or "
+				   "with options that select processes");
+	if (args->summary_only || args->with_summary || o->output)
+		return error_usage("-i cannot be used with -o or a summary");
+	return NULL;
+}
+
+/* Of trace_run_opts. */
+static struct error *write_lines(void *ctx, const struct strbuf *lines, bool *closed)
+{
+	const struct trace_args *args = ctx;
+
+	return cmd_write_fd(args->out_fd, lines->str, lines->len, closed);
+}
+
+static struct error *open_log(struct trace_args *args)
+{
+	if (!args->log_file)
+		return NULL;
+	return cmd_open_output(args->log_file, &args->out_fd);
+}
+
+/* ---- the end ---- */
+
+static struct error *print_summary(const struct trace_args *args, const struct trace_run *run)
+{
+	struct call_sums *sums = trace_run_sums(run);
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	_cleanup_results_ struct results results = {
+		.subject = RESULTS_OF_CALLS,
+		.time = clock_ns(CLOCK_REALTIME),
+	};
+	struct csv csv = {0};
+	bool closed = false;
+
+	if (!sums)
+		return NULL;
+	TRY(call_sums_results(sums, args->by_thread, args->errno_summary, args->histograms,
+			      &results));
+	if (args->json) {
+		results_json(&results, true, &out);
+	} else if (args->csv) {
+		results_csv(&csv, &results, &out);
+		csv_deinit(&csv);
+	} else {
+		call_sums_text(sums, args->errno_summary, &out);
+		for (size_t i = 0; i < results.n; i++) {
+			const struct result *r = &results.v[i];
+			const struct results one = {
+				.subject = results.subject, .v = (struct result *)r, .n = 1};
+
+			if (r->kind == RESULT_HIST)
+				results_text(&one, &(struct text_opts){0}, &out);
+		}
+	}
+	if (strbuf_failed(&out))
+		return error_nomem();
+	return cmd_write_fd(args->out_fd, out.str, out.len, &closed);
+}
+
+/* The same as a line of JSON, among the calls. */
+static struct error *write_losses(const struct trace_args *args, const struct trace_stats *stats)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct json_writer w = json_writer_make(&out);
+	bool closed = false;
+
+	if (!stats->lost || !args->json)
+		return NULL;
+	jw_object(&w, NULL);
+	jw_text(&w, "type", "lost");
+	jw_u64(&w, "n", stats->lost);
+	jw_array(&w, "calls");
+	for (size_t i = 0; i < stats->n_losses; i++) {
+		const struct lost_calls *loss = &stats->losses[i];
+
+		jw_object(&w, NULL);
+		if (loss->name)
+			jw_text(&w, "syscall", loss->name);
+		else
+			jw_textf(&w, "syscall", "syscall_%u", loss->nr);
+		jw_u64(&w, "n", loss->n);
+		jw_end(&w);
+	}
+	jw_end(&w);
+	jw_end(&w);
+	json_writer_finish(&w);
+	strbuf_addch(&out, '\n');
+	return strbuf_failed(&out) ? error_nomem()
+				   : cmd_write_fd(args->out_fd, out.str, out.len, &closed);
+}
+
+/* "LOST 12 events: 10 openat, 2 read" */
+static void print_losses(const struct trace_stats *stats)
+{
+	if (!stats->lost)
+		return;
+	fprintf(stderr, "LOST %" PRIu64 " events", stats->lost);
+	for (size_t i = 0; i < stats->n_losses; i++) {
+		const struct lost_calls *loss = &stats->losses[i];
+
+		fprintf(stderr, "%s%" PRIu64 " ", i ? ", " : ": ", loss->n);
+		if (loss->name)
+			fprintf(stderr, "%s", loss->name);
+		else
+			fprintf(stderr, "syscall_%u", loss->nr);
+	}
+	fputs("; a larger ring (-m) or fewer calls (-e) may help\n", stderr);
+}
+
+static void print_stats(const struct trace_stats *stats)
+{
+	fprintf(stderr,
+		"Stats:\n"
+		"  vfs_getname : %" PRIu64 "\n"
+		" proc_getname: %" PRIu64 "\n"
+		"      records: %" PRIu64 " (%" PRIu64 " bytes, read in %" PRIu64 " batches)\n"
+		"        lines: %" PRIu64 "\n"
+		"         lost: %" PRIu64 "\n",
+		stats->fds_from_records, stats->fds_from_proc, stats->records, stats->record_bytes,
+		stats->drains, stats->lines, stats->lost);
+}
+
+static void print_written(const struct trace_args *args, const struct trace_stats *stats)
+{
+	const char *name = args->opts.output;
+
+	fprintf(stderr,
+		"[ perf-bpf trace: Wrote %.3f MB %s (%" PRIu64 " calls, %" PRIu64 " lost) ]\n",
+		(double)stats->file_bytes / 1024 / 1024,
+		strcmp(name, "-") ? name : "to standard output", stats->lines, stats->lost);
+}
+
+/* The command's status, as a shell has it; Ctrl-C is how to end the trace, and no failure. */
+static int exit_status(const struct trace_run *run)
+{
+	int status;
+
+	if (!trace_run_workload_status(run, &status))
+		return 0;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static struct error *trace(struct trace_args *args, struct log *log, int *status)
+{
+	_cleanup_(trace_run_freep) struct trace_run *run = NULL;
+	struct trace_run_opts *o = &args->opts;
+	struct trace_stats stats;
+
+	TRY(check_together(args));
+	o->log = log;
+	o->calls = args->calls.v;
+	o->n_calls = args->calls.n;
+	o->lines = !args->summary_only && !o->output;
+	o->summary = args->summary_only || args->with_summary;
+	o->by_thread = args->by_thread;
+	o->fd_paths = !args->strace || args->decode_fds;
+	o->style = args->strace ? CALL_LINES_STRACE
+		   : args->json ? CALL_LINES_JSON
+				: CALL_LINES_PERF;
+	o->write = write_lines;
+	o->ctx = args;
+	TRY(check_input(args));
+	TRY(open_log(args));
+	TRY(trace_run_new(o, &run));
+	TRY(trace_run_loop(run));
+	trace_run_stats(run, &stats);
+	TRY(write_losses(args, &stats));
+	TRY(print_summary(args, run));
+	print_losses(&stats);
+	if (o->output)
+		print_written(args, &stats);
+	if (args->tool_stats)
+		print_stats(&stats);
+	*status = exit_status(run);
+	return NULL;
+}
+
+int cmd_trace(int argc, char **argv)
+{
+	struct trace_args args = {
+		.opts = {.sz = sizeof(args.opts), .string_size = 32},
+		.by_thread = true,
+		.out_fd = STDERR_FILENO,
+	};
+	int index = 0, status = 1;
+
+	args.opts.argc = argc;
+	args.opts.argv = (const char *const *)argv;
+	if (argc > 1 && !strcmp(argv[1], "record")) { /* as perf trace record */
+		args.opts.output = "perf.data";
+		argv[1] = argv[0];
+		argv++;
+		argc--;
+	}
+	cmd_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_ARGS, &index, &args);
+	if (index < argc)
+		args.opts.workload = argv + index;
+	struct log log = cmd_log(args.verbose);
+	job_begin();
+	sys_bpf_bump_memlock();
+	struct error *err = trace(&args, &log, &status);
+	if (err) {
+		status = err->code == ECHILD ? 255 : 0;
+		const int failed = cmd_fail(err);
+		status = status ? status : failed;
+	}
+	if (args.out_fd != STDERR_FILENO)
+		close(args.out_fd);
+	vec_deinit(&args.calls);
+	return status;
+}

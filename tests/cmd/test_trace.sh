@@ -1,0 +1,305 @@
+#!/usr/bin/env bash
+# perf-bpf trace: against a workload that counts for itself, against strace, and against perf trace.
+. "$(dirname "$0")/../tap.sh"
+
+# A workload whose calls are known: each call is made by syscall(2), so libc adds none of them.
+make_workload() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	cat >pbt_calls.c <<-'END'
+		#define _GNU_SOURCE
+		#include <fcntl.h>
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <string.h>
+		#include <sys/syscall.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+
+		static void *thread(void *arg)
+		{
+			for (int i = 0; i < 11; i++)
+				syscall(SYS_getppid);
+			return NULL;
+		}
+
+		/* opens: 3 that succeed, 5 that fail; getppid: 7; a child: 13; a thread: 11; naps */
+		int main(int argc, char **argv)
+		{
+			struct timespec nap = {0, 30000000};
+			char buf[16];
+			pthread_t t;
+
+			for (int i = 0; i < 3; i++) {
+				int fd = syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY);
+				syscall(SYS_read, fd, buf, 8);
+				syscall(SYS_close, fd);
+			}
+			for (int i = 0; i < 5; i++)
+				syscall(SYS_openat, AT_FDCWD, "/nonexistent/pbt", O_RDWR | O_CREAT, 0640);
+			for (int i = 0; i < 7; i++)
+				syscall(SYS_getppid);
+			for (int i = 0; i < 2; i++)
+				syscall(SYS_nanosleep, &nap, NULL);
+			pid_t child = fork();
+			if (!child) {
+				for (int i = 0; i < 13; i++)
+					syscall(SYS_getppid);
+				_exit(0);
+			}
+			waitpid(child, NULL, 0);
+			if (pthread_create(&t, NULL, thread, NULL) || pthread_join(t, NULL))
+				return 1;
+			printf("pid %d child %d\n", getpid(), child);
+			if (argc > 1)
+				kill(getpid(), atoi(argv[1]));
+			return 7;
+		}
+	END
+	gcc -O1 -pthread -o pbt_calls pbt_calls.c
+}
+
+# The workload's status is 7.
+trace() {
+	local status=0
+	"$PERF_BPF" trace --log lines "$@" >out 2>err || status=$?
+	[ $status = 7 ] || { sed 's/^/# | /' err; fail "trace $* ended with $status"; }
+}
+
+pid() { sed -n 's/^pid \([0-9]*\) child.*/\1/p' out; }
+child() { sed -n 's/.* child \([0-9]*\)$/\1/p' out; }
+
+# lines_of PATTERN: how many lines match
+lines_of() { grep -cE -- "$1" lines || true; }
+
+test_calls_are_lines_with_their_arguments() {
+	make_workload
+	trace -e openat,getppid,nanosleep -- ./pbt_calls
+	pid=$(pid) child=$(child)
+	at='^ *-?[0-9]+\.[0-9]{3} \( *[0-9]+\.[0-9]{3} ms\): '
+	assert_equal "$(lines_of "${at}pbt_calls/$pid openat\(dfd: CWD, filename: \"/etc/passwd\".*\) += [0-9]+\$")" 3
+	assert_equal "$(lines_of "${at}pbt_calls/$pid openat\(dfd: CWD, filename: \"/nonexistent/pbt\", flags: (CREAT\|RDWR|RDWR\|CREAT).*\) += -1 ENOENT \(No such file or directory\)\$")" 5
+	assert_equal "$(lines_of "${at}pbt_calls/$pid getppid\(\) +=")" 7
+	assert_equal "$(lines_of "${at}pbt_calls/$child getppid\(\) += $pid")" 13
+	assert_equal "$(lines_of "getppid\(\)")" 31
+	# perf's column of results
+	assert_equal "$(sed -n "s/^.*: pbt_calls\/$pid getppid()\( *\)= .*/\1/p" lines | awk '{ print length($0) }' | sort -u)" 61
+	! grep -vE "openat|getppid|nanosleep" lines || fail "other calls"
+}
+
+test_only_what_fails_and_what_takes_long() {
+	make_workload
+	trace -e openat,getppid --failure -- ./pbt_calls
+	assert_equal "$(lines_of /nonexistent/pbt)" 5
+	! grep -v ENOENT lines || fail "calls that did not fail"
+	trace -e openat,getppid,nanosleep --duration 20 -- ./pbt_calls
+	assert_equal "$(lines_of 'nanosleep')" 2
+}
+
+test_children_are_followed_unless_not_wanted() {
+	make_workload
+	trace -e getppid --no-inherit -- ./pbt_calls
+	assert_equal "$(lines_of "pbt_calls/$(pid) getppid\(\)")" 7
+	assert_equal "$(lines_of 'getppid\(\)')" 18 # its threads are not children
+	trace -e getppid --no-comm -- ./pbt_calls
+	assert_equal "$(lines_of "ms\): $(child) getppid")" 13
+}
+
+# check EXPRESSION: calls is the list of lines, by JSON; sums and errors are the summary's rows
+check() {
+	python3 - "$(pid)" "$(child)" "$1" <<-'END'
+		import json, sys
+		pid, child = int(sys.argv[1]), int(sys.argv[2])
+		lines = [json.loads(l) for l in open("lines")]
+		calls = [l for l in lines if l.get("type") == "call"]
+		sums, errors, hists = [], [], []
+		for l in lines:
+		    if l.get("schema") == "perf-bpf-trace/1":
+		        if l["summary"] == "calls": sums = l["rows"]
+		        if l["summary"] == "errors": errors = l["rows"]
+		        if l["summary"] == "durations": hists = l["hists"]
+		def of(rows, **want):
+		    return [r for r in rows if all(r.get(k) == v for k, v in want.items())]
+		assert eval(sys.argv[3]), (sums, errors, calls[:3])
+	END
+}
+
+test_json() {
+	make_workload
+	trace --json -e openat,getppid,exit_group -- ./pbt_calls
+	check 'len(of(calls, syscall="getppid", pid=pid)) == 7 + 11'
+	check 'len(of(calls, syscall="getppid", pid=child, ret=pid)) == 13'
+	check 'len(of(calls, syscall="openat", tid=pid, error="ENOENT")) == 5'
+	check 'all(c["args"]["filename"] == "/nonexistent/pbt" for c in of(calls, error="ENOENT", tid=pid) if "pbt" in c["args"]["filename"])'
+	check 'all(0 <= c["duration_ns"] < 60e9 for c in calls if "no_exit" not in c)'
+	check '[c["no_exit"] for c in of(calls, syscall="exit_group")] == [True, True]'
+	check 'all(c["comm"] == "pbt_calls" for c in of(calls, pid=child))'
+}
+
+test_summary_is_what_the_workload_did() {
+	make_workload
+	trace -s --json --errno-summary --histograms -- ./pbt_calls
+	check 'of(sums, syscall="getppid", tid=pid)[0]["calls"] == 7'
+	check 'of(sums, syscall="getppid", tid=child)[0]["calls"] == 13'
+	check 'sum(r["calls"] for r in of(sums, syscall="getppid", pid=pid)) == 18'
+	check 'of(sums, syscall="nanosleep", tid=pid)[0]["min_ns"] >= 30000000'
+	check 'of(sums, syscall="openat", tid=pid)[0]["errors"] == sum(r["count"] for r in of(errors, syscall="openat", tid=pid))'
+	check 'of(errors, syscall="openat", tid=pid, errno_text="ENOENT")[0]["count"] >= 5'
+	check 'all(r["min_ns"] <= r["avg_ns"] <= r["max_ns"] <= r["total_ns"] for r in sums)'
+	check 'len(hists) == len(sums) and sum(h["total"] for h in hists) <= sum(r["calls"] for r in sums)'
+	trace -s --summary-mode total -- ./pbt_calls
+	assert_contains lines " Summary of events:"
+	assert_equal "$(awk '$1 == "getppid" { print $2 }' lines)" 31
+	grep -qE '^   openat +[0-9]+ +[0-9]+( +[0-9]+\.[0-9]{3}){4} +[0-9]+\.[0-9]{2}%$' lines ||
+		fail "not perf's layout"
+	trace -S -e getppid -- ./pbt_calls
+	assert_equal "$(lines_of 'getppid\(\)')" 31
+	assert_contains lines " pbt_calls ($(pid)), 7 events"
+}
+
+# The counts of all calls, of both: "CALLS ERRORS NAME".
+test_summary_is_strace_c() {
+	make_workload
+	command -v strace >/dev/null || skip "strace is not installed"
+	trace -s --summary-mode total -- ./pbt_calls
+	awk '$6 ~ /^[0-9.]+$/ && $8 ~ /%$/ || $7 ~ /%$/ { print $2, $3, $1 }' lines | sort -k3 >ours
+	strace -fc -U calls,errors,name -o theirs ./pbt_calls >out || true
+	awk 'NF == 2 && $1 ~ /^[0-9]+$/ { print $1, 0, $2 } NF == 3 && $1 ~ /^[0-9]+$/ { print $1, $2, $3 }' theirs |
+		grep -v ' total$' | sort -k3 >strace
+	# a thread's exit, and exit_group, are no calls of strace -c; a futex depends on time
+	for f in ours strace; do
+		grep -vE ' (exit|exit_group|futex|rt_sigprocmask)$' $f >$f.same
+	done
+	diff -u strace.same ours.same || fail "strace -c (-) and trace -s (+) differ"
+}
+
+test_status_is_the_commands() {
+	make_workload
+	expect_status 1 "$PERF_BPF" trace --log lines false
+	expect_status 143 "$PERF_BPF" trace --log lines -- ./pbt_calls 15
+	expect_status 255 "$PERF_BPF" trace --log lines /nonexistent/command
+	assert_contains err "/nonexistent/command"
+}
+
+test_strace_says_how_it_ended() {
+	make_workload
+	trace --strace -e getppid,exit_group -- ./pbt_calls
+	assert_contains lines "+++ exited with 7 +++"
+	grep -qE "^\[pid +$(child)\] getppid\(\) +=" lines || fail "the child's lines are not marked"
+	expect_status 137 "$PERF_BPF" trace --strace --log lines -- ./pbt_calls 9
+	assert_contains lines "+++ killed by SIGKILL +++"
+}
+
+test_ends_after_so_many_lines() {
+	make_workload
+	timeout 60 "$PERF_BPF" trace --max-events 5 --log lines yes >/dev/null || true
+	assert_equal "$(wc -l <lines)" 5
+}
+
+test_nobody_reads() {
+	make_workload
+	timeout 60 "$PERF_BPF" trace yes 2>&1 >/dev/null | head -n 1 >first
+	grep -q 'ms): yes/' first || fail "no line: $(cat first)"
+}
+
+sleeper() {
+	sleep 1000 &
+	sleeper=$!
+}
+
+tracing() { [ -s lines ]; }
+
+test_ctrl_c_ends_it_with_all_lines() {
+	make_workload
+	sh -c 'while :; do /bin/true; done' &
+	busy=$!
+	"$PERF_BPF" trace -p $busy --log lines -S 2>err &
+	tracer=$!
+	soon tracing
+	kill -INT $tracer
+	status=0
+	wait $tracer || status=$?
+	kill $busy
+	assert_equal $status 0
+	assert_contains lines "Summary of events"
+	assert_equal "$(tail -c 1 lines | od -An -c | tr -d ' ')" '\n'
+}
+
+test_unknown_calls_and_options() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	expect_status 2 "$PERF_BPF" trace -e openatt true
+	assert_contains err "openatt"
+	assert_contains err "'openat'"
+	expect_status 2 "$PERF_BPF" trace --duration 1x true
+	expect_status 2 "$PERF_BPF" trace --string-size -1 true
+	expect_status 2 "$PERF_BPF" trace --summary-mode cpu true
+	expect_status 2 "$PERF_BPF" trace -u nobody_of_this_name true
+	expect_status 2 "$PERF_BPF" trace -p 999999999 true
+	expect_status 2 "$PERF_BPF" trace --json --strace true
+}
+
+test_without_privilege() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	cp "$PERF_BPF" ./perf-bpf-copy
+	chmod 755 . ./perf-bpf-copy
+	expect_status 1 setpriv --reuid 65534 --clear-groups ./perf-bpf-copy trace true
+	assert_contains err "CAP_BPF"
+}
+
+programs() { "$PERF_BPF" prog | grep -c "pids.*perf-bpf($1)" || true; }
+no_programs() { [ "$(programs "$1")" = 0 ]; }
+some_programs() { [ "$(programs "$1")" != 0 ]; }
+
+test_nothing_is_left_after_kill_9() {
+	make_workload
+	sleeper
+	"$PERF_BPF" trace -p $sleeper --log lines 2>err &
+	tracer=$!
+	soon some_programs $tracer
+	"$PERF_BPF" prog | grep "pids.*perf-bpf($tracer)" -B3 | sed -n 's/^\([0-9]*\): .*/\1/p' >ids
+	kill -9 $tracer
+	wait $tracer || true
+	kill $sleeper
+	soon no_programs $tracer
+	for id in $(cat ids); do
+		gone() { ! "$PERF_BPF" prog show id $id >/dev/null 2>&1; }
+		soon gone
+	done
+}
+
+test_we_are_left_out() {
+	make_workload
+	"$PERF_BPF" trace -a -v --log lines -- ./pbt_calls >out 2>err || true
+	grep -qE 'not traced: process [0-9]+ \(perf-bpf\)' err || fail "perf-bpf is not named"
+	! grep -q ': perf-bpf/' lines || fail "perf-bpf traces itself"
+	assert_equal "$(lines_of "pbt_calls/$(pid) getppid")" 7
+}
+
+test_32_bit_calls() {
+	make_workload
+	[ "$(uname -m)" = x86_64 ] || skip "this is for x86-64"
+	cat >pbt_32.c <<-'END'
+		#include <unistd.h>
+		int main(void)
+		{
+			long ret;
+			/* 64: getppid(); 4 is write() here and stat() for 64 bits */
+			for (int i = 0; i < 3; i++)
+				__asm__ volatile("int $0x80" : "=a"(ret) : "0"(64) : "memory", "r8", "r9", "r10", "r11");
+			__asm__ volatile("int $0x80" : "=a"(ret) : "0"(4), "b"(-1), "c"(0), "d"(0)
+					 : "memory", "r8", "r9", "r10", "r11");
+			return ret == -38 ? 3 : 7; /* ENOSYS: this kernel has no 32-bit calls */
+		}
+	END
+	gcc -O1 -o pbt_32 pbt_32.c
+	./pbt_32 || [ $? = 7 ] || skip "this kernel has no 32-bit calls"
+	trace --json -- ./pbt_32
+	echo "pid 0 child 0" >out
+	check 'len(of(calls, syscall="getppid", abi="32")) == 3'
+	check '[c["error"] for c in of(calls, syscall="write", abi="32")] == ["EBADF"]'
+	check 'not of(calls, syscall="semget")'
+}
+
+run_tests

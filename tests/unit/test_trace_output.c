@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What trace prints of made-up records and sums, and who is left out of a trace. */
+#include "tree.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "show/result_json.h"
+#include "trace/bystanders.h"
+#include "trace/call_lines.h"
+#include "trace/call_sums.h"
+#include "trace/fd_names.h"
+
+static void ok(struct error *err)
+{
+	if (err)
+		fail_msg("%s", err->msg);
+}
+
+/* A record with room for arguments and pieces. */
+union made_record {
+	struct trace_record rec;
+	unsigned char bytes[1024];
+};
+
+static struct trace_record *make(const struct call_table *table, union made_record *made,
+				 const char *name, int64_t ret)
+{
+	const struct call *call = call_by_name(table, TRACE_ABI_NATIVE, name);
+
+	assert_non_null(call);
+	*made = (union made_record){
+		.rec =
+			{
+				.size = sizeof(made->rec) + call->copies.n_args * 8,
+				.nr = (uint16_t)call->nr,
+				.enter_ns = 1000000000,
+				.exit_ns = 1000003000,
+				.ret = ret,
+				.pid = 100,
+				.tid = 101,
+				.comm = "work",
+				.n_args = call->copies.n_args,
+			},
+	};
+	return &made->rec;
+}
+
+static void add_piece(struct trace_record *rec, unsigned arg, bool exit, const void *data,
+		      uint32_t len)
+{
+	struct trace_piece *piece = (void *)((char *)rec + rec->size);
+
+	*piece = (struct trace_piece){
+		.arg = (uint8_t)arg,
+		.exit = exit,
+		.len = len,
+		.addr = rec->args[arg],
+		.full = len,
+	};
+	memcpy(piece->data, data, len);
+	rec->size += (uint32_t)((sizeof(*piece) + len + 7) & ~7ul);
+	rec->n_pieces++;
+}
+
+static struct call_table *table_new(void)
+{
+	const struct call_table_opts opts = {.sz = sizeof(opts)};
+	struct call_table *table;
+
+	ok(call_table_new(&opts, &table));
+	return table;
+}
+
+static void check_line(struct call_lines *lines, const struct trace_record *rec, const char *want)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	ok(call_lines_add(lines, rec, &out));
+	assert_string_equal(strbuf_str(&out), want);
+}
+
+static void test_perf_columns(void **state)
+{
+	struct call_table *table = table_new();
+	struct call_lines_opts opts = {.table = table, .threads = true};
+	struct call_lines *lines;
+	union made_record made;
+
+	ok(call_lines_new(&opts, &lines));
+	struct trace_record *rec = make(table, &made, "getppid", 7);
+	check_line(lines, rec,
+		   "     0.000 ( 0.003 ms): work/101 getppid()                               "
+		   "                              = 7\n");
+	rec->enter_ns += 1500000;
+	rec->exit_ns = 0;
+	rec->flags = TRACE_NO_EXIT;
+	check_line(lines, rec,
+		   "     1.500 (         ): work/101 getppid()                               "
+		   "                           ...\n");
+	rec->exit_ns = rec->enter_ns;
+	rec->enter_ns = 0;
+	rec->flags = TRACE_NO_ENTRY;
+	check_line(lines, rec,
+		   "         ? (         ): work/101  ... [continued]: getppid()             "
+		   "                              = 7\n");
+	call_lines_free(lines);
+	opts.threads = false;
+	opts.full_time = true;
+	ok(call_lines_new(&opts, &lines));
+	rec = make(table, &made, "getppid", 7);
+	check_line(lines, rec,
+		   "  1000.000 ( 0.003 ms): getppid()                                        "
+		   "                     = 7\n");
+	/* a name from outside cannot move the cursor */
+	opts.threads = true;
+	call_lines_free(lines);
+	ok(call_lines_new(&opts, &lines));
+	memcpy(rec->comm, "a\033[2Jb", 7);
+	check_line(lines, rec,
+		   "     0.000 ( 0.003 ms): a\\x1b[2Jb/101 getppid()                        "
+		   "                                     = 7\n");
+	call_lines_free(lines);
+	call_table_free(table);
+}
+
+static void test_strace_layout(void **state)
+{
+	struct call_table *table = table_new();
+	const struct call_lines_opts opts = {.table = table, .style = CALL_LINES_STRACE};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct call_lines *lines;
+	union made_record made;
+
+	ok(call_lines_new(&opts, &lines));
+	struct trace_record *rec = make(table, &made, "getppid", 7);
+	check_line(lines, rec, "getppid()                               = 7\n");
+	rec->tid = 102;
+	check_line(lines, rec, "[pid   102] getppid()                   = 7\n");
+	rec = make(table, &made, "exit_group", 0);
+	rec->args[0] = 3;
+	rec->flags = TRACE_NO_EXIT;
+	check_line(lines, rec,
+		   "[pid   101] exit_group(3)               = ?\n"
+		   "[pid   101] +++ exited with 3 +++\n");
+	call_lines_add_killed(lines, 102, SIGKILL, false, &out);
+	call_lines_add_killed(lines, 103, SIGSEGV, true, &out);
+	assert_string_equal(strbuf_str(&out), "+++ killed by SIGKILL +++\n"
+					      "+++ killed by SIGSEGV (core dumped) +++\n");
+	call_lines_free(lines);
+	call_table_free(table);
+}
+
+static void test_json_lines(void **state)
+{
+	struct call_table *table = table_new();
+	const struct call_lines_opts opts = {
+		.table = table, .style = CALL_LINES_JSON, .clock_diff = 5};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct call_lines *lines;
+	union made_record made;
+
+	ok(call_lines_new(&opts, &lines));
+	ok(call_lines_add(lines, make(table, &made, "getppid", 7), &out));
+	assert_non_null(strstr(strbuf_str(&out),
+			       "{\"type\":\"call\",\"time_ns\":1000000005,\"duration_ns\":3000,"
+			       "\"pid\":100,\"tid\":101,\"comm\":\"work\",\"cpu\":0,"));
+	assert_non_null(strstr(strbuf_str(&out), "\"syscall\":\"getppid\""));
+	assert_int_equal(out.str[out.len - 1], '\n');
+	call_lines_free(lines);
+	call_table_free(table);
+}
+
+/* ---- descriptors ---- */
+
+static struct trace_call *all_calls(const struct call_table *table)
+{
+	struct trace_call *calls = calloc(TRACE_ABIS * TRACE_NRS, sizeof(*calls));
+
+	assert_non_null(calls);
+	ok(call_table_select(table, "*", calls));
+	return calls;
+}
+
+static void note(struct fd_names *names, const struct call_table *table, const char *call,
+		 int64_t ret, uint64_t arg0, const char *path)
+{
+	union made_record made;
+	struct trace_record *rec = make(table, &made, call, ret);
+
+	rec->args[0] = arg0;
+	if (path)
+		add_piece(rec, 1, false, path, (uint32_t)strlen(path));
+	ok(fd_names_note(names, rec));
+}
+
+static void link_fd(const struct tree *tree, const char *fd, const char *target)
+{
+	char path[256];
+
+	tree_put(tree, "proc/100/fd/x", "");
+	snprintf(path, sizeof(path), "%s/proc/100/fd/%s", tree->top, fd);
+	unlink(path);
+	assert_int_equal(symlink(target, path), 0);
+}
+
+static void test_fd_names(void **state)
+{
+	const struct tree *tree = *state;
+	struct call_table *table = table_new();
+	struct trace_call *calls = all_calls(table);
+	struct fd_names *names;
+	uint64_t from_records, from_proc;
+
+	link_fd(tree, "3", "/etc/hosts");
+	link_fd(tree, "4", "socket:[77]");
+	ok(fd_names_new(table, calls, &tree->roots, &names));
+	assert_string_equal(fd_names_get(names, 100, 3), "/etc/hosts");
+	assert_string_equal(fd_names_get(names, 100, 4), "socket:[77]");
+	assert_null(fd_names_get(names, 100, 5));
+	assert_null(fd_names_get(names, 100, -1));
+	assert_null(fd_names_get(names, 100, 1 << 30));
+	note(names, table, "openat", 5, (uint64_t)AT_FDCWD, "/tmp/new");
+	assert_string_equal(fd_names_get(names, 100, 5), "/tmp/new");
+	note(names, table, "dup", 6, 5, NULL);
+	note(names, table, "close", 0, 5, NULL);
+	assert_string_equal(fd_names_get(names, 100, 6), "/tmp/new");
+	assert_null(fd_names_get(names, 100, 5));
+	/* a child begins with the same; what its parent does then is its own affair */
+	note(names, table, "clone", 200, 0, NULL);
+	note(names, table, "close", 0, 6, NULL);
+	assert_null(fd_names_get(names, 100, 6));
+	assert_string_equal(fd_names_get(names, 200, 6), "/tmp/new");
+	fd_names_counts(names, &from_records, &from_proc);
+	assert_int_equal(from_records, 2);
+	assert_int_equal(from_proc, 2);
+	/* a relative path is looked up; so is what a new socket is */
+	link_fd(tree, "5", "/home/x");
+	note(names, table, "openat", 5, (uint64_t)AT_FDCWD, "x");
+	assert_string_equal(fd_names_get(names, 100, 5), "/home/x");
+	link_fd(tree, "3", "socket:[78]");
+	note(names, table, "socket", 3, 1, NULL);
+	assert_string_equal(fd_names_get(names, 100, 3), "socket:[78]");
+	fd_names_free(names);
+
+	/* without the calls that close, nothing can be kept */
+	memset(calls, 0, TRACE_ABIS * TRACE_NRS * sizeof(*calls));
+	ok(call_table_select(table, "read", calls));
+	ok(fd_names_new(table, calls, &tree->roots, &names));
+	assert_string_equal(fd_names_get(names, 100, 3), "socket:[78]");
+	link_fd(tree, "3", "/etc/hosts");
+	assert_string_equal(fd_names_get(names, 100, 3), "/etc/hosts");
+	fd_names_free(names);
+	free(calls);
+	call_table_free(table);
+}
+
+/* Memory is bounded, however many processes there are. */
+static void test_fd_names_of_many(void **state)
+{
+	const struct tree *tree = *state;
+	struct call_table *table = table_new();
+	struct trace_call *calls = all_calls(table);
+	struct fd_names *names;
+
+	ok(fd_names_new(table, calls, &tree->roots, &names));
+	for (uint32_t pid = 1000; pid < 11000; pid++)
+		assert_null(fd_names_get(names, pid, (int)(pid % 5000)));
+	fd_names_free(names);
+	free(calls);
+	call_table_free(table);
+}
+
+/* ---- the summary ---- */
+
+static void test_sums(void **state)
+{
+	struct call_table *table = table_new();
+	const uint32_t getppid = call_by_name(table, TRACE_ABI_NATIVE, "getppid")->nr;
+	const uint32_t openat = call_by_name(table, TRACE_ABI_NATIVE, "openat")->nr;
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT, json = STRBUF_INIT;
+	_cleanup_results_ struct results results = {.subject = RESULTS_OF_CALLS};
+	struct trace_sum sum = {
+		.tid = 101,
+		.pid = 100,
+		.comm = "work",
+		.nr = getppid,
+		.calls = 2,
+		.total_ns = 4000,
+		.min_ns = 1000,
+		.max_ns = 3000,
+		.sum_of_squares = 1e6 + 9e6,
+		.slots = {[9] = 1, [11] = 1},
+	};
+	struct call_sums *sums;
+
+	ok(call_sums_new(table, &sums));
+	ok(call_sums_add(sums, &sum));
+	sum = (struct trace_sum){
+		.tid = 101,
+		.pid = 100,
+		.comm = "work",
+		.nr = openat,
+		.calls = 1,
+		.errors = 1,
+		.total_ns = 5000000,
+		.min_ns = 5000000,
+		.max_ns = 5000000,
+		.sum_of_squares = 25e12,
+	};
+	ok(call_sums_add(sums, &sum));
+	ok(call_sums_add_errno(sums, &sum, ENOENT, 1));
+	sum.calls = 0; /* nothing was counted: nothing is shown */
+	sum.tid = 102;
+	ok(call_sums_add(sums, &sum));
+	call_sums_text(sums, true, &text);
+	/* the deviation: sqrt(2e6 / 1 / 2) is 1000, of a mean of 2000 */
+	assert_string_equal(
+		strbuf_str(&text),
+		"\n Summary of events:\n\n work (101), 3 events, 100.0%\n\n"
+		"   syscall            calls  errors  total       min       avg       max       "
+		"stddev\n"
+		"                                     (msec)    (msec)    (msec)    (msec)        "
+		"(%)\n"
+		"   --------------- --------  ------ -------- --------- --------- ---------     "
+		"------\n"
+		"   openat                 1      1     5.000     5.000     5.000     5.000      "
+		"0.00%\n"
+		"\t\t\t\tENOENT: 1\n"
+		"   getppid                2      0     0.004     0.001     0.002     0.003     "
+		"50.00%\n\n\n");
+	ok(call_sums_results(sums, true, true, true, &results));
+	results_json(&results, true, &json);
+	assert_non_null(strstr(strbuf_str(&json), "\"schema\":\"perf-bpf-trace/1\""));
+	assert_non_null(strstr(strbuf_str(&json), "\"summary\":\"calls\""));
+	assert_non_null(strstr(strbuf_str(&json), "\"errno_text\":\"ENOENT\""));
+	assert_non_null(strstr(strbuf_str(&json), "\"stddev_percent\":50"));
+	assert_non_null(strstr(strbuf_str(&json), "{\"low\":512,\"high\":1023,\"count\":1}"));
+	call_sums_free(sums);
+	call_table_free(table);
+}
+
+/* ---- bystanders ---- */
+
+static void put_process(const struct tree *tree, int pid, int ppid, const char *comm)
+{
+	char path[64], text[256];
+
+	snprintf(path, sizeof(path), "proc/%d/status", pid);
+	snprintf(text, sizeof(text), "Name:\t%s\nState:\tS (sleeping)\nTgid:\t%d\nPPid:\t%d\n",
+		 comm, pid, ppid);
+	tree_put(tree, path, text);
+}
+
+static void check_bystanders(const struct tree *tree, pid_t self, const pid_t *want, size_t n)
+{
+	_cleanup_pids_ struct sys_pids pids = {0};
+
+	ok(bystanders_find(&tree->roots, self, NULL, &pids));
+	assert_int_equal(pids.n, n);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(pids.v[i], want[i]);
+}
+
+static void test_bystanders(void **state)
+{
+	const struct tree *tree = *state;
+
+	put_process(tree, 1, 0, "systemd");
+	put_process(tree, 10, 1, "sshd");
+	put_process(tree, 11, 10, "sshd");
+	put_process(tree, 12, 11, "bash");
+	put_process(tree, 13, 12, "perf-bpf");
+	check_bystanders(tree, 13, (const pid_t[]){13, 12, 11}, 3);
+	/* under tmux: the server, and its client with what that is shown by */
+	put_process(tree, 20, 1, "tmux: server");
+	put_process(tree, 21, 20, "zsh");
+	put_process(tree, 22, 21, "perf-bpf");
+	put_process(tree, 23, 12, "tmux: client");
+	check_bystanders(tree, 22, (const pid_t[]){22, 21, 20, 23, 12, 11}, 6);
+	/* no terminal: a service traces itself alone out */
+	put_process(tree, 30, 1, "cron");
+	put_process(tree, 31, 30, "perf-bpf");
+	check_bystanders(tree, 31, (const pid_t[]){31}, 1);
+	/* a chain that does not end */
+	put_process(tree, 40, 41, "a");
+	put_process(tree, 41, 40, "b");
+	check_bystanders(tree, 40, (const pid_t[]){40}, 1);
+}
+
+static int setup(void **state)
+{
+	*state = tree_new();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	tree_free(*state);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_perf_columns),
+		cmocka_unit_test(test_strace_layout),
+		cmocka_unit_test(test_json_lines),
+		cmocka_unit_test_setup_teardown(test_fd_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_fd_names_of_many, setup, teardown),
+		cmocka_unit_test(test_sums),
+		cmocka_unit_test_setup_teardown(test_bystanders, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * System calls as lines: perf trace's columns, strace's layout, or one JSON object per line
+ * (doc/trace-json.md). Each call is one line, in the order in which calls ended.
+ *
+ *	     0.189 ( 0.003 ms): ls/1234 close(fd: 3</etc/passwd>)               = 0
+ *	[pid  1234] close(3)                    = 0
+ *	{"type":"call","time_ns":…,"tid":1234,"comm":"ls","syscall":"close",…}
+ */
+#ifndef PB_TRACE_CALL_LINES_H
+#define PB_TRACE_CALL_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/error.h"
+#include "lib/base/strbuf.h"
+#include "syscalls/call_text.h"
+
+enum call_lines_style {
+	CALL_LINES_PERF,
+	CALL_LINES_STRACE,
+	CALL_LINES_JSON,
+};
+
+/* Everything is borrowed. */
+struct call_lines_opts {
+	const struct call_table *table;
+	enum call_lines_style style;
+	struct call_text_opts text;
+	bool full_time;	    /* CLOCK_MONOTONIC, not since the first call */
+	bool threads;	    /* perf's columns: name the thread */
+	bool no_comm;	    /* … by its number only */
+	int64_t clock_diff; /* JSON: what makes ns since 1970 of the records' times */
+};
+
+struct call_lines;
+
+struct error *call_lines_new(const struct call_lines_opts *opts, struct call_lines **out);
+void call_lines_free(struct call_lines *lines);
+DEFINE_FREEP(struct call_lines, call_lines_free)
+
+/* Adds the line of a call, with its '\n'; in strace's layout also that its thread has ended. */
+struct error *call_lines_add(struct call_lines *lines, const struct trace_record *rec,
+			     struct strbuf *out);
+
+/* The end of a process by a signal, in strace's layout; others add nothing. */
+void call_lines_add_killed(struct call_lines *lines, uint32_t pid, int sig, bool dumped,
+			   struct strbuf *out);
+
+#endif

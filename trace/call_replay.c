@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "trace/call_replay.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "lib/base/hash.h"
+#include "perf/session/session.h"
+
+enum {
+	MAX_PENDING = 1 << 16, /* threads inside of a call at a time */
+	HEAD = 8,	       /* bytes of a payload in front of the number */
+};
+
+/* A call whose end has not come yet. */
+struct pending_call {
+	struct trace_record rec;
+	uint64_t args[TRACE_ARGS]; /* of rec */
+};
+
+struct replay {
+	const struct call_replay_opts *opts;
+	trace_record_fn *fn;
+	void *ctx;
+	struct u64map pending; /* by thread */
+	uint64_t n_events;     /* samples of the two tracepoints */
+};
+
+static bool is_wanted(const struct replay *r, uint64_t nr)
+{
+	return nr < TRACE_NRS && r->opts->calls[TRACE_ABI_NATIVE * TRACE_NRS + nr].traced;
+}
+
+static struct pending_call *new_call(const struct sample *sample, const struct thread *thread,
+				     uint64_t nr)
+{
+	struct pending_call *call = calloc(1, sizeof(*call));
+
+	if (!call)
+		return NULL;
+	call->rec = (struct trace_record){
+		.size = sizeof(*call),
+		.nr = (uint16_t)nr,
+		.abi = TRACE_ABI_NATIVE,
+		.pid = (uint32_t)sample->pid,
+		.tid = (uint32_t)sample->tid,
+		.cpu = (uint32_t)sample->cpu,
+		.n_args = TRACE_ARGS,
+	};
+	strncpy(call->rec.comm, thread->comm, sizeof(call->rec.comm) - 1);
+	return call;
+}
+
+/* The call has ended, or never will. */
+static struct error *emit(struct replay *r, struct pending_call *call)
+{
+	const struct trace_record *rec = &call->rec;
+	const bool ended = !(rec->flags & TRACE_NO_EXIT);
+
+	if (r->opts->failed_only && (!ended || rec->ret >= 0 || rec->ret < -4095))
+		return NULL;
+	if (r->opts->min_ns &&
+	    (!ended || !rec->enter_ns || rec->exit_ns - rec->enter_ns <= r->opts->min_ns))
+		return NULL;
+	return r->fn(r->ctx, rec);
+}
+
+static struct error *emit_unfinished(struct replay *r, struct pending_call *call)
+{
+	call->rec.flags |= TRACE_NO_EXIT;
+	return emit(r, call);
+}
+
+static struct error *on_enter(struct replay *r, const struct sample *sample,
+			      const struct thread *thread, uint64_t nr)
+{
+	struct pending_call *before = u64map_remove(&r->pending, (uint32_t)sample->tid);
+	const size_t size = HEAD + sizeof(nr) + sizeof(before->args);
+
+	if (before) { /* rt_sigreturn has no end, and what has it can be lost */
+		struct error *err = emit_unfinished(r, before);
+
+		free(before);
+		if (err)
+			return err;
+	}
+	if (!is_wanted(r, nr) || sample->raw_size < size || r->pending.n >= MAX_PENDING)
+		return NULL;
+	struct pending_call *call = new_call(sample, thread, nr);
+	if (!call || !u64map_put(&r->pending, (uint32_t)sample->tid, call)) {
+		free(call);
+		return error_nomem();
+	}
+	call->rec.enter_ns = sample->time;
+	memcpy(call->args, (const char *)sample->raw + HEAD + sizeof(nr), sizeof(call->args));
+	return NULL;
+}
+
+static struct error *on_exit_sample(struct replay *r, const struct sample *sample,
+				    const struct thread *thread, uint64_t nr)
+{
+	struct pending_call *call = u64map_remove(&r->pending, (uint32_t)sample->tid);
+	struct error *err = NULL;
+
+	if (sample->raw_size < HEAD + sizeof(nr) + sizeof(call->rec.ret) ||
+	    (call && call->rec.nr != nr)) {
+		free(call);
+		return NULL;
+	}
+	if (!call && is_wanted(r, nr)) {
+		call = new_call(sample, thread, nr);
+		if (!call)
+			return error_nomem();
+		call->rec.flags = TRACE_NO_ENTRY;
+	}
+	if (call) {
+		call->rec.exit_ns = sample->time;
+		memcpy(&call->rec.ret, (const char *)sample->raw + HEAD + sizeof(nr),
+		       sizeof(call->rec.ret));
+		memset(call->rec.comm, 0, sizeof(call->rec.comm));
+		strncpy(call->rec.comm, thread->comm, sizeof(call->rec.comm) - 1);
+		err = emit(r, call);
+	}
+	free(call);
+	return err;
+}
+
+static struct error *on_sample(struct session_tool *tool, struct session *s,
+			       const struct record *rec, const struct sample *sample,
+			       const struct session_event *event, struct thread *thread)
+{
+	struct replay *r = tool->ctx;
+	const bool enter = !strcmp(event->name, "raw_syscalls:sys_enter");
+	uint64_t nr;
+
+	if (!enter && strcmp(event->name, "raw_syscalls:sys_exit") != 0)
+		return NULL;
+	r->n_events++;
+	if (!sample->raw || sample->raw_size < HEAD + sizeof(nr))
+		return NULL;
+	memcpy(&nr, (const char *)sample->raw + HEAD, sizeof(nr));
+	return enter ? on_enter(r, sample, thread, nr) : on_exit_sample(r, sample, thread, nr);
+}
+
+/* Numbers of calls are those of an architecture, and payloads are in its byte order. */
+static struct error *check_machine(const struct session *s, const char *path)
+{
+	const struct data_header *header = session_header(s);
+	struct utsname uts;
+
+	if (header->swap)
+		return error_new(ENOTSUP, "%s is a recording of another byte order", path);
+	if (uname(&uts) || !header->arch || !strcmp(header->arch, uts.machine))
+		return NULL;
+	return error_new(ENOTSUP, "%s is a recording of another architecture: %s", path,
+			 header->arch);
+}
+
+static void free_pending(struct replay *r)
+{
+	struct u64map_slot *slot;
+	size_t pos = 0;
+
+	while ((slot = u64map_next(&r->pending, &pos)))
+		free(slot->value);
+	u64map_deinit(&r->pending);
+}
+
+static int compare_starts(const void *x, const void *y)
+{
+	const struct pending_call *a = *(void *const *)x, *b = *(void *const *)y;
+
+	return (a->rec.enter_ns > b->rec.enter_ns) - (a->rec.enter_ns < b->rec.enter_ns);
+}
+
+static struct error *emit_pending(struct replay *r)
+{
+	_cleanup_free_ struct pending_call **calls = calloc(r->pending.n + 1, sizeof(*calls));
+	struct u64map_slot *slot;
+	size_t pos = 0, n = 0;
+
+	if (!calls)
+		return error_nomem();
+	while ((slot = u64map_next(&r->pending, &pos)))
+		calls[n++] = slot->value;
+	qsort(calls, n, sizeof(*calls), compare_starts);
+	for (size_t i = 0; i < n; i++)
+		TRY(emit_unfinished(r, calls[i]));
+	return NULL;
+}
+
+struct error *call_replay(const struct call_replay_opts *opts, trace_record_fn *fn, void *ctx)
+{
+	const struct session_opts session_opts = {
+		.sz = sizeof(session_opts),
+		.log = opts->log,
+		.force = opts->force,
+	};
+	__attribute__((cleanup(free_pending))) struct replay r = {
+		.opts = opts, .fn = fn, .ctx = ctx};
+	struct session_tool tool = {.ctx = &r, .sample = on_sample};
+	_cleanup_(session_freep) struct session *s = NULL;
+
+	TRY(session_open(opts->path, &session_opts, &s));
+	TRY(check_machine(s, opts->path));
+	TRY(session_process(s, &tool));
+	session_warn_of_losses(s, opts->path, opts->log);
+	TRY(emit_pending(&r));
+	if (r.n_events)
+		return NULL;
+	return error_hint(error_new(ENOENT, "%s does not contain system calls", opts->path),
+			  "record them with 'perf-bpf trace record' or 'perf trace record'");
+}

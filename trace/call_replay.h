@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The system calls of a recording that has raw_syscalls:sys_enter and sys_exit, as "trace -o" and
+ * perf trace record write it: pairs of samples, as the records that the BPF program makes of them.
+ * They have no pieces: what arguments point to is not in such a recording.
+ */
+#ifndef PB_TRACE_CALL_REPLAY_H
+#define PB_TRACE_CALL_REPLAY_H
+
+#include "lib/base/error.h"
+#include "lib/base/log.h"
+#include "trace/source.h"
+
+struct call_replay_opts {
+	const struct log *log;
+	const char *path;		/* "-": standard input */
+	bool force;			/* read a file of another user */
+	const struct trace_call *calls; /* TRACE_ABIS * TRACE_NRS: which calls are wanted */
+	bool failed_only;
+	uint64_t min_ns;
+};
+
+/* SESSION_STOP of fn ends it well. Calls fn in the order in which the calls ended; then those that
+ * did not end. */
+struct error *call_replay(const struct call_replay_opts *opts, trace_record_fn *fn, void *ctx);
+
+#endif

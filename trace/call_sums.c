@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "trace/call_sums.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/vec.h"
+#include "show/plain.h"
+
+struct errno_count {
+	uint32_t tid, nr;
+	enum trace_abi abi;
+	int err;
+	uint64_t n;
+};
+
+struct call_sums {
+	const struct call_table *table;
+	VEC(struct trace_sum) rows;
+	VEC(struct errno_count) errnos;
+	bool sorted;
+};
+
+struct error *call_sums_new(const struct call_table *table, struct call_sums **out)
+{
+	struct call_sums *sums = calloc(1, sizeof(*sums));
+
+	if (!sums)
+		return error_nomem();
+	sums->table = table;
+	*out = sums;
+	return NULL;
+}
+
+void call_sums_free(struct call_sums *sums)
+{
+	if (!sums)
+		return;
+	vec_deinit(&sums->rows);
+	vec_deinit(&sums->errnos);
+	free(sums);
+}
+
+struct error *call_sums_add(void *ctx, const struct trace_sum *sum)
+{
+	struct call_sums *sums = ctx;
+	struct trace_sum *row = sum->calls ? vec_push(&sums->rows) : NULL;
+
+	if (!sum->calls)
+		return NULL;
+	if (!row)
+		return error_nomem();
+	*row = *sum;
+	sums->sorted = false;
+	return NULL;
+}
+
+struct error *call_sums_add_errno(void *ctx, const struct trace_sum *sum, int err, uint64_t n)
+{
+	struct call_sums *sums = ctx;
+	struct errno_count *count = vec_push(&sums->errnos);
+
+	if (!count)
+		return error_nomem();
+	*count = (struct errno_count){sum->tid, sum->nr, sum->abi, err, n};
+	sums->sorted = false;
+	return NULL;
+}
+
+/* By thread; of each the calls that took most time first. */
+static int compare_rows(const void *x, const void *y)
+{
+	const struct trace_sum *a = x, *b = y;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	if (a->total_ns != b->total_ns)
+		return a->total_ns > b->total_ns ? -1 : 1;
+	if (a->abi != b->abi)
+		return a->abi < b->abi ? -1 : 1;
+	return (a->nr > b->nr) - (a->nr < b->nr);
+}
+
+static int compare_errnos(const void *x, const void *y)
+{
+	const struct errno_count *a = x, *b = y;
+
+	if (a->tid != b->tid)
+		return a->tid < b->tid ? -1 : 1;
+	if (a->abi != b->abi)
+		return a->abi < b->abi ? -1 : 1;
+	if (a->nr != b->nr)
+		return a->nr < b->nr ? -1 : 1;
+	return (a->err > b->err) - (a->err < b->err);
+}
+
+static void sort(struct call_sums *sums)
+{
+	if (sums->sorted)
+		return;
+	if (sums->rows.n)
+		qsort(sums->rows.v, sums->rows.n, sizeof(*sums->rows.v), compare_rows);
+	if (sums->errnos.n)
+		qsort(sums->errnos.v, sums->errnos.n, sizeof(*sums->errnos.v), compare_errnos);
+	sums->sorted = true;
+}
+
+/* The standard deviation of the mean, in percent of the mean, as perf has it. */
+static double deviation_percent(const struct trace_sum *row)
+{
+	const double n = (double)row->calls, mean = (double)row->total_ns / n;
+	const double squares = row->sum_of_squares - n * mean * mean;
+
+	if (row->calls < 2 || mean <= 0 || squares <= 0)
+		return 0;
+	return 100 * sqrt(squares / (n - 1) / n) / mean;
+}
+
+/* "openat", "openat (32)", "syscall_999"; in *buf where it has to be made. */
+static const char *row_name(const struct call_sums *sums, enum trace_abi abi, uint32_t nr,
+			    char buf[64])
+{
+	const struct call *call = call_by_nr(sums->table, abi, nr);
+	const char *suffix = abi == TRACE_ABI_32 ? " (32)" : abi == TRACE_ABI_X32 ? " (x32)" : "";
+
+	if (call && !*suffix)
+		return call->name;
+	if (call)
+		snprintf(buf, 64, "%s%s", call->name, suffix);
+	else
+		snprintf(buf, 64, "syscall_%u%s", nr, suffix);
+	return buf;
+}
+
+/* ---- perf's text ---- */
+
+static void add_errnos(const struct call_sums *sums, const struct trace_sum *row,
+		       struct strbuf *out)
+{
+	const struct errno_count *e;
+
+	vec_for_each (e, &sums->errnos) {
+		const char *name = strerrorname_np(e->err);
+
+		if (e->tid != row->tid || e->nr != row->nr || e->abi != row->abi)
+			continue;
+		if (name)
+			strbuf_addf(out, "\t\t\t\t%s: %" PRIu64 "\n", name, e->n);
+		else
+			strbuf_addf(out, "\t\t\t\t%d: %" PRIu64 "\n", e->err, e->n);
+	}
+}
+
+static void add_row(const struct call_sums *sums, const struct trace_sum *row, bool errors,
+		    struct strbuf *out)
+{
+	char buf[64];
+
+	strbuf_addf(out, "   %-15s %8" PRIu64 " %6" PRIu64 " %9.3f %9.3f %9.3f %9.3f %9.2f%%\n",
+		    row_name(sums, row->abi, row->nr, buf), row->calls, row->errors,
+		    (double)row->total_ns / 1e6, (double)row->min_ns / 1e6,
+		    (double)row->total_ns / 1e6 / (double)row->calls, (double)row->max_ns / 1e6,
+		    deviation_percent(row));
+	if (errors)
+		add_errnos(sums, row, out);
+}
+
+static void add_thread(const struct call_sums *sums, size_t first, size_t end, uint64_t all,
+		       bool errors, struct strbuf *out)
+{
+	const struct trace_sum *row = &sums->rows.v[first];
+	uint64_t calls = 0;
+
+	for (size_t i = first; i < end; i++)
+		calls += sums->rows.v[i].calls;
+	strbuf_addch(out, ' ');
+	if (row->tid) {
+		plain_add(out, row->comm, strnlen(row->comm, sizeof(row->comm)));
+		strbuf_addf(out, " (%u), %" PRIu64 " events, %.1f%%", row->tid, calls,
+			    100.0 * (double)calls / (double)all);
+	} else {
+		strbuf_addf(out, "total, %" PRIu64 " events", calls);
+	}
+	strbuf_adds(out,
+		    "\n\n   syscall            calls  errors  total       min       avg       max "
+		    "      stddev\n"
+		    "                                     (msec)    (msec)    (msec)    (msec)     "
+		    "   (%)\n"
+		    "   --------------- --------  ------ -------- --------- --------- ---------   "
+		    "  ------\n");
+	for (size_t i = first; i < end; i++)
+		add_row(sums, &sums->rows.v[i], errors, out);
+	strbuf_adds(out, "\n\n");
+}
+
+void call_sums_text(struct call_sums *sums, bool errors, struct strbuf *out)
+{
+	const struct trace_sum *row;
+	uint64_t all = 0;
+
+	sort(sums);
+	vec_for_each (row, &sums->rows)
+		all += row->calls;
+	strbuf_adds(out, "\n Summary of events:\n\n");
+	for (size_t first = 0, end; first < sums->rows.n; first = end) {
+		for (end = first + 1;
+		     end < sums->rows.n && sums->rows.v[end].tid == sums->rows.v[first].tid;)
+			end++;
+		add_thread(sums, first, end, all, errors, out);
+	}
+}
+
+/* ---- results ---- */
+
+struct cells {
+	struct result_cell *v;
+	size_t n;
+};
+
+static struct result_cell *next_cell(struct cells *cells)
+{
+	return &cells->v[cells->n++];
+}
+
+static struct error *add_key(struct call_sums *sums, struct results *results, bool threads,
+			     const struct trace_sum *row, struct cells *cells)
+{
+	char buf[64];
+
+	if (threads) {
+		const char *comm = arena_text(&results->arena, row->comm,
+					      strnlen(row->comm, sizeof(row->comm)));
+
+		if (!comm)
+			return error_nomem();
+		*next_cell(cells) = cell_of_number(row->pid);
+		*next_cell(cells) = cell_of_number(row->tid);
+		*next_cell(cells) = cell_of_text(comm);
+	}
+	const char *name = row_name(sums, row->abi, row->nr, buf);
+	name = arena_text(&results->arena, name, strlen(name));
+	if (!name)
+		return error_nomem();
+	*next_cell(cells) = cell_of_text(name);
+	return NULL;
+}
+
+static const struct result_column key_columns[] = {
+	{.name = "pid", .is_key = true},
+	{.name = "tid", .is_key = true},
+	{.name = "comm", .is_key = true},
+	{.name = "syscall", .is_key = true},
+};
+
+static const struct result_column call_columns[] = {
+	{.name = "calls"},
+	{.name = "errors"},
+	{.name = "total_ns", .unit = "ns"},
+	{.name = "min_ns", .unit = "ns"},
+	{.name = "avg_ns", .unit = "ns"},
+	{.name = "max_ns", .unit = "ns"},
+	{.name = "stddev_percent"},
+};
+
+static const struct result_column errno_columns[] = {
+	{.name = "errno", .has_text = true},
+	{.name = "count"},
+};
+
+enum {
+	THREAD_KEYS = ARRAY_SIZE(key_columns),
+	TOTAL_KEYS = 1,
+};
+
+/* A table with the key's columns in front of `more`; its cells are empty. */
+static struct error *add_table(struct results *results, const char *name, bool threads,
+			       const struct result_column *more, size_t n_more, size_t n_rows,
+			       struct result **out)
+{
+	const size_t n_keys = threads ? THREAD_KEYS : TOTAL_KEYS, n = n_keys + n_more;
+	struct result *r = results_add(results, RESULT_TABLE, name);
+	struct result_column *columns = arena_alloc(&results->arena, n * sizeof(*columns));
+
+	if (!r || !columns)
+		return error_nomem();
+	memcpy(columns, key_columns + THREAD_KEYS - n_keys, n_keys * sizeof(*columns));
+	memcpy(columns + n_keys, more, n_more * sizeof(*columns));
+	r->table.columns = columns;
+	r->table.n_columns = n;
+	r->table.n_rows = n_rows;
+	r->table.cells = arena_alloc(&results->arena, (n * n_rows + 1) * sizeof(*r->table.cells));
+	if (!r->table.cells)
+		return error_nomem();
+	*out = r;
+	return NULL;
+}
+
+static struct error *add_calls(struct call_sums *sums, bool threads, struct results *results)
+{
+	const struct trace_sum *row;
+	struct result *r;
+
+	TRY(add_table(results, "calls", threads, call_columns, ARRAY_SIZE(call_columns),
+		      sums->rows.n, &r));
+	struct cells cells = {r->table.cells, 0};
+	vec_for_each (row, &sums->rows) {
+		TRY(add_key(sums, results, threads, row, &cells));
+		*next_cell(&cells) = cell_of_number(row->calls);
+		*next_cell(&cells) = cell_of_number(row->errors);
+		*next_cell(&cells) = cell_of_number(row->total_ns);
+		*next_cell(&cells) = cell_of_number(row->min_ns);
+		*next_cell(&cells) = cell_of_number(row->total_ns / row->calls);
+		*next_cell(&cells) = cell_of_number(row->max_ns);
+		*next_cell(&cells) =
+			(struct result_cell){.kind = CELL_FLOAT, .f = deviation_percent(row)};
+	}
+	return NULL;
+}
+
+static const struct trace_sum *row_of(const struct call_sums *sums, const struct errno_count *e)
+{
+	const struct trace_sum *row;
+
+	vec_for_each (row, &sums->rows)
+		if (row->tid == e->tid && row->nr == e->nr && row->abi == e->abi)
+			return row;
+	return NULL;
+}
+
+static struct error *add_errors(struct call_sums *sums, bool threads, struct results *results)
+{
+	const struct errno_count *e;
+	struct result *r;
+
+	TRY(add_table(results, "errors", threads, errno_columns, ARRAY_SIZE(errno_columns),
+		      sums->errnos.n, &r));
+	struct cells cells = {r->table.cells, 0};
+	size_t n = 0;
+	vec_for_each (e, &sums->errnos) {
+		const struct trace_sum *row = row_of(sums, e);
+
+		if (!row)
+			continue;
+		TRY(add_key(sums, results, threads, row, &cells));
+		*next_cell(&cells) = (struct result_cell){
+			.kind = CELL_INT, .i = e->err, .text = strerrorname_np(e->err)};
+		*next_cell(&cells) = cell_of_number(e->n);
+		n++;
+	}
+	r->table.n_rows = n;
+	return NULL;
+}
+
+static struct error *add_buckets(struct results *results, const uint64_t slots[64],
+				 struct result_hist *hist)
+{
+	size_t first = 64, end = 0;
+
+	for (size_t i = 0; i < 64; i++) {
+		if (!slots[i])
+			continue;
+		first = min_of(first, i);
+		end = i + 1;
+		hist->total += slots[i];
+	}
+	hist->n_buckets = end > first ? end - first : 0;
+	hist->buckets =
+		arena_alloc(&results->arena, (hist->n_buckets + 1) * sizeof(*hist->buckets));
+	if (!hist->buckets)
+		return error_nomem();
+	for (size_t i = 0; i < hist->n_buckets; i++)
+		hist->buckets[i] = (struct result_bucket){
+			.low = first + i ? 1ull << (first + i) : 0,
+			.high = first + i < 63 ? (2ull << (first + i)) - 1 : UINT64_MAX,
+			.count = slots[first + i],
+		};
+	return NULL;
+}
+
+static struct error *add_histograms(struct call_sums *sums, bool threads, struct results *results)
+{
+	const size_t n_keys = threads ? THREAD_KEYS : TOTAL_KEYS;
+	struct result *r = results_add(results, RESULT_HIST, "durations");
+	struct result_cell *keys =
+		arena_alloc(&results->arena, (sums->rows.n * n_keys + 1) * sizeof(*keys));
+
+	if (!r || !keys)
+		return error_nomem();
+	r->unit = "ns";
+	r->log2 = true;
+	r->keys = key_columns + THREAD_KEYS - n_keys;
+	r->n_keys = n_keys;
+	r->hists = arena_alloc(&results->arena, (sums->rows.n + 1) * sizeof(*r->hists));
+	if (!r->hists)
+		return error_nomem();
+	struct cells cells = {keys, 0};
+	for (size_t i = 0; i < sums->rows.n; i++) {
+		const struct trace_sum *row = &sums->rows.v[i];
+		struct result_hist *hist = &r->hists[r->n_hists++];
+		_cleanup_strbuf_ struct strbuf label = STRBUF_INIT;
+
+		*hist = (struct result_hist){.keys = keys + cells.n};
+		TRY(add_key(sums, results, threads, row, &cells));
+		if (threads)
+			strbuf_addf(&label, "%.*s (%u) ", (int)sizeof(row->comm), row->comm,
+				    row->tid);
+		strbuf_adds(&label, keys[cells.n - 1].text);
+		hist->label = arena_text(&results->arena, strbuf_str(&label), label.len);
+		if (!hist->label)
+			return error_nomem();
+		TRY(add_buckets(results, row->slots, hist));
+	}
+	return NULL;
+}
+
+struct error *call_sums_results(struct call_sums *sums, bool threads, bool errors, bool histograms,
+				struct results *results)
+{
+	sort(sums);
+	TRY(add_calls(sums, threads, results));
+	if (errors)
+		TRY(add_errors(sums, threads, results));
+	return histograms ? add_histograms(sums, threads, results) : NULL;
+}

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The workload's pid is traced from before its exec, so that its execve is shown with arguments.
+ * What it does until then is ours (work/workload.c: it waits for us, and looks for the file in
+ * PATH), so its records are left out until an execve has succeeded.
+ */
+#include "trace/trace_run.h"
+
+#include <bpf/btf.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/base/clock.h"
+#include "lib/base/vec.h"
+#include "lib/sys/tracefs.h"
+#include "perf/session/session.h"
+#include "trace/bystanders.h"
+#include "trace/call_recording.h"
+#include "trace/call_replay.h"
+#include "trace/fd_names.h"
+#include "trace/source.h"
+#include "work/loop.h"
+#include "work/tasks.h"
+#include "work/user_ids.h"
+#include "work/workload.h"
+
+enum {
+	OUT_BYTES = 64 << 10, /* lines are written when there are so many bytes */
+};
+
+struct trace_run {
+	struct trace_run_opts opts;
+	struct call_table *table;
+	struct trace_call *calls; /* TRACE_ABIS * TRACE_NRS */
+	struct loop *loop;
+	struct tasks tasks;
+	struct trace_source *source;
+	struct fd_names *fd_names;
+	struct call_lines *lines;
+	struct call_sums *sums;
+	struct call_recording *recording;
+	struct strbuf out;
+	VEC(struct lost_calls) losses;
+	uint64_t lost;
+	uint64_t n_lines, n_records, n_bytes, n_drains;
+	int drain_timer, delay_timer;
+	bool started;
+	bool began;  /* the workload's own program runs */
+	bool closed; /* nobody reads the lines */
+};
+
+/* ---- selecting ---- */
+
+/*
+ * Several expressions are one list. That begins with "!" if all of them do: then they name what is
+ * left out.
+ */
+static struct error *join_exprs(const struct trace_run_opts *opts, struct strbuf *out)
+{
+	size_t negated = 0;
+
+	for (size_t i = 0; i < opts->n_calls; i++)
+		negated += opts->calls[i][0] == '!';
+	if (negated && negated < opts->n_calls)
+		return error_hint(
+			error_usage("-e: '!' must be used with all of the lists, or none"),
+			"calls can be left out only from all calls: -e '!read,write'");
+	if (negated)
+		strbuf_addch(out, '!');
+	for (size_t i = 0; i < opts->n_calls; i++)
+		strbuf_addf(out, "%s%s", i ? "," : "", opts->calls[i] + !!negated);
+	return strbuf_failed(out) ? error_nomem() : NULL;
+}
+
+static struct error *select_calls(struct trace_run *run)
+{
+	_cleanup_strbuf_ struct strbuf expr = STRBUF_INIT;
+	_cleanup_free_ char *tracefs = NULL, *events = NULL;
+	struct call_table_opts opts = {.sz = sizeof(opts), .log = run->opts.log};
+	_cleanup_error_ struct error *no_tracefs = sys_tracefs_dir(NULL, &tracefs);
+
+	if (!no_tracefs) {
+		events = text_format("%s/events", tracefs);
+		if (!events)
+			return error_nomem();
+	}
+	opts.tracefs_events = events;
+	struct btf *vmlinux = btf__load_vmlinux_btf();
+	opts.vmlinux = vmlinux;
+	struct error *err = call_table_new(&opts, &run->table);
+	btf__free(vmlinux);
+	TRY(err);
+	run->calls = calloc(TRACE_ABIS * TRACE_NRS, sizeof(*run->calls));
+	if (!run->calls)
+		return error_nomem();
+	TRY(join_exprs(&run->opts, &expr));
+	return error_mark_usage(error_prefix(
+		call_table_select(run->table, expr.len ? strbuf_str(&expr) : "*", run->calls),
+		"-e"));
+}
+
+struct selection {
+	VEC(pid_t) pids;
+	VEC(pid_t) tids;
+	struct user_ids uids;
+	struct sys_pids exclude;
+};
+
+static void selection_deinit(struct selection *s)
+{
+	vec_deinit(&s->pids);
+	vec_deinit(&s->tids);
+	vec_deinit(&s->uids);
+	sys_pids_deinit(&s->exclude);
+}
+
+static struct error *select_tasks(struct trace_run *run, struct selection *s)
+{
+	const struct trace_run_opts *o = &run->opts;
+	const struct task *task;
+
+	if (o->pids && o->tids)
+		return error_usage("-p and -t cannot be used together");
+	TRY(error_mark_usage(tasks_add(&run->tasks, NULL, o->pids, TASK_PROCESS)));
+	TRY(error_mark_usage(tasks_add(&run->tasks, NULL, o->tids, TASK_THREAD)));
+	vec_for_each (task, &run->tasks.list) {
+		pid_t *slot = task->kind == TASK_PROCESS ? vec_push(&s->pids) : vec_push(&s->tids);
+
+		if (!slot)
+			return error_nomem();
+		*slot = task->id;
+	}
+	if (o->users)
+		TRY(error_mark_usage(user_ids_parse(o->users, &s->uids)));
+	if (loop_workload(run->loop) && !o->everyone) {
+		pid_t *slot = vec_push(&s->pids);
+
+		if (!slot)
+			return error_nomem();
+		*slot = loop_workload(run->loop);
+	}
+	return NULL;
+}
+
+/* Who is left out: where everyone is traced, those who print what we print. */
+static struct error *select_excluded(struct trace_run *run, struct selection *s)
+{
+	struct tasks excluded = TASKS_INIT;
+	const struct task *task;
+	bool ok = true;
+
+	if (!s->pids.n && !s->tids.n)
+		TRY(bystanders_find(NULL, getpid(), run->opts.log, &s->exclude));
+	struct error *err = tasks_add(&excluded, NULL, run->opts.exclude, TASK_PROCESS);
+	vec_for_each (task, &excluded.list) {
+		pid_t *slot = vec_push(&s->exclude);
+
+		ok &= slot != NULL;
+		if (slot)
+			*slot = task->id;
+	}
+	tasks_deinit(&excluded);
+	TRY(error_mark_usage(error_prefix(err, "--filter-pids")));
+	return ok ? NULL : error_nomem();
+}
+
+static struct error *open_source(struct trace_run *run)
+{
+	const struct trace_run_opts *o = &run->opts;
+	__attribute__((cleanup(selection_deinit))) struct selection s = {0};
+
+	TRY(select_tasks(run, &s));
+	TRY(select_excluded(run, &s));
+	const struct trace_source_opts opts = {
+		.sz = sizeof(opts),
+		.log = o->log,
+		.calls = run->calls,
+		.pids = s.pids.v,
+		.n_pids = s.pids.n,
+		.tids = s.tids.v,
+		.n_tids = s.tids.n,
+		.uids = s.uids.v,
+		.n_uids = s.uids.n,
+		.cgroup = o->cgroup,
+		.no_inherit = o->no_inherit,
+		.exclude = s.exclude.v,
+		.n_exclude = s.exclude.n,
+		.failed_only = o->failed_only,
+		.min_ns = o->min_ns,
+		.string_size = o->string_size,
+		.ring_bytes = o->ring_bytes,
+		.events = o->lines || o->output,
+		.summary = o->summary,
+		.by_thread = o->by_thread,
+	};
+	return trace_source_new(&opts, &run->source);
+}
+
+static struct error *open_lines(struct trace_run *run)
+{
+	const struct trace_run_opts *o = &run->opts;
+	const struct call_lines_opts opts = {
+		.table = run->table,
+		.style = o->style,
+		.text = {.raw = o->raw},
+		.full_time = o->full_time,
+		.no_comm = o->no_comm,
+		/* as perf: one thread whose children are not traced needs no name */
+		.threads = !(o->no_inherit && o->tids && run->tasks.list.n == 1),
+		.clock_diff = (int64_t)(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC)),
+	};
+	struct call_lines_opts with_paths = opts;
+
+	if (o->fd_paths && !o->input) {
+		TRY(fd_names_new(run->table, run->calls, NULL, &run->fd_names));
+		with_paths.text.fd_name = fd_names_get;
+		with_paths.text.ctx = run->fd_names;
+	}
+	return call_lines_new(&with_paths, &run->lines);
+}
+
+struct error *trace_run_new(const struct trace_run_opts *opts, struct trace_run **out)
+{
+	_cleanup_(trace_run_freep) struct trace_run *run = calloc(1, sizeof(*run));
+
+	if (!run)
+		return error_nomem();
+	run->opts = *opts;
+	run->tasks = (struct tasks)TASKS_INIT;
+	if (!opts->input)
+		TRY(loop_new(&run->loop));
+	TRY(select_calls(run));
+	if (opts->workload)
+		TRY(loop_prepare(run->loop, opts->workload));
+	if (!opts->input)
+		TRY(open_source(run));
+	if (opts->lines)
+		TRY(open_lines(run));
+	if (opts->output)
+		TRY(call_recording_new(opts->output, opts->argc, opts->argv, NULL,
+				       &run->recording));
+	if (opts->summary)
+		TRY(call_sums_new(run->table, &run->sums));
+	if (!opts->workload && run->tasks.list.n)
+		TRY(loop_tasks(run->loop, &run->tasks));
+	*out = steal_ptr(run);
+	return NULL;
+}
+
+void trace_run_free(struct trace_run *run)
+{
+	if (!run)
+		return;
+	trace_source_free(run->source);
+	call_lines_free(run->lines);
+	call_sums_free(run->sums);
+	call_recording_free(run->recording);
+	fd_names_free(run->fd_names);
+	tasks_deinit(&run->tasks);
+	loop_free(run->loop);
+	call_table_free(run->table);
+	free(run->calls);
+	vec_deinit(&run->losses);
+	strbuf_deinit(&run->out);
+	free(run);
+}
+
+/* ---- records ---- */
+
+static void end(struct trace_run *run)
+{
+	if (run->loop)
+		loop_end(run->loop);
+}
+
+static struct error *flush(struct trace_run *run)
+{
+	if (!run->out.len)
+		return NULL;
+	if (!run->closed)
+		TRY(run->opts.write(run->opts.ctx, &run->out, &run->closed));
+	strbuf_reset(&run->out);
+	if (run->closed)
+		end(run);
+	return NULL;
+}
+
+/* Whether it is of the time before the workload's own program. */
+static bool is_before_exec(struct trace_run *run, const struct trace_record *rec)
+{
+	if (run->began || !run->loop || (pid_t)rec->pid != loop_workload(run->loop))
+		return false;
+	/* a record's name is of the exit, and a successful execve changes it */
+	run->began = strncmp(rec->comm, WORKLOAD_COMM, sizeof(rec->comm)) != 0;
+	return !run->began;
+}
+
+static bool is_enough(const struct trace_run *run)
+{
+	return run->closed || (run->opts.max_lines && run->n_lines >= run->opts.max_lines);
+}
+
+static struct error *on_record(void *ctx, const struct trace_record *rec)
+{
+	struct trace_run *run = ctx;
+
+	run->n_records++;
+	run->n_bytes += rec->size;
+	if (is_enough(run) || is_before_exec(run, rec))
+		return NULL;
+	if (run->recording)
+		TRY(call_recording_add(run->recording, rec));
+	if (run->lines)
+		TRY(call_lines_add(run->lines, rec, &run->out));
+	run->n_lines++;
+	if (run->fd_names)
+		TRY(fd_names_note(run->fd_names, rec));
+	if (is_enough(run)) {
+		end(run);
+		return run->opts.input ? SESSION_STOP : NULL;
+	}
+	return run->out.len >= OUT_BYTES ? flush(run) : NULL;
+}
+
+static struct error *drain(struct trace_run *run)
+{
+	if (!run->lines && !run->recording)
+		return NULL;
+	run->n_drains++;
+	TRY(trace_source_drain(run->source, on_record, run));
+	return flush(run);
+}
+
+static struct error *on_ring(void *ctx, uint32_t events)
+{
+	return drain(ctx);
+}
+
+static struct error *start(struct trace_run *run)
+{
+	TRY(trace_source_start(run->source));
+	run->started = true;
+	if (!run->lines && !run->recording)
+		return NULL;
+	TRY(loop_timer(run->loop, on_ring, run, &run->drain_timer));
+	TRY(loop_timer_set(run->drain_timer, trace_source_interval_ms(run->source) * 1000000ull,
+			   true));
+	return loop_watch(run->loop, trace_source_fd(run->source), on_ring, run);
+}
+
+static struct error *on_delay(void *ctx, uint32_t events)
+{
+	struct trace_run *run = ctx;
+
+	run->began = true;
+	return start(run);
+}
+
+/* ---- the end ---- */
+
+static int compare_losses(const void *x, const void *y)
+{
+	const struct lost_calls *a = x, *b = y;
+
+	if (a->n != b->n)
+		return a->n > b->n ? -1 : 1;
+	return a->nr < b->nr ? -1 : a->nr > b->nr;
+}
+
+/* Adds up what the CPUs lost, by call. */
+static void on_loss(void *ctx, const struct trace_loss *lost)
+{
+	struct trace_run *run = ctx;
+	struct lost_calls *loss;
+
+	run->lost += lost->n;
+	vec_for_each (loss, &run->losses)
+		if (loss->nr == lost->nr && loss->abi == lost->abi)
+			break;
+	if (loss == run->losses.v + run->losses.n) {
+		const struct call *call = call_by_nr(run->table, lost->abi, lost->nr);
+
+		loss = vec_push(&run->losses);
+		if (!loss) /* the sum is right; only the call is not named */
+			return;
+		*loss = (struct lost_calls){
+			.nr = lost->nr, .abi = lost->abi, .name = call ? call->name : NULL};
+	}
+	loss->n += lost->n;
+}
+
+static struct error *finish(struct trace_run *run)
+{
+	int status;
+
+	TRY(trace_source_stop(run->source));
+	TRY(drain(run));
+	if (run->lines && !is_enough(run) && loop_workload_status(run->loop, &status) &&
+	    WIFSIGNALED(status)) {
+		call_lines_add_killed(run->lines, (uint32_t)loop_workload(run->loop),
+				      WTERMSIG(status), WCOREDUMP(status), &run->out);
+		TRY(flush(run));
+	}
+	TRY(trace_source_losses(run->source, on_loss, run));
+	if (run->losses.n)
+		qsort(run->losses.v, run->losses.n, sizeof(*run->losses.v), compare_losses);
+	if (run->recording)
+		TRY(call_recording_finish(run->recording, run->lost));
+	return run->sums ? trace_source_sums(run->source, call_sums_add, call_sums_add_errno,
+					     run->sums)
+			 : NULL;
+}
+
+static struct error *replay(struct trace_run *run)
+{
+	const struct call_replay_opts opts = {
+		.log = run->opts.log,
+		.path = run->opts.input,
+		.force = run->opts.force,
+		.calls = run->calls,
+		.failed_only = run->opts.failed_only,
+		.min_ns = run->opts.min_ns,
+	};
+
+	TRY(call_replay(&opts, on_record, run));
+	return flush(run);
+}
+
+struct error *trace_run_loop(struct trace_run *run)
+{
+	if (run->opts.input)
+		return replay(run);
+	if (!run->opts.delay_ms) {
+		TRY(start(run));
+	} else {
+		TRY(loop_timer(run->loop, on_delay, run, &run->delay_timer));
+		TRY(loop_timer_set(run->delay_timer, run->opts.delay_ms * 1000000, false));
+	}
+	TRY(loop_start(run->loop, "trace"));
+	while (!loop_ended(run->loop))
+		TRY(loop_turn(run->loop, -1));
+	return run->started ? finish(run) : NULL;
+}
+
+struct call_sums *trace_run_sums(const struct trace_run *run)
+{
+	return run->sums;
+}
+
+bool trace_run_workload_status(const struct trace_run *run, int *status)
+{
+	return run->loop && loop_workload_status(run->loop, status);
+}
+
+void trace_run_stats(const struct trace_run *run, struct trace_stats *stats)
+{
+	*stats = (struct trace_stats){
+		.lines = run->n_lines,
+		.records = run->n_records,
+		.record_bytes = run->n_bytes,
+		.drains = run->n_drains,
+		.lost = run->lost,
+		.losses = run->losses.v,
+		.n_losses = run->losses.n,
+	};
+	if (run->recording)
+		stats->file_bytes = call_recording_bytes(run->recording);
+	if (run->fd_names)
+		fd_names_counts(run->fd_names, &stats->fds_from_records, &stats->fds_from_proc);
+}

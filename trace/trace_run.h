@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Traces system calls until the command, the processes or the user end it: selects the calls and
+ * the tasks, hands over the lines while they come, and keeps the sums for the end.
+ *
+ *	TRY(trace_run_new(&opts, &run));
+ *	TRY(trace_run_loop(run));
+ *	… trace_run_sums(), trace_run_losses(), trace_run_workload_status() …
+ *	trace_run_free(run);
+ *
+ * Everything in the kernel is gone when the process is, however it ends.
+ */
+#ifndef PB_TRACE_TRACE_RUN_H
+#define PB_TRACE_TRACE_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/base/error.h"
+#include "lib/base/log.h"
+#include "lib/base/strbuf.h"
+#include "trace/call_lines.h"
+#include "trace/call_sums.h"
+
+struct trace_run;
+
+/* Writes lines. *closed: nobody reads them any more; the trace ends. */
+typedef struct error *trace_write_fn(void *ctx, const struct strbuf *lines, bool *closed);
+
+/* Everything is borrowed until trace_run_free(). */
+struct trace_run_opts {
+	size_t sz; /* sizeof(struct trace_run_opts) */
+	const struct log *log;
+	const char *const *calls; /* expressions of -e; none: all */
+	size_t n_calls;
+	/* Whom; lists "1,2,3", NULL: not restricted. Users by name or uid. */
+	char *const *workload; /* argv; NULL: none */
+	bool everyone;	       /* also with a workload, which then only says when it ends */
+	const char *pids, *tids, *users, *cgroup;
+	const char *exclude; /* processes besides our own */
+	bool no_inherit;
+	bool failed_only;
+	uint64_t min_ns;      /* shorter calls are left out */
+	uint32_t string_size; /* bytes of strings and buffers */
+	uint32_t ring_bytes;  /* 0: the source's default */
+	uint64_t delay_ms;    /* tracing starts so long after the workload */
+	uint64_t max_lines;   /* ends after so many; 0: no limit */
+	bool lines;	      /* of calls */
+	const char *input;    /* a recording to print in place of a live trace; NULL: none */
+	bool force;	      /* read one of another user */
+	const char *output;   /* a perf.data file for the calls; NULL: none */
+	int argc;	      /* the command line, for its header */
+	const char *const *argv;
+	bool summary, by_thread;
+	enum call_lines_style style;
+	bool raw, fd_paths, full_time, no_comm;
+	trace_write_fn *write;
+	void *ctx;
+};
+
+/* Loads the program; EINVAL and usage set: what was selected is wrong. */
+struct error *trace_run_new(const struct trace_run_opts *opts, struct trace_run **out);
+void trace_run_free(struct trace_run *run);
+DEFINE_FREEP(struct trace_run, trace_run_free)
+
+struct error *trace_run_loop(struct trace_run *run);
+
+/* After the loop: */
+
+/* The run's; NULL without a summary. */
+struct call_sums *trace_run_sums(const struct trace_run *run);
+bool trace_run_workload_status(const struct trace_run *run, int *status);
+
+/* Records that were lost, by call, the largest first. */
+struct lost_calls {
+	uint32_t nr;
+	enum trace_abi abi;
+	const char *name; /* NULL: the number has no name */
+	uint64_t n;
+};
+
+struct trace_stats {
+	uint64_t lines; /* calls that were printed or written */
+	uint64_t records, record_bytes, drains;
+	uint64_t fds_from_records, fds_from_proc;
+	uint64_t file_bytes; /* of the perf.data file */
+	uint64_t lost;
+	const struct lost_calls *losses; /* the run's */
+	size_t n_losses;
+};
+
+void trace_run_stats(const struct trace_run *run, struct trace_stats *stats);
+
+#endif
