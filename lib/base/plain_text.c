@@ -22,19 +22,28 @@ static bool acts(uint32_t c)
 
 #define EACH_BYTE(value) (0x0101010101010101ull * (value))
 
-/* How many bytes from p on are printable ASCII; eight at a time, since names are printed often. */
-static size_t printable_length(const uint8_t *p, size_t n)
+/* Not 0: one of the eight bytes is below ' ' or above '~'. */
+static inline uint64_t not_printable(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return ((v - EACH_BYTE(' ')) | v | (v + EACH_BYTE(1))) & EACH_BYTE(0x80);
+}
+
+/*
+ * How many bytes from p on are printable ASCII. Names are printed for every sample, and nearly all
+ * are: eight bytes are looked at together, the last eight of them together with some before.
+ */
+static inline size_t printable_length(const uint8_t *p, size_t n)
 {
 	size_t i = 0;
 
-	for (; i + 8 <= n; i += 8) {
-		uint64_t v;
-
-		memcpy(&v, p + i, sizeof(v));
-		/* the top bit of a byte: it is below ' ', above 0x7f, or 0x7f */
-		const uint64_t low = v - EACH_BYTE(' '), high = v + EACH_BYTE(1);
-		if ((low | v | high) & EACH_BYTE(0x80))
-			break;
+	if (n >= 8) {
+		while (i + 8 <= n && !not_printable(p + i))
+			i += 8;
+		if (i + 8 > n && !not_printable(p + n - 8))
+			return n;
 	}
 	while (i < n && p[i] >= ' ' && p[i] < 0x7f)
 		i++;
@@ -50,6 +59,10 @@ void plain_add(struct strbuf *out, const char *s, size_t n)
 {
 	const uint8_t *p = (const uint8_t *)s;
 
+	if (printable_length(p, n) == n) {
+		strbuf_add(out, s, n);
+		return;
+	}
 	for (size_t i = 0; i < n;) {
 		const size_t plain = printable_length(p + i, n - i);
 

@@ -19,6 +19,8 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "lib/base/plain_text.h"
+
 /* More than any format has; a program that needs more is not compiled. */
 #define NODES_MAX 4096
 #define DEPTH_MAX 128
@@ -553,6 +555,21 @@ static void compile_conversion(struct format_compiler *c, const char **p, struct
 		*at = it;
 }
 
+static bool prints_only_numbers(const struct print_program *p)
+{
+	const struct item *it;
+
+	vec_for_each (it, &p->items) {
+		if (it->kind == ITEM_TEXT || it->kind == ITEM_FUNCTION || it->kind == ITEM_BYTES)
+			return false;
+		if (it->kind == ITEM_NUMBER && it->conv.conv == 'c')
+			return false;
+		if (it->kind == ITEM_LITERAL && !text_is_plain(it->str, it->n))
+			return false;
+	}
+	return true;
+}
+
 void program_compile(struct trace_event *ev)
 {
 	struct format_compiler c = {.ev = ev, .p = &ev->program};
@@ -572,6 +589,7 @@ void program_compile(struct trace_event *ev)
 		program_deinit(&ev->program);
 	else
 		ev->state = EVENT_COMPILED;
+	ev->only_numbers = !c.failed && prints_only_numbers(&ev->program);
 }
 
 void program_deinit(struct print_program *p)

@@ -209,6 +209,7 @@ struct trace_event {
 	bool parsed;	 /* print and args are whole */
 	uint32_t extent; /* the end of the last fixed field */
 	enum { EVENT_NEW, EVENT_COMPILED, EVENT_BY_FIELD } state;
+	bool only_numbers; /* once compiled: all that it prints is numbers and printable ASCII */
 	struct print_program program;
 };
 

@@ -342,6 +342,11 @@ uint64_t trace_field_elem(const struct trace_event *ev, const struct trace_field
 	return f->elem_signed ? sign_extend(v, f->elem_size) : v;
 }
 
+bool trace_event_is_plain(const struct trace_event *ev)
+{
+	return ev->only_numbers;
+}
+
 void trace_event_print(struct trace_event *ev, const void *raw, uint32_t size, struct strbuf *out)
 {
 	if (ev->state == EVENT_NEW)

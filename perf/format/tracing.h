@@ -63,6 +63,12 @@ const char *trace_event_name(const struct trace_event *ev);
  */
 void trace_event_print(struct trace_event *ev, const void *raw, uint32_t size, struct strbuf *out);
 
+/*
+ * Whether trace_event_print() has only added numbers and printable ASCII: true once it was called
+ * and the format has no text from payloads. Else plain_since() makes what it adds safe to show.
+ */
+bool trace_event_is_plain(const struct trace_event *ev);
+
 /* The event's own fields (without common_*), typed. */
 enum trace_field_kind {
 	TRACE_FIELD_UNSIGNED,

@@ -570,9 +570,11 @@ void print_sample(struct script_printer *p, const struct record *rec, const stru
 		struct trace_event *trace = printer_trace_event(p, event);
 
 		const size_t from = out->len;
+
 		if (trace)
 			trace_event_print(trace, sample->raw, sample->raw_size, out);
-		plain_since(out, from, false);
+		if (trace && !trace_event_is_plain(trace))
+			plain_since(out, from, false);
 	}
 	if (fields & FIELD_ADDR)
 		add_addr(p, sample, event, thread, fields, out);
