@@ -4,8 +4,10 @@
 #define PB_PERF_HIST_INTERNAL_H
 
 #include "lib/base/arena.h"
-#include "perf/hist/hist.h"
+#include "lib/base/hash.h"
 #include "lib/base/rbtree.h"
+#include "lib/base/vec.h"
+#include "perf/hist/hist.h"
 
 /* Samples that differ in nothing that matters. */
 struct hist_stack {
@@ -26,6 +28,39 @@ struct hist_stack {
 	uint8_t cpumode;
 	bool filtered;
 };
+
+struct hist {
+	const struct hist_spec *spec;
+	struct resolver *resolver;
+	struct session *session;
+	struct arena arena;
+	struct result_totals totals, shown;
+
+	struct cached_frame *cache;
+	struct u64map frames; /* by symbol, or by DSO and address */
+	struct u64map ranks;  /* DSO -> rank */
+	uint32_t n_ranks;
+	struct strmap strings;
+	struct strmap values; /* of dynamic keys, by kind and text */
+	struct strbuf text;   /* scratch */
+	const char *last_comm, *last_comm_interned;
+
+	VEC(struct hist_stack *) stacks;
+	struct hist_stack **stack_slots;
+	size_t stack_mask;
+	struct chain_slot *chain_slots;
+	size_t chain_mask, n_chains;
+
+	struct sorted_entry **entry_slots;
+	size_t entry_mask, n_entries;
+	struct rb_tree in;
+	VEC(const struct hist_entry *) sorted;
+};
+
+/* One pointer for equal strings; NULL: no memory. */
+const char *hist_intern(struct hist *h, const char *s);
+/* Frees what is only used until there are entries. */
+void hist_index_free(struct hist *h);
 
 const struct hist_spec *hist_spec_of(const struct hist *h);
 /* Those that were counted, in the order of their first samples. */

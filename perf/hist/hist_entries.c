@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * From stacks to entries: for each stack, in the order of first appearance, the
+ * leaf's entry, and with children one for each function of the chain, with the
+ * rest of the chain below it. perf does this for every sample; as sums know no
+ * order and structures depend on first appearances alone, the outcome is the
+ * same. (But for addresses without a symbol: perf's search tree orders them by
+ * a difference that wraps around, so that it may miss one that it has and make
+ * it twice. Here each has one entry.)
+ *
+ * A function that is twice in a chain is counted once; a chain's addresses
+ * without a symbol are kept as recorded, a leaf's as its DSO has them; the
+ * level of a frame without a map is that of the frame before: all as in perf
+ * (tools/perf/util/hist.c of Linux 6.1, iter_add_next_cumulative_entry).
+ */
+#include "perf/hist/internal.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_WORDS 32
+
+struct sorted_entry {
+	struct hist_entry he; /* first */
+	struct rb_node in;    /* as collected; then as reported */
+	bool is_linked;	      /* to an entry of its group's leader */
+	uint64_t last_stack;
+	uint64_t hash;
+	uint64_t words[];
+};
+
+/* A chain holds frames of ours. */
+static const struct hist_frame *frame_in(const struct result_frame *const *chain, size_t i)
+{
+	return container_of(chain[i], const struct hist_frame, frame);
+}
+
+static bool parent_matches(const struct hist_spec *spec, const struct hist_frame *frame)
+{
+	struct hist_frame *f = (struct hist_frame *)frame; /* ours: made in frame_new() */
+
+	if (!f->parent)
+		f->parent = f->sym && !regexec(spec->parent, f->sym->name, 0, NULL, 0) ? 1 : -1;
+	return f->parent > 0;
+}
+
+/*
+ * The values of the keys as numbers: equal when perf's comparison says 0. Samples that a filter
+ * hides have entries of their own; in perf 6.1 they count in the entry of those that it shows, or
+ * hide it, whichever came first.
+ */
+static size_t entry_words(struct hist *h, const struct hist_entry *he, uint64_t *words)
+{
+	const struct hist_spec *spec = h->spec;
+	size_t n = 0;
+
+	words[n++] = he->filtered;
+	for (size_t i = 0; i < spec->n_sort; i++) {
+		switch (spec->sort[i]) {
+		case HIST_PID:
+		case HIST_TID:
+			words[n++] = (uint32_t)he->thread->tid;
+			break;
+		case HIST_COMM:
+			words[n++] = (uintptr_t)he->comm;
+			break;
+		case HIST_DSO:
+			words[n++] = (uintptr_t)he->frame->dso_name;
+			break;
+		case HIST_SYMBOL:
+		case HIST_IPC_NULL: {
+			const struct symbol *sym = he->frame->sym;
+
+			words[n++] = sym != NULL;
+			words[n++] = sym ? sym->start : he->ip;
+			words[n++] = sym ? sym->end : 0;
+			words[n++] = sym ? (uintptr_t)he->frame->dso_name : 0;
+			words[n++] = (uintptr_t)he->frame->sym_name;
+			break;
+		}
+		case HIST_PARENT:
+			words[n++] = he->parent ? (uintptr_t)hist_intern(h, he->parent->name) : 0;
+			break;
+		case HIST_CPU:
+			words[n++] = (uint32_t)he->cpu;
+			break;
+		case HIST_TRACE:
+			words[n++] = (uintptr_t)he->trace;
+			break;
+		case HIST_TIME:
+			words[n++] = he->time;
+			break;
+		default:
+			if (spec->sort[i] >= HIST_DYNAMIC)
+				words[n++] = (uintptr_t)hist_entry_value(he, spec->sort[i] -
+										     HIST_DYNAMIC);
+			break;
+		}
+	}
+	return n;
+}
+
+static struct sorted_entry *entry_of_in(struct rb_node *rb)
+{
+	return container_of(rb, struct sorted_entry, in);
+}
+
+static void insert_in(struct hist *h, struct sorted_entry *e)
+{
+	struct rb_node **link = &h->in.root, *parent = NULL;
+
+	while (*link) {
+		parent = *link;
+		link = hist_entry_cmp(h->spec, &entry_of_in(parent)->he, &e->he) < 0
+			       ? &parent->left
+			       : &parent->right;
+	}
+	rb_insert(&h->in, &e->in, parent, link);
+}
+
+static void insert_out(struct hist *h, struct rb_tree *out, struct sorted_entry *e)
+{
+	struct rb_node **link = &out->root, *parent = NULL;
+
+	while (*link) {
+		parent = *link;
+		link = hist_entry_sort(h->spec, &e->he, &entry_of_in(parent)->he) > 0
+			       ? &parent->left
+			       : &parent->right;
+	}
+	rb_insert(out, &e->in, parent, link);
+}
+
+static bool entries_grow(struct hist *h)
+{
+	size_t slots = h->entry_mask ? (h->entry_mask + 1) * 2 : 1024;
+	struct sorted_entry **grown = calloc(slots, sizeof(*grown));
+
+	if (!grown)
+		return false;
+	for (size_t i = 0; h->entry_mask && i <= h->entry_mask; i++) {
+		struct sorted_entry *e = h->entry_slots[i];
+		size_t at = e ? e->hash & (slots - 1) : 0;
+
+		while (e && grown[at])
+			at = (at + 1) & (slots - 1);
+		if (e)
+			grown[at] = e;
+	}
+	free(h->entry_slots);
+	h->entry_slots = grown;
+	h->entry_mask = slots - 1;
+	return true;
+}
+
+static struct sorted_entry *entry_new(struct hist *h, const struct hist_entry *want, size_t n_words)
+{
+	struct sorted_entry *e = arena_alloc(&h->arena, sizeof(*e) + n_words * sizeof(e->words[0]));
+
+	if (!e)
+		return NULL;
+	e->he = *want;
+	if (h->spec->use_chain) {
+		e->he.chain = arena_alloc(&h->arena, sizeof(*e->he.chain));
+		if (!e->he.chain)
+			return NULL;
+	}
+	return e;
+}
+
+/* The entry with the keys of want, made if need be; NULL: no memory. */
+static struct sorted_entry *entry_get(struct hist *h, const struct hist_entry *want)
+{
+	uint64_t words[HIST_MAX_FIELDS * 5 + 1], hash = 0;
+	size_t n = entry_words(h, want, words);
+
+	for (size_t i = 0; i < n; i++)
+		hash = hash_u64(hash ^ words[i]) + i;
+	if (h->n_entries * 4 >= h->entry_mask * 3 && !entries_grow(h))
+		return NULL;
+	for (size_t at = hash & h->entry_mask;; at = (at + 1) & h->entry_mask) {
+		struct sorted_entry *e = h->entry_slots[at];
+
+		if (!e) {
+			e = entry_new(h, want, n);
+			if (!e)
+				return NULL;
+			e->hash = hash;
+			memcpy(e->words, words, n * sizeof(*words));
+			insert_in(h, e);
+			h->entry_slots[at] = e;
+			h->n_entries++;
+			return e;
+		}
+		if (e->hash == hash && !memcmp(e->words, words, n * sizeof(*words)))
+			return e;
+	}
+}
+
+static void stat_add(struct hist_stat *stat, uint64_t period, uint64_t n, uint8_t cpumode)
+{
+	stat->period += period;
+	stat->n += n;
+	switch (cpumode) {
+	case PERF_RECORD_MISC_KERNEL:
+		stat->sys += period;
+		break;
+	case PERF_RECORD_MISC_USER:
+		stat->us += period;
+		break;
+	case PERF_RECORD_MISC_GUEST_KERNEL:
+		stat->guest_sys += period;
+		break;
+	case PERF_RECORD_MISC_GUEST_USER:
+		stat->guest_us += period;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool entry_add_chain(struct hist *h, struct sorted_entry *e, const struct hist_stack *s,
+			    size_t from)
+{
+	return !h->spec->use_chain || from == s->depth ||
+	       stack_tree_add(e->he.chain, &h->arena,
+			      h->spec->chain.by_address ? STACK_BY_ADDRESS : STACK_BY_FUNCTION,
+			      s->chain + from, s->depth - from, s->period, s->n);
+}
+
+/*
+ * A text that names have to hold hides entries, not samples: with children, a caller is
+ * shown for its own name, whatever it called.
+ */
+static bool misses_text(const struct hist *h, const struct hist_frame *f)
+{
+	const char *text = h->spec->symbol_filter;
+
+	return text && (!f->sym || !strstr(f->sym->name, text));
+}
+
+/* The frames of the chain, each of which called the sample's place. */
+static struct error *add_children(struct hist *h, struct hist_stack *s, uint64_t number,
+				  const struct hist_entry *leaf)
+{
+	struct hist_entry want = *leaf;
+
+	for (uint32_t i = 0; i < s->depth; i++) {
+		const struct hist_frame *f = frame_in(s->chain, i);
+
+		if (!f->sym && h->spec->hide_unresolved)
+			break;
+		want.frame = f;
+		want.filtered = leaf->filtered || misses_text(h, f);
+		/* Of data the offset is shown, which is from the map of the frame. */
+		want.ip =
+			s->ips && f->sym && f->sym->type != STT_OBJECT ? s->ips[i] : f->frame.addr;
+		if (f->level)
+			want.level = f->level;
+		struct sorted_entry *e = entry_get(h, &want);
+		if (!e)
+			return error_nomem();
+		/* A stack is shown when a row that it counts for is. */
+		if (h->spec->symbol_filter && !leaf->filtered)
+			s->filtered &= e->he.filtered;
+		/* perf compares with a time of 0, so that with "time" none is a repetition. */
+		if (e->last_stack == number && !(h->spec->has[HIST_TIME] && s->time))
+			continue;
+		e->last_stack = number;
+		e->he.acc += s->period;
+		if (!entry_add_chain(h, e, s, i))
+			return error_nomem();
+	}
+	return NULL;
+}
+
+static struct error *stack_finish(struct hist *h, struct hist_stack *s, uint64_t number)
+{
+	struct hist_entry want = {
+		.comm = s->comm,
+		.thread = s->thread,
+		.frame = s->leaf,
+		.ip = s->ip,
+		.level = s->level,
+		.cpu = s->cpu,
+		.time = s->time,
+		.trace = s->trace,
+		.values = s->values,
+		.filtered = s->filtered,
+	};
+
+	if (h->spec->has[HIST_PARENT] && h->spec->parent) {
+		for (uint32_t i = 0; i < s->depth && !want.parent; i++)
+			if (parent_matches(h->spec, frame_in(s->chain, i)))
+				want.parent = frame_in(s->chain, i)->sym;
+		want.filtered |= h->spec->exclude_other && !want.parent;
+	}
+	const struct hist_entry of_sample = want;
+	const bool misses = misses_text(h, s->leaf);
+	want.filtered |= misses;
+	struct sorted_entry *e = entry_get(h, &want);
+	if (!e)
+		return error_nomem();
+	e->last_stack = number;
+	stat_add(&e->he.stat, s->period, s->n, s->cpumode);
+	e->he.acc += s->period;
+	if (!entry_add_chain(h, e, s, 0))
+		return error_nomem();
+
+	h->totals.samples += s->n;
+	s->filtered = e->he.filtered; /* as the first sample of the entry */
+	const bool counts = misses ? !of_sample.filtered : !s->filtered;
+	if (counts)
+		h->shown.samples += s->n;
+	if (h->spec->use_chain) {
+		h->totals.chain_period += s->period;
+		if (counts)
+			h->shown.chain_period += s->period;
+	}
+	return h->spec->children ? add_children(h, s, number, &of_sample) : NULL;
+}
+
+/*
+ * Where "comm" is among the keys, perf goes over all entries once more and
+ * puts them into a second tree. Addresses without a symbol compare by a
+ * difference that wraps around, which is no total order, so that this may
+ * change their places.
+ */
+static struct error *collapse(struct hist *h)
+{
+	VEC(struct sorted_entry *) all = {0};
+
+	if (!h->spec->has[HIST_COMM])
+		return NULL;
+	if (!vec_reserve(&all, h->n_entries + 1))
+		return error_nomem();
+	for (struct rb_node *rb = rb_first(&h->in); rb; rb = rb_next(rb))
+		*vec_push(&all) = entry_of_in(rb);
+	h->in = (struct rb_tree){0};
+	for (size_t i = 0; i < all.n; i++)
+		insert_in(h, all.v[i]);
+	vec_deinit(&all);
+	return NULL;
+}
+
+/* The entries, in the tree of those that are collected. */
+static struct error *collect(struct hist *h)
+{
+	for (size_t i = 0; i < h->stacks.n; i++)
+		TRY(stack_finish(h, h->stacks.v[i], i + 1));
+	return collapse(h);
+}
+
+/* By perf's search, as addresses without a symbol have no total order; NULL: none. */
+static struct sorted_entry *find_equal(const struct hist *h, const struct hist_entry *he)
+{
+	struct rb_node *rb = h->in.root;
+
+	while (rb) {
+		const int64_t cmp = hist_entry_cmp(h->spec, &entry_of_in(rb)->he, he);
+
+		if (!cmp)
+			return entry_of_in(rb);
+		rb = cmp < 0 ? rb->left : rb->right;
+	}
+	return NULL;
+}
+
+static bool make_leader(struct hist *h, struct sorted_entry *e, size_t n)
+{
+	e->he.members = arena_alloc(&h->arena, n * sizeof(*e->he.members));
+	e->he.n_members = n;
+	if (e->he.members)
+		e->he.members[0] = &e->he;
+	return e->he.members;
+}
+
+/* An entry of the leader's for one that only a member has. */
+static struct sorted_entry *add_empty(struct hist *h, const struct hist_entry *of, size_t n)
+{
+	struct hist_entry want = *of;
+
+	want.stat = (struct hist_stat){0};
+	want.acc = 0;
+	want.chain = NULL;
+	struct sorted_entry *e = entry_new(h, &want, 0);
+	if (!e || !make_leader(h, e, n))
+		return NULL;
+	insert_in(h, e);
+	h->n_entries++;
+	return e;
+}
+
+/* The i-th of n members: its entries go to the leader's that have their keys. */
+static struct error *link_member(struct hist *leader, const struct hist *member, size_t i, size_t n)
+{
+	struct rb_node *rb;
+
+	/* As perf: those that the leader has, in its order; then those that it lacks. */
+	for (rb = rb_first(&leader->in); rb; rb = rb_next(rb)) {
+		struct sorted_entry *e = entry_of_in(rb);
+		struct sorted_entry *other = find_equal(member, &e->he);
+
+		if (other) {
+			e->he.members[i] = &other->he;
+			other->is_linked = true;
+		}
+	}
+	for (rb = rb_first(&member->in); rb; rb = rb_next(rb)) {
+		struct sorted_entry *other = entry_of_in(rb);
+
+		if (other->is_linked)
+			continue;
+		struct sorted_entry *e = find_equal(leader, &other->he);
+		if (!e)
+			e = add_empty(leader, &other->he, n);
+		if (!e)
+			return error_nomem();
+		e->he.members[i] = &other->he;
+	}
+	return NULL;
+}
+
+/* The order of the report, and the totals. */
+static struct error *put_in_order(struct hist *h)
+{
+	struct rb_tree out = {0};
+
+	if (!vec_reserve(&h->sorted, h->n_entries + 1))
+		return error_nomem();
+	for (struct rb_node *rb = rb_first(&h->in); rb; rb = rb_next(rb))
+		*vec_push(&h->sorted) = &entry_of_in(rb)->he;
+	h->in = (struct rb_tree){0};
+	for (size_t i = 0; i < h->sorted.n; i++) {
+		struct sorted_entry *e = container_of(h->sorted.v[i], struct sorted_entry, he);
+
+		h->totals.period += e->he.stat.period;
+		if (!e->he.filtered)
+			h->shown.period += e->he.stat.period;
+		insert_out(h, &out, e);
+	}
+	h->sorted.n = 0;
+	for (struct rb_node *rb = rb_first(&out); rb; rb = rb_next(rb))
+		*vec_push(&h->sorted) = &entry_of_in(rb)->he;
+	return NULL;
+}
+
+struct error *hist_finish_group(struct hist *const *hists, size_t n)
+{
+	struct hist *leader = hists[0];
+
+	for (size_t i = 0; i < n; i++)
+		TRY(collect(hists[i]));
+	for (struct rb_node *rb = n > 1 ? rb_first(&leader->in) : NULL; rb; rb = rb_next(rb))
+		if (!make_leader(leader, entry_of_in(rb), n))
+			return error_nomem();
+	for (size_t i = 1; i < n; i++)
+		TRY(link_member(leader, hists[i], i, n));
+	for (size_t i = 0; i < n; i++)
+		TRY(put_in_order(hists[i]));
+	for (size_t i = 0; i < n; i++)
+		hist_index_free(hists[i]);
+	return NULL;
+}
