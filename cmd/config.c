@@ -19,6 +19,7 @@
 
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
+#include "lib/sys/open_file.h"
 
 #define CONFIG_MAX (1u << 20) /* bytes of a configuration file */
 
@@ -316,25 +317,51 @@ struct error *config_parse(struct config *cfg, const char *name, const char *tex
 	return NULL;
 }
 
-/* Reads a file that may not be there. guarded: only when it is the user's or root's. */
+/*
+ * Whether nobody but the user and root can write to the file: it names the programs that we run. A
+ * group of the owner's own name and number has one member.
+ */
+static bool is_safe(const char *path, const struct stat *st, const struct log *log)
+{
+	if (st->st_uid != 0 && st->st_uid != geteuid()) {
+		log_warn(log, "%s is ignored: it belongs neither to you nor to root", path);
+		return false;
+	}
+	if (st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && st->st_gid != st->st_uid)) {
+		log_warn(log, "%s is ignored: others can write to it (chmod go-w %s)", path, path);
+		return false;
+	}
+	return true;
+}
+
+/*
+ * Reads a file that may not be there. guarded: a regular file that only the user and root can
+ * write to.
+ */
 static struct error *read_file(struct config *cfg, const char *path, bool guarded,
 			       const struct log *log)
 {
-	_cleanup_fclose_ FILE *in = fopen(path, "re");
+	_cleanup_fclose_ FILE *in = NULL;
 	struct stat st;
 
-	if (!in && (errno == ENOENT || errno == ENOTDIR))
-		return NULL;
-	if (!in && guarded && errno == EACCES)
-		return NULL;
+	if (guarded) {
+		struct error *err = fopen_regular(path, NULL, &in);
+		if (err && (err->code == ENOENT || err->code == ENOTDIR || err->code == EACCES)) {
+			error_free(err);
+			return NULL;
+		}
+		TRY(err);
+	} else {
+		in = fopen(path, "re");
+		if (!in && (errno == ENOENT || errno == ENOTDIR))
+			return NULL;
+	}
 	if (!in || fstat(fileno(in), &st) < 0)
 		return error_at(error_errno(errno, "cannot be read"), "%s", path);
 	if (S_ISDIR(st.st_mode))
 		return error_at(error_errno(EISDIR, "cannot be read"), "%s", path);
-	if (guarded && st.st_uid != 0 && st.st_uid != geteuid()) {
-		log_warn(log, "%s is ignored: it belongs neither to you nor to root", path);
+	if (guarded && !is_safe(path, &st, log))
 		return NULL;
-	}
 	_cleanup_free_ char *text = malloc(CONFIG_MAX + 1);
 	if (!text)
 		return error_nomem();

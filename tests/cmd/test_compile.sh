@@ -237,6 +237,26 @@ test_bad_sources_are_named() {
 	assert_contains out "secret.c: cannot be read: Permission denied"
 }
 
+# The file names the clang that root runs.
+test_configuration_that_others_can_write() {
+	set_up
+	unset PERF_CONFIG
+	printf '[llvm]\n\tclang-path = %s/evil\n' "$TMP" >.perfconfig
+	printf '#!/bin/sh\ntouch %s/evil-ran\nexit 1\n' "$TMP" >evil
+	chmod +x evil
+	chmod 666 .perfconfig
+	"$PERF_BPF" gen skeleton prog.bpf.c >out 2>err || fail "$(cat err)"
+	assert_contains err ".perfconfig is ignored: others can write to it (chmod go-w "
+	[ ! -e evil-ran ] || fail "its clang was run"
+	chmod 644 .perfconfig
+	expect_status 1 "$PERF_BPF" gen skeleton prog.bpf.c
+	[ -e evil-ran ] || fail "the file is not read at all"
+	rm .perfconfig
+	mkfifo .perfconfig
+	expect_status 1 "$PERF_BPF" gen skeleton prog.bpf.c
+	assert_contains err ".perfconfig: not a regular file"
+}
+
 test_dump_obj_writes_the_object_beside() {
 	set_up
 	printf '\tdump-obj = true\n' >>config
