@@ -115,6 +115,7 @@ static void test_perf_columns(void **state)
 		   "                     = 7\n");
 	/* a name from outside cannot move the cursor */
 	opts.threads = true;
+	opts.full_time = false;
 	call_lines_free(lines);
 	ok(call_lines_new(&opts, &lines));
 	memcpy(rec->comm, "a\033[2Jb", 7);
