@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/config.h"
 #include "cmd/job.h"
 #include "cmd/options.h"
 #include "lib/base/json_writer.h"
@@ -44,6 +45,8 @@ enum {
 	OPT_ERRNO_SUMMARY,
 	OPT_SUMMARY_MODE,
 	OPT_BPF_SUMMARY,
+	OPT_NO_BPF_SUMMARY,
+	OPT_FORCE_BTF,
 	OPT_HISTOGRAMS,
 	OPT_SORT_EVENTS,
 	OPT_TOOL_STATS,
@@ -65,6 +68,7 @@ static const struct argp_option options[] = {
 	{"tid", 't', "TID", 0, "Trace these threads: comma-separated", 2},
 	{"uid", 'u', "USER", 0, "Trace only these users: comma-separated names or uids", 2},
 	{"cgroup", 'G', "PATH", 0, "Trace only this cgroup (v2) and its descendants", 2},
+	{"cpu", 'C', "LIST", 0, "Print only calls that end on these CPUs: 0,2-3", 2},
 	{"filter-pids", OPT_FILTER_PIDS, "PID", 0, "Do not trace these processes: comma-separated",
 	 2},
 	{"no-inherit", OPT_NO_INHERIT, NULL, 0, "Do not trace child processes", 2},
@@ -101,7 +105,9 @@ static const struct argp_option options[] = {
 	{"histograms", OPT_HISTOGRAMS, NULL, 0, "Print also histograms of the durations", 4},
 	{"bpf-summary", OPT_BPF_SUMMARY, NULL, 0,
 	 "Accepted for compatibility: the kernel always keeps the sums", 4},
+	{"no-bpf-summary", OPT_NO_BPF_SUMMARY, NULL, 0, "Accepted for compatibility", 4},
 	{NULL, 0, NULL, 0, "Other:", 5},
+	{"force-btf", OPT_FORCE_BTF, NULL, 0, "Accepted for compatibility", 5},
 	{"mmap-pages", 'm', "PAGES", 0, "Ring size in pages, or a size such as 512K or 4M", 5},
 	{"tool_stats", OPT_TOOL_STATS, NULL, 0, "Print at the end what the trace itself did", 5},
 	{"verbose", 'v', NULL, 0, "Be verbose (-vv for debugging)", 5},
@@ -146,6 +152,9 @@ static const struct option_member members[] = {
 	OPTION_SETS('S', struct trace_args, with_summary),
 	OPTION_SETS(OPT_ERRNO_SUMMARY, struct trace_args, errno_summary),
 	OPTION_SETS(OPT_HISTOGRAMS, struct trace_args, histograms),
+	OPTION_SETS('C', struct trace_args, opts.cpus),
+	OPTION_SETS(OPT_NO_BPF_SUMMARY, struct trace_args, ignored),
+	OPTION_SETS(OPT_FORCE_BTF, struct trace_args, ignored),
 	OPTION_SETS(OPT_BPF_SUMMARY, struct trace_args, ignored),
 	OPTION_SETS(OPT_TOOL_STATS, struct trace_args, tool_stats),
 	OPTION_SETS('v', struct trace_args, verbose),
@@ -182,6 +191,8 @@ static struct error *check_together(struct trace_args *args)
 		return error_usage("--strace, --json and --csv cannot be used together");
 	if (args->csv && args->with_summary)
 		return error_usage("--csv prints the summary alone; use -s");
+	if (args->opts.cpus && (args->summary_only || args->with_summary))
+		return error_usage("-C cannot be used with a summary, which has all CPUs");
 	if (args->opts.output && args->summary_only)
 		return error_usage("-o writes calls, and -s leaves them out; use -S");
 	return NULL;
@@ -394,6 +405,31 @@ static int exit_status(const struct trace_run *run)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* What perf trace looks like, as its users have set it. */
+static struct error *configure(struct trace_run_opts *o, const struct log *log)
+{
+	_cleanup_config_ struct config *config = NULL;
+	bool time, duration, names;
+
+	TRY(config_load(log, &config));
+	TRY(config_get_bool(config, "trace.show_timestamp", true, &time));
+	TRY(config_get_bool(config, "trace.show_duration", true, &duration));
+	TRY(config_get_bool(config, "trace.show_arg_names", true, &names));
+	TRY(config_get_bool(config, "trace.show_prefix", false, &o->show_prefix));
+	TRY(config_get_bool(config, "trace.show_zeros", false, &o->show_zeros));
+	o->no_time = !time;
+	o->no_duration = !duration;
+	o->hide_names = !names;
+	const char *alignment = config_get(config, "trace.args_alignment");
+	uint64_t v = 70;
+	if (alignment && !option_number(alignment, 1000, &v))
+		return error_new(EINVAL,
+				 "configuration: trace.args_alignment has the invalid value '%s'",
+				 alignment);
+	o->alignment = (unsigned)v;
+	return NULL;
+}
+
 static struct error *trace(struct trace_args *args, struct log *log, int *status)
 {
 	_cleanup_(trace_run_freep) struct trace_run *run = NULL;
@@ -401,6 +437,7 @@ static struct error *trace(struct trace_args *args, struct log *log, int *status
 	struct trace_stats stats;
 
 	TRY(check_together(args));
+	TRY(configure(o, log));
 	o->log = log;
 	o->calls = args->calls.v;
 	o->n_calls = args->calls.n;

@@ -18,7 +18,6 @@
 #include "show/plain.h"
 
 enum {
-	PERF_RESULT = 70,   /* the column of the result, behind the thread */
 	STRACE_RESULT = 40, /* … of the line */
 	PERF_COMM = 14,	    /* bytes of a name in perf's columns */
 	LIVE_MAX = 65536,   /* threads that are remembered to be running */
@@ -89,14 +88,14 @@ static void add_perf_head(const struct call_lines *lines, const struct trace_rec
 {
 	const uint64_t base = lines->opts.full_time ? 0 : lines->base;
 
-	if (rec->enter_ns)
-		strbuf_addf(out, "%10.3f (", (double)(int64_t)(rec->enter_ns - base) / 1e6);
-	else
-		strbuf_adds(out, "         ? (");
-	if (rec->enter_ns && rec->exit_ns)
-		strbuf_addf(out, "%6.3f ms): ", (double)(rec->exit_ns - rec->enter_ns) / 1e6);
-	else
-		strbuf_adds(out, "         ): ");
+	if (!lines->opts.no_time && rec->enter_ns)
+		strbuf_addf(out, "%10.3f ", (double)(int64_t)(rec->enter_ns - base) / 1e6);
+	else if (!lines->opts.no_time)
+		strbuf_adds(out, "         ? ");
+	if (!lines->opts.no_duration && rec->enter_ns && rec->exit_ns)
+		strbuf_addf(out, "(%6.3f ms): ", (double)(rec->exit_ns - rec->enter_ns) / 1e6);
+	else if (!lines->opts.no_duration)
+		strbuf_adds(out, "(         ): ");
 	if (!lines->opts.threads)
 		return;
 	if (!lines->opts.no_comm) {
@@ -121,11 +120,11 @@ static struct error *add_perf(const struct call_lines *lines, const struct trace
 	}
 	strbuf_addch(out, ')');
 	if ((rec->flags & TRACE_NO_EXIT) && !is_exit(lines, rec)) {
-		fill_to(out, start, PERF_RESULT - 4);
+		fill_to(out, start, max_of(lines->opts.alignment, 4u) - 4);
 		strbuf_adds(out, " ...");
 		return NULL;
 	}
-	fill_to(out, start, PERF_RESULT - 1);
+	fill_to(out, start, max_of(lines->opts.alignment, 1u) - 1);
 	strbuf_addch(out, ' ');
 	return call_text_add_result(out, lines->opts.table, rec, &lines->opts.text);
 }

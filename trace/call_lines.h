@@ -29,10 +29,12 @@ struct call_lines_opts {
 	const struct call_table *table;
 	enum call_lines_style style;
 	struct call_text_opts text;
-	bool full_time;	    /* CLOCK_MONOTONIC, not since the first call */
-	bool threads;	    /* perf's columns: name the thread */
-	bool no_comm;	    /* … by its number only */
-	int64_t clock_diff; /* JSON: what makes ns since 1970 of the records' times */
+	bool full_time;		   /* CLOCK_MONOTONIC, not since the first call */
+	bool threads;		   /* perf's columns: name the thread */
+	bool no_comm;		   /* … by its number only */
+	bool no_time, no_duration; /* perf's columns: without these */
+	unsigned alignment;	   /* perf's columns: where results begin, behind the thread */
+	int64_t clock_diff;	   /* JSON: what makes ns since 1970 of the records' times */
 };
 
 struct call_lines;

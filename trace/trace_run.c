@@ -43,6 +43,7 @@ struct trace_run {
 	struct call_lines *lines;
 	struct call_sums *sums;
 	struct call_recording *recording;
+	struct sys_cpus cpus;
 	struct strbuf out;
 	VEC(struct lost_calls) losses;
 	uint64_t lost;
@@ -206,7 +207,16 @@ static struct error *open_lines(struct trace_run *run)
 	const struct call_lines_opts opts = {
 		.table = run->table,
 		.style = o->style,
-		.text = {.raw = o->raw},
+		.text =
+			{
+				.raw = o->raw,
+				.hide_names = o->hide_names,
+				.show_prefix = o->show_prefix,
+				.show_zeros = o->show_zeros,
+			},
+		.no_time = o->no_time,
+		.no_duration = o->no_duration,
+		.alignment = o->alignment,
 		.full_time = o->full_time,
 		.no_comm = o->no_comm,
 		/* as perf: one thread whose children are not traced needs no name */
@@ -234,6 +244,8 @@ struct error *trace_run_new(const struct trace_run_opts *opts, struct trace_run 
 	if (!opts->input)
 		TRY(loop_new(&run->loop));
 	TRY(select_calls(run));
+	if (opts->cpus)
+		TRY(error_mark_usage(error_prefix(sys_cpus_parse(opts->cpus, &run->cpus), "-C")));
 	if (opts->workload)
 		TRY(loop_prepare(run->loop, opts->workload));
 	if (!opts->input)
@@ -262,6 +274,7 @@ void trace_run_free(struct trace_run *run)
 	fd_names_free(run->fd_names);
 	tasks_deinit(&run->tasks);
 	loop_free(run->loop);
+	sys_cpus_deinit(&run->cpus);
 	call_table_free(run->table);
 	free(run->calls);
 	vec_deinit(&run->losses);
@@ -310,7 +323,8 @@ static struct error *on_record(void *ctx, const struct trace_record *rec)
 
 	run->n_records++;
 	run->n_bytes += rec->size;
-	if (is_enough(run) || is_before_exec(run, rec))
+	if (is_enough(run) || is_before_exec(run, rec) ||
+	    (run->opts.cpus && !sys_cpus_has(&run->cpus, rec->cpu)))
 		return NULL;
 	if (run->recording)
 		TRY(call_recording_add(run->recording, rec));

@@ -56,6 +56,10 @@ struct trace_run_opts {
 	bool summary, by_thread;
 	enum call_lines_style style;
 	bool raw, fd_paths, full_time, no_comm;
+	/* Of perf's columns, as perf's configuration has it: see struct call_text_opts. */
+	bool no_time, no_duration, hide_names, show_prefix, show_zeros;
+	unsigned alignment;
+	const char *cpus; /* calls that end on these: "0,2-3"; NULL: all. Not of the sums */
 	trace_write_fn *write;
 	void *ctx;
 };

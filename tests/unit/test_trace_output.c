@@ -84,7 +84,7 @@ static void check_line(struct call_lines *lines, const struct trace_record *rec,
 static void test_perf_columns(void **state)
 {
 	struct call_table *table = table_new();
-	struct call_lines_opts opts = {.table = table, .threads = true};
+	struct call_lines_opts opts = {.table = table, .threads = true, .alignment = 70};
 	struct call_lines *lines;
 	union made_record made;
 
