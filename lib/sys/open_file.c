@@ -256,22 +256,23 @@ void output_path_deinit(struct output_path *out)
 	out->dir_fd = -1;
 }
 
-static int write_all(int fd, const void *data, size_t n)
+struct error *file_write(int fd, const void *data, size_t n)
 {
 	for (const char *p = data; n > 0;) {
 		const ssize_t done = write(fd, p, n);
 
 		if (done < 0 && errno != EINTR)
-			return errno;
+			return error_errno(errno, "cannot be written");
 		if (done > 0) {
 			p += done;
 			n -= (size_t)done;
 		}
 	}
-	return 0;
+	return NULL;
 }
 
-struct error *file_replace(int dir_fd, const char *name, const void *data, size_t n, mode_t mode)
+struct error *file_replace_by(int dir_fd, const char *name, mode_t mode, file_content_fn *content,
+			      void *ctx)
 {
 	char temp[64];
 	int fd = -1;
@@ -285,13 +286,31 @@ struct error *file_replace(int dir_fd, const char *name, const void *data, size_
 	}
 	if (fd < 0)
 		return error_errno(errno, "cannot write '%s'", name);
-	int code = write_all(fd, data, n);
-	if (close(fd) < 0 && !code)
-		code = errno;
-	if (!code && renameat(dir_fd, temp, dir_fd, name) < 0)
-		code = errno;
-	if (!code)
-		return NULL;
-	unlinkat(dir_fd, temp, 0);
-	return error_errno(code, "cannot write '%s'", name);
+	struct error *err = content(fd, ctx);
+	if ((close(fd) < 0 || (!err && renameat(dir_fd, temp, dir_fd, name) < 0)) && !err)
+		err = error_errno(errno, "cannot write '%s'", name);
+	if (err)
+		unlinkat(dir_fd, temp, 0);
+	return err;
+}
+
+struct new_content {
+	const char *name;
+	const void *data;
+	size_t n;
+};
+
+static struct error *write_content(int fd, void *ctx)
+{
+	const struct new_content *c = ctx;
+	_cleanup_error_ struct error *err = file_write(fd, c->data, c->n);
+
+	return err ? error_errno(err->code, "cannot write '%s'", c->name) : NULL;
+}
+
+struct error *file_replace(int dir_fd, const char *name, const void *data, size_t n, mode_t mode)
+{
+	struct new_content c = {name, data, n};
+
+	return file_replace_by(dir_fd, name, mode, write_content, &c);
 }

@@ -67,4 +67,12 @@ void output_path_deinit(struct output_path *out);
  */
 struct error *file_replace(int dir_fd, const char *name, const void *data, size_t n, mode_t mode);
 
+/* Writes the content of a new file. */
+typedef struct error *file_content_fn(int fd, void *ctx);
+/* The same; write() is called once. If it fails, the old file stays and its error is returned. */
+struct error *file_replace_by(int dir_fd, const char *name, mode_t mode, file_content_fn *write,
+			      void *ctx);
+/* Writes all n bytes. Errors: as write(2), without a name. */
+struct error *file_write(int fd, const void *data, size_t n);
+
 #endif

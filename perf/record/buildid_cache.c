@@ -28,6 +28,7 @@
 
 #include "lib/base/cleanup.h"
 #include "lib/base/strbuf.h"
+#include "lib/sys/open_file.h"
 
 #define FILE_MAX (1ull << 30) /* larger files are not copied */
 
@@ -152,13 +153,7 @@ static struct error *copy_text(int from, int to, bool *named)
 		total += (uint64_t)n;
 		if (total > FILE_MAX)
 			return error_new(EFBIG, "is too large");
-		for (ssize_t done = 0; done < n;) {
-			const ssize_t w = write(to, buf + done, (size_t)(n - done));
-
-			if (w < 0 && errno != EINTR)
-				return error_errno(errno, "cannot be written");
-			done += max_of(w, (ssize_t)0);
-		}
+		TRY(file_write(to, buf, (size_t)n));
 	}
 }
 
@@ -166,7 +161,7 @@ static struct error *copy_file(int from, int to)
 {
 	off_t at = 0;
 	struct stat st;
-	bool named;
+	bool named = true; /* not looked for */
 
 	if (fstat(from, &st))
 		return error_errno(errno, "cannot be read");
@@ -189,26 +184,19 @@ static struct error *copy_file(int from, int to)
 	return copy_text(from, to, &named);
 }
 
-/* Creates the file in the directory, under its name when it is complete. */
-static struct error *create(int dir, const char *name, int from, bool text, mode_t mode)
-{
-	char temporary[32];
-	bool named = !text;
+struct cached {
+	int fd; /* of the file to copy */
+	bool text;
+};
 
-	snprintf(temporary, sizeof(temporary), ".%d.tmp", (int)getpid());
-	unlinkat(dir, temporary, 0);
-	_cleanup_close_ int to =
-		openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-	if (to < 0)
-		return error_errno(errno, "cannot be created");
-	struct error *err = text ? copy_text(from, to, &named) : copy_file(from, to);
-	if (!err && !named)
-		err = error_new(EPERM, "the kernel hides the addresses (kernel.kptr_restrict)");
-	if (!err && renameat(dir, temporary, dir, name))
-		err = error_errno(errno, "cannot be renamed");
-	if (err)
-		unlinkat(dir, temporary, 0);
-	return err;
+static struct error *write_copy(int to, void *ctx)
+{
+	const struct cached *from = ctx;
+	bool named = !from->text;
+
+	TRY(from->text ? copy_text(from->fd, to, &named) : copy_file(from->fd, to));
+	return named ? NULL
+		     : error_new(EPERM, "the kernel hides the addresses (kernel.kptr_restrict)");
 }
 
 static struct error *link_id(const struct buildid_cache *c, const char *hex, const char *path)
@@ -249,7 +237,8 @@ static struct error *add(const struct buildid_cache *c, const char *path, const 
 	if (!faccessat(c->fd, strbuf_str(&known), R_OK, 0))
 		return NULL;
 	TRY(open_path(c, strbuf_str(&folder), &dir));
-	TRY(error_at(create(dir, file, fd, !strcmp(file, "kallsyms"), mode), "%s/%s",
+	struct cached from = {fd, !strcmp(file, "kallsyms")};
+	TRY(error_at(file_replace_by(dir, file, mode, write_copy, &from), "%s/%s",
 		     strbuf_str(&folder), file));
 	return link_id(c, strbuf_str(&hex), path);
 }

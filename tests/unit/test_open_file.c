@@ -163,6 +163,28 @@ static void replace(const char *path, const char *text)
 	output_path_deinit(&out);
 }
 
+static struct error *half(int fd, void *ctx)
+{
+	*(int *)ctx += 1;
+	TRY(file_write(fd, "half", 4));
+	return error_new(ENODATA, "no more");
+}
+
+static void failed_content_replaces_nothing(void **state)
+{
+	int calls = 0;
+
+	assert_int_equal(mkdir("half", 0777), 0);
+	replace("half/file", "whole");
+	struct output_path out = find("half/file");
+	refuses(file_replace_by(out.dir_fd, out.name, 0600, half, &calls), ENODATA, "no more");
+	output_path_deinit(&out);
+	assert_int_equal(calls, 1);
+	assert_string_equal(content("half/file"), "whole");
+	/* nothing else is left */
+	assert_int_equal(unlink("half/file") | rmdir("half"), 0);
+}
+
 static void output_follows_own_links(void **state)
 {
 	struct output_path out;
@@ -248,11 +270,9 @@ static void output_to_what_is_open(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(only_regular_files_are_read),
-		TEST(what_is_not_regular_is_not_even_opened),
-		TEST(sizes_and_owners_are_checked),
-		TEST(output_follows_own_links),
-		TEST(output_does_not_follow_links_of_others),
+		TEST(only_regular_files_are_read),  TEST(what_is_not_regular_is_not_even_opened),
+		TEST(sizes_and_owners_are_checked), TEST(failed_content_replaces_nothing),
+		TEST(output_follows_own_links),	    TEST(output_does_not_follow_links_of_others),
 		TEST(output_to_what_is_open),
 	};
 
