@@ -119,10 +119,7 @@ struct error *list_objects(enum kobj_kind kind, const struct action_args *args, 
 		strbuf_addch(&out, '\n');
 	}
 	json_writer_finish(&w);
-	if (strbuf_failed(&out))
-		return error_nomem();
-	fputs(strbuf_str(&out), stdout);
-	return NULL;
+	return cmd_print(&out);
 }
 
 void add_pids(const struct listed *object, struct strbuf *out)

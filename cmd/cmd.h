@@ -48,6 +48,9 @@ int cmd_fail(struct error *err);
  */
 struct error *cmd_write_file(const char *path, const struct strbuf *text, bool is_private);
 
+/* Prints what was written to out, unless that failed; main() reports what cannot be printed. */
+struct error *cmd_print(const struct strbuf *out);
+
 /*
  * Writes to standard output at once, where SIGPIPE is ignored: by one write(2), where the file
  * takes so much. Stdio would make two of it, and what a workload writes to the same file could be

@@ -47,6 +47,14 @@ struct log cmd_log(int verbose)
 	return (struct log){.level = level, .write = write_stderr};
 }
 
+struct error *cmd_print(const struct strbuf *out)
+{
+	if (strbuf_failed(out))
+		return error_nomem();
+	fwrite(strbuf_str(out), 1, out->len, stdout);
+	return NULL;
+}
+
 struct error *cmd_write_fd(int fd, const char *data, size_t size, bool *closed)
 {
 	for (size_t done = 0; !*closed && done < size;) {

@@ -114,10 +114,7 @@ static struct error *read_object(const struct gen_args *args, const struct log *
 
 static struct error *write_output(const char *path, const struct strbuf *text)
 {
-	if (path && strcmp(path, "-"))
-		return cmd_write_file(path, text, false);
-	fwrite(text->str, 1, text->len, stdout);
-	return NULL; /* main() tells what could not be written */
+	return path && strcmp(path, "-") ? cmd_write_file(path, text, false) : cmd_print(text);
 }
 
 int cmd_gen(int argc, char **argv)

@@ -190,10 +190,7 @@ static struct error *map_dump(const struct action_args *args, size_t at)
 		strbuf_reset(&out);
 	}
 	entry_dump_end(format, &out);
-	if (strbuf_failed(&out))
-		return error_nomem();
-	fwrite(out.str, 1, out.len, stdout);
-	return NULL;
+	return cmd_print(&out);
 }
 
 /* Bytes as bpftool takes them: decimal or 0x…, after "hex" hexadecimal. */
@@ -305,10 +302,7 @@ static struct error *map_lookup(const struct action_args *args, size_t at)
 	if (bpf_map_lookup_elem(map.fd, key, value))
 		return no_entry(&map, errno, "read");
 	entry_show(format, key, value, &out);
-	if (strbuf_failed(&out))
-		return error_nomem();
-	fputs(strbuf_str(&out), stdout);
-	return NULL;
+	return cmd_print(&out);
 }
 
 static struct error *map_update(const struct action_args *args, size_t at)

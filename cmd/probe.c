@@ -246,10 +246,7 @@ static struct error *run(struct probe *p)
 	p->view.verbose = p->verbose;
 	p->view.log = &log;
 	TRY(show(p, &out));
-	if (strbuf_failed(&out))
-		return error_nomem();
-	fwrite(strbuf_str(&out), 1, out.len, stdout);
-	return NULL;
+	return cmd_print(&out);
 }
 
 static void probe_deinit(struct probe *p)

@@ -238,8 +238,7 @@ static struct error *prog_dump(const struct action_args *args, size_t at)
 		TRY(code_jited(code, &dump.opts, &out));
 	else
 		TRY(code_xlated(code, &dump.opts, &out));
-	fwrite(strbuf_str(&out), 1, out.len, stdout);
-	return NULL;
+	return cmd_print(&out);
 }
 
 /* ---- what programs print ---- */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/cmd.h"
 #include "cmd/job.h"
 #include "inspect/profile.h"
 #include "lib/base/json_writer.h"
@@ -139,8 +140,5 @@ struct error *prog_profile(const struct action_args *args, size_t at)
 	job_begin();
 	TRY(measure(fd, ms, args, at, &profile));
 	(args->json ? show_json : show_text)(profile, &out);
-	if (strbuf_failed(&out))
-		return error_nomem();
-	fputs(strbuf_str(&out), stdout);
-	return NULL;
+	return cmd_print(&out);
 }

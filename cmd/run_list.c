@@ -13,10 +13,9 @@
 
 static int print(struct strbuf *out)
 {
-	if (strbuf_failed(out))
-		return cmd_fail(error_nomem());
-	fwrite(strbuf_str(out), 1, out->len, stdout);
-	return fflush(stdout) ? cmd_fail(error_errno(errno, "cannot write the output")) : 0;
+	struct error *err = cmd_print(out);
+
+	return err ? cmd_fail(err) : 0;
 }
 
 static void add_json(const struct builtin *b, struct strbuf *out)
