@@ -10,7 +10,6 @@
  */
 #include "perf/hist/internal.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
