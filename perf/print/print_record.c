@@ -98,7 +98,9 @@ struct cpu_runs {
 
 static void cpu_runs_flush(struct cpu_runs *runs)
 {
-	if (runs->any && runs->first == runs->last)
+	if (runs->any && runs->first == UINT16_MAX)
+		strbuf_adds(runs->out, "-1"); /* any CPU */
+	else if (runs->any && runs->first == runs->last)
 		strbuf_addf(runs->out, "%" PRIu64, runs->first);
 	else if (runs->any)
 		strbuf_addf(runs->out, "%" PRIu64 "-%" PRIu64, runs->first, runs->last);
@@ -189,8 +191,7 @@ static void add_event_update(struct cursor c, struct strbuf *out)
 	}
 }
 
-/* "PERF_RECORD_COMM: ls:7/7" and a newline. */
-static void print_record_body(const struct record *rec, struct strbuf *out)
+void print_record_body(const struct record *rec, struct strbuf *out)
 {
 	const char *name = record_type_name(rec->header.type);
 	_cleanup_error_ struct error *err = NULL;
@@ -243,6 +244,12 @@ static void print_record_body(const struct record *rec, struct strbuf *out)
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		add_switch(rec, out);
 		return;
+	case RECORD_HEADER_ATTR:
+	case RECORD_HEADER_EVENT_TYPE:
+	case RECORD_HEADER_TRACING_DATA:
+	case RECORD_HEADER_BUILD_ID:
+	case RECORD_HEADER_FEATURE:
+		return; /* perf leaves out the newline */
 	case RECORD_FINISHED_INIT:
 		strbuf_adds(out, ": unhandled!");
 		break;
@@ -290,66 +297,4 @@ void print_record(struct script_printer *p, const struct record *rec, const stru
 	const size_t from = out->len;
 	print_record_body(rec, out);
 	plain_since(out, from, false);
-}
-
-/*
- * perf script -D: where the record stands, its bytes, and what it is.
- *
- *	0x1a8@perf.data [0x50]: event: 1
- *	.
- *	. ... raw event: size 80 bytes
- *	.  0000:  01 00 00 00 …  ........
- */
-void print_record_raw(struct script_printer *p, const struct record *rec,
-		      const struct sample *sample, const struct session_event *event,
-		      const struct thread *thread, const char *file, struct strbuf *out)
-{
-	const char *name = record_type_name(rec->header.type);
-	const struct sample *id = sample ? sample : &rec->id;
-	const uint8_t *bytes = rec->body.base;
-
-	strbuf_addf(out, "\n%#" PRIx64 "@%s [%#x]: event: %u\n.\n. ... raw event: size %u bytes\n",
-		    rec->file_offset, file, rec->header.size, rec->header.type, rec->header.size);
-	for (size_t line = 0; line < rec->body.size; line += 16) {
-		strbuf_addf(out, ".  %04x: ", (unsigned)line);
-		add_hex_row(out, bytes + line, min_of(rec->body.size - line, (size_t)16), 16);
-	}
-	strbuf_addch(out, '\n');
-	/* perf's own records have neither: they show as 0 0. */
-	bool user = rec->header.type >= 64;
-	if (p->all_sample_types & PERF_SAMPLE_CPU)
-		strbuf_addf(out, "%u ", user ? 0 : (unsigned)id->cpu);
-	if (p->all_sample_types & PERF_SAMPLE_TIME)
-		strbuf_addf(out, "%" PRIu64 " ", user ? 0 : id->time);
-	strbuf_addf(out, "%#" PRIx64 " [%#x]: ", rec->file_offset, rec->header.size);
-	const size_t from = out->len;
-	if (!sample) {
-		print_record_body(rec, out);
-		plain_since(out, from, user); /* the kernel's records take one line */
-		return;
-	}
-	strbuf_addf(out,
-		    "PERF_RECORD_%s(IP, 0x%x): %d/%d: %#" PRIx64 " period: %" PRIu64
-		    " addr: %#" PRIx64 "\n",
-		    name ? name : "UNKNOWN", rec->header.misc, sample->pid, sample->tid, sample->ip,
-		    sample->period, sample->addr);
-	if (sample->has & PERF_SAMPLE_CALLCHAIN) {
-		strbuf_addf(out, "... FP chain: nr:%" PRIu64 "\n", sample->chain.n);
-		for (uint64_t i = 0; i < sample->chain.n; i++)
-			strbuf_addf(out, "..... %2u: %016" PRIx64 "\n", (unsigned)i,
-				    u64_array_at(&sample->chain, i));
-	}
-	if (thread) {
-		strbuf_adds(out, " ... thread: ");
-		plain_adds(out, thread->comm);
-		strbuf_addf(out, ":%d\n", thread->tid);
-	}
-	if (thread && p->opts.resolver) {
-		struct location at;
-
-		resolve_addr(p->opts.resolver, thread, sample->cpumode, sample->ip, &at);
-		strbuf_adds(out, " ...... dso: ");
-		plain_adds(out, at.map ? map_dso_name(at.map) : "<not found>");
-		strbuf_addch(out, '\n');
-	}
 }

@@ -115,10 +115,11 @@ static struct error *on_record(struct script *sc, const struct record *rec, int3
 {
 	struct thread *thread = NULL;
 
-	if (session_n_events(sc->session) != sc->reader.n_events)
-		TRY(learn(sc));
+	/* By the events that were known before it. */
 	if (sc->opts->dump)
 		print_record_raw(sc->printer, rec, NULL, NULL, NULL, sc->name, &sc->out);
+	if (session_n_events(sc->session) != sc->reader.n_events)
+		TRY(learn(sc));
 	if (!is_shown(sc->opts, rec->header.type) ||
 	    !filter_has_cpu(sc->recording->filter, rec->id.cpu))
 		return maybe_flush(sc);

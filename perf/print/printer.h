@@ -12,8 +12,9 @@ struct script_printer {
 	struct tracing *tracing;
 	bool json;
 	bool use_chain;
-	size_t name_width; /* of the longest event name */
-	size_t n_checked;  /* events that the choice was checked against */
+	size_t name_width; /* of the longest of the first n_named names */
+	size_t n_named;
+	size_t n_checked; /* events that the choice was checked against */
 	bool type_checked[FIELD_N_TYPES];
 	uint64_t all_sample_types; /* of all events */
 	unsigned max_stack;
@@ -30,6 +31,12 @@ void add_hex_row(struct strbuf *out, const uint8_t *bytes, size_t n, size_t widt
 /* comm, pid, tid, cpu, misc and time, as far as they are chosen. */
 void print_start(struct script_printer *p, const struct session_event *event, uint32_t type,
 		 const struct sample *sample, const struct thread *thread, struct strbuf *out);
+
+/* "PERF_RECORD_COMM: ls:7/7" and a newline. */
+void print_record_body(const struct record *rec, struct strbuf *out);
+
+/* "AX", "x29": perf's name of a register by its number; arch NULL: x86-64. */
+const char *sample_reg_name(const char *arch, unsigned reg, char name[16]);
 
 /* What perf calls the map's DSO; "[unknown]" for NULL. */
 const char *map_dso_name(const struct map *map);

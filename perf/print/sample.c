@@ -138,7 +138,6 @@ struct error *printer_check_events(struct script_printer *p)
 
 		all |= ev->attr.sample_type;
 		p->all_sample_types |= ev->attr.sample_type;
-		p->name_width = max_of(p->name_width, strlen(ev->name));
 		if (i < p->n_checked || (is_dummy(&ev->attr) && !pipe) || p->type_checked[type])
 			continue;
 		p->type_checked[type] = true;
@@ -449,34 +448,34 @@ static void add_addr(struct script_printer *p, const struct sample *sample,
 }
 
 /* Names by the order of enum perf_event_x86_regs and perf_event_arm_regs. */
-static void add_reg_name(struct strbuf *out, const char *arch, unsigned reg)
+const char *sample_reg_name(const char *arch, unsigned reg, char name[16])
 {
 	static const char *const x86[] = {"AX", "BX",	 "CX",	"DX",  "SI",  "DI",  "BP",  "SP",
 					  "IP", "FLAGS", "CS",	"SS",  "DS",  "ES",  "FS",  "GS",
 					  "R8", "R9",	 "R10", "R11", "R12", "R13", "R14", "R15"};
-	char name[16];
 
 	if (!arch || !strcmp(arch, "x86_64") || !strcmp(arch, "i386")) {
 		if (reg < ARRAY_SIZE(x86))
-			snprintf(name, sizeof(name), "%s", x86[reg]);
+			snprintf(name, 16, "%s", x86[reg]);
 		else if (reg >= 32)
-			snprintf(name, sizeof(name), "XMM%u", (reg - 32) / 2);
+			snprintf(name, 16, "XMM%u", (reg - 32) / 2);
 		else
-			snprintf(name, sizeof(name), "unknown");
+			snprintf(name, 16, "unknown");
 	} else if (!strcmp(arch, "aarch64") && reg >= 30) {
 		static const char arm[][3] = {"lr", "sp", "pc", "vg"};
 
-		snprintf(name, sizeof(name), "%s", reg < 33 ? arm[reg - 30] : "vg");
+		snprintf(name, 16, "%s", reg < 33 ? arm[reg - 30] : "vg");
 	} else {
-		snprintf(name, sizeof(name), "%s%u", strcmp(arch, "aarch64") ? "r" : "x", reg);
+		snprintf(name, 16, "%s%u", strcmp(arch, "aarch64") ? "r" : "x", reg);
 	}
-	add_right(out, name, strlen(name), 5);
+	return name;
 }
 
 static void add_regs(struct script_printer *p, uint64_t abi, const struct u64_array *regs,
 		     uint64_t mask, struct strbuf *out)
 {
 	const char *arch = session_header(p->opts.session)->arch;
+	char name[16];
 	uint64_t i = 0;
 
 	if (!regs->n)
@@ -487,7 +486,8 @@ static void add_regs(struct script_printer *p, uint64_t abi, const struct u64_ar
 	for (unsigned r = 0; r < 64 && i < regs->n; r++) {
 		if (!(mask >> r & 1))
 			continue;
-		add_reg_name(out, arch, r);
+		sample_reg_name(arch, r, name);
+		add_right(out, name, strlen(name), 5);
 		strbuf_add(out, ":0x", 3);
 		strbuf_add_hex(out, u64_array_at(regs, i++));
 		strbuf_addch(out, ' ');
@@ -546,6 +546,16 @@ struct trace_event *printer_trace_event(struct script_printer *p, const struct s
 	return p->last_trace;
 }
 
+/* Of the longest name of an event. In a pipe, names may come after the events. */
+static size_t name_width(struct script_printer *p)
+{
+	for (size_t i = 0; !p->n_named && i < session_n_events(p->opts.session); i++)
+		p->name_width =
+			max_of(p->name_width, strlen(session_event(p->opts.session, i)->name));
+	p->n_named = session_n_events(p->opts.session);
+	return p->name_width;
+}
+
 void print_sample(struct script_printer *p, const struct record *rec, const struct sample *sample,
 		  const struct session_event *event, struct thread *thread, struct strbuf *out)
 {
@@ -561,7 +571,7 @@ void print_sample(struct script_printer *p, const struct record *rec, const stru
 		strbuf_addch(out, ' ');
 	}
 	if (fields & FIELD_EVENT) {
-		add_right(out, event->name, strlen(event->name), p->name_width);
+		add_right(out, event->name, strlen(event->name), name_width(p));
 		strbuf_add(out, ": ", 2);
 	}
 	if (p->choice.flags)

@@ -365,7 +365,8 @@ struct error *session_unpack(struct session *s, struct chunk *chunk, const uint8
 			     size_t size)
 {
 	struct unpack *u = s->input.unpack;
-	uint64_t offset = chunk_offset(chunk, rec);
+	/* As in perf, what it holds is where the record is. */
+	uint64_t offset = s->rec.file_offset;
 
 	if (chunk->unpacked)
 		return unpack_error(s, chunk, rec, "it is nested in another one");

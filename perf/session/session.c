@@ -202,7 +202,9 @@ static struct error *deliver_value(struct session *s, const struct perf_event_at
 	if (!s->sample.period)
 		return NULL;
 	s->rec.event = &node->event->pub;
-	return s->tool->sample(s->tool, s, &s->rec, &s->sample, s->rec.event, thread);
+	TRY(s->tool->sample(s->tool, s, &s->rec, &s->sample, s->rec.event, thread));
+	s->rec.again = true;
+	return NULL;
 }
 
 /* A sample of a group's leader stands for one of each member, as in perf. */
@@ -397,6 +399,7 @@ static void record_fill(struct session *s, const struct chunk *chunk, const uint
 	struct record *r = &s->rec;
 
 	r->file_offset = chunk_offset(chunk, rec);
+	r->again = false;
 	r->body = (struct cursor){
 		.base = rec,
 		.size = size,

@@ -106,6 +106,7 @@ struct record {
 	uint64_t file_offset;
 	const struct session_event *event; /* NULL when the file does not say */
 	struct sample id;		   /* the sample_id fields of a record that is no sample */
+	bool again; /* a sample of a group's further member: the record was handed out before */
 };
 
 /*

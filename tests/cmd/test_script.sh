@@ -233,6 +233,32 @@ test_raw_dump() {
 	cmp theirs mine || fail "differs: $(diff theirs mine | head -5)"
 }
 
+# same_dump FILE TEXT: script -D prints what perf prints, and TEXT is in it
+same_dump() {
+	"$PERF" script -D -G -i "$1" >theirs 2>/dev/null
+	"$PERF_BPF" script -D -G -i "$1" >mine
+	grep -aqF "$2" theirs || fail "$1: perf's dump has no '$2'"
+	cmp theirs mine || fail "$1: differs: $(diff theirs mine | head -5)"
+}
+
+# Pipes, compressed records, values of groups, registers and stacks, data sources.
+test_raw_dump_of_other_recordings() {
+	need_perf
+	"$PERF" record -q -o - -e cpu-clock,sched:sched_process_exec -- sh -c 'exec ls /' \
+		>p.data 2>/dev/null
+	same_dump p.data '@pipe [0x'
+	same_dump p.data ']: PERF_RECORD_TRACING_DATA'
+	record z.data -z -g -e cpu-clock,page-faults
+	same_dump z.data 'event: 9'
+	record g.data -e '{cpu-clock,task-clock,page-faults}:S'
+	same_dump g.data '.... group nr 3'
+	record w.data --call-graph dwarf,512 -d -e page-faults
+	same_dump w.data '... ustack: size '
+	same_dump w.data '... user regs: mask 0x'
+	record t.data --per-thread -e page-faults
+	same_dump t.data 'PERF_RECORD_CPU_MAP: -1'
+}
+
 test_bpf_output_bytes() {
 	need_perf
 	"$PERF_BPF" record --help >/dev/null 2>&1 || skip "record is not built in"

@@ -9,26 +9,41 @@ differ, and are not supported. recordings/expected.txt holds the differences tha
 right, and why. The test fails on others.
 
 A recording that recordings.txt says "some" or "few" of gets every fourth or every sixteenth set,
-each one others. ALL=1 runs all sets on all: hours. RECORDINGS="flat group" and RECORDERS="perf sid ours" choose some;
-DETAILS=FILE gets each run. FOLDER=PATH keeps the recordings, and uses those that it has.
+each one others. ALL=1 runs all sets on all. RECORDINGS="flat group" and RECORDERS="perf sid ours"
+choose some, and OPTIONS="report -s *" chooses option sets; DETAILS=FILE gets the outcome of each.
+
+FOLDER (~/.cache/perf-bpf/recordings) keeps the recordings, and what each program printed for them,
+by the recording, the version of the program, the options and the running kernel. So a run that was
+ended goes on where it was, and the next one runs perf-bpf only. The recordings of perf-bpf are made
+again when it has changed, unless KEEP=1. Remove the folder to record all again.
 """
 import collections
 import concurrent.futures
 import fnmatch
+import hashlib
 import os
 import re
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
-import tempfile
+import threading
+import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "recordings"))
+sys.dont_write_bytecode = True
+import same_output  # noqa: E402
 TOP = os.path.dirname(os.path.dirname(HERE))
 OURS = os.environ.get("PERF_BPF", os.path.join(TOP, "build", "perf-bpf"))
+FOLDER = os.environ.get("FOLDER", os.path.expanduser("~/.cache/perf-bpf/recordings"))
+# The build-id cache of the recordings is theirs: files that change later keep their names.
+ENVIRONMENT = {**os.environ, "PAGER": "cat", "HOME": os.path.join(FOLDER, "home")}
 LIMIT = 15  # seconds for one run
 PARTS = {"all": 1, "some": 4, "few": 16}
-OUTCOMES = ["same", "differs", "known", "not supported", "perf refuses", "perf hangs"]
+OUTCOMES = ["same", "ours right", "perf right", "neither", "not supported", "perf refuses",
+            "perf hangs", "unjudged"]
 
 # Processes that fork, exec, allocate, fault pages in and open files, for about half a second.
 WORK = """
@@ -60,61 +75,110 @@ def recorders():
     return {name: found[name] for name in wanted if name in found}, absent
 
 
+def hash_of(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+class Outputs:
+    """What programs printed, in FOLDER/outputs.db."""
+
+    def __init__(self):
+        self.lock, self.hashes = threading.Lock(), {}
+        self.db = sqlite3.connect(os.path.join(FOLDER, "outputs.db"), check_same_thread=False,
+                                  isolation_level=None, timeout=60)
+        self.db.execute("PRAGMA synchronous = OFF")
+        self.db.execute("CREATE TABLE IF NOT EXISTS outputs (key TEXT PRIMARY KEY, program TEXT,"
+                        " status INT, out BLOB, err BLOB) WITHOUT ROWID")
+        with open("/proc/kallsyms", encoding="utf-8") as file:
+            text = [line for line in file if line.endswith(" _text\n")]
+        self.kernel = os.uname().version + "".join(text)
+
+    def hash(self, path):
+        with self.lock:
+            if path not in self.hashes:
+                self.hashes[path] = hash_of(path)
+            return self.hashes[path]
+
+    def version(self, program):
+        if program == OURS:
+            return f"ours {self.hash(program)}"
+        with self.lock:
+            if program not in self.hashes:
+                self.hashes[program] = subprocess.run([program, "--version"], text=True, check=True,
+                                                      capture_output=True).stdout.strip()
+            return self.hashes[program]
+
+    def get(self, program, command, options, path):
+        version = self.version(program)
+        key = "\0".join([self.hash(path), version, self.kernel, command, options])
+        key = hashlib.sha256(key.encode()).hexdigest()
+        with self.lock:
+            row = self.db.execute("SELECT status, out, err FROM outputs WHERE key = ?",
+                                  (key,)).fetchone()
+        if not row:
+            status, out, err = run(program, command, options, path)
+            row = status, zlib.compress(out, 1), zlib.compress(err, 1)
+            with self.lock:
+                self.db.execute("INSERT OR REPLACE INTO outputs VALUES (?, ?, ?, ?, ?)",
+                                (key, version, *row))
+        return row[0], *(zlib.decompress(text).decode(errors="replace") for text in row[1:])
+
+    def forget_older(self):
+        """Outputs of other builds of perf-bpf."""
+        self.db.execute("DELETE FROM outputs WHERE program LIKE 'ours %' AND program <> ?",
+                        (self.version(OURS),))
+
+
 def record(program, options, path, work):
     words = shlex.split(options)
     to_pipe = "-o" in words
     command = [program, "record", "-q", *words, *([] if to_pipe else ["-o", path]), "--", "sh", work]
     with open(path if to_pipe else os.devnull, "wb") as out:
-        done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, check=False, timeout=120)
-    return None if done.returncode == 0 else done.stderr.decode(errors="replace").strip()
+        done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, check=False, timeout=120,
+                              env=ENVIRONMENT)
+    if done.returncode:
+        if os.path.exists(path):
+            os.unlink(path)
+        return done.stderr.decode(errors="replace").strip()
+    return None
 
 
 def run(program, command, options, path):
     words = [program, command, *(["--stdio"] if command == "report" else []), *shlex.split(options)]
     try:
         done = subprocess.run([*words, "-i", path], stdin=subprocess.DEVNULL, capture_output=True,
-                              timeout=LIMIT, check=False, env={**os.environ, "PAGER": "cat"})
+                              timeout=LIMIT, check=False, env=ENVIRONMENT)
     except subprocess.TimeoutExpired:
-        return None, "", ""
-    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+        return None, b"", b""
+    return done.returncode, done.stdout, done.stderr
 
 
-def normal(recorder, command, text):
-    """Without perf's tip, blank comments, blanks at the ends, and what perf takes from memory it
-    never wrote: what is behind "[...]". Newer perf has wider columns, names the entries of
-    indirect functions in a PLT, where perf 6.1 and perf-bpf print "@plt", and the types of attrs."""
-    text = re.sub(r"\n# \((?:Tip|Cannot).*", "\n", text, flags=re.S)
-    lines = [line.rstrip() for line in text.split("\n")]
-    if command == "report":
-        lines = [re.sub(r"\[\.\.\.\].*$", "[...]", line) for line in lines if line not in ("", "#")]
-    if recorder == "sid":
-        lines = [re.sub(r"[^\s(\[]*@plt", "@plt", " ".join(line.split())) for line in lines
-                 if not re.match(r"^# [ .]*$", line)]
-        lines = [re.sub(r"(\w) \(PERF_\w+\)", r"\1", line) for line in lines]
-    return lines
+def as_newer_perf(outputs, newer, case, ours):
+    """perf 6.1 counts in a row what a filter hides, if the row's first sample is shown, and hides
+    the row otherwise. Newer perf does not, and reads older recordings, too."""
+    _, _, model, path, command, options = case
+    if not newer or model == newer or not re.search(r"(^| )(-d|--dsos|-S|--comms) ", options):
+        return "unjudged", ""
+    theirs = outputs.get(newer, command, options + " --no-inline", path)
+    want, got = (same_output.printed_lines("sid", command, options, text)
+                 for text in (theirs[1], ours))
+    if theirs[0] or not same_output.judge_outputs(want, got)[0]:
+        return "unjudged", ""
+    return "ours right", ("perf 6.1 counts samples that the filter hides in rows that it shows;"
+                          " newer perf prints what perf-bpf prints")
 
 
-def unordered(lines):
-    """Newer perf marks kernel functions that it only met as callers as those of a program: [.]."""
-    return sorted(re.sub(r"^[ |`-]*", "", line).replace("[k]", "[.]") for line in lines)
-
-
-def first_difference(want, got):
-    for a, b in zip(want + ["(end)"], got + ["(end)"]):
-        if a != b:
-            return f"perf: {a[:100]} | ours: {b[:100]}"
-    return f"{len(want)} lines of perf's, {len(got)} of ours"
-
-
-def compare(case):
+def compare(outputs, newer, case):
     recorder, name, model, path, command, options = case
     # Newer perf makes frames of inlined functions.
-    theirs = run(model, command, options + (" --no-inline" if recorder == "sid" else ""), path)
+    theirs = outputs.get(model, command, options + (" --no-inline" if recorder == "sid" else ""),
+                         path)
     if theirs[0] is None:
         return case, "perf hangs", ""
-    ours = run(OURS, command, options, path)
+    ours = outputs.get(OURS, command, options, path)
     if ours[0] is None:
-        return case, "differs", "ours does not end"
+        return case, "unjudged", "ours does not end"
     refused = theirs[0] or not re.search(r"^[^#\n]", theirs[1], re.M)
     if ours[0] == 2 or (ours[0] and not ours[1]):
         if refused:
@@ -122,32 +186,61 @@ def compare(case):
         return case, "not supported", (ours[2].strip().split("\n") or [""])[0]
     if theirs[0] and ours[1]:
         return case, "perf refuses", (theirs[2].strip().split("\n") or [""])[0]
-    want, got = (normal(recorder, command, out[1]) for out in (theirs, ours))
-    if want == got:
-        return case, "same", ""
-    if command == "report" and unordered(want) == unordered(got):
-        return case, "known", "the order of branches that have the same share, and newer perf's letter"
-    return case, "differs", first_difference(want, got)
+    want, got = (same_output.printed_lines(recorder, command, options, out[1])
+                 for out in (theirs, ours))
+    who, why = same_output.judge_outputs(want, got)
+    if not who:
+        outcome, why = as_newer_perf(outputs, newer, case, ours[1])
+        return case, outcome, why or same_output.first_difference(want, got)
+    return case, {"ours": "ours right", "perf": "perf right"}.get(who, who), why
 
 
-def known_reason(known, case):
-    recorder, name, _, _, command, options = case
-    for pattern, reason in known:
-        if fnmatch.fnmatchcase(f"{recorder} {name} {command} {options}".strip(), pattern):
-            return reason
-    return None
+def judge(known, what, outcome, why):
+    """The outcome and the reason that expected.txt has for a difference."""
+    for pattern, who, reason in known:
+        if outcome == "unjudged" and fnmatch.fnmatchcase(what, pattern):
+            return ("neither" if who == "neither" else f"{who} right"), reason
+    return outcome, re.sub(r"^perf-bpf[^:]*: ", "", why) if outcome == "not supported" else why
 
 
-def make_recordings(found, folder):
-    work = os.path.join(folder, "work.sh")
+def read_expected():
+    """(pattern, "ours", "perf" or "neither", reason)"""
+    known = []
+    for line in lines_of("expected.txt"):
+        pattern, _, verdict = line.partition(" => ")
+        who, _, reason = verdict.partition(": ")
+        if who not in ("ours", "perf", "neither"):
+            sys.exit(f"expected.txt: who is right? {line}")
+        known.append((pattern.strip(), who, reason.strip()))
+    return known
+
+
+def remove_old_recordings():
+    """Those that another build of perf-bpf made."""
+    made_by, program = os.path.join(FOLDER, "ours.hash"), hash_of(OURS)
+    if os.path.exists(made_by):
+        with open(made_by, encoding="utf-8") as file:
+            if file.read() == program or os.environ.get("KEEP"):
+                return
+    for name in os.listdir(FOLDER):
+        if fnmatch.fnmatchcase(name, "ours-*.data"):
+            os.unlink(os.path.join(FOLDER, name))
+    with open(made_by, "w", encoding="utf-8") as file:
+        file.write(program)
+
+
+def make_recordings(found):
+    work = os.path.join(FOLDER, "work.sh")
     with open(work, "w", encoding="utf-8") as file:
         file.write(WORK)
+    if "ours" in found:
+        remove_old_recordings()
     wanted = os.environ.get("RECORDINGS", "").split()
     made, failed = [], []
     for line in lines_of("recordings.txt"):
         name, amount, options = line.split(" ", 2)
         for recorder, (program, model) in found.items():
-            path = os.path.join(folder, f"{recorder}-{name}.data")
+            path = os.path.join(FOLDER, f"{recorder}-{name}.data")
             if wanted and name not in wanted:
                 continue
             why = None if os.path.exists(path) else record(program, options, path, work)
@@ -168,46 +261,52 @@ def print_table(table):
     print("#", f"{'all':26}" + "".join(f"{totals[o]:15}" for o in OUTCOMES))
 
 
+def compare_all(made, newer):
+    """Prints the outcome of each case; returns the number of cases and of unjudged differences."""
+    outputs, known = Outputs(), read_expected()
+    outputs.forget_older()
+    wanted = os.environ.get("OPTIONS", "*")
+    sets = [(*line.split(" ", 1), "")[:2] for line in lines_of("options.txt")]
+    cases = [(*m, *s) for m, (part, parts) in made for i, s in enumerate(sets)
+             if i % parts == part and fnmatch.fnmatchcase(" ".join(s).strip(), wanted)]
+    table, classes, news = {}, collections.defaultdict(list), []
+    details = open(os.environ.get("DETAILS", os.devnull), "w", encoding="utf-8", buffering=1)
+    with details, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for case, outcome, why in pool.map(lambda case: compare(outputs, newer, case), cases):
+            recorder, name, _, _, command, options = case
+            what = f"{recorder} {name} {command} {options}".strip()
+            outcome, why = judge(known, what, outcome, why)
+            if outcome == "unjudged":
+                news.append(f"{what}: {why}")
+            elif outcome != "same":
+                classes[f"{outcome}: {why}"].append(what)
+            table.setdefault((recorder, name), collections.Counter())[outcome] += 1
+            print(f"{outcome}\t{what}\t{why}", file=details)
+    print_table(table)
+    for reason, cases_of in sorted(classes.items(), key=lambda item: -len(item[1])):
+        print("#", f"{len(cases_of):5} {reason}, e.g. {cases_of[0]}")
+    for new in news:
+        print("# unjudged:", new)
+    return len(cases), len(news)
+
+
 def main():
+    print("1..1")
     if os.geteuid():
-        print("1..1\nok 1 - recordings # skip recording needs root")
+        print("ok 1 - recordings # skip recording needs root")
         return 0
     found, absent = recorders()
     if not found:
-        print(f"1..1\nok 1 - recordings # skip {absent['perf']}")
+        print(f"ok 1 - recordings # skip {absent['perf']}")
         return 0
-    with tempfile.TemporaryDirectory(prefix="recordings.") as folder:
-        made, failed = make_recordings(found, os.environ.get("FOLDER", folder))
-        known = [tuple(part.strip() for part in line.split(" => ", 1))
-                 for line in lines_of("expected.txt")]
-        sets = [line.split(" ", 1) if " " in line else [line, ""] for line in lines_of("options.txt")]
-        cases = [(*m, *s) for m, (part, parts) in made for i, s in enumerate(sets)
-                 if i % parts == part]
-        table, classes, news = {}, collections.defaultdict(list), []
-        details = open(os.environ.get("DETAILS", os.devnull), "w", encoding="utf-8")
-        with details, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            for case, outcome, why in pool.map(compare, cases):
-                recorder, name, _, _, command, options = case
-                what = f"{recorder} {name} {command} {options}".strip()
-                if outcome == "differs" and known_reason(known, case):
-                    outcome = "known"
-                    classes[f"differs: {known_reason(known, case)}"].append(what)
-                elif outcome == "differs":
-                    news.append(f"{what}: {why}")
-                elif outcome == "not supported":
-                    classes[f"not supported: {re.sub(r'^perf-bpf[^:]*: ', '', why)}"].append(what)
-                table.setdefault((recorder, name), collections.Counter())[outcome] += 1
-                print(f"{outcome}\t{what}\t{why}", file=details)
-        print("1..1")
-        for line in [f"{name} is left out: {why}" for name, why in absent.items()] + failed:
-            print("#", line)
-        print_table(table)
-        for reason, cases_of in sorted(classes.items(), key=lambda item: -len(item[1])):
-            print("#", f"{len(cases_of):5} {reason}")
-        for new in news:
-            print("# new:", new)
-        print("not ok" if news or not cases else "ok", "1 - recordings are read as perf reads them")
-    return bool(news or not cases)
+    os.makedirs(os.path.join(FOLDER, "home"), exist_ok=True)
+    made, failed = make_recordings(found)
+    for line in [f"{name} is left out: {why}" for name, why in absent.items()] + failed:
+        print("#", line)
+    compared, unjudged = compare_all(made, found.get("sid", [None])[0])
+    failed = unjudged or not compared
+    print("not ok" if failed else "ok", "1 - recordings are read as perf reads them")
+    return bool(failed)
 
 
 if __name__ == "__main__":
