@@ -402,7 +402,7 @@ struct bpf_prog_assoc_struct_ops_opts {
 
 /*
  * Associates a struct_ops map with a program of another type, for the kfuncs
- * that the program calls (6.19).
+ * that the program calls (7.0).
  */
 LIBBPF_API int bpf_prog_assoc_struct_ops(int prog_fd, int map_fd,
 					 struct bpf_prog_assoc_struct_ops_opts *opts);

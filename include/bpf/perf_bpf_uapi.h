@@ -201,12 +201,12 @@
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 19, 0)
-#define BPF_PROG_ASSOC_STRUCT_OPS ((enum bpf_cmd)38)
-#define BPF_MAP_TYPE_INSN_ARRAY	  ((enum bpf_map_type)34)
+#define BPF_MAP_TYPE_INSN_ARRAY ((enum bpf_map_type)34)
 #endif
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
-#define BPF_TRACE_FSESSION ((enum bpf_attach_type)58)
+#define BPF_PROG_ASSOC_STRUCT_OPS ((enum bpf_cmd)38)
+#define BPF_TRACE_FSESSION	  ((enum bpf_attach_type)58)
 #endif
 
 #endif /* PERF_BPF_OWN_UAPI */

@@ -62,7 +62,7 @@ enum bpf_cmd {
 	BPF_PROG_BIND_MAP = 35,
 	BPF_TOKEN_CREATE = 36,		 /* 6.9 */
 	BPF_PROG_STREAM_READ_BY_FD = 37, /* 6.17 */
-	BPF_PROG_ASSOC_STRUCT_OPS = 38,	 /* 6.19 */
+	BPF_PROG_ASSOC_STRUCT_OPS = 38,	 /* 7.0 */
 };
 
 enum bpf_map_type {
