@@ -3,6 +3,7 @@ import re
 import subprocess
 
 from lib.clients import SECONDS
+from lib.judged import OTHER_CODE, judge
 
 NO_PROGRAM = ["", "", "", "no such program", ""]
 UPROBE_MULTI = "48"  # BPF_TRACE_UPROBE_MULTI
@@ -74,6 +75,15 @@ def grouped(rows):
         groups.setdefault((name, why), []).append(program)
     return [f"  {name}: {', '.join(programs)}{': ' + why if why else ''}"
             for (name, why), programs in groups.items()]
+
+
+def judged(rows):
+    """[(title, rows)]: those that only ours loads, by what was found."""
+    found = {}
+    for row in rows:
+        found.setdefault(judge(row[2]), []).append(row)
+    return [(f"loaded by ours only: {why or 'not judged'}", found[why])
+            for why in sorted(found, key=lambda why: why or "")]
 
 
 class Comparison:
@@ -159,7 +169,11 @@ class Comparison:
                                                  f"type {row.type} attach {row.attach}"))
 
     def table(self):
-        lines = [f"{self.objects} objects: {self.opened} opened by both, "
+        other = len(self.other_type) + len(self.other_whole)
+        same = self.both + self.neither + self.whole_both + self.whole_neither - other
+        differs = len(self.only_peer) + len(self.only_ours) + other
+        lines = [f"same: {same}, differs: {differs}",
+                 f"{self.objects} objects: {self.opened} opened by both, "
                  f"{self.opened_neither} by neither, {len(self.only_peer_opens)} by {self.peer} "
                  f"only, {len(self.only_ours_opens)} by ours only",
                  f"{self.programs} programs: {self.both} loaded by both, {self.neither} by "
@@ -171,11 +185,10 @@ class Comparison:
         for title, rows in ((f"opened by {self.peer} only", self.only_peer_opens),
                             ("opened by ours only", self.only_ours_opens),
                             (f"loaded by {self.peer} only", self.only_peer),
-                            ("loaded by ours only", self.only_ours),
+                            *judged(self.only_ours),
                             ("loaded as they are, with other programs or maps", self.other_whole),
                             ("another type or attach type", self.other_type),
-                            ("other instructions, functions or maps (what CO-RE finds unreachable is numbered here)",
-                             self.other_code),
+                            (f"other instructions, functions or maps ({OTHER_CODE})", self.other_code),
                             (f"skipped: not verified within {SECONDS} s", self.too_long)):
             if rows:
                 lines += ["", f"{title}: {len(rows)}"] + grouped(rows)
