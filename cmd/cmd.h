@@ -8,6 +8,8 @@
 #ifndef PB_CMD_CMD_H
 #define PB_CMD_CMD_H
 
+#include <stdio.h>
+
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 #include "lib/base/strbuf.h"
@@ -67,6 +69,9 @@ struct error *cmd_open_output(const char *path, int *fd);
 
 /* Whether it will be possible, which is worth knowing before the work: a folder, no rights. */
 struct error *cmd_check_writable(const char *path);
+
+/* Prints all entries of a map, as "map dump" does; fd remains the caller's. */
+struct error *cmd_dump_map(int fd, bool json, FILE *to);
 
 /* Warnings always, info with verbose >= 1, debug with verbose >= 2; to stderr. */
 struct log cmd_log(int verbose);

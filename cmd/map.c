@@ -3,6 +3,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <inttypes.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,21 +163,18 @@ static struct error *open_map(const struct action_args *args, size_t *at, struct
 	return map_init(map, fd);
 }
 
-static struct error *map_dump(const struct action_args *args, size_t at)
+static struct error *dump_entries(struct shown_map_fd *map, bool json, FILE *to)
 {
-	_cleanup_map_ struct shown_map_fd map = {.fd = -1};
 	_cleanup_(map_reader_freep) struct map_reader *reader = NULL;
 	_cleanup_(entry_format_freep) struct entry_format *format = NULL;
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	const void *key, *value;
 
-	TRY(open_map(args, &at, &map));
-	TRY(no_more_words(args, at));
-	TRY(map_reader_new(map.fd, &reader));
-	TRY(format_of(&map, args->json, ENTRY_IN_DUMP, &format));
+	TRY(map_reader_new(map->fd, &reader));
+	TRY(format_of(map, json, ENTRY_IN_DUMP, &format));
 	/* no more of it is needed: a kernel's BTF is large */
-	btf__free(map.btf);
-	map.btf = NULL;
+	btf__free(map->btf);
+	map->btf = NULL;
 	entry_dump_begin(format, &out);
 	for (;;) {
 		TRY(map_reader_next(reader, &key, &value));
@@ -185,12 +183,35 @@ static struct error *map_dump(const struct action_args *args, size_t at)
 		entry_dump_add(format, key, value, &out);
 		if (out.len < OUT_CHUNK)
 			continue;
-		if (fwrite(out.str, 1, out.len, stdout) != out.len)
+		if (fwrite(out.str, 1, out.len, to) != out.len)
 			return NULL; /* main() reports what could not be written */
 		strbuf_reset(&out);
 	}
 	entry_dump_end(format, &out);
-	return cmd_print(&out);
+	if (strbuf_failed(&out))
+		return error_nomem();
+	fwrite(out.str, 1, out.len, to);
+	return NULL;
+}
+
+struct error *cmd_dump_map(int fd, bool json, FILE *to)
+{
+	_cleanup_map_ struct shown_map_fd map = {.fd = -1};
+	const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+	if (copy < 0)
+		return error_errno(errno, "cannot read a map");
+	TRY(map_init(&map, copy));
+	return dump_entries(&map, json, to);
+}
+
+static struct error *map_dump(const struct action_args *args, size_t at)
+{
+	_cleanup_map_ struct shown_map_fd map = {.fd = -1};
+
+	TRY(open_map(args, &at, &map));
+	TRY(no_more_words(args, at));
+	return dump_entries(&map, args->json, stdout);
 }
 
 /* Bytes as bpftool takes them: decimal or 0x…, after "hex" hexadecimal. */

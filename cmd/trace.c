@@ -47,6 +47,7 @@ enum {
 	OPT_BPF_SUMMARY,
 	OPT_NO_BPF_SUMMARY,
 	OPT_FORCE_BTF,
+	OPT_DUMP_MAP,
 	OPT_HISTOGRAMS,
 	OPT_SORT_EVENTS,
 	OPT_TOOL_STATS,
@@ -107,6 +108,10 @@ static const struct argp_option options[] = {
 	 "Accepted for compatibility: the kernel always keeps the sums", 4},
 	{"no-bpf-summary", OPT_NO_BPF_SUMMARY, NULL, 0, "Accepted for compatibility", 4},
 	{NULL, 0, NULL, 0, "Other:", 5},
+	{"dump-map", OPT_DUMP_MAP, "NAME", 0,
+	 "Print the entries of this map of the BPF program at the end, for example pids_filtered",
+	 5},
+	{"map-dump", OPT_DUMP_MAP, "NAME", OPTION_ALIAS | OPTION_HIDDEN, NULL, 5},
 	{"force-btf", OPT_FORCE_BTF, NULL, 0, "Accepted for compatibility", 5},
 	{"mmap-pages", 'm', "PAGES", 0, "Ring size in pages, or a size such as 512K or 4M", 5},
 	{"tool_stats", OPT_TOOL_STATS, NULL, 0, "Print at the end what the trace itself did", 5},
@@ -117,7 +122,7 @@ static const struct argp_option options[] = {
 struct trace_args {
 	struct trace_run_opts opts;
 	VEC(const char *) calls;
-	const char *log_file;
+	const char *log_file, *dump_map;
 	bool summary_only, with_summary, errno_summary, histograms;
 	bool strace, json, csv, tool_stats, decode_fds;
 	bool by_thread;
@@ -152,6 +157,7 @@ static const struct option_member members[] = {
 	OPTION_SETS('S', struct trace_args, with_summary),
 	OPTION_SETS(OPT_ERRNO_SUMMARY, struct trace_args, errno_summary),
 	OPTION_SETS(OPT_HISTOGRAMS, struct trace_args, histograms),
+	OPTION_SETS(OPT_DUMP_MAP, struct trace_args, dump_map),
 	OPTION_SETS('C', struct trace_args, opts.cpus),
 	OPTION_SETS(OPT_NO_BPF_SUMMARY, struct trace_args, ignored),
 	OPTION_SETS(OPT_FORCE_BTF, struct trace_args, ignored),
@@ -266,6 +272,8 @@ static struct error *check_input(const struct trace_args *args)
 				   "with options that select processes");
 	if (args->summary_only || args->with_summary || o->output)
 		return error_usage("-i cannot be used with -o or a summary");
+	if (args->dump_map)
+		return error_usage("-i cannot be used with --dump-map");
 	return NULL;
 }
 
@@ -435,6 +443,7 @@ static struct error *trace(struct trace_args *args, struct log *log, int *status
 	_cleanup_(trace_run_freep) struct trace_run *run = NULL;
 	struct trace_run_opts *o = &args->opts;
 	struct trace_stats stats;
+	int map_fd = -1;
 
 	TRY(check_together(args));
 	TRY(configure(o, log));
@@ -453,11 +462,16 @@ static struct error *trace(struct trace_args *args, struct log *log, int *status
 	TRY(check_input(args));
 	TRY(open_log(args));
 	TRY(trace_run_new(o, &run));
+	if (args->dump_map)
+		TRY(error_mark_usage(
+			error_prefix(trace_run_map(run, args->dump_map, &map_fd), "--dump-map")));
 	TRY(trace_run_loop(run));
 	trace_run_stats(run, &stats);
 	TRY(write_losses(args, &stats));
 	TRY(print_summary(args, run));
 	print_losses(&stats);
+	if (map_fd >= 0)
+		TRY(cmd_dump_map(map_fd, args->json, stderr));
 	if (o->output)
 		print_written(args, &stats);
 	if (args->tool_stats)

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "lib/base/clock.h"
+#include "lib/base/names.h"
 #include "lib/object/object.h"
 #include "lib/sys/proc.h"
 #include "lib/sys/sys.h"
@@ -42,6 +43,26 @@ enum {
 int trace_map_fd(const struct trace_source *source, const char *name)
 {
 	return bpf_object__find_map_fd_by_name(source->obj, name);
+}
+
+struct error *trace_source_map(const struct trace_source *source, const char *name, int *fd)
+{
+	const char *wanted = strcmp(name, "pids_filtered") ? name : "excluded";
+	struct nearest near = nearest_make(name);
+	const struct bpf_map *map;
+
+	bpf_object__for_each_map (map, source->obj) {
+		if (!bpf_map__autocreate(map) || bpf_map__is_internal(map))
+			continue;
+		if (!strcmp(bpf_map__name(map), wanted)) {
+			*fd = bpf_map__fd(map);
+			return NULL;
+		}
+		nearest_offer(&near, bpf_map__name(map));
+	}
+	nearest_offer(&near, "pids_filtered");
+	return error_suggest(error_new(ENOENT, "the program of trace has no map '%s'", name),
+			     &near);
 }
 
 void trace_source_free(struct trace_source *source)

@@ -53,6 +53,12 @@ struct trace_source_opts {
 struct error *trace_source_new(const struct trace_source_opts *opts, struct trace_source **out);
 void trace_source_free(struct trace_source *source);
 
+/*
+ * A map of the BPF program by its name; "pids_filtered", as perf trace has it, is "excluded". The
+ * descriptor is the source's. ENOENT, with near names: it has no such map.
+ */
+struct error *trace_source_map(const struct trace_source *source, const char *name, int *fd);
+
 /* Adds a process to those that are traced, before or after the start: the workload. */
 struct error *trace_source_add_pid(struct trace_source *source, pid_t pid);
 

@@ -460,6 +460,11 @@ struct error *trace_run_loop(struct trace_run *run)
 	return run->started ? finish(run) : NULL;
 }
 
+struct error *trace_run_map(const struct trace_run *run, const char *name, int *fd)
+{
+	return trace_source_map(run->source, name, fd);
+}
+
 struct call_sums *trace_run_sums(const struct trace_run *run)
 {
 	return run->sums;

@@ -71,6 +71,9 @@ DEFINE_FREEP(struct trace_run, trace_run_free)
 
 struct error *trace_run_loop(struct trace_run *run);
 
+/* A map of the program; see trace_source_map(). */
+struct error *trace_run_map(const struct trace_run *run, const char *name, int *fd);
+
 /* After the loop: */
 
 /* The run's; NULL without a summary. */

@@ -277,6 +277,16 @@ test_we_are_left_out() {
 	assert_equal "$(lines_of "pbt_calls/$(pid) getppid")" 7
 }
 
+test_maps_are_shown() {
+	make_workload
+	"$PERF_BPF" trace -a -v -s --log lines --dump-map pids_filtered -- ./pbt_calls >out 2>err || true
+	for pid in $(sed -n 's/.*not traced: process \([0-9]*\) .*/\1/p' err); do
+		grep -qE "\"key\": $pid,?\$" err || fail "process $pid is not in the map"
+	done
+	expect_status 2 "$PERF_BPF" trace --dump-map pids_filterd true
+	assert_contains err "'pids_filtered'"
+}
+
 test_32_bit_calls() {
 	make_workload
 	[ "$(uname -m)" = x86_64 ] || skip "this is for x86-64"
