@@ -109,6 +109,34 @@ static void set_namespace(struct trace_config *config)
 	config->self = (uint32_t)getpid();
 }
 
+/* Runs the program that says so, alone. */
+static struct error *has_task_storage(struct trace_source *source)
+{
+	struct bpf_object_open_opts open = {.sz = sizeof(open), .object_name = "trace"};
+	LIBBPF_OPTS(bpf_test_run_opts, run);
+	struct bpf_program *prog;
+	struct bpf_map *map;
+	struct bpf_object *obj;
+
+	TRY(object_open_mem(trace_object, trace_object_size, &open, NULL, &obj));
+	bpf_object__for_each_program (prog, obj)
+		bpf_program__set_autoload(prog, !strcmp(bpf_program__name(prog), "trace_probe"));
+	bpf_object__for_each_map (map, obj)
+		bpf_map__set_autocreate(map, !strcmp(bpf_map__name(map), "states"));
+	struct error *err = object_load(obj);
+	if (!err) {
+		prog = bpf_object__find_program_by_name(obj, "trace_probe");
+		source->config.task_storage =
+			!bpf_prog_test_run_opts(bpf_program__fd(prog), &run) && run.retval == 1;
+	}
+	/* why it is not there does not matter: if it is a missing privilege, the rest says so */
+	error_free(err);
+	bpf_object__close(obj);
+	log_debug(source->log, "trace: the states of threads are in %s",
+		  source->config.task_storage ? "the task storage" : "a hash");
+	return NULL;
+}
+
 static struct error *set_config(struct trace_source *source, const struct trace_source_opts *opts,
 				uint32_t ring)
 {
@@ -131,10 +159,7 @@ static struct error *set_config(struct trace_source *source, const struct trace_
 	c->failed_only = opts->failed_only;
 	c->cgroup = opts->cgroup != NULL;
 	c->exclude = opts->n_exclude > 0;
-	/* maps of task storage are older than their use in tracing programs */
-	c->task_storage = libbpf_probe_bpf_helper(BPF_PROG_TYPE_RAW_TRACEPOINT,
-						  BPF_FUNC_task_storage_get, NULL) == 1;
-	return NULL;
+	return has_task_storage(source);
 }
 
 /* The table for the program: opts->calls, and which copies are read when. */
@@ -165,7 +190,7 @@ static struct error *make_calls(struct trace_source *source, const struct trace_
 				call->at_exit |= 1 << k;
 			else
 				call->at_entry |= 1 << k;
-			source->config.copies = 1;
+			source->config.copies = opts->events;
 		}
 		uint32_t *row = vec_push(&source->rows);
 		if (!row)
@@ -205,8 +230,9 @@ static void leave_out(struct bpf_object *obj, const char *map, const char *const
 
 static struct error *configure(struct trace_source *source, uint32_t ring)
 {
-	static const char *const of_storage[] = {"trace_fork", "trace_running", NULL},
-				 *const of_hash[] = {"trace_fork_hash", NULL};
+	static const char *const of_storage[] = {"trace_fork", "trace_running", "trace_probe",
+						 NULL},
+				 *const of_hash[] = {"trace_fork_hash", "trace_probe", NULL};
 	const struct trace_config *c = &source->config;
 	struct bpf_object *obj = source->obj;
 	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus();

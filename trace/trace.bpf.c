@@ -7,9 +7,10 @@
  * that is not traced costs one look into an array.
  *
  * States are in the task storage, which the kernel frees with the thread, and which is found
- * without a lock. Kernels before 5.13 do not have that for tracing programs: there, states are
- * in a hash that is keyed by the address of the task. An address stays the same where the thread
- * id does not (execve by a thread that is not the first), and sched_process_exit removes it.
+ * without a lock. Kernels before 5.13 do not have that for tracing programs, and on some CPUs it
+ * does not work: there, states are in a hash that is keyed by the address of the task. An address
+ * stays the same where the thread id does not (execve by a thread that is not the first), and
+ * sched_process_exit removes it.
  *
  * A thread that has a state is traced. Whether a thread without one gets it is asked at each of
  * its calls, so processes that are added later need no more than a change of the map. Children
@@ -395,6 +396,90 @@ static __always_inline __u64 pieces_at(const struct trace_record *rec)
 	return sizeof(*rec) + (rec->n_args & 7) * 8;
 }
 
+/*
+ * The one copy of most calls, straight into the state: a name that is opened, bytes that are
+ * written or were read. Returns 0 if it is for a scratch: it may be too long, or is of a kind with
+ * several pieces.
+ */
+static __always_inline int copy_straight(struct trace_state *state, const struct trace_call *call,
+					 __u32 set, __u32 exit)
+{
+	__u32 which = set == 2, kind;
+	const struct trace_copy *copy = &call->copies[which];
+	__u64 arg = copy->arg, count_arg = copy->count_arg;
+	__u64 at = state->len, addr, tag, n, full = 0, flags = 0;
+	struct piece_words *p;
+	__u64 limit;
+
+	if ((set != 1 && set != 2) || state->store)
+		return 0;
+	barrier_var(arg);
+	barrier_var(count_arg);
+	if (arg >= TRACE_ARGS || count_arg >= TRACE_ARGS)
+		return 0;
+	barrier_var(at);
+	if (at > TRACE_HEAD + TRACE_INLINE - STRAIGHT_MAX - sizeof(*p) - 8)
+		return 0;
+	p = (void *)&state->rec + at;
+	kind = copy->kind;
+	addr = state->args[arg];
+	limit = copy->flags & TRACE_COPY_LIMITED ? config.string_size : TRACE_DATA_MAX;
+	tag = TAG(arg, which, exit);
+	if ((copy->flags & TRACE_COPY_IF_OK) && state->rec.ret < 0)
+		return 1;
+	if (kind == TRACE_COPY_STRING) {
+		long got;
+
+		if (copy->size || limit < STRAIGHT_MAX || !addr)
+			return 0;
+		got = bpf_probe_read_user_str(p->data, STRAIGHT_MAX, (void *)addr);
+		if (got <= 0 || got == STRAIGHT_MAX)
+			return 0;
+		n = got - 1;
+		barrier_var(n);
+		if (n > STRAIGHT_MAX)
+			return 0;
+		if (n & 7) {
+			__u64 *last = (void *)p->data + (n & (STRAIGHT_MAX - 8));
+
+			*last &= ~0ull >> (64 - 8 * (n & 7));
+		}
+	} else {
+		__u64 *last;
+
+		if (kind == TRACE_COPY_BYTES)
+			full = copy->size;
+		else if (kind == TRACE_COPY_COUNT && copy->size == 1 &&
+			 !(copy->flags & TRACE_COPY_BY_RET))
+			full = state->args[count_arg];
+		else if (kind == TRACE_COPY_RET && copy->size == 1)
+			full = state->rec.ret > 0 ? state->rec.ret : 0;
+		else
+			return 0;
+		if (!addr || !full)
+			return 1;
+		n = full;
+		if (n > limit) {
+			n = limit;
+			flags = TRACE_PIECE_CUT;
+		}
+		barrier_var(n);
+		if (!n || n > STRAIGHT_MAX)
+			return 0;
+		/* the padding */
+		last = (void *)p->data + (n & ~7ull);
+		*last = 0;
+		if (bpf_probe_read_user(p->data, n, (void *)addr))
+			return 0;
+	}
+	p->tag = tag | TAG_FLAGS(flags) | TAG_LEN(n);
+	p->addr = addr;
+	p->full = full;
+	state->len = at + sizeof(*p) + ((n + 7) & ~7ull);
+	state->rec.n_pieces++;
+	return 1;
+}
+
 /* Copies what is read at the entry, and keeps it with the state. */
 static __always_inline void keep_copies(struct trace_state *state, const struct trace_call *call)
 {
@@ -518,6 +603,14 @@ static __always_inline void send_unfinished(struct trace_state *state,
 
 /* ---- calls ---- */
 
+/* The memory of the current process; only to compare it. */
+static __always_inline __u64 current_mm(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return (__u64)BPF_CORE_READ(task, mm);
+}
+
 static __always_inline void begin(struct trace_state *state, const struct trace_call *call,
 				  const struct pt_regs *regs, __u32 index, __u32 abi, __u32 nr)
 {
@@ -583,10 +676,10 @@ static __always_inline int enter(const struct pt_regs *regs, long id)
 	}
 	if (is_restart(abi, (__u32)id))
 		state->rec.flags = TRACE_RESTARTED;
-	if (config.copies && call->at_entry) {
+	if (config.copies && call->at_entry && !copy_straight(state, call, call->at_entry, 0)) {
 		keep_copies(state, call);
-		if (state->faulted && config.task_storage)
-			state->mm = (__u64)((struct task_struct *)bpf_get_current_task_btf())->mm;
+		if (state->faulted)
+			state->mm = current_mm();
 	}
 	state->rec.enter_ns = bpf_ktime_get_ns();
 	if (call->no_exit)
@@ -682,9 +775,10 @@ static __always_inline int leave(const struct pt_regs *regs, long ret)
 		return 0;
 	}
 	copies = config.copies ? call->at_exit : 0;
-	if (state->faulted && config.task_storage &&
-	    state->mm == (__u64)((struct task_struct *)bpf_get_current_task_btf())->mm)
+	if (state->faulted && state->mm == current_mm())
 		copies |= state->faulted;
+	if (copies && copy_straight(state, call, copies, 1))
+		copies = 0;
 	send_state(state, copies);
 	return 0;
 }
@@ -747,6 +841,17 @@ int trace_thread_exit(__u64 *ctx)
 		bpf_map_delete_elem(&states_by_task, &task);
 	}
 	return 0;
+}
+
+/*
+ * Whether this kernel's tracing programs have task storage, and memory for it: 7.2 takes that from
+ * an allocator that some CPUs do not have (x86 without CMPXCHG16B, arm64 without LSE).
+ */
+SEC("raw_tp")
+int trace_probe(__u64 *ctx)
+{
+	return bpf_task_storage_get(&states, (void *)bpf_get_current_task_btf(), 0,
+				    BPF_LOCAL_STORAGE_GET_F_CREATE) != 0;
 }
 
 /* The states of threads that are inside of a call, for trace_source_stop(). */

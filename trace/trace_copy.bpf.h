@@ -18,6 +18,7 @@ enum {
 	CONTROL_MAX_BYTES = 1024,
 	PATH_MAX_BYTES = 4096,
 	PAGE_BYTES = 4096,
+	STRAIGHT_MAX = 128, /* bytes that are copied into the state without a scratch */
 };
 
 struct {

@@ -13,7 +13,8 @@
  *	trace_work fault FILE		openat with a name in a page of FILE that is not in memory
  *	trace_work restart		a read that a signal interrupts and that begins again
  *	trace_work inside		is in a read when "ready" is printed; ends in pause()
- *	trace_work bench NAME N		N calls of NAME: getppid, openat, write; prints ns for each
+ *	trace_work bench NAME N		N calls of NAME: getppid, openat, write; prints the ns of
+ *					each, as time and as CPU time
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -231,13 +232,19 @@ static int inside(void)
 	return 0;
 }
 
+static double between(struct timespec from, struct timespec to)
+{
+	return (double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec);
+}
+
 static int bench(const char *name, long n)
 {
 	int null = open("/dev/null", O_WRONLY);
-	struct timespec from, to;
+	struct timespec from, to, cpu_from, cpu_to;
 	char text[64] = "";
 
 	clock_gettime(CLOCK_MONOTONIC, &from);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu_from);
 	if (!strcmp(name, "getppid"))
 		for (long i = 0; i < n; i++)
 			syscall(SYS_getppid);
@@ -248,10 +255,9 @@ static int bench(const char *name, long n)
 		for (long i = 0; i < n; i++)
 			if (write(null, text, sizeof(text)) < 0)
 				return 1;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu_to);
 	clock_gettime(CLOCK_MONOTONIC, &to);
-	printf("%.1f\n",
-	       ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) /
-		       (double)n);
+	printf("%.1f %.1f\n", between(from, to) / (double)n, between(cpu_from, cpu_to) / (double)n);
 	return 0;
 }
 
