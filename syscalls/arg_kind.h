@@ -37,6 +37,10 @@ enum show_as {
 	SHOW_DEV,
 	SHOW_MKNOD_DEV,
 	SHOW_CLOCKID,
+	SHOW_TICKS, /* clock_t */
+	SHOW_DATE,
+	SHOW_STATUS, /* of a page: a node, or an error */
+	SHOW_REBOOT_ARG,
 	SHOW_MODE,
 	SHOW_OPEN_MODE, /* only with O_CREAT or O_TMPFILE */
 	SHOW_MODET,

@@ -37,6 +37,12 @@ struct error *decode_begin(struct call_decoder *d, const struct call_table *tabl
 
 /* The first piece of an argument that was read at the exit, or at the entry; NULL: none. */
 const struct trace_piece *decode_piece(const struct call_decoder *d, int arg, bool at_exit);
+/*
+ * The number of the first piece of an argument from a number on that is such a part; index -1: of
+ * any. n_pieces: there is none.
+ */
+unsigned decode_part(const struct call_decoder *d, unsigned from, int arg, bool at_exit,
+		     enum trace_part part, int index);
 /* The one that is shown: at the exit if the call writes it and succeeded, else at the entry. */
 const struct trace_piece *decode_shown_piece(const struct call_decoder *d, int arg,
 					     const struct arg_kind *kind);
@@ -45,6 +51,12 @@ uint64_t decode_count(const struct call_decoder *d, const struct arg_kind *kind)
 static inline bool decode_is(const struct call_decoder *d, const char *name)
 {
 	return d->call && !strcmp(d->call->name, name);
+}
+static inline uint64_t decode_max_items(const struct call_decoder *d)
+{
+	if (d->opts->full || d->sink.w)
+		return UINT64_MAX;
+	return d->opts->max_items ? d->opts->max_items : 32;
 }
 static inline bool decode_strace(const struct call_decoder *d)
 {
@@ -61,6 +73,10 @@ void show_signal(struct call_decoder *d, int sig);
 void show_sigset(struct call_decoder *d, const uint8_t *p, size_t len);
 void show_dev(struct call_decoder *d, uint64_t dev);
 void show_file_mode(struct call_decoder *d, uint32_t mode);
+/* The date that a time is, as a comment of strace style. */
+void show_date(struct call_decoder *d, int64_t sec, uint64_t nsec);
+/* The same as text; false: it has none. */
+bool date_text(int64_t sec, uint64_t nsec, char *text, size_t size);
 void show_wait_status(struct call_decoder *d, uint32_t status);
 /* An argument whose meaning depends on another one. */
 void show_dependent(struct call_decoder *d, int arg, const struct arg_kind *kind);

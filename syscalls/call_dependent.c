@@ -34,9 +34,14 @@ static void show_sock_option(struct call_decoder *d, uint64_t level, uint32_t v)
 	} sets[] = {
 		{0, SET_ip_option},	   {1, SET_sock_option},  {6, SET_tcp_option},
 		{17, SET_udp_option},	   {41, SET_ipv6_option}, {263, SET_packet_option},
-		{270, SET_netlink_option},
+		{270, SET_netlink_option}, {255, SET_raw_option},
 	};
 
+	/* The same number to set and to get. */
+	if ((uint32_t)level == 1 && v == 26 && decode_is(d, "getsockopt")) {
+		sink_word(&d->sink, "SO_GET_FILTER");
+		return;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(sets); i++)
 		if (sets[i].level == (uint32_t)level) {
 			sink_enum(&d->sink, (enum flag_set_id)sets[i].set, v);
@@ -50,6 +55,8 @@ static void show_sock_value(struct call_decoder *d, int arg, const struct arg_ki
 {
 	enum {
 		SOCKET = 1,
+		NETLINK = 270,
+		ERROR = 4,
 		LINGER = 13,
 		RCVTIMEO = 20,
 		SNDTIMEO = 21,
@@ -62,16 +69,18 @@ static void show_sock_value(struct call_decoder *d, int arg, const struct arg_ki
 	const uint32_t option = (uint32_t)d->args[2];
 	struct value_sink *s = &d->sink;
 
-	if (!d->args[arg] || !piece || piece->len < n || !n) {
+	if (!d->args[arg] || !piece || !n || n > INT32_MAX || (piece->len < n && piece->len < 4)) {
 		sink_addr(s, d->args[arg]);
-	} else if (is_socket && option == LINGER && n >= 8) {
+	} else if (n < 4) {
+		sink_hex_string(s, piece->data, n);
+	} else if (is_socket && option == LINGER && n >= 8 && piece->len >= 8) {
 		sink_struct(s);
 		sink_member(s, "l_onoff");
 		sink_i64(s, value_int(piece->data, 4));
 		sink_member(s, "l_linger");
 		sink_i64(s, value_int(piece->data + 4, 4));
 		sink_end_struct(s);
-	} else if (is_socket && option == PEERCRED && n >= 12) {
+	} else if (is_socket && option == PEERCRED && n >= 12 && piece->len >= 12) {
 		sink_struct(s);
 		sink_member(s, "pid");
 		sink_i64(s, value_int(piece->data, 4));
@@ -80,17 +89,24 @@ static void show_sock_value(struct call_decoder *d, int arg, const struct arg_ki
 		sink_member(s, "gid");
 		sink_u64(s, value_uint(piece->data + 8, 4));
 		sink_end_struct(s);
-	} else if (is_socket && (option == RCVTIMEO || option == SNDTIMEO) && n >= 16) {
+	} else if (is_socket && (option == RCVTIMEO || option == SNDTIMEO) && piece->len >= 16) {
 		sink_struct(s);
 		sink_member(s, "tv_sec");
 		sink_i64(s, value_int(piece->data, 8));
 		sink_member(s, "tv_usec");
 		sink_i64(s, value_int(piece->data + 8, 8));
 		sink_end_struct(s);
-	} else if (n == 4) {
+	} else if (n == 4 || is_socket || (uint32_t)d->args[1] == NETLINK) {
+		const uint64_t v = value_uint(piece->data, 4);
+		const char *name =
+			is_socket && option == ERROR ? flag_set_name(SET_error, v) : NULL;
+
 		sink_array(s);
 		sink_item(s);
-		sink_i64(s, value_int(piece->data, 4));
+		if (name)
+			sink_word(s, name);
+		else
+			sink_i64(s, (int32_t)v);
 		sink_end_array(s);
 	} else {
 		const uint64_t len = n < piece->len ? n : piece->len;
@@ -332,7 +348,44 @@ static void show_prctl_arg(struct call_decoder *d, int arg)
 
 static void show_seccomp_flags(struct call_decoder *d, uint32_t v)
 {
+	if (d->args[0] != 1) { /* SECCOMP_SET_MODE_FILTER */
+		sink_hex(&d->sink, v);
+		return;
+	}
 	sink_flags(&d->sink, SET_seccomp_filter_flags, v);
+}
+
+/* A filter, an action, or sizes that are written. */
+static void show_seccomp_arg(struct call_decoder *d, int arg)
+{
+	enum { SET_MODE_FILTER = 1, GET_ACTION_AVAIL = 2, GET_NOTIF_SIZES = 3 };
+	static const char *const names[] = {"seccomp_notif", "seccomp_notif_resp", "seccomp_data"};
+	const uint32_t op = (uint32_t)d->args[0], word = d->layout == LAYOUT_64 ? 8 : 4;
+	const struct trace_piece *piece = decode_piece(d, arg, op == GET_NOTIF_SIZES && !d->failed);
+	struct value_sink *s = &d->sink;
+
+	if (op == SET_MODE_FILTER && piece && piece->len >= 2 * word) {
+		sink_struct(s);
+		sink_member(s, "len");
+		sink_u64(s, value_uint(piece->data, 2));
+		sink_member(s, "filter");
+		sink_addr(s, value_uint(piece->data + word, word));
+		sink_end_struct(s);
+	} else if (op == GET_ACTION_AVAIL && piece && piece->len >= 4) {
+		sink_array(s);
+		sink_item(s);
+		sink_enum(s, SET_seccomp_ret, value_uint(piece->data, 4));
+		sink_end_array(s);
+	} else if (op == GET_NOTIF_SIZES && !d->failed && piece && piece->len >= 6) {
+		sink_struct(s);
+		for (int i = 0; i < 3; i++) {
+			sink_member(s, names[i]);
+			sink_u64(s, value_uint(piece->data + 2 * i, 2));
+		}
+		sink_end_struct(s);
+	} else {
+		sink_addr(s, d->args[arg]);
+	}
 }
 
 /* A struct sigset_t * and its size, in memory. */
@@ -353,7 +406,31 @@ static void show_sigmask_arg(struct call_decoder *d, int arg)
 	sink_end_struct(&d->sink);
 }
 
-/* Flags, mode and resolve; a larger struct than is known ends with "...". */
+/*
+ * The end of a struct that is larger than is known here: "???" where it could not be read, and
+ * its bytes where they are not all 0.
+ */
+static void show_rest(struct call_decoder *d, const struct trace_piece *piece, uint64_t known,
+		      uint64_t size)
+{
+	if (d->sink.w || size <= known)
+		return;
+	if (piece->flags & TRACE_PIECE_FAULT || piece->len < size) {
+		sink_item(&d->sink);
+		strbuf_adds(d->sink.out, "???");
+		return;
+	}
+	for (uint64_t i = known; i < size; i++)
+		if (piece->data[i]) {
+			sink_item(&d->sink);
+			strbuf_addf(d->sink.out, "/* bytes %" PRIu64 "..%" PRIu64 " */ ", known,
+				    size - 1);
+			sink_hex_string(&d->sink, piece->data + known, size - known);
+			return;
+		}
+}
+
+/* Flags, mode and resolve. */
 static void show_open_how(struct call_decoder *d, int arg, const struct arg_kind *kind)
 {
 	enum { SIZE = 24, CREATE = 0x40, TMPFILE = 0x400000 };
@@ -374,8 +451,7 @@ static void show_open_how(struct call_decoder *d, int arg, const struct arg_kind
 	}
 	sink_member(s, "resolve");
 	sink_flags(s, SET_resolve_flags, value_uint(piece->data + 16, 8));
-	if (decode_count(d, kind) > SIZE)
-		sink_more(s);
+	show_rest(d, piece, SIZE, decode_count(d, kind));
 	sink_end_struct(s);
 }
 
@@ -386,7 +462,7 @@ static void member_addr(struct call_decoder *d, const char *name, uint64_t v)
 }
 
 /* Members that the flags ask for. */
-static void show_clone_args(struct call_decoder *d, int arg)
+static void show_clone_args(struct call_decoder *d, int arg, const struct arg_kind *kind)
 {
 	enum { SIZE = 64, PIDFD = 0x1000, SETTLS = 0x80000, PARENT = 0x100000, CHILD = 0x1200000 };
 	const struct trace_piece *piece = decode_piece(d, arg, false);
@@ -414,6 +490,18 @@ static void show_clone_args(struct call_decoder *d, int arg)
 	sink_hex(s, value_uint(p + 48, 8));
 	if (flags & SETTLS)
 		member_addr(d, "tls", value_uint(p + 56, 8));
+	const uint64_t size = decode_count(d, kind);
+	if (size > SIZE && piece->len >= SIZE + 16 &&
+	    value_uint(p + SIZE, 8) + value_uint(p + SIZE + 8, 8)) {
+		member_addr(d, "set_tid", value_uint(p + SIZE, 8));
+		sink_member(s, "set_tid_size");
+		sink_u64(s, value_uint(p + SIZE + 8, 8));
+	}
+	if (size >= SIZE + 24 && piece->len >= SIZE + 24 && flags & 0x200000000) { /* INTO_CGROUP */
+		sink_member(s, "cgroup");
+		sink_u64(s, value_uint(p + SIZE + 16, 8));
+	}
+	show_rest(d, piece, SIZE + 24, size);
 	sink_end_struct(s);
 }
 
@@ -497,14 +585,15 @@ static void show_dents(struct call_decoder *d, int arg, const struct arg_kind *k
 	const uint32_t head = is_64 ? 19 : 18;
 	unsigned n = 0;
 
-	if (!d->args[arg] || !piece || d->layout != LAYOUT_64) {
+	const bool full = d->opts->full || s->w;
+
+	if (!d->args[arg] || d->layout != LAYOUT_64 || (!piece && (d->failed || d->rec->ret))) {
 		sink_addr(s, d->args[arg]);
 		return;
 	}
-	const bool full = d->opts->full || s->w;
 	if (full)
 		sink_array(s);
-	for (size_t at = 0; at + head < piece->len; n++) {
+	for (size_t at = 0; piece && at + head < piece->len; n++) {
 		const uint8_t *p = piece->data + at;
 		const size_t reclen = value_uint(p + 16, 2), left = piece->len - at;
 		const size_t size = reclen < left ? reclen : left;
@@ -540,7 +629,7 @@ static void show_dents(struct call_decoder *d, int arg, const struct arg_kind *k
 		sink_addr(s, d->args[arg]);
 	if (!full)
 		sink_comment(s, "%u entr%s%s", n, n == 1 ? "y" : "ies",
-			     piece->flags & TRACE_PIECE_CUT ? " or more" : "");
+			     piece && piece->flags & TRACE_PIECE_CUT ? " or more" : "");
 }
 
 /* "[0 1 5]": the numbers of the bits that are set. */
@@ -550,6 +639,10 @@ static void show_cpu_set(struct call_decoder *d, int arg, const struct arg_kind 
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	const uint64_t n = decode_count(d, kind);
 
+	if (d->args[arg] && !n && !d->failed && !(kind->direction & ARG_WRITTEN)) {
+		sink_word(&d->sink, "[]");
+		return;
+	}
 	if (!d->args[arg] || !piece || piece->len < n) {
 		sink_addr(&d->sink, d->args[arg]);
 		return;
@@ -558,6 +651,28 @@ static void show_cpu_set(struct call_decoder *d, int arg, const struct arg_kind 
 		if (piece->data[cpu / 8] >> cpu % 8 & 1)
 			strbuf_addf(&text, "%s%" PRIu64, text.len ? " " : "", cpu);
 	sink_wordf(&d->sink, "[%s]", strbuf_str(&text));
+}
+
+/* A byte for each page. */
+static void show_mincore(struct call_decoder *d, int arg, const struct arg_kind *kind)
+{
+	const struct trace_piece *piece = decode_shown_piece(d, arg, kind);
+	const uint64_t pages = (d->args[1] + 4095) / 4096;
+
+	if (!d->args[arg] || !piece || (piece->len < pages && piece->len < 32)) {
+		sink_addr(&d->sink, d->args[arg]);
+		return;
+	}
+	sink_array(&d->sink);
+	for (uint64_t i = 0; i < pages; i++) {
+		if (i == 32 || i >= piece->len) {
+			sink_more(&d->sink);
+			break;
+		}
+		sink_item(&d->sink);
+		sink_u64(&d->sink, piece->data[i] & 1);
+	}
+	sink_end_array(&d->sink);
 }
 
 static void show_prctl_option(struct call_decoder *d, uint32_t v)
@@ -609,6 +724,15 @@ void show_dependent(struct call_decoder *d, int arg, const struct arg_kind *kind
 	case SHOW_SECCOMP_FLAGS:
 		show_seccomp_flags(d, (uint32_t)v);
 		break;
+	case SHOW_SECCOMP_ARG:
+		show_seccomp_arg(d, arg);
+		break;
+	case SHOW_KCMP_IDX:
+		if (d->args[2] == 0) /* KCMP_FILE */
+			show_fd(d, (int)v);
+		else
+			sink_hex(&d->sink, v);
+		break;
 	case SHOW_SIGMASK_ARG:
 		show_sigmask_arg(d, arg);
 		break;
@@ -616,7 +740,7 @@ void show_dependent(struct call_decoder *d, int arg, const struct arg_kind *kind
 		show_open_how(d, arg, kind);
 		break;
 	case SHOW_CLONE_ARGS:
-		show_clone_args(d, arg);
+		show_clone_args(d, arg, kind);
 		break;
 	case SHOW_BPF_ATTR:
 		show_bpf_attr(d, arg, kind);
@@ -631,10 +755,11 @@ void show_dependent(struct call_decoder *d, int arg, const struct arg_kind *kind
 	case SHOW_CPU_SET:
 		show_cpu_set(d, arg, kind);
 		break;
+	case SHOW_MINCORE:
+		show_mincore(d, arg, kind);
+		break;
 	case SHOW_FILE_HANDLE:
 	case SHOW_CPU_SET_HEX:
-	case SHOW_MINCORE:
-	case SHOW_SECCOMP_ARG:
 	case SHOW_SEMCTL_ARG:
 	case SHOW_ARCH_PRCTL_ARG:
 		sink_addr(&d->sink, v);

@@ -18,8 +18,8 @@ enum {
 	TRACE_ARGS = 6,
 	/* System call numbers of an ABI: x86-64 ends at 472 in 7.2, x32's own are 512 to 547. */
 	TRACE_NRS = 1024,
-	/* Copies for one call: msghdr has a name, an iovec and control data. */
-	TRACE_COPIES = 6,
+	/* Copies for one call: select(2) has three sets and a time, at the entry and the exit. */
+	TRACE_COPIES = 8,
 	/* Data of all pieces of a record; more is cut, and the piece says so. */
 	TRACE_DATA_MAX = 16384,
 };

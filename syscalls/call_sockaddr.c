@@ -121,7 +121,7 @@ static void show_packet(struct call_decoder *d, const uint8_t *p, size_t len)
 	else
 		sink_wordf(s, "htons(%#x)", protocol);
 	sink_member(s, "sll_ifindex");
-	sink_i64(s, value_int(p + 4, 4));
+	sink_u64(s, value_uint(p + 4, 4));
 	sink_member(s, "sll_hatype");
 	sink_enum(s, SET_arp_hardware, value_uint(p + 8, 2));
 	sink_member(s, "sll_pkttype");
@@ -226,13 +226,19 @@ void show_sockaddr(struct call_decoder *d, const uint8_t *p, size_t len)
 void show_sockaddr_arg(struct call_decoder *d, int arg, const struct arg_kind *kind)
 {
 	const struct trace_piece *piece = decode_shown_piece(d, arg, kind);
-	const uint64_t n = decode_count(d, kind);
+	uint64_t n = decode_count(d, kind);
 
-	if (!d->args[arg] || !piece || piece->len < 2 ||
-	    (piece->flags & TRACE_PIECE_FAULT && piece->len < n))
+	if (kind->count_by == COUNT_AT_ARG) { /* the room that there was, if that is less */
+		const struct trace_piece *room = decode_piece(d, kind->count, false);
+		const uint64_t most = room && room->len >= 4 ? value_uint(room->data, 4) : 0;
+
+		n = n < most ? n : most;
+	}
+	n = n < SOCKADDR_MAX ? n : SOCKADDR_MAX;
+	if (!d->args[arg] || !piece || piece->len < 2 || n < 2 || piece->len < n)
 		sink_addr(&d->sink, d->args[arg]);
 	else
-		show_sockaddr(d, piece->data, piece->len);
+		show_sockaddr(d, piece->data, n);
 }
 
 /* "[128]", and with what the call made of it "[128 => 16]". */

@@ -70,20 +70,21 @@ static void show_utime(struct call_decoder *d, const struct call_struct *s, cons
 		show_struct(d, s, p);
 }
 
-/* The date that a file's time is, as a comment. */
-static void add_date(struct call_decoder *d, int64_t sec, uint64_t nsec)
+/* With the date, to the microsecond. */
+static void show_timeval_date(struct call_decoder *d, const struct call_struct *s, const uint8_t *p)
 {
-	const time_t t = sec;
-	char date[64], zone[16];
-	struct tm tm;
+	const uint32_t word = s->size[d->layout] / 2;
+	const int64_t sec = value_int(p, word);
+	const uint64_t usec = value_uint(p + word, word);
+	char text[96];
 
-	if (!decode_strace(d) || (!sec && !nsec) || nsec > 999999999 || !localtime_r(&t, &tm) ||
-	    !strftime(date, sizeof(date), "%FT%T", &tm) || !strftime(zone, sizeof(zone), "%z", &tm))
+	show_struct(d, s, p);
+	if (!decode_strace(d) || usec > 999999 || !date_text(sec, 0, text, sizeof(text)))
 		return;
-	if (nsec)
-		sink_comment(&d->sink, "%s.%09" PRIu64 "%s", date, nsec, zone);
+	if (usec && strlen(text) > 19)
+		sink_comment(&d->sink, "%.19s.%06" PRIu64 "%s", text, usec, text + 19);
 	else
-		sink_comment(&d->sink, "%s%s", date, zone);
+		sink_comment(&d->sink, "%s", text);
 }
 
 static void add_stat_time(struct call_decoder *d, const char *name, const char *nsec_name,
@@ -91,7 +92,7 @@ static void add_stat_time(struct call_decoder *d, const char *name, const char *
 {
 	sink_member(&d->sink, name);
 	sink_i64(&d->sink, sec);
-	add_date(d, sec, nsec);
+	show_date(d, sec, nsec);
 	if (nsec || d->sink.w) {
 		sink_member(&d->sink, nsec_name);
 		sink_u64(&d->sink, nsec);
@@ -208,7 +209,7 @@ static void show_statx(struct call_decoder *d, const uint8_t *p)
 		sink_i64(s, value_int(t, 8));
 		member_u64(d, "tv_nsec", value_uint(t + 8, 4));
 		sink_end_struct(s);
-		add_date(d, value_int(t, 8), value_uint(t + 8, 4));
+		show_date(d, value_int(t, 8), value_uint(t + 8, 4));
 	}
 	member_u64(d, "stx_rdev_major", value_uint(p + STX_RDEV, 4));
 	member_u64(d, "stx_rdev_minor", value_uint(p + STX_RDEV + 4, 4));
@@ -293,13 +294,13 @@ static void show_siginfo(struct call_decoder *d, const uint8_t *p)
 	show_signal(d, signo);
 	sink_member(s, "si_code");
 	sink_enum(s, signo == SIG_CHLD && code > 0 ? SET_si_code_chld : SET_si_code_kill,
-		  (uint32_t)code);
+		  (uint64_t)code);
 	if (err) {
 		sink_member(s, "si_errno");
 		if (flag_set_name(SET_error, (uint64_t)err))
 			sink_word(s, flag_set_name(SET_error, (uint64_t)err));
 		else
-			sink_i64(s, err);
+			sink_u64(s, (uint32_t)err);
 	}
 	if (signo == SIG_ILL || signo == SIG_FPE || signo == SIG_SEGV || signo == SIG_BUS) {
 		sink_member(s, "si_addr");
@@ -309,7 +310,8 @@ static void show_siginfo(struct call_decoder *d, const uint8_t *p)
 	}
 	sink_member(s, "si_pid");
 	sink_i64(s, value_int(u, 4));
-	member_u64(d, "si_uid", value_uint(u + 4, 4));
+	sink_member(s, "si_uid");
+	show_number_at(d, &(struct arg_kind){.value = SHOW_UID}, u + 4, 4, false);
 	if (signo == SIG_CHLD && code > 0) {
 		sink_member(s, "si_status");
 		if (code == 1) /* CLD_EXITED */
@@ -338,15 +340,20 @@ static void show_sigevent(struct call_decoder *d, const uint8_t *p)
 	const uint32_t notify = (uint32_t)value_uint(p + word + 4, 4);
 
 	sink_struct(s);
-	sink_member(s, "sigev_value");
-	sink_struct(s);
-	sink_member(s, "sival_int");
-	sink_i64(s, value_int(p, 4));
-	sink_member(s, "sival_ptr");
-	sink_addr(s, value_uint(p, word));
-	sink_end_struct(s);
+	if (value_uint(p, word)) {
+		sink_member(s, "sigev_value");
+		sink_struct(s);
+		sink_member(s, "sival_int");
+		sink_i64(s, value_int(p, 4));
+		sink_member(s, "sival_ptr");
+		sink_addr(s, value_uint(p, word));
+		sink_end_struct(s);
+	}
 	sink_member(s, "sigev_signo");
-	show_signal(d, (int)value_int(p + word, 4));
+	if (notify == 0 || notify == 4) /* SIGEV_SIGNAL, SIGEV_THREAD_ID */
+		show_signal(d, (int)value_int(p + word, 4));
+	else
+		sink_u64(s, value_uint(p + word, 4));
 	sink_member(s, "sigev_notify");
 	sink_enum(s, SET_sigev_notify, notify);
 	if (notify == 4) { /* SIGEV_THREAD_ID */
@@ -361,7 +368,6 @@ static void show_fd_set(struct call_decoder *d, const uint8_t *p, size_t len)
 {
 	const size_t limit = len * 8;
 	size_t n = (int32_t)d->args[0] < 0 ? 0 : (size_t)(uint32_t)d->args[0];
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
 	n = n < limit ? n : limit;
 	if (d->sink.w) {
@@ -410,6 +416,8 @@ bool show_element(struct call_decoder *d, const struct arg_kind *kind, const uin
 	case SHOW_STRUCT:
 		if (!strcmp(call_structs[kind->type].name, "timespec_utime"))
 			show_utime(d, &call_structs[kind->type], p);
+		else if (!strcmp(call_structs[kind->type].name, "timeval_utime"))
+			show_timeval_date(d, &call_structs[kind->type], p);
 		else
 			show_struct(d, &call_structs[kind->type], p);
 		return true;
@@ -475,14 +483,14 @@ static void show_elements(struct call_decoder *d, const struct arg_kind *kind,
 
 	sink_array(&d->sink);
 	for (uint64_t i = 0; i < shown; i++) {
-		if (i == 32 && !d->opts->full && !d->sink.w) {
+		if (i == decode_max_items(d)) {
 			sink_more(&d->sink);
 			break;
 		}
 		sink_item(&d->sink);
 		show_element(d, kind, piece->data + i * size, size);
 	}
-	if (shown < n && shown < 32) {
+	if (shown < n && shown < decode_max_items(d)) {
 		sink_more(&d->sink);
 		if (piece->flags & TRACE_PIECE_FAULT)
 			sink_comment(&d->sink, "%#" PRIx64, addr + shown * size);
@@ -490,20 +498,73 @@ static void show_elements(struct call_decoder *d, const struct arg_kind *kind,
 	sink_end_array(&d->sink);
 }
 
+/* The bytes of the call's sigset_t by its argument of that name; 0: it is not one. */
+static uint32_t sigset_size(const struct call_decoder *d)
+{
+	const bool any = decode_is(d, "rt_sigpending");
+
+	for (int i = 0; i < d->n_args; i++) {
+		const char *name = d->call->args[i].name;
+
+		if (strcmp(name, "sigsetsize") && strcmp(name, "sizemask") && strcmp(name, "argsz"))
+			continue;
+		const uint64_t size = d->args[i];
+
+		return size <= 8 && (size == 8 || any) ? (uint32_t)size : 0;
+	}
+	return 8;
+}
+
+/* Memory that the kernel does not look at. */
+static bool is_not_used(const struct call_decoder *d, int arg)
+{
+	enum { CTL_DEL = 2 };
+
+	if (decode_is(d, "epoll_ctl"))
+		return (uint32_t)d->args[1] == CTL_DEL;
+	return decode_is(d, "wait4") && arg == 3 && d->rec->ret <= 0;
+}
+
+/* "[0] => [512]" */
+static void show_moved_offset(struct call_decoder *d, int arg, const struct trace_piece *shown)
+{
+	const struct trace_piece *before = decode_piece(d, arg, false);
+
+	if (before && before != shown && before->len >= 8 && d->rec->ret > 0)
+		sink_wordf(&d->sink, "[%" PRIu64 "] => [%" PRIu64 "]", value_uint(before->data, 8),
+			   value_uint(shown->data, 8));
+	else
+		sink_wordf(&d->sink, "[%" PRIu64 "]", value_uint(shown->data, 8));
+}
+
 void show_pointer(struct call_decoder *d, int arg, const struct arg_kind *kind)
 {
 	const uint64_t addr = d->args[arg];
 	const struct trace_piece *piece = decode_shown_piece(d, arg, kind);
 	const bool is_array = kind->count_by != COUNT_NONE && kind->value != SHOW_FD_SET;
-	const uint32_t size = arg_kind_size(kind, d->layout);
+	const bool is_sigset = kind->value == SHOW_SIGSET;
+	uint32_t size = arg_kind_size(kind, d->layout);
+	const bool is_written = kind->direction == ARG_WRITTEN;
 
+	if (kind->count_by == COUNT_FIXED)
+		size *= kind->count;
+	if (is_sigset)
+		size = sigset_size(d);
+	if (kind->value == SHOW_FD_SET) /* whole words */
+		size = ((uint32_t)d->args[0] < 1024 ? (uint32_t)d->args[0] + 63 : 1024) / 64 * 8;
 	if (!addr) {
 		sink_addr(&d->sink, 0);
-	} else if (is_array && piece && !decode_count(d, kind)) {
+	} else if (is_array && !decode_count(d, kind) &&
+		   !(is_written && (d->failed || !d->ended))) {
 		sink_array(&d->sink);
 		sink_end_array(&d->sink);
-	} else if (!piece || piece->len < size || !is_left(d, kind)) {
+	} else if (!piece || !size || piece->len < size || !is_left(d, kind) ||
+		   is_not_used(d, arg)) {
 		sink_addr(&d->sink, addr);
+	} else if (is_sigset) {
+		show_sigset(d, piece->data, size);
+	} else if (decode_strace(d) && decode_is(d, "sendfile")) {
+		show_moved_offset(d, arg, piece);
 	} else if (is_array) {
 		show_elements(d, kind, piece, addr);
 	} else if (is_number(kind)) {

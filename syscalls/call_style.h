@@ -15,6 +15,7 @@ struct call_text_opts {
 	enum call_style style;
 	bool raw;	     /* arguments as hexadecimal numbers */
 	bool full;	     /* structs and arrays in full, nothing left out for brevity */
+	uint32_t max_items;  /* of an array, unless in full; 0: 32 */
 	uint8_t hex_strings; /* 1: strings with bytes that are not ASCII in hexadecimal; 2: all */
 	/* Only of the perf style. */
 	bool hide_names;  /* of arguments and members */

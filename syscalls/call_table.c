@@ -60,6 +60,7 @@ uint32_t arg_kind_size(const struct arg_kind *kind, enum call_layout layout)
 	case SHOW_UID:
 	case SHOW_ENUM:
 	case SHOW_FLAGS:
+	case SHOW_STATUS:
 	case SHOW_WAIT_STATUS:
 	case SHOW_SOCKLEN:
 		return 4;
@@ -104,6 +105,11 @@ static bool special_copy(const struct arg_kind *kind, struct trace_copy *copy)
 	switch ((enum show_as)kind->value) {
 	case SHOW_PATH:
 		copy->kind = TRACE_COPY_STRING;
+		copy->size = kind->count_by == COUNT_FIXED ? kind->count : 4095; /* PATH_MAX - 1 */
+		return true;
+	case SHOW_REBOOT_ARG:
+		copy->kind = TRACE_COPY_STRING;
+		copy->flags |= TRACE_COPY_LIMITED;
 		return true;
 	case SHOW_STR:
 		if (kind->count_by != COUNT_NONE)
@@ -114,6 +120,7 @@ static bool special_copy(const struct arg_kind *kind, struct trace_copy *copy)
 	case SHOW_ARGV:
 	case SHOW_ENVP:
 		copy->kind = TRACE_COPY_STRINGS;
+		copy->size = 64;
 		copy->flags |= TRACE_COPY_LIMITED;
 		return true;
 	case SHOW_IOVEC:
@@ -141,6 +148,8 @@ static uint32_t fixed_size(const struct arg_kind *kind, enum call_layout layout)
 		return 64;
 	case SHOW_FCNTL_ARG:
 		return 32;
+	case SHOW_MINCORE:
+		return 64;
 	case SHOW_FUTEX_TIMEOUT:
 	case SHOW_SIGMASK_ARG:
 	case SHOW_SECCOMP_ARG:
@@ -190,7 +199,8 @@ static void add_copy(struct trace_call *copies, int arg, const struct arg_kind *
 		copy.size *= kind->count;
 		break;
 	case COUNT_ARG:
-		if (kind->value == SHOW_FD_SET || kind->value == SHOW_CPU_SET_HEX) {
+		if (kind->value == SHOW_FD_SET || kind->value == SHOW_CPU_SET_HEX ||
+		    kind->value == SHOW_MINCORE) {
 			copy.kind = TRACE_COPY_BYTES; /* their counts are in bits */
 			break;
 		}
@@ -201,7 +211,7 @@ static void add_copy(struct trace_call *copies, int arg, const struct arg_kind *
 	case COUNT_AT_ARG:
 		copy.kind = TRACE_COPY_COUNT_PTR;
 		copy.count_arg = kind->count;
-		copy.size = copy.size ? copy.size : 1;
+		copy.size = kind->value == SHOW_SOCKADDR ? 128 : 512;
 		break;
 	case COUNT_RET:
 		copy.kind = TRACE_COPY_RET;
@@ -224,17 +234,14 @@ static void fill_copies(struct call *call)
 	struct trace_call *copies = &call->copies;
 
 	copies->no_exit = !strcmp(call->name, "exit") || !strcmp(call->name, "exit_group");
-	for (int i = 0; i < copies->n_args; i++) {
-		const struct arg_kind *kind = call->args[i].kind;
+	for (int at_exit = 0; at_exit <= 1; at_exit++)
+		for (int i = 0; i < copies->n_args; i++) {
+			const struct arg_kind *kind = call->args[i].kind;
 
-		if (!kind)
-			continue;
-		const bool both = is_both(kind);
-		if (kind->direction & ARG_READ || both)
-			add_copy(copies, i, kind, false, (enum call_layout)call->layout);
-		if (kind->direction & ARG_WRITTEN || both)
-			add_copy(copies, i, kind, true, (enum call_layout)call->layout);
-	}
+			if (kind &&
+			    (kind->direction & (at_exit ? ARG_WRITTEN : ARG_READ) || is_both(kind)))
+				add_copy(copies, i, kind, at_exit, (enum call_layout)call->layout);
+		}
 }
 
 /* How an argument of a call that args.in does not have is shown, by its type and name. */

@@ -53,19 +53,56 @@ struct error *decode_begin(struct call_decoder *d, const struct call_table *tabl
 
 const struct trace_piece *decode_piece(const struct call_decoder *d, int arg, bool at_exit)
 {
-	for (unsigned i = 0; i < d->n_pieces; i++)
-		if (d->pieces[i]->arg == arg && !d->pieces[i]->exit == !at_exit)
-			return d->pieces[i];
-	return NULL;
+	const unsigned i = decode_part(d, 0, arg, at_exit, TRACE_PART_SELF, -1);
+
+	return i < d->n_pieces ? d->pieces[i] : NULL;
+}
+
+/* A piece that could not be read at the entry was read again at the exit. */
+static bool is_of_exit(const struct call_decoder *d, const struct trace_piece *piece)
+{
+	if (!d->call || piece->copy >= d->call->copies.n_copies)
+		return piece->exit;
+	return d->call->copies.copies[piece->copy].flags & TRACE_COPY_AT_EXIT;
+}
+
+unsigned decode_part(const struct call_decoder *d, unsigned from, int arg, bool at_exit,
+		     enum trace_part part, int index)
+{
+	for (; from < d->n_pieces; from++) {
+		const struct trace_piece *p = d->pieces[from];
+
+		if (p->arg == arg && is_of_exit(d, p) == at_exit && p->part == part &&
+		    (index < 0 || p->index == index))
+			break;
+	}
+	return from;
 }
 
 const struct trace_piece *decode_shown_piece(const struct call_decoder *d, int arg,
 					     const struct arg_kind *kind)
 {
+	const uint8_t ret = d->call && d->call->ret ? d->call->ret->value : 0;
+
+	/* select(2) and poll(2): what they wrote is shown with the result. */
+	if (kind->direction & ARG_READ &&
+	    (ret == SHOW_POLL || ret == SHOW_SELECT || ret == SHOW_MMSGHDR))
+		return decode_piece(d, arg, false);
 	if (kind->direction & ARG_WRITTEN && d->ended &&
 	    (!d->failed || kind->direction & ARG_ALWAYS))
 		return decode_piece(d, arg, true);
 	return kind->direction & ARG_READ ? decode_piece(d, arg, false) : NULL;
+}
+
+/* The kernel takes no more of a register than the argument's type has. */
+static uint64_t count_arg(const struct call_decoder *d, int arg)
+{
+	const struct arg_kind *kind = d->call ? d->call->args[arg].kind : NULL;
+	const uint64_t v = d->args[arg];
+
+	if (kind && kind->value == SHOW_INT)
+		return (int32_t)v < 0 ? 0 : (uint32_t)v;
+	return kind && kind->value == SHOW_UINT ? (uint32_t)v : v;
 }
 
 uint64_t decode_count(const struct call_decoder *d, const struct arg_kind *kind)
@@ -74,7 +111,7 @@ uint64_t decode_count(const struct call_decoder *d, const struct arg_kind *kind)
 
 	switch ((enum count_kind)kind->count_by) {
 	case COUNT_ARG:
-		return kind->count < TRACE_ARGS ? d->args[kind->count] : 0;
+		return kind->count < TRACE_ARGS ? count_arg(d, kind->count) : 0;
 	case COUNT_AT_ARG:
 		piece = decode_piece(d, kind->count, d->ended && !d->failed);
 		return piece && piece->len >= 4 ? value_uint(piece->data, 4) : 0;
@@ -95,6 +132,19 @@ static const struct arg_kind *kind_of(const struct call_decoder *d, int arg)
 	return kind ? kind : &unknown;
 }
 
+/* mount(2) takes no notice of the type and the data with some flags. */
+static bool is_ignored(const struct call_decoder *d, int arg)
+{
+	enum { REMOUNT = 32, OTHERS = 4096 | 8192 | 0xf << 17, MAGIC = 0xc0ed };
+	uint64_t flags = d->args[3];
+
+	if (!decode_is(d, "mount") || arg < 2)
+		return false;
+	if (flags >> 16 == MAGIC)
+		flags &= 0xffff;
+	return flags & (arg == 2 ? REMOUNT | OTHERS : OTHERS);
+}
+
 static void show_arg(struct call_decoder *d, int arg)
 {
 	const struct arg_kind *kind = kind_of(d, arg);
@@ -112,7 +162,11 @@ static void show_arg(struct call_decoder *d, int arg)
 	case SHOW_STR:
 	case SHOW_BUF:
 	case SHOW_MSGBUF:
-		show_string_arg(d, arg, kind);
+	case SHOW_REBOOT_ARG:
+		if (is_ignored(d, arg))
+			sink_addr(&d->sink, d->args[arg]);
+		else
+			show_string_arg(d, arg, kind);
 		break;
 	case SHOW_ARGV:
 	case SHOW_ENVP:
@@ -301,8 +355,20 @@ static void add_select_result(struct call_decoder *d)
 		if (!show_element(d, kind_of(d, 4), left->data, left->len))
 			sink_addr(&d->sink, d->args[4]);
 	}
-	if (separator[0] == ',')
-		strbuf_addch(d->sink.out, ')');
+	strbuf_adds(d->sink.out, separator[0] == ',' ? ")" : " ()");
+}
+
+/* What recvmmsg(2) had left of its timeout. */
+static void add_time_left(struct call_decoder *d)
+{
+	const struct trace_piece *left = decode_piece(d, 4, true);
+
+	if (!left || left->len < 8)
+		return;
+	strbuf_adds(d->sink.out, " (left ");
+	if (!show_element(d, kind_of(d, 4), left->data, left->len))
+		sink_addr(&d->sink, d->args[4]);
+	strbuf_addch(d->sink.out, ')');
 }
 
 /* " ([{fd=3, revents=POLLIN}])" */
@@ -340,7 +406,7 @@ static void add_poll_result(struct call_decoder *d)
 
 static void add_fcntl_result(struct call_decoder *d)
 {
-	enum { GETFD = 1, GETFL = 3, GET_SEALS = 1034, GETLEASE = 1025 };
+	enum { GETFD = 1, GETFL = 3, GETSIG = 11, GET_SEALS = 1034, GETLEASE = 1025 };
 	struct strbuf *out = d->sink.out;
 	const int64_t ret = d->rec->ret;
 	const uint32_t cmd = (uint32_t)d->args[1];
@@ -350,7 +416,11 @@ static void add_fcntl_result(struct call_decoder *d)
 							: SET_NONE;
 	if (cmd == GETFD && !ret)
 		strbuf_adds(out, "0");
-	else if (set && (ret || cmd == GETFL)) {
+	else if (cmd == GETSIG && ret) {
+		strbuf_addf(out, "%" PRId64 " (", ret);
+		show_signal(d, (int)ret);
+		strbuf_addch(out, ')');
+	} else if (set && (ret || cmd == GETFL)) {
 		strbuf_addf(out, "%#" PRIx64 " (flags ", (uint64_t)ret);
 		sink_flags(&d->sink, set, (uint64_t)ret);
 		strbuf_addch(out, ')');
@@ -384,16 +454,29 @@ static void add_result(struct call_decoder *d)
 		show_number(d, kind, ret);
 		strbuf_addch(out, ')');
 		break;
-	case SHOW_ENUM:
-		strbuf_addf(out, "%" PRId64 " (", (int64_t)ret);
-		show_number(d, kind, ret);
-		strbuf_addch(out, ')');
+	case SHOW_MMSGHDR:
+		strbuf_addf(out, "%" PRId64, (int64_t)ret);
+		add_time_left(d);
 		break;
+	case SHOW_ENUM:
 	case SHOW_SIG:
 		strbuf_addf(out, "%" PRId64 " (", (int64_t)ret);
 		show_number(d, kind, ret);
 		strbuf_addch(out, ')');
 		break;
+	case SHOW_IOPRIO:
+		strbuf_addf(out, "%" PRId64 " (", (int64_t)ret);
+		show_number(d, kind, ret);
+		strbuf_addch(out, ')');
+		break;
+	case SHOW_DATE: {
+		char date[96];
+
+		strbuf_addf(out, "%" PRId64, (int64_t)ret);
+		if (decode_strace(d) && date_text((int64_t)ret, 0, date, sizeof(date)))
+			strbuf_addf(out, " (%s)", date);
+		break;
+	}
 	case SHOW_FCNTL:
 		add_fcntl_result(d);
 		break;

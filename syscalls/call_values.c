@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 
 #include "syscalls/call_decode.h"
 
@@ -35,7 +36,9 @@ void show_fd(struct call_decoder *d, int fd)
 
 static void show_dirfd(struct call_decoder *d, int fd)
 {
-	if (fd == AT_CWD)
+	if (fd == -1 && decode_is(d, "fanotify_mark"))
+		sink_word(&d->sink, "FAN_NOFD");
+	else if (fd == AT_CWD)
 		sink_word(&d->sink,
 			  sink_is_perf(&d->sink) && !d->opts->show_prefix ? "CWD" : "AT_FDCWD");
 	else
@@ -103,10 +106,11 @@ void show_file_mode(struct call_decoder *d, uint32_t mode)
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	const char *type = flag_set_name(SET_file_type, mode & 0170000);
 
-	if (type)
-		strbuf_addf(&text, "%s|", type);
-	else if (mode & 0170000)
-		strbuf_addf(&text, "%#o|", mode & 0170000);
+	if (!type) {
+		sink_octal(&d->sink, mode);
+		return;
+	}
+	strbuf_addf(&text, "%s|", type);
 	for (size_t i = 0; i < flag_sets[SET_lock_mode].n; i++)
 		if (mode & flag_sets[SET_lock_mode].names[i].value)
 			strbuf_addf(&text, "%s|", flag_sets[SET_lock_mode].names[i].name);
@@ -114,6 +118,30 @@ void show_file_mode(struct call_decoder *d, uint32_t mode)
 	if (mode & ~0177777u)
 		strbuf_addf(&text, "|%#o", mode & ~0177777u);
 	sink_word(&d->sink, strbuf_str(&text));
+}
+
+bool date_text(int64_t sec, uint64_t nsec, char *text, size_t size)
+{
+	const time_t t = sec;
+	char date[64], zone[16];
+	struct tm tm;
+
+	if ((!sec && !nsec) || nsec > 999999999 || !localtime_r(&t, &tm) ||
+	    !strftime(date, sizeof(date), "%FT%T", &tm) || !strftime(zone, sizeof(zone), "%z", &tm))
+		return false;
+	if (nsec)
+		snprintf(text, size, "%s.%09" PRIu64 "%s", date, nsec, zone);
+	else
+		snprintf(text, size, "%s%s", date, zone);
+	return true;
+}
+
+void show_date(struct call_decoder *d, int64_t sec, uint64_t nsec)
+{
+	char text[96];
+
+	if (decode_strace(d) && date_text(sec, nsec, text, sizeof(text)))
+		sink_comment(&d->sink, "%s", text);
 }
 
 void show_wait_status(struct call_decoder *d, uint32_t status)
@@ -182,6 +210,13 @@ bool is_unused(const struct call_decoder *d, int arg)
 
 		return op < ARRAY_SIZE(used) && !(used[op] >> bit & 1);
 	}
+	case SHOW_REBOOT_ARG:
+		return (uint32_t)d->args[2] != 0xa1b2c3d4; /* LINUX_REBOOT_CMD_RESTART2 */
+	case SHOW_STRUCT:				   /* of mq_open(2) */
+		return !strcmp(call_structs[kind->type].name, "mq_attr_open") &&
+		       !creates_file(d, 1);
+	case SHOW_KCMP_IDX: /* of KCMP_FILE and KCMP_EPOLL_TFD, and of types that are not known */
+		return d->args[2] != 0 && d->args[2] < 7;
 	case SHOW_FCNTL_ARG: {
 		/* F_GETFD, F_GETFL, F_GETOWN, F_GETSIG, F_GETLEASE, F_GETPIPE_SZ, F_GET_SEALS */
 		static const uint32_t none[] = {1, 3, 9, 11, 1025, 1032, 1034};
@@ -200,7 +235,7 @@ bool is_unused(const struct call_decoder *d, int arg)
 static void show_rlim(struct call_decoder *d, uint64_t v, bool is_64)
 {
 	if (v == UINT64_MAX || (!is_64 && d->layout != LAYOUT_64 && v == UINT32_MAX))
-		sink_word(&d->sink, is_64 ? "RLIM64_INFINITY" : "RLIM_INFINITY");
+		sink_word(&d->sink, v == UINT64_MAX ? "RLIM64_INFINITY" : "RLIM_INFINITY");
 	else if (v > 1024 && v % 1024 == 0 && !d->sink.w)
 		sink_wordf(&d->sink, "%" PRIu64 "*1024", v / 1024);
 	else
@@ -420,9 +455,29 @@ void show_number(struct call_decoder *d, const struct arg_kind *kind, uint64_t v
 		show_rlim(d, v, kind->value == SHOW_RLIM64);
 		break;
 	case SHOW_IOPRIO:
-		sink_wordf(s, "IOPRIO_PRIO_VALUE(%s, %u)",
-			   flag_set_name(SET_ioprio_class, (uint32_t)v >> 13) ?: "?",
-			   (uint32_t)v & 0x1fff);
+		if (flag_set_name(SET_ioprio_class, (uint32_t)v >> 13))
+			sink_wordf(s, "IOPRIO_PRIO_VALUE(%s, %u)",
+				   flag_set_name(SET_ioprio_class, (uint32_t)v >> 13),
+				   (uint32_t)v & 0x1fff);
+		else
+			sink_wordf(s, "IOPRIO_PRIO_VALUE(%#x%s, %u)", (uint32_t)v >> 13,
+				   sink_is_perf(s) ? "" : " /* IOPRIO_CLASS_??? */",
+				   (uint32_t)v & 0x1fff);
+		break;
+	case SHOW_TICKS:
+		sink_u64(s, v);
+		if (decode_strace(d))
+			sink_comment(s, "%" PRIu64 ".%02" PRIu64 " s", v / 100, v % 100);
+		break;
+	case SHOW_DATE:
+		sink_i64(s, (int64_t)v);
+		show_date(d, (int64_t)v, 0);
+		break;
+	case SHOW_STATUS:
+		if ((int32_t)v < 0 && flag_set_name(SET_error, (uint64_t) - (int32_t)v))
+			sink_wordf(s, "-%s", flag_set_name(SET_error, (uint64_t) - (int32_t)v));
+		else
+			sink_i64(s, (int32_t)v);
 		break;
 	case SHOW_WAIT_STATUS:
 		show_wait_status(d, (uint32_t)v);

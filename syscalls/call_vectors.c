@@ -56,13 +56,17 @@ static void show_msgbuf(struct call_decoder *d, const struct trace_piece *piece,
 void show_string_arg(struct call_decoder *d, int arg, const struct arg_kind *kind)
 {
 	const struct trace_piece *piece = decode_shown_piece(d, arg, kind);
-	const uint64_t n = decode_count(d, kind);
-	const bool counted = kind->count_by != COUNT_NONE;
+	uint64_t n = decode_count(d, kind);
+	const bool counted = kind->count_by != COUNT_NONE && kind->value != SHOW_PATH;
 
+	/* With MSG_TRUNC the result is more than was written. */
+	if (kind->count_by == COUNT_RET && arg + 1 < d->n_args && n > d->args[arg + 1] &&
+	    kind->value == SHOW_BUF)
+		n = d->args[arg + 1];
 	if (d->args[arg] && counted && !n && (piece || kind->count_by == COUNT_ARG || d->ended) &&
 	    kind->value != SHOW_MSGBUF && !(d->failed && kind->direction & ARG_WRITTEN))
 		sink_string(&d->sink, "", 0, false);
-	else if (!d->args[arg] || !piece || (piece->flags & TRACE_PIECE_FAULT && !piece->len) ||
+	else if (!d->args[arg] || !piece ||
 		 (piece->flags & TRACE_PIECE_FAULT && (!counted || piece->len < n)))
 		sink_addr(&d->sink, d->args[arg]);
 	else if (kind->value == SHOW_MSGBUF)
@@ -75,88 +79,100 @@ void show_string_arg(struct call_decoder *d, int arg, const struct arg_kind *kin
 		show_counted_text(d, piece, n);
 }
 
-/* The first piece of an argument in a copy, from a number on; n_pieces: none. */
-static unsigned next_piece(const struct call_decoder *d, int arg, unsigned from, bool at_exit)
-{
-	for (; from < d->n_pieces; from++)
-		if (d->pieces[from]->arg == arg && !d->pieces[from]->exit == !at_exit)
-			break;
-	return from;
-}
-
 void show_strings(struct call_decoder *d, int arg, bool is_envp)
 {
 	struct value_sink *s = &d->sink;
-	unsigned at = next_piece(d, arg, 0, false), n = 0;
+	const struct trace_piece *head = decode_piece(d, arg, false);
+	const uint64_t n = head ? head->full : 0;
 
-	if (!d->args[arg] || at == d->n_pieces) {
+	if (!d->args[arg] || !head || (!n && head->flags & TRACE_PIECE_FAULT)) {
 		sink_addr(s, d->args[arg]);
 		return;
 	}
 	if (is_envp && !d->opts->full && !s->w) {
-		bool more = false;
-
 		sink_addr(s, d->args[arg]);
-		for (; at < d->n_pieces; at = next_piece(d, arg, at + 1, false), n++)
-			more = d->pieces[at]->flags & TRACE_PIECE_CUT && !d->pieces[at]->len;
-		sink_comment(s, "%u var%s%s", n, n == 1 ? "" : "s", more ? " or more" : "");
+		sink_comment(s, "%" PRIu64 " var%s%s%s", n, n == 1 ? "" : "s",
+			     head->flags & TRACE_PIECE_CUT ? " or more" : "",
+			     head->flags & TRACE_PIECE_FAULT ? ", unterminated" : "");
 		return;
 	}
 	sink_array(s);
-	for (; at < d->n_pieces; at = next_piece(d, arg, at + 1, false), n++) {
-		if ((n == MAX_SHOWN && !d->opts->full && !s->w) ||
-		    (d->pieces[at]->flags & TRACE_PIECE_FAULT && !d->pieces[at]->len)) {
+	for (uint64_t i = 0; i < n; i++) {
+		const unsigned at = decode_part(d, 0, arg, false, TRACE_PART_STRING, (int)i);
+
+		if (i == decode_max_items(d) || at == d->n_pieces) {
 			sink_more(s);
-			break;
+			sink_end_array(s);
+			return;
 		}
 		sink_item(s);
-		show_path(d, d->pieces[at]);
+		if (d->pieces[at]->flags & TRACE_PIECE_FAULT)
+			sink_addr(s, d->pieces[at]->addr);
+		else
+			show_path(d, d->pieces[at]);
+	}
+	if (head->flags & (TRACE_PIECE_FAULT | TRACE_PIECE_CUT)) {
+		sink_more(s);
+		if (head->flags & TRACE_PIECE_FAULT)
+			sink_comment(s, "%#" PRIx64, d->args[arg] + n * word_size(d));
 	}
 	sink_end_array(s);
 }
 
-/*
- * An array of n struct iovec at `array`, whose buffers are the pieces from *at on, with no more
- * than total bytes in all. A buffer without a piece is shown as its address.
- */
-static void show_iovecs(struct call_decoder *d, int arg, const uint8_t *array, size_t len,
-			uint64_t n, unsigned *at, bool at_exit, bool buffers, uint64_t total,
-			uint64_t addr)
+/* The iovecs of an argument, or of a message of it. */
+struct iovecs_view {
+	int arg;
+	int message; /* -1: they are the argument's own */
+	bool at_exit;
+	bool buffers;	/* shown; else their addresses */
+	uint64_t total; /* bytes of all buffers that were used */
+	uint64_t n;
+	unsigned at; /* of the next buffer's piece */
+};
+
+/* The piece of buffer number i at an address; NULL: it has none. */
+static const struct trace_piece *next_buffer(const struct call_decoder *d, struct iovecs_view *v,
+					     uint64_t i, uint64_t addr)
+{
+	const int index = v->message >= 0 ? v->message : (int)i;
+	const unsigned at = decode_part(d, v->at, v->arg, v->at_exit, TRACE_PART_BUFFER, index);
+
+	if (i >= MAX_SHOWN || at == d->n_pieces || d->pieces[at]->addr != addr)
+		return NULL;
+	v->at = at + 1;
+	return d->pieces[at];
+}
+
+static void show_iovecs(struct call_decoder *d, const struct trace_piece *array,
+			struct iovecs_view *v)
 {
 	struct value_sink *s = &d->sink;
 	const uint32_t word = word_size(d);
-	const uint64_t there = len / (2 * word);
+	const uint64_t there = array->len / (2 * word);
 
 	sink_array(s);
-	for (uint64_t i = 0; i < n; i++) {
-		if (i >= there || (i == MAX_SHOWN && !d->opts->full && !s->w)) {
+	for (uint64_t i = 0; i < v->n; i++) {
+		if (i >= there || i == decode_max_items(d)) {
 			sink_more(s);
-			if (i >= there && i < MAX_SHOWN)
-				sink_comment(s, "%#" PRIx64, addr + i * 2 * word);
+			if (i >= there && array->flags & TRACE_PIECE_FAULT)
+				sink_comment(s, "%#" PRIx64, (uint64_t)array->addr + i * 2 * word);
 			break;
 		}
-		const uint64_t base = value_uint(array + i * 2 * word, word);
-		const uint64_t size = value_uint(array + i * 2 * word + word, word);
-		const uint64_t used = size < total ? size : total;
-		const unsigned piece = *at;
+		const uint8_t *p = array->data + i * 2 * word;
+		const uint64_t base = value_uint(p, word), size = value_uint(p + word, word);
+		const uint64_t used = size < v->total ? size : v->total;
+		const struct trace_piece *piece = next_buffer(d, v, i, base);
 
+		v->total -= used;
 		sink_item(s);
 		sink_struct(s);
 		sink_member(s, "iov_base");
-		if (buffers && piece < d->n_pieces && d->pieces[piece]->addr == base && used &&
-		    !(d->pieces[piece]->flags & TRACE_PIECE_FAULT)) {
-			show_bytes(d, d->pieces[piece], used);
-			*at = next_piece(d, arg, piece + 1, at_exit);
-		} else if (buffers && !used && base) {
+		if (v->buffers && base && !used)
 			sink_string(s, "", 0, false);
-			if (piece < d->n_pieces && d->pieces[piece]->addr == base)
-				*at = next_piece(d, arg, piece + 1, at_exit);
-		} else {
+		else if (v->buffers && piece && !(piece->flags & TRACE_PIECE_FAULT))
+			show_bytes(d, piece, used);
+		else
 			sink_addr(s, base);
-			if (piece < d->n_pieces && d->pieces[piece]->addr == base)
-				*at = next_piece(d, arg, piece + 1, at_exit);
-		}
-		total -= used;
 		sink_member(s, "iov_len");
 		sink_u64(s, size);
 		sink_end_struct(s);
@@ -167,19 +183,24 @@ static void show_iovecs(struct call_decoder *d, int arg, const uint8_t *array, s
 void show_iovec_arg(struct call_decoder *d, int arg, const struct arg_kind *kind)
 {
 	const bool at_exit = kind->direction & ARG_WRITTEN;
-	unsigned at = next_piece(d, arg, 0, at_exit);
-	const uint64_t n = decode_count(d, kind);
+	const struct trace_piece *array = decode_piece(d, arg, at_exit);
+	struct iovecs_view v = {
+		.arg = arg,
+		.message = -1,
+		.at_exit = at_exit,
+		.buffers = kind->value == SHOW_IOVEC && !(at_exit && d->failed),
+		.total = at_exit ? (uint64_t)d->rec->ret : UINT64_MAX,
+		.n = decode_count(d, kind),
+	};
 
-	if (!d->args[arg] || (at_exit && d->failed) || at == d->n_pieces || n > IOV_LIMIT ||
-	    (n && d->pieces[at]->len < 2 * word_size(d))) {
+	if (d->args[arg] && !v.n) {
+		sink_array(&d->sink);
+		sink_end_array(&d->sink);
+	} else if (!d->args[arg] || !array || v.n > IOV_LIMIT || array->len < 2 * word_size(d)) {
 		sink_addr(&d->sink, d->args[arg]);
-		return;
+	} else {
+		show_iovecs(d, array, &v);
 	}
-	const struct trace_piece *array = d->pieces[at];
-	const uint64_t total = at_exit ? (uint64_t)d->rec->ret : UINT64_MAX;
-	at = next_piece(d, arg, at + 1, at_exit);
-	show_iovecs(d, arg, array->data, array->len, n, &at, at_exit, kind->value == SHOW_IOVEC,
-		    total, d->args[arg]);
 }
 
 /* Where the members of struct msghdr lie. */
@@ -237,6 +258,10 @@ static void show_control(struct call_decoder *d, const uint8_t *p, size_t len)
 			sink_member(s, "cmsg_data");
 			sink_array(s);
 			for (uint64_t i = 0; i + 4 <= data; i += 4) {
+				if (i / 4 == decode_max_items(d)) {
+					sink_more(s);
+					break;
+				}
 				sink_item(s);
 				show_fd(d, (int)value_int(p + head + i, 4));
 			}
@@ -266,48 +291,56 @@ static void show_control(struct call_decoder *d, const uint8_t *p, size_t len)
 	sink_end_array(s);
 }
 
-/* The piece that was read at an address, from *at on; NULL: it is not the next one. */
-static const struct trace_piece *take_piece(const struct call_decoder *d, int arg, unsigned *at,
-					    bool at_exit, uint64_t addr)
+/* A part of a message that was read at an address; NULL: there is none. */
+static const struct trace_piece *message_part(const struct call_decoder *d, int arg, int message,
+					      bool at_exit, enum trace_part part, uint64_t addr)
 {
-	const unsigned i = *at;
+	const unsigned i = decode_part(d, 0, arg, at_exit, part, message);
 
-	if (i >= d->n_pieces || !addr || d->pieces[i]->addr != addr)
-		return NULL;
-	*at = next_piece(d, arg, i + 1, at_exit);
-	return d->pieces[i];
+	return addr && i < d->n_pieces && d->pieces[i]->addr == addr ? d->pieces[i] : NULL;
 }
 
-/* A msghdr at p, whose name, iovec array, buffers and control data are the pieces from *at on. */
-static void show_msghdr(struct call_decoder *d, int arg, const uint8_t *p, unsigned *at,
+static void show_msghdr(struct call_decoder *d, int arg, int message, const uint8_t *p,
 			bool at_exit, uint64_t total)
 {
 	struct value_sink *s = &d->sink;
 	const struct msghdr_view m = read_msghdr(d, p);
-	const struct trace_piece *name = take_piece(d, arg, at, at_exit, m.name);
+	const struct trace_piece *piece =
+		message_part(d, arg, message, at_exit, TRACE_PART_NAME, m.name);
 
 	sink_struct(s);
 	sink_member(s, "msg_name");
-	if (name && name->len >= 2)
-		show_sockaddr(d, name->data, name->len < m.namelen ? name->len : m.namelen);
+	if (piece && piece->len >= 2 && !(piece->flags & TRACE_PIECE_FAULT))
+		show_sockaddr(d, piece->data, piece->len < m.namelen ? piece->len : m.namelen);
 	else
 		sink_addr(s, m.name);
 	sink_member(s, "msg_namelen");
 	sink_i64(s, (int32_t)m.namelen);
 	sink_member(s, "msg_iov");
-	const struct trace_piece *array = take_piece(d, arg, at, at_exit, m.iov);
-	if (array && m.iovlen <= IOV_LIMIT)
-		show_iovecs(d, arg, array->data, array->len, m.iovlen, at, at_exit, true, total,
-			    m.iov);
-	else
+	piece = message_part(d, arg, message, at_exit, TRACE_PART_IOVEC, m.iov);
+	struct iovecs_view v = {
+		.arg = arg,
+		.message = message,
+		.at_exit = at_exit,
+		.buffers = true,
+		.total = total,
+		.n = m.iovlen,
+	};
+	if (m.iov && !m.iovlen) {
+		sink_array(s);
+		sink_end_array(s);
+	} else if (piece && m.iovlen <= IOV_LIMIT && piece->len >= 2 * word_size(d)) {
+		show_iovecs(d, piece, &v);
+	} else {
 		sink_addr(s, m.iov);
+	}
 	sink_member(s, "msg_iovlen");
 	sink_u64(s, m.iovlen);
-	const struct trace_piece *control = take_piece(d, arg, at, at_exit, m.control);
+	piece = message_part(d, arg, message, at_exit, TRACE_PART_CONTROL, m.control);
 	if (m.controllen) {
 		sink_member(s, "msg_control");
-		if (control && control->len)
-			show_control(d, control->data, control->len);
+		if (piece && piece->len >= word_size(d) + 8)
+			show_control(d, piece->data, piece->len);
 		else
 			sink_addr(s, m.control);
 	}
@@ -321,42 +354,43 @@ static void show_msghdr(struct call_decoder *d, int arg, const uint8_t *p, unsig
 void show_msghdr_arg(struct call_decoder *d, int arg, const struct arg_kind *kind)
 {
 	const bool at_exit = kind->direction & ARG_WRITTEN;
-	unsigned at = next_piece(d, arg, 0, at_exit);
+	const struct trace_piece *piece = decode_piece(d, arg, at_exit);
 
-	if (!d->args[arg] || (at_exit && d->failed) || at == d->n_pieces ||
-	    d->pieces[at]->len < msghdr_size(d)) {
+	if (!d->args[arg] || (at_exit && d->failed) || !piece || piece->len < msghdr_size(d))
 		sink_addr(&d->sink, d->args[arg]);
-		return;
-	}
-	const uint8_t *p = d->pieces[at]->data;
-	at = next_piece(d, arg, at + 1, at_exit);
-	show_msghdr(d, arg, p, &at, at_exit, at_exit ? (uint64_t)d->rec->ret : UINT64_MAX);
+	else
+		show_msghdr(d, arg, 0, piece->data, at_exit,
+			    at_exit ? (uint64_t)d->rec->ret : UINT64_MAX);
 }
 
 void show_mmsghdr_arg(struct call_decoder *d, int arg, const struct arg_kind *kind)
 {
 	const bool at_exit = kind->direction & ARG_WRITTEN;
 	const size_t size = msghdr_size(d) + (d->layout == LAYOUT_64 ? 8 : 4);
-	unsigned at = next_piece(d, arg, 0, at_exit);
-	uint64_t n = at_exit && d->ended ? (uint64_t)d->rec->ret : decode_count(d, kind);
+	const uint64_t n = at_exit && d->ended ? (uint64_t)d->rec->ret : decode_count(d, kind);
 
-	if (!d->args[arg] || (at_exit && d->failed) || at == d->n_pieces) {
+	if (!d->args[arg] || (at_exit && d->failed) ||
+	    (n && decode_part(d, 0, arg, at_exit, TRACE_PART_SELF, 0) == d->n_pieces)) {
 		sink_addr(&d->sink, d->args[arg]);
 		return;
 	}
-	const struct trace_piece *array = d->pieces[at];
-	n = n < array->len / size ? n : array->len / size;
-	at = next_piece(d, arg, at + 1, at_exit);
 	sink_array(&d->sink);
 	for (uint64_t i = 0; i < n; i++) {
-		const uint8_t *p = array->data + i * size;
-		const uint32_t len = (uint32_t)value_uint(p + msghdr_size(d), 4);
+		const unsigned at = decode_part(d, 0, arg, at_exit, TRACE_PART_SELF, (int)i);
 
+		if (i > UINT8_MAX || at == d->n_pieces || d->pieces[at]->len < size) {
+			sink_more(&d->sink);
+			if (at < d->n_pieces && d->pieces[at]->flags & TRACE_PIECE_FAULT)
+				sink_comment(&d->sink, "%#" PRIx64, (uint64_t)d->pieces[at]->addr);
+			break;
+		}
+		const uint8_t *p = d->pieces[at]->data;
+		const uint32_t len = (uint32_t)value_uint(p + msghdr_size(d), 4);
 		sink_item(&d->sink);
 		sink_struct(&d->sink);
 		sink_member(&d->sink, "msg_hdr");
-		show_msghdr(d, arg, p, &at, at_exit, at_exit ? len : UINT64_MAX);
-		if (at_exit || d->ended) {
+		show_msghdr(d, arg, (int)i, p, at_exit, at_exit ? len : UINT64_MAX);
+		if (at_exit) {
 			sink_member(&d->sink, "msg_len");
 			sink_u64(&d->sink, len);
 		}

@@ -19,11 +19,12 @@ struct flag_name {
 struct flag_set {
 	const char *name;
 	const char *prefix;	       /* what the perf style leaves out: "O_" */
-	const char *unknown;	       /* in the comment after a number without a name: "O_???" */
+	const char *unknown;	       /* in the comment after a number without a name; "": none */
 	const struct flag_name *names; /* in the order in which they are shown */
 	size_t n;
 	uint16_t base; /* SET_NONE, or the set of the bits of mask, which are an enumerator */
 	uint64_t mask;
+	uint8_t base_optional; /* bits of mask without a name are flags */
 };
 
 extern const struct flag_set flag_sets[SETS];

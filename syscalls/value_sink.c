@@ -201,6 +201,20 @@ void sink_string(struct value_sink *s, const void *bytes, size_t len, bool cut)
 	strbuf_adds(s->out, cut ? "\"..." : "\"");
 }
 
+void sink_hex_string(struct value_sink *s, const void *bytes, size_t len)
+{
+	const uint8_t *p = bytes;
+
+	if (s->w) {
+		sink_string(s, bytes, len, false);
+		return;
+	}
+	strbuf_addch(s->out, '"');
+	for (size_t i = 0; i < len; i++)
+		strbuf_addf(s->out, "\\x%02x", p[i]);
+	strbuf_addch(s->out, '"');
+}
+
 void sink_comment(struct value_sink *s, const char *fmt, ...)
 {
 	va_list ap;
@@ -236,15 +250,21 @@ bool flags_text(const struct value_sink *s, enum flag_set_id id, uint64_t v, str
 {
 	const struct flag_set *set = &flag_sets[id];
 	const size_t start = out->len;
-	const uint64_t all = v;
+	bool named = false;
 
 	if (set->base) {
 		const char *name = flag_set_name((enum flag_set_id)set->base, v & set->mask);
 
-		if (name) {
+		const char *unknown = flag_sets[set->base].unknown;
+
+		if (name)
 			add_name(s, (enum flag_set_id)set->base, name, out, start);
+		else if (!set->base_optional && !sink_is_perf(s))
+			strbuf_addf(out, "%#" PRIx64 " /* %s */", v & set->mask, unknown);
+		else if (!set->base_optional)
+			strbuf_addf(out, "%#" PRIx64, v & set->mask);
+		if (name || !set->base_optional)
 			v &= ~set->mask;
-		}
 	} else if (!v) {
 		const char *name = flag_set_name(id, 0);
 
@@ -258,12 +278,15 @@ bool flags_text(const struct value_sink *s, enum flag_set_id id, uint64_t v, str
 		if (f->value && (f->value & ~v) == 0) {
 			add_name(s, id, f->name, out, start);
 			v &= ~f->value;
+			named = true;
 		}
 	}
 	if (out->len == start)
 		return false;
-	if (v && all)
+	if (v)
 		strbuf_addf(out, "|%#" PRIx64, v);
+	if (v && !named && !sink_is_perf(s) && set->unknown[0])
+		strbuf_addf(out, " /* %s */", set->unknown);
 	return true;
 }
 
@@ -276,7 +299,7 @@ void sink_flags(struct value_sink *s, enum flag_set_id set, uint64_t v)
 		return;
 	}
 	sink_hex(s, v);
-	if (v && !sink_is_perf(s))
+	if (v && !sink_is_perf(s) && flag_sets[set].unknown[0])
 		sink_comment(s, "%s", flag_sets[set].unknown);
 }
 
