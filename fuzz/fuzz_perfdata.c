@@ -125,7 +125,7 @@ static void look_at_header(struct session *s)
 	for (size_t i = 0; i < h->n_bpf_progs; i++) {
 		look_at_string(h->bpf_progs[i].name);
 		look_at_bytes(h->bpf_progs[i].info.p, h->bpf_progs[i].info.size);
-		for (int a = 0; a < DATA_BPF_ARRAYS; a++)
+		for (int a = 0; a < SYS_PROG_ARRAYS; a++)
 			look_at_bytes(h->bpf_progs[i].arrays[a].p, h->bpf_progs[i].arrays[a].size);
 	}
 	for (unsigned int i = 0; i < DATA_FEATURE_BITS; i++)

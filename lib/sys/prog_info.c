@@ -17,10 +17,7 @@
 
 #define INFO(member) ((int)offsetof(struct bpf_prog_info, member))
 #define FIXED(bytes) (-(int)(bytes))
-static const struct array {
-	int pointer, count;
-	int size; /* offset of the member that tells it, or FIXED(its bytes) */
-} arrays[SYS_PROG_ARRAYS] = {
+const struct sys_prog_array_desc sys_prog_arrays[SYS_PROG_ARRAYS] = {
 	[SYS_PROG_JITED_INSNS] = {INFO(jited_prog_insns), INFO(jited_prog_len), FIXED(1)},
 	[SYS_PROG_XLATED_INSNS] = {INFO(xlated_prog_insns), INFO(xlated_prog_len), FIXED(1)},
 	[SYS_PROG_MAP_IDS] = {INFO(map_ids), INFO(nr_map_ids), FIXED(4)},
@@ -46,13 +43,14 @@ static void set_u32(struct bpf_prog_info *info, int at, uint32_t v)
 	memcpy((char *)info + at, &v, sizeof(v));
 }
 
-static uint32_t element_size(const struct bpf_prog_info *info, const struct array *a)
+static uint32_t element_size(const struct bpf_prog_info *info, const struct sys_prog_array_desc *a)
 {
 	return a->size < 0 ? (uint32_t)-a->size : get_u32(info, a->size);
 }
 
 /* Room for what the kernel has of it; want's members ask for it. */
-static struct error *make_room(const struct bpf_prog_info *have, const struct array *a, void **room,
+static struct error *make_room(const struct bpf_prog_info *have,
+			       const struct sys_prog_array_desc *a, void **room,
 			       struct bpf_prog_info *want)
 {
 	const uint32_t n = get_u32(have, a->count), size = element_size(have, a);
@@ -82,17 +80,17 @@ struct error *sys_prog_info_read(int fd, unsigned which, struct sys_prog_info *o
 		return error_errno(errno, "BPF program's info");
 	for (size_t i = 0; i < SYS_PROG_ARRAYS; i++)
 		if (which & 1u << i)
-			TRY(make_room(&have, &arrays[i], &prog.arrays[i], &prog.info));
+			TRY(make_room(&have, &sys_prog_arrays[i], &prog.arrays[i], &prog.info));
 	const struct bpf_prog_info asked = prog.info;
 	prog.len = sizeof(prog.info);
 	if (bpf_obj_get_info_by_fd(fd, &prog.info, &prog.len))
 		return error_errno(errno, "BPF program's info");
 	/* The counts may have grown since; there is room for what was asked. */
 	for (size_t i = 0; i < SYS_PROG_ARRAYS; i++) {
-		const uint32_t n = get_u32(&asked, arrays[i].count);
+		const uint32_t n = get_u32(&asked, sys_prog_arrays[i].count);
 
-		if (prog.arrays[i] && get_u32(&prog.info, arrays[i].count) > n)
-			set_u32(&prog.info, arrays[i].count, n);
+		if (prog.arrays[i] && get_u32(&prog.info, sys_prog_arrays[i].count) > n)
+			set_u32(&prog.info, sys_prog_arrays[i].count, n);
 	}
 	*out = prog;
 	prog = (struct sys_prog_info){0};
@@ -108,13 +106,14 @@ void sys_prog_info_deinit(struct sys_prog_info *prog)
 
 uint32_t sys_prog_info_count(const struct sys_prog_info *prog, enum sys_prog_array which)
 {
-	return prog->arrays[which] ? get_u32(&prog->info, arrays[which].count) : 0;
+	return prog->arrays[which] ? get_u32(&prog->info, sys_prog_arrays[which].count) : 0;
 }
 
 bool sys_prog_info_hides(const struct sys_prog_info *prog, enum sys_prog_array which)
 {
 	uint64_t pointer;
 
-	memcpy(&pointer, (const char *)&prog->info + arrays[which].pointer, sizeof(pointer));
+	memcpy(&pointer, (const char *)&prog->info + sys_prog_arrays[which].pointer,
+	       sizeof(pointer));
 	return prog->arrays[which] && !pointer;
 }

@@ -25,6 +25,13 @@ enum sys_prog_array {
 	SYS_PROG_ARRAYS,
 };
 
+/* Where struct bpf_prog_info has what belongs to an array. */
+struct sys_prog_array_desc {
+	int pointer, count; /* offsets of members */
+	int size; /* bytes of an element: the offset of the member that has them; < 0: -N */
+};
+extern const struct sys_prog_array_desc sys_prog_arrays[SYS_PROG_ARRAYS];
+
 #define SYS_PROG_ALL ((1u << SYS_PROG_ARRAYS) - 1)
 #define SYS_PROG_CODE                                                                              \
 	(1u << SYS_PROG_JITED_INSNS | 1u << SYS_PROG_XLATED_INSNS | 1u << SYS_PROG_LINE_INFO |     \

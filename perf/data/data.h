@@ -15,6 +15,7 @@
 #include "lib/base/cursor.h"
 #include "lib/base/error.h"
 #include "lib/base/log.h"
+#include "lib/sys/prog_info.h"
 
 /* Feature bits of the header, HEADER_* in perf. */
 enum data_feature {
@@ -97,28 +98,14 @@ struct data_group {
 	uint32_t n_members; /* with the leader */
 };
 
-/* An array of struct bpf_prog_info that came with it. */
-enum data_bpf_array {
-	DATA_BPF_JITED_INSNS,
-	DATA_BPF_XLATED_INSNS,
-	DATA_BPF_MAP_IDS,
-	DATA_BPF_JITED_KSYMS,	  /* u64: the address of each function */
-	DATA_BPF_JITED_FUNC_LENS, /* u32: bytes of each */
-	DATA_BPF_FUNC_INFO,
-	DATA_BPF_LINE_INFO,
-	DATA_BPF_JITED_LINE_INFO,
-	DATA_BPF_PROG_TAGS, /* 8 bytes each */
-	DATA_BPF_ARRAYS,
-};
-
 /* One program of BPF_PROG_INFO; its integers are in the file's byte order. */
 struct data_bpf_prog {
 	uint32_t id, type, btf_id;
 	uint8_t tag[8];
 	char name[17];
-	struct data_bytes info; /* struct bpf_prog_info as the kernel gave it */
-	struct data_bytes arrays[DATA_BPF_ARRAYS];
-	uint32_t rec_size[DATA_BPF_ARRAYS]; /* bytes of an element */
+	struct data_bytes info;			   /* struct bpf_prog_info as the kernel gave it */
+	struct data_bytes arrays[SYS_PROG_ARRAYS]; /* that came with it */
+	uint32_t rec_size[SYS_PROG_ARRAYS];	   /* bytes of an element */
 };
 
 /* One of BPF_BTF. */

@@ -13,7 +13,6 @@
 #include "perf/data/features.h"
 
 #include <inttypes.h>
-#include <linux/bpf.h>
 #include <stdlib.h>
 
 #include "lib/base/vec.h"
@@ -416,54 +415,12 @@ static struct error *decode_tracing(struct data_header *h, struct cursor *c)
 
 /*
  * BPF_PROG_INFO: struct bpf_prog_info, cut to the size it had when perf was
- * built, and behind it the arrays it points to. Its pointers are offsets
- * among these. Where an array's pointer, element count and element size stand:
+ * built, and behind it the arrays it points to, in the order of sys_prog_arrays.
+ * Its pointers are offsets among these.
  */
 #define INFO(member)   ((int)offsetof(struct bpf_prog_info, member))
-#define FIXED(bytes)   (-(int)(bytes))
 #define INFO_SIZE_MAX  232 /* of Linux 6.1; perf of that age refuses a larger one */
 #define INFO_SIZE_REAL ((uint32_t)min_of(sizeof(struct bpf_prog_info), (size_t)INFO_SIZE_MAX))
-static const struct bpf_array_desc {
-	int pointer, count;
-	int size; /* offset of the member that tells it, or FIXED(its bytes) */
-} bpf_arrays[DATA_BPF_ARRAYS] = {
-	[DATA_BPF_JITED_INSNS] = {INFO(jited_prog_insns), INFO(jited_prog_len), FIXED(1)},
-	[DATA_BPF_XLATED_INSNS] = {INFO(xlated_prog_insns), INFO(xlated_prog_len), FIXED(1)},
-	[DATA_BPF_MAP_IDS] = {INFO(map_ids), INFO(nr_map_ids), FIXED(4)},
-	[DATA_BPF_JITED_KSYMS] = {INFO(jited_ksyms), INFO(nr_jited_ksyms), FIXED(8)},
-	[DATA_BPF_JITED_FUNC_LENS] = {INFO(jited_func_lens), INFO(nr_jited_func_lens), FIXED(4)},
-	[DATA_BPF_FUNC_INFO] = {INFO(func_info), INFO(nr_func_info), INFO(func_info_rec_size)},
-	[DATA_BPF_LINE_INFO] = {INFO(line_info), INFO(nr_line_info), INFO(line_info_rec_size)},
-	[DATA_BPF_JITED_LINE_INFO] = {INFO(jited_line_info), INFO(nr_jited_line_info),
-				      INFO(jited_line_info_rec_size)},
-	[DATA_BPF_PROG_TAGS] = {INFO(prog_tags), INFO(nr_prog_tags), FIXED(8)},
-};
-
-static const void *bpf_array_of(const struct feature_bpf_prog *p, enum data_bpf_array array)
-{
-	switch (array) {
-	case DATA_BPF_JITED_INSNS:
-		return p->jited_insns;
-	case DATA_BPF_XLATED_INSNS:
-		return p->xlated_insns;
-	case DATA_BPF_MAP_IDS:
-		return p->map_ids;
-	case DATA_BPF_JITED_KSYMS:
-		return p->jited_ksyms;
-	case DATA_BPF_JITED_FUNC_LENS:
-		return p->jited_func_lens;
-	case DATA_BPF_FUNC_INFO:
-		return p->func_info;
-	case DATA_BPF_LINE_INFO:
-		return p->line_info;
-	case DATA_BPF_JITED_LINE_INFO:
-		return p->jited_line_info;
-	case DATA_BPF_PROG_TAGS:
-		return p->prog_tags;
-	default:
-		return NULL;
-	}
-}
 
 static uint32_t info_u32(const uint8_t *info, int at)
 {
@@ -475,7 +432,8 @@ static uint32_t info_u32(const uint8_t *info, int at)
 	return v;
 }
 
-void feature_build_bpf_prog_info(struct strbuf *out, const struct feature_bpf_prog *progs, size_t n)
+void feature_build_bpf_prog_info(struct strbuf *out, const struct sys_prog_info *const *progs,
+				 size_t n)
 {
 	static const char zeros[8];
 
@@ -483,14 +441,14 @@ void feature_build_bpf_prog_info(struct strbuf *out, const struct feature_bpf_pr
 	for (size_t i = 0; i < n; i++) {
 		uint8_t info[INFO_SIZE_MAX] = {0};
 		uint64_t arrays = 0, offset = 0;
-		size_t sizes[DATA_BPF_ARRAYS] = {0};
+		size_t sizes[SYS_PROG_ARRAYS] = {0};
 
-		memcpy(info, progs[i].info, min_of(progs[i].info_len, INFO_SIZE_REAL));
-		for (int a = 0; a < DATA_BPF_ARRAYS; a++) {
-			const struct bpf_array_desc *d = &bpf_arrays[a];
+		memcpy(info, &progs[i]->info, min_of(progs[i]->len, INFO_SIZE_REAL));
+		for (int a = 0; a < SYS_PROG_ARRAYS; a++) {
+			const struct sys_prog_array_desc *d = &sys_prog_arrays[a];
 			uint64_t pointer = 0;
 
-			if (bpf_array_of(&progs[i], a)) {
+			if (progs[i]->arrays[a]) {
 				sizes[a] =
 					(size_t)info_u32(info, d->count) * info_u32(info, d->size);
 				pointer = offset;
@@ -505,10 +463,10 @@ void feature_build_bpf_prog_info(struct strbuf *out, const struct feature_bpf_pr
 		put_u32(out, (uint32_t)offset);
 		put_u64(out, arrays);
 		strbuf_add(out, info, INFO_SIZE_REAL);
-		for (int a = 0; a < DATA_BPF_ARRAYS; a++) {
+		for (int a = 0; a < SYS_PROG_ARRAYS; a++) {
 			if (!sizes[a])
 				continue;
-			strbuf_add(out, bpf_array_of(&progs[i], a), sizes[a]);
+			strbuf_add(out, progs[i]->arrays[a], sizes[a]);
 			strbuf_add(out, zeros, -sizes[a] & 7);
 		}
 	}
@@ -552,8 +510,8 @@ static struct error *decode_bpf_prog(struct data_header *h, struct cursor *c)
 		cursor_copy(&info, p.tag, sizeof(p.tag));
 	if (cursor_seek(&info, offsetof(struct bpf_prog_info, name)))
 		cursor_copy(&info, p.name, sizeof(p.name) - 1);
-	for (int a = 0; a < DATA_BPF_ARRAYS; a++) {
-		const struct bpf_array_desc *d = &bpf_arrays[a];
+	for (int a = 0; a < SYS_PROG_ARRAYS; a++) {
+		const struct sys_prog_array_desc *d = &sys_prog_arrays[a];
 
 		p.rec_size[a] = field_u32(&info, d->size);
 		uint64_t size = (uint64_t)field_u32(&info, d->count) * p.rec_size[a];

@@ -31,26 +31,10 @@ void feature_build_group_desc(struct strbuf *out, const struct data_group *group
 void feature_build_build_id(struct strbuf *out, uint16_t misc, int32_t pid, const uint8_t *id,
 			    uint8_t size, const char *filename);
 /*
- * BPF_PROG_INFO: begin, add each program, whose arrays are given as the bytes
- * bpf(BPF_OBJ_GET_INFO_BY_FD) filled in. info is struct bpf_prog_info as the
- * kernel gave it; its pointers are replaced by offsets. A member with size 0
- * is absent.
+ * BPF_PROG_INFO: the programs, whose pointers are replaced by offsets. Each array has as many bytes
+ * as the info's count and element size say; NULL: absent.
  */
-struct feature_bpf_prog {
-	const void *info; /* struct bpf_prog_info */
-	uint32_t info_len;
-	/* Each with as many bytes as info's count and record size say; NULL: absent. */
-	const void *jited_insns;
-	const void *xlated_insns;
-	const void *map_ids;
-	const void *jited_ksyms;
-	const void *jited_func_lens;
-	const void *func_info;
-	const void *line_info;
-	const void *jited_line_info;
-	const void *prog_tags;
-};
-void feature_build_bpf_prog_info(struct strbuf *out, const struct feature_bpf_prog *progs,
+void feature_build_bpf_prog_info(struct strbuf *out, const struct sys_prog_info *const *progs,
 				 size_t n);
 /* BPF_BTF */
 struct feature_btf {

@@ -265,17 +265,17 @@ static uint64_t number(const struct data_header *h, const struct data_bytes *fro
 static void add_bpf_name(const struct data_header *h, const struct data_bpf_prog *prog,
 			 const struct btf *btf, size_t i, size_t n, struct strbuf *out)
 {
-	const struct data_bytes *tags = &prog->arrays[DATA_BPF_PROG_TAGS];
+	const struct data_bytes *tags = &prog->arrays[SYS_PROG_TAGS];
 	const char *name = NULL;
 
 	strbuf_adds(out, "bpf_prog_");
 	for (size_t k = 8 * i; k < 8 * i + 8 && k < tags->size; k++)
 		strbuf_addf(out, "%02x", tags->p[k]);
 	if (btf) {
-		size_t off = i * prog->rec_size[DATA_BPF_FUNC_INFO] +
+		size_t off = i * prog->rec_size[SYS_PROG_FUNC_INFO] +
 			     offsetof(struct bpf_func_info, type_id);
 		const struct btf_type *t = btf__type_by_id(
-			btf, (uint32_t)number(h, &prog->arrays[DATA_BPF_FUNC_INFO], off, 4));
+			btf, (uint32_t)number(h, &prog->arrays[SYS_PROG_FUNC_INFO], off, 4));
 
 		name = t ? btf__name_by_offset(btf, t->name_off) : NULL;
 	} else if (n == 1) {
@@ -290,12 +290,12 @@ static void add_bpf_name(const struct data_header *h, const struct data_bpf_prog
 static void add_bpf_prog(const struct data_header *h, const struct data_bpf_prog *prog,
 			 struct strbuf *out)
 {
-	const struct data_bytes *addrs = &prog->arrays[DATA_BPF_JITED_KSYMS];
-	const struct data_bytes *lens = &prog->arrays[DATA_BPF_JITED_FUNC_LENS];
+	const struct data_bytes *addrs = &prog->arrays[SYS_PROG_JITED_KSYMS];
+	const struct data_bytes *lens = &prog->arrays[SYS_PROG_JITED_FUNC_LENS];
 	size_t n = addrs->size / 8;
 	struct btf *btf = NULL;
 
-	if (prog->arrays[DATA_BPF_PROG_TAGS].size / 8 != n || lens->size / 4 != n)
+	if (prog->arrays[SYS_PROG_TAGS].size / 8 != n || lens->size / 4 != n)
 		return;
 	for (size_t i = 0; i < h->n_btfs && prog->btf_id && !h->swap; i++)
 		if (h->btfs[i].id == prog->btf_id)

@@ -301,26 +301,11 @@ static struct error *build_programs(struct recording *rec, struct programs *p)
 		TRY(add_program(p, id));
 	if (!p->progs.n)
 		return NULL;
-	_cleanup_free_ struct feature_bpf_prog *progs = calloc(p->progs.n, sizeof(*progs));
+	_cleanup_free_ const struct sys_prog_info **progs = calloc(p->progs.n, sizeof(*progs));
 	if (!progs)
 		return error_nomem();
-	for (size_t i = 0; i < p->progs.n; i++) {
-		const struct bpf_gathered *g = &p->progs.v[i];
-
-		progs[i] = (struct feature_bpf_prog){
-			.info = &g->all.info,
-			.info_len = g->all.len,
-			.jited_insns = g->all.arrays[SYS_PROG_JITED_INSNS],
-			.xlated_insns = g->all.arrays[SYS_PROG_XLATED_INSNS],
-			.map_ids = g->all.arrays[SYS_PROG_MAP_IDS],
-			.jited_ksyms = g->all.arrays[SYS_PROG_JITED_KSYMS],
-			.jited_func_lens = g->all.arrays[SYS_PROG_JITED_FUNC_LENS],
-			.func_info = g->all.arrays[SYS_PROG_FUNC_INFO],
-			.line_info = g->all.arrays[SYS_PROG_LINE_INFO],
-			.jited_line_info = g->all.arrays[SYS_PROG_JITED_LINE_INFO],
-			.prog_tags = g->all.arrays[SYS_PROG_TAGS],
-		};
-	}
+	for (size_t i = 0; i < p->progs.n; i++)
+		progs[i] = &p->progs.v[i].all;
 	feature_build_bpf_prog_info(&sb, progs, p->progs.n);
 	TRY(put(rec, DATA_BPF_PROG_INFO, &sb));
 	feature_build_bpf_btf(&sb, p->btfs.v, p->btfs.n);

@@ -204,7 +204,7 @@ static void bpf_programs_come_back_as_built(void **state)
 	const uint64_t ksyms[2] = {0xffffffffc0000000, 0xffffffffc0000100};
 	const uint32_t lens[2] = {0x40, 0x60};
 	const uint8_t jited[13] = "jited insns.", lines[32] = {1, 2, 3};
-	struct bpf_prog_info info = {
+	const struct bpf_prog_info info = {
 		.type = BPF_PROG_TYPE_TRACEPOINT,
 		.id = 1234,
 		.btf_id = 9,
@@ -218,13 +218,17 @@ static void bpf_programs_come_back_as_built(void **state)
 		.line_info_rec_size = 16,
 		.nr_map_ids = 3, /* not fetched */
 	};
-	struct feature_bpf_prog progs[2] = {
-		{&info, sizeof(info), .jited_ksyms = ksyms, .jited_func_lens = lens,
-		 .jited_insns = jited, .line_info = lines},
-		{&info, 40},
+	const struct sys_prog_info whole = {
+		.info = info,
+		.len = sizeof(info),
+		.arrays[SYS_PROG_JITED_KSYMS] = (void *)ksyms,
+		.arrays[SYS_PROG_JITED_FUNC_LENS] = (void *)lens,
+		.arrays[SYS_PROG_JITED_INSNS] = (void *)jited,
+		.arrays[SYS_PROG_LINE_INFO] = (void *)lines,
 	};
+	const struct sys_prog_info part = {.info = info, .len = 40};
 
-	feature_build_bpf_prog_info(&sb, progs, 2);
+	feature_build_bpf_prog_info(&sb, (const struct sys_prog_info *[]){&whole, &part}, 2);
 	assert_null(decode(&h, DATA_BPF_PROG_INFO, &sb));
 	assert_int_equal(h.n_bpf_progs, 2);
 	const struct data_bpf_prog *p = &h.bpf_progs[0];
@@ -232,13 +236,13 @@ static void bpf_programs_come_back_as_built(void **state)
 	assert_int_equal(p->btf_id, 9);
 	assert_string_equal(p->name, "on_write");
 	assert_memory_equal(p->tag, "tagtagt", 8);
-	assert_int_equal(p->arrays[DATA_BPF_JITED_KSYMS].size, 16);
-	assert_memory_equal(p->arrays[DATA_BPF_JITED_KSYMS].p, ksyms, 16);
-	assert_memory_equal(p->arrays[DATA_BPF_JITED_FUNC_LENS].p, lens, 8);
-	assert_memory_equal(p->arrays[DATA_BPF_JITED_INSNS].p, jited, 13);
-	assert_int_equal(p->arrays[DATA_BPF_LINE_INFO].size, 32);
-	assert_int_equal(p->rec_size[DATA_BPF_LINE_INFO], 16);
-	assert_null(p->arrays[DATA_BPF_MAP_IDS].p);
+	assert_int_equal(p->arrays[SYS_PROG_JITED_KSYMS].size, 16);
+	assert_memory_equal(p->arrays[SYS_PROG_JITED_KSYMS].p, ksyms, 16);
+	assert_memory_equal(p->arrays[SYS_PROG_JITED_FUNC_LENS].p, lens, 8);
+	assert_memory_equal(p->arrays[SYS_PROG_JITED_INSNS].p, jited, 13);
+	assert_int_equal(p->arrays[SYS_PROG_LINE_INFO].size, 32);
+	assert_int_equal(p->rec_size[SYS_PROG_LINE_INFO], 16);
+	assert_null(p->arrays[SYS_PROG_MAP_IDS].p);
 	assert_int_equal(h.bpf_progs[1].id, 1234);
 	assert_string_equal(h.bpf_progs[1].name, "");
 	data_header_deinit(&h);
