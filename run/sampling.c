@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "lib/attach/attach.h"
@@ -165,24 +164,13 @@ static struct error *attach_events(const struct bpf_program *prog, const struct 
 	return err;
 }
 
-/* A thread and a CPU each take a descriptor. */
-static void raise_fd_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 struct error *sampling_attach(const struct bpf_program *prog, const struct sampling_opts *opts,
 			      struct links *links)
 {
 	struct targets targets = {0};
 	struct error *err = targets_init(opts, &targets);
 
-	raise_fd_limit();
+	sys_raise_fd_limit();
 	if (!err)
 		err = attach_events(prog, opts, &targets, links);
 	targets_deinit(&targets);

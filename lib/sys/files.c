@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "lib/base/cursor.h"
 #include "lib/base/strbuf.h"
@@ -123,6 +124,16 @@ struct error *sys_sysctl(const struct sys_roots *roots, const char *name, int *v
 	_cleanup_free_ char *path = text_format("%s/sys/%s", roots_or_default(roots)->proc, name);
 
 	return path ? sys_read_int(path, value) : error_nomem();
+}
+
+void sys_raise_fd_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 size_t sys_page_size(void)

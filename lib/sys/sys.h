@@ -59,6 +59,9 @@ struct error *sys_kernel_config(const struct sys_roots *roots, char **text);
 
 size_t sys_page_size(void);
 
+/* As many descriptors as this process may have: many threads and CPUs take one each. */
+void sys_raise_fd_limit(void);
+
 /* This process's effective capabilities: bit CAP_PERFMON and so on. */
 struct error *sys_capabilities(const struct sys_roots *roots, uint64_t *effective);
 

@@ -30,20 +30,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "lib/sys/tracefs.h"
-
-/* As perf: many CPUs and threads need many fds. */
-static void raise_fd_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 static bool is_counter(const struct event *event)
 {
@@ -201,7 +189,7 @@ struct error *events_open(struct recording *rec)
 	_cleanup_cpus_ struct sys_cpus online = {0};
 	struct event *event;
 
-	raise_fd_limit();
+	sys_raise_fd_limit();
 	TRY(sys_cpus_online(rec->roots, &online));
 	vec_for_each (event, &rec->events)
 		TRY(open_event(rec, event, &online));
