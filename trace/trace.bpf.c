@@ -697,6 +697,15 @@ static __always_inline int is_killed(void)
 	return BPF_CORE_READ(task, pending.signal.sig[0]) >> 8 & 1;
 }
 
+/* Results of 32-bit programs have 32 bits; only errors are negative. */
+static __always_inline long ret_of(__u32 abi, long ret)
+{
+	if (abi != TRACE_ABI_32)
+		return ret;
+	ret = (int)ret;
+	return ret < -4095 ? (__u32)ret : ret;
+}
+
 /* An exit without an entry. */
 static __always_inline int late(struct trace_state *state, const struct pt_regs *regs, long ret)
 {
@@ -710,6 +719,7 @@ static __always_inline int late(struct trace_state *state, const struct pt_regs 
 	call = bpf_map_lookup_elem(&calls, &index);
 	if (!call || !call->traced || call->no_exit)
 		return 0;
+	ret = ret_of(abi, ret);
 	/* a new thread returns from the call of its parent */
 	if (!ret && is_fork(abi, (__u32)nr))
 		return 0;
@@ -749,11 +759,7 @@ static __always_inline int leave(const struct pt_regs *regs, long ret)
 	if (!call)
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (state->rec.abi == TRACE_ABI_32) {
-		ret = (int)ret;
-		if (ret < -4095)
-			ret = (__u32)ret;
-	}
+	ret = ret_of(state->rec.abi, ret);
 	failed = ret < 0 && ret >= -4095;
 	/* ERESTARTSYS, ERESTARTNOINTR, ERESTARTNOHAND, and ERESTART_RESTARTBLOCK for
 	 * restart_syscall */

@@ -76,7 +76,9 @@ make_initramfs() {
 	done
 	objects+=("refused.list=tests/refused.list" "$BUILD/tests/cmd/refused=bin/refused")
 	objects+=("$BUILD/tests/cmd/object_client=bin/object_client"
-		"$BUILD/tests/cmd/kinds_client=bin/kinds_client")
+		"$BUILD/tests/cmd/kinds_client=bin/kinds_client"
+		"$BUILD/tests/cmd/trace_client=bin/trace_client"
+		"$BUILD/tests/cmd/trace_work=bin/trace_work")
 	"$HERE/make-initramfs" initramfs "$BUILD/tests/vm/client=bin/client" \
 		"$BUILD/tests/vm/ways=bin/ways" "$BUILD/perf-bpf=bin/perf-bpf" \
 		"${objects[@]}" "$@"
