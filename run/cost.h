@@ -36,7 +36,10 @@ struct error *cost_new(const struct cost_opts *opts, struct cost **out);
 void cost_free(struct cost *cost);
 DEFINE_FREEP(struct cost, cost_free)
 
-/* A program was attached by link; both are borrowed, link until it was taken or cost_stop(). */
+/*
+ * A program was attached by link; both are borrowed, link until it was taken or cost_stop().
+ * NULL: by links that do not count the runs that they left out.
+ */
 struct error *cost_add(struct cost *cost, const struct bpf_program *prog, struct bpf_link *link);
 /* The same for a program of probes, which has as many links as they see fit. */
 struct error *cost_add_probe(struct cost *cost, const struct bpf_program *prog,
@@ -49,7 +52,7 @@ unsigned cost_interval_ms(const struct cost *cost);
 struct error *cost_check(struct cost *cost);
 /*
  * A program that took more than its share in that time, for the caller to
- * detach: *link, NULL for one of probes. The log is told. NULL: there is none
+ * detach: *link, NULL for one of probes or of samples. The log is told. NULL: there is none
  * (left).
  */
 const struct bpf_program *cost_take_excess(struct cost *cost, const struct log *log,

@@ -45,6 +45,7 @@ struct run {
 	struct live_source *live; /* of names; NULL where no map has stacks */
 	uint64_t drained;	  /* monotonic ns: events of before are shown */
 	struct cost *cost;
+	VEC(struct sampled_program) sampled;
 	struct run_probes probes;
 	struct loop *loop;
 	struct tasks tasks; /* of -p and -t */
@@ -458,6 +459,7 @@ void run_free(struct run *run)
 	vec_for_each (object, &run->objects)
 		bpf_file_close(object);
 	vec_deinit(&run->objects);
+	vec_deinit(&run->sampled);
 	run_names_free(run->names);
 	tasks_deinit(&run->tasks);
 	cost_free(run->cost);
@@ -488,14 +490,20 @@ static struct error *attach_all(struct run *run)
 		struct bpf_program *prog;
 
 		bpf_object__for_each_program (prog, object->obj) {
+			struct sampled_program *sampled;
 			struct bpf_link *attached = NULL;
 
 			if (!bpf_program__autoload(prog) || !bpf_program__autoattach(prog) ||
 			    probes_have(&run->probes, prog))
 				continue;
 			if (program_section(prog)->kind == PROGRAM_PERF_EVENT) {
-				TRY(error_at(sampling_attach(prog, &sampling, &object->links), "%s",
-					     object_path(object->obj)));
+				sampled = vec_push(&run->sampled);
+				if (!sampled)
+					return error_nomem();
+				TRY(error_at(sampling_attach(prog, &sampling, &object->links,
+							     sampled),
+					     "%s", object_path(object->obj)));
+				TRY(cost_add(run->cost, prog, NULL));
 				log_info(run->opts.log, "program %s is attached (%s)",
 					 bpf_program__name(prog), bpf_program__section_name(prog));
 				continue;
@@ -754,6 +762,18 @@ static void destroy_link(struct run *run, struct bpf_link *gone)
 	bpf_link__destroy(gone);
 }
 
+static void detach_program(struct run *run, const struct bpf_program *prog)
+{
+	const struct sampled_program *sampled;
+
+	vec_for_each (sampled, &run->sampled)
+		if (sampled->prog == prog) {
+			sampling_detach(sampled);
+			return;
+		}
+	probes_detach_program(&run->probes, prog);
+}
+
 /* Detaches what costs too much; ends the loop when nothing is left that could count. */
 static struct error *check_cost(void *ctx, uint32_t events)
 {
@@ -766,7 +786,7 @@ static struct error *check_cost(void *ctx, uint32_t events)
 		if (link)
 			destroy_link(run, link);
 		else
-			probes_detach_program(&run->probes, prog);
+			detach_program(run, prog);
 	if (cost_n_attached(run->cost) || !cost_n_taken(run->cost))
 		return NULL;
 	log_warn(run->opts.log, "no program is attached any more");

@@ -165,8 +165,9 @@ static struct error *attach_events(const struct bpf_program *prog, const struct 
 }
 
 struct error *sampling_attach(const struct bpf_program *prog, const struct sampling_opts *opts,
-			      struct links *links)
+			      struct links *links, struct sampled_program *out)
 {
+	const size_t first = links->n;
 	struct targets targets = {0};
 	struct error *err = targets_init(opts, &targets);
 
@@ -174,5 +175,15 @@ struct error *sampling_attach(const struct bpf_program *prog, const struct sampl
 	if (!err)
 		err = attach_events(prog, opts, &targets, links);
 	targets_deinit(&targets);
+	if (!err)
+		*out = (struct sampled_program){prog, links, first, links->n - first};
 	return err;
+}
+
+void sampling_detach(const struct sampled_program *sampled)
+{
+	for (size_t i = sampled->first; i < sampled->first + sampled->n; i++) {
+		bpf_link__destroy(sampled->links->v[i]);
+		sampled->links->v[i] = NULL;
+	}
 }

@@ -24,11 +24,20 @@ struct sampling_opts {
 	const struct log *log;
 };
 
+/* A program that is attached to events, and its links. */
+struct sampled_program {
+	const struct bpf_program *prog;
+	struct links *links; /* of its file */
+	size_t first, n;     /* which of them */
+};
+
 /*
  * Attaches a loaded program of SEC("perf_event") to its events on all CPUs, or
  * on the threads asked for and those that they start. Links are added.
  */
 struct error *sampling_attach(const struct bpf_program *prog, const struct sampling_opts *opts,
-			      struct links *links);
+			      struct links *links, struct sampled_program *out);
+/* Destroys the links of the program; the others of the file keep their places. */
+void sampling_detach(const struct sampled_program *sampled);
 
 #endif

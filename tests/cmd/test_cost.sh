@@ -139,6 +139,42 @@ assert m["burnt"]["count"] < m["light"]["count"], m'
 	! grep -q detached err out || fail "it was detached"
 }
 
+# At samples: a program has a link for each CPU, and all of them are of one row.
+test_programs_at_samples() {
+	make_burner
+	sed -i 's,"tracepoint/syscalls/sys_enter_getpriority") int pbt_burn,"perf_event/page-faults") int pbt_burn,' \
+		burn.bpf.c
+	cat >pbt_faults.c <<-'END'
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <sys/mman.h>
+		#include <time.h>
+		int main(int argc, char **argv)
+		{
+			puts("seconds 0\ncalls 0");
+			for (time_t end = time(NULL) + atoi(argv[1]); time(NULL) <= end;) {
+				char *p = mmap(NULL, 64 << 12, PROT_WRITE | PROT_READ,
+					       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+				for (int i = 0; i < 64; i++)
+					p[i << 12] = 1;
+				munmap(p, 64 << 12);
+			}
+			return 0;
+		}
+	END
+	gcc -O1 -o pbt_faults pbt_faults.c
+	expect_status 0 "$PERF_BPF" run burn.bpf.c --cost -c 1 --json -- ./pbt_faults 0
+	check out '
+assert cost["pbt_burn"]["runs"] == m["burnt"]["count"] >= 64, (cost, m)'
+	limit=$(python3 -c 'import os; print("%.3g" % (2.5 / os.sysconf("SC_NPROCESSORS_ONLN")))')
+	expect_status 3 "$PERF_BPF" run burn.bpf.c --max-overhead "$limit%" -c 1 --json -- \
+		./pbt_faults 3
+	cat err
+	assert_contains err "program pbt_burn is detached: it used "
+	check out '
+assert cost["pbt_burn"]["runs"] == m["burnt"]["count"] > 0, (cost, m)'
+}
+
 test_without_a_command_it_ends_with_the_last_program() {
 	make_burner
 	sed -i '/^SEC.*pbt_light/,/^}/d' burn.bpf.c
