@@ -153,6 +153,11 @@ const struct bpf_map *collector_stacks(const struct collector *c)
 	return collector_needs_frames(c) ? c->stacks : NULL;
 }
 
+const struct bpf_map *collector_short_stacks(const struct collector *c)
+{
+	return collector_needs_frames(c) ? c->short_stacks : NULL;
+}
+
 /* Whether its values are stacks: the kernel's kind of map, or that of PERF_BPF_STACKS(). */
 static bool has_stack_values(const struct bpf_object *obj, const struct bpf_map *map)
 {
@@ -215,6 +220,8 @@ struct error *collector_new(const struct bpf_object *obj, const struct bpf_map *
 	c->btf = btf;
 	c->display = display;
 	c->stacks = find_stacks(obj, display->stacks);
+	if (display->short_stacks)
+		c->short_stacks = find_stacks(obj, display->short_stacks);
 	if (display->kind == DISPLAY_EVENTS) {
 		TRY(stream_new(obj, c));
 		*out = steal_ptr(c);

@@ -44,8 +44,9 @@ struct error *collector_each_process(struct collector *c, void (*fn)(void *ctx, 
 				     void *ctx);
 /* Whether its results are stacks (RESULT_STACKS). */
 bool collector_has_stacks(const struct collector *c);
-/* The map that holds its stacks; NULL: it has none. */
+/* The map that holds its stacks, and that of stacks with few frames; NULL: it has none. */
 const struct bpf_map *collector_stacks(const struct collector *c);
+const struct bpf_map *collector_short_stacks(const struct collector *c);
 
 /* The map, and its name. */
 const struct bpf_map *collector_map(const struct collector *c);

@@ -39,6 +39,7 @@ void display_deinit(struct display *d)
 	free(d->title);
 	free(d->type);
 	free(d->stacks);
+	free(d->short_stacks);
 	*d = (struct display){0};
 }
 
@@ -70,7 +71,8 @@ static struct error *set_text(char **slot, const char *text)
 
 static struct error *parse_word(const char *key, const char *value, struct display *d)
 {
-	static const char *const keys[] = {"unit", "low", "step", "type", "stacks", "title"};
+	static const char *const keys[] = {"unit",   "low",   "step", "type",
+					   "stacks", "short", "title"};
 	struct nearest near = nearest_make(key);
 	bool step = !strcmp(key, "step");
 	char *end;
@@ -83,6 +85,8 @@ static struct error *parse_word(const char *key, const char *value, struct displ
 		return set_text(&d->type, value);
 	if (!strcmp(key, "stacks"))
 		return set_text(&d->stacks, value);
+	if (!strcmp(key, "short"))
+		return set_text(&d->short_stacks, value);
 	if (step || !strcmp(key, "low")) {
 		errno = 0;
 		long long n = strtoll(value, &end, 0);

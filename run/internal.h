@@ -38,9 +38,10 @@ struct collector {
 	size_t row_bytes;
 	struct row_set now, before;
 	bool looked;
-	struct heat *heat;	      /* of a heat map */
-	const struct bpf_map *stacks; /* that the ids in the key belong to; NULL: none */
-	struct stream *stream;	      /* of events: there is no reader then */
+	struct heat *heat;		    /* of a heat map */
+	const struct bpf_map *stacks;	    /* that the ids in the key belong to; NULL: none */
+	const struct bpf_map *short_stacks; /* which those of few frames are in; NULL: none */
+	struct stream *stream;		    /* of events: there is no reader then */
 };
 
 /* Reads the map: c->now has its entries. */

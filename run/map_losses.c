@@ -77,12 +77,30 @@ static void note_stacks(const struct result *r, const struct bpf_map *stacks,
 		    bpf_map__name(stacks), larger ? larger : "--map-entries");
 }
 
+/* Of both maps; *stacks becomes the one that lost more. A site counts the losses of both. */
+static struct map_losses stack_losses(const struct bpf_object *obj, const struct bpf_map **stacks,
+				      const struct bpf_map *few, const struct sites *sites)
+{
+	struct map_losses lost = map_losses_of(obj, *stacks, sites);
+	uint64_t n = 0, n_few = 0;
+
+	if (!few)
+		return lost;
+	object_losses(obj, *stacks, &n);
+	lost.counted = object_losses(obj, few, &n_few) && lost.counted;
+	lost.n = max_of(lost.n, n + n_few);
+	if (n_few > n)
+		*stacks = few;
+	return lost;
+}
+
 struct error *map_losses_add(const struct bpf_object *obj, const struct collector *collector,
 			     struct results *results)
 {
 	struct result *r = &results->v[results->n - 1];
 	const struct bpf_map *map = collector_map(collector);
 	const struct bpf_map *stacks = collector_stacks(collector);
+	const struct bpf_map *short_stacks = collector_short_stacks(collector);
 	_cleanup_strbuf_ struct strbuf note = STRBUF_INIT;
 	_cleanup_sites_ struct sites sites = {0};
 
@@ -103,7 +121,7 @@ struct error *map_losses_add(const struct bpf_object *obj, const struct collecto
 			note_updates(map, losses.n, &note);
 	}
 	if (stacks) {
-		const struct map_losses lost = map_losses_of(obj, stacks, &sites);
+		const struct map_losses lost = stack_losses(obj, &stacks, short_stacks, &sites);
 
 		r->lost_stacks = (struct result_failures){lost.counted, lost.n};
 		if (lost.n || (r->kind == RESULT_STACKS && r->lost))

@@ -5,8 +5,8 @@
  * stand before the process's, since they are what it called.
  *
  * Ids are of 4 bytes, the kernel's (bpf_get_stackid()), or of 8: a hash of the
- * addresses, which is the key of an ordinary map (perf_bpf_stack_here()). Of the
- * latter, 0 is no stack and 1 one that was lost.
+ * addresses, which is the key of an ordinary map, or of two: one for stacks of few
+ * frames (perf_bpf_stack_here()). Of these keys, 0 is no stack and 1 one that was lost.
  *
  * A kernel's id below zero is why there is no stack: -EFAULT where there is none to be
  * had (a kernel thread has no user's, and a process none of the kernel while
@@ -72,6 +72,24 @@ static bool is_key_of(const struct record_field *f, const struct bpf_map *map)
 	return !f || f->size == bpf_map__key_size(map);
 }
 
+static struct error *check_short_stacks(const struct collector *c)
+{
+	const struct bpf_map *few = c->short_stacks;
+
+	if (!c->display->short_stacks)
+		return NULL;
+	if (!few)
+		return error_new(ENOENT, "map %s: the object has no map %s (short=)",
+				 bpf_map__name(c->map), c->display->short_stacks);
+	if (is_stack_map(few) && bpf_map__type(few) == BPF_MAP_TYPE_HASH &&
+	    bpf_map__key_size(c->stacks) == bpf_map__key_size(few) &&
+	    bpf_map__value_size(few) < bpf_map__value_size(c->stacks))
+		return NULL;
+	return error_new(EINVAL,
+			 "map %s: short=%s is not a stack map with shorter values than stacks=%s",
+			 bpf_map__name(c->map), bpf_map__name(few), bpf_map__name(c->stacks));
+}
+
 struct error *check_stacks(const struct collector *c)
 {
 	const char *name = bpf_map__name(c->map);
@@ -86,6 +104,7 @@ struct error *check_stacks(const struct collector *c)
 	if (!is_stack_map(c->stacks))
 		return error_new(EINVAL, "map %s: stacks=%s is not a stack map", name,
 				 bpf_map__name(c->stacks));
+	TRY(check_short_stacks(c));
 	if (!fields_have_stacks(&c->key))
 		return error_hint(
 			error_new(EINVAL,
@@ -144,6 +163,19 @@ enum stack_state {
 	STACK_READ,
 };
 
+/* Whether the stack is one of few frames: their addresses, with a 0 behind them. */
+static bool read_short(struct stack_reading *r, const void *key)
+{
+	const struct bpf_map *map = r->m->c->short_stacks;
+
+	if (!map || bpf_map_lookup_elem(bpf_map__fd(map), key, r->ips)) {
+		errno = ENOENT;
+		return false;
+	}
+	r->ips[bpf_map__value_size(map) / 8] = 0;
+	return true;
+}
+
 /* The addresses of a stack, to r->ips. */
 static struct error *read_stack(struct stack_reading *r, const struct record_field *f,
 				const uint8_t *key, enum stack_state *state)
@@ -162,6 +194,8 @@ static struct error *read_stack(struct stack_reading *r, const struct record_fie
 		return NULL;
 	const void *found = by_hash ? (const void *)&id : &kernel_id;
 	if (!bpf_map_lookup_elem(bpf_map__fd(stacks), found, r->ips))
+		*state = STACK_READ;
+	else if (errno == ENOENT && read_short(r, found))
 		*state = STACK_READ;
 	else if (errno != ENOENT)
 		return error_errno(errno, "cannot read a stack of map %s", bpf_map__name(stacks));

@@ -260,21 +260,31 @@ static __always_inline __attribute__((unused)) void perf_bpf_count(void *map, __
 		err_;                                                                              \
 	})
 
+#define ___perf_bpf_add(value, n)                                                                  \
+	({                                                                                         \
+		__sync_fetch_and_add(value, n);                                                    \
+		0;                                                                                 \
+	})
+
+/* For a key that was not found: if another CPU has added it in the meantime, adds to that. */
+static __always_inline __attribute__((unused)) long
+___perf_bpf_table_insert(void *map, const void *key, __u64 n)
+{
+	long err = bpf_map_update_elem(map, key, &n, BPF_NOEXIST);
+	__u64 *known;
+
+	if (err != -17) /* -EEXIST */
+		return err;
+	known = bpf_map_lookup_elem(map, key);
+	return known ? ___perf_bpf_add(known, n) : err;
+}
+
 static __always_inline __attribute__((unused)) long perf_bpf_table_add_to(void *map,
 									  const void *key, __u64 n)
 {
-	__u64 *known = bpf_map_lookup_elem(map, key), zero = 0;
+	__u64 *known = bpf_map_lookup_elem(map, key);
 
-	if (!known) {
-		/* if another CPU has added the entry in the meantime, use it */
-		long err = bpf_map_update_elem(map, key, &zero, BPF_NOEXIST);
-
-		known = bpf_map_lookup_elem(map, key);
-		if (!known)
-			return err;
-	}
-	__sync_fetch_and_add(known, n);
-	return 0;
+	return known ? ___perf_bpf_add(known, n) : ___perf_bpf_table_insert(map, key, n);
 }
 
 /*
@@ -428,16 +438,21 @@ static __always_inline __attribute__((unused)) long perf_bpf_log2_by_to(void *ma
  *	perf_bpf_stack_add(ctx, cycles, 1);
  *
  * The map has `entries` entries, one for each combination of process, kernel
- * stack and user stack. A second map, NAME_stacks, has the addresses of each stack
- * under a 64-bit hash of them, so two stacks do not share an entry, unlike in a
- * BPF_MAP_TYPE_STACK_TRACE, where the bucket is selected by a few bits of a hash. A stack
- * is lost only when this map is full. Its weight is then counted with
+ * stack and user stack. The maps NAME_short and NAME_stacks have the addresses of each stack, of
+ * up to 32 and of more frames, under a 64-bit hash of them, so two stacks do not share an entry,
+ *unlike in a BPF_MAP_TYPE_STACK_TRACE, where the bucket is selected by a few bits of a hash. A
+ *stack is lost only when its map is full. Its weight is then counted with
  * "[lost]" instead of its frames, and perf-bpf run prints a warning.
  */
 #define PERF_BPF_STACK_DEPTH 127 /* default of the sysctl kernel.perf_event_max_stack */
+#define PERF_BPF_STACK_SHORT 32	 /* most stacks are not deeper; copying less makes them cheaper */
 
 struct perf_bpf_stack {
 	__u64 ips[PERF_BPF_STACK_DEPTH]; /* the innermost first; 0 ends it */
+};
+
+struct perf_bpf_short_stack {
+	__u64 ips[PERF_BPF_STACK_SHORT];
 };
 
 /* Set it with perf_bpf_stack_here(), which also clears the bytes between members. */
@@ -448,10 +463,14 @@ struct perf_bpf_stack_key {
 	perf_bpf_pid pid;
 };
 
-/* Where a stack is taken. A program that interrupts another one there leaves its own address. */
+/*
+ * Where the stacks of a sample are taken: the user stack begins after the 0 that ends the kernel
+ * stack, since fewer cache lines are used so. The last address is always 0. A program that
+ * interrupts another one there leaves its own address.
+ */
 struct perf_bpf_stack_scratch {
 	__u64 owner;
-	struct perf_bpf_stack stack;
+	__u64 ips[2 * (PERF_BPF_STACK_DEPTH + 1)];
 };
 
 #define PERF_BPF_STACKS(name, entries, unit, title)                                                \
@@ -463,17 +482,23 @@ struct perf_bpf_stack_scratch {
 	} name##_scratch SEC(".maps") PERF_BPF_SHOW("none");                                       \
 	struct {                                                                                   \
 		__uint(type, BPF_MAP_TYPE_HASH);                                                   \
-		__uint(max_entries, 2 * (entries));                                                \
+		__uint(max_entries, entries);                                                      \
 		__type(key, __u64);                                                                \
 		__type(value, struct perf_bpf_stack);                                              \
 	} name##_stacks SEC(".maps") PERF_BPF_SHOW("none");                                        \
 	struct {                                                                                   \
 		__uint(type, BPF_MAP_TYPE_HASH);                                                   \
+		__uint(max_entries, 2 * (entries));                                                \
+		__type(key, __u64);                                                                \
+		__type(value, struct perf_bpf_short_stack);                                        \
+	} name##_short SEC(".maps") PERF_BPF_SHOW("none");                                         \
+	struct {                                                                                   \
+		__uint(type, BPF_MAP_TYPE_HASH);                                                   \
 		__uint(max_entries, entries);                                                      \
 		__type(key, struct perf_bpf_stack_key);                                            \
 		__type(value, __u64);                                                              \
-	} name SEC(".maps")                                                                        \
-		PERF_BPF_SHOW("stacks,stacks=" #name "_stacks,unit=" unit ",title=" title)
+	} name SEC(".maps") PERF_BPF_SHOW("stacks,stacks=" #name "_stacks,short=" #name            \
+					  "_short,unit=" unit ",title=" title)
 
 /*
  * Add weight to the current stacks: the kernel and user stack, the kernel stack
@@ -486,8 +511,11 @@ struct perf_bpf_stack_scratch {
 #define perf_bpf_stack_add_how(ctx, name, weight, kernel, user)                                    \
 	({                                                                                         \
 		struct perf_bpf_stack_key key_;                                                    \
-		perf_bpf_stack_here_how(ctx, name, &key_, kernel, user);                           \
-		perf_bpf_table_add(&name, &key_, weight);                                          \
+		__u64 *known_ = ___perf_bpf_stack_find(ctx, name, &key_, kernel, user);            \
+		if (known_)                                                                        \
+			__sync_fetch_and_add(known_, weight);                                      \
+		else if (___perf_bpf_table_insert(&name, &key_, weight))                           \
+			perf_bpf_failed(#name, 1);                                                 \
 	})
 
 /*
@@ -498,85 +526,147 @@ struct perf_bpf_stack_scratch {
 #define perf_bpf_stack_here(ctx, name, key) perf_bpf_stack_here_how(ctx, name, key, 1, 1)
 
 #define perf_bpf_stack_here_how(ctx, name, key, kernel, user)                                      \
+	((void)___perf_bpf_stack_find(ctx, name, key, kernel, user))
+
+#define ___perf_bpf_stack_find(ctx, name, key, kernel, user)                                       \
 	({                                                                                         \
-		int lost_ = perf_bpf_stack_fill(ctx, &name##_stacks, &name##_scratch, key, kernel, \
-						user);                                             \
+		struct ___perf_bpf_stack_maps maps_ = {&name, &name##_stacks, &name##_short,       \
+						       &name##_scratch};                           \
+		__u64 *found_ = NULL;                                                              \
+		int lost_ = ___perf_bpf_stack_fill(ctx, &maps_, key, kernel, user, &found_);       \
 		if (lost_)                                                                         \
 			perf_bpf_failed(#name "_stacks", lost_);                                   \
+		found_;                                                                            \
 	})
+
+/* Inlined: the verifier must know the map of each call. */
+struct ___perf_bpf_stack_maps {
+	void *table, *deep, *shallow, *scratches;
+};
+
+#define ___PERF_BPF_STACK_MASK 0x3f8 /* of sizes: 8 * PERF_BPF_STACK_DEPTH */
 
 #define PERF_BPF_STACK_NONE 0
 #define PERF_BPF_STACK_LOST 1
 
+#define ___perf_bpf_hash_step(hash, v)                                                             \
+	({                                                                                         \
+		(hash) = ((hash) ^ (v)) * 0x9e3779b97f4a7c15ull;                                   \
+		(hash) ^= (hash) >> 29;                                                            \
+	})
+
 /*
  * Each step can be undone if the number of frames and the other addresses are
  * known, so two stacks have the same hash only by chance: of 10,000 stacks, two with a
- * probability of 1 in 10^11.
+ * probability of 1 in 10^11. The addresses take turns among four sums, which a CPU calculates at
+ * the same time.
  */
-static __always_inline __attribute__((unused)) __u64
-___perf_bpf_stack_hash(const struct perf_bpf_stack *stack, __u32 n)
+static __always_inline __attribute__((unused)) __u64 ___perf_bpf_stack_hash(const __u64 *ips,
+									    __u32 n)
 {
-	__u64 hash = n;
+	__u64 a = n, b = 1, c = 2, d = 3;
 
-	for (__u32 i = 0; i < PERF_BPF_STACK_DEPTH && i < n; i++) {
-		hash = (hash ^ stack->ips[i]) * 0x9e3779b97f4a7c15ull;
-		hash ^= hash >> 29;
+	for (__u32 i = 0; i <= PERF_BPF_STACK_DEPTH - 3 && i < n; i += 4) {
+		___perf_bpf_hash_step(a, ips[i]);
+		___perf_bpf_hash_step(b, ips[i + 1]);
+		___perf_bpf_hash_step(c, ips[i + 2]);
+		___perf_bpf_hash_step(d, ips[i + 3]);
 		barrier_var(i);
 	}
-	hash *= 0xbf58476d1ce4e5b9ull;
-	hash ^= hash >> 32;
-	return hash > PERF_BPF_STACK_LOST ? hash : hash + 2;
+	___perf_bpf_hash_step(a, b);
+	___perf_bpf_hash_step(a, c);
+	___perf_bpf_hash_step(a, d);
+	a *= 0xbf58476d1ce4e5b9ull;
+	a ^= a >> 32;
+	return a > PERF_BPF_STACK_LOST ? a : a + 2;
 }
 
-/*
- * Takes a stack and keeps it in `stacks`: returns its key. If another program of the same
- * CPU used the scratch memory meanwhile, the stack is lost.
- */
+/* Keeps a stack of `size` bytes under its hash; returns its key. */
 static __always_inline __attribute__((unused)) __u64
-___perf_bpf_stack_keep(void *ctx, void *stacks, struct perf_bpf_stack_scratch *scratch, __u64 flags)
+___perf_bpf_stack_keep(const struct ___perf_bpf_stack_maps *maps,
+		       const struct perf_bpf_stack_scratch *scratch, __u64 owner, const __u64 *ips,
+		       long size, __u64 hash)
 {
-	__u64 hash, owner = (unsigned long)&hash;
-	long size, err = 0;
+	const int is_short = size <= (long)sizeof(struct perf_bpf_short_stack);
+	long err;
 
-	scratch->owner = owner;
-	size = bpf_get_stack(ctx, &scratch->stack, sizeof(scratch->stack), flags);
-	if (size <= 0)
-		return PERF_BPF_STACK_NONE;
-	hash = ___perf_bpf_stack_hash(&scratch->stack, (__u32)size / 8);
-	barrier();
-	if (scratch->owner != owner)
-		return PERF_BPF_STACK_LOST;
-	if (bpf_map_lookup_elem(stacks, &hash))
+	if (hash == PERF_BPF_STACK_NONE)
 		return hash;
-	err = bpf_map_update_elem(stacks, &hash, &scratch->stack, BPF_NOEXIST);
-	if (err && err != -17) /* -EEXIST: another CPU was faster */
+	if (is_short) {
+		err = bpf_map_update_elem(maps->shallow, &hash, ips, BPF_NOEXIST);
+		barrier_var(err); /* two calls: with one of both maps, the verifier knows neither */
+	} else {
+		err = bpf_map_update_elem(maps->deep, &hash, ips, BPF_NOEXIST);
+	}
+	if (err == -17) /* -EEXIST: it is kept */
+		return hash;
+	if (err)
 		return PERF_BPF_STACK_LOST;
 	barrier();
 	if (scratch->owner != owner) {
-		bpf_map_delete_elem(stacks, &hash);
+		if (is_short) {
+			bpf_map_delete_elem(maps->shallow, &hash);
+			barrier();
+		} else {
+			bpf_map_delete_elem(maps->deep, &hash);
+		}
 		return PERF_BPF_STACK_LOST;
 	}
 	return hash;
 }
 
-/* Returns the number of lost stacks. */
+/*
+ * A key that is in the table has its stacks in the maps: to find it is all that most samples
+ * need. If another program of the same CPU used the scratch memory meanwhile, the stacks are lost.
+ * Returns the number of lost stacks.
+ */
 static __always_inline __attribute__((unused)) int
-perf_bpf_stack_fill(void *ctx, void *stacks, void *scratches, struct perf_bpf_stack_key *key,
-		    int kernel, int user)
+___perf_bpf_stack_fill(void *ctx, const struct ___perf_bpf_stack_maps *maps,
+		       struct perf_bpf_stack_key *key, int kernel, int user, __u64 **found)
 {
 	struct perf_bpf_stack_scratch *scratch;
+	__u64 owner = (unsigned long)key, *user_ips;
+	long kernel_size = 0, user_size = 0;
 	__u32 zero = 0;
 
 	__builtin_memset(key, 0, sizeof(*key));
 	key->pid = bpf_get_current_pid_tgid() >> 32;
 	bpf_get_current_comm(key->comm, sizeof(key->comm));
-	scratch = bpf_map_lookup_elem(scratches, &zero);
+	scratch = bpf_map_lookup_elem(maps->scratches, &zero);
 	if (!scratch)
 		return 0;
+	scratch->owner = owner;
+	user_ips = scratch->ips;
 	if (kernel)
-		key->kernel = ___perf_bpf_stack_keep(ctx, stacks, scratch, 0);
+		kernel_size = bpf_get_stack(ctx, scratch->ips, sizeof(struct perf_bpf_stack), 0);
+	if (kernel_size > 0) {
+		__u32 bytes = kernel_size;
+
+		barrier_var(
+			bytes); /* else the mask, which tells the verifier a limit, is removed */
+		bytes &= ___PERF_BPF_STACK_MASK;
+		key->kernel = ___perf_bpf_stack_hash(scratch->ips, bytes / 8);
+		scratch->ips[PERF_BPF_STACK_DEPTH] = 0;
+		user_ips = (void *)user_ips + 8 + bytes;
+	}
+	user_ips[PERF_BPF_STACK_DEPTH] = 0;
 	if (user)
-		key->user = ___perf_bpf_stack_keep(ctx, stacks, scratch, BPF_F_USER_STACK);
+		user_size = bpf_get_stack(ctx, user_ips, sizeof(struct perf_bpf_stack),
+					  BPF_F_USER_STACK);
+	if (user_size > 0)
+		key->user = ___perf_bpf_stack_hash(user_ips, (__u32)user_size / 8);
+	barrier();
+	if (scratch->owner != owner) {
+		key->kernel = kernel ? PERF_BPF_STACK_LOST : PERF_BPF_STACK_NONE;
+		key->user = user ? PERF_BPF_STACK_LOST : PERF_BPF_STACK_NONE;
+		return !!kernel + !!user;
+	}
+	*found = bpf_map_lookup_elem(maps->table, key);
+	if (*found)
+		return 0;
+	key->kernel = ___perf_bpf_stack_keep(maps, scratch, owner, scratch->ips, kernel_size,
+					     key->kernel);
+	key->user = ___perf_bpf_stack_keep(maps, scratch, owner, user_ips, user_size, key->user);
 	return (key->kernel == PERF_BPF_STACK_LOST) + (key->user == PERF_BPF_STACK_LOST);
 }
 
