@@ -45,7 +45,8 @@ static void show_struct(struct call_decoder *d, const struct call_struct *s, con
 	for (int i = 0; i < s->n; i++) {
 		const struct call_member *m = &s->members[i];
 
-		if (m->hidden)
+		/* text has what poll(2) wrote with the result */
+		if (m->hidden && !(d->sink.w && !strcmp(m->name, "revents")))
 			continue;
 		if (m->rest && !d->opts->full && !d->sink.w) {
 			sink_more(&d->sink);

@@ -85,7 +85,7 @@ const struct trace_piece *decode_shown_piece(const struct call_decoder *d, int a
 	const uint8_t ret = d->call && d->call->ret ? d->call->ret->value : 0;
 
 	/* select(2) and poll(2): what they wrote is shown with the result. */
-	if (kind->direction & ARG_READ &&
+	if (!d->sink.w && kind->direction & ARG_READ &&
 	    (ret == SHOW_POLL || ret == SHOW_SELECT || ret == SHOW_MMSGHDR))
 		return decode_piece(d, arg, false);
 	if (kind->direction & ARG_WRITTEN && d->ended &&

@@ -132,11 +132,143 @@ static void test_strings(void **state)
 		     "read(1, 0x1000, 100) = ? ERESTARTSYS (To be restarted if SA_RESTART is set)");
 }
 
+static void test_structs(void **state)
+{
+	const int64_t time[] = {1, 500};
+	const uint64_t limits[] = {8192 * 1024, UINT64_MAX};
+	const uint64_t action[] = {1, 0x4000000, 0x7000, 0x10001};
+	const uint8_t polled[] = {3, 0, 0, 0, 1, 0, 1, 0};
+	const uint32_t status = 9, exited = 3 << 8;
+	struct test_record r = RECORD(clock_nanosleep, 0, 1, 1, 0x1000, 0x2000);
+
+	add_piece(&r, 2, false, 0, time, 16);
+	check_strace(&r, "clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, {tv_sec=1, tv_nsec=500}, "
+			 "0x2000) = 0");
+	check(&r, CALL_STYLE_PERF,
+	      "clock_nanosleep(which_clock: MONOTONIC, flags: ABSTIME, rqtp: { .tv_sec: 1, "
+	      ".tv_nsec: 500 }, rmtp: 0x2000) = 0");
+	r = RECORD(setrlimit, 0, 3, 0x1000);
+	add_piece(&r, 1, false, 0, limits, 16);
+	check_strace(&r,
+		     "setrlimit(RLIMIT_STACK, {rlim_cur=8192*1024, rlim_max=RLIM64_INFINITY}) = 0");
+	r = RECORD(rt_sigaction, 0, 2, 0x1000, 0, 8);
+	add_piece(&r, 1, false, 0, action, 32);
+	check_strace(&r, "rt_sigaction(SIGINT, {sa_handler=SIG_IGN, sa_mask=[HUP CHLD], "
+			 "sa_flags=SA_RESTORER, sa_restorer=0x7000}, NULL, 8) = 0");
+	r = RECORD(wait4, 77, (uint64_t)-1, 0x1000, 0, 0);
+	add_piece(&r, 1, true, 0, &status, 4);
+	check_strace(&r, "wait4(-1, [{WIFSIGNALED(s) && WTERMSIG(s) == SIGKILL}], 0, NULL) = 77");
+	r = RECORD(wait4, 77, (uint64_t)-1, 0x1000, 1, 0);
+	add_piece(&r, 1, true, 0, &exited, 4);
+	check_strace(&r, "wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 3}], WNOHANG, NULL) = 77");
+	r = RECORD(ppoll, 1, 0x1000, 1, 0, 0, 8);
+	add_piece(&r, 0, false, 0, polled, 8);
+	add_piece(&r, 0, true, 0, polled, 8);
+	r.rec.n_pieces = 2;
+	((struct trace_piece *)(r.bytes + sizeof(r.rec) + 40 + sizeof(struct trace_piece) + 8))
+		->copy = 3;
+	check_strace(&r, "ppoll([{fd=3, events=POLLIN}], 1, NULL, NULL, 8) = 1 "
+			 "([{fd=3, revents=POLLIN}])");
+}
+
+static void test_sockets(void **state)
+{
+	const uint8_t inet[] = {2, 0, 0, 80, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0};
+	struct test_record r = RECORD(connect, -111, 3, 0x1000, 16);
+
+	add_piece(&r, 1, false, 0, inet, 16);
+	check_strace(&r, "connect(3, {sa_family=AF_INET, sin_port=htons(80), "
+			 "sin_addr=inet_addr(\"127.0.0.1\")}, 16) = "
+			 "-1 ECONNREFUSED (Connection refused)");
+	r = RECORD(connect, 0, 3, 0x1000, 6);
+	add_piece(&r, 1, false, 0, "\1\0\0abc", 6);
+	check_strace(&r, "connect(3, {sa_family=AF_UNIX, sun_path=@\"abc\"}, 6) = 0");
+	r = RECORD(socket, 3, 2, 02000001, 6);
+	check_strace(&r, "socket(AF_INET, SOCK_STREAM|SOCK_CLOEXEC, IPPROTO_TCP) = 3");
+	check(&r, CALL_STYLE_PERF, "socket(family: INET, type: STREAM|CLOEXEC, protocol: TCP) = 3");
+}
+
+static void test_flags(void **state)
+{
+	struct test_record r = RECORD(mmap, 0x7f0000000000, 0, 4096, 3, 0x22, (uint64_t)-1, 0);
+
+	check_strace(&r, "mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, -1, 0)"
+			 " = 0x7f0000000000");
+	r = RECORD(fcntl, 0x8002, 1, 3, 0);
+	check_strace(&r, "fcntl(1, F_GETFL) = 0x8002 (flags O_RDWR|O_LARGEFILE)");
+	r = RECORD(futex, 1, 0x1000, 129, 1, 0, 0, 0);
+	check_strace(&r, "futex(0x1000, FUTEX_WAKE_PRIVATE, 1) = 1");
+	r = RECORD(clone, 9, 0x1200011, 0, 0, 0x3000, 0);
+	check_strace(&r, "clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|"
+			 "SIGCHLD, child_tidptr=0x3000) = 9");
+	r = RECORD(lseek, 0, 1, 0, 99);
+	check_strace(&r, "lseek(1, 0, 0x63 /* SEEK_??? */) = 0");
+}
+
+/* Each truncation of a record is an error or text, and reads nothing behind it. */
+static void test_truncated(void **state)
+{
+	struct test_record r = RECORD(openat, 3, (uint64_t)-100, 0x1000, 0, 0);
+	const struct call_text_opts opts = {.style = CALL_STYLE_STRACE};
+
+	add_text(&r, 1, "/etc/passwd");
+	for (uint32_t size = sizeof(r.rec); size < r.rec.size; size++) {
+		_cleanup_free_ struct trace_record *copy = malloc(size);
+		_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+		assert_non_null(copy);
+		memcpy(copy, &r.rec, size);
+		copy->size = size;
+		struct error *err = call_text_add(&out, table, copy, &opts);
+		assert_non_null(err);
+		assert_int_equal(err->code, EBADMSG);
+		error_free(err);
+	}
+}
+
+static unsigned count_selected(const char *expr, struct trace_call *calls)
+{
+	unsigned n = 0;
+
+	memset(calls, 0, sizeof(*calls) * TRACE_ABIS * TRACE_NRS);
+	assert_null(call_table_select(table, expr, calls));
+	for (uint32_t nr = 0; nr < TRACE_NRS; nr++)
+		n += calls[nr].traced;
+	return n;
+}
+
+static void test_select(void **state)
+{
+	struct trace_call *calls = calloc((size_t)TRACE_ABIS * TRACE_NRS, sizeof(*calls));
+
+	assert_non_null(calls);
+	assert_int_equal(count_selected("openat", calls), 1);
+	assert_true(calls[SYS_openat].traced && calls[SYS_openat].n_copies == 1);
+	assert_int_equal(count_selected("!openat", calls), TRACE_NRS - 1);
+	assert_true(count_selected("open*", calls) >= 4);
+	assert_true(count_selected("%network", calls) == count_selected("net", calls));
+	assert_true(calls[SYS_sendmmsg].traced && !calls[SYS_openat].traced);
+	count_selected("newfstat*", calls);
+	assert_true(calls[SYS_newfstatat].traced && calls[SYS_fstat].traced);
+	count_selected("/^p?read", calls);
+	assert_true(calls[SYS_read].traced && calls[SYS_pread64].traced &&
+		    !calls[SYS_write].traced);
+	assert_int_equal(count_selected("?nonsense,read", calls), 1);
+	struct error *err = call_table_select(table, "opneat", calls);
+	assert_non_null(err);
+	assert_string_equal(err->msg, "unknown system call 'opneat'");
+	assert_non_null(strstr(err->hint, "'openat'"));
+	error_free(err);
+	free(calls);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_open),
-		cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_open),	cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_structs), cmocka_unit_test(test_sockets),
+		cmocka_unit_test(test_flags),	cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_select),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
