@@ -140,9 +140,10 @@ struct error *printer_check_events(struct script_printer *p)
 		p->all_sample_types |= ev->attr.sample_type;
 		if (i < p->n_checked || (is_dummy(&ev->attr) && !pipe) || p->type_checked[type])
 			continue;
-		p->type_checked[type] = true;
+		/* Before it is marked: what waits in a pipe is handed out after an error, too. */
 		if (p->choice.type[type].fields)
 			TRY(check_event(p, ev));
+		p->type_checked[type] = true;
 		if (pipe)
 			add_chain_fields_pipe(p, ev, all);
 	}

@@ -224,6 +224,19 @@ test_time_span() {
 	same t.data --time ",$to"
 }
 
+# A field that no sample has is not printed as 0.
+test_fields_that_a_pipe_lacks() {
+	need_perf
+	# with more than one round of records: those behind the first one are handed out, too
+	"$PERF" record -q -o - -m 1 -F 9999 -e cpu-clock -- \
+		sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done' >p.data 2>/dev/null
+	for field in addr +cpu phys_addr; do
+		expect_status 1 "$PERF_BPF" script -F $field -i p.data
+		assert_contains err "samples of 'cpu-clock' have no "
+		[ ! -s out ] || fail "-F $field: printed $(head -n 1 out)"
+	done
+}
+
 test_raw_dump() {
 	need_perf
 	record r.data -g -e cpu-clock -e syscalls:sys_enter_write
