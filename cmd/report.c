@@ -314,14 +314,21 @@ static struct error *report_run(struct report *rp)
 	rp->sums.sz = sizeof(rp->sums);
 	rp->sums.recording = &r;
 	TRY(summary_new(&rp->sums, &summary));
-	print_head(rp, &r, &out);
-	if (!rp->header_only) {
+	/* The records of a pipe say what the header of a file says. */
+	const bool is_pipe = session_header(r.session)->pipe;
+	if (!is_pipe)
+		print_head(rp, &r, &out);
+	if (!rp->header_only || is_pipe) {
 		/* What was read before the damage is still worth a report. */
 		damage = summary_read(summary);
 		if (damage && (damage->code != EBADMSG || !summary_n_entries(summary)))
 			return damage;
 		if (!damage)
 			damage = session_check_complete(r.session, r.path);
+		if (is_pipe)
+			print_head(rp, &r, &out);
+	}
+	if (!rp->header_only) {
 		session_warn_of_losses(r.session, r.path, &rp->log);
 		if (!rp->sums.no_chains)
 			session_warn_of_stacks(r.session, r.path, &rp->log);

@@ -392,6 +392,14 @@ static void add_feature(const struct data_header *h, unsigned feature, struct st
 	}
 }
 
+/* What records told of the recorder; in a pipe they come after the header. */
+static void add_features(const struct data_header *h, struct strbuf *out)
+{
+	for (unsigned i = 0; i < DATA_LAST_FEATURE; i++)
+		if (data_has_feature(h, i))
+			add_feature(h, i, out);
+}
+
 void print_header(const struct data_header *h, const char *path, struct strbuf *out)
 {
 	struct stat st;
@@ -399,16 +407,14 @@ void print_header(const struct data_header *h, const char *path, struct strbuf *
 	const size_t from = out->len;
 
 	strbuf_adds(out, "# ========\n");
-	if (!h->pipe && !stat(path, &st) && ctime_r(&st.st_mtime, when))
+	if (!stat(path, &st) && ctime_r(&st.st_mtime, when))
 		strbuf_addf(out, "# captured on    : %s", when);
 	strbuf_addf(out,
 		    "# header version : 1\n# data offset    : %" PRIu64
 		    "\n# data size      : %" PRIu64 "\n# feat offset    : %" PRIu64 "\n",
 		    h->data_offset, h->data_size, h->data_offset + h->data_size);
-	for (unsigned i = 0; i < DATA_LAST_FEATURE; i++)
-		if (data_has_feature(h, i))
-			add_feature(h, i, out);
 	if (!h->pipe) {
+		add_features(h, out);
 		strbuf_adds(out, "# missing features: ");
 		for (unsigned i = 1; i < DATA_LAST_FEATURE; i++)
 			if (!data_has_feature(h, i))
@@ -416,5 +422,7 @@ void print_header(const struct data_header *h, const char *path, struct strbuf *
 		strbuf_addch(out, '\n');
 	}
 	strbuf_adds(out, "# ========\n#\n");
+	if (h->pipe)
+		add_features(h, out);
 	plain_since(out, from, true);
 }

@@ -6,7 +6,10 @@
 #include "lib/base/strbuf.h"
 #include "perf/data/data.h"
 
-/* path is the file's, for its time and layout; "-" is a pipe. */
+/*
+ * path is the file's, for its time and layout; "-" is a pipe. The features of a pipe are known once
+ * its first sample was read.
+ */
 void print_header(const struct data_header *h, const char *path, struct strbuf *out);
 
 #endif

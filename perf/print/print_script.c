@@ -22,7 +22,8 @@ struct script {
 	struct script_printer *printer;
 	struct sample_reader reader;
 	struct strbuf out;
-	bool closed; /* nobody reads our output any more */
+	bool closed;	 /* nobody reads our output any more */
+	bool header_due; /* of a pipe, where records say what is in it */
 };
 
 static struct error *flush(struct script *sc)
@@ -70,6 +71,9 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 {
 	struct script *sc = tool->ctx;
 
+	if (sc->header_due)
+		print_header(session_header(sc->session), sc->name, &sc->out);
+	sc->header_due = false;
 	if (sample_reader_has_news(&sc->reader))
 		TRY(learn(sc));
 	sample_reader_set(&sc->reader, sample, event, thread);
@@ -195,7 +199,8 @@ static struct error *print_all(struct script *sc)
 		.max_stack = opts->max_stack,
 	};
 
-	if (opts->header)
+	sc->header_due = opts->header && !opts->header_only && session_header(sc->session)->pipe;
+	if (opts->header && !sc->header_due)
 		print_header(session_header(sc->session), sc->name, &sc->out);
 	if (opts->header_only)
 		return flush(sc);

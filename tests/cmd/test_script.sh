@@ -224,6 +224,19 @@ test_time_span() {
 	same t.data --time ",$to"
 }
 
+# What the header of a file says comes as records, before the first sample.
+test_header_of_a_pipe() {
+	need_perf
+	"$PERF" record -q -o - -e cpu-clock -- ls / >p.data 2>/dev/null
+	for words in "script --header" "script --header-only" "report --stdio --header-only"; do
+		"$PERF" $words -i p.data 2>/dev/null >theirs
+		"$PERF_BPF" $words -i p.data >mine
+		grep -q '^# captured on' theirs || fail "$words: perf has no header"
+		diff theirs mine >differences || fail "$words: $(head -4 differences)"
+	done
+	grep -q '^# cmdline : ' mine || fail "the features are missing"
+}
+
 # A field that no sample has is not printed as 0.
 test_fields_that_a_pipe_lacks() {
 	need_perf
