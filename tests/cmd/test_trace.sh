@@ -277,6 +277,59 @@ test_we_are_left_out() {
 	assert_equal "$(lines_of "pbt_calls/$(pid) getppid")" 7
 }
 
+# Lines as both print them: without addresses, ids of processes, names of temporary files, and the
+# calls whose results differ in each run. strace adds dates to times, and a second name to FICLONE.
+normal() {
+	grep -vE '^(\[pid +[0-9]+\] |[0-9]+ +)?(\+\+\+|---) ' "$1" |
+		sed -E 's/^(\[pid +[0-9]+\] |[0-9]+ +)//; s/0x[0-9a-f]{6,}/ADDR/g; s/\) += /) = /
+			s/\b[0-9]{9,}\b/N/g; s/ \/\* [0-9]{4}-[^*]*\*\///g; s/^(set_tid_address|get[ptg]id|getppid)(\(.*) = [0-9]+$/\1\2 = N/
+			s/\.git\/t[A-Za-z0-9]{6}"/.git\/TEMPORARY"/g' |
+		grep -vE '^(getrandom|sysinfo|getrusage|times)\(|FICLONE'
+}
+
+# same_as_strace COMMAND...: each is run in a folder of its own, the second time, when its caches are warm
+same_as_strace() {
+	for dir in before peer1 peer2; do
+		rm -rf $dir
+		mkdir $dir
+	done
+	(cd before && "$@" >/dev/null 2>&1 </dev/null) || true
+	(cd peer1 && strace -f -e signal=none -o ../strace.out "$@" >/dev/null 2>&1 </dev/null) || true
+	(cd peer2 && "$PERF_BPF" trace --strace --log ../ours.out -- "$@" >/dev/null 2>&1 </dev/null) || true
+	normal strace.out | sed "s|$PWD/peer1|DIR|g" >strace.same
+	normal ours.out | sed "s|$PWD/peer2|DIR|g" >ours.same
+	[ "$(wc -l <strace.same)" -gt 20 ] || fail "strace printed only: $(cat strace.out)"
+	diff -u strace.same ours.same >diff || {
+		sed 's/^/# /' diff | cut -c1-160 | head -40
+		fail "$*: strace (-) and trace --strace (+) differ"
+	}
+}
+
+test_coreutils_as_strace_prints_them() {
+	make_workload
+	command -v strace >/dev/null || skip "strace is not installed"
+	same_as_strace ls -l /etc
+	same_as_strace cat /etc/passwd
+	same_as_strace cp /etc/passwd copy
+	same_as_strace mkdir -p a/b/c
+	same_as_strace touch -d 2020-01-01 file
+	same_as_strace ln -s target link
+	same_as_strace stat /etc/passwd
+	same_as_strace wc /etc/passwd
+	same_as_strace id
+	same_as_strace date +%Y
+	same_as_strace rm -f nothing
+}
+
+test_git_and_sqlite_as_strace_prints_them() {
+	make_workload
+	command -v strace >/dev/null || skip "strace is not installed"
+	command -v sqlite3 >/dev/null || skip "sqlite3 is not installed"
+	same_as_strace git init -q
+	same_as_strace sqlite3 db 'select count(*) from sqlite_master' # no journal, which has random numbers
+	same_as_strace /usr/bin/python3 -S -c 'import json, os; print(json.dumps(os.listdir("/")))'
+}
+
 test_maps_are_shown() {
 	make_workload
 	"$PERF_BPF" trace -a -v -s --log lines --dump-map pids_filtered -- ./pbt_calls >out 2>err || true
