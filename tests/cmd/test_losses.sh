@@ -125,6 +125,30 @@ test_ringbuf_reserve_that_fails_is_counted() {
 	expect_total other 500
 }
 
+# The same by a dynptr, which a program has to give up also where there was no room.
+test_ringbuf_reserve_dynptr_that_fails_is_counted() {
+	make_workload
+	"$PERF_BPF" btf show /sys/kernel/btf/vmlinux -C bpf_dynptr >struct 2>&1 ||
+		skip "this kernel has no dynptr"
+	cat >dynptr.bpf.c <<-'END'
+		#include "losses.h"
+		RING(ring);
+		ON_CALL
+		{
+			struct pbt_event e = {.mask = ctx->args[0]};
+			struct bpf_dynptr record;
+			if (!perf_bpf_wanted())
+				return 0;
+			bpf_ringbuf_reserve_dynptr(&ring, sizeof(e), 0, &record);
+			bpf_dynptr_write(&record, 0, &e, sizeof(e), 0);
+			bpf_ringbuf_submit_dynptr(&record, BPF_RB_NO_WAKEUP);
+			return 0;
+		}
+	END
+	run_losses dynptr.bpf.c --json -- ./pbt_losses 5000 >out
+	expect_total ring 5000
+}
+
 # The reader is stopped while the workload runs.
 test_perf_event_output_that_fails_is_counted() {
 	make_workload
