@@ -48,11 +48,6 @@ struct cache {
 	const struct log *log;
 };
 
-#define CACHE_INIT                                                                                 \
-	{                                                                                          \
-		0                                                                                  \
-	}
-
 /* want: NULL for the usual place. Falls back to a temporary folder, and logs why. */
 struct error *cache_open(const char *want, const struct log *log, struct cache *out);
 void cache_close(struct cache *c);

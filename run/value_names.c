@@ -26,8 +26,7 @@ struct run_names {
 	struct arena arena;
 	struct u64map pids, uids, gids, cgroups; /* to texts of the arena; "": none */
 	struct u64map fresh;			 /* pids looked up since the last refresh */
-	bool cgroups_read;
-	struct live_source *live; /* NULL: no address was asked for yet */
+	struct live_source *live;		 /* NULL: no address was asked for yet */
 	struct resolver *resolver;
 	bool follows; /* processes, not the kernel alone */
 };

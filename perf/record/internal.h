@@ -74,7 +74,6 @@ struct event {
 	struct bpf_map *map; /* EVENT_OUTPUT, EVENT_PROBE: where its fds go; NULL */
 	int map_fd;	     /* -1: none */
 	uint32_t map_entries;
-	bool self_filtered; /* the kernel leaves the recorder out */
 	VEC(struct event_fd) fds;
 	uint64_t lost;	    /* as LOST and LOST_SAMPLES records say */
 	uint64_t read_lost; /* as the fds say (PERF_FORMAT_LOST) */
@@ -118,8 +117,7 @@ struct recording {
 	struct loop *loop;
 	VEC(struct cpu_ring) rings;
 	size_t mmap_pages;
-	bool no_lost;  /* the kernel knows no PERF_FORMAT_LOST */
-	bool no_guest; /* some event takes no exclude_guest */
+	bool no_lost; /* the kernel knows no PERF_FORMAT_LOST */
 	struct data_writer *writer;
 	struct u64map ids; /* sample id → index of the event + 1 */
 

@@ -337,7 +337,6 @@ static struct error *set_filters(struct recording *rec)
 				 "%s: cannot exclude perf-bpf in the kernel, so its samples are "
 				 "dropped while recording: %s",
 				 event->name, err->msg);
-		event->self_filtered = !err;
 		error_free(err);
 	}
 	return NULL;

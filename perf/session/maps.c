@@ -653,13 +653,9 @@ const struct map *session_kernel_map(struct session *s)
 const struct map *session_find_map(struct session *s, const struct thread *thread, uint8_t cpumode,
 				   uint64_t addr)
 {
-	const struct map *map = NULL;
-
 	if (cpumode == PERF_RECORD_MISC_KERNEL)
-		map = map_set_find(&s->maps.kernel, addr);
-	else if (cpumode == PERF_RECORD_MISC_USER && thread)
-		map = map_set_find(thread->maps, addr);
-	if (map)
-		map->dso->hit = true;
-	return map;
+		return map_set_find(&s->maps.kernel, addr);
+	if (cpumode == PERF_RECORD_MISC_USER && thread)
+		return map_set_find(thread->maps, addr);
+	return NULL;
 }

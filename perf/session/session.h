@@ -56,7 +56,6 @@ struct dso {
 	bool build_id_unsure;  /* the recording has several for the path, and does not say which */
 	uint32_t maj, min;     /* of a file: its device and inode; ino 0: not known */
 	uint64_t ino;
-	bool hit;   /* a sample's address or chain fell into it */
 	void *priv; /* perf/resolve keeps the symbols here */
 	void (*priv_free)(void *priv);
 };
@@ -83,7 +82,6 @@ struct thread {
 	 * session each thread has a copy, of up to 15 characters.
 	 */
 	const char *comm;
-	bool comm_exec;	      /* comm was set by exec */
 	struct map_set *maps; /* shared by the threads of a process */
 	void *priv;
 };

@@ -202,7 +202,6 @@ bool thread_on_comm(struct session *s, const struct record_comm *c)
 
 	if (!t || !thread_set_comm(s, t, c->comm))
 		return false;
-	t->pub.comm_exec = c->exec;
 	t->comm_set = true;
 	if (c->exec && s->maps.live && t->owns_maps)
 		map_set_exec(&s->maps, t->pub.maps);
