@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""strace's own test programs: each makes system calls and prints what strace must say of them.
+
+Debian's source package has them in tests/; tests/gen_tests.in lists the options for each. They are
+built once, in the cache, and run under perf-bpf trace --strace. The lines are compared without the
+blanks before " = ", because the column of results is an option of strace (-a), and without the line
+of the exit, because exit_group is not among the calls of a test. Tests for options that perf-bpf
+does not have are left out, and counted by option.
+
+PEERS_ONLY=GLOB runs some of the tests, PEERS_TABLE=FILE keeps the table.
+"""
+import collections
+import fnmatch
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from lib.common import BUILD, ONLY, say, skip_all, tap
+from lib.packages import fetch
+
+SECONDS = 20
+# Fewer that agree are a regression. What differs is listed with its first line.
+LEAST = 100
+
+
+def build(place):
+    """None, or why the programs could not be built."""
+    if os.path.exists(os.path.join(place, "tests", "accept4")):
+        return None
+    for command in (["./configure", "--disable-gcc-Werror", "--disable-mpers",
+                     "--without-libunwind"],
+                    ["make", "-k", "-C", "tests", "check", "TESTS="]):
+        run = subprocess.run(command, cwd=place, capture_output=True, text=True)
+    if os.path.exists(os.path.join(place, "tests", "accept4")):
+        return None
+    return f"{command[0]}: {run.stderr.strip().splitlines()[-1:]}"
+
+
+def options_of(words):
+    """(calls, bytes of strings) of a test's strace options; or the option that is missing here."""
+    calls, size, i = None, None, 0
+    while i < len(words):
+        word = words[i]
+        if word in ("-e", "-s", "-a"):
+            i += 1
+            word += words[i] if i < len(words) else ""
+        if word.startswith(("-etrace=", "--trace=")):
+            calls = word.split("=", 1)[1]
+        elif re.fullmatch(r"-s\d+", word):
+            size = word[2:]
+        elif not re.fullmatch(r"-a\d+|--columns=\d+|-e(signal|verbose)=.*|-q+|-Xabbrev", word):
+            return None, word
+        i += 1
+    return (calls, size), None
+
+
+def cases(tests):
+    """[(name, calls, string size)], and how many are left out by which option."""
+    found, left = [], collections.Counter()
+    for line in open(os.path.join(tests, "gen_tests.in"), encoding="utf-8"):
+        words = line.split()
+        if not words or words[0].startswith("#") or not fnmatch.fnmatch(words[0], ONLY):
+            continue
+        if words[1:] and words[1].startswith(("+", "test_")):
+            left["a script of its own"] += 1
+            continue
+        options, missing = options_of(words[1:])
+        if missing:
+            left[re.sub(r"[=:].*", "", missing)] += 1
+        else:
+            found.append((words[0], options[0] or words[0], options[1]))
+    return found, left
+
+
+def squeeze(text):
+    return [re.sub(r"\) +(= )", r") \1", line) for line in text.splitlines()
+            if not line.startswith("+++ exited with ")]
+
+
+def run(tests, name, calls, size):
+    """(whether it agrees, why not)"""
+    program = os.path.join(tests, name)
+    if not os.path.exists(program):
+        return None, "not built"
+    with tempfile.TemporaryDirectory() as work:
+        folder = os.path.join(work, "test")
+        os.mkdir(folder)
+        os.symlink(program, os.path.join(work, name))
+        command = [os.path.join(BUILD, "perf-bpf"), "trace", "--strace", "-e", calls, "--log",
+                   "log"]
+        if size:
+            command += ["--string-size", size]
+        try:
+            ran = subprocess.run(command + [f"../{name}"], cwd=folder, capture_output=True,
+                                 timeout=SECONDS, stdin=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired:
+            return False, f"did not end in {SECONDS} seconds"
+        if ran.returncode == 77:
+            return None, "it cannot run here"
+        want = squeeze(ran.stdout.decode(errors="replace"))
+        log = os.path.join(folder, "log")
+        got = squeeze(open(log, errors="replace").read()) if os.path.exists(log) else []
+    if want and want == got:
+        return True, None
+    for a, b in zip(want, got):
+        if a != b:
+            return False, f"want {a}\n    have {b}"
+    return False, f"{len(want)} lines expected, {len(got)} printed: " + \
+        ran.stderr.decode(errors="replace")[:200]
+
+
+def main():
+    if os.geteuid():
+        skip_all("tracing needs root")
+    place, version, _ = fetch("strace", ("",), ("bookworm",))
+    if not place:
+        skip_all(version)
+    why = build(place)
+    if why:
+        skip_all(why)
+    tests = os.path.join(place, "tests")
+    found, left = cases(tests)
+    agree, differ, absent = [], [], []
+    for name, calls, size in found:
+        good, why = run(tests, name, calls, size)
+        if good is None:
+            absent.append((name, why))
+        elif good:
+            agree.append(name)
+        else:
+            differ.append((name, why))
+    lines = [f"strace {version}: {len(agree)} of {len(agree) + len(differ)} tests agree; "
+             f"{len(absent)} cannot run here, {sum(left.values())} have options that are missing"]
+    lines += [f"  {name}: {why}" for name, why in differ + absent]
+    lines += [f"  {n} with {option}" for option, n in left.most_common()]
+    if os.environ.get("PEERS_TABLE"):
+        with open(os.environ["PEERS_TABLE"], "w", encoding="utf-8") as f:
+            f.write("\n".join(lines) + "\n")
+    for line in lines:
+        say(line[:400])
+    return tap([(bool(agree) and (ONLY != "*" or len(agree) >= LEAST),
+                 f"at least {LEAST} of strace's tests agree")])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
