@@ -12,6 +12,7 @@
 #include <bpf/bpf.h>
 #include <bpf/perf_bpf.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/membarrier.h>
 #include <signal.h>
 #include <string.h>
@@ -467,6 +468,27 @@ static struct error *walk_running(struct trace_source *source)
 	return NULL;
 }
 
+/* Runs of the programs that the kernel left out; see trace.bpf.c. */
+static void warn_of_missed(const struct trace_source *source)
+{
+	static const char *const names[] = {"trace_enter", "trace_exit"};
+	uint64_t missed = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct bpf_program *prog = bpf_object__find_program_by_name(source->obj, names[i]);
+		struct bpf_prog_info info = {0};
+		__u32 size = sizeof(info);
+
+		if (!bpf_prog_get_info_by_fd(bpf_program__fd(prog), &info, &size))
+			missed += info.recursion_misses;
+	}
+	if (missed)
+		log_warn(source->log,
+			 "%" PRIu64 " entries or exits of system calls were not seen: the kernel "
+			 "did not run the program of trace, which was running on that CPU",
+			 missed);
+}
+
 struct error *trace_source_stop(struct trace_source *source)
 {
 	if (source->stopped || !source->links[0])
@@ -481,6 +503,7 @@ struct error *trace_source_stop(struct trace_source *source)
 	/* Programs that were running on other CPUs have ended: they run with preemption disabled.
 	 */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0);
+	warn_of_missed(source);
 	return source->config.task_storage ? read_running(source) : walk_running(source);
 }
 

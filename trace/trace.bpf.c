@@ -16,9 +16,12 @@
  * its calls, so processes that are added later need no more than a change of the map. Children
  * get theirs from their parent at the fork, before they run.
  *
- * A program that runs on a CPU is not preempted by itself there: the kernel leaves out the inner
- * run. Entries and exits can interrupt each other only on kernels that let tracepoints of system
- * calls be preempted, so each has a scratch of its own.
+ * A program that runs on a CPU is not run there once more: the kernel leaves out the inner run, and
+ * counts it. That never happens where programs at tracepoints of system calls run with preemption
+ * disabled. Linux 7.2 seems to let them be preempted: then those of other threads are left out on
+ * that CPU for a whole time slice, and trace_source_stop() warns with their number. To disable
+ * preemption in the program does not help: the thread is preempted where the program enables it.
+ * Entries and exits have a scratch each, since one may run in the middle of the other.
  */
 #include <linux/bpf.h>
 #include <linux/types.h>
