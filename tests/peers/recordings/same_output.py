@@ -101,7 +101,7 @@ def rows_summed(out):
     for line in out.lines:
         if not ROW.match(line) or re.match(r"^ {9,}", line):
             continue
-        line = re.sub(r"0x[0-9a-f]+ +\w (?=\[)", "", line)  # -v: of one of the samples
+        line = re.sub(r"0x[0-9a-f]+ +\S (?=\[)", "", line)  # -v: of one of the samples
         words = (line.replace(separator.group(1), " ") if separator else line).split()
         numbers = list(itertools.takewhile(lambda word: re.match(r"^[\d.]+%?$", word), words))
         label = " ".join(words[len(numbers):])
