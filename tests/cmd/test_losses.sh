@@ -177,6 +177,58 @@ test_perf_event_output_that_fails_is_counted() {
 	expect_total buffer 20000
 }
 
+# A packet of the workload is an event; 1,179 bytes with the headers of IP and UDP.
+test_skb_output_that_fails_is_counted() {
+	make_workload
+	cat >pbt_skb.c <<-'END'
+		#include <arpa/inet.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+		#include <sys/socket.h>
+		int main(int argc, char **argv)
+		{
+			struct sockaddr_in to = {.sin_family = AF_INET};
+			int fd = socket(AF_INET, SOCK_DGRAM, 0), n = atoi(argv[1]);
+			socklen_t len = sizeof(to);
+			char bytes[1151] = "";
+			to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+			if (bind(fd, (void *)&to, len) || getsockname(fd, (void *)&to, &len))
+				return 1;
+			for (int i = 0; i < n; i++)
+				if (sendto(fd, bytes, sizeof(bytes), 0, (void *)&to, len) < 0 ||
+				    recv(fd, bytes, sizeof(bytes), 0) != sizeof(bytes))
+					return 1;
+			return 0;
+		}
+	END
+	gcc -O1 -o pbt_losses pbt_skb.c
+	cat >skb.bpf.c <<-'END'
+		#include "losses.h"
+		#include <bpf/bpf_tracing.h>
+		struct {
+			__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+			__uint(key_size, 4);
+			__uint(value_size, 4);
+		} buffer SEC(".maps") PERF_BPF_SHOW("events,type=struct pbt_event");
+		SEC("tp_btf/netif_receive_skb") int BPF_PROG(on_packet, struct sk_buff *skb)
+		{
+			struct pbt_event e = {};
+			if (skb->len == 1179)
+				bpf_skb_output(skb, &buffer, BPF_F_CURRENT_CPU, &e, sizeof(e));
+			return 0;
+		}
+	END
+	"$PERF_BPF" run skb.bpf.c --clang-opt "-I$PWD" --json --verbose >out 2>err &
+	reader=$!
+	soon grep -q 'is attached' err
+	kill -STOP $reader
+	./pbt_losses 20000
+	kill -CONT $reader
+	kill -TERM $reader
+	wait $reader
+	expect_total buffer 20000
+}
+
 # Masks are kept by a map with fewer entries than there are masks.
 test_updates_of_a_full_map_are_counted() {
 	make_workload
