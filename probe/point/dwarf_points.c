@@ -225,7 +225,7 @@ static void as_text(const struct probe_arg *arg, struct fetch_value *value)
 
 	if (arg->type != PROBE_TYPE_NONE || value->kind != FETCH_BYTES || !type)
 		return;
-	if (!strncmp(type, "const ", 6))
+	while (!strncmp(type, "const ", 6)) /* gcc: a const array of const characters */
 		type += 6;
 	if (strncmp(type, "char [", 6) || strchr(type, '[') != strrchr(type, '['))
 		return;
