@@ -39,7 +39,8 @@ static struct error *add(struct variables *out, Dwarf_Die *die, bool is_global, 
 
 		if (!other || strcmp(other, name))
 			continue;
-		if (absent || (is_global && die_flag(die, DW_AT_declaration)))
+		/* The flag of its own: a definition refers to its declaration, which has it. */
+		if (absent || (is_global && dwarf_hasattr(die, DW_AT_declaration)))
 			return NULL;
 		memmove(&out->v[i], &out->v[i + 1], (out->n - i - 1) * sizeof(*out->v));
 		out->n--;
