@@ -21,8 +21,9 @@
 
 static bool leaves(const char *operation)
 {
-	static const char *const names[] = {"jmp", "jmpq", "ret", "retq", "ud2",
-					    "hlt", "b",	   "br",  "udf",  "notrack jmpq"};
+	static const char *const names[] = {"jmp", "jmpq",	   "ret",	 "retq",
+					    "ud2", "hlt",	   "b",		 "br",
+					    "udf", "notrack jmpq", "notrack jmp"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strcmp(operation, names[i]))
@@ -83,8 +84,11 @@ static struct error *read_range(struct dwarf_image *image, struct disasm_machine
 	for (uint64_t at = start; disasm_machine_next(m, &c, at, &insn); at = start + c.pos) {
 		if (insn.has_target && !add_edge(flow, insn.target))
 			return error_nomem();
-		if (leaves(insn.operation) && !add_edge(flow, start + c.pos))
+		if (!leaves(insn.operation))
+			continue;
+		if (!add_edge(flow, start + c.pos))
 			return error_nomem();
+		flow->indirect |= !insn.has_target && strchr("jbn", insn.operation[0]);
 	}
 	return NULL;
 }
@@ -101,7 +105,7 @@ struct error *flow_read(struct dwarf_image *image, Dwarf_Die *function, struct f
 	ptrdiff_t pos = 0;
 
 	flow->function = function->addr;
-	flow->known = false;
+	flow->known = flow->indirect = false;
 	flow->edges.n = 0;
 	if (image->regs != regs_of(EM_NONE))
 		return NULL;
@@ -121,6 +125,13 @@ struct error *flow_read(struct dwarf_image *image, Dwarf_Die *function, struct f
 		qsort(flow->edges.v, flow->edges.n, sizeof(*flow->edges.v), address_cmp);
 	flow->known = true;
 	return NULL;
+}
+
+bool flow_falls_to(const struct flow *flow, uint64_t address)
+{
+	return flow->known && !flow->indirect &&
+	       !(flow->edges.n && bsearch(&address, flow->edges.v, flow->edges.n,
+					  sizeof(*flow->edges.v), address_cmp));
 }
 
 bool flow_is_one(const struct flow *flow, uint64_t first, uint64_t second)

@@ -49,6 +49,7 @@ void pb_dwarf_image_free(struct dwarf_image *image)
 	vec_deinit(&image->symbols);
 	vec_deinit(&image->dies);
 	free(image->global.name);
+	flow_deinit(&image->flow);
 	split_free(image);
 	free(image->split_missing);
 	free(image);

@@ -47,6 +47,14 @@ struct known_global {
 	bool found, is_external;
 };
 
+/* Where a function's code goes on elsewhere than at the next instruction. */
+struct flow {
+	void *function;	     /* the DIE whose code was read */
+	bool known;	     /* there is a disassembler for it */
+	bool indirect;	     /* it has jumps whose targets are not known */
+	VEC(uint64_t) edges; /* where a stretch of code begins, sorted */
+};
+
 struct dwarf_image {
 	char *path, *symfs;
 	struct names debug_dirs;
@@ -73,6 +81,7 @@ struct dwarf_image {
 	bool have_symbols;
 	VEC(Dwarf_Die) dies; /* those that places refer to */
 	struct known_global global;
+	struct flow flow;    /* of the last function that a variable was looked for in */
 	struct dwp *dwp;     /* a package of split units; NULL: none */
 	char *dwp_dir;	     /* where its units are unpacked */
 	char *split_missing; /* which split unit was not found, and where it was looked for */
@@ -289,6 +298,13 @@ struct error *local_find(struct context *ctx, const char *name, struct scope_var
 			 bool *found);
 struct error *scope_variable_find(struct context *ctx, const char *name, struct scope_variable *out,
 				  bool *found);
+
+/* ---- code_flow.c ---- */
+/* The function's code, read through; flow is used again for another one. */
+struct error *flow_read(struct dwarf_image *image, Dwarf_Die *function, struct flow *flow);
+void flow_deinit(struct flow *flow);
+/* Whether nothing jumps to the address: who comes there executed the instruction before. */
+bool flow_falls_to(const struct flow *flow, uint64_t address);
 
 /* ---- lines.c ---- */
 struct error *lines_of(struct dwarf_image *image, Dwarf_Die *die, Dwarf_Lines **lines, size_t *n);

@@ -3,7 +3,7 @@
  * Where a variable is when the processor stands at an address.
  *
  * A variable has one expression for all of its scope, or a list of them by
- * address, or a constant. Four things are known to go wrong, and are met here:
+ * address, or a constant. Five things are known to go wrong, and are met here:
  *
  *   - Several entries of a list may begin at one address, all but the last of
  *     them empty: the source moved on, the processor did not. "int f(int n)
@@ -17,6 +17,8 @@
  *     untrue until the value was stored there. At the first instruction a
  *     parameter is then where the calling convention has it (abi.c), and other
  *     variables have no value yet.
+ *   - Where paths of the code join, the first of these states are those of the path above alone:
+ *     registers have other values for those who jump there. There only the address decides.
  *   - clang does not write the empty entries: its list has n + 1 alone. At a
  *     function's entry the calling convention decides; for an inlined copy
  *     nothing does, it shows what the source holds at the copy's first
@@ -150,6 +152,26 @@ static bool views_next(struct views *views, uint64_t *number)
 }
 
 /*
+ * Whether a state that began before pc, and ends at one of the later views there, is that of
+ * everyone who comes to pc. Where paths of the code join, it is of the path above only: what jumps
+ * to pc comes from other states.
+ */
+static bool holds_on_arrival(struct context *ctx)
+{
+	struct flow *flow = &ctx->image->flow;
+
+	if (flow->function != ctx->function.addr) {
+		struct error *err = flow_read(ctx->image, &ctx->function, flow);
+
+		if (err) {
+			error_free(err);
+			flow->known = false;
+		}
+	}
+	return flow_falls_to(flow, ctx->pc);
+}
+
+/*
  * The list's entry for the context; *n 0: there is none. false: it cannot be
  * read, which libdw says also of entries that are sound (DW_OP_GNU_uninit);
  * then only the address decides.
@@ -176,6 +198,10 @@ static bool list_entry(struct context *ctx, Dwarf_Die *die, Dwarf_Attribute *att
 		*any = *any || len;
 		by_view = by_view && views_next(&views, &first_view) &&
 			  views_next(&views, &last_view);
+		/* Of a path that only some come by; what all have is what holds at the address. */
+		if (by_view && start < ctx->pc && ctx->pc == end && view < last_view &&
+		    !holds_on_arrival(ctx))
+			by_view = false;
 		bool takes;
 		if (by_view)
 			takes = (start < ctx->pc || (start == ctx->pc && first_view <= view)) &&

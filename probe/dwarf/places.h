@@ -15,14 +15,6 @@ struct row {
 };
 
 /* ---- code_flow.c ---- */
-struct flow {
-	void *function;	     /* the DIE whose code was read */
-	bool known;	     /* there is a disassembler for it */
-	VEC(uint64_t) edges; /* where a stretch of code begins, sorted */
-};
-/* The function's code, read through; flow is used again for another one. */
-struct error *flow_read(struct dwarf_image *image, Dwarf_Die *function, struct flow *flow);
-void flow_deinit(struct flow *flow);
 /* Whether who comes by the first address comes by the second. */
 bool flow_is_one(const struct flow *flow, uint64_t first, uint64_t second);
 
