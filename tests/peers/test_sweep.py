@@ -5,16 +5,20 @@
 Programs in C, C++ and Rust are built in many ways. Functions that are run, and lines of them,
 are chosen by a fixed seed. "perf-bpf probe --json" says where each variable is there; gdb stops the
 program at the same addresses, reads the variables itself, and evaluates what perf-bpf
-said. The first hits of each point are compared, value by value:
+said. Then "perf-bpf record" records the same points in a second run of the program, with the same
+addresses and the same input. The first hits of each point are compared, value by value, once for
+the locations and once for the recorded values:
 
     same      both have the same value
     wrong     they differ: none may
     ours not  gdb has a value, perf-bpf says that it is not available
     gdb not   the other way round
 
-That the code in the kernel reads what these places say, tests/peers/test_probes.sh shows.
+Besides the variables of the function (and its static ones), some global variables are compared, and
+the strings that variables are.
 
 SWEEP_FUNCTIONS and SWEEP_SEED change how many, and which; PEERS_ONLY is a glob of builds.
+SWEEP_LIVE=no records nothing, as does a user who is not root.
 """
 import fnmatch
 import json
@@ -30,13 +34,16 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from lib import packages
+from lib import sweep_live
 from lib.common import BUILD, ONLY, SRC, say, skip_all, tap
 
 PERF_BPF = os.environ.get("PERF_BPF") or os.path.join(BUILD, "perf-bpf")
-FUNCTIONS = int(os.environ.get("SWEEP_FUNCTIONS", "200"))
+FUNCTIONS = int(os.environ.get("SWEEP_FUNCTIONS", "240"))
 SEED = int(os.environ.get("SWEEP_SEED", "1"))
 LINES = 2  # of a function
+GLOBALS = 3  # of a place
 HITS = 5  # that are compared
+SHORT_TEXT = 15  # a recorded string may be cut behind as many bytes, to make room for others
 BASE = 0x555555554000  # of a position-independent program without randomization
 
 LUA = """
@@ -61,11 +68,12 @@ for k, v in pairs({a = 1, b = 2}) do n = n + v end
 print(utf8.char(228, 8364), utf8.len("\\u{e4}x"), os.time{year=2020, month=1, day=1, hour=12} > 0)
 """
 
-# The program, and how it is built. lua with -O0 is not among them: gdb did not come to its end in
-# 100 seconds.
+# The program, and how it is built.
 WAYS = [
+    ("lua", "gcc -O0 -g"),
     ("lua", "gcc -O1 -g -gdwarf-4"),
     ("lua", "gcc -O2 -g"),
+    ("lua", "gcc -O3 -g"),
     ("lua", "gcc -O3 -g -flto"),
     ("lua", "gcc -O2 -g -gsplit-dwarf"),
     ("lua", "gcc -Os -g"),
@@ -75,11 +83,13 @@ WAYS = [
     ("lzip", "g++ -O0 -g"),
     ("lzip", "g++ -O2 -g"),
     ("lzip", "clang++ -O2 -g"),
-    ("app", "g++ -O0 -g"),
-    ("app", "g++ -O2 -g -flto"),
-    ("app", "clang++ -O1 -g"),
-    ("shop.rs", "rustc -g -C opt-level=0"),
-    ("shop.rs", "rustc -g -C opt-level=2"),
+    ("shapes", "g++ -std=c++17 -O0 -g"),
+    ("shapes", "g++ -std=c++17 -O2 -g -flto"),
+    ("shapes", "g++ -std=c++17 -O3 -g"),
+    ("shapes", "clang++ -std=c++17 -O1 -g"),
+    ("shapes.rs", "rustc -g -C opt-level=0"),
+    ("shapes.rs", "rustc -g -C opt-level=2"),
+    ("shapes.rs", "rustc -g -C opt-level=3 -C lto=fat -C codegen-units=1"),
 ]
 
 
@@ -107,9 +117,9 @@ def sources(program):
             return None, why
         files = [os.path.join(place, f) for f in sorted(os.listdir(place)) if f.endswith(".cc")]
         return (files, ["-w", '-DPROGVERSION="1"'], "-c -9", LUA * 3), None
-    if program == "app":
-        return ([os.path.join(SRC, "tests/probe/app.cc")], ["-w"], "", ""), None
-    return ([os.path.join(SRC, "tests/probe/shop.rs")], [], "", ""), None
+    if program == "shapes":
+        return ([os.path.join(SRC, "tests/peers/sweep_shapes.cc")], ["-w"], "", ""), None
+    return ([os.path.join(SRC, "tests/peers/sweep_shapes.rs")], [], "", ""), None
 
 
 def build(program, how, where):
@@ -143,12 +153,12 @@ def show(program, *words):
         return None
 
 
-def with_gdb(program, points):
+def with_gdb(program, points, **more):
     """What lib/gdb_values.py writes."""
     plan, out = (os.path.join(program["where"], f) for f in ("plan", "gdb.out"))
     with open(plan, "w", encoding="utf-8") as f:
         json.dump({"program": program["exe"], "args": program["args"], "input": program["input"],
-                   "base": program["base"], "hits": HITS, "points": points, "out": out}, f)
+                   "base": program["base"], "hits": HITS, "points": points, "out": out, **more}, f)
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib/gdb_values.py")
     done = run(["gdb", "-q", "-nx", "-batch", "-x", script], env={**os.environ, "PLAN": plan},
                timeout=600)
@@ -159,53 +169,93 @@ def with_gdb(program, points):
 
 
 def functions_that_run(program):
-    """Names of functions out of line that are called."""
+    """Names of functions out of line that are called. Sets program["random"]."""
     found = show(program, "--no-inlines", "*")
     # Of what a compiler's own library brings only what was made for this program.
     points = [p for p in (found or {}).get("points", []) if p["source"] == "dwarf" and
               not p["offset"] and "/rustc/" not in (p.get("file") or "")]
-    hits = with_gdb(program, [{"address": int(p["address"], 16)} for p in points])
+    program["random"], *hits = with_gdb(
+        program, [{"address": int(p["address"], 16)} for p in points], where=True)
     return sorted({points[h["point"]]["symbol"] for h in hits})
 
 
+TEXT = re.compile(r"(const )?char (\*( const)?|\[\d+\])|(const )?(std::)?(__cxx11::)?string( &)?")
+
+
+def fields_of(program, place, dice):
+    """(what the probe fetches at a place, which of these are global variables)."""
+    found = show(program, "-V", place)
+    listed = {v["name"]: v["type"] for p in (found or {}).get("points", []) for v in p["variables"]}
+    own = {n: t for n, t in listed.items() if n.isidentifier()}
+    found = show(program, "--externs", "-V", place) if own else None
+    outer = {v["name"]: v["type"] for p in (found or {}).get("points", []) for v in p["variables"]
+             if v["name"].isidentifier() and v["name"] not in listed}
+    chosen = dice.sample(sorted(outer), min(GLOBALS, len(outer)))
+    own = dict(list(own.items())[:60])
+    fields = list(own) + chosen
+    for name, kind in [*own.items(), *((n, outer[n]) for n in chosen)]:
+        if TEXT.fullmatch(kind):
+            fields.append(f"{name}__text={name}:string")
+    return fields, chosen
+
+
 def choose(program, count, dice):
-    """Points at the entries and on some lines of functions that are run."""
+    """[(definition, its point, global variables)] at the entries and on some lines of functions
+    that are run; how many functions."""
     names = functions_that_run(program)
     dice.shuffle(names)
-    chosen = []
-    for name in names[:count]:
+    chosen, n = [], 0
+    for name in names:
+        if n == count:
+            break
         places = [name]
+        found = []
         lines = show(program, "-L", name)
         if lines and lines.get("lines"):
             below = [n - lines["first"] for n in lines["lines"][1:]]
             places += [f"{name}:{n}" for n in dice.sample(below, min(LINES, len(below)))]
         for place in places:
-            found = show(program, "-V", place)
-            listed = [v["name"] for p in (found or {}).get("points", []) for v in p["variables"]]
-            fields = list(dict.fromkeys(v for v in listed if v.isidentifier()))[:60]
-            shown = show(program, f"force=yes;{place} {' '.join(fields)}") if fields else None
-            shown = shown or (show(program, f"force=yes;{place} $vars") if fields else None)
-            chosen += [(place, p) for p in (shown or {}).get("points", [])]
-    return chosen, min(count, len(names))
+            fields, outer = fields_of(program, place, dice)
+            words = f"{place} {' '.join(fields)}"
+            shown = show(program, f"force=yes;{words}") if fields else None
+            if not shown:
+                words, outer = f"{place} $vars", []
+                shown = show(program, f"force=yes;{words}")
+            found += [(words, p, outer) for p in (shown or {}).get("points", []) if p["args"]]
+        n += bool(found)
+        chosen += found
+    return chosen, n
 
 
 # ---- comparing ----
 
 class Sums:
+    NUMBERS = ("functions", "points", "hits", "same", "ours_not", "gdb_not", "elsewhere")
+
     def __init__(self):
-        self.functions = self.points = self.hits = self.same = self.ours_not = self.gdb_not = 0
-        self.wrong, self.reasons = [], {}
+        for name in self.NUMBERS:
+            setattr(self, name, 0)
+        self.wrong, self.reasons, self.examples = [], {}, {}
 
     def add(self, other):
-        for name in ("functions", "points", "hits", "same", "ours_not", "gdb_not"):
+        for name in self.NUMBERS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.wrong += other.wrong
         for why, n in other.reasons.items():
             self.reasons[why] = self.reasons.get(why, 0) + n
+        self.examples = {**other.examples, **self.examples}
+
+    def not_ours(self, why, example):
+        self.ours_not += 1
+        why = re.sub(r"'[^']*'|\b[0-9]+\b", "N", why)
+        why = re.sub(r"(xmm|\br)[0-9]+", r"\1N", why)[:90]
+        self.reasons[why] = self.reasons.get(why, 0) + 1
+        self.examples.setdefault(why, example)
 
     def text(self):
+        lost = f", {self.elsewhere} hits in a frame that gdb names otherwise" if self.elsewhere else ""
         return (f"{self.functions} functions, {self.points} points, {self.hits} hits: {self.same} "
-                f"same, {len(self.wrong)} wrong, {self.ours_not} ours not, {self.gdb_not} gdb not")
+                f"same, {len(self.wrong)} wrong, {self.ours_not} ours not, {self.gdb_not} gdb not{lost}")
 
 
 def bytes_of(value):
@@ -214,50 +264,96 @@ def bytes_of(value):
         return (value["int"] & (1 << 8 * value["size"]) - 1).to_bytes(value["size"], "little").hex()
     if "float" in value:
         return struct.pack("<f" if value["size"] == 4 else "<d", value["float"]).hex()
-    return value["bytes"]
+    return value["text"] if "text" in value else value["bytes"]
 
 
-def compare_hit(place, point, hit, sums):
+def is_same(ours, theirs):
+    """Of bytes, those that both know; None: there are none."""
+    if not isinstance(ours, str):
+        return False
+    if ".." not in ours + theirs:
+        return ours == theirs
+    pairs = [(ours[i:i + 2], theirs[i:i + 2]) for i in range(0, len(theirs), 2)]
+    known = [(a, b) for a, b in pairs if ".." not in (a, b)]
+    return all(a == b for a, b in known) and len(ours) == len(theirs) if known else None
+
+
+def compare_hit(words, point, hit, sums, recorded=None):
+    """The locations of perf-bpf, as gdb evaluated them, or the fields that were recorded."""
     args = {a["name"]: a for a in point["args"]}
     for name, value in hit["values"].items():
         arg = args.get(name)
+        example = f"{words.split()[0]} at {point['address']}: {name}"
         if not arg or "skip" in value:
             continue
         if "gone" in value:
             sums.gdb_not += "place" in arg
-        elif "place" not in arg:
-            sums.ours_not += 1
-            why = re.sub(r"'[^']*'|[0-9]+", "N", arg.get("obstacle", "?"))[:70]
-            sums.reasons[why] = sums.reasons.get(why, 0) + 1
-        else:
+            continue
+        if "place" not in arg:
+            if recorded is None:
+                sums.not_ours(arg.get("obstacle", "?"), example)
+            continue
+        theirs = bytes_of(value)
+        if "bytes" in value and arg["place"].endswith("string"):
+            # An array of characters is shown as the text that it holds.
+            value = {"text": bytes.fromhex(theirs).split(b"\0")[0][:120].hex()}
+            theirs = value["text"]
+        if recorded is None:
             ours = hit["ours"].get(name)
-            if ours is None:
+        else:
+            ours = sweep_live.bytes_of(recorded.get(name), value, arg)
+            if ours is None and not isinstance(recorded.get(name, 0), int):
                 continue
-            if ours == bytes_of(value):
-                sums.same += 1
-                continue
+        if ours is None:
+            if recorded is not None:
+                sums.not_ours("recorded, but it could not be read", f"{example}: {arg['place']}")
+            continue
+        same = is_same(ours, theirs)
+        if "text" in value and recorded is not None and len(ours) >= 2 * SHORT_TEXT:
+            same = theirs.startswith(ours)
+        if same:
+            sums.same += 1
+        elif same is False and point["made_by_clang"] and arg["place"].startswith("%sp+"):
+            # On the stack, before the frame register is set by which clang says where: gdb reads
+            # by what the register was in the caller.
+            sums.gdb_not += 1
+        elif same is False:
             sums.wrong.append(
-                f"{place} at {point['address']} ({point['symbol']}+{point['offset']}"
-                f"{', inlined ' + point['inlined'] if point.get('inlined') else ''}): {name}: "
-                f"'{arg['place']}' is {ours}, gdb has {bytes_of(value)}")
+                f"{words.split()[0]} at {point['address']} ({point['symbol']}+{point['offset']}"
+                f"{', inlined ' + point['inlined'] if point.get('inlined') else ''}), hit "
+                f"{hit['hit']}: {name}: '{arg['place']}' is {ours}, gdb has {theirs}")
 
 
 def sweep(program, how, count, dice, where):
+    """(sums of the locations, sums of the recorded values), or (None, why not)."""
     target, why = build(program, how, where)
     if not target:
         return None, why
-    sums = Sums()
+    sums, live = Sums(), Sums()
     chosen, sums.functions = choose(target, count, dice)
+    for _, point, _ in chosen:
+        point["made_by_clang"] = "clang" in how and not point["offset"] and not point.get("inlined")
     plan = [{"address": int(p["address"], 16), "function": p["symbol"], "inlined": p.get("inlined"),
              "slots": not p["offset"] and ("-O0" in how or "opt-level=0" in how),
-             "args": [[a["name"], a.get("place")] for a in p["args"]]} for _, p in chosen]
-    seen = set()
-    for hit in with_gdb(target, plan):
+             "args": [[a["name"], a.get("place")] for a in p["args"]], "globals": outer}
+            for _, p, outer in chosen]
+    recorded, given = sweep_live.record(PERF_BPF, target, [(w, p) for w, p, _ in chosen], HITS)
+    hits = with_gdb(target, plan, random=given)
+    for hit in hits:
+        words, point, _ = chosen[hit["point"]]
         sums.hits += 1
-        seen.add(hit["point"])
-        compare_hit(*chosen[hit["point"]], hit, sums)
-    sums.points = len(seen)
-    return sums, None
+        sums.elsewhere += not hit["values"]
+        compare_hit(words, point, hit, sums)
+        fields = recorded.get(hit["point"], [])
+        if hit["hit"] < len(fields):
+            live.hits += 1
+            compare_hit(words, point, hit, live, fields[hit["hit"]])
+        elif hit["point"] in recorded:
+            live.wrong.append(f"{words.split()[0]} at {point['address']}: hit {hit['hit']} was not recorded")
+    sums.points = len({hit["point"] for hit in hits})
+    live.points = len({hit["point"] for hit in hits if recorded.get(hit["point"])})
+    live.functions = len({chosen[i][1]["symbol"] for i in recorded})
+    return (sums, live), None
 
 
 def main():
@@ -266,29 +362,35 @@ def main():
             skip_all(f"{tool} is not installed")
     ways = [(p, h) for p, h in WAYS if fnmatch.fnmatchcase(f"{p} {h}", ONLY) or ONLY == "*"]
     each = max(1, -(-FUNCTIONS // max(1, len(ways))))
-    total, results = Sums(), []
+    total, total_live, results = Sums(), Sums(), []
     for program, how in ways:
         began = time.monotonic()
+        name = f"{program}: {how}"
         with tempfile.TemporaryDirectory(prefix="perf-bpf-sweep.") as where:
             try:
-                sums, why = sweep(program, how, each, random.Random(SEED), where)
+                both, why = sweep(program, how, each, random.Random(SEED), where)
             except (RuntimeError, subprocess.TimeoutExpired) as e:
-                say(f"{program}: {how}: {e}")
-                results.append((False, f"{program}: {how}"))
+                say(f"{name}: {e}")
+                results.append((False, name))
                 continue
-        name = f"{program}: {how}"
-        if not sums:
+        if not both:
             say(f"{name}: skipped: {why}")
             results.append((True, f"{name} # SKIP {why}"))
             continue
+        sums, live = both
         total.add(sums)
+        total_live.add(live)
         say(f"{name}: {sums.text()} ({time.monotonic() - began:.0f} s)")
-        for line in sums.wrong[:int(os.environ.get("SWEEP_SHOW", "8"))]:
+        say(f"  recorded: {live.text()}")
+        for line in (sums.wrong + live.wrong)[:int(os.environ.get("SWEEP_SHOW", "8"))]:
             say("  " + line)
-        results.append((not sums.wrong and sums.same > 0, name))
+        good = not sums.wrong and not live.wrong and sums.same > 0
+        results.append((good and (live.same > 0 or not sweep_live.possible()), name))
     say(f"all: {total.text()}")
-    for why, n in sorted(total.reasons.items(), key=lambda x: -x[1])[:8]:
-        say(f"  ours not: {n} {why}")
+    say(f"all recorded: {total_live.text()}")
+    for one, what in ((total, "ours not"), (total_live, "not recorded")):
+        for why, n in sorted(one.reasons.items(), key=lambda x: -x[1])[:16]:
+            say(f"  {what}: {n} {why} ({one.examples[why]})")
     return tap(results)
 
 

@@ -2,8 +2,13 @@
 them, and as the places of perf-bpf say ("perf-bpf probe --json"), of the same stopped process.
 
 $PLAN is a JSON file: {"program", "args", "input", "base", "hits", "points": [{"address",
-"function", "inlined", "slots", "args": [[name, place]]}], "out"}. Writes one line of JSON per hit:
-the point, "values" (of gdb: {"int"}, {"float"}, {"bytes"}, {"gone"} or {"skip"}), and "ours", bytes.
+"function", "inlined", "slots", "args": [[name, place]], "globals": [name]}], "out"}. Writes one line
+of JSON per hit: the point, the number of the hit from 0, "values" (of gdb: {"int"}, {"float"},
+{"bytes"}, {"text"}, {"gone"} or {"skip"}), and "ours", bytes. Bytes are hexadecimal; those that are
+not known are "..". An argument NAME__text is the string that the variable NAME is.
+
+random: what the kernel gives the process to make its canaries of, as it was in another run.
+where: the first line says at which address that is, and where the stack is when main() begins.
 
 slots: the variables are in the frame for all of the function, and its prologue stores them: gdb
 is asked when that is done.
@@ -11,6 +16,7 @@ is asked when that is done.
 import json
 import os
 import re
+import struct
 
 import gdb
 
@@ -40,9 +46,73 @@ def describe(value):
     if type_.sizeof > MOST_BYTES or not type_.sizeof:
         return {"skip": "large"}
     if value.address is None:
-        return {"skip": "not in memory"}
+        out = [".."] * type_.sizeof
+        spread(value, type_, 0, out)
+        return {"bytes": "".join(out)}
     data = gdb.selected_inferior().read_memory(int(value.address), type_.sizeof)
     return {"bytes": bytes(data).hex()}
+
+
+def spread(value, type_, at, out):
+    """The bytes of a value in registers, or in several pieces, member by member."""
+    type_ = plain(type_)
+    try:
+        if type_.code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION):
+            for field in type_.fields():
+                if hasattr(field, "bitpos") and not field.bitsize and not field.artificial:
+                    spread(value[field], field.type, at + field.bitpos // 8, out)
+            return
+        if type_.code == gdb.TYPE_CODE_ARRAY:
+            low, high = type_.range()
+            size = plain(type_.target()).sizeof
+            for i in range(low, high + 1):
+                spread(value[i], type_.target(), at + (i - low) * size, out)
+            return
+        if value.is_optimized_out:
+            return
+        if type_.code == gdb.TYPE_CODE_FLT:
+            data = struct.pack("<f" if type_.sizeof == 4 else "<d", float(value))
+        else:
+            data = (int(value) & (1 << 8 * type_.sizeof) - 1).to_bytes(type_.sizeof, "little")
+    except (gdb.error, ValueError, TypeError, struct.error, OverflowError):
+        return
+    out[at:at + len(data)] = [f"{byte:02x}" for byte in data]
+
+
+MOST_TEXT = 120
+
+
+def text_at(address):
+    """The string there, hexadecimal, or its beginning."""
+    out = b""
+    while len(out) < MOST_TEXT:
+        byte = memory(address + len(out), 1)
+        if byte == b"\0":
+            break
+        out += byte
+    return out.hex()
+
+
+def text_of(value):
+    type_ = plain(value.type)
+    if type_.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
+        return text_of(value.referenced_value())
+    try:
+        if type_.code == gdb.TYPE_CODE_STRUCT:
+            value = value["_M_dataplus"]["_M_p"]
+        return {"text": text_at(int(value.address if type_.code == gdb.TYPE_CODE_ARRAY else value))}
+    except (gdb.error, Unreadable, ValueError, TypeError) as e:
+        return {"gone": str(e)}
+
+
+def own_name(name):
+    """Without scopes, parameters and the arguments of templates."""
+    if "operator" in name:
+        return name
+    name = name.replace("(anonymous namespace)", "{}").split("(")[0]
+    while "<" in name and re.search(r"<[^<>]*>", name):
+        name = re.sub(r"(::)?<[^<>]*>", "", name)
+    return name.split("::")[-1]
 
 
 def blocks_of(pc, point):
@@ -53,7 +123,6 @@ def blocks_of(pc, point):
         own.append(block)
         function = block.function
         if function is not None:
-            name = function.name.split("(")[0].split("<")[0].split("::")[-1]
             linkage = function.linkage_name
             is_outer = True
             above = block.superblock
@@ -63,7 +132,7 @@ def blocks_of(pc, point):
                 above = above.superblock
             wanted = point["inlined"]
             if wanted:
-                found = name == wanted or linkage == wanted or function.name == wanted
+                found = linkage == wanted or own_name(function.name) == own_name(wanted)
             else:
                 found = is_outer
             if found:
@@ -97,6 +166,7 @@ def variables(point, pc):
         return None
     frame.select()
     seen = {}
+    wanted = {name for name, _ in point["args"]}
     for block in blocks:
         names = [symbol.name for symbol in block]
         for symbol in block:
@@ -105,16 +175,29 @@ def variables(point, pc):
             if names.count(symbol.name) > 1:  # those of a parameter pack
                 seen[symbol.name] = {"skip": "two of this name"}
                 continue
-            if symbol.addr_class == gdb.SYMBOL_LOC_STATIC:
-                seen[symbol.name] = {"skip": "static"}
-                continue
-            try:
-                seen[symbol.name] = describe(symbol.value(frame))
-            except gdb.MemoryError as e:
-                seen[symbol.name] = {"gone": f"memory: {e}"}
-            except (gdb.error, ValueError, TypeError) as e:
-                seen[symbol.name] = {"gone": str(e)}
+            read(seen, symbol, frame, wanted)
+    for name in point.get("globals", []):
+        # Of a header's static variable each unit has one, and an inline function is of several.
+        several = len(gdb.lookup_static_symbols(name)) > 1
+        symbol = None if name in seen or several else gdb.lookup_symbol(name, blocks[0])[0]
+        if symbol is not None and symbol.is_variable:
+            read(seen, symbol, frame, wanted)
     return seen
+
+
+def read(seen, symbol, frame, wanted):
+    """What gdb has of a variable, and of the string that it is."""
+    # Of a variable in a namespace gdb's name has the scopes.
+    name = symbol.name.split("::")[-1]
+    try:
+        value = symbol.value(frame) if symbol.needs_frame else symbol.value()
+        seen[name] = describe(value)
+        if name + "__text" in wanted:
+            seen[name + "__text"] = text_of(value)
+    except gdb.MemoryError as e:
+        seen[name] = {"gone": f"memory: {e}"}
+    except (gdb.error, ValueError, TypeError) as e:
+        seen[name] = {"gone": str(e)}
 
 
 # ---- the places of perf-bpf ----
@@ -214,14 +297,20 @@ def run_tokens(tokens, base):
 def place_value(place, base, size):
     """size bytes of a place; None: not one that can be compared. A negative literal right behind
     another value would read as an offset; there is none in what compilers write."""
-    out, done = 0, 0
+    out, done, lost = 0, 0, []
     for piece in place.split(" | "):
-        if piece == "optimized out":
-            return None
+        gone = re.fullmatch(r"optimized out( bits (\d+)-(\d+))?", piece)
+        if gone:
+            bits = int(gone.group(3)) - int(gone.group(2)) + 1 if gone.group(1) else size * 8 - done
+            lost.append((done, done + bits))
+            done += bits
+            continue
         m = re.fullmatch(r"(.*?) ?(→ )?(user )?(ptr|bool|char|enum|string|[usf]\d+|bytes\[\d+\])"
                          r"( bits (\d+)-(\d+))?", piece)
-        if not m or m.group(4) == "string":
+        if not m:
             return None
+        if m.group(4) == "string":
+            return text_at(run_tokens(m.group(1).split(), base))
         first = int(m.group(6)) if m.group(5) else 0
         bits = int(m.group(7)) - first + 1 if m.group(5) else size * 8 - done
         bits = min(bits, size * 8 - done)
@@ -233,11 +322,16 @@ def place_value(place, base, size):
             value >>= first
         out |= (value & (1 << bits) - 1) << done
         done += bits
-    return out.to_bytes(size, "little").hex() if done >= size * 8 else None
+    if done < size * 8:
+        return None
+    data = [f"{byte:02x}" for byte in (out & (1 << size * 8) - 1).to_bytes(size, "little")]
+    for first, end in lost:
+        data[first // 8:-(-end // 8)] = [".."] * (-(-end // 8) - first // 8)
+    return "".join(data[:size])
 
 
 def size_of(value):
-    return len(value["bytes"]) // 2 if "bytes" in value else value.get("size")
+    return len(value["bytes"]) // 2 if "bytes" in value else value.get("size", 1)
 
 
 def ours_with_sizes(point, base, sizes):
@@ -260,6 +354,7 @@ class Point(gdb.Breakpoint):
     def __init__(self, plan, number, out):
         self.point = plan["points"][number]
         self.index, self.out, self.left = number, out, plan["hits"]
+        self.seen = 0
         self.base = plan["base"]
         self.pc = plan["base"] + self.point["address"]
         super().__init__(f"*{self.pc:#x}", internal=True)
@@ -280,6 +375,7 @@ class Point(gdb.Breakpoint):
         return rows[0] if rows else None
 
     def take(self):
+        self.seen += 1
         if "args" not in self.point:
             self.out.write(json.dumps({"point": self.index}) + "\n")
         else:
@@ -298,14 +394,15 @@ class Point(gdb.Breakpoint):
                 pc = behind
             values = variables(self.point, pc)
             if values is None:
-                return
+                values, early = {}, None
             sizes = {n: size_of(v) for n, v in values.items() if "gone" not in v and "skip" not in v}
             if early:
                 ours = {n: early[size][n] for n, size in sizes.items()
                         if size in early and n in early[size]}
             else:
                 ours = ours_with_sizes(self.point, self.base, sizes)
-            self.out.write(json.dumps({"point": self.index, "values": values, "ours": ours}) + "\n")
+            self.out.write(json.dumps({"point": self.index, "hit": self.seen - 1, "values": values,
+                                       "ours": ours}) + "\n")
         self.left -= 1
         if not self.left:
             self.enabled = False
@@ -315,22 +412,32 @@ def main():
     with open(os.environ["PLAN"], encoding="utf-8") as f:
         plan = json.load(f)
     for command in ("pagination off", "confirm off", "disable-randomization on",
-                    "exec-wrapper env -i"):
+                    "exec-wrapper env -i", "breakpoint always-inserted on"):
         gdb.execute("set " + command)
     gdb.execute("file " + plan["program"])
     with open(plan["out"], "w", encoding="utf-8") as out:
         # The program is mapped only when it has begun.
         gdb.execute(f"starti {plan['args']} < {plan['input']} > /dev/null 2>&1")
+        at = re.search(r"AT_RANDOM.*(0x[0-9a-f]+)", gdb.execute("info auxv", to_string=True))
+        at = int(at.group(1), 16)
+        if plan.get("random"):
+            gdb.selected_inferior().write_memory(at, bytes.fromhex(plan["random"]))
+        elif plan.get("where"):
+            gdb.Breakpoint("*main", internal=True, temporary=True).silent = True
+            gdb.execute("continue")
+            out.write(json.dumps({"random": at, "stack": register("sp")}) + "\n")
         by_pc = {}
         for i in range(len(plan["points"])):
             point = Point(plan, i, out)
             by_pc.setdefault(point.pc, []).append(point)
         gdb.execute("continue")
         while gdb.selected_inferior().pid:
-            for point in by_pc.get(gdb.newest_frame().pc(), []):
-                if point.enabled and gdb.selected_inferior().pid:
+            pc = gdb.newest_frame().pc()
+            # Those that go on to behind the prologue come last; there may be points, too.
+            for point in sorted(by_pc.get(pc, []), key=lambda p: bool(p.point.get("slots"))):
+                if point.enabled and gdb.selected_inferior().pid and gdb.newest_frame().pc() == pc:
                     point.take()
-            if gdb.selected_inferior().pid:
+            if gdb.selected_inferior().pid and gdb.newest_frame().pc() == pc:
                 gdb.execute("continue")
 
 
