@@ -231,17 +231,6 @@ static struct error *signature_changed(struct context *ctx, bool *changed)
 	return NULL;
 }
 
-static bool same_die(Dwarf_Die *a, Dwarf_Die *b)
-{
-	Dwarf_Die x, y;
-
-	if (a->addr == b->addr)
-		return true;
-	die_origin(a, &x);
-	die_origin(b, &y);
-	return x.addr == y.addr;
-}
-
 static struct error *add_word(struct dwarf_location *loc, uint64_t word, uint64_t bits)
 {
 	struct location_part *part = vec_push(&loc->parts);
@@ -316,7 +305,7 @@ struct error *abi_parameter(struct context *ctx, Dwarf_Die *param, struct dwarf_
 	do {
 		if (dwarf_tag(&child) != DW_TAG_formal_parameter)
 			continue;
-		bool wanted = same_die(&child, param);
+		bool wanted = die_same_origin(&child, param);
 		enum arg_class cls = classify(image, type_of(&child), &words, &size);
 
 		switch (cls) {

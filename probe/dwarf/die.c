@@ -61,6 +61,17 @@ void die_origin(Dwarf_Die *die, Dwarf_Die *out)
 	*out = now;
 }
 
+bool die_same_origin(Dwarf_Die *a, Dwarf_Die *b)
+{
+	Dwarf_Die x, y;
+
+	if (a->addr == b->addr)
+		return true;
+	die_origin(a, &x);
+	die_origin(b, &y);
+	return x.addr == y.addr;
+}
+
 /* An attribute of the DIE, or of what it is a copy or the definition of. */
 static bool die_attr(Dwarf_Die *die, unsigned int name, Dwarf_Attribute *attr)
 {

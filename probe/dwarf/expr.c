@@ -490,9 +490,9 @@ static struct error *entry_value(struct machine *m, Dwarf_Op *op)
 		const char *name =
 			reg < UINT16_MAX ? regs_name(m->ctx->image->regs, (uint16_t)reg) : NULL;
 
-		return location_block(
-			m->loc, "%s (the value of %s at function entry) needs the caller's frame",
-			op_name(op->atom, buf), name ? name : "a register");
+		return obstacle(m,
+				"%s (the value of %s at function entry) needs the caller's frame",
+				op_name(op->atom, buf), name ? name : "a register");
 	}
 	return push_register(m, reg, 0, (struct expr_entry){.raw = true});
 }

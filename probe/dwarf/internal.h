@@ -151,6 +151,8 @@ bool die_flag(Dwarf_Die *die, unsigned int attr);
 bool die_ref(Dwarf_Die *die, unsigned int attr, Dwarf_Die *out);
 /* Follows abstract origins and specifications to the end. */
 void die_origin(Dwarf_Die *die, Dwarf_Die *out);
+/* Whether both are the same function or variable, or copies of it. */
+bool die_same_origin(Dwarf_Die *a, Dwarf_Die *b);
 /* The address where a function, a scope or an inlined copy begins; false: it has no code. */
 bool die_entry(Dwarf_Die *die, Dwarf_Addr *address);
 bool die_has_code(Dwarf_Die *die);
@@ -310,6 +312,8 @@ bool flow_falls_to(const struct flow *flow, uint64_t address);
 struct error *lines_of(struct dwarf_image *image, Dwarf_Die *die, Dwarf_Lines **lines, size_t *n);
 /* The row that covers an address; NULL: none. */
 Dwarf_Line *line_at(Dwarf_Lines *lines, size_t n, Dwarf_Addr address);
+/* The index of the first row at or above an address; n: none. */
+size_t line_lower_bound(Dwarf_Lines *lines, size_t n, Dwarf_Addr address);
 /* Whether the view-th row at an address begins a statement. */
 bool view_begins_statement(Dwarf_Lines *lines, size_t n, Dwarf_Addr address, uint64_t view);
 /* The first address behind a function's prologue; false: not known. */

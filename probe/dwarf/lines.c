@@ -46,13 +46,11 @@ Dwarf_Line *line_at(Dwarf_Lines *lines, size_t n, Dwarf_Addr address)
 	return line;
 }
 
-bool view_begins_statement(Dwarf_Lines *lines, size_t n, Dwarf_Addr address, uint64_t view)
+size_t line_lower_bound(Dwarf_Lines *lines, size_t n, Dwarf_Addr address)
 {
 	size_t low = 0, high = n;
 	Dwarf_Addr at;
-	bool flag;
 
-	/* The first row at the address. */
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 		Dwarf_Line *line = dwarf_onesrcline(lines, mid);
@@ -62,6 +60,15 @@ bool view_begins_statement(Dwarf_Lines *lines, size_t n, Dwarf_Addr address, uin
 		else
 			high = mid;
 	}
+	return low;
+}
+
+bool view_begins_statement(Dwarf_Lines *lines, size_t n, Dwarf_Addr address, uint64_t view)
+{
+	size_t low = line_lower_bound(lines, n, address);
+	Dwarf_Addr at;
+	bool flag;
+
 	Dwarf_Line *line = view < n - low ? dwarf_onesrcline(lines, low + view) : NULL;
 	return line && !dwarf_lineaddr(line, &at) && at == address &&
 	       !dwarf_linebeginstatement(line, &flag) && flag;

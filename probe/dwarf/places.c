@@ -212,8 +212,9 @@ static struct error *entry_place(struct places_search *s, const struct instance 
 		TRY(lines_of(s->image, &die, &lines, &n));
 		view += n && view_begins_statement(lines, n, low, view + 1);
 	}
-	return place_add(s, instance, low, true, false, false, view < INT32_MAX ? (int)view : -1,
-			 NULL);
+	TRY(place_add(s, instance, low, true, false, false, view < INT32_MAX ? (int)view : -1,
+		      NULL));
+	return copy_entries(s, instance, low);
 }
 
 static struct error *return_place(struct places_search *s, const struct instance *instance)
@@ -312,6 +313,7 @@ static bool is_by_line(const struct probe_def *def)
 
 /*
  * Two places are one: the same code may be described twice, by a unit and by one that imports it.
+ * But a copy may be entered twice at one address, each time in another state (location view).
  * Of a line also where two instances hold the address, one within the other.
  */
 static bool is_same_place(const struct places_search *s, const struct dwarf_place *a,
@@ -319,8 +321,10 @@ static bool is_same_place(const struct places_search *s, const struct dwarf_plac
 {
 	if (a->address != b->address)
 		return false;
-	return s->image->dies.v[a->scope_die].addr == s->image->dies.v[b->scope_die].addr ||
-	       (is_by_line(s->def) && a->line == b->line);
+	bool by_line = is_by_line(s->def);
+	if (s->image->dies.v[a->scope_die].addr == s->image->dies.v[b->scope_die].addr)
+		return by_line || a->view == b->view;
+	return by_line && a->line == b->line;
 }
 
 static void remove_duplicates(struct places_search *s)

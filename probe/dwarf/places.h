@@ -39,6 +39,12 @@ struct places_search {
 struct error *place_add(struct places_search *s, const struct instance *instance, Dwarf_Addr pc,
 			bool is_entry, bool after_prologue, bool at_return, int view,
 			const struct row *row);
+/* ---- copy_entries.c ---- */
+/* Adds the entries of an inlined copy besides the one that its DIE names. */
+struct error *copy_entries(struct places_search *s, const struct instance *instance,
+			   Dwarf_Addr entry);
+
+/* ---- places.c ---- */
 /* There is none of the definition's name: near ones. */
 struct error *error_no_function(struct dwarf_image *image, const struct probe_def *def);
 

@@ -177,15 +177,6 @@ static bool is_dropped(const struct dwarf_image *image, Dwarf_Addr address)
 	return (!address && !image->is_rel) || address >= (Dwarf_Addr)-4096;
 }
 
-static bool same_origin(Dwarf_Die *a, Dwarf_Die *b)
-{
-	Dwarf_Die x, y;
-
-	die_origin(a, &x);
-	die_origin(b, &y);
-	return x.addr == y.addr;
-}
-
 /*
  * Whether an inlined copy of a function, within code of the same function, is a part of it. gcc
  * gives the call of the part the place where the function is declared; that of a recursion is where
@@ -196,7 +187,7 @@ static bool is_inlined_part(Dwarf_Die *inlined, Dwarf_Die *scope)
 	uint64_t call, column, declared, declared_column;
 	Dwarf_Die origin;
 
-	if (!scope || !same_origin(inlined, scope))
+	if (!scope || !die_same_origin(inlined, scope))
 		return false;
 	die_origin(inlined, &origin);
 	if (!die_udata(inlined, DW_AT_call_line, &call) ||

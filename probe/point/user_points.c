@@ -8,6 +8,7 @@
 #include "probe/point/internal.h"
 
 #include "probe/dwarf/dwarf.h"
+#include "sym/sym.h"
 
 static bool symbol_address(void *ctx, const char *name, uint64_t *address)
 {
@@ -128,22 +129,41 @@ static struct error *rename_points(struct probe_points *points, size_t first,
 	return NULL;
 }
 
+/* "find" of "_ZN5depot5TableIiLi4EE4findERKi.constprop.0": without scopes and gcc's suffixes. */
+static char *last_name(const struct user_func *func)
+{
+	const char *dot = func->name[0] == '.' ? NULL : strchr(func->name, '.');
+	_cleanup_free_ char *own = dot ? strndup(func->name, (size_t)(dot - func->name)) : NULL;
+	_cleanup_free_ char *shown = own ? symbol_demangle(own) : NULL;
+	const char *name = shown ? shown : own ? own : func->shown ? func->shown : func->name;
+	const char *last = name;
+	int depth = 0;
+
+	for (const char *s = name; *s; s++) {
+		depth += (*s == '<') - (*s == '>');
+		if (!depth && s[0] == ':' && s[1] == ':')
+			last = s + 2;
+	}
+	return strdup(last);
+}
+
 /*
  * A function that is not known outside its file may have no linker's name in DWARF, and other
- * scopes than in the symbol's name (gcc's lambdas): by its last name alone, at its address.
+ * scopes than in the symbol's name (gcc's lambdas): by its last name alone, at its address. So may
+ * gcc's clones ("f.constprop.0"), whose DIEs have the name of the function.
  */
 static struct error *try_last_name(struct gather *g, struct dwarf_image *image, struct user *user,
 				   const struct user_func *func)
 {
 	const struct probe_def *def = g->def;
-	const char *last = func->shown ? func->shown : func->name;
+	_cleanup_free_ char *last = last_name(func);
 	struct probe_def other = *def;
 
-	for (const char *s = last; (s = strstr(s, "::")); s += 2)
-		last = s + 2;
+	if (!last)
+		return error_nomem();
 	if (!func->size || str_equal(last, def->function))
 		return NULL;
-	other.function = (char *)last;
+	other.function = last;
 	other.is_glob = false;
 	g->def = &other;
 	g->from = func->address;
@@ -209,9 +229,10 @@ static struct error *by_aliases(struct gather *g, struct dwarf_image *image, str
 	for (size_t i = 0; !err && i < funcs.v.n; i++) {
 		const struct user_func *func = &funcs.v.v[i];
 
-		/* A demangled name is looked for by the linker's. */
-		if (has_point_in(g->points, func) || (!user_name_at(user, func->address, 1) &&
-						      str_equal(func->name, g->def->function)))
+		/* A demangled name is looked for by the linker's, a clone's by the function's. */
+		if (has_point_in(g->points, func) ||
+		    (!user_name_at(user, func->address, 1) && !strchr(func->name, '.') &&
+		     str_equal(func->name, g->def->function)))
 			continue;
 		if (tried++ == ALIASES_MAX) {
 			log_info(g->finder->opts.log,
