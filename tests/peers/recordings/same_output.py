@@ -103,7 +103,9 @@ def rows_summed(out):
             continue
         line = re.sub(r"0x[0-9a-f]+ +\S (?=\[)", "", line)  # -v: of one of the samples
         words = (line.replace(separator.group(1), " ") if separator else line).split()
-        numbers = list(itertools.takewhile(lambda word: re.match(r"^[\d.]+%?$", word), words))
+        # "001" is a CPU, which is not summed.
+        numbers = list(itertools.takewhile(
+            lambda word: re.match(r"^(?!0\d\d$)[\d.]+%?$", word), words))
         label = " ".join(words[len(numbers):])
         old = sums.get(label, [0] * len(numbers))
         sums[label] = [a + float(b.rstrip("%")) for a, b in zip(old, numbers)]
