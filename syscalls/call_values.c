@@ -281,8 +281,6 @@ static void show_persona(struct call_decoder *d, uint32_t v)
 
 static void show_enum_dec(struct call_decoder *d, enum flag_set_id set, uint32_t v, bool flags)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-
 	if (flags || !decode_strace(d)) {
 		if (flags)
 			sink_flags(&d->sink, set, v);
