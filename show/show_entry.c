@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "lib/base/cleanup.h"
+#include "lib/base/json_writer.h"
+#include "lib/btf/value.h"
 
 enum {
 	BYTES_A_LINE = 24, /* key and value of that many bytes stand in one line */
@@ -17,6 +19,7 @@ struct entry_format {
 	bool pretty;
 	bool bytes_only; /* no types at all, in pretty style: lines instead of JSON */
 	size_t n;	 /* entries of the dump so far */
+	struct json_writer json;
 };
 
 void entry_format_free(struct entry_format *f)
@@ -78,15 +81,6 @@ struct error *entry_format_new(const struct entry_layout *layout, enum value_sty
 
 /* ---- JSON ---- */
 
-static void add_line(const struct entry_format *f, unsigned depth, struct strbuf *out)
-{
-	if (!f->pretty)
-		return;
-	strbuf_addch(out, '\n');
-	while (depth--)
-		strbuf_adds(out, "    ");
-}
-
 /* ["0x01","0x02"] */
 static void add_bytes(const uint8_t *p, size_t n, struct strbuf *out)
 {
@@ -101,62 +95,41 @@ static void add_bytes(const uint8_t *p, size_t n, struct strbuf *out)
 	strbuf_addch(out, ']');
 }
 
-static void add_json(const struct value_plan *plan, const void *data, size_t size,
-		     struct strbuf *out)
+static void put_value(struct json_writer *w, const char *name, const struct value_plan *plan,
+		      const void *data, size_t size)
 {
+	struct strbuf *out = jw_value(w, name);
+
 	if (plan)
 		value_plan_json(plan, data, out);
 	else
 		add_bytes(data, size, out);
 }
 
-static void add_name(const struct entry_format *f, const char *name, unsigned depth,
-		     struct strbuf *out)
-{
-	add_line(f, depth, out);
-	strbuf_addch(out, '"');
-	strbuf_adds(out, name);
-	strbuf_adds(out, f->pretty ? "\": " : "\":");
-}
-
-static void add_entry_json(const struct entry_format *f, const void *key, const void *value,
-			   unsigned depth, struct strbuf *out)
+static void put_entry(const struct entry_format *f, const void *key, const void *value,
+		      struct json_writer *w)
 {
 	const struct entry_layout *l = &f->layout;
 
-	strbuf_addch(out, '{');
-	add_name(f, "key", depth + 1, out);
-	if (!f->key && l->index && l->key_size == sizeof(uint32_t)) {
-		uint32_t index;
-
-		memcpy(&index, key, sizeof(index));
-		strbuf_add_u64(out, index);
-	} else {
-		add_json(f->key, key, l->key_size, out);
-	}
-	strbuf_addch(out, ',');
+	jw_object(w, NULL);
+	if (!f->key && l->index && l->key_size == sizeof(uint32_t))
+		jw_u64(w, "key", value_uint(key, l->key_size));
+	else
+		put_value(w, "key", f->key, key, l->key_size);
 	if (!l->cpus) {
-		add_name(f, "value", depth + 1, out);
-		add_json(f->value, value, l->value_size, out);
+		put_value(w, "value", f->value, value, l->value_size);
 	} else {
-		add_name(f, "values", depth + 1, out);
-		strbuf_addch(out, '[');
+		jw_array(w, "values");
 		for (unsigned cpu = 0; cpu < l->cpus; cpu++) {
-			strbuf_adds(out, cpu ? ",{" : "{");
-			add_name(f, "cpu", depth + 3, out);
-			strbuf_add_u64(out, cpu);
-			strbuf_addch(out, ',');
-			add_name(f, "value", depth + 3, out);
-			add_json(f->value, (const uint8_t *)value + cpu * l->stride, l->value_size,
-				 out);
-			add_line(f, depth + 2, out);
-			strbuf_addch(out, '}');
+			jw_object(w, NULL);
+			jw_u64(w, "cpu", cpu);
+			put_value(w, "value", f->value, (const uint8_t *)value + cpu * l->stride,
+				  l->value_size);
+			jw_end(w);
 		}
-		add_line(f, depth + 1, out);
-		strbuf_addch(out, ']');
+		jw_end(w);
 	}
-	add_line(f, depth, out);
-	strbuf_addch(out, '}');
+	jw_end(w);
 }
 
 /* ---- bytes ---- */
@@ -194,23 +167,34 @@ static void add_entry_bytes(const struct entry_format *f, const uint8_t *key, co
 	strbuf_addch(out, '\n');
 }
 
+static void begin_json(struct entry_format *f, struct strbuf *out)
+{
+	f->json = json_writer_make(out);
+	f->json.pretty = f->pretty;
+	f->json.unique = false; /* a dump that fails has no end */
+}
+
+static void end_json(struct entry_format *f, struct strbuf *out)
+{
+	json_writer_finish(&f->json);
+	strbuf_addch(out, '\n');
+}
+
 void entry_dump_begin(struct entry_format *f, struct strbuf *out)
 {
 	f->n = 0;
+	begin_json(f, out);
 	if (!f->bytes_only)
-		strbuf_addch(out, '[');
+		jw_array(&f->json, NULL);
 }
 
 void entry_dump_add(struct entry_format *f, const void *key, const void *value, struct strbuf *out)
 {
-	if (f->bytes_only) {
-		add_entry_bytes(f, key, value, out);
-	} else {
-		if (f->n)
-			strbuf_addch(out, ',');
-		add_entry_json(f, key, value, 1, out);
-	}
 	f->n++;
+	if (f->bytes_only)
+		add_entry_bytes(f, key, value, out);
+	else
+		put_entry(f, key, value, &f->json);
 }
 
 void entry_dump_end(struct entry_format *f, struct strbuf *out)
@@ -219,9 +203,8 @@ void entry_dump_end(struct entry_format *f, struct strbuf *out)
 		strbuf_addf(out, "Found %zu element%s\n", f->n, f->n == 1 ? "" : "s");
 		return;
 	}
-	if (f->n)
-		add_line(f, 0, out);
-	strbuf_adds(out, "]\n");
+	jw_end(&f->json);
+	end_json(f, out);
 }
 
 void entry_show(struct entry_format *f, const void *key, const void *value, struct strbuf *out)
@@ -230,6 +213,7 @@ void entry_show(struct entry_format *f, const void *key, const void *value, stru
 		add_entry_bytes(f, key, value, out);
 		return;
 	}
-	add_entry_json(f, key, value, 0, out);
-	strbuf_addch(out, '\n');
+	begin_json(f, out);
+	put_entry(f, key, value, &f->json);
+	end_json(f, out);
 }

@@ -19,6 +19,7 @@
 #include <stdio.h>
 
 #include "lib/base/json.h"
+#include "lib/base/json_writer.h"
 #include "lib/base/vec.h"
 #include "lib/btf/open.h"
 #include "lib/btf/value.h"
@@ -26,6 +27,9 @@
 enum {
 	MAX_DEPTH = 32,
 	MAX_STEPS = 30000,
+	/* members without bytes need no steps */
+	MAX_MEMBERS = 10 * MAX_STEPS,
+	MAX_TEXT = 32 << 20, /* bytes of the plan */
 };
 
 enum step_kind {
@@ -77,12 +81,13 @@ size_t value_plan_size(const struct value_plan *plan)
 struct plan_compiler {
 	const struct btf *btf;
 	struct value_plan *plan;
-	bool pretty;
-	uint32_t limit;	 /* bytes of the innermost loop's element, or of the value */
-	size_t no_merge; /* a text here begins a loop's body or follows one */
+	struct json_writer json; /* writes the plan's text; steps write some of the values */
+	size_t from;		 /* where the text begins that no step adds yet */
+	uint32_t limit;		 /* bytes of the innermost loop's element, or of the value */
+	uint32_t members;	 /* seen so far */
 };
 
-static struct error *add_step(struct plan_compiler *c, struct plan_step step)
+static struct error *put_step(struct plan_compiler *c, struct plan_step step)
 {
 	if (c->plan->steps.n >= MAX_STEPS)
 		return error_new(E2BIG, "the type has too many members to show");
@@ -93,45 +98,15 @@ static struct error *add_step(struct plan_compiler *c, struct plan_step step)
 	return NULL;
 }
 
-/* What was added to the plan's text since `from` becomes a step, or part of the last one. */
-static struct error *add_text_since(struct plan_compiler *c, size_t from)
+/* What was written since the last step becomes one. */
+static struct error *end_text(struct plan_compiler *c)
 {
-	size_t n = c->plan->text.len - from;
+	const size_t from = c->from, n = c->plan->text.len - from;
 
 	if (strbuf_failed(&c->plan->text))
 		return error_nomem();
-	if (!n)
-		return NULL;
-	if (c->plan->steps.n > c->no_merge) {
-		struct plan_step *last = vec_last(&c->plan->steps);
-
-		if (last->kind == STEP_TEXT && last->aux + last->n == from) {
-			last->n += n;
-			return NULL;
-		}
-	}
-	return add_step(c, (struct plan_step){.kind = STEP_TEXT, .aux = from, .n = n});
-}
-
-static struct error *add_text(struct plan_compiler *c, const char *text)
-{
-	size_t from = c->plan->text.len;
-
-	strbuf_adds(&c->plan->text, text);
-	return add_text_since(c, from);
-}
-
-/* A new line, as deep as said; nothing in compact style. */
-static struct error *add_line(struct plan_compiler *c, unsigned depth)
-{
-	size_t from = c->plan->text.len;
-
-	if (!c->pretty)
-		return NULL;
-	strbuf_addch(&c->plan->text, '\n');
-	while (depth--)
-		strbuf_adds(&c->plan->text, "    ");
-	return add_text_since(c, from);
+	c->from = c->plan->text.len;
+	return n ? put_step(c, (struct plan_step){.kind = STEP_TEXT, .aux = from, .n = n}) : NULL;
 }
 
 static struct error *check_range(struct plan_compiler *c, uint64_t off, uint64_t size)
@@ -143,7 +118,7 @@ static struct error *check_range(struct plan_compiler *c, uint64_t off, uint64_t
 }
 
 static struct error *compile_type(struct plan_compiler *c, uint32_t id, uint64_t bit, uint32_t bits,
-				  unsigned depth, unsigned nesting);
+				  const char *key, unsigned nesting);
 
 static struct error *add_names(struct plan_compiler *c, const struct btf_type *t,
 			       struct plan_step *step)
@@ -164,11 +139,12 @@ static struct error *add_names(struct plan_compiler *c, const struct btf_type *t
 		json_add_string(&c->plan->text, from.name, strlen(from.name));
 		e->len = c->plan->text.len - e->text;
 	}
+	c->from = c->plan->text.len;
 	return NULL;
 }
 
 static struct error *compile_scalar(struct plan_compiler *c, const struct btf_type *t, uint64_t bit,
-				    uint32_t bits)
+				    uint32_t bits, const char *key)
 {
 	if (!bits && btf_is_int(t) && btf_int_bits(t) < t->size * 8) {
 		bits = btf_int_bits(t);
@@ -186,20 +162,17 @@ static struct error *compile_scalar(struct plan_compiler *c, const struct btf_ty
 		return error_new(EINVAL, "bit fields of %u bits are not supported", v.bits);
 	if (v.bits)
 		v.kind = VALUE_INT; /* whatever it is, its number is shown */
+	TRY(check_range(c, step.off, value_scalar_bytes(&v)));
+	jw_value(&c->json, key);
+	TRY(end_text(c));
 	if (v.kind == VALUE_ENUM && whole)
 		TRY(add_names(c, t, &step));
 	step.scalar = v;
-	TRY(check_range(c, step.off, value_scalar_bytes(&v)));
-	return add_step(c, step);
-}
-
-static bool is_composite(const struct btf *btf, uint32_t id)
-{
-	return btf_is_composite(btf_skip_mods_and_typedefs(btf, id, NULL));
+	return put_step(c, step);
 }
 
 static struct error *compile_array(struct plan_compiler *c, const struct btf_type *t, uint64_t bit,
-				   unsigned depth, unsigned nesting)
+				   const char *key, unsigned nesting)
 {
 	const struct btf_array *a = btf_array(t);
 	int64_t size = btf__resolve_size(c->btf, a->type);
@@ -208,47 +181,35 @@ static struct error *compile_array(struct plan_compiler *c, const struct btf_typ
 		return error_new(EINVAL, "array element type %u has no size", a->type);
 	if (btf_is_char(c->btf, a->type) && a->nelems) {
 		TRY(check_range(c, bit / 8, a->nelems));
-		return add_step(
+		jw_value(&c->json, key);
+		TRY(end_text(c));
+		return put_step(
 			c, (struct plan_step){.kind = STEP_STRING, .off = bit / 8, .n = a->nelems});
 	}
-	if (!a->nelems || !size)
-		return add_text(c, "[]");
-	TRY(check_range(c, bit / 8, (uint64_t)size * a->nelems));
-	bool lines = is_composite(c->btf, a->type);
-	TRY(add_text(c, "["));
-	size_t loop = c->plan->steps.n;
-	TRY(add_step(c, (struct plan_step){
-				.kind = STEP_LOOP, .off = bit / 8, .size = size, .n = a->nelems}));
+	jw_array(&c->json, key);
+	if (a->nelems && size) {
+		TRY(check_range(c, bit / 8, (uint64_t)size * a->nelems));
+		TRY(end_text(c));
+		const size_t loop = c->plan->steps.n;
+		TRY(put_step(c, (struct plan_step){.kind = STEP_LOOP,
+						   .off = bit / 8,
+						   .size = size,
+						   .n = a->nelems}));
 
-	/* the body knows one element, and no text of it joins what is outside */
-	uint32_t limit = c->limit;
-	c->limit = size;
-	c->no_merge = c->plan->steps.n;
-	TRY(compile_type(c, a->type, 0, 0, depth + lines, nesting + 1));
-	c->limit = limit;
-	c->plan->steps.v[loop].aux = c->plan->steps.n - loop - 1;
-	c->no_merge = c->plan->steps.n;
-	if (lines)
-		TRY(add_line(c, depth));
-	return add_text(c, "]");
-}
-
-/* The key of a member or variable, with what stands before it. */
-static struct error *add_key(struct plan_compiler *c, const char *name, bool first, unsigned depth)
-{
-	size_t from;
-
-	if (!first)
-		TRY(add_text(c, ","));
-	TRY(add_line(c, depth));
-	from = c->plan->text.len;
-	json_add_string(&c->plan->text, name, strlen(name));
-	strbuf_adds(&c->plan->text, c->pretty ? ": " : ":");
-	return add_text_since(c, from);
+		/* the body knows one element */
+		uint32_t limit = c->limit;
+		c->limit = size;
+		TRY(compile_type(c, a->type, 0, 0, NULL, nesting + 1));
+		TRY(end_text(c));
+		c->limit = limit;
+		c->plan->steps.v[loop].aux = c->plan->steps.n - loop - 1;
+	}
+	jw_end(&c->json);
+	return NULL;
 }
 
 static struct error *compile_members(struct plan_compiler *c, const struct btf_type *t,
-				     uint64_t bit, bool *first, unsigned depth, unsigned nesting)
+				     uint64_t bit, unsigned nesting)
 {
 	if (nesting > MAX_DEPTH)
 		return error_new(E2BIG, "the types are nested more than %d deep", MAX_DEPTH);
@@ -256,62 +217,40 @@ static struct error *compile_members(struct plan_compiler *c, const struct btf_t
 		const struct btf_member *m = btf_members(t) + i;
 		uint64_t at = bit + btf_member_bit_offset(t, i);
 		const char *name = btf__name_by_offset(c->btf, m->name_off);
+		const struct btf_type *inner = btf_skip_mods_and_typedefs(c->btf, m->type, NULL);
 
-		if ((!name || !*name) && is_composite(c->btf, m->type)) {
-			const struct btf_type *inner =
-				btf_skip_mods_and_typedefs(c->btf, m->type, NULL);
-
-			TRY(compile_members(c, inner, at, first, depth, nesting + 1));
-			continue;
-		}
-		if (!name || !*name)
-			continue; /* padding: int :0 */
-		TRY(add_key(c, name, *first, depth));
-		*first = false;
-		TRY(error_prefix(compile_type(c, m->type, at, btf_member_bitfield_size(t, i), depth,
-					      nesting + 1),
-				 "member %s", name));
+		if (++c->members > MAX_MEMBERS || c->plan->text.len > MAX_TEXT)
+			return error_new(E2BIG, "the type has too many members to show");
+		if (name && *name)
+			TRY(error_prefix(compile_type(c, m->type, at,
+						      btf_member_bitfield_size(t, i), name,
+						      nesting + 1),
+					 "member %s", name));
+		else if (btf_is_composite(inner))
+			TRY(compile_members(c, inner, at, nesting + 1));
+		/* else padding: int :0 */
 	}
 	return NULL;
 }
 
-static struct error *compile_struct(struct plan_compiler *c, const struct btf_type *t, uint64_t bit,
-				    unsigned depth, unsigned nesting)
-{
-	bool first = true;
-
-	TRY(add_text(c, "{"));
-	TRY(compile_members(c, t, bit, &first, depth + 1, nesting));
-	if (!first)
-		TRY(add_line(c, depth));
-	return add_text(c, "}");
-}
-
-static struct error *compile_datasec(struct plan_compiler *c, const struct btf_type *t,
-				     unsigned depth)
+static struct error *compile_variables(struct plan_compiler *c, const struct btf_type *t)
 {
 	const struct btf_var_secinfo *v = btf_var_secinfos(t);
-	bool first = true;
 
-	TRY(add_text(c, "{"));
 	for (uint32_t i = 0; i < btf_vlen(t); i++) {
 		const struct btf_type *var = btf__type_by_id(c->btf, v[i].type);
 
 		if (!var || !btf_is_var(var))
 			continue;
-		TRY(add_key(c, btf_name(c->btf, var), first, depth + 1));
-		first = false;
-		TRY(error_prefix(compile_type(c, var->type, (uint64_t)v[i].offset * 8, 0, depth + 1,
-					      1),
+		TRY(error_prefix(compile_type(c, var->type, (uint64_t)v[i].offset * 8, 0,
+					      btf_name(c->btf, var), 1),
 				 "variable %s", btf_name(c->btf, var)));
 	}
-	if (!first)
-		TRY(add_line(c, depth));
-	return add_text(c, "}");
+	return NULL;
 }
 
 static struct error *compile_type(struct plan_compiler *c, uint32_t id, uint64_t bit, uint32_t bits,
-				  unsigned depth, unsigned nesting)
+				  const char *key, unsigned nesting)
 {
 	if (nesting > MAX_DEPTH)
 		return error_new(E2BIG, "the types are nested more than %d deep", MAX_DEPTH);
@@ -323,16 +262,19 @@ static struct error *compile_type(struct plan_compiler *c, uint32_t id, uint64_t
 	case BTF_KIND_ENUM64:
 	case BTF_KIND_PTR:
 	case BTF_KIND_FLOAT:
-		return compile_scalar(c, t, bit, bits);
+		return compile_scalar(c, t, bit, bits, key);
 	case BTF_KIND_ARRAY:
-		return compile_array(c, t, bit, depth, nesting);
+		return compile_array(c, t, bit, key, nesting);
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION:
-		return compile_struct(c, t, bit, depth, nesting);
 	case BTF_KIND_DATASEC:
-		return compile_datasec(c, t, depth);
+		jw_object(&c->json, key);
+		TRY(btf_is_datasec(t) ? compile_variables(c, t)
+				      : compile_members(c, t, bit, nesting));
+		jw_end(&c->json);
+		return NULL;
 	case BTF_KIND_VAR:
-		return compile_type(c, t->type, bit, bits, depth, nesting + 1);
+		return compile_type(c, t->type, bit, bits, key, nesting + 1);
 	default:
 		return error_new(EINVAL, "a %s has no value", btf_kind_name(btf_kind(t)));
 	}
@@ -358,12 +300,15 @@ struct error *value_plan_new(const struct btf *btf, uint32_t type, enum value_st
 	struct plan_compiler c = {
 		.btf = btf,
 		.plan = p,
-		.pretty = style == VALUE_PRETTY,
+		.json = json_writer_make(&p->text),
 		.limit = size,
 	};
-	TRY(compile_type(&c, type, 0, 0, depth, 0));
-	if (strbuf_failed(&p->text))
-		return error_nomem();
+	c.json.pretty = style == VALUE_PRETTY;
+	c.json.indent = depth;
+	c.json.unique = false; /* BTF may have a name twice */
+	TRY(compile_type(&c, type, 0, 0, NULL, 0));
+	json_writer_finish(&c.json);
+	TRY(end_text(&c));
 	*plan = steal_ptr(p);
 	return NULL;
 }

@@ -75,6 +75,26 @@ static bool is_new_key(struct json_writer *w, const char *key)
 
 /* ---- levels ---- */
 
+static bool level_is_object(const struct json_writer *w, unsigned depth)
+{
+	return w->objects[depth / 64] >> depth % 64 & 1;
+}
+
+/*
+ * A line as deep as the levels that are open; an array counts where the level within it is an
+ * object. Of the innermost array that is the level that was just closed.
+ */
+static void pretty_line(struct json_writer *w)
+{
+	unsigned n = w->indent;
+
+	for (unsigned i = 1; i <= w->depth; i++)
+		n += level_is_object(w, i) || level_is_object(w, i + 1);
+	strbuf_addch(w->out, '\n');
+	while (n--)
+		strbuf_adds(w->out, "    ");
+}
+
 /* "key": with the comma and the line before it; there are millions of them. */
 static void add_key(struct strbuf *out, const char *key, bool comma, bool line)
 {
@@ -116,7 +136,13 @@ static void begin(struct json_writer *w, const char *key)
 {
 	if (w->is_object != (key != NULL) || !w->depth || w->unique)
 		check_place(w, key);
-	if (key) {
+	if (key && w->pretty) {
+		if (w->filled)
+			strbuf_addch(w->out, ',');
+		pretty_line(w);
+		json_add_string(w->out, key, strlen(key));
+		strbuf_adds(w->out, ": ");
+	} else if (key) {
 		add_key(w->out, key, w->filled, w->line);
 	} else {
 		if (w->filled)
@@ -126,6 +152,7 @@ static void begin(struct json_writer *w, const char *key)
 	}
 	w->line = false;
 	w->filled = true;
+	w->after_object = false;
 }
 
 static void open(struct json_writer *w, const char *key, bool is_object)
@@ -162,15 +189,19 @@ void jw_end(struct json_writer *w)
 		fault(w, "an end without a begin");
 		return;
 	}
-	if (w->line)
+	const bool was_object = w->is_object;
+	w->depth--;
+	w->is_object = level_is_object(w, w->depth);
+	if (w->pretty && (was_object ? w->filled : w->after_object))
+		pretty_line(w);
+	else if (w->line)
 		strbuf_addch(w->out, '\n');
 	w->line = false;
 	if (w->unique)
 		end_keys(w);
-	strbuf_addch(w->out, w->is_object ? '}' : ']');
-	w->depth--;
-	w->is_object = w->objects[w->depth / 64] >> w->depth % 64 & 1;
+	strbuf_addch(w->out, was_object ? '}' : ']');
 	w->filled = true;
+	w->after_object = was_object;
 }
 
 void jw_text(struct json_writer *w, const char *key, const char *text)

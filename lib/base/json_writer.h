@@ -24,6 +24,10 @@
  * without memory: no document is better than a wrong one. Under the sanitizers
  * a key that its object has already is a mistake too.
  *
+ * With "pretty" set the document has the layout of bpftool: each member begins a line, four blanks
+ * deeper than its object, and what holds objects ends on a line of its own. Arrays of other things
+ * stay on their line.
+ *
  * Whoever builds a document in memory uses jansson.
  */
 #ifndef PB_BASE_JSON_WRITER_H
@@ -41,10 +45,13 @@ struct json_writer {
 	struct strbuf *out;
 	const char *fault; /* the first one; NULL: none */
 	unsigned depth;
-	bool line;	/* the next value or end begins a line */
-	bool unique;	/* look for keys that come twice */
-	bool is_object; /* the innermost level is an object */
-	bool filled;	/* … and has a value. Those around it have one: the inner level. */
+	bool pretty;
+	unsigned indent;   /* with pretty: how deep the document itself is */
+	bool line;	   /* the next value or end begins a line */
+	bool unique;	   /* look for keys that come twice */
+	bool is_object;	   /* the innermost level is an object */
+	bool filled;	   /* … and has a value. Those around it have one: the inner level. */
+	bool after_object; /* the last value was an object */
 	uint64_t objects[(JSON_DEPTH + 1) / 64]; /* a bit for each level: it is an object */
 	/* with unique: the keys of the open objects, each with its NUL; where those of a level
 	 * begin */

@@ -78,6 +78,43 @@ static void lines_begin_where_they_are_asked_for(void **state)
 	finish(&w, "[\n-1,\n0,\n1\n]");
 }
 
+static void pretty_is_the_layout_of_bpftool(void **state)
+{
+	WRITER(w);
+
+	w.pretty = true;
+	jw_array(&w, NULL);
+	jw_object(&w, NULL);
+	jw_u64(&w, "a", 1);
+	jw_array(&w, "none");
+	jw_end(&w);
+	jw_array(&w, "numbers");
+	jw_u64(&w, NULL, 1);
+	jw_u64(&w, NULL, 2);
+	jw_end(&w);
+	jw_array(&w, "arrays");
+	jw_array(&w, NULL);
+	jw_object(&w, NULL);
+	jw_u64(&w, "b", 1);
+	jw_end(&w);
+	jw_end(&w);
+	jw_end(&w);
+	jw_end(&w);
+	jw_object(&w, NULL);
+	jw_end(&w);
+	jw_end(&w);
+	finish(&w, "[{\n"
+		   "        \"a\": 1,\n"
+		   "        \"none\": [],\n"
+		   "        \"numbers\": [1,2],\n"
+		   "        \"arrays\": [[{\n"
+		   "                \"b\": 1\n"
+		   "            }\n"
+		   "        ]]\n"
+		   "    },{}\n"
+		   "]");
+}
+
 static void numbers_keep_their_value(void **state)
 {
 	WRITER(w);
@@ -288,6 +325,7 @@ int main(void)
 		cmocka_unit_test(commas_are_where_they_belong),
 		cmocka_unit_test(a_value_may_stand_alone),
 		cmocka_unit_test(lines_begin_where_they_are_asked_for),
+		cmocka_unit_test(pretty_is_the_layout_of_bpftool),
 		cmocka_unit_test(numbers_keep_their_value),
 		cmocka_unit_test(all_text_is_escaped),
 		cmocka_unit_test(keys_of_each_length_are_escaped),

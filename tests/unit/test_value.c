@@ -318,6 +318,18 @@ static void test_types_that_lie(void **state)
 		type = id;
 	}
 	expect_refused(b, type, E2BIG, "too many members");
+	/* the same without any bytes, which needs no steps, and without names */
+	for (int named = 0; named < 2; named++) {
+		type = (uint32_t)btf__add_struct(b, "nothing", 0);
+		for (int i = 0; i < 24; i++) {
+			int id = btf__add_struct(b, "none_twice", 0);
+
+			btf__add_field(b, named ? "x" : "", type, 0, 0);
+			btf__add_field(b, named ? "y" : "", type, 0, 0);
+			type = id;
+		}
+		expect_refused(b, type, E2BIG, "too many members");
+	}
 	array = btf__add_array(b, U32, btf__add_struct(b, "empty", 0), 1u << 30);
 	expect(b, array, NULL, "[]");
 	btf__free(b);
