@@ -287,6 +287,9 @@ static struct error *write_lines(void *ctx, const struct strbuf *lines, bool *cl
 
 static struct error *open_log(struct trace_args *args)
 {
+	/* what other programs read goes where they read it */
+	if (!args->log_file && (args->json || args->csv))
+		args->out_fd = STDOUT_FILENO;
 	if (!args->log_file)
 		return NULL;
 	return cmd_open_output(args->log_file, &args->out_fd);
@@ -471,7 +474,7 @@ static struct error *trace(struct trace_args *args, struct log *log, int *status
 	TRY(print_summary(args, run));
 	print_losses(&stats);
 	if (map_fd >= 0)
-		TRY(cmd_dump_map(map_fd, args->json, stderr));
+		TRY(cmd_dump_map(map_fd, args->json, args->json ? stdout : stderr));
 	if (o->output)
 		print_written(args, &stats);
 	if (args->tool_stats)
@@ -509,7 +512,7 @@ int cmd_trace(int argc, char **argv)
 		const int failed = cmd_fail(err);
 		status = status ? status : failed;
 	}
-	if (args.out_fd != STDERR_FILENO)
+	if (args.out_fd > STDERR_FILENO)
 		close(args.out_fd);
 	vec_deinit(&args.calls);
 	return status;

@@ -137,6 +137,35 @@ test_json() {
 	check 'all(c["comm"] == "pbt_calls" for c in of(calls, pid=child))'
 }
 
+# Without --log, JSON is what a pipe to jq reads; messages are not among it.
+test_json_goes_to_standard_output() {
+	make_workload
+	"$PERF_BPF" trace --json -e getppid -- sh -c './pbt_calls >calls.out' >lines 2>err || [ $? = 7 ] ||
+		fail "$(cat err)"
+	mv calls.out out
+	check 'len(of(calls, syscall="getppid", pid=pid)) == 7 + 11'
+	[ ! -s err ] || fail "$(cat err)"
+}
+
+# A reader that is stopped: what had no room in the ring is counted by call, to the last one, and
+# the sums do not miss any.
+test_losses_are_exact() {
+	make_workload
+	printf 'kill -STOP $PPID\n%s 20000\nkill -CONT $PPID\n' "$BUILD/tests/cmd/counted" >lossy.sh
+	"$PERF_BPF" trace -m 16K -S -e getpriority --log lines -- sh lossy.sh >out 2>err || fail "$(cat err)"
+	local shown lost
+	shown=$(lines_of ' getpriority\(')
+	lost=$(sed -n 's/^LOST \([0-9]*\) events: \([0-9]*\) getpriority; .*/\2/p' err)
+	[ "${lost:-0}" -gt 0 ] || fail "nothing was lost: $(cat err)"
+	assert_equal $((shown + lost)) 20000
+	assert_equal "$(awk '$1 == "getpriority" { print $2 }' lines)" 20000
+	"$PERF_BPF" trace -m 16K --json -e getpriority -- sh lossy.sh >lines 2>err || fail "$(cat err)"
+	assert_contains err "LOST "
+	shown=$(grep -c '"type":"call"' lines)
+	lost=$(sed -n 's/^{"type":"lost","n":\([0-9]*\),.*"syscall":"getpriority","n":\1}\]}$/\1/p' lines)
+	assert_equal $((shown + ${lost:-0})) 20000
+}
+
 test_summary_is_what_the_workload_did() {
 	make_workload
 	trace -s --json --errno-summary --histograms -- ./pbt_calls
