@@ -36,12 +36,11 @@ static void show(const struct trace_record *rec, const struct call_text_opts *op
 	error_free(err);
 	jw_object(&w, NULL);
 	err = call_json_add(&w, table, rec, opts);
-	if (!err) {
+	if (!err)
 		jw_end(&w);
-		json_writer_finish(&w);
-		if (w.fault)
-			__builtin_trap();
-	}
+	json_writer_finish(&w);
+	if (!err && w.fault)
+		__builtin_trap();
 	error_free(err);
 }
 

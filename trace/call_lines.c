@@ -227,11 +227,10 @@ static struct error *add_json(const struct call_lines *lines, const struct trace
 	if (rec->flags & TRACE_RESTARTED)
 		jw_bool(&w, "restarted", true);
 	struct error *err = call_json_add(&w, lines->opts.table, rec, &lines->opts.text);
-	if (err)
-		return err; /* the line is cut off by the caller */
-	jw_end(&w);
+	if (!err)
+		jw_end(&w);
 	json_writer_finish(&w);
-	return NULL;
+	return err; /* with one, the line is cut off by the caller */
 }
 
 struct error *call_lines_add(struct call_lines *lines, const struct trace_record *rec,

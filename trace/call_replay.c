@@ -11,12 +11,7 @@
 enum {
 	MAX_PENDING = 1 << 16, /* threads inside of a call at a time */
 	HEAD = 8,	       /* bytes of a payload in front of the number */
-};
-
-/* A call whose end has not come yet. */
-struct pending_call {
-	struct trace_record rec;
-	uint64_t args[TRACE_ARGS]; /* of rec */
+	ARGS_SIZE = TRACE_ARGS * sizeof(__u64),
 };
 
 struct replay {
@@ -32,15 +27,16 @@ static bool is_wanted(const struct replay *r, uint64_t nr)
 	return nr < TRACE_NRS && r->opts->calls[TRACE_ABI_NATIVE * TRACE_NRS + nr].traced;
 }
 
-static struct pending_call *new_call(const struct sample *sample, const struct thread *thread,
+/* A call whose end has not come yet, with room for its arguments. */
+static struct trace_record *new_call(const struct sample *sample, const struct thread *thread,
 				     uint64_t nr)
 {
-	struct pending_call *call = calloc(1, sizeof(*call));
+	struct trace_record *call = calloc(1, sizeof(*call) + ARGS_SIZE);
 
 	if (!call)
 		return NULL;
-	call->rec = (struct trace_record){
-		.size = sizeof(*call),
+	*call = (struct trace_record){
+		.size = sizeof(*call) + ARGS_SIZE,
 		.nr = (uint16_t)nr,
 		.abi = TRACE_ABI_NATIVE,
 		.pid = (uint32_t)sample->pid,
@@ -48,14 +44,13 @@ static struct pending_call *new_call(const struct sample *sample, const struct t
 		.cpu = (uint32_t)sample->cpu,
 		.n_args = TRACE_ARGS,
 	};
-	strncpy(call->rec.comm, thread->comm, sizeof(call->rec.comm) - 1);
+	strncpy(call->comm, thread->comm, sizeof(call->comm) - 1);
 	return call;
 }
 
 /* The call has ended, or never will. */
-static struct error *emit(struct replay *r, struct pending_call *call)
+static struct error *emit(struct replay *r, const struct trace_record *rec)
 {
-	const struct trace_record *rec = &call->rec;
 	const bool ended = !(rec->flags & TRACE_NO_EXIT);
 
 	if (r->opts->failed_only && (!ended || rec->ret >= 0 || rec->ret < -4095))
@@ -66,17 +61,17 @@ static struct error *emit(struct replay *r, struct pending_call *call)
 	return r->fn(r->ctx, rec);
 }
 
-static struct error *emit_unfinished(struct replay *r, struct pending_call *call)
+static struct error *emit_unfinished(struct replay *r, struct trace_record *call)
 {
-	call->rec.flags |= TRACE_NO_EXIT;
+	call->flags |= TRACE_NO_EXIT;
 	return emit(r, call);
 }
 
 static struct error *on_enter(struct replay *r, const struct sample *sample,
 			      const struct thread *thread, uint64_t nr)
 {
-	struct pending_call *before = u64map_remove(&r->pending, (uint32_t)sample->tid);
-	const size_t size = HEAD + sizeof(nr) + sizeof(before->args);
+	struct trace_record *before = u64map_remove(&r->pending, (uint32_t)sample->tid);
+	const size_t size = HEAD + sizeof(nr) + ARGS_SIZE;
 
 	if (before) { /* rt_sigreturn has no end, and what has it can be lost */
 		struct error *err = emit_unfinished(r, before);
@@ -87,24 +82,23 @@ static struct error *on_enter(struct replay *r, const struct sample *sample,
 	}
 	if (!is_wanted(r, nr) || sample->raw_size < size || r->pending.n >= MAX_PENDING)
 		return NULL;
-	struct pending_call *call = new_call(sample, thread, nr);
+	struct trace_record *call = new_call(sample, thread, nr);
 	if (!call || !u64map_put(&r->pending, (uint32_t)sample->tid, call)) {
 		free(call);
 		return error_nomem();
 	}
-	call->rec.enter_ns = sample->time;
-	memcpy(call->args, (const char *)sample->raw + HEAD + sizeof(nr), sizeof(call->args));
+	call->enter_ns = sample->time;
+	memcpy(call->args, (const char *)sample->raw + HEAD + sizeof(nr), ARGS_SIZE);
 	return NULL;
 }
 
 static struct error *on_exit_sample(struct replay *r, const struct sample *sample,
 				    const struct thread *thread, uint64_t nr)
 {
-	struct pending_call *call = u64map_remove(&r->pending, (uint32_t)sample->tid);
+	struct trace_record *call = u64map_remove(&r->pending, (uint32_t)sample->tid);
 	struct error *err = NULL;
 
-	if (sample->raw_size < HEAD + sizeof(nr) + sizeof(call->rec.ret) ||
-	    (call && call->rec.nr != nr)) {
+	if (sample->raw_size < HEAD + sizeof(nr) + sizeof(call->ret) || (call && call->nr != nr)) {
 		free(call);
 		return NULL;
 	}
@@ -112,14 +106,14 @@ static struct error *on_exit_sample(struct replay *r, const struct sample *sampl
 		call = new_call(sample, thread, nr);
 		if (!call)
 			return error_nomem();
-		call->rec.flags = TRACE_NO_ENTRY;
+		call->flags = TRACE_NO_ENTRY;
 	}
 	if (call) {
-		call->rec.exit_ns = sample->time;
-		memcpy(&call->rec.ret, (const char *)sample->raw + HEAD + sizeof(nr),
-		       sizeof(call->rec.ret));
-		memset(call->rec.comm, 0, sizeof(call->rec.comm));
-		strncpy(call->rec.comm, thread->comm, sizeof(call->rec.comm) - 1);
+		call->exit_ns = sample->time;
+		memcpy(&call->ret, (const char *)sample->raw + HEAD + sizeof(nr),
+		       sizeof(call->ret));
+		memset(call->comm, 0, sizeof(call->comm));
+		strncpy(call->comm, thread->comm, sizeof(call->comm) - 1);
 		err = emit(r, call);
 	}
 	free(call);
@@ -169,14 +163,14 @@ static void free_pending(struct replay *r)
 
 static int compare_starts(const void *x, const void *y)
 {
-	const struct pending_call *a = *(void *const *)x, *b = *(void *const *)y;
+	const struct trace_record *a = *(void *const *)x, *b = *(void *const *)y;
 
-	return (a->rec.enter_ns > b->rec.enter_ns) - (a->rec.enter_ns < b->rec.enter_ns);
+	return (a->enter_ns > b->enter_ns) - (a->enter_ns < b->enter_ns);
 }
 
 static struct error *emit_pending(struct replay *r)
 {
-	_cleanup_free_ struct pending_call **calls = calloc(r->pending.n + 1, sizeof(*calls));
+	_cleanup_free_ struct trace_record **calls = calloc(r->pending.n + 1, sizeof(*calls));
 	struct u64map_slot *slot;
 	size_t pos = 0, n = 0;
 

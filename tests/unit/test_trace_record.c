@@ -13,31 +13,31 @@
 #include "trace/record_check.h"
 
 /* A record with two arguments and two pieces: 5 bytes, and none. */
-struct whole {
+union whole {
 	struct trace_record head;
-	uint64_t args[2];
-	uint8_t rest[24 + 8 + 24];
+	uint8_t bytes[sizeof(struct trace_record) + 2 * 8 + 24 + 8 + 24];
 };
 
-static struct whole make(void)
+#define REST (sizeof(struct trace_record) + 2 * 8) /* where the pieces begin */
+
+static union whole make(void)
 {
-	struct whole w = {
-		.head = {.size = sizeof(w),
-			 .nr = 1023,
-			 .abi = TRACE_ABI_X32,
-			 .n_args = 2,
-			 .n_pieces = 2},
-	};
+	union whole w = {.bytes = {0}};
 	struct trace_piece first = {.arg = 5, .copy = 5, .part = TRACE_PART_CONTROL, .len = 5},
 			   second = {.arg = 1};
 
-	memcpy(w.rest, &first, sizeof(first));
-	memcpy(w.rest + 32, &second, sizeof(second));
+	w.head.size = sizeof(w);
+	w.head.nr = 1023;
+	w.head.abi = TRACE_ABI_X32;
+	w.head.n_args = 2;
+	w.head.n_pieces = 2;
+	memcpy(w.bytes + REST, &first, sizeof(first));
+	memcpy(w.bytes + REST + 32, &second, sizeof(second));
 	return w;
 }
 
 /* On the heap, so that the sanitizers see what is read behind it. */
-static bool fits(const struct whole *w, size_t size)
+static bool fits(const union whole *w, size_t size)
 {
 	void *copy = malloc(size ? size : 1);
 	struct error *err;
@@ -54,18 +54,18 @@ static bool fits(const struct whole *w, size_t size)
 
 static void test_whole(void **state)
 {
-	struct whole w = make();
+	union whole w = make();
 
 	assert_int_equal(sizeof(w), 64 + 16 + 56);
 	assert_true(fits(&w, sizeof(w)));
-	struct whole bare = {.head = {.size = sizeof(w.head)}};
+	union whole bare = {.head = {.size = sizeof(w.head)}};
 	assert_true(fits(&bare, sizeof(bare.head)));
 }
 
 static void test_cut(void **state)
 {
-	for (size_t size = 0; size < sizeof(struct whole); size++) {
-		struct whole w = make();
+	for (size_t size = 0; size < sizeof(union whole); size++) {
+		union whole w = make();
 
 		assert_false(fits(&w, size));
 		/* and one that knows its size */
@@ -76,7 +76,7 @@ static void test_cut(void **state)
 
 static void test_more_than_it_says(void **state)
 {
-	struct whole w = make();
+	union whole w = make();
 
 	w.head.n_pieces = 1;
 	assert_false(fits(&w, sizeof(w)));
@@ -99,17 +99,16 @@ static void test_what_cannot_be(void **state)
 		{offsetof(struct trace_record, n_args), 255},
 		{offsetof(struct trace_record, n_pieces), 3},
 		{offsetof(struct trace_record, n_pieces), 255},
-		{offsetof(struct whole, rest) + offsetof(struct trace_piece, arg), TRACE_ARGS},
-		{offsetof(struct whole, rest) + offsetof(struct trace_piece, copy), TRACE_COPIES},
-		{offsetof(struct whole, rest) + offsetof(struct trace_piece, part),
-		 TRACE_PART_CONTROL + 1},
-		{offsetof(struct whole, rest) + offsetof(struct trace_piece, len), 9},
-		{offsetof(struct whole, rest) + offsetof(struct trace_piece, len) + 1, 255},
-		{offsetof(struct whole, rest) + 32 + offsetof(struct trace_piece, len), 1},
+		{REST + offsetof(struct trace_piece, arg), TRACE_ARGS},
+		{REST + offsetof(struct trace_piece, copy), TRACE_COPIES},
+		{REST + offsetof(struct trace_piece, part), TRACE_PART_CONTROL + 1},
+		{REST + offsetof(struct trace_piece, len), 9},
+		{REST + offsetof(struct trace_piece, len) + 1, 255},
+		{REST + 32 + offsetof(struct trace_piece, len), 1},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
-		struct whole w = make();
+		union whole w = make();
 
 		((uint8_t *)&w)[changes[i].at] = changes[i].value;
 		assert_false(fits(&w, sizeof(w)));
