@@ -52,7 +52,9 @@ static bool is_formula(const char *s)
 {
 	char *end;
 
-	if (!*s || !strchr("=+-@", *s))
+	if (*s == '@') /* "@plt" is a name, "@SUM(1)" is not */
+		return strchr(s, '(');
+	if (!*s || !strchr("=+-", *s))
 		return false;
 	strtod(s, &end);
 	return end == s || *end;

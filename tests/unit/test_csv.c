@@ -105,7 +105,8 @@ static void test_events(void **state)
 static void test_formulas(void **state)
 {
 	static const struct result_column columns[] = {{.name = "comm", .is_key = true}};
-	static const char *const texts[] = {"=1+1", "@x", "-bash", "+a", "-1.5", "a=b"};
+	static const char *const texts[] = {"=1+1", "@SUM(1)", "-bash", "+a",
+					    "-1.5", "a=b",     "@plt"};
 	struct result_cell cells[ARRAY_SIZE(texts)];
 	_cleanup_results_ struct results results = {0};
 	struct csv csv = {0};
@@ -120,8 +121,8 @@ static void test_formulas(void **state)
 		.n_rows = ARRAY_SIZE(texts),
 	};
 	check(&csv, &results,
-	      "map,comm\r\n'=m,'=1+1\r\n'=m,'@x\r\n'=m,'-bash\r\n'=m,'+a\r\n'=m,-1.5\r\n'=m,a="
-	      "b\r\n");
+	      "map,comm\r\n'=m,'=1+1\r\n'=m,'@SUM(1)\r\n'=m,'-bash\r\n'=m,'+a\r\n'=m,-1.5\r\n"
+	      "'=m,a=b\r\n'=m,@plt\r\n");
 	csv_deinit(&csv);
 }
 
