@@ -468,14 +468,14 @@ test_what_did_not_fit_is_told() {
 		for i in 1 2 3; do ./pbt_umask >many.out; rm -f /tmp/perf-$(cat many.out).map; done
 	END
 	run --json --map by_pid --map user_stacks --map-entries by_pid=1 \
-		--map-entries user_stacks_stacks=1 -- sh many.sh >out
+		--map-entries user_stacks_stacks=1 --map-entries user_stacks_short=1 -- sh many.sh >out
 	check out by_pid '[w["calls"] for w in r["rows"]] == [45]'
 	check out by_pid 'r["note"] == "full: 90 updates failed; max_entries is 1; to make it larger " \
 		"use --map-entries by_pid=4"'
 	check out user_stacks 'r["total"] == 135'
 	check out user_stacks 'sum(s["count"] for s in r["stacks"] if s["frames"][0]["name"] == "[lost]") == \
 		int(r["note"].split()[0]) > 0'
-	check out user_stacks '"--map-entries user_stacks_stacks=4" in r["note"]'
+	check out user_stacks '"--map-entries user_stacks_short=4" in r["note"]'
 	# and of a map that is not shown
 	run --map calls --map-entries by_pid=1 -- sh many.sh >out 2>err
 	assert_contains err "run.bpf.c: 90 updates of map by_pid failed; max_entries is 1; to make it larger use --map-entries by_pid=4"
