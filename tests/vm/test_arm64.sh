@@ -34,7 +34,7 @@ build() {
 for target in json.load(sys.stdin):
     if "/tests/unit/" in target["defined_in"] and target["name"].startswith("test_"):
         print("tests/unit/" + target["name"])') || return
-	ninja -C "$BUILD" perf-bpf tests/vm/{client,instances,ways,usdt_client} \
+	ninja -C "$BUILD" perf-bpf tests/vm/{client,instances,testmod_client,ways,usdt_client} \
 		tests/cmd/{refused,object_client,kinds_client} tests/probe/dwarf-oracle $units
 }
 if ! build >build.log 2>&1; then
