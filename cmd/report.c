@@ -336,10 +336,7 @@ static struct error *report_run(struct report *rp)
 	}
 	if (!err)
 		err = write_out(&out);
-	if (!err)
-		return damage;
-	error_free(damage);
-	return err;
+	return error_either(err, damage);
 }
 
 int cmd_report(int argc, char **argv)

@@ -153,6 +153,14 @@ struct error *error_hint(struct error *err, const char *fmt, ...)
 	return err;
 }
 
+struct error *error_either(struct error *first, struct error *second)
+{
+	if (!first)
+		return second;
+	error_free(second);
+	return first;
+}
+
 int error_to_errno(const struct error *err)
 {
 	return err ? -err->code : 0;

@@ -75,6 +75,9 @@ struct error *error_prefix(struct error *err, const char *fmt, ...) _printf_(2, 
 /* Set the hint, unless an inner one stands already. NULL stays NULL. */
 struct error *error_hint(struct error *err, const char *fmt, ...) _printf_(2, 3);
 
+/* Returns the first of two errors that is not NULL and frees the other one. */
+struct error *error_either(struct error *first, struct error *second);
+
 /* 0 for NULL, else the negative errno, for the libbpf-compatible edge. */
 int error_to_errno(const struct error *err);
 
