@@ -441,11 +441,30 @@ static struct error *configure(struct trace_run_opts *o, const struct log *log)
 	return NULL;
 }
 
+/* What follows the last line: what was lost, the sums, the map. */
+static struct error *print_ending(const struct trace_args *args, struct trace_run *run, int map_fd,
+				  int *status)
+{
+	struct trace_stats stats;
+
+	trace_run_stats(run, &stats);
+	TRY(write_losses(args, &stats));
+	TRY(print_summary(args, run));
+	print_losses(&stats);
+	if (map_fd >= 0)
+		TRY(cmd_dump_map(map_fd, args->json, args->json ? stdout : stderr));
+	if (args->opts.output)
+		print_written(args, &stats);
+	if (args->tool_stats)
+		print_stats(&stats);
+	*status = exit_status(run);
+	return NULL;
+}
+
 static struct error *trace(struct trace_args *args, struct log *log, int *status)
 {
 	_cleanup_(trace_run_freep) struct trace_run *run = NULL;
 	struct trace_run_opts *o = &args->opts;
-	struct trace_stats stats;
 	int map_fd = -1;
 
 	TRY(check_together(args));
@@ -468,19 +487,11 @@ static struct error *trace(struct trace_args *args, struct log *log, int *status
 	if (args->dump_map)
 		TRY(error_mark_usage(
 			error_prefix(trace_run_map(run, args->dump_map, &map_fd), "--dump-map")));
-	TRY(trace_run_loop(run));
-	trace_run_stats(run, &stats);
-	TRY(write_losses(args, &stats));
-	TRY(print_summary(args, run));
-	print_losses(&stats);
-	if (map_fd >= 0)
-		TRY(cmd_dump_map(map_fd, args->json, args->json ? stdout : stderr));
-	if (o->output)
-		print_written(args, &stats);
-	if (args->tool_stats)
-		print_stats(&stats);
-	*status = exit_status(run);
-	return NULL;
+	/* The calls before the damage of a recording are still worth a summary. */
+	struct error *damage = trace_run_loop(run);
+	if (damage && damage->code != EBADMSG)
+		return damage;
+	return error_either(print_ending(args, run, map_fd, status), damage);
 }
 
 int cmd_trace(int argc, char **argv)

@@ -198,9 +198,13 @@ struct error *call_replay(const struct call_replay_opts *opts, trace_record_fn *
 
 	TRY(session_open(opts->path, &session_opts, &s));
 	TRY(check_machine(s, opts->path));
-	TRY(session_process(s, &tool));
+	struct error *damage = session_process(s, &tool);
+	if (damage && damage->code != EBADMSG)
+		return damage;
 	session_warn_of_losses(s, opts->path, opts->log);
-	TRY(emit_pending(&r));
+	TRY(error_either(emit_pending(&r), damage));
+	/* Without its header features a recording does not say which samples are system calls. */
+	TRY(session_check_complete(s, opts->path));
 	if (r.n_events)
 		return NULL;
 	return error_hint(error_new(ENOENT, "%s does not contain system calls", opts->path),

@@ -20,8 +20,11 @@ struct call_replay_opts {
 	uint64_t min_ns;
 };
 
-/* SESSION_STOP of fn ends it well. Calls fn in the order in which the calls ended; then those that
- * did not end. */
+/*
+ * Calls fn in the order in which the calls ended, then for those that did not end. If fn returns
+ * SESSION_STOP, that ends it without an error. Fails with EBADMSG for a damaged or truncated
+ * recording, after the calls before the damage; with ENOENT if there are no system calls in it.
+ */
 struct error *call_replay(const struct call_replay_opts *opts, trace_record_fn *fn, void *ctx);
 
 #endif

@@ -440,8 +440,10 @@ static struct error *replay(struct trace_run *run)
 		.min_ns = run->opts.min_ns,
 	};
 
-	TRY(call_replay(&opts, on_record, run));
-	return flush(run);
+	struct error *damage = call_replay(&opts, on_record, run);
+	if (damage && damage->code != EBADMSG)
+		return damage;
+	return error_either(flush(run), damage);
 }
 
 struct error *trace_run_loop(struct trace_run *run)

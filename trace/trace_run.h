@@ -69,6 +69,7 @@ struct error *trace_run_new(const struct trace_run_opts *opts, struct trace_run 
 void trace_run_free(struct trace_run *run);
 DEFINE_FREEP(struct trace_run, trace_run_free)
 
+/* EBADMSG: the recording (opts.input) is damaged; the lines and sums before that are there. */
 struct error *trace_run_loop(struct trace_run *run);
 
 /* A map of the program; see trace_source_map(). */

@@ -166,6 +166,29 @@ test_losses_are_exact() {
 	assert_equal $((shown + ${lost:-0})) 20000
 }
 
+# trace -i shows the calls that trace -o recorded: as many, with the same results.
+test_recordings_are_shown() {
+	make_workload
+	trace -e openat,getppid -o t.data -- ./pbt_calls
+	pid=$(pid)
+	"$PERF_BPF" trace -i t.data >lines 2>&1 || fail "$(cat lines)"
+	assert_equal "$(lines_of 'getppid\(\)')" 31
+	assert_equal "$(lines_of "pbt_calls/$pid openat\(.*\) += -1 ENOENT \(No such file or directory\)\$")" 5
+}
+
+# A recording that is truncated shows what is left of it, and is an error.
+test_truncated_recordings() {
+	make_workload
+	trace -e getppid -o t.data -- ./pbt_calls
+	head -c -50 t.data >cut.data
+	expect_status 1 "$PERF_BPF" trace -i cut.data
+	assert_contains err "cut.data: the recording is truncated: header features are missing"
+	assert_equal "$(grep -c 'getppid()' err)" 31
+	head -c 3500 t.data >cut.data
+	expect_status 1 "$PERF_BPF" trace -i cut.data
+	assert_contains err "bytes of events are missing"
+}
+
 test_summary_is_what_the_workload_did() {
 	make_workload
 	trace -s --json --errno-summary --histograms -- ./pbt_calls
