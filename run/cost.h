@@ -51,9 +51,9 @@ unsigned cost_interval_ms(const struct cost *cost);
 /* Measures the time since the last call. */
 struct error *cost_check(struct cost *cost);
 /*
- * A program that took more than its share in that time, for the caller to
- * detach: *link, NULL for one of probes or of samples. The log is told. NULL: there is none
- * (left).
+ * Returns a program that took more than its share in that time, and logs it. The caller detaches
+ * it by *link, which is NULL for programs of probes and of samples. Returns NULL if there is no
+ * (further) such program.
  */
 const struct bpf_program *cost_take_excess(struct cost *cost, const struct log *log,
 					   struct bpf_link **link);

@@ -51,8 +51,9 @@ struct error *sys_proc_read(const struct sys_roots *roots, pid_t pid, const char
 			    size_t *size);
 
 /*
- * What a file descriptor of the process leads to, from /proc/PID/fd/FD: a path, "socket:[123]",
- * "pipe:[123]"; the caller's. ESRCH: there is no such process or descriptor.
+ * What a file descriptor of the process refers to, from /proc/PID/fd/FD: a path, "socket:[123]" or
+ * "pipe:[123]". The caller frees *target. Fails with ESRCH if the process or the descriptor does
+ * not exist.
  */
 struct error *sys_proc_fd(const struct sys_roots *roots, pid_t pid, int fd, char **target);
 

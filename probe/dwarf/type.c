@@ -14,7 +14,7 @@ struct type type_of(Dwarf_Die *die)
 	for (int i = 0; i < 16; i++) {
 		if (die_ref(&now, DW_AT_type, &type.die)) {
 			type.is_void = false;
-			/* A type of a unit of its own is stood for by a stub without a name. */
+			/* A type in a type unit: this DIE only refers to it by its signature. */
 			Dwarf_Die other;
 			if (dwarf_hasattr(&type.die, DW_AT_signature) &&
 			    die_ref(&type.die, DW_AT_signature, &other))
