@@ -10,21 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/config.h"
 #include "cmd/job.h"
 #include "cmd/options.h"
-#include "lib/base/json_writer.h"
-#include "lib/base/clock.h"
 #include "lib/base/vec.h"
 #include "lib/sys/bpf_syscall.h"
 #include "perf/record/record.h"
-#include "show/csv.h"
-#include "show/result_json.h"
-#include "show/text_tables.h"
+#include "trace/trace_report.h"
 #include "trace/trace_run.h"
 
 enum {
@@ -297,103 +292,37 @@ static struct error *open_log(struct trace_args *args)
 
 /* ---- the end ---- */
 
-static struct error *print_summary(const struct trace_args *args, const struct trace_run *run)
+/* What other programs read goes where the calls went: the summary, and as JSON the losses. */
+static struct error *write_report(const struct trace_args *args, const struct trace_run *run,
+				  const struct trace_stats *stats)
 {
-	struct call_sums *sums = trace_run_sums(run);
-	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-	_cleanup_results_ struct results results = {
-		.subject = RESULTS_OF_CALLS,
-		.time = clock_ns(CLOCK_REALTIME),
+	const struct summary_opts opts = {
+		.format = args->json  ? SUMMARY_JSON
+			  : args->csv ? SUMMARY_CSV
+				      : SUMMARY_TEXT,
+		.threads = args->by_thread,
+		.errors = args->errno_summary,
+		.histograms = args->histograms,
 	};
-	struct csv csv = {0};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	bool closed = false;
 
-	if (!sums)
-		return NULL;
-	TRY(call_sums_results(sums, args->by_thread, args->errno_summary, args->histograms,
-			      &results));
-	if (args->json) {
-		results_json(&results, true, &out);
-	} else if (args->csv) {
-		results_csv(&csv, &results, &out);
-		csv_deinit(&csv);
-	} else {
-		call_sums_text(sums, args->errno_summary, &out);
-		for (size_t i = 0; i < results.n; i++) {
-			const struct result *r = &results.v[i];
-			const struct results one = {
-				.subject = results.subject, .v = (struct result *)r, .n = 1};
-
-			if (r->kind == RESULT_HIST)
-				results_text(&one, &(struct text_opts){0}, &out);
-		}
-	}
+	if (args->json)
+		trace_report_losses_json(stats, &out);
+	TRY(trace_report_sums(run, &opts, &out));
 	if (strbuf_failed(&out))
 		return error_nomem();
-	return cmd_write_fd(args->out_fd, out.str, out.len, &closed);
+	return out.len ? cmd_write_fd(args->out_fd, out.str, out.len, &closed) : NULL;
 }
 
-/* The same as a line of JSON, among the calls. */
-static struct error *write_losses(const struct trace_args *args, const struct trace_stats *stats)
+/* What the user reads. */
+static void print_report(void (*report)(const struct trace_stats *stats, struct strbuf *out),
+			 const struct trace_stats *stats)
 {
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-	struct json_writer w = json_writer_make(&out);
-	bool closed = false;
 
-	if (!stats->lost || !args->json)
-		return NULL;
-	jw_object(&w, NULL);
-	jw_text(&w, "type", "lost");
-	jw_u64(&w, "n", stats->lost);
-	jw_array(&w, "calls");
-	for (size_t i = 0; i < stats->n_losses; i++) {
-		const struct lost_calls *loss = &stats->losses[i];
-
-		jw_object(&w, NULL);
-		if (loss->name)
-			jw_text(&w, "syscall", loss->name);
-		else
-			jw_textf(&w, "syscall", "syscall_%u", loss->nr);
-		jw_u64(&w, "n", loss->n);
-		jw_end(&w);
-	}
-	jw_end(&w);
-	jw_end(&w);
-	json_writer_finish(&w);
-	strbuf_addch(&out, '\n');
-	return strbuf_failed(&out) ? error_nomem()
-				   : cmd_write_fd(args->out_fd, out.str, out.len, &closed);
-}
-
-/* "LOST 12 events: 10 openat, 2 read" */
-static void print_losses(const struct trace_stats *stats)
-{
-	if (!stats->lost)
-		return;
-	fprintf(stderr, "LOST %" PRIu64 " events", stats->lost);
-	for (size_t i = 0; i < stats->n_losses; i++) {
-		const struct lost_calls *loss = &stats->losses[i];
-
-		fprintf(stderr, "%s%" PRIu64 " ", i ? ", " : ": ", loss->n);
-		if (loss->name)
-			fprintf(stderr, "%s", loss->name);
-		else
-			fprintf(stderr, "syscall_%u", loss->nr);
-	}
-	fputs("; a larger ring (-m) or fewer calls (-e) may help\n", stderr);
-}
-
-static void print_stats(const struct trace_stats *stats)
-{
-	fprintf(stderr,
-		"Stats:\n"
-		"  vfs_getname : %" PRIu64 "\n"
-		" proc_getname: %" PRIu64 "\n"
-		"      records: %" PRIu64 " (%" PRIu64 " bytes, read in %" PRIu64 " batches)\n"
-		"        lines: %" PRIu64 "\n"
-		"         lost: %" PRIu64 "\n",
-		stats->fds_from_records, stats->fds_from_proc, stats->records, stats->record_bytes,
-		stats->drains, stats->lines, stats->lost);
+	report(stats, &out);
+	fputs(strbuf_str(&out), stderr);
 }
 
 static void print_written(const struct trace_args *args, const struct trace_stats *stats)
@@ -448,15 +377,14 @@ static struct error *print_ending(const struct trace_args *args, struct trace_ru
 	struct trace_stats stats;
 
 	trace_run_stats(run, &stats);
-	TRY(write_losses(args, &stats));
-	TRY(print_summary(args, run));
-	print_losses(&stats);
+	TRY(write_report(args, run, &stats));
+	print_report(trace_report_losses, &stats);
 	if (map_fd >= 0)
 		TRY(cmd_dump_map(map_fd, args->json, args->json ? stdout : stderr));
 	if (args->opts.output)
 		print_written(args, &stats);
 	if (args->tool_stats)
-		print_stats(&stats);
+		print_report(trace_report_stats, &stats);
 	*status = exit_status(run);
 	return NULL;
 }
