@@ -244,7 +244,26 @@ static void print_loss(const struct record_loss *loss)
 	case LEDGER_LOST_SAMPLES:
 		fprintf(stderr, "%llu samples of %s", n, loss->name);
 		break;
+	case LEDGER_SIDEBAND_LOST:
+		fprintf(stderr, "and %llu side-band records (comm, mmap, fork, exit)", n);
+		break;
+	case LEDGER_RECORDS_LOST:
+		fprintf(stderr, "%llu samples and side-band records, no room in the ring", n);
+		break;
 	}
+}
+
+/* Kernels before 6.0 do not count by event. */
+static void print_lost(const struct record_result *r)
+{
+	const unsigned long long n = r->lost_total;
+
+	if (r->lost == LOST_NOT_COUNTED && n)
+		fprintf(stderr, "lost samples not counted: the kernel reports %llu or more", n);
+	else if (r->lost == LOST_NOT_COUNTED)
+		fputs("lost samples not counted", stderr);
+	else
+		fprintf(stderr, "%s%llu lost", r->lost == LOST_UP_TO && n ? "up to " : "", n);
 }
 
 /* The last line tells what was written and what was lost; losses are told even with -q. */
@@ -256,12 +275,11 @@ static void print_end(const struct record_result *r, bool quiet)
 		fprintf(stderr, "[ perf-bpf record: Woken up %llu times to write data ]\n",
 			(unsigned long long)r->wakeups);
 	fprintf(stderr,
-		"[ perf-bpf record: Captured and wrote %.3f MB %s (%llu samples, %llu bytes, "
-		"%llu lost",
+		"[ perf-bpf record: Captured and wrote %.3f MB %s (%llu samples, %llu bytes, ",
 		r->bytes / 1024.0 / 1024.0,
 		strcmp(r->output, "-") ? r->output : "to standard output",
-		(unsigned long long)r->samples, (unsigned long long)r->bytes,
-		(unsigned long long)r->lost_total);
+		(unsigned long long)r->samples, (unsigned long long)r->bytes);
+	print_lost(r);
 	for (size_t i = 0; i < r->n_losses; i++) {
 		fputs(i ? "; " : ": ", stderr);
 		print_loss(&r->losses[i]);

@@ -73,10 +73,12 @@ bool record_encode_header_feature(struct strbuf *out, uint64_t feature, const vo
  * long deprecated type HEADER_EVENT_TYPE, which every perf skips.
  */
 enum ledger_kind {
-	LEDGER_RING_LOST = 1,	    /* records the kernel found no room for in a ring */
+	LEDGER_RING_LOST = 1,	    /* samples the kernel found no room for in a ring */
 	LEDGER_BPF_OUTPUT_LOST = 2, /* bpf_perf_event_output() calls that failed */
 	LEDGER_PROG_MISSED = 3,	    /* runs of a program that the kernel skipped (recursion) */
 	LEDGER_LOST_SAMPLES = 4,    /* samples a filter or throttling dropped (PERF_FORMAT_LOST) */
+	LEDGER_SIDEBAND_LOST = 5,   /* side-band records that found no room in a ring */
+	LEDGER_RECORDS_LOST = 6,    /* records of any type, before 6.0: an upper limit of samples */
 };
 struct record_ledger {
 	uint32_t kind;	  /* enum ledger_kind */

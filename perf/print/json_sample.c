@@ -204,6 +204,8 @@ void print_ledger_json(struct script_printer *p, const struct record_ledger *l, 
 		[LEDGER_BPF_OUTPUT_LOST] = "bpf-output",
 		[LEDGER_PROG_MISSED] = "program-missed",
 		[LEDGER_LOST_SAMPLES] = "samples",
+		[LEDGER_SIDEBAND_LOST] = "side-band",
+		[LEDGER_RECORDS_LOST] = "records",
 	};
 	struct json_writer w = begin_line(out);
 

@@ -45,13 +45,12 @@ static struct error *write_piece(struct recording *rec, const struct perf_ring *
 	return n ? data_writer_write(rec->writer, iov, first == n ? 1 : 2) : NULL;
 }
 
-static void see_lost(struct recording *rec, const struct perf_ring *ring, uint64_t at)
+/* Before what is unread of the ring is consumed: whether the next record may not have fitted. */
+static bool is_full(const struct perf_ring *ring)
 {
-	struct event *event =
-		rec->with_id ? event_by_id(rec, ring_u64(ring, at + 8)) : &rec->events.v[0];
+	const uint64_t largest = min_of((uint64_t)UINT16_MAX + 1, ring->size / 2);
 
-	if (event)
-		event->lost += ring_u64(ring, at + 16);
+	return ring->head - ring->tail > ring->size - largest;
 }
 
 /* Counts a sample; false: it is the recorder's own and does not go to the file. */
@@ -83,13 +82,15 @@ static bool see_sample(struct recording *rec, const struct perf_ring *ring, uint
 	return true;
 }
 
-static struct error *drain(struct recording *rec, struct perf_ring *ring, bool *any)
+static struct error *drain(struct recording *rec, struct cpu_ring *cpu_ring, bool *any)
 {
+	struct perf_ring *ring = &cpu_ring->ring;
 	struct iovec iov[2];
 	int n = perf_ring_peek(ring, iov);
 
 	if (!n)
 		return NULL;
+	cpu_ring->full = is_full(ring);
 	uint64_t at = ring->tail, piece = at, end = ring->head;
 	const uint64_t fixed = rec->with_id ? 40 : 32;
 	while (end - at >= sizeof(struct perf_event_header)) {
@@ -108,7 +109,7 @@ static struct error *drain(struct recording *rec, struct perf_ring *ring, bool *
 			break;
 		case PERF_RECORD_LOST:
 			if (header.size >= 24)
-				see_lost(rec, ring, at);
+				rec->lost_records += ring_u64(ring, at + 16);
 			break;
 		}
 		at += header.size;
@@ -126,7 +127,7 @@ struct error *rings_drain(struct recording *rec, bool *any)
 	*any = false;
 	vec_for_each (ring, &rec->rings) {
 		uint64_t before = rec->samples;
-		struct error *err = drain(rec, &ring->ring, any);
+		struct error *err = drain(rec, ring, any);
 
 		if (err) {
 			rec->samples = before; /* they are in the ring still */

@@ -7,9 +7,12 @@
  *    when it varies; raw bytes, cpu and period for tracepoints and probes;
  *  - with more than one event, samples begin with an IDENTIFIER, and so do
  *    all other records end (sample_id_all);
- *  - one event carries the side-band records (mmap2, comm, fork, ksymbol,
- *    bpf_event): a dummy when system-wide or when the others are enabled
- *    late, else the first event.
+ *  - side-band records (mmap2, comm, fork, ksymbol, bpf_event) come from a
+ *    dummy. perf records them with the first event where it can, but then the
+ *    kernel counts lost side-band records as lost samples of that event. So
+ *    that the file has the same events as perf's, the dummy is listed in it
+ *    only when system-wide or when the others are enabled late; else its ids
+ *    are further ids of the first event, whose sample_id fields are the same.
  *
  * All events of a recording share the sample_type bits that come before the
  * variable parts, so that drain.c finds them at one place.
@@ -297,7 +300,7 @@ static void set_callgraph(struct recording *rec, struct event *event)
 	rec->chains = true;
 }
 
-static void set_tracking(struct perf_event_attr *attr)
+void event_set_tracking(struct perf_event_attr *attr)
 {
 	attr->mmap = 1;
 	attr->mmap2 = 1;
@@ -338,7 +341,7 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 	switch (event->kind) {
 	case EVENT_TRACKING:
 		attr->sample_period = 1;
-		set_tracking(attr);
+		event_set_tracking(attr);
 		return NULL;
 	case EVENT_OUTPUT:
 		attr->sample_period = 1;
@@ -415,22 +418,21 @@ static void choose_ring_size(struct recording *rec)
 
 struct error *events_configure(struct recording *rec)
 {
-	bool dummy = rec->target.system_wide || rec->opts.delay_ms || !rec->events.n;
+	bool listed = rec->target.system_wide || rec->opts.delay_ms || !rec->events.n;
 	struct event *event;
 
 	/* Side-band records come from an event of the target. */
-	if (!dummy &&
+	if (!listed &&
 	    (rec->events.v[0].kind == EVENT_OUTPUT || rec->events.v[0].kind == EVENT_PROBE))
-		dummy = true;
-	if (dummy) {
-		event = event_new(rec, EVENT_TRACKING, "dummy:HG");
-		if (!event)
-			return error_nomem();
-		event->attr.type = PERF_TYPE_SOFTWARE;
-		event->attr.config = PERF_COUNT_SW_DUMMY;
-	}
+		listed = true;
+	event = event_new(rec, EVENT_TRACKING, "dummy:HG");
+	if (!event)
+		return error_nomem();
+	event->attr.type = PERF_TYPE_SOFTWARE;
+	event->attr.config = PERF_COUNT_SW_DUMMY;
+	event->unlisted = !listed;
 	choose_ring_size(rec);
-	rec->with_id = rec->events.n > 1;
+	rec->with_id = rec->events.n - event->unlisted > 1;
 	vec_for_each (event, &rec->events)
 		TRY(configure(rec, event, rec->with_id));
 	/*
@@ -442,7 +444,5 @@ struct error *events_configure(struct recording *rec)
 		cpu |= event->attr.sample_type & PERF_SAMPLE_CPU;
 	vec_for_each (event, &rec->events)
 		event->attr.sample_type |= cpu;
-	if (!dummy)
-		set_tracking(&rec->events.v[0].attr);
 	return NULL;
 }

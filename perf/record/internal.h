@@ -43,7 +43,7 @@ enum event_kind {
 	EVENT_PROGRAM,	/* of a program's section */
 	EVENT_OUTPUT,	/* a map's bpf-output */
 	EVENT_PROBE,	/* a probe's arguments: bpf-output, a tracepoint in the file */
-	EVENT_TRACKING, /* side-band: who mapped what, … */
+	EVENT_TRACKING, /* side-band: who mapped what, …; the last event */
 };
 
 /* An event of the recording, open once per CPU and thread. */
@@ -60,7 +60,8 @@ struct event {
 	bool has_period, has_freq;
 	enum select_callgraph callgraph;
 	uint16_t max_stack;
-	int inherit; /* -1: as the command line says */
+	bool unlisted; /* EVENT_TRACKING: the file has its ids as the first event's */
+	int inherit;   /* -1: as the command line says */
 	bool precise_max, sample_read;
 	int group;     /* -1: none */
 	size_t leader; /* index of its group's first event; its own otherwise */
@@ -75,8 +76,6 @@ struct event {
 	int map_fd;	     /* -1: none */
 	uint32_t map_entries;
 	VEC(struct event_fd) fds;
-	uint64_t lost;	    /* as LOST and LOST_SAMPLES records say */
-	uint64_t read_lost; /* as the fds say (PERF_FORMAT_LOST) */
 };
 
 struct record_object {
@@ -94,6 +93,7 @@ struct cpu_ring {
 	struct recording *rec;
 	int cpu;
 	bool polled;  /* some fd of it is watched */
+	bool full;    /* a record may not have fitted since the last one that we have read */
 	VEC(int) fds; /* that write to it; one at a time is watched */
 	size_t polled_fd;
 };
@@ -126,6 +126,7 @@ struct recording {
 	bool with_id;	/* samples begin with an IDENTIFIER */
 	uint64_t samples, dropped_self;
 	uint64_t first_time, last_time; /* of samples; 0: none */
+	uint64_t lost_records;		/* of all events, as LOST records say */
 	bool user_hit, kernel_hit, chains;
 
 	struct record_result result;
@@ -140,6 +141,8 @@ struct error *events_add(struct recording *rec, const char *text);
 /* A zeroed event at the end; NULL: no memory. */
 struct event *event_new(struct recording *rec, enum event_kind kind, const char *name);
 void event_deinit(struct event *event);
+/* The side-band records that an event of this attr is to write. */
+void event_set_tracking(struct perf_event_attr *attr);
 /* One whose samples programs of type perf_event can filter. */
 bool event_is_sampled_counter(const struct event *event);
 

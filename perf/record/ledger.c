@@ -4,10 +4,13 @@
  * sources:
  *
  *  - every fd's own count (PERF_FORMAT_LOST, 6.0): what its event found no
- *    room for in the ring, up to the last moment;
- *  - on older kernels, PERF_RECORD_LOST records, which tell of the whole ring
- *    and stand under the event that next found room; what is lost after the
- *    last record that fits is told by none;
+ *    room for in the ring, up to the last moment. Side-band records have an
+ *    event of their own (event_attrs.c), so the others' counts are samples;
+ *  - on older kernels, PERF_RECORD_LOST records. They count records of the
+ *    whole ring, side-band too, under the id of the event that next found
+ *    room: the sum is the most that can be samples. What is lost after the
+ *    last record that fits is in none of them: if a ring may have been full
+ *    then, the losses are not counted;
  *  - bpf_prog_info.recursion_misses (5.12): runs of a program that the kernel
  *    skipped because a program was running on that CPU already; of probes also
  *    what their links count (6.7).
@@ -52,26 +55,45 @@ static struct error *add(struct recording *rec, enum ledger_kind kind, const cha
 		return error_nomem();
 	}
 	*loss = (struct record_loss){.kind = kind, .name = copy, .id = id, .count = count};
-	if (kind != LEDGER_PROG_MISSED)
+	if (kind != LEDGER_PROG_MISSED && kind != LEDGER_SIDEBAND_LOST)
 		rec->result.lost_total += count;
 	return NULL;
 }
 
 static struct error *close_event(struct recording *rec, struct event *event, struct strbuf *out)
 {
+	const bool sideband = event->kind == EVENT_TRACKING;
 	struct event_fd *efd;
+	uint64_t sum = 0;
 
 	vec_for_each (efd, &event->fds) {
 		uint64_t lost = read_lost(event, efd->fd);
 		struct sample id = {.id = efd->id, .cpu = efd->cpu, .pid = -1, .tid = -1};
 
-		event->read_lost += lost;
-		if (lost)
+		sum += lost;
+		if (lost && !sideband)
 			record_encode_lost_samples(out, &event->attr, lost, &id);
 	}
-	return add(rec, event->kind == EVENT_OUTPUT ? LEDGER_BPF_OUTPUT_LOST : LEDGER_RING_LOST,
-		   event->name, event->fds.n ? event->fds.v[0].id : 0,
-		   rec->no_lost ? event->lost : event->read_lost);
+	return add(rec,
+		   sideband			 ? LEDGER_SIDEBAND_LOST
+		   : event->kind == EVENT_OUTPUT ? LEDGER_BPF_OUTPUT_LOST
+						 : LEDGER_RING_LOST,
+		   sideband ? "side-band" : event->name, event->fds.n ? event->fds.v[0].id : 0,
+		   sum);
+}
+
+/* Where the kernel does not count by event: the rings' LOST records, if they can be complete. */
+static struct error *close_rings(struct recording *rec)
+{
+	struct cpu_ring *ring;
+
+	if (!rec->no_lost)
+		return NULL;
+	rec->result.lost = LOST_UP_TO;
+	vec_for_each (ring, &rec->rings)
+		if (ring->full)
+			rec->result.lost = LOST_NOT_COUNTED;
+	return add(rec, LEDGER_RECORDS_LOST, "all events", 0, rec->lost_records);
 }
 
 static struct error *close_program(struct recording *rec, int fd)
@@ -105,6 +127,7 @@ struct error *ledger_close(struct recording *rec)
 		for (size_t i = 0; i < event->owned.n; i++)
 			TRY(close_program(rec, event->owned.v[i]));
 	}
+	TRY(close_rings(rec));
 	vec_for_each (object, &rec->objects) {
 		struct bpf_program *prog;
 

@@ -82,6 +82,12 @@ struct record_loss {
 	uint64_t count;
 };
 
+enum loss_accuracy {
+	LOST_EXACT,
+	LOST_UP_TO,	  /* before 6.0: side-band records are among lost_total */
+	LOST_NOT_COUNTED, /* and there may be more: a ring was full at the end */
+};
+
 struct record_result {
 	bool started;	  /* events were enabled, a file was written */
 	uint64_t samples; /* in the file, up to its last full round */
@@ -91,6 +97,7 @@ struct record_result {
 	const struct record_loss *losses; /* the ledger: what was lost, never 0 */
 	size_t n_losses;
 	uint64_t lost_total; /* ring losses and BPF output drops */
+	enum loss_accuracy lost;
 	uint64_t unwritten; /* of lost_total: samples that were taken, and found no room in the file
 			     */
 	bool workload_ended;

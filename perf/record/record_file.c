@@ -118,6 +118,26 @@ static struct error *run_loop(struct recording *rec)
 	return rings_drain(rec, &any);
 }
 
+/* With the ids of the tracking event, if this is the first one and that one is not listed. */
+static struct error *add_event(struct recording *rec, const struct event *event)
+{
+	const struct event *tracking = vec_last(&rec->events);
+	const bool both = event == rec->events.v && tracking->unlisted;
+	const size_t n = event->fds.n + (both ? tracking->fds.n : 0);
+	_cleanup_free_ uint64_t *ids = calloc(n, sizeof(*ids));
+	struct perf_event_attr attr;
+
+	if (!ids)
+		return error_nomem();
+	for (size_t i = 0; i < n; i++)
+		ids[i] = i < event->fds.n ? event->fds.v[i].id
+					  : tracking->fds.v[i - event->fds.n].id;
+	event_file_attr(event, &attr);
+	if (both)
+		event_set_tracking(&attr);
+	return data_writer_add_event(rec->writer, &attr, event->name, ids, n);
+}
+
 static struct error *writer_begin(struct recording *rec)
 {
 	struct data_writer_opts opts = {
@@ -129,17 +149,9 @@ static struct error *writer_begin(struct recording *rec)
 	struct event *event;
 
 	TRY(data_writer_open(rec->opts.output, &opts, &rec->writer));
-	vec_for_each (event, &rec->events) {
-		_cleanup_free_ uint64_t *ids = calloc(event->fds.n, sizeof(*ids));
-
-		if (!ids)
-			return error_nomem();
-		for (size_t i = 0; i < event->fds.n; i++)
-			ids[i] = event->fds.v[i].id;
-		struct perf_event_attr attr;
-		event_file_attr(event, &attr);
-		TRY(data_writer_add_event(rec->writer, &attr, event->name, ids, event->fds.n));
-	}
+	vec_for_each (event, &rec->events)
+		if (!event->unlisted)
+			TRY(add_event(rec, event));
 	TRY(features_begin(rec));
 	return data_writer_start(rec->writer);
 }

@@ -709,9 +709,21 @@ struct session_losses session_losses(const struct session *s)
 	return losses;
 }
 
+/* The kernel counted lost samples by event, and the recorder wrote that down at its end. */
+static bool losses_by_event(const struct session *s)
+{
+	struct event_node *const *ev;
+
+	vec_for_each (ev, &s->events)
+		if ((*ev)->pub.attr.read_format & PERF_FORMAT_LOST)
+			return session_is_complete(s);
+	return false;
+}
+
 uint64_t session_lost_samples(const struct session *s)
 {
-	return max_of(s->losses.lost_samples, s->losses.lost);
+	return losses_by_event(s) ? s->losses.lost_samples
+				  : max_of(s->losses.lost_samples, s->losses.lost);
 }
 
 bool session_is_complete(const struct session *s)
@@ -758,6 +770,11 @@ void session_warn_of_losses(const struct session *s, const char *name, const str
 	if (s->losses.lost_samples)
 		log_warn(log, "%s: %" PRIu64 " samples were lost while recording", name,
 			 s->losses.lost_samples);
+	else if (s->losses.lost && losses_by_event(s))
+		log_warn(log,
+			 "%s: %" PRIu64 " side-band records (comm, mmap, fork, exit) were lost "
+			 "while recording: names may be missing",
+			 name, s->losses.lost);
 	else if (s->losses.lost)
 		log_warn(log,
 			 "%s: %" PRIu64 " records were lost while recording, in %" PRIu64 " chunks",

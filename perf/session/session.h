@@ -176,8 +176,9 @@ struct session_losses {
 struct session_losses session_losses(const struct session *s);
 /*
  * The samples that were lost, as far as records say. The kernel counts what found no room in a ring
- * twice: by LOST records, and since 6.0 by event, which perf writes at the end as LOST_SAMPLES. A
- * recording without these has LOST alone, which counts records of other types too.
+ * twice: by LOST records, which count records of other types too, and since 6.0 by event, which
+ * record writes at its end as LOST_SAMPLES. A recording before 6.0, or one that was not finished,
+ * has LOST alone.
  */
 uint64_t session_lost_samples(const struct session *s);
 /*
