@@ -119,6 +119,14 @@ struct error *recording_open(struct recording_opts *opts, const struct log *log,
 	return resolver_new(r->session, &resolver_opts, &r->resolver);
 }
 
+struct error *recording_write_out(void *ctx, const struct strbuf *out)
+{
+	bool closed = false;
+
+	TRY(cmd_write_out(out->str, out->len, &closed));
+	return closed ? SESSION_STOP : NULL;
+}
+
 void recording_close(struct opened_recording *r)
 {
 	resolver_free(r->resolver);

@@ -37,6 +37,8 @@ extern const struct argp recording_argp;
 /* Opens what the options say; log outlives it. Wrong values are errors of usage. */
 struct error *recording_open(struct recording_opts *opts, const struct log *log,
 			     struct opened_recording *r);
+/* Of script_opts. A reader that has gone ends the command quietly. */
+struct error *recording_write_out(void *ctx, const struct strbuf *out);
 void recording_close(struct opened_recording *r);
 #define _cleanup_recording_ _cleanup_(recording_close)
 

@@ -5,6 +5,7 @@
  * each row its call chains.
  */
 #include <argp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "cmd/recording.h"
 #include "perf/hist/summary.h"
 #include "perf/print/print_header.h"
+#include "perf/print/print_script.h"
 #include "show/perf_text.h"
 
 struct report {
@@ -22,7 +24,7 @@ struct report {
 	struct summary_opts sums;
 	struct perf_text_opts text;
 	struct export_opts export;
-	bool order_given, inverted, header, header_only;
+	bool order_given, inverted, header, header_only, dump;
 	int verbose;
 	struct log log;
 };
@@ -87,6 +89,8 @@ static const struct argp_option options[] = {
 	{"header", OPT_HEADER, NULL, 0, "Print the recording's header first", 0},
 	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Print only the recording's header", 0},
 	{"no-skip-empty", OPT_NO_SKIP_EMPTY, NULL, 0, "Also show events without samples", 0},
+	{"dump-raw-trace", 'D', NULL, 0,
+	 "Print every record with its bytes, and the number of records of each type", 0},
 	{"stdio", OPT_STDIO, NULL, 0, "Print text: the default, accepted as perf has it", 0},
 	{"quiet", 'q', NULL, 0, "Print only rows, without headers and warnings", 0},
 	{"verbose", 'v', NULL, 0, "Show addresses and paths (-vv for debugging)", 0},
@@ -109,6 +113,7 @@ static const struct option_member members[] = {
 	OPTION_SETS('U', struct report, sums.hide_unresolved),
 	OPTION_SETS(OPT_HEADER, struct report, header),
 	OPTION_SETS(OPT_HEADER_ONLY, struct report, header_only),
+	OPTION_SETS('D', struct report, dump),
 	OPTION_SETS(OPT_NO_SKIP_EMPTY, struct report, sums.show_empty),
 	OPTION_SETS('q', struct report, text.quiet),
 	OPTION_SETS('v', struct report, verbose),
@@ -157,6 +162,9 @@ static void check_options(struct argp_state *state, const struct report *rp)
 {
 	if (rp->export.json + rp->export.csv + rp->export.folded > 1)
 		argp_error(state, "choose one of --json, --csv and --folded");
+	if (rp->dump && (!is_text(rp) || rp->export.html || rp->export.pprof))
+		argp_error(state, "--dump-raw-trace cannot be used with --json, --csv, --folded, "
+				  "--html or --pprof");
 	if (is_text(rp))
 		return;
 	if (rp->header && !rp->header_only)
@@ -302,6 +310,29 @@ static struct error *write_out(const struct strbuf *out)
 	return NULL;
 }
 
+/* Instead of the tables. */
+static struct error *dump(const struct report *rp, const struct opened_recording *r)
+{
+	struct field_choice fields;
+	const struct script_opts opts = {
+		.sz = sizeof(opts),
+		.recording = r,
+		.fields = &fields,
+		.hide_chain = true,
+		.dump = DUMP_REPORT,
+		.write = recording_write_out,
+	};
+	_cleanup_strbuf_ struct strbuf head = STRBUF_INIT;
+
+	signal(SIGPIPE, SIG_IGN);
+	field_choice_init(&fields);
+	print_head(rp, r, &head);
+	struct error *err = recording_write_out(NULL, &head);
+	if (err)
+		return err == SESSION_STOP ? NULL : err;
+	return script_print(&opts);
+}
+
 static struct error *report_run(struct report *rp)
 {
 	_cleanup_recording_ struct opened_recording r = {0};
@@ -311,6 +342,8 @@ static struct error *report_run(struct report *rp)
 
 	TRY(export_check(&rp->export));
 	TRY(recording_open(&rp->recording, &rp->log, &r));
+	if (rp->dump && !rp->header_only)
+		return dump(rp, &r);
 	rp->sums.sz = sizeof(rp->sums);
 	rp->sums.recording = &r;
 	TRY(summary_new(&rp->sums, &summary));

@@ -62,7 +62,6 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_SHOW_LOST, struct script_options, script.show_lost),
 	OPTION_SETS(OPT_SHOW_BPF, struct script_options, script.show_bpf),
 	OPTION_SETS(OPT_SHOW_SWITCH, struct script_options, script.show_switch),
-	OPTION_SETS('D', struct script_options, script.dump),
 	{0},
 };
 
@@ -82,6 +81,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_HEADER_ONLY:
 		o->script.header_only = o->script.header = true;
+		return 0;
+	case 'D':
+		o->script.dump = DUMP_SCRIPT;
 		return 0;
 	case 'v':
 		o->log = cmd_log(++o->verbose);
@@ -108,15 +110,6 @@ static const struct argp argp = {
 	       "See perf-bpf-script(1) for the fields, the conditions and the schema of --json.",
 };
 
-/* Of script_opts. A reader that has gone ends the command quietly. */
-static struct error *write_out(void *ctx, const struct strbuf *out)
-{
-	bool closed = false;
-
-	TRY(cmd_write_out(out->str, out->len, &closed));
-	return closed ? SESSION_STOP : NULL;
-}
-
 static struct error *run(struct script_options *o)
 {
 	_cleanup_recording_ struct opened_recording r = {0};
@@ -126,7 +119,7 @@ static struct error *run(struct script_options *o)
 	o->script.recording = &r;
 	o->script.fields = &o->fields;
 	o->script.max_stack = o->recording.max_stack;
-	o->script.write = write_out;
+	o->script.write = recording_write_out;
 	return script_print(&o->script);
 }
 

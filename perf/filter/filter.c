@@ -549,7 +549,7 @@ static struct where_value value_of(void *ctx, size_t i)
 			: sample_value(f->in, b->sample);
 }
 
-static bool has_time(const struct filter *f, uint64_t time)
+bool filter_has_time(const struct filter *f, uint64_t time)
 {
 	return !f->time.n || !time || time_spans_have(&f->time, time);
 }
@@ -610,7 +610,7 @@ static bool has_symbol(const struct filter *f, const struct location *leaf)
 
 enum filter_verdict filter_sample(struct filter *f, const struct filter_input *in)
 {
-	if (!has_time(f, in->sample->time) || !filter_has_cpu(f, in->sample->cpu) ||
+	if (!filter_has_time(f, in->sample->time) || !filter_has_cpu(f, in->sample->cpu) ||
 	    !fulfils_condition(f, in))
 		return FILTER_DROP;
 	return has_thread(f, in) && has_dso(f, in->leaf) && has_symbol(f, in->leaf) ? FILTER_SHOW

@@ -88,6 +88,9 @@ enum filter_verdict filter_sample(struct filter *f, const struct filter_input *i
 /* Of a record that is not a sample: whether its CPU is selected; -1 is unknown, and is. */
 bool filter_has_cpu(const struct filter *f, int32_t cpu);
 
+/* Whether --time selects this time. */
+bool filter_has_time(const struct filter *f, uint64_t time);
+
 /* After the last sample of a pipe, whose events were not known before: names of no event. */
 struct error *filter_end(const struct filter *f);
 

@@ -54,12 +54,20 @@ void print_record(struct script_printer *p, const struct record *rec, const stru
 		  struct strbuf *out);
 
 /*
- * perf script -D: where the record stands in the file, its bytes and what it
- * is. sample, event and thread are NULL for what is no sample.
+ * perf script -D and perf report -D: the offset of the record in the file, its bytes, and what it
+ * is. sample, event and thread are NULL for a record that is not a sample. perf marks records that
+ * the command does not use; the two commands use different ones.
  */
-void print_record_raw(struct script_printer *p, const struct record *rec,
+enum dump_style { DUMP_NONE, DUMP_SCRIPT, DUMP_REPORT };
+
+struct dump {
+	enum dump_style style;
+	const char *file; /* its name */
+};
+
+void print_record_raw(struct script_printer *p, const struct dump *dump, const struct record *rec,
 		      const struct sample *sample, const struct session_event *event,
-		      const struct thread *thread, const char *file, struct strbuf *out);
+		      const struct thread *thread, struct strbuf *out);
 
 /* The same as one line of JSON each; the schema stands in doc/script-json.md. */
 void print_sample_json(struct script_printer *p, const struct record *rec,

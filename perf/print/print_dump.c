@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Records with their bytes, as perf script -D prints them:
+ * Records with their bytes, as perf script -D and perf report -D print them:
  *
  *	0x1a8@perf.data [0x50]: event: 1
  *	.
@@ -161,9 +161,112 @@ static void add_stamp(struct script_printer *p, const struct record *rec,
 		strbuf_addf(out, "%" PRIu64 " ", is_user ? 0 : id->time);
 }
 
-void print_record_raw(struct script_printer *p, const struct record *rec,
+static void add_namespaces(struct cursor c, struct strbuf *out)
+{
+	static const char *const names[] = {"net", "uts", "ipc", "pid", "user", "mnt", "cgroup"};
+	uint32_t pid, tid;
+	uint64_t n, dev, ino;
+
+	if (!cursor_u32(&c, &pid) || !cursor_u32(&c, &tid) || !cursor_u64(&c, &n))
+		return;
+	strbuf_addf(out, " %d/%d - nr_namespaces: %u\n\t\t[", (int)pid, (int)tid, (unsigned)n);
+	for (uint64_t i = 0; i < n && cursor_u64(&c, &dev) && cursor_u64(&c, &ino); i++)
+		strbuf_addf(out, "%s%u/%s: %" PRIu64 "/0x%" PRIx64 "%s",
+			    i && !(i % 4) ? "\n\t\t " : "", (unsigned)i,
+			    i < ARRAY_SIZE(names) ? names[i] : "unknown", dev, ino,
+			    i + 1 < n ? ", " : "]\n");
+}
+
+/* The final values of an event's counter for one task (record -s). */
+static void add_read_record(struct cursor c, const struct session_event *event, struct strbuf *out)
+{
+	static const struct {
+		uint64_t format;
+		const char *name;
+	} values[] = {
+		{PERF_FORMAT_TOTAL_TIME_ENABLED, "time enabled"},
+		{PERF_FORMAT_TOTAL_TIME_RUNNING, "time running"},
+		{PERF_FORMAT_ID, "id          "},
+		{PERF_FORMAT_LOST, "lost        "},
+	};
+	uint32_t pid, tid;
+	uint64_t value;
+
+	if (!cursor_u32(&c, &pid) || !cursor_u32(&c, &tid) || !cursor_u64(&c, &value))
+		return;
+	strbuf_addf(out, ": %d %d %s %" PRIu64 "\n", (int)pid, (int)tid,
+		    event ? event->name : "unknown", value);
+	for (size_t i = 0; event && i < ARRAY_SIZE(values); i++)
+		if (event->attr.read_format & values[i].format && cursor_u64(&c, &value))
+			strbuf_addf(out, "... %s : %" PRIu64 "\n", values[i].name, value);
+}
+
+static void add_cgroup(struct cursor c, struct strbuf *out)
+{
+	uint64_t id;
+	const char *path;
+
+	if (!cursor_u64(&c, &id) || !(path = cursor_cstr(&c)))
+		return;
+	strbuf_addf(out, " cgroup: %" PRIu64 " %s\n", id, path);
+}
+
+static void add_lost(const struct record *rec, struct strbuf *out)
+{
+	const bool is_samples = rec->header.type == PERF_RECORD_LOST_SAMPLES;
+	struct record_lost r;
+	_cleanup_error_ struct error *err = record_lost_decode(rec->body, &r);
+
+	if (!err)
+		strbuf_addf(out, ": id:%" PRIu64 ": %s:%" PRIu64 "\n",
+			    is_samples ? rec->id.id : r.id, is_samples ? "lost samples " : "lost",
+			    r.lost);
+}
+
+/* What the record says, and whether perf's command uses it. */
+static void add_body(enum dump_style style, const struct record *rec, struct strbuf *out)
+{
+	const uint32_t type = rec->header.type;
+	const bool is_report = style == DUMP_REPORT;
+	struct cursor c = rec->body;
+	bool is_used = true;
+
+	cursor_seek(&c, sizeof(struct perf_event_header));
+	print_record_name(rec, out);
+	switch (type) {
+	case PERF_RECORD_THROTTLE:
+	case PERF_RECORD_UNTHROTTLE:
+		is_used = !is_report;
+		break;
+	case PERF_RECORD_NAMESPACES:
+		add_namespaces(c, out);
+		break;
+	case PERF_RECORD_READ:
+		add_read_record(c, rec->event, out);
+		is_used = is_report;
+		break;
+	case PERF_RECORD_CGROUP:
+		add_cgroup(c, out);
+		break;
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		add_lost(rec, out);
+		break;
+	case RECORD_THREAD_MAP:
+	case RECORD_CPU_MAP:
+		is_used = !is_report;
+		/* fall through */
+	default:
+		print_record_body(rec, out);
+		break;
+	}
+	if (!is_used)
+		strbuf_adds(out, ": unhandled!\n");
+}
+
+void print_record_raw(struct script_printer *p, const struct dump *dump, const struct record *rec,
 		      const struct sample *sample, const struct session_event *event,
-		      const struct thread *thread, const char *file, struct strbuf *out)
+		      const struct thread *thread, struct strbuf *out)
 {
 	const bool is_pipe = session_header(p->opts.session)->pipe;
 	const bool is_user = rec->header.type >= 64; /* perf's own */
@@ -175,7 +278,7 @@ void print_record_raw(struct script_printer *p, const struct record *rec,
 		return;
 	}
 	strbuf_addf(out, "\n%#" PRIx64 "@%s [%#x]: event: %u\n.\n. ... raw event: size %u bytes\n",
-		    offset, is_pipe ? "pipe" : file, rec->header.size, rec->header.type,
+		    offset, is_pipe ? "pipe" : dump->file, rec->header.size, rec->header.type,
 		    rec->header.size);
 	for (size_t line = 0; line < rec->body.size; line += 16) {
 		strbuf_addf(out, ".  %04x: ", (unsigned)line);
@@ -187,8 +290,10 @@ void print_record_raw(struct script_printer *p, const struct record *rec,
 	if (!sample) {
 		const size_t from = out->len;
 
-		print_record_body(rec, out);
-		plain_since(out, from, is_user); /* the kernel's records take one line */
+		add_body(dump->style, rec, out);
+		plain_since(out, from,
+			    is_user || rec->header.type == PERF_RECORD_READ ||
+				    rec->header.type == PERF_RECORD_NAMESPACES);
 		return;
 	}
 	add_sample(p, rec, sample, &event->attr, out);

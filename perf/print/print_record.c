@@ -191,12 +191,17 @@ static void add_event_update(struct cursor c, struct strbuf *out)
 	}
 }
 
-void print_record_body(const struct record *rec, struct strbuf *out)
+void print_record_name(const struct record *rec, struct strbuf *out)
 {
 	const char *name = record_type_name(rec->header.type);
-	_cleanup_error_ struct error *err = NULL;
 
 	strbuf_addf(out, "PERF_RECORD_%s", name ? name : "UNKNOWN");
+}
+
+void print_record_body(const struct record *rec, struct strbuf *out)
+{
+	_cleanup_error_ struct error *err = NULL;
+
 	switch (rec->header.type) {
 	case PERF_RECORD_COMM: {
 		struct record_comm r;
@@ -295,6 +300,7 @@ void print_record(struct script_printer *p, const struct record *rec, const stru
 		print_start(p, event, rec->header.type, &id, thread, out);
 	}
 	const size_t from = out->len;
+	print_record_name(rec, out);
 	print_record_body(rec, out);
 	plain_since(out, from, false);
 }

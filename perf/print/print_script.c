@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "perf/print/dump_counts.h"
 #include "perf/print/print_header.h"
 #include "perf/print/sample_reader.h"
 
@@ -22,6 +23,8 @@ struct script {
 	struct script_printer *printer;
 	struct sample_reader reader;
 	struct strbuf out;
+	struct dump dump;
+	struct dump_counts counts;
 	bool closed;	 /* nobody reads our output any more */
 	bool header_due; /* of a pipe, where records say what is in it */
 };
@@ -50,7 +53,7 @@ static struct error *learn(struct script *sc)
 	return sample_reader_learn(&sc->reader);
 }
 
-static bool is_selected(struct script *sc)
+static enum filter_verdict verdict_of(struct script *sc)
 {
 	const struct sample_reader *r = &sc->reader;
 	struct filter_input in = {.sample = r->sample, .event = r->event, .thread = r->thread};
@@ -62,7 +65,7 @@ static bool is_selected(struct script *sc)
 			     &leaf);
 		in.leaf = &leaf;
 	}
-	return filter_sample(sc->recording->filter, &in) == FILTER_SHOW;
+	return filter_sample(sc->recording->filter, &in);
 }
 
 static struct error *on_sample(struct session_tool *tool, struct session *s,
@@ -77,9 +80,19 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 	if (sample_reader_has_news(&sc->reader))
 		TRY(learn(sc));
 	sample_reader_set(&sc->reader, sample, event, thread);
-	if (sc->opts->dump)
-		print_record_raw(sc->printer, rec, sample, event, thread, sc->name, &sc->out);
-	if (!is_selected(sc))
+	if (sc->dump.style) {
+		/* perf looks for the thread of a sample that --time selects. */
+		const bool in_time = filter_has_time(sc->recording->filter, sample->time);
+
+		print_record_raw(sc->printer, &sc->dump, rec, sample, event,
+				 in_time ? thread : NULL, &sc->out);
+	}
+	const enum filter_verdict verdict = verdict_of(sc);
+	if (sc->dump.style == DUMP_REPORT) {
+		TRY(dump_counts_add(&sc->counts, rec, verdict == FILTER_DROP ? NULL : event));
+		return maybe_flush(sc);
+	}
+	if (verdict != FILTER_SHOW)
 		return maybe_flush(sc);
 	if (sc->opts->json)
 		print_sample_json(sc->printer, rec, sample, event, thread, &sc->out);
@@ -120,8 +133,10 @@ static struct error *on_record(struct script *sc, const struct record *rec, int3
 	struct thread *thread = NULL;
 
 	/* By the events that were known before it. */
-	if (sc->opts->dump)
-		print_record_raw(sc->printer, rec, NULL, NULL, NULL, sc->name, &sc->out);
+	if (sc->dump.style)
+		print_record_raw(sc->printer, &sc->dump, rec, NULL, NULL, NULL, &sc->out);
+	if (sc->dump.style == DUMP_REPORT)
+		TRY(dump_counts_add(&sc->counts, rec, NULL));
 	if (session_n_events(sc->session) != sc->reader.n_events)
 		TRY(learn(sc));
 	if (!is_shown(sc->opts, rec->header.type) ||
@@ -175,6 +190,8 @@ static struct error *print_records(struct script *sc)
 	if (opts->show_lost || opts->show_bpf || opts->show_switch || opts->json || opts->dump)
 		tool.other = on_other;
 	TRY(session_process(sc->session, &tool));
+	if (opts->dump == DUMP_REPORT)
+		dump_counts_print(&sc->counts, sc->session, &sc->out);
 	if (opts->json && !sc->closed) {
 		const struct session_losses losses = session_losses(sc->session);
 
@@ -231,11 +248,15 @@ struct error *script_print(const struct script_opts *opts)
 		.session = opts->recording->session,
 		.name = strcmp(opts->recording->path, "-") ? opts->recording->path : "PIPE",
 		.reader.recording = opts->recording,
+		.dump.style = opts->dump,
 	};
+
+	sc.dump.file = sc.name;
 	struct error *err = print_all(&sc);
 
 	printer_free(sc.printer);
 	sample_reader_deinit(&sc.reader);
+	dump_counts_deinit(&sc.counts);
 	strbuf_deinit(&sc.out);
 	return err == SESSION_STOP ? NULL : err;
 }

@@ -13,7 +13,8 @@ struct script_opts {
 	size_t sz;				  /* sizeof(struct script_opts) */
 	const struct opened_recording *recording; /* borrowed */
 	const struct field_choice *fields;
-	bool json, ns, hide_chain, dump;
+	bool json, ns, hide_chain;
+	enum dump_style dump; /* DUMP_REPORT: no lines, but the number of records of each type */
 	bool header, header_only;
 	bool show_task, show_mmap, show_lost, show_bpf, show_switch;
 	unsigned max_stack; /* 0: 127 */

@@ -32,7 +32,8 @@ void add_hex_row(struct strbuf *out, const uint8_t *bytes, size_t n, size_t widt
 void print_start(struct script_printer *p, const struct session_event *event, uint32_t type,
 		 const struct sample *sample, const struct thread *thread, struct strbuf *out);
 
-/* "PERF_RECORD_COMM: ls:7/7" and a newline. */
+/* "PERF_RECORD_COMM", then ": ls:7/7" and a newline. */
+void print_record_name(const struct record *rec, struct strbuf *out);
 void print_record_body(const struct record *rec, struct strbuf *out);
 
 /* "AX", "x29": perf's name of a register by its number; arch NULL: x86-64. */

@@ -580,12 +580,14 @@ struct error *session_user_record(struct session *s, struct chunk *chunk, const 
 		TRY(call_other(s));
 		return s->tool->unordered ? NULL : order_round(s);
 	case RECORD_COMPRESSED:
+		s->n_compressed++;
 		return session_unpack(s, chunk, rec + sizeof(struct perf_event_header),
 				      size - sizeof(struct perf_event_header));
 	case RECORD_COMPRESSED2: {
 		struct cursor c = s->rec.body;
 		uint64_t n;
 
+		s->n_compressed2++;
 		cursor_skip(&c, sizeof(struct perf_event_header));
 		if (!cursor_u64(&c, &n) || n > cursor_left(&c))
 			return cursor_error(&c, "the COMPRESSED2 record ends too early");
@@ -718,6 +720,18 @@ static bool losses_by_event(const struct session *s)
 		if ((*ev)->pub.attr.read_format & PERF_FORMAT_LOST)
 			return session_is_complete(s);
 	return false;
+}
+
+uint64_t session_n_compressed(const struct session *s, uint32_t type)
+{
+	switch (type) {
+	case RECORD_COMPRESSED:
+		return s->n_compressed;
+	case RECORD_COMPRESSED2:
+		return s->n_compressed2;
+	default:
+		return 0;
+	}
 }
 
 uint64_t session_lost_samples(const struct session *s)

@@ -188,6 +188,11 @@ uint64_t session_lost_samples(const struct session *s);
  */
 struct error *session_check_complete(const struct session *s, const char *name);
 bool session_is_complete(const struct session *s);
+/*
+ * How many records of this type, COMPRESSED or COMPRESSED2, were unpacked. Callbacks get what they
+ * hold in their place.
+ */
+uint64_t session_n_compressed(const struct session *s, uint32_t type);
 /* Warns of what was lost; name is the recording's. */
 void session_warn_of_losses(const struct session *s, const char *name, const struct log *log);
 

@@ -259,12 +259,17 @@ test_raw_dump() {
 	cmp theirs mine || fail "differs: $(diff theirs mine | head -5)"
 }
 
-# same_dump FILE TEXT: script -D prints what perf prints, and TEXT is in it
+# same_dump FILE TEXT [OPTION...]: script -D and report -D print what perf prints, and TEXT is in it
 same_dump() {
-	"$PERF" script -D -G -i "$1" >theirs 2>/dev/null
-	"$PERF_BPF" script -D -G -i "$1" >mine
-	grep -aqF "$2" theirs || fail "$1: perf's dump has no '$2'"
-	cmp theirs mine || fail "$1: differs: $(diff theirs mine | head -5)"
+	local file=$1 text=$2
+	shift 2
+	for command in "script -D -G" "report -D"; do
+		"$PERF" $command "$@" -i "$file" >theirs 2>/dev/null
+		"$PERF_BPF" $command "$@" -i "$file" >mine
+		grep -aqF "$text" theirs || fail "$file: $command of perf has no '$text'"
+		cmp theirs mine || fail "$file: $command differs: $(diff theirs mine | head -5)"
+	done
+	grep -q '^ *SAMPLE events: ' mine || fail "$file: report -D printed no sums"
 }
 
 # Pipes, compressed records, values of groups, registers and stacks, data sources.
@@ -283,6 +288,29 @@ test_raw_dump_of_other_recordings() {
 	same_dump w.data '... user regs: mask 0x'
 	record t.data --per-thread -e page-faults
 	same_dump t.data 'PERF_RECORD_CPU_MAP: -1'
+	record n.data --namespaces --all-cgroups -s -e cpu-clock
+	same_dump n.data ' - nr_namespaces: '
+	same_dump n.data 'PERF_RECORD_CGROUP cgroup: '
+	same_dump n.data '... time enabled : '
+	same_dump n.data '... time enabled : ' --time 0,1
+	"$PERF" record -q -o l.data -m 1 -F 30000 -e cpu-clock -e 'syscalls:*' -- \
+		dd if=/dev/zero of=/dev/null bs=1 count=100000 2>/dev/null
+	same_dump l.data 'PERF_RECORD_THROTTLE'
+	same_dump l.data ': lost:'
+	same_dump l.data ': lost samples :'
+}
+
+test_raw_dump_of_report() {
+	need_perf
+	record r.data -g -e cpu-clock -e syscalls:sys_enter_write
+	same_dump r.data 'FINISHED_INIT: unhandled!'
+	same_dump r.data 'FINISHED_INIT: unhandled!' --header
+	for export in --json --csv --folded --html=x --pprof=x; do
+		expect_status 2 "$PERF_BPF" report -D $export -i r.data
+		assert_contains err "--dump-raw-trace cannot be used with"
+	done
+	"$PERF_BPF" report -D -i r.data 2>err | head -n 1 >out
+	[ ! -s err ] || fail "a closed pipe: $(cat err)"
 }
 
 test_bpf_output_bytes() {
