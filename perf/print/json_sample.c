@@ -206,6 +206,7 @@ void print_ledger_json(struct script_printer *p, const struct record_ledger *l, 
 		[LEDGER_LOST_SAMPLES] = "samples",
 		[LEDGER_SIDEBAND_LOST] = "side-band",
 		[LEDGER_RECORDS_LOST] = "records",
+		[LEDGER_FILTERED] = "filtered",
 	};
 	struct json_writer w = begin_line(out);
 
@@ -216,7 +217,7 @@ void print_ledger_json(struct script_printer *p, const struct record_ledger *l, 
 		jw_u64(&w, "kind", l->kind);
 	if (l->id)
 		jw_u64(&w, "id", l->id);
-	jw_u64(&w, "lost", l->count);
+	jw_u64(&w, l->kind == LEDGER_FILTERED ? "programs" : "lost", l->count);
 	jw_text_if(&w, "name", l->name);
 	end_line(&w);
 }

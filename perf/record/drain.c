@@ -111,6 +111,9 @@ static struct error *drain(struct recording *rec, struct cpu_ring *cpu_ring, boo
 			if (header.size >= 24)
 				rec->lost_records += ring_u64(ring, at + 16);
 			break;
+		case PERF_RECORD_BPF_EVENT:
+			rec->programs_changed = true;
+			break;
 		}
 		at += header.size;
 	}

@@ -10,6 +10,7 @@
  *	write_features.c, write_tracing.c	what the header says
  *	synth_records.c		what is there already: processes, maps, programs
  *	drain.c		the rings to the file, counting what goes by
+ *	strangers.c	programs of others at our tracepoints
  *	ledger.c	what was lost
  *	buildid.c	the build ids of what was hit
  */
@@ -75,6 +76,7 @@ struct event {
 	struct bpf_map *map; /* EVENT_OUTPUT, EVENT_PROBE: where its fds go; NULL */
 	int map_fd;	     /* -1: none */
 	uint32_t map_entries;
+	uint32_t strangers; /* programs of others that filter it: the most that were seen */
 	VEC(struct event_fd) fds;
 };
 
@@ -128,6 +130,8 @@ struct recording {
 	uint64_t first_time, last_time; /* of samples; 0: none */
 	uint64_t lost_records;		/* of all events, as LOST records say */
 	bool user_hit, kernel_hit, chains;
+	bool programs_changed; /* some were loaded or unloaded, as BPF_EVENT records say */
+	int64_t strangers_due; /* when to look for programs of others next, in ms */
 
 	struct record_result result;
 	VEC(struct record_loss) losses;
@@ -209,6 +213,11 @@ struct error *synthesize(struct recording *rec);
 struct error *rings_drain(struct recording *rec, bool *any);
 /* After a failure to write: what the last round and the rings held is lost. */
 void rings_count_unwritten(struct recording *rec);
+
+/* strangers.c: warns of programs of others that filter an event. */
+void strangers_find(struct recording *rec);
+/* The same, if programs changed or a second has gone by. */
+void strangers_find_if_due(struct recording *rec);
 
 /* ledger.c */
 struct error *ledger_close(struct recording *rec);

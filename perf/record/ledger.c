@@ -15,6 +15,9 @@
  *    skipped because a program was running on that CPU already; of probes also
  *    what their links count (6.7).
  *
+ * Programs of others that filtered an event (strangers.c) have a line, too:
+ * what they kept out, nobody counts.
+ *
  * The lines go into the file twice: as LOST_SAMPLES records, which perf shows,
  * and as our own ledger records with names.
  */
@@ -43,6 +46,13 @@ static uint64_t read_lost(const struct event *event, int fd)
 	return words[n - 1];
 }
 
+/* Those whose sum is "N lost". */
+static bool is_loss(enum ledger_kind kind)
+{
+	return kind == LEDGER_RING_LOST || kind == LEDGER_BPF_OUTPUT_LOST ||
+	       kind == LEDGER_LOST_SAMPLES || kind == LEDGER_RECORDS_LOST;
+}
+
 static struct error *add(struct recording *rec, enum ledger_kind kind, const char *name,
 			 uint64_t id, uint64_t count)
 {
@@ -55,7 +65,7 @@ static struct error *add(struct recording *rec, enum ledger_kind kind, const cha
 		return error_nomem();
 	}
 	*loss = (struct record_loss){.kind = kind, .name = copy, .id = id, .count = count};
-	if (kind != LEDGER_PROG_MISSED && kind != LEDGER_SIDEBAND_LOST)
+	if (is_loss(kind))
 		rec->result.lost_total += count;
 	return NULL;
 }
@@ -124,6 +134,8 @@ struct error *ledger_close(struct recording *rec)
 
 	vec_for_each (event, &rec->events) {
 		TRY(close_event(rec, event, &out));
+		TRY(add(rec, LEDGER_FILTERED, event->name, event->fds.n ? event->fds.v[0].id : 0,
+			event->strangers));
 		for (size_t i = 0; i < event->owned.n; i++)
 			TRY(close_program(rec, event->owned.v[i]));
 	}

@@ -15,7 +15,7 @@
  * each program gets an fd of its own for that (carrier_fd). While it is attached it filters every
  * perf event of that tracepoint in the system: other recordings of it hold
  * only what all programs let through, as ours does while others have programs
- * there. We cannot change that, so we say so (warn_of_strangers). The probes
+ * there. We cannot change that, so we say so (strangers.c). The probes
  * of kprobes and uprobes are each fd's own: the program goes to every fd and
  * touches nobody else. A perf_event program is an overflow handler: to every
  * fd too, one program to an fd.
@@ -430,26 +430,6 @@ static void warn_of_several(struct recording *rec, struct event *event)
 			 (size_t)event->progs.n, event->name);
 }
 
-/* Programs of others filter what we see of a tracepoint. */
-static void warn_of_strangers(struct recording *rec, struct event *event)
-{
-	uint32_t ids[64];
-	size_t n = 0;
-
-	if (!event->tracepoint)
-		return;
-	_cleanup_error_ struct error *err =
-		sys_perf_query_bpf(event->fds.v[0].fd, ids, ARRAY_SIZE(ids), &n);
-	if (err || n <= event->progs.n)
-		return;
-	log_warn(rec->log,
-		 "%zu BPF program%s of other processes %s attached to %s: only events that %s "
-		 "let%s pass are recorded",
-		 n - event->progs.n, n - event->progs.n > 1 ? "s" : "",
-		 n - event->progs.n > 1 ? "are" : "is", event->name,
-		 n - event->progs.n > 1 ? "they" : "it", n - event->progs.n > 1 ? "" : "s");
-}
-
 struct error *event_fill_map(struct event *event, int map_fd, uint32_t entries)
 {
 	struct event_fd *efd;
@@ -477,10 +457,10 @@ struct error *events_attach(struct recording *rec)
 	vec_for_each (event, &rec->events) {
 		TRY(attach_progs(rec, event));
 		warn_of_several(rec, event);
-		warn_of_strangers(rec, event);
 		if (event->map_fd >= 0)
 			TRY(event_fill_map(event, event->map_fd, event->map_entries));
 	}
+	strangers_find(rec);
 	return terms_bind_events(rec);
 }
 

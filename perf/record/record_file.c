@@ -106,6 +106,7 @@ static struct error *run_loop(struct recording *rec)
 		if (!loop_ended(rec->loop) && target_ended(rec))
 			loop_end(rec->loop);
 		TRY(rings_drain(rec, &any));
+		strangers_find_if_due(rec);
 		if (data_writer_is_full(rec->writer)) {
 			log_warn(rec->log,
 				 "the file has reached --max-size: stopping the recording");
@@ -114,6 +115,7 @@ static struct error *run_loop(struct recording *rec)
 	}
 	rec->result.signal = loop_signal(rec->loop);
 	rec->result.workload_ended = loop_workload_status(rec->loop, &rec->result.workload_status);
+	strangers_find(rec);
 	events_disable(rec);
 	return rings_drain(rec, &any);
 }

@@ -781,6 +781,14 @@ void session_warn_of_stacks(const struct session *s, const char *name, const str
 
 void session_warn_of_losses(const struct session *s, const char *name, const struct log *log)
 {
+	const struct record_ledger *line;
+
+	vec_for_each (line, &s->ledger)
+		if (line->kind == LEDGER_FILTERED)
+			log_warn(log,
+				 "%s: BPF programs of other processes filtered %s while it was "
+				 "recorded: events may be missing",
+				 name, line->name);
 	if (s->losses.lost_samples)
 		log_warn(log, "%s: %" PRIu64 " samples were lost while recording", name,
 			 s->losses.lost_samples);

@@ -974,4 +974,48 @@ test_strangers_program() {
 	assert_who t.data 50 99
 }
 
+# The same program, but it comes when the recording has begun, and may go before it ends.
+stranger_during_recording() {
+	need_clang
+	write_program
+	printf '%s\n' 'touch begun' 'until [ -e go ]; do sleep 0.05; done' '"$1" 100' >work.sh
+	"$PERF_BPF" record -e $EVENT "$@" -o t.data -- bash work.sh "$COUNTED" 2>record.err &
+	local recorder=$!
+	soon [ -e begun ]
+	"$PERF_BPF" record -q -e keep.bpf.c/from=50/ -a -o other.data 2>other.err &
+	local other=$!
+	has_program() { bpftool perf 2>/dev/null | grep -q "^pid $other "; }
+	soon has_program
+	if [ "${GONE:-}" ]; then
+		soon grep -q "BPF program of other processes" record.err
+		kill -INT $other
+		wait $other || true
+		touch go
+		wait $recorder || fail "$(cat record.err)"
+		assert_who t.data 0 99
+	else
+		touch go
+		wait $recorder || fail "$(cat record.err)"
+		kill -INT $other
+		wait $other || true
+		assert_who t.data 50 99
+	fi
+	assert_contains record.err "1 BPF program of other processes is attached to $EVENT since the recording started"
+	assert_equal "$(grep -c 'only events that' record.err)" 1
+	assert_contains record.err "0 lost: $EVENT filtered by 1 BPF program of other processes) ]"
+	"$PERF_BPF" script --json -i t.data >json 2>err
+	grep '"kind":"filtered"' json | grep -q '"programs":1' || fail "the file does not tell of it"
+	assert_contains err "BPF programs of other processes filtered $EVENT while it was recorded"
+	"$PERF_BPF" report -i t.data >out 2>err
+	assert_contains err "BPF programs of other processes filtered $EVENT while it was recorded"
+}
+
+test_strangers_program_during_recording() {
+	stranger_during_recording
+}
+
+test_strangers_program_that_goes_again() {
+	GONE=1 stranger_during_recording -a
+}
+
 run_tests
