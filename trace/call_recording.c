@@ -18,6 +18,7 @@
 #include "perf/data/features.h"
 #include "perf/data/writer.h"
 #include "perf/event/encode.h"
+#include "trace/kept_record.h"
 
 enum {
 	BUFFER = 1 << 16,  /* records are written when there are so many bytes */
@@ -38,6 +39,7 @@ struct call_recording {
 	struct perf_event_attr attrs[CALL_EVENTS];
 	uint16_t types[CALL_EVENTS];
 	struct strbuf out;
+	struct strbuf payload; /* of a sample with a kept record */
 	struct u64map names; /* by thread: a hash of its name, as a pointer */
 	uint64_t first, last;
 };
@@ -56,6 +58,7 @@ void call_recording_free(struct call_recording *recording)
 		return;
 	data_writer_free(recording->writer);
 	strbuf_deinit(&recording->out);
+	strbuf_deinit(&recording->payload);
 	u64map_deinit(&recording->names);
 	free(recording);
 }
@@ -209,9 +212,20 @@ static struct error *add_comm(struct call_recording *r, const struct trace_recor
 	return u64map_put(&r->names, rec->tid, (void *)hash) ? NULL : error_nomem();
 }
 
+/* raw: the fields of the tracepoint. */
 static void add_sample(struct call_recording *r, const struct trace_record *rec,
 		       enum call_event event, uint64_t time, const void *raw, uint32_t size)
 {
+	const bool ended = rec->exit_ns && !(rec->flags & TRACE_NO_EXIT);
+
+	if (kept_record_is_needed(rec) && ended == (event == CALL_EXIT)) {
+		strbuf_reset(&r->payload);
+		strbuf_add(&r->payload, raw, size);
+		strbuf_add(&r->payload, KEPT_RECORD_MAGIC, KEPT_RECORD_MAGIC_SIZE);
+		strbuf_add(&r->payload, (const char *)rec, rec->size);
+		raw = r->payload.str;
+		size = (uint32_t)r->payload.len;
+	}
 	const struct sample sample = {
 		.has = r->attrs[event].sample_type,
 		.pid = (int32_t)rec->pid,
@@ -257,6 +271,8 @@ struct error *call_recording_add(struct call_recording *r, const struct trace_re
 		leave.head.type = r->types[CALL_EXIT];
 		add_sample(r, rec, CALL_EXIT, rec->exit_ns, &leave, sizeof(leave));
 	}
+	if (strbuf_failed(&r->payload))
+		return error_nomem();
 	return r->out.len >= BUFFER ? flush(r) : NULL;
 }
 

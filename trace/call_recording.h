@@ -2,7 +2,8 @@
 /*
  * Writes system calls to a perf.data file, as "perf trace record" does: each call is a sample of
  * raw_syscalls:sys_enter and one of raw_syscalls:sys_exit, which perf script, perf trace -i and
- * perf-bpf script and report read.
+ * perf-bpf script and report read. What arguments point to is behind the fields of the tracepoint
+ * (trace/kept_record.h), for perf-bpf trace -i.
  *
  * A call is written when it ends, so its start is later in the file than newer samples. The file
  * therefore is one round, and readers sort all of it.

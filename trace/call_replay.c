@@ -5,8 +5,11 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "lib/base/cursor.h"
 #include "lib/base/hash.h"
 #include "perf/session/session.h"
+#include "trace/kept_record.h"
+#include "trace/record_check.h"
 
 enum {
 	MAX_PENDING = 1 << 16, /* threads inside of a call at a time */
@@ -22,9 +25,9 @@ struct replay {
 	uint64_t n_events;     /* samples of the two tracepoints */
 };
 
-static bool is_wanted(const struct replay *r, uint64_t nr)
+static bool is_wanted(const struct replay *r, enum trace_abi abi, uint64_t nr)
 {
-	return nr < TRACE_NRS && r->opts->calls[TRACE_ABI_NATIVE * TRACE_NRS + nr].traced;
+	return nr < TRACE_NRS && r->opts->calls[abi * TRACE_NRS + nr].traced;
 }
 
 /* A call whose end has not come yet, with room for its arguments. */
@@ -80,7 +83,8 @@ static struct error *on_enter(struct replay *r, const struct sample *sample,
 		if (err)
 			return err;
 	}
-	if (!is_wanted(r, nr) || sample->raw_size < size || r->pending.n >= MAX_PENDING)
+	if (!is_wanted(r, TRACE_ABI_NATIVE, nr) || sample->raw_size < size ||
+	    r->pending.n >= MAX_PENDING)
 		return NULL;
 	struct trace_record *call = new_call(sample, thread, nr);
 	if (!call || !u64map_put(&r->pending, (uint32_t)sample->tid, call)) {
@@ -102,7 +106,7 @@ static struct error *on_exit_sample(struct replay *r, const struct sample *sampl
 		free(call);
 		return NULL;
 	}
-	if (!call && is_wanted(r, nr)) {
+	if (!call && is_wanted(r, TRACE_ABI_NATIVE, nr)) {
 		call = new_call(sample, thread, nr);
 		if (!call)
 			return error_nomem();
@@ -120,10 +124,47 @@ static struct error *on_exit_sample(struct replay *r, const struct sample *sampl
 	return err;
 }
 
+/*
+ * The record behind the fields of the tracepoint, which take "size" bytes; NULL: there is none.
+ * The caller frees *record.
+ */
+static struct error *kept_record(const struct sample *sample, size_t size,
+				 struct trace_record **record)
+{
+	struct cursor c = cursor_make(sample->raw, sample->raw_size, "payload of a system call");
+	const char *magic = NULL;
+
+	*record = NULL;
+	if (cursor_skip(&c, size))
+		magic = cursor_bytes(&c, KEPT_RECORD_MAGIC_SIZE);
+	if (!magic || memcmp(magic, KEPT_RECORD_MAGIC, KEPT_RECORD_MAGIC_SIZE) != 0)
+		return NULL;
+	/* a copy, which is aligned; the payload's size includes padding, the record's does not */
+	_cleanup_free_ struct trace_record *copy = malloc(cursor_left(&c) + sizeof(*copy));
+	const size_t left = cursor_left(&c);
+	if (!copy)
+		return error_nomem();
+	*copy = (struct trace_record){0};
+	memcpy(copy, cursor_bytes(&c, left), left);
+	TRY(trace_record_check(copy, min_of((size_t)copy->size, left)));
+	copy->comm[sizeof(copy->comm) - 1] = '\0';
+	*record = steal_ptr(copy);
+	return NULL;
+}
+
+/* The sample has the whole call. What its fields said before is replaced. */
+static struct error *on_kept_record(struct replay *r, const struct sample *sample,
+				    const struct trace_record *rec)
+{
+	free(u64map_remove(&r->pending, (uint32_t)sample->tid));
+	return is_wanted(r, (enum trace_abi)rec->abi, rec->nr) ? emit(r, rec) : NULL;
+}
+
 static struct error *on_sample(struct session_tool *tool, struct session *s,
 			       const struct record *rec, const struct sample *sample,
 			       const struct session_event *event, struct thread *thread)
 {
+	_cleanup_free_ struct trace_record *kept = NULL;
 	struct replay *r = tool->ctx;
 	const bool enter = !strcmp(event->name, "raw_syscalls:sys_enter");
 	uint64_t nr;
@@ -133,6 +174,9 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 	r->n_events++;
 	if (!sample->raw || sample->raw_size < HEAD + sizeof(nr))
 		return NULL;
+	TRY(kept_record(sample, HEAD + sizeof(nr) + (enter ? ARGS_SIZE : sizeof(int64_t)), &kept));
+	if (kept)
+		return on_kept_record(r, sample, kept);
 	memcpy(&nr, (const char *)sample->raw + HEAD, sizeof(nr));
 	return enter ? on_enter(r, sample, thread, nr) : on_exit_sample(r, sample, thread, nr);
 }

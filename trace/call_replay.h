@@ -2,7 +2,7 @@
 /*
  * The system calls of a recording that has raw_syscalls:sys_enter and sys_exit, as "trace -o" and
  * perf trace record write it: pairs of samples, as the records that the BPF program makes of them.
- * They have no pieces: what arguments point to is not in such a recording.
+ * Those of perf trace record have no pieces: what arguments point to is not in them.
  */
 #ifndef PB_TRACE_CALL_REPLAY_H
 #define PB_TRACE_CALL_REPLAY_H
