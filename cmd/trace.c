@@ -265,8 +265,8 @@ static struct error *check_input(const struct trace_args *args)
 	    o->exclude || o->delay_ms)
 		return error_usage("-i: a recording is read; it cannot be used with a command or "
 				   "with options that select processes");
-	if (args->summary_only || args->with_summary || o->output)
-		return error_usage("-i cannot be used with -o or a summary");
+	if (o->output)
+		return error_usage("-i cannot be used with -o");
 	if (args->dump_map)
 		return error_usage("-i cannot be used with --dump-map");
 	return NULL;

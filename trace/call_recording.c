@@ -40,7 +40,7 @@ struct call_recording {
 	uint16_t types[CALL_EVENTS];
 	struct strbuf out;
 	struct strbuf payload; /* of a sample with a kept record */
-	struct u64map names; /* by thread: a hash of its name, as a pointer */
+	struct u64map names;   /* by thread: a hash of its name, as a pointer */
 	uint64_t first, last;
 };
 

@@ -51,23 +51,10 @@ static struct trace_record *new_call(const struct sample *sample, const struct t
 	return call;
 }
 
-/* The call has ended, or never will. */
-static struct error *emit(struct replay *r, const struct trace_record *rec)
-{
-	const bool ended = !(rec->flags & TRACE_NO_EXIT);
-
-	if (r->opts->failed_only && (!ended || rec->ret >= 0 || rec->ret < -4095))
-		return NULL;
-	if (r->opts->min_ns &&
-	    (!ended || !rec->enter_ns || rec->exit_ns - rec->enter_ns <= r->opts->min_ns))
-		return NULL;
-	return r->fn(r->ctx, rec);
-}
-
 static struct error *emit_unfinished(struct replay *r, struct trace_record *call)
 {
 	call->flags |= TRACE_NO_EXIT;
-	return emit(r, call);
+	return r->fn(r->ctx, call);
 }
 
 static struct error *on_enter(struct replay *r, const struct sample *sample,
@@ -118,7 +105,7 @@ static struct error *on_exit_sample(struct replay *r, const struct sample *sampl
 		       sizeof(call->ret));
 		memset(call->comm, 0, sizeof(call->comm));
 		strncpy(call->comm, thread->comm, sizeof(call->comm) - 1);
-		err = emit(r, call);
+		err = r->fn(r->ctx, call);
 	}
 	free(call);
 	return err;
@@ -157,7 +144,7 @@ static struct error *on_kept_record(struct replay *r, const struct sample *sampl
 				    const struct trace_record *rec)
 {
 	free(u64map_remove(&r->pending, (uint32_t)sample->tid));
-	return is_wanted(r, (enum trace_abi)rec->abi, rec->nr) ? emit(r, rec) : NULL;
+	return is_wanted(r, (enum trace_abi)rec->abi, rec->nr) ? r->fn(r->ctx, rec) : NULL;
 }
 
 static struct error *on_sample(struct session_tool *tool, struct session *s,

@@ -16,8 +16,6 @@ struct call_replay_opts {
 	const char *path;		/* "-": standard input */
 	bool force;			/* read a file of another user */
 	const struct trace_call *calls; /* TRACE_ABIS * TRACE_NRS: which calls are wanted */
-	bool failed_only;
-	uint64_t min_ns;
 };
 
 /*

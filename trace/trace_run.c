@@ -22,6 +22,7 @@
 #include "trace/call_recording.h"
 #include "trace/call_replay.h"
 #include "trace/fd_names.h"
+#include "trace/record_sums.h"
 #include "trace/source.h"
 #include "work/loop.h"
 #include "work/tasks.h"
@@ -42,6 +43,7 @@ struct trace_run {
 	struct fd_names *fd_names;
 	struct call_lines *lines;
 	struct call_sums *sums;
+	struct record_sums *replayed; /* with a summary of a recording */
 	struct call_recording *recording;
 	struct sys_cpus cpus;
 	struct strbuf out;
@@ -257,6 +259,8 @@ struct error *trace_run_new(const struct trace_run_opts *opts, struct trace_run 
 				       &run->recording));
 	if (opts->summary)
 		TRY(call_sums_new(run->table, &run->sums));
+	if (opts->summary && opts->input)
+		TRY(record_sums_new(opts->by_thread, &run->replayed));
 	if (!opts->workload && run->tasks.list.n)
 		TRY(loop_tasks(run->loop, &run->tasks));
 	*out = steal_ptr(run);
@@ -270,6 +274,7 @@ void trace_run_free(struct trace_run *run)
 	trace_source_free(run->source);
 	call_lines_free(run->lines);
 	call_sums_free(run->sums);
+	record_sums_free(run->replayed);
 	call_recording_free(run->recording);
 	fd_names_free(run->fd_names);
 	tasks_deinit(&run->tasks);
@@ -429,6 +434,26 @@ static struct error *finish(struct trace_run *run)
 			 : NULL;
 }
 
+/* What the BPF program decides while it traces; the sums have all calls. */
+static bool is_shown(const struct trace_run_opts *opts, const struct trace_record *rec)
+{
+	const bool ended = !(rec->flags & TRACE_NO_EXIT);
+
+	if (opts->failed_only && (!ended || rec->ret >= 0 || rec->ret < -4095))
+		return false;
+	return !opts->min_ns ||
+	       (ended && rec->enter_ns && rec->exit_ns - rec->enter_ns > opts->min_ns);
+}
+
+static struct error *on_replayed(void *ctx, const struct trace_record *rec)
+{
+	struct trace_run *run = ctx;
+
+	if (run->replayed)
+		TRY(record_sums_add(run->replayed, rec));
+	return run->lines && is_shown(&run->opts, rec) ? on_record(run, rec) : NULL;
+}
+
 static struct error *replay(struct trace_run *run)
 {
 	const struct call_replay_opts opts = {
@@ -436,14 +461,16 @@ static struct error *replay(struct trace_run *run)
 		.path = run->opts.input,
 		.force = run->opts.force,
 		.calls = run->calls,
-		.failed_only = run->opts.failed_only,
-		.min_ns = run->opts.min_ns,
 	};
 
-	struct error *damage = call_replay(&opts, on_record, run);
+	struct error *damage = call_replay(&opts, on_replayed, run);
 	if (damage && damage->code != EBADMSG)
 		return damage;
-	return error_either(flush(run), damage);
+	struct error *err = flush(run);
+	if (!err && run->replayed)
+		err = record_sums_read(run->replayed, call_sums_add, call_sums_add_errno,
+				       run->sums);
+	return error_either(err, damage);
 }
 
 struct error *trace_run_loop(struct trace_run *run)

@@ -181,6 +181,20 @@ test_recordings_are_shown() {
 	assert_equal "$(lines_of 'sys_exit: NR 257 = -2$')" "$(lines_of 'sys_exit: NR 257 = -')"
 }
 
+# The summary of a recording is that of the trace which wrote it, in every number.
+test_recordings_are_summed_up() {
+	make_workload
+	local mode
+	for mode in thread total; do
+		trace -S --json --errno-summary --histograms --summary-mode $mode -o t.data -- ./pbt_calls
+		grep '"summary"' lines | sed 's/"time_ns":[0-9]*//' >live
+		"$PERF_BPF" trace -s --json --errno-summary --histograms --summary-mode $mode -i t.data |
+			sed 's/"time_ns":[0-9]*//' >recorded
+		cmp live recorded || fail "$mode: the summaries differ"
+		assert_contains recorded '"syscall":"getppid"'
+	done
+}
+
 # A recording that is truncated shows what is left of it, and is an error.
 test_truncated_recordings() {
 	make_workload
