@@ -22,4 +22,12 @@ test_all_that_the_build_reads_is_in_git() {
 		fail "not in git, but read by the build: $(comm -23 read tracked | tr '\n' ' ')(git add?)"
 }
 
+# tests/run starts what is executable: a script without that bit is never run, without a word.
+test_all_scripts_can_be_run() {
+	(cd "$SRC/tests" && find . -name 'test_*.sh' -o -name 'test_*.py') >scripts
+	[ "$(wc -l <scripts)" -gt 50 ] || fail "only $(wc -l <scripts) scripts were found"
+	(cd "$SRC/tests" && find . \( -name 'test_*.sh' -o -name 'test_*.py' \) ! -perm -u+x) >not
+	[ ! -s not ] || fail "not executable: $(tr '\n' ' ' <not)(chmod +x?)"
+}
+
 run_tests
