@@ -42,8 +42,8 @@ int BPF_PROG(execsnoop_exec, struct task_struct *task)
 	if (!e)
 		return 0;
 	e->time = bpf_ktime_get_ns();
-	e->pid = BPF_CORE_READ(task, tgid);
-	e->parent = BPF_CORE_READ(task, real_parent, tgid);
+	e->pid = perf_bpf_task_pid_tgid(task) >> 32;
+	e->parent = perf_bpf_task_pid_tgid(BPF_CORE_READ(task, real_parent)) >> 32;
 	BPF_CORE_READ_STR_INTO(&e->parent_comm, task, real_parent, comm);
 	e->uid = bpf_get_current_uid_gid();
 	bpf_get_current_comm(e->comm, sizeof(e->comm));

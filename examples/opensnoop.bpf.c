@@ -73,7 +73,7 @@ static __always_inline int report(long result)
 	if (!e)
 		return 0;
 	e->time = bpf_ktime_get_ns();
-	e->pid = thread >> 32;
+	e->pid = perf_bpf_pid_tgid() >> 32;
 	bpf_get_current_comm(e->comm, sizeof(e->comm));
 	e->fd = result < 0 ? -1 : result;
 	e->error = result < 0 ? result : 0;

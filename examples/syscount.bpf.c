@@ -37,7 +37,7 @@ int syscount_enter(struct trace_event_raw_sys_enter *ctx)
 
 	if (!perf_bpf_wanted())
 		return 0;
-	process.pid = bpf_get_current_pid_tgid() >> 32;
+	process.pid = perf_bpf_pid_tgid() >> 32;
 	bpf_get_current_comm(process.comm, sizeof(process.comm));
 	perf_bpf_table_add(&by_process, &process, 1);
 	perf_bpf_table_add(&by_syscall, &nr, 1);

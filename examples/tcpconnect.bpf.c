@@ -35,7 +35,7 @@ int BPF_PROG(tcpconnect_state, struct sock *sk, int oldstate, int newstate)
 
 	if (newstate != TCP_SYN_SENT || !perf_bpf_wanted())
 		return 0;
-	key.pid = bpf_get_current_pid_tgid() >> 32;
+	key.pid = perf_bpf_pid_tgid() >> 32;
 	bpf_get_current_comm(key.comm, sizeof(key.comm));
 	key.port = BPF_CORE_READ(sk, __sk_common.skc_dport);
 	if (BPF_CORE_READ(sk, __sk_common.skc_family) == AF_INET) {

@@ -31,7 +31,7 @@ static __always_inline int count_write(__u64 size)
 
 	if (!perf_bpf_wanted() || size < min_size)
 		return 0;
-	writer.pid = bpf_get_current_pid_tgid() >> 32;
+	writer.pid = perf_bpf_pid_tgid() >> 32;
 	bpf_get_current_comm(writer.comm, sizeof(writer.comm));
 	perf_bpf_log2(&sizes, size);
 	perf_bpf_count(&bytes, size);

@@ -16,6 +16,7 @@
 #include "lib/base/strbuf.h"
 #include "lib/btf/open.h"
 #include "lib/object/object.h"
+#include "lib/sys/proc.h"
 #include "work/bpf_file.h"
 #include "work/user_ids.h"
 
@@ -213,16 +214,19 @@ bool run_filter_one_pid(const struct run_filter *filter, pid_t *pid)
 	return true;
 }
 
-/*
- * The process id that BPF programs see, which is that of the first pid namespace; 0: we are in
- * another one, whose numbers are others. Its inode number is PROC_PID_INIT_INO of
- * linux/proc_ns.h.
- */
-static uint32_t own_pid(void)
+/* perf_bpf_pid_ns of <bpf/perf_bpf_prog.h>, if the programs ask for process ids. */
+static struct error *set_pid_ns(struct bpf_object *obj)
 {
-	struct stat st;
+	const uint32_t pid_ns = sys_pid_ns(NULL);
+	struct map_variable v;
+	struct error *err = object_variable_find(obj, "perf_bpf_pid_ns", &v);
 
-	return !stat("/proc/self/ns/pid", &st) && st.st_ino == 0xeffffffc ? (uint32_t)getpid() : 0;
+	if (!err && v.size == sizeof(pid_ns))
+		memcpy(v.data, &pid_ns, sizeof(pid_ns));
+	if (!err || err->code != ENOENT)
+		return err;
+	error_free(err);
+	return NULL;
 }
 
 struct error *run_filter_apply(struct bpf_object *obj, const struct run_filter *filter,
@@ -234,12 +238,13 @@ struct error *run_filter_apply(struct bpf_object *obj, const struct run_filter *
 		{filter->pids, "-p"},	       {filter->tids, "-t"},	  {filter->uids, "-u"},
 		{filter->cgroups, "--cgroup"}, {filter->comms, "--comm"},
 	};
-	struct filter_data data = {.self = own_pid()};
+	struct filter_data data = {.self = (uint32_t)getpid()};
 	struct map_variable v;
 
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		if (lists[i].list)
 			TRY(read_list(lists[i].list, lists[i].option, &data));
+	TRY(set_pid_ns(obj));
 	struct error *err = object_variable_find(obj, "perf_bpf_filter", &v);
 	*honoured = !err;
 	if (err && err->code == ENOENT) {

@@ -98,18 +98,6 @@ static uint32_t ring_size(uint32_t wanted)
 	return size;
 }
 
-/* The initial PID namespace has inode PROC_PID_INIT_INO of linux/proc_ns.h. */
-static void set_namespace(struct trace_config *config)
-{
-	struct stat st;
-
-	if (!stat("/proc/self/ns/pid", &st) && st.st_ino != 0xeffffffc) {
-		config->ns_dev = st.st_dev;
-		config->ns_ino = st.st_ino;
-	}
-	config->self = (uint32_t)getpid();
-}
-
 /* Runs the program that says so, alone. */
 static struct error *has_task_storage(struct trace_source *source)
 {
@@ -147,7 +135,8 @@ static struct error *set_config(struct trace_source *source, const struct trace_
 		return error_new(E2BIG, "at most %d users can be traced at a time", TRACE_UIDS);
 	if (!opts->events && !opts->summary)
 		return error_new(EINVAL, "neither events nor a summary are to be traced");
-	set_namespace(c);
+	c->pid_ns = sys_pid_ns(NULL);
+	c->self = (uint32_t)getpid();
 	c->min_ns = opts->min_ns;
 	c->string_size = min_of(opts->string_size, (uint32_t)TRACE_DATA_MAX);
 	c->wake_bytes = ring / 2;

@@ -30,6 +30,7 @@
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
+#include <bpf/perf_bpf_task.h>
 
 #include "trace/trace_maps.h"
 
@@ -205,24 +206,19 @@ static __always_inline struct trace_state *state_add(void)
 	return bpf_map_lookup_elem(&states_by_task, &task);
 }
 
+/* Process << 32 | thread, in the PID namespace of perf-bpf; 0 of a thread outside of it. */
+static __always_inline __u64 current_ids(void)
+{
+	return config.pid_ns ? perf_bpf_ids_in_ns((void *)bpf_get_current_task(), config.pid_ns)
+			     : bpf_get_current_pid_tgid();
+}
+
 /* Whether the current thread, which has no state, is traced. */
 static __always_inline int wanted(void)
 {
-	__u32 pid, tid;
+	const __u64 ids = current_ids();
+	const __u32 pid = ids >> 32, tid = ids;
 
-	if (config.ns_ino) {
-		struct bpf_pidns_info ns = {};
-
-		/* a thread of another namespace has no id in ours */
-		bpf_get_ns_current_pid_tgid(config.ns_dev, config.ns_ino, &ns, sizeof(ns));
-		pid = ns.tgid;
-		tid = ns.pid;
-	} else {
-		__u64 both = bpf_get_current_pid_tgid();
-
-		pid = both >> 32;
-		tid = both;
-	}
 	if (pid == config.self)
 		return 0;
 	if (config.exclude && bpf_map_lookup_elem(&excluded, &pid))
@@ -617,7 +613,7 @@ static __always_inline __u64 current_mm(void)
 static __always_inline void begin(struct trace_state *state, const struct trace_call *call,
 				  const struct pt_regs *regs, __u32 index, __u32 abi, __u32 nr)
 {
-	__u64 both = bpf_get_current_pid_tgid();
+	const __u64 ids = current_ids();
 	__u32 n_args = call->n_args;
 
 	if (n_args > TRACE_ARGS)
@@ -628,8 +624,8 @@ static __always_inline void begin(struct trace_state *state, const struct trace_
 	state->rec.flags = 0;
 	state->rec.exit_ns = 0;
 	state->rec.ret = 0;
-	state->rec.pid = both >> 32;
-	state->rec.tid = both;
+	state->rec.pid = ids >> 32;
+	state->rec.tid = ids;
 	state->rec.n_args = n_args;
 	state->rec.n_pieces = 0;
 	state->rec.reserved = 0;

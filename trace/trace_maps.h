@@ -27,11 +27,11 @@ enum {
 /* Constant once the program is loaded; the verifier removes what is not needed. */
 struct trace_config {
 	__u64 min_ns;
-	__u64 ns_dev, ns_ino; /* our PID namespace, for pids and tids; 0: the initial one */
 	__u32 string_size;
 	__u32 wake_bytes; /* in the ring: half of it */
 	__u32 wake_step;  /* bytes from one wake-up to the next */
-	__u32 self;	  /* the process of perf-bpf */
+	__u32 pid_ns; /* the ids here and in records are of this PID namespace; 0: the initial */
+	__u32 self;   /* the process of perf-bpf */
 	__u32 n_uids;
 	__u32 uids[TRACE_UIDS];
 	__u8 task_storage; /* states are in the task storage, else in the hash */

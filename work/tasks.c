@@ -89,6 +89,8 @@ static struct error *task_add(struct tasks *tasks, const struct sys_roots *roots
 struct error *tasks_add(struct tasks *tasks, const struct sys_roots *roots, const char *list,
 			enum task_kind kind)
 {
+	if (list)
+		TRY(sys_proc_check_ns(roots));
 	for (const char *p = list; p;) {
 		char *end;
 

@@ -24,6 +24,7 @@
 #endif
 #include "bpf_helpers.h"
 #include "bpf_core_read.h"
+#include "perf_bpf_task.h"
 
 /* ---- maps ---- */
 
@@ -98,6 +99,24 @@ struct syscall_exit_args {
 	}
 #define perf_output(ctx, data, size)                                                               \
 	bpf_perf_event_output((ctx), &__bpf_stdout__, BPF_F_CURRENT_CPU, (data), (size))
+
+/* ---- process ids ---- */
+
+/* The PID namespace of perf-bpf, unless it is the initial one. */
+static const volatile __u32 perf_bpf_pid_ns __attribute__((unused)) = 0;
+
+/*
+ * The ids of the current task, process << 32 | thread, as the user of perf-bpf knows them: those of
+ * the PID namespace of perf-bpf. In a container, bpf_get_current_pid_tgid() has the ids of the
+ * host. 0: a task outside of the container.
+ */
+static __always_inline __attribute__((unused)) __u64 perf_bpf_pid_tgid(void)
+{
+	const __u32 pid_ns = perf_bpf_pid_ns;
+
+	return pid_ns ? perf_bpf_ids_in_ns((const void *)bpf_get_current_task(), pid_ns)
+		      : bpf_get_current_pid_tgid();
+}
 
 /* ---- maps with a view: perf-bpf run ---- */
 
@@ -630,7 +649,7 @@ ___perf_bpf_stack_fill(void *ctx, const struct ___perf_bpf_stack_maps *maps,
 	__u32 zero = 0;
 
 	__builtin_memset(key, 0, sizeof(*key));
-	key->pid = bpf_get_current_pid_tgid() >> 32;
+	key->pid = perf_bpf_pid_tgid() >> 32;
 	bpf_get_current_comm(key->comm, sizeof(key->comm));
 	scratch = bpf_map_lookup_elem(maps->scratches, &zero);
 	if (!scratch)
@@ -679,7 +698,7 @@ ___perf_bpf_stack_fill(void *ctx, const struct ___perf_bpf_stack_maps *maps,
  *	struct open *e = perf_bpf_event_reserve(&opens, struct open);
  *	if (!e)
  *		return 0;	// the ring is full; the loss has been counted
- *	e->pid = …
+ *	e->pid = perf_bpf_pid_tgid() >> 32;
  *	perf_bpf_event_submit(e);
  *
  * For an event on the stack: perf_bpf_event_output(&opens, &e, sizeof(e)).
@@ -799,6 +818,17 @@ struct task_struct___wanted {
 	} thread_info;
 };
 
+/* perf_bpf_pid_tgid() of another task: a struct task_struct *. */
+static __always_inline __attribute__((unused)) __u64 perf_bpf_task_pid_tgid(const void *of)
+{
+	const struct task_struct___wanted *task = of;
+	const __u32 pid_ns = perf_bpf_pid_ns;
+
+	if (pid_ns)
+		return perf_bpf_ids_in_ns(task, pid_ns);
+	return (__u64)BPF_CORE_READ(task, tgid) << 32 | (__u32)BPF_CORE_READ(task, pid);
+}
+
 /* Whether the task is in one of the cgroups, or in a descendant of one. */
 static __always_inline __attribute__((unused)) int
 ___perf_bpf_in_cgroups(const struct task_struct___wanted *task)
@@ -829,13 +859,13 @@ static __always_inline __attribute__((unused)) int perf_bpf_wanted(void)
 {
 	const volatile struct perf_bpf_filter *f = &perf_bpf_filter;
 
-	if (f->self && f->self == bpf_get_current_pid_tgid() >> 32)
-		return 0;
-	if (f->n_pids | f->n_tids) {
-		__u64 task = bpf_get_current_pid_tgid();
+	if (f->self | f->n_pids | f->n_tids) {
+		__u64 ids = perf_bpf_pid_tgid();
 
-		if (!___perf_bpf_among(f->n_pids, f->pids, task >> 32) &&
-		    !___perf_bpf_among(f->n_tids, f->tids, (__u32)task))
+		if (f->self && f->self == ids >> 32)
+			return 0;
+		if ((f->n_pids | f->n_tids) && !___perf_bpf_among(f->n_pids, f->pids, ids >> 32) &&
+		    !___perf_bpf_among(f->n_tids, f->tids, (__u32)ids))
 			return 0;
 	}
 	if (f->n_uids) {
@@ -866,13 +896,13 @@ static __always_inline __attribute__((unused)) int perf_bpf_wanted_task(const vo
 	const volatile struct perf_bpf_filter *f = &perf_bpf_filter;
 	const struct task_struct___wanted *task = of;
 
-	if (f->self && f->self == BPF_CORE_READ(task, tgid))
-		return 0;
-	if (f->n_pids | f->n_tids) {
-		__u32 pid = BPF_CORE_READ(task, tgid), tid = BPF_CORE_READ(task, pid);
+	if (f->self | f->n_pids | f->n_tids) {
+		__u64 ids = perf_bpf_task_pid_tgid(task);
 
-		if (!___perf_bpf_among(f->n_pids, f->pids, pid) &&
-		    !___perf_bpf_among(f->n_tids, f->tids, tid))
+		if (f->self && f->self == ids >> 32)
+			return 0;
+		if ((f->n_pids | f->n_tids) && !___perf_bpf_among(f->n_pids, f->pids, ids >> 32) &&
+		    !___perf_bpf_among(f->n_tids, f->tids, (__u32)ids))
 			return 0;
 	}
 	if (f->n_uids) {

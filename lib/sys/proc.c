@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base/vec.h"
@@ -15,6 +16,8 @@
 enum {
 	MAX_PROC_FILE = 64 << 20, /* a maps file of half a million mappings */
 };
+
+#define INITIAL_PID_NS 0xeffffffc /* PROC_PID_INIT_INO of linux/proc_ns.h */
 
 void sys_pids_deinit(struct sys_pids *pids)
 {
@@ -71,6 +74,33 @@ struct error *sys_proc_tids(const struct sys_roots *roots, pid_t pid, struct sys
 		text_format("%s/%d/task", roots_or_default(roots)->proc, (int)pid);
 
 	return path ? gone(list_numbers(path, tids), pid) : error_nomem();
+}
+
+uint32_t sys_pid_ns(const struct sys_roots *roots)
+{
+	_cleanup_free_ char *path = text_format("%s/self/ns/pid", roots_or_default(roots)->proc);
+	struct stat st;
+
+	return path && !stat(path, &st) && st.st_ino != INITIAL_PID_NS ? (uint32_t)st.st_ino : 0;
+}
+
+struct error *sys_proc_check_ns(const struct sys_roots *roots)
+{
+	const char *proc = roots_or_default(roots)->proc;
+	_cleanup_free_ char *path = text_format("%s/self", proc);
+	char target[32];
+
+	if (!path)
+		return error_nomem();
+	const ssize_t n = readlink(path, target, sizeof(target) - 1);
+	if (n < 0)
+		return NULL; /* not a procfs, as in tests; or what is missing says so itself */
+	target[n] = 0;
+	if (atol(target) == getpid())
+		return NULL;
+	return error_hint(error_new(EINVAL, "%s shows the processes of another PID namespace",
+				    proc),
+			  "mount a procfs of this one: mount -t proc proc %s", proc);
 }
 
 /* The value of "NAME:\tVALUE\n", up to the line's end; NULL: no such line. */

@@ -24,6 +24,15 @@ void sys_pids_deinit(struct sys_pids *pids);
 struct error *sys_proc_pids(const struct sys_roots *roots, struct sys_pids *pids);
 struct error *sys_proc_tids(const struct sys_roots *roots, pid_t pid, struct sys_pids *tids);
 
+/* The inode number of our PID namespace (man 7 pid_namespaces); 0: the initial one, or unknown. */
+uint32_t sys_pid_ns(const struct sys_roots *roots);
+
+/*
+ * Whether the ids in procfs are those of our PID namespace. They are not if a container has the
+ * host's /proc, or after 'unshare --pid' without --mount-proc. EINVAL: no.
+ */
+struct error *sys_proc_check_ns(const struct sys_roots *roots);
+
 struct sys_proc_status {
 	char comm[16]; /* NUL-terminated */
 	pid_t tgid;
