@@ -250,6 +250,9 @@ static void print_loss(const struct record_loss *loss)
 	case LEDGER_RECORDS_LOST:
 		fprintf(stderr, "%llu samples and side-band records, no room in the ring", n);
 		break;
+	case LEDGER_CPU_OFFLINE:
+		fprintf(stderr, "%s offline for %.3f s", loss->name, loss->count / 1e9);
+		break;
 	case LEDGER_FILTERED:
 		fprintf(stderr, "%s filtered by %llu BPF program%s of other processes", loss->name,
 			n, n > 1 ? "s" : "");

@@ -35,6 +35,10 @@
  * late behind it, and the header in one piece. Files of a recorder that was
  * killed can be told by bit 0.
  *
+ * Ids that an event gets late are among the records, too, with all the ids that
+ * the event had before: the payload of a record of the same type, to which the
+ * event's entry in the header then points.
+ *
  * The pipe form knows no sections; there all of this comes as records.
  */
 #include "perf/data/writer.h"
@@ -508,6 +512,47 @@ struct error *data_writer_write(struct data_writer *w, const struct iovec *iov, 
 struct error *data_writer_records(struct data_writer *w, const void *bytes, size_t size)
 {
 	return write_bytes(w, bytes, size);
+}
+
+static struct error *pipe_add_ids(struct data_writer *w, const struct data_event *ev,
+				  const uint64_t *ids, size_t n_ids)
+{
+	strbuf_reset(&w->scratch);
+	record_encode_header_attr(&w->scratch, &ev->attr, ids, n_ids);
+	record_encode_event_name(&w->scratch, ids[0], ev->name);
+	return write_buf(w, &w->scratch);
+}
+
+static struct error *file_add_ids(struct data_writer *w, size_t event)
+{
+	const struct data_event *ev = &w->events.v[event];
+	struct data_section ids = {.size = ev->n_ids * sizeof(uint64_t)};
+	struct perf_event_header h = {.type = RECORD_HEADER_EVENT_TYPE};
+	const uint64_t entry = w->header.attrs.offset + event * w->header.attr_size;
+
+	if (sizeof(h) + ids.size > UINT16_MAX)
+		return error_new(E2BIG, "event '%s' has too many ids", ev->name);
+	h.size = (uint16_t)(sizeof(h) + ids.size);
+	ids.offset = w->pos + sizeof(h);
+	strbuf_reset(&w->scratch);
+	strbuf_add(&w->scratch, &h, sizeof(h));
+	strbuf_add(&w->scratch, ev->ids, ids.size);
+	TRY(write_buf(w, &w->scratch));
+	return write_header(w, &ids, entry + sizeof(ev->attr), sizeof(ids));
+}
+
+struct error *data_writer_add_ids(struct data_writer *w, size_t event, const uint64_t *ids,
+				  size_t n_ids)
+{
+	struct data_event *ev = &w->events.v[event];
+	uint64_t *all = realloc(ev->ids, (ev->n_ids + n_ids) * sizeof(*all));
+
+	if (!all)
+		return error_nomem();
+	memcpy(all + ev->n_ids, ids, n_ids * sizeof(*ids));
+	ev->ids = all;
+	ev->n_ids += n_ids;
+	return w->pipe ? pipe_add_ids(w, ev, ids, n_ids) : file_add_ids(w, event);
 }
 
 struct error *data_writer_round(struct data_writer *w)

@@ -77,6 +77,13 @@ struct error *data_writer_write(struct data_writer *w, const struct iovec *iov, 
 struct error *data_writer_records(struct data_writer *w, const void *bytes, size_t size);
 
 /*
+ * After start: more ids of an event, of samples that come behind this call. The pipe form has them
+ * in another HEADER_ATTR record of the same name.
+ */
+struct error *data_writer_add_ids(struct data_writer *w, size_t event, const uint64_t *ids,
+				  size_t n_ids);
+
+/*
  * Ends a round: no record written later is older than the newest one of the
  * round before this. What was written so far now survives a kill.
  */

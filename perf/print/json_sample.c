@@ -207,6 +207,7 @@ void print_ledger_json(struct script_printer *p, const struct record_ledger *l, 
 		[LEDGER_SIDEBAND_LOST] = "side-band",
 		[LEDGER_RECORDS_LOST] = "records",
 		[LEDGER_FILTERED] = "filtered",
+		[LEDGER_CPU_OFFLINE] = "cpu-offline",
 	};
 	struct json_writer w = begin_line(out);
 
@@ -215,9 +216,15 @@ void print_ledger_json(struct script_printer *p, const struct record_ledger *l, 
 		jw_text(&w, "kind", kinds[l->kind]);
 	else
 		jw_u64(&w, "kind", l->kind);
-	if (l->id)
+	if (l->kind == LEDGER_CPU_OFFLINE)
+		jw_u64(&w, "cpu", l->id);
+	else if (l->id)
 		jw_u64(&w, "id", l->id);
-	jw_u64(&w, l->kind == LEDGER_FILTERED ? "programs" : "lost", l->count);
+	jw_u64(&w,
+	       l->kind == LEDGER_FILTERED      ? "programs"
+	       : l->kind == LEDGER_CPU_OFFLINE ? "ns"
+					       : "lost",
+	       l->count);
 	jw_text_if(&w, "name", l->name);
 	end_line(&w);
 }

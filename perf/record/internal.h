@@ -10,6 +10,7 @@
  *	write_features.c, write_tracing.c	what the header says
  *	synth_records.c		what is there already: processes, maps, programs
  *	drain.c		the rings to the file, counting what goes by
+ *	cpu_return.c	CPUs that were offline
  *	strangers.c	programs of others at our tracepoints
  *	ledger.c	what was lost
  *	buildid.c	the build ids of what was hit
@@ -30,6 +31,7 @@
 #include "perf/select/select.h"
 #include "probe/attach/probe.h"
 #include "work/bpf_file.h"
+#include "work/cpu_watch.h"
 #include "work/loop.h"
 
 struct event_fd {
@@ -78,6 +80,7 @@ struct event {
 	uint32_t map_entries;
 	uint32_t strangers; /* programs of others that filter it: the most that were seen */
 	VEC(struct event_fd) fds;
+	size_t n_ready; /* of fds: those that are attached, and enabled if the recording is */
 };
 
 struct record_object {
@@ -118,6 +121,8 @@ struct recording {
 	struct record_target target;
 	struct loop *loop;
 	VEC(struct cpu_ring) rings;
+	struct cpu_watch *cpu_watch;
+	bool enabled;
 	size_t mmap_pages;
 	bool no_lost; /* the kernel knows no PERF_FORMAT_LOST */
 	struct data_writer *writer;
@@ -190,10 +195,17 @@ void event_file_attr(const struct event *event, struct perf_event_attr *attr);
 struct error *target_init(struct recording *rec);
 void target_deinit(struct record_target *target);
 
+/* record_file.c: waits at this fd of the ring, and no longer at another one. */
+struct error *ring_watch(struct recording *rec, struct cpu_ring *ring, size_t fd);
+
 /* perf_open.c */
 struct error *events_open(struct recording *rec);
 struct error *rings_open(struct recording *rec);
+/* What is not ready yet: all, or what was opened again. */
 struct error *events_attach(struct recording *rec);
+void events_warn_of_several(const struct recording *rec);
+/* A CPU is back that was offline: its events, attached and enabled. All or none of them. */
+struct error *events_open_again(struct recording *rec, int cpu);
 /* The map's slot of each CPU gets that CPU's fd. */
 struct error *event_fill_map(struct event *event, int map_fd, uint32_t entries);
 struct error *events_enable(struct recording *rec);
@@ -213,6 +225,9 @@ struct error *synthesize(struct recording *rec);
 struct error *rings_drain(struct recording *rec, bool *any);
 /* After a failure to write: what the last round and the rings held is lost. */
 void rings_count_unwritten(struct recording *rec);
+
+/* cpu_return.c: from now on, a CPU that comes online is recorded. */
+struct error *cpu_return_begin(struct recording *rec);
 
 /* strangers.c: warns of programs of others that filter an event. */
 void strangers_find(struct recording *rec);

@@ -106,6 +106,21 @@ static struct error *close_rings(struct recording *rec)
 	return add(rec, LEDGER_RECORDS_LOST, "all events", 0, rec->lost_records);
 }
 
+static struct error *close_cpus(struct recording *rec)
+{
+	size_t n = 0;
+	const struct cpu_gap *gaps = rec->cpu_watch ? cpu_watch_gaps(rec->cpu_watch, &n) : NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *name = text_format("CPU %u", gaps[i].cpu);
+
+		if (!name)
+			return error_nomem();
+		TRY(add(rec, LEDGER_CPU_OFFLINE, name, gaps[i].cpu, gaps[i].ns));
+	}
+	return NULL;
+}
+
 static struct error *close_program(struct recording *rec, int fd)
 {
 	struct bpf_prog_info info = {0};
@@ -140,6 +155,7 @@ struct error *ledger_close(struct recording *rec)
 			TRY(close_program(rec, event->owned.v[i]));
 	}
 	TRY(close_rings(rec));
+	TRY(close_cpus(rec));
 	vec_for_each (object, &rec->objects) {
 		struct bpf_program *prog;
 

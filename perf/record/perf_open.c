@@ -124,17 +124,15 @@ static struct error *explain(struct recording *rec, struct event *event, pid_t t
 	return sys_perf_event_explain(rec->roots, &attempt, err);
 }
 
-/* The leader's fd on this CPU and thread. */
+/* The leader's fd on this CPU and thread; the last one, if the CPU was offline since. */
 static int group_fd(struct recording *rec, struct event *event, pid_t tid, int cpu)
 {
 	struct event *leader = &rec->events.v[event->leader];
-	struct event_fd *efd;
-
 	if (leader == event)
 		return -1;
-	vec_for_each (efd, &leader->fds)
-		if (efd->cpu == cpu && efd->tid == tid)
-			return efd->fd;
+	for (size_t i = leader->fds.n; i-- > 0;)
+		if (leader->fds.v[i].cpu == cpu && leader->fds.v[i].tid == tid)
+			return leader->fds.v[i].fd;
 	return -1;
 }
 
@@ -164,12 +162,17 @@ static struct error *open_one(struct recording *rec, struct event *event, pid_t 
 	return NULL;
 }
 
+/* Open on CPUs; else on threads, on each CPU that they may run on. */
+static bool is_of_all_tasks(const struct recording *rec, const struct event *event)
+{
+	return event->kind == EVENT_OUTPUT || event->kind == EVENT_PROBE || rec->target.system_wide;
+}
+
 static struct error *open_event(struct recording *rec, struct event *event,
 				const struct sys_cpus *online)
 {
-	bool everywhere = event->kind == EVENT_OUTPUT;
-	const struct sys_cpus *cpus = everywhere ? online : &rec->target.cpus;
-	const bool all_tasks = everywhere || event->kind == EVENT_PROBE || rec->target.system_wide;
+	const struct sys_cpus *cpus = event->kind == EVENT_OUTPUT ? online : &rec->target.cpus;
+	const bool all_tasks = is_of_all_tasks(rec, event);
 
 	for (size_t c = 0; c < cpus->n; c++) {
 		if (all_tasks) {
@@ -230,9 +233,10 @@ static struct error *ring_add(struct recording *rec, const struct event_fd *efd)
 	if (ring) {
 		TRY(sys_perf_set_output(efd->fd, ring->fds.v[0]));
 	} else {
+		/* The loop refers to rings, which must not move. */
+		if (rec->rings.n == rec->rings.cap)
+			return error_new(ENOSPC, "CPU %d is not among the possible CPUs", efd->cpu);
 		ring = vec_push(&rec->rings);
-		if (!ring)
-			return error_nomem();
 		ring->cpu = efd->cpu;
 		TRY(ring_map(rec, &ring->ring, efd->fd));
 	}
@@ -245,9 +249,13 @@ static struct error *ring_add(struct recording *rec, const struct event_fd *efd)
 
 struct error *rings_open(struct recording *rec)
 {
+	_cleanup_cpus_ struct sys_cpus possible = {0};
 	struct event *event;
 	struct event_fd *efd;
 
+	TRY(sys_cpus_possible(rec->roots, &possible));
+	if (!vec_reserve(&rec->rings, max_of(possible.n, rec->target.cpus.n)))
+		return error_nomem();
 	vec_for_each (event, &rec->events)
 		vec_for_each (efd, &event->fds)
 			TRY(ring_add(rec, efd));
@@ -292,10 +300,8 @@ static void field_names(struct recording *rec, const struct event *event, struct
 
 static struct error *set_filter(struct recording *rec, struct event *event, const char *filter)
 {
-	struct event_fd *efd;
-
-	vec_for_each (efd, &event->fds) {
-		_cleanup_error_ struct error *err = sys_perf_set_filter(efd->fd, filter);
+	for (size_t i = event->n_ready; i < event->fds.n; i++) {
+		_cleanup_error_ struct error *err = sys_perf_set_filter(event->fds.v[i].fd, filter);
 
 		if (!err)
 			continue;
@@ -373,14 +379,13 @@ static struct error *carrier_fd(struct recording *rec, struct event *event, int 
 static struct error *attach_by_link(struct event *event, int prog)
 {
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = event->cookie);
-	struct event_fd *efd;
 
-	vec_for_each (efd, &event->fds) {
+	for (size_t i = event->n_ready; i < event->fds.n; i++) {
 		int *link = vec_push(&event->owned);
 
 		if (!link)
 			return error_nomem();
-		*link = bpf_link_create(prog, efd->fd, BPF_PERF_EVENT, &opts);
+		*link = bpf_link_create(prog, event->fds.v[i].fd, BPF_PERF_EVENT, &opts);
 		if (*link >= 0)
 			continue;
 		event->owned.n--;
@@ -396,6 +401,8 @@ static struct error *attach_progs(struct recording *rec, struct event *event)
 			TRY(attach_by_link(event, event->progs.v[i]));
 			continue;
 		}
+		if (event->tracepoint && event->n_ready)
+			continue; /* the tracepoint has it already */
 		if (event->tracepoint) {
 			struct error *err;
 			int fd = -1;
@@ -407,9 +414,8 @@ static struct error *attach_progs(struct recording *rec, struct event *event)
 			error_free(err);
 			continue;
 		}
-		struct event_fd *efd;
-		vec_for_each (efd, &event->fds) {
-			struct error *err = sys_perf_set_bpf(efd->fd, event->progs.v[i]);
+		for (size_t k = event->n_ready; k < event->fds.n; k++) {
+			struct error *err = sys_perf_set_bpf(event->fds.v[k].fd, event->progs.v[i]);
 
 			if (err && err->code == EEXIST)
 				error_hint(err, "an event of this type can have only one program");
@@ -418,16 +424,6 @@ static struct error *attach_progs(struct recording *rec, struct event *event)
 		}
 	}
 	return NULL;
-}
-
-/* The kernel drops an event when one of the tracepoint's programs returns 0. */
-static void warn_of_several(struct recording *rec, struct event *event)
-{
-	if (event->tracepoint && event->progs.n > 1)
-		log_warn(rec->log,
-			 "%zu programs filter %s: an event is recorded only if every program "
-			 "returns non-zero",
-			 (size_t)event->progs.n, event->name);
 }
 
 struct error *event_fill_map(struct event *event, int map_fd, uint32_t entries)
@@ -449,6 +445,24 @@ struct error *event_fill_map(struct event *event, int map_fd, uint32_t entries)
 	return NULL;
 }
 
+/* What is opened later is attached and enabled by itself. */
+static void events_ready(struct recording *rec)
+{
+	struct event *event;
+
+	vec_for_each (event, &rec->events)
+		event->n_ready = event->fds.n;
+}
+
+/* The fds that are not ready yet. */
+static struct error *enable(struct event *event)
+{
+	if (event->attr.disabled && !event->attr.enable_on_exec)
+		for (size_t i = event->n_ready; i < event->fds.n; i++)
+			TRY(sys_perf_enable(event->fds.v[i].fd));
+	return NULL;
+}
+
 struct error *events_attach(struct recording *rec)
 {
 	struct event *event;
@@ -456,23 +470,84 @@ struct error *events_attach(struct recording *rec)
 	TRY(set_filters(rec));
 	vec_for_each (event, &rec->events) {
 		TRY(attach_progs(rec, event));
-		warn_of_several(rec, event);
 		if (event->map_fd >= 0)
 			TRY(event_fill_map(event, event->map_fd, event->map_entries));
 	}
-	strangers_find(rec);
-	return terms_bind_events(rec);
+	TRY(terms_bind_events(rec));
+	if (rec->enabled)
+		vec_for_each (event, &rec->events)
+			TRY(enable(event));
+	events_ready(rec);
+	return NULL;
+}
+
+void events_warn_of_several(const struct recording *rec)
+{
+	const struct event *event;
+
+	vec_for_each (event, &rec->events)
+		if (event->tracepoint && event->progs.n > 1)
+			log_warn(rec->log,
+				 "%zu programs filter %s: an event is recorded only if every "
+				 "program returns non-zero",
+				 (size_t)event->progs.n, event->name);
+}
+
+/* ---- a CPU that is back ---- */
+
+/* The fds that are not ready are of no use. */
+static void close_unready(struct recording *rec, struct event *event, size_t n_owned)
+{
+	while (event->owned.n > n_owned)
+		close(event->owned.v[--event->owned.n]);
+	while (event->fds.n > event->n_ready) {
+		const int fd = event->fds.v[--event->fds.n].fd;
+		struct cpu_ring *ring;
+
+		vec_for_each (ring, &rec->rings)
+			if (ring->fds.n && ring->fds.v[ring->fds.n - 1] == fd)
+				ring->fds.n--;
+		close(fd);
+	}
+}
+
+static struct error *open_again(struct recording *rec, int cpu)
+{
+	struct event *event;
+
+	vec_for_each (event, &rec->events)
+		if (is_of_all_tasks(rec, event))
+			TRY(open_one(rec, event, -1, cpu));
+	vec_for_each (event, &rec->events)
+		for (size_t i = event->n_ready; i < event->fds.n; i++)
+			TRY(ring_add(rec, &event->fds.v[i]));
+	return events_attach(rec);
+}
+
+struct error *events_open_again(struct recording *rec, int cpu)
+{
+	_cleanup_free_ size_t *owned = calloc(rec->events.n, sizeof(*owned));
+
+	if (!owned)
+		return error_nomem();
+	for (size_t i = 0; i < rec->events.n; i++)
+		owned[i] = rec->events.v[i].owned.n;
+	struct error *err = open_again(rec, cpu);
+	for (size_t i = rec->events.n; err && i-- > 0;)
+		close_unready(rec, &rec->events.v[i], owned[i]);
+	return err;
 }
 
 struct error *events_enable(struct recording *rec)
 {
 	struct event *event;
-	struct event_fd *efd;
 
 	vec_for_each (event, &rec->events)
-		if (event->attr.disabled && !event->attr.enable_on_exec)
-			vec_for_each (efd, &event->fds)
-				TRY(sys_perf_enable(efd->fd));
+		event->n_ready = 0;
+	vec_for_each (event, &rec->events)
+		TRY(enable(event));
+	rec->enabled = true;
+	events_ready(rec);
 	return NULL;
 }
 

@@ -35,15 +35,24 @@ struct error *recording_new(const struct record_opts *opts, struct recording **o
 
 static struct error *on_ring(void *ctx, uint32_t events);
 
+struct error *ring_watch(struct recording *rec, struct cpu_ring *ring, size_t fd)
+{
+	if (ring->polled)
+		loop_unwatch(rec->loop, ring->fds.v[ring->polled_fd]);
+	ring->polled = false;
+	ring->rec = rec;
+	ring->polled_fd = fd;
+	TRY(loop_watch(rec->loop, ring->fds.v[fd], on_ring, ring));
+	ring->polled = true;
+	return NULL;
+}
+
 static struct error *watch_rings(struct recording *rec)
 {
 	struct cpu_ring *ring;
 
-	vec_for_each (ring, &rec->rings) {
-		ring->rec = rec;
-		TRY(loop_watch(rec->loop, ring->fds.v[0], on_ring, ring));
-		ring->polled = true;
-	}
+	vec_for_each (ring, &rec->rings)
+		TRY(ring_watch(rec, ring, 0));
 	return NULL;
 }
 
@@ -83,6 +92,8 @@ static bool target_ended(struct recording *rec)
 
 	vec_for_each (ring, &rec->rings)
 		any |= ring->polled;
+	if (rec->target.system_wide) /* a CPU without a ring is offline */
+		any = true;
 	return (!any && !loop_workload(rec->loop)) || record_probes_ended(rec);
 }
 
@@ -172,8 +183,11 @@ static struct error *prepare(struct recording *rec)
 	TRY(events_open(rec));
 	TRY(rings_open(rec));
 	TRY(events_attach(rec));
+	events_warn_of_several(rec);
+	strangers_find(rec);
 	TRY(writer_begin(rec));
 	TRY(watch_rings(rec));
+	TRY(cpu_return_begin(rec));
 	return synthesize(rec);
 }
 
@@ -245,6 +259,7 @@ void recording_free(struct recording *rec)
 		return;
 	if (rec->loop)
 		loop_kill(rec->loop);
+	cpu_watch_free(rec->cpu_watch);
 	rings_close(rec);
 	vec_for_each (event, &rec->events)
 		event_deinit(event);

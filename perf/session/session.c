@@ -789,6 +789,11 @@ void session_warn_of_losses(const struct session *s, const char *name, const str
 				 "%s: BPF programs of other processes filtered %s while it was "
 				 "recorded: events may be missing",
 				 name, line->name);
+		else if (line->kind == LEDGER_CPU_OFFLINE)
+			log_warn(log,
+				 "%s: %s was not recorded for %.3f s: it was offline, and events "
+				 "from the moment of its return may be missing",
+				 name, line->name, line->count / 1e9);
 	if (s->losses.lost_samples)
 		log_warn(log, "%s: %" PRIu64 " samples were lost while recording", name,
 			 s->losses.lost_samples);

@@ -16,6 +16,8 @@
 #include <cmocka.h>
 
 #include "lib/base/strbuf.h"
+#include "tests/unit/tree.h"
+#include "work/cpu_watch.h"
 #include "work/loop.h"
 #include "work/tasks.h"
 
@@ -288,6 +290,55 @@ static void test_lists(void **state)
 	assert_int_equal(tids.v[0], 1);
 }
 
+static struct error *on_cpu(void *ctx, unsigned cpu)
+{
+	struct seen *seen = ctx;
+
+	strbuf_addf(&seen->order, "%u", cpu);
+	if (seen->other-- > 0)
+		return error_new(EBUSY, "it is busy");
+	loop_end(seen->loop);
+	return NULL;
+}
+
+/* Without a uevent, as in a container: CPU 1 goes and comes, and cannot be used at once. */
+static void test_a_cpu_that_returns(void **state)
+{
+	struct tree *tree = tree_new();
+	struct seen seen = {.order = STRBUF_INIT, .other = 1};
+	struct cpu_watch *watch;
+	struct cpu_watch_opts opts = {.roots = &tree->roots, .fn = on_cpu, .ctx = &seen};
+	size_t n;
+
+	ok(loop_new(&seen.loop));
+	opts.loop = seen.loop;
+	tree_put(tree, "sys/devices/system/cpu/online", "0-2\n");
+	ok(cpu_watch_new(&opts, &watch));
+	ok(loop_turn(seen.loop, 1500));
+	cpu_watch_gaps(watch, &n);
+	assert_int_equal(n, 0);
+	tree_put(tree, "sys/devices/system/cpu/online", "0,2\n");
+	do {
+		ok(loop_turn(seen.loop, -1));
+		cpu_watch_gaps(watch, &n);
+	} while (!n);
+	const uint64_t before = cpu_watch_gaps(watch, &n)->ns;
+	assert_true(cpu_watch_gaps(watch, &n)->since);
+	tree_put(tree, "sys/devices/system/cpu/online", "0-2\n");
+	while (!loop_ended(seen.loop))
+		ok(loop_turn(seen.loop, -1));
+	assert_string_equal(strbuf_str(&seen.order), "11");
+	const struct cpu_gap *gap = cpu_watch_gaps(watch, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(gap->cpu, 1);
+	assert_int_equal(gap->since, 0);
+	assert_true(gap->ns > before);
+	cpu_watch_free(watch);
+	loop_free(seen.loop);
+	strbuf_deinit(&seen.order);
+	tree_free(tree);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -298,6 +349,7 @@ int main(void)
 		cmocka_unit_test(test_ignored_signals),
 		cmocka_unit_test(test_tasks_end),
 		cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_a_cpu_that_returns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -382,14 +382,16 @@ static struct data_writer *writer_new(const char *path, const struct data_writer
 	return w;
 }
 
-/* n samples with times from first on; what they hold tells which they are. */
-static struct error *write_samples(struct data_writer *w, uint64_t first, unsigned int n)
+/* n samples with times from first on; what they hold tells which they are. mine: an id of my:event
+ */
+static struct error *write_samples_of(struct data_writer *w, uint64_t mine, uint64_t first,
+				      unsigned int n)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 
 	for (uint64_t t = first; t < first + n; t++) {
 		char text[64];
-		struct sample s = {.id = t % 3 ? 21 : 31,
+		struct sample s = {.id = t % 3 ? mine : 31,
 				   .pid = 5,
 				   .tid = 6,
 				   .time = t,
@@ -402,6 +404,11 @@ static struct error *write_samples(struct data_writer *w, uint64_t first, unsign
 	size_t cut = sb.len / 3;
 	struct iovec iov[2] = {{sb.str, cut}, {sb.str + cut, sb.len - cut}};
 	return data_writer_write(w, iov, 2);
+}
+
+static struct error *write_samples(struct data_writer *w, uint64_t first, unsigned int n)
+{
+	return write_samples_of(w, 21, first, n);
 }
 
 struct counts {
@@ -486,6 +493,30 @@ static void a_finished_file_holds_all(void **state)
 	assert_int_equal(losses.n_ledger, 1);
 	assert_int_equal(losses.ledger[0].count, 8);
 	assert_string_equal(losses.ledger[0].name, "my:event");
+}
+
+/* Also when the recorder is killed right after the round. */
+static void ids_that_come_late(void **state)
+{
+	struct files *f = *state;
+
+	for (int i = 0; i < 4; i++) {
+		const bool killed = i & 1;
+		struct data_writer_opts opts = {.sz = sizeof(opts), .zstd_level = i / 2};
+		struct data_writer *w = writer_new(f->path, &opts);
+
+		assert_null(write_samples(w, 1, 100));
+		assert_null(data_writer_add_ids(w, 0, (uint64_t[]){41}, 1));
+		assert_null(data_writer_add_ids(w, 1, (uint64_t[]){42, 43}, 2));
+		assert_null(write_samples_of(w, 41, 101, 100));
+		assert_null(data_writer_add_ids(w, 0, (uint64_t[]){44}, 1));
+		assert_null(write_samples_of(w, 44, 201, 100));
+		assert_null(data_writer_round(w));
+		if (!killed)
+			assert_null(data_writer_finish(w));
+		data_writer_free(w);
+		assert_int_equal(read_samples(f->path, killed), 300);
+	}
 }
 
 static void read_whole(const char *path, struct strbuf *sb)
@@ -636,7 +667,11 @@ static void the_pipe_form_holds_all(void **state)
 			struct data_writer *w = writer_new(f->path, &opts);
 			int bad = !data_writer_is_pipe(w);
 			for (uint64_t t = 1; t <= 20000; t += 1000) {
-				bad |= write_samples(w, t, 1000) != NULL;
+				const uint64_t id = t / 1000 == 7 ? 77 : 21;
+
+				if (id == 77)
+					bad |= data_writer_add_ids(w, 0, &id, 1) != NULL;
+				bad |= write_samples_of(w, id, t, 1000) != NULL;
 				bad |= data_writer_round(w) != NULL;
 			}
 			bad |= data_writer_finish(w) != NULL;
@@ -672,6 +707,7 @@ int main(void)
 		cmocka_unit_test(tracing_data_come_back_as_built),
 		cmocka_unit_test(events_are_named_as_perf_names_them),
 		WITH_FILES(a_finished_file_holds_all),
+		WITH_FILES(ids_that_come_late),
 		WITH_FILES(a_kill_at_any_moment_leaves_the_last_round),
 		WITH_FILES(compressed_records_come_back),
 		WITH_FILES(a_full_disk_is_told_once_and_leaves_the_last_round),
