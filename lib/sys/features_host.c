@@ -6,6 +6,7 @@
 
 #include "lib/base/cursor.h"
 #include "lib/sys/bpf_syscall.h"
+#include "lib/sys/confine.h"
 #include "lib/sys/features_internal.h"
 #include "lib/sys/tracefs.h"
 
@@ -267,6 +268,33 @@ static void probe_open_files(struct sys_features *features, const void *arg,
 	feature_mend(result, "raise it: ulimit -Hn 65536");
 }
 
+/* ---- what a process can give up ---- */
+
+static void probe_seccomp(struct sys_features *features, const void *arg,
+			  struct sys_feature_result *result)
+{
+	if (seccomp_works()) {
+		feature_yes(result, "%s", "");
+		return;
+	}
+	feature_no(result, errno, "the kernel cannot filter system calls");
+	feature_mend(result, "boot a kernel with CONFIG_SECCOMP_FILTER");
+}
+
+static void probe_landlock(struct sys_features *features, const void *arg,
+			   struct sys_feature_result *result)
+{
+	const int abi = landlock_abi();
+
+	if (abi) {
+		feature_yes(result, "ABI %d", abi);
+		return;
+	}
+	feature_no(result, errno, "the kernel has no Landlock, or it is not enabled");
+	feature_mend(result, "boot a kernel with CONFIG_SECURITY_LANDLOCK (5.13) and landlock in "
+			     "the list lsm=");
+}
+
 static const struct sys_feature table[] = {
 	{"host.cap_bpf", "Host", "may load BPF programs", probe_capability, (void *)0},
 	{"host.cap_perfmon", "Host", "may record the kernel and all processes", probe_capability,
@@ -278,6 +306,10 @@ static const struct sys_feature table[] = {
 	{"host.tracefs", "Host", "tracepoints by name", probe_tracefs},
 	{"host.kallsyms", "Host", "kernel symbols in reports", probe_kallsyms},
 	{"host.open_files", "Host", "events open at the same time", probe_open_files},
+	{"host.seccomp", "Host", "commands give up the system calls that they do not need",
+	 probe_seccomp},
+	{"host.landlock", "Host", "readers of recordings can write to their output files only",
+	 probe_landlock},
 	{"host.btf", "Host", "the kernel's types: vmlinux.h, CO-RE", probe_kernel_btf},
 	{"host.btf_modules", "Host", "the types of modules", probe_module_btf},
 };

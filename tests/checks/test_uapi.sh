@@ -64,6 +64,20 @@ test_perf_event_h_has_the_kernels_values() {
 	same_values perf_event 90
 }
 
+
+# The system's header may be older than the names, or not be there.
+test_landlock_h_has_the_kernels_values() {
+	echo '#include <linux/landlock.h>' >system.c
+	cc $SYSTEM -E system.c >/dev/null 2>&1 || skip "the system has no <linux/landlock.h>"
+	cc -E -dM -I"$OWN" system.c | sed -n 's/^#define \(LANDLOCK_[A-Z_0-9]*\) .*/\1/p' | sort >all
+	cc -E -dM $SYSTEM system.c | sed -n 's/^#define \(LANDLOCK_[A-Z_0-9]*\) .*/\1/p' | sort >theirs
+	comm -12 all theirs >known
+	[ "$(wc -l <known)" -gt 12 ] || fail "only $(wc -l <known) names compared"
+	values landlock known -I"$OWN" >ours
+	values landlock known >theirs
+	diff ours theirs || fail "landlock.h differs"
+}
+
 # Each member of ours that the system's header has is where that has it.
 test_members_have_the_kernels_places() {
 	local kind header type
