@@ -9,6 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/config.h"
 #include "cmd/options.h"
+#include "cmd/privileges.h"
 
 /* Above the keys of the commands' own options, which begin at 256. */
 enum {
@@ -108,6 +109,7 @@ struct error *recording_open(struct recording_opts *opts, const struct log *log,
 	resolver_opts.buildid_dir = config_get(config, "buildid.dir");
 	opts->filter.sz = sizeof(opts->filter);
 	TRY(filter_new(&opts->filter, &r->filter));
+	TRY(privileges_of_reader(opts->outputs, ARRAY_SIZE(opts->outputs), log));
 	r->path = input_path(opts);
 	r->log = log;
 	struct error *err = session_open(r->path, &session_opts, &r->session);

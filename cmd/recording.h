@@ -26,6 +26,7 @@ struct recording_opts {
 	bool no_demangle;
 	unsigned max_stack;	   /* 0: not given */
 	struct filter_opts filter; /* sz is set by recording_open() */
+	const char *outputs[2];	   /* files that the command writes later; NULL: none */
 };
 
 extern const struct argp recording_argp;
@@ -34,7 +35,10 @@ extern const struct argp recording_argp;
 		&recording_argp, 0, "Which recording, and which samples:", 1                       \
 	}
 
-/* Opens what the options say; log outlives it. Wrong values are errors of usage. */
+/*
+ * Drops the privileges of the process, then opens what the options say; log outlives it. Wrong
+ * values are errors of usage.
+ */
 struct error *recording_open(struct recording_opts *opts, const struct log *log,
 			     struct opened_recording *r);
 /* Of script_opts. A reader that has gone ends the command quietly. */

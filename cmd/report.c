@@ -341,6 +341,8 @@ static struct error *report_run(struct report *rp)
 	struct error *err = NULL, *damage = NULL;
 
 	TRY(export_check(&rp->export));
+	rp->recording.outputs[0] = rp->export.html;
+	rp->recording.outputs[1] = rp->export.pprof;
 	TRY(recording_open(&rp->recording, &rp->log, &r));
 	if (rp->dump && !rp->header_only)
 		return dump(rp, &r);

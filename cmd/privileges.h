@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What each command gives up, and when: see doc/security.md. With -v it says so. It never fails
+ * for what the kernel does not have.
+ */
+#ifndef PB_CMD_PRIVILEGES_H
+#define PB_CMD_PRIVILEGES_H
+
+#include <stddef.h>
+
+#include "lib/base/error.h"
+#include "lib/base/log.h"
+
+/*
+ * script and report, before they open anything that others may have written. outputs: the files
+ * that the options name and that are written later; NULL among them: none.
+ */
+struct error *privileges_of_reader(const char *const *outputs, size_t n, const struct log *log);
+
+#endif

@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# What the commands keep of their privileges, phase by phase, in /proc/PID/status.
+. "$(dirname "$0")/../tap.sh"
+
+DAC_OVERRIDE=1 DAC_READ_SEARCH=2 FOWNER=3 SYSLOG=34
+
+# status PID NAME: the value
+status() {
+	sed -n "s/^$2:[[:space:]]*//p" "/proc/$1/status"
+}
+
+# expected CAP...: those of them that we have, as the kernel prints them
+expected() {
+	local set=0 cap
+	for cap; do
+		set=$((set | 1 << cap))
+	done
+	printf '%016x\n' $((set & 0x$(status self CapPrm)))
+}
+
+is_confined() {
+	[ "$(status "$1" Seccomp)" = 2 ] && [ "$(status "$1" NoNewPrivs)" = 1 ]
+}
+
+# assert_sets PID SET: all of its capability sets
+assert_sets() {
+	local name
+	for name in CapPrm CapEff CapBnd; do
+		assert_equal "$name $(status "$1" $name)" "$name $2"
+	done
+	assert_equal "$(status "$1" CapInh)" 0000000000000000
+	assert_equal "$(status "$1" CapAmb)" 0000000000000000
+}
+
+need_seccomp() {
+	has host.seccomp || skip "the kernel has no seccomp"
+}
+
+# reader NAME COMMAND...: runs it with a recording that does not arrive; its pid is in $pid
+reader() {
+	mkfifo "$1"
+	exec {hold}<>"$1"
+	"${@:2}" <"$1" >/dev/null 2>"$1.err" {hold}>&- &
+	pid=$!
+	soon is_confined $pid
+}
+
+end_reader() {
+	kill -KILL $pid
+	wait $pid 2>/dev/null || :
+	exec {hold}>&-
+}
+
+test_script_and_report_drop_all_but_reading() {
+	local command
+	need_seccomp
+	for command in script report; do
+		reader $command "$PERF_BPF" $command -i -
+		assert_sets $pid "$(expected $DAC_READ_SEARCH $SYSLOG)"
+		end_reader
+	done
+}
+
+test_report_keeps_what_its_output_files_need() {
+	need_seccomp
+	mkdir ours theirs
+	chown 4242 theirs
+	reader ours.fifo "$PERF_BPF" report -i - --html ours/page.html
+	assert_sets $pid "$(expected $DAC_READ_SEARCH $SYSLOG)"
+	end_reader
+	reader theirs.fifo "$PERF_BPF" report -i - --html theirs/page.html
+	assert_sets $pid "$(expected $DAC_OVERRIDE $DAC_READ_SEARCH $FOWNER $SYSLOG)"
+	end_reader
+}
+
+test_other_users_are_confined() {
+	need_seccomp
+	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	chmod 711 "$top" . # the binary's folder may be closed to others, not its descriptor
+	exec {binary}<"$PERF_BPF"
+	setpriv --reuid 4242 --clear-groups "/proc/self/fd/$binary" --version >/dev/null 2>&1 ||
+		skip "other users cannot run $PERF_BPF"
+	reader script setpriv --reuid 4242 --clear-groups "/proc/self/fd/$binary" script -i -
+	assert_equal "$(status $pid CapPrm)" 0000000000000000
+	assert_equal "$(status $pid CapEff)" 0000000000000000
+	end_reader
+}
+
+record() {
+	"$PERF_BPF" record -q -o perf.data -e task-clock -- sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done' ||
+		fail "record: $?"
+}
+
+test_output_files_are_written() {
+	record
+	mkdir theirs
+	chown 4242 theirs
+	chmod 700 theirs
+	expect_status 0 "$PERF_BPF" report --html page.html --pprof theirs/profile
+	assert_contains page.html '</html>'
+	[ -s theirs/profile ] || fail "the profile was not written"
+	expect_status 0 "$PERF_BPF" report --html /dev/stdout
+	assert_contains out '</html>'
+	expect_status 0 "$PERF_BPF" report --html /dev/stderr
+	assert_contains err '</html>'
+}
+
+test_verbose_says_what_was_dropped() {
+	record
+	expect_status 0 "$PERF_BPF" script -v
+	assert_contains err 'privileges dropped: '
+	has host.seccomp && assert_contains err 'system calls are filtered'
+	has host.landlock && assert_contains err 'files are read-only (Landlock ABI '
+	expect_status 0 "$PERF_BPF" report -vv --html page.html
+	has host.landlock && assert_contains err 'files are read-only except in the directories of the output files'
+	expect_status 0 "$PERF_BPF" script
+	! grep privileges err || fail "it says so without -v"
+}
+
+# Binaries that only their owner can read are still found by root.
+test_files_of_other_users_have_symbols() {
+	mkdir -m 700 theirs
+	cat >work.c <<-'END'
+		volatile long sum;
+		__attribute__((noinline)) void their_work(void) { for (long i = 0; i < 300000000; i++) sum += i; }
+		int main(void) { their_work(); return 0; }
+	END
+	cc -O1 work.c -o theirs/work
+	chmod 700 theirs/work
+	chown -R 4242 theirs
+	"$PERF_BPF" record -q -N -o perf.data -e task-clock -- theirs/work
+	expect_status 0 "$PERF_BPF" report -s symbol
+	assert_contains out their_work
+}
+
+run_tests
