@@ -2,19 +2,18 @@
 #include "run/value_names.h"
 
 #include <arpa/inet.h>
-#include <fts.h>
 #include <grp.h>
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "lib/base/arena.h"
 #include "lib/base/hash.h"
 #include "lib/btf/value.h"
+#include "lib/sys/cgroup_paths.h"
 #include "lib/sys/proc.h"
 #include "perf/live/live.h"
 #include "perf/resolve/resolve.h"
@@ -24,9 +23,10 @@
 struct run_names {
 	const struct sys_roots *roots;
 	struct arena arena;
-	struct u64map pids, uids, gids, cgroups; /* to texts of the arena; "": none */
-	struct u64map fresh;			 /* pids looked up since the last refresh */
-	struct live_source *live;		 /* NULL: no address was asked for yet */
+	struct u64map pids, uids, gids; /* to texts of the arena; "": none */
+	struct u64map fresh;		/* pids looked up since the last refresh */
+	struct cgroup_paths cgroups;
+	struct live_source *live; /* NULL: no address was asked for yet */
 	struct resolver *resolver;
 	bool follows; /* processes, not the kernel alone */
 };
@@ -47,7 +47,7 @@ void run_names_free(struct run_names *names)
 	u64map_deinit(&names->pids);
 	u64map_deinit(&names->uids);
 	u64map_deinit(&names->gids);
-	u64map_deinit(&names->cgroups);
+	cgroup_paths_deinit(&names->cgroups);
 	u64map_deinit(&names->fresh);
 	resolver_free(names->resolver);
 	live_source_free(names->live);
@@ -111,52 +111,6 @@ static const char *gid_name(struct run_names *names, uint32_t gid)
 		return known;
 	const struct group *gr = getgrgid(gid);
 	return keep(names, &names->gids, gid, gr ? gr->gr_name : "");
-}
-
-/*
- * A cgroup's id is the inode number of its folder in the cgroup2 hierarchy
- * (kernfs, on machines of 64 bits since 5.5). The tree is read once, and again
- * when a new id is not in it.
- */
-static void read_cgroups(struct run_names *names)
-{
-	static const char *const mounts[] = {"fs/cgroup/unified", "fs/cgroup"};
-	const char *sysfs =
-		names->roots && names->roots->sysfs ? names->roots->sysfs : sys_roots_default.sysfs;
-
-	for (size_t i = 0; i < ARRAY_SIZE(mounts); i++) {
-		/* only a cgroup2 root has it */
-		_cleanup_free_ char *mark =
-			text_format("%s/%s/cgroup.controllers", sysfs, mounts[i]);
-		_cleanup_free_ char *root = text_format("%s/%s", sysfs, mounts[i]);
-
-		if (!mark || !root || access(mark, F_OK))
-			continue;
-		FTS *tree = fts_open((char *[]){root, NULL}, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-		for (FTSENT *e; tree && (e = fts_read(tree));) {
-			if (e->fts_info != FTS_D)
-				continue;
-			const char *path = e->fts_path + strlen(root);
-			if (!u64map_get(&names->cgroups, e->fts_statp->st_ino))
-				keep(names, &names->cgroups, e->fts_statp->st_ino,
-				     *path ? path : "/");
-		}
-		if (tree)
-			fts_close(tree);
-		return;
-	}
-}
-
-static const char *cgroup_name(struct run_names *names, uint64_t id)
-{
-	const char *known = u64map_get(&names->cgroups, id);
-
-	if (known)
-		return known;
-	read_cgroups(names);
-	known = u64map_get(&names->cgroups, id);
-	/* what is not there is not looked for again */
-	return known ? known : keep(names, &names->cgroups, id, "");
 }
 
 static struct error *begin(struct run_names *names, const struct log *log, bool processes)
@@ -350,7 +304,7 @@ bool run_name_add(struct run_names *names, const struct btf *btf, const struct r
 	case ROLE_GID:
 		return add_named(gid_name(names, v), v, out);
 	case ROLE_CGROUP: {
-		const char *path = cgroup_name(names, v);
+		const char *path = cgroup_paths_get(&names->cgroups, names->roots, v);
 
 		if (!path || !*path)
 			return false;
