@@ -97,7 +97,7 @@ static const struct argp_option options[] = {
 	{"errno-summary", OPT_ERRNO_SUMMARY, NULL, 0, "Print also how often which error occurred",
 	 4},
 	{"summary-mode", OPT_SUMMARY_MODE, "MODE", 0,
-	 "Sum by 'thread' (the default), or in 'total'", 4},
+	 "Sum by 'thread' (the default), by 'cgroup', or in 'total'", 4},
 	{"histograms", OPT_HISTOGRAMS, NULL, 0, "Print also histograms of the durations", 4},
 	{"bpf-summary", OPT_BPF_SUMMARY, NULL, 0,
 	 "Accepted for compatibility: the kernel always keeps the sums", 4},
@@ -120,7 +120,6 @@ struct trace_args {
 	const char *log_file, *dump_map;
 	bool summary_only, with_summary, errno_summary, histograms;
 	bool strace, json, csv, tool_stats, decode_fds;
-	bool by_thread;
 	bool ignored;
 	int verbose;
 	int out_fd;
@@ -177,10 +176,19 @@ static bool parse_ms(const char *text, uint64_t *ns)
 static error_t parse_summary_mode(struct argp_state *state, struct trace_args *args,
 				  const char *arg)
 {
-	if (strcmp(arg, "thread") != 0 && strcmp(arg, "total") != 0)
-		argp_error(state, "--summary-mode %s: expected thread or total", arg);
-	args->by_thread = strcmp(arg, "thread") == 0;
-	return 0;
+	static const char *const modes[] = {
+		[TRACE_SUMS_BY_THREAD] = "thread",
+		[TRACE_SUMS_TOTAL] = "total",
+		[TRACE_SUMS_BY_CGROUP] = "cgroup",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++)
+		if (!strcmp(arg, modes[i])) {
+			args->opts.sums_by = (enum trace_sums_by)i;
+			return 0;
+		}
+	argp_error(state, "--summary-mode %s: expected thread, cgroup or total", arg);
+	return EINVAL;
 }
 
 /* Options that exclude each other, and what they imply. */
@@ -269,6 +277,9 @@ static struct error *check_input(const struct trace_args *args)
 		return error_usage("-i cannot be used with -o");
 	if (args->dump_map)
 		return error_usage("-i cannot be used with --dump-map");
+	if (o->sums_by == TRACE_SUMS_BY_CGROUP)
+		return error_usage("-i cannot be used with --summary-mode cgroup: a recording "
+				   "does not have the cgroups of calls");
 	return NULL;
 }
 
@@ -300,7 +311,6 @@ static struct error *write_report(const struct trace_args *args, const struct tr
 		.format = args->json  ? SUMMARY_JSON
 			  : args->csv ? SUMMARY_CSV
 				      : SUMMARY_TEXT,
-		.threads = args->by_thread,
 		.errors = args->errno_summary,
 		.histograms = args->histograms,
 	};
@@ -402,7 +412,6 @@ static struct error *trace(struct trace_args *args, struct log *log, int *status
 	o->n_calls = args->calls.n;
 	o->lines = !args->summary_only && !o->output;
 	o->summary = args->summary_only || args->with_summary;
-	o->by_thread = args->by_thread;
 	o->fd_paths = !args->strace || args->decode_fds;
 	o->style = args->strace ? CALL_LINES_STRACE
 		   : args->json ? CALL_LINES_JSON
@@ -425,8 +434,9 @@ static struct error *trace(struct trace_args *args, struct log *log, int *status
 int cmd_trace(int argc, char **argv)
 {
 	struct trace_args args = {
-		.opts = {.sz = sizeof(args.opts), .string_size = 32},
-		.by_thread = true,
+		.opts = {.sz = sizeof(args.opts),
+			 .string_size = 32,
+			 .sums_by = TRACE_SUMS_BY_THREAD},
 		.out_fd = STDERR_FILENO,
 	};
 	int index = 0, status = 1;

@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "lib/base/vec.h"
+#include "lib/sys/cgroup_paths.h"
 #include "show/plain.h"
 
 struct errno_count {
-	uint32_t tid, nr;
+	uint64_t id; /* see row_id() */
+	uint32_t nr;
 	enum trace_abi abi;
 	int err;
 	uint64_t n;
@@ -19,18 +21,22 @@ struct errno_count {
 
 struct call_sums {
 	const struct call_table *table;
+	enum trace_sums_by by;
+	struct cgroup_paths cgroups;
 	VEC(struct trace_sum) rows;
 	VEC(struct errno_count) errnos;
 	bool sorted;
 };
 
-struct error *call_sums_new(const struct call_table *table, struct call_sums **out)
+struct error *call_sums_new(const struct call_table *table, enum trace_sums_by by,
+			    struct call_sums **out)
 {
 	struct call_sums *sums = calloc(1, sizeof(*sums));
 
 	if (!sums)
 		return error_nomem();
 	sums->table = table;
+	sums->by = by;
 	*out = sums;
 	return NULL;
 }
@@ -41,7 +47,14 @@ void call_sums_free(struct call_sums *sums)
 		return;
 	vec_deinit(&sums->rows);
 	vec_deinit(&sums->errnos);
+	cgroup_paths_deinit(&sums->cgroups);
 	free(sums);
+}
+
+/* The thread or cgroup; 0 in total. */
+static uint64_t row_id(const struct trace_sum *row)
+{
+	return row->cgroup ? row->cgroup : row->tid;
 }
 
 struct error *call_sums_add(void *ctx, const struct trace_sum *sum)
@@ -65,18 +78,18 @@ struct error *call_sums_add_errno(void *ctx, const struct trace_sum *sum, int er
 
 	if (!count)
 		return error_nomem();
-	*count = (struct errno_count){sum->tid, sum->nr, sum->abi, err, n};
+	*count = (struct errno_count){row_id(sum), sum->nr, sum->abi, err, n};
 	sums->sorted = false;
 	return NULL;
 }
 
-/* By thread; of each the calls that took most time first. */
+/* By thread or cgroup; of each the calls that took most time first. */
 static int compare_rows(const void *x, const void *y)
 {
 	const struct trace_sum *a = x, *b = y;
 
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
+	if (row_id(a) != row_id(b))
+		return row_id(a) < row_id(b) ? -1 : 1;
 	if (a->total_ns != b->total_ns)
 		return a->total_ns > b->total_ns ? -1 : 1;
 	if (a->abi != b->abi)
@@ -88,8 +101,8 @@ static int compare_errnos(const void *x, const void *y)
 {
 	const struct errno_count *a = x, *b = y;
 
-	if (a->tid != b->tid)
-		return a->tid < b->tid ? -1 : 1;
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
 	if (a->abi != b->abi)
 		return a->abi < b->abi ? -1 : 1;
 	if (a->nr != b->nr)
@@ -145,7 +158,7 @@ static void add_errnos(const struct call_sums *sums, const struct trace_sum *row
 	vec_for_each (e, &sums->errnos) {
 		const char *name = strerrorname_np(e->err);
 
-		if (e->tid != row->tid || e->nr != row->nr || e->abi != row->abi)
+		if (e->id != row_id(row) || e->nr != row->nr || e->abi != row->abi)
 			continue;
 		if (name)
 			strbuf_addf(out, "\t\t\t\t%s: %" PRIu64 "\n", name, e->n);
@@ -168,19 +181,37 @@ static void add_row(const struct call_sums *sums, const struct trace_sum *row, b
 		add_errnos(sums, row, out);
 }
 
-static void add_thread(const struct call_sums *sums, size_t first, size_t end, uint64_t all,
-		       bool errors, struct strbuf *out)
+/* "/system.slice", or "id:42" of a cgroup that does not exist any more; in *buf if it is made. */
+static const char *cgroup_label(struct call_sums *sums, uint64_t id, char buf[32])
+{
+	const char *path = cgroup_paths_get(&sums->cgroups, NULL, id);
+
+	if (path && *path)
+		return path;
+	snprintf(buf, 32, "id:%" PRIu64, id);
+	return buf;
+}
+
+static void add_group(struct call_sums *sums, size_t first, size_t end, uint64_t all, bool errors,
+		      struct strbuf *out)
 {
 	const struct trace_sum *row = &sums->rows.v[first];
 	uint64_t calls = 0;
+	char buf[32];
 
 	for (size_t i = first; i < end; i++)
 		calls += sums->rows.v[i].calls;
 	strbuf_addch(out, ' ');
-	if (row->tid) {
+	if (sums->by == TRACE_SUMS_BY_THREAD) {
 		plain_add(out, row->comm, strnlen(row->comm, sizeof(row->comm)));
 		strbuf_addf(out, " (%u), %" PRIu64 " events, %.1f%%", row->tid, calls,
 			    100.0 * (double)calls / (double)all);
+	} else if (sums->by == TRACE_SUMS_BY_CGROUP) {
+		const char *label = cgroup_label(sums, row->cgroup, buf);
+
+		strbuf_adds(out, "cgroup ");
+		plain_add(out, label, strlen(label));
+		strbuf_addf(out, ", %" PRIu64 " events", calls);
 	} else {
 		strbuf_addf(out, "total, %" PRIu64 " events", calls);
 	}
@@ -206,10 +237,10 @@ void call_sums_text(struct call_sums *sums, bool errors, struct strbuf *out)
 		all += row->calls;
 	strbuf_adds(out, "\n Summary of events:\n\n");
 	for (size_t first = 0, end; first < sums->rows.n; first = end) {
-		for (end = first + 1;
-		     end < sums->rows.n && sums->rows.v[end].tid == sums->rows.v[first].tid;)
+		for (end = first + 1; end < sums->rows.n &&
+				      row_id(&sums->rows.v[end]) == row_id(&sums->rows.v[first]);)
 			end++;
-		add_thread(sums, first, end, all, errors, out);
+		add_group(sums, first, end, all, errors, out);
 	}
 }
 
@@ -225,12 +256,20 @@ static struct result_cell *next_cell(struct cells *cells)
 	return &cells->v[cells->n++];
 }
 
-static struct error *add_key(struct call_sums *sums, struct results *results, bool threads,
+static struct error *add_key(struct call_sums *sums, struct results *results,
 			     const struct trace_sum *row, struct cells *cells)
 {
 	char buf[64];
 
-	if (threads) {
+	if (sums->by == TRACE_SUMS_BY_CGROUP) {
+		const char *label = cgroup_label(sums, row->cgroup, buf);
+
+		label = arena_text(&results->arena, label, strlen(label));
+		if (!label)
+			return error_nomem();
+		*next_cell(cells) = cell_of_text(label);
+	}
+	if (sums->by == TRACE_SUMS_BY_THREAD) {
 		const char *comm = arena_text(&results->arena, row->comm,
 					      strnlen(row->comm, sizeof(row->comm)));
 
@@ -248,11 +287,30 @@ static struct error *add_key(struct call_sums *sums, struct results *results, bo
 	return NULL;
 }
 
-static const struct result_column key_columns[] = {
+static const struct result_column thread_keys[] = {
 	{.name = "pid", .is_key = true},
 	{.name = "tid", .is_key = true},
 	{.name = "comm", .is_key = true},
 	{.name = "syscall", .is_key = true},
+};
+
+static const struct result_column cgroup_keys[] = {
+	{.name = "cgroup", .is_key = true},
+	{.name = "syscall", .is_key = true},
+};
+
+static const struct result_column total_keys[] = {
+	{.name = "syscall", .is_key = true},
+};
+
+/* The columns that say what a row is about. */
+static const struct key_columns {
+	const struct result_column *v;
+	size_t n;
+} key_columns[] = {
+	[TRACE_SUMS_TOTAL] = {total_keys, ARRAY_SIZE(total_keys)},
+	[TRACE_SUMS_BY_THREAD] = {thread_keys, ARRAY_SIZE(thread_keys)},
+	[TRACE_SUMS_BY_CGROUP] = {cgroup_keys, ARRAY_SIZE(cgroup_keys)},
 };
 
 static const struct result_column call_columns[] = {
@@ -270,24 +328,20 @@ static const struct result_column errno_columns[] = {
 	{.name = "count"},
 };
 
-enum {
-	THREAD_KEYS = ARRAY_SIZE(key_columns),
-	TOTAL_KEYS = 1,
-};
-
 /* A table with the key's columns in front of `more`; its cells are empty. */
-static struct error *add_table(struct results *results, const char *name, bool threads,
+static struct error *add_table(struct results *results, const char *name, enum trace_sums_by by,
 			       const struct result_column *more, size_t n_more, size_t n_rows,
 			       struct result **out)
 {
-	const size_t n_keys = threads ? THREAD_KEYS : TOTAL_KEYS, n = n_keys + n_more;
+	const struct key_columns *keys = &key_columns[by];
+	const size_t n = keys->n + n_more;
 	struct result *r = results_add(results, RESULT_TABLE, name);
 	struct result_column *columns = arena_alloc(&results->arena, n * sizeof(*columns));
 
 	if (!r || !columns)
 		return error_nomem();
-	memcpy(columns, key_columns + THREAD_KEYS - n_keys, n_keys * sizeof(*columns));
-	memcpy(columns + n_keys, more, n_more * sizeof(*columns));
+	memcpy(columns, keys->v, keys->n * sizeof(*columns));
+	memcpy(columns + keys->n, more, n_more * sizeof(*columns));
 	r->table.columns = columns;
 	r->table.n_columns = n;
 	r->table.n_rows = n_rows;
@@ -298,16 +352,16 @@ static struct error *add_table(struct results *results, const char *name, bool t
 	return NULL;
 }
 
-static struct error *add_calls(struct call_sums *sums, bool threads, struct results *results)
+static struct error *add_calls(struct call_sums *sums, struct results *results)
 {
 	const struct trace_sum *row;
 	struct result *r;
 
-	TRY(add_table(results, "calls", threads, call_columns, ARRAY_SIZE(call_columns),
+	TRY(add_table(results, "calls", sums->by, call_columns, ARRAY_SIZE(call_columns),
 		      sums->rows.n, &r));
 	struct cells cells = {r->table.cells, 0};
 	vec_for_each (row, &sums->rows) {
-		TRY(add_key(sums, results, threads, row, &cells));
+		TRY(add_key(sums, results, row, &cells));
 		*next_cell(&cells) = cell_of_number(row->calls);
 		*next_cell(&cells) = cell_of_number(row->errors);
 		*next_cell(&cells) = cell_of_number(row->total_ns);
@@ -325,17 +379,17 @@ static const struct trace_sum *row_of(const struct call_sums *sums, const struct
 	const struct trace_sum *row;
 
 	vec_for_each (row, &sums->rows)
-		if (row->tid == e->tid && row->nr == e->nr && row->abi == e->abi)
+		if (row_id(row) == e->id && row->nr == e->nr && row->abi == e->abi)
 			return row;
 	return NULL;
 }
 
-static struct error *add_errors(struct call_sums *sums, bool threads, struct results *results)
+static struct error *add_errors(struct call_sums *sums, struct results *results)
 {
 	const struct errno_count *e;
 	struct result *r;
 
-	TRY(add_table(results, "errors", threads, errno_columns, ARRAY_SIZE(errno_columns),
+	TRY(add_table(results, "errors", sums->by, errno_columns, ARRAY_SIZE(errno_columns),
 		      sums->errnos.n, &r));
 	struct cells cells = {r->table.cells, 0};
 	size_t n = 0;
@@ -344,7 +398,7 @@ static struct error *add_errors(struct call_sums *sums, bool threads, struct res
 
 		if (!row)
 			continue;
-		TRY(add_key(sums, results, threads, row, &cells));
+		TRY(add_key(sums, results, row, &cells));
 		*next_cell(&cells) = (struct result_cell){
 			.kind = CELL_INT, .i = e->err, .text = strerrorname_np(e->err)};
 		*next_cell(&cells) = cell_of_number(e->n);
@@ -380,19 +434,19 @@ static struct error *add_buckets(struct results *results, const uint64_t slots[6
 	return NULL;
 }
 
-static struct error *add_histograms(struct call_sums *sums, bool threads, struct results *results)
+static struct error *add_histograms(struct call_sums *sums, struct results *results)
 {
-	const size_t n_keys = threads ? THREAD_KEYS : TOTAL_KEYS;
+	const struct key_columns *columns = &key_columns[sums->by];
 	struct result *r = results_add(results, RESULT_HIST, "durations");
 	struct result_cell *keys =
-		arena_alloc(&results->arena, (sums->rows.n * n_keys + 1) * sizeof(*keys));
+		arena_alloc(&results->arena, (sums->rows.n * columns->n + 1) * sizeof(*keys));
 
 	if (!r || !keys)
 		return error_nomem();
 	r->unit = "ns";
 	r->log2 = true;
-	r->keys = key_columns + THREAD_KEYS - n_keys;
-	r->n_keys = n_keys;
+	r->keys = columns->v;
+	r->n_keys = columns->n;
 	r->hists = arena_alloc(&results->arena, (sums->rows.n + 1) * sizeof(*r->hists));
 	if (!r->hists)
 		return error_nomem();
@@ -403,8 +457,10 @@ static struct error *add_histograms(struct call_sums *sums, bool threads, struct
 		_cleanup_strbuf_ struct strbuf label = STRBUF_INIT;
 
 		*hist = (struct result_hist){.keys = keys + cells.n};
-		TRY(add_key(sums, results, threads, row, &cells));
-		if (threads)
+		TRY(add_key(sums, results, row, &cells));
+		if (sums->by == TRACE_SUMS_BY_CGROUP)
+			strbuf_addf(&label, "%s ", keys[cells.n - 2].text);
+		if (sums->by == TRACE_SUMS_BY_THREAD)
 			strbuf_addf(&label, "%.*s (%u) ", (int)sizeof(row->comm), row->comm,
 				    row->tid);
 		strbuf_adds(&label, keys[cells.n - 1].text);
@@ -416,12 +472,12 @@ static struct error *add_histograms(struct call_sums *sums, bool threads, struct
 	return NULL;
 }
 
-struct error *call_sums_results(struct call_sums *sums, bool threads, bool errors, bool histograms,
+struct error *call_sums_results(struct call_sums *sums, bool errors, bool histograms,
 				struct results *results)
 {
 	sort(sums);
-	TRY(add_calls(sums, threads, results));
+	TRY(add_calls(sums, results));
 	if (errors)
-		TRY(add_errors(sums, threads, results));
-	return histograms ? add_histograms(sums, threads, results) : NULL;
+		TRY(add_errors(sums, results));
+	return histograms ? add_histograms(sums, results) : NULL;
 }

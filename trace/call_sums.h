@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The summary of a trace: how often and for how long each system call ran, by thread or for all.
+ * The summary of a trace: how often and for how long each system call ran, by thread, by cgroup, or
+ * in total.
  * Its numbers are those that the kernel counted (trace_source_sums()). As perf trace prints them,
  * or as results for the other formats.
  */
@@ -17,7 +18,8 @@
 
 struct call_sums;
 
-struct error *call_sums_new(const struct call_table *table, struct call_sums **out);
+struct error *call_sums_new(const struct call_table *table, enum trace_sums_by by,
+			    struct call_sums **out);
 void call_sums_free(struct call_sums *sums);
 DEFINE_FREEP(struct call_sums, call_sums_free)
 
@@ -25,14 +27,14 @@ DEFINE_FREEP(struct call_sums, call_sums_free)
 struct error *call_sums_add(void *ctx, const struct trace_sum *sum);
 struct error *call_sums_add_errno(void *ctx, const struct trace_sum *sum, int err, uint64_t n);
 
-/* perf trace's tables: of each thread by its number, or "total". */
+/* perf trace's tables: of each thread by its number, of each cgroup by its path, or "total". */
 void call_sums_text(struct call_sums *sums, bool errors, struct strbuf *out);
 
 /*
- * The tables "calls" and "errors" and the histograms "durations"; threads: with columns for
- * threads.
+ * The tables "calls" and "errors" and the histograms "durations", with columns for the threads or
+ * cgroups.
  */
-struct error *call_sums_results(struct call_sums *sums, bool threads, bool errors, bool histograms,
+struct error *call_sums_results(struct call_sums *sums, bool errors, bool histograms,
 				struct results *results);
 
 #endif

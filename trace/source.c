@@ -38,6 +38,7 @@ enum {
 	MAX_DRAIN = 1 << 18,
 	/* The most; memory is taken as they are needed. */
 	THREAD_ROWS = 1 << 20,
+	CGROUP_ROWS = 1 << 20,
 	ERRNOS = 1 << 18,
 };
 
@@ -145,7 +146,7 @@ static struct error *set_config(struct trace_source *source, const struct trace_
 	memcpy(c->uids, opts->uids, opts->n_uids * sizeof(*opts->uids));
 	c->events = opts->events;
 	c->summary = opts->summary;
-	c->by_thread = opts->by_thread;
+	c->sums_by = (uint8_t)opts->sums_by;
 	c->failed_only = opts->failed_only;
 	c->cgroup = opts->cgroup != NULL;
 	c->exclude = opts->n_exclude > 0;
@@ -218,6 +219,11 @@ static void leave_out(struct bpf_object *obj, const char *map, const char *const
 	}
 }
 
+static bool sums_by(const struct trace_config *c, enum trace_sums_by by)
+{
+	return c->summary && c->sums_by == by;
+}
+
 static struct error *configure(struct trace_source *source, uint32_t ring)
 {
 	static const char *const of_storage[] = {"trace_fork", "trace_running", "trace_probe",
@@ -235,8 +241,9 @@ static struct error *configure(struct trace_source *source, uint32_t ring)
 		{"scratches", c->events ? 2 * cpus : 1},
 		{"stores", copies ? TRACE_STORES : 1},
 		{"free_stores", copies ? TRACE_STORES : 1},
-		{"rows", c->summary && !c->by_thread ? (uint32_t)source->rows.n : 1},
-		{"thread_rows", c->summary && c->by_thread ? THREAD_ROWS : 1},
+		{"rows", sums_by(c, TRACE_SUMS_TOTAL) ? (uint32_t)source->rows.n : 1},
+		{"thread_rows", sums_by(c, TRACE_SUMS_BY_THREAD) ? THREAD_ROWS : 1},
+		{"cgroup_rows", sums_by(c, TRACE_SUMS_BY_CGROUP) ? CGROUP_ROWS : 1},
 		{"errnos", c->summary ? ERRNOS : 1},
 	};
 

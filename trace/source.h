@@ -22,6 +22,7 @@
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 #include "syscalls/call_record.h"
+#include "trace/trace_maps.h"
 
 struct trace_source;
 
@@ -47,7 +48,7 @@ struct trace_source_opts {
 	uint32_t ring_bytes;  /* 0: a default */
 	bool events;	      /* records to the ring */
 	bool summary;	      /* sums, kept in the kernel */
-	bool by_thread;	      /* sums apart for each thread */
+	enum trace_sums_by sums_by;
 };
 
 struct error *trace_source_new(const struct trace_source_opts *opts, struct trace_source **out);
@@ -87,7 +88,8 @@ struct error *trace_source_losses(struct trace_source *source, trace_loss_fn *fn
 
 /* A row of the sums. */
 struct trace_sum {
-	uint32_t tid, pid; /* 0 without by_thread */
+	uint32_t tid, pid; /* 0 but by thread */
+	uint64_t cgroup;   /* 0 but by cgroup */
 	char comm[16];
 	enum trace_abi abi;
 	uint32_t nr;

@@ -7,7 +7,7 @@
 #include "lib/base/cleanup.h"
 #include "trace/internal.h"
 
-/* Errors of a call: sorted by thread, call and errno. */
+/* Errors of a call: sorted by thread or cgroup, call and errno. */
 struct errno_sum {
 	struct trace_errno_key key;
 	uint64_t n;
@@ -26,8 +26,8 @@ static int compare_errnos(const void *a, const void *b)
 	const struct trace_errno_key *x = &((const struct errno_sum *)a)->key,
 				     *y = &((const struct errno_sum *)b)->key;
 
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
 	if (x->row != y->row)
 		return x->row < y->row ? -1 : 1;
 	return (x->err > y->err) - (x->err < y->err);
@@ -54,21 +54,26 @@ static struct error *read_errnos(struct sums_reader *reader)
 	return NULL;
 }
 
-/* Calls that still ran when tracing stopped have no part in the map. */
+/*
+ * Calls that still ran when tracing stopped have no part in the map. Their cgroup is not known:
+ * they are in no sums by cgroup.
+ */
 static uint64_t still_running(const struct trace_source *source, uint32_t tid, uint32_t index)
 {
 	const struct trace_state *state;
 	uint64_t n = 0;
 
+	if (source->config.sums_by == TRACE_SUMS_BY_CGROUP)
+		return 0;
 	vec_for_each (state, &source->running)
 		n += state->index == index && (!tid || state->rec.tid == tid);
 	return n;
 }
 
-/* The first error of a thread's call, or where it would be. */
-static size_t first_errno(const struct sums_reader *reader, uint32_t tid, uint32_t row)
+/* The first error of a call of a thread or cgroup, or where it would be. */
+static size_t first_errno(const struct sums_reader *reader, uint64_t id, uint32_t row)
 {
-	struct errno_sum wanted = {.key = {.tid = tid, .row = (uint16_t)row}};
+	struct errno_sum wanted = {.key = {.id = id, .row = (uint16_t)row}};
 	size_t low = 0, high = reader->errnos.n;
 
 	while (low < high) {
@@ -82,13 +87,17 @@ static size_t first_errno(const struct sums_reader *reader, uint32_t tid, uint32
 	return low;
 }
 
-static struct error *hand_row(struct sums_reader *reader, uint32_t tid, uint32_t row,
+/* id: of the thread or cgroup; 0 in total. */
+static struct error *hand_row(struct sums_reader *reader, uint64_t id, uint32_t row,
 			      const struct trace_thread_row *r)
 {
+	const bool by_cgroup = reader->source->config.sums_by == TRACE_SUMS_BY_CGROUP;
+	const uint32_t tid = by_cgroup ? 0 : (uint32_t)id;
 	uint32_t index = reader->source->rows.v[row];
 	struct trace_sum sum = {
 		.tid = tid,
 		.pid = r->pid,
+		.cgroup = by_cgroup ? id : 0,
 		.abi = index / TRACE_NRS,
 		.nr = index % TRACE_NRS,
 		.calls = r->sums.calls,
@@ -108,10 +117,10 @@ static struct error *hand_row(struct sums_reader *reader, uint32_t tid, uint32_t
 	TRY(reader->fn(reader->ctx, &sum));
 	if (!reader->errno_fn)
 		return NULL;
-	for (size_t i = first_errno(reader, tid, row); i < reader->errnos.n; i++) {
+	for (size_t i = first_errno(reader, id, row); i < reader->errnos.n; i++) {
 		const struct errno_sum *e = &reader->errnos.v[i];
 
-		if (e->key.tid != tid || e->key.row != row)
+		if (e->key.id != id || e->key.row != row)
 			break;
 		TRY(reader->errno_fn(reader->ctx, &sum, e->key.err, e->n));
 	}
@@ -169,6 +178,38 @@ static struct error *read_thread_rows(struct sums_reader *reader)
 	return NULL;
 }
 
+/* The sum of the rows of all CPUs; false: a CPU before that of the key has one, which adds them. */
+static bool sum_of_cpus(int fd, const struct trace_cgroup_key *first, struct trace_row *sum)
+{
+	const uint32_t cpus = (uint32_t)libbpf_num_possible_cpus();
+	struct trace_cgroup_key key = *first;
+	struct trace_row part;
+
+	*sum = (struct trace_row){0};
+	for (key.cpu = 0; key.cpu < cpus; key.cpu++) {
+		if (bpf_map_lookup_elem(fd, &key, &part))
+			continue;
+		if (key.cpu < first->cpu)
+			return false;
+		add_row(sum, &part);
+	}
+	return true;
+}
+
+static struct error *read_cgroup_rows(struct sums_reader *reader)
+{
+	int fd = trace_map_fd(reader->source, "cgroup_rows");
+	struct trace_cgroup_key key, *last = NULL;
+	struct trace_thread_row row = {0};
+
+	while (!bpf_map_get_next_key(fd, last, &key)) {
+		last = &key;
+		if (key.row < reader->source->rows.n && sum_of_cpus(fd, &key, &row.sums))
+			TRY(hand_row(reader, key.cgroup, key.row, &row));
+	}
+	return NULL;
+}
+
 struct error *trace_source_sums(struct trace_source *source, trace_sum_fn *fn,
 				trace_errno_fn *errno_fn, void *ctx)
 {
@@ -179,7 +220,9 @@ struct error *trace_source_sums(struct trace_source *source, trace_sum_fn *fn,
 		return NULL;
 	err = read_errnos(&reader);
 	if (!err)
-		err = source->config.by_thread ? read_thread_rows(&reader) : read_rows(&reader);
+		err = source->config.sums_by == TRACE_SUMS_BY_THREAD   ? read_thread_rows(&reader)
+		      : source->config.sums_by == TRACE_SUMS_BY_CGROUP ? read_cgroup_rows(&reader)
+								       : read_rows(&reader);
 	vec_deinit(&reader.errnos);
 	return err;
 }

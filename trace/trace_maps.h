@@ -24,6 +24,13 @@ enum {
 	TRACE_UIDS = 16,
 };
 
+/* What has sums of its own. */
+enum trace_sums_by {
+	TRACE_SUMS_TOTAL,
+	TRACE_SUMS_BY_THREAD,
+	TRACE_SUMS_BY_CGROUP, /* of cgroup2, by the cgroup in which the call ended */
+};
+
 /* Constant once the program is loaded; the verifier removes what is not needed. */
 struct trace_config {
 	__u64 min_ns;
@@ -35,7 +42,8 @@ struct trace_config {
 	__u32 n_uids;
 	__u32 uids[TRACE_UIDS];
 	__u8 task_storage; /* states are in the task storage, else in the hash */
-	__u8 events, summary, by_thread;
+	__u8 events, summary;
+	__u8 sums_by; /* enum trace_sums_by */
 	__u8 failed_only;
 	__u8 cgroup;
 	__u8 exclude; /* the map has processes */
@@ -117,10 +125,17 @@ struct trace_thread_row {
 	struct trace_row sums;
 };
 
+struct trace_cgroup_key {
+	__u64 cgroup; /* its id */
+	__u32 row;
+	__u32 cpu;
+};
+
 struct trace_errno_key {
-	__u32 tid; /* 0 without by_thread */
+	__u64 id; /* of the thread or cgroup; 0 in total */
 	__u16 row;
 	__u16 err;
+	__u32 reserved;
 };
 
 /* Counted on each CPU by call. */

@@ -36,7 +36,7 @@ struct error *trace_report_sums(const struct trace_run *run, const struct summar
 
 	if (!sums)
 		return NULL;
-	TRY(call_sums_results(sums, opts->threads, opts->errors, opts->histograms, &results));
+	TRY(call_sums_results(sums, opts->errors, opts->histograms, &results));
 	switch (opts->format) {
 	case SUMMARY_JSON:
 		results_json(&results, true, out);

@@ -17,7 +17,7 @@ enum summary_format {
 
 struct summary_opts {
 	enum summary_format format;
-	bool threads, errors, histograms; /* as of call_sums_results() */
+	bool errors, histograms; /* as of call_sums_results() */
 };
 
 /* Adds nothing for a run without a summary. */

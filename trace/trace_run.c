@@ -198,7 +198,7 @@ static struct error *open_source(struct trace_run *run)
 		.ring_bytes = o->ring_bytes,
 		.events = o->lines || o->output,
 		.summary = o->summary,
-		.by_thread = o->by_thread,
+		.sums_by = o->sums_by,
 	};
 	return trace_source_new(&opts, &run->source);
 }
@@ -258,9 +258,9 @@ struct error *trace_run_new(const struct trace_run_opts *opts, struct trace_run 
 		TRY(call_recording_new(opts->output, opts->argc, opts->argv, NULL,
 				       &run->recording));
 	if (opts->summary)
-		TRY(call_sums_new(run->table, &run->sums));
+		TRY(call_sums_new(run->table, opts->sums_by, &run->sums));
 	if (opts->summary && opts->input)
-		TRY(record_sums_new(opts->by_thread, &run->replayed));
+		TRY(record_sums_new(opts->sums_by == TRACE_SUMS_BY_THREAD, &run->replayed));
 	if (!opts->workload && run->tasks.list.n)
 		TRY(loop_tasks(run->loop, &run->tasks));
 	*out = steal_ptr(run);

@@ -53,7 +53,8 @@ struct trace_run_opts {
 	const char *output;   /* a perf.data file for the calls; NULL: none */
 	int argc;	      /* the command line, for its header */
 	const char *const *argv;
-	bool summary, by_thread;
+	bool summary;
+	enum trace_sums_by sums_by;
 	enum call_lines_style style;
 	bool raw, fd_paths, full_time, no_comm;
 	/* Of perf's columns, as perf's configuration has it: see struct call_text_opts. */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * The sums of calls. Those of the whole system are in a map with a part for each CPU, those by
- * thread in rows that nobody but the thread itself changes, so neither needs a lock.
+ * thread in rows that nobody but the thread itself changes, and those by cgroup in rows of each
+ * CPU, so none of them needs a lock. A hash with a part for each CPU would not do: it takes its
+ * memory from the kernel's per-CPU allocator, which may fail in a tracepoint, and then calls are
+ * missing.
  */
 #ifndef PB_TRACE_TRACE_SUMS_BPF_H
 #define PB_TRACE_TRACE_SUMS_BPF_H
@@ -22,6 +25,15 @@ struct {
 } thread_rows SEC(".maps");
 
 struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1); /* source.c sets it */
+	__type(key, struct trace_cgroup_key);
+	__type(value, struct trace_row);
+} cgroup_rows SEC(".maps");
+
+/* What a new row of a hash is made of: it is too large for a stack. */
+struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
@@ -38,6 +50,29 @@ struct {
 
 static __always_inline void lose(__u32 index, enum trace_loss_kind kind);
 
+static __always_inline struct trace_row *cgroup_row_of(const struct trace_state *state,
+						       const struct trace_call *call)
+{
+	struct trace_cgroup_key key = {
+		.cgroup = bpf_get_current_cgroup_id(),
+		.row = call->row,
+		.cpu = bpf_get_smp_processor_id(),
+	};
+	struct trace_row *row = bpf_map_lookup_elem(&cgroup_rows, &key);
+	struct trace_thread_row *empty;
+	__u32 zero = 0;
+
+	if (row)
+		return row;
+	empty = bpf_map_lookup_elem(&empty_row, &zero);
+	if (empty)
+		bpf_map_update_elem(&cgroup_rows, &key, &empty->sums, BPF_NOEXIST);
+	row = bpf_map_lookup_elem(&cgroup_rows, &key);
+	if (!row)
+		lose(state->index, TRACE_LOST_ROW);
+	return row;
+}
+
 static __always_inline struct trace_row *row_of(const struct trace_state *state,
 						const struct trace_call *call)
 {
@@ -45,8 +80,10 @@ static __always_inline struct trace_row *row_of(const struct trace_state *state,
 	struct trace_thread_row *row;
 	__u32 at = call->row, zero = 0;
 
-	if (!config.by_thread)
+	if (config.sums_by == TRACE_SUMS_TOTAL)
 		return bpf_map_lookup_elem(&rows, &at);
+	if (config.sums_by == TRACE_SUMS_BY_CGROUP)
+		return cgroup_row_of(state, call);
 	row = bpf_map_lookup_elem(&thread_rows, &key);
 	if (!row) {
 		row = bpf_map_lookup_elem(&empty_row, &zero);
@@ -110,8 +147,10 @@ static __always_inline void count_errno(const struct trace_state *state,
 	struct trace_errno_key key = {.row = call->row, .err = err};
 	__u64 *n, zero = 0;
 
-	if (config.by_thread)
-		key.tid = state->rec.tid;
+	if (config.sums_by == TRACE_SUMS_BY_THREAD)
+		key.id = state->rec.tid;
+	if (config.sums_by == TRACE_SUMS_BY_CGROUP)
+		key.id = bpf_get_current_cgroup_id();
 	n = bpf_map_lookup_elem(&errnos, &key);
 	if (!n) {
 		bpf_map_update_elem(&errnos, &key, &zero, BPF_NOEXIST);

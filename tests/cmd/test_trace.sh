@@ -229,6 +229,38 @@ test_summary_is_what_the_workload_did() {
 	assert_contains lines " pbt_calls ($(pid)), 7 events"
 }
 
+# The workload runs in two cgroups, once and twice; the third is gone when the sums are printed.
+test_summary_by_cgroup() {
+	make_workload
+	root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	[ -n "$root" ] || skip "no cgroup2 is mounted"
+	one=$root/pbt_one_$$ two=$root/pbt_two_$$ gone=$root/pbt_gone_$$
+	mkdir "$one" "$two" "$gone" || skip "no cgroup can be made"
+	trap 'rmdir "$one" "$two" "$gone" 2>/dev/null || :' EXIT
+	id=$(stat -c %i "$gone")
+	cat >in_cgroups <<-END
+		for cgroup in $one $two $two $gone; do
+			sh -c 'echo \$\$ >'\$cgroup'/cgroup.procs && exec ./pbt_calls >/dev/null'
+		done
+		while [ -d $gone ] && ! rmdir $gone 2>/dev/null; do sleep 0.1; done
+		echo pid 0 child 0
+		exit 7
+	END
+	trace -s --summary-mode cgroup --json --errno-summary -- bash ./in_cgroups
+	check 'of(sums, syscall="getppid", cgroup="/'"${one##*/}"'")[0]["calls"] == 31'
+	check 'of(sums, syscall="getppid", cgroup="/'"${two##*/}"'")[0]["calls"] == 62'
+	check 'of(sums, syscall="getppid", cgroup="id:'"$id"'")[0]["calls"] == 31'
+	check 'of(errors, syscall="openat", cgroup="/'"${two##*/}"'", errno_text="ENOENT")[0]["count"] >= 10'
+	check 'of(sums, syscall="nanosleep", cgroup="/'"${two##*/}"'")[0]["min_ns"] >= 30000000'
+	rmdir "$two"
+	expect_status 2 "$PERF_BPF" trace -i t.data -s --summary-mode cgroup
+	assert_contains err "a recording does not have the cgroups of calls"
+	cp in_cgroups all
+	sed -i "s,^for.*,for cgroup in $one; do," all
+	trace -s --summary-mode cgroup -- bash ./all
+	assert_equal "$(awk '$1 == "cgroup" { here = $2 == "/'"${one##*/}"'," } here && $1 == "getppid" { print $2 }' lines)" 31
+}
+
 # The counts of all calls, of both: "CALLS ERRORS NAME".
 test_summary_is_strace_c() {
 	make_workload

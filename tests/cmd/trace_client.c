@@ -232,7 +232,7 @@ int main(int argc, char **argv)
 			opts.events = false;
 			break;
 		case 'T':
-			opts.summary = opts.by_thread = true;
+			opts.summary = true, opts.sums_by = TRACE_SUMS_BY_THREAD;
 			break;
 		case 'q':
 			quiet = true;

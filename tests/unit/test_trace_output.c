@@ -296,7 +296,7 @@ static void test_sums(void **state)
 	};
 	struct call_sums *sums;
 
-	ok(call_sums_new(table, &sums));
+	ok(call_sums_new(table, TRACE_SUMS_BY_THREAD, &sums));
 	ok(call_sums_add(sums, &sum));
 	sum = (struct trace_sum){
 		.tid = 101,
@@ -331,7 +331,7 @@ static void test_sums(void **state)
 		"\t\t\t\tENOENT: 1\n"
 		"   getppid                2      0     0.004     0.001     0.002     0.003     "
 		"50.00%\n\n\n");
-	ok(call_sums_results(sums, true, true, true, &results));
+	ok(call_sums_results(sums, true, true, &results));
 	results_json(&results, true, &json);
 	assert_non_null(strstr(strbuf_str(&json), "\"schema\":\"perf-bpf-trace/1\""));
 	assert_non_null(strstr(strbuf_str(&json), "\"summary\":\"calls\""));
