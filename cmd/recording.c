@@ -103,6 +103,7 @@ struct error *recording_open(struct recording_opts *opts, const struct log *log,
 		.vmlinux = opts->vmlinux,
 		.symfs = opts->symfs,
 		.demangle = !opts->no_demangle,
+		.lines = opts->lines,
 	};
 
 	TRY(config_load(log, &config));

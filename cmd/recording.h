@@ -25,6 +25,7 @@ struct recording_opts {
 	const char *kallsyms, *vmlinux, *symfs;
 	bool no_demangle;
 	unsigned max_stack;	   /* 0: not given */
+	bool lines;		   /* resolver_opts.lines; set by the command */
 	struct filter_opts filter; /* sz is set by recording_open() */
 	const char *outputs[2];	   /* files that the command writes later; NULL: none */
 };

@@ -264,6 +264,7 @@ static void combine_options(struct report *rp)
 	sums->table.wide_dso =
 		!rp->text.widths && !rp->text.separator && !rp->recording.filter.dsos;
 	sums->max_stack = rp->recording.max_stack;
+	rp->recording.lines = sums->chain.by_address;
 	rp->text.chain = &sums->chain;
 	rp->text.times = rp->recording.filter.time;
 	rp->text.first_frame_is_known =

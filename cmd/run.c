@@ -362,6 +362,7 @@ int cmd_run(int argc, char **argv)
 	o->log = args.quiet ? NULL : &log;
 	if (args.output.live && !o->interval_ms)
 		o->interval_ms = 1000;
+	o->source_lines = args.output.export.pprof != NULL;
 	args.output.interval = o->interval_ms != 0;
 	args.output.files = o->files;
 	args.output.n_files = o->n_files;

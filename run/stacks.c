@@ -219,7 +219,7 @@ static struct error *add_frames(struct stack_reading *r, const struct record_fie
 
 		if (!frame)
 			return error_nomem();
-		run_frame_find(r->m->names, pid, r->time, r->ips[i], frame);
+		run_frame_find(r->m->names, pid, r->time, r->ips[i], i > 0, frame);
 		watched = watched && is_of_watching(frame->name);
 		if (watched)
 			r->v.n--;
@@ -233,7 +233,7 @@ static void add_address(const struct making *m, uint32_t pid, uint64_t time, uin
 {
 	struct result_frame frame;
 
-	run_frame_find(m->names, &pid, time, addr, &frame);
+	run_frame_find(m->names, &pid, time, addr, false, &frame);
 	if (*frame.name == '[')
 		strbuf_addf(out, "0x%" PRIx64, addr);
 	else

@@ -29,14 +29,17 @@ struct run_names {
 	struct live_source *live; /* NULL: no address was asked for yet */
 	struct resolver *resolver;
 	bool follows; /* processes, not the kernel alone */
+	bool lines;
 };
 
-struct run_names *run_names_new(const struct sys_roots *roots)
+struct run_names *run_names_new(const struct sys_roots *roots, bool lines)
 {
 	struct run_names *names = calloc(1, sizeof(*names));
 
-	if (names)
+	if (names) {
 		names->roots = roots;
+		names->lines = lines;
+	}
 	return names;
 }
 
@@ -118,7 +121,7 @@ static struct error *begin(struct run_names *names, const struct log *log, bool 
 	const struct live_source_opts live = {
 		.sz = sizeof(live), .log = log, .processes = processes};
 	const struct resolver_opts resolver = {
-		.sz = sizeof(resolver), .log = log, .demangle = true};
+		.sz = sizeof(resolver), .log = log, .demangle = true, .lines = names->lines};
 
 	resolver_free(names->resolver);
 	live_source_free(names->live);
@@ -167,7 +170,7 @@ static const char *module_of(const struct map *map)
 }
 
 void run_frame_find(struct run_names *names, const uint32_t *pid, uint64_t time, uint64_t addr,
-		    struct result_frame *frame)
+		    bool is_return, struct result_frame *frame)
 {
 	struct location at = {0};
 
@@ -201,13 +204,15 @@ void run_frame_find(struct run_names *names, const uint32_t *pid, uint64_t time,
 		return;
 	frame->name = at.sym->name;
 	frame->offset = at.offset;
+	if (names->lines)
+		resolve_line(names->resolver, &at, is_return, &frame->file, &frame->line);
 }
 
 static bool add_ksym(struct run_names *names, uint64_t addr, struct strbuf *out)
 {
 	struct result_frame frame;
 
-	run_frame_find(names, NULL, 0, addr, &frame);
+	run_frame_find(names, NULL, 0, addr, false, &frame);
 	if (frame.offset == addr)
 		return false;
 	strbuf_addf(out, "%s+0x%" PRIx64, frame.name, frame.offset);

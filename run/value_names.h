@@ -16,8 +16,8 @@
 struct live_source;
 struct run_names;
 
-/* roots NULL: the running system. NULL: no memory. */
-struct run_names *run_names_new(const struct sys_roots *roots);
+/* roots NULL: the running system. lines: frames have source lines. NULL: no memory. */
+struct run_names *run_names_new(const struct sys_roots *roots, bool lines);
 void run_names_free(struct run_names *names);
 DEFINE_FREEP(struct run_names, run_names_free)
 
@@ -56,9 +56,9 @@ struct error *run_names_update(struct run_names *names);
  * The function of an address: of a process that is followed, as of a time
  * (CLOCK_MONOTONIC; 0: unknown), or with pid NULL of the kernel ("[kernel]"), a
  * module ("[ext4]") or a BPF program ("[bpf]"). Where there is none the name is
- * "[unknown]" and the offset the address.
+ * "[unknown]" and the offset the address. is_return: of a caller.
  */
 void run_frame_find(struct run_names *names, const uint32_t *pid, uint64_t time, uint64_t addr,
-		    struct result_frame *frame);
+		    bool is_return, struct result_frame *frame);
 
 #endif

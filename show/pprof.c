@@ -49,6 +49,7 @@ enum {
 	LOCATION_ADDRESS = 3,
 	LOCATION_LINE = 4,
 	LINE_FUNCTION = 1,
+	LINE_NUMBER = 2,
 	FUNCTION_ID = 1,
 	FUNCTION_NAME = 2,
 	FUNCTION_SYSTEM_NAME = 3,
@@ -155,10 +156,12 @@ static uint64_t mapping_of(struct pprof_profile *p, const struct result_frame *f
 static uint64_t function_of(struct pprof_profile *p, const struct result_frame *frame)
 {
 	const char *module = frame->module ? frame->module : "";
+	/* A function has one file, but the code of a header may be inlined into it. */
+	const char *file = frame->file ? frame->file : module;
 	bool is_new;
 
 	strbuf_reset(&p->inner);
-	strbuf_addf(&p->inner, "%s\n%s", frame->name, module);
+	strbuf_addf(&p->inner, "%s\n%s\n%s", frame->name, module, file);
 	uint64_t id = id_of(p, &p->functions, &p->n_functions, strbuf_str(&p->inner), &is_new);
 	if (!id || !is_new)
 		return id;
@@ -167,7 +170,7 @@ static uint64_t function_of(struct pprof_profile *p, const struct result_frame *
 	add_number(&p->message, FUNCTION_ID, id);
 	add_number(&p->message, FUNCTION_NAME, name);
 	add_number(&p->message, FUNCTION_SYSTEM_NAME, name);
-	add_number(&p->message, FUNCTION_FILE, string_of(p, module));
+	add_number(&p->message, FUNCTION_FILE, string_of(p, file));
 	add_message(p->out, PROFILE_FUNCTION, &p->message);
 	return id;
 }
@@ -186,6 +189,8 @@ static uint64_t location_of(struct pprof_profile *p, const struct result_frame *
 		return id;
 	strbuf_reset(&p->inner);
 	add_number(&p->inner, LINE_FUNCTION, function);
+	if (frame->file)
+		add_number(&p->inner, LINE_NUMBER, frame->line);
 	strbuf_reset(&p->message);
 	add_number(&p->message, LOCATION_ID, id);
 	add_number(&p->message, LOCATION_MAPPING, mapping);

@@ -208,8 +208,10 @@ struct result_frame {
 	uint32_t rank;	/* of the module */
 	uint64_t start; /* of the function, if has_start */
 	uint64_t addr;
-	uint64_t ip; /* the address in the process, of is_function the function's first; 0: not
-			known */
+	uint64_t ip;	  /* the address in the process, of is_function the function's first; 0: not
+			     known */
+	const char *file; /* of the source; NULL: not known, or not asked for */
+	uint32_t line;
 	struct result_mapping mapping;
 };
 

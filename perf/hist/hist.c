@@ -154,6 +154,8 @@ static const struct hist_frame *frame_new(struct hist *h, const struct location 
 		.map = loc->map,
 		.level = loc->map ? level_of(loc->cpumode) : 0,
 	};
+	if (h->spec->chain.by_address)
+		resolve_line(h->resolver, loc, false, &f->frame.file, &f->frame.line);
 	if (f->map)
 		f->frame.mapping = (struct result_mapping){
 			.start = f->map->start,

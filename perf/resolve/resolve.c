@@ -29,15 +29,17 @@
 #include "lib/base/hash.h"
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
+#include "perf/resolve/source_lines.h"
 
 /* What hangs on dso->priv. */
 struct dso_syms {
 	struct symtab *st; /* NULL: there are none */
 	struct dso *dso;
 	struct resolver *r;
-	size_t index;	     /* in loaded */
-	off_t size;	     /* of a JIT's file when it was read; it may grow */
-	uint64_t read_again; /* the resolver's round in which that was done last */
+	size_t index;		    /* in loaded */
+	off_t size;		    /* of a JIT's file when it was read; it may grow */
+	uint64_t read_again;	    /* the resolver's round in which that was done last */
+	struct source_lines *lines; /* NULL: not wanted */
 };
 
 /* Addresses looked up lately: profiles ask for the same ones over and over. */
@@ -123,6 +125,7 @@ void resolver_free(struct resolver *r)
 		(*it)->dso->priv = NULL;
 		(*it)->dso->priv_free = NULL;
 		symtab_free((*it)->st);
+		source_lines_free((*it)->lines);
 		free(*it);
 	}
 	vec_deinit(&r->loaded);
@@ -144,6 +147,7 @@ static void dso_syms_free(void *priv)
 	ds->r->loaded.v[ds->index] = *last;
 	ds->r->loaded.n--;
 	symtab_free(ds->st);
+	source_lines_free(ds->lines);
 	free(ds);
 }
 
@@ -471,7 +475,26 @@ static bool is_mapped_file(const struct dso *dso, const char *path)
 	       file.st_dev == makedev(dso->maj, dso->min);
 }
 
-static struct symtab *load_user(struct resolver *r, const struct dso *dso, off_t *size)
+/*
+ * Debug information and the build-id of the file that the symbols are of. Without a build-id in the
+ * records, a file that has taken the place of the one that was mapped would give wrong lines.
+ */
+static void load_lines(struct resolver *r, struct dso *dso, const char *inside, struct dso_syms *ds)
+{
+	const bool has_id = dso->build_id_size;
+
+	if (!r->opts.lines || !ds->st || dso->kind != DSO_USER)
+		return;
+	if (!has_id && dso->ino && !is_mapped_file(dso, inside ? inside : dso->path))
+		return;
+	ds->lines = source_lines_new(dso, inside, r->opts.symfs, r->opts.log);
+	size_t size = 0;
+	if (!has_id && dso->ino)
+		error_free(file_build_id(inside ? inside : dso->path, dso->build_id, &size));
+	dso->build_id_size = has_id ? dso->build_id_size : (uint8_t)size;
+}
+
+static struct symtab *load_user(struct resolver *r, struct dso *dso, struct dso_syms *ds)
 {
 	struct sym_opts opts = {
 		.sz = sizeof(opts),
@@ -487,7 +510,7 @@ static struct symtab *load_user(struct resolver *r, const struct dso *dso, off_t
 	_cleanup_free_ char *inside = NULL;
 
 	if (is_perf_map(dso->path))
-		return load_perf_map(r, dso->path, size);
+		return load_perf_map(r, dso->path, &ds->size);
 	if (dso->build_id_unsure &&
 	    ((r->opts.symfs && *r->opts.symfs) || !is_mapped_file(dso, dso->path))) {
 		log_info(
@@ -507,6 +530,8 @@ static struct symtab *load_user(struct resolver *r, const struct dso *dso, off_t
 		return NULL;
 	}
 	log_and_free(r, dso->path, err);
+	ds->st = st;
+	load_lines(r, dso, inside, ds);
 	return st;
 }
 
@@ -535,7 +560,7 @@ static struct symtab *load_dso(struct resolver *r, struct dso *dso, const struct
 	case DSO_USER:
 	case DSO_VDSO:
 	case DSO_ANON:
-		ds->st = load_user(r, dso, &ds->size);
+		ds->st = load_user(r, dso, ds);
 		break;
 	case DSO_BPF:
 		break;
@@ -593,6 +618,16 @@ static bool has_plain_addresses(const struct map *map)
 	default:
 		return false;
 	}
+}
+
+bool resolve_line(struct resolver *r, const struct location *at, bool is_return, const char **file,
+		  uint32_t *line)
+{
+	const struct dso_syms *ds = at->map && at->sym ? at->map->dso->priv : NULL;
+
+	return ds && ds->lines &&
+	       source_lines_find(ds->lines, symtab_offset_to_addr(ds->st, at->dso_addr) - is_return,
+				 file, line);
 }
 
 uint64_t location_unmap(const struct map *map, uint64_t dso_addr)

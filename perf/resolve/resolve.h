@@ -22,6 +22,7 @@ struct resolver_opts {
 	const char *buildid_dir; /* perf's build-id cache as configured; NULL: it is not */
 	bool demangle;
 	bool no_symbols; /* maps and DSOs only: nothing is read, every sym stays NULL */
+	bool lines;	 /* of programs and libraries, for resolve_line(), and their build-ids */
 };
 
 /*
@@ -88,6 +89,15 @@ void resolve_addr_any(struct resolver *r, const struct thread *thread, uint64_t 
  */
 size_t resolve_chain(struct resolver *r, const struct thread *thread, const struct sample *sample,
 		     struct location *out, size_t max);
+
+/*
+ * The source line of a program's or library's code, if opts.lines is set and there is debug
+ * information for it; the kernel's lines are not looked for. is_return: the address follows a call,
+ * whose line is wanted. The path lives as long as the resolver, in a live session until
+ * resolver_refresh(). false: not known.
+ */
+bool resolve_line(struct resolver *r, const struct location *at, bool is_return, const char **file,
+		  uint32_t *line);
 
 /* The symbol table of a DSO, read now if need be; NULL: it has none. */
 struct symtab *resolver_symtab(struct resolver *r, struct dso *dso);

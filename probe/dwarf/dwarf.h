@@ -148,6 +148,13 @@ struct dwarf_line {
 	bool can;	   /* code begins on it */
 	uint32_t n_places; /* how many a definition of it has; 0: not counted (of a file) */
 };
+/*
+ * The source line of the code at an address of the ELF file. The path is as the line table has it,
+ * and belongs to the image. false: not known.
+ */
+bool pb_dwarf_line_at(struct dwarf_image *image, uint64_t address, const char **file,
+		      uint32_t *line);
+
 typedef struct error *pb_dwarf_line_fn(void *ctx, const struct dwarf_line *line);
 /* The lines of the definition's function from first to last, or those of its file. */
 struct error *pb_dwarf_lines(struct dwarf_image *image, const struct probe_def *def,

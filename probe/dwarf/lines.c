@@ -98,6 +98,35 @@ bool prologue_end(Dwarf_Lines *lines, size_t n, Dwarf_Die *function, Dwarf_Addr 
 	return second;
 }
 
+static struct error *find_line(struct dwarf_image *image, Dwarf_Addr address, Dwarf_Line **line)
+{
+	struct dwarf_unit *unit;
+	Dwarf_Lines *lines;
+	size_t n;
+
+	TRY(unit_by_address(image, address, &unit));
+	if (!unit)
+		return NULL;
+	TRY(lines_of(image, &unit->die, &lines, &n));
+	*line = line_at(lines, n, address);
+	return NULL;
+}
+
+bool pb_dwarf_line_at(struct dwarf_image *image, uint64_t address, const char **file,
+		      uint32_t *line)
+{
+	Dwarf_Line *found = NULL;
+	_cleanup_error_ struct error *err = find_line(image, address - image->bias, &found);
+	const char *path = found ? dwarf_linesrc(found, NULL, NULL) : NULL;
+	int number;
+
+	if (err || !path || dwarf_lineno(found, &number) || number < 0)
+		return false;
+	*file = path;
+	*line = (uint32_t)number;
+	return true;
+}
+
 char *line_source_path(Dwarf_Die *unit, const char *file)
 {
 	Dwarf_Attribute attr;

@@ -99,7 +99,7 @@ make_workload() {
 		__asm__(".globl _start\n.type _start,@function\n_start: xor %ebp,%ebp\nmov %rsp,%rdi\n"
 			"and $-16,%rsp\ncall begin\nhlt\n.size _start,.-_start\n");
 	END
-	gcc -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -fno-stack-protector \
+	gcc -g -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -fno-stack-protector \
 		-static -nostdlib -nostartfiles -o "$FILES/rbpf_work" "$FILES/work.c" 2>"$FILES/cc.err" ||
 		skip "the workload does not build here: $(head -n 1 "$FILES/cc.err")"
 }
@@ -131,6 +131,7 @@ same() {
 		sed -i '/\[vdso\]/d' mine
 	fi
 	[ "$(wc -l <theirs)" -gt 3 ] || fail "perf report $*: printed nothing: $(cat theirs.err)"
+	[ -z "${LINELESS-}" ] || sed -Ei "$LINELESS" theirs mine
 	if ! cmp -s theirs mine; then
 		diff theirs mine | head -20 | sed 's/^/# /'
 		fail "report $*: differs from perf report in $(diff theirs mine | grep -c '^[<>]') lines"
@@ -138,6 +139,22 @@ same() {
 }
 
 CLOCK=(-e cpu-clock -F 4000 -g)
+
+# Lines of the source, and offsets where there are none, as in the kernel.
+test_lines_of_addresses() {
+	need_perf
+	command -v addr2line >/dev/null || skip "perf needs addr2line (binutils) for lines"
+	record clock "${CLOCK[@]}"
+	for options in "-g address" "-g caller,address,0" "--no-children -g flat,address" \
+		"-g fractal,0,callee,address" "-g folded,address,0" "-g graph,address -v"; do
+		# perf takes the file of what has no line (assembly) from the symbol table
+		LINELESS='s/_start (work\.c:0|\+[0-9]+)/_start/' same clock $options
+		grep -q ' work\.c:[1-9][0-9]*' mine || fail "$options: no lines"
+		grep -q ' +[1-9][0-9]*' mine || fail "$options: no offsets"
+	done
+	same clock -g caller
+	! grep -q 'work\.c:' mine || fail "functions have lines"
+}
 
 test_flat_profile_is_perfs() {
 	need_perf

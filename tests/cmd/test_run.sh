@@ -286,7 +286,7 @@ make_stacks_workload() {
 			return 0;
 		}
 	END
-	gcc -O0 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -o pbt_umask pbt_stack.c
+	gcc -g -O0 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -o pbt_umask pbt_stack.c
 }
 
 # The workload has ended when its stacks are resolved. Its addresses are the same each time,
@@ -413,7 +413,7 @@ test_stacks_for_pprof() {
 		message Label { int64 key = 1; int64 str = 2; }
 		message Mapping { uint64 id = 1; uint64 start = 2; uint64 limit = 3; uint64 offset = 4; int64 filename = 5; int64 build_id = 6; bool has_functions = 7; }
 		message Location { uint64 id = 1; uint64 mapping_id = 2; uint64 address = 3; repeated Line line = 4; }
-		message Line { uint64 function_id = 1; }
+		message Line { uint64 function_id = 1; int64 line = 2; }
 		message Function { uint64 id = 1; int64 name = 2; int64 system_name = 3; int64 filename = 4; }
 	END
 	zcat profile.gz | protoc --decode=Profile profile.proto >text
@@ -456,6 +456,27 @@ test_stacks_for_pprof() {
 		    m = mapped.get(l.get("mapping_id", [0])[0])
 		    assert not m or not m.get("limit") or m["start"][0] <= l["address"][0] < m["limit"][0], (l, m)
 		assert all(mapped[l["mapping_id"][0]]["limit"][0] for l in leaf)
+		files = {f["id"][0]: s[f["filename"][0]] for f in p["function"]}
+		source = open("pbt_stack.c").read().split("\n")
+		lines = {}
+		for l in p["location"]:
+		    line = l["line"][0]
+		    name = functions[line["function_id"][0]]
+		    if "line" in line:
+		        assert files[line["function_id"][0]].endswith("/pbt_stack.c") or name not in (
+		            "leaf", "left", "right", "main"), l
+		        lines.setdefault(name, set()).add(line["line"][0])
+		# the call, not the line after it
+		for name, text in [("leaf", "syscall"), ("left", "leaf(3)"), ("right", "leaf(1)"), ("main", "")]:
+		    assert lines.get(name), (name, lines)
+		    for n in lines[name]:
+		        assert re.search(r"left\(\);|right\(\);|void\)\)jit\)", source[n - 1]) if name == "main" \
+		            else text in source[n - 1], (name, n, source[n - 1])
+		assert {len(m.get("build_id", [])) for m in p["mapping"] if s[m["filename"][0]].endswith("/pbt_umask")} == {1}, p["mapping"]
+		import subprocess
+		notes = subprocess.run(["readelf", "-n", "pbt_umask"], capture_output=True, text=True).stdout
+		assert {s[m["build_id"][0]] for m in p["mapping"] if s[m["filename"][0]].endswith("/pbt_umask")} == \
+			{re.search("Build ID: (.*)", notes)[1]}
 		assert p["time_nanos"][0] > 1e18 and p["duration_nanos"][0] > 0
 	END
 }

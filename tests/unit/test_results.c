@@ -473,6 +473,36 @@ static void test_addresses_pprof(void **state)
 	assert_non_null(memmem(plain, size, "\x0a\x03\x01\x02\x01", 5));
 }
 
+/* A function has one file; the lines of a header that were inlined into it have their own. */
+static void test_lines_pprof(void **state)
+{
+	static const struct result_frame one = {
+		.name = "f", .module = "m", .ip = 0x10, .file = "a.c", .line = 7};
+	static const struct result_frame two = {
+		.name = "f", .module = "m", .ip = 0x11, .file = "b.h", .line = 9};
+	static const struct result_frame *const frames[] = {&one, &two};
+	struct result_stack stack = {.frames = frames, .n_frames = 2, .count = 1};
+	/* of each location: its function and line */
+	static const char *const lines[] = {"\x22\x04\x08\x01\x10\x07", "\x22\x04\x08\x02\x10\x09"};
+	_cleanup_results_ struct results results = {0};
+	struct result *r = results_add(&results, RESULT_STACKS, "profile");
+	uint8_t plain[4096];
+
+	r->stacks = &stack;
+	r->n_stacks = 1;
+	const size_t size = pprof_of(&results, plain);
+	for (size_t i = 0; i < 2; i++)
+		assert_non_null(memmem(plain, size, lines[i], 6));
+	assert_non_null(memmem(plain, size,
+			       "\x32\x03"
+			       "a.c",
+			       5));
+	assert_non_null(memmem(plain, size,
+			       "\x32\x03"
+			       "b.h",
+			       5));
+}
+
 /* The message consists of whole fields. */
 static void test_stacks_pprof(void **state)
 {
@@ -519,7 +549,8 @@ int main(void)
 		cmocka_unit_test(test_events_json),	cmocka_unit_test(test_stacks_text),
 		cmocka_unit_test(test_stacks_folded),	cmocka_unit_test(test_names_folded),
 		cmocka_unit_test(test_stacks_pprof),	cmocka_unit_test(test_units_pprof),
-		cmocka_unit_test(test_addresses_pprof), cmocka_unit_test(test_chain_opts),
+		cmocka_unit_test(test_addresses_pprof), cmocka_unit_test(test_lines_pprof),
+		cmocka_unit_test(test_chain_opts),
 	};
 
 	setenv("TZ", "UTC", 1);

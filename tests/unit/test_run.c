@@ -81,7 +81,7 @@ static void test_sites(void **state)
 
 static void expect_duration(uint64_t ns, const char *want)
 {
-	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL);
+	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL, false);
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	struct record_field f = {.kind = FIELD_UINT, .role = ROLE_NS, .size = 8};
 
@@ -109,7 +109,7 @@ static void test_durations(void **state)
 /* A time since the boot is the one that the clock showed. */
 static void test_times(void **state)
 {
-	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL);
+	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL, false);
 	struct record_field f = {.kind = FIELD_UINT, .role = ROLE_TIME, .size = 8};
 	uint64_t since = clock_ns(CLOCK_MONOTONIC), v;
 	char want[32];
@@ -374,7 +374,7 @@ static void test_short_events(void **state)
 	struct fields fields = {.v = v, .n = 3};
 	_cleanup_arena_ struct arena arena = {0};
 	struct collector c = {0};
-	struct making m = {.c = &c, .names = run_names_new(NULL), .arena = &arena};
+	struct making m = {.c = &c, .names = run_names_new(NULL, false), .arena = &arena};
 	struct result_cell cells[3] = {0};
 
 	assert_null(make_event(&m, &fields, "\5\0\0\0abcdefgh", 12, cells));

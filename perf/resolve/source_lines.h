@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The source lines of a program or a library, by its debug information, read when first asked for.
+ */
+#ifndef PB_PERF_RESOLVE_SOURCE_LINES_H
+#define PB_PERF_RESOLVE_SOURCE_LINES_H
+
+#include "perf/session/session.h"
+
+struct source_lines;
+
+/* inside: the file as the process sees it; NULL: as its path says. NULL: no memory. */
+struct source_lines *source_lines_new(const struct dso *dso, const char *inside, const char *symfs,
+				      const struct log *log);
+void source_lines_free(struct source_lines *lines);
+
+/* By an address of the ELF file. The path lives as long as the lines; false: not known. */
+bool source_lines_find(struct source_lines *lines, uint64_t address, const char **file,
+		       uint32_t *line);
+
+#endif
