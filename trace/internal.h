@@ -14,8 +14,13 @@
 extern const char trace_object[];
 extern const size_t trace_object_size;
 
-enum {
-	TRACE_LINKS = 5,
+/* What programs do, in the order in which they are attached. */
+enum trace_role {
+	TRACE_ROLE_THREAD_EXIT,
+	TRACE_ROLE_FORK,
+	TRACE_ROLE_EXIT,
+	TRACE_ROLE_ENTER,
+	TRACE_ROLES,
 };
 
 struct trace_drain;
@@ -26,7 +31,8 @@ struct trace_source {
 	struct trace_config config;
 	struct trace_live *live; /* shared with the program */
 	bool no_inherit;
-	struct bpf_link *links[TRACE_LINKS];
+	bool by_events; /* programs are attached to perf events; see trace.bpf.c */
+	struct bpf_link *links[TRACE_ROLES];
 	struct ring_buffer *ring;
 	int epoll_fd;
 	VEC(uint32_t) rows; /* the index in calls of each row of the sums */

@@ -127,6 +127,16 @@ static struct error *has_task_storage(struct trace_source *source)
 	return NULL;
 }
 
+/*
+ * Whether raw tracepoints of system calls run programs with preemption enabled. The kernel that
+ * this function came with does; nothing that could be tried tells: kernels before 6.12 load
+ * sleepable programs for raw tracepoints, but run them with preemption disabled.
+ */
+static bool is_preemptible(void)
+{
+	return libbpf_find_vmlinux_btf_id("trace_call_bpf_faultable", BPF_TRACE_FENTRY) > 0;
+}
+
 static struct error *set_config(struct trace_source *source, const struct trace_source_opts *opts,
 				uint32_t ring)
 {
@@ -150,6 +160,9 @@ static struct error *set_config(struct trace_source *source, const struct trace_
 	c->failed_only = opts->failed_only;
 	c->cgroup = opts->cgroup != NULL;
 	c->exclude = opts->n_exclude > 0;
+	source->by_events = is_preemptible();
+	log_debug(source->log, "trace: programs are attached to %s",
+		  source->by_events ? "perf events of tracepoints" : "raw tracepoints");
 	return has_task_storage(source);
 }
 
@@ -205,18 +218,39 @@ static struct error *set_size(struct bpf_object *obj, const char *name, uint32_t
 	return err ? error_errno(-err, "cannot set the size of map %s", name) : NULL;
 }
 
-static void leave_out(struct bpf_object *obj, const char *map, const char *const *programs)
+/* The program for it on this kernel. */
+static const char *program_of(const struct trace_source *source, enum trace_role role)
 {
-	struct bpf_map *m = bpf_object__find_map_by_name(obj, map);
+	/* at raw tracepoints; the same, with states in a hash; at perf events */
+	static const char *const names[TRACE_ROLES][3] = {
+		[TRACE_ROLE_THREAD_EXIT] = {"trace_thread_exit", "trace_thread_exit",
+					    "trace_thread_exit_event"},
+		[TRACE_ROLE_FORK] = {"trace_fork", "trace_fork_hash", "trace_fork_event"},
+		[TRACE_ROLE_EXIT] = {"trace_exit", "trace_exit", "trace_exit_event"},
+		[TRACE_ROLE_ENTER] = {"trace_enter", "trace_enter", "trace_enter_event"},
+	};
 
-	if (m)
-		bpf_map__set_autocreate(m, false);
-	for (; *programs; programs++) {
-		struct bpf_program *prog = bpf_object__find_program_by_name(obj, *programs);
+	return names[role][source->by_events ? 2 : !source->config.task_storage];
+}
 
-		if (prog)
-			bpf_program__set_autoload(prog, false);
-	}
+static bool is_needed(const struct trace_source *source, const char *program)
+{
+	bool needed = source->config.task_storage && !strcmp(program, "trace_running");
+
+	for (int role = 0; role < TRACE_ROLES; role++)
+		needed |= !strcmp(program, program_of(source, role));
+	return needed;
+}
+
+/* What this kernel, or these settings, do not need. */
+static void leave_out(const struct trace_source *source)
+{
+	const char *states = source->config.task_storage ? "states_by_task" : "states";
+	struct bpf_program *prog;
+
+	bpf_map__set_autocreate(bpf_object__find_map_by_name(source->obj, states), false);
+	bpf_object__for_each_program (prog, source->obj)
+		bpf_program__set_autoload(prog, is_needed(source, bpf_program__name(prog)));
 }
 
 static bool sums_by(const struct trace_config *c, enum trace_sums_by by)
@@ -226,9 +260,6 @@ static bool sums_by(const struct trace_config *c, enum trace_sums_by by)
 
 static struct error *configure(struct trace_source *source, uint32_t ring)
 {
-	static const char *const of_storage[] = {"trace_fork", "trace_running", "trace_probe",
-						 NULL},
-				 *const of_hash[] = {"trace_fork_hash", "trace_probe", NULL};
 	const struct trace_config *c = &source->config;
 	struct bpf_object *obj = source->obj;
 	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus();
@@ -249,10 +280,7 @@ static struct error *configure(struct trace_source *source, uint32_t ring)
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
 		TRY(set_size(obj, sizes[i].map, sizes[i].entries));
-	if (c->task_storage)
-		leave_out(obj, "states_by_task", of_hash);
-	else
-		leave_out(obj, "states", of_storage);
+	leave_out(source);
 
 	struct bpf_map *map = bpf_object__find_map_by_name(obj, ".rodata.config");
 	int err = map ? bpf_map__set_initial_value(map, c, sizeof(*c)) : -ENOENT;
@@ -390,23 +418,15 @@ struct error *trace_source_add_pid(struct trace_source *source, pid_t pid)
 
 struct error *trace_source_start(struct trace_source *source)
 {
-	bool storage = source->config.task_storage;
-	bool follow = source->live->targeted && !source->no_inherit;
-	const char *const programs[TRACE_LINKS] = {
-		"trace_thread_exit",
-		follow && storage ? "trace_fork" : NULL,
-		follow && !storage ? "trace_fork_hash" : NULL,
-		"trace_exit",
-		"trace_enter",
-	};
+	for (int role = 0; role < TRACE_ROLES; role++) {
+		const char *name = program_of(source, role);
 
-	for (size_t i = 0; i < TRACE_LINKS; i++) {
-		if (!programs[i])
+		if (role == TRACE_ROLE_FORK && (!source->live->targeted || source->no_inherit))
 			continue;
-		source->links[i] = bpf_program__attach(
-			bpf_object__find_program_by_name(source->obj, programs[i]));
-		if (!source->links[i])
-			return error_errno(errno, "cannot attach the program %s", programs[i]);
+		source->links[role] =
+			bpf_program__attach(bpf_object__find_program_by_name(source->obj, name));
+		if (!source->links[role])
+			return error_errno(errno, "cannot attach the program %s", name);
 	}
 	return NULL;
 }
@@ -467,11 +487,11 @@ static struct error *walk_running(struct trace_source *source)
 /* Runs of the programs that the kernel left out; see trace.bpf.c. */
 static void warn_of_missed(const struct trace_source *source)
 {
-	static const char *const names[] = {"trace_enter", "trace_exit"};
 	uint64_t missed = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		struct bpf_program *prog = bpf_object__find_program_by_name(source->obj, names[i]);
+	for (int role = 0; role < TRACE_ROLES; role++) {
+		struct bpf_program *prog =
+			bpf_object__find_program_by_name(source->obj, program_of(source, role));
 		struct bpf_prog_info info = {0};
 		__u32 size = sizeof(info);
 
@@ -492,12 +512,11 @@ struct error *trace_source_stop(struct trace_source *source)
 	source->stopped = true;
 	source->stopped_ns = clock_ns(CLOCK_MONOTONIC);
 	/* the entries first: what is in between has an exit */
-	for (size_t i = TRACE_LINKS; i-- > 0;) {
+	for (int i = TRACE_ROLES; i-- > 0;) {
 		bpf_link__destroy(source->links[i]);
 		source->links[i] = NULL;
 	}
-	/* Programs that were running on other CPUs have ended: they run with preemption disabled.
-	 */
+	/* Waits for programs that run on other CPUs: it waits for all readers of RCU. */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0);
 	warn_of_missed(source);
 	return source->config.task_storage ? read_running(source) : walk_running(source);

@@ -55,6 +55,11 @@ test_threads_each_with_its_id() {
 	assert_equal "$(grep -o ' pid=[0-9]*' out | sort -u | wc -l)" 1
 }
 
+test_threads_that_are_preempted() {
+	trace $PPID_ -S -- "$WORK" preempted 8 100000
+	is 1 "^sum .* nr=110 calls=$(sed -n 's/^getppid=//p' out) errors=0 unfinished=0 "
+}
+
 test_ten_thousand_short_processes() {
 	trace $PPID_ -q -- "$WORK" forks 10000
 	is 1 '^records n=10000 unseen_entry=0 unseen_exit=0$'

@@ -2,9 +2,12 @@
 /*
  * System calls whose number and arguments are known, to compare what trace says with:
  *
- *	trace_work calls N		getppid, openat of a missing file, write to /dev/null, close
- *of no descriptor, and on x86 getppid by int $0x80: N of each
+ *	trace_work calls N		getppid, openat of a missing file, write to /dev/null,
+ *					close of no descriptor, and on x86 getppid by
+ *					int $0x80: N of each
  *	trace_work threads T N		getppid, N times in each of T threads
+ *	trace_work preempted T N	the same, while a real-time thread wakes up again and
+ *					again and calls getppid too; prints the number of calls
  *	trace_work forks N		N processes, one after the other, with a getppid each
  *	trace_work killed		a child is killed in pause()
  *	trace_work vfork		a child by vfork calls getppid, then the parent
@@ -19,6 +22,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,6 +82,38 @@ static int threads(long t, long n)
 			return 1;
 	for (long i = 0; i < t && i < 64; i++)
 		pthread_join(ids[i], NULL);
+	return 0;
+}
+
+static volatile int others_run;
+static long made_by_realtime;
+
+static void *realtime(void *arg)
+{
+	const struct sched_param priority = {.sched_priority = 1};
+	const struct timespec nap = {.tv_nsec = 100000};
+
+	if (sched_setscheduler(0, SCHED_FIFO, &priority)) {
+		perror("trace_work: SCHED_FIFO");
+		exit(1);
+	}
+	for (; others_run; made_by_realtime++) {
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+		syscall(SYS_getppid);
+	}
+	return NULL;
+}
+
+static int preempted(long t, long n)
+{
+	pthread_t id;
+
+	others_run = 1;
+	if (pthread_create(&id, NULL, realtime, NULL) || threads(t, n))
+		return 1;
+	others_run = 0;
+	pthread_join(id, NULL);
+	printf("getppid=%ld\n", t * n + made_by_realtime);
 	return 0;
 }
 
@@ -269,6 +305,8 @@ int main(int argc, char **argv)
 		return calls(number(arg));
 	if (!strcmp(what, "threads"))
 		return threads(number(arg), number(argc > 3 ? argv[3] : NULL));
+	if (!strcmp(what, "preempted"))
+		return preempted(number(arg), number(argc > 3 ? argv[3] : NULL));
 	if (!strcmp(what, "forks"))
 		return forks(number(arg));
 	if (!strcmp(what, "killed"))
