@@ -68,6 +68,10 @@ uint64_t collector_step(const struct collector *c);
  * how many. 0: the ring is empty.
  */
 int collector_fd(const struct collector *c);
+/* Whether the map's events go through a ring for each CPU. */
+bool collector_is_by_cpu(const struct collector *c);
+/* A CPU is back that was offline; fd: one more to wait for, or -1. */
+struct error *collector_cpu_returned(struct collector *c, unsigned cpu, int *fd);
 struct error *collector_drain(struct collector *c, struct run_names *names, struct results *results,
 			      size_t *n);
 

@@ -38,7 +38,8 @@ struct stream {
 	struct arena arena; /* of the columns */
 	struct ring_buffer *ring;
 	struct perf_buffer *perf;
-	struct perf_event_attr attr; /* of the perf buffer's events */
+	VEC(struct perf_buffer *) returned; /* further ones, of CPUs that were offline */
+	struct perf_event_attr attr;	    /* of the perf buffers' events */
 	uint64_t total, lost;
 	const struct record_field *time; /* of fields; NULL: events do not contain their time */
 	bool time_is_guess;		 /* until the first event */
@@ -54,10 +55,15 @@ struct stream {
 
 void stream_free(struct stream *s)
 {
+	struct perf_buffer **perf;
+
 	if (!s)
 		return;
 	ring_buffer__free(s->ring);
 	perf_buffer__free(s->perf);
+	vec_for_each (perf, &s->returned)
+		perf_buffer__free(*perf);
+	vec_deinit(&s->returned);
 	fields_deinit(&s->fields);
 	arena_deinit(&s->arena);
 	vec_deinit(&s->cells);
@@ -174,16 +180,26 @@ static enum bpf_perf_event_ret on_perf_record(void *ctx, int cpu, struct perf_ev
  * A perf event array tells of a loss with the next record that has room, so of
  * the last ones never; the events' own counts (6.0) have them too.
  */
+static uint64_t perf_lost(const struct perf_buffer *perf)
+{
+	uint64_t values[2], sum = 0;
+
+	for (size_t i = 0; i < perf_buffer__buffer_cnt(perf); i++)
+		if (read(perf_buffer__buffer_fd(perf, i), values, sizeof(values)) == sizeof(values))
+			sum += values[1];
+	return sum;
+}
+
 static void add_perf_lost(struct stream *s)
 {
-	uint64_t sum = 0, values[2];
+	struct perf_buffer **perf;
+	uint64_t sum = 0;
 
 	if (!s->perf || !s->attr.read_format)
 		return;
-	for (size_t i = 0; i < perf_buffer__buffer_cnt(s->perf); i++)
-		if (read(perf_buffer__buffer_fd(s->perf, i), values, sizeof(values)) ==
-		    sizeof(values))
-			sum += values[1];
+	sum = perf_lost(s->perf);
+	vec_for_each (perf, &s->returned)
+		sum += perf_lost(*perf);
 	s->lost = max_of(s->lost, sum);
 }
 
@@ -348,12 +364,55 @@ const struct fields *stream_fields(const struct stream *s)
 	return &s->fields;
 }
 
+bool collector_is_by_cpu(const struct collector *c)
+{
+	return c->stream && c->stream->perf;
+}
+
 int collector_fd(const struct collector *c)
 {
 	if (!c->stream)
 		return -1;
 	return c->stream->ring ? ring_buffer__epoll_fd(c->stream->ring)
 			       : perf_buffer__epoll_fd(c->stream->perf);
+}
+
+/*
+ * The CPU's event is out of use since the CPU was offline. Its ring, which may hold some events
+ * still, stays as it is; in the map, a new event takes its place.
+ */
+struct error *collector_cpu_returned(struct collector *c, unsigned cpu, int *fd)
+{
+	LIBBPF_OPTS(perf_buffer_raw_opts, opts);
+	struct stream *s = c->stream;
+	int number = (int)cpu;
+
+	*fd = -1;
+	if (!s || !s->perf || cpu >= bpf_map__max_entries(c->map))
+		return NULL;
+	if (!vec_reserve(&s->returned, s->returned.n + 1))
+		return error_nomem();
+	opts.cpu_cnt = 1;
+	opts.cpus = opts.map_keys = &number;
+	struct perf_buffer *perf = perf_buffer__new_raw(bpf_map__fd(c->map), PERF_PAGES, &s->attr,
+							on_perf_record, s, &opts);
+	if (!perf)
+		return error_errno(errno, "map %s: cannot map its ring", collector_name(c));
+	s->returned.v[s->returned.n++] = perf;
+	*fd = perf_buffer__epoll_fd(perf);
+	return NULL;
+}
+
+/* All rings: of a CPU that was offline, the old one first. */
+static int consume_perf(struct stream *s)
+{
+	struct perf_buffer **perf;
+	int got = perf_buffer__consume(s->perf);
+
+	vec_for_each (perf, &s->returned)
+		if (got >= 0)
+			got = perf_buffer__consume(*perf);
+	return got;
 }
 
 /* The cells are the stream's until the next batch, which is after the result's end. */
@@ -392,8 +451,7 @@ struct error *collector_drain(struct collector *c, struct run_names *names, stru
 		return NULL;
 	s->making = &m;
 	s->n_rows = s->cells.n = 0;
-	got = s->ring ? ring_buffer__consume_n(s->ring, RUN_MAX_BATCH)
-		      : perf_buffer__consume(s->perf);
+	got = s->ring ? ring_buffer__consume_n(s->ring, RUN_MAX_BATCH) : consume_perf(s);
 	s->making = NULL;
 	strbuf_deinit(&m.text);
 	if (s->err)

@@ -22,6 +22,7 @@
 #include "run/sampling.h"
 #include "run/sites.h"
 #include "work/bpf_file.h"
+#include "work/cpu_watch.h"
 #include "work/loop.h"
 #include "work/tasks.h"
 #include "work/workload.h"
@@ -48,6 +49,7 @@ struct run {
 	VEC(struct sampled_program) sampled;
 	struct run_probes probes;
 	struct loop *loop;
+	struct cpu_watch *cpu_watch;
 	struct tasks tasks; /* of -p and -t */
 	run_show_fn *show;
 	void *show_ctx;
@@ -460,6 +462,7 @@ void run_free(struct run *run)
 		bpf_file_close(object);
 	vec_deinit(&run->objects);
 	vec_deinit(&run->sampled);
+	cpu_watch_free(run->cpu_watch);
 	run_names_free(run->names);
 	tasks_deinit(&run->tasks);
 	cost_free(run->cost);
@@ -475,34 +478,41 @@ bool run_workload_status(const struct run *run, int *status)
 
 /* ---- running ---- */
 
-static struct error *attach_all(struct run *run)
+static struct error *attach_sampled(struct run *run, struct bpf_file *object,
+				    const struct bpf_program *prog, const unsigned *cpu)
 {
 	const struct sampling_opts sampling = {
 		.events = run->opts.events,
 		.freq = run->opts.freq,
 		.period = run->opts.period,
 		.tasks = &run->tasks,
-		.log = run->opts.log,
+		.cpu = cpu,
+		.log = cpu ? NULL : run->opts.log, /* it was told at the first time */
 	};
+	struct sampled_program *sampled = vec_push(&run->sampled);
+
+	if (!sampled)
+		return error_nomem();
+	*sampled = (struct sampled_program){0};
+	return error_at(sampling_attach(prog, &sampling, &object->links, sampled), "%s",
+			object_path(object->obj));
+}
+
+static struct error *attach_all(struct run *run)
+{
 	struct bpf_file *object;
 
 	vec_for_each (object, &run->objects) {
 		struct bpf_program *prog;
 
 		bpf_object__for_each_program (prog, object->obj) {
-			struct sampled_program *sampled;
 			struct bpf_link *attached = NULL;
 
 			if (!bpf_program__autoload(prog) || !bpf_program__autoattach(prog) ||
 			    probes_have(&run->probes, prog))
 				continue;
 			if (program_section(prog)->kind == PROGRAM_PERF_EVENT) {
-				sampled = vec_push(&run->sampled);
-				if (!sampled)
-					return error_nomem();
-				TRY(error_at(sampling_attach(prog, &sampling, &object->links,
-							     sampled),
-					     "%s", object_path(object->obj)));
+				TRY(attach_sampled(run, object, prog, NULL));
 				TRY(cost_add(run->cost, prog, NULL));
 				log_info(run->opts.log, "program %s is attached (%s)",
 					 bpf_program__name(prog), bpf_program__section_name(prog));
@@ -692,20 +702,24 @@ static struct error *drain(struct run *run, bool all)
 	return NULL;
 }
 
+static struct error *wait_for_ring(struct run *run, int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+
+	if (fd < 0)
+		return NULL;
+	if (run->rings_fd < 0)
+		run->rings_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (run->rings_fd < 0 || epoll_ctl(run->rings_fd, EPOLL_CTL_ADD, fd, &event))
+		return error_errno(errno, "cannot wait for the rings");
+	return NULL;
+}
+
 /* One descriptor for all rings; -1: there are none. */
 static struct error *wait_for_rings(struct run *run)
 {
-	for (size_t i = 0; i < run->maps.n; i++) {
-		struct epoll_event event = {.events = EPOLLIN};
-		int fd = collector_fd(run->maps.v[i]->collector);
-
-		if (fd < 0)
-			continue;
-		if (run->rings_fd < 0)
-			run->rings_fd = epoll_create1(EPOLL_CLOEXEC);
-		if (run->rings_fd < 0 || epoll_ctl(run->rings_fd, EPOLL_CTL_ADD, fd, &event))
-			return error_errno(errno, "cannot wait for the rings");
-	}
+	for (size_t i = 0; i < run->maps.n; i++)
+		TRY(wait_for_ring(run, collector_fd(run->maps.v[i]->collector)));
 	return NULL;
 }
 
@@ -766,12 +780,15 @@ static void detach_program(struct run *run, const struct bpf_program *prog)
 {
 	const struct sampled_program *sampled;
 
+	bool any = false;
+
 	vec_for_each (sampled, &run->sampled)
 		if (sampled->prog == prog) {
 			sampling_detach(sampled);
-			return;
+			any = true;
 		}
-	probes_detach_program(&run->probes, prog);
+	if (!any)
+		probes_detach_program(&run->probes, prog);
 }
 
 /* Detaches what costs too much; ends the loop when nothing is left that could count. */
@@ -876,11 +893,76 @@ static void warn_of_lost_records(const struct run *run)
 			 lost);
 }
 
+static bool is_detached(const struct run *run, const struct bpf_program *prog)
+{
+	const struct sampled_program *sampled;
+
+	vec_for_each (sampled, &run->sampled)
+		if (sampled->prog == prog)
+			return sampled->n && !sampled->links->v[sampled->first];
+	return true;
+}
+
+/* What was open on a CPU that was offline: samples, rings of events, and the records of names. */
+static struct error *on_cpu_return(void *ctx, unsigned cpu)
+{
+	struct run *run = ctx;
+	struct bpf_file *object;
+	struct bpf_program *prog;
+
+	vec_for_each (object, &run->objects)
+		bpf_object__for_each_program (prog, object->obj)
+			if (!is_detached(run, prog))
+				TRY(attach_sampled(run, object, prog, &cpu));
+	for (size_t i = 0; i < run->maps.n; i++) {
+		int fd;
+
+		TRY(collector_cpu_returned(run->maps.v[i]->collector, cpu, &fd));
+		TRY(wait_for_ring(run, fd));
+	}
+	return run->live ? live_source_cpu_returned(run->live, cpu) : NULL;
+}
+
+/* Whether a CPU that goes offline takes anything with it; else programs go on by themselves. */
+static bool depends_on_cpus(const struct run *run)
+{
+	bool any = run->live || (run->sampled.n && !run->tasks.list.n);
+
+	for (size_t i = 0; i < run->maps.n; i++)
+		any |= collector_is_by_cpu(run->maps.v[i]->collector);
+	return any;
+}
+
+static struct error *watch_cpus(struct run *run)
+{
+	const struct cpu_watch_opts opts = {
+		.loop = run->loop,
+		.log = run->opts.log,
+		.fn = on_cpu_return,
+		.ctx = run,
+	};
+
+	return depends_on_cpus(run) ? cpu_watch_new(&opts, &run->cpu_watch) : NULL;
+}
+
+static void warn_of_offline_cpus(const struct run *run)
+{
+	size_t n = 0;
+	const struct cpu_gap *gaps = run->cpu_watch ? cpu_watch_gaps(run->cpu_watch, &n) : NULL;
+
+	for (size_t i = 0; i < n; i++)
+		log_warn(run->opts.log,
+			 "CPU %u was not traced for %.3f s: it was offline, and events from the "
+			 "moment of its return may be missing",
+			 gaps[i].cpu, gaps[i].ns / 1e9);
+}
+
 struct error *run_attach(struct run *run)
 {
 	TRY(wait_for_rings(run));
 	TRY(begin_frames(run));
-	return attach_all(run);
+	TRY(attach_all(run));
+	return watch_cpus(run);
 }
 
 bool run_is_silent(const struct run *run)
@@ -933,6 +1015,7 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 	TRY(probes_tell(&run->probes));
 	TRY(drain(run, true));
 	warn_of_lost_records(run);
+	warn_of_offline_cpus(run);
 	TRY(warn_of_failures(run));
 	return look(run, true);
 }

@@ -36,6 +36,17 @@ static void targets_deinit(struct targets *t)
 
 static struct error *targets_init(const struct sampling_opts *opts, struct targets *t)
 {
+	unsigned *cpu;
+
+	if (opts->cpu) {
+		if (opts->tasks->list.n)
+			return NULL; /* their events are not bound to a CPU */
+		cpu = vec_push(&t->cpus);
+		if (!cpu)
+			return error_nomem();
+		*cpu = *opts->cpu;
+		return NULL;
+	}
 	TRY(sys_cpus_online(NULL, &t->cpus));
 	TRY(tasks_threads(opts->tasks, NULL, &t->tids));
 	if (opts->tasks->list.n && !t->tids.n)

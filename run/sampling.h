@@ -21,6 +21,7 @@ struct sampling_opts {
 	uint64_t freq;		   /* samples a second; 0: 99 */
 	uint64_t period;	   /* a sample every so many events; 0: by freq */
 	const struct tasks *tasks; /* only these; empty: all on all CPUs */
+	const unsigned *cpu;	   /* on this CPU only, but not tasks; NULL: all */
 	const struct log *log;
 };
 

@@ -98,6 +98,11 @@ static struct error *listen_on(struct live_source *live, unsigned cpu)
 	return add_ring(live, fd);
 }
 
+struct error *live_source_cpu_returned(struct live_source *live, unsigned cpu)
+{
+	return live->epoll_fd >= 0 ? listen_on(live, cpu) : NULL;
+}
+
 static struct error *listen_on_all(struct live_source *live)
 {
 	_cleanup_cpus_ struct sys_cpus cpus = {0};

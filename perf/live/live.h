@@ -45,6 +45,9 @@ struct session *live_source_session(struct live_source *live);
 /* A descriptor that becomes readable when the rings should be read; -1: there are none. */
 int live_source_fd(const struct live_source *live);
 
+/* A CPU is back that was offline: its event is opened again. The old ring is read until its end. */
+struct error *live_source_cpu_returned(struct live_source *live, unsigned cpu);
+
 /* Reads what the rings hold. */
 struct error *live_source_update(struct live_source *live);
 
