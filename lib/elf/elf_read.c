@@ -271,3 +271,17 @@ bool pb_elf_file_offset(const struct elf_file *file, uint64_t addr, uint64_t *of
 	*offset = segment.offset + (addr - segment.addr);
 	return true;
 }
+
+bool pb_elf_code_address(const struct elf_file *file, uint64_t offset, uint64_t *addr)
+{
+	struct elf_segment segment;
+
+	for (size_t i = 0; i < file->n_segments; i++) {
+		if (segment_read(file, i, &segment) != PT_LOAD || !(segment.flags & PF_X) ||
+		    offset < segment.offset || offset - segment.offset >= segment.size)
+			continue;
+		*addr = segment.addr + (offset - segment.offset);
+		return true;
+	}
+	return false;
+}

@@ -124,4 +124,10 @@ bool pb_elf_segment_at(const struct elf_file *file, uint64_t addr, struct elf_se
 /* Where in the file the byte at a virtual address stands; false: no segment holds it. */
 bool pb_elf_file_offset(const struct elf_file *file, uint64_t addr, uint64_t *offset);
 
+/*
+ * The virtual address of a byte of code, from its place in the file; false: no executable segment
+ * holds it.
+ */
+bool pb_elf_code_address(const struct elf_file *file, uint64_t offset, uint64_t *addr);
+
 #endif
