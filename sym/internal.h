@@ -77,6 +77,12 @@ struct error *pb_elf_source_read(struct elf_source *syms, struct elf_source *run
 /* The build-id among notes in host byte order (swap: in the other one). */
 size_t notes_find_build_id(const void *notes, size_t size, bool swap, uint8_t id[20]);
 
+/* A recording may have padded a shorter build-id with zeros to 20 bytes. */
+bool build_id_equal(const uint8_t *file, size_t n, const uint8_t *want, size_t n_want);
+
+/* The vdso of this process; false: there is none. */
+bool vdso_find(const void **image, size_t *size);
+
 /* Whether demangling may change the name; cheap. */
 static inline bool name_may_be_mangled(const char *name)
 {

@@ -24,7 +24,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 #include "lib/base/strbuf.h"
 
@@ -48,8 +47,7 @@ static void search_deinit(struct symbols_search *s)
 	error_free(s->stale);
 }
 
-/* A recording may have padded a shorter build-id with zeros to 20 bytes. */
-static bool build_id_equal(const uint8_t *file, size_t n, const uint8_t *want, size_t n_want)
+bool build_id_equal(const uint8_t *file, size_t n, const uint8_t *want, size_t n_want)
 {
 	static const uint8_t zeros[20];
 
@@ -262,16 +260,10 @@ struct error *symtab_load_elf_mem(const void *image, size_t size, const struct s
 
 struct error *symtab_load_vdso(const struct sym_opts *opts, struct symtab **out)
 {
-	unsigned long at = getauxval(AT_SYSINFO_EHDR);
-	_cleanup_fclose_ FILE *maps = fopen("/proc/self/maps", "re");
-	char line[PATH_MAX + 128];
-	unsigned long start, end;
+	const void *image;
+	size_t size;
 
-	while (at && maps && fgets(line, sizeof(line), maps)) {
-		if (sscanf(line, "%lx-%lx", &start, &end) != 2 || start != at)
-			continue;
-		return error_at(symtab_load_elf_mem((const void *)start, end - start, opts, out),
-				"[vdso]");
-	}
-	return error_new(ENOENT, "no vdso is mapped into this process");
+	if (!vdso_find(&image, &size))
+		return error_new(ENOENT, "no vdso is mapped into this process");
+	return error_at(symtab_load_elf_mem(image, size, opts, out), "[vdso]");
 }

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "lib/base/error.h"
+#include "lib/elf/elf_read.h"
 
 /* A name within a table; lives as long as the table. */
 struct symbol {
@@ -77,6 +78,15 @@ struct error *symtab_load_elf(const char *path, const struct sym_opts *opts, str
  */
 struct error *symtab_load_elf_mem(const void *image, size_t size, const struct sym_opts *opts,
 				  struct symtab **out);
+
+/*
+ * The file that ran, for what only it has (unwind information): the path itself, or what perf's
+ * build-id cache keeps of it. The bytes of the wanted sections are read. Errors as above.
+ */
+struct error *image_open(const char *path, const struct sym_opts *opts, pb_elf_wants *wants,
+			 struct elf_file **out);
+/* The same of the vdso that the kernel maps into this process; nothing is copied. */
+struct error *image_open_vdso(const struct sym_opts *opts, struct elf_file **out);
 
 /* The symbols of the vdso that the kernel maps into this process. */
 struct error *symtab_load_vdso(const struct sym_opts *opts, struct symtab **out);

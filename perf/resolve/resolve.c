@@ -494,16 +494,28 @@ static void load_lines(struct resolver *r, struct dso *dso, const char *inside, 
 	dso->build_id_size = has_id ? dso->build_id_size : (uint8_t)size;
 }
 
-static struct symtab *load_user(struct resolver *r, struct dso *dso, struct dso_syms *ds)
+static struct sym_opts user_opts(const struct resolver *r, const struct dso *dso)
 {
-	struct sym_opts opts = {
-		.sz = sizeof(opts),
+	return (struct sym_opts){
+		.sz = sizeof(struct sym_opts),
 		.build_id = dso->build_id_size ? dso->build_id : NULL,
 		.build_id_size = dso->build_id_size,
 		.symfs = r->opts.symfs,
 		.buildid_dir = r->opts.buildid_dir,
 		.demangle = r->opts.demangle,
 	};
+}
+
+/* Whether nothing says if the file at the DSO's path is the one that was mapped. */
+static bool is_unsure(const struct resolver *r, const struct dso *dso)
+{
+	return dso->build_id_unsure &&
+	       ((r->opts.symfs && *r->opts.symfs) || !is_mapped_file(dso, dso->path));
+}
+
+static struct symtab *load_user(struct resolver *r, struct dso *dso, struct dso_syms *ds)
+{
+	const struct sym_opts opts = user_opts(r, dso);
 	struct symtab *st = NULL;
 	struct error *err;
 
@@ -511,8 +523,7 @@ static struct symtab *load_user(struct resolver *r, struct dso *dso, struct dso_
 
 	if (is_perf_map(dso->path))
 		return load_perf_map(r, dso->path, &ds->size);
-	if (dso->build_id_unsure &&
-	    ((r->opts.symfs && *r->opts.symfs) || !is_mapped_file(dso, dso->path))) {
+	if (is_unsure(r, dso)) {
 		log_info(
 			r->opts.log,
 			"%s: the recording has several build-ids for this path; not using the file",
@@ -533,6 +544,28 @@ static struct symtab *load_user(struct resolver *r, struct dso *dso, struct dso_
 	ds->st = st;
 	load_lines(r, dso, inside, ds);
 	return st;
+}
+
+struct error *resolver_open_image(struct resolver *r, const struct dso *dso, pb_elf_wants *wants,
+				  struct elf_file **out)
+{
+	const struct sym_opts opts = user_opts(r, dso);
+	struct error *err = NULL;
+
+	if (dso->kind == DSO_VDSO)
+		return image_open_vdso(&opts, out);
+	if (dso->kind != DSO_USER || dso->path[0] != '/')
+		return error_new(ENOENT, "'%s' is not a file", dso->path);
+	if (is_unsure(r, dso))
+		return error_at(error_new(ESTALE, "the recording has several build-ids for it"),
+				"%s", dso->path);
+	_cleanup_free_ char *inside = path_inside(r, dso->path);
+	if (inside)
+		err = image_open(inside, &opts, wants, out);
+	if (inside && !err)
+		return NULL;
+	error_free(err);
+	return image_open(dso->path, &opts, wants, out);
 }
 
 static struct symtab *load_dso(struct resolver *r, struct dso *dso, const struct map *map)

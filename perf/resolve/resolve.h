@@ -84,8 +84,8 @@ void resolve_addr_any(struct resolver *r, const struct thread *thread, uint64_t 
  * Resolves a sample's chain into out[0 … max), innermost first, without the
  * PERF_CONTEXT_* markers; returns how many. Return addresses are looked up as
  * they stand, as perf does for chains the kernel walked. A chain with a marker
- * that is not understood gives 0, as in perf. A sample with nothing but a stack
- * that would have to be unwound gives its own address.
+ * that is not understood gives 0, as in perf. A sample whose stack was copied, but
+ * has no frame, gives its own address.
  */
 size_t resolve_chain(struct resolver *r, const struct thread *thread, const struct sample *sample,
 		     struct location *out, size_t max);
@@ -101,6 +101,14 @@ bool resolve_line(struct resolver *r, const struct location *at, bool is_return,
 
 /* The symbol table of a DSO, read now if need be; NULL: it has none. */
 struct symtab *resolver_symtab(struct resolver *r, struct dso *dso);
+
+/*
+ * The file of a DSO that was mapped, for its unwind information; the bytes of the wanted sections
+ * are read (those of the build-id's notes must be among them). ENOENT: it is not there; ESTALE: it
+ * is another build.
+ */
+struct error *resolver_open_image(struct resolver *r, const struct dso *dso, pb_elf_wants *wants,
+				  struct elf_file **out);
 
 /* The kernel address of a symbol's start as the map has it, for "0x…" output. */
 uint64_t location_unmap(const struct map *map, uint64_t dso_addr);

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The file that ran, as opposed to those that have its names. A separate debug file has none of
+ * its bytes, so only two places come into question: the path that was mapped, and perf's build-id
+ * cache, which keeps a copy under the build-id. A file with another build-id than the recording
+ * has is never used.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "lib/base/strbuf.h"
+#include "sym/internal.h"
+
+static struct error *check_build_id(const struct elf_file *file, const struct sym_opts *opts)
+{
+	const struct elf_section *note = pb_elf_section_find(file, ".note.gnu.build-id");
+	uint8_t id[20];
+
+	if (!opts->build_id || !opts->build_id_size)
+		return NULL;
+	if (!note)
+		note = pb_elf_section_find(file, ".note");
+	const size_t n = note && note->data ? notes_find_build_id(note->data, note->size,
+								  pb_elf_file_swapped(file), id)
+					    : 0;
+	if (build_id_equal(id, n, opts->build_id, min_of(opts->build_id_size, sizeof(id))))
+		return NULL;
+	return error_at(error_new(ESTALE, "has a different build-id than the recording"), "%s",
+			pb_elf_file_name(file));
+}
+
+static struct error *open_and_check(const char *path, const struct sym_opts *opts,
+				    pb_elf_wants *wants, struct elf_file **out)
+{
+	_cleanup_elf_ struct elf_file *file = NULL;
+
+	TRY(pb_elf_file_open_parts(path, wants, &file));
+	TRY(check_build_id(file, opts));
+	*out = steal_ptr(file);
+	return NULL;
+}
+
+struct error *image_open(const char *path, const struct sym_opts *opts, pb_elf_wants *wants,
+			 struct elf_file **out)
+{
+	_cleanup_strbuf_ struct strbuf file = STRBUF_INIT;
+	char hex[41] = "";
+
+	strbuf_addf(&file, "%s%s", opts->symfs ? opts->symfs : "", path);
+	if (strbuf_failed(&file))
+		return error_nomem();
+	struct error *err = open_and_check(strbuf_str(&file), opts, wants, out);
+	if (!err || opts->symfs || !opts->build_id || !opts->build_id_size)
+		return err;
+	_cleanup_free_ char *cache = buildid_cache_dir(opts->buildid_dir);
+	if (!cache)
+		return err;
+	for (size_t i = 0; i < min_of(opts->build_id_size, (size_t)20); i++)
+		snprintf(hex + 2 * i, 3, "%02x", opts->build_id[i]);
+	strbuf_reset(&file);
+	strbuf_addf(&file, "%s/.build-id/%.2s/%s/elf", cache, hex, hex + 2);
+	struct error *late = open_and_check(strbuf_str(&file), opts, wants, out);
+	if (late) {
+		error_free(late);
+		return err;
+	}
+	error_free(err);
+	return NULL;
+}
+
+bool vdso_find(const void **image, size_t *size)
+{
+	const unsigned long at = getauxval(AT_SYSINFO_EHDR);
+	_cleanup_fclose_ FILE *maps = fopen("/proc/self/maps", "re");
+	char line[PATH_MAX + 128];
+	unsigned long start, end;
+
+	while (at && maps && fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%lx-%lx", &start, &end) != 2 || start != at)
+			continue;
+		*image = (const void *)start;
+		*size = end - start;
+		return true;
+	}
+	return false;
+}
+
+struct error *image_open_vdso(const struct sym_opts *opts, struct elf_file **out)
+{
+	_cleanup_elf_ struct elf_file *file = NULL;
+	const void *image;
+	size_t size;
+
+	if (!vdso_find(&image, &size))
+		return error_new(ENOENT, "no vdso is mapped into this process");
+	TRY(pb_elf_file_open_mem(image, size, "[vdso]", &file));
+	/* It has all its notes in one section. */
+	TRY(check_build_id(file, opts));
+	*out = steal_ptr(file);
+	return NULL;
+}
