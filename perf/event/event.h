@@ -85,6 +85,7 @@ struct sample {
 	uint8_t cpumode; /* PERF_RECORD_MISC_KERNEL, _USER, … of the header */
 	uint16_t misc;
 	struct u64_array chain; /* ips and PERF_CONTEXT_* markers, innermost first */
+	bool is_unwound;	/* frames at the chain's end come from the copy of the stack */
 	const void *raw;	/* PERF_SAMPLE_RAW's bytes, in the file's byte order */
 	uint32_t raw_size;
 	struct u64_array read;	   /* PERF_SAMPLE_READ, the words as read_format lays them out */
