@@ -366,8 +366,7 @@ static struct error *report_run(struct report *rp)
 	}
 	if (!rp->header_only) {
 		session_warn_of_losses(r.session, r.path, &rp->log);
-		if (!rp->sums.no_chains)
-			session_warn_of_stacks(r.session, r.path, &rp->log);
+		summary_warn_of_stacks(summary);
 		err = print_results(rp, &r, summary, &out);
 	}
 	if (!err)

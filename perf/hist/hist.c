@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define CACHE_SIZE 16384
-#define MAX_STACK  1024
+#define MAX_STACK  2048
 
 struct chain_slot {
 	uint64_t hash;
@@ -492,8 +492,10 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 	for (size_t i = 0; s.values && i < spec->n_dynamic; i++)
 		TRY(value_of(h, &spec->dynamic[i], event, sample, &values[i]));
 	if (wants_chain && (sample->chain.n || sample_has_only_stack(sample))) {
+		/* The limit counts for frames of the kernel and for those that are unwound. */
+		const size_t max = sample->is_unwound ? 2 * spec->max_stack : spec->max_stack;
 		int n = chain_resolve(h, sample, thread, &s.leaf->frame, frames, ips,
-				      min_of(spec->max_stack, (size_t)MAX_STACK));
+				      min_of(max, (size_t)MAX_STACK));
 
 		if (n < 0)
 			return error_nomem();

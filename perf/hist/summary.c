@@ -138,6 +138,7 @@ struct error *summary_new(const struct summary_opts *opts, struct summary **out)
 		return error_nomem();
 	memcpy(&s->opts, opts, min_of(opts->sz, sizeof(s->opts)));
 	s->reader.recording = s->opts.recording;
+	s->reader.max_stack = s->opts.max_stack;
 	TRY(setup_spec(s));
 	setup_elide(s);
 	*out = steal_ptr(s);
@@ -195,6 +196,10 @@ static struct error *on_sample(struct session_tool *tool, struct session *sessio
 	if (verdict == FILTER_DROP)
 		return NULL;
 	TRY(hist_of(s, event, &h));
+	if (s->spec.use_chain || s->spec.children || s->spec.has[HIST_PARENT])
+		sample = sample_reader_unwound(&s->reader, sample);
+	if (!sample)
+		return error_nomem();
 	/* Samples that are hidden still count for the totals, as in perf. */
 	return hist_add(h, sample, event, thread, &leaf, verdict == FILTER_HIDE);
 }
@@ -243,6 +248,11 @@ struct error *summary_read(struct summary *s)
 		return err;
 	error_free(err);
 	return late;
+}
+
+void summary_warn_of_stacks(const struct summary *s)
+{
+	sample_reader_warn_of_stacks(&s->reader, s->opts.recording->path);
 }
 
 size_t summary_n_entries(const struct summary *s)

@@ -42,6 +42,9 @@ DEFINE_FREEP(struct summary, summary_free)
 /* EBADMSG: the recording is damaged; what is before the damage was read and has results. */
 struct error *summary_read(struct summary *s);
 
+/* Warns of copied stacks that could not be unwound to their end. */
+void summary_warn_of_stacks(const struct summary *s);
+
 /* Of all events, also those that a filter hides. */
 size_t summary_n_entries(const struct summary *s);
 

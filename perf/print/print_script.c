@@ -94,6 +94,10 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 	}
 	if (verdict != FILTER_SHOW)
 		return maybe_flush(sc);
+	if (!sc->opts->hide_chain)
+		sample = sample_reader_unwound(&sc->reader, sample);
+	if (!sample)
+		return error_nomem();
 	if (sc->opts->json)
 		print_sample_json(sc->printer, rec, sample, event, thread, &sc->out);
 	else
@@ -227,8 +231,7 @@ static struct error *print_all(struct script *sc)
 	if (sc->closed)
 		return err;
 	session_warn_of_losses(sc->session, sc->name, sc->recording->log);
-	if (!opts->hide_chain)
-		session_warn_of_stacks(sc->session, sc->name, sc->recording->log);
+	sample_reader_warn_of_stacks(&sc->reader, sc->name);
 	/* What came before an error is worth having. */
 	struct error *late = flush(sc);
 	if (!err && !late)
@@ -247,7 +250,7 @@ struct error *script_print(const struct script_opts *opts)
 		.recording = opts->recording,
 		.session = opts->recording->session,
 		.name = strcmp(opts->recording->path, "-") ? opts->recording->path : "PIPE",
-		.reader.recording = opts->recording,
+		.reader = {.recording = opts->recording, .max_stack = opts->max_stack},
 		.dump.style = opts->dump,
 	};
 

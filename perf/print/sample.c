@@ -172,7 +172,8 @@ struct error *printer_new(const struct printer_opts *opts, struct script_printer
 	p->max_stack = p->opts.max_stack ? p->opts.max_stack : MAX_STACK;
 	if (p->max_stack > 65536)
 		return error_new(EINVAL, "a call chain of %u entries is too long", p->max_stack);
-	p->chain = calloc(p->max_stack, sizeof(*p->chain));
+	/* Twice: the limit counts for frames of the kernel and for those that are unwound. */
+	p->chain = calloc(2 * p->max_stack, sizeof(*p->chain));
 	if (!p->chain)
 		return error_nomem();
 	TRY(printer_check_events(p));
@@ -395,9 +396,10 @@ static void add_place(struct strbuf *out, const struct location *at, uint64_t fi
 size_t printer_resolve_chain(struct script_printer *p, const struct sample *sample,
 			     const struct thread *thread)
 {
-	return p->opts.resolver
-		       ? resolve_chain(p->opts.resolver, thread, sample, p->chain, p->max_stack)
-		       : 0;
+	const size_t max = sample->is_unwound ? 2 * p->max_stack : p->max_stack;
+
+	return p->opts.resolver ? resolve_chain(p->opts.resolver, thread, sample, p->chain, max)
+				: 0;
 }
 
 static void add_chain(struct script_printer *p, const struct sample *sample,

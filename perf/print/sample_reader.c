@@ -5,6 +5,7 @@ void sample_reader_deinit(struct sample_reader *reader)
 {
 	tracing_free(reader->tracing);
 	probed_deinit(&reader->probed);
+	unwinder_free(reader->unwinder);
 }
 
 /*
@@ -69,4 +70,26 @@ const struct sample *sample_reader_probed(struct sample_reader *reader)
 {
 	return probed_sample(&reader->probed, sample_reader_format(reader, reader->event),
 			     reader->recording->resolver, reader->thread, reader->sample);
+}
+
+const struct sample *sample_reader_unwound(struct sample_reader *reader,
+					   const struct sample *sample)
+{
+	if (!(sample->has & PERF_SAMPLE_STACK_USER))
+		return sample;
+	if (!reader->unwinder) {
+		struct error *err = unwinder_new(reader->recording->resolver, reader->max_stack,
+						 &reader->unwinder);
+
+		error_free(err);
+		if (err)
+			return NULL;
+	}
+	return unwinder_sample(reader->unwinder, sample, reader->event, reader->thread);
+}
+
+void sample_reader_warn_of_stacks(const struct sample_reader *reader, const char *name)
+{
+	if (reader->unwinder)
+		unwinder_warn(reader->unwinder, name, reader->recording->log);
 }

@@ -15,9 +15,11 @@
 
 #include "perf/filter/filter.h"
 #include "perf/print/probed.h"
+#include "perf/unwind/unwind.h"
 
 struct sample_reader {
 	const struct opened_recording *recording; /* borrowed; set by the caller */
+	unsigned max_stack;	 /* the most frames of a stack that is unwound; 0: 127 */
 	struct tracing *tracing; /* NULL: the recording has no formats, or they come later */
 	size_t n_events;	 /* that the filter knows */
 	/* The sample that is being read. */
@@ -25,6 +27,7 @@ struct sample_reader {
 	const struct session_event *event;
 	const struct thread *thread;
 	struct probed probed;
+	struct unwinder *unwinder; /* NULL: no sample had a copy of its stack yet */
 };
 
 void sample_reader_deinit(struct sample_reader *reader);
@@ -46,5 +49,14 @@ void sample_reader_set(struct sample_reader *reader, const struct sample *sample
 
 /* It as its probe has it (perf/print/probed.h); lasts until the next. */
 const struct sample *sample_reader_probed(struct sample_reader *reader);
+
+/*
+ * A sample of the event that is being read, with the frames of its stack, if it has a copy of it
+ * (perf/unwind/unwind.h); lasts until the next. NULL: no memory.
+ */
+const struct sample *sample_reader_unwound(struct sample_reader *reader,
+					   const struct sample *sample);
+/* Warns of stacks that are incomplete. */
+void sample_reader_warn_of_stacks(const struct sample_reader *reader, const char *name);
 
 #endif

@@ -222,7 +222,7 @@ struct session {
 	struct sample sample;
 	struct session_losses losses;
 	VEC(struct record_ledger) ledger;
-	uint64_t n_unknown_id, n_damaged, n_stacks, n_compressed, n_compressed2;
+	uint64_t n_unknown_id, n_damaged, n_compressed, n_compressed2;
 	bool cut_off; /* the last record is not whole */
 };
 

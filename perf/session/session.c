@@ -248,7 +248,6 @@ static struct error *deliver_sample(struct session *s, const struct chunk *chunk
 			session_damaged(s, err);
 		return NULL;
 	}
-	s->n_stacks += s->sample.user_stack_size > 0;
 	s->rec.event = &ev->pub;
 	if (!tool->sample)
 		return tool->other(tool, s, &s->rec);
@@ -768,15 +767,6 @@ struct error *session_check_complete(const struct session *s, const char *name)
 			  h->missing || h->features_cut
 				  ? "copy the file again, or record with more space on the disk"
 				  : "record was killed, or could not write: is the disk full?");
-}
-
-void session_warn_of_stacks(const struct session *s, const char *name, const struct log *log)
-{
-	if (s->n_stacks)
-		log_warn(log,
-			 "%s: %" PRIu64 " samples have a DWARF stack, which perf-bpf cannot unwind "
-			 "yet; their call chains are incomplete (record with --call-graph fp)",
-			 name, s->n_stacks);
 }
 
 void session_warn_of_losses(const struct session *s, const char *name, const struct log *log)

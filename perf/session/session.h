@@ -196,9 +196,6 @@ uint64_t session_n_compressed(const struct session *s, uint32_t type);
 /* Warns of what was lost; name is the recording's. */
 void session_warn_of_losses(const struct session *s, const char *name, const struct log *log);
 
-/* Samples with a copy of their stack (record --call-graph dwarf), of which only one frame shows. */
-void session_warn_of_stacks(const struct session *s, const char *name, const struct log *log);
-
 /* TRACING_DATA, taken apart; NULL: the recording has none, or (in a pipe) not yet. */
 const struct data_tracing *session_tracing(const struct session *s);
 

@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# script and report unwind copies of stacks (--call-graph dwarf) of programs without frame pointers.
+. "$(dirname "$0")/../tap.sh"
+
+PERF=$(command -v perf || true)
+UNWOUND=$BUILD/tests/cmd/unwound
+TRACEFS=/sys/kernel/tracing
+
+need_perf() {
+	[ -n "$PERF" ] || skip "linux-perf is not installed"
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	[ -d $TRACEFS/events ] || mount -t tracefs nodev $TRACEFS 2>/dev/null || true
+	[ -d $TRACEFS/events ] || skip "tracefs cannot be mounted"
+}
+
+# record_stack WHICH OPTION...: the stack of each getppid() that unwound makes
+record_stack() {
+	local which=$1
+	shift
+	"$PERF" record -q -o "$which.data" -e syscalls:sys_enter_getppid --call-graph dwarf "$@" -- \
+		"$UNWOUND" "$which" 2>record.err || fail "perf record: $(cat record.err)"
+}
+
+# frames FILE: the functions of user space of each sample, in a line
+frames() {
+	"$PERF_BPF" script -i "$1" -F ip,sym 2>err |
+		awk 'NF == 0 && n { print ""; n = 0 }
+			$1 !~ /^ffffffff/ && NF { printf "%s%s", n++ ? " " : "", $2 }
+			END { if (n) print "" }'
+}
+
+# The way from main to the start of a process, whatever the C library calls it.
+assert_frames() {
+	local which=$1 want=$2
+	frames "$which.data" >mine
+	sed 's/^[^ ]*getppid[^ ]* //; s/__libc_start_[^ ]* //g' mine >known
+	assert_equal "$(sort -u known)" "$want"
+}
+
+test_stacks() {
+	need_perf
+	record_stack recurse
+	local calls='recurse recurse recurse recurse recurse recurse recurse recurse recurse recurse'
+	assert_frames recurse "hit $calls recurse main _start"
+	assert_equal "$(wc -c <err)" 0
+	record_stack thread
+	frames thread.data >mine
+	grep -qE 'hit recurse recurse recurse recurse thread_main start_thread (__)?clone3?$' mine ||
+		fail "not to the thread's start: $(cat mine)"
+	record_stack sort
+	frames sort.data >mine
+	grep -qE 'hit compare .*sort main .*_start$' mine || fail "not through qsort: $(cat mine)"
+}
+
+# The handler's caller is the trampoline by its own address; what it interrupted follows.
+test_signals() {
+	need_perf
+	for which in signal altstack; do
+		record_stack $which
+		frames $which.data >mine
+		if [ $which = signal ]; then
+			grep -qE 'hit handler [^ ]+ .*interrupted with_signal main .*_start$' mine ||
+				fail "$which: $(cat mine)"
+		else
+			# The copy is of the handler's stack alone.
+			grep -qE 'hit handler [^ ]+ ' mine || fail "$which: $(cat mine)"
+		fi
+		"$PERF_BPF" script -i $which.data -F ip,sym,symoff 2>err >offsets
+		grep -q '__restore_rt+0x0$' offsets || [ "$(uname -m)" != x86_64 ] ||
+			fail "the trampoline has no name: $(cat offsets)"
+	done
+}
+
+# A call that is its function's last instruction belongs to that function.
+test_calls_that_do_not_return() {
+	need_perf
+	record_stack exit
+	assert_frames exit "hit never_returns calls_exit main _start"
+}
+
+test_incomplete_stacks() {
+	need_perf
+	record_stack large
+	frames large.data >mine
+	assert_contains mine "hit large_frame"
+	assert_contains err "large.data: 1 of 1 stacks are incomplete"
+	assert_contains err "--call-graph dwarf,SIZE"
+	record_stack large --call-graph dwarf,16384
+	assert_frames large "hit large_frame main _start"
+	assert_equal "$(wc -c <err)" 0
+	# The limit of frames is not a fault of the stack.
+	record_stack deep --call-graph dwarf,65528
+	frames deep.data >mine
+	assert_equal "$(wc -w <mine)" 127
+	assert_equal "$(wc -c <err)" 0
+	"$PERF_BPF" script --max-stack 250 -i deep.data -F ip,sym 2>err >mine
+	assert_contains mine _start
+	assert_equal "$(grep -c recurse mine)" 141
+}
+
+# Code without unwind information is left by its frame pointer.
+test_generated_code() {
+	need_perf
+	[ "$(uname -m)" = x86_64 ] || skip "the generated code is of x86-64"
+	record_stack generated
+	frames generated.data >mine
+	grep -qE 'hit \[unknown\] generated main .*_start$' mine || fail "$(cat mine)"
+}
+
+# A file that was replaced is not used: its unwind information would lead anywhere.
+test_file_of_another_build() {
+	need_perf
+	cp "$UNWOUND" copy
+	"$PERF" record -q --buildid-all -N -o copy.data -e syscalls:sys_enter_getppid \
+		--call-graph dwarf -- ./copy exit 2>record.err || fail "$(cat record.err)"
+	frames copy.data >mine
+	assert_contains mine "hit never_returns calls_exit main"
+	cp "$(command -v cat)" copy
+	frames copy.data >mine
+	assert_contains err "1 of 1 stacks are incomplete: they lead to code without unwind information"
+	assert_equal "$(cut -d' ' -f2- mine)" "[unknown]"
+}
+
+# perf gives the interrupted instruction and the trampoline one byte less than they have, and ends
+# in rt_sigreturn, where it finds no rule. Where the copy ends, it adds a frame without a name. It
+# does not follow frame pointers out of generated code.
+test_same_as_perf() {
+	need_perf
+	for which in recurse thread sort exit deep; do
+		record_stack $which --call-graph dwarf,65528
+		for options in "" "--max-stack 5"; do
+			"$PERF" script --no-inline $options -i $which.data 2>/dev/null >theirs
+			"$PERF_BPF" script $options -i $which.data 2>/dev/null >mine
+			diff theirs mine >diff.out || {
+				head diff.out
+				fail "$which $options: another stack than perf's"
+			}
+		done
+		for options in "--no-children" "--children" "--no-children -G" "--max-stack 4"; do
+			"$PERF" report --stdio --no-inline $options -i $which.data 2>/dev/null |
+				sed '/^# (Tip/d; /^ *$/d; /^#$/d' >theirs
+			"$PERF_BPF" report $options -i $which.data 2>/dev/null |
+				sed '/^ *$/d; /^#$/d' >mine
+			diff theirs mine >diff.out || {
+				head diff.out
+				fail "report $which $options: other than perf's"
+			}
+		done
+	done
+}
+
+run_tests
