@@ -219,7 +219,7 @@ static struct binding bind_field(const struct where_field *want, const struct tr
 {
 	struct binding b = {.sample = N_SAMPLE_FIELDS};
 
-	for (size_t i = 0; trace && !want->sample && i < trace_event_n_fields(trace); i++) {
+	for (size_t i = 0; trace && !want->owner && i < trace_event_n_fields(trace); i++) {
 		const struct trace_field *field = trace_event_field(trace, i);
 
 		if (strcmp(field->name, want->name) || trace_field_is_inner(trace, field))
@@ -228,7 +228,7 @@ static struct binding bind_field(const struct where_field *want, const struct tr
 		b.index = i;
 		return b;
 	}
-	if (want->index < 0)
+	if (want->index < 0 && (!want->owner || !strcmp(want->owner, "sample")))
 		b.sample = find_sample_field(want->name);
 	return b;
 }
@@ -307,10 +307,17 @@ static struct error *unknown_field(const struct filter *f, size_t i)
 	struct nearest near = nearest_make(want->name);
 	const struct bound_event *e;
 
+	if (want->owner && strcmp(want->owner, "sample"))
+		return error_hint(error_prefix(where_field_error(f->where, i,
+								 "unexpected '.' after '%s'",
+								 want->owner),
+					       "--where"),
+				  "fields of events have no prefix; sample.NAME is a field that "
+				  "every sample has");
 	for (size_t k = 0; k < N_SAMPLE_FIELDS; k++)
 		nearest_offer(&near, sample_fields[k].name);
 	vec_for_each (e, &f->events)
-		for (size_t k = 0; e->trace && !want->sample && k < trace_event_n_fields(e->trace);
+		for (size_t k = 0; e->trace && !want->owner && k < trace_event_n_fields(e->trace);
 		     k++)
 			nearest_offer(&near, trace_event_field(e->trace, k)->name);
 	struct error *err = error_prefix(

@@ -33,17 +33,34 @@ const struct where_field *where_field(const struct where *w, size_t i)
 	return &w->fields.v[i];
 }
 
+static struct error *mark_error(const struct where *w, size_t at, const char *fmt, va_list ap)
+{
+	_cleanup_strbuf_ struct strbuf what = STRBUF_INIT;
+
+	strbuf_vaddf(&what, fmt, ap);
+	if (strbuf_failed(&what))
+		return error_nomem();
+	return where_error(w->text, at, "%s", strbuf_str(&what));
+}
+
+struct error *where_error_at(const struct where *w, size_t at, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	struct error *err = mark_error(w, at, fmt, ap);
+	va_end(ap);
+	return err;
+}
+
 struct error *where_field_error(const struct where *w, size_t i, const char *fmt, ...)
 {
 	va_list ap;
-	_cleanup_strbuf_ struct strbuf what = STRBUF_INIT;
 
 	va_start(ap, fmt);
-	strbuf_vaddf(&what, fmt, ap);
+	struct error *err = mark_error(w, w->fields.v[i].at, fmt, ap);
 	va_end(ap);
-	if (strbuf_failed(&what))
-		return error_nomem();
-	return where_error(w->text, w->fields.v[i].at, "%s", strbuf_str(&what));
+	return err;
 }
 
 /* ---- types ---- */

@@ -12,7 +12,7 @@
  *	COMPARE := MASK [("==" | "!=" | "<" | "<=" | ">" | ">=" | "~" | "!~") MASK]
  *	MASK    := VALUE ["&" VALUE]...
  *	VALUE   := "(" OR ")" | NUMBER | STRING | FIELD
- *	FIELD   := NAME | NAME "[" NUMBER "]" | "sample." NAME
+ *	FIELD   := [OWNER "."] NAME ["[" NUMBER "]"]
  *
  * '&' binds more tightly than a comparison: "flags & 3 == 2" looks at two bits.
  * NUMBER is decimal, hexadecimal (0x) or octal (0), with '-' before it or with
@@ -25,7 +25,8 @@
  * false; only what is true selects, so that neither "count > 1" nor
  * "!(count > 1)" selects an event without count.
  *
- * Text in, structure out: what a name stands for is the caller's.
+ * Text in, structure out: what a name stands for is the caller's. perf/filter has the owner
+ * "sample", trace has the system calls.
  */
 #ifndef PB_PERF_FILTER_WHERE_H
 #define PB_PERF_FILTER_WHERE_H
@@ -56,9 +57,9 @@ struct where_value {
 /* A field that the condition names; equal ones are one. */
 struct where_field {
 	const char *name;
-	long index;  /* of NAME[INDEX]; -1: none */
-	bool sample; /* "sample.NAME" */
-	size_t at;   /* where the text has it first */
+	long index;	   /* of NAME[INDEX]; -1: none */
+	const char *owner; /* of OWNER.NAME; NULL: none */
+	size_t at;	   /* where the text has it first */
 };
 
 /*
@@ -88,5 +89,56 @@ typedef struct where_value where_value_fn(void *ctx, size_t i);
 
 /* Whether the condition is true. Never fails: what does not fit is neither true nor false. */
 bool where_is_true(const struct where *w, where_value_fn *value, void *ctx);
+
+/*
+ * The condition as a list of comparisons, for who evaluates it elsewhere: the first is made first,
+ * and yes and no say how to go on, always with a later one. "!" is part of the comparisons, so a
+ * comparison that is neither true nor false goes on with no. Numbers must not be NaN.
+ */
+enum where_op {
+	WHERE_EQ,
+	WHERE_NE,
+	WHERE_LT,
+	WHERE_LE,
+	WHERE_GT,
+	WHERE_GE,
+	WHERE_MATCH,
+	WHERE_NO_MATCH,
+};
+
+enum {
+	WHERE_SELECT = 0xffff, /* the condition is true */
+	WHERE_REJECT = 0xfffe,
+};
+
+/* A field or a literal of one side of a comparison. */
+struct where_part {
+	bool is_field;
+	size_t field, at;
+	struct where_value value; /* of a literal */
+	const char *pattern;	  /* of a string: the glob */
+};
+
+struct where_test {
+	enum where_op op;
+	size_t at;
+	/* Sides are the parts of MASK: one, or several numbers whose common bits are compared. */
+	const struct where_part *left, *right;
+	size_t n_left, n_right;
+	uint16_t yes, no;
+};
+
+struct where_tests {
+	struct where_test *v; /* what they point to lasts as long as the condition */
+	size_t n;
+	struct where_part *parts;
+};
+
+/* A field that stands alone is compared with 0. */
+struct error *where_tests_of(const struct where *w, struct where_tests *out);
+void where_tests_deinit(struct where_tests *tests);
+
+/* An error of usage with a mark at a byte of the condition. */
+struct error *where_error_at(const struct where *w, size_t at, const char *fmt, ...) _printf_(3, 4);
 
 #endif

@@ -200,32 +200,45 @@ static struct error *parse_index(struct where_parser *p, long *index)
 	return NULL;
 }
 
+static struct error *parse_name(struct where_parser *p, const char **name)
+{
+	struct names *strings = &p->w->strings;
+	size_t n = 0;
+
+	while (is_name(p->text[p->pos + n]))
+		n++;
+	if (!n)
+		return fail(p, p->pos, "expected a field name here");
+	if (!names_add_n(strings, p->text + p->pos, n))
+		return error_nomem();
+	*name = strings->v[strings->n - 1];
+	p->pos += n;
+	return NULL;
+}
+
+static bool is_same_field(const struct where_field *a, const struct where_field *b)
+{
+	return !strcmp(a->name, b->name) && a->index == b->index &&
+	       !strcmp(a->owner ? a->owner : "", b->owner ? b->owner : "");
+}
+
 static struct error *parse_field(struct where_parser *p, uint16_t *out)
 {
 	struct node node = {.op = NODE_FIELD, .at = (uint32_t)p->pos};
 	struct where_field field = {.index = -1, .at = p->pos};
 	struct where *w = p->w;
-	size_t n = 0;
 
-	if (!strncmp(p->text + p->pos, "sample.", 7)) {
-		field.sample = true;
-		p->pos += 7;
+	TRY(parse_name(p, &field.name));
+	if (p->text[p->pos] == '.') {
+		p->pos++;
+		field.owner = field.name;
+		TRY(parse_name(p, &field.name));
 	}
-	while (is_name(p->text[p->pos + n]))
-		n++;
-	if (!n)
-		return fail(p, p->pos, "expected a field name here");
-	if (!names_add_n(&w->strings, p->text + p->pos, n))
-		return error_nomem();
-	field.name = w->strings.v[w->strings.n - 1];
-	p->pos += n;
 	if (p->text[p->pos] == '[')
 		TRY(parse_index(p, &field.index));
 	skip_blanks(p);
 
-	while (node.a < w->fields.n && (strcmp(w->fields.v[node.a].name, field.name) ||
-					w->fields.v[node.a].index != field.index ||
-					w->fields.v[node.a].sample != field.sample))
+	while (node.a < w->fields.n && !is_same_field(&w->fields.v[node.a], &field))
 		node.a++;
 	if (node.a == w->fields.n) {
 		struct where_field *slot = vec_push(&w->fields);
