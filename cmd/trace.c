@@ -25,6 +25,7 @@
 enum {
 	OPT_EXPR = 256,
 	OPT_NO_INHERIT,
+	OPT_WHERE,
 	OPT_FILTER_PIDS,
 	OPT_DURATION,
 	OPT_FAILURE,
@@ -55,6 +56,8 @@ static const struct argp_option options[] = {
 	 "in front of the list: all but these; may be repeated",
 	 1},
 	{"expr", OPT_EXPR, "LIST", 0, "The same as -e", 1},
+	{"where", OPT_WHERE, "CONDITION", 0,
+	 "Trace only calls for which this is true: 'openat.filename ~ \"/etc/*\" && ret < 0'", 1},
 	{"failure", OPT_FAILURE, NULL, 0, "Trace only calls that fail", 1},
 	{"duration", OPT_DURATION, "MS", 0,
 	 "Trace only calls that take longer than MS milliseconds", 1},
@@ -127,6 +130,7 @@ struct trace_args {
 
 static const struct option_member members[] = {
 	OPTION_SETS(OPT_FAILURE, struct trace_args, opts.failed_only),
+	OPTION_SETS(OPT_WHERE, struct trace_args, opts.where),
 	OPTION_SETS('a', struct trace_args, opts.everyone),
 	OPTION_SETS('p', struct trace_args, opts.pids),
 	OPTION_SETS('t', struct trace_args, opts.tids),
@@ -280,6 +284,10 @@ static struct error *check_input(const struct trace_args *args)
 	if (o->sums_by == TRACE_SUMS_BY_CGROUP)
 		return error_usage("-i cannot be used with --summary-mode cgroup: a recording "
 				   "does not have the cgroups of calls");
+	if (o->where)
+		return error_usage(
+			"-i cannot be used with --where, which the kernel evaluates while "
+			"calls are made");
 	return NULL;
 }
 

@@ -132,6 +132,9 @@ struct trace_call {
 	/* trace_source_new() sets these: */
 	__u8 at_entry, at_exit; /* bits: which copies */
 	__u16 row;		/* of the sums */
+	/* The condition that selects it, plus 1: an index of the map "wheres"; 0: none. */
+	__u16 where;
+	__u16 reserved[3];
 	struct trace_copy copies[TRACE_COPIES];
 };
 

@@ -87,7 +87,7 @@ struct error *fd_names_new(const struct call_table *table, const struct trace_ca
 	if (!names)
 		return error_nomem();
 	names->roots = roots;
-	names->keep = true;
+	names->keep = calls != NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(effects); i++)
 		for (int abi = 0; abi < TRACE_ABIS; abi++) {
 			const struct call *call =
@@ -96,7 +96,8 @@ struct error *fd_names_new(const struct call_table *table, const struct trace_ca
 			if (!call || call->nr >= TRACE_NRS)
 				continue;
 			names->effects[abi][call->nr] = effects[i].effect;
-			names->keep &= calls[abi * TRACE_NRS + call->nr].traced != 0;
+			if (calls)
+				names->keep &= calls[abi * TRACE_NRS + call->nr].traced != 0;
 		}
 	*out = names;
 	return NULL;

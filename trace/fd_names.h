@@ -17,8 +17,8 @@
 struct fd_names;
 
 /*
- * calls is what is traced, TRACE_ABIS * TRACE_NRS. Unless it has all calls that open and close
- * descriptors, names are not kept, and each is looked up again.
+ * calls is what is traced, TRACE_ABIS * TRACE_NRS; NULL: only some of each. Unless it has all calls
+ * that open and close descriptors, names are not kept, and each is looked up again.
  * table and roots are borrowed; roots NULL: the running system.
  */
 struct error *fd_names_new(const struct call_table *table, const struct trace_call *calls,

@@ -26,6 +26,8 @@
 #include "lib/object/object.h"
 #include "lib/sys/proc.h"
 #include "lib/sys/sys.h"
+#include "trace/call_conditions.h"
+#include "trace/call_where.h"
 #include "trace/internal.h"
 #include "trace/record_check.h"
 
@@ -146,6 +148,7 @@ static struct error *set_config(struct trace_source *source, const struct trace_
 		return error_new(E2BIG, "at most %d users can be traced at a time", TRACE_UIDS);
 	if (!opts->events && !opts->summary)
 		return error_new(EINVAL, "neither events nor a summary are to be traced");
+	c->where = opts->where && opts->where->n_wheres;
 	c->pid_ns = sys_pid_ns(NULL);
 	c->self = (uint32_t)getpid();
 	c->min_ns = opts->min_ns;
@@ -258,7 +261,8 @@ static bool sums_by(const struct trace_config *c, enum trace_sums_by by)
 	return c->summary && c->sums_by == by;
 }
 
-static struct error *configure(struct trace_source *source, uint32_t ring)
+static struct error *configure(struct trace_source *source, uint32_t ring,
+			       const struct call_conditions *where)
 {
 	const struct trace_config *c = &source->config;
 	struct bpf_object *obj = source->obj;
@@ -276,6 +280,9 @@ static struct error *configure(struct trace_source *source, uint32_t ring)
 		{"thread_rows", sums_by(c, TRACE_SUMS_BY_THREAD) ? THREAD_ROWS : 1},
 		{"cgroup_rows", sums_by(c, TRACE_SUMS_BY_CGROUP) ? CGROUP_ROWS : 1},
 		{"errnos", c->summary ? ERRNOS : 1},
+		{"wheres", c->where ? (uint32_t)where->n_wheres : 1},
+		{"patterns", c->where && where->n_patterns ? (uint32_t)where->n_patterns : 1},
+		{"where_inputs", c->where ? 2 * cpus : 1},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
@@ -294,6 +301,20 @@ static struct error *fill_calls(struct trace_source *source, const struct trace_
 	for (uint32_t i = 0; i < TRACE_ABIS * TRACE_NRS; i++)
 		if (calls[i].traced && bpf_map_update_elem(fd, &i, &calls[i], BPF_ANY))
 			return error_errno(errno, "cannot say which system calls are traced");
+	return NULL;
+}
+
+static struct error *fill_conditions(struct trace_source *source,
+				     const struct call_conditions *where)
+{
+	int wheres = trace_map_fd(source, "wheres"), patterns = trace_map_fd(source, "patterns");
+
+	for (uint32_t i = 0; where && i < where->n_wheres; i++)
+		if (bpf_map_update_elem(wheres, &i, &where->wheres[i], BPF_ANY))
+			return error_errno(errno, "cannot set the condition");
+	for (uint32_t i = 0; where && i < where->n_patterns; i++)
+		if (bpf_map_update_elem(patterns, &i, &where->patterns[i], BPF_ANY))
+			return error_errno(errno, "cannot set the patterns of the condition");
 	return NULL;
 }
 
@@ -372,9 +393,10 @@ static struct error *load(struct trace_source *source, const struct trace_source
 	TRY(set_config(source, opts, ring));
 	TRY(make_calls(source, opts, &calls));
 	TRY(object_open_mem(trace_object, trace_object_size, &open, opts->log, &source->obj));
-	TRY(configure(source, ring));
+	TRY(configure(source, ring, opts->where));
 	TRY(object_load(source->obj));
 	TRY(fill_calls(source, calls));
+	TRY(fill_conditions(source, opts->where));
 	TRY(fill_stores(source));
 	TRY(add_ids(source, "pids", opts->pids, opts->n_pids));
 	TRY(add_ids(source, "tids", opts->tids, opts->n_tids));
@@ -431,6 +453,18 @@ struct error *trace_source_start(struct trace_source *source)
 	return NULL;
 }
 
+/* A call that still runs, unless its condition wants to know its result. */
+static struct error *keep_running(struct trace_source *source, const struct trace_state *state)
+{
+	if (state->where_open && !state->where_sure)
+		return NULL;
+	struct trace_state *kept = vec_push(&source->running);
+	if (!kept)
+		return error_nomem();
+	*kept = *state;
+	return NULL;
+}
+
 /* Reads the states that the iterator writes, one after the other. */
 static struct error *read_running(struct trace_source *source)
 {
@@ -459,10 +493,7 @@ static struct error *read_running(struct trace_source *source)
 		if (have < sizeof(state))
 			continue;
 		have = 0;
-		struct trace_state *kept = vec_push(&source->running);
-		if (!kept)
-			return error_nomem();
-		*kept = state;
+		TRY(keep_running(source, &state));
 	}
 }
 
@@ -474,12 +505,8 @@ static struct error *walk_running(struct trace_source *source)
 
 	while (!bpf_map_get_next_key(fd, last, &key)) {
 		last = &key;
-		if (bpf_map_lookup_elem(fd, &key, &state) || !state.in_call)
-			continue;
-		struct trace_state *kept = vec_push(&source->running);
-		if (!kept)
-			return error_nomem();
-		*kept = state;
+		if (!bpf_map_lookup_elem(fd, &key, &state) && state.in_call)
+			TRY(keep_running(source, &state));
 	}
 	return NULL;
 }

@@ -25,6 +25,7 @@
 #include "trace/trace_maps.h"
 
 struct trace_source;
+struct call_conditions;
 
 struct trace_source_opts {
 	size_t sz; /* sizeof(struct trace_source_opts) */
@@ -42,6 +43,8 @@ struct trace_source_opts {
 	/* Processes that are left out, with their threads but not their children. */
 	const pid_t *exclude;
 	size_t n_exclude;
+	/* What calls' `where` refers to; NULL: no conditions. */
+	const struct call_conditions *where;
 	bool failed_only;     /* records of failed calls only; the sums have all */
 	uint64_t min_ns;      /* no records of shorter calls; the sums have all */
 	uint32_t string_size; /* limit of TRACE_COPY_LIMITED */

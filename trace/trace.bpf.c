@@ -354,6 +354,16 @@ static __always_inline int is_fork(__u32 abi, __u32 nr)
 #endif
 }
 
+/* The memory of the current process; only to compare it. */
+static __always_inline __u64 current_mm(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return (__u64)BPF_CORE_READ(task, mm);
+}
+
+#include "trace/call_where.bpf.h"
+
 /* ---- output ---- */
 
 /* The reader looks at times; it is woken only where that is too seldom. */
@@ -605,6 +615,10 @@ static __always_inline void send_unfinished(struct trace_state *state,
 {
 	state->in_call = 0;
 	state->rec.flags |= TRACE_NO_EXIT;
+	if (config.where && !where_unfinished(state)) {
+		store_put(state);
+		return;
+	}
 	if (config.summary)
 		sum_unfinished(state, call);
 	if (!config.events || config.failed_only ||
@@ -615,14 +629,6 @@ static __always_inline void send_unfinished(struct trace_state *state,
 }
 
 /* ---- calls ---- */
-
-/* The memory of the current process; only to compare it. */
-static __always_inline __u64 current_mm(void)
-{
-	struct task_struct *task = (void *)bpf_get_current_task();
-
-	return (__u64)BPF_CORE_READ(task, mm);
-}
 
 static __always_inline void begin(struct trace_state *state, const struct trace_call *call,
 				  const struct pt_regs *regs, __u32 index, __u32 abi, __u32 nr)
@@ -645,6 +651,11 @@ static __always_inline void begin(struct trace_state *state, const struct trace_
 	state->rec.reserved = 0;
 	state->len = sizeof(state->rec) + n_args * 8;
 	state->faulted = 0;
+	if (config.where) {
+		state->mm = 0;
+		state->where_known = state->where_matched = 0;
+		state->rejected = state->where_open = state->where_sure = 0;
+	}
 	read_args(regs, abi, state->args);
 }
 
@@ -689,6 +700,10 @@ static __always_inline int enter(const struct pt_regs *regs, long id)
 	}
 	if (is_restart(abi, (__u32)id))
 		state->rec.flags = TRACE_RESTARTED;
+	if (config.where && call->where && !where_enter(state, call)) {
+		state->rejected = 1;
+		return 0;
+	}
 	if (config.copies && call->at_entry && !copy_straight(state, call, call->at_entry, 0)) {
 		keep_copies(state, call);
 		if (state->faulted)
@@ -749,6 +764,8 @@ static __always_inline int late(struct trace_state *state, const struct pt_regs 
 	state->rec.enter_ns = 0;
 	state->rec.exit_ns = bpf_ktime_get_ns();
 	state->rec.ret = ret;
+	if (config.where && call->where && !where_exit(state, call, 0))
+		return 0;
 	if (config.summary)
 		sum_unfinished(state, call);
 	if (!config.events || config.min_ns || (config.failed_only && !(ret < 0 && ret >= -4095)))
@@ -764,6 +781,10 @@ static __always_inline int leave(const struct pt_regs *regs, long ret)
 	__u64 now;
 	__u32 index, copies, failed;
 
+	if (config.where && state && state->rejected) {
+		state->rejected = 0;
+		return 0;
+	}
 	if (!state || !state->in_call)
 		return late(state, regs, ret);
 	state->in_call = 0;
@@ -786,6 +807,10 @@ static __always_inline int leave(const struct pt_regs *regs, long ret)
 	}
 	state->rec.exit_ns = now;
 	state->rec.ret = ret;
+	if (config.where && call->where && !where_leave(state, call)) {
+		store_put(state);
+		return 0;
+	}
 	if (config.summary)
 		sum_add(state, call, now - state->rec.enter_ns, failed ? -ret : 0);
 	if (!config.events || now - state->rec.enter_ns < config.min_ns ||

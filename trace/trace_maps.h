@@ -48,6 +48,7 @@ struct trace_config {
 	__u8 cgroup;
 	__u8 exclude; /* the map has processes */
 	__u8 copies;  /* some call has memory to copy */
+	__u8 where;   /* some call has a condition */
 };
 
 /* Changes while the program runs. */
@@ -74,7 +75,13 @@ struct trace_state {
 	__u8 faulted; /* bits: copies that are read again at the exit */
 	__u16 again;  /* the call that was interrupted, plus 1; 0: none was */
 	__u32 store;  /* the store that has the record's bytes, plus 1; 0: none */
-	__u64 mm;     /* of the entry, if a copy faulted: execve replaces the memory */
+	__u64 mm;     /* of the entry, if something faulted: execve replaces the memory */
+	/* The condition's texts at the entry (call_where.h): bits of what is known and true. */
+	__u32 where_known, where_matched;
+	__u8 rejected;	 /* by the condition, at the entry: its exit is nobody's */
+	__u8 where_open; /* the exit decides */
+	__u8 where_sure; /* the call is selected if it has no exit */
+	__u8 reserved[5];
 	struct trace_record rec;
 	__u64 args[TRACE_ARGS];
 	__u8 data[TRACE_INLINE];

@@ -19,6 +19,7 @@
 #include "lib/sys/tracefs.h"
 #include "perf/session/session.h"
 #include "trace/bystanders.h"
+#include "trace/call_conditions.h"
 #include "trace/call_recording.h"
 #include "trace/call_replay.h"
 #include "trace/fd_names.h"
@@ -37,6 +38,7 @@ struct trace_run {
 	struct trace_run_opts opts;
 	struct call_table *table;
 	struct trace_call *calls; /* TRACE_ABIS * TRACE_NRS */
+	struct call_conditions conditions;
 	struct loop *loop;
 	struct tasks tasks;
 	struct trace_source *source;
@@ -101,9 +103,14 @@ static struct error *select_calls(struct trace_run *run)
 	if (!run->calls)
 		return error_nomem();
 	TRY(join_exprs(&run->opts, &expr));
-	return error_mark_usage(error_prefix(
+	TRY(error_mark_usage(error_prefix(
 		call_table_select(run->table, expr.len ? strbuf_str(&expr) : "*", run->calls),
-		"-e"));
+		"-e")));
+	if (!run->opts.where)
+		return NULL;
+	return error_prefix(call_conditions_make(run->opts.where, run->table, run->calls,
+						 &run->conditions),
+			    "--where");
 }
 
 struct selection {
@@ -192,6 +199,7 @@ static struct error *open_source(struct trace_run *run)
 		.no_inherit = o->no_inherit,
 		.exclude = s.exclude.v,
 		.n_exclude = s.exclude.n,
+		.where = &run->conditions,
 		.failed_only = o->failed_only,
 		.min_ns = o->min_ns,
 		.string_size = o->string_size,
@@ -228,7 +236,10 @@ static struct error *open_lines(struct trace_run *run)
 	struct call_lines_opts with_paths = opts;
 
 	if (o->fd_paths && !o->input) {
-		TRY(fd_names_new(run->table, run->calls, NULL, &run->fd_names));
+		/* which file a descriptor is can be known only from all calls that open one */
+		const bool all = !o->where && !o->failed_only && !o->min_ns && !o->cpus;
+
+		TRY(fd_names_new(run->table, all ? run->calls : NULL, NULL, &run->fd_names));
 		with_paths.text.fd_name = fd_names_get;
 		with_paths.text.ctx = run->fd_names;
 	}
@@ -281,6 +292,7 @@ void trace_run_free(struct trace_run *run)
 	loop_free(run->loop);
 	sys_cpus_deinit(&run->cpus);
 	call_table_free(run->table);
+	call_conditions_deinit(&run->conditions);
 	free(run->calls);
 	vec_deinit(&run->losses);
 	strbuf_deinit(&run->out);

@@ -35,6 +35,7 @@ struct trace_run_opts {
 	const struct log *log;
 	const char *const *calls; /* expressions of -e; none: all */
 	size_t n_calls;
+	const char *where; /* a condition on them: trace/call_conditions.h; NULL: none */
 	/* Whom; lists "1,2,3", NULL: not restricted. Users by name or uid. */
 	char *const *workload; /* argv; NULL: none */
 	bool everyone;	       /* also with a workload, which then only says when it ends */

@@ -121,6 +121,16 @@ bool glob_match(const char *pattern, const char *name)
 	return !*pattern;
 }
 
+size_t glob_token(const char *pattern)
+{
+	bool matches;
+	const char *end = *pattern == '[' ? match_set(pattern + 1, 0, &matches) : NULL;
+
+	if (end)
+		return (size_t)(end - pattern);
+	return *pattern == '\\' && pattern[1] ? 2 : *pattern != '\0';
+}
+
 enum {
 	/* Longer names are not compared: no tracepoint, symbol or option is that long. */
 	NAME_MAX_COMPARED = 128,

@@ -38,6 +38,9 @@ bool glob_is_pattern(const char *s);
  */
 bool glob_match(const char *pattern, const char *name);
 
+/* The bytes of what a pattern begins with: a character, "\\" with one, "*", "?" or a set. */
+size_t glob_token(const char *pattern);
+
 /*
  * Optimal string alignment distance: insertions, deletions, replacements and
  * swaps of neighbours that make b of a, without regard to case. Stops at

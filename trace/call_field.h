@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a field of a condition is in a system call: an argument, the result, or a constant. */
+#ifndef PB_TRACE_CALL_FIELD_H
+#define PB_TRACE_CALL_FIELD_H
+
+#include "lib/base/names.h"
+#include "perf/filter/where.h"
+#include "syscalls/call_table.h"
+
+/* What a field of the condition is in one call. */
+struct call_field {
+	enum where_type type; /* WHERE_NOTHING: the call has no such field */
+	bool is_constant;
+	uint64_t constant;
+	uint8_t kind; /* of a text: enum call_where_kind */
+	uint8_t value, bits, is_signed, needs, length;
+	const struct arg_kind *arg; /* NULL: not an argument */
+};
+
+/* want->owner is the name of a call, or NULL. */
+void call_field_find(const struct call_table *table, const struct where_field *want,
+		     const struct call *call, struct call_field *f);
+
+/* A flag, a signal or an error. prefer: the argument that it is compared with; NULL: not known. */
+bool call_constant_find(const char *name, const struct arg_kind *prefer, uint64_t *v);
+
+/* The names that every call has. */
+void call_field_offer(struct nearest *near);
+
+#endif
