@@ -15,6 +15,7 @@
 
 #include "cmd/cmd.h"
 #include "lib/base/names.h"
+#include "lib/base/util.h"
 
 /* argp's own, which stand in no table. */
 static const struct argp_option builtin[] = {
@@ -216,4 +217,32 @@ bool option_set(const struct option_member *members, int key, const char *arg, v
 		return true;
 	}
 	return false;
+}
+
+static bool parse_time(const char *text, uint64_t *ms)
+{
+	static const struct {
+		const char *name;
+		double ms;
+	} units[] = {{"", 1000}, {"s", 1000}, {"ms", 1}, {"m", 60000}, {"h", 3600000}};
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	double v = strtod(text, &end);
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (strcmp(end, units[i].name))
+			continue;
+		v *= units[i].ms;
+		*ms = (uint64_t)v;
+		return v >= 1 && v <= 1e12;
+	}
+	return false;
+}
+
+void option_time(struct argp_state *state, const char *name, const char *arg, uint64_t *ms)
+{
+	if (!parse_time(arg, ms))
+		argp_error(state, "%s %s: expected a time such as 10, 1.5s, 200ms or 5m", name,
+			   arg);
 }

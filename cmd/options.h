@@ -23,6 +23,9 @@ void option_check(struct argp_state *state, const char *name, struct error *err)
 /* A whole number up to max, in decimal, or in hexadecimal with 0x; false: it is none. */
 bool option_number(const char *text, uint64_t max, uint64_t *v);
 
+/* "10", "1.5s", "200ms", "5m" in milliseconds, at least 1; else argp_error(). name: "--duration" */
+void option_time(struct argp_state *state, const char *name, const char *arg, uint64_t *ms);
+
 /*
  * An option that only sets a member of a struct: a bool becomes true (with OPTION_CLEARS false), a
  * text is the argument, an int counts how often the option is given.

@@ -99,28 +99,6 @@ struct run_args {
 	int verbose;
 };
 
-/* "10", "1.5s", "200ms", "5m": milliseconds, at least 1. */
-static bool parse_time(const char *text, uint64_t *ms)
-{
-	static const struct {
-		const char *name;
-		double ms;
-	} units[] = {{"", 1000}, {"s", 1000}, {"ms", 1}, {"m", 60000}, {"h", 3600000}};
-	char *end;
-
-	if (!isdigit((unsigned char)*text))
-		return false;
-	double v = strtod(text, &end);
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
-		if (strcmp(end, units[i].name))
-			continue;
-		v *= units[i].ms;
-		*ms = (uint64_t)v;
-		return v >= 1 && v <= 1e12;
-	}
-	return false;
-}
-
 /* "2%", "0.5": a share of 1. */
 static bool parse_percent(const char *text, double *share)
 {
@@ -131,14 +109,6 @@ static bool parse_percent(const char *text, double *share)
 	*share = strtod(text, &end) / 100;
 	end += *end == '%';
 	return !*end && *share > 0 && *share <= 1;
-}
-
-static void parse_time_option(struct argp_state *state, const char *option, const char *arg,
-			      uint64_t *ms)
-{
-	if (!parse_time(arg, ms))
-		argp_error(state, "%s %s: expected a time such as 10, 1.5s, 200ms or 5m", option,
-			   arg);
 }
 
 #define ADD(vec, arg)                                                                              \
@@ -178,10 +148,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_DURATION:
-		parse_time_option(state, "--duration", arg, &o->duration_ms);
+		option_time(state, "--duration", arg, &o->duration_ms);
 		return 0;
 	case OPT_INTERVAL:
-		parse_time_option(state, "--interval", arg, &o->interval_ms);
+		option_time(state, "--interval", arg, &o->interval_ms);
 		return 0;
 	case OPT_MAP:
 		ADD(&args->maps, arg);
