@@ -25,6 +25,7 @@ struct live_ring {
 struct live_source {
 	const struct log *log;
 	struct session *session;
+	struct session_tool *tool;
 	struct perf_event_attr attr;
 	VEC(struct live_ring) rings;
 	int epoll_fd;
@@ -86,7 +87,7 @@ static struct error *listen_on(struct live_source *live, unsigned cpu)
 {
 	int fd = sys_perf_event_open(&live->attr, -1, (int)cpu, -1, 0);
 
-	if (fd == -EINVAL && live->attr.ksymbol) {
+	if (fd == -EINVAL && live->attr.ksymbol && !live->attr.bpf_event) {
 		live->attr.ksymbol = 0; /* before 5.1 */
 		fd = sys_perf_event_open(&live->attr, -1, (int)cpu, -1, 0);
 	}
@@ -119,8 +120,9 @@ static struct error *listen_on_all(struct live_source *live)
 static struct error *push_records(void *ctx, const void *records, size_t size)
 {
 	struct iovec iov = {(void *)records, size};
+	struct live_source *live = ctx;
 
-	return session_push(((struct live_source *)ctx)->session, NULL, &iov, 1);
+	return session_push(live->session, live->tool, &iov, 1);
 }
 
 static struct error *read_system(struct live_source *live, bool processes)
@@ -157,24 +159,29 @@ struct error *live_source_new(const struct live_source_opts *opts, struct live_s
 	live->log = opts->log;
 	live->epoll_fd = -1;
 	live->max_ended = MAX_ENDED;
+	live->tool = opts->tool;
 	live->attr = (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(live->attr),
 		.config = PERF_COUNT_SW_DUMMY,
-		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME,
+		.sample_type =
+			PERF_SAMPLE_TID | PERF_SAMPLE_TIME | (opts->programs ? PERF_SAMPLE_CPU : 0),
 		.sample_id_all = 1,
-		.mmap = 1,
-		.mmap2 = 1,
+		.mmap = !opts->programs,
+		.mmap2 = !opts->programs,
 		.task = 1,
 		.comm = 1,
 		.comm_exec = 1,
 		.ksymbol = 1,
+		.bpf_event = opts->programs,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		.watermark = 1,
-		.wakeup_watermark = RING_PAGES * sys_page_size() / 4,
+		.wakeup_watermark = opts->programs ? 1 : RING_PAGES * sys_page_size() / 4,
 	};
 	TRY(session_new_live(&session_opts, &live->session));
+	if (opts->programs)
+		TRY(listen_on_all(live));
 	if (opts->processes) {
 		struct error *err = listen_on_all(live);
 		if (err)
@@ -201,10 +208,10 @@ struct error *live_source_update(struct live_source *live)
 
 		if (!n)
 			continue;
-		TRY(session_push(live->session, NULL, iov, n));
+		TRY(session_push(live->session, live->tool, iov, n));
 		perf_ring_consume(&ring->ring);
 	}
-	return session_advance(live->session, NULL, now);
+	return session_advance(live->session, live->tool, now);
 }
 
 bool live_source_is_full(const struct live_source *live)
