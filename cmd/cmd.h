@@ -32,6 +32,7 @@ int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_trace(int argc, char **argv);
+int cmd_watch(int argc, char **argv);
 
 /* "json": errors are a line of JSON; set by "perf-bpf --errors=json", or by the user. */
 #define CMD_ERRORS_VARIABLE "PERF_BPF_ERRORS"

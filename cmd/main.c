@@ -30,6 +30,7 @@ static const struct command commands[] = {
 	{"report", cmd_report, "Summarize a recording by command, binary and function"},
 	{"trace", cmd_trace, "Trace system calls with their arguments"},
 	{"run", cmd_run, "Run BPF programs and show their maps"},
+	{"watch", cmd_watch, "Show BPF programs as they are loaded and unloaded"},
 	{"map", cmd_map, "Show loaded maps and their entries"},
 	{"prog", cmd_prog, "Show, dump, profile and pin loaded programs"},
 	{"link", cmd_link, "Show and detach BPF links"},
