@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# perf-bpf watch: against a program that loads and unloads programs and knows their ids.
+. "$(dirname "$0")/../tap.sh"
+
+LOADER=$BUILD/tests/cmd/program_loader
+
+need() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+}
+
+# json EXPRESSION: of the lines of ./out, each as a dict in `events`; `ids` are those of ./ids
+json() {
+	python3 - "$1" <<-'END' || fail "$1"
+		import json, sys
+		events = [json.loads(line) for line in open("out")]
+		ids = [int(line) for line in open("ids")]
+		def of(**want):
+		    return [e for e in events if all(e.get(k) == v for k, v in want.items())]
+		sys.exit(not eval(sys.argv[1]))
+	END
+}
+
+# A thousand programs in a second, each unloaded at once: none is missed.
+test_every_load_and_unload() {
+	need
+	"$PERF_BPF" watch --json -- sh -c "'$LOADER' pbtw 1000 1000 0 >ids" >out 2>err || fail "$(cat err)"
+	assert_equal "$(wc -l <ids)" 1000
+	json '[e["id"] for e in events if e.get("name", "").startswith("pbtw") and e["event"] == "load"] == ids'
+	json 'sorted(e["id"] for e in of(event="unload") if e["id"] in ids) == sorted(ids)'
+	json 'all(e["comm"] == "program_loader" and e["pid"] > 1 for e in of(event="load") if e["id"] in ids)'
+	json 'len({e["tag"] for e in events if e["id"] in ids}) == 1000'
+	json 'all(a["time_ns"] <= b["time_ns"] for a, b in zip(events, events[1:]))'
+	grep -q 'loads (.* gone before they could be read), .* unloads, 0 records lost' err || fail "$(cat err)"
+	# each load has its details, or is counted as one that has none
+	local gone
+	gone=$(sed -n 's/.* loads (\([0-9]*\) gone.*/\1/p' err)
+	json "len(of(event='load', known=False)) == $gone"
+}
+
+# Programs that stay for a while: all that is known of them, also when they are unloaded.
+test_details() {
+	need
+	"$PERF_BPF" watch --json -- sh -c "'$LOADER' pbtd 3 10 100 >ids" >out 2>err || fail "$(cat err)"
+	json 'len([e for e in of(event="load", prog_type="socket_filter", known=True) if e["id"] in ids]) == 3'
+	json 'len([e for e in of(event="unload", prog_type="socket_filter", uid=0) if e["id"] in ids]) == 3'
+	json 'all(e["bytes_xlated"] == 16 for e in events if e["id"] in ids)'
+	json '[e["name"] for e in of(event="load") if e["id"] in ids] == ["pbtd0", "pbtd1", "pbtd2"]'
+}
+
+# As bpftool says: name, type, tag, maps.
+test_as_bpftool_says() {
+	need
+	command -v bpftool >/dev/null || skip "bpftool is not installed"
+	cat >w.bpf.c <<-'END'
+		#include <linux/bpf.h>
+		#include <bpf/bpf_helpers.h>
+		struct {
+			__uint(type, BPF_MAP_TYPE_ARRAY);
+			__uint(max_entries, 1);
+			__type(key, int);
+			__type(value, long);
+		} pbtw_counts SEC(".maps");
+		SEC("tp_btf/task_rename") int pbtw_a_long_name_of_a_program(void *ctx)
+		{
+			int zero = 0;
+			return !bpf_map_lookup_elem(&pbtw_counts, &zero);
+		}
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	compile_bpf w.bpf.c w.bpf.o
+	printf '%s\n' 'bpftool prog load w.bpf.o /sys/fs/bpf/pbtw_$$ && bpftool -j prog show pinned /sys/fs/bpf/pbtw_$$ >theirs; rm /sys/fs/bpf/pbtw_$$' >load.sh
+	"$PERF_BPF" watch --json -- sh load.sh >out 2>err || fail "$(cat err)"
+	python3 - <<-'END' || fail "watch and bpftool differ: $(cat theirs out)"
+		import json
+		theirs = json.load(open("theirs"))
+		ours = [e for e in map(json.loads, open("out")) if e["id"] == theirs["id"]]
+		load, unload = ours
+		assert load["event"] == "load" and unload["event"] == "unload"
+		assert load["tag"] == theirs["tag"] and load["prog_type"] == theirs["type"]
+		assert load["bytes_xlated"] == theirs["bytes_xlated"] and load["bytes_jited"] == theirs["bytes_jited"]
+		assert [m["id"] for m in load["maps"]] == theirs["map_ids"]
+		assert load["maps"][0]["name"] == "pbtw_counts" and load["comm"] == "bpftool"
+		assert load["name"] == "pbtw_a_long_name_of_a_program" and load["target"] == "btf_trace_task_rename"
+		assert unload["name"] == load["name"] and unload["maps"] == load["maps"]
+	END
+}
+
+test_lines_for_people() {
+	need
+	"$PERF_BPF" watch -- "$LOADER" pbtl 2 10 50 >out 2>err || fail "$(cat err)"
+	head -n 1 out | grep -qE '^TIME +EVENT +ID +TYPE +NAME +PID +COMM$' || fail "$(head -n 1 out)"
+	grep -qE '^[0-9:]{8}\.[0-9]{6}  load    +[0-9]+  socket_filter   pbtl1 +[0-9]+  program_loader$' out ||
+		fail "$(cat out)"
+	grep -qE '^[0-9:]{8}\.[0-9]{6}  unload  +[0-9]+  socket_filter   pbtl1 ' out || fail "$(cat out)"
+	grep -qP '^\ttag [0-9a-f]{16}  uid 0  xlated 16B' out || fail "$(cat out)"
+}
+
+# A tag that is not on the list: marked, and the status is 3.
+test_allowed() {
+	need
+	"$PERF_BPF" watch --json -- sh -c "'$LOADER' pbta 2 10 50 >ids" >out 2>err || fail "$(cat err)"
+	python3 - <<-'END' >tags
+		import json
+		ids = [int(line) for line in open("ids")]
+		events = [json.loads(line) for line in open("out")]
+		print("# what program_loader loads")
+		print("\n".join(sorted({e["tag"] + " pbta # known" for e in events if e["id"] in ids})))
+	END
+	assert_equal "$(wc -l <tags)" 3
+	# other tests may load programs at the same time, so only ours are looked at
+	"$PERF_BPF" watch --json --allow tags -- sh -c "'$LOADER' pbta 2 10 50 >ids" >out 2>err || :
+	json 'not [e for e in of(not_allowed=True) if e["id"] in ids]'
+	expect_status 3 "$PERF_BPF" watch --json --allow tags -- sh -c "'$LOADER' pbta 3 10 50 >ids"
+	json '[e["name"] for e in of(not_allowed=True) if e["id"] in ids] == ["pbta2"]'
+	echo "deadbeef" >tags
+	expect_status 1 "$PERF_BPF" watch --allow tags -- true
+	assert_contains err "tags:1: expected a tag of 16 hexadecimal digits"
+	expect_status 1 "$PERF_BPF" watch --allow /dev/zero -- true
+}
+
+# A command for each event, in order, with the event in its environment and not in its text.
+test_exec() {
+	need
+	cp "$LOADER" './$(id)'
+	"$PERF_BPF" watch -q --exec 'echo "$PERF_BPF_EVENT $PERF_BPF_ID $PERF_BPF_NAME $PERF_BPF_TYPE $PERF_BPF_COMM" >>ran' \
+		-- sh -c "'./\$(id)' pbte 2 10 50 >ids" >out 2>err || fail "$(cat err)"
+	local id n=0
+	while read -r id; do
+		echo "load $id pbte$n socket_filter \$(id)"
+		n=$((n + 1))
+	done <ids >expected
+	assert_equal $n 2
+	grep '^load .* pbte' ran | cmp - expected || fail "$(cat ran)"
+}
+
+# Ctrl-C ends it well; with a command that never ends, too.
+test_ctrl_c() {
+	need
+	"$PERF_BPF" watch --json --exec 'echo $$ >sleeper; exec sleep 100' >out 2>err &
+	local pid=$! status=0
+	is_seen() { "$LOADER" pbtc 1 10 0 >/dev/null && grep -q '"name":"pbtc0"' out; }
+	soon is_seen
+	kill -INT $pid
+	wait $pid || status=$?
+	[ $status = 0 ] || [ $status = 130 ] || fail "ended with $status"
+	assert_contains err "loads ("
+	kill "$(cat sleeper)"
+}
+
+test_usage() {
+	expect_status 2 "$PERF_BPF" watch --duration never
+	expect_status 2 "$PERF_BPF" watch --alow x
+	assert_contains err "allow"
+}
+
+test_without_privilege() {
+	need
+	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	expect_status 1 setpriv --reuid=65534 --clear-groups --bounding-set=-all "$PERF_BPF" watch -- true
+	assert_contains err "CAP_PERFMON"
+}
+
+run_tests
