@@ -17,7 +17,26 @@
 #include "lib/sys/confine.h"
 #include "lib/sys/open_file.h"
 
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38 /* 5.8 */
+#define CAP_BPF	    39
+#endif
+
 #define READER_CAPS (CONFINE_CAP(CAP_DAC_READ_SEARCH) | CONFINE_CAP(CAP_SYSLOG))
+
+/*
+ * While it runs, a command reads files of processes in procfs, which asks for CAP_SYS_PTRACE, and
+ * ends a workload that may be another user's.
+ */
+#define LIVE_CAPS (READER_CAPS | CONFINE_CAP(CAP_SYS_PTRACE) | CONFINE_CAP(CAP_KILL))
+
+/*
+ * A CPU that comes back needs new events and rings, and programs of others are looked at by their
+ * ids, for which the kernel wants CAP_SYS_ADMIN.
+ */
+#define RECORDER_CAPS                                                                              \
+	(LIVE_CAPS | CONFINE_CAP(CAP_PERFMON) | CONFINE_CAP(CAP_BPF) |                             \
+	 CONFINE_CAP(CAP_SYS_ADMIN) | CONFINE_CAP(CAP_IPC_LOCK))
 
 /* Directories in which, and files to which, the command writes. */
 struct writable {
@@ -62,14 +81,15 @@ static struct error *add_output(struct writable *w, const char *path)
 	return NULL;
 }
 
-static struct error *confine_and_log(const struct confine_opts *opts, const struct log *log)
+static struct error *confine_and_log(const struct confine_opts *opts, const char *when,
+				     const struct log *log)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	struct confined done;
 
 	TRY(error_prefix(confine(opts, &done), "cannot drop privileges"));
 	confined_text(&done, &text);
-	log_info(log, "privileges dropped: %s", strbuf_str(&text));
+	log_info(log, "privileges dropped %s: %s", when, strbuf_str(&text));
 	return NULL;
 }
 
@@ -87,5 +107,37 @@ struct error *privileges_of_reader(const char *const *outputs, size_t n, const s
 		.write_fds = w.fds.v,
 		.n_write_fds = w.fds.n,
 	};
-	return confine_and_log(&opts, log);
+	return confine_and_log(&opts, "before the recording is opened", log);
+}
+
+/* The folder, or the first one above it that is there: new ones get its owner's rights. */
+static uint64_t caps_to_write_below(const char *dir)
+{
+	_cleanup_free_ char *path = strdup(dir);
+	_cleanup_close_ int fd = -1;
+
+	while (path && *path && fd < 0) {
+		char *slash = strrchr(path, '/');
+
+		fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		*(slash ? slash : path) = 0;
+	}
+	return fd < 0 ? 0 : caps_to_write(fd);
+}
+
+struct error *privileges_of_recorder(enum record_phase phase, const char *buildid_dir,
+				     const struct log *log)
+{
+	struct confine_opts opts = {
+		.keep = phase == RECORD_RUNNING ? RECORDER_CAPS : LIVE_CAPS,
+		.calls = CONFINE_READ | CONFINE_WRITE | CONFINE_WAIT,
+	};
+
+	if (buildid_dir)
+		opts.keep |= caps_to_write_below(buildid_dir);
+	if (phase == RECORD_RUNNING)
+		opts.calls |= CONFINE_BPF | CONFINE_ATTACH | CONFINE_AGAIN;
+	return confine_and_log(
+		&opts, phase == RECORD_RUNNING ? "while recording" : "before binaries are read",
+		log);
 }

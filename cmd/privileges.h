@@ -10,11 +10,16 @@
 
 #include "lib/base/error.h"
 #include "lib/base/log.h"
+#include "perf/record/record.h"
 
 /*
  * script and report, before they open anything that others may have written. outputs: the files
  * that the options name and that are written later; NULL among them: none.
  */
 struct error *privileges_of_reader(const char *const *outputs, size_t n, const struct log *log);
+
+/* record, as each phase begins. buildid_dir: where files are copied to; NULL: they are not. */
+struct error *privileges_of_recorder(enum record_phase phase, const char *buildid_dir,
+				     const struct log *log);
 
 #endif

@@ -13,6 +13,7 @@
 #include "cmd/options.h"
 #include "cmd/config.h"
 #include "cmd/job.h"
+#include "cmd/privileges.h"
 #include "lib/base/vec.h"
 #include "perf/record/record.h"
 #include "sym/sym.h"
@@ -351,6 +352,14 @@ static const char **command_line(int argc, char **argv, char path[PATH_MAX])
 	return line;
 }
 
+/* record_opts.enter; ctx: the options */
+static struct error *enter(void *ctx, enum record_phase phase)
+{
+	const struct record_opts *o = ctx;
+
+	return privileges_of_recorder(phase, o->buildid_dir, o->log);
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct record_args args = {.opts = {.sz = sizeof(args.opts), .output = "perf.data"}};
@@ -371,6 +380,8 @@ int cmd_record(int argc, char **argv)
 	o->argc = line ? argc + 1 : 0;
 	o->argv = line;
 	o->compile = &compile;
+	o->enter = enter;
+	o->enter_ctx = o;
 	if (!strcmp(o->output, "-") && isatty(STDOUT_FILENO)) {
 		err = error_new(EINVAL, "standard output is a terminal");
 		err = error_hint(err, "pipe it to 'perf-bpf script -i -', or give a file with -o");

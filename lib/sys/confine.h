@@ -3,9 +3,9 @@
  * A process gives up what it no longer needs, before it reads what others wrote: recordings,
  * binaries, debug information, HTTP requests. Three walls, each of which holds alone:
  *
- * - Capabilities: none, or the few that the caller keeps. They leave the permitted, effective,
- *   inheritable and ambient sets and the bounding set, and no_new_privs is set, so that no
- *   execve(2) brings them back.
+ * - Capabilities: none, or the few that the caller keeps in the permitted and effective sets. The
+ *   inheritable, ambient and bounding sets become empty, and no_new_privs is set, so that no
+ *   execve(2) brings any back.
  * - System calls: a seccomp filter with a list of those that are allowed. Others fail with EPERM;
  *   those that are newer than the list fail with ENOSYS, which the C library knows how to handle.
  *   A call of another architecture, or of x32, kills the process.
@@ -34,12 +34,13 @@
 
 /* Groups of system calls. Memory, time, signals to itself and the exit are always allowed. */
 enum confine_calls {
-	CONFINE_READ = 1 << 0,	/* open files for reading; read and write what is open */
-	CONFINE_WRITE = 1 << 1, /* create, write, rename and remove files */
-	CONFINE_WAIT = 1 << 2,	/* epoll, timers, children, signals to others, the terminal */
-	CONFINE_BPF = 1 << 3, /* perf events, and maps and programs that are loaded: no new ones */
-	CONFINE_SERVE = 1 << 4, /* accept and answer connections; no new sockets */
-	CONFINE_AGAIN = 1 << 5, /* confine() again */
+	CONFINE_READ = 1 << 0,	 /* open files for reading; read and write what is open */
+	CONFINE_WRITE = 1 << 1,	 /* create, write, rename and remove files */
+	CONFINE_WAIT = 1 << 2,	 /* epoll, timers, children, signals to others, the terminal */
+	CONFINE_BPF = 1 << 3,	 /* maps and programs that are loaded, events that are open */
+	CONFINE_ATTACH = 1 << 4, /* open perf events; attach to them what is loaded */
+	CONFINE_SERVE = 1 << 5,	 /* accept and answer connections; no new sockets */
+	CONFINE_AGAIN = 1 << 6,	 /* confine() again */
 };
 
 #define CONFINE_CAP(name) (1ULL << (name))

@@ -98,7 +98,7 @@ static const uint32_t perf_ioctls[] = {
 	PERF_EVENT_IOC_QUERY_BPF,  END_OF_VALUES,
 };
 
-/* Nothing is loaded, created, attached or pinned any more. */
+/* Nothing is loaded, created or pinned any more. */
 static const uint32_t bpf_commands[] = {
 	BPF_MAP_LOOKUP_ELEM,
 	BPF_MAP_UPDATE_ELEM,
@@ -123,6 +123,8 @@ static const uint32_t bpf_commands[] = {
 	BPF_LINK_DETACH,
 	END_OF_VALUES,
 };
+
+static const uint32_t attach_commands[] = {BPF_LINK_CREATE, BPF_RAW_TRACEPOINT_OPEN, END_OF_VALUES};
 
 /* The names of memory are set by newer C libraries, if the kernel has them. */
 #ifndef PR_SET_VMA
@@ -307,7 +309,8 @@ static const struct call_rule rules[] = {
 	{CONFINE_WAIT, SYS_ioctl, ONE_OF, 1, 0, wait_ioctls},
 
 	{CONFINE_BPF, SYS_bpf, ONE_OF, 0, 0, bpf_commands},
-	CALL(CONFINE_BPF, perf_event_open),
+	{CONFINE_ATTACH, SYS_bpf, ONE_OF, 0, 0, attach_commands},
+	CALL(CONFINE_ATTACH, perf_event_open),
 	{CONFINE_BPF, SYS_ioctl, ONE_OF, 1, 0, perf_ioctls},
 
 	CALL(CONFINE_SERVE, accept4),

@@ -3,9 +3,9 @@
  * capset(2) with the kernel's own struct: the C library has no function for it, and libcap would
  * be one more library in a privileged process. See capabilities(7).
  *
- * The order matters: to shrink the bounding set CAP_SETPCAP must still be there. A process that
- * does not have it (nobody's, or one that was confined before) keeps its bounding set, which
- * means nothing to it any more: with no_new_privs no execve(2) adds capabilities.
+ * The order matters: to empty the bounding set CAP_SETPCAP must still be there. Without it (another
+ * user's process) it stays, which means nothing any more: with no_new_privs no execve(2) adds
+ * capabilities.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -82,15 +82,15 @@ static uint64_t joined(uint32_t low, uint32_t high)
 	return low | (uint64_t)high << 32;
 }
 
-/* From the bounding set. The kernel's highest capability is where it says EINVAL. */
-static struct error *shrink_bounding_set(uint64_t keep)
+/* The kernel's highest capability is where it says EINVAL. */
+static struct error *empty_bounding_set(void)
 {
 	for (unsigned i = 0; i < 64; i++) {
 		const int has = prctl(PR_CAPBSET_READ, i, 0, 0, 0);
 
 		if (has < 0)
 			break;
-		if (has && !(keep >> i & 1) && prctl(PR_CAPBSET_DROP, i, 0, 0, 0))
+		if (has && prctl(PR_CAPBSET_DROP, i, 0, 0, 0))
 			return error_errno(errno, "cannot drop capability %u", i);
 	}
 	return NULL;
@@ -106,7 +106,7 @@ struct error *confine_capabilities(uint64_t keep, struct confined *done)
 	done->had = joined(sets[0].permitted, sets[1].permitted);
 	done->kept = done->had & keep;
 	if (joined(sets[0].effective, sets[1].effective) >> CAP_SETPCAP & 1)
-		TRY(shrink_bounding_set(keep));
+		TRY(empty_bounding_set());
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return error_errno(errno, "cannot set no_new_privs");
 	/* EINVAL: before 4.3 there were none */

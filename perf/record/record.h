@@ -40,6 +40,12 @@ struct record_arg {
 	const char *text;
 };
 
+/* From here on the recorder needs fewer privileges. */
+enum record_phase {
+	RECORD_RUNNING,	  /* all is attached and the workload runs */
+	RECORD_FINISHING, /* nothing is recorded any more; binaries are read for their build ids */
+};
+
 /* Everything is borrowed until recording_free(). */
 struct record_opts {
 	size_t sz; /* sizeof(struct record_opts) */
@@ -71,6 +77,8 @@ struct record_opts {
 	enum probe_way probe_way; /* how probes are attached */
 	const struct sys_roots *roots; /* NULL: the running system */
 	const struct log *log;
+	struct error *(*enter)(void *ctx, enum record_phase phase); /* NULL: not called */
+	void *enter_ctx;
 	int argc; /* for the CMDLINE feature */
 	const char *const *argv;
 };

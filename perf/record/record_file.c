@@ -191,6 +191,11 @@ static struct error *prepare(struct recording *rec)
 	return synthesize(rec);
 }
 
+static struct error *enter(struct recording *rec, enum record_phase phase)
+{
+	return rec->opts.enter ? rec->opts.enter(rec->opts.enter_ctx, phase) : NULL;
+}
+
 static struct error *record(struct recording *rec)
 {
 	TRY(objects_attach(rec));
@@ -199,6 +204,7 @@ static struct error *record(struct recording *rec)
 	rec->result.started = true;
 	_cleanup_free_ char *doing = text_format("collect '%s' for", rec->events.v[0].name);
 	TRY(loop_start(rec->loop, doing ? doing : "run"));
+	TRY(enter(rec, RECORD_RUNNING));
 	return run_loop(rec);
 }
 
@@ -208,6 +214,7 @@ static struct error *finish(struct recording *rec)
 	TRY(ledger_close(rec));
 	TRY(record_probes_tell(rec));
 	TRY(features_end(rec));
+	TRY(enter(rec, RECORD_FINISHING));
 	if (!rec->opts.no_build_ids)
 		TRY(build_ids_write(rec));
 	return NULL;

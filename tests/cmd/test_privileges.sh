@@ -2,7 +2,8 @@
 # What the commands keep of their privileges, phase by phase, in /proc/PID/status.
 . "$(dirname "$0")/../tap.sh"
 
-DAC_OVERRIDE=1 DAC_READ_SEARCH=2 FOWNER=3 SYSLOG=34
+DAC_OVERRIDE=1 DAC_READ_SEARCH=2 FOWNER=3 KILL=5 IPC_LOCK=14 SYS_PTRACE=19 SYS_ADMIN=21 SYSLOG=34
+PERFMON=38 BPF=39
 
 # status PID NAME: the value
 status() {
@@ -22,14 +23,15 @@ is_confined() {
 	[ "$(status "$1" Seccomp)" = 2 ] && [ "$(status "$1" NoNewPrivs)" = 1 ]
 }
 
-# assert_sets PID SET: all of its capability sets
+# assert_sets PID SET: what it may use, and nothing that a program it executes could get
 assert_sets() {
 	local name
-	for name in CapPrm CapEff CapBnd; do
+	for name in CapPrm CapEff; do
 		assert_equal "$name $(status "$1" $name)" "$name $2"
 	done
-	assert_equal "$(status "$1" CapInh)" 0000000000000000
-	assert_equal "$(status "$1" CapAmb)" 0000000000000000
+	for name in CapInh CapAmb CapBnd; do
+		assert_equal "$name $(status "$1" $name)" "$name 0000000000000000"
+	done
 }
 
 need_seccomp() {
@@ -86,6 +88,55 @@ test_other_users_are_confined() {
 	end_reader
 }
 
+# The sets of this shell, and of a command that a measured one starts.
+own_privileges() {
+	grep -E '^(Cap|NoNewPrivs|Seccomp)' "/proc/$1/status"
+}
+
+test_record_keeps_what_recording_needs() {
+	need_seccomp
+	"$PERF_BPF" record -q -o perf.data -e task-clock -- sleep 100 &
+	pid=$!
+	soon is_confined $pid
+	assert_sets $pid "$(expected $DAC_READ_SEARCH $KILL $IPC_LOCK $SYS_PTRACE $SYS_ADMIN $SYSLOG $PERFMON $BPF)"
+	kill -INT $pid
+	wait $pid || :
+	expect_status 0 "$PERF_BPF" script
+}
+
+# After the recording binaries are read: with less than while it runs. To be seen in that phase it
+# writes to a pipe that is full what it drops.
+test_record_keeps_less_at_its_end() {
+	need_seccomp
+	mkfifo pipe
+	exec {hold}<>pipe
+	"$PERF_BPF" record -v -o perf.data -e task-clock -- sleep 100 2>pipe {hold}>&- &
+	pid=$!
+	soon is_confined $pid
+	assert_equal "$(status $pid Seccomp_filters)" 1
+	dd if=/dev/zero of=pipe bs=1 oflag=nonblock status=none 2>full && fail "the pipe is not full"
+	kill -INT $pid
+	soon at_its_end $pid
+	assert_sets $pid "$(expected $DAC_READ_SEARCH $KILL $SYS_PTRACE $SYSLOG)"
+	exec {all}<pipe {hold}>&-
+	tr -d '\0' <&$all >rest & # ends when record has closed it
+	wait $pid || :
+	wait $!
+	exec {all}<&-
+	grep -q 'while recording: capabilities kept: ' rest || fail "it does not say what it drops"
+	grep -q 'before binaries are read: capabilities kept: ' rest || fail "it does not say what it drops"
+	expect_status 0 "$PERF_BPF" script
+}
+at_its_end() {
+	[ "$(status "$1" Seccomp_filters)" = 2 ]
+}
+
+test_the_workload_keeps_everything() {
+	own_privileges self >wanted
+	expect_status 0 "$PERF_BPF" record -o perf.data -e task-clock -- grep -E '^(Cap|NoNewPrivs|Seccomp)' /proc/self/status
+	diff wanted out || fail "the workload of record has lost something"
+}
+
 record() {
 	"$PERF_BPF" record -q -o perf.data -e task-clock -- sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done' ||
 		fail "record: $?"
@@ -108,7 +159,7 @@ test_output_files_are_written() {
 test_verbose_says_what_was_dropped() {
 	record
 	expect_status 0 "$PERF_BPF" script -v
-	assert_contains err 'privileges dropped: '
+	assert_contains err 'privileges dropped before the recording is opened: '
 	has host.seccomp && assert_contains err 'system calls are filtered'
 	has host.landlock && assert_contains err 'files are read-only (Landlock ABI '
 	expect_status 0 "$PERF_BPF" report -vv --html page.html
