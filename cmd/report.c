@@ -314,24 +314,23 @@ static struct error *write_out(const struct strbuf *out)
 /* Instead of the tables. */
 static struct error *dump(const struct report *rp, const struct opened_recording *r)
 {
-	struct field_choice fields;
-	const struct script_opts opts = {
-		.sz = sizeof(opts),
-		.recording = r,
-		.fields = &fields,
-		.hide_chain = true,
-		.dump = DUMP_REPORT,
-		.write = recording_write_out,
-	};
 	_cleanup_strbuf_ struct strbuf head = STRBUF_INIT;
+	struct field_choice fields;
 
 	signal(SIGPIPE, SIG_IGN);
 	field_choice_init(&fields);
 	print_head(rp, r, &head);
-	struct error *err = recording_write_out(NULL, &head);
-	if (err)
-		return err == SESSION_STOP ? NULL : err;
-	return script_print(&opts);
+	if (strbuf_failed(&head))
+		return error_nomem();
+	return script_print(&(struct script_opts){
+		.sz = sizeof(struct script_opts),
+		.recording = r,
+		.fields = &fields,
+		.hide_chain = true,
+		.dump = DUMP_REPORT,
+		.head = strbuf_str(&head),
+		.write = recording_write_out,
+	});
 }
 
 static struct error *report_run(struct report *rp)

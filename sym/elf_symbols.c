@@ -118,6 +118,11 @@ struct error *pb_elf_source_open(const char *path, struct elf_source **out)
 	return NULL;
 }
 
+const char *pb_elf_source_path(const struct elf_source *es)
+{
+	return es->path;
+}
+
 struct error *pb_elf_source_open_mem(const void *image, size_t size, struct elf_source **out)
 {
 	_cleanup_(pb_elf_source_freep) struct elf_source *es = pb_elf_source_new("image");

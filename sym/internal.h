@@ -27,6 +27,7 @@ struct symtab {
 	size_t arena_left;
 	VEC(struct segment) segments;
 	struct kallsyms *kallsyms; /* owned; NULL: none */
+	const char *file;	   /* that the symbols are of; NULL: none */
 	char origin;
 	bool demangle;
 };
@@ -64,6 +65,7 @@ struct error *pb_elf_source_open_mem(const void *image, size_t size, struct elf_
 struct error *pb_elf_source_open_debugdata(const struct elf_source *of, struct elf_source **out);
 void pb_elf_source_free(struct elf_source *es);
 DEFINE_FREEP(struct elf_source, pb_elf_source_free)
+const char *pb_elf_source_path(const struct elf_source *es);
 bool pb_elf_source_has_symtab(const struct elf_source *es);
 bool pb_elf_source_has_dynsym(const struct elf_source *es);
 /* 0: none */

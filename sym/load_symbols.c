@@ -238,6 +238,8 @@ struct error *symtab_load_elf(const char *path, const struct sym_opts *opts, str
 				 &st),
 		     "%s", path));
 	st->origin = s.syms ? s.origin_syms : s.origin_runtime;
+	const char *file = pb_elf_source_path(s.syms ? s.syms : s.runtime);
+	st->file = symtab_strdup(st, file, strlen(file));
 	*out = st;
 	return NULL;
 }

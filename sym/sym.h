@@ -44,6 +44,8 @@ const struct symbol *symtab_at(struct symtab *st, size_t i);
  * files, j a JIT.
  */
 char symtab_origin(const struct symtab *st);
+/* The file that an ELF table's symbols are of, below symfs; NULL: not known. */
+const char *symtab_file(const struct symtab *st);
 void symtab_free(struct symtab *st);
 DEFINE_FREEP(struct symtab, symtab_free)
 

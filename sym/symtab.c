@@ -344,6 +344,11 @@ const struct symbol *symtab_at(struct symtab *st, size_t i)
 	return &st->syms.v[i];
 }
 
+const char *symtab_file(const struct symtab *st)
+{
+	return st->file;
+}
+
 char symtab_origin(const struct symtab *st)
 {
 	return st->origin ? st->origin : 'd';

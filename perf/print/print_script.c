@@ -227,6 +227,7 @@ static struct error *print_all(struct script *sc)
 		return flush(sc);
 	TRY(printer_new(&printer_opts, &sc->printer));
 	TRY(learn(sc));
+	strbuf_adds(&sc->out, opts->head ? opts->head : "");
 	struct error *err = print_records(sc);
 	if (sc->closed)
 		return err;

@@ -18,6 +18,7 @@ struct script_opts {
 	bool header, header_only;
 	bool show_task, show_mmap, show_lost, show_bpf, show_switch;
 	unsigned max_stack; /* 0: 127 */
+	const char *head;   /* printed first; NULL: nothing */
 
 	/* Takes what has gathered, and leaves out to the caller; SESSION_STOP: nobody reads on. */
 	struct error *(*write)(void *ctx, const struct strbuf *out);

@@ -487,7 +487,8 @@ static void load_lines(struct resolver *r, struct dso *dso, const char *inside, 
 		return;
 	if (!has_id && dso->ino && !is_mapped_file(dso, inside ? inside : dso->path))
 		return;
-	ds->lines = source_lines_new(dso, inside, r->opts.symfs, r->opts.log);
+	ds->lines = source_lines_new(dso, inside ? inside : dso->path, symtab_file(ds->st),
+				     inside ? NULL : r->opts.symfs, r->opts.log);
 	size_t size = 0;
 	if (!has_id && dso->ino)
 		error_free(file_build_id(inside ? inside : dso->path, dso->build_id, &size));

@@ -9,15 +9,14 @@ struct source_lines {
 	struct dwarf_image *image; /* NULL: there is no debug information */
 };
 
-struct source_lines *source_lines_new(const struct dso *dso, const char *inside, const char *symfs,
-				      const struct log *log)
+struct source_lines *source_lines_new(const struct dso *dso, const char *path, const char *symbols,
+				      const char *symfs, const struct log *log)
 {
-	const struct dwarf_opts opts = {
-		.symfs = inside ? NULL : symfs,
+	struct dwarf_opts opts = {
+		.symfs = symfs,
 		.build_id = dso->build_id_size ? dso->build_id : NULL,
 		.build_id_size = dso->build_id_size,
-		/* A report reads many binaries: it does not download the debug information of all.
-		 */
+		/* A report reads many binaries: it does not download debug information for all. */
 		.no_debuginfod = true,
 		.log = log,
 	};
@@ -25,8 +24,12 @@ struct source_lines *source_lines_new(const struct dso *dso, const char *inside,
 
 	if (!lines)
 		return NULL;
-	struct error *err = pb_dwarf_image_open(inside ? inside : dso->path, &opts, &lines->image);
-	if (err)
+	struct error *err = pb_dwarf_image_open(path, &opts, &lines->image);
+	/* The binary may be gone, and its copy in perf's cache be there. */
+	opts.symfs = NULL;
+	if (err && symbols)
+		error_free(pb_dwarf_image_open(symbols, &opts, &lines->image));
+	if (err && !lines->image)
 		log_debug(log, "%s: no source lines: %s", dso->path, err->msg);
 	error_free(err);
 	return lines;

@@ -8,9 +8,12 @@
 
 struct source_lines;
 
-/* inside: the file as the process sees it; NULL: as its path says. NULL: no memory. */
-struct source_lines *source_lines_new(const struct dso *dso, const char *inside, const char *symfs,
-				      const struct log *log);
+/*
+ * path: the binary, below symfs, with its debug information in it or in a separate file; symbols:
+ * the file that its symbols are of, which is read otherwise; NULL: none. NULL: no memory.
+ */
+struct source_lines *source_lines_new(const struct dso *dso, const char *path, const char *symbols,
+				      const char *symfs, const struct log *log);
 void source_lines_free(struct source_lines *lines);
 
 /* By an address of the ELF file. The path lives as long as the lines; false: not known. */

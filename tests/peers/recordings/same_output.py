@@ -150,9 +150,20 @@ def widths(out):
                                for line in out.lines])
 
 
+def source_files(out):
+    """Lines of the source without their files; offsets, and line 0, as nothing."""
+    if "address" not in out.options:
+        return out
+    lines = [re.sub(r"(?<=\S) (?:\S*:0|\+\d+)(?=;|$)", "", line) for line in out.lines]
+    return out._replace(lines=[re.sub(r"(?<=\S) [^\s:;]+:(\d+)(?=;|$)", r" \1", line)
+                               for line in lines])
+
+
 DIFFERENCES = [
     # who is right, why, of which recorder, of which command, what takes it away
     ("neither", "the widths of newer perf's columns", "sid", "report", widths),
+    ("ours", "addr2line, which perf asks, takes the file of code without lines from the symbol "
+     "table, and another file than gdb for inlined code of DWARF 5", "*", "report", source_files),
     ("ours", "newer perf prints [.] for kernel functions that it first met as callers", "sid",
      "report", letters),
     ("neither", "newer perf prints parameters of C++ functions", "sid", "*", parameters),
