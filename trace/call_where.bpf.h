@@ -3,6 +3,9 @@
  * Evaluates conditions (call_where.h). Global functions with numbers as arguments, as in
  * trace_copy.bpf.h: the verifier checks each of them once.
  *
+ * All stacks of a chain of calls together have 512 bytes, of which those of trace_copy.bpf.h need
+ * 384: the caller may have 128. So even what is called once is not inlined here.
+ *
  * At the entry of a call its result is not known, so both ways on from a comparison that needs it
  * are followed. If none of them selects, the call is rejected before anything is copied. The texts
  * that are met on the way are compared then, and their results are kept: the process may change its
@@ -75,13 +78,12 @@ __attribute__((noinline)) int trace_match_chunk(__u32 where, __u32 pattern, __u3
 }
 
 /* Whether the text of the input matches. */
-__attribute__((noinline)) int trace_match(__u32 where, __u32 pattern)
+static __always_inline int match(struct where_input *in, __u32 where, __u32 pattern)
 {
-	struct where_input *in = bpf_map_lookup_elem(&where_inputs, &where);
 	const struct call_pattern *p = bpf_map_lookup_elem(&patterns, &pattern);
 	__u32 word, bit;
 
-	if (!in || !p)
+	if (!p)
 		return 0;
 	in->states[0] = 1;
 	in->states[1] = in->states[2] = in->states[3] = 0;
@@ -141,7 +143,7 @@ __attribute__((noinline)) int trace_where_text(__u32 where, __u32 index, __u32 a
 			return WHERE_UNKNOWN;
 	}
 	in->len = len;
-	return trace_match(where, t->literal) != t->negate ? WHERE_YES : WHERE_NO;
+	return match(in, where, t->literal) != t->negate ? WHERE_YES : WHERE_NO;
 }
 
 static __always_inline __u64 where_side(const struct where_input *in,
@@ -208,13 +210,12 @@ __attribute__((noinline)) int trace_where_test(__u32 where, __u32 index, __u32 a
 }
 
 /* Evaluates a condition. Its results are in the input. */
-__attribute__((noinline)) int trace_where(__u32 where, __u32 index, __u32 have)
+static __always_inline void evaluate(struct where_input *in, __u32 where, __u32 index, __u32 have)
 {
-	struct where_input *in = bpf_map_lookup_elem(&where_inputs, &where);
 	const struct call_where *w = bpf_map_lookup_elem(&wheres, &index);
 
-	if (!in || !w)
-		return 0;
+	if (!w)
+		return;
 	in->may = in->sure = 1;
 	for (__u32 at = 0; at < CALL_WHERE_TESTS; at++) {
 		if (at >= w->n)
@@ -222,7 +223,6 @@ __attribute__((noinline)) int trace_where(__u32 where, __u32 index, __u32 have)
 		if (*(volatile __u64 *)&in->may >> at & 1)
 			trace_where_test(where, index, at, have);
 	}
-	return 0;
 }
 
 static __always_inline struct where_input *where_begin(const struct trace_state *state, __u32 where)
@@ -246,7 +246,8 @@ static __always_inline struct where_input *where_begin(const struct trace_state 
 }
 
 /* At the entry; 0: whatever its result will be, the call is not selected. */
-static __always_inline int where_enter(struct trace_state *state, const struct trace_call *call)
+static __attribute__((noinline)) int where_enter(struct trace_state *state,
+						 const struct trace_call *call)
 {
 	__u32 where = bpf_get_smp_processor_id() * 2;
 	struct where_input *in;
@@ -254,7 +255,7 @@ static __always_inline int where_enter(struct trace_state *state, const struct t
 	in = where_begin(state, where);
 	if (!in)
 		return 1;
-	trace_where(where, call->where - 1, WHERE_NEEDS_ENTRY);
+	evaluate(in, where, call->where - 1, WHERE_NEEDS_ENTRY);
 	state->where_known = in->known;
 	state->where_matched = in->matched;
 	state->where_sure = in->sure >> CALL_WHERE_SELECT & 1;
@@ -265,8 +266,8 @@ static __always_inline int where_enter(struct trace_state *state, const struct t
 }
 
 /* At an exit, with the result; 0: the call is not selected. */
-static __always_inline int where_exit(struct trace_state *state, const struct trace_call *call,
-				      __u32 have)
+static __attribute__((noinline)) int where_exit(struct trace_state *state,
+						const struct trace_call *call, __u32 have)
 {
 	__u32 where = bpf_get_smp_processor_id() * 2 + 1;
 	struct where_input *in = where_begin(state, where);
@@ -279,7 +280,7 @@ static __always_inline int where_exit(struct trace_state *state, const struct tr
 	in->values[WHERE_DURATION] = state->rec.exit_ns - state->rec.enter_ns;
 	if (ret >= 0)
 		have |= WHERE_NEEDS_SUCCESS;
-	trace_where(where, call->where - 1, have | WHERE_NEEDS_RET);
+	evaluate(in, where, call->where - 1, have | WHERE_NEEDS_RET);
 	return in->sure >> CALL_WHERE_SELECT & 1;
 }
 

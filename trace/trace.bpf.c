@@ -609,15 +609,18 @@ static __always_inline void send_state(struct trace_state *state, __u32 copies)
 	send(&s->rec, len, state->index);
 }
 
-/* The thread ends, or tracing does, in the middle of a call. */
-static __always_inline void send_unfinished(struct trace_state *state,
-					    const struct trace_call *call)
+/*
+ * The thread ends, or tracing does, in the middle of a call. It is rare, and not inlined: the stack
+ * of its caller has to be small; see call_where.bpf.h.
+ */
+static __attribute__((noinline)) int send_unfinished(struct trace_state *state,
+						     const struct trace_call *call)
 {
 	state->in_call = 0;
 	state->rec.flags |= TRACE_NO_EXIT;
 	if (config.where && !where_unfinished(state)) {
 		store_put(state);
-		return;
+		return 0;
 	}
 	if (config.summary)
 		sum_unfinished(state, call);
@@ -626,6 +629,7 @@ static __always_inline void send_unfinished(struct trace_state *state,
 		store_put(state);
 	else
 		send_state(state, 0);
+	return 0;
 }
 
 /* ---- calls ---- */
