@@ -128,6 +128,7 @@ enum show_as {
 	SHOW_FD_SET,
 	SHOW_EPOLL_DATA,
 	SHOW_CHARS, /* char[N]: up to a NUL */
+	SHOW_BTF,   /* of a type of the kernel's BTF; also a number */
 	SHOW_KINDS,
 };
 
@@ -151,8 +152,9 @@ struct arg_kind {
 	uint8_t direction; /* enum arg_direction */
 	uint8_t count_by;  /* enum count_kind */
 	uint8_t count;
-	uint16_t set;  /* enum flag_set_id */
-	uint16_t type; /* enum call_struct_id */
+	uint16_t set;		     /* enum flag_set_id */
+	uint16_t type;		     /* enum call_struct_id */
+	uint32_t btf_type, btf_size; /* of SHOW_BTF: the type, and its bytes */
 };
 
 /* By which layout the structs of a call lie in memory. */

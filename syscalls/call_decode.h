@@ -101,6 +101,9 @@ void show_sockaddr(struct call_decoder *d, const uint8_t *p, size_t len);
 void show_sockaddr_arg(struct call_decoder *d, int arg, const struct arg_kind *kind);
 void show_socklen_arg(struct call_decoder *d, int arg);
 
+/* A value of a BTF type in len bytes at p; call_btf.c. */
+void show_btf(struct call_decoder *d, uint32_t type, const void *p, size_t len);
+
 /* call_ioctl.c */
 void show_ioctl_cmd(struct call_decoder *d, uint32_t cmd);
 void show_ioctl_arg(struct call_decoder *d, int arg);

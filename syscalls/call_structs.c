@@ -451,6 +451,9 @@ bool show_element(struct call_decoder *d, const struct arg_kind *kind, const uin
 	case SHOW_SHMID_DS:
 	case SHOW_MSQID_DS:
 		return false;
+	case SHOW_BTF:
+		show_btf(d, kind->btf_type, p, len);
+		return true;
 	default:
 		show_number_at(d, kind, p, size,
 			       kind->value == SHOW_INT || kind->value == SHOW_FD ||
@@ -523,6 +526,9 @@ static bool is_not_used(const struct call_decoder *d, int arg)
 
 	if (decode_is(d, "epoll_ctl"))
 		return (uint32_t)d->args[1] == CTL_DEL;
+	/* it refuses all flags first; strace shows the attribute nevertheless */
+	if (decode_is(d, "landlock_add_rule"))
+		return sink_is_perf(&d->sink) && d->args[3];
 	return decode_is(d, "wait4") && arg == 3 && d->rec->ret <= 0;
 }
 

@@ -92,6 +92,8 @@ uint32_t arg_kind_size(const struct arg_kind *kind, enum call_layout layout)
 		return 128;
 	case SHOW_FD_SET:
 		return 128;
+	case SHOW_BTF:
+		return kind->btf_size;
 	default:
 		return 0;
 	}
@@ -245,7 +247,8 @@ static void fill_copies(struct call *call)
 }
 
 /* How an argument of a call that args.in does not have is shown, by its type and name. */
-static const struct arg_kind *guess_kind(const struct kernel_arg *arg)
+static const struct arg_kind *guess_kind(const struct kernel_arg *arg,
+					 const struct arg_kind *by_btf)
 {
 	static const struct arg_kind path = {.value = SHOW_PATH, .direction = ARG_READ},
 				     str = {.value = SHOW_STR, .direction = ARG_READ},
@@ -256,6 +259,8 @@ static const struct arg_kind *guess_kind(const struct kernel_arg *arg)
 
 	if (!strcmp(type, "const char *"))
 		return strstr(arg->name, "name") || strstr(arg->name, "path") ? &path : &str;
+	if (by_btf && (by_btf->is_ptr || !strncmp(type, "enum ", 5)))
+		return by_btf;
 	if (strchr(type, '*'))
 		return &addr;
 	if (!strcmp(type, "size_t"))
@@ -284,6 +289,12 @@ static enum call_layout layout_of(const char *name, enum trace_abi abi)
 	if (abi == TRACE_ABI_NATIVE)
 		return sizeof(long) == 8 ? LAYOUT_64 : LAYOUT_32;
 	return abi == TRACE_ABI_X32 || has_time64(name) ? LAYOUT_X32 : LAYOUT_32;
+}
+
+/* An address about which no more is known than that. */
+static bool is_bare_address(const struct arg_kind *kind)
+{
+	return kind && kind->value == SHOW_ADDR && !kind->is_ptr;
 }
 
 /* The kernel's names and types over those of args.in, unless the two are not the same call. */
@@ -317,8 +328,14 @@ static struct error *add_kernel_args(struct call_table *table, const struct call
 	for (int i = 0; i < n; i++) {
 		call->args[i].name = args[i].name;
 		call->args[i].type = args[i].type;
+		const struct arg_kind *by_btf =
+			opts->vmlinux && args[i].type && call->abi == TRACE_ABI_NATIVE
+				? call_btf_kind(&table->arena, opts->vmlinux, args[i].type)
+				: NULL;
 		if (!is_known)
-			call->args[i].kind = guess_kind(&args[i]);
+			call->args[i].kind = guess_kind(&args[i], by_btf);
+		if (by_btf && (opts->prefer_btf || is_bare_address(call->args[i].kind)))
+			call->args[i].kind = by_btf;
 	}
 	call->copies.n_args = (uint8_t)n;
 	return NULL;
@@ -357,6 +374,7 @@ struct error *call_table_new(const struct call_table_opts *opts, struct call_tab
 
 	if (!table)
 		return error_nomem();
+	table->vmlinux = opts->vmlinux;
 	for (int abi = 0; abi < TRACE_ABIS && !err; abi++)
 		for (uint32_t nr = 0; nr < TRACE_NRS && !err; nr++) {
 			const char *name = call_name((enum trace_abi)abi, nr);

@@ -42,7 +42,8 @@ struct call_table_opts {
 	/* The folder of tracepoints, ".../events"; NULL or unreadable: BTF and what was known when
 	 * this was built. */
 	const char *tracefs_events;
-	const struct btf *vmlinux; /* NULL: none */
+	const struct btf *vmlinux; /* NULL: none; borrowed until call_table_free() */
+	bool prefer_btf;	   /* structs, enums and typedefs by BTF, not by forms of our own */
 };
 
 struct error *call_table_new(const struct call_table_opts *opts, struct call_table **out);

@@ -200,7 +200,9 @@ static bool is_hidden(const struct call_decoder *d, int arg)
 
 	if (is_unused(d, arg))
 		return true;
-	if (d->sink.w || d->opts->style != CALL_STYLE_PERF || d->opts->show_zeros || d->args[arg])
+	/* without names, only the place says which argument a number is */
+	if (d->sink.w || d->opts->style != CALL_STYLE_PERF || d->opts->show_zeros ||
+	    d->opts->hide_names || d->args[arg])
 		return false;
 	switch ((enum show_as)kind->value) {
 	case SHOW_ENUM:
@@ -208,6 +210,7 @@ static bool is_hidden(const struct call_decoder *d, int arg)
 	case SHOW_DIRFD:
 	case SHOW_OPEN_FLAGS:
 	case SHOW_FUTEX_OP:
+	case SHOW_BTF:
 		return kind->is_ptr;
 	case SHOW_FLAGS:
 	case SHOW_FLAGS64:

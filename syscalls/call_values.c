@@ -323,6 +323,11 @@ static bool show_plain(struct call_decoder *d, const struct arg_kind *kind, uint
 		sink_hex(s, v);
 		return true;
 	case SHOW_HEX32:
+		if (sink_is_perf(s)) /* as perf shows flags that it does not know */
+			sink_u64(s, (uint32_t)v);
+		else
+			sink_hex(s, (uint32_t)v);
+		return true;
 	case SHOW_FUTEX_VAL3:
 		sink_hex(s, (uint32_t)v);
 		return true;
@@ -479,6 +484,9 @@ void show_number(struct call_decoder *d, const struct arg_kind *kind, uint64_t v
 		break;
 	case SHOW_WAIT_STATUS:
 		show_wait_status(d, (uint32_t)v);
+		break;
+	case SHOW_BTF:
+		show_btf(d, kind->btf_type, &v, sizeof(v));
 		break;
 	default:
 		sink_hex(s, v);

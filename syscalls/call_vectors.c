@@ -27,13 +27,7 @@ static void show_bytes(struct call_decoder *d, const struct trace_piece *piece, 
 {
 	const uint64_t len = piece->len < n ? piece->len : n;
 
-	sink_string(&d->sink, piece->data, len, piece->len < n);
-}
-
-/* sethostname(2), kexec_file_load(2): text with a length, up to a NUL. */
-static void show_counted_text(struct call_decoder *d, const struct trace_piece *piece, uint64_t n)
-{
-	show_bytes(d, piece, n);
+	sink_buffer(&d->sink, piece->data, len, piece->len < n);
 }
 
 static void show_msgbuf(struct call_decoder *d, const struct trace_piece *piece, uint64_t n)
@@ -73,10 +67,8 @@ void show_string_arg(struct call_decoder *d, int arg, const struct arg_kind *kin
 		show_msgbuf(d, piece, n);
 	else if (!counted)
 		show_path(d, piece);
-	else if (kind->value == SHOW_STR && kind->count_by == COUNT_RET && decode_is(d, "getcwd"))
-		show_bytes(d, piece, n - 1);
 	else
-		show_counted_text(d, piece, n);
+		show_bytes(d, piece, n);
 }
 
 void show_strings(struct call_decoder *d, int arg, bool is_envp)

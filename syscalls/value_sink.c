@@ -40,6 +40,12 @@ static const char *take_key(struct value_sink *s)
 	return key;
 }
 
+/* "{ .tv_sec: 1, .tv_nsec: 0 }", but "{1, 0}" without names, as perf has it. */
+static bool has_blanks(const struct value_sink *s)
+{
+	return sink_is_perf(s) && !s->opts->hide_names;
+}
+
 static void begin(struct value_sink *s, bool is_struct)
 {
 	if (s->w && is_struct)
@@ -47,7 +53,7 @@ static void begin(struct value_sink *s, bool is_struct)
 	else if (s->w)
 		jw_array(s->w, take_key(s));
 	else
-		strbuf_adds(s->out, !is_struct ? "[" : sink_is_perf(s) ? "{ " : "{");
+		strbuf_adds(s->out, !is_struct ? "[" : has_blanks(s) ? "{ " : "{");
 	s->first = true;
 }
 
@@ -66,7 +72,7 @@ void sink_end_struct(struct value_sink *s)
 	if (s->w)
 		jw_end(s->w);
 	else
-		strbuf_adds(s->out, sink_is_perf(s) ? " }" : "}");
+		strbuf_adds(s->out, has_blanks(s) ? " }" : "}");
 	s->first = false;
 }
 
@@ -183,6 +189,16 @@ static bool in_hex(const struct value_sink *s, const uint8_t *p, size_t len)
 	return false;
 }
 
+static void add_text(struct value_sink *s, const uint8_t *p, size_t len)
+{
+	if (in_hex(s, p, len))
+		for (size_t i = 0; i < len; i++)
+			strbuf_addf(s->out, "\\x%02x", p[i]);
+	else
+		for (size_t i = 0; i < len; i++)
+			add_escaped(s->out, p + i, p + len);
+}
+
 void sink_string(struct value_sink *s, const void *bytes, size_t len, bool cut)
 {
 	const uint8_t *p = bytes;
@@ -192,13 +208,18 @@ void sink_string(struct value_sink *s, const void *bytes, size_t len, bool cut)
 		return;
 	}
 	strbuf_addch(s->out, '"');
-	if (in_hex(s, p, len))
-		for (size_t i = 0; i < len; i++)
-			strbuf_addf(s->out, "\\x%02x", p[i]);
-	else
-		for (size_t i = 0; i < len; i++)
-			add_escaped(s->out, p + i, p + len);
+	add_text(s, p, len);
 	strbuf_adds(s->out, cut ? "\"..." : "\"");
+}
+
+void sink_buffer(struct value_sink *s, const void *bytes, size_t len, bool cut)
+{
+	if (!sink_is_perf(s) || !s->opts->hide_names) {
+		sink_string(s, bytes, len, cut);
+		return;
+	}
+	add_text(s, bytes, len);
+	strbuf_adds(s->out, cut ? "..." : "");
 }
 
 void sink_hex_string(struct value_sink *s, const void *bytes, size_t len)

@@ -54,6 +54,8 @@ void sink_word(struct value_sink *s, const char *word);
 void sink_wordf(struct value_sink *s, const char *fmt, ...) _printf_(2, 3);
 /* len bytes between quotes; cut: "..." follows. */
 void sink_string(struct value_sink *s, const void *bytes, size_t len, bool cut);
+/* The same of what is read or written: perf's columns without names have it without quotes. */
+void sink_buffer(struct value_sink *s, const void *bytes, size_t len, bool cut);
 /* Each byte in hexadecimal. */
 void sink_hex_string(struct value_sink *s, const void *bytes, size_t len);
 /* A comment, in text only: " <slash>* text *<slash>". */

@@ -36,6 +36,7 @@ enum {
 
 struct trace_run {
 	struct trace_run_opts opts;
+	struct btf *vmlinux; /* NULL: none */
 	struct call_table *table;
 	struct trace_call *calls; /* TRACE_ABIS * TRACE_NRS */
 	struct call_conditions conditions;
@@ -94,11 +95,10 @@ static struct error *select_calls(struct trace_run *run)
 			return error_nomem();
 	}
 	opts.tracefs_events = events;
-	struct btf *vmlinux = btf__load_vmlinux_btf();
-	opts.vmlinux = vmlinux;
-	struct error *err = call_table_new(&opts, &run->table);
-	btf__free(vmlinux);
-	TRY(err);
+	run->vmlinux = btf__load_vmlinux_btf();
+	opts.vmlinux = run->vmlinux;
+	opts.prefer_btf = run->opts.prefer_btf;
+	TRY(call_table_new(&opts, &run->table));
 	run->calls = calloc(TRACE_ABIS * TRACE_NRS, sizeof(*run->calls));
 	if (!run->calls)
 		return error_nomem();
@@ -293,6 +293,7 @@ void trace_run_free(struct trace_run *run)
 	sys_cpus_deinit(&run->cpus);
 	call_table_free(run->table);
 	call_conditions_deinit(&run->conditions);
+	btf__free(run->vmlinux);
 	free(run->calls);
 	vec_deinit(&run->losses);
 	strbuf_deinit(&run->out);

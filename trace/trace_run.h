@@ -58,6 +58,7 @@ struct trace_run_opts {
 	enum trace_sums_by sums_by;
 	enum call_lines_style style;
 	bool raw, fd_paths, full_time, no_comm;
+	bool prefer_btf; /* see struct call_table_opts */
 	/* Of perf's columns, as perf's configuration has it: see struct call_text_opts. */
 	bool no_time, no_duration, hide_names, show_prefix, show_zeros;
 	unsigned alignment;

@@ -229,6 +229,43 @@ test_summary_is_what_the_workload_did() {
 	assert_contains lines " pbt_calls ($(pid)), 7 events"
 }
 
+# A struct that has no form of its own; with --force-btf also one that has, and an enumerator as the
+# integer that it is in BTF.
+test_structs_by_btf() {
+	make_workload
+	[ -e /sys/kernel/tracing/events/syscalls/sys_enter_setxattrat ] || skip "no setxattrat"
+	cat >pbt_btf.c <<-'END'
+		#include <fcntl.h>
+		#include <time.h>
+		#include <unistd.h>
+
+		int main(void)
+		{
+			/* on the stack: the pages of constants may not be in memory yet */
+			char path[] = "/nonexistent", name[] = "user.pbt";
+			struct timespec nap = {0, 1000};
+			struct {
+				unsigned long value;
+				unsigned int size, flags;
+			} args = {0x1234, 5, 6};
+
+			syscall(463, AT_FDCWD, path, 0, name, &args, sizeof(args));
+			clock_nanosleep(CLOCK_MONOTONIC, 0, &nap, NULL);
+			return 7;
+		}
+	END
+	gcc -o pbt_btf pbt_btf.c
+	trace -e setxattrat,clock_nanosleep -- ./pbt_btf
+	assert_contains lines "uargs: { .value: 4660, .size: 5, .flags: 6 }, usize: 16"
+	assert_contains lines "clock_nanosleep(which_clock: MONOTONIC, rqtp: { .tv_sec: 0, .tv_nsec: 1000 })"
+	trace --strace -e setxattrat -- ./pbt_btf
+	assert_contains lines '"user.pbt", {value=4660, size=5, flags=6}, 16)'
+	trace --force-btf -e clock_nanosleep -- ./pbt_btf
+	assert_contains lines "clock_nanosleep(which_clock: 1, rqtp: { .tv_sec: 0, .tv_nsec: 1000 })"
+	trace --json -e setxattrat -- ./pbt_btf
+	assert_contains lines '"uargs":{"value":4660,"size":5,"flags":6}'
+}
+
 # The workload runs in two cgroups, once and twice; the third is gone when the sums are printed.
 test_summary_by_cgroup() {
 	make_workload
