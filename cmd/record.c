@@ -27,6 +27,8 @@ enum {
 	OPT_MAX_SIZE,
 	OPT_VMLINUX,
 	OPT_ATTACH,
+	OPT_BUILDID_MMAP,
+	OPT_NO_BUILDID_MMAP,
 };
 
 static const struct argp_option options[] = {
@@ -61,6 +63,10 @@ static const struct argp_option options[] = {
 	{"no-buildid", 'B', NULL, 0, "Do not collect build ids"},
 	{"no-buildid-cache", 'N', NULL, 0,
 	 "Do not copy the files of samples to the build-id cache, ~/.debug"},
+	{"buildid-mmap", OPT_BUILDID_MMAP, NULL, 0,
+	 "Record the build ids of files only with their mappings, by the kernel"},
+	{"no-buildid-mmap", OPT_NO_BUILDID_MMAP, NULL, 0,
+	 "Do not record build ids with mappings, but those that the files have at the end"},
 	{"vmlinux", OPT_VMLINUX, "FILE", 0, "Kernel image with debug information, for probes"},
 	{"attach", OPT_ATTACH, "METHOD", 0,
 	 "Attach method of probes: fentry, kprobe.multi, uprobe.multi, kprobe or uprobe"},
@@ -189,6 +195,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (arg && (!option_number(arg, 22, &v) || !v))
 			argp_error(state, "-z %s: expected a level from 1 to 22", arg);
 		o->zstd_level = arg ? v : 1;
+		return 0;
+	case OPT_BUILDID_MMAP:
+		o->buildid_mmap = RECORD_BUILDID_MMAP_YES;
+		o->no_build_ids = true;
+		return 0;
+	case OPT_NO_BUILDID_MMAP:
+		o->buildid_mmap = RECORD_BUILDID_MMAP_NO;
 		return 0;
 	case OPT_ATTACH:
 		option_check(state, "--attach", probe_way_parse(arg, &o->probe_way));

@@ -8,6 +8,7 @@
  */
 #include "perf/live/synth.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,6 +148,19 @@ static void synth_modules(struct synth *s)
 	}
 }
 
+/* The file that is mapped, whatever has its path by now, and in whichever mount namespace. */
+static size_t find_build_id(struct synth *s, pid_t pid, const struct sys_map *map, uint8_t id[20])
+{
+	const struct sys_roots *roots = s->roots ? s->roots : &sys_roots_default;
+	_cleanup_free_ char *path = NULL;
+
+	if (!s->build_id || !map->ino || map->path[0] != '/')
+		return 0;
+	path = text_format("%s/%d/map_files/%" PRIx64 "-%" PRIx64, roots->proc, pid, map->start,
+			   map->end);
+	return path ? s->build_id(s->ctx, map, path, id) : 0;
+}
+
 static void synth_maps(struct synth *s, pid_t pid)
 {
 	_cleanup_free_ char *text = NULL;
@@ -170,6 +184,10 @@ static void synth_maps(struct synth *s, pid_t pid)
 			.flags = map.flags,
 			.filename = *map.path ? map.path : "//anon",
 		};
+		uint8_t id[20];
+
+		mmap.build_id_size = (uint8_t)find_build_id(s, pid, &map, id);
+		mmap.build_id = mmap.build_id_size ? id : NULL;
 		record_encode_mmap2(&s->out, s->attr, PERF_RECORD_MISC_USER, &mmap, NULL);
 	}
 }

@@ -19,6 +19,7 @@
 #include "lib/sys/sys.h"
 
 struct perf_event_attr;
+struct sys_map;
 
 struct synth {
 	const struct log *log;
@@ -26,6 +27,9 @@ struct synth {
 	const struct perf_event_attr *attr; /* its sample_id fields end each record, all 0 */
 	/* Takes whole records, at each process once there are enough of them. */
 	struct error *(*write)(void *ctx, const void *records, size_t size);
+	/* The build id of a mapped file, for its record; 0: none, or not known. NULL: of no file.
+	 */
+	size_t (*build_id)(void *ctx, const struct sys_map *map, const char *path, uint8_t id[20]);
 	void *ctx;
 	struct strbuf out; /* records that were not written yet; the caller frees it */
 };

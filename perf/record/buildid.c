@@ -114,18 +114,32 @@ static void add_module(struct hits *h, const struct dso *dso)
 		tell_cache(h, buildid_cache_add(&h->cache, dso->path, fd, id, size));
 }
 
+static bool is_build(const struct dso *dso, const uint8_t id[20], size_t size)
+{
+	return size == dso->build_id_size && !memcmp(id, dso->build_id, size);
+}
+
 static void add_file(struct hits *h, const struct dso *dso, const struct thread *thread)
 {
 	_cleanup_close_ int fd = dso->path[0] == '/' ? open_mapped(dso, thread) : -1;
 	uint8_t id[20];
 	size_t size;
 
+	/* What the mapping says is right, whatever has the path now. */
+	if (dso->build_id_size)
+		feature_build_build_id(&h->out, PERF_RECORD_MISC_USER, -1, dso->build_id,
+				       dso->build_id_size, dso->path);
 	if (fd < 0)
 		return;
 	_cleanup_error_ struct error *err = fd_build_id(fd, id, &size);
 	if (err || !size)
 		return;
-	feature_build_build_id(&h->out, PERF_RECORD_MISC_USER, -1, id, size, dso->path);
+	if (dso->build_id_size && !is_build(dso, id, size)) {
+		log_info(h->rec->log, "%s has changed since it was mapped", dso->path);
+		return;
+	}
+	if (!dso->build_id_size)
+		feature_build_build_id(&h->out, PERF_RECORD_MISC_USER, -1, id, size, dso->path);
 	tell_cache(h, buildid_cache_add(&h->cache, dso->path, fd, id, size));
 }
 

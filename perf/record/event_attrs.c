@@ -342,6 +342,7 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 	case EVENT_TRACKING:
 		attr->sample_period = 1;
 		event_set_tracking(attr);
+		attr->build_id = o->buildid_mmap != RECORD_BUILDID_MMAP_NO;
 		return NULL;
 	case EVENT_OUTPUT:
 		attr->sample_period = 1;

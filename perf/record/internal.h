@@ -9,6 +9,7 @@
  *	perf_open.c		the fds, their rings, filters and programs
  *	write_features.c, write_tracing.c	what the header says
  *	synth_records.c		what is there already: processes, maps, programs
+ *	mapped_ids.c	the build ids of those maps
  *	drain.c		the rings to the file, counting what goes by
  *	cpu_return.c	CPUs that were offline
  *	strangers.c	programs of others at our tracepoints
@@ -220,6 +221,11 @@ struct error *tracing_build(struct recording *rec, struct strbuf *out);
 
 /* synth_records.c: appends to the file. */
 struct error *synthesize(struct recording *rec);
+
+/* mapped_ids.c: the build id of the file at path, which is mapped; 0: it has none. */
+size_t mapped_id_find(struct u64map *ids, const struct sys_map *map, const char *path,
+		      uint8_t id[20]);
+void mapped_ids_deinit(struct u64map *ids);
 
 /* drain.c */
 struct error *rings_drain(struct recording *rec, bool *any);

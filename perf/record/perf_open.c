@@ -3,8 +3,8 @@
  * The fds of the events, one per CPU and thread, and what is set on them.
  *
  * What this kernel or PMU does not know is left out and tried again, in the
- * order in which perf gives things up: the counts of lost samples (6.0),
- * exclude_guest, precision step by step, cycles for cpu-clock; without the
+ * order in which perf gives things up: build ids of mappings (5.12), the counts
+ * of lost samples (6.0), exclude_guest, precision step by step, cycles for cpu-clock; without the
  * right to look into the kernel, user space alone is recorded, and the
  * event's name says so (":u").
  *
@@ -67,6 +67,10 @@ static bool fall_back(struct recording *rec, struct event *event, int err)
 		event->precise_max = false;
 		return true;
 	}
+	if (err == EINVAL && attr->build_id && rec->opts.buildid_mmap != RECORD_BUILDID_MMAP_YES) {
+		attr->build_id = 0;
+		return true;
+	}
 	if (err == EINVAL && !rec->no_lost) {
 		struct event *it;
 
@@ -110,6 +114,10 @@ static struct error *explain(struct recording *rec, struct event *event, pid_t t
 	size_t n = 0;
 	struct event *it;
 
+	if (err == -EINVAL && event->attr.build_id)
+		return error_hint(error_new(EINVAL, "the kernel does not record build ids with "
+						    "mappings"),
+				  "--buildid-mmap needs Linux 5.12");
 	if (event->probe.name)
 		return attach_event_explain(&event->probe, tid, cpu, err);
 	vec_for_each (it, &rec->events)

@@ -35,6 +35,13 @@ enum record_arg_kind {
 	RECORD_OBJECT, /* --object FILE: as -e FILE */
 };
 
+/* Whether the kernel adds the build ids of files to their mappings. */
+enum record_buildid_mmap {
+	RECORD_BUILDID_MMAP_AUTO, /* where the kernel can: since 5.12 */
+	RECORD_BUILDID_MMAP_YES,  /* an error where it cannot */
+	RECORD_BUILDID_MMAP_NO,
+};
+
 struct record_arg {
 	enum record_arg_kind kind;
 	const char *text;
@@ -65,11 +72,12 @@ struct record_opts {
 	bool freq_max;	 /* -F max */
 	bool callgraph;
 	bool no_inherit;
-	bool no_buffering;	 /* write at every record */
-	size_t mmap_pages;	 /* 0: a good size within what may be locked */
-	int delay_ms;		 /* enable so long after the workload began; -1: never by itself */
-	uint64_t max_size;	 /* stop after so many bytes; 0: none */
-	int zstd_level;		 /* 0: no compression */
+	bool no_buffering; /* write at every record */
+	size_t mmap_pages; /* 0: a good size within what may be locked */
+	int delay_ms;	   /* enable so long after the workload began; -1: never by itself */
+	uint64_t max_size; /* stop after so many bytes; 0: none */
+	int zstd_level;	   /* 0: no compression */
+	enum record_buildid_mmap buildid_mmap;
 	bool no_build_ids;	 /* do not look for the build ids of what was hit */
 	const char *buildid_dir; /* copy the files with them to perf's cache; NULL: do not */
 	const struct compile_opts *compile; /* for FILE.c */

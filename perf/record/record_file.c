@@ -146,8 +146,10 @@ static struct error *add_event(struct recording *rec, const struct event *event)
 		ids[i] = i < event->fds.n ? event->fds.v[i].id
 					  : tracking->fds.v[i - event->fds.n].id;
 	event_file_attr(event, &attr);
-	if (both)
+	if (both) {
 		event_set_tracking(&attr);
+		attr.build_id = tracking->attr.build_id;
+	}
 	return data_writer_add_event(rec->writer, &attr, event->name, ids, n);
 }
 

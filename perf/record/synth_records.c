@@ -84,19 +84,31 @@ static struct error *synth_target(struct recording *rec, struct synth *s)
 	return NULL;
 }
 
+struct writing {
+	struct recording *rec;
+	struct u64map ids;
+};
+
+static size_t build_id(void *ctx, const struct sys_map *map, const char *path, uint8_t id[20])
+{
+	return mapped_id_find(&((struct writing *)ctx)->ids, map, path, id);
+}
+
 static struct error *write_records(void *ctx, const void *records, size_t size)
 {
-	return data_writer_records(((struct recording *)ctx)->writer, records, size);
+	return data_writer_records(((struct writing *)ctx)->rec->writer, records, size);
 }
 
 struct error *synthesize(struct recording *rec)
 {
+	struct writing writing = {.rec = rec};
 	struct synth s = {
 		.log = rec->log,
 		.roots = rec->roots,
 		.attr = tracking_attr(rec),
 		.write = write_records,
-		.ctx = rec,
+		.build_id = tracking_attr(rec)->build_id ? build_id : NULL,
+		.ctx = &writing,
 	};
 	struct error *err = rec->with_id ? synth_ids(rec, &s) : NULL;
 
@@ -109,5 +121,6 @@ struct error *synthesize(struct recording *rec)
 		err = synth_flush(&s, true);
 	}
 	strbuf_deinit(&s.out);
+	mapped_ids_deinit(&writing.ids);
 	return err;
 }

@@ -60,6 +60,7 @@ struct resolver {
 	struct kallsyms *kallsyms;
 	bool kallsyms_tried;
 	bool kallsyms_warned;
+	bool changed_warned; /* that a file has another build id */
 	/* of a live session */
 	int32_t pid;		    /* of the process at work; 0: none */
 	uint64_t generation;	    /* of the session's maps */
@@ -406,7 +407,13 @@ static char *path_inside(const struct resolver *r, const char *path)
 
 static void log_and_free(struct resolver *r, const char *path, struct error *err)
 {
-	if (err && err->code == EPERM)
+	if (err && err->code == ESTALE && !r->changed_warned) {
+		r->changed_warned = true;
+		log_warn(r->opts.log,
+			 "%s has changed since it was recorded: its symbols are not used (-v shows "
+			 "further files)",
+			 path);
+	} else if (err && err->code == EPERM)
 		log_warn(r->opts.log, "%s: not used: %s", err->where ? err->where : path, err->msg);
 	else if (err && err->code != ENOENT && err->code != ENODATA)
 		log_info(r->opts.log, "%s: %s", err->where ? err->where : path, err->msg);

@@ -974,6 +974,68 @@ test_strangers_program() {
 	assert_who t.data 50 99
 }
 
+# build_spin NAME: a program whose function of that name spins; all are of one layout
+build_spin() {
+	command -v gcc >/dev/null || skip "gcc is not installed"
+	cat >"$1.c" <<-END
+		#include <time.h>
+		__attribute__((noinline)) void $1(void)
+		{
+			const clock_t end = clock() + CLOCKS_PER_SEC / 2;
+			while (clock() < end)
+				for (volatile int i = 0; i < 1000000; i++) ;
+		}
+		int main(void) { $1(); return 0; }
+	END
+	gcc -O1 -g -Wl,--build-id -o "$1" "$1.c"
+}
+
+# The program's file is another one at the end of the recording: its names would be wrong.
+test_replaced_binary() {
+	need
+	build_spin blue_work
+	build_spin hot_red_work
+	for options in "" "-a" "--buildid-mmap" "-z"; do
+		cp blue_work prog
+		cp hot_red_work other
+		record $options -e cpu-clock -o t.data -- sh -c './prog; mv other prog'
+		"$PERF_BPF" report -i t.data --comm prog >out 2>err
+		! grep red_work out || fail "record $options: names of the new file"
+		assert_contains err "prog has changed since it was recorded"
+		! "$PERF" report -i t.data --comm prog 2>/dev/null | grep red_work || fail "perf names the new file"
+		cp blue_work prog
+		"$PERF_BPF" report -i t.data --comm prog >out 2>err
+		assert_contains out "blue_work"
+		! grep changed err || fail "$(cat err)"
+	done
+	# As the recorder of before did.
+	cp hot_red_work other
+	record --no-buildid-mmap -e cpu-clock -o t.data -- sh -c './prog; mv other prog'
+	"$PERF_BPF" script --show-mmap-events --json -i t.data >json
+	! grep '"type":"mmap' json | grep -q build_id || fail "mappings have build ids"
+	"$PERF_BPF" report -i t.data --comm prog >out 2>err
+	grep -q red_work out || fail "this test proves nothing: the names are right without build ids"
+}
+
+# A process that ran before: its file is gone, and another mount namespace has another one.
+test_build_ids_of_mappings_before() {
+	need
+	[ -r /proc/self/map_files ] || skip "no /proc/PID/map_files"
+	build_spin blue_work
+	cp "$COUNTED" prog
+	readelf -n prog | sed -n 's/.*Build ID: //p' >want
+	[ -s want ] || skip "the compiler adds no build ids"
+	./prog 100000 100000 &
+	local pid=$!
+	mv blue_work prog
+	record -a -e $EVENT -o t.data -- sh -c 'sleep 0.2'
+	kill $pid
+	"$PERF_BPF" script --show-mmap-events --json -i t.data | grep '"type":"mmap' | grep "\"pid\":$pid," >json || fail "no mappings"
+	grep '/prog' json | grep -q "\"build_id\":\"$(cat want)\"" || fail "$(cat json)"
+	# One DSO, not one with an id and one without.
+	grep libc.so json | grep -q build_id || fail "a library has no build id: $(cat json)"
+}
+
 # The same program, but it comes when the recording has begun, and may go before it ends.
 stranger_during_recording() {
 	need_clang
