@@ -241,6 +241,9 @@ static bool is_special(const char *name, uint32_t offset, int64_t size, struct a
 	}
 	if (!strcmp(name, "__probe_ip") && size == 8) {
 		shape->prologue.ip_offset = (int32_t)offset;
+		/* It is the program of perf-bpf record: people read its strings, and no code does.
+		 */
+		shape->prologue.marks_cut = true;
 		return true;
 	}
 	return false;

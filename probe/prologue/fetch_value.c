@@ -148,9 +148,26 @@ static void read_string(struct prologue_gen *g, const struct fetch_piece *piece,
 	emit_call(g, helper);
 }
 
+/*
+ * r0 is the length of the string that was read, with its 0. What has more than n - 4 characters
+ * ends in "...": so a mark is always true, and needs no second look at the string.
+ */
+static void mark_cut(struct prologue_gen *g, int32_t to, uint32_t n)
+{
+	const size_t over = emit_jump(g, BPF_JSLE, R0, (int32_t)n - 3);
+
+	for (uint32_t i = 0; i < 3; i++)
+		emit_store_imm(g, to + (int32_t)(n - 4 + i), '.', 1);
+	emit_store_imm(g, to + (int32_t)n - 1, 0, 1);
+	emit_land(g, over);
+}
+
 static struct error *string(struct prologue_gen *g, const struct fetch_value *value, int32_t to,
 			    uint32_t n)
 {
+	/* The characters of an array end with it. */
+	const bool may_be_cut = !value->size || value->size > n;
+
 	if (is_comm(value)) {
 		emit_stack_address(g, R1, to);
 		emit_alu_imm(g, BPF_MOV, R2, (int32_t)min_of(n, 16u));
@@ -177,6 +194,8 @@ static struct error *string(struct prologue_gen *g, const struct fetch_value *va
 		read_string(g, piece, to, n, BPF_FUNC_probe_read_user_str);
 	}
 	emit_fail_if(g, BPF_JSLT, 0);
+	if (g->shape->marks_cut && may_be_cut && n > 4)
+		mark_cut(g, to, n);
 	return NULL;
 }
 

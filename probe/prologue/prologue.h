@@ -80,6 +80,7 @@ struct prologue_shape {
 	 * counter's map has.
 	 */
 	int32_t ip_offset;
+	bool marks_cut; /* strings that are longer than their member end in "..." */
 };
 
 struct prologue {

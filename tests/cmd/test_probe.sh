@@ -818,6 +818,59 @@ test_strings_that_are_not_paged_in() {
 	! "$PERF_BPF" prog list name probe_fault_in | grep -q probe_fault_in || fail "a program is left"
 }
 
+# Strings of 100 to 200 characters: what was cut ends in "...", and nothing else does.
+test_cut_strings_are_marked() {
+	need_uprobes
+	cat >long.c <<-'END'
+		#include <string.h>
+		struct fixed { char name[24]; };
+		__attribute__((noinline)) void take(const char *text, struct fixed *f)
+		{
+			__asm__ volatile("" ::"r"(text), "r"(f) : "memory");
+		}
+		int main(void)
+		{
+			char text[256];
+			struct fixed f;
+			for (int i = 100; i <= 200; i++) {
+				memset(text, 'a' + i % 26, sizeof(text));
+				text[i] = 0;
+				memset(&f, 'x', sizeof(f));
+				f.name[i % 24] = 0;
+				take(text, &f);
+			}
+			return 0;
+		}
+	END
+	gcc -O1 -g -o long long.c
+	for arguments in "text:string f->name:string" "text:string f->name:string a=text:string b=text:string"; do
+		"$PERF_BPF" record -q -e "probe:exec=./long;$OWN=take $arguments" ./long
+		"$PERF_BPF" script --json >json
+		"$PERF_BPF" script -F trace >text
+		python3 - <<-'END' || fail "$arguments: cut strings"
+			import json
+			seen = [json.loads(l)["fields"] for l in open("json")]
+			seen = [f for f in seen if "text" in f]
+			assert len(seen) == 101, len(seen)
+			cut = 0
+			for i, f in zip(range(100, 201), seen):
+			    c, fixed = chr(ord("a") + i % 26), [v for k, v in f.items() if "name" in k][0]
+			    assert fixed == "x" * (i % 24), (i, fixed)
+			    for name in f.keys() & {"text", "a", "b"}:
+			        whole, got = c * i, f[name]
+			        if got != whole:
+			            cut += 1
+			            assert got.endswith("...") and len(got) - 3 < i, (i, got)
+			            assert got[:-3] == whole[:len(got) - 3], (i, got)
+			assert cut, "none is cut"
+			# Those that are cut are the longest.
+			shown = [f["text"].endswith("...") for f in seen]
+			assert shown == sorted(shown), shown
+		END
+		grep -q 'a\.\.\."' text || fail "script has no mark"
+	done
+}
+
 # Each name that -F has for a function can be given as it stands.
 test_names_of_cxx() {
 	command -v g++ >/dev/null || skip "g++ is not installed"

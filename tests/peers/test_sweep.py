@@ -43,7 +43,7 @@ SEED = int(os.environ.get("SWEEP_SEED", "1"))
 LINES = 2  # of a function
 GLOBALS = 3  # of a place
 HITS = 5  # that are compared
-SHORT_TEXT = 15  # a recorded string may be cut behind as many bytes, to make room for others
+CUT = b"...".hex()  # the end of a recorded string that was cut, to make room for others
 BASE = 0x555555554000  # of a position-independent program without randomization
 
 LUA = """
@@ -309,8 +309,8 @@ def compare_hit(words, point, hit, sums, recorded=None):
                 sums.not_ours("recorded, but it could not be read", f"{example}: {arg['place']}")
             continue
         same = is_same(ours, theirs)
-        if "text" in value and recorded is not None and len(ours) >= 2 * SHORT_TEXT:
-            same = theirs.startswith(ours)
+        if "text" in value and recorded is not None and ours.endswith(CUT):
+            same = same or theirs.startswith(ours[:-len(CUT)])
         if same:
             sums.same += 1
         elif same is False and point["made_by_clang"] and arg["place"].startswith("%sp+"):

@@ -160,7 +160,7 @@ def source_files(out):
 
 
 def newer_header(out):
-    newer = re.compile(r"# ((?:bpf_prog_info|btf info) empty|e_machine : | +e_flags : |cacheline size: )")
+    newer = re.compile(r"# ((?:bpf_prog_info|btf info) empty|e_machine : | *e_flags : |cacheline size: )")
     lines = [line for line in out.lines if not newer.match(line)]
     lines = [re.sub(r", config = 0(?=, )", "", line) if line.startswith("# event : ") else
              line.replace(" CPU_DOMAIN_INFO", "") if line.startswith("# missing features: ") else line
