@@ -182,7 +182,8 @@ struct error *sampling_attach(const struct bpf_program *prog, const struct sampl
 	struct targets targets = {0};
 	struct error *err = targets_init(opts, &targets);
 
-	sys_raise_fd_limit();
+	if (!err)
+		err = sys_want_fds(NULL, links->n + targets.tids.n, "sampling all threads of -p");
 	if (!err)
 		err = attach_events(prog, opts, &targets, links);
 	targets_deinit(&targets);

@@ -126,14 +126,42 @@ struct error *sys_sysctl(const struct sys_roots *roots, const char *name, int *v
 	return path ? sys_read_int(path, value) : error_nomem();
 }
 
-void sys_raise_fd_limit(void)
-{
-	struct rlimit limit;
+enum {
+	OTHER_FDS = 128, /* what a command has open beside its events */
+};
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
+struct error *sys_want_fds(const struct sys_roots *roots, size_t n, const char *what)
+{
+	const rlim_t wanted = n + OTHER_FDS;
+	struct rlimit limit;
+	int most = 0;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return NULL;
+	if (limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	if (wanted <= limit.rlim_max)
+		return NULL;
+	limit.rlim_cur = limit.rlim_max = wanted;
+	if (!setrlimit(RLIMIT_NOFILE, &limit))
+		return NULL;
+	const int code = errno;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	error_free(sys_sysctl(roots, "fs/nr_open", &most));
+	struct error *err =
+		error_new(EMFILE, "%s needs %llu open files, but the limit is %llu", what,
+			  (unsigned long long)wanted, (unsigned long long)limit.rlim_max);
+	if (most > 0 && wanted > (rlim_t)most)
+		return error_hint(err, "raise fs.nr_open with sysctl, or record whole CPUs (-a)");
+	if (code == EPERM)
+		return error_hint(
+			err,
+			"raise it with 'ulimit -Hn %llu' (LimitNOFILE= of a systemd unit), "
+			"which needs CAP_SYS_RESOURCE, or record whole CPUs (-a)",
+			(unsigned long long)wanted);
+	return error_hint(err, "it cannot be raised: %s", strerror(code));
 }
 
 size_t sys_page_size(void)

@@ -59,8 +59,11 @@ struct error *sys_kernel_config(const struct sys_roots *roots, char **text);
 
 size_t sys_page_size(void);
 
-/* As many descriptors as this process may have: many threads and CPUs take one each. */
-void sys_raise_fd_limit(void);
+/*
+ * Room for n more descriptors, beside some for other things: many threads and CPUs take one each.
+ * Raises the limit, above the hard one with CAP_SYS_RESOURCE. EMFILE: it cannot; `what` needs them.
+ */
+struct error *sys_want_fds(const struct sys_roots *roots, size_t n, const char *what);
 
 /* This process's effective capabilities: bit CAP_PERFMON and so on. */
 struct error *sys_capabilities(const struct sys_roots *roots, uint64_t *effective);

@@ -195,13 +195,30 @@ static struct error *open_event(struct recording *rec, struct event *event,
 	return NULL;
 }
 
+/* One fd for each event on each CPU, and of tasks for each thread on each CPU. */
+static struct error *want_fds(const struct recording *rec, size_t n_online)
+{
+	const size_t n_threads = rec->target.tids.n, n_cpus = rec->target.cpus.n;
+	const struct event *event;
+	size_t n = 0;
+
+	vec_for_each (event, &rec->events)
+		n += is_of_all_tasks(rec, event) ? n_online : n_threads * n_cpus;
+	_cleanup_free_ char *what =
+		rec->target.system_wide
+			? text_format("recording %zu events on %zu CPUs", (size_t)rec->events.n,
+				      n_cpus)
+			: text_format("recording %zu threads on %zu CPUs", n_threads, n_cpus);
+	return sys_want_fds(rec->roots, n, what ? what : "recording");
+}
+
 struct error *events_open(struct recording *rec)
 {
 	_cleanup_cpus_ struct sys_cpus online = {0};
 	struct event *event;
 
-	sys_raise_fd_limit();
 	TRY(sys_cpus_online(rec->roots, &online));
+	TRY(want_fds(rec, online.n));
 	vec_for_each (event, &rec->events)
 		TRY(open_event(rec, event, &online));
 	return NULL;

@@ -974,6 +974,47 @@ test_strangers_program() {
 	assert_who t.data 50 99
 }
 
+# Each thread needs several descriptors; a hard limit that cannot be raised is told before any is
+# opened.
+test_more_threads_than_descriptors() {
+	need
+	cat >threads.c <<-'END'
+		#include <fcntl.h>
+		#include <pthread.h>
+		#include <stdlib.h>
+		#include <unistd.h>
+		static void *wait_here(void *arg) { pause(); return arg; }
+		int main(int argc, char **argv)
+		{
+			pthread_attr_t attr;
+			pthread_t t;
+			pthread_attr_init(&attr);
+			pthread_attr_setstacksize(&attr, 65536);
+			for (int i = atoi(argv[1]); i > 1; i--)
+				if (pthread_create(&t, &attr, wait_here, 0)) return 1;
+			close(open("ready", O_CREAT | O_WRONLY, 0600));
+			return pause();
+		}
+	END
+	gcc -pthread -o threads threads.c || skip "gcc is not installed"
+	./threads 1000 &
+	local pid=$!
+	soon [ -e ready ]
+	# The soft limit is raised by itself.
+	(ulimit -Sn 100 && record -p $pid -e cpu-clock -o t.data -- true) || fail "the soft limit was not raised"
+	local needed=$((1000 * 2 * $(nproc) + 128))
+	set +e
+	setpriv --bounding-set -sys_resource --inh-caps -sys_resource bash -c "ulimit -n 500 &&
+		exec '$PERF_BPF' record -p $pid -e cpu-clock -o u.data" >out 2>err
+	local status=$?
+	set -e
+	kill $pid
+	assert_equal $status 1
+	assert_contains err "recording 1000 threads on $(nproc) CPUs needs $needed open files, but the limit is 500"
+	assert_contains err "ulimit -Hn $needed"
+	[ ! -e u.data ] || fail "a recording was begun"
+}
+
 # build_spin NAME: a program whose function of that name spins; all are of one layout
 build_spin() {
 	command -v gcc >/dev/null || skip "gcc is not installed"
