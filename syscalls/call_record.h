@@ -39,6 +39,7 @@ enum trace_record_flags {
 	TRACE_NO_EXIT =
 		1 << 1, /* exit, exit_group; the thread was killed; or tracing ended first */
 	TRACE_RESTARTED = 1 << 2, /* restart_syscall, or a call that the kernel began again */
+	TRACE_NO_PIECES = 1 << 3, /* those of the entry are lost */
 };
 
 struct trace_record {
@@ -140,10 +141,11 @@ struct trace_call {
 
 /* What was lost, in the order of the program's counters. */
 enum trace_loss_kind {
-	TRACE_LOST_RECORD, /* the ring had no room for it */
-	TRACE_LOST_ENTRY,  /* no memory for what the entry says: sent as TRACE_NO_ENTRY, or without
-			    * the pieces of the entry */
-	TRACE_LOST_ROW,	   /* no memory for a row of the sums by thread, or for an errno's */
+	TRACE_LOST_RECORD, /* the ring had no room for the call */
+	TRACE_LOST_THREAD, /* no memory for the thread's state: neither a record nor a sum */
+	TRACE_LOST_PIECES, /* no memory for the pieces of the entry: sent as TRACE_NO_PIECES */
+	TRACE_LOST_ROW,	   /* no memory for a row: a call that is missing in the sums */
+	TRACE_LOST_ERRNO,  /* no memory for an error: it is in the sums, but not by its number */
 	TRACE_LOST_KINDS,
 };
 

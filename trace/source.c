@@ -39,8 +39,7 @@ enum {
 	/* Records of one drain while tracing runs: the caller has other things to look after. */
 	MAX_DRAIN = 1 << 18,
 	/* The most; memory is taken as they are needed. */
-	THREAD_ROWS = 1 << 20,
-	CGROUP_ROWS = 1 << 20,
+	ROWS = 1 << 20, /* by thread or cgroup */
 	ERRNOS = 1 << 18,
 };
 
@@ -166,7 +165,7 @@ static struct error *set_config(struct trace_source *source, const struct trace_
 	source->by_events = is_preemptible();
 	log_debug(source->log, "trace: programs are attached to %s",
 		  source->by_events ? "perf events of tracepoints" : "raw tracepoints");
-	return has_task_storage(source);
+	return opts->max_states ? NULL : has_task_storage(source);
 }
 
 /* The table for the program: opts->calls, and which copies are read when. */
@@ -261,12 +260,15 @@ static bool sums_by(const struct trace_config *c, enum trace_sums_by by)
 	return c->summary && c->sums_by == by;
 }
 
-static struct error *configure(struct trace_source *source, uint32_t ring,
-			       const struct call_conditions *where)
+static struct error *configure(struct trace_source *source, const struct trace_source_opts *opts,
+			       uint32_t ring)
 {
 	const struct trace_config *c = &source->config;
+	const struct call_conditions *where = opts->where;
 	struct bpf_object *obj = source->obj;
 	uint32_t cpus = (uint32_t)libbpf_num_possible_cpus();
+	uint32_t max_rows = opts->max_rows ? opts->max_rows : ROWS;
+	uint32_t max_errnos = opts->max_rows ? opts->max_rows : ERRNOS;
 	bool copies = c->events && c->copies;
 	const struct {
 		const char *map;
@@ -277,9 +279,9 @@ static struct error *configure(struct trace_source *source, uint32_t ring,
 		{"stores", copies ? TRACE_STORES : 1},
 		{"free_stores", copies ? TRACE_STORES : 1},
 		{"rows", sums_by(c, TRACE_SUMS_TOTAL) ? (uint32_t)source->rows.n : 1},
-		{"thread_rows", sums_by(c, TRACE_SUMS_BY_THREAD) ? THREAD_ROWS : 1},
-		{"cgroup_rows", sums_by(c, TRACE_SUMS_BY_CGROUP) ? CGROUP_ROWS : 1},
-		{"errnos", c->summary ? ERRNOS : 1},
+		{"thread_rows", sums_by(c, TRACE_SUMS_BY_THREAD) ? max_rows : 1},
+		{"cgroup_rows", sums_by(c, TRACE_SUMS_BY_CGROUP) ? max_rows : 1},
+		{"errnos", c->summary ? max_errnos : 1},
 		{"wheres", c->where ? (uint32_t)where->n_wheres : 1},
 		{"patterns", c->where && where->n_patterns ? (uint32_t)where->n_patterns : 1},
 		{"where_inputs", c->where ? 2 * cpus : 1},
@@ -287,6 +289,8 @@ static struct error *configure(struct trace_source *source, uint32_t ring,
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
 		TRY(set_size(obj, sizes[i].map, sizes[i].entries));
+	if (opts->max_states)
+		TRY(set_size(obj, "states_by_task", opts->max_states));
 	leave_out(source);
 
 	struct bpf_map *map = bpf_object__find_map_by_name(obj, ".rodata.config");
@@ -393,7 +397,7 @@ static struct error *load(struct trace_source *source, const struct trace_source
 	TRY(set_config(source, opts, ring));
 	TRY(make_calls(source, opts, &calls));
 	TRY(object_open_mem(trace_object, trace_object_size, &open, opts->log, &source->obj));
-	TRY(configure(source, ring, opts->where));
+	TRY(configure(source, opts, ring));
 	TRY(object_load(source->obj));
 	TRY(fill_calls(source, calls));
 	TRY(fill_conditions(source, opts->where));
@@ -649,6 +653,26 @@ struct error *trace_source_drain(struct trace_source *source, trace_record_fn *f
 	return NULL;
 }
 
+/* Calls that still ran: the program counts the lost pieces of those that it sends. */
+static void lost_pieces_of_running(const struct trace_source *source, trace_loss_fn *fn, void *ctx)
+{
+	const struct trace_state *state;
+
+	vec_for_each (state, &source->running) {
+		const struct trace_loss loss = {
+			.kind = TRACE_LOST_PIECES,
+			.cpu = state->rec.cpu,
+			.abi = state->rec.abi,
+			.nr = state->rec.nr,
+			.n = 1,
+		};
+
+		if (source->config.events && (state->rec.flags & TRACE_NO_PIECES) &&
+		    running_wanted(source, state))
+			fn(ctx, &loss);
+	}
+}
+
 struct error *trace_source_losses(struct trace_source *source, trace_loss_fn *fn, void *ctx)
 {
 	int fd = trace_map_fd(source, "lost"), cpus = libbpf_num_possible_cpus();
@@ -674,5 +698,6 @@ struct error *trace_source_losses(struct trace_source *source, trace_loss_fn *fn
 					fn(ctx, &loss);
 			}
 	}
+	lost_pieces_of_running(source, fn, ctx);
 	return NULL;
 }

@@ -52,6 +52,9 @@ struct trace_source_opts {
 	bool events;	      /* records to the ring */
 	bool summary;	      /* sums, kept in the kernel */
 	enum trace_sums_by sums_by;
+	/* How much the program keeps; 0: a default. What has no room is lost, and counted. */
+	uint32_t max_rows;   /* of sums by thread or cgroup, and of errors */
+	uint32_t max_states; /* threads, whose states are in a hash then */
 };
 
 struct error *trace_source_new(const struct trace_source_opts *opts, struct trace_source **out);

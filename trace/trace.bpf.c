@@ -380,10 +380,12 @@ static __always_inline __u64 wake_flags(void)
 	return BPF_RB_FORCE_WAKEUP;
 }
 
-static __always_inline void send(void *rec, __u64 len, __u32 index)
+static __always_inline void send(struct trace_record *rec, __u64 len, __u32 index)
 {
 	if (bpf_ringbuf_output(&ring, rec, len, wake_flags()))
 		lose(index, TRACE_LOST_RECORD);
+	else if (rec->flags & TRACE_NO_PIECES)
+		lose(index, TRACE_LOST_PIECES);
 }
 
 static __always_inline struct trace_scratch *scratch_get(__u32 *where, __u32 exit)
@@ -538,7 +540,7 @@ static __always_inline void keep_copies(struct trace_state *state, const struct 
 
 		store = bpf_map_pop_elem(&free_stores, &at) ? 0 : bpf_map_lookup_elem(&stores, &at);
 		if (!store) {
-			lose(state->index, TRACE_LOST_ENTRY);
+			state->rec.flags |= TRACE_NO_PIECES;
 			return;
 		}
 		state->store = at + 1;
@@ -682,7 +684,9 @@ static __always_inline int enter(const struct pt_regs *regs, long id)
 			return 0;
 		state = state_add();
 		if (!state) {
-			lose(index, TRACE_LOST_ENTRY);
+			/* there may be memory at the exit, which counts it if not */
+			if (call->no_exit)
+				lose(index, TRACE_LOST_THREAD);
 			return 0;
 		}
 	} else if (!wanted_now()) {
@@ -761,8 +765,10 @@ static __always_inline int late(struct trace_state *state, const struct pt_regs 
 		return 0;
 	if (!state)
 		state = state_add();
-	if (!state)
-		return 0; /* counted at the entry, if there was one */
+	if (!state) {
+		lose(index, TRACE_LOST_THREAD);
+		return 0;
+	}
 	begin(state, call, regs, index, abi, (__u32)nr);
 	state->rec.flags = TRACE_NO_ENTRY;
 	state->rec.enter_ns = 0;

@@ -2,6 +2,7 @@
 #include "trace/trace_report.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "lib/base/clock.h"
@@ -52,24 +53,51 @@ struct error *trace_report_sums(const struct trace_run *run, const struct summar
 	return strbuf_failed(out) ? error_nomem() : NULL;
 }
 
-void trace_report_losses_json(const struct trace_stats *stats, struct strbuf *out)
+/* ---- losses ---- */
+
+static void add_name(const struct lost_calls *loss, struct strbuf *out)
+{
+	if (loss->name)
+		strbuf_adds(out, loss->name);
+	else
+		strbuf_addf(out, "syscall_%u", loss->nr);
+}
+
+static uint64_t lost_of(const struct trace_stats *stats, enum trace_loss_kind kind)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < stats->n_losses; i++)
+		if (stats->losses[i].kind == kind)
+			n += stats->losses[i].n;
+	return n;
+}
+
+/* By call and CPU. */
+static void add_losses_json(const struct trace_stats *stats, enum trace_loss_kind kind,
+			    const char *name, struct strbuf *out)
 {
 	struct json_writer w = json_writer_make(out);
+	_cleanup_strbuf_ struct strbuf call = STRBUF_INIT;
+	const uint64_t n = lost_of(stats, kind);
 
-	if (!stats->lost)
+	if (!n)
 		return;
 	jw_object(&w, NULL);
 	jw_text(&w, "type", "lost");
-	jw_u64(&w, "n", stats->lost);
+	jw_u64(&w, "n", n);
+	jw_text(&w, "kind", name);
 	jw_array(&w, "calls");
 	for (size_t i = 0; i < stats->n_losses; i++) {
 		const struct lost_calls *loss = &stats->losses[i];
 
+		if (loss->kind != kind)
+			continue;
+		strbuf_reset(&call);
+		add_name(loss, &call);
 		jw_object(&w, NULL);
-		if (loss->name)
-			jw_text(&w, "syscall", loss->name);
-		else
-			jw_textf(&w, "syscall", "syscall_%u", loss->nr);
+		jw_text(&w, "syscall", strbuf_str(&call));
+		jw_u64(&w, "cpu", loss->cpu);
 		jw_u64(&w, "n", loss->n);
 		jw_end(&w);
 	}
@@ -79,21 +107,73 @@ void trace_report_losses_json(const struct trace_stats *stats, struct strbuf *ou
 	strbuf_addch(out, '\n');
 }
 
-void trace_report_losses(const struct trace_stats *stats, struct strbuf *out)
+static const struct {
+	const char *json, *what, *why;
+} loss_kinds[TRACE_LOST_KINDS] = {
+	[TRACE_LOST_RECORD] = {"events", "events",
+			       "a larger ring (-m) or fewer calls (-e) may help"},
+	[TRACE_LOST_THREAD] = {"threads", "calls", "no memory for the state of their threads"},
+	[TRACE_LOST_PIECES] = {"arguments", "calls' strings and buffers",
+			       "too many calls with large arguments ran at the same time"},
+	[TRACE_LOST_ROW] = {"sums", "calls of the summary", "no memory for more rows"},
+	[TRACE_LOST_ERRNO] = {"errors", "errors of the error summary", "no memory for more rows"},
+};
+
+void trace_report_losses_json(const struct trace_stats *stats, struct strbuf *out)
 {
-	if (!stats->lost)
-		return;
-	strbuf_addf(out, "LOST %" PRIu64 " events", stats->lost);
-	for (size_t i = 0; i < stats->n_losses; i++) {
+	for (int kind = 0; kind < TRACE_LOST_KINDS; kind++)
+		add_losses_json(stats, kind, loss_kinds[kind].json, out);
+}
+
+static int compare_losses(const void *x, const void *y)
+{
+	const struct lost_calls *a = x, *b = y;
+
+	if (a->n != b->n)
+		return a->n > b->n ? -1 : 1;
+	return a->nr < b->nr ? -1 : a->nr > b->nr;
+}
+
+/* The calls that lost most come first; what CPUs lost is added up. */
+static void add_losses_by_call(const struct trace_stats *stats, enum trace_loss_kind kind,
+			       struct strbuf *out)
+{
+	struct lost_calls *calls = calloc(stats->n_losses + 1, sizeof(*calls));
+	size_t n = 0, at;
+
+	for (size_t i = 0; calls && i < stats->n_losses; i++) {
 		const struct lost_calls *loss = &stats->losses[i];
 
-		strbuf_addf(out, "%s%" PRIu64 " ", i ? ", " : ": ", loss->n);
-		if (loss->name)
-			strbuf_adds(out, loss->name);
+		if (loss->kind != kind)
+			continue;
+		for (at = 0; at < n; at++)
+			if (calls[at].nr == loss->nr && calls[at].abi == loss->abi)
+				break;
+		if (at == n)
+			calls[n++] = *loss;
 		else
-			strbuf_addf(out, "syscall_%u", loss->nr);
+			calls[at].n += loss->n;
 	}
-	strbuf_adds(out, "; a larger ring (-m) or fewer calls (-e) may help\n");
+	if (n)
+		qsort(calls, n, sizeof(*calls), compare_losses);
+	for (size_t i = 0; i < n; i++) {
+		strbuf_addf(out, "%s%" PRIu64 " ", i ? ", " : ": ", calls[i].n);
+		add_name(&calls[i], out);
+	}
+	free(calls);
+}
+
+void trace_report_losses(const struct trace_stats *stats, struct strbuf *out)
+{
+	for (int kind = 0; kind < TRACE_LOST_KINDS; kind++) {
+		const uint64_t n = lost_of(stats, kind);
+
+		if (!n)
+			continue;
+		strbuf_addf(out, "LOST %" PRIu64 " %s", n, loss_kinds[kind].what);
+		add_losses_by_call(stats, kind, out);
+		strbuf_addf(out, "; %s\n", loss_kinds[kind].why);
+	}
 }
 
 void trace_report_stats(const struct trace_stats *stats, struct strbuf *out)

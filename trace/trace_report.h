@@ -24,8 +24,8 @@ struct summary_opts {
 struct error *trace_report_sums(const struct trace_run *run, const struct summary_opts *opts,
 				struct strbuf *out);
 
-/* "LOST 12 events: 10 openat, 2 read; …", or the same as a line of JSON. Nothing was lost: adds
- * nothing. */
+/* A line for each kind of loss: "LOST 12 events: 10 openat, 2 read; …", or as JSON, also by CPU.
+ * Nothing was lost: adds nothing. */
 void trace_report_losses(const struct trace_stats *stats, struct strbuf *out);
 void trace_report_losses_json(const struct trace_stats *stats, struct strbuf *out);
 

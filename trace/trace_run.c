@@ -394,35 +394,27 @@ static struct error *on_delay(void *ctx, uint32_t events)
 
 /* ---- the end ---- */
 
-static int compare_losses(const void *x, const void *y)
-{
-	const struct lost_calls *a = x, *b = y;
-
-	if (a->n != b->n)
-		return a->n > b->n ? -1 : 1;
-	return a->nr < b->nr ? -1 : a->nr > b->nr;
-}
-
-/* Adds up what the CPUs lost, by call. */
 static void on_loss(void *ctx, const struct trace_loss *lost)
 {
 	struct trace_run *run = ctx;
 	struct lost_calls *loss;
 
-	run->lost += lost->n;
-	vec_for_each (loss, &run->losses)
-		if (loss->nr == lost->nr && loss->abi == lost->abi)
-			break;
-	if (loss == run->losses.v + run->losses.n) {
-		const struct call *call = call_by_nr(run->table, lost->abi, lost->nr);
-
-		loss = vec_push(&run->losses);
-		if (!loss) /* the sum is right; only the call is not named */
-			return;
-		*loss = (struct lost_calls){
-			.nr = lost->nr, .abi = lost->abi, .name = call ? call->name : NULL};
-	}
-	loss->n += lost->n;
+	if (run->opts.cpus && !sys_cpus_has(&run->cpus, lost->cpu))
+		return;
+	if (lost->kind == TRACE_LOST_RECORD || lost->kind == TRACE_LOST_THREAD)
+		run->lost += lost->n;
+	loss = vec_push(&run->losses);
+	if (!loss) /* no memory: run->lost is right, but the call is not named */
+		return;
+	const struct call *call = call_by_nr(run->table, lost->abi, lost->nr);
+	*loss = (struct lost_calls){
+		.kind = lost->kind,
+		.cpu = lost->cpu,
+		.abi = lost->abi,
+		.nr = lost->nr,
+		.name = call ? call->name : NULL,
+		.n = lost->n,
+	};
 }
 
 static struct error *finish(struct trace_run *run)
@@ -438,8 +430,6 @@ static struct error *finish(struct trace_run *run)
 		TRY(flush(run));
 	}
 	TRY(trace_source_losses(run->source, on_loss, run));
-	if (run->losses.n)
-		qsort(run->losses.v, run->losses.n, sizeof(*run->losses.v), compare_losses);
 	if (run->recording)
 		TRY(call_recording_finish(run->recording, run->lost));
 	return run->sums ? trace_source_sums(run->source, call_sums_add, call_sums_add_errno,

@@ -84,10 +84,12 @@ struct error *trace_run_map(const struct trace_run *run, const char *name, int *
 struct call_sums *trace_run_sums(const struct trace_run *run);
 bool trace_run_workload_status(const struct trace_run *run, int *status);
 
-/* Records that were lost, by call, the largest first. */
+/* What a call lost on a CPU. */
 struct lost_calls {
-	uint32_t nr;
+	enum trace_loss_kind kind;
+	uint32_t cpu;
 	enum trace_abi abi;
+	uint32_t nr;
 	const char *name; /* NULL: the number has no name */
 	uint64_t n;
 };
@@ -96,8 +98,8 @@ struct trace_stats {
 	uint64_t lines; /* calls that were printed or written */
 	uint64_t records, record_bytes, drains;
 	uint64_t fds_from_records, fds_from_proc;
-	uint64_t file_bytes; /* of the perf.data file */
-	uint64_t lost;
+	uint64_t file_bytes;		 /* of the perf.data file */
+	uint64_t lost;			 /* calls that were neither printed nor written */
 	const struct lost_calls *losses; /* the run's */
 	size_t n_losses;
 };

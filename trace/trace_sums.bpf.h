@@ -159,7 +159,7 @@ static __always_inline void count_errno(const struct trace_state *state,
 	if (n)
 		__sync_fetch_and_add(n, 1);
 	else
-		lose(state->index, TRACE_LOST_ROW);
+		lose(state->index, TRACE_LOST_ERRNO);
 }
 
 /* err: 0 for a call that succeeded */

@@ -162,7 +162,13 @@ test_losses_are_exact() {
 	"$PERF_BPF" trace -m 16K --json -e getpriority -- sh lossy.sh >lines 2>err || fail "$(cat err)"
 	assert_contains err "LOST "
 	shown=$(grep -c '"type":"call"' lines)
-	lost=$(sed -n 's/^{"type":"lost","n":\([0-9]*\),.*"syscall":"getpriority","n":\1}\]}$/\1/p' lines)
+	lost=$(python3 -c 'import json, sys
+for line in map(json.loads, open("lines")):
+    if line.get("type") == "lost" and line["kind"] == "events":
+        assert {c["syscall"] for c in line["calls"]} == {"getpriority"}
+        assert sum(c["n"] for c in line["calls"]) == line["n"]
+        assert len({c["cpu"] for c in line["calls"]}) == len(line["calls"])
+        print(line["n"])')
 	assert_equal $((shown + ${lost:-0})) 20000
 }
 

@@ -166,7 +166,39 @@ test_what_a_full_ring_loses_is_counted_by_call() {
 		assert_equal $(($(lines "^call $which") + $(field n "^lost kind=0 .* $which"))) 5000
 		[ "$(field n "^lost kind=0 .* $which")" -gt 4000 ] || fail "little of $which is lost"
 	done
-	is 0 '^lost kind=[12]'
+	is 0 '^lost kind=[1234]'
+}
+
+test_threads_without_memory_for_their_state() {
+	trace $PPID_ -q -H 3 -- "$WORK" threads 8 100000
+	[ "$(field n '^lost kind=1 .* nr=110 ')" -gt 0 ] || fail "every thread had a state"
+	is 0 '^lost kind=[234]'
+	assert_equal $(($(field n '^records') + $(field n '^lost'))) 800000
+	trace $PPID_ -S -H 3 -- "$WORK" threads 8 100000
+	assert_equal $(($(field calls '^sum') + $(field unfinished '^sum') + $(field n '^lost kind=1'))) 800000
+}
+
+# 512 calls can keep large arguments at a time.
+test_arguments_without_memory() {
+	trace $WRITE -s 1000 -- "$WORK" blocked 520
+	is 520 '^call abi=0 nr=1 .* ret=1000 '
+	is 8 '^call abi=0 nr=1 flags=8 .* args=[0-9a-f]+,[0-9a-f]+,3e8$'
+	is 512 '^call abi=0 nr=1 flags=0 .* piece=1,0,0,0,0,0,1000:'
+	assert_equal "$(field n '^lost kind=2 .* nr=1 ')" 8
+	is 0 '^lost kind=[0134]'
+}
+
+test_rows_without_memory() {
+	trace $PPID_ -S -T -M 3 -- "$WORK" threads 5 300
+	is 3 '^sum .* calls=300 '
+	assert_equal "$(field n '^lost kind=3 .* nr=110 ')" 600
+	is 0 '^lost kind=[0124]'
+	# the errors of openat or of close have no row, but their calls are in the sums
+	trace $OPENAT -c 0/3/1 -S -M 1 -- "$WORK" calls 50
+	is 1 '^errno '
+	is 0 '^lost kind=[0123]'
+	assert_equal $(($(field n '^errno') + $(field n '^lost kind=4'))) "$(field errors '^sum')"
+	[ "$(field n '^lost kind=4')" -ge 50 ] || fail "no error is lost"
 }
 
 test_sums_need_no_ring() {

@@ -9,6 +9,7 @@
  *	-x PID leaves a process out
  *	-p PID -t TID -u UID -g CGROUP -n (no children) -f (failed) -m MIN_NS
  *	-s STRING_SIZE -r RING_BYTES -S (sums, no records) -T (by thread) -q (count the records)
+ *	-M ROWS (sums by thread, errors) -H THREADS (states in a hash)
  *	-w     does not read the ring until the command has ended
  *	-e     ends when the command has closed its standard output, not when it ends
  */
@@ -26,7 +27,7 @@
 #include "trace/source.h"
 
 static struct trace_call calls[TRACE_ABIS * TRACE_NRS];
-static uint64_t n_records, n_by_flags[8];
+static uint64_t n_records, n_by_flags[16];
 static bool quiet;
 
 static void die(struct error *err)
@@ -97,7 +98,7 @@ static struct error *print_record(void *ctx, const struct trace_record *rec)
 	const uint8_t *at = (const uint8_t *)&rec->args[rec->n_args];
 
 	n_records++;
-	n_by_flags[rec->flags & 7]++;
+	n_by_flags[rec->flags & 15]++;
 	if (quiet)
 		return NULL;
 	printf("call abi=%u nr=%u flags=%u pid=%u tid=%u comm=%.16s ret=%" PRId64 " ns=%" PRIu64
@@ -189,7 +190,7 @@ int main(int argc, char **argv)
 	opts.tids = tids;
 	opts.uids = uids;
 	opts.exclude = excluded;
-	while ((c = getopt(argc, argv, "+c:ax:p:t:u:g:nfm:s:r:STqwe")) != -1) {
+	while ((c = getopt(argc, argv, "+c:ax:p:t:u:g:nfm:s:r:STqweM:H:")) != -1) {
 		switch (c) {
 		case 'c':
 			add_call(optarg);
@@ -233,6 +234,12 @@ int main(int argc, char **argv)
 			break;
 		case 'T':
 			opts.summary = true, opts.sums_by = TRACE_SUMS_BY_THREAD;
+			break;
+		case 'M':
+			opts.max_rows = (uint32_t)atoi(optarg);
+			break;
+		case 'H':
+			opts.max_states = (uint32_t)atoi(optarg);
 			break;
 		case 'q':
 			quiet = true;

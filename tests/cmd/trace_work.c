@@ -16,9 +16,12 @@
  *	trace_work fault FILE		openat with a name in a page of FILE that is not in memory
  *	trace_work restart		a read that a signal interrupts and that begins again
  *	trace_work inside		is in a read when "ready" is printed; ends in pause()
+ *	trace_work blocked T		T threads, each inside of a write of 1000 bytes to a full
+ *					pipe, before the pipe is read
  *	trace_work bench NAME N		N calls of NAME: getppid, openat, write; prints the ns of
  *					each, as time and as CPU time
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -268,6 +271,66 @@ static int inside(void)
 	return 0;
 }
 
+static int full_pipe[2];
+
+static void *write_pipe(void *arg)
+{
+	static const char text[1000];
+
+	return write(full_pipe[1], text, sizeof(text)) == sizeof(text) ? NULL : "failed";
+}
+
+/* Whether so many threads sleep, besides the one that asks. */
+static int threads_sleep(long n)
+{
+	DIR *dir = opendir("/proc/self/task");
+	const struct dirent *entry;
+	char path[300], state;
+
+	while (dir && (entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/self/task/%s/stat", entry->d_name);
+		FILE *f = fopen(path, "r");
+
+		if (f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1)
+			n -= state == 'S';
+		if (f)
+			fclose(f);
+	}
+	closedir(dir);
+	return !n;
+}
+
+/* The only calls of write are those of the threads. */
+static int blocked(long t)
+{
+	static char text[4096];
+	struct iovec page = {text, sizeof(text)};
+	long left = t * 1000;
+	pthread_t id;
+
+	if (pipe2(full_pipe, O_NONBLOCK))
+		return 1;
+	while (writev(full_pipe[1], &page, 1) > 0)
+		left += sizeof(text);
+	fcntl(full_pipe[0], F_SETFL, 0);
+	fcntl(full_pipe[1], F_SETFL, 0);
+	for (long i = 0; i < t; i++) {
+		if (pthread_create(&id, NULL, write_pipe, NULL))
+			return 1;
+		pthread_detach(id);
+	}
+	while (!threads_sleep(t))
+		usleep(10000);
+	while (left > 0) {
+		ssize_t n = readv(full_pipe[0], &page, 1);
+
+		if (n <= 0)
+			return 1;
+		left -= n;
+	}
+	return 0;
+}
+
 static double between(struct timespec from, struct timespec to)
 {
 	return (double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec);
@@ -323,6 +386,8 @@ int main(int argc, char **argv)
 		return restart();
 	if (!strcmp(what, "inside"))
 		return inside();
+	if (!strcmp(what, "blocked"))
+		return blocked(number(arg));
 	if (!strcmp(what, "bench") && argc > 3)
 		return bench(arg, number(argv[3]));
 	return 2;

@@ -11,6 +11,7 @@
 #include "trace/call_lines.h"
 #include "trace/call_sums.h"
 #include "trace/fd_names.h"
+#include "trace/trace_report.h"
 
 static void ok(struct error *err)
 {
@@ -402,6 +403,51 @@ static int teardown(void **state)
 	return 0;
 }
 
+static void test_each_kind_of_loss_has_its_line(void **state)
+{
+	const struct lost_calls losses[] = {
+		{TRACE_LOST_RECORD, 0, TRACE_ABI_NATIVE, 0, "read", 2},
+		{TRACE_LOST_RECORD, 0, TRACE_ABI_NATIVE, 257, "openat", 4},
+		{TRACE_LOST_RECORD, 1, TRACE_ABI_NATIVE, 257, "openat", 6},
+		{TRACE_LOST_THREAD, 1, TRACE_ABI_NATIVE, 999, NULL, 3},
+		{TRACE_LOST_PIECES, 0, TRACE_ABI_NATIVE, 1, "write", 5},
+		{TRACE_LOST_ROW, 0, TRACE_ABI_NATIVE, 0, "read", 7},
+		{TRACE_LOST_ERRNO, 0, TRACE_ABI_NATIVE, 0, "read", 8},
+	};
+	const struct trace_stats stats = {.losses = losses, .n_losses = ARRAY_SIZE(losses)};
+	const struct trace_stats none = {.lost = 0};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	trace_report_losses(&none, &out);
+	trace_report_losses_json(&none, &out);
+	assert_int_equal(out.len, 0);
+	trace_report_losses(&stats, &out);
+	assert_string_equal(
+		strbuf_str(&out),
+		"LOST 12 events: 10 openat, 2 read; a larger ring (-m) or fewer calls (-e) may "
+		"help\n"
+		"LOST 3 calls: 3 syscall_999; no memory for the state of their threads\n"
+		"LOST 5 calls' strings and buffers: 5 write; too many calls with large arguments "
+		"ran at the same time\n"
+		"LOST 7 calls of the summary: 7 read; no memory for more rows\n"
+		"LOST 8 errors of the error summary: 8 read; no memory for more rows\n");
+	strbuf_reset(&out);
+	trace_report_losses_json(&stats, &out);
+	assert_string_equal(strbuf_str(&out),
+			    "{\"type\":\"lost\",\"n\":12,\"kind\":\"events\",\"calls\":["
+			    "{\"syscall\":\"read\",\"cpu\":0,\"n\":2},"
+			    "{\"syscall\":\"openat\",\"cpu\":0,\"n\":4},"
+			    "{\"syscall\":\"openat\",\"cpu\":1,\"n\":6}]}\n"
+			    "{\"type\":\"lost\",\"n\":3,\"kind\":\"threads\",\"calls\":["
+			    "{\"syscall\":\"syscall_999\",\"cpu\":1,\"n\":3}]}\n"
+			    "{\"type\":\"lost\",\"n\":5,\"kind\":\"arguments\",\"calls\":["
+			    "{\"syscall\":\"write\",\"cpu\":0,\"n\":5}]}\n"
+			    "{\"type\":\"lost\",\"n\":7,\"kind\":\"sums\",\"calls\":["
+			    "{\"syscall\":\"read\",\"cpu\":0,\"n\":7}]}\n"
+			    "{\"type\":\"lost\",\"n\":8,\"kind\":\"errors\",\"calls\":["
+			    "{\"syscall\":\"read\",\"cpu\":0,\"n\":8}]}\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -411,6 +457,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_fd_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_fd_names_of_many, setup, teardown),
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_each_kind_of_loss_has_its_line),
 		cmocka_unit_test_setup_teardown(test_bystanders, setup, teardown),
 	};
 
