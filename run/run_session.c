@@ -585,6 +585,11 @@ struct error *run_watch(struct run *run, int fd, loop_fn *fn, void *ctx)
 	return loop_watch(run->loop, fd, fn, ctx);
 }
 
+void run_unwatch(struct run *run, int fd)
+{
+	loop_unwatch(run->loop, fd);
+}
+
 void run_stop(struct run *run)
 {
 	loop_end(run->loop);

@@ -89,6 +89,7 @@ size_t run_n_detached(const struct run *run);
 
 /* A descriptor that run_loop() waits for as well; see loop_watch(). */
 struct error *run_watch(struct run *run, int fd, loop_fn *fn, void *ctx);
+void run_unwatch(struct run *run, int fd);
 
 /*
  * For what watches: a look of its own at the maps, which is no part of those

@@ -198,6 +198,13 @@ int server_fd(const struct server *server)
 	return server->epoll_fd;
 }
 
+void server_fds(const struct server *server, int fds[SERVER_FDS])
+{
+	fds[0] = server->epoll_fd;
+	fds[1] = server->listen_fd;
+	fds[2] = server->timer_fd;
+}
+
 const char *server_address(const struct server *server)
 {
 	return server->address;

@@ -30,6 +30,12 @@ DEFINE_FREEP(struct server, server_free)
 /* To poll for reading. */
 int server_fd(const struct server *server);
 
+/* The descriptors that it needs before it has a connection. */
+enum {
+	SERVER_FDS = 3,
+};
+void server_fds(const struct server *server, int fds[SERVER_FDS]);
+
 /* Where it listens: "127.0.0.1:9435". */
 const char *server_address(const struct server *server);
 

@@ -40,7 +40,8 @@ enum confine_calls {
 	CONFINE_BPF = 1 << 3,	 /* maps and programs that are loaded, events that are open */
 	CONFINE_ATTACH = 1 << 4, /* open perf events; attach to them what is loaded */
 	CONFINE_SERVE = 1 << 5,	 /* accept and answer connections; no new sockets */
-	CONFINE_AGAIN = 1 << 6,	 /* confine() again */
+	CONFINE_PASS = 1 << 6,	 /* pass memory to a connected process */
+	CONFINE_AGAIN = 1 << 7,	 /* confine() again */
 };
 
 #define CONFINE_CAP(name) (1ULL << (name))

@@ -9,20 +9,22 @@
 #include <cmocka.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
 
-#include "serve/server.h"
+#include "lib/sys/confine.h"
+#include "serve/server_process.h"
 
 enum {
 	LONG = 100000,	   /* ms: a deadline that no test waits for */
 	BODY = 300 * 1024, /* more than sockets' buffers take at once */
 };
 
-static struct error *answer(void *ctx, const struct http_request *request,
-			    struct server_answer *answer)
+static struct error *make_answer(void *ctx, const struct http_request *request,
+				 struct server_answer *answer)
 {
 	unsigned *asked = ctx;
 
@@ -56,7 +58,7 @@ static void work(struct server *server, unsigned *asked, int ms)
 	struct pollfd fd = {.fd = server_fd(server), .events = POLLIN};
 
 	while (poll(&fd, 1, ms) > 0)
-		assert_null(server_work(server, answer, asked));
+		assert_null(server_work(server, make_answer, asked));
 }
 
 /* All that the server says until it closes. */
@@ -71,7 +73,7 @@ static char *hear(struct server *server, int fd, unsigned *asked)
 
 		assert_true(poll(fds, 2, 60000) > 0);
 		if (fds[0].revents)
-			assert_null(server_work(server, answer, asked));
+			assert_null(server_work(server, make_answer, asked));
 		if (!fds[1].revents)
 			continue;
 		ssize_t n = recv(fd, text, sizeof(text), 0);
@@ -230,6 +232,129 @@ static void test_addresses(void **state)
 	       "HTTP/1.1 200 OK\r\n" TEXT "Content-Length: 1\r\n" CLOSE);
 }
 
+/* ---- the server in a process of its own ---- */
+
+/* /X asks for X. */
+static uint8_t choose(const struct http_request *request)
+{
+	return request->path_len > 1 ? (uint8_t)request->path[1] : 0;
+}
+
+/* ctx: how often it was asked */
+static struct error *make(void *ctx, uint8_t number, struct server_answer *answer)
+{
+	char path[] = {'/', (char)number};
+	const struct http_request request = {.path = path, .path_len = sizeof(path)};
+
+	answer->type = "text/x-made";
+	return make_answer(ctx, &request, answer);
+}
+
+static struct error *confine_server(void *ctx)
+{
+	const struct confine_opts opts = {.calls = CONFINE_SERVE, .landlock = true};
+	struct confined done;
+
+	return confine(&opts, &done);
+}
+
+/* What a client gets for a request, while the process is given its answers. */
+static char *hear_process(struct server_process *process, int fd, unsigned *asked)
+{
+	struct strbuf all = STRBUF_INIT;
+	char text[4096];
+
+	for (ssize_t n = 1; n > 0;) {
+		struct pollfd fds[] = {{.fd = server_process_fd(process), .events = POLLIN},
+				       {.fd = fd, .events = POLLIN}};
+		bool ended = false;
+
+		assert_true(poll(fds, 2, 60000) > 0);
+		if (fds[0].revents)
+			assert_null(server_process_work(process, make, asked, &ended));
+		assert_false(ended);
+		if (!fds[1].revents)
+			continue;
+		n = recv(fd, text, sizeof(text), 0);
+		if (n > 0)
+			strbuf_add(&all, text, (size_t)n);
+	}
+	close(fd);
+	return strbuf_steal(&all);
+}
+
+static struct server_process *begin_process(int *first, int *second)
+{
+	struct server_process *process = NULL;
+	struct server *server;
+
+	assert_null(server_new("127.0.0.1:0", LONG, &server));
+	*first = client(server);
+	*second = client(server);
+	const struct server_process_opts opts = {
+		.server = server, .choose = choose, .confine = confine_server};
+	assert_null(server_process_new(&opts, &process));
+	return process;
+}
+
+static void test_a_process_of_its_own(void **state)
+{
+	_cleanup_(server_process_freep) struct server_process *process = NULL;
+	unsigned asked = 0;
+	int fd, large_fd;
+
+	process = begin_process(&fd, &large_fd);
+	say(fd, "GET /a HTTP/1.1\r\n\r\n");
+	char *got = hear_process(process, fd, &asked);
+	assert_string_equal(got, "HTTP/1.1 200 OK\r\nContent-Type: text/x-made\r\n"
+				 "Content-Length: 1\r\n" CLOSE "1");
+	free(got);
+	/* more than a message between the two could hold */
+	say(large_fd, "GET /large HTTP/1.1\r\n\r\n");
+	got = hear_process(process, large_fd, &asked);
+	assert_true(strlen(got) > BODY);
+	assert_string_equal(got + strlen(got) - 3, "xxx");
+	free(got);
+	assert_int_equal(asked, 2);
+}
+
+/* The process that was forked last: the only child. */
+static pid_t child_pid(void)
+{
+	char path[64], text[32] = "";
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", getpid());
+	FILE *f = fopen(path, "re");
+	if (!f || !fgets(text, sizeof(text), f))
+		text[0] = 0;
+	if (f)
+		fclose(f);
+	return atoi(text);
+}
+
+static void test_its_end_is_noticed(void **state)
+{
+	_cleanup_(server_process_freep) struct server_process *process = NULL;
+	unsigned asked = 0;
+	bool ended = false;
+	int fd, other;
+
+	process = begin_process(&fd, &other);
+	const pid_t pid = child_pid();
+	if (!pid) {
+		print_message("# the kernel does not list children (CONFIG_PROC_CHILDREN)\n");
+		skip();
+	}
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	struct pollfd poll_fd = {.fd = server_process_fd(process), .events = POLLIN};
+	assert_int_equal(poll(&poll_fd, 1, 60000), 1);
+	assert_null(server_process_work(process, make, &asked, &ended));
+	assert_true(ended);
+	assert_int_equal(asked, 0);
+	close(fd);
+	close(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +363,8 @@ int main(void)
 		cmocka_unit_test(test_the_slow_hold_nobody_up),
 		cmocka_unit_test(test_the_late_are_closed),
 		cmocka_unit_test(test_addresses),
+		cmocka_unit_test(test_a_process_of_its_own),
+		cmocka_unit_test(test_its_end_is_noticed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
