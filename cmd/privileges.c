@@ -93,13 +93,19 @@ static struct error *confine_and_log(const struct confine_opts *opts, const char
 	return NULL;
 }
 
+static struct error *find_outputs(const char *const *outputs, size_t n, struct writable *w)
+{
+	for (size_t i = 0; i < n; i++)
+		if (outputs[i])
+			TRY(add_output(w, outputs[i]));
+	return NULL;
+}
+
 struct error *privileges_of_reader(const char *const *outputs, size_t n, const struct log *log)
 {
 	_cleanup_(writable_deinit) struct writable w = {0};
 
-	for (size_t i = 0; i < n; i++)
-		if (outputs[i])
-			TRY(add_output(&w, outputs[i]));
+	TRY(find_outputs(outputs, n, &w));
 	const struct confine_opts opts = {
 		.keep = READER_CAPS | w.caps,
 		.calls = CONFINE_READ | (w.fds.n ? CONFINE_WRITE : 0),
@@ -108,6 +114,26 @@ struct error *privileges_of_reader(const char *const *outputs, size_t n, const s
 		.n_write_fds = w.fds.n,
 	};
 	return confine_and_log(&opts, "before the recording is opened", log);
+}
+
+struct error *privileges_of_run(const char *const *outputs, size_t n, const struct log *log)
+{
+	_cleanup_(writable_deinit) struct writable w = {0};
+
+	TRY(find_outputs(outputs, n, &w));
+	const struct confine_opts opts = {
+		.keep = LIVE_CAPS | CONFINE_CAP(CAP_BPF) | w.caps,
+		.calls = CONFINE_READ | CONFINE_WAIT | CONFINE_BPF | CONFINE_PASS |
+			 (w.fds.n ? CONFINE_WRITE : 0),
+	};
+	return confine_and_log(&opts, "when the programs are attached", log);
+}
+
+struct error *privileges_of_server(const struct log *log)
+{
+	const struct confine_opts opts = {.calls = CONFINE_SERVE, .landlock = true};
+
+	return confine_and_log(&opts, "by the process that serves --openmetrics", log);
 }
 
 /* The folder, or the first one above it that is there: new ones get its owner's rights. */

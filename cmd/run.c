@@ -13,6 +13,7 @@
 #include "cmd/options.h"
 #include "cmd/config.h"
 #include "cmd/job.h"
+#include "cmd/privileges.h"
 #include "cmd/run_output.h"
 #include "cmd/run_list.h"
 #include "lib/base/vec.h"
@@ -300,6 +301,13 @@ static int split_command(int argc, char **argv, char ***command)
 	return argc;
 }
 
+static struct error *drop_privileges(const struct run_args *args)
+{
+	const char *const outputs[] = {args->output.export.html, args->output.export.pprof};
+
+	return privileges_of_run(outputs, ARRAY_SIZE(outputs), args->opts.log);
+}
+
 int cmd_run(int argc, char **argv)
 {
 	struct run_args args = {0};
@@ -368,6 +376,8 @@ int cmd_run(int argc, char **argv)
 		print_begun(&args);
 	if (!err)
 		err = run_output_begin(output, run);
+	if (!err)
+		err = drop_privileges(&args);
 	if (!err)
 		err = run_loop(run, run_output_show, output);
 	if (err) {

@@ -14,8 +14,9 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/privileges.h"
 #include "cmd/run_live.h"
-#include "serve/server.h"
+#include "serve/server_process.h"
 #include "show/openmetrics.h"
 #include "show/text_tables.h"
 
@@ -115,7 +116,7 @@ struct run_output {
 	struct utsname host;
 	const struct log *log;
 	bool closed; /* nobody reads standard output any more */
-	struct server *server;
+	struct server_process *server;
 	struct collect_opts collect; /* of a scrape */
 	struct run *run;	     /* once it begins */
 };
@@ -167,52 +168,94 @@ static struct error *write_page(struct run_output *output, const struct results 
 	return export_html(&output->opts->export, results, &about, &output->page_events);
 }
 
-/* server_answer_fn */
-static struct error *answer_scrape(void *ctx, const struct http_request *request,
-				   struct server_answer *answer)
+/* Answers to requests. */
+enum page {
+	PAGE_NONE,
+	PAGE_HINT,
+	PAGE_PROMETHEUS,
+	PAGE_OPENMETRICS,
+};
+
+/* server_choose_fn */
+static uint8_t choose_page(const struct http_request *request)
+{
+	bool named, old_named;
+
+	if (request->path_len == 1)
+		return PAGE_HINT;
+	if (request->path_len != strlen("/metrics") ||
+	    memcmp(request->path, "/metrics", request->path_len))
+		return PAGE_NONE;
+	const unsigned wants = http_wants(request, "application/openmetrics-text", &named);
+	return named && wants && wants >= http_wants(request, "text/plain", &old_named)
+		       ? PAGE_OPENMETRICS
+		       : PAGE_PROMETHEUS;
+}
+
+/* server_make_fn */
+static struct error *make_page(void *ctx, uint8_t page, struct server_answer *answer)
 {
 	struct run_output *output = ctx;
 	_cleanup_results_ struct results results = {0};
-	bool named, old_named;
-	unsigned wants = http_wants(request, "application/openmetrics-text", &named);
-	bool is_new = named && wants && wants >= http_wants(request, "text/plain", &old_named);
-	enum openmetrics_format format = is_new ? OPENMETRICS_1_0 : PROMETHEUS_0_0_4;
-	const struct strbuf path = {.str = (char *)request->path, .len = request->path_len};
+	const enum openmetrics_format format =
+		page == PAGE_OPENMETRICS ? OPENMETRICS_1_0 : PROMETHEUS_0_0_4;
 
-	if (path.len == 1) {
+	switch (page) {
+	case PAGE_HINT:
 		strbuf_adds(&answer->body, "perf-bpf run: the maps are at /metrics\n");
 		return NULL;
+	case PAGE_PROMETHEUS:
+	case PAGE_OPENMETRICS:
+		TRY(run_look(output->run, &output->collect, &results));
+		results_openmetrics(&results, format, &answer->body);
+		answer->type = openmetrics_type(format);
+		return strbuf_failed(&answer->body) ? error_nomem() : NULL;
 	}
-	if (path.len != strlen("/metrics") || memcmp(path.str, "/metrics", path.len)) {
-		answer->status = 404;
-		strbuf_adds(&answer->body, "The only page is /metrics.\n");
-		return NULL;
-	}
-	TRY(run_look(output->run, &output->collect, &results));
-	results_openmetrics(&results, format, &answer->body);
-	answer->type = openmetrics_type(format);
-	return strbuf_failed(&answer->body) ? error_nomem() : NULL;
+	answer->status = 404;
+	strbuf_adds(&answer->body, "The only page is /metrics.\n");
+	return NULL;
 }
 
 /* loop_fn */
 static struct error *serve(void *ctx, uint32_t events)
 {
 	struct run_output *output = ctx;
+	bool ended;
 
-	return server_work(output->server, answer_scrape, output);
+	TRY(server_process_work(output->server, make_page, output, &ended));
+	if (ended) {
+		log_warn(output->log, "--openmetrics: the process of the server has ended");
+		run_unwatch(output->run, server_process_fd(output->server));
+	}
+	return NULL;
 }
 
-/* The port is taken before anything is loaded. */
+/* Of server_process_opts. */
+static struct error *confine_server(void *ctx)
+{
+	return privileges_of_server(ctx);
+}
+
+/* The port is taken, and the server's process forked, before anything is loaded. */
 static struct error *serve_new(struct run_output *output, const struct run_opts *run)
 {
-	TRY(error_at(server_new(output->opts->openmetrics, SCRAPE_MS, &output->server),
-		     "--openmetrics"));
+	struct server *server;
+
+	TRY(error_at(server_new(output->opts->openmetrics, SCRAPE_MS, &server), "--openmetrics"));
+	const struct server_process_opts opts = {
+		.server = server,
+		.choose = choose_page,
+		.confine = confine_server,
+		.confine_ctx = (void *)run->log,
+	};
+	_cleanup_free_ char *address = strdup(server_address(server));
+	TRY(error_at(server_process_new(&opts, &output->server), "--openmetrics"));
 	output->collect = run->collect;
 	output->collect.delta = false;
 	output->collect.totals = true;
 	if (run->log)
 		fprintf(stderr, "perf-bpf: metrics are at http://%s/metrics\n",
-			server_address(output->server));
+			address ? address : output->opts->openmetrics);
 	return NULL;
 }
 
@@ -275,7 +318,7 @@ void run_output_free(struct run_output *output)
 	text_events_deinit(&output->events);
 	html_events_deinit(&output->page_events);
 	live_free(output->live);
-	server_free(output->server);
+	server_process_free(output->server);
 	free(output->title);
 	free(output->command);
 	free(output);
@@ -299,7 +342,7 @@ struct error *run_output_begin(struct run_output *output, struct run *run)
 {
 	output->run = run;
 	if (output->server)
-		TRY(run_watch(run, server_fd(output->server), serve, output));
+		TRY(run_watch(run, server_process_fd(output->server), serve, output));
 	return output->live ? live_begin(output->live, run) : NULL;
 }
 

@@ -131,10 +131,43 @@ at_its_end() {
 	[ "$(status "$1" Seccomp_filters)" = 2 ]
 }
 
+test_run_keeps_what_looking_needs() {
+	need_seccomp
+	"$PERF_BPF" run -q syscount >/dev/null 2>err &
+	pid=$!
+	soon is_confined $pid
+	assert_sets $pid "$(expected $DAC_READ_SEARCH $KILL $SYS_PTRACE $SYSLOG $BPF)"
+	kill -INT $pid
+	wait $pid || fail "run ended with $?: $(cat err)"
+}
+
+# Requests are read by a process that has nothing: no capabilities, and no descriptors of ours.
+test_the_metrics_server_has_no_privileges() {
+	need_seccomp
+	"$PERF_BPF" run syscount --openmetrics 127.0.0.1:0 --html page.html >/dev/null 2>err &
+	pid=$!
+	soon is_confined $pid
+	local server
+	server=$(pgrep -P $pid)
+	is_confined "$server" || fail "the server is not confined"
+	assert_sets "$server" 0000000000000000
+	! readlink /proc/$server/fd/* | grep -vE '^(/dev/null|socket:|anon_inode:\[(eventpoll|timerfd)\]$)' ||
+		fail "the server has more open than it needs"
+	python3 -c 'import sys, urllib.request; sys.stdout.write(urllib.request.urlopen(sys.argv[1]).read().decode())' \
+		"$(grep -o 'http://.*' err)" >metrics
+	assert_contains metrics perf_bpf_syscount
+	kill -INT $pid
+	wait $pid || fail "run ended with $?: $(cat err)"
+	[ ! -e /proc/$server ] || fail "the server did not end"
+	assert_contains page.html '</html>'
+}
+
 test_the_workload_keeps_everything() {
 	own_privileges self >wanted
 	expect_status 0 "$PERF_BPF" record -o perf.data -e task-clock -- grep -E '^(Cap|NoNewPrivs|Seccomp)' /proc/self/status
 	diff wanted out || fail "the workload of record has lost something"
+	expect_status 0 "$PERF_BPF" run -q syscount --json -- grep -E '^(Cap|NoNewPrivs|Seccomp)' /proc/self/status
+	grep -v '^{' out | diff wanted - || fail "the workload of run has lost something"
 }
 
 record() {
