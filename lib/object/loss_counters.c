@@ -32,7 +32,9 @@
  * What must never happen is a number that is too small and looks complete. A map
  * is incomplete when a program that uses it cannot be analyzed, is refused with
  * the counting code, or calls helpers with maps that are not known before it
- * runs; and when other processes can write to it.
+ * runs; and when other processes can write to it. A helper of a later kernel may fill
+ * the maps that it gets: their losses are not complete, or those of no map if it may
+ * get one that is not known.
  */
 #include "lib/object/loss_counters.h"
 
@@ -105,12 +107,31 @@ static size_t map_of_fd(const struct bpf_object *obj, int fd)
 	return i;
 }
 
+/* What a helper does of which we only know the number. */
+static void see_unknown_helper(struct loss_counters *losses, const struct bpf_object *obj,
+			       const struct flow_value *regs)
+{
+	bool any = false;
+
+	for (unsigned reg = 1; reg <= 5; reg++) {
+		if (regs[reg].kind != FLOW_MAP)
+			continue;
+		losses->incomplete[map_of_fd(obj, regs[reg].map)] = true;
+		any = true;
+	}
+	if (!any)
+		losses->incomplete[losses->n_maps] = true;
+}
+
 static struct error *see_call(void *ctx, size_t insn, const struct flow_value *regs)
 {
 	struct call_search *s = ctx;
 	unsigned reg;
-	const enum failure_test test = test_of(s->prog->insns[insn].imm, &reg);
+	const int32_t helper = s->prog->insns[insn].imm;
+	const enum failure_test test = test_of(helper, &reg);
 
+	if (helper < 0 || helper >= __BPF_FUNC_MAX_ID)
+		see_unknown_helper(s->prog->obj->losses, s->prog->obj, regs);
 	if (test == FAILS_NEVER)
 		return NULL;
 	struct counted_call *call = vec_push(&s->calls);

@@ -169,6 +169,29 @@ static void test_unknown_maps(void **state)
 	fixture_deinit(&f);
 }
 
+/* A helper of a later kernel may add to the map that it gets. */
+static void test_unknown_helpers(void **state)
+{
+	const struct bpf_insn unknown = INSN(BPF_JMP | BPF_CALL, 0, 0, 0, __BPF_FUNC_MAX_ID);
+	const struct bpf_insn with_map[] = {MAP(1, RING), HELPER(ringbuf_output), MAP(3, HASH),
+					    unknown, EXIT},
+			      without[] = {MAP(1, RING), HELPER(ringbuf_output), unknown, EXIT};
+	struct fixture f;
+
+	fixture_init(&f, with_map, ARRAY_SIZE(with_map));
+	assert_null(loss_counters_add(&f.prog, false, &f.counted));
+	assert_false(f.incomplete[0]);
+	assert_true(f.incomplete[1]);
+	assert_false(f.incomplete[2]);
+	fixture_deinit(&f);
+
+	/* it may get any of them */
+	fixture_init(&f, without, ARRAY_SIZE(without));
+	assert_null(loss_counters_add(&f.prog, false, &f.counted));
+	assert_true(f.incomplete[2]);
+	fixture_deinit(&f);
+}
+
 static void test_what_is_left_alone(void **state)
 {
 	const struct bpf_insn none[] = {MAP(1, HASH), HELPER(map_lookup_elem), EXIT},
@@ -224,9 +247,9 @@ static void test_long_jumps(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_helper),  cmocka_unit_test(test_jumps_and_calls),
-		cmocka_unit_test(test_unknown_maps), cmocka_unit_test(test_what_is_left_alone),
-		cmocka_unit_test(test_long_jumps),
+		cmocka_unit_test(test_each_helper),	   cmocka_unit_test(test_jumps_and_calls),
+		cmocka_unit_test(test_unknown_maps),	   cmocka_unit_test(test_unknown_helpers),
+		cmocka_unit_test(test_what_is_left_alone), cmocka_unit_test(test_long_jumps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
