@@ -16,6 +16,7 @@
 #include <inttypes.h>
 
 #include "lib/base/plain_text.h"
+#include "perf/event/sample_regs.h"
 #include "perf/print/printer.h"
 
 #define PIPE_HEADER_SIZE 16

@@ -36,9 +36,6 @@ void print_start(struct script_printer *p, const struct session_event *event, ui
 void print_record_name(const struct record *rec, struct strbuf *out);
 void print_record_body(const struct record *rec, struct strbuf *out);
 
-/* "AX", "x29": perf's name of a register by its number; arch NULL: x86-64. */
-const char *sample_reg_name(const char *arch, unsigned reg, char name[16]);
-
 /* What perf calls the map's DSO; "[unknown]" for NULL. */
 const char *map_dso_name(const struct map *map);
 

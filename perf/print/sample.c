@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "lib/base/plain_text.h"
+#include "perf/event/sample_regs.h"
 #include "perf/print/printer.h"
 
 #define MAX_STACK 127 /* PERF_MAX_STACK_DEPTH */
@@ -451,29 +452,6 @@ static void add_addr(struct script_printer *p, const struct sample *sample,
 }
 
 /* Names by the order of enum perf_event_x86_regs and perf_event_arm_regs. */
-const char *sample_reg_name(const char *arch, unsigned reg, char name[16])
-{
-	static const char *const x86[] = {"AX", "BX",	 "CX",	"DX",  "SI",  "DI",  "BP",  "SP",
-					  "IP", "FLAGS", "CS",	"SS",  "DS",  "ES",  "FS",  "GS",
-					  "R8", "R9",	 "R10", "R11", "R12", "R13", "R14", "R15"};
-
-	if (!arch || !strcmp(arch, "x86_64") || !strcmp(arch, "i386")) {
-		if (reg < ARRAY_SIZE(x86))
-			snprintf(name, 16, "%s", x86[reg]);
-		else if (reg >= 32)
-			snprintf(name, 16, "XMM%u", (reg - 32) / 2);
-		else
-			snprintf(name, 16, "unknown");
-	} else if (!strcmp(arch, "aarch64") && reg >= 30) {
-		static const char arm[][3] = {"lr", "sp", "pc", "vg"};
-
-		snprintf(name, 16, "%s", reg < 33 ? arm[reg - 30] : "vg");
-	} else {
-		snprintf(name, 16, "%s%u", strcmp(arch, "aarch64") ? "r" : "x", reg);
-	}
-	return name;
-}
-
 static void add_regs(struct script_printer *p, uint64_t abi, const struct u64_array *regs,
 		     uint64_t mask, struct strbuf *out)
 {
