@@ -169,7 +169,9 @@ static void synth_maps(struct synth *s, pid_t pid)
 	error_free(sys_proc_read(s->roots, pid, "maps", &text, NULL));
 	char *pos = text;
 	while (pos && sys_maps_next(&pos, &map)) {
-		if (!(map.prot & PROT_EXEC))
+		const bool is_code = map.prot & PROT_EXEC;
+
+		if (!is_code && !(s->data_maps && map.prot & PROT_READ))
 			continue;
 		struct record_mmap mmap = {
 			.pid = pid,
@@ -184,11 +186,13 @@ static void synth_maps(struct synth *s, pid_t pid)
 			.flags = map.flags,
 			.filename = *map.path ? map.path : "//anon",
 		};
+		const uint16_t misc =
+			PERF_RECORD_MISC_USER | (is_code ? 0 : PERF_RECORD_MISC_MMAP_DATA);
 		uint8_t id[20];
 
 		mmap.build_id_size = (uint8_t)find_build_id(s, pid, &map, id);
 		mmap.build_id = mmap.build_id_size ? id : NULL;
-		record_encode_mmap2(&s->out, s->attr, PERF_RECORD_MISC_USER, &mmap, NULL);
+		record_encode_mmap2(&s->out, s->attr, misc, &mmap, NULL);
 	}
 }
 
