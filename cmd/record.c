@@ -15,6 +15,7 @@
 #include "cmd/job.h"
 #include "cmd/privileges.h"
 #include "lib/base/vec.h"
+#include "perf/event/sample_regs.h"
 #include "perf/record/record.h"
 #include "sym/sym.h"
 
@@ -22,6 +23,7 @@ enum {
 	OPT_FILTER = 256,
 	OPT_OBJECT,
 	OPT_CALL_GRAPH,
+	OPT_USER_REGS,
 	OPT_NO_BUFFERING,
 	OPT_CLANG_OPT,
 	OPT_MAX_SIZE,
@@ -47,7 +49,9 @@ static const struct argp_option options[] = {
 	{"count", 'c', "N", 0, "Take a sample every N events"},
 	{"freq", 'F', "HZ", 0, "Take FREQ samples per second; 'max' uses the limit of the kernel"},
 	{NULL, 'g', NULL, 0, "Record call chains"},
-	{"call-graph", OPT_CALL_GRAPH, "MODE", 0, "Record call chains; MODE is fp"},
+	{"call-graph", OPT_CALL_GRAPH, "MODE", 0,
+	 "Record call chains; MODE is fp (frame pointers) or dwarf[,BYTES] (copies of the stack, "
+	 "8192 bytes by default)"},
 	{"mmap-pages", 'm', "PAGES", 0, "Ring size in pages, or a size such as 512K or 4M"},
 	{"output", 'o', "FILE", 0, "Write to FILE (perf.data); '-' is standard output"},
 	{"delay", 'D', "MS", 0,
@@ -67,6 +71,8 @@ static const struct argp_option options[] = {
 	 "Record the build ids of files only with their mappings, by the kernel"},
 	{"no-buildid-mmap", OPT_NO_BUILDID_MMAP, NULL, 0,
 	 "Do not record build ids with mappings, but those that the files have at the end"},
+	{"user-regs", OPT_USER_REGS, "REG,...", 0,
+	 "Record these registers of user space; '?' lists them"},
 	{"vmlinux", OPT_VMLINUX, "FILE", 0, "Kernel image with debug information, for probes"},
 	{"attach", OPT_ATTACH, "METHOD", 0,
 	 "Attach method of probes: fentry, kprobe.multi, uprobe.multi, kprobe or uprobe"},
@@ -127,13 +133,26 @@ static error_t parse_delay(struct argp_state *state, const char *text)
 	return 0;
 }
 
+static void parse_user_regs(struct record_opts *o, const char *text)
+{
+	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
+
+	if (!strcmp(text, "?")) {
+		sample_regs_list(&names);
+		puts(strbuf_str(&names));
+		exit(0);
+	}
+	struct error *err = sample_regs_parse(text, &o->user_regs);
+	if (err)
+		exit(cmd_fail(error_mark_usage(error_at(err, "--user-regs"))));
+}
+
 static const struct option_member members[] = {
 	OPTION_SETS(OPT_CLANG_OPT, struct record_args, clang_opt),
 	OPTION_SETS('a', struct record_args, opts.all_cpus),
 	OPTION_SETS('C', struct record_args, opts.cpus),
 	OPTION_SETS('p', struct record_args, opts.pids),
 	OPTION_SETS('t', struct record_args, opts.tids),
-	OPTION_SETS('g', struct record_args, opts.callgraph),
 	OPTION_SETS('o', struct record_args, opts.output),
 	OPTION_SETS('i', struct record_args, opts.no_inherit),
 	OPTION_SETS(OPT_NO_BUFFERING, struct record_args, opts.no_buffering),
@@ -149,6 +168,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct record_args *args = state->input;
 	struct record_opts *o = &args->opts;
+	struct error *err;
 	uint64_t v;
 
 	switch (key) {
@@ -177,9 +197,16 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->freq = v;
 		return 0;
 	case OPT_CALL_GRAPH:
-		if (strcmp(arg, "fp"))
-			argp_error(state, "--call-graph %s: only 'fp' is supported", arg);
-		o->callgraph = true;
+		err = select_callgraph_parse(arg, &o->callgraph, &o->stack_size);
+		if (err)
+			exit(cmd_fail(err));
+		return 0;
+	case 'g':
+		if (o->callgraph == SELECT_CALLGRAPH_DEFAULT)
+			o->callgraph = SELECT_CALLGRAPH_FP;
+		return 0;
+	case OPT_USER_REGS:
+		parse_user_regs(o, arg);
 		return 0;
 	case 'm':
 		option_check(state, "-m",

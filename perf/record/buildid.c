@@ -4,12 +4,14 @@
  * files, or knows that they have changed. To know what was hit, the file is
  * read back, but only when that can tell more than drain.c saw: samples of
  * the kernel alone, without call chains, hit the kernel and its modules.
+ * With copies of stacks, all code that was mapped counts as hit.
  */
 #include "perf/record/internal.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -187,12 +189,25 @@ static struct error *see_sample(struct session_tool *tool, struct session *s,
 	return NULL;
 }
 
+/* Which files the copies of stacks lead through is not known before they are unwound. */
+static struct error *see_mmap(struct session_tool *tool, struct session *s,
+			      const struct record *rec, const struct record_mmap *mmap)
+{
+	if ((rec->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER &&
+	    mmap->prot & PROT_EXEC)
+		hit(tool->ctx, s, session_thread(s, mmap->pid, mmap->tid), PERF_RECORD_MISC_USER,
+		    mmap->addr);
+	return NULL;
+}
+
 static struct error *read_back(struct hits *h)
 {
 	struct session_opts opts = {.sz = sizeof(opts), .force = true};
 	struct session_tool tool = {.ctx = h, .sample = see_sample};
 	struct session *s;
 
+	if (h->rec->stacks)
+		tool.mmap = see_mmap;
 	TRY(session_open(h->rec->opts.output, &opts, &s));
 	struct error *err = session_process(s, &tool);
 	session_free(s);

@@ -24,6 +24,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perf/event/sample_regs.h"
+
 #define DEFAULT_FREQ 4000
 
 #define WAKEUP_FRACTION 8
@@ -124,6 +126,7 @@ static struct error *event_take(struct recording *rec, struct select_event *sel,
 	event->has_period = sel->has_period;
 	event->has_freq = sel->has_freq;
 	event->callgraph = sel->callgraph;
+	event->stack_size = sel->stack_size;
 	event->max_stack = sel->max_stack;
 	event->inherit = sel->inherit;
 	event->precise_max = sel->precise_max;
@@ -288,20 +291,51 @@ static struct error *set_rate(struct recording *rec, struct event *event)
 	return NULL;
 }
 
+/*
+ * The kernel walks its own frames. User space is left out: it would be walked by frame pointers,
+ * which the programs that are recorded like this do not have.
+ */
+static void set_stack_copy(struct recording *rec, struct event *event)
+{
+	struct perf_event_attr *attr = &event->attr;
+
+	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	attr->sample_regs_user =
+		rec->opts.user_regs ? rec->opts.user_regs | sample_regs_least() : sample_regs_all();
+	attr->sample_stack_user = event->stack_size	 ? event->stack_size
+				  : rec->opts.stack_size ? rec->opts.stack_size
+							 : SELECT_STACK_DEFAULT;
+	attr->exclude_callchain_user = 1;
+	rec->stacks = true;
+}
+
 static void set_callgraph(struct recording *rec, struct event *event)
 {
-	bool on = event->callgraph == SELECT_CALLGRAPH_FP ||
-		  (event->callgraph == SELECT_CALLGRAPH_DEFAULT && rec->opts.callgraph);
+	const enum select_callgraph mode = event->callgraph == SELECT_CALLGRAPH_DEFAULT
+						   ? rec->opts.callgraph
+						   : event->callgraph;
 
-	if (!on)
+	if (mode != SELECT_CALLGRAPH_FP && mode != SELECT_CALLGRAPH_DWARF)
 		return;
 	event->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	event->attr.sample_max_stack = event->max_stack;
+	if (mode == SELECT_CALLGRAPH_DWARF)
+		set_stack_copy(rec, event);
 	rec->chains = true;
 }
 
-void event_set_tracking(struct perf_event_attr *attr)
+static void set_user_regs(struct recording *rec, struct event *event)
 {
+	if (!rec->opts.user_regs || event->attr.sample_type & PERF_SAMPLE_REGS_USER)
+		return;
+	event->attr.sample_type |= PERF_SAMPLE_REGS_USER;
+	event->attr.sample_regs_user = rec->opts.user_regs;
+}
+
+void event_set_tracking(const struct recording *rec, struct perf_event_attr *attr)
+{
+	/* perf unwinds stacks only if it knows where the unwind information was mapped. */
+	attr->mmap_data = rec->stacks;
 	attr->mmap = 1;
 	attr->mmap2 = 1;
 	attr->comm = 1;
@@ -341,7 +375,7 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 	switch (event->kind) {
 	case EVENT_TRACKING:
 		attr->sample_period = 1;
-		event_set_tracking(attr);
+		event_set_tracking(rec, attr);
 		attr->build_id = o->buildid_mmap != RECORD_BUILDID_MMAP_NO;
 		return NULL;
 	case EVENT_OUTPUT:
@@ -356,6 +390,7 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 		attr->inherit = 0;
 		attr->disabled = 1;
 		set_callgraph(rec, event);
+		set_user_regs(rec, event);
 		return NULL;
 	default:
 		break;
@@ -381,6 +416,7 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 	if (event->precise_max)
 		attr->precise_ip = 3;
 	set_callgraph(rec, event);
+	set_user_regs(rec, event);
 	const struct event *first = &rec->events.v[event->leader];
 	if (event->sample_read || first->sample_read) {
 		attr->sample_type |= PERF_SAMPLE_READ;

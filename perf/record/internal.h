@@ -63,6 +63,7 @@ struct event {
 	uint64_t cookie;
 	bool has_period, has_freq;
 	enum select_callgraph callgraph;
+	uint32_t stack_size;
 	uint16_t max_stack;
 	bool unlisted; /* EVENT_TRACKING: the file has its ids as the first event's */
 	int inherit;   /* -1: as the command line says */
@@ -135,7 +136,7 @@ struct recording {
 	uint64_t samples, dropped_self;
 	uint64_t first_time, last_time; /* of samples; 0: none */
 	uint64_t lost_records;		/* of all events, as LOST records say */
-	bool user_hit, kernel_hit, chains;
+	bool user_hit, kernel_hit, chains, stacks;
 	bool programs_changed; /* some were loaded or unloaded, as BPF_EVENT records say */
 	int64_t strangers_due; /* when to look for programs of others next, in ms */
 
@@ -152,7 +153,7 @@ struct error *events_add(struct recording *rec, const char *text);
 struct event *event_new(struct recording *rec, enum event_kind kind, const char *name);
 void event_deinit(struct event *event);
 /* The side-band records that an event of this attr is to write. */
-void event_set_tracking(struct perf_event_attr *attr);
+void event_set_tracking(const struct recording *rec, struct perf_event_attr *attr);
 /* One whose samples programs of type perf_event can filter. */
 bool event_is_sampled_counter(const struct event *event);
 

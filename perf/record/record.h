@@ -24,6 +24,7 @@
 #include "lib/base/log.h"
 #include "lib/sys/sys.h"
 #include "perf/event/encode.h"
+#include "perf/select/select.h"
 #include "probe/attach/probe.h"
 
 struct compile_opts;
@@ -67,10 +68,12 @@ struct record_opts {
 	const char *tids;
 	char *const *workload; /* argv, NULL-terminated; NULL: none */
 
-	uint64_t period; /* -c; 0: by frequency */
-	uint64_t freq;	 /* -F; 0: 4000 */
-	bool freq_max;	 /* -F max */
-	bool callgraph;
+	uint64_t period;		 /* -c; 0: by frequency */
+	uint64_t freq;			 /* -F; 0: 4000 */
+	bool freq_max;			 /* -F max */
+	enum select_callgraph callgraph; /* of events whose terms do not say it */
+	uint32_t stack_size;		 /* of SELECT_CALLGRAPH_DWARF; 0: SELECT_STACK_DEFAULT */
+	uint64_t user_regs; /* in each sample, a mask; 0: those that copies of stacks need */
 	bool no_inherit;
 	bool no_buffering; /* write at every record */
 	size_t mmap_pages; /* 0: a good size within what may be locked */

@@ -147,7 +147,7 @@ static struct error *add_event(struct recording *rec, const struct event *event)
 					  : tracking->fds.v[i - event->fds.n].id;
 	event_file_attr(event, &attr);
 	if (both) {
-		event_set_tracking(&attr);
+		event_set_tracking(rec, &attr);
 		attr.build_id = tracking->attr.build_id;
 	}
 	return data_writer_add_event(rec->writer, &attr, event->name, ids, n);

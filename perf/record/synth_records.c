@@ -109,6 +109,7 @@ struct error *synthesize(struct recording *rec)
 		.write = write_records,
 		.build_id = tracking_attr(rec)->build_id ? build_id : NULL,
 		.ctx = &writing,
+		.data_maps = rec->stacks,
 	};
 	struct error *err = rec->with_id ? synth_ids(rec, &s) : NULL;
 

@@ -94,9 +94,9 @@ static struct error *term_u64(const struct events_resolver *r, const struct sele
 	return NULL;
 }
 
-static const char *const common_terms[] = {"config",	 "config1", "config2",	"config3",
-					   "name",	 "period",  "freq",	"call-graph",
-					   "no-inherit", "inherit", "max-stack"};
+static const char *const common_terms[] = {"config",	 "config1", "config2",	 "config3",
+					   "name",	 "period",  "freq",	 "call-graph",
+					   "no-inherit", "inherit", "max-stack", "stack-size"};
 
 /* The terms that every event takes. *known: it was one of them. */
 static struct error *common_term(const struct events_resolver *r, const struct select_term *term,
@@ -139,8 +139,15 @@ static struct error *common_term(const struct events_resolver *r, const struct s
 			event->callgraph = SELECT_CALLGRAPH_NO;
 		else if (!strcmp(term->value, "fp"))
 			event->callgraph = SELECT_CALLGRAPH_FP;
+		else if (!strcmp(term->value, "dwarf"))
+			event->callgraph = SELECT_CALLGRAPH_DWARF;
 		else
-			return bad_term(r, term, "'fp' and 'no' are supported");
+			return bad_term(r, term, "the value must be fp, dwarf or no");
+	} else if (!strcmp(term->name, "stack-size")) {
+		TRY(term_u64(r, term, &v));
+		if (!v || v > SELECT_STACK_MAX)
+			return bad_term(r, term, "the value must be between 1 and 65528");
+		event->stack_size = (uint32_t)round_up(v, 8);
 	} else if (!strcmp(term->name, "no-inherit")) {
 		event->inherit = 0;
 	} else if (!strcmp(term->name, "inherit")) {

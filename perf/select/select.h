@@ -101,7 +101,19 @@ enum select_callgraph {
 	SELECT_CALLGRAPH_DEFAULT, /* as -g says */
 	SELECT_CALLGRAPH_NO,
 	SELECT_CALLGRAPH_FP,
+	SELECT_CALLGRAPH_DWARF, /* a copy of the stack, which is unwound later */
 };
+
+/* How much of the stack is copied where nothing says it, and the most, in bytes, as in perf. */
+#define SELECT_STACK_DEFAULT 8192
+#define SELECT_STACK_MAX     65528
+
+/*
+ * The mode of --call-graph: "fp", "dwarf" or "dwarf,BYTES"; the size is rounded up to whole words,
+ * and 0 for fp. Errors are of usage.
+ */
+struct error *select_callgraph_parse(const char *text, enum select_callgraph *mode,
+				     uint32_t *stack_size);
 
 /*
  * An event with its names looked up. Of attr only these are filled: type,
@@ -117,8 +129,9 @@ struct select_event {
 	VEC(struct select_term) terms; /* of the object */
 	bool has_period, has_freq;
 	enum select_callgraph callgraph;
-	uint16_t max_stack; /* 0: as the command line says */
-	int inherit;	    /* -1: as the command line says */
+	uint32_t stack_size; /* of a copy; 0: as the command line says */
+	uint16_t max_stack;  /* 0: as the command line says */
+	int inherit;	     /* -1: as the command line says */
 	bool precise_max;
 	bool sample_read;
 	struct select_prog prog;

@@ -121,6 +121,71 @@ test_file_of_another_build() {
 	assert_equal "$(cut -d' ' -f2- mine)" "[unknown]"
 }
 
+# Our recorder's copies: perf's attributes, and the same frames from perf and from us.
+test_recorded() {
+	need_perf
+	local event=syscalls:sys_enter_getppid
+	for options in "--call-graph dwarf" "--call-graph dwarf,65521" "-z --call-graph dwarf" \
+		"-a --call-graph dwarf"; do
+		"$PERF_BPF" record -q $options -e $event -o r.data -- "$UNWOUND" recurse 2>err ||
+			fail "$options: $(cat err)"
+		"$PERF_BPF" script -i r.data --comm unwound -F ip,sym 2>/dev/null >mine
+		assert_equal "$(grep -c recurse mine)" 11
+		assert_contains mine _start
+	done
+	"$PERF_BPF" record -q --call-graph dwarf,65521 -e $event -o r.data -- "$UNWOUND" sort
+	"$PERF" evlist -v -i r.data >attr
+	assert_contains attr "exclude_callchain_user: 1"
+	assert_contains attr "sample_stack_user: 65528"
+	[ "$(uname -m)" != x86_64 ] || assert_contains attr "sample_regs_user: 0xff0fff"
+	"$PERF" script --no-inline -i r.data 2>/dev/null >theirs
+	"$PERF_BPF" script -i r.data 2>/dev/null >mine
+	diff theirs mine >diff.out || fail "another stack than perf's: $(head diff.out)"
+	# The files that a stack leads through have their build ids, not only the one that was hit.
+	"$PERF" buildid-list -i r.data >ids
+	assert_contains ids "$UNWOUND"
+
+	"$PERF_BPF" record -q -e "$event/call-graph=dwarf,stack-size=1000/" -e cpu-clock/call-graph=fp/ \
+		-o t.data -- "$UNWOUND" sort
+	"$PERF" evlist -v -i t.data >attr
+	assert_equal "$(grep -c 'sample_stack_user: 1000$' attr)" 1
+	assert_equal "$(grep -c STACK_USER attr)" 1
+}
+
+test_registers() {
+	need_perf
+	[ "$(uname -m)" = x86_64 ] || skip "the names are of x86-64"
+	local event=syscalls:sys_enter_getppid
+	"$PERF_BPF" record --user-regs='?' >names
+	assert_equal "$(cat names)" \
+		"AX BX CX DX SI DI BP SP IP FLAGS CS SS R8 R9 R10 R11 R12 R13 R14 R15"
+	"$PERF_BPF" record -q --user-regs=IP,ax -e $event -o r.data -- "$UNWOUND" sort
+	"$PERF_BPF" script -i r.data -F ip,uregs >mine
+	"$PERF" script -i r.data -F ip,uregs >theirs
+	cmp theirs mine
+	grep -q 'ABI:2 *AX:0x[0-9a-f]* *IP:0x' mine || fail "$(cat mine)"
+	# What unwinding needs at least is added.
+	"$PERF_BPF" record -q --user-regs=bp --call-graph dwarf -e $event -o r.data -- "$UNWOUND" sort
+	"$PERF" evlist -v -i r.data >attr
+	assert_contains attr "sample_regs_user: 0x1c0"
+}
+
+test_wrong_options() {
+	for size in 0 -8 65529 8k x 99999999999999999999; do
+		expect_status 2 "$PERF_BPF" record --call-graph "dwarf,$size" -- true
+		assert_contains err "--call-graph dwarf: invalid stack size '$size'"
+		assert_contains err "a number of bytes from 1 to 65528"
+	done
+	expect_status 2 "$PERF_BPF" record --call-graph lbr -- true
+	assert_contains err "--call-graph lbr is not supported"
+	expect_status 2 "$PERF_BPF" record --call-graph dwarfs -- true
+	assert_contains err "invalid mode 'dwarfs'"
+	expect_status 2 "$PERF_BPF" record --user-regs=ip,,sp -- true
+	assert_contains err "'' is not a register"
+	expect_status 1 "$PERF_BPF" record -e cpu-clock/stack-size=70000/ -- true
+	assert_contains err "between 1 and 65528"
+}
+
 # perf gives the interrupted instruction and the trampoline one byte less than they have, and ends
 # in rt_sigreturn, where it finds no rule. Where the copy ends, it adds a frame without a name. It
 # does not follow frame pointers out of generated code.
