@@ -51,6 +51,8 @@ void hist_index_free(struct hist *h)
 	free(steal_ptr(h->cache));
 	u64map_deinit(&h->frames);
 	u64map_deinit(&h->ranks);
+	strmap_deinit(&h->build_ids);
+	free(steal_ptr(h->next_build_id));
 	strmap_deinit(&h->strings);
 	strmap_deinit(&h->values);
 	strbuf_deinit(&h->text);
@@ -91,10 +93,25 @@ static const char *intern_comm(struct hist *h, const char *comm)
 	return h->last_comm_interned;
 }
 
-/* Two builds at one path are two DSOs. */
-static bool is_named_by(const struct data_build_id *b, const struct dso *dso)
+static bool index_build_ids(struct hist *h, const struct data_header *header)
 {
-	return !strcmp(b->filename, dso->path) && !dso->build_id_unsure &&
+	if (h->next_build_id)
+		return true;
+	h->next_build_id = calloc(header->n_build_ids + 1, sizeof(*h->next_build_id));
+	for (size_t i = header->n_build_ids; h->next_build_id && i--;) {
+		const char *path = header->build_ids[i].filename;
+
+		h->next_build_id[i] = (uintptr_t)strmap_get(&h->build_ids, path);
+		if (!strmap_put(&h->build_ids, path, (void *)(i + 1)))
+			return false;
+	}
+	return h->next_build_id;
+}
+
+/* Two builds at one path are two DSOs. */
+static bool is_build_of(const struct data_build_id *b, const struct dso *dso)
+{
+	return !dso->build_id_unsure &&
 	       (!dso->build_id_size ||
 		(b->size == dso->build_id_size && !memcmp(b->id, dso->build_id, b->size)));
 }
@@ -110,9 +127,11 @@ static uint32_t dso_rank(struct hist *h, const struct dso *dso)
 	if (!rank) {
 		const struct data_header *header = session_header(h->session);
 
-		for (size_t i = 0; i < header->n_build_ids && !rank; i++)
-			if (is_named_by(&header->build_ids[i], dso))
-				rank = i + 1;
+		if (!index_build_ids(h, header))
+			return 0;
+		rank = (uintptr_t)strmap_get(&h->build_ids, dso->path);
+		while (rank && !is_build_of(&header->build_ids[rank - 1], dso))
+			rank = h->next_build_id[rank - 1];
 		if (!rank)
 			rank = header->n_build_ids + ++h->n_ranks;
 		if (!u64map_put(&h->ranks, (uintptr_t)dso, (void *)rank))

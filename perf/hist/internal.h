@@ -40,6 +40,8 @@ struct hist {
 	struct u64map frames; /* by symbol, or by DSO and address */
 	struct u64map ranks;  /* DSO -> rank */
 	uint32_t n_ranks;
+	struct strmap build_ids; /* of the header: a path's first, counted from 1 */
+	size_t *next_build_id;	 /* that has the path of the i-th, likewise; 0: none */
 	struct strmap strings;
 	struct strmap values; /* of dynamic keys, by kind and text */
 	struct strbuf text;   /* scratch */
