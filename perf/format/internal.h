@@ -203,8 +203,9 @@ struct trace_event {
 	uint64_t id;
 	VEC(void *) memory; /* what the parser allocated */
 	VEC(struct format_field *) format_fields;
-	VEC(struct trace_field) fields; /* without the common ones */
-	const char *print;		/* the print format's string; NULL: none */
+	VEC(struct trace_field) fields;			/* without the common ones */
+	const struct trace_field *probe_err, *probe_ip; /* of a probe's sample; NULL: it is none */
+	const char *print;				/* the print format's string; NULL: none */
 	struct arg *args;
 	bool parsed;	 /* print and args are whole */
 	uint32_t extent; /* the end of the last fixed field */

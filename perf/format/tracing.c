@@ -135,6 +135,17 @@ static struct error *field_add(struct trace_event *ev, const struct format_field
 	return NULL;
 }
 
+/* Once all fields are there: every sample asks for them. */
+static void find_probe_fields(struct trace_event *ev)
+{
+	const struct trace_field *last = ev->fields.n ? vec_last(&ev->fields) : NULL;
+
+	if (!last || strcmp(last->name, TRACE_ERROR_FIELD))
+		return;
+	ev->probe_err = last;
+	ev->probe_ip = trace_event_find_field(ev, TRACE_IP_FIELD);
+}
+
 struct error *tracing_add_format(struct tracing *t, const char *system, const char *text,
 				 size_t size)
 {
@@ -160,6 +171,7 @@ struct error *tracing_add_format(struct tracing *t, const char *system, const ch
 	for (size_t i = 0; i < ev->format_fields.n; i++)
 		if (!ev->format_fields.v[i]->common)
 			TRY(field_add(ev, ev->format_fields.v[i]));
+	find_probe_fields(ev);
 	if (!vec_reserve(&t->events, t->events.n + 1) || !u64map_put(&t->by_id, ev->id, ev))
 		return error_nomem();
 	*vec_push(&t->events) = steal_ptr(ev);
@@ -263,30 +275,20 @@ const struct trace_field *trace_event_find_field(const struct trace_event *ev, c
 	return NULL;
 }
 
-static const struct trace_field *error_field(const struct trace_event *ev)
-{
-	const struct trace_field *last = ev->fields.n ? vec_last(&ev->fields) : NULL;
-
-	return last && !strcmp(last->name, TRACE_ERROR_FIELD) ? last : NULL;
-}
-
 bool trace_field_is_inner(const struct trace_event *ev, const struct trace_field *f)
 {
-	return error_field(ev) && (f == error_field(ev) || !strcmp(f->name, TRACE_IP_FIELD));
+	return ev->probe_err && (f == ev->probe_err || f == ev->probe_ip);
 }
 
 bool trace_event_probe_ip(const struct trace_event *ev, const void *raw, uint32_t size,
 			  uint64_t *ip)
 {
-	const struct trace_field *f =
-		error_field(ev) ? trace_event_find_field(ev, TRACE_IP_FIELD) : NULL;
-
-	return f && trace_field_number(ev, f, raw, size, ip);
+	return ev->probe_ip && trace_field_number(ev, ev->probe_ip, raw, size, ip);
 }
 
 bool trace_event_has_value(const struct trace_event *ev, size_t i, const void *raw, uint32_t size)
 {
-	const struct trace_field *error = error_field(ev);
+	const struct trace_field *error = ev->probe_err;
 	uint64_t failed;
 
 	return !error || i >= 64 || !trace_field_number(ev, error, raw, size, &failed) ||
