@@ -31,6 +31,9 @@ enum {
 	OPT_FAILURE,
 	OPT_MAX_EVENTS,
 	OPT_STRACE,
+	OPT_NO_ABBREV,
+	OPT_STRINGS_IN_HEX,
+	OPT_CONSTANTS,
 	OPT_JSON,
 	OPT_CSV,
 	OPT_LOG,
@@ -74,6 +77,13 @@ static const struct argp_option options[] = {
 	{"delay", 'D', "MS", 0, "Start tracing MS milliseconds after the command starts", 2},
 	{NULL, 0, NULL, 0, "Output:", 3},
 	{"strace", OPT_STRACE, NULL, 0, "Print the calls as strace does", 3},
+	{"no-abbrev", OPT_NO_ABBREV, NULL, 0,
+	 "With --strace: print structs and arrays in full (-v of strace)", 3},
+	{"strings-in-hex", OPT_STRINGS_IN_HEX, "WHICH", OPTION_ARG_OPTIONAL,
+	 "With --strace: print 'all' strings in hexadecimal (the default), or 'non-ascii'", 3},
+	{"const-print-style", OPT_CONSTANTS, "STYLE", 0,
+	 "With --strace: print constants as names ('abbrev'), numbers ('raw'), or both ('verbose')",
+	 3},
 	{"json", OPT_JSON, NULL, 0, "Print one line of JSON per call", 3},
 	{"csv", OPT_CSV, NULL, 0, "Print the summary as CSV", 3},
 	{"input", 'i', "FILE", 0, "Print the calls of FILE, which 'trace record' wrote", 3},
@@ -140,6 +150,7 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_FILTER_PIDS, struct trace_args, opts.exclude),
 	OPTION_SETS(OPT_NO_INHERIT, struct trace_args, opts.no_inherit),
 	OPTION_SETS(OPT_STRACE, struct trace_args, strace),
+	OPTION_SETS(OPT_NO_ABBREV, struct trace_args, opts.full),
 	OPTION_SETS(OPT_JSON, struct trace_args, json),
 	OPTION_SETS(OPT_CSV, struct trace_args, csv),
 	OPTION_SETS('i', struct trace_args, opts.input),
@@ -196,6 +207,31 @@ static error_t parse_summary_mode(struct argp_state *state, struct trace_args *a
 	return EINVAL;
 }
 
+/* Options of strace's layout. */
+static error_t parse_layout(struct argp_state *state, struct trace_run_opts *o, int key,
+			    const char *arg)
+{
+	static const char *const styles[] = {
+		[CONSTANTS_NAMED] = "abbrev",
+		[CONSTANTS_RAW] = "raw",
+		[CONSTANTS_VERBOSE] = "verbose",
+	};
+
+	if (key == OPT_STRINGS_IN_HEX) {
+		if (arg && strcmp(arg, "all") != 0 && strcmp(arg, "non-ascii") != 0)
+			argp_error(state, "--strings-in-hex %s: expected all or non-ascii", arg);
+		o->hex_strings = arg && !strcmp(arg, "non-ascii") ? 1 : 2;
+		return 0;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(styles); i++)
+		if (!strcmp(arg, styles[i])) {
+			o->constants = (enum call_constants)i;
+			return 0;
+		}
+	argp_error(state, "--const-print-style %s: expected abbrev, raw or verbose", arg);
+	return EINVAL;
+}
+
 /* Options that exclude each other, and what they imply. */
 static struct error *check_together(struct trace_args *args)
 {
@@ -203,6 +239,9 @@ static struct error *check_together(struct trace_args *args)
 		args->summary_only = true;
 	if (args->strace + args->json + args->csv > 1)
 		return error_usage("--strace, --json and --csv cannot be used together");
+	if (!args->strace && (args->opts.full || args->opts.hex_strings || args->opts.constants))
+		return error_usage("--no-abbrev, --strings-in-hex and --const-print-style are for "
+				   "--strace");
 	if (args->csv && args->with_summary)
 		return error_usage("--csv prints the summary alone; use -s");
 	if (args->opts.cpus && (args->summary_only || args->with_summary))
@@ -253,6 +292,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "-m %s: the ring would be too large", arg);
 		o->ring_bytes = (uint32_t)(pages * sysconf(_SC_PAGESIZE));
 		return 0;
+	case OPT_STRINGS_IN_HEX:
+	case OPT_CONSTANTS:
+		return parse_layout(state, o, key, arg);
 	case OPT_SUMMARY_MODE:
 		return parse_summary_mode(state, args, arg);
 	}

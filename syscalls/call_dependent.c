@@ -71,8 +71,12 @@ static void show_sock_value(struct call_decoder *d, int arg, const struct arg_ki
 
 	if (!d->args[arg] || !piece || !n || n > INT32_MAX || (piece->len < n && piece->len < 4)) {
 		sink_addr(s, d->args[arg]);
+	} else if (n < 4 && decode_is(d, "setsockopt")) {
+		sink_addr(s, d->args[arg]);
 	} else if (n < 4) {
 		sink_hex_string(s, piece->data, n);
+	} else if (is_socket && option == LINGER && n < 8 && decode_is(d, "setsockopt")) {
+		sink_addr(s, d->args[arg]);
 	} else if (is_socket && option == LINGER && n >= 8 && piece->len >= 8) {
 		sink_struct(s);
 		sink_member(s, "l_onoff");

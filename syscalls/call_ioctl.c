@@ -25,7 +25,7 @@ void show_ioctl_cmd(struct call_decoder *d, uint32_t cmd)
 	const char *name = command_name(cmd);
 
 	if (name)
-		sink_word(&d->sink, name);
+		sink_constf(&d->sink, name, "%#x", cmd);
 	else
 		sink_wordf(&d->sink, "_IOC(%s, %#x, %#x, %#x)", directions[cmd >> 30],
 			   cmd >> 8 & 0xff, cmd & 0xff, cmd >> 16 & 0x3fff);

@@ -69,6 +69,8 @@ static void show_utime(struct call_decoder *d, const struct call_struct *s, cons
 		sink_word(&d->sink, "UTIME_OMIT");
 	else
 		show_struct(d, s, p);
+	if (nsec != UTIME_NOW && nsec != UTIME_OMIT)
+		show_date(d, value_int(p, s->size[d->layout] / 2), (uint64_t)nsec);
 }
 
 /* With the date, to the microsecond. */
@@ -457,7 +459,8 @@ bool show_element(struct call_decoder *d, const struct arg_kind *kind, const uin
 	default:
 		show_number_at(d, kind, p, size,
 			       kind->value == SHOW_INT || kind->value == SHOW_FD ||
-				       kind->value == SHOW_PID || kind->value == SHOW_LONG);
+				       kind->value == SHOW_PID || kind->value == SHOW_LONG ||
+				       kind->value == SHOW_DATE);
 		return true;
 	}
 }

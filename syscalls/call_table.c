@@ -70,6 +70,7 @@ uint32_t arg_kind_size(const struct arg_kind *kind, enum call_layout layout)
 		return 8;
 	case SHOW_LONG:
 	case SHOW_ULONG:
+	case SHOW_DATE:
 	case SHOW_HEX:
 	case SHOW_ADDR:
 	case SHOW_SIZE:

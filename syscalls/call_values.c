@@ -37,10 +37,11 @@ void show_fd(struct call_decoder *d, int fd)
 static void show_dirfd(struct call_decoder *d, int fd)
 {
 	if (fd == -1 && decode_is(d, "fanotify_mark"))
-		sink_word(&d->sink, "FAN_NOFD");
+		sink_constf(&d->sink, "FAN_NOFD", "%d", fd);
 	else if (fd == AT_CWD)
-		sink_word(&d->sink,
-			  sink_is_perf(&d->sink) && !d->opts->show_prefix ? "CWD" : "AT_FDCWD");
+		sink_constf(&d->sink,
+			    sink_is_perf(&d->sink) && !d->opts->show_prefix ? "CWD" : "AT_FDCWD",
+			    "%d", fd);
 	else
 		show_fd(d, fd);
 }
@@ -66,8 +67,12 @@ void show_signal(struct call_decoder *d, int sig)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
+	if (sig <= 0 || sig > LAST_SIGNAL) {
+		sink_i64(&d->sink, sig);
+		return;
+	}
 	add_signal(&text, sig, !sink_is_perf(&d->sink) || d->opts->show_prefix);
-	sink_word(&d->sink, strbuf_str(&text));
+	sink_constf(&d->sink, strbuf_str(&text), "%d", sig);
 }
 
 /* "[INT CHLD]", or "~[KILL STOP]" where more are in the set than not. */
@@ -97,7 +102,10 @@ void show_sigset(struct call_decoder *d, const uint8_t *p, size_t len)
 
 void show_dev(struct call_decoder *d, uint64_t dev)
 {
-	sink_wordf(&d->sink, "makedev(%#x, %#x)", major(dev), minor(dev));
+	char name[64];
+
+	snprintf(name, sizeof(name), "makedev(%#x, %#x)", major(dev), minor(dev));
+	sink_constf(&d->sink, name, "%#" PRIx64, dev);
 }
 
 /* "S_IFREG|S_ISUID|0755" */
@@ -117,7 +125,7 @@ void show_file_mode(struct call_decoder *d, uint32_t mode)
 	strbuf_addf(&text, "%#03o", mode & 0777);
 	if (mode & ~0177777u)
 		strbuf_addf(&text, "|%#o", mode & ~0177777u);
-	sink_word(&d->sink, strbuf_str(&text));
+	sink_constf(&d->sink, strbuf_str(&text), "%#03o", mode);
 }
 
 bool date_text(int64_t sec, uint64_t nsec, char *text, size_t size)
@@ -231,13 +239,22 @@ bool is_unused(const struct call_decoder *d, int arg)
 	}
 }
 
-/* The access mode is an enumerator in the lowest two bits: sink_flags() shows it. */
+/* "8192*1024" */
+static void show_kilobytes(struct call_decoder *d, uint64_t v)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%" PRIu64 "*1024", v / 1024);
+	sink_constf(&d->sink, name, "%" PRIu64, v);
+}
+
 static void show_rlim(struct call_decoder *d, uint64_t v, bool is_64)
 {
 	if (v == UINT64_MAX || (!is_64 && d->layout != LAYOUT_64 && v == UINT32_MAX))
-		sink_word(&d->sink, v == UINT64_MAX ? "RLIM64_INFINITY" : "RLIM_INFINITY");
+		sink_constf(&d->sink, v == UINT64_MAX ? "RLIM64_INFINITY" : "RLIM_INFINITY",
+			    "%" PRIu64, v);
 	else if (v > 1024 && v % 1024 == 0 && !d->sink.w)
-		sink_wordf(&d->sink, "%" PRIu64 "*1024", v / 1024);
+		show_kilobytes(d, v);
 	else
 		sink_u64(&d->sink, v);
 }
@@ -259,7 +276,7 @@ static void show_clockid(struct call_decoder *d, int v)
 	const char *name = v >= 0 ? flag_set_name(SET_clockid, (uint64_t)v) : NULL;
 
 	if (name) {
-		sink_word(&d->sink, sink_cut_prefix(&d->sink, SET_clockid, name));
+		sink_constf(&d->sink, sink_cut_prefix(&d->sink, SET_clockid, name), "%#x", v);
 	} else if (v < 0 && (v & 3) == 3) {
 		sink_wordf(&d->sink, "FD_TO_CLOCKID(%d)", ~(v >> 3));
 	} else if (v < 0) {
@@ -402,7 +419,7 @@ static bool show_named(struct call_decoder *d, const struct arg_kind *kind, uint
 		if (v)
 			sink_hex(s, (uint32_t)v);
 		else
-			sink_word(s, "IPC_PRIVATE");
+			sink_constf(s, "IPC_PRIVATE", "0");
 		return true;
 	case SHOW_CAP_VERSION:
 		sink_enum(s, SET_cap_version, (uint32_t)v);
@@ -412,7 +429,8 @@ static bool show_named(struct call_decoder *d, const struct arg_kind *kind, uint
 		return true;
 	case SHOW_KEY_SERIAL:
 		if (flag_set_name(SET_key_spec, (uint64_t)(int32_t)v))
-			sink_word(s, flag_set_name(SET_key_spec, (uint64_t)(int32_t)v));
+			sink_constf(s, flag_set_name(SET_key_spec, (uint64_t)(int32_t)v), "%d",
+				    (int32_t)v);
 		else
 			sink_i64(s, (int32_t)v);
 		return true;

@@ -156,6 +156,32 @@ void sink_wordf(struct value_sink *s, const char *fmt, ...)
 	sink_word(s, strbuf_str(&text));
 }
 
+static bool is_strace(const struct value_sink *s)
+{
+	return !s->w && s->opts->style == CALL_STYLE_STRACE;
+}
+
+void sink_constf(struct value_sink *s, const char *name, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!is_strace(s) || s->opts->constants == CONSTANTS_NAMED) {
+		sink_word(s, name);
+		return;
+	}
+	va_start(ap, fmt);
+	strbuf_vaddf(s->out, fmt, ap);
+	va_end(ap);
+	if (s->opts->constants == CONSTANTS_VERBOSE)
+		sink_comment(s, "%s", name);
+}
+
+/* Whether the strace style shows numbers alone. */
+static bool is_raw(const struct value_sink *s)
+{
+	return is_strace(s) && s->opts->constants == CONSTANTS_RAW;
+}
+
 /* One byte in C's spelling. An octal number takes three digits where a digit follows. */
 static void add_escaped(struct strbuf *out, const uint8_t *p, const uint8_t *end)
 {
@@ -316,11 +342,11 @@ void sink_flags(struct value_sink *s, enum flag_set_id set, uint64_t v)
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
 	if (flags_text(s, set, v, &text)) {
-		sink_word(s, strbuf_str(&text));
+		sink_constf(s, strbuf_str(&text), "%#" PRIx64, v);
 		return;
 	}
 	sink_hex(s, v);
-	if (v && !sink_is_perf(s) && flag_sets[set].unknown[0])
+	if (v && !is_raw(s) && !sink_is_perf(s) && flag_sets[set].unknown[0])
 		sink_comment(s, "%s", flag_sets[set].unknown);
 }
 
@@ -329,10 +355,10 @@ void sink_enum(struct value_sink *s, enum flag_set_id set, uint64_t v)
 	const char *name = flag_set_name(set, v);
 
 	if (name) {
-		sink_word(s, sink_cut_prefix(s, set, name));
+		sink_constf(s, sink_cut_prefix(s, set, name), "%#" PRIx64, v);
 		return;
 	}
 	sink_hex(s, v);
-	if (!sink_is_perf(s))
+	if (!sink_is_perf(s) && !is_raw(s))
 		sink_comment(s, "%s", flag_sets[set].unknown);
 }

@@ -52,6 +52,11 @@ void sink_addr(struct value_sink *s, uint64_t v); /* NULL or 0x… */
 /* Words as they are: "AT_FDCWD", a formatted number. No text of a process. */
 void sink_word(struct value_sink *s, const char *word);
 void sink_wordf(struct value_sink *s, const char *fmt, ...) _printf_(2, 3);
+/*
+ * The name of a constant whose number is formatted: the strace style shows one of them, or both
+ * (enum call_constants).
+ */
+void sink_constf(struct value_sink *s, const char *name, const char *fmt, ...) _printf_(3, 4);
 /* len bytes between quotes; cut: "..." follows. */
 void sink_string(struct value_sink *s, const void *bytes, size_t len, bool cut);
 /* The same of what is read or written: perf's columns without names have it without quotes. */

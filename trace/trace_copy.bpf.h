@@ -142,6 +142,14 @@ __attribute__((noinline)) int trace_copy_string(__u32 where, __u64 tag, __u64 ad
 	if (size > TRACE_DATA_MAX + 2)
 		return 0;
 	n = bpf_probe_read_user_str(p->data, size, (void *)addr);
+	/* what follows the limit may be unreadable: then there is no NUL before it */
+	if (n <= 0) {
+		__u64 all = limit + 1;
+
+		barrier_var(all);
+		if (all <= TRACE_DATA_MAX + 1 && !bpf_probe_read_user(p->data, all, (void *)addr))
+			n = all + 1;
+	}
 	if (n <= 0) {
 		if (!((tag >> 16) & 1))
 			return 1;

@@ -220,6 +220,10 @@ static struct error *open_lines(struct trace_run *run)
 		.text =
 			{
 				.raw = o->raw,
+				.full = o->full,
+				.max_items = o->style == CALL_LINES_STRACE ? o->string_size : 0,
+				.hex_strings = o->hex_strings,
+				.constants = o->constants,
 				.hide_names = o->hide_names,
 				.show_prefix = o->show_prefix,
 				.show_zeros = o->show_zeros,

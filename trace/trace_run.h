@@ -59,6 +59,10 @@ struct trace_run_opts {
 	enum call_lines_style style;
 	bool raw, fd_paths, full_time, no_comm;
 	bool prefer_btf; /* see struct call_table_opts */
+	/* Of strace's layout: see struct call_text_opts. */
+	bool full;
+	uint8_t hex_strings;
+	enum call_constants constants;
 	/* Of perf's columns, as perf's configuration has it: see struct call_text_opts. */
 	bool no_time, no_duration, hide_names, show_prefix, show_zeros;
 	unsigned alignment;

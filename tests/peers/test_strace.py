@@ -13,6 +13,7 @@ import collections
 import fnmatch
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,19 @@ from lib.packages import fetch
 SECONDS = 20
 # Fewer that agree are a regression. What differs is listed with its first line.
 LEAST = 140
+# perf-bpf's name of an option.
+SAME = {
+    "-v": "--no-abbrev", "--no-abbrev": "--no-abbrev",
+    "-x": "--strings-in-hex=non-ascii", "--strings-in-hex=non-ascii": "--strings-in-hex=non-ascii",
+    "-xx": "--strings-in-hex", "--strings-in-hex": "--strings-in-hex",
+    "--strings-in-hex=all": "--strings-in-hex",
+    "-Xraw": "--const-print-style=raw", "-Xverbose": "--const-print-style=verbose",
+    "-Xabbrev": "--const-print-style=abbrev",
+    "-y": "-y", "-z": "--where=ret >= 0", "-Z": "--failure", "--failed-only": "--failure",
+}
+# Options that change nothing that is compared: children are always followed, and lines about
+# signals are not printed.
+IGNORED = r"-a\d+|--columns=\d+|-e(signal|verbose)=.*|--signal=.*|-q+|-f"
 
 
 def build(place):
@@ -39,29 +53,31 @@ def build(place):
 
 
 def options_of(words):
-    """(calls, bytes of strings) of a test's strace options; or the option that is missing here."""
-    calls, size, i = None, None, 0
+    """(calls, perf-bpf's options) of a test's strace options; or the option that is missing here."""
+    calls, options, i = None, [], 0
     while i < len(words):
         word = words[i]
-        if word in ("-e", "-s", "-a"):
+        if word in ("-e", "-s", "-a", "-X"):
             i += 1
             word += words[i] if i < len(words) else ""
         if word.startswith(("-etrace=", "--trace=")):
             calls = word.split("=", 1)[1]
         elif re.fullmatch(r"-s\d+", word):
-            size = word[2:]
-        elif not re.fullmatch(r"-a\d+|--columns=\d+|-e(signal|verbose)=.*|-q+|-Xabbrev", word):
+            options += ["--string-size", word[2:]]
+        elif word in SAME:
+            options.append(SAME[word])
+        elif not re.fullmatch(IGNORED, word):
             return None, word
         i += 1
-    return (calls, size), None
+    return (calls, options), None
 
 
 def cases(tests):
-    """[(name, calls, string size)], and how many are left out by which option."""
+    """[(name, calls, options)], and how many are left out by which option."""
     found, left = [], collections.Counter()
     for line in open(os.path.join(tests, "gen_tests.in"), encoding="utf-8"):
-        words = line.split()
-        if not words or words[0].startswith("#") or not fnmatch.fnmatch(words[0], ONLY):
+        words = shlex.split(line, comments=True)
+        if not words or not fnmatch.fnmatch(words[0], ONLY):
             continue
         if words[1:] and words[1].startswith(("+", "test_")):
             left["a script of its own"] += 1
@@ -70,7 +86,7 @@ def cases(tests):
         if missing:
             left[re.sub(r"[=:].*", "", missing)] += 1
         else:
-            found.append((words[0], options[0] or words[0], options[1]))
+            found.append((words[0], options[0] or re.sub("-.*", "", words[0]), options[1]))
     return found, left
 
 
@@ -79,7 +95,7 @@ def squeeze(text):
             if not line.startswith("+++ exited with ")]
 
 
-def run(tests, name, calls, size):
+def run(tests, name, calls, options):
     """(whether it agrees, why not)"""
     program = os.path.join(tests, name)
     if not os.path.exists(program):
@@ -89,9 +105,7 @@ def run(tests, name, calls, size):
         os.mkdir(folder)
         os.symlink(program, os.path.join(work, name))
         command = [os.path.join(BUILD, "perf-bpf"), "trace", "--strace", "-e", calls, "--log",
-                   "log"]
-        if size:
-            command += ["--string-size", size]
+                   "log", *options]
         try:
             ran = subprocess.run(command + [f"../{name}"], cwd=folder, capture_output=True,
                                  timeout=SECONDS, stdin=subprocess.DEVNULL)
@@ -123,8 +137,8 @@ def main():
     tests = os.path.join(place, "tests")
     found, left = cases(tests)
     agree, differ, absent = [], [], []
-    for name, calls, size in found:
-        good, why = run(tests, name, calls, size)
+    for name, calls, options in found:
+        good, why = run(tests, name, calls, options)
         if good is None:
             absent.append((name, why))
         elif good:

@@ -114,6 +114,32 @@ static void test_open(void **state)
 	check_strace(&r, "openat(5, 0x1000, O_WRONLY|0x80000000) = 3");
 }
 
+static void check_constants(const struct test_record *r, enum call_constants constants,
+			    const char *want)
+{
+	const struct call_text_opts opts = {.style = CALL_STYLE_STRACE, .constants = constants};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	assert_null(call_text_add(&out, table, &r->rec, &opts));
+	assert_string_equal(strbuf_str(&out), want);
+}
+
+static void test_constants(void **state)
+{
+	struct test_record r = RECORD(openat, 3, (uint64_t)-100, 0, 0101, 0644);
+
+	check_constants(&r, CONSTANTS_RAW, "openat(-100, NULL, 0x41, 0644) = 3");
+	check_constants(&r, CONSTANTS_VERBOSE,
+			"openat(-100 /* AT_FDCWD */, NULL, 0x41 /* O_WRONLY|O_CREAT */, 0644) = 3");
+	r = RECORD(kill, 0, 7, 15);
+	check_constants(&r, CONSTANTS_RAW, "kill(7, 15) = 0");
+	check_constants(&r, CONSTANTS_VERBOSE, "kill(7, 15 /* SIGTERM */) = 0");
+	r = RECORD(lseek, -22, 1, 0, 77);
+	check_constants(&r, CONSTANTS_RAW, "lseek(1, 0, 0x4d) = -1 EINVAL (Invalid argument)");
+	check_constants(&r, CONSTANTS_VERBOSE,
+			"lseek(1, 0, 0x4d /* SEEK_??? */) = -1 EINVAL (Invalid argument)");
+}
+
 static void test_strings(void **state)
 {
 	struct test_record r = RECORD(write, 14, 1, 0x1000, 14);
@@ -265,10 +291,10 @@ static void test_select(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_open),	cmocka_unit_test(test_strings),
-		cmocka_unit_test(test_structs), cmocka_unit_test(test_sockets),
-		cmocka_unit_test(test_flags),	cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_select),
+		cmocka_unit_test(test_open),	  cmocka_unit_test(test_constants),
+		cmocka_unit_test(test_strings),	  cmocka_unit_test(test_structs),
+		cmocka_unit_test(test_sockets),	  cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_truncated), cmocka_unit_test(test_select),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
