@@ -29,7 +29,8 @@ enum {
 
 enum {
 	LIVE_TOP = 100,	   /* rows of a table on a screen, unless --top says another number */
-	SCRAPE_MS = 10000, /* what a client has for one, as Prometheus does by itself */
+	HEAD_MS = 1000,	   /* what a client of --openmetrics has for its request */
+	SCRAPE_MS = 10000, /* and for all, as Prometheus does by itself */
 };
 
 static const struct argp_option options[] = {
@@ -239,9 +240,10 @@ static struct error *confine_server(void *ctx)
 /* The port is taken, and the server's process forked, before anything is loaded. */
 static struct error *serve_new(struct run_output *output, const struct run_opts *run)
 {
+	const struct server_deadlines deadlines = {.head_ms = HEAD_MS, .all_ms = SCRAPE_MS};
 	struct server *server;
 
-	TRY(error_at(server_new(output->opts->openmetrics, SCRAPE_MS, &server), "--openmetrics"));
+	TRY(error_at(server_new(output->opts->openmetrics, &deadlines, &server), "--openmetrics"));
 	const struct server_process_opts opts = {
 		.server = server,
 		.choose = choose_page,

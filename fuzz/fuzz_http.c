@@ -18,6 +18,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    http_wants(&request, "text/plain", &named) > 1000 ||
 		    http_wants(&request, "application/openmetrics-text", &named) > 1000)
 			abort();
+		http_host_is_local(&request, "host");
+		request.host = "127.0.0.1:80";
+		request.host_len = 12;
+		if (!http_host_is_local(&request, NULL))
+			abort();
 	}
 	/* a beginning of a request is none, or refused for the same reason */
 	for (size_t n = 0; n < size && size < 256; n++) {

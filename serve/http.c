@@ -7,6 +7,7 @@
  */
 #include "serve/http.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <strings.h>
 
@@ -104,6 +105,12 @@ static bool parse_header(struct header_piece line, struct http_request *request)
 		request->accept = value.s;
 		request->accept_len = value.n;
 	}
+	if (is_word(name, "host")) {
+		if (request->host)
+			return false; /* RFC 9112, 3.2 */
+		request->host = value.s;
+		request->host_len = value.n;
+	}
 	return true;
 }
 
@@ -128,6 +135,34 @@ enum http_state http_parse(const char *data, size_t n, struct http_request *requ
 	}
 	*request = made;
 	return HTTP_DONE;
+}
+
+/* Four numbers, the first of which is 127: no name, which a DNS server can lead anywhere. */
+static bool is_loopback(struct header_piece host)
+{
+	char text[INET_ADDRSTRLEN];
+	struct in_addr at;
+
+	if (host.n >= sizeof(text))
+		return false;
+	memcpy(text, host.s, host.n);
+	text[host.n] = 0;
+	return inet_pton(AF_INET, text, &at) == 1 && ntohl(at.s_addr) >> 24 == 127;
+}
+
+bool http_host_is_local(const struct http_request *request, const char *name)
+{
+	struct header_piece host = {request->host, request->host_len};
+
+	if (!request->host)
+		return true;
+	size_t n = host.n;
+	while (n && isdigit((unsigned char)host.s[n - 1]))
+		n--;
+	if (n && host.s[n - 1] == ':')
+		host.n = n - 1;
+	return is_word(host, "localhost") || is_text(host, "[::1]") || is_loopback(host) ||
+	       (name && is_word(host, name));
 }
 
 /* "0.5" as 500; what is none is 0. */
@@ -215,6 +250,7 @@ void http_add_head(struct strbuf *out, unsigned status, const char *type, size_t
 		{404, "Not Found"},
 		{405, "Method Not Allowed"},
 		{408, "Request Timeout"},
+		{421, "Misdirected Request"},
 		{431, "Request Header Fields Too Large"},
 		{500, "Internal Server Error"},
 		{505, "HTTP Version Not Supported"},

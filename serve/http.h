@@ -21,6 +21,8 @@ struct http_request {
 	size_t path_len;
 	const char *accept; /* what Accept says, of its first line; NULL: nothing */
 	size_t accept_len;
+	const char *host; /* what Host says, with the port; NULL: there is none */
+	size_t host_len;
 };
 
 enum http_state {
@@ -34,6 +36,12 @@ enum http_state {
 
 /* Looks at the n bytes that came so far. */
 enum http_state http_parse(const char *data, size_t n, struct http_request *request);
+
+/*
+ * Whether Host names this machine by loopback: "localhost", 127.0.0.0/8 or [::1], with any port; or
+ * `name`, which may be NULL. True without Host: browsers always send one.
+ */
+bool http_host_is_local(const struct http_request *request, const char *name);
 
 /*
  * How much a type ("text/plain") is wanted, from 0 (not at all) to 1000 by its

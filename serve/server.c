@@ -2,8 +2,16 @@
 /*
  * A connection is read until its request is whole, answered, written, and
  * closed: no state lasts longer. All sockets and the timer of the deadlines
- * are in one epoll descriptor. The timer goes off at the oldest connection's
- * deadline; deadlines come in the order in which connections did.
+ * are in one epoll descriptor. The timer goes off at the next deadline: a
+ * request has head_ms to be whole, and then the rest of deadline_ms.
+ *
+ * An address has a share of the places, so that one client cannot take them
+ * all. When its share is used up, its oldest connection without a whole request
+ * makes room.
+ *
+ * Where only this machine can connect, a page in a browser on this machine
+ * still could ask, under a name that its DNS server leads to 127.0.0.1. It
+ * would send that name as Host, so only names of this machine are answered.
  */
 #include "serve/server.h"
 
@@ -19,13 +27,15 @@
 
 enum {
 	MAX_CONNECTIONS = 32,
+	MAX_OF_ADDRESS = 16, /* of these */
 	BACKLOG = 64,
 	MAX_UNREAD = 65536, /* bytes of a refused request that are taken and forgotten */
 };
 
 struct connection {
-	int fd; /* -1: free */
-	uint64_t deadline;
+	int fd;			     /* -1: free */
+	struct in6_addr from;	     /* an IPv6 network of 64 bits, or an IPv4 address */
+	uint64_t accepted, deadline; /* monotonic ms */
 	struct strbuf in, out;
 	size_t written;
 	bool writing;
@@ -33,7 +43,9 @@ struct connection {
 
 struct server {
 	int epoll_fd, listen_fd, timer_fd;
-	unsigned deadline_ms;
+	struct server_deadlines deadlines;
+	bool local;	/* it listens at a loopback address */
+	char *host;	/* as the address names it; NULL: all */
 	bool listening; /* the listener is waited for: there is room for another connection */
 	char address[80];
 	struct connection connections[MAX_CONNECTIONS];
@@ -106,6 +118,7 @@ static struct error *open_listener(struct server *server, const char *address)
 	const char *port = NULL;
 
 	TRY(split(address, &host, &port));
+	server->host = host ? strdup(host) : NULL;
 	int code = getaddrinfo(host, port, &want, &found);
 	if (code)
 		return error_new(code == EAI_SYSTEM ? errno : EADDRNOTAVAIL,
@@ -136,6 +149,16 @@ static struct error *open_listener(struct server *server, const char *address)
 	return error_at(err, "%s", address);
 }
 
+static bool is_loopback(const struct sockaddr_storage *at)
+{
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)at;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)at;
+
+	if (at->ss_family == AF_INET)
+		return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+	return at->ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+}
+
 static void name_address(struct server *server)
 {
 	struct sockaddr_storage at;
@@ -146,18 +169,20 @@ static void name_address(struct server *server)
 	    getnameinfo((struct sockaddr *)&at, len, host, sizeof(host), port, sizeof(port),
 			NI_NUMERICHOST | NI_NUMERICSERV))
 		return;
+	server->local = is_loopback(&at);
 	snprintf(server->address, sizeof(server->address), strchr(host, ':') ? "[%s]:%s" : "%s:%s",
 		 host, port);
 }
 
-struct error *server_new(const char *address, unsigned deadline_ms, struct server **out)
+struct error *server_new(const char *address, const struct server_deadlines *deadlines,
+			 struct server **out)
 {
 	_cleanup_(server_freep) struct server *server = calloc(1, sizeof(*server));
 
 	if (!server)
 		return error_nomem();
 	server->epoll_fd = server->listen_fd = server->timer_fd = -1;
-	server->deadline_ms = deadline_ms;
+	server->deadlines = *deadlines;
 	for (size_t i = 0; i < MAX_CONNECTIONS; i++)
 		server->connections[i].fd = -1;
 	TRY(open_listener(server, address));
@@ -190,6 +215,7 @@ void server_free(struct server *server)
 	closep(&server->listen_fd);
 	closep(&server->timer_fd);
 	closep(&server->epoll_fd);
+	free(server->host);
 	free(server);
 }
 
@@ -235,23 +261,74 @@ static void set_waits(struct server *server)
 	timerfd_settime(server->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL);
 }
 
+/* What stands for the peer: of IPv6 its network, since a machine has a whole one. */
+static struct in6_addr peer(const struct sockaddr_storage *at)
+{
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)at;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)at;
+	struct in6_addr from = IN6ADDR_ANY_INIT;
+
+	if (at->ss_family == AF_INET) {
+		memcpy(&from.s6_addr[12], &v4->sin_addr, sizeof(v4->sin_addr));
+	} else if (at->ss_family == AF_INET6) {
+		from = v6->sin6_addr;
+		if (!IN6_IS_ADDR_V4MAPPED(&from))
+			memset(&from.s6_addr[8], 0, 8);
+	}
+	return from;
+}
+
+/* Whether the address may have one more connection; one that is late may have to go for it. */
+static bool make_room(struct server *server, const struct in6_addr *from)
+{
+	struct connection *oldest = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < MAX_CONNECTIONS; i++) {
+		struct connection *c = &server->connections[i];
+
+		if (c->fd < 0 || memcmp(&c->from, from, sizeof(*from)) != 0)
+			continue;
+		n++;
+		if (!c->writing && (!oldest || c->accepted < oldest->accepted))
+			oldest = c;
+	}
+	if (n < MAX_OF_ADDRESS)
+		return true;
+	if (!oldest)
+		return false;
+	connection_close(oldest);
+	return true;
+}
+
 static void accept_one(struct server *server)
 {
+	struct sockaddr_storage at = {0};
+	socklen_t len = sizeof(at);
 	size_t i = 0;
 
 	while (i < MAX_CONNECTIONS && server->connections[i].fd >= 0)
 		i++;
 	if (i == MAX_CONNECTIONS)
 		return;
-	int fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = accept4(server->listen_fd, (struct sockaddr *)&at, &len,
+			 SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0)
 		return; /* it went away meanwhile */
+	const struct in6_addr from = peer(&at);
+	if (!make_room(server, &from)) {
+		close(fd);
+		return;
+	}
 	if (!watch(server, EPOLL_CTL_ADD, fd, EPOLLIN, (uint32_t)i)) {
 		close(fd);
 		return;
 	}
+	const uint64_t now = (uint64_t)clock_ms(CLOCK_MONOTONIC);
 	server->connections[i].fd = fd;
-	server->connections[i].deadline = (uint64_t)clock_ms(CLOCK_MONOTONIC) + server->deadline_ms;
+	server->connections[i].from = from;
+	server->connections[i].accepted = now;
+	server->connections[i].deadline = now + server->deadlines.head_ms;
 }
 
 /* Writes as much as goes; closes what is done or broken. */
@@ -299,7 +376,15 @@ static void begin_answer(struct connection *c, unsigned status, const char *type
 	}
 }
 
-static void refuse(struct connection *c, enum http_state state)
+static void refuse(struct connection *c, unsigned status, const char *words)
+{
+	_cleanup_strbuf_ struct strbuf body = STRBUF_INIT;
+
+	strbuf_adds(&body, words);
+	begin_answer(c, status, "text/plain; charset=utf-8", &body, false);
+}
+
+static void refuse_bad(struct connection *c, enum http_state state)
 {
 	static const struct {
 		unsigned status;
@@ -310,10 +395,8 @@ static void refuse(struct connection *c, enum http_state state)
 		[HTTP_TOO_LARGE] = {431, "The request is larger than 8 KiB.\n"},
 		[HTTP_VERSION] = {505, "Only HTTP/1.0 and HTTP/1.1 are supported.\n"},
 	};
-	_cleanup_strbuf_ struct strbuf body = STRBUF_INIT;
 
-	strbuf_adds(&body, words[state].words);
-	begin_answer(c, words[state].status, "text/plain; charset=utf-8", &body, false);
+	refuse(c, words[state].status, words[state].words);
 }
 
 /* Reads what came; with a whole request the answer is made. */
@@ -337,7 +420,10 @@ static struct error *connection_read(struct server *server, struct connection *c
 	enum http_state state = http_parse(c->in.str, c->in.len, &request);
 	if (state == HTTP_MORE)
 		return NULL;
-	if (state == HTTP_DONE) {
+	c->deadline = c->accepted + server->deadlines.all_ms;
+	if (state == HTTP_DONE && server->local && !http_host_is_local(&request, server->host)) {
+		refuse(c, 421, "Host is not a name of this machine: use the address.\n");
+	} else if (state == HTTP_DONE) {
 		struct server_answer made = {200, "text/plain; charset=utf-8", STRBUF_INIT};
 		struct error *err = answer(ctx, &request, &made);
 
@@ -346,7 +432,7 @@ static struct error *connection_read(struct server *server, struct connection *c
 		strbuf_deinit(&made.body);
 		TRY(err);
 	} else {
-		refuse(c, state);
+		refuse_bad(c, state);
 	}
 	connection_write(server, c);
 	return NULL;

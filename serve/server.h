@@ -2,11 +2,12 @@
 /*
  * Answers HTTP requests in between other work: one thread, one descriptor to
  * wait for. No client can hold it up. Requests are bounded (serve/http.h),
- * connections too: at most 32 are served at a time, the next ones wait in the
- * kernel's queue; each has deadline_ms for all it does, and is closed then.
+ * connections too: at most 32 are served at a time, 16 of one address, the next ones wait in the
+ * kernel's queue; each has a deadline for its request and one for all it does, and is closed then.
  *
+ *	const struct server_deadlines deadlines = {.head_ms = 1000, .all_ms = 10000};
  *	struct server *server;
- *	TRY(server_new("127.0.0.1:9435", 10000, &server));
+ *	TRY(server_new("127.0.0.1:9435", &deadlines, &server));
  *	… when server_fd() is readable:
  *	TRY(server_work(server, answer, ctx));
  */
@@ -19,11 +20,18 @@
 
 struct server;
 
+struct server_deadlines {
+	unsigned head_ms; /* until the request is whole */
+	unsigned all_ms;  /* until its answer is taken; from the beginning as well */
+};
+
 /*
  * Listens at "ADDR:PORT", "[IPv6]:PORT", or ":PORT" (all addresses). Port 0:
- * one that is free. EINVAL: that is no address; EADDRINUSE, with a hint.
+ * one that is free. At a loopback address, requests whose Host is not a name of this machine get
+ * 421. EINVAL: that is not an address; EADDRINUSE, with a hint.
  */
-struct error *server_new(const char *address, unsigned deadline_ms, struct server **out);
+struct error *server_new(const char *address, const struct server_deadlines *deadlines,
+			 struct server **out);
 void server_free(struct server *server);
 DEFINE_FREEP(struct server, server_free)
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,6 +24,8 @@ enum {
 	BODY = 300 * 1024, /* more than sockets' buffers take at once */
 };
 
+static const struct server_deadlines patient = {LONG, LONG};
+
 static struct error *make_answer(void *ctx, const struct http_request *request,
 				 struct server_answer *answer)
 {
@@ -37,14 +40,22 @@ static struct error *make_answer(void *ctx, const struct http_request *request,
 	return NULL;
 }
 
-static int client(const struct server *server)
+static int client_from(const struct server *server, const char *address)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct sockaddr_in from = {.sin_family = AF_INET, .sin_addr.s_addr = inet_addr(address)};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	assert_int_equal(bind(fd, (struct sockaddr *)&from, sizeof(from)), 0);
 
 	at.sin_port = htons((uint16_t)atoi(strrchr(server_address(server), ':') + 1));
 	assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof(at)), 0);
 	return fd;
+}
+
+static int client(const struct server *server)
+{
+	return client_from(server, "127.0.0.1");
 }
 
 static void say(int fd, const char *text)
@@ -105,7 +116,7 @@ static void test_answers(void **state)
 	char large[HTTP_MAX_HEAD + 1] = "GET /";
 	unsigned asked = 0;
 
-	assert_null(server_new("127.0.0.1:0", LONG, &server));
+	assert_null(server_new("127.0.0.1:0", &patient, &server));
 	assert_memory_equal(server_address(server), "127.0.0.1:", 10);
 	expect(server, "GET / HTTP/1.1\r\n\r\n", &asked,
 	       "HTTP/1.1 200 OK\r\n" TEXT "Content-Length: 1\r\n" CLOSE "1");
@@ -128,7 +139,7 @@ static void test_a_large_answer_comes_whole(void **state)
 	unsigned asked = 0;
 	int small = 4096;
 
-	assert_null(server_new("127.0.0.1:0", LONG, &server));
+	assert_null(server_new("127.0.0.1:0", &patient, &server));
 	int fd = client(server);
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
 	say(fd, "GET /large HTTP/1.1\r\n\r\n");
@@ -139,14 +150,21 @@ static void test_a_large_answer_comes_whole(void **state)
 	free(got);
 }
 
-/* More clients than are served at a time, all of them in the middle of a request. */
+/* More clients than are served at a time, some of them in the middle of a request. */
 static void test_the_slow_hold_nobody_up(void **state)
 {
 	_cleanup_(server_freep) struct server *server = NULL;
 	unsigned asked = 0;
 	int slow[20], others[40];
 
-	assert_null(server_new("127.0.0.1:0", LONG, &server));
+	assert_null(server_new("127.0.0.1:0", &patient, &server));
+	slow[0] = client(server);
+	say(slow[0], "GET / HT");
+	work(server, &asked, 50);
+	say(slow[0], "TP/1.1\r\n\r\n");
+	char *got = hear(server, slow[0], &asked);
+	assert_memory_equal(got, "HTTP/1.1 200 OK", 15);
+	free(got);
 	for (size_t i = 0; i < ARRAY_SIZE(slow); i++) {
 		slow[i] = client(server);
 		say(slow[i], "GET / HT");
@@ -155,53 +173,116 @@ static void test_the_slow_hold_nobody_up(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
 		others[i] = client(server);
 		say(others[i], "GET / HTTP/1.0\r\n\r\n");
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
-		char *got = hear(server, others[i], &asked);
-
+		got = hear(server, others[i], &asked);
 		assert_memory_equal(got, "HTTP/1.1 200 OK", 15);
 		free(got);
 	}
-	assert_int_equal(asked, 40);
-	say(slow[0], "TP/1.1\r\n\r\n");
-	char *got = hear(server, slow[0], &asked);
-	assert_memory_equal(got, "HTTP/1.1 200 OK", 15);
-	free(got);
-	for (size_t i = 1; i < ARRAY_SIZE(slow); i++)
+	assert_int_equal(asked, 41);
+	for (size_t i = 0; i < ARRAY_SIZE(slow); i++)
 		close(slow[i]);
 	work(server, &asked, 50);
 }
 
-static void test_the_late_are_closed(void **state)
+/* An address that opens more connections than there are places leaves some to others. */
+static void test_an_address_has_a_share(void **state)
 {
 	_cleanup_(server_freep) struct server *server = NULL;
 	unsigned asked = 0;
-	int fds[33];
+	int many[40];
 
-	assert_null(server_new("127.0.0.1:0", 1000, &server));
-	/* all places are taken; the last one waits outside until they are closed */
-	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
-		fds[i] = client(server);
-		if (i + 1 < ARRAY_SIZE(fds))
-			say(fds[i], "GET");
+	assert_null(server_new("127.0.0.1:0", &patient, &server));
+	int first = client_from(server, "127.0.0.3");
+	say(first, "GET /");
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++) {
+		many[i] = client_from(server, "127.0.0.2");
+		say(many[i], "GET /");
+		work(server, &asked, 5);
 	}
-	work(server, &asked, 20);
-	say(fds[32], "GET / HTTP/1.1\r\n\r\n");
-	char *got = hear(server, fds[32], &asked);
+	expect(server, "GET / HTTP/1.1\r\n\r\n", &asked,
+	       "HTTP/1.1 200 OK\r\n" TEXT "Content-Length: 1\r\n" CLOSE "1");
+	/* the oldest ones of that address made room, and of no other one */
+	char *got = hear(server, many[0], &asked);
+	assert_string_equal(got, "");
+	free(got);
+	say(first, " HTTP/1.1\r\n\r\n");
+	got = hear(server, first, &asked);
 	assert_memory_equal(got, "HTTP/1.1 200 OK", 15);
 	free(got);
-	for (size_t i = 0; i < 32; i++) {
-		got = hear(server, fds[i], &asked);
-		assert_string_equal(got, "");
+	say(many[39], " HTTP/1.1\r\n\r\n");
+	got = hear(server, many[39], &asked);
+	assert_memory_equal(got, "HTTP/1.1 200 OK", 15);
+	free(got);
+	for (size_t i = 1; i < 39; i++)
+		close(many[i]);
+}
+
+/* A request that does not become whole has less time than an answer that is not taken. */
+static void test_the_late_are_closed(void **state)
+{
+	static const struct server_deadlines deadlines = {.head_ms = 500, .all_ms = LONG};
+	_cleanup_(server_freep) struct server *server = NULL;
+	unsigned asked = 0;
+	int small = 4096;
+
+	assert_null(server_new("127.0.0.1:0", &deadlines, &server));
+	int reader = client(server);
+	setsockopt(reader, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	say(reader, "GET /large HTTP/1.1\r\n\r\n");
+	int late = client(server);
+	say(late, "GET");
+	char *got = hear(server, late, &asked);
+	assert_string_equal(got, "");
+	free(got);
+	got = hear(server, reader, &asked);
+	assert_int_equal(strlen(strstr(got, "\r\n\r\n") + 4), BODY);
+	free(got);
+	assert_int_equal(asked, 1);
+}
+
+/* A name that somebody else's DNS server leads here is not answered. */
+static void test_hosts(void **state)
+{
+	static const char *const ours[] = {"localhost", "LocalHost:9435", "127.0.0.1:1",
+					   "127.1.2.3", "[::1]:9435",	  "[::1]"};
+	static const char *const others[] = {"example.com",
+					     "example.com:9435",
+					     "127.0.0.1.example.com",
+					     "localhost.example.com",
+					     "",
+					     "10.0.0.1",
+					     "127.0.0.1:x",
+					     "[::2]"};
+	_cleanup_(server_freep) struct server *server = NULL;
+	char request[128];
+	unsigned asked = 0;
+
+	assert_null(server_new("127.0.0.1:0", &patient, &server));
+	for (size_t i = 0; i < ARRAY_SIZE(ours) + ARRAY_SIZE(others); i++) {
+		const bool good = i < ARRAY_SIZE(ours);
+
+		snprintf(request, sizeof(request), "GET / HTTP/1.1\r\nHost: %s\r\n\r\n",
+			 good ? ours[i] : others[i - ARRAY_SIZE(ours)]);
+		int fd = client(server);
+		say(fd, request);
+		char *got = hear(server, fd, &asked);
+		assert_non_null(strstr(got, good ? "HTTP/1.1 200 OK" : "HTTP/1.1 421 Misdirected"));
 		free(got);
 	}
-	assert_int_equal(asked, 1);
+	assert_int_equal(asked, ARRAY_SIZE(ours));
+	/* where others can connect, they use any name */
+	_cleanup_(server_freep) struct server *open = NULL;
+	assert_null(server_new("0.0.0.0:0", &patient, &open));
+	int fd = client(open);
+	say(fd, "GET / HTTP/1.1\r\nHost: example.com\r\n\r\n");
+	char *got = hear(open, fd, &asked);
+	assert_memory_equal(got, "HTTP/1.1 200 OK", 15);
+	free(got);
 }
 
 static void check_address(const char *address, int code, const char *words)
 {
 	_cleanup_(server_freep) struct server *server = NULL;
-	struct error *err = server_new(address, LONG, &server);
+	struct error *err = server_new(address, &patient, &server);
 
 	assert_int_equal(err ? err->code : 0, code);
 	if (err)
@@ -222,12 +303,12 @@ static void test_addresses(void **state)
 	check_address("127.0.0.1:-1", EINVAL, "not an address with a port");
 	check_address("::1:9435", EINVAL, "not an address with a port");
 	check_address("localhost:0", 0, NULL);
-	assert_null(server_new("127.0.0.1:0", LONG, &server));
+	assert_null(server_new("127.0.0.1:0", &patient, &server));
 	snprintf(taken, sizeof(taken), "%s", server_address(server));
 	check_address(taken, EADDRINUSE, "cannot listen");
 	/* all addresses: IPv4, too, where the machine has IPv6 */
 	unsigned asked = 0;
-	assert_null(server_new(":0", LONG, &both));
+	assert_null(server_new(":0", &patient, &both));
 	expect(both, "HEAD / HTTP/1.1\r\n\r\n", &asked,
 	       "HTTP/1.1 200 OK\r\n" TEXT "Content-Length: 1\r\n" CLOSE);
 }
@@ -288,7 +369,7 @@ static struct server_process *begin_process(int *first, int *second)
 	struct server_process *process = NULL;
 	struct server *server;
 
-	assert_null(server_new("127.0.0.1:0", LONG, &server));
+	assert_null(server_new("127.0.0.1:0", &patient, &server));
 	*first = client(server);
 	*second = client(server);
 	const struct server_process_opts opts = {
@@ -362,6 +443,8 @@ int main(void)
 		cmocka_unit_test(test_a_large_answer_comes_whole),
 		cmocka_unit_test(test_the_slow_hold_nobody_up),
 		cmocka_unit_test(test_the_late_are_closed),
+		cmocka_unit_test(test_an_address_has_a_share),
+		cmocka_unit_test(test_hosts),
 		cmocka_unit_test(test_addresses),
 		cmocka_unit_test(test_a_process_of_its_own),
 		cmocka_unit_test(test_its_end_is_noticed),
