@@ -166,7 +166,12 @@ error_t cmd_parse(const struct argp *argp, int argc, char **argv, unsigned int f
 		cmd_fail(err);
 		exit(argp_err_exit_status);
 	}
-	return argp_parse(argp, argc, argv, flags, index, input);
+	const error_t code = argp_parse(argp, argc, argv, flags, index, input);
+	if (code) { /* of memory alone: argp ends the process for all other reasons */
+		cmd_fail(error_errno(code, "cannot read the options"));
+		exit(argp_err_exit_status);
+	}
+	return 0;
 }
 
 void option_check(struct argp_state *state, const char *name, struct error *err)
