@@ -16,6 +16,7 @@
 #include "cmd/config.h"
 #include "cmd/job.h"
 #include "cmd/options.h"
+#include "cmd/privileges.h"
 #include "lib/base/vec.h"
 #include "lib/sys/bpf_syscall.h"
 #include "perf/record/record.h"
@@ -471,6 +472,8 @@ static struct error *trace(struct trace_args *args, struct log *log, int *status
 	o->ctx = args;
 	TRY(check_input(args));
 	TRY(open_log(args));
+	if (o->input)
+		TRY(privileges_of_reader(NULL, 0, log));
 	TRY(trace_run_new(o, &run));
 	if (args->dump_map)
 		TRY(error_mark_usage(
@@ -504,8 +507,10 @@ int cmd_trace(int argc, char **argv)
 	if (index < argc)
 		args.opts.workload = argv + index;
 	struct log log = cmd_log(args.verbose);
-	job_begin();
-	sys_bpf_bump_memlock();
+	if (!args.opts.input) {
+		job_begin();
+		sys_bpf_bump_memlock();
+	}
 	struct error *err = trace(&args, &log, &status);
 	if (err) {
 		status = err->code == ECHILD ? 255 : 0;

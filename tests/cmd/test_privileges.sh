@@ -53,10 +53,10 @@ end_reader() {
 	exec {hold}>&-
 }
 
-test_script_and_report_drop_all_but_reading() {
+test_readers_drop_all_but_reading() {
 	local command
 	need_seccomp
-	for command in script report; do
+	for command in script report trace; do
 		reader $command "$PERF_BPF" $command -i -
 		assert_sets $pid "$(expected $DAC_READ_SEARCH $SYSLOG)"
 		end_reader
