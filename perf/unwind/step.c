@@ -22,7 +22,9 @@ bool stack_word(struct stack_copy *stack, uint64_t addr, uint64_t *v)
 	struct cursor c = stack->bytes;
 	const uint64_t offset = addr - stack->start;
 
-	if (addr < stack->start || offset > c.size || c.size - offset < 8) {
+	/* A copy that reaches the end of the address space would lead around it. */
+	if (addr < stack->start || addr > UINT64_MAX - 16 || offset > c.size ||
+	    c.size - offset < 8) {
 		stack->missed |= addr >= stack->start;
 		return false;
 	}
