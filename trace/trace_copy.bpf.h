@@ -274,7 +274,6 @@ __attribute__((noinline)) int trace_copy_message(__u32 where, __u64 tag, __u64 a
 						 __u32 limit)
 {
 	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
-	__u64 name, name_len = 0, iov, iov_len, control, control_len;
 	__u32 word;
 
 	if (!s || !addr)
@@ -282,16 +281,32 @@ __attribute__((noinline)) int trace_copy_message(__u32 where, __u64 tag, __u64 a
 	word = word_size(s);
 	if (trace_copy_bytes(where, tag, addr, full, full))
 		return 1;
-	if (read_word(s, addr, &name) || bpf_probe_read_user(&name_len, 4, (void *)(addr + word)) ||
-	    read_word(s, addr + 2 * word, &iov) || read_word(s, addr + 3 * word, &iov_len) ||
-	    read_word(s, addr + 4 * word, &control) || read_word(s, addr + 5 * word, &control_len))
-		return 0;
-	trace_copy_bytes(where, TAG_PART(tag, TRACE_PART_NAME), name, name_len, NAME_MAX_BYTES);
-	if (iov_len > 1024)
-		iov_len = 1024;
-	trace_copy_iovecs(where, TAG_PART(tag, TRACE_PART_IOVEC), iov, iov_len, limit);
-	trace_copy_bytes(where, TAG_PART(tag, TRACE_PART_CONTROL), control, control_len,
-			 CONTROL_MAX_BYTES);
+	/* one after the other: they share their place on the stack, of which there is little */
+	{
+		__u64 name, len = 0;
+
+		if (read_word(s, addr, &name) ||
+		    bpf_probe_read_user(&len, 4, (void *)(addr + word)))
+			return 0;
+		trace_copy_bytes(where, TAG_PART(tag, TRACE_PART_NAME), name, len, NAME_MAX_BYTES);
+	}
+	{
+		__u64 iov, len;
+
+		if (read_word(s, addr + 2 * word, &iov) || read_word(s, addr + 3 * word, &len))
+			return 0;
+		if (len > 1024)
+			len = 1024;
+		trace_copy_iovecs(where, TAG_PART(tag, TRACE_PART_IOVEC), iov, len, limit);
+	}
+	{
+		__u64 control, len;
+
+		if (read_word(s, addr + 4 * word, &control) || read_word(s, addr + 5 * word, &len))
+			return 0;
+		trace_copy_bytes(where, TAG_PART(tag, TRACE_PART_CONTROL), control, len,
+				 CONTROL_MAX_BYTES);
+	}
 	return 0;
 }
 
