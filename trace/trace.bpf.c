@@ -422,17 +422,36 @@ static __always_inline __u64 pieces_at(const struct trace_record *rec)
 }
 
 /*
+ * Reads up to STRAIGHT_MAX bytes, and sets the padding behind them; 0: done. It is not inlined:
+ * Linux 5.10 forgets the bounds of a number that is saved on the stack, as n would be where
+ * registers are scarce.
+ */
+static __attribute__((noinline)) int read_padded(__u8 *data, __u64 n, __u64 addr)
+{
+	__u64 *last;
+
+	if (n > STRAIGHT_MAX)
+		return 1;
+	barrier_var(n); /* else both tests become "n - 1 < MAX", which says nothing about n */
+	if (!n)
+		return 1;
+	last = (void *)data + (n & ~7ull);
+	*last = 0;
+	return bpf_probe_read_user(data, n, (void *)addr) != 0;
+}
+
+/*
  * The one copy of most calls, straight into the state: a name that is opened, bytes that are
  * written or were read. Returns 0 if it is for a scratch: it may be too long, or is of a kind with
  * several pieces.
  */
-static __always_inline int copy_straight(struct trace_state *state, const struct trace_call *call,
-					 __u32 set, __u32 exit)
+static __attribute__((noinline)) int
+copy_straight(struct trace_state *state, const struct trace_call *call, __u32 set, __u32 exit)
 {
 	__u32 which = set == 2, kind;
 	const struct trace_copy *copy = &call->copies[which];
 	__u64 arg = copy->arg, count_arg = copy->count_arg;
-	__u64 at = state->len, addr, tag, n, full = 0, flags = 0;
+	__u64 at = state->len, offset, addr, tag, n, full = 0, flags = 0;
 	struct piece_words *p;
 	__u64 limit;
 
@@ -442,10 +461,13 @@ static __always_inline int copy_straight(struct trace_state *state, const struct
 	barrier_var(count_arg);
 	if (arg >= TRACE_ARGS || count_arg >= TRACE_ARGS)
 		return 0;
-	barrier_var(at);
-	if (at > TRACE_HEAD + TRACE_INLINE - STRAIGHT_MAX - sizeof(*p) - 8)
+	/* a value of its own, which is not saved: see read_padded() */
+	offset = at;
+	barrier_var(offset);
+	if (offset > TRACE_HEAD + TRACE_INLINE - STRAIGHT_MAX - sizeof(*p) - 8)
 		return 0;
-	p = (void *)&state->rec + at;
+	p = (void *)&state->rec + offset;
+	barrier_var(p);
 	kind = copy->kind;
 	addr = state->args[arg];
 	limit = copy->flags & TRACE_COPY_LIMITED ? config.string_size : TRACE_DATA_MAX;
@@ -470,8 +492,6 @@ static __always_inline int copy_straight(struct trace_state *state, const struct
 			*last &= ~0ull >> (64 - 8 * (n & 7));
 		}
 	} else {
-		__u64 *last;
-
 		if (kind == TRACE_COPY_BYTES)
 			full = copy->size;
 		else if (kind == TRACE_COPY_COUNT && copy->size == 1 &&
@@ -488,13 +508,7 @@ static __always_inline int copy_straight(struct trace_state *state, const struct
 			n = limit;
 			flags = TRACE_PIECE_CUT;
 		}
-		barrier_var(n);
-		if (!n || n > STRAIGHT_MAX)
-			return 0;
-		/* the padding */
-		last = (void *)p->data + (n & ~7ull);
-		*last = 0;
-		if (bpf_probe_read_user(p->data, n, (void *)addr))
+		if (read_padded(p->data, n, addr))
 			return 0;
 	}
 	p->tag = tag | TAG_FLAGS(flags) | TAG_LEN(n);
