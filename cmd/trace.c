@@ -57,7 +57,8 @@ static const struct argp_option options[] = {
 	{NULL, 0, NULL, 0, "Which calls:", 1},
 	{"event", 'e', "LIST", 0,
 	 "Trace these calls: names, globs and classes (%file, %network, ...), comma-separated; '!' "
-	 "in front of the list: all but these; may be repeated",
+	 "in front of the list: all but these; also tracepoints and other events of record; may be "
+	 "repeated",
 	 1},
 	{"expr", OPT_EXPR, "LIST", 0, "The same as -e", 1},
 	{"where", OPT_WHERE, "CONDITION", 0,
@@ -138,6 +139,8 @@ struct trace_args {
 	bool ignored;
 	int verbose;
 	int out_fd;
+	struct config *config;
+	struct compile_opts compile; /* refers to it */
 };
 
 static const struct option_member members[] = {
@@ -408,12 +411,14 @@ static int exit_status(const struct trace_run *run)
 }
 
 /* What perf trace looks like, as its users have set it. */
-static struct error *configure(struct trace_run_opts *o, const struct log *log)
+static struct error *configure(struct trace_args *args, const struct log *log)
 {
-	_cleanup_config_ struct config *config = NULL;
+	struct trace_run_opts *o = &args->opts;
 	bool time, duration, names;
 
-	TRY(config_load(log, &config));
+	TRY(config_load_compile(log, NULL, &args->config, &args->compile));
+	const struct config *config = args->config;
+	o->compile = &args->compile;
 	TRY(config_get_bool(config, "trace.show_timestamp", true, &time));
 	TRY(config_get_bool(config, "trace.show_duration", true, &duration));
 	TRY(config_get_bool(config, "trace.show_arg_names", true, &names));
@@ -458,7 +463,7 @@ static struct error *trace(struct trace_args *args, struct log *log, int *status
 	int map_fd = -1;
 
 	TRY(check_together(args));
-	TRY(configure(o, log));
+	TRY(configure(args, log));
 	o->log = log;
 	o->calls = args->calls.v;
 	o->n_calls = args->calls.n;
@@ -520,5 +525,6 @@ int cmd_trace(int argc, char **argv)
 	if (args.out_fd > STDERR_FILENO)
 		close(args.out_fd);
 	vec_deinit(&args.calls);
+	config_free(args.config);
 	return status;
 }

@@ -16,6 +16,7 @@
 
 #include "lib/base/hash.h"
 #include "show/plain.h"
+#include "trace/event_text.h"
 
 enum {
 	STRACE_RESULT = 40, /* … of the line */
@@ -103,6 +104,24 @@ static void add_perf_head(const struct call_lines *lines, const struct trace_rec
 		strbuf_addch(out, '/');
 	}
 	strbuf_addf(out, "%u ", rec->tid);
+}
+
+static void add_perf_event_head(const struct call_lines *lines, const struct other_event *event,
+				struct strbuf *out)
+{
+	const uint64_t base = lines->opts.full_time ? 0 : lines->base;
+
+	if (!lines->opts.no_time)
+		strbuf_addf(out, "%10.3f ", (double)(int64_t)(event->time - base) / 1e6);
+	if (!lines->opts.no_duration)
+		strbuf_adds(out, "(         ): ");
+	if (!lines->opts.threads)
+		return;
+	if (!lines->opts.no_comm) {
+		plain_add(out, event->comm, strnlen(event->comm, PERF_COMM));
+		strbuf_addch(out, '/');
+	}
+	strbuf_addf(out, "%u ", event->tid);
 }
 
 static struct error *add_perf(const struct call_lines *lines, const struct trace_record *rec,
@@ -255,6 +274,43 @@ struct error *call_lines_add(struct call_lines *lines, const struct trace_record
 	if (err) {
 		strbuf_cut(out, start);
 		return err;
+	}
+	strbuf_addch(out, '\n');
+	return strbuf_failed(out) ? error_nomem() : NULL;
+}
+
+struct error *call_lines_add_event(struct call_lines *lines, const struct other_event *event,
+				   struct strbuf *out)
+{
+	const struct event_text_opts opts = {
+		.hide_names = lines->opts.text.hide_names,
+		.show_zeros = lines->opts.text.show_zeros,
+		.comm = lines->opts.comm,
+		.ctx = lines->opts.comm_ctx,
+	};
+
+	if (!lines->base)
+		lines->base = event->time;
+	if (lines->opts.style == CALL_LINES_JSON) {
+		struct json_writer w = json_writer_make(out);
+
+		jw_object(&w, NULL);
+		jw_text(&w, "type", "event");
+		jw_u64(&w, "time_ns", event->time + (uint64_t)lines->opts.clock_diff);
+		jw_u64(&w, "pid", event->pid);
+		jw_u64(&w, "tid", event->tid);
+		jw_text_n(&w, "comm", event->comm, strnlen(event->comm, sizeof(event->comm)));
+		jw_u64(&w, "cpu", event->cpu);
+		jw_text(&w, "event", event->name);
+		event_json_add(&w, event);
+		jw_end(&w);
+		json_writer_finish(&w);
+	} else {
+		if (lines->opts.style == CALL_LINES_PERF)
+			add_perf_event_head(lines, event, out);
+		else
+			add_strace_head(lines, event->tid, event->time, out);
+		event_text_add(out, event, &opts);
 	}
 	strbuf_addch(out, '\n');
 	return strbuf_failed(out) ? error_nomem() : NULL;

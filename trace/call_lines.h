@@ -34,10 +34,14 @@ struct call_lines_opts {
 	bool no_comm;		   /* … by its number only */
 	bool no_time, no_duration; /* perf's columns: without these */
 	unsigned alignment;	   /* perf's columns: where results begin, behind the thread */
-	int64_t clock_diff;	   /* JSON: what makes ns since 1970 of the records' times */
+	/* The names of threads that events have in their fields; NULL: without. */
+	const char *(*comm)(void *ctx, uint32_t tid);
+	void *comm_ctx;
+	int64_t clock_diff; /* JSON: what makes ns since 1970 of the records' times */
 };
 
 struct call_lines;
+struct other_event;
 
 struct error *call_lines_new(const struct call_lines_opts *opts, struct call_lines **out);
 void call_lines_free(struct call_lines *lines);
@@ -46,6 +50,10 @@ DEFINE_FREEP(struct call_lines, call_lines_free)
 /* Adds the line of a call, with its '\n'; in strace's layout also that its thread has ended. */
 struct error *call_lines_add(struct call_lines *lines, const struct trace_record *rec,
 			     struct strbuf *out);
+
+/* Adds the line of an event that is not a system call. */
+struct error *call_lines_add_event(struct call_lines *lines, const struct other_event *event,
+				   struct strbuf *out);
 
 /* The end of a process by a signal, in strace's layout; others add nothing. */
 void call_lines_add_killed(struct call_lines *lines, uint32_t pid, int sig, bool dumped,

@@ -165,6 +165,11 @@ static void add_losses_by_call(const struct trace_stats *stats, enum trace_loss_
 
 void trace_report_losses(const struct trace_stats *stats, struct strbuf *out)
 {
+	if (stats->lost_events)
+		strbuf_addf(out,
+			    "LOST %" PRIu64 " events that are not system calls; fewer events (-e) "
+			    "may help\n",
+			    stats->lost_events);
 	for (int kind = 0; kind < TRACE_LOST_KINDS; kind++) {
 		const uint64_t n = lost_of(stats, kind);
 

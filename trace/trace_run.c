@@ -22,8 +22,10 @@
 #include "trace/call_conditions.h"
 #include "trace/call_recording.h"
 #include "trace/call_replay.h"
+#include "trace/event_exprs.h"
 #include "trace/fd_names.h"
 #include "trace/record_sums.h"
+#include "trace/other_events.h"
 #include "trace/source.h"
 #include "work/loop.h"
 #include "work/tasks.h"
@@ -42,7 +44,12 @@ struct trace_run {
 	struct call_conditions conditions;
 	struct loop *loop;
 	struct tasks tasks;
-	struct trace_source *source;
+	struct trace_source *source;	      /* NULL: no system calls */
+	struct names call_exprs, event_exprs; /* of -e */
+	struct other_events *others;	      /* NULL: only system calls */
+	struct sys_pids exclude;
+	VEC(struct trace_record *) held; /* calls that ended after the events were read */
+	uint64_t read_ns;		 /* when that was */
 	struct fd_names *fd_names;
 	struct call_lines *lines;
 	struct call_sums *sums;
@@ -65,21 +72,27 @@ struct trace_run {
  * Several expressions are one list. That begins with "!" if all of them do: then they name what is
  * left out.
  */
-static struct error *join_exprs(const struct trace_run_opts *opts, struct strbuf *out)
+static struct error *join_exprs(const struct names *exprs, struct strbuf *out)
 {
 	size_t negated = 0;
 
-	for (size_t i = 0; i < opts->n_calls; i++)
-		negated += opts->calls[i][0] == '!';
-	if (negated && negated < opts->n_calls)
+	for (size_t i = 0; i < exprs->n; i++)
+		negated += exprs->v[i][0] == '!';
+	if (negated && negated < exprs->n)
 		return error_hint(
 			error_usage("-e: '!' must be used with all of the lists, or none"),
 			"calls can be left out only from all calls: -e '!read,write'");
 	if (negated)
 		strbuf_addch(out, '!');
-	for (size_t i = 0; i < opts->n_calls; i++)
-		strbuf_addf(out, "%s%s", i ? "," : "", opts->calls[i] + !!negated);
+	for (size_t i = 0; i < exprs->n; i++)
+		strbuf_addf(out, "%s%s", i ? "," : "", exprs->v[i] + !!negated);
 	return strbuf_failed(out) ? error_nomem() : NULL;
+}
+
+/* As in perf trace: -e without a system call traces none. */
+static bool is_of_events_only(const struct trace_run *run)
+{
+	return run->event_exprs.n && !run->call_exprs.n;
 }
 
 static struct error *select_calls(struct trace_run *run)
@@ -102,7 +115,11 @@ static struct error *select_calls(struct trace_run *run)
 	run->calls = calloc(TRACE_ABIS * TRACE_NRS, sizeof(*run->calls));
 	if (!run->calls)
 		return error_nomem();
-	TRY(join_exprs(&run->opts, &expr));
+	for (size_t i = 0; i < run->opts.n_calls; i++)
+		TRY(event_exprs_split(run->opts.calls[i], &run->call_exprs, &run->event_exprs));
+	if (is_of_events_only(run))
+		return run->opts.where ? error_usage("--where: -e selects no system calls") : NULL;
+	TRY(join_exprs(&run->call_exprs, &expr));
 	TRY(error_mark_usage(error_prefix(
 		call_table_select(run->table, expr.len ? strbuf_str(&expr) : "*", run->calls),
 		"-e")));
@@ -117,7 +134,6 @@ struct selection {
 	VEC(pid_t) pids;
 	VEC(pid_t) tids;
 	struct user_ids uids;
-	struct sys_pids exclude;
 };
 
 static void selection_deinit(struct selection *s)
@@ -125,7 +141,6 @@ static void selection_deinit(struct selection *s)
 	vec_deinit(&s->pids);
 	vec_deinit(&s->tids);
 	vec_deinit(&s->uids);
-	sys_pids_deinit(&s->exclude);
 }
 
 static struct error *select_tasks(struct trace_run *run, struct selection *s)
@@ -157,17 +172,17 @@ static struct error *select_tasks(struct trace_run *run, struct selection *s)
 }
 
 /* Who is left out: where everyone is traced, those who print what we print. */
-static struct error *select_excluded(struct trace_run *run, struct selection *s)
+static struct error *select_excluded(struct trace_run *run, const struct selection *s)
 {
 	struct tasks excluded = TASKS_INIT;
 	const struct task *task;
 	bool ok = true;
 
 	if (!s->pids.n && !s->tids.n)
-		TRY(bystanders_find(NULL, getpid(), run->opts.log, &s->exclude));
+		TRY(bystanders_find(NULL, getpid(), run->opts.log, &run->exclude));
 	struct error *err = tasks_add(&excluded, NULL, run->opts.exclude, TASK_PROCESS);
 	vec_for_each (task, &excluded.list) {
-		pid_t *slot = vec_push(&s->exclude);
+		pid_t *slot = vec_push(&run->exclude);
 
 		ok &= slot != NULL;
 		if (slot)
@@ -178,6 +193,36 @@ static struct error *select_excluded(struct trace_run *run, struct selection *s)
 	return ok ? NULL : error_nomem();
 }
 
+static struct error *open_others(struct trace_run *run)
+{
+	const struct trace_run_opts *o = &run->opts;
+
+	if (o->output)
+		return error_usage("-o cannot be used with other events than system calls; "
+				   "perf-bpf record writes them");
+	if (!o->lines)
+		return error_usage(
+			"a summary has only system calls; -S prints the other events, too");
+	if (o->users || o->cgroup)
+		return error_usage("-u and --cgroup cannot be used with other events than system "
+				   "calls");
+	const struct other_events_opts opts = {
+		.log = o->log,
+		.exprs = (const char *const *)run->event_exprs.v,
+		.n_exprs = run->event_exprs.n,
+		.workload = o->everyone ? NULL : o->workload,
+		.pids = o->pids,
+		.tids = o->tids,
+		.cpus = o->cpus,
+		.no_inherit = o->no_inherit,
+		.delay_ms = o->delay_ms,
+		.exclude = run->exclude.v,
+		.n_exclude = run->exclude.n,
+		.compile = o->compile,
+	};
+	return other_events_new(&opts, run->loop, &run->others);
+}
+
 static struct error *open_source(struct trace_run *run)
 {
 	const struct trace_run_opts *o = &run->opts;
@@ -185,6 +230,10 @@ static struct error *open_source(struct trace_run *run)
 
 	TRY(select_tasks(run, &s));
 	TRY(select_excluded(run, &s));
+	if (run->event_exprs.n)
+		TRY(open_others(run));
+	if (is_of_events_only(run))
+		return NULL;
 	const struct trace_source_opts opts = {
 		.sz = sizeof(opts),
 		.log = o->log,
@@ -197,8 +246,8 @@ static struct error *open_source(struct trace_run *run)
 		.n_uids = s.uids.n,
 		.cgroup = o->cgroup,
 		.no_inherit = o->no_inherit,
-		.exclude = s.exclude.v,
-		.n_exclude = s.exclude.n,
+		.exclude = run->exclude.v,
+		.n_exclude = run->exclude.n,
 		.where = &run->conditions,
 		.failed_only = o->failed_only,
 		.min_ns = o->min_ns,
@@ -229,7 +278,8 @@ static struct error *open_lines(struct trace_run *run)
 				.show_zeros = o->show_zeros,
 			},
 		.no_time = o->no_time,
-		.no_duration = o->no_duration,
+		/* as perf: events have none */
+		.no_duration = o->no_duration || is_of_events_only(run),
 		.alignment = o->alignment,
 		.full_time = o->full_time,
 		.no_comm = o->no_comm,
@@ -239,6 +289,10 @@ static struct error *open_lines(struct trace_run *run)
 	};
 	struct call_lines_opts with_paths = opts;
 
+	if (run->others) {
+		with_paths.comm = other_events_comm;
+		with_paths.comm_ctx = run->others;
+	}
 	if (o->fd_paths && !o->input) {
 		/* which file a descriptor is can be known only from all calls that open one */
 		const bool all = !o->where && !o->failed_only && !o->min_ns && !o->cpus;
@@ -265,6 +319,8 @@ struct error *trace_run_new(const struct trace_run_opts *opts, struct trace_run 
 		TRY(error_mark_usage(error_prefix(sys_cpus_parse(opts->cpus, &run->cpus), "-C")));
 	if (opts->workload)
 		TRY(loop_prepare(run->loop, opts->workload));
+	if (opts->input && run->event_exprs.n)
+		return error_usage("-i prints only system calls; perf-bpf script prints events");
 	if (!opts->input)
 		TRY(open_source(run));
 	if (opts->lines)
@@ -286,12 +342,21 @@ void trace_run_free(struct trace_run *run)
 {
 	if (!run)
 		return;
+	struct trace_record **held;
+
+	vec_for_each (held, &run->held)
+		free(*held);
+	vec_deinit(&run->held);
+	other_events_free(run->others);
 	trace_source_free(run->source);
 	call_lines_free(run->lines);
 	call_sums_free(run->sums);
 	record_sums_free(run->replayed);
 	call_recording_free(run->recording);
 	fd_names_free(run->fd_names);
+	names_deinit(&run->call_exprs);
+	names_deinit(&run->event_exprs);
+	sys_pids_deinit(&run->exclude);
 	tasks_deinit(&run->tasks);
 	loop_free(run->loop);
 	sys_cpus_deinit(&run->cpus);
@@ -339,12 +404,28 @@ static bool is_enough(const struct trace_run *run)
 	return run->closed || (run->opts.max_lines && run->n_lines >= run->opts.max_lines);
 }
 
-static struct error *on_record(void *ctx, const struct trace_record *rec)
+static struct error *on_event(void *ctx, const struct other_event *event)
 {
 	struct trace_run *run = ctx;
 
-	run->n_records++;
-	run->n_bytes += rec->size;
+	if (is_enough(run))
+		return NULL;
+	TRY(call_lines_add_event(run->lines, event, &run->out));
+	run->n_lines++;
+	if (is_enough(run))
+		end(run);
+	return run->out.len >= OUT_BYTES ? flush(run) : NULL;
+}
+
+static uint64_t end_of(const struct trace_record *rec)
+{
+	return rec->exit_ns ? rec->exit_ns : rec->enter_ns;
+}
+
+static struct error *add_record(struct trace_run *run, const struct trace_record *rec)
+{
+	if (run->others)
+		TRY(other_events_until(run->others, end_of(rec), on_event, run));
 	if (is_enough(run) || is_before_exec(run, rec) ||
 	    (run->opts.cpus && !sys_cpus_has(&run->cpus, rec->cpu)))
 		return NULL;
@@ -362,12 +443,53 @@ static struct error *on_record(void *ctx, const struct trace_record *rec)
 	return run->out.len >= OUT_BYTES ? flush(run) : NULL;
 }
 
+static struct error *on_record(void *ctx, const struct trace_record *rec)
+{
+	struct trace_run *run = ctx;
+
+	run->n_records++;
+	run->n_bytes += rec->size;
+	if (!run->others || end_of(rec) <= run->read_ns)
+		return add_record(run, rec);
+	/* events before it may have come since the rings were read */
+	struct trace_record **slot = vec_push(&run->held);
+	if (!slot)
+		return error_nomem();
+	*slot = malloc(rec->size);
+	if (!*slot) {
+		run->held.n--;
+		return error_nomem();
+	}
+	memcpy(*slot, rec, rec->size);
+	return NULL;
+}
+
+/* Reads the events, and adds the calls that waited for them. */
+static struct error *read_others(struct trace_run *run)
+{
+	struct trace_record **held;
+
+	run->read_ns = clock_ns(CLOCK_MONOTONIC);
+	TRY(other_events_read(run->others));
+	vec_for_each (held, &run->held)
+		TRY(add_record(run, *held));
+	vec_for_each (held, &run->held)
+		free(*held);
+	run->held.n = 0;
+	return NULL;
+}
+
 static struct error *drain(struct trace_run *run)
 {
 	if (!run->lines && !run->recording)
 		return NULL;
 	run->n_drains++;
-	TRY(trace_source_drain(run->source, on_record, run));
+	if (run->others)
+		TRY(read_others(run));
+	if (run->source)
+		TRY(trace_source_drain(run->source, on_record, run));
+	if (run->others)
+		TRY(other_events_until(run->others, run->read_ns, on_event, run));
 	return flush(run);
 }
 
@@ -378,14 +500,18 @@ static struct error *on_ring(void *ctx, uint32_t events)
 
 static struct error *start(struct trace_run *run)
 {
-	TRY(trace_source_start(run->source));
+	if (run->others)
+		TRY(other_events_start(run->others));
+	if (run->source)
+		TRY(trace_source_start(run->source));
 	run->started = true;
 	if (!run->lines && !run->recording)
 		return NULL;
 	TRY(loop_timer(run->loop, on_ring, run, &run->drain_timer));
 	TRY(loop_timer_set(run->drain_timer, trace_source_interval_ms(run->source) * 1000000ull,
 			   true));
-	return loop_watch(run->loop, trace_source_fd(run->source), on_ring, run);
+	return run->source ? loop_watch(run->loop, trace_source_fd(run->source), on_ring, run)
+			   : NULL;
 }
 
 static struct error *on_delay(void *ctx, uint32_t events)
@@ -425,20 +551,26 @@ static struct error *finish(struct trace_run *run)
 {
 	int status;
 
-	TRY(trace_source_stop(run->source));
+	if (run->source)
+		TRY(trace_source_stop(run->source));
+	if (run->others)
+		other_events_stop(run->others);
 	TRY(drain(run));
+	if (run->others)
+		TRY(read_others(run)); /* for what was held */
 	if (run->lines && !is_enough(run) && loop_workload_status(run->loop, &status) &&
 	    WIFSIGNALED(status)) {
 		call_lines_add_killed(run->lines, (uint32_t)loop_workload(run->loop),
 				      WTERMSIG(status), WCOREDUMP(status), &run->out);
 		TRY(flush(run));
 	}
-	TRY(trace_source_losses(run->source, on_loss, run));
+	if (run->source)
+		TRY(trace_source_losses(run->source, on_loss, run));
 	if (run->recording)
 		TRY(call_recording_finish(run->recording, run->lost));
-	return run->sums ? trace_source_sums(run->source, call_sums_add, call_sums_add_errno,
-					     run->sums)
-			 : NULL;
+	return run->sums && run->source ? trace_source_sums(run->source, call_sums_add,
+							    call_sums_add_errno, run->sums)
+					: NULL;
 }
 
 /* What the BPF program decides while it traces; the sums have all calls. */
@@ -498,6 +630,8 @@ struct error *trace_run_loop(struct trace_run *run)
 
 struct error *trace_run_map(const struct trace_run *run, const char *name, int *fd)
 {
+	if (!run->source)
+		return error_new(ENOENT, "-e selects no system calls, so there is no program");
 	return trace_source_map(run->source, name, fd);
 }
 
@@ -522,6 +656,8 @@ void trace_run_stats(const struct trace_run *run, struct trace_stats *stats)
 		.losses = run->losses.v,
 		.n_losses = run->losses.n,
 	};
+	if (run->others)
+		stats->lost_events = other_events_lost(run->others);
 	if (run->recording)
 		stats->file_bytes = call_recording_bytes(run->recording);
 	if (run->fd_names)

@@ -24,6 +24,7 @@
 #include "trace/call_lines.h"
 #include "trace/call_sums.h"
 
+struct compile_opts;
 struct trace_run;
 
 /* Writes lines. *closed: nobody reads them any more; the trace ends. */
@@ -33,8 +34,9 @@ typedef struct error *trace_write_fn(void *ctx, const struct strbuf *lines, bool
 struct trace_run_opts {
 	size_t sz; /* sizeof(struct trace_run_opts) */
 	const struct log *log;
-	const char *const *calls; /* expressions of -e; none: all */
+	const char *const *calls; /* lists of -e, also of other events; none: all calls */
 	size_t n_calls;
+	const struct compile_opts *compile; /* for FILE.c */
 	const char *where; /* a condition on them: trace/call_conditions.h; NULL: none */
 	/* Whom; lists "1,2,3", NULL: not restricted. Users by name or uid. */
 	char *const *workload; /* argv; NULL: none */
@@ -104,6 +106,7 @@ struct trace_stats {
 	uint64_t fds_from_records, fds_from_proc;
 	uint64_t file_bytes;		 /* of the perf.data file */
 	uint64_t lost;			 /* calls that were neither printed nor written */
+	uint64_t lost_events;		 /* of other events */
 	const struct lost_calls *losses; /* the run's */
 	size_t n_losses;
 };

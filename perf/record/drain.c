@@ -42,7 +42,12 @@ static struct error *write_piece(struct recording *rec, const struct perf_ring *
 	uint64_t first = min_of(n, ring->size - at);
 	struct iovec iov[2] = {{ring->data + at, first}, {ring->data, n - first}};
 
-	return n ? data_writer_write(rec->writer, iov, first == n ? 1 : 2) : NULL;
+	const int pieces = first == n ? 1 : 2;
+
+	if (!n)
+		return NULL;
+	return rec->is_live ? rec->on_records(rec->on_records_ctx, iov, pieces)
+			    : data_writer_write(rec->writer, iov, pieces);
 }
 
 /* Before what is unread of the ring is consumed: whether the next record may not have fitted. */
@@ -139,7 +144,8 @@ struct error *rings_drain(struct recording *rec, bool *any)
 	}
 	if (!*any)
 		return NULL;
-	TRY(data_writer_round(rec->writer));
+	if (!rec->is_live)
+		TRY(data_writer_round(rec->writer));
 	rec->result.wakeups++;
 	rec->result.samples = rec->samples;
 	return NULL;

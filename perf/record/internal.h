@@ -11,6 +11,7 @@
  *	synth_records.c		what is there already: processes, maps, programs
  *	mapped_ids.c	the build ids of those maps
  *	drain.c		the rings to the file, counting what goes by
+ *	live_events.c	the same without a file
  *	cpu_return.c	CPUs that were offline
  *	strangers.c	programs of others at our tracepoints
  *	ledger.c	what was lost
@@ -28,6 +29,7 @@
 #include "lib/sys/proc.h"
 #include "lib/ring/perf_ring.h"
 #include "perf/data/writer.h"
+#include "perf/record/live_events.h"
 #include "perf/record/record.h"
 #include "perf/select/select.h"
 #include "probe/attach/probe.h"
@@ -128,6 +130,10 @@ struct recording {
 	size_t mmap_pages;
 	bool no_lost; /* the kernel knows no PERF_FORMAT_LOST */
 	struct data_writer *writer;
+	/* live_events.c: the loop is the caller's, and records go to a function. */
+	bool is_live;
+	live_records_fn *on_records;
+	void *on_records_ctx;
 	struct u64map ids; /* sample id → index of the event + 1 */
 
 	/* What drain.c sees go by. */

@@ -266,7 +266,7 @@ void recording_free(struct recording *rec)
 
 	if (!rec)
 		return;
-	if (rec->loop)
+	if (rec->loop && !rec->is_live)
 		loop_kill(rec->loop);
 	cpu_watch_free(rec->cpu_watch);
 	rings_close(rec);
@@ -283,6 +283,7 @@ void recording_free(struct recording *rec)
 	vec_for_each (loss, &rec->losses)
 		free(loss->name);
 	vec_deinit(&rec->losses);
-	loop_free(rec->loop); /* signals end us from here on */
+	if (!rec->is_live)
+		loop_free(rec->loop); /* signals end us from here on */
 	free(rec);
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The recorder without a file: the same events, programs and rings, whose records go to who asked
+ * for them. Times are those of CLOCK_MONOTONIC, which bpf_ktime_get_ns() reads too.
+ */
+#include "perf/record/live_events.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/sys/tracefs.h"
+#include "perf/record/internal.h"
+
+struct error *live_events_new(const struct record_opts *opts, struct loop *loop,
+			      struct recording **out)
+{
+	_cleanup_(recording_freep) struct recording *rec = NULL;
+
+	TRY(recording_new(opts, &rec));
+	rec->loop = loop;
+	rec->is_live = true;
+	TRY(events_select(rec));
+	TRY(target_init(rec));
+	rec->drop_self = rec->target.system_wide;
+	TRY(objects_load(rec));
+	TRY(events_configure(rec));
+	struct event *event;
+	vec_for_each (event, &rec->events) {
+		event->attr.use_clockid = 1;
+		event->attr.clockid = CLOCK_MONOTONIC;
+	}
+	TRY(events_open(rec));
+	TRY(rings_open(rec));
+	TRY(events_attach(rec));
+	events_warn_of_several(rec);
+	*out = steal_ptr(rec);
+	return NULL;
+}
+
+struct error *live_events_start(struct recording *rec)
+{
+	TRY(objects_attach(rec));
+	return events_enable(rec);
+}
+
+void live_events_stop(struct recording *rec)
+{
+	events_disable(rec);
+}
+
+static struct error *describe(struct recording *rec, const struct event *event, live_event_fn *fn,
+			      void *ctx)
+{
+	_cleanup_free_ uint64_t *ids = calloc(event->fds.n + 1, sizeof(*ids));
+	_cleanup_free_ char *format = NULL;
+	size_t size = event->format ? strlen(event->format) : 0;
+	struct live_event live = {.name = event->name,
+				  .system = event->system,
+				  .ids = ids,
+				  .n_ids = event->fds.n,
+				  .is_tracking = event->kind == EVENT_TRACKING};
+
+	if (!ids)
+		return error_nomem();
+	for (size_t i = 0; i < event->fds.n; i++)
+		ids[i] = event->fds.v[i].id;
+	event_file_attr(event, &live.attr);
+	if (!event->format && event->tracepoint)
+		TRY(sys_tracepoint_format(rec->roots, event->system, event->tracepoint, &format,
+					  &size));
+	live.format = event->format ? event->format : format;
+	live.format_size = size;
+	return fn(ctx, &live);
+}
+
+struct error *live_events_each(struct recording *rec, live_event_fn *fn, void *ctx)
+{
+	const struct event *event;
+
+	vec_for_each (event, &rec->events)
+		TRY(describe(rec, event, fn, ctx));
+	return NULL;
+}
+
+struct error *live_events_drain(struct recording *rec, live_records_fn *fn, void *ctx)
+{
+	bool any;
+
+	rec->on_records = fn;
+	rec->on_records_ctx = ctx;
+	return rings_drain(rec, &any);
+}

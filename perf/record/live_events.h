@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Events as they happen, for a command that prints them: tracepoints, probes, counters and the
+ * programs of objects, as the recorder opens them, without a file.
+ *
+ *	TRY(live_events_new(&opts, loop, &rec));	// opened, and not enabled
+ *	TRY(live_events_each(rec, add_event, session));
+ *	TRY(live_events_start(rec));
+ *	… TRY(live_events_drain(rec, push, session)); …
+ *	live_events_stop(rec);				// drain once more
+ *	recording_free(rec);
+ */
+#ifndef PB_PERF_RECORD_LIVE_EVENTS_H
+#define PB_PERF_RECORD_LIVE_EVENTS_H
+
+#include <linux/perf_event.h>
+#include <sys/uio.h>
+
+#include "perf/record/record.h"
+
+struct loop;
+
+/*
+ * The loop is the caller's. If opts->workload is set, that is what loop_prepare() has prepared.
+ * Of the options, those about files mean nothing.
+ */
+struct error *live_events_new(const struct record_opts *opts, struct loop *loop,
+			      struct recording **out);
+struct error *live_events_start(struct recording *rec);
+void live_events_stop(struct recording *rec);
+
+struct live_event {
+	const char *name;
+	struct perf_event_attr attr;
+	const uint64_t *ids;
+	size_t n_ids;
+	bool is_tracking;   /* no samples: records of who runs */
+	const char *system; /* of the format */
+	const char *format; /* a format file, of tracepoints and probes; NULL: none */
+	size_t format_size;
+};
+
+/* What it points to lasts until fn returns. */
+typedef struct error *live_event_fn(void *ctx, const struct live_event *event);
+struct error *live_events_each(struct recording *rec, live_event_fn *fn, void *ctx);
+
+/* Whole records, of one ring after the other. */
+typedef struct error *live_records_fn(void *ctx, const struct iovec *iov, int n);
+struct error *live_events_drain(struct recording *rec, live_records_fn *fn, void *ctx);
+
+#endif

@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# perf-bpf trace -e with other events besides system calls, against a workload that knows how many
+# there are, and against perf trace.
+. "$(dirname "$0")/../tap.sh"
+
+ready() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	# getppid; then a child that executes true and ends: three times
+	cat >pbe_work.c <<-'END'
+		#define _GNU_SOURCE
+		#include <sys/syscall.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+
+		int main(void)
+		{
+			for (int i = 0; i < 3; i++) {
+				syscall(SYS_getppid);
+				if (!fork()) {
+					execl("/bin/true", "pbe_true", (char *)0);
+					_exit(1);
+				}
+				wait((int *)0);
+			}
+			return 0;
+		}
+	END
+	gcc -O1 -static -o pbe_work pbe_work.c || skip "cannot build the workload"
+}
+
+trace() { # OPTION...: the lines are in ./lines
+	expect_status 0 "$PERF_BPF" trace --log lines "$@"
+}
+
+lines_of() { grep -cE -- "$1" lines || true; }
+
+test_events_are_among_the_calls_in_the_order_of_time() {
+	ready
+	trace -e sched:sched_process_exec,getppid -e sched:sched_process_exit -- ./pbe_work
+	local at='^ *[0-9]+\.[0-9]{3} \( {9}\): '
+	assert_equal "$(lines_of "$at(true|pbe_work)/([0-9]+) sched:sched_process_exec\(filename: \"/bin/true\", pid: \2 \((true|pbe_work)\), old_pid: \2 ")" 3
+	assert_equal "$(lines_of "${at}true/([0-9]+) sched:sched_process_exit\(comm: \"true\", pid: \1 \(true\), prio: [0-9]+")" 3
+	assert_equal "$(lines_of 'ms\): pbe_work/[0-9]+ getppid\(\)')" 3
+	# each call comes before its child's events
+	assert_equal "$(grep -oE 'getppid|true.*_exec|true.*_exit' lines | sed 's/.*_//' | tr '\n' ' ')" \
+		"getppid exec exit getppid exec exit getppid exec exit "
+}
+
+test_events_alone_trace_no_calls() {
+	ready
+	trace -e 'sched:sched_process_ex*' -- ./pbe_work
+	! grep -q '(.*ms): ' lines || fail "there are calls: $(cat lines)"
+	# as perf trace: no column for durations
+	assert_equal "$(lines_of '^ *[0-9]+\.[0-9]{3} true/[0-9]+ sched:sched_process_exit\(')" 3
+	expect_status 2 "$PERF_BPF" trace -e sched:sched_process_exec --dump-map calls true
+	assert_contains err "-e selects no system calls"
+}
+
+# Times, ids and names that depend on when the name is looked up are left out.
+normal() {
+	sed -E 's/^ *[0-9.]+ //; s/[0-9]+ \([^)]*\)/N/g; s/\/[0-9]+ /\/N /; s/prio: [0-9]+/prio: N/; s/pid: [0-9]+/pid: N/g'
+}
+test_as_perf_trace() {
+	ready
+	command -v perf >/dev/null || skip "perf is not installed"
+	perf trace -e 'sched:sched_process_exec' -- ./pbe_work >theirs 2>&1 || skip "perf trace: $(head -1 theirs)"
+	grep -q sched_process_exec theirs || skip "perf trace prints no events here"
+	trace -e sched:sched_process_exec -- ./pbe_work
+	normal <theirs >theirs.normal
+	normal <lines >ours.normal
+	diff -u theirs.normal ours.normal || fail "perf trace (-) and we (+) differ"
+}
+
+test_json() {
+	ready
+	trace --json -e sched:sched_process_exec,getppid -- ./pbe_work
+	python3 - <<-'END' || fail "$(cat lines)"
+		import json
+		lines = [json.loads(l) for l in open("lines")]
+		execs = [l for l in lines if l["type"] == "event" and l["fields"]["filename"] == "/bin/true"]
+		assert len(execs) == 3 and all(e["event"] == "sched:sched_process_exec" for e in execs)
+		assert all(e["fields"]["pid"] == e["pid"] for e in execs)
+		assert len([l for l in lines if l["type"] == "call"]) == 3
+		ends = [l["time_ns"] + l.get("duration_ns", 0) for l in lines]
+		assert ends == sorted(ends), ends
+	END
+}
+
+# A program of the user filters its tracepoint.
+test_a_file_in_c() {
+	ready
+	command -v clang >/dev/null || skip "clang is not installed"
+	cat >filter.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+
+		char LICENSE[] SEC("license") = "GPL";
+
+		SEC("tracepoint/sched/sched_process_exec")
+		int of_true(void *ctx)
+		{
+			char comm[16];
+
+			bpf_get_current_comm(comm, sizeof(comm));
+			return comm[0] == 't';
+		}
+	END
+	trace -e filter.bpf.c,getppid -- ./pbe_work
+	# not of pbe_work itself
+	assert_equal "$(lines_of 'sched:sched_process_exec\(')" 3
+	assert_equal "$(lines_of 'sched:sched_process_exec\(filename: "/bin/true"')" 3
+	assert_equal "$(lines_of ' getppid\(\)')" 3
+}
+
+test_what_cannot_be_together() {
+	ready
+	expect_status 2 "$PERF_BPF" trace -e sched:sched_process_exec -s true
+	expect_status 2 "$PERF_BPF" trace -e sched:sched_process_exec -o x.data true
+	expect_status 2 "$PERF_BPF" trace -e sched:sched_process_exec --where 'ret < 0' true
+	expect_status 2 "$PERF_BPF" trace -e sched:sched_process_exec,openat -u root true
+	expect_status 1 "$PERF_BPF" trace -e sched:sched_process_exek true
+	assert_contains err "sched_process_exec"
+}
+
+run_tests

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "trace/event_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "perf/format/tracing.h"
+#include "show/plain.h"
+
+/* Whether the event has the field; a probe may not have been able to read one. */
+static bool has_field(const struct other_event *e, size_t i)
+{
+	const struct trace_field *f = trace_event_field(e->format, i);
+
+	return !trace_field_is_inner(e->format, f) &&
+	       trace_event_has_value(e->format, i, e->raw, e->raw_size);
+}
+
+/* A number; false: it is left out. */
+static bool add_number(struct strbuf *out, const struct other_event *e, const struct trace_field *f,
+		       const char *name, const struct event_text_opts *opts)
+{
+	uint64_t v;
+
+	if (!trace_field_number(e->format, f, e->raw, e->raw_size, &v) || (!v && !opts->show_zeros))
+		return false;
+	strbuf_adds(out, name);
+	if (f->kind == TRACE_FIELD_POINTER)
+		strbuf_addf(out, "%#" PRIx64, v);
+	else
+		strbuf_addf(out, f->kind == TRACE_FIELD_SIGNED ? "%" PRId64 : "%" PRIu64, v);
+	if (strcmp(f->type, "pid_t") != 0)
+		return true;
+	const char *comm = v == e->tid && v ? e->comm
+			   : opts->comm	    ? opts->comm(opts->ctx, (uint32_t)v)
+					    : NULL;
+	if (comm) {
+		strbuf_adds(out, " (");
+		plain_add(out, comm, strlen(comm));
+		strbuf_addch(out, ')');
+	}
+	return true;
+}
+
+static bool add_field(struct strbuf *out, const struct other_event *e, const struct trace_field *f,
+		      const char *name, const struct event_text_opts *opts)
+{
+	const uint8_t *bytes;
+	uint32_t len;
+
+	switch (f->kind) {
+	case TRACE_FIELD_UNSIGNED:
+	case TRACE_FIELD_SIGNED:
+	case TRACE_FIELD_POINTER:
+		return add_number(out, e, f, name, opts);
+	case TRACE_FIELD_STRING:
+		if (!trace_field_bytes(e->format, f, e->raw, e->raw_size, &bytes, &len))
+			return false;
+		strbuf_adds(out, name);
+		strbuf_addch(out, '"');
+		plain_add(out, (const char *)bytes, len);
+		strbuf_addch(out, '"');
+		return true;
+	default:
+		strbuf_adds(out, name);
+		trace_field_print(e->format, f, e->raw, e->raw_size, out);
+		return true;
+	}
+}
+
+void event_text_add(struct strbuf *out, const struct other_event *e,
+		    const struct event_text_opts *opts)
+{
+	bool any = false;
+
+	strbuf_addf(out, "%s(", e->name);
+	for (size_t i = 0; e->format && i < trace_event_n_fields(e->format); i++) {
+		const struct trace_field *f = trace_event_field(e->format, i);
+		_cleanup_free_ char *name =
+			text_format("%s%s%s", any ? ", " : "", opts->hide_names ? "" : f->name,
+				    opts->hide_names ? "" : ": ");
+
+		if (name && has_field(e, i))
+			any |= add_field(out, e, f, name, opts);
+	}
+	strbuf_addch(out, ')');
+}
+
+static void add_json_array(struct json_writer *w, const struct other_event *e,
+			   const struct trace_field *f)
+{
+	const uint8_t *bytes;
+	uint32_t len;
+
+	jw_array(w, f->name);
+	if (trace_field_bytes(e->format, f, e->raw, e->raw_size, &bytes, &len))
+		for (uint32_t i = 0; f->elem_size && i < len / f->elem_size; i++) {
+			const uint64_t v = trace_field_elem(e->format, f, bytes, i);
+
+			if (f->elem_signed)
+				jw_i64(w, NULL, (int64_t)v);
+			else
+				jw_u64(w, NULL, v);
+		}
+	jw_end(w);
+}
+
+static void add_json_field(struct json_writer *w, const struct other_event *e,
+			   const struct trace_field *f)
+{
+	const uint8_t *bytes;
+	uint32_t len;
+	uint64_t v;
+
+	if (f->kind == TRACE_FIELD_ARRAY) {
+		add_json_array(w, e, f);
+	} else if (f->kind == TRACE_FIELD_STRING) {
+		if (trace_field_bytes(e->format, f, e->raw, e->raw_size, &bytes, &len))
+			jw_text_n(w, f->name, (const char *)bytes, len);
+	} else if (trace_field_number(e->format, f, e->raw, e->raw_size, &v)) {
+		if (f->kind == TRACE_FIELD_SIGNED)
+			jw_i64(w, f->name, (int64_t)v);
+		else
+			jw_u64(w, f->name, v);
+	}
+}
+
+void event_json_add(struct json_writer *w, const struct other_event *e)
+{
+	jw_object(w, "fields");
+	for (size_t i = 0; e->format && i < trace_event_n_fields(e->format); i++)
+		if (has_field(e, i) && !trace_event_field(e->format, i)->repeats)
+			add_json_field(w, e, trace_event_field(e->format, i));
+	jw_end(w);
+}

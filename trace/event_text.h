@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* An event that is not a system call, as perf trace prints it, and as JSON. */
+#ifndef PB_TRACE_EVENT_TEXT_H
+#define PB_TRACE_EVENT_TEXT_H
+
+#include <stdbool.h>
+
+#include "lib/base/json_writer.h"
+#include "lib/base/strbuf.h"
+#include "trace/other_events.h"
+
+struct event_text_opts {
+	bool hide_names;			      /* of fields */
+	bool show_zeros;			      /* numbers that are 0 */
+	const char *(*comm)(void *ctx, uint32_t tid); /* NULL: none */
+	void *ctx;
+};
+
+/* "sched:sched_switch(prev_comm: "sh", prev_pid: 17 (sh), …)" */
+void event_text_add(struct strbuf *out, const struct other_event *event,
+		    const struct event_text_opts *opts);
+
+/* The member "fields": an object with the event's fields. */
+void event_json_add(struct json_writer *w, const struct other_event *event);
+
+#endif

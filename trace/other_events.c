@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "trace/other_events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/vec.h"
+#include "lib/sys/proc.h"
+#include "perf/format/tracing.h"
+#include "perf/record/live_events.h"
+#include "perf/session/session.h"
+
+enum {
+	COMMS = 256, /* of threads that are in the fields of events */
+};
+
+struct comm_entry {
+	uint32_t tid;
+	char comm[16]; /* "": it has ended */
+};
+
+struct other_events {
+	struct record_arg *args; /* of rec */
+	struct recording *rec;
+	struct session *session;
+	struct tracing *tracing;
+	const pid_t *exclude;
+	size_t n_exclude;
+	struct session_tool tool;
+	struct comm_entry comms[COMMS]; /* by tid, as of the last time when events were read */
+	other_event_fn *fn;		/* while events are handed on */
+	void *ctx;
+};
+
+void other_events_free(struct other_events *events)
+{
+	if (!events)
+		return;
+	recording_free(events->rec);
+	tracing_free(events->tracing);
+	session_free(events->session);
+	free(events->args);
+	free(events);
+}
+DEFINE_FREEP(struct other_events, other_events_free)
+
+const char *other_events_comm(void *ctx, uint32_t tid)
+{
+	struct other_events *events = ctx;
+	struct comm_entry *entry = &events->comms[tid % COMMS];
+	struct sys_proc_status status;
+
+	if (!tid)
+		return "swapper";
+	if (entry->tid != tid) {
+		*entry = (struct comm_entry){.tid = tid};
+		struct error *err = sys_proc_status(NULL, 0, (pid_t)tid, &status);
+		if (!err)
+			memcpy(entry->comm, status.comm, sizeof(entry->comm));
+		error_free(err);
+	}
+	return *entry->comm ? entry->comm : NULL;
+}
+
+/* No record has the name of a thread that was there before us. */
+static void set_comm(struct other_events *events, struct other_event *event,
+		     const struct thread *thread)
+{
+	const char *comm = thread && thread->comm[0] != ':' && event->tid
+				   ? thread->comm
+				   : other_events_comm(events, event->tid);
+
+	if (comm)
+		strncpy(event->comm, comm, sizeof(event->comm) - 1);
+	else
+		snprintf(event->comm, sizeof(event->comm), ":%u", event->tid);
+}
+
+static struct error *on_sample(struct session_tool *tool, struct session *s,
+			       const struct record *rec, const struct sample *sample,
+			       const struct session_event *ev, struct thread *thread)
+{
+	struct other_events *events = tool->ctx;
+	struct other_event event = {
+		.time = sample->time,
+		.pid = (uint32_t)sample->pid,
+		.tid = (uint32_t)sample->tid,
+		.cpu = sample->cpu,
+		.name = ev->name,
+		.raw = sample->raw,
+		.raw_size = sample->raw_size,
+	};
+
+	for (size_t i = 0; i < events->n_exclude; i++)
+		if ((uint32_t)events->exclude[i] == event.pid)
+			return NULL;
+	if (ev->attr.type == PERF_TYPE_TRACEPOINT)
+		event.format = tracing_find(events->tracing, ev->attr.config);
+	set_comm(events, &event, thread);
+	return events->fn(events->ctx, &event);
+}
+
+static struct error *add_event(void *ctx, const struct live_event *event)
+{
+	struct other_events *events = ctx;
+
+	TRY(session_add_event(events->session, &event->attr, event->name, event->ids,
+			      event->n_ids));
+	return event->format ? tracing_add_format(events->tracing, event->system, event->format,
+						  event->format_size)
+			     : NULL;
+}
+
+struct error *other_events_new(const struct other_events_opts *opts, struct loop *loop,
+			       struct other_events **out)
+{
+	const struct session_opts session_opts = {.sz = sizeof(session_opts), .log = opts->log};
+	_cleanup_(other_events_freep) struct other_events *events = calloc(1, sizeof(*events));
+
+	if (!events)
+		return error_nomem();
+	struct record_arg *args = events->args = calloc(opts->n_exprs, sizeof(*args));
+	if (!args)
+		return error_nomem();
+	for (size_t i = 0; i < opts->n_exprs; i++)
+		args[i] = (struct record_arg){RECORD_EVENTS, opts->exprs[i]};
+	const struct record_opts record_opts = {
+		.sz = sizeof(record_opts),
+		.args = args,
+		.n_args = opts->n_exprs,
+		.pids = opts->pids,
+		.tids = opts->tids,
+		.cpus = opts->cpus,
+		.workload = opts->workload,
+		.no_inherit = opts->no_inherit,
+		.delay_ms = (int)opts->delay_ms,
+		.compile = opts->compile,
+		.log = opts->log,
+	};
+	events->exclude = opts->exclude;
+	events->n_exclude = opts->n_exclude;
+	events->tool = (struct session_tool){.ctx = events, .sample = on_sample};
+	TRY(live_events_new(&record_opts, loop, &events->rec));
+	TRY(session_new_live(&session_opts, &events->session));
+	TRY(tracing_new_empty(&events->tracing));
+	TRY(live_events_each(events->rec, add_event, events));
+	*out = steal_ptr(events);
+	return NULL;
+}
+
+struct error *other_events_start(struct other_events *events)
+{
+	return live_events_start(events->rec);
+}
+
+void other_events_stop(struct other_events *events)
+{
+	live_events_stop(events->rec);
+}
+
+static struct error *push(void *ctx, const struct iovec *iov, int n)
+{
+	struct other_events *events = ctx;
+
+	return session_push(events->session, &events->tool, iov, n);
+}
+
+struct error *other_events_read(struct other_events *events)
+{
+	memset(events->comms, 0, sizeof(events->comms));
+	return live_events_drain(events->rec, push, events);
+}
+
+struct error *other_events_until(struct other_events *events, uint64_t until, other_event_fn *fn,
+				 void *ctx)
+{
+	events->fn = fn;
+	events->ctx = ctx;
+	return session_advance(events->session, &events->tool, until);
+}
+
+uint64_t other_events_lost(const struct other_events *events)
+{
+	return session_losses(events->session).lost;
+}

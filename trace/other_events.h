@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The events besides system calls that -e selects: tracepoints, probes, software events and the
+ * programs of FILE.c, in the order of time.
+ *
+ *	TRY(other_events_new(&opts, loop, &events));
+ *	TRY(other_events_start(events));
+ *	… TRY(other_events_read(events));		// what the rings hold
+ *	  TRY(other_events_until(events, time, fn, ctx)); …
+ *	other_events_stop(events);			// then read once more
+ *	other_events_free(events);
+ */
+#ifndef PB_TRACE_OTHER_EVENTS_H
+#define PB_TRACE_OTHER_EVENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/base/error.h"
+#include "lib/base/log.h"
+
+struct compile_opts;
+struct loop;
+struct other_events;
+struct trace_event;
+
+/* Everything is borrowed. */
+struct other_events_opts {
+	const struct log *log;
+	const char *const *exprs; /* as of record's -e */
+	size_t n_exprs;
+	char *const *workload; /* the loop's; NULL: none, or everyone is recorded */
+	const char *pids, *tids, *cpus;
+	bool no_inherit;
+	uint64_t delay_ms;
+	const pid_t *exclude; /* processes that are left out */
+	size_t n_exclude;
+	const struct compile_opts *compile; /* for FILE.c */
+};
+
+struct error *other_events_new(const struct other_events_opts *opts, struct loop *loop,
+			       struct other_events **out);
+void other_events_free(struct other_events *events);
+
+struct error *other_events_start(struct other_events *events);
+void other_events_stop(struct other_events *events);
+struct error *other_events_read(struct other_events *events);
+
+/* Lasts until fn returns. */
+struct other_event {
+	uint64_t time; /* CLOCK_MONOTONIC */
+	uint32_t pid, tid, cpu;
+	char comm[16];
+	const char *name;	    /* "sched:sched_switch" */
+	struct trace_event *format; /* of raw; NULL: there is none */
+	const void *raw;
+	uint32_t raw_size;
+};
+
+/* Calls fn for the events that were read, in the order of time, of times up to `until`. */
+typedef struct error *other_event_fn(void *ctx, const struct other_event *event);
+struct error *other_events_until(struct other_events *events, uint64_t until, other_event_fn *fn,
+				 void *ctx);
+
+/* The name of a thread, or NULL; until the next call. ctx is a struct other_events. */
+const char *other_events_comm(void *ctx, uint32_t tid);
+
+/* Samples that had no room in a ring. */
+uint64_t other_events_lost(const struct other_events *events);
+
+#endif
