@@ -3,6 +3,7 @@
 #include <argp.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
@@ -28,6 +29,7 @@ enum {
 	OPT_SHOW_SWITCH,
 	OPT_NS,
 	OPT_DSOS,
+	OPT_UNWIND_STYLE,
 };
 
 static const struct argp_option options[] = {
@@ -46,6 +48,8 @@ static const struct argp_option options[] = {
 	{"show-lost-events", OPT_SHOW_LOST, NULL, 0, "Also write LOST records", 0},
 	{"show-bpf-events", OPT_SHOW_BPF, NULL, 0, "Also write KSYMBOL and BPF_EVENT records", 0},
 	{"show-switch-events", OPT_SHOW_SWITCH, NULL, 0, "Also write SWITCH records", 0},
+	{"unwind-style", OPT_UNWIND_STYLE, "STYLE", 0,
+	 "libdw or libunwind: accepted as perf has it, without effect", 0},
 	{"dump-raw-trace", 'D', NULL, 0, "Print every record with its bytes", 0},
 	{"verbose", 'v', NULL, 0, "Be verbose (-vv for debugging)", 0},
 	{0},
@@ -84,6 +88,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'D':
 		o->script.dump = DUMP_SCRIPT;
+		return 0;
+	case OPT_UNWIND_STYLE:
+		if (strcmp(arg, "libdw") && strcmp(arg, "libunwind"))
+			argp_error(state, "--unwind-style: '%s' is neither libdw nor libunwind",
+				   arg);
 		return 0;
 	case 'v':
 		o->log = cmd_log(++o->verbose);

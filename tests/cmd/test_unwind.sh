@@ -180,6 +180,8 @@ test_wrong_options() {
 	assert_contains err "--call-graph lbr is not supported"
 	expect_status 2 "$PERF_BPF" record --call-graph dwarfs -- true
 	assert_contains err "invalid mode 'dwarfs'"
+	expect_status 2 "$PERF_BPF" script --unwind-style=gdb
+	assert_contains err "'gdb' is neither libdw nor libunwind"
 	expect_status 2 "$PERF_BPF" record --user-regs=ip,,sp -- true
 	assert_contains err "'' is not a register"
 	expect_status 1 "$PERF_BPF" record -e cpu-clock/stack-size=70000/ -- true
