@@ -33,6 +33,7 @@ enum field_role {
 	ROLE_KSTACK,
 	ROLE_USTACK,
 	ROLE_USYM,
+	ROLE_STACK_ID, /* of a stack of which it is not known whose it is */
 };
 
 enum field_kind {

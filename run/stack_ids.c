@@ -6,8 +6,8 @@
  *
  * Whether it is a stack of the kernel or of the process is said by its name ("user_stack_id",
  * "ustack"), else by the flags of the calls, if all of them ask for the same. A stack of a process
- * needs the process: a member called tgid or pid. Where one of these is missing, the number
- * stays a number.
+ * needs the process: a member called tgid or pid. Where one of these is missing, it is shown as
+ * "stack id 5", if the object calls bpf_get_stackid() at all.
  */
 #include <string.h>
 
@@ -88,6 +88,15 @@ static enum stack_side name_side(const char *name)
 	return SIDE_UNKNOWN;
 }
 
+/* "stack_id", "stack": not "n_stacks". */
+static bool is_id_name(const char *name)
+{
+	const size_t len = strlen(name);
+
+	return (len > 2 && !strcmp(name + len - 2, "id")) ||
+	       (len >= 5 && !strcmp(name + len - 5, "stack"));
+}
+
 /* The member that is the process: declared, else tgid, else pid. */
 static struct record_field *find_process(struct fields *fields)
 {
@@ -118,15 +127,17 @@ void find_stack_ids(const struct bpf_object *obj, struct fields *fields)
 		    strstr(member_name(f), "size") || strstr(member_name(f), "len"))
 			continue;
 		side = name_side(member_name(f));
-		if (side == SIDE_UNKNOWN && calls == SIDE_UNKNOWN)
+		if (calls == SIDE_UNKNOWN)
 			calls = object_side(obj);
 		if (side == SIDE_UNKNOWN)
 			side = calls;
 		if (side == SIDE_KERNEL)
 			f->role = ROLE_KSTACK;
-		if (side != SIDE_USER || !process)
-			continue;
-		f->role = ROLE_USTACK;
-		process->role = ROLE_PID;
+		else if (side == SIDE_USER && process)
+			f->role = ROLE_USTACK;
+		else if (calls != SIDE_UNKNOWN && is_id_name(member_name(f)))
+			f->role = ROLE_STACK_ID;
+		if (f->role == ROLE_USTACK)
+			process->role = ROLE_PID;
 	}
 }

@@ -356,6 +356,13 @@ bool run_name_add(struct run_names *names, const struct btf *btf, const struct r
 		strbuf_adds(out, name);
 		return true;
 	}
+	case ROLE_STACK_ID:
+		/* below 0 it is an error */
+		if ((int32_t)v < 0)
+			return false;
+		strbuf_adds(out, "stack id ");
+		strbuf_add_u64(out, v);
+		return true;
 	case ROLE_BYTES:
 	case ROLE_KSTACK:
 	case ROLE_USTACK:

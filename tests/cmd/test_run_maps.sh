@@ -168,4 +168,26 @@ test_plain_stack_ids() {
 	END
 }
 
+# Of the kernel or of the process: the flags are not a constant, and nothing says whose stack it is.
+test_stack_ids_of_which_nothing_is_known() {
+	program 'struct { __uint(type, BPF_MAP_TYPE_STACK_TRACE); __uint(max_entries, 512);
+			__uint(key_size, 4); __uint(value_size, 127 * 8); } stackmap SEC(".maps");
+		struct pbt_key { __u32 stack_id; __u32 stacks; };
+		struct { __uint(type, BPF_MAP_TYPE_HASH); __uint(max_entries, 16); __type(key, struct pbt_key);
+			__type(value, __u64); } counts SEC(".maps");' \
+		'struct pbt_key key = {.stacks = mask};
+		 __u64 one = 1;
+		 key.stack_id = bpf_get_stackid(ctx, &stackmap, mask & 1 ? BPF_F_USER_STACK : 0);
+		 bpf_map_update_elem(&counts, &key, &one, BPF_ANY);'
+	run --json -- 2 3 >out 2>err || fail "$(cat err)"
+	python3 - <<-'END'
+		import json
+		m = {l["map"]: l for l in map(json.loads, open("out"))}
+		rows = m["counts"]["rows"]
+		assert len(rows) == 2, rows
+		assert all(r["stack_id_text"] == f"stack id {r['stack_id']}" for r in rows), rows
+		assert all("stacks_text" not in r for r in rows), rows
+	END
+}
+
 run_tests
