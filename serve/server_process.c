@@ -190,16 +190,18 @@ static struct error *start(struct server_process *process, const struct server_p
 struct error *server_process_new(const struct server_process_opts *opts,
 				 struct server_process **out)
 {
-	_cleanup_(server_freep) struct server *server = opts->server; /* the other one has it now */
-	_cleanup_(server_process_freep) struct server_process *process =
-		calloc(1, sizeof(*process));
+	struct server_process *process = calloc(1, sizeof(*process));
+	struct error *err;
 
-	if (!process)
-		return error_nomem();
-	process->fd = -1;
-	TRY(start(process, opts));
-	*out = steal_ptr(process);
-	return NULL;
+	if (process)
+		process->fd = -1;
+	err = process ? start(process, opts) : error_nomem();
+	server_free(opts->server); /* the other process has it now */
+	if (err)
+		server_process_free(process);
+	else
+		*out = process;
+	return err;
 }
 
 void server_process_free(struct server_process *process)
