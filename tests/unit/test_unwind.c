@@ -239,6 +239,105 @@ static void test_steps_without_rows(void **state)
 	assert_int_equal(step_by_frame_pointer(&w.stack, &w.regs, &w.next), STEP_FAILED);
 }
 
+/* A function of arm64 that signs its return address and saves it with the frame pointer. */
+static const uint8_t arm64_frame[] = {
+	/* CIE: factors 4 and -8, the return address is x30 */
+	16,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	1,
+	'z',
+	'R',
+	0,
+	4,
+	0x78,
+	30,
+	1,
+	0x1b,
+	0x0c,
+	31,
+	0,
+	/* FDE at 20 */
+	28,
+	0,
+	0,
+	0,
+	24,
+	0,
+	0,
+	0,
+	0xe4,
+	0x0f,
+	0xf0,
+	0xff, /* TEXT - (EH + 28) */
+	0x40,
+	0,
+	0,
+	0,
+	0,
+	0x41,
+	0x2d, /* +4: signed */
+	0x41,
+	0x0e,
+	32,
+	0x9d,
+	4,
+	0x9e,
+	3, /* +8: cfa sp+32, x29 at cfa-32, x30 at cfa-24 */
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+	0,
+};
+
+static void test_arm64(void **state)
+{
+	struct cfi_input in = {.eh_frame = {arm64_frame, sizeof(arm64_frame), EH},
+			       .is_arm64 = true};
+	struct cfi_row row;
+	struct walked w;
+	struct cfi *cfi;
+	uint64_t v;
+
+	assert_null(cfi_new(&in, &cfi));
+	start(&w, 0x7000);
+	w.stack.is_arm64 = true;
+	w.regs.known = 1ull << ARM64_REG_SP | 1ull << ARM64_REG_FP | 1ull << ARM64_REG_LR;
+	w.regs.value[ARM64_REG_SP] = 0x7000;
+	w.regs.value[ARM64_REG_LR] = 0x402000;
+
+	/* At the start and in a leaf it is in the link register; the stack pointer is the same. */
+	assert_true(cfi_find(cfi, TEXT, &row));
+	assert_false(row.is_signed);
+	assert_int_equal(step_by_row(cfi, &row, &w.stack, &w.regs, &w.next), STEP_CALLER);
+	assert_int_equal(w.next.pc, 0x402000);
+	/* But the caller must be another: a second leaf would lead to itself. */
+	w.regs.pc = 0x402000;
+	assert_int_equal(step_by_row(cfi, &row, &w.stack, &w.regs, &w.next), STEP_FAILED);
+	w.regs.pc = TEXT;
+
+	/* In the body it is on the stack, with its authentication code. */
+	w.words[0] = 0x7100;
+	w.words[1] = 0x0035000000403000;
+	assert_true(cfi_find(cfi, TEXT + 8, &row));
+	assert_true(row.is_signed);
+	assert_int_equal(step_by_row(cfi, &row, &w.stack, &w.regs, &w.next), STEP_CALLER);
+	assert_int_equal(w.next.pc, 0x403000);
+	assert_true(frame_reg(&w.next, ARM64_REG_FP, &v));
+	assert_int_equal(v, 0x7100);
+	assert_true(frame_reg(&w.next, ARM64_REG_SP, &v));
+	assert_int_equal(v, 0x7020);
+	cfi_free(cfi);
+}
+
 static bool evaluate(struct walked *w, const uint8_t *bytes, size_t size, uint64_t *v)
 {
 	const uint64_t cfa = 0x7020;
@@ -289,6 +388,7 @@ int main(void)
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_steps_without_rows),
+		cmocka_unit_test(test_arm64),
 		cmocka_unit_test(test_expressions),
 	};
 
