@@ -162,7 +162,8 @@ def source_files(out):
 def newer_header(out):
     newer = re.compile(r"# ((?:bpf_prog_info|btf info) empty|e_machine : | *e_flags : |cacheline size: )")
     lines = [line for line in out.lines if not newer.match(line)]
-    lines = [re.sub(r", config = 0(?=, )", "", line) if line.startswith("# event : ") else
+    lines = [re.sub(r", config = 0(?=, )|(?<=, config = )(0x[0-9a-f]+) \([^()]*\)(?=, )", r"\1", line)
+             if line.startswith("# event : ") else
              line.replace(" CPU_DOMAIN_INFO", "") if line.startswith("# missing features: ") else line
              for line in lines]
     return out._replace(lines=lines)
@@ -205,8 +206,8 @@ ONES = [
     # who is right, why, of which recorder, of which command, what takes it away
     ("neither", "the widths of newer perf's columns", "sid", "report", widths),
     ("neither", "the widths of newer perf's columns", "sid", "script", first_blanks),
-    ("neither", 'newer perf also prints "config = 0" of events, and newer features', "sid", "*",
-     newer_header),
+    ("neither", 'newer perf also prints "config = 0" of events, the names of tracepoints, and newer '
+     "features", "sid", "*", newer_header),
     ("neither", "perf prints the features of a pipe in spite of -q", "*", "report",
      features_in_spite_of_q),
     ("perf", "with -v it prints parameters of C++ functions", "*", "report", parameters_of_v),
