@@ -42,6 +42,7 @@ enum confine_calls {
 	CONFINE_SERVE = 1 << 5,	 /* accept and answer connections; no new sockets */
 	CONFINE_PASS = 1 << 6,	 /* pass memory to a connected process */
 	CONFINE_AGAIN = 1 << 7,	 /* confine() again */
+	CONFINE_THREAD = 1 << 8, /* start threads, which are confined as well; no processes */
 };
 
 #define CONFINE_CAP(name) (1ULL << (name))

@@ -5,7 +5,7 @@
  *
  *	architecture is not ours, or x32:	kill the process
  *	number is in the list:			allow, where its check passes
- *	number is higher than all we know:	ENOSYS
+ *	number is higher than all we know:	ENOSYS, as clone3
  *	else:					EPERM
  *
  * The list is the calls of our own code, of libelf, libdw, zlib, zstd, and of glibc from Debian 12
@@ -22,6 +22,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/perf_event.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <string.h>
@@ -55,6 +56,7 @@ enum {
 
 	NR_PIDFD_SEND_SIGNAL = 424,
 	NR_PIDFD_OPEN = 434,
+	NR_CLONE3 = 435,
 	NR_CLOSE_RANGE = 436,
 	NR_FACCESSAT2 = 439,
 	NR_EPOLL_PWAIT2 = 441,
@@ -69,6 +71,7 @@ enum {
 enum arg_check {
 	ANY,
 	BITS_CLEAR, /* none of the bits of value */
+	BITS_SET,   /* all of them */
 	ONE_OF,	    /* one of values */
 	OWN_PID,
 	IS_NULL, /* a pointer */
@@ -320,6 +323,9 @@ static const struct call_rule rules[] = {
 	CALL(CONFINE_PASS, sendmsg),
 	CALL(CONFINE_PASS, memfd_create),
 
+	/* no processes: clone3, whose flags the filter cannot see, has none */
+	{CONFINE_THREAD, SYS_clone, BITS_SET, 0, CLONE_VM | CLONE_SIGHAND | CLONE_THREAD, NULL},
+
 	CALL(CONFINE_AGAIN, capset),
 	CALL(CONFINE_AGAIN, seccomp),
 	{CONFINE_AGAIN, NR_LANDLOCK_CREATE_RULESET, ANY, 0, 0, NULL},
@@ -401,6 +407,13 @@ static void emit_rule(struct call_filter *f, const struct call_rule *rule)
 		emit(f, has_bits, rule->value, 1, 0);
 		emit_return(f, SECCOMP_RET_ALLOW);
 		break;
+	case BITS_SET:
+		emit(f, is_equal, rule->nr, 0, 5);
+		emit_load(f, arg_low(rule->arg));
+		emit(f, BPF_ALU | BPF_AND | BPF_K, rule->value, 0, 0);
+		emit(f, is_equal, rule->value, 0, 1);
+		emit_return(f, SECCOMP_RET_ALLOW);
+		break;
 	case OWN_PID:
 		emit(f, is_equal, rule->nr, 0, 4);
 		emit_load(f, arg_low(rule->arg));
@@ -442,6 +455,7 @@ static void make_filter(struct call_filter *f, unsigned groups)
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
 		if (!rules[i].group || rules[i].group & groups)
 			emit_rule(f, &rules[i]);
+	emit(f, BPF_JMP | BPF_JEQ | BPF_K, NR_CLONE3, 1, 0);
 	emit(f, BPF_JMP | BPF_JGT | BPF_K, NR_NEWEST, 0, 1);
 	emit_return(f, SECCOMP_RET_ERRNO | ENOSYS);
 	emit_return(f, SECCOMP_RET_ERRNO | EPERM);

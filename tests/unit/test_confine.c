@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -310,6 +311,42 @@ static void confining_again_is_narrower(void **state)
 	assert_int_equal(status_of(confine_twice), 0);
 }
 
+static void *add_one(void *arg)
+{
+	++*(int *)arg;
+	return NULL;
+}
+
+static void start_thread(void)
+{
+	const struct confine_opts opts = {.calls = CONFINE_READ | CONFINE_THREAD};
+	struct confined done;
+	pthread_t thread;
+	int n = 0;
+
+	confine_or_fail(&opts, &done);
+	CHECK(!pthread_create(&thread, NULL, add_one, &n));
+	CHECK(!pthread_join(thread, NULL) && n == 1);
+	CHECK(is_refused(fork()) || SANITIZED);
+}
+
+static void start_no_thread(void)
+{
+	struct confined done;
+	pthread_t thread;
+	int n;
+
+	confine_or_fail(&reading, &done);
+	CHECK(pthread_create(&thread, NULL, add_one, &n) || SANITIZED);
+}
+
+static void threads_are_no_processes(void **state)
+{
+	need_seccomp();
+	assert_int_equal(status_of(start_thread), 0);
+	assert_int_equal(status_of(start_no_thread), 0);
+}
+
 static void what_was_done_is_told(void **state)
 {
 	struct confined done = {.had = ~0ull, .seccomp = true, .landlock_abi = 4};
@@ -335,6 +372,7 @@ int main(void)
 		cmocka_unit_test(other_architectures_are_killed),
 		cmocka_unit_test(writing_is_for_one_directory),
 		cmocka_unit_test(confining_again_is_narrower),
+		cmocka_unit_test(threads_are_no_processes),
 		cmocka_unit_test(what_was_done_is_told),
 	};
 
