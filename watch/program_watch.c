@@ -197,8 +197,11 @@ struct error *program_watch_new(const struct program_watch_opts *opts, struct pr
 		return error_nomem();
 	w->opts = *opts;
 	w->tool = (struct session_tool){.ctx = w, .ksymbol = on_ksymbol, .bpf_event = on_bpf_event};
-	const struct live_source_opts live = {
-		.sz = sizeof(live), .log = opts->log, .programs = true, .tool = &w->tool};
+	const struct live_source_opts live = {.sz = sizeof(live),
+					      .log = opts->log,
+					      .programs = true,
+					      .names = true,
+					      .tool = &w->tool};
 	TRY(target_names_new(&w->targets));
 	TRY(live_source_new(&live, &w->live));
 	TRY(read_loaded(w));

@@ -13,8 +13,9 @@
 #include "perf/live/synth.h"
 
 enum {
-	RING_PAGES = 64,  /* for each CPU */
-	MAX_ENDED = 4096, /* threads; and twice as many as are referred to */
+	RING_PAGES = 64,    /* for each CPU */
+	PROGRAM_PAGES = 16, /* the same, for programs alone: some 400 loads */
+	MAX_ENDED = 4096,   /* threads; and twice as many as are referred to */
 };
 
 struct live_ring {
@@ -26,6 +27,7 @@ struct live_source {
 	const struct log *log;
 	struct session *session;
 	struct session_tool *tool;
+	unsigned pages; /* of each ring */
 	struct perf_event_attr attr;
 	VEC(struct live_ring) rings;
 	int epoll_fd;
@@ -72,7 +74,7 @@ static struct error *add_ring(struct live_source *live, int fd)
 		return error_nomem();
 	}
 	ring->fd = fd;
-	err = perf_ring_init(&ring->ring, fd, RING_PAGES);
+	err = perf_ring_init(&ring->ring, fd, live->pages);
 	if (!err && epoll_ctl(live->epoll_fd, EPOLL_CTL_ADD, fd, &event))
 		err = error_errno(errno, "cannot wait for process records");
 	if (err) {
@@ -160,6 +162,7 @@ struct error *live_source_new(const struct live_source_opts *opts, struct live_s
 	live->epoll_fd = -1;
 	live->max_ended = MAX_ENDED;
 	live->tool = opts->tool;
+	live->pages = opts->programs && !opts->names ? PROGRAM_PAGES : RING_PAGES;
 	live->attr = (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(live->attr),
@@ -169,9 +172,9 @@ struct error *live_source_new(const struct live_source_opts *opts, struct live_s
 		.sample_id_all = 1,
 		.mmap = !opts->programs,
 		.mmap2 = !opts->programs,
-		.task = 1,
-		.comm = 1,
-		.comm_exec = 1,
+		.task = !opts->programs || opts->names,
+		.comm = !opts->programs || opts->names,
+		.comm_exec = !opts->programs || opts->names,
 		.ksymbol = 1,
 		.bpf_event = opts->programs,
 		.use_clockid = 1,

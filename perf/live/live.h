@@ -30,11 +30,12 @@ struct live_source_opts {
 	const struct log *log;
 	bool processes; /* listen, and read /proc; else there is the kernel alone */
 	/*
-	 * Listen for BPF programs that are loaded and unloaded, and for the names of processes,
-	 * from now on, but not for their maps; the descriptor becomes readable at once. Without
-	 * the right to listen live_source_new() fails.
+	 * Listen for BPF programs that are loaded and unloaded, from now on, and not for the maps
+	 * of processes; the descriptor becomes readable at once. Without the right to listen
+	 * live_source_new() fails.
 	 */
 	bool programs;
+	bool names;		   /* with programs: listen for the names of processes, too */
 	struct session_tool *tool; /* gets the records; NULL: the session's books alone */
 };
 
