@@ -162,7 +162,7 @@ struct error *privileges_of_recorder(enum record_phase phase, const char *buildi
 	if (buildid_dir)
 		opts.keep |= caps_to_write_below(buildid_dir);
 	if (phase == RECORD_RUNNING)
-		opts.calls |= CONFINE_BPF | CONFINE_ATTACH | CONFINE_AGAIN;
+		opts.calls |= CONFINE_BPF | CONFINE_ATTACH | CONFINE_AGAIN | CONFINE_THREAD;
 	return confine_and_log(
 		&opts, phase == RECORD_RUNNING ? "while recording" : "before binaries are read",
 		log);

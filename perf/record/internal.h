@@ -33,6 +33,7 @@
 #include "perf/record/record.h"
 #include "perf/select/select.h"
 #include "probe/attach/probe.h"
+#include "perf/live/program_store.h"
 #include "work/bpf_file.h"
 #include "work/cpu_watch.h"
 #include "work/loop.h"
@@ -130,6 +131,7 @@ struct recording {
 	size_t mmap_pages;
 	bool no_lost; /* the kernel knows no PERF_FORMAT_LOST */
 	struct data_writer *writer;
+	struct program_store *programs; /* NULL: loads of BPF programs are not announced to us */
 	/* live_events.c: the loop is the caller's, and records go to a function. */
 	bool is_live;
 	live_records_fn *on_records;

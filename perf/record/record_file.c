@@ -112,6 +112,8 @@ static struct error *run_loop(struct recording *rec)
 		TRY(loop_timer(rec->loop, on_delay, rec, &timer));
 		TRY(loop_timer_set(timer, rec->opts.delay_ms * 1000000ull, false));
 	}
+	if (rec->programs)
+		TRY(program_store_start(rec->programs));
 	while (!loop_ended(rec->loop)) {
 		TRY(loop_turn(rec->loop, ROUND_MS));
 		if (!loop_ended(rec->loop) && target_ended(rec))
@@ -171,6 +173,17 @@ static struct error *writer_begin(struct recording *rec)
 	return data_writer_start(rec->writer);
 }
 
+/* Without the right to it the recording has no code of BPF programs, as with perf. */
+static void programs_listen(struct recording *rec)
+{
+	struct error *err = program_store_new(rec->log, &rec->programs);
+
+	if (err)
+		log_info(rec->log, "the recording will not have the code of BPF programs: %s",
+			 err->msg);
+	error_free(err);
+}
+
 /* Everything up to the moment when events count. */
 static struct error *prepare(struct recording *rec)
 {
@@ -190,6 +203,7 @@ static struct error *prepare(struct recording *rec)
 	TRY(writer_begin(rec));
 	TRY(watch_rings(rec));
 	TRY(cpu_return_begin(rec));
+	programs_listen(rec);
 	return synthesize(rec);
 }
 
@@ -279,6 +293,7 @@ void recording_free(struct recording *rec)
 	probe_finder_free(rec->finder);
 	target_deinit(&rec->target);
 	data_writer_free(rec->writer);
+	program_store_free(rec->programs);
 	u64map_deinit(&rec->ids);
 	vec_for_each (loss, &rec->losses)
 		free(loss->name);

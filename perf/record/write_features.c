@@ -6,7 +6,7 @@
  */
 #include "perf/record/internal.h"
 
-#include <bpf/bpf.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "perf/data/features.h"
-#include "perf/live/bpfinfo.h"
 
 static struct error *put(struct recording *rec, enum data_feature feature, struct strbuf *sb)
 {
@@ -219,107 +218,57 @@ struct error *features_begin(struct recording *rec)
 	return NULL;
 }
 
-/* The programs of the kernel, and the BTF they refer to, for annotating their code. */
-struct programs {
-	VEC(struct bpf_gathered) progs;
-	VEC(struct feature_btf) btfs;
-	VEC(uint32_t) btf_ids;
-};
-
-static void programs_deinit(struct programs *p)
+static void warn_of_programs(const struct recording *rec)
 {
-	struct bpf_gathered *prog;
-	struct feature_btf *btf;
+	const struct program_store_counts n = program_store_counts(rec->programs);
 
-	vec_for_each (prog, &p->progs)
-		bpf_gathered_deinit(prog);
-	vec_for_each (btf, &p->btfs)
-		free((void *)btf->data);
-	vec_deinit(&p->progs);
-	vec_deinit(&p->btfs);
-	vec_deinit(&p->btf_ids);
+	if (n.gone)
+		log_warn(rec->log,
+			 "%" PRIu64 " BPF program%s unloaded before %s could be read: the "
+			 "recording has %s, but not %s code",
+			 n.gone, n.gone > 1 ? "s were" : " was", n.gone > 1 ? "they" : "it",
+			 n.gone > 1 ? "their names" : "its name", n.gone > 1 ? "their" : "its");
+	if (n.left_out)
+		log_warn(rec->log, "the code of %" PRIu64 " BPF programs is not in the recording",
+			 n.left_out);
+	if (n.lost)
+		log_warn(rec->log,
+			 "%" PRIu64 " records of loads and unloads of BPF programs were lost: the "
+			 "code of some may be missing",
+			 n.lost);
 }
 
-static struct error *add_btf(struct programs *p, uint32_t id)
-{
-	struct bpf_btf_info info = {0};
-	uint32_t len = sizeof(info), *known;
-
-	vec_for_each (known, &p->btf_ids)
-		if (*known == id)
-			return NULL;
-	known = vec_push(&p->btf_ids);
-	if (!known)
-		return error_nomem();
-	*known = id;
-	_cleanup_close_ int fd = bpf_btf_get_fd_by_id(id);
-	if (fd < 0 || bpf_obj_get_info_by_fd(fd, &info, &len) || !info.btf_size ||
-	    info.btf_size > 64 << 20)
-		return NULL;
-	_cleanup_free_ void *data = calloc(1, info.btf_size);
-	if (!data)
-		return error_nomem();
-	uint32_t size = info.btf_size;
-	info = (struct bpf_btf_info){.btf = (uintptr_t)data, .btf_size = size};
-	len = sizeof(info);
-	if (bpf_obj_get_info_by_fd(fd, &info, &len))
-		return NULL;
-	struct feature_btf *btf = vec_push(&p->btfs);
-	if (!btf)
-		return error_nomem();
-	*btf = (struct feature_btf){.id = id, .data = steal_ptr(data), .size = size};
-	return NULL;
-}
-
-static struct error *add_program(struct programs *p, uint32_t id)
-{
-	struct bpf_gathered gathered;
-
-	for (size_t i = 0; i < p->progs.n; i++)
-		if (p->progs.v[i].all.info.id == id)
-			return NULL;
-	struct error *err = bpf_gather(id, true, &gathered);
-	if (err) { /* gone, or not for us to see */
-		error_free(err);
-		return NULL;
-	}
-	struct bpf_gathered *prog = vec_push(&p->progs);
-	if (!prog) {
-		bpf_gathered_deinit(&gathered);
-		return error_nomem();
-	}
-	*prog = gathered;
-	return prog->all.info.btf_id ? add_btf(p, prog->all.info.btf_id) : NULL;
-}
-
-static struct error *build_programs(struct recording *rec, struct programs *p)
+/* The BPF programs that were loaded, and the types they refer to, for annotating their code. */
+static struct error *put_programs(struct recording *rec)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
-	uint32_t id = 0;
+	size_t n_progs, n_btfs;
+	const struct sys_prog_info *const *progs = program_store_programs(rec->programs, &n_progs);
+	const struct feature_btf *btfs = program_store_btfs(rec->programs, &n_btfs);
 
-	while (!bpf_prog_get_next_id(id, &id))
-		TRY(add_program(p, id));
-	if (!p->progs.n)
+	if (n_progs) {
+		feature_build_bpf_prog_info(&sb, progs, n_progs);
+		TRY(put(rec, DATA_BPF_PROG_INFO, &sb));
+	}
+	if (!n_btfs)
 		return NULL;
-	_cleanup_free_ const struct sys_prog_info **progs = calloc(p->progs.n, sizeof(*progs));
-	if (!progs)
-		return error_nomem();
-	for (size_t i = 0; i < p->progs.n; i++)
-		progs[i] = &p->progs.v[i].all;
-	feature_build_bpf_prog_info(&sb, progs, p->progs.n);
-	TRY(put(rec, DATA_BPF_PROG_INFO, &sb));
-	feature_build_bpf_btf(&sb, p->btfs.v, p->btfs.n);
-	return p->btfs.n ? put(rec, DATA_BPF_BTF, &sb) : NULL;
+	feature_build_bpf_btf(&sb, btfs, n_btfs);
+	return put(rec, DATA_BPF_BTF, &sb);
 }
 
 struct error *features_end(struct recording *rec)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
-	struct programs programs = {0};
 
 	feature_build_sample_time(&sb, rec->first_time, rec->last_time);
 	TRY(put(rec, DATA_SAMPLE_TIME, &sb));
-	struct error *err = build_programs(rec, &programs);
-	programs_deinit(&programs);
-	return err;
+	if (!rec->programs)
+		return NULL;
+	struct error *err = program_store_stop(rec->programs);
+	if (err)
+		log_warn(rec->log, "BPF programs that were loaded later have no code: %s",
+			 err->msg);
+	error_free(err);
+	warn_of_programs(rec);
+	return put_programs(rec);
 }
