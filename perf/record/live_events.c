@@ -55,11 +55,8 @@ static struct error *describe(struct recording *rec, const struct event *event, 
 	_cleanup_free_ uint64_t *ids = calloc(event->fds.n + 1, sizeof(*ids));
 	_cleanup_free_ char *format = NULL;
 	size_t size = event->format ? strlen(event->format) : 0;
-	struct live_event live = {.name = event->name,
-				  .system = event->system,
-				  .ids = ids,
-				  .n_ids = event->fds.n,
-				  .is_tracking = event->kind == EVENT_TRACKING};
+	struct live_event live = {
+		.name = event->name, .system = event->system, .ids = ids, .n_ids = event->fds.n};
 
 	if (!ids)
 		return error_nomem();

@@ -34,7 +34,6 @@ struct live_event {
 	struct perf_event_attr attr;
 	const uint64_t *ids;
 	size_t n_ids;
-	bool is_tracking;   /* no samples: records of who runs */
 	const char *system; /* of the format */
 	const char *format; /* a format file, of tracepoints and probes; NULL: none */
 	size_t format_size;
