@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * LD_PRELOAD: allocation number FAIL_ALLOCATION of the process, counted from 1, fails; no other one
+ * does. The count of all is written to the file FAIL_ALLOCATION_COUNT. Its children are left alone.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* glibc's own */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *p, size_t size);
+
+static unsigned long count, wanted; /* of this process */
+static int count_fd = -1;
+static pid_t self;
+
+__attribute__((constructor)) static void begin(void)
+{
+	const char *number = getenv("FAIL_ALLOCATION");
+
+	const char *file = getenv("FAIL_ALLOCATION_COUNT");
+
+	/* Now: later the process may have given up the right to. */
+	count_fd = file ? open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : -1;
+	self = getpid();
+	wanted = number ? strtoul(number, NULL, 10) : 0;
+	unsetenv("LD_PRELOAD");
+	count = 0;
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	if (count_fd >= 0 && getpid() == self)
+		dprintf(count_fd, "%lu\n", count);
+}
+
+static int fails(void)
+{
+	if (getpid() != self || __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED) != wanted)
+		return 0;
+	errno = ENOMEM;
+	return 1;
+}
+
+void *malloc(size_t size)
+{
+	return fails() ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : __libc_calloc(n, size);
+}
+
+void *realloc(void *p, size_t size)
+{
+	return fails() ? NULL : __libc_realloc(p, size);
+}

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Commands whose memory fails, at each allocation in turn: an error, or the whole output.
+. "$(dirname "$0")/../tap.sh"
+
+PERF=$(command -v perf || true)
+# make check takes every so many allocations; 1: all of them.
+STEP=${ALLOCATIONS_STEP:-9}
+
+# preload VARIABLE=VALUE... -- COMMAND...
+preload() {
+	local vars=()
+	while [ "$1" != -- ]; do
+		vars+=("$1")
+		shift
+	done
+	shift
+	env ASAN_OPTIONS=verify_asan_link_order=0:allocator_may_return_null=1 "${vars[@]}" \
+		LD_PRELOAD="$BUILD/tests/cmd/fail_allocation.so" "$@" </dev/null
+}
+
+# sweep OPTION...: of perf-bpf. A signal, a hang, or another output with status 0 is a failure.
+sweep() {
+	local count status bad=0
+	[ -z "${SANITIZED:-}" ] || skip "the sanitizer has an allocator of its own"
+	preload FAIL_ALLOCATION_COUNT="$PWD/count" -- "$PERF_BPF" "$@" >want 2>err || fail "$* fails: $(cat err)"
+	count=$(cat count)
+	[ "$count" -gt 50 ] || fail "$count allocations are too few: they are not seen"
+	for ((i = 1; i <= count; i += STEP)); do
+		status=0
+		preload FAIL_ALLOCATION=$i -- timeout 120 "$PERF_BPF" "$@" >got 2>err || status=$?
+		if [ $status -ge 124 ]; then
+			echo "# $*: allocation $i of $count: status $status: $(tail -n 1 err)"
+			bad=1
+		elif [ $status = 0 ] && ! cmp -s got want; then
+			echo "# $*: allocation $i of $count: status 0, but another output"
+			bad=1
+		fi
+	done
+	[ $bad = 0 ] || fail "allocations that fail are not errors"
+}
+
+recording() {
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	[ -n "$PERF" ] || skip "linux-perf is not installed"
+	"$PERF" record -q -g -e cpu-clock,page-faults -o p.data -- ls / >/dev/null 2>err ||
+		skip "perf cannot record: $(tail -n 1 err)"
+}
+
+test_script() {
+	recording
+	sweep script -i p.data
+}
+
+test_report() {
+	recording
+	sweep report -i p.data
+	sweep report --json -i p.data
+}
+
+test_probe() {
+	sweep probe -x "$BUILD/tests/cmd/counted" -V main
+}
+
+# Options that are lost must not be a command that is run.
+test_options() {
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	[ -z "${SANITIZED:-}" ] || skip "the sanitizer has an allocator of its own"
+	echo precious >perf.data
+	for i in $(seq 12); do
+		preload FAIL_ALLOCATION="$i" -- "$PERF_BPF" record -e page-faults -o other.data -- true \
+			>got 2>err || true
+		cmp -s perf.data <(echo precious) || fail "allocation $i: perf.data was replaced"
+	done
+}
+
+run_tests
