@@ -114,6 +114,33 @@ test_a_file_in_c() {
 	assert_equal "$(lines_of ' getppid\(\)')" 3
 }
 
+test_probes_between_the_calls_of_their_function() {
+	ready
+	cat >pbe_probed.c <<-'END'
+		#define _GNU_SOURCE
+		#include <sys/syscall.h>
+		#include <unistd.h>
+
+		__attribute__((noinline)) int work(int n)
+		{
+			return syscall(SYS_getppid) + n;
+		}
+
+		int main(void)
+		{
+			int sum = 0;
+
+			for (int i = 1; i < 4; i++)
+				sum += work(i * 10);
+			return sum == 0;
+		}
+	END
+	gcc -g -O1 -o pbe_probed pbe_probed.c
+	trace -e getppid -e "probe:exec=$PWD/pbe_probed;work n" -- ./pbe_probed
+	assert_equal "$(grep -oE 'work\(n: [0-9]+|getppid' lines | tr '\n' ' ')" \
+		"work(n: 10 getppid work(n: 20 getppid work(n: 30 getppid "
+}
+
 test_what_cannot_be_together() {
 	ready
 	expect_status 2 "$PERF_BPF" trace -e sched:sched_process_exec -s true
