@@ -332,8 +332,8 @@ static void test_system_calls(void **state)
 		{9999, NULL},
 		{0x80000000u | 9999, "32-bit 9999"},
 		{0x40000000u | 9999, "x32 9999"},
-		{0x40000000u | SYS_getpid, "x32 getpid"},
 #ifdef __x86_64__
+		{0x40000000u | SYS_getpid, "x32 getpid"},
 		{0x80000000u | 20, "32-bit getpid"},
 		{0x80000000u | 0, "32-bit restart_syscall"},
 		{0x80000000u | 437, "32-bit openat2"},
