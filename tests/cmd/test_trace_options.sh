@@ -1,0 +1,145 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Options of trace that select processes and CPUs, and that change what is printed.
+. "$(dirname "$0")/../tap.sh"
+WORK=$BUILD/tests/cmd/trace_work
+
+# trace OPTION... -- COMMAND: ./lines and ./err
+trace() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	expect_status 0 "$PERF_BPF" trace --log lines "$@"
+}
+
+# is N PATTERN: so many lines of ./lines match
+is() {
+	local n
+	n=$(grep -cE -- "$2" lines || :)
+	[ "$n" = "$1" ] || { head -20 lines | sed 's/^/# | /'; fail "$n lines match '$2', wanted $1"; }
+}
+
+attached() { "$PERF_BPF" link | grep -q "pids.*perf-bpf($1)"; }
+
+test_one_thread() {
+	trace -e getppid true
+	cat >pbt_two.c <<-'END'
+		#define _GNU_SOURCE
+		#include <fcntl.h>
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+
+		static void *second(void *fifo)
+		{
+			char byte;
+
+			printf("%ld\n", syscall(SYS_gettid));
+			fflush(stdout);
+			if (read(open(fifo, O_RDONLY), &byte, 1) != 1)
+				return fifo;
+			for (int i = 0; i < 13; i++)
+				syscall(SYS_getppid);
+			return NULL;
+		}
+
+		int main(int argc, char **argv)
+		{
+			void *failed;
+			pthread_t t;
+
+			if (pthread_create(&t, NULL, second, argv[1]) || pthread_join(t, &failed))
+				return 1;
+			for (int i = 0; i < 7; i++)
+				syscall(SYS_getppid);
+			return failed != NULL;
+		}
+	END
+	gcc -O1 -pthread -o pbt_two pbt_two.c
+	mkfifo go
+	./pbt_two go >tid &
+	soon test -s tid
+	"$PERF_BPF" trace -t "$(cat tid)" -e getppid --log lines 2>err &
+	soon attached $!
+	echo >go
+	wait
+	is 13 'getppid\(\)'
+	is 13 .
+}
+
+test_after_a_delay() {
+	trace -e getppid true
+	cat >delayed.sh <<-END
+		"$WORK" threads 1 7
+		while [ ! -e go ]; do sleep 0.1; done
+		"$WORK" threads 1 11
+	END
+	"$PERF_BPF" trace -D 4000 -e getppid --log lines -- sh delayed.sh 2>err &
+	soon attached $!
+	touch go
+	wait
+	is 11 'getppid\(\)'
+}
+
+test_processes_that_are_left_out() {
+	trace -e getppid true
+	mkfifo go
+	sh -c "read x <go; exec $WORK threads 1 7" &
+	trace -a -e getppid --filter-pids $! -- sh -c "echo >go; while [ -e /proc/$! ]; do sleep 0.1; done
+		$WORK threads 1 11"
+	is 11 'trace_work/[0-9]+ getppid\(\)'
+	expect_status 2 "$PERF_BPF" trace --filter-pids 999999999 true
+	assert_contains err "--filter-pids"
+}
+
+test_cpus() {
+	[ "$(nproc)" -gt 1 ] || skip "there is one CPU"
+	trace -C 1 -e getppid -- sh -c "taskset -c 0 $WORK threads 1 7; taskset -c 1 $WORK threads 1 11"
+	is 11 'trace_work/[0-9]+ getppid\(\)'
+}
+
+test_users() {
+	trace -u 65533 -e getppid -- sh -c "$WORK threads 1 7; setpriv --reuid 65533 $WORK threads 1 9"
+	is 9 'getppid\(\)'
+}
+
+test_cgroups() {
+	local group=/sys/fs/cgroup/unified
+	[ -e $group/cgroup.procs ] || group=/sys/fs/cgroup
+	[ -e $group/cgroup.procs ] || skip "cgroups of version 2 are not mounted"
+	group=$group/trace_options.$$
+	mkdir -p $group/below
+	trace -G $group -e getppid -- sh -c "$WORK threads 1 7
+		echo 0 >$group/below/cgroup.procs; $WORK threads 1 9; echo 0 >${group%/*}/cgroup.procs"
+	rmdir $group/below $group
+	is 9 'getppid\(\)'
+	expect_status 1 "$PERF_BPF" trace -G /etc true
+	assert_contains err "'/etc' is not a cgroup of version 2"
+}
+
+test_output() {
+	trace --raw -e openat -- "$WORK" calls 1
+	is 1 'openat\(dfd: 0xffffff9c, filename: 0x[0-9a-f]+.*\) += -1 ENOENT'
+	trace --string-size 5 -e write -- "$WORK" calls 2
+	is 2 'write\(.*"01234"\.\.\.'
+	trace --strace -y -- sh -c 'read x </etc/passwd'
+	is 1 '^dup2\(3</etc/passwd>, 0\)'
+	expect_status 0 "$PERF_BPF" trace --tool_stats -e getppid --log lines -- "$WORK" threads 1 5
+	grep -qE '^ +lines: 5$' err || fail "$(cat err)"
+	before=$(awk '{ print int($1 * 1000) }' /proc/uptime)
+	trace -T -e getppid -- "$WORK" threads 1 1
+	awk -v before="$before" '$1 < before { exit 1 }' lines || fail "not the time since boot: $(cat lines)"
+}
+
+test_sizes_of_the_ring() {
+	local size
+	for size in 0 x -1 1X; do
+		expect_status 2 "$PERF_BPF" trace -m "$size" true
+	done
+	for size in 1 64K 4M; do
+		trace -m $size -e getppid -- "$WORK" threads 1 5
+		is 5 'getppid\(\)'
+	done
+}
+
+run_tests
