@@ -113,10 +113,11 @@ enum trace_copy_kind {
 };
 
 enum trace_copy_flags {
-	TRACE_COPY_AT_EXIT = 1 << 0, /* else at the entry */
-	TRACE_COPY_IF_OK = 1 << 1,   /* at the exit: not if the call failed */
-	TRACE_COPY_LIMITED = 1 << 2, /* content: up to --string-size bytes */
-	TRACE_COPY_BY_RET = 1 << 3,  /* buffers of an iovec or msghdr: no more than the result */
+	TRACE_COPY_AT_EXIT = 1 << 0,  /* else at the entry */
+	TRACE_COPY_IF_OK = 1 << 1,    /* at the exit: not if the call failed */
+	TRACE_COPY_LIMITED = 1 << 2,  /* content: up to --string-size bytes */
+	TRACE_COPY_BY_RET = 1 << 3,   /* buffers of an iovec or msghdr: no more than the result */
+	TRACE_COPY_COUNT_32 = 1 << 4, /* the argument with the count is an int: its lower half */
 };
 
 struct trace_copy {

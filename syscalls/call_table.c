@@ -171,6 +171,12 @@ static uint32_t fixed_size(const struct arg_kind *kind, enum call_layout layout)
 	}
 }
 
+/* Whether the kernel takes an argument as a number of 32 bits. */
+static bool is_int(const struct call_arg *arg)
+{
+	return arg->kind && (arg->kind->value == SHOW_INT || arg->kind->value == SHOW_UINT);
+}
+
 /* Adds what the program copies for an argument; both directions: twice. */
 static void add_copy(struct trace_call *copies, int arg, const struct arg_kind *kind, bool at_exit,
 		     enum call_layout layout)
@@ -245,6 +251,14 @@ static void fill_copies(struct call *call)
 			    (kind->direction & (at_exit ? ARG_WRITTEN : ARG_READ) || is_both(kind)))
 				add_copy(copies, i, kind, at_exit, (enum call_layout)call->layout);
 		}
+	for (unsigned i = 0; i < copies->n_copies; i++) {
+		struct trace_copy *copy = &copies->copies[i];
+
+		if ((copy->kind == TRACE_COPY_COUNT || copy->kind == TRACE_COPY_IOVEC ||
+		     copy->kind == TRACE_COPY_MMSGHDR) &&
+		    is_int(&call->args[copy->count_arg]))
+			copy->flags |= TRACE_COPY_COUNT_32;
+	}
 }
 
 /* How an argument of a call that args.in does not have is shown, by its type and name. */

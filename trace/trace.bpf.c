@@ -496,7 +496,8 @@ copy_straight(struct trace_state *state, const struct trace_call *call, __u32 se
 			full = copy->size;
 		else if (kind == TRACE_COPY_COUNT && copy->size == 1 &&
 			 !(copy->flags & TRACE_COPY_BY_RET))
-			full = state->args[count_arg];
+			full = copy->flags & TRACE_COPY_COUNT_32 ? (__u32)state->args[count_arg]
+								 : state->args[count_arg];
 		else if (kind == TRACE_COPY_RET && copy->size == 1)
 			full = state->rec.ret > 0 ? state->rec.ret : 0;
 		else

@@ -272,6 +272,31 @@ test_structs_by_btf() {
 	assert_contains lines '"uargs":{"value":4660,"size":5,"flags":6}'
 }
 
+# The kernel takes an int from the lower half of a register; the program does the same, and copies
+# 16 bytes, not as much as a record can have.
+test_counts_that_are_ints() {
+	make_workload
+	cat >pbt_int.c <<-'END'
+		#include <netinet/in.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+
+		int main(void)
+		{
+			struct sockaddr_in at[1024] = {{.sin_family = AF_INET, .sin_port = 0x901f}};
+
+			for (int i = 0; i < 100; i++)
+				syscall(SYS_connect, -1, at, 0xdeadbeef00000000ul + sizeof(at[0]));
+			return 7;
+		}
+	END
+	gcc -o pbt_int pbt_int.c
+	trace --strace -e connect --tool_stats -- ./pbt_int
+	assert_equal "$(lines_of 'sin_port=htons\(8080\), sin_addr=inet_addr\("0.0.0.0"\)}, 16\) = -1 EBADF')" 100
+	bytes=$(sed -n 's/.*records: [0-9]* (\([0-9]*\) bytes.*/\1/p' err)
+	[ "$bytes" -gt 10000 ] && [ "$bytes" -lt 40000 ] || fail "100 records have $bytes bytes"
+}
+
 # The workload runs in two cgroups, once and twice; the third is gone when the sums are printed.
 test_summary_by_cgroup() {
 	make_workload
