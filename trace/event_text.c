@@ -80,6 +80,9 @@ void event_text_add(struct strbuf *out, const struct other_event *e,
 			text_format("%s%s%s", any ? ", " : "", opts->hide_names ? "" : f->name,
 				    opts->hide_names ? "" : ": ");
 
+		/* the event's name says which call it is; perf trace leaves the number out, too */
+		if (!strcmp(f->name, "__syscall_nr"))
+			continue;
 		if (name && has_field(e, i))
 			any |= add_field(out, e, f, name, opts);
 	}

@@ -23,6 +23,7 @@ run() {
 }
 
 test_btf_general() { run trace_btf_general; }
+test_exit_race() { run trace_exit_race; }
 test_record_replay() { run trace_record_replay; }
 test_summary() { run trace_summary; }
 
