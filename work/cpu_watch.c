@@ -4,7 +4,7 @@
  * missed. A container whose network namespace belongs to another user namespace gets no uevents,
  * and a full socket drops them, so the list of CPUs that are online is read once a second, too.
  *
- * Only the kernel may send us uevents: messages of processes are ignored.
+ * Only the kernel and processes with CAP_NET_ADMIN can send uevents.
  */
 #include "work/cpu_watch.h"
 
@@ -143,18 +143,16 @@ static struct error *on_uevents(void *ctx, uint32_t events)
 	char text[UEVENT_BYTES + 1];
 
 	for (;;) {
-		struct sockaddr_nl from = {0};
-		socklen_t len = sizeof(from);
-		const ssize_t n = recvfrom(watch->uevents, text, UEVENT_BYTES, MSG_DONTWAIT,
-					   (struct sockaddr *)&from, &len);
+		const ssize_t n = read(watch->uevents, text, UEVENT_BYTES);
 
 		if (n < 0 && (errno == EINTR || errno == ENOBUFS))
 			continue;
+		if (n < 0 && errno != EAGAIN)
+			loop_unwatch(watch->opts.loop, watch->uevents); /* the timer must do */
 		if (n < 0)
 			return NULL;
 		text[n] = 0;
-		if (len == sizeof(from) && !from.nl_pid)
-			TRY(on_message(watch, text));
+		TRY(on_message(watch, text));
 	}
 }
 
