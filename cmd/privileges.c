@@ -30,13 +30,11 @@
  */
 #define LIVE_CAPS (READER_CAPS | CONFINE_CAP(CAP_SYS_PTRACE) | CONFINE_CAP(CAP_KILL))
 
-/*
- * A CPU that comes back needs new events and rings, and programs of others are looked at by their
- * ids, for which the kernel wants CAP_SYS_ADMIN.
- */
-#define RECORDER_CAPS                                                                              \
-	(LIVE_CAPS | CONFINE_CAP(CAP_PERFMON) | CONFINE_CAP(CAP_BPF) |                             \
-	 CONFINE_CAP(CAP_SYS_ADMIN) | CONFINE_CAP(CAP_IPC_LOCK))
+/* A CPU that comes back needs new events and rings. */
+#define OPENER_CAPS (CONFINE_CAP(CAP_PERFMON) | CONFINE_CAP(CAP_IPC_LOCK))
+
+/* Programs of others are looked at by their ids, for which the kernel wants CAP_SYS_ADMIN. */
+#define RECORDER_CAPS (LIVE_CAPS | OPENER_CAPS | CONFINE_CAP(CAP_BPF) | CONFINE_CAP(CAP_SYS_ADMIN))
 
 /* Directories in which, and files to which, the command writes. */
 struct writable {
@@ -116,15 +114,17 @@ struct error *privileges_of_reader(const char *const *outputs, size_t n, const s
 	return confine_and_log(&opts, "before the recording is opened", log);
 }
 
-struct error *privileges_of_run(const char *const *outputs, size_t n, const struct log *log)
+struct error *privileges_of_run(const char *const *outputs, size_t n, bool opens_events,
+				const struct log *log)
 {
 	_cleanup_(writable_deinit) struct writable w = {0};
 
 	TRY(find_outputs(outputs, n, &w));
 	const struct confine_opts opts = {
-		.keep = LIVE_CAPS | CONFINE_CAP(CAP_BPF) | w.caps,
+		.keep = LIVE_CAPS | CONFINE_CAP(CAP_BPF) | w.caps |
+			(opens_events ? OPENER_CAPS : 0),
 		.calls = CONFINE_READ | CONFINE_WAIT | CONFINE_BPF | CONFINE_PASS |
-			 (w.fds.n ? CONFINE_WRITE : 0),
+			 (w.fds.n ? CONFINE_WRITE : 0) | (opens_events ? CONFINE_ATTACH : 0),
 	};
 	return confine_and_log(&opts, "when the programs are attached", log);
 }

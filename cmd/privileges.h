@@ -22,8 +22,9 @@ struct error *privileges_of_reader(const char *const *outputs, size_t n, const s
 struct error *privileges_of_recorder(enum record_phase phase, const char *buildid_dir,
 				     const struct log *log);
 
-/* run, when its programs are attached. outputs as above. */
-struct error *privileges_of_run(const char *const *outputs, size_t n, const struct log *log);
+/* run, when its programs are attached. outputs as above. opens_events: on CPUs that come back. */
+struct error *privileges_of_run(const char *const *outputs, size_t n, bool opens_events,
+				const struct log *log);
 /* The process that answers requests for run --openmetrics. */
 struct error *privileges_of_server(const struct log *log);
 

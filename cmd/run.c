@@ -301,11 +301,12 @@ static int split_command(int argc, char **argv, char ***command)
 	return argc;
 }
 
-static struct error *drop_privileges(const struct run_args *args)
+static struct error *drop_privileges(const struct run_args *args, const struct run *run)
 {
 	const char *const outputs[] = {args->output.export.html, args->output.export.pprof};
 
-	return privileges_of_run(outputs, ARRAY_SIZE(outputs), args->opts.log);
+	return privileges_of_run(outputs, ARRAY_SIZE(outputs), run_opens_events_later(run),
+				 args->opts.log);
 }
 
 int cmd_run(int argc, char **argv)
@@ -377,7 +378,7 @@ int cmd_run(int argc, char **argv)
 	if (!err)
 		err = run_output_begin(output, run);
 	if (!err)
-		err = drop_privileges(&args);
+		err = drop_privileges(&args, run);
 	if (!err)
 		err = run_loop(run, run_output_show, output);
 	if (err) {

@@ -950,6 +950,11 @@ static struct error *watch_cpus(struct run *run)
 	return depends_on_cpus(run) ? cpu_watch_new(&opts, &run->cpu_watch) : NULL;
 }
 
+bool run_opens_events_later(const struct run *run)
+{
+	return run->cpu_watch;
+}
+
 static void warn_of_offline_cpus(const struct run *run)
 {
 	size_t n = 0;

@@ -141,6 +141,17 @@ test_run_keeps_what_looking_needs() {
 	wait $pid || fail "run ended with $?: $(cat err)"
 }
 
+# A CPU that comes back needs new events.
+test_run_keeps_what_events_on_cpus_need() {
+	need_seccomp
+	"$PERF_BPF" run -q profile >/dev/null 2>err &
+	pid=$!
+	soon is_confined $pid
+	assert_sets $pid "$(expected $DAC_READ_SEARCH $KILL $SYS_PTRACE $SYSLOG $BPF $PERFMON $IPC_LOCK)"
+	kill -INT $pid
+	wait $pid || fail "run ended with $?: $(cat err)"
+}
+
 # Requests are read by a process that has nothing: no capabilities, and no descriptors of ours.
 test_the_metrics_server_has_no_privileges() {
 	need_seccomp
