@@ -13,8 +13,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <linux/magic.h>
+
+#include "lib/sys/open_in_root.h"
 
 enum {
 	MAX_LINKS = 40, /* as the kernel */
@@ -56,13 +59,45 @@ static int open_by_name(const char *path, const struct stat *seen)
 	return -1;
 }
 
+/* Of "/proc/PID/root/PATH": where PATH begins; 0: it is another path. */
+static int root_of_process(const char *path)
+{
+	int end = 0;
+
+	return sscanf(path, "/proc/%*[0-9]/root/%n", &end) == EOF || !end ? 0 : end - 1;
+}
+
+/*
+ * What a process has below its root was made by whoever runs there: links are followed as the
+ * process sees them, so that none leads to a file outside.
+ */
+static int find_of_process(const char *path, int end, bool follow)
+{
+	char root[64];
+
+	if ((size_t)end >= sizeof(root)) {
+		errno = ENOENT;
+		return -1;
+	}
+	snprintf(root, sizeof(root), "%.*s", end, path);
+	_cleanup_close_ int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return dir < 0 ? -1 : find_in_root(dir, path + end, follow);
+}
+
+static int find_path(const char *path, bool follow)
+{
+	const int end = root_of_process(path);
+
+	return end ? find_of_process(path, end, follow)
+		   : open(path, O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));
+}
+
 /* O_PATH: nothing is opened. A link is followed unless it is not to be trusted. */
 static struct error *find_file(const char *path, const struct open_regular_opts *opts, int *fd,
 			       struct stat *st)
 {
 	const bool look_at_link = opts && (opts->no_link || opts->owned);
-	_cleanup_close_ int found =
-		open(path, O_PATH | O_CLOEXEC | (look_at_link ? O_NOFOLLOW : 0));
+	_cleanup_close_ int found = find_path(path, !look_at_link);
 
 	if (found < 0 || fstat(found, st))
 		return error_errno(errno, "cannot open");
@@ -71,7 +106,7 @@ static struct error *find_file(const char *path, const struct open_regular_opts 
 			return error_new(EPERM, "the symbolic link belongs to user %u",
 					 (unsigned)st->st_uid);
 		closep(&found);
-		found = open(path, O_PATH | O_CLOEXEC);
+		found = find_path(path, true);
 		if (found < 0 || fstat(found, st))
 			return error_errno(errno, "cannot open");
 	}

@@ -5,7 +5,8 @@
  * A path that comes from data (a binary's name in a recording, /tmp/perf-PID.map, the
  * .dwo file that a binary names) can lead anywhere: to a FIFO that nobody writes, to
  * a device whose open has an effect (/dev/watchdog, /dev/ptmx), to a sparse file of
- * terabytes. open_regular() opens nothing but regular files.
+ * terabytes. open_regular() opens nothing but regular files. What a process sees at a path is
+ * /proc/PID/root/PATH; links below such a root are followed inside of it.
  *
  * A path that the user gives for output can lead through a symbolic link that another
  * user put there, in /tmp for example. output_find() follows only links that belong

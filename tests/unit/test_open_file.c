@@ -14,7 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/cleanup.h"
 #include "lib/sys/open_file.h"
+#include "lib/sys/open_in_root.h"
 
 #define OTHER_USER 4242
 
@@ -267,13 +269,81 @@ static void output_to_what_is_open(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* What find_in_root() finds, as text; "ENOENT" and so on if it finds nothing. */
+static const char *in_root(const char *path, bool follow)
+{
+	static char text[64];
+	_cleanup_close_ int root = open("root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int found = find_in_root(root, path, follow);
+	char name[32];
+	struct stat st;
+
+	assert_true(root >= 0);
+	if (found < 0)
+		return errno == ENOENT	       ? "ENOENT"
+		       : errno == ELOOP	       ? "ELOOP"
+		       : errno == ENOTDIR      ? "ENOTDIR"
+		       : errno == ENAMETOOLONG ? "ENAMETOOLONG"
+					       : strerror(errno);
+	assert_int_equal(fstat(found, &st), 0);
+	if (S_ISDIR(st.st_mode))
+		return "a directory";
+	if (S_ISLNK(st.st_mode))
+		return "a link";
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", found);
+	snprintf(text, sizeof(text), "%s", content(name));
+	return text;
+}
+
+/* Links in the root of a container: none leads out of it. */
+static void links_stay_in_the_root(void **state)
+{
+	char deep[3 * 200 + 8] = "";
+
+	assert_int_equal(mkdir("root", 0755), 0);
+	assert_int_equal(mkdir("root/dir", 0755), 0);
+	put("secret", "outside");
+	put("root/secret", "inside");
+	put("root/dir/file", "file");
+	assert_int_equal(symlink("/secret", "root/absolute"), 0);
+	assert_int_equal(symlink("../../../secret", "root/dir/relative"), 0);
+	assert_int_equal(symlink("/dir", "root/to_dir"), 0);
+	assert_int_equal(symlink("..", "root/dir/up"), 0);
+	assert_int_equal(symlink("loop", "root/loop"), 0);
+
+	assert_string_equal(in_root("/secret", true), "inside");
+	assert_string_equal(in_root("/absolute", true), "inside");
+	assert_string_equal(in_root("/absolute", false), "a link");
+	assert_string_equal(in_root("/../../secret", true), "inside");
+	assert_string_equal(in_root("dir/relative", true), "inside");
+	assert_string_equal(in_root("/to_dir/file", false), "file");
+	assert_string_equal(in_root("//to_dir/./up/to_dir//file", true), "file");
+	assert_string_equal(in_root("/dir/../dir/file", true), "file");
+	assert_string_equal(in_root("/dir/..", true), "a directory");
+	assert_string_equal(in_root("/dir/up/dir/up/secret", true), "inside");
+	assert_string_equal(in_root("/loop", true), "ELOOP");
+	assert_string_equal(in_root("/loop/file", false), "ELOOP");
+	assert_string_equal(in_root("/none/file", true), "ENOENT");
+	assert_string_equal(in_root("/secret/file", true), "ENOTDIR");
+
+	/* each directory is kept open */
+	assert_int_equal(symlink(".", "root/here"), 0);
+	for (int i = 0; i < 30; i++)
+		strcat(deep, "here/");
+	assert_string_equal(in_root(strcat(deep, "secret"), true), "inside");
+	*deep = '\0';
+	for (int i = 0; i < 60; i++)
+		strcat(deep, "here/");
+	assert_string_equal(in_root(strcat(deep, "secret"), true), "ELOOP");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(only_regular_files_are_read),  TEST(what_is_not_regular_is_not_even_opened),
 		TEST(sizes_and_owners_are_checked), TEST(failed_content_replaces_nothing),
 		TEST(output_follows_own_links),	    TEST(output_does_not_follow_links_of_others),
-		TEST(output_to_what_is_open),
+		TEST(output_to_what_is_open),	    TEST(links_stay_in_the_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
