@@ -160,6 +160,12 @@ struct error *sys_proc_status(const struct sys_roots *roots, pid_t pid, pid_t ti
 	got.state = v ? *v : 0;
 	v = status_value(text, "PPid", &len);
 	got.ppid = v ? (pid_t)strtol(v, NULL, 10) : 0;
+	v = status_value(text, "NSpid", &len);
+	while (v && len && isspace((unsigned char)v[len - 1]))
+		len--;
+	for (size_t i = len; v && i-- > 0 && !got.ns_pid;)
+		if (!i || isspace((unsigned char)v[i - 1]))
+			got.ns_pid = (pid_t)strtol(v + i, NULL, 10);
 	got.kernel_thread =
 		!status_value(text, "VmPeak", &len) && !status_value(text, "VmSize", &len);
 	*status = got;

@@ -37,6 +37,7 @@ struct sys_proc_status {
 	char comm[16]; /* NUL-terminated */
 	pid_t tgid;
 	pid_t ppid;
+	pid_t ns_pid;	    /* its own id in its own PID namespace; 0: unknown */
 	bool kernel_thread; /* it has no memory of its own (no VmPeak line) */
 	char state;	    /* 'R', 'S', …; 'Z': it has ended, and nobody has waited for it yet */
 };

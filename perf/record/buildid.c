@@ -50,9 +50,20 @@ static void add_kernel(struct hits *h)
 }
 
 /*
+ * The file that was mapped has its inode number. Devices differ: overlayfs and btrfs map files with
+ * other ones than stat(2) has, and overlayfs puts the layer into the high bits of the inode.
+ */
+static bool is_mapped(const struct dso *dso, const struct stat *st)
+{
+	if (!dso->ino || st->st_ino == dso->ino)
+		return true;
+	return st->st_dev != makedev(dso->maj, dso->min) &&
+	       (uint32_t)st->st_ino == (uint32_t)dso->ino;
+}
+
+/*
  * Opens what was mapped: where its process sees it, if that still runs, else at its path, unless
- * another file is there. Devices are compared too, since filesystems such as overlayfs map files
- * with other numbers than stat(2) has. -1: it is not there.
+ * another file is there: that of another container, or a newer one. -1: it is not there.
  */
 static int open_mapped(const struct dso *dso, const struct thread *thread)
 {
@@ -69,7 +80,7 @@ static int open_mapped(const struct dso *dso, const struct thread *thread)
 		error_free(open_regular(paths[i], NULL, &fd));
 		if (fd < 0 || fstat(fd, &st))
 			continue;
-		if (!dso->ino || st.st_ino == dso->ino || st.st_dev != makedev(dso->maj, dso->min))
+		if (is_mapped(dso, &st))
 			return steal_fd(&fd);
 	}
 	return -1;

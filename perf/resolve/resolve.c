@@ -29,6 +29,8 @@
 #include "lib/base/hash.h"
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
+#include "lib/sys/open_file.h"
+#include "lib/sys/proc.h"
 #include "perf/resolve/source_lines.h"
 
 /* What hangs on dso->priv. */
@@ -391,18 +393,21 @@ static bool is_perf_map(const char *path)
 }
 
 /*
- * Where a process of a live session has the file: below its own root folder,
- * if it is there. The caller's; NULL: nowhere else than its path says.
+ * Where the process at work has the file: below its own root directory, which may be that of a
+ * container. The caller's; NULL: it is not there.
  */
 static char *path_inside(const struct resolver *r, const char *path)
 {
-	char *inside = r->pid ? text_format("/proc/%d/root%s", r->pid, path) : NULL;
+	_cleanup_free_ char *inside = r->pid ? text_format("/proc/%d/root%s", r->pid, path) : NULL;
+	_cleanup_close_ int fd = -1;
 
-	if (inside && access(inside, R_OK)) {
-		free(inside);
+	if (!inside)
 		return NULL;
-	}
-	return inside;
+	struct error *err = open_regular(inside, NULL, &fd);
+	const bool is_there = !err;
+
+	error_free(err);
+	return is_there ? steal_ptr(inside) : NULL;
 }
 
 static void log_and_free(struct resolver *r, const char *path, struct error *err)
@@ -432,17 +437,42 @@ static uid_t perf_map_user(const char *path)
 	return stat(proc, &st) ? 0 : st.st_uid;
 }
 
+/*
+ * The file that a JIT writes for the process: outside, or in the process's own /tmp, where it is
+ * named by the id that the process has in its PID namespace.
+ */
+static char *perf_map_path(const struct resolver *r, const char *path)
+{
+	struct sys_proc_status status = {0};
+
+	if (r->pid && access(path, R_OK))
+		error_free(sys_proc_status(NULL, 0, r->pid, &status));
+	_cleanup_free_ char *own =
+		status.ns_pid ? text_format("/tmp/perf-%d.map", (int)status.ns_pid) : NULL;
+	char *inside = own ? path_inside(r, own) : NULL;
+
+	return inside ? inside : strdup(path);
+}
+
+static off_t file_size(const char *path)
+{
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+
+	error_free(open_regular(path, NULL, &fd));
+	return fd < 0 || fstat(fd, &st) ? 0 : st.st_size;
+}
+
 static struct symtab *load_perf_map(struct resolver *r, const char *path, off_t *size)
 {
-	_cleanup_free_ char *inside = access(path, R_OK) ? path_inside(r, path) : NULL;
+	_cleanup_free_ char *found = perf_map_path(r, path);
 	const uid_t user = perf_map_user(path);
 	struct symtab *st = NULL;
-	struct stat file;
 
-	if (inside)
-		path = inside;
-	*size = stat(path, &file) ? 0 : file.st_size;
-	log_and_free(r, path, symtab_load_perf_map(path, user, &st));
+	if (!found)
+		return NULL;
+	*size = file_size(found);
+	log_and_free(r, found, symtab_load_perf_map(found, user, &st));
 	return st;
 }
 
@@ -454,13 +484,12 @@ static struct symtab *load_perf_map(struct resolver *r, const char *path, off_t 
 static const struct symbol *find_in_grown(struct resolver *r, const struct map *map, uint64_t addr)
 {
 	struct dso_syms *ds = map->dso->priv;
-	struct stat file;
 
 	if (!ds || !is_perf_map(map->dso->path) || ds->read_again == r->round)
 		return NULL;
-	_cleanup_free_ char *inside =
-		access(map->dso->path, R_OK) ? path_inside(r, map->dso->path) : NULL;
-	if (stat(inside ? inside : map->dso->path, &file) || file.st_size == ds->size)
+	_cleanup_free_ char *path = perf_map_path(r, map->dso->path);
+	const off_t size = path ? file_size(path) : 0;
+	if (!size || size == ds->size)
 		return NULL;
 	ds->read_again = r->round;
 	struct symtab **slot = ds->st ? vec_push(&r->replaced) : NULL;
@@ -524,10 +553,9 @@ static bool is_unsure(const struct resolver *r, const struct dso *dso)
 static struct symtab *load_user(struct resolver *r, struct dso *dso, struct dso_syms *ds)
 {
 	const struct sym_opts opts = user_opts(r, dso);
+	_cleanup_free_ char *inside = NULL;
 	struct symtab *st = NULL;
 	struct error *err;
-
-	_cleanup_free_ char *inside = NULL;
 
 	if (is_perf_map(dso->path))
 		return load_perf_map(r, dso->path, &ds->size);

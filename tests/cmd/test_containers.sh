@@ -5,6 +5,8 @@
 needs() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	unshare --pid --fork --mount-proc true 2>/dev/null || skip "cannot make namespaces"
+	# unshare ignores SIGTERM, and takes its child along (--kill-child)
+	trap 'kill -KILL $(jobs -p) 2>/dev/null || true' EXIT
 }
 
 # build COLOUR: a program that spends its time in COLOUR_work(), and calls getppid() and openat()
@@ -108,6 +110,122 @@ test_another_namespaces_proc() {
 	assert_contains err "mount -t proc"' >inside
 	{ echo '. "$SRC/tests/tap.sh"; set -eu'; cat inside; } >inside.sh
 	SRC=$SRC PERF_BPF=$PERF_BPF unshare --pid --fork --kill-child bash inside.sh
+}
+
+# Two programs at one path, each in its mount namespace.
+test_files_of_another_mount_namespace() {
+	needs
+	build blue
+	build red
+	cp red app
+	unshare -m sh -c 'mount --bind blue app && exec ./app' >pid &
+	soon test -s pid
+	pid=$(cat pid)
+	expect_status 0 "$PERF_BPF" record -q -N -B -e cpu-clock:u -o data -p $pid -- sleep 0.3
+	# nothing of it was kept: no names, rather than those of the file outside
+	expect_status 0 "$PERF_BPF" report -i data -s sym
+	! grep red_work out || fail "names of the file outside"
+	expect_status 0 "$PERF_BPF" run profile --folded -p $pid --duration 0.5
+	assert_contains out blue_work
+	! grep red_work out || fail "names of the file outside"
+	# what is recorded without -B is right later, too
+	expect_status 0 "$PERF_BPF" record -q -e cpu-clock:u -o data -p $pid -- sleep 0.3
+	kill -KILL $pid
+	wait $! || true
+	expect_status 0 "$PERF_BPF" report -i data -s sym
+	assert_contains out blue_work
+}
+
+# The same process ids and paths in two containers, with different programs.
+test_two_containers() {
+	needs
+	build blue
+	build red
+	echo none >app
+	for c in blue red; do
+		cat >enter <<-END
+			mount --bind $c app
+			chmod +x app
+			./app >$c.pid &
+			read -r go <$c.go
+			for what in run record; do
+				[ \$what = run ] || "$PERF_BPF" record -q -e cpu-clock:u -o $c.data -p \$! -- sleep 0.3
+				[ \$what = run ] || "$PERF_BPF" report -i $c.data -s pid,sym >$c.record
+				[ \$what = record ] || "$PERF_BPF" run profile --folded -p \$! --duration 0.5 >$c.run
+			done 2>$c.err
+			: >$c.done
+			read -r go <$c.go
+		END
+		mkfifo $c.go
+		cp enter enter.$c
+		unshare --pid --fork --kill-child -m --mount-proc bash ./enter.$c &
+		eval $c=\$!
+	done
+	soon test -s blue.pid
+	soon test -s red.pid
+	assert_equal "$(cat blue.pid)" "$(cat red.pid)"
+	for c in blue red; do
+		other=$([ $c = blue ] && echo red || echo blue)
+		for pid in $(pgrep -x app); do
+			[ "$(readlink /proc/$pid/ns/pid)" = "$(readlink "/proc/${!c}/ns/pid_for_children")" ] ||
+				continue
+			expect_status 0 "$PERF_BPF" record -q -e cpu-clock:u -o outer -p $pid -- sleep 0.3
+			expect_status 0 "$PERF_BPF" report -i outer -s pid,sym
+			assert_contains out ${c}_work
+			assert_contains out $pid:app
+			! grep ${other}_work out || fail "the program of the other container"
+			expect_status 0 "$PERF_BPF" run profile --folded -p $pid --duration 0.5
+			assert_contains out ${c}_work
+			! grep ${other}_work out || fail "the program of the other container"
+			echo $c >>seen
+		done
+		echo go >$c.go
+		soon test -e $c.done
+		assert_contains $c.run ${c}_work
+		assert_contains $c.record ${c}_work
+		assert_contains $c.record "$(cat $c.pid):app"
+		echo end >$c.go
+	done
+	assert_equal "$(sort seen | tr '\n' ' ')" "blue red "
+}
+
+# Functions of a JIT: the file is named by the id inside of the container, and the container's links
+# lead to files inside of it.
+test_perf_map_in_a_container() {
+	local pid
+	needs
+	cat >jit.c <<-'END'
+		#include <stdio.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			/* dec %edi; jnz to the start; ret */
+			static const unsigned char loop[] = {0xff, 0xcf, 0x75, 0xfc, 0xc3};
+			void *code = mmap(NULL, 4096, 7, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			char path[64];
+			memcpy(code, loop, sizeof(loop));
+			snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+			FILE *f = fopen(path, "w");
+			fprintf(f, "%lx 1000 jitted_loop\n", (unsigned long)code);
+			fclose(f);
+			printf("%d\n", getpid());
+			fflush(stdout);
+			for (;;)
+				((void (*)(int))code)(1000000);
+		}
+	END
+	[ "$(uname -m)" = x86_64 ] || skip "its code is for x86_64"
+	mkdir -p root/files
+	gcc -O1 -static -o root/jit jit.c || skip "no static libc"
+	ln -s /files root/tmp
+	unshare --pid --fork --kill-child chroot root /jit >pid &
+	soon test -s pid
+	assert_equal "$(cat pid)" 1
+	pid=$(pgrep -P $!)
+	expect_status 0 "$PERF_BPF" run profile --folded -p $pid --duration 0.5
+	assert_contains out jitted_loop
 }
 
 run_tests
