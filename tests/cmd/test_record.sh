@@ -884,7 +884,7 @@ test_typos() {
 	expect_status 1 "$PERF_BPF" record -e cs -p 2147483647 -o t.data
 	assert_contains err "process 2147483647 does not exist"
 	expect_status 2 "$PERF_BPF" record --call-graph lbr -o t.data -- true
-	assert_contains err "only 'fp' is supported"
+	assert_contains err "lbr is not supported"
 	[ ! -e t.data ] || fail "a failed start left a file"
 }
 
