@@ -155,7 +155,8 @@ static struct error *set_config(struct trace_source *source, const struct trace_
 	c->wake_bytes = ring / 2;
 	c->wake_step = ring / 8;
 	c->n_uids = (uint32_t)opts->n_uids;
-	memcpy(c->uids, opts->uids, opts->n_uids * sizeof(*opts->uids));
+	for (size_t i = 0; i < opts->n_uids; i++)
+		c->uids[i] = opts->uids[i];
 	c->events = opts->events;
 	c->summary = opts->summary;
 	c->sums_by = (uint8_t)opts->sums_by;

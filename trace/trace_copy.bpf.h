@@ -174,7 +174,10 @@ __attribute__((noinline)) int trace_copy_string(__u32 where, __u64 tag, __u64 ad
 	return 0;
 }
 
-/* A pointer or size_t of the process. */
+/*
+ * A pointer or size_t of the process. Functions that call others read it into the scratch: Linux
+ * before 5.18 lets the call chain to trace_copy_bytes() have 512 bytes of stack, in steps of 32.
+ */
 static __always_inline long read_word(const struct trace_scratch *s, __u64 addr, __u64 *word)
 {
 	*word = 0;
@@ -241,15 +244,17 @@ __attribute__((noinline)) int trace_copy_buffers(__u32 where, __u64 tag, __u64 a
 	tag = TAG_PART(tag & 0xff0000ffffffull, TRACE_PART_BUFFER);
 	for (__u32 i = 0; i < IOVECS_MAX && i < count; i++) {
 		__u32 size = word_size(s);
-		__u64 base, len;
+		__u64 len;
 
-		if (read_word(s, addr + i * 2 * size, &base) ||
-		    read_word(s, addr + i * 2 * size + size, &len))
+		if (read_word(s, addr + i * 2 * size, &s->words[0]) ||
+		    read_word(s, addr + i * 2 * size + size, &s->words[1]))
 			break;
+		len = s->words[1];
 		if (len > s->left)
 			len = s->left;
 		s->left -= len;
-		trace_copy_bytes(where, of_message ? tag : TAG_INDEX(tag, i), base, len, limit);
+		trace_copy_bytes(where, of_message ? tag : TAG_INDEX(tag, i), s->words[0], len,
+				 limit);
 	}
 	return 0;
 }
@@ -281,32 +286,22 @@ __attribute__((noinline)) int trace_copy_message(__u32 where, __u64 tag, __u64 a
 	word = word_size(s);
 	if (trace_copy_bytes(where, tag, addr, full, full))
 		return 1;
-	/* one after the other: they share their place on the stack, of which there is little */
-	{
-		__u64 name, len = 0;
-
-		if (read_word(s, addr, &name) ||
-		    bpf_probe_read_user(&len, 4, (void *)(addr + word)))
-			return 0;
-		trace_copy_bytes(where, TAG_PART(tag, TRACE_PART_NAME), name, len, NAME_MAX_BYTES);
-	}
-	{
-		__u64 iov, len;
-
-		if (read_word(s, addr + 2 * word, &iov) || read_word(s, addr + 3 * word, &len))
-			return 0;
-		if (len > 1024)
-			len = 1024;
-		trace_copy_iovecs(where, TAG_PART(tag, TRACE_PART_IOVEC), iov, len, limit);
-	}
-	{
-		__u64 control, len;
-
-		if (read_word(s, addr + 4 * word, &control) || read_word(s, addr + 5 * word, &len))
-			return 0;
-		trace_copy_bytes(where, TAG_PART(tag, TRACE_PART_CONTROL), control, len,
-				 CONTROL_MAX_BYTES);
-	}
+	s->words[1] = 0;
+	if (read_word(s, addr, &s->words[0]) ||
+	    bpf_probe_read_user(&s->words[1], 4, (void *)(addr + word)))
+		return 0;
+	trace_copy_bytes(where, TAG_PART(tag, TRACE_PART_NAME), s->words[0], s->words[1],
+			 NAME_MAX_BYTES);
+	if (read_word(s, addr + 2 * word, &s->words[0]) ||
+	    read_word(s, addr + 3 * word, &s->words[1]))
+		return 0;
+	trace_copy_iovecs(where, TAG_PART(tag, TRACE_PART_IOVEC), s->words[0],
+			  s->words[1] > 1024 ? 1024 : s->words[1], limit);
+	if (read_word(s, addr + 4 * word, &s->words[0]) ||
+	    read_word(s, addr + 5 * word, &s->words[1]))
+		return 0;
+	trace_copy_bytes(where, TAG_PART(tag, TRACE_PART_CONTROL), s->words[0], s->words[1],
+			 CONTROL_MAX_BYTES);
 	return 0;
 }
 
@@ -322,12 +317,11 @@ __attribute__((noinline)) int trace_copy_messages(__u32 where, __u64 tag, __u64 
 	word = word_size(s);
 	size = 8 * word;
 	for (__u32 i = 0; i < MESSAGES_MAX && i < count; i++) {
-		__u64 len = 0;
-
 		s->left = ~0ull;
+		s->words[0] = 0;
 		if (limit_by_ret >> 31 &&
-		    !bpf_probe_read_user(&len, 4, (void *)(addr + i * size + 7 * word)))
-			s->left = len;
+		    !bpf_probe_read_user(&s->words[0], 4, (void *)(addr + i * size + 7 * word)))
+			s->left = s->words[0];
 		if (trace_copy_message(where, TAG_INDEX(tag, i), addr + i * size, size, limit))
 			return !i;
 	}
