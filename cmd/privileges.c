@@ -30,12 +30,15 @@
  */
 #define LIVE_CAPS (READER_CAPS | CONFINE_CAP(CAP_SYS_PTRACE) | CONFINE_CAP(CAP_KILL))
 
-/* A CPU that comes back needs new events and rings. */
-#define OPENER_CAPS (CONFINE_CAP(CAP_PERFMON) | CONFINE_CAP(CAP_IPC_LOCK))
+/*
+ * A CPU that comes back needs new events and rings. Debian's kernels have perf_event_paranoid 3,
+ * for which 5.10 wants CAP_SYS_ADMIN.
+ */
+#define OPENER_CAPS                                                                                \
+	(CONFINE_CAP(CAP_PERFMON) | CONFINE_CAP(CAP_SYS_ADMIN) | CONFINE_CAP(CAP_IPC_LOCK))
 
-/* Programs of others are looked at by their ids, for which the kernel wants CAP_SYS_ADMIN. */
-#define RECORDER_CAPS (LIVE_CAPS | OPENER_CAPS | CONFINE_CAP(CAP_BPF) | CONFINE_CAP(CAP_SYS_ADMIN))
-
+/* Programs of others are looked at by their ids, for which the kernel wants CAP_SYS_ADMIN, too. */
+#define RECORDER_CAPS (LIVE_CAPS | OPENER_CAPS | CONFINE_CAP(CAP_BPF))
 /* Directories in which, and files to which, the command writes. */
 struct writable {
 	VEC(int) fds;

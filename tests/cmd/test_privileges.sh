@@ -147,7 +147,7 @@ test_run_keeps_what_events_on_cpus_need() {
 	"$PERF_BPF" run -q profile >/dev/null 2>err &
 	pid=$!
 	soon is_confined $pid
-	assert_sets $pid "$(expected $DAC_READ_SEARCH $KILL $SYS_PTRACE $SYSLOG $BPF $PERFMON $IPC_LOCK)"
+	assert_sets $pid "$(expected $DAC_READ_SEARCH $KILL $SYS_PTRACE $SYSLOG $BPF $PERFMON $IPC_LOCK $SYS_ADMIN)"
 	kill -INT $pid
 	wait $pid || fail "run ended with $?: $(cat err)"
 }
