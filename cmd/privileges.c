@@ -39,6 +39,7 @@
 
 /* Programs of others are looked at by their ids, for which the kernel wants CAP_SYS_ADMIN, too. */
 #define RECORDER_CAPS (LIVE_CAPS | OPENER_CAPS | CONFINE_CAP(CAP_BPF))
+
 /* Directories in which, and files to which, the command writes. */
 struct writable {
 	VEC(int) fds;
