@@ -63,7 +63,7 @@ struct program_watch_counts program_watch_counts(const struct program_watch *w)
 {
 	struct program_watch_counts counts = w->counts;
 
-	counts.lost = session_losses(live_source_session(w->live)).lost;
+	counts.lost = live_source_lost(w->live);
 	return counts;
 }
 

@@ -13,9 +13,8 @@
 #include "perf/live/synth.h"
 
 enum {
-	RING_PAGES = 64,    /* for each CPU */
-	PROGRAM_PAGES = 16, /* the same, for programs alone: some 400 loads */
-	MAX_ENDED = 4096,   /* threads; and twice as many as are referred to */
+	RING_PAGES = 64,  /* for each CPU */
+	MAX_ENDED = 4096, /* threads; and twice as many as are referred to */
 };
 
 struct live_ring {
@@ -27,7 +26,6 @@ struct live_source {
 	const struct log *log;
 	struct session *session;
 	struct session_tool *tool;
-	unsigned pages; /* of each ring */
 	struct perf_event_attr attr;
 	VEC(struct live_ring) rings;
 	int epoll_fd;
@@ -74,7 +72,7 @@ static struct error *add_ring(struct live_source *live, int fd)
 		return error_nomem();
 	}
 	ring->fd = fd;
-	err = perf_ring_init(&ring->ring, fd, live->pages);
+	err = perf_ring_init(&ring->ring, fd, RING_PAGES);
 	if (!err && epoll_ctl(live->epoll_fd, EPOLL_CTL_ADD, fd, &event))
 		err = error_errno(errno, "cannot wait for process records");
 	if (err) {
@@ -89,6 +87,10 @@ static struct error *listen_on(struct live_source *live, unsigned cpu)
 {
 	int fd = sys_perf_event_open(&live->attr, -1, (int)cpu, -1, 0);
 
+	if (fd == -EINVAL && live->attr.read_format) {
+		live->attr.read_format = 0; /* before 6.0 */
+		fd = sys_perf_event_open(&live->attr, -1, (int)cpu, -1, 0);
+	}
 	if (fd == -EINVAL && live->attr.ksymbol && !live->attr.bpf_event) {
 		live->attr.ksymbol = 0; /* before 5.1 */
 		fd = sys_perf_event_open(&live->attr, -1, (int)cpu, -1, 0);
@@ -162,13 +164,13 @@ struct error *live_source_new(const struct live_source_opts *opts, struct live_s
 	live->epoll_fd = -1;
 	live->max_ended = MAX_ENDED;
 	live->tool = opts->tool;
-	live->pages = opts->programs && !opts->names ? PROGRAM_PAGES : RING_PAGES;
 	live->attr = (struct perf_event_attr){
 		.type = PERF_TYPE_SOFTWARE,
 		.size = sizeof(live->attr),
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type =
 			PERF_SAMPLE_TID | PERF_SAMPLE_TIME | (opts->programs ? PERF_SAMPLE_CPU : 0),
+		.read_format = opts->programs ? PERF_FORMAT_LOST : 0,
 		.sample_id_all = 1,
 		.mmap = !opts->programs,
 		.mmap2 = !opts->programs,
@@ -215,6 +217,23 @@ struct error *live_source_update(struct live_source *live)
 		perf_ring_consume(&ring->ring);
 	}
 	return session_advance(live->session, live->tool, now);
+}
+
+uint64_t live_source_lost(const struct live_source *live)
+{
+	const uint64_t told = session_losses(live->session).lost;
+	const struct live_ring *ring;
+	uint64_t counted = 0;
+
+	if (!live->attr.read_format)
+		return told;
+	vec_for_each (ring, &live->rings) {
+		uint64_t values[2]; /* the count, and what was lost */
+
+		if (read(ring->fd, values, sizeof(values)) == sizeof(values))
+			counted += values[1];
+	}
+	return max_of(told, counted);
 }
 
 bool live_source_is_full(const struct live_source *live)

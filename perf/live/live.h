@@ -65,6 +65,12 @@ struct error *live_source_update(struct live_source *live);
  */
 struct error *live_source_read_kernel(struct live_source *live);
 
+/*
+ * Records that had no room in the rings. With opts.programs they are exact since Linux 6.0; before,
+ * those that were lost last are missing, since the kernel tells of them by the next record.
+ */
+uint64_t live_source_lost(const struct live_source *live);
+
 /* Whether so many threads have ended that live_source_forget() is worth its time. */
 bool live_source_is_full(const struct live_source *live);
 /* Forgets those that have ended and that refers() is not true for. */

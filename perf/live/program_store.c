@@ -278,6 +278,6 @@ struct program_store_counts program_store_counts(const struct program_store *s)
 {
 	struct program_store_counts counts = s->counts;
 
-	counts.lost = session_losses(live_source_session(s->live)).lost;
+	counts.lost = live_source_lost(s->live);
 	return counts;
 }
