@@ -96,7 +96,7 @@ struct trace_scratch {
 	__u8 faulted;
 	__u16 reserved;
 	__u64 ret;
-	__u64 left; /* bytes of buffers that the result lets us copy */
+	__u64 left;	/* bytes of buffers that the result lets us copy */
 	__u64 words[2]; /* of the process, where the stack has no room for them */
 	__u64 args[TRACE_ARGS];
 	struct trace_record rec;
