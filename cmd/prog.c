@@ -19,6 +19,7 @@
 #include "lib/base/json.h"
 #include "lib/sys/prog_info.h"
 #include "lib/sys/tracefs.h"
+#include "watch/program_lines.h"
 #include "work/loop.h"
 
 /* A program's description, and the maps that it uses. */
@@ -44,12 +45,6 @@ static struct error *read_program(int fd, struct shown_program *p)
 	return NULL;
 }
 
-static void tag_text(const struct bpf_prog_info *i, char text[2 * BPF_TAG_SIZE + 1])
-{
-	for (size_t k = 0; k < BPF_TAG_SIZE; k++)
-		snprintf(text + 2 * k, 3, "%02x", i->tag[k]);
-}
-
 static void list_text(const struct shown_program *p, struct strbuf *out)
 {
 	const uint32_t *maps = p->all.arrays[SYS_PROG_MAP_IDS];
@@ -61,7 +56,7 @@ static void list_text(const struct shown_program *p, struct strbuf *out)
 		    type_or_number(libbpf_bpf_prog_type_str(i->type), i->type, unknown));
 	if (*i->name)
 		strbuf_addf(out, "name %s  ", i->name);
-	tag_text(i, tag);
+	program_tag_text(i->tag, tag);
 	strbuf_addf(out, "tag %s%s", tag, i->gpl_compatible ? "  gpl" : "");
 	if (i->run_time_ns)
 		strbuf_addf(out, " run_time_ns %llu run_cnt %llu",

@@ -209,16 +209,11 @@ struct error *program_watch_new(const struct program_watch_opts *opts, struct pr
 	return NULL;
 }
 
-static bool refers_to_none(void *ctx, int32_t pid, uint64_t ended)
-{
-	return false;
-}
-
 struct error *program_watch_read(struct program_watch *w)
 {
 	w->clock_offset = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
 	TRY(live_source_update(w->live));
 	if (live_source_is_full(w->live))
-		live_source_forget(w->live, refers_to_none, NULL);
+		live_source_forget(w->live, NULL, NULL);
 	return NULL;
 }

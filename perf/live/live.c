@@ -255,9 +255,9 @@ static bool keep(void *ctx, int32_t pid, uint64_t ended)
 	if (!ended && k->lost) {
 		snprintf(path, sizeof(path), "/proc/%d", pid);
 		if (pid && access(path, F_OK))
-			return k->refers(k->ctx, pid, 1);
+			return k->refers && k->refers(k->ctx, pid, 1);
 	}
-	return !ended || k->refers(k->ctx, pid, ended);
+	return !ended || (k->refers && k->refers(k->ctx, pid, ended));
 }
 
 void live_source_forget(struct live_source *live,

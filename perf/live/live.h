@@ -73,7 +73,7 @@ uint64_t live_source_lost(const struct live_source *live);
 
 /* Whether so many threads have ended that live_source_forget() is worth its time. */
 bool live_source_is_full(const struct live_source *live);
-/* Forgets those that have ended and that refers() is not true for. */
+/* Forgets those that have ended and that refers() is not true for; NULL: all of them. */
 void live_source_forget(struct live_source *live,
 			bool (*refers)(void *ctx, int32_t pid, uint64_t ended), void *ctx);
 

@@ -130,16 +130,11 @@ static struct error *on_bpf_event(struct session_tool *tool, struct session *ses
 	return ev->type == PERF_BPF_EVENT_PROG_LOAD ? add_program(tool->ctx, ev->id) : NULL;
 }
 
-static bool refers_to_none(void *ctx, int32_t pid, uint64_t ended)
-{
-	return false;
-}
-
 static struct error *update(struct program_store *s)
 {
 	TRY(live_source_update(s->live));
 	if (live_source_is_full(s->live))
-		live_source_forget(s->live, refers_to_none, NULL);
+		live_source_forget(s->live, NULL, NULL);
 	return NULL;
 }
 
