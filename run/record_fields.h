@@ -33,7 +33,7 @@ enum field_role {
 	ROLE_KSTACK,
 	ROLE_USTACK,
 	ROLE_USYM,
-	ROLE_STACK_ID, /* of a stack of which it is not known whose it is */
+	ROLE_STACK_ID, /* the id of a stack; not known whether of the kernel or which process */
 };
 
 enum field_kind {

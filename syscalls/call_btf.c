@@ -81,7 +81,7 @@ const struct arg_kind *call_btf_kind(struct arena *arena, const struct btf *btf,
 
 /* ---- values ---- */
 
-/* What is shown lies in len bytes at p, and begins at a bit. */
+/* A value to be shown: it starts at this bit of the len bytes at p. */
 struct btf_value {
 	const uint8_t *p;
 	size_t len;

@@ -631,7 +631,7 @@ struct error *trace_run_loop(struct trace_run *run)
 struct error *trace_run_map(const struct trace_run *run, const char *name, int *fd)
 {
 	if (!run->source)
-		return error_new(ENOENT, "-e selects no system calls, so there is no program");
+		return error_new(ENOENT, "-e selects no system calls, so trace has no maps");
 	return trace_source_map(run->source, name, fd);
 }
 

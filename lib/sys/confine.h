@@ -51,8 +51,8 @@ struct confine_opts {
 	uint64_t keep; /* capabilities that stay, of those that the process has: CONFINE_CAP() */
 	unsigned calls;
 	/*
-	 * Use Landlock. Not for who reads other processes' maps or files in procfs: to a process in
-	 * Landlock these are closed.
+	 * Use Landlock. Do not set this for a process that reads maps or files of other processes
+	 * in procfs: Landlock denies access to them.
 	 */
 	bool landlock;
 	const int

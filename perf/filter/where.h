@@ -91,9 +91,11 @@ typedef struct where_value where_value_fn(void *ctx, size_t i);
 bool where_is_true(const struct where *w, where_value_fn *value, void *ctx);
 
 /*
- * The condition as a list of comparisons, for who evaluates it elsewhere: the first is made first,
- * and yes and no say how to go on, always with a later one. "!" is part of the comparisons, so a
- * comparison that is neither true nor false goes on with no. Numbers must not be NaN.
+ * The condition as a list of comparisons, for evaluation outside of this room, for example in a BPF
+ * program. Evaluation starts with the first comparison; "yes" and "no" are WHERE_SELECT,
+ * WHERE_REJECT or the index of the next one, which is later in the list. "!" is already applied to
+ * the comparisons. If a comparison is neither true nor false, continue with "no". Numbers must not
+ * be NaN.
  */
 enum where_op {
 	WHERE_EQ,

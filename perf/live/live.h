@@ -66,8 +66,9 @@ struct error *live_source_update(struct live_source *live);
 struct error *live_source_read_kernel(struct live_source *live);
 
 /*
- * Records that had no room in the rings. With opts.programs they are exact since Linux 6.0; before,
- * those that were lost last are missing, since the kernel tells of them by the next record.
+ * The number of records that did not fit into the rings. With opts.programs it is exact on Linux
+ * 6.0 and later. Before, the last ones to be lost are not counted: the kernel reports a loss only
+ * when it writes the next record.
  */
 uint64_t live_source_lost(const struct live_source *live);
 

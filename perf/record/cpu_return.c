@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * A CPU that goes offline takes the events that were opened on it out of use, for good
- * (kernel/events/core.c, perf_event_exit_cpu). When it is back, they are opened again: new fds
- * that write to the same ring, whose ids the file is told. The old fds stay, for their counts of
- * lost samples. Events of threads go on by themselves.
+ * (kernel/events/core.c, perf_event_exit_cpu). When it is back, they are opened again. The new file
+ * descriptors write to the same ring, and their event ids are added to the file. The old file
+ * descriptors stay open, because their counts of lost samples are read at the end. Events of
+ * threads do not need this.
  */
 #include "perf/record/internal.h"
 
