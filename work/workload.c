@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The workload is forked before the events are opened, since they are opened
- * on its pid, and waits at a pipe until they are. A second pipe, closed by a
- * successful exec, brings the errno of one that failed.
+ * on its pid, and waits at a pipe until they are. A second pipe brings a 0
+ * when it has its name and waits, and the errno of an exec that failed; a
+ * successful exec closes it.
  *
  * The child must do nothing but async-signal-safe calls between fork and
  * exec, and must not outlive a recorder that dies before the start: then it
@@ -52,7 +53,10 @@ static void child(int go_fd, int fail_fd, const char *path, char *const *argv, c
 	prctl(PR_SET_NAME, WORKLOAD_COMM);
 	sigaction(SIGPIPE, &dfl, NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
-	ssize_t n;
+	int code = 0;
+	ssize_t n = write(fail_fd, &code, sizeof(code));
+	if (n != sizeof(code))
+		_exit(1);
 	do {
 		n = read(go_fd, &c, 1);
 	} while (n < 0 && errno == EINTR);
@@ -61,9 +65,19 @@ static void child(int go_fd, int fail_fd, const char *path, char *const *argv, c
 	if (path)
 		execv(path, argv);
 	execvp(argv[0], argv);
-	int code = errno;
+	code = errno;
 	n = write(fail_fd, &code, sizeof(code));
 	_exit(n == sizeof(code) ? 127 : 126);
+}
+
+static ssize_t read_errno(int fd, int *code)
+{
+	ssize_t n;
+
+	do {
+		n = read(fd, code, sizeof(*code));
+	} while (n < 0 && errno == EINTR);
+	return n;
 }
 
 struct error *workload_prepare(struct workload *workload, char *const *argv, const sigset_t *mask)
@@ -96,7 +110,13 @@ struct error *workload_prepare(struct workload *workload, char *const *argv, con
 		return error_errno(code, "cannot fork the workload");
 	}
 	*workload = (struct workload){.pid = pid, .go_fd = go[1], .fail_fd = fail[0]};
-	return NULL;
+	/* Events that are opened from now on must not see what the child does until its exec. */
+	if (read_errno(fail[0], &code) == sizeof(code))
+		return NULL;
+	int status;
+	workload_end(workload, &status);
+	*workload = (struct workload)WORKLOAD_INIT;
+	return error_new(ECHILD, "the workload '%s' ended before its start", argv[0]);
 }
 
 struct error *workload_start(struct workload *workload, const char *name, const char *doing)
@@ -111,9 +131,7 @@ struct error *workload_start(struct workload *workload, const char *name, const 
 		return error_errno(errno, "cannot start the workload '%s'", name);
 	close(workload->go_fd);
 	workload->go_fd = -1;
-	do {
-		n = read(workload->fail_fd, &code, sizeof(code));
-	} while (n < 0 && errno == EINTR);
+	n = read_errno(workload->fail_fd, &code);
 	close(workload->fail_fd);
 	workload->fail_fd = -1;
 	if (n != sizeof(code))

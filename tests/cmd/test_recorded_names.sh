@@ -115,6 +115,15 @@ test_the_workload_before_its_exec() {
 	! grep -E '^ *perf-bpf ' out || fail "a sample of the workload has our name"
 }
 
+# Its name must be there before the first event, however late the child runs.
+test_a_workload_that_is_late() {
+	LD_PRELOAD=$BUILD/tests/cmd/late_workload.so ASAN_OPTIONS=verify_asan_link_order=0 \
+		"$PERF_BPF" record -q -e sched:sched_process_exec -o data true
+	"$PERF_BPF" script -i data --show-task-events >out
+	assert_equal "$(grep -c 'PERF_RECORD_COMM: perf-exec:' out)" 1
+	! grep -E '^ *perf-bpf ' out || fail "a sample of the workload has our name"
+}
+
 test_command_line_begins_with_the_program() {
 	need_perf
 	"$PERF_BPF" record -q -e cpu-clock -o data true
