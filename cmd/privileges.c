@@ -119,14 +119,15 @@ struct error *privileges_of_reader(const char *const *outputs, size_t n, const s
 }
 
 struct error *privileges_of_run(const char *const *outputs, size_t n, bool opens_events,
-				const struct log *log)
+				bool finds_maps, const struct log *log)
 {
 	_cleanup_(writable_deinit) struct writable w = {0};
 
 	TRY(find_outputs(outputs, n, &w));
 	const struct confine_opts opts = {
 		.keep = LIVE_CAPS | CONFINE_CAP(CAP_BPF) | w.caps |
-			(opens_events ? OPENER_CAPS : 0),
+			(opens_events ? OPENER_CAPS : 0) |
+			(finds_maps ? CONFINE_CAP(CAP_SYS_ADMIN) : 0),
 		.calls = CONFINE_READ | CONFINE_WAIT | CONFINE_BPF | CONFINE_PASS |
 			 (w.fds.n ? CONFINE_WRITE : 0) | (opens_events ? CONFINE_ATTACH : 0),
 	};

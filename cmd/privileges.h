@@ -22,9 +22,12 @@ struct error *privileges_of_reader(const char *const *outputs, size_t n, const s
 struct error *privileges_of_recorder(enum record_phase phase, const char *buildid_dir,
 				     const struct log *log);
 
-/* run, when its programs are attached. outputs as above. opens_events: on CPUs that come back. */
+/*
+ * run, when its programs are attached. outputs as above. opens_events: on CPUs that come back.
+ * finds_maps: it opens maps by their ids.
+ */
 struct error *privileges_of_run(const char *const *outputs, size_t n, bool opens_events,
-				const struct log *log);
+				bool finds_maps, const struct log *log);
 /* The process that answers requests for run --openmetrics. */
 struct error *privileges_of_server(const struct log *log);
 

@@ -306,7 +306,7 @@ static struct error *drop_privileges(const struct run_args *args, const struct r
 	const char *const outputs[] = {args->output.export.html, args->output.export.pprof};
 
 	return privileges_of_run(outputs, ARRAY_SIZE(outputs), run_opens_events_later(run),
-				 args->opts.log);
+				 run_finds_maps_later(run), args->opts.log);
 }
 
 int cmd_run(int argc, char **argv)

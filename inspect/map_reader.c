@@ -9,6 +9,10 @@
  * BPF_MAP_GET_NEXT_KEY begins anew when its key was deleted meanwhile, so a
  * walk that looks up as it goes could give entries twice, and never end; here
  * the keys form a set, and a walk that brings no new key is over.
+ *
+ * A map of maps gives the ids of its inner maps as values. Its entries by map_reader_new_inner()
+ * are those of the inner maps, each read by a reader of its own: an inner map that has gone since
+ * its id was read is left out.
  */
 #include "inspect/map_reader.h"
 
@@ -46,6 +50,11 @@ struct map_reader {
 	/* by key: all keys that were there */
 	VEC(uint8_t) found;
 	size_t n_found;
+
+	/* of the inner maps of a map: the readers of that map and of the inner map at work */
+	struct map_reader *outer, *inner;
+	int inner_fd;
+	uint8_t *joined; /* the outer key, and the inner one behind it */
 };
 
 const char *map_type_unreadable(enum bpf_map_type type)
@@ -114,12 +123,29 @@ static struct error *make_room(struct map_reader *r, uint32_t n)
 	return NULL;
 }
 
+/* How many bytes a value has, of which CPUs. */
+static struct error *set_value_size(struct map_reader *r)
+{
+	r->stride = r->info.value_size;
+	r->value_bytes = r->stride;
+	if (!map_type_per_cpu(r->info.type))
+		return NULL;
+	int cpus = libbpf_num_possible_cpus();
+	if (cpus < 0)
+		return error_errno(-cpus, "cannot read the number of CPUs");
+	r->cpus = cpus;
+	r->stride = round_up(r->info.value_size, 8);
+	r->value_bytes = r->stride * r->cpus;
+	return NULL;
+}
+
 struct error *map_reader_new(int fd, struct map_reader **reader)
 {
 	_cleanup_(map_reader_freep) struct map_reader *r = calloc(1, sizeof(*r));
 	if (!r)
 		return error_nomem();
 	r->fd = fd;
+	r->inner_fd = -1;
 	uint32_t len = sizeof(r->info);
 	if (bpf_map_get_info_by_fd(fd, &r->info, &len))
 		return error_errno(errno, "cannot read the map's info");
@@ -129,17 +155,7 @@ struct error *map_reader_new(int fd, struct map_reader **reader)
 	if (!r->info.key_size || !r->info.value_size)
 		return error_new(ENOTSUP, "map %s has no %s", r->info.name,
 				 r->info.key_size ? "values" : "keys");
-	r->stride = r->info.value_size;
-	r->value_bytes = r->stride;
-	if (map_type_per_cpu(r->info.type)) {
-		int cpus = libbpf_num_possible_cpus();
-
-		if (cpus < 0)
-			return error_errno(-cpus, "cannot read the number of CPUs");
-		r->cpus = cpus;
-		r->stride = round_up(r->info.value_size, 8);
-		r->value_bytes = r->stride * r->cpus;
-	}
+	TRY(set_value_size(r));
 	size_t entry = r->info.key_size + r->value_bytes;
 	uint32_t n = min_of(max_of(BATCH_BYTES / entry, (size_t)BATCH_MIN),
 			    (size_t)max_of(r->info.max_entries, 1u));
@@ -153,10 +169,43 @@ struct error *map_reader_new(int fd, struct map_reader **reader)
 	return NULL;
 }
 
+struct error *map_reader_new_inner(int fd, const struct bpf_map_info *inner,
+				   struct map_reader **reader)
+{
+	_cleanup_(map_reader_freep) struct map_reader *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return error_nomem();
+	r->fd = r->inner_fd = -1;
+	TRY(map_reader_new(fd, &r->outer));
+	r->info = r->outer->info;
+	r->info.type = inner->type;
+	r->info.value_size = inner->value_size;
+	r->info.max_entries = inner->max_entries;
+	r->info.key_size += inner->key_size;
+	TRY(set_value_size(r));
+	r->joined = calloc(1, r->info.key_size);
+	if (!r->joined)
+		return error_nomem();
+	*reader = steal_ptr(r);
+	return NULL;
+}
+
+static void close_inner(struct map_reader *r)
+{
+	map_reader_free(r->inner);
+	r->inner = NULL;
+	closep(&r->inner_fd);
+	r->inner_fd = -1;
+}
+
 void map_reader_free(struct map_reader *r)
 {
 	if (!r)
 		return;
+	close_inner(r);
+	map_reader_free(r->outer);
+	free(r->joined);
 	free(r->keys);
 	free(r->values);
 	free(r->in);
@@ -185,6 +234,9 @@ void map_reader_rewind(struct map_reader *r)
 	r->started = r->done = false;
 	r->n = r->at = 0;
 	r->n_found = r->found.n = 0;
+	close_inner(r);
+	if (r->outer)
+		map_reader_rewind(r->outer);
 }
 
 static struct error *cannot_read(const struct map_reader *r, int code)
@@ -290,8 +342,60 @@ static struct error *fill_by_key(struct map_reader *r)
 	return NULL;
 }
 
+/* ---- inner maps ---- */
+
+/* Opens the next inner map; r->inner NULL: there are no more. */
+static struct error *open_inner(struct map_reader *r)
+{
+	const struct bpf_map_info *outer = &r->outer->info;
+	const void *key, *value;
+	uint32_t id;
+
+	close_inner(r);
+	do {
+		TRY(map_reader_next(r->outer, &key, &value));
+		if (!key)
+			return NULL;
+		memcpy(&id, value, sizeof(id));
+		r->inner_fd = bpf_map_get_fd_by_id(id);
+	} while (r->inner_fd < 0 && errno == ENOENT);
+	if (r->inner_fd < 0)
+		return error_hint(error_errno(errno, "cannot open the inner map %u of map %s", id,
+					      outer->name),
+				  "run as root or with CAP_SYS_ADMIN");
+	TRY(map_reader_new(r->inner_fd, &r->inner));
+	const struct bpf_map_info *inner = &r->inner->info;
+	if (inner->type != r->info.type || inner->value_size != r->info.value_size ||
+	    inner->key_size != r->info.key_size - outer->key_size)
+		return error_new(EINVAL, "the inner map %u of map %s is not as the others", id,
+				 outer->name);
+	memcpy(r->joined, key, outer->key_size);
+	return NULL;
+}
+
+static struct error *next_of_inner(struct map_reader *r, const void **key, const void **value)
+{
+	const void *inner_key = NULL;
+
+	while (!inner_key) {
+		if (!r->inner)
+			TRY(open_inner(r));
+		if (!r->inner)
+			break;
+		TRY(map_reader_next(r->inner, &inner_key, value));
+		if (!inner_key)
+			close_inner(r);
+	}
+	if (inner_key)
+		memcpy(r->joined + r->outer->info.key_size, inner_key, r->inner->info.key_size);
+	*key = inner_key ? r->joined : NULL;
+	return NULL;
+}
+
 struct error *map_reader_next(struct map_reader *r, const void **key, const void **value)
 {
+	if (r->outer)
+		return next_of_inner(r, key, value);
 	while (r->at == r->n) {
 		if (r->done) {
 			*key = NULL;

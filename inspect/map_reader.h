@@ -41,6 +41,14 @@ bool map_type_indexed(enum bpf_map_type type);
  * write-only for us.
  */
 struct error *map_reader_new(int fd, struct map_reader **reader);
+/*
+ * The entries of all inner maps of the map of maps fd. A key is that of the outer map with that of
+ * the inner map behind it, a value is the inner map's. inner: type, key_size, value_size and
+ * max_entries of the inner maps, which are the same for all of them; map_reader_info() then has
+ * these, and the key_size of both keys. Reading takes CAP_SYS_ADMIN.
+ */
+struct error *map_reader_new_inner(int fd, const struct bpf_map_info *inner,
+				   struct map_reader **reader);
 void map_reader_free(struct map_reader *reader);
 DEFINE_FREEP(struct map_reader, map_reader_free)
 

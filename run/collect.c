@@ -141,6 +141,11 @@ bool collector_has_stacks(const struct collector *c)
 	return c->display->kind == DISPLAY_STACKS;
 }
 
+bool collector_reads_inner(const struct collector *c)
+{
+	return c->has_inner;
+}
+
 bool collector_needs_frames(const struct collector *c)
 {
 	if (c->stream)
@@ -205,19 +210,30 @@ static void find_changes(const struct bpf_object *obj, struct collector *c)
 		fields_set_additive(&c->value);
 }
 
+/* The reader of a map, and the fields of its keys and values. */
+static struct error *open_entries(struct collector *c)
+{
+	const struct bpf_map *map = c->map;
+	const char *name = bpf_map__name(map);
+	const uint32_t key_type = c->btf ? bpf_map__btf_key_type_id(map) : 0;
+	const uint32_t value_type = c->btf ? bpf_map__btf_value_type_id(map) : 0;
+
+	TRY(map_reader_new(bpf_map__fd(map), &c->reader));
+	TRY(error_prefix(fields_of(c->btf, key_type, bpf_map__key_size(map), &c->key),
+			 "the keys of map %s", name));
+	return error_prefix(fields_of(c->btf, value_type, bpf_map__value_size(map), &c->value),
+			    "the values of map %s", name);
+}
+
 struct error *collector_new(const struct bpf_object *obj, const struct bpf_map *map,
 			    struct display *display, struct collector **out)
 {
-	const struct btf *btf = bpf_object__btf(obj);
 	_cleanup_(collector_freep) struct collector *c = calloc(1, sizeof(*c));
-	const char *name = bpf_map__name(map);
-	uint32_t key_type = btf ? bpf_map__btf_key_type_id(map) : 0;
-	uint32_t value_type = btf ? bpf_map__btf_value_type_id(map) : 0;
 
 	if (!c)
 		return error_nomem();
 	c->map = map;
-	c->btf = btf;
+	c->btf = bpf_object__btf(obj);
 	c->display = display;
 	c->stacks = find_stacks(obj, display->stacks);
 	if (display->short_stacks)
@@ -227,11 +243,8 @@ struct error *collector_new(const struct bpf_object *obj, const struct bpf_map *
 		*out = steal_ptr(c);
 		return NULL;
 	}
-	TRY(map_reader_new(bpf_map__fd(map), &c->reader));
-	TRY(error_prefix(fields_of(btf, key_type, bpf_map__key_size(map), &c->key),
-			 "the keys of map %s", name));
-	TRY(error_prefix(fields_of(btf, value_type, bpf_map__value_size(map), &c->value),
-			 "the values of map %s", name));
+	const struct bpf_map *inner = map_inner_shown(obj, map);
+	TRY(inner ? inner_maps_open(inner, c) : open_entries(c));
 	if (c->stacks && bpf_map__type(c->stacks) == BPF_MAP_TYPE_STACK_TRACE && !display->stacks &&
 	    !is_section(c)) {
 		find_stack_ids(obj, &c->key);

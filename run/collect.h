@@ -42,6 +42,8 @@ bool collector_needs_frames(const struct collector *c);
 /* Calls fn for each process that a stack or an address in the map belongs to. */
 struct error *collector_each_process(struct collector *c, void (*fn)(void *ctx, uint32_t pid),
 				     void *ctx);
+/* Whether it is a map of maps, whose inner maps are opened by their ids at each look. */
+bool collector_reads_inner(const struct collector *c);
 /* Whether its results are stacks (RESULT_STACKS). */
 bool collector_has_stacks(const struct collector *c);
 /* The map that holds its stacks, and that of stacks with few frames; NULL: it has none. */

@@ -214,10 +214,9 @@ static bool sends_events(const struct bpf_object *obj)
 	return sends;
 }
 
-/* A map that nothing was said of. */
-static enum display_kind kind_by_type(const struct bpf_object *obj, const struct bpf_map *map,
-				      const struct btf *btf)
+enum display_kind display_by_type(const struct bpf_object *obj, const struct bpf_map *map)
 {
+	const struct btf *btf = bpf_object__btf(obj);
 	const struct btf_type *value = NULL;
 
 	if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF ||
@@ -226,10 +225,11 @@ static enum display_kind kind_by_type(const struct bpf_object *obj, const struct
 	if (bpf_map__is_internal(map) || map_type_unreadable(bpf_map__type(map)))
 		return DISPLAY_NONE;
 	switch ((int)bpf_map__type(map)) {
-	case BPF_MAP_TYPE_PROG_ARRAY:
-	case BPF_MAP_TYPE_STACK_TRACE:
 	case BPF_MAP_TYPE_ARRAY_OF_MAPS:
 	case BPF_MAP_TYPE_HASH_OF_MAPS:
+		return map_inner_shown(obj, map) ? DISPLAY_TABLE : DISPLAY_NONE;
+	case BPF_MAP_TYPE_PROG_ARRAY:
+	case BPF_MAP_TYPE_STACK_TRACE:
 	case BPF_MAP_TYPE_DEVMAP:
 	case BPF_MAP_TYPE_DEVMAP_HASH:
 	case BPF_MAP_TYPE_CPUMAP:
@@ -260,7 +260,7 @@ struct error *display_of_map(const struct bpf_object *obj, const struct bpf_map 
 		tag = line;
 	}
 	if (!tag) {
-		display->kind = kind_by_type(obj, map, btf);
+		display->kind = display_by_type(obj, map);
 		return NULL;
 	}
 	struct error *err = display_parse(tag, display);

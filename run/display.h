@@ -47,6 +47,15 @@ struct error *display_parse(const char *text, struct display *display);
 /* EILSEQ: an object's section "config" is no text, and says nothing of how its maps look. */
 struct error *display_check_config(const char *config, size_t size);
 
+/* The display of a map by its type alone. */
+enum display_kind display_by_type(const struct bpf_object *obj, const struct bpf_map *map);
+
+/*
+ * What the inner maps of a map of maps are like, if they can be shown; NULL: they cannot, or it is
+ * another map.
+ */
+const struct bpf_map *map_inner_shown(const struct bpf_object *obj, const struct bpf_map *map);
+
 /*
  * The display of an object's map; display is all zero. config is the object's
  * section "config", or NULL. Errors name the map.

@@ -41,7 +41,8 @@ struct collector {
 	struct heat *heat;		    /* of a heat map */
 	const struct bpf_map *stacks;	    /* that the ids in the key belong to; NULL: none */
 	const struct bpf_map *short_stacks; /* which those of few frames are in; NULL: none */
-	struct stream *stream;		    /* of events: there is no reader then */
+	bool has_inner;	       /* a map of maps: the rows are those of the inner maps */
+	struct stream *stream; /* of events: there is no reader then */
 };
 
 /* Reads the map: c->now has its entries. */
@@ -105,6 +106,14 @@ struct error *make_frames_text(struct making *m, const struct record_field *f, c
 /* Whether what is declared as stacks can be shown. */
 struct error *check_stacks(const struct collector *c);
 struct error *make_stacks(struct making *m, const struct collect_opts *opts, struct result *r);
+
+/* ---- inner_maps.c ---- */
+
+/*
+ * Opens the reader of a map of maps, and takes the fields of its inner maps apart, which are as
+ * map_inner_shown() has it.
+ */
+struct error *inner_maps_open(const struct bpf_map *inner, struct collector *c);
 
 /* ---- stack_ids.c ---- */
 

@@ -114,7 +114,9 @@ struct error *map_losses_add(const struct bpf_object *obj, const struct collecto
 		note_events(r, map, &losses, &note);
 	} else {
 		r->updates = (struct result_failures){
-			.counted = losses.counted && !map_type_indexed(bpf_map__type(map)),
+			/* of inner maps it is not known which of them an update was for */
+			.counted = losses.counted && !map_type_indexed(bpf_map__type(map)) &&
+				   !collector_reads_inner(collector),
 			.n = losses.n,
 		};
 		if (losses.n)

@@ -250,8 +250,7 @@ static void log_not_shown(const struct run *run, const struct bpf_map *map)
 	case BPF_MAP_TYPE_ARRAY_OF_MAPS:
 	case BPF_MAP_TYPE_HASH_OF_MAPS:
 		level = LOG_WARN;
-		why = "its entries are maps; --map shows their ids, and 'perf-bpf map dump id ID' "
-		      "their entries";
+		why = "the entries of its inner maps cannot be shown; --map shows the ids of these";
 		break;
 	}
 	if (why)
@@ -948,6 +947,14 @@ static struct error *watch_cpus(struct run *run)
 	};
 
 	return depends_on_cpus(run) ? cpu_watch_new(&opts, &run->cpu_watch) : NULL;
+}
+
+bool run_finds_maps_later(const struct run *run)
+{
+	for (size_t i = 0; i < run->maps.n; i++)
+		if (collector_reads_inner(run->maps.v[i]->collector))
+			return true;
+	return false;
 }
 
 bool run_opens_events_later(const struct run *run)

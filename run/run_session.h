@@ -76,6 +76,8 @@ bool run_has_stacks(const struct run *run);
 struct error *run_attach(struct run *run);
 /* Whether it opens events again on a CPU that was offline: it needs the right to for that. */
 bool run_opens_events_later(const struct run *run);
+/* Whether it opens maps by their ids at each look: it needs the right to for that. */
+bool run_finds_maps_later(const struct run *run);
 
 /* Whether nothing is shown before the end: there is no interval, and no events come. */
 bool run_is_silent(const struct run *run);

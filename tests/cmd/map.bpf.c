@@ -56,4 +56,15 @@ struct {
 	__type(value, __u32);
 } pbt_queue SEC(".maps");
 
+#define STORAGE(kind, name)                                                                        \
+	struct {                                                                                   \
+		__uint(type, kind);                                                                \
+		__uint(map_flags, BPF_F_NO_PREALLOC);                                              \
+		__type(key, int);                                                                  \
+		__type(value, __u64);                                                              \
+	} name SEC(".maps")
+STORAGE(BPF_MAP_TYPE_TASK_STORAGE, pbt_task);
+STORAGE(BPF_MAP_TYPE_INODE_STORAGE, pbt_inode);
+STORAGE(BPF_MAP_TYPE_SK_STORAGE, pbt_sk);
+
 char _license[] SEC("license") = "GPL";

@@ -169,6 +169,23 @@ print("open")
 sys.stdin.read()' "$1"
 }
 
+# The ids of the inner maps are the values, as bpftool prints them.
+test_a_map_of_maps() {
+	make_maps
+	for type in hash_of_maps array_of_maps; do
+		bpftool map create "$M/$type" type $type key 4 value 4 entries 4 name pbt_outer \
+			inner_map pinned "$M/pbt_pids"
+		bpftool map update pinned "$M/$type" key 1 0 0 0 value pinned "$M/pbt_pids"
+		map dump "$M/$type" >ours
+		bpftool map dump pinned "$M/$type" | diff ours - || fail "$type differs"
+		map dump -j "$M/$type" >ours
+		grep -q '"value":\[' ours || fail "$(cat ours)"
+		bpftool -j map dump pinned "$M/$type" >theirs
+		# bpftool has the key of an array as bytes
+		[ $type = array_of_maps ] || same_json ours theirs
+	done
+}
+
 test_who_holds_a_map() {
 	make_maps
 	mkfifo hold release
@@ -194,6 +211,13 @@ test_what_is_wrong_is_named() {
 	make_maps
 	expect_status 1 map dump "$M/pbt_queue"
 	assert_contains err "map pbt_queue cannot be dumped: queue and stack maps cannot be read without removing entries"
+	bpftool map create "$M/bloom" type bloom_filter key 0 value 4 entries 4 name pbt_bloom
+	expect_status 1 map dump "$M/bloom"
+	assert_contains err "map pbt_bloom cannot be dumped: a bloom filter has no entries to read"
+	for storage in task inode sk; do
+		expect_status 1 map dump "$M/pbt_$storage"
+		assert_contains err "map pbt_$storage cannot be dumped: its values are stored with kernel objects and cannot be listed"
+	done
 	expect_status 1 map dump 4294967295
 	assert_contains err "no map has the id 4294967295"
 	expect_status 1 map dump name pbt_pidz

@@ -81,8 +81,8 @@ test_what_cannot_be_read_is_named() {
 			__type(key, int); __type(value, __u64); } per_task SEC(".maps");
 		struct { __uint(type, BPF_MAP_TYPE_BLOOM_FILTER); __uint(max_entries, 64);
 			__type(value, __u32); } seen SEC(".maps");
-		struct inner { __uint(type, BPF_MAP_TYPE_ARRAY); __uint(max_entries, 1);
-			__type(key, __u32); __type(value, __u64); } inner SEC(".maps");
+		struct inner { __uint(type, BPF_MAP_TYPE_QUEUE); __uint(max_entries, 1);
+			__type(value, __u64); } inner SEC(".maps");
 		struct { __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS); __uint(max_entries, 2); __type(key, __u32);
 			__array(values, struct inner); } outer SEC(".maps") = {.values = {&inner}};' \
 		'perf_bpf_count(&counted, 1);'
@@ -90,9 +90,55 @@ test_what_cannot_be_read_is_named() {
 	assert_contains out "calls: 2 calls"
 	assert_contains err "map per_task is not shown: its values are stored with kernel objects and cannot be listed"
 	assert_contains err "map seen is not shown: a bloom filter has no entries to read"
-	assert_contains err "map outer is not shown: its entries are maps; --map shows their ids"
+	assert_contains err "map outer is not shown: the entries of its inner maps cannot be shown; --map shows the ids of these"
 	run --map outer -- 3 >out 2>err
 	grep -qE '^ +0 +[1-9][0-9]*$' out || fail "$(cat out err)"
+}
+
+# Each mask is added to in the inner map of its last bit; the last one is left empty.
+test_maps_of_maps_show_their_inner_maps() {
+	program 'struct inner { __uint(type, BPF_MAP_TYPE_PERCPU_HASH); __uint(max_entries, 16);
+			__type(key, __u32); __type(value, __u64); } even SEC(".maps"), odd SEC(".maps"),
+			none SEC(".maps");
+		struct { __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS); __uint(max_entries, 4); __type(key, __u32);
+			__array(values, struct inner); } outer SEC(".maps") = {.values = {&even, &odd, &none}};
+		struct pbt_who { char comm[8]; };
+		struct counters { __uint(type, BPF_MAP_TYPE_ARRAY); __uint(max_entries, 3); __uint(map_flags, 0);
+			__type(key, __u32); __type(value, __u32); } counters SEC(".maps");
+		struct { __uint(type, BPF_MAP_TYPE_HASH_OF_MAPS); __uint(max_entries, 4);
+			__type(key, struct pbt_who); __array(values, struct counters); }
+			by_name SEC(".maps") = {.values = {}};' \
+		'__u32 which = mask & 1, key = mask;
+		 __u64 one = 1, *n;
+		 void *inner = bpf_map_lookup_elem(&outer, &which);
+		 struct pbt_who who = {"anybody"};
+		 bpf_map_lookup_elem(&by_name, &who);
+		 if (!inner)
+			return 0;
+		 n = bpf_map_lookup_elem(inner, &key);
+		 if (n)
+			(*n)++;
+		 else
+			bpf_map_update_elem(inner, &key, &one, BPF_ANY);'
+	run --json -- 2 3 4 5 5 5 >out 2>err || fail "$(cat err)"
+	python3 - <<-'END'
+		import json
+		m = {l["map"]: l for l in map(json.loads, open("out"))}
+		outer = m["outer"]
+		assert outer["kind"] == "table", outer
+		rows = sorted((r["outer_key"], r["key"], r["value"]) for r in outer["rows"])
+		assert rows == [(0, 2, 1), (0, 4, 1), (1, 3, 1), (1, 5, 3)], outer
+		assert "failed_updates" not in outer, outer
+		# filled by nobody; its key is a struct
+		assert m["by_name"]["rows"] == [], m["by_name"]
+	END
+	! grep outer err || fail "$(cat err)"
+	run --map outer --sort outer_key --per-cpu -- 2 3 >out 2>err || fail "$(cat err)"
+	grep -qE '^cpu +outer_key +key +value' out || fail "$(cat out)"
+	assert_equal "$(grep -cE '^ *[0-9]+ +1 +3 +1$' out)" 1
+	sed -i 's/} outer SEC(".maps")/& PERF_BPF_SHOW("log2")/' prog.bpf.c
+	expect_status 1 run -- 2
+	assert_contains err "map outer is a map of maps, which is shown as a table only"
 }
 
 test_an_array_of_slots_is_a_histogram() {
