@@ -280,7 +280,7 @@ static struct error *prog_tracelog(const struct action_args *args, size_t at)
 	if (fd < 0 && errno == EBUSY) /* 6.8 and later say so here, others at the read */
 		return error_new(EBUSY, BUSY, path);
 	if (fd < 0)
-		return error_hint(error_errno(errno, "%s", path), "run as root");
+		return sys_hint_tracefs(error_errno(errno, "%s", path), dir, false);
 	job_begin();
 	TRY(loop_new(&loop));
 	struct tracelog log = {.loop = loop, .path = path, .fd = fd};

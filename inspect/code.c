@@ -17,6 +17,7 @@
 
 #include "inspect/code_internal.h"
 #include "inspect/find_object.h"
+#include "lib/sys/missing_caps.h"
 #include "lib/sys/sys.h"
 
 void code_free(struct code *code)
@@ -305,7 +306,7 @@ struct error *code_image(const struct code *code, bool jited, const void **data,
 
 		error_free(sys_sysctl(NULL, "net/core/bpf_jit_enable", &enabled));
 		if (!jited)
-			return error_hint(err, "the kernel shows it only to root (CAP_BPF)");
+			return sys_hint_caps(err, NULL, SYS_CAP(SYS_CAP_BPF), NULL);
 		return enabled ? error_hint(err, "it is interpreted or offloaded to a network "
 						 "card; 'dump xlated' shows its BPF instructions")
 			       : error_hint(

@@ -9,6 +9,7 @@
 
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
+#include "lib/sys/missing_caps.h"
 
 static const struct kind {
 	const char *name;
@@ -28,7 +29,7 @@ void kobj_ids_deinit(struct kobj_ids *ids)
 
 static struct error *no_right(struct error *err)
 {
-	return error_hint(err, "run as root, or with CAP_SYS_ADMIN");
+	return sys_hint_caps(err, NULL, SYS_CAP(SYS_CAP_SYS_ADMIN), NULL);
 }
 
 struct error *kobj_ids_all(enum kobj_kind kind, struct kobj_ids *ids)

@@ -22,6 +22,7 @@
 
 #include "lib/base/keyset.h"
 #include "lib/base/vec.h"
+#include "lib/sys/missing_caps.h"
 #include "lib/sys/uapi.h"
 
 enum {
@@ -245,8 +246,9 @@ static struct error *cannot_read(const struct map_reader *r, int code)
 		error_errno(code, "cannot read map %s (id %u)", r->info.name, r->info.id);
 
 	if (code == EPERM)
-		return error_hint(err, "run as root or with CAP_BPF; a map with BPF_F_WRONLY "
-				       "cannot be read at all");
+		return sys_caps_missing(NULL, SYS_CAP(SYS_CAP_BPF))
+			       ? sys_hint_caps(err, NULL, SYS_CAP(SYS_CAP_BPF), NULL)
+			       : error_hint(err, "a map with BPF_F_WRONLY cannot be read at all");
 	return err;
 }
 

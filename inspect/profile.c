@@ -25,6 +25,7 @@
 #include "lib/base/clock.h"
 #include "lib/base/names.h"
 #include "lib/base/vec.h"
+#include "lib/sys/missing_caps.h"
 #include "lib/sys/prog_info.h"
 #include "lib/sys/sys.h"
 
@@ -350,10 +351,12 @@ static struct error *count_runs(struct prog_profile *p)
 	error_free(sys_sysctl(NULL, "kernel/bpf_stats_enabled", &enabled));
 	if (enabled)
 		return NULL;
-	return error_hint(error_errno(code == EINVAL ? ENOTSUP : code,
-				      "the kernel does not collect run statistics of programs"),
-			  "run as root (CAP_SYS_ADMIN) on Linux 5.8 or newer, or type: sysctl "
-			  "kernel.bpf_stats_enabled=1");
+	struct error *err = error_errno(code == EINVAL ? ENOTSUP : code,
+					"the kernel does not collect run statistics of programs");
+	if (code == EPERM || code == EACCES)
+		return sys_hint_caps(err, NULL, SYS_CAP(SYS_CAP_SYS_ADMIN),
+				     "type: sysctl kernel.bpf_stats_enabled=1");
+	return error_hint(err, "type: sysctl kernel.bpf_stats_enabled=1 (Linux 5.1)");
 }
 
 static struct error *read_counts(const struct prog_profile *p, struct profile_counts *counts)

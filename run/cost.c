@@ -23,6 +23,7 @@
 
 #include "lib/attach/attach.h"
 #include "lib/base/vec.h"
+#include "lib/sys/missing_caps.h"
 #include "lib/sys/sys.h"
 #include "run/internal.h"
 #include "run/run_probes.h"
@@ -69,12 +70,12 @@ static struct error *count_time(struct cost *cost)
 	error_free(sys_sysctl(NULL, "kernel/bpf_stats_enabled", &enabled));
 	if (enabled)
 		return NULL;
-	return error_hint(
-		error_errno(code == EINVAL ? ENOTSUP : code,
-			    "the kernel does not collect the cost of programs"),
-		code == EPERM || code == EACCES
-			? "run as root (CAP_SYS_ADMIN), or type: sysctl kernel.bpf_stats_enabled=1"
-			: "type: sysctl kernel.bpf_stats_enabled=1 (Linux 5.1)");
+	struct error *err = error_errno(code == EINVAL ? ENOTSUP : code,
+					"the kernel does not collect the cost of programs");
+	if (code == EPERM || code == EACCES)
+		return sys_hint_caps(err, NULL, SYS_CAP(SYS_CAP_SYS_ADMIN),
+				     "type: sysctl kernel.bpf_stats_enabled=1");
+	return error_hint(err, "type: sysctl kernel.bpf_stats_enabled=1 (Linux 5.1)");
 }
 
 struct error *cost_new(const struct cost_opts *opts, struct cost **out)

@@ -15,6 +15,7 @@
  * name once and looks at each byte twice. Text that is no kallsyms is skipped
  * line by line and never an error.
  */
+#include "lib/sys/missing_caps.h"
 #include "sym/internal.h"
 
 #include <fcntl.h>
@@ -181,15 +182,27 @@ static struct error *kallsyms_lines(struct kallsyms *k, const char *text, size_t
 	return NULL;
 }
 
+/* kallsyms_show_value() of the kernel: with 0 it wants CAP_SYSLOG, or perf events allowed. */
+static struct error *explain_hidden(const char *name)
+{
+	struct error *err = error_at(error_new(EPERM, "the kernel hides the addresses in it "
+						      "(kernel.kptr_restrict)"),
+				     "%s", name);
+	int restricted = 0;
+
+	error_free(sys_sysctl(NULL, "kernel/kptr_restrict", &restricted));
+	if (restricted >= 2)
+		return error_hint(err, "type: sysctl kernel.kptr_restrict=1");
+	return sys_hint_caps(err, NULL, SYS_CAP(SYS_CAP_SYSLOG),
+			     restricted ? NULL : "type: sysctl kernel.perf_event_paranoid=1");
+}
+
 static struct error *kallsyms_check(struct kallsyms *k, const char *name)
 {
 	if (!k->syms.n)
 		return error_at(error_new(ENODATA, "it has no symbols"), "%s", name);
 	if (k->hidden)
-		return error_hint(error_at(error_new(EPERM, "the kernel hides the addresses in it "
-							    "(kernel.kptr_restrict)"),
-					   "%s", name),
-				  "run as root, or type: sysctl kernel.kptr_restrict=0");
+		return explain_hidden(name);
 	char *fit = realloc(k->names, k->names_len);
 	if (fit) {
 		k->names = fit;

@@ -9,6 +9,7 @@
 #include "lib/base/cleanup.h"
 #include "lib/base/util.h"
 #include "lib/btf/open.h"
+#include "lib/sys/missing_caps.h"
 #include "lib/sys/prog_info.h"
 
 /*
@@ -108,7 +109,9 @@ struct error *program_details_read(uint32_t id, struct target_names *names,
 	if (!d)
 		return error_nomem();
 	if (fd < 0)
-		return error_errno(-fd, "BPF program %u", id);
+		return fd == -EPERM ? sys_hint_caps(error_errno(-fd, "BPF program %u", id), NULL,
+						    SYS_CAP(SYS_CAP_SYS_ADMIN), NULL)
+				    : error_errno(-fd, "BPF program %u", id);
 	TRY(sys_prog_info_read(fd, 1u << SYS_PROG_MAP_IDS, &all));
 	d->type = all.info.type;
 	memcpy(d->name, all.info.name, sizeof(d->name) - 1);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/sys/missing_caps.h"
 #include "lib/sys/uapi.h"
 
 /* Types that take no BTF for their keys and values (map_check_btf of none of them). */
@@ -158,10 +159,15 @@ static struct error *explain(const struct bpf_map *map, int code)
 			    map->max_entries),
 		code == EPERM ? "not-permitted" : "map-refused");
 
-	if (code == EPERM)
+	if (code == EPERM) {
+		_cleanup_free_ char *advice = sys_caps_advice(
+			NULL, SYS_CAP(SYS_CAP_BPF) | SYS_CAP(SYS_CAP_PERFMON), NULL);
+
 		return error_hint(err,
-				  "run as root or with CAP_BPF and CAP_PERFMON; on kernels before "
-				  "5.11 also raise 'ulimit -l', which limits map memory");
+				  "%s; on kernels before 5.11 also raise 'ulimit -l', which limits "
+				  "map memory",
+				  advice ? advice : "run as root");
+	}
 	if (code == E2BIG && map->exclusive)
 		return error_hint(err, "exclusive maps need Linux 6.18");
 	if (code == E2BIG || code == ENOMEM)

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/sys/missing_caps.h"
 #include "lib/sys/sys.h"
 
 struct load_refusal {
@@ -331,14 +332,11 @@ struct verifier_input *refusal_input(struct load_refusal *r)
 	return &r->in;
 }
 
-/* CAP_SYS_ADMIN, or CAP_BPF and CAP_PERFMON (5.8). */
+#define LOAD_CAPS (SYS_CAP(SYS_CAP_BPF) | SYS_CAP(SYS_CAP_PERFMON)) /* 5.8 */
+
 static bool may_load_programs(void)
 {
-	const uint64_t admin = 1ull << 21, both = 1ull << 38 | 1ull << 39;
-	uint64_t caps = 0;
-
-	error_free(sys_capabilities(NULL, &caps));
-	return caps & admin || (caps & both) == both;
+	return !sys_caps_missing(NULL, LOAD_CAPS);
 }
 
 static struct error *not_permitted(struct error *err)
@@ -351,9 +349,9 @@ static struct error *not_permitted(struct error *err)
 				  "or a container's seccomp filter denies it, or 'ulimit -l' on "
 				  "kernels before 5.11; 'perf-bpf features' shows what works here");
 	error_free(sys_sysctl(NULL, "kernel/unprivileged_bpf_disabled", &disabled));
-	return error_hint(err,
-			  "run as root or with CAP_BPF and CAP_PERFMON%s; on kernels before 5.11 "
-			  "also raise 'ulimit -l'",
+	_cleanup_free_ char *advice = sys_caps_advice(NULL, LOAD_CAPS, NULL);
+	return error_hint(err, "%s%s; on kernels before 5.11 also raise 'ulimit -l'",
+			  advice ? advice : "run as root",
 			  disabled ? " (kernel.unprivileged_bpf_disabled is set)" : "");
 }
 

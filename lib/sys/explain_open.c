@@ -11,12 +11,7 @@
 
 #include "lib/base/strbuf.h"
 #include "lib/sys/internal.h"
-
-enum {
-	/* <linux/capability.h> of 5.8 brought the first. */
-	SYS_CAP_PERFMON = 38,
-	SYS_CAP_SYS_ADMIN = 21,
-};
+#include "lib/sys/missing_caps.h"
 
 struct open_refusal {
 	const struct sys_roots *roots;
@@ -26,14 +21,6 @@ struct open_refusal {
 	const char *program;
 	int err;
 };
-
-static bool has_capability(const struct sys_roots *roots, unsigned cap)
-{
-	uint64_t caps = 0;
-
-	error_free(sys_capabilities(roots, &caps));
-	return (caps >> cap & 1) || (caps >> SYS_CAP_SYS_ADMIN & 1);
-}
 
 /* The highest perf_event_paranoid that lets one without capabilities do this. */
 static int highest_paranoid(const struct open_refusal *r)
@@ -73,6 +60,32 @@ static bool in_lockdown(const struct sys_roots *roots)
 	return !err && strstr(text, "[confidentiality]");
 }
 
+/* The PMU that the attr's type stands for, into name; NULL: the kernel's own kinds, or unknown. */
+static char *pmu_name(const struct open_refusal *r)
+{
+	_cleanup_names_ struct names pmus = {0};
+
+	if (r->attempt->pmu)
+		return strdup(r->attempt->pmu);
+	error_free(sys_pmu_list(r->roots, &pmus));
+	for (size_t i = 0; i < pmus.n; i++) {
+		uint32_t type;
+		struct error *err = sys_pmu_type(r->roots, pmus.v[i], &type);
+
+		if (!err && type == r->attr->type)
+			return strdup(pmus.v[i]);
+		error_free(err);
+	}
+	return NULL;
+}
+
+static bool opens_a_probe(const struct open_refusal *r)
+{
+	_cleanup_free_ char *pmu = pmu_name(r);
+
+	return pmu && (!strcmp(pmu, "kprobe") || !strcmp(pmu, "uprobe"));
+}
+
 static struct error *explain_permission(const struct open_refusal *r)
 {
 	int highest = highest_paranoid(r), paranoid = 0;
@@ -83,22 +96,32 @@ static struct error *explain_permission(const struct open_refusal *r)
 		return error_hint(error_new(r->err, "not allowed to open %s", r->event),
 				  "/proc/sys/kernel/perf_event_paranoid does not exist: the kernel "
 				  "may be built without perf events");
-	if (!has_capability(r->roots, SYS_CAP_PERFMON)) {
+	if (sys_caps_missing(r->roots, SYS_CAP(SYS_CAP_PERFMON))) {
 		if (r->err == EACCES && r->attempt->pid > 0 && paranoid <= highest)
 			return error_hint(error_new(r->err,
 						    "not allowed to open %s: process %d belongs to "
 						    "another user",
 						    r->event, (int)r->attempt->pid),
 					  "run %s as root or as that user", r->program);
-		return error_hint(
-			error_new(r->err,
-				  "not allowed to open %s: %s needs kernel.perf_event_paranoid of "
-				  "%d or less, but it is %d",
-				  r->event, asked_for(highest), highest, paranoid),
-			"run %s as root or with CAP_PERFMON, or type: sysctl "
-			"kernel.perf_event_paranoid=%d",
-			r->program, highest);
+		struct error *err = error_new(
+			r->err,
+			"not allowed to open %s: %s needs kernel.perf_event_paranoid of %d or "
+			"less, but it is %d",
+			r->event, asked_for(highest), highest, paranoid);
+		_cleanup_free_ char *way =
+			text_format("type: sysctl kernel.perf_event_paranoid=%d", highest);
+		return sys_hint_caps(err, r->roots, SYS_CAP(SYS_CAP_PERFMON), way);
 	}
+	if (opens_a_probe(r) && sys_caps_missing(r->roots, SYS_CAP(SYS_CAP_SYS_ADMIN)))
+		return sys_hint_caps(
+			error_new(r->err,
+				  "not allowed to open %s: for perf events of probes "
+				  "this kernel requires CAP_SYS_ADMIN",
+				  r->event),
+			r->roots, SYS_CAP(SYS_CAP_SYS_ADMIN),
+			"use a multi-probe link (kprobe.multi, Linux 5.18; "
+			"uprobe.multi, Linux 6.6), for which CAP_BPF and CAP_PERFMON are "
+			"enough");
 	if (in_lockdown(r->roots))
 		return error_hint(error_new(r->err,
 					    "not allowed to open %s: the kernel is in lockdown "
@@ -135,25 +158,6 @@ static struct error *explain_limit(const struct open_refusal *r)
 			  r->event, strbuf_str(&sb), (unsigned long long)limit.rlim_cur),
 		"raise the limit with 'ulimit -n %llu', or use fewer events or fewer CPUs (-C)",
 		(unsigned long long)limit.rlim_cur * 4);
-}
-
-/* The PMU that the attr's type stands for, into name; NULL: the kernel's own kinds, or unknown. */
-static char *pmu_name(const struct open_refusal *r)
-{
-	_cleanup_names_ struct names pmus = {0};
-
-	if (r->attempt->pmu)
-		return strdup(r->attempt->pmu);
-	error_free(sys_pmu_list(r->roots, &pmus));
-	for (size_t i = 0; i < pmus.n; i++) {
-		uint32_t type;
-		struct error *err = sys_pmu_type(r->roots, pmus.v[i], &type);
-
-		if (!err && type == r->attr->type)
-			return strdup(pmus.v[i]);
-		error_free(err);
-	}
-	return NULL;
 }
 
 static bool is_hardware(const struct perf_event_attr *attr)

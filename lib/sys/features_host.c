@@ -152,14 +152,17 @@ static void probe_capability(struct sys_features *features, const void *arg,
 {
 	unsigned cap = needed_caps[(uintptr_t)arg].cap;
 
-	if (features->caps >> cap & 1) {
+	if (sys_in_user_namespace(features->roots)) {
+		feature_no(result, EPERM, "capabilities of a user namespace do not count");
+		feature_mend_caps(features, result, SYS_CAP(cap), NULL);
+	} else if (features->caps >> cap & 1) {
 		feature_yes(result, "%s", "");
 	} else if (cap != CAP_SYS_ADMIN && features->caps >> CAP_SYS_ADMIN & 1) {
 		feature_yes(result, "by CAP_SYS_ADMIN");
 	} else {
 		feature_no(result, EPERM, "this process lacks %s",
 			   needed_caps[(uintptr_t)arg].name);
-		feature_mend(result, "run as root");
+		feature_mend_caps(features, result, SYS_CAP(cap), NULL);
 	}
 }
 
@@ -205,7 +208,8 @@ static void probe_paranoid(struct sys_features *features, const void *arg,
 			   "perf_event_paranoid is %d, and this process lacks "
 			   "CAP_PERFMON",
 			   paranoid);
-		feature_mend(result, "run as root, or: sysctl kernel.perf_event_paranoid=-1");
+		feature_mend_caps(features, result, SYS_CAP(CAP_PERFMON),
+				  "type: sysctl kernel.perf_event_paranoid=-1");
 	}
 }
 
@@ -231,7 +235,8 @@ static void probe_kallsyms(struct sys_features *features, const void *arg,
 		}
 	}
 	feature_no(result, EPERM, "/proc/kallsyms hides its addresses (kptr_restrict)");
-	feature_mend(result, "run as root, or: sysctl kernel.kptr_restrict=0");
+	feature_mend_caps(features, result, SYS_CAP(SYS_CAP_SYSLOG),
+			  "type: sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1");
 }
 
 static void probe_tracefs(struct sys_features *features, const void *arg,

@@ -5,6 +5,7 @@
 
 #include <linux/capability.h>
 
+#include "lib/sys/missing_caps.h"
 #include "lib/sys/probe_features.h"
 #include "lib/sys/internal.h"
 
@@ -36,6 +37,9 @@ void feature_yes(struct sys_feature_result *result, const char *fmt, ...) _print
 /* It does not: why, with the errno (sign does not matter, 0: none). */
 void feature_no(struct sys_feature_result *result, int code, const char *fmt, ...) _printf_(3, 4);
 void feature_mend(struct sys_feature_result *result, const char *fmt, ...) _printf_(2, 3);
+/* How to get capabilities, as sys_caps_advice() has it. */
+void feature_mend_caps(const struct sys_features *features, struct sys_feature_result *result,
+		       uint64_t caps, const char *other_way);
 
 /* The refusal of an error, which is freed; NULL: it works. */
 void feature_from_error(struct sys_feature_result *result, struct error *err);

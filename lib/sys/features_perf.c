@@ -91,6 +91,13 @@ static void probe_system_calls(struct sys_features *features, const void *arg,
 		feature_yes(result, "%s", "");
 		return;
 	}
+	/* What cannot be looked for may well exist. */
+	_cleanup_names_ struct names systems = {0};
+	struct error *err = sys_tracepoint_systems(features->roots, &systems);
+	if (err) {
+		feature_from_error(result, err);
+		return;
+	}
 	feature_no(result, ENOENT, "the kernel has no tracepoints syscalls:*");
 	feature_mend(result, "boot a kernel with CONFIG_FTRACE_SYSCALLS");
 }

@@ -71,8 +71,7 @@ static struct error *open_list(const struct sys_roots *roots, bool in_kernel, in
 					  "it was built without %s",
 					  in_kernel ? "CONFIG_KPROBE_EVENTS"
 						    : "CONFIG_UPROBE_EVENTS");
-		return error_hint(error_errno(errno, "cannot open %s", path),
-				  "only root can read tracefs here: run as root");
+		return sys_hint_tracefs(error_errno(errno, "cannot open %s", path), dir, true);
 	}
 	*fd = got;
 	return NULL;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/sys/features_internal.h"
+#include "lib/sys/missing_caps.h"
 
 static const struct feature_part *const parts[] = {
 	&features_host,
@@ -100,6 +101,14 @@ void feature_mend(struct sys_feature_result *result, const char *fmt, ...)
 	va_end(ap);
 }
 
+void feature_mend_caps(const struct sys_features *features, struct sys_feature_result *result,
+		       uint64_t caps, const char *other_way)
+{
+	_cleanup_free_ char *advice = sys_caps_advice(features->roots, caps, other_way);
+
+	feature_mend(result, "%s", advice ? advice : "run as root");
+}
+
 void feature_from_error(struct sys_feature_result *result, struct error *err)
 {
 	if (!err) {
@@ -124,7 +133,7 @@ void feature_no_bpf(const struct sys_features *features, struct sys_feature_resu
 	} else if (code == EPERM && !(feature_has_cap(features, CAP_BPF) &&
 				      feature_has_cap(features, CAP_PERFMON))) {
 		feature_no(result, code, "this process lacks CAP_BPF or CAP_PERFMON");
-		feature_mend(result, "run as root");
+		feature_mend_caps(features, result, SYS_CAP(CAP_BPF) | SYS_CAP(CAP_PERFMON), NULL);
 	} else if (what) {
 		feature_no(result, code, "%s", what);
 	} else {

@@ -78,11 +78,15 @@ struct error *sys_tracefs_dir(const struct sys_roots *roots, char **dir)
 	return NULL;
 }
 
-static struct error *hint_access(struct error *err)
+struct error *sys_hint_tracefs(struct error *err, const char *dir, bool write)
 {
-	if (err && (err->code == EACCES || err->code == EPERM))
-		return error_hint(err, "only root can read tracefs here: run as root");
-	return err;
+	if (!err || (err->code != EACCES && err->code != EPERM))
+		return err;
+	return error_hint(err,
+			  "this user cannot %s %s: run as root%s, or let a group do so: mount -o "
+			  "remount,gid=GROUP,mode=%s %s",
+			  write ? "write to" : "read", dir,
+			  write ? "" : " or with CAP_DAC_READ_SEARCH", write ? "770" : "750", dir);
 }
 
 struct error *sys_tracefs_read(const struct sys_roots *roots, const char *file, size_t max,
@@ -94,7 +98,7 @@ struct error *sys_tracefs_read(const struct sys_roots *roots, const char *file, 
 	path = text_format("%s/%s", dir, file);
 	if (!path)
 		return error_nomem();
-	return hint_access(sys_read_file(path, max, data, size));
+	return sys_hint_tracefs(sys_read_file(path, max, data, size), dir, false);
 }
 
 static char *event_path(const char *dir, const char *system, const char *name, const char *file)
@@ -110,7 +114,7 @@ struct error *sys_tracepoint_systems(const struct sys_roots *roots, struct names
 	path = text_format("%s/events", dir);
 	if (!path)
 		return error_nomem();
-	return hint_access(sys_list_dir(path, DT_DIR, systems));
+	return sys_hint_tracefs(sys_list_dir(path, DT_DIR, systems), dir, false);
 }
 
 struct error *sys_tracepoint_events(const struct sys_roots *roots, const char *system,
@@ -124,7 +128,7 @@ struct error *sys_tracepoint_events(const struct sys_roots *roots, const char *s
 	path = text_format("%s/events/%s", dir, system);
 	if (!path)
 		return error_nomem();
-	return hint_access(sys_list_dir(path, DT_DIR, events));
+	return sys_hint_tracefs(sys_list_dir(path, DT_DIR, events), dir, false);
 }
 
 /*
@@ -194,7 +198,7 @@ struct error *sys_tracepoint_id(const struct sys_roots *roots, const char *syste
 		error_free(err);
 		return no_such_tracepoint(roots, system, name);
 	}
-	return hint_access(err);
+	return sys_hint_tracefs(err, dir, false);
 }
 
 bool sys_tracepoint_exists(const struct sys_roots *roots, const char *system, const char *name)

@@ -13,6 +13,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/names.h"
+#include "lib/sys/missing_caps.h"
 #include "lib/sys/sys.h"
 #include "lib/sys/uapi.h"
 #include "probe/attach/internal.h"
@@ -290,9 +291,13 @@ static struct error *make_counters(struct probe_set *set)
 		return NULL;
 	const int fd = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "probe_hits", 4,
 				      sizeof(struct prologue_count), (__u32)set->n_points, NULL);
-	if (fd < 0)
-		return error_errno(-fd, "cannot create a map to count the hits of %zu probe points",
-				   set->n_points);
+	if (fd < 0) {
+		struct error *err =
+			error_errno(-fd,
+				    "cannot create a map to count the hits of %zu probe points",
+				    set->n_points);
+		return fd == -EPERM ? sys_hint_caps(err, NULL, SYS_CAP(SYS_CAP_BPF), NULL) : err;
+	}
 	set->counters = fd;
 	return tell_addresses(set);
 }

@@ -199,7 +199,7 @@ test_bad_limits() {
 	expect_status 1 setpriv --bounding-set=-sys_admin "$PERF_BPF" run burn.bpf.c --cost \
 		-- ./pbt_calls 1 0
 	assert_contains err "the kernel does not collect the cost of programs"
-	assert_contains err "hint: run as root (CAP_SYS_ADMIN), or type: sysctl kernel.bpf_stats_enabled=1"
+	assert_contains err "hint: run as root or with CAP_SYS_ADMIN, or type: sysctl kernel.bpf_stats_enabled=1"
 }
 
 # A program that runs into itself: each of its runs makes one that the kernel leaves

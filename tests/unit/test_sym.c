@@ -100,7 +100,8 @@ static void test_kallsyms_hidden(void **state)
 	assert_non_null(err);
 	assert_int_equal(err->code, EPERM);
 	assert_string_equal(err->where, "/proc/kallsyms");
-	assert_non_null(strstr(err->hint, "kptr_restrict"));
+	assert_non_null(strstr(err->msg, "kptr_restrict"));
+	assert_non_null(err->hint);
 	assert_null(k);
 	error_free(err);
 

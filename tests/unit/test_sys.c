@@ -332,17 +332,17 @@ static void refusals_for_lack_of_rights(void **state)
 	assert_fails(explain(tree, &clock, "cpu-clock", -1, 0, -EACCES), EACCES,
 		     "not allowed to open cpu-clock: recording whole CPUs needs "
 		     "kernel.perf_event_paranoid of 0 or less, but it is 2",
-		     "run perf-bpf as root or with CAP_PERFMON, or type: sysctl "
+		     "run as root or with CAP_PERFMON, or type: sysctl "
 		     "kernel.perf_event_paranoid=0");
 	assert_fails(explain(tree, &clock, "cpu-clock", 0, -1, EACCES), EACCES,
 		     "not allowed to open cpu-clock: recording the kernel needs "
 		     "kernel.perf_event_paranoid of 1 or less, but it is 2",
-		     "run perf-bpf as root or with CAP_PERFMON, or type: sysctl "
+		     "run as root or with CAP_PERFMON, or type: sysctl "
 		     "kernel.perf_event_paranoid=1");
 	assert_fails(explain(tree, &tp, "sched:sched_switch", 0, -1, -EPERM), EPERM,
 		     "not allowed to open sched:sched_switch: reading a tracepoint's fields needs "
 		     "kernel.perf_event_paranoid of -1 or less, but it is 2",
-		     "run perf-bpf as root or with CAP_PERFMON, or type: sysctl "
+		     "run as root or with CAP_PERFMON, or type: sysctl "
 		     "kernel.perf_event_paranoid=-1");
 	assert_fails(explain(tree, &user, "cpu-clock:u", 1, -1, -EACCES), EACCES,
 		     "not allowed to open cpu-clock:u: process 1 belongs to another user",

@@ -1,0 +1,197 @@
+#!/usr/bin/env bash
+# The commands as a user who has only CAP_BPF and CAP_PERFMON, or is root of a user namespace: each
+# works, or says what is missing.
+. "$(dirname "$0")/../tap.sh"
+
+NOBODY=65534
+ONLY_TWO=+bpf,+perfmon
+
+# A copy of the binary that other users can run, and a folder that they can write to.
+prepare() {
+	[ "$(id -u)" = 0 ] || skip "only root can become nobody"
+	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	chmod 711 "$top" .
+	cp "$PERF_BPF" perf-bpf
+	mkdir home
+	chown $NOBODY home
+	as_nobody "" ./perf-bpf --version >/dev/null 2>&1 || skip "nobody cannot run a copy in $PWD"
+}
+
+# as_nobody CAPS COMMAND...: with these capabilities and no others, also in what it executes
+as_nobody() {
+	local caps=-all${1:+,$1}
+	shift
+	setpriv --reuid $NOBODY --regid $NOBODY --clear-groups --bounding-set "$caps" \
+		--inh-caps "$caps" --ambient-caps "$caps" env HOME="$PWD/home" "$@"
+}
+
+with_two() {
+	as_nobody $ONLY_TWO ./perf-bpf "$@"
+}
+
+need_two() {
+	as_nobody $ONLY_TWO true 2>/dev/null || skip "this kernel has no CAP_BPF and CAP_PERFMON"
+	with_two features bpf.syscall >/dev/null || skip "CAP_BPF does not allow bpf(2) here"
+}
+
+tracefs_is_closed() {
+	! as_nobody "" ls "$(tracefs)/events" >/dev/null 2>&1
+}
+
+tracefs() {
+	"$PERF_BPF" features host.tracefs | sed -n 's/.*(at \(.*\)).*/\1/p'
+}
+
+# In no case is somebody blamed who did nothing.
+blames_nobody() {
+	! grep -E 'security module|seccomp|boot a kernel|only root' err ||
+		fail "'$*' blames what is not the cause"
+}
+
+# expect WHAT COMMAND...
+expect() {
+	local what=$1 status=0
+	shift
+	with_two "$@" >out 2>err || status=$?
+	blames_nobody "$@"
+	case $what in
+	works)
+		[ $status = 0 ] || { sed 's/^/# | /' err; fail "'$*' ended with $status"; }
+		;;
+	tracefs)
+		if tracefs_is_closed; then
+			assert_equal "$* $status" "$* 1"
+			assert_contains err "this user cannot read $(tracefs): run as root or with CAP_DAC_READ_SEARCH"
+		else
+			assert_equal "$* $status" "$* 0"
+		fi
+		;;
+	CAP_*)
+		assert_equal "$* $status" "$* 1"
+		assert_contains err "hint: run as root or with $what"
+		;;
+	esac
+}
+
+# What each command does with the two capabilities.
+test_two_capabilities() {
+	prepare
+	need_two
+	while read -r what command; do
+		# shellcheck disable=SC2086
+		expect "$what" $command
+	done <<-EOT
+		works record -q -o home/own -e task-clock -- true
+		works record -q -o home/all -a -e cpu-clock -- true
+		tracefs record -q -o home/point -e sched:sched_process_exec -- true
+		works script -i home/all
+		works report -i home/all
+		tracefs trace -o home/calls -- true
+		works trace -s -- true
+		works probe -F vfs_re*
+		works btf dump vmlinux
+		works btf show vmlinux -C list_head
+		works features
+		works watch --duration 100ms
+		CAP_SYS_ADMIN prog list
+		CAP_SYS_ADMIN prog list id 1
+		CAP_SYS_ADMIN map list
+		CAP_SYS_ADMIN link list
+		CAP_SYS_ADMIN btf list
+		CAP_SYS_ADMIN run --cost runqlat -- true
+	EOT
+	tracefs_is_closed || return 0
+	expect tracefs prog tracelog
+}
+
+test_two_capabilities_for_the_built_ins() {
+	prepare
+	need_two
+	has attach.raw_tp || skip "the kernel has no raw tracepoints"
+	while read -r what names; do
+		for name in $names; do
+			expect "$what" run "$name" -- true
+		done
+	done <<-EOT
+		works execsnoop offcputime profile runqlat tcpconnect tcpretrans
+		tracefs opensnoop syscount tracex2
+	EOT
+}
+
+# The perf events of uprobes need CAP_SYS_ADMIN in some kernels, where links do not.
+test_uprobes_by_links() {
+	prepare
+	need_two
+	has attach.uprobe_multi || skip "the kernel has no uprobe.multi"
+	expect works run mallocsizes -- ls /
+	assert_contains out "blocks asked of malloc()"
+}
+
+test_uprobes_without_links() {
+	prepare
+	need_two
+	has attach.uprobe || skip "the kernel has no uprobes"
+	with_two features attach.uprobe >out 2>err || :
+	blames_nobody features
+	grep -q 'uprobe *yes' out || grep -q CAP_SYS_ADMIN out || fail "$(cat out)"
+}
+
+test_features_name_what_is_missing() {
+	prepare
+	need_two
+	has perf.syscalls || skip "the kernel has no tracepoints of system calls"
+	tracefs_is_closed || skip "tracefs can be read by everybody"
+	with_two features perf.syscalls >out || :
+	tr -s ' \n' ' ' <out >joined
+	assert_contains joined "this user cannot read $(tracefs)"
+	! grep CONFIG_FTRACE_SYSCALLS joined || fail "the kernel is blamed"
+}
+
+# One of the two: the other is named, alone.
+test_the_missing_one_is_named() {
+	prepare
+	need_two
+	as_nobody +perfmon ./perf-bpf run runqlat -- true 2>err && fail "it loaded without CAP_BPF"
+	assert_contains err "hint: run as root or with CAP_BPF;"
+	as_nobody +bpf ./perf-bpf run runqlat -- true 2>err && fail "it loaded without CAP_PERFMON"
+	assert_contains err "run as root or with CAP_PERFMON"
+	! grep CAP_BPF err || fail "CAP_BPF is there"
+}
+
+test_addresses_of_the_kernel() {
+	prepare
+	need_two
+	[ "$(cat /proc/sys/kernel/kptr_restrict)" = 0 ] || skip "kernel.kptr_restrict is set"
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ] || skip "perf events are allowed to all"
+	with_two features host.kallsyms >out || :
+	tr -s ' \n' ' ' <out >joined
+	assert_contains joined "run as root or with CAP_SYSLOG"
+}
+
+# Root of a user namespace has all capabilities, which do not count for the kernel's BPF.
+test_root_of_a_user_namespace() {
+	prepare
+	as_nobody "" unshare -Ur true 2>/dev/null || skip "nobody cannot make a user namespace"
+	local paranoid
+	paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
+	while read -r command; do
+		# shellcheck disable=SC2086
+		as_nobody "" unshare -Ur ./perf-bpf $command >out 2>err && fail "'$command' worked"
+		blames_nobody "$command"
+		assert_contains err "user namespace"
+		assert_contains err "outside of the namespace"
+		! grep 'hint: run as root' err || fail "'$command': it is root already"
+	done <<-EOT
+		run runqlat -- true
+		trace -- true
+		prog list
+		map list
+	EOT
+	[ "$paranoid" -ge 1 ] || return 0
+	as_nobody "" unshare -Ur ./perf-bpf record -a -o home/all -e cpu-clock -- true 2>err &&
+		fail "all CPUs were recorded"
+	blames_nobody record
+	assert_contains err "outside of the namespace"
+}
+
+run_tests
