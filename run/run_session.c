@@ -405,6 +405,7 @@ static struct error *make_ready(struct run *run)
 			    !probes_have(&run->probes, prog))
 				program_set_return(prog, PROGRAM_RETURN_ONE);
 		TRY(object_count_losses(run->objects.v[i].obj));
+		object_prefer_multi(run->objects.v[i].obj);
 		TRY(object_load(run->objects.v[i].obj));
 	}
 	TRY(add_maps(run));

@@ -81,6 +81,11 @@ struct error *attach_kprobe_multi(const struct bpf_program *prog, const char *pa
 struct error *attach_uprobe(const struct bpf_program *prog, pid_t pid, const char *binary,
 			    size_t offset, const struct bpf_uprobe_opts *opts,
 			    struct bpf_link **link);
+/*
+ * Before the load: if this process lacks CAP_SYS_ADMIN and the kernel has multi-probe links (6.6),
+ * programs of uprobe/ and uretprobe/ will be attached by them instead of by perf events.
+ */
+void object_prefer_multi(struct bpf_object *obj);
 struct error *attach_uprobe_multi(const struct bpf_program *prog, pid_t pid, const char *binary,
 				  const char *pattern, const struct bpf_uprobe_multi_opts *opts,
 				  struct bpf_link **link);

@@ -74,6 +74,12 @@ static struct error *attach_through_tracefs(const struct bpf_program *prog,
 struct error *probe_attach(const struct bpf_program *prog, struct attach_event *event, pid_t pid,
 			   uint64_t cookie, enum probe_attach_mode mode, struct bpf_link **link)
 {
+	const enum program_kind kind = program_section(prog)->kind;
+
+	if (mode == PROBE_ATTACH_MODE_DEFAULT &&
+	    (kind == PROGRAM_UPROBE || kind == PROGRAM_URETPROBE) &&
+	    bpf_program__expected_attach_type(prog) == BPF_TRACE_UPROBE_MULTI)
+		return uprobe_by_link(prog, event, pid, cookie, link);
 	switch (mode) {
 	case PROBE_ATTACH_MODE_LEGACY:
 		return attach_through_tracefs(prog, event, pid, cookie, link);

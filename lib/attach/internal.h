@@ -95,6 +95,9 @@ struct error *uprobe_section_event(const struct bpf_program *prog, struct attach
 struct error *ksyscall_section_event(const struct bpf_program *prog, struct attach_event *event);
 struct error *kprobe_multi_attach(const struct bpf_program *prog, struct bpf_link **link);
 struct error *uprobe_multi_attach(const struct bpf_program *prog, struct bpf_link **link);
+/* An uprobe by a multi-probe link, for which the program was loaded: see object_prefer_multi(). */
+struct error *uprobe_by_link(const struct bpf_program *prog, const struct attach_event *event,
+			     pid_t pid, uint64_t cookie, struct bpf_link **link);
 struct error *raw_tracepoint_attach(const struct bpf_program *prog, struct bpf_link **link);
 struct error *usdt_section_attach(const struct bpf_program *prog, struct bpf_link **link);
 /* "libc.so.6:libc:setjmp"; the caller's strings. EOPNOTSUPP: "" names nothing. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/attach/internal.h"
+#include "lib/sys/missing_caps.h"
 
 static struct error *no_uprobe_multi(bool session)
 {
@@ -121,6 +122,37 @@ struct error *attach_uprobe_multi(const struct bpf_program *prog, pid_t pid, con
 	if (fd < 0)
 		return explain(-fd, type == BPF_TRACE_UPROBE_SESSION, path, n, pid);
 	return link_of(fd, link);
+}
+
+/*
+ * A perf event of a probe needs CAP_SYS_ADMIN in some kernels (6.18), a link does not. The program
+ * must be loaded for it.
+ */
+void object_prefer_multi(struct bpf_object *obj)
+{
+	struct bpf_program *prog;
+
+	if (!sys_caps_missing(NULL, SYS_CAP(SYS_CAP_SYS_ADMIN)) ||
+	    !sys_bpf_has(SYS_BPF_UPROBE_MULTI))
+		return;
+	bpf_object__for_each_program (prog, obj) {
+		const enum program_kind kind = program_section(prog)->kind;
+
+		if (kind == PROGRAM_UPROBE || kind == PROGRAM_URETPROBE)
+			bpf_program__set_expected_attach_type(prog, BPF_TRACE_UPROBE_MULTI);
+	}
+}
+
+struct error *uprobe_by_link(const struct bpf_program *prog, const struct attach_event *event,
+			     pid_t pid, uint64_t cookie, struct bpf_link **link)
+{
+	const unsigned long offset = event->offset, semaphore = event->ref_ctr_offset;
+	const __u64 cookie64 = cookie;
+	LIBBPF_OPTS(bpf_uprobe_multi_opts, opts, .retprobe = event->at_return, .offsets = &offset,
+		    .cnt = 1, .ref_ctr_offsets = semaphore ? &semaphore : NULL,
+		    .cookies = cookie ? &cookie64 : NULL);
+
+	return attach_uprobe_multi(prog, pid, event->text, NULL, &opts, link);
 }
 
 struct error *uprobe_multi_attach(const struct bpf_program *prog, struct bpf_link **link)

@@ -18,6 +18,7 @@
  * Objects are opened while the command line is read, since they bring events
  * along, and loaded when all of it is known.
  */
+#include "lib/attach/attach.h"
 #include "perf/record/internal.h"
 
 #include <bpf/bpf.h>
@@ -327,6 +328,7 @@ struct error *objects_load(struct recording *rec)
 	vec_for_each (object, &rec->objects) {
 		struct usdt_places **usdt;
 
+		object_prefer_multi(object->file.obj);
 		TRY(object_load(object->file.obj));
 		vec_for_each (usdt, &object->usdts)
 			TRY(usdt_places_write(*usdt));
