@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# perf's own shell tests, of Debian sid's perf, with perf-bpf in its place. Sourced after tap.sh.
+
+# perf_test NAME COMMAND...: runs perf's test NAME with a `perf` that comes first in PATH: perf-bpf
+# gets these commands, the workloads of `perf test -w` are ours, and perf itself gets all others.
+perf_test() {
+	local perf script name=$1 status=0
+	shift
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	perf=$("$SRC/tests/vm/fetch-perf" sid) || skip "$perf"
+	script=${perf%/*}/usr/lib/perf-core/tests/shell/$name.sh
+	[ -e "$script" ] || skip "this perf has no test $name"
+	# Without frame pointers, so that unwinding has something to do where a test asks for it.
+	cc -g -O2 -fomit-frame-pointer -pthread -o workload "$SRC/tests/peers/perf_workload.c"
+	mkdir bin
+	cat >bin/perf <<-END
+		#!/bin/sh
+		case " $* " in
+		*" \$1 "*) exec "$PERF_BPF" "\$@" ;;
+		esac
+		case "\$1 \$2 \$3" in
+		"test -w noploop" | "test -w thloop" | "test -w inlineloop")
+			shift 2
+			exec "$PWD/workload" "\$@" ;;
+		esac
+		exec "$perf" "\$@"
+	END
+	chmod +x bin/perf
+	PATH=$PWD/bin:$PATH timeout 120 bash "$script" -v >out 2>&1 || status=$?
+	[ $status != 2 ] || skip "$name cannot run here: $(tail -n 1 out)"
+	[ $status = 0 ] || { sed 's/^/# /' out; fail "$name ended with $status"; }
+}
