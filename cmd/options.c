@@ -145,6 +145,10 @@ static struct error *check(const struct argp *argp, int argc, char **argv, unsig
 		for (const char *c = word + 1; *c; c++) {
 			const struct argp_option *o = find(argp, (struct wanted_option){.key = *c});
 
+			if (!o && *c == 'h' && !word[2]) {
+				argv[i] = (char *)"--help"; /* as perf has it */
+				break;
+			}
 			if (!o)
 				return NULL; /* argp says so */
 			if (o->arg) {

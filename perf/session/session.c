@@ -178,6 +178,18 @@ void session_damaged(struct session *s, struct error *err)
 	error_free(err);
 }
 
+/* The record at hand, named as perf 7.2 names it. */
+static void record_damaged(struct session *s, struct error *err)
+{
+	const uint32_t type = s->rec.header.type;
+	const char *name = record_type_name(type);
+
+	if (!s->n_damaged++)
+		log_warn(s->log, "%s: at offset 0x%" PRIx64 ": %s (%u): %s; skipping it", s->path,
+			 s->rec.file_offset, name ? name : "unknown record", type, err->msg);
+	error_free(err);
+}
+
 /*
  * One counter's value in a sample that reads counters: what it counted since
  * the last sample is the period, and the event is the one that it belongs to.
@@ -245,7 +257,7 @@ static struct error *deliver_sample(struct session *s, const struct chunk *chunk
 	if (!sample_layout_decode(&ev->layout, rec, size, &s->sample)) {
 		struct error *err = sample_decode(&ev->pub.attr, s->rec.body, &s->sample);
 		if (err)
-			session_damaged(s, err);
+			record_damaged(s, err);
 		return NULL;
 	}
 	s->rec.event = &ev->pub;
@@ -283,7 +295,7 @@ static struct error *call_other(struct session *s)
 	do {                                                                                       \
 		struct error *decode_err_ = fn(s->fields, (out));                                  \
 		if (decode_err_) {                                                                 \
-			session_damaged(s, decode_err_);                                           \
+			record_damaged(s, decode_err_);                                            \
 			return NULL;                                                               \
 		}                                                                                  \
 	} while (0)
@@ -615,7 +627,7 @@ struct error *session_user_record(struct session *s, struct chunk *chunk, const 
 		break;
 	}
 	if (err)
-		session_damaged(s, err);
+		record_damaged(s, err);
 	return call_other(s);
 }
 
