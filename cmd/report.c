@@ -24,7 +24,7 @@ struct report {
 	struct summary_opts sums;
 	struct perf_text_opts text;
 	struct export_opts export;
-	bool order_given, inverted, header, header_only, dump;
+	bool order_given, inverted, header, header_only, topology, dump;
 	int verbose;
 	struct log log;
 };
@@ -88,6 +88,8 @@ static const struct argp_option options[] = {
 	{"no-group", OPT_NO_GROUP, NULL, 0, "Show a table for each event of a group", 0},
 	{"header", OPT_HEADER, NULL, 0, "Print the recording's header first", 0},
 	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Print only the recording's header", 0},
+	{"show-info", 'I', NULL, 0, "Print the machine's CPUs, caches and memory with the header",
+	 0},
 	{"no-skip-empty", OPT_NO_SKIP_EMPTY, NULL, 0, "Also show events without samples", 0},
 	{"dump-raw-trace", 'D', NULL, 0,
 	 "Print every record with its bytes, and the number of records of each type", 0},
@@ -113,6 +115,7 @@ static const struct option_member members[] = {
 	OPTION_SETS('U', struct report, sums.hide_unresolved),
 	OPTION_SETS(OPT_HEADER, struct report, header),
 	OPTION_SETS(OPT_HEADER_ONLY, struct report, header_only),
+	OPTION_SETS('I', struct report, topology),
 	OPTION_SETS('D', struct report, dump),
 	OPTION_SETS(OPT_NO_SKIP_EMPTY, struct report, sums.show_empty),
 	OPTION_SETS('q', struct report, text.quiet),
@@ -277,7 +280,7 @@ static void print_head(const struct report *rp, const struct opened_recording *r
 	if (rp->text.quiet || !(is_text(rp) || rp->header_only))
 		return;
 	if (rp->header || rp->header_only)
-		print_header(session_header(r->session), r->path, out);
+		print_header(session_header(r->session), r->path, rp->topology, out);
 	else
 		strbuf_adds(out, "# To display the perf.data header info, please use "
 				 "--header/--header-only options.\n#\n");

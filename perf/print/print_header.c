@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "lib/base/plain_text.h"
 #include "perf/print/printer.h"
@@ -314,7 +315,8 @@ static void add_bpf_prog(const struct data_header *h, const struct data_bpf_prog
 	btf__free(btf);
 }
 
-static void add_feature(const struct data_header *h, unsigned feature, struct strbuf *out)
+static void add_feature(const struct data_header *h, unsigned int feature, bool topology,
+			struct strbuf *out)
 {
 	switch (feature) {
 	case DATA_HOSTNAME:
@@ -353,6 +355,8 @@ static void add_feature(const struct data_header *h, unsigned feature, struct st
 	case DATA_CACHE:
 	case DATA_MEM_TOPOLOGY:
 	case DATA_HYBRID_TOPOLOGY:
+		if (topology && print_topology(h, feature, out))
+			break;
 		strbuf_addf(out, "# %s info available, use -I to display\n",
 			    data_feature_name(feature));
 		break;
@@ -393,28 +397,30 @@ static void add_feature(const struct data_header *h, unsigned feature, struct st
 }
 
 /* What records told of the recorder; in a pipe they come after the header. */
-static void add_features(const struct data_header *h, struct strbuf *out)
+static void add_features(const struct data_header *h, bool topology, struct strbuf *out)
 {
 	for (unsigned i = 0; i < DATA_LAST_FEATURE; i++)
 		if (data_has_feature(h, i))
-			add_feature(h, i, out);
+			add_feature(h, i, topology, out);
 }
 
-void print_header(const struct data_header *h, const char *path, struct strbuf *out)
+void print_header(const struct data_header *h, const char *path, bool topology, struct strbuf *out)
 {
 	struct stat st;
 	char when[32];
 	const size_t from = out->len;
 
 	strbuf_adds(out, "# ========\n");
-	if (!stat(path, &st) && ctime_r(&st.st_mtime, when))
+	/* A pipe on standard input has a time as well, which perf prints. */
+	if ((!stat(path, &st) || (h->pipe && !fstat(STDIN_FILENO, &st))) &&
+	    ctime_r(&st.st_mtime, when))
 		strbuf_addf(out, "# captured on    : %s", when);
 	strbuf_addf(out,
 		    "# header version : 1\n# data offset    : %" PRIu64
 		    "\n# data size      : %" PRIu64 "\n# feat offset    : %" PRIu64 "\n",
 		    h->data_offset, h->data_size, h->data_offset + h->data_size);
 	if (!h->pipe) {
-		add_features(h, out);
+		add_features(h, topology, out);
 		strbuf_adds(out, "# missing features: ");
 		for (unsigned i = 1; i < DATA_LAST_FEATURE; i++)
 			if (!data_has_feature(h, i))
@@ -423,6 +429,6 @@ void print_header(const struct data_header *h, const char *path, struct strbuf *
 	}
 	strbuf_adds(out, "# ========\n#\n");
 	if (h->pipe)
-		add_features(h, out);
+		add_features(h, topology, out);
 	plain_since(out, from, true);
 }

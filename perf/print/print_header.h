@@ -8,8 +8,14 @@
 
 /*
  * path is the file's, for its time and layout; "-" is a pipe. The features of a pipe are known once
- * its first sample was read.
+ * its first sample was read. topology: print the CPUs, caches and memory of the machine, perf's -I.
  */
-void print_header(const struct data_header *h, const char *path, struct strbuf *out);
+void print_header(const struct data_header *h, const char *path, bool topology, struct strbuf *out);
+
+/*
+ * CPU_TOPOLOGY, NUMA_TOPOLOGY, CACHE or MEM_TOPOLOGY, which the header has; false: it is damaged,
+ * or of another kind, and nothing was printed.
+ */
+bool print_topology(const struct data_header *h, unsigned int feature, struct strbuf *out);
 
 #endif

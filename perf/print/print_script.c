@@ -75,7 +75,7 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 	struct script *sc = tool->ctx;
 
 	if (sc->header_due)
-		print_header(session_header(sc->session), sc->name, &sc->out);
+		print_header(session_header(sc->session), sc->name, sc->opts->topology, &sc->out);
 	sc->header_due = false;
 	if (sample_reader_has_news(&sc->reader))
 		TRY(learn(sc));
@@ -222,7 +222,7 @@ static struct error *print_all(struct script *sc)
 
 	sc->header_due = opts->header && !opts->header_only && session_header(sc->session)->pipe;
 	if (opts->header && !sc->header_due)
-		print_header(session_header(sc->session), sc->name, &sc->out);
+		print_header(session_header(sc->session), sc->name, sc->opts->topology, &sc->out);
 	if (opts->header_only)
 		return flush(sc);
 	TRY(printer_new(&printer_opts, &sc->printer));

@@ -15,7 +15,7 @@ struct script_opts {
 	const struct field_choice *fields;
 	bool json, ns, hide_chain;
 	enum dump_style dump; /* DUMP_REPORT: no lines, but the number of records of each type */
-	bool header, header_only;
+	bool header, header_only, topology; /* topology: in the header */
 	bool show_task, show_mmap, show_lost, show_bpf, show_switch;
 	unsigned max_stack; /* 0: 127 */
 	const char *head;   /* printed first; NULL: nothing */

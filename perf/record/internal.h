@@ -7,7 +7,7 @@
  *	record_bpf.c, terms.c	objects: load them; the events and maps they ask for
  *	target.c	where to open it: CPUs and threads
  *	perf_open.c		the fds, their rings, filters and programs
- *	write_features.c, write_tracing.c	what the header says
+ *	write_features.c, write_topology.c, write_tracing.c	what the header says
  *	synth_records.c		what is there already: processes, maps, programs
  *	mapped_ids.c	the build ids of those maps
  *	drain.c		the rings to the file, counting what goes by
@@ -224,6 +224,7 @@ void rings_close(struct recording *rec);
 
 /* write_features.c */
 struct error *features_begin(struct recording *rec);
+struct error *topology_begin(struct recording *rec);
 struct error *features_end(struct recording *rec);
 /* write_tracing.c */
 struct error *tracing_build(struct recording *rec, struct strbuf *out);

@@ -206,6 +206,7 @@ struct error *features_begin(struct recording *rec)
 		TRY(put(rec, DATA_CMDLINE, &sb));
 	}
 	TRY(put_cpu(rec));
+	TRY(topology_begin(rec));
 	TRY(put_pmus(rec));
 	TRY(put_groups(rec));
 	bool tracepoints = false;

@@ -277,6 +277,33 @@ test_header_is_perfs() {
 		-- "$FILES/rbpf_work" 2>record.err || fail "perf record: $(cat record.err)"
 	same head --header
 	same head --header-only
+	same head --header-only -I
+}
+
+# perf reads from our recordings what the machine is.
+test_recorded_topology() {
+	need_perf
+	"$PERF_BPF" record -q -N -o "$FILES/topology" -- true
+	"$PERF_BPF" report -i "$FILES/topology" --header-only -I | grep -E '^# (sibling|CPU|node|  ?L)' >mine
+	"$PERF" report -i "$FILES/topology" --header-only -I 2>/dev/null | grep -E '^# (sibling|CPU|node|  ?L)' >theirs
+	grep -q '^# sibling threads : ' theirs || fail "perf finds no threads"
+	grep -q '^# CPU 0: Core ID ' theirs || fail "perf finds no CPU 0"
+	diff theirs mine || fail "not as perf has it"
+}
+
+# A record that is too short for its type is named with its place, as perf 7.2 does.
+test_short_record_is_named() {
+	need_perf
+	"$PERF_BPF" record -q -N -o short -- true
+	place=$("$PERF_BPF" report -D -i short 2>/dev/null | awk '/PERF_RECORD_MMAP2/ { print $2; exit }')
+	python3 - short "$place" <<-'END'
+		import struct, sys
+		with open(sys.argv[1], "r+b") as f:
+		    f.seek(int(sys.argv[2], 16) + 6)
+		    f.write(struct.pack("=H", 16))
+	END
+	expect_status 1 "$PERF_BPF" report -i short
+	assert_contains err "at offset $place: MMAP2 (10): "
 }
 
 # A column for each event of a group; rows that only one of them has, too.

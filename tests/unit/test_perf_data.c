@@ -141,7 +141,7 @@ static void capabilities_of_pmus(void **state)
 	put_text(&others, "cpu_core");
 	assert_null(decode(&h, DATA_PMU_CAPS, &others));
 	assert_int_equal(h.n_pmu_caps, 4);
-	print_header(&h, "", &out);
+	print_header(&h, "", false, &out);
 	assert_non_null(strstr(strbuf_str(&out),
 			       "# cpu pmu capabilities: max_precise=3, branches=32\n"
 			       "# cpu_atom pmu capabilities: a=b\n"
@@ -184,7 +184,7 @@ static void groups_of_events(void **state)
 	data_header_add_event(&h);
 	assert_string_equal(data_group_of(&h, 5)->name, "mine");
 	h.events[5].name = strdup("five");
-	print_header(&h, "", &out);
+	print_header(&h, "", false, &out);
 	assert_non_null(strstr(strbuf_str(&out), "\n# group: {task-clock,two}\n"
 						 "# group: mine{context-switches,cpu-migrations,"
 						 "five}\n"));
