@@ -19,6 +19,7 @@
 #include "run/internal.h"
 #include "run/map_losses.h"
 #include "run/run_probes.h"
+#include "run/run_state.h"
 #include "run/sampling.h"
 #include "run/sites.h"
 #include "work/bpf_file.h"
@@ -30,35 +31,6 @@
 enum {
 	NAMES_NS = 1000000000, /* how long a process's name is believed while events come */
 	SLOT_MS = 10,	       /* the shortest slot of a heat map that nobody asked for */
-};
-
-struct shown_map {
-	const struct bpf_object *obj;
-	struct display display;
-	struct collector *collector;
-};
-
-struct run {
-	struct run_opts opts;
-	VEC(struct bpf_file) objects;
-	VEC(struct shown_map *) maps;
-	struct run_names *names;
-	struct live_source *live; /* of names; NULL where no map has stacks */
-	uint64_t drained;	  /* monotonic ns: events of before are shown */
-	struct cost *cost;
-	VEC(struct sampled_program) sampled;
-	struct run_probes probes;
-	struct loop *loop;
-	struct cpu_watch *cpu_watch;
-	struct tasks tasks; /* of -p and -t */
-	run_show_fn *show;
-	void *show_ctx;
-	uint64_t last_look; /* monotonic ns */
-
-	int rings_fd;		    /* -1: there are none */
-	int slot_timer, cost_timer; /* once run_loop() begins */
-	uint64_t names_time;	    /* ns since 1970: of their last refresh */
-	uint64_t step;		    /* ns: of the heat maps' slots; 0: there is none */
 };
 
 static struct error *open_object(struct run *run, const char *path)
@@ -478,8 +450,8 @@ bool run_workload_status(const struct run *run, int *status)
 
 /* ---- running ---- */
 
-static struct error *attach_sampled(struct run *run, struct bpf_file *object,
-				    const struct bpf_program *prog, const unsigned *cpu)
+struct error *run_attach_sampled(struct run *run, struct bpf_file *object,
+				 const struct bpf_program *prog, const unsigned *cpu)
 {
 	const struct sampling_opts sampling = {
 		.events = run->opts.events,
@@ -512,7 +484,7 @@ static struct error *attach_all(struct run *run)
 			    probes_have(&run->probes, prog))
 				continue;
 			if (program_section(prog)->kind == PROGRAM_PERF_EVENT) {
-				TRY(attach_sampled(run, object, prog, NULL));
+				TRY(run_attach_sampled(run, object, prog, NULL));
 				TRY(cost_add(run->cost, prog, NULL));
 				log_info(run->opts.log, "program %s is attached (%s)",
 					 bpf_program__name(prog), bpf_program__section_name(prog));
@@ -707,7 +679,7 @@ static struct error *drain(struct run *run, bool all)
 	return NULL;
 }
 
-static struct error *wait_for_ring(struct run *run, int fd)
+struct error *run_wait_for_ring(struct run *run, int fd)
 {
 	struct epoll_event event = {.events = EPOLLIN};
 
@@ -724,7 +696,7 @@ static struct error *wait_for_ring(struct run *run, int fd)
 static struct error *wait_for_rings(struct run *run)
 {
 	for (size_t i = 0; i < run->maps.n; i++)
-		TRY(wait_for_ring(run, collector_fd(run->maps.v[i]->collector)));
+		TRY(run_wait_for_ring(run, collector_fd(run->maps.v[i]->collector)));
 	return NULL;
 }
 
@@ -898,89 +870,12 @@ static void warn_of_lost_records(const struct run *run)
 			 lost);
 }
 
-static bool is_detached(const struct run *run, const struct bpf_program *prog)
-{
-	const struct sampled_program *sampled;
-
-	vec_for_each (sampled, &run->sampled)
-		if (sampled->prog == prog)
-			return sampled->n && !sampled->links->v[sampled->first];
-	return true;
-}
-
-/* What was open on a CPU that was offline: samples, rings of events, and the records of names. */
-static struct error *on_cpu_return(void *ctx, unsigned cpu)
-{
-	struct run *run = ctx;
-	struct bpf_file *object;
-	struct bpf_program *prog;
-
-	vec_for_each (object, &run->objects)
-		bpf_object__for_each_program (prog, object->obj)
-			if (!is_detached(run, prog))
-				TRY(attach_sampled(run, object, prog, &cpu));
-	for (size_t i = 0; i < run->maps.n; i++) {
-		int fd;
-
-		TRY(collector_cpu_returned(run->maps.v[i]->collector, cpu, &fd));
-		TRY(wait_for_ring(run, fd));
-	}
-	return run->live ? live_source_cpu_returned(run->live, cpu) : NULL;
-}
-
-/* Whether a CPU that goes offline takes anything with it; else programs go on by themselves. */
-static bool depends_on_cpus(const struct run *run)
-{
-	bool any = run->live || (run->sampled.n && !run->tasks.list.n);
-
-	for (size_t i = 0; i < run->maps.n; i++)
-		any |= collector_is_by_cpu(run->maps.v[i]->collector);
-	return any;
-}
-
-static struct error *watch_cpus(struct run *run)
-{
-	const struct cpu_watch_opts opts = {
-		.loop = run->loop,
-		.log = run->opts.log,
-		.fn = on_cpu_return,
-		.ctx = run,
-	};
-
-	return depends_on_cpus(run) ? cpu_watch_new(&opts, &run->cpu_watch) : NULL;
-}
-
-bool run_finds_maps_later(const struct run *run)
-{
-	for (size_t i = 0; i < run->maps.n; i++)
-		if (collector_reads_inner(run->maps.v[i]->collector))
-			return true;
-	return false;
-}
-
-bool run_opens_events_later(const struct run *run)
-{
-	return run->cpu_watch;
-}
-
-static void warn_of_offline_cpus(const struct run *run)
-{
-	size_t n = 0;
-	const struct cpu_gap *gaps = run->cpu_watch ? cpu_watch_gaps(run->cpu_watch, &n) : NULL;
-
-	for (size_t i = 0; i < n; i++)
-		log_warn(run->opts.log,
-			 "CPU %u was not traced for %.3f s: it was offline, and events from the "
-			 "moment of its return may be missing",
-			 gaps[i].cpu, gaps[i].ns / 1e9);
-}
-
 struct error *run_attach(struct run *run)
 {
 	TRY(wait_for_rings(run));
 	TRY(begin_frames(run));
 	TRY(attach_all(run));
-	return watch_cpus(run);
+	return run_watch_cpus(run);
 }
 
 bool run_is_silent(const struct run *run)
@@ -1033,7 +928,7 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 	TRY(probes_tell(&run->probes));
 	TRY(drain(run, true));
 	warn_of_lost_records(run);
-	warn_of_offline_cpus(run);
+	run_warn_of_offline_cpus(run);
 	TRY(warn_of_failures(run));
 	return look(run, true);
 }

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of a run share: its objects, what shows them, and what it waits for. */
+#ifndef PB_RUN_RUN_STATE_H
+#define PB_RUN_RUN_STATE_H
+
+#include "lib/base/vec.h"
+#include "run/internal.h"
+#include "run/run_probes.h"
+#include "run/run_session.h"
+#include "run/sampling.h"
+#include "work/bpf_file.h"
+#include "work/tasks.h"
+
+struct shown_map {
+	const struct bpf_object *obj;
+	struct display display;
+	struct collector *collector;
+};
+
+struct run {
+	struct run_opts opts;
+	VEC(struct bpf_file) objects;
+	VEC(struct shown_map *) maps;
+	struct run_names *names;
+	struct live_source *live; /* of names; NULL where no map has stacks */
+	uint64_t drained;	  /* monotonic ns: events of before are shown */
+	struct cost *cost;
+	VEC(struct sampled_program) sampled;
+	struct run_probes probes;
+	struct loop *loop;
+	struct cpu_watch *cpu_watch;
+	struct tasks tasks; /* of -p and -t */
+	run_show_fn *show;
+	void *show_ctx;
+	uint64_t last_look; /* monotonic ns */
+
+	int rings_fd;		    /* -1: there are none */
+	int slot_timer, cost_timer; /* once run_loop() begins */
+	uint64_t names_time;	    /* ns since 1970: of their last refresh */
+	uint64_t step;		    /* ns: of the heat maps' slots; 0: there is none */
+};
+
+/* ---- run_session.c ---- */
+
+/* Attaches a program to the events of the options; cpu: only there, without a word; else NULL. */
+struct error *run_attach_sampled(struct run *run, struct bpf_file *object,
+				 const struct bpf_program *prog, const unsigned *cpu);
+/* Has run->rings_fd wait for it, too; -1: does nothing. */
+struct error *run_wait_for_ring(struct run *run, int fd);
+
+/* ---- run_cpus.c ---- */
+
+/* From now on, if something depends on CPUs that may go offline. */
+struct error *run_watch_cpus(struct run *run);
+void run_warn_of_offline_cpus(const struct run *run);
+
+#endif
