@@ -4,21 +4,11 @@
 #include <math.h>
 
 #include "lib/base/json.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define LOOK_FOR_KEYS true
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LOOK_FOR_KEYS true
-#endif
-#endif
-#ifndef LOOK_FOR_KEYS
-#define LOOK_FOR_KEYS false
-#endif
+#include "lib/base/sanitized.h"
 
 struct json_writer json_writer_make(struct strbuf *out)
 {
-	return (struct json_writer){.out = out, .unique = LOOK_FOR_KEYS};
+	return (struct json_writer){.out = out, .unique = SANITIZED};
 }
 
 static void fault(struct json_writer *w, const char *what)

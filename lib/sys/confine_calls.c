@@ -32,6 +32,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "lib/base/sanitized.h"
 #include "lib/sys/bpf_syscall.h"
 #include "lib/sys/confine_internal.h"
 
@@ -39,14 +40,6 @@
 #define OUR_ARCH AUDIT_ARCH_X86_64
 #elif defined(__aarch64__)
 #define OUR_ARCH AUDIT_ARCH_AARCH64
-#endif
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
 #endif
 
 enum {
@@ -148,7 +141,7 @@ static const struct call_rule rules[] = {
 	CALL(ALWAYS, mremap),
 	CALL(ALWAYS, madvise),
 	CALL(ALWAYS, close),
-#ifdef SANITIZED
+#if SANITIZED
 	CALL(ALWAYS, mmap),
 	CALL(ALWAYS, mprotect),
 #else
@@ -333,7 +326,7 @@ static const struct call_rule rules[] = {
 	{CONFINE_AGAIN, NR_LANDLOCK_RESTRICT_SELF, ANY, 0, 0, NULL},
 	{CONFINE_AGAIN, SYS_prctl, ONE_OF, 0, 0, again_prctls},
 
-#ifdef SANITIZED
+#if SANITIZED
 	/* The leak checker stops the process by a child that traces it; builds for tests only. */
 	CALL(ALWAYS, clone),
 	CALL(ALWAYS, ptrace),

@@ -29,18 +29,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/base/sanitized.h"
 #include "lib/sys/confine.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
 
 /* In the child; its exit status is 1, and the parent's test fails. */
 #define CHECK(condition)                                                                           \
