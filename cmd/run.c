@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -19,6 +18,7 @@
 #include "lib/base/vec.h"
 #include "lib/sys/bpf_syscall.h"
 #include "work/builtin.h"
+#include "work/workload.h"
 #include "run/run_session.h"
 
 enum {
@@ -219,7 +219,7 @@ static int exit_status(const struct run *run)
 
 	if (!run_workload_status(run, &status))
 		status = 0;
-	status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	status = workload_exit_status(status);
 	return !status && run_n_detached(run) ? DETACHED : status;
 }
 

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -22,6 +21,7 @@
 #include "perf/record/record.h"
 #include "trace/trace_report.h"
 #include "trace/trace_run.h"
+#include "work/workload.h"
 
 enum {
 	OPT_EXPR = 256,
@@ -407,7 +407,7 @@ static int exit_status(const struct trace_run *run)
 
 	if (!trace_run_workload_status(run, &status))
 		return 0;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return workload_exit_status(status);
 }
 
 /* What perf trace looks like, as its users have set it. */

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 
 #include "cmd/cmd.h"
 #include "cmd/job.h"
@@ -14,6 +13,7 @@
 #include "watch/program_watch.h"
 #include "watch/tag_list.h"
 #include "work/loop.h"
+#include "work/workload.h"
 
 enum {
 	OPT_EXEC = 256,
@@ -191,7 +191,7 @@ static int exit_status(const struct watcher *w)
 		return STATUS_NOT_ALLOWED;
 	if (!loop_workload_status(w->loop, &status))
 		return 0;
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return workload_exit_status(status);
 }
 
 int cmd_watch(int argc, char **argv)

@@ -158,3 +158,8 @@ void workload_end(struct workload *workload, int *status)
 		;
 	workload->reaped = true;
 }
+
+int workload_exit_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}

@@ -37,5 +37,7 @@ struct error *workload_prepare(struct workload *workload, char *const *argv, con
 struct error *workload_start(struct workload *workload, const char *name, const char *doing);
 /* Ends it by SIGTERM if it was not reaped, and waits for it. *status: see waitpid(2). */
 void workload_end(struct workload *workload, int *status);
+/* What a command ends with for a status of waitpid(2), as a shell has it: 128 + N for signal N. */
+int workload_exit_status(int status);
 
 #endif
