@@ -141,10 +141,3 @@ void add_pids(const struct listed *object, struct strbuf *out)
 	}
 	jw_end(object->json);
 }
-
-const char *type_or_number(const char *name, uint32_t type, char unknown[TYPE_TEXT_SIZE])
-{
-	if (!name)
-		snprintf(unknown, TYPE_TEXT_SIZE, "type %u", type);
-	return name ? name : unknown;
-}

@@ -12,6 +12,7 @@
 #include "inspect/find_object.h"
 #include "inspect/owners.h"
 #include "lib/base/json_writer.h"
+#include "lib/base/names.h"
 #include "lib/base/vec.h"
 
 /* A command's options begin with it, when it has more of them. */
@@ -75,10 +76,5 @@ struct error *list_objects(enum kobj_kind kind, const struct action_args *args, 
 /* Adds the processes that hold the object, if there are any: "\tpids dd(17), cat(18)\n" or
  * "pids":[…] */
 void add_pids(const struct listed *object, struct strbuf *out);
-
-/* The name, when there is one, or "type 99" in unknown. */
-#define TYPE_TEXT_SIZE 16
-
-const char *type_or_number(const char *name, uint32_t type, char unknown[TYPE_TEXT_SIZE]);
 
 #endif

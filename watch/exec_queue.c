@@ -173,7 +173,7 @@ static struct error *add_variable(struct queued_command *c, char *text)
 static struct error *set_variables(struct queued_command *c, const struct program_event *event)
 {
 	const struct program_details *d = event->details;
-	char tag[2 * BPF_TAG_SIZE + 1], unknown[16];
+	char tag[2 * BPF_TAG_SIZE + 1], unknown[TYPE_TEXT_SIZE];
 
 	program_tag_text(event->tag, tag);
 	TRY(add_variable(c, text_format("PERF_BPF_EVENT=%s", event->loaded ? "load" : "unload")));

@@ -15,14 +15,9 @@ void program_tag_text(const uint8_t tag[BPF_TAG_SIZE], char text[2 * BPF_TAG_SIZ
 		snprintf(text + 2 * i, 3, "%02x", tag[i]);
 }
 
-const char *program_type_text(uint32_t type, char unknown[16])
+const char *program_type_text(uint32_t type, char unknown[TYPE_TEXT_SIZE])
 {
-	const char *text = libbpf_bpf_prog_type_str(type);
-
-	if (text)
-		return text;
-	snprintf(unknown, 16, "type %" PRIu32, type);
-	return unknown;
+	return type_or_number(libbpf_bpf_prog_type_str(type), type, unknown);
 }
 
 void program_lines_head(struct strbuf *out)
@@ -84,7 +79,7 @@ static void add_details(struct strbuf *out, const struct program_event *event)
 
 void program_lines_text(const struct program_event *event, bool not_allowed, struct strbuf *out)
 {
-	char unknown[16];
+	char unknown[TYPE_TEXT_SIZE];
 
 	add_time(out, event->time_ns);
 	strbuf_addf(out, "  %-6s  %6" PRIu32 "  %-14s  ", event->loaded ? "load" : "unload",
@@ -102,7 +97,7 @@ void program_lines_text(const struct program_event *event, bool not_allowed, str
 
 static void add_json_details(struct json_writer *w, const struct program_details *d)
 {
-	char unknown[16];
+	char unknown[TYPE_TEXT_SIZE];
 
 	jw_text(w, "prog_type", program_type_text(d->type, unknown));
 	jw_u64(w, "uid", d->uid);

@@ -260,3 +260,10 @@ struct error *error_suggest_and(struct error *err, const struct nearest *near, c
 	return sentence.len && !strbuf_failed(&sentence) ? suggest(err, near, sentence.str)
 							 : error_suggest(err, near);
 }
+
+const char *type_or_number(const char *name, uint32_t type, char unknown[TYPE_TEXT_SIZE])
+{
+	if (!name)
+		snprintf(unknown, TYPE_TEXT_SIZE, "type %u", type);
+	return name ? name : unknown;
+}

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lib/base/error.h"
 #include "lib/base/strbuf.h"
@@ -93,5 +94,10 @@ struct error *error_suggest(struct error *err, const struct nearest *near);
  */
 struct error *error_suggest_and(struct error *err, const struct nearest *near, const char *fmt, ...)
 	_printf_(3, 4);
+
+/* The name of a type of the kernel's where we have one, else "type 99" in unknown. */
+#define TYPE_TEXT_SIZE 16
+
+const char *type_or_number(const char *name, uint32_t type, char unknown[TYPE_TEXT_SIZE]);
 
 #endif
