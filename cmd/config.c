@@ -14,6 +14,7 @@
 #include <ini.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -395,6 +396,11 @@ struct error *config_load(const struct log *log, struct config **out)
 
 	if (!cfg)
 		return error_nomem();
+	if (getauxval(AT_SECURE))
+		log_info(log,
+			 "perf-bpf has file capabilities: PERF_CONFIG, the configuration files "
+			 "below HOME, PATH (for clang), PERF_BPF_CACHE_DIR, PERF_BUILDID_DIR, "
+			 "DEBUGINFOD_URLS and LIBBPF_BPF_TOKEN_PATH are ignored");
 	if (only && *only) {
 		TRY(read_file(cfg, only, false, log));
 	} else {

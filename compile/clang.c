@@ -222,7 +222,8 @@ static bool is_clang_name(const char *name)
 
 static bool add_candidates(struct names *found)
 {
-	const char *env = getenv("PATH");
+	/* With file capabilities only clang of the system compiles what is loaded. */
+	const char *env = secure_getenv("PATH");
 	_cleanup_free_ char *paths = strdup(env ? env : DEFAULT_PATH);
 	bool ok = paths != NULL;
 

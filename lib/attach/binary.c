@@ -101,7 +101,7 @@ struct error *binary_find(const char *name, char **path)
 		return *path ? NULL : error_nomem();
 	}
 	if (library) {
-		if (find_in(getenv("LD_LIBRARY_PATH"), name, path) ||
+		if (find_in(secure_getenv("LD_LIBRARY_PATH"), name, path) ||
 		    find_in(LIBRARY_DIRS, name, path) || find_in_ld_conf(name, path))
 			return NULL;
 		return error_hint(error_new(ENOENT, "no library %s in %s", name, LIBRARY_DIRS),

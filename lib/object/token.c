@@ -21,7 +21,7 @@
 struct error *token_path_set(struct bpf_object *obj, const char *path)
 {
 	if (!path)
-		path = getenv("LIBBPF_BPF_TOKEN_PATH");
+		path = secure_getenv("LIBBPF_BPF_TOKEN_PATH");
 	if (path && !(obj->token_path = strdup(path)))
 		return error_nomem();
 	return NULL;

@@ -151,7 +151,7 @@ static int by_debuglink(struct dwarf_image *image, const struct want *want, cons
 /* debuginfod's client, when the machine has it: it brings a whole HTTP library along. */
 static int by_debuginfod(struct dwarf_image *image, const struct want *want, char **found)
 {
-	const char *urls = getenv("DEBUGINFOD_URLS");
+	const char *urls = secure_getenv("DEBUGINFOD_URLS");
 
 	if (image->no_debuginfod || !urls || !*urls || !want->id_size)
 		return -1;

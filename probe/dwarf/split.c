@@ -35,7 +35,7 @@ static struct error *try_package(struct dwarf_image *image, const char *of)
 struct error *split_prepare(struct dwarf_image *image)
 {
 	_cleanup_free_ char *real = realpath(image->path, NULL);
-	const char *temp = getenv("TMPDIR");
+	const char *temp = secure_getenv("TMPDIR");
 
 	TRY(try_package(image, image->path));
 	if (real && strcmp(real, image->path))

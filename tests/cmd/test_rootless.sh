@@ -168,6 +168,51 @@ test_addresses_of_the_kernel() {
 	assert_contains joined "run as root or with CAP_SYSLOG"
 }
 
+# with_file_capabilities VARIABLE=VALUE... ARGUMENT...: nobody runs a copy with capabilities of its own
+with_file_capabilities() {
+	command -v setcap >/dev/null || skip "setcap is not installed"
+	setcap cap_bpf,cap_perfmon=ep perf-bpf 2>/dev/null || skip "no file capabilities in $PWD"
+	as_nobody +bpf,+perfmon true # they must be in the bounding set
+	setpriv --reuid $NOBODY --regid $NOBODY --clear-groups --inh-caps=-all env HOME="$PWD/home" \
+		PATH="$PWD/home:$PATH" "$@"
+}
+
+test_file_capabilities_load_programs() {
+	prepare
+	need_two
+	with_file_capabilities ./perf-bpf run runqlat -- true >out 2>err || {
+		! grep -q "run as root" err || skip "file capabilities have no effect in $PWD"
+		cat err
+		fail "it did not load"
+	}
+	# the workload has none of them
+	with_file_capabilities ./perf-bpf run -q runqlat -- grep Cap /proc/self/status >out
+	grep -q CapEff out || fail "$(cat out)"
+	! grep -E 'Cap(Prm|Eff|Amb):.*[1-9a-f]' out || fail "the workload has capabilities"
+}
+
+# Who runs it decides neither which compiler it runs nor where it looks for files: a program that
+# is named clang leaves a mark.
+test_file_capabilities_ignore_the_environment() {
+	prepare
+	need_two
+	local evil=$PWD/home/clang mark=$PWD/home/mark
+	printf '#!/bin/sh\necho >>%s\nexit 1\n' "$mark" >"$evil"
+	chmod 755 "$evil"
+	printf '[llvm]\nclang-path = %s\n' "$evil" >home/.perfconfig
+	cp home/.perfconfig home/other
+	chown -R $NOBODY home
+	echo 'int x;' >home/none.bpf.c
+	as_nobody $ONLY_TWO ./perf-bpf run home/none.bpf.c >out 2>err || :
+	[ -e "$mark" ] || fail "the compiler of .perfconfig is not used without file capabilities"
+	rm "$mark"
+	with_file_capabilities PERF_CONFIG="$PWD/home/other" LIBBPF_BPF_TOKEN_PATH="$PWD/home" \
+		./perf-bpf run -v home/none.bpf.c >out 2>err || :
+	grep -q "file capabilities" err || skip "file capabilities have no effect in $PWD"
+	[ ! -e "$mark" ] || fail "the compiler of the environment was run"
+	! grep -q "BPF token" err || fail "a token of the environment was used"
+}
+
 # Root of a user namespace has all capabilities, which do not count for the kernel's BPF.
 test_root_of_a_user_namespace() {
 	prepare
