@@ -139,6 +139,7 @@ struct error *summary_new(const struct summary_opts *opts, struct summary **out)
 	memcpy(&s->opts, opts, min_of(opts->sz, sizeof(s->opts)));
 	s->reader.recording = s->opts.recording;
 	s->reader.max_stack = s->opts.max_stack;
+	s->reader.keeps_outermost = s->opts.chain.caller;
 	TRY(setup_spec(s));
 	setup_elide(s);
 	*out = steal_ptr(s);

@@ -79,7 +79,7 @@ const struct sample *sample_reader_unwound(struct sample_reader *reader,
 		return sample;
 	if (!reader->unwinder) {
 		struct error *err = unwinder_new(reader->recording->resolver, reader->max_stack,
-						 &reader->unwinder);
+						 reader->keeps_outermost, &reader->unwinder);
 
 		error_free(err);
 		if (err)

@@ -20,6 +20,7 @@
 struct sample_reader {
 	const struct opened_recording *recording; /* borrowed; set by the caller */
 	unsigned max_stack;	 /* the most frames of a stack that is unwound; 0: 127 */
+	bool keeps_outermost;	 /* of its frames in the kernel; see unwinder_new() */
 	struct tracing *tracing; /* NULL: the recording has no formats, or they come later */
 	size_t n_events;	 /* that the filter knows */
 	/* The sample that is being read. */

@@ -37,12 +37,14 @@ struct unwinder {
 	struct unwind_images *images; /* NULL: no stack was seen yet */
 	bool is_arm64;
 	unsigned max;
+	bool keeps_outermost;
 	struct sample sample;
 	VEC(uint64_t) chain;
 	struct unwind_counts counts;
 };
 
-struct error *unwinder_new(struct resolver *r, unsigned max, struct unwinder **out)
+struct error *unwinder_new(struct resolver *r, unsigned max, bool keeps_outermost,
+			   struct unwinder **out)
 {
 	struct unwinder *u = calloc(1, sizeof(*u));
 
@@ -50,6 +52,7 @@ struct error *unwinder_new(struct resolver *r, unsigned max, struct unwinder **o
 		return error_nomem();
 	u->resolver = r;
 	u->max = max ? min_of(max, (unsigned)MAX_FRAMES) : DEFAULT_FRAMES;
+	u->keeps_outermost = keeps_outermost;
 	*out = u;
 	return NULL;
 }
@@ -196,14 +199,25 @@ static enum unwind_end walk(struct unwinder *u, const struct thread *thread,
 	}
 }
 
+/* The number of the kernel's frames that are more than the limit. */
+static uint64_t too_many_frames(const struct unwinder *u, const struct u64_array *chain)
+{
+	uint64_t n = 0;
+
+	for (uint64_t i = 0; i < chain->n; i++)
+		n += u64_array_at(chain, i) < PERF_CONTEXT_MAX;
+	return n > u->max ? n - u->max : 0;
+}
+
 /*
  * The frames that the kernel walked, which have a limit of their own; false: among them are those
  * of user space already.
  */
 static bool add_kernel_chain(struct unwinder *u, const struct u64_array *chain)
 {
+	const uint64_t first = u->keeps_outermost ? too_many_frames(u, chain) : 0;
 	bool is_user = false;
-	unsigned n = 0;
+	uint64_t n = 0;
 
 	u->chain.n = 0;
 	for (uint64_t i = 0; i < chain->n; i++) {
@@ -213,7 +227,9 @@ static bool add_kernel_chain(struct unwinder *u, const struct u64_array *chain)
 			return false;
 		if (ip >= PERF_CONTEXT_MAX)
 			is_user = ip == PERF_CONTEXT_USER;
-		if (is_user || (ip < PERF_CONTEXT_MAX && n++ >= u->max))
+		if (is_user)
+			continue;
+		if (ip < PERF_CONTEXT_MAX && (n++ < first || n > first + u->max))
 			continue;
 		if (!chain_add(u, ip))
 			return false;

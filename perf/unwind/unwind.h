@@ -3,7 +3,7 @@
  * Call chains from copies of the stack (perf record --call-graph dwarf): the frames of user space
  * are found by the call frame information of the files that were mapped.
  *
- *	TRY(unwinder_new(resolver, 127, &u));
+ *	TRY(unwinder_new(resolver, 127, false, &u));
  *	... for each sample:
  *	sample = unwinder_sample(u, sample, event, thread);
  *	... at the end:
@@ -37,8 +37,13 @@ struct unwind_counts {
 	uint64_t ends[UNWIND_ENDS];
 };
 
-/* max: the most frames of user space; 0: 127, as in perf. The resolver outlives the unwinder. */
-struct error *unwinder_new(struct resolver *r, unsigned max, struct unwinder **out);
+/*
+ * max: the most frames of user space, and the most of the kernel; 0: 127, as in perf.
+ * keeps_outermost: of more frames of the kernel the outermost are kept, as perf does where it
+ * prints callers first. The resolver outlives the unwinder.
+ */
+struct error *unwinder_new(struct resolver *r, unsigned max, bool keeps_outermost,
+			   struct unwinder **out);
 void unwinder_free(struct unwinder *u);
 DEFINE_FREEP(struct unwinder, unwinder_free)
 

@@ -216,4 +216,24 @@ test_same_as_perf() {
 	done
 }
 
+# The limit counts for the kernel's frames, too: with callers first, the outermost are kept.
+test_limit_of_kernel_frames() {
+	need_perf
+	"$PERF" record -q -o limit.data -e sched:sched_process_exit --call-graph dwarf -- \
+		"$UNWOUND" exit 2>record.err || fail "perf record: $(cat record.err)"
+	for options in "--children -s sym" "--no-children -s sym" "--no-children -G -s sym"; do
+		for max in 1 2 3; do
+			"$PERF" report --stdio --no-inline $options --max-stack $max -i limit.data \
+				2>/dev/null | sed '/^# (Tip/d; /^ *$/d; /^#$/d' >theirs
+			"$PERF_BPF" report $options --max-stack $max -i limit.data 2>/dev/null |
+				sed '/^ *$/d; /^#$/d' >mine
+			diff theirs mine >diff.out || {
+				head diff.out
+				fail "$options --max-stack $max: other than perf's"
+			}
+		done
+	done
+	[ "$(uname -m)" != x86_64 ] || assert_contains mine entry_SYSCALL
+}
+
 run_tests
