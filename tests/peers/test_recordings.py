@@ -21,6 +21,7 @@ import collections
 import concurrent.futures
 import fnmatch
 import hashlib
+import itertools
 import os
 import re
 import shlex
@@ -154,19 +155,44 @@ def run(program, command, options, path):
     return done.returncode, done.stdout, done.stderr
 
 
-def as_newer_perf(outputs, newer, case, ours):
-    """perf 6.1 counts in a row what a filter hides, if the row's first sample is shown, and hides
-    the row otherwise. Newer perf does not, and reads older recordings, too."""
-    _, _, model, path, command, options = case
-    if not newer or model == newer or not re.search(r"(^| )(-d|--dsos|-S|--comms) ", options):
+def better_in_newer_perf(name, options):
+    """What perf 6.1 does wrong and newer perf, which reads older recordings too, does right; or None"""
+    if name == "dwarf":
+        return "perf 6.1 ends call chains early, or goes on in data"
+    if re.search(r"(^| )(-d|--dsos|-S|--comms) ", options):
+        # In a row it counts what a filter hides, if the row's first sample is shown, and hides the
+        # row otherwise.
+        return "perf 6.1 counts samples that the filter hides in rows that it shows"
+    return None
+
+
+def inlined_functions(outputs, model, path):
+    """The functions of frames that perf shows before another one of the same address. It also calls
+    the last one of an address inlined if DWARF and the symbol table name it differently."""
+    frames = [line.split() for line in outputs.get(model, "script", "-F ip,sym", path)[1].split("\n")]
+    return {inner[1] for inner, outer in itertools.pairwise(frames)
+            if inner[2:] == ["(inlined)"] and outer and inner[0] == outer[0]}
+
+
+def as_newer_perf(outputs, newer, case, perf, ours):
+    _, name, model, path, command, options = case
+    fault = better_in_newer_perf(name, options)
+    if not newer or model == newer or not fault:
         return "unjudged", ""
     theirs = outputs.get(newer, command, options + " --no-inline", path)
     want, got = (same_output.printed_lines("sid", command, options, text)
                  for text in (theirs[1], ours))
-    if theirs[0] or not same_output.judge_outputs(want, got)[0]:
-        return "unjudged", ""
-    return "ours right", ("perf 6.1 counts samples that the filter hides in rows that it shows;"
-                          " newer perf prints what perf-bpf prints")
+    who, why = same_output.judge_outputs(want, got)
+    if theirs[0] or not who:
+        return "unjudged", same_output.first_difference(want, got)
+    if any(name in perf for name in inlined_functions(outputs, model, path)):
+        return "perf right", "it shows inlined functions in call chains"
+    if "(inlined)" in perf:
+        fault += ", and calls functions inlined that have another name in DWARF"
+    if who == "perf":
+        return "perf right", why
+    why = f" ({why})" if why else ""
+    return "ours right", f"{fault}; newer perf prints what perf-bpf prints{why}"
 
 
 def compare(outputs, newer, case):
@@ -190,7 +216,7 @@ def compare(outputs, newer, case):
                  for out in (theirs, ours))
     who, why = same_output.judge_outputs(want, got)
     if not who:
-        outcome, why = as_newer_perf(outputs, newer, case, ours[1])
+        outcome, why = as_newer_perf(outputs, newer, case, theirs[1], ours[1])
         return case, outcome, why or same_output.first_difference(want, got)
     return case, {"ours": "ours right", "perf": "perf right"}.get(who, who), why
 
