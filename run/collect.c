@@ -22,8 +22,7 @@
 #include "show/columns.h"
 
 enum {
-	CPU_BYTES = 8,	/* what a CPU's number takes before the key */
-	MAX_LEVELS = 8, /* names in a note */
+	CPU_BYTES = 8, /* what a CPU's number takes before the key */
 };
 
 const struct bpf_map *collector_map(const struct collector *c)
@@ -57,7 +56,7 @@ void collector_free(struct collector *c)
 }
 
 /* Global variables, whose types are known. */
-static bool is_section(const struct collector *c)
+bool collector_is_section(const struct collector *c)
 {
 	return bpf_map__is_internal(c->map) && c->btf && bpf_map__btf_value_type_id(c->map);
 }
@@ -246,7 +245,7 @@ struct error *collector_new(const struct bpf_object *obj, const struct bpf_map *
 	const struct bpf_map *inner = map_inner_shown(obj, map);
 	TRY(inner ? inner_maps_open(inner, c) : open_entries(c));
 	if (c->stacks && bpf_map__type(c->stacks) == BPF_MAP_TYPE_STACK_TRACE && !display->stacks &&
-	    !is_section(c)) {
+	    !collector_is_section(c)) {
 		find_stack_ids(obj, &c->key);
 		find_stack_ids(obj, &c->value);
 	}
@@ -254,7 +253,7 @@ struct error *collector_new(const struct bpf_object *obj, const struct bpf_map *
 	    fields_have_stacks(&c->key))
 		display->kind = DISPLAY_STACKS;
 	c->n_slots = c->value.n;
-	if (!display->declared && display->kind == DISPLAY_TABLE && !is_section(c) &&
+	if (!display->declared && display->kind == DISPLAY_TABLE && !collector_is_section(c) &&
 	    find_slots(c)) {
 		display->kind = DISPLAY_LOG2;
 		display->floor = true;
@@ -340,6 +339,7 @@ struct error *collector_look(struct collector *c, bool per_cpu)
 		c->looked = true;
 	}
 	c->now.n = 0;
+	fields_begin_sums(&c->value);
 	map_reader_rewind(c->reader);
 	for (;;) {
 		TRY(map_reader_next(c->reader, &key, &value));
@@ -377,8 +377,8 @@ static bool began_anew(const struct collector *c, const uint8_t *now, const uint
 	for (size_t i = 0; i < c->value.n; i++) {
 		const struct record_field *f = &c->value.v[i];
 
-		if (f->kind == FIELD_UINT && field_is_additive(f) &&
-		    field_number(f, now) < field_number(f, before))
+		if ((f->kind == FIELD_UINT || (f->kind == FIELD_WIDE && !f->is_signed)) &&
+		    field_is_additive(f) && field_order(f, now, before, false) < 0)
 			return true;
 	}
 	return false;
@@ -417,7 +417,7 @@ static struct error *subtract_last(struct collector *c)
 
 /* ---- cells ---- */
 
-static struct error *make_text(struct making *m, const char **text)
+struct error *make_text(struct making *m, const char **text)
 {
 	if (strbuf_failed(&m->text))
 		return error_nomem();
@@ -754,12 +754,12 @@ static struct error *make_hist(struct making *m, size_t n_slots, struct result_h
 	return NULL;
 }
 
-static void hist_count(struct result_hist *hist, size_t slot, uint64_t count)
+static void hist_count(struct making *m, struct result_hist *hist, size_t slot, uint64_t count)
 {
 	if (slot >= hist->n_buckets)
 		return;
-	hist->buckets[slot].count += count;
-	hist->total += count;
+	making_add(m, &hist->buckets[slot].count, count);
+	making_add(m, &hist->total, count);
 }
 
 /* A histogram whose slots are the entries of an array; one for each CPU where they are apart. */
@@ -785,7 +785,7 @@ static struct error *make_array_hists(struct making *m, struct result *r)
 		uint32_t slot;
 
 		memcpy(&slot, row_key(c, row), sizeof(slot));
-		hist_count(&r->hists[c->per_cpu ? row_cpu(row) : 0], slot,
+		hist_count(m, &r->hists[c->per_cpu ? row_cpu(row) : 0], slot,
 			   field_number(&c->value.v[0], row_value(c, row)));
 	}
 	return NULL;
@@ -814,12 +814,12 @@ static struct error *make_label(struct making *m, const struct result *r,
 	return *label ? NULL : error_nomem();
 }
 
-uint64_t row_sum(const struct collector *c, const uint8_t *row)
+uint64_t row_sum(const struct collector *c, const uint8_t *row, bool *too_large)
 {
 	uint64_t sum = 0;
 
 	for (size_t i = c->slots_at; i < c->slots_at + c->n_slots; i++)
-		sum += field_number(&c->value.v[i], row_value(c, row));
+		*too_large |= !sum_add(&sum, field_number(&c->value.v[i], row_value(c, row)));
 	return sum;
 }
 
@@ -827,7 +827,8 @@ uint64_t row_sum(const struct collector *c, const uint8_t *row)
 static int compare_sums(const void *a, const void *b, void *ctx)
 {
 	const uint8_t *x = *(const uint8_t *const *)a, *y = *(const uint8_t *const *)b;
-	uint64_t p = row_sum(ctx, x), q = row_sum(ctx, y);
+	bool too_large = false;
+	const uint64_t p = row_sum(ctx, x, &too_large), q = row_sum(ctx, y, &too_large);
 
 	if (p != q)
 		return p < q ? 1 : -1;
@@ -872,7 +873,7 @@ static struct error *make_key_hists(struct making *m, const struct collect_opts 
 			const struct record_field *f = &c->value.v[k];
 
 			if (k >= c->slots_at && k < c->slots_at + c->n_slots)
-				hist_count(hist, k - c->slots_at,
+				hist_count(m, hist, k - c->slots_at,
 					   field_number(f, row_value(c, rows[i])));
 			else
 				TRY(make_cell(m, f, row_value(c, rows[i]), cells++));
@@ -911,38 +912,12 @@ static struct error *make_result(struct making *m, const struct collect_opts *op
 	if (kind == RESULT_HEAT)
 		return make_heat(m, opts, r);
 	if (kind == RESULT_TABLE)
-		return is_section(c) ? make_variables(m, r) : make_table(m, opts, r);
+		return collector_is_section(c) ? make_variables(m, r) : make_table(m, opts, r);
 	if (kind == RESULT_HIST)
 		return indexed && !d->floor ? make_array_hists(m, r) : make_key_hists(m, opts, r);
 	for (size_t i = 0; i < c->now.n; i++)
-		r->count += row_sum(c, row_at(c, &c->now, i));
+		making_add(m, &r->count, row_sum(c, row_at(c, &c->now, i), &m->too_large));
 	return NULL;
-}
-
-/* With --clear: which numbers are not changes. */
-static struct error *note_levels(struct making *m, struct result *r)
-{
-	const struct collector *c = m->c;
-	const bool is_table = r->kind == RESULT_TABLE && !is_section(c);
-	size_t n = 0;
-
-	strbuf_reset(&m->text);
-	for (size_t i = 0; i < c->value.n; i++) {
-		const struct record_field *f = &c->value.v[i];
-
-		if (!field_is_counter(f) || field_is_additive(f) || ++n > MAX_LEVELS)
-			continue;
-		strbuf_adds(&m->text, n > 1 ? ", " : "");
-		strbuf_adds(&m->text, is_table	 ? r->table.columns[c->per_cpu + c->key.n + i].name
-				      : *f->name ? f->name
-						 : "the value");
-	}
-	if (!n)
-		return NULL;
-	if (n > MAX_LEVELS)
-		strbuf_addf(&m->text, " and %zu more", n - MAX_LEVELS);
-	strbuf_adds(&m->text, ": current, not the change");
-	return make_text(m, &r->note);
 }
 
 struct error *collector_collect(struct collector *c, const struct collect_opts *opts,
@@ -962,8 +937,8 @@ struct error *collector_collect(struct collector *c, const struct collect_opts *
 			TRY(subtract_last(c));
 	}
 	struct error *err = make_result(&m, opts, results);
-	if (!err && opts->delta && c->reader)
-		err = note_levels(&m, &results->v[results->n - 1]);
+	if (!err)
+		err = note_values(&m, opts, &results->v[results->n - 1]);
 	strbuf_deinit(&m.text);
 	return err;
 }

@@ -29,6 +29,7 @@ struct heat {
 	uint64_t *totals; /* of the sample at work */
 	uint64_t *before; /* the ranges' counts at the last sample */
 	uint64_t *counts; /* MAX_SLOTS of n_ranges */
+	bool too_large;	  /* some of them are larger than they can be */
 };
 
 struct error *heat_new(size_t n_ranges, struct heat **out)
@@ -85,6 +86,12 @@ uint64_t collector_step(const struct collector *c)
 	return c->heat ? c->heat->step : 0;
 }
 
+static uint64_t two_slots(struct heat *heat, uint64_t a, uint64_t b)
+{
+	heat->too_large |= !sum_add(&a, b);
+	return a;
+}
+
 /* Two slots become one, until there is room for this one. */
 static void make_room(struct heat *heat, size_t slot)
 {
@@ -93,8 +100,9 @@ static void make_room(struct heat *heat, size_t slot)
 	while (slot >= MAX_SLOTS) {
 		for (size_t i = 0; i < MAX_SLOTS / 2; i++)
 			for (size_t r = 0; r < n; r++)
-				heat->counts[i * n + r] = heat->counts[2 * i * n + r] +
-							  heat->counts[(2 * i + 1) * n + r];
+				heat->counts[i * n + r] =
+					two_slots(heat, heat->counts[2 * i * n + r],
+						  heat->counts[(2 * i + 1) * n + r]);
 		memset(heat->counts + MAX_SLOTS / 2 * n, 0,
 		       MAX_SLOTS / 2 * n * sizeof(*heat->counts));
 		heat->n_slots = (heat->n_slots + 1) / 2;
@@ -114,7 +122,11 @@ void heat_add(struct heat *heat, uint64_t now, const uint64_t *totals)
 	size_t slot = min_of((middle - heat->first) / heat->step, n - 1);
 	uint64_t *counts = heat->counts + slot * heat->n_ranges;
 	for (size_t i = 0; i < heat->n_ranges; i++) {
-		counts[i] += totals[i] - heat->before[i];
+		/* a program may set its counts to 0 */
+		const uint64_t more =
+			totals[i] < heat->before[i] ? totals[i] : totals[i] - heat->before[i];
+
+		counts[i] = two_slots(heat, counts[i], more);
 		heat->before[i] = totals[i];
 	}
 	heat->n_slots = max_of(heat->n_slots, n);
@@ -147,6 +159,7 @@ struct error *make_heat(struct making *m, const struct collect_opts *opts, struc
 	struct result_heat *h = &r->heat;
 	size_t n = heat->n_slots * heat->n_ranges;
 
+	m->too_large |= heat->too_large;
 	h->start = heat->start;
 	h->step = heat->step;
 	h->n_times = heat->n_slots;
@@ -159,7 +172,7 @@ struct error *make_heat(struct making *m, const struct collect_opts *opts, struc
 	for (size_t i = 0; i < heat->n_ranges; i++)
 		slot_range(m->c->display, i, heat->n_ranges, &h->ranges[i]);
 	for (size_t i = 0; i < n; i++) {
-		h->ranges[i % heat->n_ranges].count += h->counts[i];
+		making_add(m, &h->ranges[i % heat->n_ranges].count, h->counts[i]);
 		h->max = max_of(h->max, h->counts[i]);
 	}
 	for (size_t i = 0; opts->totals && i < heat->n_ranges; i++)

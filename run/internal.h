@@ -8,6 +8,7 @@
 #include "inspect/map_reader.h"
 #include "lib/base/clock.h"
 #include "lib/base/keyset.h"
+#include "lib/base/sum.h"
 #include "lib/base/vec.h"
 #include "run/collect.h"
 #include "run/record_fields.h"
@@ -51,8 +52,10 @@ struct error *collector_look(struct collector *c, bool per_cpu);
 uint8_t *row_at(const struct collector *c, const struct row_set *rows, size_t i);
 const uint8_t *row_key(const struct collector *c, const uint8_t *row);
 const uint8_t *row_value(const struct collector *c, const uint8_t *row);
-/* All numbers of the row's value. */
-uint64_t row_sum(const struct collector *c, const uint8_t *row);
+/* The sum of all numbers of the row's value; too_large is set if it is not exact. */
+uint64_t row_sum(const struct collector *c, const uint8_t *row, bool *too_large);
+/* Whether it is of global variables, whose types are known. */
+bool collector_is_section(const struct collector *c);
 
 /* Pointers to the rows worth showing, in order; the caller's. */
 struct error *sort_rows(struct collector *c, const struct collect_opts *opts, const uint8_t ***rows,
@@ -66,7 +69,16 @@ struct making {
 		*fields; /* of the struct at work: whose address it is stands beside it */
 	struct arena *arena;
 	struct strbuf text;
+	bool too_large; /* a sum is not exact, which the result's note says */
 };
+
+static inline void making_add(struct making *m, uint64_t *sum, uint64_t by)
+{
+	m->too_large |= !sum_add(sum, by);
+}
+
+/* Keeps m->text. */
+struct error *make_text(struct making *m, const char **text);
 
 struct error *make_cell(struct making *m, const struct record_field *f, const uint8_t *data,
 			struct result_cell *cell);
@@ -106,6 +118,11 @@ struct error *make_frames_text(struct making *m, const struct record_field *f, c
 /* Whether what is declared as stacks can be shown. */
 struct error *check_stacks(const struct collector *c);
 struct error *make_stacks(struct making *m, const struct collect_opts *opts, struct result *r);
+
+/* ---- value_notes.c ---- */
+
+/* Gives the result its note: with --clear, which numbers are not changes; which are too large. */
+struct error *note_values(struct making *m, const struct collect_opts *opts, struct result *r);
 
 /* ---- inner_maps.c ---- */
 

@@ -7,6 +7,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/strbuf.h"
+#include "lib/base/sum.h"
 #include "lib/base/vec.h"
 #include "lib/btf/open.h"
 #include "lib/btf/value.h"
@@ -439,21 +440,38 @@ bool field_is_counter(const struct record_field *f)
 	       !f->bits && (f->role == ROLE_NONE || f->role == ROLE_NS || f->role == ROLE_BYTES);
 }
 
+static __int128 number_of(const struct record_field *f, const void *data)
+{
+	const uint64_t v = field_number(f, data);
+
+	return is_signed(f) ? (__int128)(int64_t)v : (__int128)v;
+}
+
 /* Adds a counter to another, or takes it away. */
-static void change(const struct record_field *f, void *to, const void *by, bool add)
+static void change(struct record_field *f, void *to, const void *by, bool add)
 {
 	uint8_t *p = (uint8_t *)to + f->off;
+	uint64_t sum;
 
 	if (f->kind == FIELD_WIDE) {
-		unsigned __int128 v = field_wide(f, by);
+		unsigned __int128 v = field_wide(f, to);
 
-		v = field_wide(f, to) + (add ? v : -v);
+		f->too_large |= !sum_wide(&v, field_wide(f, by), add, f->is_signed);
 		memcpy(p, &v, sizeof(v));
 		return;
 	}
-	const uint64_t v = field_number(f, by);
+	const __int128 v = number_of(f, by);
 
-	value_put_uint(p, f->size, field_number(f, to) + (add ? v : -v));
+	f->too_large |= !sum_fit(number_of(f, to) + (add ? v : -v), f->size, is_signed(f), &sum);
+	value_put_uint(p, f->size, sum);
+}
+
+void fields_begin_sums(struct fields *fields)
+{
+	struct record_field *f;
+
+	vec_for_each (f, fields)
+		f->too_large = false;
 }
 
 /* Whether a field is 0: no CPU wrote to it yet. */
@@ -469,10 +487,10 @@ static bool is_zero(const struct record_field *f, const uint8_t *data)
 	return true;
 }
 
-void fields_add(const struct fields *fields, void *to, const void *from)
+void fields_add(struct fields *fields, void *to, const void *from)
 {
 	for (size_t i = 0; i < fields->n; i++) {
-		const struct record_field *f = &fields->v[i];
+		struct record_field *f = &fields->v[i];
 		uint8_t *p = (uint8_t *)to + f->off;
 
 		if (field_is_counter(f))
@@ -491,10 +509,10 @@ bool field_is_additive(const struct record_field *f)
 	return field_is_counter(f) && f->change == CHANGE_ADDED;
 }
 
-void fields_subtract(const struct fields *fields, void *to, const void *from)
+void fields_subtract(struct fields *fields, void *to, const void *from)
 {
 	for (size_t i = 0; i < fields->n; i++) {
-		const struct record_field *f = &fields->v[i];
+		struct record_field *f = &fields->v[i];
 
 		if (field_is_additive(f))
 			change(f, to, from, false);

@@ -66,7 +66,8 @@ struct record_field {
 	bool has_comm;	    /* a pid whose name is in the same struct, as it was at the time */
 	bool hidden;	    /* not shown: the time column of events shows it */
 	enum field_change change;
-	bool declared; /* change is what the author says */
+	bool declared;	/* change is what the author says */
+	bool too_large; /* a sum since fields_begin_sums() is not exact */
 };
 
 struct fields {
@@ -124,10 +125,15 @@ void fields_see_store(struct fields *fields, int32_t off, uint32_t size, bool va
 /* All counters are added to: slots of a histogram, weights of stacks. */
 void fields_set_additive(struct fields *fields);
 
-/* Adds the counters of the value at `from` to those at `to`; what is none is kept. */
-void fields_add(const struct fields *fields, void *to, const void *from);
+/*
+ * Adds the counters of the value at `from` to those at `to`; what is none is kept. A sum that the
+ * field has no room for is the nearest number that it has, and the field is marked (too_large).
+ */
+void fields_add(struct fields *fields, void *to, const void *from);
 /* Takes additive ones away: those of one time from those of a later one. */
-void fields_subtract(const struct fields *fields, void *to, const void *from);
+void fields_subtract(struct fields *fields, void *to, const void *from);
+/* Forgets which sums were too large. */
+void fields_begin_sums(struct fields *fields);
 /* Whether there are counters among them; additive ones, which differences can be made of. */
 bool fields_count(const struct fields *fields);
 bool fields_any_additive(const struct fields *fields);

@@ -385,16 +385,16 @@ static struct error *read_stacks(struct stack_reading *r, const struct collect_o
 		if (pid_field && !find_comm(&c->key))
 			TRY(make_who(m, key, true, &stack->key));
 		TRY(keep_frames(r, stack));
-		stack->count = row_sum(c, rows[i]);
-		out->total += stack->count;
+		stack->count = row_sum(c, rows[i], &m->too_large);
+		making_add(m, &out->total, stack->count);
 		if (r->lost != lost)
-			out->lost += stack->count;
+			making_add(m, &out->lost, stack->count);
 	}
 	/* several ids, or processes, with one and the same stack */
 	qsort(out->stacks, n, sizeof(*out->stacks), compare_stacks);
 	for (size_t i = 0; i < n; i++) {
 		if (kept && !compare_stacks(&out->stacks[kept - 1], &out->stacks[i]))
-			out->stacks[kept - 1].count += out->stacks[i].count;
+			making_add(m, &out->stacks[kept - 1].count, out->stacks[i].count);
 		else
 			out->stacks[kept++] = out->stacks[i];
 	}

@@ -18,6 +18,7 @@
 
 #include "lib/base/json.h"
 #include "lib/base/names.h"
+#include "lib/base/sum.h"
 #include "lib/base/vec.h"
 #include "show/plain.h"
 
@@ -330,7 +331,8 @@ static void add_column_value(struct metrics_writer *w, const struct result_table
 			     struct metric_unit unit, const series_vec *series, size_t *i)
 {
 	const struct result_cell *cell = &t->cells[series->v[*i].at * t->n_columns + c];
-	uint64_t sum = 0;
+	__int128 all = 0;
+	uint64_t sum;
 
 	if (cell->kind == CELL_FLOAT) {
 		while (goes_on(series, *i))
@@ -344,10 +346,13 @@ static void add_column_value(struct metrics_writer *w, const struct result_table
 		return;
 	}
 	for (;; ++*i) {
-		sum += t->cells[series->v[*i].at * t->n_columns + c].u;
+		const struct result_cell *part = &t->cells[series->v[*i].at * t->n_columns + c];
+
+		all += part->kind == CELL_INT ? part->i : (__int128)part->u;
 		if (!goes_on(series, *i))
 			break;
 	}
+	sum_fit(all, sizeof(sum), cell->kind == CELL_INT, &sum);
 	if (cell->kind == CELL_INT && (int64_t)sum < 0) {
 		strbuf_addch(w->out, '-');
 		sum = 0 - sum;
@@ -444,7 +449,7 @@ static void add_buckets(struct metrics_writer *w, const struct strbuf *name,
 
 	for (size_t b = 0; b < n_buckets; b++) {
 		for (size_t i = 0; i < n; i++)
-			sum += buckets[i][b].count;
+			sum_add(&sum, buckets[i][b].count);
 		if (bucket_has_high(&buckets[0][b], log2))
 			add_bucket(w, name, series, &buckets[0][b].high, log2, digits, sum);
 	}
@@ -540,7 +545,7 @@ static void add_stacks(struct metrics_writer *w, const struct result *r)
 
 		begin_sample(w, &name, &series.v[i]);
 		for (; goes_on(&series, i); i++)
-			sum += r->stacks[series.v[i + 1].at].count;
+			sum_add(&sum, r->stacks[series.v[i + 1].at].count);
 		add_scaled(w->out, sum, unit.digits, false);
 		strbuf_addch(w->out, '\n');
 	}

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/base/plain_text.h"
+#include "lib/base/sum.h"
 #include "show/table.h"
 
 enum {
@@ -269,7 +270,7 @@ static void add_head(const struct table_printer *p, const struct result *r, stru
 	for (size_t i = 1; i < profile->n_members; i++) {
 		samples +=
 			samples_of(profile, &profile->members[i].all, &profile->members[i].shown);
-		whole += result_whole(profile, i);
+		sum_add(&whole, result_whole(profile, i));
 	}
 	double shown = (double)samples;
 	for (const char *units = "KMG"; *units && shown > 1000; units++) {
@@ -280,7 +281,8 @@ static void add_head(const struct table_printer *p, const struct result *r, stru
 		    profile->is_leader ? "s" : "", r->name);
 	if (p->opts->times)
 		strbuf_addf(out, " (time slices: %s)", p->opts->times);
-	strbuf_addf(out, "\n# Event count (approx.): %" PRIu64 "\n#\n", whole);
+	strbuf_addf(out, "\n# Event count (approx.): %s%" PRIu64 "\n#\n",
+		    whole == UINT64_MAX ? "at least " : "", whole);
 }
 
 static void add_table(const struct result *r, const struct perf_text_opts *opts, struct strbuf *out)

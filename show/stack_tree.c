@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "lib/base/hash.h"
+#include "lib/base/sum.h"
 #include "lib/base/vec.h"
 
 static struct stack_node *node_of(const struct rb_node *rb)
@@ -108,7 +109,7 @@ bool stack_tree_add(struct stack_tree *tree, struct arena *arena, enum stack_ord
 			link = cmp < 0 ? &parent->left : &parent->right;
 			child = NULL;
 		}
-		at->below += count;
+		sum_add(&at->below, count);
 		at->below_samples += samples;
 		if (!child) {
 			child = node_new(arena, at, frames + pos, n - pos);
@@ -130,7 +131,7 @@ bool stack_tree_add(struct stack_tree *tree, struct arena *arena, enum stack_ord
 			return false;
 		at = child;
 	}
-	at->self += count;
+	sum_add(&at->self, count);
 	at->self_samples += samples;
 	return true;
 }
@@ -237,7 +238,7 @@ static bool group_add(struct stack_group *group, const struct result_stack *s, b
 	const struct result_frame *const *frames = callee ? s->frames : reversed(s, arena);
 
 	group->label = s->label;
-	group->count += s->count;
+	sum_add(&group->count, s->count);
 	return (callee || frames) && stack_tree_add(&group->tree, arena, STACK_BY_NAME, frames,
 						    s->n_frames, s->count, s->samples);
 }

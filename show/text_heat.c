@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "lib/base/sum.h"
 #include "show/internal.h"
 
 enum {
@@ -44,7 +45,7 @@ static uint64_t cell_count(const struct heat_layout *l, size_t t, size_t cell)
 	uint64_t sum = 0;
 
 	for (size_t r = from; r < from + l->merge && r <= l->last; r++)
-		sum += l->heat->counts[t * l->heat->n_ranges + r];
+		sum_add(&sum, l->heat->counts[t * l->heat->n_ranges + r]);
 	return sum;
 }
 
@@ -139,7 +140,7 @@ void text_heat(const struct result *r, const struct text_opts *opts, struct strb
 		uint64_t sum = 0;
 
 		for (size_t i = 0; i < h->n_ranges; i++)
-			sum += h->counts[t * h->n_ranges + i];
+			sum_add(&sum, h->counts[t * h->n_ranges + i]);
 		most = max_of(most, sum);
 	}
 	for (uint64_t step = h->step; l.time_digits < 6 && step % 1000000000; step *= 10)
@@ -164,7 +165,7 @@ void text_heat(const struct result *r, const struct text_opts *opts, struct strb
 			uint64_t count = cell_count(&l, t, i);
 
 			add_cell(&l, count, out);
-			sum += count;
+			sum_add(&sum, count);
 		}
 		strbuf_addf(out, "| %" PRIu64 "\n", sum);
 	}

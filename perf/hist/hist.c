@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/sum.h"
+
 #define CACHE_SIZE 16384
 #define MAX_STACK  2048
 
@@ -424,7 +426,7 @@ static struct error *stack_add(struct hist *h, const struct hist_stack *s,
 
 			probe.thread = s->thread ? s->thread : known->thread;
 			if (stack_equal(known, &probe, h->spec->n_dynamic)) {
-				known->period += s->period;
+				sum_add(&known->period, s->period);
 				known->n += s->n;
 				return NULL;
 			}

@@ -19,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/sum.h"
+
 #define MAX_WORDS 32
 
 struct sorted_entry {
@@ -200,20 +202,20 @@ static struct sorted_entry *entry_get(struct hist *h, const struct hist_entry *w
 
 static void stat_add(struct hist_stat *stat, uint64_t period, uint64_t n, uint8_t cpumode)
 {
-	stat->period += period;
+	sum_add(&stat->period, period);
 	stat->n += n;
 	switch (cpumode) {
 	case PERF_RECORD_MISC_KERNEL:
-		stat->sys += period;
+		sum_add(&stat->sys, period);
 		break;
 	case PERF_RECORD_MISC_USER:
-		stat->us += period;
+		sum_add(&stat->us, period);
 		break;
 	case PERF_RECORD_MISC_GUEST_KERNEL:
-		stat->guest_sys += period;
+		sum_add(&stat->guest_sys, period);
 		break;
 	case PERF_RECORD_MISC_GUEST_USER:
-		stat->guest_us += period;
+		sum_add(&stat->guest_us, period);
 		break;
 	default:
 		break;
@@ -268,7 +270,7 @@ static struct error *add_children(struct hist *h, struct hist_stack *s, uint64_t
 		if (e->last_stack == number && !(h->spec->has[HIST_TIME] && s->time))
 			continue;
 		e->last_stack = number;
-		e->he.acc += s->period;
+		sum_add(&e->he.acc, s->period);
 		if (!entry_add_chain(h, e, s, i))
 			return error_nomem();
 	}
@@ -304,7 +306,7 @@ static struct error *stack_finish(struct hist *h, struct hist_stack *s, uint64_t
 		return error_nomem();
 	e->last_stack = number;
 	stat_add(&e->he.stat, s->period, s->n, s->cpumode);
-	e->he.acc += s->period;
+	sum_add(&e->he.acc, s->period);
 	if (!entry_add_chain(h, e, s, 0))
 		return error_nomem();
 
@@ -314,9 +316,9 @@ static struct error *stack_finish(struct hist *h, struct hist_stack *s, uint64_t
 	if (counts)
 		h->shown.samples += s->n;
 	if (h->spec->use_chain) {
-		h->totals.chain_period += s->period;
+		sum_add(&h->totals.chain_period, s->period);
 		if (counts)
-			h->shown.chain_period += s->period;
+			sum_add(&h->shown.chain_period, s->period);
 	}
 	return h->spec->children ? add_children(h, s, number, &of_sample) : NULL;
 }
@@ -435,9 +437,9 @@ static struct error *put_in_order(struct hist *h)
 	for (size_t i = 0; i < h->sorted.n; i++) {
 		struct sorted_entry *e = container_of(h->sorted.v[i], struct sorted_entry, he);
 
-		h->totals.period += e->he.stat.period;
+		sum_add(&h->totals.period, e->he.stat.period);
 		if (!e->he.filtered)
-			h->shown.period += e->he.stat.period;
+			sum_add(&h->shown.period, e->he.stat.period);
 		insert_out(h, &out, e);
 	}
 	h->sorted.n = 0;

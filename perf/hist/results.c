@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "lib/base/sum.h"
 #include "lib/base/vec.h"
 #include "perf/hist/internal.h"
 
@@ -406,12 +407,20 @@ static void stacks_make(struct results_maker *m, struct result *r)
 			out->frames = frames_of(m, s, out);
 		}
 		struct result_stack *out = &r->stacks[r->n_stacks - 1];
-		out->count += s->period;
+		sum_add(&out->count, s->period);
 		out->samples += s->n;
-		r->total += s->period;
+		sum_add(&r->total, s->period);
 	}
 	if (!m->failed)
 		qsort(r->stacks, r->n_stacks, sizeof(*r->stacks), compare_stacks);
+}
+
+/* A sum that is too large is the largest number: shares of it are not exact. */
+static const char *note_sum(uint64_t sum)
+{
+	return sum == UINT64_MAX ? "the sum of the periods is larger than 18446744073709551615, "
+				   "which is shown instead; shares are not exact"
+				 : NULL;
 }
 
 static struct error *stacks_add(const struct hist_member *of, struct results *results)
@@ -428,6 +437,7 @@ static struct error *stacks_add(const struct hist_member *of, struct results *re
 	r->unit = of->unit;
 	r->title = text_make(&m, "%s: stacks", of->name);
 	stacks_make(&m, r);
+	r->note = note_sum(r->total);
 	return m.failed ? error_nomem() : NULL;
 }
 
@@ -448,6 +458,9 @@ struct error *hist_results(const struct hist *h, const struct hist_results_opts 
 	r->unit = opts->unit;
 	m.table = &r->table;
 	table_make(&m);
+	r->note = note_sum(hist_totals(h)->period);
+	for (size_t i = 0; i < opts->n_members && !r->note; i++)
+		r->note = note_sum(hist_totals(opts->members[i].hist)->period);
 	if (m.failed)
 		return error_nomem();
 	if (!opts->stacks)

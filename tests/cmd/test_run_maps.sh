@@ -141,6 +141,40 @@ test_maps_of_maps_show_their_inner_maps() {
 	assert_contains err "map outer is a map of maps, which is shown as a table only"
 }
 
+# Two CPUs, and two slots, of which the type has no room for the sum.
+test_sums_that_are_too_large() {
+	[ "$(nproc)" -gt 1 ] || skip "there is one CPU"
+	program 'struct pbt_sums { __u32 small; __u32 fits; __u64 large; };
+		struct { __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY); __uint(max_entries, 2); __type(key, __u32);
+			__type(value, struct pbt_sums); } sums SEC(".maps");
+		PERF_BPF_LOG2(sizes, "bytes", "sizes");' \
+		'__u32 zero = 0, slot = mask;
+		 __u64 *n;
+		 struct pbt_sums *s = bpf_map_lookup_elem(&sums, &zero);
+		 if (!s)
+			return 0;
+		 s->small += mask * 1500000000;
+		 s->fits += 5;
+		 s->large += (mask + 1) << 62;
+		 n = bpf_map_lookup_elem(&sizes, &slot);
+		 if (n)
+			__sync_fetch_and_add(n, 1ULL << 63);'
+	"$PERF_BPF" run prog.bpf.c --comm pbt_maps --json -- \
+		sh -c 'taskset -c 0 ./pbt_maps 1; taskset -c 1 ./pbt_maps 2' >out 2>err || fail "$(cat err)"
+	python3 - <<-'END'
+		import json
+		m = {l["map"]: l for l in map(json.loads, open("out"))}
+		row, = m["sums"]["rows"]
+		assert row["small"] == 4294967295 and row["fits"] == 10 and row["large"] == (1 << 64) - 1, row
+		assert m["sums"]["note"] == \
+		    "small, large: too large for the type of the value, the nearest number is shown", m["sums"]
+		hist, = m["sizes"]["hists"]
+		assert [b["count"] for b in hist["buckets"]].count(1 << 63) == 2, hist
+		assert hist["total"] == (1 << 64) - 1, hist
+		assert m["sizes"]["note"] == "a sum is larger than 18446744073709551615 and shown as that", m["sizes"]
+	END
+}
+
 test_an_array_of_slots_is_a_histogram() {
 	program 'struct hist { __u32 slots[27]; char comm[16]; };
 		struct { __uint(type, BPF_MAP_TYPE_HASH); __uint(max_entries, 16); __type(key, __u32);

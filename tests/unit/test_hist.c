@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "perf/hist/internal.h"
+#include "show/perf_text.h"
 #include "show/table.h"
 #include "show/tree.h"
 #include "tests/unit/image.h"
@@ -288,6 +289,36 @@ static uint64_t stacks_total(const struct hist *h, size_t *n)
 	return results.v[1].total;
 }
 
+/* A sum of periods that is too large is the largest number, and the results say so. */
+static void test_sums_that_are_too_large(void **state)
+{
+	struct world *w = *state;
+	struct hist_spec spec = spec_make("symbol", true, true);
+	_cleanup_(hist_freep) struct hist *h = NULL;
+	const struct hist_results_opts opts = {.name = "cycles", .unit = "events", .stacks = true};
+	const struct chain_opts chain = {.mode = CHAIN_NONE};
+	const struct perf_text_opts text_opts = {.chain = &chain};
+	_cleanup_results_ struct results results = {0};
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	assert_null(hist_new(&spec, w->resolver, &h));
+	ADD(w, h, UINT64_MAX - 1, false, A, MAIN);
+	ADD(w, h, 10, false, A, MAIN);
+	ADD(w, h, 10, false, B, MAIN);
+	assert_null(hist_finish_group(&h, 1));
+	assert_true(entry(h, "a")->stat.period == UINT64_MAX);
+	assert_int_equal(entry(h, "b")->stat.period, 10);
+	assert_true(entry(h, "main")->acc == UINT64_MAX);
+	assert_true(hist_totals(h)->period == UINT64_MAX);
+	assert_null(hist_results(h, &opts, &results));
+	assert_int_equal(results.n, 2);
+	assert_true(results.v[1].total == UINT64_MAX);
+	for (size_t i = 0; i < results.n; i++)
+		assert_non_null(strstr(results.v[i].note, "larger than 18446744073709551615"));
+	perf_text(&results, &text_opts, &text);
+	assert_non_null(strstr(text.str, "(approx.): at least 18446744073709551615\n"));
+}
+
 /* The stacks are those that the rows of the table are made of. */
 static void test_stacks_of_symbol_filter(void **state)
 {
@@ -482,6 +513,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_max_stack_and_parent, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stacks_of_symbol_filter, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stacks_without_chains, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sums_that_are_too_large, setup, teardown),
 		cmocka_unit_test(test_spec),
 		cmocka_unit_test(test_rbtree),
 		cmocka_unit_test(test_table),

@@ -176,6 +176,61 @@ static uint32_t add_value(struct btf *btf)
 	return value;
 }
 
+/* What a field has no room for is its nearest number, and the field is marked. */
+static void test_sums_that_are_too_large(void **state)
+{
+	struct numbers {
+		uint32_t small;
+		int16_t sign;
+		uint64_t large;
+		int64_t less;
+		__attribute__((aligned(16))) unsigned __int128 wide;
+		__attribute__((aligned(16))) __int128 wide_sign;
+	};
+	const __int128 low = (__int128)1 << 127; /* the least number */
+	const struct numbers one = {3000000000, -20000, 1ull << 63, INT64_MAX, ~(__int128)0, low};
+	struct numbers sum = {0};
+	struct record_field v[] = {
+		{.kind = FIELD_UINT, .off = offsetof(struct numbers, small), .size = 4},
+		{.kind = FIELD_INT, .off = offsetof(struct numbers, sign), .size = 2},
+		{.kind = FIELD_UINT, .off = offsetof(struct numbers, large), .size = 8},
+		{.kind = FIELD_INT, .off = offsetof(struct numbers, less), .size = 8},
+		{.kind = FIELD_WIDE, .off = offsetof(struct numbers, wide), .size = 16},
+		{.kind = FIELD_WIDE,
+		 .off = offsetof(struct numbers, wide_sign),
+		 .size = 16,
+		 .is_signed = true},
+	};
+	struct fields fields = {.v = v, .n = ARRAY_SIZE(v), .size = sizeof(sum)};
+
+	fields_add(&fields, &sum, &one);
+	for (size_t i = 0; i < ARRAY_SIZE(v); i++)
+		assert_false(v[i].too_large);
+	assert_memory_equal(&sum.large, &one.large, 8);
+	fields_add(&fields, &sum, &one);
+	for (size_t i = 0; i < ARRAY_SIZE(v); i++)
+		assert_true(v[i].too_large);
+	assert_int_equal(sum.small, UINT32_MAX);
+	assert_int_equal(sum.sign, INT16_MIN);
+	assert_true(sum.large == UINT64_MAX);
+	assert_true(sum.less == INT64_MAX);
+	assert_true(sum.wide == ~(unsigned __int128)0);
+	assert_true(sum.wide_sign == low);
+	/* differences: unsigned ones end at 0, signed ones go below it */
+	fields_begin_sums(&fields);
+	fields_set_additive(&fields);
+	sum = (struct numbers){.small = 1, .sign = 1, .large = 1, .less = -5, .wide = 1};
+	fields_subtract(&fields, &sum, &one);
+	assert_int_equal(sum.small, 0);
+	assert_int_equal(sum.sign, 20001);
+	assert_true(sum.large == 0);
+	assert_true(sum.less == INT64_MIN);
+	assert_true(sum.wide == 0);
+	assert_true(sum.wide_sign == ~low);
+	for (size_t i = 0; i < ARRAY_SIZE(v); i++)
+		assert_int_equal(v[i].too_large, i != 1);
+}
+
 /* What tags of members say counts, whatever programs do. */
 static void test_declared_members(void **state)
 {
@@ -500,6 +555,15 @@ static void test_heat(void **state)
 	assert_int_equal(r.heat.max, 0);
 	assert_int_equal(r.heat.start, 5000 * MS + 86399ull * 1000 * MS);
 	heat_free(c.heat);
+	/* counts that a program set to 0 count from there on */
+	assert_null(heat_new(1, &c.heat));
+	heat_begin(c.heat, 10 * MS, 0, 0);
+	heat_add(c.heat, 10 * MS, &(uint64_t){100});
+	heat_add(c.heat, 20 * MS, &(uint64_t){3});
+	r = (struct result){0};
+	assert_null(make_heat(&m, &opts, &r));
+	assert_int_equal(r.heat.ranges[0].count, 103);
+	heat_free(c.heat);
 	struct heat *none = NULL;
 	expect_refused(heat_new(4097, &none), "at most 4096");
 }
@@ -518,6 +582,7 @@ int main(void)
 		cmocka_unit_test(test_one_name_twice),
 		cmocka_unit_test(test_heat),
 		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_sums_that_are_too_large),
 		cmocka_unit_test(test_declared_members),
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_times),
