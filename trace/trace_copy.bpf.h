@@ -232,36 +232,34 @@ __attribute__((noinline)) int trace_copy_strings(__u32 where, __u64 tag, __u64 a
 	return 0;
 }
 
-/* The buffers of iovecs. */
-__attribute__((noinline)) int trace_copy_buffers(__u32 where, __u64 tag, __u64 addr, __u32 count,
-						 __u32 limit)
+/* The buffers of iovecs. Those of a message have its index, others that of their iovec. */
+__attribute__((noinline)) int trace_copy_buffers(__u32 where, __u64 tag, __u64 addr, __u32 count)
 {
 	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
-	int of_message = (__u8)(tag >> 32) == TRACE_PART_IOVEC;
+	__u64 step = (__u8)(tag >> 32) == TRACE_PART_IOVEC ? 0 : TAG_INDEX(0ull, 1);
 
 	if (!s)
 		return 0;
 	tag = TAG_PART(tag & 0xff0000ffffffull, TRACE_PART_BUFFER);
 	for (__u32 i = 0; i < IOVECS_MAX && i < count; i++) {
-		__u32 size = word_size(s);
 		__u64 len;
 
-		if (read_word(s, addr + i * 2 * size, &s->words[0]) ||
-		    read_word(s, addr + i * 2 * size + size, &s->words[1]))
+		if (read_word(s, addr, &s->words[0]) ||
+		    read_word(s, addr + word_size(s), &s->words[1]))
 			break;
 		len = s->words[1];
 		if (len > s->left)
 			len = s->left;
 		s->left -= len;
-		trace_copy_bytes(where, of_message ? tag : TAG_INDEX(tag, i), s->words[0], len,
-				 limit);
+		trace_copy_bytes(where, tag, s->words[0], len, s->limit);
+		tag += step;
+		addr += 2 * word_size(s);
 	}
 	return 0;
 }
 
 /* iovecs, and their buffers. */
-__attribute__((noinline)) int trace_copy_iovecs(__u32 where, __u64 tag, __u64 addr, __u32 count,
-						__u32 limit)
+__attribute__((noinline)) int trace_copy_iovecs(__u32 where, __u64 tag, __u64 addr, __u32 count)
 {
 	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
 	__u32 size;
@@ -271,12 +269,11 @@ __attribute__((noinline)) int trace_copy_iovecs(__u32 where, __u64 tag, __u64 ad
 	size = 2 * word_size(s);
 	if (trace_copy_bytes(where, tag, addr, (__u64)count * size, IOVECS_MAX * size))
 		return 1;
-	return trace_copy_buffers(where, tag, addr, count, limit);
+	return trace_copy_buffers(where, tag, addr, count);
 }
 
 /* The members of a struct msghdr of user space, by their offsets. */
-__attribute__((noinline)) int trace_copy_message(__u32 where, __u64 tag, __u64 addr, __u32 full,
-						 __u32 limit)
+__attribute__((noinline)) int trace_copy_message(__u32 where, __u64 tag, __u64 addr, __u32 full)
 {
 	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
 	__u32 word;
@@ -296,7 +293,7 @@ __attribute__((noinline)) int trace_copy_message(__u32 where, __u64 tag, __u64 a
 	    read_word(s, addr + 3 * word, &s->words[1]))
 		return 0;
 	trace_copy_iovecs(where, TAG_PART(tag, TRACE_PART_IOVEC), s->words[0],
-			  s->words[1] > 1024 ? 1024 : s->words[1], limit);
+			  s->words[1] > 1024 ? 1024 : s->words[1]);
 	if (read_word(s, addr + 4 * word, &s->words[0]) ||
 	    read_word(s, addr + 5 * word, &s->words[1]))
 		return 0;
@@ -307,23 +304,22 @@ __attribute__((noinline)) int trace_copy_message(__u32 where, __u64 tag, __u64 a
 
 /* struct mmsghdr: a struct msghdr, and the bytes sent or received. */
 __attribute__((noinline)) int trace_copy_messages(__u32 where, __u64 tag, __u64 addr, __u32 count,
-						  __u32 limit_by_ret)
+						  __u32 by_ret)
 {
 	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
-	__u32 word, size, limit = limit_by_ret & 0x7fffffff;
 
 	if (!s || !addr)
 		return 0;
-	word = word_size(s);
-	size = 8 * word;
 	for (__u32 i = 0; i < MESSAGES_MAX && i < count; i++) {
 		s->left = ~0ull;
 		s->words[0] = 0;
-		if (limit_by_ret >> 31 &&
-		    !bpf_probe_read_user(&s->words[0], 4, (void *)(addr + i * size + 7 * word)))
+		if (by_ret &&
+		    !bpf_probe_read_user(&s->words[0], 4, (void *)(addr + 7 * word_size(s))))
 			s->left = s->words[0];
-		if (trace_copy_message(where, TAG_INDEX(tag, i), addr + i * size, size, limit))
+		if (trace_copy_message(where, tag, addr, 8 * word_size(s)))
 			return !i;
+		tag += TAG_INDEX(0ull, 1);
+		addr += 8 * word_size(s);
 	}
 	return 0;
 }
@@ -357,6 +353,7 @@ __attribute__((noinline)) int trace_copy_one(__u32 where, __u32 which, __u32 exi
 	limit = copy->flags & TRACE_COPY_LIMITED ? cfg->string_size : TRACE_DATA_MAX;
 	by_ret = copy->flags & TRACE_COPY_BY_RET;
 	s->left = by_ret ? s->ret : ~0ull;
+	s->limit = limit;
 	tag = TAG(copy->arg, which, !!exit);
 	if (kind == TRACE_COPY_STRING) {
 		if (!size)
@@ -393,14 +390,13 @@ __attribute__((noinline)) int trace_copy_one(__u32 where, __u32 which, __u32 exi
 	if (kind == TRACE_COPY_STRINGS)
 		return trace_copy_strings(where, tag, addr, size, limit);
 	if (kind == TRACE_COPY_IOVEC)
-		return trace_copy_iovecs(where, tag, addr, count > 1024 ? 1024 : count, limit);
+		return trace_copy_iovecs(where, tag, addr, count > 1024 ? 1024 : count);
 	if (kind == TRACE_COPY_MSGHDR)
-		return trace_copy_message(where, tag, addr, 7 * word_size(s), limit);
+		return trace_copy_message(where, tag, addr, 7 * word_size(s));
 	if (kind == TRACE_COPY_MMSGHDR) {
 		if (exit)
 			count = (__s64)s->ret > 0 ? s->ret : 0;
-		return trace_copy_messages(where, tag, addr, count > 1024 ? 1024 : count,
-					   limit | (by_ret ? 1u << 31 : 0));
+		return trace_copy_messages(where, tag, addr, count > 1024 ? 1024 : count, by_ret);
 	}
 	return 0;
 }

@@ -95,6 +95,8 @@ struct trace_scratch {
 	__u8 compat; /* pointers have 4 bytes */
 	__u8 faulted;
 	__u16 reserved;
+	__u32 limit; /* of the contents of the copy at hand */
+	__u32 reserved2;
 	__u64 ret;
 	__u64 left;	/* bytes of buffers that the result lets us copy */
 	__u64 words[2]; /* of the process, where the stack has no room for them */
