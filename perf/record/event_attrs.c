@@ -201,6 +201,20 @@ static struct error *filter_arg(struct recording *rec, const char *filter, size_
 	return NULL;
 }
 
+/* A program of the caller puts it out on all CPUs, with the call chain of the task there. */
+static struct error *output_add(struct recording *rec, const char *name)
+{
+	struct event *event = event_new(rec, EVENT_OUTPUT, name);
+
+	if (!event)
+		return error_nomem();
+	event->attr.type = PERF_TYPE_SOFTWARE;
+	event->attr.config = PERF_COUNT_SW_BPF_OUTPUT;
+	event->attr.exclude_callchain_kernel = rec->opts.user_chains;
+	event->callgraph = rec->opts.callgraph;
+	return NULL;
+}
+
 /* What perf record does with no -e: cycles, as precise as they come. */
 static struct error *default_add(struct recording *rec)
 {
@@ -234,6 +248,10 @@ struct error *events_select(struct recording *rec)
 			break;
 		case RECORD_FILTER:
 			TRY(filter_arg(rec, arg->text, first));
+			break;
+		case RECORD_OUTPUT:
+			first = rec->events.n;
+			TRY(output_add(rec, arg->text));
 			break;
 		}
 	}
@@ -307,6 +325,7 @@ static void set_stack_copy(struct recording *rec, struct event *event)
 							 : SELECT_STACK_DEFAULT;
 	attr->exclude_callchain_user = 1;
 	rec->stacks = true;
+	rec->data_maps = true;
 }
 
 static void set_callgraph(struct recording *rec, struct event *event)
@@ -335,7 +354,7 @@ static void set_user_regs(struct recording *rec, struct event *event)
 void event_set_tracking(const struct recording *rec, struct perf_event_attr *attr)
 {
 	/* perf unwinds stacks only if it knows where the unwind information was mapped. */
-	attr->mmap_data = rec->stacks;
+	attr->mmap_data = rec->data_maps;
 	attr->mmap = 1;
 	attr->mmap2 = 1;
 	attr->comm = 1;
@@ -383,6 +402,8 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 		attr->sample_type |= PERF_SAMPLE_RAW | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
 		attr->inherit = 0;
 		attr->disabled = 1;
+		if (event->callgraph != SELECT_CALLGRAPH_DEFAULT)
+			set_callgraph(rec, event);
 		return NULL;
 	case EVENT_PROBE:
 		attr->sample_period = 1;
@@ -415,6 +436,10 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 		attr->sample_type |= PERF_SAMPLE_RAW | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
 	if (event->precise_max)
 		attr->precise_ip = 3;
+	if (o->data_addresses && event_is_sampled_counter(event)) {
+		attr->sample_type |= PERF_SAMPLE_ADDR;
+		rec->data_maps = true;
+	}
 	set_callgraph(rec, event);
 	set_user_regs(rec, event);
 	const struct event *first = &rec->events.v[event->leader];

@@ -136,6 +136,8 @@ struct recording {
 	bool is_live;
 	live_records_fn *on_records;
 	void *on_records_ctx;
+	loop_fn *on_ready; /* a ring has much to read; NULL: nobody waits for that */
+	void *on_ready_ctx;
 	struct u64map ids; /* sample id → index of the event + 1 */
 
 	/* What drain.c sees go by. */
@@ -145,6 +147,7 @@ struct recording {
 	uint64_t first_time, last_time; /* of samples; 0: none */
 	uint64_t lost_records;		/* of all events, as LOST records say */
 	bool user_hit, kernel_hit, chains, stacks;
+	bool data_maps;	       /* mappings that are not executable are recorded */
 	bool programs_changed; /* some were loaded or unloaded, as BPF_EVENT records say */
 	int64_t strangers_due; /* when to look for programs of others next, in ms */
 
@@ -231,6 +234,10 @@ struct error *tracing_build(struct recording *rec, struct strbuf *out);
 
 /* synth_records.c: appends to the file. */
 struct error *synthesize(struct recording *rec);
+/* The target's processes, and the kernel, as records for a function. */
+struct error *synthesize_target(struct recording *rec, bool kernel,
+				struct error *(*write)(void *ctx, const void *records, size_t size),
+				void *ctx);
 
 /* mapped_ids.c: the build id of the file at path, which is mapped; 0: it has none. */
 size_t mapped_id_find(struct u64map *ids, const struct sys_map *map, const char *path,

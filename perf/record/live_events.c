@@ -80,6 +80,35 @@ struct error *live_events_each(struct recording *rec, live_event_fn *fn, void *c
 	return NULL;
 }
 
+struct error *live_events_fill_map(struct recording *rec, const char *name, int map_fd,
+				   uint32_t entries)
+{
+	struct event *event;
+
+	vec_for_each (event, &rec->events)
+		if (event->kind == EVENT_OUTPUT && !strcmp(event->name, name))
+			return event_fill_map(event, map_fd, entries);
+	return error_new(ENOENT, "event '%s' does not exist", name);
+}
+
+struct error *live_events_existing(struct recording *rec, bool kernel,
+				   struct error *(*fn)(void *ctx, const void *records, size_t size),
+				   void *ctx)
+{
+	return synthesize_target(rec, kernel, fn, ctx);
+}
+
+struct error *live_events_watch(struct recording *rec, loop_fn *fn, void *ctx)
+{
+	struct cpu_ring *ring;
+
+	rec->on_ready = fn;
+	rec->on_ready_ctx = ctx;
+	vec_for_each (ring, &rec->rings)
+		TRY(ring_watch(rec, ring, 0));
+	return NULL;
+}
+
 struct error *live_events_drain(struct recording *rec, live_records_fn *fn, void *ctx)
 {
 	bool any;

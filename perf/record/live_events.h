@@ -17,8 +17,7 @@
 #include <sys/uio.h>
 
 #include "perf/record/record.h"
-
-struct loop;
+#include "work/loop.h"
 
 /*
  * The loop is the caller's. If opts->workload is set, that is what loop_prepare() has prepared.
@@ -42,6 +41,21 @@ struct live_event {
 /* What it points to lasts until fn returns. */
 typedef struct error *live_event_fn(void *ctx, const struct live_event *event);
 struct error *live_events_each(struct recording *rec, live_event_fn *fn, void *ctx);
+
+/*
+ * The map of a program of the caller, a PERF_EVENT_ARRAY by CPU, gets the descriptors of the event
+ * that a RECORD_OUTPUT names.
+ */
+struct error *live_events_fill_map(struct recording *rec, const char *name, int map_fd,
+				   uint32_t entries);
+
+/* The processes of the target as they are now, and with `kernel` its symbols, as records. */
+struct error *live_events_existing(struct recording *rec, bool kernel,
+				   struct error *(*fn)(void *ctx, const void *records, size_t size),
+				   void *ctx);
+
+/* While the loop runs, fn is called when a ring has much to read. */
+struct error *live_events_watch(struct recording *rec, loop_fn *fn, void *ctx);
 
 /* Whole records, of one ring after the other. */
 typedef struct error *live_records_fn(void *ctx, const struct iovec *iov, int n);

@@ -34,6 +34,7 @@ enum record_arg_kind {
 	RECORD_EVENTS, /* -e TEXT: see perf/select/select.h */
 	RECORD_FILTER, /* --filter TEXT: for the events of the RECORD_EVENTS before it */
 	RECORD_OBJECT, /* --object FILE: as -e FILE */
+	RECORD_OUTPUT, /* what a program of the caller puts out: see live_events_fill_map() */
 };
 
 /* Whether the kernel adds the build ids of files to their mappings. */
@@ -73,7 +74,9 @@ struct record_opts {
 	bool freq_max;			 /* -F max */
 	enum select_callgraph callgraph; /* of events whose terms do not say it */
 	uint32_t stack_size;		 /* of SELECT_CALLGRAPH_DWARF; 0: SELECT_STACK_DEFAULT */
-	uint64_t user_regs; /* in each sample, a mask; 0: those that copies of stacks need */
+	bool user_chains;		 /* of RECORD_OUTPUT: without the kernel's frames */
+	bool data_addresses; /* in samples of counters, with maps of data: for page faults */
+	uint64_t user_regs;  /* in each sample, a mask; 0: those that copies of stacks need */
 	bool no_inherit;
 	bool no_buffering; /* write at every record */
 	size_t mmap_pages; /* 0: a good size within what may be locked */

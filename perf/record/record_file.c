@@ -81,7 +81,7 @@ static struct error *on_ring(void *ctx, uint32_t events)
 
 	if (events & (EPOLLHUP | EPOLLERR))
 		ring_hung_up(ring->rec, ring);
-	return NULL;
+	return ring->rec->on_ready ? ring->rec->on_ready(ring->rec->on_ready_ctx, events) : NULL;
 }
 
 /* -p and -t: whether all that was to be recorded has ended. */

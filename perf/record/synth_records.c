@@ -109,7 +109,7 @@ struct error *synthesize(struct recording *rec)
 		.write = write_records,
 		.build_id = tracking_attr(rec)->build_id ? build_id : NULL,
 		.ctx = &writing,
-		.data_maps = rec->stacks,
+		.data_maps = rec->data_maps,
 	};
 	struct error *err = rec->with_id ? synth_ids(rec, &s) : NULL;
 
@@ -123,5 +123,27 @@ struct error *synthesize(struct recording *rec)
 	}
 	strbuf_deinit(&s.out);
 	mapped_ids_deinit(&writing.ids);
+	return err;
+}
+
+struct error *synthesize_target(struct recording *rec, bool kernel,
+				struct error *(*write)(void *ctx, const void *records, size_t size),
+				void *ctx)
+{
+	struct synth s = {
+		.log = rec->log,
+		.roots = rec->roots,
+		.attr = tracking_attr(rec),
+		.write = write,
+		.ctx = ctx,
+		.data_maps = rec->data_maps,
+	};
+
+	if (kernel)
+		synth_kernel(&s);
+	struct error *err = synth_target(rec, &s);
+	if (!err)
+		err = synth_flush(&s, true);
+	strbuf_deinit(&s.out);
 	return err;
 }
