@@ -51,6 +51,14 @@ enum {
 	OPT_HISTOGRAMS,
 	OPT_SORT_EVENTS,
 	OPT_TOOL_STATS,
+	OPT_CALL_GRAPH,
+	OPT_KERNEL_GRAPH,
+	OPT_MAX_STACK,
+	OPT_MIN_STACK,
+};
+
+enum {
+	MAX_FRAMES = 1024, /* of --max-stack */
 };
 
 static const struct argp_option options[] = {
@@ -102,6 +110,17 @@ static const struct argp_option options[] = {
 	{"time", 'T', NULL, 0, "Print the time since boot, not since the first call", 3},
 	{"comm", OPT_COMM, NULL, 0, "Print the names of threads (the default)", 3},
 	{"no-comm", OPT_NO_COMM, NULL, 0, "Print only the numbers of threads", 3},
+	{"call-graph", OPT_CALL_GRAPH, "MODE", 0,
+	 "Print the call chain below each call and event: 'fp' by frame pointers, 'dwarf[,BYTES]' "
+	 "from copies of the stack",
+	 3},
+	{NULL, 'g', NULL, 0, "The same as --call-graph fp", 3},
+	{"kernel-syscall-graph", OPT_KERNEL_GRAPH, NULL, 0,
+	 "Print also the kernel's frames of calls", 3},
+	{"max-stack", OPT_MAX_STACK, "N", 0,
+	 "Print at most N frames (default 127); implies --call-graph dwarf", 3},
+	{"min-stack", OPT_MIN_STACK, "N", 0,
+	 "Skip calls and events with fewer than N frames; implies --call-graph dwarf", 3},
 	{"max-events", OPT_MAX_EVENTS, "N", 0, "End after N calls", 3},
 	{"sort-events", OPT_SORT_EVENTS, NULL, 0,
 	 "Accepted for compatibility: calls are always sorted by the time when they ended", 3},
@@ -176,6 +195,7 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_NO_BPF_SUMMARY, struct trace_args, ignored),
 	OPTION_SETS(OPT_FORCE_BTF, struct trace_args, opts.prefer_btf),
 	OPTION_SETS(OPT_BPF_SUMMARY, struct trace_args, ignored),
+	OPTION_SETS(OPT_KERNEL_GRAPH, struct trace_args, opts.kernel_frames),
 	OPTION_SETS(OPT_TOOL_STATS, struct trace_args, tool_stats),
 	OPTION_SETS('v', struct trace_args, verbose),
 	{0},
@@ -236,6 +256,24 @@ static error_t parse_layout(struct argp_state *state, struct trace_run_opts *o, 
 	return EINVAL;
 }
 
+/* Options of call chains. */
+static struct error *check_stacks(struct trace_args *args)
+{
+	struct trace_run_opts *o = &args->opts;
+
+	if ((o->max_stack || o->min_stack) && !o->callgraph)
+		o->callgraph = SELECT_CALLGRAPH_DWARF;
+	if (o->kernel_frames && !o->callgraph)
+		return error_usage("--kernel-syscall-graph is for --call-graph");
+	if (!o->callgraph)
+		return NULL;
+	if (args->summary_only)
+		return error_usage("a summary has no call chains; use -S with --call-graph");
+	if (o->output || o->input)
+		return error_usage("--call-graph cannot be used with %s", o->output ? "-o" : "-i");
+	return NULL;
+}
+
 /* Options that exclude each other, and what they imply. */
 static struct error *check_together(struct trace_args *args)
 {
@@ -252,13 +290,14 @@ static struct error *check_together(struct trace_args *args)
 		return error_usage("-C cannot be used with a summary, which has all CPUs");
 	if (args->opts.output && args->summary_only)
 		return error_usage("-o writes calls, and -s leaves them out; use -S");
-	return NULL;
+	return check_stacks(args);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct trace_args *args = state->input;
 	struct trace_run_opts *o = &args->opts;
+	struct error *err;
 	size_t pages = 0;
 	uint64_t v;
 
@@ -285,6 +324,22 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--string-size %s: expected a number up to %d", arg,
 				   TRACE_DATA_MAX);
 		o->string_size = (uint32_t)v;
+		return 0;
+	case OPT_CALL_GRAPH:
+		err = select_callgraph_parse(arg, &o->callgraph, &o->stack_size);
+		if (err)
+			exit(cmd_fail(err));
+		return 0;
+	case 'g':
+		if (o->callgraph == SELECT_CALLGRAPH_DEFAULT)
+			o->callgraph = SELECT_CALLGRAPH_FP;
+		return 0;
+	case OPT_MAX_STACK:
+	case OPT_MIN_STACK:
+		if (!option_number(arg, MAX_FRAMES, &v) || !v)
+			argp_error(state, "--%s-stack %s: expected a number from 1 to %d",
+				   key == OPT_MAX_STACK ? "max" : "min", arg, MAX_FRAMES);
+		*(key == OPT_MAX_STACK ? &o->max_stack : &o->min_stack) = (unsigned)v;
 		return 0;
 	case OPT_MAX_EVENTS:
 		if (!option_number(arg, INT64_MAX, &o->max_lines) || !o->max_lines)

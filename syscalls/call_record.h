@@ -40,6 +40,7 @@ enum trace_record_flags {
 		1 << 1, /* exit, exit_group; the thread was killed; or tracing ended first */
 	TRACE_RESTARTED = 1 << 2, /* restart_syscall, or a call that the kernel began again */
 	TRACE_NO_PIECES = 1 << 3, /* those of the entry are lost */
+	TRACE_STACK = 1 << 4,	  /* its call chain was put out as a perf event (trace/source.h) */
 };
 
 struct trace_record {
@@ -147,6 +148,7 @@ enum trace_loss_kind {
 	TRACE_LOST_PIECES, /* no memory for the pieces of the entry: sent as TRACE_NO_PIECES */
 	TRACE_LOST_ROW,	   /* no memory for a row: a call that is missing in the sums */
 	TRACE_LOST_ERRNO,  /* no memory for an error: it is in the sums, but not by its number */
+	TRACE_LOST_STACK,  /* no room for the call chain; the record has no TRACE_STACK */
 	TRACE_LOST_KINDS,
 };
 

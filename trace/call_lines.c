@@ -16,6 +16,7 @@
 
 #include "lib/base/hash.h"
 #include "show/plain.h"
+#include "trace/call_stack.h"
 #include "trace/event_text.h"
 
 enum {
@@ -219,7 +220,7 @@ void call_lines_add_killed(struct call_lines *lines, uint32_t pid, int sig, bool
 /* ---- JSON ---- */
 
 static struct error *add_json(const struct call_lines *lines, const struct trace_record *rec,
-			      struct strbuf *out)
+			      const struct call_stack *stack, struct strbuf *out)
 {
 	static const char *const abis[TRACE_ABIS] = {
 		[TRACE_ABI_32] = "32",
@@ -246,14 +247,26 @@ static struct error *add_json(const struct call_lines *lines, const struct trace
 	if (rec->flags & TRACE_RESTARTED)
 		jw_bool(&w, "restarted", true);
 	struct error *err = call_json_add(&w, lines->opts.table, rec, &lines->opts.text);
+	if (!err && stack)
+		call_stack_json(stack, &w);
 	if (!err)
 		jw_end(&w);
 	json_writer_finish(&w);
 	return err; /* with one, the line is cut off by the caller */
 }
 
+/* Below the line, unless it is JSON, which has it in the object. */
+static void add_stack(const struct call_lines *lines, const struct call_stack *stack,
+		      struct strbuf *out)
+{
+	if (stack && lines->opts.style == CALL_LINES_PERF)
+		call_stack_text(stack, out);
+	if (stack && lines->opts.style == CALL_LINES_STRACE)
+		call_stack_strace(stack, out);
+}
+
 struct error *call_lines_add(struct call_lines *lines, const struct trace_record *rec,
-			     struct strbuf *out)
+			     const struct call_stack *stack, struct strbuf *out)
 {
 	const size_t start = out->len;
 	struct error *err = NULL;
@@ -268,7 +281,7 @@ struct error *call_lines_add(struct call_lines *lines, const struct trace_record
 		err = add_strace(lines, rec, out);
 		break;
 	case CALL_LINES_JSON:
-		err = add_json(lines, rec, out);
+		err = add_json(lines, rec, stack, out);
 		break;
 	}
 	if (err) {
@@ -276,6 +289,7 @@ struct error *call_lines_add(struct call_lines *lines, const struct trace_record
 		return err;
 	}
 	strbuf_addch(out, '\n');
+	add_stack(lines, stack, out);
 	return strbuf_failed(out) ? error_nomem() : NULL;
 }
 
@@ -303,6 +317,8 @@ struct error *call_lines_add_event(struct call_lines *lines, const struct other_
 		jw_u64(&w, "cpu", event->cpu);
 		jw_text(&w, "event", event->name);
 		event_json_add(&w, event);
+		if (event->stack)
+			call_stack_json(event->stack, &w);
 		jw_end(&w);
 		json_writer_finish(&w);
 	} else {
@@ -313,5 +329,6 @@ struct error *call_lines_add_event(struct call_lines *lines, const struct other_
 		event_text_add(out, event, &opts);
 	}
 	strbuf_addch(out, '\n');
+	add_stack(lines, event->stack, out);
 	return strbuf_failed(out) ? error_nomem() : NULL;
 }

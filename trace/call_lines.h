@@ -41,15 +41,19 @@ struct call_lines_opts {
 };
 
 struct call_lines;
+struct call_stack;
 struct other_event;
 
 struct error *call_lines_new(const struct call_lines_opts *opts, struct call_lines **out);
 void call_lines_free(struct call_lines *lines);
 DEFINE_FREEP(struct call_lines, call_lines_free)
 
-/* Adds the line of a call, with its '\n'; in strace's layout also that its thread has ended. */
+/*
+ * Adds the line of a call, with its '\n', and its call chain below (NULL: none); in strace's layout
+ * also that its thread has ended.
+ */
 struct error *call_lines_add(struct call_lines *lines, const struct trace_record *rec,
-			     struct strbuf *out);
+			     const struct call_stack *stack, struct strbuf *out);
 
 /* Adds the line of an event that is not a system call. */
 struct error *call_lines_add_event(struct call_lines *lines, const struct other_event *event,

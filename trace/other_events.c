@@ -10,10 +10,15 @@
 #include "perf/format/tracing.h"
 #include "perf/record/live_events.h"
 #include "perf/session/session.h"
+#include "trace/call_stack.h"
 
 enum {
-	COMMS = 256, /* of threads that are in the fields of events */
+	COMMS = 256,  /* of threads that are in the fields of events */
+	ENDED = 4096, /* threads that have ended are forgotten when there are so many */
 };
+
+/* The event that the program of trace puts out; no other has such a name. */
+#define STACKS_EVENT "call-stacks"
 
 struct comm_entry {
 	uint32_t tid;
@@ -25,6 +30,8 @@ struct other_events {
 	struct recording *rec;
 	struct session *session;
 	struct tracing *tracing;
+	struct stack_reader *stacks; /* NULL: no event has call chains */
+	bool call_stacks;
 	const pid_t *exclude;
 	size_t n_exclude;
 	struct session_tool tool;
@@ -38,6 +45,7 @@ void other_events_free(struct other_events *events)
 	if (!events)
 		return;
 	recording_free(events->rec);
+	stack_reader_free(events->stacks);
 	tracing_free(events->tracing);
 	session_free(events->session);
 	free(events->args);
@@ -82,6 +90,7 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 			       const struct session_event *ev, struct thread *thread)
 {
 	struct other_events *events = tool->ctx;
+	_cleanup_free_ struct call_stack *stack = NULL;
 	struct other_event event = {
 		.time = sample->time,
 		.pid = (uint32_t)sample->pid,
@@ -95,10 +104,21 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 	for (size_t i = 0; i < events->n_exclude; i++)
 		if ((uint32_t)events->exclude[i] == event.pid)
 			return NULL;
-	if (ev->attr.type == PERF_TYPE_TRACEPOINT)
-		event.format = tracing_find(events->tracing, ev->attr.config);
-	set_comm(events, &event, thread);
-	return events->fn(events->ctx, &event);
+	if (events->stacks)
+		TRY(stack_reader_read(events->stacks, sample, ev, thread, &stack));
+	event.stack = stack;
+	if (events->call_stacks && !strcmp(ev->name, STACKS_EVENT)) {
+		event.name = NULL;
+		if (stack)
+			call_stack_drop_tracing(stack);
+	} else {
+		if (ev->attr.type == PERF_TYPE_TRACEPOINT)
+			event.format = tracing_find(events->tracing, ev->attr.config);
+		set_comm(events, &event, thread);
+	}
+	struct error *err = events->fn(events->ctx, &event);
+	stack = event.stack;
+	return err;
 }
 
 static struct error *add_event(void *ctx, const struct live_event *event)
@@ -112,6 +132,24 @@ static struct error *add_event(void *ctx, const struct live_event *event)
 			     : NULL;
 }
 
+static struct error *push_existing(void *ctx, const void *records, size_t size)
+{
+	struct other_events *events = ctx;
+	const struct iovec iov = {.iov_base = (void *)records, .iov_len = size};
+
+	return session_push(events->session, &events->tool, &iov, 1);
+}
+
+static struct error *open_stacks(struct other_events *events, const struct other_events_opts *opts)
+{
+	const struct stack_reader_opts stack_opts = {
+		.sz = sizeof(stack_opts), .log = opts->log, .max = opts->max_stack};
+	const bool kernel = opts->kernel_frames || opts->n_exprs;
+
+	TRY(stack_reader_new(events->session, &stack_opts, &events->stacks));
+	return live_events_existing(events->rec, kernel, push_existing, events);
+}
+
 struct error *other_events_new(const struct other_events_opts *opts, struct loop *loop,
 			       struct other_events **out)
 {
@@ -120,15 +158,17 @@ struct error *other_events_new(const struct other_events_opts *opts, struct loop
 
 	if (!events)
 		return error_nomem();
-	struct record_arg *args = events->args = calloc(opts->n_exprs, sizeof(*args));
+	struct record_arg *args = events->args = calloc(opts->n_exprs + 1, sizeof(*args));
 	if (!args)
 		return error_nomem();
 	for (size_t i = 0; i < opts->n_exprs; i++)
 		args[i] = (struct record_arg){RECORD_EVENTS, opts->exprs[i]};
+	args[opts->n_exprs] = (struct record_arg){RECORD_OUTPUT, STACKS_EVENT};
+	events->call_stacks = opts->call_stacks;
 	const struct record_opts record_opts = {
 		.sz = sizeof(record_opts),
 		.args = args,
-		.n_args = opts->n_exprs,
+		.n_args = opts->n_exprs + opts->call_stacks,
 		.pids = opts->pids,
 		.tids = opts->tids,
 		.cpus = opts->cpus,
@@ -136,6 +176,10 @@ struct error *other_events_new(const struct other_events_opts *opts, struct loop
 		.no_inherit = opts->no_inherit,
 		.delay_ms = (int)opts->delay_ms,
 		.compile = opts->compile,
+		.callgraph = opts->callgraph,
+		.stack_size = opts->stack_size,
+		.user_chains = !opts->kernel_frames,
+		.mmap_pages = opts->ring_pages,
 		.log = opts->log,
 	};
 	events->exclude = opts->exclude;
@@ -145,8 +189,20 @@ struct error *other_events_new(const struct other_events_opts *opts, struct loop
 	TRY(session_new_live(&session_opts, &events->session));
 	TRY(tracing_new_empty(&events->tracing));
 	TRY(live_events_each(events->rec, add_event, events));
+	if (opts->callgraph == SELECT_CALLGRAPH_FP || opts->callgraph == SELECT_CALLGRAPH_DWARF)
+		TRY(open_stacks(events, opts));
 	*out = steal_ptr(events);
 	return NULL;
+}
+
+struct error *other_events_fill_stacks(struct other_events *events, int map_fd, uint32_t entries)
+{
+	return live_events_fill_map(events->rec, STACKS_EVENT, map_fd, entries);
+}
+
+struct error *other_events_watch(struct other_events *events, loop_fn *fn, void *ctx)
+{
+	return live_events_watch(events->rec, fn, ctx);
 }
 
 struct error *other_events_start(struct other_events *events)
@@ -169,6 +225,8 @@ static struct error *push(void *ctx, const struct iovec *iov, int n)
 struct error *other_events_read(struct other_events *events)
 {
 	memset(events->comms, 0, sizeof(events->comms));
+	if (session_n_ended(events->session) > ENDED)
+		session_forget(events->session, NULL, NULL);
 	return live_events_drain(events->rec, push, events);
 }
 
@@ -183,4 +241,10 @@ struct error *other_events_until(struct other_events *events, uint64_t until, ot
 uint64_t other_events_lost(const struct other_events *events)
 {
 	return session_losses(events->session).lost;
+}
+
+void other_events_warn_of_stacks(const struct other_events *events)
+{
+	if (events->stacks)
+		stack_reader_warn(events->stacks);
 }

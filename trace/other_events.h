@@ -19,9 +19,11 @@
 
 #include "lib/base/error.h"
 #include "lib/base/log.h"
+#include "perf/select/select.h"
+#include "work/loop.h"
 
+struct call_stack;
 struct compile_opts;
-struct loop;
 struct other_events;
 struct trace_event;
 
@@ -37,6 +39,12 @@ struct other_events_opts {
 	const pid_t *exclude; /* processes that are left out */
 	size_t n_exclude;
 	const struct compile_opts *compile; /* for FILE.c */
+	enum select_callgraph callgraph;    /* of all events, and of system calls */
+	uint32_t stack_size;		    /* of copies of the stack; 0: a default */
+	unsigned max_stack;		    /* frames; more are left out */
+	bool kernel_frames;		    /* in the call chains of system calls */
+	bool call_stacks;		    /* of system calls: see other_events_fill_stacks() */
+	size_t ring_pages;		    /* 0: a default */
 };
 
 struct error *other_events_new(const struct other_events_opts *opts, struct loop *loop,
@@ -47,24 +55,36 @@ struct error *other_events_start(struct other_events *events);
 void other_events_stop(struct other_events *events);
 struct error *other_events_read(struct other_events *events);
 
+/*
+ * With opts.call_stacks: what the program of trace puts out for each call that it sends, into its
+ * map of that many entries (trace_source_stacks()). Each is an event without a name.
+ */
+struct error *other_events_fill_stacks(struct other_events *events, int map_fd, uint32_t entries);
+/* While the loop runs, fn is called when there is much to read. */
+struct error *other_events_watch(struct other_events *events, loop_fn *fn, void *ctx);
+
 /* Lasts until fn returns. */
 struct other_event {
 	uint64_t time; /* CLOCK_MONOTONIC */
 	uint32_t pid, tid, cpu;
 	char comm[16];
-	const char *name;	    /* "sched:sched_switch" */
+	const char *name;	    /* "sched:sched_switch"; NULL: the call chain of a call */
 	struct trace_event *format; /* of raw; NULL: there is none */
 	const void *raw;
 	uint32_t raw_size;
+	struct call_stack *stack; /* NULL: none; fn may take it away */
 };
 
 /* Calls fn for the events that were read, in the order of time, of times up to `until`. */
-typedef struct error *other_event_fn(void *ctx, const struct other_event *event);
+typedef struct error *other_event_fn(void *ctx, struct other_event *event);
 struct error *other_events_until(struct other_events *events, uint64_t until, other_event_fn *fn,
 				 void *ctx);
 
 /* The name of a thread, or NULL; until the next call. ctx is a struct other_events. */
 const char *other_events_comm(void *ctx, uint32_t tid);
+
+/* At the end: why stacks have no more frames. */
+void other_events_warn_of_stacks(const struct other_events *events);
 
 /* Samples that had no room in a ring. */
 uint64_t other_events_lost(const struct other_events *events);

@@ -161,6 +161,7 @@ static struct error *set_config(struct trace_source *source, const struct trace_
 	c->summary = opts->summary;
 	c->sums_by = (uint8_t)opts->sums_by;
 	c->failed_only = opts->failed_only;
+	c->stacks = opts->events && opts->stacks;
 	c->cgroup = opts->cgroup != NULL;
 	c->exclude = opts->n_exclude > 0;
 	source->by_events = is_preemptible();
@@ -283,6 +284,7 @@ static struct error *configure(struct trace_source *source, const struct trace_s
 		{"thread_rows", sums_by(c, TRACE_SUMS_BY_THREAD) ? max_rows : 1},
 		{"cgroup_rows", sums_by(c, TRACE_SUMS_BY_CGROUP) ? max_rows : 1},
 		{"errnos", c->summary ? max_errnos : 1},
+		{"stacks", c->stacks ? cpus : 1},
 		{"wheres", c->where ? (uint32_t)where->n_wheres : 1},
 		{"patterns", c->where && where->n_patterns ? (uint32_t)where->n_patterns : 1},
 		{"where_inputs", c->where ? 2 * cpus : 1},
@@ -441,6 +443,12 @@ struct error *trace_source_add_pid(struct trace_source *source, pid_t pid)
 	if (!source->links[0])
 		source->live->targeted = 1;
 	return NULL;
+}
+
+int trace_source_stacks(const struct trace_source *source, uint32_t *entries)
+{
+	*entries = (uint32_t)libbpf_num_possible_cpus();
+	return trace_map_fd(source, "stacks");
 }
 
 struct error *trace_source_start(struct trace_source *source)

@@ -50,6 +50,7 @@ struct trace_source_opts {
 	uint32_t string_size; /* limit of TRACE_COPY_LIMITED */
 	uint32_t ring_bytes;  /* 0: a default */
 	bool events;	      /* records to the ring */
+	bool stacks;	      /* with the call chains of calls: see trace_source_stacks() */
 	bool summary;	      /* sums, kept in the kernel */
 	enum trace_sums_by sums_by;
 	/* How much the program keeps; 0: a default. What has no room is lost, and counted. */
@@ -68,6 +69,13 @@ struct error *trace_source_map(const struct trace_source *source, const char *na
 
 /* Adds a process to those that are traced, before or after the start: the workload. */
 struct error *trace_source_add_pid(struct trace_source *source, pid_t pid);
+
+/*
+ * With opts.stacks: the PERF_EVENT_ARRAY by CPU that the caller fills with events (bpf-output)
+ * before the start. The payload of each sample is a struct trace_stack_key, and the record of that
+ * call, which comes later, has the flag TRACE_STACK.
+ */
+int trace_source_stacks(const struct trace_source *source, uint32_t *entries);
 
 struct error *trace_source_start(struct trace_source *source);
 /* Calls that have not ended by now are sent as TRACE_NO_EXIT. */

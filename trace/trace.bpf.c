@@ -182,6 +182,14 @@ struct {
 	__type(value, struct trace_lost);
 } lost SEC(".maps");
 
+/* By CPU: where the call chains of calls are put out; source.c sets its size. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(__u32));
+} stacks SEC(".maps");
+
 #include "trace/trace_copy.bpf.h"
 #include "trace/trace_sums.bpf.h"
 
@@ -627,6 +635,21 @@ static __always_inline void send_state(struct trace_state *state, __u32 copies)
 }
 
 /*
+ * The call chain of the thread, for the record that will be sent. It is put out first: who has the
+ * record can be sure of the chain.
+ */
+static __always_inline void put_stack(void *ctx, struct trace_state *state)
+{
+	if (!config.stacks)
+		return;
+	if (bpf_perf_event_output(ctx, &stacks, BPF_F_CURRENT_CPU, &state->rec.exit_ns,
+				  sizeof(struct trace_stack_key)))
+		lose(state->index, TRACE_LOST_STACK);
+	else
+		state->rec.flags |= TRACE_STACK;
+}
+
+/*
  * The thread ends, or tracing does, in the middle of a call. It is rare, and not inlined: the stack
  * of its caller has to be small; see call_where.bpf.h.
  */
@@ -758,7 +781,8 @@ static __always_inline long ret_of(__u32 abi, long ret)
 }
 
 /* An exit without an entry. */
-static __always_inline int late(struct trace_state *state, const struct pt_regs *regs, long ret)
+static __always_inline int late(void *ctx, struct trace_state *state, const struct pt_regs *regs,
+				long ret)
 {
 	const struct trace_call *call;
 	long nr = nr_at_exit(regs);
@@ -795,11 +819,12 @@ static __always_inline int late(struct trace_state *state, const struct pt_regs 
 		sum_unfinished(state, call);
 	if (!config.events || config.min_ns || (config.failed_only && !(ret < 0 && ret >= -4095)))
 		return 0;
+	put_stack(ctx, state);
 	send_state(state, config.copies ? call->at_exit : 0);
 	return 0;
 }
 
-static __always_inline int leave(const struct pt_regs *regs, long ret)
+static __always_inline int leave(void *ctx, const struct pt_regs *regs, long ret)
 {
 	struct trace_state *state = state_find();
 	const struct trace_call *call;
@@ -811,7 +836,7 @@ static __always_inline int leave(const struct pt_regs *regs, long ret)
 		return 0;
 	}
 	if (!state || !state->in_call)
-		return late(state, regs, ret);
+		return late(ctx, state, regs, ret);
 	state->in_call = 0;
 	index = state->index;
 	call = bpf_map_lookup_elem(&calls, &index);
@@ -843,6 +868,7 @@ static __always_inline int leave(const struct pt_regs *regs, long ret)
 		store_put(state);
 		return 0;
 	}
+	put_stack(ctx, state);
 	copies = config.copies ? call->at_exit : 0;
 	if (state->faulted && state->mm == current_mm())
 		copies |= state->faulted;
@@ -861,7 +887,7 @@ int trace_enter(__u64 *ctx)
 SEC("tp_btf/sys_exit")
 int trace_exit(__u64 *ctx)
 {
-	return leave((const struct pt_regs *)ctx[0], (long)ctx[1]);
+	return leave(ctx, (const struct pt_regs *)ctx[0], (long)ctx[1]);
 }
 
 static __always_inline const struct pt_regs *current_regs(void)
@@ -878,7 +904,7 @@ int trace_enter_event(struct trace_event_raw_sys_enter *ctx)
 SEC("tracepoint/raw_syscalls/sys_exit")
 int trace_exit_event(struct trace_event_raw_sys_exit *ctx)
 {
-	return leave(current_regs(), ctx->ret);
+	return leave(ctx, current_regs(), ctx->ret);
 }
 
 /* ---- threads begin and end ---- */

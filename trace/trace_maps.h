@@ -49,6 +49,7 @@ struct trace_config {
 	__u8 exclude; /* the map has processes */
 	__u8 copies;  /* some call has memory to copy */
 	__u8 where;   /* some call has a condition */
+	__u8 stacks;  /* call chains of the calls that are sent, at their exit */
 };
 
 /* Changes while the program runs. */
@@ -110,6 +111,16 @@ struct trace_scratch {
 #ifdef __clang__
 #pragma clang diagnostic pop
 #endif
+
+/*
+ * What the perf event with the call chain of a call has of its record: the bytes from exit_ns on,
+ * which no two calls have in common.
+ */
+struct trace_stack_key {
+	__u64 exit_ns;
+	__s64 ret;
+	__u32 pid, tid;
+};
 
 struct trace_store {
 	__u8 rec[TRACE_RECORD_MAX + 8];

@@ -116,6 +116,9 @@ static const struct {
 	[TRACE_LOST_PIECES] = {"arguments", "calls' strings and buffers",
 			       "too many calls with large arguments ran at the same time"},
 	[TRACE_LOST_ROW] = {"sums", "calls of the summary", "no memory for more rows"},
+	[TRACE_LOST_STACK] = {"stacks", "call chains of calls",
+			      "larger rings (-m), fewer calls (-e) or smaller copies "
+			      "(--call-graph dwarf,BYTES) may help"},
 	[TRACE_LOST_ERRNO] = {"errors", "errors of the error summary", "no memory for more rows"},
 };
 

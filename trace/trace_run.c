@@ -19,6 +19,7 @@
 #include "lib/sys/tracefs.h"
 #include "perf/session/session.h"
 #include "trace/bystanders.h"
+#include "trace/call_stack.h"
 #include "trace/call_conditions.h"
 #include "trace/call_recording.h"
 #include "trace/call_replay.h"
@@ -27,13 +28,16 @@
 #include "trace/record_sums.h"
 #include "trace/other_events.h"
 #include "trace/source.h"
+#include "trace/waiting_calls.h"
 #include "work/loop.h"
 #include "work/tasks.h"
 #include "work/user_ids.h"
 #include "work/workload.h"
 
 enum {
-	OUT_BYTES = 64 << 10, /* lines are written when there are so many bytes */
+	OUT_BYTES = 64 << 10,	/* lines are written when there are so many bytes */
+	MAX_STACK = 127,	/* frames, as in perf */
+	FORGET_NS = 1000000000, /* after so long, the record of a call chain was lost */
 };
 
 struct trace_run {
@@ -48,6 +52,7 @@ struct trace_run {
 	struct names call_exprs, event_exprs; /* of -e */
 	struct other_events *others;	      /* NULL: only system calls */
 	struct sys_pids exclude;
+	struct waiting_calls waiting;	 /* for their call chains */
 	VEC(struct trace_record *) held; /* calls that ended after the events were read */
 	uint64_t read_ns;		 /* when that was */
 	struct fd_names *fd_names;
@@ -130,20 +135,20 @@ static struct error *select_calls(struct trace_run *run)
 			    "--where");
 }
 
-struct selection {
+struct task_selection {
 	VEC(pid_t) pids;
 	VEC(pid_t) tids;
 	struct user_ids uids;
 };
 
-static void selection_deinit(struct selection *s)
+static void task_selection_deinit(struct task_selection *s)
 {
 	vec_deinit(&s->pids);
 	vec_deinit(&s->tids);
 	vec_deinit(&s->uids);
 }
 
-static struct error *select_tasks(struct trace_run *run, struct selection *s)
+static struct error *select_tasks(struct trace_run *run, struct task_selection *s)
 {
 	const struct trace_run_opts *o = &run->opts;
 	const struct task *task;
@@ -172,7 +177,7 @@ static struct error *select_tasks(struct trace_run *run, struct selection *s)
 }
 
 /* Who is left out: where everyone is traced, those who print what we print. */
-static struct error *select_excluded(struct trace_run *run, const struct selection *s)
+static struct error *select_excluded(struct trace_run *run, const struct task_selection *s)
 {
 	struct tasks excluded = TASKS_INIT;
 	const struct task *task;
@@ -193,6 +198,13 @@ static struct error *select_excluded(struct trace_run *run, const struct selecti
 	return ok ? NULL : error_nomem();
 }
 
+static bool has_stacks(const struct trace_run *run)
+{
+	return run->opts.callgraph == SELECT_CALLGRAPH_FP ||
+	       run->opts.callgraph == SELECT_CALLGRAPH_DWARF;
+}
+
+/* Call chains of system calls come as other events do, but of all that the program selects. */
 static struct error *open_others(struct trace_run *run)
 {
 	const struct trace_run_opts *o = &run->opts;
@@ -203,7 +215,7 @@ static struct error *open_others(struct trace_run *run)
 	if (!o->lines)
 		return error_usage(
 			"a summary has only system calls; -S prints the other events, too");
-	if (o->users || o->cgroup)
+	if (run->event_exprs.n && (o->users || o->cgroup))
 		return error_usage("-u and --cgroup cannot be used with other events than system "
 				   "calls");
 	const struct other_events_opts opts = {
@@ -219,6 +231,12 @@ static struct error *open_others(struct trace_run *run)
 		.exclude = run->exclude.v,
 		.n_exclude = run->exclude.n,
 		.compile = o->compile,
+		.callgraph = o->callgraph,
+		.stack_size = o->stack_size,
+		.max_stack = o->max_stack ? o->max_stack : MAX_STACK,
+		.kernel_frames = o->kernel_frames,
+		.call_stacks = has_stacks(run) && !is_of_events_only(run),
+		.ring_pages = o->ring_bytes / sys_page_size(),
 	};
 	return other_events_new(&opts, run->loop, &run->others);
 }
@@ -226,11 +244,11 @@ static struct error *open_others(struct trace_run *run)
 static struct error *open_source(struct trace_run *run)
 {
 	const struct trace_run_opts *o = &run->opts;
-	__attribute__((cleanup(selection_deinit))) struct selection s = {0};
+	__attribute__((cleanup(task_selection_deinit))) struct task_selection s = {0};
 
 	TRY(select_tasks(run, &s));
 	TRY(select_excluded(run, &s));
-	if (run->event_exprs.n)
+	if (run->event_exprs.n || has_stacks(run))
 		TRY(open_others(run));
 	if (is_of_events_only(run))
 		return NULL;
@@ -254,10 +272,16 @@ static struct error *open_source(struct trace_run *run)
 		.string_size = o->string_size,
 		.ring_bytes = o->ring_bytes,
 		.events = o->lines || o->output,
+		.stacks = has_stacks(run),
 		.summary = o->summary,
 		.sums_by = o->sums_by,
 	};
-	return trace_source_new(&opts, &run->source);
+	TRY(trace_source_new(&opts, &run->source));
+	if (!has_stacks(run))
+		return NULL;
+	uint32_t entries;
+	const int map_fd = trace_source_stacks(run->source, &entries);
+	return other_events_fill_stacks(run->others, map_fd, entries);
 }
 
 static struct error *open_lines(struct trace_run *run)
@@ -347,6 +371,7 @@ void trace_run_free(struct trace_run *run)
 	vec_for_each (held, &run->held)
 		free(*held);
 	vec_deinit(&run->held);
+	waiting_calls_deinit(&run->waiting);
 	other_events_free(run->others);
 	trace_source_free(run->source);
 	call_lines_free(run->lines);
@@ -404,35 +429,23 @@ static bool is_enough(const struct trace_run *run)
 	return run->closed || (run->opts.max_lines && run->n_lines >= run->opts.max_lines);
 }
 
-static struct error *on_event(void *ctx, const struct other_event *event)
-{
-	struct trace_run *run = ctx;
-
-	if (is_enough(run))
-		return NULL;
-	TRY(call_lines_add_event(run->lines, event, &run->out));
-	run->n_lines++;
-	if (is_enough(run))
-		end(run);
-	return run->out.len >= OUT_BYTES ? flush(run) : NULL;
-}
-
 static uint64_t end_of(const struct trace_record *rec)
 {
 	return rec->exit_ns ? rec->exit_ns : rec->enter_ns;
 }
 
-static struct error *add_record(struct trace_run *run, const struct trace_record *rec)
+/* A call whose turn it is. */
+static struct error *put_call(struct trace_run *run, const struct trace_record *rec,
+			      const struct call_stack *stack)
 {
-	if (run->others)
-		TRY(other_events_until(run->others, end_of(rec), on_event, run));
 	if (is_enough(run) || is_before_exec(run, rec) ||
-	    (run->opts.cpus && !sys_cpus_has(&run->cpus, rec->cpu)))
+	    (run->opts.cpus && !sys_cpus_has(&run->cpus, rec->cpu)) ||
+	    (run->opts.min_stack && (!stack || stack->n < run->opts.min_stack)))
 		return NULL;
 	if (run->recording)
 		TRY(call_recording_add(run->recording, rec));
 	if (run->lines)
-		TRY(call_lines_add(run->lines, rec, &run->out));
+		TRY(call_lines_add(run->lines, rec, stack, &run->out));
 	run->n_lines++;
 	if (run->fd_names)
 		TRY(fd_names_note(run->fd_names, rec));
@@ -443,13 +456,56 @@ static struct error *add_record(struct trace_run *run, const struct trace_record
 	return run->out.len >= OUT_BYTES ? flush(run) : NULL;
 }
 
+/* The call chain of a call, which is put where its chain is in the order of time. */
+static struct error *on_stack(struct trace_run *run, struct other_event *event)
+{
+	_cleanup_free_ struct trace_record *rec = NULL;
+	struct trace_stack_key key;
+
+	if (event->raw_size < sizeof(key) || !event->stack)
+		return NULL;
+	memcpy(&key, event->raw, sizeof(key));
+	TRY(waiting_calls_add_stack(&run->waiting, &key, &event->stack, &rec));
+	return rec ? put_call(run, rec, event->stack) : NULL;
+}
+
+static struct error *on_event(void *ctx, struct other_event *event)
+{
+	struct trace_run *run = ctx;
+
+	if (!event->name)
+		return on_stack(run, event);
+	if (is_enough(run) ||
+	    (run->opts.min_stack && (!event->stack || event->stack->n < run->opts.min_stack)))
+		return NULL;
+	TRY(call_lines_add_event(run->lines, event, &run->out));
+	run->n_lines++;
+	if (is_enough(run))
+		end(run);
+	return run->out.len >= OUT_BYTES ? flush(run) : NULL;
+}
+
+static struct error *add_record(struct trace_run *run, const struct trace_record *rec)
+{
+	_cleanup_free_ struct call_stack *stack = NULL;
+
+	if (rec->flags & TRACE_STACK && run->others) {
+		TRY(waiting_calls_add(&run->waiting, rec, &stack));
+		if (!stack)
+			return NULL;
+	}
+	if (run->others)
+		TRY(other_events_until(run->others, end_of(rec), on_event, run));
+	return put_call(run, rec, stack);
+}
+
 static struct error *on_record(void *ctx, const struct trace_record *rec)
 {
 	struct trace_run *run = ctx;
 
 	run->n_records++;
 	run->n_bytes += rec->size;
-	if (!run->others || end_of(rec) <= run->read_ns)
+	if (!run->others || rec->flags & TRACE_STACK || end_of(rec) <= run->read_ns)
 		return add_record(run, rec);
 	/* events before it may have come since the rings were read */
 	struct trace_record **slot = vec_push(&run->held);
@@ -490,6 +546,7 @@ static struct error *drain(struct trace_run *run)
 		TRY(trace_source_drain(run->source, on_record, run));
 	if (run->others)
 		TRY(other_events_until(run->others, run->read_ns, on_event, run));
+	waiting_calls_forget(&run->waiting, run->read_ns - FORGET_NS);
 	return flush(run);
 }
 
@@ -510,6 +567,8 @@ static struct error *start(struct trace_run *run)
 	TRY(loop_timer(run->loop, on_ring, run, &run->drain_timer));
 	TRY(loop_timer_set(run->drain_timer, trace_source_interval_ms(run->source) * 1000000ull,
 			   true));
+	if (run->others)
+		TRY(other_events_watch(run->others, on_ring, run));
 	return run->source ? loop_watch(run->loop, trace_source_fd(run->source), on_ring, run)
 			   : NULL;
 }
@@ -547,6 +606,18 @@ static void on_loss(void *ctx, const struct trace_loss *lost)
 	};
 }
 
+/* Calls whose chains were not read for some reason: without them. */
+static struct error *put_waiting(struct trace_run *run)
+{
+	for (;;) {
+		_cleanup_free_ struct trace_record *rec = waiting_calls_take(&run->waiting);
+
+		if (!rec)
+			return NULL;
+		TRY(put_call(run, rec, NULL));
+	}
+}
+
 static struct error *finish(struct trace_run *run)
 {
 	int status;
@@ -556,8 +627,12 @@ static struct error *finish(struct trace_run *run)
 	if (run->others)
 		other_events_stop(run->others);
 	TRY(drain(run));
-	if (run->others)
+	if (run->others) {
 		TRY(read_others(run)); /* for what was held */
+		TRY(other_events_until(run->others, UINT64_MAX, on_event, run));
+		other_events_warn_of_stacks(run->others);
+	}
+	TRY(put_waiting(run));
 	if (run->lines && !is_enough(run) && loop_workload_status(run->loop, &status) &&
 	    WIFSIGNALED(status)) {
 		call_lines_add_killed(run->lines, (uint32_t)loop_workload(run->loop),

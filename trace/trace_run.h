@@ -21,6 +21,7 @@
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 #include "lib/base/strbuf.h"
+#include "perf/select/select.h"
 #include "trace/call_lines.h"
 #include "trace/call_sums.h"
 
@@ -56,6 +57,12 @@ struct trace_run_opts {
 	const char *output;   /* a perf.data file for the calls; NULL: none */
 	int argc;	      /* the command line, for its header */
 	const char *const *argv;
+	/* Call chains of calls and other events. */
+	enum select_callgraph callgraph;
+	uint32_t stack_size; /* of a copy of the stack; 0: a default */
+	bool kernel_frames;  /* also in the call chains of calls */
+	unsigned max_stack;  /* frames that are shown; 0: 127 */
+	unsigned min_stack;  /* calls and events with fewer frames are left out */
 	bool summary;
 	enum trace_sums_by sums_by;
 	enum call_lines_style style;

@@ -78,7 +78,7 @@ static void check_line(struct call_lines *lines, const struct trace_record *rec,
 {
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 
-	ok(call_lines_add(lines, rec, &out));
+	ok(call_lines_add(lines, rec, NULL, &out));
 	assert_string_equal(strbuf_str(&out), want);
 }
 
@@ -164,7 +164,7 @@ static void test_json_lines(void **state)
 	union made_record made;
 
 	ok(call_lines_new(&opts, &lines));
-	ok(call_lines_add(lines, make(table, &made, "getppid", 7), &out));
+	ok(call_lines_add(lines, make(table, &made, "getppid", 7), NULL, &out));
 	assert_non_null(strstr(strbuf_str(&out),
 			       "{\"type\":\"call\",\"time_ns\":1000000005,\"duration_ns\":3000,"
 			       "\"pid\":100,\"tid\":101,\"comm\":\"work\",\"cpu\":0,"));
