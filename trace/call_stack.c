@@ -97,7 +97,7 @@ struct error *stack_reader_read(struct stack_reader *reader, const struct sample
 	resolver_refresh(reader->resolver);
 	if (sample->has & PERF_SAMPLE_STACK_USER) {
 		if (!reader->unwinder)
-			TRY(unwinder_new(reader->resolver, reader->max, &reader->unwinder));
+			TRY(unwinder_new(reader->resolver, reader->max, false, &reader->unwinder));
 		sample = unwinder_sample(reader->unwinder, sample, event, thread);
 	}
 	const size_t most = min_of((size_t)sample->chain.n + 1, (size_t)reader->max);
