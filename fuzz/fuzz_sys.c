@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * What lib/sys and lib/attach parse out of text (maps of a process, formats of
- * a PMU, lists of CPUs, globs), and functions looked up in hostile binaries.
+ * a PMU, lists of CPUs, globs, paths of cgroups), and functions looked up in hostile binaries.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/attach/internal.h"
+#include "lib/sys/cgroup_names.h"
 #include "lib/sys/proc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -87,6 +88,23 @@ static void binary(const char *bytes, size_t size)
 	error_free(err);
 }
 
+/* Twice, the second time with what may be left of the first one. */
+static void cgroups(const char *path)
+{
+	struct cgroup_names names, again;
+
+	memset(&again, 0xff, sizeof(again));
+	cgroup_names_of(path, &names);
+	cgroup_names_of(path, &again);
+	if (strcmp(names.unit, again.unit) || strcmp(names.container, again.container) ||
+	    strcmp(names.pod, again.pod))
+		__builtin_trap();
+	if ((names.ends_container && !*names.container) || (names.ends_pod && !*names.pod))
+		__builtin_trap();
+	if (strlen(names.unit) > strlen(path) || strlen(names.container) > strlen(path))
+		__builtin_trap();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size < 1)
@@ -105,6 +123,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		break;
 	case 'g':
 		globs(text);
+		break;
+	case 'c':
+		cgroups(text);
 		break;
 	case 'b':
 		binary(text, size - 1);
