@@ -94,6 +94,25 @@ static struct error *on_bpf_event(struct session_tool *tool, struct session *s,
 	return NULL;
 }
 
+static struct error *on_cgroup(struct session_tool *tool, struct session *s,
+			       const struct record *rec, const struct record_cgroup *cgroup)
+{
+	const struct session_cgroup *known = session_cgroup(s, cgroup->id);
+
+	look_at_string(known->path);
+	look_at_string(known->unit);
+	look_at_string(known->container);
+	look_at_string(known->pod);
+	return NULL;
+}
+
+static struct error *on_namespaces(struct session_tool *tool, struct session *s,
+				   const struct record *rec, const struct record_namespaces *ns)
+{
+	look_at_bytes(ns->links.bytes, ns->links.n * 8);
+	return NULL;
+}
+
 static struct error *on_other(struct session_tool *tool, struct session *s,
 			      const struct record *rec)
 {
@@ -151,6 +170,8 @@ static void read_it(const char *path, bool unordered)
 		.comm = on_comm,
 		.ksymbol = on_ksymbol,
 		.bpf_event = on_bpf_event,
+		.cgroup = on_cgroup,
+		.namespaces = on_namespaces,
 		.other = on_other,
 	};
 	struct session *s = NULL;

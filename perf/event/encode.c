@@ -227,6 +227,27 @@ void record_encode_bpf_event(struct strbuf *out, const struct perf_event_attr *a
 	kernel_record_end(out, start, attr, id);
 }
 
+void record_encode_cgroup(struct strbuf *out, const struct perf_event_attr *attr,
+			  const struct record_cgroup *cgroup, const struct sample *id)
+{
+	size_t start = record_begin(out, PERF_RECORD_CGROUP, 0);
+
+	put_u64(out, cgroup->id);
+	put_string(out, start, cgroup->path, tail_size(attr));
+	kernel_record_end(out, start, attr, id);
+}
+
+void record_encode_namespaces(struct strbuf *out, const struct perf_event_attr *attr,
+			      const struct record_namespaces *ns, const struct sample *id)
+{
+	size_t start = record_begin(out, PERF_RECORD_NAMESPACES, 0);
+
+	put_pair(out, ns->pid, ns->tid);
+	put_u64(out, ns->links.n / 2);
+	put_words(out, &ns->links);
+	kernel_record_end(out, start, attr, id);
+}
+
 static void put_regs(struct strbuf *out, uint64_t abi, const struct u64_array *regs)
 {
 	put_u64(out, abi);

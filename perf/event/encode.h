@@ -40,6 +40,10 @@ void record_encode_ksymbol(struct strbuf *out, const struct perf_event_attr *att
 			   const struct record_ksymbol *ksymbol, const struct sample *id);
 void record_encode_bpf_event(struct strbuf *out, const struct perf_event_attr *attr, uint16_t misc,
 			     const struct record_bpf_event *ev, const struct sample *id);
+void record_encode_cgroup(struct strbuf *out, const struct perf_event_attr *attr,
+			  const struct record_cgroup *cgroup, const struct sample *id);
+void record_encode_namespaces(struct strbuf *out, const struct perf_event_attr *attr,
+			      const struct record_namespaces *ns, const struct sample *id);
 /* A sample of all that attr->sample_type asks for. */
 void record_encode_sample(struct strbuf *out, const struct perf_event_attr *attr,
 			  const struct sample *sample);

@@ -195,6 +195,19 @@ struct record_bpf_event {
 	const uint8_t *tag; /* 8 bytes */
 };
 
+struct record_cgroup {
+	uint64_t id; /* in samples: sample.cgroup */
+	const char *path;
+};
+
+struct record_namespaces {
+	int32_t pid, tid;
+	struct u64_array links; /* 2 words each, a device and an inode, in the kernel's order */
+};
+
+/* "net", "uts", …: which namespace the link is of; "unknown" for later ones. */
+const char *namespace_name(uint64_t link);
+
 /* The header, in the host's byte order; false: fewer than 8 bytes are left. */
 bool record_header_peek(const struct cursor *c, struct perf_event_header *out);
 
@@ -205,6 +218,8 @@ struct error *record_task_decode(struct cursor c, struct record_task *out);
 struct error *record_lost_decode(struct cursor c, struct record_lost *out);
 struct error *record_ksymbol_decode(struct cursor c, struct record_ksymbol *out);
 struct error *record_bpf_event_decode(struct cursor c, struct record_bpf_event *out);
+struct error *record_cgroup_decode(struct cursor c, struct record_cgroup *out);
+struct error *record_namespaces_decode(struct cursor c, struct record_namespaces *out);
 
 /* "SAMPLE", "MMAP2", …; NULL: no such type is known. */
 const char *record_type_name(uint32_t type);

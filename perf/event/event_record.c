@@ -131,6 +131,42 @@ struct error *record_bpf_event_decode(struct cursor c, struct record_bpf_event *
 	return NULL;
 }
 
+struct error *record_cgroup_decode(struct cursor c, struct record_cgroup *out)
+{
+	struct perf_event_header h;
+	struct record_cgroup m = {0};
+
+	if (!body_of(&c, &h))
+		return cut(&c, NULL);
+	if (!cursor_u64(&c, &m.id) || !(m.path = cursor_cstr(&c)))
+		return cut(&c, &h);
+	*out = m;
+	return NULL;
+}
+
+struct error *record_namespaces_decode(struct cursor c, struct record_namespaces *out)
+{
+	struct perf_event_header h;
+	struct record_namespaces m = {0};
+	uint64_t n;
+
+	if (!body_of(&c, &h))
+		return cut(&c, NULL);
+	if (!cursor_s32(&c, &m.pid) || !cursor_s32(&c, &m.tid) || !cursor_u64(&c, &n) ||
+	    n > cursor_left(&c) / 16)
+		return cut(&c, &h);
+	m.links = (struct u64_array){cursor_bytes(&c, (size_t)n * 16), n * 2, c.swap};
+	*out = m;
+	return NULL;
+}
+
+const char *namespace_name(uint64_t link)
+{
+	static const char *const names[] = {"net", "uts", "ipc", "pid", "user", "mnt", "cgroup"};
+
+	return link < ARRAY_SIZE(names) ? names[link] : "unknown";
+}
+
 bool record_ledger_decode(struct cursor c, struct record_ledger *out)
 {
 	struct record_ledger m = {0};

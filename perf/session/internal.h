@@ -184,6 +184,16 @@ struct error *input_push(struct session *s, const struct iovec *iov, int n);
 void input_deinit(struct session *s);
 void chunk_put(struct session *s, struct chunk *chunk);
 
+/* ---- session_cgroups.c ---- */
+
+struct cgroups_state {
+	struct u64map by_id; /* → struct session_cgroup */
+	struct strmap names; /* their texts, each once */
+};
+void cgroups_deinit(struct cgroups_state *cgroups);
+/* false: no memory. */
+bool cgroups_add(struct session *s, const struct record_cgroup *record);
+
 /* ---- session.c ---- */
 
 struct event_node {
@@ -212,6 +222,7 @@ struct session {
 
 	struct maps_state maps;
 	struct threads_state threads;
+	struct cgroups_state cgroups;
 	struct time_order order;
 	struct session_input input;
 	VEC(uint8_t *) kept; /* bytes from a pipe that the header points into */

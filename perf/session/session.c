@@ -369,6 +369,22 @@ static struct error *deliver_bpf_event(struct session *s)
 	return CALL(bpf_event, &b);
 }
 
+static struct error *deliver_cgroup(struct session *s)
+{
+	struct record_cgroup c;
+
+	DECODE(record_cgroup_decode, &c);
+	return cgroups_add(s, &c) ? CALL(cgroup, &c) : error_nomem();
+}
+
+static struct error *deliver_namespaces(struct session *s)
+{
+	struct record_namespaces n;
+
+	DECODE(record_namespaces_decode, &n);
+	return CALL(namespaces, &n);
+}
+
 static struct error *deliver_other(struct session *s, const uint8_t *rec, size_t size)
 {
 	struct record *r = &s->rec;
@@ -399,6 +415,10 @@ static struct error *deliver_other(struct session *s, const uint8_t *rec, size_t
 		return deliver_ksymbol(s);
 	case PERF_RECORD_BPF_EVENT:
 		return deliver_bpf_event(s);
+	case PERF_RECORD_CGROUP:
+		return deliver_cgroup(s);
+	case PERF_RECORD_NAMESPACES:
+		return deliver_namespaces(s);
 	default:
 		return call_other(s);
 	}
@@ -682,6 +702,7 @@ void session_free(struct session *s)
 	vec_deinit(&s->events);
 	u64map_deinit(&s->by_id);
 	threads_deinit(&s->threads);
+	cgroups_deinit(&s->cgroups);
 	maps_deinit(&s->maps);
 	for (size_t i = 0; i < s->kept.n; i++)
 		free(s->kept.v[i]);

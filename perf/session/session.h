@@ -97,6 +97,23 @@ struct thread *session_thread(struct session *s, int32_t pid, int32_t tid);
 const struct map *session_find_map(struct session *s, const struct thread *thread, uint8_t cpumode,
 				   uint64_t addr);
 
+/* A cgroup, by the id that samples have (record --all-cgroups). */
+struct session_cgroup {
+	uint64_t id;
+	const char *path; /* NULL: no record has named it yet */
+	/* lib/sys/cgroup_names.h, "" where the path does not show it; equal texts are one string */
+	const char *unit, *container, *pod;
+};
+
+/* One object for each id, until session_free(); NULL: no memory. */
+const struct session_cgroup *session_cgroup(struct session *s, uint64_t id);
+/* Of a sample; NULL: it was not recorded, or no memory. */
+static inline const struct session_cgroup *session_cgroup_of(struct session *s,
+							     const struct sample *sample)
+{
+	return sample->has & PERF_SAMPLE_CGROUP ? session_cgroup(s, sample->cgroup) : NULL;
+}
+
 /* A record as it is handed to a callback. */
 struct record {
 	struct perf_event_header header; /* host byte order */
@@ -135,6 +152,10 @@ struct session_tool {
 				 const struct record *rec, const struct record_ksymbol *ksymbol);
 	struct error *(*bpf_event)(struct session_tool *tool, struct session *s,
 				   const struct record *rec, const struct record_bpf_event *ev);
+	struct error *(*cgroup)(struct session_tool *tool, struct session *s,
+				const struct record *rec, const struct record_cgroup *cgroup);
+	struct error *(*namespaces)(struct session_tool *tool, struct session *s,
+				    const struct record *rec, const struct record_namespaces *ns);
 	/* Every other type, and those above that have no callback. */
 	struct error *(*other)(struct session_tool *tool, struct session *s,
 			       const struct record *rec);

@@ -370,6 +370,10 @@ static void kernel_records_come_back_as_encoded(void **state)
 				      .id = 12,
 				      .tag = (const uint8_t *)"tagtagta"},
 				bb;
+	const uint64_t words[] = {4, 0xeffffff9, 4, 0xeffffffe};
+	struct record_cgroup cg = {.id = 7, .path = "/system.slice"}, gg;
+	struct record_namespaces ns = {.pid = 1, .tid = 2, .links = {(const uint8_t *)words, 4}},
+				 nn;
 
 	record_encode_mmap2(&sb, &attr, PERF_RECORD_MISC_USER, &m, &some_id);
 	assert_null(record_mmap_decode(check_tail(&sb, PERF_RECORD_MMAP2), &mm));
@@ -426,6 +430,44 @@ static void kernel_records_come_back_as_encoded(void **state)
 	assert_null(record_bpf_event_decode(check_tail(&sb, PERF_RECORD_BPF_EVENT), &bb));
 	assert_int_equal(bb.id, 12);
 	assert_memory_equal(bb.tag, "tagtagta", 8);
+
+	strbuf_reset(&sb);
+	record_encode_cgroup(&sb, &attr, &cg, &some_id);
+	assert_null(record_cgroup_decode(check_tail(&sb, PERF_RECORD_CGROUP), &gg));
+	assert_int_equal(gg.id, 7);
+	assert_string_equal(gg.path, "/system.slice");
+
+	strbuf_reset(&sb);
+	record_encode_namespaces(&sb, &attr, &ns, &some_id);
+	assert_null(record_namespaces_decode(check_tail(&sb, PERF_RECORD_NAMESPACES), &nn));
+	assert_int_equal(nn.pid, 1);
+	assert_int_equal(nn.tid, 2);
+	assert_int_equal(nn.links.n, 4);
+	assert_int_equal(u64_array_at(&nn.links, 3), 0xeffffffe);
+}
+
+/* A count of links that the record has no room for, also one whose product wraps around. */
+static void namespaces_end_with_their_record(void **state)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	const uint64_t words[] = {4, 1, 4, 2}, counts[] = {3, 1ull << 60, UINT64_MAX};
+	const struct record_namespaces ns = {.links = {(const uint8_t *)words, 4}};
+	struct record_namespaces out;
+
+	record_encode_namespaces(&sb, NULL, &ns, NULL);
+	for (size_t n = 0; n < sb.len; n++) {
+		struct error *err =
+			record_namespaces_decode(cursor_make(sb.str, n, "x.data"), &out);
+		assert_non_null(err);
+		error_free(err);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		memcpy(sb.str + 16, &counts[i], 8);
+		struct error *err =
+			record_namespaces_decode(cursor_make(sb.str, sb.len, "x.data"), &out);
+		assert_non_null(err);
+		error_free(err);
+	}
 }
 
 static void cut_records_give_an_error_with_the_place(void **state)
@@ -513,6 +555,7 @@ int main(void)
 		cmocka_unit_test(ids_stand_where_the_attr_says),
 		cmocka_unit_test(kernel_records_come_back_as_encoded),
 		cmocka_unit_test(cut_records_give_an_error_with_the_place),
+		cmocka_unit_test(namespaces_end_with_their_record),
 		cmocka_unit_test(long_strings_are_cut_to_what_a_record_holds),
 		cmocka_unit_test(ledger_lines_come_back_and_others_are_told_apart),
 		cmocka_unit_test(id_index_is_split_where_a_record_is_full),
