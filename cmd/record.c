@@ -31,6 +31,8 @@ enum {
 	OPT_ATTACH,
 	OPT_BUILDID_MMAP,
 	OPT_NO_BUILDID_MMAP,
+	OPT_ALL_CGROUPS,
+	OPT_NAMESPACES,
 };
 
 static const struct argp_option options[] = {
@@ -73,6 +75,9 @@ static const struct argp_option options[] = {
 	 "Do not record build ids with mappings, but those that the files have at the end"},
 	{"user-regs", OPT_USER_REGS, "REG,...", 0,
 	 "Record these registers of user space; '?' lists them"},
+	{"all-cgroups", OPT_ALL_CGROUPS, NULL, 0,
+	 "Record the cgroup of each sample, and so its container and pod"},
+	{"namespaces", OPT_NAMESPACES, NULL, 0, "Record the namespaces of processes"},
 	{"vmlinux", OPT_VMLINUX, "FILE", 0, "Kernel image with debug information, for probes"},
 	{"attach", OPT_ATTACH, "METHOD", 0,
 	 "Attach method of probes: fentry, kprobe.multi, uprobe.multi, kprobe or uprobe"},
@@ -159,6 +164,8 @@ static const struct option_member members[] = {
 	OPTION_SETS('B', struct record_args, opts.no_build_ids),
 	OPTION_SETS('N', struct record_args, no_buildid_cache),
 	OPTION_SETS(OPT_VMLINUX, struct record_args, opts.vmlinux),
+	OPTION_SETS(OPT_ALL_CGROUPS, struct record_args, opts.all_cgroups),
+	OPTION_SETS(OPT_NAMESPACES, struct record_args, opts.namespaces),
 	OPTION_SETS('v', struct record_args, verbose),
 	OPTION_SETS('q', struct record_args, quiet),
 	{0},

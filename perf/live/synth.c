@@ -13,8 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 
+#include "lib/sys/cgroup_paths.h"
 #include "lib/sys/proc.h"
 #include "perf/event/encode.h"
 #include "perf/live/bpfinfo.h"
@@ -196,6 +198,30 @@ static void synth_maps(struct synth *s, pid_t pid)
 	}
 }
 
+/* In the kernel's order; a namespace that cannot be seen is 0/0, as in perf. */
+static void synth_namespaces(struct synth *s, pid_t pid, pid_t tid)
+{
+	static const char *const files[] = {"net", "uts", "ipc", "pid", "user", "mnt", "cgroup"};
+	const struct sys_roots *roots = s->roots ? s->roots : &sys_roots_default;
+	uint64_t links[ARRAY_SIZE(files) * 2] = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		_cleanup_free_ char *path = text_format("%s/%d/ns/%s", roots->proc, tid, files[i]);
+		struct stat st;
+
+		if (!path || stat(path, &st))
+			continue;
+		links[i * 2] = st.st_dev;
+		links[i * 2 + 1] = st.st_ino;
+	}
+	const struct record_namespaces ns = {
+		.pid = pid,
+		.tid = tid,
+		.links = {(const uint8_t *)links, ARRAY_SIZE(links)},
+	};
+	record_encode_namespaces(&s->out, s->attr, &ns, NULL);
+}
+
 void synth_thread(struct synth *s, pid_t pid, pid_t tid)
 {
 	struct sys_proc_status status;
@@ -215,6 +241,8 @@ void synth_thread(struct synth *s, pid_t pid, pid_t tid)
 	};
 	struct record_comm comm = {.pid = status.tgid, .tid = tid, .comm = status.comm};
 	record_encode_fork(&s->out, s->attr, 0, &fork, NULL);
+	if (s->namespaces)
+		synth_namespaces(s, status.tgid, tid);
 	record_encode_comm(&s->out, s->attr, 0, &comm, NULL);
 	if (tid == status.tgid && !status.kernel_thread)
 		synth_maps(s, status.tgid);
@@ -259,6 +287,26 @@ void synth_kernel(struct synth *s)
 	synth_text(s);
 	synth_modules(s);
 	bpf_gather_all(s->log, synth_program, s);
+}
+
+static bool synth_cgroup(void *ctx, uint64_t id, const char *path)
+{
+	struct synth *s = ctx;
+	const struct record_cgroup cgroup = {.id = id, .path = path};
+
+	record_encode_cgroup(&s->out, s->attr, &cgroup, NULL);
+	return true;
+}
+
+void synth_cgroups(struct synth *s)
+{
+	_cleanup_free_ char *root = cgroup_root_of_perf(s->roots);
+
+	if (root)
+		cgroup_walk(root, synth_cgroup, s);
+	else
+		log_warn(s->log, "cannot name the cgroups that exist: no hierarchy of cgroups is "
+				 "mounted below /sys/fs/cgroup");
 }
 
 struct error *synth_processes(struct synth *s)

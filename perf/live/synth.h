@@ -26,6 +26,7 @@ struct synth {
 	const struct sys_roots *roots;	    /* NULL: the running system */
 	const struct perf_event_attr *attr; /* its sample_id fields end each record, all 0 */
 	bool data_maps;			    /* also mappings that are not executable */
+	bool namespaces;		    /* those of each thread */
 	/* Takes whole records, at each process once there are enough of them. */
 	struct error *(*write)(void *ctx, const void *records, size_t size);
 	/* The build id of a mapped file, for its record; 0: none, or not known. NULL: of no file.
@@ -37,6 +38,8 @@ struct synth {
 
 /* The kernel's text, its modules and the BPF programs. */
 void synth_kernel(struct synth *s);
+/* The cgroups of perf events, each by its id. */
+void synth_cgroups(struct synth *s);
 /* All processes, or one, with their threads, names and maps. */
 struct error *synth_processes(struct synth *s);
 struct error *synth_process(struct synth *s, pid_t pid);

@@ -362,6 +362,8 @@ void event_set_tracking(const struct recording *rec, struct perf_event_attr *att
 	attr->task = 1;
 	attr->ksymbol = 1;
 	attr->bpf_event = 1;
+	attr->cgroup = rec->opts.all_cgroups;
+	attr->namespaces = rec->opts.namespaces;
 }
 
 static struct error *configure(struct recording *rec, struct event *event, bool many)
@@ -376,6 +378,8 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 	if (rec->target.system_wide)
 		attr->sample_type |= PERF_SAMPLE_CPU;
+	if (o->all_cgroups)
+		attr->sample_type |= PERF_SAMPLE_CGROUP;
 	if (many) {
 		attr->sample_type |= PERF_SAMPLE_IDENTIFIER;
 		attr->read_format |= PERF_FORMAT_ID;

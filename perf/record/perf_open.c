@@ -31,6 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/sys/probe_features.h"
 #include "lib/sys/tracefs.h"
 
 static bool is_counter(const struct event *event)
@@ -108,6 +109,14 @@ static bool fall_back(struct recording *rec, struct event *event, int err)
 	return false;
 }
 
+static bool kernel_has(const struct recording *rec, const char *name)
+{
+	_cleanup_features_ struct sys_features *features = sys_features_new(rec->roots);
+	const struct sys_feature_result *result = features ? sys_feature_get(features, name) : NULL;
+
+	return result && result->works;
+}
+
 static struct error *explain(struct recording *rec, struct event *event, pid_t tid, int cpu,
 			     int err)
 {
@@ -118,6 +127,10 @@ static struct error *explain(struct recording *rec, struct event *event, pid_t t
 		return error_hint(error_new(EINVAL, "the kernel does not record build ids with "
 						    "mappings"),
 				  "--buildid-mmap needs Linux 5.12");
+	if (err == -EINVAL && event->attr.sample_type & PERF_SAMPLE_CGROUP &&
+	    !kernel_has(rec, "perf.cgroup"))
+		return error_hint(error_new(EINVAL, "the kernel does not record cgroups"),
+				  "--all-cgroups needs Linux 5.7 with CONFIG_CGROUP_PERF");
 	if (event->probe.name)
 		return attach_event_explain(&event->probe, tid, cpu, err);
 	vec_for_each (it, &rec->events)

@@ -110,11 +110,14 @@ struct error *synthesize(struct recording *rec)
 		.build_id = tracking_attr(rec)->build_id ? build_id : NULL,
 		.ctx = &writing,
 		.data_maps = rec->data_maps,
+		.namespaces = rec->opts.namespaces,
 	};
 	struct error *err = rec->with_id ? synth_ids(rec, &s) : NULL;
 
 	if (!err) {
 		synth_kernel(&s);
+		if (rec->opts.all_cgroups)
+			synth_cgroups(&s);
 		err = synth_target(rec, &s);
 	}
 	if (!err) {
