@@ -21,6 +21,9 @@ enum {
 	OPT_SYMFS,
 	OPT_NO_DEMANGLE,
 	OPT_MAX_STACK,
+	OPT_CGROUP,
+	OPT_CONTAINER,
+	OPT_POD,
 };
 
 static const struct argp_option options[] = {
@@ -38,6 +41,10 @@ static const struct argp_option options[] = {
 	 0},
 	{"where", OPT_WHERE, "CONDITION", 0,
 	 "Select samples by their fields: 'count > 4096 && comm == \"dd\"'", 0},
+	{"cgroup", OPT_CGROUP, "PATH,...", 0, "Select samples of these cgroups and those below", 0},
+	{"container", OPT_CONTAINER, "ID,...", 0,
+	 "Select samples of these containers; the first digits of the id are enough", 0},
+	{"pod", OPT_POD, "UID,...", 0, "Select samples of these pods", 0},
 	{"max-stack", OPT_MAX_STACK, "N", 0, "Show at most N entries of a call chain (127)", 0},
 	{"kallsyms", OPT_KALLSYMS, "FILE", 0, "Read the kernel's symbols from FILE", 0},
 	{"vmlinux", 'k', "FILE", 0, "Read the kernel's symbols from this image", 0},
@@ -57,6 +64,9 @@ static const struct option_member members[] = {
 	OPTION_SETS('S', struct recording_opts, filter.symbols),
 	OPTION_SETS(OPT_TIME, struct recording_opts, filter.time),
 	OPTION_SETS(OPT_WHERE, struct recording_opts, filter.where),
+	OPTION_SETS(OPT_CGROUP, struct recording_opts, filter.cgroups),
+	OPTION_SETS(OPT_CONTAINER, struct recording_opts, filter.containers),
+	OPTION_SETS(OPT_POD, struct recording_opts, filter.pods),
 	OPTION_SETS(OPT_KALLSYMS, struct recording_opts, kallsyms),
 	OPTION_SETS('k', struct recording_opts, vmlinux),
 	OPTION_SETS(OPT_SYMFS, struct recording_opts, symfs),

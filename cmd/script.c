@@ -27,6 +27,8 @@ enum {
 	OPT_SHOW_LOST,
 	OPT_SHOW_BPF,
 	OPT_SHOW_SWITCH,
+	OPT_SHOW_CGROUP,
+	OPT_SHOW_NAMESPACE,
 	OPT_NS,
 	OPT_DSOS,
 	OPT_UNWIND_STYLE,
@@ -50,6 +52,8 @@ static const struct argp_option options[] = {
 	{"show-lost-events", OPT_SHOW_LOST, NULL, 0, "Also write LOST records", 0},
 	{"show-bpf-events", OPT_SHOW_BPF, NULL, 0, "Also write KSYMBOL and BPF_EVENT records", 0},
 	{"show-switch-events", OPT_SHOW_SWITCH, NULL, 0, "Also write SWITCH records", 0},
+	{"show-cgroup-events", OPT_SHOW_CGROUP, NULL, 0, "Also write CGROUP records", 0},
+	{"show-namespace-events", OPT_SHOW_NAMESPACE, NULL, 0, "Also write NAMESPACES records", 0},
 	{"unwind-style", OPT_UNWIND_STYLE, "STYLE", 0,
 	 "libdw or libunwind: accepted as perf has it, without effect", 0},
 	{"dump-raw-trace", 'D', NULL, 0, "Print every record with its bytes", 0},
@@ -69,6 +73,8 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_SHOW_LOST, struct script_options, script.show_lost),
 	OPTION_SETS(OPT_SHOW_BPF, struct script_options, script.show_bpf),
 	OPTION_SETS(OPT_SHOW_SWITCH, struct script_options, script.show_switch),
+	OPTION_SETS(OPT_SHOW_CGROUP, struct script_options, script.show_cgroups),
+	OPTION_SETS(OPT_SHOW_NAMESPACE, struct script_options, script.show_namespaces),
 	{0},
 };
 

@@ -196,7 +196,10 @@ static void take_component(struct part p, const struct part *above, struct cgrou
 	names->ends_container = find_container_id(p, names) || find_machine(p, above, names);
 }
 
-void cgroup_names_of(const char *path, struct cgroup_names *names)
+/* Component by component, until `is_end` says so of what the path shows up to there. */
+static bool walk(const char *path, struct cgroup_names *names,
+		 bool (*is_end)(const struct cgroup_names *names, const char *want),
+		 const char *want)
 {
 	struct part above = {"", 0};
 
@@ -209,6 +212,47 @@ void cgroup_names_of(const char *path, struct cgroup_names *names)
 		if (!p.n)
 			continue;
 		take_component(p, &above, names);
+		if (is_end && is_end(names, want))
+			return true;
 		above = p;
 	}
+	return false;
+}
+
+void cgroup_names_of(const char *path, struct cgroup_names *names)
+{
+	walk(path, names, NULL, NULL);
+}
+
+static bool is_container(const struct cgroup_names *names, const char *prefix)
+{
+	return names->ends_container && !strncmp(names->container, prefix, strlen(prefix));
+}
+
+static bool is_pod(const struct cgroup_names *names, const char *uid)
+{
+	return names->ends_pod && !strcmp(names->pod, uid);
+}
+
+bool cgroup_is_in_container(const char *path, const char *id_prefix)
+{
+	struct cgroup_names names;
+
+	return walk(path, &names, is_container, id_prefix);
+}
+
+bool cgroup_is_in_pod(const char *path, const char *uid)
+{
+	struct cgroup_names names;
+
+	return walk(path, &names, is_pod, uid);
+}
+
+bool cgroup_is_below(const char *path, const char *above)
+{
+	size_t n = strlen(above);
+
+	while (n && above[n - 1] == '/')
+		n--;
+	return !strncmp(path, above, n) && (!path[n] || path[n] == '/');
 }

@@ -37,4 +37,13 @@ struct cgroup_names {
 
 void cgroup_names_of(const char *path, struct cgroup_names *names);
 
+/*
+ * Whether the cgroup is one of a container whose id begins like this, or of a pod with this uid,
+ * or of what is inside of one.
+ */
+bool cgroup_is_in_container(const char *path, const char *id_prefix);
+bool cgroup_is_in_pod(const char *path, const char *uid);
+/* Whether it is this cgroup or below it; both begin with '/'. */
+bool cgroup_is_below(const char *path, const char *above);
+
 #endif

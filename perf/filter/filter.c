@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/hash.h"
+#include "lib/sys/cgroup_names.h"
 #include "perf/filter/internal.h"
 
 /* What every sample has. */
@@ -26,6 +28,10 @@ enum sample_field {
 	SAMPLE_EVENT,
 	SAMPLE_DSO,
 	SAMPLE_SYM,
+	SAMPLE_CGROUP,
+	SAMPLE_UNIT,
+	SAMPLE_CONTAINER,
+	SAMPLE_POD,
 	N_SAMPLE_FIELDS,
 };
 
@@ -33,12 +39,21 @@ static const struct {
 	const char *name;
 	enum where_type type;
 } sample_fields[N_SAMPLE_FIELDS] = {
-	[SAMPLE_COMM] = {"comm", WHERE_STRING},	    [SAMPLE_PID] = {"pid", WHERE_NUMBER},
-	[SAMPLE_TID] = {"tid", WHERE_NUMBER},	    [SAMPLE_CPU] = {"cpu", WHERE_NUMBER},
-	[SAMPLE_PERIOD] = {"period", WHERE_NUMBER}, [SAMPLE_IP] = {"ip", WHERE_NUMBER},
-	[SAMPLE_ADDR] = {"addr", WHERE_NUMBER},	    [SAMPLE_WEIGHT] = {"weight", WHERE_NUMBER},
-	[SAMPLE_EVENT] = {"event", WHERE_STRING},   [SAMPLE_DSO] = {"dso", WHERE_STRING},
+	[SAMPLE_COMM] = {"comm", WHERE_STRING},
+	[SAMPLE_PID] = {"pid", WHERE_NUMBER},
+	[SAMPLE_TID] = {"tid", WHERE_NUMBER},
+	[SAMPLE_CPU] = {"cpu", WHERE_NUMBER},
+	[SAMPLE_PERIOD] = {"period", WHERE_NUMBER},
+	[SAMPLE_IP] = {"ip", WHERE_NUMBER},
+	[SAMPLE_ADDR] = {"addr", WHERE_NUMBER},
+	[SAMPLE_WEIGHT] = {"weight", WHERE_NUMBER},
+	[SAMPLE_EVENT] = {"event", WHERE_STRING},
+	[SAMPLE_DSO] = {"dso", WHERE_STRING},
 	[SAMPLE_SYM] = {"sym", WHERE_STRING},
+	[SAMPLE_CGROUP] = {"cgroup", WHERE_STRING},
+	[SAMPLE_UNIT] = {"unit", WHERE_STRING},
+	[SAMPLE_CONTAINER] = {"container", WHERE_STRING},
+	[SAMPLE_POD] = {"pod", WHERE_STRING},
 };
 
 /* Where a name of the condition has its value for one event. */
@@ -65,6 +80,8 @@ struct filter {
 	struct names comms, dsos, symbols;
 	VEC(uint64_t) addresses; /* of symbols */
 	struct filter_numbers pids, tids;
+	struct names cgroups, containers, pods;
+	struct u64map cgroup_ids; /* of cgroups that have a path: whether they are selected */
 	struct time_spans time;
 	struct where *where; /* NULL: none */
 
@@ -115,6 +132,12 @@ static struct error *take_options(struct filter *f, const struct filter_opts *op
 		TRY(names_parse("--symbols", opts->symbols, &f->symbols));
 		TRY(take_symbols(f));
 	}
+	if (opts->cgroups)
+		TRY(names_parse("--cgroup", opts->cgroups, &f->cgroups));
+	if (opts->containers)
+		TRY(names_parse("--container", opts->containers, &f->containers));
+	if (opts->pods)
+		TRY(names_parse("--pod", opts->pods, &f->pods));
 	if (opts->time)
 		TRY(time_spans_parse("--time", opts->time, &f->time));
 	if (!opts->where)
@@ -145,6 +168,10 @@ void filter_free(struct filter *f)
 	names_deinit(&f->comms);
 	names_deinit(&f->dsos);
 	names_deinit(&f->symbols);
+	names_deinit(&f->cgroups);
+	names_deinit(&f->containers);
+	names_deinit(&f->pods);
+	u64map_deinit(&f->cgroup_ids);
 	vec_deinit(&f->addresses);
 	vec_deinit(&f->pids);
 	vec_deinit(&f->tids);
@@ -187,6 +214,11 @@ static bool is_dummy(const struct session_event *ev)
 	return ev->attr.type == PERF_TYPE_SOFTWARE && ev->attr.config == PERF_COUNT_SW_DUMMY;
 }
 
+static bool by_cgroup(const struct filter *f)
+{
+	return f->cgroups.n || f->containers.n || f->pods.n;
+}
+
 static struct error *check_sample_type(const struct filter *f, const struct session_event *ev)
 {
 	const uint64_t has = ev->attr.sample_type;
@@ -203,6 +235,10 @@ static struct error *check_sample_type(const struct filter *f, const struct sess
 					    "samples of '%s' have no process and thread ids",
 					    ev->name),
 				  "remove --pid, --tid and --comms");
+	if (by_cgroup(f) && !(has & PERF_SAMPLE_CGROUP))
+		return error_hint(error_new(EINVAL, "samples of '%s' have no cgroup", ev->name),
+				  "remove --cgroup, --container and --pod, or record with "
+				  "--all-cgroups");
 	return NULL;
 }
 
@@ -327,7 +363,8 @@ static struct error *unknown_field(const struct filter *f, size_t i)
 	return error_suggest_and(
 		err, &near,
 		"every sample has comm, pid, tid, cpu, period, ip, addr, weight, "
-		"event, dso and sym; 'script --json' shows the fields of tracepoints");
+		"event, dso and sym, with --all-cgroups also cgroup, unit, container and pod; "
+		"'script --json' shows the fields of tracepoints");
 }
 
 /* What is wrong with the condition, once all events are known. */
@@ -490,6 +527,14 @@ static struct where_value sample_value(const struct filter_input *in, enum sampl
 					    : NULL);
 	case SAMPLE_SYM:
 		return string_value(in->leaf && in->leaf->sym ? in->leaf->sym->name : NULL);
+	case SAMPLE_CGROUP:
+		return string_value(in->cgroup ? in->cgroup->path : NULL);
+	case SAMPLE_UNIT:
+		return string_value(in->cgroup ? in->cgroup->unit : NULL);
+	case SAMPLE_CONTAINER:
+		return string_value(in->cgroup ? in->cgroup->container : NULL);
+	case SAMPLE_POD:
+		return string_value(in->cgroup ? in->cgroup->pod : NULL);
 	default:
 		return none;
 	}
@@ -587,6 +632,37 @@ static bool has_thread(const struct filter *f, const struct filter_input *in)
 	return !f->comms.n || (in->thread && names_have(&f->comms, in->thread->comm));
 }
 
+static bool selects_path(const struct filter *f, const char *path)
+{
+	for (size_t i = 0; i < f->cgroups.n; i++)
+		if (cgroup_is_below(path, f->cgroups.v[i]))
+			return true;
+	for (size_t i = 0; i < f->containers.n; i++)
+		if (cgroup_is_in_container(path, f->containers.v[i]))
+			return true;
+	for (size_t i = 0; i < f->pods.n; i++)
+		if (cgroup_is_in_pod(path, f->pods.v[i]))
+			return true;
+	return false;
+}
+
+static bool has_cgroup(struct filter *f, const struct session_cgroup *cgroup)
+{
+	void *const selected = (void *)1, *const not_selected = (void *)2;
+
+	if (!by_cgroup(f))
+		return true;
+	if (!cgroup || !cgroup->path)
+		return false;
+	void *known = u64map_get(&f->cgroup_ids, cgroup->id);
+	if (!known) {
+		known = selects_path(f, cgroup->path) ? selected : not_selected;
+		/* without memory it is looked at again */
+		u64map_put(&f->cgroup_ids, cgroup->id, known);
+	}
+	return known == selected;
+}
+
 static bool has_dso(const struct filter *f, const struct location *leaf)
 {
 	const struct dso *dso = leaf && leaf->map ? leaf->map->dso : NULL;
@@ -620,6 +696,8 @@ enum filter_verdict filter_sample(struct filter *f, const struct filter_input *i
 	if (!filter_has_time(f, in->sample->time) || !filter_has_cpu(f, in->sample->cpu) ||
 	    !fulfils_condition(f, in))
 		return FILTER_DROP;
-	return has_thread(f, in) && has_dso(f, in->leaf) && has_symbol(f, in->leaf) ? FILTER_SHOW
-										    : FILTER_HIDE;
+	return has_thread(f, in) && has_cgroup(f, in->cgroup) && has_dso(f, in->leaf) &&
+			       has_symbol(f, in->leaf)
+		       ? FILTER_SHOW
+		       : FILTER_HIDE;
 }

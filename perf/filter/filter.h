@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which samples of a recording count, as options say it: CPUs, names and ids of
- * threads, DSOs, symbols, spans of time, and a condition on fields.
+ * threads, cgroups, DSOs, symbols, spans of time, and a condition on fields.
  *
  *	struct filter *f;
  *	TRY(filter_new(&opts, &f));		// wrong values are errors of usage
@@ -36,6 +36,9 @@ struct filter_opts {
 	const char *symbols; /* names, or addresses with 0x: a symbol's start or the sample's own */
 	const char *time;    /* "12.5,13 14,", "10%/2", "10%-20%,30%-40%" */
 	const char *where;   /* see perf/filter/where.h */
+	const char *cgroups; /* paths, "/system.slice,/docker": these and what is below them */
+	const char *containers; /* ids, or what they begin with */
+	const char *pods;	/* uids */
 };
 
 /* A recording that was opened, and what selects its samples. */
@@ -72,15 +75,16 @@ bool filter_needs_location(const struct filter *f);
 
 enum filter_verdict {
 	FILTER_SHOW,
-	FILTER_HIDE, /* another thread, DSO or symbol: it counts only for totals */
+	FILTER_HIDE, /* another thread, cgroup, DSO or symbol: it counts only for totals */
 	FILTER_DROP, /* another time or CPU, or not what the condition says */
 };
 
 struct filter_input {
 	const struct sample *sample;
 	const struct session_event *event;
-	const struct thread *thread; /* NULL: unknown */
-	const struct location *leaf; /* may be NULL unless filter_needs_location() */
+	const struct thread *thread;	     /* NULL: unknown */
+	const struct location *leaf;	     /* may be NULL unless filter_needs_location() */
+	const struct session_cgroup *cgroup; /* NULL: not recorded */
 };
 
 enum filter_verdict filter_sample(struct filter *f, const struct filter_input *in);

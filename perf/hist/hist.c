@@ -339,6 +339,7 @@ static uint64_t stack_hash(const struct hist_stack *s, size_t n_values)
 {
 	uint64_t hash = hash_u64((uintptr_t)s->leaf ^ hash_u64((uintptr_t)s->chain));
 
+	hash ^= hash_u64((uintptr_t)s->cgroup);
 	hash ^= (uintptr_t)s->comm * 31 + (uintptr_t)s->thread * 37 + (uintptr_t)s->trace * 41;
 	hash ^= hash_u64(s->time * 3 + (uint64_t)(uint32_t)s->cpu * 5 + s->cpumode * 7 +
 			 s->filtered);
@@ -353,6 +354,7 @@ static bool stack_equal(const struct hist_stack *a, const struct hist_stack *b, 
 	return a->leaf == b->leaf && a->chain == b->chain && a->comm == b->comm &&
 	       a->thread == b->thread && a->trace == b->trace && a->time == b->time &&
 	       a->cpu == b->cpu && a->cpumode == b->cpumode && a->filtered == b->filtered &&
+	       a->cgroup == b->cgroup &&
 	       (!a->values || !memcmp(a->values, b->values, n_values * sizeof(*a->values)));
 }
 
@@ -465,6 +467,12 @@ static struct error *value_of(struct hist *h, const struct hist_dynamic *field,
 	return NULL;
 }
 
+static bool keyed_by_cgroup(const struct hist_spec *spec)
+{
+	return spec->has[HIST_CGROUP] || spec->has[HIST_UNIT] || spec->has[HIST_CONTAINER] ||
+	       spec->has[HIST_POD];
+}
+
 static bool keyed_by_thread(const struct hist_spec *spec)
 {
 	return spec->has[HIST_PID] || spec->has[HIST_TID];
@@ -502,6 +510,8 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 	if (spec->has[HIST_TIME])
 		s.time = spec->time_quantum ? sample->time / spec->time_quantum * spec->time_quantum
 					    : sample->time;
+	if (keyed_by_cgroup(spec))
+		s.cgroup = session_cgroup_of(h->session, sample);
 	if (spec->has[HIST_TRACE] && spec->trace && event->attr.type == PERF_TYPE_TRACEPOINT) {
 		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 

@@ -46,6 +46,10 @@ enum hist_field {
 	HIST_TRACE,
 	HIST_IPC_NULL, /* what perf adds after "symbol": a column of dashes */
 	HIST_TIME,
+	HIST_CGROUP,
+	HIST_UNIT,
+	HIST_CONTAINER,
+	HIST_POD,
 	/* Fields of tracepoints by name, as many as there are in the keys: spec.dynamic[]. */
 	HIST_DYNAMIC,
 	HIST_N_FIELDS = HIST_DYNAMIC + 8,
@@ -161,6 +165,7 @@ struct hist_entry {
 	int32_t cpu;
 	uint64_t time; /* rounded down to the quantum */
 	const char *trace;
+	const struct session_cgroup *cgroup;	/* NULL: not recorded */
 	const struct hist_value *const *values; /* of the dynamic keys; NULL: none */
 	const struct symbol *parent;
 	bool filtered;

@@ -93,6 +93,14 @@ static size_t entry_words(struct hist *h, const struct hist_entry *he, uint64_t 
 		case HIST_TIME:
 			words[n++] = he->time;
 			break;
+		case HIST_CGROUP:
+			words[n++] = (uintptr_t)he->cgroup;
+			break;
+		case HIST_UNIT:
+		case HIST_CONTAINER:
+		case HIST_POD: /* equal ones are one string */
+			words[n++] = (uintptr_t)hist_cgroup_text(he->cgroup, spec->sort[i]);
+			break;
 		default:
 			if (spec->sort[i] >= HIST_DYNAMIC)
 				words[n++] = (uintptr_t)hist_entry_value(he, spec->sort[i] -
@@ -288,6 +296,7 @@ static struct error *stack_finish(struct hist *h, struct hist_stack *s, uint64_t
 		.cpu = s->cpu,
 		.time = s->time,
 		.trace = s->trace,
+		.cgroup = s->cgroup,
 		.values = s->values,
 		.filtered = s->filtered,
 	};

@@ -32,8 +32,12 @@ static const struct {
 	{"cpu", HIST_CPU},
 	{"trace", HIST_TRACE},
 	{"ipc_null", HIST_IPC_NULL},
+	{"cgroup", HIST_CGROUP},
 	{"time", HIST_TIME},
 	{"tid", HIST_TID},
+	{"unit", HIST_UNIT},
+	{"container", HIST_CONTAINER},
+	{"pod", HIST_POD},
 	{"overhead", HIST_OVERHEAD},
 	{"overhead_sys", HIST_OVERHEAD_SYS},
 	{"overhead_us", HIST_OVERHEAD_US},
@@ -296,6 +300,10 @@ const char *hist_field_title(const struct hist_spec *spec, enum hist_field field
 		[HIST_TRACE] = "Trace output",
 		[HIST_IPC_NULL] = "IPC   [IPC Coverage]",
 		[HIST_TIME] = "Time",
+		[HIST_CGROUP] = "Cgroup",
+		[HIST_UNIT] = "Unit",
+		[HIST_CONTAINER] = "Container",
+		[HIST_POD] = "Pod",
 	};
 
 	if (field >= HIST_DYNAMIC)
@@ -361,6 +369,20 @@ static int64_t value_cmp(const struct hist_value *a, const struct hist_value *b)
 	return u64_cmp(a->number, b->number);
 }
 
+const char *hist_cgroup_text(const struct session_cgroup *cgroup, enum hist_field field)
+{
+	if (!cgroup)
+		return "";
+	return field == HIST_UNIT  ? cgroup->unit
+	       : field == HIST_POD ? cgroup->pod
+				   : cgroup->container;
+}
+
+static int64_t cgroup_cmp(const struct session_cgroup *a, const struct session_cgroup *b)
+{
+	return u64_cmp(b ? b->id : 0, a ? a->id : 0);
+}
+
 static int64_t field_cmp(const struct hist_spec *spec, enum hist_field field,
 			 const struct hist_entry *a, const struct hist_entry *b)
 {
@@ -387,6 +409,13 @@ static int64_t field_cmp(const struct hist_spec *spec, enum hist_field field,
 								      : strcmp(b->trace, a->trace);
 	case HIST_TIME:
 		return (int64_t)(b->time - a->time);
+	case HIST_CGROUP:
+		return cgroup_cmp(a->cgroup, b->cgroup);
+	case HIST_UNIT:
+	case HIST_CONTAINER:
+	case HIST_POD:
+		return strcmp(hist_cgroup_text(b->cgroup, field),
+			      hist_cgroup_text(a->cgroup, field));
 	default:
 		if (field >= HIST_DYNAMIC)
 			return value_cmp(hist_entry_value(a, field - HIST_DYNAMIC),

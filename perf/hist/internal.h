@@ -18,6 +18,7 @@ struct hist_stack {
 	const struct result_frame *const *chain; /* interned: equal chains, one pointer */
 	const uint64_t *ips; /* of the chain's frames in the first sample; NULL: not kept */
 	const char *trace;
+	const struct session_cgroup *cgroup;	/* NULL: not recorded, or not a key */
 	const struct hist_value *const *values; /* as many as the spec's; NULL: none */
 	uint64_t ip;
 	uint64_t time;
@@ -73,6 +74,8 @@ char hist_dso_origin(const struct hist *h, const struct dso *dso);
 /* Entries in the order in which perf keeps them while it collects: > 0, a comes first. */
 int64_t hist_entry_cmp(const struct hist_spec *spec, const struct hist_entry *a,
 		       const struct hist_entry *b);
+/* Of the keys unit, container and pod; "" if the cgroup's path does not show it. */
+const char *hist_cgroup_text(const struct session_cgroup *cgroup, enum hist_field field);
 /* What a column that is a measure has; the same of a member of the entry's group. */
 uint64_t hist_entry_measure(const struct hist_entry *he, enum hist_field field);
 uint64_t hist_member_measure(const struct hist_entry *he, size_t member, enum hist_field field);

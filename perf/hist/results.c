@@ -37,6 +37,10 @@ static enum column_style style_of(enum hist_field field)
 	case HIST_COMM:
 	case HIST_DSO:
 	case HIST_PARENT:
+	case HIST_CGROUP:
+	case HIST_UNIT:
+	case HIST_CONTAINER:
+	case HIST_POD:
 		return COLUMN_NAME;
 	case HIST_TRACE:
 	case HIST_TIME:
@@ -178,6 +182,11 @@ static struct result_cell value_cell(const struct hist_value *v)
 	};
 }
 
+static struct result_cell name_cell(const char *name)
+{
+	return *name ? cell_of_text(name) : (struct result_cell){.kind = CELL_EMPTY};
+}
+
 static struct result_cell measure_cell(const struct results_maker *m, size_t column,
 				       const struct hist_entry *he)
 {
@@ -218,6 +227,14 @@ static struct result_cell cell_make(struct results_maker *m, size_t column,
 							      he->time / 1000000000,
 							      he->time % 1000000000 / 1000),
 					    .u = he->time};
+	case HIST_CGROUP: /* as perf */
+		return cell_of_text(!he->cgroup		? "N/A"
+				    : !he->cgroup->path ? "unknown"
+							: he->cgroup->path);
+	case HIST_UNIT:
+	case HIST_CONTAINER:
+	case HIST_POD:
+		return name_cell(hist_cgroup_text(he->cgroup, field));
 	case HIST_TRACE:
 		return he->trace ? cell_of_text(he->trace)
 				 : (struct result_cell){.kind = CELL_EMPTY};

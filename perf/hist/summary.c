@@ -192,7 +192,12 @@ static struct error *on_sample(struct session_tool *tool, struct session *sessio
 	if (s->opts.hide_unresolved && !leaf.sym)
 		return NULL;
 	const struct filter_input in = {
-		.sample = sample, .event = event, .thread = thread, .leaf = &leaf};
+		.sample = sample,
+		.event = event,
+		.thread = thread,
+		.leaf = &leaf,
+		.cgroup = session_cgroup_of(session, sample),
+	};
 	const enum filter_verdict verdict = filter_sample(s->opts.recording->filter, &in);
 	if (verdict == FILTER_DROP)
 		return NULL;

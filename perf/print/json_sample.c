@@ -119,6 +119,26 @@ static void add_chain(struct script_printer *p, const struct sample *sample,
 	jw_end(w);
 }
 
+static void add_cgroup(struct script_printer *p, uint64_t id, uint64_t fields,
+		       struct json_writer *w)
+{
+	const struct session_cgroup *cgroup = session_cgroup(p->opts.session, id);
+
+	if (!cgroup || !cgroup->path) {
+		if (fields & FIELD_CGROUP)
+			jw_u64(w, "cgroup_id", id);
+		return;
+	}
+	if (fields & FIELD_CGROUP)
+		jw_text(w, "cgroup", cgroup->path);
+	if (fields & FIELD_UNIT && *cgroup->unit)
+		jw_text(w, "unit", cgroup->unit);
+	if (fields & FIELD_CONTAINER && *cgroup->container)
+		jw_text(w, "container", cgroup->container);
+	if (fields & FIELD_POD && *cgroup->pod)
+		jw_text(w, "pod", cgroup->pod);
+}
+
 /* A line is a document. */
 static struct json_writer begin_line(struct strbuf *out)
 {
@@ -168,6 +188,8 @@ void print_sample_json(struct script_printer *p, const struct record *rec,
 		jw_u64(&w, "weight", sample->weight);
 	if (fields & FIELD_PHYS_ADDR && has & PERF_SAMPLE_PHYS_ADDR)
 		jw_address(&w, "phys_addr", sample->phys_addr);
+	if (has & PERF_SAMPLE_CGROUP)
+		add_cgroup(p, sample->cgroup, fields, &w);
 	if (fields & FIELD_IP && has & PERF_SAMPLE_IP) {
 		struct location at = {.addr = sample->ip};
 
@@ -195,6 +217,21 @@ static void add_mmap(struct json_writer *w, const struct record_mmap *m)
 	jw_text(w, "filename", m->filename);
 	if (m->build_id)
 		add_hex_bytes(w, "build_id", m->build_id, m->build_id_size);
+}
+
+static void add_namespaces(struct json_writer *w, const struct record_namespaces *r)
+{
+	jw_i64(w, "pid", r->pid);
+	jw_i64(w, "tid", r->tid);
+	jw_array(w, "namespaces");
+	for (uint64_t i = 0; i < r->links.n / 2; i++) {
+		jw_object(w, NULL);
+		jw_text(w, "name", namespace_name(i));
+		jw_u64(w, "dev", u64_array_at(&r->links, i * 2));
+		jw_u64(w, "inode", u64_array_at(&r->links, i * 2 + 1));
+		jw_end(w);
+	}
+	jw_end(w);
 }
 
 void print_ledger_json(struct script_printer *p, const struct record_ledger *l, struct strbuf *out)
@@ -299,6 +336,23 @@ static bool add_record(struct json_writer *w, const struct record *rec)
 							       : "unknown");
 		jw_i64(w, "id", r.id);
 		add_hex_bytes(w, "tag", r.tag, BPF_TAG_SIZE);
+		return true;
+	}
+	case PERF_RECORD_CGROUP: {
+		struct record_cgroup r;
+
+		if ((err = record_cgroup_decode(rec->body, &r)))
+			return false;
+		jw_u64(w, "id", r.id);
+		jw_text(w, "path", r.path);
+		return true;
+	}
+	case PERF_RECORD_NAMESPACES: {
+		struct record_namespaces r;
+
+		if ((err = record_namespaces_decode(rec->body, &r)))
+			return false;
+		add_namespaces(w, &r);
 		return true;
 	}
 	default:

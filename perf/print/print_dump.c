@@ -162,22 +162,6 @@ static void add_stamp(struct script_printer *p, const struct record *rec,
 		strbuf_addf(out, "%" PRIu64 " ", is_user ? 0 : id->time);
 }
 
-static void add_namespaces(struct cursor c, struct strbuf *out)
-{
-	static const char *const names[] = {"net", "uts", "ipc", "pid", "user", "mnt", "cgroup"};
-	uint32_t pid, tid;
-	uint64_t n, dev, ino;
-
-	if (!cursor_u32(&c, &pid) || !cursor_u32(&c, &tid) || !cursor_u64(&c, &n))
-		return;
-	strbuf_addf(out, " %d/%d - nr_namespaces: %u\n\t\t[", (int)pid, (int)tid, (unsigned)n);
-	for (uint64_t i = 0; i < n && cursor_u64(&c, &dev) && cursor_u64(&c, &ino); i++)
-		strbuf_addf(out, "%s%u/%s: %" PRIu64 "/0x%" PRIx64 "%s",
-			    i && !(i % 4) ? "\n\t\t " : "", (unsigned)i,
-			    i < ARRAY_SIZE(names) ? names[i] : "unknown", dev, ino,
-			    i + 1 < n ? ", " : "]\n");
-}
-
 /* The final values of an event's counter for one task (record -s). */
 static void add_read_record(struct cursor c, const struct session_event *event, struct strbuf *out)
 {
@@ -200,16 +184,6 @@ static void add_read_record(struct cursor c, const struct session_event *event, 
 	for (size_t i = 0; event && i < ARRAY_SIZE(values); i++)
 		if (event->attr.read_format & values[i].format && cursor_u64(&c, &value))
 			strbuf_addf(out, "... %s : %" PRIu64 "\n", values[i].name, value);
-}
-
-static void add_cgroup(struct cursor c, struct strbuf *out)
-{
-	uint64_t id;
-	const char *path;
-
-	if (!cursor_u64(&c, &id) || !(path = cursor_cstr(&c)))
-		return;
-	strbuf_addf(out, " cgroup: %" PRIu64 " %s\n", id, path);
 }
 
 static void add_lost(const struct record *rec, struct strbuf *out)
@@ -239,15 +213,9 @@ static void add_body(enum dump_style style, const struct record *rec, struct str
 	case PERF_RECORD_UNTHROTTLE:
 		is_used = !is_report;
 		break;
-	case PERF_RECORD_NAMESPACES:
-		add_namespaces(c, out);
-		break;
 	case PERF_RECORD_READ:
 		add_read_record(c, rec->event, out);
 		is_used = is_report;
-		break;
-	case PERF_RECORD_CGROUP:
-		add_cgroup(c, out);
 		break;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:

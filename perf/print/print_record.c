@@ -37,6 +37,24 @@ static void add_mmap(const struct record *rec, struct strbuf *out)
 		    m.flags & MAP_SHARED ? 's' : 'p', m.filename);
 }
 
+static void add_namespaces(const struct record *rec, struct strbuf *out)
+{
+	struct record_namespaces r;
+	_cleanup_error_ struct error *err = record_namespaces_decode(rec->body, &r);
+
+	if (err) {
+		strbuf_addch(out, '\n');
+		return;
+	}
+	strbuf_addf(out, " %d/%d - nr_namespaces: %u\n\t\t[", r.pid, r.tid,
+		    (unsigned)(r.links.n / 2));
+	for (uint64_t i = 0; i < r.links.n / 2; i++)
+		strbuf_addf(out, "%s%u/%s: %" PRIu64 "/%#" PRIx64 "%s",
+			    i && !(i % 4) ? "\n\t\t " : "", (unsigned)i, namespace_name(i),
+			    u64_array_at(&r.links, i * 2), u64_array_at(&r.links, i * 2 + 1),
+			    i + 1 < r.links.n / 2 ? ", " : "]\n");
+}
+
 static void add_switch(const struct record *rec, struct strbuf *out)
 {
 	bool left = rec->header.misc & PERF_RECORD_MISC_SWITCH_OUT;
@@ -245,6 +263,16 @@ void print_record_body(const struct record *rec, struct strbuf *out)
 			strbuf_addf(out, " type %u, flags %u, id %u", r.type, r.flags, r.id);
 		break;
 	}
+	case PERF_RECORD_CGROUP: {
+		struct record_cgroup r;
+
+		if (!(err = record_cgroup_decode(rec->body, &r)))
+			strbuf_addf(out, " cgroup: %" PRIu64 " %s", r.id, r.path);
+		break;
+	}
+	case PERF_RECORD_NAMESPACES:
+		add_namespaces(rec, out);
+		return;
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		add_switch(rec, out);
@@ -302,5 +330,5 @@ void print_record(struct script_printer *p, const struct record *rec, const stru
 	const size_t from = out->len;
 	print_record_name(rec, out);
 	print_record_body(rec, out);
-	plain_since(out, from, false);
+	plain_since(out, from, rec->header.type == PERF_RECORD_NAMESPACES);
 }

@@ -56,7 +56,12 @@ static struct error *learn(struct script *sc)
 static enum filter_verdict verdict_of(struct script *sc)
 {
 	const struct sample_reader *r = &sc->reader;
-	struct filter_input in = {.sample = r->sample, .event = r->event, .thread = r->thread};
+	struct filter_input in = {
+		.sample = r->sample,
+		.event = r->event,
+		.thread = r->thread,
+		.cgroup = session_cgroup_of(sc->session, r->sample),
+	};
 	struct location leaf;
 
 	if (filter_needs_location(sc->recording->filter)) {
@@ -125,6 +130,10 @@ static bool is_shown(const struct script_opts *opts, uint32_t type)
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		return opts->show_switch;
+	case PERF_RECORD_CGROUP:
+		return opts->show_cgroups;
+	case PERF_RECORD_NAMESPACES:
+		return opts->show_namespaces;
 	default:
 		return false;
 	}
@@ -173,6 +182,12 @@ static struct error *on_task(struct session_tool *tool, struct session *s, const
 	return on_record(tool->ctx, rec, task->pid, task->tid);
 }
 
+static struct error *on_namespaces(struct session_tool *tool, struct session *s,
+				   const struct record *rec, const struct record_namespaces *ns)
+{
+	return on_record(tool->ctx, rec, ns->pid, ns->tid);
+}
+
 static struct error *on_other(struct session_tool *tool, struct session *s,
 			      const struct record *rec)
 {
@@ -191,7 +206,10 @@ static struct error *print_records(struct script *sc)
 		tool.fork = on_task;
 		tool.exit = on_task;
 	}
-	if (opts->show_lost || opts->show_bpf || opts->show_switch || opts->json || opts->dump)
+	if (opts->show_namespaces)
+		tool.namespaces = on_namespaces;
+	if (opts->show_lost || opts->show_bpf || opts->show_switch || opts->show_cgroups ||
+	    opts->json || opts->dump)
 		tool.other = on_other;
 	TRY(session_process(sc->session, &tool));
 	if (opts->dump == DUMP_REPORT)

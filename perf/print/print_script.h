@@ -17,6 +17,7 @@ struct script_opts {
 	enum dump_style dump; /* DUMP_REPORT: no lines, but the number of records of each type */
 	bool header, header_only, topology; /* topology: in the header */
 	bool show_task, show_mmap, show_lost, show_bpf, show_switch;
+	bool show_cgroups, show_namespaces;
 	unsigned max_stack; /* 0: 127 */
 	const char *head;   /* printed first; NULL: nothing */
 

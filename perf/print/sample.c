@@ -50,6 +50,10 @@ static const struct {
 	{FIELD_PHYS_ADDR, PERF_SAMPLE_PHYS_ADDR, "physical address"},
 	{FIELD_DATA_PAGE_SIZE, PERF_SAMPLE_DATA_PAGE_SIZE, "size of the data's page"},
 	{FIELD_CODE_PAGE_SIZE, PERF_SAMPLE_CODE_PAGE_SIZE, "size of the code's page"},
+	{FIELD_CGROUP, PERF_SAMPLE_CGROUP, "cgroup"},
+	{FIELD_UNIT, PERF_SAMPLE_CGROUP, "cgroup"},
+	{FIELD_CONTAINER, PERF_SAMPLE_CGROUP, "cgroup"},
+	{FIELD_POD, PERF_SAMPLE_CGROUP, "cgroup"},
 };
 
 static struct error *check_event(struct script_printer *p, const struct session_event *ev)
@@ -516,6 +520,29 @@ static void add_page_size(struct strbuf *out, uint64_t size)
 	strbuf_addf(out, " %" PRIu64 "%c", size, "BKMG"[unit]);
 }
 
+/* The cgroup as perf 6.6 and later have it; what its path shows, or '-'. */
+static void add_cgroup(struct script_printer *p, uint64_t id, uint64_t fields, struct strbuf *out)
+{
+	const struct session_cgroup *cgroup = session_cgroup(p->opts.session, id);
+	const bool is_named = cgroup && cgroup->path;
+	const struct {
+		uint64_t field;
+		const char *text;
+	} parts[] = {
+		{FIELD_CGROUP, is_named ? cgroup->path : "unknown"},
+		{FIELD_UNIT, is_named ? cgroup->unit : ""},
+		{FIELD_CONTAINER, is_named ? cgroup->container : ""},
+		{FIELD_POD, is_named ? cgroup->pod : ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		if (!(fields & parts[i].field))
+			continue;
+		strbuf_addch(out, ' ');
+		plain_adds(out, *parts[i].text ? parts[i].text : "-");
+	}
+}
+
 struct trace_event *printer_trace_event(struct script_printer *p, const struct session_event *event)
 {
 	if (!p->tracing || event->attr.type != PERF_TYPE_TRACEPOINT)
@@ -587,5 +614,7 @@ void print_sample(struct script_printer *p, const struct record *rec, const stru
 		add_page_size(out, sample->data_page_size);
 	if (fields & FIELD_CODE_PAGE_SIZE)
 		add_page_size(out, sample->code_page_size);
+	if (fields & (FIELD_CGROUP | FIELD_UNIT | FIELD_CONTAINER | FIELD_POD))
+		add_cgroup(p, sample->cgroup, fields, out);
 	strbuf_addch(out, '\n');
 }

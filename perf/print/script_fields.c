@@ -39,6 +39,10 @@ static const struct {
 	{"data_page_size", FIELD_DATA_PAGE_SIZE},
 	{"code_page_size", FIELD_CODE_PAGE_SIZE},
 	{"flags", FIELD_FLAGS},
+	{"cgroup", FIELD_CGROUP},
+	{"unit", FIELD_UNIT},
+	{"container", FIELD_CONTAINER},
+	{"pod", FIELD_POD},
 };
 
 /* Fields of perf script that need what perf-bpf does not record. */

@@ -35,6 +35,10 @@
 #define FIELD_DATA_PAGE_SIZE (1ull << 19)
 #define FIELD_CODE_PAGE_SIZE (1ull << 20)
 #define FIELD_FLAGS	     (1ull << 21)
+#define FIELD_CGROUP	     (1ull << 22)
+#define FIELD_UNIT	     (1ull << 23)
+#define FIELD_CONTAINER	     (1ull << 24)
+#define FIELD_POD	     (1ull << 25)
 
 /* What perf tells apart: attr.type, and all the others together. */
 enum field_type {

@@ -122,11 +122,37 @@ static void test_long_names(void **state)
 	}
 }
 
+static void test_what_is_inside(void **state)
+{
+	const char *inner = "/docker/" ID1 "/docker/" ID2 "/init";
+	const char *pod = "/kubepods.slice/kubepods-pod" UID_ ".slice/crio-" ID1 ".scope/container";
+
+	(void)state;
+	assert_true(cgroup_is_in_container(inner, ID1));
+	assert_true(cgroup_is_in_container(inner, ID2));
+	assert_true(cgroup_is_in_container(inner, "4bf12d0b5d3a"));
+	assert_true(cgroup_is_in_container(inner, "00"));
+	assert_false(cgroup_is_in_container(inner, "4bf12d0b5d3b"));
+	assert_false(cgroup_is_in_container("/docker", ""));
+	assert_true(cgroup_is_in_pod(pod, UID1));
+	assert_false(cgroup_is_in_pod(pod, UID_));
+	assert_false(cgroup_is_in_pod(pod, "1f6b2c3d"));
+	assert_true(cgroup_is_in_container(pod, ID1));
+	assert_false(cgroup_is_in_container(pod, UID1));
+	assert_true(cgroup_is_below("/a/b", "/a"));
+	assert_true(cgroup_is_below("/a/b", "/a/"));
+	assert_true(cgroup_is_below("/a", "/a"));
+	assert_true(cgroup_is_below("/a", "/"));
+	assert_false(cgroup_is_below("/ab", "/a"));
+	assert_false(cgroup_is_below("/", "/a"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_what_is_inside),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,219 @@
+#!/usr/bin/env bash
+# Samples by cgroup: the names of containers and pods, as record, report and script have them.
+. "$(dirname "$0")/../tap.sh"
+
+A=4bf12d0b5d3a7a4e8c4fb4ae4e6cf1a3b8d2a0f77c1b4f1d9e0a6b5c4d3e2f10
+B=00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee
+POD=1f6b2c3d-0a1b-4c2d-8e3f-112233445566
+
+# Makes $top, a cgroup of this test's own, and in it those of two runtimes: $docker, and $crio in
+# a pod.
+needs() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	root=/sys/fs/cgroup/unified
+	[ -e $root/cgroup.procs ] || root=/sys/fs/cgroup
+	[ -e $root/cgroup.controllers ] || skip "no cgroup v2 is mounted"
+	[ ! -e /sys/fs/cgroup/perf_event ] || skip "perf_event is in a hierarchy of version 1"
+	top=$(mktemp -d $root/pbt-cgroups.XXXXXX 2>/dev/null) || skip "cannot make cgroups"
+	trap tidy EXIT
+	docker=$top/docker/$A
+	slice=$top/kubepods.slice/kubepods-pod${POD//-/_}.slice
+	crio=$slice/crio-$B.scope
+	mkdir -p $docker $crio/container
+}
+
+empty() {
+	local pids
+	pids=$(find $top -name cgroup.procs -exec cat {} + 2>/dev/null)
+	[ -z "$pids" ] || kill -KILL $pids 2>/dev/null || true
+	find $top -depth -type d -exec rmdir {} + 2>/dev/null
+}
+
+tidy() {
+	kill -KILL $(jobs -p) 2>/dev/null || true
+	soon empty
+}
+
+# build NAME: a program that uses a CPU for as many seconds as it is told, or without end
+build() {
+	cat >work.c <<-'END'
+		#include <stdlib.h>
+		#include <time.h>
+		volatile unsigned long n;
+		int main(int argc, char **argv)
+		{
+			while (argc < 2 || clock() < atof(argv[1]) * CLOCKS_PER_SEC)
+				for (int i = 0; i < 100000; i++)
+					n += i;
+			return 0;
+		}
+	END
+	gcc -O1 -o "$1" work.c
+}
+
+# in_cgroup DIR COMMAND... &: the command has never run in another cgroup
+in_cgroup() {
+	echo $BASHPID >"$1/cgroup.procs"
+	shift
+	exec "$@"
+}
+
+# pid_in DIR NAME: the id of the process of this name in the cgroup
+pid_in() {
+	local pid
+	for pid in $(cat "$1/cgroup.procs"); do
+		[ "$(cat /proc/$pid/comm)" != "$2" ] || echo $pid
+	done | grep .
+}
+
+# Two programs run in the two containers.
+start_two() {
+	build blue
+	build red
+	in_cgroup $docker unshare --fork --kill-child ./blue &
+	in_cgroup $crio/container unshare --fork --kill-child ./red &
+	soon pid_in $docker blue >/dev/null
+	soon pid_in $crio/container red >/dev/null
+	pids=$(pid_in $docker blue),$(pid_in $crio/container red)
+}
+
+test_names_of_samples() {
+	needs
+	start_two
+	expect_status 0 "$PERF_BPF" record -q -N --all-cgroups -e cpu-clock:u -o data -p $pids -- sleep 0.3
+	"$PERF_BPF" script -i data --json >json
+	python3 - "${top#$root}" $A $B $POD <<-'PYTHON'
+		import json, sys
+		top, a, b, pod = sys.argv[1:]
+		want = {
+		    "blue": {"cgroup": f"{top}/docker/{a}", "container": a},
+		    "red": {"cgroup": f"{top}/kubepods.slice/kubepods-pod{pod.replace('-', '_')}.slice/"
+		                      f"crio-{b}.scope/container",
+		            "container": b, "pod": pod, "unit": f"crio-{b}.scope"},
+		}
+		seen = set()
+		for line in open("json"):
+		    s = json.loads(line)
+		    if s["type"] != "sample":
+		        continue
+		    got = {k: s[k] for k in ("cgroup", "container", "pod", "unit") if k in s}
+		    assert got == want[s["comm"]], s
+		    seen.add(s["comm"])
+		assert seen == {"blue", "red"}, seen
+	PYTHON
+	expect_status 0 "$PERF_BPF" script -i data -F comm,cgroup,unit,container,pod
+	sed 's/^ *//; s/  */ /g' out | sort -u >lines
+	assert_contains lines "blue ${docker#$root} - $A -"
+	assert_contains lines "red ${crio#$root}/container crio-$B.scope $B $POD"
+	assert_equal "$(wc -l <lines)" 2
+	expect_status 0 "$PERF_BPF" report -i data -s comm,container,pod -t '|'
+	grep -v '^#' out | grep . | cut -d'|' -f2- | tr -d ' ' | sort >rows
+	grep -qx "red|$B|$POD" rows || fail "$(cat rows)"
+	assert_equal "$(wc -l <rows)" 2
+}
+
+test_selection() {
+	local by
+	needs
+	start_two
+	expect_status 0 "$PERF_BPF" record -q -N --all-cgroups -e cpu-clock:u -o data -p $pids -- sleep 0.3
+	for by in "--container ${B:0:12}" "--pod $POD" "--cgroup ${slice#$root}" \
+		"--where container==\"$B\"" "--where pod==\"$POD\"" "--where unit==\"crio-$B.scope\"" \
+		"--where cgroup~\"*/crio-*\""; do
+		expect_status 0 "$PERF_BPF" script -i data -F comm $by
+		assert_equal "$(sort -u out | tr -d ' ')" red
+		expect_status 0 "$PERF_BPF" report -i data -s comm -t '|' $by
+		assert_contains out '|red'
+		! grep -q '|blue' out || fail "$by: blue is shown"
+	done
+	expect_status 0 "$PERF_BPF" script -i data -F comm --container "$A,$B"
+	assert_equal "$(sort -u out | wc -l)" 2
+	expect_status 0 "$PERF_BPF" script -i data -F comm --container 1234
+	assert_equal "$(cat out)" ""
+	# below, not beside
+	expect_status 0 "$PERF_BPF" script -i data -F comm --cgroup "${docker#$root}/"
+	assert_equal "$(sort -u out | tr -d ' ')" blue
+	expect_status 0 "$PERF_BPF" script -i data -F comm --cgroup "${docker%?}"
+	assert_equal "$(cat out)" ""
+}
+
+# Its name comes from the kernel, when it is made.
+test_a_cgroup_made_meanwhile() {
+	needs
+	build red
+	new=$top/docker/$B
+	cat >work.sh <<-END
+		mkdir $new
+		echo \$\$ >$new/cgroup.procs
+		exec ./red 0.3
+	END
+	expect_status 0 "$PERF_BPF" record -q -N --all-cgroups -e cpu-clock:u -o data -- bash work.sh
+	expect_status 0 "$PERF_BPF" script -i data -F comm,cgroup,container
+	grep '^ *red ' out | sed 's/^ *//; s/  */ /g' | sort -u >lines
+	assert_equal "$(cat lines)" "red ${new#$root} $B"
+	expect_status 0 "$PERF_BPF" script -i data --show-cgroup-events -F comm
+	assert_contains out " ${new#$root}"
+	# it has gone when the recording is read
+	rmdir $new
+	expect_status 0 "$PERF_BPF" report -i data -s container -t '|'
+	assert_contains out "|$B"
+}
+
+# perf reads our recordings, and we read perf's, with the same result.
+test_as_perf() {
+	local f
+	needs
+	perf --version >/dev/null 2>&1 || skip "no perf"
+	start_two
+	expect_status 0 "$PERF_BPF" record -q -N --all-cgroups --namespaces -e cpu-clock:u -o ours -p $pids -- sleep 0.3
+	expect_status 0 perf record -q -N --all-cgroups --namespaces -e cpu-clock:u -o perfs -p $pids -- sleep 0.3
+	for f in ours perfs; do
+		perf script -F comm,tid,time,event -i $f --show-cgroup-events --show-namespace-events >want 2>/dev/null
+		expect_status 0 "$PERF_BPF" script -F comm,tid,time,event -i $f --show-cgroup-events --show-namespace-events
+		cmp out want || { diff out want | head; fail "of $f"; }
+		assert_contains out "PERF_RECORD_NAMESPACES"
+		assert_contains out " ${docker#$root}"
+		perf script -i $f -D 2>/dev/null | grep -A2 -E 'PERF_RECORD_(CGROUP|NAMESPACES)' >want
+		"$PERF_BPF" script -i $f -D | grep -A2 -E 'PERF_RECORD_(CGROUP|NAMESPACES)' >out
+		cmp out want || { diff out want | head; fail "of $f"; }
+		perf report --stdio -i $f -s cgroup,comm 2>/dev/null | grep '^ ' >want
+		expect_status 0 "$PERF_BPF" report --stdio -i $f -s cgroup,comm
+		grep '^ ' out >rows
+		cmp rows want
+	done
+}
+
+# The namespaces of a process are those of /proc, when it is there already and when it is made.
+test_namespaces() {
+	local pid ns
+	needs
+	build red
+	unshare --uts --pid --fork --kill-child ./red &
+	soon pgrep -x red -P $! >/dev/null
+	pid=$(pgrep -x red -P $!)
+	expect_status 0 "$PERF_BPF" record -q -N --namespaces -e cpu-clock:u -o data -p $pid -- sleep 0.1
+	expect_status 0 "$PERF_BPF" script -i data --json --show-namespace-events
+	grep '"type":"namespaces"' out >records
+	for ns in net uts ipc pid user mnt cgroup; do
+		assert_contains records "\"name\":\"$ns\",\"dev\":$(stat -Lc %d /proc/$pid/ns/$ns),\"inode\":$(stat -Lc %i /proc/$pid/ns/$ns)"
+	done
+	expect_status 0 "$PERF_BPF" record -q -N --namespaces -e cpu-clock:u -o data -- \
+		unshare --uts sh -c 'stat -Lc %i /proc/self/ns/uts >inode'
+	expect_status 0 "$PERF_BPF" script -i data --json --show-namespace-events
+	assert_contains out "\"inode\":$(cat inode)}"
+}
+
+test_errors() {
+	needs
+	expect_status 0 "$PERF_BPF" record -q -N -e cpu-clock:u -o data -- true
+	for by in "--container $A" "--pod $POD" "--cgroup /"; do
+		expect_status 1 "$PERF_BPF" report -i data $by
+		assert_contains err "have no cgroup"
+		assert_contains err "--all-cgroups"
+	done
+	expect_status 1 "$PERF_BPF" script -i data -F cgroup
+	assert_contains err "have no cgroup"
+	expect_status 0 "$PERF_BPF" report -i data -s cgroup
+}
+
+run_tests
