@@ -76,6 +76,7 @@ enum show_as {
 	SHOW_PRCTL_OPTION,
 	SHOW_PRCTL_ARG,
 	SHOW_PRCTL_REST,
+	SHOW_PRCTL_TEXT, /* the same, and a string that it may point to */
 	SHOW_ARCH_PRCTL_ARG,
 	SHOW_KCMP_IDX,
 	SHOW_IOCTL_CMD,
@@ -85,6 +86,7 @@ enum show_as {
 	SHOW_SECCOMP_ARG,
 	/* Results. */
 	SHOW_FCNTL,
+	SHOW_PRCTL,
 	SHOW_POLL,
 	SHOW_SELECT,
 	/* Memory. */

@@ -104,6 +104,13 @@ void show_socklen_arg(struct call_decoder *d, int arg);
 /* A value of a BTF type in len bytes at p; call_btf.c. */
 void show_btf(struct call_decoder *d, uint32_t type, const void *p, size_t len);
 
+/* call_prctl.c */
+void show_prctl_arg(struct call_decoder *d, int arg);
+/* Whether the option has the argument. */
+bool prctl_has_arg(const struct call_decoder *d, int arg);
+void show_arch_prctl_arg(struct call_decoder *d, int arg);
+void add_prctl_result(struct call_decoder *d);
+
 /* call_ioctl.c */
 void show_ioctl_cmd(struct call_decoder *d, uint32_t cmd);
 void show_ioctl_arg(struct call_decoder *d, int arg);

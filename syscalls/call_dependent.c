@@ -316,40 +316,6 @@ static void show_fcntl_arg(struct call_decoder *d, int arg)
 	}
 }
 
-/* PR_SET_NAME, PR_GET_NAME and options with an int behind the pointer. */
-static void show_prctl_arg(struct call_decoder *d, int arg)
-{
-	enum {
-		SET_PDEATHSIG = 1,
-		GET_PDEATHSIG = 2,
-		SET_DUMPABLE = 4,
-		SET_NAME = 15,
-		GET_NAME = 16
-	};
-	const uint32_t option = (uint32_t)d->args[0];
-	const bool gets = option == GET_NAME || option == GET_PDEATHSIG;
-	const struct trace_piece *piece = gets && d->failed ? NULL : decode_piece(d, arg, gets);
-	struct value_sink *s = &d->sink;
-
-	if (option == SET_PDEATHSIG) {
-		show_signal(d, (int)d->args[arg]);
-	} else if ((option == SET_NAME || option == GET_NAME) && piece && piece->len) {
-		const size_t len = strnlen((const char *)piece->data, piece->len);
-		const size_t most = option == SET_NAME ? 15 : 16;
-
-		sink_string(s, piece->data, len < most ? len : most, len > most);
-	} else if (option == GET_PDEATHSIG && piece && piece->len >= 4) {
-		sink_array(s);
-		sink_item(s);
-		show_signal(d, (int)value_int(piece->data, 4));
-		sink_end_array(s);
-	} else if (option == SET_DUMPABLE) {
-		sink_u64(s, d->args[arg]);
-	} else {
-		sink_hex(s, d->args[arg]);
-	}
-}
-
 static void show_seccomp_flags(struct call_decoder *d, uint32_t v)
 {
 	if (d->args[0] != 1) { /* SECCOMP_SET_MODE_FILTER */
@@ -679,11 +645,6 @@ static void show_mincore(struct call_decoder *d, int arg, const struct arg_kind 
 	sink_end_array(&d->sink);
 }
 
-static void show_prctl_option(struct call_decoder *d, uint32_t v)
-{
-	sink_enum(&d->sink, SET_prctl_option, v);
-}
-
 void show_dependent(struct call_decoder *d, int arg, const struct arg_kind *kind)
 {
 	const uint64_t v = d->args[arg];
@@ -711,10 +672,15 @@ void show_dependent(struct call_decoder *d, int arg, const struct arg_kind *kind
 		sink_enum(&d->sink, SET_ptrace_request, v);
 		break;
 	case SHOW_PRCTL_OPTION:
-		show_prctl_option(d, (uint32_t)v);
+		sink_enum(&d->sink, SET_prctl_option, (uint32_t)v);
 		break;
 	case SHOW_PRCTL_ARG:
+	case SHOW_PRCTL_REST:
+	case SHOW_PRCTL_TEXT:
 		show_prctl_arg(d, arg);
+		break;
+	case SHOW_ARCH_PRCTL_ARG:
+		show_arch_prctl_arg(d, arg);
 		break;
 	case SHOW_IOCTL_CMD:
 		show_ioctl_cmd(d, (uint32_t)v);
@@ -765,7 +731,6 @@ void show_dependent(struct call_decoder *d, int arg, const struct arg_kind *kind
 	case SHOW_FILE_HANDLE:
 	case SHOW_CPU_SET_HEX:
 	case SHOW_SEMCTL_ARG:
-	case SHOW_ARCH_PRCTL_ARG:
 		sink_addr(&d->sink, v);
 		break;
 	default:

@@ -110,6 +110,10 @@ static bool special_copy(const struct arg_kind *kind, struct trace_copy *copy)
 		copy->kind = TRACE_COPY_STRING;
 		copy->size = kind->count_by == COUNT_FIXED ? kind->count : 4095; /* PATH_MAX - 1 */
 		return true;
+	case SHOW_PRCTL_TEXT:
+		copy->kind = TRACE_COPY_STRING;
+		copy->flags |= TRACE_COPY_LIMITED;
+		return true;
 	case SHOW_REBOOT_ARG:
 		copy->kind = TRACE_COPY_STRING;
 		copy->flags |= TRACE_COPY_LIMITED;

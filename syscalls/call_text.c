@@ -483,6 +483,9 @@ static void add_result(struct call_decoder *d)
 	case SHOW_FCNTL:
 		add_fcntl_result(d);
 		break;
+	case SHOW_PRCTL:
+		add_prctl_result(d);
+		break;
 	case SHOW_POLL:
 		strbuf_addf(out, "%" PRId64, (int64_t)ret);
 		add_poll_result(d);

@@ -225,6 +225,12 @@ bool is_unused(const struct call_decoder *d, int arg)
 		       !creates_file(d, 1);
 	case SHOW_KCMP_IDX: /* of KCMP_FILE and KCMP_EPOLL_TFD, and of types that are not known */
 		return d->args[2] != 0 && d->args[2] < 7;
+	case SHOW_PRCTL_ARG:
+	case SHOW_PRCTL_REST:
+	case SHOW_PRCTL_TEXT:
+		return !prctl_has_arg(d, arg);
+	case SHOW_ARCH_PRCTL_ARG:
+		return (uint32_t)d->args[0] == 0x1011; /* ARCH_GET_CPUID */
 	case SHOW_FCNTL_ARG: {
 		/* F_GETFD, F_GETFL, F_GETOWN, F_GETSIG, F_GETLEASE, F_GETPIPE_SZ, F_GET_SEALS */
 		static const uint32_t none[] = {1, 3, 9, 11, 1025, 1032, 1034};

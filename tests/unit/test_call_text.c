@@ -237,6 +237,32 @@ static void test_flags(void **state)
 }
 
 /* Each truncation of a record is an error or text, and reads nothing behind it. */
+static void test_prctl(void **state)
+{
+	struct test_record r = RECORD(prctl, 0, 15, 0x1000, 1, 2, 3);
+
+	add_piece(&r, 1, false, 0, "worker\0\0\0\0\0\0\0\0\0", 16);
+	check_strace(&r, "prctl(PR_SET_NAME, \"worker\") = 0");
+	/* fifteen bytes and no NUL before the memory ends */
+	r = RECORD(prctl, 0, 15, 0x1000, 1, 2, 3);
+	add_piece(&r, 1, false, TRACE_PIECE_FAULT, "0123456789abcde", 15);
+	check_strace(&r, "prctl(PR_SET_NAME, \"0123456789abcde\"...) = 0");
+	r = RECORD(prctl, -14, 15, 0x1000, 1, 2, 3);
+	add_piece(&r, 1, false, TRACE_PIECE_FAULT, "0123", 4);
+	check_strace(&r, "prctl(PR_SET_NAME, 0x1000) = -1 EFAULT (Bad address)");
+	r = RECORD(prctl, 1, 3, 7, 7, 7, 7);
+	check_strace(&r, "prctl(PR_GET_DUMPABLE) = 1 (SUID_DUMP_USER)");
+	r = RECORD(prctl, 0, 47, 2, 13, 0, 0);
+	check_strace(&r, "prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_NET_RAW, 0, 0) = 0");
+	r = RECORD(prctl, 0, 47, 4, 13, 0, 0);
+	check_strace(&r, "prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0xd, 0, 0) = 0");
+	r = RECORD(prctl, -22, 0xfffff, 1, 2, 3, 4);
+	check_strace(&r, "prctl(0xfffff /* PR_??? */, 0x1, 0x2, 0x3, 0x4) = "
+			 "-1 EINVAL (Invalid argument)");
+	check_json(&r, "{\"syscall\":\"prctl\",\"args\":{\"option\":1048575,\"arg2\":1,"
+		       "\"arg3\":2,\"arg4\":3,\"arg5\":4},\"ret\":-22,\"error\":\"EINVAL\"}");
+}
+
 static void test_truncated(void **state)
 {
 	struct test_record r = RECORD(openat, 3, (uint64_t)-100, 0x1000, 0, 0);
@@ -296,10 +322,11 @@ static void test_select(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_open),	  cmocka_unit_test(test_constants),
-		cmocka_unit_test(test_strings),	  cmocka_unit_test(test_structs),
-		cmocka_unit_test(test_sockets),	  cmocka_unit_test(test_flags),
-		cmocka_unit_test(test_truncated), cmocka_unit_test(test_select),
+		cmocka_unit_test(test_open),	cmocka_unit_test(test_constants),
+		cmocka_unit_test(test_strings), cmocka_unit_test(test_structs),
+		cmocka_unit_test(test_sockets), cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_prctl),	cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_select),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
