@@ -268,12 +268,31 @@ static void show_rlim(struct call_decoder *d, uint64_t v, bool is_64)
 /* Flags with the permissions of an IPC object behind them: "IPC_CREAT|0600". */
 static void show_ipc_flags(struct call_decoder *d, enum flag_set_id set, uint32_t v)
 {
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	const struct flag_set *s = &flag_sets[set];
+	const uint32_t shifted = s->shift_name ? v >> s->shift & s->shift_mask : 0;
+	const uint32_t flags = v & ~0777u & ~(shifted << s->shift);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT, out = STRBUF_INIT;
+	/* each part is a constant of its own; JSON has them as one string */
+	struct value_sink parts = d->sink;
 
-	if (v & ~0777u && flags_text(&d->sink, set, v & ~0777u, &text))
-		strbuf_addch(&text, '|');
-	strbuf_addf(&text, "%#03o", v & 0777);
-	sink_word(&d->sink, strbuf_str(&text));
+	parts.out = d->sink.w ? &out : d->sink.out;
+	parts.w = NULL;
+	if (flags && flags_text(&parts, set, flags, &text))
+		sink_constf(&parts, strbuf_str(&text), "%#x", flags);
+	else if (flags)
+		sink_hex(&parts, flags);
+	if (flags)
+		strbuf_addch(parts.out, '|');
+	if (shifted && decode_strace(d) && d->opts->constants != CONSTANTS_NAMED) {
+		strbuf_addf(parts.out, "%u<<", shifted);
+		sink_constf(&parts, s->shift_name, "%u", s->shift);
+		strbuf_addch(parts.out, '|');
+	} else if (shifted) {
+		strbuf_addf(parts.out, "%u<<%s|", shifted, s->shift_name);
+	}
+	strbuf_addf(parts.out, "%#03o", v & 0777);
+	if (d->sink.w)
+		sink_word(&d->sink, strbuf_str(&out));
 }
 
 static void show_clockid(struct call_decoder *d, int v)

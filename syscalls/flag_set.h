@@ -25,6 +25,10 @@ struct flag_set {
 	uint16_t base; /* SET_NONE, or the set of the bits of mask, which are an enumerator */
 	uint64_t mask;
 	uint8_t base_optional; /* bits of mask without a name are flags */
+	uint8_t base_apart;    /* its number is shown by itself */
+	/* NULL, or the name of the shift of a number that some of the bits are. */
+	const char *shift_name;
+	uint8_t shift, shift_mask;
 };
 
 extern const struct flag_set flag_sets[SETS];

@@ -293,12 +293,30 @@ static void add_name(const struct value_sink *s, enum flag_set_id set, const cha
 	strbuf_adds(out, sink_cut_prefix(s, set, name));
 }
 
+/* The names of v's bits, in the order of the set; what is left of v. */
+static uint64_t add_flag_names(const struct value_sink *s, enum flag_set_id id, uint64_t v,
+			       struct strbuf *out, size_t start)
+{
+	const struct flag_set *set = &flag_sets[id];
+
+	for (size_t i = 0; i < set->n && v; i++) {
+		const struct flag_name *f = &set->names[i];
+
+		if (f->value && (f->value & ~v) == 0) {
+			add_name(s, id, f->name, out, start);
+			v &= ~f->value;
+		}
+	}
+	return v;
+}
+
 bool flags_text(const struct value_sink *s, enum flag_set_id id, uint64_t v, struct strbuf *out)
 {
 	const struct flag_set *set = &flag_sets[id];
+	const uint64_t shifted = set->shift_name ? v >> set->shift & set->shift_mask : 0;
 	const size_t start = out->len;
-	bool named = false;
 
+	v &= ~(shifted << set->shift);
 	if (set->base) {
 		const char *name = flag_set_name((enum flag_set_id)set->base, v & set->mask);
 
@@ -312,42 +330,66 @@ bool flags_text(const struct value_sink *s, enum flag_set_id id, uint64_t v, str
 			strbuf_addf(out, "%#" PRIx64, v & set->mask);
 		if (name || !set->base_optional)
 			v &= ~set->mask;
-	} else if (!v) {
+	} else if (!v && !shifted) {
 		const char *name = flag_set_name(id, 0);
 
 		if (name)
 			add_name(s, id, name, out, start);
 		return name != NULL;
 	}
-	for (size_t i = 0; i < set->n && v; i++) {
-		const struct flag_name *f = &set->names[i];
-
-		if (f->value && (f->value & ~v) == 0) {
-			add_name(s, id, f->name, out, start);
-			v &= ~f->value;
-			named = true;
-		}
-	}
-	if (out->len == start)
+	const uint64_t left = add_flag_names(s, id, v, out, start);
+	const bool named = left != v;
+	if (out->len == start && !shifted)
 		return false;
-	if (v)
-		strbuf_addf(out, "|%#" PRIx64, v);
-	if (v && !named && !sink_is_perf(s) && set->unknown[0])
+	if (left)
+		strbuf_addf(out, "%s%#" PRIx64, out->len > start ? "|" : "", left);
+	if (left && !named && !sink_is_perf(s) && set->unknown[0])
 		strbuf_addf(out, " /* %s */", set->unknown);
+	if (shifted)
+		strbuf_addf(out, "%s%" PRIu64 "<<%s", out->len > start ? "|" : "", shifted,
+			    set->shift_name);
 	return true;
+}
+
+/* Numbers of which one part is an enumerator: 0x6 <slash>* PER_BSD *<slash>|0x7000000. */
+static void add_apart(struct value_sink *s, enum flag_set_id id, uint64_t v)
+{
+	const struct flag_set *set = &flag_sets[id];
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	const uint64_t rest = v & ~set->mask;
+
+	sink_enum(s, (enum flag_set_id)set->base, v & set->mask);
+	if (!rest)
+		return;
+	strbuf_addch(s->out, '|');
+	const uint64_t left = add_flag_names(s, id, rest, &text, 0);
+	if (text.len && left)
+		strbuf_addf(&text, "|%#" PRIx64, left);
+	if (text.len)
+		sink_constf(s, strbuf_str(&text), "%#" PRIx64, rest);
+	else
+		sink_hex(s, rest);
 }
 
 void sink_flags(struct value_sink *s, enum flag_set_id set, uint64_t v)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
+	const struct flag_set *f = &flag_sets[set];
+	const bool has_base =
+		!f->base_optional || flag_set_name((enum flag_set_id)f->base, v & f->mask);
+
+	if (f->base_apart && has_base && is_strace(s) && s->opts->constants != CONSTANTS_NAMED) {
+		add_apart(s, set, v);
+		return;
+	}
 	if (flags_text(s, set, v, &text)) {
 		sink_constf(s, strbuf_str(&text), "%#" PRIx64, v);
 		return;
 	}
 	sink_hex(s, v);
-	if (v && !is_raw(s) && !sink_is_perf(s) && flag_sets[set].unknown[0])
-		sink_comment(s, "%s", flag_sets[set].unknown);
+	if (v && !is_raw(s) && !sink_is_perf(s) && f->unknown[0])
+		sink_comment(s, "%s", f->unknown);
 }
 
 void sink_enum(struct value_sink *s, enum flag_set_id set, uint64_t v)

@@ -237,6 +237,23 @@ static void test_flags(void **state)
 }
 
 /* Each truncation of a record is an error or text, and reads nothing behind it. */
+/* Parts of a number that are shown by themselves: an enumerator, a shifted number. */
+static void test_parts_of_flags(void **state)
+{
+	struct test_record r = RECORD(personality, 0, 0x4000008);
+
+	check_strace(&r, "personality(PER_LINUX32|STICKY_TIMEOUTS) = 0 (PER_LINUX)");
+	check_constants(&r, CONSTANTS_VERBOSE,
+			"personality(0x8 /* PER_LINUX32 */|0x4000000 /* STICKY_TIMEOUTS */) = "
+			"0 (0 /* PER_LINUX */)");
+	r = RECORD(mmap, 4096, 0, 4096, 0, 21 << 26 | 0x40022, (uint64_t)-1, 0);
+	check_strace(&r, "mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE|MAP_ANONYMOUS|MAP_HUGETLB|"
+			 "21<<MAP_HUGE_SHIFT, -1, 0) = 0x1000");
+	r = RECORD(shmget, 5, 0, 4096, 21 << 26 | 01000 | 0600);
+	check_strace(&r, "shmget(IPC_PRIVATE, 4096, IPC_CREAT|21<<SHM_HUGE_SHIFT|0600) = 5");
+	check_constants(&r, CONSTANTS_RAW, "shmget(0, 4096, 0x200|21<<26|0600) = 5");
+}
+
 static void test_prctl(void **state)
 {
 	struct test_record r = RECORD(prctl, 0, 15, 0x1000, 1, 2, 3);
@@ -322,11 +339,11 @@ static void test_select(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_open),	cmocka_unit_test(test_constants),
-		cmocka_unit_test(test_strings), cmocka_unit_test(test_structs),
-		cmocka_unit_test(test_sockets), cmocka_unit_test(test_flags),
-		cmocka_unit_test(test_prctl),	cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_select),
+		cmocka_unit_test(test_open),	       cmocka_unit_test(test_constants),
+		cmocka_unit_test(test_strings),	       cmocka_unit_test(test_structs),
+		cmocka_unit_test(test_sockets),	       cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_parts_of_flags), cmocka_unit_test(test_prctl),
+		cmocka_unit_test(test_truncated),      cmocka_unit_test(test_select),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
