@@ -82,7 +82,7 @@ enum show_as {
 	SHOW_IOCTL_CMD,
 	SHOW_IOCTL_ARG,
 	SHOW_FCNTL_ARG,
-	SHOW_SEMCTL_ARG,
+	SHOW_IPC_ARG,
 	SHOW_SECCOMP_ARG,
 	/* Results. */
 	SHOW_FCNTL,
@@ -125,8 +125,6 @@ enum show_as {
 	SHOW_SIGACTION,
 	SHOW_SIGINFO,
 	SHOW_SIGEVENT,
-	SHOW_SHMID_DS,
-	SHOW_MSQID_DS,
 	SHOW_FD_SET,
 	SHOW_EPOLL_DATA,
 	SHOW_CHARS, /* char[N]: up to a NUL */
@@ -202,6 +200,9 @@ extern const struct call_struct call_structs[];
 extern const struct call_def call_defs[];
 extern const unsigned n_call_defs;
 extern const char *const call_class_names[]; /* by bit; ends with NULL */
+
+/* The struct of a name in syscalls/structs.in; NULL: there is none. */
+const struct call_struct *call_struct_named(const char *name);
 
 /* Bytes of one element of what a kind of a pointer points to; 0: not known. */
 uint32_t arg_kind_size(const struct arg_kind *kind, enum call_layout layout);

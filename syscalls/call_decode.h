@@ -104,6 +104,17 @@ void show_socklen_arg(struct call_decoder *d, int arg);
 /* A value of a BTF type in len bytes at p; call_btf.c. */
 void show_btf(struct call_decoder *d, uint32_t type, const void *p, size_t len);
 
+void show_call_struct(struct call_decoder *d, const struct call_struct *s, const uint8_t *p);
+
+/* What an argument points to, where a command says so; call_pointed.c. */
+struct pointed_memory {
+	uint8_t direction; /* ARG_READ or ARG_WRITTEN */
+	const char *type;  /* a struct of syscalls/structs.in; NULL: kind */
+	struct arg_kind kind;
+};
+void show_pointed(struct call_decoder *d, int arg, const struct pointed_memory *m);
+void show_ipc_arg(struct call_decoder *d, int arg);
+
 /* call_prctl.c */
 void show_prctl_arg(struct call_decoder *d, int arg);
 /* Whether the option has the argument. */

@@ -725,12 +725,14 @@ void show_dependent(struct call_decoder *d, int arg, const struct arg_kind *kind
 	case SHOW_CPU_SET:
 		show_cpu_set(d, arg, kind);
 		break;
+	case SHOW_IPC_ARG:
+		show_ipc_arg(d, arg);
+		break;
 	case SHOW_MINCORE:
 		show_mincore(d, arg, kind);
 		break;
 	case SHOW_FILE_HANDLE:
 	case SHOW_CPU_SET_HEX:
-	case SHOW_SEMCTL_ARG:
 		sink_addr(&d->sink, v);
 		break;
 	default:

@@ -39,7 +39,7 @@ static void show_member(struct call_decoder *d, const struct call_member *m, con
 	sink_end_array(&d->sink);
 }
 
-static void show_struct(struct call_decoder *d, const struct call_struct *s, const uint8_t *p)
+void show_call_struct(struct call_decoder *d, const struct call_struct *s, const uint8_t *p)
 {
 	sink_struct(&d->sink);
 	for (int i = 0; i < s->n; i++) {
@@ -68,7 +68,7 @@ static void show_utime(struct call_decoder *d, const struct call_struct *s, cons
 	else if (nsec == UTIME_OMIT)
 		sink_word(&d->sink, "UTIME_OMIT");
 	else
-		show_struct(d, s, p);
+		show_call_struct(d, s, p);
 	if (nsec != UTIME_NOW && nsec != UTIME_OMIT)
 		show_date(d, value_int(p, s->size[d->layout] / 2), (uint64_t)nsec);
 }
@@ -81,7 +81,7 @@ static void show_timeval_date(struct call_decoder *d, const struct call_struct *
 	const uint64_t usec = value_uint(p + word, word);
 	char text[96];
 
-	show_struct(d, s, p);
+	show_call_struct(d, s, p);
 	if (!decode_strace(d) || usec > 999999 || !date_text(sec, 0, text, sizeof(text)))
 		return;
 	if (usec && strlen(text) > 19)
@@ -422,7 +422,7 @@ bool show_element(struct call_decoder *d, const struct arg_kind *kind, const uin
 		else if (!strcmp(call_structs[kind->type].name, "timeval_utime"))
 			show_timeval_date(d, &call_structs[kind->type], p);
 		else
-			show_struct(d, &call_structs[kind->type], p);
+			show_call_struct(d, &call_structs[kind->type], p);
 		return true;
 	case SHOW_STAT:
 		if (!is_64)
@@ -450,9 +450,6 @@ bool show_element(struct call_decoder *d, const struct arg_kind *kind, const uin
 	case SHOW_SIGEVENT:
 		show_sigevent(d, p);
 		return true;
-	case SHOW_SHMID_DS:
-	case SHOW_MSQID_DS:
-		return false;
 	case SHOW_BTF:
 		show_btf(d, kind->btf_type, p, len);
 		return true;

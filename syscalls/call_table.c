@@ -44,6 +44,14 @@ static const struct call_def *find_def(const char *name)
 	return bsearch(name, call_defs, n_call_defs, sizeof(*call_defs), compare_defs);
 }
 
+const struct call_struct *call_struct_named(const char *name)
+{
+	for (const struct call_struct *s = call_structs + 1; s->name; s++)
+		if (!strcmp(s->name, name))
+			return s;
+	return NULL;
+}
+
 /* Bytes of what a pointer of a kind points to. */
 uint32_t arg_kind_size(const struct arg_kind *kind, enum call_layout layout)
 {
@@ -88,9 +96,6 @@ uint32_t arg_kind_size(const struct arg_kind *kind, enum call_layout layout)
 		return 128;
 	case SHOW_SIGEVENT:
 		return 64;
-	case SHOW_SHMID_DS:
-	case SHOW_MSQID_DS:
-		return 128;
 	case SHOW_FD_SET:
 		return 128;
 	case SHOW_BTF:
@@ -153,6 +158,8 @@ static uint32_t fixed_size(const struct arg_kind *kind, enum call_layout layout)
 		return 4;
 	case SHOW_IOCTL_ARG:
 		return 64;
+	case SHOW_IPC_ARG:
+		return 128;
 	case SHOW_FCNTL_ARG:
 		return 32;
 	case SHOW_MINCORE:
@@ -239,7 +246,7 @@ static void add_copy(struct trace_call *copies, int arg, const struct arg_kind *
 static bool is_both(const struct arg_kind *kind)
 {
 	return kind->value == SHOW_IOCTL_ARG || kind->value == SHOW_FCNTL_ARG ||
-	       kind->value == SHOW_PRCTL_ARG;
+	       kind->value == SHOW_PRCTL_ARG || kind->value == SHOW_IPC_ARG;
 }
 
 static void fill_copies(struct call *call)

@@ -54,6 +54,12 @@ static void add_piece(struct test_record *r, uint8_t arg, bool at_exit, uint8_t 
 {
 	struct trace_piece piece = {.arg = arg, .exit = at_exit, .flags = flags, .len = len};
 
+	const struct call *call = call_by_nr(table, TRACE_ABI_NATIVE, r->rec.nr);
+
+	for (uint8_t i = 0; call && i < call->copies.n_copies; i++)
+		if (call->copies.copies[i].arg == arg &&
+		    !(call->copies.copies[i].flags & TRACE_COPY_AT_EXIT) == !at_exit)
+			piece.copy = i;
 	piece.addr = r->rec.args[arg];
 	assert_true(r->rec.size + sizeof(piece) + len + 8 <= sizeof(r->bytes));
 	memcpy(r->bytes + r->rec.size, &piece, sizeof(piece));
@@ -254,6 +260,27 @@ static void test_parts_of_flags(void **state)
 	check_constants(&r, CONSTANTS_RAW, "shmget(0, 4096, 0x200|21<<26|0600) = 5");
 }
 
+static void test_ipc(void **state)
+{
+	struct test_record r = RECORD(msgctl, 0, 7, 1, 0x1000);
+	uint64_t ds[15] = {[11] = 16384}; /* msg_qbytes */
+
+	ds[0] = (uint64_t)1000 << 32;	  /* uid, behind the key */
+	ds[1] = 100 | (uint64_t)5 << 32;  /* gid, cuid */
+	ds[2] = 6 | (uint64_t)0600 << 32; /* cgid, mode */
+	add_piece(&r, 2, false, 0, ds, sizeof(ds));
+	check_strace(&r, "msgctl(7, IPC_SET, {msg_perm={uid=1000, gid=100, mode=0600}, "
+			 "msg_qbytes=16384}) = 0");
+	r = RECORD(msgctl, 0, 7, 2, 0x1000);
+	add_piece(&r, 2, true, 0, ds, sizeof(ds));
+	check_strace(&r, "msgctl(7, IPC_STAT, {msg_perm={uid=1000, gid=100, mode=0600, key=0, "
+			 "cuid=5, cgid=6}, msg_stime=0, msg_rtime=0, msg_ctime=0, msg_qnum=0, "
+			 "msg_qbytes=16384, msg_lspid=0, msg_lrpid=0}) = 0");
+	r = RECORD(msgctl, -22, 7, 2, 0x1000);
+	add_piece(&r, 2, true, 0, ds, sizeof(ds));
+	check_strace(&r, "msgctl(7, IPC_STAT, 0x1000) = -1 EINVAL (Invalid argument)");
+}
+
 static void test_prctl(void **state)
 {
 	struct test_record r = RECORD(prctl, 0, 15, 0x1000, 1, 2, 3);
@@ -342,8 +369,9 @@ int main(void)
 		cmocka_unit_test(test_open),	       cmocka_unit_test(test_constants),
 		cmocka_unit_test(test_strings),	       cmocka_unit_test(test_structs),
 		cmocka_unit_test(test_sockets),	       cmocka_unit_test(test_flags),
-		cmocka_unit_test(test_parts_of_flags), cmocka_unit_test(test_prctl),
-		cmocka_unit_test(test_truncated),      cmocka_unit_test(test_select),
+		cmocka_unit_test(test_parts_of_flags), cmocka_unit_test(test_ipc),
+		cmocka_unit_test(test_prctl),	       cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_select),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
