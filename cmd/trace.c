@@ -51,6 +51,9 @@ enum {
 	OPT_HISTOGRAMS,
 	OPT_SORT_EVENTS,
 	OPT_TOOL_STATS,
+	OPT_SYSCALLS,
+	OPT_NO_SYSCALLS,
+	OPT_SCHED,
 	OPT_CALL_GRAPH,
 	OPT_KERNEL_GRAPH,
 	OPT_MAX_STACK,
@@ -71,6 +74,10 @@ static const struct argp_option options[] = {
 	{"expr", OPT_EXPR, "LIST", 0, "The same as -e", 1},
 	{"where", OPT_WHERE, "CONDITION", 0,
 	 "Trace only calls for which this is true: 'openat.filename ~ \"/etc/*\" && ret < 0'", 1},
+	{"pf", 'F', "WHICH", 0, "Trace also page faults: 'all', 'maj' or 'min'", 1},
+	{"syscalls", OPT_SYSCALLS, NULL, 0, "Trace system calls (the default)", 1},
+	{"no-syscalls", OPT_NO_SYSCALLS, NULL, 0,
+	 "Trace only page faults (-F) and other events (-e)", 1},
 	{"failure", OPT_FAILURE, NULL, 0, "Trace only calls that fail", 1},
 	{"duration", OPT_DURATION, "MS", 0,
 	 "Trace only calls that take longer than MS milliseconds", 1},
@@ -132,6 +139,7 @@ static const struct argp_option options[] = {
 	 4},
 	{"summary-mode", OPT_SUMMARY_MODE, "MODE", 0,
 	 "Sum by 'thread' (the default), by 'cgroup', or in 'total'", 4},
+	{"sched", OPT_SCHED, NULL, 0, "Print also how long each thread ran", 4},
 	{"histograms", OPT_HISTOGRAMS, NULL, 0, "Print also histograms of the durations", 4},
 	{"bpf-summary", OPT_BPF_SUMMARY, NULL, 0,
 	 "Accepted for compatibility: the kernel always keeps the sums", 4},
@@ -195,6 +203,9 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_NO_BPF_SUMMARY, struct trace_args, ignored),
 	OPTION_SETS(OPT_FORCE_BTF, struct trace_args, opts.prefer_btf),
 	OPTION_SETS(OPT_BPF_SUMMARY, struct trace_args, ignored),
+	OPTION_CLEARS(OPT_SYSCALLS, struct trace_args, opts.no_calls),
+	OPTION_SETS(OPT_NO_SYSCALLS, struct trace_args, opts.no_calls),
+	OPTION_SETS(OPT_SCHED, struct trace_args, opts.runtime),
 	OPTION_SETS(OPT_KERNEL_GRAPH, struct trace_args, opts.kernel_frames),
 	OPTION_SETS(OPT_TOOL_STATS, struct trace_args, tool_stats),
 	OPTION_SETS('v', struct trace_args, verbose),
@@ -279,6 +290,8 @@ static struct error *check_together(struct trace_args *args)
 {
 	if ((args->errno_summary || args->histograms || args->csv) && !args->with_summary)
 		args->summary_only = true;
+	if (args->opts.runtime && !args->summary_only)
+		args->with_summary = true;
 	if (args->strace + args->json + args->csv > 1)
 		return error_usage("--strace, --json and --csv cannot be used together");
 	if (!args->strace && (args->opts.full || args->opts.hex_strings || args->opts.constants))
@@ -324,6 +337,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--string-size %s: expected a number up to %d", arg,
 				   TRACE_DATA_MAX);
 		o->string_size = (uint32_t)v;
+		return 0;
+	case 'F':
+		if (strcmp(arg, "all") != 0 && strcmp(arg, "maj") != 0 && strcmp(arg, "min") != 0)
+			argp_error(state, "-F %s: expected all, maj or min", arg);
+		o->major_faults |= *arg == 'a' || !strcmp(arg, "maj");
+		o->minor_faults |= *arg == 'a' || !strcmp(arg, "min");
 		return 0;
 	case OPT_CALL_GRAPH:
 		err = select_callgraph_parse(arg, &o->callgraph, &o->stack_size);
@@ -386,6 +405,8 @@ static struct error *check_input(const struct trace_args *args)
 	if (o->sums_by == TRACE_SUMS_BY_CGROUP)
 		return error_usage("-i cannot be used with --summary-mode cgroup: a recording "
 				   "does not have the cgroups of calls");
+	if (o->major_faults || o->minor_faults || o->runtime || o->no_calls)
+		return error_usage("-i cannot be used with -F, --sched and --no-syscalls");
 	if (o->where)
 		return error_usage(
 			"-i cannot be used with --where, which the kernel evaluates while "

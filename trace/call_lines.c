@@ -114,8 +114,8 @@ static void add_perf_event_head(const struct call_lines *lines, const struct oth
 
 	if (!lines->opts.no_time)
 		strbuf_addf(out, "%10.3f ", (double)(int64_t)(event->time - base) / 1e6);
-	if (!lines->opts.no_duration)
-		strbuf_adds(out, "(         ): ");
+	if (!lines->opts.no_duration) /* as perf: page faults have one */
+		strbuf_adds(out, event->fault ? "( 0.000 ms): " : "(         ): ");
 	if (!lines->opts.threads)
 		return;
 	if (!lines->opts.no_comm) {
@@ -315,8 +315,13 @@ struct error *call_lines_add_event(struct call_lines *lines, const struct other_
 		jw_u64(&w, "tid", event->tid);
 		jw_text_n(&w, "comm", event->comm, strnlen(event->comm, sizeof(event->comm)));
 		jw_u64(&w, "cpu", event->cpu);
-		jw_text(&w, "event", event->name);
-		event_json_add(&w, event);
+		if (event->fault) {
+			jw_text(&w, "event", event->fault->major ? "major-faults" : "minor-faults");
+			fault_json_add(&w, event->fault);
+		} else {
+			jw_text(&w, "event", event->name);
+			event_json_add(&w, event);
+		}
 		if (event->stack)
 			call_stack_json(event->stack, &w);
 		jw_end(&w);
@@ -326,7 +331,10 @@ struct error *call_lines_add_event(struct call_lines *lines, const struct other_
 			add_perf_event_head(lines, event, out);
 		else
 			add_strace_head(lines, event->tid, event->time, out);
-		event_text_add(out, event, &opts);
+		if (event->fault)
+			fault_text_add(out, event->fault);
+		else
+			event_text_add(out, event, &opts);
 	}
 	strbuf_addch(out, '\n');
 	add_stack(lines, event->stack, out);

@@ -192,8 +192,25 @@ static const char *cgroup_label(struct call_sums *sums, uint64_t id, char buf[32
 	return buf;
 }
 
+/* "sleep (1234), 45 events, 98.2%, 3 majfaults, 120 minfaults, 1.234 msec" */
+static void add_thread_head(const char *comm, uint32_t tid, uint64_t calls, uint64_t all,
+			    const struct thread_counts *counts, struct strbuf *out)
+{
+	const struct thread_count *count = thread_counts_get(counts, tid);
+
+	plain_add(out, comm, strnlen(comm, 16));
+	strbuf_addf(out, " (%u), %" PRIu64 " events, %.1f%%", tid, calls,
+		    all ? 100.0 * (double)calls / (double)all : 0);
+	if (count && count->major_faults)
+		strbuf_addf(out, ", %" PRIu64 " majfaults", count->major_faults);
+	if (count && count->minor_faults)
+		strbuf_addf(out, ", %" PRIu64 " minfaults", count->minor_faults);
+	if (counts->runtime)
+		strbuf_addf(out, ", %.3f msec", count ? (double)count->runtime_ns / 1e6 : 0);
+}
+
 static void add_group(struct call_sums *sums, size_t first, size_t end, uint64_t all, bool errors,
-		      struct strbuf *out)
+		      const struct thread_counts *counts, struct strbuf *out)
 {
 	const struct trace_sum *row = &sums->rows.v[first];
 	uint64_t calls = 0;
@@ -203,9 +220,7 @@ static void add_group(struct call_sums *sums, size_t first, size_t end, uint64_t
 		calls += sums->rows.v[i].calls;
 	strbuf_addch(out, ' ');
 	if (sums->by == TRACE_SUMS_BY_THREAD) {
-		plain_add(out, row->comm, strnlen(row->comm, sizeof(row->comm)));
-		strbuf_addf(out, " (%u), %" PRIu64 " events, %.1f%%", row->tid, calls,
-			    100.0 * (double)calls / (double)all);
+		add_thread_head(row->comm, row->tid, calls, all, counts, out);
 	} else if (sums->by == TRACE_SUMS_BY_CGROUP) {
 		const char *label = cgroup_label(sums, row->cgroup, buf);
 
@@ -227,7 +242,38 @@ static void add_group(struct call_sums *sums, size_t first, size_t end, uint64_t
 	strbuf_adds(out, "\n\n");
 }
 
-void call_sums_text(struct call_sums *sums, bool errors, struct strbuf *out)
+static bool has_row(const struct call_sums *sums, uint32_t tid)
+{
+	const struct trace_sum *row;
+
+	vec_for_each (row, &sums->rows)
+		if (row->tid == tid)
+			return true;
+	return false;
+}
+
+/* Threads that made no call, and their counts. */
+static struct error *add_others(const struct call_sums *sums, uint64_t all,
+				const struct thread_counts *counts, struct strbuf *out)
+{
+	_cleanup_free_ struct thread_count *threads = NULL;
+	size_t n = 0;
+
+	if (sums->by != TRACE_SUMS_BY_THREAD)
+		return NULL;
+	TRY(thread_counts_list(counts, &threads, &n));
+	for (size_t i = 0; i < n; i++) {
+		if (has_row(sums, threads[i].tid))
+			continue;
+		strbuf_addch(out, ' ');
+		add_thread_head(threads[i].comm, threads[i].tid, 0, all, counts, out);
+		strbuf_adds(out, "\n\n");
+	}
+	return NULL;
+}
+
+struct error *call_sums_text(struct call_sums *sums, bool errors,
+			     const struct thread_counts *counts, struct strbuf *out)
 {
 	const struct trace_sum *row;
 	uint64_t all = 0;
@@ -240,8 +286,9 @@ void call_sums_text(struct call_sums *sums, bool errors, struct strbuf *out)
 		for (end = first + 1; end < sums->rows.n &&
 				      row_id(&sums->rows.v[end]) == row_id(&sums->rows.v[first]);)
 			end++;
-		add_group(sums, first, end, all, errors, out);
+		add_group(sums, first, end, all, errors, counts, out);
 	}
+	return add_others(sums, all, counts, out);
 }
 
 /* ---- results ---- */
@@ -472,12 +519,55 @@ static struct error *add_histograms(struct call_sums *sums, struct results *resu
 	return NULL;
 }
 
+static const struct result_column thread_columns[] = {
+	{.name = "pid", .is_key = true},  {.name = "tid", .is_key = true},
+	{.name = "comm", .is_key = true}, {.name = "major_faults"},
+	{.name = "minor_faults"},	  {.name = "runtime_ns", .unit = "ns"},
+};
+
+/* Page faults and run times: of each thread, whatever calls are summed by. */
+static struct error *add_threads(const struct thread_counts *counts, struct results *results)
+{
+	_cleanup_free_ struct thread_count *threads = NULL;
+	struct result *r = results_add(results, RESULT_TABLE, "threads");
+	size_t n = 0;
+
+	if (!r)
+		return error_nomem();
+	TRY(thread_counts_list(counts, &threads, &n));
+	r->table.columns = thread_columns;
+	r->table.n_columns = ARRAY_SIZE(thread_columns);
+	r->table.n_rows = n;
+	r->table.cells = arena_alloc(&results->arena, (ARRAY_SIZE(thread_columns) * n + 1) *
+							      sizeof(*r->table.cells));
+	if (!r->table.cells)
+		return error_nomem();
+	struct cells cells = {r->table.cells, 0};
+	for (size_t i = 0; i < n; i++) {
+		const struct thread_count *t = &threads[i];
+		const char *comm =
+			arena_text(&results->arena, t->comm, strnlen(t->comm, sizeof(t->comm)));
+
+		if (!comm)
+			return error_nomem();
+		*next_cell(&cells) = cell_of_number(t->pid);
+		*next_cell(&cells) = cell_of_number(t->tid);
+		*next_cell(&cells) = cell_of_text(comm);
+		*next_cell(&cells) = cell_of_number(t->major_faults);
+		*next_cell(&cells) = cell_of_number(t->minor_faults);
+		*next_cell(&cells) = cell_of_number(t->runtime_ns);
+	}
+	return NULL;
+}
+
 struct error *call_sums_results(struct call_sums *sums, bool errors, bool histograms,
-				struct results *results)
+				const struct thread_counts *counts, struct results *results)
 {
 	sort(sums);
 	TRY(add_calls(sums, results));
 	if (errors)
 		TRY(add_errors(sums, results));
+	if (counts->faults || counts->runtime)
+		TRY(add_threads(counts, results));
 	return histograms ? add_histograms(sums, results) : NULL;
 }

@@ -15,6 +15,7 @@
 #include "show/result.h"
 #include "syscalls/call_table.h"
 #include "trace/source.h"
+#include "trace/thread_counts.h"
 
 struct call_sums;
 
@@ -27,14 +28,18 @@ DEFINE_FREEP(struct call_sums, call_sums_free)
 struct error *call_sums_add(void *ctx, const struct trace_sum *sum);
 struct error *call_sums_add_errno(void *ctx, const struct trace_sum *sum, int err, uint64_t n);
 
-/* perf trace's tables: of each thread by its number, of each cgroup by its path, or "total". */
-void call_sums_text(struct call_sums *sums, bool errors, struct strbuf *out);
+/*
+ * perf trace's tables: of each thread by its number, of each cgroup by its path, or "total". Of
+ * threads, also what else was counted.
+ */
+struct error *call_sums_text(struct call_sums *sums, bool errors,
+			     const struct thread_counts *counts, struct strbuf *out);
 
 /*
  * The tables "calls" and "errors" and the histograms "durations", with columns for the threads or
- * cgroups.
+ * cgroups; and "threads", if anything else was counted.
  */
 struct error *call_sums_results(struct call_sums *sums, bool errors, bool histograms,
-				struct results *results);
+				const struct thread_counts *counts, struct results *results);
 
 #endif

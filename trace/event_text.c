@@ -136,3 +136,46 @@ void event_json_add(struct json_writer *w, const struct other_event *e)
 			add_json_field(w, e, trace_event_field(e->format, i));
 	jw_end(w);
 }
+
+void fault_text_add(struct strbuf *out, const struct page_fault *fault)
+{
+	const struct location *code = &fault->code, *data = &fault->data;
+
+	strbuf_addf(out, "%sfault [", fault->major ? "maj" : "min");
+	if (code->sym) {
+		plain_add(out, code->sym->name, strlen(code->sym->name));
+		strbuf_addf(out, "+0x%" PRIx64, code->offset);
+	} else {
+		strbuf_addf(out, "0x%" PRIx64, code->map ? code->dso_addr : code->addr);
+	}
+	strbuf_adds(out, "] => ");
+	if (data->map) {
+		plain_add(out, data->map->dso->path, strlen(data->map->dso->path));
+		strbuf_addf(out, "@0x%" PRIx64, data->dso_addr);
+	} else {
+		strbuf_addf(out, "0x%" PRIx64, data->addr);
+	}
+	strbuf_addf(out, " (%c%c)", data->map ? 'd' : '?', fault->in_kernel ? 'k' : '.');
+}
+
+static void add_json_place(struct json_writer *w, const char *key, const char *name,
+			   const struct location *at)
+{
+	jw_object(w, key);
+	jw_address(w, name, at->addr);
+	if (at->sym) {
+		jw_text(w, "sym", at->sym->name);
+		jw_u64(w, "off", at->offset);
+	}
+	if (at->map) {
+		jw_text(w, "dso", at->map->dso->path);
+		jw_address(w, "dso_addr", at->dso_addr);
+	}
+	jw_end(w);
+}
+
+void fault_json_add(struct json_writer *w, const struct page_fault *fault)
+{
+	add_json_place(w, "code", "ip", &fault->code);
+	add_json_place(w, "data", "addr", &fault->data);
+}

@@ -20,6 +20,12 @@ struct event_text_opts {
 void event_text_add(struct strbuf *out, const struct other_event *event,
 		    const struct event_text_opts *opts);
 
+/* As perf trace: "minfault [main+0x12] => /usr/bin/ls@0x4018 (d.)" */
+void fault_text_add(struct strbuf *out, const struct page_fault *fault);
+
+/* The members "code" and "data": objects. */
+void fault_json_add(struct json_writer *w, const struct page_fault *fault);
+
 /* The member "fields": an object with the event's fields. */
 void event_json_add(struct json_writer *w, const struct other_event *event);
 

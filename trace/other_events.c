@@ -13,12 +13,15 @@
 #include "trace/call_stack.h"
 
 enum {
-	COMMS = 256,  /* of threads that are in the fields of events */
-	ENDED = 4096, /* threads that have ended are forgotten when there are so many */
+	COMMS = 256,	/* of threads that are in the fields of events */
+	OWN_EVENTS = 4, /* besides those of opts */
+	ENDED = 4096,	/* threads that have ended are forgotten when there are so many */
 };
 
 /* The event that the program of trace puts out; no other has such a name. */
 #define STACKS_EVENT "call-stacks"
+
+#define RUNTIME_EVENT "sched:sched_stat_runtime"
 
 struct comm_entry {
 	uint32_t tid;
@@ -31,7 +34,7 @@ struct other_events {
 	struct session *session;
 	struct tracing *tracing;
 	struct stack_reader *stacks; /* NULL: no event has call chains */
-	bool call_stacks;
+	bool call_stacks, faults, runtime;
 	const pid_t *exclude;
 	size_t n_exclude;
 	struct session_tool tool;
@@ -85,6 +88,39 @@ static void set_comm(struct other_events *events, struct other_event *event,
 		snprintf(event->comm, sizeof(event->comm), ":%u", event->tid);
 }
 
+/* The number in a field; 0: there is none. */
+static uint64_t number_of(const struct other_event *event, const char *field)
+{
+	const struct trace_field *f =
+		event->format ? trace_event_find_field(event->format, field) : NULL;
+	uint64_t v;
+
+	return f && trace_field_number(event->format, f, event->raw, event->raw_size, &v) ? v : 0;
+}
+
+static bool is_fault(const struct other_events *events, const struct session_event *ev)
+{
+	return events->faults && ev->attr.type == PERF_TYPE_SOFTWARE &&
+	       (ev->attr.config == PERF_COUNT_SW_PAGE_FAULTS_MAJ ||
+		ev->attr.config == PERF_COUNT_SW_PAGE_FAULTS_MIN);
+}
+
+static struct page_fault fault_of(struct other_events *events, const struct sample *sample,
+				  const struct session_event *ev, const struct thread *thread)
+{
+	struct resolver *r = stack_reader_resolver(events->stacks);
+	struct page_fault fault = {
+		.major = ev->attr.config == PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+		.in_kernel = sample->cpumode == PERF_RECORD_MISC_KERNEL,
+	};
+
+	resolver_refresh(r);
+	resolve_addr(r, thread, sample->cpumode, sample->ip, &fault.code);
+	/* also where the kernel touched it */
+	resolve_addr(r, thread, PERF_RECORD_MISC_USER, sample->addr, &fault.data);
+	return fault;
+}
+
 static struct error *on_sample(struct session_tool *tool, struct session *s,
 			       const struct record *rec, const struct sample *sample,
 			       const struct session_event *ev, struct thread *thread)
@@ -116,6 +152,13 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 			event.format = tracing_find(events->tracing, ev->attr.config);
 		set_comm(events, &event, thread);
 	}
+	struct page_fault fault;
+	if (is_fault(events, ev)) {
+		fault = fault_of(events, sample, ev, thread);
+		event.fault = &fault;
+	}
+	if (events->runtime && event.name && !strcmp(ev->name, RUNTIME_EVENT))
+		event.runtime_ns = number_of(&event, "runtime");
 	struct error *err = events->fn(events->ctx, &event);
 	stack = event.stack;
 	return err;
@@ -144,7 +187,7 @@ static struct error *open_stacks(struct other_events *events, const struct other
 {
 	const struct stack_reader_opts stack_opts = {
 		.sz = sizeof(stack_opts), .log = opts->log, .max = opts->max_stack};
-	const bool kernel = opts->kernel_frames || opts->n_exprs;
+	const bool kernel = opts->kernel_frames || opts->n_exprs || events->faults;
 
 	TRY(stack_reader_new(events->session, &stack_opts, &events->stacks));
 	return live_events_existing(events->rec, kernel, push_existing, events);
@@ -158,17 +201,27 @@ struct error *other_events_new(const struct other_events_opts *opts, struct loop
 
 	if (!events)
 		return error_nomem();
-	struct record_arg *args = events->args = calloc(opts->n_exprs + 1, sizeof(*args));
+	struct record_arg *args = events->args = calloc(opts->n_exprs + OWN_EVENTS, sizeof(*args));
 	if (!args)
 		return error_nomem();
 	for (size_t i = 0; i < opts->n_exprs; i++)
 		args[i] = (struct record_arg){RECORD_EVENTS, opts->exprs[i]};
-	args[opts->n_exprs] = (struct record_arg){RECORD_OUTPUT, STACKS_EVENT};
+	size_t n = opts->n_exprs;
+	if (opts->call_stacks)
+		args[n++] = (struct record_arg){RECORD_OUTPUT, STACKS_EVENT};
+	if (opts->major_faults)
+		args[n++] = (struct record_arg){RECORD_EVENTS, "major-faults/period=1/"};
+	if (opts->minor_faults)
+		args[n++] = (struct record_arg){RECORD_EVENTS, "minor-faults/period=1/"};
+	if (opts->runtime)
+		args[n++] = (struct record_arg){RECORD_EVENTS, RUNTIME_EVENT};
 	events->call_stacks = opts->call_stacks;
+	events->faults = opts->major_faults || opts->minor_faults;
+	events->runtime = opts->runtime;
 	const struct record_opts record_opts = {
 		.sz = sizeof(record_opts),
 		.args = args,
-		.n_args = opts->n_exprs + opts->call_stacks,
+		.n_args = n,
 		.pids = opts->pids,
 		.tids = opts->tids,
 		.cpus = opts->cpus,
@@ -180,6 +233,7 @@ struct error *other_events_new(const struct other_events_opts *opts, struct loop
 		.stack_size = opts->stack_size,
 		.user_chains = !opts->kernel_frames,
 		.mmap_pages = opts->ring_pages,
+		.data_addresses = events->faults,
 		.log = opts->log,
 	};
 	events->exclude = opts->exclude;
@@ -189,7 +243,8 @@ struct error *other_events_new(const struct other_events_opts *opts, struct loop
 	TRY(session_new_live(&session_opts, &events->session));
 	TRY(tracing_new_empty(&events->tracing));
 	TRY(live_events_each(events->rec, add_event, events));
-	if (opts->callgraph == SELECT_CALLGRAPH_FP || opts->callgraph == SELECT_CALLGRAPH_DWARF)
+	if (events->faults || opts->callgraph == SELECT_CALLGRAPH_FP ||
+	    opts->callgraph == SELECT_CALLGRAPH_DWARF)
 		TRY(open_stacks(events, opts));
 	*out = steal_ptr(events);
 	return NULL;

@@ -19,6 +19,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/log.h"
+#include "perf/resolve/resolve.h"
 #include "perf/select/select.h"
 #include "work/loop.h"
 
@@ -43,6 +44,8 @@ struct other_events_opts {
 	uint32_t stack_size;		    /* of copies of the stack; 0: a default */
 	unsigned max_stack;		    /* frames; more are left out */
 	bool kernel_frames;		    /* in the call chains of system calls */
+	bool major_faults, minor_faults;    /* page faults */
+	bool runtime;			    /* how long threads run, between looks at the clock */
 	bool call_stacks;		    /* of system calls: see other_events_fill_stacks() */
 	size_t ring_pages;		    /* 0: a default */
 };
@@ -63,6 +66,13 @@ struct error *other_events_fill_stacks(struct other_events *events, int map_fd, 
 /* While the loop runs, fn is called when there is much to read. */
 struct error *other_events_watch(struct other_events *events, loop_fn *fn, void *ctx);
 
+/* What is known of a page fault. */
+struct page_fault {
+	bool major; /* it had to wait for a device */
+	bool in_kernel;
+	struct location code, data;
+};
+
 /* Lasts until fn returns. */
 struct other_event {
 	uint64_t time; /* CLOCK_MONOTONIC */
@@ -72,7 +82,9 @@ struct other_event {
 	struct trace_event *format; /* of raw; NULL: there is none */
 	const void *raw;
 	uint32_t raw_size;
-	struct call_stack *stack; /* NULL: none; fn may take it away */
+	const struct page_fault *fault; /* NULL: it is not of opts.major_faults, minor_faults */
+	uint64_t runtime_ns;		/* of opts.runtime; 0: it is another event */
+	struct call_stack *stack;	/* NULL: none; fn may take it away */
 };
 
 /* Calls fn for the events that were read, in the order of time, of times up to `until`. */

@@ -10,11 +10,12 @@
 #include "show/csv.h"
 #include "show/result_json.h"
 #include "show/text_tables.h"
+#include "trace/thread_counts.h"
 
-static void add_text(struct call_sums *sums, const struct summary_opts *opts,
-		     const struct results *results, struct strbuf *out)
+static struct error *add_text(const struct trace_run *run, const struct summary_opts *opts,
+			      const struct results *results, struct strbuf *out)
 {
-	call_sums_text(sums, opts->errors, out);
+	TRY(call_sums_text(trace_run_sums(run), opts->errors, trace_run_counts(run), out));
 	for (size_t i = 0; i < results->n; i++) {
 		const struct result *r = &results->v[i];
 		const struct results one = {
@@ -23,6 +24,7 @@ static void add_text(struct call_sums *sums, const struct summary_opts *opts,
 		if (r->kind == RESULT_HIST)
 			results_text(&one, &(struct text_opts){0}, out);
 	}
+	return NULL;
 }
 
 struct error *trace_report_sums(const struct trace_run *run, const struct summary_opts *opts,
@@ -37,7 +39,8 @@ struct error *trace_report_sums(const struct trace_run *run, const struct summar
 
 	if (!sums)
 		return NULL;
-	TRY(call_sums_results(sums, opts->errors, opts->histograms, &results));
+	TRY(call_sums_results(sums, opts->errors, opts->histograms, trace_run_counts(run),
+			      &results));
 	switch (opts->format) {
 	case SUMMARY_JSON:
 		results_json(&results, true, out);
@@ -47,7 +50,7 @@ struct error *trace_report_sums(const struct trace_run *run, const struct summar
 		csv_deinit(&csv);
 		break;
 	case SUMMARY_TEXT:
-		add_text(sums, opts, &results, out);
+		TRY(add_text(run, opts, &results, out));
 		break;
 	}
 	return strbuf_failed(out) ? error_nomem() : NULL;

@@ -28,6 +28,7 @@
 #include "trace/record_sums.h"
 #include "trace/other_events.h"
 #include "trace/source.h"
+#include "trace/thread_counts.h"
 #include "trace/waiting_calls.h"
 #include "work/loop.h"
 #include "work/tasks.h"
@@ -52,6 +53,7 @@ struct trace_run {
 	struct names call_exprs, event_exprs; /* of -e */
 	struct other_events *others;	      /* NULL: only system calls */
 	struct sys_pids exclude;
+	struct thread_counts counts;	 /* for the summary */
 	struct waiting_calls waiting;	 /* for their call chains */
 	VEC(struct trace_record *) held; /* calls that ended after the events were read */
 	uint64_t read_ns;		 /* when that was */
@@ -97,7 +99,17 @@ static struct error *join_exprs(const struct names *exprs, struct strbuf *out)
 /* As in perf trace: -e without a system call traces none. */
 static bool is_of_events_only(const struct trace_run *run)
 {
-	return run->event_exprs.n && !run->call_exprs.n;
+	return run->opts.no_calls || (run->event_exprs.n && !run->call_exprs.n);
+}
+
+static bool has_faults(const struct trace_run *run)
+{
+	return run->opts.major_faults || run->opts.minor_faults;
+}
+
+static bool has_events(const struct trace_run *run)
+{
+	return run->event_exprs.n || has_faults(run) || run->opts.runtime;
 }
 
 static struct error *select_calls(struct trace_run *run)
@@ -122,6 +134,9 @@ static struct error *select_calls(struct trace_run *run)
 		return error_nomem();
 	for (size_t i = 0; i < run->opts.n_calls; i++)
 		TRY(event_exprs_split(run->opts.calls[i], &run->call_exprs, &run->event_exprs));
+	if (run->opts.no_calls && !has_events(run))
+		return error_hint(error_usage("--no-syscalls: there is nothing else to trace"),
+				  "page faults (-F) and events (-e) can be traced without calls");
 	if (is_of_events_only(run))
 		return run->opts.where ? error_usage("--where: -e selects no system calls") : NULL;
 	TRY(join_exprs(&run->call_exprs, &expr));
@@ -212,10 +227,10 @@ static struct error *open_others(struct trace_run *run)
 	if (o->output)
 		return error_usage("-o cannot be used with other events than system calls; "
 				   "perf-bpf record writes them");
-	if (!o->lines)
+	if (!o->lines && run->event_exprs.n)
 		return error_usage(
 			"a summary has only system calls; -S prints the other events, too");
-	if (run->event_exprs.n && (o->users || o->cgroup))
+	if (has_events(run) && (o->users || o->cgroup))
 		return error_usage("-u and --cgroup cannot be used with other events than system "
 				   "calls");
 	const struct other_events_opts opts = {
@@ -231,6 +246,9 @@ static struct error *open_others(struct trace_run *run)
 		.exclude = run->exclude.v,
 		.n_exclude = run->exclude.n,
 		.compile = o->compile,
+		.major_faults = o->major_faults,
+		.minor_faults = o->minor_faults,
+		.runtime = o->runtime,
 		.callgraph = o->callgraph,
 		.stack_size = o->stack_size,
 		.max_stack = o->max_stack ? o->max_stack : MAX_STACK,
@@ -248,7 +266,7 @@ static struct error *open_source(struct trace_run *run)
 
 	TRY(select_tasks(run, &s));
 	TRY(select_excluded(run, &s));
-	if (run->event_exprs.n || has_stacks(run))
+	if (has_events(run) || has_stacks(run))
 		TRY(open_others(run));
 	if (is_of_events_only(run))
 		return NULL;
@@ -303,7 +321,7 @@ static struct error *open_lines(struct trace_run *run)
 			},
 		.no_time = o->no_time,
 		/* as perf: events have none */
-		.no_duration = o->no_duration || is_of_events_only(run),
+		.no_duration = o->no_duration || (is_of_events_only(run) && !has_faults(run)),
 		.alignment = o->alignment,
 		.full_time = o->full_time,
 		.no_comm = o->no_comm,
@@ -354,6 +372,8 @@ struct error *trace_run_new(const struct trace_run_opts *opts, struct trace_run 
 				       &run->recording));
 	if (opts->summary)
 		TRY(call_sums_new(run->table, opts->sums_by, &run->sums));
+	run->counts.faults = has_faults(run);
+	run->counts.runtime = opts->runtime;
 	if (opts->summary && opts->input)
 		TRY(record_sums_new(opts->sums_by == TRACE_SUMS_BY_THREAD, &run->replayed));
 	if (!opts->workload && run->tasks.list.n)
@@ -372,6 +392,7 @@ void trace_run_free(struct trace_run *run)
 		free(*held);
 	vec_deinit(&run->held);
 	waiting_calls_deinit(&run->waiting);
+	thread_counts_deinit(&run->counts);
 	other_events_free(run->others);
 	trace_source_free(run->source);
 	call_lines_free(run->lines);
@@ -475,7 +496,9 @@ static struct error *on_event(void *ctx, struct other_event *event)
 
 	if (!event->name)
 		return on_stack(run, event);
-	if (is_enough(run) ||
+	if (run->sums)
+		TRY(thread_counts_add(&run->counts, event));
+	if (!run->lines || event->runtime_ns || is_enough(run) ||
 	    (run->opts.min_stack && (!event->stack || event->stack->n < run->opts.min_stack)))
 		return NULL;
 	TRY(call_lines_add_event(run->lines, event, &run->out));
@@ -537,7 +560,7 @@ static struct error *read_others(struct trace_run *run)
 
 static struct error *drain(struct trace_run *run)
 {
-	if (!run->lines && !run->recording)
+	if (!run->lines && !run->recording && !run->others)
 		return NULL;
 	run->n_drains++;
 	if (run->others)
@@ -562,7 +585,7 @@ static struct error *start(struct trace_run *run)
 	if (run->source)
 		TRY(trace_source_start(run->source));
 	run->started = true;
-	if (!run->lines && !run->recording)
+	if (!run->lines && !run->recording && !run->others)
 		return NULL;
 	TRY(loop_timer(run->loop, on_ring, run, &run->drain_timer));
 	TRY(loop_timer_set(run->drain_timer, trace_source_interval_ms(run->source) * 1000000ull,
@@ -708,6 +731,11 @@ struct error *trace_run_map(const struct trace_run *run, const char *name, int *
 	if (!run->source)
 		return error_new(ENOENT, "-e selects no system calls, so trace has no maps");
 	return trace_source_map(run->source, name, fd);
+}
+
+const struct thread_counts *trace_run_counts(const struct trace_run *run)
+{
+	return &run->counts;
 }
 
 struct call_sums *trace_run_sums(const struct trace_run *run)

@@ -26,6 +26,7 @@
 #include "trace/call_sums.h"
 
 struct compile_opts;
+struct thread_counts;
 struct trace_run;
 
 /* Writes lines. *closed: nobody reads them any more; the trace ends. */
@@ -57,6 +58,9 @@ struct trace_run_opts {
 	const char *output;   /* a perf.data file for the calls; NULL: none */
 	int argc;	      /* the command line, for its header */
 	const char *const *argv;
+	bool no_calls;			 /* only other events */
+	bool major_faults, minor_faults; /* page faults, among the calls */
+	bool runtime;			 /* of threads, in the summary */
 	/* Call chains of calls and other events. */
 	enum select_callgraph callgraph;
 	uint32_t stack_size; /* of a copy of the stack; 0: a default */
@@ -95,6 +99,8 @@ struct error *trace_run_map(const struct trace_run *run, const char *name, int *
 
 /* The run's; NULL without a summary. */
 struct call_sums *trace_run_sums(const struct trace_run *run);
+/* The run's: page faults and run times, with a summary. */
+const struct thread_counts *trace_run_counts(const struct trace_run *run);
 bool trace_run_workload_status(const struct trace_run *run, int *status);
 
 /* What a call lost on a CPU. */

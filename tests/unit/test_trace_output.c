@@ -316,7 +316,7 @@ static void test_sums(void **state)
 	sum.calls = 0; /* nothing was counted: nothing is shown */
 	sum.tid = 102;
 	ok(call_sums_add(sums, &sum));
-	call_sums_text(sums, true, &text);
+	ok(call_sums_text(sums, true, &(struct thread_counts){0}, &text));
 	/* the deviation: sqrt(2e6 / 1 / 2) is 1000, of a mean of 2000 */
 	assert_string_equal(
 		strbuf_str(&text),
@@ -332,7 +332,7 @@ static void test_sums(void **state)
 		"\t\t\t\tENOENT: 1\n"
 		"   getppid                2      0     0.004     0.001     0.002     0.003     "
 		"50.00%\n\n\n");
-	ok(call_sums_results(sums, true, true, &results));
+	ok(call_sums_results(sums, true, true, &(struct thread_counts){0}, &results));
 	results_json(&results, true, &json);
 	assert_non_null(strstr(strbuf_str(&json), "\"schema\":\"perf-bpf-trace/1\""));
 	assert_non_null(strstr(strbuf_str(&json), "\"summary\":\"calls\""));
