@@ -42,6 +42,7 @@ struct dso_syms {
 	off_t size;		    /* of a JIT's file when it was read; it may grow */
 	uint64_t read_again;	    /* the resolver's round in which that was done last */
 	struct source_lines *lines; /* NULL: not wanted */
+	uint64_t lines_base;	    /* of the kernel: its addresses minus those of the image */
 };
 
 /* Addresses looked up lately: profiles ask for the same ones over and over. */
@@ -234,7 +235,7 @@ static uint64_t kernel_delta(const struct kallsyms *k, const struct map *map)
 }
 
 static struct error *load_vmlinux(struct resolver *r, const struct map *map, const char *path,
-				  struct symtab **out)
+				  struct dso_syms *ds, struct symtab **out)
 {
 	const struct dso *dso = map->dso;
 	struct sym_opts opts = {
@@ -258,12 +259,16 @@ static struct error *load_vmlinux(struct resolver *r, const struct map *map, con
 		TRY(symtab_load_elf(path, &opts, &st));
 	}
 	log_debug(r->opts.log, "using %s for kernel symbols", path);
+	if (r->opts.lines) {
+		ds->lines = source_lines_new(dso, path, NULL, opts.symfs, r->opts.log);
+		ds->lines_base = opts.base;
+	}
 	*out = steal_ptr(st);
 	return NULL;
 }
 
 /* The places where a vmlinux is kept; only one with the recording's build-id will do. */
-static struct symtab *find_vmlinux(struct resolver *r, const struct map *map)
+static struct symtab *find_vmlinux(struct resolver *r, const struct map *map, struct dso_syms *ds)
 {
 	static const char *const places[] = {
 		"vmlinux",
@@ -290,21 +295,21 @@ static struct symtab *find_vmlinux(struct resolver *r, const struct map *map)
 			strbuf_adds(&path, percent + 2);
 		}
 		if (!access(strbuf_str(&path), R_OK))
-			error_free(load_vmlinux(r, map, strbuf_str(&path), &st));
+			error_free(load_vmlinux(r, map, strbuf_str(&path), ds, &st));
 	}
 	return st;
 }
 
-static struct symtab *load_kernel(struct resolver *r, const struct map *map)
+static struct symtab *load_kernel(struct resolver *r, const struct map *map, struct dso_syms *ds)
 {
 	struct symtab *st = NULL;
 	struct error *err = NULL;
 
 	if (r->opts.vmlinux && !r->opts.kallsyms) {
-		err = load_vmlinux(r, map, r->opts.vmlinux, &st);
+		err = load_vmlinux(r, map, r->opts.vmlinux, ds, &st);
 	} else {
 		if (!r->opts.kallsyms)
-			st = find_vmlinux(r, map);
+			st = find_vmlinux(r, map, ds);
 		const struct kallsyms *k = st ? NULL : resolver_kallsyms(r, map->dso);
 		if (k)
 			err = kallsyms_symtab(k, NULL, kernel_delta(k, map), &st);
@@ -621,7 +626,7 @@ static struct symtab *load_dso(struct resolver *r, struct dso *dso, const struct
 	dso->priv_free = dso_syms_free;
 	switch (dso->kind) {
 	case DSO_KERNEL:
-		ds->st = map ? load_kernel(r, map) : NULL;
+		ds->st = map ? load_kernel(r, map, ds) : NULL;
 		break;
 	case DSO_MODULE:
 		ds->st = map ? load_module(r, map) : NULL;
@@ -694,9 +699,12 @@ bool resolve_line(struct resolver *r, const struct location *at, bool is_return,
 {
 	const struct dso_syms *ds = at->map && at->sym ? at->map->dso->priv : NULL;
 
-	return ds && ds->lines &&
-	       source_lines_find(ds->lines, symtab_offset_to_addr(ds->st, at->dso_addr) - is_return,
-				 file, line);
+	if (!ds || !ds->lines)
+		return false;
+	const uint64_t addr = at->map->dso->kind == DSO_KERNEL
+				      ? at->dso_addr - ds->lines_base
+				      : symtab_offset_to_addr(ds->st, at->dso_addr);
+	return source_lines_find(ds->lines, addr - is_return, file, line);
 }
 
 uint64_t location_unmap(const struct map *map, uint64_t dso_addr)

@@ -22,7 +22,7 @@ struct resolver_opts {
 	const char *buildid_dir; /* perf's build-id cache as configured; NULL: it is not */
 	bool demangle;
 	bool no_symbols; /* maps and DSOs only: nothing is read, every sym stays NULL */
-	bool lines;	 /* of programs and libraries, for resolve_line(), and their build-ids */
+	bool lines;	 /* for resolve_line(), and the build-ids of programs and libraries */
 };
 
 /*

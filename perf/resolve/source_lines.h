@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The source lines of a program or a library, by its debug information, read when first asked for.
+/*
+ * The source lines of a program, a library or the kernel, by its debug information, read when first
+ * asked for.
  */
 #ifndef PB_PERF_RESOLVE_SOURCE_LINES_H
 #define PB_PERF_RESOLVE_SOURCE_LINES_H

@@ -156,6 +156,64 @@ test_lines_of_addresses() {
 	! grep -q 'work\.c:' mine || fail "functions have lines"
 }
 
+# An image at the addresses of the running kernel: the functions of a recording, with a line for
+# each 8 bytes of them.
+kernel_image() { # NAME: of the recording; makes ./vmlinux
+	"$PERF" script -i "$FILES/$1" -F ip 2>/dev/null | sed -n 's/^[[:space:]]*\(f[0-9a-f]\{15\}\).*/\1/p' |
+		sort -u >addresses
+	[ -s addresses ] || skip "the recording has no addresses of the kernel"
+	python3 - <<-'END'
+		from bisect import bisect_right
+		symbols = sorted((int(a, 16), name) for a, kind, name, *module in
+		                 map(str.split, open("/proc/kallsyms")) if not module and kind in "tTwW")
+		base, = (a for a, name in symbols if name == "_text")
+		starts = sorted({a for a, name in symbols})
+		names = dict(symbols)
+		wanted = {bisect_right(starts, int(a, 16)) - 1 for a in open("addresses")}
+		with open("vmlinux.s", "w") as out:
+		    print('.file 1 "kernel.c"\n.text\n.globl _text\n_text:', file=out)
+		    line, at = 0, base
+		    for i in sorted(wanted & set(range(len(starts) - 1))):
+		        start, size = starts[i], starts[i + 1] - starts[i] & ~7
+		        name = f"{names[start]}.of_{i}" # several may have one name
+		        print(f".skip {start - at:#x}\n.type {name}, @function\n{name}:", file=out)
+		        for _ in range(size // 8):
+		            line += 1
+		            print(f".loc 1 {line}\n.rept 8\nnop\n.endr", file=out)
+		        print(f".size {name}, . - {name}", file=out)
+		        at = start + size
+		open("base", "w").write(f"{base:#x}")
+	END
+	gcc -g -c -o vmlinux.o vmlinux.s &&
+		ld -nostdlib -Ttext="$(cat base)" -e "$(cat base)" --build-id="0x$(build_id_of_kernel)" -o vmlinux vmlinux.o ||
+		skip "the image of the kernel does not link here"
+}
+
+build_id_of_kernel() {
+	readelf -n /sys/kernel/notes 2>/dev/null | sed -n 's/.*Build ID: //p' | grep . ||
+		python3 -c '
+import struct
+data, at = open("/sys/kernel/notes", "rb").read(), 0
+while at + 12 <= len(data):
+    n, d, kind = struct.unpack_from("3I", data, at)
+    end = at + 12 + (n + 3 & ~3)
+    if kind == 3 and data[at + 12:at + 15] == b"GNU":
+        print(data[end:end + d].hex())
+    at = end + (d + 3 & ~3)'
+}
+
+# With debug information of the kernel its addresses have lines too.
+test_lines_of_the_kernel() {
+	need_perf
+	command -v addr2line >/dev/null || skip "perf needs addr2line (binutils) for lines"
+	record clock "${CLOCK[@]}"
+	kernel_image clock
+	for options in "-g address" "-g flat,address" "-g folded,address,0"; do
+		LINELESS='s/_start (work\.c:0|\+[0-9]+)/_start/' same clock -k vmlinux $options
+		grep -q ' kernel\.c:[1-9][0-9]*' mine || fail "$options: no lines of the kernel"
+	done
+}
+
 test_flat_profile_is_perfs() {
 	need_perf
 	record flat -e cpu-clock -F 4000
