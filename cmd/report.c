@@ -315,14 +315,18 @@ static struct error *write_out(const struct strbuf *out)
 }
 
 /* Instead of the tables. */
-static struct error *dump(const struct report *rp, const struct opened_recording *r)
+static struct error *dump(const struct report *rp, const struct opened_recording *r,
+			  const struct summary *summary)
 {
+	_cleanup_results_ struct results none = {0};
 	_cleanup_strbuf_ struct strbuf head = STRBUF_INIT;
 	struct field_choice fields;
 
 	signal(SIGPIPE, SIG_IGN);
 	field_choice_init(&fields);
 	print_head(rp, r, &head);
+	summary_only(summary, &none);
+	perf_text_only(&none, &head);
 	if (strbuf_failed(&head))
 		return error_nomem();
 	return script_print(&(struct script_opts){
@@ -347,11 +351,11 @@ static struct error *report_run(struct report *rp)
 	rp->recording.outputs[0] = rp->export.html;
 	rp->recording.outputs[1] = rp->export.pprof;
 	TRY(recording_open(&rp->recording, &rp->log, &r));
-	if (rp->dump && !rp->header_only)
-		return dump(rp, &r);
 	rp->sums.sz = sizeof(rp->sums);
 	rp->sums.recording = &r;
 	TRY(summary_new(&rp->sums, &summary));
+	if (rp->dump && !rp->header_only)
+		return dump(rp, &r, summary);
 	/* The records of a pipe say what the header of a file says. */
 	const bool is_pipe = session_header(r.session)->pipe;
 	if (!is_pipe)

@@ -352,6 +352,12 @@ static struct error *add_result(struct summary *s, size_t first, size_t n, struc
 	return hist_results(s->hists.v[first], &opts, results);
 }
 
+void summary_only(const struct summary *s, struct results *results)
+{
+	results->n_only = s->n_only;
+	memcpy(results->only, s->only, sizeof(s->only));
+}
+
 struct error *summary_results(struct summary *s, struct results *results)
 {
 	const size_t n = session_n_events(s->opts.recording->session);
@@ -359,8 +365,7 @@ struct error *summary_results(struct summary *s, struct results *results)
 	results->subject = RESULTS_OF_EVENTS;
 	results->lost = session_lost_samples(s->opts.recording->session);
 	results->lost_unknown = !session_is_complete(s->opts.recording->session);
-	results->n_only = s->n_only;
-	memcpy(results->only, s->only, sizeof(s->only));
+	summary_only(s, results);
 	set_time(s, results);
 	for (size_t i = 0; i < n; i += group_size(s, i))
 		TRY(add_result(s, i, group_size(s, i), results));

@@ -48,6 +48,9 @@ void summary_warn_of_stacks(const struct summary *s);
 /* Of all events, also those that a filter hides. */
 size_t summary_n_entries(const struct summary *s);
 
+/* The columns that are left out because a filter leaves them one value: the results have them, too.
+ */
+void summary_only(const struct summary *s, struct results *results);
 struct error *summary_results(struct summary *s, struct results *results);
 
 #endif

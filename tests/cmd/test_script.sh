@@ -317,6 +317,15 @@ test_raw_dump_of_report() {
 	record r.data -g -e cpu-clock -e syscalls:sys_enter_write
 	same_dump r.data 'FINISHED_INIT: unhandled!'
 	same_dump r.data 'FINISHED_INIT: unhandled!' --header
+	# what a filter leaves one value stands above the records
+	for options in "--comm nobody" "--comm nobody --dso x,y" "--dso x" "--comm nobody --dso x -q" \
+		"-s pid --comm nobody"; do
+		"$PERF" report -D -i r.data $options 2>/dev/null >theirs
+		"$PERF_BPF" report -D -i r.data $options >mine
+		[ "$options" = "-s pid --comm nobody" ] || grep -aqE '^# (comm: nobody|dso: x)$' theirs ||
+			fail "$options: perf has no line of the filter"
+		cmp theirs mine || fail "$options differ: $(diff theirs mine | head -5)"
+	done
 	for export in --json --csv --folded --html=x --pprof=x; do
 		expect_status 2 "$PERF_BPF" report -D $export -i r.data
 		assert_contains err "--dump-raw-trace cannot be used with"
