@@ -38,7 +38,10 @@ make_initramfs() {
 	$CC -O0 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -static -o maps_work "$HERE/maps_work.c"
 	bpf losses.bpf.c losses.bpf.o -I"$SRC/progs"
 	$CC -O0 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -static -o losses_work "$HERE/losses_work.c"
-	objects+=("losses.bpf.o=tests/losses.o" "losses_work=bin/losses_work")
+	bpf losses_xdp.bpf.c losses_xdp.bpf.o -I"$SRC/progs"
+	$CC -O1 -static -o losses_xdp_work "$HERE/losses_xdp_work.c"
+	objects+=("losses.bpf.o=tests/losses.o" "losses_work=bin/losses_work"
+		"losses_xdp.bpf.o=tests/losses_xdp.o" "losses_xdp_work=bin/losses_xdp_work")
 	objects+=("run.bpf.o=tests/run.o" "faults.bpf.o=tests/faults.o" "maps_work=bin/maps_work")
 	bpf probes.bpf.c probes.bpf.o
 	bpf probes.bpf.c probes-return.bpf.o -DAT_RETURN
