@@ -113,6 +113,7 @@ struct error *recording_open(struct recording_opts *opts, const struct log *log,
 		.vmlinux = opts->vmlinux,
 		.symfs = opts->symfs,
 		.demangle = !opts->no_demangle,
+		.parameters = opts->parameters,
 		.lines = opts->lines,
 	};
 

@@ -24,6 +24,7 @@ struct recording_opts {
 	bool force;
 	const char *kallsyms, *vmlinux, *symfs;
 	bool no_demangle;
+	bool parameters;	   /* of C++ functions are shown; set by the command */
 	unsigned max_stack;	   /* 0: not given */
 	bool lines;		   /* resolver_opts.lines; set by the command */
 	struct filter_opts filter; /* sz is set by recording_open() */

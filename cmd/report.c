@@ -95,7 +95,7 @@ static const struct argp_option options[] = {
 	 "Print every record with its bytes, and the number of records of each type", 0},
 	{"stdio", OPT_STDIO, NULL, 0, "Print text: the default, accepted as perf has it", 0},
 	{"quiet", 'q', NULL, 0, "Print only rows, without headers and warnings", 0},
-	{"verbose", 'v', NULL, 0, "Show addresses and paths (-vv for debugging)", 0},
+	{"verbose", 'v', NULL, 0, "Show addresses, paths and parameters (-vv for debugging)", 0},
 	{0},
 };
 
@@ -263,6 +263,7 @@ static void combine_options(struct report *rp)
 	if (rp->inverted || (keys->children && !rp->order_given))
 		sums->chain.caller = true;
 	sums->long_dso = sums->table.origins = rp->text.verbose = rp->verbose > 0;
+	rp->recording.parameters = rp->verbose > 0;
 	sums->table.stacks = !is_text(rp) || rp->export.html || rp->export.pprof;
 	sums->table.wide_dso =
 		!rp->text.widths && !rp->text.separator && !rp->recording.filter.dsos;

@@ -132,6 +132,7 @@ static struct error *run(struct script_options *o)
 {
 	_cleanup_recording_ struct opened_recording r = {0};
 
+	o->recording.parameters = o->verbose > 0;
 	TRY(recording_open(&o->recording, &o->log, &r));
 	o->script.sz = sizeof(o->script);
 	o->script.recording = &r;

@@ -29,7 +29,7 @@ struct symtab {
 	struct kallsyms *kallsyms; /* owned; NULL: none */
 	const char *file;	   /* that the symbols are of; NULL: none */
 	char origin;
-	bool demangle;
+	bool demangle, parameters;
 };
 
 struct symtab *symtab_new(void);

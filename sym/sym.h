@@ -63,6 +63,7 @@ struct sym_opts {
 	const char *symfs;	 /* put before every path; NULL: "" */
 	const char *buildid_dir; /* perf's build-id cache; NULL: see buildid_cache_dir() */
 	bool demangle;
+	bool parameters; /* of demangled C++ functions are part of their names */
 	enum sym_space space;
 	uint64_t base; /* added to every address */
 };

@@ -170,8 +170,11 @@ void symtab_cut_guessed(struct symtab *st)
 /* Makes the name final. Without memory it stays as it was. */
 static void symbol_settle(struct symtab *st, struct symbol *sym)
 {
-	_cleanup_free_ char *demangled =
-		sym->lazy & LAZY_DEMANGLE ? symbol_demangle(sym->name) : NULL;
+	_cleanup_free_ char *demangled = NULL;
+
+	if (sym->lazy & LAZY_DEMANGLE)
+		demangled = st->parameters ? symbol_demangle_full(sym->name)
+					   : symbol_demangle(sym->name);
 	const char *name = demangled ? demangled : sym->name;
 	const char *settled = NULL;
 

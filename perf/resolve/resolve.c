@@ -545,6 +545,7 @@ static struct sym_opts user_opts(const struct resolver *r, const struct dso *dso
 		.symfs = r->opts.symfs,
 		.buildid_dir = r->opts.buildid_dir,
 		.demangle = r->opts.demangle,
+		.parameters = r->opts.parameters,
 	};
 }
 

@@ -21,6 +21,7 @@ struct resolver_opts {
 	const char *symfs;    /* NULL: "" */
 	const char *buildid_dir; /* perf's build-id cache as configured; NULL: it is not */
 	bool demangle;
+	bool parameters; /* of demangled C++ functions are part of their names */
 	bool no_symbols; /* maps and DSOs only: nothing is read, every sym stays NULL */
 	bool lines;	 /* for resolve_line(), and the build-ids of programs and libraries */
 };

@@ -549,4 +549,41 @@ test_closed_pipe_ends_it_quietly() {
 	[ ! -s err ] || fail "it complained: $(cat err)"
 }
 
+# As perf: C++ functions have their parameters with -v alone.
+test_parameters() {
+	local function='shop::touch(char*, unsigned long)'
+	need_perf
+	command -v g++ >/dev/null || skip "g++ is not installed"
+	cat >touch.cc <<-'END'
+		#include <sys/mman.h>
+		namespace shop {
+		__attribute__((noinline)) void touch(char *first, unsigned long pages)
+		{
+			for (unsigned long i = 0; i < pages; i++)
+				*(volatile char *)(first + 4096 * i) = 1;
+		}
+		}
+		int main()
+		{
+			void *pages = mmap(nullptr, 64 * 4096, PROT_READ | PROT_WRITE,
+					   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			shop::touch((char *)pages, 64);
+		}
+	END
+	g++ -O1 -o "$FILES/touch" touch.cc || fail "g++ failed"
+	"$PERF" record -q -e page-faults -c 1 -o touch.data -- "$FILES/touch" 2>record.err ||
+		fail "perf record: $(cat record.err)"
+	"$PERF_BPF" report -v -s sym -i touch.data >out 2>err
+	assert_contains out "$function"
+	"$PERF_BPF" report -s sym -i touch.data >out 2>err
+	assert_contains out "shop::touch"
+	! grep -qF "$function" out || fail "parameters without -v: $(cat out)"
+	for options in "" -v; do
+		"$PERF" script $options -F ip,sym -i touch.data 2>/dev/null >theirs
+		"$PERF_BPF" script $options -F ip,sym -i touch.data 2>/dev/null >out
+		diff theirs out >diff.out || fail "script $options: $(head diff.out)"
+	done
+	assert_contains out "$function"
+}
+
 run_tests
