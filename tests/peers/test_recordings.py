@@ -94,6 +94,8 @@ class Outputs:
         with open("/proc/kallsyms", encoding="utf-8") as file:
             text = [line for line in file if line.endswith(" _text\n")]
         self.kernel = os.uname().version + "".join(text)
+        self.cached_files = "\0".join(sorted(
+            path for path, _, _ in os.walk(os.path.join(FOLDER, "home", ".debug"))))
 
     def hash(self, path):
         with self.lock:
@@ -112,7 +114,10 @@ class Outputs:
 
     def get(self, program, command, options, path):
         version = self.version(program)
-        key = "\0".join([self.hash(path), version, self.kernel, command, options])
+        parts = [self.hash(path), version, self.kernel, command, options]
+        if "-v" in options.split():  # tells which file has the symbols: one of the cache, or another
+            parts.append(self.cached_files)
+        key = "\0".join(parts)
         key = hashlib.sha256(key.encode()).hexdigest()
         with self.lock:
             row = self.db.execute("SELECT status, out, err FROM outputs WHERE key = ?",
@@ -297,7 +302,7 @@ def compare_all(made, newer):
              if i % parts == part and fnmatch.fnmatchcase(" ".join(s).strip(), wanted)]
     table, classes, news = {}, collections.defaultdict(list), []
     details = open(os.environ.get("DETAILS", os.devnull), "w", encoding="utf-8", buffering=1)
-    with details, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+    with details, concurrent.futures.ThreadPoolExecutor(2 * os.cpu_count()) as pool:
         for case, outcome, why in pool.map(lambda case: compare(outputs, newer, case), cases):
             recorder, name, _, _, command, options = case
             what = f"{recorder} {name} {command} {options}".strip()
@@ -316,7 +321,20 @@ def compare_all(made, newer):
     return len(cases), len(news)
 
 
+def run_with_copied_kallsyms():
+    """Runs this test again where /proc/kallsyms is a copy: writing that file takes the kernel two
+    thirds of the time of a short run of perf-bpf, and half of perf's."""
+    copy = os.path.join(FOLDER, "kallsyms")
+    shutil.copyfile("/proc/kallsyms", copy)
+    os.environ["KALLSYMS_COPY"] = copy
+    command = 'mount --bind "$KALLSYMS_COPY" /proc/kallsyms; exec "$@"'
+    os.execvp("unshare", ["unshare", "-m", "sh", "-c", command, "sh", sys.executable, *sys.argv])
+
+
 def main():
+    if not os.geteuid() and "KALLSYMS_COPY" not in os.environ:
+        os.makedirs(FOLDER, exist_ok=True)
+        run_with_copied_kallsyms()
     print("1..1")
     if os.geteuid():
         print("ok 1 - recordings # skip recording needs root")
