@@ -20,15 +20,18 @@
 #include "trace/event_text.h"
 
 enum {
-	STRACE_RESULT = 40, /* … of the line */
-	PERF_COMM = 14,	    /* bytes of a name in perf's columns */
-	LIVE_MAX = 65536,   /* threads that are remembered to be running */
+	STRACE_RESULT = 40,	     /* … of the line */
+	PERF_COMM = 14,		     /* bytes of a name in perf's columns */
+	LIVE_MAX = 65536,	     /* threads that are remembered to be running */
+	ERESTART_RESTARTBLOCK = 516, /* of the kernel; programs do not see it */
 };
 
 struct call_lines {
 	struct call_lines_opts opts;
-	uint64_t base;	    /* the time of the first call; 0: there was none yet */
-	struct u64map live; /* of strace's layout: the threads that run */
+	uint64_t base; /* the time of the first call; 0: there was none yet */
+	/* Of strace's layout: the threads that run, and of each the call that restart_syscall is.
+	 */
+	struct u64map live, interrupted;
 };
 
 struct error *call_lines_new(const struct call_lines_opts *opts, struct call_lines **out)
@@ -49,6 +52,7 @@ void call_lines_free(struct call_lines *lines)
 	if (!lines)
 		return;
 	u64map_deinit(&lines->live);
+	u64map_deinit(&lines->interrupted);
 	free(lines);
 }
 
@@ -169,6 +173,34 @@ static void add_strace_head(const struct call_lines *lines, uint32_t tid, uint64
 			    (unsigned long long)(time / 1000 % 1000000));
 }
 
+/* "restart_syscall(<... resuming interrupted poll ...>" */
+static void add_restart(struct call_lines *lines, const struct trace_record *rec,
+			struct strbuf *out)
+{
+	const struct call *call = u64map_remove(&lines->interrupted, rec->tid);
+
+	strbuf_addf(out, "restart_syscall(<... resuming interrupted %s ...>",
+		    call ? call->name : "system call");
+}
+
+/* A call that restart_syscall will go on with. */
+static struct error *note_interrupted(struct call_lines *lines, const struct trace_record *rec)
+{
+	const struct call *call = call_of(lines, rec);
+
+	if (rec->flags & TRACE_NO_EXIT || rec->ret != -ERESTART_RESTARTBLOCK || !call ||
+	    lines->interrupted.n >= LIVE_MAX)
+		return NULL;
+	return u64map_put(&lines->interrupted, rec->tid, (void *)call) ? NULL : error_nomem();
+}
+
+static bool is_restart(const struct call_lines *lines, const struct trace_record *rec)
+{
+	const struct call *call = call_of(lines, rec);
+
+	return call && !strcmp(call->name, "restart_syscall");
+}
+
 static struct error *add_strace(struct call_lines *lines, const struct trace_record *rec,
 				struct strbuf *out)
 {
@@ -181,9 +213,12 @@ static struct error *add_strace(struct call_lines *lines, const struct trace_rec
 		strbuf_adds(out, "<... ");
 		add_name(lines, rec, out);
 		strbuf_adds(out, " resumed>");
+	} else if (is_restart(lines, rec)) {
+		add_restart(lines, rec, out);
 	} else {
 		TRY(call_text_add_args(out, lines->opts.table, rec, &lines->opts.text));
 	}
+	TRY(note_interrupted(lines, rec));
 	if ((rec->flags & TRACE_NO_EXIT) && !ends) {
 		strbuf_adds(out, " <unfinished ...>");
 		return NULL;

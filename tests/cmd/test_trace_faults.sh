@@ -49,6 +49,11 @@ ready() {
 			if (argc > 2 && posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED))
 				return 1;
 			touch("memory", mmap(0, 40 * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 40);
+			/* the kernel touches a page of memory */
+			char *read_to = mmap(0, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			if (read_to == MAP_FAILED || read(fd, read_to, 1) != 1)
+				return 1;
+			printf("read %p\n", (void *)read_to);
 			touch("file", mmap(0, 5 * PAGE, PROT_READ, MAP_PRIVATE, fd, 2 * PAGE), 5);
 			do
 				clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
@@ -85,6 +90,8 @@ test_every_fault_with_its_place() {
 	# of the file by their offset in it
 	assert_equal "$(faults '(min|maj)' "$PWD/pbf_file@0x[0-9a-f]+")" "$(($(said file 3) + $(said file 4)))"
 	assert_equal "$(faults '(min|maj)' "$PWD/pbf_file@0x2000")" 1
+	# what the kernel touched is looked for in the process, not among the kernel's addresses
+	grep -qE "minfault \[[^]]+\] => //anon@$(said read 2) \(dk\)\$" lines || fail "$(grep k\) lines)"
 	! grep -q getppid lines || fail "calls are printed: $(grep getppid lines)"
 }
 
