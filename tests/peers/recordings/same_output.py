@@ -136,6 +136,11 @@ def letters(out):
     return out._replace(lines=[re.sub(r"\[[k.]\]", "[.]", line) for line in out.lines])
 
 
+def letters_of_unknown(out):
+    return out._replace(lines=[re.sub(r"\[[k.]\](?= (?:0x)?[0-9a-f]{16}(?: |$))", "[.]", line)
+                               for line in out.lines])
+
+
 def parameters(out):
     return out._replace(lines=[without_parameters(line) for line in out.lines])
 
@@ -224,6 +229,8 @@ ONES = [
      "table, and another file than gdb for inlined code of DWARF 5", "*", "report", source_files),
     ("ours", "newer perf prints [.] for kernel functions that it first met as callers", "sid",
      "report", letters),
+    ("neither", "the letter of an address that no file holds is that of the frame before it in the "
+     "sample that perf's search tree kept", "*", "report", letters_of_unknown),
     ("neither", "newer perf prints parameters of C++ functions", "sid", "*", parameters),
     ("ours", "perf prints the header of a pipe before it has read the names of BPF programs", "ours",
      "*", names_of_programs),
