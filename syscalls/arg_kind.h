@@ -41,6 +41,7 @@ enum show_as {
 	SHOW_DATE,
 	SHOW_STATUS, /* of a page: a node, or an error */
 	SHOW_REBOOT_ARG,
+	SHOW_LOG_LEN,
 	SHOW_MODE,
 	SHOW_OPEN_MODE, /* only with O_CREAT or O_TMPFILE */
 	SHOW_MODET,
@@ -93,6 +94,7 @@ enum show_as {
 	SHOW_PATH,
 	SHOW_STR,
 	SHOW_BUF,
+	SHOW_LOG_BUF, /* of syslog(2) */
 	SHOW_ARGV,
 	SHOW_ENVP,
 	SHOW_IOVEC,

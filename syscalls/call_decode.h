@@ -77,6 +77,8 @@ void show_file_mode(struct call_decoder *d, uint32_t mode);
 void show_date(struct call_decoder *d, int64_t sec, uint64_t nsec);
 /* The same as text; false: it has none. */
 bool date_text(int64_t sec, uint64_t nsec, char *text, size_t size);
+/* "IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 4)" */
+void ioprio_text(const struct call_decoder *d, uint32_t v, struct strbuf *out);
 void show_wait_status(struct call_decoder *d, uint32_t status);
 /* An argument whose meaning depends on another one. */
 void show_dependent(struct call_decoder *d, int arg, const struct arg_kind *kind);
@@ -114,6 +116,20 @@ struct pointed_memory {
 };
 void show_pointed(struct call_decoder *d, int arg, const struct pointed_memory *m);
 void show_ipc_arg(struct call_decoder *d, int arg);
+
+/* call_sockopt.c */
+void show_sock_protocol(struct call_decoder *d, uint64_t family, uint32_t v);
+void show_sock_option(struct call_decoder *d, uint64_t level, uint32_t v);
+/* Most values are an int. */
+void show_sock_value(struct call_decoder *d, int arg, const struct arg_kind *kind);
+
+/* call_futex.c */
+void show_futex_op(struct call_decoder *d, uint32_t op);
+void show_futex_timeout(struct call_decoder *d, int arg);
+void show_futex_val3(struct call_decoder *d, uint32_t v);
+
+/* call_fcntl.c */
+void show_fcntl_arg(struct call_decoder *d, int arg);
 
 /* call_prctl.c */
 void show_prctl_arg(struct call_decoder *d, int arg);

@@ -5,317 +5,6 @@
 
 #include "syscalls/call_decode.h"
 
-static void show_sock_protocol(struct call_decoder *d, uint64_t family, uint32_t v)
-{
-	enum { INET = 2, INET6 = 10, NETLINK = 16, PACKET = 17 };
-	struct value_sink *s = &d->sink;
-
-	if (family == INET || family == INET6) {
-		sink_enum(s, SET_ip_protocol, v);
-	} else if (family == NETLINK) {
-		sink_enum(s, SET_netlink_protocol, v);
-	} else if (family == PACKET && v) {
-		const uint16_t protocol = (uint16_t)((v & 0xff) << 8 | (v >> 8 & 0xff));
-		const char *name = flag_set_name(SET_eth_protocol, protocol);
-
-		if (name)
-			sink_wordf(s, "htons(%s)", name);
-		else
-			sink_wordf(s, "htons(%#x)", protocol);
-	} else {
-		sink_u64(s, v);
-	}
-}
-
-static void show_sock_option(struct call_decoder *d, uint64_t level, uint32_t v)
-{
-	static const struct {
-		uint16_t level, set;
-	} sets[] = {
-		{0, SET_ip_option},	   {1, SET_sock_option},  {6, SET_tcp_option},
-		{17, SET_udp_option},	   {41, SET_ipv6_option}, {263, SET_packet_option},
-		{270, SET_netlink_option}, {255, SET_raw_option},
-	};
-
-	/* The same number to set and to get. */
-	if ((uint32_t)level == 1 && v == 26 && decode_is(d, "getsockopt")) {
-		sink_word(&d->sink, "SO_GET_FILTER");
-		return;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(sets); i++)
-		if (sets[i].level == (uint32_t)level) {
-			sink_enum(&d->sink, (enum flag_set_id)sets[i].set, v);
-			return;
-		}
-	sink_hex(&d->sink, v);
-}
-
-/* The value of a socket option: most are an int. */
-static void show_sock_value(struct call_decoder *d, int arg, const struct arg_kind *kind)
-{
-	enum {
-		SOCKET = 1,
-		NETLINK = 270,
-		ERROR = 4,
-		LINGER = 13,
-		RCVTIMEO = 20,
-		SNDTIMEO = 21,
-		BINDTODEVICE = 25,
-		PEERCRED = 17
-	};
-	const struct trace_piece *piece = decode_shown_piece(d, arg, kind);
-	const uint64_t n = decode_count(d, kind);
-	const bool is_socket = (uint32_t)d->args[1] == SOCKET;
-	const uint32_t option = (uint32_t)d->args[2];
-	struct value_sink *s = &d->sink;
-
-	if (!d->args[arg] || !piece || !n || n > INT32_MAX || (piece->len < n && piece->len < 4)) {
-		sink_addr(s, d->args[arg]);
-	} else if (n < 4 && decode_is(d, "setsockopt")) {
-		sink_addr(s, d->args[arg]);
-	} else if (n < 4) {
-		sink_hex_string(s, piece->data, n);
-	} else if (is_socket && option == LINGER && n < 8 && decode_is(d, "setsockopt")) {
-		sink_addr(s, d->args[arg]);
-	} else if (is_socket && option == LINGER && n >= 8 && piece->len >= 8) {
-		sink_struct(s);
-		sink_member(s, "l_onoff");
-		sink_i64(s, value_int(piece->data, 4));
-		sink_member(s, "l_linger");
-		sink_i64(s, value_int(piece->data + 4, 4));
-		sink_end_struct(s);
-	} else if (is_socket && option == PEERCRED && n >= 12 && piece->len >= 12) {
-		sink_struct(s);
-		sink_member(s, "pid");
-		sink_i64(s, value_int(piece->data, 4));
-		sink_member(s, "uid");
-		sink_u64(s, value_uint(piece->data + 4, 4));
-		sink_member(s, "gid");
-		sink_u64(s, value_uint(piece->data + 8, 4));
-		sink_end_struct(s);
-	} else if (is_socket && (option == RCVTIMEO || option == SNDTIMEO) && piece->len >= 16) {
-		sink_struct(s);
-		sink_member(s, "tv_sec");
-		sink_i64(s, value_int(piece->data, 8));
-		sink_member(s, "tv_usec");
-		sink_i64(s, value_int(piece->data + 8, 8));
-		sink_end_struct(s);
-	} else if (n == 4 || is_socket || (uint32_t)d->args[1] == NETLINK) {
-		const uint64_t v = value_uint(piece->data, 4);
-		const char *name =
-			is_socket && option == ERROR ? flag_set_name(SET_error, v) : NULL;
-
-		sink_array(s);
-		sink_item(s);
-		if (name)
-			sink_word(s, name);
-		else
-			sink_i64(s, (int32_t)v);
-		sink_end_array(s);
-	} else {
-		const uint64_t len = n < piece->len ? n : piece->len;
-
-		sink_string(s, piece->data, len < 32 ? len : 32, len > 32);
-	}
-}
-
-/* "FUTEX_WAIT_PRIVATE", "FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME" */
-static void show_futex_op(struct call_decoder *d, uint32_t op)
-{
-	enum { PRIVATE = 128, REALTIME = 256 };
-	const char *name = flag_set_name(SET_futex_op, op & ~(PRIVATE | REALTIME));
-
-	if (!name) {
-		sink_enum(&d->sink, SET_futex_op, op);
-		return;
-	}
-	name = sink_cut_prefix(&d->sink, SET_futex_op, name);
-	if (sink_is_perf(&d->sink) && !d->opts->show_prefix)
-		sink_wordf(&d->sink, "%s%s%s", name, op & PRIVATE ? "|PRIVATE_FLAG" : "",
-			   op & REALTIME ? "|CLOCK_REALTIME" : "");
-	else
-		sink_wordf(&d->sink, "%s%s%s", name, op & PRIVATE ? "_PRIVATE" : "",
-			   op & REALTIME ? "|FUTEX_CLOCK_REALTIME" : "");
-}
-
-static void show_times(struct call_decoder *d, const uint8_t *p)
-{
-	const uint32_t word = d->layout == LAYOUT_32 ? 4 : 8;
-
-	sink_struct(&d->sink);
-	sink_member(&d->sink, "tv_sec");
-	sink_i64(&d->sink, value_int(p, word));
-	sink_member(&d->sink, "tv_nsec");
-	sink_i64(&d->sink, value_int(p + word, word));
-	sink_end_struct(&d->sink);
-}
-
-/* A time where the operation waits, else a number. */
-static void show_futex_timeout(struct call_decoder *d, int arg)
-{
-	enum { REQUEUE = 3, CMP_REQUEUE = 4, WAKE_OP = 5, CMP_REQUEUE_PI = 12 };
-	const uint32_t op = d->args[1] & 127;
-	const struct trace_piece *piece = decode_piece(d, arg, false);
-
-	if (op == REQUEUE || op == CMP_REQUEUE || op == WAKE_OP || op == CMP_REQUEUE_PI)
-		sink_u64(&d->sink, (uint32_t)d->args[arg]);
-	else if (d->args[arg] && piece && piece->len >= 16)
-		show_times(d, piece->data);
-	else
-		sink_addr(&d->sink, d->args[arg]);
-}
-
-/* What FUTEX_WAKE_OP does with the second word. */
-static void show_futex_val3(struct call_decoder *d, uint32_t v)
-{
-	static const char *const ops[] = {"FUTEX_OP_SET", "FUTEX_OP_ADD", "FUTEX_OP_OR",
-					  "FUTEX_OP_ANDN", "FUTEX_OP_XOR"};
-	static const char *const cmps[] = {"FUTEX_OP_CMP_EQ", "FUTEX_OP_CMP_NE", "FUTEX_OP_CMP_LT",
-					   "FUTEX_OP_CMP_LE", "FUTEX_OP_CMP_GT", "FUTEX_OP_CMP_GE"};
-	enum { CMP_REQUEUE = 4, WAKE_OP = 5, WAIT_BITSET = 9, WAKE_BITSET = 10 };
-	const uint32_t op = d->args[1] & 127;
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-
-	if (op == CMP_REQUEUE || op == 12) {
-		sink_u64(&d->sink, v);
-		return;
-	}
-	if ((op == WAIT_BITSET || op == WAKE_BITSET) && v == UINT32_MAX && !d->sink.w) {
-		sink_word(&d->sink, "FUTEX_BITSET_MATCH_ANY");
-		return;
-	}
-	if (op != WAKE_OP) {
-		sink_hex(&d->sink, v);
-		return;
-	}
-	const uint32_t what = v >> 28 & 7, cmp = v >> 24 & 15;
-	if (v >> 31)
-		strbuf_adds(&text, "FUTEX_OP_OPARG_SHIFT<<28|");
-	if (what < ARRAY_SIZE(ops))
-		strbuf_addf(&text, "%s<<28|", ops[what]);
-	else
-		strbuf_addf(&text, "%#x<<28 /* FUTEX_OP_??? */|", what);
-	strbuf_addf(&text, "%#x<<12|", v >> 12 & 0xfff);
-	if (cmp < ARRAY_SIZE(cmps))
-		strbuf_addf(&text, "%s<<24|", cmps[cmp]);
-	else
-		strbuf_addf(&text, "%#x<<24 /* FUTEX_OP_CMP_??? */|", cmp);
-	strbuf_addf(&text, "%#x", v & 0xfff);
-	sink_word(&d->sink, strbuf_str(&text));
-}
-
-static void show_lock(struct call_decoder *d, const uint8_t *p, bool with_pid)
-{
-	struct value_sink *s = &d->sink;
-
-	sink_struct(s);
-	sink_member(s, "l_type");
-	sink_enum(s, SET_fcntl_lock, (uint16_t)value_uint(p, 2));
-	sink_member(s, "l_whence");
-	sink_enum(s, SET_lseek_whence, (uint16_t)value_uint(p + 2, 2));
-	sink_member(s, "l_start");
-	sink_i64(s, value_int(p + 8, 8));
-	sink_member(s, "l_len");
-	sink_i64(s, value_int(p + 16, 8));
-	if (with_pid) {
-		sink_member(s, "l_pid");
-		sink_i64(s, value_int(p + 24, 4));
-	}
-	sink_end_struct(s);
-}
-
-static void show_owner(struct call_decoder *d, const uint8_t *p)
-{
-	sink_struct(&d->sink);
-	sink_member(&d->sink, "type");
-	sink_enum(&d->sink, SET_fcntl_owner, value_uint(p, 4));
-	sink_member(&d->sink, "pid");
-	sink_i64(&d->sink, value_int(p + 4, 4));
-	sink_end_struct(&d->sink);
-}
-
-static void show_fcntl_arg(struct call_decoder *d, int arg)
-{
-	enum {
-		DUPFD = 0,
-		SETFD = 2,
-		SETFL = 4,
-		GETLK = 5,
-		SETLK = 6,
-		SETLKW = 7,
-		SETOWN = 8,
-		SETSIG = 10,
-		SETOWN_EX = 15,
-		GETOWN_EX = 16,
-		OFD_GETLK = 36,
-		OFD_SETLK = 37,
-		OFD_SETLKW = 38,
-		SETLEASE = 1024,
-		NOTIFY = 1026,
-		DUPFD_CLOEXEC = 1030,
-		SETPIPE_SZ = 1031,
-		ADD_SEALS = 1033,
-	};
-	const uint64_t v = d->args[arg];
-	struct value_sink *s = &d->sink;
-	const uint32_t cmd = (uint32_t)d->args[1];
-	const bool gets = cmd == GETLK || cmd == OFD_GETLK || cmd == GETOWN_EX;
-	const struct trace_piece *piece =
-		gets && (d->failed || !d->ended) ? NULL : decode_piece(d, arg, gets);
-
-	switch (cmd) {
-	case DUPFD:
-	case DUPFD_CLOEXEC:
-		sink_i64(s, (int32_t)v);
-		return;
-	case SETFD:
-		sink_flags(s, SET_fcntl_fd, (uint32_t)v);
-		return;
-	case SETFL:
-		sink_flags(s, SET_open_flags, (uint32_t)v);
-		return;
-	case SETOWN:
-	case SETPIPE_SZ:
-		sink_i64(s, (int64_t)v);
-		return;
-	case SETSIG:
-		show_signal(d, (int)v);
-		return;
-	case SETLEASE:
-		sink_enum(s, SET_fcntl_lock, (uint32_t)v);
-		return;
-	case NOTIFY:
-		sink_flags(s, SET_fcntl_notify, (uint32_t)v);
-		return;
-	case ADD_SEALS:
-		sink_flags(s, SET_fcntl_seals, (uint32_t)v);
-		return;
-	case GETLK:
-	case OFD_GETLK:
-	case SETLK:
-	case SETLKW:
-	case OFD_SETLK:
-	case OFD_SETLKW:
-		if (piece && piece->len >= 32 && d->layout == LAYOUT_64)
-			show_lock(d, piece->data, gets);
-		else
-			sink_addr(s, v);
-		return;
-	case SETOWN_EX:
-	case GETOWN_EX:
-		if (piece && piece->len >= 8)
-			show_owner(d, piece->data);
-		else
-			sink_addr(s, v);
-		return;
-	default:
-		if (flag_set_name(SET_fcntl_cmd, cmd))
-			sink_addr(s, v);
-		else
-			sink_hex(s, v);
-	}
-}
-
 static void show_seccomp_flags(struct call_decoder *d, uint32_t v)
 {
 	if (d->args[0] != 1) { /* SECCOMP_SET_MODE_FILTER */
@@ -609,7 +298,7 @@ static void show_cpu_set(struct call_decoder *d, int arg, const struct arg_kind 
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	const uint64_t n = decode_count(d, kind);
 
-	if (d->args[arg] && !n && !d->failed && !(kind->direction & ARG_WRITTEN)) {
+	if (d->args[arg] && !n && !(kind->direction & ARG_WRITTEN)) {
 		sink_word(&d->sink, "[]");
 		return;
 	}
@@ -621,6 +310,35 @@ static void show_cpu_set(struct call_decoder *d, int arg, const struct arg_kind 
 		if (piece->data[cpu / 8] >> cpu % 8 & 1)
 			strbuf_addf(&text, "%s%" PRIu64, text.len ? " " : "", cpu);
 	sink_wordf(&d->sink, "[%s]", strbuf_str(&text));
+}
+
+/* The words of a mask of nodes; its last bit is not used. */
+static void show_node_mask(struct call_decoder *d, int arg, const struct arg_kind *kind)
+{
+	enum { MOST_BITS = 8 * 4096 + 1 }; /* of the kernel: a page, and the bit that is not used */
+	const struct trace_piece *piece = decode_shown_piece(d, arg, kind);
+	const uint32_t word = d->layout == LAYOUT_64 ? 8 : 4;
+	const uint64_t bits = decode_count(d, kind);
+	const uint64_t n = bits > 1 ? (bits + word * 8 - 2) / (word * 8) : bits;
+	const uint64_t there = piece ? piece->len / word : 0;
+	const uint64_t most = decode_max_items(d) < 256 / word ? decode_max_items(d) : 256 / word;
+
+	if (!d->args[arg] || (bits > MOST_BITS && kind->direction & ARG_WRITTEN) ||
+	    (there < n && there < most)) {
+		sink_addr(&d->sink, d->args[arg]);
+		return;
+	}
+	sink_array(&d->sink);
+	for (uint64_t i = 0; i < n; i++) {
+		if (i == most) {
+			sink_more(&d->sink);
+			break;
+		}
+		sink_item(&d->sink);
+		sink_wordf(&d->sink, "%0*" PRIx64, (int)word * 2,
+			   value_uint(piece->data + i * word, word));
+	}
+	sink_end_array(&d->sink);
 }
 
 /* A byte for each page. */
@@ -731,8 +449,10 @@ void show_dependent(struct call_decoder *d, int arg, const struct arg_kind *kind
 	case SHOW_MINCORE:
 		show_mincore(d, arg, kind);
 		break;
-	case SHOW_FILE_HANDLE:
 	case SHOW_CPU_SET_HEX:
+		show_node_mask(d, arg, kind);
+		break;
+	case SHOW_FILE_HANDLE:
 		sink_addr(&d->sink, v);
 		break;
 	default:

@@ -62,15 +62,19 @@ void show_call_struct(struct call_decoder *d, const struct call_struct *s, const
 static void show_utime(struct call_decoder *d, const struct call_struct *s, const uint8_t *p)
 {
 	const int64_t nsec = value_int(p + s->size[d->layout] / 2, s->size[d->layout] / 2);
+	const char *name = nsec == UTIME_NOW	? "UTIME_NOW"
+			   : nsec == UTIME_OMIT ? "UTIME_OMIT"
+						: NULL;
 
-	if (nsec == UTIME_NOW)
-		sink_word(&d->sink, "UTIME_NOW");
-	else if (nsec == UTIME_OMIT)
-		sink_word(&d->sink, "UTIME_OMIT");
-	else
-		show_call_struct(d, s, p);
-	if (nsec != UTIME_NOW && nsec != UTIME_OMIT)
+	if (name && (!decode_strace(d) || d->opts->constants == CONSTANTS_NAMED)) {
+		sink_word(&d->sink, name);
+		return;
+	}
+	show_call_struct(d, s, p);
+	if (!name)
 		show_date(d, value_int(p, s->size[d->layout] / 2), (uint64_t)nsec);
+	else if (d->opts->constants == CONSTANTS_VERBOSE)
+		sink_comment(&d->sink, "%s", name);
 }
 
 /* With the date, to the microsecond. */
@@ -494,7 +498,7 @@ static void show_elements(struct call_decoder *d, const struct arg_kind *kind,
 		sink_item(&d->sink);
 		show_element(d, kind, piece->data + i * size, size);
 	}
-	if (shown < n && shown < decode_max_items(d)) {
+	if (shown < n && shown <= decode_max_items(d)) {
 		sink_more(&d->sink);
 		if (piece->flags & TRACE_PIECE_FAULT)
 			sink_comment(&d->sink, "%#" PRIx64, addr + shown * size);
@@ -526,6 +530,8 @@ static bool is_not_used(const struct call_decoder *d, int arg)
 
 	if (decode_is(d, "epoll_ctl"))
 		return (uint32_t)d->args[1] == CTL_DEL;
+	if (decode_is(d, "setgroups"))
+		return (int32_t)d->args[0] > 65536; /* NGROUPS_MAX */
 	/* it refuses all flags first; strace shows the attribute nevertheless */
 	if (decode_is(d, "landlock_add_rule"))
 		return sink_is_perf(&d->sink) && d->args[3];

@@ -176,7 +176,7 @@ static uint32_t fixed_size(const struct arg_kind *kind, enum call_layout layout)
 	case SHOW_FILE_HANDLE:
 		return 136;
 	case SHOW_CPU_SET_HEX:
-		return 64;
+		return 256; /* as many words as are shown */
 	default:
 		return kind->is_ptr ? arg_kind_size(kind, layout) : 0;
 	}
@@ -206,7 +206,8 @@ static void add_copy(struct trace_call *copies, int arg, const struct arg_kind *
 		return;
 	}
 	copy.size = fixed_size(kind, layout);
-	if (kind->value == SHOW_BUF || kind->value == SHOW_STR || kind->value == SHOW_MSGBUF)
+	if (kind->value == SHOW_BUF || kind->value == SHOW_LOG_BUF || kind->value == SHOW_STR ||
+	    kind->value == SHOW_MSGBUF)
 		copy.flags |= TRACE_COPY_LIMITED;
 	if (kind->value == SHOW_IOVEC_ADDR)
 		copy.size = layout == LAYOUT_64 ? 16 : 8;

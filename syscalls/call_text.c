@@ -161,6 +161,7 @@ static void show_arg(struct call_decoder *d, int arg)
 	case SHOW_PATH:
 	case SHOW_STR:
 	case SHOW_BUF:
+	case SHOW_LOG_BUF:
 	case SHOW_MSGBUF:
 	case SHOW_REBOOT_ARG:
 		if (is_ignored(d, arg))
@@ -468,8 +469,11 @@ static void add_result(struct call_decoder *d)
 		strbuf_addch(out, ')');
 		break;
 	case SHOW_IOPRIO:
-		strbuf_addf(out, "%" PRId64 " (", (int64_t)ret);
-		show_number(d, kind, ret);
+		strbuf_addf(out, "%" PRId64, (int64_t)ret);
+		if (decode_strace(d) && d->opts->constants == CONSTANTS_RAW)
+			break;
+		strbuf_adds(out, " (");
+		ioprio_text(d, (uint32_t)ret, out);
 		strbuf_addch(out, ')');
 		break;
 	case SHOW_DATE: {

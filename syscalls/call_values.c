@@ -188,6 +188,15 @@ static bool creates_file(const struct call_decoder *d, int flags_arg)
 	return d->args[flags_arg] & (O_CREAT | (O_TMPFILE & ~O_DIRECTORY));
 }
 
+/* Whether an action of syslog(2) has a buffer and a length: not CLOSE to CLEAR, and the like. */
+static bool syslog_has_args(int32_t action)
+{
+	enum { READ = 2, READ_CLEAR = 4, CONSOLE_LEVEL = 8, LAST = 10 };
+
+	return (action >= READ && action <= READ_CLEAR) || action == CONSOLE_LEVEL || action < 0 ||
+	       action > LAST;
+}
+
 bool is_unused(const struct call_decoder *d, int arg)
 {
 	const struct arg_kind *kind = d->call ? d->call->args[arg].kind : NULL;
@@ -225,6 +234,9 @@ bool is_unused(const struct call_decoder *d, int arg)
 		       !creates_file(d, 1);
 	case SHOW_KCMP_IDX: /* of KCMP_FILE and KCMP_EPOLL_TFD, and of types that are not known */
 		return d->args[2] != 0 && d->args[2] < 7;
+	case SHOW_LOG_BUF:
+	case SHOW_LOG_LEN:
+		return !syslog_has_args((int32_t)d->args[0]);
 	case SHOW_PRCTL_ARG:
 	case SHOW_PRCTL_REST:
 	case SHOW_PRCTL_TEXT:
@@ -319,6 +331,16 @@ static void show_persona(struct call_decoder *d, uint32_t v)
 		sink_word(&d->sink, "0xffffffff");
 	else
 		sink_flags(&d->sink, SET_personality_flags, v);
+}
+
+/* The length of a buffer, or with SYSLOG_ACTION_CONSOLE_LEVEL the level. */
+static void show_log_len(struct call_decoder *d, int32_t v)
+{
+	const char *name = v >= 0 ? flag_set_name(SET_loglevel, (uint64_t)v) : NULL;
+
+	sink_i64(&d->sink, v);
+	if ((uint32_t)d->args[0] == 8 && decode_strace(d) && d->opts->constants != CONSTANTS_RAW)
+		sink_comment(&d->sink, "%s", name ?: "LOGLEVEL_???");
 }
 
 static void show_enum_dec(struct call_decoder *d, enum flag_set_id set, uint32_t v, bool flags)
@@ -464,6 +486,42 @@ static bool show_named(struct call_decoder *d, const struct arg_kind *kind, uint
 	}
 }
 
+/* A node, or an error: "-ENOENT". */
+static void show_status(struct call_decoder *d, int32_t v)
+{
+	const char *name = v < 0 ? flag_set_name(SET_error, (uint64_t) - (int64_t)v) : NULL;
+	char text[32];
+
+	snprintf(text, sizeof(text), "-%s", name ?: "");
+	if (name)
+		sink_constf(&d->sink, text, "%d", v);
+	else
+		sink_i64(&d->sink, v);
+}
+
+void ioprio_text(const struct call_decoder *d, uint32_t v, struct strbuf *out)
+{
+	const char *class = flag_set_name(SET_ioprio_class, v >> 13);
+	const bool verbose = decode_strace(d) && d->opts->constants == CONSTANTS_VERBOSE;
+
+	strbuf_adds(out, "IOPRIO_PRIO_VALUE(");
+	if (class && !verbose)
+		strbuf_adds(out, class);
+	else
+		strbuf_addf(out, "%#x", v >> 13);
+	if ((!class || verbose) && !sink_is_perf(&d->sink))
+		strbuf_addf(out, " /* %s */", class ?: "IOPRIO_CLASS_???");
+	strbuf_addf(out, ", %u)", v & 0x1fff);
+}
+
+static void show_ioprio(struct call_decoder *d, uint32_t v)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	ioprio_text(d, v, &text);
+	sink_constf(&d->sink, strbuf_str(&text), "%d", (int32_t)v);
+}
+
 void show_number(struct call_decoder *d, const struct arg_kind *kind, uint64_t v)
 {
 	struct value_sink *s = &d->sink;
@@ -501,18 +559,11 @@ void show_number(struct call_decoder *d, const struct arg_kind *kind, uint64_t v
 		show_rlim(d, v, kind->value == SHOW_RLIM64);
 		break;
 	case SHOW_IOPRIO:
-		if (flag_set_name(SET_ioprio_class, (uint32_t)v >> 13))
-			sink_wordf(s, "IOPRIO_PRIO_VALUE(%s, %u)",
-				   flag_set_name(SET_ioprio_class, (uint32_t)v >> 13),
-				   (uint32_t)v & 0x1fff);
-		else
-			sink_wordf(s, "IOPRIO_PRIO_VALUE(%#x%s, %u)", (uint32_t)v >> 13,
-				   sink_is_perf(s) ? "" : " /* IOPRIO_CLASS_??? */",
-				   (uint32_t)v & 0x1fff);
+		show_ioprio(d, (uint32_t)v);
 		break;
 	case SHOW_TICKS:
 		sink_u64(s, v);
-		if (decode_strace(d))
+		if (decode_strace(d) && d->opts->constants != CONSTANTS_RAW)
 			sink_comment(s, "%" PRIu64 ".%02" PRIu64 " s", v / 100, v % 100);
 		break;
 	case SHOW_DATE:
@@ -520,10 +571,10 @@ void show_number(struct call_decoder *d, const struct arg_kind *kind, uint64_t v
 		show_date(d, (int64_t)v, 0);
 		break;
 	case SHOW_STATUS:
-		if ((int32_t)v < 0 && flag_set_name(SET_error, (uint64_t) - (int32_t)v))
-			sink_wordf(s, "-%s", flag_set_name(SET_error, (uint64_t) - (int32_t)v));
-		else
-			sink_i64(s, (int32_t)v);
+		show_status(d, (int32_t)v);
+		break;
+	case SHOW_LOG_LEN:
+		show_log_len(d, (int32_t)v);
 		break;
 	case SHOW_WAIT_STATUS:
 		show_wait_status(d, (uint32_t)v);

@@ -260,6 +260,49 @@ static void test_parts_of_flags(void **state)
 	check_constants(&r, CONSTANTS_RAW, "shmget(0, 4096, 0x200|21<<26|0600) = 5");
 }
 
+static void test_socket_options(void **state)
+{
+	static const uint32_t cred[] = {17, 1000, 100}, room = 7, mreq[] = {0, 6u << 16 | 1};
+	struct test_record r = RECORD(getsockopt, 0, 3, 1, 17, 0x1000, 0x2000);
+
+	add_piece(&r, 4, false, 0, &room, 4);
+	add_piece(&r, 4, true, 0, &room, 4);
+	add_piece(&r, 3, true, 0, cred, room);
+	check_strace(&r,
+		     "getsockopt(3, SOL_SOCKET, SO_PEERCRED, {pid=17, uid=\"\\xe8\\x03\\x00\"}, "
+		     "[7]) = 0");
+	r = RECORD(setsockopt, 0, 3, 1, 2, 0x1000, 5);
+	add_piece(&r, 3, false, TRACE_PIECE_FAULT, cred, 4);
+	check_strace(&r, "setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [17], 5) = 0");
+	r = RECORD(setsockopt, -14, 3, 1, 13, 0x1000, 8);
+	add_piece(&r, 3, false, TRACE_PIECE_FAULT, cred, 4);
+	check_strace(&r, "setsockopt(3, SOL_SOCKET, SO_LINGER, 0x1000, 8) = "
+			 "-1 EFAULT (Bad address)");
+	r = RECORD(setsockopt, 0, 3, 263, 1, 0x1000, 16);
+	uint8_t bytes[16] = {[8] = 2, [13] = 0xff};
+	memcpy(bytes, mreq, sizeof(mreq));
+	add_piece(&r, 3, false, 0, bytes, sizeof(bytes));
+	check_strace(
+		&r, "setsockopt(3, SOL_PACKET, PACKET_ADD_MEMBERSHIP, {mr_ifindex=0, "
+		    "mr_type=PACKET_MR_PROMISC, mr_alen=6, mr_address=02:00:00:00:00:ff}, 16) = 0");
+}
+
+/* Masks of nodes: the last bit of the count is not used. */
+static void test_node_masks(void **state)
+{
+	static const uint64_t mask[] = {5, 0x100};
+	struct test_record r = RECORD(set_mempolicy, 0, 2, 0x1000, 66);
+
+	add_piece(&r, 1, false, 0, mask, sizeof(mask));
+	check_strace(&r, "set_mempolicy(MPOL_BIND, [0000000000000005, 0000000000000100], 66) = 0");
+	r = RECORD(set_mempolicy, 0, 2, 0x1000, 65);
+	add_piece(&r, 1, false, TRACE_PIECE_FAULT, mask, 8);
+	check_strace(&r, "set_mempolicy(MPOL_BIND, [0000000000000005], 65) = 0");
+	r = RECORD(set_mempolicy, -14, 2, 0x1000, 66);
+	add_piece(&r, 1, false, TRACE_PIECE_FAULT, mask, 8);
+	check_strace(&r, "set_mempolicy(MPOL_BIND, 0x1000, 66) = -1 EFAULT (Bad address)");
+}
+
 static void test_ipc(void **state)
 {
 	struct test_record r = RECORD(msgctl, 0, 7, 1, 0x1000);
@@ -370,6 +413,7 @@ int main(void)
 		cmocka_unit_test(test_strings),	       cmocka_unit_test(test_structs),
 		cmocka_unit_test(test_sockets),	       cmocka_unit_test(test_flags),
 		cmocka_unit_test(test_parts_of_flags), cmocka_unit_test(test_ipc),
+		cmocka_unit_test(test_socket_options), cmocka_unit_test(test_node_masks),
 		cmocka_unit_test(test_prctl),	       cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_select),
 	};
