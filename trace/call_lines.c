@@ -336,6 +336,7 @@ struct error *call_lines_add_event(struct call_lines *lines, const struct other_
 		.show_zeros = lines->opts.text.show_zeros,
 		.comm = lines->opts.comm,
 		.ctx = lines->opts.comm_ctx,
+		.btf = lines->opts.btf,
 	};
 
 	if (!lines->base)

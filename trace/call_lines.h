@@ -37,7 +37,8 @@ struct call_lines_opts {
 	/* The names of threads that events have in their fields; NULL: without. */
 	const char *(*comm)(void *ctx, uint32_t tid);
 	void *comm_ctx;
-	int64_t clock_diff; /* JSON: what makes ns since 1970 of the records' times */
+	const struct btf *btf; /* of events' enumerators; NULL: none */
+	int64_t clock_diff;    /* JSON: what makes ns since 1970 of the records' times */
 };
 
 struct call_lines;

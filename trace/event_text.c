@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lib/btf/value.h"
 #include "perf/format/tracing.h"
 #include "show/plain.h"
 
@@ -16,13 +17,33 @@ static bool has_field(const struct other_event *e, size_t i)
 	       trace_event_has_value(e->format, i, e->raw, e->raw_size);
 }
 
-/* A number; false: it is left out. */
+/* The name of an enumerator of the type that the format names; false: there is none. */
+static bool add_enumerator(struct strbuf *out, const struct event_text_opts *opts, const char *type,
+			   uint64_t v)
+{
+	static const char prefix[] = "enum ";
+
+	if (!opts->btf || strncmp(type, prefix, sizeof(prefix) - 1) != 0)
+		return false;
+	const int id = btf__find_by_name_kind(opts->btf, type + sizeof(prefix) - 1, BTF_KIND_ENUM);
+	return id > 0 &&
+	       value_enum_add(opts->btf, btf__type_by_id(opts->btf, (uint32_t)id), v, out);
+}
+
+/* A number, or an enumerator by its name, also if it is 0; false: it is left out. */
 static bool add_number(struct strbuf *out, const struct other_event *e, const struct trace_field *f,
 		       const char *name, const struct event_text_opts *opts)
 {
+	_cleanup_strbuf_ struct strbuf enumerator = STRBUF_INIT;
 	uint64_t v;
 
-	if (!trace_field_number(e->format, f, e->raw, e->raw_size, &v) || (!v && !opts->show_zeros))
+	if (!trace_field_number(e->format, f, e->raw, e->raw_size, &v))
+		return false;
+	if (add_enumerator(&enumerator, opts, f->type, v)) {
+		strbuf_addf(out, "%s%s", name, strbuf_str(&enumerator));
+		return true;
+	}
+	if (!v && !opts->show_zeros)
 		return false;
 	strbuf_adds(out, name);
 	if (f->kind == TRACE_FIELD_POINTER)

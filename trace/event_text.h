@@ -14,6 +14,7 @@ struct event_text_opts {
 	bool show_zeros;			      /* numbers that are 0 */
 	const char *(*comm)(void *ctx, uint32_t tid); /* NULL: none */
 	void *ctx;
+	const struct btf *btf; /* the kernel's, for the names of enumerators; NULL: none */
 };
 
 /* "sched:sched_switch(prev_comm: "sh", prev_pid: 17 (sh), …)" */

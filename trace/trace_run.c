@@ -319,6 +319,7 @@ static struct error *open_lines(struct trace_run *run)
 				.show_prefix = o->show_prefix,
 				.show_zeros = o->show_zeros,
 			},
+		.btf = run->vmlinux,
 		.no_time = o->no_time,
 		/* as perf: events have none */
 		.no_duration = o->no_duration || (is_of_events_only(run) && !has_faults(run)),
