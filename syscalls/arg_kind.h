@@ -95,6 +95,8 @@ enum show_as {
 	SHOW_STR,
 	SHOW_BUF,
 	SHOW_LOG_BUF, /* of syslog(2) */
+	SHOW_RANDOM,  /* bytes that are no text */
+	SHOW_CAP_DATA,
 	SHOW_ARGV,
 	SHOW_ENVP,
 	SHOW_IOVEC,

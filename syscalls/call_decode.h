@@ -13,7 +13,10 @@
 #include "syscalls/flag_set.h"
 #include "syscalls/value_sink.h"
 
-enum { DECODE_PIECES = 255 };
+enum {
+	DECODE_PIECES = 255,
+	DECODE_ITEMS = 32, /* of an array, and bytes of a buffer, unless it is shown in full */
+};
 
 struct call_decoder {
 	const struct call_table *table;
@@ -56,7 +59,7 @@ static inline uint64_t decode_max_items(const struct call_decoder *d)
 {
 	if (d->opts->full || d->sink.w)
 		return UINT64_MAX;
-	return d->opts->max_items ? d->opts->max_items : 32;
+	return d->opts->max_items ? d->opts->max_items : DECODE_ITEMS;
 }
 static inline bool decode_strace(const struct call_decoder *d)
 {
@@ -90,6 +93,9 @@ void show_pointer(struct call_decoder *d, int arg, const struct arg_kind *kind);
 /* A struct or array element at p, where len bytes are; false: too few, and nothing is shown. */
 bool show_element(struct call_decoder *d, const struct arg_kind *kind, const uint8_t *p,
 		  size_t len);
+
+/* The capabilities of capget(2) and capset(2). */
+void show_cap_data(struct call_decoder *d, int arg, const struct arg_kind *kind);
 
 /* The memory of arguments with forms of their own; call_vectors.c. */
 void show_string_arg(struct call_decoder *d, int arg, const struct arg_kind *kind);

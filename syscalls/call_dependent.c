@@ -347,13 +347,13 @@ static void show_mincore(struct call_decoder *d, int arg, const struct arg_kind 
 	const struct trace_piece *piece = decode_shown_piece(d, arg, kind);
 	const uint64_t pages = (d->args[1] + 4095) / 4096;
 
-	if (!d->args[arg] || !piece || (piece->len < pages && piece->len < 32)) {
+	if (!d->args[arg] || !piece || (piece->len < pages && piece->len < DECODE_ITEMS)) {
 		sink_addr(&d->sink, d->args[arg]);
 		return;
 	}
 	sink_array(&d->sink);
 	for (uint64_t i = 0; i < pages; i++) {
-		if (i == 32 || i >= piece->len) {
+		if (i == DECODE_ITEMS || i >= piece->len) {
 			sink_more(&d->sink);
 			break;
 		}
@@ -442,6 +442,9 @@ void show_dependent(struct call_decoder *d, int arg, const struct arg_kind *kind
 		break;
 	case SHOW_CPU_SET:
 		show_cpu_set(d, arg, kind);
+		break;
+	case SHOW_CAP_DATA:
+		show_cap_data(d, arg, kind);
 		break;
 	case SHOW_IPC_ARG:
 		show_ipc_arg(d, arg);

@@ -244,11 +244,12 @@ void show_sock_value(struct call_decoder *d, int arg, const struct arg_kind *kin
 		sink_addr(s, d->args[arg]);
 	} else if (is_int) {
 		sink_hex_string(s, piece->data, n);
-	} else if (there < n && there < 32) {
+	} else if (there < n && there < DECODE_ITEMS) {
 		sink_addr(s, d->args[arg]);
 	} else {
 		const uint64_t len = n < there ? n : there;
 
-		sink_string(s, piece->data, len < 32 ? len : 32, len > 32);
+		sink_string(s, piece->data, len < DECODE_ITEMS ? len : DECODE_ITEMS,
+			    len > DECODE_ITEMS);
 	}
 }

@@ -466,6 +466,54 @@ bool show_element(struct call_decoder *d, const struct arg_kind *kind, const uin
 	}
 }
 
+/* "1<<CAP_KILL|1<<CAP_SETUID" */
+static void show_capabilities(struct call_decoder *d, const char *member, uint64_t set)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	uint64_t unknown = 0;
+
+	sink_member(&d->sink, member);
+	for (unsigned i = 0; i < 64; i++) {
+		const char *name = set >> i & 1 ? flag_set_name(SET_capability, i) : NULL;
+
+		if (name)
+			strbuf_addf(&text, "%s1<<%s", text.len ? "|" : "", name);
+		else
+			unknown |= set & 1ull << i;
+	}
+	if (!text.len) {
+		sink_hex(&d->sink, set);
+		if (set && decode_strace(d) && d->opts->constants != CONSTANTS_RAW)
+			sink_comment(&d->sink, "%s", flag_sets[SET_capability].unknown);
+		return;
+	}
+	if (unknown)
+		strbuf_addf(&text, "|%#" PRIx64, unknown);
+	sink_constf(&d->sink, strbuf_str(&text), "%#" PRIx64, set);
+}
+
+/* Versions after the first have two structs: with the lower and the upper halves of the sets. */
+void show_cap_data(struct call_decoder *d, int arg, const struct arg_kind *kind)
+{
+	enum { VERSION_1 = 0x19980330, HALF = 12 };
+	static const char *const names[] = {"effective", "permitted", "inheritable"};
+	const struct trace_piece *head = decode_piece(d, 0, false);
+	const struct trace_piece *piece = decode_shown_piece(d, arg, kind);
+	const bool wide = head && head->len >= 4 && value_uint(head->data, 4) != VERSION_1;
+
+	if (!d->args[arg] || !piece || piece->len < (wide ? 2 * HALF : HALF)) {
+		sink_addr(&d->sink, d->args[arg]);
+		return;
+	}
+	sink_struct(&d->sink);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		show_capabilities(d, names[i],
+				  value_uint(piece->data + 4 * i, 4) |
+					  (wide ? value_uint(piece->data + HALF + 4 * i, 4) << 32
+						: 0));
+	sink_end_struct(&d->sink);
+}
+
 static bool is_number(const struct arg_kind *kind)
 {
 	return kind->value < SHOW_STRUCT;

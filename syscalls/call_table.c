@@ -160,6 +160,8 @@ static uint32_t fixed_size(const struct arg_kind *kind, enum call_layout layout)
 		return 64;
 	case SHOW_IPC_ARG:
 		return 128;
+	case SHOW_CAP_DATA:
+		return 24;
 	case SHOW_FCNTL_ARG:
 		return 32;
 	case SHOW_MINCORE:
@@ -206,8 +208,8 @@ static void add_copy(struct trace_call *copies, int arg, const struct arg_kind *
 		return;
 	}
 	copy.size = fixed_size(kind, layout);
-	if (kind->value == SHOW_BUF || kind->value == SHOW_LOG_BUF || kind->value == SHOW_STR ||
-	    kind->value == SHOW_MSGBUF)
+	if (kind->value == SHOW_BUF || kind->value == SHOW_LOG_BUF || kind->value == SHOW_RANDOM ||
+	    kind->value == SHOW_STR || kind->value == SHOW_MSGBUF)
 		copy.flags |= TRACE_COPY_LIMITED;
 	if (kind->value == SHOW_IOVEC_ADDR)
 		copy.size = layout == LAYOUT_64 ? 16 : 8;

@@ -162,6 +162,7 @@ static void show_arg(struct call_decoder *d, int arg)
 	case SHOW_STR:
 	case SHOW_BUF:
 	case SHOW_LOG_BUF:
+	case SHOW_RANDOM:
 	case SHOW_MSGBUF:
 	case SHOW_REBOOT_ARG:
 		if (is_ignored(d, arg))

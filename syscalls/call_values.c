@@ -175,9 +175,7 @@ void show_wait_status(struct call_decoder *d, uint32_t status)
 		status &= ~0xffu;
 	}
 	strbuf_addch(&text, '}');
-	if (!(status & ~0xffffu & 0xff0000) && status & ~0xffffu)
-		strbuf_addf(&text, " | %#x", status & ~0xffffu);
-	else if (status >> 16)
+	if (status >> 16)
 		strbuf_addf(&text, " | %#x", status & ~0xffffu);
 	sink_word(&d->sink, strbuf_str(&text));
 }

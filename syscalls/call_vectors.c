@@ -4,10 +4,7 @@
 
 #include "syscalls/call_decode.h"
 
-enum {
-	MAX_SHOWN = 32, /* items of an array, unless it is shown in full */
-	IOV_LIMIT = 1024,
-};
+enum { IOV_LIMIT = 1024 };
 
 static uint32_t word_size(const struct call_decoder *d)
 {
@@ -28,6 +25,14 @@ static void show_bytes(struct call_decoder *d, const struct trace_piece *piece, 
 	const uint64_t len = piece->len < n ? piece->len : n;
 
 	sink_buffer(&d->sink, piece->data, len, piece->len < n);
+}
+
+/* The same in hexadecimal, as strace has bytes that are never text. */
+static void show_random(struct call_decoder *d, const struct trace_piece *piece, uint64_t n)
+{
+	sink_hex_string(&d->sink, piece->data, piece->len < n ? piece->len : n);
+	if (piece->len < n)
+		strbuf_adds(d->sink.out, "...");
 }
 
 static void show_msgbuf(struct call_decoder *d, const struct trace_piece *piece, uint64_t n)
@@ -67,6 +72,8 @@ void show_string_arg(struct call_decoder *d, int arg, const struct arg_kind *kin
 		show_msgbuf(d, piece, n);
 	else if (!counted)
 		show_path(d, piece);
+	else if (kind->value == SHOW_RANDOM && decode_strace(d))
+		show_random(d, piece, n);
 	else
 		show_bytes(d, piece, n);
 }
@@ -129,7 +136,7 @@ static const struct trace_piece *next_buffer(const struct call_decoder *d, struc
 	const int index = v->message >= 0 ? v->message : (int)i;
 	const unsigned at = decode_part(d, v->at, v->arg, v->at_exit, TRACE_PART_BUFFER, index);
 
-	if (i >= MAX_SHOWN || at == d->n_pieces || d->pieces[at]->addr != addr)
+	if (i >= DECODE_ITEMS || at == d->n_pieces || d->pieces[at]->addr != addr)
 		return NULL;
 	v->at = at + 1;
 	return d->pieces[at];
@@ -270,8 +277,8 @@ static void show_control(struct call_decoder *d, const uint8_t *p, size_t len)
 			sink_end_struct(s);
 		} else if (data) {
 			sink_member(s, "cmsg_data");
-			sink_string(s, p + head, data < MAX_SHOWN ? data : MAX_SHOWN,
-				    data > MAX_SHOWN);
+			sink_string(s, p + head, data < DECODE_ITEMS ? data : DECODE_ITEMS,
+				    data > DECODE_ITEMS);
 		}
 		sink_end_struct(s);
 		const uint64_t step = (size + w - 1) & ~(uint64_t)(w - 1);

@@ -182,7 +182,7 @@ static bool is_raw(const struct value_sink *s)
 	return is_strace(s) && s->opts->constants == CONSTANTS_RAW;
 }
 
-/* One byte in C's spelling. An octal number takes three digits where a digit follows. */
+/* One byte as C has it. An octal number takes three digits where an octal digit follows. */
 static void add_escaped(struct strbuf *out, const uint8_t *p, const uint8_t *end)
 {
 	static const char letters[] = "tnvfr"; /* 9 to 13 */
@@ -195,7 +195,7 @@ static void add_escaped(struct strbuf *out, const uint8_t *p, const uint8_t *end
 		strbuf_addch(out, letters[*p - 9]);
 	} else if (*p >= 0x20 && *p < 0x7f) {
 		strbuf_addch(out, (char)*p);
-	} else if (p + 1 < end && p[1] >= '0' && p[1] <= '9') {
+	} else if (p + 1 < end && p[1] >= '0' && p[1] <= '7') {
 		strbuf_addf(out, "\\%03o", *p);
 	} else {
 		strbuf_addf(out, "\\%o", *p);
