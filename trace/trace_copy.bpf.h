@@ -11,7 +11,8 @@
 
 enum {
 	STRINGS_MAX = 64,     /* strings of an array that are copied */
-	STRINGS_COUNT = 256,  /* strings of an array that are counted */
+	STRINGS_CHUNK = 16,   /* strings of an array that one call of a function counts */
+	STRINGS_CHUNKS = 16,  /* such calls: more strings are not counted */
 	IOVECS_MAX = 32,      /* buffers of an iovec that are copied */
 	MESSAGES_MAX = 8,     /* of an mmsghdr */
 	NAME_MAX_BYTES = 128, /* struct sockaddr_storage */
@@ -184,9 +185,58 @@ static __always_inline long read_word(const struct trace_scratch *s, __u64 addr,
 	return bpf_probe_read_user(word, s->compat ? 4 : 8, (void *)addr);
 }
 
+/* Two words: an iovec. */
+static __always_inline long read_words(struct trace_scratch *s, __u64 addr)
+{
+	if (!s->compat)
+		return bpf_probe_read_user(s->words, 16, (void *)addr);
+	if (bpf_probe_read_user(s->words, 8, (void *)addr))
+		return 1;
+	s->words[1] = s->words[0] >> 32;
+	s->words[0] = (__u32)s->words[0];
+	return 0;
+}
+
 static __always_inline __u32 word_size(const struct trace_scratch *s)
 {
 	return s->compat ? 4 : 8;
+}
+
+/*
+ * The pointers of an array up to its NULL, at most STRINGS_CHUNK; -1 - n: the one behind the first
+ * n cannot be read. Loops over strings call functions, since the verifier follows each turn of a
+ * loop: what such a function does is checked once, instead of for each string.
+ */
+__attribute__((noinline)) int trace_count_strings(__u32 where, __u64 addr)
+{
+	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
+	__u64 word;
+	__u32 size;
+
+	if (!s)
+		return 0;
+	size = word_size(s);
+	for (int i = 0; i < STRINGS_CHUNK; i++) {
+		if (read_word(s, addr + i * size, &word))
+			return -1 - i;
+		if (!word)
+			return i;
+	}
+	return STRINGS_CHUNK;
+}
+
+/* The string that a pointer of the process points to; 1: there is no such pointer. */
+__attribute__((noinline)) int trace_copy_string_at(__u32 where, __u64 tag, __u64 addr, __u32 limit)
+{
+	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
+	__u64 word;
+
+	if (!s || read_word(s, addr, &word))
+		return 1;
+	/* a string that faults has a piece all the same */
+	if (trace_copy_string(where, tag, word, limit) == 1)
+		trace_copy_string(where, tag | 1 << 16, word, limit);
+	return 0;
 }
 
 /* An array of strings that ends with NULL. */
@@ -196,7 +246,6 @@ __attribute__((noinline)) int trace_copy_strings(__u32 where, __u64 tag, __u64 a
 	struct trace_scratch *s = bpf_map_lookup_elem(&scratches, &where);
 	struct piece_words *p;
 	__u32 n = 0, flags = TRACE_PIECE_CUT, size;
-	__u64 word;
 
 	if (!s || !addr)
 		return 0;
@@ -204,31 +253,28 @@ __attribute__((noinline)) int trace_copy_strings(__u32 where, __u64 tag, __u64 a
 	if (!p)
 		return 0;
 	size = word_size(s);
-	for (__u32 i = 0; i < STRINGS_COUNT; i++) {
-		if (read_word(s, addr + i * size, &word)) {
+	for (__u32 i = 0; i < STRINGS_CHUNKS; i++) {
+		int got = trace_count_strings(where, addr + i * STRINGS_CHUNK * size);
+
+		if (got < 0) {
 			flags = TRACE_PIECE_FAULT;
-			break;
-		}
-		if (!word) {
+			got = -1 - got;
+		} else if (got < STRINGS_CHUNK) {
 			flags = 0;
-			break;
 		}
-		n++;
+		n += got;
+		if (got < STRINGS_CHUNK)
+			break;
 	}
 	if (!n && (flags & TRACE_PIECE_FAULT) && !((tag >> 16) & 1))
 		return 1;
 	piece_end(s, p, tag, flags, addr, n, 0);
 	/* read back: the verifier would follow each number of strings by itself */
 	n = *(volatile __u64 *)&p->full;
-	for (__u32 i = 0; i < STRINGS_MAX && i < max && i < n; i++) {
-		__u64 of = TAG_INDEX(TAG_PART(tag, TRACE_PART_STRING), i);
-
-		if (read_word(s, addr + i * size, &word))
+	for (__u32 i = 0; i < STRINGS_MAX && i < max && i < n; i++)
+		if (trace_copy_string_at(where, TAG_INDEX(TAG_PART(tag, TRACE_PART_STRING), i),
+					 addr + i * size, limit))
 			break;
-		/* a string that faults has a piece all the same */
-		if (trace_copy_string(where, of, word, limit) == 1)
-			trace_copy_string(where, of | 1 << 16, word, limit);
-	}
 	return 0;
 }
 
@@ -244,8 +290,7 @@ __attribute__((noinline)) int trace_copy_buffers(__u32 where, __u64 tag, __u64 a
 	for (__u32 i = 0; i < IOVECS_MAX && i < count; i++) {
 		__u64 len;
 
-		if (read_word(s, addr, &s->words[0]) ||
-		    read_word(s, addr + word_size(s), &s->words[1]))
+		if (read_words(s, addr))
 			break;
 		len = s->words[1];
 		if (len > s->left)

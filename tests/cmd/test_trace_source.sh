@@ -120,6 +120,15 @@ test_iovecs_and_messages() {
 	is 1 '^call abi=0 nr=55 .* ret=0 .* piece=3,0,1,0,0,0,4:\\x02\\x00\\x00\\x00$'
 }
 
+test_arrays_of_strings() {
+	trace -c 0/59/3/6,0,1,0,64 -- "$WORK" strings
+	local array string='piece=1,0,0,0,1,[0-9]*,0:string'
+	for array in 0,0,0,16:16 0,0,0,33:33 2,0,0,256:64 1,0,0,20:20; do
+		is 1 "^call abi=0 nr=59 .* piece=1,0,0,${array%:*}:( $string){${array#*:}}\$"
+	done
+	is 1 '^call abi=0 nr=59 .* piece=1,0,0,0,0,0,3: [^ ]*:string piece=1,0,1,1,1,1,0: [^ ]*:string$'
+}
+
 test_long_strings_are_cut_and_kept_whole_up_to_that() {
 	local name
 	name=/$(printf 'x%.0s' $(seq 3000))

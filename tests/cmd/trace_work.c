@@ -13,6 +13,8 @@
  *	trace_work vfork		a child by vfork calls getppid, then the parent
  *	trace_work exec			a thread that is not the first calls execve
  *	trace_work io			calls with buffers, iovecs and messages
+ *	trace_work strings		execve with arrays of 16, 33 and 300 strings, with a string
+ *					that cannot be read, and with 20 strings without a NULL
  *	trace_work fault FILE		openat with a name in a page of FILE that is not in memory
  *	trace_work restart		a read that a signal interrupts and that begins again
  *	trace_work inside		is in a read when "ready" is printed; ends in pause()
@@ -221,6 +223,34 @@ static int io(void)
 	return getsockopt(pair[0], SOL_SOCKET, SO_TYPE, &type, &len);
 }
 
+static void exec_nothing(char *const *argv)
+{
+	syscall(SYS_execve, "/nonexistent/of/trace_work", argv, NULL);
+}
+
+static int strings(void)
+{
+	static char *argv[301];
+	/* the last pointers of a page, in front of one that cannot be read */
+	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char **last = (char **)(pages + 4096) - 20;
+
+	if (pages == MAP_FAILED || munmap(pages + 4096, 4096))
+		return 1;
+	for (int n = 0; n < 300; n++) {
+		argv[n] = "string";
+		if (n + 1 == 16 || n + 1 == 33 || n + 1 == 300)
+			exec_nothing(argv);
+	}
+	argv[1] = (char *)8;
+	argv[3] = NULL;
+	exec_nothing(argv);
+	for (int i = 0; i < 20; i++)
+		last[i] = "string";
+	exec_nothing(last);
+	return 0;
+}
+
 static int fault(const char *file)
 {
 	int fd = open(file, O_RDONLY);
@@ -378,6 +408,8 @@ int main(int argc, char **argv)
 		return by_vfork();
 	if (!strcmp(what, "exec"))
 		return exec_in_thread();
+	if (!strcmp(what, "strings"))
+		return strings();
 	if (!strcmp(what, "io"))
 		return io();
 	if (!strcmp(what, "fault") && arg)
