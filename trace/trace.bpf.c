@@ -485,17 +485,18 @@ copy_straight(struct trace_state *state, const struct trace_call *call, __u32 se
 	if (kind == TRACE_COPY_STRING) {
 		long got;
 
-		if (copy->size || limit < STRAIGHT_MAX || !addr)
+		if (limit < STRAIGHT_STRING_MAX || !addr ||
+		    (copy->size && copy->size < STRAIGHT_STRING_MAX))
 			return 0;
-		got = bpf_probe_read_user_str(p->data, STRAIGHT_MAX, (void *)addr);
-		if (got <= 0 || got == STRAIGHT_MAX)
+		got = bpf_probe_read_user_str(p->data, STRAIGHT_STRING_MAX, (void *)addr);
+		if (got <= 0 || got == STRAIGHT_STRING_MAX)
 			return 0;
 		n = got - 1;
 		barrier_var(n);
-		if (n > STRAIGHT_MAX)
+		if (n > STRAIGHT_STRING_MAX)
 			return 0;
 		if (n & 7) {
-			__u64 *last = (void *)p->data + (n & (STRAIGHT_MAX - 8));
+			__u64 *last = (void *)p->data + (n & (STRAIGHT_STRING_MAX - 8));
 
 			*last &= ~0ull >> (64 - 8 * (n & 7));
 		}

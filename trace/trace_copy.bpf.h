@@ -19,7 +19,9 @@ enum {
 	CONTROL_MAX_BYTES = 1024,
 	PATH_MAX_BYTES = 4096,
 	PAGE_BYTES = 4096,
-	STRAIGHT_MAX = 128, /* bytes that are copied into the state without a scratch */
+	/* Bytes that are copied into the state without a scratch: a struct stat has 144. */
+	STRAIGHT_MAX = 160,
+	STRAIGHT_STRING_MAX = 128, /* of a string, with its NUL */
 };
 
 struct {
