@@ -112,11 +112,12 @@ static bool probes_take_pid(const struct run *run)
 static struct error *apply_filter(struct run *run)
 {
 	const struct run_filter *filter = &run->opts.filter;
-	bool any = samples(run) && !filter->uids && !filter->cgroups && !filter->comms;
+	bool any = samples(run) && !filter->uids && !cgroup_choice_any(&filter->cgroups) &&
+		   !filter->comms;
 	pid_t pid;
 
 	any |= run_filter_one_pid(filter, &pid) && probes_take_pid(run) && !filter->uids &&
-	       !filter->cgroups && !filter->comms;
+	       !cgroup_choice_any(&filter->cgroups) && !filter->comms;
 
 	for (size_t i = 0; i < run->objects.n; i++) {
 		bool honoured;
@@ -126,10 +127,12 @@ static struct error *apply_filter(struct run *run)
 	}
 	if (any || !run_filter_any(filter))
 		return NULL;
-	return error_hint(error_new(ENOTSUP, "none of the programs supports -p, -t, -u, --cgroup "
-					     "or --comm (they do not call perf_bpf_wanted())"),
-			  "call perf_bpf_wanted() of <bpf/perf_bpf_prog.h> at the start of a "
-			  "program: if (!perf_bpf_wanted()) return 0;");
+	return error_hint(
+		error_new(ENOTSUP,
+			  "none of the programs supports -p, -t, -u, --cgroup, "
+			  "--container, --pod or --comm (they do not call perf_bpf_wanted())"),
+		"call perf_bpf_wanted() of <bpf/perf_bpf_prog.h> at the start of a "
+		"program: if (!perf_bpf_wanted()) return 0;");
 }
 
 static void shown_map_free(struct shown_map *map)

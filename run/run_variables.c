@@ -5,9 +5,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <linux/magic.h>
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "inspect/value_input.h"
@@ -16,6 +13,7 @@
 #include "lib/base/strbuf.h"
 #include "lib/btf/open.h"
 #include "lib/object/object.h"
+#include "lib/sys/cgroup_paths.h"
 #include "lib/sys/proc.h"
 #include "work/bpf_file.h"
 #include "work/user_ids.h"
@@ -85,7 +83,7 @@ struct error *entries_set(struct bpf_object *obj, const char *text, bool *found)
 
 bool run_filter_any(const struct run_filter *f)
 {
-	return f->pids || f->tids || f->uids || f->cgroups || f->comms;
+	return f->pids || f->tids || f->uids || cgroup_choice_any(&f->cgroups) || f->comms;
 }
 
 static struct error *read_number(const char *word, const char *option, uint64_t max, uint64_t *v)
@@ -99,55 +97,22 @@ static struct error *read_number(const char *word, const char *option, uint64_t 
 	return NULL;
 }
 
-/* What BPF programs know is the cgroup in the hierarchy of version 2. */
-static struct error *check_cgroup2(const char *path)
+static struct error *take_cgroups(const struct cgroup_choice *choice, struct filter_data *data)
 {
-	struct statfs fs;
+	_cleanup_free_ char *root = cgroup_root(NULL);
+	struct chosen_cgroups chosen = {0};
 
-	if (statfs(path, &fs))
-		return error_errno(errno, "--cgroup: %s", path);
-	if (fs.f_type == CGROUP2_SUPER_MAGIC)
+	if (!cgroup_choice_any(choice))
 		return NULL;
-	if (fs.f_type == CGROUP_SUPER_MAGIC)
-		return error_hint(error_new(EINVAL, "--cgroup: '%s' is a directory of cgroup v1",
-					    path),
-				  "BPF programs see the cgroups of v2 only; they are often in "
-				  "/sys/fs/cgroup/unified");
-	return error_hint(error_new(EINVAL, "--cgroup: '%s' is not a cgroup", path),
-			  "give a directory of cgroup v2, /sys/fs/cgroup/NAME, or only NAME");
-}
-
-/* A cgroup's id is the inode number of its folder (cgroup2). */
-static struct error *read_cgroup(const char *word, uint64_t *v)
-{
-	static const char *const mounts[] = {"", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"};
-	_cleanup_error_ struct error *other = NULL; /* a directory that is not a cgroup of v2 */
-	struct stat st;
-
-	if (isdigit((unsigned char)*word))
-		return read_number(word, "--cgroup", UINT64_MAX, v);
-	for (size_t i = 0; i < ARRAY_SIZE(mounts); i++) {
-		_cleanup_free_ char *path =
-			text_format("%s%s%s", mounts[i], i && *word != '/' ? "/" : "", word);
-
-		if (!path)
-			return error_nomem();
-		if (stat(path, &st) || !S_ISDIR(st.st_mode))
-			continue;
-		struct error *err = check_cgroup2(path);
-		if (!err) {
-			*v = st.st_ino;
-			return NULL;
-		}
-		if (other)
-			error_free(err);
-		else
-			other = err;
-	}
-	if (other)
-		return steal_ptr(other);
-	return error_hint(error_new(ENOENT, "--cgroup: unknown cgroup '%s'", word),
-			  "give its directory, /sys/fs/cgroup/NAME, or only NAME");
+	TRY(cgroups_choose(choice, root, &chosen));
+	data->n_cgroups = min_of(chosen.n, (size_t)FILTER_MAX);
+	for (size_t i = 0; i < data->n_cgroups; i++)
+		data->cgroups[i] = chosen.v[i].id;
+	const size_t n = chosen.n;
+	chosen_cgroups_deinit(&chosen);
+	return n > FILTER_MAX ? error_new(E2BIG, "%zu cgroups are named; at most %d are supported",
+					  n, FILTER_MAX)
+			      : NULL;
 }
 
 /* Takes a list apart: each word to the option's array. */
@@ -180,11 +145,6 @@ static struct error *read_list(const char *list, const char *option, struct filt
 			n = &data->n_uids;
 			if (*n < FILTER_MAX)
 				data->uids[*n] = v;
-		} else if (!strcmp(option, "--cgroup")) {
-			TRY(read_cgroup(word, &v));
-			n = &data->n_cgroups;
-			if (*n < FILTER_MAX)
-				data->cgroups[*n] = v;
 		} else {
 			if (!*word || strlen(word) > 15)
 				return error_hint(
@@ -235,8 +195,10 @@ struct error *run_filter_apply(struct bpf_object *obj, const struct run_filter *
 	const struct {
 		const char *list, *option;
 	} lists[] = {
-		{filter->pids, "-p"},	       {filter->tids, "-t"},	  {filter->uids, "-u"},
-		{filter->cgroups, "--cgroup"}, {filter->comms, "--comm"},
+		{filter->pids, "-p"},
+		{filter->tids, "-t"},
+		{filter->uids, "-u"},
+		{filter->comms, "--comm"},
 	};
 	struct filter_data data = {.self = (uint32_t)getpid()};
 	struct map_variable v;
@@ -244,6 +206,7 @@ struct error *run_filter_apply(struct bpf_object *obj, const struct run_filter *
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		if (lists[i].list)
 			TRY(read_list(lists[i].list, lists[i].option, &data));
+	TRY(take_cgroups(&filter->cgroups, &data));
 	TRY(set_pid_ns(obj));
 	struct error *err = object_variable_find(obj, "perf_bpf_filter", &v);
 	*honoured = !err;

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "lib/base/error.h"
+#include "work/cgroup_choice.h"
 
 /*
  * Sets what text says in an object that is not loaded. ENOENT, with near names: the object has no
@@ -22,9 +23,10 @@ setting_fn variable_set;
 /* "NAME=N": how many entries a map has room for; of a ring N is bytes. */
 setting_fn entries_set;
 
-/* Whom to look at: lists "1,2,3"; NULL: everyone. cgroups are paths or ids, uids also names. */
+/* Whom to look at: lists "1,2,3"; NULL: everyone. uids are also names. */
 struct run_filter {
-	const char *pids, *tids, *uids, *cgroups, *comms;
+	const char *pids, *tids, *uids, *comms;
+	struct cgroup_choice cgroups;
 };
 
 bool run_filter_any(const struct run_filter *filter);

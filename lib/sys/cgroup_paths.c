@@ -22,7 +22,7 @@ static char *find_root(const struct sys_roots *roots, const char *const *folders
 	const char *sysfs = roots && roots->sysfs ? roots->sysfs : sys_roots_default.sysfs;
 
 	for (size_t i = 0; i < n; i++) {
-		_cleanup_free_ char *root = text_format("%s/fs/cgroup/%s", sysfs, folders[i]);
+		_cleanup_free_ char *root = text_format("%s/fs/cgroup%s", sysfs, folders[i]);
 		_cleanup_free_ char *path = root ? text_format("%s/%s", root, mark) : NULL;
 
 		if (path && !access(path, F_OK))
@@ -33,7 +33,7 @@ static char *find_root(const struct sys_roots *roots, const char *const *folders
 
 char *cgroup_root(const struct sys_roots *roots)
 {
-	static const char *const folders[] = {"unified", ""};
+	static const char *const folders[] = {"/unified", ""};
 
 	/* only the root of a cgroup2 hierarchy has it */
 	return find_root(roots, folders, ARRAY_SIZE(folders), "cgroup.controllers");
@@ -42,7 +42,7 @@ char *cgroup_root(const struct sys_roots *roots)
 char *cgroup_root_of_perf(const struct sys_roots *roots)
 {
 	/* mounted alone, or with controllers that distributions mount with it */
-	static const char *const folders[] = {"perf_event", "net_cls,net_prio,perf_event"};
+	static const char *const folders[] = {"/perf_event", "/net_cls,net_prio,perf_event"};
 	char *root = find_root(roots, folders, ARRAY_SIZE(folders), "cgroup.procs");
 
 	return root ? root : cgroup_root(roots);
