@@ -58,6 +58,8 @@ enum {
 	OPT_KERNEL_GRAPH,
 	OPT_MAX_STACK,
 	OPT_MIN_STACK,
+	OPT_CONTAINER,
+	OPT_POD,
 };
 
 enum {
@@ -87,6 +89,9 @@ static const struct argp_option options[] = {
 	{"tid", 't', "TID", 0, "Trace these threads: comma-separated", 2},
 	{"uid", 'u', "USER", 0, "Trace only these users: comma-separated names or uids", 2},
 	{"cgroup", 'G', "PATH", 0, "Trace only this cgroup (v2) and its descendants", 2},
+	{"container", OPT_CONTAINER, "ID", 0,
+	 "Trace only this container; the first digits of its id are enough", 2},
+	{"pod", OPT_POD, "UID", 0, "Trace only this pod", 2},
 	{"cpu", 'C', "LIST", 0, "Print only calls that end on these CPUs: 0,2-3", 2},
 	{"filter-pids", OPT_FILTER_PIDS, "PID", 0, "Do not trace these processes: comma-separated",
 	 2},
@@ -177,7 +182,9 @@ static const struct option_member members[] = {
 	OPTION_SETS('p', struct trace_args, opts.pids),
 	OPTION_SETS('t', struct trace_args, opts.tids),
 	OPTION_SETS('u', struct trace_args, opts.users),
-	OPTION_SETS('G', struct trace_args, opts.cgroup),
+	OPTION_SETS('G', struct trace_args, opts.cgroups.cgroups),
+	OPTION_SETS(OPT_CONTAINER, struct trace_args, opts.cgroups.containers),
+	OPTION_SETS(OPT_POD, struct trace_args, opts.cgroups.pods),
 	OPTION_SETS(OPT_FILTER_PIDS, struct trace_args, opts.exclude),
 	OPTION_SETS(OPT_NO_INHERIT, struct trace_args, opts.no_inherit),
 	OPTION_SETS(OPT_STRACE, struct trace_args, strace),
@@ -394,8 +401,8 @@ static struct error *check_input(const struct trace_args *args)
 
 	if (!o->input)
 		return NULL;
-	if (o->workload || o->everyone || o->pids || o->tids || o->users || o->cgroup ||
-	    o->exclude || o->delay_ms)
+	if (o->workload || o->everyone || o->pids || o->tids || o->users ||
+	    cgroup_choice_any(&o->cgroups) || o->exclude || o->delay_ms)
 		return error_usage("-i: a recording is read; it cannot be used with a command or "
 				   "with options that select processes");
 	if (o->output)

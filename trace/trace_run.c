@@ -16,6 +16,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/vec.h"
+#include "lib/sys/cgroup_paths.h"
 #include "lib/sys/tracefs.h"
 #include "perf/session/session.h"
 #include "trace/bystanders.h"
@@ -230,8 +231,9 @@ static struct error *open_others(struct trace_run *run)
 	if (!o->lines && run->event_exprs.n)
 		return error_usage(
 			"a summary has only system calls; -S prints the other events, too");
-	if (has_events(run) && (o->users || o->cgroup))
-		return error_usage("-u and --cgroup cannot be used with other events than system "
+	if (has_events(run) && (o->users || cgroup_choice_any(&o->cgroups)))
+		return error_usage("-u, --cgroup, --container and --pod cannot be used with other "
+				   "events than system "
 				   "calls");
 	const struct other_events_opts opts = {
 		.log = o->log,
@@ -259,6 +261,25 @@ static struct error *open_others(struct trace_run *run)
 	return other_events_new(&opts, run->loop, &run->others);
 }
 
+/* The folder of the cgroup, the caller's; NULL: none is named. */
+static struct error *select_cgroup(const struct trace_run_opts *o, char **path)
+{
+	__attribute__((cleanup(chosen_cgroups_deinit))) struct chosen_cgroups chosen = {0};
+	_cleanup_free_ char *root = cgroup_root(NULL);
+
+	if (!cgroup_choice_any(&o->cgroups))
+		return NULL;
+	TRY(cgroups_choose(&o->cgroups, root, &chosen));
+	if (chosen.n > 1)
+		return error_hint(error_new(E2BIG,
+					    "%zu cgroups are named, and trace has room for "
+					    "one",
+					    chosen.n),
+				  "name one that all of them are in");
+	*path = steal_ptr(chosen.v[0].path);
+	return NULL;
+}
+
 static struct error *open_source(struct trace_run *run)
 {
 	const struct trace_run_opts *o = &run->opts;
@@ -266,6 +287,8 @@ static struct error *open_source(struct trace_run *run)
 
 	TRY(select_tasks(run, &s));
 	TRY(select_excluded(run, &s));
+	_cleanup_free_ char *cgroup = NULL;
+	TRY(select_cgroup(o, &cgroup));
 	if (has_events(run) || has_stacks(run))
 		TRY(open_others(run));
 	if (is_of_events_only(run))
@@ -280,7 +303,7 @@ static struct error *open_source(struct trace_run *run)
 		.n_tids = s.tids.n,
 		.uids = s.uids.v,
 		.n_uids = s.uids.n,
-		.cgroup = o->cgroup,
+		.cgroup = cgroup,
 		.no_inherit = o->no_inherit,
 		.exclude = run->exclude.v,
 		.n_exclude = run->exclude.n,

@@ -24,6 +24,7 @@
 #include "perf/select/select.h"
 #include "trace/call_lines.h"
 #include "trace/call_sums.h"
+#include "work/cgroup_choice.h"
 
 struct compile_opts;
 struct thread_counts;
@@ -43,8 +44,9 @@ struct trace_run_opts {
 	/* Whom; lists "1,2,3", NULL: not restricted. Users by name or uid. */
 	char *const *workload; /* argv; NULL: none */
 	bool everyone;	       /* also with a workload, which then only says when it ends */
-	const char *pids, *tids, *users, *cgroup;
-	const char *exclude; /* processes besides our own */
+	const char *pids, *tids, *users;
+	struct cgroup_choice cgroups; /* of which there is one, with its descendants */
+	const char *exclude;	      /* processes besides our own */
 	bool no_inherit;
 	bool failed_only;
 	uint64_t min_ns;      /* shorter calls are left out */
