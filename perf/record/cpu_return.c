@@ -23,6 +23,13 @@ static struct error *write_ids(struct recording *rec, size_t index, const struct
 	return n ? data_writer_add_ids(rec->writer, event->unlisted ? 0 : index, ids, n) : NULL;
 }
 
+struct error *new_ids_write(struct recording *rec, const size_t *first)
+{
+	for (size_t i = 0; i < rec->events.n; i++)
+		TRY(write_ids(rec, i, &rec->events.v[i], first[i]));
+	return NULL;
+}
+
 static struct error *on_return(void *ctx, unsigned cpu)
 {
 	struct recording *rec = ctx;
@@ -34,8 +41,7 @@ static struct error *on_return(void *ctx, unsigned cpu)
 	for (size_t i = 0; i < rec->events.n; i++)
 		first[i] = rec->events.v[i].fds.n;
 	TRY(events_open_again(rec, (int)cpu));
-	for (size_t i = 0; i < rec->events.n; i++)
-		TRY(write_ids(rec, i, &rec->events.v[i], first[i]));
+	TRY(new_ids_write(rec, first));
 	vec_for_each (ring, &rec->rings)
 		if (ring->cpu == (int)cpu && ring->fds.n)
 			TRY(ring_watch(rec, ring, ring->fds.n - 1));

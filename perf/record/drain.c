@@ -119,6 +119,9 @@ static struct error *drain(struct recording *rec, struct cpu_ring *cpu_ring, boo
 		case PERF_RECORD_BPF_EVENT:
 			rec->programs_changed = true;
 			break;
+		case PERF_RECORD_CGROUP:
+			rec->cgroups_changed = true;
+			break;
 		}
 		at += header.size;
 	}

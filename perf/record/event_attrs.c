@@ -362,7 +362,7 @@ void event_set_tracking(const struct recording *rec, struct perf_event_attr *att
 	attr->task = 1;
 	attr->ksymbol = 1;
 	attr->bpf_event = 1;
-	attr->cgroup = rec->opts.all_cgroups;
+	attr->cgroup = rec->opts.all_cgroups || rec->target.cgroups.n;
 	attr->namespaces = rec->opts.namespaces;
 }
 

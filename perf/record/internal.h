@@ -13,6 +13,7 @@
  *	drain.c		the rings to the file, counting what goes by
  *	live_events.c	the same without a file
  *	cpu_return.c	CPUs that were offline
+ *	cgroup_return.c	cgroups of containers that were started again
  *	strangers.c	programs of others at our tracepoints
  *	ledger.c	what was lost
  *	buildid.c	the build ids of what was hit
@@ -41,7 +42,8 @@
 struct event_fd {
 	int fd;
 	int cpu;
-	pid_t tid; /* -1: all */
+	pid_t tid;  /* -1: all */
+	int cgroup; /* the descriptor of its folder; -1: all */
 	uint64_t id;
 };
 
@@ -112,7 +114,9 @@ struct record_target {
 	bool system_wide; /* -a, -C: pid -1 */
 	struct sys_cpus cpus;
 	struct sys_pids tids;
-	bool has_workload; /* tids is the workload */
+	bool has_workload;	  /* tids is the workload */
+	VEC(int) cgroups;	  /* descriptors; system_wide, but the samples of these only */
+	VEC(uint64_t) cgroup_ids; /* of these */
 };
 
 struct recording {
@@ -149,6 +153,7 @@ struct recording {
 	bool user_hit, kernel_hit, chains, stacks;
 	bool data_maps;	       /* mappings that are not executable are recorded */
 	bool programs_changed; /* some were loaded or unloaded, as BPF_EVENT records say */
+	bool cgroups_changed;  /* one was made */
 	int64_t strangers_due; /* when to look for programs of others next, in ms */
 
 	struct record_result result;
@@ -219,6 +224,8 @@ struct error *events_attach(struct recording *rec);
 void events_warn_of_several(const struct recording *rec);
 /* A CPU is back that was offline: its events, attached and enabled. All or none of them. */
 struct error *events_open_again(struct recording *rec, int cpu);
+/* The same of a cgroup; its descriptor is among those of the target. */
+struct error *events_open_cgroup(struct recording *rec, int cgroup);
 /* The map's slot of each CPU gets that CPU's fd. */
 struct error *event_fill_map(struct event *event, int map_fd, uint32_t entries);
 struct error *events_enable(struct recording *rec);
@@ -249,8 +256,13 @@ struct error *rings_drain(struct recording *rec, bool *any);
 /* After a failure to write: what the last round and the rings held is lost. */
 void rings_count_unwritten(struct recording *rec);
 
-/* cpu_return.c: from now on, a CPU that comes online is recorded. */
+/* cpu_return.c: adds the ids of the descriptors from first[i] on of each event i to the file. */
+struct error *new_ids_write(struct recording *rec, const size_t *first);
+/* From now on, a CPU that comes online is recorded. */
 struct error *cpu_return_begin(struct recording *rec);
+
+/* cgroup_return.c: opens events for cgroups that were made since and are named. */
+struct error *cgroups_find_new(struct recording *rec);
 
 /* strangers.c: warns of programs of others that filter an event. */
 void strangers_find(struct recording *rec);

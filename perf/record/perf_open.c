@@ -146,37 +146,49 @@ static struct error *explain(struct recording *rec, struct event *event, pid_t t
 }
 
 /* The leader's fd on this CPU and thread; the last one, if the CPU was offline since. */
-static int group_fd(struct recording *rec, struct event *event, pid_t tid, int cpu)
+static int group_fd(struct recording *rec, struct event *event, const struct event_fd *at)
 {
 	struct event *leader = &rec->events.v[event->leader];
 	if (leader == event)
 		return -1;
 	for (size_t i = leader->fds.n; i-- > 0;)
-		if (leader->fds.v[i].cpu == cpu && leader->fds.v[i].tid == tid)
+		if (leader->fds.v[i].cpu == at->cpu && leader->fds.v[i].tid == at->tid &&
+		    leader->fds.v[i].cgroup == at->cgroup)
 			return leader->fds.v[i].fd;
 	return -1;
 }
 
-static struct error *open_one(struct recording *rec, struct event *event, pid_t tid, int cpu)
+/* Who is in them has to be known: what others map and fork is recorded, too. */
+static bool is_of_cgroups(const struct recording *rec, const struct event *event)
 {
+	return rec->target.cgroups.n && event->kind != EVENT_TRACKING;
+}
+
+/* at: its CPU, and its thread or cgroup. */
+static struct error *open_one(struct recording *rec, struct event *event, struct event_fd at)
+{
+	const bool of_cgroup = at.cgroup >= 0;
 	int fd;
 
 	for (;;) {
-		fd = sys_perf_event_open(&event->attr, tid, cpu, group_fd(rec, event, tid, cpu), 0);
+		fd = sys_perf_event_open(&event->attr, of_cgroup ? at.cgroup : at.tid, at.cpu,
+					 group_fd(rec, event, &at),
+					 of_cgroup ? PERF_FLAG_PID_CGROUP : 0);
 		if (fd >= 0)
 			break;
 		/* The thread ended since it was listed. */
-		if (fd == -ESRCH && tid > 0 && rec->target.tids.n > 1)
+		if (fd == -ESRCH && at.tid > 0 && rec->target.tids.n > 1)
 			return NULL;
 		if (!fall_back(rec, event, -fd))
-			return explain(rec, event, tid, cpu, fd);
+			return explain(rec, event, at.tid, at.cpu, fd);
 	}
+	at.fd = fd;
 	struct event_fd *efd = vec_push(&event->fds);
 	if (!efd) {
 		close(fd);
 		return error_nomem();
 	}
-	*efd = (struct event_fd){.fd = fd, .cpu = cpu, .tid = tid};
+	*efd = at;
 	TRY(sys_perf_id(fd, &efd->id));
 	if (!u64map_put(&rec->ids, efd->id, (void *)(event - rec->events.v + 1)))
 		return error_nomem();
@@ -189,6 +201,18 @@ static bool is_of_all_tasks(const struct recording *rec, const struct event *eve
 	return event->kind == EVENT_OUTPUT || event->kind == EVENT_PROBE || rec->target.system_wide;
 }
 
+/* Of all tasks, or of those of each cgroup. */
+static struct error *open_on_cpu(struct recording *rec, struct event *event, int cpu)
+{
+	if (!is_of_cgroups(rec, event))
+		return open_one(rec, event, (struct event_fd){.cpu = cpu, .tid = -1, .cgroup = -1});
+	for (size_t i = 0; i < rec->target.cgroups.n; i++)
+		TRY(open_one(rec, event,
+			     (struct event_fd){
+				     .cpu = cpu, .tid = -1, .cgroup = rec->target.cgroups.v[i]}));
+	return NULL;
+}
+
 static struct error *open_event(struct recording *rec, struct event *event,
 				const struct sys_cpus *online)
 {
@@ -197,11 +221,14 @@ static struct error *open_event(struct recording *rec, struct event *event,
 
 	for (size_t c = 0; c < cpus->n; c++) {
 		if (all_tasks) {
-			TRY(open_one(rec, event, -1, cpus->v[c]));
+			TRY(open_on_cpu(rec, event, cpus->v[c]));
 			continue;
 		}
 		for (size_t t = 0; t < rec->target.tids.n; t++)
-			TRY(open_one(rec, event, rec->target.tids.v[t], cpus->v[c]));
+			TRY(open_one(rec, event,
+				     (struct event_fd){.cpu = (int)cpus->v[c],
+						       .tid = rec->target.tids.v[t],
+						       .cgroup = -1}));
 	}
 	if (!event->fds.n)
 		return error_new(ESRCH, "'%s': all threads to record have ended", event->name);
@@ -216,7 +243,9 @@ static struct error *want_fds(const struct recording *rec, size_t n_online)
 	size_t n = 0;
 
 	vec_for_each (event, &rec->events)
-		n += is_of_all_tasks(rec, event) ? n_online : n_threads * n_cpus;
+		n += is_of_cgroups(rec, event)	   ? n_online * rec->target.cgroups.n
+		     : is_of_all_tasks(rec, event) ? n_online
+						   : n_threads * n_cpus;
 	_cleanup_free_ char *what =
 		rec->target.system_wide
 			? text_format("recording %zu events on %zu CPUs", (size_t)rec->events.n,
@@ -549,20 +578,29 @@ static void close_unready(struct recording *rec, struct event *event, size_t n_o
 	}
 }
 
-static struct error *open_again(struct recording *rec, int cpu)
+static struct error *make_ready(struct recording *rec)
 {
 	struct event *event;
 
-	vec_for_each (event, &rec->events)
-		if (is_of_all_tasks(rec, event))
-			TRY(open_one(rec, event, -1, cpu));
 	vec_for_each (event, &rec->events)
 		for (size_t i = event->n_ready; i < event->fds.n; i++)
 			TRY(ring_add(rec, &event->fds.v[i]));
 	return events_attach(rec);
 }
 
-struct error *events_open_again(struct recording *rec, int cpu)
+static struct error *open_again(struct recording *rec, int cpu)
+{
+	struct event *event;
+
+	vec_for_each (event, &rec->events)
+		if (is_of_all_tasks(rec, event))
+			TRY(open_on_cpu(rec, event, cpu));
+	return make_ready(rec);
+}
+
+/* All or none of them. */
+static struct error *open_all_again(struct recording *rec,
+				    struct error *(*open)(struct recording *rec, int at), int at)
 {
 	_cleanup_free_ size_t *owned = calloc(rec->events.n, sizeof(*owned));
 
@@ -570,10 +608,42 @@ struct error *events_open_again(struct recording *rec, int cpu)
 		return error_nomem();
 	for (size_t i = 0; i < rec->events.n; i++)
 		owned[i] = rec->events.v[i].owned.n;
-	struct error *err = open_again(rec, cpu);
+	struct error *err = open(rec, at);
 	for (size_t i = rec->events.n; err && i-- > 0;)
 		close_unready(rec, &rec->events.v[i], owned[i]);
 	return err;
+}
+
+struct error *events_open_again(struct recording *rec, int cpu)
+{
+	return open_all_again(rec, open_again, cpu);
+}
+
+static struct error *open_cgroup(struct recording *rec, int cgroup)
+{
+	struct event *event;
+	struct cpu_ring *ring;
+
+	vec_for_each (event, &rec->events)
+		vec_for_each (ring, &rec->rings)
+			if (is_of_cgroups(rec, event))
+				TRY(open_one(rec, event,
+					     (struct event_fd){.cpu = ring->cpu,
+							       .tid = -1,
+							       .cgroup = cgroup}));
+	return make_ready(rec);
+}
+
+struct error *events_open_cgroup(struct recording *rec, int cgroup)
+{
+	_cleanup_free_ size_t *first = calloc(rec->events.n, sizeof(*first));
+
+	if (!first)
+		return error_nomem();
+	for (size_t i = 0; i < rec->events.n; i++)
+		first[i] = rec->events.v[i].fds.n;
+	TRY(open_all_again(rec, open_cgroup, cgroup));
+	return new_ids_write(rec, first);
 }
 
 struct error *events_enable(struct recording *rec)

@@ -26,6 +26,7 @@
 #include "perf/event/encode.h"
 #include "perf/select/select.h"
 #include "probe/attach/probe.h"
+#include "work/cgroup_choice.h"
 
 struct compile_opts;
 
@@ -67,7 +68,8 @@ struct record_opts {
 	const char *cpus; /* CPU list; NULL: all */
 	const char *pids; /* comma-separated; with all their threads */
 	const char *tids;
-	char *const *workload; /* argv, NULL-terminated; NULL: none */
+	struct cgroup_choice cgroups; /* all of the system, but of these cgroups only */
+	char *const *workload;	      /* argv, NULL-terminated; NULL: none */
 
 	uint64_t period;		 /* -c; 0: by frequency */
 	uint64_t freq;			 /* -F; 0: 4000 */

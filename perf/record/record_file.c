@@ -120,6 +120,8 @@ static struct error *run_loop(struct recording *rec)
 			loop_end(rec->loop);
 		TRY(rings_drain(rec, &any));
 		strangers_find_if_due(rec);
+		if (rec->target.cgroups.n)
+			TRY(cgroups_find_new(rec));
 		if (data_writer_is_full(rec->writer)) {
 			log_warn(rec->log,
 				 "the file has reached --max-size: stopping the recording");

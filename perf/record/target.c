@@ -2,15 +2,24 @@
 /* Where events are opened: the CPUs, and the threads unless it is all of the system. */
 #include "perf/record/internal.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "lib/sys/cgroup_paths.h"
 #include "work/tasks.h"
 
 void target_deinit(struct record_target *target)
 {
 	sys_cpus_deinit(&target->cpus);
 	sys_pids_deinit(&target->tids);
+	int *fd;
+	vec_for_each (fd, &target->cgroups)
+		close(*fd);
+	vec_deinit(&target->cgroups);
+	vec_deinit(&target->cgroup_ids);
 }
 
 /* Of the CPUs asked for, those that are there. */
@@ -36,6 +45,35 @@ static struct error *cpus_init(struct recording *rec)
 	return NULL;
 }
 
+static struct error *cgroups_init(struct recording *rec)
+{
+	__attribute__((cleanup(chosen_cgroups_deinit))) struct chosen_cgroups chosen = {0};
+	_cleanup_free_ char *root = cgroup_root_of_perf(rec->roots);
+	const struct event *event;
+
+	vec_for_each (event, &rec->events)
+		if (event->kind == EVENT_OUTPUT || event->kind == EVENT_PROBE)
+			return error_hint(error_usage("'%s' cannot be recorded by cgroup: it is "
+						      "the output of a BPF program, which runs "
+						      "for all tasks",
+						      event->name),
+					  "record all with --all-cgroups, and select with report "
+					  "--cgroup, --container or --pod");
+	TRY(cgroups_choose(&rec->opts.cgroups, root, &chosen));
+	for (size_t i = 0; i < chosen.n; i++) {
+		uint64_t *id = vec_push(&rec->target.cgroup_ids);
+		int *fd = vec_push(&rec->target.cgroups);
+
+		if (!id || !fd)
+			return error_nomem();
+		*id = chosen.v[i].id;
+		*fd = open(chosen.v[i].path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (*fd < 0)
+			return error_errno(errno, "cannot open the cgroup %s", chosen.v[i].path);
+	}
+	return NULL;
+}
+
 struct error *target_init(struct recording *rec)
 {
 	const struct record_opts *o = &rec->opts;
@@ -43,6 +81,13 @@ struct error *target_init(struct recording *rec)
 	_cleanup_tasks_ struct tasks tasks = TASKS_INIT;
 
 	TRY(cpus_init(rec));
+	if (cgroup_choice_any(&o->cgroups)) {
+		if (o->pids || o->tids)
+			return error_usage("--cgroup, --container and --pod cannot be used with -p "
+					   "and -t");
+		target->system_wide = true;
+		return cgroups_init(rec);
+	}
 	if (o->all_cpus && (o->pids || o->tids))
 		log_warn(rec->log, "-p and -t override -a: recording only those tasks");
 	TRY(tasks_add(&tasks, rec->roots, o->pids, TASK_PROCESS));

@@ -203,6 +203,126 @@ test_namespaces() {
 	assert_contains out "\"inode\":$(cat inode)}"
 }
 
+# What is below a container or pod is in it; what is beside it is not.
+test_record_of_containers() {
+	local by
+	needs
+	start_two
+	for by in "--container ${B:0:12}" "--container $B" "--pod $POD" "--cgroup ${slice#$root/}" \
+		"--cgroup $slice" "--cgroup $(stat -c %i $slice)"; do
+		expect_status 0 "$PERF_BPF" record -q -N -e cpu-clock:u -o data $by -- sleep 0.2
+		expect_status 0 "$PERF_BPF" script -i data -F comm
+		assert_equal "$(sort -u out | tr -d ' ')" red
+	done
+	# with --all-cgroups, nested selections, and a tracepoint in a group of its own
+	expect_status 0 "$PERF_BPF" record -q -N --all-cgroups -e cpu-clock:u -e sched:sched_switch -o data \
+		--container $A --pod $POD --cgroup $crio -- sleep 0.2
+	expect_status 0 "$PERF_BPF" script -i data -F comm,event,container
+	grep cpu-clock out | sed 's/^ *//; s/  */ /g' | cut -d' ' -f1,3 | sort | uniq >lines
+	assert_equal "$(cat lines)" "blue $A
+red $B"
+	! grep -v " $A\$" out | grep -v " $B\$" || fail "samples of other cgroups"
+}
+
+# has_samples COMM: in what has been recorded by now
+has_samples() {
+	"$PERF_BPF" script -i data -F comm >now 2>/dev/null || true
+	grep -q "$1" now
+}
+
+# A container that is started again has the same id and a new cgroup. It waits for the recorder,
+# which says that it has seen it.
+test_a_container_started_again() {
+	needs
+	build blue
+	build red
+	in_cgroup $docker unshare --fork --kill-child ./blue &
+	soon pid_in $docker blue >/dev/null
+	"$PERF_BPF" record -v -N -e cpu-clock:u -o data --container ${A:0:10} 2>log &
+	record=$!
+	soon test -s data
+	again=$top/again/docker-$A.scope
+	mkdir -p $again
+	soon grep -q "recording the new cgroup $again" log
+	in_cgroup $again unshare --fork --kill-child ./red &
+	soon pid_in $again red >/dev/null
+	soon has_samples red
+	has_samples blue || fail "no samples of the first cgroup"
+	kill -INT $record
+	wait $record || true
+	expect_status 0 "$PERF_BPF" script -i data -F comm
+}
+
+test_run_of_containers() {
+	local by
+	needs
+	start_two
+	for by in "--container ${B:0:12}" "--pod $POD" "--cgroup ${slice#$root/}"; do
+		expect_status 0 "$PERF_BPF" run profile --folded $by --duration 0.5
+		assert_contains out red
+		! grep blue out || fail "blue is shown"
+	done
+}
+
+test_trace_of_a_container() {
+	needs
+	cat >calls.c <<-'END'
+		#include <unistd.h>
+		int main(void)
+		{
+			for (;;) {
+				getppid();
+				usleep(1000);
+			}
+		}
+	END
+	gcc -o blue calls.c
+	cp blue red
+	in_cgroup $docker unshare --fork --kill-child ./blue &
+	in_cgroup $crio/container unshare --fork --kill-child ./red &
+	soon pid_in $docker blue >/dev/null
+	soon pid_in $crio/container red >/dev/null
+	for by in "--container ${B:0:12}" "--pod $POD"; do
+		"$PERF_BPF" trace -e getppid $by 2>log &
+		soon grep -q 'red/[0-9]* getppid' log
+		kill -INT $!
+		wait $! || true
+		! grep blue log || fail "blue is shown"
+	done
+	expect_status 1 "$PERF_BPF" trace -e getppid --container $A,$B
+	assert_contains err "2 cgroups are named"
+}
+
+test_names_that_are_not_there() {
+	local what
+	needs
+	mkdir $top/docker/${A%0}1
+	for what in record run trace; do
+		[ $what != run ] || what="run profile"
+		expect_status 1 "$PERF_BPF" $what --container 5bf12d0b5d3a
+		assert_contains err "there is no container '5bf12d0b5d3a'"
+		assert_contains err "did you mean '"
+		assert_contains err "'$A'"
+		expect_status 1 "$PERF_BPF" $what --container ${A:0:12}
+		assert_contains err "'${A:0:12}' is the start of several ids"
+		assert_contains err "${A%0}1"
+		expect_status 1 "$PERF_BPF" $what --container xyz
+		assert_contains err "there are: "
+		assert_contains err "${B:0:12}"
+		expect_status 1 "$PERF_BPF" $what --pod ${POD%6}7
+		assert_contains err "there is no pod"
+		assert_contains err "did you mean '$POD'"
+		expect_status 1 "$PERF_BPF" $what --cgroup kubepods.slicr
+		assert_contains err "unknown cgroup 'kubepods.slicr'"
+		assert_contains err "${top#$root}/kubepods.slice"
+		expect_status 1 "$PERF_BPF" $what --cgroup /proc
+		assert_contains err "'/proc' is not a cgroup"
+		expect_status 1 "$PERF_BPF" $what --container ''
+	done
+	expect_status 1 "$PERF_BPF" record --container $B -p $$ -- true
+	assert_contains err "cannot be used with -p"
+}
+
 test_errors() {
 	needs
 	expect_status 0 "$PERF_BPF" record -q -N -e cpu-clock:u -o data -- true
