@@ -311,6 +311,26 @@ test_obstacles() {
 	assert_contains out "cannot be read: static data of an unlinked file"
 }
 
+# After the call key lives on only as its value at the entry.
+test_values_at_the_entry() {
+	cat >entry.c <<-'END'
+		__attribute__((noipa)) void use(long v) { __asm__ volatile("" : : "r"(v) : "memory"); }
+		__attribute__((noipa)) long price(long key, long count)
+		{
+			use(key);
+			use(count);
+			return count + 1;
+		}
+	END
+	for build in "gcc -gdwarf-5" "gcc -gdwarf-4"; do
+		$build -O2 -fPIC -shared -nostdlib -o entry.so entry.c
+		ask entry.so 'price key count'
+		! grep -q 'cannot be read' out || fail "$build: not read at the entry: $(cat out)"
+		ask entry.so 'price:3 key'
+		assert_contains out "at function entry) needs the caller's frame"
+	done
+}
+
 test_cxx() {
 	command -v g++ >/dev/null || skip "g++ is not installed"
 	g++ -g -O2 -w "$HERE/shop.cc" -o shop

@@ -28,4 +28,57 @@ test_a_real_binary() {
 	[ ! -s wrong ] || { cat wrong; fail "gdb has other addresses"; }
 }
 
+# A parameter that lives on only as its value at the entry: what is recorded there is what gdb says
+# that it was (NAME@entry) when the register has another value; there perf-bpf says why it has none.
+test_values_at_the_entry() {
+	command -v gdb >/dev/null || skip "gdb is not installed"
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	cat >entry.c <<-'END'
+		#include <stdio.h>
+		long total;
+		__attribute__((noipa)) void use(long v)
+		{
+			total += v;
+		}
+		__attribute__((noipa)) long price(long key, long count)
+		{
+			use(key);
+			use(count);
+			total++; /* here */
+			use(3);
+			return total;
+		}
+		int main(void)
+		{
+			for (long i = 1; i <= 9; i++)
+				price(i * 37, i - 5);
+			return 0;
+		}
+	END
+	local here build
+	here=$(grep -n here entry.c | cut -d: -f1)
+	for build in "gcc -gdwarf-5" "gcc -gdwarf-4"; do
+		$build -O2 -o entry entry.c
+		cat >ask.gdb <<-END
+			set breakpoint pending off
+			break entry.c:$here
+			commands
+			silent
+			printf "key=%ld count=%ld\\n", key@entry, count@entry
+			continue
+			end
+			run
+		END
+		gdb -q -batch -x ask.gdb ./entry 2>gdb.err | grep '^key=' >theirs
+		[ "$(wc -l <theirs)" = 9 ] || skip "this gdb has no values at the entry: $(head -n 1 gdb.err)"
+		"$PERF_BPF" record -q -o entry.data -e 'probe:exec=./entry;price key count' ./entry 2>err ||
+			fail "$build: $(cat err)"
+		"$PERF_BPF" script -i entry.data | sed -n 's/.*probe_entry:price: \(key=.*\)/\1/p' >ours
+		diff theirs ours || fail "$build: gdb has other values"
+		"$PERF_BPF" probe -x ./entry -V price:4 >variables
+		grep -qE 'key.*DW_OP_(GNU_)?entry_value \(the value of [a-z0-9]+ at function entry\) needs the caller' \
+			variables || { cat variables; fail "$build: it is not said why key cannot be read"; }
+	done
+}
+
 run_tests
