@@ -119,6 +119,52 @@ OF_A_MAP(absent_fd, bpf_map__fd(s->absent) < 0 ? bpf_map__fd(s->absent) : 0)
 OF_A_MAP(prog_fd, bpf_program__fd(s->prog) < 0 ? bpf_program__fd(s->prog) : 0)
 OF_A_MAP(btf_fd, bpf_object__btf_fd(s->obj) < 0 ? -1 : 0)
 
+OF_A_MAP(exclusive, bpf_map__set_exclusive_program(s->map, s->prog))
+OF_A_MAP(map_pin_path, bpf_map__set_pin_path(s->map, NULL))
+OF_A_MAP(get_fd_by_token, bpf_object__token_fd(s->obj))
+OF_A_MAP(assoc, bpf_program__assoc_struct_ops(s->prog, s->map, NULL))
+OF_A_MAP(initial_value, bpf_map__initial_value(s->data, &(size_t){0}) ? 0 : -errno)
+OF_A_MAP(insns_are_there, bpf_program__insns(s->prog) && bpf_program__insn_cnt(s->prog) ? 0 : -1)
+OF_A_MAP(unload_all, (bpf_program__unload(s->prog), 0))
+OF_A_MAP(not_attached, (bpf_program__set_autoattach(s->prog, false), 0))
+
+#define PINS "/sys/fs/bpf/states_client"
+OF_A_MAP(map_pin, bpf_map__pin(s->map, PINS))
+OF_A_MAP(map_unpin, bpf_map__unpin(s->map, PINS))
+OF_A_MAP(prog_pin, bpf_program__pin(s->prog, PINS))
+OF_A_MAP(pin_maps, bpf_object__pin_maps(s->obj, PINS))
+OF_A_MAP(pin_programs, bpf_object__pin_programs(s->obj, PINS))
+/* An element of the map, whose sizes are the object's. */
+static int element(struct subject *s, int what)
+{
+	const size_t key_size = bpf_map__key_size(s->map), size = bpf_map__value_size(s->map);
+	char key[64] = "", value[64] = "";
+
+	switch (what) {
+	case 'u':
+		return bpf_map__update_elem(s->map, key, key_size, value, size, BPF_ANY);
+	case 'l':
+		return bpf_map__lookup_elem(s->map, key, key_size, value, size, 0);
+	case 'd':
+		return bpf_map__delete_elem(s->map, key, key_size, 0);
+	default:
+		return bpf_map__get_next_key(s->map, NULL, key, key_size);
+	}
+}
+OF_A_MAP(update_elem, element(s, 'u'))
+OF_A_MAP(lookup_elem, element(s, 'l'))
+OF_A_MAP(delete_elem, element(s, 'd'))
+OF_A_MAP(next_key, element(s, 'n'))
+
+static int attach(struct subject *s)
+{
+	struct bpf_link *link = bpf_program__attach_raw_tracepoint(s->prog, "sched_switch");
+	const int got = link ? 0 : -errno;
+
+	bpf_link__destroy(link);
+	return got;
+}
+
 static const struct call {
 	const char *name;
 	int (*call)(struct subject *s);
@@ -150,6 +196,24 @@ static const struct call {
 	{"bpf_map__set_autoattach", map_autoattach},
 	{"bpf_map__reuse_fd", map_reuse_fd},
 	{"bpf_map__set_inner_map_fd", inner_fd},
+	{"bpf_map__set_exclusive_program", exclusive},
+	{"bpf_map__set_pin_path", map_pin_path},
+	{"bpf_map__pin", map_pin},
+	{"bpf_map__unpin", map_unpin},
+	{"bpf_map__update_elem", update_elem},
+	{"bpf_map__lookup_elem", lookup_elem},
+	{"bpf_map__delete_elem", delete_elem},
+	{"bpf_map__get_next_key", next_key},
+	{"bpf_program__insns", insns_are_there},
+	{"bpf_program__pin", prog_pin},
+	{"bpf_program__unload", unload_all},
+	{"bpf_program__set_autoattach", not_attached},
+	{"bpf_program__assoc_struct_ops", assoc},
+	{"bpf_program__attach_raw_tracepoint", attach},
+	{"bpf_object__pin_maps", pin_maps},
+	{"bpf_object__pin_programs", pin_programs},
+	{"bpf_object__token_fd", get_fd_by_token},
+	{"data: bpf_map__initial_value", initial_value},
 	{"data: bpf_map__set_initial_value", data_value},
 	{"data: bpf_map__set_value_size", data_value_size},
 	{"not created: bpf_map__fd", absent_fd},
@@ -208,6 +272,8 @@ static void answer(const char *file, int fd, const struct call *call, int state)
 			printf("+%s", strerrorname_np(-then));
 	}
 	bpf_object__close(s.obj);
+	/* also what loading pinned */
+	must(!system("rm -rf " PINS), "remove pins");
 }
 
 static int result_of(const struct bpf_program *prog)
