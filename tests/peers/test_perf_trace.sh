@@ -4,6 +4,7 @@
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/perf_tests.sh"
 
+test_btf_enum() { perf_test trace_btf_enum trace; }
 test_btf_general() { perf_test trace_btf_general trace; }
 test_exit_race() { perf_test trace_exit_race trace; }
 test_record_replay() { perf_test trace_record_replay trace; }
