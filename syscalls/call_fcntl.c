@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* fcntl(2): the command says what its argument is. */
 #include "syscalls/call_decode.h"
+#include "syscalls/fcntl_commands.h"
 
 static void show_lock(struct call_decoder *d, const uint8_t *p, bool with_pid)
 {
@@ -34,73 +35,53 @@ static void show_owner(struct call_decoder *d, const uint8_t *p)
 
 void show_fcntl_arg(struct call_decoder *d, int arg)
 {
-	enum {
-		DUPFD = 0,
-		SETFD = 2,
-		SETFL = 4,
-		GETLK = 5,
-		SETLK = 6,
-		SETLKW = 7,
-		SETOWN = 8,
-		SETSIG = 10,
-		SETOWN_EX = 15,
-		GETOWN_EX = 16,
-		OFD_GETLK = 36,
-		OFD_SETLK = 37,
-		OFD_SETLKW = 38,
-		SETLEASE = 1024,
-		NOTIFY = 1026,
-		DUPFD_CLOEXEC = 1030,
-		SETPIPE_SZ = 1031,
-		ADD_SEALS = 1033,
-	};
 	const uint64_t v = d->args[arg];
 	struct value_sink *s = &d->sink;
 	const uint32_t cmd = (uint32_t)d->args[1];
-	const bool gets = cmd == GETLK || cmd == OFD_GETLK || cmd == GETOWN_EX;
+	const bool gets = cmd == FCNTL_GETLK || cmd == FCNTL_OFD_GETLK || cmd == FCNTL_GETOWN_EX;
 	const struct trace_piece *piece =
 		gets && (d->failed || !d->ended) ? NULL : decode_piece(d, arg, gets);
 
 	switch (cmd) {
-	case DUPFD:
-	case DUPFD_CLOEXEC:
+	case FCNTL_DUPFD:
+	case FCNTL_DUPFD_CLOEXEC:
 		sink_i64(s, (int32_t)v);
 		return;
-	case SETFD:
+	case FCNTL_SETFD:
 		sink_flags(s, SET_fcntl_fd, (uint32_t)v);
 		return;
-	case SETFL:
+	case FCNTL_SETFL:
 		sink_flags(s, SET_open_flags, (uint32_t)v);
 		return;
-	case SETOWN:
-	case SETPIPE_SZ:
+	case FCNTL_SETOWN:
+	case FCNTL_SETPIPE_SZ:
 		sink_i64(s, (int64_t)v);
 		return;
-	case SETSIG:
+	case FCNTL_SETSIG:
 		show_signal(d, (int)v);
 		return;
-	case SETLEASE:
+	case FCNTL_SETLEASE:
 		sink_enum(s, SET_fcntl_lock, (uint32_t)v);
 		return;
-	case NOTIFY:
+	case FCNTL_NOTIFY:
 		sink_flags(s, SET_fcntl_notify, (uint32_t)v);
 		return;
-	case ADD_SEALS:
+	case FCNTL_ADD_SEALS:
 		sink_flags(s, SET_fcntl_seals, (uint32_t)v);
 		return;
-	case GETLK:
-	case OFD_GETLK:
-	case SETLK:
-	case SETLKW:
-	case OFD_SETLK:
-	case OFD_SETLKW:
+	case FCNTL_GETLK:
+	case FCNTL_OFD_GETLK:
+	case FCNTL_SETLK:
+	case FCNTL_SETLKW:
+	case FCNTL_OFD_SETLK:
+	case FCNTL_OFD_SETLKW:
 		if (piece && piece->len >= 32 && d->layout == LAYOUT_64)
 			show_lock(d, piece->data, gets);
 		else
 			sink_addr(s, v);
 		return;
-	case SETOWN_EX:
-	case GETOWN_EX:
+	case FCNTL_SETOWN_EX:
+	case FCNTL_GETOWN_EX:
 		if (piece && piece->len >= 8)
 			show_owner(d, piece->data);
 		else

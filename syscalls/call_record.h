@@ -137,7 +137,13 @@ struct trace_call {
 	__u16 row;		/* of the sums */
 	/* The condition that selects it, plus 1: an index of the map "wheres"; 0: none. */
 	__u16 where;
-	__u16 reserved[3];
+	/*
+	 * The argument that says whether there is memory to copy, if by_command is set: bit i of
+	 * `commands` is set if there is some for its value i; from 64 on there is none.
+	 */
+	__u8 by_command, command_arg;
+	__u8 reserved[4];
+	__u64 commands;
 	struct trace_copy copies[TRACE_COPIES];
 };
 

@@ -16,6 +16,7 @@
 #include "syscalls/arg_kind.h"
 #include "syscalls/call_formats.h"
 #include "syscalls/call_names.h"
+#include "syscalls/fcntl_commands.h"
 #include "syscalls/flag_set.h"
 
 /* Tracepoints are named by the kernel's functions, which are not always named as the call. */
@@ -264,6 +265,11 @@ static void fill_copies(struct call *call)
 			if (kind &&
 			    (kind->direction & (at_exit ? ARG_WRITTEN : ARG_READ) || is_both(kind)))
 				add_copy(copies, i, kind, at_exit, (enum call_layout)call->layout);
+			if (kind && kind->value == SHOW_FCNTL_ARG) {
+				copies->by_command = 1;
+				copies->command_arg = 1;
+				copies->commands = fcntl_commands_with_memory();
+			}
 		}
 	for (unsigned i = 0; i < copies->n_copies; i++) {
 		struct trace_copy *copy = &copies->copies[i];

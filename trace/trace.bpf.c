@@ -529,6 +529,22 @@ copy_straight(struct trace_state *state, const struct trace_call *call, __u32 se
 	return 1;
 }
 
+/* Whether the call has the memory that its copies are of: fcntl(2) does not for most commands. */
+static __always_inline int has_memory(const struct trace_state *state,
+				      const struct trace_call *call)
+{
+	__u64 arg = call->command_arg;
+	__u32 command;
+
+	if (!call->by_command)
+		return 1;
+	barrier_var(arg);
+	if (arg >= TRACE_ARGS)
+		return 1;
+	command = state->args[arg];
+	return command < 64 && call->commands >> command & 1;
+}
+
 /* Copies what is read at the entry, and keeps it with the state. */
 static __always_inline void keep_copies(struct trace_state *state, const struct trace_call *call)
 {
@@ -751,7 +767,8 @@ static __always_inline int enter(const struct pt_regs *regs, long id)
 		state->rejected = 1;
 		return 0;
 	}
-	if (config.copies && call->at_entry && !copy_straight(state, call, call->at_entry, 0)) {
+	if (config.copies && call->at_entry && has_memory(state, call) &&
+	    !copy_straight(state, call, call->at_entry, 0)) {
 		keep_copies(state, call);
 		if (state->faulted)
 			state->mm = current_mm();
@@ -821,7 +838,7 @@ static __always_inline int late(void *ctx, struct trace_state *state, const stru
 	if (!config.events || config.min_ns || (config.failed_only && !(ret < 0 && ret >= -4095)))
 		return 0;
 	put_stack(ctx, state);
-	send_state(state, config.copies ? call->at_exit : 0);
+	send_state(state, config.copies && has_memory(state, call) ? call->at_exit : 0);
 	return 0;
 }
 
@@ -870,7 +887,7 @@ static __always_inline int leave(void *ctx, const struct pt_regs *regs, long ret
 		return 0;
 	}
 	put_stack(ctx, state);
-	copies = config.copies ? call->at_exit : 0;
+	copies = config.copies && call->at_exit && has_memory(state, call) ? call->at_exit : 0;
 	if (state->faulted && state->mm == current_mm())
 		copies |= state->faulted;
 	if (copies && copy_straight(state, call, copies, 1))

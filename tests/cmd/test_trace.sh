@@ -297,6 +297,45 @@ test_counts_that_are_ints() {
 	[ "$bytes" -gt 10000 ] && [ "$bytes" -lt 40000 ] || fail "100 records have $bytes bytes"
 }
 
+# The memory of fcntl's argument is copied only for the commands that have any: the argument of the
+# others may be an address by accident, or one that faults, which takes longer than the call.
+test_commands_of_fcntl() {
+	make_workload
+	cat >pbt_fcntl.c <<-'END'
+		#define _GNU_SOURCE
+		#include <fcntl.h>
+		#include <sys/mman.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+
+		int main(void)
+		{
+			struct flock lock = {F_WRLCK, SEEK_SET, 10, 5}, got = {F_RDLCK, SEEK_SET, 1, 1};
+			struct f_owner_ex owner = {F_OWNER_PID, 0};
+			int fd = memfd_create("pbt", 0);
+
+			for (int i = 0; i < 100; i++)
+				syscall(SYS_fcntl, -1, F_DUPFD, &lock);
+			syscall(SYS_fcntl, fd, F_SETLK, &lock);
+			syscall(SYS_fcntl, fd, F_OFD_GETLK, &got);
+			syscall(SYS_fcntl, fd, F_GETLK, &lock);
+			syscall(SYS_fcntl, fd, F_GETOWN_EX, &owner);
+			syscall(SYS_fcntl, fd, F_SETOWN_EX, &owner);
+			return 7;
+		}
+	END
+	gcc -o pbt_fcntl pbt_fcntl.c
+	trace --strace -e fcntl --tool_stats -- ./pbt_fcntl
+	assert_equal "$(lines_of '\(-1, F_DUPFD, -?[0-9]+\) += -1 EBADF')" 100
+	assert_contains lines "F_SETLK, {l_type=F_WRLCK, l_whence=SEEK_SET, l_start=10, l_len=5}) = 0"
+	assert_contains lines "F_OFD_GETLK, {l_type=F_UNLCK, l_whence=SEEK_SET, l_start=1, l_len=1, l_pid=0}) = 0"
+	assert_contains lines "F_GETLK, {l_type=F_UNLCK, l_whence=SEEK_SET, l_start=10, l_len=5, l_pid=0}) = 0"
+	assert_contains lines "F_GETOWN_EX, {type=F_OWNER_TID, pid=0}) = 0"
+	assert_contains lines "F_SETOWN_EX, {type=F_OWNER_TID, pid=0}) = 0"
+	bytes=$(sed -n 's/.*records: [0-9]* (\([0-9]*\) bytes.*/\1/p' err)
+	[ "$bytes" -gt 8800 ] && [ "$bytes" -lt 10500 ] || fail "105 records have $bytes bytes"
+}
+
 # The workload runs in two cgroups, once and twice; the third is gone when the sums are printed.
 test_summary_by_cgroup() {
 	make_workload
