@@ -26,9 +26,10 @@ static int load(const char *name, int i)
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .imm = i},
 		{.code = BPF_JMP | BPF_EXIT},
 	};
-	char full[BPF_OBJ_NAME_LEN];
+	char full[24];
 
 	snprintf(full, sizeof(full), "%.8s%d", name, i);
+	full[BPF_OBJ_NAME_LEN - 1] = '\0';
 	return bpf_prog_load(BPF_PROG_TYPE_SOCKET_FILTER, full, "GPL", insns, 2, NULL);
 }
 
