@@ -87,8 +87,7 @@ static int describe(enum kobj_kind kind, int fd, struct description *d)
 		code = bpf_prog_get_info_by_fd(fd, &d->prog, &len);
 		d->id = d->prog.id;
 		d->name = d->prog.name;
-		for (size_t i = 0; i < BPF_TAG_SIZE; i++)
-			snprintf(d->tag + 2 * i, 3, "%02x", d->prog.tag[i]);
+		text_bytes(d->tag, d->prog.tag, BPF_TAG_SIZE);
 		return code;
 	case KOBJ_LINK:
 		len = sizeof(d->link);

@@ -457,8 +457,7 @@ struct error *make_cell(struct making *m, const struct record_field *f, const ui
 	case FIELD_BYTES:
 		cell->kind = CELL_TEXT;
 		if (!run_name_add(m->names, m->c->btf, f, data, &m->text))
-			for (uint32_t i = 0; i < f->size; i++)
-				strbuf_addf(&m->text, "%02x", p[i]);
+			strbuf_add_bytes(&m->text, p, f->size);
 		return make_text(m, &cell->text);
 	case FIELD_INT:
 		cell->kind = CELL_INT;

@@ -134,8 +134,7 @@ static uint64_t mapping_of(struct pprof_profile *p, const struct result_frame *f
 	strbuf_reset(&p->inner);
 	strbuf_addf(&p->inner, "%s\n%" PRIx64 " %" PRIx64 " %" PRIx64 " ", frame->module, m->start,
 		    m->end, m->offset);
-	for (uint32_t i = 0; i < m->build_id_size; i++)
-		strbuf_addf(&id_text, "%02x", m->build_id[i]);
+	strbuf_add_bytes(&id_text, m->build_id, m->build_id_size);
 	strbuf_adds(&p->inner, strbuf_str(&id_text));
 	p->out->failed |= strbuf_failed(&p->inner) || strbuf_failed(&id_text);
 	uint64_t id = id_of(p, &p->mappings, &p->n_mappings, strbuf_str(&p->inner), &is_new);

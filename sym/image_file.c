@@ -57,8 +57,7 @@ struct error *image_open(const char *path, const struct sym_opts *opts, pb_elf_w
 	_cleanup_free_ char *cache = buildid_cache_dir(opts->buildid_dir);
 	if (!cache)
 		return err;
-	for (size_t i = 0; i < min_of(opts->build_id_size, (size_t)20); i++)
-		snprintf(hex + 2 * i, 3, "%02x", opts->build_id[i]);
+	text_bytes(hex, opts->build_id, min_of(opts->build_id_size, (size_t)20));
 	strbuf_reset(&file);
 	strbuf_addf(&file, "%s/.build-id/%.2s/%s/elf", cache, hex, hex + 2);
 	struct error *late = open_and_check(strbuf_str(&file), opts, wants, out);

@@ -159,8 +159,7 @@ static void search_all(struct symbols_search *s)
 	_cleanup_free_ char *cache = buildid_cache_dir(s->opts->buildid_dir);
 	char hex[41] = "";
 
-	for (size_t i = 0; i < s->id_size; i++)
-		snprintf(hex + 2 * i, 3, "%02x", s->id[i]);
+	text_bytes(hex, s->id, s->id_size);
 	search_debuglink(s);
 	if (s->id_size && cache && !s->opts->symfs) {
 		search_tryf(s, 'B', "%s/.build-id/%.2s/%s/elf", cache, hex, hex + 2);

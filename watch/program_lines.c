@@ -11,8 +11,7 @@
 
 void program_tag_text(const uint8_t tag[BPF_TAG_SIZE], char text[2 * BPF_TAG_SIZE + 1])
 {
-	for (size_t i = 0; i < BPF_TAG_SIZE; i++)
-		snprintf(text + 2 * i, 3, "%02x", tag[i]);
+	text_bytes(text, tag, BPF_TAG_SIZE);
 }
 
 const char *program_type_text(uint32_t type, char unknown[TYPE_TEXT_SIZE])

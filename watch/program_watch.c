@@ -98,11 +98,9 @@ static struct error *read_details(struct program_watch *w, uint32_t id,
 static const char *name_in_symbol(const char *symbol, const uint8_t tag[BPF_TAG_SIZE])
 {
 	char prefix[sizeof("bpf_prog_") + 2 * BPF_TAG_SIZE];
-	char *at = prefix + sprintf(prefix, "bpf_prog_");
+	const size_t n = sizeof(prefix) - 1;
 
-	for (size_t i = 0; i < BPF_TAG_SIZE; i++)
-		at += sprintf(at, "%02x", tag[i]);
-	const size_t n = (size_t)(at - prefix);
+	text_bytes(prefix + sprintf(prefix, "bpf_prog_"), tag, BPF_TAG_SIZE);
 	return !strncmp(symbol, prefix, n) && symbol[n] == '_' ? symbol + n + 1 : "";
 }
 

@@ -137,6 +137,25 @@ void strbuf_add_hex(struct strbuf *sb, uint64_t v)
 		*--s = "0123456789abcdef"[v & 15];
 }
 
+void text_bytes(char *text, const void *bytes, size_t n)
+{
+	const uint8_t *p = bytes;
+
+	for (size_t i = 0; i < n; i++) {
+		*text++ = "0123456789abcdef"[p[i] >> 4];
+		*text++ = "0123456789abcdef"[p[i] & 15];
+	}
+	*text = '\0';
+}
+
+void strbuf_add_bytes(struct strbuf *sb, const void *bytes, size_t n)
+{
+	if (!strbuf_reserve(sb, 2 * n))
+		return;
+	text_bytes(sb->str + sb->len, bytes, n);
+	strbuf_cut(sb, sb->len + 2 * n);
+}
+
 void strbuf_add_double(struct strbuf *sb, double v)
 {
 	char text[32];

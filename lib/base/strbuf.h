@@ -68,6 +68,10 @@ void strbuf_vaddf(struct strbuf *sb, const char *fmt, va_list ap);
 /* Digits without printf's cost, for hot output paths. */
 void strbuf_add_u64(struct strbuf *sb, uint64_t v);
 void strbuf_add_hex(struct strbuf *sb, uint64_t v);
+/* Two digits for each byte, as build ids and tags are written. */
+void strbuf_add_bytes(struct strbuf *sb, const void *bytes, size_t n);
+/* The same and a NUL into text, which has 2 * n + 1 bytes. */
+void text_bytes(char *text, const void *bytes, size_t n);
 /* The fewest digits that are read back as v: "0.1", not "0.10000000000000001". */
 void strbuf_add_double(struct strbuf *sb, double v);
 

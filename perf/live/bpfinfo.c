@@ -44,8 +44,7 @@ static char *func_name(const struct bpf_gathered *prog, struct btf *btf, size_t 
 		if (s && *s)
 			name = s;
 	}
-	for (size_t i = 0; i < BPF_TAG_SIZE; i++)
-		snprintf(hex + 2 * i, 3, "%02x", tag[i]);
+	text_bytes(hex, tag, BPF_TAG_SIZE);
 	if (asprintf(&out, *name ? "bpf_prog_%s_%s" : "bpf_prog_%s%s", hex, name) < 0)
 		return NULL;
 	return out;

@@ -270,8 +270,8 @@ static void add_bpf_name(const struct data_header *h, const struct data_bpf_prog
 	const char *name = NULL;
 
 	strbuf_adds(out, "bpf_prog_");
-	for (size_t k = 8 * i; k < 8 * i + 8 && k < tags->size; k++)
-		strbuf_addf(out, "%02x", tags->p[k]);
+	if (8 * i < tags->size)
+		strbuf_add_bytes(out, tags->p + 8 * i, min_of(tags->size - 8 * i, (size_t)8));
 	if (btf) {
 		size_t off = i * prog->rec_size[SYS_PROG_FUNC_INFO] +
 			     offsetof(struct bpf_func_info, type_id);

@@ -25,8 +25,7 @@ static void add_mmap(const struct record *rec, struct strbuf *out)
 	}
 	if (m.build_id) {
 		strbuf_adds(out, " <");
-		for (uint8_t i = 0; i < m.build_id_size; i++)
-			strbuf_addf(out, "%02x", m.build_id[i]);
+		strbuf_add_bytes(out, m.build_id, m.build_id_size);
 		strbuf_addch(out, '>');
 	} else {
 		strbuf_addf(out, " %02x:%02x %" PRIu64 " %" PRIu64, m.maj, m.min, m.ino,

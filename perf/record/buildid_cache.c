@@ -226,11 +226,12 @@ static struct error *add(const struct buildid_cache *c, const char *path, const 
 
 	if (c->fd < 0 || id_size < 2)
 		return NULL;
-	for (size_t i = 0; i < id_size; i++)
-		strbuf_addf(&hex, "%02x", id[i]);
+	strbuf_add_bytes(&hex, id, id_size);
 	if (strbuf_failed(&hex))
 		return error_nomem();
-	strbuf_addf(&known, ".build-id/%.2s/%s/%s", strbuf_str(&hex), strbuf_str(&hex) + 2, file);
+	strbuf_addf(&known, ".build-id/%02x/", id[0]);
+	strbuf_add_bytes(&known, id + 1, id_size - 1);
+	strbuf_addf(&known, "/%s", file);
 	strbuf_addf(&folder, "%s/%s", path, strbuf_str(&hex));
 	if (strbuf_failed(&known) || strbuf_failed(&folder))
 		return error_nomem();

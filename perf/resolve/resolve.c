@@ -166,9 +166,7 @@ static bool host_has_build_id(const struct dso *dso)
 
 static void hex_build_id(const struct dso *dso, char hex[41])
 {
-	hex[0] = 0;
-	for (size_t i = 0; i < dso->build_id_size && i < 20; i++)
-		snprintf(hex + 2 * i, 3, "%02x", dso->build_id[i]);
+	text_bytes(hex, dso->build_id, min_of(dso->build_id_size, (size_t)20));
 }
 
 /* Says once why kernel addresses get no names. */

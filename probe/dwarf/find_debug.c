@@ -117,8 +117,7 @@ static int by_build_id(struct dwarf_image *image, const struct want *want, char 
 
 	if (want->id_size < 2)
 		return -1;
-	for (size_t i = 1; i < want->id_size; i++)
-		strbuf_addf(&hex, "%02x", want->id[i]);
+	strbuf_add_bytes(&hex, want->id + 1, want->id_size - 1);
 	for (size_t i = 0; fd < 0 && i < image->debug_dirs.n; i++)
 		fd = try_filef(image, want, found, "%s%s/.build-id/%02x/%s.debug", image->symfs,
 			       image->debug_dirs.v[i], want->id[0], strbuf_str(&hex));

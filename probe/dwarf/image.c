@@ -294,8 +294,7 @@ static bool kernel_candidates(const char *release, const char *module, const cha
 		if (opts->build_id && opts->build_id_size > 1) {
 			strbuf_reset(&sb);
 			strbuf_addf(&sb, "%s%s/.build-id/%02x/", symfs, *d, opts->build_id[0]);
-			for (size_t i = 1; i < opts->build_id_size; i++)
-				strbuf_addf(&sb, "%02x", opts->build_id[i]);
+			strbuf_add_bytes(&sb, opts->build_id + 1, opts->build_id_size - 1);
 			strbuf_adds(&sb, ".debug");
 			ok = ok && names_add(out, strbuf_str(&sb));
 		}

@@ -96,6 +96,14 @@ static void strbuf_grows_and_formats(void **state)
 	assert_int_equal(sb.len, 20 + 1 + 16 + 1 + 200);
 	assert_memory_equal(sb.str, "18446744073709551615 ffffffff81000000 000", 41);
 	strbuf_cut(&sb, 2);
+	strbuf_add_bytes(&sb, "\x00\x9f\xe1", 3);
+	assert_string_equal(strbuf_str(&sb), "18009fe1");
+	char bytes[5] = "xxxx";
+	text_bytes(bytes, "\xab\xcd", 2);
+	assert_string_equal(bytes, "abcd");
+	text_bytes(bytes, NULL, 0);
+	assert_string_equal(bytes, "");
+	strbuf_cut(&sb, 2);
 	strbuf_add_double(&sb, 0.1);
 	strbuf_addch(&sb, ' ');
 	strbuf_add_double(&sb, 0.1 + 0.2);
