@@ -187,7 +187,7 @@ static void test_sums_that_are_too_large(void **state)
 		__attribute__((aligned(16))) unsigned __int128 wide;
 		__attribute__((aligned(16))) __int128 wide_sign;
 	};
-	const __int128 low = (__int128)1 << 127; /* the least number */
+	const __int128 low = (__int128)((unsigned __int128)1 << 127); /* the least number */
 	const struct numbers one = {3000000000, -20000, 1ull << 63, INT64_MAX, ~(__int128)0, low};
 	struct numbers sum = {0};
 	struct record_field v[] = {
