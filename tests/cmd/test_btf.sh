@@ -34,9 +34,11 @@ make_object() {
 	clang -g -O2 --target=bpf -c types.c -o types.o
 }
 
-# pahole's remarks about what is to be written in C, and blanks, are not the layout.
+# pahole's remarks about what is to be written in C and about the members' own types (1.25 and
+# later), and blanks, are not the layout.
 layout() {
 	sed -E -e '/\/\* (Bitfield combined|Force alignment|forced alignments)/d' \
+		-e '/\/\* (XXX last struct has|member types with) /d' \
 		-e '/^\s*[a-z].* :[0-9]+;$/d' -e 's/ __attribute__\(\(__aligned__\([0-9]+\)\)\)//' "$1" |
 		tr -s ' \t\n' ' '
 }
