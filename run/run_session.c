@@ -38,6 +38,7 @@ static struct error *open_object(struct run *run, const char *path)
 	const struct bpf_file_opts opts = {
 		.compile = run->opts.compile,
 		.builtins = true,
+		.whole = run->opts.adopt != NULL,
 		.log = run->opts.log,
 	};
 	struct bpf_file *object = vec_push(&run->objects);
@@ -354,12 +355,8 @@ static struct error *begin_tasks(struct run *run)
 	return loop_tasks(run->loop, &run->tasks);
 }
 
-static struct error *make_ready(struct run *run)
+static struct error *load_objects(struct run *run)
 {
-	TRY(loop_new(&run->loop));
-	TRY(begin_tasks(run));
-	for (size_t i = 0; i < run->opts.n_files; i++)
-		TRY(open_object(run, run->opts.files[i]));
 	for (size_t i = 0; i < run->objects.n; i++)
 		TRY(programs_choose(run->objects.v[i].obj, run->opts.log));
 	TRY(apply_settings(run, run->opts.sets, run->opts.n_sets, variable_set));
@@ -383,7 +380,21 @@ static struct error *make_ready(struct run *run)
 		object_prefer_multi(run->objects.v[i].obj);
 		TRY(object_load(run->objects.v[i].obj));
 	}
-	TRY(add_maps(run));
+	return NULL;
+}
+
+static struct error *make_ready(struct run *run)
+{
+	TRY(loop_new(&run->loop));
+	TRY(begin_tasks(run));
+	for (size_t i = 0; i < run->opts.n_files; i++)
+		TRY(open_object(run, run->opts.files[i]));
+	if (run->opts.adopt)
+		TRY(run_adopt_object(run, run->objects.v[0].obj));
+	else
+		TRY(load_objects(run));
+	if (!run->opts.only_attach)
+		TRY(add_maps(run));
 	if (run->opts.workload)
 		TRY(loop_prepare(run->loop, run->opts.workload));
 	return NULL;
@@ -784,6 +795,8 @@ static struct error *check_cost(void *ctx, uint32_t events)
 			destroy_link(run, link);
 		else
 			detach_program(run, prog);
+	if (run->opts.only_attach && cost_n_taken(run->cost))
+		loop_end(run->loop);
 	if (cost_n_attached(run->cost) || !cost_n_taken(run->cost))
 		return NULL;
 	log_warn(run->opts.log, "no program is attached any more");
@@ -876,6 +889,8 @@ static void warn_of_lost_records(const struct run *run)
 struct error *run_attach(struct run *run)
 {
 	TRY(wait_for_rings(run));
+	if (run->opts.adopt) /* the other process does it, and has the right to follow processes */
+		return NULL;
 	TRY(begin_frames(run));
 	TRY(attach_all(run));
 	return run_watch_cpus(run);

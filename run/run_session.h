@@ -55,6 +55,15 @@ struct run_opts {
 	bool show_probes;	  /* the result "(probes)": their points, with hits if they count */
 	const struct compile_opts *compile;
 	const struct log *log;
+	/*
+	 * Another process has loaded and attached the only object: passes descriptors of its maps,
+	 * n of them, -1 for those that were not created. They are the caller's. NULL: it is loaded
+	 * here.
+	 */
+	struct error *(*adopt)(void *ctx, const struct bpf_object *obj, int *fds, size_t n);
+	void *adopt_ctx;
+	/* For such a process: nothing is shown, and run_loop() ends when a program was detached. */
+	bool only_attach;
 };
 
 /* Opens, loads and makes all ready; nothing is attached yet. */
@@ -71,6 +80,12 @@ typedef struct error *run_show_fn(void *ctx, struct run *run, const struct resul
 
 /* Whether a map that is shown has stacks (RESULT_STACKS). */
 bool run_has_stacks(const struct run *run);
+
+/*
+ * The descriptors of the maps of the first object, n of them; -1: not created. They can read only,
+ * but those of rings, whose reader writes how far it has read. They are the caller's.
+ */
+struct error *run_pass_maps(const struct run *run, int *fds, size_t max, size_t *n);
 
 /* Attaches the programs, which count from now on. */
 struct error *run_attach(struct run *run);

@@ -48,6 +48,11 @@ struct error *run_attach_sampled(struct run *run, struct bpf_file *object,
 /* Has run->rings_fd wait for it, too; -1: does nothing. */
 struct error *run_wait_for_ring(struct run *run, int fd);
 
+/* ---- run_adopt.c ---- */
+
+/* Gives the object the maps that another process has loaded. */
+struct error *run_adopt_object(const struct run *run, struct bpf_object *obj);
+
 /* ---- run_cpus.c ---- */
 
 /* From now on, if something depends on CPUs that may go offline. */

@@ -13,13 +13,30 @@
 #include "lib/base/names.h"
 #include "lib/btf/open.h"
 #include "lib/object/object.h"
+#include "lib/sys/sys.h"
 #include "work/builtin.h"
+
+enum {
+	MAX_WHOLE = 64 << 20,
+};
+
+static struct error *open_whole(struct bpf_file *file, const char *path, const struct log *log)
+{
+	char *data;
+	size_t size;
+
+	TRY(sys_read_file(path, MAX_WHOLE, &data, &size));
+	file->image = data;
+	return object_open_mem_of(data, size, path, NULL, log, &file->obj);
+}
 
 struct error *bpf_file_open(struct bpf_file *file, const char *path,
 			    const struct bpf_file_opts *opts)
 {
 	if (opts->builtins && builtin_is_name(path))
 		TRY(builtin_open(path, opts->log, &file->obj));
+	else if (opts->whole && !compile_is_source(path))
+		TRY(open_whole(file, path, opts->log));
 	else
 		TRY(compile_open(path, opts->compile, opts->log, &file->obj, &file->image));
 	if (!bpf_object__next_program(file->obj, NULL))

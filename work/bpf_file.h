@@ -26,13 +26,14 @@ struct links {
 /* All zero: not opened, and can be closed. */
 struct bpf_file {
 	struct bpf_object *obj;
-	void *image; /* of a compiled .c; the object borrows it */
+	void *image; /* of a compiled .c, or a file read as a whole; the object borrows it */
 	struct links links;
 };
 
 struct bpf_file_opts {
 	const struct compile_opts *compile; /* for FILE.c; may be NULL */
 	bool builtins;			    /* the path may be the name of a built-in program */
+	bool whole; /* FILE.o is read as a whole, so that object_image() has its bytes */
 	const struct log *log;
 };
 

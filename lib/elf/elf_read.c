@@ -14,6 +14,12 @@ const char *pb_elf_file_name(const struct elf_file *file)
 	return file->name;
 }
 
+const void *pb_elf_file_image(const struct elf_file *file, size_t *size)
+{
+	*size = file->data ? file->size : 0;
+	return file->data;
+}
+
 uint16_t pb_elf_file_machine(const struct elf_file *file)
 {
 	return file->machine;

@@ -45,6 +45,8 @@ uint16_t pb_elf_file_type(const struct elf_file *file);	   /* ET_… */
 bool pb_elf_file_is64(const struct elf_file *file);
 /* The file is in the other byte order than this machine. */
 bool pb_elf_file_swapped(const struct elf_file *file);
+/* All bytes of the file; NULL: it was opened in parts. */
+const void *pb_elf_file_image(const struct elf_file *file, size_t *size);
 struct elf_section {
 	const char *name; /* "" when it has none */
 	uint32_t index;

@@ -134,6 +134,16 @@ struct error *program_set_forms(struct bpf_program *prog, size_t n, program_form
 /* Of a loaded program: what attaches it, and asks for its descriptor, means this form now. */
 void program_use_form(struct bpf_program *prog, size_t i);
 
+/* The bytes that the object was opened from; NULL: a file, of which parts were read. */
+const void *object_image(const struct bpf_object *obj, size_t *size);
+
+/*
+ * Instead of a load: another process has loaded the object, from the same bytes, and passed
+ * descriptors of its maps, in their order; -1: the map was not created. The descriptors remain the
+ * caller's. EPROTO: they belong to other maps.
+ */
+struct error *object_adopt_maps(struct bpf_object *obj, const int *fds, size_t n);
+
 /*
  * Counts what its programs lose: calls of helpers that fail because a ring, a
  * perf buffer, a map or a stack map has no room. The programs need not look at what the

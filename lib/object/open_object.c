@@ -259,7 +259,10 @@ struct error *object_open_mem_of(const void *data, size_t size, const char *path
 	_cleanup_(bpf_object__closep) struct bpf_object *obj = NULL;
 
 	TRY(object_new(opts, log, &obj));
-	if (!obj->name && asprintf(&obj->name, "%lx-%zx", (unsigned long)(uintptr_t)data, size) < 0)
+	if (!obj->name && path)
+		obj->name = name_of_path(path);
+	else if (!obj->name &&
+		 asprintf(&obj->name, "%lx-%zx", (unsigned long)(uintptr_t)data, size) < 0)
 		obj->name = NULL;
 	if (!obj->name)
 		return error_nomem();

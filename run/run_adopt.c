@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * One process loads and attaches an object and passes descriptors of its maps to another one, which
+ * shows them and needs no privilege for that.
+ */
+#include <bpf/bpf.h>
+#include <stdlib.h>
+
+#include "lib/object/object.h"
+#include "run/run_state.h"
+
+struct error *run_adopt_object(const struct run *run, struct bpf_object *obj)
+{
+	_cleanup_free_ int *fds = NULL;
+	struct bpf_map *map;
+	size_t n = 0;
+
+	bpf_object__for_each_map (map, obj)
+		n++;
+	fds = malloc((n + 1) * sizeof(*fds));
+	if (!fds)
+		return error_nomem();
+	for (size_t i = 0; i < n; i++)
+		fds[i] = -1;
+	struct error *err = run->opts.adopt(run->opts.adopt_ctx, obj, fds, n);
+	if (!err)
+		err = object_adopt_maps(obj, fds, n);
+	for (size_t i = 0; i < n; i++)
+		closep(&fds[i]);
+	return err;
+}
+
+struct error *run_pass_maps(const struct run *run, int *fds, size_t max, size_t *n)
+{
+	const struct bpf_object *obj = run->objects.v[0].obj;
+	struct bpf_map *map;
+
+	*n = 0;
+	bpf_object__for_each_map (map, obj) {
+		const bool is_ring = bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF;
+		struct bpf_map_info info = {0};
+		__u32 len = sizeof(info);
+
+		if (*n == max)
+			return error_new(E2BIG, "the object has more than %zu maps", max);
+		fds[*n] = -1;
+		if (bpf_map__fd(map) >= 0) {
+			LIBBPF_OPTS(bpf_get_fd_by_id_opts, opts,
+				    .open_flags = is_ring ? 0 : BPF_F_RDONLY);
+
+			if (bpf_map_get_info_by_fd(bpf_map__fd(map), &info, &len))
+				return error_errno(errno, "map %s", bpf_map__name(map));
+			fds[*n] = bpf_map_get_fd_by_id_opts(info.id, &opts);
+			if (fds[*n] < 0)
+				return error_errno(errno, "map %s", bpf_map__name(map));
+		}
+		++*n;
+	}
+	return NULL;
+}
