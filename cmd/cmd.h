@@ -20,7 +20,9 @@ struct command {
 	const char *summary; /* one line for --help */
 };
 
+int cmd_approve(int argc, char **argv);
 int cmd_btf(int argc, char **argv);
+int cmd_delegate(int argc, char **argv);
 int cmd_features(int argc, char **argv);
 int cmd_gen(int argc, char **argv);
 int cmd_link(int argc, char **argv);

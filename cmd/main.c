@@ -38,6 +38,8 @@ static const struct command commands[] = {
 	{"btf", cmd_btf, "Show BTF types, and the memory layout of structs"},
 	{"gen", cmd_gen, "Write a C header from a BPF object: a skeleton"},
 	{"probe", cmd_probe, "Show what can be probed: functions, lines, variables"},
+	{"approve", cmd_approve, "Approve BPF programs for users without privileges"},
+	{"delegate", cmd_delegate, "Load approved programs for other users: a service"},
 	{"features", cmd_features, "Show what this host supports, and why not"},
 	{"help", cmd_help, "Show the manual page of a command"},
 };

@@ -249,6 +249,19 @@ static bool parse_time(const char *text, uint64_t *ms)
 	return false;
 }
 
+void option_percent(struct argp_state *state, const char *name, const char *arg, double *share)
+{
+	char *end = NULL;
+
+	if (isdigit((unsigned char)*arg) || *arg == '.') {
+		*share = strtod(arg, &end) / 100;
+		end += *end == '%';
+	}
+	if (!end || *end || !(*share > 0 && *share <= 1))
+		argp_error(state, "%s %s: expected a share of all CPUs' time such as 2%% or 0.5%%",
+			   name, arg);
+}
+
 void option_time(struct argp_state *state, const char *name, const char *arg, uint64_t *ms)
 {
 	if (!parse_time(arg, ms))

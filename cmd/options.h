@@ -26,6 +26,9 @@ bool option_number(const char *text, uint64_t max, uint64_t *v);
 /* "10", "1.5s", "200ms", "5m" in milliseconds, at least 1; else argp_error(). name: "--duration" */
 void option_time(struct argp_state *state, const char *name, const char *arg, uint64_t *ms);
 
+/* "2%", "0.5" as a share of 1, above 0; else argp_error(). name: "--max-overhead" */
+void option_percent(struct argp_state *state, const char *name, const char *arg, double *share);
+
 /*
  * An option that only sets a member of a struct: a bool becomes true (with OPTION_CLEARS false), a
  * text is the argument, an int counts how often the option is given.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* perf-bpf run: what is run, and for how long; cmd/run_output.c has how the results come out. */
 #include <argp.h>
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "cmd/config.h"
 #include "cmd/job.h"
 #include "cmd/privileges.h"
+#include "cmd/run_delegated.h"
 #include "cmd/run_output.h"
 #include "cmd/run_list.h"
 #include "lib/base/vec.h"
@@ -106,18 +106,6 @@ struct run_args {
 	int verbose;
 };
 
-/* "2%", "0.5": a share of 1. */
-static bool parse_percent(const char *text, double *share)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)*text) && *text != '.')
-		return false;
-	*share = strtod(text, &end) / 100;
-	end += *end == '%';
-	return !*end && *share > 0 && *share <= 1;
-}
-
 #define ADD(vec, arg)                                                                              \
 	do {                                                                                       \
 		const char **slot_ = vec_push(vec);                                                \
@@ -185,11 +173,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "-F and -c cannot be used together");
 		return 0;
 	case OPT_MAX_OVERHEAD:
-		if (!parse_percent(arg, &o->cost.max_share))
-			argp_error(state,
-				   "--max-overhead %s: expected a share of all CPUs' time such as "
-				   "2%% or 0.5%%",
-				   arg);
+		option_percent(state, "--max-overhead", arg, &o->cost.max_share);
 		return 0;
 	case ARGP_KEY_INIT:
 		state->child_inputs[0] = &args->output;
@@ -221,14 +205,14 @@ static const struct argp argp = {
  * The command's status, as a shell has it; Ctrl-C is how to end it, and no failure. That a
  * program was detached shows where the command went well.
  */
-static int exit_status(const struct run *run)
+static int exit_status(const struct run *run, bool ended)
 {
 	int status;
 
 	if (!run_workload_status(run, &status))
 		status = 0;
 	status = workload_exit_status(status);
-	return !status && run_n_detached(run) ? DETACHED : status;
+	return !status && (ended || run_n_detached(run)) ? DETACHED : status;
 }
 
 /* What runs, and how it ends, where the terminal would show nothing for a while. */
@@ -323,6 +307,7 @@ int cmd_run(int argc, char **argv)
 	struct compile_opts compile = {0};
 	_cleanup_config_ struct config *config = NULL;
 	_cleanup_(run_output_freep) struct run_output *output = NULL;
+	struct run_delegated delegated = RUN_DELEGATED_INIT;
 	_cleanup_(run_freep) struct run *run = NULL;
 	char **command;
 
@@ -375,8 +360,13 @@ int cmd_run(int argc, char **argv)
 	o->count_hits = args.verbose > 0 || o->show_probes;
 	if (!err)
 		err = run_output_new(&args.output, o, &output);
-	if (!err)
+	if (!err) {
 		err = run_new(o, &run);
+		if (run_is_delegated(err)) {
+			error_free(err);
+			err = run_delegated_new(o, &delegated, &run);
+		}
+	}
 	if (!err)
 		err = run_output_check(&args.output, run);
 	if (!err)
@@ -395,8 +385,9 @@ int cmd_run(int argc, char **argv)
 		run_output_end(output);
 		cmd_fail(err);
 	} else {
-		status = exit_status(run);
+		status = exit_status(run, delegated.ended);
 	}
+	run_delegated_deinit(&delegated);
 	vec_deinit(&args.files);
 	vec_deinit(&args.maps);
 	vec_deinit(&args.sets);

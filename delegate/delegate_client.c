@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "delegate/delegate_client.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "lib/base/cleanup.h"
+
+/* The directory of the socket is root's; that the other side is root makes sure of it. */
+static struct error *check_service(int fd, const char *path)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len))
+		return error_errno(errno, "%s", path);
+	if (peer.uid && peer.uid != geteuid())
+		return error_new(EPERM, "%s: the service does not run as root", path);
+	return NULL;
+}
+
+static struct error *connect_to(const char *path, int *fd)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	_cleanup_close_ int got = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	if (got < 0)
+		return error_errno(errno, "cannot create a socket");
+	if (strlen(path) >= sizeof(address.sun_path))
+		return error_new(ENAMETOOLONG, "%s: the path of a socket has at most %zu bytes",
+				 path, sizeof(address.sun_path) - 1);
+	strcpy(address.sun_path, path);
+	if (connect(got, (const struct sockaddr *)&address, sizeof(address)))
+		return error_errno(errno, "cannot connect to %s", path);
+	TRY(check_service(got, path));
+	*fd = steal_fd(&got);
+	return NULL;
+}
+
+static void keep_fds(struct msghdr *msg, struct delegate_client *client, size_t *n)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		const size_t got = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+		for (size_t i = 0; i < got && *n < DELEGATE_MAPS; i++)
+			memcpy(&client->fds[(*n)++], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+	}
+}
+
+static struct error *receive_answer(struct delegate_client *client)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(DELEGATE_MAPS * sizeof(int))];
+	} control;
+	char data[sizeof(struct delegate_answer) + 1];
+	struct iovec iov = {data, sizeof(data)};
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	size_t n_fds = 0;
+	ssize_t n;
+
+	do {
+		n = recvmsg(client->fd, &msg, MSG_CMSG_CLOEXEC);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return error_errno(errno, "cannot read the answer of the service");
+	if (!n)
+		return error_hint(error_new(ECONNRESET, "the service has ended without an answer"),
+				  "its log has the reason: journalctl -u perf-bpf");
+	keep_fds(&msg, client, &n_fds);
+	if (!delegate_answer_parse(data, (size_t)n, n_fds, &client->answer)) {
+		for (size_t i = 0; i < n_fds; i++)
+			close(client->fds[i]);
+		return error_new(EPROTO, "the answer of the service is invalid");
+	}
+	return NULL;
+}
+
+struct error *delegate_client_open(const char *socket_path, const void *image, size_t size,
+				   const char *name, struct delegate_client *client)
+{
+	struct delegate_client got = DELEGATE_CLIENT_INIT;
+	struct delegate_request request;
+	uint8_t digest[SHA256_BYTES];
+
+	sha256(image, size, digest);
+	delegate_request_make(digest, name, &request);
+	TRY(connect_to(socket_path, &got.fd));
+	struct error *err = NULL;
+	/* a service that is full answers and closes before it reads */
+	if (send(got.fd, &request, sizeof(request), MSG_NOSIGNAL) < 0 && errno != EPIPE)
+		err = error_errno(errno, "cannot ask the service");
+	if (!err)
+		err = receive_answer(&got);
+	const enum delegate_status status = got.answer.status;
+	if (!err && status != DELEGATE_OK)
+		err = error_new(EACCES, "the service refuses '%s': %s", request.name,
+				delegate_status_text(status));
+	if (!err) {
+		*client = got;
+		return NULL;
+	}
+	closep(&got.fd);
+	return status == DELEGATE_UNAPPROVED || status == DELEGATE_CHANGED
+		       ? error_hint(err,
+				    "root approves it with: perf-bpf approve PROGRAM --for USER")
+		       : err;
+}
+
+void delegate_client_close(struct delegate_client *client)
+{
+	for (size_t i = 0; i < client->answer.n_fds; i++)
+		closep(&client->fds[i]);
+	client->answer.n_fds = 0;
+	closep(&client->fd);
+	client->fd = -1;
+}
+
+enum delegate_reason delegate_client_end(struct delegate_client *client)
+{
+	struct delegate_end end;
+	char data[sizeof(end) + 1];
+	const ssize_t n = recv(client->fd, data, sizeof(data), MSG_DONTWAIT);
+
+	if (n > 0 && delegate_end_parse(data, (size_t)n, &end))
+		return (enum delegate_reason)end.reason;
+	return DELEGATE_END_STOPPED;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a user's perf-bpf and the service say to each other, through a socket that keeps the bounds
+ * of messages. Every message has one size and fields of fixed sizes:
+ *
+ *	user -> service	struct delegate_request, once
+ *	service -> user	struct delegate_answer, with descriptors of the maps
+ *	service -> user	struct delegate_end, if the service ends the session
+ *
+ * The user ends the session by closing the socket. Both sides check each field of what they get.
+ */
+#ifndef PB_DELEGATE_MESSAGE_H
+#define PB_DELEGATE_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/base/sha256.h"
+
+enum {
+	DELEGATE_NAME = 64, /* bytes, with a NUL */
+	DELEGATE_ID = 17,   /* of an approval: 16 hexadecimal digits and a NUL */
+	DELEGATE_MAPS = 64,
+};
+
+#define DELEGATE_SOCKET "/run/perf-bpf/delegate.sock"
+
+enum delegate_status {
+	DELEGATE_OK,
+	DELEGATE_UNAPPROVED, /* for this user */
+	DELEGATE_CHANGED,    /* one of this name is approved, with other content */
+	DELEGATE_DAMAGED,    /* what is stored is not what was approved */
+	DELEGATE_BUSY,	     /* too many sessions, of this user or of all */
+	DELEGATE_INVALID,    /* the request */
+	DELEGATE_NO_CGROUP,  /* the user's cgroup is not known, or is that of the whole system */
+	DELEGATE_FAILED,     /* it could not be loaded; the service's log has the reason */
+	DELEGATE_STATUSES,
+};
+
+enum delegate_reason {
+	DELEGATE_END_TIME,
+	DELEGATE_END_COST,
+	DELEGATE_END_STOPPED, /* the service is stopped, or failed */
+	DELEGATE_REASONS,
+};
+
+struct delegate_request {
+	uint32_t magic;
+	uint32_t size;		      /* of the message */
+	uint8_t object[SHA256_BYTES]; /* of the object's bytes */
+	char name[DELEGATE_NAME];     /* for messages: letters, digits, '.', '_', '-' */
+};
+
+struct delegate_answer {
+	uint32_t magic;
+	uint32_t status; /* of the next, all are 0 if it is not DELEGATE_OK */
+	uint32_t n_maps;
+	uint32_t n_fds; /* that came with the message: of the maps that were created, in order */
+	uint64_t max_ms;
+	double max_share; /* of all CPUs' time */
+	char approval[DELEGATE_ID];
+	uint8_t created[DELEGATE_MAPS]; /* 1: the map has a descriptor */
+	uint8_t unused[7];		/* 0 */
+};
+
+struct delegate_end {
+	uint32_t magic;
+	uint32_t reason;
+};
+
+/* name is cut, and characters that are not allowed become '_'. */
+void delegate_request_make(const uint8_t object[SHA256_BYTES], const char *name,
+			   struct delegate_request *out);
+void delegate_end_make(enum delegate_reason reason, struct delegate_end *out);
+
+/* false: the size or a field is wrong; *out is untouched. */
+bool delegate_request_parse(const void *data, size_t size, struct delegate_request *out);
+bool delegate_answer_parse(const void *data, size_t size, size_t n_fds,
+			   struct delegate_answer *out);
+bool delegate_end_parse(const void *data, size_t size, struct delegate_end *out);
+
+struct delegate_answer delegate_answer_make(enum delegate_status status);
+
+/* What a user reads: "it is not approved for this user". */
+const char *delegate_status_text(enum delegate_status status);
+const char *delegate_reason_text(enum delegate_reason reason);
+
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What crosses the borders of the service: a request of a user, an answer and an end as the user
+ * gets them, and the text of an approval. What is accepted must be written again as it was read.
+ */
+#include <string.h>
+
+#include "delegate/approval_store.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void see_request(const uint8_t *data, size_t size)
+{
+	struct delegate_request request, again;
+
+	if (!delegate_request_parse(data, size, &request))
+		return;
+	delegate_request_make(request.object, request.name, &again);
+	if (memcmp(&request, &again, sizeof(request)) != 0)
+		__builtin_trap();
+}
+
+static void see_answer(const uint8_t *data, size_t size)
+{
+	struct delegate_answer answer;
+	struct delegate_end end;
+
+	for (size_t n_fds = 0; n_fds <= DELEGATE_MAPS; n_fds++) {
+		size_t created = 0;
+
+		if (!delegate_answer_parse(data, size, n_fds, &answer))
+			continue;
+		for (size_t i = 0; i < DELEGATE_MAPS; i++)
+			created += answer.created[i];
+		if (created != n_fds || answer.n_maps > DELEGATE_MAPS ||
+		    strlen(answer.approval) >= DELEGATE_ID ||
+		    !delegate_status_text((enum delegate_status)answer.status))
+			__builtin_trap();
+	}
+	if (delegate_end_parse(data, size, &end) &&
+	    !delegate_reason_text((enum delegate_reason)end.reason))
+		__builtin_trap();
+}
+
+static void see_approval(const char *data, size_t size)
+{
+	_cleanup_approval_ struct approval a = {0};
+	_cleanup_approval_ struct approval again = {0};
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct error *err = approval_parse(data, size, &a);
+
+	if (!err) {
+		approval_write_text(&a, &text);
+		err = approval_parse(strbuf_str(&text), text.len, &again);
+		if (err || again.who != a.who || again.for_group != a.for_group ||
+		    again.target != a.target || again.sets.n != a.sets.n ||
+		    memcmp(again.object, a.object, sizeof(a.object)) != 0)
+			__builtin_trap();
+	}
+	error_free(err);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	see_request(data, size);
+	see_answer(data, size);
+	see_approval((const char *)data, size);
+	return 0;
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A client of the service (perf-bpf delegate) that does what a client must not:
+ *
+ *	delegate_attacks SOCKET garbage		messages of all sizes and wrong fields
+ *	delegate_attacks SOCKET passes-fd OBJECT NAME	a right request, with a descriptor
+ *	delegate_attacks SOCKET silent		asks nothing
+ *	delegate_attacks SOCKET talks OBJECT NAME	says something during the session
+ *	delegate_attacks SOCKET writes OBJECT NAME	changes, removes, freezes and pins the maps
+ *	delegate_attacks SOCKET holds OBJECT NAME	keeps the session, and reads nothing; until
+ *killed delegate_attacks SOCKET pretends	is a service; until killed
+ *
+ * Prints a line "ok: …" for each attack that failed; ends with 1 if one succeeded.
+ */
+#include <bpf/bpf.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "delegate/delegate_client.h"
+#include "lib/sys/sys.h"
+
+static const char *socket_path;
+static int failures;
+
+static void expect(bool failed, const char *attack)
+{
+	printf("%s: %s\n", failed ? "ok" : "SUCCEEDED", attack);
+	failures += !failed;
+}
+
+static struct sockaddr_un address(void)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", socket_path);
+	return a;
+}
+
+static int connected(void)
+{
+	const struct sockaddr_un a = address();
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&a, sizeof(a))) {
+		perror(socket_path);
+		exit(2);
+	}
+	return fd;
+}
+
+/* Whether the answer is a refusal without descriptors, or the connection was closed. */
+static bool is_refused(int fd)
+{
+	char data[sizeof(struct delegate_answer) + 1];
+	char control[256];
+	struct iovec iov = {data, sizeof(data)};
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	struct delegate_answer answer;
+	const ssize_t n = recvmsg(fd, &msg, 0);
+
+	if (n <= 0)
+		return true;
+	return !msg.msg_controllen && delegate_answer_parse(data, (size_t)n, 0, &answer) &&
+	       answer.status != DELEGATE_OK;
+}
+
+static void send_garbage(const void *data, size_t size, const char *what)
+{
+	int fd = connected();
+
+	if (send(fd, data, size, MSG_NOSIGNAL) < 0)
+		perror("send");
+	expect(is_refused(fd), what);
+	close(fd);
+}
+
+static void garbage(void)
+{
+	static const uint8_t no_object[SHA256_BYTES];
+	static char large[100000];
+	struct delegate_request good, bad;
+
+	delegate_request_make(no_object, "runqlat", &good);
+	send_garbage("", 1, "one byte");
+	send_garbage(&good, sizeof(good) - 1, "a request that is too short");
+	memcpy(large, &good, sizeof(good));
+	send_garbage(large, sizeof(good) + 1, "a request that is too long");
+	send_garbage(large, sizeof(large), "100,000 bytes");
+	bad = good;
+	bad.magic ^= 1;
+	send_garbage(&bad, sizeof(bad), "another protocol");
+	bad = good;
+	bad.size = UINT32_MAX;
+	send_garbage(&bad, sizeof(bad), "another size");
+	bad = good;
+	memset(bad.name, 'a', sizeof(bad.name));
+	send_garbage(&bad, sizeof(bad), "a name without an end");
+	bad = good;
+	strcpy(bad.name, "../../etc/shadow");
+	send_garbage(&bad, sizeof(bad), "a path as the name");
+	bad = good;
+	strcpy(bad.name, "a\nroot (uid 0, pid 1): runs");
+	send_garbage(&bad, sizeof(bad), "a line break in the name");
+	bad = good;
+	bad.name[sizeof(bad.name) - 1] = 'x';
+	send_garbage(&bad, sizeof(bad), "bytes behind the name");
+}
+
+static void silent(void)
+{
+	struct pollfd ready = {.fd = connected(), .events = POLLIN};
+
+	expect(poll(&ready, 1, 60000) == 1 && is_refused(ready.fd), "asking nothing");
+}
+
+static void read_object(const char *path, struct delegate_request *request, const char *name)
+{
+	uint8_t digest[SHA256_BYTES];
+	char *data;
+	size_t size;
+
+	if (sys_read_file(path, 64 << 20, &data, &size)) {
+		fprintf(stderr, "cannot read %s\n", path);
+		exit(2);
+	}
+	sha256(data, size, digest);
+	free(data);
+	delegate_request_make(digest, name, request);
+}
+
+static void passes_fd(const char *path, const char *name)
+{
+	struct delegate_request request;
+	char control[CMSG_SPACE(sizeof(int))] = {0};
+	struct iovec iov = {&request, sizeof(request)};
+	struct msghdr msg = {
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+	int fd = connected(), zero = 0;
+
+	read_object(path, &request, name);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &zero, sizeof(int));
+	if (sendmsg(fd, &msg, MSG_NOSIGNAL) < 0)
+		perror("sendmsg");
+	expect(is_refused(fd), "a request with a descriptor");
+}
+
+static void open_session(const char *path, const char *name, struct delegate_client *client)
+{
+	char *data;
+	size_t size;
+
+	if (sys_read_file(path, 64 << 20, &data, &size)) {
+		fprintf(stderr, "cannot read %s\n", path);
+		exit(2);
+	}
+	struct error *err = delegate_client_open(socket_path, data, size, name, client);
+	if (err) {
+		printf("refused: %s\n", err->msg);
+		exit(3);
+	}
+	free(data);
+}
+
+static void talks(const char *path, const char *name)
+{
+	struct delegate_client client = DELEGATE_CLIENT_INIT;
+	struct delegate_request request;
+
+	read_object(path, &request, name);
+	open_session(path, name, &client);
+	if (send(client.fd, &request, sizeof(request), MSG_NOSIGNAL) < 0)
+		perror("send");
+	struct pollfd ready = {.fd = client.fd, .events = POLLIN};
+	expect(poll(&ready, 1, 60000) == 1 && is_refused(client.fd), "a second request");
+}
+
+/* All but rings, whose readers write how far they have read, in a page of its own. */
+static void write_map(int fd)
+{
+	struct bpf_map_info info = {0};
+	__u32 len = sizeof(info);
+	static char key[4096], value[1 << 20];
+
+	if (bpf_map_get_info_by_fd(fd, &info, &len)) {
+		perror("a map");
+		exit(2);
+	}
+	printf("map %s\n", info.name);
+	expect(bpf_map_update_elem(fd, key, value, BPF_ANY) < 0, "update");
+	expect(bpf_map_delete_elem(fd, key) < 0, "delete");
+	expect(bpf_obj_pin(fd, "/sys/fs/bpf/delegate_attacks") < 0, "pin");
+	if (info.type == BPF_MAP_TYPE_RINGBUF)
+		return;
+	expect(bpf_map_freeze(fd) < 0, "freeze");
+	LIBBPF_OPTS(bpf_map_batch_opts, opts);
+	__u32 count = 1;
+	expect(bpf_map_update_batch(fd, key, value, &count, &opts) < 0, "update by batch");
+	expect(bpf_map_lookup_and_delete_elem(fd, key, value) < 0, "take");
+	expect(bpf_map_get_fd_by_id(info.id) < 0, "open for writing by its id");
+}
+
+static void writes(const char *path, const char *name)
+{
+	struct delegate_client client = DELEGATE_CLIENT_INIT;
+
+	open_session(path, name, &client);
+	expect(client.answer.n_fds == 0 || client.answer.n_fds <= client.answer.n_maps,
+	       "more maps");
+	for (size_t i = 0; i < client.answer.n_fds; i++)
+		write_map(client.fds[i]);
+	printf("maps: %u\n", client.answer.n_fds);
+}
+
+static void holds(const char *path, const char *name)
+{
+	struct delegate_client client = DELEGATE_CLIENT_INIT;
+
+	open_session(path, name, &client);
+	printf("holds\n");
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+
+static void pretends(void)
+{
+	const struct sockaddr_un a = address();
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	umask(0);
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&a, sizeof(a)) || listen(fd, 10)) {
+		perror(socket_path);
+		exit(2);
+	}
+	printf("listens\n");
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3)
+		return 2;
+	socket_path = argv[1];
+	const char *what = argv[2];
+	if (!strcmp(what, "garbage"))
+		garbage();
+	else if (!strcmp(what, "connects"))
+		close(connected());
+	else if (!strcmp(what, "silent"))
+		silent();
+	else if (!strcmp(what, "pretends"))
+		pretends();
+	else if (argc < 5)
+		return 2;
+	else if (!strcmp(what, "passes-fd"))
+		passes_fd(argv[3], argv[4]);
+	else if (!strcmp(what, "talks"))
+		talks(argv[3], argv[4]);
+	else if (!strcmp(what, "writes"))
+		writes(argv[3], argv[4]);
+	else if (!strcmp(what, "holds"))
+		holds(argv[3], argv[4]);
+	return failures ? 1 : 0;
+}

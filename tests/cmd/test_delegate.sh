@@ -1,0 +1,393 @@
+#!/usr/bin/env bash
+# perf-bpf approve and the service perf-bpf delegate: what root has approved works for users without
+# privileges, and each attack of doc/security.md fails.
+. "$(dirname "$0")/../tap.sh"
+
+NOBODY=65534 OTHER=4242 GROUP=4343
+
+tests_end() {
+	end_service
+}
+
+end_service() {
+	[ -z "${clients:-}" ] || kill -KILL $clients 2>/dev/null || :
+	clients=
+	[ -z "${service:-}" ] || kill -TERM "$service" 2>/dev/null || :
+	[ -z "${service:-}" ] || wait "$service" 2>/dev/null || :
+	service=
+}
+
+# A service with a store and a socket of its own, in the test's folder.
+begin() {
+	[ "$(id -u)" = 0 ] || skip "only root can approve programs"
+	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	has attach.raw_tp || skip "the kernel has no raw tracepoints"
+	has bpf.stats || skip "the kernel does not count the time of programs"
+	chmod 711 "$top" .
+	cp "$PERF_BPF" perf-bpf
+	cp "$BUILD/tests/cmd/delegate_attacks" .
+	mkdir -p home
+	chmod 777 home
+	as $NOBODY ./perf-bpf --version >/dev/null 2>&1 || skip "nobody cannot run a copy in $PWD"
+	export PERF_BPF_DELEGATE_SOCKET=$PWD/run/sock
+	trap end_service EXIT
+	start_service
+}
+
+start_service() {
+	./perf-bpf delegate --socket "$PERF_BPF_DELEGATE_SOCKET" --store "$PWD/store" 2>>service.log &
+	service=$!
+	soon test -S "$PERF_BPF_DELEGATE_SOCKET"
+	# the file is there before somebody listens: mode 0666 is set in between
+	soon attack connects 2>/dev/null
+}
+
+# The client in the background, until the test ends it: its pid is in $client.
+attack_begins() {
+	local out=$1
+	shift
+	(exec setpriv --reuid $NOBODY --regid $NOBODY --clear-groups ./delegate_attacks \
+		"$PERF_BPF_DELEGATE_SOCKET" "$@" >"$out" 2>&1) &
+	client=$!
+	clients="${clients:-} $client"
+	soon grep -qE 'holds|refused|listens' "$out"
+}
+
+end_client() {
+	kill -KILL "$client"
+	wait "$client" || :
+}
+
+# as UID [--groups=GID] COMMAND...: without any capability
+as() {
+	local uid=$1 groups=--clear-groups
+	shift
+	case $1 in --groups=*) groups=$1 && shift ;; esac
+	setpriv --reuid "$uid" --regid "$uid" $groups --bounding-set=-all --inh-caps=-all \
+		env HOME="$PWD/home" "$@"
+}
+
+approve() {
+	./perf-bpf approve --store "$PWD/store" "$@"
+}
+
+need_unprivileged_reading() {
+	as $NOBODY ./delegate_attacks "$PERF_BPF_DELEGATE_SOCKET" writes "$1" "$2" >probe 2>&1 || :
+	! grep -q '^a map:' probe || skip "this kernel lets users without privileges read no maps (5.19)"
+}
+
+# The file of the only object in the store, where users can read it.
+object() {
+	cp store/*.o home/object.o
+	chmod 644 home/object.o
+	echo home/object.o
+}
+
+attack() {
+	as $NOBODY ./delegate_attacks "$PERF_BPF_DELEGATE_SOCKET" "$@"
+}
+
+# assert_loaded N NAME: so many programs of this name are loaded. The names are those of this test.
+loaded() {
+	[ "$("$PERF_BPF" prog list -j | tr '{' '\n' | grep -c "\"name\":\"$2\"")" = "$1" ]
+}
+
+# A program whose name and content no other test has, on a tracepoint that every call passes.
+make_program() {
+	cat >home/"$1".bpf.c <<-END
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		#include <bpf/perf_bpf_prog.h>
+
+		int step = 1;
+		PERF_BPF_TABLE(seen, __u32, __u64, 64, "calls", "calls by user");
+
+		SEC("raw_tp/sys_enter")
+		int $1(void *ctx)
+		{
+			__u32 uid = (__u32)bpf_get_current_uid_gid();
+			__u64 one = step, *n;
+
+			if (!perf_bpf_wanted())
+				return 0;
+			n = bpf_map_lookup_elem(&seen, &uid);
+			if (n)
+				__sync_fetch_and_add(n, one);
+			else
+				bpf_map_update_elem(&seen, &uid, &one, BPF_ANY);
+			return 0;
+		}
+
+		char _license[] SEC("license") = "GPL";
+	END
+	compile_bpf home/"$1".bpf.c home/"$1".bpf.o -I.
+	chmod 644 home/"$1".bpf.o
+}
+
+prepare_program() {
+	"$PERF_BPF" btf dump vmlinux --format=c >vmlinux.h
+	make_program "$1"
+}
+
+test_a_user_runs_what_is_approved() {
+	begin
+	approve runqlat --for user:$NOBODY >id
+	need_unprivileged_reading "$(object)" runqlat
+	expect_status 0 as $NOBODY ./perf-bpf run runqlat -- true
+	assert_contains out "time in the run queue"
+	grep -qE "uid $NOBODY, pid [0-9]+\): runqlat: runs, approval $(cat id), target own" service.log ||
+		fail "$(cat service.log)"
+	soon grep -q "runqlat: ended by the user" service.log
+}
+
+test_an_object_with_parameters() {
+	begin
+	prepare_program pbd_param
+	approve home/pbd_param.bpf.o --for user:$NOBODY --set step=1000 >/dev/null
+	need_unprivileged_reading home/pbd_param.bpf.o pbd_param.bpf.o
+	expect_status 0 as $NOBODY ./perf-bpf run --json home/pbd_param.bpf.o -- true
+	# thousands: each call counts 1,000
+	grep -oE '"calls":[0-9]+' out >calls || fail "$(cat out)"
+	! grep -vE '000$' calls || fail "the approved parameter has no effect"
+	expect_status 1 as $NOBODY ./perf-bpf run --set step=7 home/pbd_param.bpf.o -- true
+	assert_contains err "--set cannot be used here"
+}
+
+# Only processes of the user: root's are counted by nobody's program in no case.
+test_own_processes_only() {
+	begin
+	prepare_program pbd_own
+	approve home/pbd_own.bpf.o --for user:$NOBODY >/dev/null
+	need_unprivileged_reading home/pbd_own.bpf.o pbd_own.bpf.o
+	expect_status 0 as $NOBODY ./perf-bpf run --json home/pbd_own.bpf.o -- true
+	grep -q "\"calls\":" out || fail "$(cat out)"
+	! grep -oE '\[[0-9]+,[0-9]+\]|"key":[0-9]+' out | grep -vE "$NOBODY" || fail "$(cat out)"
+}
+
+test_all_processes() {
+	begin
+	prepare_program pbd_all
+	approve home/pbd_all.bpf.o --for user:$NOBODY --target=all >/dev/null
+	need_unprivileged_reading home/pbd_all.bpf.o pbd_all.bpf.o
+	# root's calls: this shell's, while the program is attached
+	attack_begins held holds home/pbd_all.bpf.o pbd_all.bpf.o
+	id=$("$PERF_BPF" prog list -j | tr '{' '\n' | sed -n 's/.*"id":\([0-9]*\).*"name":"pbd_all".*/\1/p')
+	map=$("$PERF_BPF" prog list id "$id" -j | sed -n 's/.*"map_ids":\[\([0-9,]*\)\].*/\1/p')
+	for m in ${map//,/ }; do
+		"$PERF_BPF" map dump id "$m" >>dumped 2>/dev/null || :
+	done
+	end_client
+	grep -q 'key.*\b0\b' dumped || fail "$(cat dumped)"
+}
+
+test_only_for_whom_it_is_approved() {
+	begin
+	expect_status 1 as $NOBODY ./perf-bpf run runqlat -- true
+	assert_contains err "the service refuses 'runqlat': it is not approved for this user"
+	assert_contains err "perf-bpf approve"
+	approve runqlat --for user:$OTHER >/dev/null
+	expect_status 1 as $NOBODY ./perf-bpf run runqlat -- true
+	assert_contains err "it is not approved for this user"
+	approve runqlat --for group:$GROUP >/dev/null
+	expect_status 1 as $NOBODY ./perf-bpf run runqlat -- true
+	need_unprivileged_reading "$(object)" runqlat
+	expect_status 0 as $NOBODY --groups=$GROUP ./perf-bpf run runqlat -- true
+	expect_status 0 as $OTHER ./perf-bpf run runqlat -- true
+	grep -q "refused: it is not approved" service.log || fail "$(cat service.log)"
+}
+
+test_a_changed_program_is_refused() {
+	begin
+	prepare_program pbd_change
+	approve home/pbd_change.bpf.o --for user:$NOBODY >/dev/null
+	sed -i 's/int step = 1/int step = 2/' home/pbd_change.bpf.c
+	compile_bpf home/pbd_change.bpf.c home/pbd_change.bpf.o -I.
+	expect_status 1 as $NOBODY ./perf-bpf run home/pbd_change.bpf.o -- true
+	assert_contains err "it has changed since it was approved"
+}
+
+test_revoked() {
+	begin
+	approve runqlat --for user:$NOBODY >id
+	approve --list >list
+	assert_contains list "$(cat id)  runqlat  for user:"
+	approve --list -j >list
+	assert_contains list '"target":"own","max_overhead_percent":2,"max_duration_ms":600000'
+	approve --revoke "$(cat id)"
+	assert_equal "$(approve --list)" ""
+	[ -z "$(ls store)" ] || fail "$(ls store)"
+	expect_status 1 as $NOBODY ./perf-bpf run runqlat -- true
+	expect_status 1 approve --revoke 0123456789abcdef
+	assert_contains err "there is no approval"
+}
+
+# Every call of the user takes more than 0.00001 % of the CPUs' time.
+test_over_its_cost() {
+	begin
+	prepare_program pbd_cost
+	approve home/pbd_cost.bpf.o --for user:$NOBODY --max-overhead 0.00001% >/dev/null
+	need_unprivileged_reading home/pbd_cost.bpf.o pbd_cost.bpf.o
+	(exec setpriv --reuid $NOBODY --regid $NOBODY --clear-groups \
+		sh -c 'while :; do kill -0 $$; done') &
+	clients=$!
+	expect_status 3 as $NOBODY timeout 60 ./perf-bpf run home/pbd_cost.bpf.o
+	assert_contains err "the service has detached home/pbd_cost.bpf.o: it used more CPU time than approved"
+	assert_contains out "calls by user"
+	soon loaded 0 pbd_cost
+}
+
+# The service ends it, also if the client does not read what it is sent.
+test_over_its_time() {
+	begin
+	prepare_program pbd_time
+	approve home/pbd_time.bpf.o --for user:$NOBODY --max-duration 500ms >/dev/null
+	need_unprivileged_reading home/pbd_time.bpf.o pbd_time.bpf.o
+	expect_status 3 as $NOBODY timeout 60 ./perf-bpf run home/pbd_time.bpf.o
+	assert_contains err "the approved time is over"
+	attack_begins held holds home/pbd_time.bpf.o pbd_time.bpf.o
+	soon loaded 0 pbd_time
+	kill -0 $client || fail "the client has ended by itself"
+	end_client
+}
+
+test_nothing_stays_when_a_side_is_killed() {
+	begin
+	prepare_program pbd_kill
+	approve home/pbd_kill.bpf.o --for user:$NOBODY >/dev/null
+	need_unprivileged_reading home/pbd_kill.bpf.o pbd_kill.bpf.o
+	attack_begins held holds home/pbd_kill.bpf.o pbd_kill.bpf.o
+	soon loaded 1 pbd_kill # a session of before may still be ending
+	end_client
+	soon loaded 0 pbd_kill
+	soon grep -q "pbd_kill.bpf.o: ended by the user" service.log
+
+	attack_begins held holds home/pbd_kill.bpf.o pbd_kill.bpf.o
+	kill -KILL $service
+	wait $service || :
+	# the maps that the client has stay, the program does not run
+	soon loaded 0 pbd_kill
+	end_client
+	# and a new service replaces the socket
+	start_service
+	expect_status 0 as $NOBODY ./perf-bpf run home/pbd_kill.bpf.o -- true
+}
+
+test_messages_that_are_not_requests() {
+	begin
+	approve runqlat --for user:$NOBODY >/dev/null
+	attack garbage >out || fail "$(cat out)"
+	assert_equal "$(grep -c ^ok out)" 10
+	attack silent >out || fail "$(cat out)"
+	attack passes-fd "$(object)" runqlat >out || fail "$(cat out)"
+	need_unprivileged_reading home/object.o runqlat
+	attack talks home/object.o runqlat >out || fail "$(cat out)"
+	# it answers all the same, and no line of its log is the users'
+	expect_status 0 as $NOBODY ./perf-bpf run runqlat -- true
+	! grep -E '^root|shadow' service.log || fail "a user has written to the log"
+}
+
+# What is passed can be read and not be changed: the filter that restricts the program is in a map.
+test_maps_cannot_be_written() {
+	begin
+	approve runqlat --for user:$NOBODY >/dev/null
+	need_unprivileged_reading "$(object)" runqlat
+	attack writes home/object.o runqlat >out || fail "$(cat out)"
+	grep -qE '^maps: [1-9]' out || fail "$(cat out)"
+	rm store/*
+	approve execsnoop --for user:$NOBODY >/dev/null
+	attack writes "$(object)" execsnoop >out || fail "$(cat out)"
+	grep -q '^ok: update' out || fail "$(cat out)"
+}
+
+test_sessions_are_limited() {
+	local i
+	begin
+	approve runqlat --for user:$NOBODY >/dev/null
+	approve runqlat --for user:$OTHER >/dev/null
+	need_unprivileged_reading "$(object)" runqlat
+	# sessions of before may not have been reaped yet: until four are held at once
+	for i in 1 2 3 4; do
+		soon hold_one "$i"
+	done
+	expect_status 1 as $NOBODY ./perf-bpf run runqlat -- true
+	assert_contains err "too many sessions are running"
+	expect_status 0 as $OTHER ./perf-bpf run runqlat -- true
+}
+
+# hold_one N: keeps a session in the background; false: it was refused
+hold_one() {
+	attack_begins "held.$1" holds home/object.o runqlat
+	grep -q holds "held.$1"
+}
+
+test_the_store_is_roots() {
+	begin
+	approve runqlat --for user:$NOBODY >id
+	chmod 777 store
+	expect_status 1 as $NOBODY ./perf-bpf run runqlat -- true
+	assert_contains err "the service cannot load it"
+	soon grep -q "others than root can write to it" service.log
+	chmod 700 store
+	assert_equal "$(stat -c %a store/*.approval)" 600
+	# an approval that was edited, and an object that is another one
+	sed -i 's/^target own/target all/' store/*.approval
+	expect_status 1 as $NOBODY ./perf-bpf run runqlat -- true
+	soon grep -q "it was changed after it was approved" service.log
+	sed -i 's/^target all/target own/' store/*.approval
+	echo more >>"$(echo store/*.o)"
+	expect_status 1 as $NOBODY ./perf-bpf run runqlat -- true
+	assert_contains err "the stored object is not the one that was approved"
+}
+
+# A socket that another user listens at is not asked.
+test_a_service_of_another_user() {
+	begin
+	end_service
+	mkdir pretended
+	chmod 777 pretended
+	export PERF_BPF_DELEGATE_SOCKET=$PWD/pretended/sock
+	attack_begins listens pretends
+	expect_status 1 as $OTHER ./perf-bpf run runqlat -- true
+	end_client
+	assert_contains err "the service does not run as root"
+}
+
+test_what_cannot_be_approved() {
+	begin
+	prepare_program pbd_no
+	expect_status 1 as $NOBODY ./perf-bpf approve runqlat --for user:$NOBODY --store "$PWD/home/store"
+	assert_contains err "only root can approve programs"
+	expect_status 1 as $NOBODY ./perf-bpf delegate --socket "$PWD/home/sock"
+	assert_contains err "must be started by root"
+	expect_status 2 approve runqlat
+	assert_contains err "--for is missing"
+	expect_status 2 approve runqlat --for no_such_user_
+	assert_contains err "there is no user or group 'no_such_user_'"
+	expect_status 1 approve runqlat --for user:$NOBODY --set no_such_variable=1
+	sed -i 's/if (!perf_bpf_wanted())/if (0)/' home/pbd_no.bpf.c
+	compile_bpf home/pbd_no.bpf.c home/pbd_no.bpf.o -I.
+	expect_status 1 approve home/pbd_no.bpf.o --for user:$NOBODY
+	assert_contains err "it does not call perf_bpf_wanted()"
+	approve home/pbd_no.bpf.o --for user:$NOBODY --target=all >/dev/null
+	expect_status 2 approve runqlat --for user:$NOBODY --target=others
+	expect_status 2 approve runqlat --for user:$NOBODY --max-overhead=0
+}
+
+# What the processes of the service may do, once they serve a user.
+test_privileges_of_a_session() {
+	begin
+	has host.seccomp || skip "the kernel has no seccomp"
+	approve runqlat --for user:$NOBODY >/dev/null
+	attack_begins held holds "$(object)" runqlat
+	session=$(pgrep -P $service | tail -n 1)
+	soon grep -q '^Seccomp:.*2' "/proc/$session/status"
+	grep -q '^NoNewPrivs:.*1' "/proc/$session/status"
+	# no CAP_PERFMON, CAP_SYS_ADMIN, CAP_SYS_MODULE, CAP_NET_ADMIN
+	caps=0x$(sed -n 's/^CapPrm:[[:space:]]*//p' "/proc/$session/status")
+	for cap in 38 21 16 12; do
+		[ $(((caps >> cap) & 1)) = 0 ] || fail "capability $cap is kept"
+	done
+	end_client
+}
+
+run_tests
