@@ -16,7 +16,8 @@ test_everything_has_its_place() {
 	for file in bin/perf-bpf include/perfbpf/bpf/libbpf.h include/perfbpf/bpf/bpf_helpers.h \
 		share/man/man1/perf-bpf.1 share/man/man1/perf-bpf-record.1 \
 		share/man/man3/libperfbpf.3 share/man/man5/perf-bpf-data.5 \
-		share/bash-completion/completions/perf-bpf lib/sysusers.d/perf-bpf.conf; do
+		share/bash-completion/completions/perf-bpf lib/sysusers.d/perf-bpf.conf \
+		lib/systemd/system/perf-bpf.socket lib/systemd/system/perf-bpf.service; do
 		[ -f "$root/$file" ] || { find root; fail "$file is missing"; }
 	done
 	find root -path '*/bash-completion/completions/perf' -o -path '*/bash_completion.d/perf-bpf' |

@@ -44,4 +44,23 @@ test_the_package_has_the_group() {
 	grep -qx 'g perf-bpf -' "$SRC/system/perf-bpf.sysusers" || fail "the group is missing"
 }
 
+# Nobody gets the service without asking for it.
+test_the_service_is_not_enabled() {
+	assert_contains "$SRC/debian/perf-bpf.install" usr/lib/systemd/system
+	assert_contains "$SRC/debian/rules" "dh_installsystemd --no-enable --no-start"
+	assert_contains "$SRC/system/perf-bpf.socket" ListenSequentialPacket=/run/perf-bpf/delegate.sock
+	grep -q '"/run/perf-bpf/delegate.sock"' "$SRC/delegate/delegate_message.h"
+	command -v systemd-analyze >/dev/null || skip "systemd-analyze is not installed"
+	mkdir units
+	cp "$SRC/system/perf-bpf.socket" units
+	sed "s,@bindir@/perf-bpf,/bin/true," "$SRC/system/perf-bpf.service.in" >units/perf-bpf.service
+	systemd-analyze verify --man=no ./units/perf-bpf.socket ./units/perf-bpf.service >out 2>&1 || fail "$(cat out)"
+	! grep perf-bpf out || fail "$(cat out)"
+}
+
+test_purge_removes_approvals() {
+	sh -n "$SRC/debian/perf-bpf.postrm"
+	assert_contains "$SRC/debian/perf-bpf.postrm" "rm -rf /var/lib/perf-bpf"
+}
+
 run_tests
