@@ -74,6 +74,11 @@ approve() {
 need_unprivileged_reading() {
 	as $NOBODY ./delegate_attacks "$PERF_BPF_DELEGATE_SOCKET" writes "$1" "$2" >probe 2>&1 || :
 	! grep -q '^a map:' probe || skip "this kernel lets users without privileges read no maps (5.19)"
+	soon no_session # its program is gone, too
+}
+
+no_session() {
+	! pgrep -P "$service" >/dev/null
 }
 
 # The file of the only object in the store, where users can read it.
