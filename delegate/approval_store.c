@@ -76,18 +76,12 @@ bool approval_target_parse(const char *text, enum approval_target *target)
 	return false;
 }
 
-static void add_hex(struct strbuf *text, const uint8_t *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		strbuf_addf(text, "%02x", bytes[i]);
-}
-
 /* ---- text ---- */
 
 void approval_write_text(const struct approval *a, struct strbuf *text)
 {
 	strbuf_adds(text, FIRST_LINE "\nobject ");
-	add_hex(text, a->object, SHA256_BYTES);
+	strbuf_add_bytes(text, a->object, SHA256_BYTES);
 	strbuf_addf(text,
 		    "\nname %s\n%s %" PRIu32 "\ntarget %s\nmax-share %.9g\nmax-ms %" PRIu64 "\n",
 		    a->name, a->for_group ? "group" : "user", a->who,
@@ -191,8 +185,7 @@ struct error *approval_parse(const char *text, size_t size, struct approval *out
 	if (no_memory || strlen(copy) != size || !parse_lines(copy, &a, &no_memory))
 		return no_memory ? error_nomem() : error_new(EBADMSG, "it is not an approval");
 	sha256(text, size, digest);
-	for (size_t i = 0; i < (DELEGATE_ID - 1) / 2; i++)
-		snprintf(a.id + 2 * i, 3, "%02x", digest[i]);
+	text_bytes(a.id, digest, (DELEGATE_ID - 1) / 2);
 	*out = a;
 	a = (struct approval){0};
 	return NULL;
@@ -236,7 +229,7 @@ static char *object_name(const struct approval *a)
 {
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
 
-	add_hex(&name, a->object, SHA256_BYTES);
+	strbuf_add_bytes(&name, a->object, SHA256_BYTES);
 	strbuf_adds(&name, ".o");
 	return strbuf_steal(&name);
 }

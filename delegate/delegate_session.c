@@ -13,6 +13,7 @@
 #include "delegate/approval_store.h"
 #include "delegate/delegate_message.h"
 #include "lib/base/clock.h"
+#include "lib/sys/cgroup_paths.h"
 #include "lib/sys/proc.h"
 #include "run/run_session.h"
 
@@ -153,7 +154,10 @@ static char *find_cgroup(const struct delegate_session *s)
 	path = strchr(path, '/');
 	path[strcspn(path, "\n")] = '\0';
 	/* lists of cgroups are separated by commas; the root is everybody's */
-	return !path[1] || strchr(path, ',') ? NULL : text_format("/sys/fs/cgroup%s", path);
+	if (!path[1] || strchr(path, ','))
+		return NULL;
+	_cleanup_free_ char *root = cgroup_root(NULL);
+	return root ? text_format("%s%s", root, path) : NULL;
 }
 
 /* ---- the session ---- */
@@ -265,7 +269,7 @@ static void load(struct delegate_session *s, const struct approval *a)
 		.sets = (const char *const *)a->sets.v,
 		.n_sets = a->sets.n,
 		.filter.uids = a->target == APPROVAL_OWN ? uid : NULL,
-		.filter.cgroups = cgroup,
+		.filter.cgroups.cgroups = cgroup,
 		.cost.max_share = a->max_share,
 		.log = s->opts->log,
 		.only_attach = true,

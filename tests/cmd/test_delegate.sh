@@ -74,7 +74,7 @@ approve() {
 need_unprivileged_reading() {
 	as $NOBODY ./delegate_attacks "$PERF_BPF_DELEGATE_SOCKET" writes "$1" "$2" >probe 2>&1 || :
 	! grep -q '^a map:' probe || skip "this kernel lets users without privileges read no maps (5.19)"
-	soon no_session # its program is gone, too
+	soon no_session
 }
 
 no_session() {
@@ -174,6 +174,7 @@ test_all_processes() {
 	prepare_program pbd_all
 	approve home/pbd_all.bpf.o --for user:$NOBODY --target=all >/dev/null
 	need_unprivileged_reading home/pbd_all.bpf.o pbd_all.bpf.o
+	soon loaded 0 pbd_all # the kernel frees it after the process has ended
 	# root's calls: this shell's, while the program is attached
 	attack_begins held holds home/pbd_all.bpf.o pbd_all.bpf.o
 	id=$("$PERF_BPF" prog list -j | tr '{' '\n' | sed -n 's/.*"id":\([0-9]*\).*"name":"pbd_all".*/\1/p')
@@ -183,6 +184,33 @@ test_all_processes() {
 	done
 	end_client
 	grep -q 'key.*\b0\b' dumped || fail "$(cat dumped)"
+}
+
+# The cgroup of the process that asks; the root of the hierarchy is everybody's.
+test_own_cgroup_only() {
+	begin
+	local tree
+	tree=$(findmnt -n -t cgroup2 -o TARGET | head -n 1)
+	[ -n "$tree" ] || skip "there is no cgroup v2"
+	prepare_program pbd_cgroup
+	approve home/pbd_cgroup.bpf.o --for user:$NOBODY --target=cgroup >/dev/null
+	group=$tree/pbd-$$
+	mkdir "$group" || skip "no cgroups can be made in $tree"
+	trap 'end_service; rmdir "$group"' EXIT
+	(echo $BASHPID >"$tree/cgroup.procs" && as $NOBODY ./perf-bpf run home/pbd_cgroup.bpf.o -- true) \
+		>out 2>err && fail "it runs for the root cgroup"
+	assert_contains err "this process has none of its own"
+	as_of_group() {
+		echo $BASHPID >"$group/cgroup.procs" && as $NOBODY ./perf-bpf run --json "$@"
+	}
+	(as_of_group home/pbd_cgroup.bpf.o -- true) >out 2>err || {
+		! grep -q "none of its own" err || skip "the kernel has no pid descriptors of sockets (6.5)"
+		! grep -q "read the map" err || skip "this kernel lets users without privileges read no maps (5.19)"
+		fail "$(cat err)"
+	}
+	grep -q '"calls":' out || fail "$(cat out)"
+	# this shell and the service make calls, too, but not in the cgroup
+	assert_equal "$(python3 -c 'import json; print([r["key"] for r in json.load(open("out"))["rows"]])')" "[$NOBODY]"
 }
 
 test_only_for_whom_it_is_approved() {
