@@ -66,11 +66,15 @@ static struct error *receive_answer(struct delegate_client *client)
 		.msg_controllen = sizeof(control),
 	};
 	size_t n_fds = 0;
+	bool again = true;
 	ssize_t n;
 
-	do {
-		n = recvmsg(client->fd, &msg, MSG_CMSG_CLOEXEC);
-	} while (n < 0 && errno == EINTR);
+	/* A service that closes without having read the request resets the connection first. */
+	while ((n = recvmsg(client->fd, &msg, MSG_CMSG_CLOEXEC)) < 0) {
+		if (errno != EINTR && !(errno == ECONNRESET && again))
+			break;
+		again = errno == EINTR && again;
+	}
 	if (n < 0)
 		return error_errno(errno, "cannot read the answer of the service");
 	if (!n)
