@@ -124,8 +124,7 @@ const char *delegate_status_text(enum delegate_status status)
 		[DELEGATE_DAMAGED] = "the stored object is not the one that was approved",
 		[DELEGATE_BUSY] = "too many sessions are running",
 		[DELEGATE_INVALID] = "the service does not understand the request",
-		[DELEGATE_NO_CGROUP] = "it is approved for the user's own cgroup, but this process "
-				       "has none of its own",
+		[DELEGATE_NO_CGROUP] = "this process has no cgroup of its own",
 		[DELEGATE_FAILED] = "the service cannot load it; its log has the reason",
 	};
 

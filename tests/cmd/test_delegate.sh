@@ -199,12 +199,12 @@ test_own_cgroup_only() {
 	trap 'end_service; rmdir "$group"' EXIT
 	(echo $BASHPID >"$tree/cgroup.procs" && as $NOBODY ./perf-bpf run home/pbd_cgroup.bpf.o -- true) \
 		>out 2>err && fail "it runs for the root cgroup"
-	assert_contains err "this process has none of its own"
+	assert_contains err "this process has no cgroup of its own"
 	as_of_group() {
 		echo $BASHPID >"$group/cgroup.procs" && as $NOBODY ./perf-bpf run --json "$@"
 	}
 	(as_of_group home/pbd_cgroup.bpf.o -- true) >out 2>err || {
-		! grep -q "none of its own" err || skip "the kernel has no pid descriptors of sockets (6.5)"
+		! grep -q "no cgroup of its own" err || skip "the kernel has no pid descriptors of sockets (6.5)"
 		! grep -q "read the map" err || skip "this kernel lets users without privileges read no maps (5.19)"
 		fail "$(cat err)"
 	}
