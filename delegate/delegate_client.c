@@ -2,10 +2,9 @@
 #include "delegate/delegate_client.h"
 
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "delegate/delegate_socket.h"
 #include "lib/base/cleanup.h"
 
 /* The directory of the socket is root's; that the other side is root makes sure of it. */
@@ -23,15 +22,10 @@ static struct error *check_service(int fd, const char *path)
 
 static struct error *connect_to(const char *path, int *fd)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	_cleanup_close_ int got = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct sockaddr_un address;
+	_cleanup_close_ int got = -1;
 
-	if (got < 0)
-		return error_errno(errno, "cannot create a socket");
-	if (strlen(path) >= sizeof(address.sun_path))
-		return error_new(ENAMETOOLONG, "%s: the path of a socket has at most %zu bytes",
-				 path, sizeof(address.sun_path) - 1);
-	strcpy(address.sun_path, path);
+	TRY(delegate_socket_new(path, &address, &got));
 	if (connect(got, (const struct sockaddr *)&address, sizeof(address)))
 		return error_errno(errno, "cannot connect to %s", path);
 	TRY(check_service(got, path));

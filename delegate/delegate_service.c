@@ -8,12 +8,12 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "delegate/delegate_message.h"
 #include "delegate/delegate_session.h"
+#include "delegate/delegate_socket.h"
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
 
@@ -63,15 +63,10 @@ static struct error *remove_stale(const struct sockaddr_un *address)
 
 static struct error *listen_at(const char *path, int *fd)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	_cleanup_close_ int got = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct sockaddr_un address;
+	_cleanup_close_ int got = -1;
 
-	if (got < 0)
-		return error_errno(errno, "cannot create a socket");
-	if (strlen(path) >= sizeof(address.sun_path))
-		return error_new(ENAMETOOLONG, "%s: the path of a socket has at most %zu bytes",
-				 path, sizeof(address.sun_path) - 1);
-	strcpy(address.sun_path, path);
+	TRY(delegate_socket_new(path, &address, &got));
 	_cleanup_free_ char *dir = strdup(path);
 	if (!dir)
 		return error_nomem();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Cgroups that are made while we record and that --container or --pod names: a container that is
- * started again has the same id and another cgroup. A record of the kernel tells of each new one;
+ * started again has the same id and another cgroup. The kernel writes a record for each new one;
  * then the tree is read again, and the events are opened for those that are new.
  */
 #include "perf/record/internal.h"
