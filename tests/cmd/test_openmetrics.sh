@@ -3,16 +3,18 @@
 . "$(dirname "$0")/../tap.sh"
 
 PROG=$SRC/tests/cmd/run.bpf.c
+PROGS=("$PROG")
 
-# Runs it over a workload that counts, says so (the file "counted") and waits for "go".
+# Runs them over a workload that counts, says so (the file "counted") and waits for "go".
 begin() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
 	printf '#include <stdlib.h>\n#include <sys/stat.h>\nint main(int n, char **v) { while (--n) umask(atoi(v[n])); }\n' \
 		>pbt_scraped.c
 	gcc -O1 -o pbt_scraped pbt_scraped.c
+	rm -f go counted
 	mkfifo go
-	"$PERF_BPF" run "$PROG" --comm pbt_scraped --openmetrics 127.0.0.1:0 "$@" \
+	"$PERF_BPF" run "${PROGS[@]}" --comm pbt_scraped --openmetrics 127.0.0.1:0 "$@" \
 		-- sh -c './pbt_scraped 0 1 2 9 10 49 50 511 1 1; : >counted; read x <go' >out 2>err &
 	pid=$!
 	has_counted() {
@@ -104,6 +106,49 @@ test_parsers_take_it() {
 	command -v promtool >/dev/null || { echo "# promtool is not installed"; return 0; }
 	promtool check metrics <old.txt >lint 2>&1 || true
 	! grep -i error lint || { cat lint; fail "promtool"; }
+}
+
+# Two programs whose maps have one name: a metric says of which program it is, wherever that is in
+# the command line. The first counts calls, the second counts each of them twice.
+test_names_do_not_depend_on_the_order_of_the_programs() {
+	for program in first:1 second:2; do
+		cat >${program%:*}.bpf.c <<-END
+			#include "vmlinux.h"
+			#include <bpf/bpf_helpers.h>
+			#include <bpf/perf_bpf_prog.h>
+			PERF_BPF_COUNT(latency, "calls", "umask calls");
+			SEC("tracepoint/syscalls/sys_enter_umask")
+			int on_umask(void *ctx)
+			{
+				if (perf_bpf_wanted())
+					perf_bpf_count(&latency, ${program#*:});
+				return 0;
+			}
+			char LICENSE[] SEC("license") = "GPL";
+		END
+	done
+	for order in "first second" "second first"; do
+		read -r a b <<<"$order"
+		PROGS=("$a.bpf.c" "$b.bpf.c")
+		begin
+		get new.txt "$new"
+		finish
+		assert_contains new.txt "perf_bpf_first_latency_calls_total 10"
+		assert_contains new.txt "perf_bpf_second_latency_calls_total 20"
+		grep -E '^(# (TYPE|UNIT|HELP) )?perf_bpf_(first|second)_' new.txt | sort >"$a.names"
+	done
+	diff first.names second.names || fail "the order of the programs changes the metrics"
+
+	# The names alone of programs whose values are the machine's.
+	for order in "runqlat biolatency" "biolatency runqlat"; do
+		read -r -a PROGS <<<"$order"
+		begin
+		get new.txt "$new"
+		finish
+		sed -n 's/^# TYPE //p' new.txt | sort >"${PROGS[0]}.names"
+		grep -q '^perf_bpf_runqlat_latency' "${PROGS[0]}.names" || { cat new.txt; fail "no metric of runqlat"; }
+	done
+	diff runqlat.names biolatency.names || fail "the order of the programs changes the names"
 }
 
 # A client that does not finish its request holds up neither the others nor the end.

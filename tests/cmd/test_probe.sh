@@ -775,6 +775,42 @@ test_templates_of_different_types() {
 	END
 }
 
+# Instances of a generic Rust function: the values of each have its own type, and signed, unsigned
+# and floating ones are different events.
+test_rust_generics_of_different_types() {
+	need_uprobes
+	command -v rustc >/dev/null || skip "rustc is not installed"
+	cat >generics.rs <<-'END'
+		use std::hint::black_box;
+		struct Box1<T> { v: T }
+		#[inline(never)]
+		fn take<T>(b: &Box1<T>) { black_box(&b.v); }
+		fn main() {
+		    for _ in 0..2 {
+		        take(black_box(&Box1 { v: -5i32 }));
+		        take(black_box(&Box1 { v: 4000000000u32 }));
+		        take(black_box(&Box1 { v: 200u8 }));
+		        take(black_box(&Box1 { v: u64::MAX }));
+		        take(black_box(&Box1 { v: 1.5f32 }));
+		        take(black_box(&Box1 { v: -2.25f64 }));
+		    }
+		}
+	END
+	# At higher levels rustc may make one function of instances with equal code.
+	rustc -g -C opt-level=1 -o generics generics.rs 2>rustc.err ||
+		skip "rustc does not work here: $(head -n 1 rustc.err)"
+	"$PERF_BPF" record -q -e "probe:exec=./generics;$OWN=generics::take value=b.v" ./generics
+	"$PERF_BPF" script --json >json
+	python3 - <<-'END'
+		import json
+		seen = [json.loads(l) for l in open("json")]
+		seen = [(s["event"], s["fields"]["value"]) for s in seen if s["type"] == "sample"]
+		assert [v for _, v in seen] == 2 * [-5, 4000000000, 200, 2**64 - 1, 1.5, -2.25], seen
+		event = {v: e for e, v in seen}
+		assert len({event[-5], event[2**64 - 1], event[1.5], event[-2.25]}) == 4, event
+	END
+}
+
 # Strings that the process has not touched yet are read as well: it would read them, too.
 test_strings_that_are_not_paged_in() {
 	need_uprobes
