@@ -214,14 +214,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 				   arg);
 		o->freq = v;
 		return 0;
+	case 'g':
 	case OPT_CALL_GRAPH:
 		err = select_callgraph_parse(arg, &o->callgraph, &o->stack_size);
 		if (err)
 			exit(cmd_fail(err));
-		return 0;
-	case 'g':
-		if (o->callgraph == SELECT_CALLGRAPH_DEFAULT)
-			o->callgraph = SELECT_CALLGRAPH_FP;
 		return 0;
 	case OPT_USER_REGS:
 		parse_user_regs(o, arg);

@@ -351,14 +351,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->major_faults |= *arg == 'a' || !strcmp(arg, "maj");
 		o->minor_faults |= *arg == 'a' || !strcmp(arg, "min");
 		return 0;
+	case 'g':
 	case OPT_CALL_GRAPH:
 		err = select_callgraph_parse(arg, &o->callgraph, &o->stack_size);
 		if (err)
 			exit(cmd_fail(err));
-		return 0;
-	case 'g':
-		if (o->callgraph == SELECT_CALLGRAPH_DEFAULT)
-			o->callgraph = SELECT_CALLGRAPH_FP;
 		return 0;
 	case OPT_MAX_STACK:
 	case OPT_MIN_STACK:

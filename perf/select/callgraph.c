@@ -22,6 +22,11 @@ static struct error *parse_stack_size(const char *text, uint32_t *size)
 struct error *select_callgraph_parse(const char *text, enum select_callgraph *mode,
 				     uint32_t *stack_size)
 {
+	if (!text) {
+		if (*mode == SELECT_CALLGRAPH_DEFAULT)
+			*mode = SELECT_CALLGRAPH_FP;
+		return NULL;
+	}
 	const size_t n = strcspn(text, ",");
 	const char *size = text[n] ? text + n + 1 : "";
 

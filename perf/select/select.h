@@ -110,7 +110,7 @@ enum select_callgraph {
 
 /*
  * The mode of --call-graph: "fp", "dwarf" or "dwarf,BYTES"; the size is rounded up to whole words,
- * and 0 for fp. Errors are of usage.
+ * and 0 for fp. NULL is -g: fp, unless --call-graph was given before. Errors are of usage.
  */
 struct error *select_callgraph_parse(const char *text, enum select_callgraph *mode,
 				     uint32_t *stack_size);

@@ -299,6 +299,25 @@ static void test_failure_keeps_selection(void **state)
 	selection_deinit(&sel);
 }
 
+/* -g does not change what --call-graph selected before; --call-graph replaces all. */
+static void test_call_graph(void **state)
+{
+	enum select_callgraph mode = SELECT_CALLGRAPH_DEFAULT;
+	uint32_t size = 0;
+
+	assert_null(select_callgraph_parse(NULL, &mode, &size));
+	assert_int_equal(mode, SELECT_CALLGRAPH_FP);
+	assert_null(select_callgraph_parse("dwarf,4095", &mode, &size));
+	assert_int_equal(mode, SELECT_CALLGRAPH_DWARF);
+	assert_int_equal(size, 4096);
+	assert_null(select_callgraph_parse(NULL, &mode, &size));
+	assert_int_equal(mode, SELECT_CALLGRAPH_DWARF);
+	assert_int_equal(size, 4096);
+	assert_null(select_callgraph_parse("fp", &mode, &size));
+	assert_int_equal(mode, SELECT_CALLGRAPH_FP);
+	assert_int_equal(size, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +331,7 @@ int main(void)
 		cmocka_unit_test(test_resolve),
 		cmocka_unit_test(test_resolve_errors),
 		cmocka_unit_test(test_failure_keeps_selection),
+		cmocka_unit_test(test_call_graph),
 	};
 
 	return cmocka_run_group_tests(tests, make_tree, remove_tree);
