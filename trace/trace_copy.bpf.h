@@ -19,9 +19,6 @@ enum {
 	CONTROL_MAX_BYTES = 1024,
 	PATH_MAX_BYTES = 4096,
 	PAGE_BYTES = 4096,
-	/* Bytes that are copied into the state without a scratch: a struct stat has 144. */
-	STRAIGHT_MAX = 160,
-	STRAIGHT_STRING_MAX = 128, /* of a string, with its NUL */
 };
 
 struct {
