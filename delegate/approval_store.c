@@ -22,6 +22,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -318,6 +319,11 @@ struct error *approvals_read(const char *store, struct approvals *out)
 	return NULL;
 }
 
+static char *approval_file(const char *id)
+{
+	return text_format("%s" SUFFIX, id);
+}
+
 struct error *approval_revoke(const char *store, const char *id)
 {
 	_cleanup_approvals_ struct approvals list = {0};
@@ -339,7 +345,7 @@ struct error *approval_revoke(const char *store, const char *id)
 	vec_for_each (a, &list)
 		shared |= a != found && !memcmp(a->object, found->object, SHA256_BYTES);
 	TRY(open_store(store, &dir));
-	_cleanup_free_ char *object = object_name(found), *file = text_format("%s" SUFFIX, id);
+	_cleanup_free_ char *object = object_name(found), *file = approval_file(id);
 	if (!object || !file)
 		return error_nomem();
 	if (unlinkat(dir, file, 0))
@@ -347,6 +353,45 @@ struct error *approval_revoke(const char *store, const char *id)
 	if (!shared && unlinkat(dir, object, 0) && errno != ENOENT)
 		return error_errno(errno, "cannot remove %s/%s", store, object);
 	return NULL;
+}
+
+struct error *approval_watch(const char *store, const struct approval *a, int *fd)
+{
+	_cleanup_close_ int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC), dir = -1;
+	_cleanup_free_ char *file = approval_file(a->id);
+
+	if (!file)
+		return error_nomem();
+	if (watch < 0 ||
+	    inotify_add_watch(watch, store,
+			      IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF) < 0)
+		return error_errno(errno, "cannot watch %s", store);
+	/* it may have gone since it was read */
+	TRY(open_store(store, &dir));
+	if (faccessat(dir, file, F_OK, 0))
+		return error_errno(errno, "%s/%s", store, file);
+	*fd = steal_fd(&watch);
+	return NULL;
+}
+
+bool approval_is_gone(int fd, const struct approval *a)
+{
+	union {
+		struct inotify_event align;
+		char bytes[4096];
+	} buffer;
+	const struct inotify_event *event;
+	const ssize_t n = read(fd, buffer.bytes, sizeof(buffer));
+
+	if (n < 0)
+		return errno != EAGAIN && errno != EINTR;
+	for (ssize_t at = 0; at < n; at += (ssize_t)(sizeof(*event) + event->len)) {
+		event = (const struct inotify_event *)(buffer.bytes + at);
+		/* without a name: the store itself, or events were lost */
+		if (!event->len || !strncmp(event->name, a->id, strlen(a->id)))
+			return true;
+	}
+	return false;
 }
 
 struct error *approval_object(const char *store, const struct approval *a, char **path)

@@ -73,6 +73,14 @@ const struct approval *approvals_find(const struct approvals *list,
 				      const uint32_t *gids, size_t n_gids,
 				      enum delegate_status *why);
 
+/*
+ * *fd becomes readable when something is removed from the store. ENOENT: the approval itself is not
+ * there any more.
+ */
+struct error *approval_watch(const char *store, const struct approval *a, int *fd);
+/* Reads what became readable: was it this approval? Also true if that cannot be known. */
+bool approval_is_gone(int fd, const struct approval *a);
+
 /* The path of an approval's object, the caller's. EBADMSG: the bytes are not the approved ones. */
 struct error *approval_object(const char *store, const struct approval *a, char **path);
 

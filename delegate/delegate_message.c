@@ -136,6 +136,7 @@ const char *delegate_reason_text(enum delegate_reason reason)
 	static const char *const texts[DELEGATE_REASONS] = {
 		[DELEGATE_END_TIME] = "the approved time is over",
 		[DELEGATE_END_COST] = "it used more CPU time than approved",
+		[DELEGATE_END_REVOKED] = "the approval was revoked",
 		[DELEGATE_END_STOPPED] = "the service has ended",
 	};
 

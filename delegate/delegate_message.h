@@ -41,6 +41,7 @@ enum delegate_status {
 enum delegate_reason {
 	DELEGATE_END_TIME,
 	DELEGATE_END_COST,
+	DELEGATE_END_REVOKED,
 	DELEGATE_END_STOPPED, /* the service is stopped, or failed */
 	DELEGATE_REASONS,
 };

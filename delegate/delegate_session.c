@@ -40,7 +40,10 @@ struct delegate_session {
 	char user[64];
 	struct delegate_request request;
 	struct run *run;
-	bool closed; /* by the user */
+	const struct approval *approval;
+	int revoked_fd; /* see approval_watch() */
+	bool closed;	/* by the user */
+	bool revoked;
 };
 
 static void say(const struct delegate_session *s, const char *what, const char *why)
@@ -172,6 +175,17 @@ static struct error *on_socket(void *ctx, uint32_t events)
 	return NULL;
 }
 
+static struct error *on_removal(void *ctx, uint32_t events)
+{
+	struct delegate_session *s = ctx;
+
+	if (approval_is_gone(s->revoked_fd, s->approval)) {
+		s->revoked = true;
+		run_stop(s->run);
+	}
+	return NULL;
+}
+
 static struct error *show_nothing(void *ctx, struct run *run, const struct results *results,
 				  bool last)
 {
@@ -213,7 +227,9 @@ static void end(const struct delegate_session *s, uint64_t began, const struct a
 		say(s, "ended by the user", NULL);
 		return;
 	}
-	if (run_n_detached(s->run))
+	if (s->revoked)
+		reason = DELEGATE_END_REVOKED;
+	else if (run_n_detached(s->run))
 		reason = DELEGATE_END_COST;
 	else if ((clock_ns(CLOCK_MONOTONIC) - began) / 1000000 >= a->max_ms)
 		reason = DELEGATE_END_TIME;
@@ -231,6 +247,7 @@ static struct error *hold(struct delegate_session *s, const struct approval *a,
 	s->run = run;
 	TRY(run_attach(run));
 	TRY(run_watch(run, s->fd, on_socket, s));
+	TRY(run_watch(run, s->revoked_fd, on_removal, s));
 	/* It is said before the user has it. */
 	_cleanup_free_ char *what =
 		text_format("runs, approval %s, target %s", a->id, approval_target_text(a->target));
@@ -248,9 +265,18 @@ static struct error *hold(struct delegate_session *s, const struct approval *a,
 static void load(struct delegate_session *s, const struct approval *a)
 {
 	_cleanup_free_ char *path = NULL, *cgroup = NULL;
+	_cleanup_close_ int revoked_fd = -1;
 	char uid[16];
 
-	struct error *err = approval_object(s->opts->store, a, &path);
+	struct error *err = approval_watch(s->opts->store, a, &revoked_fd);
+	if (err) {
+		refuse(s, DELEGATE_FAILED, err->msg);
+		error_free(err);
+		return;
+	}
+	s->approval = a;
+	s->revoked_fd = revoked_fd;
+	err = approval_object(s->opts->store, a, &path);
 	if (err) {
 		refuse(s, DELEGATE_DAMAGED, err->msg);
 		error_free(err);

@@ -254,6 +254,29 @@ test_revoked() {
 	assert_contains err "there is no approval"
 }
 
+# A session of another approval goes on.
+test_revoked_while_it_runs() {
+	begin
+	prepare_program pbd_revoked
+	prepare_program pbd_stays
+	approve home/pbd_revoked.bpf.o --for user:$NOBODY >id
+	approve home/pbd_stays.bpf.o --for user:$NOBODY >/dev/null
+	need_unprivileged_reading home/pbd_revoked.bpf.o pbd_revoked.bpf.o
+	attack_begins stays holds home/pbd_stays.bpf.o pbd_stays.bpf.o
+	as $NOBODY timeout 60 ./perf-bpf run -v home/pbd_revoked.bpf.o >out 2>err &
+	reader=$!
+	soon loaded 1 pbd_revoked
+	soon grep -q "pbd_revoked.bpf.o: runs" service.log
+	approve --revoke "$(cat id)"
+	status=0
+	wait $reader || status=$?
+	assert_equal $status 3
+	assert_contains err "the service has detached home/pbd_revoked.bpf.o: the approval was revoked"
+	soon loaded 0 pbd_revoked
+	loaded 1 pbd_stays || fail "the other session has ended"
+	end_client
+}
+
 # Every call of the user takes more than 0.00001 % of the CPUs' time.
 test_over_its_cost() {
 	begin
