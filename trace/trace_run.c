@@ -609,6 +609,7 @@ static struct error *start(struct trace_run *run)
 	if (run->source)
 		TRY(trace_source_start(run->source));
 	run->started = true;
+	log_info(run->opts.log, "tracing has started");
 	if (!run->lines && !run->recording && !run->others)
 		return NULL;
 	TRY(loop_timer(run->loop, on_ring, run, &run->drain_timer));

@@ -18,7 +18,8 @@ is() {
 	[ "$n" = "$1" ] || { head -20 lines | sed 's/^/# | /'; fail "$n lines match '$2', wanted $1"; }
 }
 
-attached() { "$PERF_BPF" link | grep -q "pids.*perf-bpf($1)"; }
+# With -v: all programs are attached, not only the first one.
+started() { grep -q 'tracing has started' err; }
 
 test_one_thread() {
 	trace -e getppid true
@@ -59,8 +60,8 @@ test_one_thread() {
 	mkfifo go
 	./pbt_two go >tid &
 	soon test -s tid
-	"$PERF_BPF" trace -t "$(cat tid)" -e getppid --log lines 2>err &
-	soon attached $!
+	"$PERF_BPF" trace -v -t "$(cat tid)" -e getppid --log lines 2>err &
+	soon started
 	echo >go
 	wait
 	is 13 'getppid\(\)'
@@ -77,10 +78,10 @@ test_after_a_delay() {
 		"$WORK" threads 1 11
 	END
 	for delay in 2000 8000 20000; do
-		rm -f go ended
+		rm -f go ended err
 		begun=$(cut -d ' ' -f 1 /proc/uptime | tr -d .)
-		"$PERF_BPF" trace -D $delay -e getppid --log lines -- sh delayed.sh 2>err &
-		soon attached $!
+		"$PERF_BPF" trace -v -D $delay -e getppid --log lines -- sh delayed.sh 2>err &
+		soon started
 		touch go
 		wait
 		# the delay begins after $begun; calls that were made so early are not traced

@@ -38,8 +38,6 @@ trace() { # OPTION...: the lines are in ./lines
 	expect_status 0 "$PERF_BPF" trace --log lines -e close "$@"
 }
 
-attached() { "$PERF_BPF" link | grep -q "pids.*perf-bpf($1)"; }
-
 # The functions below each close of these descriptors, one line per call: "7000 syscall pbs_a main".
 functions() {
 	awk '/^ *[0-9.]+ \(/ { if (have) print have; have = ""
@@ -130,9 +128,9 @@ test_of_a_process_that_runs() {
 	./pbs_work 10 wait <go &
 	local pid=$!
 	exec 9>go # its end is the end of the workload
-	"$PERF_BPF" trace --log lines -e close --call-graph dwarf -p $pid 2>err 9>&- &
+	"$PERF_BPF" trace -v --log lines -e close --call-graph dwarf -p $pid 2>err 9>&- &
 	local tracer=$!
-	soon attached $tracer
+	soon grep -q 'tracing has started' err # with all programs, not only the first one
 	echo >&9
 	exec 9>&-
 	wait $pid || fail "the workload failed"
