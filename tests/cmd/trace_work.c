@@ -17,7 +17,7 @@
  *					that cannot be read, and with 20 strings without a NULL
  *	trace_work fault FILE		openat with a name in a page of FILE that is not in memory
  *	trace_work restart		a read that a signal interrupts and that begins again
- *	trace_work inside		is in a read when "ready" is printed; ends in pause()
+ *	trace_work inside		prints "ready", then is in a read; ends in pause()
  *	trace_work blocked T		T threads, each inside of a write of 1000 bytes to a full
  *					pipe, before the pipe is read
  *	trace_work bench NAME N		N calls of NAME: getppid, openat, write; prints the ns of
