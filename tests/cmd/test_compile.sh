@@ -94,17 +94,23 @@ test_a_damaged_entry_is_compiled_again() {
 	compiles cached
 }
 
-test_a_cached_object_is_there_in_5_ms() {
+# In CPU time, compared with that of the compilation: neither the speed of the machine nor what else
+# it does matters.
+test_a_cached_object_takes_a_fiftieth_of_the_time() {
 	set_up
 	sed -i 's,<linux/bpf.h>,"vmlinux.h",' prog.bpf.c
+	compiles compiled # writes vmlinux.h
+	rm -r cache/objects
 	compiles compiled
+	local whole share=50
+	whole=$(cut -d ' ' -f 3 out)
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
 		compiles cached
 		cut -d ' ' -f 3 out
 	done | sort -n | head -n 1 >best
-	local limit=5
-	[ -z "${SANITIZED:-}" ] || limit=100
-	awk -v limit=$limit '{ exit !($1 < limit) }' best || fail "took $(cat best) ms"
+	[ -z "${SANITIZED:-}" ] || share=3
+	awk -v whole="$whole" -v share=$share '{ exit !($1 < whole / share) }' best ||
+		fail "took $(cat best) of $whole ms"
 }
 
 test_vmlinux_h_is_the_running_kernels() {
@@ -302,7 +308,8 @@ test_many_at_once_agree() {
 
 test_a_cache_that_others_can_write_to_is_not_used() {
 	set_up
-	mkdir theirs
+	mkdir theirs own-tmp
+	export TMPDIR=$TMP/own-tmp
 	ln -s theirs cache
 	compiles compiled
 	compiles compiled
@@ -312,7 +319,7 @@ test_a_cache_that_others_can_write_to_is_not_used() {
 	compiles compiled -v
 	assert_contains out "others may write to it"
 	[ -z "$(ls cache)" ] || fail "it was written to"
-	[ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'perf-bpf.??????' -newer clang -empty)" ]
+	[ -z "$(find own-tmp -name 'perf-bpf.??????' -empty)" ]
 }
 
 test_headers_take_what_programs_write() {
