@@ -152,8 +152,8 @@ test_what_is_wrong_is_named() {
 	clang -c plain.c -o plain.o
 	expect_status 1 btf dump plain.o
 	assert_contains err "the file has no section .BTF"
-	head -c 300 /dev/urandom >noise
-	expect_status 1 btf dump noise || expect_status 2 btf dump noise
+	printf 'noise%.0s' $(seq 60) >noise
+	expect_status 1 btf dump noise
 	assert_contains err "noise: cannot read BTF from this file"
 	expect_status 1 btf show types.o -C mixd --sizes
 	assert_contains err "unknown type 'mixd'"
