@@ -74,13 +74,17 @@ start_two() {
 	in_cgroup $crio/container unshare --fork --kill-child ./red &
 	soon pid_in $docker blue >/dev/null
 	soon pid_in $crio/container red >/dev/null
-	pids=$(pid_in $docker blue),$(pid_in $crio/container red)
+	blue=$(pid_in $docker blue) red=$(pid_in $crio/container red)
+	pids=$blue,$red
 }
+
+# The command of a recording that both have samples in.
+UNTIL_USED="$SRC/tests/cmd/until_used 50"
 
 test_names_of_samples() {
 	needs
 	start_two
-	expect_status 0 "$PERF_BPF" record -q -N --all-cgroups -e cpu-clock:u -o data -p $pids -- sleep 0.3
+	expect_status 0 "$PERF_BPF" record -q -N --all-cgroups -e cpu-clock:u -o data -p $pids -- $UNTIL_USED $blue $red
 	"$PERF_BPF" script -i data --json >json
 	python3 - "${top#$root}" $A $B $POD <<-'PYTHON'
 		import json, sys
@@ -116,7 +120,7 @@ test_selection() {
 	local by
 	needs
 	start_two
-	expect_status 0 "$PERF_BPF" record -q -N --all-cgroups -e cpu-clock:u -o data -p $pids -- sleep 0.3
+	expect_status 0 "$PERF_BPF" record -q -N --all-cgroups -e cpu-clock:u -o data -p $pids -- $UNTIL_USED $blue $red
 	for by in "--container ${B:0:12}" "--pod $POD" "--cgroup ${slice#$root}" \
 		"--where container==\"$B\"" "--where pod==\"$POD\"" "--where unit==\"crio-$B.scope\"" \
 		"--where cgroup~\"*/crio-*\""; do
@@ -165,8 +169,8 @@ test_as_perf() {
 	needs
 	perf --version >/dev/null 2>&1 || skip "no perf"
 	start_two
-	expect_status 0 "$PERF_BPF" record -q -N --all-cgroups --namespaces -e cpu-clock:u -o ours -p $pids -- sleep 0.3
-	expect_status 0 perf record -q -N --all-cgroups --namespaces -e cpu-clock:u -o perfs -p $pids -- sleep 0.3
+	expect_status 0 "$PERF_BPF" record -q -N --all-cgroups --namespaces -e cpu-clock:u -o ours -p $pids -- $UNTIL_USED $blue $red
+	expect_status 0 perf record -q -N --all-cgroups --namespaces -e cpu-clock:u -o perfs -p $pids -- $UNTIL_USED $blue $red
 	for f in ours perfs; do
 		perf script -F comm,tid,time,event -i $f --show-cgroup-events --show-namespace-events >want 2>/dev/null
 		expect_status 0 "$PERF_BPF" script -F comm,tid,time,event -i $f --show-cgroup-events --show-namespace-events
@@ -210,13 +214,13 @@ test_record_of_containers() {
 	start_two
 	for by in "--container ${B:0:12}" "--container $B" "--pod $POD" "--cgroup ${slice#$root/}" \
 		"--cgroup $slice" "--cgroup $(stat -c %i $slice)"; do
-		expect_status 0 "$PERF_BPF" record -q -N -e cpu-clock:u -o data $by -- sleep 0.2
+		expect_status 0 "$PERF_BPF" record -q -N -e cpu-clock:u -o data $by -- $UNTIL_USED $blue $red
 		expect_status 0 "$PERF_BPF" script -i data -F comm
 		assert_equal "$(sort -u out | tr -d ' ')" red
 	done
 	# with --all-cgroups, nested selections, and a tracepoint in a group of its own
 	expect_status 0 "$PERF_BPF" record -q -N --all-cgroups -e cpu-clock:u -e sched:sched_switch -o data \
-		--container $A --pod $POD --cgroup $crio -- sleep 0.2
+		--container $A --pod $POD --cgroup $crio -- $UNTIL_USED $blue $red
 	expect_status 0 "$PERF_BPF" script -i data -F comm,event,container
 	grep cpu-clock out | sed 's/^ *//; s/  */ /g' | cut -d' ' -f1,3 | sort | uniq >lines
 	assert_equal "$(cat lines)" "blue $A
@@ -240,14 +244,13 @@ test_a_container_started_again() {
 	soon pid_in $docker blue >/dev/null
 	"$PERF_BPF" record -v -N -e cpu-clock:u -o data --container ${A:0:10} 2>log &
 	record=$!
-	soon test -s data
+	soon has_samples blue
 	again=$top/again/docker-$A.scope
 	mkdir -p $again
 	soon grep -q "recording the new cgroup $again" log
 	in_cgroup $again unshare --fork --kill-child ./red &
 	soon pid_in $again red >/dev/null
 	soon has_samples red
-	has_samples blue || fail "no samples of the first cgroup"
 	kill -INT $record
 	wait $record || true
 	expect_status 0 "$PERF_BPF" script -i data -F comm
@@ -258,7 +261,7 @@ test_run_of_containers() {
 	needs
 	start_two
 	for by in "--container ${B:0:12}" "--pod $POD" "--cgroup ${slice#$root/}"; do
-		expect_status 0 "$PERF_BPF" run profile --folded $by --duration 0.5
+		expect_status 0 "$PERF_BPF" run profile --folded $by -- $UNTIL_USED $blue $red
 		assert_contains out red
 		! grep blue out || fail "blue is shown"
 	done

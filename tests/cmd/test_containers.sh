@@ -9,6 +9,9 @@ needs() {
 	trap 'kill -KILL $(jobs -p) 2>/dev/null || true' EXIT
 }
 
+# The command of a measurement that a process has samples in.
+UNTIL_USED="$SRC/tests/cmd/until_used 50"
+
 # build COLOUR: a program that spends its time in COLOUR_work(), and calls getppid() and openat()
 build() {
 	cat >work.c <<-'END'
@@ -42,7 +45,8 @@ in_pid_ns() {
 		echo '. "$SRC/tests/tap.sh"; set -eu'
 		cat
 	} >inside.sh
-	SRC=$SRC PERF_BPF=$PERF_BPF unshare --pid --fork --kill-child --mount-proc bash inside.sh
+	SRC=$SRC PERF_BPF=$PERF_BPF UNTIL_USED=$UNTIL_USED \
+		unshare --pid --fork --kill-child --mount-proc bash inside.sh
 }
 
 test_run_in_a_pid_namespace() {
@@ -53,9 +57,9 @@ test_run_in_a_pid_namespace() {
 		soon test -s pid
 		pid=$(cat pid)
 		[ $pid -lt 100 ] || fail "this is not a new PID namespace"
-		expect_status 0 "$PERF_BPF" run profile --folded -p $pid --duration 1
+		expect_status 0 "$PERF_BPF" run profile --folded -p $pid -- $UNTIL_USED $pid
 		assert_contains out 'blue_work'
-		expect_status 0 "$PERF_BPF" run syscount --json -p $pid --duration 0.5
+		expect_status 0 "$PERF_BPF" run syscount --json -p $pid -- $UNTIL_USED $pid
 		python3 - $pid <<-'PYTHON'
 			import json, sys
 			tables = [json.loads(l) for l in open("out") if l.startswith("{")]
@@ -64,7 +68,7 @@ test_run_in_a_pid_namespace() {
 			assert pids == {int(sys.argv[1])}, table
 		PYTHON
 		# all tasks: those outside of the namespace have no id in it
-		expect_status 0 "$PERF_BPF" run syscount --json --duration 0.5
+		expect_status 0 "$PERF_BPF" run syscount --json -- $UNTIL_USED $pid
 		grep -q "\"pid\":$pid\\b" out || fail "the process is missing"
 	END
 }
@@ -78,7 +82,7 @@ test_a_nested_pid_namespace() {
 		assert_equal "$(cat pid)" 1
 		pid=$(pgrep -x red)
 		[ $pid != 1 ] || fail "this is not the outer namespace"
-		expect_status 0 "$PERF_BPF" run profile --folded -p $pid --duration 1
+		expect_status 0 "$PERF_BPF" run profile --folded -p $pid -- $UNTIL_USED $pid
 		assert_contains out 'red_work'
 		"$PERF_BPF" trace -p $pid 2>calls &
 		trace=$!
@@ -121,15 +125,15 @@ test_files_of_another_mount_namespace() {
 	unshare -m sh -c 'mount --bind blue app && exec ./app' >pid &
 	soon test -s pid
 	pid=$(cat pid)
-	expect_status 0 "$PERF_BPF" record -q -N -B -e cpu-clock:u -o data -p $pid -- sleep 0.3
+	expect_status 0 "$PERF_BPF" record -q -N -B -e cpu-clock:u -o data -p $pid -- $UNTIL_USED $pid
 	# nothing of it was kept: no names, rather than those of the file outside
 	expect_status 0 "$PERF_BPF" report -i data -s sym
 	! grep red_work out || fail "names of the file outside"
-	expect_status 0 "$PERF_BPF" run profile --folded -p $pid --duration 0.5
+	expect_status 0 "$PERF_BPF" run profile --folded -p $pid -- $UNTIL_USED $pid
 	assert_contains out blue_work
 	! grep red_work out || fail "names of the file outside"
 	# what is recorded without -B is right later, too
-	expect_status 0 "$PERF_BPF" record -q -e cpu-clock:u -o data -p $pid -- sleep 0.3
+	expect_status 0 "$PERF_BPF" record -q -e cpu-clock:u -o data -p $pid -- $UNTIL_USED $pid
 	kill -KILL $pid
 	wait $! || true
 	expect_status 0 "$PERF_BPF" report -i data -s sym
@@ -149,9 +153,9 @@ test_two_containers() {
 			./app >$c.pid &
 			read -r go <$c.go
 			for what in run record; do
-				[ \$what = run ] || "$PERF_BPF" record -q -e cpu-clock:u -o $c.data -p \$! -- sleep 0.3
+				[ \$what = run ] || "$PERF_BPF" record -q -e cpu-clock:u -o $c.data -p \$! -- $UNTIL_USED \$!
 				[ \$what = run ] || "$PERF_BPF" report -i $c.data -s pid,sym >$c.record
-				[ \$what = record ] || "$PERF_BPF" run profile --folded -p \$! --duration 0.5 >$c.run
+				[ \$what = record ] || "$PERF_BPF" run profile --folded -p \$! -- $UNTIL_USED \$! >$c.run
 			done 2>$c.err
 			: >$c.done
 			read -r go <$c.go
@@ -169,12 +173,12 @@ test_two_containers() {
 		for pid in $(pgrep -x app); do
 			[ "$(readlink /proc/$pid/ns/pid)" = "$(readlink "/proc/${!c}/ns/pid_for_children")" ] ||
 				continue
-			expect_status 0 "$PERF_BPF" record -q -e cpu-clock:u -o outer -p $pid -- sleep 0.3
+			expect_status 0 "$PERF_BPF" record -q -e cpu-clock:u -o outer -p $pid -- $UNTIL_USED $pid
 			expect_status 0 "$PERF_BPF" report -i outer -s pid,sym
 			assert_contains out ${c}_work
 			assert_contains out $pid:app
 			! grep ${other}_work out || fail "the program of the other container"
-			expect_status 0 "$PERF_BPF" run profile --folded -p $pid --duration 0.5
+			expect_status 0 "$PERF_BPF" run profile --folded -p $pid -- $UNTIL_USED $pid
 			assert_contains out ${c}_work
 			! grep ${other}_work out || fail "the program of the other container"
 			echo $c >>seen
@@ -224,7 +228,7 @@ test_perf_map_in_a_container() {
 	soon test -s pid
 	assert_equal "$(cat pid)" 1
 	pid=$(pgrep -P $!)
-	expect_status 0 "$PERF_BPF" run profile --folded -p $pid --duration 0.5
+	expect_status 0 "$PERF_BPF" run profile --folded -p $pid -- $UNTIL_USED $pid
 	assert_contains out jitted_loop
 }
 
