@@ -193,7 +193,9 @@ test_perf_bpf_is_not_shown() {
 	END
 	chmod +x workload
 	runs syscount opensnoop profile --interval 0.2
-	holds 'assert len({e["path"] for e in events if e["comm"] == "pbt_self" and e["path"].startswith("pbt-")}) == 20
+	# others may open more files than the ring has room for
+	holds 'seen = {e["path"] for e in events if e["comm"] == "pbt_self" and e["path"].startswith("pbt-")}
+assert len(seen) + m["opens"]["lost"] >= 20 and events, (seen, m["opens"]["lost"])
 assert not [e for e in events if e["pid"] == int(said[0])], said
 pids = {r["pid"] for r in m["by_process"]["rows"]}
 assert int(said[0]) not in pids and len(pids) > 0
@@ -262,11 +264,15 @@ assert rows("bytes", "comm", "bytes") == [("pbt_mallocs", sum(k * v for k, v in 
 # What is lost on the way to a socket that drops everything is sent again: first by a tail loss
 # probe, then by the timer. The kernel counts both.
 test_tcpretrans_tells_probes_and_timeouts() {
+	unshare -n true 2>/dev/null || skip "cannot make a network namespace"
 	cat >workload <<-'END'
-		#!/usr/bin/python3
-		import ctypes, socket, struct, time
-		def again():  # tcpi_total_retrans of struct tcp_info
-		    return struct.unpack_from("I", c.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 100)[0]
+		#!/usr/bin/env -S unshare -n /usr/bin/python3
+		import ctypes, socket, struct, subprocess, time
+		def info(at):  # a number of struct tcp_info
+		    return struct.unpack_from("I", c.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), at)[0]
+		def again():  # tcpi_total_retrans
+		    return info(100)
+		subprocess.check_call(["ip", "link", "set", "lo", "up"])
 		frames = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
 		frames.bind(("lo", 0))
 		frames.setblocking(False)
@@ -287,8 +293,10 @@ test_tcpretrans_tells_probes_and_timeouts() {
 		drop = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0))
 		r.setsockopt(socket.SOL_SOCKET, 26, struct.pack("HL", 1, ctypes.addressof(drop)))
 		c.send(b"lost")
-		end = time.monotonic() + 20
-		while again() < 3 and time.monotonic() < end:
+		while again() < 3:
+		    time.sleep(0.01)
+		r.setsockopt(socket.SOL_SOCKET, 27, 0)  # SO_DETACH_FILTER: the next one arrives
+		while info(24):  # tcpi_unacked: only then no other one follows
 		    time.sleep(0.01)
 		print(c.getsockname()[1], again(), sent())
 	END
@@ -326,8 +334,7 @@ test_tcpretrans_leaves_out_what_failed() {
 		    time.sleep(0.001)
 		subprocess.check_call(["ip", "link", "set", "lo", "down"])
 		subprocess.check_call(["ip", "address", "flush", "dev", "lo"])
-		end = time.monotonic() + 20
-		while backoff() < 3 and time.monotonic() < end:
+		while backoff() < 3:
 		    time.sleep(0.05)
 		print(c.getsockname()[1], again(), backoff())
 	END
@@ -409,6 +416,7 @@ test_runqlat_counts_all_waits() {
 		#include <signal.h>
 		#include <stdio.h>
 		#include <stdlib.h>
+		#include <sys/mman.h>
 		#include <sys/prctl.h>
 		#include <sys/wait.h>
 		#include <time.h>
@@ -428,6 +436,8 @@ test_runqlat_counts_all_waits() {
 			struct sched_param param = {.sched_priority = 10};
 			struct timespec tick = {.tv_nsec = 30000}, nap = {.tv_nsec = 1};
 			long ns, times;
+			/* of the child, when it has its name */
+			long *before = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 			cpu_set_t cpus;
 			pid_t pid, rival;
 			CPU_ZERO(&cpus);
@@ -440,6 +450,7 @@ test_runqlat_counts_all_waits() {
 			}
 			if (!(pid = fork())) {
 				prctl(PR_SET_NAME, "pbt_waits");
+				schedstat(getpid(), &before[0], &before[1]);
 				prctl(PR_SET_TIMERSLACK, 1);
 				for (int i = 0; i < 20000; i++)
 					nanosleep(&nap, NULL);
@@ -451,20 +462,21 @@ test_runqlat_counts_all_waits() {
 			kill(rival, SIGKILL);
 			while (wait(NULL) > 0)
 				;
-			printf("%ld %ld\n", ns, times);
+			printf("%ld %ld %ld %ld\n", ns, times, before[0], before[1]);
 			return 0;
 		}
 	END
 	gcc -O1 -o workload workload.c
 	runs runqlat --comm pbt_waits
-	holds 'ns, times = map(int, said)
+	# what was before it had its name is not counted
+	holds 'ns, times, ns_before, times_before = map(int, said)
 h, = [h for h in m["latency_by_comm"]["hists"] if h["key"]["comm"] == "pbt_waits"]
-# before it had its name it got the CPU a few times
-print(h["total"], times)
-assert times - 20 <= h["total"] <= times, (h["total"], times)
+print(h["total"], times, times_before)
+assert times - times_before <= h["total"] <= times, (h["total"], times, times_before)
 low = sum(b["low"] * b["count"] for b in h["buckets"])
 high = sum((b["high"] + 1) * b["count"] for b in h["buckets"])
-assert low * 1000 <= ns * 1.2 + 1e6 and ns <= high * 1000 * 1.2 + 1e6, (low, ns, high)'
+assert low * 1000 <= ns * 1.2 + 1e6, (low, ns)
+assert ns - ns_before <= high * 1000 * 1.2 + 1e6, (ns, ns_before, high)'
 }
 
 run_tests
