@@ -5,7 +5,8 @@
  *	trace_work calls N		getppid, openat of a missing file, write to /dev/null,
  *					close of no descriptor, and on x86 getppid by
  *					int $0x80: N of each
- *	trace_work threads T N		getppid, N times in each of T threads
+ *	trace_work threads T N		getppid, N times in each of T threads, of which none ends
+ *					before all have called it
  *	trace_work preempted T N	the same, while a real-time thread wakes up again and
  *					again and calls getppid too; prints the number of calls
  *	trace_work forks N		N processes, one after the other, with a getppid each
@@ -71,10 +72,13 @@ static int calls(long n)
 	return 0;
 }
 
+static pthread_barrier_t all_called;
+
 static void *thread(void *arg)
 {
 	for (long i = 0; i < *(long *)arg; i++)
 		syscall(SYS_getppid);
+	pthread_barrier_wait(&all_called);
 	return NULL;
 }
 
@@ -82,10 +86,12 @@ static int threads(long t, long n)
 {
 	pthread_t ids[64];
 
-	for (long i = 0; i < t && i < 64; i++)
+	if (t < 1 || t > 64 || pthread_barrier_init(&all_called, NULL, (unsigned)t))
+		return 1;
+	for (long i = 0; i < t; i++)
 		if (pthread_create(&ids[i], NULL, thread, &n))
 			return 1;
-	for (long i = 0; i < t && i < 64; i++)
+	for (long i = 0; i < t; i++)
 		pthread_join(ids[i], NULL);
 	return 0;
 }
