@@ -224,7 +224,8 @@ test_record_runs_programs_of_many_places_beside_it() {
 	END
 	for output in "" -DOUTPUT; do
 		compile_bpf plain.bpf.c plain$output.o $output
-		"$PERF_BPF" record -o data$output -e cpu-clock -e plain$output.o -- \
+		# with room for all samples, if the recorder gets no CPU meanwhile
+		"$PERF_BPF" record -m 8M -o data$output -e cpu-clock -e plain$output.o -- \
 			./counted ways.bpf.o uprobe default 2>err$output >&2 || { cat err$output; fail "record"; }
 	done
 	assert_contains err "program many (uprobe.multi/$TMP/counted:workload_many_?) runs during the recording but does not filter it"
