@@ -434,8 +434,9 @@ test_privileges_of_a_session() {
 	begin
 	has host.seccomp || skip "the kernel has no seccomp"
 	approve runqlat --for user:$NOBODY >/dev/null
+	soon no_session # of who asked whether the service listens
 	attack_begins held holds "$(object)" runqlat
-	session=$(pgrep -P $service | tail -n 1)
+	session=$(pgrep -P $service)
 	soon grep -q '^Seccomp:.*2' "/proc/$session/status"
 	grep -q '^NoNewPrivs:.*1' "/proc/$session/status"
 	# no CAP_PERFMON, CAP_SYS_ADMIN, CAP_SYS_MODULE, CAP_NET_ADMIN

@@ -143,6 +143,7 @@ test_a_library_in_a_process() {
 	./steps &
 	other=$!
 	trap 'kill $pid $other' EXIT
+	soon grep -q libsteps.so "/proc/$pid/maps" # it is that program by now
 	"$CLIENT" usdt.bpf.o pid $pid "$PWD/libsteps.so" perfbpf_library step >out 2>&1
 	calls=$(sed -n 's/^calls \([1-9][0-9]*\) errors 0 count 2 .*/\1/p' out)
 	[ -n "$calls" ] || { cat out; fail "no calls are counted"; }
