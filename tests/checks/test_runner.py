@@ -57,9 +57,23 @@ def test_what_is_left_is_ended():
     assert not any(map(alive, (a, b, c)))
 
 
+class Prepared(Job):
+    """Its time begins when the file is there."""
+    file = None
+
+    def check_time(self):
+        if not os.path.exists(self.file):
+            self.began = time.monotonic()
+        super().check_time()
+
+
 def test_a_timeout_ends_all():
     a = name_of_sleep(4)
-    lines = ended(jobs_of(f"trap 'echo cleaned' EXIT; setsid sleep {a}", timeout=1))
+    with tempfile.TemporaryDirectory() as folder:
+        job = Prepared("s", "0", ["bash", "-c", f"trap 'echo cleaned' EXIT; touch {folder}/ready; "
+                                  f"setsid sleep {a}"], None, timeout=1)
+        job.file = f"{folder}/ready"
+        lines = ended([job])
     assert lines == [["s 0", "a timeout of 1 s", "cleaned"]], lines
     assert not alive(a)
 
