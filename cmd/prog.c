@@ -40,7 +40,7 @@ static struct error *read_program(int fd, struct shown_program *p)
 	TRY(sys_prog_info_read(fd, 1u << SYS_PROG_MAP_IDS, &p->all));
 	fdinfo_u64(fd, "memlock", &p->memlock);
 	/* load_time counts from the boot */
-	const int64_t boot = (int64_t)(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME));
+	const int64_t boot = clock_ahead(CLOCK_REALTIME, CLOCK_BOOTTIME);
 	p->loaded_at = (boot + (int64_t)p->all.info.load_time) / 1000000000;
 	return NULL;
 }

@@ -48,6 +48,7 @@ struct stream {
 
 	/* while a batch is read */
 	struct making *making;
+	int64_t real_ahead; /* of that clock is CLOCK_REALTIME so much, in ns */
 	VEC(struct result_cell) cells;
 	size_t n_rows;
 	struct error *err;
@@ -111,11 +112,10 @@ static void set_time_column(struct stream *s)
 /* The time of an event, in ns since 1970; left empty if the program did not set it. */
 static void set_time(struct stream *s, const void *data, size_t size, struct result_cell *cell)
 {
-	const uint64_t real = clock_ns(CLOCK_REALTIME);
 	uint64_t now, at;
 
 	if (!s->time) {
-		*cell = (struct result_cell){.kind = CELL_UINT, .u = real};
+		*cell = (struct result_cell){.kind = CELL_UINT, .u = clock_ns(CLOCK_REALTIME)};
 		return;
 	}
 	if ((uint64_t)s->time->off + s->time->size > size)
@@ -132,7 +132,7 @@ static void set_time(struct stream *s, const void *data, size_t size, struct res
 		}
 	}
 	if (at && at <= now)
-		*cell = (struct result_cell){.kind = CELL_UINT, .u = real - (now - at)};
+		*cell = (struct result_cell){.kind = CELL_UINT, .u = (uint64_t)s->real_ahead + at};
 }
 
 static struct error *add_event(struct stream *s, const void *data, size_t size)
@@ -450,6 +450,7 @@ struct error *collector_drain(struct collector *c, struct run_names *names, stru
 	if (!s)
 		return NULL;
 	s->making = &m;
+	s->real_ahead = clock_ahead(CLOCK_REALTIME, s->clock);
 	s->n_rows = s->cells.n = 0;
 	got = s->ring ? ring_buffer__consume_n(s->ring, RUN_MAX_BATCH) : consume_perf(s);
 	s->making = NULL;

@@ -278,8 +278,8 @@ static void add_duration(uint64_t ns, struct strbuf *out)
  */
 static bool add_time(uint64_t ns, struct strbuf *out)
 {
-	uint64_t now = clock_ns(CLOCK_REALTIME), since = clock_ns(CLOCK_MONOTONIC);
-	uint64_t at = now - since + ns;
+	const uint64_t since = clock_ns(CLOCK_MONOTONIC);
+	const uint64_t at = (uint64_t)clock_ahead(CLOCK_REALTIME, CLOCK_MONOTONIC) + ns;
 	time_t seconds = at / 1000000000;
 	const uint64_t day = UINT64_C(86400) * 1000000000;
 	struct tm tm;

@@ -351,7 +351,7 @@ static struct error *open_lines(struct trace_run *run)
 		.no_comm = o->no_comm,
 		/* as perf: one thread whose children are not traced needs no name */
 		.threads = !(o->no_inherit && o->tids && run->tasks.list.n == 1),
-		.clock_diff = (int64_t)(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC)),
+		.clock_diff = clock_ahead(CLOCK_REALTIME, CLOCK_MONOTONIC),
 	};
 	struct call_lines_opts with_paths = opts;
 

@@ -209,7 +209,7 @@ struct error *program_watch_new(const struct program_watch_opts *opts, struct pr
 
 struct error *program_watch_read(struct program_watch *w)
 {
-	w->clock_offset = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+	w->clock_offset = (uint64_t)clock_ahead(CLOCK_REALTIME, CLOCK_MONOTONIC);
 	TRY(live_source_update(w->live));
 	if (live_source_is_full(w->live))
 		live_source_forget(w->live, NULL, NULL);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -112,12 +113,11 @@ static void test_times(void **state)
 	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL, false);
 	struct record_field f = {.kind = FIELD_UINT, .role = ROLE_TIME, .size = 8};
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-	uint64_t since = clock_ns(CLOCK_MONOTONIC), v;
 	bool shown = false;
 	char want[32];
 
 	const uint64_t before = clock_ns(CLOCK_REALTIME);
-	v = clock_ns(CLOCK_MONOTONIC);
+	const uint64_t v = clock_ns(CLOCK_MONOTONIC);
 	const uint64_t after = clock_ns(CLOCK_REALTIME);
 	assert_true(run_name_add(names, NULL, &f, &v, &out));
 	assert_int_equal(out.len, strlen("12:03:07.000250"));
@@ -127,10 +127,54 @@ static void test_times(void **state)
 		shown |= !strncmp(strbuf_str(&out), want, strlen(want));
 	}
 	assert_true(shown);
+}
+
+/* After so many readings of clocks this process does not run for two seconds; -1: it runs. */
+static int readings_left = -1;
+static time_t paused;
+
+int clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	const int ret = (int)syscall(SYS_clock_gettime, clock, ts);
+
+	if (readings_left >= 0 && !readings_left--)
+		paused += 2;
+	ts->tv_sec += paused;
+	return ret;
+}
+
+/* Between the readings of two clocks a process may have to wait for a CPU. */
+static void test_times_of_a_process_that_waits(void **state)
+{
+	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL, false);
+	struct record_field f = {.kind = FIELD_UINT, .role = ROLE_TIME, .size = 8};
+	const int64_t ahead = clock_ahead(CLOCK_REALTIME, CLOCK_MONOTONIC);
+	/* the middle of a hundredth of a second */
+	const uint64_t at = clock_ns(CLOCK_REALTIME) / 1000000000 * 1000000000 + 555000000;
+	const uint64_t v = at - (uint64_t)ahead;
+	char want[32];
+
+	strftime(want, sizeof(want), "%T.55", localtime(&(time_t){(time_t)(at / 1000000000)}));
+	for (int i = 0; i < 4; i++) {
+		_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+		readings_left = i;
+		assert_true(run_name_add(names, NULL, &f, &v, &out));
+		readings_left = -1;
+		assert_int_equal(strncmp(strbuf_str(&out), want, strlen(want)), 0);
+	}
+}
+
+/* What is no time, or none yet. */
+static void test_no_times(void **state)
+{
+	_cleanup_(run_names_freep) struct run_names *names = run_names_new(NULL, false);
+	struct record_field f = {.kind = FIELD_UINT, .role = ROLE_TIME, .size = 8};
 	_cleanup_strbuf_ struct strbuf none = STRBUF_INIT;
-	v = 0;
+	uint64_t v = 0;
+
 	assert_false(run_name_add(names, NULL, &f, &v, &none));
-	v = since * 2 + UINT64_C(86400) * 2000000000;
+	v = clock_ns(CLOCK_MONOTONIC) * 2 + UINT64_C(86400) * 2000000000;
 	assert_false(run_name_add(names, NULL, &f, &v, &none));
 	assert_int_equal(none.len, 0);
 }
@@ -586,6 +630,8 @@ int main(void)
 		cmocka_unit_test(test_declared_members),
 		cmocka_unit_test(test_ranges),
 		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_times_of_a_process_that_waits),
+		cmocka_unit_test(test_no_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
