@@ -59,8 +59,10 @@ static struct error *went(struct cpu_watch *watch, unsigned cpu, uint64_t when)
 		return NULL;
 	if (!gap)
 		return error_nomem();
-	if (!gap->since)
-		gap->since = when;
+	if (gap->since)
+		return NULL;
+	gap->since = when;
+	log_info(watch->opts.log, "CPU %u is offline", cpu);
 	return NULL;
 }
 
