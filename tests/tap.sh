@@ -45,6 +45,19 @@ soon() {
 	done
 }
 
+# waits_for_events PID: each of its threads waits in poll(2) or epoll_wait(2), or in restart_syscall(2)
+# for them after a SIGCONT, so it has dealt with all that woke it up. The numbers are those of x86-64
+# and arm64.
+waits_for_events() {
+	local thread
+	for thread in "/proc/$1/task"/*/syscall; do
+		case $(cut -d' ' -f1 "$thread") in
+		7 | 219 | 232 | 271 | 281 | 22 | 73 | 128) ;;
+		*) return 1 ;;
+		esac
+	done
+}
+
 # has FEATURE: this kernel has it
 has() {
 	"$PERF_BPF" features "$1" >/dev/null

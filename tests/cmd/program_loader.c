@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * program_loader NAME COUNT PER_SECOND HOLD_MS: loads so many socket filters, NAME0 and following,
- * and closes each after HOLD_MS at the earliest. Prints the id of each when all are gone.
+ * and closes each after HOLD_MS at the earliest. Prints the id of each when all are gone. If
+ * HOLD_MS is "-": prints the id of each when it is loaded, and closes it after a character on
+ * stdin.
  */
 #include <bpf/bpf.h>
 #include <linux/bpf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -39,6 +43,7 @@ int main(int argc, char **argv)
 	const int count = argc == 5 ? atoi(argv[2]) : 0;
 	const int per_second = argc == 5 ? atoi(argv[3]) : 0;
 	const int hold_ms = argc == 5 ? atoi(argv[4]) : 0;
+	const bool by_stdin = argc == 5 && !strcmp(argv[4], "-");
 
 	if (count < 1 || count > MAX || per_second < 1)
 		return 2;
@@ -52,12 +57,18 @@ int main(int argc, char **argv)
 			return 1;
 		}
 		ids[i] = id_of(fd);
+		if (by_stdin) {
+			printf("%u\n", ids[i]);
+			fflush(stdout);
+			if (getchar() == EOF)
+				return 1;
+		}
 		if (hold_ms)
 			nanosleep(&hold, NULL);
 		close(fd);
 		nanosleep(&pause, NULL);
 	}
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count && !by_stdin; i++)
 		printf("%u\n", ids[i]);
 	return 0;
 }
