@@ -114,9 +114,9 @@ void show_btf(struct call_decoder *d, uint32_t type, const void *p, size_t len);
 
 void show_call_struct(struct call_decoder *d, const struct call_struct *s, const uint8_t *p);
 
-/* What an argument points to, where a command says so; call_pointed.c. */
+/* What an argument is, or points to, where a command says so; call_pointed.c. */
 struct pointed_memory {
-	uint8_t direction; /* ARG_READ or ARG_WRITTEN */
+	uint8_t direction; /* ARG_READ or ARG_WRITTEN; 0: the argument is a number of the kind */
 	const char *type;  /* a struct of syscalls/structs.in; NULL: kind */
 	struct arg_kind kind;
 };

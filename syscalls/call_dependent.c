@@ -17,52 +17,19 @@ static void show_seccomp_flags(struct call_decoder *d, uint32_t v)
 /* A filter, an action, or sizes that are written. */
 static void show_seccomp_arg(struct call_decoder *d, int arg)
 {
-	enum { SET_MODE_FILTER = 1, GET_ACTION_AVAIL = 2, GET_NOTIF_SIZES = 3 };
-	static const char *const names[] = {"seccomp_notif", "seccomp_notif_resp", "seccomp_data"};
-	const uint32_t op = (uint32_t)d->args[0], word = d->layout == LAYOUT_64 ? 8 : 4;
-	const struct trace_piece *piece = decode_piece(d, arg, op == GET_NOTIF_SIZES && !d->failed);
-	struct value_sink *s = &d->sink;
+	static const struct pointed_memory operations[] = {
+		[1] = {ARG_READ, "sock_fprog"}, /* a filter */
+		[2] = {ARG_READ,
+		       NULL,
+		       {.value = SHOW_ENUM, .set = SET_seccomp_ret}}, /* an action */
+		[3] = {ARG_WRITTEN, "seccomp_notif_sizes"},
+	};
+	const uint32_t op = (uint32_t)d->args[0];
 
-	if (op == SET_MODE_FILTER && piece && piece->len >= 2 * word) {
-		sink_struct(s);
-		sink_member(s, "len");
-		sink_u64(s, value_uint(piece->data, 2));
-		sink_member(s, "filter");
-		sink_addr(s, value_uint(piece->data + word, word));
-		sink_end_struct(s);
-	} else if (op == GET_ACTION_AVAIL && piece && piece->len >= 4) {
-		sink_array(s);
-		sink_item(s);
-		sink_enum(s, SET_seccomp_ret, value_uint(piece->data, 4));
-		sink_end_array(s);
-	} else if (op == GET_NOTIF_SIZES && !d->failed && piece && piece->len >= 6) {
-		sink_struct(s);
-		for (int i = 0; i < 3; i++) {
-			sink_member(s, names[i]);
-			sink_u64(s, value_uint(piece->data + 2 * i, 2));
-		}
-		sink_end_struct(s);
-	} else {
-		sink_addr(s, d->args[arg]);
-	}
-}
-
-/* A struct sigset_t * and its size, in memory. */
-static void show_sigmask_arg(struct call_decoder *d, int arg)
-{
-	const struct trace_piece *piece = decode_piece(d, arg, false);
-	const uint32_t word = d->layout == LAYOUT_64 ? 8 : 4;
-
-	if (!d->args[arg] || !piece || piece->len < 2 * word) {
+	if (op < ARRAY_SIZE(operations) && operations[op].direction)
+		show_pointed(d, arg, &operations[op]);
+	else
 		sink_addr(&d->sink, d->args[arg]);
-		return;
-	}
-	sink_struct(&d->sink);
-	sink_member(&d->sink, "sigmask");
-	sink_addr(&d->sink, value_uint(piece->data, word));
-	sink_member(&d->sink, "sigsetsize");
-	sink_u64(&d->sink, value_uint(piece->data + word, word));
-	sink_end_struct(&d->sink);
 }
 
 /*
@@ -420,9 +387,6 @@ void show_dependent(struct call_decoder *d, int arg, const struct arg_kind *kind
 			show_fd(d, (int)v);
 		else
 			sink_hex(&d->sink, v);
-		break;
-	case SHOW_SIGMASK_ARG:
-		show_sigmask_arg(d, arg);
 		break;
 	case SHOW_OPEN_HOW:
 		show_open_how(d, arg, kind);

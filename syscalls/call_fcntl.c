@@ -3,94 +3,52 @@
 #include "syscalls/call_decode.h"
 #include "syscalls/fcntl_commands.h"
 
-static void show_lock(struct call_decoder *d, const uint8_t *p, bool with_pid)
-{
-	struct value_sink *s = &d->sink;
+/* Other commands have none, or one that is not known. */
+static const struct {
+	enum fcntl_command command;
+	struct pointed_memory memory;
+} fcntl_args[] = {
+	{FCNTL_DUPFD, {0, NULL, {.value = SHOW_INT}}},
+	{FCNTL_DUPFD_CLOEXEC, {0, NULL, {.value = SHOW_INT}}},
+	{FCNTL_SETFD, {0, NULL, {.value = SHOW_FLAGS, .set = SET_fcntl_fd}}},
+	{FCNTL_SETFL, {0, NULL, {.value = SHOW_FLAGS, .set = SET_open_flags}}},
+	{FCNTL_SETOWN, {0, NULL, {.value = SHOW_OFF64}}},
+	{FCNTL_SETPIPE_SZ, {0, NULL, {.value = SHOW_OFF64}}},
+	{FCNTL_SETSIG, {0, NULL, {.value = SHOW_SIG}}},
+	{FCNTL_SETLEASE, {0, NULL, {.value = SHOW_ENUM, .set = SET_fcntl_lock}}},
+	{FCNTL_NOTIFY, {0, NULL, {.value = SHOW_FLAGS, .set = SET_fcntl_notify}}},
+	{FCNTL_ADD_SEALS, {0, NULL, {.value = SHOW_FLAGS, .set = SET_fcntl_seals}}},
+	{FCNTL_GETLK, {ARG_WRITTEN, "flock_found"}},
+	{FCNTL_OFD_GETLK, {ARG_WRITTEN, "flock_found"}},
+	{FCNTL_SETLK, {ARG_READ, "flock"}},
+	{FCNTL_SETLKW, {ARG_READ, "flock"}},
+	{FCNTL_OFD_SETLK, {ARG_READ, "flock"}},
+	{FCNTL_OFD_SETLKW, {ARG_READ, "flock"}},
+	{FCNTL_GETOWN_EX, {ARG_WRITTEN, "f_owner_ex"}},
+	{FCNTL_SETOWN_EX, {ARG_READ, "f_owner_ex"}},
+};
 
-	sink_struct(s);
-	sink_member(s, "l_type");
-	sink_enum(s, SET_fcntl_lock, (uint16_t)value_uint(p, 2));
-	sink_member(s, "l_whence");
-	sink_enum(s, SET_lseek_whence, (uint16_t)value_uint(p + 2, 2));
-	sink_member(s, "l_start");
-	sink_i64(s, value_int(p + 8, 8));
-	sink_member(s, "l_len");
-	sink_i64(s, value_int(p + 16, 8));
-	if (with_pid) {
-		sink_member(s, "l_pid");
-		sink_i64(s, value_int(p + 24, 4));
-	}
-	sink_end_struct(s);
-}
-
-static void show_owner(struct call_decoder *d, const uint8_t *p)
+/* Locks of programs of 32 bits have several layouts: which of them depends on the program. */
+static bool layout_known(const struct call_decoder *d, uint32_t command)
 {
-	sink_struct(&d->sink);
-	sink_member(&d->sink, "type");
-	sink_enum(&d->sink, SET_fcntl_owner, value_uint(p, 4));
-	sink_member(&d->sink, "pid");
-	sink_i64(&d->sink, value_int(p + 4, 4));
-	sink_end_struct(&d->sink);
+	return d->layout == LAYOUT_64 || command == FCNTL_GETOWN_EX || command == FCNTL_SETOWN_EX;
 }
 
 void show_fcntl_arg(struct call_decoder *d, int arg)
 {
-	const uint64_t v = d->args[arg];
-	struct value_sink *s = &d->sink;
-	const uint32_t cmd = (uint32_t)d->args[1];
-	const bool gets = cmd == FCNTL_GETLK || cmd == FCNTL_OFD_GETLK || cmd == FCNTL_GETOWN_EX;
-	const struct trace_piece *piece =
-		gets && (d->failed || !d->ended) ? NULL : decode_piece(d, arg, gets);
+	const uint32_t command = (uint32_t)d->args[1];
 
-	switch (cmd) {
-	case FCNTL_DUPFD:
-	case FCNTL_DUPFD_CLOEXEC:
-		sink_i64(s, (int32_t)v);
-		return;
-	case FCNTL_SETFD:
-		sink_flags(s, SET_fcntl_fd, (uint32_t)v);
-		return;
-	case FCNTL_SETFL:
-		sink_flags(s, SET_open_flags, (uint32_t)v);
-		return;
-	case FCNTL_SETOWN:
-	case FCNTL_SETPIPE_SZ:
-		sink_i64(s, (int64_t)v);
-		return;
-	case FCNTL_SETSIG:
-		show_signal(d, (int)v);
-		return;
-	case FCNTL_SETLEASE:
-		sink_enum(s, SET_fcntl_lock, (uint32_t)v);
-		return;
-	case FCNTL_NOTIFY:
-		sink_flags(s, SET_fcntl_notify, (uint32_t)v);
-		return;
-	case FCNTL_ADD_SEALS:
-		sink_flags(s, SET_fcntl_seals, (uint32_t)v);
-		return;
-	case FCNTL_GETLK:
-	case FCNTL_OFD_GETLK:
-	case FCNTL_SETLK:
-	case FCNTL_SETLKW:
-	case FCNTL_OFD_SETLK:
-	case FCNTL_OFD_SETLKW:
-		if (piece && piece->len >= 32 && d->layout == LAYOUT_64)
-			show_lock(d, piece->data, gets);
-		else
-			sink_addr(s, v);
-		return;
-	case FCNTL_SETOWN_EX:
-	case FCNTL_GETOWN_EX:
-		if (piece && piece->len >= 8)
-			show_owner(d, piece->data);
-		else
-			sink_addr(s, v);
-		return;
-	default:
-		if (flag_set_name(SET_fcntl_cmd, cmd))
-			sink_addr(s, v);
-		else
-			sink_hex(s, v);
+	for (size_t i = 0; i < ARRAY_SIZE(fcntl_args); i++) {
+		const struct pointed_memory *m = &fcntl_args[i].memory;
+
+		if (fcntl_args[i].command == command &&
+		    (!m->direction || layout_known(d, command))) {
+			show_pointed(d, arg, m);
+			return;
+		}
 	}
+	if (flag_set_name(SET_fcntl_cmd, command))
+		sink_addr(&d->sink, d->args[arg]);
+	else
+		sink_hex(&d->sink, d->args[arg]);
 }

@@ -34,54 +34,34 @@ void show_ioctl_cmd(struct call_decoder *d, uint32_t cmd)
 /* What the argument of a command points to. */
 static const struct {
 	const char *command;
-	bool written;
-	struct arg_kind kind;
-} pointed[] = {
-	{"FIONREAD", true, {.value = SHOW_INT}},     {"TIOCINQ", true, {.value = SHOW_INT}},
-	{"TIOCOUTQ", true, {.value = SHOW_INT}},     {"FIONBIO", false, {.value = SHOW_INT}},
-	{"FIOASYNC", false, {.value = SHOW_INT}},    {"TIOCGPGRP", true, {.value = SHOW_INT}},
-	{"TIOCSPGRP", false, {.value = SHOW_INT}},   {"TIOCGSID", true, {.value = SHOW_INT}},
-	{"TIOCGPTN", true, {.value = SHOW_UINT}},    {"TIOCSPTLCK", false, {.value = SHOW_INT}},
-	{"BLKGETSIZE64", true, {.value = SHOW_U64}},
+	struct pointed_memory memory;
+} ioctl_commands[] = {
+	{"TIOCGWINSZ", {ARG_WRITTEN, "winsize"}},
+	{"TIOCSWINSZ", {ARG_READ, "winsize"}},
+	{"FIONREAD", {ARG_WRITTEN, NULL, {.value = SHOW_INT}}},
+	{"TIOCINQ", {ARG_WRITTEN, NULL, {.value = SHOW_INT}}},
+	{"TIOCOUTQ", {ARG_WRITTEN, NULL, {.value = SHOW_INT}}},
+	{"FIONBIO", {ARG_READ, NULL, {.value = SHOW_INT}}},
+	{"FIOASYNC", {ARG_READ, NULL, {.value = SHOW_INT}}},
+	{"TIOCGPGRP", {ARG_WRITTEN, NULL, {.value = SHOW_INT}}},
+	{"TIOCSPGRP", {ARG_READ, NULL, {.value = SHOW_INT}}},
+	{"TIOCGSID", {ARG_WRITTEN, NULL, {.value = SHOW_INT}}},
+	{"TIOCGPTN", {ARG_WRITTEN, NULL, {.value = SHOW_UINT}}},
+	{"TIOCSPTLCK", {ARG_READ, NULL, {.value = SHOW_INT}}},
+	{"BLKGETSIZE64", {ARG_WRITTEN, NULL, {.value = SHOW_U64}}},
 };
 
 void show_ioctl_arg(struct call_decoder *d, int arg)
 {
 	const char *name = command_name((uint32_t)d->args[1]);
-	struct value_sink *s = &d->sink;
 
-	if (name && (!strcmp(name, "TIOCGWINSZ") || !strcmp(name, "TIOCSWINSZ"))) {
-		static const char *const members[] = {"ws_row", "ws_col", "ws_xpixel", "ws_ypixel"};
-		const struct trace_piece *piece = decode_piece(d, arg, name[4] == 'G');
-
-		if (piece && piece->len >= 8 && !(d->failed && name[4] == 'G')) {
-			sink_struct(s);
-			for (int i = 0; i < 4; i++) {
-				sink_member(s, members[i]);
-				sink_u64(s, value_uint(piece->data + 2 * i, 2));
-			}
-			sink_end_struct(s);
+	for (size_t i = 0; name && i < ARRAY_SIZE(ioctl_commands); i++)
+		if (!strcmp(ioctl_commands[i].command, name)) {
+			show_pointed(d, arg, &ioctl_commands[i].memory);
 			return;
 		}
-	}
-	for (size_t i = 0; name && i < ARRAY_SIZE(pointed); i++) {
-		if (strcmp(pointed[i].command, name))
-			continue;
-		const struct trace_piece *piece = decode_piece(d, arg, pointed[i].written);
-		const uint32_t size = arg_kind_size(&pointed[i].kind, d->layout);
-
-		if (!piece || piece->len < size || (d->failed && pointed[i].written))
-			break;
-		sink_array(s);
-		sink_item(s);
-		show_element(d, &pointed[i].kind, piece->data, piece->len);
-		sink_end_array(s);
-		return;
-	}
-	if (d->sink.w)
-		sink_addr(s, d->args[arg]);
-	else if (name)
-		sink_addr(s, d->args[arg]);
+	if (name || d->sink.w)
+		sink_addr(&d->sink, d->args[arg]);
 	else
-		sink_hex(s, d->args[arg]);
+		sink_hex(&d->sink, d->args[arg]);
 }

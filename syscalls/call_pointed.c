@@ -14,7 +14,9 @@ void show_pointed(struct call_decoder *d, int arg, const struct pointed_memory *
 	const struct call_struct *s = m->type ? call_struct_named(m->type) : NULL;
 	const uint32_t size = s ? s->size[d->layout] : arg_kind_size(&m->kind, d->layout);
 
-	if (!d->args[arg] || !piece || !size || piece->len < size) {
+	if (!m->direction) {
+		show_number(d, &m->kind, d->args[arg]);
+	} else if (!d->args[arg] || !piece || !size || piece->len < size) {
 		sink_addr(&d->sink, d->args[arg]);
 	} else if (s) {
 		show_call_struct(d, s, piece->data);

@@ -168,7 +168,6 @@ static uint32_t fixed_size(const struct arg_kind *kind, enum call_layout layout)
 	case SHOW_MINCORE:
 		return 64;
 	case SHOW_FUTEX_TIMEOUT:
-	case SHOW_SIGMASK_ARG:
 	case SHOW_SECCOMP_ARG:
 	case SHOW_PRCTL_ARG:
 		return 16;
