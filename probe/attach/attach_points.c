@@ -293,9 +293,7 @@ static struct error *make_counters(struct probe_set *set)
 				      sizeof(struct prologue_count), (__u32)set->n_points, NULL);
 	if (fd < 0) {
 		struct error *err =
-			error_errno(-fd,
-				    "cannot create a map to count the hits of %zu probe points",
-				    set->n_points);
+			error_errno(-fd, "cannot create a map to count the hits of the probe");
 		return fd == -EPERM ? sys_hint_caps(err, NULL, SYS_CAP(SYS_CAP_BPF), NULL) : err;
 	}
 	set->counters = fd;
