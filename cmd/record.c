@@ -36,6 +36,9 @@ enum {
 	OPT_CONTAINER,
 	OPT_POD,
 	OPT_NAMESPACES,
+	OPT_PHYS_DATA,
+	OPT_SAMPLE_CPU,
+	OPT_SWITCH_EVENTS,
 };
 
 static const struct argp_option options[] = {
@@ -57,6 +60,13 @@ static const struct argp_option options[] = {
 	{"call-graph", OPT_CALL_GRAPH, "MODE", 0,
 	 "Record call chains; MODE is fp (frame pointers) or dwarf[,BYTES] (copies of the stack, "
 	 "8192 bytes by default)"},
+	{"data", 'd', NULL, 0, "Record the data addresses of samples, and mappings of data"},
+	{"phys-data", OPT_PHYS_DATA, NULL, 0, "Record the physical addresses of the data"},
+	{"weight", 'W', NULL, 0, "Record the weight of samples: what the access cost"},
+	{"period", 'P', NULL, 0, "Record the period of each sample, also where it is fixed"},
+	{"sample-cpu", OPT_SAMPLE_CPU, NULL, 0, "Record the CPU of each sample, also without -a"},
+	{"timestamp", 'T', NULL, 0, "Record the time of each sample: always done"},
+	{"switch-events", OPT_SWITCH_EVENTS, NULL, 0, "Record context switches"},
 	{"mmap-pages", 'm', "PAGES", 0, "Ring size in pages, or a size such as 512K or 4M"},
 	{"output", 'o', "FILE", 0, "Write to FILE (perf.data); '-' is standard output"},
 	{"delay", 'D', "MS", 0,
@@ -177,6 +187,7 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_POD, struct record_args, opts.cgroups.pods),
 	OPTION_SETS(OPT_ALL_CGROUPS, struct record_args, opts.all_cgroups),
 	OPTION_SETS(OPT_NAMESPACES, struct record_args, opts.namespaces),
+	OPTION_SETS(OPT_SWITCH_EVENTS, struct record_args, opts.switches),
 	OPTION_SETS('v', struct record_args, verbose),
 	OPTION_SETS('q', struct record_args, quiet),
 	{0},
@@ -219,6 +230,24 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		err = select_callgraph_parse(arg, &o->callgraph, &o->stack_size);
 		if (err)
 			exit(cmd_fail(err));
+		return 0;
+	case 'd':
+		o->data_addresses = true;
+		o->sample_type |= PERF_SAMPLE_DATA_SRC;
+		return 0;
+	case OPT_PHYS_DATA:
+		o->sample_type |= PERF_SAMPLE_PHYS_ADDR;
+		return 0;
+	case 'W':
+		o->sample_type |= PERF_SAMPLE_WEIGHT;
+		return 0;
+	case 'P':
+		o->sample_type |= PERF_SAMPLE_PERIOD;
+		return 0;
+	case OPT_SAMPLE_CPU:
+		o->sample_type |= PERF_SAMPLE_CPU;
+		return 0;
+	case 'T':
 		return 0;
 	case OPT_USER_REGS:
 		parse_user_regs(o, arg);

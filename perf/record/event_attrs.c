@@ -364,6 +364,7 @@ void event_set_tracking(const struct recording *rec, struct perf_event_attr *att
 	attr->bpf_event = 1;
 	attr->cgroup = rec->opts.all_cgroups || rec->target.cgroups.n;
 	attr->namespaces = rec->opts.namespaces;
+	attr->context_switch = rec->opts.switches;
 }
 
 static struct error *configure(struct recording *rec, struct event *event, bool many)
@@ -432,6 +433,7 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 				 event->name);
 		attr->inherit = 0;
 	}
+	attr->sample_type |= o->sample_type;
 	TRY(set_rate(rec, event));
 	if (attr->freq)
 		attr->sample_type |= PERF_SAMPLE_PERIOD;

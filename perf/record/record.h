@@ -77,10 +77,12 @@ struct record_opts {
 	enum select_callgraph callgraph; /* of events whose terms do not say it */
 	uint32_t stack_size;		 /* of SELECT_CALLGRAPH_DWARF; 0: SELECT_STACK_DEFAULT */
 	bool user_chains;		 /* of RECORD_OUTPUT: without the kernel's frames */
-	bool data_addresses; /* in samples of counters, with maps of data: for page faults */
-	uint64_t user_regs;  /* in each sample, a mask; 0: those that copies of stacks need */
-	bool all_cgroups;    /* the cgroup of each sample, and the names of all cgroups */
-	bool namespaces;     /* the namespaces of processes */
+	bool data_addresses;  /* in samples of counters, with maps of data: for page faults */
+	uint64_t sample_type; /* more members of these samples and of tracepoints': a mask */
+	bool switches;	      /* a record of each context switch of the target */
+	uint64_t user_regs;   /* in each sample, a mask; 0: those that copies of stacks need */
+	bool all_cgroups;     /* the cgroup of each sample, and the names of all cgroups */
+	bool namespaces;      /* the namespaces of processes */
 	bool no_inherit;
 	bool no_buffering; /* write at every record */
 	size_t mmap_pages; /* 0: a good size within what may be locked */
