@@ -60,6 +60,8 @@ static void show_text(const struct prog_profile *profile, struct strbuf *out)
 			continue;
 		}
 		strbuf_addf(out, "%18" PRIu64 " %s", v[i].value, v[i].metric);
+		if (v[i].value == UINT64_MAX)
+			strbuf_adds(out, " or more");
 		add_ratio(v, n, &v[i], out);
 		strbuf_addch(out, '\n');
 	}

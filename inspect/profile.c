@@ -24,6 +24,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/names.h"
+#include "lib/base/sum.h"
 #include "lib/base/vec.h"
 #include "lib/sys/missing_caps.h"
 #include "lib/sys/prog_info.h"
@@ -428,10 +429,10 @@ static struct error *read_sums(struct prog_profile *p)
 		if (bpf_map_lookup_elem(p->sums_fd, &m, slots))
 			return error_errno(errno, "cannot read %s", v->metric);
 		for (size_t i = 0; i < words; i += SLOT_WORDS) {
-			v->value += slots[i];
-			v->enabled += slots[i + 1];
-			v->running += slots[i + 2];
-			v->runs += slots[i + 3];
+			sum_add(&v->value, slots[i]);
+			sum_add(&v->enabled, slots[i + 1]);
+			sum_add(&v->running, slots[i + 2]);
+			sum_add(&v->runs, slots[i + 3]);
 		}
 	}
 	return NULL;

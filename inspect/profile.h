@@ -27,8 +27,8 @@ struct profile_counts {
 
 struct profile_value {
 	const char *metric;
-	char *why_not; /* NULL: it was measured */
-	uint64_t value;
+	char *why_not;		   /* NULL: it was measured */
+	uint64_t value;		   /* UINT64_MAX: that or more */
 	uint64_t enabled, running; /* ns; they differ where counters had to be shared */
 	uint64_t runs;		   /* those that were measured from their begin to their end */
 };

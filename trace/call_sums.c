@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/sum.h"
 #include "lib/base/vec.h"
 #include "lib/sys/cgroup_paths.h"
 #include "show/plain.h"
@@ -148,6 +149,16 @@ static const char *row_name(const struct call_sums *sums, enum trace_abi abi, ui
 	return buf;
 }
 
+/* NULL, or what must be said beside the rows: a total that has no room for its sum. */
+static const char *note_totals(const struct trace_sum *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].total_ns == UINT64_MAX)
+			return "a total is larger than 18446744073709551615 ns, which is shown "
+			       "instead; the average and the deviation are not exact";
+	return NULL;
+}
+
 /* ---- perf's text ---- */
 
 static void add_errnos(const struct call_sums *sums, const struct trace_sum *row,
@@ -213,11 +224,12 @@ static void add_group(struct call_sums *sums, size_t first, size_t end, uint64_t
 		      const struct thread_counts *counts, struct strbuf *out)
 {
 	const struct trace_sum *row = &sums->rows.v[first];
+	const char *note = note_totals(row, end - first);
 	uint64_t calls = 0;
 	char buf[32];
 
 	for (size_t i = first; i < end; i++)
-		calls += sums->rows.v[i].calls;
+		sum_add(&calls, sums->rows.v[i].calls);
 	strbuf_addch(out, ' ');
 	if (sums->by == TRACE_SUMS_BY_THREAD) {
 		add_thread_head(row->comm, row->tid, calls, all, counts, out);
@@ -239,6 +251,8 @@ static void add_group(struct call_sums *sums, size_t first, size_t end, uint64_t
 		    "  ------\n");
 	for (size_t i = first; i < end; i++)
 		add_row(sums, &sums->rows.v[i], errors, out);
+	if (note)
+		strbuf_addf(out, "   %s\n", note);
 	strbuf_adds(out, "\n\n");
 }
 
@@ -280,7 +294,7 @@ struct error *call_sums_text(struct call_sums *sums, bool errors,
 
 	sort(sums);
 	vec_for_each (row, &sums->rows)
-		all += row->calls;
+		sum_add(&all, row->calls);
 	strbuf_adds(out, "\n Summary of events:\n\n");
 	for (size_t first = 0, end; first < sums->rows.n; first = end) {
 		for (end = first + 1; end < sums->rows.n &&
@@ -406,6 +420,7 @@ static struct error *add_calls(struct call_sums *sums, struct results *results)
 
 	TRY(add_table(results, "calls", sums->by, call_columns, ARRAY_SIZE(call_columns),
 		      sums->rows.n, &r));
+	r->note = note_totals(sums->rows.v, sums->rows.n);
 	struct cells cells = {r->table.cells, 0};
 	vec_for_each (row, &sums->rows) {
 		TRY(add_key(sums, results, row, &cells));
@@ -465,7 +480,7 @@ static struct error *add_buckets(struct results *results, const uint64_t slots[6
 			continue;
 		first = min_of(first, i);
 		end = i + 1;
-		hist->total += slots[i];
+		sum_add(&hist->total, slots[i]);
 	}
 	hist->n_buckets = end > first ? end - first : 0;
 	hist->buckets =

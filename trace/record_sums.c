@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/hash.h"
+#include "lib/base/sum.h"
 #include "lib/base/util.h"
 
 enum {
@@ -114,7 +115,7 @@ struct error *record_sums_add(struct record_sums *sums, const struct trace_recor
 		sum->min_ns = ns;
 	sum->max_ns = max_of(sum->max_ns, ns);
 	sum->calls++;
-	sum->total_ns += ns;
+	sum_add(&sum->total_ns, ns);
 	sum->sum_of_squares += (double)ns * (double)ns;
 	sum->slots[min_of(slot, (unsigned)ARRAY_SIZE(sum->slots) - 1)]++;
 	if (rec->ret >= 0 || rec->ret < -4095)

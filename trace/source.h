@@ -109,7 +109,8 @@ struct trace_sum {
 	uint32_t nr;
 	uint64_t calls, errors; /* calls that have ended, and those of them that failed */
 	uint64_t unfinished;	/* that did not end, or whose entry was not seen; not in calls */
-	uint64_t total_ns, min_ns, max_ns;
+	uint64_t total_ns;	/* UINT64_MAX: that or more */
+	uint64_t min_ns, max_ns;
 	double sum_of_squares; /* ns^2 */
 	uint64_t slots[64];    /* slots[i]: calls of 2^i ns and more, but less than 2^(i+1) */
 };

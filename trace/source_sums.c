@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/cleanup.h"
+#include "lib/base/sum.h"
 #include "trace/internal.h"
 
 /* Errors of a call: sorted by thread or cgroup, call and errno. */
@@ -127,20 +128,33 @@ static struct error *hand_row(struct sums_reader *reader, uint64_t id, uint32_t 
 	return NULL;
 }
 
+/* sum_add() for the type of the maps. */
+static void add(__u64 *sum, uint64_t by)
+{
+	uint64_t all = *sum;
+
+	sum_add(&all, by);
+	*sum = all;
+}
+
 static void add_row(struct trace_row *to, const struct trace_row *from)
 {
+	unsigned __int128 squares = (unsigned __int128)to->squares_high << 64 | to->squares_low;
+
 	to->min_ns = to->calls && (!from->calls || to->min_ns < from->min_ns) ? to->min_ns
 									      : from->min_ns;
 	if (from->max_ns > to->max_ns)
 		to->max_ns = from->max_ns;
-	to->calls += from->calls;
-	to->errors += from->errors;
-	to->unfinished += from->unfinished;
-	to->total_ns += from->total_ns;
-	to->squares_low += from->squares_low;
-	to->squares_high += from->squares_high + (to->squares_low < from->squares_low);
+	add(&to->calls, from->calls);
+	add(&to->errors, from->errors);
+	add(&to->unfinished, from->unfinished);
+	add(&to->total_ns, from->total_ns);
+	sum_wide(&squares, (unsigned __int128)from->squares_high << 64 | from->squares_low, true,
+		 false);
+	to->squares_low = (uint64_t)squares;
+	to->squares_high = (uint64_t)(squares >> 64);
 	for (int i = 0; i < TRACE_SLOTS; i++)
-		to->slots[i] += from->slots[i];
+		add(&to->slots[i], from->slots[i]);
 }
 
 /* Each row is the sum of all CPUs' parts. */

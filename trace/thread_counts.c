@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/sum.h"
 #include "lib/base/util.h"
 #include "trace/other_events.h"
 
@@ -35,7 +36,7 @@ struct error *thread_counts_add(struct thread_counts *counts, const struct other
 	memcpy(count->comm, event->comm, sizeof(count->comm));
 	if (event->fault)
 		*(event->fault->major ? &count->major_faults : &count->minor_faults) += 1;
-	count->runtime_ns += event->runtime_ns;
+	sum_add(&count->runtime_ns, event->runtime_ns);
 	return NULL;
 }
 

@@ -11,6 +11,7 @@
 #include "trace/call_lines.h"
 #include "trace/call_sums.h"
 #include "trace/fd_names.h"
+#include "trace/record_sums.h"
 #include "trace/trace_report.h"
 
 static void ok(struct error *err)
@@ -343,6 +344,56 @@ static void test_sums(void **state)
 	call_table_free(table);
 }
 
+static struct error *keep_sum(void *ctx, const struct trace_sum *sum)
+{
+	*(struct trace_sum *)ctx = *sum;
+	return NULL;
+}
+
+static struct error *no_errno(void *ctx, const struct trace_sum *sum, int err, uint64_t n)
+{
+	return NULL;
+}
+
+/* Two calls of a recording, together longer than a total can be: what is shown says so. */
+static void test_totals_do_not_wrap(void **state)
+{
+	static const char note[] = "a total is larger than 18446744073709551615 ns";
+	struct call_table *table = table_new();
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT, json = STRBUF_INIT;
+	_cleanup_results_ struct results results = {.subject = RESULTS_OF_CALLS};
+	_cleanup_(record_sums_freep) struct record_sums *of_records = NULL;
+	_cleanup_(call_sums_freep) struct call_sums *sums = NULL;
+	union made_record made;
+	struct trace_sum sum = {0};
+
+	struct trace_record *rec = make(table, &made, "getppid", 0);
+	rec->enter_ns = 1;
+	rec->exit_ns = UINT64_MAX / 2 + 6;
+	ok(record_sums_new(true, &of_records));
+	ok(record_sums_add(of_records, rec));
+	ok(record_sums_read(of_records, keep_sum, no_errno, &sum));
+	assert_int_equal(sum.total_ns, UINT64_MAX / 2 + 5);
+	ok(record_sums_add(of_records, rec));
+	ok(record_sums_read(of_records, keep_sum, no_errno, &sum));
+	assert_int_equal(sum.calls, 2);
+	assert_int_equal(sum.total_ns, UINT64_MAX);
+
+	ok(call_sums_new(table, TRACE_SUMS_BY_THREAD, &sums));
+	ok(call_sums_add(sums, &sum));
+	/* a second row, so that the sum of the calls has no room either */
+	sum.nr++;
+	sum.calls = UINT64_MAX;
+	ok(call_sums_add(sums, &sum));
+	ok(call_sums_text(sums, false, &(struct thread_counts){0}, &text));
+	assert_non_null(strstr(strbuf_str(&text), note));
+	assert_non_null(strstr(strbuf_str(&text), "18446744073709551615 events, 100.0%"));
+	ok(call_sums_results(sums, false, false, &(struct thread_counts){0}, &results));
+	results_json(&results, true, &json);
+	assert_non_null(strstr(strbuf_str(&json), note));
+	call_table_free(table);
+}
+
 /* ---- bystanders ---- */
 
 static void put_process(const struct tree *tree, int pid, int ppid, const char *comm)
@@ -457,6 +508,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_fd_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_fd_names_of_many, setup, teardown),
 		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_totals_do_not_wrap),
 		cmocka_unit_test(test_each_kind_of_loss_has_its_line),
 		cmocka_unit_test_setup_teardown(test_bystanders, setup, teardown),
 	};
