@@ -40,7 +40,10 @@ int run_action(const char *command, const struct action *actions, size_t n,
 	const char *name = args->words.n ? args->words.v[0] : "list";
 	struct nearest near = nearest_make(name);
 	struct error *err;
+	int status = 0;
 	size_t i;
+
+	args->status = &status;
 
 	for (i = 0; i < n && strcmp(name, actions[i].name); i++)
 		nearest_offer(&near, actions[i].name);
@@ -53,7 +56,7 @@ int run_action(const char *command, const struct action *actions, size_t n,
 				 "'perf-bpf %s --help' lists what it has", command);
 	}
 	vec_deinit(&args->words);
-	return err ? cmd_fail(err) : 0;
+	return err ? cmd_fail(err) : status;
 }
 
 int run_action_command(const struct action_command *command, int argc, char **argv)
@@ -66,7 +69,15 @@ int run_action_command(const struct action_command *command, int argc, char **ar
 		.doc = command->doc,
 	};
 	struct action_args args = {0};
+	int i = 1;
 
+	/* argp moves the words before "--", but not those after it */
+	while (i < argc && strcmp(argv[i], "--"))
+		i++;
+	if (i < argc) {
+		args.command = argv + i + 1;
+		args.n_command = (size_t)(argc - i - 1);
+	}
 	if (cmd_parse(&argp, argc, argv, 0, NULL, &args))
 		return 2;
 	return run_action(command->name, command->actions, command->n_actions, &args);

@@ -19,6 +19,10 @@
 struct action_args {
 	bool json;
 	VEC(char *) words; /* the first is the action's name; none: "list" */
+	/* What follows "--", which are the last words also; it ends with NULL. */
+	char *const *command;
+	size_t n_command;
+	int *status; /* the exit status of an action that succeeds */
 };
 
 #define ACTION_OPTION_JSON                                                                         \

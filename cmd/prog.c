@@ -302,7 +302,7 @@ int cmd_prog(int argc, char **argv)
 		.args_doc = "list [PROG]\n"
 			    "dump xlated|jited PROG [file FILE] [linum] [opcodes] [visual]\n"
 			    "pin PROG FILE\n"
-			    "profile PROG [duration SECONDS] [METRIC...]\n"
+			    "profile PROG [duration SECONDS] [METRIC...] [-- COMMAND [ARGS]]\n"
 			    "tracelog",
 		.doc = "Show, dump, pin and profile loaded BPF programs.\vPROG is 'id ID', 'name "
 		       "NAME', 'tag TAG' "

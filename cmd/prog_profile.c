@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* perf-bpf prog profile: what a program costs while one waits. */
+/* perf-bpf prog profile: what a program costs during a time or a command. */
 #include "cmd/prog_profile.h"
 
 #include <inttypes.h>
@@ -12,6 +12,7 @@
 #include "inspect/profile.h"
 #include "lib/base/json_writer.h"
 #include "work/loop.h"
+#include "work/workload.h"
 
 static const struct profile_value *measured(const struct profile_value *v, size_t n,
 					    const char *metric)
@@ -116,27 +117,39 @@ static struct error *read_duration(const struct action_args *args, size_t *at, u
 	return NULL;
 }
 
-/* Until the time is over (0: never) or a signal comes. */
+/* Until the time is over (0: never), the command ends, or a signal comes. */
 static struct error *measure(int fd, uint64_t ms, const struct action_args *args, size_t at,
 			     struct prog_profile **profile)
 {
 	_cleanup_(loop_freep) struct loop *loop = NULL;
+	int status;
 
 	TRY(loop_new(&loop));
+	if (args->n_command)
+		TRY(loop_prepare(loop, args->command));
 	TRY(profile_begin(fd, args->words.v + at, args->words.n - at, profile));
 	TRY(loop_duration(loop, ms));
+	TRY(loop_start(loop, "run"));
 	while (!loop_ended(loop))
 		TRY(loop_turn(loop, -1));
+	if (loop_workload_status(loop, &status))
+		*args->status = workload_exit_status(status);
 	return profile_end(*profile);
 }
 
-struct error *prog_profile(const struct action_args *args, size_t at)
+struct error *prog_profile(const struct action_args *all, size_t at)
 {
+	struct action_args own = *all;
+	const struct action_args *args = &own;
 	_cleanup_(profile_freep) struct prog_profile *profile = NULL;
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	_cleanup_close_ int fd = -1;
 	uint64_t ms = 0;
 
+	if (own.n_command < own.words.n) /* else "--" is before "profile" */
+		own.words.n -= own.n_command;
+	else
+		own.n_command = 0;
 	TRY(open_object(KOBJ_PROG, args, &at, &fd));
 	TRY(read_duration(args, &at, &ms));
 	job_begin();

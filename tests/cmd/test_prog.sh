@@ -363,6 +363,32 @@ test_profile_counts_the_runs() {
 	soon no_profile
 }
 
+# The program is measured from before the command's first instruction until its end.
+test_profile_of_a_command() {
+	hold_counting nobody
+	expect_status 7 prog profile id "$id" -j cpu_clock -- sh -c './pbt_getprio 5000; exit 7'
+	mv out profile
+	# words of the command are not metrics, and its options are its own
+	expect_status 0 prog profile id "$id" duration 1000 -- ./pbt_getprio 10 -j cycels
+	[ "$(awk '$2 == "run_cnt" {print $1}' out)" -ge 10 ] || fail "$(cat out)"
+	# the time is over before the command: it is ended
+	expect_status 0 prog profile id "$id" duration 0.1 cpu_clock -- \
+		sh -c 'echo $$ >pid.new; mv pid.new pid; exec sleep 1000'
+	grep -q run_cnt out || fail "no result after the time is over: $(cat out)"
+	[ ! -e pid ] || [ ! -e "/proc/$(cat pid)" ] || fail "the command goes on"
+	expect_status 1 prog profile id "$id" -- ./pbt_absent
+	assert_contains err "pbt_absent"
+	expect_status 2 prog profile id "$id" cycels -- touch began
+	[ ! -e began ] || fail "the command ran although a metric is wrong"
+	end_counting
+	python3 - <<-'END'
+		import json
+		p = json.load(open("profile"))
+		total, = [json.loads(l)["count"] for l in open("run.out") if '"runs"' in l]
+		assert 5000 <= p["run_cnt"] <= total, (p, total)
+	END
+}
+
 test_profile_tells_what_is_wrong() {
 	make_progs
 	prog profile "$M/pbt_none" duration 0.1 >out
