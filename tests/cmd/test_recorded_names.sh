@@ -46,7 +46,7 @@ test_two_builds_at_one_path() {
 			unshare -m sh -c "mount --bind \$PWD/\$d \$PWD/at && exec \$PWD/at/work"
 		done
 	END
-	"$PERF" record -q -N -B --buildid-mmap -e cpu-clock:u -F 2000 -o data sh ./both 2>err ||
+	"$PERF" record -q -N -B --buildid-mmap -e cpu-clock:u -c 500000 -o data sh ./both 2>err ||
 		skip "perf record --buildid-mmap: $(head -n 1 err)"
 	for f in first/work second/work; do
 		HOME=$PWD/home "$PERF" buildid-cache --add "$PWD/$f" || fail "perf buildid-cache"
@@ -65,7 +65,7 @@ test_two_builds_at_one_path() {
 # perf prints the kernel's symbols also with --symfs /.
 test_symfs_of_the_root_is_none() {
 	need_perf
-	"$PERF" record -q -N -e cpu-clock -F 4000 -o data dd if=/dev/zero of=/dev/null count=100000 2>/dev/null
+	"$PERF" record -q -N -e cpu-clock -c 250000 -o data dd if=/dev/zero of=/dev/null count=100000 2>/dev/null
 	"$PERF_BPF" report -i data -s dso,sym >without
 	grep -q '\[k\] [a-z_]' without || skip "the kernel's symbols are not visible here"
 	mkdir deeper
@@ -95,7 +95,7 @@ test_a_label_in_a_function_is_not_a_function() {
 			.section .note.GNU-stack,"",@progbits
 	END
 	gcc -o label label.S
-	"$PERF" record -q -N -e cpu-clock:u -F 2000 -o data ./label 2>/dev/null
+	"$PERF" record -q -N -e cpu-clock:u -c 500000 -o data ./label 2>/dev/null
 	"$PERF_BPF" report -i data -s dso,sym >out
 	assert_contains out "[.] main"
 	! grep inner_label out || fail "a label took the samples of its function"
@@ -146,10 +146,10 @@ test_names_after_a_rebuild() {
 	mkdir home
 	export HOME=$PWD/home PERF_BUILDID_DIR=
 	build names_of_then work
-	"$PERF_BPF" record -q -e cpu-clock:u -F 2000 -o kept ./work 2>err || fail "$(cat err)"
+	"$PERF_BPF" record -q -e cpu-clock:u -c 500000 -o kept ./work 2>err || fail "$(cat err)"
 	[ -d home/.debug/.build-id ] || fail "the build-id cache was not filled"
 	cp -r home/.debug first
-	"$PERF_BPF" record -q -N -e cpu-clock:u -F 2000 -o other ./work
+	"$PERF_BPF" record -q -N -e cpu-clock:u -c 500000 -o other ./work
 	diff -r home/.debug first || fail "-N wrote to the cache"
 	"$PERF_BPF" report -i kept -s dso,sym >before
 	assert_contains before names_of_then
@@ -183,7 +183,7 @@ test_names_after_a_rebuild() {
 test_kallsyms_are_kept() {
 	need_perf
 	export PERF_BUILDID_DIR=$PWD/ids
-	"$PERF_BPF" record -q -e cpu-clock -F 4000 -o data dd if=/dev/zero of=/dev/null count=100000 2>err
+	"$PERF_BPF" record -q -e cpu-clock -c 250000 -o data dd if=/dev/zero of=/dev/null count=100000 2>err
 	[ "$(awk '$1 !~ /^0*$/ { print; exit }' /proc/kallsyms)" ] || skip "kallsyms hides the addresses"
 	kept=$(find ids/.build-id/ -name '[0-9a-f]*' -type l -exec ls {}/kallsyms ';' 2>/dev/null)
 	# programs of BPF come and go
@@ -198,7 +198,7 @@ test_build_id_of_the_file_that_ran() {
 	build names_of_inside inside/work
 	build names_of_outside at/work
 	unshare -m true 2>/dev/null || skip "no mount namespaces"
-	"$PERF_BPF" record -q -e cpu-clock:u -F 2000 -o data \
+	"$PERF_BPF" record -q -e cpu-clock:u -c 500000 -o data \
 		unshare -m sh -c "mount --bind $PWD/inside $PWD/at && exec $PWD/at/work"
 	"$PERF" buildid-list -i data >ids
 	wrong=$(file -b at/work | sed 's/.*BuildID\[sha1\]=\([0-9a-f]*\).*/\1/')

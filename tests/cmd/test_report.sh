@@ -138,7 +138,10 @@ same() {
 	fi
 }
 
-CLOCK=(-e cpu-clock -F 4000 -g)
+# By a period: the kernel lowers its limit of frequencies where perf interrupts take long.
+CLOCK=(-e cpu-clock -c 250000 -g)
+CPU=cpu-clock/period=250000,name=cpu-clock/ FAULTS=page-faults/period=3,name=page-faults/
+GROUP="minor-faults/period=3,name=minor-faults/,{$CPU,$FAULTS}"
 
 # Lines of the source, and offsets where there are none, as in the kernel.
 test_lines_of_addresses() {
@@ -216,7 +219,7 @@ test_lines_of_the_kernel() {
 
 test_flat_profile_is_perfs() {
 	need_perf
-	record flat -e cpu-clock -F 4000
+	record flat -e cpu-clock -c 250000
 	same flat
 	same flat -n --show-total-period
 	same flat -v
@@ -331,7 +334,7 @@ test_tracepoints_are_perfs() {
 # Without BPF programs of others, which the file lists when they are loaded just then.
 test_header_is_perfs() {
 	need_perf
-	"$PERF" record -q -N --no-bpf-event -o "$FILES/head" -e cpu-clock -F 4000 \
+	"$PERF" record -q -N --no-bpf-event -o "$FILES/head" -e cpu-clock -c 250000 \
 		-- "$FILES/rbpf_work" 2>record.err || fail "perf record: $(cat record.err)"
 	same head --header
 	same head --header-only
@@ -367,7 +370,7 @@ test_short_record_is_named() {
 # A column for each event of a group; rows that only one of them has, too.
 test_groups_are_perfs() {
 	need_perf
-	record group -e 'minor-faults,{cpu-clock,page-faults}' -F 4000 -g
+	record group -e "$GROUP" -g
 	same group
 	grep -q "of events 'anon group { cpu-clock, page-faults }'" mine || fail "no group"
 	same group --no-group
@@ -377,17 +380,17 @@ test_groups_are_perfs() {
 		same group $words
 	done
 	same group -v
-	record reads -e '{cpu-clock,task-clock,page-faults}:S' -F 4000
+	record reads -e "{$CPU,task-clock,page-faults}:S"
 	same reads
 	same reads --percentage relative --comms rbpf_other
-	record single -e cpu-clock,page-faults -F 4000
+	record single -e "$CPU,$FAULTS"
 	same single --group
 	grep -q "of events 'cpu-clock, page-faults'" mine || fail "no group was made"
 }
 
 test_groups_as_data() {
 	need_perf
-	record group -e 'minor-faults,{cpu-clock,page-faults}' -F 4000 -g
+	record group -e "$GROUP" -g
 	"$PERF_BPF" report --json -i "$FILES/group" >out
 	python3 - out <<-'END' || fail "the table of the group is wrong"
 		import json, sys
@@ -417,7 +420,7 @@ test_groups_as_data() {
 
 test_pipe_is_read() {
 	need_perf
-	"$PERF" record -q -N -o - -e cpu-clock -F 4000 -g -- "$FILES/rbpf_work" >"$FILES/piped" 2>/dev/null
+	"$PERF" record -q -N -o - -e cpu-clock -c 250000 -g -- "$FILES/rbpf_work" >"$FILES/piped" 2>/dev/null
 	"$PERF_BPF" report -i - <"$FILES/piped" >mine
 	"$PERF" report --stdio -i - <"$FILES/piped" 2>/dev/null | sed '/^# (.*)$/,$d; /^#$/d' >theirs
 	sed -i '/^#$/d' mine
@@ -454,7 +457,7 @@ test_errors_say_what_to_do() {
 	assert_contains err "hint: "
 	assert_contains err "record"
 	need_perf
-	record flat -e cpu-clock -F 4000
+	record flat -e cpu-clock -c 250000
 	expect_status 2 "$PERF_BPF" report -i "$FILES/flat" -s comm,symbl
 	assert_contains err "unknown sort key 'symbl'"
 	assert_contains err "did you mean 'symbol'"
@@ -499,7 +502,7 @@ test_bpf_programs_have_names() {
 			return 0;
 		}
 	END
-	"$PERF_BPF" record -q -N -e cpu-clock -F 4000 -g --object heavy.bpf.c -o "$FILES/bpf" \
+	"$PERF_BPF" record -q -N -e cpu-clock -c 250000 -g --object heavy.bpf.c -o "$FILES/bpf" \
 		-- dd if=/dev/zero of=/dev/null bs=1 count=20000 status=none >record.out 2>&1 ||
 		fail "perf-bpf record: $(cat record.out)"
 	same bpf
