@@ -241,7 +241,7 @@ test_header_of_a_pipe() {
 test_fields_that_a_pipe_lacks() {
 	need_perf
 	# with more than one round of records: those behind the first one are handed out, too
-	"$PERF" record -q -o - -m 1 -F 9999 -e cpu-clock -- \
+	"$PERF" record -q -o - -m 1 -c 100000 -e cpu-clock -- \
 		sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done' >p.data 2>/dev/null
 	for field in addr +cpu phys_addr; do
 		expect_status 1 "$PERF_BPF" script -F $field -i p.data
