@@ -284,14 +284,14 @@ test_perf_event_program() {
 
 		char _license[] SEC("license") = "GPL";
 	END
-	record -e cpu.bpf.c/keep=1/ -e cpu-clock -F 1000 -o t.data -- "$COUNTED" 10 100000 burn
+	record -e cpu.bpf.c/keep=1/ -e cpu-clock -c 1000000 -o t.data -- "$COUNTED" 10 100000 burn
 	[ "$("$PERF" script -i t.data 2>&1 | grep -c cpu-clock)" -ge 5 ] || fail "no samples were kept"
-	record -e cpu.bpf.c/keep=0/ -e cpu-clock,task-clock -F 1000 -o t.data -- \
+	record -e cpu.bpf.c/keep=0/ -e cpu-clock,task-clock -c 1000000 -o t.data -- \
 		"$COUNTED" 10 100000 burn
 	assert_contains record.err "(0 samples"
 	# A section that names its event filters that one only, and adds it.
 	sed 's|SEC("perf_event")|SEC("perf_event/cpu-clock")|' cpu.bpf.c >one.bpf.c
-	record -e one.bpf.c -e cpu-clock,task-clock -F 1000 -o t.data -- "$COUNTED" 10 100000 burn
+	record -e one.bpf.c -e cpu-clock,task-clock -c 1000000 -o t.data -- "$COUNTED" 10 100000 burn
 	"$PERF" script -i t.data >out 2>&1
 	assert_equal "$(grep -c cpu-clock: out)" 0
 	[ "$(grep -c task-clock: out)" -ge 5 ] || fail "task-clock was filtered too"
@@ -443,7 +443,7 @@ test_cpu_list() {
 
 test_callgraph_and_build_ids() {
 	need
-	record -g -F 2000 -e cpu-clock:u -o t.data -- "$COUNTED" 10 200000 burn
+	record -g -c 500000 -e cpu-clock:u -o t.data -- "$COUNTED" 10 200000 burn
 	"$PERF" script -i t.data -F comm,ip,sym >out 2>&1
 	[ "$(grep -c burn_cpu out)" -ge 5 ] || fail "burn_cpu was not sampled"
 	grep -q 'work\|main' out || fail "no callers"
