@@ -99,8 +99,8 @@ test_every_fault_is_a_sample() {
 	[ "$(head -1 out)" -ge 900 ] || fail "the workload counted $(head -1 out) itself"
 	"$PERF_BPF" run $TOUCH any.bpf.c -e page-faults -c 1 -- $WORK 300 >out
 	assert_equal "$(touched out)" "300 600"
-	# each tenth: the first of the whole process may be any of ten
-	"$PERF_BPF" run $TOUCH any.bpf.c -e page-faults -c 10 -- $WORK 300 >out
+	# each tenth: the first of the whole process may be any of ten, on each CPU
+	"$PERF_BPF" run $TOUCH any.bpf.c -e page-faults -c 10 -- taskset -c 0 $WORK 300 >out
 	python3 - $(touched out) <<-'END'
 		import sys
 		once, twice = map(int, sys.argv[1:3])
@@ -114,6 +114,8 @@ test_a_process_and_the_threads_it_starts() {
 	$WORK 200 more <line >counted &
 	pid=$!
 	exec 3>line
+	soon grep -q pbt_faults /proc/$pid/comm
+	soon grep -q '^State:.S' /proc/$pid/status # it waits for the line
 	"$PERF_BPF" run $TOUCH any.bpf.c -e page-faults -c 1 -p $pid --verbose >out 2>err &
 	run=$!
 	soon grep -q 'program on_fault is attached' err
@@ -128,13 +130,35 @@ test_a_process_and_the_threads_it_starts() {
 
 test_by_time() {
 	make_workload
-	# a second of a busy CPU is some 200 samples of it; how many depends on who else is at work
-	"$PERF_BPF" run any.bpf.c -F 200 --json -- timeout 1 sh -c 'while :; do :; done' >out || true
+	# A second of its own CPU time is some 200 samples of it, however long that takes. No more come
+	# from the clock of one CPU than the time that went by has.
+	cat >pbt_burns.c <<-'END'
+		#include <stdio.h>
+		#include <time.h>
+		static double now(clockid_t clock)
+		{
+			struct timespec t;
+			clock_gettime(clock, &t);
+			return t.tv_sec + t.tv_nsec / 1e9;
+		}
+		int main(void)
+		{
+			double start = now(CLOCK_MONOTONIC);
+			while (now(CLOCK_PROCESS_CPUTIME_ID) < 1)
+				;
+			printf("%f\n", now(CLOCK_MONOTONIC) - start);
+			return 0;
+		}
+	END
+	gcc -O1 -o pbt_burns pbt_burns.c
+	"$PERF_BPF" run any.bpf.c -F 200 --json -- taskset -c 0 ./pbt_burns >out
 	python3 - <<-'END'
 		import json
+		seconds, = [float(l) for l in open("out") if not l.startswith("{")]
 		r, = [json.loads(l) for l in open("out") if l.startswith("{")]
-		mine = sum(s["count"] for s in r["stacks"] if s["label"] == "sh")
-		assert 20 <= mine <= 400, mine
+		mine = sum(s["count"] for s in r["stacks"] if s["label"] == "pbt_burns")
+		# what begins and ends the process is some milliseconds of it
+		assert 20 <= mine <= (seconds + 0.5) * 200, (mine, seconds)
 	END
 }
 
