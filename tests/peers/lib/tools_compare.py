@@ -50,7 +50,8 @@ class Sum:
     """A column of numbers (of histograms: the counts), summed: in both about the same, for
     neither begins and ends exactly when the other does. Where only the workload counts,
     exactly what it counted, or nearly (of a disk: another may read for it, and it a
-    directory)."""
+    directory). Of what others can add to, at least nearly that: a kernel that is a guest can
+    leave out runs of all programs for some milliseconds, in both alike."""
     COUNTS = r"->\s*\d+\s*:\s*(\d+)"
 
     def __init__(self, exactly=None, nearly=None, least=None, column=COUNTS):
@@ -62,7 +63,7 @@ class Sum:
     def check(self, a, b, work):
         a, b = self.sum(a), self.sum(b)
         want = work.get(self.exactly or self.nearly or self.least, 0)
-        good = a and abs(a - b) <= 5 + max(a, b) // 5 and min(a, b) >= want
+        good = a and abs(a - b) <= 5 + max(a, b) // 5 and min(a, b) >= want * 9 // 10
         if self.exactly:
             good = want and a == b == want
         elif self.nearly:

@@ -51,7 +51,7 @@ SPECS = [
     Spec("javagc", "gc", 20, "-p {pid}", Rows(r"^TIME", lines="collection")),
     Spec("klockstat", "pipe", 50, "-p {pid} -c pipe_", Rows(r"pipe_", blank=[r"[\d.]+ (n|u|m)?s\b"])),
     Spec("ksnoop", "files", 10, "-p {pid} trace do_unlinkat", Rows(r"\S", blank=[r"^\s*\d+ +\d+ "])),
-    Spec("llcstat", "burn", 1, "", Same()),
+    Spec("llcstat", "burn", 1, "", Same(rf"^PID |^Total |{MINE}")),
     Spec("mdflush", "sleep", 10, "", Same()),
     Spec("memleak", "memory", 32, "-p {pid} 100",
          Rows(r"allocations from stack|leak_memory", says="in {leak} allocations")),
