@@ -336,6 +336,8 @@ static struct error *dump(const struct report *rp, const struct opened_recording
 		.fields = &fields,
 		.hide_chain = true,
 		.dump = DUMP_REPORT,
+		.dump_features = rp->header || rp->topology,
+		.topology = rp->topology,
 		.head = strbuf_str(&head),
 		.write = recording_write_out,
 	});

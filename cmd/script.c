@@ -136,6 +136,7 @@ static struct error *run(struct script_options *o)
 	TRY(recording_open(&o->recording, &o->log, &r));
 	o->script.sz = sizeof(o->script);
 	o->script.recording = &r;
+	o->script.dump_features = o->script.header || o->script.topology;
 	o->script.fields = &o->fields;
 	o->script.max_stack = o->recording.max_stack;
 	o->script.write = recording_write_out;

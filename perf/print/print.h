@@ -63,6 +63,8 @@ enum dump_style { DUMP_NONE, DUMP_SCRIPT, DUMP_REPORT };
 struct dump {
 	enum dump_style style;
 	const char *file; /* its name */
+	bool features;	  /* FEATURE records of a pipe as in the header; topology: as by -I */
+	bool topology;
 };
 
 void print_record_raw(struct script_printer *p, const struct dump *dump, const struct record *rec,

@@ -17,6 +17,7 @@
 
 #include "lib/base/plain_text.h"
 #include "perf/event/sample_regs.h"
+#include "perf/print/print_header.h"
 #include "perf/print/printer.h"
 
 #define PIPE_HEADER_SIZE 16
@@ -263,6 +264,9 @@ void print_record_raw(struct script_printer *p, const struct dump *dump, const s
 		plain_since(out, from,
 			    is_user || rec->header.type == PERF_RECORD_READ ||
 				    rec->header.type == PERF_RECORD_NAMESPACES);
+		if (dump->features && rec->header.type == RECORD_HEADER_FEATURE)
+			print_feature_record(session_header(p->opts.session), rec, dump->topology,
+					     out);
 		return;
 	}
 	add_sample(p, rec, sample, &event->attr, out);

@@ -404,6 +404,21 @@ static void add_features(const struct data_header *h, bool topology, struct strb
 			add_feature(h, i, topology, out);
 }
 
+void print_feature_record(const struct data_header *h, const struct record *rec, bool topology,
+			  struct strbuf *out)
+{
+	struct cursor c = rec->body;
+	const size_t from = out->len;
+	uint64_t feature;
+
+	/* Behind the last feature there is an empty record, which ends them. */
+	if (!cursor_seek(&c, sizeof(struct perf_event_header)) || !cursor_u64(&c, &feature) ||
+	    feature >= DATA_LAST_FEATURE || !data_has_feature(h, (unsigned)feature))
+		return;
+	add_feature(h, (unsigned)feature, topology, out);
+	plain_since(out, from, true);
+}
+
 void print_header(const struct data_header *h, const char *path, bool topology, struct strbuf *out)
 {
 	struct stat st;

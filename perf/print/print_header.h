@@ -5,12 +5,17 @@
 
 #include "lib/base/strbuf.h"
 #include "perf/data/data.h"
+#include "perf/session/session.h"
 
 /*
  * path is the file's, for its time and layout; "-" is a pipe. The features of a pipe are known once
  * its first sample was read. topology: print the CPUs, caches and memory of the machine, perf's -I.
  */
 void print_header(const struct data_header *h, const char *path, bool topology, struct strbuf *out);
+
+/* What a FEATURE record of a pipe says, as the header has it. */
+void print_feature_record(const struct data_header *h, const struct record *rec, bool topology,
+			  struct strbuf *out);
 
 /*
  * CPU_TOPOLOGY, NUMA_TOPOLOGY, CACHE or MEM_TOPOLOGY, which the header has; false: it is damaged,

@@ -238,7 +238,9 @@ static struct error *print_all(struct script *sc)
 		.max_stack = opts->max_stack,
 	};
 
-	sc->header_due = opts->header && !opts->header_only && session_header(sc->session)->pipe;
+	/* A dump has what is in a pipe at the records that say so. */
+	sc->header_due = opts->header && !opts->header_only && !opts->dump &&
+			 session_header(sc->session)->pipe;
 	if (opts->header && !sc->header_due)
 		print_header(session_header(sc->session), sc->name, sc->opts->topology, &sc->out);
 	if (opts->header_only)
@@ -271,6 +273,8 @@ struct error *script_print(const struct script_opts *opts)
 		.name = strcmp(opts->recording->path, "-") ? opts->recording->path : "PIPE",
 		.reader = {.recording = opts->recording, .max_stack = opts->max_stack},
 		.dump.style = opts->dump,
+		.dump.features = opts->dump_features,
+		.dump.topology = opts->topology,
 	};
 
 	sc.dump.file = sc.name;

@@ -16,6 +16,8 @@ struct script_opts {
 	bool json, ns, hide_chain;
 	enum dump_style dump; /* DUMP_REPORT: no lines, but the number of records of each type */
 	bool header, header_only, topology; /* topology: in the header */
+	/* Print what FEATURE records of a dump say, as in the header. */
+	bool dump_features;
 	bool show_task, show_mmap, show_lost, show_bpf, show_switch;
 	bool show_cgroups, show_namespaces;
 	unsigned max_stack; /* 0: 127 */

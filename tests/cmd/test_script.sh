@@ -281,6 +281,10 @@ test_raw_dump_of_other_recordings() {
 		>p.data 2>/dev/null
 	same_dump p.data '@pipe [0x'
 	same_dump p.data ']: PERF_RECORD_TRACING_DATA'
+	# what a record of a pipe says of the recorder stands behind it
+	same_dump p.data 'PERF_RECORD_FEATURE# hostname : ' --header
+	same_dump p.data 'PERF_RECORD_FEATURE# hostname : ' --header -I
+	same_dump p.data 'PERF_RECORD_FEATURE# hostname : ' -I
 	record z.data -z -g -e cpu-clock,page-faults
 	same_dump z.data 'event: 9'
 	record g.data -e '{cpu-clock,task-clock,page-faults}:S'
