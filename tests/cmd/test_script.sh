@@ -304,10 +304,8 @@ test_raw_dump_of_other_recordings() {
 	"$PERF" record -q -o l.data -m 1 -e 'syscalls:sys_*_read,syscalls:sys_*_write' -- taskset -c 0 sh -c 'kill -STOP $PPID
 			dd if=/dev/zero of=/dev/null bs=1 count=100000
 			kill -CONT $PPID
-			for i in 1 2 3 4 5 6 7 8 9 10; do
-				sleep 0.1
-				dd if=/dev/zero of=/dev/null bs=1 count=5
-			done' 2>/dev/null
+			until grep -q "^State:.S" /proc/$PPID/status; do sleep 0.1; done
+			dd if=/dev/zero of=/dev/null bs=1 count=5' 2>/dev/null
 	same_dump l.data ': lost:'
 	same_dump l.data ': lost samples :'
 	"$PERF" record -q -o f.data -e cpu-clock -c 10000 -- dd if=/dev/zero of=/dev/null bs=1 count=300000 2>/dev/null
@@ -396,7 +394,8 @@ json() {
 
 test_json() {
 	need_perf
-	record j.data -g "${EVENTS[@]}"
+	# with room for all of it, whenever perf reads
+	record j.data -m 16M -g "${EVENTS[@]}"
 	"$PERF_BPF" script --json -i j.data >json
 	"$PERF" script -G -i j.data -F comm,pid,tid,time,event >text 2>/dev/null
 	json json "
