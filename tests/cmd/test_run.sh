@@ -219,7 +219,9 @@ test_heat_maps() {
 	END
 	run --map heat -- ./pbt_umask 4 1 >out || true
 	assert_contains out 'masks by time (mask):'
-	grep -qE '^[0-9:.]+  \|@+\| 4$' out || fail "no slot with 4"
+	# in one slot as a rule; a process that waits for its CPU in between is in several
+	sed -nE 's/^[0-9:.]+ .*\| *([0-9]+)$/\1/p' out >slots
+	assert_equal "$(awk '{ n += $1 } END { print n }' slots)" 4
 }
 
 test_events() {
@@ -345,7 +347,7 @@ test_stacks_in_tables_and_events() {
 		struct pbt_event { perf_bpf_pid pid; perf_bpf_ustack stack; perf_bpf_usym ip; };
 		struct {
 			__uint(type, BPF_MAP_TYPE_STACK_TRACE);
-			__uint(max_entries, 512);
+			__uint(max_entries, 16384);
 			__uint(key_size, 4);
 			__uint(value_size, 127 * 8);
 		} traces SEC(".maps");
@@ -562,7 +564,8 @@ test_events_of_a_perf_event_array() {
 		}
 		char LICENSE[] SEC("license") = "GPL";
 	END
-	"$PERF_BPF" run perf.bpf.c --comm pbt_umask --json -- ./pbt_umask 3 1 2 >out || true
+	# on one CPU: each has a ring of its own, and the events have no time
+	"$PERF_BPF" run perf.bpf.c --comm pbt_umask --json -- taskset -c 0 ./pbt_umask 3 1 2 >out || true
 	python3 - <<-'END'
 		import json
 		lines = [json.loads(l) for l in open("out") if l.startswith("{")]

@@ -215,7 +215,8 @@ test_an_array_of_slots_is_a_histogram() {
 }
 
 test_plain_stack_ids() {
-	program 'struct { __uint(type, BPF_MAP_TYPE_STACK_TRACE); __uint(max_entries, 512);
+	# so many that two stacks hardly ever have one slot, whose second one the kernel does not keep
+	program 'struct { __uint(type, BPF_MAP_TYPE_STACK_TRACE); __uint(max_entries, 65536);
 			__uint(key_size, 4); __uint(value_size, 127 * 8); } stackmap SEC(".maps");
 		struct pbt_key { __u32 pid; __u32 tgid; int user_stack_id; int kern_stack_id; };
 		struct { __uint(type, BPF_MAP_TYPE_HASH); __uint(max_entries, 16); __type(key, struct pbt_key);
@@ -250,7 +251,7 @@ test_plain_stack_ids() {
 
 # Of the kernel or of the process: the flags are not a constant, and nothing says whose stack it is.
 test_stack_ids_of_which_nothing_is_known() {
-	program 'struct { __uint(type, BPF_MAP_TYPE_STACK_TRACE); __uint(max_entries, 512);
+	program 'struct { __uint(type, BPF_MAP_TYPE_STACK_TRACE); __uint(max_entries, 65536);
 			__uint(key_size, 4); __uint(value_size, 127 * 8); } stackmap SEC(".maps");
 		struct pbt_key { __u32 stack_id; __u32 stacks; };
 		struct { __uint(type, BPF_MAP_TYPE_HASH); __uint(max_entries, 16); __type(key, struct pbt_key);
