@@ -130,11 +130,12 @@ static void guard(const struct live *live, int fd)
 		_exit(1);
 	close_range(STDERR_FILENO + 1, ~0u, 0);
 	if (read(STDIN_FILENO, &byte, 1) == 0) {
+		/* who sees the first screen again may type */
+		if (live->tty_fd >= 0)
+			tcsetattr(STDERR_FILENO, TCSANOW, &live->old_tty);
 		add_leave(live, &out);
 		if (write(STDOUT_FILENO, strbuf_str(&out), out.len) < 0)
 			_exit(1);
-		if (live->tty_fd >= 0)
-			tcsetattr(STDERR_FILENO, TCSANOW, &live->old_tty);
 	}
 	_exit(0);
 }
