@@ -17,8 +17,10 @@ import time
 
 PROMPT = "@@ "
 CTRL_C, CTRL_Z, CTRL_D = "\x03", "\x1a", "\x04"
-# Each line tells a part of its text by a variable, so that its echo is not taken for it.
-BUSY = "sh -c 'b=begun; echo $b; trap \"exit 0\" INT; while :; do :; done'"
+# Each line tells a part of its text by a variable, so that its echo is not taken for it. The
+# workload has been busy for some samples when it says that it has begun.
+BUSY = ("sh -c 'trap \"exit 0\" INT; b=begun; i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; "
+        "echo $b; while :; do :; done'")
 
 
 def fail(message, shell=None):
@@ -81,6 +83,14 @@ class Shell:
         before = self.text[self.seen:found.start()]
         self.seen = found.end()
         return before
+
+    def expect_both(self, one, other):
+        """In either order; what comes after both is waited for next."""
+        start = self.seen
+        self.expect(one)
+        end, self.seen = self.seen, start
+        self.expect(other)
+        self.seen = max(self.seen, end)
 
     def prompt(self):
         return self.expect(re.escape(PROMPT))
@@ -319,8 +329,7 @@ def background(sh):
 
 def ampersand(sh):
     sh.line(record() + " &")
-    sh.prompt()
-    sh.expect(r"begun\r\n")
+    sh.expect_both(re.escape(PROMPT), r"begun\r\n")
     if sh.front() != sh.pid:
         fail("the terminal is not the shell's", sh)
     sh.line("")
