@@ -309,15 +309,7 @@ const struct symbol *symtab_find(struct symtab *st, uint64_t addr)
 		return symtab_hit(st, st->last);
 
 	/* The last symbol that starts at or before addr. */
-	size_t lo = 0, hi = n;
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (syms[mid].start <= addr)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
+	const size_t lo = count_before(n, i, syms[i].start <= addr);
 	for (size_t i = lo; i-- > 0;) {
 		if (symbol_covers(&syms[i], addr))
 			return symtab_hit(st, i);

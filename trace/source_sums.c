@@ -75,17 +75,7 @@ static uint64_t still_running(const struct trace_source *source, uint32_t tid, u
 static size_t first_errno(const struct sums_reader *reader, uint64_t id, uint32_t row)
 {
 	struct errno_sum wanted = {.key = {.id = id, .row = (uint16_t)row}};
-	size_t low = 0, high = reader->errnos.n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare_errnos(&reader->errnos.v[middle], &wanted) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return count_before(reader->errnos.n, i, compare_errnos(&reader->errnos.v[i], &wanted) < 0);
 }
 
 /* id: of the thread or cgroup; 0 in total. */

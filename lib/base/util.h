@@ -25,6 +25,23 @@
 		a_ > b_ ? a_ : b_;                                                                 \
 	})
 
+/*
+ * A binary search: how many of n elements are before a point. `before` says whether element i is;
+ * the elements for which it is true are the first ones.
+ */
+#define count_before(n, i, before)                                                                 \
+	({                                                                                         \
+		size_t low_ = 0, high_ = (n);                                                      \
+		while (low_ < high_) {                                                             \
+			const size_t i = low_ + (high_ - low_) / 2;                                \
+			if (before)                                                                \
+				low_ = i + 1;                                                      \
+			else                                                                       \
+				high_ = i;                                                         \
+		}                                                                                  \
+		low_;                                                                              \
+	})
+
 /* v rounded up to a multiple of align, which is a power of two. */
 static inline uint64_t round_up(uint64_t v, uint64_t align)
 {

@@ -405,15 +405,5 @@ const struct btf_ext_section *btf_ext_find(const struct btf_ext *ext, enum btf_e
 
 uint32_t btf_ext_lower_bound(const struct btf_ext_section *sec, uint32_t insn_off)
 {
-	uint32_t lo = 0, hi = sec->n;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (rec_off(btf_ext_rec(sec, mid)) < insn_off)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return (uint32_t)count_before(sec->n, i, rec_off(btf_ext_rec(sec, (uint32_t)i)) < insn_off);
 }

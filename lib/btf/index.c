@@ -228,16 +228,8 @@ uint32_t btf_find_first(const struct btf *btf, const char *name)
 uint32_t btf_find_next(const struct btf *btf, uint32_t id)
 {
 	const struct btf_index *index = btf->index[0];
-	size_t low = 0, high = index ? index->entries.n : 0;
-
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (index->entries.v[mid].id > id)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	const size_t low =
+		count_before(index ? index->entries.n : 0, i, index->entries.v[i].id > id);
 	if (!index || low == index->entries.n || index->entries.v[low].id != id)
 		return 0;
 	const struct index_entry *next = next_of(btf, index, &index->entries.v[low]);

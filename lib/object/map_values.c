@@ -24,14 +24,7 @@ static struct bpf_map *map_around(struct bpf_object *obj, uint64_t offset)
 	const size_t first = low;
 	while (high > low && obj->maps.v[high - 1].origin != MAP_BTF)
 		high--;
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (obj->maps.v[mid].offset <= offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	low += count_before(high - first, i, obj->maps.v[first + i].offset <= offset);
 	return low > first ? &obj->maps.v[low - 1] : NULL;
 }
 

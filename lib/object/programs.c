@@ -163,18 +163,12 @@ static struct error *functions_find(struct bpf_object *obj)
 long function_at(const struct bpf_object *obj, uint32_t code_index, uint32_t insn)
 {
 	const struct code_section *code = &obj->codes.v[code_index];
-	size_t low = code->first_function, high = low + code->n_functions;
+	const size_t first = code->first_function;
+	const size_t n =
+		count_before(code->n_functions, i, obj->functions.v[first + i].start < insn);
 
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (obj->functions.v[mid].start < insn)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	if (low < code->first_function + code->n_functions && obj->functions.v[low].start == insn)
-		return (long)low;
+	if (n < code->n_functions && obj->functions.v[first + n].start == insn)
+		return (long)(first + n);
 	return -1;
 }
 

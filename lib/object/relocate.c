@@ -30,19 +30,10 @@ static struct relo *relos_begin(const struct bpf_object *obj, const struct funct
 				struct relo **end)
 {
 	const struct code_section *code = &obj->codes.v[fn->code];
-	size_t low = 0, high = code->relos.n;
-
 	*end = NULL; /* no arithmetic on the NULL of an empty vector */
-	if (!high)
+	if (!code->relos.n)
 		return NULL;
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (code->relos.v[mid].insn < fn->start)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	const size_t low = count_before(code->relos.n, i, code->relos.v[i].insn < fn->start);
 	struct relo *first = code->relos.v + low, *last = first;
 	while (last < code->relos.v + code->relos.n && last->insn - fn->start < fn->n)
 		last++;

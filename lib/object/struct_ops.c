@@ -161,16 +161,8 @@ static const char *member_name(const struct btf *btf, const struct btf_type *t, 
 /* The number of the member at a byte; -1: none begins there. */
 static long member_at(const struct btf_type *t, uint64_t byte)
 {
-	size_t low = 0, high = btf_vlen(t);
-
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (btf_member_bit_offset(t, (uint32_t)mid) < byte * 8)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	const size_t low =
+		count_before(btf_vlen(t), i, btf_member_bit_offset(t, (uint32_t)i) < byte * 8);
 	return low < btf_vlen(t) && btf_member_bit_offset(t, (uint32_t)low) == byte * 8 ? (long)low
 											: -1;
 }

@@ -16,16 +16,7 @@
 
 const struct verifier_line *line_of(const struct verifier_input *in, uint32_t insn)
 {
-	uint32_t low = 0, high = in->n_lines;
-
-	while (low < high) {
-		const uint32_t mid = low + (high - low) / 2;
-
-		if (in->lines[mid].insn <= insn)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	uint32_t low = (uint32_t)count_before(in->n_lines, i, in->lines[i].insn <= insn);
 	/* Line 0 is the compiler's own: the line before it says more. */
 	while (low && !in->lines[low - 1].line)
 		low--;

@@ -208,16 +208,7 @@ void map_set_exec(struct maps_state *m, struct map_set *set)
 /* The first map that ends behind addr. */
 static size_t map_array_lower(const struct map_array *a, uint64_t addr)
 {
-	size_t low = 0, high = a ? a->n : 0;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		if (a->maps[mid]->end <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return count_before(a ? a->n : 0, i, a->maps[i]->end <= addr);
 }
 
 static size_t map_set_lower(const struct map_set *set, uint64_t addr)

@@ -372,19 +372,9 @@ static bool list_functions(struct cfi_table *t)
 
 static bool find_listed(struct cfi_table *t, uint64_t addr, uint64_t *offset)
 {
-	size_t low = 0, high;
-
 	if (!t->is_listed && !list_functions(t))
 		return false;
-	high = t->fdes.n;
-	while (low < high) {
-		const size_t mid = low + (high - low) / 2;
-
-		if (t->fdes.v[mid].start <= addr)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	const size_t low = count_before(t->fdes.n, i, t->fdes.v[i].start <= addr);
 	if (!low)
 		return false;
 	*offset = t->fdes.v[low - 1].offset;

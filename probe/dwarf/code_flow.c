@@ -136,17 +136,8 @@ bool flow_falls_to(const struct flow *flow, uint64_t address)
 
 bool flow_is_one(const struct flow *flow, uint64_t first, uint64_t second)
 {
-	size_t low = 0, high = flow->edges.n;
-
 	/* The lowest edge above first. */
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (flow->edges.v[mid] <= first)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	const size_t low = count_before(flow->edges.n, i, flow->edges.v[i] <= first);
 	return flow->known && first <= second &&
 	       (low == flow->edges.n || flow->edges.v[low] > second);
 }

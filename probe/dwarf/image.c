@@ -402,17 +402,9 @@ struct error *image_need_symbols(struct dwarf_image *image)
 
 const struct dwarf_symbol *image_symbol_at(struct dwarf_image *image, uint64_t address)
 {
-	size_t low = 0, high = image->symbols.n;
 	const struct dwarf_symbol *best = NULL;
 
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (image->symbols.v[mid].start <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	const size_t low = count_before(image->symbols.n, i, image->symbols.v[i].start <= address);
 	/* Back over data and labels within a function, but not for ever. */
 	for (size_t i = low, tries = 0; i-- && tries < 64; tries++) {
 		const struct dwarf_symbol *s = &image->symbols.v[i];

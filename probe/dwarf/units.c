@@ -85,16 +85,7 @@ bool die_unit_die(Dwarf_Die *die, Dwarf_Die *out)
 
 static struct dwarf_unit *unit_at(struct dwarf_image *image, Dwarf_Off offset)
 {
-	size_t low = 0, high = image->units.n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (image->units.v[mid].start <= offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	const size_t low = count_before(image->units.n, i, image->units.v[i].start <= offset);
 	return low && offset < image->units.v[low - 1].end ? &image->units.v[low - 1] : NULL;
 }
 
@@ -148,15 +139,7 @@ struct error *unit_by_address(struct dwarf_image *image, Dwarf_Addr address,
 		}
 	}
 	TRY(need_ranges(image));
-	size_t low = 0, high = image->ranges.n;
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (image->ranges.v[mid].start <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	const size_t low = count_before(image->ranges.n, i, image->ranges.v[i].start <= address);
 	for (size_t i = low, tries = 0; i-- && tries < 16; tries++) {
 		if (address < image->ranges.v[i].end) {
 			*out = &image->units.v[image->ranges.v[i].unit];
@@ -535,16 +518,7 @@ static int table_cmp(const void *a, const void *b)
 static struct error *mark_table(void *ctx, uint64_t pos)
 {
 	struct tables *t = ctx;
-	size_t low = 0, high = t->v.n;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-
-		if (t->v.v[mid].start <= pos)
-			low = mid + 1;
-		else
-			high = mid;
-	}
+	const size_t low = count_before(t->v.n, i, t->v.v[i].start <= pos);
 	for (size_t i = low; i-- && t->v.v[i].start == t->v.v[low - 1].start;)
 		t->units[t->v.v[i].unit] = 1;
 	return NULL;
