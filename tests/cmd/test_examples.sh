@@ -14,7 +14,7 @@ record() {
 	"$PERF_BPF" record -o perf.data -e "$EXAMPLES/$example" "$@" >log 2>&1 ||
 		{ cat log; fail "$example is not recorded"; }
 	# A host whose own programs are at the tracepoint filters ours, as record says.
-	! grep "programs\? of others" log >others || skip "$(head -n 1 others)"
+	! grep "programs\? of other processes" log >others || skip "$(head -n 1 others)"
 	"$PERF_BPF" script -i perf.data >lines 2>log || { cat log; fail "script fails"; }
 }
 
@@ -121,7 +121,9 @@ test_the_sources_compile_and_load() {
 	"$PERF_BPF" run --list --json | sed 's/^{"name":"\([^"]*\)".*/\1/' >names
 	cat >try.sh <<-'END'
 		"$PERF_BPF" run --source "$1" >"$1.bpf.c"
-		"$PERF_BPF" run "./$1.bpf.c" --duration 1ms >"$1.out" 2>&1 && ! grep warning "$1.out" && exit 0
+		# What a busy machine does in a millisecond may be too much for their maps.
+		"$PERF_BPF" run "./$1.bpf.c" --duration 1ms >"$1.out" 2>&1 &&
+			! grep warning "$1.out" | grep -vE 'were lost|updates .*failed' && exit 0
 		[ "$1" = cachemisses ] && grep -q "this machine" "$1.out" && exit 0
 		sed "s/^/$1: /" "$1.out"
 		exit 1
@@ -507,7 +509,8 @@ test_profile() {
 			return 0;
 		}
 	END
-	runs profile -e cpu-clock --comm pbt_burns --json -- ./pbt_profile
+	# on one CPU, so that its samples are of one clock
+	runs profile -e cpu-clock --comm pbt_burns --json -- taskset -c 0 ./pbt_profile
 	ms=$(grep -v '^{' json)
 	holds "burns = [s for s in m['samples']['stacks'] if any(f['name'] == 'pbt_burns' for f in s['frames'])]
 n = sum(s['count'] for s in burns)
@@ -557,8 +560,9 @@ test_offcputime() {
 	holds "waits = [s for s in m['off_cpu']['stacks'] if any(f['name'] == 'pbt_sleeps' for f in s['frames'])]
 us = sum(s['count'] for s in waits)
 assert 50000 <= us <= $most, (us, m['off_cpu'])
-assert any(f['name'].endswith('nanosleep') for f in waits[0]['frames'] if f['kernel'])
-assert not any(f['name'].startswith('bpf_') for f in waits[0]['frames'])"
+# it may have lost its CPU to others elsewhere, too, and for longer
+assert any(f['name'].endswith('nanosleep') for s in waits for f in s['frames'] if f['kernel'])
+assert not any(f['name'].startswith('bpf_') for s in waits for f in s['frames'])"
 }
 
 # Two processes wait at one time, and there is room for one: what is missing is told.
@@ -609,12 +613,13 @@ test_lockcontention() {
 	compile_stacks pbt_locks <<-'END'
 		#include "stacks.h"
 		static int fd;
-		static volatile int done;
+		static volatile int begun, done;
 		static void *reads(void *unused)
 		{
 			static char buf[32 << 20];
 			while (!done) {
 				lseek(fd, 0, SEEK_SET);
+				begun = 1;
 				if (read(fd, buf, sizeof(buf)) <= 0)
 					return "read";
 			}
@@ -628,6 +633,8 @@ test_lockcontention() {
 			fd = open("sparse", O_RDWR | O_CREAT, 0600);
 			if (fd < 0 || ftruncate(fd, 32 << 20) || pthread_create(&thread, NULL, reads, NULL))
 				return 1;
+			while (!begun)
+				usleep(1000);
 			named("pbt_waits");
 			getrusage(RUSAGE_THREAD, &before);
 			long long start = now();
@@ -636,7 +643,8 @@ test_lockcontention() {
 				getrusage(RUSAGE_THREAD, &after);
 				calls += after.ru_nvcsw > before.ru_nvcsw;
 				before = after;
-			} while (calls < 5 && now() - start < 3000000000ll);
+				/* where it spins for the lock it may never sleep */
+			} while (calls < 5 && now() - start < (calls ? 3 : 30) * 1000000000ll);
 			printf("%ld %lld\n", calls, (now() - start) / 1000);
 			named("pbt_locks");
 			done = 1;
@@ -667,8 +675,8 @@ test_write_1234() {
 	assert_equal "$(wc -l <lines)" 7
 }
 
-# The reader sleeps before it reads: a write into its full pipe takes as long. What is quick may be
-# held up on a busy machine, but not for a second; that the writer waits can be seen.
+# The reader sleeps before it reads: a write into its full pipe takes as long. That the writer waits
+# can be seen. What is quick may be held up on a busy machine, and the writer knows when it was.
 test_slow_writes() {
 	need_root
 	cat >workload <<-'END'
@@ -683,12 +691,16 @@ test_slow_writes() {
 		    os._exit(0)
 		os.write(to, b"slow")
 		os.wait()
+		held = 0
 		for _ in range(3):
+		    start = time.monotonic()
 		    os.write(to, b"quick")
+		    held += time.monotonic() - start >= 1
+		open("held", "w").write(str(held))
 	END
 	record slow_writes.bpf.c/min_us=1000000/ -- /usr/bin/python3 workload
-	assert_equal "$(grep -c 'sys_exit_write:.*0x4' lines)" 1
-	assert_equal "$(wc -l <lines)" 1
+	assert_equal "$(grep -c 'sys_exit_write:.*0x0*4$' lines)" 1
+	[ "$(grep -c 'sys_exit_write:.*0x0*5$' lines)" -le "$(cat held)" ] || { cat lines; fail "a quick one"; }
 }
 
 test_openat_by_comm() {
@@ -705,9 +717,24 @@ test_openat_by_comm() {
 test_preempted() {
 	need_root
 	own_command pbx_spin sh
-	record preempted.bpf.c -a -- sh -c '
-		for i in 1 2 3; do taskset -c 0 pbx_spin -c "i=0; while [ \$i -lt 400000 ]; do i=\$((i+1)); done" & done
-		wait'
+	# They spin until the kernel has taken the CPU from one of them, which it counts.
+	cat >spin.sh <<-'END'
+		pids=
+		for i in 1 2 3; do
+			taskset -c 0 pbx_spin -c 'while :; do :; done' &
+			pids="$pids $!"
+		done
+		taken() {
+			for pid in $pids; do
+				grep -q pbx_spin /proc/$pid/comm &&
+					grep -q '^nonvoluntary_ctxt_switches:.*[0-9][0-9]$' /proc/$pid/status && return 0
+			done
+			return 1
+		}
+		until taken; do sleep 0.05; done
+		kill $pids
+	END
+	record preempted.bpf.c -a -- sh spin.sh
 	grep -q 'prev_comm=pbx_spin' lines || fail "no pbx_spin was preempted"
 	! grep -v 'prev_state=R' lines || fail "somebody left of his own will"
 }
@@ -743,12 +770,17 @@ for size in (10, 12345678, 1000, 23456789):
 	assert_equal "$(grep -c 'malloc' lines)" 2
 }
 
-# Of a hundred reads of one size every tenth; python's own reads are of others.
+# Of a hundred reads of one size every tenth. The program counts those of the whole machine by
+# their size, so this one is larger than any that others use.
 test_every_nth() {
 	need_root
-	record 'every_nth.bpf.c/map:settings.value[0]=10/' -- \
-		dd if=/dev/zero of=/dev/null bs=3333333 count=100 status=none
-	assert_equal "$(grep -c 'sys_enter_read:.*0x0*32dcd5' lines)" 10
+	record 'every_nth.bpf.c/map:settings.value[0]=10/' -- /usr/bin/python3 -c '
+import ctypes, os
+read = ctypes.CDLL(None).read
+fd = os.open("/dev/null", os.O_RDONLY)
+for _ in range(100):
+    read(fd, None, ctypes.c_size_t(0x32dcd500000))'
+	assert_equal "$(grep -c 'sys_enter_read:.*0x0*32dcd500000' lines)" 10
 }
 
 # Python collects at its end, too: what is asked for is the difference.
