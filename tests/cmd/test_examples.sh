@@ -321,7 +321,7 @@ assert rows('connects', 'address', 'port', 'connects') == want"
 # A server that accepts nothing: once its queue is full it does not answer, and SYN is sent again.
 test_tcpretrans() {
 	cat >again.py <<-'END'
-		import socket, struct, time
+		import select, socket, struct, time
 		def segments_again(s):  # tcpi_total_retrans of struct tcp_info
 		    return struct.unpack_from("I", s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 100)[0]
 		server = socket.socket()
@@ -333,12 +333,16 @@ test_tcpretrans() {
 		    s.setblocking(False)
 		    s.connect_ex(server.getsockname())
 		    clients.append(s)
-		for _ in range(200):
+		while not any(segments_again(s) for s in clients):
 		    time.sleep(0.05)
-		    again = {s.getsockname()[1]: segments_again(s) for s in clients if segments_again(s)}
-		    if again:
-		        break
+		# With all of them connected nothing is sent again, so that the numbers stay.
+		server.listen(8)
+		served = [server.accept() for _ in clients]
 		for s in clients:
+		    select.select([], [s], [])
+		again = {s.getsockname()[1]: segments_again(s) for s in clients if segments_again(s)}
+		for s in clients:  # without a farewell, which could be sent again, too
+		    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 		    s.close()
 		open("again", "w").write(repr((server.getsockname()[1], again)))
 	END
