@@ -39,6 +39,7 @@ enum {
 	OPT_PHYS_DATA,
 	OPT_SAMPLE_CPU,
 	OPT_SWITCH_EVENTS,
+	OPT_STRICT_FREQ,
 };
 
 static const struct argp_option options[] = {
@@ -56,6 +57,8 @@ static const struct argp_option options[] = {
 	{"tid", 't', "TID", 0, "Record these threads: comma-separated"},
 	{"count", 'c', "N", 0, "Take a sample every N events"},
 	{"freq", 'F', "HZ", 0, "Take FREQ samples per second; 'max' uses the limit of the kernel"},
+	{"strict-freq", OPT_STRICT_FREQ, NULL, 0,
+	 "Fail if the kernel does not allow the frequency of -F, instead of using its limit"},
 	{NULL, 'g', NULL, 0, "Record call chains"},
 	{"call-graph", OPT_CALL_GRAPH, "MODE", 0,
 	 "Record call chains; MODE is fp (frame pointers) or dwarf[,BYTES] (copies of the stack, "
@@ -188,6 +191,7 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_ALL_CGROUPS, struct record_args, opts.all_cgroups),
 	OPTION_SETS(OPT_NAMESPACES, struct record_args, opts.namespaces),
 	OPTION_SETS(OPT_SWITCH_EVENTS, struct record_args, opts.switches),
+	OPTION_SETS(OPT_STRICT_FREQ, struct record_args, opts.strict_freq),
 	OPTION_SETS('v', struct record_args, verbose),
 	OPTION_SETS('q', struct record_args, quiet),
 	{0},
@@ -217,7 +221,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'F':
 		if (!strcmp(arg, "max")) {
-			o->freq_max = true;
+			o->freq = SELECT_FREQ_MAX;
 			return 0;
 		}
 		if (!option_number(arg, INT32_MAX, &v) || !v)

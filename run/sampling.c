@@ -58,7 +58,6 @@ static struct error *targets_init(const struct sampling_opts *opts, struct targe
 static struct error *set_rate(const struct sampling_opts *opts, struct select_event *event)
 {
 	struct perf_event_attr *attr = &event->attr;
-	int max = 0;
 
 	if (event->has_period || event->has_freq)
 		return NULL;
@@ -66,16 +65,16 @@ static struct error *set_rate(const struct sampling_opts *opts, struct select_ev
 		attr->sample_period = opts->period;
 		return NULL;
 	}
+	const struct select_freq_opts freq = {
+		.asked = opts->freq,
+		.otherwise = DEFAULT_FREQ,
+		.log = opts->log,
+	};
+	uint64_t hz;
+
+	TRY(select_freq(NULL, &freq, &hz));
 	attr->freq = 1;
-	attr->sample_freq = opts->freq ? opts->freq : DEFAULT_FREQ;
-	error_free(sys_sysctl(NULL, "kernel/perf_event_max_sample_rate", &max));
-	if (max <= 0 || attr->sample_freq <= (uint64_t)max)
-		return NULL;
-	if (opts->freq)
-		return error_hint(error_new(EINVAL, "-F %llu is above the kernel's limit of %d Hz",
-					    (unsigned long long)opts->freq, max),
-				  "sysctl kernel.perf_event_max_sample_rate raises the limit");
-	attr->sample_freq = (uint64_t)max;
+	attr->sample_freq = hz;
 	return NULL;
 }
 

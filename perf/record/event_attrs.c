@@ -280,7 +280,6 @@ static struct error *set_rate(struct recording *rec, struct event *event)
 {
 	struct perf_event_attr *attr = &event->attr;
 	const struct record_opts *o = &rec->opts;
-	int max = 0;
 
 	if (event->has_period || event->has_freq)
 		return NULL;
@@ -288,24 +287,22 @@ static struct error *set_rate(struct recording *rec, struct event *event)
 		attr->sample_period = o->period;
 		return NULL;
 	}
-	if (is_tracing(event) && !o->freq && !o->freq_max) {
+	if (is_tracing(event) && !o->freq) {
 		attr->sample_period = 1;
 		return NULL;
 	}
-	error_free(sys_sysctl(rec->roots, "kernel/perf_event_max_sample_rate", &max));
-	attr->freq = 1;
-	attr->sample_freq = o->freq ? o->freq : DEFAULT_FREQ;
-	if (max > 0 && o->freq_max)
-		attr->sample_freq = max;
-	if (max > 0 && attr->sample_freq > (uint64_t)max) {
-		if (o->freq)
-			return error_hint(error_new(EINVAL,
-						    "-F %llu is above the kernel's limit of %d Hz",
-						    (unsigned long long)o->freq, max),
-					  "sysctl kernel.perf_event_max_sample_rate raises the "
-					  "limit; -F max uses the limit");
-		attr->sample_freq = max;
+	/* once for all events, as the warning */
+	if (!rec->freq) {
+		const struct select_freq_opts opts = {
+			.asked = o->freq,
+			.otherwise = DEFAULT_FREQ,
+			.strict = o->strict_freq,
+			.log = rec->log,
+		};
+		TRY(select_freq(rec->roots, &opts, &rec->freq));
 	}
+	attr->freq = 1;
+	attr->sample_freq = rec->freq;
 	return NULL;
 }
 

@@ -151,6 +151,7 @@ struct recording {
 	uint64_t first_time, last_time; /* of samples; 0: none */
 	uint64_t lost_records;		/* of all events, as LOST records say */
 	bool user_hit, kernel_hit, chains, stacks;
+	uint64_t freq;	       /* of samples, within the kernel's limit; 0: not known yet */
 	bool data_maps;	       /* mappings that are not executable are recorded */
 	bool programs_changed; /* some were loaded or unloaded, as BPF_EVENT records say */
 	bool cgroups_changed;  /* one was made */

@@ -72,8 +72,8 @@ struct record_opts {
 	char *const *workload;	      /* argv, NULL-terminated; NULL: none */
 
 	uint64_t period;		 /* -c; 0: by frequency */
-	uint64_t freq;			 /* -F; 0: 4000 */
-	bool freq_max;			 /* -F max */
+	uint64_t freq;			 /* -F; 0: 4000; or SELECT_FREQ_MAX */
+	bool strict_freq;		 /* a freq above the kernel's limit is an error */
 	enum select_callgraph callgraph; /* of events whose terms do not say it */
 	uint32_t stack_size;		 /* of SELECT_CALLGRAPH_DWARF; 0: SELECT_STACK_DEFAULT */
 	bool user_chains;		 /* of RECORD_OUTPUT: without the kernel's frames */

@@ -115,6 +115,23 @@ enum select_callgraph {
 struct error *select_callgraph_parse(const char *text, enum select_callgraph *mode,
 				     uint32_t *stack_size);
 
+#define SELECT_FREQ_MAX UINT64_MAX /* as often as the kernel allows */
+
+struct select_freq_opts {
+	uint64_t asked;	    /* -F; 0: nothing is asked for */
+	uint64_t otherwise; /* what is taken then */
+	bool strict;	    /* an error instead of a warning */
+	const struct log *log;
+};
+
+/*
+ * How often to sample, in Hz. The kernel has a limit, which it lowers when samples take it long:
+ * what is above it becomes the limit, with a warning if it was asked for.
+ * EINVAL with opts->strict.
+ */
+struct error *select_freq(const struct sys_roots *roots, const struct select_freq_opts *opts,
+			  uint64_t *freq);
+
 /*
  * An event with its names looked up. Of attr only these are filled: type,
  * config*, exclude_*, precise_ip, pinned, exclusive, and sample_period or

@@ -465,8 +465,15 @@ test_period_and_frequency() {
 	record -e cpu-clock/freq=77/ -F 500 -o t.data -- true
 	"$PERF" report --header-only -i t.data >out 2>&1
 	assert_contains out "{ sample_period, sample_freq } = 77"
-	expect_status 1 "$PERF_BPF" record -F 2000000000 -e cpu-clock -o t.data -- true
+	expect_status 1 "$PERF_BPF" record --strict-freq -F 2000000000 -e cpu-clock -o t.data -- true
 	assert_contains err "perf_event_max_sample_rate"
+	# The kernel may lower its limit at any time, but not to more than it was.
+	limit=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
+	expect_status 0 "$PERF_BPF" record -F 2000000000 -e cpu-clock -e task-clock -o t.data -- true
+	assert_equal "$(grep -c "is above the kernel's limit: using [0-9]* Hz" err)" 1
+	"$PERF" report --header-only -i t.data >out 2>&1
+	used=$(sed -n 's/.*{ sample_period, sample_freq } = \([0-9]*\).*/\1/p' out | head -n 1)
+	[ "$used" -gt 0 ] && [ "$used" -le "$limit" ] || fail "$used Hz, the limit is $limit"
 }
 
 test_delay() {
