@@ -585,7 +585,8 @@ test_lost_side_band_is_not_samples() {
 		exec "$1" 10
 	END
 	mkfifo go
-	"$PERF_BPF" record -m 1 -e $EVENT -o t.data -- bash work.sh "$COUNTED" 2>record.err &
+	# On one CPU: the kernel says what a ring has lost when the next record comes into that ring.
+	"$PERF_BPF" record -m 1 -e $EVENT -o t.data -- taskset -c 0 bash work.sh "$COUNTED" 2>record.err &
 	local pid=$!
 	trap "kill -9 $pid 2>/dev/null || :" EXIT
 	soon [ -e begun ]
@@ -635,9 +636,10 @@ test_losses_of_older_kernels() {
 	assert_contains record.err "bytes, lost samples not counted"
 	rm begun flood
 	# It is not full at the end: the sum of the LOST records is an upper limit.
+	# On one CPU: the kernel writes such a record into the ring that has room again.
 	echo 'touch flooded; read -r line <go; exec "$1" 10' >>work.sh
 	mkfifo go
-	old_record -m 8 -e $EVENT -o t.data -- bash work.sh "$COUNTED" &
+	old_record -m 8 -e $EVENT -o t.data -- taskset -c 0 bash work.sh "$COUNTED" &
 	pid=$!
 	soon [ -e begun ]
 	recorder=$(pgrep -P $pid perf-bpf || echo $pid)

@@ -121,9 +121,9 @@ test_all_cpus() {
 	# Not what else runs here: its programs can be removed between the two.
 	local names=bash,cat,dd,ls,sleep,timeout,swapper
 	"$PERF" record -q -a -g -o sys.data -e cpu-clock -e sched:sched_switch \
-		-- timeout 120 bash work.sh 2>record.err || fail "$(cat record.err)"
+		-- timeout 120 taskset -c 0 bash work.sh 2>record.err || fail "$(cat record.err)"
 	same sys.data --comms "$names"
-	same sys.data -G -C 1 --comms "$names"
+	same sys.data -G -C 0 --comms "$names"
 }
 
 # Processes name themselves, and files are named by anybody: no name acts on a terminal or forges a
