@@ -52,7 +52,7 @@ test_arena_that_does_not_fit() {
 	}
 	arena
 	refused "the object has two arenas, 'arena' and 'other'" -DTWO
-	refused "section .addr_space.1: offset 0x0: variables of address space 1, but no arena" -DKIND=2
+	refused "section .addr_space.1: offset 0x0: the object has variables in address space 1, but no arena" -DKIND=2
 	refused "5016 bytes of variables do not fit into the 4096 bytes of arena 'arena'" -DPAGES=1 -DLARGE=5000
 }
 test_cgroup() { kind cgroup; }
