@@ -165,8 +165,11 @@ test_as_perf_trace() {
 	perf trace -F all --no-syscalls -- "$dir/pbf_work" "$dir/pbf_file" 2>theirs >/dev/null
 	"$PERF_BPF" trace --log lines -F all --no-syscalls -- "$dir/pbf_work" "$dir/pbf_file" >said
 	rm -r "$dir"
-	normal <theirs >theirs.normal
-	normal <lines >ours.normal
+	# With the first page of a file, the kernel maps those around it that nobody else uses at that
+	# moment. The others are faults of their own, in one run and not in the next.
+	first_of_file() { sed '/pbf_file@0x/{/pbf_file@0x2000 /!d}'; }
+	normal <theirs | first_of_file >theirs.normal
+	normal <lines | first_of_file >ours.normal
 	[ "$(wc -l <theirs.normal)" -ge 41 ] || skip "perf trace printed $(wc -l <theirs.normal) lines"
 	diff -u theirs.normal ours.normal || fail "perf trace (-) and we (+) differ"
 }
