@@ -38,6 +38,11 @@ enum {
 #define FIRST_LINE "perf-bpf approval 1"
 #define SUFFIX	   ".approval"
 
+static char *approval_file(const char *id)
+{
+	return text_format("%s" SUFFIX, id);
+}
+
 void approval_deinit(struct approval *a)
 {
 	char **text;
@@ -253,7 +258,7 @@ struct error *approval_add(const char *store, const void *image, size_t size, st
 	memcpy(a->id, again.id, sizeof(a->id));
 	TRY(make_store(store));
 	TRY(open_store(store, &dir));
-	_cleanup_free_ char *object = object_name(a), *file = text_format("%s" SUFFIX, a->id);
+	_cleanup_free_ char *object = object_name(a), *file = approval_file(a->id);
 	if (!object || !file)
 		return error_nomem();
 	/* the object first: an approval without its object is refused */
@@ -317,11 +322,6 @@ struct error *approvals_read(const char *store, struct approvals *out)
 	*out = list;
 	list = (struct approvals){0};
 	return NULL;
-}
-
-static char *approval_file(const char *id)
-{
-	return text_format("%s" SUFFIX, id);
 }
 
 struct error *approval_revoke(const char *store, const char *id)
