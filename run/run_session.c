@@ -15,6 +15,7 @@
 #include "lib/base/vec.h"
 #include "lib/object/object.h"
 #include "perf/live/live.h"
+#include "perf/select/select.h"
 #include "run/choose_view.h"
 #include "run/internal.h"
 #include "run/map_losses.h"
@@ -90,6 +91,14 @@ static struct error *check_sampling(const struct run *run)
 		error_new(EINVAL,
 			  "-e, -F and -c have no effect: none of the programs runs on samples"),
 		"put the program into SEC(\"perf_event\")");
+}
+
+/* Once for all programs and events: so is the warning. */
+static struct error *limit_freq(struct run *run)
+{
+	const struct select_freq_opts opts = {.asked = run->opts.freq, .log = run->opts.log};
+
+	return opts.asked ? select_freq(NULL, &opts, &run->opts.freq) : NULL;
 }
 
 /* Whether there are probes of programs, and nothing but definitions: -p PID is for who attaches. */
@@ -363,6 +372,7 @@ static struct error *load_objects(struct run *run)
 	TRY(apply_settings(run, run->opts.entries, run->opts.n_entries, entries_set));
 	TRY(apply_filter(run));
 	TRY(check_sampling(run));
+	TRY(limit_freq(run));
 	struct probe_opts probe_opts = {.way = run->opts.probe_way,
 					.count_hits = run->opts.count_hits,
 					.log = run->opts.log};
