@@ -54,11 +54,19 @@ void disasm_bpf_list(const struct bpf_insn *insns, size_t n, const struct disasm
 
 /* ---- machine code ---- */
 
-/* Machine code of this machine, in AT&T's notation where it has two. */
 struct disasm_machine;
 
-/* ENOTSUP: built without capstone, or capstone does not know this machine. */
-struct error *disasm_machine_new(struct disasm_machine **out);
+struct disasm_machine_opts {
+	uint16_t machine; /* EM_X86_64, EM_386, EM_AARCH64; EM_NONE: this machine's */
+	bool intel;	  /* x86 in Intel's notation instead of AT&T's */
+};
+
+/*
+ * opts NULL: this machine's code. ENOTSUP: built without capstone, or the machine is not one of
+ * those above.
+ */
+struct error *disasm_machine_new(const struct disasm_machine_opts *opts,
+				 struct disasm_machine **out);
 void disasm_machine_free(struct disasm_machine *m);
 DEFINE_FREEP(struct disasm_machine, disasm_machine_free)
 
@@ -68,11 +76,13 @@ struct disasm_machine_insn {
 	const char *operands;  /* "0xffffffff8110e2d0"; "" */
 	bool has_target;       /* a jump or a call to an address that it names: */
 	uint64_t target;
+	bool has_data; /* it reads or writes at an address relative to its own: */
+	uint64_t data;
 };
 
 /*
- * The instruction at c, which runs at addr; c moves behind it. What is none is
- * ".byte", one at a time. False: nothing is left.
+ * The instruction at c, which runs at addr; c moves behind it. Bytes that are not an instruction
+ * are ".byte", one at a time, on arm64 ".inst", four at a time. False: nothing is left.
  */
 bool disasm_machine_next(struct disasm_machine *m, struct cursor *c, uint64_t addr,
 			 struct disasm_machine_insn *insn);

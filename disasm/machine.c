@@ -9,35 +9,78 @@
 #define bpf_insn capstone_bpf_insn /* an enumeration of capstone 5 */
 #include <capstone/capstone.h>
 #undef bpf_insn
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+/* How capstone reads the code of a machine. */
+struct code_reader {
+	uint16_t machine;
+	cs_arch arch;
+	cs_mode mode;
+	size_t unit; /* bytes of the shortest instruction */
+	void (*set_addresses)(const cs_insn *from, bool is_branch, struct disasm_machine_insn *to);
+};
+
 struct disasm_machine {
+	const struct code_reader *reader;
 	csh handle;
-	cs_insn *insn; /* room for one */
-	char byte[8];  /* of what is no instruction */
+	cs_insn *insn;	/* room for one */
+	char bytes[16]; /* of what is not an instruction */
+};
+
+static void set_target(struct disasm_machine_insn *insn, int64_t target)
+{
+	insn->has_target = true;
+	insn->target = (uint64_t)target;
+}
+
+static void set_x86_addresses(const cs_insn *from, bool is_branch, struct disasm_machine_insn *to)
+{
+	const cs_x86 *x86 = &from->detail->x86;
+
+	if (is_branch && x86->op_count == 1 && x86->operands[0].type == X86_OP_IMM)
+		set_target(to, x86->operands[0].imm);
+	for (uint8_t i = 0; i < x86->op_count; i++) {
+		const cs_x86_op *op = &x86->operands[i];
+
+		if (op->type != X86_OP_MEM || op->mem.base != X86_REG_RIP || op->mem.index)
+			continue;
+		to->has_data = true;
+		to->data = from->address + from->size + (uint64_t)op->mem.disp;
+	}
+}
+
+static void set_arm64_addresses(const cs_insn *from, bool is_branch, struct disasm_machine_insn *to)
+{
+	const cs_arm64 *arm = &from->detail->arm64;
+	const cs_arm64_op *last = arm->op_count ? &arm->operands[arm->op_count - 1] : NULL;
+
+	if (is_branch && last && last->type == ARM64_OP_IMM)
+		set_target(to, last->imm);
+}
+
+static const struct code_reader readers[] = {
+	{EM_X86_64, CS_ARCH_X86, CS_MODE_64, 1, set_x86_addresses},
+	{EM_386, CS_ARCH_X86, CS_MODE_32, 1, set_x86_addresses},
+	{EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, 4, set_arm64_addresses},
 };
 
 #if defined(__x86_64__)
-#define MACHINE CS_ARCH_X86, CS_MODE_64
-#define UNIT	1
-#define TARGET(insn)                                                                               \
-	((insn)->detail->x86.op_count == 1 && (insn)->detail->x86.operands[0].type == X86_OP_IMM   \
-		 ? &(insn)->detail->x86.operands[0].imm                                            \
-		 : NULL)
+#define THIS_MACHINE EM_X86_64
 #elif defined(__aarch64__)
-#define MACHINE CS_ARCH_ARM64, CS_MODE_ARM
-#define UNIT	4
-#define TARGET(insn)                                                                               \
-	((insn)->detail->arm64.op_count &&                                                         \
-			 (insn)->detail->arm64.operands[(insn)->detail->arm64.op_count - 1]        \
-					 .type == ARM64_OP_IMM                                     \
-		 ? &(insn)->detail->arm64.operands[(insn)->detail->arm64.op_count - 1].imm         \
-		 : NULL)
-#endif
+#define THIS_MACHINE EM_AARCH64
+#else
+#define THIS_MACHINE EM_NONE
 #endif
 
-#ifdef MACHINE
+static const struct code_reader *find_reader(uint16_t machine)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(readers); i++)
+		if (readers[i].machine == machine)
+			return &readers[i];
+	return NULL;
+}
 
 void disasm_machine_free(struct disasm_machine *m)
 {
@@ -50,24 +93,48 @@ void disasm_machine_free(struct disasm_machine *m)
 	free(m);
 }
 
-struct error *disasm_machine_new(struct disasm_machine **out)
+struct error *disasm_machine_new(const struct disasm_machine_opts *opts,
+				 struct disasm_machine **out)
 {
+	const uint16_t machine = opts && opts->machine ? opts->machine : THIS_MACHINE;
 	_cleanup_(disasm_machine_freep) struct disasm_machine *m = calloc(1, sizeof(*m));
 
 	if (!m)
 		return error_nomem();
-	cs_err code = cs_open(MACHINE, &m->handle);
+	m->reader = find_reader(machine);
+	if (!m->reader)
+		return error_new(ENOTSUP, "cannot disassemble machine code of this architecture");
+	cs_err code = cs_open(m->reader->arch, m->reader->mode, &m->handle);
 	if (code)
 		return error_new(ENOTSUP, "capstone does not disassemble this machine's code: %s",
 				 cs_strerror(code));
 	/* other machines have one notation only */
-	cs_option(m->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+	if (!opts || !opts->intel)
+		cs_option(m->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
 	cs_option(m->handle, CS_OPT_DETAIL, CS_OPT_ON);
 	m->insn = cs_malloc(m->handle);
 	if (!m->insn)
 		return error_nomem();
 	*out = steal_ptr(m);
 	return NULL;
+}
+
+/* An instruction that capstone does not know, or the bytes that are left over. */
+static void set_unknown(struct disasm_machine *m, struct cursor *c,
+			struct disasm_machine_insn *insn)
+{
+	uint32_t word;
+
+	if (m->reader->unit == sizeof(word) && cursor_u32(c, &word)) {
+		insn->operation = ".inst";
+		snprintf(m->bytes, sizeof(m->bytes), "0x%08x", word);
+	} else {
+		const uint8_t *byte = cursor_bytes(c, 1);
+
+		insn->operation = ".byte";
+		snprintf(m->bytes, sizeof(m->bytes), "0x%02x", *byte);
+	}
+	insn->operands = m->bytes;
 }
 
 bool disasm_machine_next(struct disasm_machine *m, struct cursor *c, uint64_t addr,
@@ -80,39 +147,28 @@ bool disasm_machine_next(struct disasm_machine *m, struct cursor *c, uint64_t ad
 		return false;
 	*insn = (struct disasm_machine_insn){0};
 	if (!cs_disasm_iter(m->handle, &at, &left, &addr, m->insn)) {
-		const uint8_t *byte = cursor_bytes(c, 1);
-
-		snprintf(m->byte, sizeof(m->byte), "0x%02x", *byte);
-		insn->operation = ".byte";
-		insn->operands = m->byte;
+		set_unknown(m, c, insn);
 		return true;
 	}
 	cursor_skip(c, m->insn->size);
 	insn->operation = m->insn->mnemonic;
 	insn->operands = m->insn->op_str;
-	const int64_t *target = TARGET(m->insn);
-	if (target && (cs_insn_group(m->handle, m->insn, CS_GRP_JUMP) ||
-		       cs_insn_group(m->handle, m->insn, CS_GRP_CALL))) {
-		insn->has_target = true;
-		insn->target = (uint64_t)*target;
-	}
+	m->reader->set_addresses(m->insn,
+				 cs_insn_group(m->handle, m->insn, CS_GRP_JUMP) ||
+					 cs_insn_group(m->handle, m->insn, CS_GRP_CALL),
+				 insn);
 	return true;
 }
 
 #else
 
-struct error *disasm_machine_new(struct disasm_machine **out)
+struct error *disasm_machine_new(const struct disasm_machine_opts *opts,
+				 struct disasm_machine **out)
 {
-#ifdef HAVE_CAPSTONE
 	return error_hint(error_new(ENOTSUP,
-				    "cannot disassemble machine code of this architecture"),
-			  "write it to a file with 'file FILE'");
-#else
-	return error_hint(error_new(ENOTSUP, "this perf-bpf was built without capstone, so it "
-					     "cannot disassemble machine code"),
-			  "install libcapstone-dev and build again, or write the code to a file "
-			  "with 'file FILE' and run: objdump -D -b binary -m i386:x86-64 FILE");
-#endif
+				    "this perf-bpf was built without capstone, so it cannot "
+				    "disassemble machine code"),
+			  "install libcapstone-dev and build again");
 }
 
 void disasm_machine_free(struct disasm_machine *m)

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Any bytes are code: each slot is shown once, in bounded text. */
+/*
+ * Any bytes are code: each slot is shown once, in bounded text. As machine code of each machine,
+ * each byte belongs to one instruction.
+ */
+#include <elf.h>
 #include <stdlib.h>
 
 #include "disasm/disasm.h"
@@ -21,6 +25,29 @@ static bool name_constant(void *ctx, const struct bpf_insn *insn, uint64_t value
 	return true;
 }
 
+static void read_machine_code(const struct disasm_machine_opts *opts, const uint8_t *data,
+			      size_t size)
+{
+	struct cursor c = cursor_make(data, size, "input");
+	struct disasm_machine *m = NULL;
+	struct disasm_machine_insn insn;
+	size_t before = 0;
+
+	struct error *err = disasm_machine_new(opts, &m);
+	if (err) /* built without capstone */
+		goto out;
+	while (disasm_machine_next(m, &c, 0xffffffff81000000 + c.pos, &insn)) {
+		if (c.pos <= before || strlen(insn.operation) + strlen(insn.operands) > 500)
+			abort();
+		before = c.pos;
+	}
+	if (!cursor_end(&c))
+		abort();
+out:
+	error_free(err);
+	disasm_machine_free(m);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -38,5 +65,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (cursor_left(&c) >= 8)
 		abort();
 	strbuf_deinit(&out);
+	read_machine_code(&(struct disasm_machine_opts){.machine = EM_X86_64}, data, size);
+	read_machine_code(&(struct disasm_machine_opts){.machine = EM_386, .intel = true}, data,
+			  size);
+	read_machine_code(&(struct disasm_machine_opts){.machine = EM_AARCH64}, data, size);
 	return 0;
 }

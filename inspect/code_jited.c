@@ -162,6 +162,14 @@ static void add_function(struct jited *j, struct jited_part *part)
 	}
 }
 
+/* Without a disassembler, the bytes can still be had. */
+static struct error *hint_at_file(struct error *err)
+{
+	return err && err->code == ENOTSUP ? error_hint(err, "write the code to a file with 'file "
+							     "FILE', for another disassembler")
+					   : err;
+}
+
 struct error *code_jited(struct code *code, const struct code_opts *opts, struct strbuf *out)
 {
 	_cleanup_(disasm_machine_freep) struct disasm_machine *machine = NULL;
@@ -172,7 +180,7 @@ struct error *code_jited(struct code *code, const struct code_opts *opts, struct
 	size_t size;
 
 	TRY(code_image(code, true, &data, &size));
-	TRY(disasm_machine_new(&machine));
+	TRY(hint_at_file(disasm_machine_new(NULL, &machine)));
 	struct jited j = {code, opts, machine, out, json_writer_make(out)};
 	image = cursor_make(data, size, "machine code");
 	if (opts->json)

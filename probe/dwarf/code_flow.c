@@ -109,7 +109,7 @@ struct error *flow_read(struct dwarf_image *image, Dwarf_Die *function, struct f
 	flow->edges.n = 0;
 	if (image->regs != regs_of(EM_NONE))
 		return NULL;
-	struct error *err = disasm_machine_new(&m);
+	struct error *err = disasm_machine_new(NULL, &m);
 	if (err && err->code != ENOMEM) {
 		error_free(err);
 		return NULL;

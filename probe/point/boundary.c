@@ -26,7 +26,7 @@ static bool find_insn(const uint8_t *code, size_t n, uint64_t offset, uint64_t *
 	struct disasm_machine_insn insn;
 	struct cursor c = cursor_make(code, n, "code");
 
-	_cleanup_error_ struct error *none = disasm_machine_new(&m);
+	_cleanup_error_ struct error *none = disasm_machine_new(NULL, &m);
 	if (none)
 		return false;
 	while (c.pos <= offset) {

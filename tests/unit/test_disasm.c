@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * disasm/: each kind of BPF instruction as the kernel's verifier writes it.
- * (tests/cmd/test_prog.sh lets the running kernel write the same instructions.)
+ * disasm/: each kind of BPF instruction as the kernel's verifier writes it, and the machine code of
+ * each machine. (tests/cmd/test_prog.sh lets the running kernel write the same instructions.)
  */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+
+#include <elf.h>
+#include <string.h>
 
 #include "disasm/disasm.h"
 #include "lib/sys/uapi.h"
@@ -181,12 +184,103 @@ static void test_names(void **state)
 					      "   6: (95) exit\n");
 }
 
+/* ---- machine code ---- */
+
+/* Code that runs at BASE, and each of its instructions: "ADDRESS OPERATION OPERANDS". */
+#define BASE 0x401000
+
+struct machine_expectation {
+	struct disasm_machine_opts opts;
+	const char *code; /* n bytes of it */
+	size_t n;
+	const char *text;
+};
+
+static const struct machine_expectation machine_expectations[] = {
+	{{.machine = EM_X86_64},
+	 "\x55\x48\x89\xe5\x48\x8b\x05\xf4\x2f\x00\x00\xc5\xfe\x6f\x07\xe8\xec\x0f\x00\x00\x74\xea"
+	 "\x06"
+	 "\xc3",
+	 24,
+	 "401000 pushq %rbp\n"
+	 "401001 movq %rsp, %rbp\n"
+	 "401004 movq 0x2ff4(%rip), %rax data 403fff\n"
+	 "40100b vmovdqu (%rdi), %ymm0\n"
+	 "40100f callq 0x402000 target 402000\n"
+	 "401014 je 0x401000 target 401000\n"
+	 "401016 .byte 0x06\n"
+	 "401017 retq \n"},
+	{{.machine = EM_X86_64, .intel = true},
+	 "\x48\x89\xe5\xe8\xf8\x0f\x00\x00",
+	 8,
+	 "401000 mov rbp, rsp\n"
+	 "401003 call 0x402000 target 402000\n"},
+	/* the same bytes are other instructions with 32 bits */
+	{{.machine = EM_386}, "\x48\x89\xe5", 3, "401000 decl %eax\n401001 movl %esp, %ebp\n"},
+	{{.machine = EM_AARCH64},
+	 "\xfd\x7b\xbf\xa9\xff\x03\x00\x94\xc0\xff\xff\x54\xff\xff\xff\xff\xc0\x03\x5f\xd6\x1f\x20",
+	 22,
+	 "401000 stp x29, x30, [sp, #-0x10]!\n"
+	 "401004 bl #0x402000 target 402000\n"
+	 "401008 b.eq #0x401000 target 401000\n"
+	 "40100c .inst 0xffffffff\n"
+	 "401010 ret \n"
+	 "401014 .byte 0x1f\n"
+	 "401015 .byte 0x20\n"},
+};
+
+static void add_machine_insn(uint64_t at, const struct disasm_machine_insn *insn,
+			     struct strbuf *out)
+{
+	strbuf_addf(out, "%llx %s %s", (unsigned long long)at, insn->operation, insn->operands);
+	if (insn->has_target)
+		strbuf_addf(out, " target %llx", (unsigned long long)insn->target);
+	if (insn->has_data)
+		strbuf_addf(out, " data %llx", (unsigned long long)insn->data);
+	strbuf_addch(out, '\n');
+}
+
+/* Whatever machine this is, capstone knows the others. */
+static void test_machine_code(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(machine_expectations); i++) {
+		const struct machine_expectation *e = &machine_expectations[i];
+		_cleanup_(disasm_machine_freep) struct disasm_machine *m = NULL;
+		_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+		struct cursor c = cursor_make(e->code, e->n, "test");
+		struct disasm_machine_insn insn;
+
+		_cleanup_error_ struct error *err = disasm_machine_new(&e->opts, &m);
+		if (err && strstr(err->msg, "built without capstone")) {
+			print_message("%s\n", err->msg);
+			skip();
+		}
+		assert_null(err);
+		for (uint64_t at = BASE; disasm_machine_next(m, &c, at, &insn); at = BASE + c.pos)
+			add_machine_insn(at, &insn, &out);
+		assert_string_equal(strbuf_str(&out), e->text);
+	}
+}
+
+static void test_machine_that_is_not_known(void **state)
+{
+	const struct disasm_machine_opts opts = {.machine = EM_S390};
+	struct disasm_machine *m = NULL;
+	_cleanup_error_ struct error *err = disasm_machine_new(&opts, &m);
+
+	assert_non_null(err);
+	assert_int_equal(err->code, ENOTSUP);
+	assert_null(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_instruction),
 		cmocka_unit_test(test_a_constant_that_is_cut),
 		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_machine_code),
+		cmocka_unit_test(test_machine_that_is_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
