@@ -1,9 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * The widths of columns come from all rows, those below the least share too. Where perf's columns
- * have their quirks (a comm column as wide as the threads' last names, numbers that are filled up
- * behind when a separator is given), so has this.
- */
 #include "show/perf_text.h"
 
 #include <ctype.h>
@@ -11,220 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/base/plain_text.h"
 #include "lib/base/sum.h"
-#include "show/table.h"
+#include "show/perf_cells.h"
 
 enum {
-	ADDRESS_DIGITS = 16,
 	LEFT_MARGIN = 12,
-	MAX_COLUMNS = 64,
 	WIDTH_MAX = 65535,
 };
-
-struct table_printer {
-	const struct perf_text_opts *opts;
-	const struct result_table *t;
-	struct show_column columns[MAX_COLUMNS];
-	size_t from[MAX_COLUMNS];   /* which column of the table it is, of a group the leader's */
-	unsigned user[MAX_COLUMNS]; /* the width that was asked for; 0: none */
-	size_t n;
-	struct strbuf cells[MAX_COLUMNS];
-};
-
-static void printer_deinit(struct table_printer *p)
-{
-	for (size_t i = 0; i < p->n; i++)
-		strbuf_deinit(&p->cells[i]);
-}
-
-static bool is_measure(enum column_style style)
-{
-	return style == COLUMN_SHARE || style == COLUMN_NUMBER;
-}
-
-/* How wide a symbol is asked to be: as long as its name, even where more is shown. */
-static size_t symbol_width(const struct table_printer *p, const struct result_cell *cell)
-{
-	const char *plus = cell->has_offset && cell->text ? strrchr(cell->text, '+') : NULL;
-
-	if (!cell->text)
-		return ADDRESS_DIGITS + 4 + 2;
-	size_t len = plus ? (size_t)(plus - cell->text) : strlen(cell->text);
-	return len + 4 + (p->opts->verbose ? ADDRESS_DIGITS + 2 + 3 : 0);
-}
-
-static unsigned widest_cell(const struct table_printer *p, size_t column)
-{
-	const struct result_table *t = p->t;
-	size_t width = 0;
-
-	for (size_t i = 0; i < t->n_rows; i++) {
-		const struct result_cell *cell = &t->cells[i * t->n_columns + column];
-
-		if (cell->kind == CELL_SYMBOL)
-			width = max_of(width, symbol_width(p, cell));
-		else if (cell->text)
-			width = max_of(width, strlen(cell->text));
-	}
-	return (unsigned)min_of(width, (size_t)UINT16_MAX);
-}
-
-static unsigned number_width(const struct result_column *column)
-{
-	const unsigned title = (unsigned)strlen(column->title);
-
-	return max_of(column->style == COLUMN_SHARE ? 8u : 12u, title);
-}
-
-/* The column's width as perf has it; user: as asked for, or 0. 0: there is no such column. */
-static unsigned column_width(const struct table_printer *p, size_t i, unsigned user)
-{
-	const struct result_column *column = &p->t->columns[i];
-	unsigned title = (unsigned)strlen(column->title), width = column->width;
-
-	if (is_measure(column->style)) {
-		width = number_width(column);
-		return max_of(max_of(user ? user : width,
-				     width * (unsigned)p->t->profile->n_members),
-			      title);
-	}
-	if (!column->fixed)
-		width = max_of(width, widest_cell(p, i));
-	if (column->style == COLUMN_RIGHT && !width)
-		return 0;
-	return user ? user : max_of(width, title);
-}
-
-static void setup_columns(struct table_printer *p)
-{
-	const char *widths = p->opts->widths;
-
-	for (size_t i = 0; i < p->t->n_columns && p->n < MAX_COLUMNS; i++) {
-		const struct result_column *column = &p->t->columns[i];
-		unsigned user = 0;
-
-		if (column->member) /* in the column of the leader */
-			continue;
-		if (widths) {
-			char *end;
-
-			user = (unsigned)strtoul(widths, &end, 10);
-			widths = *end == ',' ? end + 1 : NULL;
-		}
-		unsigned width = column->hidden ? 0 : column_width(p, i, user);
-		if (!width)
-			continue;
-		p->from[p->n] = i;
-		p->user[p->n] = user;
-		p->columns[p->n++] = (struct show_column){
-			.title = column->title,
-			.width = width,
-			.right = is_measure(column->style) || column->style == COLUMN_RIGHT,
-		};
-	}
-}
-
-/* Text from the recording must not look like a separator. */
-static void replace_separator(const struct table_printer *p, struct strbuf *cell)
-{
-	if (!p->opts->separator)
-		return;
-	for (size_t i = 0; i < cell->len; i++)
-		if (cell->str[i] == p->opts->separator[0])
-			cell->str[i] = '.';
-}
-
-static void measure_cell(const struct table_printer *p, const struct result_column *column,
-			 unsigned width, const struct result_cell *cell, struct strbuf *out)
-{
-	const bool separated = p->opts->separator;
-
-	if (cell->kind == CELL_EMPTY)
-		strbuf_addf(out, " %*s", (int)width - 1, "N/A");
-	else if (column->style == COLUMN_SHARE)
-		strbuf_addf(out, " %*.2f%%", separated ? 1 : (int)width - 2,
-			    result_percent(p->t->profile, column->member, cell->u));
-	else
-		strbuf_addf(out, " %*" PRIu64, separated ? 1 : (int)width - 1, cell->u);
-}
-
-/* The c-th column: of a group, the numbers of all members. What is narrow is filled up behind. */
-static void measure_cells(const struct table_printer *p, size_t c, const struct result_cell *cell,
-			  struct strbuf *out)
-{
-	const struct result_column *column = &p->t->columns[p->from[c]];
-	const unsigned each = number_width(column);
-	const size_t n = cell->kind == CELL_EMPTY ? 1 : max_of(p->t->profile->n_members, (size_t)1);
-
-	for (size_t i = 0; i < n; i++)
-		measure_cell(p, column + i, p->user[c] ? p->user[c] : each, cell + i, out);
-}
-
-static void symbol_cell(const struct table_printer *p, unsigned width,
-			const struct result_cell *cell, struct strbuf *out)
-{
-	if (p->opts->verbose)
-		strbuf_addf(out, "%-#*" PRIx64 " %c ", ADDRESS_DIGITS + 2, cell->u, cell->origin);
-	strbuf_addf(out, "[%c] ", cell->level);
-	size_t room = width > out->len ? width - out->len : 0;
-	if (!cell->text)
-		strbuf_addf(out, "%-#.*" PRIx64, ADDRESS_DIGITS, cell->u);
-	else if (cell->has_offset)
-		strbuf_adds(out, cell->text);
-	else
-		strbuf_add(out, cell->text, min_of(strlen(cell->text), room));
-}
-
-static void key_cell(const struct table_printer *p, enum column_style style, unsigned width,
-		     const struct result_cell *cell, struct strbuf *out)
-{
-	const char *text = cell->text ? cell->text : "N/A";
-	int w = (int)width;
-
-	switch (style) {
-	case COLUMN_THREAD:
-		w = max_of(w, 7) - 8;
-		strbuf_addf(out, "%7d:%-*.*s", (int)cell->i, w, w, text);
-		break;
-	case COLUMN_NAME:
-		strbuf_addf(out, "%-*.*s", w, w, text);
-		break;
-	case COLUMN_LOOSE:
-		strbuf_addf(out, "%-.*s", w, text);
-		break;
-	case COLUMN_RIGHT:
-		strbuf_addf(out, "%*.*s", w, w, text);
-		break;
-	case COLUMN_FILLER:
-		strbuf_addf(out, "%-*s", w, "-      -");
-		break;
-	default:
-		if (cell->kind == CELL_SYMBOL)
-			symbol_cell(p, width, cell, out);
-		else
-			strbuf_addf(out, "%*.*d", w, w, (int)cell->i);
-		break;
-	}
-	plain_since(out, 0, false);
-	replace_separator(p, out);
-}
 
 static void add_row(struct table_printer *p, const struct show_table *table, size_t row,
 		    struct strbuf *out)
 {
-	const char *texts[MAX_COLUMNS];
+	const char *texts[PERF_MAX_COLUMNS];
 
 	for (size_t c = 0; c < p->n; c++) {
-		enum column_style style = p->t->columns[p->from[c]].style;
-		const struct result_cell *cell = &p->t->cells[row * p->t->n_columns + p->from[c]];
-
-		strbuf_reset(&p->cells[c]);
-		if (is_measure(style))
-			measure_cells(p, c, cell, &p->cells[c]);
-		else
-			key_cell(p, style, p->columns[c].width, cell, &p->cells[c]);
-		texts[c] = strbuf_str(&p->cells[c]);
+		texts[c] = table_printer_cell(p, row, c);
 		out->failed |= strbuf_failed(&p->cells[c]);
 	}
 	show_table_row(table, texts, out);
@@ -287,12 +83,9 @@ static void add_head(const struct table_printer *p, const struct result *r, stru
 
 static void add_table(const struct result *r, const struct perf_text_opts *opts, struct strbuf *out)
 {
-	_cleanup_(printer_deinit) struct table_printer p = {
-		.opts = opts,
-		.t = &r->table,
-	};
+	_cleanup_(table_printer_deinit) struct table_printer p;
 
-	setup_columns(&p);
+	table_printer_init(&p, &r->table, opts);
 	struct show_table table = {p.columns, p.n, opts->separator};
 	if (!opts->quiet) {
 		add_head(&p, r, out);
