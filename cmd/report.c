@@ -44,6 +44,7 @@ enum {
 	OPT_NO_SKIP_EMPTY,
 	OPT_GROUP,
 	OPT_NO_GROUP,
+	OPT_HIERARCHY,
 };
 
 static const struct argp_option options[] = {
@@ -86,6 +87,10 @@ static const struct argp_option options[] = {
 	 "groups, all events",
 	 0},
 	{"no-group", OPT_NO_GROUP, NULL, 0, "Show a table for each event of a group", 0},
+	{"hierarchy", OPT_HIERARCHY, NULL, 0,
+	 "Show entries by the first sort key, below each of them entries by the second, and so on; "
+	 "keys in braces are one level: {comm,dso},sym",
+	 0},
 	{"header", OPT_HEADER, NULL, 0, "Print the recording's header first", 0},
 	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Print only the recording's header", 0},
 	{"show-info", 'I', NULL, 0, "Print the machine's CPUs, caches and memory with the header",
@@ -112,6 +117,7 @@ static const struct option_member members[] = {
 		    recording.filter.dsos), /* the letter is perf report's only */
 	OPTION_SETS('p', struct report, sums.parent),
 	OPTION_SETS('x', struct report, sums.exclude_other),
+	OPTION_SETS(OPT_HIERARCHY, struct report, sums.keys.hierarchy),
 	OPTION_SETS('U', struct report, sums.hide_unresolved),
 	OPTION_SETS(OPT_HEADER, struct report, header),
 	OPTION_SETS(OPT_HEADER_ONLY, struct report, header_only),
@@ -168,6 +174,8 @@ static void check_options(struct argp_state *state, const struct report *rp)
 	if (rp->dump && (!is_text(rp) || rp->export.html || rp->export.pprof))
 		argp_error(state, "--dump-raw-trace cannot be used with --json, --csv, --folded, "
 				  "--html or --pprof");
+	if (rp->sums.keys.hierarchy && rp->sums.keys.fields)
+		argp_error(state, "--hierarchy and --fields cannot be used together");
 	if (is_text(rp))
 		return;
 	if (rp->header && !rp->header_only)

@@ -81,7 +81,8 @@ static unsigned column_width(const struct table_printer *p, size_t i, unsigned u
 void table_printer_init(struct table_printer *p, const struct result_table *t,
 			const struct perf_text_opts *opts)
 {
-	const char *widths = opts->widths;
+	/* A hierarchy has columns of its own, which perf leaves as they are. */
+	const char *widths = t->profile->n_levels ? NULL : opts->widths;
 
 	*p = (struct table_printer){.opts = opts, .t = t};
 	for (size_t i = 0; i < p->t->n_columns && p->n < PERF_MAX_COLUMNS; i++) {

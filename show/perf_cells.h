@@ -6,7 +6,7 @@
 #ifndef PB_SHOW_PERF_CELLS_H
 #define PB_SHOW_PERF_CELLS_H
 
-#include "show/perf_text.h"
+#include "show/perf_text_opts.h"
 #include "show/table.h"
 
 enum { PERF_MAX_COLUMNS = 64 };

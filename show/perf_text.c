@@ -8,6 +8,7 @@
 
 #include "lib/base/sum.h"
 #include "show/perf_cells.h"
+#include "show/perf_hierarchy.h"
 
 enum {
 	LEFT_MARGIN = 12,
@@ -33,7 +34,7 @@ static void add_chains(const struct table_printer *p, const struct result_sum *s
 	const struct chain_opts *chain = p->opts->chain;
 	const struct stack_text_opts opts = {
 		.chain = chain,
-		.total = profile->all.period,
+		.total = profile->n_levels ? result_whole(profile, 0) : profile->all.period,
 		.part = sum->period,
 		.least = count_of_share((double)(chain->mode == CHAIN_FRACTAL ? sum->period
 						 : profile->relative ? profile->shown.chain_period
@@ -87,15 +88,24 @@ static void add_table(const struct result *r, const struct perf_text_opts *opts,
 
 	table_printer_init(&p, &r->table, opts);
 	struct show_table table = {p.columns, p.n, opts->separator};
+	const bool hierarchy = p.t->profile->n_levels;
 	if (!opts->quiet) {
 		add_head(&p, r, out);
-		show_table_head(&table, out);
+		if (hierarchy)
+			perf_hierarchy_head(&p, out);
+		else
+			show_table_head(&table, out);
 	}
 	for (size_t i = 0; i < p.t->n_rows; i++) {
 		if (!result_row_shown(p.t, i))
 			continue;
-		add_row(&p, &table, i, out);
+		if (hierarchy)
+			perf_hierarchy_row(&p, i, out);
+		else
+			add_row(&p, &table, i, out);
 		add_chains(&p, &p.t->profile->rows[i], out);
+		if (hierarchy)
+			perf_hierarchy_note(&p, i, out);
 	}
 	strbuf_adds(out, "\n\n");
 }

@@ -102,6 +102,7 @@ struct result_column {
 	unsigned width;	   /* of its rows in perf's layout, at least */
 	bool fixed;	   /* their texts may be longer, and are cut */
 	bool hidden;	   /* not in perf's layout, for which the result has it nevertheless */
+	unsigned level;	   /* of a hierarchy, which of its levels has it; 0: all of them */
 	/*
 	 * Of a table of a group of events: whose number it is, of the profile's members; its
 	 * name. In perf's layout the columns of all members are one.
@@ -133,10 +134,18 @@ struct result_profile {
 	bool is_leader;			     /* of a group, for perf's head */
 	bool relative;			     /* shares are of what is shown, else of all */
 	double least_percent;		     /* rows below are not shown */
+	/*
+	 * Of a hierarchy, where each row is followed by those below it: its levels, of which the
+	 * first is that of the columns that all have. 0: it is none.
+	 */
+	size_t n_levels;
 	struct result_sum {
 		uint64_t period; /* the row's, with what it called where that counts */
 		const struct stack_tree *tree; /* its call chains; NULL: none */
-	} * rows;			       /* as many as the table's */
+		uint8_t depth; /* of a hierarchy: how many rows it is below; its level is one more
+				*/
+		bool is_leaf;  /* no rows can be below it */
+	} * rows;	       /* as many as the table's */
 };
 
 struct result_table {

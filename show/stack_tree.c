@@ -136,6 +136,39 @@ bool stack_tree_add(struct stack_tree *tree, struct arena *arena, enum stack_ord
 	return true;
 }
 
+/* The stacks that end at a node and below it. */
+static bool merge_node(struct stack_tree *tree, struct arena *arena, enum stack_order order,
+		       const struct stack_node *node, uint32_t depth)
+{
+	depth += node->n_frames;
+	if (node->self_samples || node->self) {
+		const struct result_frame **frames =
+			arena_alloc(arena, depth * sizeof(*frames) + !depth);
+		size_t at = depth;
+
+		if (!frames)
+			return false;
+		for (const struct stack_node *up = node; up; up = up->parent) {
+			at -= up->n_frames;
+			for (size_t i = 0; i < up->n_frames; i++)
+				frames[at + i] = up->frames[i];
+		}
+		if (!stack_tree_add(tree, arena, order, frames, depth, node->self,
+				    node->self_samples))
+			return false;
+	}
+	for (const struct rb_node *rb = rb_first(&node->children); rb; rb = rb_next(rb))
+		if (!merge_node(tree, arena, order, node_of(rb), depth))
+			return false;
+	return true;
+}
+
+bool stack_tree_merge(struct stack_tree *tree, struct arena *arena, enum stack_order order,
+		      const struct stack_tree *other)
+{
+	return merge_node(tree, arena, order, &other->root, 0);
+}
+
 struct ranked {
 	const struct stack_node *node;
 	uint64_t key;

@@ -49,6 +49,10 @@ bool stack_tree_add(struct stack_tree *tree, struct arena *arena, enum stack_ord
 		    const struct result_frame *const *frames, size_t n, uint64_t count,
 		    uint64_t samples);
 
+/* Adds the stacks of another tree of the same order, and of the same arena. */
+bool stack_tree_merge(struct stack_tree *tree, struct arena *arena, enum stack_order order,
+		      const struct stack_tree *other);
+
 static inline uint64_t stack_node_total(const struct stack_node *node)
 {
 	return node->self + node->below;

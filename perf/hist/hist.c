@@ -571,6 +571,12 @@ const struct result_totals *hist_shown_totals(const struct hist *h)
 	return &h->shown;
 }
 
+const struct hist_level *hist_levels(const struct hist *h, size_t *n)
+{
+	*n = h->n_levels; /* 0: no hierarchy */
+	return h->spec->hierarchy ? h->levels : NULL;
+}
+
 const struct hist_spec *hist_spec_of(const struct hist *h)
 {
 	return h->spec;

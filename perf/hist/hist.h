@@ -87,6 +87,7 @@ struct hist_spec_opts {
 	bool show_total_period;
 	bool show_cpu_utilization;
 	bool add_parent; /* -p: as if "parent" was a key */
+	bool hierarchy;	 /* entries of the first key, below each those of the second, and so on */
 	/*
 	 * Whether some event has this field; NULL: none has any. each_field offers
 	 * the names of all fields, for hints; they live as long as field_ctx.
@@ -106,6 +107,12 @@ struct hist_spec {
 	size_t n_dynamic;
 	bool has[HIST_N_FIELDS];   /* among the sort keys */
 	bool elide[HIST_N_FIELDS]; /* not shown: a filter leaves one value */
+	bool hierarchy;
+	/*
+	 * Of a hierarchy: keys of the same number are one level; which number it is says nothing.
+	 * Those that share it with the first key, as measures do, are shown on all levels.
+	 */
+	int8_t level[HIST_N_FIELDS];
 	bool children;
 	bool says_self; /* the overhead's title is Self */
 	bool use_chain; /* keep chains */
@@ -176,6 +183,9 @@ struct hist_entry {
 	 */
 	const struct hist_entry **members;
 	size_t n_members;
+	/* Of a hierarchy: how many entries it is below, and whether it has none below it. */
+	uint8_t depth;
+	bool is_leaf;
 };
 
 /* NULL: the event has no such field. */
@@ -198,6 +208,12 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 		       const struct session_event *event, const struct thread *thread,
 		       const struct location *leaf, bool filtered);
 
+/* A level of a hierarchy: the keys by which it tells entries apart. */
+struct hist_level {
+	enum hist_field fields[HIST_MAX_FIELDS];
+	size_t n;
+};
+
 /*
  * Makes the entries of an event, or of a group of events with its leader first, and puts them in
  * order. Nothing is added afterwards. Each of the leader's entries knows those of the others that
@@ -206,8 +222,13 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 struct error *hist_finish_group(struct hist *const *hists, size_t n);
 
 size_t hist_size(const struct hist *h);
-/* The i-th entry by the sort keys, filtered ones included. */
+/* The i-th entry by the sort keys, filtered ones included; of a hierarchy those below it follow. */
 const struct hist_entry *hist_at(const struct hist *h, size_t i);
+/*
+ * Of a hierarchy; NULL: it is none. The first level has no entries: its keys, the measures, are
+ * those of all others. Entries below d others are of the level d + 1. Once it is finished.
+ */
+const struct hist_level *hist_levels(const struct hist *h, size_t *n);
 const struct result_totals *hist_totals(const struct hist *h);
 /* The same of the samples that are not filtered. */
 const struct result_totals *hist_shown_totals(const struct hist *h);

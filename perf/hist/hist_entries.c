@@ -378,13 +378,13 @@ static struct sorted_entry *find_equal(const struct hist *h, const struct hist_e
 	return NULL;
 }
 
-static bool make_leader(struct hist *h, struct sorted_entry *e, size_t n)
+bool hist_entry_lead(struct hist *h, struct hist_entry *he, size_t n)
 {
-	e->he.members = arena_alloc(&h->arena, n * sizeof(*e->he.members));
-	e->he.n_members = n;
-	if (e->he.members)
-		e->he.members[0] = &e->he;
-	return e->he.members;
+	he->members = arena_alloc(&h->arena, n * sizeof(*he->members));
+	he->n_members = n;
+	if (he->members)
+		he->members[0] = he;
+	return he->members;
 }
 
 /* An entry of the leader's for one that only a member has. */
@@ -396,7 +396,7 @@ static struct sorted_entry *add_empty(struct hist *h, const struct hist_entry *o
 	want.acc = 0;
 	want.chain = NULL;
 	struct sorted_entry *e = entry_new(h, &want, 0);
-	if (!e || !make_leader(h, e, n))
+	if (!e || !hist_entry_lead(h, &e->he, n))
 		return NULL;
 	insert_in(h, e);
 	h->n_entries++;
@@ -433,44 +433,64 @@ static struct error *link_member(struct hist *leader, const struct hist *member,
 	return NULL;
 }
 
-/* The order of the report, and the totals. */
-static struct error *put_in_order(struct hist *h)
+/* Links the entries of a group; the leader comes first. */
+static struct error *link_members(struct hist *const *hists, size_t n)
+{
+	struct hist *leader = hists[0];
+
+	for (struct rb_node *rb = n > 1 ? rb_first(&leader->in) : NULL; rb; rb = rb_next(rb))
+		if (!hist_entry_lead(leader, &entry_of_in(rb)->he, n))
+			return error_nomem();
+	for (size_t i = 1; i < n; i++)
+		TRY(link_member(leader, hists[i], i, n));
+	return NULL;
+}
+
+/* The entries as they were collected, and the totals. */
+static struct error *list_entries(struct hist *h)
+{
+	if (!vec_reserve(&h->sorted, h->n_entries + 1))
+		return error_nomem();
+	for (struct rb_node *rb = rb_first(&h->in); rb; rb = rb_next(rb)) {
+		const struct hist_entry *he = &entry_of_in(rb)->he;
+
+		*vec_push(&h->sorted) = he;
+		sum_add(&h->totals.period, he->stat.period);
+		if (!he->filtered)
+			sum_add(&h->shown.period, he->stat.period);
+	}
+	h->in = (struct rb_tree){0};
+	return NULL;
+}
+
+/* The order of the report. */
+static void put_in_order(struct hist *h)
 {
 	struct rb_tree out = {0};
 
-	if (!vec_reserve(&h->sorted, h->n_entries + 1))
-		return error_nomem();
-	for (struct rb_node *rb = rb_first(&h->in); rb; rb = rb_next(rb))
-		*vec_push(&h->sorted) = &entry_of_in(rb)->he;
-	h->in = (struct rb_tree){0};
-	for (size_t i = 0; i < h->sorted.n; i++) {
-		struct sorted_entry *e = container_of(h->sorted.v[i], struct sorted_entry, he);
-
-		sum_add(&h->totals.period, e->he.stat.period);
-		if (!e->he.filtered)
-			sum_add(&h->shown.period, e->he.stat.period);
-		insert_out(h, &out, e);
-	}
+	for (size_t i = 0; i < h->sorted.n; i++)
+		insert_out(h, &out, container_of(h->sorted.v[i], struct sorted_entry, he));
 	h->sorted.n = 0;
 	for (struct rb_node *rb = rb_first(&out); rb; rb = rb_next(rb))
 		*vec_push(&h->sorted) = &entry_of_in(rb)->he;
-	return NULL;
 }
 
 struct error *hist_finish_group(struct hist *const *hists, size_t n)
 {
-	struct hist *leader = hists[0];
+	const bool hierarchy = hists[0]->spec->hierarchy;
 
 	for (size_t i = 0; i < n; i++)
 		TRY(collect(hists[i]));
-	for (struct rb_node *rb = n > 1 ? rb_first(&leader->in) : NULL; rb; rb = rb_next(rb))
-		if (!make_leader(leader, entry_of_in(rb), n))
-			return error_nomem();
-	for (size_t i = 1; i < n; i++)
-		TRY(link_member(leader, hists[i], i, n));
+	if (!hierarchy)
+		TRY(link_members(hists, n));
 	for (size_t i = 0; i < n; i++)
-		TRY(put_in_order(hists[i]));
-	for (size_t i = 0; i < n; i++)
+		TRY(list_entries(hists[i]));
+	if (hierarchy)
+		TRY(hist_make_levels(hists, n));
+	for (size_t i = 0; i < n; i++) {
+		if (!hierarchy)
+			put_in_order(hists[i]);
 		hist_index_free(hists[i]);
+	}
 	return NULL;
 }

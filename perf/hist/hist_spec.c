@@ -131,16 +131,21 @@ static bool list_has(const enum hist_field *list, size_t n, enum hist_field fiel
 	return false;
 }
 
-static void list_add(enum hist_field *list, size_t *n, enum hist_field field)
+/* false: it is there already. */
+static bool list_add(enum hist_field *list, size_t *n, enum hist_field field)
 {
-	if (!list_has(list, *n, field) && *n < HIST_MAX_FIELDS)
-		list[(*n)++] = field;
+	if (list_has(list, *n, field) || *n == HIST_MAX_FIELDS)
+		return false;
+	list[(*n)++] = field;
+	return true;
 }
 
 static struct error *parse_keys(struct hist_spec *spec, const struct hist_spec_opts *opts,
 				const char *text, const char *what, enum hist_field *list,
-				size_t *n)
+				size_t *n, int level)
 {
+	bool is_level = false; /* within braces, whose keys are one */
+
 	for (const char *p = text; *p;) {
 		size_t len = strcspn(p, "{}, "), i;
 
@@ -154,9 +159,12 @@ static struct error *parse_keys(struct hist_spec *spec, const struct hist_spec_o
 				field = keys[i].field;
 			else
 				TRY(dynamic_add(spec, opts, p, len, what, &field));
-			list_add(list, n, field);
+			if (list_add(list, n, field))
+				spec->level[field] = (int8_t)level;
 		}
 		p += len;
+		level = min_of(level + !is_level, INT8_MAX);
+		is_level = *p == '{' || (is_level && *p != '}');
 		p += *p != 0;
 	}
 	return NULL;
@@ -196,15 +204,17 @@ static struct error *setup_sort(struct hist_spec *spec, const struct hist_spec_o
 		strbuf_adds(&order, ",ipc_null");
 	if (strbuf_failed(&order))
 		return error_nomem();
+	bool has_overhead = strstr(strbuf_str(&order), "overhead");
 	if (!is_strict(opts->fields)) {
 		bool children = opts->children && !strstr(strbuf_str(&order), "overhead_children");
 
 		if (children)
 			list_add(spec->sort, &spec->n_sort, HIST_OVERHEAD_CHILDREN);
-		if (!strstr(strbuf_str(&order), "overhead"))
+		if (!has_overhead)
 			list_add(spec->sort, &spec->n_sort, HIST_OVERHEAD);
 	}
-	return parse_keys(spec, opts, strbuf_str(&order), "sort key", spec->sort, &spec->n_sort);
+	return parse_keys(spec, opts, strbuf_str(&order), "sort key", spec->sort, &spec->n_sort,
+			  !has_overhead);
 }
 
 static struct error *setup_columns(struct hist_spec *spec, const struct hist_spec_opts *opts)
@@ -225,7 +235,7 @@ static struct error *setup_columns(struct hist_spec *spec, const struct hist_spe
 	}
 	if (opts->fields)
 		TRY(parse_keys(spec, opts, opts->fields + !is_strict(opts->fields), "field",
-			       spec->out, &spec->n_out));
+			       spec->out, &spec->n_out, 0));
 	for (size_t i = 0; i < spec->n_sort; i++)
 		list_add(spec->out, &spec->n_out, spec->sort[i]);
 	for (size_t i = 0; i < spec->n_out; i++)
@@ -243,12 +253,14 @@ struct error *hist_spec_init(struct hist_spec *spec, const struct hist_spec_opts
 	};
 
 	memcpy(&opts, given, min_of(given->sz, sizeof(opts)));
-	made.children = opts.children;
+	made.hierarchy = opts.hierarchy;
+	made.children = opts.children &= !opts.hierarchy;
 	TRY(check_plus(opts.sort, "--sort"));
 	TRY(check_plus(opts.fields, "--fields"));
 	TRY(setup_sort(&made, &opts));
 	if (opts.add_parent)
-		list_add(made.sort, &made.n_sort, HIST_PARENT);
+		if (list_add(made.sort, &made.n_sort, HIST_PARENT))
+			made.level[HIST_PARENT] = -1;
 	TRY(setup_columns(&made, &opts));
 	for (size_t i = 0; i < made.n_sort; i++)
 		made.has[made.sort[i]] = true;
@@ -424,14 +436,20 @@ static int64_t field_cmp(const struct hist_spec *spec, enum hist_field field,
 	}
 }
 
-int64_t hist_entry_cmp(const struct hist_spec *spec, const struct hist_entry *a,
-		       const struct hist_entry *b)
+int64_t hist_fields_cmp(const struct hist_spec *spec, const enum hist_field *fields, size_t n,
+			const struct hist_entry *a, const struct hist_entry *b)
 {
 	int64_t cmp = 0;
 
-	for (size_t i = 0; i < spec->n_sort && !cmp; i++)
-		cmp = field_cmp(spec, spec->sort[i], a, b);
+	for (size_t i = 0; i < n && !cmp; i++)
+		cmp = field_cmp(spec, fields[i], a, b);
 	return cmp ? cmp : b->filtered - a->filtered;
+}
+
+int64_t hist_entry_cmp(const struct hist_spec *spec, const struct hist_entry *a,
+		       const struct hist_entry *b)
+{
+	return hist_fields_cmp(spec, spec->sort, spec->n_sort, a, b);
 }
 
 /* Of entries with the same total the caller comes first. */

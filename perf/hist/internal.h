@@ -58,6 +58,8 @@ struct hist {
 	size_t entry_mask, n_entries;
 	struct rb_tree in;
 	VEC(const struct hist_entry *) sorted;
+	struct hist_level levels[HIST_MAX_FIELDS];
+	size_t n_levels;
 };
 
 /* One pointer for equal strings; NULL: no memory. */
@@ -74,6 +76,9 @@ char hist_dso_origin(const struct hist *h, const struct dso *dso);
 /* Entries in the order in which perf keeps them while it collects: > 0, a comes first. */
 int64_t hist_entry_cmp(const struct hist_spec *spec, const struct hist_entry *a,
 		       const struct hist_entry *b);
+/* The same by n of the keys. */
+int64_t hist_fields_cmp(const struct hist_spec *spec, const enum hist_field *fields, size_t n,
+			const struct hist_entry *a, const struct hist_entry *b);
 /* Of the keys unit, container and pod; "" if the cgroup's path does not show it. */
 const char *hist_cgroup_text(const struct session_cgroup *cgroup, enum hist_field field);
 /* What a column that is a measure has; the same of a member of the entry's group. */
@@ -82,5 +87,10 @@ uint64_t hist_member_measure(const struct hist_entry *he, size_t member, enum hi
 /* In the order of the report: > 0, a comes first. */
 int64_t hist_entry_sort(const struct hist_spec *spec, const struct hist_entry *a,
 			const struct hist_entry *b);
+
+/* Room for what the n members of its group have with its keys; false: no memory. */
+bool hist_entry_lead(struct hist *h, struct hist_entry *he, size_t n);
+/* Makes a hierarchy of h->sorted, the entries by all keys, of each hist of a group. */
+struct error *hist_make_levels(struct hist *const *hists, size_t n);
 
 #endif

@@ -14,6 +14,9 @@
 
 #define ADDRESS_DIGITS 16
 
+/* Of the column of levels, which is no field of an entry. */
+#define NO_FIELD HIST_N_FIELDS
+
 struct results_maker {
 	const struct hist *h;
 	const struct hist_spec *spec;
@@ -80,6 +83,19 @@ static const char *member_name(struct results_maker *m, enum hist_field field, s
 		     : text_make(m, "%s:%s", event, hist_field_name(field));
 }
 
+/* Which of the levels of a hierarchy has it. */
+static unsigned level_of_field(const struct results_maker *m, enum hist_field field)
+{
+	size_t n;
+	const struct hist_level *levels = hist_levels(m->h, &n);
+
+	for (size_t l = 0; levels && l < n; l++)
+		for (size_t i = 0; i < levels[l].n; i++)
+			if (levels[l].fields[i] == field)
+				return (unsigned)l;
+	return 0;
+}
+
 static void column_add(struct results_maker *m, enum hist_field field, size_t member)
 {
 	size_t i = m->table->n_columns++;
@@ -101,6 +117,7 @@ static void column_add(struct results_maker *m, enum hist_field field, size_t me
 		.fixed = field == HIST_COMM || field == HIST_PID || field == HIST_TID ||
 			 field == HIST_CPU || field == HIST_TIME,
 		.hidden = m->spec->elide[field],
+		.level = level_of_field(m, field),
 		.member = member,
 		.event = of_group ? m->opts->members[member].name : NULL,
 	};
@@ -119,7 +136,7 @@ static void columns_add(struct results_maker *m, enum hist_field field, bool hid
 
 static void columns_make(struct results_maker *m)
 {
-	const size_t most = (m->spec->n_out + 1) * max_of(m->opts->n_members, (size_t)1);
+	const size_t most = (m->spec->n_out + 1) * max_of(m->opts->n_members, (size_t)1) + 1;
 	bool has_samples = false;
 
 	m->table->columns = m->columns = arena_alloc(m->arena, most * sizeof(*m->columns));
@@ -134,6 +151,13 @@ static void columns_make(struct results_maker *m)
 	}
 	if (m->opts->stacks && !has_samples)
 		columns_add(m, HIST_SAMPLE, true);
+	if (m->spec->hierarchy) {
+		const size_t i = m->table->n_columns++;
+
+		m->fields[i] = NO_FIELD;
+		m->columns[i] =
+			(struct result_column){.name = "level", .title = "Level", .hidden = true};
+	}
 }
 
 static const char *text_make(struct results_maker *m, const char *fmt, ...)
@@ -204,6 +228,10 @@ static struct result_cell cell_make(struct results_maker *m, size_t column,
 {
 	const enum hist_field field = m->fields[column];
 
+	if (field == NO_FIELD)
+		return cell_of_number(he->depth + 1);
+	if (m->spec->hierarchy && m->columns[column].level > he->depth + 1u)
+		return (struct result_cell){.kind = CELL_EMPTY};
 	if (field < HIST_N_MEASURES)
 		return measure_cell(m, column, he);
 	switch (field) {
@@ -282,6 +310,8 @@ static void row_add(struct results_maker *m, const struct hist_entry *he, struct
 	}
 	sum->period = m->spec->children ? he->acc : he->stat.period;
 	sum->tree = he->chain;
+	sum->depth = he->depth;
+	sum->is_leaf = he->is_leaf;
 }
 
 static const struct result_member *members_make(struct results_maker *m)
@@ -305,8 +335,9 @@ static const struct result_member *members_make(struct results_maker *m)
 static void table_make(struct results_maker *m)
 {
 	struct result_profile *profile = arena_alloc(m->arena, sizeof(*profile));
-	size_t n = 0;
+	size_t n = 0, n_levels = 0;
 
+	hist_levels(m->h, &n_levels);
 	columns_make(m);
 	for (size_t i = 0; i < hist_size(m->h); i++)
 		n += !hist_at(m->h, i)->filtered;
@@ -320,6 +351,7 @@ static void table_make(struct results_maker *m)
 		.shown = *hist_shown_totals(m->h),
 		.relative = m->opts->relative,
 		.least_percent = m->opts->least_percent,
+		.n_levels = n_levels,
 		.rows = sums,
 		.members = members_make(m),
 		.n_members = m->opts->n_members,

@@ -82,6 +82,7 @@ static struct error *setup_spec(struct summary *s)
 		keys.add_parent = true;
 		TRY(hist_spec_init(spec, &keys));
 		spec->elide[HIST_PARENT] = true;
+		spec->level[HIST_PARENT] = spec->level[spec->sort[0]];
 	}
 	if (!any_chain)
 		hist_spec_cancel_children(spec);
@@ -122,7 +123,7 @@ static void setup_elide(struct summary *s)
 			if (filters[f].field != field || !filters[f].only.value)
 				continue;
 			s->only[s->n_only++] = filters[f].only;
-			s->spec.elide[field] = true;
+			s->spec.elide[field] = !s->spec.hierarchy;
 		}
 		left |= !s->spec.elide[field];
 	}

@@ -388,6 +388,60 @@ test_groups_are_perfs() {
 	grep -q "of events 'cpu-clock, page-faults'" mine || fail "no group was made"
 }
 
+test_hierarchies_are_perfs() {
+	need_perf
+	record flat -e cpu-clock -c 250000
+	record clock "${CLOCK[@]}"
+	record group -e "$GROUP" -g
+	for name in flat clock group; do
+		for keys in comm dso,sym comm,dso,sym '{comm,dso},sym' pid,cpu +cpu overhead,comm \
+			comm,overhead symbol time,comm; do
+			same $name --hierarchy -s "$keys"
+		done
+		same $name --hierarchy
+		same $name --hierarchy -t, -n -s comm,dso
+		same $name --hierarchy -w 4,5 --show-total-period --show-cpu-utilization
+		same $name --hierarchy -v -s dso,sym
+	done
+	# below the second level all is hidden
+	same clock --hierarchy --percent-limit 30 -g none
+	grep -q '^ *no entry >= 30.00%$' mine || fail "nothing says that rows are hidden"
+	same clock --hierarchy -c rbpf_work
+	grep -q 'Command / Shared Object' mine || fail "the level of commands is missing"
+	same clock --hierarchy -c rbpf_work --percentage relative -g caller -s comm,dso
+	same clock --hierarchy -s comm,sym -g folded
+	same clock --hierarchy -s parent,sym -p 'left|right' -x
+	same clock --hierarchy -G -s sym
+	same group --hierarchy --no-group -s comm,dso
+}
+
+# Rows of the lower levels are parts of those of the upper ones, also when a filter hides samples.
+test_hierarchies_as_data() {
+	need_perf
+	record clock "${CLOCK[@]}"
+	for opts in "" "-d rbpf_work" "-S spin,touch"; do
+		"$PERF_BPF" report --json --hierarchy $opts -i "$FILES/clock" >out
+		python3 - out <<-'END' || fail "--hierarchy --json $opts: the rows do not add up"
+			import json, sys
+
+			table = next(r for r in map(json.loads, open(sys.argv[1])) if r["kind"] == "table")
+			rows, keys = table["rows"], ["comm", "dso", "symbol"]
+			sums = {}
+			for row in rows:
+			    path = tuple(row[key] for key in keys[:row["level"]])
+			    assert all(row[key] is None for key in keys[row["level"]:]), row
+			    sums[path[:-1]] = sums.get(path[:-1], 0) + row["overhead"]
+			assert sums[()] == table["shown_period"], sums[()]
+			for row in rows:
+			    path = tuple(row[key] for key in keys[:row["level"]])
+			    assert row["level"] == 3 or sums[path] == row["overhead"], row
+			assert {row["level"] for row in rows} == {1, 2, 3}
+		END
+	done
+	expect_status 2 "$PERF_BPF" report --hierarchy -F comm -i "$FILES/clock"
+	assert_contains err "--hierarchy and --fields cannot be used together"
+}
+
 test_groups_as_data() {
 	need_perf
 	record group -e "$GROUP" -g
