@@ -20,6 +20,7 @@
  */
 #include "sym/internal.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <lzma.h>
@@ -79,14 +80,17 @@ static Elf_Scn *section_by_type(const struct elf_source *es, const char *name, u
 	return scn && gelf_getshdr(scn, &shdr) && shdr.sh_type == type ? scn : NULL;
 }
 
+/* errno was 0 before es->elf was made. libelf does not say that it had no memory; malloc() does. */
 static struct error *pb_elf_source_init(struct elf_source *es)
 {
 	if (!es->elf || elf_kind(es->elf) != ELF_K_ELF || !gelf_getehdr(es->elf, &es->ehdr) ||
 	    elf_getshdrstrndx(es->elf, &es->shstrndx))
-		return error_at(error_new(EBADMSG, "not a valid ELF file"), "%s", es->path);
+		return errno == ENOMEM ? error_nomem()
+				       : error_at(error_new(EBADMSG, "not a valid ELF file"), "%s",
+						  es->path);
 	es->symtab = section_by_type(es, ".symtab", SHT_SYMTAB);
 	es->dynsym = section_by_type(es, ".dynsym", SHT_DYNSYM);
-	return NULL;
+	return errno == ENOMEM ? error_nomem() : NULL;
 }
 
 static struct elf_source *pb_elf_source_new(const char *path)
@@ -112,6 +116,7 @@ struct error *pb_elf_source_open(const char *path, struct elf_source **out)
 	if (!es)
 		return error_nomem();
 	TRY(open_regular(path, NULL, &es->fd));
+	errno = 0;
 	es->elf = elf_begin(es->fd, ELF_C_READ, NULL);
 	TRY(pb_elf_source_init(es));
 	*out = steal_ptr(es);
@@ -129,6 +134,7 @@ struct error *pb_elf_source_open_mem(const void *image, size_t size, struct elf_
 
 	if (!es)
 		return error_nomem();
+	errno = 0;
 	es->elf = elf_memory((char *)image, size); /* opened for reading: not written to */
 	TRY(pb_elf_source_init(es));
 	*out = steal_ptr(es);
@@ -139,12 +145,13 @@ struct error *pb_elf_source_open_mem(const void *image, size_t size, struct elf_
 #define DEBUGDATA_MAX  (256u << 20)
 #define DEBUGDATA_WORK (128u << 20) /* memory of the decoder */
 
-/* Unpacks xz; NULL: it is none, or too large. The caller's. */
+/* Unpacks xz; NULL: it is none, or too large, or errno is ENOMEM. The caller's. */
 static void *unpack(const void *data, size_t size, size_t *len)
 {
 	lzma_stream xz = LZMA_STREAM_INIT;
 	size_t cap = min_of(size * 4 + 65536, (size_t)DEBUGDATA_MAX);
 	uint8_t *out = malloc(cap);
+	errno = out ? 0 : ENOMEM;
 	lzma_ret ret = lzma_stream_decoder(&xz, DEBUGDATA_WORK, 0);
 
 	xz.next_in = data;
@@ -188,10 +195,13 @@ struct error *pb_elf_source_open_debugdata(const struct elf_source *of, struct e
 	if (!es)
 		return error_nomem();
 	es->image = unpack(data->d_buf, data->d_size, &size);
+	if (!es->image && errno == ENOMEM)
+		return error_nomem();
 	if (!es->image)
 		return error_at(error_new(EBADMSG, "section .gnu_debugdata is not valid xz data"),
 				"%s", of->path);
 	es->is_excerpt = true;
+	errno = 0;
 	es->elf = elf_memory(es->image, size);
 	TRY(pb_elf_source_init(es));
 	*out = steal_ptr(es);
@@ -552,6 +562,7 @@ struct error *pb_elf_source_read(struct elf_source *syms, struct elf_source *run
 	_cleanup_free_ struct section_facts *sections = NULL;
 	struct symbol_reader r = {.syms = syms, .runtime = runtime, .opts = opts, .st = st};
 
+	errno = 0;
 	if (elf_getshdrnum(syms->elf, &r.n_sections))
 		r.n_sections = 0;
 	r.sections = sections = calloc(r.n_sections + 1, sizeof(*sections));
@@ -568,7 +579,8 @@ struct error *pb_elf_source_read(struct elf_source *syms, struct elf_source *run
 		symtab_drop_labels(st);
 	if (st->syms.n && opts->space == SYM_FILE_OFFSET)
 		TRY(read_plt(runtime, st));
-	return NULL;
+	/* A section that libelf had no memory for is left out. */
+	return errno == ENOMEM ? error_nomem() : NULL;
 }
 
 struct error *file_build_id(const char *path, uint8_t id[20], size_t *size)
@@ -576,7 +588,11 @@ struct error *file_build_id(const char *path, uint8_t id[20], size_t *size)
 	_cleanup_(pb_elf_source_freep) struct elf_source *es = NULL;
 
 	TRY(pb_elf_source_open(path, &es));
-	*size = pb_elf_source_build_id(es, id);
+	errno = 0;
+	const size_t n = pb_elf_source_build_id(es, id);
+	if (!n && errno == ENOMEM)
+		return error_nomem();
+	*size = n;
 	return NULL;
 }
 

@@ -30,6 +30,7 @@ struct symtab {
 	const char *file;	   /* that the symbols are of; NULL: none */
 	char origin;
 	bool demangle, parameters;
+	bool no_memory; /* for a name, which stayed as it was */
 };
 
 struct symtab *symtab_new(void);

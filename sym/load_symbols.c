@@ -20,6 +20,7 @@
  */
 #include "sym/internal.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,7 @@ struct symbols_search {
 	struct elf_source *syms, *runtime;
 	char origin_syms, origin_runtime;
 	struct error *stale; /* why a file that exists was refused */
+	bool no_memory;	     /* a file may have been left out for that */
 };
 
 static void search_deinit(struct symbols_search *s)
@@ -56,6 +58,7 @@ bool build_id_equal(const uint8_t *file, size_t n, const uint8_t *want, size_t n
 
 static void search_refuse(struct symbols_search *s, struct error *err)
 {
+	s->no_memory |= err->code == ENOMEM;
 	if (s->stale)
 		error_free(err);
 	else
@@ -77,8 +80,10 @@ static void search_try(struct symbols_search *s, char origin, const char *path)
 		return;
 	}
 	if (s->id_size) {
+		errno = 0;
 		size_t size = pb_elf_source_build_id(es, id);
 
+		s->no_memory |= !size && errno == ENOMEM;
 		if (!build_id_equal(id, size, s->id, s->id_size)) {
 			search_refuse(
 				s,
@@ -118,6 +123,7 @@ static void search_tryf(struct symbols_search *s, char origin, const char *fmt, 
 	va_start(ap, fmt);
 	strbuf_vaddf(&path, fmt, ap);
 	va_end(ap);
+	s->no_memory |= strbuf_failed(&path);
 	if (!strbuf_failed(&path) && path.len < PATH_MAX)
 		search_try(s, origin, strbuf_str(&path));
 }
@@ -130,8 +136,13 @@ static void search_debuglink(struct symbols_search *s)
 	int dir = slash ? (int)(slash - s->path) : 0;
 
 	strbuf_addf(&path, "%s%s", s->opts->symfs ? s->opts->symfs : "", s->path);
-	error_free(pb_elf_source_open(strbuf_str(&path), &es));
+	struct error *err =
+		strbuf_failed(&path) ? error_nomem() : pb_elf_source_open(strbuf_str(&path), &es);
+	s->no_memory |= err && err->code == ENOMEM;
+	error_free(err);
+	errno = 0;
 	const char *link = es ? pb_elf_source_debuglink(es) : NULL;
+	s->no_memory |= !link && errno == ENOMEM;
 	if (!link)
 		return;
 	search_tryf(s, 'l', "%.*s/%s", dir, s->path, link);
@@ -156,9 +167,11 @@ char *buildid_cache_dir(const char *configured)
 static void search_all(struct symbols_search *s)
 {
 	const char *slash = strrchr(s->path, '/'), *base = slash ? slash + 1 : s->path;
+	errno = 0;
 	_cleanup_free_ char *cache = buildid_cache_dir(s->opts->buildid_dir);
 	char hex[41] = "";
 
+	s->no_memory |= !cache && errno == ENOMEM;
 	text_bytes(hex, s->id, s->id_size);
 	search_debuglink(s);
 	if (s->id_size && cache && !s->opts->symfs) {
@@ -184,6 +197,7 @@ static void search_debugdata(struct symbols_search *s)
 		return;
 	struct error *err = pb_elf_source_open_debugdata(s->runtime, &es);
 	if (err) {
+		s->no_memory |= err->code == ENOMEM;
 		error_free(err);
 		return;
 	}
@@ -220,13 +234,19 @@ struct error *symtab_load_elf(const char *path, const struct sym_opts *opts, str
 		_cleanup_strbuf_ struct strbuf file = STRBUF_INIT;
 
 		strbuf_addf(&file, "%s%s", opts->symfs ? opts->symfs : "", path);
-		error_free(file_build_id(strbuf_str(&file), s.id, &s.id_size));
+		struct error *err = strbuf_failed(&file)
+					    ? error_nomem()
+					    : file_build_id(strbuf_str(&file), s.id, &s.id_size);
+		s.no_memory = err && err->code == ENOMEM;
+		error_free(err);
 	}
 	if (opts->space == SYM_FILE_OFFSET)
 		search_all(&s);
 	else
 		search_tryf(&s, opts->space == SYM_ADDRESS ? 'v' : 'd', "%s", path);
 	search_debugdata(&s);
+	if (s.no_memory)
+		return error_nomem();
 	if (!s.syms && !s.runtime) {
 		if (s.stale)
 			return steal_ptr(s.stale);
@@ -240,6 +260,10 @@ struct error *symtab_load_elf(const char *path, const struct sym_opts *opts, str
 	st->origin = s.syms ? s.origin_syms : s.origin_runtime;
 	const char *file = pb_elf_source_path(s.syms ? s.syms : s.runtime);
 	st->file = symtab_strdup(st, file, strlen(file));
+	if (!st->file) {
+		symtab_free(st);
+		return error_nomem();
+	}
 	*out = st;
 	return NULL;
 }

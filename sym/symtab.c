@@ -21,6 +21,7 @@
  */
 #include "sym/internal.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,7 +172,9 @@ void symtab_cut_guessed(struct symtab *st)
 static void symbol_settle(struct symtab *st, struct symbol *sym)
 {
 	_cleanup_free_ char *demangled = NULL;
+	const int before = errno;
 
+	errno = 0;
 	if (sym->lazy & LAZY_DEMANGLE)
 		demangled = st->parameters ? symbol_demangle_full(sym->name)
 					   : symbol_demangle(sym->name);
@@ -188,6 +191,9 @@ static void symbol_settle(struct symtab *st, struct symbol *sym)
 	}
 	if (settled)
 		sym->name = settled;
+	else
+		st->no_memory |= errno == ENOMEM;
+	errno = errno ? errno : before;
 	sym->lazy = 0;
 }
 
@@ -342,6 +348,11 @@ const struct symbol *symtab_at(struct symtab *st, size_t i)
 const char *symtab_file(const struct symtab *st)
 {
 	return st->file;
+}
+
+bool symtab_had_no_memory(const struct symtab *st)
+{
+	return st->no_memory;
 }
 
 char symtab_origin(const struct symtab *st)

@@ -233,6 +233,7 @@ static struct error *finish(struct summary *s)
 	const size_t n = session_n_events(s->opts.recording->session);
 	struct hist *h;
 
+	TRY(resolver_error(s->opts.recording->resolver));
 	for (size_t i = 0; i < n; i++)
 		TRY(hist_of(s, session_event(s->opts.recording->session, i), &h));
 	for (size_t i = 0; i < n; i += group_size(s, i))

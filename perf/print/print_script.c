@@ -33,6 +33,7 @@ static struct error *flush(struct script *sc)
 {
 	if (strbuf_failed(&sc->out))
 		return error_nomem();
+	TRY(resolver_error(sc->recording->resolver));
 	struct error *err = sc->opts->write(sc->opts->write_ctx, &sc->out);
 	sc->closed = err == SESSION_STOP;
 	strbuf_reset(&sc->out);

@@ -64,6 +64,7 @@ struct resolver {
 	bool kallsyms_tried;
 	bool kallsyms_warned;
 	bool changed_warned; /* that a file has another build id */
+	bool no_memory;	     /* at any time: what is unknown may be unknown for that */
 	/* of a live session */
 	int32_t pid;		    /* of the process at work; 0: none */
 	uint64_t generation;	    /* of the session's maps */
@@ -169,9 +170,33 @@ static void hex_build_id(const struct dso *dso, char hex[41])
 	text_bytes(hex, dso->build_id, min_of(dso->build_id_size, (size_t)20));
 }
 
+/* Whether all of a path was written. */
+static bool is_whole(struct resolver *r, const struct strbuf *path)
+{
+	r->no_memory |= strbuf_failed(path);
+	return !strbuf_failed(path);
+}
+
+static void note_and_free(struct resolver *r, struct error *err)
+{
+	r->no_memory |= err && err->code == ENOMEM;
+	error_free(err);
+}
+
+struct error *resolver_error(const struct resolver *r)
+{
+	struct dso_syms *const *ds;
+
+	vec_for_each (ds, &r->loaded)
+		if ((*ds)->st && symtab_had_no_memory((*ds)->st))
+			return error_nomem();
+	return r->no_memory ? error_nomem() : NULL;
+}
+
 /* Says once why kernel addresses get no names. */
 static void warn_kernel(struct resolver *r, const struct error *err)
 {
+	r->no_memory |= err->code == ENOMEM;
 	if (r->kallsyms_warned)
 		return;
 	r->kallsyms_warned = true;
@@ -203,13 +228,15 @@ static const struct kallsyms *resolver_kallsyms(struct resolver *r, const struct
 		hex_build_id(kernel, hex);
 		strbuf_addf(&path, "%s/.build-id/%.2s/%s/kallsyms", cache ? cache : "", hex,
 			    hex + 2);
-		if (access(strbuf_str(&path), R_OK)) {
+		if (is_whole(r, &path) && access(strbuf_str(&path), R_OK)) {
 			err = error_new(ENOENT, "found no kallsyms or vmlinux with build-id %s",
 					hex);
 			warn_kernel(r, err);
 			return NULL;
 		}
 	}
+	if (!is_whole(r, &path))
+		return NULL;
 	err = kallsyms_load(strbuf_str(&path), &r->kallsyms);
 	if (err)
 		warn_kernel(r, err);
@@ -292,8 +319,8 @@ static struct symtab *find_vmlinux(struct resolver *r, const struct map *map, st
 			strbuf_adds(&path, host.release);
 			strbuf_adds(&path, percent + 2);
 		}
-		if (!access(strbuf_str(&path), R_OK))
-			error_free(load_vmlinux(r, map, strbuf_str(&path), ds, &st));
+		if (is_whole(r, &path) && !access(strbuf_str(&path), R_OK))
+			note_and_free(r, load_vmlinux(r, map, strbuf_str(&path), ds, &st));
 	}
 	return st;
 }
@@ -346,6 +373,7 @@ static struct symtab *load_module(struct resolver *r, const struct map *map)
 	uint8_t id[20];
 	size_t size = 0;
 
+	r->no_memory |= !name;
 	if (!name)
 		return NULL;
 	/* A module's kernel is the running one when sysfs knows the same build-id. */
@@ -353,7 +381,8 @@ static struct symtab *load_module(struct resolver *r, const struct map *map)
 		_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
 
 		strbuf_addf(&path, "/sys/module/%s/notes/.note.gnu.build-id", name);
-		error_free(notes_build_id(strbuf_str(&path), id, &size));
+		if (is_whole(r, &path))
+			note_and_free(r, notes_build_id(strbuf_str(&path), id, &size));
 	}
 	memcpy(host.build_id, map->dso->build_id, sizeof(host.build_id));
 	bool running = !map->dso->build_id_size ||
@@ -362,7 +391,7 @@ static struct symtab *load_module(struct resolver *r, const struct map *map)
 		const struct kallsyms *k = resolver_kallsyms(r, &host);
 
 		if (k)
-			error_free(kallsyms_symtab(k, name, 0, &st));
+			note_and_free(r, kallsyms_symtab(k, name, 0, &st));
 	}
 	if (!st && map->dso->path[0] == '/') {
 		struct sym_opts opts = {
@@ -374,7 +403,7 @@ static struct symtab *load_module(struct resolver *r, const struct map *map)
 			.space = SYM_TEXT_RELATIVE,
 			.base = map->start,
 		};
-		error_free(symtab_load_elf(map->dso->path, &opts, &st));
+		note_and_free(r, symtab_load_elf(map->dso->path, &opts, &st));
 		_cleanup_free_ char *cache = buildid_cache_dir(r->opts.buildid_dir);
 		if (!st && cache && opts.build_id && !opts.symfs) {
 			_cleanup_strbuf_ struct strbuf path = STRBUF_INIT;
@@ -382,7 +411,8 @@ static struct symtab *load_module(struct resolver *r, const struct map *map)
 
 			hex_build_id(map->dso, hex);
 			strbuf_addf(&path, "%s/.build-id/%.2s/%s/elf", cache, hex, hex + 2);
-			error_free(symtab_load_elf(strbuf_str(&path), &opts, &st));
+			if (is_whole(r, &path))
+				note_and_free(r, symtab_load_elf(strbuf_str(&path), &opts, &st));
 		}
 	}
 	return st;
@@ -415,6 +445,7 @@ static char *path_inside(const struct resolver *r, const char *path)
 
 static void log_and_free(struct resolver *r, const char *path, struct error *err)
 {
+	r->no_memory |= err && err->code == ENOMEM;
 	if (err && err->code == ESTALE && !r->changed_warned) {
 		r->changed_warned = true;
 		log_warn(r->opts.log,
@@ -575,7 +606,7 @@ static struct symtab *load_user(struct resolver *r, struct dso *dso, struct dso_
 	} else if (dso->path[0] == '/') {
 		inside = path_inside(r, dso->path);
 		if (inside)
-			error_free(symtab_load_elf(inside, &opts, &st));
+			note_and_free(r, symtab_load_elf(inside, &opts, &st));
 		err = st ? NULL : symtab_load_elf(dso->path, &opts, &st);
 	} else {
 		return NULL;
@@ -614,6 +645,7 @@ static struct symtab *load_dso(struct resolver *r, struct dso *dso, const struct
 	struct dso_syms **slot = ds ? vec_push(&r->loaded) : NULL;
 
 	if (!slot) {
+		r->no_memory = true;
 		free(ds);
 		return NULL;
 	}
@@ -651,10 +683,11 @@ static struct symtab *bpf_symtab(struct resolver *r, const struct map *map)
 	struct error *err =
 		symtab_new_one(map->start, map->end - map->start, map->dso->short_name, &st);
 	if (err) {
-		error_free(err);
+		note_and_free(r, err);
 		return NULL;
 	}
 	if (!u64map_put(&r->bpf, (uintptr_t)map, st)) {
+		r->no_memory = true;
 		symtab_free(st);
 		return NULL;
 	}

@@ -71,6 +71,12 @@ void resolve_addr_at(struct resolver *r, int32_t pid, uint64_t time, uint8_t cpu
 /* Of a live session: called when it got records or forgot, before the next address. */
 void resolver_refresh(struct resolver *r);
 
+/*
+ * ENOMEM: there was no memory for what an address needed, which was resolved as unknown. For those
+ * who show the whole of a recording.
+ */
+struct error *resolver_error(const struct resolver *r);
+
 /* The session the resolver was made for. */
 struct session *resolver_session(struct resolver *r);
 
