@@ -99,6 +99,8 @@ struct error *stack_reader_read(struct stack_reader *reader, const struct sample
 		if (!reader->unwinder)
 			TRY(unwinder_new(reader->resolver, reader->max, false, &reader->unwinder));
 		sample = unwinder_sample(reader->unwinder, sample, event, thread);
+		if (!sample)
+			return error_nomem();
 	}
 	const size_t most = min_of((size_t)sample->chain.n + 1, (size_t)reader->max);
 	if (most > reader->room) {

@@ -36,6 +36,7 @@ struct unwinder {
 	struct resolver *resolver;
 	struct unwind_images *images; /* NULL: no stack was seen yet */
 	bool is_arm64;
+	bool no_memory; /* for a frame */
 	unsigned max;
 	bool keeps_outermost;
 	struct sample sample;
@@ -130,6 +131,7 @@ static bool chain_add(struct unwinder *u, uint64_t ip)
 
 	if (slot)
 		*slot = ip;
+	u->no_memory |= !slot;
 	return slot;
 }
 
@@ -245,8 +247,12 @@ const struct sample *unwinder_sample(struct unwinder *u, const struct sample *sa
 	enum unwind_end end = UNWIND_32_BIT;
 
 	if (!(sample->has & PERF_SAMPLE_STACK_USER) || !sample->user_stack_size ||
-	    !sample->user_regs_abi || !open_images(u) || !add_kernel_chain(u, &sample->chain))
+	    !sample->user_regs_abi)
 		return sample;
+	if (!open_images(u))
+		return NULL;
+	if (!add_kernel_chain(u, &sample->chain))
+		return u->no_memory ? NULL : sample;
 	u->counts.n++;
 	if (sample->user_regs_abi == ABI_64 &&
 	    first_frame(u, sample, event->attr.sample_regs_user, &regs, &stack.start)) {
@@ -257,6 +263,8 @@ const struct sample *unwinder_sample(struct unwinder *u, const struct sample *sa
 	} else {
 		chain_add(u, sample->ip);
 	}
+	if (u->no_memory || unwind_images_had_no_memory(u->images))
+		return NULL;
 	u->counts.ends[end]++;
 	u->sample = *sample;
 	u->sample.is_unwound = true;

@@ -49,7 +49,7 @@ DEFINE_FREEP(struct unwinder, unwinder_free)
 
 /*
  * The sample with the frames of its stack behind those of its kernel chain; it lasts until the
- * next. A sample without a copy of its stack is given back as it is.
+ * next. A sample without a copy of its stack is given back as it is. NULL: no memory.
  */
 const struct sample *unwinder_sample(struct unwinder *u, const struct sample *sample,
 				     const struct session_event *event,

@@ -6,6 +6,7 @@
  */
 #include "perf/unwind/unwind_images.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,6 +38,7 @@ struct unwind_image {
 struct unwind_images {
 	struct resolver *resolver;
 	bool is_arm64;
+	bool no_memory;	      /* rules may be missing for that */
 	struct u64map by_dso; /* struct dso * -> struct unwind_image * */
 	struct cached_rule cache[CACHE_SIZE];
 };
@@ -51,6 +53,11 @@ struct error *unwind_images_new(struct resolver *r, bool is_arm64, struct unwind
 	all->is_arm64 = is_arm64;
 	*out = all;
 	return NULL;
+}
+
+bool unwind_images_had_no_memory(const struct unwind_images *all)
+{
+	return all->no_memory;
 }
 
 static void image_free(struct unwind_image *image)
@@ -142,7 +149,9 @@ static struct unwind_image *image_of(struct unwind_images *all, const struct dso
 	_cleanup_(image_freep) struct unwind_image *image = calloc(1, sizeof(*image));
 	if (!image || !u64map_put(&all->by_dso, (uintptr_t)dso, image))
 		return NULL;
-	error_free(image_load(all, dso, image));
+	struct error *err = image_load(all, dso, image);
+	all->no_memory |= err && err->code == ENOMEM;
+	error_free(err);
 	return steal_ptr(image);
 }
 
@@ -177,9 +186,13 @@ static void find_rule(struct unwind_images *all, const struct dso *dso, uint64_t
 	uint64_t addr;
 
 	rule->kind = CODE_UNKNOWN;
+	all->no_memory |= !image;
 	if (!image || !image->cfi || !pb_elf_code_address(image->file, offset, &addr))
 		return;
-	if (cfi_find(image->cfi, addr, &rule->row)) {
+	errno = 0;
+	const bool is_found = cfi_find(image->cfi, addr, &rule->row);
+	all->no_memory |= errno == ENOMEM;
+	if (is_found) {
 		rule->kind = CODE_WITH_ROW;
 		rule->cfi = image->cfi;
 		return;
