@@ -74,8 +74,8 @@ struct dwarf_image {
 	struct strbuf looked; /* where debug information was looked for */
 
 	VEC(struct dwarf_unit) units;
-	bool have_units;
-	VEC(struct unit_range) ranges; /* by start */
+	bool have_units, units_are_checked; /* that their own DIEs can be read */
+	VEC(struct unit_range) ranges;	    /* by start */
 	bool have_ranges;
 	VEC(struct dwarf_symbol) symbols; /* by start */
 	bool have_symbols;

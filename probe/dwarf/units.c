@@ -24,7 +24,9 @@
 
 #include "lib/sys/open_file.h"
 
-struct error *image_need_units(struct dwarf_image *image)
+/* From the headers of the units alone: reading the DIEs of all costs the tables of abbreviations.
+ */
+static struct error *list_units(struct dwarf_image *image)
 {
 	if (image->have_units)
 		return NULL;
@@ -35,10 +37,12 @@ struct error *image_need_units(struct dwarf_image *image)
 	int r;
 
 	image->units.n = 0;
+	errno = 0;
 	while (!(r = dwarf_get_units(image->dw, cu, &cu, NULL, &type, &die, NULL))) {
+		/* libdw 0.188 goes on with a unit that has no table for its abbreviations. */
+		if (errno == ENOMEM)
+			return error_nomem();
 		if (type != DW_UT_compile && type != DW_UT_skeleton && type != DW_UT_partial)
-			continue;
-		if (dwarf_tag(&die) == DW_TAG_invalid)
 			continue;
 		struct dwarf_unit *unit = vec_push(&image->units);
 		if (!unit)
@@ -51,9 +55,26 @@ struct error *image_need_units(struct dwarf_image *image)
 			unit[-1].end = unit->start;
 		unit->end = UINT64_MAX;
 	}
+	if (errno == ENOMEM)
+		return error_nomem();
 	if (r < 0)
 		return dw_error(image, "in the list of units");
 	image->have_units = true;
+	return NULL;
+}
+
+struct error *image_need_units(struct dwarf_image *image)
+{
+	size_t kept = 0;
+
+	TRY(list_units(image));
+	if (image->units_are_checked)
+		return NULL;
+	for (size_t i = 0; i < image->units.n; i++)
+		if (dwarf_tag(&image->units.v[i].die) != DW_TAG_invalid)
+			image->units.v[kept++] = image->units.v[i];
+	image->units.n = kept;
+	image->units_are_checked = true;
 	return NULL;
 }
 
@@ -100,6 +121,7 @@ static struct error *need_ranges(struct dwarf_image *image)
 {
 	if (image->have_ranges)
 		return NULL;
+	TRY(image_need_units(image));
 	for (size_t i = 0; i < image->units.n; i++) {
 		Dwarf_Addr base, start, end;
 		ptrdiff_t pos = 0;
@@ -128,14 +150,15 @@ struct error *unit_by_address(struct dwarf_image *image, Dwarf_Addr address,
 	Dwarf_Off offset;
 
 	*out = NULL;
-	TRY(image_need_units(image));
+	TRY(list_units(image));
 	if (!dwarf_getaranges(image->dw, &aranges, &n)) {
 		Dwarf_Arange *range = dwarf_getarange_addr(aranges, address);
 
 		if (range && !dwarf_getarangeinfo(range, NULL, NULL, &offset)) {
 			*out = unit_at(image, offset);
-			if (*out)
+			if (*out && dwarf_tag(&(*out)->die) != DW_TAG_invalid)
 				return NULL;
+			*out = NULL;
 		}
 	}
 	TRY(need_ranges(image));
