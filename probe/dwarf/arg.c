@@ -248,6 +248,8 @@ struct error *pb_dwarf_place_variables(struct dwarf_image *image, const struct d
 		else
 			TRY(variable_location(&ctx, &vars.v[i].die, &object.loc));
 		type_text(object.type, &text);
+		if (strbuf_failed(&text))
+			return error_nomem();
 		TRY(object_through_references(&ctx, &object));
 		if (object.loc.obstacle)
 			TRY(value_block(&value, object.loc.obstacle));

@@ -65,8 +65,10 @@ struct error *place_add(struct places_search *s, const struct instance *instance
 	TRY(keep_die(image, &function, &place->function_die));
 	TRY(keep_die(image, &die, &place->scope_die));
 	place->function = strdup(linkage ? linkage : name ? name : "?");
+	errno = 0;
 	place->shown = function_shown(&function);
-	if (!place->shown)
+	/* It has no name, or there is no memory for it. */
+	if (!place->shown && errno != ENOMEM)
 		place->shown = strdup("?");
 	if (instance->inlined)
 		place->inlined = function_shown(&die);

@@ -26,15 +26,17 @@ static void end_point(struct vars_out *o)
 	}
 }
 
-static void begin_point(struct vars_out *o, const struct probe_point *point)
+static struct error *begin_point(struct vars_out *o, const struct probe_point *point)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
 	/* Not by the pointer: the next point may stand where the last one stood. */
 	probe_point_text(point, &text);
 	strbuf_addf(&text, "@%#" PRIx64, point->address);
+	if (strbuf_failed(&text) || strbuf_failed(o->last))
+		return error_nomem();
 	if (o->any && !strcmp(strbuf_str(o->last), strbuf_str(&text)))
-		return;
+		return NULL;
 	end_point(o);
 	if (o->json) {
 		jw_line(o->json);
@@ -50,6 +52,7 @@ static void begin_point(struct vars_out *o, const struct probe_point *point)
 	strbuf_adds(o->last, strbuf_str(&text));
 	o->any = true;
 	o->n = 0;
+	return NULL;
 }
 
 static struct error *add_variable(void *ctx, const struct probe_point *point,
@@ -57,7 +60,7 @@ static struct error *add_variable(void *ctx, const struct probe_point *point,
 {
 	struct vars_out *o = ctx;
 
-	begin_point(o, point);
+	TRY(begin_point(o, point));
 	if (!v || (o->filter && !name_filter_match(o->filter, v->name)))
 		return NULL;
 	if (o->json) {
