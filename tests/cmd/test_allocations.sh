@@ -3,10 +3,14 @@
 . "$(dirname "$0")/../tap.sh"
 
 PERF=$(command -v perf || true)
+TRACEFS=/sys/kernel/tracing
 # make check takes every so many allocations; 1: all of them.
 STEP=${ALLOCATIONS_STEP:-9}
+# What is printed there is also seen when the test passes.
+exec 3>&1
 
-# preload VARIABLE=VALUE... -- COMMAND...
+# preload VARIABLE=VALUE... -- COMMAND...: for the command's own allocations. A process that loads the
+# library starts its children without it, so timeout is the outer command.
 preload() {
 	local vars=()
 	while [ "$1" != -- ]; do
@@ -14,21 +18,29 @@ preload() {
 		shift
 	done
 	shift
-	env ASAN_OPTIONS=verify_asan_link_order=0:allocator_may_return_null=1 "${vars[@]}" \
+	timeout 120 env ASAN_OPTIONS=verify_asan_link_order=0:allocator_may_return_null=1 "${vars[@]}" \
 		LD_PRELOAD="$BUILD/tests/cmd/fail_allocation.so" "$@" </dev/null
+}
+
+# libdw_asserts STATUS: libdw 0.188 asserts that it has memory where it enlarges a hash table, which
+# perf-bpf cannot prevent. perf-bpf itself has no assertions.
+libdw_asserts() {
+	[ "$1" = 134 ] && grep -q '/dynamicsizehash_concurrent\.c:[0-9]*: .*: Assertion ' err
 }
 
 # sweep OPTION...: of perf-bpf. A signal, a hang, or another output with status 0 is a failure.
 sweep() {
-	local count status bad=0
+	local count status bad=0 asserts=0
 	[ -z "${SANITIZED:-}" ] || skip "the sanitizer has an allocator of its own"
 	preload FAIL_ALLOCATION_COUNT="$PWD/count" -- "$PERF_BPF" "$@" >want 2>err || fail "$* fails: $(cat err)"
 	count=$(cat count)
 	[ "$count" -gt 50 ] || fail "$count allocations are too few: they are not seen"
 	for ((i = 1; i <= count; i += STEP)); do
 		status=0
-		preload FAIL_ALLOCATION=$i -- timeout 120 "$PERF_BPF" "$@" >got 2>err || status=$?
-		if [ $status -ge 124 ]; then
+		preload FAIL_ALLOCATION=$i -- "$PERF_BPF" "$@" >got 2>err || status=$?
+		if libdw_asserts $status; then
+			asserts=$((asserts + 1))
+		elif [ $status -ge 124 ]; then
 			echo "# $*: allocation $i of $count: status $status: $(tail -n 1 err)"
 			bad=1
 		elif [ $status = 0 ] && ! cmp -s got want; then
@@ -36,6 +48,7 @@ sweep() {
 			bad=1
 		fi
 	done
+	[ $asserts = 0 ] || echo "# $*: $asserts of $count allocations end in an assertion of libdw" >&3
 	[ $bad = 0 ] || fail "allocations that fail are not errors"
 }
 
@@ -55,6 +68,19 @@ test_report() {
 	recording
 	sweep report -i p.data
 	sweep report --json -i p.data
+}
+
+# Copies of stacks, which script unwinds.
+test_stacks() {
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	[ -z "${SANITIZED:-}" ] || skip "the sanitizer has an allocator of its own"
+	[ -d $TRACEFS/events ] || mount -t tracefs nodev $TRACEFS 2>/dev/null || true
+	[ -d $TRACEFS/events ] || skip "tracefs cannot be mounted"
+	"$PERF_BPF" record -q -N -e syscalls:sys_enter_getppid --call-graph dwarf -o s.data -- \
+		"$BUILD/tests/cmd/unwound" recurse
+	echo 'ffffffff81000000 T _text' >kallsyms
+	sweep script --kallsyms kallsyms -i s.data -F ip,sym
+	grep -q recurse want || fail "the stacks are not unwound"
 }
 
 test_probe() {
