@@ -20,6 +20,7 @@ struct command {
 	const char *summary; /* one line for --help */
 };
 
+int cmd_annotate(int argc, char **argv);
 int cmd_approve(int argc, char **argv);
 int cmd_btf(int argc, char **argv);
 int cmd_delegate(int argc, char **argv);

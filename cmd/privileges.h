@@ -13,8 +13,8 @@
 #include "perf/record/record.h"
 
 /*
- * script and report, before they open anything that others may have written. outputs: the files
- * that the options name and that are written later; NULL among them: none.
+ * script, report and annotate, before they open anything that others may have written. outputs: the
+ * files that the options name and that are written later; NULL among them: none.
  */
 struct error *privileges_of_reader(const char *const *outputs, size_t n, const struct log *log);
 

@@ -211,20 +211,24 @@ static struct error *on_sample(struct session_tool *tool, struct session *sessio
 	return hist_add(h, sample, event, thread, &leaf, verdict == FILTER_HIDE);
 }
 
-/* The events that share a table with this one, the first of them: n events from it on. */
-static size_t group_size(const struct summary *s, size_t first)
+size_t summary_group_size(struct session *session, enum summary_groups groups, size_t first)
 {
-	const struct data_header *header = session_header(s->opts.recording->session);
-	const size_t n_events = session_n_events(s->opts.recording->session);
+	const struct data_header *header = session_header(session);
+	const size_t n_events = session_n_events(session);
 	const struct data_group *group = data_group_of(header, first);
 
-	if (s->opts.groups == GROUPS_NONE)
+	if (groups == GROUPS_NONE)
 		return 1;
-	if (s->opts.groups == GROUPS_ALL && !header->n_groups)
+	if (groups == GROUPS_ALL && !header->n_groups)
 		return n_events - first;
 	return group && group->leader == first && group->n_members <= n_events - first
 		       ? group->n_members
 		       : 1;
+}
+
+static size_t group_size(const struct summary *s, size_t first)
+{
+	return summary_group_size(s->opts.recording->session, s->opts.groups, first);
 }
 
 /* All of them have one, so that groups can be made. */
@@ -294,17 +298,14 @@ static void set_time(const struct summary *s, struct results *results)
 	results->span = s->last > s->first ? s->last - s->first : 0;
 }
 
-/* "anon group { cycles, faults }"; without a mark if the user made it one. */
-static void add_group_name(const struct summary *s, size_t first, size_t n, struct strbuf *out)
+void summary_add_group_name(struct session *session, size_t first, size_t n, struct strbuf *out)
 {
-	const struct data_header *header = session_header(s->opts.recording->session);
-	const struct data_group *group = data_group_of(header, first);
+	const struct data_group *group = data_group_of(session_header(session), first);
 
 	if (group)
 		strbuf_addf(out, "%s { ", *group->name ? group->name : "anon group");
 	for (size_t i = first; i < first + n; i++)
-		strbuf_addf(out, "%s%s", i == first ? "" : ", ",
-			    session_event(s->opts.recording->session, i)->name);
+		strbuf_addf(out, "%s%s", i == first ? "" : ", ", session_event(session, i)->name);
 	if (group)
 		strbuf_adds(out, " }");
 }
@@ -342,7 +343,7 @@ static struct error *add_result(struct summary *s, size_t first, size_t n, struc
 		samples += hist_totals(members[i].hist)->samples;
 		opts.unit = i && strcmp(members[i].unit, members[0].unit) ? NULL : members[i].unit;
 	}
-	add_group_name(s, first, n, &name);
+	summary_add_group_name(session, first, n, &name);
 	if (strbuf_failed(&name))
 		return error_nomem();
 	opts.name = n > 1 ? strbuf_str(&name) : members[0].name;

@@ -42,6 +42,11 @@ DEFINE_FREEP(struct summary, summary_free)
 /* EBADMSG: the recording is damaged; what is before the damage was read and has results. */
 struct error *summary_read(struct summary *s);
 
+/* How many events share a table with this one, the first of them. */
+size_t summary_group_size(struct session *session, enum summary_groups groups, size_t first);
+/* "anon group { cycles, faults }"; without a mark if the options made it one. */
+void summary_add_group_name(struct session *session, size_t first, size_t n, struct strbuf *out);
+
 /* Warns of copied stacks that could not be unwound to their end. */
 void summary_warn_of_stacks(const struct summary *s);
 

@@ -42,7 +42,7 @@ struct dso_syms {
 	off_t size;		    /* of a JIT's file when it was read; it may grow */
 	uint64_t read_again;	    /* the resolver's round in which that was done last */
 	struct source_lines *lines; /* NULL: not wanted */
-	uint64_t lines_base;	    /* of the kernel: its addresses minus those of the image */
+	uint64_t image_base;	    /* of the kernel: its addresses minus those of the image */
 };
 
 /* Addresses looked up lately: profiles ask for the same ones over and over. */
@@ -284,10 +284,9 @@ static struct error *load_vmlinux(struct resolver *r, const struct map *map, con
 		TRY(symtab_load_elf(path, &opts, &st));
 	}
 	log_debug(r->opts.log, "using %s for kernel symbols", path);
-	if (r->opts.lines) {
+	ds->image_base = opts.base;
+	if (r->opts.lines)
 		ds->lines = source_lines_new(dso, path, NULL, opts.symfs, r->opts.log);
-		ds->lines_base = opts.base;
-	}
 	*out = steal_ptr(st);
 	return NULL;
 }
@@ -639,6 +638,25 @@ struct error *resolver_open_image(struct resolver *r, const struct dso *dso, pb_
 	return image_open(dso->path, &opts, wants, out);
 }
 
+struct error *resolver_open_code(struct resolver *r, const struct map *map, pb_elf_wants *wants,
+				 struct elf_file **out)
+{
+	const struct dso_syms *ds = map->dso->priv;
+	const char *vmlinux = ds && ds->st ? symtab_file(ds->st) : NULL;
+	char hex[41] = "";
+
+	if (map->dso->kind != DSO_KERNEL)
+		return resolver_open_image(r, map->dso, wants, out);
+	if (vmlinux)
+		return pb_elf_file_open_parts(vmlinux, wants, out);
+	hex_build_id(map->dso, hex);
+	return error_hint(
+		error_new(ENOENT, "found no vmlinux%s%s with the kernel's code",
+			  *hex ? " of build-id " : "", hex),
+		"give the uncompressed image of the recorded kernel with -k; distributions "
+		"have it in the package of its debug information");
+}
+
 static struct symtab *load_dso(struct resolver *r, struct dso *dso, const struct map *map)
 {
 	struct dso_syms *ds = calloc(1, sizeof(*ds));
@@ -733,10 +751,17 @@ bool resolve_line(struct resolver *r, const struct location *at, bool is_return,
 
 	if (!ds || !ds->lines)
 		return false;
-	const uint64_t addr = at->map->dso->kind == DSO_KERNEL
-				      ? at->dso_addr - ds->lines_base
-				      : symtab_offset_to_addr(ds->st, at->dso_addr);
-	return source_lines_find(ds->lines, addr - is_return, file, line);
+	return source_lines_find(ds->lines, location_elf_address(at) - is_return, file, line);
+}
+
+uint64_t location_elf_address(const struct location *at)
+{
+	const struct dso_syms *ds = at->map->dso->priv;
+
+	if (!ds || !ds->st)
+		return at->dso_addr;
+	return at->map->dso->kind == DSO_KERNEL ? at->dso_addr - ds->image_base
+						: symtab_offset_to_addr(ds->st, at->dso_addr);
 }
 
 uint64_t location_unmap(const struct map *map, uint64_t dso_addr)

@@ -117,6 +117,16 @@ struct symtab *resolver_symtab(struct resolver *r, struct dso *dso);
 struct error *resolver_open_image(struct resolver *r, const struct dso *dso, pb_elf_wants *wants,
 				  struct elf_file **out);
 
+/*
+ * The same of whatever is mapped, for its code: of the kernel, the vmlinux that its symbols are of.
+ * ENOENT: there is no such file; the hint says what would help.
+ */
+struct error *resolver_open_code(struct resolver *r, const struct map *map, pb_elf_wants *wants,
+				 struct elf_file **out);
+
+/* The address that the ELF file has for a location that has a symbol: what objdump shows. */
+uint64_t location_elf_address(const struct location *at);
+
 /* The kernel address of a symbol's start as the map has it, for "0x…" output. */
 uint64_t location_unmap(const struct map *map, uint64_t dso_addr);
 

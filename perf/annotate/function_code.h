@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The bytes of a function's machine code: from the file that ran, or from what the recording has of
+ * a BPF program.
+ */
+#ifndef PB_PERF_ANNOTATE_FUNCTION_CODE_H
+#define PB_PERF_ANNOTATE_FUNCTION_CODE_H
+
+#include "perf/annotate/address_counts.h"
+
+/* The files that were read; one object for each. */
+struct code_files {
+	struct u64map by_dso; /* struct dso * to struct elf_file * */
+};
+
+void code_files_deinit(struct code_files *files);
+
+struct function_code {
+	const uint8_t *bytes; /* the file's */
+	size_t size;
+	uint64_t address; /* of the first, as the file has it */
+	uint16_t machine; /* EM_… */
+	uid_t owner;	  /* of the file */
+};
+
+/*
+ * ENOENT: the file is not there; ESTALE: it is another build; ENODATA: it has no such code, or
+ * nothing has it; EFBIG: it is too large.
+ */
+struct error *function_code_find(struct code_files *files, struct resolver *r,
+				 const struct counted_function *f, struct function_code *out);
+
+#endif

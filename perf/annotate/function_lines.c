@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "perf/annotate/function_lines.h"
+
+#include "disasm/disasm.h"
+#include "lib/base/sum.h"
+
+/* What the lines of one function are made with. */
+struct line_maker {
+	const struct function_lines_opts *opts;
+	const struct counted_function *f;
+	const struct function_code *code;
+	struct annotation *out;
+	struct symtab *symbols;
+	struct strbuf text; /* scratch */
+	/* The source line of the last instruction. */
+	const char *file, *place;
+	uint32_t number;
+};
+
+static struct annotation_line *push_line(struct line_maker *m, enum annotation_line_kind kind)
+{
+	struct annotation_line *line = vec_push(&m->out->lines);
+
+	if (!line)
+		return NULL;
+	line->kind = kind;
+	line->text = arena_text(&m->out->arena, strbuf_str(&m->text), m->text.len);
+	return line->text && !strbuf_failed(&m->text) ? line : NULL;
+}
+
+/* ---- source lines ---- */
+
+static struct error *add_source_line(struct line_maker *m, const char *file, uint32_t number)
+{
+	const char *text = source_texts_line(m->opts->texts, file, m->code->owner, number);
+
+	strbuf_reset(&m->text);
+	if (text)
+		strbuf_adds(&m->text, text);
+	else
+		strbuf_addf(&m->text, "%s:%u", file, number);
+	struct annotation_line *line = push_line(m, ANNOTATION_SOURCE);
+	if (!line)
+		return error_nomem();
+	line->number = number;
+	return NULL;
+}
+
+/* A line where the instruction at the offset is of another source line than the one before. */
+static struct error *find_source(struct line_maker *m, uint64_t offset)
+{
+	const struct location at = {
+		.map = m->f->map, .sym = m->f->sym, .dso_addr = m->f->sym->start + offset};
+	const char *file;
+	uint32_t number;
+
+	if (!(m->opts->source || m->opts->places) ||
+	    !resolve_line(m->opts->resolver, &at, false, &file, &number)) {
+		m->place = NULL;
+		m->file = NULL;
+		return NULL;
+	}
+	if (file == m->file && number == m->number)
+		return NULL;
+	m->file = file;
+	m->number = number;
+	strbuf_reset(&m->text);
+	strbuf_addf(&m->text, "%s:%u", file, number);
+	m->place = arena_text(&m->out->arena, strbuf_str(&m->text), m->text.len);
+	if (!m->place || strbuf_failed(&m->text))
+		return error_nomem();
+	return m->opts->source ? add_source_line(m, file, number) : NULL;
+}
+
+/* ---- instructions ---- */
+
+/* "<memcpy+0x10>" */
+static void add_name(struct line_maker *m, uint64_t address)
+{
+	/* The table's addresses are offsets in the file, in one segment at one distance. */
+	const uint64_t own = address - m->code->address + m->f->sym->start;
+	const struct location at = {.map = m->f->map, .sym = m->f->sym, .dso_addr = own};
+	const struct symbol *sym = m->symbols ? symtab_find(m->symbols, own) : NULL;
+
+	if (!sym || location_elf_address(&at) != address)
+		return;
+	strbuf_addf(&m->text, " <%s", sym->name);
+	if (own != sym->start)
+		strbuf_addf(&m->text, "+0x%llx", (unsigned long long)(own - sym->start));
+	strbuf_addch(&m->text, '>');
+}
+
+static void add_bytes(struct line_maker *m, const uint8_t *bytes, size_t n)
+{
+	const size_t from = m->text.len;
+
+	for (size_t i = 0; i < n; i++)
+		strbuf_addf(&m->text, "%02x ", bytes[i]);
+	/* as objdump, which has room for seven */
+	while (m->text.len < from + 24)
+		strbuf_addch(&m->text, ' ');
+}
+
+static struct error *add_counts(struct line_maker *m, uint64_t offset, struct annotation_line *line)
+{
+	const size_t n = m->out->n_events;
+	struct annotation_count *counts = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct address_counts *event = counted_event(m->f, m->opts->first_event + i);
+
+		/* A sample may be anywhere in an instruction. */
+		for (uint32_t at = 0; event && at < line->size; at++) {
+			const struct annotation_count *count =
+				u64map_get(&event->by_offset, offset + at);
+
+			if (!count)
+				continue;
+			if (!counts)
+				counts = arena_alloc(&m->out->arena, n * sizeof(*counts));
+			if (!counts)
+				return error_nomem();
+			counts[i].samples += count->samples;
+			sum_add(&counts[i].period, count->period);
+		}
+	}
+	line->counts = counts;
+	return NULL;
+}
+
+static struct error *add_insn(struct line_maker *m, uint64_t offset, size_t size,
+			      const struct disasm_machine_insn *insn)
+{
+	strbuf_reset(&m->text);
+	if (m->opts->raw)
+		add_bytes(m, m->code->bytes + offset, size);
+	strbuf_adds(&m->text, insn->operation);
+	if (*insn->operands) {
+		for (size_t i = strlen(insn->operation); i < 6; i++)
+			strbuf_addch(&m->text, ' ');
+		strbuf_addf(&m->text, " %s", insn->operands);
+	}
+	if (insn->has_target)
+		add_name(m, insn->target);
+	if (insn->has_data) {
+		strbuf_addf(&m->text, " # 0x%llx", (unsigned long long)insn->data);
+		add_name(m, insn->data);
+	}
+	struct annotation_line *line = push_line(m, ANNOTATION_CODE);
+	if (!line)
+		return error_nomem();
+	line->address = m->code->address + offset;
+	line->size = (uint32_t)size;
+	line->place = m->place;
+	return add_counts(m, offset, line);
+}
+
+static struct error *add_lines(struct line_maker *m)
+{
+	const struct disasm_machine_opts opts = {m->code->machine, m->opts->intel};
+	_cleanup_(disasm_machine_freep) struct disasm_machine *machine = NULL;
+	struct cursor c = cursor_make(m->code->bytes, m->code->size, "code");
+	struct disasm_machine_insn insn;
+	size_t at = 0;
+
+	TRY(disasm_machine_new(&opts, &machine));
+	while (disasm_machine_next(machine, &c, m->code->address + at, &insn)) {
+		TRY(find_source(m, at));
+		TRY(add_insn(m, at, c.pos - at, &insn));
+		at = c.pos;
+	}
+	return NULL;
+}
+
+struct error *function_lines_add(const struct function_lines_opts *opts,
+				 const struct counted_function *f, const struct function_code *code,
+				 struct annotation *out)
+{
+	struct line_maker m = {
+		.opts = opts,
+		.f = f,
+		.code = code,
+		.out = out,
+		.symbols = resolver_symtab(opts->resolver, f->map->dso),
+	};
+	struct error *err = add_lines(&m);
+
+	strbuf_deinit(&m.text);
+	return err;
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "perf/annotate/source_text.h"
+
+#include <stdio.h>
+
+#include "lib/base/error.h"
+#include "lib/base/vec.h"
+#include "lib/sys/open_file.h"
+
+/* The largest files that people compile, generated ones, have some MB. */
+#define MAX_BYTES ((uint64_t)64 << 20)
+
+struct source_text {
+	char *text;
+	VEC(char *) lines; /* in text */
+};
+
+void source_texts_deinit(struct source_texts *texts)
+{
+	for (size_t i = 0; texts->files.slots && i <= texts->files.mask; i++) {
+		struct source_text *file = texts->files.slots[i].value;
+
+		if (!file)
+			continue;
+		free(file->text);
+		vec_deinit(&file->lines);
+	}
+	strmap_deinit(&texts->files);
+	arena_deinit(&texts->arena);
+}
+
+static bool read_all(FILE *in, char **text, size_t *size)
+{
+	_cleanup_free_ char *bytes = NULL;
+	size_t cap = 0, n = 0, got;
+
+	do {
+		if (n > MAX_BYTES || !vec_grow((void **)&bytes, &cap, n + 65537, 1))
+			return false;
+		got = fread(bytes + n, 1, 65536, in);
+		n += got;
+	} while (got);
+	bytes[n] = 0;
+	*text = steal_ptr(bytes);
+	*size = n;
+	return true;
+}
+
+/* Without the file, or without memory, there are no lines. */
+static void read_lines(struct source_text *file, const char *path, uid_t owner)
+{
+	const struct open_regular_opts opts = {
+		.owned = true, .owner = owner, .max_bytes = MAX_BYTES};
+	_cleanup_fclose_ FILE *in = NULL;
+	size_t size = 0;
+
+	/* A relative path is relative to the folder of the compiler, which this one is not. */
+	if (path[0] != '/')
+		return;
+	error_free(fopen_regular(path, &opts, &in));
+	if (!in || !read_all(in, &file->text, &size))
+		return;
+	for (char *line = file->text; line < file->text + size;) {
+		char *end = memchr(line, '\n', (size_t)(file->text + size - line));
+		char **slot = vec_push(&file->lines);
+
+		if (!slot)
+			return;
+		*slot = line;
+		if (!end)
+			break;
+		*end = 0;
+		line = end + 1;
+	}
+}
+
+const char *source_texts_line(struct source_texts *texts, const char *path, uid_t owner,
+			      uint32_t number)
+{
+	struct source_text *file = strmap_get(&texts->files, path);
+
+	if (!file) {
+		char *key = arena_strdup(&texts->arena, path);
+
+		file = key ? arena_alloc(&texts->arena, sizeof(*file)) : NULL;
+		if (!file || !strmap_put(&texts->files, key, file))
+			return NULL;
+		read_lines(file, path, owner);
+	}
+	return number && number <= file->lines.n ? file->lines.v[number - 1] : NULL;
+}

@@ -1,0 +1,227 @@
+#!/usr/bin/env bash
+# perf-bpf annotate: the samples of each instruction, of workloads that know where their time goes.
+. "$(dirname "$0")/../tap.sh"
+
+PERF=$(command -v perf || true)
+# Not /tmp/perf-…: perf takes such a path for the names of a JIT.
+FILES=$(mktemp -d "${TMPDIR:-/tmp}/annotate-of-perf-bpf.XXXXXX")
+
+enter() {
+	cd "$(mktemp -d "$FILES/XXXXXX")" || exit 1
+}
+
+tests_end() {
+	rm -rf "$FILES"
+}
+
+needs_disassembler() {
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	"$PERF_BPF" annotate -i "$1" >/dev/null 2>disassembler || :
+	! grep 'built without capstone' disassembler || skip "$(cat disassembler)"
+}
+
+# A loop of two instructions, in a function of which they are nearly all of the time.
+record_loop() {
+	[ "$(uname -m)" = x86_64 ] || skip "the program is for x86-64"
+	enter
+	cat >loop.S <<-'END'
+			.text
+			.globl main
+			.type main,@function
+		main:
+			mov $200000000, %ecx
+			nop
+		1:	dec %ecx
+			jnz 1b
+			xor %eax,%eax
+			ret
+			.size main,.-main
+			.section .note.GNU-stack,"",@progbits
+	END
+	gcc -Wl,--build-id=sha1 -o loop loop.S
+	"$PERF_BPF" record -q -N -e cpu-clock:u -c 500000 "$@" -o data ./loop
+	needs_disassembler data
+}
+
+# record_program NAME: a function of C with one loop, built with debug information.
+record_program() {
+	enter
+	cat >"$1.c" <<'END'
+static volatile unsigned sink;
+__attribute__((noinline)) static void spend(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		sink = sink * 31 + i; /* the hot line */
+}
+int main(void)
+{
+	spend(60000000);
+	return 0;
+}
+END
+	gcc -O1 -g -Wl,--build-id=sha1 -o "$1" "$PWD/$1.c"
+	"$PERF_BPF" record -q -N -e cpu-clock:u -c 500000 -o data "./$1"
+	needs_disassembler data
+}
+
+# counts FILE: "ADDRESS NUMBER" of what an output has a number for that is not 0
+counts() {
+	sed -nE 's/^ +([0-9.]+) : +([0-9a-f]+):.*/\2 \1/p' "$1" | grep -vE ' 0(\.00)?$' | sort
+}
+
+test_the_samples_of_each_instruction() {
+	record_loop
+	"$PERF_BPF" annotate -i data -n main >out 2>err
+	assert_contains out " Samples |	Source code & Disassembly of loop for cpu-clock:u ("
+	[ "$(grep -cE ' : +[0-9a-f]+:' out)" = 6 ] || fail "these are not the six instructions"
+	"$PERF_BPF" script -i data -F ip,sym -S main >ips
+	entry=$(nm loop | awk '$3 == "main" { print $1 }')
+	# An address in the process and in the file have the same place in their page.
+	while read -r ip _; do
+		printf '%x\n' $((0x$entry - 0x$entry % 4096 + 0x$ip % 4096))
+	done <ips | sort | uniq -c | awk '{ print $2, $1 }' | sort >wanted
+	[ -s wanted ] || fail "the workload has no samples"
+	counts out >got
+	diff wanted got || fail "the numbers are not those of script"
+	total=$(awk '{ n += $2 } END { print n }' wanted)
+	assert_contains out "cpu-clock:u ($total samples, percent: local period)"
+	loop=$(grep -E 'decl|jne' out | awk '{ n += $1 } END { print n }')
+	[ "$loop" -gt 0 ] || fail "no sample is in the loop"
+}
+
+test_what_the_percentages_are_of() {
+	record_loop
+	"$PERF_BPF" annotate -i data -n main >numbers 2>err
+	"$PERF_BPF" annotate -i data --show-total-period main >periods 2>err
+	counts numbers | awk '{ print $1, $2 * 500000 }' >wanted
+	counts periods >got
+	diff wanted got || fail "the periods are not those of the samples"
+	# The function's, or all: the loader has samples, too, or none.
+	function=$(counts numbers | awk '{ n += $2 } END { print n }')
+	all=$("$PERF_BPF" script -i data -F ip | grep -c .)
+	for type in local-period local-hits global-period global-hits; do
+		"$PERF_BPF" annotate -i data --percent-type $type >shares 2>err
+		assert_contains shares "percent: ${type/-/ })"
+		of=$function
+		[ "${type%-*}" = local ] || of=$all
+		counts numbers | awk -v of="$of" '{ printf "%s %.2f\n", $1, 100 * $2 / of }' >wanted
+		sed -n '/<main>:/,/^ Percent/p' shares >of_main
+		counts of_main >got
+		diff wanted got || fail "--percent-type $type"
+	done
+	expect_status 2 "$PERF_BPF" annotate -i data --percent-type local
+	assert_contains err "'local' is not local-period"
+}
+
+# The same percentages at the same addresses, the same headings and summaries.
+test_as_perf() {
+	[ -n "$PERF" ] || skip "linux-perf is not installed"
+	command -v objdump >/dev/null || skip "binutils are not installed, which perf annotate runs"
+	record_program work
+	"$PERF" annotate -i data --stdio --no-source spend >theirs 2>theirs.err || :
+	[ -s theirs ] || skip "perf annotate prints nothing: $(cat theirs.err)"
+	for options in --no-source "--no-source -n" "--no-source --show-total-period" \
+		"--no-source --percent-type local-hits" "--no-source --percent-type global-period" \
+		"--no-source -P" "-l" "-l -P" "-M intel"; do
+		# shellcheck disable=SC2086
+		"$PERF" annotate -i data --stdio $options spend >theirs 2>/dev/null
+		# shellcheck disable=SC2086
+		"$PERF_BPF" annotate -i data --stdio $options spend >ours 2>err
+		for f in theirs ours; do
+			counts $f >$f.counts
+			grep -E '^-|Source code & Disassembly|^Sorted summary|^ +[0-9.]+ [^ :]+:[0-9]+$' \
+				$f >$f.heads
+		done
+		[ -s theirs.counts ] || fail "perf annotate $options has no numbers"
+		diff theirs.counts ours.counts || fail "annotate $options: other numbers than perf"
+		diff theirs.heads ours.heads || fail "annotate $options: other headings than perf"
+	done
+}
+
+test_source_lines() {
+	record_program work
+	"$PERF_BPF" annotate -i data spend >out 2>err
+	# Its text is before the instructions that have the samples.
+	grep -qE $': 5 +\t\tsink = sink \\* 31 \\+ i; /\\* the hot line \\*/$' out ||
+		fail "the hot line is not shown"
+	awk '/: +[0-9]+ +\t/ || / : 1?[0-9] / { line = $0 }
+		/^ +[0-9.]+ : / && $1 > 0 { n[line ~ /hot line|for \(/] += $1 }
+		END { exit !(n[1] > 50) }' out || fail "samples are at other lines: $(cat out)"
+	"$PERF_BPF" annotate -i data --no-source spend >out 2>err
+	! grep 'hot line' out || fail "--no-source shows the source"
+	"$PERF_BPF" annotate -i data -l -P --no-source spend >out 2>err
+	assert_contains out "// $PWD/work.c:5"
+	assert_contains out "Sorted summary for file $PWD/work"
+	rm work.c
+	"$PERF_BPF" annotate -i data spend >out 2>err
+	assert_contains out "$PWD/work.c:5"
+}
+
+# A binary may name any file as its source.
+test_source_files_of_others() {
+	record_program work
+	chown 65534 work.c
+	"$PERF_BPF" annotate -i data spend >out 2>err
+	! grep 'hot line' out || fail "the source file of another user was read"
+	assert_contains out "$PWD/work.c:5"
+	chown 65534 work
+	"$PERF_BPF" annotate -i data spend >out 2>err
+	assert_contains out "the hot line"
+	rm work.c
+	mkfifo work.c
+	timeout 20 "$PERF_BPF" annotate -i data spend >out 2>err || fail "a FIFO as source: $(cat err)"
+	assert_contains out "$PWD/work.c:5"
+	rm work.c
+	for _ in 1 2 3 4; do echo; done >work.c
+	printf 'hot \033[31m line\n' >>work.c
+	"$PERF_BPF" annotate -i data spend >out 2>err
+	assert_contains out 'hot \x1b[31m line'
+}
+
+test_notations_and_bytes() {
+	record_loop
+	"$PERF_BPF" annotate -i data main >out 2>err
+	grep -qE 'movl +\$0xbebc200, %ecx$' out || fail "not AT&T's notation: $(cat out)"
+	"$PERF_BPF" annotate -i data -M intel main >out 2>err
+	grep -qE 'mov +ecx, 0xbebc200$' out || fail "not Intel's notation: $(cat out)"
+	grep -qE 'jne .* <main\+0x6>$' out || fail "the target of the jump has no name"
+	"$PERF_BPF" annotate -i data --asm-raw main >out 2>err
+	grep -qE ': b9 00 c2 eb 0b +movl' out || fail "the bytes are not shown"
+	expect_status 2 "$PERF_BPF" annotate -i data -M masm
+	assert_contains err "'masm' is neither att nor intel"
+}
+
+test_a_binary_that_was_built_again() {
+	record_loop
+	sed -i 's/nop/nop; nop/' loop.S
+	gcc -Wl,--build-id=sha1 -o loop loop.S
+	"$PERF_BPF" annotate -i data >out 2>err || :
+	! grep 'main>' out || fail "the code of another build was shown"
+	assert_contains err "has changed since it was recorded"
+}
+
+test_functions_that_are_not_there() {
+	record_loop
+	expect_status 1 "$PERF_BPF" annotate -i data no_such_function
+	assert_contains err "no samples in a function 'no_such_function'"
+	assert_contains err "hint: "
+	expect_status 2 "$PERF_BPF" annotate -i data one two
+}
+
+# The code of the kernel is in its vmlinux only, and that of a JIT nowhere.
+test_code_that_cannot_be_had() {
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	"$PERF_BPF" record -q -N -e cpu-clock:k -c 250000 -o data dd if=/dev/zero of=/dev/null count=200000 2>/dev/null
+	needs_disassembler data
+	"$PERF_BPF" report -i data -s dso,sym >report
+	grep -q '\[k\] [a-z_]' report || skip "the kernel's symbols are not visible here"
+	if "$PERF_BPF" annotate -i data -d '[kernel.kallsyms]' >out 2>err; then
+		assert_contains out "Source code & Disassembly of"
+	else
+		assert_contains err "found no vmlinux"
+		assert_contains err "with -k"
+		[ "$(grep -c 'found no vmlinux' err)" = 1 ] || fail "the reason is repeated: $(cat err)"
+	fi
+}
+
+run_tests
