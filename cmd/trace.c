@@ -411,10 +411,6 @@ static struct error *check_input(const struct trace_args *args)
 				   "does not have the cgroups of calls");
 	if (o->major_faults || o->minor_faults || o->runtime || o->no_calls)
 		return error_usage("-i cannot be used with -F, --sched and --no-syscalls");
-	if (o->where)
-		return error_usage(
-			"-i cannot be used with --where, which the kernel evaluates while "
-			"calls are made");
 	return NULL;
 }
 

@@ -27,6 +27,7 @@
 #include "trace/event_exprs.h"
 #include "trace/fd_names.h"
 #include "trace/record_sums.h"
+#include "trace/record_where.h"
 #include "trace/other_events.h"
 #include "trace/source.h"
 #include "trace/thread_counts.h"
@@ -146,9 +147,11 @@ static struct error *select_calls(struct trace_run *run)
 		"-e")));
 	if (!run->opts.where)
 		return NULL;
-	return error_prefix(call_conditions_make(run->opts.where, run->table, run->calls,
-						 &run->conditions),
-			    "--where");
+	TRY(error_prefix(call_conditions_make(run->opts.where, run->table, run->calls,
+					      &run->conditions),
+			 "--where"));
+	return run->opts.input ? error_prefix(record_where_check(&run->conditions), "--where")
+			       : NULL;
 }
 
 struct task_selection {
@@ -710,7 +713,10 @@ static bool is_shown(const struct trace_run_opts *opts, const struct trace_recor
 static struct error *on_replayed(void *ctx, const struct trace_record *rec)
 {
 	struct trace_run *run = ctx;
+	const struct trace_call *call = &run->calls[rec->abi * TRACE_NRS + rec->nr];
 
+	if (run->opts.where && !record_where_selects(&run->conditions, call->where, rec))
+		return NULL;
 	if (run->replayed)
 		TRY(record_sums_add(run->replayed, rec));
 	return run->lines && is_shown(&run->opts, rec) ? on_record(run, rec) : NULL;

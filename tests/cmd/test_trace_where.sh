@@ -257,7 +257,39 @@ test_wrong_conditions_have_a_mark() {
 	wrong 10 "a duration can be compared only with a number" 'duration > count' -e write
 	wrong 1 "not true for any traced call" 'openat.filename == "x" && write.count > 3'
 	wrong 1 "have no elements" 'args[1] == 3'
-	expect_status 2 "$PERF_BPF" trace -i /dev/null --where 'ret < 0'
+}
+
+# replays N CONDITION: of ./calls.data
+replays() {
+	expect_status 0 "$PERF_BPF" trace -i calls.data --log lines --where "$2"
+	local want=$1 got
+	case $want in *[a-z]*) want=$(sed -n "s/.*\b$1=\([0-9]*\).*/\1/p" counts) ;; esac
+	got=$(wc -l <lines)
+	[ "$got" = "$want" ] || { head -5 lines | sed 's/^/# | /'; fail "$2: $got lines, wanted $want"; }
+}
+
+test_of_a_recording() {
+	make_workload
+	trace -o calls.data
+	mv out counts
+	replays etc 'openat.filename ~ "/etc/*"'
+	replays failed_etc 'openat.filename ~ "/etc/*" && error == ENOENT'
+	replays 20 'openat.filename == "/etc/passwd"'
+	replays creates 'openat.flags & O_CREAT'
+	replays large 'write.count > 4096'
+	replays digits 'write.buf == "0123456789"'
+	replays roots 'read.buf == "root"'
+	replays 2 'nanosleep.rqtp != 0 && duration > 0'
+	replays etc '!(openat.filename !~ "/etc/*")'
+	replays etc 'comm == "pbw_calls" && openat.filename ~ "/etc/*" && ret < 100'
+	# a text that was cut: 32 of 16384 bytes do not say what follows
+	replays 0 'write.count > 100 && (write.buf ~ "*x" || write.buf !~ "*x")'
+	replays 0 'write.count > 100 && write.buf ~ "0*"'
+	# the summary has what is selected
+	expect_status 0 "$PERF_BPF" trace -i calls.data -s --log lines --where 'openat.filename ~ "/etc/*"'
+	assert_equal "$(awk '$1 == "openat" { print $2 }' lines)" "$(sed -n 's/.*\betc=\([0-9]*\).*/\1/p' counts)"
+	expect_status 2 "$PERF_BPF" trace -i calls.data --where 'uid == 0'
+	assert_contains err "does not have uid"
 }
 
 run_tests
