@@ -41,6 +41,7 @@ enum {
 	/* The most; memory is taken as they are needed. */
 	ROWS = 1 << 20, /* by thread or cgroup */
 	ERRNOS = 1 << 18,
+	STATELESS = 1 << 14, /* traced children without a state */
 };
 
 int trace_map_fd(const struct trace_source *source, const char *name)
@@ -280,6 +281,7 @@ static struct error *configure(struct trace_source *source, const struct trace_s
 		{"scratches", c->events ? 2 * cpus : 1},
 		{"stores", copies ? TRACE_STORES : 1},
 		{"free_stores", copies ? TRACE_STORES : 1},
+		{"stateless", source->no_inherit ? 1 : STATELESS},
 		{"rows", sums_by(c, TRACE_SUMS_TOTAL) ? (uint32_t)source->rows.n : 1},
 		{"thread_rows", sums_by(c, TRACE_SUMS_BY_THREAD) ? max_rows : 1},
 		{"cgroup_rows", sums_by(c, TRACE_SUMS_BY_CGROUP) ? max_rows : 1},
@@ -524,7 +526,10 @@ static struct error *walk_running(struct trace_source *source)
 	return NULL;
 }
 
-/* Runs of the programs that the kernel left out; see trace.bpf.c. */
+/*
+ * Runs of the programs that the kernel left out (see trace.bpf.c), and children whose calls nothing
+ * counts.
+ */
 static void warn_of_missed(const struct trace_source *source)
 {
 	uint64_t missed = 0;
@@ -543,6 +548,11 @@ static void warn_of_missed(const struct trace_source *source)
 			 "%" PRIu64 " entries or exits of system calls were not seen: the kernel "
 			 "did not run the program of trace, which was running on that CPU",
 			 missed);
+	if (source->live->not_followed)
+		log_warn(source->log,
+			 "%" PRIu64 " threads were not followed, for lack of memory: their calls "
+			 "are not counted",
+			 (uint64_t)source->live->not_followed);
 }
 
 struct error *trace_source_stop(struct trace_source *source)

@@ -114,6 +114,17 @@ struct {
 	__type(value, struct trace_state);
 } states_by_task SEC(".maps");
 
+/*
+ * Children of traced threads that have no state because there was no memory for one, by the address
+ * of their task: their calls are lost, and counted.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* source.c sets it */
+	__type(key, __u64);
+	__type(value, __u8);
+} stateless SEC(".maps");
+
 /* An empty state: what a hash is updated with must be somewhere, and is too large for a stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -220,6 +231,14 @@ static __always_inline __u64 current_ids(void)
 			     : bpf_get_current_pid_tgid();
 }
 
+/* Whether there was no memory for the thread's state when its parent made it. */
+static __always_inline int is_stateless(void)
+{
+	__u64 task = bpf_get_current_task();
+
+	return live.stateless && bpf_map_lookup_elem(&stateless, &task);
+}
+
 /* Whether the current thread, which has no state, is traced. */
 static __always_inline int wanted(void)
 {
@@ -231,7 +250,7 @@ static __always_inline int wanted(void)
 	if (config.exclude && bpf_map_lookup_elem(&excluded, &pid))
 		return 0;
 	return !live.targeted || bpf_map_lookup_elem(&pids, &pid) ||
-	       bpf_map_lookup_elem(&tids, &tid);
+	       bpf_map_lookup_elem(&tids, &tid) || is_stateless();
 }
 
 /* What may change between two calls of a thread. */
@@ -616,11 +635,23 @@ int trace_exit_event(struct trace_event_raw_sys_exit *ctx)
 
 /* ---- threads begin and end ---- */
 
+/* There is no memory for the state of a child, which is traced. */
+static __always_inline void add_stateless(__u64 task)
+{
+	__u8 yes = 1;
+
+	live.stateless = 1;
+	if (bpf_map_update_elem(&stateless, &task, &yes, BPF_ANY))
+		__sync_fetch_and_add(&live.not_followed, 1);
+}
+
 SEC("tp_btf/sched_process_fork")
 int trace_fork(__u64 *ctx)
 {
-	if (state_find() || wanted())
-		bpf_task_storage_get(&states, (void *)ctx[1], 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!state_find() && !wanted())
+		return 0;
+	if (!bpf_task_storage_get(&states, (void *)ctx[1], 0, BPF_LOCAL_STORAGE_GET_F_CREATE))
+		add_stateless(ctx[1]);
 	return 0;
 }
 
@@ -629,8 +660,8 @@ static __always_inline void add_by_task(__u64 task)
 	__u32 zero = 0;
 	void *empty = bpf_map_lookup_elem(&empty_state, &zero);
 
-	if (empty)
-		bpf_map_update_elem(&states_by_task, &task, empty, BPF_ANY);
+	if (!empty || bpf_map_update_elem(&states_by_task, &task, empty, BPF_ANY))
+		add_stateless(task);
 }
 
 SEC("raw_tp/sched_process_fork")
@@ -655,10 +686,10 @@ int trace_fork_event(struct trace_event_raw_sched_process_fork *ctx)
 	child = bpf_task_from_pid(ctx->child_pid);
 	if (!child)
 		return 0;
-	if (config.task_storage)
-		bpf_task_storage_get(&states, (void *)child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	else
+	if (!config.task_storage)
 		add_by_task((__u64)child);
+	else if (!bpf_task_storage_get(&states, (void *)child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE))
+		add_stateless((__u64)child);
 	bpf_task_release(child);
 	return 0;
 }
@@ -667,6 +698,11 @@ static __always_inline int thread_exit(void)
 {
 	struct trace_state *state = state_find();
 
+	if (live.stateless) {
+		__u64 task = bpf_get_current_task();
+
+		bpf_map_delete_elem(&stateless, &task);
+	}
 	if (!state)
 		return 0;
 	if (state->in_call) {

@@ -54,9 +54,10 @@ struct trace_config {
 
 /* Changes while the program runs. */
 struct trace_live {
-	__u64 last_wake; /* where the ring ended at the last wake-up */
-	__u32 targeted;	 /* only the threads of pids and tids, and who descends from them */
-	__u32 reserved;
+	__u64 last_wake;    /* where the ring ended at the last wake-up */
+	__u32 targeted;	    /* only the threads of pids and tids, and who descends from them */
+	__u32 stateless;    /* 1: the map of that name has, or had, threads */
+	__u64 not_followed; /* children for which that map had no room, either */
 };
 
 #ifdef __clang__

@@ -188,6 +188,16 @@ test_threads_without_memory_for_their_state() {
 	assert_equal $(($(field calls '^sum') + $(field unfinished '^sum') + $(field n '^lost kind=1'))) 800000
 }
 
+# Of 8 children, which nothing but their parent says that they are traced.
+test_children_without_memory_for_their_state() {
+	trace $PPID_ -q -H 3 -- "$WORK" children 8 20000
+	[ "$(field n '^lost kind=1 .* nr=110 ')" -gt 0 ] || fail "every child had a state"
+	assert_equal $(($(field n '^records') + $(field n '^lost'))) 160000
+	trace $PPID_ -S -H 3 -- "$WORK" children 8 20000
+	[ "$(field n '^lost kind=1 .* nr=110 ')" -gt 0 ] || fail "every child had a state"
+	assert_equal $(($(field calls '^sum') + $(field unfinished '^sum') + $(field n '^lost kind=1'))) 160000
+}
+
 # 512 calls can keep large arguments at a time.
 test_arguments_without_memory() {
 	trace $WRITE -s 1000 -- "$WORK" blocked 520

@@ -9,6 +9,8 @@
  *					before all have called it
  *	trace_work preempted T N	the same, while a real-time thread wakes up again and
  *					again and calls getppid too; prints the number of calls
+ *	trace_work children T N		getppid, N times in each of T processes, of which none ends
+ *					before all have called it
  *	trace_work forks N		N processes, one after the other, with a getppid each
  *	trace_work killed		a child is killed in pause()
  *	trace_work vfork		a child by vfork calls getppid, then the parent
@@ -126,6 +128,37 @@ static int preempted(long t, long n)
 	pthread_join(id, NULL);
 	printf("getppid=%ld\n", t * n + made_by_realtime);
 	return 0;
+}
+
+static int children(long t, long n)
+{
+	pthread_barrier_t *all =
+		mmap(NULL, sizeof(*all), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_barrierattr_t shared;
+	int status, failed = 0;
+	pid_t pids[64];
+
+	if (all == MAP_FAILED || pthread_barrierattr_init(&shared) ||
+	    pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED) || t < 1 || t > 64 ||
+	    pthread_barrier_init(all, &shared, (unsigned)t))
+		return 1;
+	for (long i = 0; i < t; i++) {
+		pids[i] = fork();
+		if (pids[i] < 0) {
+			while (i-- > 0)
+				kill(pids[i], SIGKILL);
+			return 1;
+		}
+		if (pids[i])
+			continue;
+		for (long k = 0; k < n; k++)
+			syscall(SYS_getppid);
+		pthread_barrier_wait(all);
+		_exit(0);
+	}
+	for (long i = 0; i < t; i++)
+		failed |= wait(&status) < 0 || status;
+	return failed;
 }
 
 static int forks(long n)
@@ -406,6 +439,8 @@ int main(int argc, char **argv)
 		return threads(number(arg), number(argc > 3 ? argv[3] : NULL));
 	if (!strcmp(what, "preempted"))
 		return preempted(number(arg), number(argc > 3 ? argv[3] : NULL));
+	if (!strcmp(what, "children"))
+		return children(number(arg), number(argc > 3 ? argv[3] : NULL));
 	if (!strcmp(what, "forks"))
 		return forks(number(arg));
 	if (!strcmp(what, "killed"))
