@@ -255,30 +255,49 @@ static void put_regs(struct strbuf *out, uint64_t abi, const struct u64_array *r
 		put_words(out, regs);
 }
 
+static uint64_t pair_of(int32_t a, int32_t b)
+{
+	const int32_t pair[2] = {a, b};
+	uint64_t v;
+
+	memcpy(&v, pair, sizeof(v));
+	return v;
+}
+
+/* The fields of one word, which all samples have some of: together, since samples are many. */
+static void put_sample_words(struct strbuf *out, uint64_t type, const struct sample *s)
+{
+	uint64_t words[9];
+	size_t n = 0;
+
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		words[n++] = s->id;
+	if (type & PERF_SAMPLE_IP)
+		words[n++] = s->ip;
+	if (type & PERF_SAMPLE_TID)
+		words[n++] = pair_of(s->pid, s->tid);
+	if (type & PERF_SAMPLE_TIME)
+		words[n++] = s->time;
+	if (type & PERF_SAMPLE_ADDR)
+		words[n++] = s->addr;
+	if (type & PERF_SAMPLE_ID)
+		words[n++] = s->id;
+	if (type & PERF_SAMPLE_STREAM_ID)
+		words[n++] = s->stream_id;
+	if (type & PERF_SAMPLE_CPU)
+		words[n++] = pair_of(s->cpu, 0);
+	if (type & PERF_SAMPLE_PERIOD)
+		words[n++] = s->period;
+	strbuf_add(out, words, n * sizeof(*words));
+}
+
 void record_encode_sample(struct strbuf *out, const struct perf_event_attr *attr,
 			  const struct sample *s)
 {
 	uint64_t type = attr->sample_type;
 	size_t start = record_begin(out, PERF_RECORD_SAMPLE, s->misc);
 
-	if (type & PERF_SAMPLE_IDENTIFIER)
-		put_u64(out, s->id);
-	if (type & PERF_SAMPLE_IP)
-		put_u64(out, s->ip);
-	if (type & PERF_SAMPLE_TID)
-		put_pair(out, s->pid, s->tid);
-	if (type & PERF_SAMPLE_TIME)
-		put_u64(out, s->time);
-	if (type & PERF_SAMPLE_ADDR)
-		put_u64(out, s->addr);
-	if (type & PERF_SAMPLE_ID)
-		put_u64(out, s->id);
-	if (type & PERF_SAMPLE_STREAM_ID)
-		put_u64(out, s->stream_id);
-	if (type & PERF_SAMPLE_CPU)
-		put_pair(out, s->cpu, 0);
-	if (type & PERF_SAMPLE_PERIOD)
-		put_u64(out, s->period);
+	put_sample_words(out, type, s);
 	if (type & PERF_SAMPLE_READ)
 		put_words(out, &s->read);
 	if (type & PERF_SAMPLE_CALLCHAIN) {
