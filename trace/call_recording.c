@@ -41,6 +41,9 @@ struct call_recording {
 	struct strbuf out;
 	struct strbuf payload; /* of a sample with a kept record */
 	struct u64map names;   /* by thread: a hash of its name, as a pointer */
+	uint32_t last_tid;     /* the thread of the call before, and its name: most are the same */
+	char last_comm[16];
+	struct sample samples[CALL_EVENTS]; /* with what is the same in all of an event */
 	uint64_t first, last;
 };
 
@@ -79,12 +82,19 @@ static struct error *add_event(struct call_recording *r, const struct sys_roots 
 		.size = sizeof(struct perf_event_attr),
 		.config = config,
 		.sample_period = 1,
+		/* without a PERIOD, it is sample_period */
 		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			       PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW,
+			       PERF_SAMPLE_CPU | PERF_SAMPLE_RAW,
 		.comm = event == CALL_ENTER,
 		.sample_id_all = 1,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
+	};
+	r->samples[event] = (struct sample){
+		.has = r->attrs[event].sample_type,
+		.id = id,
+		.cpumode = PERF_RECORD_MISC_KERNEL,
+		.misc = PERF_RECORD_MISC_KERNEL,
 	};
 	return data_writer_add_event(r->writer, &r->attrs[event], name, &id, 1);
 }
@@ -186,6 +196,10 @@ static struct error *add_comm(struct call_recording *r, const struct trace_recor
 {
 	char comm[sizeof(rec->comm) + 1] = "";
 
+	if (r->last_tid == rec->tid && !memcmp(r->last_comm, rec->comm, sizeof(rec->comm)))
+		return NULL;
+	r->last_tid = rec->tid;
+	memcpy(r->last_comm, rec->comm, sizeof(rec->comm));
 	memcpy(comm, rec->comm, sizeof(rec->comm));
 	const uintptr_t hash = (uintptr_t)hash_str(comm) | 1;
 	const void *known = u64map_get(&r->names, rec->tid);
@@ -212,35 +226,45 @@ static struct error *add_comm(struct call_recording *r, const struct trace_recor
 	return u64map_put(&r->names, rec->tid, (void *)hash) ? NULL : error_nomem();
 }
 
+/* What is kept of the call in the sample of this event; false: nothing. */
+static bool kept_of(const struct trace_record *rec, enum call_event event, struct kept_call *kept)
+{
+	const bool ended = rec->exit_ns && !(rec->flags & TRACE_NO_EXIT);
+	const size_t head = sizeof(*rec) + rec->n_args * sizeof(*rec->args);
+
+	*kept = (struct kept_call){.abi = rec->abi};
+	if (ended != (event == CALL_EXIT))
+		return rec->abi != TRACE_ABI_NATIVE;
+	kept->flags = rec->flags & ~TRACE_STACK;
+	kept->n_args = rec->enter_ns ? 0 : rec->n_args;
+	kept->n_pieces = rec->n_pieces;
+	kept->size = (uint32_t)(kept->n_args * sizeof(*rec->args) + rec->size - head);
+	return kept->n_pieces || kept->flags || kept->abi != TRACE_ABI_NATIVE;
+}
+
 /* raw: the fields of the tracepoint. */
 static void add_sample(struct call_recording *r, const struct trace_record *rec,
 		       enum call_event event, uint64_t time, const void *raw, uint32_t size)
 {
-	const bool ended = rec->exit_ns && !(rec->flags & TRACE_NO_EXIT);
+	struct sample *sample = &r->samples[event];
+	struct kept_call kept;
 
-	if (kept_record_is_needed(rec) && ended == (event == CALL_EXIT)) {
+	if (kept_of(rec, event, &kept)) {
 		strbuf_reset(&r->payload);
 		strbuf_add(&r->payload, raw, size);
 		strbuf_add(&r->payload, KEPT_RECORD_MAGIC, KEPT_RECORD_MAGIC_SIZE);
-		strbuf_add(&r->payload, (const char *)rec, rec->size);
+		strbuf_add(&r->payload, &kept, sizeof(kept));
+		strbuf_add(&r->payload, (const char *)rec + rec->size - kept.size, kept.size);
 		raw = r->payload.str;
 		size = (uint32_t)r->payload.len;
 	}
-	const struct sample sample = {
-		.has = r->attrs[event].sample_type,
-		.pid = (int32_t)rec->pid,
-		.tid = (int32_t)rec->tid,
-		.time = time,
-		.id = event + 1,
-		.cpu = (int32_t)rec->cpu,
-		.period = 1,
-		.cpumode = PERF_RECORD_MISC_KERNEL,
-		.misc = PERF_RECORD_MISC_KERNEL,
-		.raw = raw,
-		.raw_size = size,
-	};
-
-	record_encode_sample(&r->out, &r->attrs[event], &sample);
+	sample->pid = (int32_t)rec->pid;
+	sample->tid = (int32_t)rec->tid;
+	sample->time = time;
+	sample->cpu = (int32_t)rec->cpu;
+	sample->raw = raw;
+	sample->raw_size = size;
+	record_encode_sample(&r->out, &r->attrs[event], sample);
 	r->first = r->first ? min_of(r->first, time) : time;
 	r->last = max_of(r->last, time);
 }

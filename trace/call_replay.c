@@ -25,14 +25,41 @@ struct replay {
 	uint64_t n_events;     /* samples of the two tracepoints */
 };
 
-static bool is_wanted(const struct replay *r, enum trace_abi abi, uint64_t nr)
+static bool is_wanted(const struct replay *r, unsigned abi, uint64_t nr)
 {
 	return nr < TRACE_NRS && r->opts->calls[abi * TRACE_NRS + nr].traced;
 }
 
+/* What is kept of a call behind the fields of a sample. */
+struct kept_bytes {
+	struct kept_call call; /* all zero, which is of the native ABI: nothing */
+	const unsigned char *bytes;
+};
+
+static struct error *kept_of(const struct sample *sample, size_t fields, struct kept_bytes *kept)
+{
+	struct cursor c = cursor_make(sample->raw, sample->raw_size, "payload of a system call");
+	const char *magic = NULL;
+	const void *head;
+
+	*kept = (struct kept_bytes){0};
+	if (cursor_skip(&c, fields))
+		magic = cursor_bytes(&c, KEPT_RECORD_MAGIC_SIZE);
+	if (!magic || memcmp(magic, KEPT_RECORD_MAGIC, KEPT_RECORD_MAGIC_SIZE) != 0)
+		return NULL;
+	head = cursor_bytes(&c, sizeof(kept->call));
+	if (head)
+		memcpy(&kept->call, head, sizeof(kept->call));
+	kept->bytes = head ? cursor_bytes(&c, kept->call.size) : NULL;
+	if (!kept->bytes || kept->call.abi >= TRACE_ABIS || kept->call.n_args > TRACE_ARGS ||
+	    kept->call.size < kept->call.n_args * sizeof(__u64))
+		return error_new(EBADMSG, "what was kept of a system call is damaged");
+	return NULL;
+}
+
 /* A call whose end has not come yet, with room for its arguments. */
 static struct trace_record *new_call(const struct sample *sample, const struct thread *thread,
-				     uint64_t nr)
+				     enum trace_abi abi, uint64_t nr)
 {
 	struct trace_record *call = calloc(1, sizeof(*call) + ARGS_SIZE);
 
@@ -41,7 +68,7 @@ static struct trace_record *new_call(const struct sample *sample, const struct t
 	*call = (struct trace_record){
 		.size = sizeof(*call) + ARGS_SIZE,
 		.nr = (uint16_t)nr,
-		.abi = TRACE_ABI_NATIVE,
+		.abi = (uint8_t)abi,
 		.pid = (uint32_t)sample->pid,
 		.tid = (uint32_t)sample->tid,
 		.cpu = (uint32_t)sample->cpu,
@@ -49,6 +76,29 @@ static struct trace_record *new_call(const struct sample *sample, const struct t
 	};
 	strncpy(call->comm, thread->comm, sizeof(call->comm) - 1);
 	return call;
+}
+
+/* The call, with what is kept of it. */
+static struct error *emit(struct replay *r, struct trace_record *call,
+			  const struct kept_bytes *kept)
+{
+	const size_t args = kept->call.n_args * sizeof(__u64), pieces = kept->call.size - args;
+	const size_t size = call->size + pieces;
+
+	call->flags |= kept->call.flags;
+	memcpy(call->args, kept->bytes, args);
+	if (!kept->call.n_pieces)
+		return r->fn(r->ctx, call);
+	/* a copy, which is aligned */
+	_cleanup_free_ struct trace_record *whole = malloc(size);
+	if (!whole)
+		return error_nomem();
+	memcpy(whole, call, call->size);
+	memcpy((char *)whole + call->size, kept->bytes + args, pieces);
+	whole->size = (uint32_t)size;
+	whole->n_pieces = kept->call.n_pieces;
+	TRY(trace_record_check(whole, size));
+	return r->fn(r->ctx, whole);
 }
 
 static struct error *emit_unfinished(struct replay *r, struct trace_record *call)
@@ -62,6 +112,7 @@ static struct error *on_enter(struct replay *r, const struct sample *sample,
 {
 	struct trace_record *before = u64map_remove(&r->pending, (uint32_t)sample->tid);
 	const size_t size = HEAD + sizeof(nr) + ARGS_SIZE;
+	struct kept_bytes kept;
 
 	if (before) { /* rt_sigreturn has no end, and what has it can be lost */
 		struct error *err = emit_unfinished(r, before);
@@ -70,88 +121,53 @@ static struct error *on_enter(struct replay *r, const struct sample *sample,
 		if (err)
 			return err;
 	}
-	if (!is_wanted(r, TRACE_ABI_NATIVE, nr) || sample->raw_size < size ||
+	TRY(kept_of(sample, size, &kept));
+	if (!is_wanted(r, kept.call.abi, nr) || sample->raw_size < size ||
 	    r->pending.n >= MAX_PENDING)
 		return NULL;
-	struct trace_record *call = new_call(sample, thread, nr);
-	if (!call || !u64map_put(&r->pending, (uint32_t)sample->tid, call)) {
-		free(call);
+	_cleanup_free_ struct trace_record *call = new_call(sample, thread, kept.call.abi, nr);
+	if (!call)
 		return error_nomem();
-	}
 	call->enter_ns = sample->time;
 	memcpy(call->args, (const char *)sample->raw + HEAD + sizeof(nr), ARGS_SIZE);
+	if (kept.call.flags & TRACE_NO_EXIT)
+		return emit(r, call, &kept);
+	if (!u64map_put(&r->pending, (uint32_t)sample->tid, call))
+		return error_nomem();
+	steal_ptr(call);
 	return NULL;
 }
 
 static struct error *on_exit_sample(struct replay *r, const struct sample *sample,
 				    const struct thread *thread, uint64_t nr)
 {
-	struct trace_record *call = u64map_remove(&r->pending, (uint32_t)sample->tid);
-	struct error *err = NULL;
+	_cleanup_free_ struct trace_record *call =
+		u64map_remove(&r->pending, (uint32_t)sample->tid);
+	const size_t size = HEAD + sizeof(nr) + sizeof(call->ret);
+	struct kept_bytes kept;
 
-	if (sample->raw_size < HEAD + sizeof(nr) + sizeof(call->ret) || (call && call->nr != nr)) {
-		free(call);
+	TRY(kept_of(sample, size, &kept));
+	if (sample->raw_size < size || (call && (call->nr != nr || call->abi != kept.call.abi)))
 		return NULL;
-	}
-	if (!call && is_wanted(r, TRACE_ABI_NATIVE, nr)) {
-		call = new_call(sample, thread, nr);
+	if (!call) {
+		if (!is_wanted(r, kept.call.abi, nr))
+			return NULL;
+		call = new_call(sample, thread, kept.call.abi, nr);
 		if (!call)
 			return error_nomem();
 		call->flags = TRACE_NO_ENTRY;
 	}
-	if (call) {
-		call->exit_ns = sample->time;
-		memcpy(&call->ret, (const char *)sample->raw + HEAD + sizeof(nr),
-		       sizeof(call->ret));
-		memset(call->comm, 0, sizeof(call->comm));
-		strncpy(call->comm, thread->comm, sizeof(call->comm) - 1);
-		err = r->fn(r->ctx, call);
-	}
-	free(call);
-	return err;
-}
-
-/*
- * The record behind the fields of the tracepoint, which take "size" bytes; NULL: there is none.
- * The caller frees *record.
- */
-static struct error *kept_record(const struct sample *sample, size_t size,
-				 struct trace_record **record)
-{
-	struct cursor c = cursor_make(sample->raw, sample->raw_size, "payload of a system call");
-	const char *magic = NULL;
-
-	*record = NULL;
-	if (cursor_skip(&c, size))
-		magic = cursor_bytes(&c, KEPT_RECORD_MAGIC_SIZE);
-	if (!magic || memcmp(magic, KEPT_RECORD_MAGIC, KEPT_RECORD_MAGIC_SIZE) != 0)
-		return NULL;
-	/* a copy, which is aligned; the payload's size includes padding, the record's does not */
-	_cleanup_free_ struct trace_record *copy = malloc(cursor_left(&c) + sizeof(*copy));
-	const size_t left = cursor_left(&c);
-	if (!copy)
-		return error_nomem();
-	*copy = (struct trace_record){0};
-	memcpy(copy, cursor_bytes(&c, left), left);
-	TRY(trace_record_check(copy, min_of((size_t)copy->size, left)));
-	copy->comm[sizeof(copy->comm) - 1] = '\0';
-	*record = steal_ptr(copy);
-	return NULL;
-}
-
-/* The sample has the whole call. What its fields said before is replaced. */
-static struct error *on_kept_record(struct replay *r, const struct sample *sample,
-				    const struct trace_record *rec)
-{
-	free(u64map_remove(&r->pending, (uint32_t)sample->tid));
-	return is_wanted(r, (enum trace_abi)rec->abi, rec->nr) ? r->fn(r->ctx, rec) : NULL;
+	call->exit_ns = sample->time;
+	memcpy(&call->ret, (const char *)sample->raw + HEAD + sizeof(nr), sizeof(call->ret));
+	memset(call->comm, 0, sizeof(call->comm));
+	strncpy(call->comm, thread->comm, sizeof(call->comm) - 1);
+	return emit(r, call, &kept);
 }
 
 static struct error *on_sample(struct session_tool *tool, struct session *s,
 			       const struct record *rec, const struct sample *sample,
 			       const struct session_event *event, struct thread *thread)
 {
-	_cleanup_free_ struct trace_record *kept = NULL;
 	struct replay *r = tool->ctx;
 	const bool enter = !strcmp(event->name, "raw_syscalls:sys_enter");
 	uint64_t nr;
@@ -161,9 +177,6 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 	r->n_events++;
 	if (!sample->raw || sample->raw_size < HEAD + sizeof(nr))
 		return NULL;
-	TRY(kept_record(sample, HEAD + sizeof(nr) + (enter ? ARGS_SIZE : sizeof(int64_t)), &kept));
-	if (kept)
-		return on_kept_record(r, sample, kept);
 	memcpy(&nr, (const char *)sample->raw + HEAD, sizeof(nr));
 	return enter ? on_enter(r, sample, thread, nr) : on_exit_sample(r, sample, thread, nr);
 }

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What trace -i reads of a recording is what trace -o wrote. */
+#include "tree.h"
+
+#include "lib/base/cleanup.h"
+#include "trace/call_recording.h"
+#include "trace/call_replay.h"
+
+enum {
+	RECORDS = 8,
+	RECORD_BYTES = 512,
+};
+
+struct made {
+	union {
+		struct trace_record rec;
+		unsigned char bytes[RECORD_BYTES];
+	} v[RECORDS];
+	size_t n;
+};
+
+static void ok(struct error *err)
+{
+	if (err)
+		fail_msg("%s", err->msg);
+}
+
+static struct tree *tracefs_new(void)
+{
+	static const char common[] = "\tfield:unsigned short common_type;\toffset:0;\tsize:2;"
+				     "\tsigned:0;\n\tfield:int common_pid;\toffset:4;\tsize:4;"
+				     "\tsigned:1;\n\n\tfield:long id;\toffset:8;\tsize:8;"
+				     "\tsigned:1;\n";
+	struct tree *tree = tree_new();
+	char text[1024];
+
+	tree_put(tree, "tracefs/events/header_page", "page");
+	tree_put(tree, "tracefs/events/header_event", "event");
+	tree_put(tree, "tracefs/events/raw_syscalls/sys_enter/id", "401\n");
+	tree_put(tree, "tracefs/events/raw_syscalls/sys_exit/id", "400\n");
+	snprintf(text, sizeof(text),
+		 "name: sys_enter\nID: 401\nformat:\n%s\tfield:unsigned long args[6];\toffset:16;"
+		 "\tsize:48;\tsigned:0;\n\nprint fmt: \"NR %%ld\", REC->id\n",
+		 common);
+	tree_put(tree, "tracefs/events/raw_syscalls/sys_enter/format", text);
+	snprintf(text, sizeof(text),
+		 "name: sys_exit\nID: 400\nformat:\n%s\tfield:long ret;\toffset:16;\tsize:8;"
+		 "\tsigned:1;\n\nprint fmt: \"NR %%ld\", REC->id\n",
+		 common);
+	tree_put(tree, "tracefs/events/raw_syscalls/sys_exit/format", text);
+	return tree;
+}
+
+/* A call of the thread, from one time to another. */
+static struct trace_record *add(struct made *made, uint32_t tid, uint64_t enter_ns,
+				uint64_t exit_ns)
+{
+	struct trace_record *rec = &made->v[made->n++].rec;
+
+	assert_true(made->n <= RECORDS);
+	memset(rec, 0, RECORD_BYTES);
+	*rec = (struct trace_record){
+		.size = sizeof(*rec) + TRACE_ARGS * sizeof(*rec->args),
+		.nr = 100,
+		.enter_ns = enter_ns,
+		.exit_ns = exit_ns,
+		.ret = -(int64_t)tid,
+		.pid = 7,
+		.tid = tid,
+		.comm = "work",
+		.cpu = 3,
+		.n_args = TRACE_ARGS,
+	};
+	for (unsigned i = 0; i < TRACE_ARGS; i++)
+		rec->args[i] = 0x1000 * tid + i;
+	return rec;
+}
+
+static void add_piece(struct trace_record *rec, const char *text)
+{
+	struct trace_piece *piece = (void *)((char *)rec + rec->size);
+
+	piece->arg = (uint8_t)(1 + rec->n_pieces);
+	piece->len = (uint16_t)strlen(text);
+	piece->addr = rec->args[piece->arg];
+	memcpy(piece->data, text, piece->len);
+	rec->size += (uint32_t)((sizeof(*piece) + piece->len + 7) & ~7ul);
+	rec->n_pieces++;
+}
+
+static struct error *note(void *ctx, const struct trace_record *rec)
+{
+	struct made *made = ctx;
+
+	assert_true(made->n < RECORDS && rec->size <= RECORD_BYTES);
+	memcpy(&made->v[made->n++], rec, rec->size);
+	return NULL;
+}
+
+static void write_records(const struct tree *tree, const char *path, const struct made *made)
+{
+	struct call_recording *recording;
+
+	ok(call_recording_new(path, 0, NULL, &tree->roots, &recording));
+	for (size_t i = 0; i < made->n; i++)
+		ok(call_recording_add(recording, &made->v[i].rec));
+	ok(call_recording_finish(recording, 0));
+	call_recording_free(recording);
+}
+
+static void replay(const char *path, struct made *made)
+{
+	_cleanup_free_ struct trace_call *calls = calloc(TRACE_ABIS * TRACE_NRS, sizeof(*calls));
+	const struct call_replay_opts opts = {.path = path, .calls = calls};
+
+	assert_non_null(calls);
+	for (size_t i = 0; i < TRACE_ABIS * TRACE_NRS; i++)
+		calls[i].traced = 1;
+	ok(call_replay(&opts, note, made));
+}
+
+static void every_kind_of_call(void **state)
+{
+	struct tree *tree = tracefs_new();
+	struct made made = {0}, read = {0};
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/calls.data", tree->top);
+	add(&made, 11, 1000, 2000);
+	struct trace_record *rec = add(&made, 12, 1100, 2100);
+	add_piece(rec, "/etc/passwd");
+	add_piece(rec, "12345678");
+	strcpy(rec->comm, "renamed");
+	/* of a 32-bit program, with and without memory */
+	rec = add(&made, 13, 1200, 2200);
+	rec->abi = TRACE_ABI_32;
+	rec = add(&made, 13, 2300, 2400);
+	rec->abi = TRACE_ABI_32;
+	add_piece(rec, "x");
+	/* the entry was not seen; then a call that the kernel began again */
+	rec = add(&made, 14, 0, 2500);
+	rec->flags = TRACE_NO_ENTRY;
+	add_piece(rec, "late");
+	add(&made, 14, 2550, 2600)->flags = TRACE_RESTARTED;
+	/* no exit: the thread ended; and tracing did */
+	rec = add(&made, 15, 2700, 0);
+	rec->ret = 0;
+	rec->flags = TRACE_NO_EXIT;
+	add_piece(rec, "unfinished");
+	rec = add(&made, 16, 2800, 0);
+	rec->ret = 0;
+	rec->flags = TRACE_NO_EXIT;
+	write_records(tree, path, &made);
+	replay(path, &read);
+	assert_int_equal(read.n, made.n);
+	for (size_t i = 0; i < made.n; i++)
+		assert_memory_equal(&read.v[i], &made.v[i], made.v[i].rec.size);
+	tree_free(tree);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_kind_of_call),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
