@@ -283,12 +283,17 @@ static struct error *check_stacks(struct trace_args *args)
 		o->callgraph = SELECT_CALLGRAPH_DWARF;
 	if (o->kernel_frames && !o->callgraph)
 		return error_usage("--kernel-syscall-graph is for --call-graph");
+	if (o->kernel_frames && o->input)
+		return error_usage("-i: the recording has the kernel's frames if it was made with "
+				   "--kernel-syscall-graph");
 	if (!o->callgraph)
 		return NULL;
 	if (args->summary_only)
 		return error_usage("a summary has no call chains; use -S with --call-graph");
-	if (o->output || o->input)
-		return error_usage("--call-graph cannot be used with %s", o->output ? "-o" : "-i");
+	if (o->output && (o->max_stack || o->min_stack))
+		return error_hint(error_usage("--max-stack and --min-stack cannot be used with -o, "
+					      "which writes call chains as they are"),
+				  "use them with -i, or --call-graph dwarf,BYTES with -o");
 	return NULL;
 }
 
@@ -470,10 +475,13 @@ static void print_written(const struct trace_args *args, const struct trace_stat
 {
 	const char *name = args->opts.output;
 
-	fprintf(stderr,
-		"[ perf-bpf trace: Wrote %.3f MB %s (%" PRIu64 " calls, %" PRIu64 " lost) ]\n",
+	fprintf(stderr, "[ perf-bpf trace: Wrote %.3f MB %s (%" PRIu64 " calls, %" PRIu64 " lost",
 		(double)stats->file_bytes / 1024 / 1024,
 		strcmp(name, "-") ? name : "to standard output", stats->lines, stats->lost);
+	if (stats->events)
+		fprintf(stderr, "; %" PRIu64 " events, %" PRIu64 " lost", stats->events,
+			stats->lost_events);
+	fputs(") ]\n", stderr);
 }
 
 /* The command's status, as a shell has it; Ctrl-C is how to end the trace, and no failure. */

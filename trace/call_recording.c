@@ -14,16 +14,20 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/strbuf.h"
+#include "lib/base/vec.h"
 #include "lib/sys/tracefs.h"
 #include "perf/data/features.h"
 #include "perf/data/writer.h"
 #include "perf/event/encode.h"
+#include "trace/call_stack.h"
 #include "trace/kept_record.h"
 
 enum {
 	BUFFER = 1 << 16,  /* records are written when there are so many bytes */
 	MAX_NAMES = 65536, /* threads whose names are remembered; above, they are written again */
 	FORMAT_MAX = 1 << 16,
+	RECORD_MOST = 65528, /* bytes of a record, and those of its fixed fields or more */
+	RECORD_REST = 256,
 };
 
 enum call_event {
@@ -34,9 +38,22 @@ enum call_event {
 
 static const char *const event_names[CALL_EVENTS] = {"sys_enter", "sys_exit"};
 
+/* The kernel counts the ids of its events from 1. */
+static const uint64_t event_ids[CALL_EVENTS] = {1ull << 62 | 1, 1ull << 62 | 2};
+
+#define STACK_TYPES (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+
+struct recorded_format {
+	char *system, *text;
+	size_t size;
+};
+
 struct call_recording {
 	struct data_writer *writer;
+	const struct sys_roots *roots;
+	VEC(struct recorded_format) formats;
 	struct perf_event_attr attrs[CALL_EVENTS];
+	struct perf_event_attr stacks; /* of the samples with the call chains of calls */
 	uint16_t types[CALL_EVENTS];
 	struct strbuf out;
 	struct strbuf payload; /* of a sample with a kept record */
@@ -57,8 +74,15 @@ struct payload_head {
 
 void call_recording_free(struct call_recording *recording)
 {
+	struct recorded_format *format;
+
 	if (!recording)
 		return;
+	vec_for_each (format, &recording->formats) {
+		free(format->system);
+		free(format->text);
+	}
+	vec_deinit(&recording->formats);
 	data_writer_free(recording->writer);
 	strbuf_deinit(&recording->out);
 	strbuf_deinit(&recording->payload);
@@ -66,37 +90,72 @@ void call_recording_free(struct call_recording *recording)
 	free(recording);
 }
 
-static struct error *add_event(struct call_recording *r, const struct sys_roots *roots,
-			       enum call_event event)
+static struct error *add_format(struct call_recording *r, const char *system, const char *text,
+				size_t size)
+{
+	struct recorded_format *format = vec_push(&r->formats);
+
+	if (!format)
+		return error_nomem();
+	*format = (struct recorded_format){strdup(system), strndup(text, size), size};
+	return format->system && format->text ? NULL : error_nomem();
+}
+
+static struct error *add_calls(struct call_recording *r, enum call_event event)
 {
 	_cleanup_free_ char *name = text_format("raw_syscalls:%s", event_names[event]);
-	const uint64_t id = event + 1;
+	_cleanup_free_ char *format = NULL;
+	const uint64_t id = event_ids[event];
+	struct perf_event_attr *attr = &r->attrs[event];
 	uint64_t config;
+	size_t size = 0;
 
 	if (!name)
 		return error_nomem();
-	TRY(sys_tracepoint_id(roots, "raw_syscalls", event_names[event], &config));
+	TRY(sys_tracepoint_id(r->roots, "raw_syscalls", event_names[event], &config));
+	TRY(sys_tracepoint_format(r->roots, "raw_syscalls", event_names[event], &format, &size));
+	TRY(add_format(r, "raw_syscalls", format, size));
 	r->types[event] = (uint16_t)config;
-	r->attrs[event] = (struct perf_event_attr){
-		.type = PERF_TYPE_TRACEPOINT,
-		.size = sizeof(struct perf_event_attr),
-		.config = config,
-		.sample_period = 1,
-		/* without a PERIOD, it is sample_period */
-		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			       PERF_SAMPLE_CPU | PERF_SAMPLE_RAW,
-		.comm = event == CALL_ENTER,
-		.sample_id_all = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-	};
+	/* of the exit, with what call_recording_add_stacks() has set */
+	attr->type = PERF_TYPE_TRACEPOINT;
+	attr->size = sizeof(*attr);
+	attr->config = config;
+	attr->sample_period = 1; /* also that of samples, which do not have one */
+	attr->sample_type |= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			     PERF_SAMPLE_CPU | PERF_SAMPLE_RAW;
+	attr->comm = event == CALL_ENTER;
+	attr->sample_id_all = 1;
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC;
 	r->samples[event] = (struct sample){
-		.has = r->attrs[event].sample_type,
+		.has = attr->sample_type,
 		.id = id,
 		.cpumode = PERF_RECORD_MISC_KERNEL,
 		.misc = PERF_RECORD_MISC_KERNEL,
 	};
-	return data_writer_add_event(r->writer, &r->attrs[event], name, &id, 1);
+	return data_writer_add_event(r->writer, attr, name, &id, 1);
+}
+
+struct error *call_recording_add_event(struct call_recording *r, const struct live_event *event)
+{
+	if (event->format && event->system)
+		TRY(add_format(r, event->system, event->format, event->format_size));
+	return data_writer_add_event(r->writer, &event->attr, event->name, event->ids,
+				     event->n_ids);
+}
+
+void call_recording_add_stacks(struct call_recording *r, const struct perf_event_attr *attr)
+{
+	struct perf_event_attr *leave = &r->attrs[CALL_EXIT];
+
+	r->stacks = *attr;
+	leave->sample_type = attr->sample_type & STACK_TYPES;
+	/* empty: else readers print the address 0 */
+	r->attrs[CALL_ENTER].sample_type = PERF_SAMPLE_CALLCHAIN;
+	leave->exclude_callchain_kernel = attr->exclude_callchain_kernel;
+	leave->exclude_callchain_user = attr->exclude_callchain_user;
+	leave->sample_regs_user = attr->sample_regs_user;
+	leave->sample_stack_user = attr->sample_stack_user;
 }
 
 static struct error *put(struct call_recording *r, enum data_feature feature, struct strbuf *sb)
@@ -108,26 +167,28 @@ static struct error *put(struct call_recording *r, enum data_feature feature, st
 	return NULL;
 }
 
-static struct error *add_formats(struct call_recording *r, const struct sys_roots *roots)
+static struct error *add_formats(struct call_recording *r)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
-	_cleanup_free_ char *page = NULL, *head = NULL, *enter = NULL, *leave = NULL;
-	size_t page_size = 0, head_size = 0, enter_size = 0, leave_size = 0;
+	_cleanup_free_ char *page = NULL, *head = NULL;
+	size_t page_size = 0, head_size = 0;
+	_cleanup_free_ struct feature_tracepoint *events = calloc(r->formats.n, sizeof(*events));
 
-	TRY(sys_tracefs_read(roots, "events/header_page", FORMAT_MAX, &page, &page_size));
-	TRY(sys_tracefs_read(roots, "events/header_event", FORMAT_MAX, &head, &head_size));
-	TRY(sys_tracepoint_format(roots, "raw_syscalls", "sys_enter", &enter, &enter_size));
-	TRY(sys_tracepoint_format(roots, "raw_syscalls", "sys_exit", &leave, &leave_size));
-	const struct feature_tracepoint events[CALL_EVENTS] = {
-		{"raw_syscalls", {enter, enter_size}},
-		{"raw_syscalls", {leave, leave_size}},
-	};
+	if (!events)
+		return error_nomem();
+	for (size_t i = 0; i < r->formats.n; i++) {
+		const struct recorded_format *f = &r->formats.v[i];
+
+		events[i] = (struct feature_tracepoint){f->system, {f->text, f->size}};
+	}
+	TRY(sys_tracefs_read(r->roots, "events/header_page", FORMAT_MAX, &page, &page_size));
+	TRY(sys_tracefs_read(r->roots, "events/header_event", FORMAT_MAX, &head, &head_size));
 	const struct feature_tracing tracing = {
 		.page_size = (uint32_t)sys_page_size(),
 		.header_page = {page, page_size},
 		.header_event = {head, head_size},
 		.events = events,
-		.n_events = CALL_EVENTS,
+		.n_events = r->formats.n,
 	};
 	feature_build_tracing_data(&sb, &tracing);
 	return put(r, DATA_TRACING_DATA, &sb);
@@ -161,22 +222,28 @@ static struct error *add_features(struct call_recording *r, int argc, const char
 	return NULL;
 }
 
-struct error *call_recording_new(const char *path, int argc, const char *const *argv,
-				 const struct sys_roots *roots, struct call_recording **out)
+struct error *call_recording_new(const char *path, const struct sys_roots *roots,
+				 struct call_recording **out)
 {
 	_cleanup_(call_recording_freep) struct call_recording *r = calloc(1, sizeof(*r));
 	const struct data_writer_opts opts = {.sz = sizeof(opts)};
 
 	if (!r)
 		return error_nomem();
+	r->roots = roots;
 	TRY(data_writer_open(path, &opts, &r->writer));
-	for (int event = 0; event < CALL_EVENTS; event++)
-		TRY(add_event(r, roots, (enum call_event)event));
-	TRY(add_features(r, argc, argv));
-	TRY(add_formats(r, roots));
-	TRY(data_writer_start(r->writer));
 	*out = steal_ptr(r);
 	return NULL;
+}
+
+/* Other events come first: what the kernel wrote without an id is read by the first event. */
+struct error *call_recording_start(struct call_recording *r, int argc, const char *const *argv)
+{
+	for (int event = 0; event < CALL_EVENTS; event++)
+		TRY(add_calls(r, (enum call_event)event));
+	TRY(add_features(r, argc, argv));
+	TRY(add_formats(r));
+	return data_writer_start(r->writer);
 }
 
 static struct error *flush(struct call_recording *r)
@@ -215,7 +282,7 @@ static struct error *add_comm(struct call_recording *r, const struct trace_recor
 		.pid = record.pid,
 		.tid = record.tid,
 		.time = known && rec->exit_ns ? rec->exit_ns : time,
-		.id = CALL_ENTER + 1,
+		.id = event_ids[CALL_ENTER],
 		.cpu = (int32_t)rec->cpu,
 	};
 	record_encode_comm(&r->out, &r->attrs[CALL_ENTER], PERF_RECORD_MISC_USER, &record, &id);
@@ -242,6 +309,23 @@ static bool kept_of(const struct trace_record *rec, enum call_event event, struc
 	return kept->n_pieces || kept->flags || kept->abi != TRACE_ABI_NATIVE;
 }
 
+static void see_time(struct call_recording *r, uint64_t time)
+{
+	r->first = r->first ? min_of(r->first, time) : time;
+	r->last = max_of(r->last, time);
+}
+
+/* The kernel makes the copy of the stack as large as a record can be; the call's memory is added.
+ */
+static void fit_stack(struct sample *sample)
+{
+	const uint64_t others =
+		sample->raw_size + 8 * (sample->chain.n + sample->user_regs.n) + RECORD_REST;
+	const uint64_t room = others < RECORD_MOST ? (RECORD_MOST - others) & ~7ull : 0;
+
+	sample->user_stack_size = min_of(sample->user_stack_size, room);
+}
+
 /* raw: the fields of the tracepoint. */
 static void add_sample(struct call_recording *r, const struct trace_record *rec,
 		       enum call_event event, uint64_t time, const void *raw, uint32_t size)
@@ -264,17 +348,38 @@ static void add_sample(struct call_recording *r, const struct trace_record *rec,
 	sample->cpu = (int32_t)rec->cpu;
 	sample->raw = raw;
 	sample->raw_size = size;
+	if (event == CALL_EXIT && sample->user_stack_size)
+		fit_stack(sample);
 	record_encode_sample(&r->out, &r->attrs[event], sample);
-	r->first = r->first ? min_of(r->first, time) : time;
-	r->last = max_of(r->last, time);
+	see_time(r, time);
 }
 
-struct error *call_recording_add(struct call_recording *r, const struct trace_record *rec)
+/* The call chain for the sample of the exit, or none. */
+static struct error *set_stack(struct call_recording *r, const struct call_stack *stack)
+{
+	struct sample *leave = &r->samples[CALL_EXIT], from = {0};
+
+	if (stack)
+		TRY(sample_decode(&r->stacks,
+				  cursor_make(stack->record, stack->record_size, "call chain"),
+				  &from));
+	leave->chain = from.chain;
+	leave->user_regs_abi = from.user_regs_abi;
+	leave->user_regs = from.user_regs;
+	leave->user_stack = from.user_stack;
+	leave->user_stack_size = from.user_stack_size;
+	return NULL;
+}
+
+struct error *call_recording_add(struct call_recording *r, const struct trace_record *rec,
+				 const struct call_stack *stack)
 {
 	const uint64_t time = rec->enter_ns ? rec->enter_ns : rec->exit_ns;
 	struct payload_head head = {.pid = (int32_t)rec->tid, .nr = rec->nr};
 
 	TRY(add_comm(r, rec, time));
+	if (r->stacks.sample_type)
+		TRY(set_stack(r, stack));
 	if (rec->enter_ns) {
 		struct {
 			struct payload_head head;
@@ -300,13 +405,22 @@ struct error *call_recording_add(struct call_recording *r, const struct trace_re
 	return r->out.len >= BUFFER ? flush(r) : NULL;
 }
 
+struct error *call_recording_add_record(struct call_recording *r, const void *record, size_t size,
+					uint64_t time)
+{
+	strbuf_add(&r->out, record, size);
+	if (time)
+		see_time(r, time);
+	return r->out.len >= BUFFER ? flush(r) : NULL;
+}
+
 struct error *call_recording_finish(struct call_recording *r, uint64_t lost)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 
 	if (lost) {
-		const struct record_lost record = {.id = CALL_EXIT + 1, .lost = lost};
-		const struct sample id = {.time = r->last, .id = CALL_EXIT + 1, .cpu = -1};
+		const struct record_lost record = {.id = event_ids[CALL_EXIT], .lost = lost};
+		const struct sample id = {.time = r->last, .id = event_ids[CALL_EXIT], .cpu = -1};
 
 		record_encode_lost(&r->out, &r->attrs[CALL_EXIT], &record, &id);
 	}

@@ -5,6 +5,9 @@
  * perf-bpf script and report read. What arguments point to is behind the fields of the tracepoint
  * (trace/kept_record.h), for perf-bpf trace -i.
  *
+ * Other events are in the file as the kernel wrote them, with the mappings and names of processes.
+ * The call chain of a call is in the sample of its exit.
+ *
  * A call is written when it ends, so its start is later in the file than newer samples. The file
  * therefore is one round, and readers sort all of it.
  */
@@ -15,18 +18,39 @@
 
 #include "lib/base/error.h"
 #include "lib/sys/sys.h"
+#include "perf/record/live_events.h"
 #include "syscalls/call_record.h"
 
 struct call_recording;
+struct call_stack;
 
-/* argv: the command line, for the header; path "-": standard output. roots NULL: the system. */
-struct error *call_recording_new(const char *path, int argc, const char *const *argv,
-				 const struct sys_roots *roots, struct call_recording **out);
+/* path "-": standard output. roots NULL: the system. */
+struct error *call_recording_new(const char *path, const struct sys_roots *roots,
+				 struct call_recording **out);
 /* Without call_recording_finish() the file is not complete. */
 void call_recording_free(struct call_recording *recording);
 DEFINE_FREEP(struct call_recording, call_recording_free)
 
-struct error *call_recording_add(struct call_recording *recording, const struct trace_record *rec);
+/*
+ * Before the start: an event whose records call_recording_add_record() adds, and with what attr the
+ * call chains of calls are sampled (call_recording_add()).
+ */
+struct error *call_recording_add_event(struct call_recording *recording,
+				       const struct live_event *event);
+void call_recording_add_stacks(struct call_recording *recording,
+			       const struct perf_event_attr *attr);
+
+/* argv: the command line, for the header. */
+struct error *call_recording_start(struct call_recording *recording, int argc,
+				   const char *const *argv);
+
+/* stack: a whole record (trace/call_stack.h); NULL: none. */
+struct error *call_recording_add(struct call_recording *recording, const struct trace_record *rec,
+				 const struct call_stack *stack);
+
+/* A record of another event, and of a sample its time, else 0. */
+struct error *call_recording_add_record(struct call_recording *recording, const void *record,
+					size_t size, uint64_t time);
 
 /* lost: calls that are not in the file. */
 struct error *call_recording_finish(struct call_recording *recording, uint64_t lost);

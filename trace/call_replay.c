@@ -7,7 +7,9 @@
 
 #include "lib/base/cursor.h"
 #include "lib/base/hash.h"
+#include "perf/format/tracing.h"
 #include "perf/session/session.h"
+#include "trace/call_stack.h"
 #include "trace/kept_record.h"
 #include "trace/record_check.h"
 
@@ -19,10 +21,10 @@ enum {
 
 struct replay {
 	const struct call_replay_opts *opts;
-	trace_record_fn *fn;
-	void *ctx;
 	struct u64map pending; /* by thread */
-	uint64_t n_events;     /* samples of the two tracepoints */
+	uint64_t n_events;     /* samples of the two tracepoints, and of events that are wanted */
+	struct event_reader reader;
+	struct call_stack *stack; /* of the sample at hand */
 };
 
 static bool is_wanted(const struct replay *r, unsigned abi, uint64_t nr)
@@ -88,7 +90,7 @@ static struct error *emit(struct replay *r, struct trace_record *call,
 	call->flags |= kept->call.flags;
 	memcpy(call->args, kept->bytes, args);
 	if (!kept->call.n_pieces)
-		return r->fn(r->ctx, call);
+		return r->opts->call(r->opts->ctx, call, r->stack);
 	/* a copy, which is aligned */
 	_cleanup_free_ struct trace_record *whole = malloc(size);
 	if (!whole)
@@ -98,13 +100,13 @@ static struct error *emit(struct replay *r, struct trace_record *call,
 	whole->size = (uint32_t)size;
 	whole->n_pieces = kept->call.n_pieces;
 	TRY(trace_record_check(whole, size));
-	return r->fn(r->ctx, whole);
+	return r->opts->call(r->opts->ctx, whole, r->stack);
 }
 
 static struct error *emit_unfinished(struct replay *r, struct trace_record *call)
 {
 	call->flags |= TRACE_NO_EXIT;
-	return r->fn(r->ctx, call);
+	return r->opts->call(r->opts->ctx, call, NULL);
 }
 
 static struct error *on_enter(struct replay *r, const struct sample *sample,
@@ -164,6 +166,39 @@ static struct error *on_exit_sample(struct replay *r, const struct sample *sampl
 	return emit(r, call, &kept);
 }
 
+/* What samples are read with, once there is one that needs it. */
+static struct error *want_reader(struct replay *r, struct session *s, const struct sample *sample,
+				 const struct session_event *ev)
+{
+	const bool fault = ev->attr.type == PERF_TYPE_SOFTWARE && sample->has & PERF_SAMPLE_ADDR;
+
+	if (!r->reader.tracing && session_tracing(s))
+		TRY(tracing_new(session_tracing(s), r->opts->log, &r->reader.tracing));
+	if (r->reader.stacks || !(fault || sample->has & PERF_SAMPLE_CALLCHAIN))
+		return NULL;
+	const struct stack_reader_opts opts = {
+		.sz = sizeof(opts), .log = r->opts->log, .max = r->opts->max_stack};
+	return stack_reader_new(s, &opts, &r->reader.stacks);
+}
+
+static struct error *on_event(struct replay *r, struct session *s, const struct sample *sample,
+			      const struct session_event *ev, const struct thread *thread)
+{
+	struct page_fault fault;
+	struct other_event event;
+
+	if (!r->opts->event || !r->opts->wants(r->opts->ctx, ev->name))
+		return NULL;
+	r->n_events++;
+	TRY(want_reader(r, s, sample, ev));
+	TRY(event_reader_read(&r->reader, sample, ev, thread, &event, &fault));
+	if (!*event.comm)
+		strncpy(event.comm, event.tid ? thread->comm : "swapper", sizeof(event.comm) - 1);
+	struct error *err = r->opts->event(r->opts->ctx, &event);
+	free(event.stack);
+	return err;
+}
+
 static struct error *on_sample(struct session_tool *tool, struct session *s,
 			       const struct record *rec, const struct sample *sample,
 			       const struct session_event *event, struct thread *thread)
@@ -173,12 +208,22 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 	uint64_t nr;
 
 	if (!enter && strcmp(event->name, "raw_syscalls:sys_exit") != 0)
-		return NULL;
+		return on_event(r, s, sample, event, thread);
 	r->n_events++;
 	if (!sample->raw || sample->raw_size < HEAD + sizeof(nr))
 		return NULL;
 	memcpy(&nr, (const char *)sample->raw + HEAD, sizeof(nr));
-	return enter ? on_enter(r, sample, thread, nr) : on_exit_sample(r, sample, thread, nr);
+	if (enter)
+		return on_enter(r, sample, thread, nr);
+	if (sample->has & PERF_SAMPLE_CALLCHAIN) {
+		TRY(want_reader(r, s, sample, event));
+		TRY(stack_reader_read(r->reader.stacks, sample, event, thread, &r->stack));
+		call_stack_drop_tracing(r->stack);
+	}
+	struct error *err = on_exit_sample(r, sample, thread, nr);
+	free(r->stack);
+	r->stack = NULL;
+	return err;
 }
 
 /* Numbers of calls are those of an architecture, and payloads are in its byte order. */
@@ -195,7 +240,7 @@ static struct error *check_machine(const struct session *s, const char *path)
 			 header->arch);
 }
 
-static void free_pending(struct replay *r)
+static void replay_deinit(struct replay *r)
 {
 	struct u64map_slot *slot;
 	size_t pos = 0;
@@ -203,6 +248,8 @@ static void free_pending(struct replay *r)
 	while ((slot = u64map_next(&r->pending, &pos)))
 		free(slot->value);
 	u64map_deinit(&r->pending);
+	stack_reader_free(r->reader.stacks);
+	tracing_free(r->reader.tracing);
 }
 
 static int compare_starts(const void *x, const void *y)
@@ -228,17 +275,17 @@ static struct error *emit_pending(struct replay *r)
 	return NULL;
 }
 
-struct error *call_replay(const struct call_replay_opts *opts, trace_record_fn *fn, void *ctx)
+struct error *call_replay(const struct call_replay_opts *opts)
 {
 	const struct session_opts session_opts = {
 		.sz = sizeof(session_opts),
 		.log = opts->log,
 		.force = opts->force,
 	};
-	__attribute__((cleanup(free_pending))) struct replay r = {
-		.opts = opts, .fn = fn, .ctx = ctx};
-	struct session_tool tool = {.ctx = &r, .sample = on_sample};
 	_cleanup_(session_freep) struct session *s = NULL;
+	__attribute__((cleanup(replay_deinit))) struct replay r = {.opts = opts,
+								   .reader = {.faults = true}};
+	struct session_tool tool = {.ctx = &r, .sample = on_sample};
 
 	TRY(session_open(opts->path, &session_opts, &s));
 	TRY(check_machine(s, opts->path));
@@ -246,7 +293,11 @@ struct error *call_replay(const struct call_replay_opts *opts, trace_record_fn *
 	if (damage && damage->code != EBADMSG)
 		return damage;
 	session_warn_of_losses(s, opts->path, opts->log);
+	if (r.reader.stacks)
+		stack_reader_warn(r.reader.stacks);
 	TRY(error_either(emit_pending(&r), damage));
+	for (size_t i = 0; opts->wants && i < session_n_events(s); i++)
+		opts->wants(opts->ctx, session_event(s, i)->name);
 	/* Without its header features a recording does not say which samples are system calls. */
 	TRY(session_check_complete(s, opts->path));
 	if (r.n_events)

@@ -65,7 +65,7 @@ static struct error *keep(const struct location *at, size_t n, struct call_stack
 	if (!stack)
 		return error_nomem();
 	char *text = (char *)&stack->frames[n];
-	stack->n = n;
+	*stack = (struct call_stack){.n = n};
 	for (size_t i = 0; i < n; i++) {
 		struct call_frame *frame = &stack->frames[i];
 
@@ -83,6 +83,18 @@ static struct error *keep(const struct location *at, size_t n, struct call_stack
 			text = stpcpy(text, at[i].map->dso->path) + 1;
 		}
 	}
+	*out = stack;
+	return NULL;
+}
+
+struct error *call_stack_of_record(const void *record, size_t size, struct call_stack **out)
+{
+	struct call_stack *stack = malloc(sizeof(*stack) + size);
+
+	if (!stack)
+		return error_nomem();
+	memcpy(stack->frames, record, size);
+	*stack = (struct call_stack){.record = stack->frames, .record_size = size};
 	*out = stack;
 	return NULL;
 }

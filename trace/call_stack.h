@@ -28,6 +28,9 @@ struct call_frame {
 /* One piece of memory, with its strings. Innermost frame first. */
 struct call_stack {
 	size_t n;
+	/* For a recording, which has the chain itself: the sample, as a whole record; n is 0. */
+	const void *record;
+	size_t record_size;
 	struct call_frame frames[];
 };
 
@@ -44,6 +47,9 @@ struct error *stack_reader_new(struct session *session, const struct stack_reade
 			       struct stack_reader **out);
 void stack_reader_free(struct stack_reader *reader);
 DEFINE_FREEP(struct stack_reader, stack_reader_free)
+
+/* A stack of a whole record: see struct call_stack. */
+struct error *call_stack_of_record(const void *record, size_t size, struct call_stack **out);
 
 struct resolver *stack_reader_resolver(struct stack_reader *reader);
 

@@ -18,11 +18,6 @@ enum {
 	ENDED = 4096,	/* threads that have ended are forgotten when there are so many */
 };
 
-/* The event that the program of trace puts out; no other has such a name. */
-#define STACKS_EVENT "call-stacks"
-
-#define RUNTIME_EVENT "sched:sched_stat_runtime"
-
 struct comm_entry {
 	uint32_t tid;
 	char comm[16]; /* "": it has ended */
@@ -32,9 +27,10 @@ struct other_events {
 	struct record_arg *args; /* of rec */
 	struct recording *rec;
 	struct session *session;
-	struct tracing *tracing;
-	struct stack_reader *stacks; /* NULL: no event has call chains */
-	bool call_stacks, faults, runtime;
+	struct event_reader reader;
+	bool call_stacks;
+	other_record_fn *record; /* NULL: events are not recorded */
+	void *record_ctx;
 	const pid_t *exclude;
 	size_t n_exclude;
 	struct session_tool tool;
@@ -48,8 +44,8 @@ void other_events_free(struct other_events *events)
 	if (!events)
 		return;
 	recording_free(events->rec);
-	stack_reader_free(events->stacks);
-	tracing_free(events->tracing);
+	stack_reader_free(events->reader.stacks);
+	tracing_free(events->reader.tracing);
 	session_free(events->session);
 	free(events->args);
 	free(events);
@@ -75,12 +71,9 @@ const char *other_events_comm(void *ctx, uint32_t tid)
 }
 
 /* No record has the name of a thread that was there before us. */
-static void set_comm(struct other_events *events, struct other_event *event,
-		     const struct thread *thread)
+static void set_comm(struct other_events *events, struct other_event *event)
 {
-	const char *comm = thread && thread->comm[0] != ':' && event->tid
-				   ? thread->comm
-				   : other_events_comm(events, event->tid);
+	const char *comm = other_events_comm(events, event->tid);
 
 	if (comm)
 		strncpy(event->comm, comm, sizeof(event->comm) - 1);
@@ -88,37 +81,21 @@ static void set_comm(struct other_events *events, struct other_event *event,
 		snprintf(event->comm, sizeof(event->comm), ":%u", event->tid);
 }
 
-/* The number in a field; 0: there is none. */
-static uint64_t number_of(const struct other_event *event, const char *field)
+/* A recording has all records that are read; the call chains of calls are in those of the calls. */
+static struct error *hand_record(struct other_events *events, const struct record *rec,
+				 struct other_event *event)
 {
-	const struct trace_field *f =
-		event->format ? trace_event_find_field(event->format, field) : NULL;
-	uint64_t v;
-
-	return f && trace_field_number(event->format, f, event->raw, event->raw_size, &v) ? v : 0;
+	if (!event->name)
+		return call_stack_of_record(rec->body.base, rec->body.size, &event->stack);
+	return events->record(events->record_ctx, rec->body.base, rec->body.size, event->time);
 }
 
-static bool is_fault(const struct other_events *events, const struct session_event *ev)
+static struct error *on_other(struct session_tool *tool, struct session *s,
+			      const struct record *rec)
 {
-	return events->faults && ev->attr.type == PERF_TYPE_SOFTWARE &&
-	       (ev->attr.config == PERF_COUNT_SW_PAGE_FAULTS_MAJ ||
-		ev->attr.config == PERF_COUNT_SW_PAGE_FAULTS_MIN);
-}
+	struct other_events *events = tool->ctx;
 
-static struct page_fault fault_of(struct other_events *events, const struct sample *sample,
-				  const struct session_event *ev, const struct thread *thread)
-{
-	struct resolver *r = stack_reader_resolver(events->stacks);
-	struct page_fault fault = {
-		.major = ev->attr.config == PERF_COUNT_SW_PAGE_FAULTS_MAJ,
-		.in_kernel = sample->cpumode == PERF_RECORD_MISC_KERNEL,
-	};
-
-	resolver_refresh(r);
-	resolve_addr(r, thread, sample->cpumode, sample->ip, &fault.code);
-	/* also where the kernel touched it */
-	resolve_addr(r, thread, PERF_RECORD_MISC_USER, sample->addr, &fault.data);
-	return fault;
+	return events->record(events->record_ctx, rec->body.base, rec->body.size, 0);
 }
 
 static struct error *on_sample(struct session_tool *tool, struct session *s,
@@ -126,41 +103,24 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 			       const struct session_event *ev, struct thread *thread)
 {
 	struct other_events *events = tool->ctx;
-	_cleanup_free_ struct call_stack *stack = NULL;
-	struct other_event event = {
-		.time = sample->time,
-		.pid = (uint32_t)sample->pid,
-		.tid = (uint32_t)sample->tid,
-		.cpu = sample->cpu,
-		.name = ev->name,
-		.raw = sample->raw,
-		.raw_size = sample->raw_size,
-	};
+	struct page_fault fault;
+	struct other_event event;
 
 	for (size_t i = 0; i < events->n_exclude; i++)
-		if ((uint32_t)events->exclude[i] == event.pid)
+		if (events->exclude[i] == sample->pid)
 			return NULL;
-	if (events->stacks)
-		TRY(stack_reader_read(events->stacks, sample, ev, thread, &stack));
-	event.stack = stack;
+	TRY(event_reader_read(&events->reader, sample, ev, thread, &event, &fault));
 	if (events->call_stacks && !strcmp(ev->name, STACKS_EVENT)) {
 		event.name = NULL;
-		if (stack)
-			call_stack_drop_tracing(stack);
-	} else {
-		if (ev->attr.type == PERF_TYPE_TRACEPOINT)
-			event.format = tracing_find(events->tracing, ev->attr.config);
-		set_comm(events, &event, thread);
+		if (event.stack)
+			call_stack_drop_tracing(event.stack);
+	} else if (!*event.comm) {
+		set_comm(events, &event);
 	}
-	struct page_fault fault;
-	if (is_fault(events, ev)) {
-		fault = fault_of(events, sample, ev, thread);
-		event.fault = &fault;
-	}
-	if (events->runtime && event.name && !strcmp(ev->name, RUNTIME_EVENT))
-		event.runtime_ns = number_of(&event, "runtime");
-	struct error *err = events->fn(events->ctx, &event);
-	stack = event.stack;
+	struct error *err = events->record ? hand_record(events, rec, &event) : NULL;
+	if (!err)
+		err = events->fn(events->ctx, &event);
+	free(event.stack);
 	return err;
 }
 
@@ -170,8 +130,8 @@ static struct error *add_event(void *ctx, const struct live_event *event)
 
 	TRY(session_add_event(events->session, &event->attr, event->name, event->ids,
 			      event->n_ids));
-	return event->format ? tracing_add_format(events->tracing, event->system, event->format,
-						  event->format_size)
+	return event->format ? tracing_add_format(events->reader.tracing, event->system,
+						  event->format, event->format_size)
 			     : NULL;
 }
 
@@ -187,9 +147,10 @@ static struct error *open_stacks(struct other_events *events, const struct other
 {
 	const struct stack_reader_opts stack_opts = {
 		.sz = sizeof(stack_opts), .log = opts->log, .max = opts->max_stack};
-	const bool kernel = opts->kernel_frames || opts->n_exprs || events->faults;
+	const bool kernel = opts->kernel_frames || opts->n_exprs || events->reader.faults;
 
-	TRY(stack_reader_new(events->session, &stack_opts, &events->stacks));
+	if (!opts->record)
+		TRY(stack_reader_new(events->session, &stack_opts, &events->reader.stacks));
 	return live_events_existing(events->rec, kernel, push_existing, events);
 }
 
@@ -216,8 +177,10 @@ struct error *other_events_new(const struct other_events_opts *opts, struct loop
 	if (opts->runtime)
 		args[n++] = (struct record_arg){RECORD_EVENTS, RUNTIME_EVENT};
 	events->call_stacks = opts->call_stacks;
-	events->faults = opts->major_faults || opts->minor_faults;
-	events->runtime = opts->runtime;
+	events->reader.faults = opts->major_faults || opts->minor_faults;
+	events->reader.runtime = opts->runtime;
+	events->record = opts->record;
+	events->record_ctx = opts->record_ctx;
 	const struct record_opts record_opts = {
 		.sz = sizeof(record_opts),
 		.args = args,
@@ -233,21 +196,30 @@ struct error *other_events_new(const struct other_events_opts *opts, struct loop
 		.stack_size = opts->stack_size,
 		.user_chains = !opts->kernel_frames,
 		.mmap_pages = opts->ring_pages,
-		.data_addresses = events->faults,
+		.data_addresses = events->reader.faults,
+		.with_ids = opts->record != NULL,
 		.log = opts->log,
 	};
 	events->exclude = opts->exclude;
 	events->n_exclude = opts->n_exclude;
 	events->tool = (struct session_tool){.ctx = events, .sample = on_sample};
+	if (events->record)
+		events->tool.other = on_other;
 	TRY(live_events_new(&record_opts, loop, &events->rec));
 	TRY(session_new_live(&session_opts, &events->session));
-	TRY(tracing_new_empty(&events->tracing));
+	TRY(tracing_new_empty(&events->reader.tracing));
 	TRY(live_events_each(events->rec, add_event, events));
-	if (events->faults || opts->callgraph == SELECT_CALLGRAPH_FP ||
+	/* a recording needs the names of the threads, too */
+	if (events->record || events->reader.faults || opts->callgraph == SELECT_CALLGRAPH_FP ||
 	    opts->callgraph == SELECT_CALLGRAPH_DWARF)
 		TRY(open_stacks(events, opts));
 	*out = steal_ptr(events);
 	return NULL;
+}
+
+struct error *other_events_each(struct other_events *events, live_event_fn *fn, void *ctx)
+{
+	return live_events_each(events->rec, fn, ctx);
 }
 
 struct error *other_events_fill_stacks(struct other_events *events, int map_fd, uint32_t entries)
@@ -300,6 +272,6 @@ uint64_t other_events_lost(const struct other_events *events)
 
 void other_events_warn_of_stacks(const struct other_events *events)
 {
-	if (events->stacks)
-		stack_reader_warn(events->stacks);
+	if (events->reader.stacks)
+		stack_reader_warn(events->reader.stacks);
 }

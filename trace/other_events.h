@@ -19,14 +19,19 @@
 
 #include "lib/base/error.h"
 #include "lib/base/log.h"
-#include "perf/resolve/resolve.h"
+#include "perf/record/live_events.h"
 #include "perf/select/select.h"
+#include "trace/event_reader.h"
 #include "work/loop.h"
 
-struct call_stack;
 struct compile_opts;
 struct other_events;
-struct trace_event;
+
+/* The event that the program of trace puts out; no other has such a name. */
+#define STACKS_EVENT "call-stacks"
+
+/* A record as it was in its ring, and of a sample its time, else 0. */
+typedef struct error *other_record_fn(void *ctx, const void *record, size_t size, uint64_t time);
 
 /* Everything is borrowed. */
 struct other_events_opts {
@@ -48,6 +53,12 @@ struct other_events_opts {
 	bool runtime;			    /* how long threads run, between looks at the clock */
 	bool call_stacks;		    /* of system calls: see other_events_fill_stacks() */
 	size_t ring_pages;		    /* 0: a default */
+	/*
+	 * NULL: events are only handed on. Else all records go there first, except those of
+	 * STACKS_EVENT, whose stacks are whole records; other events have no stack then.
+	 */
+	other_record_fn *record;
+	void *record_ctx;
 };
 
 struct error *other_events_new(const struct other_events_opts *opts, struct loop *loop,
@@ -58,6 +69,9 @@ struct error *other_events_start(struct other_events *events);
 void other_events_stop(struct other_events *events);
 struct error *other_events_read(struct other_events *events);
 
+/* The events as they were opened. */
+struct error *other_events_each(struct other_events *events, live_event_fn *fn, void *ctx);
+
 /*
  * With opts.call_stacks: what the program of trace puts out for each call that it sends, into its
  * map of that many entries (trace_source_stacks()). Each is an event without a name.
@@ -65,27 +79,6 @@ struct error *other_events_read(struct other_events *events);
 struct error *other_events_fill_stacks(struct other_events *events, int map_fd, uint32_t entries);
 /* While the loop runs, fn is called when there is much to read. */
 struct error *other_events_watch(struct other_events *events, loop_fn *fn, void *ctx);
-
-/* What is known of a page fault. */
-struct page_fault {
-	bool major; /* it had to wait for a device */
-	bool in_kernel;
-	struct location code, data;
-};
-
-/* Lasts until fn returns. */
-struct other_event {
-	uint64_t time; /* CLOCK_MONOTONIC */
-	uint32_t pid, tid, cpu;
-	char comm[16];
-	const char *name;	    /* "sched:sched_switch"; NULL: the call chain of a call */
-	struct trace_event *format; /* of raw; NULL: there is none */
-	const void *raw;
-	uint32_t raw_size;
-	const struct page_fault *fault; /* NULL: it is not of opts.major_faults, minor_faults */
-	uint64_t runtime_ns;		/* of opts.runtime; 0: it is another event */
-	struct call_stack *stack;	/* NULL: none; fn may take it away */
-};
 
 /* Calls fn for the events that were read, in the order of time, of times up to `until`. */
 typedef struct error *other_event_fn(void *ctx, struct other_event *event);

@@ -53,6 +53,7 @@ struct trace_run {
 	struct tasks tasks;
 	struct trace_source *source;	      /* NULL: no system calls */
 	struct names call_exprs, event_exprs; /* of -e */
+	bool *seen_exprs;		      /* of event_exprs: the recording (-i) has it */
 	struct other_events *others;	      /* NULL: only system calls */
 	struct sys_pids exclude;
 	struct thread_counts counts;	 /* for the summary */
@@ -64,11 +65,13 @@ struct trace_run {
 	struct call_sums *sums;
 	struct record_sums *replayed; /* with a summary of a recording */
 	struct call_recording *recording;
+	struct strbuf existing; /* records for it of what there was before it was opened */
 	struct sys_cpus cpus;
 	struct strbuf out;
 	VEC(struct lost_calls) losses;
 	uint64_t lost;
 	uint64_t n_lines, n_records, n_bytes, n_drains;
+	uint64_t n_events; /* that were recorded */
 	int drain_timer, delay_timer;
 	bool started;
 	bool began;  /* the workload's own program runs */
@@ -223,17 +226,25 @@ static bool has_stacks(const struct trace_run *run)
 	       run->opts.callgraph == SELECT_CALLGRAPH_DWARF;
 }
 
+static struct error *record_other(void *ctx, const void *record, size_t size, uint64_t time)
+{
+	struct trace_run *run = ctx;
+
+	if (run->recording)
+		return call_recording_add_record(run->recording, record, size, time);
+	strbuf_add(&run->existing, record, size);
+	return NULL;
+}
+
 /* Call chains of system calls come as other events do, but of all that the program selects. */
 static struct error *open_others(struct trace_run *run)
 {
 	const struct trace_run_opts *o = &run->opts;
 
-	if (o->output)
-		return error_usage("-o cannot be used with other events than system calls; "
-				   "perf-bpf record writes them");
-	if (!o->lines && run->event_exprs.n)
-		return error_usage(
-			"a summary has only system calls; -S prints the other events, too");
+	if (!o->lines && !o->output && run->event_exprs.n)
+		return error_hint(error_usage("-s: a summary has only system calls, and -e selects "
+					      "other events"),
+				  "-S prints the other events, too");
 	if (has_events(run) && (o->users || cgroup_choice_any(&o->cgroups)))
 		return error_usage("-u, --cgroup, --container and --pod cannot be used with other "
 				   "events than system "
@@ -260,6 +271,8 @@ static struct error *open_others(struct trace_run *run)
 		.kernel_frames = o->kernel_frames,
 		.call_stacks = has_stacks(run) && !is_of_events_only(run),
 		.ring_pages = o->ring_bytes / sys_page_size(),
+		.record = o->output ? record_other : NULL,
+		.record_ctx = run,
 	};
 	return other_events_new(&opts, run->loop, &run->others);
 }
@@ -328,6 +341,29 @@ static struct error *open_source(struct trace_run *run)
 	return other_events_fill_stacks(run->others, map_fd, entries);
 }
 
+static struct error *add_recorded_event(void *ctx, const struct live_event *event)
+{
+	struct trace_run *run = ctx;
+
+	if (strcmp(event->name, STACKS_EVENT) != 0)
+		return call_recording_add_event(run->recording, event);
+	call_recording_add_stacks(run->recording, &event->attr);
+	return NULL;
+}
+
+static struct error *open_recording(struct trace_run *run)
+{
+	const struct trace_run_opts *o = &run->opts;
+
+	TRY(call_recording_new(o->output, NULL, &run->recording));
+	if (run->others)
+		TRY(other_events_each(run->others, add_recorded_event, run));
+	TRY(call_recording_start(run->recording, o->argc, o->argv));
+	if (strbuf_failed(&run->existing))
+		return error_nomem();
+	return call_recording_add_record(run->recording, run->existing.str, run->existing.len, 0);
+}
+
 static struct error *open_lines(struct trace_run *run)
 {
 	const struct trace_run_opts *o = &run->opts;
@@ -388,15 +424,12 @@ struct error *trace_run_new(const struct trace_run_opts *opts, struct trace_run 
 		TRY(error_mark_usage(error_prefix(sys_cpus_parse(opts->cpus, &run->cpus), "-C")));
 	if (opts->workload)
 		TRY(loop_prepare(run->loop, opts->workload));
-	if (opts->input && run->event_exprs.n)
-		return error_usage("-i prints only system calls; perf-bpf script prints events");
 	if (!opts->input)
 		TRY(open_source(run));
 	if (opts->lines)
 		TRY(open_lines(run));
 	if (opts->output)
-		TRY(call_recording_new(opts->output, opts->argc, opts->argv, NULL,
-				       &run->recording));
+		TRY(open_recording(run));
 	if (opts->summary)
 		TRY(call_sums_new(run->table, opts->sums_by, &run->sums));
 	run->counts.faults = has_faults(run);
@@ -429,6 +462,7 @@ void trace_run_free(struct trace_run *run)
 	fd_names_free(run->fd_names);
 	names_deinit(&run->call_exprs);
 	names_deinit(&run->event_exprs);
+	free(run->seen_exprs);
 	sys_pids_deinit(&run->exclude);
 	tasks_deinit(&run->tasks);
 	loop_free(run->loop);
@@ -439,6 +473,7 @@ void trace_run_free(struct trace_run *run)
 	free(run->calls);
 	vec_deinit(&run->losses);
 	strbuf_deinit(&run->out);
+	strbuf_deinit(&run->existing);
 	free(run);
 }
 
@@ -491,7 +526,7 @@ static struct error *put_call(struct trace_run *run, const struct trace_record *
 	    (run->opts.min_stack && (!stack || stack->n < run->opts.min_stack)))
 		return NULL;
 	if (run->recording)
-		TRY(call_recording_add(run->recording, rec));
+		TRY(call_recording_add(run->recording, rec, stack));
 	if (run->lines)
 		TRY(call_lines_add(run->lines, rec, stack, &run->out));
 	run->n_lines++;
@@ -525,13 +560,17 @@ static struct error *on_event(void *ctx, struct other_event *event)
 		return on_stack(run, event);
 	if (run->sums)
 		TRY(thread_counts_add(&run->counts, event));
+	run->n_events += run->recording != NULL;
 	if (!run->lines || event->runtime_ns || is_enough(run) ||
+	    (run->opts.input && run->opts.cpus && !sys_cpus_has(&run->cpus, event->cpu)) ||
 	    (run->opts.min_stack && (!event->stack || event->stack->n < run->opts.min_stack)))
 		return NULL;
 	TRY(call_lines_add_event(run->lines, event, &run->out));
 	run->n_lines++;
-	if (is_enough(run))
+	if (is_enough(run)) {
 		end(run);
+		return run->opts.input ? SESSION_STOP : NULL;
+	}
 	return run->out.len >= OUT_BYTES ? flush(run) : NULL;
 }
 
@@ -710,7 +749,8 @@ static bool is_shown(const struct trace_run_opts *opts, const struct trace_recor
 	       (ended && rec->enter_ns && rec->exit_ns - rec->enter_ns > opts->min_ns);
 }
 
-static struct error *on_replayed(void *ctx, const struct trace_record *rec)
+static struct error *on_replayed(void *ctx, const struct trace_record *rec,
+				 struct call_stack *stack)
 {
 	struct trace_run *run = ctx;
 	const struct trace_call *call = &run->calls[rec->abi * TRACE_NRS + rec->nr];
@@ -719,7 +759,37 @@ static struct error *on_replayed(void *ctx, const struct trace_record *rec)
 		return NULL;
 	if (run->replayed)
 		TRY(record_sums_add(run->replayed, rec));
-	return run->lines && is_shown(&run->opts, rec) ? on_record(run, rec) : NULL;
+	if (!run->lines || !is_shown(&run->opts, rec))
+		return NULL;
+	run->n_records++;
+	run->n_bytes += rec->size;
+	return put_call(run, rec, stack);
+}
+
+/* An event of a recording: without -e all of them, else those that it names, as live. */
+static bool is_wanted_event(void *ctx, const char *name)
+{
+	struct trace_run *run = ctx;
+	bool wanted = !run->opts.n_calls;
+
+	for (size_t i = 0; i < run->event_exprs.n; i++)
+		if (glob_match(run->event_exprs.v[i], name)) {
+			run->seen_exprs[i] = true;
+			wanted = true;
+		}
+	return wanted;
+}
+
+/* What -e names and the recording does not have. */
+static struct error *check_seen(const struct trace_run *run)
+{
+	for (size_t i = 0; i < run->event_exprs.n; i++)
+		if (!run->seen_exprs[i])
+			return error_hint(error_new(ENOENT, "-e: %s has no event '%s'",
+						    run->opts.input, run->event_exprs.v[i]),
+					  "'perf-bpf script --header-only -i %s' lists its events",
+					  run->opts.input);
+	return NULL;
 }
 
 static struct error *replay(struct trace_run *run)
@@ -729,12 +799,22 @@ static struct error *replay(struct trace_run *run)
 		.path = run->opts.input,
 		.force = run->opts.force,
 		.calls = run->calls,
+		.max_stack = run->opts.max_stack ? run->opts.max_stack : MAX_STACK,
+		.call = on_replayed,
+		.event = on_event,
+		.wants = is_wanted_event,
+		.ctx = run,
 	};
 
-	struct error *damage = call_replay(&opts, on_replayed, run);
+	run->seen_exprs = calloc(run->event_exprs.n + 1, sizeof(*run->seen_exprs));
+	if (!run->seen_exprs)
+		return error_nomem();
+	struct error *damage = call_replay(&opts);
 	if (damage && damage->code != EBADMSG)
 		return damage;
 	struct error *err = flush(run);
+	if (!err && !damage)
+		err = check_seen(run);
 	if (!err && run->replayed)
 		err = record_sums_read(run->replayed, call_sums_add, call_sums_add_errno,
 				       run->sums);
@@ -783,6 +863,7 @@ void trace_run_stats(const struct trace_run *run, struct trace_stats *stats)
 {
 	*stats = (struct trace_stats){
 		.lines = run->n_lines,
+		.events = run->n_events,
 		.records = run->n_records,
 		.record_bytes = run->n_bytes,
 		.drains = run->n_drains,

@@ -116,7 +116,8 @@ struct lost_calls {
 };
 
 struct trace_stats {
-	uint64_t lines; /* calls that were printed or written */
+	uint64_t lines;	 /* calls that were printed or written, and events that were printed */
+	uint64_t events; /* that were written */
 	uint64_t records, record_bytes, drains;
 	uint64_t fds_from_records, fds_from_proc;
 	uint64_t file_bytes;		 /* of the perf.data file */

@@ -497,7 +497,7 @@ struct error *events_configure(struct recording *rec)
 	event->attr.config = PERF_COUNT_SW_DUMMY;
 	event->unlisted = !listed;
 	choose_ring_size(rec);
-	rec->with_id = rec->events.n - event->unlisted > 1;
+	rec->with_id = rec->opts.with_ids || rec->events.n - event->unlisted > 1;
 	vec_for_each (event, &rec->events)
 		TRY(configure(rec, event, rec->with_id));
 	/*

@@ -83,6 +83,7 @@ struct record_opts {
 	uint64_t user_regs;   /* in each sample, a mask; 0: those that copies of stacks need */
 	bool all_cgroups;     /* the cgroup of each sample, and the names of all cgroups */
 	bool namespaces;      /* the namespaces of processes */
+	bool with_ids;	      /* samples begin with an IDENTIFIER also if there is only one event */
 	bool no_inherit;
 	bool no_buffering; /* write at every record */
 	size_t mmap_pages; /* 0: a good size within what may be locked */

@@ -141,10 +141,51 @@ test_probes_between_the_calls_of_their_function() {
 		"work(n: 10 getppid work(n: 20 getppid work(n: 30 getppid "
 }
 
+test_a_recording_has_events_and_calls() {
+	ready
+	expect_status 0 "$PERF_BPF" trace -e sched:sched_process_exec,getppid -e sched:sched_process_exit \
+		-o t.data -- ./pbe_work
+	assert_contains err "(3 calls, 0 lost; " # the workload itself executes and ends, too
+	trace -i t.data
+	local at='^ *[0-9]+\.[0-9]{3} \( {9}\): '
+	assert_equal "$(lines_of "${at}true/([0-9]+) sched:sched_process_exec\(filename: \"/bin/true\", pid: \1 ")" 3
+	assert_equal "$(lines_of "${at}true/([0-9]+) sched:sched_process_exit\(comm: \"true\", pid: \1 \(true\), prio: [0-9]+")" 3
+	assert_equal "$(lines_of 'ms\): pbe_work/[0-9]+ getppid\(\)')" 3
+	assert_equal "$(grep -oE 'getppid|true.*_exec|true.*_exit' lines | sed 's/.*_//' | tr '\n' ' ')" \
+		"getppid exec exit getppid exec exit getppid exec exit "
+	# -e selects of the recording
+	trace -i t.data -e 'sched:*_exit'
+	assert_equal "$(lines_of 'sched_process_exit\(comm: "true"')" 3
+	assert_equal "$(lines_of 'getppid|_exec')" 0
+	trace -i t.data -e getppid
+	assert_equal "$(lines_of .)" 3
+	trace -i t.data -s
+	assert_equal "$(awk '$1 == "getppid" { print $2 }' lines)" 3
+	assert_equal "$(lines_of 'sched_')" 0
+	expect_status 1 "$PERF_BPF" trace -i t.data -e sched:sched_switch
+	assert_contains err "has no event 'sched:sched_switch'"
+	# for perf it is a recording as any other
+	"$PERF_BPF" script -i t.data >lines
+	assert_equal "$(lines_of 'sched:sched_process_exec: filename=/bin/true ')" 3
+	assert_equal "$(lines_of 'raw_syscalls:sys_exit: NR 110 ')" 3
+	command -v perf >/dev/null || return 0
+	perf script -i t.data >lines 2>err || fail "perf script: $(cat err)"
+	assert_equal "$(lines_of 'sched:sched_process_exec: filename=/bin/true ')" 3
+	assert_equal "$(lines_of 'raw_syscalls:sys_exit: NR 110 ')" 3
+}
+
+test_a_recording_of_events_alone() {
+	ready
+	expect_status 0 "$PERF_BPF" trace -e sched:sched_process_exec -o t.data -- ./pbe_work
+	trace -i t.data
+	assert_equal "$(lines_of 'true/[0-9]+ sched:sched_process_exec\(filename: "/bin/true"')" 3
+	assert_equal "$(lines_of 'ms\)')" 0
+}
+
 test_what_cannot_be_together() {
 	ready
 	expect_status 2 "$PERF_BPF" trace -e sched:sched_process_exec -s true
-	expect_status 2 "$PERF_BPF" trace -e sched:sched_process_exec -o x.data true
+	assert_contains err "-S prints the other events"
 	expect_status 2 "$PERF_BPF" trace -e sched:sched_process_exec --where 'ret < 0' true
 	expect_status 2 "$PERF_BPF" trace -e sched:sched_process_exec,openat -u root true
 	expect_status 1 "$PERF_BPF" trace -e sched:sched_process_exek true

@@ -121,6 +121,38 @@ test_in_the_other_layouts() {
 	END
 }
 
+# with_frame PATTERN: the events of ./lines, as script prints them, that have such a frame
+with_frame() {
+	awk -v pattern="$1" 'match($0, /raw_syscalls:sys_[a-z]*:/) { e = substr($0, RSTART, RLENGTH); next }
+		e && $0 ~ pattern { print e; e = "" }' lines | sort | uniq -c | sed 's/^ *//'
+}
+
+test_a_recording_has_the_chains() {
+	ready
+	expect_status 0 "$PERF_BPF" trace -e close --call-graph dwarf -o t.data -- ./pbs_work 20
+	expect_status 0 "$PERF_BPF" trace -i t.data --log lines
+	assert_equal "$(up_to_main)" "20 7000 syscall pbs_a main
+20 7001 syscall pbs_b pbs_a main"
+	expect_status 0 "$PERF_BPF" trace -i t.data --log lines --max-stack 2
+	assert_equal "$(functions | sort | uniq -c | sed 's/^ *//')" "20 7000 syscall pbs_a
+20 7001 syscall pbs_b"
+	# the chain is that of the exit of the call
+	"$PERF_BPF" script -i t.data >lines
+	assert_equal "$(with_frame " pbs_b[+]")" "20 raw_syscalls:sys_exit:"
+	ready -fno-omit-frame-pointer
+	expect_status 0 "$PERF_BPF" trace -e close,sched:sched_process_exit -g -o t.data -- ./pbs_work 20
+	expect_status 0 "$PERF_BPF" trace -i t.data --log lines
+	assert_equal "$(up_to_main)" "20 7000 syscall main
+20 7001 syscall pbs_a main"
+	grep -A9 sched_process_exit lines | grep -q do_exit || fail "the event has no chain: $(tail lines)"
+	command -v perf >/dev/null || return 0
+	perf script -i t.data >lines 2>err || fail "perf script: $(cat err)"
+	# it takes a path that begins with /tmp/perf- for that of a list of symbols
+	assert_equal "$(with_frame "pbs_work[)]")" "40 raw_syscalls:sys_exit:"
+	expect_status 2 "$PERF_BPF" trace --min-stack 3 -o t.data true
+	assert_contains err "use them with -i"
+}
+
 # What was mapped before the trace began is known, too.
 test_of_a_process_that_runs() {
 	ready

@@ -3,8 +3,10 @@
 #include "tree.h"
 
 #include "lib/base/cleanup.h"
+#include "perf/event/encode.h"
 #include "trace/call_recording.h"
 #include "trace/call_replay.h"
+#include "trace/call_stack.h"
 
 enum {
 	RECORDS = 8,
@@ -88,7 +90,7 @@ static void add_piece(struct trace_record *rec, const char *text)
 	rec->n_pieces++;
 }
 
-static struct error *note(void *ctx, const struct trace_record *rec)
+static struct error *note(void *ctx, const struct trace_record *rec, struct call_stack *stack)
 {
 	struct made *made = ctx;
 
@@ -101,9 +103,10 @@ static void write_records(const struct tree *tree, const char *path, const struc
 {
 	struct call_recording *recording;
 
-	ok(call_recording_new(path, 0, NULL, &tree->roots, &recording));
+	ok(call_recording_new(path, &tree->roots, &recording));
+	ok(call_recording_start(recording, 0, NULL));
 	for (size_t i = 0; i < made->n; i++)
-		ok(call_recording_add(recording, &made->v[i].rec));
+		ok(call_recording_add(recording, &made->v[i].rec, NULL));
 	ok(call_recording_finish(recording, 0));
 	call_recording_free(recording);
 }
@@ -111,12 +114,13 @@ static void write_records(const struct tree *tree, const char *path, const struc
 static void replay(const char *path, struct made *made)
 {
 	_cleanup_free_ struct trace_call *calls = calloc(TRACE_ABIS * TRACE_NRS, sizeof(*calls));
-	const struct call_replay_opts opts = {.path = path, .calls = calls};
+	const struct call_replay_opts opts = {
+		.path = path, .calls = calls, .call = note, .ctx = made};
 
 	assert_non_null(calls);
 	for (size_t i = 0; i < TRACE_ABIS * TRACE_NRS; i++)
 		calls[i].traced = 1;
-	ok(call_replay(&opts, note, made));
+	ok(call_replay(&opts));
 }
 
 static void every_kind_of_call(void **state)
@@ -158,10 +162,137 @@ static void every_kind_of_call(void **state)
 	tree_free(tree);
 }
 
+/* ---- other events, and call chains ---- */
+
+struct seen {
+	size_t n_calls, n_events, n_asked;
+};
+
+static struct error *see_call(void *ctx, const struct trace_record *rec, struct call_stack *stack)
+{
+	struct seen *seen = ctx;
+
+	seen->n_calls++;
+	if (rec->tid == 12) { /* it has none */
+		assert_true(!stack || !stack->n);
+		return NULL;
+	}
+	assert_int_equal(seen->n_events, 1); /* that came while the call ran */
+	assert_non_null(stack);
+	assert_int_equal(stack->n, 2);
+	assert_int_equal(stack->frames[0].addr, 0x401000);
+	assert_int_equal(stack->frames[1].addr, 0x402000);
+	assert_int_equal(rec->n_pieces, 1);
+	return NULL;
+}
+
+static struct error *see_event(void *ctx, struct other_event *event)
+{
+	struct seen *seen = ctx;
+
+	seen->n_events++;
+	assert_string_equal(event->name, "sched:sched_wakeup");
+	assert_string_equal(event->comm, "work");
+	assert_int_equal(event->time, 1500);
+	assert_int_equal(event->tid, 11);
+	assert_non_null(event->format);
+	assert_int_equal(event->raw_size, 20); /* padded */
+	return NULL;
+}
+
+static bool wants(void *ctx, const char *event)
+{
+	struct seen *seen = ctx;
+
+	seen->n_asked++;
+	return !strcmp(event, "sched:sched_wakeup");
+}
+
+#define COMMON_TYPE (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_RAW)
+
+static void events_and_call_chains(void **state)
+{
+	static const char format[] = "name: sched_wakeup\nID: 300\nformat:\n"
+				     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;"
+				     "\tsigned:0;\n\n\tfield:pid_t pid;\toffset:8;\tsize:4;"
+				     "\tsigned:1;\n\nprint fmt: \"%d\", REC->pid\n";
+	static const uint64_t chain[] = {PERF_CONTEXT_USER, 0x401000, 0x402000};
+	static const uint64_t id = 5;
+	const char payload[16] = {44, 1};
+	const struct live_event event = {
+		.name = "sched:sched_wakeup",
+		.attr = {.type = PERF_TYPE_TRACEPOINT,
+			 .size = sizeof(event.attr),
+			 .config = 300,
+			 .sample_type = COMMON_TYPE,
+			 .sample_id_all = 1},
+		.ids = &id,
+		.n_ids = 1,
+		.system = "sched",
+		.format = format,
+		.format_size = sizeof(format) - 1,
+	};
+	const struct perf_event_attr stacks = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(stacks),
+		.sample_type = COMMON_TYPE | PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN,
+		.sample_id_all = 1,
+	};
+	struct sample sample = {.id = id,
+				.pid = 7,
+				.tid = 11,
+				.time = 1500,
+				.raw = payload,
+				.raw_size = sizeof(payload),
+				.chain = {.bytes = (const uint8_t *)chain, .n = 3}};
+	_cleanup_strbuf_ struct strbuf record = STRBUF_INIT, stack_record = STRBUF_INIT;
+	struct tree *tree = tracefs_new();
+	struct call_recording *recording;
+	struct call_stack *stack;
+	struct made made = {0};
+	struct seen seen = {0};
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/calls.data", tree->top);
+	record_encode_sample(&record, &event.attr, &sample);
+	record_encode_sample(&stack_record, &stacks, &sample);
+	ok(call_stack_of_record(stack_record.str, stack_record.len, &stack));
+	ok(call_recording_new(path, &tree->roots, &recording));
+	ok(call_recording_add_event(recording, &event));
+	call_recording_add_stacks(recording, &stacks);
+	ok(call_recording_start(recording, 0, NULL));
+	add_piece(add(&made, 11, 1000, 2000), "path");
+	ok(call_recording_add(recording, &made.v[0].rec, stack));
+	ok(call_recording_add(recording, add(&made, 12, 1000, 2100), NULL));
+	ok(call_recording_add_record(recording, record.str, record.len, sample.time));
+	ok(call_recording_finish(recording, 0));
+	call_recording_free(recording);
+	free(stack);
+
+	_cleanup_free_ struct trace_call *calls = calloc(TRACE_ABIS * TRACE_NRS, sizeof(*calls));
+	assert_non_null(calls);
+	calls[100].traced = 1;
+	const struct call_replay_opts opts = {
+		.path = path,
+		.calls = calls,
+		.max_stack = 100,
+		.call = see_call,
+		.event = see_event,
+		.wants = wants,
+		.ctx = &seen,
+	};
+	ok(call_replay(&opts));
+	assert_int_equal(seen.n_calls, 2);
+	assert_int_equal(seen.n_events, 1);
+	assert_int_equal(seen.n_asked, 1 + 3);
+	tree_free(tree);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_call),
+		cmocka_unit_test(events_and_call_chains),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
