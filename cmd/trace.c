@@ -508,6 +508,7 @@ static struct error *configure(struct trace_args *args, const struct log *log)
 	TRY(config_get_bool(config, "trace.show_arg_names", true, &names));
 	TRY(config_get_bool(config, "trace.show_prefix", false, &o->show_prefix));
 	TRY(config_get_bool(config, "trace.show_zeros", false, &o->show_zeros));
+	o->add_events = config_get(config, "trace.add_events");
 	o->no_time = !time;
 	o->no_duration = !duration;
 	o->hide_names = !names;

@@ -14,7 +14,7 @@
 
 enum {
 	COMMS = 256,	/* of threads that are in the fields of events */
-	OWN_EVENTS = 4, /* besides those of opts */
+	OWN_EVENTS = 5, /* besides those of opts */
 	ENDED = 4096,	/* threads that have ended are forgotten when there are so many */
 };
 
@@ -28,7 +28,7 @@ struct other_events {
 	struct recording *rec;
 	struct session *session;
 	struct event_reader reader;
-	bool call_stacks;
+	bool call_stacks, augmented;
 	other_record_fn *record; /* NULL: events are not recorded */
 	void *record_ctx;
 	const pid_t *exclude;
@@ -85,6 +85,8 @@ static void set_comm(struct other_events *events, struct other_event *event)
 static struct error *hand_record(struct other_events *events, const struct record *rec,
 				 struct other_event *event)
 {
+	if (event->augmented)
+		return NULL;
 	if (!event->name)
 		return call_stack_of_record(rec->body.base, rec->body.size, &event->stack);
 	return events->record(events->record_ctx, rec->body.base, rec->body.size, event->time);
@@ -110,6 +112,7 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 		if (events->exclude[i] == sample->pid)
 			return NULL;
 	TRY(event_reader_read(&events->reader, sample, ev, thread, &event, &fault));
+	event.augmented = events->augmented && !strcmp(ev->name, AUGMENTED_EVENT);
 	if (events->call_stacks && !strcmp(ev->name, STACKS_EVENT)) {
 		event.name = NULL;
 		if (event.stack)
@@ -170,6 +173,8 @@ struct error *other_events_new(const struct other_events_opts *opts, struct loop
 	size_t n = opts->n_exprs;
 	if (opts->call_stacks)
 		args[n++] = (struct record_arg){RECORD_OUTPUT, STACKS_EVENT};
+	if (opts->augmented)
+		args[n++] = (struct record_arg){RECORD_OUTPUT, AUGMENTED_EVENT};
 	if (opts->major_faults)
 		args[n++] = (struct record_arg){RECORD_EVENTS, "major-faults/period=1/"};
 	if (opts->minor_faults)
@@ -177,6 +182,7 @@ struct error *other_events_new(const struct other_events_opts *opts, struct loop
 	if (opts->runtime)
 		args[n++] = (struct record_arg){RECORD_EVENTS, RUNTIME_EVENT};
 	events->call_stacks = opts->call_stacks;
+	events->augmented = opts->augmented;
 	events->reader.faults = opts->major_faults || opts->minor_faults;
 	events->reader.runtime = opts->runtime;
 	events->record = opts->record;
@@ -222,9 +228,10 @@ struct error *other_events_each(struct other_events *events, live_event_fn *fn, 
 	return live_events_each(events->rec, fn, ctx);
 }
 
-struct error *other_events_fill_stacks(struct other_events *events, int map_fd, uint32_t entries)
+struct error *other_events_fill_map(struct other_events *events, const char *event, int map_fd,
+				    uint32_t entries)
 {
-	return live_events_fill_map(events->rec, STACKS_EVENT, map_fd, entries);
+	return live_events_fill_map(events->rec, event, map_fd, entries);
 }
 
 struct error *other_events_watch(struct other_events *events, loop_fn *fn, void *ctx)

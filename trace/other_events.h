@@ -30,6 +30,9 @@ struct other_events;
 /* The event that the program of trace puts out; no other has such a name. */
 #define STACKS_EVENT "call-stacks"
 
+/* What an augmenter puts out, trace/augmenter.h. */
+#define AUGMENTED_EVENT "__augmented_syscalls__"
+
 /* A record as it was in its ring, and of a sample its time, else 0. */
 typedef struct error *other_record_fn(void *ctx, const void *record, size_t size, uint64_t time);
 
@@ -51,11 +54,14 @@ struct other_events_opts {
 	bool kernel_frames;		    /* in the call chains of system calls */
 	bool major_faults, minor_faults;    /* page faults */
 	bool runtime;			    /* how long threads run, between looks at the clock */
-	bool call_stacks;		    /* of system calls: see other_events_fill_stacks() */
-	size_t ring_pages;		    /* 0: a default */
+	/* What programs put out: see other_events_fill_map(). */
+	bool call_stacks;  /* STACKS_EVENT */
+	bool augmented;	   /* AUGMENTED_EVENT */
+	size_t ring_pages; /* 0: a default */
 	/*
 	 * NULL: events are only handed on. Else all records go there first, except those of
-	 * STACKS_EVENT, whose stacks are whole records; other events have no stack then.
+	 * STACKS_EVENT, whose stacks are whole records, and of AUGMENTED_EVENT; other events have
+	 * no stack then.
 	 */
 	other_record_fn *record;
 	void *record_ctx;
@@ -73,10 +79,12 @@ struct error *other_events_read(struct other_events *events);
 struct error *other_events_each(struct other_events *events, live_event_fn *fn, void *ctx);
 
 /*
- * With opts.call_stacks: what the program of trace puts out for each call that it sends, into its
- * map of that many entries (trace_source_stacks()). Each is an event without a name.
+ * The map of a program, of that many entries, for what it puts out. STACKS_EVENT: what the program
+ * of trace puts out for each call that it sends (trace_source_stacks()); each is an event without a
+ * name.
  */
-struct error *other_events_fill_stacks(struct other_events *events, int map_fd, uint32_t entries);
+struct error *other_events_fill_map(struct other_events *events, const char *event, int map_fd,
+				    uint32_t entries);
 /* While the loop runs, fn is called when there is much to read. */
 struct error *other_events_watch(struct other_events *events, loop_fn *fn, void *ctx);
 

@@ -19,6 +19,7 @@
 #include "lib/sys/cgroup_paths.h"
 #include "lib/sys/tracefs.h"
 #include "perf/session/session.h"
+#include "trace/augmenter.h"
 #include "trace/bystanders.h"
 #include "trace/call_stack.h"
 #include "trace/call_conditions.h"
@@ -54,7 +55,10 @@ struct trace_run {
 	struct trace_source *source;	      /* NULL: no system calls */
 	struct names call_exprs, event_exprs; /* of -e */
 	bool *seen_exprs;		      /* of event_exprs: the recording (-i) has it */
+	size_t n_named_events;		      /* of event_exprs: by -e, not by the configuration */
 	struct other_events *others;	      /* NULL: only system calls */
+	struct augmenter *augmenter;	      /* NULL: none */
+	char *augmenter_path;
 	struct sys_pids exclude;
 	struct thread_counts counts;	 /* for the summary */
 	struct waiting_calls waiting;	 /* for their call chains */
@@ -104,7 +108,7 @@ static struct error *join_exprs(const struct names *exprs, struct strbuf *out)
 /* As in perf trace: -e without a system call traces none. */
 static bool is_of_events_only(const struct trace_run *run)
 {
-	return run->opts.no_calls || (run->event_exprs.n && !run->call_exprs.n);
+	return run->opts.no_calls || (run->n_named_events && !run->call_exprs.n);
 }
 
 static bool has_faults(const struct trace_run *run)
@@ -115,6 +119,41 @@ static bool has_faults(const struct trace_run *run)
 static bool has_events(const struct trace_run *run)
 {
 	return run->event_exprs.n || has_faults(run) || run->opts.runtime;
+}
+
+/* trace.add_events of the configuration: events besides those of -e. */
+static struct error *select_configured(struct trace_run *run)
+{
+	_cleanup_names_ struct names calls = {0};
+
+	if (!run->opts.add_events || run->opts.input)
+		return NULL;
+	TRY(event_exprs_split(run->opts.add_events, &calls, &run->event_exprs));
+	if (calls.n)
+		return error_new(EINVAL, "configuration: trace.add_events: '%s' is not an event",
+				 calls.v[0]);
+	return NULL;
+}
+
+/* Takes the first object that is an augmenter, and not an event, from the events. */
+static struct error *find_augmenter(struct trace_run *run)
+{
+	struct names *exprs = &run->event_exprs;
+
+	for (size_t i = 0; i < exprs->n && !run->augmenter && !run->opts.input; i++) {
+		const char *dot = strrchr(exprs->v[i], '.');
+
+		if (!dot || (strcmp(dot, ".c") != 0 && strcmp(dot, ".o") != 0))
+			continue;
+		TRY(augmenter_open(exprs->v[i], run->opts.compile, run->opts.log, &run->augmenter));
+		if (!run->augmenter)
+			continue;
+		run->augmenter_path = exprs->v[i];
+		memmove(&exprs->v[i], &exprs->v[i + 1], (exprs->n - i - 1) * sizeof(*exprs->v));
+		exprs->n--;
+		run->n_named_events -= i < run->n_named_events;
+	}
+	return NULL;
 }
 
 static struct error *select_calls(struct trace_run *run)
@@ -139,6 +178,9 @@ static struct error *select_calls(struct trace_run *run)
 		return error_nomem();
 	for (size_t i = 0; i < run->opts.n_calls; i++)
 		TRY(event_exprs_split(run->opts.calls[i], &run->call_exprs, &run->event_exprs));
+	run->n_named_events = run->event_exprs.n;
+	TRY(select_configured(run));
+	TRY(find_augmenter(run));
 	if (run->opts.no_calls && !has_events(run))
 		return error_hint(error_usage("--no-syscalls: there is nothing else to trace"),
 				  "page faults (-F) and events (-e) can be traced without calls");
@@ -241,7 +283,7 @@ static struct error *open_others(struct trace_run *run)
 {
 	const struct trace_run_opts *o = &run->opts;
 
-	if (!o->lines && !o->output && run->event_exprs.n)
+	if (!o->lines && !o->output && run->n_named_events)
 		return error_hint(error_usage("-s: a summary has only system calls, and -e selects "
 					      "other events"),
 				  "-S prints the other events, too");
@@ -270,6 +312,7 @@ static struct error *open_others(struct trace_run *run)
 		.max_stack = o->max_stack ? o->max_stack : MAX_STACK,
 		.kernel_frames = o->kernel_frames,
 		.call_stacks = has_stacks(run) && !is_of_events_only(run),
+		.augmented = run->augmenter,
 		.ring_pages = o->ring_bytes / sys_page_size(),
 		.record = o->output ? record_other : NULL,
 		.record_ctx = run,
@@ -296,6 +339,15 @@ static struct error *select_cgroup(const struct trace_run_opts *o, char **path)
 	return NULL;
 }
 
+static struct error *load_augmenter(struct trace_run *run)
+{
+	uint32_t entries;
+
+	TRY(augmenter_load(run->augmenter, run->table, run->calls, run->exclude.v, run->exclude.n));
+	const int map_fd = augmenter_map(run->augmenter, &entries);
+	return other_events_fill_map(run->others, AUGMENTED_EVENT, map_fd, entries);
+}
+
 static struct error *open_source(struct trace_run *run)
 {
 	const struct trace_run_opts *o = &run->opts;
@@ -305,8 +357,10 @@ static struct error *open_source(struct trace_run *run)
 	TRY(select_excluded(run, &s));
 	_cleanup_free_ char *cgroup = NULL;
 	TRY(select_cgroup(o, &cgroup));
-	if (has_events(run) || has_stacks(run))
+	if (has_events(run) || has_stacks(run) || run->augmenter)
 		TRY(open_others(run));
+	if (run->augmenter)
+		TRY(load_augmenter(run));
 	if (is_of_events_only(run))
 		return NULL;
 	const struct trace_source_opts opts = {
@@ -338,13 +392,15 @@ static struct error *open_source(struct trace_run *run)
 		return NULL;
 	uint32_t entries;
 	const int map_fd = trace_source_stacks(run->source, &entries);
-	return other_events_fill_stacks(run->others, map_fd, entries);
+	return other_events_fill_map(run->others, STACKS_EVENT, map_fd, entries);
 }
 
 static struct error *add_recorded_event(void *ctx, const struct live_event *event)
 {
 	struct trace_run *run = ctx;
 
+	if (!strcmp(event->name, AUGMENTED_EVENT)) /* it is in the calls */
+		return NULL;
 	if (strcmp(event->name, STACKS_EVENT) != 0)
 		return call_recording_add_event(run->recording, event);
 	call_recording_add_stacks(run->recording, &event->attr);
@@ -453,6 +509,8 @@ void trace_run_free(struct trace_run *run)
 	vec_deinit(&run->held);
 	waiting_calls_deinit(&run->waiting);
 	thread_counts_deinit(&run->counts);
+	augmenter_free(run->augmenter);
+	free(run->augmenter_path);
 	other_events_free(run->others);
 	trace_source_free(run->source);
 	call_lines_free(run->lines);
@@ -521,6 +579,12 @@ static uint64_t end_of(const struct trace_record *rec)
 static struct error *put_call(struct trace_run *run, const struct trace_record *rec,
 			      const struct call_stack *stack)
 {
+	_cleanup_free_ struct trace_record *augmented = NULL;
+
+	if (run->augmenter)
+		TRY(augmenter_apply(run->augmenter, rec, &augmented));
+	if (augmented)
+		rec = augmented;
 	if (is_enough(run) || is_before_exec(run, rec) ||
 	    (run->opts.cpus && !sys_cpus_has(&run->cpus, rec->cpu)) ||
 	    (run->opts.min_stack && (!stack || stack->n < run->opts.min_stack)))
@@ -558,6 +622,8 @@ static struct error *on_event(void *ctx, struct other_event *event)
 
 	if (!event->name)
 		return on_stack(run, event);
+	if (event->augmented)
+		return augmenter_note(run->augmenter, event->tid, event->raw, event->raw_size);
 	if (run->sums)
 		TRY(thread_counts_add(&run->counts, event));
 	run->n_events += run->recording != NULL;
@@ -648,6 +714,8 @@ static struct error *start(struct trace_run *run)
 {
 	if (run->others)
 		TRY(other_events_start(run->others));
+	if (run->augmenter)
+		TRY(augmenter_start(run->augmenter));
 	if (run->source)
 		TRY(trace_source_start(run->source));
 	run->started = true;
@@ -714,6 +782,8 @@ static struct error *finish(struct trace_run *run)
 
 	if (run->source)
 		TRY(trace_source_stop(run->source));
+	if (run->augmenter)
+		augmenter_stop(run->augmenter);
 	if (run->others)
 		other_events_stop(run->others);
 	TRY(drain(run));

@@ -39,6 +39,7 @@ struct trace_run_opts {
 	const struct log *log;
 	const char *const *calls; /* lists of -e, also of other events; none: all calls */
 	size_t n_calls;
+	const char *add_events; /* of the configuration: a list of events besides; NULL: none */
 	const struct compile_opts *compile; /* for FILE.c */
 	const char *where; /* a condition on them: trace/call_conditions.h; NULL: none */
 	/* Whom; lists "1,2,3", NULL: not restricted. Users by name or uid. */
