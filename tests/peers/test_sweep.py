@@ -18,8 +18,10 @@ Besides the variables of the function (and its static ones), some global variabl
 the strings that variables are.
 
 SWEEP_FUNCTIONS and SWEEP_SEED change how many, and which; PEERS_ONLY is a glob of builds.
+SWEEP_JOBS builds are compared at a time: by default, as many as there are CPUs.
 SWEEP_LIVE=no records nothing, as does a user who is not root.
 """
+import concurrent.futures
 import fnmatch
 import json
 import os
@@ -40,6 +42,7 @@ from lib.common import BUILD, ONLY, SRC, say, skip_all, tap
 PERF_BPF = os.environ.get("PERF_BPF") or os.path.join(BUILD, "perf-bpf")
 FUNCTIONS = int(os.environ.get("SWEEP_FUNCTIONS", "240"))
 SEED = int(os.environ.get("SWEEP_SEED", "1"))
+JOBS = int(os.environ.get("SWEEP_JOBS") or os.cpu_count())
 LINES = 2  # of a function
 GLOBALS = 3  # of a place
 HITS = 5  # that are compared
@@ -161,7 +164,7 @@ def with_gdb(program, points, **more):
                    "base": program["base"], "hits": HITS, "points": points, "out": out, **more}, f)
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib/gdb_values.py")
     done = run(["gdb", "-q", "-nx", "-batch", "-x", script], env={**os.environ, "PLAN": plan},
-               timeout=600)
+               timeout=sweep_live.LIMIT)
     if not os.path.exists(out):
         raise RuntimeError(f"gdb: {done.stdout[-300:]} {done.stderr[-300:]}")
     with open(out, encoding="utf-8") as f:
@@ -356,6 +359,18 @@ def sweep(program, how, count, dice, where):
     return (sums, live), None
 
 
+def try_way(program, how, count):
+    """(both sums or None, why not, whether that is a failure, seconds)"""
+    began = time.monotonic()
+    failed = False
+    with tempfile.TemporaryDirectory(prefix="perf-bpf-sweep.") as where:
+        try:
+            both, why = sweep(program, how, count, random.Random(SEED), where)
+        except (RuntimeError, subprocess.TimeoutExpired) as e:
+            both, why, failed = None, str(e), True
+    return both, why, failed, time.monotonic() - began
+
+
 def main():
     for tool in ("gdb", "gcc"):
         if not shutil.which(tool):
@@ -363,29 +378,25 @@ def main():
     ways = [(p, h) for p, h in WAYS if fnmatch.fnmatchcase(f"{p} {h}", ONLY) or ONLY == "*"]
     each = max(1, -(-FUNCTIONS // max(1, len(ways))))
     total, total_live, results = Sums(), Sums(), []
-    for program, how in ways:
-        began = time.monotonic()
-        name = f"{program}: {how}"
-        with tempfile.TemporaryDirectory(prefix="perf-bpf-sweep.") as where:
-            try:
-                both, why = sweep(program, how, each, random.Random(SEED), where)
-            except (RuntimeError, subprocess.TimeoutExpired) as e:
-                say(f"{name}: {e}")
-                results.append((False, name))
+    for program in dict.fromkeys(p for p, _ in ways):
+        sources(program)  # fetches what is missing; not by two at a time
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        for (program, how), (both, why, failed, took) in zip(
+                ways, pool.map(lambda way: try_way(*way, each), ways)):
+            name = f"{program}: {how}"
+            if not both:
+                say(f"{name}: {why}" if failed else f"{name}: skipped: {why}")
+                results.append((not failed, name if failed else f"{name} # SKIP {why}"))
                 continue
-        if not both:
-            say(f"{name}: skipped: {why}")
-            results.append((True, f"{name} # SKIP {why}"))
-            continue
-        sums, live = both
-        total.add(sums)
-        total_live.add(live)
-        say(f"{name}: {sums.text()} ({time.monotonic() - began:.0f} s)")
-        say(f"  recorded: {live.text()}")
-        for line in (sums.wrong + live.wrong)[:int(os.environ.get("SWEEP_SHOW", "8"))]:
-            say("  " + line)
-        good = not sums.wrong and not live.wrong and sums.same > 0
-        results.append((good and (live.same > 0 or not sweep_live.possible()), name))
+            sums, live = both
+            total.add(sums)
+            total_live.add(live)
+            say(f"{name}: {sums.text()} ({took:.0f} s)")
+            say(f"  recorded: {live.text()}")
+            for line in (sums.wrong + live.wrong)[:int(os.environ.get("SWEEP_SHOW", "8"))]:
+                say("  " + line)
+            good = not sums.wrong and not live.wrong and sums.same > 0
+            results.append((good and (live.same > 0 or not sweep_live.possible()), name))
     say(f"all: {total.text()}")
     say(f"all recorded: {total_live.text()}")
     for one, what in ((total, "ours not"), (total_live, "not recorded")):

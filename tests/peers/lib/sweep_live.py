@@ -8,6 +8,8 @@ import shlex
 import struct
 import subprocess
 
+LIMIT = 1800  # seconds for a program that must end, on a machine that does much else
+
 
 def possible():
     return os.geteuid() == 0 and os.environ.get("SWEEP_LIVE") != "no"
@@ -36,7 +38,7 @@ def record(perf_bpf, program, chosen, most):
     line = (f"exec setarch -R env -i {shlex.quote(program['exe'])} {program['args']} "
             f"<{shlex.quote(program['input'])} >/dev/null 2>&1")
     done = subprocess.run([*argv, "--", "/bin/sh", "-c", line], capture_output=True, text=True,
-                          errors="replace", check=False, timeout=300)
+                          errors="replace", check=False, timeout=LIMIT)
     if not os.path.exists(data):
         raise RuntimeError(f"record: {done.stderr[-600:]}")
     given = None
