@@ -291,6 +291,33 @@ make_stacks_workload() {
 	gcc -g -O0 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -o pbt_umask pbt_stack.c
 }
 
+# Stacks of each depth, in a mixed order: deep ones after short ones and the other way round.
+test_stacks_of_all_depths() {
+	[ "$(uname -m)" = x86_64 ] || skip "its system call is written for x86-64"
+	cat >pbt_depths.c <<-'END'
+		static __attribute__((noinline)) void deeper(int n)
+		{
+			long ret = 95;
+			if (n > 1)
+				deeper(n - 1);
+			else
+				__asm__ volatile("syscall" : "+a"(ret) : "D"(18L) : "rcx", "r11", "memory");
+		}
+		int main(void)
+		{
+			for (int k = 0; k < 2 * 110; k++)
+				deeper(1 + k * 37 % 110);
+			return 0;
+		}
+	END
+	gcc -O0 -fno-omit-frame-pointer -mno-omit-leaf-frame-pointer -o pbt_umask pbt_depths.c
+	run --json --map user_stacks --map stacks -- ./pbt_umask >out
+	check out user_stacks 'sorted(sum(f["name"] == "deeper" for f in s["frames"]) for s in r["stacks"]) == \
+		list(range(1, 111)) and {s["count"] for s in r["stacks"]} == {2}'
+	check out stacks '{sum(f["name"] == "deeper" for f in s["frames"]) for s in r["stacks"]} == \
+		set(range(1, 111)) and r["total"] == 220'
+}
+
 # The workload has ended when its stacks are resolved. Its addresses are the same each time,
 # so that its stacks have the same places in their map, and none is lost one time in a hundred.
 test_stacks() {
