@@ -459,8 +459,8 @@ static __always_inline __attribute__((unused)) long perf_bpf_log2_by_to(void *ma
  * The map has `entries` entries, one for each combination of process, kernel
  * stack and user stack. The maps NAME_short and NAME_stacks have the addresses of each stack, of
  * up to 32 and of more frames, under a 64-bit hash of them, so two stacks do not share an entry,
- *unlike in a BPF_MAP_TYPE_STACK_TRACE, where the bucket is selected by a few bits of a hash. A
- *stack is lost only when its map is full. Its weight is then counted with
+ * unlike in a BPF_MAP_TYPE_STACK_TRACE, where the bucket is selected by a few bits of a hash. A
+ * stack is lost only when its map is full. Its weight is then counted with
  * "[lost]" instead of its frames, and perf-bpf run prints a warning.
  */
 #define PERF_BPF_STACK_DEPTH 127 /* default of the sysctl kernel.perf_event_max_stack */
