@@ -113,6 +113,23 @@ test_pipes_both_ways() {
 	cmp want got || fail "perf script shows the file otherwise"
 }
 
+# perf inject adds the build ids of the files that samples are in.
+test_a_pipe_that_perf_injected() {
+	need_perf
+	workload
+	perf record -q -o - -e cpu-clock -- sh work.sh >in.pipe 2>/dev/null
+	perf inject -b -i - -o - <in.pipe >injected 2>perf.err || { cat perf.err; fail "perf inject"; }
+	shown injected >want
+	[ -s want ] || fail "nothing was recorded"
+	"$PERF_BPF" script --ns -i injected >got 2>err
+	cmp want got || { diff want got | head -20; fail "perf-bpf script shows it otherwise"; }
+	assert_equal "$(cat err)" ""
+	"$PERF_BPF" script -D -i injected >dump
+	assert_contains dump PERF_RECORD_BUILD_ID
+	"$PERF_BPF" report -i injected >report 2>err
+	assert_equal "$(cat err)" ""
+}
+
 test_a_killed_recorder_leaves_a_file_perf_reads() {
 	need_perf
 	tracefs

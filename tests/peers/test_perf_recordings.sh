@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# perf's own tests of record, report and script, with perf-bpf in its place.
+# perf's own tests of record, report and script, with perf-bpf in its place; and files that newer
+# perf makes of recordings.
 . "$(dirname "$0")/../tap.sh"
 . "$(dirname "$0")/perf_tests.sh"
 
@@ -11,5 +12,20 @@ test_evlist() { run evlist; }
 test_data_validation() { run data_validation; }
 test_data_file_offset_diagnostics() { run data_file_offset_diagnostics; }
 test_dwarf_unwind_multithreaded() { run test_dwarf_unwind_multithreaded; }
+
+# Of a pipe, perf inject of 7.2 makes a file whose events are over the table of build ids.
+test_a_file_that_perf_injected() {
+	local perf
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	perf=$("$SRC/tests/vm/fetch-perf" sid) || skip "$perf"
+	"$perf" record -q -e cpu-clock -o - -- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done' \
+		>in.pipe 2>/dev/null
+	"$perf" inject -b -i in.pipe -o injected
+	"$PERF_BPF" script -i in.pipe >want
+	[ -s want ] || fail "nothing was recorded"
+	"$PERF_BPF" script -i injected >got 2>err
+	cmp want got || { diff want got | head -20; fail "the file is shown otherwise"; }
+	assert_equal "$(cat err)" ""
+}
 
 run_tests
