@@ -24,7 +24,7 @@ struct symtab {
 	size_t last;		 /* the last hit */
 	VEC(void *) blocks;	 /* what the names stand in */
 	char *arena;		 /* the free part of the newest arena block */
-	size_t arena_left;
+	size_t arena_left, arena_block; /* of it; the size of that block */
 	VEC(struct segment) segments;
 	struct kallsyms *kallsyms; /* owned; NULL: none */
 	const char *file;	   /* that the symbols are of; NULL: none */

@@ -26,7 +26,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ARENA_BLOCK 32768
+/* Of the copied names; the next block is twice as large. Most tables have a few names. */
+#define FIRST_BLOCK   256
+#define LARGEST_BLOCK 32768
 
 struct symtab *symtab_new(void)
 {
@@ -64,11 +66,15 @@ bool symtab_own(struct symtab *st, void *block)
 const char *symtab_strdup(struct symtab *st, const char *name, size_t len)
 {
 	if (len + 1 > st->arena_left) {
-		size_t size = max_of((size_t)ARENA_BLOCK, len + 1);
+		const size_t block_size =
+			st->arena_block ? min_of(2 * st->arena_block, (size_t)LARGEST_BLOCK)
+					: FIRST_BLOCK;
+		size_t size = max_of(block_size, len + 1);
 		char *block = malloc(size);
 
 		if (!block || !symtab_own(st, block))
 			return NULL;
+		st->arena_block = block_size;
 		st->arena = block;
 		st->arena_left = size;
 	}
