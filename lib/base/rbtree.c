@@ -3,20 +3,30 @@
 
 #include <stddef.h>
 
+static void set_parent(struct rb_node *node, struct rb_node *parent)
+{
+	node->parent_and_red = (uintptr_t)parent | (node->parent_and_red & 1);
+}
+
+static void set_red(struct rb_node *node, bool red)
+{
+	node->parent_and_red = (node->parent_and_red & ~(uintptr_t)1) | red;
+}
+
 /* Turns the edge between node and its right child; mirrored with left set. */
 static void rotate(struct rb_tree *tree, struct rb_node *node, bool left)
 {
 	struct rb_node *child = left ? node->right : node->left;
 	struct rb_node *inner = left ? child->left : child->right;
-	struct rb_node *parent = node->parent;
+	struct rb_node *parent = rb_parent(node);
 
 	if (left)
 		node->right = inner;
 	else
 		node->left = inner;
 	if (inner)
-		inner->parent = node;
-	child->parent = parent;
+		set_parent(inner, node);
+	set_parent(child, parent);
 	if (!parent)
 		tree->root = child;
 	else if (parent->left == node)
@@ -27,23 +37,24 @@ static void rotate(struct rb_tree *tree, struct rb_node *node, bool left)
 		child->left = node;
 	else
 		child->right = node;
-	node->parent = child;
+	set_parent(node, child);
 }
 
 void rb_insert(struct rb_tree *tree, struct rb_node *node, struct rb_node *parent,
 	       struct rb_node **link)
 {
-	*node = (struct rb_node){.parent = parent, .red = true};
+	*node = (struct rb_node){.parent_and_red = (uintptr_t)parent | 1};
 	*link = node;
 
-	while ((parent = node->parent) && parent->red) {
-		struct rb_node *grand = parent->parent;
+	while (rb_is_red(parent = rb_parent(node))) {
+		struct rb_node *grand = rb_parent(parent);
 		bool on_left = parent == grand->left;
 		struct rb_node *uncle = on_left ? grand->right : grand->left;
 
-		if (uncle && uncle->red) {
-			parent->red = uncle->red = false;
-			grand->red = true;
+		if (rb_is_red(uncle)) {
+			set_red(parent, false);
+			set_red(uncle, false);
+			set_red(grand, true);
 			node = grand;
 			continue;
 		}
@@ -51,12 +62,12 @@ void rb_insert(struct rb_tree *tree, struct rb_node *node, struct rb_node *paren
 			rotate(tree, parent, on_left);
 			parent = node;
 		}
-		parent->red = false;
-		grand->red = true;
+		set_red(parent, false);
+		set_red(grand, true);
 		rotate(tree, grand, !on_left);
 		break;
 	}
-	tree->root->red = false;
+	set_red(tree->root, false);
 }
 
 struct rb_node *rb_first(const struct rb_tree *tree)
@@ -76,7 +87,7 @@ struct rb_node *rb_next(const struct rb_node *node)
 			node = node->left;
 		return (struct rb_node *)node;
 	}
-	while (node->parent && node == node->parent->right)
-		node = node->parent;
-	return node->parent;
+	while (rb_parent(node) && node == rb_parent(node)->right)
+		node = rb_parent(node);
+	return rb_parent(node);
 }

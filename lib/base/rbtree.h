@@ -8,11 +8,23 @@
 #define PB_BASE_RBTREE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+/* Trees have a million nodes: the colour is kept in the parent's lowest bit. */
 struct rb_node {
-	struct rb_node *left, *right, *parent;
-	bool red;
+	struct rb_node *left, *right;
+	uintptr_t parent_and_red;
 };
+
+static inline struct rb_node *rb_parent(const struct rb_node *node)
+{
+	return (struct rb_node *)(node->parent_and_red & ~(uintptr_t)1);
+}
+
+static inline bool rb_is_red(const struct rb_node *node)
+{
+	return node && node->parent_and_red & 1;
+}
 
 struct rb_tree {
 	struct rb_node *root;

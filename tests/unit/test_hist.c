@@ -414,9 +414,9 @@ static int check_black(const struct rb_node *rb)
 		return 1;
 	int left = check_black(rb->left), right = check_black(rb->right);
 	assert_int_equal(left, right);
-	if (rb->red)
-		assert_false((rb->left && rb->left->red) || (rb->right && rb->right->red));
-	return left + !rb->red;
+	if (rb_is_red(rb))
+		assert_false(rb_is_red(rb->left) || rb_is_red(rb->right));
+	return left + !rb_is_red(rb);
 }
 
 static void test_rbtree(void **state)
