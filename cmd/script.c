@@ -14,6 +14,8 @@ struct script_options {
 	struct recording_opts recording;
 	struct script_opts script;
 	struct field_choice fields;
+	struct names chain_end;
+	bool reltime, deltatime;
 	struct log log;
 	int verbose;
 };
@@ -32,6 +34,9 @@ enum {
 	OPT_NS,
 	OPT_DSOS,
 	OPT_UNWIND_STYLE,
+	OPT_RELTIME,
+	OPT_DELTATIME,
+	OPT_STOP_BT,
 };
 
 static const struct argp_option options[] = {
@@ -42,6 +47,10 @@ static const struct argp_option options[] = {
 	{"json", OPT_JSON, NULL, 0, "Print one line of JSON per record", 0},
 	{"hide-call-graph", 'G', NULL, 0, "Do not print call chains", 0},
 	{"ns", OPT_NS, NULL, 0, "Print times with nine digits", 0},
+	{"reltime", OPT_RELTIME, NULL, 0, "Print times since the first line", 0},
+	{"deltatime", OPT_DELTATIME, NULL, 0, "Print times since the line before", 0},
+	{"stop-bt", OPT_STOP_BT, "SYMBOL,...", 0,
+	 "Print call chains up to the first of these functions", 0},
 	{"dsos", OPT_DSOS, "DSO,...", 0, "Select samples in these binaries", 0},
 	{"header", OPT_HEADER, NULL, 0, "Print the recording's header first", 0},
 	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Print only the recording's header", 0},
@@ -65,6 +74,8 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_JSON, struct script_options, script.json),
 	OPTION_SETS('G', struct script_options, script.hide_chain),
 	OPTION_SETS(OPT_NS, struct script_options, script.ns),
+	OPTION_SETS(OPT_RELTIME, struct script_options, reltime),
+	OPTION_SETS(OPT_DELTATIME, struct script_options, deltatime),
 	OPTION_SETS(OPT_DSOS, struct script_options, recording.filter.dsos),
 	OPTION_SETS(OPT_HEADER, struct script_options, script.header),
 	OPTION_SETS('I', struct script_options, script.topology),
@@ -77,6 +88,19 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_SHOW_NAMESPACE, struct script_options, script.show_namespaces),
 	{0},
 };
+
+/* "main,start_thread" */
+static struct error *add_functions(struct names *names, const char *list)
+{
+	for (const char *p = list, *end; *p || p == list; p = end + (*end == ',')) {
+		end = strchrnul(p, ',');
+		if (end == p)
+			return error_new(EINVAL, "--stop-bt: '%s' has an empty name", list);
+		if (!names_add_n(names, p, (size_t)(end - p)))
+			return error_nomem();
+	}
+	return NULL;
+}
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -98,6 +122,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'D':
 		o->script.dump = DUMP_SCRIPT;
 		return 0;
+	case OPT_STOP_BT:
+		err = add_functions(&o->chain_end, arg);
+		if (err)
+			exit(cmd_fail(error_mark_usage(err)));
+		o->script.chain_end = &o->chain_end;
+		return 0;
 	case OPT_UNWIND_STYLE:
 		if (strcmp(arg, "libdw") && strcmp(arg, "libunwind"))
 			argp_error(state, "--unwind-style: '%s' is neither libdw nor libunwind",
@@ -107,6 +137,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->log = cmd_log(++o->verbose);
 		return 0;
 	case ARGP_KEY_END:
+		if (o->reltime && o->deltatime)
+			argp_error(state, "choose one of --reltime and --deltatime");
+		if ((o->reltime || o->deltatime) && o->script.json)
+			argp_error(state, "--reltime and --deltatime cannot be used with --json");
 		if (o->script.json && o->script.header && !o->script.header_only)
 			argp_error(state, "--header cannot be used with --json; --header-only "
 					  "prints the header alone");
@@ -139,6 +173,9 @@ static struct error *run(struct script_options *o)
 	o->script.dump_features = o->script.header || o->script.topology;
 	o->script.fields = &o->fields;
 	o->script.max_stack = o->recording.max_stack;
+	o->script.time_base = o->reltime     ? TIME_SINCE_FIRST
+			      : o->deltatime ? TIME_SINCE_LAST
+					     : TIME_RECORDED;
 	o->script.write = recording_write_out;
 	return script_print(&o->script);
 }
@@ -153,5 +190,6 @@ int cmd_script(int argc, char **argv)
 	cmd_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &o);
 	signal(SIGPIPE, SIG_IGN);
 	struct error *err = run(&o);
+	names_deinit(&o.chain_end);
 	return err ? cmd_fail(err) : 0;
 }

@@ -7,6 +7,7 @@
 #ifndef PB_PERF_PRINT_PRINT_H
 #define PB_PERF_PRINT_PRINT_H
 
+#include "lib/base/names.h"
 #include "lib/base/strbuf.h"
 #include "perf/print/script_fields.h"
 #include "perf/format/tracing.h"
@@ -22,10 +23,13 @@ struct printer_opts {
 	struct resolver *resolver;	   /* NULL: no symbols */
 	struct tracing *tracing;	   /* NULL: no format files are known (yet) */
 	const struct field_choice *fields; /* copied */
-	bool json;	    /* all that a sample holds; fields narrow it where the user chose */
-	bool hide_chain;    /* -G */
-	bool ns;	    /* nine digits of time */
-	unsigned max_stack; /* 0: 127, perf's PERF_MAX_STACK_DEPTH */
+	bool json;	 /* all that a sample holds; fields narrow it where the user chose */
+	bool hide_chain; /* -G */
+	bool ns;	 /* nine digits of time */
+	/* Times since the first one that is printed, or since the one before. */
+	enum time_base { TIME_RECORDED, TIME_SINCE_FIRST, TIME_SINCE_LAST } time_base;
+	const struct names *chain_end; /* no frames after one of these functions; NULL: all */
+	unsigned max_stack;	       /* 0: 127, perf's PERF_MAX_STACK_DEPTH */
 };
 
 /*

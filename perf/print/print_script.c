@@ -236,6 +236,8 @@ static struct error *print_all(struct script *sc)
 		.json = opts->json,
 		.hide_chain = opts->hide_chain,
 		.ns = opts->ns,
+		.time_base = opts->time_base,
+		.chain_end = opts->chain_end,
 		.max_stack = opts->max_stack,
 	};
 

@@ -14,6 +14,8 @@ struct script_opts {
 	const struct opened_recording *recording; /* borrowed */
 	const struct field_choice *fields;
 	bool json, ns, hide_chain;
+	enum time_base time_base;      /* of the text */
+	const struct names *chain_end; /* printer_opts.chain_end */
 	enum dump_style dump; /* DUMP_REPORT: no lines, but the number of records of each type */
 	bool header, header_only, topology; /* topology: in the header */
 	/* Print what FEATURE records of a dump say, as in the header. */

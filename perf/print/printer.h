@@ -23,6 +23,7 @@ struct script_printer {
 	const struct session_event *last_event;
 	struct trace_event *last_trace;
 	struct probed probed;
+	uint64_t base_time; /* of opts.time_base; 0: none yet */
 };
 
 /* " 68 69" in the room of width bytes, then "hi" likewise and a newline; n up to width. */

@@ -282,6 +282,17 @@ void print_time(struct strbuf *out, uint64_t ns, bool nine)
 	strbuf_add(out, buf, (size_t)digits);
 }
 
+static uint64_t shown_time(struct script_printer *p, uint64_t time)
+{
+	const uint64_t base = p->base_time;
+
+	if (p->opts.time_base == TIME_RECORDED)
+		return time;
+	if (!base || p->opts.time_base == TIME_SINCE_LAST)
+		p->base_time = time;
+	return base ? time - base : 0;
+}
+
 static void add_time(struct strbuf *out, uint64_t ns, bool nine)
 {
 	size_t start = out->len;
@@ -365,7 +376,8 @@ void print_start(struct script_printer *p, const struct session_event *event, ui
 	if (p->choice.type[field_type_of(event->attr.type)].fields & FIELD_MISC)
 		add_misc(out, type, sample->misc);
 	if (fields & FIELD_TIME)
-		add_time(out, sample->has & PERF_SAMPLE_TIME ? sample->time : UINT64_MAX,
+		add_time(out,
+			 shown_time(p, sample->has & PERF_SAMPLE_TIME ? sample->time : UINT64_MAX),
 			 p->opts.ns);
 }
 
@@ -407,6 +419,17 @@ size_t printer_resolve_chain(struct script_printer *p, const struct sample *samp
 				: 0;
 }
 
+/* What follows is not of interest. */
+static bool ends_chain(const struct script_printer *p, const struct location *at)
+{
+	const struct names *ends = p->opts.chain_end;
+
+	for (size_t i = 0; ends && at->sym && i < ends->n; i++)
+		if (!strcmp(ends->v[i], at->sym->name))
+			return true;
+	return false;
+}
+
 static void add_chain(struct script_printer *p, const struct sample *sample,
 		      const struct thread *thread, uint64_t fields, struct strbuf *out)
 {
@@ -422,6 +445,8 @@ static void add_chain(struct script_printer *p, const struct sample *sample,
 		add_hex16(out, user ? at->addr - at->map->start + at->map->pgoff : at->addr);
 		add_place(out, at, fields);
 		strbuf_addch(out, '\n');
+		if (ends_chain(p, at))
+			break;
 	}
 }
 

@@ -113,6 +113,25 @@ test_call_chains() {
 	same g.data -F trace:comm,trace,ip -F sw:comm,ip,sym
 	same g.data --show-task-events --show-mmap-events
 	grep -q '^	 *[0-9a-f]* [a-z_].*+0x.*(\[kernel.kallsyms\])$' mine || fail "no kernel symbols"
+	wc -l <mine >whole
+	same g.data --stop-bt do_syscall_64,asm_exc_page_fault
+	[ "$(wc -l <mine)" -lt "$(cat whole)" ] || fail "no call chain was cut off"
+	expect_status 2 "$PERF_BPF" script -i g.data --stop-bt ,main
+	assert_contains err "--stop-bt: ',main' has an empty name"
+}
+
+# Lines of records of both kinds count, samples and what --show-... adds.
+test_times_since_others() {
+	need_perf
+	record a.data "${EVENTS[@]}"
+	for option in --reltime --deltatime; do
+		same a.data $option
+		same a.data $option --ns -F comm,time
+		same a.data $option --show-task-events --show-mmap-events
+		expect_status 2 "$PERF_BPF" script -i a.data --json $option
+	done
+	expect_status 2 "$PERF_BPF" script -i a.data --reltime --deltatime
+	assert_contains err "choose one of --reltime and --deltatime"
 }
 
 test_all_cpus() {
