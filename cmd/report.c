@@ -24,7 +24,7 @@ struct report {
 	struct summary_opts sums;
 	struct perf_text_opts text;
 	struct export_opts export;
-	bool order_given, inverted, header, header_only, topology, dump;
+	bool order_given, inverted, header, header_only, topology, dump, stats;
 	int verbose;
 	struct log log;
 };
@@ -45,6 +45,7 @@ enum {
 	OPT_GROUP,
 	OPT_NO_GROUP,
 	OPT_HIERARCHY,
+	OPT_STATS,
 };
 
 static const struct argp_option options[] = {
@@ -98,6 +99,8 @@ static const struct argp_option options[] = {
 	{"no-skip-empty", OPT_NO_SKIP_EMPTY, NULL, 0, "Also show events without samples", 0},
 	{"dump-raw-trace", 'D', NULL, 0,
 	 "Print every record with its bytes, and the number of records of each type", 0},
+	{"stats", OPT_STATS, NULL, 0,
+	 "Print only the number of records of each type, and of samples of each event", 0},
 	{"stdio", OPT_STDIO, NULL, 0, "Print text: the default, accepted as perf has it", 0},
 	{"quiet", 'q', NULL, 0, "Print only rows, without headers and warnings", 0},
 	{"verbose", 'v', NULL, 0, "Show addresses, paths and parameters (-vv for debugging)", 0},
@@ -123,6 +126,7 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_HEADER_ONLY, struct report, header_only),
 	OPTION_SETS('I', struct report, topology),
 	OPTION_SETS('D', struct report, dump),
+	OPTION_SETS(OPT_STATS, struct report, stats),
 	OPTION_SETS(OPT_NO_SKIP_EMPTY, struct report, sums.show_empty),
 	OPTION_SETS('q', struct report, text.quiet),
 	OPTION_SETS('v', struct report, verbose),
@@ -171,9 +175,10 @@ static void check_options(struct argp_state *state, const struct report *rp)
 {
 	if (rp->export.json + rp->export.csv + rp->export.folded > 1)
 		argp_error(state, "choose one of --json, --csv and --folded");
-	if (rp->dump && (!is_text(rp) || rp->export.html || rp->export.pprof))
-		argp_error(state, "--dump-raw-trace cannot be used with --json, --csv, --folded, "
-				  "--html or --pprof");
+	if ((rp->dump || rp->stats) && (!is_text(rp) || rp->export.html || rp->export.pprof))
+		argp_error(state,
+			   "%s cannot be used with --json, --csv, --folded, --html or --pprof",
+			   rp->dump ? "--dump-raw-trace" : "--stats");
 	if (rp->sums.keys.hierarchy && rp->sums.keys.fields)
 		argp_error(state, "--hierarchy and --fields cannot be used together");
 	if (is_text(rp))
@@ -290,7 +295,7 @@ static void print_head(const struct report *rp, const struct opened_recording *r
 		return;
 	if (rp->header || rp->header_only)
 		print_header(session_header(r->session), r->path, rp->topology, out);
-	else
+	else if (!rp->stats)
 		strbuf_adds(out, "# To display the perf.data header info, please use "
 				 "--header/--header-only options.\n#\n");
 }
@@ -343,7 +348,8 @@ static struct error *dump(const struct report *rp, const struct opened_recording
 		.recording = r,
 		.fields = &fields,
 		.hide_chain = true,
-		.dump = DUMP_REPORT,
+		.dump = rp->dump ? DUMP_REPORT : DUMP_STATS,
+		.count_empty = rp->sums.show_empty,
 		.dump_features = rp->header || rp->topology,
 		.topology = rp->topology,
 		.head = strbuf_str(&head),
@@ -365,7 +371,7 @@ static struct error *report_run(struct report *rp)
 	rp->sums.sz = sizeof(rp->sums);
 	rp->sums.recording = &r;
 	TRY(summary_new(&rp->sums, &summary));
-	if (rp->dump && !rp->header_only)
+	if ((rp->dump || rp->stats) && !rp->header_only)
 		return dump(rp, &r, summary);
 	/* The records of a pipe say what the header of a file says. */
 	const bool is_pipe = session_header(r.session)->pipe;

@@ -23,7 +23,7 @@ struct error *dump_counts_add(struct dump_counts *counts, const struct record *r
 	return NULL;
 }
 
-void dump_counts_print(const struct dump_counts *counts, struct session *session,
+void dump_counts_print(const struct dump_counts *counts, struct session *session, bool empty,
 		       struct strbuf *out)
 {
 	const uint64_t total = counts->total + session_n_compressed(session, RECORD_COMPRESSED) +
@@ -34,16 +34,19 @@ void dump_counts_print(const struct dump_counts *counts, struct session *session
 		const uint64_t n = counts->types[type] + session_n_compressed(session, type);
 		const char *name = record_type_name(type);
 
-		if (name && n)
+		if (name && (n || empty))
 			strbuf_addf(out, "%16s events: %10" PRIu64 "  (%4.1f%%)\n", name, n,
 				    100.0 * (double)n / (double)total);
 	}
-	for (size_t i = 0; i < counts->samples.n; i++) {
-		if (!counts->samples.v[i])
+	for (size_t i = 0; i < session_n_events(session); i++) {
+		const uint64_t n = i < counts->samples.n ? counts->samples.v[i] : 0;
+
+		if (!n && !empty)
 			continue;
 		plain_adds(out, session_event(session, i)->name);
-		strbuf_addf(out, " stats:\n%16s events: %10" PRIu64 "\n", "SAMPLE",
-			    counts->samples.v[i]);
+		strbuf_adds(out, " stats:\n");
+		if (n)
+			strbuf_addf(out, "%16s events: %10" PRIu64 "\n", "SAMPLE", n);
 	}
 }
 

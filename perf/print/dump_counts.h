@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How many records of each type a recording has, as perf report -D prints it at its end. */
+/* How many records of each type a recording has, as perf report --stats and -D print it. */
 #ifndef PB_PERF_PRINT_DUMP_COUNTS_H
 #define PB_PERF_PRINT_DUMP_COUNTS_H
 
@@ -19,7 +19,8 @@ struct dump_counts {
 /* event: of a sample that no filter left out; NULL: not counted for an event. */
 struct error *dump_counts_add(struct dump_counts *counts, const struct record *rec,
 			      const struct session_event *event);
-void dump_counts_print(const struct dump_counts *counts, struct session *session,
+/* empty: also the types and events of which there are none. */
+void dump_counts_print(const struct dump_counts *counts, struct session *session, bool empty,
 		       struct strbuf *out);
 void dump_counts_deinit(struct dump_counts *counts);
 

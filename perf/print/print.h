@@ -62,7 +62,7 @@ void print_record(struct script_printer *p, const struct record *rec, const stru
  * is. sample, event and thread are NULL for a record that is not a sample. perf marks records that
  * the command does not use; the two commands use different ones.
  */
-enum dump_style { DUMP_NONE, DUMP_SCRIPT, DUMP_REPORT };
+enum dump_style { DUMP_NONE, DUMP_SCRIPT, DUMP_REPORT, DUMP_STATS };
 
 struct dump {
 	enum dump_style style;

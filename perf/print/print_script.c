@@ -86,6 +86,8 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 	if (sample_reader_has_news(&sc->reader))
 		TRY(learn(sc));
 	sample_reader_set(&sc->reader, sample, event, thread);
+	if (sc->dump.style == DUMP_STATS)
+		return dump_counts_add(&sc->counts, rec, event);
 	if (sc->dump.style) {
 		/* perf looks for the thread of a sample that --time selects. */
 		const bool in_time = filter_has_time(sc->recording->filter, sample->time);
@@ -147,9 +149,9 @@ static struct error *on_record(struct script *sc, const struct record *rec, int3
 	struct thread *thread = NULL;
 
 	/* By the events that were known before it. */
-	if (sc->dump.style)
+	if (sc->dump.style && sc->dump.style != DUMP_STATS)
 		print_record_raw(sc->printer, &sc->dump, rec, NULL, NULL, NULL, &sc->out);
-	if (sc->dump.style == DUMP_REPORT)
+	if (sc->dump.style == DUMP_REPORT || sc->dump.style == DUMP_STATS)
 		TRY(dump_counts_add(&sc->counts, rec, NULL));
 	if (session_n_events(sc->session) != sc->reader.n_events)
 		TRY(learn(sc));
@@ -213,8 +215,8 @@ static struct error *print_records(struct script *sc)
 	    opts->json || opts->dump)
 		tool.other = on_other;
 	TRY(session_process(sc->session, &tool));
-	if (opts->dump == DUMP_REPORT)
-		dump_counts_print(&sc->counts, sc->session, &sc->out);
+	if (opts->dump == DUMP_REPORT || opts->dump == DUMP_STATS)
+		dump_counts_print(&sc->counts, sc->session, opts->count_empty, &sc->out);
 	if (opts->json && !sc->closed) {
 		const struct session_losses losses = session_losses(sc->session);
 

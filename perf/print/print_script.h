@@ -16,7 +16,9 @@ struct script_opts {
 	bool json, ns, hide_chain;
 	enum time_base time_base;      /* of the text */
 	const struct names *chain_end; /* printer_opts.chain_end */
-	enum dump_style dump; /* DUMP_REPORT: no lines, but the number of records of each type */
+	/* DUMP_REPORT: no lines, but the number of records of each type; DUMP_STATS: that alone */
+	enum dump_style dump;
+	bool count_empty;		    /* also types and events without records */
 	bool header, header_only, topology; /* topology: in the header */
 	/* Print what FEATURE records of a dump say, as in the header. */
 	bool dump_features;

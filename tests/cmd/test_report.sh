@@ -388,6 +388,23 @@ test_groups_are_perfs() {
 	grep -q "of events 'cpu-clock, page-faults'" mine || fail "no group was made"
 }
 
+# Newer types of records are counted too: none of them is in a recording of this perf.
+test_numbers_of_records_are_perfs() {
+	need_perf
+	record flat -e cpu-clock -c 250000
+	record group -e "$GROUP" -g
+	for name in flat group; do
+		same $name --stats
+		same $name --stats -c rbpf_work
+		"$PERF" report --stats --no-skip-empty -i "$FILES/$name" >theirs 2>theirs.err
+		"$PERF_BPF" report --stats --no-skip-empty -i "$FILES/$name" | sed '/COMPRESSED2/d' >mine
+		diff theirs mine >diff.out || { cat diff.out; fail "--no-skip-empty differs"; }
+		grep -q 'LOST events: *0' mine || fail "types without records are missing"
+	done
+	expect_status 2 "$PERF_BPF" report --stats --json -i "$FILES/flat"
+	assert_contains err "--stats cannot be used with --json"
+}
+
 test_hierarchies_are_perfs() {
 	need_perf
 	record flat -e cpu-clock -c 250000
