@@ -216,7 +216,10 @@ static struct error *open_on_cpu(struct recording *rec, struct event *event, int
 static struct error *open_event(struct recording *rec, struct event *event,
 				const struct sys_cpus *online)
 {
-	const struct sys_cpus *cpus = event->kind == EVENT_OUTPUT ? online : &rec->target.cpus;
+	/* A task on the CPUs of -C may have mapped its files, or begun, on another one. */
+	const bool everywhere = event->kind == EVENT_OUTPUT ||
+				(event->kind == EVENT_TRACKING && rec->target.system_wide);
+	const struct sys_cpus *cpus = everywhere ? online : &rec->target.cpus;
 	const bool all_tasks = is_of_all_tasks(rec, event);
 
 	for (size_t c = 0; c < cpus->n; c++) {
@@ -619,6 +622,12 @@ struct error *events_open_again(struct recording *rec, int cpu)
 	return open_all_again(rec, open_again, cpu);
 }
 
+/* Side-band records come from other CPUs, too. */
+static bool is_recorded(const struct recording *rec, int cpu)
+{
+	return !rec->opts.cpus || sys_cpus_has(&rec->target.cpus, cpu);
+}
+
 static struct error *open_cgroup(struct recording *rec, int cgroup)
 {
 	struct event *event;
@@ -626,7 +635,7 @@ static struct error *open_cgroup(struct recording *rec, int cgroup)
 
 	vec_for_each (event, &rec->events)
 		vec_for_each (ring, &rec->rings)
-			if (is_of_cgroups(rec, event))
+			if (is_of_cgroups(rec, event) && is_recorded(rec, ring->cpu))
 				TRY(open_one(rec, event,
 					     (struct event_fd){.cpu = ring->cpu,
 							       .tid = -1,
