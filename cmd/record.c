@@ -40,6 +40,10 @@ enum {
 	OPT_SAMPLE_CPU,
 	OPT_SWITCH_EVENTS,
 	OPT_STRICT_FREQ,
+	OPT_PER_THREAD,
+	OPT_ALL_USER,
+	OPT_ALL_KERNEL,
+	OPT_NO_BPF_EVENT,
 };
 
 static const struct argp_option options[] = {
@@ -75,6 +79,13 @@ static const struct argp_option options[] = {
 	{"delay", 'D', "MS", 0,
 	 "Start recording MS milliseconds after the workload starts; -1 starts with events "
 	 "disabled"},
+	{"per-thread", OPT_PER_THREAD, NULL, 0,
+	 "Use a ring for each thread instead of each CPU; new threads and children are not "
+	 "recorded"},
+	{"all-user", OPT_ALL_USER, NULL, 0, "Record all events in user space only"},
+	{"all-kernel", OPT_ALL_KERNEL, NULL, 0, "Record all events in the kernel only"},
+	{"no-bpf-event", OPT_NO_BPF_EVENT, NULL, 0,
+	 "Do not record the loading of BPF programs, nor their code"},
 	{"no-inherit", 'i', NULL, 0, "Do not record child tasks"},
 	{"no-buffering", OPT_NO_BUFFERING, NULL, 0,
 	 "Write each record immediately, without buffering"},
@@ -192,6 +203,10 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_NAMESPACES, struct record_args, opts.namespaces),
 	OPTION_SETS(OPT_SWITCH_EVENTS, struct record_args, opts.switches),
 	OPTION_SETS(OPT_STRICT_FREQ, struct record_args, opts.strict_freq),
+	OPTION_SETS(OPT_PER_THREAD, struct record_args, opts.per_thread),
+	OPTION_SETS(OPT_ALL_USER, struct record_args, opts.only_user),
+	OPTION_SETS(OPT_ALL_KERNEL, struct record_args, opts.only_kernel),
+	OPTION_SETS(OPT_NO_BPF_EVENT, struct record_args, opts.no_bpf_events),
 	OPTION_SETS('v', struct record_args, verbose),
 	OPTION_SETS('q', struct record_args, quiet),
 	{0},
@@ -282,7 +297,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		option_check(state, "--attach", probe_way_parse(arg, &o->probe_way));
 		return 0;
 	}
-	return option_set(members, key, arg, args) ? 0 : ARGP_ERR_UNKNOWN;
+	if (!option_set(members, key, arg, args))
+		return ARGP_ERR_UNKNOWN;
+	if (o->only_user && o->only_kernel)
+		argp_error(state, "choose one of --all-user and --all-kernel");
+	return 0;
 }
 
 static const struct argp argp = {

@@ -286,7 +286,8 @@ void synth_kernel(struct synth *s)
 {
 	synth_text(s);
 	synth_modules(s);
-	bpf_gather_all(s->log, synth_program, s);
+	if (!s->no_programs)
+		bpf_gather_all(s->log, synth_program, s);
 }
 
 static bool synth_cgroup(void *ctx, uint64_t id, const char *path)

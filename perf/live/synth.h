@@ -27,6 +27,7 @@ struct synth {
 	const struct perf_event_attr *attr; /* its sample_id fields end each record, all 0 */
 	bool data_maps;			    /* also mappings that are not executable */
 	bool namespaces;		    /* those of each thread */
+	bool no_programs;		    /* without BPF programs */
 	/* Takes whole records, at each process once there are enough of them. */
 	struct error *(*write)(void *ctx, const void *records, size_t size);
 	/* The build id of a mapped file, for its record; 0: none, or not known. NULL: of no file.

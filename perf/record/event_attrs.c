@@ -358,7 +358,7 @@ void event_set_tracking(const struct recording *rec, struct perf_event_attr *att
 	attr->comm_exec = 1;
 	attr->task = 1;
 	attr->ksymbol = 1;
-	attr->bpf_event = 1;
+	attr->bpf_event = !rec->opts.no_bpf_events;
 	attr->cgroup = rec->opts.all_cgroups || rec->target.cgroups.n;
 	attr->namespaces = rec->opts.namespaces;
 	attr->context_switch = rec->opts.switches;
@@ -371,7 +371,9 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 	bool leader = &rec->events.v[event->leader] == event;
 
 	attr->sample_id_all = 1;
-	attr->inherit = event->inherit >= 0 ? event->inherit : !o->no_inherit;
+	/* What children inherit cannot be read through a ring of no CPU. */
+	attr->inherit =
+		!rec->target.per_thread && (event->inherit >= 0 ? event->inherit : !o->no_inherit);
 	attr->read_format = PERF_FORMAT_LOST;
 	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 	if (rec->target.system_wide)
@@ -430,6 +432,10 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 				 event->name);
 		attr->inherit = 0;
 	}
+	if (o->only_user || o->only_kernel) {
+		attr->exclude_user = o->only_kernel;
+		attr->exclude_kernel = o->only_user;
+	}
 	attr->sample_type |= o->sample_type;
 	TRY(set_rate(rec, event));
 	if (attr->freq)
@@ -468,6 +474,8 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 /* On a busy machine, a ring of 4 MiB loses nothing where one of 512 KiB loses a few percent. */
 static void choose_ring_size(struct recording *rec)
 {
+	const struct record_target *target = &rec->target;
+	const size_t n_rings = target->per_thread ? target->tids.n : target->cpus.n;
 	size_t bytes = DEFAULT_RING_BYTES;
 
 	rec->mmap_pages = rec->opts.mmap_pages;
@@ -475,8 +483,7 @@ static void choose_ring_size(struct recording *rec)
 		return;
 	if (!geteuid())
 		for (bytes = DEFAULT_RING_OF_ROOT;
-		     bytes > DEFAULT_RING_BYTES &&
-		     bytes * rec->target.cpus.n > DEFAULT_RINGS_BYTES;)
+		     bytes > DEFAULT_RING_BYTES && bytes * n_rings > DEFAULT_RINGS_BYTES;)
 			bytes /= 2;
 	rec->mmap_pages = max_of(bytes / sys_page_size(), (size_t)1);
 }

@@ -103,7 +103,8 @@ struct record_object {
 struct cpu_ring {
 	struct perf_ring ring;
 	struct recording *rec;
-	int cpu;
+	int cpu;      /* -1: it is of one thread */
+	pid_t tid;    /* of cpu -1 */
 	bool polled;  /* some fd of it is watched */
 	bool full;    /* a record may not have fitted since the last one that we have read */
 	VEC(int) fds; /* that write to it; one at a time is watched */
@@ -112,6 +113,7 @@ struct cpu_ring {
 
 struct record_target {
 	bool system_wide; /* -a, -C: pid -1 */
+	bool per_thread;  /* the events of each thread are on no CPU */
 	struct sys_cpus cpus;
 	struct sys_pids tids;
 	bool has_workload;	  /* tids is the workload */
@@ -220,6 +222,8 @@ struct error *ring_watch(struct recording *rec, struct cpu_ring *ring, size_t fd
 /* perf_open.c */
 struct error *events_open(struct recording *rec);
 struct error *rings_open(struct recording *rec);
+/* The ring that it writes to; NULL: there is none yet. */
+struct cpu_ring *ring_of(struct recording *rec, const struct event_fd *efd);
 /* What is not ready yet: all, or what was opened again. */
 struct error *events_attach(struct recording *rec);
 void events_warn_of_several(const struct recording *rec);

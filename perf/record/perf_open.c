@@ -213,6 +213,16 @@ static struct error *open_on_cpu(struct recording *rec, struct event *event, int
 	return NULL;
 }
 
+/* cpu: -1, wherever they run. */
+static struct error *open_on_threads(struct recording *rec, struct event *event, int cpu)
+{
+	for (size_t t = 0; t < rec->target.tids.n; t++)
+		TRY(open_one(
+			rec, event,
+			(struct event_fd){.cpu = cpu, .tid = rec->target.tids.v[t], .cgroup = -1}));
+	return NULL;
+}
+
 static struct error *open_event(struct recording *rec, struct event *event,
 				const struct sys_cpus *online)
 {
@@ -222,17 +232,12 @@ static struct error *open_event(struct recording *rec, struct event *event,
 	const struct sys_cpus *cpus = everywhere ? online : &rec->target.cpus;
 	const bool all_tasks = is_of_all_tasks(rec, event);
 
-	for (size_t c = 0; c < cpus->n; c++) {
-		if (all_tasks) {
-			TRY(open_on_cpu(rec, event, cpus->v[c]));
-			continue;
-		}
-		for (size_t t = 0; t < rec->target.tids.n; t++)
-			TRY(open_one(rec, event,
-				     (struct event_fd){.cpu = (int)cpus->v[c],
-						       .tid = rec->target.tids.v[t],
-						       .cgroup = -1}));
-	}
+	if (rec->target.per_thread && !all_tasks)
+		TRY(open_on_threads(rec, event, -1));
+	else
+		for (size_t c = 0; c < cpus->n; c++)
+			TRY(all_tasks ? open_on_cpu(rec, event, cpus->v[c])
+				      : open_on_threads(rec, event, (int)cpus->v[c]));
 	if (!event->fds.n)
 		return error_new(ESRCH, "'%s': all threads to record have ended", event->name);
 	return NULL;
@@ -246,14 +251,16 @@ static struct error *want_fds(const struct recording *rec, size_t n_online)
 	size_t n = 0;
 
 	vec_for_each (event, &rec->events)
-		n += is_of_cgroups(rec, event)	   ? n_online * rec->target.cgroups.n
-		     : is_of_all_tasks(rec, event) ? n_online
-						   : n_threads * n_cpus;
+		n += is_of_cgroups(rec, event) ? n_online * rec->target.cgroups.n
+		     : is_of_all_tasks(rec, event)
+			     ? n_online
+			     : n_threads * (rec->target.per_thread ? 1 : n_cpus);
 	_cleanup_free_ char *what =
 		rec->target.system_wide
 			? text_format("recording %zu events on %zu CPUs", (size_t)rec->events.n,
 				      n_cpus)
-			: text_format("recording %zu threads on %zu CPUs", n_threads, n_cpus);
+			: text_format("recording %zu threads on %zu CPUs", n_threads,
+				      rec->target.per_thread ? 1 : n_cpus);
 	return sys_want_fds(rec->roots, n, what ? what : "recording");
 }
 
@@ -269,12 +276,12 @@ struct error *events_open(struct recording *rec)
 	return NULL;
 }
 
-static struct cpu_ring *ring_of(struct recording *rec, int cpu)
+struct cpu_ring *ring_of(struct recording *rec, const struct event_fd *efd)
 {
 	struct cpu_ring *ring;
 
 	vec_for_each (ring, &rec->rings)
-		if (ring->cpu == cpu)
+		if (ring->cpu == efd->cpu && (efd->cpu >= 0 || ring->tid == efd->tid))
 			return ring;
 	return NULL;
 }
@@ -298,7 +305,7 @@ static struct error *ring_map(struct recording *rec, struct perf_ring *ring, int
 
 static struct error *ring_add(struct recording *rec, const struct event_fd *efd)
 {
-	struct cpu_ring *ring = ring_of(rec, efd->cpu);
+	struct cpu_ring *ring = ring_of(rec, efd);
 
 	if (ring) {
 		TRY(sys_perf_set_output(efd->fd, ring->fds.v[0]));
@@ -308,6 +315,7 @@ static struct error *ring_add(struct recording *rec, const struct event_fd *efd)
 			return error_new(ENOSPC, "CPU %d is not among the possible CPUs", efd->cpu);
 		ring = vec_push(&rec->rings);
 		ring->cpu = efd->cpu;
+		ring->tid = efd->tid;
 		TRY(ring_map(rec, &ring->ring, efd->fd));
 	}
 	int *fd = vec_push(&ring->fds);
@@ -324,7 +332,8 @@ struct error *rings_open(struct recording *rec)
 	struct event_fd *efd;
 
 	TRY(sys_cpus_possible(rec->roots, &possible));
-	if (!vec_reserve(&rec->rings, max_of(possible.n, rec->target.cpus.n)))
+	const size_t n_threads = rec->target.per_thread ? rec->target.tids.n : 0;
+	if (!vec_reserve(&rec->rings, max_of(possible.n, rec->target.cpus.n) + n_threads))
 		return error_nomem();
 	vec_for_each (event, &rec->events)
 		vec_for_each (efd, &event->fds)

@@ -84,7 +84,12 @@ struct record_opts {
 	bool all_cgroups;     /* the cgroup of each sample, and the names of all cgroups */
 	bool namespaces;      /* the namespaces of processes */
 	bool with_ids;	      /* samples begin with an IDENTIFIER also if there is only one event */
+	bool no_bpf_events;   /* without the loading of BPF programs, and their code */
+	/* Of the selected events; at most one of them. */
+	bool only_user, only_kernel;
 	bool no_inherit;
+	/* A ring for each thread, and none for their children; not with all_cpus or cpus. */
+	bool per_thread;
 	bool no_buffering; /* write at every record */
 	size_t mmap_pages; /* 0: a good size within what may be locked */
 	int delay_ms;	   /* enable so long after the workload began; -1: never by itself */

@@ -178,8 +178,10 @@ static struct error *writer_begin(struct recording *rec)
 /* Without the right to it the recording has no code of BPF programs, as with perf. */
 static void programs_listen(struct recording *rec)
 {
-	struct error *err = program_store_new(rec->log, &rec->programs);
+	struct error *err = NULL;
 
+	if (!rec->opts.no_bpf_events)
+		err = program_store_new(rec->log, &rec->programs);
 	if (err)
 		log_info(rec->log, "the recording will not have the code of BPF programs: %s",
 			 err->msg);

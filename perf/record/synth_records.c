@@ -41,9 +41,8 @@ static struct error *synth_ids(struct recording *rec, struct synth *s)
 				.cpu = efd->cpu,
 				.tid = efd->tid < 0 ? UINT64_MAX : (uint64_t)efd->tid,
 			};
-			for (size_t i = 0; i < rec->rings.n; i++)
-				if (rec->rings.v[i].cpu == efd->cpu)
-					e->idx = i;
+			const struct cpu_ring *ring = ring_of(rec, efd);
+			e->idx = ring ? (size_t)(ring - rec->rings.v) : 0;
 		}
 	}
 	record_encode_id_index(&s->out, entries.v, entries.n);
@@ -111,6 +110,7 @@ struct error *synthesize(struct recording *rec)
 		.ctx = &writing,
 		.data_maps = rec->data_maps,
 		.namespaces = rec->opts.namespaces,
+		.no_programs = rec->opts.no_bpf_events,
 	};
 	struct error *err = rec->with_id ? synth_ids(rec, &s) : NULL;
 

@@ -80,7 +80,12 @@ struct error *target_init(struct recording *rec)
 	struct record_target *target = &rec->target;
 	_cleanup_tasks_ struct tasks tasks = TASKS_INIT;
 
+	const bool of_cpus = o->all_cpus || o->cpus || cgroup_choice_any(&o->cgroups);
+	const bool per_thread = o->per_thread && !of_cpus;
+
 	TRY(cpus_init(rec));
+	if (o->per_thread && of_cpus)
+		log_warn(rec->log, "-a, -C and --cgroup override --per-thread");
 	if (cgroup_choice_any(&o->cgroups)) {
 		if (o->pids || o->tids)
 			return error_usage("--cgroup, --container and --pod cannot be used with -p "
@@ -95,12 +100,15 @@ struct error *target_init(struct recording *rec)
 	TRY(tasks_threads(&tasks, rec->roots, &target->tids));
 	if (tasks.list.n && !target->tids.n)
 		return error_new(ESRCH, "what -p and -t name has ended");
-	if (target->tids.n)
+	if (target->tids.n) {
+		target->per_thread = per_thread;
 		return NULL;
+	}
 	if (o->all_cpus || o->cpus || !o->workload) {
 		target->system_wide = true;
 		return NULL;
 	}
+	target->per_thread = per_thread;
 	target->has_workload = true;
 	pid_t *tid = vec_push(&target->tids);
 	if (!tid)

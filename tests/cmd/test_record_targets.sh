@@ -1,6 +1,143 @@
 #!/usr/bin/env bash
-# Of what record keeps samples and other records: -C with a task that is on another CPU.
+# Of what record keeps samples and other records: --all-user, --all-kernel, --per-thread,
+# --no-bpf-event, and -C with a task that is on another CPU.
 . "$(dirname "$0")/../tap.sh"
+
+PERF=$(command -v perf || true)
+
+# Prints its own and its thread's id, and touches 50 pages in each, for the first time.
+build_threads() {
+	cat >pbt_threads.c <<-'END'
+		#define _GNU_SOURCE
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <sys/mman.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+
+		static void touch(void)
+		{
+			enum { PAGES = 50 };
+			const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+			volatile char *p = mmap(NULL, PAGES * page, PROT_READ | PROT_WRITE,
+						MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+			if (p == MAP_FAILED || madvise((void *)p, PAGES * page, MADV_NOHUGEPAGE))
+				_exit(1);
+			for (int i = 0; i < PAGES; i++)
+				p[i * page] = 1;
+		}
+
+		static void *thread(void *arg)
+		{
+			printf("thread %d\n", gettid());
+			touch();
+			return NULL;
+		}
+
+		int main(void)
+		{
+			pthread_t other;
+
+			printf("main %d\n", gettid());
+			touch();
+			if (pthread_create(&other, NULL, thread, NULL) || pthread_join(other, NULL))
+				return 1;
+			return 0;
+		}
+	END
+	gcc -O1 -pthread -o pbt_threads pbt_threads.c
+}
+
+record() {
+	"$PERF_BPF" record -q -e page-faults -c 1 -o t.data "$@" >ids
+}
+
+# samples_of NAME: how many samples of the thread that printed NAME
+samples_of() {
+	local tid
+	tid=$(sed -n "s/^$1 //p" ids)
+	"$PERF_BPF" script -i t.data -F tid | awk -v tid="$tid" '$1 == tid' | wc -l
+}
+
+modes() {
+	"$PERF_BPF" script -i t.data -F misc,tid | awk '{ print $2 }' | sort -u | tr '\n' ' '
+}
+
+test_levels() {
+	build_threads
+	record --all-user -- ./pbt_threads
+	[ "$(samples_of main)" -ge 50 ] || fail "only $(samples_of main) samples"
+	assert_equal "$(modes)" "U "
+	"$PERF_BPF" script -i t.data --header-only >head
+	grep -q 'name = page-faults.* exclude_kernel = 1' head || fail "$(grep page-faults head)"
+	record --all-kernel -- ./pbt_threads
+	[ "$(samples_of thread)" -lt 50 ] || fail "samples of user space"
+	"$PERF_BPF" script -i t.data -F misc,tid | awk '{ print $2 }' >seen
+	assert_equal "$(grep -vc K seen)" 0
+	# the last word has the option, as in perf
+	"$PERF_BPF" record -q -e page-faults:k -c 1 --all-user -o t.data -- ./pbt_threads >ids
+	[ "$(samples_of main)" -ge 50 ] || fail "the modifier was kept: $(samples_of main) samples"
+	expect_status 2 "$PERF_BPF" record --all-user --all-kernel true
+	assert_contains err "choose one of --all-user and --all-kernel"
+}
+
+test_one_ring_for_each_thread() {
+	build_threads
+	record -- ./pbt_threads
+	[ "$(samples_of thread)" -ge 50 ] || fail "without the option the thread is not recorded"
+	record --per-thread -- ./pbt_threads
+	[ "$(samples_of main)" -ge 50 ] || fail "only $(samples_of main) samples of the first thread"
+	assert_equal "$(samples_of thread)" 0
+	"$PERF_BPF" script -i t.data --show-mmap-events >out
+	assert_contains out "pbt_threads"
+	grep -q 'PERF_RECORD_MMAP2 .*pbt_threads' out || fail "no mapping of the program"
+	if [ -n "$PERF" ]; then
+		# without symbols: perf takes a path below /tmp/perf-... for the names of a JIT
+		"$PERF_BPF" script -i t.data -F comm,tid,time,period,event,ip >ours
+		"$PERF" script -i t.data -F comm,tid,time,period,event,ip >theirs
+		diff ours theirs || fail "perf reads it differently"
+	fi
+	# to a pipe, and two events: the samples have ids, which belong to a thread each
+	"$PERF_BPF" record -q -e page-faults -e minor-faults -c 1 --per-thread -o - \
+		-- sh -c 'exec ./pbt_threads >ids' 2>err >t.pipe || fail "$(cat err)"
+	"$PERF_BPF" script -i t.pipe -F event | sort | uniq -c >events
+	assert_equal "$(wc -l <events)" 2
+	"$PERF_BPF" record -e dummy -C 0 --per-thread -o t.data true 2>err
+	assert_contains err "-a, -C and --cgroup override --per-thread"
+}
+
+# The threads are there before it; the recording ends when both have ended.
+test_threads_that_run_already() {
+	mkfifo go1 go2
+	bash -c 'read -r line <go1; exec true' &
+	local first=$!
+	bash -c 'read -r line <go2; exec true' &
+	local second=$!
+	"$PERF_BPF" record -q -e page-faults -c 1 --per-thread -p "$first,$second" -o t.data 2>log &
+	local recorder=$!
+	soon waits_for_events "$recorder"
+	echo >go1
+	echo >go2
+	wait "$first" "$second"
+	wait "$recorder" || fail "$(cat log)"
+	"$PERF_BPF" script -i t.data -F tid | sort -u | tr -d ' ' >seen
+	printf '%s\n' "$first" "$second" | sort >wanted
+	assert_equal "$(cat seen)" "$(cat wanted)"
+}
+
+test_without_bpf_events() {
+	local loader=$BUILD/tests/cmd/program_loader
+	[ "$(id -u)" = 0 ] || skip "loading programs needs root"
+	"$PERF_BPF" record -q -e dummy -o t.data -- "$loader" pbtn 3 100 0 >/dev/null
+	"$PERF_BPF" script -i t.data --show-bpf-events >with
+	assert_contains with "PERF_RECORD_BPF_EVENT"
+	"$PERF_BPF" record -q -e dummy --no-bpf-event -o t.data -- "$loader" pbtn 3 100 0 >/dev/null
+	"$PERF_BPF" script -i t.data --show-bpf-events >without
+	assert_equal "$(grep -c PERF_RECORD_BPF_EVENT without)" 0
+	"$PERF_BPF" report -i t.data --header-only >head
+	assert_equal "$(grep -c bpf_prog_info head)" 0
+}
 
 # What maps and begins on a CPU that is not recorded may come to one that is.
 test_mappings_on_other_cpus() {
