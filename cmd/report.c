@@ -44,7 +44,6 @@ enum {
 	OPT_NO_SKIP_EMPTY,
 	OPT_GROUP,
 	OPT_NO_GROUP,
-	OPT_HIERARCHY,
 	OPT_STATS,
 };
 
@@ -88,7 +87,7 @@ static const struct argp_option options[] = {
 	 "groups, all events",
 	 0},
 	{"no-group", OPT_NO_GROUP, NULL, 0, "Show a table for each event of a group", 0},
-	{"hierarchy", OPT_HIERARCHY, NULL, 0,
+	{"hierarchy", 'H', NULL, 0,
 	 "Show entries by the first sort key, below each of them entries by the second, and so on; "
 	 "keys in braces are one level: {comm,dso},sym",
 	 0},
@@ -120,7 +119,7 @@ static const struct option_member members[] = {
 		    recording.filter.dsos), /* the letter is perf report's only */
 	OPTION_SETS('p', struct report, sums.parent),
 	OPTION_SETS('x', struct report, sums.exclude_other),
-	OPTION_SETS(OPT_HIERARCHY, struct report, sums.keys.hierarchy),
+	OPTION_SETS('H', struct report, sums.keys.hierarchy),
 	OPTION_SETS('U', struct report, sums.hide_unresolved),
 	OPTION_SETS(OPT_HEADER, struct report, header),
 	OPTION_SETS(OPT_HEADER_ONLY, struct report, header_only),

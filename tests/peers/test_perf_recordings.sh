@@ -12,6 +12,10 @@ test_evlist() { run evlist; }
 test_data_validation() { run data_validation; }
 test_data_file_offset_diagnostics() { run data_file_offset_diagnostics; }
 test_dwarf_unwind_multithreaded() { run test_dwarf_unwind_multithreaded; }
+test_hierarchy() { run perf-report-hierarchy; }
+test_compressed() { run record+zstd_comp_decomp; }
+test_compressed_by_thread() { run record+zstd_comp_decomp_multi_record; }
+test_sideband() { run record_sideband; }
 
 # Of a pipe, perf inject of 7.2 makes a file whose events are over the table of build ids.
 test_a_file_that_perf_injected() {
