@@ -50,6 +50,29 @@ test_help_and_page_name_the_same_options() {
 	done
 }
 
+# Each option of perf that perf-bpf-perf-options(7) calls the same is in --help, with its letter; of
+# one that differs, a form of it is.
+test_options_of_perf_are_there() {
+	local command flags word flag n
+	for command in record report script; do
+		options_of_help "$command" >help
+		sed -n "/^\.Sh PERF ${command^^}$/,/^\.El$/p" "$SRC/man/perf-bpf-perf-options.7" |
+			sed -n 's/^\.It //p; s/^\(Same\|Differs\|Missing\)[.:].*/\1/p' | paste - - >items
+		[ "$(grep -c 'Same$' items)" -ge 20 ] || fail "$command: hardly any option"
+		! grep -vE '	(Same|Differs|Missing)$' items || fail "$command: an option without a word"
+		while IFS='	' read -r flags word; do
+			n=0
+			for flag in ${flags//Fl /-}; do
+				[ "$flag" = , ] || grep -qx -e "$flag" help || n=$((n + 1))
+			done
+			case $word in
+			Same) [ $n = 0 ] || fail "$command --help does not have $flags" ;;
+			Differs) [ $n = 0 ] || [[ $n = 1 && $flags = *,* ]] || fail "$command: $flags" ;;
+			esac
+		done <items
+	done
+}
+
 test_completion_knows_all_options() {
 	completion=/usr/share/bash-completion/bash_completion
 	[ -r $completion ] || skip "bash-completion is not installed"

@@ -32,4 +32,18 @@ test_a_file_that_perf_injected() {
 	assert_equal "$(cat err)" ""
 }
 
+test_page_names_all_options() {
+	local perf command
+	perf=$("$SRC/tests/vm/fetch-perf" sid) || skip "$perf"
+	for command in record report script; do
+		"$perf" $command -h 2>&1 | sed -n 's/^ \{4,8\}\(-[A-Za-z0-9], \)\{0,1\}--\([A-Za-z][A-Za-z0-9-]*\).*/\2/p' |
+			sort -u >options
+		[ "$(wc -l <options)" -ge 40 ] || fail "perf $command -h: $(wc -l <options) options"
+		sed -n "/^\.Sh PERF ${command^^}$/,/^\.El$/p" "$SRC/man/perf-bpf-perf-options.7" |
+			sed -n 's/^\.It .*Fl -//p' | sort -u >page
+		comm -23 options page >missing
+		[ ! -s missing ] || fail "perf $command has $(tr '\n' ' ' <missing)"
+	done
+}
+
 run_tests
