@@ -50,6 +50,7 @@ enum hist_field {
 	HIST_UNIT,
 	HIST_CONTAINER,
 	HIST_POD,
+	HIST_SYMBOL_SIZE,
 	/* Fields of tracepoints by name, as many as there are in the keys: spec.dynamic[]. */
 	HIST_DYNAMIC,
 	HIST_N_FIELDS = HIST_DYNAMIC + 8,

@@ -96,6 +96,9 @@ static size_t entry_words(struct hist *h, const struct hist_entry *he, uint64_t 
 		case HIST_CGROUP:
 			words[n++] = (uintptr_t)he->cgroup;
 			break;
+		case HIST_SYMBOL_SIZE:
+			words[n++] = hist_symbol_size(he);
+			break;
 		case HIST_UNIT:
 		case HIST_CONTAINER:
 		case HIST_POD: /* equal ones are one string */

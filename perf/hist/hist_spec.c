@@ -31,6 +31,7 @@ static const struct {
 	{"parent", HIST_PARENT},
 	{"cpu", HIST_CPU},
 	{"trace", HIST_TRACE},
+	{"symbol_size", HIST_SYMBOL_SIZE},
 	{"ipc_null", HIST_IPC_NULL},
 	{"cgroup", HIST_CGROUP},
 	{"time", HIST_TIME},
@@ -316,6 +317,7 @@ const char *hist_field_title(const struct hist_spec *spec, enum hist_field field
 		[HIST_UNIT] = "Unit",
 		[HIST_CONTAINER] = "Container",
 		[HIST_POD] = "Pod",
+		[HIST_SYMBOL_SIZE] = "Symbol size",
 	};
 
 	if (field >= HIST_DYNAMIC)
@@ -390,6 +392,13 @@ const char *hist_cgroup_text(const struct session_cgroup *cgroup, enum hist_fiel
 				   : cgroup->container;
 }
 
+uint64_t hist_symbol_size(const struct hist_entry *he)
+{
+	const struct symbol *sym = he->frame->sym;
+
+	return sym ? sym->end - sym->start : 0;
+}
+
 static int64_t cgroup_cmp(const struct session_cgroup *a, const struct session_cgroup *b)
 {
 	return u64_cmp(b ? b->id : 0, a ? a->id : 0);
@@ -423,6 +432,8 @@ static int64_t field_cmp(const struct hist_spec *spec, enum hist_field field,
 		return (int64_t)(b->time - a->time);
 	case HIST_CGROUP:
 		return cgroup_cmp(a->cgroup, b->cgroup);
+	case HIST_SYMBOL_SIZE:
+		return u64_cmp(hist_symbol_size(b), hist_symbol_size(a));
 	case HIST_UNIT:
 	case HIST_CONTAINER:
 	case HIST_POD:

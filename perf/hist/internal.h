@@ -81,6 +81,8 @@ int64_t hist_fields_cmp(const struct hist_spec *spec, const enum hist_field *fie
 			const struct hist_entry *a, const struct hist_entry *b);
 /* Of the keys unit, container and pod; "" if the cgroup's path does not show it. */
 const char *hist_cgroup_text(const struct session_cgroup *cgroup, enum hist_field field);
+/* Bytes; 0: there is no symbol. */
+uint64_t hist_symbol_size(const struct hist_entry *he);
 /* What a column that is a measure has; the same of a member of the entry's group. */
 uint64_t hist_entry_measure(const struct hist_entry *he, enum hist_field field);
 uint64_t hist_member_measure(const struct hist_entry *he, size_t member, enum hist_field field);

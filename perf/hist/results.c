@@ -50,6 +50,8 @@ static enum column_style style_of(enum hist_field field)
 		return COLUMN_LOOSE;
 	case HIST_IPC_NULL:
 		return COLUMN_FILLER;
+	case HIST_SYMBOL_SIZE:
+		return COLUMN_RIGHT;
 	default:
 		return field < HIST_N_MEASURES ? COLUMN_SHARE
 		       : field >= HIST_DYNAMIC ? COLUMN_RIGHT
@@ -107,9 +109,10 @@ static void column_add(struct results_maker *m, enum hist_field field, size_t me
 	m->fields[i] = field;
 	m->columns[i] = (struct result_column){
 		.name = of_group ? member_name(m, field, member) : name_of(m, field),
-		.unit = is_share	     ? unit
-			: field == HIST_TIME ? "ns"
-					     : NULL,
+		.unit = is_share		    ? unit
+			: field == HIST_TIME	    ? "ns"
+			: field == HIST_SYMBOL_SIZE ? "bytes"
+						    : NULL,
 		.is_key = !is_measure,
 		.has_text = field == HIST_PID || field == HIST_TID,
 		.style = style_of(field),
@@ -263,6 +266,13 @@ static struct result_cell cell_make(struct results_maker *m, size_t column,
 	case HIST_CONTAINER:
 	case HIST_POD:
 		return name_cell(hist_cgroup_text(he->cgroup, field));
+	case HIST_SYMBOL_SIZE:
+		return he->frame->sym
+			       ? (struct result_cell){.kind = CELL_UINT,
+						      .text = text_make(m, "%" PRIu64,
+									hist_symbol_size(he)),
+						      .u = hist_symbol_size(he)}
+			       : (struct result_cell){.kind = CELL_EMPTY, .text = "unknown"};
 	case HIST_TRACE:
 		return he->trace ? cell_of_text(he->trace)
 				 : (struct result_cell){.kind = CELL_EMPTY};

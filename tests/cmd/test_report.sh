@@ -247,7 +247,8 @@ test_call_trees_are_perfs() {
 test_sort_keys_and_columns_are_perfs() {
 	need_perf
 	record clock "${CLOCK[@]}"
-	for keys in comm dso sym comm,dso dso,sym comm,dso,symbol pid cpu time +cpu overhead,comm; do
+	for keys in comm dso sym comm,dso dso,sym comm,dso,symbol pid cpu time +cpu overhead,comm \
+		symbol_size sym,symbol_size; do
 		same clock -s $keys
 	done
 	same clock -F overhead,comm,sym,sample
