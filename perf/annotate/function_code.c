@@ -18,6 +18,7 @@ void code_files_deinit(struct code_files *files)
 	while ((slot = u64map_next(&files->by_dso, &pos)))
 		pb_elf_file_free(slot->value);
 	u64map_deinit(&files->by_dso);
+	bpf_code_deinit(&files->bpf);
 }
 
 /* The code, and the notes by which the build-id is checked. */
@@ -78,6 +79,23 @@ static struct error *code_of_file(struct code_files *files, struct resolver *r,
 	return NULL;
 }
 
+static struct error *code_of_program(struct code_files *files, struct resolver *r,
+				     const struct counted_function *f, struct function_code *out)
+{
+	const struct data_header *header = session_header(resolver_session(r));
+
+	bpf_code_deinit(&files->bpf);
+	TRY(bpf_code_find(header, f->sym->start, &files->bpf));
+	*out = (struct function_code){
+		.bytes = files->bpf.bytes,
+		.size = files->bpf.size,
+		.address = files->bpf.address,
+		.machine = files->bpf.machine,
+		.bpf = &files->bpf,
+	};
+	return NULL;
+}
+
 struct error *function_code_find(struct code_files *files, struct resolver *r,
 				 const struct counted_function *f, struct function_code *out)
 {
@@ -101,7 +119,8 @@ struct error *function_code_find(struct code_files *files, struct resolver *r,
 	case DSO_MODULE:
 		return error_new(ENODATA, "the code of kernel modules is not read");
 	case DSO_BPF:
-		return error_new(ENODATA, "the recording does not have the program's code");
+		TRY(code_of_program(files, r, f, &code));
+		break;
 	}
 	*out = code;
 	return NULL;

@@ -7,10 +7,12 @@
 #define PB_PERF_ANNOTATE_FUNCTION_CODE_H
 
 #include "perf/annotate/address_counts.h"
+#include "perf/annotate/bpf_code.h"
 
 /* The files that were read; one object for each. */
 struct code_files {
 	struct u64map by_dso; /* struct dso * to struct elf_file * */
+	struct bpf_code bpf;  /* of the last program */
 };
 
 void code_files_deinit(struct code_files *files);
@@ -18,9 +20,10 @@ void code_files_deinit(struct code_files *files);
 struct function_code {
 	const uint8_t *bytes; /* the file's */
 	size_t size;
-	uint64_t address; /* of the first, as the file has it */
-	uint16_t machine; /* EM_… */
-	uid_t owner;	  /* of the file */
+	uint64_t address;	    /* of the first, as the file has it */
+	uint16_t machine;	    /* EM_… */
+	uid_t owner;		    /* of the file */
+	const struct bpf_code *bpf; /* of a BPF program; NULL: it is not one */
 };
 
 /*

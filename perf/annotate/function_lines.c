@@ -3,21 +3,9 @@
 
 #include "disasm/disasm.h"
 #include "lib/base/sum.h"
+#include "perf/annotate/internal.h"
 
-/* What the lines of one function are made with. */
-struct line_maker {
-	const struct function_lines_opts *opts;
-	const struct counted_function *f;
-	const struct function_code *code;
-	struct annotation *out;
-	struct symtab *symbols;
-	struct strbuf text; /* scratch */
-	/* The source line of the last instruction. */
-	const char *file, *place;
-	uint32_t number;
-};
-
-static struct annotation_line *push_line(struct line_maker *m, enum annotation_line_kind kind)
+struct annotation_line *line_maker_push(struct line_maker *m, enum annotation_line_kind kind)
 {
 	struct annotation_line *line = vec_push(&m->out->lines);
 
@@ -39,7 +27,7 @@ static struct error *add_source_line(struct line_maker *m, const char *file, uin
 		strbuf_adds(&m->text, text);
 	else
 		strbuf_addf(&m->text, "%s:%u", file, number);
-	struct annotation_line *line = push_line(m, ANNOTATION_SOURCE);
+	struct annotation_line *line = line_maker_push(m, ANNOTATION_SOURCE);
 	if (!line)
 		return error_nomem();
 	line->number = number;
@@ -79,10 +67,17 @@ static void add_name(struct line_maker *m, uint64_t address)
 {
 	/* The table's addresses are offsets in the file, in one segment at one distance. */
 	const uint64_t own = address - m->code->address + m->f->sym->start;
-	const struct location at = {.map = m->f->map, .sym = m->f->sym, .dso_addr = own};
+	struct location at = {.map = m->f->map, .sym = m->f->sym, .dso_addr = own};
 	const struct symbol *sym = m->symbols ? symtab_find(m->symbols, own) : NULL;
 
-	if (!sym || location_elf_address(&at) != address)
+	/* A BPF program calls the kernel, and other programs. */
+	if (m->code->bpf) {
+		resolve_addr(m->opts->resolver, NULL, PERF_RECORD_MISC_KERNEL, address, &at);
+		sym = at.sym;
+	} else if (location_elf_address(&at) != address) {
+		return;
+	}
+	if (!sym)
 		return;
 	strbuf_addf(&m->text, " <%s", sym->name);
 	if (own != sym->start)
@@ -146,7 +141,7 @@ static struct error *add_insn(struct line_maker *m, uint64_t offset, size_t size
 		strbuf_addf(&m->text, " # 0x%llx", (unsigned long long)insn->data);
 		add_name(m, insn->data);
 	}
-	struct annotation_line *line = push_line(m, ANNOTATION_CODE);
+	struct annotation_line *line = line_maker_push(m, ANNOTATION_CODE);
 	if (!line)
 		return error_nomem();
 	line->address = m->code->address + offset;
@@ -165,7 +160,10 @@ static struct error *add_lines(struct line_maker *m)
 
 	TRY(disasm_machine_new(&opts, &machine));
 	while (disasm_machine_next(machine, &c, m->code->address + at, &insn)) {
-		TRY(find_source(m, at));
+		if (m->code->bpf)
+			TRY(bpf_lines_add(m, m->code->address + at));
+		else
+			TRY(find_source(m, at));
 		TRY(add_insn(m, at, c.pos - at, &insn));
 		at = c.pos;
 	}

@@ -208,7 +208,145 @@ test_functions_that_are_not_there() {
 	expect_status 2 "$PERF_BPF" annotate -i data one two
 }
 
-# The code of the kernel is in its vmlinux only, and that of a JIT nowhere.
+# A program that has most of the samples: source line, BPF instructions, machine instructions.
+test_bpf_programs() {
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	enter
+	cat >heavy.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		char LICENSE[] SEC("license") = "Dual BSD/GPL";
+		volatile unsigned long total;
+		SEC("raw_tp/sys_enter")
+		int annotate_heavy(void *ctx)
+		{
+			unsigned long s = bpf_ktime_get_ns();
+			if ((__u32)bpf_get_current_pid_tgid() == 0)
+				return 0;
+			for (int i = 0; i < 2000; i++)
+				s = s * 31 + (s >> 7); /* the hot line */
+			total += s;
+			return 0;
+		}
+	END
+	"$PERF_BPF" record -q -N -e cpu-clock -c 250000 --object heavy.bpf.c -o data \
+		-- dd if=/dev/zero of=/dev/null bs=1 count=20000 status=none >record.out 2>&1 ||
+		fail "perf-bpf record: $(cat record.out)"
+	needs_disassembler data
+	name=$("$PERF_BPF" report -i data -s sym 2>/dev/null | grep -o 'bpf_prog_[0-9a-f]*_annotate_heavy') ||
+		fail "the program is not in the report"
+	"$PERF_BPF" annotate -i data -n "$name" >out 2>err || fail "$(cat err)"
+	assert_contains out "Source code & Disassembly of $name for cpu-clock ("
+	grep -qE ': [0-9]+ +s = s \* 31 \+ \(s >> 7\); /\* the hot line \*/$' out ||
+		fail "no source line: $(head -n 40 out)"
+	grep -qE ': +[0-9]+: \([0-9a-f]{2}\) r[0-9] \*= 31$' out || fail "no BPF instruction"
+	grep -qE '^ +[0-9]+ :   ffff[0-9a-f]+: ' out || fail "no machine instruction"
+	# Each BPF instruction is shown once, in order.
+	sed -nE 's/^ +: +([0-9]+): \(.*/\1/p' out >numbers
+	sort -un numbers | cmp - numbers || fail "BPF instructions are missing or repeated"
+	# All samples of the function are at its instructions.
+	samples=$(sed -nE 's/.* \(([0-9]+) samples.*/\1/p' out)
+	[ "$samples" -gt 0 ] || fail "the function has no samples"
+	assert_equal "$(awk '/^ +[0-9]+ : +ffff/ { n += $1 } END { print n }' out)" "$samples"
+	# The line's share, by -l, is that of its instructions.
+	"$PERF_BPF" annotate -i data -l --no-source "$name" >out 2>err
+	assert_contains out "heavy.bpf.c:12"
+	! grep -E ': +[0-9]+: \(' out || fail "--no-source shows BPF instructions"
+}
+
+# kernel_build_id: from the notes of the running kernel
+kernel_build_id() {
+	python3 - <<-'END'
+		import struct
+		notes, at = open("/sys/kernel/notes", "rb").read(), 0
+		while at + 12 <= len(notes):
+		    n, size, kind = struct.unpack_from("III", notes, at)
+		    start = at + 12 + (n + 3 & ~3)
+		    if kind == 3 and notes[at + 12:at + 16] == b"GNU\0":
+		        print(notes[start:start + size].hex())
+		    at = start + (size + 3 & ~3)
+	END
+}
+
+# An image with a function where the samples are, as linked, and at another address (KASLR).
+test_kernel_code_of_its_image() {
+	[ "$(uname -m)" = x86_64 ] || skip "the code is for x86-64"
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	enter
+	"$PERF_BPF" record -q -N -e cpu-clock:k -c 250000 -o data dd if=/dev/zero of=/dev/null count=200000 2>/dev/null
+	needs_disassembler data
+	text=$("$PERF_BPF" script -i data --show-mmap-events |
+		sed -nE 's/.* @ (0x)?([0-9a-f]+)\]: x \[kernel.kallsyms\]_text$/\2/p')
+	[ "${#text}" = 16 ] || skip "the address of the kernel is not visible here"
+	# The address with the most samples, in the kernel proper.
+	read -r samples ip < <("$PERF_BPF" script -i data -F ip,sym --dsos '[kernel.kallsyms]' 2>/dev/null |
+		awk '{ print $1 }' | sort | uniq -c | sort -rn) || skip "no sample is in the kernel"
+	cat >image.S <<-'END'
+			.text
+			.type fake_function,@function
+		fake_function:
+			.fill 32, 1, 0x90
+			.size fake_function,.-fake_function
+			.section .head.text,"ax"
+			.globl _text
+		_text:	nop
+	END
+	gcc -c -o image.o image.S
+	for moved in 0 0x1000000; do
+		at=$(printf 0x%x $((0x$ip - 16 - moved)))
+		ld -o vmlinux -Ttext="$at" --section-start=.head.text="$(printf 0x%x $((0x$text - moved)))" \
+			-e _text --build-id=0x"$(kernel_build_id)" image.o
+		"$PERF_BPF" annotate -i data -k vmlinux -n fake_function >out 2>err || fail "$(cat err)"
+		assert_contains out ": ${at#0x} <fake_function>:"
+		# There may be samples at other addresses of the function, too.
+		counts out >got
+		assert_contains got "$(printf %x $((0x$ip - moved))) $samples"
+	done
+	ld -o vmlinux -e _text --build-id=0x00112233445566778899aabbccddeeff00112233 image.o
+	"$PERF_BPF" annotate -i data -k vmlinux -n >out 2>err || :
+	! grep fake_function out || fail "the image of another kernel was used"
+}
+
+# A JIT compiler writes names, not code.
+test_code_of_a_jit() {
+	[ "$(uname -m)" = x86_64 ] || skip "the code is for x86-64"
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	enter
+	cat >jit.c <<-'END'
+		#include <stdio.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		#include <unistd.h>
+		int main(void)
+		{
+			/* mov $200000000, %ecx; dec %ecx; jnz; ret */
+			static const unsigned char loop[] = {0xb9, 0, 0xc2, 0xeb, 0xb, 0xff, 0xc9, 0x75, 0xfc, 0xc3};
+			char *code = mmap(NULL, 4096, 7, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			char path[64];
+			snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+			FILE *names = fopen(path, "w");
+			if (code == MAP_FAILED || !names)
+				return 1;
+			fprintf(names, "%lx %zx made_by_jit\n", (unsigned long)code, sizeof(loop));
+			fclose(names);
+			puts(path);
+			fflush(stdout);
+			memcpy(code, loop, sizeof(loop));
+			((void (*)(void))code)();
+			return 0;
+		}
+	END
+	gcc -o jit jit.c
+	"$PERF_BPF" record -q -N -e cpu-clock:u -c 500000 -o data ./jit >names || fail "the workload failed"
+	"$PERF_BPF" report -i data -s sym >report
+	expect_status 1 "$PERF_BPF" annotate -i data made_by_jit
+	rm -f "$(cat names)"
+	assert_contains report made_by_jit
+	assert_contains err "cannot annotate made_by_jit"
+	assert_contains err "not their code"
+}
+
+# The code of the kernel is in its vmlinux only.
 test_code_that_cannot_be_had() {
 	[ "$(id -u)" = 0 ] || skip "recording needs root"
 	"$PERF_BPF" record -q -N -e cpu-clock:k -c 250000 -o data dd if=/dev/zero of=/dev/null count=200000 2>/dev/null
