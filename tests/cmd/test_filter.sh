@@ -29,7 +29,7 @@ need_recording() {
 	END
 	"$PERF" record -q --sample-cpu -m 1024 -o "$FILES/a.data" -e syscalls:sys_enter_write \
 		-e syscalls:sys_exit_write -e raw_syscalls:sys_enter -e sched:sched_process_exec \
-		-e sched:sched_process_fork -e cpu-clock -e page-faults \
+		-e sched:sched_process_fork -e cpu-clock -e page-faults/period=1,name=page-faults/ \
 		-- bash "$FILES/work.sh" 2>record.err || fail "perf record: $(cat record.err)"
 }
 
