@@ -4,6 +4,7 @@
 #define PB_SYM_INTERNAL_H
 
 #include <elf.h>
+#include <stdio.h>
 
 #include "lib/base/vec.h"
 #include "sym/sym.h"
@@ -25,6 +26,7 @@ struct symtab {
 	VEC(void *) blocks;	 /* what the names stand in */
 	char *arena;		 /* the free part of the newest arena block */
 	size_t arena_left, arena_block; /* of it; the size of that block */
+	size_t arena_size;		/* of all blocks */
 	VEC(struct segment) segments;
 	struct kallsyms *kallsyms; /* owned; NULL: none */
 	const char *file;	   /* that the symbols are of; NULL: none */
@@ -85,6 +87,9 @@ bool build_id_equal(const uint8_t *file, size_t n, const uint8_t *want, size_t n
 
 /* The vdso of this process; false: there is none. */
 bool vdso_find(const void **image, size_t *size);
+
+/* symtab_load_perf_map() of an open file; errors do not name it. */
+struct error *symtab_read_perf_map(FILE *f, size_t room, struct symtab **out);
 
 /* Whether demangling may change the name; cheap. */
 static inline bool name_may_be_mangled(const char *name)

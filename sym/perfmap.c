@@ -6,7 +6,8 @@
  *
  * Every user may write such a file for a process that root looks at. So it must be a regular
  * file (a FIFO would make us wait) of that process's user, and how much is read and kept is
- * limited: a sparse file may claim terabytes, in one line.
+ * limited: a sparse file may claim terabytes, in one line, and a line of six bytes becomes a symbol
+ * of forty.
  */
 #include "sym/internal.h"
 
@@ -49,7 +50,7 @@ static struct error *too_large(void)
 }
 
 /* The file may grow meanwhile, so what is read is counted too. */
-static struct error *perf_map_read(struct symtab *st, FILE *f)
+static struct error *read_lines(struct symtab *st, size_t room, FILE *f)
 {
 	_cleanup_free_ char *line = malloc(MAX_LINE);
 	bool is_start = true;
@@ -66,13 +67,30 @@ static struct error *perf_map_read(struct symtab *st, FILE *f)
 		total += is_end ? n : MAX_LINE; /* there may be NULs in it */
 		if (total > MAX_SIZE)
 			return too_large();
+		if (symtab_memory(st) > room)
+			return error_new(EFBIG, "its symbols need more than %zu MB", room >> 20);
 	}
 	return NULL;
 }
 
-struct error *symtab_load_perf_map(const char *path, uid_t owner, struct symtab **out)
+struct error *symtab_read_perf_map(FILE *f, size_t room, struct symtab **out)
 {
 	_cleanup_(symtab_freep) struct symtab *st = symtab_new();
+
+	if (!st)
+		return error_nomem();
+	TRY(read_lines(st, room, f));
+	if (!st->syms.n)
+		return error_new(ENODATA, "it has no symbols");
+	st->origin = 'j';
+	if (!symtab_sort(st) || !symtab_finish(st))
+		return error_nomem();
+	*out = steal_ptr(st);
+	return NULL;
+}
+
+struct error *symtab_load_perf_map(const char *path, uid_t owner, size_t room, struct symtab **out)
+{
 	const struct open_regular_opts opts = {
 		.owned = true,
 		.owner = owner,
@@ -80,15 +98,6 @@ struct error *symtab_load_perf_map(const char *path, uid_t owner, struct symtab 
 	};
 	_cleanup_fclose_ FILE *f = NULL;
 
-	if (!st)
-		return error_nomem();
 	TRY(fopen_regular(path, &opts, &f));
-	TRY(error_at(perf_map_read(st, f), "%s", path));
-	if (!st->syms.n)
-		return error_at(error_new(ENODATA, "it has no symbols"), "%s", path);
-	st->origin = 'j';
-	if (!symtab_sort(st) || !symtab_finish(st))
-		return error_nomem();
-	*out = steal_ptr(st);
-	return NULL;
+	return error_at(symtab_read_perf_map(f, room, out), "%s", path);
 }

@@ -36,6 +36,8 @@ const struct symbol *symtab_find(struct symtab *st, uint64_t addr);
 /* The first symbol of that name, by a walk over all; NULL: none. */
 const struct symbol *symtab_find_name(struct symtab *st, const char *name);
 size_t symtab_size(const struct symtab *st);
+/* The memory of the symbols and of their names, in bytes. */
+size_t symtab_memory(const struct symtab *st);
 /* The i-th symbol by address; i < symtab_size(). */
 const struct symbol *symtab_at(struct symtab *st, size_t i);
 /*
@@ -132,9 +134,10 @@ DEFINE_FREEP(struct kallsyms, kallsyms_free)
 
 /*
  * "START SIZE NAME" lines that a JIT wrote (/tmp/perf-PID.map). EPERM if the file belongs to
- * another user than root, the caller and owner, the user of the process.
+ * another user than root, the caller and owner, the user of the process. EFBIG if the file is too
+ * large or the table would need more memory than room, in bytes.
  */
-struct error *symtab_load_perf_map(const char *path, uid_t owner, struct symtab **out);
+struct error *symtab_load_perf_map(const char *path, uid_t owner, size_t room, struct symtab **out);
 
 /* One symbol, [start, start + len): the image of a BPF program. */
 struct error *symtab_new_one(uint64_t start, uint64_t len, const char *name, struct symtab **out);

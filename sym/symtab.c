@@ -77,6 +77,7 @@ const char *symtab_strdup(struct symtab *st, const char *name, size_t len)
 		st->arena_block = block_size;
 		st->arena = block;
 		st->arena_left = size;
+		st->arena_size += size;
 	}
 	char *copy = st->arena;
 	memcpy(copy, name, len);
@@ -337,6 +338,11 @@ const struct symbol *symtab_find_name(struct symtab *st, const char *name)
 		if (!strcmp(symtab_at(st, i)->name, name))
 			return &st->syms.v[i];
 	return NULL;
+}
+
+size_t symtab_memory(const struct symtab *st)
+{
+	return st->syms.n * (sizeof(*st->syms.v) + sizeof(*st->max_end)) + st->arena_size;
 }
 
 size_t symtab_size(const struct symtab *st)

@@ -53,6 +53,9 @@ struct cached_symbol {
 	const struct symbol *sym;
 };
 
+/* What the tables of all JITs may take together: any user can write such files for root to read. */
+#define PERF_MAPS_ROOM ((size_t)256 << 20)
+
 struct resolver {
 	struct session *session;
 	struct resolver_opts opts;
@@ -70,7 +73,9 @@ struct resolver {
 	uint64_t generation;	    /* of the session's maps */
 	struct symtab *trampolines; /* of BPF, that were there before */
 	bool trampolines_tried;
-	VEC(struct symtab *) replaced; /* whose names were handed out */
+	VEC(struct symtab *) replaced; /* perf maps whose names were handed out */
+	size_t perf_maps_size;	       /* memory of all perf maps, also of those */
+	bool too_large_warned;	       /* that a perf map is not used */
 	uint64_t round;		       /* counts resolver_refresh(), from 1 */
 	struct cached_symbol cache[CACHE_SIZE];
 };
@@ -111,12 +116,18 @@ static void free_bpf(struct resolver *r)
 	u64map_deinit(&r->bpf);
 }
 
+static void free_perf_map(struct resolver *r, struct symtab *st)
+{
+	r->perf_maps_size -= st ? symtab_memory(st) : 0;
+	symtab_free(st);
+}
+
 static void free_replaced(struct resolver *r)
 {
 	struct symtab **st;
 
 	vec_for_each (st, &r->replaced)
-		symtab_free(*st);
+		free_perf_map(r, *st);
 	r->replaced.n = 0;
 }
 
@@ -143,6 +154,13 @@ void resolver_free(struct resolver *r)
 	free(r);
 }
 
+static bool is_perf_map(const char *path)
+{
+	int pid, len = 0;
+
+	return sscanf(path, "/tmp/perf-%d.map%n", &pid, &len) == 1 && len && !path[len];
+}
+
 /* A live session has forgotten the DSO. */
 static void dso_syms_free(void *priv)
 {
@@ -151,7 +169,10 @@ static void dso_syms_free(void *priv)
 	(*last)->index = ds->index;
 	ds->r->loaded.v[ds->index] = *last;
 	ds->r->loaded.n--;
-	symtab_free(ds->st);
+	if (is_perf_map(ds->dso->path))
+		free_perf_map(ds->r, ds->st);
+	else
+		symtab_free(ds->st);
 	source_lines_free(ds->lines);
 	free(ds);
 }
@@ -417,13 +438,6 @@ static struct symtab *load_module(struct resolver *r, const struct map *map)
 	return st;
 }
 
-static bool is_perf_map(const char *path)
-{
-	int pid, len = 0;
-
-	return sscanf(path, "/tmp/perf-%d.map%n", &pid, &len) == 1 && len && !path[len];
-}
-
 /*
  * Where the process at work has the file: below its own root directory, which may be that of a
  * container. The caller's; NULL: it is not there.
@@ -451,6 +465,10 @@ static void log_and_free(struct resolver *r, const char *path, struct error *err
 			 "%s has changed since it was recorded: its symbols are not used (-v shows "
 			 "further files)",
 			 path);
+	} else if (err && err->code == EFBIG && !r->too_large_warned) {
+		r->too_large_warned = true;
+		log_warn(r->opts.log, "%s: not used: %s (-v shows further files)",
+			 err->where ? err->where : path, err->msg);
 	} else if (err && err->code == EPERM)
 		log_warn(r->opts.log, "%s: not used: %s", err->where ? err->where : path, err->msg);
 	else if (err && err->code != ENOENT && err->code != ENODATA)
@@ -505,7 +523,10 @@ static struct symtab *load_perf_map(struct resolver *r, const char *path, off_t 
 	if (!found)
 		return NULL;
 	*size = file_size(found);
-	log_and_free(r, found, symtab_load_perf_map(found, user, &st));
+	struct error *err =
+		symtab_load_perf_map(found, user, PERF_MAPS_ROOM - r->perf_maps_size, &st);
+	r->perf_maps_size += st ? symtab_memory(st) : 0;
+	log_and_free(r, found, err);
 	return st;
 }
 

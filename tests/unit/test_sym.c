@@ -475,7 +475,7 @@ static void test_perf_map(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
 	close(fd);
-	struct error *err = symtab_load_perf_map(path, 0, &st);
+	struct error *err = symtab_load_perf_map(path, 0, SIZE_MAX, &st);
 	unlink(path);
 	assert_null(err);
 	assert_int_equal(symtab_size(st), 2);
@@ -503,7 +503,7 @@ static void test_hostile_perf_map(void **state)
 		if (i)
 			assert_int_equal(truncate(path, i == 1 ? 1ll << 40 : 100 << 20), 0);
 		alarm(120);
-		struct error *err = symtab_load_perf_map(path, 0, &st);
+		struct error *err = symtab_load_perf_map(path, 0, SIZE_MAX, &st);
 		alarm(0);
 		unlink(path);
 		assert_non_null(err);
@@ -515,12 +515,36 @@ static void test_hostile_perf_map(void **state)
 	memset(nuls, 'n', sizeof(nuls) - 1);
 	fprintf(f, "1000 10 one\n2000 10 %.65523s3000 10 %s\n4000 10 four", nuls, nuls);
 	fclose(f);
-	assert_null(symtab_load_perf_map(path, 0, &st));
+	assert_null(symtab_load_perf_map(path, 0, SIZE_MAX, &st));
 	unlink(path);
 	rmdir(dir);
 	assert_int_equal(symtab_size(st), 2);
 	assert_string_equal(name_at(st, 0x1000), "one");
 	assert_string_equal(name_at(st, 0x4000), "four");
+	symtab_free(st);
+}
+
+/* Short lines: the table is several times as large as the file. */
+static void test_memory_of_a_perf_map(void **state)
+{
+	enum { LINES = 100000 };
+	static char text[6 * LINES + 1];
+	const size_t enough = LINES * (sizeof(struct symbol) + 8) + sizeof(text);
+	struct symtab *st = NULL;
+
+	for (size_t i = 0; i < LINES; i++)
+		memcpy(text + 6 * i, "0 1 a\n", 6);
+	FILE *f = fmemopen(text, sizeof(text) - 1, "r");
+	struct error *err = symtab_read_perf_map(f, enough / 2, &st);
+	assert_non_null(err);
+	assert_int_equal(err->code, EFBIG);
+	error_free(err);
+	assert_null(st);
+	rewind(f);
+	assert_null(symtab_read_perf_map(f, enough, &st));
+	fclose(f);
+	assert_int_equal(symtab_size(st), LINES);
+	assert_in_range(symtab_memory(st), enough / 2, enough);
 	symtab_free(st);
 }
 
@@ -584,6 +608,7 @@ int main(void)
 		cmocka_unit_test(test_notes),
 		cmocka_unit_test(test_perf_map),
 		cmocka_unit_test(test_hostile_perf_map),
+		cmocka_unit_test(test_memory_of_a_perf_map),
 		cmocka_unit_test(test_one),
 		cmocka_unit_test(test_hostile_elf),
 	};
