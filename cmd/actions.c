@@ -22,6 +22,9 @@ error_t action_args_parse(int key, char *arg, struct argp_state *state)
 	case 'j':
 		args->json = true;
 		return 0;
+	case 'v':
+		args->verbose++;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (args->words.n >= MAX_WORDS)
 			argp_error(state, "too many arguments");
@@ -32,6 +35,14 @@ error_t action_args_parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	}
 	return ARGP_ERR_UNKNOWN;
+}
+
+struct error *action_drop_privileges(const struct action_args *args, unsigned access,
+				     const char *output)
+{
+	const struct log log = cmd_log(args->verbose);
+
+	return privileges_of_inspector(access, output, &log);
 }
 
 int run_action(const char *command, const struct action *actions, size_t n,
@@ -49,7 +60,11 @@ int run_action(const char *command, const struct action *actions, size_t n,
 		nearest_offer(&near, actions[i].name);
 	if (i < n) {
 		sys_bpf_bump_memlock();
-		err = actions[i].run(args, 1);
+		err = actions[i].access & ACTION_LATER
+			      ? NULL
+			      : action_drop_privileges(args, actions[i].access, NULL);
+		if (!err)
+			err = actions[i].run(args, 1);
 	} else {
 		err = error_usage("%s has no '%s'", command, name);
 		err = error_hint(error_suggest(err, &near),
@@ -61,7 +76,7 @@ int run_action(const char *command, const struct action *actions, size_t n,
 
 int run_action_command(const struct action_command *command, int argc, char **argv)
 {
-	static const struct argp_option options[] = {ACTION_OPTION_JSON, {NULL}};
+	static const struct argp_option options[] = {ACTION_OPTIONS, {NULL}};
 	const struct argp argp = {
 		.options = options,
 		.parser = action_args_parse,

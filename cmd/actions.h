@@ -9,6 +9,7 @@
 
 #include <argp.h>
 
+#include "cmd/privileges.h"
 #include "inspect/find_object.h"
 #include "inspect/owners.h"
 #include "lib/base/json_writer.h"
@@ -18,6 +19,7 @@
 /* A command's options begin with it, when it has more of them. */
 struct action_args {
 	bool json;
+	int verbose;
 	VEC(char *) words; /* the first is the action's name; none: "list" */
 	/* What follows "--", which are the last words also; it ends with NULL. */
 	char *const *command;
@@ -25,25 +27,38 @@ struct action_args {
 	int *status; /* the exit status of an action that succeeds */
 };
 
-#define ACTION_OPTION_JSON                                                                         \
+/* The first options of every such command. */
+#define ACTION_OPTIONS                                                                             \
+	{"json", 'j', NULL, 0, "Print JSON", 0},                                                   \
 	{                                                                                          \
-		"json", 'j', NULL, 0, "Print JSON"                                                 \
+		"verbose", 'v', NULL, 0, "Be verbose (-vv for debugging)", 0                       \
 	}
 
-/* argp's parser of the words and of --json; state->input is or begins with struct action_args. */
+/* argp's parser of the words and ACTION_OPTIONS; state->input begins with struct action_args. */
 error_t action_args_parse(int key, char *arg, struct argp_state *state);
 
 struct action {
 	const char *name;
 	/* The action's arguments begin at args->words.v[at]. */
 	struct error *(*run)(const struct action_args *args, size_t at);
+	/* What it keeps the privileges for, before it runs: enum inspect_access, or ACTION_LATER.
+	 */
+	unsigned access;
 };
+
+enum {
+	ACTION_LATER = 1 << 31, /* it calls action_drop_privileges(), or another of that kind */
+};
+
+/* See privileges_of_inspector(). */
+struct error *action_drop_privileges(const struct action_args *args, unsigned access,
+				     const char *output);
 
 /* Runs the action that the words name, says what failed, frees the words; the exit status. */
 int run_action(const char *command, const struct action *actions, size_t n,
 	       struct action_args *args);
 
-/* A command of actions whose only option is --json. */
+/* A command of actions without other options than ACTION_OPTIONS. */
 struct action_command {
 	const char *name, *args_doc, *doc; /* the last two as argp has them */
 	const struct action *actions;

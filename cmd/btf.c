@@ -28,7 +28,7 @@ struct btf_options {
 };
 
 static const struct argp_option argp_options[] = {
-	ACTION_OPTION_JSON,
+	ACTION_OPTIONS,
 	{"format", OPTION_FORMAT, "FORMAT", 0, "dump: output format, raw (one line per type) or c"},
 	{"type", 'C', "NAME", 0, "show: the struct, union, enum or typedef to show"},
 	{"sizes", OPTION_SIZES, NULL, 0,
@@ -245,14 +245,16 @@ static struct error *open_source(const struct action_args *args, size_t *at, str
 	if (*at >= n)
 		return error_hint(error_usage("the BTF is missing"),
 				  "use 'id ID', 'file FILE' or 'vmlinux'");
+	const bool is_loaded =
+		!strcmp(words[*at], "id") || (words[*at][strspn(words[*at], "0123456789")] == 0 &&
+					      access(words[*at], F_OK) != 0);
+	TRY(action_drop_privileges(args, is_loaded ? 0 : INSPECT_FILE, NULL));
 	if (!strcmp(words[*at], "vmlinux")) {
 		TRY(open_base(source));
 		source->btf = source->base;
 		source->base = NULL;
 		++*at;
-	} else if (!strcmp(words[*at], "id") ||
-		   (words[*at][strspn(words[*at], "0123456789")] == 0 &&
-		    access(words[*at], F_OK) != 0)) {
+	} else if (is_loaded) {
 		TRY(open_loaded(args, at, source));
 	} else {
 		*at += !strcmp(words[*at], "file");
@@ -434,9 +436,9 @@ static struct error *btf_show(const struct action_args *args, size_t at)
 int cmd_btf(int argc, char **argv)
 {
 	static const struct action actions[] = {
-		{"list", btf_list},
-		{"dump", btf_dump_types},
-		{"show", btf_show},
+		{"list", btf_list, INSPECT_LIST},
+		{"dump", btf_dump_types, ACTION_LATER},
+		{"show", btf_show, ACTION_LATER},
 	};
 	struct btf_options options = {0};
 

@@ -5,6 +5,8 @@
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include "cmd/actions.h"
 #include "cmd/cmd.h"
@@ -70,10 +72,11 @@ static void add_attach_type(const struct listed *object, uint32_t type, struct s
 
 static void add_device(const struct listed *object, uint32_t ifindex, struct strbuf *out)
 {
-	char name[IF_NAMESIZE];
+	const int *socket = object->ctx;
+	struct ifreq request = {.ifr_ifindex = (int)ifindex};
 
-	if (if_indextoname(ifindex, name))
-		add_word(object, "devname", name, out);
+	if (*socket >= 0 && !ioctl(*socket, SIOCGIFNAME, &request))
+		add_word(object, "devname", request.ifr_name, out);
 	add_number(object, "ifindex", ifindex, out);
 }
 
@@ -176,7 +179,11 @@ static void list_one(const struct listed *object, struct strbuf *out)
 
 static struct error *link_list(const struct action_args *args, size_t at)
 {
-	return list_objects(KOBJ_LINK, args, at, list_one, NULL);
+	/* for the names of network devices; without it they are left out */
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	TRY(action_drop_privileges(args, INSPECT_LIST, NULL));
+	return list_objects(KOBJ_LINK, args, at, list_one, &fd);
 }
 
 static struct error *link_detach(const struct action_args *args, size_t at)
@@ -204,9 +211,9 @@ static struct error *link_detach(const struct action_args *args, size_t at)
 int cmd_link(int argc, char **argv)
 {
 	static const struct action actions[] = {
-		{"list", link_list},
-		{"show", link_list},
-		{"detach", link_detach},
+		{"list", link_list, ACTION_LATER},
+		{"show", link_list, ACTION_LATER},
+		{"detach", link_detach, INSPECT_CHANGE},
 	};
 	static const struct action_command command = {
 		.name = "link",

@@ -384,8 +384,12 @@ static struct error *map_delete(const struct action_args *args, size_t at)
 int cmd_map(int argc, char **argv)
 {
 	static const struct action actions[] = {
-		{"list", map_list},	{"show", map_list},	{"dump", map_dump},
-		{"lookup", map_lookup}, {"update", map_update}, {"delete", map_delete},
+		{"list", map_list, INSPECT_LIST},
+		{"show", map_list, INSPECT_LIST},
+		{"dump", map_dump, 0},
+		{"lookup", map_lookup, 0},
+		{"update", map_update, INSPECT_CHANGE},
+		{"delete", map_delete, INSPECT_CHANGE},
 	};
 	static const struct action_command command = {
 		.name = "map",

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -39,6 +40,9 @@
 
 /* Programs of others are looked at by their ids, for which the kernel wants CAP_SYS_ADMIN, too. */
 #define RECORDER_CAPS (LIVE_CAPS | OPENER_CAPS | CONFINE_CAP(CAP_BPF))
+
+/* Objects of others are opened by their ids, for which the kernel wants CAP_SYS_ADMIN. */
+#define LOOK_CAPS (CONFINE_CAP(CAP_BPF) | CONFINE_CAP(CAP_PERFMON) | CONFINE_CAP(CAP_SYS_ADMIN))
 
 /* Directories in which, and files to which, the command writes. */
 struct writable {
@@ -134,11 +138,13 @@ struct error *privileges_of_run(const char *const *outputs, size_t n, bool opens
 	return confine_and_log(&opts, "when the programs are attached", log);
 }
 
-struct error *privileges_of_server(const struct log *log)
+struct error *privileges_of_watch(const struct log *log)
 {
-	const struct confine_opts opts = {.calls = CONFINE_SERVE, .landlock = true};
-
-	return confine_and_log(&opts, "by the process that serves --openmetrics", log);
+	const struct confine_opts opts = {
+		.keep = READER_CAPS | LOOK_CAPS | CONFINE_CAP(CAP_KILL),
+		.calls = CONFINE_READ | CONFINE_WAIT | CONFINE_LOOK,
+	};
+	return confine_and_log(&opts, "when it listens", log);
 }
 
 /* The folder, or the first one above it that is there: new ones get its owner's rights. */
@@ -154,6 +160,69 @@ static uint64_t caps_to_write_below(const char *dir)
 		*(slash ? slash : path) = 0;
 	}
 	return fd < 0 ? 0 : caps_to_write(fd);
+}
+
+/* Where libdebuginfod keeps what it has fetched. */
+static uint64_t caps_to_write_debuginfo(void)
+{
+	const char *dir = secure_getenv("DEBUGINFOD_CACHE_PATH");
+
+	if (!dir)
+		dir = secure_getenv("XDG_CACHE_HOME");
+	if (!dir)
+		dir = secure_getenv("HOME");
+	return dir ? caps_to_write_below(dir) : 0;
+}
+
+struct error *privileges_of_probe(bool tries_programs, const struct log *log)
+{
+	const char *urls = secure_getenv("DEBUGINFOD_URLS");
+	struct confine_opts opts = {
+		.keep = READER_CAPS,
+		.calls = CONFINE_READ,
+		.landlock = true,
+	};
+
+	if (tries_programs) {
+		opts.keep |= CONFINE_CAP(CAP_BPF) | CONFINE_CAP(CAP_PERFMON) |
+			     CONFINE_CAP(CAP_SYS_ADMIN);
+		opts.calls |= CONFINE_LOAD | CONFINE_ATTACH;
+	}
+	if (urls && *urls) { /* it connects, starts threads, and loads further libraries */
+		opts.keep |= caps_to_write_debuginfo();
+		opts.calls = CONFINE_ANY;
+		opts.landlock = false;
+	}
+	return confine_and_log(&opts, "before binaries are read", log);
+}
+
+struct error *privileges_of_inspector(unsigned access, const char *output, const struct log *log)
+{
+	_cleanup_(writable_deinit) struct writable w = {0};
+
+	TRY(find_outputs(&output, 1, &w));
+	const struct confine_opts opts = {
+		.keep = READER_CAPS | w.caps | (access & INSPECT_FILE ? 0 : LOOK_CAPS) |
+			(access & INSPECT_LIST ? CONFINE_CAP(CAP_SYS_PTRACE) : 0) |
+			(access & INSPECT_PIN ? CONFINE_CAP(CAP_DAC_OVERRIDE) : 0) |
+			(access & INSPECT_KILL ? CONFINE_CAP(CAP_KILL) : 0),
+		.calls = CONFINE_READ | (access & INSPECT_FILE ? 0 : CONFINE_LOOK) |
+			 (access & INSPECT_CHANGE ? CONFINE_BPF : 0) |
+			 (access & INSPECT_PIN ? CONFINE_PIN : 0) |
+			 (access & INSPECT_WAIT ? CONFINE_WAIT : 0) | (w.fds.n ? CONFINE_WRITE : 0),
+		/* it would hide descriptors of other processes, and forbid files and signals */
+		.landlock = !(access & (INSPECT_LIST | INSPECT_PIN | INSPECT_KILL)),
+		.write_fds = w.fds.v,
+		.n_write_fds = w.fds.n,
+	};
+	return confine_and_log(&opts, "before objects are read", log);
+}
+
+struct error *privileges_of_server(const struct log *log)
+{
+	const struct confine_opts opts = {.calls = CONFINE_SERVE, .landlock = true};
+
+	return confine_and_log(&opts, "by the process that serves --openmetrics", log);
 }
 
 struct error *privileges_of_recorder(enum record_phase phase, const char *buildid_dir,

@@ -28,6 +28,28 @@ struct error *privileges_of_recorder(enum record_phase phase, const char *buildi
  */
 struct error *privileges_of_run(const char *const *outputs, size_t n, bool opens_events,
 				bool finds_maps, const struct log *log);
+/* watch, when it listens; not if it runs commands, which have the rights of the user. */
+struct error *privileges_of_watch(const struct log *log);
+
+/*
+ * probe, before it opens a binary. tries_programs: how a kernel function can be probed is found out
+ * by loading programs that do nothing.
+ */
+struct error *privileges_of_probe(bool tries_programs, const struct log *log);
+
+/* What an action of map, prog, link or btf does with the objects that it finds. */
+enum inspect_access {
+	INSPECT_LIST = 1 << 0,	 /* it looks for the processes that use them */
+	INSPECT_CHANGE = 1 << 1, /* entries, links */
+	INSPECT_PIN = 1 << 2,
+	INSPECT_WAIT = 1 << 3, /* it waits for a signal, a command */
+	INSPECT_KILL = 1 << 4, /* it may have to end the command */
+	INSPECT_FILE = 1 << 5, /* it reads a file, and no object */
+};
+
+/* Before anything is opened. output: as of privileges_of_reader(). */
+struct error *privileges_of_inspector(unsigned access, const char *output, const struct log *log);
+
 /* The process that answers requests for run --openmetrics. */
 struct error *privileges_of_server(const struct log *log);
 

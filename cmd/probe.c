@@ -12,7 +12,10 @@
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
+#include "cmd/privileges.h"
 #include "lib/base/vec.h"
+#include "lib/sys/bpf_syscall.h"
+#include "probe/def/def.h"
 #include "probe/show/show.h"
 
 enum {
@@ -232,6 +235,31 @@ static struct error *show(const struct probe *p, struct strbuf *out)
 	}
 }
 
+/*
+ * How a function of the kernel can be probed is found out by trying. Binaries may be anybody's, so
+ * what is to be known of the kernel for them is asked before.
+ */
+static struct error *drop_privileges(const struct probe *p, const struct log *log)
+{
+	static const enum sys_bpf_feature of_binaries[] = {
+		SYS_BPF_UPROBE_MULTI,
+		SYS_BPF_COOKIE,
+		SYS_BPF_PERF_LINK,
+		SYS_BPF_FUNC_IP,
+	};
+	bool in_kernel = false;
+
+	for (size_t i = 0; i < p->definitions.n && !p->view.exec; i++) {
+		_cleanup_probe_def_ struct probe_def def = {0};
+
+		TRY(probe_def_parse(p->definitions.v[i], &def));
+		in_kernel |= !def.exec;
+	}
+	for (size_t i = 0; p->definitions.n && !in_kernel && i < ARRAY_SIZE(of_binaries); i++)
+		sys_bpf_has(of_binaries[i]);
+	return privileges_of_probe(in_kernel, log);
+}
+
 static struct error *run(struct probe *p)
 {
 	struct log log = cmd_log(p->verbose);
@@ -241,6 +269,7 @@ static struct error *run(struct probe *p)
 
 	if (p->quiet)
 		log.write = NULL;
+	TRY(drop_privileges(p, &log));
 	TRY(probe_finder_new(&opts, &finder));
 	p->view.finder = finder;
 	p->view.verbose = p->verbose;

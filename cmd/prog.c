@@ -212,7 +212,7 @@ static struct error *prog_dump(const struct action_args *args, size_t at)
 	_cleanup_(code_freep) struct code *code = NULL;
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	_cleanup_close_ int fd = -1;
-	const struct log log = cmd_log(0);
+	const struct log log = cmd_log(args->verbose);
 	struct dump dump = {.opts.json = args->json};
 	const char *what = at < args->words.n ? args->words.v[at++] : "";
 
@@ -224,6 +224,7 @@ static struct error *prog_dump(const struct action_args *args, size_t at)
 			"machine code");
 	TRY(open_object(KOBJ_PROG, args, &at, &fd));
 	TRY(read_dump_words(args, at, &dump));
+	TRY(action_drop_privileges(args, 0, dump.file));
 	TRY(code_read(fd, &log, &code));
 	if (dump.file)
 		return write_image(code, &dump);
@@ -283,6 +284,7 @@ static struct error *prog_tracelog(const struct action_args *args, size_t at)
 		return sys_hint_tracefs(error_errno(errno, "%s", path), dir, false);
 	job_begin();
 	TRY(loop_new(&loop));
+	TRY(action_drop_privileges(args, INSPECT_FILE | INSPECT_WAIT, NULL));
 	struct tracelog log = {.loop = loop, .path = path, .fd = fd};
 	TRY(loop_watch(loop, fd, show_log, &log));
 	TRY(show_log(&log, 0)); /* older kernels say here that another process reads it */
@@ -294,8 +296,9 @@ static struct error *prog_tracelog(const struct action_args *args, size_t at)
 int cmd_prog(int argc, char **argv)
 {
 	static const struct action actions[] = {
-		{"list", prog_list}, {"show", prog_list},	{"dump", prog_dump},
-		{"pin", prog_pin},   {"profile", prog_profile}, {"tracelog", prog_tracelog},
+		{"list", prog_list, INSPECT_LIST},	 {"show", prog_list, INSPECT_LIST},
+		{"dump", prog_dump, ACTION_LATER},	 {"pin", prog_pin, INSPECT_PIN},
+		{"profile", prog_profile, ACTION_LATER}, {"tracelog", prog_tracelog, ACTION_LATER},
 	};
 	static const struct action_command command = {
 		.name = "prog",

@@ -129,6 +129,7 @@ static struct error *measure(int fd, uint64_t ms, const struct action_args *args
 		TRY(loop_prepare(loop, args->command));
 	TRY(profile_begin(fd, args->words.v + at, args->words.n - at, profile));
 	TRY(loop_duration(loop, ms));
+	TRY(action_drop_privileges(args, INSPECT_KILL | INSPECT_WAIT, NULL));
 	TRY(loop_start(loop, "run"));
 	while (!loop_ended(loop))
 		TRY(loop_turn(loop, -1));

@@ -8,6 +8,7 @@
 #include "cmd/cmd.h"
 #include "cmd/job.h"
 #include "cmd/options.h"
+#include "cmd/privileges.h"
 #include "watch/exec_queue.h"
 #include "watch/program_lines.h"
 #include "watch/program_watch.h"
@@ -169,6 +170,8 @@ static struct error *watch(struct watcher *w)
 		TRY(loop_prepare(w->loop, args->command));
 	TRY(loop_duration(w->loop, args->duration_ms));
 	TRY(loop_watch(w->loop, program_watch_fd(w->watch), on_records, w));
+	if (!args->exec)
+		TRY(privileges_of_watch(&log));
 	if (!args->json && !args->quiet)
 		program_lines_head(&w->out);
 	TRY(print_lines(w));

@@ -262,6 +262,20 @@ static bool probe_uprobe_multi(void)
 	return first == -EBADF && second == -EINVAL;
 }
 
+static bool probe_func_ip(void)
+{
+	const struct bpf_insn insns[] = {
+		{.code = BPF_JMP | BPF_CALL, .imm = 173}, /* bpf_get_func_ip() */
+		MOV_IMM(BPF_REG_0, 0),
+		EXIT(),
+	};
+	const int prog = load(BPF_PROG_TYPE_KPROBE, NULL, insns, ARRAY_SIZE(insns), NULL);
+
+	if (prog >= 0)
+		close(prog);
+	return prog >= 0;
+}
+
 static bool (*const probes[SYS_BPF_FEATURES])(void) = {
 	[SYS_BPF_PROG_NAME] = probe_prog_name,
 	[SYS_BPF_GLOBAL_DATA] = probe_global_data,
@@ -280,6 +294,7 @@ static bool (*const probes[SYS_BPF_FEATURES])(void) = {
 	[SYS_BPF_PERF_LINK] = probe_perf_link,
 	[SYS_BPF_COOKIE] = probe_cookie,
 	[SYS_BPF_UPROBE_MULTI] = probe_uprobe_multi,
+	[SYS_BPF_FUNC_IP] = probe_func_ip,
 };
 
 bool sys_bpf_has(enum sys_bpf_feature feature)

@@ -35,6 +35,7 @@ enum sys_bpf_feature {
 	SYS_BPF_PERF_LINK,	 /* 5.15: a BPF link for a perf event */
 	SYS_BPF_COOKIE,		 /* 5.15: bpf_get_attach_cookie() */
 	SYS_BPF_UPROBE_MULTI,	 /* 6.6, and the process it names is one, not a thread (6.10) */
+	SYS_BPF_FUNC_IP,	 /* 5.15: bpf_get_func_ip() in a kprobe */
 	SYS_BPF_FEATURES,
 };
 

@@ -8,7 +8,9 @@ struct error *confine(const struct confine_opts *opts, struct confined *done)
 	TRY(confine_capabilities(opts->keep, &now));
 	if (opts->landlock)
 		TRY(confine_files(opts, &now));
-	TRY(confine_calls(opts, &now));
+	now.any_call = opts->calls & CONFINE_ANY;
+	if (!now.any_call)
+		TRY(confine_calls(opts, &now));
 	now.can_write = opts->calls & CONFINE_WRITE;
 	*done = now;
 	return NULL;
@@ -23,7 +25,9 @@ void confined_text(const struct confined *done, struct strbuf *out)
 		strbuf_adds(out, "no capabilities");
 	}
 	strbuf_addf(out, "; system calls are %s; ",
-		    done->seccomp ? "filtered" : "not filtered (the kernel has no seccomp)");
+		    done->seccomp    ? "filtered"
+		    : done->any_call ? "not filtered"
+				     : "not filtered (the kernel has no seccomp)");
 	if (done->landlock_abi)
 		strbuf_addf(out, "files are read-only%s (Landlock ABI %d)",
 			    done->can_write ? " except in the directories of the output files" : "",

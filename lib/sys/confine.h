@@ -43,6 +43,10 @@ enum confine_calls {
 	CONFINE_PASS = 1 << 6,	 /* pass memory to a connected process */
 	CONFINE_AGAIN = 1 << 7,	 /* confine() again */
 	CONFINE_THREAD = 1 << 8, /* start threads, which are confined as well; no processes */
+	CONFINE_LOOK = 1 << 9,	 /* open and read what is loaded, also by its path */
+	CONFINE_LOAD = 1 << 10,	 /* load programs, maps and BTF */
+	CONFINE_PIN = 1 << 11,	 /* pin what is loaded */
+	CONFINE_ANY = 1 << 12,	 /* no filter: what a library of others does is not known */
 };
 
 #define CONFINE_CAP(name) (1ULL << (name))
@@ -64,6 +68,7 @@ struct confine_opts {
 struct confined {
 	uint64_t had, kept; /* capabilities: permitted before and now */
 	bool seccomp;
+	bool any_call;	  /* CONFINE_ANY */
 	int landlock_abi; /* 0: not used */
 	bool can_write;	  /* in some directories */
 };

@@ -83,6 +83,9 @@ struct call_rule {
 
 static const uint32_t query_ioctls[] = {TCGETS, TIOCGWINSZ, TIOCGPGRP, END_OF_VALUES};
 
+/* The name of a network device, which a link has by its number. */
+static const uint32_t look_ioctls[] = {SIOCGIFNAME, END_OF_VALUES};
+
 static const uint32_t wait_ioctls[] = {
 	TIOCSPGRP, TCSETS, TCSETSW, TCSETSF, FIONREAD, END_OF_VALUES,
 };
@@ -119,6 +122,18 @@ static const uint32_t bpf_commands[] = {
 	BPF_LINK_DETACH,
 	END_OF_VALUES,
 };
+
+static const uint32_t look_commands[] = {
+	BPF_MAP_LOOKUP_ELEM,	BPF_MAP_GET_NEXT_KEY, BPF_MAP_LOOKUP_BATCH,  BPF_PROG_GET_NEXT_ID,
+	BPF_MAP_GET_NEXT_ID,	BPF_BTF_GET_NEXT_ID,  BPF_LINK_GET_NEXT_ID,  BPF_PROG_GET_FD_BY_ID,
+	BPF_MAP_GET_FD_BY_ID,	BPF_BTF_GET_FD_BY_ID, BPF_LINK_GET_FD_BY_ID, BPF_OBJ_GET,
+	BPF_OBJ_GET_INFO_BY_FD, BPF_TASK_FD_QUERY,    BPF_PROG_QUERY,	     END_OF_VALUES,
+};
+
+static const uint32_t load_commands[] = {BPF_PROG_LOAD, BPF_MAP_CREATE, BPF_MAP_UPDATE_ELEM,
+					 BPF_BTF_LOAD, END_OF_VALUES};
+
+static const uint32_t pin_commands[] = {BPF_OBJ_PIN, END_OF_VALUES};
 
 static const uint32_t attach_commands[] = {BPF_LINK_CREATE, BPF_RAW_TRACEPOINT_OPEN, END_OF_VALUES};
 
@@ -305,9 +320,13 @@ static const struct call_rule rules[] = {
 	{CONFINE_WAIT, SYS_ioctl, ONE_OF, 1, 0, wait_ioctls},
 
 	{CONFINE_BPF, SYS_bpf, ONE_OF, 0, 0, bpf_commands},
+	{CONFINE_LOOK, SYS_bpf, ONE_OF, 0, 0, look_commands},
+	{CONFINE_LOAD, SYS_bpf, ONE_OF, 0, 0, load_commands},
+	{CONFINE_PIN, SYS_bpf, ONE_OF, 0, 0, pin_commands},
 	{CONFINE_ATTACH, SYS_bpf, ONE_OF, 0, 0, attach_commands},
 	CALL(CONFINE_ATTACH, perf_event_open),
-	{CONFINE_BPF, SYS_ioctl, ONE_OF, 1, 0, perf_ioctls},
+	{CONFINE_BPF | CONFINE_LOOK, SYS_ioctl, ONE_OF, 1, 0, perf_ioctls},
+	{CONFINE_LOOK, SYS_ioctl, ONE_OF, 1, 0, look_ioctls},
 
 	CALL(CONFINE_SERVE, accept4),
 	CALL(CONFINE_SERVE | CONFINE_PASS, recvfrom),

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/sys/bpf_syscall.h"
 #include "lib/sys/probe_features.h"
 #include "lib/sys/uapi.h"
 #include "probe/attach/internal.h"
@@ -103,19 +104,7 @@ bool trial_kprobe_multi(struct trials *trials)
 
 bool trial_func_ip(struct trials *trials)
 {
-	const struct bpf_insn insns[] = {
-		{.code = BPF_JMP | BPF_CALL, .imm = 173}, /* bpf_get_func_ip() */
-		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
-		{.code = BPF_JMP | BPF_EXIT},
-	};
-
-	if (trials->func_ip == TRIAL_UNKNOWN) {
-		const int fd = bpf_prog_load(BPF_PROG_TYPE_KPROBE, NULL, "GPL", insns,
-					     ARRAY_SIZE(insns), NULL);
-
-		trials->func_ip = fd >= 0 ? TRIAL_YES : TRIAL_NO;
-		if (fd >= 0)
-			close(fd);
-	}
+	if (trials->func_ip == TRIAL_UNKNOWN)
+		trials->func_ip = sys_bpf_has(SYS_BPF_FUNC_IP) ? TRIAL_YES : TRIAL_NO;
 	return trials->func_ip == TRIAL_YES;
 }

@@ -145,6 +145,78 @@ test_run_keeps_what_looking_needs() {
 	wait $pid || fail "run ended with $?: $(cat err)"
 }
 
+# confined_by EXPECTED COMMAND...: what COMMAND keeps. If it would end at once it needs -v: it says what
+# it drops to a pipe that is full, so it is still there to be looked at.
+confined_by() {
+	local hold
+	rm -f pipe
+	mkfifo pipe
+	exec {hold}<>pipe
+	dd if=/dev/zero of=pipe bs=4096 oflag=nonblock status=none 2>full && fail "the pipe is not full"
+	"${@:2}" 2>pipe >/dev/null {hold}>&- &
+	pid=$!
+	soon is_confined $pid
+	assert_sets $pid "$1"
+	kill -KILL $pid
+	wait $pid 2>/dev/null || :
+	exec {hold}>&-
+}
+
+test_inspectors_keep_what_finding_objects_needs() {
+	need_seccomp
+	local command finds="$DAC_READ_SEARCH $SYS_ADMIN $SYSLOG $PERFMON $BPF"
+	for command in map prog link btf; do
+		confined_by "$(expected $finds $SYS_PTRACE)" "$PERF_BPF" $command list -v
+	done
+	for command in "map dump 1" "map lookup 1 key 0" "map update 1 key 0 value 0" \
+		"map delete 1 key 0" "link detach 1" "btf dump id 1"; do
+		confined_by "$(expected $finds)" "$PERF_BPF" $command -v
+	done
+	confined_by "$(expected $finds $DAC_OVERRIDE)" "$PERF_BPF" prog pin 1 /sys/fs/bpf/none -v
+	for command in "btf dump vmlinux" "btf show file $PERF_BPF -C struct"; do
+		confined_by "$(expected $DAC_READ_SEARCH $SYSLOG)" "$PERF_BPF" $command -v
+	done
+}
+
+test_inspectors_of_a_program() {
+	need_seccomp
+	local run id finds="$DAC_READ_SEARCH $SYS_ADMIN $SYSLOG $PERFMON $BPF"
+	"$PERF_BPF" run -q syscount >/dev/null 2>err &
+	run=$!
+	soon is_confined $run
+	id=$("$PERF_BPF" prog list | awk -v user="($run)" '/^[0-9]+: / { id = $1 + 0 } index($0, user) { print id; exit }')
+	confined_by "$(expected $finds)" "$PERF_BPF" prog dump xlated $id -v
+	confined_by "$(expected $finds)" "$PERF_BPF" prog dump xlated $id file code -v
+	confined_by "$(expected $finds $KILL)" "$PERF_BPF" prog profile $id
+	kill -INT $run
+	wait $run || fail "run ended with $?: $(cat err)"
+}
+
+test_probe_keeps_what_reading_needs() {
+	need_seccomp
+	local command
+	for command in "-F" "-x $PERF_BPF -F" "-x $PERF_BPF -V main" "-x $PERF_BPF main" \
+		"exec=$PERF_BPF;place=main"; do
+		DEBUGINFOD_URLS= confined_by "$(expected $DAC_READ_SEARCH $SYSLOG)" \
+			"$PERF_BPF" probe -v $command
+	done
+	# how the kernel's functions can be attached to is tried
+	DEBUGINFOD_URLS= confined_by "$(expected $DAC_READ_SEARCH $SYS_ADMIN $SYSLOG $PERFMON $BPF)" \
+		"$PERF_BPF" probe -v vfs_read
+}
+
+test_watch_keeps_what_finding_programs_needs() {
+	need_seccomp
+	confined_by "$(expected $DAC_READ_SEARCH $KILL $SYS_ADMIN $SYSLOG $PERFMON $BPF)" "$PERF_BPF" watch
+	# the commands that it runs are the user's
+	"$PERF_BPF" watch --exec true -v >out 2>err &
+	pid=$!
+	soon [ -s out ]
+	! is_confined $pid || fail "watch --exec is confined"
+	kill -INT $pid
+	wait $pid || fail "watch ended with $?: $(cat err)"
+}
+
 # A CPU that comes back needs new events.
 test_run_keeps_what_events_on_cpus_need() {
 	need_seccomp

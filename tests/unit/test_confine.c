@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/capability.h>
 #include <pthread.h>
 #include <sched.h>
@@ -337,6 +338,61 @@ static void threads_are_no_processes(void **state)
 	assert_int_equal(status_of(start_no_thread), 0);
 }
 
+/* The kernel's own answer to a command without arguments is another. */
+static bool is_filtered(int command)
+{
+	return syscall(SYS_bpf, command, NULL, 0) == -1 && errno == EPERM;
+}
+
+static void look_at_objects(void)
+{
+	const struct confine_opts looking = {
+		.keep = CONFINE_CAP(CAP_SYS_ADMIN) | CONFINE_CAP(CAP_BPF),
+		.calls = CONFINE_READ | CONFINE_LOOK,
+	};
+	struct confined done;
+
+	confine_or_fail(&looking, &done);
+	CHECK(!is_filtered(BPF_MAP_LOOKUP_ELEM));
+	CHECK(!is_filtered(BPF_PROG_GET_FD_BY_ID));
+	CHECK(!is_filtered(BPF_OBJ_GET));
+	CHECK(is_filtered(BPF_MAP_CREATE));
+	CHECK(is_filtered(BPF_MAP_UPDATE_ELEM));
+	CHECK(is_filtered(BPF_MAP_DELETE_ELEM));
+	CHECK(is_filtered(BPF_PROG_LOAD));
+	CHECK(is_filtered(BPF_OBJ_PIN));
+	CHECK(is_filtered(BPF_LINK_CREATE));
+	CHECK(is_filtered(BPF_LINK_DETACH));
+	CHECK(is_refused(syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0)));
+	CHECK(is_refused(kill(getppid(), 0)));
+}
+
+static void looking_changes_nothing(void **state)
+{
+	need_seccomp();
+	if (is_filtered(BPF_OBJ_GET)) {
+		print_message("# the kernel lets this user not call bpf(2)\n");
+		skip();
+	}
+	assert_int_equal(status_of(look_at_objects), 0);
+}
+
+static void any_call(void)
+{
+	const struct confine_opts opts = {.calls = CONFINE_ANY};
+	struct confined done;
+
+	confine_or_fail(&opts, &done);
+	CHECK(!done.seccomp && !done.kept && status_number("CapEff") == 0);
+	CHECK(status_number("NoNewPrivs") == 1 && !kill(getppid(), 0));
+	CHECK(socket(AF_UNIX, SOCK_STREAM, 0) >= 0);
+}
+
+static void without_a_filter_capabilities_are_dropped(void **state)
+{
+	assert_int_equal(status_of(any_call), 0);
+}
+
 static void what_was_done_is_told(void **state)
 {
 	struct confined done = {.had = ~0ull, .seccomp = true, .landlock_abi = 4};
@@ -352,6 +408,11 @@ static void what_was_done_is_told(void **state)
 	assert_string_equal(strbuf_str(&text),
 			    "capabilities kept: dac_read_search, syslog, 63; system calls are not "
 			    "filtered (the kernel has no seccomp); Landlock is not used");
+	strbuf_reset(&text);
+	done = (struct confined){.any_call = true};
+	confined_text(&done, &text);
+	assert_string_equal(strbuf_str(&text), "no capabilities; system calls are not filtered; "
+					       "Landlock is not used");
 }
 
 int main(void)
@@ -363,6 +424,8 @@ int main(void)
 		cmocka_unit_test(writing_is_for_one_directory),
 		cmocka_unit_test(confining_again_is_narrower),
 		cmocka_unit_test(threads_are_no_processes),
+		cmocka_unit_test(looking_changes_nothing),
+		cmocka_unit_test(without_a_filter_capabilities_are_dropped),
 		cmocka_unit_test(what_was_done_is_told),
 	};
 
