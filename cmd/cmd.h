@@ -58,15 +58,19 @@ struct error *cmd_write_file(const char *path, const struct strbuf *text, bool i
 struct error *cmd_print(const struct strbuf *out);
 
 /*
- * Writes to standard output at once, where SIGPIPE is ignored: by one write(2), where the file
- * takes so much. Stdio would make two of it, and what a workload writes to the same file could be
- * in the middle of a line. *closed becomes true if nobody reads it any more, which is not an error;
- * then nothing is written.
+ * Writes to standard output at once, where SIGPIPE is ignored, by as few calls of write(2) as
+ * possible, at the ends of lines. Stdio would make more, and what a workload writes to the same
+ * file could be in the middle of a line. *closed becomes true if nobody reads it any more, or if
+ * it is full and a signal comes that the command has blocked and would end by. Both are not an
+ * error; then nothing is written.
  */
 struct error *cmd_write_out(const char *data, size_t size, bool *closed);
 
 /* The same to another file. */
 struct error *cmd_write_fd(int fd, const char *data, size_t size, bool *closed);
+
+/* Prints to standard error, in the same way. */
+void cmd_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* Opens a file to write while the command runs; an old one is emptied. *fd is the caller's. */
 struct error *cmd_open_output(const char *path, int *fd);

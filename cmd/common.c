@@ -4,9 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,11 +37,33 @@ int cmd_fail(struct error *err)
 	return status;
 }
 
+/* What cannot be written is not worth an error. */
+static void say(const struct strbuf *text)
+{
+	bool closed = false;
+
+	error_free(cmd_write_fd(STDERR_FILENO, strbuf_str(text), text->len, &closed));
+}
+
+void cmd_say(const char *fmt, ...)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	say(&text);
+}
+
 static void write_stderr(void *ctx, enum log_level level, const char *fmt, va_list ap)
 {
-	fputs(level == LOG_WARN ? "perf-bpf: warning: " : "perf-bpf: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	strbuf_adds(&text, level == LOG_WARN ? "perf-bpf: warning: " : "perf-bpf: ");
+	strbuf_vaddf(&text, fmt, ap);
+	strbuf_addch(&text, '\n');
+	say(&text);
 }
 
 struct log cmd_log(int verbose)
@@ -55,10 +81,68 @@ struct error *cmd_print(const struct strbuf *out)
 	return NULL;
 }
 
+/* Of the signals that end a command those that it has blocked, to read them from a signalfd. */
+static bool find_blocked(sigset_t *found)
+{
+	static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+	bool any = false;
+	sigset_t mask;
+
+	sigemptyset(found);
+	sigprocmask(SIG_BLOCK, NULL, &mask);
+	for (size_t i = 0; i < ARRAY_SIZE(ending); i++) {
+		if (sigismember(&mask, ending[i]) != 1)
+			continue;
+		sigaddset(found, ending[i]);
+		any = true;
+	}
+	return any;
+}
+
+/* Waits until fd takes more; false: one of the signals came first. It is not read here. */
+static bool wait_for_room(int fd, const sigset_t *signals)
+{
+	struct pollfd fds[] = {{.fd = fd, .events = POLLOUT}, {.fd = -1, .events = POLLIN}};
+
+	if (poll(fds, 1, 0))
+		return true;
+	_cleanup_close_ int signal_fd = signalfd(-1, signals, SFD_CLOEXEC);
+	fds[1].fd = signal_fd;
+	while (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno == EINTR)
+		;
+	return fds[0].revents;
+}
+
+/*
+ * As much as a pipe takes that has room; whole lines if possible, because others may write to it in
+ * between.
+ */
+static size_t size_of_piece(const char *data, size_t size)
+{
+	const size_t most = min_of(size, (size_t)PIPE_BUF);
+	const char *end = size > most ? memrchr(data, '\n', most) : NULL;
+
+	return end ? (size_t)(end - data) + 1 : most;
+}
+
+/*
+ * A write into a full pipe waits for its reader, and a signal that is blocked does not end that. So
+ * where signals are blocked, it is made only when there is room for it.
+ */
 struct error *cmd_write_fd(int fd, const char *data, size_t size, bool *closed)
 {
+	struct stat st;
+	sigset_t signals;
+	const bool waits = find_blocked(&signals) && !(!fstat(fd, &st) && S_ISREG(st.st_mode));
+
 	for (size_t done = 0; !*closed && done < size;) {
-		const ssize_t n = write(fd, data + done, size - done);
+		if (waits && !wait_for_room(fd, &signals)) {
+			*closed = true;
+			return NULL;
+		}
+		const size_t left = size - done;
+		const ssize_t n =
+			write(fd, data + done, waits ? size_of_piece(data + done, left) : left);
 
 		done += n > 0 ? (size_t)n : 0;
 		*closed = n < 0 && errno == EPIPE;

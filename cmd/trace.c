@@ -468,7 +468,7 @@ static void print_report(void (*report)(const struct trace_stats *stats, struct 
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 
 	report(stats, &out);
-	fputs(strbuf_str(&out), stderr);
+	cmd_say("%s", strbuf_str(&out));
 }
 
 static void print_written(const struct trace_args *args, const struct trace_stats *stats)

@@ -135,19 +135,16 @@ static void print_counts(const struct watcher *w)
 	const struct program_watch_counts counts = program_watch_counts(w->watch);
 
 	if (counts.lost)
-		fprintf(stderr,
-			"perf-bpf: warning: %" PRIu64 " records were lost, of programs or of "
+		cmd_say("perf-bpf: warning: %" PRIu64 " records were lost, of programs or of "
 			"processes: loads and unloads may be missing\n",
 			counts.lost);
 	if (w->exec && (exec_queue_dropped(w->exec) || exec_queue_waiting(w->exec)))
-		fprintf(stderr,
-			"perf-bpf: warning: --exec: the command was not run for %" PRIu64
+		cmd_say("perf-bpf: warning: --exec: the command was not run for %" PRIu64
 			" events\n",
 			exec_queue_dropped(w->exec) + exec_queue_waiting(w->exec));
 	if (w->args->quiet)
 		return;
-	fprintf(stderr,
-		"[ perf-bpf watch: %" PRIu64 " loads (%" PRIu64
+	cmd_say("[ perf-bpf watch: %" PRIu64 " loads (%" PRIu64
 		" gone before they could be read), %" PRIu64 " unloads, %" PRIu64
 		" records lost ]\n",
 		counts.loads, counts.gone, counts.unloads, counts.lost);

@@ -177,4 +177,69 @@ test_a_run_whose_output_nobody_reads_writes_its_files() {
 	[ -s page.html ] || fail "no page was written"
 }
 
+# full [--both] COMMAND...: starts it in $pid with an output (--both: and an error output) that
+# is a full pipe, and waits until it writes. SIGINT does for it what it does at a terminal.
+full() {
+	local fds=1
+	[ "$1" != --both ] || { fds=2; shift; }
+	rm -f full
+	mkfifo full
+	exec {hold}<>full
+	dd if=/dev/zero of=full bs=4096 oflag=nonblock status=none 2>/dev/null && fail "the pipe is not full"
+	if [ $fds = 2 ]; then
+		env --default-signal=INT "$@" >full 2>&1 {hold}>&- &
+	else
+		env --default-signal=INT "$@" >full 2>err {hold}>&- &
+	fi
+	pid=$!
+	soon waits_for_room $pid
+}
+
+# In write(2), or in poll(2) for it; not in epoll_wait(2).
+waits_for_room() {
+	grep -qE 'pipe_write|poll_schedule' "/proc/$1/wchan"
+}
+
+has_ended() {
+	! grep -q '^State:[[:space:]]*[^Z]' "/proc/$1/status" 2>/dev/null
+}
+
+# ends_by_sigint STATUS: at once, and none of its programs stays in the kernel.
+ends_by_sigint() {
+	local status=0 programs
+	programs=$("$PERF_BPF" prog list | awk -v user="($pid)" '
+		/^[0-9]+: / { id = $1 }
+		/^\tpids / && index($0, user) { print "^" id }')
+	kill -INT $pid
+	soon has_ended $pid
+	wait $pid || status=$?
+	exec {hold}>&-
+	assert_equal "$status" "$1"
+	[ -z "$programs" ] || soon are_unloaded "$programs"
+}
+
+are_unloaded() {
+	! "$PERF_BPF" prog list | grep -q "$1"
+}
+
+test_ctrl_c_ends_a_command_whose_output_nobody_reads() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	env --default-signal=INT true 2>/dev/null || skip "env has no --default-signal"
+	"$PERF_BPF" record -q -o perf.data -e task-clock -c 1000000 -- sh -c \
+		'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done'
+	full "$PERF_BPF" script -i perf.data
+	ends_by_sigint 130
+	full "$PERF_BPF" report -i perf.data
+	ends_by_sigint 130
+	full "$PERF_BPF" run -q syscount --interval 50ms
+	ends_by_sigint 0
+	full --both "$PERF_BPF" run syscount --interval 50ms
+	ends_by_sigint 0
+	full --both "$PERF_BPF" watch
+	ends_by_sigint 0
+	full --both "$PERF_BPF" trace -e openat -- sh -c 'echo $$ >workload; while :; do read x </dev/null; done'
+	ends_by_sigint 0
+	[ ! -e "/proc/$(cat workload)" ] || fail "the command still runs"
+}
+
 run_tests
