@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "lib/base/names.h"
+#include "lib/base/plain_text.h"
 #include "lib/btf/open.h"
 #include "show/btf_types.h"
 #include "show/struct_layout.h"
@@ -273,6 +274,7 @@ static void write_chunk(struct strbuf *out, size_t at_least)
 {
 	if (out->len < at_least || strbuf_failed(out))
 		return;
+	plain_since(out, 0, true); /* the names of a file may be anybody's; JSON stays as it is */
 	fwrite(strbuf_str(out), 1, out->len, stdout);
 	strbuf_reset(out);
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "lib/base/failure.h"
+#include "lib/base/plain_text.h"
 #include "lib/sys/open_file.h"
 
 int cmd_fail(struct error *err)
@@ -28,10 +29,15 @@ int cmd_fail(struct error *err)
 		fprintf(stderr, "%s\n", strbuf_str(&text));
 	} else {
 		error_text(err, &text);
+		plain_since(&text, 0, true);
 		fprintf(stderr, "perf-bpf: error: %s\n",
 			strbuf_failed(&text) ? err->msg : strbuf_str(&text));
-		if (err->hint)
-			fprintf(stderr, "hint: %s\n", err->hint);
+		if (err->hint) {
+			strbuf_reset(&text);
+			strbuf_adds(&text, err->hint);
+			plain_since(&text, 0, true);
+			fprintf(stderr, "hint: %s\n", strbuf_str(&text));
+		}
 	}
 	error_free(err);
 	return status;
@@ -62,6 +68,7 @@ static void write_stderr(void *ctx, enum log_level level, const char *fmt, va_li
 
 	strbuf_adds(&text, level == LOG_WARN ? "perf-bpf: warning: " : "perf-bpf: ");
 	strbuf_vaddf(&text, fmt, ap);
+	plain_since(&text, 0, true); /* names of files and functions may be anybody's */
 	strbuf_addch(&text, '\n');
 	say(&text);
 }

@@ -13,6 +13,7 @@
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/privileges.h"
+#include "lib/base/plain_text.h"
 #include "lib/base/vec.h"
 #include "lib/sys/bpf_syscall.h"
 #include "probe/def/def.h"
@@ -275,6 +276,8 @@ static struct error *run(struct probe *p)
 	p->view.verbose = p->verbose;
 	p->view.log = &log;
 	TRY(show(p, &out));
+	if (!p->view.json)
+		plain_since(&out, 0, true); /* names and lines of binaries of anybody */
 	return cmd_print(&out);
 }
 

@@ -18,6 +18,7 @@
 #include "lib/base/edge.h"
 #include "lib/base/strbuf.h"
 #include "lib/elf/elf_read.h"
+#include "lib/sys/open_file.h"
 #include "lib/sys/sys.h"
 
 /* No BTF comes near this; a file that does is something else. */
@@ -109,11 +110,10 @@ static struct error *open_elf(struct elf_file *file, const char *path, const str
 /* The first bytes tell; 'e' ELF, 'b' BTF, '?' neither. */
 static struct error *file_kind(const char *path, char *kind)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = -1;
 	uint8_t head[4] = {0};
 
-	if (fd < 0)
-		return error_errno(errno, "cannot open %s", path);
+	TRY(open_regular(path, NULL, &fd));
 	if (read(fd, head, sizeof(head)) < 0)
 		return error_errno(errno, "cannot read %s", path);
 	if (memcmp(head, "\177ELF", 4) == 0)

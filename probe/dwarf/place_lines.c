@@ -10,11 +10,10 @@
  * it is executed; clang marks each row, so a statement of its whose code was mixed
  * with others' may count more than once, as it does with perf probe.
  */
+#include "lib/sys/bounded_lines.h"
 #include "probe/dwarf/places.h"
 
 #include <stdio.h>
-
-#include "lib/sys/open_file.h"
 
 /* A set of source lines. */
 struct line_set {
@@ -249,25 +248,25 @@ static void remove_blanks(char *text)
 static struct error *lines_by_text(struct places_search *s, Dwarf_Die *unit, const char *file,
 				   uint32_t first, uint32_t last, struct line_set *out)
 {
-	_cleanup_free_ char *text = NULL, *pattern = strdup(s->def->pattern);
+	_cleanup_free_ char *pattern = strdup(s->def->pattern);
 	_cleanup_free_ char *source = line_source_path(unit, file);
 	_cleanup_free_ char *path = source ? text_format("%s%s", s->image->symfs, source) : NULL;
-	size_t cap = 0;
+	_cleanup_bounded_lines_ struct bounded_lines text = {0};
+	char *line_text;
 
 	if (!path || !pattern)
 		return error_nomem();
 	remove_blanks(pattern);
-	_cleanup_fclose_ FILE *f = NULL;
-	struct error *err = fopen_regular(path, NULL, &f);
+	struct error *err = bounded_lines_open(path, &text);
 	if (err) {
 		return error_hint(err, "\";PATTERN\" needs the source file at the path that the "
 				       "compiler recorded; use a line number instead");
 	}
-	for (uint32_t line = 1; line <= last && getline(&text, &cap, f) > 0; line++) {
+	for (uint32_t line = 1; line <= last && (line_text = bounded_lines_next(&text)); line++) {
 		if (line < first)
 			continue;
-		remove_blanks(text);
-		if (!glob_match(pattern, text))
+		remove_blanks(line_text);
+		if (!glob_match(pattern, line_text))
 			continue;
 		uint32_t *place = vec_push(&out->v);
 		if (!place)

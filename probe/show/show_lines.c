@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "lib/base/vec.h"
-#include "lib/sys/open_file.h"
+#include "lib/sys/bounded_lines.h"
 
 struct lines_out {
 	char *file;
@@ -103,24 +103,22 @@ static uint32_t range_end(const struct line_range *range, uint32_t base, uint32_
 
 /* Opens PREFIX/FILE, then with fewer and fewer of FILE's first folders; FILE itself without prefix.
  */
-static FILE *open_source(const char *prefix, const char *file)
+static bool open_source(const char *prefix, const char *file, struct bounded_lines *source)
 {
-	FILE *f = NULL;
-
 	if (!prefix) {
-		error_free(fopen_regular(file, NULL, &f));
-		return f;
+		error_free(bounded_lines_open(file, source));
+		return source->f;
 	}
 	for (const char *rest = file; rest; rest = strchr(rest, '/')) {
 		rest += strspn(rest, "/");
 		_cleanup_free_ char *path = text_format("%s/%s", prefix, rest);
 
 		if (path)
-			error_free(fopen_regular(path, NULL, &f));
-		if (f)
-			return f;
+			error_free(bounded_lines_open(path, source));
+		if (source->f)
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
 /* A function's own line stands for its entry, code or not. */
@@ -190,12 +188,11 @@ static void show_text(const struct probe_view *view, const struct lines_out *o,
 		      const struct probe_def *def, const struct line_range *range,
 		      struct strbuf *out)
 {
-	_cleanup_fclose_ FILE *f = open_source(view->source, o->file);
+	_cleanup_bounded_lines_ struct bounded_lines source = {0};
+	const bool is_there = open_source(view->source, o->file, &source);
 	const uint32_t base = def->function ? o->first : 0;
 	uint32_t last = lines_last(o), from = o->first, number = 0;
-	_cleanup_free_ char *text = NULL;
-	size_t cap = 0;
-	ssize_t n;
+	const char *text;
 
 	if (def->where == PROBE_LINE || def->where == PROBE_FILE_LINE)
 		from = base + def->line;
@@ -204,7 +201,7 @@ static void show_text(const struct probe_view *view, const struct lines_out *o,
 		strbuf_addf(out, "<%s@%s:%u>\n", def->function, o->file, from - base);
 	else
 		strbuf_addf(out, "<%s:%u>\n", o->file, from);
-	if (!f) {
+	if (!is_there) {
 		for (size_t i = 0; i < o->lines.n; i++)
 			if (o->lines.v[i].can && o->lines.v[i].line >= from &&
 			    o->lines.v[i].line <= last)
@@ -212,13 +209,11 @@ static void show_text(const struct probe_view *view, const struct lines_out *o,
 					    (int64_t)o->lines.v[i].line - base);
 		return;
 	}
-	while (number < last && (n = getline(&text, &cap, f)) >= 0) {
+	while (number < last && (text = bounded_lines_next(&source))) {
 		const struct probe_line *line = line_at(o, ++number);
 
 		if (number < from)
 			continue;
-		if (n && text[n - 1] == '\n')
-			text[n - 1] = 0;
 		if (line && line->can && line->n_places > 1 && view->verbose)
 			strbuf_addf(out, "%7" PRId64 "  %s  [%u points]\n", (int64_t)number - base,
 				    text, line->n_places);

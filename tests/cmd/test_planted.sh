@@ -1,0 +1,186 @@
+#!/usr/bin/env bash
+# What a user without privileges can plant where root's commands come by: links, FIFOs, sparse and
+# hostile files, and names with escapes. Nothing of root's is written, nothing hangs, and nothing
+# needs more than 512 MB.
+. "$(dirname "$0")/../tap.sh"
+
+NOBODY=65534
+
+needs() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	[ "$(uname -m)" = x86_64 ] || skip "its code is for x86_64"
+	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	command -v python3 >/dev/null || skip "no python3"
+}
+
+as_nobody() {
+	setpriv --reuid $NOBODY --regid $NOBODY --clear-groups "$@"
+}
+
+# kept/ is root's, theirs/ is nobody's.
+make_folders() {
+	chmod 711 "$top" .
+	mkdir kept theirs
+	echo secret >kept/secret
+	chmod 600 kept/secret
+	seq 1000 >kept/target
+	chown $NOBODY theirs
+	state_of_kept >kept.before
+}
+
+state_of_kept() {
+	find kept -type f -exec sha256sum {} + -exec stat -c '%n %s %u %g %a %Y' {} + | sort
+}
+
+# root COMMAND...: as root would run it; its status is in $status. It ends, with less than 512 MB,
+# writes nothing of root's, and nothing that acts on a terminal.
+root() {
+	"$SRC/tests/cmd/limited.py" status "$@" >out 2>err || fail "'$*': $(tail -3 err)"
+	status=$(cat status)
+	case $status in
+	0 | 1) ;;
+	*) fail "'$*' ended with $status: $(tail -3 err)" ;;
+	esac
+	state_of_kept | diff kept.before - >changes || fail "'$*' changed root's files: $(cat changes)"
+	! find theirs -user 0 | grep . || fail "'$*' wrote in the folder of nobody"
+	! cat out err | LC_ALL=C grep -n $'[\001-\010\013-\037\177]' >bad ||
+		fail "'$*': escapes: $(cat -v bad | head -3)"
+	! grep -q secret out || fail "'$*' shows root's file"
+}
+
+# An ELF file whose table of symbols claims 48 GB, which is a hole.
+write_sparse_elf() {
+	# names at 1024; three sections at 64: none, .symtab with 48 GB at 4096, .strtab
+	python3 -c '
+import struct, sys
+names = b"\0.symtab\0.strtab\0"
+head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 0, 64, 0, 64, 56, 0, 64, 3, 2)
+symtab = struct.pack("<IIQQQQIIQQ", 1, 2, 0, 0, 4096, 48 << 30, 2, 0, 8, 24)
+strtab = struct.pack("<IIQQQQIIQQ", 9, 3, 0, 0, 1024, len(names), 0, 0, 1, 0)
+with open(sys.argv[1], "wb") as f:
+    f.write(head + bytes(64) + symtab + strtab)
+    f.seek(1024)
+    f.write(names)
+    f.truncate(49 << 30)
+' "$1"
+	chown $NOBODY "$1"
+}
+
+# plant KIND PATH: nobody puts it there.
+plant() {
+	as_nobody rm -rf "$2"
+	case $1 in
+	fifo) as_nobody mkfifo "$2" ;;
+	folder) as_nobody mkdir "$2" ;;
+	device) as_nobody ln -s /dev/zero "$2" ;;
+	link) as_nobody ln -s "$PWD/kept/secret" "$2" ;;
+	loop) as_nobody ln -s "$2" "$2" ;;
+	sparse) as_nobody truncate -s 64G "$2" ;;
+	elf) write_sparse_elf "$2" ;;
+	noise) as_nobody sh -c 'printf "\177ELF\2\1\1" >"$1"; head -c 100000 /dev/zero | tr "\0" "\377" >>"$1"' sh "$2" ;;
+	esac
+}
+KINDS="fifo folder device link loop sparse elf noise"
+
+test_binaries_to_probe() {
+	local kind
+	needs
+	make_folders
+	for kind in $KINDS; do
+		plant $kind "$PWD/theirs/prog"
+		for command in -F "-V main" "-L main" "main"; do
+			root "$PERF_BPF" probe -x "$PWD/theirs/prog" $command
+			assert_equal "$kind: $command: $status" "$kind: $command: 1"
+		done
+		root "$PERF_BPF" btf dump file "$PWD/theirs/prog"
+		assert_equal "$kind: btf: $status" "$kind: btf: 1"
+	done
+}
+
+# A good binary, whose debug information and source are elsewhere.
+test_files_that_a_binary_names() {
+	local kind
+	needs
+	command -v objcopy >/dev/null || skip "objcopy is not installed"
+	make_folders
+	mkdir build
+	printf '%b\n' 'int work(int number) { return number + 1; } // \033]0;x\007' \
+		'int main(int argc, char **argv) { return work(argc) - 2; }' >build/prog.c
+	(cd theirs && gcc -g -gsplit-dwarf -O0 -o split ../build/prog.c)
+	gcc -g -O0 -o build/linked "$PWD/build/prog.c"
+	objcopy --only-keep-debug build/linked theirs/linked.debug
+	objcopy --strip-debug --add-gnu-debuglink=theirs/linked.debug build/linked theirs/linked
+	gcc -g -O0 -o theirs/sourced "$PWD/build/prog.c"
+	objcopy --redefine-sym "work=wo"$'\033[31m'"rk" theirs/sourced theirs/named
+	chown -R $NOBODY theirs build
+	root "$PERF_BPF" probe -x theirs/split -V work
+	assert_contains out number
+	root "$PERF_BPF" probe -x theirs/linked -V work
+	assert_contains out number
+	root "$PERF_BPF" probe -x theirs/sourced -L work
+	assert_contains out 'number + 1'
+	root "$PERF_BPF" probe -x theirs/named -F
+	assert_contains out '\x1b[31mrk'
+	local dwo
+	dwo=$(ls theirs/*.dwo)
+	for kind in $KINDS; do
+		plant $kind "$PWD/$dwo"
+		root "$PERF_BPF" probe -x theirs/split -V work
+		plant $kind "$PWD/theirs/linked.debug"
+		root "$PERF_BPF" probe -x theirs/linked -V work
+		[ $kind != link ] || continue # root reads the source where root's file is
+		plant $kind "$PWD/build/prog.c"
+		root "$PERF_BPF" probe -x theirs/sourced -L work
+		! grep -q 'number + 1' out || fail "$kind: it shows lines"
+	done
+}
+
+test_recordings() {
+	local kind file
+	needs
+	make_folders
+	for kind in folder device link loop sparse noise; do
+		plant $kind "$PWD/theirs/perf.data"
+		for command in script report "trace"; do
+			root "$PERF_BPF" $command -f -i theirs/perf.data
+			assert_equal "$kind: $command: $status" "$kind: $command: 1"
+		done
+	done
+	as_nobody rm -rf theirs/perf.data
+	for file in "$SRC"/fuzz/corpus/perfdata/*; do
+		install -o $NOBODY -m 644 "$file" theirs/perf.data
+		for command in script report; do
+			root "$PERF_BPF" $command -i theirs/perf.data
+			assert_equal "$(basename "$file"): $status" "$(basename "$file"): 1"
+			root "$PERF_BPF" $command -f -i theirs/perf.data
+		done
+	done
+}
+
+test_files_that_are_written() {
+	local option
+	needs
+	make_folders
+	"$PERF_BPF" record -q -o mine.data -e task-clock -- true
+	as_nobody ln -s "$PWD/kept/target" theirs/link
+	as_nobody ln -s "$PWD/kept/none" theirs/dangling
+	as_nobody ln -s "$PWD/kept" theirs/folder
+	for file in theirs/link theirs/dangling theirs/folder/target; do
+		for option in --html --pprof; do
+			root "$PERF_BPF" report -i mine.data $option $file
+			assert_equal "report $option $file: $status" "report $option $file: 1"
+			root "$PERF_BPF" run syscount $option $file -- true
+			assert_equal "run $option $file: $status" "run $option $file: 1"
+		done
+		root "$PERF_BPF" record -o $file -e task-clock -- true
+		assert_equal "record $file: $status" "record $file: 1"
+		root "$PERF_BPF" trace --log $file -- true
+		assert_equal "trace $file: $status" "trace $file: 1"
+		root "$PERF_BPF" gen skeleton "$BUILD/progs/syscount.bpf.o" -o $file
+		assert_equal "gen $file: $status" "gen $file: 1"
+		assert_contains err 'belongs to user'
+	done
+	[ ! -e kept/none ] || fail "a file was made"
+}
+
+run_tests
