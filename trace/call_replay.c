@@ -88,7 +88,8 @@ static struct error *emit(struct replay *r, struct trace_record *call,
 	const size_t size = call->size + pieces;
 
 	call->flags |= kept->call.flags;
-	memcpy(call->args, kept->bytes, args);
+	if (args)
+		memcpy(call->args, kept->bytes, args);
 	if (!kept->call.n_pieces)
 		return r->opts->call(r->opts->ctx, call, r->stack);
 	/* a copy, which is aligned */
