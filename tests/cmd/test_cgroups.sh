@@ -286,6 +286,7 @@ test_trace_of_a_container() {
 	soon pid_in $docker blue >/dev/null
 	soon pid_in $crio/container red >/dev/null
 	for by in "--container ${B:0:12}" "--pod $POD"; do
+		rm -f log # of the one before: it would be ended before it has begun
 		"$PERF_BPF" trace -e getppid $by 2>log &
 		soon grep -q 'red/[0-9]* getppid' log
 		kill -INT $!

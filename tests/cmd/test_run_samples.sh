@@ -122,9 +122,8 @@ test_a_process_and_the_threads_it_starts() {
 	./pbt_faults 50 >/dev/null # another one
 	echo go >&3
 	exec 3>&-
-	wait $pid
-	kill -TERM $run
-	wait $run
+	wait $pid || fail "the workload ended with $?"
+	wait $run || fail "run ended with $?: $(cat err)" # by itself, as the process has
 	assert_equal "$(touched out)" "400 400"
 }
 
