@@ -384,7 +384,7 @@ static bool keep_ips(struct hist *h, struct hist_stack *s)
 	const size_t size = s->depth * sizeof(*s->ips);
 	uint64_t *ips = h->spec->long_dso ? arena_alloc(&h->arena, size) : NULL;
 
-	if (ips)
+	if (ips && size) /* a sample without a call chain has no array */
 		memcpy(ips, s->ips, size);
 	s->ips = ips;
 	return ips || !h->spec->long_dso;
