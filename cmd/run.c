@@ -387,6 +387,7 @@ int cmd_run(int argc, char **argv)
 	} else {
 		status = exit_status(run, delegated.ended);
 	}
+	fflush(stdout); /* signals end us once `run` has been freed */
 	run_delegated_deinit(&delegated);
 	vec_deinit(&args.files);
 	vec_deinit(&args.maps);
