@@ -664,8 +664,8 @@ ___perf_bpf_stack_fill(void *ctx, const struct ___perf_bpf_stack_maps *maps,
 		barrier_var(
 			bytes); /* else the mask, which tells the verifier a limit, is removed */
 		bytes &= ___PERF_BPF_STACK_MASK;
+		scratch->ips[PERF_BPF_STACK_DEPTH] = 0; /* the last of four that are hashed */
 		key->kernel = ___perf_bpf_stack_hash(scratch->ips, bytes / 8);
-		scratch->ips[PERF_BPF_STACK_DEPTH] = 0;
 		user_ips = (void *)user_ips + 8 + bytes;
 	}
 	user_ips[PERF_BPF_STACK_DEPTH] = 0;
