@@ -76,6 +76,7 @@ struct field_use {
 };
 
 struct filter {
+	bool selects_all;
 	uint64_t *cpu_bits; /* NULL: all */
 	struct names comms, dsos, symbols;
 	VEC(uint64_t) addresses; /* of symbols */
@@ -149,11 +150,14 @@ static struct error *take_options(struct filter *f, const struct filter_opts *op
 
 struct error *filter_new(const struct filter_opts *opts, struct filter **out)
 {
+	const struct filter_opts none = {.sz = opts->sz};
 	_cleanup_(filter_freep) struct filter *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		return error_nomem();
 	TRY(take_options(f, opts));
+	/* by all members, so that none can be forgotten here */
+	f->selects_all = !memcmp(opts, &none, sizeof(none));
 	*out = steal_ptr(f);
 	return NULL;
 }
@@ -184,6 +188,11 @@ void filter_free(struct filter *f)
 		free(e->bindings);
 	vec_deinit(&f->events);
 	free(f);
+}
+
+bool filter_selects_all(const struct filter *f)
+{
+	return f->selects_all;
 }
 
 static const char *only(const struct names *names)

@@ -70,6 +70,9 @@ struct error *filter_check(struct filter *f, struct session *s, struct tracing *
 struct error *filter_find_bounds(struct filter *f, struct session *s, const char *path,
 				 const struct session_opts *opts);
 
+/* Nothing was given: filter_sample() says FILTER_SHOW of all samples. */
+bool filter_selects_all(const struct filter *f);
+
 /* Whether filter_sample() looks at the map and the symbol of the sample's address. */
 bool filter_needs_location(const struct filter *f);
 

@@ -25,8 +25,9 @@ struct script {
 	struct strbuf out;
 	struct dump dump;
 	struct dump_counts counts;
-	bool closed;	 /* nobody reads our output any more */
-	bool header_due; /* of a pipe, where records say what is in it */
+	bool selects_all; /* filter_selects_all() */
+	bool closed;	  /* nobody reads our output any more */
+	bool header_due;  /* of a pipe, where records say what is in it */
 };
 
 static struct error *flush(struct script *sc)
@@ -95,7 +96,7 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 		print_record_raw(sc->printer, &sc->dump, rec, sample, event,
 				 in_time ? thread : NULL, &sc->out);
 	}
-	const enum filter_verdict verdict = verdict_of(sc);
+	const enum filter_verdict verdict = sc->selects_all ? FILTER_SHOW : verdict_of(sc);
 	if (sc->dump.style == DUMP_REPORT) {
 		TRY(dump_counts_add(&sc->counts, rec, verdict == FILTER_DROP ? NULL : event));
 		return maybe_flush(sc);
@@ -275,6 +276,7 @@ struct error *script_print(const struct script_opts *opts)
 		.opts = opts,
 		.recording = opts->recording,
 		.session = opts->recording->session,
+		.selects_all = filter_selects_all(opts->recording->filter),
 		.name = strcmp(opts->recording->path, "-") ? opts->recording->path : "PIPE",
 		.reader = {.recording = opts->recording, .max_stack = opts->max_stack},
 		.dump.style = opts->dump,

@@ -23,6 +23,10 @@ struct script_printer {
 	const struct session_event *last_event;
 	struct trace_event *last_trace;
 	struct probed probed;
+	/* The name of the thread of the last line as it is printed, padded; comm NULL: none yet. */
+	const char *comm;
+	bool comm_is_narrow;
+	struct strbuf comm_text;
 	uint64_t base_time; /* of opts.time_base; 0: none yet */
 };
 

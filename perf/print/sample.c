@@ -191,6 +191,7 @@ void printer_free(struct script_printer *p)
 	if (!p)
 		return;
 	strbuf_deinit(&p->text);
+	strbuf_deinit(&p->comm_text);
 	probed_deinit(&p->probed);
 	free(p->chain);
 	free(p);
@@ -341,6 +342,26 @@ static void add_misc(struct strbuf *out, uint32_t type, uint16_t misc)
 	add_pad(out, len < 6 ? 6 - len : 1);
 }
 
+/* Equal names are one string (session.h), and most lines are of the thread of the line before. */
+static void add_comm(struct script_printer *p, const char *comm, bool narrow, struct strbuf *out)
+{
+	struct strbuf *text = &p->comm_text;
+
+	if (comm != p->comm || narrow != p->comm_is_narrow) {
+		const size_t len = strlen(comm);
+
+		p->comm = comm;
+		p->comm_is_narrow = narrow;
+		strbuf_reset(text);
+		if (!narrow && len < 16)
+			add_pad(text, 16 - len);
+		plain_add(text, comm, len);
+		strbuf_addch(text, ' ');
+	}
+	out->failed |= strbuf_failed(text);
+	strbuf_add(out, strbuf_str(text), text->len);
+}
+
 void print_start(struct script_printer *p, const struct session_event *event, uint32_t type,
 		 const struct sample *sample, const struct thread *thread, struct strbuf *out)
 {
@@ -351,11 +372,7 @@ void print_start(struct script_printer *p, const struct session_event *event, ui
 		bool narrow = fields & FIELD_IP && p->use_chain &&
 			      event->attr.sample_type & PERF_SAMPLE_CALLCHAIN;
 
-		const size_t len = strlen(comm);
-		if (!narrow && len < 16)
-			add_pad(out, 16 - len);
-		plain_add(out, comm, len);
-		strbuf_addch(out, ' ');
+		add_comm(p, comm, narrow, out);
 	}
 	if (fields & FIELD_PID) {
 		add_int(out, sample->pid, 5, ' ', false);
