@@ -90,6 +90,14 @@ struct thread {
 struct thread *session_thread(struct session *s, int32_t pid, int32_t tid);
 
 /*
+ * The last thread of each tid so far, also if it has ended, in no order. The array is the caller's
+ * to free().
+ */
+struct error *session_threads(const struct session *s, struct thread ***out, size_t *n);
+/* What is mapped in its process, by address; NULL: no more. */
+const struct map *thread_map(const struct thread *thread, size_t index);
+
+/*
  * The map that holds addr for this thread in this mode (PERF_RECORD_MISC_USER:
  * the process's maps; _KERNEL: the kernel's, its modules' and BPF programs');
  * NULL: none.

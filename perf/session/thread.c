@@ -178,6 +178,28 @@ struct thread *session_thread(struct session *s, int32_t pid, int32_t tid)
 	return thread_get(s, pid, tid);
 }
 
+struct error *session_threads(const struct session *s, struct thread ***out, size_t *n)
+{
+	const struct u64map *map = &s->threads.by_tid;
+	struct u64map_slot *slot;
+	size_t pos = 0;
+
+	struct thread **all = calloc(map->n + 1, sizeof(struct thread *));
+	if (!all)
+		return error_nomem();
+	for (*n = 0; (slot = u64map_next(map, &pos));)
+		all[(*n)++] = &((struct thread_node *)slot->value)->pub;
+	*out = all;
+	return NULL;
+}
+
+const struct map *thread_map(const struct thread *thread, size_t index)
+{
+	const struct map_array *a = thread->maps->array;
+
+	return a && index < a->n ? a->maps[index] : NULL;
+}
+
 uint64_t *thread_counter(struct session *s, struct thread *thread, uint64_t id)
 {
 	struct thread_node *t = container_of(thread, struct thread_node, pub);

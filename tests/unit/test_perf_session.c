@@ -12,6 +12,7 @@
 #include "lib/base/vec.h"
 #include "perf/session/session.h"
 #include "tests/unit/image.h"
+#include "tests/unit/memfile.h"
 
 /* What a reading saw. */
 struct seen {
@@ -63,21 +64,6 @@ static void seen_deinit(struct seen *seen)
 {
 	strbuf_deinit(&seen->text);
 	vec_deinit(&seen->times);
-}
-
-struct memfile {
-	int fd;
-	char path[32];
-};
-
-static struct memfile memfile_new(const void *bytes, size_t size)
-{
-	struct memfile f = {.fd = memfd_create("perf.data", 0)};
-
-	assert_true(f.fd >= 0);
-	snprintf(f.path, sizeof(f.path), "/proc/self/fd/%d", f.fd);
-	assert_int_equal(pwrite(f.fd, bytes, size, 0), size);
-	return f;
 }
 
 static struct error *read_path(const char *path, struct seen *seen)
