@@ -44,6 +44,7 @@ enum {
 	OPT_ALL_USER,
 	OPT_ALL_KERNEL,
 	OPT_NO_BPF_EVENT,
+	OPT_RUNNING_TIME,
 };
 
 static const struct argp_option options[] = {
@@ -73,6 +74,11 @@ static const struct argp_option options[] = {
 	{"period", 'P', NULL, 0, "Record the period of each sample, also where it is fixed"},
 	{"sample-cpu", OPT_SAMPLE_CPU, NULL, 0, "Record the CPU of each sample, also without -a"},
 	{"timestamp", 'T', NULL, 0, "Record the time of each sample: always done"},
+	{"stat", 's', NULL, 0,
+	 "Record what each thread that the command starts has counted when it ends, for report "
+	 "--threads"},
+	{"running-time", OPT_RUNNING_TIME, NULL, 0,
+	 "Record how long events that are read (:S) were enabled and counted"},
 	{"switch-events", OPT_SWITCH_EVENTS, NULL, 0, "Record context switches"},
 	{"mmap-pages", 'm', "PAGES", 0, "Ring size in pages, or a size such as 512K or 4M"},
 	{"output", 'o', "FILE", 0, "Write to FILE (perf.data); '-' is standard output"},
@@ -207,6 +213,8 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_ALL_USER, struct record_args, opts.only_user),
 	OPTION_SETS(OPT_ALL_KERNEL, struct record_args, opts.only_kernel),
 	OPTION_SETS(OPT_NO_BPF_EVENT, struct record_args, opts.no_bpf_events),
+	OPTION_SETS('s', struct record_args, opts.thread_counts),
+	OPTION_SETS(OPT_RUNNING_TIME, struct record_args, opts.running_time),
 	OPTION_SETS('v', struct record_args, verbose),
 	OPTION_SETS('q', struct record_args, quiet),
 	{0},

@@ -17,6 +17,7 @@
 #include "perf/hist/summary.h"
 #include "perf/print/print_header.h"
 #include "perf/print/print_script.h"
+#include "perf/print/print_tasks.h"
 #include "show/perf_text.h"
 
 struct report {
@@ -24,7 +25,9 @@ struct report {
 	struct summary_opts sums;
 	struct perf_text_opts text;
 	struct export_opts export;
-	bool order_given, inverted, header, header_only, topology, dump, stats;
+	bool order_given, inverted, header, header_only, topology, dump, stats, tasks, mmaps,
+		threads, raw;
+	struct read_counts counts;
 	int verbose;
 	struct log log;
 };
@@ -45,6 +48,9 @@ enum {
 	OPT_GROUP,
 	OPT_NO_GROUP,
 	OPT_STATS,
+	OPT_TASKS,
+	OPT_MMAPS,
+	OPT_PRETTY,
 };
 
 static const struct argp_option options[] = {
@@ -100,6 +106,14 @@ static const struct argp_option options[] = {
 	 "Print every record with its bytes, and the number of records of each type", 0},
 	{"stats", OPT_STATS, NULL, 0,
 	 "Print only the number of records of each type, and of samples of each event", 0},
+	{"tasks", OPT_TASKS, NULL, 0, "Print only the threads, each below the one that started it",
+	 0},
+	{"mmaps", OPT_MMAPS, NULL, 0, "Print only the threads and what their processes have mapped",
+	 0},
+	{"threads", 'T', NULL, 0,
+	 "After the tables, print what each thread counted (record --stat)", 0},
+	{"pretty", OPT_PRETTY, "normal|raw", 0,
+	 "With -T, print a line for each thread (normal), or for each thread and event (raw)", 0},
 	{"stdio", OPT_STDIO, NULL, 0, "Print text: the default, accepted as perf has it", 0},
 	{"quiet", 'q', NULL, 0, "Print only rows, without headers and warnings", 0},
 	{"verbose", 'v', NULL, 0, "Show addresses, paths and parameters (-vv for debugging)", 0},
@@ -126,6 +140,9 @@ static const struct option_member members[] = {
 	OPTION_SETS('I', struct report, topology),
 	OPTION_SETS('D', struct report, dump),
 	OPTION_SETS(OPT_STATS, struct report, stats),
+	OPTION_SETS(OPT_TASKS, struct report, tasks),
+	OPTION_SETS(OPT_MMAPS, struct report, mmaps),
+	OPTION_SETS('T', struct report, threads),
 	OPTION_SETS(OPT_NO_SKIP_EMPTY, struct report, sums.show_empty),
 	OPTION_SETS('q', struct report, text.quiet),
 	OPTION_SETS('v', struct report, verbose),
@@ -170,14 +187,27 @@ static struct error *parse_call_graph(struct report *rp, const char *text)
 	return NULL;
 }
 
+/* What is printed instead of the tables; NULL: they are. */
+static const char *instead(const struct report *rp)
+{
+	return rp->dump	   ? "--dump-raw-trace"
+	       : rp->stats ? "--stats"
+	       : rp->tasks ? "--tasks"
+	       : rp->mmaps ? "--mmaps"
+			   : NULL;
+}
+
 static void check_options(struct argp_state *state, const struct report *rp)
 {
 	if (rp->export.json + rp->export.csv + rp->export.folded > 1)
 		argp_error(state, "choose one of --json, --csv and --folded");
-	if ((rp->dump || rp->stats) && (!is_text(rp) || rp->export.html || rp->export.pprof))
+	if (instead(rp) && (!is_text(rp) || rp->export.html || rp->export.pprof))
 		argp_error(state,
 			   "%s cannot be used with --json, --csv, --folded, --html or --pprof",
-			   rp->dump ? "--dump-raw-trace" : "--stats");
+			   instead(rp));
+	if (rp->threads && (!is_text(rp) || instead(rp)))
+		argp_error(state, "--threads cannot be used with %s",
+			   is_text(rp) ? instead(rp) : "--json, --csv or --folded");
 	if (rp->sums.keys.hierarchy && rp->sums.keys.fields)
 		argp_error(state, "--hierarchy and --fields cannot be used together");
 	if (is_text(rp))
@@ -217,6 +247,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			err = error_usage("--percentage: '%s' is neither relative nor absolute",
 					  arg);
 		rp->sums.table.relative = arg[0] == 'r';
+		break;
+	case OPT_PRETTY:
+		if (strcmp(arg, "normal") && strcmp(arg, "raw"))
+			err = error_usage("--pretty: '%s' is neither normal nor raw", arg);
+		rp->raw = arg[0] == 'r';
 		break;
 	case OPT_SYMBOL_FILTER:
 	case ARGP_KEY_ARG:
@@ -279,6 +314,7 @@ static void combine_options(struct report *rp)
 	sums->table.stacks = !is_text(rp) || rp->export.html || rp->export.pprof;
 	sums->table.wide_dso =
 		!rp->text.widths && !rp->text.separator && !rp->recording.filter.dsos;
+	sums->counts = rp->threads ? &rp->counts : NULL;
 	sums->max_stack = rp->recording.max_stack;
 	rp->recording.lines = sums->chain.by_address;
 	rp->text.chain = &sums->chain;
@@ -299,7 +335,7 @@ static void print_head(const struct report *rp, const struct opened_recording *r
 				 "--header/--header-only options.\n#\n");
 }
 
-static struct error *print_results(const struct report *rp, const struct opened_recording *r,
+static struct error *print_results(struct report *rp, const struct opened_recording *r,
 				   struct summary *summary, struct strbuf *out)
 {
 	_cleanup_results_ struct results results = {0};
@@ -315,6 +351,15 @@ static struct error *print_results(const struct report *rp, const struct opened_
 	TRY(export_recording(&rp->export, r, &results));
 	if (!export_print(&rp->export, &results, true, &csv, out) && any)
 		perf_text(&results, &rp->text, out);
+	if (!rp->threads)
+		return NULL;
+	if (!rp->counts.counts.n)
+		log_warn(&rp->log,
+			 "%s has no counts of threads; record --stat writes them when a thread or "
+			 "child ends",
+			 r->path);
+	else
+		TRY(read_counts_print(&rp->counts, rp->raw, out));
 	return NULL;
 }
 
@@ -356,6 +401,28 @@ static struct error *dump(const struct report *rp, const struct opened_recording
 	});
 }
 
+/* Also instead of the tables, of all threads whatever a filter selects. */
+static struct error *show_tasks(const struct report *rp, const struct opened_recording *r)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct session_tool none = {0};
+
+	signal(SIGPIPE, SIG_IGN);
+	/* What was read before the damage is still worth a tree. */
+	struct error *damage = session_process(r->session, &none);
+	if (damage && damage->code != EBADMSG)
+		return damage;
+	if (!damage)
+		damage = session_check_complete(r->session, r->path);
+	session_warn_of_losses(r->session, r->path, &rp->log);
+	if (rp->header)
+		print_header(session_header(r->session), r->path, rp->topology, &out);
+	struct error *err = print_tasks(r->session, rp->mmaps, &out);
+	if (!err)
+		err = recording_write_out(NULL, &out);
+	return error_either(err == SESSION_STOP ? NULL : err, damage);
+}
+
 static struct error *report_run(struct report *rp)
 {
 	_cleanup_recording_ struct opened_recording r = {0};
@@ -367,6 +434,8 @@ static struct error *report_run(struct report *rp)
 	rp->recording.outputs[0] = rp->export.html;
 	rp->recording.outputs[1] = rp->export.pprof;
 	TRY(recording_open(&rp->recording, &rp->log, &r));
+	if ((rp->tasks || rp->mmaps) && !rp->dump && !rp->stats && !rp->header_only)
+		return show_tasks(rp, &r);
 	rp->sums.sz = sizeof(rp->sums);
 	rp->sums.recording = &r;
 	TRY(summary_new(&rp->sums, &summary));
@@ -406,5 +475,6 @@ int cmd_report(int argc, char **argv)
 		return 2;
 	combine_options(&rp);
 	struct error *err = report_run(&rp);
+	read_counts_deinit(&rp.counts);
 	return err ? cmd_fail(err) : 0;
 }

@@ -245,10 +245,20 @@ static struct error *finish(struct summary *s)
 	return NULL;
 }
 
+static struct error *on_other(struct session_tool *tool, struct session *s,
+			      const struct record *rec)
+{
+	const struct summary *sum = tool->ctx;
+
+	return rec->header.type == PERF_RECORD_READ ? read_counts_add(sum->opts.counts, rec) : NULL;
+}
+
 struct error *summary_read(struct summary *s)
 {
 	struct session_tool tool = {.ctx = s, .sample = on_sample};
 
+	if (s->opts.counts)
+		tool.other = on_other;
 	TRY(sample_reader_learn(&s->reader));
 	struct error *err = session_process(s->opts.recording->session, &tool);
 	if (!err)

@@ -14,6 +14,7 @@
 
 #include "perf/filter/filter.h"
 #include "perf/hist/hist.h"
+#include "perf/print/read_counts.h"
 
 struct summary_opts {
 	size_t sz;				  /* sizeof(struct summary_opts) */
@@ -29,7 +30,8 @@ struct summary_opts {
 	bool exclude_other, hide_unresolved, long_dso, show_empty;
 	/* The events of a group have one table; of a recording without groups, all events. */
 	enum summary_groups { GROUPS_OF_RECORDING, GROUPS_NONE, GROUPS_ALL } groups;
-	unsigned max_stack; /* 0: 127 */
+	unsigned max_stack;	    /* 0: 127 */
+	struct read_counts *counts; /* READ records are added; NULL: they are left out */
 };
 
 struct summary;

@@ -436,6 +436,11 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 		attr->exclude_user = o->only_kernel;
 		attr->exclude_kernel = o->only_user;
 	}
+	attr->inherit_stat = o->thread_counts;
+	if (o->thread_counts || o->running_time)
+		attr->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED |
+				     PERF_FORMAT_TOTAL_TIME_RUNNING |
+				     PERF_FORMAT_ID; /* perf expects it with LOST */
 	attr->sample_type |= o->sample_type;
 	TRY(set_rate(rec, event));
 	if (attr->freq)

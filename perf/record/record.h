@@ -84,6 +84,8 @@ struct record_opts {
 	bool all_cgroups;     /* the cgroup of each sample, and the names of all cgroups */
 	bool namespaces;      /* the namespaces of processes */
 	bool with_ids;	      /* samples begin with an IDENTIFIER also if there is only one event */
+	bool thread_counts;   /* what each inherited event counted, when its thread ends */
+	bool running_time;    /* how long events were enabled and counted, where they are read */
 	bool no_bpf_events;   /* without the loading of BPF programs, and their code */
 	/* Of the selected events; at most one of them. */
 	bool only_user, only_kernel;

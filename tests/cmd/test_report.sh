@@ -406,6 +406,54 @@ test_numbers_of_records_are_perfs() {
 	assert_contains err "--stats cannot be used with --json"
 }
 
+# perf 6.1 has children in the order of a hash table.
+test_tasks_are_perfs() {
+	need_perf
+	record flat -e cpu-clock -c 250000
+	record group -e "$GROUP" -g
+	for name in flat group; do
+		for what in --tasks --mmaps; do
+			"$PERF" report $what -i "$FILES/$name" 2>theirs.err </dev/null | sort >theirs
+			"$PERF_BPF" report $what -i "$FILES/$name" >mine.all
+			sort mine.all >mine
+			[ "$(wc -l <theirs)" -gt 3 ] || fail "perf printed nothing: $(cat theirs.err)"
+			diff theirs mine >diff.out || { cat diff.out; fail "$what of $name differs"; }
+			assert_equal "$(head -1 mine.all)" "#      pid      tid     ppid  comm"
+		done
+	done
+	expect_status 0 "$PERF_BPF" report --tasks --header -i "$FILES/flat"
+	assert_contains out "# hostname"
+	expect_status 2 "$PERF_BPF" report --mmaps --csv -i "$FILES/flat"
+	assert_contains err "--mmaps cannot be used with"
+}
+
+# perf writes its list without ends of lines.
+test_counts_of_threads_are_perfs() {
+	need_perf
+	record counts -s -e cpu-clock,page-faults
+	"$PERF_BPF" record -q -s -o "$FILES/ours" -e cpu-clock,page-faults sh -c 'ls -l / >out; true'
+	for name in counts ours; do
+		for style in normal raw; do
+			"$PERF" report --stdio -T --pretty $style -i "$FILES/$name" 2>theirs.err \
+				</dev/null >theirs.all
+			echo >>theirs.all
+			sed -n '/^#  *PID/,$p' theirs.all | tr -s ' \n' '\n\n' >theirs
+			"$PERF_BPF" report -T --pretty $style -i "$FILES/$name" |
+				sed -n '/^#  *PID/,$p' >mine.all
+			tr -s ' \n' '\n\n' <mine.all >mine
+			[ "$(wc -l <theirs)" -gt 6 ] || fail "perf printed nothing: $(cat theirs.err)"
+			cmp -s theirs mine || fail "$style of $name differs: $(diff theirs mine)"
+		done
+	done
+	record flat -e cpu-clock -c 250000
+	expect_status 0 "$PERF_BPF" report -T -i "$FILES/flat"
+	assert_contains err "has no counts of threads; record --stat writes them"
+	expect_status 2 "$PERF_BPF" report -T --json -i "$FILES/flat"
+	assert_contains err "--threads cannot be used with --json"
+	expect_status 2 "$PERF_BPF" report -T --pretty nice -i "$FILES/flat"
+	assert_contains err "'nice' is neither normal nor raw"
+}
+
 test_hierarchies_are_perfs() {
 	need_perf
 	record flat -e cpu-clock -c 250000
