@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 
+#include "lib/base/cleanup.h"
 #include "lib/base/error.h"
 #include "lib/base/log.h"
 #include "lib/base/strbuf.h"
@@ -78,8 +79,15 @@ struct error *cmd_open_output(const char *path, int *fd);
 /* Whether it will be possible, which is worth knowing before the work: a folder, no rights. */
 struct error *cmd_check_writable(const char *path);
 
-/* Prints all entries of a map, as "map dump" does; fd remains the caller's. */
-struct error *cmd_dump_map(int fd, bool json, FILE *to);
+/*
+ * Prints all entries of a map, as "map dump" does. What it takes privileges for, the map's types,
+ * is read when it is made; fd remains the caller's.
+ */
+struct map_dump;
+struct error *map_dump_new(int fd, bool json, struct map_dump **out);
+struct error *map_dump_write(struct map_dump *dump, FILE *to);
+void map_dump_free(struct map_dump *dump);
+DEFINE_FREEP(struct map_dump, map_dump_free)
 
 /* Warnings always, info with verbose >= 1, debug with verbose >= 2; to stderr. */
 struct log cmd_log(int verbose);

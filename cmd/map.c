@@ -163,55 +163,81 @@ static struct error *open_map(const struct action_args *args, size_t *at, struct
 	return map_init(map, fd);
 }
 
-static struct error *dump_entries(struct shown_map_fd *map, bool json, FILE *to)
+struct map_dump {
+	struct shown_map_fd map;
+	struct map_reader *reader;
+	struct entry_format *format;
+};
+
+void map_dump_free(struct map_dump *dump)
 {
-	_cleanup_(map_reader_freep) struct map_reader *reader = NULL;
-	_cleanup_(entry_format_freep) struct entry_format *format = NULL;
+	if (!dump)
+		return;
+	entry_format_free(dump->format);
+	map_reader_free(dump->reader);
+	map_deinit(&dump->map);
+	free(dump);
+}
+
+/* fd becomes the dump's. */
+static struct error *dump_new(int fd, bool json, struct map_dump **out)
+{
+	_cleanup_(map_dump_freep) struct map_dump *dump = calloc(1, sizeof(*dump));
+
+	if (!dump) {
+		close(fd);
+		return error_nomem();
+	}
+	TRY(map_init(&dump->map, fd));
+	TRY(map_reader_new(dump->map.fd, &dump->reader));
+	TRY(format_of(&dump->map, json, ENTRY_IN_DUMP, &dump->format));
+	/* no more of it is needed: a kernel's BTF is large */
+	btf__free(dump->map.btf);
+	dump->map.btf = NULL;
+	*out = steal_ptr(dump);
+	return NULL;
+}
+
+struct error *map_dump_new(int fd, bool json, struct map_dump **out)
+{
+	const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+
+	return copy < 0 ? error_errno(errno, "cannot read a map") : dump_new(copy, json, out);
+}
+
+struct error *map_dump_write(struct map_dump *dump, FILE *to)
+{
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	const void *key, *value;
 
-	TRY(map_reader_new(map->fd, &reader));
-	TRY(format_of(map, json, ENTRY_IN_DUMP, &format));
-	/* no more of it is needed: a kernel's BTF is large */
-	btf__free(map->btf);
-	map->btf = NULL;
-	entry_dump_begin(format, &out);
+	entry_dump_begin(dump->format, &out);
 	for (;;) {
-		TRY(map_reader_next(reader, &key, &value));
+		TRY(map_reader_next(dump->reader, &key, &value));
 		if (!key)
 			break;
-		entry_dump_add(format, key, value, &out);
+		entry_dump_add(dump->format, key, value, &out);
 		if (out.len < OUT_CHUNK)
 			continue;
 		if (fwrite(out.str, 1, out.len, to) != out.len)
 			return NULL; /* main() reports what could not be written */
 		strbuf_reset(&out);
 	}
-	entry_dump_end(format, &out);
+	entry_dump_end(dump->format, &out);
 	if (strbuf_failed(&out))
 		return error_nomem();
 	fwrite(out.str, 1, out.len, to);
 	return NULL;
 }
 
-struct error *cmd_dump_map(int fd, bool json, FILE *to)
-{
-	_cleanup_map_ struct shown_map_fd map = {.fd = -1};
-	const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-
-	if (copy < 0)
-		return error_errno(errno, "cannot read a map");
-	TRY(map_init(&map, copy));
-	return dump_entries(&map, json, to);
-}
-
 static struct error *map_dump(const struct action_args *args, size_t at)
 {
-	_cleanup_map_ struct shown_map_fd map = {.fd = -1};
+	_cleanup_(map_dump_freep) struct map_dump *dump = NULL;
+	_cleanup_close_ int fd = -1;
 
-	TRY(open_map(args, &at, &map));
+	TRY(open_object(KOBJ_MAP, args, &at, &fd));
 	TRY(no_more_words(args, at));
-	return dump_entries(&map, args->json, stdout);
+	TRY(dump_new(steal_fd(&fd), args->json, &dump));
+	return map_dump_write(dump, stdout);
 }
 
 /* Bytes as bpftool takes them: decimal or 0x…, after "hex" hexadecimal. */

@@ -138,6 +138,19 @@ struct error *privileges_of_run(const char *const *outputs, size_t n, bool opens
 	return confine_and_log(&opts, "when the programs are attached", log);
 }
 
+struct error *privileges_of_trace(bool reads_processes, bool has_workload, const struct log *log)
+{
+	const struct confine_opts opts = {
+		.keep = READER_CAPS | CONFINE_CAP(CAP_BPF) |
+			(reads_processes ? CONFINE_CAP(CAP_SYS_PTRACE) : 0) |
+			(has_workload ? CONFINE_CAP(CAP_KILL) : 0),
+		.calls = CONFINE_READ | CONFINE_WAIT | CONFINE_LOOK,
+		/* it would close procfs, and forbid to signal the workload */
+		.landlock = !reads_processes && !has_workload,
+	};
+	return confine_and_log(&opts, "when tracing has started", log);
+}
+
 struct error *privileges_of_watch(const struct log *log)
 {
 	const struct confine_opts opts = {

@@ -28,6 +28,11 @@ struct error *privileges_of_recorder(enum record_phase phase, const char *buildi
  */
 struct error *privileges_of_run(const char *const *outputs, size_t n, bool opens_events,
 				bool finds_maps, const struct log *log);
+/*
+ * trace, when all is attached. reads_processes: files of others in procfs. has_workload: it may
+ * have to end it.
+ */
+struct error *privileges_of_trace(bool reads_processes, bool has_workload, const struct log *log);
 /* watch, when it listens; not if it runs commands, which have the rights of the user. */
 struct error *privileges_of_watch(const struct log *log);
 

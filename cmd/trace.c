@@ -171,6 +171,7 @@ struct trace_args {
 	bool ignored;
 	int verbose;
 	int out_fd;
+	const struct trace_run *run; /* while it runs */
 	struct config *config;
 	struct compile_opts compile; /* refers to it */
 };
@@ -523,16 +524,16 @@ static struct error *configure(struct trace_args *args, const struct log *log)
 }
 
 /* What follows the last line: what was lost, the sums, the map. */
-static struct error *print_ending(const struct trace_args *args, struct trace_run *run, int map_fd,
-				  int *status)
+static struct error *print_ending(const struct trace_args *args, struct trace_run *run,
+				  struct map_dump *dump, int *status)
 {
 	struct trace_stats stats;
 
 	trace_run_stats(run, &stats);
 	TRY(write_report(args, run, &stats));
 	print_report(trace_report_losses, &stats);
-	if (map_fd >= 0)
-		TRY(cmd_dump_map(map_fd, args->json, args->json ? stdout : stderr));
+	if (dump)
+		TRY(map_dump_write(dump, args->json ? stdout : stderr));
 	if (args->opts.output)
 		print_written(args, &stats);
 	if (args->tool_stats)
@@ -541,11 +542,31 @@ static struct error *print_ending(const struct trace_args *args, struct trace_ru
 	return NULL;
 }
 
+static struct error *open_dump(const struct trace_args *args, struct map_dump **dump)
+{
+	int fd;
+
+	if (!args->dump_map)
+		return NULL;
+	TRY(error_mark_usage(
+		error_prefix(trace_run_map(args->run, args->dump_map, &fd), "--dump-map")));
+	return map_dump_new(fd, args->json, dump);
+}
+
+/* Of trace_run_opts. */
+static struct error *on_attached(void *ctx)
+{
+	const struct trace_args *args = ctx;
+
+	return privileges_of_trace(trace_run_reads_processes(args->run),
+				   args->opts.workload != NULL, args->opts.log);
+}
+
 static struct error *trace(struct trace_args *args, struct log *log, int *status)
 {
 	_cleanup_(trace_run_freep) struct trace_run *run = NULL;
 	struct trace_run_opts *o = &args->opts;
-	int map_fd = -1;
+	_cleanup_(map_dump_freep) struct map_dump *dump = NULL;
 
 	TRY(check_together(args));
 	TRY(configure(args, log));
@@ -559,20 +580,20 @@ static struct error *trace(struct trace_args *args, struct log *log, int *status
 		   : args->json ? CALL_LINES_JSON
 				: CALL_LINES_PERF;
 	o->write = write_lines;
+	o->attached = on_attached;
 	o->ctx = args;
 	TRY(check_input(args));
 	TRY(open_log(args));
 	if (o->input)
 		TRY(privileges_of_reader(NULL, 0, log));
 	TRY(trace_run_new(o, &run));
-	if (args->dump_map)
-		TRY(error_mark_usage(
-			error_prefix(trace_run_map(run, args->dump_map, &map_fd), "--dump-map")));
+	args->run = run;
+	TRY(open_dump(args, &dump));
 	/* The calls before the damage of a recording are still worth a summary. */
 	struct error *damage = trace_run_loop(run);
 	if (damage && damage->code != EBADMSG)
 		return damage;
-	return error_either(print_ending(args, run, map_fd, status), damage);
+	return error_either(print_ending(args, run, dump, status), damage);
 }
 
 int cmd_trace(int argc, char **argv)

@@ -33,6 +33,7 @@ struct trace_source {
 	bool no_inherit;
 	bool by_events; /* programs are attached to perf events; see trace.bpf.c */
 	struct bpf_link *links[TRACE_ROLES];
+	struct bpf_link *iter; /* over calls that still run; NULL: the kernel has no such storage */
 	struct ring_buffer *ring;
 	int epoll_fd;
 	VEC(uint32_t) rows; /* the index in calls of each row of the sums */

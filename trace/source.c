@@ -75,6 +75,7 @@ void trace_source_free(struct trace_source *source)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(source->links); i++)
 		bpf_link__destroy(source->links[i]);
+	bpf_link__destroy(source->iter);
 	ring_buffer__free(source->ring);
 	closep(&source->epoll_fd);
 	bpf_object__close(source->obj);
@@ -453,8 +454,20 @@ int trace_source_stacks(const struct trace_source *source, uint32_t *entries)
 	return trace_map_fd(source, "stacks");
 }
 
+/* Made now, when links can still be made. */
+static struct error *attach_iter(struct trace_source *source)
+{
+	struct bpf_program *prog = bpf_object__find_program_by_name(source->obj, "trace_running");
+
+	if (!source->config.task_storage)
+		return NULL;
+	source->iter = bpf_program__attach_iter(prog, NULL);
+	return source->iter ? NULL : error_errno(errno, "cannot look for calls that still run");
+}
+
 struct error *trace_source_start(struct trace_source *source)
 {
+	TRY(attach_iter(source));
 	for (int role = 0; role < TRACE_ROLES; role++) {
 		const char *name = program_of(source, role);
 
@@ -483,16 +496,10 @@ static struct error *keep_running(struct trace_source *source, const struct trac
 /* Reads the states that the iterator writes, one after the other. */
 static struct error *read_running(struct trace_source *source)
 {
-	struct bpf_program *prog = bpf_object__find_program_by_name(source->obj, "trace_running");
-	struct bpf_link *link = bpf_program__attach_iter(prog, NULL);
+	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(source->iter));
 
-	if (!link)
-		return error_errno(errno, "cannot look for calls that still run");
-	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(link));
-	int err = errno;
-	bpf_link__destroy(link);
 	if (fd < 0)
-		return error_errno(err, "cannot look for calls that still run");
+		return error_errno(errno, "cannot look for calls that still run");
 	struct trace_state state;
 	size_t have = 0;
 	for (;;) {

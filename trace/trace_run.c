@@ -719,6 +719,8 @@ static struct error *start(struct trace_run *run)
 	if (run->source)
 		TRY(trace_source_start(run->source));
 	run->started = true;
+	if (run->opts.attached)
+		TRY(run->opts.attached(run->opts.ctx));
 	log_info(run->opts.log, "tracing has started");
 	if (!run->lines && !run->recording && !run->others)
 		return NULL;
@@ -905,6 +907,11 @@ struct error *trace_run_loop(struct trace_run *run)
 	while (!loop_ended(run->loop))
 		TRY(loop_turn(run->loop, -1));
 	return run->started ? finish(run) : NULL;
+}
+
+bool trace_run_reads_processes(const struct trace_run *run)
+{
+	return run->others || run->fd_names || run->recording;
 }
 
 struct error *trace_run_map(const struct trace_run *run, const char *name, int *fd)

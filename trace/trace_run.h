@@ -84,6 +84,8 @@ struct trace_run_opts {
 	unsigned alignment;
 	const char *cpus; /* calls that end on these: "0,2-3"; NULL: all. Not of the sums */
 	trace_write_fn *write;
+	/* NULL, or called once, when all is loaded and attached and nothing has been read. */
+	struct error *(*attached)(void *ctx);
 	void *ctx;
 };
 
@@ -94,6 +96,12 @@ DEFINE_FREEP(struct trace_run, trace_run_free)
 
 /* EBADMSG: the recording (opts.input) is damaged; the lines and sums before that are there. */
 struct error *trace_run_loop(struct trace_run *run);
+
+/*
+ * What the loop needs besides what is open: files of processes in procfs, for paths of
+ * descriptors, symbols and names.
+ */
+bool trace_run_reads_processes(const struct trace_run *run);
 
 /* A map of the program; see trace_source_map(). */
 struct error *trace_run_map(const struct trace_run *run, const char *name, int *fd);

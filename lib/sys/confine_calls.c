@@ -127,7 +127,8 @@ static const uint32_t look_commands[] = {
 	BPF_MAP_LOOKUP_ELEM,	BPF_MAP_GET_NEXT_KEY, BPF_MAP_LOOKUP_BATCH,  BPF_PROG_GET_NEXT_ID,
 	BPF_MAP_GET_NEXT_ID,	BPF_BTF_GET_NEXT_ID,  BPF_LINK_GET_NEXT_ID,  BPF_PROG_GET_FD_BY_ID,
 	BPF_MAP_GET_FD_BY_ID,	BPF_BTF_GET_FD_BY_ID, BPF_LINK_GET_FD_BY_ID, BPF_OBJ_GET,
-	BPF_OBJ_GET_INFO_BY_FD, BPF_TASK_FD_QUERY,    BPF_PROG_QUERY,	     END_OF_VALUES,
+	BPF_OBJ_GET_INFO_BY_FD, BPF_TASK_FD_QUERY,    BPF_PROG_QUERY,	     BPF_ITER_CREATE,
+	END_OF_VALUES,
 };
 
 static const uint32_t load_commands[] = {BPF_PROG_LOAD, BPF_MAP_CREATE, BPF_MAP_UPDATE_ELEM,
@@ -173,6 +174,7 @@ static const struct call_rule rules[] = {
 	CALL(ALWAYS, readv),
 	CALL(ALWAYS, writev),
 	CALL(ALWAYS, pread64),
+	CALL(ALWAYS, pwrite64),
 	CALL(ALWAYS, lseek),
 	CALL(ALWAYS, fcntl),
 	CALL(ALWAYS, dup),
@@ -272,7 +274,6 @@ static const struct call_rule rules[] = {
 	CALL(CONFINE_READ, getcwd),
 	CALL(CONFINE_READ, readahead),
 
-	CALL(CONFINE_WRITE, pwrite64),
 	CALL(CONFINE_WRITE, pwritev),
 	CALL(CONFINE_WRITE, ftruncate),
 	CALL(CONFINE_WRITE, fallocate),

@@ -228,6 +228,81 @@ test_run_keeps_what_events_on_cpus_need() {
 	wait $pid || fail "run ended with $?: $(cat err)"
 }
 
+# Paths of descriptors and symbols are in /proc/PID of others; a summary needs neither.
+test_trace_keeps_what_looking_needs() {
+	need_seccomp
+	local keeps="$DAC_READ_SEARCH $SYSLOG $BPF"
+	trace_keeps "$(expected $keeps $SYS_PTRACE)" "$PERF_BPF" trace
+	trace_keeps "$(expected $keeps $SYS_PTRACE)" "$PERF_BPF" trace --strace -e sched:sched_process_exit
+	trace_keeps "$(expected $keeps $SYS_PTRACE)" "$PERF_BPF" trace -o perf.data
+	trace_keeps "$(expected $keeps $SYS_PTRACE $KILL)" "$PERF_BPF" trace -- sleep 100
+	trace_keeps "$(expected $keeps $KILL)" "$PERF_BPF" trace -s -- sleep 100
+	trace_keeps "$(expected $keeps)" "$PERF_BPF" trace -s
+	! has host.landlock || assert_contains err 'files are read-only (Landlock ABI '
+	trace_keeps "$(expected $keeps)" "$PERF_BPF" trace --strace -p $$
+	! has host.landlock || assert_contains err 'files are read-only (Landlock ABI '
+}
+trace_keeps() {
+	"${@:2:2}" -v "${@:4}" >/dev/null 2>err &
+	pid=$!
+	soon is_confined $pid
+	assert_sets $pid "$1"
+	soon grep -q 'tracing has started' err
+	kill -INT $pid
+	local status=0
+	wait $pid || status=$?
+	case "$status: $*" in
+	0:* | *": "*" sleep 100") ;; # the command was ended
+	*) fail "'${*:2}' ended with $status: $(tail -3 err)" ;;
+	esac
+	assert_contains err 'privileges dropped when tracing has started: capabilities kept: '
+}
+
+# With -D nothing is attached, so everything is still needed.
+test_trace_with_a_delay_drops_later() {
+	need_seccomp
+	"$PERF_BPF" trace -s -D 1000000 >/dev/null 2>err &
+	pid=$!
+	soon waits_for_events $pid
+	! is_confined $pid || fail "it is confined before it has attached anything"
+	kill -INT $pid
+	wait $pid || fail "trace ended with $?: $(cat err)"
+	trace_keeps "$(expected $DAC_READ_SEARCH $SYSLOG $BPF)" "$PERF_BPF" trace -s -D 10
+}
+
+# What it still reads of processes that are another user's.
+test_trace_reads_what_other_users_have() {
+	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	chmod 711 "$top" .
+	mkdir theirs
+	cat >work.c <<-'END'
+		#include <fcntl.h>
+		#include <sys/prctl.h>
+		#include <unistd.h>
+		__attribute__((noinline)) int their_work(int fd) { char c; return (int)pread(fd, &c, 1, 0) + 1; }
+		int main(void)
+		{
+			int fd = open("theirs/data", O_RDONLY), n = 0;
+			prctl(PR_SET_DUMPABLE, 0);
+			while (fd >= 0) { n += their_work(fd); usleep(1000); }
+			return n & 1;
+		}
+	END
+	cc -O0 -fno-omit-frame-pointer work.c -o theirs/work
+	echo data >theirs/data
+	chmod 711 theirs/work
+	chown -R 4242 theirs
+	chmod 700 theirs
+	setpriv --reuid 4242 --clear-groups theirs/work &
+	work=$!
+	expect_status 0 "$PERF_BPF" trace -p $work -e pread64 --call-graph dwarf --max-events 2
+	assert_contains err "$PWD/theirs/data"
+	assert_contains err their_work
+	expect_status 0 "$PERF_BPF" trace -p $work -e pread64 --strace -y --max-events 2
+	assert_contains err "$PWD/theirs/data"
+	kill $work
+}
+
 # Requests are read by a process that has nothing: no capabilities, and no descriptors of ours.
 test_the_metrics_server_has_no_privileges() {
 	need_seccomp
