@@ -24,6 +24,9 @@ enum {
 	OPT_CGROUP,
 	OPT_CONTAINER,
 	OPT_POD,
+	OPT_SWITCH_ON,
+	OPT_SWITCH_OFF,
+	OPT_SHOW_ON_OFF,
 };
 
 static const struct argp_option options[] = {
@@ -45,6 +48,14 @@ static const struct argp_option options[] = {
 	{"container", OPT_CONTAINER, "ID,...", 0,
 	 "Select samples of these containers; the first digits of the id are enough", 0},
 	{"pod", OPT_POD, "UID,...", 0, "Select samples of these pods", 0},
+	{"switch-on", OPT_SWITCH_ON, "EVENT", 0,
+	 "Select samples after the first of this event, and again after it follows one of "
+	 "--switch-off",
+	 0},
+	{"switch-off", OPT_SWITCH_OFF, "EVENT", 0,
+	 "Select no samples from one of this event on, until one of --switch-on", 0},
+	{"show-on-off-events", OPT_SHOW_ON_OFF, NULL, 0,
+	 "Also select the samples that switch on and off", 0},
 	{"max-stack", OPT_MAX_STACK, "N", 0, "Show at most N entries of a call chain (127)", 0},
 	{"kallsyms", OPT_KALLSYMS, "FILE", 0, "Read the kernel's symbols from FILE", 0},
 	{"vmlinux", 'k', "FILE", 0, "Read the kernel's symbols from this image", 0},
@@ -67,6 +78,9 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_CGROUP, struct recording_opts, filter.cgroups),
 	OPTION_SETS(OPT_CONTAINER, struct recording_opts, filter.containers),
 	OPTION_SETS(OPT_POD, struct recording_opts, filter.pods),
+	OPTION_SETS(OPT_SWITCH_ON, struct recording_opts, filter.switch_on),
+	OPTION_SETS(OPT_SWITCH_OFF, struct recording_opts, filter.switch_off),
+	OPTION_SETS(OPT_SHOW_ON_OFF, struct recording_opts, filter.show_on_off),
 	OPTION_SETS(OPT_KALLSYMS, struct recording_opts, kallsyms),
 	OPTION_SETS('k', struct recording_opts, vmlinux),
 	OPTION_SETS(OPT_SYMFS, struct recording_opts, symfs),

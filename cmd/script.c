@@ -182,7 +182,10 @@ static struct error *run(struct script_options *o)
 
 int cmd_script(int argc, char **argv)
 {
-	struct script_options o = {.log = cmd_log(0)};
+	struct script_options o = {
+		.log = cmd_log(0),
+		.recording.filter.switch_by_shown = true, /* as perf script, unlike its report */
+	};
 	char name[] = "perf-bpf script";
 
 	field_choice_init(&o.fields);

@@ -147,7 +147,7 @@ struct error *annotator_read(struct annotator *a)
 	TRY(sample_reader_learn(&a->reader));
 	struct error *err = session_process(a->opts.recording->session, &tool);
 	if (!err)
-		err = filter_end(a->opts.recording->filter);
+		err = filter_end(a->opts.recording->filter, a->opts.recording->session);
 	if (err && err->code != EBADMSG)
 		return err;
 	struct error *late = resolver_error(a->opts.recording->resolver);

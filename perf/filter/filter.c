@@ -13,6 +13,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/sys/cgroup_names.h"
+#include "perf/filter/event_switch.h"
 #include "perf/filter/internal.h"
 
 /* What every sample has. */
@@ -84,6 +85,8 @@ struct filter {
 	struct names cgroups, containers, pods;
 	struct u64map cgroup_ids; /* of cgroups that have a path: whether they are selected */
 	struct time_spans time;
+	struct event_switch event_switch;
+	bool switch_by_shown;
 	struct where *where; /* NULL: none */
 
 	VEC(struct bound_event) events;
@@ -141,6 +144,13 @@ static struct error *take_options(struct filter *f, const struct filter_opts *op
 		TRY(names_parse("--pod", opts->pods, &f->pods));
 	if (opts->time)
 		TRY(time_spans_parse("--time", opts->time, &f->time));
+	f->event_switch = (struct event_switch){
+		.on_name = opts->switch_on,
+		.off_name = opts->switch_off,
+		.shows_both = opts->show_on_off,
+		.is_off = opts->switch_on,
+	};
+	f->switch_by_shown = opts->switch_by_shown;
 	if (!opts->where)
 		return NULL;
 	TRY(error_prefix(where_parse(opts->where, &f->where), "--where"));
@@ -156,8 +166,8 @@ struct error *filter_new(const struct filter_opts *opts, struct filter **out)
 	if (!f)
 		return error_nomem();
 	TRY(take_options(f, opts));
-	/* by all members, so that none can be forgotten here */
-	f->selects_all = !memcmp(opts, &none, sizeof(none));
+	/* by all members that select, so that none can be forgotten here */
+	f->selects_all = !memcmp(opts, &none, offsetof(struct filter_opts, show_on_off));
 	*out = steal_ptr(f);
 	return NULL;
 }
@@ -391,6 +401,12 @@ static struct error *check_condition(const struct filter *f)
 	return NULL;
 }
 
+static struct error *check_names(const struct filter *f, struct session *s)
+{
+	TRY(event_switch_check(&f->event_switch, s));
+	return f->where ? check_condition(f) : NULL;
+}
+
 struct error *filter_check(struct filter *f, struct session *s, struct tracing *tracing)
 {
 	f->is_pipe = session_header(s)->pipe;
@@ -403,6 +419,7 @@ struct error *filter_check(struct filter *f, struct session *s, struct tracing *
 				TRY(check_sample_type(f, ev));
 			if (!vec_push(&f->events))
 				return error_nomem();
+			event_switch_learn(&f->event_switch, ev);
 		}
 		e = &f->events.v[i];
 		if (!f->where || (e->bindings && (e->trace || !tracing)))
@@ -418,12 +435,12 @@ struct error *filter_check(struct filter *f, struct session *s, struct tracing *
 		e->bindings = NULL;
 		TRY(bind_event(f, ev, e));
 	}
-	return f->where && !f->is_pipe ? check_condition(f) : NULL;
+	return f->is_pipe ? NULL : check_names(f, s);
 }
 
-struct error *filter_end(const struct filter *f)
+struct error *filter_end(const struct filter *f, struct session *s)
 {
-	return f->where && f->is_pipe && f->events.n ? check_condition(f) : NULL;
+	return f->is_pipe && f->events.n ? check_names(f, s) : NULL;
 }
 
 /* ---- bounds ---- */
@@ -700,13 +717,27 @@ static bool has_symbol(const struct filter *f, const struct location *leaf)
 	return false;
 }
 
-enum filter_verdict filter_sample(struct filter *f, const struct filter_input *in)
+static enum filter_verdict verdict_of(struct filter *f, const struct filter_input *in)
 {
-	if (!filter_has_time(f, in->sample->time) || !filter_has_cpu(f, in->sample->cpu) ||
-	    !fulfils_condition(f, in))
+	if (!filter_has_cpu(f, in->sample->cpu) || !fulfils_condition(f, in))
 		return FILTER_DROP;
 	return has_thread(f, in) && has_cgroup(f, in->cgroup) && has_dso(f, in->leaf) &&
 			       has_symbol(f, in->leaf)
 		       ? FILTER_SHOW
 		       : FILTER_HIDE;
+}
+
+enum filter_verdict filter_sample(struct filter *f, const struct filter_input *in)
+{
+	if (!filter_has_time(f, in->sample->time))
+		return FILTER_DROP;
+	if (!event_switch_is_given(&f->event_switch))
+		return verdict_of(f, in);
+	if (!f->switch_by_shown)
+		return event_switch_selects(&f->event_switch, in->event) ? verdict_of(f, in)
+									 : FILTER_DROP;
+	const enum filter_verdict verdict = verdict_of(f, in);
+	return verdict == FILTER_SHOW && !event_switch_selects(&f->event_switch, in->event)
+		       ? FILTER_DROP
+		       : verdict;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which samples of a recording count, as options say it: CPUs, names and ids of
- * threads, cgroups, DSOs, symbols, spans of time, and a condition on fields.
+ * threads, cgroups, DSOs, symbols, spans of time, events that switch the selection on and off, and
+ * a condition on fields.
  *
  *	struct filter *f;
  *	TRY(filter_new(&opts, &f));		// wrong values are errors of usage
@@ -10,9 +11,9 @@
  *	if (filter_needs_location(f))
  *		resolve_addr(..., &leaf);
  *	switch (filter_sample(f, &input)) ...
- *	TRY(filter_end(f));
+ *	TRY(filter_end(f, session));
  *
- * Spans of time, CPUs and the condition decide whether a sample exists for the
+ * Spans of time, switching events, CPUs and the condition decide whether a sample exists for the
  * command. The others decide whether it is shown: report still counts those that
  * are not in its totals, as perf does.
  */
@@ -25,7 +26,7 @@
 
 struct filter;
 
-/* As written; NULL: not given, all. Borrowed until filter_new() returns. */
+/* As written; NULL: not given, all. Borrowed until filter_free(). */
 struct filter_opts {
 	size_t sz;	     /* sizeof(struct filter_opts) */
 	const char *cpus;    /* "0,2-3" */
@@ -39,6 +40,13 @@ struct filter_opts {
 	const char *cgroups; /* paths, "/system.slice,/docker": these and what is below them */
 	const char *containers; /* ids, or what they begin with */
 	const char *pods;	/* uids */
+	const char *switch_on;	/* names of events: see perf/filter/event_switch.h */
+	const char *switch_off;
+
+	/* These select nothing, but say how switch_on and switch_off work. */
+	bool show_on_off; /* their own samples are selected, too */
+	/* Only samples that everything else selects switch; else all that time selects. */
+	bool switch_by_shown;
 };
 
 /* A recording that was opened, and what selects its samples. */
@@ -79,7 +87,7 @@ bool filter_needs_location(const struct filter *f);
 enum filter_verdict {
 	FILTER_SHOW,
 	FILTER_HIDE, /* another thread, cgroup, DSO or symbol: it counts only for totals */
-	FILTER_DROP, /* another time or CPU, or not what the condition says */
+	FILTER_DROP, /* another time or CPU, switched off, or not what the condition says */
 };
 
 struct filter_input {
@@ -99,7 +107,7 @@ bool filter_has_cpu(const struct filter *f, int32_t cpu);
 bool filter_has_time(const struct filter *f, uint64_t time);
 
 /* After the last sample of a pipe, whose events were not known before: names of no event. */
-struct error *filter_end(const struct filter *f);
+struct error *filter_end(const struct filter *f, struct session *s);
 
 /* The only name of a list, for a heading: NULL where there are more, or none. */
 const char *filter_only_comm(const struct filter *f);

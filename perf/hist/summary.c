@@ -262,7 +262,7 @@ struct error *summary_read(struct summary *s)
 	TRY(sample_reader_learn(&s->reader));
 	struct error *err = session_process(s->opts.recording->session, &tool);
 	if (!err)
-		err = filter_end(s->opts.recording->filter);
+		err = filter_end(s->opts.recording->filter, s->opts.recording->session);
 	if (err && err->code != EBADMSG)
 		return err;
 	struct error *late = finish(s);

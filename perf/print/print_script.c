@@ -224,7 +224,7 @@ static struct error *print_records(struct script *sc)
 		for (size_t i = 0; i < losses.n_ledger; i++)
 			print_ledger_json(sc->printer, &losses.ledger[i], &sc->out);
 	}
-	return filter_end(opts->recording->filter);
+	return filter_end(opts->recording->filter, sc->session);
 }
 
 static struct error *print_all(struct script *sc)

@@ -169,6 +169,35 @@ test_symbols_and_dsos() {
 		'"dso":"/usr/bin/bash"'
 }
 
+# refused MESSAGE OPTION...: alike by both, as a wrong command line
+refused() {
+	local message=$1
+	shift
+	for command in script report; do
+		expect_status 2 "$PERF_BPF" $command -i "$FILES/a.data" "$@"
+		assert_contains err "$message"
+		[ ! -s out ] || fail "$command $*: printed something"
+	done
+}
+
+# perf script switches by the samples that it shows, perf report by all of them.
+test_switching_events() {
+	need_recording
+	local on="--switch-on sched:sched_process_fork" off="--switch-off sched:sched_process_exec"
+	local write=syscalls:sys_enter_write
+	for opts in "$on" "$on $off --show-on-off-events" "$on $off -C 0" \
+		"--switch-on $write --switch-off $write" "--switch-on $write -c dd" "$off"; do
+		same $opts
+		same_report $opts
+	done
+	mine --show-on-off-events | cmp - <(all) || fail "--show-on-off-events alone selects"
+	refused "--switch-on: the recording has no event 'sched:sched_process_frok'" \
+		--switch-on sched:sched_process_frok
+	assert_contains err "did you mean 'sched:sched_process_fork'?"
+	refused "--switch-off: the recording has no event ''" --switch-off ''
+	expect_status 2 "$PERF_BPF" script -i - --switch-on nothing <"$FILES/a.data"
+}
+
 # shown_samples OPTION...: the samples of each row of report, by their only key
 shown_samples() {
 	"$PERF_BPF" report --no-children -g none -F sample,"$1" -s "$1" -i "$FILES/a.data" "${@:2}" \
@@ -265,17 +294,6 @@ test_conditions_on_a_pipe() {
 	expect_status 2 "$PERF_BPF" script -i - --where 'conut == 512' <pipe.data
 	assert_contains err "no event of the recording has a field 'conut'"
 	expect_status 2 "$PERF_BPF" report -i - --where 'conut == 512' <pipe.data
-}
-
-# refused MESSAGE OPTION...: alike by both, as a wrong command line
-refused() {
-	local message=$1
-	shift
-	for command in script report; do
-		expect_status 2 "$PERF_BPF" $command -i "$FILES/a.data" "$@"
-		assert_contains err "$message"
-		[ ! -s out ] || fail "$command $*: printed something"
-	done
 }
 
 test_wrong_values_are_refused_alike() {

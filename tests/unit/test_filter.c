@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "perf/filter/event_switch.h"
 #include "perf/filter/filter.h"
 #include "perf/filter/internal.h"
 
@@ -570,6 +571,41 @@ static void locations_are_asked_for(void **state)
 	assert_false(needs_location("pid == 1 && comm == 'dd'"));
 }
 
+/* Which of the samples of events, by their first letters, are selected. */
+static void assert_switched(const char *on, const char *off, bool shows_both, const char *samples,
+			    const char *selected)
+{
+	static const char *const names[] = {"on", "off", "x", "on"};
+	struct event_switch s = {
+		.on_name = on, .off_name = off, .shows_both = shows_both, .is_off = on};
+	char got[64] = "";
+
+	for (int i = 0; i < (int)ARRAY_SIZE(names); i++)
+		event_switch_learn(&s, &(struct session_event){.index = i, .name = names[i]});
+	for (const char *c = samples; *c; c++) {
+		/* '2' is the second event that is named "on" */
+		const int i = *c == '2' ? 3 : *c == 'o' ? 0 : *c == 'f' ? 1 : 2;
+
+		if (event_switch_selects(&s, &(struct session_event){.index = i}))
+			strncat(got, c, 1);
+	}
+	assert_string_equal(got, selected);
+}
+
+static void events_switch(void **state)
+{
+	assert_switched(NULL, NULL, false, "xofx", "xofx");
+	assert_switched("on", NULL, false, "xfxoxxofx", "xxofx");
+	assert_switched("on", NULL, true, "xfxoxxofx", "oxxofx");
+	assert_switched("on", "off", false, "xoxxfxfxox", "xxx");
+	assert_switched("on", "off", true, "xoxxfxfxox", "oxxfox");
+	assert_switched(NULL, "off", false, "xfxfx", "xxfx");
+	assert_switched(NULL, "off", true, "xfxfx", "xfxfx");
+	assert_switched("on", "on", false, "xoxoxox", "xx");
+	assert_switched("on", NULL, false, "2xox2", "x2");
+	assert_switched("nothing", NULL, true, "xof", "");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -585,6 +621,7 @@ int main(void)
 		cmocka_unit_test(types_are_checked),
 		cmocka_unit_test(options_are_named),
 		cmocka_unit_test(locations_are_asked_for),
+		cmocka_unit_test(events_switch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
