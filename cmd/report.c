@@ -51,6 +51,7 @@ enum {
 	OPT_TASKS,
 	OPT_MMAPS,
 	OPT_PRETTY,
+	OPT_IGNORE_CALLEES,
 };
 
 static const struct argp_option options[] = {
@@ -84,6 +85,8 @@ static const struct argp_option options[] = {
 	{"parent", 'p', "REGEX", 0,
 	 "Regular expression that the sort key 'parent' looks for in call chains", 0},
 	{"exclude-other", 'x', NULL, 0, "Show only entries with a parent", 0},
+	{"ignore-callees", OPT_IGNORE_CALLEES, "REGEX", 0,
+	 "Count what functions call whose names match REGEX for these functions", 0},
 	{"hide-unresolved", 'U', NULL, 0, "Hide addresses without a symbol", 0},
 	{"field-separator", 't', "CHAR", 0,
 	 "Separate columns with CHAR; CHAR in names is replaced by '.'", 0},
@@ -132,6 +135,7 @@ static const struct option_member members[] = {
 	OPTION_SETS('d', struct report,
 		    recording.filter.dsos), /* the letter is perf report's only */
 	OPTION_SETS('p', struct report, sums.parent),
+	OPTION_SETS(OPT_IGNORE_CALLEES, struct report, sums.ignore_callees),
 	OPTION_SETS('x', struct report, sums.exclude_other),
 	OPTION_SETS('H', struct report, sums.keys.hierarchy),
 	OPTION_SETS('U', struct report, sums.hide_unresolved),

@@ -478,6 +478,36 @@ static bool keyed_by_thread(const struct hist_spec *spec)
 	return spec->has[HIST_PID] || spec->has[HIST_TID];
 }
 
+bool hist_frame_matches(const struct hist_frame *frame, const regex_t *regex, int8_t *known)
+{
+	if (!*known)
+		*known = frame->sym && !regexec(regex, frame->sym->name, 0, NULL, 0) ? 1 : -1;
+	return *known > 0;
+}
+
+/*
+ * The first of the n frames, innermost first, that counts: the outermost one whose callees are
+ * ignored. The sample is then one of it.
+ */
+static int skip_callees(struct hist *h, const struct result_frame **frames, int n,
+			struct hist_stack *s)
+{
+	for (int i = n - 1; h->spec->ignore_callees && i >= 0; i--) {
+		/* ours: made in frame_new() */
+		struct hist_frame *f =
+			container_of((struct result_frame *)frames[i], struct hist_frame, frame);
+
+		if (!hist_frame_matches(f, h->spec->ignore_callees, &f->ignores_callees))
+			continue;
+		s->leaf = f;
+		s->ip = f->frame.addr;
+		s->level = f->level ? f->level : s->level;
+		s->cpumode = f->frame.is_kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+		return i;
+	}
+	return 0;
+}
+
 struct error *hist_add(struct hist *h, const struct sample *sample,
 		       const struct session_event *event, const struct thread *thread,
 		       const struct location *leaf, bool filtered)
@@ -488,7 +518,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 	const struct hist_value *values[HIST_MAX_DYNAMIC] = {0};
 	bool has_values =
 		spec->field && spec->n_dynamic && event->attr.type == PERF_TYPE_TRACEPOINT;
-	bool wants_chain = spec->use_chain || spec->children || spec->has[HIST_PARENT];
+	bool wants_chain = hist_spec_wants_chain(spec);
 	struct hist_stack s = {
 		.thread = keyed_by_thread(spec) ? thread : NULL,
 		.comm = intern_comm(h, thread->comm),
@@ -530,6 +560,10 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 
 		if (n < 0)
 			return error_nomem();
+		const int skipped = skip_callees(h, frames, n, &s);
+		n -= skipped;
+		memmove(frames, frames + skipped, (size_t)n * sizeof(*frames));
+		memmove(ips, ips + skipped, (size_t)n * sizeof(*ips));
 		if (spec->chain.caller) {
 			for (int i = 0; i < n / 2; i++) {
 				const struct result_frame *f = frames[i];

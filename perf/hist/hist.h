@@ -51,6 +51,7 @@ enum hist_field {
 	HIST_CONTAINER,
 	HIST_POD,
 	HIST_SYMBOL_SIZE,
+	HIST_COMM_NODIGIT, /* names that differ in digits only are one */
 	/* Fields of tracepoints by name, as many as there are in the keys: spec.dynamic[]. */
 	HIST_DYNAMIC,
 	HIST_N_FIELDS = HIST_DYNAMIC + 8,
@@ -124,6 +125,8 @@ struct hist_spec {
 	uint64_t time_quantum; /* ns */
 	struct chain_opts chain;
 	const regex_t *parent; /* for HIST_PARENT; borrowed */
+	/* What functions whose names match call counts for them; NULL: none; borrowed. */
+	const regex_t *ignore_callees;
 	/* Only entries of functions whose name holds it are shown; NULL: all; borrowed. */
 	const char *symbol_filter;
 	/* The text of a tracepoint's sample, for HIST_TRACE. */
@@ -138,6 +141,13 @@ struct hist_spec {
 
 /* EINVAL for a key that is not known, with the nearest ones in the hint. */
 struct error *hist_spec_init(struct hist_spec *spec, const struct hist_spec_opts *opts);
+
+/* Whether hist_add() looks at the call chain of a sample, which a copied stack has to be unwound
+ * for. */
+static inline bool hist_spec_wants_chain(const struct hist_spec *spec)
+{
+	return spec->use_chain || spec->children || spec->has[HIST_PARENT] || spec->ignore_callees;
+}
 
 /* The recording has no chains after all: no children. */
 void hist_spec_cancel_children(struct hist_spec *spec);
@@ -154,7 +164,8 @@ struct hist_frame {
 	const char *dso_name;	   /* interned: equal names are one pointer; NULL: no DSO */
 	const char *sym_name;	   /* interned; NULL: no symbol */
 	char level;		   /* 'k', '.', 'g', 'u', 'H'; 0: as the one before */
-	int8_t parent;		   /* matches the parent regex: 1, does not: -1, 0: not asked */
+	/* Whether it matches the regex of the spec: 1, does not: -1, not asked: 0. */
+	int8_t parent, ignores_callees;
 };
 
 struct hist_stat {

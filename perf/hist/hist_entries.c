@@ -42,15 +42,21 @@ static bool parent_matches(const struct hist_spec *spec, const struct hist_frame
 {
 	struct hist_frame *f = (struct hist_frame *)frame; /* ours: made in frame_new() */
 
-	if (!f->parent)
-		f->parent = f->sym && !regexec(spec->parent, f->sym->name, 0, NULL, 0) ? 1 : -1;
-	return f->parent > 0;
+	return hist_frame_matches(f, spec->parent, &f->parent);
+}
+
+/* The name without digits: equal ones are one pointer; 0: no memory. */
+static uint64_t comm_word(struct hist *h, const char *comm)
+{
+	strbuf_reset(&h->text);
+	hist_comm_strip_digits(comm, &h->text);
+	return strbuf_failed(&h->text) ? 0 : (uintptr_t)hist_intern(h, strbuf_str(&h->text));
 }
 
 /*
  * The values of the keys as numbers: equal when perf's comparison says 0. Samples that a filter
  * hides have entries of their own; in perf 6.1 they count in the entry of those that it shows, or
- * hide it, whichever came first.
+ * hide it, whichever came first. 0: no memory.
  */
 static size_t entry_words(struct hist *h, const struct hist_entry *he, uint64_t *words)
 {
@@ -66,6 +72,11 @@ static size_t entry_words(struct hist *h, const struct hist_entry *he, uint64_t 
 			break;
 		case HIST_COMM:
 			words[n++] = (uintptr_t)he->comm;
+			break;
+		case HIST_COMM_NODIGIT:
+			words[n] = comm_word(h, he->comm);
+			if (!words[n++])
+				return 0;
 			break;
 		case HIST_DSO:
 			words[n++] = (uintptr_t)he->frame->dso_name;
@@ -188,6 +199,8 @@ static struct sorted_entry *entry_get(struct hist *h, const struct hist_entry *w
 	uint64_t words[HIST_MAX_FIELDS * 5 + 1], hash = 0;
 	size_t n = entry_words(h, want, words);
 
+	if (!n)
+		return NULL;
 	for (size_t i = 0; i < n; i++)
 		hash = hash_u64(hash ^ words[i]) + i;
 	if (h->n_entries * 4 >= h->entry_mask * 3 && !entries_grow(h))

@@ -14,6 +14,7 @@
  */
 #include "perf/hist/internal.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -26,6 +27,7 @@ static const struct {
 } keys[] = {
 	{"pid", HIST_PID},
 	{"comm", HIST_COMM},
+	{"comm_nodigit", HIST_COMM_NODIGIT},
 	{"dso", HIST_DSO},
 	{"symbol", HIST_SYMBOL},
 	{"parent", HIST_PARENT},
@@ -318,6 +320,7 @@ const char *hist_field_title(const struct hist_spec *spec, enum hist_field field
 		[HIST_CONTAINER] = "Container",
 		[HIST_POD] = "Pod",
 		[HIST_SYMBOL_SIZE] = "Symbol size",
+		[HIST_COMM_NODIGIT] = "CommandNoDigit",
 	};
 
 	if (field >= HIST_DYNAMIC)
@@ -392,6 +395,35 @@ const char *hist_cgroup_text(const struct session_cgroup *cgroup, enum hist_fiel
 				   : cgroup->container;
 }
 
+void hist_comm_strip_digits(const char *comm, struct strbuf *out)
+{
+	for (const char *c = comm; *c; c++)
+		if (!isdigit((unsigned char)*c))
+			strbuf_addch(out, *c);
+}
+
+void hist_comm_mark_digits(const char *comm, struct strbuf *out)
+{
+	for (const char *c = comm; *c; c++)
+		if (!isdigit((unsigned char)*c))
+			strbuf_addch(out, *c);
+		else if (c == comm || !isdigit((unsigned char)c[-1]))
+			strbuf_adds(out, "<N>");
+}
+
+/* As strcmp() of the names without their digits. */
+static int cmp_without_digits(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		while (isdigit((unsigned char)*a))
+			a++;
+		while (isdigit((unsigned char)*b))
+			b++;
+		if (*a != *b || !*a)
+			return (unsigned char)*a - (unsigned char)*b;
+	}
+}
+
 uint64_t hist_symbol_size(const struct hist_entry *he)
 {
 	const struct symbol *sym = he->frame->sym;
@@ -414,6 +446,8 @@ static int64_t field_cmp(const struct hist_spec *spec, enum hist_field field,
 		return (int64_t)b->thread->tid - a->thread->tid;
 	case HIST_COMM:
 		return a->comm == b->comm ? 0 : strcmp(b->comm, a->comm);
+	case HIST_COMM_NODIGIT:
+		return cmp_without_digits(b->comm, a->comm);
 	case HIST_DSO:
 		return dso_cmp(a, b);
 	case HIST_SYMBOL:

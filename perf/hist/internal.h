@@ -67,6 +67,10 @@ const char *hist_intern(struct hist *h, const char *s);
 /* Frees what is only used until there are entries. */
 void hist_index_free(struct hist *h);
 
+/* Whether the name of a frame's function matches; known is where that is kept, for the next time.
+ */
+bool hist_frame_matches(const struct hist_frame *frame, const regex_t *regex, int8_t *known);
+
 const struct hist_spec *hist_spec_of(const struct hist *h);
 /* Those that were counted, in the order of their first samples. */
 struct hist_stack *const *hist_stacks(const struct hist *h, size_t *n);
@@ -81,6 +85,9 @@ int64_t hist_fields_cmp(const struct hist_spec *spec, const enum hist_field *fie
 			const struct hist_entry *a, const struct hist_entry *b);
 /* Of the keys unit, container and pod; "" if the cgroup's path does not show it. */
 const char *hist_cgroup_text(const struct session_cgroup *cgroup, enum hist_field field);
+/* The name without its digits: what tells entries with HIST_COMM_NODIGIT apart; and as shown. */
+void hist_comm_strip_digits(const char *comm, struct strbuf *out);
+void hist_comm_mark_digits(const char *comm, struct strbuf *out);
 /* Bytes; 0: there is no symbol. */
 uint64_t hist_symbol_size(const struct hist_entry *he);
 /* What a column that is a measure has; the same of a member of the entry's group. */

@@ -38,6 +38,7 @@ static enum column_style style_of(enum hist_field field)
 	case HIST_TID:
 		return COLUMN_THREAD;
 	case HIST_COMM:
+	case HIST_COMM_NODIGIT:
 	case HIST_DSO:
 	case HIST_PARENT:
 	case HIST_CGROUP:
@@ -214,6 +215,16 @@ static struct result_cell name_cell(const char *name)
 	return *name ? cell_of_text(name) : (struct result_cell){.kind = CELL_EMPTY};
 }
 
+/* "kworker/<N>:<N>" */
+static struct result_cell comm_cell(struct results_maker *m, const char *comm)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	hist_comm_mark_digits(comm, &text);
+	m->failed |= strbuf_failed(&text);
+	return cell_of_text(text_make(m, "%s", strbuf_str(&text)));
+}
+
 static struct result_cell measure_cell(const struct results_maker *m, size_t column,
 				       const struct hist_entry *he)
 {
@@ -244,6 +255,8 @@ static struct result_cell cell_make(struct results_maker *m, size_t column,
 			.kind = CELL_INT, .text = he->thread->comm, .i = he->thread->tid};
 	case HIST_COMM:
 		return cell_of_text(he->comm);
+	case HIST_COMM_NODIGIT:
+		return comm_cell(m, he->comm);
 	case HIST_DSO:
 		return cell_of_text(he->frame->dso_name ? he->frame->dso_name : "[unknown]");
 	case HIST_SYMBOL:

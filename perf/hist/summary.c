@@ -16,29 +16,38 @@ struct summary {
 	struct summary_opts opts;
 	struct sample_reader reader;
 	struct hist_spec spec;
-	regex_t parent;
-	bool has_parent;
+	regex_t parent, ignore_callees;
+	bool has_parent, has_ignore_callees;
 	struct result_only only[RESULTS_MAX_ONLY];
 	size_t n_only;
 	VEC(struct hist *) hists; /* by the event's index */
 	uint64_t first, last;	  /* ns: of the samples */
 };
 
-static struct error *setup_parent(struct summary *s)
+static struct error *compile_regex(const char *option, const char *pattern, regex_t *out)
 {
 	char text[256];
-	int code;
+	const int code = regcomp(out, pattern, REG_EXTENDED);
 
-	if (!s->spec.has[HIST_PARENT])
+	if (!code)
 		return NULL;
-	const char *pattern = s->opts.parent ? s->opts.parent : DEFAULT_PARENT;
-	code = regcomp(&s->parent, pattern, REG_EXTENDED);
-	if (code) {
-		regerror(code, &s->parent, text, sizeof(text));
-		return error_usage("--parent: '%s': %s", pattern, text);
+	regerror(code, out, text, sizeof(text));
+	return error_usage("%s: '%s': %s", option, pattern, text);
+}
+
+static struct error *setup_regexes(struct summary *s)
+{
+	if (s->spec.has[HIST_PARENT]) {
+		TRY(compile_regex("--parent", s->opts.parent ? s->opts.parent : DEFAULT_PARENT,
+				  &s->parent));
+		s->has_parent = true;
+		s->spec.parent = &s->parent;
 	}
-	s->has_parent = true;
-	s->spec.parent = &s->parent;
+	if (s->opts.ignore_callees) {
+		TRY(compile_regex("--ignore-callees", s->opts.ignore_callees, &s->ignore_callees));
+		s->has_ignore_callees = true;
+		s->spec.ignore_callees = &s->ignore_callees;
+	}
 	return NULL;
 }
 
@@ -46,6 +55,8 @@ static struct error *check_chains(const struct summary *s, bool any)
 {
 	const char *what = s->opts.needs_chains ? "--call-graph" : NULL;
 
+	if (s->opts.ignore_callees)
+		what = "--ignore-callees";
 	if (s->spec.has[HIST_PARENT])
 		what = s->opts.exclude_other ? "--exclude-other" : "the key parent";
 	if (any || !what)
@@ -98,7 +109,7 @@ static struct error *setup_spec(struct summary *s)
 	spec->trace = trace_keys_text;
 	spec->field = trace_keys_value;
 	spec->trace_ctx = &s->reader;
-	return setup_parent(s);
+	return setup_regexes(s);
 }
 
 /* A filter that leaves one value needs no column, unless no other column is left. */
@@ -159,6 +170,8 @@ void summary_free(struct summary *s)
 	sample_reader_deinit(&s->reader);
 	if (s->has_parent)
 		regfree(&s->parent);
+	if (s->has_ignore_callees)
+		regfree(&s->ignore_callees);
 	free(s);
 }
 
@@ -203,7 +216,7 @@ static struct error *on_sample(struct session_tool *tool, struct session *sessio
 	if (verdict == FILTER_DROP)
 		return NULL;
 	TRY(hist_of(s, event, &h));
-	if (s->spec.use_chain || s->spec.children || s->spec.has[HIST_PARENT])
+	if (hist_spec_wants_chain(&s->spec))
 		sample = sample_reader_unwound(&s->reader, sample);
 	if (!sample)
 		return error_nomem();

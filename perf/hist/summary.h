@@ -23,10 +23,11 @@ struct summary_opts {
 	struct hist_spec_opts keys;
 	struct hist_results_opts table; /* all but name and unit */
 	struct chain_opts chain;
-	bool needs_chains;	   /* -g was given: a recording without call chains is an error */
-	bool no_chains;		   /* they are not shown */
-	const char *parent;	   /* the regular expression of the key "parent"; NULL: perf's */
-	const char *symbol_filter; /* hist_spec.symbol_filter */
+	bool needs_chains;	    /* -g was given: a recording without call chains is an error */
+	bool no_chains;		    /* they are not shown */
+	const char *parent;	    /* the regular expression of the key "parent"; NULL: perf's */
+	const char *ignore_callees; /* a regular expression: hist_spec.ignore_callees; NULL: none */
+	const char *symbol_filter;  /* hist_spec.symbol_filter */
 	bool exclude_other, hide_unresolved, long_dso, show_empty;
 	/* The events of a group have one table; of a recording without groups, all events. */
 	enum summary_groups { GROUPS_OF_RECORDING, GROUPS_NONE, GROUPS_ALL } groups;

@@ -259,6 +259,47 @@ test_sort_keys_and_columns_are_perfs() {
 	same clock -w 12,8,7
 }
 
+# A key that perf 6.1 does not have: the model is what perf script says of each sample.
+test_digits_of_commands() {
+	need_perf
+	for name in job1-a job22-a job333-b 4job4; do
+		cp "$FILES/rbpf_work" $name
+		echo ./$name
+	done >work.sh
+	"$PERF" record -q -N -o jobs -e page-faults -c 100 -- bash work.sh 2>record.err ||
+		fail "perf record: $(cat record.err)"
+	"$PERF" script -F comm -i jobs 2>/dev/null </dev/null |
+		awk '{ gsub(/[0-9]+/, "<N>"); n[$1]++ } END { for (k in n) print n[k], k }' | sort >want
+	"$PERF_BPF" report -i jobs -F sample,comm_nodigit -s comm_nodigit --percent-limit 0 \
+		2>/dev/null >report
+	assert_contains report "CommandNoDigit"
+	awk '/^ +[0-9]/ { print $1, $2 }' report | sort | diff want - || fail "other rows"
+	grep -q ' job<N>-a$' want || fail "jobs have no samples"
+}
+
+# With the caller first, perf drops the callers instead of the callees: here they are dropped alike,
+# so that the rows are those of the other order.
+test_callees_are_ignored() {
+	need_perf
+	record clock "${CLOCK[@]}"
+	same clock --no-children --ignore-callees '^(left|right)$'
+	grep -q ' left *$' mine || fail "left has no row"
+	same clock --children -g callee --ignore-callees 'deeper'
+	same clock --no-children --ignore-callees 'no such function'
+	same clock --no-children -g none --ignore-callees 'no such function'
+	for order in callee caller; do
+		"$PERF_BPF" report -i "$FILES/clock" --ignore-callees '^work$' -g $order >report
+		! grep -E 'deeper|left|spin' report || fail "$order: callees are not ignored"
+		grep ' *[0-9.]*%.*%' report >$order || fail "$order: no rows"
+	done
+	sort callee | diff - <(sort caller) || fail "the rows depend on the order of the chains"
+	expect_status 2 "$PERF_BPF" report -i "$FILES/clock" --ignore-callees '('
+	assert_contains err "--ignore-callees: '('"
+	record flat -e cpu-clock -c 250000
+	expect_status 2 "$PERF_BPF" report -i "$FILES/flat" --ignore-callees work
+	assert_contains err "--ignore-callees needs call chains"
+}
+
 # rows FILE: the table's rows without their padding, which perf chooses by the field's type
 rows() {
 	sed '/^#/d; s/^ *//; s/ *$//; s/  */ /g; /^$/d' "$1" | LC_ALL=C sort

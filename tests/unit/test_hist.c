@@ -395,7 +395,7 @@ static void test_spec(void **state)
 	assert_int_equal(err->code, EINVAL);
 	assert_non_null(strstr(err->msg, "symbo1"));
 	assert_non_null(strstr(err->hint, "'symbol'"));
-	assert_non_null(strstr(err->hint, "comm, dso"));
+	assert_non_null(strstr(err->hint, "comm, comm_nodigit, dso"));
 	error_free(err);
 	opts = (struct hist_spec_opts){.sz = sizeof(opts), .fields = "+"};
 	err = hist_spec_init(&spec, &opts);
