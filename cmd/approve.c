@@ -20,6 +20,7 @@
 #include "lib/object/object.h"
 #include "run/run_variables.h"
 #include "work/bpf_file.h"
+#include "work/program_filter.h"
 
 enum {
 	OPT_FOR = 256,
@@ -181,12 +182,12 @@ static struct error *check_maps(struct bpf_object *obj)
 /* Whether it can restrict itself: what counts for one user must not count others. */
 static struct error *check_target(struct bpf_object *obj, const struct approval *a)
 {
-	const struct run_filter filter = {.uids = "0"};
+	const struct program_filter filter = {.uids = "0"};
 	bool honoured;
 
 	if (a->target == APPROVAL_ALL)
 		return NULL;
-	TRY(run_filter_apply(obj, &filter, &honoured));
+	TRY(program_filter_apply(obj, &filter, &honoured));
 	if (honoured)
 		return NULL;
 	return error_hint(error_new(ENOTSUP, "it cannot be restricted to some processes: it does "

@@ -33,7 +33,7 @@ static struct error *check_options(const struct run_opts *o)
 		option = "--set";
 	else if (o->n_entries)
 		option = "--map-entries";
-	else if (run_filter_any(&o->filter))
+	else if (program_filter_any(&o->filter))
 		option = "-p, -t, -u, --cgroup or --comm";
 	else if (o->events || o->freq || o->period)
 		option = "-e, -F or -c";

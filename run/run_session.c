@@ -121,21 +121,21 @@ static bool probes_take_pid(const struct run *run)
 
 static struct error *apply_filter(struct run *run)
 {
-	const struct run_filter *filter = &run->opts.filter;
+	const struct program_filter *filter = &run->opts.filter;
 	bool any = samples(run) && !filter->uids && !cgroup_choice_any(&filter->cgroups) &&
 		   !filter->comms;
 	pid_t pid;
 
-	any |= run_filter_one_pid(filter, &pid) && probes_take_pid(run) && !filter->uids &&
+	any |= program_filter_one_pid(filter, &pid) && probes_take_pid(run) && !filter->uids &&
 	       !cgroup_choice_any(&filter->cgroups) && !filter->comms;
 
 	for (size_t i = 0; i < run->objects.n; i++) {
 		bool honoured;
 
-		TRY(run_filter_apply(run->objects.v[i].obj, &run->opts.filter, &honoured));
+		TRY(program_filter_apply(run->objects.v[i].obj, &run->opts.filter, &honoured));
 		any |= honoured;
 	}
-	if (any || !run_filter_any(filter))
+	if (any || !program_filter_any(filter))
 		return NULL;
 	return error_hint(
 		error_new(ENOTSUP,
@@ -355,7 +355,7 @@ static struct error *add_maps(struct run *run)
 /* Who was named is there; without a command, the end of all of them ends the run. */
 static struct error *begin_tasks(struct run *run)
 {
-	const struct run_filter *filter = &run->opts.filter;
+	const struct program_filter *filter = &run->opts.filter;
 
 	TRY(tasks_add(&run->tasks, NULL, filter->pids, TASK_PROCESS));
 	TRY(tasks_add(&run->tasks, NULL, filter->tids, TASK_THREAD));
@@ -376,7 +376,7 @@ static struct error *load_objects(struct run *run)
 	struct probe_opts probe_opts = {.way = run->opts.probe_way,
 					.count_hits = run->opts.count_hits,
 					.log = run->opts.log};
-	run_filter_one_pid(&run->opts.filter, &probe_opts.pid);
+	program_filter_one_pid(&run->opts.filter, &probe_opts.pid);
 	for (size_t i = 0; i < run->objects.n; i++) {
 		struct bpf_program *prog;
 

@@ -27,6 +27,7 @@
 #include "run/run_variables.h"
 #include "show/result.h"
 #include "work/loop.h"
+#include "work/program_filter.h"
 
 struct compile_opts;
 struct run;
@@ -44,7 +45,7 @@ struct run_opts {
 	size_t n_sets;
 	const char *const *entries; /* "MAP=N": room for so many entries */
 	size_t n_entries;
-	struct run_filter filter;
+	struct program_filter filter;
 	const char *events;    /* for perf_event programs whose section names none; NULL: cycles */
 	uint64_t freq, period; /* their samples; 0: not said */
 	struct collect_opts collect;

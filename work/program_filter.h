@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whom programs that call perf_bpf_wanted() look at, set between open and load: perf_bpf_filter and
+ * perf_bpf_pid_ns of <bpf/perf_bpf_prog.h>.
+ */
+#ifndef PB_WORK_PROGRAM_FILTER_H
+#define PB_WORK_PROGRAM_FILTER_H
+
+#include <bpf/libbpf.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "lib/base/error.h"
+#include "work/cgroup_choice.h"
+
+/* Whom to look at: lists "1,2,3"; NULL: everyone. uids are also names. */
+struct program_filter {
+	const char *pids, *tids, *uids, *comms;
+	struct cgroup_choice cgroups;
+};
+
+bool program_filter_any(const struct program_filter *filter);
+
+/* -p names this one process only; false: none, several, or something else. */
+bool program_filter_one_pid(const struct program_filter *filter, pid_t *pid);
+
+/*
+ * Tells the object, and that perf-bpf's own process is excluded. *honoured: it has a
+ * perf_bpf_filter; if it has none, the lists are not read. EINVAL: a list is wrong; E2BIG: it has
+ * more than 16 elements.
+ */
+struct error *program_filter_apply(struct bpf_object *obj, const struct program_filter *filter,
+				   bool *honoured);
+
+#endif
