@@ -4,6 +4,7 @@
  *
  *	event_attrs.c	what to open: the command line's events and their attrs
  *	record_probes.c	probes: the events and programs made for them
+ *	task_layout.c	the kernel's structs that these programs read
  *	record_bpf.c, terms.c	objects: load them; the events and maps they ask for
  *	target.c	where to open it: CPUs and threads
  *	perf_open.c		the fds, their rings, filters and programs
@@ -34,6 +35,7 @@
 #include "perf/record/record.h"
 #include "perf/select/select.h"
 #include "probe/attach/probe.h"
+#include "probe/output/output.h"
 #include "perf/live/program_store.h"
 #include "work/bpf_file.h"
 #include "work/cpu_watch.h"
@@ -83,6 +85,7 @@ struct event {
 	char *format;			   /* EVENT_PROBE: as tracefs would have it */
 	uint32_t format_id;
 	struct bpf_map *map; /* EVENT_OUTPUT, EVENT_PROBE: where its fds go; NULL */
+	bool asks_filter;    /* EVENT_OUTPUT: of an object with perf_bpf_filter */
 	int map_fd;	     /* -1: none */
 	uint32_t map_entries;
 	uint32_t strangers; /* programs of others that filter it: the most that were seen */
@@ -97,6 +100,7 @@ struct record_object {
 	VEC(struct usdt_places *) usdts; /* of programs that filter USDT probes */
 	struct probe_set *probes;	 /* of programs whose sections are definitions; NULL */
 	bool is_output;			 /* made for a probe, with the maps events and wanted */
+	bool asks_filter;		 /* it has perf_bpf_filter */
 	uint32_t alive;			 /* one of wanted that had not ended; 0: none is known */
 };
 
@@ -207,10 +211,15 @@ struct error *record_probes_attach(struct recording *rec, struct record_object *
  * and do not tell.
  */
 bool record_probes_ended(struct recording *rec);
+/* A cgroup that was made meanwhile is recorded, too. */
+struct error *record_probes_add_cgroup(struct recording *rec, uint64_t id);
 /* Tells the log of their points: hits and misses. */
 struct error *record_probes_tell(struct recording *rec);
 /* The attr as the file has it. */
 void event_file_attr(const struct event *event, struct perf_event_attr *attr);
+
+/* task_layout.c: opts->pid_ns, and task_pid_offset if its filter is of tasks. */
+struct error *task_layout_find(const struct recording *rec, struct output_opts *opts);
 
 /* target.c */
 struct error *target_init(struct recording *rec);

@@ -158,10 +158,16 @@ static int group_fd(struct recording *rec, struct event *event, const struct eve
 	return -1;
 }
 
+/* What programs put out: they select the tasks. */
+static bool is_output(const struct event *event)
+{
+	return event->kind == EVENT_OUTPUT || event->kind == EVENT_PROBE;
+}
+
 /* Who is in them has to be known: what others map and fork is recorded, too. */
 static bool is_of_cgroups(const struct recording *rec, const struct event *event)
 {
-	return rec->target.cgroups.n && event->kind != EVENT_TRACKING;
+	return rec->target.cgroups.n && event->kind != EVENT_TRACKING && !is_output(event);
 }
 
 /* at: its CPU, and its thread or cgroup. */
@@ -198,7 +204,7 @@ static struct error *open_one(struct recording *rec, struct event *event, struct
 /* Open on CPUs; else on threads, on each CPU that they may run on. */
 static bool is_of_all_tasks(const struct recording *rec, const struct event *event)
 {
-	return event->kind == EVENT_OUTPUT || event->kind == EVENT_PROBE || rec->target.system_wide;
+	return is_output(event) || rec->target.system_wide;
 }
 
 /* Of all tasks, or of those of each cgroup. */

@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "lib/base/names.h"
+#include "work/program_filter.h"
 
 void object_deinit(struct record_object *object)
 {
@@ -214,8 +215,27 @@ static struct error *add_outputs(struct recording *rec, struct record_object *ob
 		event->attr.type = PERF_TYPE_SOFTWARE;
 		event->attr.config = PERF_COUNT_SW_BPF_OUTPUT;
 		event->map = map;
+		event->asks_filter = object->asks_filter;
 	}
 	return NULL;
+}
+
+/*
+ * What perf_bpf_wanted() asks of the recorder's options. Processes are not among it unless
+ * their children are not recorded either: those follow by the events, which the programs' variables
+ * cannot know.
+ */
+static struct error *set_filter(const struct recording *rec, struct record_object *object)
+{
+	const struct record_opts *o = &rec->opts;
+	const struct program_filter filter = {
+		.pids = o->no_inherit ? o->pids : NULL,
+		.tids = o->no_inherit ? o->tids : NULL,
+		.cgroups = o->cgroups,
+	};
+
+	return error_at(program_filter_apply(object->file.obj, &filter, &object->asks_filter), "%s",
+			object->path);
 }
 
 struct error *objects_open(struct recording *rec, const char *path, const struct select_event *sel)
@@ -232,6 +252,7 @@ struct error *objects_open(struct recording *rec, const char *path, const struct
 	TRY(copy_terms(object, sel));
 	TRY(bpf_file_open(&object->file, path, &opts));
 	TRY(terms_set_constants(object));
+	TRY(set_filter(rec, object));
 	TRY(record_probes_of(rec, object));
 	TRY(record_probes_events(rec, object));
 	bpf_object__for_each_program (prog, object->file.obj) {

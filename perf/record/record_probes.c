@@ -13,12 +13,11 @@
  * for each combination of types.
  *
  * The tasks to be recorded are not those the event is opened for, since it is
- * opened for all: they stand in the program's map "wanted".
+ * opened for all: they, or their cgroups, stand in the program's map "wanted".
  */
 #include "perf/record/internal.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +26,6 @@
 #include "probe/output/output.h"
 
 #define HIGHEST_ID 65535 /* common_type has 16 bits; the kernel counts from below */
-
-DEFINE_FREEP(struct btf, btf__free)
 
 static struct error *probes_finder(struct recording *rec, struct probe_finder **out)
 {
@@ -137,30 +134,11 @@ static enum output_filter filter_of(const struct recording *rec)
 
 	if (o->tids)
 		return OUTPUT_THREADS;
+	if (cgroup_choice_any(&o->cgroups))
+		return OUTPUT_CGROUPS;
 	if (o->pids || (o->workload && !o->all_cpus && !o->cpus))
 		return OUTPUT_PROCESSES;
 	return OUTPUT_ALL;
-}
-
-/* Where a task's number stands in the kernel's struct; 0: the kernel does not say. */
-static uint32_t task_pid_offset(const struct recording *rec)
-{
-	_cleanup_(btf__freep) struct btf *btf = btf__load_vmlinux_btf();
-	const int id = btf ? btf__find_by_name_kind(btf, "task_struct", BTF_KIND_STRUCT) : -1;
-
-	if (id < 0) {
-		log_warn(rec->log, "this kernel has no BTF, so probes do not record child tasks; "
-				   "use -a to record all");
-		return 0;
-	}
-	const struct btf_type *t = btf__type_by_id(btf, (uint32_t)id);
-	for (unsigned i = 0; i < btf_vlen(t); i++) {
-		const char *name = btf__name_by_offset(btf, btf_members(t)[i].name_off);
-
-		if (name && !strcmp(name, "pid"))
-			return btf_member_bit_offset(t, i) / 8;
-	}
-	return 0;
 }
 
 static struct error *make_object(struct recording *rec, const struct probe_def *def,
@@ -180,8 +158,7 @@ static struct error *make_object(struct recording *rec, const struct probe_def *
 	if (!function)
 		return error_nomem();
 	make_identifier(function);
-	if (opts.filter != OUTPUT_ALL && !rec->opts.no_inherit)
-		opts.task_pid_offset = task_pid_offset(rec);
+	TRY(task_layout_find(rec, &opts));
 	TRY(output_object(layout, &opts, &image));
 	const size_t size = image.len;
 	object->file.image = strbuf_steal(&image);
@@ -349,23 +326,45 @@ struct error *record_probes_events(struct recording *rec, struct record_object *
 
 /* ---- whom to record ---- */
 
-static struct error *want(struct record_object *object, int map, uint32_t id)
+/* id: of the size of the map's keys. */
+static struct error *want(const struct record_object *object, const void *id)
 {
+	const struct bpf_map *map = bpf_object__find_map_by_name(object->file.obj, "wanted");
 	const uint32_t yes = 1;
 
-	if (bpf_map_update_elem(map, &id, &yes, BPF_ANY))
-		return error_at(error_errno(errno, "cannot store task %u in the map", id), "%s",
-				object->path);
+	if (bpf_map_update_elem(bpf_map__fd(map), id, &yes, BPF_ANY))
+		return error_at(error_errno(errno, "cannot store a task or cgroup in the map"),
+				"%s", object->path);
+	return NULL;
+}
+
+static struct error *want_cgroups(const struct recording *rec, const struct record_object *object)
+{
+	const uint64_t *id;
+
+	vec_for_each (id, &rec->target.cgroup_ids)
+		TRY(want(object, id));
+	return NULL;
+}
+
+struct error *record_probes_add_cgroup(struct recording *rec, uint64_t id)
+{
+	const struct record_object *object;
+
+	vec_for_each (object, &rec->objects)
+		if (object->is_output)
+			TRY(want(object, &id));
 	return NULL;
 }
 
 struct error *record_probes_target(struct recording *rec, struct record_object *object)
 {
-	const struct bpf_map *map = bpf_object__find_map_by_name(object->file.obj, "wanted");
 	const enum output_filter filter = filter_of(rec);
 
 	if (filter == OUTPUT_ALL)
 		return NULL;
+	if (filter == OUTPUT_CGROUPS)
+		return want_cgroups(rec, object);
 	for (size_t i = 0; i < rec->target.tids.n; i++) {
 		struct sys_proc_status status = {.tgid = rec->target.tids.v[i]};
 		const pid_t tid = rec->target.tids.v[i];
@@ -373,8 +372,8 @@ struct error *record_probes_target(struct recording *rec, struct record_object *
 		/* One that has ended meanwhile leaves nothing to record. */
 		if (filter == OUTPUT_PROCESSES)
 			error_free(sys_proc_status(rec->roots, 0, tid, &status));
-		TRY(want(object, bpf_map__fd(map),
-			 (uint32_t)(filter == OUTPUT_THREADS ? tid : status.tgid)));
+		const uint32_t id = (uint32_t)(filter == OUTPUT_THREADS ? tid : status.tgid);
+		TRY(want(object, &id));
 	}
 	return NULL;
 }
@@ -426,7 +425,8 @@ bool record_probes_ended(struct recording *rec)
 	struct record_object *object;
 	bool any = false;
 
-	if (loop_workload(rec->loop) || filter_of(rec) == OUTPUT_ALL)
+	if (loop_workload(rec->loop) || filter_of(rec) == OUTPUT_ALL ||
+	    filter_of(rec) == OUTPUT_CGROUPS)
 		return false;
 	vec_for_each (object, &rec->objects) {
 		if (!object->is_output)

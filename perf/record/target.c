@@ -52,10 +52,10 @@ static struct error *cgroups_init(struct recording *rec)
 	const struct event *event;
 
 	vec_for_each (event, &rec->events)
-		if (event->kind == EVENT_OUTPUT || event->kind == EVENT_PROBE)
+		if (event->kind == EVENT_OUTPUT && !event->asks_filter)
 			return error_hint(error_usage("'%s' cannot be recorded by cgroup: it is "
-						      "the output of a BPF program, which runs "
-						      "for all tasks",
+						      "the output of a BPF program that does not "
+						      "call perf_bpf_wanted()",
 						      event->name),
 					  "record all with --all-cgroups, and select with report "
 					  "--cgroup, --container or --pod");

@@ -25,6 +25,9 @@
  * Whoever is not recorded is left out here, and not by the perf event: a
  * bpf-output event is one for a CPU, whose program runs for all tasks. The second
  * program stands at the creation of tasks, and lets children follow parents.
+ *
+ * In a PID namespace the ids are those that struct pid has for it, and with cgroups the ancestors
+ *of the task's cgroup are looked up instead.
  */
 #include "probe/output/output.h"
 
@@ -37,6 +40,12 @@
 
 #define CLONE_THREAD 0x10000
 
+enum {
+	PID_NS_DEPTH = 33, /* MAX_PID_NS_LEVEL of linux/pid_namespace.h, and the initial one */
+	CGROUP_DEPTH = 32, /* as PERF_BPF_CGROUP_DEPTH of <bpf/perf_bpf_prog.h> */
+	MAX_RELOCS = CGROUP_DEPTH + 4,
+};
+
 DEFINE_FREEP(struct btf, btf__free)
 
 /* ---- code ---- */
@@ -47,7 +56,7 @@ struct object_code {
 	struct {
 		size_t at;
 		enum { MAP_EVENTS, MAP_WANTED } map;
-	} relocs[4];
+	} relocs[MAX_RELOCS];
 	size_t n_relocs;
 	bool failed;
 };
@@ -96,6 +105,19 @@ static void load_map(struct object_code *c, int dst, int map)
 	emit(c, 0, 0, 0, 0, 0);
 }
 
+/* A jump forward, to where land() is called with its result. */
+static size_t jump(struct object_code *c, uint8_t op, int dst, int32_t imm)
+{
+	emit(c, BPF_JMP | op | BPF_K, dst, 0, 0, imm);
+	return c->insns.n - 1;
+}
+
+static void land(struct object_code *c, size_t at)
+{
+	if (!c->failed)
+		c->insns.v[at].off = (int16_t)(c->insns.n - at - 1);
+}
+
 /* To the end, where the comparison holds. */
 static void leave_if(struct object_code *c, uint8_t op, int dst, int32_t imm)
 {
@@ -119,11 +141,106 @@ static void finish(struct object_code *c)
 	emit(c, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
+/* To the stack, from the kernel's memory at the address in src. */
+static void read_kernel(struct object_code *c, int to, uint32_t size, int src, uint32_t offset)
+{
+	mov(c, BPF_REG_3, src);
+	alu(c, BPF_ADD, BPF_REG_3, (int32_t)offset);
+	mov(c, BPF_REG_1, BPF_REG_10);
+	alu(c, BPF_ADD, BPF_REG_1, to);
+	alu(c, BPF_MOV, BPF_REG_2, (int32_t)size);
+	call(c, BPF_FUNC_probe_read_kernel);
+}
+
+static void load_stack(struct object_code *c, uint8_t size, int dst, int from)
+{
+	emit(c, BPF_LDX | BPF_MEM | size, dst, BPF_REG_10, from, 0);
+}
+
+/*
+ * r8: a task; becomes its process and thread in the namespace, 0 if it is not in it. Both have
+ * their ids at the same index of struct pid.numbers, that of the namespace's depth.
+ */
+static void find_ns_ids(struct object_code *c, const struct output_pid_ns *ns)
+{
+	enum { THREAD = -16, LEADER = -24, LEVEL = -28, INUM = -32, UPID = INUM - OUTPUT_UPID_MAX };
+	size_t ends[2 * PID_NS_DEPTH], n = 0;
+
+	read_kernel(c, THREAD, 8, BPF_REG_8, ns->task_thread_pid);
+	read_kernel(c, LEADER, 8, BPF_REG_8, ns->task_group_leader);
+	load_stack(c, BPF_DW, BPF_REG_8, LEADER);
+	read_kernel(c, LEADER, 8, BPF_REG_8, ns->task_thread_pid);
+	load_stack(c, BPF_DW, BPF_REG_8, THREAD);
+	emit(c, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, LEVEL, 0);
+	read_kernel(c, LEVEL, 4, BPF_REG_8, ns->pid_level);
+	for (uint32_t i = 0; i < PID_NS_DEPTH; i++) {
+		const uint32_t at = ns->pid_numbers + i * ns->upid_size;
+
+		alu(c, BPF_MOV, BPF_REG_8, 0);
+		load_stack(c, BPF_W, BPF_REG_1, LEVEL);
+		ends[n++] = jump(c, BPF_JLT, BPF_REG_1, (int32_t)i);
+		load_stack(c, BPF_DW, BPF_REG_8, THREAD);
+		read_kernel(c, UPID, ns->upid_size, BPF_REG_8, at);
+		load_stack(c, BPF_DW, BPF_REG_8, UPID + (int)ns->upid_ns);
+		read_kernel(c, INUM, 4, BPF_REG_8, ns->ns_inum);
+		load_stack(c, BPF_W, BPF_REG_1, INUM);
+		/* as 32 bits: a comparison would extend the sign */
+		emit(c, BPF_ALU | BPF_MOV | BPF_K, BPF_REG_2, 0, 0, (int32_t)ns->inode);
+		emit(c, BPF_JMP | BPF_JNE | BPF_X, BPF_REG_1, BPF_REG_2, 0, 0);
+		const size_t other = c->insns.n - 1;
+		load_stack(c, BPF_W, BPF_REG_8, UPID + (int)ns->upid_nr);
+		load_stack(c, BPF_DW, BPF_REG_1, LEADER);
+		read_kernel(c, UPID, ns->upid_size, BPF_REG_1, at);
+		load_stack(c, BPF_W, BPF_REG_1, UPID + (int)ns->upid_nr);
+		alu(c, BPF_LSH, BPF_REG_1, 32);
+		emit(c, BPF_ALU64 | BPF_OR | BPF_X, BPF_REG_8, BPF_REG_1, 0, 0);
+		ends[n++] = jump(c, BPF_JA, 0, 0);
+		land(c, other);
+	}
+	alu(c, BPF_MOV, BPF_REG_8, 0);
+	while (n)
+		land(c, ends[--n]);
+}
+
+/* r8 = process and thread of the current task. */
+static void find_ids(struct object_code *c, const struct output_pid_ns *ns)
+{
+	call(c, ns->inode ? BPF_FUNC_get_current_task : BPF_FUNC_get_current_pid_tgid);
+	mov(c, BPF_REG_8, BPF_REG_0);
+	if (ns->inode)
+		find_ns_ids(c, ns);
+}
+
+/* Leaves unless a cgroup of the current task is wanted: its own, or one above it. */
+static void ask_cgroups(struct object_code *c)
+{
+	size_t wanted[CGROUP_DEPTH];
+
+	for (int level = 0; level < CGROUP_DEPTH; level++) {
+		alu(c, BPF_MOV, BPF_REG_1, level);
+		call(c, BPF_FUNC_get_current_ancestor_cgroup_id);
+		leave_if(c, BPF_JEQ, BPF_REG_0, 0); /* its own was the last */
+		emit(c, BPF_STX | BPF_MEM | BPF_DW, BPF_REG_10, BPF_REG_0, -8, 0);
+		mov(c, BPF_REG_2, BPF_REG_10);
+		alu(c, BPF_ADD, BPF_REG_2, -8);
+		load_map(c, BPF_REG_1, MAP_WANTED);
+		call(c, BPF_FUNC_map_lookup_elem);
+		wanted[level] = jump(c, BPF_JNE, BPF_REG_0, 0);
+	}
+	leave_if(c, BPF_JA, 0, 0);
+	for (int level = 0; level < CGROUP_DEPTH; level++)
+		land(c, wanted[level]);
+}
+
 /* r8 = process and thread; leaves unless it is wanted. */
 static void ask_filter(struct object_code *c, enum output_filter filter)
 {
 	if (filter == OUTPUT_ALL)
 		return;
+	if (filter == OUTPUT_CGROUPS) {
+		ask_cgroups(c);
+		return;
+	}
 	mov(c, BPF_REG_1, BPF_REG_8);
 	if (filter == OUTPUT_PROCESSES)
 		alu(c, BPF_RSH, BPF_REG_1, 32);
@@ -140,8 +257,7 @@ static void build_program(struct object_code *c, const struct output_layout *lay
 {
 	mov(c, BPF_REG_6, BPF_REG_1);
 	mov(c, BPF_REG_7, BPF_REG_2);
-	call(c, BPF_FUNC_get_current_pid_tgid);
-	mov(c, BPF_REG_8, BPF_REG_0);
+	find_ids(c, &opts->pid_ns);
 	if (opts->self) {
 		mov(c, BPF_REG_1, BPF_REG_8);
 		alu(c, BPF_RSH, BPF_REG_1, 32);
@@ -164,21 +280,22 @@ static void build_program(struct object_code *c, const struct output_layout *lay
 static void build_follower(struct object_code *c, const struct output_opts *opts)
 {
 	mov(c, BPF_REG_6, BPF_REG_1);
-	call(c, BPF_FUNC_get_current_pid_tgid);
-	mov(c, BPF_REG_8, BPF_REG_0);
+	find_ids(c, &opts->pid_ns);
 	ask_filter(c, opts->filter);
 	if (opts->filter == OUTPUT_PROCESSES) {
 		emit(c, BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_1, BPF_REG_6, 8, 0);
 		alu(c, BPF_AND, BPF_REG_1, CLONE_THREAD);
 		leave_if(c, BPF_JNE, BPF_REG_1, 0);
 	}
-	emit(c, BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_3, BPF_REG_6, 0, 0);
-	alu(c, BPF_ADD, BPF_REG_3, (int32_t)opts->task_pid_offset);
-	mov(c, BPF_REG_1, BPF_REG_10);
-	alu(c, BPF_ADD, BPF_REG_1, -4);
-	alu(c, BPF_MOV, BPF_REG_2, 4);
-	call(c, BPF_FUNC_probe_read_kernel);
-	leave_if(c, BPF_JNE, BPF_REG_0, 0);
+	emit(c, BPF_LDX | BPF_MEM | BPF_DW, BPF_REG_8, BPF_REG_6, 0, 0);
+	if (opts->pid_ns.inode) {
+		find_ns_ids(c, &opts->pid_ns);
+		leave_if(c, BPF_JEQ, BPF_REG_8, 0);
+		emit(c, BPF_STX | BPF_MEM | BPF_W, BPF_REG_10, BPF_REG_8, -4, 0);
+	} else {
+		read_kernel(c, -4, 4, BPF_REG_8, opts->task_pid_offset);
+		leave_if(c, BPF_JNE, BPF_REG_0, 0);
+	}
 	emit(c, BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, -8, 1);
 	load_map(c, BPF_REG_1, MAP_WANTED);
 	mov(c, BPF_REG_2, BPF_REG_10);
@@ -339,7 +456,10 @@ static struct error *write_file(const struct output_opts *opts, const struct obj
 	const struct map_def maps[] = {
 		/* As many entries as there are CPUs: the loader sees to it. */
 		{.type = BPF_MAP_TYPE_PERF_EVENT_ARRAY, .key_size = 4, .value_size = 4},
-		{.type = BPF_MAP_TYPE_HASH, .key_size = 4, .value_size = 4, .max_entries = 65536},
+		{.type = BPF_MAP_TYPE_HASH,
+		 .key_size = opts->filter == OUTPUT_CGROUPS ? 8 : 4,
+		 .value_size = 4,
+		 .max_entries = 65536},
 	};
 	const bool follows = follower->insns.n;
 	Elf64_Ehdr header = {

@@ -73,9 +73,24 @@ void output_format(const struct output_layout *layout, const char *name, uint32_
 /* Whom the program records. */
 enum output_filter {
 	OUTPUT_ALL,
-	OUTPUT_PROCESSES, /* whose number is in the map "wanted" */
+	OUTPUT_PROCESSES, /* whose id is in the map "wanted" */
 	OUTPUT_THREADS,
+	OUTPUT_CGROUPS, /* tasks of those whose ids (64 bits) are in "wanted", and of descendants */
 };
+
+/*
+ * Ids in a PID namespace that is not the initial one: its inode number (of /proc/self/ns/pid), and
+ * where the kernel's structs have what leads to them. See <bpf/perf_bpf_task.h>.
+ */
+struct output_pid_ns {
+	uint32_t inode;				     /* 0: the ids of the initial namespace */
+	uint32_t task_group_leader, task_thread_pid; /* of struct task_struct */
+	uint32_t pid_level, pid_numbers;	     /* of struct pid */
+	uint32_t upid_nr, upid_ns, upid_size;	     /* of struct upid, OUTPUT_UPID_MAX at most */
+	uint32_t ns_inum;			     /* of struct pid_namespace */
+};
+
+#define OUTPUT_UPID_MAX 32
 
 struct output_opts {
 	const char *definition; /* its text, which becomes the section */
@@ -83,6 +98,7 @@ struct output_opts {
 	uint32_t id;		/* as output_format() was given it */
 	uint32_t self;		/* this process is left out; 0: none is */
 	enum output_filter filter;
+	struct output_pid_ns pid_ns; /* of self, of the ids in "wanted", and of those put out */
 	/*
 	 * New threads and children of those in "wanted" are added to it, by a second
 	 * program; where the member pid stands in the kernel's struct task_struct. 0: they are not.

@@ -42,7 +42,8 @@ build() {
 		volatile unsigned long n;
 		int main(int argc, char **argv)
 		{
-			while (argc < 2 || clock() < atof(argv[1]) * CLOCKS_PER_SEC)
+			const double end = argc < 2 ? 1e18 : atof(argv[1]) * CLOCKS_PER_SEC;
+			while (clock() < end)
 				for (int i = 0; i < 100000; i++)
 					n += i;
 			return 0;
@@ -230,7 +231,7 @@ red $B"
 
 # has_samples COMM: in what has been recorded by now
 has_samples() {
-	"$PERF_BPF" script -i data -F comm >now 2>/dev/null || true
+	"$PERF_BPF" script -i data -F comm,event >now 2>/dev/null || true
 	grep -q "$1" now
 }
 
@@ -242,7 +243,9 @@ test_a_container_started_again() {
 	build red
 	in_cgroup $docker unshare --fork --kill-child ./blue &
 	soon pid_in $docker blue >/dev/null
-	"$PERF_BPF" record -v -N -e cpu-clock:u -o data --container ${A:0:10} 2>log &
+	libc=$(awk '$2 ~ /x/ && /libc.so/ { print $6 }' /proc/self/maps | head -n 1)
+	! has attach.uprobe || probe="-e probe:exec=$libc;clock"
+	"$PERF_BPF" record -v -N -e cpu-clock:u ${probe:-} -o data --container ${A:0:10} 2>log &
 	record=$!
 	soon has_samples blue
 	again=$top/again/docker-$A.scope
@@ -250,10 +253,10 @@ test_a_container_started_again() {
 	soon grep -q "recording the new cgroup $again" log
 	in_cgroup $again unshare --fork --kill-child ./red &
 	soon pid_in $again red >/dev/null
-	soon has_samples red
+	soon has_samples "red.*cpu-clock"
+	[ -z "${probe:-}" ] || soon has_samples "red.*:clock"
 	kill -INT $record
 	wait $record || true
-	expect_status 0 "$PERF_BPF" script -i data -F comm
 }
 
 test_run_of_containers() {
@@ -265,6 +268,45 @@ test_run_of_containers() {
 		assert_contains out red
 		! grep blue out || fail "blue is shown"
 	done
+}
+
+# The programs of probes and objects run for all tasks: they ask for the cgroup themselves.
+test_programs_of_containers() {
+	local by event libc
+	needs
+	has attach.uprobe || skip "the kernel has no uprobes"
+	start_two
+	"$PERF_BPF" btf dump vmlinux --format=c >vmlinux.h
+	cat >put.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		#include <bpf/perf_bpf_prog.h>
+		perf_output_map();
+		SEC("raw_tp/sched_switch")
+		int put(void *ctx)
+		{
+			__u32 one = 1;
+			if (WANTED)
+				perf_output(ctx, &one, sizeof(one));
+			return 0;
+		}
+		char _license[] SEC("license") = "GPL";
+	END
+	compile_bpf put.bpf.c put.bpf.o -I. -DWANTED='perf_bpf_wanted()'
+	compile_bpf put.bpf.c all.bpf.o -I. -DWANTED=1
+	libc=$(awk '$2 ~ /x/ && /libc.so/ { print $6 }' /proc/self/maps | head -n 1)
+	for event in "probe:exec=$libc;clock" put.bpf.o; do
+		expect_status 0 "$PERF_BPF" record -q -N -e "$event" -o data --pod $POD -- $UNTIL_USED $blue $red
+		expect_status 0 "$PERF_BPF" script -i data -F comm
+		assert_equal "$(sort -u out | tr -d ' ')" red
+	done
+	expect_status 0 "$PERF_BPF" record -q -N -e "probe:exec=$libc;clock" -e cpu-clock:u -o data \
+		--container $A,$B -- $UNTIL_USED $blue $red
+	expect_status 0 "$PERF_BPF" script -i data -F comm,event
+	assert_equal "$(awk '{ print $1, $2 }' out | sort -u | tr -d : | paste -sd,)" \
+		"blue cpu-clocku,blue probe_libcclock,red cpu-clocku,red probe_libcclock"
+	expect_status 1 "$PERF_BPF" record -e all.bpf.o --container $B -- true
+	assert_contains err "does not call perf_bpf_wanted()"
 }
 
 test_trace_of_a_container() {

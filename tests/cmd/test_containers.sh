@@ -12,11 +12,13 @@ needs() {
 # The command of a measurement that a process has samples in.
 UNTIL_USED="$SRC/tests/cmd/until_used 50"
 
-# build COLOUR: a program that spends its time in COLOUR_work(), and calls getppid() and openat()
+# build COLOUR: a program that spends its time in COLOUR_work(), and calls getppid() and openat(): as
+# often as it is told, or without end
 build() {
 	cat >work.c <<-'END'
 		#include <fcntl.h>
 		#include <stdio.h>
+		#include <stdlib.h>
 		#include <unistd.h>
 		volatile unsigned long n;
 		__attribute__((noinline)) void WORK(void)
@@ -24,11 +26,11 @@ build() {
 			for (int i = 0; i < 1000000; i++)
 				n += i;
 		}
-		int main(void)
+		int main(int argc, char **argv)
 		{
 			printf("%d\n", getpid());
 			fflush(stdout);
-			for (;;) {
+			for (int i = 0; argc < 2 || i < atoi(argv[1]); i++) {
 				WORK();
 				getppid();
 				open("/nonexistent", O_RDONLY);
@@ -104,6 +106,79 @@ test_trace_in_a_pid_namespace() {
 		kill -INT $trace
 		wait $trace || true
 		! grep -v "blue/$pid " calls || fail "another process was traced"
+	END
+}
+
+# The program of a probe selects by the ids of the namespace, and its samples have them.
+test_probes_in_a_pid_namespace() {
+	needs
+	has attach.uprobe || skip "the kernel has no uprobes"
+	build blue
+	in_pid_ns <<-'END'
+		probe='probe:exec=./blue;blue_work'
+		./blue >pid &
+		./blue >other &
+		soon test -s pid
+		soon test -s other
+		pid=$(cat pid) other=$(cat other)
+		for by in -p -t "-i -p"; do
+			expect_status 0 "$PERF_BPF" record -q -N -o data -e "$probe" $by $pid -- $UNTIL_USED $pid
+			expect_status 0 "$PERF_BPF" script -i data -F pid,tid
+			assert_equal "$(sort -u out | tr -d ' ')" "$pid/$pid"
+		done
+		expect_status 0 "$PERF_BPF" record -q -N -o data -e "$probe" -a -- $UNTIL_USED $pid $other
+		expect_status 0 "$PERF_BPF" script -i data -F pid
+		assert_equal "$(sort -un out | tr -d ' ' | paste -sd' ')" "$(printf '%s\n' $pid $other | sort -n | paste -sd' ')"
+		expect_status 0 "$PERF_BPF" script -i data --json
+		grep -o '"common_pid":[0-9]*' out | sort -u >ids || true
+		[ ! -s ids ] || ! grep -vE ":($pid|$other)\$" ids || fail "ids of the host"
+		# a child of the command, and one in a namespace of its own
+		for ns in "" "unshare --pid --fork"; do
+			expect_status 0 "$PERF_BPF" record -q -N -o data -e "$probe" -- sh -c "$ns ./blue 5 >child; true"
+			expect_status 0 "$PERF_BPF" script -i data -F comm,pid
+			assert_equal "$(wc -l <out)" 5
+			[ -n "$ns" ] || assert_equal "$(awk '{ print $1, $2 }' out | sort -u)" "blue $(cat child)"
+			! grep -E "blue +(0|1)\$" out || fail "the id of another namespace"
+		done
+	END
+}
+
+# Programs that filter events, or put out samples of their own, ask for the ids of the namespace.
+test_objects_in_a_pid_namespace() {
+	needs
+	has attach.raw_tp || skip "the kernel has no raw tracepoints"
+	build blue
+	"$PERF_BPF" btf dump vmlinux --format=c >vmlinux.h
+	cat >of_pid.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		#include <bpf/perf_bpf_prog.h>
+		int wanted_pid;
+		perf_output_map();
+		SEC("raw_tp/sys_enter")
+		int of_pid(void *ctx)
+		{
+			__u64 ids = perf_bpf_pid_tgid();
+			if (perf_bpf_wanted() && ids >> 32 == wanted_pid)
+				perf_output(ctx, &ids, sizeof(ids));
+			return 0;
+		}
+		char _license[] SEC("license") = "GPL";
+	END
+	compile_bpf of_pid.bpf.c of_pid.bpf.o -I.
+	in_pid_ns <<-'END'
+		./blue >pid &
+		./blue >other &
+		soon test -s pid
+		soon test -s other
+		pid=$(cat pid) other=$(cat other)
+		expect_status 0 "$PERF_BPF" record -q -N -o data -e "of_pid.bpf.o/wanted_pid=$pid/" -a -- $UNTIL_USED $pid $other
+		expect_status 0 "$PERF_BPF" script -i data -F pid
+		assert_equal "$(sort -u out | tr -d ' ')" $pid
+		# -p selects what the kernel samples; -i says that of programs, too
+		expect_status 0 "$PERF_BPF" record -q -N -o data -i -e "of_pid.bpf.o/wanted_pid=$pid/" -p $other -- $UNTIL_USED $other
+		expect_status 0 "$PERF_BPF" script -i data -F pid
+		assert_equal "$(cat out)" ""
 	END
 }
 
@@ -188,6 +263,60 @@ test_two_containers() {
 		assert_contains $c.run ${c}_work
 		assert_contains $c.record ${c}_work
 		assert_contains $c.record "$(cat $c.pid):app"
+		echo end >$c.go
+	done
+	assert_equal "$(sort seen | tr '\n' ' ')" "blue red "
+}
+
+# Probes, the programs of objects and the trace of one container, from outside and from inside: the
+# function that is probed is one of a library that both use.
+test_probes_of_two_containers() {
+	local c other pid libc
+	needs
+	has attach.uprobe || skip "the kernel has no uprobes"
+	build blue
+	build red
+	echo none >app
+	for c in blue red; do
+		cat >enter.$c <<-END
+			mount --bind $c app
+			chmod +x app
+			./app >$c.pid &
+			libc=\$(awk '\$2 ~ /x/ && /libc.so/ { print \$6 }' /proc/self/maps)
+			echo "\$libc" >libc
+			read -r go <$c.go
+			"$PERF_BPF" record -q -N -o $c.data -e "probe:exec=\$libc;getppid" -p \$! -- $UNTIL_USED \$! 2>$c.err
+			"$PERF_BPF" script -i $c.data -F comm,pid,sym >$c.probe
+			"$PERF_BPF" trace -e getppid -p \$! -- $UNTIL_USED \$! 2>$c.trace
+			: >$c.done
+			read -r go <$c.go
+		END
+		mkfifo $c.go
+		unshare --pid --fork --kill-child -m --mount-proc bash ./enter.$c &
+		eval $c=\$!
+	done
+	soon test -s blue.pid
+	soon test -s red.pid
+	assert_equal "$(cat blue.pid)" "$(cat red.pid)"
+	for c in blue red; do
+		other=$([ $c = blue ] && echo red || echo blue)
+		for pid in $(pgrep -x app); do
+			[ "$(readlink /proc/$pid/ns/pid)" = "$(readlink "/proc/${!c}/ns/pid_for_children")" ] ||
+				continue
+			# the function has its name from the mapping of the process
+			expect_status 0 "$PERF_BPF" record -q -N -g -o outer -e "probe:exec=$(cat libc);getppid" -p $pid -- $UNTIL_USED $pid
+			expect_status 0 "$PERF_BPF" script -i outer -F pid
+			assert_equal "$(grep . out | sort -u | tr -d ' ')" $pid
+			"$PERF_BPF" trace -e getppid -p $pid -- $UNTIL_USED $pid 2>trace
+			assert_contains trace "app/$pid getppid"
+			! grep getppid trace | grep -vE "until_used/|app/$pid " || fail "another process was traced"
+			echo $c >>seen
+		done
+		echo go >$c.go
+		soon test -e $c.done
+		assert_equal "$(awk '{ print $1, $2 }' $c.probe | sort -u)" "app $(cat $c.pid)"
+		assert_contains $c.trace "app/$(cat $c.pid) getppid"
+		! grep getppid $c.trace | grep -vE "until_used/|app/$(cat $c.pid) " || fail "another process was traced"
 		echo end >$c.go
 	done
 	assert_equal "$(sort seen | tr '\n' ' ')" "blue red "

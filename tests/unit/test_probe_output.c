@@ -352,6 +352,25 @@ static void test_many_functions(void **state)
 	}
 }
 
+/* Each jump is forward, to an instruction of the program. */
+static void assert_jumps_within(const struct bpf_program *prog)
+{
+	const struct bpf_insn *insns = bpf_program__insns(prog);
+	const size_t n = bpf_program__insn_cnt(prog);
+
+	for (size_t i = 0; i < n; i++) {
+		if (insns[i].code == (BPF_LD | BPF_IMM | BPF_DW)) {
+			i++;
+			continue;
+		}
+		if (BPF_CLASS(insns[i].code) != BPF_JMP || BPF_OP(insns[i].code) == BPF_CALL ||
+		    BPF_OP(insns[i].code) == BPF_EXIT)
+			continue;
+		assert_true(insns[i].off > 0);
+		assert_true(i + 1 + (size_t)insns[i].off < n);
+	}
+}
+
 static void test_object(void **state)
 {
 	static const char section[] = "exec=/bin/x;f a b:string";
@@ -363,6 +382,21 @@ static void test_object(void **state)
 		 .id = 1,
 		 .filter = OUTPUT_THREADS,
 		 .task_pid_offset = 2000},
+		{.definition = section, .name = "probe_f", .id = 1, .filter = OUTPUT_CGROUPS},
+		{.definition = section,
+		 .name = "probe_f",
+		 .id = 1,
+		 .self = 1,
+		 .filter = OUTPUT_PROCESSES,
+		 .task_pid_offset = 2000,
+		 .pid_ns = {.inode = 0xeffffffc,
+			    .task_group_leader = 8,
+			    .task_thread_pid = 16,
+			    .pid_level = 4,
+			    .pid_numbers = 96,
+			    .upid_ns = 8,
+			    .upid_size = 16,
+			    .ns_inum = 24}},
 	};
 	struct made m;
 
@@ -379,7 +413,11 @@ static void test_object(void **state)
 		struct bpf_program *prog = bpf_object__find_program_by_name(obj, "probe_f");
 		assert_non_null(prog);
 		assert_string_equal(bpf_program__section_name(prog), section);
-		assert_int_equal(bpf_object__find_program_by_name(obj, "follow") != NULL, i == 2);
+		assert_int_equal(bpf_object__find_program_by_name(obj, "follow") != NULL,
+				 i == 2 || i == 4);
+		assert_jumps_within(prog);
+		assert_int_equal(bpf_map__key_size(bpf_object__find_map_by_name(obj, "wanted")),
+				 variants[i].filter == OUTPUT_CGROUPS ? 8 : 4);
 		struct bpf_map *events = bpf_object__find_map_by_name(obj, "events");
 		assert_int_equal(bpf_map__type(events), BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 		assert_non_null(bpf_object__find_map_by_name(obj, "wanted"));
