@@ -21,6 +21,9 @@
  *	trace_work fault FILE		openat with a name in a page of FILE that is not in memory
  *	trace_work restart		a read that a signal interrupts and that begins again
  *	trace_work inside		prints "ready", then is in a read; ends in pause()
+ *	trace_work touch N		touches N pages of new memory, in the function touch_pages;
+ *					prints their address and how many faults the kernel counted
+ *	trace_work chain N		closes no descriptor, N times, in inner, which middle calls
  *	trace_work blocked T		T threads, each inside of a write of 1000 bytes to a full
  *					pipe, before the pipe is read
  *	trace_work bench NAME N		N calls of NAME: getppid, openat, write; prints the ns of
@@ -36,6 +39,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -429,6 +433,53 @@ static int bench(const char *name, long n)
 	return 0;
 }
 
+__attribute__((noinline)) static void touch_pages(volatile char *at, long n, long size)
+{
+	for (long i = 0; i < n; i++)
+		(void)at[i * size];
+}
+
+static int touch(long n)
+{
+	const long size = sysconf(_SC_PAGESIZE);
+	char *at = mmap(NULL, (size_t)(n * size), PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct rusage before, after;
+
+	if (at == MAP_FAILED)
+		return 1;
+	madvise(at, (size_t)(n * size), MADV_NOHUGEPAGE); /* a fault for each page */
+	getrusage(RUSAGE_SELF, &before);
+	touch_pages(at, n, size);
+	getrusage(RUSAGE_SELF, &after);
+	printf("%p %ld\n", (void *)at, after.ru_minflt - before.ru_minflt);
+	return 0;
+}
+
+/* With the empty statement the call is not the last one: the frame stays. */
+__attribute__((noinline)) static long inner(long fd)
+{
+	const long ret = syscall(SYS_close, fd);
+
+	__asm__ volatile("");
+	return ret;
+}
+
+__attribute__((noinline)) static long middle(long fd)
+{
+	const long ret = inner(fd);
+
+	__asm__ volatile("");
+	return ret;
+}
+
+static int chain(long n, long fd)
+{
+	for (long i = 0; i < n; i++)
+		if (middle(fd) != -1)
+			return 1;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "", *arg = argc > 2 ? argv[2] : NULL;
@@ -459,6 +510,10 @@ int main(int argc, char **argv)
 		return restart();
 	if (!strcmp(what, "inside"))
 		return inside();
+	if (!strcmp(what, "touch"))
+		return touch(number(arg));
+	if (!strcmp(what, "chain"))
+		return chain(number(arg), -6 - argc / 2);
 	if (!strcmp(what, "blocked"))
 		return blocked(number(arg));
 	if (!strcmp(what, "bench") && argc > 3)
