@@ -414,6 +414,12 @@ struct error *call_recording_add_record(struct call_recording *r, const void *re
 	return r->out.len >= BUFFER ? flush(r) : NULL;
 }
 
+struct error *call_recording_save(struct call_recording *r)
+{
+	TRY(flush(r));
+	return data_writer_save(r->writer);
+}
+
 struct error *call_recording_finish(struct call_recording *r, uint64_t lost)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;

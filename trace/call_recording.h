@@ -9,7 +9,8 @@
  * The call chain of a call is in the sample of its exit.
  *
  * A call is written when it ends, so its start is later in the file than newer samples. The file
- * therefore is one round, and readers sort all of it.
+ * therefore is one round, and readers sort all of it. If perf-bpf is killed, the file ends with
+ * what was saved last.
  */
 #ifndef PB_TRACE_CALL_RECORDING_H
 #define PB_TRACE_CALL_RECORDING_H
@@ -51,6 +52,9 @@ struct error *call_recording_add(struct call_recording *recording, const struct 
 /* A record of another event, and of a sample its time, else 0. */
 struct error *call_recording_add_record(struct call_recording *recording, const void *record,
 					size_t size, uint64_t time);
+
+/* What was added so far is now in the file, also if the process is killed. */
+struct error *call_recording_save(struct call_recording *recording);
 
 /* lost: calls that are not in the file. */
 struct error *call_recording_finish(struct call_recording *recording, uint64_t lost);

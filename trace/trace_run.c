@@ -702,6 +702,8 @@ static struct error *drain(struct trace_run *run)
 	if (run->others)
 		TRY(other_events_until(run->others, run->read_ns, on_event, run));
 	waiting_calls_forget(&run->waiting, run->read_ns - FORGET_NS);
+	if (run->recording)
+		TRY(call_recording_save(run->recording));
 	return flush(run);
 }
 

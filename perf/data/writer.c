@@ -28,6 +28,9 @@
  * the write of round and table, then one of 8 bytes that moves the data's end
  * in the header: between them the old table is still whole.
  *
+ * data_writer_save() writes the same without the FINISHED_ROUND record, for records that are in no
+ * order of rounds.
+ *
  * So a round costs some 130 bytes in the file, and two short writes. The table
  * names only the features that records cannot be read without.
  *
@@ -555,15 +558,11 @@ struct error *data_writer_add_ids(struct data_writer *w, size_t event, const uin
 	return w->pipe ? pipe_add_ids(w, ev, ids, n_ids) : file_add_ids(w, event);
 }
 
-struct error *data_writer_round(struct data_writer *w)
+/* Moves the data's end behind what is in scratch, which comes first. */
+static struct error *write_checkpoint(struct data_writer *w)
 {
-	if (w->pos == w->checkpoint)
-		return w->failed ? failed_again(w) : NULL;
-	strbuf_reset(&w->scratch);
-	record_encode_finished_round(&w->scratch);
-	if (w->pipe)
-		return write_buf(w, &w->scratch);
-	uint64_t end = w->pos + w->scratch.len;
+	const uint64_t end = w->pos + w->scratch.len;
+
 	add_table(w, &w->scratch, checkpoint_features, true);
 	TRY(write_buf(w, &w->scratch));
 	w->header.data.size = end - w->header.data.offset;
@@ -571,6 +570,23 @@ struct error *data_writer_round(struct data_writer *w)
 			 sizeof(w->header.data.size)));
 	w->checkpoint = w->pos;
 	return NULL;
+}
+
+struct error *data_writer_round(struct data_writer *w)
+{
+	if (w->pos == w->checkpoint)
+		return w->failed ? failed_again(w) : NULL;
+	strbuf_reset(&w->scratch);
+	record_encode_finished_round(&w->scratch);
+	return w->pipe ? write_buf(w, &w->scratch) : write_checkpoint(w);
+}
+
+struct error *data_writer_save(struct data_writer *w)
+{
+	if (w->pos == w->checkpoint || w->pipe)
+		return w->failed ? failed_again(w) : NULL;
+	strbuf_reset(&w->scratch);
+	return write_checkpoint(w);
 }
 
 /* ---- finish ---- */

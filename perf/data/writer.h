@@ -14,7 +14,7 @@
  *	TRY(data_writer_finish(w));
  *	data_writer_free(w);
  *
- * From start on, the file is readable up to the last round, by us and by
+ * From start on, the file is readable up to the last round (or data_writer_save()), by us and by
  * perf, whatever ends the process: see the essay in writer.c. So features
  * that are known at start (TRACING_DATA, EVENT_DESC, HOSTNAME, …) are best
  * given before it; those given later stand in the file after finish only.
@@ -88,6 +88,9 @@ struct error *data_writer_add_ids(struct data_writer *w, size_t event, const uin
  * round before this. What was written so far now survives a kill.
  */
 struct error *data_writer_round(struct data_writer *w);
+
+/* What was written so far now survives a kill; it does not end a round. */
+struct error *data_writer_save(struct data_writer *w);
 
 /* Writes the rest of the features and the final header. Safe after an error. */
 struct error *data_writer_finish(struct data_writer *w);

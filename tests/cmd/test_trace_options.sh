@@ -142,6 +142,36 @@ test_output() {
 	awk -v before="$before" '$1 < before { exit 1 }' lines || fail "not the time since boot: $(cat lines)"
 }
 
+# has_calls FILE N: that many getppid can be read
+has_calls() {
+	"$PERF_BPF" trace -i "$1" --log lines 2>/dev/null || :
+	[ "$(grep -c ' trace_work/.* getppid()' lines)" = "$2" ]
+}
+
+test_a_recording_that_is_killed() {
+	local tracer worker
+	trace -e getppid true
+	"$PERF_BPF" trace -e getppid -o t.data -- sh -c "echo \$\$ >pid; $WORK threads 1 50; exec sleep 1000" 2>err &
+	tracer=$!
+	soon test -s pid
+	worker=$(cat pid)
+	trap "kill -9 $tracer $worker 2>/dev/null || :" EXIT
+	soon has_calls t.data 50
+	kill -9 $tracer
+	wait $tracer || :
+	expect_status 1 "$PERF_BPF" trace -i t.data --log lines
+	assert_contains err "t.data: the recording was not finished"
+	is 50 'trace_work/[0-9]+ getppid\(\) '
+	expect_status 1 "$PERF_BPF" trace -s -i t.data --log lines
+	is 1 '^   getppid +50 '
+	expect_status 1 "$PERF_BPF" script -i t.data
+	assert_contains err "t.data: the recording was not finished"
+	assert_equal "$(grep -c '^ *trace_work .*raw_syscalls:sys_exit: ' out)" 50
+	command -v perf >/dev/null || return 0
+	perf script -i t.data >out 2>err || fail "perf script: $(cat err)"
+	assert_equal "$(grep -c '^ *trace_work .*raw_syscalls:sys_exit: ' out)" 50
+}
+
 test_sizes_of_the_ring() {
 	local size
 	for size in 0 x -1 1X; do

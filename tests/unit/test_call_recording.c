@@ -111,7 +111,7 @@ static void write_records(const struct tree *tree, const char *path, const struc
 	call_recording_free(recording);
 }
 
-static void replay(const char *path, struct made *made)
+static struct error *replay_file(const char *path, struct made *made)
 {
 	_cleanup_free_ struct trace_call *calls = calloc(TRACE_ABIS * TRACE_NRS, sizeof(*calls));
 	const struct call_replay_opts opts = {
@@ -120,7 +120,12 @@ static void replay(const char *path, struct made *made)
 	assert_non_null(calls);
 	for (size_t i = 0; i < TRACE_ABIS * TRACE_NRS; i++)
 		calls[i].traced = 1;
-	ok(call_replay(&opts));
+	return call_replay(&opts);
+}
+
+static void replay(const char *path, struct made *made)
+{
+	ok(replay_file(path, made));
 }
 
 static void every_kind_of_call(void **state)
@@ -158,6 +163,39 @@ static void every_kind_of_call(void **state)
 	replay(path, &read);
 	assert_int_equal(read.n, made.n);
 	for (size_t i = 0; i < made.n; i++)
+		assert_memory_equal(&read.v[i], &made.v[i], made.v[i].rec.size);
+	tree_free(tree);
+}
+
+/* Of a recorder that is killed: what was saved, also calls that began long before. */
+static void killed(void **state)
+{
+	struct tree *tree = tracefs_new();
+	struct made made = {0}, read = {0};
+	struct call_recording *recording;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/killed.data", tree->top);
+	add(&made, 11, 2000, 2100);
+	add(&made, 11, 3000, 3100);
+	add(&made, 12, 1000, 4000);
+	add(&made, 11, 5000, 5100);
+	ok(call_recording_new(path, &tree->roots, &recording));
+	ok(call_recording_start(recording, 0, NULL));
+	for (size_t i = 0; i < 3; i++) {
+		ok(call_recording_add(recording, &made.v[i].rec, NULL));
+		ok(call_recording_save(recording));
+		ok(call_recording_save(recording));
+	}
+	ok(call_recording_add(recording, &made.v[3].rec, NULL));
+	call_recording_free(recording); /* without finish */
+	struct error *err = replay_file(path, &read);
+	assert_non_null(err);
+	assert_int_equal(err->code, EBADMSG);
+	assert_non_null(strstr(err->msg, "not finished"));
+	error_free(err);
+	assert_int_equal(read.n, 3);
+	for (size_t i = 0; i < read.n; i++)
 		assert_memory_equal(&read.v[i], &made.v[i], made.v[i].rec.size);
 	tree_free(tree);
 }
@@ -292,6 +330,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_call),
+		cmocka_unit_test(killed),
 		cmocka_unit_test(events_and_call_chains),
 	};
 
