@@ -42,6 +42,7 @@ enum {
 	OPT_SOURCE,
 	OPT_PROBES,
 	OPT_ATTACH,
+	OPT_LABELS,
 };
 
 enum {
@@ -56,6 +57,8 @@ static const struct argp_option argp_options[] = {
 	{"map", OPT_MAP, "NAME", 0, "Show only this map (a glob); can be repeated"},
 	{"top", OPT_TOP, "N", 0, "Show only the N largest rows of each map"},
 	{"sort", OPT_SORT, "COLUMN", 0, "Sort tables by COLUMN, largest first"},
+	{"labels", OPT_LABELS, "LABEL,...", 0,
+	 "Also show of each process or cgroup: cgroup, unit, container or pod"},
 	{"per-cpu", OPT_PER_CPU, NULL, 0, "Show the values of each CPU instead of their sum"},
 	{"set", OPT_SET, "NAME=VALUE", 0, "Set a global variable of the program; can be repeated"},
 	{"map-entries", OPT_MAP_ENTRIES, "NAME=N", 0,
@@ -101,6 +104,7 @@ struct run_args {
 	const char *clang_opt;
 	struct run_output_opts output;
 	const char *source; /* of --source */
+	const char *labels;
 	bool quiet, list;
 	const char *probe_way;
 	int verbose;
@@ -132,6 +136,7 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_CLANG_OPT, struct run_args, clang_opt),
 	OPTION_SETS(OPT_LIST, struct run_args, list),
 	OPTION_SETS(OPT_SOURCE, struct run_args, source),
+	OPTION_SETS(OPT_LABELS, struct run_args, labels),
 	OPTION_SETS('v', struct run_args, verbose),
 	OPTION_SETS('q', struct run_args, quiet),
 	{0},
@@ -357,6 +362,8 @@ int cmd_run(int argc, char **argv)
 	sys_bpf_bump_memlock();
 	if (!err && args.probe_way)
 		err = error_prefix(probe_way_parse(args.probe_way, &o->probe_way), "--attach");
+	if (!err && args.labels)
+		err = group_labels_parse(args.labels, &o->collect.labels);
 	o->count_hits = args.verbose > 0 || o->show_probes;
 	if (!err)
 		err = run_output_new(&args.output, o, &output);

@@ -523,6 +523,7 @@ struct error *make_columns(struct making *m, bool values, struct result_column *
 			.is_key = true,
 			.has_text = field_has_text(&c->key.v[i]),
 			.text_changes = c->key.v[i].role == ROLE_PID,
+			.subject = field_subject(&c->key.v[i]),
 		};
 	for (size_t i = 0; values && i < c->value.n; i++) {
 		const struct record_field *f = &c->value.v[i];
@@ -532,6 +533,7 @@ struct error *make_columns(struct making *m, bool values, struct result_column *
 			.unit = field_unit(f),
 			.has_text = field_has_text(f),
 			.text_changes = f->role == ROLE_PID,
+			.subject = field_subject(f),
 		};
 		if (!columns[at].unit && !*f->name)
 			columns[at].unit = c->display->unit;
@@ -935,6 +937,7 @@ struct error *collector_collect(struct collector *c, const struct collect_opts *
 		if (opts->delta)
 			TRY(subtract_last(c));
 	}
+	m.labels = &opts->labels;
 	struct error *err = make_result(&m, opts, results);
 	if (!err)
 		err = note_values(&m, opts, &results->v[results->n - 1]);

@@ -12,6 +12,7 @@
 
 #include "lib/base/error.h"
 #include "run/display.h"
+#include "run/group_labels.h"
 #include "run/value_names.h"
 #include "show/result.h"
 
@@ -19,6 +20,7 @@
 struct collector;
 
 struct collect_opts {
+	struct group_labels labels;
 	bool delta;	  /* only what was added since the last look */
 	bool totals;	  /* a heat map's ranges count all since the start, whatever was shown */
 	bool per_cpu;	  /* the CPUs' parts apart */

@@ -61,6 +61,13 @@ bool collector_is_section(const struct collector *c);
 struct error *sort_rows(struct collector *c, const struct collect_opts *opts, const uint8_t ***rows,
 			size_t *n);
 
+static inline enum column_subject field_subject(const struct record_field *f)
+{
+	return f->role == ROLE_PID	? COLUMN_OF_PROCESS
+	       : f->role == ROLE_CGROUP ? COLUMN_OF_CGROUP
+					: COLUMN_OF_NOTHING;
+}
+
 /* Where names and texts of a result come from. */
 struct making {
 	struct collector *c;
@@ -69,7 +76,8 @@ struct making {
 		*fields; /* of the struct at work: whose address it is stands beside it */
 	struct arena *arena;
 	struct strbuf text;
-	bool too_large; /* a sum is not exact, which the result's note says */
+	const struct group_labels *labels; /* of stacks; NULL: none */
+	bool too_large;			   /* a sum is not exact, which the result's note says */
 };
 
 static inline void making_add(struct making *m, uint64_t *sum, uint64_t by)

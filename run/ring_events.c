@@ -272,6 +272,7 @@ static struct error *make_stream_columns(struct stream *s)
 				.name = *f->name ? f->name : "value",
 				.unit = field_unit(f),
 				.has_text = field_has_text(f),
+				.subject = field_subject(f),
 			};
 	if (!s->fields.n)
 		s->columns[s->n_columns++] = (struct result_column){.name = "data"};

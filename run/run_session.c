@@ -568,6 +568,7 @@ struct error *run_look(struct run *run, const struct collect_opts *opts, struct 
 	}
 	if (run->opts.show_probes)
 		TRY(probes_add_results(&run->probes, opts->top, results));
+	TRY(group_labels_add(&opts->labels, run->names, results));
 	return cost_add_results(run->cost, opts->delta, results);
 }
 
@@ -697,6 +698,7 @@ static struct error *drain(struct run *run, bool all)
 		if (empty)
 			run->drained = now;
 		again = all && results.n;
+		TRY(group_labels_add(&run->opts.collect.labels, run->names, &results));
 		if (results.n)
 			TRY(run->show(run->show_ctx, run, &results, false));
 	}

@@ -268,6 +268,22 @@ struct error *make_frames_text(struct making *m, const struct record_field *f, c
 	return err;
 }
 
+/* The labels of the cgroup that the key has, or of its process. */
+static void add_group(struct making *m, const uint8_t *key, struct strbuf *text)
+{
+	const struct record_field *cgroup = find_role(&m->c->key, ROLE_CGROUP);
+	const struct record_field *pid = find_role(&m->c->key, ROLE_PID);
+	const char *path = NULL;
+
+	if (!m->labels || !m->labels->n)
+		return;
+	if (cgroup)
+		path = run_names_cgroup(m->names, field_number(cgroup, key));
+	else if (pid)
+		path = run_names_cgroup_of(m->names, (uint32_t)field_number(pid, key));
+	group_labels_add_text(m->labels, path, text);
+}
+
 /*
  * Who it was: "dd", and what else the key holds. by_number: processes by their pids, whose
  * names change.
@@ -300,6 +316,7 @@ static struct error *make_who(struct making *m, const uint8_t *key, bool by_numb
 		else
 			strbuf_add_u64(&text, cell.u);
 	}
+	add_group(m, key, &text);
 	if (strbuf_failed(&text))
 		return error_nomem();
 	*label = text.len ? arena_text(m->arena, text.str, text.len) : NULL;

@@ -11,13 +11,13 @@
 #include <time.h>
 
 #include "lib/base/arena.h"
+#include "lib/base/clock.h"
 #include "lib/base/hash.h"
 #include "lib/btf/value.h"
 #include "lib/sys/cgroup_paths.h"
 #include "lib/sys/proc.h"
 #include "perf/live/live.h"
 #include "perf/resolve/resolve.h"
-#include "run/internal.h"
 #include "run/syscalls.h"
 
 struct run_names {
@@ -25,6 +25,8 @@ struct run_names {
 	struct arena arena;
 	struct u64map pids, uids, gids; /* to texts of the arena; "": none */
 	struct u64map fresh;		/* pids looked up since the last refresh */
+	struct u64map pid_cgroups;	/* to paths of the arena */
+	struct u64map fresh_cgroups;	/* likewise */
 	struct cgroup_paths cgroups;
 	struct live_source *live; /* NULL: no address was asked for yet */
 	struct resolver *resolver;
@@ -52,6 +54,8 @@ void run_names_free(struct run_names *names)
 	u64map_deinit(&names->gids);
 	cgroup_paths_deinit(&names->cgroups);
 	u64map_deinit(&names->fresh);
+	u64map_deinit(&names->pid_cgroups);
+	u64map_deinit(&names->fresh_cgroups);
 	resolver_free(names->resolver);
 	live_source_free(names->live);
 	arena_deinit(&names->arena);
@@ -61,7 +65,8 @@ void run_names_free(struct run_names *names)
 void run_names_refresh(struct run_names *names)
 {
 	u64map_deinit(&names->fresh);
-	names->fresh = (struct u64map){0};
+	u64map_deinit(&names->fresh_cgroups);
+	names->fresh = names->fresh_cgroups = (struct u64map){0};
 }
 
 /* Keeps a text for a number; NULL: no memory. */
@@ -94,6 +99,39 @@ void run_names_see(struct run_names *names, uint32_t pid)
 {
 	run_names_refresh(names); /* it may have been another program when it was last seen */
 	pid_name(names, pid);
+}
+
+const char *run_names_cgroup(struct run_names *names, uint64_t id)
+{
+	return cgroup_paths_get(&names->cgroups, names->roots, id);
+}
+
+/* The path in a line "HIERARCHY:CONTROLLERS:PATH"; it ends there. */
+static const char *path_in(char *line)
+{
+	char *path = strchr(line, '/');
+
+	if (path)
+		path[strcspn(path, "\n")] = '\0';
+	return path;
+}
+
+const char *run_names_cgroup_of(struct run_names *names, uint32_t pid)
+{
+	const char *known = u64map_get(&names->pid_cgroups, pid);
+	_cleanup_free_ char *text = NULL;
+
+	if (!pid || u64map_get(&names->fresh_cgroups, pid))
+		return known;
+	u64map_put(&names->fresh_cgroups, pid, names);
+	error_free(sys_proc_read(names->roots, (pid_t)pid, "cgroup", &text, NULL));
+	if (!text)
+		return known;
+	char *v2 = strncmp(text, "0::", 3) ? strstr(text, "\n0::") : text;
+	const char *path = path_in(v2 ? v2 + (v2 != text) : text);
+	if (!path || (known && !strcmp(known, path)))
+		return known;
+	return keep(names, &names->pid_cgroups, pid, path);
 }
 
 static const char *uid_name(struct run_names *names, uint32_t uid)
@@ -309,7 +347,7 @@ bool run_name_add(struct run_names *names, const struct btf *btf, const struct r
 	case ROLE_GID:
 		return add_named(gid_name(names, v), v, out);
 	case ROLE_CGROUP: {
-		const char *path = cgroup_paths_get(&names->cgroups, names->roots, v);
+		const char *path = run_names_cgroup(names, v);
 
 		if (!path || !*path)
 			return false;

@@ -32,6 +32,13 @@ void run_names_refresh(struct run_names *names);
 void run_names_see(struct run_names *names, uint32_t pid);
 
 /*
+ * The path of a cgroup, or of that of a process, in version 2 of cgroups (else in the first
+ * hierarchy); NULL or "": not known. A process that has ended has the last one that was read.
+ */
+const char *run_names_cgroup(struct run_names *names, uint64_t id);
+const char *run_names_cgroup_of(struct run_names *names, uint32_t pid);
+
+/*
  * Adds what people read in place of a field's number, "dd(3237)" for a
  * process; false: the number is all there is. btf is for enums, and may be
  * NULL for others.

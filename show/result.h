@@ -85,6 +85,13 @@ enum column_style {
 	COLUMN_FILLER, /* nothing but a place in perf's layout */
 };
 
+/* Whose number a column has. */
+enum column_subject {
+	COLUMN_OF_NOTHING,
+	COLUMN_OF_PROCESS, /* its id */
+	COLUMN_OF_CGROUP,  /* its id */
+};
+
 struct result_column {
 	const char *name;
 	const char *unit; /* "bytes", "ns"; NULL: none is known */
@@ -96,6 +103,7 @@ struct result_column {
 	bool has_text;
 	/* The same number may have another text later: a process has another name after exec. */
 	bool text_changes;
+	enum column_subject subject;
 	/* Of tables of samples: */
 	enum column_style style;
 	const char *title; /* "Shared Object" */

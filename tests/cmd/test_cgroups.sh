@@ -270,6 +270,94 @@ test_run_of_containers() {
 	done
 }
 
+# What programs count by process or by cgroup has the names, in each format.
+test_labels_of_run() {
+	needs
+	has attach.raw_tp || skip "the kernel has no raw tracepoints"
+	start_two
+	"$PERF_BPF" btf dump vmlinux --format=c >vmlinux.h
+	cat >by.bpf.c <<-'END'
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		#include <bpf/perf_bpf_prog.h>
+		struct slots {
+			__u64 slots[8];
+		};
+		PERF_BPF_TABLE(by_process, perf_bpf_pid, __u64, 64, "switches", "by process");
+		PERF_BPF_TABLE(by_cgroup, perf_bpf_cgroup, __u64, 64, "switches", "by cgroup");
+		struct {
+			__uint(type, BPF_MAP_TYPE_HASH);
+			__uint(max_entries, 64);
+			__type(key, perf_bpf_pid);
+			__type(value, struct slots);
+		} ranges SEC(".maps");
+		SEC("raw_tp/sched_switch")
+		int by(void *ctx)
+		{
+			__u64 id = bpf_get_current_cgroup_id(), one = 1, *n;
+			__u32 pid = perf_bpf_pid_tgid() >> 32;
+			struct slots first = {{1}};
+			if (!perf_bpf_wanted())
+				return 0;
+			bpf_map_update_elem(&by_process, &pid, &one, BPF_ANY);
+			bpf_map_update_elem(&by_cgroup, &id, &one, BPF_ANY);
+			bpf_map_update_elem(&ranges, &pid, &first, BPF_ANY);
+			return 0;
+		}
+		char _license[] SEC("license") = "GPL";
+	END
+	compile_bpf by.bpf.c by.bpf.o -I.
+	expect_status 0 "$PERF_BPF" run by.bpf.o --json --labels container,pod,unit,cgroup -p $pids -- $UNTIL_USED $blue $red
+	python3 - "${top#$root}" $A $B $POD $blue $red <<-'PYTHON'
+		import json, sys
+		top, a, b, pod, blue, red = sys.argv[1:]
+		maps = {}
+		for line in open("out"):
+		    r = json.loads(line)
+		    maps[r["map"]] = r
+		def names(r):
+		    return r["container"], r["pod"], r["unit"], r.get("cgroup")
+		of_blue = (a, None, None, f"{top}/docker/{a}")
+		of_red = (b, pod, f"crio-{b}.scope",
+		          f"{top}/kubepods.slice/kubepods-pod{pod.replace('-', '_')}.slice/crio-{b}.scope/container")
+		got = {r["pid"]: names(r) for r in maps["by_process"]["rows"]}
+		assert got == {int(blue): of_blue, int(red): of_red}, got
+		got = {names(r)[:3] for r in maps["by_cgroup"]["rows"]}
+		assert got == {of_blue[:3], of_red[:3]}, got
+		got = {names(h["key"]) for h in maps["ranges"]["hists"]}
+		assert got == {of_blue, of_red}, maps["ranges"]
+	PYTHON
+	expect_status 0 "$PERF_BPF" run by.bpf.o --labels container -p $pids -- $UNTIL_USED $blue $red
+	grep -qE "^blue\($blue\) +$A +1\$" out || fail "$(cat out)"
+	grep -qE "red\($red\), container $B" out || fail "$(cat out)"
+	expect_status 0 "$PERF_BPF" run profile --folded --labels container -p $pids -- $UNTIL_USED $blue $red
+	grep -q "^blue, container $A;" out || fail "$(cat out)"
+	grep -q "^red, container $B;" out || fail "$(cat out)"
+	! grep -v container out || fail "a stack has no container"
+	# metrics
+	"$PERF_BPF" run by.bpf.o --labels container,pod --openmetrics=127.0.0.1:0 -p $pids 2>log &
+	run=$!
+	soon grep -q 'http://' log
+	scrape "$(grep -o 'http://[^ ]*' log)"
+	soon scrape_has "by_process.*pid=\"$red\",container=\"$B\",pod=\"$POD\"" "$(grep -o 'http://[^ ]*' log)"
+	soon scrape_has "by_process.*pid=\"$blue\",container=\"$A\"" "$(grep -o 'http://[^ ]*' log)"
+	kill -INT $run
+	wait $run || true
+	expect_status 1 "$PERF_BPF" run by.bpf.o --labels containr -- true
+	assert_contains err "unknown label 'containr'"
+	assert_contains err "did you mean 'container'"
+	expect_status 1 "$PERF_BPF" run by.bpf.o --labels pod,pod -- true
+}
+
+scrape() {
+	python3 -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())' "$1" >metrics
+}
+
+scrape_has() {
+	scrape "$2"
+	grep -q "$1" metrics
+}
+
 # The programs of probes and objects run for all tasks: they ask for the cgroup themselves.
 test_programs_of_containers() {
 	local by event libc
