@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * TRACING_DATA from hostile bytes: taken apart, its format files parsed and
- * compiled, and a payload printed by each. The input begins with the
+ * compiled, described, and a payload printed by each. The input begins with the
  * payload's length and the payload.
  */
 #include "perf/format/tracing.h"
@@ -16,6 +16,11 @@ static void print_all(struct trace_event *ev, const void *raw, uint32_t size)
 	uint64_t v;
 
 	trace_event_print(ev, raw, size, &out);
+	struct json_writer w = json_writer_make(&out);
+	jw_object(&w, NULL);
+	trace_event_describe(ev, &w);
+	jw_end(&w);
+	json_writer_finish(&w);
 	for (size_t i = 0; i < trace_event_n_fields(ev); i++) {
 		const struct trace_field *f = trace_event_field(ev, i);
 

@@ -21,6 +21,7 @@
 
 #include "lib/base/cursor.h"
 #include "lib/base/error.h"
+#include "lib/base/json_writer.h"
 #include "lib/base/log.h"
 #include "lib/base/strbuf.h"
 #include "perf/data/data.h"
@@ -123,6 +124,14 @@ bool trace_field_bytes(const struct trace_event *ev, const struct trace_field *f
 /* The field by itself, as libtraceevent's tep_print_field() writes it. */
 void trace_field_print(const struct trace_event *ev, const struct trace_field *f, const void *raw,
 		       uint32_t size, struct strbuf *out);
+/*
+ * Adds members to an object: "system", "tracepoint"; "fields": of each, as the format file has
+ * them, those that all events share too, "name", "offset", "size", and whether it is "common", an
+ * "array", a "string", "signed", "dynamic", "relative"; "symbols": of each list of names in the
+ * print format the "field", the "values" with their names, and the "delimiter" of flags; "swap":
+ * the payload is not in the byte order of this machine.
+ */
+void trace_event_describe(const struct trace_event *ev, struct json_writer *w);
 /* The i-th element of an array that trace_field_bytes() gave. */
 uint64_t trace_field_elem(const struct trace_event *ev, const struct trace_field *f,
 			  const uint8_t *bytes, uint32_t i);

@@ -239,6 +239,38 @@ static void test_write(void **state)
 	assert_string_equal(strbuf_str(&out), "fd: 0x00000000, buf: 0x00000000, count: 0x00000000");
 }
 
+static bool describes(const struct trace_event *ev, const char *text)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct json_writer w = json_writer_make(&out);
+
+	jw_object(&w, NULL);
+	trace_event_describe(ev, &w);
+	jw_end(&w);
+	json_writer_finish(&w);
+	assert_null(w.fault);
+	if (strstr(strbuf_str(&out), text))
+		return true;
+	print_message("# no %s in %s\n", text, strbuf_str(&out));
+	return false;
+}
+
+static void test_description(void **state)
+{
+	const struct trace_event *ev = tracing_find(*state, 701);
+
+	assert_true(describes(ev, "{\"system\":\"test\",\"tracepoint\":\"shapes\","));
+	assert_true(describes(ev, "{\"name\":\"common_pid\",\"offset\":4,\"size\":4,"
+				  "\"common\":true,\"array\":false,\"string\":false,"
+				  "\"signed\":true,\"dynamic\":false,\"relative\":false}"));
+	assert_true(describes(ev, "{\"name\":\"name\",\"offset\":40,\"size\":4,"
+				  "\"common\":false,\"array\":true,\"string\":true,"
+				  "\"signed\":false,\"dynamic\":true,\"relative\":false}"));
+	assert_true(describes(ev, "\"symbols\":[{\"field\":\"flags\",\"delimiter\":\"|\","
+				  "\"values\":[[1,\"ONE\"],[2,\"TWO\"],[192,\"BOTH\"]]},"
+				  "{\"field\":\"small\",\"values\":[[0,\"zero\"],[1,\"one\"]]}]"));
+}
+
 static void test_shapes(void **state)
 {
 	struct trace_event *ev = tracing_find(*state, 701);
@@ -675,6 +707,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_write, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_shapes, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_fields, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_description, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_as_library, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_kernel_events, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_bad_formats, setup, teardown),
