@@ -114,6 +114,11 @@ static const char *input_path(const struct recording_opts *opts)
 	return !fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode) ? "-" : "perf.data";
 }
 
+bool recording_is_input(const struct recording_opts *opts)
+{
+	return !strcmp(input_path(opts), "-");
+}
+
 struct error *recording_open(struct recording_opts *opts, const struct log *log,
 			     struct opened_recording *r)
 {

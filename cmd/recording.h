@@ -43,6 +43,8 @@ extern const struct argp recording_argp;
  */
 struct error *recording_open(struct recording_opts *opts, const struct log *log,
 			     struct opened_recording *r);
+/* Whether they name standard input. */
+bool recording_is_input(const struct recording_opts *opts);
 /* Of script_opts. A reader that has gone ends the command quietly. */
 struct error *recording_write_out(void *ctx, const struct strbuf *out);
 void recording_close(struct opened_recording *r);

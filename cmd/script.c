@@ -4,10 +4,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "cmd/cmd.h"
 #include "cmd/options.h"
 #include "cmd/recording.h"
+#include "cmd/script_python.h"
 #include "perf/print/print_script.h"
 
 struct script_options {
@@ -16,6 +18,8 @@ struct script_options {
 	struct field_choice fields;
 	struct names chain_end;
 	bool reltime, deltatime;
+	const char *python; /* the script; NULL: none, or script.python writes one */
+	char **python_args;
 	struct log log;
 	int verbose;
 };
@@ -45,6 +49,10 @@ static const struct argp_option options[] = {
 	 "sw, trace, raw or break",
 	 0},
 	{"json", OPT_JSON, NULL, 0, "Print one line of JSON per record", 0},
+	{"script", 's', "FILE.py", 0,
+	 "Run a Python script with perf's interface; the arguments after it are the script's", 0},
+	{"gen-script", 'g', "python", 0,
+	 "Write perf-script.py, a script to begin with, for the events of the recording", 0},
 	{"hide-call-graph", 'G', NULL, 0, "Do not print call chains", 0},
 	{"ns", OPT_NS, NULL, 0, "Print times with nine digits", 0},
 	{"reltime", OPT_RELTIME, NULL, 0, "Print times since the first line", 0},
@@ -128,6 +136,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			exit(cmd_fail(error_mark_usage(err)));
 		o->script.chain_end = &o->chain_end;
 		return 0;
+	case 's':
+		err = script_python_path(arg, &o->python);
+		if (err)
+			exit(cmd_fail(err));
+		o->script.python = true;
+		return 0;
+	case 'g':
+		if (strcmp(arg, "python") && strcmp(arg, "py"))
+			argp_error(state, "-g: '%s': only Python scripts can be written", arg);
+		o->script.python = true;
+		return 0;
 	case OPT_UNWIND_STYLE:
 		if (strcmp(arg, "libdw") && strcmp(arg, "libunwind"))
 			argp_error(state, "--unwind-style: '%s' is neither libdw nor libunwind",
@@ -144,8 +163,18 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (o->script.json && o->script.header && !o->script.header_only)
 			argp_error(state, "--header cannot be used with --json; --header-only "
 					  "prints the header alone");
+		if (o->script.python && (o->script.json || o->script.dump || o->script.header))
+			argp_error(state, "-s and -g cannot be used with %s",
+				   o->script.json   ? "--json"
+				   : o->script.dump ? "--dump-raw-trace"
+						    : "--header");
+		return 0;
+	case ARGP_KEY_ARGS:
+		o->python_args = &state->argv[state->next];
 		return 0;
 	case ARGP_KEY_ARG:
+		if (o->python)
+			return ARGP_ERR_UNKNOWN; /* ARGP_KEY_ARGS has them all */
 		argp_error(state, "'%s': script takes no arguments; give a file with -i", arg);
 		return 0;
 	}
@@ -162,12 +191,31 @@ static const struct argp argp = {
 	       "See perf-bpf-script(1) for the fields, the conditions and the schema of --json.",
 };
 
+static bool is_of_this_machine(const struct opened_recording *r)
+{
+	const char *arch = session_header(r->session)->arch;
+	struct utsname name;
+
+	return !arch || (!uname(&name) && !strcmp(arch, name.machine));
+}
+
 static struct error *run(struct script_options *o)
 {
 	_cleanup_recording_ struct opened_recording r = {0};
 
+	if (o->script.python) {
+		char *none[] = {NULL};
+
+		TRY(script_python_start(o->python, o->python_args ? o->python_args : none,
+					recording_is_input(&o->recording)));
+	}
 	o->recording.parameters = o->verbose > 0;
 	TRY(recording_open(&o->recording, &o->log, &r));
+	_cleanup_strbuf_ struct strbuf head = STRBUF_INIT;
+	if (o->script.python && is_of_this_machine(&r)) {
+		script_python_head(&head);
+		o->script.head = strbuf_str(&head);
+	}
 	o->script.sz = sizeof(o->script);
 	o->script.recording = &r;
 	o->script.dump_features = o->script.header || o->script.topology;
@@ -177,7 +225,10 @@ static struct error *run(struct script_options *o)
 			      : o->deltatime ? TIME_SINCE_LAST
 					     : TIME_RECORDED;
 	o->script.write = recording_write_out;
-	return script_print(&o->script);
+	TRY(script_print(&o->script));
+	if (o->script.python)
+		script_python_end();
+	return NULL;
 }
 
 int cmd_script(int argc, char **argv)

@@ -85,6 +85,14 @@ void print_record_json(struct script_printer *p, const struct record *rec,
 void print_ledger_json(struct script_printer *p, const struct record_ledger *ledger,
 		       struct strbuf *out);
 
+/* The same for script_driver.py, which runs Python scripts. Most records have nothing for it. */
+void print_sample_python(struct script_printer *p, const struct sample *sample,
+			 const struct session_event *event, const struct thread *thread,
+			 struct strbuf *out);
+/* The events that had no sample. */
+void print_events_python(struct script_printer *p, struct strbuf *out);
+void print_record_python(const struct record *rec, struct strbuf *out);
+
 /* "12345.678901", or with nine digits. */
 void print_time(struct strbuf *out, uint64_t ns, bool nine);
 

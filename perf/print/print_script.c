@@ -107,7 +107,9 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 		sample = sample_reader_unwound(&sc->reader, sample);
 	if (!sample)
 		return error_nomem();
-	if (sc->opts->json)
+	if (sc->opts->python)
+		print_sample_python(sc->printer, sample, event, thread, &sc->out);
+	else if (sc->opts->json)
 		print_sample_json(sc->printer, rec, sample, event, thread, &sc->out);
 	else
 		print_sample(sc->printer, rec, sample, event, thread, &sc->out);
@@ -156,6 +158,8 @@ static struct error *on_record(struct script *sc, const struct record *rec, int3
 		TRY(dump_counts_add(&sc->counts, rec, NULL));
 	if (session_n_events(sc->session) != sc->reader.n_events)
 		TRY(learn(sc));
+	if (sc->opts->python)
+		print_record_python(rec, &sc->out);
 	if (!is_shown(sc->opts, rec->header.type) ||
 	    !filter_has_cpu(sc->recording->filter, rec->id.cpu))
 		return maybe_flush(sc);
@@ -213,11 +217,13 @@ static struct error *print_records(struct script *sc)
 	if (opts->show_namespaces)
 		tool.namespaces = on_namespaces;
 	if (opts->show_lost || opts->show_bpf || opts->show_switch || opts->show_cgroups ||
-	    opts->json || opts->dump)
+	    opts->json || opts->python || opts->dump)
 		tool.other = on_other;
 	TRY(session_process(sc->session, &tool));
 	if (opts->dump == DUMP_REPORT || opts->dump == DUMP_STATS)
 		dump_counts_print(&sc->counts, sc->session, opts->count_empty, &sc->out);
+	if (opts->python)
+		print_events_python(sc->printer, &sc->out);
 	if (opts->json && !sc->closed) {
 		const struct session_losses losses = session_losses(sc->session);
 
@@ -236,7 +242,7 @@ static struct error *print_all(struct script *sc)
 		.session = opts->recording->session,
 		.resolver = opts->recording->resolver,
 		.fields = opts->fields,
-		.json = opts->json,
+		.json = opts->json || opts->python,
 		.hide_chain = opts->hide_chain,
 		.ns = opts->ns,
 		.time_base = opts->time_base,

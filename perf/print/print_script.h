@@ -9,11 +9,16 @@
 #include "perf/filter/filter.h"
 #include "perf/print/print.h"
 
+/* script_driver.py: the Python program that runs a script on the lines of script_opts.python. */
+extern const char script_driver[];
+extern const size_t script_driver_size;
+
 struct script_opts {
 	size_t sz;				  /* sizeof(struct script_opts) */
 	const struct opened_recording *recording; /* borrowed */
 	const struct field_choice *fields;
 	bool json, ns, hide_chain;
+	bool python;		       /* lines for script_driver.py */
 	enum time_base time_base;      /* of the text */
 	const struct names *chain_end; /* printer_opts.chain_end */
 	/* DUMP_REPORT: no lines, but the number of records of each type; DUMP_STATS: that alone */

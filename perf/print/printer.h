@@ -14,7 +14,8 @@ struct script_printer {
 	bool use_chain;
 	size_t name_width; /* of the longest of the first n_named names */
 	size_t n_named;
-	size_t n_checked; /* events that the choice was checked against */
+	size_t n_checked;   /* events that the choice was checked against */
+	size_t n_described; /* events that print_sample_python() has described */
 	bool type_checked[FIELD_N_TYPES];
 	uint64_t all_sample_types; /* of all events */
 	unsigned max_stack;

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cmd/script_python.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/base/cleanup.h"
+#include "lib/base/json_writer.h"
+#include "lib/sys/open_file.h"
+#include "perf/print/print_script.h"
+#include "syscalls/call_names.h"
+
+/* No architecture has numbers beyond: include/uapi/asm-generic/unistd.h ends at some 470. */
+#define CALLS_MAX 1024
+
+struct error *script_python_path(const char *text, const char **path)
+{
+	const char *colon = strchr(text, ':');
+	const char *dot = strrchr(text, '.');
+	const size_t len = colon ? (size_t)(colon - text) : 0;
+
+	if ((len == 4 && !strncasecmp(text, "perl", 4)) || (!colon && dot && !strcmp(dot, ".pl")))
+		return error_usage("-s: '%s': only Python scripts can be run", text);
+	if ((len == 6 && !strncasecmp(text, "python", 6)) ||
+	    (len == 2 && !strncasecmp(text, "py", 2)))
+		text = colon + 1;
+	if (!*text)
+		return error_usage("-s: the name of the script is missing");
+	*path = text;
+	return NULL;
+}
+
+/* The driver as a file that has no name; python3 inherits it. */
+static struct error *open_driver(int *out)
+{
+	_cleanup_close_ int fd = memfd_create("script driver", 0);
+
+	if (fd < 0)
+		return error_errno(errno, "cannot make a file in memory for the script");
+	TRY(file_write(fd, script_driver, script_driver_size));
+	*out = steal_fd(&fd);
+	return NULL;
+}
+
+/* Returns only if there is no python3. */
+static struct error *become_python(const char *path, char *const *args, int driver, int lines)
+{
+	char driver_path[32], lines_text[16];
+	size_t n = 0;
+
+	while (args[n])
+		n++;
+	_cleanup_free_ const char **argv = calloc(n + 5, sizeof(*argv));
+	if (!argv)
+		return error_nomem();
+	snprintf(driver_path, sizeof(driver_path), "/proc/self/fd/%d", driver);
+	snprintf(lines_text, sizeof(lines_text), "%d", lines);
+	argv[0] = "python3";
+	argv[1] = driver_path;
+	argv[2] = lines_text;
+	if (path) {
+		argv[3] = path;
+		memcpy(&argv[4], args, n * sizeof(*argv));
+	}
+	execvp(argv[0], (char *const *)argv);
+	struct error *err = error_errno(errno, "cannot run python3");
+	return error_hint(err, "install Python 3 (Debian: apt-get install python3)");
+}
+
+struct error *script_python_start(const char *path, char *const *args, bool reads_input)
+{
+	_cleanup_close_ int driver = -1, lines = -1, out = -1;
+	int ends[2];
+
+	if (path && access(path, R_OK))
+		return error_errno(errno, "cannot read the script %s", path);
+	TRY(open_driver(&driver));
+	if (pipe(ends))
+		return error_errno(errno, "cannot make a pipe to the script");
+	lines = ends[0];
+	out = ends[1];
+	const pid_t reader = fork();
+	if (reader < 0)
+		return error_errno(errno, "cannot make a process for the script");
+	if (!reader)
+		return dup2(out, STDOUT_FILENO) < 0 ? error_errno(errno, "dup2") : NULL;
+	if (reads_input && !freopen("/dev/null", "r", stdin))
+		return error_errno(errno, "cannot open /dev/null");
+	close(out);
+	out = -1;
+	return become_python(path, args, driver, lines);
+}
+
+void script_python_head(struct strbuf *out)
+{
+	struct json_writer w = json_writer_make(out);
+	char number[16];
+
+	jw_object(&w, NULL);
+	jw_object(&w, "syscalls");
+	for (uint32_t i = 0; i < CALLS_MAX; i++) {
+		const char *name = call_name(TRACE_ABI_NATIVE, i);
+
+		snprintf(number, sizeof(number), "%u", i);
+		if (name)
+			jw_text(&w, number, name);
+	}
+	jw_end(&w);
+	jw_end(&w);
+	json_writer_finish(&w);
+	strbuf_addch(out, '\n');
+}
+
+void script_python_end(void)
+{
+	static const char end[] = "{\"end\":true}\n";
+
+	/* A script that has ended does not ask for it. */
+	error_free(file_write(STDOUT_FILENO, end, strlen(end)));
+}
