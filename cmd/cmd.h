@@ -22,6 +22,7 @@ struct command {
 };
 
 int cmd_annotate(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_approve(int argc, char **argv);
 int cmd_btf(int argc, char **argv);
 int cmd_delegate(int argc, char **argv);

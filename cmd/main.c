@@ -30,6 +30,7 @@ static const struct command commands[] = {
 	{"script", cmd_script, "Print a recording, line by line"},
 	{"report", cmd_report, "Summarize a recording by command, binary and function"},
 	{"annotate", cmd_annotate, "Show which instructions of functions have the samples"},
+	{"diff", cmd_diff, "Compare recordings by binary and function"},
 	{"trace", cmd_trace, "Trace system calls with their arguments"},
 	{"run", cmd_run, "Run BPF programs and show their maps"},
 	{"watch", cmd_watch, "Show BPF programs as they are loaded and unloaded"},

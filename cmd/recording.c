@@ -29,13 +29,18 @@ enum {
 	OPT_SHOW_ON_OFF,
 };
 
-static const struct argp_option options[] = {
+static const struct argp_option own_options[] = {
 	{"input", 'i', "FILE", 0, "Read FILE instead of perf.data; - is standard input", 0},
-	{"force", 'f', NULL, 0, "Read a file that belongs to another user", 0},
 	{"comms", 'c', "COMM,...", 0, "Select samples of threads with these names", 0},
+	{"cpu", 'C', "LIST", 0, "Select samples of these CPUs: 0,2-3", 0},
+	{"max-stack", OPT_MAX_STACK, "N", 0, "Show at most N entries of a call chain (127)", 0},
+	{0},
+};
+
+static const struct argp_option options[] = {
+	{"force", 'f', NULL, 0, "Read a file that belongs to another user", 0},
 	{"pid", OPT_PID, "PID,...", 0, "Select samples of these processes", 0},
 	{"tid", OPT_TID, "TID,...", 0, "Select samples of these threads", 0},
-	{"cpu", 'C', "LIST", 0, "Select samples of these CPUs: 0,2-3", 0},
 	{"symbols", 'S', "SYMBOL,...", 0,
 	 "Select samples in these functions, or at these addresses (0x...)", 0},
 	{"time", OPT_TIME, "SPANS", 0,
@@ -56,7 +61,6 @@ static const struct argp_option options[] = {
 	 "Select no samples from one of this event on, until one of --switch-on", 0},
 	{"show-on-off-events", OPT_SHOW_ON_OFF, NULL, 0,
 	 "Also select the samples that switch on and off", 0},
-	{"max-stack", OPT_MAX_STACK, "N", 0, "Show at most N entries of a call chain (127)", 0},
 	{"kallsyms", OPT_KALLSYMS, "FILE", 0, "Read the kernel's symbols from FILE", 0},
 	{"vmlinux", 'k', "FILE", 0, "Read the kernel's symbols from this image", 0},
 	{"symfs", OPT_SYMFS, "DIR", 0, "Look for binaries below DIR", 0},
@@ -93,6 +97,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	struct recording_opts *opts = state->input;
 	uint64_t number;
 
+	if (key == ARGP_KEY_INIT && state->child_inputs)
+		state->child_inputs[0] = opts;
 	if (key == OPT_MAX_STACK) {
 		if (!option_number(arg, UINT_MAX, &number) || !number)
 			argp_error(state, "--max-stack: '%s' is not a number from 1 on", arg);
@@ -102,7 +108,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	return option_set(members, key, arg, opts) ? 0 : ARGP_ERR_UNKNOWN;
 }
 
-const struct argp recording_argp = {.options = options, .parser = parse_option};
+const struct argp recording_filter_argp = {.options = options, .parser = parse_option};
+
+static const struct argp_child own_children[] = {{&recording_filter_argp, 0, NULL, 0}, {0}};
+
+const struct argp recording_argp = {
+	.options = own_options, .parser = parse_option, .children = own_children};
 
 /* As perf: a pipe on standard input is read when no file is named. */
 static const char *input_path(const struct recording_opts *opts)
@@ -140,7 +151,9 @@ struct error *recording_open(struct recording_opts *opts, const struct log *log,
 	resolver_opts.buildid_dir = config_get(config, "buildid.dir");
 	opts->filter.sz = sizeof(opts->filter);
 	TRY(filter_new(&opts->filter, &r->filter));
-	TRY(privileges_of_reader(opts->outputs, ARRAY_SIZE(opts->outputs), log));
+	if (!opts->confined)
+		TRY(privileges_of_reader(opts->outputs, ARRAY_SIZE(opts->outputs), log));
+	opts->confined = true;
 	r->path = input_path(opts);
 	r->log = log;
 	struct error *err = session_open(r->path, &session_opts, &r->session);

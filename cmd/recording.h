@@ -29,9 +29,12 @@ struct recording_opts {
 	bool lines;		   /* resolver_opts.lines; set by the command */
 	struct filter_opts filter; /* sz is set by recording_open() */
 	const char *outputs[2];	   /* files that the command writes later; NULL: none */
+	bool confined;		   /* by recording_open() of an earlier recording */
 };
 
 extern const struct argp recording_argp;
+/* The same without --input, --comms, --cpu and --max-stack, whose letters diff has for others. */
+extern const struct argp recording_filter_argp;
 #define RECORDING_CHILD                                                                            \
 	{                                                                                          \
 		&recording_argp, 0, "Which recording, and which samples:", 1                       \

@@ -82,7 +82,7 @@ void table_printer_init(struct table_printer *p, const struct result_table *t,
 			const struct perf_text_opts *opts)
 {
 	/* A hierarchy has columns of its own, which perf leaves as they are. */
-	const char *widths = t->profile->n_levels ? NULL : opts->widths;
+	const char *widths = t->profile && t->profile->n_levels ? NULL : opts->widths;
 
 	*p = (struct table_printer){.opts = opts, .t = t};
 	for (size_t i = 0; i < p->t->n_columns && p->n < PERF_MAX_COLUMNS; i++) {
@@ -105,7 +105,8 @@ void table_printer_init(struct table_printer *p, const struct result_table *t,
 		p->columns[p->n++] = (struct show_column){
 			.title = column->title,
 			.width = width,
-			.right = is_measure(column->style) || column->style == COLUMN_RIGHT,
+			.right = is_measure(column->style) || column->style == COLUMN_RIGHT ||
+				 column->style >= COLUMN_PERCENT,
 		};
 	}
 }
@@ -161,6 +162,38 @@ static void symbol_cell(const struct table_printer *p, unsigned width,
 		strbuf_add(out, cell->text, min_of(strlen(cell->text), room));
 }
 
+/*
+ * A cell of a diff. perf prints it by other functions where there is a separator: the cell is not
+ * filled up then, and what is 0 is left out. A difference has 14 digits, however wide its column
+ * is.
+ */
+static void diff_cell(const struct table_printer *p, enum column_style style, unsigned width,
+		      const struct result_cell *cell, struct strbuf *out)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	const bool separated = p->opts->separator;
+	int filled = separated ? 0 : (int)width;
+
+	if (cell->text)
+		strbuf_add(&text, cell->text, min_of(strlen(cell->text), (size_t)width));
+	else if (cell->kind == CELL_EMPTY)
+		;
+	else if (style == COLUMN_PERCENT)
+		strbuf_addf(&text, separated ? "%.2f" : "%.2f%%", cell->f);
+	else if (style == COLUMN_CHANGE)
+		strbuf_addf(&text, "%+.2f%%", cell->f);
+	else if (style == COLUMN_RATIO && (cell->f > 0 || !separated))
+		strbuf_addf(&text, "%14.6f", cell->f);
+	else if (style == COLUMN_DIFFERENCE && (cell->i || !separated))
+		strbuf_addf(&text, "%14" PRId64, cell->i);
+	else if (style == COLUMN_VALUE)
+		strbuf_addf(&text, "%" PRIu64, cell->u);
+	if (style == COLUMN_DIFFERENCE && cell->kind != CELL_EMPTY)
+		filled = 0;
+	strbuf_addf(out, "%*s", filled, strbuf_str(&text));
+	out->failed |= strbuf_failed(&text);
+}
+
 static void key_cell(const struct table_printer *p, enum column_style style, unsigned width,
 		     const struct result_cell *cell, struct strbuf *out)
 {
@@ -184,6 +217,13 @@ static void key_cell(const struct table_printer *p, enum column_style style, uns
 	case COLUMN_FILLER:
 		strbuf_addf(out, "%-*s", w, "-      -");
 		break;
+	case COLUMN_PERCENT:
+	case COLUMN_CHANGE:
+	case COLUMN_RATIO:
+	case COLUMN_DIFFERENCE:
+	case COLUMN_VALUE:
+		diff_cell(p, style, width, cell, out);
+		break;
 	default:
 		if (cell->kind == CELL_SYMBOL)
 			symbol_cell(p, width, cell, out);
@@ -206,4 +246,16 @@ const char *table_printer_cell(struct table_printer *p, size_t row, size_t c)
 	else
 		key_cell(p, style, p->columns[c].width, cell, &p->cells[c]);
 	return strbuf_str(&p->cells[c]);
+}
+
+void table_printer_row(struct table_printer *p, const struct show_table *table, size_t row,
+		       struct strbuf *out)
+{
+	const char *texts[PERF_MAX_COLUMNS];
+
+	for (size_t c = 0; c < p->n; c++) {
+		texts[c] = table_printer_cell(p, row, c);
+		out->failed |= strbuf_failed(&p->cells[c]);
+	}
+	show_table_row(table, texts, out);
 }

@@ -30,4 +30,8 @@ void table_printer_deinit(struct table_printer *p);
 /* The c-th cell of a row as it is printed, in memory that the next row uses. */
 const char *table_printer_cell(struct table_printer *p, size_t row, size_t c);
 
+/* A line of all cells. */
+void table_printer_row(struct table_printer *p, const struct show_table *table, size_t row,
+		       struct strbuf *out);
+
 #endif

@@ -15,18 +15,6 @@ enum {
 	WIDTH_MAX = 65535,
 };
 
-static void add_row(struct table_printer *p, const struct show_table *table, size_t row,
-		    struct strbuf *out)
-{
-	const char *texts[PERF_MAX_COLUMNS];
-
-	for (size_t c = 0; c < p->n; c++) {
-		texts[c] = table_printer_cell(p, row, c);
-		out->failed |= strbuf_failed(&p->cells[c]);
-	}
-	show_table_row(table, texts, out);
-}
-
 static void add_chains(const struct table_printer *p, const struct result_sum *sum,
 		       struct strbuf *out)
 {
@@ -102,7 +90,7 @@ static void add_table(const struct result *r, const struct perf_text_opts *opts,
 		if (hierarchy)
 			perf_hierarchy_row(&p, i, out);
 		else
-			add_row(&p, &table, i, out);
+			table_printer_row(&p, &table, i, out);
 		add_chains(&p, &p.t->profile->rows[i], out);
 		if (hierarchy)
 			perf_hierarchy_note(&p, i, out);

@@ -83,6 +83,12 @@ enum column_style {
 	COLUMN_RIGHT,  /* text at the right side; where no row has any there is no column */
 	COLUMN_THREAD, /* a thread's number, and its name as the text */
 	COLUMN_FILLER, /* nothing but a place in perf's layout */
+	/* Of a diff; an empty cell may have a text that is shown in its place: */
+	COLUMN_PERCENT,	   /* 12.50% */
+	COLUMN_CHANGE,	   /* of percentages: +12.50% */
+	COLUMN_RATIO,	   /* 1.250000 */
+	COLUMN_DIFFERENCE, /* -12 */
+	COLUMN_VALUE,	   /* a number or a text as it is, at the right side */
 };
 
 /* Whose number a column has. */

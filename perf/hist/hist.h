@@ -89,7 +89,9 @@ struct hist_spec_opts {
 	bool show_total_period;
 	bool show_cpu_utilization;
 	bool add_parent; /* -p: as if "parent" was a key */
-	bool hierarchy;	 /* entries of the first key, below each those of the second, and so on */
+	/* For a diff: its default keys and no columns of measures; entries stay as collected. */
+	bool diff;
+	bool hierarchy; /* entries of the first key, below each those of the second, and so on */
 	/*
 	 * Whether some event has this field; NULL: none has any. each_field offers
 	 * the names of all fields, for hints; they live as long as field_ctx.
@@ -115,6 +117,7 @@ struct hist_spec {
 	 * Those that share it with the first key, as measures do, are shown on all levels.
 	 */
 	int8_t level[HIST_N_FIELDS];
+	bool as_collected; /* entries stay in the order of the sort keys */
 	bool children;
 	bool says_self; /* the overhead's title is Self */
 	bool use_chain; /* keep chains */

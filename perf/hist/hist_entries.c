@@ -504,7 +504,7 @@ struct error *hist_finish_group(struct hist *const *hists, size_t n)
 	if (hierarchy)
 		TRY(hist_make_levels(hists, n));
 	for (size_t i = 0; i < n; i++) {
-		if (!hierarchy)
+		if (!hierarchy && !hists[i]->spec->as_collected)
 			put_in_order(hists[i]);
 		hist_index_free(hists[i]);
 	}

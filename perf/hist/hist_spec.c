@@ -51,13 +51,19 @@ static const struct {
 	{"period", HIST_PERIOD},
 };
 
+/* A diff has no measures among its keys. */
+static bool is_offered(const struct hist_spec_opts *opts, size_t i)
+{
+	return !opts->diff || keys[i].field >= HIST_N_MEASURES;
+}
+
 /* Lists the valid sort keys, "comm, dso, …", for help texts. */
-static void hist_field_names(struct strbuf *sb)
+static void hist_field_names(const struct hist_spec_opts *opts, struct strbuf *sb)
 {
 	const char *sep = "";
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		if (keys[i].field == HIST_IPC_NULL)
+		if (keys[i].field == HIST_IPC_NULL || !is_offered(opts, i))
 			continue;
 		strbuf_addf(sb, "%s%s", sep, keys[i].name);
 		sep = ", ";
@@ -74,11 +80,11 @@ static struct error *unknown_key(const struct hist_spec_opts *opts, const char *
 		return error_nomem();
 	struct nearest near = nearest_make(copy);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (keys[i].field != HIST_IPC_NULL)
+		if (keys[i].field != HIST_IPC_NULL && is_offered(opts, i))
 			nearest_offer(&near, keys[i].name);
 	if (opts->each_field)
 		opts->each_field(opts->field_ctx, &near);
-	hist_field_names(&all);
+	hist_field_names(opts, &all);
 	return error_suggest_and(error_usage("unknown %s '%s'", what, copy), &near,
 				 "the keys are: %s", strbuf_str(&all));
 }
@@ -153,7 +159,7 @@ static struct error *parse_keys(struct hist_spec *spec, const struct hist_spec_o
 		size_t len = strcspn(p, "{}, "), i;
 
 		for (i = 0; len && i < ARRAY_SIZE(keys); i++)
-			if (!strncasecmp(p, keys[i].name, len))
+			if (!strncasecmp(p, keys[i].name, len) && is_offered(opts, i))
 				break;
 		if (len) {
 			enum hist_field field = HIST_N_FIELDS;
@@ -180,7 +186,7 @@ static bool is_strict(const char *order)
 
 static const char *default_order(const struct hist_spec_opts *opts)
 {
-	return opts->tracepoints_only ? "trace" : "comm,dso,symbol";
+	return opts->diff ? "dso,symbol" : opts->tracepoints_only ? "trace" : "comm,dso,symbol";
 }
 
 static struct error *check_plus(const char *order, const char *option)
@@ -203,13 +209,14 @@ static struct error *setup_sort(struct hist_spec *spec, const struct hist_spec_o
 		strbuf_addf(&order, ",%s", opts->sort + 1);
 	else if (opts->sort)
 		strbuf_adds(&order, opts->sort);
-	if (opts->sort && strstr(opts->sort, "symbol"))
+	if (opts->sort && strstr(opts->sort, "symbol") && !opts->diff)
 		strbuf_adds(&order, ",ipc_null");
 	if (strbuf_failed(&order))
 		return error_nomem();
-	bool has_overhead = strstr(strbuf_str(&order), "overhead");
+	bool has_overhead = strstr(strbuf_str(&order), "overhead") || opts->diff;
 	if (!is_strict(opts->fields)) {
-		bool children = opts->children && !strstr(strbuf_str(&order), "overhead_children");
+		bool children = opts->children && !opts->diff &&
+				!strstr(strbuf_str(&order), "overhead_children");
 
 		if (children)
 			list_add(spec->sort, &spec->n_sort, HIST_OVERHEAD_CHILDREN);
@@ -222,7 +229,7 @@ static struct error *setup_sort(struct hist_spec *spec, const struct hist_spec_o
 
 static struct error *setup_columns(struct hist_spec *spec, const struct hist_spec_opts *opts)
 {
-	if (!is_strict(opts->fields)) {
+	if (!is_strict(opts->fields) && !opts->diff) {
 		spec->says_self = opts->children;
 		if (opts->children)
 			list_add(spec->out, &spec->n_out, HIST_OVERHEAD_CHILDREN);
@@ -257,6 +264,7 @@ struct error *hist_spec_init(struct hist_spec *spec, const struct hist_spec_opts
 
 	memcpy(&opts, given, min_of(given->sz, sizeof(opts)));
 	made.hierarchy = opts.hierarchy;
+	made.as_collected = opts.diff;
 	made.children = opts.children &= !opts.hierarchy;
 	TRY(check_plus(opts.sort, "--sort"));
 	TRY(check_plus(opts.fields, "--fields"));

@@ -97,6 +97,31 @@ uint64_t hist_member_measure(const struct hist_entry *he, size_t member, enum hi
 int64_t hist_entry_sort(const struct hist_spec *spec, const struct hist_entry *a,
 			const struct hist_entry *b);
 
+/* Makes a table of entries (results.c). The columns that are no keys can be the caller's. */
+struct results_maker {
+	const struct hist *h;
+	const struct hist_spec *spec;
+	const struct hist_results_opts *opts;
+	struct arena *arena; /* of the results */
+	struct result_table *table;
+	struct result_column *columns; /* the table's */
+	enum hist_field *fields;       /* of the columns */
+	bool failed;		       /* no memory */
+};
+
+/* Of a column that is no field of an entry. */
+#define RESULTS_NO_FIELD HIST_N_FIELDS
+
+/* A column of the table, for which there is room; member: of a group, else 0. */
+void results_add_column(struct results_maker *m, enum hist_field field, size_t member);
+struct result_cell results_cell(struct results_maker *m, size_t column,
+				const struct hist_entry *he);
+/* How wide a field is in perf's layout besides what is shown in it. */
+size_t results_width(const struct results_maker *m, enum hist_field field,
+		     const struct hist_entry *he);
+/* In the arena; NULL: no memory, which the maker knows. */
+const char *results_format(struct results_maker *m, const char *fmt, ...) _printf_(2, 3);
+
 /* Room for what the n members of its group have with its keys; false: no memory. */
 bool hist_entry_lead(struct hist *h, struct hist_entry *he, size_t n);
 /* Makes a hierarchy of h->sorted, the entries by all keys, of each hist of a group. */

@@ -14,20 +14,6 @@
 
 #define ADDRESS_DIGITS 16
 
-/* Of the column of levels, which is no field of an entry. */
-#define NO_FIELD HIST_N_FIELDS
-
-struct results_maker {
-	const struct hist *h;
-	const struct hist_spec *spec;
-	const struct hist_results_opts *opts;
-	struct arena *arena;
-	struct result_table *table;
-	struct result_column *columns; /* the table's */
-	enum hist_field *fields;       /* of the columns */
-	bool failed;
-};
-
 static enum column_style style_of(enum hist_field field)
 {
 	switch (field) {
@@ -60,8 +46,6 @@ static enum column_style style_of(enum hist_field field)
 	}
 }
 
-static const char *text_make(struct results_maker *m, const char *fmt, ...) _printf_(2, 3);
-
 /* A field's key as it is written; the same field of two events is two columns. */
 static const char *name_of(struct results_maker *m, enum hist_field field)
 {
@@ -70,8 +54,8 @@ static const char *name_of(struct results_maker *m, enum hist_field field)
 	if (field < HIST_DYNAMIC)
 		return hist_field_name(field);
 	d = &m->spec->dynamic[field - HIST_DYNAMIC];
-	return text_make(m, "%s%s%s%s", d->event, *d->event ? "." : "", d->field,
-			 d->raw ? "/raw" : "");
+	return results_format(m, "%s%s%s%s", d->event, *d->event ? "." : "", d->field,
+			      d->raw ? "/raw" : "");
 }
 
 /* The name that the columns of one event have, with its own before it; each once. */
@@ -82,8 +66,8 @@ static const char *member_name(struct results_maker *m, enum hist_field field, s
 
 	for (size_t i = 0; i < member; i++)
 		n += !strcmp(m->opts->members[i].name, event);
-	return n > 1 ? text_make(m, "%s#%zu:%s", event, n, hist_field_name(field))
-		     : text_make(m, "%s:%s", event, hist_field_name(field));
+	return n > 1 ? results_format(m, "%s#%zu:%s", event, n, hist_field_name(field))
+		     : results_format(m, "%s:%s", event, hist_field_name(field));
 }
 
 /* Which of the levels of a hierarchy has it. */
@@ -99,7 +83,7 @@ static unsigned level_of_field(const struct results_maker *m, enum hist_field fi
 	return 0;
 }
 
-static void column_add(struct results_maker *m, enum hist_field field, size_t member)
+void results_add_column(struct results_maker *m, enum hist_field field, size_t member)
 {
 	size_t i = m->table->n_columns++;
 	const bool is_measure = field < HIST_N_MEASURES;
@@ -133,7 +117,7 @@ static void columns_add(struct results_maker *m, enum hist_field field, bool hid
 	const size_t n = field < HIST_N_MEASURES && m->opts->n_members ? m->opts->n_members : 1;
 
 	for (size_t i = 0; i < n; i++) {
-		column_add(m, field, i);
+		results_add_column(m, field, i);
 		m->columns[m->table->n_columns - 1].hidden |= hidden;
 	}
 }
@@ -158,13 +142,13 @@ static void columns_make(struct results_maker *m)
 	if (m->spec->hierarchy) {
 		const size_t i = m->table->n_columns++;
 
-		m->fields[i] = NO_FIELD;
+		m->fields[i] = RESULTS_NO_FIELD;
 		m->columns[i] =
 			(struct result_column){.name = "level", .title = "Level", .hidden = true};
 	}
 }
 
-static const char *text_make(struct results_maker *m, const char *fmt, ...)
+const char *results_format(struct results_maker *m, const char *fmt, ...)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	va_list ap;
@@ -191,8 +175,8 @@ static struct result_cell symbol_cell(struct results_maker *m, const struct hist
 
 	if (sym && sym->type == STT_OBJECT && he->frame->map) {
 		cell.has_offset = true;
-		cell.text = text_make(m, "%s+0x%" PRIx64, sym->name,
-				      he->ip - location_unmap(he->frame->map, sym->start));
+		cell.text = results_format(m, "%s+0x%" PRIx64, sym->name,
+					   he->ip - location_unmap(he->frame->map, sym->start));
 	}
 	return cell;
 }
@@ -222,7 +206,7 @@ static struct result_cell comm_cell(struct results_maker *m, const char *comm)
 
 	hist_comm_mark_digits(comm, &text);
 	m->failed |= strbuf_failed(&text);
-	return cell_of_text(text_make(m, "%s", strbuf_str(&text)));
+	return cell_of_text(results_format(m, "%s", strbuf_str(&text)));
 }
 
 static struct result_cell measure_cell(const struct results_maker *m, size_t column,
@@ -237,12 +221,11 @@ static struct result_cell measure_cell(const struct results_maker *m, size_t col
 				      : hist_entry_measure(he, field));
 }
 
-static struct result_cell cell_make(struct results_maker *m, size_t column,
-				    const struct hist_entry *he)
+struct result_cell results_cell(struct results_maker *m, size_t column, const struct hist_entry *he)
 {
 	const enum hist_field field = m->fields[column];
 
-	if (field == NO_FIELD)
+	if (field == RESULTS_NO_FIELD)
 		return cell_of_number(he->depth + 1);
 	if (m->spec->hierarchy && m->columns[column].level > he->depth + 1u)
 		return (struct result_cell){.kind = CELL_EMPTY};
@@ -267,9 +250,9 @@ static struct result_cell cell_make(struct results_maker *m, size_t column,
 		return (struct result_cell){.kind = CELL_INT, .i = he->cpu};
 	case HIST_TIME:
 		return (struct result_cell){.kind = CELL_UINT,
-					    .text = text_make(m, "%" PRIu64 ".%06" PRIu64,
-							      he->time / 1000000000,
-							      he->time % 1000000000 / 1000),
+					    .text = results_format(m, "%" PRIu64 ".%06" PRIu64,
+								   he->time / 1000000000,
+								   he->time % 1000000000 / 1000),
 					    .u = he->time};
 	case HIST_CGROUP: /* as perf */
 		return cell_of_text(!he->cgroup		? "N/A"
@@ -282,8 +265,8 @@ static struct result_cell cell_make(struct results_maker *m, size_t column,
 	case HIST_SYMBOL_SIZE:
 		return he->frame->sym
 			       ? (struct result_cell){.kind = CELL_UINT,
-						      .text = text_make(m, "%" PRIu64,
-									hist_symbol_size(he)),
+						      .text = results_format(m, "%" PRIu64,
+									     hist_symbol_size(he)),
 						      .u = hist_symbol_size(he)}
 			       : (struct result_cell){.kind = CELL_EMPTY, .text = "unknown"};
 	case HIST_TRACE:
@@ -296,9 +279,8 @@ static struct result_cell cell_make(struct results_maker *m, size_t column,
 	}
 }
 
-/* How wide a field is in perf's layout besides what is shown in it. */
-static size_t field_width(const struct results_maker *m, enum hist_field field,
-			  const struct hist_entry *he)
+size_t results_width(const struct results_maker *m, enum hist_field field,
+		     const struct hist_entry *he)
 {
 	size_t comm;
 
@@ -326,9 +308,9 @@ static void row_add(struct results_maker *m, const struct hist_entry *he, struct
 	struct result_cell *cells = &t->cells[t->n_rows++ * t->n_columns];
 
 	for (size_t c = 0; c < t->n_columns; c++) {
-		size_t width = min_of(field_width(m, m->fields[c], he), (size_t)UINT16_MAX);
+		size_t width = min_of(results_width(m, m->fields[c], he), (size_t)UINT16_MAX);
 
-		cells[c] = cell_make(m, c, he);
+		cells[c] = results_cell(m, c, he);
 		m->columns[c].width = max_of(m->columns[c].width, (unsigned)width);
 	}
 	sum->period = m->spec->children ? he->acc : he->stat.period;
@@ -507,7 +489,7 @@ static struct error *stacks_add(const struct hist_member *of, struct results *re
 	if (!r)
 		return error_nomem();
 	r->unit = of->unit;
-	r->title = text_make(&m, "%s: stacks", of->name);
+	r->title = results_format(&m, "%s: stacks", of->name);
 	stacks_make(&m, r);
 	r->note = note_sum(r->total);
 	return m.failed ? error_nomem() : NULL;

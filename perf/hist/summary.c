@@ -224,6 +224,21 @@ static struct error *on_sample(struct session_tool *tool, struct session *sessio
 	return hist_add(h, sample, event, thread, &leaf, verdict == FILTER_HIDE);
 }
 
+const struct hist *summary_hist(const struct summary *s, size_t event)
+{
+	return event < s->hists.n ? s->hists.v[event] : NULL;
+}
+
+const struct hist_spec *summary_spec(const struct summary *s)
+{
+	return &s->spec;
+}
+
+struct session *summary_session(const struct summary *s)
+{
+	return s->opts.recording->session;
+}
+
 size_t summary_group_size(struct session *session, enum summary_groups groups, size_t first)
 {
 	const struct data_header *header = session_header(session);
@@ -301,7 +316,7 @@ size_t summary_n_entries(const struct summary *s)
 }
 
 /* "cpu-clock" counts nanoseconds. */
-static const char *unit_of(const struct session_event *event)
+const char *summary_unit(const struct session_event *event)
 {
 	bool is_clock = event->attr.type == PERF_TYPE_SOFTWARE &&
 			(event->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
@@ -361,7 +376,7 @@ static struct error *add_result(struct summary *s, size_t first, size_t n, struc
 		members[i] = (struct hist_member){
 			s->hists.v[first + i],
 			event->name,
-			unit_of(event),
+			summary_unit(event),
 		};
 		samples += hist_totals(members[i].hist)->samples;
 		opts.unit = i && strcmp(members[i].unit, members[0].unit) ? NULL : members[i].unit;

@@ -45,6 +45,13 @@ DEFINE_FREEP(struct summary, summary_free)
 /* EBADMSG: the recording is damaged; what is before the damage was read and has results. */
 struct error *summary_read(struct summary *s);
 
+/* What was counted of an event, once all was read; NULL: there is no such event. */
+const struct hist *summary_hist(const struct summary *s, size_t event);
+const struct hist_spec *summary_spec(const struct summary *s);
+struct session *summary_session(const struct summary *s);
+/* "ns", "events" */
+const char *summary_unit(const struct session_event *event);
+
 /* How many events share a table with this one, the first of them. */
 size_t summary_group_size(struct session *session, enum summary_groups groups, size_t first);
 /* "anon group { cycles, faults }"; without a mark if the options made it one. */

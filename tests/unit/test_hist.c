@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "perf/hist/diff.h"
 #include "perf/hist/internal.h"
 #include "show/perf_text.h"
 #include "show/table.h"
@@ -419,6 +420,55 @@ static int check_black(const struct rb_node *rb)
 	return left + !rb_is_red(rb);
 }
 
+static void test_keys_of_a_diff(void **state)
+{
+	struct hist_spec_opts opts = {.sz = sizeof(opts), .diff = true, .children = true};
+	struct hist_spec spec;
+
+	assert_null(hist_spec_init(&spec, &opts));
+	assert_int_equal(spec.n_out, 2);
+	assert_int_equal(spec.out[0], HIST_DSO);
+	assert_int_equal(spec.out[1], HIST_SYMBOL);
+	opts.sort = "+comm";
+	assert_null(hist_spec_init(&spec, &opts));
+	assert_int_equal(spec.n_out, 3);
+	assert_int_equal(spec.out[2], HIST_COMM);
+	/* no column of dashes; "sample" is a measure, but "s" is a beginning of "symbol" */
+	opts.sort = "s,symbol";
+	assert_null(hist_spec_init(&spec, &opts));
+	assert_int_equal(spec.n_out, 1);
+	opts.sort = "dso,period";
+	struct error *err = hist_spec_init(&spec, &opts);
+	assert_non_null(strstr(err->msg, "unknown sort key 'period'"));
+	assert_null(strstr(err->hint, "overhead"));
+	error_free(err);
+}
+
+static void test_methods_of_a_diff(void **state)
+{
+	static const char *const wrong[] = {"",		 "Delta",      "delta:1",     "wdiff",
+					    "wdiff:1",	 "wdiff:1,",   "wdiff:0,1",   "wdiff:1,0",
+					    "wdiff:a,b", "wdiff:1,2x", "wdiff:1,2,3", "cycles"};
+	struct diff_opts opts = {0};
+
+	assert_null(diff_method_parse("delta", &opts));
+	assert_int_equal(opts.method, DIFF_DELTA);
+	assert_null(diff_method_parse("ratio", &opts));
+	assert_int_equal(opts.method, DIFF_RATIO);
+	assert_null(diff_method_parse("wdiff:-2,3", &opts));
+	assert_int_equal(opts.method, DIFF_WEIGHTED);
+	assert_true(opts.weights[0] == -2 && opts.weights[1] == 3);
+	assert_null(diff_method_parse("delta-abs", &opts));
+	assert_int_equal(opts.method, DIFF_DELTA_ABS);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		struct error *err = diff_method_parse(wrong[i], &opts);
+
+		if (!err || !err->usage)
+			fail_msg("'%s' was taken", wrong[i]);
+		error_free(err);
+	}
+}
+
 static void test_rbtree(void **state)
 {
 	static struct number numbers[1000];
@@ -515,6 +565,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_stacks_without_chains, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sums_that_are_too_large, setup, teardown),
 		cmocka_unit_test(test_spec),
+		cmocka_unit_test(test_keys_of_a_diff),
+		cmocka_unit_test(test_methods_of_a_diff),
 		cmocka_unit_test(test_rbtree),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_tree),
