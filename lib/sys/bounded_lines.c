@@ -10,9 +10,10 @@ enum {
 	MAX_SIZE = 64 << 20, /* of the file; generated sources have some MB */
 };
 
-struct error *bounded_lines_open(const char *path, struct bounded_lines *source)
+struct error *bounded_lines_open(const char *path, uid_t author, struct bounded_lines *source)
 {
-	const struct open_regular_opts opts = {.max_bytes = MAX_SIZE};
+	const struct open_regular_opts opts = {
+		.owned = true, .owner = author, .max_bytes = MAX_SIZE};
 	FILE *f = NULL;
 
 	TRY(fopen_regular(path, &opts, &f));

@@ -23,11 +23,6 @@ enum {
 	MAX_LINKS = 40, /* as the kernel */
 };
 
-static bool is_trusted(uid_t uid)
-{
-	return uid == 0 || uid == geteuid();
-}
-
 static struct error *check_file(const struct stat *st, const struct open_regular_opts *opts)
 {
 	if (S_ISLNK(st->st_mode))
@@ -36,7 +31,8 @@ static struct error *check_file(const struct stat *st, const struct open_regular
 		return error_new(S_ISDIR(st->st_mode) ? EISDIR : EINVAL, "not a regular file");
 	if (!opts)
 		return NULL;
-	if (opts->owned && !is_trusted(st->st_uid) && (!opts->owner || st->st_uid != opts->owner))
+	if (opts->owned && !user_is_trusted(st->st_uid) &&
+	    (!opts->owner || st->st_uid != opts->owner))
 		return error_new(EPERM, "it belongs to user %u", (unsigned)st->st_uid);
 	if (opts->max_bytes && (uint64_t)st->st_size > opts->max_bytes)
 		return error_new(EFBIG, "larger than %llu MB",
@@ -71,7 +67,7 @@ static int root_of_process(const char *path)
  * What a process has below its root was made by whoever runs there: links are followed as the
  * process sees them, so that none leads to a file outside.
  */
-static int find_of_process(const char *path, int end, bool follow)
+static int find_of_process(const char *path, int end, bool follow, struct path_check *check)
 {
 	char root[64];
 
@@ -81,35 +77,50 @@ static int find_of_process(const char *path, int end, bool follow)
 	}
 	snprintf(root, sizeof(root), "%.*s", end, path);
 	_cleanup_close_ int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return dir < 0 ? -1 : find_in_root(dir, path + end, follow);
+	return dir < 0 ? -1 : find_in_root(dir, path + end, follow, check);
 }
 
-static int find_path(const char *path, bool follow)
+/* Component by component. */
+static int find_checked(const char *path, bool follow, struct path_check *check)
+{
+	char whole[2 * PATH_MAX], here[PATH_MAX];
+	_cleanup_close_ int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (root < 0 || (*path != '/' && !getcwd(here, sizeof(here))))
+		return -1;
+	if (*path != '/') {
+		if ((size_t)snprintf(whole, sizeof(whole), "%s/%s", here, path) >= sizeof(whole)) {
+			errno = ENAMETOOLONG;
+			return -1;
+		}
+		path = whole;
+	}
+	return find_in_root(root, path, follow, check);
+}
+
+static int find_path(const char *path, bool follow, struct path_check *check)
 {
 	const int end = root_of_process(path);
 
-	return end ? find_of_process(path, end, follow)
-		   : open(path, O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));
+	if (end)
+		return find_of_process(path, end, follow, check);
+	return check ? find_checked(path, follow, check)
+		     : open(path, O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW));
 }
 
-/* O_PATH: nothing is opened. A link is followed unless it is not to be trusted. */
+/* O_PATH: nothing is opened. */
 static struct error *find_file(const char *path, const struct open_regular_opts *opts, int *fd,
 			       struct stat *st)
 {
-	const bool look_at_link = opts && (opts->no_link || opts->owned);
-	_cleanup_close_ int found = find_path(path, !look_at_link);
+	struct path_check check = {.user = opts ? opts->owner : 0};
+	const bool owned = opts && opts->owned;
+	_cleanup_close_ int found =
+		find_path(path, !(opts && opts->no_link), owned ? &check : NULL);
 
+	if (check.err)
+		return check.err;
 	if (found < 0 || fstat(found, st))
 		return error_errno(errno, "cannot open");
-	if (S_ISLNK(st->st_mode) && !opts->no_link) {
-		if (!is_trusted(st->st_uid))
-			return error_new(EPERM, "the symbolic link belongs to user %u",
-					 (unsigned)st->st_uid);
-		closep(&found);
-		found = find_path(path, true);
-		if (found < 0 || fstat(found, st))
-			return error_errno(errno, "cannot open");
-	}
 	TRY(check_file(st, opts));
 	*fd = steal_fd(&found);
 	return NULL;
@@ -176,7 +187,7 @@ static struct error *follow(struct path_walk *w, const char *name, uid_t owner, 
 {
 	char path[PATH_MAX];
 
-	if (!is_trusted(owner))
+	if (!user_is_trusted(owner))
 		return error_hint(
 			error_new(EPERM,
 				  "cannot write '%s': the symbolic link '%s' belongs to user %u",
@@ -213,7 +224,7 @@ static struct error *find_last(const struct path_walk *w, const struct stat *st,
 {
 	if (S_ISDIR(st->st_mode))
 		return cannot_write(w, EISDIR);
-	if (S_ISFIFO(st->st_mode) && !out->is_magic && !is_trusted(st->st_uid))
+	if (S_ISFIFO(st->st_mode) && !out->is_magic && !user_is_trusted(st->st_uid))
 		return error_new(EPERM, "cannot write '%s': the FIFO belongs to user %u", w->path,
 				 (unsigned)st->st_uid);
 	out->exists = true;

@@ -25,9 +25,12 @@
 
 struct open_regular_opts {
 	bool no_link; /* fails if the path's last component is a symbolic link */
-	bool owned;   /* fails unless it (and the link, if it is one) belongs to root, the caller or
-			 owner */
-	uid_t owner;  /* with owned; 0: nobody else */
+	/*
+	 * Fails unless it belongs to root, the caller or owner, and path_check of open_in_root.h
+	 * allows the path.
+	 */
+	bool owned;
+	uid_t owner;	    /* with owned: whose data has the path; 0: of nobody else */
 	uint64_t max_bytes; /* 0: any size. The file may grow, so count what is read, too. */
 };
 
@@ -35,7 +38,7 @@ struct open_regular_opts {
  * Opens a regular file for reading; *fd is the caller's. opts may be NULL. Nothing
  * else is ever opened: devices and FIFOs are recognized without opening them. Errors:
  * ENOENT, EACCES, … as open(2); EINVAL, EISDIR: not a regular file; ELOOP: a symbolic link;
- * EPERM: it belongs to another user; EFBIG.
+ * EPERM: it, or a link, belongs to another user, or owner could not read it; EFBIG.
  */
 struct error *open_regular(const char *path, const struct open_regular_opts *opts, int *fd);
 /* The same as a stream; *out is the caller's. */

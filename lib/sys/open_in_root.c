@@ -25,7 +25,13 @@ struct walk {
 	unsigned n;
 	char rest[2 * PATH_MAX]; /* of the path */
 	unsigned links;
+	struct path_check *check;
 };
+
+bool user_is_trusted(uid_t uid)
+{
+	return uid == 0 || uid == geteuid();
+}
 
 static void walk_back(struct walk *w, unsigned n)
 {
@@ -45,6 +51,49 @@ static int fail_with(int code)
 {
 	errno = code;
 	return -1;
+}
+
+static bool is_link_refused(const struct walk *w, uid_t owner)
+{
+	struct path_check *check = w->check;
+
+	if (!check || user_is_trusted(owner) || owner == check->user)
+		return false;
+	check->err = error_new(EPERM, "the symbolic link belongs to user %u", (unsigned)owner);
+	errno = EPERM;
+	return true;
+}
+
+/* What only its owner or a group may use, though the user chose the path. */
+static bool is_closed(const struct walk *w, const struct stat *st, unsigned bit)
+{
+	struct path_check *check = w->check;
+
+	if (st->st_uid == check->user || (st->st_mode & bit))
+		return false;
+	check->err = error_new(EPERM, "it is not for user %u, whose data has the path",
+			       (unsigned)check->user);
+	errno = EPERM;
+	return true;
+}
+
+static bool is_found_refused(const struct walk *w, int found)
+{
+	struct stat st;
+
+	if (!w->check || user_is_trusted(w->check->user))
+		return false;
+	if (fstat(found, &st))
+		return true;
+	/* a link is not what is read */
+	if (S_ISLNK(st.st_mode) || st.st_uid == w->check->user)
+		return false;
+	if (is_closed(w, &st, S_IROTH))
+		return true;
+	for (unsigned i = 0; i < w->n; i++)
+		if (fstat(w->dirs[i], &st) || is_closed(w, &st, S_IXOTH))
+			return true;
+	return false;
 }
 
 /* The link's target goes on with what is left of the path. */
@@ -82,7 +131,7 @@ static int step(struct walk *w, const char *name, const char *left, bool follow,
 	if (fd < 0 || fstat(fd, &st))
 		return -1;
 	if (S_ISLNK(st.st_mode) && (!is_last || follow))
-		return enter_link(w, fd, left);
+		return is_link_refused(w, st.st_uid) ? -1 : enter_link(w, fd, left);
 	if (is_last) {
 		*found = steal_fd(&fd);
 		return 0;
@@ -96,11 +145,11 @@ static int step(struct walk *w, const char *name, const char *left, bool follow,
 	return 0;
 }
 
-int find_in_root(int root, const char *path, bool follow)
+int find_in_root(int root, const char *path, bool follow, struct path_check *check)
 {
-	__attribute__((cleanup(walk_deinit))) struct walk w = {.n = 0};
+	__attribute__((cleanup(walk_deinit))) struct walk w = {.check = check};
 	char name[NAME_MAX + 1];
-	int found = -1;
+	_cleanup_close_ int found = -1;
 
 	if (strlen(path) >= PATH_MAX)
 		return fail_with(ENAMETOOLONG);
@@ -125,5 +174,5 @@ int find_in_root(int root, const char *path, bool follow)
 		else if (step(&w, name, left, follow, &found))
 			return -1;
 	}
-	return found;
+	return is_found_refused(&w, found) ? -1 : steal_fd(&found);
 }

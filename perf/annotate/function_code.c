@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "perf/annotate/function_code.h"
 
-#include <sys/stat.h>
-
 /*
  * A file may say that it has any amount of code. All code of the largest programs (browsers, the
  * kernel) is below the first limit; functions are below the second by far.
@@ -62,7 +60,6 @@ static struct error *code_of_file(struct code_files *files, struct resolver *r,
 	const struct location start = {.map = f->map, .sym = f->sym, .dso_addr = f->sym->start};
 	const uint64_t size = f->sym->end - f->sym->start;
 	struct elf_file *file;
-	struct stat st;
 
 	TRY(open_file(files, r, f->map, &file));
 	out->address = location_elf_address(&start);
@@ -74,8 +71,6 @@ static struct error *code_of_file(struct code_files *files, struct resolver *r,
 	out->bytes = (const uint8_t *)sec->data + skip;
 	out->size = min_of(size, sec->size - skip);
 	out->machine = pb_elf_file_machine(file);
-	/* The vdso has no file: it is the kernel's. */
-	out->owner = stat(pb_elf_file_name(file), &st) ? 0 : st.st_uid;
 	return NULL;
 }
 

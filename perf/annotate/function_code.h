@@ -22,7 +22,6 @@ struct function_code {
 	size_t size;
 	uint64_t address;	    /* of the first, as the file has it */
 	uint16_t machine;	    /* EM_… */
-	uid_t owner;		    /* of the file */
 	const struct bpf_code *bpf; /* of a BPF program; NULL: it is not one */
 };
 

@@ -18,9 +18,10 @@ struct annotation_line *line_maker_push(struct line_maker *m, enum annotation_li
 
 /* ---- source lines ---- */
 
-static struct error *add_source_line(struct line_maker *m, const char *file, uint32_t number)
+static struct error *add_source_line(struct line_maker *m, const char *file, uid_t author,
+				     uint32_t number)
 {
-	const char *text = source_texts_line(m->opts->texts, file, m->code->owner, number);
+	const char *text = source_texts_line(m->opts->texts, file, author, number);
 
 	strbuf_reset(&m->text);
 	if (text)
@@ -57,7 +58,7 @@ static struct error *find_source(struct line_maker *m, uint64_t offset)
 	m->place = arena_text(&m->out->arena, strbuf_str(&m->text), m->text.len);
 	if (!m->place || strbuf_failed(&m->text))
 		return error_nomem();
-	return m->opts->source ? add_source_line(m, file, number) : NULL;
+	return m->opts->source ? add_source_line(m, file, resolve_line_author(&at), number) : NULL;
 }
 
 /* ---- instructions ---- */

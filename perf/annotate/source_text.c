@@ -47,10 +47,10 @@ static bool read_all(FILE *in, char **text, size_t *size)
 }
 
 /* Without the file, or without memory, there are no lines. */
-static void read_lines(struct source_text *file, const char *path, uid_t owner)
+static void read_lines(struct source_text *file, const char *path, uid_t author)
 {
 	const struct open_regular_opts opts = {
-		.owned = true, .owner = owner, .max_bytes = MAX_BYTES};
+		.owned = true, .owner = author, .max_bytes = MAX_BYTES};
 	_cleanup_fclose_ FILE *in = NULL;
 	size_t size = 0;
 
@@ -74,7 +74,7 @@ static void read_lines(struct source_text *file, const char *path, uid_t owner)
 	}
 }
 
-const char *source_texts_line(struct source_texts *texts, const char *path, uid_t owner,
+const char *source_texts_line(struct source_texts *texts, const char *path, uid_t author,
 			      uint32_t number)
 {
 	struct source_text *file = strmap_get(&texts->files, path);
@@ -85,7 +85,7 @@ const char *source_texts_line(struct source_texts *texts, const char *path, uid_
 		file = key ? arena_alloc(&texts->arena, sizeof(*file)) : NULL;
 		if (!file || !strmap_put(&texts->files, key, file))
 			return NULL;
-		read_lines(file, path, owner);
+		read_lines(file, path, author);
 	}
 	return number && number <= file->lines.n ? file->lines.v[number - 1] : NULL;
 }

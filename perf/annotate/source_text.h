@@ -16,10 +16,11 @@ struct source_texts {
 void source_texts_deinit(struct source_texts *texts);
 
 /*
- * A line, counted from 1, without its end; it lives as long as texts. The file belongs to root, the
- * caller or owner, whose binary names it. NULL: the file cannot be read or has no such line.
+ * A line, counted from 1, without its end; it lives as long as texts. The file is one that author,
+ * whose debug information names it (0: root or the caller), can read, too: struct path_check of
+ * lib/sys/open_in_root.h. NULL: the file cannot be read or has no such line.
  */
-const char *source_texts_line(struct source_texts *texts, const char *path, uid_t owner,
+const char *source_texts_line(struct source_texts *texts, const char *path, uid_t author,
 			      uint32_t number);
 
 #endif

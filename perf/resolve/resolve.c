@@ -775,6 +775,13 @@ bool resolve_line(struct resolver *r, const struct location *at, bool is_return,
 	return source_lines_find(ds->lines, location_elf_address(at) - is_return, file, line);
 }
 
+uid_t resolve_line_author(const struct location *at)
+{
+	const struct dso_syms *ds = at->map->dso->priv;
+
+	return source_lines_author(ds->lines);
+}
+
 uint64_t location_elf_address(const struct location *at)
 {
 	const struct dso_syms *ds = at->map->dso->priv;

@@ -105,6 +105,8 @@ size_t resolve_chain(struct resolver *r, const struct thread *thread, const stru
  */
 bool resolve_line(struct resolver *r, const struct location *at, bool is_return, const char **file,
 		  uint32_t *line);
+/* Who chose the path that resolve_line() has found: pb_dwarf_image_author(). */
+uid_t resolve_line_author(const struct location *at);
 
 /* The symbol table of a DSO, read now if need be; NULL: it has none. */
 struct symtab *resolver_symtab(struct resolver *r, struct dso *dso);

@@ -42,6 +42,11 @@ void source_lines_free(struct source_lines *lines)
 	free(lines);
 }
 
+uid_t source_lines_author(const struct source_lines *lines)
+{
+	return lines->image ? pb_dwarf_image_author(lines->image) : 0;
+}
+
 bool source_lines_find(struct source_lines *lines, uint64_t address, const char **file,
 		       uint32_t *line)
 {

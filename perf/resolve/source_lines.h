@@ -22,4 +22,7 @@ void source_lines_free(struct source_lines *lines);
 bool source_lines_find(struct source_lines *lines, uint64_t address, const char **file,
 		       uint32_t *line);
 
+/* Who chose the path: pb_dwarf_image_author(). */
+uid_t source_lines_author(const struct source_lines *lines);
+
 #endif

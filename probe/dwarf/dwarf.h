@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "lib/base/error.h"
 #include "lib/base/log.h"
@@ -61,6 +62,11 @@ DEFINE_FREEP(struct dwarf_image, pb_dwarf_image_free)
 uint16_t pb_dwarf_image_machine(const struct dwarf_image *image); /* EM_… */
 /* Where the debug information was found. */
 const char *pb_dwarf_image_path(const struct dwarf_image *image);
+/*
+ * Who wrote it, and so chose the paths in it: 0: root or the caller; DWARF_AUTHORS: several others.
+ */
+uid_t pb_dwarf_image_author(const struct dwarf_image *image);
+#define DWARF_AUTHORS ((uid_t)-1) /* owns no file */
 
 /*
  * A place. Addresses are those that the ELF file itself has; of a relocatable

@@ -22,6 +22,7 @@
 #include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base/cleanup.h"
@@ -220,6 +221,13 @@ static struct error *read_sections(struct dwp *dwp)
 		       ? NULL
 		       : error_new(EBADMSG, "it has no section .debug_cu_index, so it is not a "
 					    "package of split units");
+}
+
+uid_t dwp_owner(const struct dwp *dwp)
+{
+	struct stat st;
+
+	return fstat(dwp->fd, &st) ? 0 : st.st_uid;
 }
 
 struct error *dwp_open(const char *path, struct dwp **out)

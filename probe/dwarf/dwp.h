@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "lib/base/cursor.h"
 #include "lib/base/error.h"
@@ -44,6 +45,7 @@ struct error *dwp_open(const char *path, struct dwp **out);
 void dwp_free(struct dwp *dwp);
 DEFINE_FREEP(struct dwp, dwp_free)
 const char *dwp_path(const struct dwp *dwp);
+uid_t dwp_owner(const struct dwp *dwp); /* of the file */
 /*
  * Writes the unit as a .dwo of its own; *found false: the package does not have it. The version is
  * that of the skeleton's DWARF: clang gives units of the same source the same id, whichever it is.

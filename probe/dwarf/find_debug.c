@@ -92,6 +92,7 @@ static int try_file(struct dwarf_image *image, const char *path, const struct wa
 		close(fd);
 		return -1;
 	}
+	image_add_author(image, st.st_uid);
 	*found = copy;
 	return fd;
 }

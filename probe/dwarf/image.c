@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "lib/sys/open_file.h"
+#include "lib/sys/open_in_root.h"
 #include "sym/sym.h"
 
 struct error *dw_error(const struct dwarf_image *image, const char *fmt, ...)
@@ -58,6 +59,18 @@ void pb_dwarf_image_free(struct dwarf_image *image)
 uint16_t pb_dwarf_image_machine(const struct dwarf_image *image)
 {
 	return image->machine;
+}
+
+uid_t pb_dwarf_image_author(const struct dwarf_image *image)
+{
+	return image->author;
+}
+
+void image_add_author(struct dwarf_image *image, uid_t owner)
+{
+	if (user_is_trusted(owner) || owner == image->author)
+		return;
+	image->author = image->author ? DWARF_AUTHORS : owner;
 }
 
 const char *pb_dwarf_image_path(const struct dwarf_image *image)
@@ -122,8 +135,8 @@ static struct error *no_debug_info(struct dwarf_image *image)
  */
 static struct error *check_sections(const char *path, int fd, struct dwarf_image *image)
 {
-	struct stat st;
 	struct error *err = NULL;
+	struct stat st;
 	size_t shstrndx;
 	GElf_Ehdr ehdr;
 	GElf_Shdr shdr;
@@ -134,6 +147,7 @@ static struct error *check_sections(const char *path, int fd, struct dwarf_image
 		return error_at(error_errno(errno, "cannot be read"), "%s", path);
 	if (!S_ISREG(st.st_mode))
 		return error_at(error_new(EINVAL, "not a regular file"), "%s", path);
+	image_add_author(image, st.st_uid);
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf || elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &ehdr) ||
 	    elf_getshdrstrndx(elf, &shstrndx)) {

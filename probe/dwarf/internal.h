@@ -68,6 +68,7 @@ struct dwarf_image {
 	Dwarf_Addr bias; /* added to DWARF's addresses gives the file's */
 	Dwarf_Addr symbol_bias;
 	char *debug_path;
+	uid_t author; /* pb_dwarf_image_author() */
 	uint16_t machine;
 	bool is_rel, is_big;
 	const struct regs *regs;
@@ -92,6 +93,8 @@ struct dwarf_image {
 /* libdw's last error as one of ours. */
 struct error *dw_error(const struct dwarf_image *image, const char *fmt, ...) _printf_(2, 3) _cold_;
 struct error *image_need_symbols(struct dwarf_image *image);
+/* Its DWARF, or some of it, is in a file of this owner. */
+void image_add_author(struct dwarf_image *image, uid_t owner);
 /* The function's symbol at an address; NULL: none. */
 const struct dwarf_symbol *image_symbol_at(struct dwarf_image *image, uint64_t address);
 /* An address that the DWARF has, as the ELF file has it. */

@@ -257,7 +257,7 @@ static struct error *lines_by_text(struct places_search *s, Dwarf_Die *unit, con
 	if (!path || !pattern)
 		return error_nomem();
 	remove_blanks(pattern);
-	struct error *err = bounded_lines_open(path, &text);
+	struct error *err = bounded_lines_open(path, s->image->author, &text);
 	if (err) {
 		return error_hint(err, "\";PATTERN\" needs the source file at the path that the "
 				       "compiler recorded; use a line number instead");

@@ -48,6 +48,7 @@ struct error *split_prepare(struct dwarf_image *image)
 	}
 	if (!image->dwp)
 		return NULL;
+	image_add_author(image, dwp_owner(image->dwp));
 	image->dwp_dir = text_format("%s/perf-bpf-dwp-XXXXXX", temp && *temp ? temp : "/tmp");
 	if (!image->dwp_dir)
 		return error_nomem();
@@ -172,19 +173,22 @@ static void note_missing(struct dwarf_image *image, const char *name, bool found
 		image->split_missing = strbuf_steal(&text);
 }
 
-static bool is_not_regular(const char *dir, const char *name)
+static bool is_not_regular(struct dwarf_image *image, const char *dir, const char *name)
 {
 	_cleanup_free_ char *path = dir ? text_format("%s/%s", dir, name) : strdup(name);
 	struct stat st;
 
-	return path && !stat(path, &st) && !S_ISREG(st.st_mode);
+	if (!path || stat(path, &st))
+		return false;
+	image_add_author(image, st.st_uid);
+	return !S_ISREG(st.st_mode);
 }
 
 /*
  * Where libdw will look for the file, which it opens, whatever it is: next to the skeleton's
  * file, and in the compilation directory. A FIFO would make it wait.
  */
-static bool is_trap(const struct dwarf_image *image, Dwarf_Die *skeleton, const char *name)
+static bool is_trap(struct dwarf_image *image, Dwarf_Die *skeleton, const char *name)
 {
 	_cleanup_free_ char *real = realpath(image->debug_path, NULL);
 	const char *comp_dir = NULL;
@@ -193,12 +197,13 @@ static bool is_trap(const struct dwarf_image *image, Dwarf_Die *skeleton, const 
 	if (!name)
 		return false;
 	if (name[0] == '/')
-		return is_not_regular(NULL, name);
+		return is_not_regular(image, NULL, name);
 	if (dwarf_attr(skeleton, DW_AT_comp_dir, &attr))
 		comp_dir = dwarf_formstring(&attr);
 	if (real)
 		*strrchr(real, '/') = 0;
-	return (real && is_not_regular(real, name)) || (comp_dir && is_not_regular(comp_dir, name));
+	return (real && is_not_regular(image, real, name)) ||
+	       (comp_dir && is_not_regular(image, comp_dir, name));
 }
 
 void split_root(struct dwarf_image *image, struct dwarf_unit *unit)

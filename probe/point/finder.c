@@ -243,6 +243,7 @@ struct error *probe_variables(struct probe_finder *finder, const struct probe_de
 struct lines {
 	probe_line_fn *fn;
 	void *ctx;
+	const struct dwarf_image *image;
 };
 
 static struct error *show_line(void *ctx, const struct dwarf_line *line)
@@ -254,6 +255,7 @@ static struct error *show_line(void *ctx, const struct dwarf_line *line)
 		.first = line->first,
 		.can = line->can,
 		.n_places = line->n_places,
+		.author = pb_dwarf_image_author(lines->image),
 	};
 
 	return lines->fn(lines->ctx, &out);
@@ -268,7 +270,7 @@ struct error *probe_lines(struct probe_finder *finder, const struct probe_def *d
 	if (def->exec)
 		TRY(finder_user(finder, def->exec, &user));
 	TRY(finder_image(finder, user, module_of(def), &image));
-	struct lines lines = {.fn = fn, .ctx = ctx};
+	struct lines lines = {.fn = fn, .ctx = ctx, .image = image};
 	struct probe_def other;
 	struct error *err = pb_dwarf_lines(image, def, show_line, &lines);
 	struct error *failed = by_linkage(user, image, def, err, &other);

@@ -123,6 +123,7 @@ struct probe_line {
 	uint32_t first;	   /* the function's */
 	bool can;	   /* code begins on this line */
 	uint32_t n_places; /* points that a definition of it has; 0: not counted */
+	uid_t author;	   /* who chose the path: pb_dwarf_image_author() */
 };
 typedef struct error *probe_line_fn(void *ctx, const struct probe_line *line);
 /* The lines of the definition's function, or of its file. */

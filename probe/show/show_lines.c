@@ -20,6 +20,7 @@
 
 struct lines_out {
 	char *file;
+	uid_t author; /* of that path */
 	uint32_t first;
 	VEC(struct probe_line) lines; /* without their files */
 };
@@ -31,6 +32,7 @@ static struct error *add_line(void *ctx, const struct probe_line *line)
 	/* A function's lines may come from headers, too: they are not shown. */
 	if (!o->file) {
 		o->file = strdup(line->file);
+		o->author = line->author;
 		o->first = line->first;
 		if (!o->file)
 			return error_nomem();
@@ -101,21 +103,28 @@ static uint32_t range_end(const struct line_range *range, uint32_t base, uint32_
 	return last;
 }
 
+static bool open_one(const struct probe_view *view, const char *path, uid_t author,
+		     struct bounded_lines *source)
+{
+	_cleanup_error_ struct error *err = bounded_lines_open(path, author, source);
+
+	if (err && err->code == EPERM)
+		log_warn(view->log, "source lines are not shown: %s: %s", err->where, err->msg);
+	return !err;
+}
+
 /* Opens PREFIX/FILE, then with fewer and fewer of FILE's first folders; FILE itself without prefix.
  */
-static bool open_source(const char *prefix, const char *file, struct bounded_lines *source)
+static bool open_source(const struct probe_view *view, const char *file, uid_t author,
+			struct bounded_lines *source)
 {
-	if (!prefix) {
-		error_free(bounded_lines_open(file, source));
-		return source->f;
-	}
+	if (!view->source)
+		return open_one(view, file, author, source);
 	for (const char *rest = file; rest; rest = strchr(rest, '/')) {
 		rest += strspn(rest, "/");
-		_cleanup_free_ char *path = text_format("%s/%s", prefix, rest);
+		_cleanup_free_ char *path = text_format("%s/%s", view->source, rest);
 
-		if (path)
-			error_free(bounded_lines_open(path, source));
-		if (source->f)
+		if (path && open_one(view, path, author, source))
 			return true;
 	}
 	return false;
@@ -189,7 +198,7 @@ static void show_text(const struct probe_view *view, const struct lines_out *o,
 		      struct strbuf *out)
 {
 	_cleanup_bounded_lines_ struct bounded_lines source = {0};
-	const bool is_there = open_source(view->source, o->file, &source);
+	const bool is_there = open_source(view, o->file, o->author, &source);
 	const uint32_t base = def->function ? o->first : 0;
 	uint32_t last = lines_last(o), from = o->first, number = 0;
 	const char *text;

@@ -160,6 +160,7 @@ test_source_lines() {
 # A binary may name any file as its source.
 test_source_files_of_others() {
 	record_program work
+	chmod 711 "$FILES" .
 	chown 65534 work.c
 	"$PERF_BPF" annotate -i data spend >out 2>err
 	! grep 'hot line' out || fail "the source file of another user was read"

@@ -21,7 +21,7 @@ as_nobody() {
 make_folders() {
 	chmod 711 "$top" .
 	mkdir kept theirs
-	echo secret >kept/secret
+	echo hidden words >kept/secret
 	chmod 600 kept/secret
 	seq 1000 >kept/target
 	chown $NOBODY theirs
@@ -45,7 +45,7 @@ root() {
 	! find theirs -user 0 | grep . || fail "'$*' wrote in the folder of nobody"
 	! cat out err | LC_ALL=C grep -n $'[\001-\010\013-\037\177]' >bad ||
 		fail "'$*': escapes: $(cat -v bad | head -3)"
-	! grep -q secret out || fail "'$*' shows root's file"
+	! grep -q 'hidden words' out err || fail "'$*' shows root's file"
 }
 
 # An ELF file whose table of symbols claims 48 GB, which is a hole.
@@ -128,11 +128,55 @@ test_files_that_a_binary_names() {
 		root "$PERF_BPF" probe -x theirs/split -V work
 		plant $kind "$PWD/theirs/linked.debug"
 		root "$PERF_BPF" probe -x theirs/linked -V work
-		[ $kind != link ] || continue # root reads the source where root's file is
 		plant $kind "$PWD/build/prog.c"
 		root "$PERF_BPF" probe -x theirs/sourced -L work
 		! grep -q 'number + 1' out || fail "$kind: it shows lines"
 	done
+}
+
+# The source files that debug information names are anybody's choice: lines are shown only if who chose
+# the path could read them.
+test_lines_of_source() {
+	local prog
+	needs
+	make_folders
+	mkdir kept/closed build
+	chmod 700 kept/closed
+	printf 'hidden words\n%.0s' {1..40} >kept/closed/open.c
+	chmod 644 kept/closed/open.c
+	state_of_kept >kept.before
+	as_nobody mkdir theirs/build
+	as_nobody ln -s "$PWD/kept/secret" theirs/build/link.c
+	as_nobody ln -s "$PWD/kept/closed" theirs/build/way
+	ln -s "$PWD/kept/closed" build/way
+	chown -h $NOBODY build/way
+	printf 'public words\n%.0s' {1..40} >build/public.c
+	chmod 755 build
+	chmod 644 build/public.c
+	# NAME OWNER PATH: a program of OWNER, whose debug information has PATH
+	while read -r name owner path; do
+		printf '#line 1 "%s"\n%s\n' "$PWD/$path" \
+			'__attribute__((noinline)) long work(long n) { volatile long i = 0; while (i < n) i++; return i; } int main(void) { return work(100000000) == 1; }' >work.c
+		gcc -g -O1 -o "$name" work.c
+		chown "$owner" "$name"
+		chmod 755 "$name"
+		"$PERF_BPF" record -q -N -o "$name.data" -e task-clock -F 99 -- "./$name"
+		root "$PERF_BPF" probe -x "./$name" -L work
+		assert_equal "$name: $status" "$name: 0"
+		[ "$name" != open ] || assert_contains out 'public words'
+		root "$PERF_BPF" probe -x "./$name" 'work;*words*'
+		assert_equal "$name: $status" "$name: $([ "$name" = open ]; echo $?)"
+		root "$PERF_BPF" annotate -i "$name.data" -l work
+		assert_equal "$name: $status" "$name: 0"
+		[ "$name" != open ] || assert_contains out 'public words'
+	done <<-END
+		open $NOBODY build/public.c
+		by_path $NOBODY kept/secret
+		by_link $NOBODY theirs/build/link.c
+		by_way $NOBODY theirs/build/way/open.c
+		by_closed $NOBODY kept/closed/open.c
+		by_their_way root build/way/open.c
+	END
 }
 
 test_recordings() {

@@ -25,7 +25,7 @@ static int set_up(void **state)
 	static char top[] = "/tmp/pbt-open.XXXXXX";
 
 	strcpy(top + strlen(top) - 6, "XXXXXX");
-	if (!mkdtemp(top) || chdir(top))
+	if (!mkdtemp(top) || chdir(top) || chmod(".", 0755))
 		return -1;
 	*state = top;
 	return 0;
@@ -145,6 +145,57 @@ static void sizes_and_owners_are_checked(void **state)
 		"the symbolic link belongs to user 4242");
 	opens("link", NULL);
 	opens("theirs", &(struct open_regular_opts){.owned = true, .owner = OTHER_USER});
+}
+
+static void make(const char *path, mode_t mode, uid_t owner)
+{
+	put(path, "");
+	assert_int_equal(chmod(path, mode) | chown(path, owner, owner), 0);
+}
+
+/* Paths in what another user wrote lead to nothing that this user could not read. */
+static void paths_of_others(void **state)
+{
+	const struct open_regular_opts ours = {.owned = true},
+				       theirs = {.owned = true, .owner = OTHER_USER};
+	int fd = -1;
+
+	need_root();
+	assert_int_equal(mkdir("open", 0755) | mkdir("closed", 0700) | mkdir("home", 0700), 0);
+	assert_int_equal(chown("home", OTHER_USER, OTHER_USER), 0);
+	make("open/file", 0644, 0);
+	make("open/secret", 0600, 0);
+	make("closed/file", 0644, 0);
+	make("home/file", 0600, OTHER_USER);
+	make("closed/theirs", 0600, OTHER_USER);
+	assert_int_equal(symlink("open", "way") | symlink("closed", "into") |
+				 symlink("open/file", "link") | symlink("open/secret", "to_secret"),
+			 0);
+	for (const char *const *name = (const char *[]){"way", "into", "link", "to_secret", NULL};
+	     *name; name++)
+		assert_int_equal(lchown(*name, OTHER_USER, OTHER_USER), 0);
+
+	opens("open/file", &theirs);
+	opens("home/file", &theirs);
+	opens("closed/theirs", &theirs);
+	opens("way/file", &theirs);
+	opens("link", &theirs);
+	refuses(open_regular("open/secret", &theirs, &fd), EPERM, "it is not for user 4242");
+	refuses(open_regular("to_secret", &theirs, &fd), EPERM, "it is not for user 4242");
+	refuses(open_regular("closed/file", &theirs, &fd), EPERM, "it is not for user 4242");
+	refuses(open_regular("into/file", &theirs, &fd), EPERM, "it is not for user 4242");
+	refuses(open_regular("home/file", &(struct open_regular_opts){.owned = true, .owner = 4243},
+			     &fd),
+		EPERM, "it is not for user 4243");
+
+	/* what a trusted user wrote leads to all files, but not through links of others */
+	opens("open/secret", &ours);
+	opens("closed/file", &ours);
+	refuses(open_regular("way/secret", &ours, &fd), EPERM,
+		"the symbolic link belongs to user 4242");
+	refuses(open_regular("way/none", &ours, &fd), EPERM,
+		"the symbolic link belongs to user 4242");
+	refuses(open_regular("open/none", &ours, &fd), ENOENT, "cannot open");
 }
 
 static struct output_path find(const char *path)
@@ -274,7 +325,7 @@ static const char *in_root(const char *path, bool follow)
 {
 	static char text[64];
 	_cleanup_close_ int root = open("root", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	_cleanup_close_ int found = find_in_root(root, path, follow);
+	_cleanup_close_ int found = find_in_root(root, path, follow, NULL);
 	char name[32];
 	struct stat st;
 
@@ -340,10 +391,15 @@ static void links_stay_in_the_root(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(only_regular_files_are_read),  TEST(what_is_not_regular_is_not_even_opened),
-		TEST(sizes_and_owners_are_checked), TEST(failed_content_replaces_nothing),
-		TEST(output_follows_own_links),	    TEST(output_does_not_follow_links_of_others),
-		TEST(output_to_what_is_open),	    TEST(links_stay_in_the_root),
+		TEST(only_regular_files_are_read),
+		TEST(what_is_not_regular_is_not_even_opened),
+		TEST(sizes_and_owners_are_checked),
+		TEST(paths_of_others),
+		TEST(failed_content_replaces_nothing),
+		TEST(output_follows_own_links),
+		TEST(output_does_not_follow_links_of_others),
+		TEST(output_to_what_is_open),
+		TEST(links_stay_in_the_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
