@@ -8,8 +8,8 @@
  *	debuginfod, when $DEBUGINFOD_URLS is set
  *
  * A file with another build-id is never used: wrong variables are worse than
- * none. libdwfl asks a second time with the name in .gnu_debugaltlink, which
- * is absolute, relative to the debug file, or below DIR/.dwz.
+ * none. The file that .gnu_debugaltlink names is absolute, relative to the debug
+ * file, or below DIR/.dwz.
  */
 #include "probe/dwarf/internal.h"
 
@@ -181,31 +181,10 @@ static int by_debuginfod(struct dwarf_image *image, const struct want *want, cha
 	return fd < 0 ? -1 : fd;
 }
 
-static bool wants_altlink(const struct elf_file *file, const struct elf_section *sec)
+int image_find_alt(struct dwarf_image *image, const char *debug_file, const char *name,
+		   const uint8_t *id, size_t id_size, char **found)
 {
-	return !strcmp(sec->name, ".gnu_debugaltlink");
-}
-
-/* The file that dwz moved what several have in common to. */
-static int find_alt(struct dwarf_image *image, const char *debug_file, const char *name,
-		    char **found)
-{
-	_cleanup_elf_ struct elf_file *file = NULL;
-	struct error *err = pb_elf_file_open_parts(debug_file, wants_altlink, &file);
-	const struct elf_section *sec = err ? NULL : pb_elf_section_find(file, ".gnu_debugaltlink");
-	struct want want = {0};
-
-	error_free(err);
-	if (sec && sec->data) {
-		struct cursor c = pb_elf_section_cursor(file, sec);
-
-		if (cursor_cstr(&c)) {
-			want.id_size = cursor_left(&c);
-			want.id = cursor_bytes(&c, want.id_size);
-		}
-	}
-	if (!want.id_size)
-		return -1;
+	const struct want want = {.id = id, .id_size = id_size};
 	const char *slash = strrchr(debug_file, '/');
 	const char *base = strrchr(name, '/');
 	int fd = name[0] == '/'
@@ -236,11 +215,11 @@ int image_find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname,
 
 	if (!image)
 		return -1;
-	/* The second time: for the file that .gnu_debugaltlink names. */
+	/* The second time: for the file that .gnu_debugaltlink names; see alt.c. */
 	const char *debug_file = NULL;
 	dwfl_module_info(mod, NULL, NULL, NULL, NULL, NULL, NULL, &debug_file);
 	if (debug_file && debuglink_file)
-		return find_alt(image, debug_file, debuglink_file, found);
+		return -1;
 	int n = dwfl_module_build_id(mod, &id, &addr);
 	struct want want = {.id = id, .id_size = n > 0 ? (size_t)n : 0, .crc = crc};
 	int fd = by_build_id(image, &want, found);

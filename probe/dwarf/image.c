@@ -40,6 +40,7 @@ void pb_dwarf_image_free(struct dwarf_image *image)
 		return;
 	if (image->dwfl)
 		dwfl_end(image->dwfl);
+	alt_free(image);
 	free(image->path);
 	free(image->symfs);
 	free(image->debug_path);
@@ -235,6 +236,7 @@ struct error *pb_dwarf_image_open(const char *path, const struct dwarf_opts *giv
 	image->debug_path = strdup(debug_file ? debug_file : image->path);
 	if (!image->debug_path)
 		return error_nomem();
+	TRY(alt_set(image, image->dw, image->debug_path));
 	log_debug(image->log, "%s: using debug information from %s", image->path,
 		  image->debug_path);
 	*out = steal_ptr(image);

@@ -82,7 +82,8 @@ struct dwarf_image {
 	bool have_symbols;
 	VEC(Dwarf_Die) dies; /* those that places refer to */
 	struct known_global global;
-	struct flow flow;    /* of the last function that a variable was looked for in */
+	struct flow flow; /* of the last function that a variable was looked for in */
+	VEC(struct alt_file *) alts;
 	struct dwp *dwp;     /* a package of split units; NULL: none */
 	char *dwp_dir;	     /* where its units are unpacked */
 	char *split_missing; /* which split unit was not found, and where it was looked for */
@@ -107,6 +108,16 @@ static inline uint64_t image_address(const struct dwarf_image *image, Dwarf_Addr
 int image_find_debuginfo(Dwfl_Module *mod, void **userdata, const char *modname, Dwarf_Addr base,
 			 const char *file_name, const char *debuglink_file, GElf_Word crc,
 			 char **found);
+
+/* The file that .gnu_debugaltlink of debug_file names, with this build-id; -1: none. */
+int image_find_alt(struct dwarf_image *image, const char *debug_file, const char *name,
+		   const uint8_t *id, size_t id_size, char **found);
+
+/* ---- alt.c: debug information that files share ---- */
+
+/* Before anything of dw is read. path: the file that it is of; NULL: no file is looked for. */
+struct error *alt_set(struct dwarf_image *image, Dwarf *dw, const char *path);
+void alt_free(struct dwarf_image *image);
 
 /* ---- split.c: split units ---- */
 /* Looks for a package of them. */

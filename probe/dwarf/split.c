@@ -206,6 +206,16 @@ static bool is_trap(struct dwarf_image *image, Dwarf_Die *skeleton, const char *
 	       (comp_dir && is_not_regular(image, comp_dir, name));
 }
 
+/* A .dwo has no part of its debug information elsewhere; libdw would open what it names. */
+static bool block_alt(struct dwarf_image *image, Dwarf_Die *unit)
+{
+	struct error *err = alt_set(image, dwarf_cu_getdwarf(unit->cu), NULL);
+	const bool is_blocked = !err;
+
+	error_free(err);
+	return is_blocked;
+}
+
 void split_root(struct dwarf_image *image, struct dwarf_unit *unit)
 {
 	const char *name = split_name(&unit->die);
@@ -221,7 +231,7 @@ void split_root(struct dwarf_image *image, struct dwarf_unit *unit)
 			 "regular file",
 			 image->debug_path, name);
 	} else if (!dwarf_cu_info(unit->die.cu, NULL, NULL, NULL, &sub, NULL, NULL, NULL) &&
-		   sub.cu && dwarf_tag(&sub) != DW_TAG_invalid) {
+		   sub.cu && block_alt(image, &sub) && dwarf_tag(&sub) != DW_TAG_invalid) {
 		unit->split = sub;
 	} else {
 		unit->split_missing = true;

@@ -134,6 +134,29 @@ test_files_that_a_binary_names() {
 	done
 }
 
+# What dwz moved to a file that two programs share: libdw would open whatever is there.
+test_shared_debug_information() {
+	local kind name
+	needs
+	command -v dwz >/dev/null || skip "dwz is not installed"
+	make_folders
+	for name in one two; do
+		echo "struct shared { int one; long two; char text[20]; }; struct other { struct shared s; unsigned long long number; };
+			int work_$name(struct shared *s, struct other *o) { return s->one + (int)o->number; }
+			int main(int argc, char **argv) { struct shared s = {argc}; struct other o = {s}; return work_$name(&s, &o) - 2; }" >$name.c
+		gcc -g -O0 -o theirs/$name $name.c
+	done
+	(cd theirs && dwz -m common.debug one two) || skip "dwz shares nothing"
+	chown $NOBODY theirs/*
+	root "$PERF_BPF" probe -x theirs/one -V work_one
+	assert_contains out 'struct shared *'
+	for kind in fifo device link elf; do
+		plant $kind "$PWD/theirs/common.debug"
+		root "$PERF_BPF" probe -x theirs/one -V work_one
+		assert_contains err 'common.debug, which has a part of its debug information, does not exist'
+	done
+}
+
 # The source files that debug information names are anybody's choice: lines are shown only if who chose
 # the path could read them.
 test_lines_of_source() {
