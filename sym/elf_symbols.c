@@ -80,6 +80,47 @@ static Elf_Scn *section_by_type(const struct elf_source *es, const char *name, u
 	return scn && gelf_getshdr(scn, &shdr) && shdr.sh_type == type ? scn : NULL;
 }
 
+static bool is_table(const GElf_Shdr *shdr)
+{
+	switch (shdr->sh_type) {
+	case SHT_SYMTAB:
+	case SHT_DYNSYM:
+	case SHT_STRTAB:
+	case SHT_SYMTAB_SHNDX:
+	case SHT_REL:
+	case SHT_RELA:
+	case SHT_NOTE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * What libelf reads of a file of another user: symbols, their strings and the copies of these need
+ * at most three times as much.
+ */
+static struct error *check_tables(const struct elf_source *es)
+{
+	const uint64_t max = es->fd < 0 ? UINT64_MAX : file_max_bytes(es->fd);
+	uint64_t left = max;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+
+	while ((scn = elf_nextscn(es->elf, scn))) {
+		if (!gelf_getshdr(scn, &shdr) || !is_table(&shdr))
+			continue;
+		if (shdr.sh_size > left)
+			return error_at(error_new(EFBIG,
+						  "it belongs to another user, and its symbols are "
+						  "larger than %llu MB",
+						  (unsigned long long)max >> 20),
+					"%s", es->path);
+		left -= shdr.sh_size;
+	}
+	return NULL;
+}
+
 /* errno was 0 before es->elf was made. libelf does not say that it had no memory; malloc() does. */
 static struct error *pb_elf_source_init(struct elf_source *es)
 {
@@ -88,6 +129,7 @@ static struct error *pb_elf_source_init(struct elf_source *es)
 		return errno == ENOMEM ? error_nomem()
 				       : error_at(error_new(EBADMSG, "not a valid ELF file"), "%s",
 						  es->path);
+	TRY(check_tables(es));
 	es->symtab = section_by_type(es, ".symtab", SHT_SYMTAB);
 	es->dynsym = section_by_type(es, ".dynsym", SHT_DYNSYM);
 	return errno == ENOMEM ? error_nomem() : NULL;
@@ -145,6 +187,17 @@ struct error *pb_elf_source_open_mem(const void *image, size_t size, struct elf_
 #define DEBUGDATA_MAX  (256u << 20)
 #define DEBUGDATA_WORK (128u << 20) /* memory of the decoder */
 
+#define NOTES_MAX (1u << 20)
+
+/* What is larger than anything that makes sense is not read. */
+static Elf_Data *raw_data(Elf_Scn *scn, uint64_t max)
+{
+	GElf_Shdr shdr;
+
+	return scn && gelf_getshdr(scn, &shdr) && shdr.sh_size <= max ? elf_rawdata(scn, NULL)
+								      : NULL;
+}
+
 /* Unpacks xz; NULL: it is none, or too large, or errno is ENOMEM. The caller's. */
 static void *unpack(const void *data, size_t size, size_t *len)
 {
@@ -185,7 +238,7 @@ struct error *pb_elf_source_open_debugdata(const struct elf_source *of, struct e
 {
 	_cleanup_(pb_elf_source_freep) struct elf_source *es = NULL;
 	Elf_Scn *scn = section_by_type(of, ".gnu_debugdata", SHT_PROGBITS);
-	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+	Elf_Data *data = raw_data(scn, DEBUGDATA_MAX / 4);
 	size_t size;
 
 	if (!data || !data->d_buf)
@@ -250,7 +303,7 @@ size_t pb_elf_source_build_id(const struct elf_source *es, uint8_t id[20])
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		Elf_Scn *scn = section_by_name(es, names[i]);
-		Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+		Elf_Data *data = raw_data(scn, NOTES_MAX);
 
 		if (data && data->d_buf)
 			return notes_find_build_id(data->d_buf, data->d_size, swap, id);
@@ -261,7 +314,7 @@ size_t pb_elf_source_build_id(const struct elf_source *es, uint8_t id[20])
 const char *pb_elf_source_debuglink(const struct elf_source *es)
 {
 	Elf_Scn *scn = section_by_name(es, ".gnu_debuglink");
-	Elf_Data *data = scn ? elf_rawdata(scn, NULL) : NULL;
+	Elf_Data *data = raw_data(scn, NOTES_MAX);
 
 	if (!data || !data->d_buf)
 		return NULL;

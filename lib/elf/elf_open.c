@@ -68,17 +68,31 @@ static struct error *read_at(const struct elf_file *file, int fd, void *to, uint
 	return NULL;
 }
 
+/* Before memory is taken for bytes of the file. */
+static struct error *take_room(struct elf_file *file, uint64_t len)
+{
+	if (len > file->room)
+		return file_error(file,
+				  error_new(EFBIG,
+					    "it belongs to another user, and its sections are "
+					    "larger than %" PRIu64 " MB",
+					    (uint64_t)OTHERS_MAX_BYTES >> 20));
+	file->room -= len;
+	return NULL;
+}
+
 /*
  * The bytes [off, off + len), which lie within the file: as they stand in
  * memory, or read into *owned, which is the caller's.
  */
-static struct error *bytes_at(const struct elf_file *file, int fd, uint64_t off, uint64_t len,
+static struct error *bytes_at(struct elf_file *file, int fd, uint64_t off, uint64_t len,
 			      void **owned, const void **bytes)
 {
 	if (file->data) {
 		*bytes = file->data + off;
 		return NULL;
 	}
+	TRY(take_room(file, len));
 	void *to = malloc(len ? len : 1);
 	if (!to)
 		return error_nomem();
@@ -220,7 +234,7 @@ static bool has_bytes(const struct elf_section *sec)
 }
 
 /* Numbers that do not fit into the header stand in section 0. */
-static struct error *read_large_numbers(const struct elf_file *file, int fd, struct header *h)
+static struct error *read_large_numbers(struct elf_file *file, int fd, struct header *h)
 {
 	const size_t size = file->is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
 	_cleanup_free_ void *owned = NULL;
@@ -293,6 +307,7 @@ static struct error *read_sections(struct elf_file *file, int fd, const struct h
 						  " bytes",
 						  h->n_sections, file->size));
 	TRY(bytes_at(file, fd, h->sections, (uint64_t)h->n_sections * size, &owned, &table));
+	TRY(take_room(file, h->n_sections * (sizeof(*file->sections) + sizeof(*names))));
 	file->sections = malloc(h->n_sections * sizeof(*file->sections));
 	names = malloc(h->n_sections * sizeof(*names));
 	if (!file->sections || !names)
@@ -393,6 +408,7 @@ static struct error *read_stretches(struct elf_file *file, int fd, struct elf_se
 	uint64_t total;
 
 	TRY(plan_stretches(secs, n, plan, &total));
+	TRY(take_room(file, total));
 	file->owned = malloc(total ? total : 1);
 	if (!file->owned)
 		return error_nomem();
@@ -453,6 +469,7 @@ static struct error *file_parse(struct elf_file *file, int fd, pb_elf_wants *wan
 /* All of fd. */
 static struct error *file_fill(struct elf_file *file, int fd)
 {
+	TRY(take_room(file, file->size));
 	file->owned = malloc(file->size ? file->size : 1);
 	if (!file->owned)
 		return error_nomem();
@@ -472,6 +489,7 @@ static struct error *file_open(const char *path, pb_elf_wants *wants, struct elf
 	if (fstat(fd, &st) < 0)
 		return file_error(file, error_errno(errno, "cannot read"));
 	file->size = (uint64_t)st.st_size;
+	file->room = file_max_bytes(fd);
 	if (!wants || file->size <= WHOLE_MAX)
 		TRY(file_fill(file, fd));
 	TRY(file_parse(file, fd, wants));
@@ -498,6 +516,7 @@ struct error *pb_elf_file_open_mem(const void *data, size_t size, const char *na
 		return error_nomem();
 	file->data = data;
 	file->size = size;
+	file->room = UINT64_MAX;
 	TRY(file_parse(file, -1, NULL));
 	*out = steal_ptr(file);
 	return NULL;

@@ -17,6 +17,8 @@ struct elf_file {
 	void *owned; /* what data or the parts were read into */
 	void *names; /* parts: the names of sections */
 
+	uint64_t room; /* bytes that may still be read: file_max_bytes() */
+
 	uint16_t type;
 	uint16_t machine;
 	bool is64;

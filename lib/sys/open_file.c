@@ -126,6 +126,13 @@ static struct error *find_file(const char *path, const struct open_regular_opts 
 	return NULL;
 }
 
+uint64_t file_max_bytes(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) || !user_is_trusted(st.st_uid) ? OTHERS_MAX_BYTES : UINT64_MAX;
+}
+
 struct error *open_regular(const char *path, const struct open_regular_opts *opts, int *fd)
 {
 	_cleanup_close_ int found = -1;

@@ -35,6 +35,14 @@ struct open_regular_opts {
 };
 
 /*
+ * What another user wrote may claim to be of any size, which costs nothing in a hole: no more than
+ * this of one file is kept in memory.
+ */
+#define OTHERS_MAX_BYTES ((uint64_t)144 << 20)
+/* How many bytes of an open file may be kept: any, if it is root's or the caller's. */
+uint64_t file_max_bytes(int fd);
+
+/*
  * Opens a regular file for reading; *fd is the caller's. opts may be NULL. Nothing
  * else is ever opened: devices and FIFOs are recognized without opening them. Errors:
  * ENOENT, EACCES, … as open(2); EINVAL, EISDIR: not a regular file; ELOOP: a symbolic link;

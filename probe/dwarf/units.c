@@ -93,11 +93,14 @@ bool die_unit_die(Dwarf_Die *die, Dwarf_Die *out)
 	if (!dwarf_diecu(die, &unit, NULL, NULL))
 		return false;
 	memset(&skeleton, 0, sizeof(skeleton));
-	/* Of a split unit's DIE the skeleton has the lines. */
+	/*
+	 * Of a split unit's DIE the skeleton has the lines. A skeleton is not asked for its other
+	 * half: libdw would open the .dwo, whatever it is; see split_root().
+	 */
 	uint8_t type = 0;
-	Dwarf_Die cu_die;
-	if (!dwarf_cu_info(unit.cu, NULL, &type, &cu_die, &skeleton, NULL, NULL, NULL) &&
-	    type == DW_UT_split_compile && skeleton.cu)
+	if (!dwarf_cu_info(unit.cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) &&
+	    type == DW_UT_split_compile &&
+	    !dwarf_cu_info(unit.cu, NULL, NULL, NULL, &skeleton, NULL, NULL, NULL) && skeleton.cu)
 		*out = skeleton;
 	else
 		*out = unit;

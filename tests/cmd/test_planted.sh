@@ -48,21 +48,22 @@ root() {
 	! grep -q 'hidden words' out err || fail "'$*' shows root's file"
 }
 
-# An ELF file whose table of symbols claims 48 GB, which is a hole.
+# write_sparse_elf PATH SIZE: an ELF file whose table of symbols claims that many bytes, a hole.
 write_sparse_elf() {
-	# names at 1024; three sections at 64: none, .symtab with 48 GB at 4096, .strtab
+	# names at 1024; three sections at 64: none, .symtab with SIZE bytes at 4096, .strtab
 	python3 -c '
 import struct, sys
+size = int(sys.argv[2])
 names = b"\0.symtab\0.strtab\0"
 head = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 0, 64, 0, 64, 56, 0, 64, 3, 2)
-symtab = struct.pack("<IIQQQQIIQQ", 1, 2, 0, 0, 4096, 48 << 30, 2, 0, 8, 24)
+symtab = struct.pack("<IIQQQQIIQQ", 1, 2, 0, 0, 4096, size, 2, 0, 8, 24)
 strtab = struct.pack("<IIQQQQIIQQ", 9, 3, 0, 0, 1024, len(names), 0, 0, 1, 0)
 with open(sys.argv[1], "wb") as f:
     f.write(head + bytes(64) + symtab + strtab)
     f.seek(1024)
     f.write(names)
-    f.truncate(49 << 30)
-' "$1"
+    f.truncate(4096 + size)
+' "$1" "$2"
 	chown $NOBODY "$1"
 }
 
@@ -76,11 +77,12 @@ plant() {
 	link) as_nobody ln -s "$PWD/kept/secret" "$2" ;;
 	loop) as_nobody ln -s "$2" "$2" ;;
 	sparse) as_nobody truncate -s 64G "$2" ;;
-	elf) write_sparse_elf "$2" ;;
+	elf) write_sparse_elf "$2" $((48 << 30)) ;;
+	large) write_sparse_elf "$2" $((700 << 20)) ;; # which there could be memory for
 	noise) as_nobody sh -c 'printf "\177ELF\2\1\1" >"$1"; head -c 100000 /dev/zero | tr "\0" "\377" >>"$1"' sh "$2" ;;
 	esac
 }
-KINDS="fifo folder device link loop sparse elf noise"
+KINDS="fifo folder device link loop sparse elf large noise"
 
 test_binaries_to_probe() {
 	local kind
@@ -200,6 +202,102 @@ test_lines_of_source() {
 		by_closed $NOBODY kept/closed/open.c
 		by_their_way root build/way/open.c
 	END
+}
+
+# start_work: a program of nobody's, $work, that runs in turn in its own file, in a file that it has
+# mapped, theirs/mapped, and in code that only a perf map, $map, describes.
+start_work() {
+	cat >work.c <<-'END'
+		#include <fcntl.h>
+		#include <stdio.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		#include <unistd.h>
+		/* mov ecx, 1000000; 1: dec ecx; jnz 1b; ret */
+		static const char code[4096] = "\xb9\x40\x42\x0f\x00\xff\xc9\x75\xfc\xc3";
+		__attribute__((noinline)) long work(long n) { volatile long i = 0; while (i < n) i++; return i; }
+		int main(void)
+		{
+			int fd = open("theirs/mapped", O_RDWR | O_CREAT, 0755);
+			void *jit = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			memcpy(jit, code, sizeof(code));
+			if (write(fd, code, sizeof(code)) != sizeof(code)) return 1;
+			void *mapped = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+			printf("%lx\n", (unsigned long)jit);
+			fclose(stdout);
+			for (;;) { work(1000000); ((void (*)(void))jit)(); ((void (*)(void))mapped)(); getppid(); }
+		}
+	END
+	(cd theirs && gcc -g -gsplit-dwarf -O1 -o prog ../work.c)
+	chown -R $NOBODY theirs
+	nice -n 19 setpriv --reuid $NOBODY --regid $NOBODY --clear-groups theirs/prog >jit &
+	work=$!
+	map=/tmp/perf-$work.map
+	trap end_work EXIT
+	soon [ -s jit ]
+}
+
+end_work() {
+	kill $work
+	as_nobody rm -rf "$map"
+}
+
+# What a process of another user has mapped, and its perf map, while root's commands read it and when
+# they read a recording of it.
+test_mapped_files_and_perf_maps() {
+	local kind
+	needs
+	make_folders
+	start_work
+	as_nobody sh -c 'printf "%s 1000 their_jit \033[31m\n" "$1" >"$2"' sh "$(cat jit)" "$map"
+	root "$PERF_BPF" run profile -F 999 -p $work --folded --duration 500ms
+	assert_contains out 'their_jit \x1b[31m'
+	root "$PERF_BPF" record -N -o mine.data -e task-clock -F 999 -p $work -- sleep 0.5
+	root "$PERF_BPF" script -i mine.data -F ip,sym,dso
+	assert_contains out 'their_jit \x1b[31m'
+	assert_contains out "$PWD/theirs/mapped"
+	mv theirs/prog prog
+	for kind in fifo device sparse large noise; do
+		plant $kind "$map"
+		plant $kind "$PWD/theirs/mapped"
+		plant $kind "$PWD/theirs/prog"
+		root "$PERF_BPF" run profile -F 999 -p $work --folded --duration 50ms
+		assert_equal "$kind: run: $status" "$kind: run: 0"
+		root "$PERF_BPF" trace -p $work -e getppid --call-graph dwarf --max-events 1
+		assert_equal "$kind: trace: $status" "$kind: trace: 0"
+		root "$PERF_BPF" record -q -N -o other.data -e task-clock -p $work -- true
+		assert_equal "$kind: record: $status" "$kind: record: 0"
+		root "$PERF_BPF" script -i mine.data -F ip,sym,dso
+		assert_equal "$kind: script: $status" "$kind: script: 0"
+		! grep -q their_jit out || fail "$kind: it has symbols"
+		root "$PERF_BPF" report -i mine.data -s dso,symbol
+		assert_equal "$kind: report: $status" "$kind: report: 0"
+		root "$PERF_BPF" annotate -i mine.data
+	done
+}
+
+# Where the lines of a program of nobody's are: split units, source files.
+test_lines_of_recorded_programs() {
+	local kind dwo
+	needs
+	make_folders
+	start_work
+	root "$PERF_BPF" record -N -o mine.data -e task-clock -F 999 -p $work -- sleep 0.3
+	dwo=$(ls "$PWD"/theirs/*.dwo)
+	rm work.c
+	for kind in fifo device link sparse elf; do
+		plant $kind "$dwo"
+		mkdir -p source
+		ln -sfn "$PWD/source/work.c" work.c
+		chown $NOBODY source
+		plant $kind "$PWD/source/work.c"
+		root "$PERF_BPF" annotate -i mine.data -l work
+		assert_equal "$kind: annotate: $status" "$kind: annotate: 0"
+		root "$PERF_BPF" report -i mine.data --pprof profile
+		assert_equal "$kind: report: $status" "$kind: report: 0"
+		root "$PERF_BPF" run profile -F 999 -p $work --pprof profile --duration 50ms
+		assert_equal "$kind: run: $status" "$kind: run: 0"
+	done
 }
 
 test_recordings() {
