@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Damaged debug information: all functions of a file, the places of each, the
- * variables there, an argument, the lines. The file lives in memory, under a
- * name in /proc, since libdw opens files.
+ * variables there, an argument, the lines, the functions at addresses. The file lives in memory,
+ * under a name in /proc, since libdw opens files.
  */
 #include <stdio.h>
 #include <sys/mman.h>
@@ -38,6 +38,23 @@ static struct error *take_line(void *ctx, const struct dwarf_line *line)
 	return ++*n > 4096 ? error_new(ECANCELED, "enough") : NULL;
 }
 
+/* The functions at the addresses from this one on. */
+static void look_at(struct dwarf_image *image, uint64_t address)
+{
+	struct dwarf_frame frames[DWARF_MAX_FRAMES];
+	size_t n = 0;
+
+	for (uint64_t i = 0; i < 256; i += 3) {
+		error_free(pb_dwarf_frames_at(image, address + i, frames, &n));
+		if (n > DWARF_MAX_FRAMES)
+			__builtin_trap();
+		for (size_t k = 0; k < n; k++)
+			if ((frames[k].name && strlen(frames[k].name) > 1 << 20) ||
+			    (frames[k].file && strlen(frames[k].file) > 1 << 22))
+				__builtin_trap();
+	}
+}
+
 static void look(struct dwarf_image *image, const char *text)
 {
 	_cleanup_probe_def_ struct probe_def def = {0};
@@ -49,6 +66,7 @@ static void look(struct dwarf_image *image, const char *text)
 		err = pb_dwarf_places_find(image, &def, &places);
 	error_free(err);
 	for (size_t i = 0; i < places.n && i < 4; i++) {
+		look_at(image, places.v[i].address);
 		error_free(pb_dwarf_place_variables(image, &places.v[i], true, take_variable, &n));
 		for (size_t a = 0; a < def.n_args; a++) {
 			struct fetch_value value = {0};
@@ -91,6 +109,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	look(image, "place%return r=$retval m=$retval.id");
 	look(image, "shop.c:12 g=stock order");
+	look_at(image, 0);
+	look_at(image, 0x1100);
 	pb_dwarf_image_free(image);
 	return 0;
 }

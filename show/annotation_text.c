@@ -49,13 +49,6 @@ static double largest_share(const struct annotation *a, const struct annotation_
 	return largest;
 }
 
-static const char *last_component(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static const char *shown_path(const char *path, const struct annotation_text_opts *opts)
 {
 	return opts->full_paths ? path : last_component(path);

@@ -27,6 +27,7 @@ struct symbol {
 	uint8_t lazy;	     /* private to sym/: the name is not final yet */
 	uint8_t type;	     /* STT_FUNC, STT_OBJECT, STT_NOTYPE, STT_GNU_IFUNC */
 	bool guessed;	     /* it has no length of its own: end is where the next one starts */
+	bool inlined;	     /* a function that is inlined in the one that has these addresses */
 };
 
 struct symtab;

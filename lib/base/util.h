@@ -54,6 +54,14 @@ static inline bool str_equal(const char *a, const char *b)
 	return a[0] == b[0] && (!a[0] || (a[1] == b[1] && !strcmp(a + 1, b + 1)));
 }
 
+/* "c.h" of "/a/b/c.h"; the path itself where nothing follows its last slash. */
+static inline const char *last_component(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 #define _printf_(fmt, args) __attribute__((format(printf, fmt, args)))
 /* Called only where something failed: whatever leads there is kept out of the way. */
 #define _cold_	     __attribute__((cold))

@@ -209,7 +209,8 @@ struct error *resolver_error(const struct resolver *r)
 	struct dso_syms *const *ds;
 
 	vec_for_each (ds, &r->loaded)
-		if ((*ds)->st && symtab_had_no_memory((*ds)->st))
+		if (((*ds)->st && symtab_had_no_memory((*ds)->st)) ||
+		    ((*ds)->lines && source_lines_had_no_memory((*ds)->lines)))
 			return error_nomem();
 	return r->no_memory ? error_nomem() : NULL;
 }
@@ -280,6 +281,25 @@ static uint64_t kernel_delta(const struct kallsyms *k, const struct map *map)
 	return text - map->pgoff;
 }
 
+/* What is asked of debug information later. */
+static void open_lines(struct resolver *r, const struct dso *dso, const char *path,
+		       const char *symfs, struct dso_syms *ds)
+{
+	const struct source_lines_opts opts = {
+		.path = path,
+		.symbols = ds->st ? symtab_file(ds->st) : NULL,
+		.symfs = symfs,
+		.demangle = r->opts.demangle,
+		.parameters = r->opts.parameters,
+		.log = r->opts.log,
+	};
+
+	if (!r->opts.lines && !r->opts.inlines)
+		return;
+	ds->lines = source_lines_new(dso, &opts);
+	r->no_memory |= !ds->lines;
+}
+
 static struct error *load_vmlinux(struct resolver *r, const struct map *map, const char *path,
 				  struct dso_syms *ds, struct symtab **out)
 {
@@ -306,8 +326,7 @@ static struct error *load_vmlinux(struct resolver *r, const struct map *map, con
 	}
 	log_debug(r->opts.log, "using %s for kernel symbols", path);
 	ds->image_base = opts.base;
-	if (r->opts.lines)
-		ds->lines = source_lines_new(dso, path, NULL, opts.symfs, r->opts.log);
+	open_lines(r, dso, path, opts.symfs, ds);
 	*out = steal_ptr(st);
 	return NULL;
 }
@@ -573,13 +592,14 @@ static void load_lines(struct resolver *r, struct dso *dso, const char *inside, 
 {
 	const bool has_id = dso->build_id_size;
 
-	if (!r->opts.lines || !ds->st || dso->kind != DSO_USER)
+	if (!(r->opts.lines || r->opts.inlines) || !ds->st || dso->kind != DSO_USER)
 		return;
 	if (!has_id && dso->ino && !is_mapped_file(dso, inside ? inside : dso->path))
 		return;
-	ds->lines = source_lines_new(dso, inside ? inside : dso->path, symtab_file(ds->st),
-				     inside ? NULL : r->opts.symfs, r->opts.log);
+	open_lines(r, dso, inside ? inside : dso->path, inside ? NULL : r->opts.symfs, ds);
 	size_t size = 0;
+	if (!r->opts.lines)
+		return;
 	if (!has_id && dso->ino)
 		error_free(file_build_id(inside ? inside : dso->path, dso->build_id, &size));
 	dso->build_id_size = has_id ? dso->build_id_size : (uint8_t)size;
@@ -768,7 +788,7 @@ static bool has_plain_addresses(const struct map *map)
 bool resolve_line(struct resolver *r, const struct location *at, bool is_return, const char **file,
 		  uint32_t *line)
 {
-	const struct dso_syms *ds = at->map && at->sym ? at->map->dso->priv : NULL;
+	const struct dso_syms *ds = at->map ? at->map->dso->priv : NULL;
 
 	if (!ds || !ds->lines)
 		return false;
@@ -780,6 +800,28 @@ uid_t resolve_line_author(const struct location *at)
 	const struct dso_syms *ds = at->map->dso->priv;
 
 	return source_lines_author(ds->lines);
+}
+
+bool resolver_has_lines(struct resolver *r, const struct location *at)
+{
+	const struct dso_syms *ds = at->map ? at->map->dso->priv : NULL;
+
+	return ds && ds->lines && source_lines_exist(ds->lines);
+}
+
+void resolver_want_lines(struct resolver *r)
+{
+	r->opts.lines = true;
+}
+
+const struct inline_frames *resolve_inlines(struct resolver *r, const struct location *at)
+{
+	const struct dso_syms *ds =
+		r->opts.inlines && at->map && at->sym ? at->map->dso->priv : NULL;
+
+	if (!ds || !ds->lines)
+		return NULL;
+	return source_lines_inlines(ds->lines, location_elf_address(at), at->sym);
 }
 
 uint64_t location_elf_address(const struct location *at)

@@ -8,6 +8,7 @@
 #ifndef PB_PERF_RESOLVE_RESOLVE_H
 #define PB_PERF_RESOLVE_RESOLVE_H
 
+#include "perf/resolve/inline_frames.h"
 #include "perf/session/session.h"
 #include "sym/sym.h"
 
@@ -24,6 +25,7 @@ struct resolver_opts {
 	bool parameters; /* of demangled C++ functions are part of their names */
 	bool no_symbols; /* maps and DSOs only: nothing is read, every sym stays NULL */
 	bool lines;	 /* for resolve_line(), and the build-ids of programs and libraries */
+	bool inlines;	 /* for resolve_inlines() */
 };
 
 /*
@@ -107,6 +109,19 @@ bool resolve_line(struct resolver *r, const struct location *at, bool is_return,
 		  uint32_t *line);
 /* Who chose the path that resolve_line() has found: pb_dwarf_image_author(). */
 uid_t resolve_line_author(const struct location *at);
+
+/* Whether there is debug information for the file that a location is in. */
+bool resolver_has_lines(struct resolver *r, const struct location *at);
+
+/* resolver_opts.lines, before the first address is resolved. */
+void resolver_want_lines(struct resolver *r);
+
+/*
+ * The functions at an address where the compiler inlined some, if opts.inlines is set; NULL: there
+ * are none, or there is no debug information. Looked up once for each address. They live as long as
+ * the resolver, in a live session until resolver_refresh().
+ */
+const struct inline_frames *resolve_inlines(struct resolver *r, const struct location *at);
 
 /* The symbol table of a DSO, read now if need be; NULL: it has none. */
 struct symtab *resolver_symtab(struct resolver *r, struct dso *dso);

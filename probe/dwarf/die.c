@@ -201,7 +201,7 @@ bool die_lang_is_rust(Dwarf_Die *die)
  * dwarf_decl_file() of libdw before 0.190 takes file 0 for none, which in
  * DWARF 5 is the unit's own.
  */
-const char *die_decl_file(Dwarf_Die *die)
+const char *die_file(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attr;
 	Dwarf_Die now = *die, unit;
@@ -210,7 +210,7 @@ const char *die_decl_file(Dwarf_Die *die)
 	Dwarf_Word index;
 	size_t n;
 
-	for (int i = 0; !dwarf_attr(&now, DW_AT_decl_file, &attr); i++) {
+	for (int i = 0; !dwarf_attr(&now, name, &attr); i++) {
 		if (i == 16 || (!die_ref(&now, DW_AT_abstract_origin, &now) &&
 				!die_ref(&now, DW_AT_specification, &now)))
 			return NULL;
@@ -220,6 +220,11 @@ const char *die_decl_file(Dwarf_Die *die)
 	    (!index && version < 5) || dwarf_getsrcfiles(&unit, &files, &n) || index >= n)
 		return NULL;
 	return dwarf_filesrc(files, index, NULL, NULL);
+}
+
+const char *die_decl_file(Dwarf_Die *die)
+{
+	return die_file(die, DW_AT_decl_file);
 }
 
 bool path_ends_with(const char *path, const char *end)

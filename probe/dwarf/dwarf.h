@@ -161,6 +161,24 @@ struct dwarf_line {
 bool pb_dwarf_line_at(struct dwarf_image *image, uint64_t address, const char **file,
 		      uint32_t *line);
 
+/* A function that has the code at an address, or has it by a copy that is inlined there. */
+struct dwarf_frame {
+	const char *name; /* its linkage name, if it has one; of the image; NULL: not known */
+	/*
+	 * Of the innermost function the line of the code, of others the line at which the one
+	 * before is called; a path as of pb_dwarf_line_at(); NULL: not known.
+	 */
+	const char *file;
+	uint32_t line;
+};
+#define DWARF_MAX_FRAMES 129
+/*
+ * The functions at an address of the ELF file: the innermost inlined one first, the function that
+ * is out of line last; *n 0: not known.
+ */
+struct error *pb_dwarf_frames_at(struct dwarf_image *image, uint64_t address,
+				 struct dwarf_frame frames[DWARF_MAX_FRAMES], size_t *n);
+
 typedef struct error *pb_dwarf_line_fn(void *ctx, const struct dwarf_line *line);
 /* The lines of the definition's function from first to last, or those of its file. */
 struct error *pb_dwarf_lines(struct dwarf_image *image, const struct probe_def *def,

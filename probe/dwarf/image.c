@@ -46,6 +46,8 @@ void pb_dwarf_image_free(struct dwarf_image *image)
 	free(image->debug_path);
 	names_deinit(&image->debug_dirs);
 	strbuf_deinit(&image->looked);
+	for (size_t i = 0; i < image->units.n; i++)
+		unit_code_free(image->units.v[i].code);
 	vec_deinit(&image->units);
 	vec_deinit(&image->ranges);
 	vec_deinit(&image->symbols);

@@ -23,7 +23,8 @@ struct dwarf_unit {
 	Dwarf_Die die;	 /* in the file itself: has the lines and the ranges */
 	Dwarf_Die split; /* what the DIEs are children of; addr NULL: not looked for yet */
 	Dwarf_Off start, end;
-	bool split_missing; /* the .dwo is not there */
+	bool split_missing;	/* the .dwo is not there */
+	struct unit_code *code; /* NULL: not read yet */
 };
 
 /* A unit's code, for addresses that .debug_aranges does not have. */
@@ -86,6 +87,7 @@ struct dwarf_image {
 	VEC(struct alt_file *) alts;
 	struct dwp *dwp;     /* a package of split units; NULL: none */
 	char *dwp_dir;	     /* where its units are unpacked */
+	size_t inlines_read; /* functions, inlined copies and their ranges */
 	char *split_missing; /* which split unit was not found, and where it was looked for */
 };
 
@@ -175,6 +177,8 @@ bool die_lang_is_cxx(Dwarf_Die *die);
 bool die_lang_is_rust(Dwarf_Die *die);
 /* Made by gcc. */
 bool die_is_gnu(Dwarf_Die *die);
+/* The source file that an attribute names, as DW_AT_call_file does; NULL: not known. */
+const char *die_file(Dwarf_Die *die, unsigned int attr);
 /* The source file that it is declared in; NULL: not known. */
 const char *die_decl_file(Dwarf_Die *die);
 /* The unsigned constant of an attribute. */
@@ -321,6 +325,9 @@ struct error *flow_read(struct dwarf_image *image, Dwarf_Die *function, struct f
 void flow_deinit(struct flow *flow);
 /* Whether nothing jumps to the address: who comes there executed the instruction before. */
 bool flow_falls_to(const struct flow *flow, uint64_t address);
+
+/* ---- inlines.c ---- */
+void unit_code_free(struct unit_code *code);
 
 /* ---- lines.c ---- */
 struct error *lines_of(struct dwarf_image *image, Dwarf_Die *die, Dwarf_Lines **lines, size_t *n);
