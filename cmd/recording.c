@@ -145,6 +145,7 @@ struct error *recording_open(struct recording_opts *opts, const struct log *log,
 		.demangle = !opts->no_demangle,
 		.parameters = opts->parameters,
 		.lines = opts->lines,
+		.inlines = opts->inlines,
 	};
 
 	TRY(config_load(log, &config));

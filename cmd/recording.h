@@ -26,7 +26,7 @@ struct recording_opts {
 	bool no_demangle;
 	bool parameters;	   /* of C++ functions are shown; set by the command */
 	unsigned max_stack;	   /* 0: not given */
-	bool lines;		   /* resolver_opts.lines; set by the command */
+	bool lines, inlines;	   /* of resolver_opts; set by the command */
 	struct filter_opts filter; /* sz is set by recording_open() */
 	const char *outputs[2];	   /* files that the command writes later; NULL: none */
 	bool confined;		   /* by recording_open() of an earlier recording */

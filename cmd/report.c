@@ -52,6 +52,9 @@ enum {
 	OPT_MMAPS,
 	OPT_PRETTY,
 	OPT_IGNORE_CALLEES,
+	OPT_INLINE,
+	OPT_NO_INLINE,
+	OPT_FULL_SOURCE_PATH,
 };
 
 static const struct argp_option options[] = {
@@ -62,7 +65,8 @@ static const struct argp_option options[] = {
 	{"fields", 'F', "KEY,...", 0, "Show these columns; +KEY adds to the default", 0},
 	{"call-graph", 'g', "PRINT", OPTION_ARG_OPTIONAL,
 	 "Set how call chains are shown: graph, fractal, flat, folded or none, then the threshold "
-	 "in percent, the limit of children, caller or callee, function or address, percent, "
+	 "in percent, the limit of children, caller or callee, function, address or srcline, "
+	 "percent, "
 	 "period or count (default graph,0.5,caller,function,percent)",
 	 0},
 	{"no-call-graph", OPT_NO_CALL_GRAPH, NULL, 0, "Do not show call chains", 0},
@@ -70,6 +74,10 @@ static const struct argp_option options[] = {
 	 "Accumulate the period of callees in callers (default with call chains)", 0},
 	{"no-children", OPT_NO_CHILDREN, NULL, 0, "Count a sample only for its innermost function",
 	 0},
+	{"inline", OPT_INLINE, NULL, 0,
+	 "Show inlined functions in call chains, by debug information (default)", 0},
+	{"no-inline", OPT_NO_INLINE, NULL, 0, "Do not show inlined functions", 0},
+	{"full-source-path", OPT_FULL_SOURCE_PATH, NULL, 0, "Print whole paths of source files", 0},
 	{"inverted", 'G', NULL, 0, "Show call chains starting with the caller", 0},
 	{"show-nr-samples", 'n', NULL, 0, "Show the number of samples", 0},
 	{"show-total-period", OPT_SHOW_TOTAL_PERIOD, NULL, 0, "Show the sum of periods", 0},
@@ -128,6 +136,9 @@ static const struct option_member members[] = {
 	OPTION_SETS('F', struct report, sums.keys.fields),
 	OPTION_SETS(OPT_CHILDREN, struct report, sums.keys.children),
 	OPTION_CLEARS(OPT_NO_CHILDREN, struct report, sums.keys.children),
+	OPTION_SETS(OPT_INLINE, struct report, recording.inlines),
+	OPTION_CLEARS(OPT_NO_INLINE, struct report, recording.inlines),
+	OPTION_SETS(OPT_FULL_SOURCE_PATH, struct report, sums.full_paths),
 	OPTION_SETS('G', struct report, inverted),
 	OPTION_SETS('n', struct report, sums.keys.show_nr_samples),
 	OPTION_SETS(OPT_SHOW_TOTAL_PERIOD, struct report, sums.keys.show_total_period),
@@ -320,7 +331,7 @@ static void combine_options(struct report *rp)
 		!rp->text.widths && !rp->text.separator && !rp->recording.filter.dsos;
 	sums->counts = rp->threads ? &rp->counts : NULL;
 	sums->max_stack = rp->recording.max_stack;
-	rp->recording.lines = sums->chain.by_address;
+	rp->recording.lines = sums->chain.order != STACK_BY_FUNCTION;
 	rp->text.chain = &sums->chain;
 	rp->text.times = rp->recording.filter.time;
 	rp->text.first_frame_is_known =
@@ -472,6 +483,7 @@ static struct error *report_run(struct report *rp)
 int cmd_report(int argc, char **argv)
 {
 	struct report rp = {
+		.recording.inlines = true,
 		.sums = {.keys.children = true, .chain = {.mode = CHAIN_GRAPH, .min_percent = 0.5}},
 	};
 

@@ -41,6 +41,9 @@ enum {
 	OPT_RELTIME,
 	OPT_DELTATIME,
 	OPT_STOP_BT,
+	OPT_INLINE,
+	OPT_NO_INLINE,
+	OPT_FULL_SOURCE_PATH,
 };
 
 static const struct argp_option options[] = {
@@ -59,6 +62,11 @@ static const struct argp_option options[] = {
 	{"deltatime", OPT_DELTATIME, NULL, 0, "Print times since the line before", 0},
 	{"stop-bt", OPT_STOP_BT, "SYMBOL,...", 0,
 	 "Print call chains up to the first of these functions", 0},
+	{"inline", OPT_INLINE, NULL, 0,
+	 "Show inlined functions in call chains, by debug information (default)", 0},
+	{"no-inline", OPT_NO_INLINE, NULL, 0, "Do not show inlined functions", 0},
+	{"full-source-path", OPT_FULL_SOURCE_PATH, NULL, 0,
+	 "Print whole paths of source files with field srcline", 0},
 	{"dsos", OPT_DSOS, "DSO,...", 0, "Select samples in these binaries", 0},
 	{"header", OPT_HEADER, NULL, 0, "Print the recording's header first", 0},
 	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Print only the recording's header", 0},
@@ -84,6 +92,9 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_NS, struct script_options, script.ns),
 	OPTION_SETS(OPT_RELTIME, struct script_options, reltime),
 	OPTION_SETS(OPT_DELTATIME, struct script_options, deltatime),
+	OPTION_SETS(OPT_INLINE, struct script_options, recording.inlines),
+	OPTION_CLEARS(OPT_NO_INLINE, struct script_options, recording.inlines),
+	OPTION_SETS(OPT_FULL_SOURCE_PATH, struct script_options, script.full_paths),
 	OPTION_SETS(OPT_DSOS, struct script_options, recording.filter.dsos),
 	OPTION_SETS(OPT_HEADER, struct script_options, script.header),
 	OPTION_SETS('I', struct script_options, script.topology),
@@ -210,6 +221,7 @@ static struct error *run(struct script_options *o)
 					recording_is_input(&o->recording)));
 	}
 	o->recording.parameters = o->verbose > 0;
+	o->recording.lines = field_choice_has(&o->fields, FIELD_SRCLINE);
 	TRY(recording_open(&o->recording, &o->log, &r));
 	_cleanup_strbuf_ struct strbuf head = STRBUF_INIT;
 	if (o->script.python && is_of_this_machine(&r)) {
@@ -235,6 +247,7 @@ int cmd_script(int argc, char **argv)
 {
 	struct script_options o = {
 		.log = cmd_log(0),
+		.recording.inlines = true,
 		.recording.filter.switch_by_shown = true, /* as perf script, unlike its report */
 	};
 	char name[] = "perf-bpf script";

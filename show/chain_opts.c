@@ -17,11 +17,17 @@ static bool parse_word(struct chain_opts *chain, const char *token, size_t len, 
 		const char *word;
 		int kind, value;
 	} words[] = {
-		{"graph", 'm', CHAIN_GRAPH},	 {"flat", 'm', CHAIN_FLAT},
-		{"fractal", 'm', CHAIN_FRACTAL}, {"folded", 'm', CHAIN_FOLDED},
-		{"caller", 'o', true},		 {"callee", 'o', false},
-		{"function", 'k', false},	 {"address", 'k', true},
-		{"percent", 'v', CHAIN_PERCENT}, {"period", 'v', CHAIN_PERIOD},
+		{"graph", 'm', CHAIN_GRAPH},
+		{"flat", 'm', CHAIN_FLAT},
+		{"fractal", 'm', CHAIN_FRACTAL},
+		{"folded", 'm', CHAIN_FOLDED},
+		{"caller", 'o', true},
+		{"callee", 'o', false},
+		{"function", 'k', STACK_BY_FUNCTION},
+		{"address", 'k', STACK_BY_ADDRESS},
+		{"srcline", 'k', STACK_BY_LINE},
+		{"percent", 'v', CHAIN_PERCENT},
+		{"period", 'v', CHAIN_PERIOD},
 		{"count", 'v', CHAIN_COUNT},
 	};
 	char *end;
@@ -38,7 +44,7 @@ static bool parse_word(struct chain_opts *chain, const char *token, size_t len, 
 			*order_given = true;
 			break;
 		case 'k':
-			chain->by_address = words[i].value;
+			chain->order = (enum stack_order)words[i].value;
 			break;
 		default:
 			chain->value = (enum chain_value)words[i].value;
@@ -72,7 +78,8 @@ struct error *chain_opts_parse(const char *text, struct chain_opts *chain, bool 
 			return error_hint(error_usage("--call-graph: invalid mode '%.*s'", (int)len,
 						      text),
 					  "give a list of: graph, fractal, flat, folded or none; "
-					  "percent; limit; caller or callee; function or address; "
+					  "percent; limit; caller or callee; function, address or "
+					  "srcline; "
 					  "percent, period or count");
 		text += len;
 		text += *text == ',';

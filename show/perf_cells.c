@@ -160,6 +160,7 @@ static void symbol_cell(const struct table_printer *p, unsigned width,
 		strbuf_adds(out, cell->text);
 	else
 		strbuf_add(out, cell->text, min_of(strlen(cell->text), room));
+	strbuf_adds(out, cell->is_inlined ? " (inlined)" : "");
 }
 
 /*

@@ -51,6 +51,7 @@ void cell_add_symbol(const struct result_cell *cell, struct strbuf *out)
 		strbuf_adds(out, cell->text);
 	else
 		strbuf_addf(out, "0x%" PRIx64, cell->u);
+	strbuf_adds(out, cell->is_inlined ? " (inlined)" : "");
 }
 
 uint64_t result_whole(const struct result_profile *profile, size_t member)

@@ -44,6 +44,7 @@ struct result_cell {
 	char level;	  /* 'k' the kernel, '.' a program */
 	char origin;	  /* which file names it; '!': none */
 	bool has_offset;  /* data, not a function: the text ends in "+0x…" */
+	bool is_inlined;  /* a function that is inlined in others */
 	const char *text; /* NULL: the number as it is */
 	union {
 		uint64_t u;
@@ -224,6 +225,7 @@ struct result_frame {
 	const char *module; /* "[kernel]", "/usr/bin/dd"; NULL: not known */
 	uint64_t offset;    /* in the function */
 	bool is_kernel;
+	bool is_inlined; /* in the function of the next frame outward that is not */
 	/* It stands for all of the function: there is no offset. */
 	bool is_function;
 	/* By which a tree of stacks in perf's order compares (show/stack_tree.h); else unused. */
@@ -235,6 +237,7 @@ struct result_frame {
 			     known */
 	const char *file; /* of the source; NULL: not known, or not asked for */
 	uint32_t line;
+	const char *line_text; /* "file.c:12", where stacks are shown by it; NULL: not known */
 	struct result_mapping mapping;
 };
 

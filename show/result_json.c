@@ -71,6 +71,8 @@ static void add_row(struct json_writer *w, const char *key, const struct result_
 		add_cell(w, columns[i].name, &cells[i]);
 		if (cells[i].kind != CELL_TEXT && cells[i].kind != CELL_SYMBOL)
 			jw_text_if(w, texts->v[i], cells[i].text);
+		if (cells[i].is_inlined)
+			jw_bool(w, "inlined", true);
 		if (columns[i].style == COLUMN_SHARE && profile && cells[i].kind == CELL_UINT)
 			jw_double(w, texts->v[i],
 				  round(result_percent(profile, columns[i].member, cells[i].u) *
@@ -196,6 +198,8 @@ static void add_stacks(struct json_writer *w, const struct result *r)
 			jw_text_if(w, "module", frame->module);
 			if (frame->is_kernel)
 				jw_bool(w, "kernel", true);
+			if (frame->is_inlined)
+				jw_bool(w, "inlined", true);
 			jw_end(w);
 		}
 		jw_end(w);

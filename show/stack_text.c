@@ -42,18 +42,15 @@ static const char *keep(struct stack_maker *m, struct strbuf *text)
 	return copy;
 }
 
-/* " file.c:12", or the offset in the function where the line is not known. */
-static void add_line(const struct result_frame *f, struct strbuf *out)
+/* " file.c:12"; where the line is not known, of an address the offset in the function. */
+static void add_line(const struct stack_maker *m, const struct result_frame *f, struct strbuf *out)
 {
-	const char *slash = f->file ? strrchr(f->file, '/') : NULL;
-
-	if (!f->file) {
+	if (f->line_text) {
+		strbuf_addch(out, ' ');
+		plain_adds(out, f->line_text);
+	} else if (m->opts->chain->order == STACK_BY_ADDRESS) {
 		strbuf_addf(out, " +%" PRIu64, f->offset);
-		return;
 	}
-	strbuf_addch(out, ' ');
-	plain_adds(out, slash ? slash + 1 : f->file);
-	strbuf_addf(out, ":%" PRIu32, f->line);
 }
 
 static void add_frame(const struct stack_maker *m, const struct result_frame *f, struct strbuf *out)
@@ -63,8 +60,9 @@ static void add_frame(const struct stack_maker *m, const struct result_frame *f,
 			plain_adds(out, f->name);
 		else
 			strbuf_addf(out, "%#" PRIx64, f->addr);
-		if (f->has_start && m->opts->chain->by_address)
-			add_line(f, out);
+		if (f->has_start && m->opts->chain->order != STACK_BY_FUNCTION)
+			add_line(m, f, out);
+		strbuf_adds(out, f->is_inlined ? " (inlined)" : "");
 		return;
 	}
 	plain_add(out, f->name, strlen(f->name));
@@ -79,8 +77,8 @@ static void add_frame(const struct stack_maker *m, const struct result_frame *f,
 static const char *frame_line(struct stack_maker *m, const struct result_frame *f,
 			      struct strbuf *scratch)
 {
-	if (m->opts->as_addresses && f->has_start && !m->opts->chain->by_address &&
-	    text_is_plain(f->name, strlen(f->name)))
+	if (m->opts->as_addresses && f->has_start && m->opts->chain->order == STACK_BY_FUNCTION &&
+	    !f->is_inlined && text_is_plain(f->name, strlen(f->name)))
 		return f->name;
 	add_frame(m, f, scratch);
 	return keep(m, scratch);

@@ -31,10 +31,10 @@ enum chain_value {
 /* What perf report -g sets. */
 struct chain_opts {
 	enum chain_mode mode;
-	bool caller;	      /* trees are made from the outermost frame inward */
-	bool by_address;      /* and of addresses, not of functions */
-	double min_percent;   /* branches below are left out */
-	unsigned print_limit; /* 0: none */
+	bool caller;		/* trees are made from the outermost frame inward */
+	enum stack_order order; /* whether of functions, addresses or lines */
+	double min_percent;	/* branches below are left out */
+	unsigned print_limit;	/* 0: none */
 	enum chain_value value;
 };
 

@@ -38,11 +38,17 @@ static inline int frame_cmp(const struct result_frame *in_tree, const struct res
 		return 0;
 	if (order == STACK_BY_NAME)
 		return compare_names(f, in_tree);
+	if (order == STACK_BY_LINE && in_tree->line_text && f->line_text)
+		return strcmp(in_tree->line_text, f->line_text);
+	/* What is inlined has the addresses of what it is inlined in. */
+	if (order != STACK_BY_ADDRESS && (in_tree->is_inlined || f->is_inlined) &&
+	    in_tree->has_start && f->has_start)
+		return strcmp(in_tree->name, f->name);
 	/* perf's tree is descending */
 	if (in_tree->rank != f->rank)
 		return in_tree->rank < f->rank ? -1 : 1;
 	uint64_t a = in_tree->addr, b = f->addr;
-	if (order == STACK_BY_FUNCTION && in_tree->has_start && f->has_start) {
+	if (order != STACK_BY_ADDRESS && in_tree->has_start && f->has_start) {
 		a = in_tree->start;
 		b = f->start;
 	}

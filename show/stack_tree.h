@@ -20,9 +20,11 @@
  * memory are always the same.
  */
 enum stack_order {
-	STACK_BY_NAME,	   /* name and module */
-	STACK_BY_FUNCTION, /* perf's: rank, start; addr where one of the two has no start */
-	STACK_BY_ADDRESS,  /* perf's: rank, addr */
+	/* perf's: rank, start; addr where one of the two has no start; inlined ones by name */
+	STACK_BY_FUNCTION,
+	STACK_BY_ADDRESS, /* perf's: rank, addr */
+	STACK_BY_LINE,	  /* the text of the line; by function where it is not known */
+	STACK_BY_NAME,	  /* name and module */
 };
 
 struct stack_node {

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "lib/base/sum.h"
+#include "perf/resolve/line_text.h"
 
 #define CACHE_SIZE 16384
 #define MAX_STACK  2048
@@ -24,10 +25,17 @@ struct chain_slot {
 	size_t n;
 };
 
+/* The functions that are inlined at an address, the innermost first. */
+struct inlined_frames {
+	size_t n;
+	const struct hist_frame *v[];
+};
+
 struct cached_frame {
 	const struct map *map;
 	uint64_t ip;
 	const struct hist_frame *frame;
+	const struct inlined_frames *inlined; /* in the frame; NULL: none */
 };
 
 struct error *hist_new(const struct hist_spec *spec, struct resolver *r, struct hist **out)
@@ -39,6 +47,8 @@ struct error *hist_new(const struct hist_spec *spec, struct resolver *r, struct 
 	h->spec = spec;
 	h->resolver = r;
 	h->session = resolver_session(r);
+	h->by_address = spec->chain.order != STACK_BY_FUNCTION || spec->has[HIST_SRCLINE] ||
+			spec->has[HIST_SRCFILE];
 	h->cache = calloc(CACHE_SIZE, sizeof(*h->cache));
 	if (!h->cache) {
 		free(h);
@@ -52,6 +62,7 @@ void hist_index_free(struct hist *h)
 {
 	free(steal_ptr(h->cache));
 	u64map_deinit(&h->frames);
+	u64map_deinit(&h->inlined);
 	u64map_deinit(&h->ranks);
 	strmap_deinit(&h->build_ids);
 	free(steal_ptr(h->next_build_id));
@@ -154,8 +165,36 @@ static char level_of(uint8_t cpumode)
 	}
 }
 
-static const struct hist_frame *frame_new(struct hist *h, const struct location *loc)
+/* Of functions that are inlined at its address, whose line is that of a call. */
+static bool is_caller(const struct location *loc, const struct inline_frame *inl)
 {
+	return inl && loc->sym && !loc->sym->inlined;
+}
+
+/* Source lines, as far as they are asked for. */
+static bool add_lines(struct hist *h, struct hist_frame *f, const struct location *loc,
+		      const struct inline_frame *inl)
+{
+	const struct hist_spec *spec = h->spec;
+
+	if (!h->by_address)
+		return true;
+	const bool known = line_find(h->resolver, loc, inl, &f->frame.file, &f->frame.line);
+	strbuf_reset(&h->text);
+	line_text(h->resolver, loc, inl, spec->full_paths, &h->text);
+	f->srcline = hist_intern(h, strbuf_str(&h->text));
+	strbuf_reset(&h->text);
+	line_text_file(h->resolver, loc, inl, spec->full_paths, &h->text);
+	f->srcfile = hist_intern(h, strbuf_str(&h->text));
+	if (known && spec->chain.order != STACK_BY_FUNCTION)
+		f->frame.line_text = f->srcline;
+	return f->srcline && f->srcfile && !strbuf_failed(&h->text);
+}
+
+static const struct hist_frame *frame_new(struct hist *h, const struct location *loc,
+					  const struct inline_frame *inl)
+{
+	const bool is_function = loc->sym && !h->by_address;
 	struct hist_frame *f = arena_alloc(&h->arena, sizeof(*f));
 
 	if (!f)
@@ -164,19 +203,20 @@ static const struct hist_frame *frame_new(struct hist *h, const struct location 
 		.frame = {.name = loc->sym ? loc->sym->name : "[unknown]",
 			  .offset = loc->sym ? loc->offset : loc->addr,
 			  .is_kernel = loc->cpumode == PERF_RECORD_MISC_KERNEL,
-			  .is_function = loc->sym && !h->spec->chain.by_address,
+			  .is_inlined = loc->sym && loc->sym->inlined,
+			  .is_function = is_function,
 			  .has_start = loc->sym,
 			  .start = loc->sym ? loc->sym->start : 0,
 			  .addr = loc->addr,
-			  .ip = loc->sym && !h->spec->chain.by_address ? loc->addr - loc->offset
-								       : loc->addr},
+			  .ip = is_function ? loc->addr - loc->offset : loc->addr},
 		.dso = loc->map ? loc->map->dso : NULL,
 		.sym = loc->sym,
 		.map = loc->map,
 		.level = loc->map ? level_of(loc->cpumode) : 0,
+		.is_caller = is_caller(loc, inl),
 	};
-	if (h->spec->chain.by_address)
-		resolve_line(h->resolver, loc, false, &f->frame.file, &f->frame.line);
+	if (!add_lines(h, f, loc, inl))
+		return NULL;
 	if (f->map)
 		f->frame.mapping = (struct result_mapping){
 			.start = f->map->start,
@@ -199,10 +239,11 @@ static const struct hist_frame *frame_new(struct hist *h, const struct location 
 	return f;
 }
 
-/* The frame of a location; NULL: no memory. */
-static const struct hist_frame *frame_of(struct hist *h, const struct location *loc)
+/* The frame of a location, or of one of the functions at it; NULL: no memory. */
+static const struct hist_frame *frame_of(struct hist *h, const struct location *loc,
+					 const struct inline_frame *inl)
 {
-	bool by_symbol = loc->sym && !h->spec->chain.by_address;
+	const bool by_symbol = loc->sym && !h->by_address;
 	const struct dso *dso = loc->map ? loc->map->dso : NULL;
 	uint64_t key = by_symbol ? (uintptr_t)loc->sym
 				 : hash_u64(loc->addr ^ hash_u64((uintptr_t)dso)) | 1;
@@ -212,38 +253,68 @@ static const struct hist_frame *frame_of(struct hist *h, const struct location *
 		const struct hist_frame *f = u64map_get(&h->frames, key);
 
 		if (!f) {
-			f = frame_new(h, loc);
+			f = frame_new(h, loc, inl);
 			return f && u64map_put(&h->frames, key, (void *)f) ? f : NULL;
 		}
 		if (f->dso == dso && f->sym == loc->sym &&
-		    (by_symbol || f->frame.addr == loc->addr))
+		    (by_symbol ||
+		     (f->frame.addr == loc->addr && f->is_caller == is_caller(loc, inl))))
 			return f;
 	}
 }
 
-static const struct hist_frame *frame_at(struct hist *h, const struct thread *thread,
-					 uint8_t cpumode, uint64_t ip)
+/* Without the last of the functions, which is not inlined; NULL: no memory. */
+static const struct inlined_frames *inlined_of(struct hist *h, const struct location *loc,
+					       const struct inline_frames *inlines)
+{
+	struct inlined_frames *frames = u64map_get(&h->inlined, (uintptr_t)inlines);
+
+	if (frames)
+		return frames;
+	frames = arena_alloc(&h->arena, sizeof(*frames) + (inlines->n - 1) * sizeof(*frames->v));
+	for (size_t i = 0; frames && i + 1 < inlines->n; i++) {
+		struct location at = *loc;
+
+		at.sym = inlines->v[i].sym;
+		frames->v[i] = frame_of(h, &at, &inlines->v[i]);
+		if (!frames->v[i])
+			return NULL;
+		frames->n++;
+	}
+	return frames && u64map_put(&h->inlined, (uintptr_t)inlines, frames) ? frames : NULL;
+}
+
+/* The frames of an address; NULL: no memory. */
+static const struct cached_frame *frames_at(struct hist *h, const struct thread *thread,
+					    uint8_t cpumode, uint64_t ip)
 {
 	const struct map *map = resolver_find_map(h->resolver, thread, cpumode, ip);
 	struct cached_frame *c = &h->cache[hash_u64(ip ^ (uintptr_t)map) & (CACHE_SIZE - 1)];
 	struct location loc;
 
 	if (c->frame && c->map == map && c->ip == ip && map)
-		return c->frame;
+		return c;
 	resolve_addr_in(h->resolver, map, cpumode, ip, &loc);
-	const struct hist_frame *f = frame_of(h, &loc);
-	*c = (struct cached_frame){map, ip, f};
-	return f;
+	const struct inline_frames *inlines = resolve_inlines(h->resolver, &loc);
+	*c = (struct cached_frame){.map = map, .ip = ip};
+	c->inlined = inlines ? inlined_of(h, &loc, inlines) : NULL;
+	if (inlines && !c->inlined)
+		return NULL;
+	c->frame = frame_of(h, &loc, inlines ? &inlines->v[inlines->n - 1] : NULL);
+	return c->frame ? c : NULL;
 }
 
-/* Into frames[0 … max) and ips, innermost first; the number of them, -1: no memory. */
+/*
+ * The frames of up to max addresses, innermost first, and of what is inlined there; the number of
+ * them, up to MAX_STACK, -1: no memory.
+ */
 static int chain_resolve(struct hist *h, const struct sample *sample, const struct thread *thread,
 			 const struct result_frame *leaf, const struct result_frame **frames,
 			 uint64_t *ips, size_t max)
 {
 	uint8_t cpumode = PERF_RECORD_MISC_USER;
 	uint64_t first = 0;
-	size_t n = 0;
+	size_t n = 0, left = max; /* of addresses */
 
 	if (max && sample_has_only_stack(sample)) {
 		frames[0] = leaf;
@@ -252,12 +323,12 @@ static int chain_resolve(struct hist *h, const struct sample *sample, const stru
 	}
 	/* With the caller first, perf stops at the innermost frames that are too many. */
 	if (h->spec->chain.caller && sample->chain.n > max) {
-		size_t left = max;
+		size_t outer = max;
 
-		for (first = sample->chain.n; first > 0 && left; first--)
-			left -= u64_array_at(&sample->chain, first - 1) < PERF_CONTEXT_MAX;
+		for (first = sample->chain.n; first > 0 && outer; first--)
+			outer -= u64_array_at(&sample->chain, first - 1) < PERF_CONTEXT_MAX;
 	}
-	for (uint64_t i = 0; i < sample->chain.n && n < max; i++) {
+	for (uint64_t i = 0; i < sample->chain.n && left; i++) {
 		uint64_t ip = u64_array_at(&sample->chain, i);
 
 		if (ip >= PERF_CONTEXT_MAX) {
@@ -273,13 +344,21 @@ static int chain_resolve(struct hist *h, const struct sample *sample, const stru
 		}
 		if (i < first)
 			continue;
-		const struct hist_frame *f = frame_at(h, thread, cpumode, ip);
-		if (!f)
+		const struct cached_frame *c = frames_at(h, thread, cpumode, ip);
+		if (!c)
 			return -1;
-		if (f->sym || !h->spec->hide_unresolved) {
+		if (!c->frame->sym && h->spec->hide_unresolved)
+			continue;
+		left--;
+		/* Where there would be no room for the rest of the chain, they are left out. */
+		const size_t n_inlined =
+			c->inlined && n + c->inlined->n + left < MAX_STACK ? c->inlined->n : 0;
+		for (size_t k = 0; k < n_inlined; k++) {
 			ips[n] = ip;
-			frames[n++] = &f->frame;
+			frames[n++] = &c->inlined->v[k]->frame;
 		}
+		ips[n] = ip;
+		frames[n++] = &c->frame->frame;
 	}
 	return (int)n;
 }
@@ -481,7 +560,10 @@ static bool keyed_by_thread(const struct hist_spec *spec)
 bool hist_frame_matches(const struct hist_frame *frame, const regex_t *regex, int8_t *known)
 {
 	if (!*known)
-		*known = frame->sym && !regexec(regex, frame->sym->name, 0, NULL, 0) ? 1 : -1;
+		*known = frame->sym && !frame->sym->inlined &&
+					 !regexec(regex, frame->sym->name, 0, NULL, 0)
+				 ? 1
+				 : -1;
 	return *known > 0;
 }
 
@@ -503,6 +585,9 @@ static int skip_callees(struct hist *h, const struct result_frame **frames, int 
 		s->ip = f->frame.addr;
 		s->level = f->level ? f->level : s->level;
 		s->cpumode = f->frame.is_kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+		/* What is inlined at its address is part of it. */
+		while (i && frames[i - 1]->is_inlined)
+			i--;
 		return i;
 	}
 	return 0;
@@ -522,7 +607,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 	struct hist_stack s = {
 		.thread = keyed_by_thread(spec) ? thread : NULL,
 		.comm = intern_comm(h, thread->comm),
-		.leaf = frame_of(h, leaf),
+		.leaf = frame_of(h, leaf, NULL),
 		.period = sample->period,
 		.n = 1,
 		.cpu = spec->has[HIST_CPU] ? sample->cpu : 0,

@@ -52,6 +52,8 @@ enum hist_field {
 	HIST_POD,
 	HIST_SYMBOL_SIZE,
 	HIST_COMM_NODIGIT, /* names that differ in digits only are one */
+	HIST_SRCLINE,
+	HIST_SRCFILE,
 	/* Fields of tracepoints by name, as many as there are in the keys: spec.dynamic[]. */
 	HIST_DYNAMIC,
 	HIST_N_FIELDS = HIST_DYNAMIC + 8,
@@ -124,6 +126,7 @@ struct hist_spec {
 	bool hide_unresolved;
 	bool exclude_other; /* only entries with a parent */
 	bool long_dso;	    /* -v: paths for DSOs */
+	bool full_paths;    /* of source files */
 	size_t max_stack;
 	uint64_t time_quantum; /* ns */
 	struct chain_opts chain;
@@ -160,13 +163,15 @@ void hist_spec_cancel_children(struct hist_spec *spec);
  * the path of the DSO as its module, and the address as it was recorded first.
  */
 struct hist_frame {
-	struct result_frame frame; /* first */
-	const struct dso *dso;	   /* NULL: unknown */
-	const struct symbol *sym;  /* NULL: unknown */
-	const struct map *map;	   /* where it was first seen */
-	const char *dso_name;	   /* interned: equal names are one pointer; NULL: no DSO */
-	const char *sym_name;	   /* interned; NULL: no symbol */
-	char level;		   /* 'k', '.', 'g', 'u', 'H'; 0: as the one before */
+	struct result_frame frame;     /* first */
+	const struct dso *dso;	       /* NULL: unknown */
+	const struct symbol *sym;      /* NULL: unknown */
+	const struct map *map;	       /* where it was first seen */
+	const char *dso_name;	       /* interned: equal names are one pointer; NULL: no DSO */
+	const char *sym_name;	       /* interned; NULL: no symbol */
+	const char *srcline, *srcfile; /* interned; NULL: not asked for */
+	bool is_caller;		       /* of functions that are inlined at the address */
+	char level;		       /* 'k', '.', 'g', 'u', 'H'; 0: as the one before */
 	/* Whether it matches the regex of the spec: 1, does not: -1, not asked: 0. */
 	int8_t parent, ignores_callees;
 };

@@ -110,6 +110,12 @@ static size_t entry_words(struct hist *h, const struct hist_entry *he, uint64_t 
 		case HIST_SYMBOL_SIZE:
 			words[n++] = hist_symbol_size(he);
 			break;
+		case HIST_SRCLINE:
+			words[n++] = (uintptr_t)he->frame->srcline;
+			break;
+		case HIST_SRCFILE:
+			words[n++] = (uintptr_t)he->frame->srcfile;
+			break;
 		case HIST_UNIT:
 		case HIST_CONTAINER:
 		case HIST_POD: /* equal ones are one string */
@@ -250,9 +256,8 @@ static bool entry_add_chain(struct hist *h, struct sorted_entry *e, const struct
 			    size_t from)
 {
 	return !h->spec->use_chain || from == s->depth ||
-	       stack_tree_add(e->he.chain, &h->arena,
-			      h->spec->chain.by_address ? STACK_BY_ADDRESS : STACK_BY_FUNCTION,
-			      s->chain + from, s->depth - from, s->period, s->n);
+	       stack_tree_add(e->he.chain, &h->arena, h->spec->chain.order, s->chain + from,
+			      s->depth - from, s->period, s->n);
 }
 
 /*

@@ -123,9 +123,7 @@ static bool leaf_add_chain(struct hist *h, struct level_entry *leaf, const struc
 		return true;
 	}
 	return !he->chain ||
-	       stack_tree_merge(leaf->he.chain, &h->arena,
-				h->spec->chain.by_address ? STACK_BY_ADDRESS : STACK_BY_FUNCTION,
-				he->chain);
+	       stack_tree_merge(leaf->he.chain, &h->arena, h->spec->chain.order, he->chain);
 }
 
 /* An entry by all keys: to the one that has its keys on each level. */

@@ -32,6 +32,8 @@ static const struct {
 	{"symbol", HIST_SYMBOL},
 	{"parent", HIST_PARENT},
 	{"cpu", HIST_CPU},
+	{"srcline", HIST_SRCLINE},
+	{"srcfile", HIST_SRCFILE},
 	{"trace", HIST_TRACE},
 	{"symbol_size", HIST_SYMBOL_SIZE},
 	{"ipc_null", HIST_IPC_NULL},
@@ -329,6 +331,8 @@ const char *hist_field_title(const struct hist_spec *spec, enum hist_field field
 		[HIST_POD] = "Pod",
 		[HIST_SYMBOL_SIZE] = "Symbol size",
 		[HIST_COMM_NODIGIT] = "CommandNoDigit",
+		[HIST_SRCLINE] = "Source:Line",
+		[HIST_SRCFILE] = "Source File",
 	};
 
 	if (field >= HIST_DYNAMIC)
@@ -370,6 +374,9 @@ static int64_t symbol_cmp(const struct hist_spec *spec, const struct hist_entry 
 	}
 	if (!sa || !sb)
 		return cmp_null(sa, sb);
+	/* What is inlined has the addresses of what it is inlined in. */
+	if ((sa->inlined || sb->inlined) && a->frame->sym_name != b->frame->sym_name)
+		return strcmp(a->frame->sym_name, b->frame->sym_name);
 	if (sa->start != sb->start)
 		return (int64_t)(sb->start - sa->start);
 	if (sa->end != sb->end || a->frame->sym_name == b->frame->sym_name)
@@ -476,6 +483,10 @@ static int64_t field_cmp(const struct hist_spec *spec, enum hist_field field,
 		return cgroup_cmp(a->cgroup, b->cgroup);
 	case HIST_SYMBOL_SIZE:
 		return u64_cmp(hist_symbol_size(b), hist_symbol_size(a));
+	case HIST_SRCLINE:
+		return strcmp(b->frame->srcline, a->frame->srcline);
+	case HIST_SRCFILE:
+		return strcmp(b->frame->srcfile, a->frame->srcfile);
 	case HIST_UNIT:
 	case HIST_CONTAINER:
 	case HIST_POD:

@@ -38,8 +38,10 @@ struct hist {
 	struct result_totals totals, shown;
 
 	struct cached_frame *cache;
-	struct u64map frames; /* by symbol, or by DSO and address */
-	struct u64map ranks;  /* DSO -> rank */
+	struct u64map frames;  /* by symbol, or by DSO and address */
+	bool by_address;       /* frames are of addresses, not of functions */
+	struct u64map inlined; /* struct inline_frames * -> struct inlined_frames * */
+	struct u64map ranks;   /* DSO -> rank */
 	uint32_t n_ranks;
 	struct strmap build_ids; /* of the header: a path's first, counted from 1 */
 	size_t *next_build_id;	 /* that has the path of the i-th, likewise; 0: none */
@@ -67,7 +69,9 @@ const char *hist_intern(struct hist *h, const char *s);
 /* Frees what is only used until there are entries. */
 void hist_index_free(struct hist *h);
 
-/* Whether the name of a frame's function matches; known is where that is kept, for the next time.
+/*
+ * Whether the name of a frame's function, if it is not inlined, matches; known is where that is
+ * kept, for the next time.
  */
 bool hist_frame_matches(const struct hist_frame *frame, const regex_t *regex, int8_t *known);
 

@@ -34,6 +34,8 @@ static enum column_style style_of(enum hist_field field)
 		return COLUMN_NAME;
 	case HIST_TRACE:
 	case HIST_TIME:
+	case HIST_SRCLINE:
+	case HIST_SRCFILE:
 		return COLUMN_LOOSE;
 	case HIST_IPC_NULL:
 		return COLUMN_FILLER;
@@ -170,6 +172,7 @@ static struct result_cell symbol_cell(struct results_maker *m, const struct hist
 		.level = he->level,
 		.origin = m->opts->origins ? hist_dso_origin(m->h, he->frame->dso) : '!',
 		.text = sym ? sym->name : NULL,
+		.is_inlined = sym && sym->inlined,
 		.u = he->ip,
 	};
 
@@ -269,6 +272,10 @@ struct result_cell results_cell(struct results_maker *m, size_t column, const st
 									     hist_symbol_size(he)),
 						      .u = hist_symbol_size(he)}
 			       : (struct result_cell){.kind = CELL_EMPTY, .text = "unknown"};
+	case HIST_SRCLINE:
+		return cell_of_text(he->frame->srcline);
+	case HIST_SRCFILE:
+		return cell_of_text(he->frame->srcfile);
 	case HIST_TRACE:
 		return he->trace ? cell_of_text(he->trace)
 				 : (struct result_cell){.kind = CELL_EMPTY};

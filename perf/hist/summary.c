@@ -105,6 +105,9 @@ static struct error *setup_spec(struct summary *s)
 	spec->exclude_other = opts->exclude_other;
 	spec->symbol_filter = opts->symbol_filter;
 	spec->long_dso = opts->long_dso;
+	spec->full_paths = opts->full_paths;
+	if (spec->has[HIST_SRCLINE] || spec->has[HIST_SRCFILE])
+		resolver_want_lines(opts->recording->resolver);
 	spec->max_stack = opts->max_stack ? min_of(opts->max_stack, 1024u) : 127;
 	spec->trace = trace_keys_text;
 	spec->field = trace_keys_value;

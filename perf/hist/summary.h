@@ -29,6 +29,7 @@ struct summary_opts {
 	const char *ignore_callees; /* a regular expression: hist_spec.ignore_callees; NULL: none */
 	const char *symbol_filter;  /* hist_spec.symbol_filter */
 	bool exclude_other, hide_unresolved, long_dso, show_empty;
+	bool full_paths; /* of source files */
 	/* The events of a group have one table; of a recording without groups, all events. */
 	enum summary_groups { GROUPS_OF_RECORDING, GROUPS_NONE, GROUPS_ALL } groups;
 	unsigned max_stack;	    /* 0: 127 */

@@ -10,15 +10,20 @@
 #include "lib/base/json.h"
 #include "lib/base/json_writer.h"
 #include "perf/print/printer.h"
+#include "perf/resolve/line_text.h"
 
 static void add_hex_bytes(struct json_writer *w, const char *key, const void *bytes, size_t n)
 {
 	json_add_bytes(jw_value(w, key), bytes, n);
 }
 
-/* "ip":"0x…","sym":"…","off":5,"dso":"…" */
-static void add_location(struct json_writer *w, const struct location *at, uint64_t fields)
+/* "ip":"0x…","sym":"…","off":5,"dso":"…","inlined":true,"file":"…","line":12 */
+static void add_location(struct script_printer *p, const struct location *at,
+			 const struct inline_frame *frame, uint64_t fields, struct json_writer *w)
 {
+	const char *file;
+	uint32_t line;
+
 	jw_address(w, "ip", at->addr);
 	if (at->sym && fields & FIELD_SYM) {
 		jw_text(w, "sym", at->sym->name);
@@ -26,6 +31,14 @@ static void add_location(struct json_writer *w, const struct location *at, uint6
 	}
 	if (at->map && fields & FIELD_DSO)
 		jw_text(w, "dso", map_dso_name(at->map));
+	if (at->sym && at->sym->inlined)
+		jw_bool(w, "inlined", true);
+	/* Not by default: it takes debug information of all binaries. */
+	if (fields != ~0ull && fields & FIELD_SRCLINE &&
+	    line_find(p->opts.resolver, at, frame, &file, &line)) {
+		jw_text(w, "file", file);
+		jw_u64(w, "line", line);
+	}
 }
 
 static void add_number(struct json_writer *w, const char *key, uint64_t v, bool is_signed)
@@ -109,12 +122,16 @@ static void add_chain(struct script_printer *p, const struct sample *sample,
 		      const struct thread *thread, uint64_t fields, struct json_writer *w)
 {
 	size_t n = printer_resolve_chain(p, sample, thread);
+	const struct inline_frame *frame;
+	struct location at;
 
 	jw_array(w, "chain");
 	for (size_t i = 0; i < n; i++) {
-		jw_object(w, NULL);
-		add_location(w, &p->chain[i], fields);
-		jw_end(w);
+		for (size_t k = 0; printer_frame(p, i, k, &at, &frame); k++) {
+			jw_object(w, NULL);
+			add_location(p, &at, frame, fields, w);
+			jw_end(w);
+		}
 	}
 	jw_end(w);
 }
@@ -193,9 +210,9 @@ void print_sample_json(struct script_printer *p, const struct record *rec,
 	if (fields & FIELD_IP && has & PERF_SAMPLE_IP) {
 		struct location at = {.addr = sample->ip};
 
-		if (opts->resolver && fields & (FIELD_SYM | FIELD_DSO))
+		if (opts->resolver && fields & (FIELD_SYM | FIELD_DSO | FIELD_SRCLINE))
 			resolve_addr(opts->resolver, thread, sample->cpumode, sample->ip, &at);
-		add_location(&w, &at, fields);
+		add_location(p, &at, NULL, fields, &w);
 		if (!opts->hide_chain && has & PERF_SAMPLE_CALLCHAIN)
 			add_chain(p, sample, thread, fields, &w);
 	}

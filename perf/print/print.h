@@ -29,6 +29,7 @@ struct printer_opts {
 	/* Times since the first one that is printed, or since the one before. */
 	enum time_base { TIME_RECORDED, TIME_SINCE_FIRST, TIME_SINCE_LAST } time_base;
 	const struct names *chain_end; /* no frames after one of these functions; NULL: all */
+	bool full_paths;	       /* of source lines */
 	unsigned max_stack;	       /* 0: 127, perf's PERF_MAX_STACK_DEPTH */
 };
 

@@ -245,6 +245,7 @@ static struct error *print_all(struct script *sc)
 		.json = opts->json || opts->python,
 		.hide_chain = opts->hide_chain,
 		.ns = opts->ns,
+		.full_paths = opts->full_paths,
 		.time_base = opts->time_base,
 		.chain_end = opts->chain_end,
 		.max_stack = opts->max_stack,

@@ -19,6 +19,7 @@ struct script_opts {
 	const struct field_choice *fields;
 	bool json, ns, hide_chain;
 	bool python;		       /* lines for script_driver.py */
+	bool full_paths;	       /* of source lines */
 	enum time_base time_base;      /* of the text */
 	const struct names *chain_end; /* printer_opts.chain_end */
 	/* DUMP_REPORT: no lines, but the number of records of each type; DUMP_STATS: that alone */

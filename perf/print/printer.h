@@ -49,6 +49,13 @@ const char *map_dso_name(const struct map *map);
 struct trace_event *printer_trace_event(struct script_printer *p,
 					const struct session_event *event);
 
+/*
+ * The k-th function at the i-th place of p->chain, the innermost one first; false: there are not so
+ * many. *frame has its line; NULL: it is the only one.
+ */
+bool printer_frame(struct script_printer *p, size_t i, size_t k, struct location *at,
+		   const struct inline_frame **frame);
+
 /* Names the sample's call chain in p->chain; how many places it has, 0 without a resolver. */
 size_t printer_resolve_chain(struct script_printer *p, const struct sample *sample,
 			     const struct thread *thread);

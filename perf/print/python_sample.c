@@ -107,13 +107,17 @@ static void add_chain(struct script_printer *p, const struct sample *sample,
 		      const struct thread *thread, struct json_writer *w)
 {
 	const size_t n = printer_resolve_chain(p, sample, thread);
+	const struct inline_frame *frame;
+	struct location at;
 
 	jw_array(w, "chain");
 	for (size_t i = 0; i < n; i++) {
-		jw_object(w, NULL);
-		jw_u64(w, "ip", p->chain[i].addr);
-		add_place(w, &p->chain[i], false);
-		jw_end(w);
+		for (size_t k = 0; printer_frame(p, i, k, &at, &frame); k++) {
+			jw_object(w, NULL);
+			jw_u64(w, "ip", at.addr);
+			add_place(w, &at, false);
+			jw_end(w);
+		}
 	}
 	jw_end(w);
 }

@@ -11,6 +11,7 @@
 
 #include "lib/base/plain_text.h"
 #include "perf/event/sample_regs.h"
+#include "perf/resolve/line_text.h"
 #include "perf/print/printer.h"
 
 #define MAX_STACK 127 /* PERF_MAX_STACK_DEPTH */
@@ -86,6 +87,9 @@ static struct error *check_event(struct script_printer *p, const struct session_
 	if (*fields & FIELD_DSO && !(ev->attr.sample_type & (PERF_SAMPLE_IP | PERF_SAMPLE_ADDR)))
 		return error_new(EINVAL, "samples of '%s' have no address for field 'dso'",
 				 ev->name);
+	if (*fields & FIELD_SRCLINE && !(*fields & FIELD_IP))
+		return error_hint(error_new(EINVAL, "field 'srcline' needs field 'ip'"),
+				  "add 'ip' to -F");
 	if (*fields & FIELD_SYMOFF && !(*fields & FIELD_SYM))
 		return error_hint(error_new(EINVAL, "field 'symoff' needs field 'sym'"),
 				  "add 'sym' to -F");
@@ -420,11 +424,27 @@ static void add_place(struct strbuf *out, const struct location *at, uint64_t fi
 			strbuf_add(out, "[unknown]", 9);
 		}
 	}
-	if (fields & FIELD_DSO) {
+	if (fields & FIELD_DSO && !(at->sym && at->sym->inlined)) {
 		strbuf_add(out, " (", 2);
 		plain_adds(out, map_dso_name(at->map));
 		strbuf_addch(out, ')');
 	}
+}
+
+/* In a line of its own. */
+static void add_srcline(struct script_printer *p, const struct location *at,
+			const struct inline_frame *frame, struct strbuf *out)
+{
+	/* perf asks without the symbol. */
+	struct location place = *at;
+
+	place.sym = NULL;
+	if (!at->map)
+		return;
+	strbuf_add(out, "\n  ", 3);
+	const size_t from = out->len;
+	line_text(p->opts.resolver, frame ? at : &place, frame, p->opts.full_paths, out);
+	plain_since(out, from, false);
 }
 
 size_t printer_resolve_chain(struct script_printer *p, const struct sample *sample,
@@ -434,6 +454,20 @@ size_t printer_resolve_chain(struct script_printer *p, const struct sample *samp
 
 	return p->opts.resolver ? resolve_chain(p->opts.resolver, thread, sample, p->chain, max)
 				: 0;
+}
+
+bool printer_frame(struct script_printer *p, size_t i, size_t k, struct location *at,
+		   const struct inline_frame **frame)
+{
+	const struct inline_frames *inlines = resolve_inlines(p->opts.resolver, &p->chain[i]);
+
+	if (k >= (inlines ? inlines->n : 1))
+		return false;
+	*frame = inlines ? &inlines->v[k] : NULL;
+	*at = p->chain[i];
+	if (inlines)
+		at->sym = inlines->v[k].sym;
+	return true;
 }
 
 /* What follows is not of interest. */
@@ -447,23 +481,36 @@ static bool ends_chain(const struct script_printer *p, const struct location *at
 	return false;
 }
 
+/* frame: one of the functions at the address; NULL: there is one alone. */
+static void add_frame(struct script_printer *p, const struct location *at,
+		      const struct inline_frame *frame, uint64_t fields, struct strbuf *out)
+{
+	bool user = at->map && (at->map->dso->kind == DSO_USER || at->map->dso->kind == DSO_VDSO);
+
+	strbuf_addch(out, '\t');
+	add_hex16(out, user ? at->addr - at->map->start + at->map->pgoff : at->addr);
+	add_place(out, at, fields);
+	if (fields & FIELD_SRCLINE)
+		add_srcline(p, at, frame, out);
+	if (at->sym && at->sym->inlined)
+		strbuf_adds(out, " (inlined)");
+	strbuf_addch(out, '\n');
+}
+
 static void add_chain(struct script_printer *p, const struct sample *sample,
 		      const struct thread *thread, uint64_t fields, struct strbuf *out)
 {
 	size_t n = printer_resolve_chain(p, sample, thread);
+	const struct inline_frame *frame;
+	struct location at;
+	bool ends = false;
 
 	strbuf_addch(out, '\n');
-	for (size_t i = 0; i < n; i++) {
-		const struct location *at = &p->chain[i];
-		bool user = at->map &&
-			    (at->map->dso->kind == DSO_USER || at->map->dso->kind == DSO_VDSO);
-
-		strbuf_addch(out, '\t');
-		add_hex16(out, user ? at->addr - at->map->start + at->map->pgoff : at->addr);
-		add_place(out, at, fields);
-		strbuf_addch(out, '\n');
-		if (ends_chain(p, at))
-			break;
+	for (size_t i = 0; i < n && !ends; i++) {
+		for (size_t k = 0; !ends && printer_frame(p, i, k, &at, &frame); k++) {
+			add_frame(p, &at, frame, fields, out);
+			ends = ends_chain(p, &at);
+		}
 	}
 }
 
@@ -476,11 +523,13 @@ static void add_ip(struct script_printer *p, const struct sample *sample, struct
 		add_chain(p, sample, thread, fields, out);
 		return;
 	}
-	if (p->opts.resolver && fields & (FIELD_SYM | FIELD_DSO))
+	if (p->opts.resolver && fields & (FIELD_SYM | FIELD_DSO | FIELD_SRCLINE))
 		resolve_addr(p->opts.resolver, thread, sample->cpumode, sample->ip, &at);
 	strbuf_addch(out, ' ');
 	add_hex16(out, sample->ip);
 	add_place(out, &at, fields);
+	if (fields & FIELD_SRCLINE)
+		add_srcline(p, &at, NULL, out);
 }
 
 static void add_addr(struct script_printer *p, const struct sample *sample,

@@ -43,13 +43,14 @@ static const struct {
 	{"unit", FIELD_UNIT},
 	{"container", FIELD_CONTAINER},
 	{"pod", FIELD_POD},
+	{"srcline", FIELD_SRCLINE},
 };
 
 /* Fields of perf script that need what perf-bpf does not record. */
 static const char *const foreign[] = {
-	"srcline",  "brstack",	  "brstacksym", "brstackoff", "brstackinsn", "brstackinsnlen",
-	"data_src", "callindent", "insn",	"insnlen",    "synth",	     "metric",
-	"srccode",  "ipc",	  "tod",	"ins_lat",    "machine_pid", "vcpu",
+	"brstack",    "brstacksym", "brstackoff", "brstackinsn", "brstackinsnlen", "data_src",
+	"callindent", "insn",	    "insnlen",	  "synth",	 "metric",	   "srccode",
+	"ipc",	      "tod",	    "ins_lat",	  "machine_pid", "vcpu",
 };
 
 static const struct {
@@ -73,6 +74,15 @@ const char *field_name(uint64_t field)
 		if (names[i].field == field)
 			return names[i].name;
 	return "?";
+}
+
+bool field_choice_has(const struct field_choice *c, uint64_t field)
+{
+	uint64_t fields = 0;
+
+	for (size_t i = 0; i < FIELD_N_TYPES; i++)
+		fields |= c->type[i].fields;
+	return fields & field;
 }
 
 static uint64_t invalid_fields(enum field_type type)

@@ -39,6 +39,7 @@
 #define FIELD_UNIT	     (1ull << 23)
 #define FIELD_CONTAINER	     (1ull << 24)
 #define FIELD_POD	     (1ull << 25)
+#define FIELD_SRCLINE	     (1ull << 26)
 
 /* What perf tells apart: attr.type, and all the others together. */
 enum field_type {
@@ -67,6 +68,9 @@ struct field_choice {
 
 /* "comm" of FIELD_COMM. */
 const char *field_name(uint64_t field);
+
+/* Whether it is chosen for events of any type. */
+bool field_choice_has(const struct field_choice *c, uint64_t field);
 
 /* perf script's defaults. */
 void field_choice_init(struct field_choice *c);

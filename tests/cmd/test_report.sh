@@ -116,10 +116,11 @@ record() {
 # same NAME OPTION...: both print the same, but for perf's tip at the end and blank
 # comments, and for "(inlined)" at "[...]", the sum of what is not shown: perf takes that
 # from memory it never wrote (init_rem_hits() of tools/perf/ui/stdio/hist.c, 6.1), so that
-# it comes and goes.
+# it comes and goes. perf 6.1 does not show inlined functions in chains of frame pointers.
 same() {
 	local name=$1 mine=0
 	shift
+	set -- --no-inline "$@"
 	"$PERF" report --stdio -i "$FILES/$name" "$@" 2>theirs.err </dev/null |
 		sed '/^# (.*)$/,$d; /^#$/d; s/\[\.\.\.\] (inlined)/[...]/' >theirs
 	"$PERF_BPF" report -i "$FILES/$name" "$@" 2>mine.err </dev/null >mine.all || mine=$?
@@ -582,7 +583,7 @@ test_groups_as_data() {
 test_pipe_is_read() {
 	need_perf
 	"$PERF" record -q -N -o - -e cpu-clock -c 250000 -g -- "$FILES/rbpf_work" >"$FILES/piped" 2>/dev/null
-	"$PERF_BPF" report -i - <"$FILES/piped" >mine
+	"$PERF_BPF" report --no-inline -i - <"$FILES/piped" >mine
 	"$PERF" report --stdio -i - <"$FILES/piped" 2>/dev/null | sed '/^# (.*)$/,$d; /^#$/d' >theirs
 	sed -i '/^#$/d' mine
 	diff theirs mine >diff.out || { head -20 diff.out; fail "differs from perf report"; }
@@ -622,7 +623,7 @@ test_errors_say_what_to_do() {
 	expect_status 2 "$PERF_BPF" report -i "$FILES/flat" -s comm,symbl
 	assert_contains err "unknown sort key 'symbl'"
 	assert_contains err "did you mean 'symbol'"
-	assert_contains err "comm, dso, symbol"
+	assert_contains err "dso, symbol"
 	expect_status 2 "$PERF_BPF" report -i "$FILES/flat" -g graph
 	assert_contains err "has none"
 	assert_contains err "record with -g"
@@ -744,7 +745,7 @@ test_parameters() {
 	! grep -qF "$function" out || fail "parameters without -v: $(cat out)"
 	for options in "" -v; do
 		"$PERF" script $options -F ip,sym -i touch.data 2>/dev/null >theirs
-		"$PERF_BPF" script $options -F ip,sym -i touch.data 2>/dev/null >out
+		"$PERF_BPF" script --no-inline $options -F ip,sym -i touch.data 2>/dev/null >out
 		diff theirs out >diff.out || fail "script $options: $(head diff.out)"
 	done
 	assert_contains out "$function"

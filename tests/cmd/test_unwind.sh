@@ -23,7 +23,7 @@ record_stack() {
 
 # frames FILE: the functions of user space of each sample, in a line
 frames() {
-	"$PERF_BPF" script -i "$1" -F ip,sym 2>err |
+	"$PERF_BPF" script --no-inline -i "$1" -F ip,sym 2>err |
 		awk 'NF == 0 && n { print ""; n = 0 }
 			$1 !~ /^ffffffff/ && NF { printf "%s%s", n++ ? " " : "", $2 }
 			END { if (n) print "" }'
@@ -65,7 +65,7 @@ test_signals() {
 			# The copy is of the handler's stack alone.
 			grep -qE 'hit handler [^ ]+ ' mine || fail "$which: $(cat mine)"
 		fi
-		"$PERF_BPF" script -i $which.data -F ip,sym,symoff 2>err >offsets
+		"$PERF_BPF" script --no-inline -i $which.data -F ip,sym,symoff 2>err >offsets
 		grep -q '__restore_rt+0x0$' offsets || [ "$(uname -m)" != x86_64 ] ||
 			fail "the trampoline has no name: $(cat offsets)"
 	done
@@ -93,7 +93,7 @@ test_incomplete_stacks() {
 	frames deep.data >mine
 	assert_equal "$(wc -w <mine)" 127
 	assert_equal "$(wc -c <err)" 0
-	"$PERF_BPF" script --max-stack 250 -i deep.data -F ip,sym 2>err >mine
+	"$PERF_BPF" script --no-inline --max-stack 250 -i deep.data -F ip,sym 2>err >mine
 	assert_contains mine _start
 	assert_equal "$(grep -c recurse mine)" 141
 }
@@ -129,7 +129,7 @@ test_recorded() {
 		"-a --call-graph dwarf"; do
 		"$PERF_BPF" record -q $options -e $event -o r.data -- "$UNWOUND" recurse 2>err ||
 			fail "$options: $(cat err)"
-		"$PERF_BPF" script -i r.data --comm unwound -F ip,sym 2>/dev/null >mine
+		"$PERF_BPF" script --no-inline -i r.data --comm unwound -F ip,sym 2>/dev/null >mine
 		assert_equal "$(grep -c recurse mine)" 11
 		assert_contains mine _start
 	done
@@ -139,7 +139,7 @@ test_recorded() {
 	assert_contains attr "sample_stack_user: 65528"
 	[ "$(uname -m)" != x86_64 ] || assert_contains attr "sample_regs_user: 0xff0fff"
 	"$PERF" script --no-inline -i r.data 2>/dev/null >theirs
-	"$PERF_BPF" script -i r.data 2>/dev/null >mine
+	"$PERF_BPF" script --no-inline -i r.data 2>/dev/null >mine
 	diff theirs mine >diff.out || fail "another stack than perf's: $(head diff.out)"
 	# The files that a stack leads through have their build ids, not only the one that was hit.
 	"$PERF" buildid-list -i r.data >ids
@@ -160,7 +160,7 @@ test_registers() {
 	assert_equal "$(cat names)" \
 		"AX BX CX DX SI DI BP SP IP FLAGS CS SS R8 R9 R10 R11 R12 R13 R14 R15"
 	"$PERF_BPF" record -q --user-regs=IP,ax -e $event -o r.data -- "$UNWOUND" sort
-	"$PERF_BPF" script -i r.data -F ip,uregs >mine
+	"$PERF_BPF" script --no-inline -i r.data -F ip,uregs >mine
 	"$PERF" script -i r.data -F ip,uregs >theirs
 	cmp theirs mine
 	grep -q 'ABI:2 *AX:0x[0-9a-f]* *IP:0x' mine || fail "$(cat mine)"
@@ -197,7 +197,7 @@ test_same_as_perf() {
 		record_stack $which --call-graph dwarf,65528
 		for options in "" "--max-stack 5"; do
 			"$PERF" script --no-inline $options -i $which.data 2>/dev/null >theirs
-			"$PERF_BPF" script $options -i $which.data 2>/dev/null >mine
+			"$PERF_BPF" script --no-inline $options -i $which.data 2>/dev/null >mine
 			diff theirs mine >diff.out || {
 				head diff.out
 				fail "$which $options: another stack than perf's"
@@ -206,7 +206,7 @@ test_same_as_perf() {
 		for options in "--no-children" "--children" "--no-children -G" "--max-stack 4"; do
 			"$PERF" report --stdio --no-inline $options -i $which.data 2>/dev/null |
 				sed '/^# (Tip/d; /^ *$/d; /^#$/d' >theirs
-			"$PERF_BPF" report $options -i $which.data 2>/dev/null |
+			"$PERF_BPF" report --no-inline $options -i $which.data 2>/dev/null |
 				sed '/^ *$/d; /^#$/d' >mine
 			diff theirs mine >diff.out || {
 				head diff.out
@@ -225,7 +225,7 @@ test_limit_of_kernel_frames() {
 		for max in 1 2 3; do
 			"$PERF" report --stdio --no-inline $options --max-stack $max -i limit.data \
 				2>/dev/null | sed '/^# (Tip/d; /^ *$/d; /^#$/d' >theirs
-			"$PERF_BPF" report $options --max-stack $max -i limit.data 2>/dev/null |
+			"$PERF_BPF" report --no-inline $options --max-stack $max -i limit.data 2>/dev/null |
 				sed '/^ *$/d; /^#$/d' >mine
 			diff theirs mine >diff.out || {
 				head diff.out

@@ -75,7 +75,7 @@ static void test_bad_fields(void **state)
 {
 	refuse("comm,tiem", "unknown field 'tiem'", "'time'");
 	refuse("xyzzyxyzzy", "unknown field 'xyzzyxyzzy'", "comm, tid, pid");
-	refuse("srcline", "does not support field 'srcline'", "perf script");
+	refuse("callindent", "does not support field 'callindent'", "perf script");
 	refuse("sw:trace", "field 'trace' is not available for software events", NULL);
 	refuse("what:comm", "unknown event type 'what'", "hw, sw");
 	refuse("comm,+ip", "", NULL);

@@ -358,7 +358,7 @@ static void test_chain_opts(void **state)
 
 	assert_null(chain_opts_parse("fractal,0.5,7,callee,addr,count", &chain, &order_given));
 	assert_true(chain.mode == CHAIN_FRACTAL && chain.min_percent == 0.5 &&
-		    chain.print_limit == 7 && !chain.caller && chain.by_address &&
+		    chain.print_limit == 7 && !chain.caller && chain.order == STACK_BY_ADDRESS &&
 		    chain.value == CHAIN_COUNT && order_given);
 	assert_null(chain_opts_parse("flat,,1e300,1e300", &chain, &order_given));
 	assert_true(chain.mode == CHAIN_FLAT && chain.print_limit == UINT32_MAX);
