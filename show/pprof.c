@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A protocol buffer is a sequence of fields: a key (the field's number and a
- * wire type, as a varint) and a value, which is a varint (type 0), or bytes
- * with their length before them (type 2: strings, messages within messages,
- * and lists of varints). A varint has seven bits to the byte, the low ones
- * first; all but the last byte have the top bit set.
- *
  * Strings of a profile stand in one table, whose first entry is "", and are
  * named by their place in it. Mappings, locations and functions have ids from
  * 1 on. What is 0 need not be written.
@@ -19,6 +13,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/hash.h"
+#include "lib/base/protobuf.h"
 
 enum {
 	PROFILE_SAMPLE_TYPE = 1,
@@ -56,34 +51,6 @@ enum {
 	FUNCTION_FILE = 4,
 };
 
-static void add_varint(struct strbuf *out, uint64_t v)
-{
-	for (; v >= 0x80; v >>= 7)
-		strbuf_addch(out, (char)(v | 0x80));
-	strbuf_addch(out, (char)v);
-}
-
-static void add_number(struct strbuf *out, unsigned field, uint64_t v)
-{
-	if (!v)
-		return;
-	add_varint(out, field << 3);
-	add_varint(out, v);
-}
-
-static void add_bytes(struct strbuf *out, unsigned field, const void *data, size_t n)
-{
-	add_varint(out, field << 3 | 2);
-	add_varint(out, n);
-	strbuf_add(out, data, n);
-}
-
-static void add_message(struct strbuf *out, unsigned field, const struct strbuf *message)
-{
-	out->failed |= strbuf_failed(message);
-	add_bytes(out, field, strbuf_str(message), message->len);
-}
-
 struct pprof_profile {
 	struct strbuf *out;
 	struct arena arena;
@@ -120,7 +87,7 @@ static uint64_t string_of(struct pprof_profile *p, const char *text)
 		return 0;
 	id = id_of(p, &p->strings, &p->n_strings, text, &is_new);
 	if (id && is_new)
-		add_bytes(p->out, PROFILE_STRING, text, strlen(text));
+		protobuf_add_bytes(p->out, PROFILE_STRING, text, strlen(text));
 	return id; /* the first one, "", is 0 */
 }
 
@@ -141,14 +108,14 @@ static uint64_t mapping_of(struct pprof_profile *p, const struct result_frame *f
 	if (!id || !is_new)
 		return id;
 	strbuf_reset(&p->message);
-	add_number(&p->message, MAPPING_ID, id);
-	add_number(&p->message, MAPPING_START, m->start);
-	add_number(&p->message, MAPPING_LIMIT, m->end);
-	add_number(&p->message, MAPPING_OFFSET, m->offset);
-	add_number(&p->message, MAPPING_FILE, string_of(p, frame->module));
-	add_number(&p->message, MAPPING_BUILD_ID, string_of(p, strbuf_str(&id_text)));
-	add_number(&p->message, MAPPING_HAS_FUNCTIONS, 1);
-	add_message(p->out, PROFILE_MAPPING, &p->message);
+	protobuf_add_number(&p->message, MAPPING_ID, id);
+	protobuf_add_number(&p->message, MAPPING_START, m->start);
+	protobuf_add_number(&p->message, MAPPING_LIMIT, m->end);
+	protobuf_add_number(&p->message, MAPPING_OFFSET, m->offset);
+	protobuf_add_number(&p->message, MAPPING_FILE, string_of(p, frame->module));
+	protobuf_add_number(&p->message, MAPPING_BUILD_ID, string_of(p, strbuf_str(&id_text)));
+	protobuf_add_number(&p->message, MAPPING_HAS_FUNCTIONS, 1);
+	protobuf_add_message(p->out, PROFILE_MAPPING, &p->message);
 	return id;
 }
 
@@ -166,11 +133,11 @@ static uint64_t function_of(struct pprof_profile *p, const struct result_frame *
 		return id;
 	uint64_t name = string_of(p, frame->name);
 	strbuf_reset(&p->message);
-	add_number(&p->message, FUNCTION_ID, id);
-	add_number(&p->message, FUNCTION_NAME, name);
-	add_number(&p->message, FUNCTION_SYSTEM_NAME, name);
-	add_number(&p->message, FUNCTION_FILE, string_of(p, file));
-	add_message(p->out, PROFILE_FUNCTION, &p->message);
+	protobuf_add_number(&p->message, FUNCTION_ID, id);
+	protobuf_add_number(&p->message, FUNCTION_NAME, name);
+	protobuf_add_number(&p->message, FUNCTION_SYSTEM_NAME, name);
+	protobuf_add_number(&p->message, FUNCTION_FILE, string_of(p, file));
+	protobuf_add_message(p->out, PROFILE_FUNCTION, &p->message);
 	return id;
 }
 
@@ -187,15 +154,15 @@ static uint64_t location_of(struct pprof_profile *p, const struct result_frame *
 	if (!id || !is_new)
 		return id;
 	strbuf_reset(&p->inner);
-	add_number(&p->inner, LINE_FUNCTION, function);
+	protobuf_add_number(&p->inner, LINE_FUNCTION, function);
 	if (frame->file)
-		add_number(&p->inner, LINE_NUMBER, frame->line);
+		protobuf_add_number(&p->inner, LINE_NUMBER, frame->line);
 	strbuf_reset(&p->message);
-	add_number(&p->message, LOCATION_ID, id);
-	add_number(&p->message, LOCATION_MAPPING, mapping);
-	add_number(&p->message, LOCATION_ADDRESS, frame->ip);
-	add_message(&p->message, LOCATION_LINE, &p->inner);
-	add_message(p->out, PROFILE_LOCATION, &p->message);
+	protobuf_add_number(&p->message, LOCATION_ID, id);
+	protobuf_add_number(&p->message, LOCATION_MAPPING, mapping);
+	protobuf_add_number(&p->message, LOCATION_ADDRESS, frame->ip);
+	protobuf_add_message(&p->message, LOCATION_LINE, &p->inner);
+	protobuf_add_message(p->out, PROFILE_LOCATION, &p->message);
 	return id;
 }
 
@@ -205,24 +172,24 @@ static void add_sample(struct pprof_profile *p, const struct result_stack *s, si
 {
 	strbuf_reset(&p->list);
 	for (size_t f = 0; f < s->n_frames; f++)
-		add_varint(&p->list, location_of(p, s->frames[f]));
+		protobuf_add_varint(&p->list, location_of(p, s->frames[f]));
 	strbuf_reset(&p->inner);
 	for (size_t k = 0; k < n; k++)
-		add_varint(&p->inner, k == i			  ? s->count
-				      : has_samples && k == i + 1 ? s->samples
-								  : 0);
+		protobuf_add_varint(&p->inner, k == i			   ? s->count
+					       : has_samples && k == i + 1 ? s->samples
+									   : 0);
 	strbuf_reset(&p->message);
-	add_message(&p->message, SAMPLE_LOCATIONS, &p->list);
-	add_message(&p->message, SAMPLE_VALUES, &p->inner);
+	protobuf_add_message(&p->message, SAMPLE_LOCATIONS, &p->list);
+	protobuf_add_message(&p->message, SAMPLE_VALUES, &p->inner);
 	if (s->label) {
 		uint64_t key = string_of(p, "who"), text = string_of(p, s->label);
 
 		strbuf_reset(&p->inner);
-		add_number(&p->inner, LABEL_KEY, key);
-		add_number(&p->inner, LABEL_TEXT, text);
-		add_message(&p->message, SAMPLE_LABEL, &p->inner);
+		protobuf_add_number(&p->inner, LABEL_KEY, key);
+		protobuf_add_number(&p->inner, LABEL_TEXT, text);
+		protobuf_add_message(&p->message, SAMPLE_LABEL, &p->inner);
 	}
-	add_message(p->out, PROFILE_SAMPLE, &p->message);
+	protobuf_add_message(p->out, PROFILE_SAMPLE, &p->message);
 }
 
 /*
@@ -250,9 +217,9 @@ static void add_type(struct pprof_profile *p, const char *name, const char *unit
 	uint64_t type = string_of(p, name), unit_id = string_of(p, unit);
 
 	strbuf_reset(&p->message);
-	add_number(&p->message, VALUE_TYPE, type);
-	add_number(&p->message, VALUE_UNIT, unit_id);
-	add_message(p->out, PROFILE_SAMPLE_TYPE, &p->message);
+	protobuf_add_number(&p->message, VALUE_TYPE, type);
+	protobuf_add_number(&p->message, VALUE_UNIT, unit_id);
+	protobuf_add_message(p->out, PROFILE_SAMPLE_TYPE, &p->message);
 }
 
 /* "samples: 12 of 100 samples have a stack that was lost: …" */
@@ -263,7 +230,7 @@ static void add_comment(struct pprof_profile *p, const struct result *r)
 
 	p->out->failed |= r->note && !kept;
 	if (kept)
-		add_number(p->out, PROFILE_COMMENT, string_of(p, kept));
+		protobuf_add_number(p->out, PROFILE_COMMENT, string_of(p, kept));
 }
 
 static void add_profile(struct pprof_profile *p, const struct results *results)
@@ -271,7 +238,7 @@ static void add_profile(struct pprof_profile *p, const struct results *results)
 	bool has_samples = results->subject == RESULTS_OF_EVENTS;
 	size_t n = 0, at = 0, step = has_samples ? 2 : 1;
 
-	add_bytes(p->out, PROFILE_STRING, "", 0);
+	protobuf_add_bytes(p->out, PROFILE_STRING, "", 0);
 	for (size_t i = 0; i < results->n; i++) {
 		const struct result *r = &results->v[i];
 		_cleanup_strbuf_ struct strbuf samples = STRBUF_INIT;
@@ -298,8 +265,8 @@ static void add_profile(struct pprof_profile *p, const struct results *results)
 	}
 	if (!results->time)
 		return;
-	add_number(p->out, PROFILE_TIME_NS, results->time - results->span);
-	add_number(p->out, PROFILE_DURATION_NS, results->span);
+	protobuf_add_number(p->out, PROFILE_TIME_NS, results->time - results->span);
+	protobuf_add_number(p->out, PROFILE_DURATION_NS, results->span);
 }
 
 static struct error *compress_to(const struct strbuf *plain, struct strbuf *out)
