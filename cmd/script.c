@@ -44,6 +44,8 @@ enum {
 	OPT_INLINE,
 	OPT_NO_INLINE,
 	OPT_FULL_SOURCE_PATH,
+	OPT_FIREFOX,
+	OPT_PERFETTO,
 };
 
 static const struct argp_option options[] = {
@@ -57,6 +59,10 @@ static const struct argp_option options[] = {
 	{"gen-script", 'g', "python", 0,
 	 "Write perf-script.py, a script to begin with, for the events of the recording", 0},
 	{"hide-call-graph", 'G', NULL, 0, "Do not print call chains", 0},
+	{"firefox", OPT_FIREFOX, "FILE", 0,
+	 "Write the samples to FILE for the Firefox profiler, and print none", 0},
+	{"perfetto", OPT_PERFETTO, "FILE", 0,
+	 "Write the samples to FILE as a trace for Perfetto, and print none", 0},
 	{"ns", OPT_NS, NULL, 0, "Print times with nine digits", 0},
 	{"reltime", OPT_RELTIME, NULL, 0, "Print times since the first line", 0},
 	{"deltatime", OPT_DELTATIME, NULL, 0, "Print times since the line before", 0},
@@ -95,6 +101,8 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_INLINE, struct script_options, recording.inlines),
 	OPTION_CLEARS(OPT_NO_INLINE, struct script_options, recording.inlines),
 	OPTION_SETS(OPT_FULL_SOURCE_PATH, struct script_options, script.full_paths),
+	OPTION_SETS(OPT_FIREFOX, struct script_options, recording.outputs[0]),
+	OPTION_SETS(OPT_PERFETTO, struct script_options, recording.outputs[1]),
 	OPTION_SETS(OPT_DSOS, struct script_options, recording.filter.dsos),
 	OPTION_SETS(OPT_HEADER, struct script_options, script.header),
 	OPTION_SETS('I', struct script_options, script.topology),
@@ -119,6 +127,11 @@ static struct error *add_functions(struct names *names, const char *list)
 			return error_nomem();
 	}
 	return NULL;
+}
+
+static bool makes_timeline(const struct script_options *o)
+{
+	return o->recording.outputs[0] || o->recording.outputs[1];
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -174,6 +187,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (o->script.json && o->script.header && !o->script.header_only)
 			argp_error(state, "--header cannot be used with --json; --header-only "
 					  "prints the header alone");
+		if (makes_timeline(o) && (o->script.json || o->script.dump || o->script.python))
+			argp_error(state, "--firefox and --perfetto cannot be used with %s",
+				   o->script.json   ? "--json"
+				   : o->script.dump ? "--dump-raw-trace"
+						    : "-s and -g");
 		if (o->script.python && (o->script.json || o->script.dump || o->script.header))
 			argp_error(state, "-s and -g cannot be used with %s",
 				   o->script.json   ? "--json"
@@ -202,6 +220,39 @@ static const struct argp argp = {
 	       "See perf-bpf-script(1) for the fields, the conditions and the schema of --json.",
 };
 
+static struct error *
+write_timeline(const struct timeline *t,
+	       struct error *(*format)(const struct timeline *, struct strbuf *), const char *path)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	if (!path)
+		return NULL;
+	TRY(format(t, &out));
+	return cmd_write_file(path, &out, true);
+}
+
+static struct error *run_timeline(struct script_options *o, const struct opened_recording *r)
+{
+	_cleanup_(timeline_freep) struct timeline *timeline = NULL;
+	const struct timeline_opts opts = {
+		.sz = sizeof(opts),
+		.session = r->session,
+		.resolver = r->resolver,
+		.max_stack = o->recording.max_stack,
+		.title = r->path,
+	};
+
+	TRY(timeline_new(&opts, &timeline));
+	o->script.timeline = timeline;
+	/* What could be read of a recording that is not whole is worth a file. */
+	struct error *err = script_print(&o->script);
+	struct error *late = write_timeline(timeline, timeline_firefox, o->recording.outputs[0]);
+	if (!late)
+		late = write_timeline(timeline, timeline_perfetto, o->recording.outputs[1]);
+	return error_either(err, late);
+}
+
 static bool is_of_this_machine(const struct opened_recording *r)
 {
 	const char *arch = session_header(r->session)->arch;
@@ -212,6 +263,9 @@ static bool is_of_this_machine(const struct opened_recording *r)
 
 static struct error *run(struct script_options *o)
 {
+	for (size_t i = 0; i < ARRAY_SIZE(o->recording.outputs); i++)
+		if (o->recording.outputs[i])
+			TRY(cmd_check_writable(o->recording.outputs[i]));
 	_cleanup_recording_ struct opened_recording r = {0};
 
 	if (o->script.python) {
@@ -237,6 +291,8 @@ static struct error *run(struct script_options *o)
 			      : o->deltatime ? TIME_SINCE_LAST
 					     : TIME_RECORDED;
 	o->script.write = recording_write_out;
+	if (makes_timeline(o))
+		return run_timeline(o, &r);
 	TRY(script_print(&o->script));
 	if (o->script.python)
 		script_python_end();

@@ -107,6 +107,13 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 		sample = sample_reader_unwound(&sc->reader, sample);
 	if (!sample)
 		return error_nomem();
+	if (sc->opts->timeline) {
+		struct trace_event *format = sample_reader_format(&sc->reader, event);
+
+		sample = probed_sample(&sc->reader.probed, format, sc->recording->resolver, thread,
+				       sample);
+		return timeline_add(sc->opts->timeline, sample, event, format, thread);
+	}
 	if (sc->opts->python)
 		print_sample_python(sc->printer, sample, event, thread, &sc->out);
 	else if (sc->opts->json)

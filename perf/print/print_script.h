@@ -8,6 +8,7 @@
 
 #include "perf/filter/filter.h"
 #include "perf/print/print.h"
+#include "perf/timeline/timeline.h"
 
 /* script_driver.py: the Python program that runs a script on the lines of script_opts.python. */
 extern const char script_driver[];
@@ -20,6 +21,7 @@ struct script_opts {
 	bool json, ns, hide_chain;
 	bool python;		       /* lines for script_driver.py */
 	bool full_paths;	       /* of source lines */
+	struct timeline *timeline;     /* takes the samples, which are not printed; NULL: none */
 	enum time_base time_base;      /* of the text */
 	const struct names *chain_end; /* printer_opts.chain_end */
 	/* DUMP_REPORT: no lines, but the number of records of each type; DUMP_STATS: that alone */
