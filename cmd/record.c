@@ -45,6 +45,15 @@ enum {
 	OPT_ALL_KERNEL,
 	OPT_NO_BPF_EVENT,
 	OPT_RUNNING_TIME,
+	OPT_CODE_PAGE_SIZE,
+	OPT_DATA_PAGE_SIZE,
+	OPT_DATA_MMAP,
+	OPT_TRANSACTION,
+	OPT_SAMPLE_IDENTIFIER,
+	OPT_USER_CALLCHAINS,
+	OPT_KERNEL_CALLCHAINS,
+	OPT_EXCLUDE_PERF,
+	OPT_TIMESTAMP_BOUNDARY,
 };
 
 static const struct argp_option options[] = {
@@ -68,12 +77,36 @@ static const struct argp_option options[] = {
 	{"call-graph", OPT_CALL_GRAPH, "MODE", 0,
 	 "Record call chains; MODE is fp (frame pointers) or dwarf[,BYTES] (copies of the stack, "
 	 "8192 bytes by default)"},
+	{"user-callchains", OPT_USER_CALLCHAINS, NULL, 0,
+	 "Record call chains without the kernel's frames"},
+	{"kernel-callchains", OPT_KERNEL_CALLCHAINS, NULL, 0,
+	 "Record call chains without the user's frames"},
 	{"data", 'd', NULL, 0, "Record the data addresses of samples, and mappings of data"},
 	{"phys-data", OPT_PHYS_DATA, NULL, 0, "Record the physical addresses of the data"},
 	{"weight", 'W', NULL, 0, "Record the weight of samples: what the access cost"},
+	{"data-page-size", OPT_DATA_PAGE_SIZE, NULL, 0,
+	 "Record the size of the page of the data of each sample"},
+	{"code-page-size", OPT_CODE_PAGE_SIZE, NULL, 0,
+	 "Record the size of the page of the instruction of each sample"},
+	{"data-mmap", OPT_DATA_MMAP, NULL, 0, "Record mappings that are not executable"},
+	{"transaction", OPT_TRANSACTION, NULL, 0, "Record the transaction flags of each sample"},
+	{"raw-samples", 'R', NULL, 0, "Record the raw data of counters, where they have any"},
+	{"branch-any", 'b', NULL, 0,
+	 "Record the last branches with each sample; needs a PMU that keeps them"},
+	{"branch-filter", 'j', "NAME,...", 0,
+	 "As -b, of these: any, any_call, any_ret, ind_call, ind_jmp, cond, call, stack, u, k, "
+	 "..."},
 	{"period", 'P', NULL, 0, "Record the period of each sample, also where it is fixed"},
 	{"sample-cpu", OPT_SAMPLE_CPU, NULL, 0, "Record the CPU of each sample, also without -a"},
 	{"timestamp", 'T', NULL, 0, "Record the time of each sample: always done"},
+	{"timestamp-boundary", OPT_TIMESTAMP_BOUNDARY, NULL, 0,
+	 "Record the times of the first and the last sample: always done"},
+	{"clockid", 'k', "CLOCK", 0,
+	 "Use this clock for times: monotonic, monotonic_raw, realtime, boottime, tai or a number"},
+	{"sample-identifier", OPT_SAMPLE_IDENTIFIER, NULL, 0,
+	 "Record the id of the event in each sample, also if there is only one event"},
+	{"exclude-perf", OPT_EXCLUDE_PERF, NULL, 0,
+	 "Do not record the tracepoints of perf-bpf itself: always done"},
 	{"stat", 's', NULL, 0,
 	 "Record what each thread that the command starts has counted when it ends, for report "
 	 "--threads"},
@@ -108,6 +141,8 @@ static const struct argp_option options[] = {
 	 "Do not record build ids with mappings, but those that the files have at the end"},
 	{"user-regs", OPT_USER_REGS, "REG,...", 0,
 	 "Record these registers of user space; '?' lists them"},
+	{"intr-regs", 'I', "REG,...", OPTION_ARG_OPTIONAL,
+	 "Record these registers at the interrupt (all); '?' lists them"},
 	{"cgroup", OPT_CGROUP, "PATH", 0,
 	 "Record these cgroups and their descendants: comma-separated"},
 	{"container", OPT_CONTAINER, "ID", 0,
@@ -176,7 +211,7 @@ static error_t parse_delay(struct argp_state *state, const char *text)
 	return 0;
 }
 
-static void parse_user_regs(struct record_opts *o, const char *text)
+static void parse_regs(const char *option, const char *text, uint64_t *regs)
 {
 	_cleanup_strbuf_ struct strbuf names = STRBUF_INIT;
 
@@ -185,9 +220,9 @@ static void parse_user_regs(struct record_opts *o, const char *text)
 		puts(strbuf_str(&names));
 		exit(0);
 	}
-	struct error *err = sample_regs_parse(text, &o->user_regs);
+	struct error *err = sample_regs_parse(text, regs);
 	if (err)
-		exit(cmd_fail(error_mark_usage(error_at(err, "--user-regs"))));
+		exit(cmd_fail(error_mark_usage(error_at(err, "%s", option))));
 }
 
 static const struct option_member members[] = {
@@ -214,6 +249,10 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_ALL_KERNEL, struct record_args, opts.only_kernel),
 	OPTION_SETS(OPT_NO_BPF_EVENT, struct record_args, opts.no_bpf_events),
 	OPTION_SETS('s', struct record_args, opts.thread_counts),
+	OPTION_SETS(OPT_DATA_MMAP, struct record_args, opts.data_maps),
+	OPTION_SETS(OPT_SAMPLE_IDENTIFIER, struct record_args, opts.with_ids),
+	OPTION_SETS(OPT_USER_CALLCHAINS, struct record_args, opts.no_kernel_chains),
+	OPTION_SETS(OPT_KERNEL_CALLCHAINS, struct record_args, opts.no_user_chains),
 	OPTION_SETS(OPT_RUNNING_TIME, struct record_args, opts.running_time),
 	OPTION_SETS('v', struct record_args, verbose),
 	OPTION_SETS('q', struct record_args, quiet),
@@ -275,9 +314,44 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->sample_type |= PERF_SAMPLE_CPU;
 		return 0;
 	case 'T':
+	case OPT_TIMESTAMP_BOUNDARY:
+	case OPT_EXCLUDE_PERF:
 		return 0;
 	case OPT_USER_REGS:
-		parse_user_regs(o, arg);
+		parse_regs("--user-regs", arg, &o->user_regs);
+		return 0;
+	case 'I':
+		if (arg)
+			parse_regs("--intr-regs", arg, &o->intr_regs);
+		else
+			o->intr_regs = sample_regs_all();
+		return 0;
+	case 'k':
+		err = select_clock_parse(arg, &o->clock);
+		if (err)
+			exit(cmd_fail(err));
+		o->has_clock = true;
+		return 0;
+	case 'b':
+		o->branches = PERF_SAMPLE_BRANCH_ANY;
+		return 0;
+	case 'j':
+		err = select_branches_parse(arg, &o->branches);
+		if (err)
+			exit(cmd_fail(err));
+		return 0;
+	case OPT_CODE_PAGE_SIZE:
+		o->sample_type |= PERF_SAMPLE_CODE_PAGE_SIZE;
+		return 0;
+	case OPT_DATA_PAGE_SIZE:
+		/* the kernel finds the page by the address */
+		o->sample_type |= PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_ADDR;
+		return 0;
+	case OPT_TRANSACTION:
+		o->sample_type |= PERF_SAMPLE_TRANSACTION;
+		return 0;
+	case 'R':
+		o->sample_type |= PERF_SAMPLE_RAW | PERF_SAMPLE_CPU;
 		return 0;
 	case 'm':
 		option_check(state, "-m",
@@ -309,6 +383,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return ARGP_ERR_UNKNOWN;
 	if (o->only_user && o->only_kernel)
 		argp_error(state, "choose one of --all-user and --all-kernel");
+	if (o->no_kernel_chains && o->no_user_chains)
+		argp_error(state, "choose one of --user-callchains and --kernel-callchains");
 	return 0;
 }
 

@@ -209,6 +209,20 @@ static struct error *decode_sample_time(struct data_header *h, struct cursor *c)
 	return NULL;
 }
 
+void feature_build_clockid(struct strbuf *out, uint64_t resolution_ns)
+{
+	put_u64(out, resolution_ns);
+}
+
+void feature_build_clock_data(struct strbuf *out, uint32_t clockid, uint64_t wall_ns,
+			      uint64_t clock_ns)
+{
+	put_u32(out, 1); /* the version */
+	put_u32(out, clockid);
+	put_u64(out, wall_ns);
+	put_u64(out, clock_ns);
+}
+
 static struct error *decode_clockid(struct data_header *h, struct cursor *c)
 {
 	return cursor_u64(c, &h->clockid_resolution) ? NULL : cut(c);

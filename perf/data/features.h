@@ -22,6 +22,10 @@ void feature_build_cmdline(struct strbuf *out, int argc, const char *const *argv
 void feature_build_event_desc(struct strbuf *out, const struct data_event *events, size_t n);
 /* SAMPLE_TIME: of the first and the last sample, ns */
 void feature_build_sample_time(struct strbuf *out, uint64_t first, uint64_t last);
+/* CLOCKID: the resolution of the clock of the times; CLOCK_DATA: the same moment by two clocks */
+void feature_build_clockid(struct strbuf *out, uint64_t resolution_ns);
+void feature_build_clock_data(struct strbuf *out, uint32_t clockid, uint64_t wall_ns,
+			      uint64_t clock_ns);
 /* PMU_MAPPINGS: types and names of /sys/bus/event_source/devices */
 void feature_build_pmu_mappings(struct strbuf *out, const uint32_t *types, const char *const *names,
 				size_t n);

@@ -335,13 +335,19 @@ static void set_callgraph(struct recording *rec, struct event *event)
 		return;
 	event->attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	event->attr.sample_max_stack = event->max_stack;
+	event->attr.exclude_callchain_kernel |= rec->opts.no_kernel_chains;
+	event->attr.exclude_callchain_user |= rec->opts.no_user_chains;
 	if (mode == SELECT_CALLGRAPH_DWARF)
 		set_stack_copy(rec, event);
 	rec->chains = true;
 }
 
-static void set_user_regs(struct recording *rec, struct event *event)
+static void set_regs(struct recording *rec, struct event *event)
 {
+	if (rec->opts.intr_regs) {
+		event->attr.sample_type |= PERF_SAMPLE_REGS_INTR;
+		event->attr.sample_regs_intr = rec->opts.intr_regs;
+	}
 	if (!rec->opts.user_regs || event->attr.sample_type & PERF_SAMPLE_REGS_USER)
 		return;
 	event->attr.sample_type |= PERF_SAMPLE_REGS_USER;
@@ -371,6 +377,8 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 	bool leader = &rec->events.v[event->leader] == event;
 
 	attr->sample_id_all = 1;
+	attr->use_clockid = o->has_clock;
+	attr->clockid = o->has_clock ? o->clock : 0;
 	/* What children inherit cannot be read through a ring of no CPU. */
 	attr->inherit =
 		!rec->target.per_thread && (event->inherit >= 0 ? event->inherit : !o->no_inherit);
@@ -415,7 +423,7 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 		attr->inherit = 0;
 		attr->disabled = 1;
 		set_callgraph(rec, event);
-		set_user_regs(rec, event);
+		set_regs(rec, event);
 		return NULL;
 	default:
 		break;
@@ -442,6 +450,10 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 				     PERF_FORMAT_TOTAL_TIME_RUNNING |
 				     PERF_FORMAT_ID; /* perf expects it with LOST */
 	attr->sample_type |= o->sample_type;
+	if (o->branches) {
+		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+		attr->branch_sample_type = o->branches;
+	}
 	TRY(set_rate(rec, event));
 	if (attr->freq)
 		attr->sample_type |= PERF_SAMPLE_PERIOD;
@@ -455,7 +467,7 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 		rec->data_maps = true;
 	}
 	set_callgraph(rec, event);
-	set_user_regs(rec, event);
+	set_regs(rec, event);
 	const struct event *first = &rec->events.v[event->leader];
 	if (event->sample_read || first->sample_read) {
 		attr->sample_type |= PERF_SAMPLE_READ;
@@ -508,6 +520,7 @@ struct error *events_configure(struct recording *rec)
 	event->attr.type = PERF_TYPE_SOFTWARE;
 	event->attr.config = PERF_COUNT_SW_DUMMY;
 	event->unlisted = !listed;
+	rec->data_maps = rec->opts.data_maps;
 	choose_ring_size(rec);
 	rec->with_id = rec->opts.with_ids || rec->events.n - event->unlisted > 1;
 	vec_for_each (event, &rec->events)

@@ -81,12 +81,19 @@ struct record_opts {
 	uint64_t sample_type; /* more members of these samples and of tracepoints': a mask */
 	bool switches;	      /* a record of each context switch of the target */
 	uint64_t user_regs;   /* in each sample, a mask; 0: those that copies of stacks need */
-	bool all_cgroups;     /* the cgroup of each sample, and the names of all cgroups */
-	bool namespaces;      /* the namespaces of processes */
-	bool with_ids;	      /* samples begin with an IDENTIFIER also if there is only one event */
-	bool thread_counts;   /* what each inherited event counted, when its thread ends */
-	bool running_time;    /* how long events were enabled and counted, where they are read */
-	bool no_bpf_events;   /* without the loading of BPF programs, and their code */
+	uint64_t intr_regs;   /* those at the interrupt, likewise; 0: none */
+	uint64_t branches;    /* PERF_SAMPLE_BRANCH_*: the last branches, in each sample; 0: none */
+	bool data_maps;	      /* mappings of data, which data_addresses records too */
+	bool has_clock;	      /* times are those of this clock; else those of perf events */
+	int32_t clock;	      /* CLOCK_* */
+	/* Of all call chains; at most one of them. */
+	bool no_kernel_chains, no_user_chains;
+	bool all_cgroups;   /* the cgroup of each sample, and the names of all cgroups */
+	bool namespaces;    /* the namespaces of processes */
+	bool with_ids;	    /* samples begin with an IDENTIFIER also if there is only one event */
+	bool thread_counts; /* what each inherited event counted, when its thread ends */
+	bool running_time;  /* how long events were enabled and counted, where they are read */
+	bool no_bpf_events; /* without the loading of BPF programs, and their code */
 	/* Of the selected events; at most one of them. */
 	bool only_user, only_kernel;
 	bool no_inherit;

@@ -6,13 +6,16 @@
  */
 #include "perf/record/internal.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "lib/base/clock.h"
 #include "perf/data/features.h"
 
 static struct error *put(struct recording *rec, enum data_feature feature, struct strbuf *sb)
@@ -190,6 +193,24 @@ static struct error *put_groups(struct recording *rec)
 	return put(rec, DATA_GROUP_DESC, &sb);
 }
 
+/* The clock of -k, and what time of day it was at one of its times. */
+static struct error *put_clock(struct recording *rec)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	struct timespec resolution, wall, now;
+
+	if (!rec->opts.has_clock)
+		return NULL;
+	if (clock_getres(rec->opts.clock, &resolution) || clock_gettime(rec->opts.clock, &now) ||
+	    clock_gettime(CLOCK_REALTIME, &wall))
+		return error_errno(errno, "cannot read the clock %d of --clockid", rec->opts.clock);
+	feature_build_clockid(&sb, timespec_ns(resolution));
+	TRY(put(rec, DATA_CLOCKID, &sb));
+	feature_build_clock_data(&sb, (uint32_t)rec->opts.clock, timespec_ns(wall),
+				 timespec_ns(now));
+	return put(rec, DATA_CLOCK_DATA, &sb);
+}
+
 struct error *features_begin(struct recording *rec)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
@@ -208,6 +229,7 @@ struct error *features_begin(struct recording *rec)
 	TRY(put_cpu(rec));
 	TRY(topology_begin(rec));
 	TRY(put_pmus(rec));
+	TRY(put_clock(rec));
 	TRY(put_groups(rec));
 	bool tracepoints = false;
 	for (size_t i = 0; i < rec->events.n; i++)

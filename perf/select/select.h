@@ -170,4 +170,10 @@ void selection_deinit(struct selection *selection);
 struct error *select_events(const struct sys_roots *roots, const char *text,
 			    struct selection *selection);
 
+/* "monotonic", "CLOCK_TAI", "raw", "1": a CLOCK_*. Errors are of usage. */
+struct error *select_clock_parse(const char *text, int32_t *clock);
+
+/* "any_call,u": PERF_SAMPLE_BRANCH_*; of all branches where only levels are named. Likewise. */
+struct error *select_branches_parse(const char *text, uint64_t *mask);
+
 #endif

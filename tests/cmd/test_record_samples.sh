@@ -80,6 +80,64 @@ test_all_as_perf_reads_it() {
 	diff ours theirs || fail "perf reads it differently"
 }
 
+# attr FILE: what perf sees of the event's attr, but for what the two recorders choose differently
+attr() {
+	"$PERF" evlist -v -i "$1" | tr ',' '\n' |
+		grep -vE 'wakeup|watermark|read_format|build_id|^ *size|dummy|^ *ksymbol|^ *bpf_event' |
+		sed 's/^.*: type:/type:/'
+}
+
+test_attrs_are_perfs() {
+	[ -n "$PERF" ] || skip "perf is not installed"
+	build_work
+	for opts in --code-page-size --data-page-size --data-mmap --transaction -R -I -I=ip,ax \
+		--sample-identifier "-k mono" "-k CLOCK_REALTIME" "-k 7" "-g --user-callchains" \
+		"-g --kernel-callchains" --timestamp-boundary; do
+		record $opts
+		"$PERF" record -q -N -e page-faults -c 1 $opts -o theirs.data -- ./pbt_pages >/dev/null \
+			2>perf.err || fail "perf record $opts: $(cat perf.err)"
+		attr theirs.data >theirs
+		[ -s theirs ] || fail "perf evlist printed nothing"
+		attr t.data | diff theirs - || fail "$opts: the attr is not perf's"
+		"$PERF" script -i t.data >lines 2>/dev/null || fail "$opts: perf cannot read it"
+		[ "$(grep -c pbt_pages lines)" -ge 50 ] || fail "$opts: samples are missing"
+	done
+}
+
+test_clock_of_times() {
+	build_work
+	before=$(date +%s)
+	record -k realtime
+	"$PERF_BPF" script -i t.data -F time | tr -d ' :' | cut -d. -f1 >times
+	after=$(date +%s)
+	awk -v a="$before" -v b="$after" '$1 < a || $1 > b { print; exit 1 }' times ||
+		fail "times are not between $before and $after"
+	"$PERF_BPF" script -i t.data --header-only >header
+	assert_contains header "clockid"
+	# perf shows times of day by the clock's time in the header
+	if [ -n "$PERF" ]; then
+		record -k monotonic
+		"$PERF" script -i t.data -F tod 2>tod.err | awk '{ print $1, $2 }' | cut -d. -f1 |
+			sort -u | while read -r day; do date -d "${day%:}" +%s; done >tods
+		awk -v a="$before" -v b="$(date +%s)" '$1 < a - 1 || $1 > b + 1 { exit 1 }' tods ||
+			fail "the times of day are others: $(head -n 1 tods)"
+		[ -s tods ] || fail "perf has no times of day: $(cat tod.err)"
+	fi
+	expect_status 1 "$PERF_BPF" record -k 77 -e page-faults -o t.data -- true
+	expect_status 2 "$PERF_BPF" record -k monotonik -o t.data -- true
+	assert_contains err "did you mean 'monotonic'?"
+}
+
+# Software events have none, and neither has a machine without a PMU.
+test_branches_need_a_pmu() {
+	expect_status 1 "$PERF_BPF" record -b -e page-faults -o t.data -- true
+	expect_status 2 "$PERF_BPF" record -j any_cal -o t.data -- true
+	assert_contains err "did you mean 'any_call'?"
+	expect_status 2 "$PERF_BPF" record --intr-regs=nope -o t.data -- true
+	assert_contains err "--intr-regs: 'nope' is not a register"
+	expect_status 2 "$PERF_BPF" record --user-callchains --kernel-callchains -o t.data -- true
+}
+
 # Each sleep gives up the CPU, unless the machine stood still until it was over.
 test_context_switches() {
 	build_work
