@@ -54,6 +54,7 @@ enum {
 	OPT_KERNEL_CALLCHAINS,
 	OPT_EXCLUDE_PERF,
 	OPT_TIMESTAMP_BOUNDARY,
+	OPT_CONTROL,
 };
 
 static const struct argp_option options[] = {
@@ -117,7 +118,11 @@ static const struct argp_option options[] = {
 	{"output", 'o', "FILE", 0, "Write to FILE (perf.data); '-' is standard output"},
 	{"delay", 'D', "MS", 0,
 	 "Start recording MS milliseconds after the workload starts; -1 starts with events "
-	 "disabled"},
+	 "disabled; START-END,...: record only in these spans of milliseconds"},
+	{"control", OPT_CONTROL, "fifo:PATH|fd:N", 0,
+	 "Read commands (enable, disable, evlist, ping, stop) from this FIFO or descriptor; ,PATH "
+	 "or "
+	 ",N behind it: answer there"},
 	{"per-thread", OPT_PER_THREAD, NULL, 0,
 	 "Use a ring for each thread instead of each CPU; new threads and children are not "
 	 "recorded"},
@@ -160,12 +165,15 @@ static const struct argp_option options[] = {
 	{0},
 };
 
+enum { MAX_SPANS = 64 };
+
 struct record_args {
 	struct record_opts opts;
 	VEC(struct record_arg) list;
 	const char *clang_opt;
 	int verbose;
 	bool quiet, no_buildid_cache;
+	struct record_span spans[MAX_SPANS];
 };
 
 /* "100M" and the like; a bare number is bytes. */
@@ -202,12 +210,19 @@ static error_t parse_delay(struct argp_state *state, const char *text)
 	struct record_args *args = state->input;
 	uint64_t v;
 
+	args->opts.n_spans = 0;
 	if (!strcmp(text, "-1"))
 		args->opts.delay_ms = -1;
-	else if (option_number(text, INT32_MAX, &v))
+	else if (*text != '-' && strchr(text, '-')) {
+		struct error *err =
+			record_spans_parse(text, args->spans, MAX_SPANS, &args->opts.n_spans);
+		if (err)
+			exit(cmd_fail(err));
+		args->opts.spans = args->spans;
+	} else if (option_number(text, INT32_MAX, &v))
 		args->opts.delay_ms = v;
 	else
-		argp_error(state, "-D %s: expected milliseconds or -1", text);
+		argp_error(state, "-D %s: expected milliseconds, -1 or START-END,...", text);
 	return 0;
 }
 
@@ -249,6 +264,7 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_ALL_KERNEL, struct record_args, opts.only_kernel),
 	OPTION_SETS(OPT_NO_BPF_EVENT, struct record_args, opts.no_bpf_events),
 	OPTION_SETS('s', struct record_args, opts.thread_counts),
+	OPTION_SETS(OPT_CONTROL, struct record_args, opts.control),
 	OPTION_SETS(OPT_DATA_MMAP, struct record_args, opts.data_maps),
 	OPTION_SETS(OPT_SAMPLE_IDENTIFIER, struct record_args, opts.with_ids),
 	OPTION_SETS(OPT_USER_CALLCHAINS, struct record_args, opts.no_kernel_chains),
@@ -344,8 +360,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		o->sample_type |= PERF_SAMPLE_CODE_PAGE_SIZE;
 		return 0;
 	case OPT_DATA_PAGE_SIZE:
-		/* the kernel finds the page by the address */
-		o->sample_type |= PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_ADDR;
+		o->sample_type |= PERF_SAMPLE_DATA_PAGE_SIZE;
 		return 0;
 	case OPT_TRANSACTION:
 		o->sample_type |= PERF_SAMPLE_TRANSACTION;
@@ -551,6 +566,12 @@ static struct error *enter(void *ctx, enum record_phase phase)
 	return privileges_of_recorder(phase, o->buildid_dir, o->log);
 }
 
+/* record_opts.say: as perf, beside what is recorded */
+static void say(void *ctx, const char *text)
+{
+	fprintf(stderr, "%s\n", text);
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct record_args args = {.opts = {.sz = sizeof(args.opts), .output = "perf.data"}};
@@ -573,6 +594,7 @@ int cmd_record(int argc, char **argv)
 	o->compile = &compile;
 	o->enter = enter;
 	o->enter_ctx = o;
+	o->say = args.quiet ? NULL : say;
 	if (!strcmp(o->output, "-") && isatty(STDOUT_FILENO)) {
 		err = error_new(EINVAL, "standard output is a terminal");
 		err = error_hint(err, "pipe it to 'perf-bpf script -i -', or give a file with -o");

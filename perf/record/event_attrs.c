@@ -483,7 +483,7 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 	}
 	if (leader) {
 		attr->disabled = 1;
-		attr->enable_on_exec = rec->target.has_workload && !o->delay_ms;
+		attr->enable_on_exec = rec->target.has_workload && enable_times_start_at_once(rec);
 	}
 	return NULL;
 }
@@ -507,7 +507,8 @@ static void choose_ring_size(struct recording *rec)
 
 struct error *events_configure(struct recording *rec)
 {
-	bool listed = rec->target.system_wide || rec->opts.delay_ms || !rec->events.n;
+	bool listed = rec->target.system_wide || rec->opts.delay_ms || rec->opts.n_spans ||
+		      rec->opts.control || !rec->events.n;
 	struct event *event;
 
 	/* Side-band records come from an event of the target. */

@@ -13,6 +13,8 @@
  *	mapped_ids.c	the build ids of those maps
  *	drain.c		the rings to the file, counting what goes by
  *	live_events.c	the same without a file
+ *	enable_times.c	when events are enabled
+ *	control.c	commands from another process
  *	cpu_return.c	CPUs that were offline
  *	cgroup_return.c	cgroups of containers that were started again
  *	strangers.c	programs of others at our tracepoints
@@ -125,6 +127,14 @@ struct record_target {
 	VEC(uint64_t) cgroup_ids; /* of these */
 };
 
+/* --control */
+struct record_control {
+	int fd, ack_fd; /* -1: none */
+	bool is_ours;	/* to close */
+	char line[64];	/* what has come of the next command */
+	size_t len;
+};
+
 struct recording {
 	struct record_opts opts;
 	const struct sys_roots *roots;
@@ -138,6 +148,10 @@ struct recording {
 	VEC(struct cpu_ring) rings;
 	struct cpu_watch *cpu_watch;
 	bool enabled;
+	bool was_paused; /* events_pause() */
+	struct record_control control;
+	int edge_timer;	  /* of opts.spans */
+	size_t next_edge; /* starts and ends of spans, in order */
 	size_t mmap_pages;
 	bool no_lost; /* the kernel knows no PERF_FORMAT_LOST */
 	struct data_writer *writer;
@@ -243,7 +257,11 @@ struct error *events_open_cgroup(struct recording *rec, int cgroup);
 /* The map's slot of each CPU gets that CPU's fd. */
 struct error *event_fill_map(struct event *event, int map_fd, uint32_t entries);
 struct error *events_enable(struct recording *rec);
+/* For good, with the records of mappings and tasks; pause leaves those, and can be undone. */
 void events_disable(struct recording *rec);
+void events_pause(struct recording *rec);
+/* The events of this name alone. */
+struct error *events_switch(struct recording *rec, const char *name, bool on, bool *found);
 void rings_close(struct recording *rec);
 
 /* write_features.c */
@@ -264,6 +282,15 @@ struct error *synthesize_target(struct recording *rec, bool kernel,
 size_t mapped_id_find(struct u64map *ids, const struct sys_map *map, const char *path,
 		      uint8_t id[20]);
 void mapped_ids_deinit(struct u64map *ids);
+
+/* enable_times.c: what -D says */
+bool enable_times_start_at_once(const struct recording *rec);
+struct error *enable_times_begin(struct recording *rec);
+
+/* control.c: opened before privileges are dropped */
+struct error *control_open(struct recording *rec);
+struct error *control_begin(struct recording *rec);
+void control_close(struct record_control *control);
 
 /* drain.c */
 struct error *rings_drain(struct recording *rec, bool *any);

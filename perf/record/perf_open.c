@@ -539,10 +539,10 @@ static void events_ready(struct recording *rec)
 		event->n_ready = event->fds.n;
 }
 
-/* The fds that are not ready yet. */
-static struct error *enable(struct event *event)
+/* The fds that are not ready yet. again: they were disabled since the workload began. */
+static struct error *enable(struct event *event, bool again)
 {
-	if (event->attr.disabled && !event->attr.enable_on_exec)
+	if (event->attr.disabled && (again || !event->attr.enable_on_exec))
 		for (size_t i = event->n_ready; i < event->fds.n; i++)
 			TRY(sys_perf_enable(event->fds.v[i].fd));
 	return NULL;
@@ -561,7 +561,7 @@ struct error *events_attach(struct recording *rec)
 	TRY(terms_bind_events(rec));
 	if (rec->enabled)
 		vec_for_each (event, &rec->events)
-			TRY(enable(event));
+			TRY(enable(event, false));
 	events_ready(rec);
 	return NULL;
 }
@@ -677,7 +677,7 @@ struct error *events_enable(struct recording *rec)
 	vec_for_each (event, &rec->events)
 		event->n_ready = 0;
 	vec_for_each (event, &rec->events)
-		TRY(enable(event));
+		TRY(enable(event, rec->was_paused));
 	rec->enabled = true;
 	events_ready(rec);
 	return NULL;
@@ -692,6 +692,43 @@ void events_disable(struct recording *rec)
 		if (event->leader == (size_t)(event - rec->events.v))
 			vec_for_each (efd, &event->fds)
 				error_free(sys_perf_disable(efd->fd));
+}
+
+static void pause_event(struct event *event)
+{
+	struct event_fd *efd;
+
+	vec_for_each (efd, &event->fds)
+		error_free(sys_perf_disable(efd->fd));
+}
+
+void events_pause(struct recording *rec)
+{
+	struct event *event;
+
+	vec_for_each (event, &rec->events)
+		if (event->attr.disabled)
+			pause_event(event);
+	rec->enabled = false;
+	rec->was_paused = true;
+}
+
+struct error *events_switch(struct recording *rec, const char *name, bool on, bool *found)
+{
+	struct event *event;
+
+	vec_for_each (event, &rec->events) {
+		if (event->kind == EVENT_TRACKING || strcmp(event->name, name))
+			continue;
+		*found = true;
+		if (!on) {
+			pause_event(event);
+			continue;
+		}
+		for (size_t i = 0; i < event->fds.n; i++)
+			TRY(sys_perf_enable(event->fds.v[i].fd));
+	}
+	return NULL;
 }
 
 struct error *record_pages_parse(const char *text, size_t page_size, size_t *pages)

@@ -56,6 +56,11 @@ enum record_phase {
 	RECORD_FINISHING, /* nothing is recorded any more; binaries are read for their build ids */
 };
 
+/* Milliseconds since the start of the workload. */
+struct record_span {
+	uint32_t start_ms, end_ms;
+};
+
 /* Everything is borrowed until recording_free(). */
 struct record_opts {
 	size_t sz; /* sizeof(struct record_opts) */
@@ -102,6 +107,11 @@ struct record_opts {
 	bool no_buffering; /* write at every record */
 	size_t mmap_pages; /* 0: a good size within what may be locked */
 	int delay_ms;	   /* enable so long after the workload began; -1: never by itself */
+	const struct record_span *spans; /* enable in these only; then delay_ms is not used */
+	size_t n_spans;
+	const char *control; /* "fifo:PATH[,ACK]", "fd:N[,ACK]": commands while it runs; NULL */
+	void (*say)(void *ctx, const char *text); /* what commands answer people; NULL: nothing */
+	void *say_ctx;
 	uint64_t max_size; /* stop after so many bytes; 0: none */
 	int zstd_level;	   /* 0: no compression */
 	enum record_buildid_mmap buildid_mmap;
@@ -153,6 +163,10 @@ struct record_result {
  * to a power of two of pages.
  */
 struct error *record_pages_parse(const char *text, size_t page_size, size_t *pages);
+
+/* -D "10-20,30-40": in ascending order, at most max. Errors are of usage. */
+struct error *record_spans_parse(const char *text, struct record_span *spans, size_t max,
+				 size_t *n);
 
 struct recording;
 

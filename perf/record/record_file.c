@@ -29,6 +29,7 @@ struct error *recording_new(const struct record_opts *opts, struct recording **o
 	rec->log = opts->log;
 	rec->self = getpid();
 	rec->result.output = opts->output;
+	rec->control.fd = rec->control.ack_fd = -1;
 	*out = rec;
 	return NULL;
 }
@@ -97,21 +98,12 @@ static bool target_ended(struct recording *rec)
 	return (!any && !loop_workload(rec->loop)) || record_probes_ended(rec);
 }
 
-/* -D */
-static struct error *on_delay(void *ctx, uint32_t events)
-{
-	return events_enable(ctx);
-}
-
 static struct error *run_loop(struct recording *rec)
 {
 	bool any;
-	int timer;
 
-	if (rec->opts.delay_ms > 0) {
-		TRY(loop_timer(rec->loop, on_delay, rec, &timer));
-		TRY(loop_timer_set(timer, rec->opts.delay_ms * 1000000ull, false));
-	}
+	TRY(enable_times_begin(rec));
+	TRY(control_begin(rec));
 	if (rec->programs)
 		TRY(program_store_start(rec->programs));
 	while (!loop_ended(rec->loop)) {
@@ -192,6 +184,7 @@ static void programs_listen(struct recording *rec)
 static struct error *prepare(struct recording *rec)
 {
 	TRY(loop_new(&rec->loop));
+	TRY(control_open(rec));
 	TRY(events_select(rec));
 	if (rec->opts.workload)
 		TRY(loop_prepare(rec->loop, rec->opts.workload));
@@ -219,7 +212,7 @@ static struct error *enter(struct recording *rec, enum record_phase phase)
 static struct error *record(struct recording *rec)
 {
 	TRY(objects_attach(rec));
-	if (!rec->opts.delay_ms)
+	if (enable_times_start_at_once(rec))
 		TRY(events_enable(rec));
 	rec->result.started = true;
 	_cleanup_free_ char *doing = text_format("collect '%s' for", rec->events.v[0].name);
@@ -299,6 +292,7 @@ void recording_free(struct recording *rec)
 	data_writer_free(rec->writer);
 	program_store_free(rec->programs);
 	u64map_deinit(&rec->ids);
+	control_close(&rec->control);
 	vec_for_each (loss, &rec->losses)
 		free(loss->name);
 	vec_deinit(&rec->losses);

@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# When record has its events enabled: spans of -D, and commands of another process (--control).
+. "$(dirname "$0")/../tap.sh"
+
+TRACEFS=/sys/kernel/tracing
+PERF=$(command -v perf || true)
+COUNTED=$BUILD/tests/cmd/counted
+# A system call that nobody else makes meanwhile.
+EVENT=syscalls:sys_enter_getpriority
+
+need() {
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	[ -d $TRACEFS/events ] || mount -t tracefs nodev $TRACEFS 2>/dev/null || true
+	[ -d $TRACEFS/events/syscalls ] || skip "tracefs or its syscall events cannot be had"
+}
+
+# record OPTION...: must end well
+record() {
+	"$PERF_BPF" record "$@" >record.out 2>record.err ||
+		{ sed 's/^/# | /' record.err; fail "record $*"; }
+}
+
+# recorded [perf]: how many calls of the workload are in the file
+recorded() {
+	"${1:-$PERF_BPF}" script -i t.data -F comm,event 2>/dev/null | grep -c "counted .*getpriority" ||
+		true
+}
+
+assert_recorded() {
+	assert_equal "$(recorded)" "$1"
+	[ -z "$PERF" ] || assert_equal "$(recorded "$PERF")" "$1"
+}
+
+# A workload that tells the recorder when to record, and waits for the answers. It does not fork
+# meanwhile: the kernel can let the events of a child that is just being forked stay enabled, and a
+# parent gets those of its child when they switch.
+write_work() {
+	cat >work.sh <<-END
+		exec 3<>ctl 4<>ack
+		say() { echo "\$*" >&3; read -r answer <&4; echo "\$answer" >>acks; }
+		'$COUNTED' 10
+		say enable
+		'$COUNTED' 20
+		say disable
+		'$COUNTED' 30
+		say ping
+		say enable $EVENT
+		'$COUNTED' 5
+		say disable $EVENT
+		say enable nothing:there
+		say evlist
+		'$COUNTED' 40
+		echo nonsense >&3
+		say stop
+		exec sleep 60
+	END
+}
+
+test_commands_by_fifo() {
+	need
+	write_work
+	mkfifo ctl ack
+	record -D -1 --control fifo:ctl,ack -e $EVENT -e page-faults -o t.data -- bash work.sh
+	assert_recorded 25
+	# the workload may be ended before it has read the answer to "stop"
+	[ "$(head -n 7 acks)" = "$(yes ack | head -n 7)" ] || fail "the answers are others"
+	for line in "Events enabled" "Events disabled" "Event $EVENT enabled" \
+		"failed: cannot find the event 'nothing:there'" page-faults "unknown command"; do
+		assert_contains record.err "$line"
+	done
+}
+
+# Without -D -1 the workload is recorded from its start on.
+test_commands_by_descriptor() {
+	need
+	cat >work.sh <<-END
+		'$COUNTED' 10
+		exec 3<>ctl 4<>ack
+		printf 'dis' >&3
+		printf 'able\0' >&3
+		read -r answer <&4
+		'$COUNTED' 20
+		printf 'ping\nenable\n' >&3
+		read -r answer <&4
+		read -r answer <&4
+		'$COUNTED' 30
+		echo ping >&3
+		head -c 6 ack >answer # behind the null byte of the last one
+	END
+	mkfifo ctl ack
+	exec 7<>ctl 8<>ack
+	record --control fd:7,8 -e $EVENT -o t.data -- bash work.sh
+	exec 7>&- 8>&-
+	assert_recorded 40
+	assert_equal "$(od -An -c answer | tr -s ' ')" ' \0 a c k \n \0'
+}
+
+# Who closes its end, or does not read the answers, does not stop the recording.
+test_control_that_goes_away() {
+	need
+	record --control fd:7 -e $EVENT -o t.data -- "$COUNTED" 10 7< <(echo ping)
+	assert_recorded 10
+	mkfifo ctl ack
+	yes ping | head -n 20000 >pings
+	cat >work.sh <<-END
+		cat pings >ctl
+		'$COUNTED' 10
+	END
+	record --control fifo:ctl,ack -e $EVENT -o t.data -- bash work.sh
+	assert_recorded 10
+	expect_status 1 "$PERF_BPF" record --control fifo:missing -e page-faults -o t.data -- true
+	touch file
+	expect_status 1 "$PERF_BPF" record --control fifo:file -e page-faults -o t.data -- true
+	assert_contains err "'file' is not a FIFO"
+	for value in fifo: fifo:ctl, fd: fd:x fd:7x ctl; do
+		expect_status 1 "$PERF_BPF" record --control "$value" -e page-faults -o t.data -- true
+		assert_contains err "--control: invalid value '$value'"
+	done
+}
+
+test_spans() {
+	need
+	cat >work.sh <<-END
+		until [ "\$(grep -c -- "-D: events \$1" record.err)" -ge \$2 ]; do sleep 0.05; done
+		'$COUNTED' 20
+	END
+	record -v -D 0-1 -e $EVENT -o t.data -- bash work.sh disabled 1
+	assert_recorded 0
+	record -v -D 20-30,40-600000 -e $EVENT -o t.data -- bash work.sh enabled 2
+	assert_recorded 20
+	for value in 10-5 10-20,15-30 10-20, 10-20,30 x-y 10-20-30; do
+		expect_status 2 "$PERF_BPF" record -D "$value" -e page-faults -o t.data -- true
+		assert_contains err "'$value' is not a list of spans"
+	done
+}
+
+run_tests
