@@ -14,11 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "lib/base/strbuf.h"
+#include "work/user_ids.h"
 
 enum {
 	LOOK_NS = 200000000, /* so often: whether threads have ended */
@@ -106,6 +108,57 @@ struct error *tasks_add(struct tasks *tasks, const struct sys_roots *roots, cons
 		p = *end ? end + 1 : NULL;
 	}
 	return NULL;
+}
+
+static bool is_among(const struct user_ids *users, uid_t uid)
+{
+	const uint32_t *user;
+
+	vec_for_each (user, users)
+		if (*user == uid)
+			return true;
+	return false;
+}
+
+static struct error *add_users(struct tasks *tasks, const struct sys_roots *roots,
+			       const struct user_ids *users)
+{
+	_cleanup_pids_ struct sys_pids pids = {0};
+	char path[PATH_MAX];
+	const pid_t *pid;
+	struct stat st;
+
+	TRY(sys_proc_pids(roots, &pids));
+	vec_for_each (pid, &pids) {
+		if (*pid == getpid())
+			continue;
+		snprintf(path, sizeof(path), "%s/%d", (roots ? roots : &sys_roots_default)->proc,
+			 *pid);
+		/* it may have ended since */
+		if (stat(path, &st) || !is_among(users, st.st_uid))
+			continue;
+		struct error *err = task_add(tasks, roots, *pid, TASK_PROCESS);
+		if (err && err->code != ESRCH)
+			return err;
+		error_free(err);
+	}
+	return NULL;
+}
+
+struct error *tasks_add_users(struct tasks *tasks, const struct sys_roots *roots, const char *list)
+{
+	struct user_ids users = {0};
+	struct error *err;
+
+	if (!list)
+		return NULL;
+	err = sys_proc_check_ns(roots);
+	if (!err)
+		err = error_prefix(user_ids_parse(list, &users), "-u");
+	if (!err)
+		err = add_users(tasks, roots, &users);
+	vec_deinit(&users);
+	return err;
 }
 
 static struct error *tid_add(struct sys_pids *tids, pid_t tid)

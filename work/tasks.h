@@ -51,6 +51,9 @@ void tasks_deinit(struct tasks *tasks);
 struct error *tasks_add(struct tasks *tasks, const struct sys_roots *roots, const char *list,
 			enum task_kind kind);
 
+/* Adds the processes that these users have now, without this one: names or ids, "alice,1000". */
+struct error *tasks_add_users(struct tasks *tasks, const struct sys_roots *roots, const char *list);
+
 /* Adds the ids of all their threads, each once. One that has ended by now has none. */
 struct error *tasks_threads(const struct tasks *tasks, const struct sys_roots *roots,
 			    struct sys_pids *tids);

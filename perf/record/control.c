@@ -155,7 +155,7 @@ static struct error *obey(struct recording *rec, const char *line)
 {
 	const char *name;
 
-		if ((name = argument(line, "enable")))
+	if ((name = argument(line, "enable")))
 		TRY(switch_events(rec, name, true));
 	else if ((name = argument(line, "disable")))
 		TRY(switch_events(rec, name, false));

@@ -73,6 +73,7 @@ struct record_opts {
 	const char *cpus; /* CPU list; NULL: all */
 	const char *pids; /* comma-separated; with all their threads */
 	const char *tids;
+	const char *users;	      /* the processes that they have at the start; names or ids */
 	struct cgroup_choice cgroups; /* all of the system, but of these cgroups only */
 	char *const *workload;	      /* argv, NULL-terminated; NULL: none */
 

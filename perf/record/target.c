@@ -87,19 +87,22 @@ struct error *target_init(struct recording *rec)
 	if (o->per_thread && of_cpus)
 		log_warn(rec->log, "-a, -C and --cgroup override --per-thread");
 	if (cgroup_choice_any(&o->cgroups)) {
-		if (o->pids || o->tids)
-			return error_usage("--cgroup, --container and --pod cannot be used with -p "
-					   "and -t");
+		if (o->pids || o->tids || o->users)
+			return error_usage("--cgroup, --container and --pod cannot be used with "
+					   "-p, -t and -u");
 		target->system_wide = true;
 		return cgroups_init(rec);
 	}
-	if (o->all_cpus && (o->pids || o->tids))
-		log_warn(rec->log, "-p and -t override -a: recording only those tasks");
+	if (o->all_cpus && (o->pids || o->tids || o->users))
+		log_warn(rec->log, "-p, -t and -u override -a: recording only those tasks");
 	TRY(tasks_add(&tasks, rec->roots, o->pids, TASK_PROCESS));
 	TRY(tasks_add(&tasks, rec->roots, o->tids, TASK_THREAD));
+	TRY(tasks_add_users(&tasks, rec->roots, o->users));
 	TRY(tasks_threads(&tasks, rec->roots, &target->tids));
+	if (o->users && !tasks.list.n)
+		return error_new(ESRCH, "-u %s: there are no processes of this user", o->users);
 	if (tasks.list.n && !target->tids.n)
-		return error_new(ESRCH, "what -p and -t name has ended");
+		return error_new(ESRCH, "what -p, -t and -u name has ended");
 	if (target->tids.n) {
 		target->per_thread = per_thread;
 		return NULL;

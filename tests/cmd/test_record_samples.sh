@@ -90,7 +90,7 @@ attr() {
 test_attrs_are_perfs() {
 	[ -n "$PERF" ] || skip "perf is not installed"
 	build_work
-	for opts in --code-page-size --data-page-size --transaction -R -I -I=ip,ax \
+	for opts in --code-page-size --data-page-size --transaction -R -I --intr-regs=ip,ax \
 		--sample-identifier "-k mono" "-k CLOCK_REALTIME" "-k 7" "-g --user-callchains" \
 		"-g --kernel-callchains" --timestamp-boundary; do
 		record $opts

@@ -126,6 +126,36 @@ test_threads_that_run_already() {
 	assert_equal "$(cat seen)" "$(cat wanted)"
 }
 
+# All that the user has, with children; neither others nor what comes later by itself.
+test_processes_of_a_user() {
+	local user=48711
+	[ "$(id -u)" = 0 ] || skip "recording another user needs root"
+	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	build_threads
+	chmod 755 . pbt_threads
+	mkfifo go
+	setpriv --reuid $user --clear-groups bash -c "read -r line <&7; ./pbt_threads; true" 7<>go >ids &
+	local first=$!
+	soon grep -q "^Uid:	$user" "/proc/$first/status"
+	"$PERF_BPF" record -q -e page-faults -c 1 -u $user -o t.data 2>log &
+	local recorder=$!
+	trap "kill $first $recorder 2>/dev/null || :" EXIT
+	soon waits_for_events "$recorder"
+	./pbt_threads >/dev/null
+	echo >go
+	wait "$first"
+	wait "$recorder" || fail "$(cat log)"
+	[ "$(samples_of main)" -ge 50 ] || fail "only $(samples_of main) samples of its child"
+	[ "$(samples_of thread)" -ge 50 ] || fail "only $(samples_of thread) samples of the thread"
+	"$PERF_BPF" script -i t.data -F pid | sort -u | tr -d ' ' >seen
+	sed -n 's/^main //p' ids | cat - <(echo "$first") | sort >wanted
+	assert_equal "$(cat seen)" "$(cat wanted)"
+	expect_status 1 "$PERF_BPF" record -q -e page-faults -u $user -o t.data
+	assert_contains err "there are no processes of this user"
+	expect_status 1 "$PERF_BPF" record -q -e page-faults -u nosuchuser -o t.data
+	assert_contains err "nosuchuser"
+}
+
 test_without_bpf_events() {
 	local loader=$BUILD/tests/cmd/program_loader
 	[ "$(id -u)" = 0 ] || skip "loading programs needs root"

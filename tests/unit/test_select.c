@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <time.h>
 
 #include "perf/select/select.h"
 #include "tree.h"
@@ -318,9 +319,44 @@ static void test_call_graph(void **state)
 	assert_int_equal(size, 0);
 }
 
+/* The clocks of -k, and the kinds of branches of -j. */
+static void test_names_of_the_kernel(void **state)
+{
+	static const char *const wrong_clocks[] = {"", "clock", "-1", "1x", "99999999999"};
+	static const char *const wrong_branches[] = {"", "any,", ",any", "any call", "x"};
+	uint64_t mask = 0;
+	int32_t clock = -1;
+
+	assert_null(select_clock_parse("CLOCK_Realtime", &clock));
+	assert_int_equal(clock, CLOCK_REALTIME);
+	assert_null(select_clock_parse("raw", &clock));
+	assert_int_equal(clock, CLOCK_MONOTONIC_RAW);
+	assert_null(select_clock_parse("11", &clock));
+	assert_int_equal(clock, 11);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong_clocks); i++) {
+		struct error *err = select_clock_parse(wrong_clocks[i], &clock);
+
+		if (!err || !err->usage)
+			fail_msg("'%s' is a clock", wrong_clocks[i]);
+		error_free(err);
+	}
+	assert_null(select_branches_parse("any_call,u", &mask));
+	assert_int_equal(mask, PERF_SAMPLE_BRANCH_ANY_CALL | PERF_SAMPLE_BRANCH_USER);
+	assert_null(select_branches_parse("k", &mask));
+	assert_int_equal(mask, PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_KERNEL);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong_branches); i++) {
+		struct error *err = select_branches_parse(wrong_branches[i], &mask);
+
+		if (!err || !err->usage)
+			fail_msg("'%s' are branches", wrong_branches[i]);
+		error_free(err);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names_of_the_kernel),
 		cmocka_unit_test(test_kinds),
 		cmocka_unit_test(test_object_terms),
 		cmocka_unit_test(test_path_with_suffix_in_folder),
