@@ -422,6 +422,8 @@ static uint64_t stack_hash(const struct hist_stack *s, size_t n_values)
 	hash ^= (uintptr_t)s->comm * 31 + (uintptr_t)s->thread * 37 + (uintptr_t)s->trace * 41;
 	hash ^= hash_u64(s->time * 3 + (uint64_t)(uint32_t)s->cpu * 5 + s->cpumode * 7 +
 			 s->filtered);
+	hash ^= hash_u64(s->numbers.addr + s->numbers.dso_size * 11 + s->numbers.weight * 13 +
+			 s->numbers.ins_lat * 17 + s->numbers.code_page_size * 19);
 	for (size_t i = 0; i < n_values; i++)
 		if (s->values[i])
 			hash = hash_u64(hash ^ (uintptr_t)s->values[i]) + i;
@@ -433,7 +435,7 @@ static bool stack_equal(const struct hist_stack *a, const struct hist_stack *b, 
 	return a->leaf == b->leaf && a->chain == b->chain && a->comm == b->comm &&
 	       a->thread == b->thread && a->trace == b->trace && a->time == b->time &&
 	       a->cpu == b->cpu && a->cpumode == b->cpumode && a->filtered == b->filtered &&
-	       a->cgroup == b->cgroup &&
+	       a->cgroup == b->cgroup && !memcmp(&a->numbers, &b->numbers, sizeof(a->numbers)) &&
 	       (!a->values || !memcmp(a->values, b->values, n_values * sizeof(*a->values)));
 }
 
@@ -552,6 +554,27 @@ static bool keyed_by_cgroup(const struct hist_spec *spec)
 	       spec->has[HIST_POD];
 }
 
+static struct hist_numbers numbers_of(const struct hist_spec *spec, const struct sample *sample,
+				      const struct location *leaf)
+{
+	const bool *has = spec->has;
+	/* the members of PERF_SAMPLE_WEIGHT_STRUCT, as on x86 */
+	const bool is_struct = sample->has & PERF_SAMPLE_WEIGHT_STRUCT;
+	struct hist_numbers n = {0};
+
+	if (has[HIST_ADDR])
+		n.addr = leaf->addr;
+	if (has[HIST_DSO_SIZE] && leaf->map)
+		n.dso_size = leaf->map->end - leaf->map->start;
+	if (has[HIST_LOCAL_WEIGHT] || has[HIST_WEIGHT])
+		n.weight = is_struct ? (uint32_t)sample->weight : sample->weight;
+	if ((has[HIST_LOCAL_INS_LAT] || has[HIST_INS_LAT]) && is_struct)
+		n.ins_lat = (uint16_t)(sample->weight >> 32);
+	if (has[HIST_CODE_PAGE_SIZE])
+		n.code_page_size = sample->code_page_size;
+	return n;
+}
+
 static bool keyed_by_thread(const struct hist_spec *spec)
 {
 	return spec->has[HIST_PID] || spec->has[HIST_TID];
@@ -615,6 +638,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 		.cpumode = leaf->cpumode,
 		.filtered = filtered,
 		.values = has_values ? values : NULL,
+		.numbers = numbers_of(spec, sample, leaf),
 	};
 
 	if (!s.comm || !s.leaf)

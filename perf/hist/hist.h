@@ -51,6 +51,13 @@ enum hist_field {
 	HIST_CONTAINER,
 	HIST_POD,
 	HIST_SYMBOL_SIZE,
+	HIST_ADDR,
+	HIST_DSO_SIZE,
+	HIST_LOCAL_WEIGHT, /* of a sample */
+	HIST_WEIGHT,	   /* of all samples of the entry */
+	HIST_LOCAL_INS_LAT,
+	HIST_INS_LAT,
+	HIST_CODE_PAGE_SIZE,
 	HIST_COMM_NODIGIT, /* names that differ in digits only are one */
 	HIST_SRCLINE,
 	HIST_SRCFILE,
@@ -176,6 +183,15 @@ struct hist_frame {
 	int8_t parent, ignores_callees;
 };
 
+/* What samples have for keys that are numbers; 0 where it is not a key. */
+struct hist_numbers {
+	uint64_t addr; /* of the instruction, in the process */
+	uint64_t dso_size;
+	uint64_t weight;
+	uint64_t ins_lat; /* cycles */
+	uint64_t code_page_size;
+};
+
 struct hist_stat {
 	uint64_t period, sys, us, guest_sys, guest_us;
 	uint64_t n; /* samples */
@@ -191,6 +207,7 @@ struct hist_entry {
 	char level;
 	int32_t cpu;
 	uint64_t time; /* rounded down to the quantum */
+	struct hist_numbers numbers;
 	const char *trace;
 	const struct session_cgroup *cgroup;	/* NULL: not recorded */
 	const struct hist_value *const *values; /* of the dynamic keys; NULL: none */

@@ -107,6 +107,23 @@ static size_t entry_words(struct hist *h, const struct hist_entry *he, uint64_t 
 		case HIST_CGROUP:
 			words[n++] = (uintptr_t)he->cgroup;
 			break;
+		case HIST_ADDR:
+			words[n++] = he->numbers.addr;
+			break;
+		case HIST_DSO_SIZE:
+			words[n++] = he->numbers.dso_size;
+			break;
+		case HIST_LOCAL_WEIGHT:
+		case HIST_WEIGHT:
+			words[n++] = he->numbers.weight;
+			break;
+		case HIST_LOCAL_INS_LAT:
+		case HIST_INS_LAT:
+			words[n++] = he->numbers.ins_lat;
+			break;
+		case HIST_CODE_PAGE_SIZE:
+			words[n++] = he->numbers.code_page_size;
+			break;
 		case HIST_SYMBOL_SIZE:
 			words[n++] = hist_symbol_size(he);
 			break;
@@ -283,6 +300,8 @@ static struct error *add_children(struct hist *h, struct hist_stack *s, uint64_t
 		if (!f->sym && h->spec->hide_unresolved)
 			break;
 		want.frame = f;
+		if (h->spec->has[HIST_DSO_SIZE])
+			want.numbers.dso_size = f->map ? f->map->end - f->map->start : 0;
 		want.filtered = leaf->filtered || misses_text(h, f);
 		/* Of data the offset is shown, which is from the map of the frame. */
 		want.ip =
@@ -319,6 +338,7 @@ static struct error *stack_finish(struct hist *h, struct hist_stack *s, uint64_t
 		.trace = s->trace,
 		.cgroup = s->cgroup,
 		.values = s->values,
+		.numbers = s->numbers,
 		.filtered = s->filtered,
 	};
 

@@ -34,11 +34,18 @@ static const struct {
 	{"cpu", HIST_CPU},
 	{"srcline", HIST_SRCLINE},
 	{"srcfile", HIST_SRCFILE},
+	{"local_weight", HIST_LOCAL_WEIGHT},
+	{"weight", HIST_WEIGHT},
 	{"trace", HIST_TRACE},
 	{"symbol_size", HIST_SYMBOL_SIZE},
+	{"dso_size", HIST_DSO_SIZE},
 	{"ipc_null", HIST_IPC_NULL},
 	{"cgroup", HIST_CGROUP},
 	{"time", HIST_TIME},
+	{"code_page_size", HIST_CODE_PAGE_SIZE},
+	{"local_ins_lat", HIST_LOCAL_INS_LAT},
+	{"ins_lat", HIST_INS_LAT},
+	{"addr", HIST_ADDR},
 	{"tid", HIST_TID},
 	{"unit", HIST_UNIT},
 	{"container", HIST_CONTAINER},
@@ -277,6 +284,9 @@ struct error *hist_spec_init(struct hist_spec *spec, const struct hist_spec_opts
 	TRY(setup_columns(&made, &opts));
 	for (size_t i = 0; i < made.n_sort; i++)
 		made.has[made.sort[i]] = true;
+	/* Callers are frames of functions, whose addresses are not kept. */
+	if (made.has[HIST_ADDR])
+		hist_spec_cancel_children(&made);
 	*spec = made;
 	return NULL;
 }
@@ -330,6 +340,13 @@ const char *hist_field_title(const struct hist_spec *spec, enum hist_field field
 		[HIST_CONTAINER] = "Container",
 		[HIST_POD] = "Pod",
 		[HIST_SYMBOL_SIZE] = "Symbol size",
+		[HIST_ADDR] = "Address",
+		[HIST_DSO_SIZE] = "DSO size",
+		[HIST_LOCAL_WEIGHT] = "Local Weight",
+		[HIST_WEIGHT] = "Weight",
+		[HIST_LOCAL_INS_LAT] = "Local INSTR Latency",
+		[HIST_INS_LAT] = "INSTR Latency",
+		[HIST_CODE_PAGE_SIZE] = "Code Page Size",
 		[HIST_COMM_NODIGIT] = "CommandNoDigit",
 		[HIST_SRCLINE] = "Source:Line",
 		[HIST_SRCFILE] = "Source File",
@@ -481,6 +498,18 @@ static int64_t field_cmp(const struct hist_spec *spec, enum hist_field field,
 		return (int64_t)(b->time - a->time);
 	case HIST_CGROUP:
 		return cgroup_cmp(a->cgroup, b->cgroup);
+	case HIST_ADDR:
+		return (int64_t)(b->numbers.addr - a->numbers.addr);
+	case HIST_DSO_SIZE:
+		return u64_cmp(b->numbers.dso_size, a->numbers.dso_size);
+	case HIST_LOCAL_WEIGHT:
+	case HIST_WEIGHT:
+		return (int64_t)(a->numbers.weight - b->numbers.weight);
+	case HIST_LOCAL_INS_LAT:
+	case HIST_INS_LAT:
+		return (int64_t)(a->numbers.ins_lat - b->numbers.ins_lat);
+	case HIST_CODE_PAGE_SIZE:
+		return (int64_t)(b->numbers.code_page_size - a->numbers.code_page_size);
 	case HIST_SYMBOL_SIZE:
 		return u64_cmp(hist_symbol_size(b), hist_symbol_size(a));
 	case HIST_SRCLINE:

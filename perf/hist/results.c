@@ -25,6 +25,12 @@ static enum column_style style_of(enum hist_field field)
 		return COLUMN_THREAD;
 	case HIST_COMM:
 	case HIST_COMM_NODIGIT:
+	case HIST_ADDR:
+	case HIST_LOCAL_WEIGHT:
+	case HIST_WEIGHT:
+	case HIST_LOCAL_INS_LAT:
+	case HIST_INS_LAT:
+	case HIST_CODE_PAGE_SIZE:
 	case HIST_DSO:
 	case HIST_PARENT:
 	case HIST_CGROUP:
@@ -40,6 +46,7 @@ static enum column_style style_of(enum hist_field field)
 	case HIST_IPC_NULL:
 		return COLUMN_FILLER;
 	case HIST_SYMBOL_SIZE:
+	case HIST_DSO_SIZE:
 		return COLUMN_RIGHT;
 	default:
 		return field < HIST_N_MEASURES ? COLUMN_SHARE
@@ -96,10 +103,12 @@ void results_add_column(struct results_maker *m, enum hist_field field, size_t m
 	m->fields[i] = field;
 	m->columns[i] = (struct result_column){
 		.name = of_group ? member_name(m, field, member) : name_of(m, field),
-		.unit = is_share		    ? unit
-			: field == HIST_TIME	    ? "ns"
-			: field == HIST_SYMBOL_SIZE ? "bytes"
-						    : NULL,
+		.unit = is_share	     ? unit
+			: field == HIST_TIME ? "ns"
+			: field == HIST_SYMBOL_SIZE || field == HIST_DSO_SIZE ||
+					field == HIST_CODE_PAGE_SIZE
+				? "bytes"
+				: NULL,
 		.is_key = !is_measure,
 		.has_text = field == HIST_PID || field == HIST_TID,
 		.style = style_of(field),
@@ -212,6 +221,37 @@ static struct result_cell comm_cell(struct results_maker *m, const char *comm)
 	return cell_of_text(results_format(m, "%s", strbuf_str(&text)));
 }
 
+static struct result_cell number_cell(struct results_maker *m, uint64_t number)
+{
+	struct result_cell cell = cell_of_number(number);
+
+	cell.text = results_format(m, "%" PRIu64, number);
+	return cell;
+}
+
+static struct result_cell address_cell(struct results_maker *m, uint64_t address)
+{
+	struct result_cell cell = cell_of_number(address);
+
+	cell.text = results_format(m, "%#" PRIx64, address);
+	return cell;
+}
+
+/* "4K", "2M"; the kernel says 0 of a page that is not there any more. */
+static struct result_cell page_size_cell(struct results_maker *m, uint64_t size)
+{
+	static const char units[] = "BKMGTPE";
+	const char *unit = units;
+	uint64_t n = size;
+
+	if (!size)
+		return (struct result_cell){.kind = CELL_EMPTY, .text = "N/A"};
+	for (; n % 1024 == 0 && unit[1]; unit++)
+		n /= 1024;
+	return (struct result_cell){
+		.kind = CELL_UINT, .text = results_format(m, "%" PRIu64 "%c", n, *unit), .u = size};
+}
+
 static struct result_cell measure_cell(const struct results_maker *m, size_t column,
 				       const struct hist_entry *he)
 {
@@ -265,6 +305,22 @@ struct result_cell results_cell(struct results_maker *m, size_t column, const st
 	case HIST_CONTAINER:
 	case HIST_POD:
 		return name_cell(hist_cgroup_text(he->cgroup, field));
+	case HIST_ADDR:
+		return address_cell(m, he->numbers.addr);
+	case HIST_LOCAL_WEIGHT:
+		return number_cell(m, he->numbers.weight);
+	case HIST_WEIGHT:
+		return number_cell(m, he->numbers.weight * he->stat.n);
+	case HIST_LOCAL_INS_LAT:
+		return number_cell(m, he->numbers.ins_lat);
+	case HIST_INS_LAT:
+		return number_cell(m, he->numbers.ins_lat * he->stat.n);
+	case HIST_CODE_PAGE_SIZE:
+		return page_size_cell(m, he->numbers.code_page_size);
+	case HIST_DSO_SIZE:
+		return he->numbers.dso_size
+			       ? number_cell(m, he->numbers.dso_size)
+			       : (struct result_cell){.kind = CELL_EMPTY, .text = "unknown"};
 	case HIST_SYMBOL_SIZE:
 		return he->frame->sym
 			       ? (struct result_cell){.kind = CELL_UINT,
@@ -302,6 +358,16 @@ size_t results_width(const struct results_maker *m, enum hist_field field,
 		return m->opts->wide_dso && !he->frame->sym ? ADDRESS_DIGITS : 0;
 	case HIST_CPU:
 		return 3;
+	case HIST_LOCAL_WEIGHT:
+	case HIST_WEIGHT:
+		return 12;
+	case HIST_LOCAL_INS_LAT:
+	case HIST_INS_LAT:
+		return 13;
+	case HIST_ADDR:
+		return ADDRESS_DIGITS + 2;
+	case HIST_CODE_PAGE_SIZE:
+		return 6;
 	case HIST_TIME:
 		return 12;
 	default:

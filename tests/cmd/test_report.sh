@@ -260,6 +260,20 @@ test_sort_keys_and_columns_are_perfs() {
 	same clock -w 12,8,7
 }
 
+# The events of this machine have no weights: rows are those of 0. Of the kernel perf 6.1 has another
+# size than that of its code.
+test_numbers_of_samples_are_perfs() {
+	need_perf
+	record numbers -e cpu-clock -c 250000 -W --code-page-size
+	for keys in addr addr,sym weight local_weight,sym weight,ins_lat,local_ins_lat \
+		code_page_size,sym dso,code_page_size,weight; do
+		same numbers -s $keys
+	done
+	record users -e cpu-clock:u -c 250000
+	same users -s dso_size
+	same users -s comm,dso_size,dso
+}
+
 # A key that perf 6.1 does not have: the model is what perf script says of each sample.
 test_digits_of_commands() {
 	need_perf

@@ -420,6 +420,40 @@ static int check_black(const struct rb_node *rb)
 	return left + !rb_is_red(rb);
 }
 
+/* What makes rows, and what is added up in them. */
+static void test_numbers(void **state)
+{
+	struct world *w = *state;
+	struct hist_spec spec = spec_make("sym,weight,ins_lat,code_page_size,addr", true, false);
+	static const uint64_t weights[] = {7 | 30ull << 32, 7 | 30ull << 32, 9 | 30ull << 32};
+	struct hist *h;
+
+	assert_false(spec.children); /* callers have no addresses */
+	assert_null(hist_new(&spec, w->resolver, &h));
+	for (size_t i = 0; i < ARRAY_SIZE(weights); i++) {
+		uint64_t ips[] = {A, MAIN}, buf[4];
+		struct sample s = sample_make(ips, ARRAY_SIZE(ips), 10, buf);
+		struct location leaf;
+
+		s.has = PERF_SAMPLE_WEIGHT_STRUCT;
+		s.weight = weights[i];
+		s.code_page_size = 4096;
+		resolve_addr(w->resolver, thread_of(w), s.cpumode, s.ip, &leaf);
+		assert_null(
+			hist_add(h, &s, session_event(w->session, 0), thread_of(w), &leaf, false));
+	}
+	assert_null(hist_finish_group(&h, 1));
+	assert_int_equal(hist_size(h), 2);
+	const struct hist_entry *he = hist_at(h, 0);
+	assert_int_equal(he->stat.n, 2);
+	assert_int_equal(he->numbers.weight, 7);
+	assert_int_equal(he->numbers.ins_lat, 30);
+	assert_int_equal(he->numbers.code_page_size, 4096);
+	assert_int_equal(he->numbers.addr, A);
+	assert_int_equal(hist_at(h, 1)->numbers.weight, 9);
+	hist_free(h);
+}
+
 static void test_keys_of_a_diff(void **state)
 {
 	struct hist_spec_opts opts = {.sz = sizeof(opts), .diff = true, .children = true};
@@ -565,6 +599,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_stacks_without_chains, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sums_that_are_too_large, setup, teardown),
 		cmocka_unit_test(test_spec),
+		cmocka_unit_test_setup_teardown(test_numbers, setup, teardown),
 		cmocka_unit_test(test_keys_of_a_diff),
 		cmocka_unit_test(test_methods_of_a_diff),
 		cmocka_unit_test(test_rbtree),
