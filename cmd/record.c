@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -55,6 +56,7 @@ enum {
 	OPT_EXCLUDE_PERF,
 	OPT_TIMESTAMP_BOUNDARY,
 	OPT_CONTROL,
+	OPT_TIMESTAMP_FILENAME,
 };
 
 static const struct argp_option options[] = {
@@ -118,6 +120,10 @@ static const struct argp_option options[] = {
 	{"switch-events", OPT_SWITCH_EVENTS, NULL, 0, "Record context switches"},
 	{"mmap-pages", 'm', "PAGES", 0, "Ring size in pages, or a size such as 512K or 4M"},
 	{"output", 'o', "FILE", 0, "Write to FILE (perf.data); '-' is standard output"},
+	{"timestamp-filename", OPT_TIMESTAMP_FILENAME, NULL, 0,
+	 "Append the date and time at which the recording starts to the name of FILE"},
+	{"realtime", 'r', "PRIORITY", 0,
+	 "Read the rings as a realtime process (SCHED_FIFO) of this priority, 1 to 99"},
 	{"delay", 'D', "MS", 0,
 	 "Start recording MS milliseconds after the workload starts; -1 starts with events "
 	 "disabled; START-END,...: record only in these spans of milliseconds"},
@@ -174,7 +180,7 @@ struct record_args {
 	VEC(struct record_arg) list;
 	const char *clang_opt;
 	int verbose;
-	bool quiet, no_buildid_cache;
+	bool quiet, no_buildid_cache, timestamp_filename;
 	struct record_span spans[MAX_SPANS];
 };
 
@@ -267,6 +273,7 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_ALL_KERNEL, struct record_args, opts.only_kernel),
 	OPTION_SETS(OPT_NO_BPF_EVENT, struct record_args, opts.no_bpf_events),
 	OPTION_SETS('s', struct record_args, opts.thread_counts),
+	OPTION_SETS(OPT_TIMESTAMP_FILENAME, struct record_args, timestamp_filename),
 	OPTION_SETS(OPT_CONTROL, struct record_args, opts.control),
 	OPTION_SETS(OPT_DATA_MMAP, struct record_args, opts.data_maps),
 	OPTION_SETS(OPT_SAMPLE_IDENTIFIER, struct record_args, opts.with_ids),
@@ -377,6 +384,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case 'D':
 		return parse_delay(state, arg);
+	case 'r':
+		if (!option_number(arg, 99, &v) || !v)
+			argp_error(state, "-r %s: expected a priority from 1 to 99", arg);
+		o->realtime = (int)v;
+		return 0;
 	case OPT_MAX_SIZE:
 		if (!parse_size(arg, &o->max_size))
 			argp_error(state, "--max-size %s: expected a size such as 100M", arg);
@@ -569,6 +581,19 @@ static struct error *enter(void *ctx, enum record_phase phase)
 	return privileges_of_recorder(phase, o->buildid_dir, o->log);
 }
 
+/* "perf.data.2026112314213307": to hundredths of a second, as perf; NULL: no memory. */
+static char *dated_name(const char *name)
+{
+	struct timespec now;
+	char date[32];
+	struct tm tm;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (!localtime_r(&now.tv_sec, &tm) || !strftime(date, sizeof(date), "%Y%m%d%H%M%S", &tm))
+		return NULL;
+	return text_format("%s.%s%02ld", name, date, now.tv_nsec / 10000000);
+}
+
 /* record_opts.say: as perf, beside what is recorded */
 static void say(void *ctx, const char *text)
 {
@@ -604,6 +629,10 @@ int cmd_record(int argc, char **argv)
 		vec_deinit(&args.list);
 		return cmd_fail(err);
 	}
+	_cleanup_free_ char *dated =
+		args.timestamp_filename && strcmp(o->output, "-") ? dated_name(o->output) : NULL;
+	if (dated)
+		o->output = dated;
 	job_begin();
 	_cleanup_free_ char *buildid_dir = NULL;
 	err = config_load_compile(o->log, args.clang_opt, &config, &compile);

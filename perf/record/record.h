@@ -113,6 +113,7 @@ struct record_opts {
 	const char *control; /* "fifo:PATH[,ACK]", "fd:N[,ACK]": commands while it runs; NULL */
 	void (*say)(void *ctx, const char *text); /* what commands answer people; NULL: nothing */
 	void *say_ctx;
+	int realtime;	   /* the priority of SCHED_FIFO; 0: as the caller */
 	uint64_t max_size; /* stop after so many bytes; 0: none */
 	int zstd_level;	   /* 0: no compression */
 	enum record_buildid_mmap buildid_mmap;

@@ -9,6 +9,8 @@
  */
 #include "perf/record/internal.h"
 
+#include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -209,8 +211,21 @@ static struct error *enter(struct recording *rec, enum record_phase phase)
 	return rec->opts.enter ? rec->opts.enter(rec->opts.enter_ctx, phase) : NULL;
 }
 
+/* The workload was forked before, and stays as it is. */
+static struct error *become_realtime(const struct recording *rec)
+{
+	const struct sched_param param = {.sched_priority = rec->opts.realtime};
+
+	if (!rec->opts.realtime || !sched_setscheduler(0, SCHED_FIFO, &param))
+		return NULL;
+	return error_hint(error_errno(errno, "cannot become a realtime process of priority %d",
+				      rec->opts.realtime),
+			  "--realtime needs CAP_SYS_NICE or a higher limit (ulimit -r)");
+}
+
 static struct error *record(struct recording *rec)
 {
+	TRY(become_realtime(rec));
 	TRY(objects_attach(rec));
 	if (enable_times_start_at_once(rec))
 		TRY(events_enable(rec));

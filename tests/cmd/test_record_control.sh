@@ -134,4 +134,36 @@ test_spans() {
 	done
 }
 
+test_name_with_the_time() {
+	need
+	before=$(date +%Y%m%d%H%M%S)
+	record --timestamp-filename -e $EVENT -o t.data -- "$COUNTED" 10
+	after=$(date +%Y%m%d%H%M%S)
+	mv t.data.* t.data.here
+	name=$(sed -n 's/.*wrote .* MB \(t\.data\.[0-9]*\) .*/\1/p' record.err)
+	[[ $name =~ ^t\.data\.([0-9]{14})[0-9]{2}$ ]] || fail "the name is $name"
+	[ "${BASH_REMATCH[1]}" -ge "$before" ] && [ "${BASH_REMATCH[1]}" -le "$after" ] ||
+		fail "$name is not between $before and $after"
+	mv t.data.here t.data
+	assert_recorded 10
+}
+
+# The recorder is one, its command is not.
+test_realtime() {
+	need
+	command -v chrt >/dev/null || skip "chrt is not installed"
+	chrt -f 1 true 2>/dev/null || skip "realtime processes are not allowed here"
+	cat >work.sh <<-END
+		chrt -p \$PPID >recorder
+		chrt -p \$\$ >command
+	END
+	record -r 3 -e $EVENT -o t.data -- bash work.sh
+	assert_contains recorder "SCHED_FIFO"
+	assert_contains recorder "priority: 3"
+	assert_contains command "SCHED_OTHER"
+	for value in 0 100 x -1; do
+		expect_status 2 "$PERF_BPF" record -r $value -e page-faults -o t.data -- true
+	done
+}
+
 run_tests
