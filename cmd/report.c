@@ -55,6 +55,9 @@ enum {
 	OPT_INLINE,
 	OPT_NO_INLINE,
 	OPT_FULL_SOURCE_PATH,
+	OPT_NS,
+	OPT_TIME_QUANTUM,
+	OPT_SKIP_EMPTY,
 };
 
 static const struct argp_option options[] = {
@@ -83,6 +86,10 @@ static const struct argp_option options[] = {
 	{"show-total-period", OPT_SHOW_TOTAL_PERIOD, NULL, 0, "Show the sum of periods", 0},
 	{"show-cpu-utilization", OPT_SHOW_CPU_UTILIZATION, NULL, 0,
 	 "Show the share of kernel and user", 0},
+	{"showcpuutilization", OPT_SHOW_CPU_UTILIZATION, NULL, OPTION_HIDDEN, NULL, 0},
+	{"ns", OPT_NS, NULL, 0, "Show times with nine digits", 0},
+	{"time-quantum", OPT_TIME_QUANTUM, "TIME", 0,
+	 "Round times down to a multiple of TIME, such as 10ms (100ms); s, ms, us or ns", 0},
 	{"percent-limit", OPT_PERCENT_LIMIT, "PERCENT", 0, "Hide entries below PERCENT", 0},
 	{"percentage", OPT_PERCENTAGE, "relative|absolute", 0,
 	 "Show percentages relative to the filtered samples, or of all samples (default absolute)",
@@ -112,6 +119,7 @@ static const struct argp_option options[] = {
 	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Print only the recording's header", 0},
 	{"show-info", 'I', NULL, 0, "Print the machine's CPUs, caches and memory with the header",
 	 0},
+	{"skip-empty", OPT_SKIP_EMPTY, NULL, 0, "Do not show events without samples (default)", 0},
 	{"no-skip-empty", OPT_NO_SKIP_EMPTY, NULL, 0, "Also show events without samples", 0},
 	{"dump-raw-trace", 'D', NULL, 0,
 	 "Print every record with its bytes, and the number of records of each type", 0},
@@ -158,6 +166,8 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_TASKS, struct report, tasks),
 	OPTION_SETS(OPT_MMAPS, struct report, mmaps),
 	OPTION_SETS('T', struct report, threads),
+	OPTION_SETS(OPT_NS, struct report, sums.nanoseconds),
+	OPTION_CLEARS(OPT_SKIP_EMPTY, struct report, sums.show_empty),
 	OPTION_SETS(OPT_NO_SKIP_EMPTY, struct report, sums.show_empty),
 	OPTION_SETS('q', struct report, text.quiet),
 	OPTION_SETS('v', struct report, verbose),
@@ -192,6 +202,27 @@ static struct error *parse_percent_limit(struct report *rp, const char *text)
 		return error_usage("--percent-limit: '%s' is not a number", text);
 	rp->sums.table.least_percent = rp->sums.chain.min_percent = percent;
 	return NULL;
+}
+
+/* "100ms"; a number alone is of nanoseconds, as in perf. */
+static struct error *parse_time_quantum(struct report *rp, const char *text)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {{"", 1}, {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};
+	unsigned long number;
+	int used = 0;
+
+	if (sscanf(text, "%9lu%n", &number, &used) == 1 && number && text[0] != '-')
+		for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+			if (strcmp(text + used, units[i].name))
+				continue;
+			rp->sums.time_quantum = number * units[i].ns;
+			return NULL;
+		}
+	return error_hint(error_usage("--time-quantum: '%s' is not a time", text),
+			  "write a number and a unit: 10ms, 500us");
 }
 
 static struct error *parse_call_graph(struct report *rp, const char *text)
@@ -256,6 +287,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		break;
 	case OPT_PERCENT_LIMIT:
 		err = parse_percent_limit(rp, arg);
+		break;
+	case OPT_TIME_QUANTUM:
+		err = parse_time_quantum(rp, arg);
 		break;
 	case OPT_PERCENTAGE:
 		if (strcmp(arg, "relative") && strcmp(arg, "absolute"))

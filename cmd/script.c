@@ -63,6 +63,7 @@ static const struct argp_option options[] = {
 	 "Write the samples to FILE for the Firefox profiler, and print none", 0},
 	{"perfetto", OPT_PERFETTO, "FILE", 0,
 	 "Write the samples to FILE as a trace for Perfetto, and print none", 0},
+	{"Latency", 'L', NULL, 0, "Print shorter names and CPUs", 0},
 	{"ns", OPT_NS, NULL, 0, "Print times with nine digits", 0},
 	{"reltime", OPT_RELTIME, NULL, 0, "Print times since the first line", 0},
 	{"deltatime", OPT_DELTATIME, NULL, 0, "Print times since the line before", 0},
@@ -95,6 +96,7 @@ static const struct argp_option options[] = {
 static const struct option_member members[] = {
 	OPTION_SETS(OPT_JSON, struct script_options, script.json),
 	OPTION_SETS('G', struct script_options, script.hide_chain),
+	OPTION_SETS('L', struct script_options, script.short_start),
 	OPTION_SETS(OPT_NS, struct script_options, script.ns),
 	OPTION_SETS(OPT_RELTIME, struct script_options, reltime),
 	OPTION_SETS(OPT_DELTATIME, struct script_options, deltatime),

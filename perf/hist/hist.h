@@ -136,6 +136,7 @@ struct hist_spec {
 	bool full_paths;    /* of source files */
 	size_t max_stack;
 	uint64_t time_quantum; /* ns */
+	bool nanoseconds;      /* times have nine digits */
 	struct chain_opts chain;
 	const regex_t *parent; /* for HIST_PARENT; borrowed */
 	/* What functions whose names match call counts for them; NULL: none; borrowed. */

@@ -237,6 +237,17 @@ static struct result_cell address_cell(struct results_maker *m, uint64_t address
 	return cell;
 }
 
+static struct result_cell time_cell(struct results_maker *m, uint64_t time)
+{
+	const uint64_t s = time / 1000000000, ns = time % 1000000000;
+	struct result_cell cell = cell_of_number(time);
+
+	cell.text = m->spec->nanoseconds
+			    ? results_format(m, "%" PRIu64 ".%09" PRIu64, s, ns)
+			    : results_format(m, "%" PRIu64 ".%06" PRIu64, s, ns / 1000);
+	return cell;
+}
+
 /* "4K", "2M"; the kernel says 0 of a page that is not there any more. */
 static struct result_cell page_size_cell(struct results_maker *m, uint64_t size)
 {
@@ -292,11 +303,7 @@ struct result_cell results_cell(struct results_maker *m, size_t column, const st
 	case HIST_CPU:
 		return (struct result_cell){.kind = CELL_INT, .i = he->cpu};
 	case HIST_TIME:
-		return (struct result_cell){.kind = CELL_UINT,
-					    .text = results_format(m, "%" PRIu64 ".%06" PRIu64,
-								   he->time / 1000000000,
-								   he->time % 1000000000 / 1000),
-					    .u = he->time};
+		return time_cell(m, he->time);
 	case HIST_CGROUP: /* as perf */
 		return cell_of_text(!he->cgroup		? "N/A"
 				    : !he->cgroup->path ? "unknown"
@@ -369,7 +376,7 @@ size_t results_width(const struct results_maker *m, enum hist_field field,
 	case HIST_CODE_PAGE_SIZE:
 		return 6;
 	case HIST_TIME:
-		return 12;
+		return m->spec->nanoseconds ? 16 : 12;
 	default:
 		return 0;
 	}

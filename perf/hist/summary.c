@@ -109,6 +109,9 @@ static struct error *setup_spec(struct summary *s)
 	if (spec->has[HIST_SRCLINE] || spec->has[HIST_SRCFILE])
 		resolver_want_lines(opts->recording->resolver);
 	spec->max_stack = opts->max_stack ? min_of(opts->max_stack, 1024u) : 127;
+	spec->nanoseconds = opts->nanoseconds;
+	if (opts->time_quantum)
+		spec->time_quantum = opts->time_quantum;
 	spec->trace = trace_keys_text;
 	spec->field = trace_keys_value;
 	spec->trace_ctx = &s->reader;

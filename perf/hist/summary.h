@@ -33,6 +33,8 @@ struct summary_opts {
 	/* The events of a group have one table; of a recording without groups, all events. */
 	enum summary_groups { GROUPS_OF_RECORDING, GROUPS_NONE, GROUPS_ALL } groups;
 	unsigned max_stack;	    /* 0: 127 */
+	uint64_t time_quantum;	    /* ns; 0: 100 ms */
+	bool nanoseconds;	    /* hist_spec.nanoseconds */
 	struct read_counts *counts; /* READ records are added; NULL: they are left out */
 };
 

@@ -23,9 +23,10 @@ struct printer_opts {
 	struct resolver *resolver;	   /* NULL: no symbols */
 	struct tracing *tracing;	   /* NULL: no format files are known (yet) */
 	const struct field_choice *fields; /* copied */
-	bool json;	 /* all that a sample holds; fields narrow it where the user chose */
-	bool hide_chain; /* -G */
-	bool ns;	 /* nine digits of time */
+	bool json;	  /* all that a sample holds; fields narrow it where the user chose */
+	bool hide_chain;  /* -G */
+	bool ns;	  /* nine digits of time */
+	bool short_start; /* -L: eight letters of the name, the CPU without brackets */
 	/* Times since the first one that is printed, or since the one before. */
 	enum time_base { TIME_RECORDED, TIME_SINCE_FIRST, TIME_SINCE_LAST } time_base;
 	const struct names *chain_end; /* no frames after one of these functions; NULL: all */

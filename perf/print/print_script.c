@@ -253,6 +253,7 @@ static struct error *print_all(struct script *sc)
 		.hide_chain = opts->hide_chain,
 		.ns = opts->ns,
 		.full_paths = opts->full_paths,
+		.short_start = opts->short_start,
 		.time_base = opts->time_base,
 		.chain_end = opts->chain_end,
 		.max_stack = opts->max_stack,

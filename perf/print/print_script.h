@@ -18,7 +18,7 @@ struct script_opts {
 	size_t sz;				  /* sizeof(struct script_opts) */
 	const struct opened_recording *recording; /* borrowed */
 	const struct field_choice *fields;
-	bool json, ns, hide_chain;
+	bool json, ns, hide_chain, short_start;
 	bool python;		       /* lines for script_driver.py */
 	bool full_paths;	       /* of source lines */
 	struct timeline *timeline;     /* takes the samples, which are not printed; NULL: none */

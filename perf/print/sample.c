@@ -357,13 +357,26 @@ static void add_comm(struct script_printer *p, const char *comm, bool narrow, st
 		p->comm = comm;
 		p->comm_is_narrow = narrow;
 		strbuf_reset(text);
-		if (!narrow && len < 16)
-			add_pad(text, 16 - len);
-		plain_add(text, comm, len);
+		const size_t width = p->opts.short_start ? 8 : narrow ? 0 : 16;
+		if (len < width)
+			add_pad(text, width - len);
+		plain_add(text, comm, p->opts.short_start ? min_of(len, width) : len);
 		strbuf_addch(text, ' ');
 	}
 	out->failed |= strbuf_failed(text);
 	strbuf_add(out, strbuf_str(text), text->len);
+}
+
+static void add_cpu(const struct script_printer *p, int32_t cpu, struct strbuf *out)
+{
+	if (p->opts.short_start) {
+		add_int(out, cpu, 3, ' ', false);
+		strbuf_addch(out, ' ');
+		return;
+	}
+	strbuf_addch(out, '[');
+	add_int(out, cpu, 3, '0', false);
+	strbuf_add(out, "] ", 2);
 }
 
 void print_start(struct script_printer *p, const struct session_event *event, uint32_t type,
@@ -390,9 +403,7 @@ void print_start(struct script_printer *p, const struct session_event *event, ui
 		strbuf_addch(out, ' ');
 	}
 	if (fields & FIELD_CPU) {
-		strbuf_addch(out, '[');
-		add_int(out, sample->cpu, 3, '0', false);
-		strbuf_add(out, "] ", 2);
+		add_cpu(p, sample->cpu, out);
 	}
 	if (p->choice.type[field_type_of(event->attr.type)].fields & FIELD_MISC)
 		add_misc(out, type, sample->misc);

@@ -260,6 +260,19 @@ test_sort_keys_and_columns_are_perfs() {
 	same clock -w 12,8,7
 }
 
+test_times_are_perfs() {
+	need_perf
+	record flat -e cpu-clock -c 250000
+	for opts in --ns "--time-quantum 1ms" "--time-quantum 500us --ns" "--time-quantum 1s" \
+		"--time-quantum 1500000"; do
+		same flat -s time $opts
+	done
+	for wrong in 0 0ms ms 1h -1ms 1.5ms; do
+		expect_status 2 "$PERF_BPF" report -i "$FILES/flat" --time-quantum=$wrong
+		assert_contains err "--time-quantum: '$wrong' is not a time"
+	done
+}
+
 # The events of this machine have no weights: rows are those of 0. Of the kernel perf 6.1 has another
 # size than that of its code.
 test_numbers_of_samples_are_perfs() {

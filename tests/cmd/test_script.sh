@@ -122,6 +122,14 @@ test_call_chains() {
 	assert_contains err "--stop-bt: ',main' has an empty name"
 }
 
+test_short_lines() {
+	need_perf
+	record l.data -e syscalls:sys_enter_openat -e cpu-clock -e page-faults
+	same l.data -L
+	same l.data -L --show-task-events
+	same l.data -L -F trace:comm,cpu,event -F sw:comm,event --demangle
+}
+
 # Lines of records of both kinds count, samples and what --show-... adds.
 test_times_since_others() {
 	need_perf
