@@ -4,7 +4,7 @@
  * DIEs: walking them all takes seconds, and is never done for a name.
  *
  * By address: .debug_aranges, and for units that are not in it (clang writes
- * none) the ranges of the units' own DIEs.
+ * none) the ranges of the units' own DIEs, in small files those of the lines.
  *
  * By name: a unit that has a function of some name holds that name, either as
  * text (DW_FORM_string) or as a reference into .debug_str: the offset, or an
@@ -120,6 +120,43 @@ static int range_cmp(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
+static bool add_range(struct dwarf_image *image, Dwarf_Addr start, Dwarf_Addr end, size_t unit)
+{
+	struct unit_range *range = start < end ? vec_push(&image->ranges) : NULL;
+
+	if (range)
+		*range = (struct unit_range){start, end, unit};
+	return range || start >= end;
+}
+
+/* Of a unit that has nothing but lines, as perf inject --jit writes for code of a JIT compiler. */
+static struct error *add_ranges_of_lines(struct dwarf_image *image, size_t unit)
+{
+	Dwarf_Die *die = &image->units.v[unit].die;
+	Dwarf_Addr first = 0, at;
+	bool within = false, end;
+	Dwarf_Lines *lines;
+	size_t n;
+
+	if (dwarf_tag(die) != DW_TAG_compile_unit || die_has_code(die) ||
+	    dwarf_getsrclines(die, &lines, &n))
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		Dwarf_Line *line = dwarf_onesrcline(lines, i);
+
+		if (!line || dwarf_lineaddr(line, &at) || dwarf_lineendsequence(line, &end))
+			continue;
+		first = within ? first : at;
+		if (end && within && !add_range(image, first, at, unit))
+			return error_nomem();
+		within = !end;
+	}
+	return NULL;
+}
+
+/* Files of one or few functions; others would cost the reading of all their lines. */
+#define MOST_UNITS_OF_LINES 16
+
 static struct error *need_ranges(struct dwarf_image *image)
 {
 	if (image->have_ranges)
@@ -129,15 +166,11 @@ static struct error *need_ranges(struct dwarf_image *image)
 		Dwarf_Addr base, start, end;
 		ptrdiff_t pos = 0;
 
-		while ((pos = dwarf_ranges(&image->units.v[i].die, pos, &base, &start, &end)) > 0) {
-			struct unit_range *range = start < end ? vec_push(&image->ranges) : NULL;
-
-			if (start >= end)
-				continue;
-			if (!range)
+		while ((pos = dwarf_ranges(&image->units.v[i].die, pos, &base, &start, &end)) > 0)
+			if (!add_range(image, start, end, i))
 				return error_nomem();
-			*range = (struct unit_range){start, end, i};
-		}
+		if (image->units.n <= MOST_UNITS_OF_LINES)
+			TRY(add_ranges_of_lines(image, i));
 	}
 	if (image->ranges.n)
 		qsort(image->ranges.v, image->ranges.n, sizeof(*image->ranges.v), range_cmp);
