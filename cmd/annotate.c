@@ -236,6 +236,7 @@ static struct error *annotate(struct annotate *o)
 	o->code.source = !o->no_source;
 	o->code.places = o->text.places;
 	o->recording.lines = o->code.source || o->code.places;
+	o->recording.inlines = o->code.source;
 	TRY(recording_open(&o->recording, &o->log, &r));
 	TRY(annotator_new(&o->code, &a));
 	/* What was read before the damage is still worth showing. */

@@ -35,6 +35,39 @@ static struct error *add_source_line(struct line_maker *m, const char *file, uid
 	return NULL;
 }
 
+/*
+ * A line where the instruction at the offset is of another function than the one before: of one
+ * that is inlined there, "leaf() (called by middle() at a.c:12, by main() at a.c:20):", or
+ * "main():".
+ */
+static struct error *find_function(struct line_maker *m, const struct location *at)
+{
+	const struct inline_frames *inlines = resolve_inlines(m->opts->resolver, at);
+	const struct symbol *sym = inlines ? inlines->v[0].sym : m->f->sym;
+	const struct inline_frame *caller = inlines ? &inlines->v[1] : NULL;
+	const char *file = caller ? caller->file : NULL;
+	const uint32_t line = caller ? caller->line : 0;
+
+	if (sym == m->function && file == m->call_file && line == m->call_line)
+		return NULL;
+	m->function = sym;
+	m->call_file = file;
+	m->call_line = line;
+	/* The line is printed again below. */
+	m->file = NULL;
+	strbuf_reset(&m->text);
+	strbuf_addf(&m->text, "%s()", sym->name);
+	for (size_t i = 1; inlines && i < inlines->n; i++) {
+		caller = &inlines->v[i];
+		strbuf_addf(&m->text, "%s by %s()", i == 1 ? " (called" : ",", caller->sym->name);
+		if (caller->file)
+			strbuf_addf(&m->text, " at %s:%u", last_component(caller->file),
+				    caller->line);
+	}
+	strbuf_adds(&m->text, inlines ? "):" : ":");
+	return line_maker_push(m, ANNOTATION_SOURCE) ? NULL : error_nomem();
+}
+
 /* A line where the instruction at the offset is of another source line than the one before. */
 static struct error *find_source(struct line_maker *m, uint64_t offset)
 {
@@ -43,6 +76,8 @@ static struct error *find_source(struct line_maker *m, uint64_t offset)
 	const char *file;
 	uint32_t number;
 
+	if (m->opts->source)
+		TRY(find_function(m, &at));
 	if (!(m->opts->source || m->opts->places) ||
 	    !resolve_line(m->opts->resolver, &at, false, &file, &number)) {
 		m->place = NULL;
@@ -181,6 +216,7 @@ struct error *function_lines_add(const struct function_lines_opts *opts,
 		.code = code,
 		.out = out,
 		.symbols = resolver_symtab(opts->resolver, f->map->dso),
+		.function = f->sym,
 	};
 	struct error *err = add_lines(&m);
 

@@ -16,6 +16,10 @@ struct line_maker {
 	/* The source line of the last instruction. */
 	const char *file, *place;
 	uint32_t number;
+	/* The function of the last instruction, and, if it is inlined, where it is called. */
+	const struct symbol *function;
+	const char *call_file;
+	uint32_t call_line;
 	/* Of a BPF program: the next line of its table, and the first instruction after the last.
 	 */
 	size_t next_bpf_line, next_bpf_insn;

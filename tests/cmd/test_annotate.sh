@@ -157,6 +157,50 @@ test_source_lines() {
 	assert_contains out "$PWD/work.c:5"
 }
 
+# What is inlined has the line of its own code, below its function and the calls that lead to it.
+test_inlined_functions() {
+	enter
+	cat >work.c <<-'END'
+		#define INLINE static inline __attribute__((always_inline))
+		static volatile unsigned sink;
+		INLINE void leaf(unsigned n)
+		{
+			for (unsigned i = 0; i < n; i++)
+				sink = sink * 31 + i; /* the hot line */
+		}
+		INLINE void middle(unsigned n)
+		{
+			sink++; /* of middle */
+			leaf(n);
+		}
+		__attribute__((noinline)) static void spend(unsigned n)
+		{
+			middle(n);
+			sink--; /* of spend */
+		}
+		int main(void)
+		{
+			spend(60000000);
+			return 0;
+		}
+	END
+	gcc -O1 -g -Wl,--build-id=sha1 -o work "$PWD/work.c"
+	"$PERF_BPF" record -q -N -e cpu-clock:u -c 500000 -o data ./work
+	needs_disassembler data
+	"$PERF_BPF" annotate -i data spend >out 2>err || fail "$(cat err)"
+	local head='leaf() (called by middle() at work.c:11, by spend() at work.c:15):'
+	assert_contains out " $head"
+	assert_contains out " middle() (called by spend() at work.c:15):"
+	# The function of each source line is the one of the last head.
+	awk -v leaf="$head" '/\):$/ { sub(/^ *: +/, ""); head = $0; next }
+		/the hot line/ { if (head != leaf) exit 1; hot++ }
+		/of middle/ && head !~ /^middle/ { exit 1 }
+		/of spend/ { if (head != "spend():") exit 1; own++ }
+		END { exit !(hot && own) }' out || fail "a line is below another function: $(cat out)"
+	"$PERF_BPF" annotate -i data --no-source spend >out 2>err
+	! grep leaf out || fail "--no-source shows functions"
+}
+
 # A binary may name any file as its source.
 test_source_files_of_others() {
 	record_program work
@@ -345,6 +389,77 @@ test_code_of_a_jit() {
 	assert_contains report made_by_jit
 	assert_contains err "cannot annotate made_by_jit"
 	assert_contains err "not their code"
+}
+
+# A JIT compiler that writes a dump has names, code and lines, of which perf inject makes files.
+test_code_of_a_jit_with_a_dump() {
+	[ "$(uname -m)" = x86_64 ] || skip "the code is for x86-64"
+	[ "$(id -u)" = 0 ] || skip "recording needs root"
+	[ -n "$PERF" ] || skip "linux-perf is not installed"
+	enter
+	cat >jit.c <<-'END'
+		#include <elf.h>
+		#include <stdint.h>
+		#include <stdio.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		#include <time.h>
+		#include <unistd.h>
+		static uint64_t now(void)
+		{
+			struct timespec t;
+			clock_gettime(CLOCK_MONOTONIC, &t);
+			return t.tv_sec * 1000000000ull + t.tv_nsec;
+		}
+		struct head { uint32_t magic, version, size, machine, pad, pid; uint64_t time, flags; };
+		struct code { uint32_t id, size; uint64_t time; uint32_t pid, tid; uint64_t vma, addr, n, index; };
+		struct lines { uint32_t id, size; uint64_t time, addr, n; };
+		struct line { uint64_t addr; int32_t line, discriminator; };
+		int main(void)
+		{
+			/* mov $200000000, %ecx; dec %ecx; jnz; ret */
+			static const unsigned char loop[] = {0xb9, 0, 0xc2, 0xeb, 0xb, 0xff, 0xc9, 0x75, 0xfc, 0xc3};
+			static const char name[] = "made_by_jit", file[] = "/src/loop.jit";
+			char *code = mmap(NULL, 4096, 7, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), path[64];
+			uint64_t at = (uintptr_t)code;
+			int pid = getpid();
+			snprintf(path, sizeof(path), "jit-%d.dump", pid);
+			FILE *f = fopen(path, "w+");
+			if (code == MAP_FAILED || !f)
+				return 1;
+			struct head head = {0x4a695444, 1, sizeof(head), EM_X86_64, 0, pid, now(), 0};
+			fwrite(&head, sizeof(head), 1, f);
+			fflush(f);
+			/* perf looks for this mapping */
+			if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(f), 0) == MAP_FAILED)
+				return 1;
+			struct line line[] = {{at, 11, 0}, {at + 5, 12, 0}, {at + 9, 13, 0}};
+			struct lines lines = {2, sizeof(lines) + 3 * (sizeof(*line) + sizeof(file)), now(), at, 3};
+			fwrite(&lines, sizeof(lines), 1, f);
+			for (int i = 0; i < 3; i++) {
+				fwrite(&line[i], sizeof(*line), 1, f);
+				fwrite(file, sizeof(file), 1, f);
+			}
+			struct code load = {0, sizeof(load) + sizeof(name) + sizeof(loop), now(), pid, pid, at, at,
+					    sizeof(loop), 1};
+			fwrite(&load, sizeof(load), 1, f);
+			fwrite(name, sizeof(name), 1, f);
+			fwrite(loop, sizeof(loop), 1, f);
+			fclose(f);
+			memcpy(code, loop, sizeof(loop));
+			((void (*)(void))code)();
+			return 0;
+		}
+	END
+	gcc -o jit jit.c
+	"$PERF" record -q -k mono -e cpu-clock:u -c 500000 -o data ./jit 2>err || fail "perf record: $(cat err)"
+	"$PERF" inject --jit -i data -o injected 2>err || skip "perf inject --jit: $(tail -n 1 err)"
+	ls jitted-*.so >/dev/null 2>&1 || skip "this perf makes no file of the code"
+	needs_disassembler injected
+	"$PERF_BPF" annotate -i injected -n made_by_jit >out 2>err || fail "$(cat err)"
+	grep -qE '^ +[1-9][0-9]* : +[0-9a-f]+: jne ' out || fail "no samples at the loop: $(cat out)"
+	awk '/\/src\/loop\.jit:1[123]$/ { line = $NF } / movl / { n += line ~ /:11$/ } / (decl|jne) / { n += line ~ /:12$/ }
+		END { exit n != 3 }' out || fail "other lines: $(cat out)"
 }
 
 # The code of the kernel is in its vmlinux only.
