@@ -16,6 +16,7 @@ test_hierarchy() { run perf-report-hierarchy; }
 test_compressed() { run record+zstd_comp_decomp; }
 test_compressed_by_thread() { run record+zstd_comp_decomp_multi_record; }
 test_sideband() { run record_sideband; }
+test_inlined_functions() { run addr2line_inlines; }
 
 # Of a pipe, perf inject of 7.2 makes a file whose events are over the table of build ids.
 test_a_file_that_perf_injected() {

@@ -157,7 +157,12 @@ def widths(out):
 
 def source_files(out):
     """Lines of the source without their files; offsets, and line 0, as nothing."""
-    if "address" not in out.options:
+    if out.command == "script" and "srcline" in out.options:
+        lines = [re.sub(r"^ *(?:\S.*)?:(\d+)(?=$| \(inlined\)$)", r"  \1", line)
+                 for line in out.lines]
+        return out._replace(lines=[line for line in lines
+                                   if not re.match(r" *(?:0|\S.*\[[0-9a-f]+\])$", line)])
+    if not re.search("address|srcline", out.options):
         return out
     lines = [re.sub(r"(?<=\S) (?:\S*:0|\+\d+)(?=;|$)", "", line) for line in out.lines]
     return out._replace(lines=[re.sub(r"(?<=\S) [^\s:;]+:(\d+)(?=;|$)", r" \1", line)
@@ -226,7 +231,7 @@ ONES = [
      features_in_spite_of_q),
     ("perf", "with -v it prints parameters of C++ functions", "*", "report", parameters_of_v),
     ("ours", "addr2line, which perf asks, takes the file of code without lines from the symbol "
-     "table, and another file than gdb for inlined code of DWARF 5", "*", "report", source_files),
+     "table, and another file than gdb for inlined code of DWARF 5", "*", "*", source_files),
     ("ours", "newer perf prints [.] for kernel functions that it first met as callers", "sid",
      "report", letters),
     ("neither", "the letter of an address that no file holds is that of the frame before it in the "
