@@ -6,7 +6,9 @@ BUILDID_CACHE_OF_PERF=yes
 
 PERF=$(command -v perf || true)
 FILES=$(mktemp -d "${TMPDIR:-/tmp}/diff-of-perf-bpf.XXXXXX")
-trap 'rm -rf "$FILES"' EXIT
+tests_end() {
+	rm -rf "$FILES"
+}
 
 # build NAME OPTION...: a program that spends its arguments in three functions
 build() {

@@ -7,7 +7,9 @@ BUILDID_CACHE_OF_PERF=yes
 TRACEFS=/sys/kernel/tracing
 PERF=$(command -v perf || true)
 FILES=$(mktemp -d "${TMPDIR:-/tmp}/filter-of-perf-bpf.XXXXXX")
-trap 'rm -rf "$FILES"' EXIT
+tests_end() {
+	rm -rf "$FILES"
+}
 
 # One recording for all: several events, processes, CPUs and binaries.
 need_recording() {

@@ -6,7 +6,9 @@ BUILDID_CACHE_OF_PERF=yes
 PERF=$(command -v perf || true)
 # Not /tmp/perf-…: perf takes such a path for the names of a JIT.
 FILES=$(mktemp -d "${TMPDIR:-/tmp}/inlines-of-perf-bpf.XXXXXX")
-trap 'rm -rf "$FILES"' EXIT
+tests_end() {
+	rm -rf "$FILES"
+}
 
 need_perf() {
 	[ -n "$PERF" ] || skip "linux-perf is not installed"

@@ -4,7 +4,9 @@
 . "$(dirname "$0")/../tap.sh"
 
 FILES=$(mktemp -d "${TMPDIR:-/tmp}/shop-of-perf-bpf.XXXXXX")
-trap 'rm -rf "$FILES"' EXIT
+tests_end() {
+	rm -rf "$FILES"
+}
 
 shop() {
 	[ -x "$FILES/shop" ] || gcc -O2 -g -o "$FILES/shop" "$SRC/tests/cmd/probe_shop.c"

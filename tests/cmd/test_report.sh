@@ -8,7 +8,9 @@ TRACEFS=/sys/kernel/tracing
 PERF=$(command -v perf || true)
 # Not /tmp/perf-…: perf takes such a path for the names of a JIT.
 FILES=$(mktemp -d "${TMPDIR:-/tmp}/report-of-perf-bpf.XXXXXX")
-trap 'rm -rf "$FILES"' EXIT
+tests_end() {
+	rm -rf "$FILES"
+}
 
 need_perf() {
 	[ -n "$PERF" ] || skip "linux-perf is not installed"

@@ -3,7 +3,9 @@
 . "$(dirname "$0")/../tap.sh"
 
 FILES=$(mktemp -d "${TMPDIR:-/tmp}/report-of-perf-bpf.XXXXXX")
-trap 'rm -rf "$FILES"' EXIT
+tests_end() {
+	rm -rf "$FILES"
+}
 
 # Two events with call chains; cpu-clock counts nanoseconds. Recorded once. Each gzip has samples of
 # both. At a frequency, the kernel may choose a period of more page faults than a gzip has; and its

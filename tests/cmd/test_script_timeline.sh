@@ -4,6 +4,10 @@
 
 TRACEFS=/sys/kernel/tracing
 PERF=$(command -v perf || true)
+FILES=$(mktemp -d "${TMPDIR:-/tmp}/timelines-of-perf-bpf.XXXXXX")
+tests_end() {
+	rm -rf "$FILES"
+}
 
 # cpu.data: two events with call chains; sched.data: tracepoints of two threads. With what script has
 # of them.
@@ -12,6 +16,10 @@ recordings() {
 	[ "$(id -u)" = 0 ] || skip "recording needs root"
 	[ -d $TRACEFS/events ] || mount -t tracefs nodev $TRACEFS 2>/dev/null || true
 	[ -d $TRACEFS/events ] || skip "tracefs cannot be mounted"
+	if [ -e "$FILES/wanted.py" ]; then
+		cp "$FILES"/* .
+		return
+	fi
 	cat >work.sh <<-'END'
 		ls -lR /etc >/dev/null 2>&1
 		(cat /etc/passwd >/dev/null) &
@@ -42,6 +50,7 @@ recordings() {
 		        print("missing" if what in want - got else "wrong", n, what)
 		    sys.exit(want != got)
 	END
+	cp *.data *.json wanted.py "$FILES"
 }
 
 test_firefox() {
