@@ -112,6 +112,11 @@ test_a_file_in_c() {
 	assert_equal "$(lines_of 'sched:sched_process_exec\(')" 3
 	assert_equal "$(lines_of 'sched:sched_process_exec\(filename: "/bin/true"')" 3
 	assert_equal "$(lines_of ' getppid\(\)')" 3
+	expect_status 0 "$PERF_BPF" trace -e filter.bpf.c,getppid -o t.data -- ./pbe_work
+	trace -i t.data
+	assert_equal "$(lines_of 'sched:sched_process_exec\(')" 3
+	assert_equal "$(lines_of 'true/[0-9]+ sched:sched_process_exec\(filename: "/bin/true"')" 3
+	assert_equal "$(lines_of ' getppid\(\)')" 3
 }
 
 test_probes_between_the_calls_of_their_function() {
@@ -136,9 +141,17 @@ test_probes_between_the_calls_of_their_function() {
 		}
 	END
 	gcc -g -O1 -o pbe_probed pbe_probed.c
+	local between="work(n: 10 getppid work(n: 20 getppid work(n: 30 getppid "
 	trace -e getppid -e "probe:exec=$PWD/pbe_probed;work n" -- ./pbe_probed
-	assert_equal "$(grep -oE 'work\(n: [0-9]+|getppid' lines | tr '\n' ' ')" \
-		"work(n: 10 getppid work(n: 20 getppid work(n: 30 getppid "
+	assert_equal "$(grep -oE 'work\(n: [0-9]+|getppid' lines | tr '\n' ' ')" "$between"
+	expect_status 0 "$PERF_BPF" trace -e getppid -e "probe:exec=$PWD/pbe_probed;work n" -o t.data -- ./pbe_probed
+	trace -i t.data
+	assert_equal "$(grep -oE 'work\(n: [0-9]+|getppid' lines | tr '\n' ' ')" "$between"
+	trace -i t.data -e 'probe_pbe_probed:*'
+	assert_equal "$(grep -oE 'work\(n: [0-9]+|getppid' lines | tr '\n' ' ')" "${between//getppid /}"
+	"$PERF_BPF" script -i t.data >lines
+	assert_equal "$(grep -oE 'work: n=[0-9]+$|sys_exit' lines | tr '\n' ' ')" \
+		"work: n=10 sys_exit work: n=20 sys_exit work: n=30 sys_exit "
 }
 
 test_a_recording_has_events_and_calls() {
