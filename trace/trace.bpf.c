@@ -621,16 +621,24 @@ int trace_exit(__u64 *ctx)
 	return leave(ctx, (const struct pt_regs *)ctx[0], (long)ctx[1]);
 }
 
+/*
+ * What programs at the perf events of a tracepoint return is for all events of that tracepoint in
+ * the system: 0 would take them away from every recording.
+ */
+enum { KEEP_EVENT = 1 };
+
 SEC("tracepoint/raw_syscalls/sys_enter")
 int trace_enter_event(struct trace_event_raw_sys_enter *ctx)
 {
-	return enter(current_regs(), ctx->id);
+	enter(current_regs(), ctx->id);
+	return KEEP_EVENT;
 }
 
 SEC("tracepoint/raw_syscalls/sys_exit")
 int trace_exit_event(struct trace_event_raw_sys_exit *ctx)
 {
-	return leave(ctx, current_regs(), ctx->ret);
+	leave(ctx, current_regs(), ctx->ret);
+	return KEEP_EVENT;
 }
 
 /* ---- threads begin and end ---- */
@@ -682,16 +690,16 @@ int trace_fork_event(struct trace_event_raw_sched_process_fork *ctx)
 	struct task_struct *child;
 
 	if (!state_find() && !wanted())
-		return 0;
+		return KEEP_EVENT;
 	child = bpf_task_from_pid(ctx->child_pid);
 	if (!child)
-		return 0;
+		return KEEP_EVENT;
 	if (!config.task_storage)
 		add_by_task((__u64)child);
 	else if (!bpf_task_storage_get(&states, (void *)child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE))
 		add_stateless((__u64)child);
 	bpf_task_release(child);
-	return 0;
+	return KEEP_EVENT;
 }
 
 static __always_inline int thread_exit(void)
@@ -730,7 +738,8 @@ int trace_thread_exit(__u64 *ctx)
 SEC("tracepoint/sched/sched_process_exit")
 int trace_thread_exit_event(__u64 *ctx)
 {
-	return thread_exit();
+	thread_exit();
+	return KEEP_EVENT;
 }
 
 /*
