@@ -14,7 +14,8 @@
  *	-D__TARGET_ARCH_x86	which registers PT_REGS_PARM1() and its like read
  *	-I FILE's folder	before all others, also for <…>
  *	clang-opt		may override the above
- *	-I headers, vmlinux.h	from the cache
+ *	-I headers, vmlinux.h	from the cache; before them, for files in the form of
+ *				perf's own BPF C files, the headers of that form
  *	-idirafter		<asm/types.h> lies below the host's triple in
  *				Debian and Ubuntu, where clang looks for the
  *				host's target only
@@ -225,7 +226,15 @@ static struct error *add_arch(struct job *j)
 	return NULL;
 }
 
-static struct error *build_argv(struct job *j)
+/* Whether it is in the form of perf's own BPF C files: include/perf/bpf.h. */
+static bool is_of_perf(const char *source)
+{
+	static const char mark[] = "\nlicense(";
+
+	return strstr(source, mark) || !strncmp(source, mark + 1, sizeof(mark) - 2);
+}
+
+static struct error *build_argv(struct job *j, const char *source)
 {
 	static const char *const fixed[] = {
 		"-target",
@@ -255,6 +264,13 @@ static struct error *build_argv(struct job *j)
 		TRY(add_arg(j, "-D%s", *define));
 	TRY(add_user_options(j));
 	TRY(headers_path(&j->cache, &j->headers));
+	if (is_of_perf(source)) {
+		_cleanup_free_ char *dir = text_format("%s/perf", j->headers);
+
+		if (!dir)
+			return error_nomem();
+		TRY(add_dir(j, dir));
+	}
 	TRY(add_dir(j, j->headers));
 	TRY(vmlinux_path(&j->cache, j->opts->kernel_btf, &j->vmlinux));
 	TRY(add_dir(j, j->vmlinux));
@@ -506,7 +522,7 @@ static struct error *compile_job(struct job *j, const char *path, struct compile
 	TRY(job_init(j, path));
 	TRY(cache_open(j->opts->cache_dir, j->opts->log, &j->cache));
 	TRY(clang_find(&j->cache, j->opts->clang_path, &j->clang));
-	TRY(build_argv(j));
+	TRY(build_argv(j, source));
 	TRY(build_key(j, source, size));
 	c.from_cache = take_cached(j, &e);
 	if (!c.from_cache)

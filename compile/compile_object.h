@@ -5,7 +5,8 @@
  * What the C file may take for granted: #include "vmlinux.h" is the running
  * kernel's, written from its BTF; <bpf/bpf_helpers.h> and its sisters are this
  * program's own, whatever is installed; <linux/bpf.h> is the system's. The
- * file's own folder comes first.
+ * file's own folder comes first. A file with a line that begins with "license("
+ * is in the form of perf's own BPF C files, and gets their headers (include/perf).
  *
  * Objects are kept in a cache and found again by content: the source, all it
  * includes, the options, the clang, the kernel's BTF. A second compilation

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A sample belongs to the last call that its thread began: that of another call was of one whose
- * record was lost or not wanted, and is dropped.
+ * A sample belongs to the last call that its thread began. That of an older call, whose record was
+ * lost or not wanted, is dropped; that of a newer one, which was read before the record because the
+ * exit of the record's call was not seen, stays.
  */
 #include "trace/augmenter.h"
 
@@ -26,14 +27,17 @@
 
 enum {
 	MAX_NOTES = 1 << 16,	 /* threads; above, they are forgotten */
+	LATER_NS = 1000000,	 /* samples come at most so long after the record's time */
 	STRING_MAX_BYTES = 4096, /* PATH_MAX */
+	STRING_HEAD = 2 * sizeof(uint32_t),
 };
 
 struct augmenter {
 	const char *path;
 	struct bpf_file file;
 	const struct trace_call *calls;
-	struct u64map notes; /* by thread: struct augmented_note */
+	struct u64map notes;   /* by thread: struct augmented_note */
+	uint64_t forgotten_ns; /* all until then */
 };
 
 /* struct syscall_enter_args of augmenters */
@@ -45,6 +49,7 @@ struct syscall_entry {
 
 /* A sample, with the padding behind it. */
 struct augmented_note {
+	uint64_t time;
 	size_t size; /* of data */
 	struct syscall_entry entry;
 	uint8_t data[];
@@ -114,20 +119,57 @@ struct error *augmenter_open(const char *path, const struct compile_opts *compil
 	return NULL;
 }
 
-/* The program that a PROG_ARRAY gets for the call; -1: none. */
-static int callee_of(const struct augmenter *a, const char *call)
+static struct bpf_program *find_program(const struct augmenter *a, const char *section)
 {
-	_cleanup_free_ char *section = text_format("!syscalls:sys_enter_%s", call);
 	struct bpf_program *prog;
-	int fd = -1;
 
-	bpf_object__for_each_program (prog, a->file.obj) {
-		if (section && is_section(prog, section))
-			return bpf_program__fd(prog);
-		if (is_section(prog, UNAUGMENTED))
-			fd = bpf_program__fd(prog);
+	bpf_object__for_each_program (prog, a->file.obj)
+		if (is_section(prog, section))
+			return prog;
+	return NULL;
+}
+
+static struct bpf_program *program_of(const struct augmenter *a, const struct call *call)
+{
+	_cleanup_free_ char *section = text_format("!syscalls:sys_enter_%s", call->name);
+
+	return section ? find_program(a, section) : NULL;
+}
+
+static bool is_pointer(const struct call_arg *arg)
+{
+	return arg->type && strchr(arg->type, '*');
+}
+
+/* As in perf: what the program of the other call copies, this call has, and of the same types. */
+static bool is_alike(const struct call *call, const struct call *other)
+{
+	bool any = false;
+
+	for (int i = 0; i < TRACE_ARGS; i++) {
+		if (!is_pointer(&other->args[i]))
+			continue;
+		if (!is_pointer(&call->args[i]) ||
+		    strcmp(call->args[i].type, other->args[i].type) != 0)
+			return false;
+		any = true;
 	}
-	return fd;
+	return any;
+}
+
+/* The program that the PROG_ARRAY gets for the call; NULL: none. */
+static struct bpf_program *callee_of(const struct augmenter *a, const struct call_table *table,
+				     const struct call *call)
+{
+	struct bpf_program *prog = program_of(a, call);
+
+	for (uint32_t nr = 0; nr < TRACE_NRS && !prog; nr++) {
+		const struct call *other = call_by_nr(table, TRACE_ABI_NATIVE, nr);
+
+		if (other && is_alike(call, other))
+			prog = program_of(a, other);
+	}
+	return prog ? prog : find_program(a, UNAUGMENTED);
 }
 
 /* struct syscall: whether it is traced, and how many bytes of each string are copied. */
@@ -158,13 +200,15 @@ static struct error *set_call(const struct augmenter *a, uint32_t nr)
 	return NULL;
 }
 
-static struct error *set_callee(const struct augmenter *a, const struct call *call)
+static struct error *set_callee(const struct augmenter *a, const struct call_table *table,
+				const struct call *call)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(a->file.obj, "syscalls_sys_enter");
-	const int fd = map ? callee_of(a, call->name) : -1;
+	const struct bpf_program *prog = map ? callee_of(a, table, call) : NULL;
 
-	if (fd < 0 || call->nr >= bpf_map__max_entries(map))
+	if (!prog || call->nr >= bpf_map__max_entries(map))
 		return NULL;
+	const int fd = bpf_program__fd(prog);
 	if (bpf_map_update_elem(bpf_map__fd(map), &call->nr, &fd, BPF_ANY))
 		return error_errno(errno,
 				   "%s: cannot fill map syscalls_sys_enter with the program "
@@ -196,7 +240,7 @@ struct error *augmenter_load(struct augmenter *a, const struct call_table *table
 		if (!call || !calls[nr].traced)
 			continue;
 		TRY(set_call(a, nr));
-		TRY(set_callee(a, call));
+		TRY(set_callee(a, table, call));
 	}
 	TRY(leave_out(a, getpid()));
 	for (size_t i = 0; i < n_exclude; i++)
@@ -229,22 +273,40 @@ void augmenter_stop(struct augmenter *a)
 
 /* ---- samples and records ---- */
 
-struct error *augmenter_note(struct augmenter *a, uint32_t tid, const void *payload, size_t size)
+/* args: n_args * 8 bytes */
+static bool is_same_entry(const struct augmented_note *note, uint64_t nr, const void *args,
+			  size_t n_args)
+{
+	return note->entry.nr == nr &&
+	       !memcmp(note->entry.args, args, n_args * sizeof(*note->entry.args));
+}
+
+struct error *augmenter_note(struct augmenter *a, uint32_t tid, uint64_t time, const void *payload,
+			     size_t size)
 {
 	struct cursor c = cursor_make(payload, size, "output of an augmenter");
-	struct augmented_note *note;
-	const struct syscall_entry *entry = cursor_bytes(&c, sizeof(*entry));
+	const struct augmented_note *before = u64map_get(&a->notes, tid);
+	struct syscall_entry entry;
+	const void *head = payload ? cursor_bytes(&c, sizeof(entry)) : NULL;
 
-	if (!payload || !entry)
+	if (!head)
 		return NULL;
-	note = malloc(sizeof(*note) + cursor_left(&c));
+	memcpy(&entry, head, sizeof(entry));
+	/* the program put the call out, and let it through as well */
+	if (before && cursor_left(&c) < STRING_HEAD &&
+	    is_same_entry(before, entry.nr, entry.args, TRACE_ARGS))
+		return NULL;
+	struct augmented_note *note = malloc(sizeof(*note) + cursor_left(&c));
 	if (!note)
 		return error_nomem();
+	note->time = time;
 	note->size = cursor_left(&c);
-	memcpy(&note->entry, entry, sizeof(note->entry));
+	note->entry = entry;
 	memcpy(note->data, cursor_bytes(&c, note->size), note->size);
-	if (a->notes.n >= MAX_NOTES)
+	if (a->notes.n >= MAX_NOTES) {
 		free_notes(a);
+		a->forgotten_ns = time;
+	}
 	free(u64map_remove(&a->notes, tid));
 	if (u64map_put(&a->notes, tid, note))
 		return NULL;
@@ -277,7 +339,7 @@ static void put_piece(struct augmented_record *out, const struct trace_piece *he
 /* A string: its size with the NUL, an error, the bytes. false: there is no more. */
 static bool put_string(struct augmented_record *out, struct cursor *c, struct trace_piece *head)
 {
-	const void *words = cursor_bytes(c, 2 * sizeof(uint32_t));
+	const void *words = cursor_bytes(c, STRING_HEAD);
 	uint32_t size[2];
 
 	if (!words)
@@ -341,19 +403,14 @@ static unsigned put_noted(struct augmented_record *out, const struct trace_call 
 	return have;
 }
 
-struct error *augmenter_apply(struct augmenter *a, const struct trace_record *rec,
-			      struct trace_record **out)
+/* The record with the note's texts and structures; *out is left as it is if it has none. */
+static struct error *put_together(const struct augmenter *a, const struct trace_record *rec,
+				  const struct augmented_note *note, struct trace_record **out)
 {
-	_cleanup_free_ struct augmented_note *note = u64map_remove(&a->notes, rec->tid);
-	const unsigned n_args = min_of((unsigned)rec->n_args, (unsigned)TRACE_ARGS);
-
-	*out = NULL;
-	if (!note || rec->abi != TRACE_ABI_NATIVE || note->entry.nr != rec->nr ||
-	    memcmp(note->entry.args, rec->args, n_args * sizeof(*rec->args)) != 0)
-		return NULL;
-	const size_t head = sizeof(*rec) + n_args * sizeof(*rec->args);
+	const size_t head = sizeof(*rec) + rec->n_args * sizeof(*rec->args);
 	const size_t room = rec->size + note->size + TRACE_ARGS * (sizeof(struct trace_piece) + 8);
 	_cleanup_free_ struct trace_record *whole = calloc(1, room);
+
 	if (!whole)
 		return error_nomem();
 	memcpy(whole, rec, head);
@@ -370,5 +427,25 @@ struct error *augmenter_apply(struct augmenter *a, const struct trace_record *re
 			put_piece(&put, piece, piece->data, piece->len);
 	TRY(trace_record_check(whole, whole->size));
 	*out = steal_ptr(whole);
+	return NULL;
+}
+
+struct error *augmenter_apply(struct augmenter *a, const struct trace_record *rec,
+			      struct trace_record **out, bool *filtered)
+{
+	const struct augmented_note *note = u64map_get(&a->notes, rec->tid);
+	const size_t n_args = min_of((size_t)rec->n_args, (size_t)TRACE_ARGS);
+
+	*filtered = false;
+	/* programs do not see which table the number is of */
+	if (rec->abi != TRACE_ABI_NATIVE || !rec->enter_ns)
+		return NULL;
+	if (note && is_same_entry(note, rec->nr, rec->args, n_args)) {
+		struct error *err = put_together(a, rec, note, out);
+
+		free(u64map_remove(&a->notes, rec->tid));
+		return err;
+	}
+	*filtered = note ? note->time <= rec->enter_ns + LATER_NS : rec->enter_ns > a->forgotten_ns;
 	return NULL;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A program of the user that copies what the arguments of system calls point to, in the form of
- * perf trace's augmented_raw_syscalls.c, where it is now built in:
+ * A program of the user that copies what the arguments of system calls point to, and that can leave
+ * calls out, in the form of perf trace's augmented_raw_syscalls.c, where it is now built in:
  *
  *	__augmented_syscalls__		a PERF_EVENT_ARRAY: what the program puts out
  *	SEC("raw_syscalls:sys_enter")	runs at each entry, and calls by syscalls_sys_enter
  *	syscalls_sys_enter		a PROG_ARRAY by the number of the call; filled here with
- *	SEC("!syscalls:sys_enter_NAME")	  the program of that call, or
+ *	SEC("!syscalls:sys_enter_NAME")	  the program of that call, or of one whose arguments that
+ *					  are pointers have the same types, or
  *	SEC("!raw_syscalls:unaugmented")  the one of those that have none
  *	syscalls			an ARRAY by number: whether the call is traced, and how many
  *					bytes of its strings are copied
@@ -15,6 +16,9 @@
  * All but the first two may be missing. What is put out is struct syscall_enter_args (8 bytes, the
  * number, six arguments), then for each argument that is a string, in their order, its size with
  * the NUL, an error, and the bytes; or a structure as it is.
+ *
+ * A call of which nothing is put out is shown only if the program returns 1: then
+ * the entry itself is a sample, UNAUGMENTED_EVENT, which begins as what is put out.
  *
  *	TRY(augmenter_open("augment.bpf.c", compile, log, &a));	// NULL: it is another object
  *	TRY(augmenter_load(a, table, calls));
@@ -25,6 +29,7 @@
 #ifndef PB_TRACE_AUGMENTER_H
 #define PB_TRACE_AUGMENTER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -52,14 +57,19 @@ int augmenter_map(const struct augmenter *a, uint32_t *entries);
 struct error *augmenter_start(struct augmenter *a);
 void augmenter_stop(struct augmenter *a);
 
-/* What the program put out at the entry of a call of the thread, before that call's record. */
-struct error *augmenter_note(struct augmenter *a, uint32_t tid, const void *payload, size_t size);
+/*
+ * What the program put out at the entry of a call of the thread, or the entry that it let through,
+ * before that call's record.
+ */
+struct error *augmenter_note(struct augmenter *a, uint32_t tid, uint64_t time, const void *payload,
+			     size_t size);
 
 /*
  * The record with what was put out in place of what trace copied of the same arguments; the
- * caller's. *out is NULL if nothing was put out for the call.
+ * caller's. *out is left as it is if nothing was put out for the call. *filtered: the program
+ * neither put it out nor let it through.
  */
 struct error *augmenter_apply(struct augmenter *a, const struct trace_record *rec,
-			      struct trace_record **out);
+			      struct trace_record **out, bool *filtered);
 
 #endif

@@ -32,7 +32,7 @@ struct other_event {
 	uint32_t raw_size;
 	const struct page_fault *fault; /* NULL: it is not a page fault, or not of interest */
 	uint64_t runtime_ns;		/* how long the thread ran; 0: it is another event */
-	bool augmented;			/* what an augmenter put out at the entry of a call */
+	bool augmented;			/* what an augmenter has of the entry of a call */
 	struct call_stack *stack;	/* NULL: none; who gets the event may take it away */
 };
 

@@ -14,7 +14,7 @@
 
 enum {
 	COMMS = 256,	/* of threads that are in the fields of events */
-	OWN_EVENTS = 5, /* besides those of opts */
+	OWN_EVENTS = 6, /* besides those of opts */
 	ENDED = 4096,	/* threads that have ended are forgotten when there are so many */
 };
 
@@ -112,7 +112,8 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 		if (events->exclude[i] == sample->pid)
 			return NULL;
 	TRY(event_reader_read(&events->reader, sample, ev, thread, &event, &fault));
-	event.augmented = events->augmented && !strcmp(ev->name, AUGMENTED_EVENT);
+	event.augmented = events->augmented && (!strcmp(ev->name, AUGMENTED_EVENT) ||
+						!strcmp(ev->name, UNAUGMENTED_EVENT));
 	if (events->call_stacks && !strcmp(ev->name, STACKS_EVENT)) {
 		event.name = NULL;
 		if (event.stack)
@@ -173,8 +174,11 @@ struct error *other_events_new(const struct other_events_opts *opts, struct loop
 	size_t n = opts->n_exprs;
 	if (opts->call_stacks)
 		args[n++] = (struct record_arg){RECORD_OUTPUT, STACKS_EVENT};
-	if (opts->augmented)
+	if (opts->augmented) {
 		args[n++] = (struct record_arg){RECORD_OUTPUT, AUGMENTED_EVENT};
+		args[n++] = (struct record_arg){
+			RECORD_EVENTS, "raw_syscalls:sys_enter/name=" UNAUGMENTED_EVENT "/"};
+	}
 	if (opts->major_faults)
 		args[n++] = (struct record_arg){RECORD_EVENTS, "major-faults/period=1/"};
 	if (opts->minor_faults)

@@ -30,8 +30,9 @@ struct other_events;
 /* The event that the program of trace puts out; no other has such a name. */
 #define STACKS_EVENT "call-stacks"
 
-/* What an augmenter puts out, trace/augmenter.h. */
-#define AUGMENTED_EVENT "__augmented_syscalls__"
+/* What an augmenter puts out, and the entries of calls that it lets through: trace/augmenter.h. */
+#define AUGMENTED_EVENT	  "__augmented_syscalls__"
+#define UNAUGMENTED_EVENT "__unaugmented_syscalls__"
 
 /* A record as it was in its ring, and of a sample its time, else 0. */
 typedef struct error *other_record_fn(void *ctx, const void *record, size_t size, uint64_t time);
@@ -56,11 +57,11 @@ struct other_events_opts {
 	bool runtime;			    /* how long threads run, between looks at the clock */
 	/* What programs put out: see other_events_fill_map(). */
 	bool call_stacks;  /* STACKS_EVENT */
-	bool augmented;	   /* AUGMENTED_EVENT */
+	bool augmented;	   /* AUGMENTED_EVENT, and with it UNAUGMENTED_EVENT */
 	size_t ring_pages; /* 0: a default */
 	/*
 	 * NULL: events are only handed on. Else all records go there first, except those of
-	 * STACKS_EVENT, whose stacks are whole records, and of AUGMENTED_EVENT; other events have
+	 * STACKS_EVENT, whose stacks are whole records, and those of augmenters; other events have
 	 * no stack then.
 	 */
 	other_record_fn *record;

@@ -42,6 +42,7 @@ enum {
 	OUT_BYTES = 64 << 10,	/* lines are written when there are so many bytes */
 	MAX_STACK = 127,	/* frames, as in perf */
 	FORGET_NS = 1000000000, /* after so long, the record of a call chain was lost */
+	ENTRY_NS = 1000000,	/* so much later at most, an augmenter has the entry of a call */
 };
 
 struct trace_run {
@@ -399,8 +400,8 @@ static struct error *add_recorded_event(void *ctx, const struct live_event *even
 {
 	struct trace_run *run = ctx;
 
-	if (!strcmp(event->name, AUGMENTED_EVENT)) /* it is in the calls */
-		return NULL;
+	if (!strcmp(event->name, AUGMENTED_EVENT) || !strcmp(event->name, UNAUGMENTED_EVENT))
+		return NULL; /* it is in the calls */
 	if (strcmp(event->name, STACKS_EVENT) != 0)
 		return call_recording_add_event(run->recording, event);
 	call_recording_add_stacks(run->recording, &event->attr);
@@ -575,17 +576,25 @@ static uint64_t end_of(const struct trace_record *rec)
 	return rec->exit_ns ? rec->exit_ns : rec->enter_ns;
 }
 
+/* When all events are read that belong to the call. */
+static uint64_t due_of(const struct trace_run *run, const struct trace_record *rec)
+{
+	return end_of(rec) + (run->augmenter && !rec->exit_ns ? ENTRY_NS : 0);
+}
+
 /* A call whose turn it is. */
 static struct error *put_call(struct trace_run *run, const struct trace_record *rec,
 			      const struct call_stack *stack)
 {
 	_cleanup_free_ struct trace_record *augmented = NULL;
+	bool filtered = false;
 
 	if (run->augmenter)
-		TRY(augmenter_apply(run->augmenter, rec, &augmented));
+		TRY(augmenter_apply(run->augmenter, rec, &augmented, &filtered));
 	if (augmented)
 		rec = augmented;
-	if (is_enough(run) || is_before_exec(run, rec) ||
+	/* with -C, entries on the other CPUs are not known */
+	if ((filtered && !run->opts.cpus) || is_enough(run) || is_before_exec(run, rec) ||
 	    (run->opts.cpus && !sys_cpus_has(&run->cpus, rec->cpu)) ||
 	    (run->opts.min_stack && (!stack || stack->n < run->opts.min_stack)))
 		return NULL;
@@ -623,7 +632,8 @@ static struct error *on_event(void *ctx, struct other_event *event)
 	if (!event->name)
 		return on_stack(run, event);
 	if (event->augmented)
-		return augmenter_note(run->augmenter, event->tid, event->raw, event->raw_size);
+		return augmenter_note(run->augmenter, event->tid, event->time, event->raw,
+				      event->raw_size);
 	if (run->sums)
 		TRY(thread_counts_add(&run->counts, event));
 	run->n_events += run->recording != NULL;
@@ -650,7 +660,7 @@ static struct error *add_record(struct trace_run *run, const struct trace_record
 			return NULL;
 	}
 	if (run->others)
-		TRY(other_events_until(run->others, end_of(rec), on_event, run));
+		TRY(other_events_until(run->others, due_of(run, rec), on_event, run));
 	return put_call(run, rec, stack);
 }
 
@@ -660,7 +670,7 @@ static struct error *on_record(void *ctx, const struct trace_record *rec)
 
 	run->n_records++;
 	run->n_bytes += rec->size;
-	if (!run->others || rec->flags & TRACE_STACK || end_of(rec) <= run->read_ns)
+	if (!run->others || rec->flags & TRACE_STACK || due_of(run, rec) <= run->read_ns)
 		return add_record(run, rec);
 	/* events before it may have come since the rings were read */
 	struct trace_record **slot = vec_push(&run->held);

@@ -28,6 +28,7 @@ ready() {
 				syscall(SYS_renameat, AT_FDCWD, "/pba/old", AT_FDCWD, "/pba/new");
 				connect(fd, (struct sockaddr *)&to, sizeof(to));
 				syscall(SYS_unlink, "/pba/gone");
+				syscall(SYS_unlinkat, AT_FDCWD, "/pba/like", 0);
 				syscall(SYS_openat, AT_FDCWD, (char *)0, O_RDONLY);
 			}
 			return 0;
@@ -197,6 +198,8 @@ expect_augmented() {
 	assert_equal "$(lines_of ' openat\(.*"Apba/file"')" 20
 	assert_equal "$(lines_of ' renameat\(.*"Apba/old".*"Apba/new"')" 20
 	assert_equal "$(lines_of ' connect\(.*Apba/socket')" 20
+	# the program of openat, whose path is the same argument
+	assert_equal "$(lines_of ' unlinkat\(.*"Apba/like"')" 20
 	# of these it puts out nothing, or nothing that could be read
 	assert_equal "$(lines_of ' unlink\(.*"/pba/gone"')" 20
 	assert_equal "$(lines_of ' openat\(dfd: CWD, flags: RDONLY\) .*= -1 EFAULT')" 20
@@ -230,6 +233,113 @@ test_a_recording_has_its_texts() {
 	expect_status 0 "$PERF_BPF" trace -o t.data -e augment.bpf.c -- ./pba_work
 	expect_status 0 "$PERF_BPF" trace -i t.data --log lines
 	expect_augmented
+}
+
+# replace FROM TO: in the program of renameat
+in_renameat() {
+	python3 - "$1" "$2" <<-'END'
+		import sys
+		text = open("augment.bpf.c").read()
+		begin = text.index('SEC("!syscalls:sys_enter_renameat")')
+		end = text.index("SEC(", begin + 1)
+		part = text[begin:end]
+		assert sys.argv[1] in part
+		open("augment.bpf.c", "w").write(text[:begin] + part.replace(sys.argv[1], sys.argv[2]) + text[end:])
+	END
+}
+
+test_what_it_returns_selects_calls() {
+	ready
+	in_renameat 'n = put(' 'return 0; n = put('
+	expect_status 0 "$PERF_BPF" trace --log lines -e augment.bpf.c -- ./pba_work
+	assert_equal "$(lines_of ' renameat')" 0
+	assert_equal "$(lines_of ' openat\(.*"Apba/file"')" 20
+	assert_equal "$(lines_of ' unlink\(.*"/pba/gone"')" 20
+	assert_equal "$(lines_of ' socket\(')" 1
+	assert_equal "$(lines_of ' exit_group\(')" 1 # it has no exit
+	# 1: the call without the texts, which trace copies
+	in_renameat 'return 0; n = put(' 'return 1; n = put('
+	expect_status 0 "$PERF_BPF" trace --log lines -e augment.bpf.c -- ./pba_work
+	assert_equal "$(lines_of ' renameat\(.*"/pba/old".*"/pba/new"')" 20
+	# put out and let through, which perf trace shows twice
+	in_renameat 'return 1; n = put(' 'n = put('
+	in_renameat 'return finish(entry' 'return 1 + 0 * finish(entry'
+	expect_status 0 "$PERF_BPF" trace --log lines -e augment.bpf.c -- ./pba_work
+	assert_equal "$(lines_of ' renameat\(.*"Apba/old".*"Apba/new"')" 20
+	assert_equal "$(lines_of ' renameat')" 20
+}
+
+# A file of the form that perf had, with the headers that it had; and perf's own file.
+test_as_perf_compiled_it() {
+	ready
+	cat >old.c <<-'END'
+		#include <unistd.h>
+		#include <linux/limits.h>
+		#include <linux/socket.h>
+		#include <pid_filter.h>
+
+		struct entry {
+			unsigned long long common;
+			long nr;
+			unsigned long args[6];
+		};
+
+		struct output {
+			struct entry entry;
+			struct sockaddr_storage address;
+			struct {
+				u32 size;
+				s32 err;
+				char value[PATH_MAX];
+			} path;
+		};
+
+		bpf_map(__augmented_syscalls__, PERF_EVENT_ARRAY, int, u32, __NR_CPUS__);
+		bpf_map(syscalls_sys_enter, PROG_ARRAY, u32, u32, 512);
+		bpf_map(outputs, PERCPU_ARRAY, int, struct output, 1);
+		pid_filter(pids_filtered);
+
+		SEC("!raw_syscalls:unaugmented")
+		int unaugmented(struct entry *entry) { return 1; }
+
+		SEC("!syscalls:sys_enter_unlink")
+		int of_unlink(struct entry *entry)
+		{
+			int zero = 0;
+			struct output *out = bpf_map_lookup_elem(&outputs, &zero);
+
+			if (!out)
+				return 1;
+			struct { struct entry entry; u32 size; s32 err; char value[8]; } small = {out->entry, 8, 0, "Augment"};
+			return perf_event_output(entry, &__augmented_syscalls__, BPF_F_CURRENT_CPU, &small, sizeof(small));
+		}
+
+		SEC("raw_syscalls:sys_enter")
+		int sys_enter(struct entry *entry)
+		{
+			int zero = 0;
+			struct output *out = bpf_map_lookup_elem(&outputs, &zero);
+
+			if (!out || pid_filter__has(&pids_filtered, getpid()))
+				return 0;
+			probe_read(&out->entry, sizeof(out->entry), entry);
+			bpf_tail_call(entry, &syscalls_sys_enter, out->entry.nr);
+			return 0;
+		}
+
+		license(GPL);
+	END
+	expect_status 0 "$PERF_BPF" trace --log lines -e old.c -- ./pba_work
+	assert_equal "$(lines_of ' unlink\(.*"Augment"')" 20
+	assert_equal "$(lines_of ' openat\(.*"/pba/file"')" 20
+	local file=/usr/share/doc/linux-perf/examples/bpf/augmented_raw_syscalls.c
+	[ -e "$file" ] || return 0
+	expect_status 0 "$PERF_BPF" trace --log lines -e "$file" -- ./pba_work
+	assert_equal "$(lines_of ' openat\(.*"/pba/file"')" 20
+	assert_equal "$(lines_of ' renameat\(.*"/pba/old".*"/pba/new"')" 20
+	assert_equal "$(lines_of ' connect\(.*/pba/socket')" 20
+	assert_equal "$(lines_of ' unlinkat\(.*"/pba/like"')" 20
+	assert_equal "$(lines_of ' exit_group\(')" 1
 }
 
 test_what_is_wrong_with_it() {
