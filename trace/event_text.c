@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lib/base/json.h"
 #include "lib/btf/value.h"
 #include "perf/format/tracing.h"
 #include "show/plain.h"
@@ -89,6 +90,15 @@ static bool add_field(struct strbuf *out, const struct other_event *e, const str
 	}
 }
 
+/* What a program put out, without the zeros at its end; NULL: nothing, or the event has fields. */
+static const char *output_of(const struct other_event *e, size_t *n)
+{
+	*n = e->format || !e->raw ? 0 : e->raw_size;
+	while (*n && !((const char *)e->raw)[*n - 1])
+		--*n;
+	return *n ? e->raw : NULL;
+}
+
 void event_text_add(struct strbuf *out, const struct other_event *e,
 		    const struct event_text_opts *opts)
 {
@@ -106,6 +116,13 @@ void event_text_add(struct strbuf *out, const struct other_event *e,
 			continue;
 		if (name && has_field(e, i))
 			any |= add_field(out, e, f, name, opts);
+	}
+	size_t n;
+	const char *output = output_of(e, &n);
+	if (output) {
+		strbuf_addch(out, '"');
+		plain_add(out, output, n);
+		strbuf_addch(out, '"');
 	}
 	strbuf_addch(out, ')');
 }
@@ -151,6 +168,10 @@ static void add_json_field(struct json_writer *w, const struct other_event *e,
 
 void event_json_add(struct json_writer *w, const struct other_event *e)
 {
+	if (!e->format && e->raw) {
+		json_add_bytes(jw_value(w, "output"), e->raw, e->raw_size);
+		return;
+	}
 	jw_object(w, "fields");
 	for (size_t i = 0; e->format && i < trace_event_n_fields(e->format); i++)
 		if (has_field(e, i) && !trace_event_field(e->format, i)->repeats)

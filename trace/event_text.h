@@ -17,7 +17,10 @@ struct event_text_opts {
 	const struct btf *btf; /* the kernel's, for the names of enumerators; NULL: none */
 };
 
-/* "sched:sched_switch(prev_comm: "sh", prev_pid: 17 (sh), …)" */
+/*
+ * "sched:sched_switch(prev_comm: "sh", prev_pid: 17 (sh), …)"; what a program put out:
+ * "__bpf_stdout__("Hello, world")"
+ */
 void event_text_add(struct strbuf *out, const struct other_event *event,
 		    const struct event_text_opts *opts);
 
@@ -27,7 +30,7 @@ void fault_text_add(struct strbuf *out, const struct page_fault *fault);
 /* The members "code" and "data": objects. */
 void fault_json_add(struct json_writer *w, const struct page_fault *fault);
 
-/* The member "fields": an object with the event's fields. */
+/* The member "fields": an object with the event's fields; or "output": what a program put out. */
 void event_json_add(struct json_writer *w, const struct other_event *event);
 
 #endif

@@ -119,6 +119,33 @@ test_a_file_in_c() {
 	assert_equal "$(lines_of ' getppid\(\)')" 3
 }
 
+# What a program puts out, of all processes. It has the form that perf trace compiled.
+test_output_of_a_file_in_c() {
+	ready
+	command -v clang >/dev/null || skip "clang is not installed"
+	cat >hello.c <<-'END'
+		#include <stdio.h>
+
+		SEC("tracepoint/sched/sched_process_exec")
+		int of_true(void *args)
+		{
+			char comm[16];
+
+			bpf_get_current_comm(comm, sizeof(comm));
+			if (comm[0] == 't' && comm[1] == 'r' && comm[2] == 'u')
+				puts("Hello\033");
+			return 0;
+		}
+
+		license(GPL);
+	END
+	trace -e hello.c,getppid -- ./pbe_work
+	[ "$(lines_of ' true/[0-9]+ __bpf_stdout__\("Hello\\x1[bB]"\)$')" -ge 3 ] || fail "$(cat lines)"
+	assert_equal "$(lines_of ' getppid\(\)')" 3
+	trace --json -e hello.c -- ./pbe_work
+	[ "$(lines_of '"event":"__bpf_stdout__","output":"48656c6c6f1b00')" -ge 3 ] || fail "$(cat lines)"
+}
+
 test_probes_between_the_calls_of_their_function() {
 	ready
 	cat >pbe_probed.c <<-'END'
