@@ -23,6 +23,8 @@ def unpack(archive, name, members):
             path = member.name.split("/", 1)[-1]
             if path.startswith(members) and not member.isdev():
                 member.name = path
+                if member.islnk():
+                    member.linkname = member.linkname.split("/", 1)[-1]
                 tar.extract(member, work)
     place = os.path.join(CACHE, name)
     if os.path.isdir(place):
