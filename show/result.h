@@ -160,7 +160,10 @@ struct result_profile {
 		uint8_t depth; /* of a hierarchy: how many rows it is below; its level is one more
 				*/
 		bool is_leaf;  /* no rows can be below it */
-	} * rows;	       /* as many as the table's */
+		/* Whose it is: of its first sample, where no key says it. NULL: not known. */
+		int32_t tid;
+		const char *comm, *module, *function;
+	} * rows; /* as many as the table's */
 };
 
 struct result_table {

@@ -81,6 +81,7 @@ void hist_free(struct hist *h)
 	hist_index_free(h);
 	vec_deinit(&h->stacks);
 	vec_deinit(&h->sorted);
+	arena_deinit(&h->entry_arena);
 	arena_deinit(&h->arena);
 	free(h);
 }
@@ -550,8 +551,8 @@ static struct error *value_of(struct hist *h, const struct hist_dynamic *field,
 
 static bool keyed_by_cgroup(const struct hist_spec *spec)
 {
-	return spec->has[HIST_CGROUP] || spec->has[HIST_UNIT] || spec->has[HIST_CONTAINER] ||
-	       spec->has[HIST_POD];
+	return spec->keeps || spec->has[HIST_CGROUP] || spec->has[HIST_UNIT] ||
+	       spec->has[HIST_CONTAINER] || spec->has[HIST_POD];
 }
 
 static struct hist_numbers numbers_of(const struct hist_spec *spec, const struct sample *sample,
@@ -577,7 +578,7 @@ static struct hist_numbers numbers_of(const struct hist_spec *spec, const struct
 
 static bool keyed_by_thread(const struct hist_spec *spec)
 {
-	return spec->has[HIST_PID] || spec->has[HIST_TID];
+	return spec->keeps || spec->has[HIST_PID] || spec->has[HIST_TID];
 }
 
 bool hist_frame_matches(const struct hist_frame *frame, const regex_t *regex, int8_t *known)
@@ -633,7 +634,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 		.leaf = frame_of(h, leaf, NULL),
 		.period = sample->period,
 		.n = 1,
-		.cpu = spec->has[HIST_CPU] ? sample->cpu : 0,
+		.cpu = spec->keeps || spec->has[HIST_CPU] ? sample->cpu : 0,
 		.level = level_of(leaf->cpumode),
 		.cpumode = leaf->cpumode,
 		.filtered = filtered,

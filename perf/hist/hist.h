@@ -110,6 +110,15 @@ struct hist_spec_opts {
 	void *field_ctx;
 };
 
+/* What is shown of what was counted; all zero: all of it. The texts are borrowed. */
+struct hist_zoom {
+	const char *comm;
+	int32_t tid; /* 0: all; the spec keeps threads, or a key is one */
+	bool no_kernel, no_user;
+	/* Of entries, as spec.symbol_filter: the DSO's path, and the symbol's whole name. */
+	const char *dso, *symbol;
+};
+
 /* Which fields to sort by and which to show. Holds no memory. */
 struct hist_spec {
 	enum hist_field sort[HIST_MAX_FIELDS];
@@ -143,6 +152,12 @@ struct hist_spec {
 	const regex_t *ignore_callees;
 	/* Only entries of functions whose name holds it are shown; NULL: all; borrowed. */
 	const char *symbol_filter;
+	struct hist_zoom zoom;
+	/*
+	 * Samples of different threads, CPUs and cgroups are told apart whatever the keys are, and
+	 * entries can be made again by other keys (hist_unfinish()).
+	 */
+	bool keeps;
 	/* The text of a tracepoint's sample, for HIST_TRACE. */
 	struct error *(*trace)(void *ctx, const struct session_event *event,
 			       const struct sample *sample, struct strbuf *out);
@@ -258,6 +273,12 @@ struct hist_level {
  * have its keys, and it has one for each that is in any of the others.
  */
 struct error *hist_finish_group(struct hist *const *hists, size_t n);
+
+/*
+ * Back to before hist_finish_group(), of a spec that keeps: the keys, columns and filters of the
+ * spec may change then. Results of the entries are gone.
+ */
+void hist_unfinish(struct hist *h);
 
 size_t hist_size(const struct hist *h);
 /* The i-th entry by the sort keys, filtered ones included; of a hierarchy those below it follow. */

@@ -203,13 +203,14 @@ static bool entries_grow(struct hist *h)
 
 static struct sorted_entry *entry_new(struct hist *h, const struct hist_entry *want, size_t n_words)
 {
-	struct sorted_entry *e = arena_alloc(&h->arena, sizeof(*e) + n_words * sizeof(e->words[0]));
+	struct sorted_entry *e =
+		arena_alloc(&h->entry_arena, sizeof(*e) + n_words * sizeof(e->words[0]));
 
 	if (!e)
 		return NULL;
 	e->he = *want;
 	if (h->spec->use_chain) {
-		e->he.chain = arena_alloc(&h->arena, sizeof(*e->he.chain));
+		e->he.chain = arena_alloc(&h->entry_arena, sizeof(*e->he.chain));
 		if (!e->he.chain)
 			return NULL;
 	}
@@ -273,19 +274,39 @@ static bool entry_add_chain(struct hist *h, struct sorted_entry *e, const struct
 			    size_t from)
 {
 	return !h->spec->use_chain || from == s->depth ||
-	       stack_tree_add(e->he.chain, &h->arena, h->spec->chain.order, s->chain + from,
+	       stack_tree_add(e->he.chain, &h->entry_arena, h->spec->chain.order, s->chain + from,
 			      s->depth - from, s->period, s->n);
 }
 
+static bool differs(const char *wanted, const char *is)
+{
+	return wanted && (!is || strcmp(wanted, is) != 0);
+}
+
+static bool hides_entries(const struct hist_spec *spec)
+{
+	return spec->symbol_filter || spec->zoom.dso || spec->zoom.symbol;
+}
+
 /*
- * A text that names have to hold hides entries, not samples: with children, a caller is
- * shown for its own name, whatever it called.
+ * A text that names have to hold, a DSO and a symbol hide entries, not samples: with children, a
+ * caller is shown for its own name, whatever it called.
  */
-static bool misses_text(const struct hist *h, const struct hist_frame *f)
+static bool hides_entry(const struct hist *h, const struct hist_frame *f)
 {
 	const char *text = h->spec->symbol_filter;
 
-	return text && (!f->sym || !strstr(f->sym->name, text));
+	return (text && (!f->sym || !strstr(f->sym->name, text))) ||
+	       differs(h->spec->zoom.dso, f->dso ? f->dso->path : NULL) ||
+	       differs(h->spec->zoom.symbol, f->sym ? f->sym->name : NULL);
+}
+
+/* The rest of the zoom is of samples. */
+static bool hides_stack(const struct hist_zoom *zoom, const struct hist_stack *s)
+{
+	return differs(zoom->comm, s->comm) || (zoom->tid && zoom->tid != s->thread->tid) ||
+	       (zoom->no_kernel && s->cpumode == PERF_RECORD_MISC_KERNEL) ||
+	       (zoom->no_user && s->cpumode == PERF_RECORD_MISC_USER);
 }
 
 /* The frames of the chain, each of which called the sample's place. */
@@ -302,7 +323,7 @@ static struct error *add_children(struct hist *h, struct hist_stack *s, uint64_t
 		want.frame = f;
 		if (h->spec->has[HIST_DSO_SIZE])
 			want.numbers.dso_size = f->map ? f->map->end - f->map->start : 0;
-		want.filtered = leaf->filtered || misses_text(h, f);
+		want.filtered = leaf->filtered || hides_entry(h, f);
 		/* Of data the offset is shown, which is from the map of the frame. */
 		want.ip =
 			s->ips && f->sym && f->sym->type != STT_OBJECT ? s->ips[i] : f->frame.addr;
@@ -312,8 +333,8 @@ static struct error *add_children(struct hist *h, struct hist_stack *s, uint64_t
 		if (!e)
 			return error_nomem();
 		/* A stack is shown when a row that it counts for is. */
-		if (h->spec->symbol_filter && !leaf->filtered)
-			s->filtered &= e->he.filtered;
+		if (hides_entries(h->spec) && !leaf->filtered)
+			s->hidden &= e->he.filtered;
 		/* perf compares with a time of 0, so that with "time" none is a repetition. */
 		if (e->last_stack == number && !(h->spec->has[HIST_TIME] && s->time))
 			continue;
@@ -339,7 +360,7 @@ static struct error *stack_finish(struct hist *h, struct hist_stack *s, uint64_t
 		.cgroup = s->cgroup,
 		.values = s->values,
 		.numbers = s->numbers,
-		.filtered = s->filtered,
+		.filtered = s->filtered || hides_stack(&h->spec->zoom, s),
 	};
 
 	if (h->spec->has[HIST_PARENT] && h->spec->parent) {
@@ -349,7 +370,7 @@ static struct error *stack_finish(struct hist *h, struct hist_stack *s, uint64_t
 		want.filtered |= h->spec->exclude_other && !want.parent;
 	}
 	const struct hist_entry of_sample = want;
-	const bool misses = misses_text(h, s->leaf);
+	const bool misses = hides_entry(h, s->leaf);
 	want.filtered |= misses;
 	struct sorted_entry *e = entry_get(h, &want);
 	if (!e)
@@ -361,8 +382,8 @@ static struct error *stack_finish(struct hist *h, struct hist_stack *s, uint64_t
 		return error_nomem();
 
 	h->totals.samples += s->n;
-	s->filtered = e->he.filtered; /* as the first sample of the entry */
-	const bool counts = misses ? !of_sample.filtered : !s->filtered;
+	s->hidden = e->he.filtered; /* as the first sample of the entry */
+	const bool counts = misses ? !of_sample.filtered : !s->hidden;
 	if (counts)
 		h->shown.samples += s->n;
 	if (h->spec->use_chain) {
@@ -421,7 +442,7 @@ static struct sorted_entry *find_equal(const struct hist *h, const struct hist_e
 
 bool hist_entry_lead(struct hist *h, struct hist_entry *he, size_t n)
 {
-	he->members = arena_alloc(&h->arena, n * sizeof(*he->members));
+	he->members = arena_alloc(&h->entry_arena, n * sizeof(*he->members));
 	he->n_members = n;
 	if (he->members)
 		he->members[0] = he;
@@ -531,7 +552,19 @@ struct error *hist_finish_group(struct hist *const *hists, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (!hierarchy && !hists[i]->spec->as_collected)
 			put_in_order(hists[i]);
-		hist_index_free(hists[i]);
+		if (!hists[i]->spec->keeps)
+			hist_index_free(hists[i]);
 	}
 	return NULL;
+}
+
+void hist_unfinish(struct hist *h)
+{
+	free(steal_ptr(h->entry_slots));
+	h->entry_mask = h->n_entries = h->n_levels = 0;
+	memset(h->levels, 0, sizeof(h->levels));
+	h->in = (struct rb_tree){0};
+	h->sorted.n = 0;
+	h->totals = h->shown = (struct result_totals){0};
+	arena_deinit(&h->entry_arena);
 }

@@ -93,7 +93,7 @@ static struct level_entry *entry_add(struct hist *h, struct rb_tree *tree,
 				     const struct hist_entry *he, uint8_t depth,
 				     struct rb_node *parent, struct rb_node **link)
 {
-	struct level_entry *e = arena_alloc(&h->arena, sizeof(*e));
+	struct level_entry *e = arena_alloc(&h->entry_arena, sizeof(*e));
 
 	if (!e)
 		return NULL;
@@ -123,7 +123,7 @@ static bool leaf_add_chain(struct hist *h, struct level_entry *leaf, const struc
 		return true;
 	}
 	return !he->chain ||
-	       stack_tree_merge(leaf->he.chain, &h->arena, h->spec->chain.order, he->chain);
+	       stack_tree_merge(leaf->he.chain, &h->entry_arena, h->spec->chain.order, he->chain);
 }
 
 /* An entry by all keys: to the one that has its keys on each level. */

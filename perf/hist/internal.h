@@ -29,6 +29,7 @@ struct hist_stack {
 	char level;
 	uint8_t cpumode;
 	bool filtered;
+	bool hidden; /* once it is finished: no row that is shown counts it */
 };
 
 struct hist {
@@ -36,6 +37,7 @@ struct hist {
 	struct resolver *resolver;
 	struct session *session;
 	struct arena arena;
+	struct arena entry_arena; /* of what hist_finish_group() makes */
 	struct result_totals totals, shown;
 
 	struct cached_frame *cache;

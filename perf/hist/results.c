@@ -397,6 +397,10 @@ static void row_add(struct results_maker *m, const struct hist_entry *he, struct
 	sum->tree = he->chain;
 	sum->depth = he->depth;
 	sum->is_leaf = he->is_leaf;
+	sum->tid = he->thread->tid;
+	sum->comm = he->comm;
+	sum->module = he->frame->dso ? he->frame->dso->path : NULL;
+	sum->function = he->frame->sym ? he->frame->sym->name : NULL;
 }
 
 static const struct result_member *members_make(struct results_maker *m)
@@ -526,7 +530,7 @@ static void stacks_make(struct results_maker *m, struct result *r)
 	r->stacks = arena_alloc(m->arena, all * sizeof(*r->stacks));
 	m->failed |= !sorted || !r->stacks;
 	for (size_t i = 0; !m->failed && i < all; i++)
-		if (!stacks[i]->filtered)
+		if (!stacks[i]->hidden)
 			sorted[n++] = stacks[i];
 	if (m->failed)
 		return;

@@ -15,7 +15,7 @@
 struct summary {
 	struct summary_opts opts;
 	struct sample_reader reader;
-	struct hist_spec spec;
+	struct hist_spec spec, first_spec; /* as it is now; as the options say */
 	regex_t parent, ignore_callees;
 	bool has_parent, has_ignore_callees;
 	struct result_only only[RESULTS_MAX_ONLY];
@@ -108,6 +108,7 @@ static struct error *setup_spec(struct summary *s)
 	spec->full_paths = opts->full_paths;
 	if (spec->has[HIST_SRCLINE] || spec->has[HIST_SRCFILE])
 		resolver_want_lines(opts->recording->resolver);
+	spec->keeps = opts->keeps;
 	spec->max_stack = opts->max_stack ? min_of(opts->max_stack, 1024u) : 127;
 	spec->nanoseconds = opts->nanoseconds;
 	if (opts->time_quantum)
@@ -160,6 +161,7 @@ struct error *summary_new(const struct summary_opts *opts, struct summary **out)
 	s->reader.keeps_outermost = s->opts.chain.caller;
 	TRY(setup_spec(s));
 	setup_elide(s);
+	s->first_spec = s->spec;
 	*out = steal_ptr(s);
 	return NULL;
 }
@@ -304,6 +306,57 @@ struct error *summary_read(struct summary *s)
 		return err;
 	error_free(err);
 	return late;
+}
+
+/* What samples are told apart by even if no key says so. */
+static bool is_kept(const struct summary *s, enum hist_field field)
+{
+	return s->first_spec.has[field] ||
+	       !(field == HIST_TIME || field == HIST_TRACE || field == HIST_PARENT ||
+		 field == HIST_SRCLINE || field == HIST_SRCFILE || field >= HIST_DYNAMIC);
+}
+
+/* The spec by other keys, of what was collected. */
+static struct error *sort_by(const struct summary *s, const char *sort, struct hist_spec *out)
+{
+	struct hist_spec_opts keys = s->opts.keys;
+	struct hist_spec spec;
+
+	keys.sz = sizeof(keys);
+	keys.sort = sort;
+	keys.fields = NULL;
+	TRY(hist_spec_init(&spec, &keys));
+	for (size_t i = 0; i < spec.n_sort; i++)
+		if (!is_kept(s, spec.sort[i]))
+			return error_usage("'%s' must be among the first keys: --sort",
+					   hist_field_name(spec.sort[i]));
+	if (!s->spec.children && spec.children)
+		hist_spec_cancel_children(&spec);
+	memcpy(out->sort, spec.sort, sizeof(spec.sort));
+	out->n_sort = spec.n_sort;
+	memcpy(out->out, spec.out, sizeof(spec.out));
+	out->n_out = spec.n_out;
+	out->says_self = spec.says_self;
+	memcpy(out->has, spec.has, sizeof(spec.has));
+	memcpy(out->level, spec.level, sizeof(spec.level));
+	memset(out->elide, 0, sizeof(out->elide));
+	return NULL;
+}
+
+struct error *summary_show(struct summary *s, const struct summary_view *view)
+{
+	struct hist_spec spec = s->first_spec;
+	struct hist **h;
+
+	if (view->sort)
+		TRY(sort_by(s, view->sort, &spec));
+	spec.zoom = view->zoom;
+	if (view->symbol_filter)
+		spec.symbol_filter = view->symbol_filter;
+	vec_for_each (h, &s->hists)
+		hist_unfinish(*h);
+	s->spec = spec;
+	return finish(s);
 }
 
 void summary_warn_of_stacks(const struct summary *s)

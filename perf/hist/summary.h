@@ -36,6 +36,7 @@ struct summary_opts {
 	uint64_t time_quantum;	    /* ns; 0: 100 ms */
 	bool nanoseconds;	    /* hist_spec.nanoseconds */
 	struct read_counts *counts; /* READ records are added; NULL: they are left out */
+	bool keeps;		    /* summary_show() will be called */
 };
 
 struct summary;
@@ -59,6 +60,19 @@ const char *summary_unit(const struct session_event *event);
 size_t summary_group_size(struct session *session, enum summary_groups groups, size_t first);
 /* "anon group { cycles, faults }"; without a mark if the options made it one. */
 void summary_add_group_name(struct session *session, size_t first, size_t n, struct strbuf *out);
+
+/* What of the samples that were read is shown, by which keys. */
+struct summary_view {
+	const char *sort; /* NULL: as the options say */
+	struct hist_zoom zoom;
+	const char *symbol_filter; /* NULL: as the options say */
+};
+
+/*
+ * Makes the sums again, once all was read. Keys that were not collected (the time, a field) are
+ * errors of usage, and change nothing. Results that were made are freed before.
+ */
+struct error *summary_show(struct summary *s, const struct summary_view *view);
 
 /* Warns of copied stacks that could not be unwound to their end. */
 void summary_warn_of_stacks(const struct summary *s);

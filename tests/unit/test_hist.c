@@ -363,6 +363,69 @@ static void test_stacks_without_chains(void **state)
 	}
 }
 
+static size_t n_shown(const struct hist *h)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < hist_size(h); i++)
+		n += !hist_at(h, i)->filtered;
+	return n;
+}
+
+/* What was counted once is summed up again by other keys, and in part. */
+static void test_again(void **state)
+{
+	struct world *w = *state;
+	struct hist_spec spec = spec_make("comm,dso,sym", true, false);
+	struct hist *h;
+
+	spec.keeps = true;
+	assert_null(hist_new(&spec, w->resolver, &h));
+	ADD(w, h, 50, false, A, MAIN);
+	ADD(w, h, 30, false, B, MAIN);
+	ADD(w, h, 20, true, C, MAIN);
+	for (int round = 0; round < 2; round++) {
+		assert_null(hist_finish_group(&h, 1));
+		assert_int_equal(entry(h, "main")->acc, 80);
+		assert_int_equal(entry(h, "a")->stat.period, 50);
+		assert_int_equal(n_shown(h), 3);
+		assert_int_equal(hist_totals(h)->period, 100);
+		assert_int_equal(hist_shown_totals(h)->period, 80);
+		hist_unfinish(h);
+	}
+	const struct hist_spec first = spec;
+	spec = spec_make("comm", false, false);
+	spec.keeps = true;
+	assert_null(hist_finish_group(&h, 1));
+	assert_int_equal(n_shown(h), 1);
+	assert_int_equal(hist_shown_totals(h)->period, 80);
+	hist_unfinish(h);
+	spec = first;
+	spec.zoom.symbol = "b";
+	assert_null(hist_finish_group(&h, 1));
+	assert_int_equal(n_shown(h), 1);
+	assert_int_equal(entry(h, "b")->stat.period, 30);
+	hist_unfinish(h);
+	spec = first;
+	spec.zoom.comm = "beta";
+	assert_null(hist_finish_group(&h, 1));
+	assert_int_equal(n_shown(h), 0);
+	assert_int_equal(hist_totals(h)->period, 100);
+	hist_unfinish(h);
+	spec.zoom = (struct hist_zoom){.tid = (int)getpid(), .dso = w->map_path, .no_kernel = true};
+	assert_null(hist_finish_group(&h, 1));
+	assert_int_equal(n_shown(h), 3);
+	hist_unfinish(h);
+	spec.zoom.no_user = true;
+	assert_null(hist_finish_group(&h, 1));
+	assert_int_equal(n_shown(h), 0);
+	hist_unfinish(h);
+	spec.zoom = (struct hist_zoom){.tid = (int)getpid() + 1};
+	assert_null(hist_finish_group(&h, 1));
+	assert_int_equal(n_shown(h), 0);
+	hist_free(h);
+}
+
 static void test_spec(void **state)
 {
 	struct hist_spec_opts opts = {.sz = sizeof(opts), .children = true};
@@ -598,6 +661,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_stacks_of_symbol_filter, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_stacks_without_chains, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sums_that_are_too_large, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_again, setup, teardown),
 		cmocka_unit_test(test_spec),
 		cmocka_unit_test_setup_teardown(test_numbers, setup, teardown),
 		cmocka_unit_test(test_keys_of_a_diff),
