@@ -107,15 +107,18 @@ static struct error *find_outputs(const char *const *outputs, size_t n, struct w
 	return NULL;
 }
 
-struct error *privileges_of_reader(const char *const *outputs, size_t n, const struct log *log)
+struct error *privileges_of_reader(const char *const *outputs, size_t n, bool interactive,
+				   const struct log *log)
 {
 	_cleanup_(writable_deinit) struct writable w = {0};
 
 	TRY(find_outputs(outputs, n, &w));
 	const struct confine_opts opts = {
 		.keep = READER_CAPS | w.caps,
-		.calls = CONFINE_READ | (w.fds.n ? CONFINE_WRITE : 0),
+		.calls = CONFINE_READ | (w.fds.n ? CONFINE_WRITE : 0) |
+			 (interactive ? CONFINE_WAIT : 0),
 		.landlock = true,
+		.signals = interactive, /* Ctrl-Z stops perf as well, if it runs us */
 		.write_fds = w.fds.v,
 		.n_write_fds = w.fds.n,
 	};

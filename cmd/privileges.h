@@ -14,9 +14,11 @@
 
 /*
  * script, report and annotate, before they open anything that others may have written. outputs: the
- * files that the options name and that are written later; NULL among them: none.
+ * files that the options name and that are written later; NULL among them: none. interactive: it
+ * waits for keys of the terminal, and can be stopped.
  */
-struct error *privileges_of_reader(const char *const *outputs, size_t n, const struct log *log);
+struct error *privileges_of_reader(const char *const *outputs, size_t n, bool interactive,
+				   const struct log *log);
 
 /* record, as each phase begins. buildid_dir: where files are copied to; NULL: they are not. */
 struct error *privileges_of_recorder(enum record_phase phase, const char *buildid_dir,

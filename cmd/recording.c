@@ -157,7 +157,8 @@ struct error *recording_open(struct recording_opts *opts, const struct log *log,
 	opts->filter.sz = sizeof(opts->filter);
 	TRY(filter_new(&opts->filter, &r->filter));
 	if (!opts->confined)
-		TRY(privileges_of_reader(opts->outputs, ARRAY_SIZE(opts->outputs), log));
+		TRY(privileges_of_reader(opts->outputs, ARRAY_SIZE(opts->outputs),
+					 opts->interactive, log));
 	opts->confined = true;
 	r->path = input_path(opts);
 	r->log = log;

@@ -28,6 +28,7 @@ struct recording_opts {
 	unsigned max_stack;	   /* 0: not given */
 	bool lines, inlines;	   /* of resolver_opts; set by the command */
 	struct filter_opts filter; /* sz is set by recording_open() */
+	bool interactive;	   /* of privileges_of_reader(); set by the command */
 	const char *outputs[2];	   /* files that the command writes later; NULL: none */
 	bool confined;		   /* by recording_open() of an earlier recording */
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * perf-bpf report: a recording summed up, as perf report --stdio prints it: a
- * table for each event, its rows the combinations of the sort keys, and below
- * each row its call chains.
+ * perf-bpf report: a recording summed up: a table for each event, its rows the combinations of the
+ * sort keys, and below each row its call chains. On a terminal in a browser, as perf report --tui
+ * has it; else as perf report --stdio prints it.
  */
 #include <argp.h>
 #include <signal.h>
@@ -13,7 +13,9 @@
 #include "cmd/cmd.h"
 #include "cmd/export.h"
 #include "cmd/options.h"
+#include "cmd/job.h"
 #include "cmd/recording.h"
+#include "cmd/report_browse.h"
 #include "perf/hist/summary.h"
 #include "perf/print/print_header.h"
 #include "perf/print/print_script.h"
@@ -25,8 +27,9 @@ struct report {
 	struct summary_opts sums;
 	struct perf_text_opts text;
 	struct export_opts export;
+	struct chain_opts browser_chain;
 	bool order_given, inverted, header, header_only, topology, dump, stats, tasks, mmaps,
-		threads, raw;
+		threads, raw, stdio, tui;
 	struct read_counts counts;
 	int verbose;
 	struct log log;
@@ -34,6 +37,7 @@ struct report {
 
 enum {
 	OPT_STDIO = 256,
+	OPT_TUI,
 	OPT_CHILDREN,
 	OPT_NO_CHILDREN,
 	OPT_NO_CALL_GRAPH,
@@ -133,7 +137,8 @@ static const struct argp_option options[] = {
 	 "After the tables, print what each thread counted (record --stat)", 0},
 	{"pretty", OPT_PRETTY, "normal|raw", 0,
 	 "With -T, print a line for each thread (normal), or for each thread and event (raw)", 0},
-	{"stdio", OPT_STDIO, NULL, 0, "Print text: the default, accepted as perf has it", 0},
+	{"tui", OPT_TUI, NULL, 0, "Show the results interactively: the default on a terminal", 0},
+	{"stdio", OPT_STDIO, NULL, 0, "Print text, also on a terminal", 0},
 	{"quiet", 'q', NULL, 0, "Print only rows, without headers and warnings", 0},
 	{"verbose", 'v', NULL, 0, "Show addresses, paths and parameters (-vv for debugging)", 0},
 	{0},
@@ -168,6 +173,8 @@ static const struct option_member members[] = {
 	OPTION_SETS('T', struct report, threads),
 	OPTION_SETS(OPT_NS, struct report, sums.nanoseconds),
 	OPTION_CLEARS(OPT_SKIP_EMPTY, struct report, sums.show_empty),
+	OPTION_SETS(OPT_STDIO, struct report, stdio),
+	OPTION_SETS(OPT_TUI, struct report, tui),
 	OPTION_SETS(OPT_NO_SKIP_EMPTY, struct report, sums.show_empty),
 	OPTION_SETS('q', struct report, text.quiet),
 	OPTION_SETS('v', struct report, verbose),
@@ -323,8 +330,6 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_NO_GROUP:
 		rp->sums.groups = GROUPS_NONE;
 		break;
-	case OPT_STDIO:
-		break;
 	default:
 		return option_set(members, key, arg, rp) ? 0 : ARGP_ERR_UNKNOWN;
 	}
@@ -472,14 +477,95 @@ static struct error *show_tasks(const struct report *rp, const struct opened_rec
 	return error_either(err == SESSION_STOP ? NULL : err, damage);
 }
 
+/*
+ * Whether the results are for a browser: where perf has one, and nothing else than the tables is
+ * asked for.
+ */
+static bool wants_browser(const struct report *rp)
+{
+	const bool tables_only = is_text(rp) && !instead(rp) && !rp->header_only && !rp->threads &&
+				 !rp->text.separator && !rp->export.html && !rp->export.pprof;
+
+	if (rp->stdio || !tables_only)
+		return false;
+	return rp->tui || !(rp->header || rp->topology || rp->text.quiet ||
+			    (rp->recording.input && !strcmp(rp->recording.input, "-")));
+}
+
+/* NULL: there is no terminal for a browser, or no foreground. */
+static struct error *take_terminal(const struct report *rp, struct tty **out)
+{
+	_cleanup_(tty_freep) struct tty *tty = NULL;
+
+	if (!wants_browser(rp))
+		return NULL;
+	TRY(tty_new(&tty));
+	if (!tty)
+		return NULL;
+	job_begin();
+	TRY(tty_begin(tty));
+	if (tty_has_keys(tty))
+		*out = steal_ptr(tty);
+	return NULL;
+}
+
+/* The browser shows the code of functions: their addresses are counted on the way. */
+static struct error *count_address(void *ctx, const struct session_event *event,
+				   const struct location *at, const struct sample *sample)
+{
+	return annotator_add(ctx, event, at, sample->period);
+}
+
+static struct error *annotator_of(struct report *rp, const struct opened_recording *r,
+				  struct annotator **out)
+{
+	const struct annotator_opts opts = {
+		.sz = sizeof(opts),
+		.recording = r,
+		.groups = rp->sums.groups,
+		.source = true,
+	};
+
+	TRY(annotator_new(&opts, out));
+	rp->sums.each = count_address;
+	rp->sums.each_ctx = *out;
+	return NULL;
+}
+
+static struct error *browse_results(struct report *rp, const struct opened_recording *r,
+				    struct summary *summary, struct annotator *annotator,
+				    struct tty *tty)
+{
+	const struct report_browse_opts opts = {
+		.tty = tty,
+		.log = &rp->log,
+		.recording = r,
+		.annotator = annotator,
+		.summary = summary,
+		.sums = &rp->sums,
+		.text = &rp->text,
+		.chain = &rp->browser_chain,
+	};
+
+	TRY(annotator_end(annotator));
+	rp->browser_chain = rp->sums.chain;
+	rp->text.chain = &rp->browser_chain;
+	return report_browse(&opts);
+}
+
 static struct error *report_run(struct report *rp)
 {
+	_cleanup_(tty_freep) struct tty *tty = NULL;
 	_cleanup_recording_ struct opened_recording r = {0};
+	_cleanup_(annotator_freep) struct annotator *annotator = NULL;
 	_cleanup_(summary_freep) struct summary *summary = NULL;
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	struct error *err = NULL, *damage = NULL;
 
 	TRY(export_check(&rp->export));
+	TRY(take_terminal(rp, &tty));
+	rp->sums.keeps = rp->recording.interactive = tty;
+	rp->recording.lines |= rp->sums.keeps;
 	rp->recording.outputs[0] = rp->export.html;
 	rp->recording.outputs[1] = rp->export.pprof;
 	TRY(recording_open(&rp->recording, &rp->log, &r));
@@ -487,6 +573,8 @@ static struct error *report_run(struct report *rp)
 		return show_tasks(rp, &r);
 	rp->sums.sz = sizeof(rp->sums);
 	rp->sums.recording = &r;
+	if (tty)
+		TRY(annotator_of(rp, &r, &annotator));
 	TRY(summary_new(&rp->sums, &summary));
 	if ((rp->dump || rp->stats) && !rp->header_only)
 		return dump(rp, &r, summary);
@@ -507,6 +595,9 @@ static struct error *report_run(struct report *rp)
 	if (!rp->header_only) {
 		session_warn_of_losses(r.session, r.path, &rp->log);
 		summary_warn_of_stacks(summary);
+		if (tty && summary_n_entries(summary))
+			return error_either(browse_results(rp, &r, summary, annotator, tty),
+					    damage);
 		err = print_results(rp, &r, summary, &out);
 	}
 	if (!err)

@@ -4,54 +4,28 @@
  * how to get the second screen, place the cursor, erase. Each line is written
  * at its place and never as wide as to wrap, so that whatever somebody else
  * writes there meanwhile is gone with the next drawing.
- *
- * The terminal is given back by live_end(). A process that is killed calls
- * nothing: a child waits for its end, which it sees at a pipe, and gives the
- * terminal back instead. It holds nothing else open.
- *
- * Keys come from the controlling terminal, opened anew, so that the command's
- * standard input is left alone; and only while we are in the foreground, since
- * others are stopped for asking.
  */
 #include "cmd/run_live.h"
 
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/ioctl.h>
-#include <sys/signalfd.h>
-#include <sys/wait.h>
-#include <termios.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "cmd/job.h"
-#include "cmd/terminal.h"
+#include "cmd/tty.h"
 #include "lib/base/names.h"
 #include "lib/base/vec.h"
 #include "show/screen.h"
 
 enum {
 	MAX_EVENTS = 100, /* lines of events that are kept */
-	KEY_BYTES = 64,
 };
 
 struct live {
 	struct run *run;
 	struct text_opts text;
 	const char *title;
-	struct terminal terminal;
-
-	int epoll_fd, signal_fd, tty_fd; /* tty_fd -1: no keys */
-	sigset_t old_mask;
-	bool masked;
-	struct termios old_tty;
-	int guard_fd; /* the pipe's end; a byte says that all is well */
-	pid_t guard;
-	bool on;
+	struct tty *tty;
 
 	struct strbuf body, events;
 	struct text_events event_columns;
@@ -61,115 +35,6 @@ struct live {
 	struct names columns; /* by which can be sorted */
 	char *sort;	      /* NULL: by what each map is sorted itself */
 };
-
-static void write_all(const struct strbuf *text)
-{
-	fwrite(strbuf_str(text), 1, text->len, stdout);
-	fflush(stdout);
-}
-
-/* ---- the terminal: taken, given back ---- */
-
-static void add_leave(const struct live *live, struct strbuf *out)
-{
-	terminal_add(out, live->terminal.normal);
-	terminal_add(out, live->terminal.show);
-	terminal_add(out, live->terminal.leave);
-	if (!live->terminal.leave) /* no second screen: what follows stands below */
-		strbuf_adds(out, "\r\n");
-}
-
-/* Whether the terminal is ours now, and not the shell's. */
-static bool is_front(const struct live *live)
-{
-	return live->tty_fd < 0 || tcgetpgrp(live->tty_fd) == getpgrp();
-}
-
-static void enter(struct live *live)
-{
-	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-
-	live->on = true;
-	if (live->tty_fd >= 0) {
-		struct termios keys = live->old_tty;
-
-		keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-		keys.c_cc[VMIN] = 1; /* else nothing and the end look alike */
-		keys.c_cc[VTIME] = 0;
-		tcsetattr(live->tty_fd, TCSADRAIN, &keys);
-	}
-	terminal_add(&out, live->terminal.enter);
-	terminal_add(&out, live->terminal.hide);
-	write_all(&out);
-}
-
-static void leave(struct live *live)
-{
-	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-
-	if (!live->on)
-		return;
-	live->on = false;
-	add_leave(live, &out);
-	write_all(&out);
-	if (live->tty_fd >= 0)
-		tcsetattr(live->tty_fd, TCSADRAIN, &live->old_tty);
-}
-
-/* The child: waits for our end, and puts right what we could not. Does not return. */
-static void guard(const struct live *live, int fd)
-{
-	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
-	sigset_t all;
-	char byte;
-
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL); /* neither Ctrl-C nor the terminal's stops end it */
-	if (dup2(fd, STDIN_FILENO) < 0 ||
-	    (live->tty_fd >= 0 && dup2(live->tty_fd, STDERR_FILENO) < 0))
-		_exit(1);
-	close_range(STDERR_FILENO + 1, ~0u, 0);
-	if (read(STDIN_FILENO, &byte, 1) == 0) {
-		/* who sees the first screen again may type */
-		if (live->tty_fd >= 0)
-			tcsetattr(STDERR_FILENO, TCSANOW, &live->old_tty);
-		add_leave(live, &out);
-		if (write(STDOUT_FILENO, strbuf_str(&out), out.len) < 0)
-			_exit(1);
-	}
-	_exit(0);
-}
-
-static struct error *begin_guard(struct live *live)
-{
-	int fds[2];
-
-	if (pipe2(fds, O_CLOEXEC))
-		return error_errno(errno, "cannot create a pipe");
-	fflush(stdout);
-	live->guard = fork();
-	if (live->guard == 0) {
-		close(fds[1]);
-		guard(live, fds[0]);
-	}
-	close(fds[0]);
-	live->guard_fd = fds[1];
-	return live->guard > 0 ? NULL : error_errno(errno, "cannot fork");
-}
-
-static void open_keys(struct live *live)
-{
-	struct epoll_event event = {.events = EPOLLIN};
-
-	live->tty_fd = open("/dev/tty", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	if (live->tty_fd < 0)
-		return;
-	if (tcgetpgrp(live->tty_fd) == getpgrp() && !tcgetattr(live->tty_fd, &live->old_tty) &&
-	    !epoll_ctl(live->epoll_fd, EPOLL_CTL_ADD, live->tty_fd, &event))
-		return;
-	closep(&live->tty_fd);
-	live->tty_fd = -1;
-}
 
 struct error *live_new(const struct text_opts *text, const char *title, struct live **out)
 {
@@ -181,14 +46,10 @@ struct error *live_new(const struct text_opts *text, const char *title, struct l
 	live->text.cut = true;
 	live->text.events = NULL;
 	live->title = title;
-	live->epoll_fd = live->signal_fd = live->tty_fd = live->guard_fd = -1;
 	*out = NULL;
-	if (!terminal_find(STDOUT_FILENO, &live->terminal))
-		return NULL;
-	live->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (live->epoll_fd < 0)
-		return error_errno(errno, "cannot wait for keys");
-	*out = steal_ptr(live);
+	TRY(tty_new(&live->tty));
+	if (live->tty)
+		*out = steal_ptr(live);
 	return NULL;
 }
 
@@ -197,54 +58,25 @@ static struct error *on_ready(void *ctx, uint32_t events);
 
 struct error *live_begin(struct live *live, struct run *run)
 {
-	struct epoll_event event = {.events = EPOLLIN};
-	sigset_t mask;
-
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGWINCH);
-	sigaddset(&mask, SIGTSTP);
-	live->signal_fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
-	/* the terminal is put right also when the shell has it already */
-	sigaddset(&mask, SIGTTOU);
-	sigaddset(&mask, SIGTTIN);
-	sigprocmask(SIG_BLOCK, &mask, &live->old_mask);
-	live->masked = true;
-	if (live->signal_fd < 0 ||
-	    epoll_ctl(live->epoll_fd, EPOLL_CTL_ADD, live->signal_fd, &event))
-		return error_errno(errno, "cannot wait for signals");
-	open_keys(live);
-	TRY(begin_guard(live));
+	TRY(tty_begin(live->tty));
+	TRY(tty_listen(live->tty));
 	live->run = run;
 	live->delta = run_collect_opts(run)->delta;
-	TRY(run_watch(run, live->epoll_fd, on_ready, live));
+	TRY(run_watch(run, tty_fd(live->tty), on_ready, live));
 	draw(live);
 	return NULL;
 }
 
 void live_end(struct live *live)
 {
-	leave(live);
-	if (live->guard_fd >= 0) {
-		if (write(live->guard_fd, "", 1) == 1)
-			closep(&live->guard_fd);
-		live->guard_fd = -1;
-		waitpid(live->guard, NULL, 0);
-	}
-	closep(&live->tty_fd);
-	live->tty_fd = -1;
-	if (live->masked)
-		sigprocmask(SIG_SETMASK, &live->old_mask, NULL);
-	live->masked = false;
+	tty_end(live->tty);
 }
 
 void live_free(struct live *live)
 {
 	if (!live)
 		return;
-	live_end(live);
-	closep(&live->signal_fd);
-	closep(&live->epoll_fd);
-	terminal_free(&live->terminal);
+	tty_free(live->tty);
 	strbuf_deinit(&live->body);
 	strbuf_deinit(&live->events);
 	text_events_deinit(&live->event_columns);
@@ -257,14 +89,10 @@ void live_free(struct live *live)
 
 static void take_size(struct screenful *screen)
 {
-	struct winsize size;
+	const struct tty_size size = tty_size();
 
-	screen->rows = 24;
-	screen->columns = 80;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_row || !size.ws_col)
-		return;
-	screen->rows = size.ws_row;
-	screen->columns = size.ws_col;
+	screen->rows = size.rows;
+	screen->columns = size.columns;
 }
 
 /* "prog.bpf.c  12:03:07  paused" */
@@ -286,7 +114,7 @@ static void add_head(const struct live *live, struct strbuf *out)
 
 static void add_foot(const struct live *live, struct strbuf *out)
 {
-	if (live->tty_fd < 0) {
+	if (!tty_has_keys(live->tty)) {
 		strbuf_adds(out, "Ctrl-C ends");
 		return;
 	}
@@ -301,12 +129,11 @@ static void draw(struct live *live)
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT, head = STRBUF_INIT, foot = STRBUF_INIT,
 				       lines = STRBUF_INIT;
 	struct screenful screen = {.ascii = live->text.ascii, .first = live->first};
+	const struct terminal *terminal = tty_terminal(live->tty);
 	size_t row = 0;
 
-	if (!is_front(live))
+	if (!tty_take(live->tty))
 		return;
-	if (!live->on)
-		enter(live);
 	take_size(&screen);
 	add_head(live, &head);
 	add_foot(live, &foot);
@@ -320,16 +147,16 @@ static void draw(struct live *live)
 		size_t n = strcspn(p, "\n");
 		bool last = row + 1 == screen.rows;
 
-		terminal_place(&live->terminal, row, &out);
-		terminal_add(&out, live->terminal.normal);
-		terminal_add(&out, live->terminal.erase_line);
+		terminal_place(terminal, row, &out);
+		terminal_add(&out, terminal->normal);
+		terminal_add(&out, terminal->erase_line);
 		if (last)
-			terminal_add(&out, live->terminal.reverse);
+			terminal_add(&out, terminal->reverse);
 		strbuf_add(&out, p, n);
 		p += n + !!p[n];
 	}
-	terminal_add(&out, live->terminal.normal);
-	write_all(&out);
+	terminal_add(&out, terminal->normal);
+	tty_write(&out);
 }
 
 /* The columns of numbers that tables may be sorted by. */
@@ -453,87 +280,55 @@ static struct error *toggle_delta(struct live *live)
 	return opts->delta ? run_look(live->run, opts, &before) : NULL;
 }
 
-static struct error *press(struct live *live, const char *key)
+static struct error *press(struct live *live, uint32_t key)
 {
 	struct screenful screen;
 
 	take_size(&screen);
-	size_t page = screen.rows > 4 ? screen.rows - 3 : 1;
-	if (!strcmp(key, "q") || !strcmp(key, "\3")) {
+	const size_t page = screen.rows > 4 ? screen.rows - 3 : 1;
+	switch (key) {
+	case 'q':
+	case KEY_CTRL_C:
 		run_stop(live->run);
-		return NULL;
-	}
-	if (!strcmp(key, "p") || !strcmp(key, " "))
+		break;
+	case 'p':
+	case ' ':
 		live->paused = !live->paused;
-	else if (!strcmp(key, "c"))
-		TRY(toggle_delta(live));
-	else if (!strcmp(key, "s") && !sort_next(live, run_collect_opts(live->run)))
-		return error_nomem();
-	else if (!strcmp(key, "A"))
+		break;
+	case 'c':
+		return toggle_delta(live);
+	case 's':
+		return sort_next(live, run_collect_opts(live->run)) ? NULL : error_nomem();
+	case KEY_UP:
 		live->first -= live->first > 0;
-	else if (!strcmp(key, "B"))
+		break;
+	case KEY_DOWN:
 		live->first += live->first < SIZE_MAX / 2;
-	else if (!strcmp(key, "5~"))
+		break;
+	case KEY_PAGE_UP:
 		live->first -= min_of(live->first, page);
-	else if (!strcmp(key, "6~"))
+		break;
+	case KEY_PAGE_DOWN:
 		live->first += page;
-	else if (!strcmp(key, "H") || !strcmp(key, "1~"))
+		break;
+	case KEY_HOME:
 		live->first = 0;
-	else if (!strcmp(key, "F") || !strcmp(key, "4~"))
+		break;
+	case KEY_END:
 		live->first = SIZE_MAX / 2;
-	return NULL;
-}
-
-/* A key is a byte, or ESC and [ or O and what ends it: "A" is the arrow up. */
-static struct error *take_keys(struct live *live)
-{
-	char bytes[KEY_BYTES];
-	ssize_t n = read(live->tty_fd, bytes, sizeof(bytes));
-
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return NULL;
-	if (n <= 0) {
-		/* the terminal has gone: there will be no keys */
-		epoll_ctl(live->epoll_fd, EPOLL_CTL_DEL, live->tty_fd, NULL);
-		return NULL;
-	}
-	for (ssize_t i = 0; i < n;) {
-		char key[4] = {bytes[i]};
-
-		if (bytes[i] != 27) {
-			i++;
-		} else if (i + 2 < n && (bytes[i + 1] == '[' || bytes[i + 1] == 'O')) {
-			i += 2;
-			key[0] = bytes[i++];
-			if (key[0] >= '0' && key[0] <= '9' && i < n)
-				key[1] = bytes[i++];
-		} else {
-			return NULL; /* an escape alone, or what we do not know */
-		}
-		TRY(press(live, key));
+		break;
 	}
 	return NULL;
-}
-
-static void take_signals(struct live *live)
-{
-	struct signalfd_siginfo info;
-
-	while (read(live->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo != SIGTSTP)
-			continue;
-		leave(live);
-		job_stop(); /* the next drawing takes the screen again */
-	}
 }
 
 static struct error *on_ready(void *ctx, uint32_t events)
 {
 	struct live *live = ctx;
 
-	take_signals(live);
-	if (live->tty_fd >= 0 && is_front(live))
-		TRY(take_keys(live));
+	uint32_t key;
+
+	while ((key = tty_key(live->tty)) != KEY_NONE)
+		TRY(press(live, key));
 	/* a key, another size, or the way back from a stop */
 	return look_now(live);
 }

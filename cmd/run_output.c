@@ -2,8 +2,6 @@
 #include "cmd/run_output.h"
 
 #include <errno.h>
-#include <langinfo.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +14,7 @@
 #include "cmd/options.h"
 #include "cmd/privileges.h"
 #include "cmd/run_live.h"
+#include "cmd/tty.h"
 #include "serve/server_process.h"
 #include "show/openmetrics.h"
 #include "show/text_tables.h"
@@ -261,17 +260,6 @@ static struct error *serve_new(struct run_output *output, const struct run_opts 
 	return NULL;
 }
 
-/* Whether the terminal's characters are those of UTF-8, by the locale. */
-static bool is_utf8(void)
-{
-	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
-	bool yes = locale && !strcmp(nl_langinfo_l(CODESET, locale), "UTF-8");
-
-	if (locale)
-		freelocale(locale);
-	return yes;
-}
-
 static struct error *screen_new(struct run_output *output, struct run_opts *run)
 {
 	const struct text_opts text = {
@@ -299,7 +287,7 @@ struct error *run_output_new(const struct run_output_opts *opts, struct run_opts
 	output->opts = opts;
 	output->csv.looks = opts->interval;
 	output->log = run->log;
-	output->ascii = !is_utf8();
+	output->ascii = !tty_is_utf8();
 	output->shades = opts->shades_given ? opts->shades : choose_shades();
 	TRY(export_check(&opts->export));
 	if (opts->export.html)

@@ -26,6 +26,8 @@ bool terminal_find(int fd, struct terminal *t)
 	t->place = find("cup");
 	t->erase_line = find("el");
 	t->reverse = find("rev");
+	t->bold = find("bold");
+	t->colour = find("setaf");
 	t->normal = find("sgr0");
 	if (t->place && t->erase_line)
 		return true;
@@ -58,4 +60,10 @@ void terminal_add(struct strbuf *out, const char *s)
 void terminal_place(const struct terminal *t, size_t row, struct strbuf *out)
 {
 	terminal_add(out, tiparm(t->place, (int)row, 0));
+}
+
+void terminal_colour(const struct terminal *t, int colour, struct strbuf *out)
+{
+	if (t->colour)
+		terminal_add(out, tiparm(t->colour, colour));
 }

@@ -13,7 +13,8 @@ struct terminal {
 	const char *enter, *leave; /* the second screen */
 	const char *hide, *show;   /* the cursor */
 	const char *place, *erase_line;
-	const char *reverse, *normal; /* how text looks */
+	const char *reverse, *bold, *normal; /* how text looks */
+	const char *colour;		     /* of text, by a number */
 };
 
 /* false: fd is no terminal, or one on which the cursor cannot be placed. */
@@ -24,5 +25,8 @@ void terminal_free(struct terminal *terminal);
 void terminal_add(struct strbuf *out, const char *capability);
 /* To the first column of a row, from 0. */
 void terminal_place(const struct terminal *terminal, size_t row, struct strbuf *out);
+
+/* One of the colours 0 to 7; nothing on a terminal without. */
+void terminal_colour(const struct terminal *terminal, int colour, struct strbuf *out);
 
 #endif

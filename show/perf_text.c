@@ -15,12 +15,13 @@ enum {
 	WIDTH_MAX = 65535,
 };
 
-static void add_chains(const struct table_printer *p, const struct result_sum *sum,
-		       struct strbuf *out)
+struct stack_text_opts perf_text_chains(const struct result_profile *profile,
+					const struct result_sum *sum,
+					const struct perf_text_opts *opts)
 {
-	const struct result_profile *profile = p->t->profile;
-	const struct chain_opts *chain = p->opts->chain;
-	const struct stack_text_opts opts = {
+	const struct chain_opts *chain = opts->chain;
+
+	return (struct stack_text_opts){
 		.chain = chain,
 		.total = profile->n_levels ? result_whole(profile, 0) : profile->all.period,
 		.part = sum->period,
@@ -29,10 +30,16 @@ static void add_chains(const struct table_printer *p, const struct result_sum *s
 								     : profile->all.chain_period) *
 					(chain->min_percent / 100)),
 		.margin = LEFT_MARGIN,
-		.skip_first = p->opts->first_frame_is_known,
+		.skip_first = opts->first_frame_is_known,
 		.as_addresses = true,
-		.separator = p->opts->separator,
+		.separator = opts->separator,
 	};
+}
+
+static void add_chains(const struct table_printer *p, const struct result_sum *sum,
+		       struct strbuf *out)
+{
+	const struct stack_text_opts opts = perf_text_chains(p->t->profile, sum, p->opts);
 
 	if (sum->tree)
 		stack_text(sum->tree, &opts, out);
@@ -44,30 +51,36 @@ static uint64_t samples_of(const struct result_profile *profile, const struct re
 	return profile->relative ? shown->samples : all->samples;
 }
 
-/* perf adds up the periods of a group, whatever they are of. */
-static void add_head(const struct table_printer *p, const struct result *r, struct strbuf *out)
+struct perf_text_totals perf_text_totals(const struct result_profile *profile)
 {
-	const struct result_profile *profile = p->t->profile;
 	uint64_t samples = samples_of(profile, &profile->all, &profile->shown);
-	uint64_t whole = result_whole(profile, 0);
-	char unit = ' ';
+	struct perf_text_totals totals = {.unit = ' ', .period = result_whole(profile, 0)};
 
 	for (size_t i = 1; i < profile->n_members; i++) {
 		samples +=
 			samples_of(profile, &profile->members[i].all, &profile->members[i].shown);
-		sum_add(&whole, result_whole(profile, i));
+		sum_add(&totals.period, result_whole(profile, i));
 	}
 	double shown = (double)samples;
 	for (const char *units = "KMG"; *units && shown > 1000; units++) {
 		shown /= 1000;
-		unit = *units;
+		totals.unit = *units;
 	}
-	strbuf_addf(out, "# Samples: %" PRIu64 "%c of event%s '%s'", (uint64_t)shown, unit,
+	totals.samples = (uint64_t)shown;
+	return totals;
+}
+
+static void add_head(const struct table_printer *p, const struct result *r, struct strbuf *out)
+{
+	const struct result_profile *profile = p->t->profile;
+	const struct perf_text_totals totals = perf_text_totals(profile);
+
+	strbuf_addf(out, "# Samples: %" PRIu64 "%c of event%s '%s'", totals.samples, totals.unit,
 		    profile->is_leader ? "s" : "", r->name);
 	if (p->opts->times)
 		strbuf_addf(out, " (time slices: %s)", p->opts->times);
 	strbuf_addf(out, "\n# Event count (approx.): %s%" PRIu64 "\n#\n",
-		    whole == UINT64_MAX ? "at least " : "", whole);
+		    totals.period == UINT64_MAX ? "at least " : "", totals.period);
 }
 
 static void add_table(const struct result *r, const struct perf_text_opts *opts, struct strbuf *out)

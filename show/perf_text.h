@@ -15,6 +15,19 @@ void perf_text_only(const struct results *results, struct strbuf *out);
 void perf_text(const struct results *results, const struct perf_text_opts *opts,
 	       struct strbuf *out);
 
+/* What the head of a table says; perf adds up the periods of a group, whatever they are of. */
+struct perf_text_totals {
+	uint64_t samples; /* in units of `unit` */
+	char unit;	  /* ' ', 'K', 'M' or 'G' */
+	uint64_t period;  /* UINT64_MAX: at least so much */
+};
+struct perf_text_totals perf_text_totals(const struct result_profile *profile);
+
+/* How a row's call chains are shown; opts outlives it. */
+struct stack_text_opts perf_text_chains(const struct result_profile *profile,
+					const struct result_sum *sum,
+					const struct perf_text_opts *opts);
+
 /* What is wrong with widths, as an option of the command line has them; NULL: nothing. */
 struct error *perf_text_check_widths(const char *widths);
 

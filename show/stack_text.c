@@ -14,8 +14,8 @@ struct stack_maker {
 	bool failed;
 };
 
-static void add_value(const struct stack_text_opts *opts, uint64_t count, uint64_t samples,
-		      uint64_t total, struct strbuf *out)
+void stack_value_add(const struct stack_text_opts *opts, uint64_t count, uint64_t samples,
+		     uint64_t total, struct strbuf *out)
 {
 	switch (opts->chain->value) {
 	case CHAIN_PERIOD:
@@ -43,25 +43,27 @@ static const char *keep(struct stack_maker *m, struct strbuf *text)
 }
 
 /* " file.c:12"; where the line is not known, of an address the offset in the function. */
-static void add_line(const struct stack_maker *m, const struct result_frame *f, struct strbuf *out)
+static void add_line(const struct stack_text_opts *opts, const struct result_frame *f,
+		     struct strbuf *out)
 {
 	if (f->line_text) {
 		strbuf_addch(out, ' ');
 		plain_adds(out, f->line_text);
-	} else if (m->opts->chain->order == STACK_BY_ADDRESS) {
+	} else if (opts->chain->order == STACK_BY_ADDRESS) {
 		strbuf_addf(out, " +%" PRIu64, f->offset);
 	}
 }
 
-static void add_frame(const struct stack_maker *m, const struct result_frame *f, struct strbuf *out)
+void stack_frame_add(const struct stack_text_opts *opts, const struct result_frame *f,
+		     struct strbuf *out)
 {
-	if (m->opts->as_addresses) {
+	if (opts->as_addresses) {
 		if (f->has_start)
 			plain_adds(out, f->name);
 		else
 			strbuf_addf(out, "%#" PRIx64, f->addr);
-		if (f->has_start && m->opts->chain->order != STACK_BY_FUNCTION)
-			add_line(m, f, out);
+		if (f->has_start && opts->chain->order != STACK_BY_FUNCTION)
+			add_line(opts, f, out);
 		strbuf_adds(out, f->is_inlined ? " (inlined)" : "");
 		return;
 	}
@@ -80,7 +82,7 @@ static const char *frame_line(struct stack_maker *m, const struct result_frame *
 	if (m->opts->as_addresses && f->has_start && m->opts->chain->order == STACK_BY_FUNCTION &&
 	    !f->is_inlined && text_is_plain(f->name, strlen(f->name)))
 		return f->name;
-	add_frame(m, f, scratch);
+	stack_frame_add(m->opts, f, scratch);
 	return keep(m, scratch);
 }
 
@@ -115,7 +117,7 @@ static void fill_node(struct stack_maker *m, const struct stack_node *from, uint
 		lines[i] = frame_line(m, from->frames[i], scratch);
 	to->lines = lines;
 	to->n_lines = from->n_frames;
-	add_value(m->opts, stack_node_total(from), stack_node_samples(from), total, scratch);
+	stack_value_add(m->opts, stack_node_total(from), stack_node_samples(from), total, scratch);
 	to->value = keep(m, scratch);
 	fill_children(m, from, fractal ? from->below : total, scratch, to);
 }
@@ -148,7 +150,7 @@ static void fill_children(struct stack_maker *m, const struct stack_node *from, 
 	to->open = true;
 	if (fractal && (rest == total || (chain->value == CHAIN_COUNT && !rest_samples)))
 		return;
-	add_value(m->opts, rest, rest_samples, total, scratch);
+	stack_value_add(m->opts, rest, rest_samples, total, scratch);
 	to->rest = keep(m, scratch);
 }
 
@@ -185,7 +187,7 @@ static void add_path(const struct stack_maker *m, const struct stack_node *node,
 	for (size_t i = 0; i < node->n_frames; i++) {
 		strbuf_adds(out, *first ? "" : between);
 		strbuf_adds(out, before);
-		add_frame(m, node->frames[i], out);
+		stack_frame_add(m->opts, node->frames[i], out);
 		strbuf_adds(out, after);
 		*first = false;
 	}
@@ -206,8 +208,9 @@ static void add_paths(struct stack_maker *m, const struct stack_tree *tree, stru
 		bool first = true;
 
 		strbuf_adds(out, folded ? "" : "           ");
-		add_value(opts, folded ? node->self : stack_node_total(node),
-			  folded ? node->self_samples : stack_node_samples(node), opts->total, out);
+		stack_value_add(opts, folded ? node->self : stack_node_total(node),
+				folded ? node->self_samples : stack_node_samples(node), opts->total,
+				out);
 		strbuf_adds(out, folded ? " " : "\n");
 		if (folded)
 			add_path(m, node, "", separator, "", out, &first);

@@ -63,6 +63,13 @@ struct stack_text_opts {
 	const char *separator; /* between folded frames; NULL: ";" */
 };
 
+/* A number of samples as the options say: "12.50%"; total: of which it is a share. */
+void stack_value_add(const struct stack_text_opts *opts, uint64_t count, uint64_t samples,
+		     uint64_t total, struct strbuf *out);
+/* A frame's name, or its address, escaped. */
+void stack_frame_add(const struct stack_text_opts *opts, const struct result_frame *frame,
+		     struct strbuf *out);
+
 void stack_text(const struct stack_tree *tree, const struct stack_text_opts *opts,
 		struct strbuf *out);
 

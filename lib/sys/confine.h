@@ -59,6 +59,7 @@ struct confine_opts {
 	 * in procfs: Landlock denies access to them.
 	 */
 	bool landlock;
+	bool signals; /* Landlock does not forbid signals to other processes */
 	const int
 		*write_fds; /* O_PATH: directories (with all below) and files that may be written */
 	size_t n_write_fds;

@@ -89,7 +89,9 @@ struct error *confine_files(const struct confine_opts *opts, struct confined *do
 
 	if (!abi)
 		return NULL;
-	const struct landlock_ruleset_attr attr = ruleset_of(abi, &size);
+	struct landlock_ruleset_attr attr = ruleset_of(abi, &size);
+	if (opts->signals)
+		attr.scoped &= ~(uint64_t)LANDLOCK_SCOPE_SIGNAL;
 	_cleanup_close_ int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, size, 0);
 	if (ruleset < 0)
 		return error_errno(errno, "cannot create a ruleset of Landlock");

@@ -74,8 +74,14 @@ static struct error *on_sample(struct session_tool *tool, struct session *sessio
 	/* As perf: what is not of the function is not part of "all" either. */
 	if (a->opts.symbol && (!leaf.sym || strcmp(leaf.sym->name, a->opts.symbol)))
 		return NULL;
-	a->n_unknown += !leaf.sym;
-	return function_counts_add(&a->counts, (size_t)event->index, &leaf, sample->period);
+	return annotator_add(a, event, &leaf, sample->period);
+}
+
+struct error *annotator_add(struct annotator *a, const struct session_event *event,
+			    const struct location *at, uint64_t period)
+{
+	a->n_unknown += !at->sym;
+	return function_counts_add(&a->counts, (size_t)event->index, at, period);
 }
 
 static uint64_t period_of(const struct annotated_function *af, size_t member)
@@ -140,6 +146,12 @@ static struct error *list_functions(struct annotator *a)
 	return NULL;
 }
 
+struct error *annotator_end(struct annotator *a)
+{
+	TRY(resolver_error(a->opts.recording->resolver));
+	return list_functions(a);
+}
+
 struct error *annotator_read(struct annotator *a)
 {
 	struct session_tool tool = {.ctx = a, .sample = on_sample};
@@ -150,9 +162,7 @@ struct error *annotator_read(struct annotator *a)
 		err = filter_end(a->opts.recording->filter, a->opts.recording->session);
 	if (err && err->code != EBADMSG)
 		return err;
-	struct error *late = resolver_error(a->opts.recording->resolver);
-	if (!late)
-		late = list_functions(a);
+	struct error *late = annotator_end(a);
 	if (!late)
 		return err;
 	error_free(err);
@@ -181,6 +191,21 @@ uint64_t annotator_n_unknown(const struct annotator *a)
 const char *annotator_name(const struct annotator *a, size_t i)
 {
 	return a->functions.v[i].f->sym->name;
+}
+
+size_t annotator_find(const struct annotator *a, size_t event, const char *module,
+		      const char *function)
+{
+	size_t i = 0;
+
+	for (; i < a->functions.n; i++) {
+		const struct annotated_function *af = &a->functions.v[i];
+
+		if (af->first_event == event && !strcmp(af->f->sym->name, function) &&
+		    !strcmp(af->f->map->dso->path, module))
+			break;
+	}
+	return i;
 }
 
 static struct error *set_events(struct annotator *a, const struct annotated_function *af,

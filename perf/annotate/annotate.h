@@ -40,6 +40,11 @@ DEFINE_FREEP(struct annotator, annotator_free)
 /* EBADMSG: the recording is damaged; what is before the damage was read. */
 struct error *annotator_read(struct annotator *a);
 
+/* The same by someone else who reads the recording: each sample, and once there are no more. */
+struct error *annotator_add(struct annotator *a, const struct session_event *event,
+			    const struct location *at, uint64_t period);
+struct error *annotator_end(struct annotator *a);
+
 /* How many functions have samples, for each event or group of events, those with the most first. */
 size_t annotator_size(const struct annotator *a);
 /* Samples that were selected, and those of them whose address has no symbol. */
@@ -47,6 +52,13 @@ uint64_t annotator_n_samples(const struct annotator *a);
 uint64_t annotator_n_unknown(const struct annotator *a);
 
 const char *annotator_name(const struct annotator *a, size_t i);
+
+/*
+ * Which of the functions has this name, in the DSO with this path, and samples of the event (of
+ * its group, if it is its first one); annotator_size(): none.
+ */
+size_t annotator_find(const struct annotator *a, size_t event, const char *module,
+		      const char *function);
 
 /*
  * The code of the i-th function; out is all zero, and released before the annotator. ENOENT,

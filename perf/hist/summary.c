@@ -228,6 +228,8 @@ static struct error *on_sample(struct session_tool *tool, struct session *sessio
 		sample = sample_reader_unwound(&s->reader, sample);
 	if (!sample)
 		return error_nomem();
+	if (s->opts.each && verdict == FILTER_SHOW)
+		TRY(s->opts.each(s->opts.each_ctx, event, &leaf, sample));
 	/* Samples that are hidden still count for the totals, as in perf. */
 	return hist_add(h, sample, event, thread, &leaf, verdict == FILTER_HIDE);
 }
@@ -356,6 +358,8 @@ struct error *summary_show(struct summary *s, const struct summary_view *view)
 	vec_for_each (h, &s->hists)
 		hist_unfinish(*h);
 	s->spec = spec;
+	s->opts.table.relative = view->relative;
+	s->opts.table.least_percent = view->least_percent;
 	return finish(s);
 }
 
@@ -418,6 +422,16 @@ static bool is_leader(const struct summary *s, size_t first, size_t n)
 	return n > 1 || (group && group->leader == first) || (is_forced && !first);
 }
 
+bool summary_is_empty(const struct summary *s, size_t first)
+{
+	const size_t n = group_size(s, first);
+
+	for (size_t i = first; i < first + n; i++)
+		if (hist_totals(s->hists.v[i])->samples)
+			return false;
+	return !s->opts.show_empty;
+}
+
 /* The table of n events, which are a group if there is more than one. */
 static struct error *add_result(struct summary *s, size_t first, size_t n, struct results *results)
 {
@@ -425,7 +439,6 @@ static struct error *add_result(struct summary *s, size_t first, size_t n, struc
 	struct hist_results_opts opts = s->opts.table;
 	_cleanup_free_ struct hist_member *members = calloc(n, sizeof(*members));
 	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
-	uint64_t samples = 0;
 
 	if (!members)
 		return error_nomem();
@@ -437,7 +450,6 @@ static struct error *add_result(struct summary *s, size_t first, size_t n, struc
 			event->name,
 			summary_unit(event),
 		};
-		samples += hist_totals(members[i].hist)->samples;
 		opts.unit = i && strcmp(members[i].unit, members[0].unit) ? NULL : members[i].unit;
 	}
 	summary_add_group_name(session, first, n, &name);
@@ -447,7 +459,7 @@ static struct error *add_result(struct summary *s, size_t first, size_t n, struc
 	opts.is_leader = is_leader(s, first, n);
 	opts.members = members;
 	opts.n_members = n > 1 ? n : 0;
-	if (!samples && !s->opts.show_empty)
+	if (summary_is_empty(s, first))
 		return NULL;
 	return hist_results(s->hists.v[first], &opts, results);
 }

@@ -37,6 +37,11 @@ struct summary_opts {
 	bool nanoseconds;	    /* hist_spec.nanoseconds */
 	struct read_counts *counts; /* READ records are added; NULL: they are left out */
 	bool keeps;		    /* summary_show() will be called */
+	/* Called for each sample that the filter shows, with the place of its address; NULL: not.
+	 */
+	struct error *(*each)(void *ctx, const struct session_event *event,
+			      const struct location *at, const struct sample *sample);
+	void *each_ctx;
 };
 
 struct summary;
@@ -66,6 +71,8 @@ struct summary_view {
 	const char *sort; /* NULL: as the options say */
 	struct hist_zoom zoom;
 	const char *symbol_filter; /* NULL: as the options say */
+	bool relative;		   /* of struct hist_results_opts */
+	double least_percent;
 };
 
 /*
@@ -79,6 +86,9 @@ void summary_warn_of_stacks(const struct summary *s);
 
 /* Of all events, also those that a filter hides. */
 size_t summary_n_entries(const struct summary *s);
+
+/* Whether the table of this event, or of the group that it leads, is left out: no samples. */
+bool summary_is_empty(const struct summary *s, size_t first);
 
 /* The columns that are left out because a filter leaves them one value: the results have them, too.
  */

@@ -1,32 +1,9 @@
 #!/usr/bin/env bash
 # perf-bpf run --live, on a terminal of tmux: what stands on it, at several sizes.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/tmux.sh"
 
 PROG=$SRC/tests/cmd/run.bpf.c
-
-t() {
-	tmux -S "$TMP/tmux" -f /dev/null "$@"
-}
-
-# Up to a minute, until the command that is given succeeds. What stands below on the screen is
-# waited for, too: tmux may be asked when it has read a part of what was written.
-wait_for() {
-	local end=$((SECONDS + 60))
-	while [ $SECONDS -lt $end ]; do
-		"$@" && return 0
-		sleep 0.1
-	done
-	t capture-pane -p 2>/dev/null | sed 's/^/# | /'
-	fail "in vain: $*"
-}
-
-screen_has() {
-	t capture-pane -p | grep -qF -- "$1"
-}
-
-line_is() {
-	[ "$(t capture-pane -p | sed -n "$1p")" = "$2" ]
-}
 
 # There are so many lines, none wrapped, in order, from a head to a foot.
 small_is_right() {
@@ -40,15 +17,10 @@ small_is_right() {
 		END
 }
 
-mode_is() {
-	[ "$(t display-message -p "#{$1}")" = "$2" ]
-}
-
 # A terminal of a size, with a shell that has written "before".
 begin() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
-	command -v tmux >/dev/null || skip "no tmux"
 	printf '#include <stdlib.h>\n#include <sys/stat.h>\nint main(int n, char **v) { while (--n) umask(atoi(v[n])); }\n' \
 		>pbt_live.c
 	gcc -O1 -o pbt_live pbt_live.c
@@ -60,10 +32,7 @@ begin() {
 			-- sh -c './pbt_live 0 1 2 9 10 49 50 511 1 1; : >counted; read x <go; ./pbt_live 1; : >again; read x <end'
 		echo "status \$?" >status
 	END
-	env -u TMUX LC_ALL=C.UTF-8 tmux -S "$TMP/tmux" -f /dev/null new-session -d -x "$1" -y "$2" \
-		"echo before; PS1= exec sh" || fail "tmux"
-	trap 't kill-server 2>/dev/null || true' EXIT
-	wait_for screen_has before
+	open_terminal "$1" "$2"
 }
 
 start() {
@@ -80,20 +49,8 @@ pid_of_run() {
 	done | head -1
 }
 
-is_back() {
-	mode_is alternate_on 0 && mode_is cursor_flag 1
-}
-
 result_is_left() {
 	screen_has "umask calls: 11 calls" || screen_has "root(0)  PBT_ODD"
-}
-
-# The terminal takes lines again, and shows them.
-takes_lines() {
-	t send-keys 'stty -a >modes' Enter
-	wait_for test -s modes
-	grep -q '[^-]icanon' modes || fail "no lines are taken"
-	grep -qE '(^|[ ;])echo( |;)' modes || fail "nothing is echoed"
 }
 
 test_sizes() {

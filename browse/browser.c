@@ -1,0 +1,1016 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Keys to actions. Letters are those of perf's browser (tools/perf/ui/browsers/hists.c of Linux
+ * 6.1): each is a line of the table `bindings`, from which the help is made. Where perf has another
+ * meaning, the manual page says so.
+ */
+#include "browse/browser.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "browse/internal.h"
+#include "browse/scroll.h"
+#include "lib/base/plain_text.h"
+#include "lib/base/utf8.h"
+
+enum {
+	MAX_PROMPT = 512, /* bytes of an answer */
+};
+
+/* ---- the view ---- */
+
+static void view_deinit(struct browser_view *view)
+{
+	free(view->sort);
+	free(view->comm);
+	free(view->dso);
+	free(view->symbol);
+	free(view->filter);
+	*view = (struct browser_view){0};
+}
+
+static bool copy_text(const char *from, char **to)
+{
+	*to = from ? strdup(from) : NULL;
+	return *to || !from;
+}
+
+static bool view_copy(const struct browser_view *from, struct browser_view *to)
+{
+	*to = *from;
+	to->sort = to->comm = to->dso = to->symbol = to->filter = NULL;
+	return copy_text(from->sort, &to->sort) && copy_text(from->comm, &to->comm) &&
+	       copy_text(from->dso, &to->dso) && copy_text(from->symbol, &to->symbol) &&
+	       copy_text(from->filter, &to->filter);
+}
+
+struct browser_view *browser_view(struct browser *b)
+{
+	return &b->view;
+}
+
+/* Before a change that the command may refuse. */
+static struct error *keep_view(struct browser *b)
+{
+	view_deinit(&b->old_view);
+	memcpy(b->old_zooms, b->zooms, sizeof(b->zooms));
+	b->n_old_zooms = b->n_zooms;
+	return view_copy(&b->view, &b->old_view) ? NULL : error_nomem();
+}
+
+void browser_undo(struct browser *b)
+{
+	view_deinit(&b->view);
+	b->view = b->old_view;
+	b->old_view = (struct browser_view){0};
+	memcpy(b->zooms, b->old_zooms, sizeof(b->zooms));
+	b->n_zooms = b->n_old_zooms;
+}
+
+static struct error *set_text(char **member, const char *text)
+{
+	char *copy = text && *text ? strdup(text) : NULL;
+
+	if (!copy && text && *text)
+		return error_nomem();
+	free(*member);
+	*member = copy;
+	return NULL;
+}
+
+/* ---- what is shown ---- */
+
+struct error *browser_new(const struct browser_opts *opts, struct browser **out)
+{
+	struct browser *b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return error_nomem();
+	memcpy(&b->opts, opts, min_of(opts->sz, sizeof(b->opts)));
+	*out = b;
+	return NULL;
+}
+
+static void clear_printer(struct browser *b)
+{
+	if (b->has_printer)
+		table_printer_deinit(&b->printer);
+	b->has_printer = false;
+}
+
+void browser_free(struct browser *b)
+{
+	if (!b)
+		return;
+	clear_printer(b);
+	view_deinit(&b->view);
+	view_deinit(&b->old_view);
+	browse_rows_deinit(&b->rows);
+	pager_deinit(&b->pager);
+	menu_reset(&b->menu, "");
+	free(b->menu.title);
+	strbuf_deinit(&b->prompt.text);
+	free(b->message);
+	free(b->status);
+	free(b);
+}
+
+static bool is_shown(const struct result *r)
+{
+	return r->kind == RESULT_TABLE && r->table.profile;
+}
+
+static size_t n_tables(const struct browser *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; b->results && i < b->results->n; i++)
+		n += is_shown(&b->results->v[i]);
+	return n;
+}
+
+const struct result *browser_result(const struct browser *b)
+{
+	return b->results && b->event < b->results->n && is_shown(&b->results->v[b->event])
+		       ? &b->results->v[b->event]
+		       : NULL;
+}
+
+/* To the next event that has a table, in steps of 1 or -1. */
+static void find_event(struct browser *b, ptrdiff_t step)
+{
+	const size_t n = b->results ? b->results->n : 0;
+
+	for (size_t i = 0; i < n && !browser_result(b); i++)
+		b->event = (b->event + n + (size_t)step) % n;
+}
+
+static struct error *show_event(struct browser *b)
+{
+	const struct result *r = browser_result(b);
+
+	clear_printer(b);
+	b->rows.v.n = 0;
+	b->rows.table = NULL;
+	if (!r)
+		return NULL;
+	table_printer_init(&b->printer, &r->table, b->opts.text);
+	b->has_printer = true;
+	return browse_rows_set(&b->rows, &r->table, b->opts.text) ? NULL : error_nomem();
+}
+
+static struct error *choose_event(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	b->event = arg;
+	b->cursor = b->first = 0;
+	return show_event(b);
+}
+
+/* As perf, which asks at first which of several events is to be shown. */
+static struct error *event_menu(struct browser *b)
+{
+	bool ok = true;
+
+	menu_reset(&b->menu, "Events");
+	for (size_t i = 0; b->results && i < b->results->n; i++) {
+		const struct result *r = &b->results->v[i];
+		_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
+
+		if (!is_shown(r))
+			continue;
+		const struct perf_text_totals totals = perf_text_totals(r->table.profile);
+		plain_adds(&name, r->name);
+		ok = ok && menu_add(&b->menu, choose_event, i, "%6" PRIu64 "%c %s", totals.samples,
+				    totals.unit, strbuf_str(&name));
+		if (i == b->event)
+			b->menu.cursor = b->menu.items.n - 1;
+	}
+	b->mode = MODE_MENU;
+	return ok && b->menu.title ? NULL : error_nomem();
+}
+
+struct error *browser_set_results(struct browser *b, const struct results *results)
+{
+	const struct browse_row *row = browser_row(b);
+	const uint64_t id = row ? row->id : 0;
+	const bool is_moved = b->cursor > 0;
+
+	if (!results) { /* they are about to be freed */
+		b->results = NULL;
+		clear_printer(b);
+		b->rows.table = NULL;
+		return NULL;
+	}
+	const bool is_first = !b->was_shown;
+	b->results = results;
+	if (b->event >= results->n)
+		b->event = 0;
+	find_event(b, 1);
+	TRY(show_event(b));
+	/* The first row stays the first one; another is followed to its new place. */
+	const size_t at = id && is_moved ? browse_rows_find(&b->rows, id) : b->rows.v.n;
+	if (at < b->rows.v.n) {
+		b->first += at - min_of(at, b->cursor);
+		b->first -= min_of(b->first, b->cursor - min_of(at, b->cursor));
+		b->cursor = at;
+	}
+	b->was_shown = true;
+	return is_first && n_tables(b) > 1 ? event_menu(b) : NULL;
+}
+
+const struct browse_row *browser_row(const struct browser *b)
+{
+	return b->cursor < b->rows.v.n ? &b->rows.v.v[b->cursor] : NULL;
+}
+
+struct browser_choice browser_chosen(const struct browser *b)
+{
+	const struct browse_row *row = b->rows.table ? browser_row(b) : NULL;
+	struct browser_choice choice = {.event = b->event};
+
+	if (!row)
+		return choice;
+	const struct result_sum *sum = &b->rows.table->profile->rows[row->entry];
+	choice.tid = sum->tid;
+	choice.comm = sum->comm;
+	choice.module = sum->module;
+	choice.function = sum->function;
+	if (row->node) {
+		const struct result_frame *f = row->node->frames[row->frame];
+
+		choice.module = f->module;
+		choice.function = f->has_start ? f->name : NULL;
+	}
+	return choice;
+}
+
+struct error *browser_say(struct browser *b, const char *fmt, ...)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	va_list ap;
+
+	va_start(ap, fmt);
+	strbuf_vaddf(&text, fmt, ap);
+	va_end(ap);
+	plain_since(&text, 0, false);
+	free(b->message);
+	b->message = strbuf_steal(&text);
+	return b->message ? NULL : error_nomem();
+}
+
+struct error *browser_set_status(struct browser *b, const char *text)
+{
+	return set_text(&b->status, text);
+}
+
+/* ---- questions ---- */
+
+static void ask(struct browser *b, const char *title, prompt_fn *fn)
+{
+	b->prompt.title = title;
+	b->prompt.fn = fn;
+	b->prompt.back = b->mode;
+	strbuf_reset(&b->prompt.text);
+	b->mode = MODE_PROMPT;
+}
+
+/* A character without its last byte is none. */
+static void erase_last(struct strbuf *text)
+{
+	size_t len = text->len;
+
+	while (len && (text->str[len - 1] & 0xc0) == 0x80)
+		len--;
+	if (len)
+		strbuf_cut(text, len - 1);
+}
+
+static struct error *press_prompt(struct browser *b, uint32_t key, enum browser_wish *wish)
+{
+	struct prompt *prompt = &b->prompt;
+
+	switch (key) {
+	case KEY_ESCAPE:
+	case KEY_CTRL_C:
+		b->mode = prompt->back;
+		return NULL;
+	case KEY_ENTER:
+		b->mode = prompt->back;
+		return prompt->fn(b, strbuf_str(&prompt->text), wish);
+	case KEY_BACKSPACE:
+		erase_last(&prompt->text);
+		return NULL;
+	default:
+		if (key >= ' ' && key < KEY_UP && prompt->text.len < MAX_PROMPT) {
+			const struct canvas_cell cell = {.c = key};
+
+			canvas_cell_add(&cell, &prompt->text);
+		}
+		return strbuf_failed(&prompt->text) ? error_nomem() : NULL;
+	}
+}
+
+/* ---- zooming ---- */
+
+static void drop_zoom(struct browser *b, enum zoom zoom)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n_zooms; i++)
+		if (b->zooms[i] != zoom)
+			b->zooms[n++] = b->zooms[i];
+	b->n_zooms = n;
+}
+
+static struct error *set_zoom(struct browser *b, enum zoom zoom, const char *text, int32_t tid)
+{
+	char **members[] = {
+		[ZOOM_THREAD] = &b->view.comm,
+		[ZOOM_DSO] = &b->view.dso,
+		[ZOOM_SYMBOL] = &b->view.symbol,
+		[ZOOM_FILTER] = &b->view.filter,
+	};
+
+	TRY(set_text(members[zoom], text));
+	if (zoom == ZOOM_THREAD)
+		b->view.tid = tid;
+	drop_zoom(b, zoom);
+	if (tid || (text && *text))
+		b->zooms[b->n_zooms++] = zoom;
+	b->cursor = b->first = 0;
+	return NULL;
+}
+
+static struct error *zoom(struct browser *b, enum zoom zoom, const char *text, int32_t tid,
+			  enum browser_wish *wish)
+{
+	TRY(keep_view(b));
+	*wish = BROWSER_VIEW;
+	return set_zoom(b, zoom, text, tid);
+}
+
+/* Whether rows are told apart by one of these keys. */
+static bool has_key(const struct browser *b, const char *name, const char *other)
+{
+	const struct result *r = browser_result(b);
+
+	for (size_t i = 0; r && i < r->table.n_columns; i++) {
+		const char *column = r->table.columns[i].name;
+
+		if (r->table.columns[i].is_key && (!strcmp(column, name) || !strcmp(column, other)))
+			return true;
+	}
+	return false;
+}
+
+static struct error *zoom_thread(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	const struct browser_choice choice = browser_chosen(b);
+	const bool by_tid = has_key(b, "pid", "tid");
+
+	if (b->view.comm || b->view.tid)
+		return zoom(b, ZOOM_THREAD, NULL, 0, wish);
+	if (!by_tid && !has_key(b, "comm", "comm"))
+		return browser_say(b, "Rows are of several threads: sort by comm or pid first");
+	if (!choice.comm)
+		return NULL;
+	return zoom(b, ZOOM_THREAD, by_tid ? NULL : choice.comm, by_tid ? choice.tid : 0, wish);
+}
+
+static struct error *zoom_dso(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	const struct browser_choice choice = browser_chosen(b);
+
+	if (b->view.dso)
+		return zoom(b, ZOOM_DSO, NULL, 0, wish);
+	if (!has_key(b, "dso", "symbol"))
+		return browser_say(b, "Rows are of several DSOs: sort by dso first");
+	if (!choice.module)
+		return browser_say(b, "The DSO is not known");
+	return zoom(b, ZOOM_DSO, choice.module, 0, wish);
+}
+
+static struct error *zoom_kernel(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	return zoom(b, ZOOM_DSO, "[kernel.kallsyms]", 0, wish);
+}
+
+static struct error *zoom_symbol(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	const struct browser_choice choice = browser_chosen(b);
+
+	if (b->view.symbol)
+		return zoom(b, ZOOM_SYMBOL, NULL, 0, wish);
+	return choice.function ? zoom(b, ZOOM_SYMBOL, choice.function, 0, wish) : NULL;
+}
+
+static struct error *answer_filter(struct browser *b, const char *text, enum browser_wish *wish)
+{
+	return zoom(b, ZOOM_FILTER, text, 0, wish);
+}
+
+static struct error *ask_filter(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	ask(b, "Show only symbols that contain (empty: all)", answer_filter);
+	return NULL;
+}
+
+/* The last zoom is undone; without one, the question whether that is all. */
+static struct error *leave(struct browser *b, size_t ask_first, enum browser_wish *wish)
+{
+	if (b->n_zooms)
+		return zoom(b, b->zooms[b->n_zooms - 1], NULL, 0, wish);
+	if (ask_first)
+		b->mode = MODE_EXIT;
+	return NULL;
+}
+
+static struct error *toggle(struct browser *b, bool *member, enum browser_wish *wish)
+{
+	TRY(keep_view(b));
+	*member = !*member;
+	*wish = BROWSER_VIEW;
+	return NULL;
+}
+
+static struct error *hide_kernel(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	TRY(toggle(b, &b->view.no_kernel, wish));
+	b->view.no_user = false;
+	return NULL;
+}
+
+static struct error *hide_user(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	TRY(toggle(b, &b->view.no_user, wish));
+	b->view.no_kernel = false;
+	return NULL;
+}
+
+static struct error *toggle_relative(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	TRY(toggle(b, &b->view.relative, wish));
+	return browser_say(b, "Percentages are of %s",
+			   b->view.relative ? "what is shown" : "all samples");
+}
+
+static struct error *answer_limit(struct browser *b, const char *text, enum browser_wish *wish)
+{
+	char *end;
+	const double limit = strtod(text, &end);
+
+	if (end == text || *end || !(limit >= 0 && limit <= 100))
+		return browser_say(b, "'%s' is not a percentage", text);
+	TRY(keep_view(b));
+	b->view.least_percent = limit;
+	*wish = BROWSER_VIEW;
+	return NULL;
+}
+
+static struct error *ask_limit(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	ask(b, "Hide rows and branches below so many percent", answer_limit);
+	return NULL;
+}
+
+/* ---- the order ---- */
+
+static const char *const orders[] = {
+	NULL, "comm,dso,symbol", "symbol", "dso,symbol", "dso", "comm", "pid", "cpu",
+};
+
+static struct error *sort_as(struct browser *b, const char *keys, enum browser_wish *wish)
+{
+	TRY(keep_view(b));
+	TRY(set_text(&b->view.sort, keys));
+	b->cursor = b->first = 0;
+	*wish = BROWSER_VIEW;
+	return NULL;
+}
+
+static struct error *choose_order(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	return sort_as(b, orders[arg], wish);
+}
+
+static struct error *answer_order(struct browser *b, const char *text, enum browser_wish *wish)
+{
+	return sort_as(b, text, wish);
+}
+
+static struct error *ask_order(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	ask(b, "Sort by these keys, separated by commas", answer_order);
+	return NULL;
+}
+
+static struct error *sort_menu(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	bool ok = true;
+
+	menu_reset(&b->menu, "Sort by");
+	for (size_t i = 0; i < ARRAY_SIZE(orders); i++)
+		ok = ok && menu_add(&b->menu, choose_order, i, "%s",
+				    orders[i] ? orders[i] : "as at the start");
+	ok = ok && menu_add(&b->menu, ask_order, 0, "other keys...");
+	b->mode = MODE_MENU;
+	return ok && b->menu.title ? NULL : error_nomem();
+}
+
+/* ---- rows ---- */
+
+static struct error *move_by(struct browser *b, ptrdiff_t by)
+{
+	b->cursor = scroll_moved(b->cursor, by, b->rows.v.n);
+	return NULL;
+}
+
+static struct error *move_rows(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	return move_by(b, (ptrdiff_t)arg);
+}
+
+static struct error *move_pages(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	const ptrdiff_t page = (ptrdiff_t)max_of(b->page, (size_t)1);
+
+	/* what is seen moves, too */
+	b->first = scroll_moved(b->first, (ptrdiff_t)arg * page, b->rows.v.n);
+	return move_by(b, (ptrdiff_t)arg * page);
+}
+
+static struct error *move_end(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	b->cursor = arg && b->rows.v.n ? b->rows.v.n - 1 : 0;
+	return NULL;
+}
+
+/* The row stays where it is, or its entry does if it is folded away. */
+static struct error *done_folding(struct browser *b, bool ok, uint64_t id, size_t entry)
+{
+	size_t at = browse_rows_find(&b->rows, id);
+
+	for (size_t i = 0; at == b->rows.v.n && i < b->rows.v.n; i++)
+		if (b->rows.v.v[i].entry == entry && !b->rows.v.v[i].node)
+			at = i;
+	b->cursor = min_of(at, b->rows.v.n ? b->rows.v.n - 1 : 0);
+	return ok ? NULL : error_nomem();
+}
+
+static struct error *fold(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	const struct browse_row *row = browser_row(b);
+
+	if (!row)
+		return NULL;
+	const uint64_t id = row->id;
+	const size_t entry = row->entry;
+	return done_folding(b, browse_rows_toggle(&b->rows, b->cursor), id, entry);
+}
+
+static struct error *fold_entry(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	const struct browse_row *row = browser_row(b);
+
+	if (!row)
+		return NULL;
+	const uint64_t id = row->id;
+	const size_t entry = row->entry;
+	return done_folding(b, browse_rows_toggle_entry(&b->rows, b->cursor), id, entry);
+}
+
+static struct error *fold_all(struct browser *b, size_t open, enum browser_wish *wish)
+{
+	const struct browse_row *row = browser_row(b);
+
+	if (!row)
+		return NULL;
+	const uint64_t id = row->id;
+	const size_t entry = row->entry;
+	return done_folding(b, browse_rows_open_all(&b->rows, open), id, entry);
+}
+
+static struct error *next_event(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	const size_t n = b->results ? b->results->n : 0;
+
+	if (n_tables(b) < 2)
+		return browser_say(b, "There is one event");
+	b->event = (b->event + n + arg) % n;
+	find_event(b, (ptrdiff_t)arg);
+	b->cursor = b->first = 0;
+	return show_event(b);
+}
+
+static struct error *switch_event(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	return event_menu(b);
+}
+
+static struct error *toggle_titles(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	b->hides_titles = !b->hides_titles;
+	return NULL;
+}
+
+static struct error *annotate(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	if (!b->opts.annotates)
+		return browser_say(b, "Code cannot be shown here");
+	if (!has_key(b, "symbol", "symbol") && !(browser_row(b) && browser_row(b)->node))
+		return browser_say(b, "Rows are of several functions: sort by symbol first");
+	if (!browser_chosen(b).function)
+		return browser_say(b, "The function is not known");
+	*wish = BROWSER_ANNOTATE;
+	return NULL;
+}
+
+static struct error *print(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	*wish = BROWSER_PRINT;
+	return NULL;
+}
+
+static struct error *quit(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	*wish = BROWSER_QUIT;
+	return NULL;
+}
+
+/* ---- of a live one ---- */
+
+static struct error *freeze(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	return toggle(b, &b->view.frozen, wish);
+}
+
+static struct error *toggle_zero(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	TRY(toggle(b, &b->view.zero, wish));
+	return browser_say(b, "Samples of earlier intervals %s",
+			   b->view.zero ? "are dropped" : "lose weight slowly");
+}
+
+static struct error *answer_delay(struct browser *b, const char *text, enum browser_wish *wish)
+{
+	char *end;
+	const double seconds = strtod(text, &end);
+
+	if (end == text || *end || !(seconds >= 0.1 && seconds <= 86400))
+		return browser_say(b, "'%s' is not a number of seconds from 0.1 on", text);
+	TRY(keep_view(b));
+	b->view.delay_ms = (uint64_t)(seconds * 1000);
+	*wish = BROWSER_VIEW;
+	return NULL;
+}
+
+static struct error *ask_delay(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	ask(b, "Show new results every so many seconds", answer_delay);
+	return NULL;
+}
+
+static struct error *answer_count(struct browser *b, const char *text, enum browser_wish *wish)
+{
+	char *end;
+	const unsigned long long n = strtoull(text, &end, 10);
+
+	if (end == text || *end || *text == '-')
+		return browser_say(b, "'%s' is not a number", text);
+	TRY(keep_view(b));
+	b->view.least_samples = n;
+	*wish = BROWSER_VIEW;
+	return NULL;
+}
+
+static struct error *ask_count(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	ask(b, "Hide rows with fewer samples", answer_count);
+	return NULL;
+}
+
+/* ---- the menu of a row ---- */
+
+/* "Zoom into NAME thread", or out of it; nothing where it cannot be. */
+static bool add_zoom(struct browser *b, browser_fn *fn, const char *zoomed, const char *name,
+		     const char *what)
+{
+	_cleanup_strbuf_ struct strbuf plain = STRBUF_INIT;
+
+	if (!zoomed && !name)
+		return true;
+	plain_adds(&plain, zoomed ? zoomed : name);
+	return !strbuf_failed(&plain) &&
+	       menu_add(&b->menu, fn, 0, "Zoom %s %s %s", zoomed ? "out of" : "into",
+			strbuf_str(&plain), what);
+}
+
+static struct error *row_menu(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	const struct browser_choice choice = browser_chosen(b);
+	const struct browse_row *row = browser_row(b);
+	_cleanup_strbuf_ struct strbuf name = STRBUF_INIT;
+	char tid[16];
+	bool ok = true;
+
+	snprintf(tid, sizeof(tid), "%d", b->view.tid ? b->view.tid : choice.tid);
+	menu_reset(&b->menu, "");
+	plain_adds(&name, choice.function ? choice.function : "");
+	if (b->opts.annotates && choice.function && (has_key(b, "symbol", "symbol") || row->node))
+		ok = menu_add(&b->menu, annotate, 0, "Annotate %s", strbuf_str(&name));
+	if (has_key(b, "pid", "tid"))
+		ok = ok && add_zoom(b, zoom_thread, b->view.tid ? tid : NULL, tid, "thread");
+	else if (has_key(b, "comm", "comm") || b->view.comm)
+		ok = ok && add_zoom(b, zoom_thread, b->view.comm, choice.comm, "thread");
+	if (has_key(b, "dso", "symbol") || b->view.dso)
+		ok = ok && add_zoom(b, zoom_dso, b->view.dso, choice.module, "DSO");
+	if (has_key(b, "symbol", "symbol") || b->view.symbol)
+		ok = ok && add_zoom(b, zoom_symbol, b->view.symbol, choice.function, "symbol");
+	if (row && row->can_open)
+		ok = ok && menu_add(&b->menu, fold, 0, row->is_open ? "Fold" : "Open");
+	ok = ok && menu_add(&b->menu, sort_menu, 0, "Sort by...");
+	if (n_tables(b) > 1)
+		ok = ok && menu_add(&b->menu, switch_event, 0, "Switch to another event");
+	ok = ok && menu_add(&b->menu, print, 0, "Print all rows to a file") &&
+	     menu_add(&b->menu, quit, 0, "Exit");
+	b->mode = MODE_MENU;
+	return ok && b->menu.title && !strbuf_failed(&name) ? NULL : error_nomem();
+}
+
+static struct error *open_or_menu(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	const struct browse_row *row = browser_row(b);
+
+	return row && row->can_open ? fold(b, 0, wish) : row_menu(b, 0, wish);
+}
+
+static struct error *press_menu(struct browser *b, uint32_t key, enum browser_wish *wish)
+{
+	struct menu *menu = &b->menu;
+
+	switch (key) {
+	case KEY_UP:
+		menu->cursor = scroll_moved(menu->cursor, -1, menu->items.n);
+		return NULL;
+	case KEY_DOWN:
+	case KEY_TAB:
+		menu->cursor = scroll_moved(menu->cursor, 1, menu->items.n);
+		return NULL;
+	case KEY_HOME:
+	case KEY_PAGE_UP:
+		menu->cursor = 0;
+		return NULL;
+	case KEY_END:
+	case KEY_PAGE_DOWN:
+		menu->cursor = menu->items.n - 1;
+		return NULL;
+	case KEY_ENTER:
+	case KEY_RIGHT: {
+		const struct menu_item item = menu->items.v[menu->cursor];
+
+		b->mode = MODE_TABLE;
+		return item.fn(b, item.arg, wish);
+	}
+	case KEY_ESCAPE:
+	case KEY_LEFT:
+	case KEY_CTRL_C:
+	case 'q':
+		b->mode = MODE_TABLE;
+	}
+	return NULL;
+}
+
+/* ---- text ---- */
+
+static struct error *help(struct browser *b, size_t arg, enum browser_wish *wish);
+
+static struct error *answer_search(struct browser *b, const char *text, enum browser_wish *wish)
+{
+	if (*text)
+		TRY(set_text(&b->pager.search, text));
+	if (!b->pager.search || pager_find(&b->pager, b->pager.search, false))
+		return NULL;
+	return browser_say(b, "'%s' was not found", b->pager.search);
+}
+
+static struct error *search_again(struct browser *b, bool backwards)
+{
+	if (b->pager.search && !pager_find(&b->pager, b->pager.search, backwards))
+		return browser_say(b, "'%s' was not found", b->pager.search);
+	return NULL;
+}
+
+static struct error *press_pager(struct browser *b, uint32_t key)
+{
+	const ptrdiff_t page = (ptrdiff_t)max_of(b->page, (size_t)2) - 1;
+
+	switch (key) {
+	case KEY_UP:
+	case 'k':
+		pager_move(&b->pager, -1);
+		break;
+	case KEY_DOWN:
+	case 'j':
+		pager_move(&b->pager, 1);
+		break;
+	case KEY_PAGE_UP:
+		pager_move(&b->pager, -page);
+		break;
+	case KEY_PAGE_DOWN:
+	case ' ':
+		pager_move(&b->pager, page);
+		break;
+	case KEY_HOME:
+		b->pager.cursor = 0;
+		break;
+	case KEY_END:
+		pager_move(&b->pager, PTRDIFF_MAX);
+		break;
+	case '<':
+		b->pager.column -= min_of(b->pager.column, (size_t)8);
+		break;
+	case '>':
+	case KEY_RIGHT:
+		b->pager.column += 8;
+		break;
+	case '/':
+		ask(b, "Search for", answer_search);
+		break;
+	case 'n':
+		return search_again(b, false);
+	case 'N':
+	case '?':
+		return search_again(b, true);
+	case 'H':
+	case KEY_TAB:
+		if (!pager_next_hot(&b->pager))
+			return browser_say(b, "No line has samples");
+		break;
+	case KEY_LEFT:
+		if (b->pager.column) {
+			b->pager.column -= min_of(b->pager.column, (size_t)8);
+			break;
+		}
+		/* fall through */
+	case 'q':
+	case KEY_ESCAPE:
+	case KEY_CTRL_C:
+		b->mode = MODE_TABLE;
+	}
+	return NULL;
+}
+
+static double line_share(const struct annotation *a, const struct annotation_line *line)
+{
+	double share = 0;
+
+	for (size_t i = 0; line->counts && i < a->n_events; i++)
+		share = max_of(share, annotation_share(&a->events[i], line->counts[i],
+						       (struct annotation_percent){0}));
+	return share;
+}
+
+enum {
+	ANNOTATION_HEADS = 1,
+	ANNOTATION_BEFORE = 3, /* lines of annotation_text() before those of the annotation */
+};
+
+struct error *browser_show_annotation(struct browser *b, const struct annotation *a)
+{
+	const struct annotation_text_opts opts = {0};
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT, title = STRBUF_INIT;
+	size_t n = 0;
+	bool ok = true;
+
+	annotation_text(a, &opts, &text);
+	plain_adds(&title, a->symbol);
+	strbuf_adds(&title, "  ");
+	plain_adds(&title, a->dso);
+	pager_deinit(&b->pager);
+	for (const char *p = strbuf_str(&text); *p && ok; n++) {
+		const size_t len = strcspn(p, "\n");
+		const bool is_line = n >= ANNOTATION_BEFORE && n - ANNOTATION_BEFORE < a->lines.n;
+
+		if (n != ANNOTATION_HEADS) /* without the line of dashes */
+			ok = pager_add(&b->pager, p, len,
+				       is_line ? line_share(a, &a->lines.v[n - ANNOTATION_BEFORE])
+					       : 0);
+		p += len + !!p[len];
+	}
+	ok = ok && pager_set_title(&b->pager, strbuf_str(&title));
+	if (!ok || strbuf_failed(&text) || strbuf_failed(&title)) {
+		pager_deinit(&b->pager);
+		return error_nomem();
+	}
+	b->pager.n_heads = ANNOTATION_HEADS;
+	b->mode = MODE_PAGER;
+	pager_next_hot(&b->pager);
+	return NULL;
+}
+
+/* ---- keys ---- */
+
+static const struct binding {
+	uint32_t key;
+	browser_fn *fn;
+	size_t arg;
+	bool live;	  /* of a live one only */
+	const char *name; /* NULL: the help has it with the one before */
+	const char *help;
+} bindings[] = {
+	{KEY_UP, move_rows, (size_t)-1, false, "Up, Down", "move by a row"},
+	{KEY_DOWN, move_rows, 1, false, NULL, NULL},
+	{KEY_PAGE_UP, move_pages, (size_t)-1, false, "PgUp, PgDn", "move by a screen"},
+	{KEY_PAGE_DOWN, move_pages, 1, false, NULL, NULL},
+	{' ', move_pages, 1, false, NULL, NULL},
+	{KEY_HOME, move_end, 0, false, "Home, End", "to the first row, to the last one"},
+	{KEY_END, move_end, 1, false, NULL, NULL},
+	{KEY_ENTER, open_or_menu, 0, false, "Enter", "open or fold the row; else its menu"},
+	{KEY_RIGHT, row_menu, 0, false, "Right, m", "the menu of the row"},
+	{'m', row_menu, 0, false, NULL, NULL},
+	{'+', fold, 0, false, "+", "open or fold the row"},
+	{'e', fold_entry, 0, false, "e, c", "open or fold the row with all that is in it"},
+	{'c', fold_entry, 0, false, NULL, NULL},
+	{'E', fold_all, 1, false, "E", "open all rows"},
+	{'C', fold_all, 0, false, "C", "fold all rows"},
+	{'a', annotate, 0, false, "a", "show the code of the function with its samples"},
+	{'t', zoom_thread, 0, false, "t", "zoom into the row's thread, or out of it"},
+	{'d', zoom_dso, 0, false, "d", "zoom into the row's DSO, or out of it"},
+	{'k', zoom_kernel, 0, false, "k", "zoom into the kernel"},
+	{'/', ask_filter, 0, false, "/", "show only symbols that contain a text"},
+	{KEY_ESCAPE, leave, 1, false, "Esc, Left", "zoom out"},
+	{KEY_LEFT, leave, 0, false, NULL, NULL},
+	{'F', toggle_relative, 0, false, "F", "percentages of what is shown, or of all samples"},
+	{'L', ask_limit, 0, false, "L", "hide rows below a percentage"},
+	{'s', sort_menu, 0, false, "s", "sort by other keys"},
+	{KEY_TAB, next_event, 1, false, "Tab, Shift-Tab", "the next event, the one before"},
+	{KEY_BACK_TAB, next_event, (size_t)-1, false, NULL, NULL},
+	{'K', hide_kernel, 0, false, "K", "hide samples of the kernel"},
+	{'U', hide_user, 0, false, "U", "hide samples of user space"},
+	{'H', toggle_titles, 0, false, "H", "show or hide the titles of the columns"},
+	{'P', print, 0, false, "P", "print all rows to perf.hist.N"},
+	{'p', freeze, 0, true, "p", "pause; go on"},
+	{'f', ask_count, 0, true, "f", "hide rows with fewer samples"},
+	{'z', toggle_zero, 0, true, "z", "drop samples of earlier intervals, or let them fade"},
+	{'D', ask_delay, 0, true, "D", "the time between two results"},
+	{'h', help, 0, false, "h, ?, F1", "this help"},
+	{'?', help, 0, false, NULL, NULL},
+	{KEY_F1, help, 0, false, NULL, NULL},
+	{'q', quit, 0, false, "q, Ctrl-C", "quit"},
+	{KEY_CTRL_C, quit, 0, false, NULL, NULL},
+};
+
+static struct error *help(struct browser *b, size_t arg, enum browser_wish *wish)
+{
+	_cleanup_strbuf_ struct strbuf title = STRBUF_INIT;
+	bool ok = true;
+
+	pager_deinit(&b->pager);
+	for (size_t i = 0; i < ARRAY_SIZE(bindings) && ok; i++) {
+		_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
+		const struct binding *binding = &bindings[i];
+
+		if (!binding->name || (binding->live && !b->opts.live))
+			continue;
+		strbuf_addf(&line, "  %-16s%s", binding->name, binding->help);
+		ok = !strbuf_failed(&line) && pager_add(&b->pager, strbuf_str(&line), line.len, 0);
+	}
+	strbuf_addf(&title, "perf-bpf %s: keys", b->opts.command);
+	ok = ok && !strbuf_failed(&title) && pager_set_title(&b->pager, strbuf_str(&title));
+	if (ok)
+		b->mode = MODE_PAGER;
+	else
+		pager_deinit(&b->pager);
+	return ok ? NULL : error_nomem();
+}
+
+static struct error *press_table(struct browser *b, uint32_t key, enum browser_wish *wish)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(bindings); i++)
+		if (bindings[i].key == key && (!bindings[i].live || b->opts.live))
+			return bindings[i].fn(b, bindings[i].arg, wish);
+	return NULL;
+}
+
+struct error *browser_press(struct browser *b, uint32_t key, enum browser_wish *wish)
+{
+	*wish = BROWSER_NOTHING;
+	free(steal_ptr(b->message));
+	switch (b->mode) {
+	case MODE_PAGER:
+		return press_pager(b, key);
+	case MODE_MENU:
+		return press_menu(b, key, wish);
+	case MODE_PROMPT:
+		return press_prompt(b, key, wish);
+	case MODE_EXIT:
+		b->mode = MODE_TABLE;
+		if (key == 'y' || key == 'Y' || key == KEY_ENTER)
+			*wish = BROWSER_QUIT;
+		return NULL;
+	default:
+		return press_table(b, key, wish);
+	}
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Results on a screen that keys move through: rows that are opened and folded, zooming, searching,
+ * menus, and a function's code. What keys there are is in browser.c, one line for each.
+ *
+ * It is told what to show and which keys are pressed; it draws on a canvas, and returns what only
+ * the command can do. It makes no system calls.
+ *
+ *	TRY(browser_new(&opts, &b));
+ *	TRY(browser_set_results(b, &results));
+ *	do {
+ *		TRY(browser_draw(b, &canvas));
+ *		…
+ *		TRY(browser_press(b, key, &wish));
+ *	} while (wish != BROWSER_QUIT);
+ */
+#ifndef PB_BROWSE_BROWSER_H
+#define PB_BROWSE_BROWSER_H
+
+#include "browse/canvas.h"
+#include "browse/keys.h"
+#include "lib/base/cleanup.h"
+#include "lib/base/error.h"
+#include "show/annotation.h"
+#include "show/perf_text_opts.h"
+#include "show/result.h"
+
+struct browser;
+
+struct browser_opts {
+	size_t sz;			   /* sizeof(struct browser_opts) */
+	const struct perf_text_opts *text; /* borrowed */
+	bool live;			   /* there are new results from time to time: top */
+	bool annotates;			   /* BROWSER_ANNOTATE can be answered */
+	const char *command;		   /* "report", for the help */
+};
+
+/* What of the samples is to be shown, and how. */
+struct browser_view {
+	/* NULL: as at first; all */
+	char *sort, *comm, *dso, *symbol, *filter;
+	int32_t tid; /* 0: all */
+	bool no_kernel, no_user;
+	bool relative;
+	double least_percent;
+	/* Of a live one: */
+	bool zero, frozen;
+	uint64_t delay_ms;
+	uint64_t least_samples;
+};
+
+/* What the command does in answer to a key, before it draws again. */
+enum browser_wish {
+	BROWSER_NOTHING,
+	BROWSER_QUIT,
+	BROWSER_VIEW,	  /* make the results anew by browser_view() */
+	BROWSER_ANNOTATE, /* the function of browser_chosen() */
+	BROWSER_PRINT,	  /* all rows as text, to a file */
+};
+
+/* The row that is chosen: whose it is. NULL: not known. */
+struct browser_choice {
+	int32_t tid;
+	const char *comm, *module, *function;
+	size_t event; /* of the results */
+};
+
+struct error *browser_new(const struct browser_opts *opts, struct browser **out);
+void browser_free(struct browser *b);
+DEFINE_FREEP(struct browser, browser_free)
+
+/* The command sets at first what its options say. */
+struct browser_view *browser_view(struct browser *b);
+
+/* Borrowed until there are others; NULL: none. Tables with a profile are shown. */
+struct error *browser_set_results(struct browser *b, const struct results *results);
+struct browser_choice browser_chosen(const struct browser *b);
+
+/* One line, until the next key. */
+struct error *browser_say(struct browser *b, const char *fmt, ...) _printf_(2, 3);
+/* What the first line ends with: losses. NULL: nothing. */
+struct error *browser_set_status(struct browser *b, const char *text);
+/* Shows a function's code until a key leaves it. It is copied. */
+struct error *browser_show_annotation(struct browser *b, const struct annotation *a);
+/* Undoes what made the last BROWSER_VIEW, which the command could not do. */
+void browser_undo(struct browser *b);
+
+struct error *browser_press(struct browser *b, uint32_t key, enum browser_wish *wish);
+struct error *browser_draw(struct browser *b, struct canvas *canvas);
+/* The rows of the table, open ones with what is in them, as text. */
+struct error *browser_text(struct browser *b, struct strbuf *out);
+
+#endif

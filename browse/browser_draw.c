@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The screen: a bar with what the table is of, the columns' titles, rows, and a bar with the last
+ * message or what helps. Menus and questions are boxes above that.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "browse/internal.h"
+#include "browse/scroll.h"
+#include "show/plain.h"
+
+enum {
+	LEVEL_INDENT = 2, /* of entries in a hierarchy */
+	CHAIN_INDENT = 3, /* of the frames of call chains */
+};
+
+static void add_named(struct strbuf *out, const char *what, const char *name)
+{
+	if (!name)
+		return;
+	strbuf_addf(out, ", %s: ", what);
+	plain_adds(out, name);
+}
+
+void browser_head(const struct browser *b, struct strbuf *out)
+{
+	const struct result *r = browser_result(b);
+	const struct browser_view *view = &b->view;
+
+	if (!r) {
+		strbuf_adds(out, "No samples");
+		return;
+	}
+	const struct perf_text_totals totals = perf_text_totals(r->table.profile);
+	strbuf_addf(out, "Samples: %" PRIu64, totals.samples);
+	if (totals.unit != ' ')
+		strbuf_addch(out, totals.unit);
+	strbuf_addf(out, " of event%s '", r->table.profile->is_leader ? "s" : "");
+	plain_adds(out, r->name);
+	strbuf_addch(out, '\'');
+	if (view->tid)
+		strbuf_addf(out, ", Thread: %d", view->tid);
+	else
+		add_named(out, "Thread", view->comm);
+	add_named(out, "DSO", view->dso);
+	add_named(out, "Symbol", view->symbol);
+	add_named(out, "Filter", view->filter);
+	if (view->no_kernel || view->no_user)
+		strbuf_addf(out, ", without %s", view->no_kernel ? "kernel" : "user");
+	if (view->frozen)
+		strbuf_adds(out, " [paused]");
+	if (b->status)
+		strbuf_addf(out, ", %s", b->status);
+	strbuf_addf(out, ", Event count (approx.): %s%" PRIu64,
+		    totals.period == UINT64_MAX ? "at least " : "", totals.period);
+}
+
+static unsigned level_of(const struct browser *b, size_t c)
+{
+	return b->printer.t->columns[b->printer.from[c]].level;
+}
+
+/* Whether a row of an entry has the column. */
+static bool has_column(const struct browser *b, size_t c, unsigned depth)
+{
+	return !b->printer.t->profile->n_levels || !level_of(b, c) || level_of(b, c) == depth + 1;
+}
+
+static void draw_titles(const struct browser *b, struct canvas *canvas, size_t y)
+{
+	const struct table_printer *p = &b->printer;
+	size_t x = 2;
+
+	canvas_fill(canvas, y, 0, canvas->columns, STYLE_HEAD, "");
+	for (size_t c = 0; c < p->n; c++) {
+		const struct show_column *column = &p->columns[c];
+		const char *title = column->title;
+
+		if (p->t->profile->n_levels && level_of(b, c) > 1) {
+			x = canvas_add(canvas, y, x, canvas->columns, STYLE_HEAD, "/ ");
+			title += strspn(title, " ");
+		}
+		const size_t width = plain_width(title, strlen(title));
+		const size_t from =
+			column->right && column->width > width ? x + column->width - width : x;
+		const size_t end = canvas_add(canvas, y, from, canvas->columns, STYLE_HEAD, title);
+		x = max_of(p->t->profile->n_levels && level_of(b, c) ? end : x + column->width,
+			   end) +
+		    (p->t->profile->n_levels && level_of(b, c) ? 1 : 2);
+	}
+}
+
+/* The share by which an entry is coloured. */
+static double share_of(const struct result_table *t, size_t entry)
+{
+	for (size_t c = 0; c < t->n_columns; c++) {
+		const struct result_cell *cell = &t->cells[entry * t->n_columns + c];
+
+		if (t->columns[c].style == COLUMN_SHARE && cell->kind != CELL_EMPTY)
+			return result_percent(t->profile, t->columns[c].member, cell->u);
+	}
+	return 0;
+}
+
+static void draw_entry(struct browser *b, struct canvas *canvas, size_t y,
+		       const struct browse_row *row, enum canvas_style style)
+{
+	struct table_printer *p = &b->printer;
+	const bool is_chosen = style == STYLE_CURSOR;
+	const enum canvas_style hot =
+		is_chosen ? style : scroll_share_style(share_of(p->t, row->entry));
+	const size_t indent = row->depth * LEVEL_INDENT;
+	const char *sign = row->is_open ? "-" : row->can_open ? "+" : " ";
+	bool first = true;
+	size_t x = indent + 2;
+
+	canvas_add(canvas, y, indent, canvas->columns, style, sign);
+	for (size_t c = 0; c < p->n; c++) {
+		if (!has_column(b, c, row->depth))
+			continue;
+		const char *cell = table_printer_cell(p, row->entry, c);
+		const bool is_level = p->t->profile->n_levels && level_of(b, c);
+		const size_t end = canvas_add(canvas, y, x, canvas->columns, first ? hot : style,
+					      is_level ? cell + strspn(cell, " ") : cell);
+		x = max_of(end, is_level ? end : x + p->columns[c].width) + 2;
+		first = false;
+	}
+}
+
+static void draw_frame(struct browser *b, struct canvas *canvas, size_t y,
+		       const struct browse_row *row, enum canvas_style style)
+{
+	const struct result_profile *profile = b->printer.t->profile;
+	const struct stack_text_opts opts =
+		perf_text_chains(profile, &profile->rows[row->entry], b->opts.text);
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	const uint64_t total = stack_node_total(row->node);
+	const uint64_t whole = row->whole ? row->whole : profile->rows[row->entry].period;
+	const size_t depth =
+		profile->rows[row->entry].depth * LEVEL_INDENT + (row->depth + 1) * CHAIN_INDENT;
+	size_t x = min_of(depth, canvas->columns);
+
+	canvas_add(canvas, y, x, canvas->columns, style,
+		   row->is_open	   ? "- "
+		   : row->can_open ? "+ "
+				   : "  ");
+	x += 2;
+	if (!row->is_lone) {
+		const double share = whole ? 100.0 * (double)total / (double)whole : 0;
+
+		stack_value_add(&opts, total, stack_node_samples(row->node), whole, &text);
+		x = canvas_add(canvas, y, x, canvas->columns,
+			       style == STYLE_CURSOR ? style : scroll_share_style(share),
+			       strbuf_str(&text));
+		x = canvas_add(canvas, y, x, canvas->columns, style, " ");
+		strbuf_reset(&text);
+	}
+	stack_frame_add(&opts, row->node->frames[row->frame], &text);
+	canvas_add(canvas, y, x, canvas->columns, style, strbuf_str(&text));
+}
+
+static void draw_row(struct browser *b, struct canvas *canvas, size_t y, size_t i, bool chosen)
+{
+	const struct browse_row *row = &b->rows.v.v[i];
+	const enum canvas_style style = chosen ? STYLE_CURSOR : STYLE_NORMAL;
+
+	canvas_fill(canvas, y, 0, canvas->columns, style, "");
+	if (row->node)
+		draw_frame(b, canvas, y, row, style);
+	else
+		draw_entry(b, canvas, y, row, style);
+}
+
+static void draw_table(struct browser *b, struct canvas *canvas, size_t y, size_t end)
+{
+	if (!b->has_printer)
+		return;
+	if (!b->hides_titles && y < end)
+		draw_titles(b, canvas, y++);
+	b->page = end > y ? end - y : 0;
+	b->cursor = scroll_moved(b->cursor, 0, b->rows.v.n);
+	b->first = scroll_first(b->first, b->cursor, b->page, b->rows.v.n);
+	for (size_t i = b->first; i < b->rows.v.n && y < end; i++, y++)
+		draw_row(b, canvas, y, i, i == b->cursor);
+}
+
+/* A box in the middle, as large as needed and possible; the first row and column within. */
+static void draw_box(struct canvas *canvas, const char *title, size_t *rows, size_t *columns,
+		     size_t *y, size_t *x)
+{
+	*rows = min_of(*rows, canvas->rows > 4 ? canvas->rows - 4 : 1);
+	*columns = min_of(*columns, canvas->columns > 6 ? canvas->columns - 6 : 1);
+	*y = (canvas->rows - min_of(*rows + 2, canvas->rows)) / 2 + 1;
+	*x = (canvas->columns - min_of(*columns + 4, canvas->columns)) / 2 + 2;
+	canvas_box(canvas, *y - 1, *x - 2, *rows + 2, *columns + 4, title);
+}
+
+static void draw_menu(struct browser *b, struct canvas *canvas)
+{
+	struct menu *menu = &b->menu;
+	size_t rows = menu->items.n, columns = plain_width(menu->title, strlen(menu->title)), y, x;
+
+	for (size_t i = 0; i < menu->items.n; i++) {
+		const char *text = menu->items.v[i].text;
+
+		columns = max_of(columns, plain_width(text, strlen(text)));
+	}
+	draw_box(canvas, menu->title, &rows, &columns, &y, &x);
+	menu->first = scroll_first(menu->first, menu->cursor, rows, menu->items.n);
+	for (size_t i = 0; i < rows; i++)
+		canvas_fill(canvas, y + i, x, x + columns,
+			    menu->first + i == menu->cursor ? STYLE_CURSOR : STYLE_FRAME,
+			    menu->items.v[menu->first + i].text);
+}
+
+static void draw_prompt(const struct browser *b, struct canvas *canvas)
+{
+	size_t rows = 1, columns = max_of(strlen(b->prompt.title), (size_t)50), y, x;
+	const size_t width = plain_width(strbuf_str(&b->prompt.text), b->prompt.text.len);
+	const char *text = strbuf_str(&b->prompt.text);
+
+	draw_box(canvas, b->prompt.title, &rows, &columns, &y, &x);
+	for (size_t i = width; i >= columns && *text; i--) /* its end is seen */
+		for (text++; (*text & 0xc0) == 0x80;)
+			text++;
+	canvas_fill(canvas, y, x, x + columns, STYLE_FRAME, text);
+	canvas_add(canvas, y, x + min_of(width, columns - 1), x + columns, STYLE_CURSOR, " ");
+}
+
+static void draw_question(struct canvas *canvas, const char *text)
+{
+	size_t rows = 1, columns = strlen(text), y, x;
+
+	draw_box(canvas, "", &rows, &columns, &y, &x);
+	canvas_fill(canvas, y, x, x + columns, STYLE_FRAME, text);
+}
+
+static void draw_foot(const struct browser *b, struct canvas *canvas, size_t y)
+{
+	const bool pager = b->mode == MODE_PAGER;
+	const size_t n =
+		pager ? b->pager.lines.n - min_of(b->pager.n_heads, b->pager.lines.n) : b->rows.v.n;
+	const size_t at = pager ? b->pager.cursor : b->cursor;
+	_cleanup_strbuf_ struct strbuf place = STRBUF_INIT;
+
+	canvas_fill(canvas, y, 0, canvas->columns, STYLE_BAR, "");
+	if (n)
+		strbuf_addf(&place, " %zu/%zu ", at + 1, n);
+	const size_t from = canvas->columns - min_of(place.len, canvas->columns);
+	canvas_add(canvas, y, from, canvas->columns, STYLE_BAR, strbuf_str(&place));
+	canvas_add(canvas, y, 0, from, STYLE_BAR,
+		   b->message ? b->message
+		   : pager    ? "q back  / search  n next  H hottest"
+			      : "h help  Enter open or menu  a annotate  / filter  q quit");
+}
+
+struct error *browser_draw(struct browser *b, struct canvas *canvas)
+{
+	_cleanup_strbuf_ struct strbuf head = STRBUF_INIT;
+	const bool pager =
+		b->mode == MODE_PAGER || (b->mode == MODE_PROMPT && b->prompt.back == MODE_PAGER);
+	const size_t first = canvas->rows > 2, end = canvas->rows - (canvas->rows > 1);
+
+	if (pager)
+		strbuf_adds(&head, b->pager.title);
+	else
+		browser_head(b, &head);
+	if (strbuf_failed(&head))
+		return error_nomem();
+	if (first)
+		canvas_fill(canvas, 0, 0, canvas->columns, STYLE_BAR, strbuf_str(&head));
+	if (pager) {
+		b->page = end - first;
+		pager_draw(&b->pager, canvas, first, end - first);
+	} else {
+		draw_table(b, canvas, first, end);
+	}
+	if (end < canvas->rows)
+		draw_foot(b, canvas, end);
+	if (b->mode == MODE_MENU)
+		draw_menu(b, canvas);
+	if (b->mode == MODE_PROMPT)
+		draw_prompt(b, canvas);
+	if (b->mode == MODE_EXIT)
+		draw_question(canvas, "Do you really want to exit? (y/n)");
+	return NULL;
+}
+
+struct error *browser_text(struct browser *b, struct strbuf *out)
+{
+	_cleanup_canvas_ struct canvas canvas = {0};
+	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
+
+	browser_head(b, out);
+	strbuf_addch(out, '\n');
+	for (size_t i = 0; i <= b->rows.v.n && b->has_printer; i++) {
+		if (!canvas_init(&canvas, 1, 500, false))
+			return error_nomem();
+		if (!i)
+			draw_titles(b, &canvas, 0);
+		else
+			draw_row(b, &canvas, 0, i - 1, false);
+		canvas_text(&canvas, out);
+		canvas_deinit(&canvas);
+	}
+	return strbuf_failed(out) ? error_nomem() : NULL;
+}

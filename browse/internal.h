@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of the browser share. */
+#ifndef PB_BROWSE_INTERNAL_H
+#define PB_BROWSE_INTERNAL_H
+
+#include "browse/browser.h"
+#include "browse/pager.h"
+#include "browse/rows.h"
+#include "lib/base/vec.h"
+#include "show/perf_cells.h"
+
+/* What keys go to. */
+enum browser_mode {
+	MODE_TABLE,
+	MODE_PAGER,
+	MODE_MENU,
+	MODE_PROMPT,
+	MODE_EXIT, /* "Do you really want to exit?" */
+};
+
+typedef struct error *browser_fn(struct browser *b, size_t arg, enum browser_wish *wish);
+typedef struct error *prompt_fn(struct browser *b, const char *text, enum browser_wish *wish);
+
+struct menu_item {
+	char *text;
+	browser_fn *fn;
+	size_t arg;
+};
+
+struct menu {
+	char *title;
+	VEC(struct menu_item) items;
+	size_t cursor, first;
+};
+
+struct prompt {
+	const char *title;
+	struct strbuf text;
+	prompt_fn *fn;
+	enum browser_mode back; /* where it came from */
+};
+
+enum zoom {
+	ZOOM_THREAD,
+	ZOOM_DSO,
+	ZOOM_SYMBOL,
+	ZOOM_FILTER,
+	N_ZOOMS,
+};
+
+struct browser {
+	struct browser_opts opts;
+	struct browser_view view, old_view;
+	enum zoom zooms[N_ZOOMS], old_zooms[N_ZOOMS]; /* the last one at the end */
+	size_t n_zooms, n_old_zooms;
+
+	const struct results *results;
+	size_t event; /* which of them */
+	struct browse_rows rows;
+	struct table_printer printer;
+	bool has_printer;
+	size_t cursor, first, page;
+	bool hides_titles, was_shown;
+
+	enum browser_mode mode;
+	struct pager pager;
+	struct menu menu;
+	struct prompt prompt;
+	char *message, *status;
+};
+
+const struct result *browser_result(const struct browser *b);
+/* NULL: there are no rows. */
+const struct browse_row *browser_row(const struct browser *b);
+/* Of which event the table is, and how much; what is zoomed into. */
+void browser_head(const struct browser *b, struct strbuf *out);
+
+void menu_reset(struct menu *menu, const char *title);
+/* false: no memory. */
+bool menu_add(struct menu *menu, browser_fn *fn, size_t arg, const char *fmt, ...) _printf_(4, 5);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A browser (browse/browser.h) on the terminal: what it draws, and the keys that are pressed. */
+#ifndef PB_CMD_BROWSE_H
+#define PB_CMD_BROWSE_H
+
+#include "browse/browser.h"
+#include "cmd/tty.h"
+#include "lib/base/log.h"
+#include "work/loop.h"
+
+struct browse_opts {
+	struct tty *tty; /* tty_begin() was called */
+	struct loop *loop;
+	struct browser *browser;
+	/* Makes what the browser's view asks for, and gives it to the browser. */
+	struct error *(*show)(void *ctx);
+	/* The code of what is chosen; NULL: there is none. */
+	struct error *(*annotate)(void *ctx, const struct browser_choice *choice,
+				  struct annotation *out);
+	void *ctx;
+};
+
+struct browse;
+
+/* Watches the terminal; the loop ends when the user quits. */
+struct error *browse_new(const struct browse_opts *opts, struct browse **out);
+void browse_free(struct browse *browse);
+DEFINE_FREEP(struct browse, browse_free)
+
+/* Draws what has changed. */
+struct error *browse_draw(struct browse *browse);
+
+/* A log whose lines are shown as messages, while the screen is taken. */
+struct log browse_log(struct browser *browser);
+
+#endif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cmd/report_browse.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cmd/browse.h"
+
+struct report_browse {
+	const struct report_browse_opts *opts;
+	struct browser *browser;
+	struct results results;
+};
+
+static struct error *show_results(struct report_browse *rb)
+{
+	TRY(browser_set_results(rb->browser, NULL));
+	results_deinit(&rb->results);
+	rb->results = (struct results){0};
+	TRY(summary_results(rb->opts->summary, &rb->results));
+	return browser_set_results(rb->browser, &rb->results);
+}
+
+static struct error *show(void *ctx)
+{
+	struct report_browse *rb = ctx;
+	const struct browser_view *view = browser_view(rb->browser);
+	const struct summary_view wanted = {
+		.sort = view->sort,
+		.zoom =
+			{
+				.comm = view->comm,
+				.tid = view->tid,
+				.no_kernel = view->no_kernel,
+				.no_user = view->no_user,
+				.dso = view->dso,
+				.symbol = view->symbol,
+			},
+		.symbol_filter = view->filter,
+		.relative = view->relative,
+		.least_percent = view->least_percent,
+	};
+	struct error *err = summary_show(rb->opts->summary, &wanted);
+
+	if (err && err->code == EINVAL) { /* keys that are not known: nothing has changed */
+		browser_undo(rb->browser);
+		return err;
+	}
+	TRY(err);
+	rb->opts->chain->min_percent =
+		view->least_percent > 0 ? view->least_percent : rb->opts->sums->chain.min_percent;
+	return show_results(rb);
+}
+
+/* Which event of the recording the n-th result is of: those without samples have none. */
+static size_t event_of(const struct report_browse *rb, size_t n)
+{
+	struct session *session = rb->opts->recording->session;
+	const size_t n_events = session_n_events(session);
+	size_t i = 0;
+
+	while (i < n_events && (summary_is_empty(rb->opts->summary, i) || n--))
+		i += summary_group_size(session, rb->opts->sums->groups, i);
+	return i;
+}
+
+static struct error *annotate(void *ctx, const struct browser_choice *choice,
+			      struct annotation *out)
+{
+	struct report_browse *rb = ctx;
+	struct annotator *annotator = rb->opts->annotator;
+	size_t i = annotator_size(annotator);
+
+	if (choice->module)
+		i = annotator_find(annotator, event_of(rb, choice->event), choice->module,
+				   choice->function);
+	if (i == annotator_size(annotator))
+		return error_new(ENOENT, "%s has no samples of its own", choice->function);
+	return error_prefix(annotator_function(annotator, i, out), "cannot show %s",
+			    choice->function);
+}
+
+static struct error *run(struct report_browse *rb)
+{
+	_cleanup_(browse_freep) struct browse *browse = NULL;
+	_cleanup_(loop_freep) struct loop *loop = NULL;
+
+	TRY(loop_new(&loop));
+	TRY(tty_listen(rb->opts->tty));
+	const struct browse_opts opts = {
+		.tty = rb->opts->tty,
+		.loop = loop,
+		.browser = rb->browser,
+		.show = show,
+		.annotate = annotate,
+		.ctx = rb,
+	};
+	TRY(browse_new(&opts, &browse));
+	TRY(browse_draw(browse));
+	while (!loop_ended(loop))
+		TRY(loop_turn(loop, -1));
+	return NULL;
+}
+
+struct error *report_browse(const struct report_browse_opts *opts)
+{
+	const struct browser_opts browser_opts = {.sz = sizeof(browser_opts),
+						  .text = opts->text,
+						  .annotates = true,
+						  .command = "report"};
+	const struct log log = *opts->log;
+	struct report_browse rb = {.opts = opts};
+
+	TRY(browser_new(&browser_opts, &rb.browser));
+	browser_view(rb.browser)->relative = opts->sums->table.relative;
+	browser_view(rb.browser)->least_percent = opts->sums->table.least_percent;
+	struct error *err = show_results(&rb);
+	*opts->log = browse_log(rb.browser);
+	if (!err)
+		err = run(&rb);
+	tty_end(opts->tty);
+	*opts->log = log;
+	browser_free(rb.browser);
+	results_deinit(&rb.results);
+	return err;
+}

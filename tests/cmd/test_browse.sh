@@ -1,0 +1,186 @@
+#!/usr/bin/env bash
+# perf-bpf report on a terminal of tmux: the browser.
+. "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/tmux.sh"
+
+# A recording with call chains: "d" of a program whose functions are known.
+record() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	cat >work.c <<-'END'
+		#include <sys/prctl.h>
+		#include <sys/syscall.h>
+		#include <unistd.h>
+		static volatile char pages[200][4096];
+		__attribute__((noinline)) void pbt_touch(void)
+		{
+			for (int i = 0; i < 200; i++)
+				pages[i][1] = 1; /* PBT_LINE */
+		}
+		__attribute__((noinline)) void pbt_inner(long n) { while (n--) syscall(SYS_getpid); __asm__(""); }
+		__attribute__((noinline)) void pbt_outer(long n) { pbt_inner(n); __asm__(""); }
+		int main(int n, char **v)
+		{
+			pbt_touch();
+			pbt_outer(60);
+			prctl(PR_SET_NAME, "pbt\033]2;X\a");
+			pbt_outer(40);
+		}
+	END
+	gcc -O1 -g -fno-omit-frame-pointer -fno-optimize-sibling-calls -o pbt_work work.c
+	"$PERF_BPF" record -q -g "$@" -o d -- ./pbt_work
+}
+
+start() {
+	t send-keys "$PERF_BPF report $*; echo status \$? >status" Enter
+}
+
+quit() {
+	t send-keys "${1:-q}"
+	wait_for test -s status
+	assert_equal "$(cat status)" "status 0"
+	wait_for is_back
+	rm status
+}
+
+chosen_is() {
+	t capture-pane -p | tail -1 | grep -q " $1 *\$"
+}
+
+test_keys() {
+	record -c 1 -e syscalls:sys_enter_getpid
+	open_terminal 80 24
+	start -i d --no-children -s comm,dso,sym
+	wait_for screen_has "Samples: 100 of event 'syscalls:sys_enter_getpid'"
+	wait_for screen_has "Overhead  Command"
+	wait_for screen_has "60.00%  pbt_work"
+	# what a process calls itself does not reach the terminal
+	wait_for screen_has '40.00%  pbt\x1b]2;X\x07'
+	wait_for chosen_is 1/2
+	t send-keys E
+	wait_for screen_has "pbt_outer"
+	t send-keys C
+	wait_for chosen_is 1/2
+	t send-keys Down t
+	wait_for screen_has 'Thread: pbt\x1b]2;X\x07'
+	wait_for chosen_is 1/1
+	t send-keys Escape
+	wait_for chosen_is 1/2
+	t send-keys / n o n e Enter
+	wait_for screen_has "Filter: none"
+	t send-keys Left
+	wait_for chosen_is 1/2
+	# by other keys
+	t send-keys s End Enter c p u , x Enter
+	wait_for screen_has "unknown sort key 'x'"
+	t send-keys s End Enter c o m m Enter
+	wait_for screen_has "60.00%  pbt_work"
+	t send-keys s Enter
+	wait_for screen_has "Symbol"
+	t send-keys P
+	wait_for screen_has "Printed to perf.hist.0"
+	assert_contains perf.hist.0 "60.00%  pbt_work"
+	t send-keys h
+	wait_for screen_has "perf-bpf report: keys"
+	t send-keys q
+	wait_for screen_has "Overhead"
+	t send-keys Escape
+	wait_for screen_has "Do you really want to exit?"
+	quit y
+	takes_lines
+	! t display-message -p '#{pane_title}' | grep -qx X || fail "it reached the terminal"
+}
+
+test_sizes() {
+	record -c 1 -e syscalls:sys_enter_getpid
+	open_terminal 200 60
+	start -i d --no-children -s sym,dso
+	wait_for foot_is 60 200 "h help  Enter open or menu  a annotate  / filter  q quit"
+	wait_for screen_has "100.00%  [.] syscall"
+	t resize-window -x 30 -y 5
+	wait_for foot_is 5 30 "h help  Enter open or men"
+	t resize-window -x 80 -y 24
+	wait_for foot_is 24 80 "h help  Enter open or menu  a annotate  / filter  q quit"
+	mode_is alternate_on 1 || fail "not the second screen"
+	t send-keys C-c
+	wait_for test -s status
+	assert_equal "$(cat status)" "status 0"
+	wait_for is_back
+	takes_lines
+}
+
+# foot_is ROW COLUMNS TEXT: the last row, with the place at its end
+foot_is() {
+	t capture-pane -p | python3 -c '
+import sys
+lines = sys.stdin.read().split("\n")
+row, columns, text = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+if lines[row:] != [""] or max(map(len, lines)) > columns:
+	sys.exit(1)
+last = lines[row - 1]
+sys.exit(not (last.startswith(text) and last.endswith(" 1/1") and len(last) == columns - 1))' "$@"
+}
+
+test_events_and_code() {
+	record -c 1 -e syscalls:sys_enter_getpid -e page-faults:u
+	open_terminal 100 30
+	start -i d --no-children
+	# which of the events
+	wait_for screen_has "Events"
+	t send-keys Down Enter
+	wait_for screen_has "of event 'page-faults:u'"
+	wait_for screen_has "[.] pbt_touch"
+	t send-keys /
+	wait_for screen_has "Show only symbols"
+	t send-keys p b t _ t o u Enter
+	wait_for chosen_is 1/1
+	t send-keys a
+	wait_for screen_has "Source code & Disassembly of pbt_work for page-faults:u"
+	wait_for screen_has "PBT_LINE"
+	t capture-pane -p >code
+	grep -qE '^ +100\.00 : +[0-9a-f]+: mov' code || fail "$(cat code)"
+	t send-keys q Tab
+	wait_for screen_has "of event 'syscalls:sys_enter_getpid'"
+	quit
+}
+
+test_where_there_is_no_browser() {
+	record -c 1 -e syscalls:sys_enter_getpid
+	open_terminal 100 30 dumb
+	start -i d --no-children
+	wait_for test -s status
+	wait_for screen_has "# Samples: 100  of event"
+	mode_is alternate_on 0 || fail "the second screen on a dumb terminal"
+	t send-keys "export TERM=screen; clear; rm status" Enter
+	start -i d --stdio
+	wait_for test -s status
+	wait_for screen_has "# Samples: 100  of event"
+	# no terminal at all
+	"$PERF_BPF" report -i d --tui </dev/null >out
+	assert_contains out "# Samples: 100  of event"
+}
+
+# However it ends, the terminal is as it was.
+test_killed() {
+	record -c 1 -e syscalls:sys_enter_getpid
+	open_terminal 80 24
+	start -i d
+	wait_for screen_has "Children"
+	kill -KILL "$(pgrep -P "$(t display-message -p '#{pane_pid}')" perf-bpf | head -1)"
+	wait_for test -s status
+	assert_equal "$(cat status)" "status 137"
+	wait_for is_back
+	takes_lines
+	rm status
+	# Ctrl-Z and fg
+	start -i d
+	wait_for screen_has "Children"
+	t send-keys C-z
+	wait_for is_back
+	wait_for test -s status
+	rm status
+	t send-keys 'clear; fg; echo status $? >status' Enter
+	wait_for screen_has "Children"
+	quit
+}
+
+run_tests

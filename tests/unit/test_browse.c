@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* browse/: keys from bytes, the canvas, and what is on the screen after which keys. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "browse/browser.h"
+#include "browse/pager.h"
+#include "browse/scroll.h"
+#include "lib/base/vec.h"
+#include "show/stack_tree.h"
+
+/* ---- keys ---- */
+
+static void check_key(const char *bytes, size_t n, bool all, uint32_t key, size_t used)
+{
+	size_t got = 99;
+
+	assert_int_equal(key_decode((const unsigned char *)bytes, n, all, &got), key);
+	assert_int_equal(got, used);
+}
+
+#define KEY(bytes, all, key, used) check_key(bytes, sizeof(bytes) - 1, all, key, used)
+
+static void test_keys(void **state)
+{
+	KEY("", true, KEY_NONE, 0);
+	KEY("qx", false, 'q', 1);
+	KEY("\n", false, KEY_ENTER, 1);
+	KEY("\r", false, KEY_ENTER, 1);
+	KEY("\b", false, KEY_BACKSPACE, 1);
+	KEY("\0", false, KEY_UNKNOWN, 1);
+	KEY("\033[A", false, KEY_UP, 3);
+	KEY("\033OB", false, KEY_DOWN, 3);
+	KEY("\033[1;5C", false, KEY_RIGHT, 6);
+	KEY("\033[5~x", false, KEY_PAGE_UP, 4);
+	KEY("\033[6~", false, KEY_PAGE_DOWN, 4);
+	KEY("\033[4~", false, KEY_END, 4);
+	KEY("\033[Z", false, KEY_BACK_TAB, 3);
+	KEY("\033OP", false, KEY_F1, 3);
+	KEY("\033[11~", false, KEY_F1, 5);
+	KEY("\033[[A", false, KEY_F1, 4);
+	KEY("\033[99999999999999999999~", false, KEY_UNKNOWN, 23);
+	/* what is not complete yet */
+	KEY("\033", false, KEY_NONE, 0);
+	KEY("\033", true, KEY_ESCAPE, 1);
+	KEY("\033[", false, KEY_NONE, 0);
+	KEY("\033[5", false, KEY_NONE, 0);
+	KEY("\033[5", true, KEY_UNKNOWN, 3);
+	KEY("\033x", false, KEY_ESCAPE, 1);
+	KEY("\033[0000000000000000000000000000000", false, KEY_UNKNOWN, 33);
+	KEY("\xc3\xa9", false, 0xe9, 2);
+	KEY("\xc3", false, KEY_NONE, 0);
+	KEY("\xc3", true, KEY_UNKNOWN, 1);
+	KEY("\xff", false, KEY_NONE, 0);
+	KEY("\xff\xff\xff\xff", false, KEY_UNKNOWN, 1);
+}
+
+/* ---- the canvas ---- */
+
+static void check_text(const struct canvas *canvas, const char *text)
+{
+	struct strbuf sb = STRBUF_INIT;
+
+	canvas_text(canvas, &sb);
+	assert_string_equal(strbuf_str(&sb), text);
+	strbuf_deinit(&sb);
+}
+
+static void test_canvas(void **state)
+{
+	struct canvas c = {0}, other = {0};
+
+	assert_true(canvas_init(&c, 3, 10, false));
+	assert_int_equal(canvas_add(&c, 0, 0, 10, STYLE_NORMAL, "0123456789abc"), 10);
+	assert_int_equal(canvas_add(&c, 1, 2, 6, STYLE_BAR, "x\ty"), 6);
+	assert_int_equal(canvas_add(&c, 3, 0, 10, STYLE_NORMAL, "outside"), 0);
+	assert_int_equal(canvas_add(&c, 2, 12, 20, STYLE_NORMAL, "outside"), 12);
+	check_text(&c, "0123456789\n  x\n\n");
+	/* nothing that a terminal understands, or that cannot be seen */
+	canvas_fill(&c, 2, 0, 10, STYLE_NORMAL, "a\033[2Jb\x7f\xc2\x9b\xe2\x80\xae\xff");
+	check_text(&c, "0123456789\n  x\na?[2Jb????\n");
+	/* a wide character is there as a whole or not at all */
+	canvas_fill(&c, 1, 0, 10, STYLE_NORMAL, "\xe4\xb8\xad\xe4\xb8\xad\xe4\xb8\xad");
+	canvas_add(&c, 1, 3, 4, STYLE_NORMAL, "x");
+	check_text(&c, "0123456789\n\xe4\xb8\xad x\xe4\xb8\xad\na?[2Jb????\n");
+	assert_int_equal(canvas_add(&c, 0, 0, 3, STYLE_NORMAL, "\xe4\xb8\xad\xe4\xb8\xad"), 2);
+	assert_true(canvas_init(&other, 3, 10, true));
+	assert_false(canvas_row_equal(&c, &other, 0));
+	canvas_fill(&other, 0, 0, 10, STYLE_NORMAL, "\xc3\xa9");
+	canvas_box(&other, 1, 0, 2, 8, "t");
+	check_text(&other, "?\n+-t----+\n+------+\n");
+	canvas_deinit(&other);
+	canvas_deinit(&c);
+}
+
+static void test_scroll(void **state)
+{
+	assert_int_equal(scroll_moved(5, -10, 8), 0);
+	assert_int_equal(scroll_moved(5, 10, 8), 7);
+	assert_int_equal(scroll_moved(5, PTRDIFF_MAX, 8), 7);
+	assert_int_equal(scroll_moved(5, 1, 0), 0);
+	assert_int_equal(scroll_moved(9, 0, 3), 2);
+	assert_int_equal(scroll_first(0, 5, 3, 8), 3);
+	assert_int_equal(scroll_first(5, 2, 3, 8), 2);
+	assert_int_equal(scroll_first(9, 7, 20, 8), 0);
+	assert_int_equal(scroll_first(0, 0, 0, 8), 0);
+}
+
+/* ---- the browser ---- */
+
+static const struct chain_opts chain = {.mode = CHAIN_GRAPH, .min_percent = 0.5, .caller = true};
+static const struct perf_text_opts text_opts = {.chain = &chain};
+
+static const struct result_column columns[] = {
+	{.name = "overhead", .style = COLUMN_SHARE, .title = "Overhead"},
+	{.name = "comm", .is_key = true, .style = COLUMN_NAME, .title = "Command", .width = 5},
+	{.name = "symbol", .is_key = true, .style = COLUMN_PLAIN, .title = "Symbol"},
+};
+
+static struct result_frame frames[] = {
+	{.name = "main", .has_start = true, .start = 1, .module = "/bin/x"},
+	{.name = "work", .has_start = true, .start = 2, .module = "/bin/x"},
+	{.name = "left", .has_start = true, .start = 3, .module = "/bin/x"},
+	{.name = "right\033]0;x\a", .has_start = true, .start = 4, .module = "/bin/y"},
+};
+
+static void add_stack(struct results *results, struct stack_tree *tree, uint64_t count, size_t last)
+{
+	const struct result_frame **v = arena_alloc(&results->arena, 3 * sizeof(*v));
+
+	v[0] = &frames[0];
+	v[1] = &frames[1];
+	v[2] = &frames[last];
+	assert_true(stack_tree_add(tree, &results->arena, STACK_BY_FUNCTION, v, 3, count, 1));
+}
+
+/* n rows of halves: 50.00%, 25.00%, … The first one has call chains. */
+static void add_event(struct results *results, const char *name, size_t n)
+{
+	struct result *r = results_add(results, RESULT_TABLE, name);
+	struct result_profile *p = arena_alloc(&results->arena, sizeof(*p));
+	uint64_t period = 1024;
+
+	*p = (struct result_profile){.all = {.samples = 40, .period = 2048, .chain_period = 2048}};
+	p->shown = p->all;
+	p->rows = arena_alloc(&results->arena, n * sizeof(*p->rows));
+	r->table = (struct result_table){.columns = columns, .n_columns = 3, .n_rows = n};
+	r->table.cells = arena_alloc(&results->arena, n * 3 * sizeof(*r->table.cells));
+	r->table.profile = p;
+	for (size_t i = 0; i<n; i++, period = period> 1 ? period / 2 : 1) {
+		struct result_cell *cells = &r->table.cells[i * 3];
+		char *symbol = arena_alloc(&results->arena, 32);
+
+		snprintf(symbol, 32, "f%zu", i);
+		cells[0] = cell_of_number(period);
+		cells[1] = cell_of_text(i ? "beta" : "alpha");
+		cells[2] = (struct result_cell){
+			.kind = CELL_SYMBOL, .level = '.', .origin = '!', .text = symbol, .u = i};
+		p->rows[i] = (struct result_sum){.period = period,
+						 .tid = (int32_t)i + 1,
+						 .comm = cells[1].text,
+						 .module = "/bin/x",
+						 .function = symbol};
+	}
+	if (!n)
+		return;
+	struct stack_tree *tree = arena_alloc(&results->arena, sizeof(*tree));
+	add_stack(results, tree, 768, 2);
+	add_stack(results, tree, 256, 3);
+	p->rows[0].tree = tree;
+}
+
+struct world {
+	struct browser *b;
+	struct results results;
+	enum browser_wish wish;
+};
+
+static void world_make(struct world *w, size_t n_events, size_t n_rows, bool live)
+{
+	const struct browser_opts opts = {.sz = sizeof(opts),
+					  .text = &text_opts,
+					  .live = live,
+					  .annotates = true,
+					  .command = "report"};
+
+	*w = (struct world){0};
+	assert_null(browser_new(&opts, &w->b));
+	for (size_t i = 0; i < n_events; i++)
+		add_event(&w->results, i ? "faults" : "cycles", n_rows);
+	assert_null(browser_set_results(w->b, &w->results));
+}
+
+static void world_free(struct world *w)
+{
+	browser_free(w->b);
+	results_deinit(&w->results);
+}
+
+static void press(struct world *w, uint32_t key)
+{
+	assert_null(browser_press(w->b, key, &w->wish));
+}
+
+static void type(struct world *w, const char *keys)
+{
+	while (*keys)
+		press(w, (unsigned char)*keys++);
+}
+
+static void shows(struct world *w, size_t rows, size_t width, const char *text)
+{
+	struct canvas canvas = {0};
+
+	assert_true(canvas_init(&canvas, rows, width, true));
+	assert_null(browser_draw(w->b, &canvas));
+	check_text(&canvas, text);
+	canvas_deinit(&canvas);
+}
+
+/* Whether a text is on the screen. */
+static bool seen(struct world *w, const char *text)
+{
+	struct strbuf sb = STRBUF_INIT;
+	struct canvas canvas = {0};
+
+	assert_true(canvas_init(&canvas, 24, 80, true));
+	assert_null(browser_draw(w->b, &canvas));
+	canvas_text(&canvas, &sb);
+	const bool is = strstr(strbuf_str(&sb), text);
+	canvas_deinit(&canvas);
+	strbuf_deinit(&sb);
+	return is;
+}
+
+#define HEAD "Samples: 40 of event 'cycles', Event count (approx.): 2048\n"
+
+static void test_fold(void **state)
+{
+	struct world w;
+
+	world_make(&w, 1, 3, false);
+	shows(&w, 6, 60,
+	      HEAD "  Overhead  Command  Symbol\n"
+		   "+   50.00%  alpha    [.] f0\n"
+		   "    25.00%  beta     [.] f1\n"
+		   "    12.50%  beta     [.] f2\n"
+		   "h help  Enter open or menu  a annotate  / filter  q qui 1/3\n");
+	press(&w, KEY_ENTER);
+	press(&w, 'H');
+	shows(&w, 6, 60,
+	      HEAD "-   50.00%  alpha    [.] f0\n"
+		   "   + main\n"
+		   "    25.00%  beta     [.] f1\n"
+		   "    12.50%  beta     [.] f2\n"
+		   "h help  Enter open or menu  a annotate  / filter  q qui 1/4\n");
+	press(&w, KEY_DOWN);
+	press(&w, '+');
+	shows(&w, 9, 30,
+	      "Samples: 40 of event 'cycles',\n"
+	      "-   50.00%  alpha    [.] f0\n"
+	      "   - main\n"
+	      "     work\n"
+	      "        37.50% left\n"
+	      "        12.50% right\\x1b]0;x\\x\n"
+	      "    25.00%  beta     [.] f1\n"
+	      "    12.50%  beta     [.] f2\n"
+	      "h help  Enter open or men 2/7\n");
+	/* what is open stays open when there are new results, and the row stays chosen */
+	press(&w, KEY_DOWN);
+	struct results again = {0};
+	add_event(&again, "cycles", 4);
+	assert_null(browser_set_results(w.b, NULL));
+	results_deinit(&w.results);
+	w.results = again;
+	assert_null(browser_set_results(w.b, &w.results));
+	assert_true(seen(&w, " 3/8"));
+	assert_string_equal(browser_chosen(w.b).function, "work");
+	/* folded away from within, the entry is chosen */
+	type(&w, "e");
+	assert_true(seen(&w, " 1/4"));
+	type(&w, "e");
+	assert_true(seen(&w, "12.50% right\\x1b"));
+	type(&w, "C");
+	assert_true(seen(&w, " 1/4"));
+	type(&w, "E");
+	assert_true(seen(&w, " 1/8"));
+	world_free(&w);
+}
+
+static void test_move(void **state)
+{
+	struct world w;
+
+	world_make(&w, 1, 30, false);
+	press(&w, KEY_END);
+	shows(&w, 5, 40,
+	      "Samples: 40 of event 'cycles', Event cou\n"
+	      "  Overhead  Command  Symbol\n"
+	      "     0.05%  beta     [.] f28\n"
+	      "     0.05%  beta     [.] f29\n"
+	      "h help  Enter open or menu  a ann 30/30\n");
+	press(&w, KEY_PAGE_UP);
+	assert_int_equal(browser_chosen(w.b).tid, 28);
+	press(&w, KEY_HOME);
+	press(&w, KEY_PAGE_DOWN);
+	press(&w, KEY_DOWN);
+	press(&w, KEY_UP);
+	press(&w, KEY_UP);
+	press(&w, KEY_UNKNOWN);
+	assert_int_equal(browser_chosen(w.b).tid, 2);
+	/* any size */
+	for (size_t rows = 1; rows < 8; rows++)
+		for (size_t width = 1; width < 90; width++) {
+			struct canvas canvas = {0};
+
+			assert_true(canvas_init(&canvas, rows, width, rows & 1));
+			assert_null(browser_draw(w.b, &canvas));
+			press(&w, width % 3 ? 'm' : width % 2 ? '/' : 'h');
+			assert_null(browser_draw(w.b, &canvas));
+			press(&w, KEY_ESCAPE);
+			canvas_deinit(&canvas);
+		}
+	world_free(&w);
+}
+
+static void test_zoom(void **state)
+{
+	struct world w;
+	struct browser_view *view;
+
+	world_make(&w, 1, 3, false);
+	view = browser_view(w.b);
+	press(&w, KEY_DOWN);
+	press(&w, 't');
+	assert_int_equal(w.wish, BROWSER_VIEW);
+	assert_string_equal(view->comm, "beta");
+	assert_true(seen(&w, "Thread: beta"));
+	press(&w, 'd');
+	assert_string_equal(view->dso, "/bin/x");
+	/* what the command could not do is undone */
+	browser_undo(w.b);
+	assert_null(view->dso);
+	press(&w, 'd');
+	type(&w, "/f");
+	assert_int_equal(w.wish, BROWSER_NOTHING);
+	press(&w, 'x');
+	press(&w, 0xe9);
+	press(&w, KEY_BACKSPACE);
+	press(&w, KEY_BACKSPACE);
+	press(&w, '1');
+	assert_true(seen(&w, "f1 "));
+	press(&w, KEY_ENTER);
+	assert_int_equal(w.wish, BROWSER_VIEW);
+	assert_string_equal(view->filter, "f1");
+	/* the last one first */
+	press(&w, KEY_ESCAPE);
+	assert_null(view->filter);
+	assert_string_equal(view->dso, "/bin/x");
+	press(&w, 't');
+	assert_null(view->comm);
+	press(&w, KEY_LEFT);
+	assert_null(view->dso);
+	press(&w, KEY_LEFT);
+	assert_int_equal(w.wish, BROWSER_NOTHING);
+	press(&w, 'k');
+	assert_string_equal(view->dso, "[kernel.kallsyms]");
+	press(&w, KEY_ESCAPE);
+	press(&w, 'K');
+	press(&w, 'U');
+	assert_true(view->no_user && !view->no_kernel);
+	type(&w, "L3x");
+	press(&w, KEY_ENTER);
+	assert_int_equal(w.wish, BROWSER_NOTHING);
+	assert_true(seen(&w, "'3x' is not a percentage"));
+	type(&w, "L3");
+	press(&w, KEY_ENTER);
+	assert_int_equal(w.wish, BROWSER_VIEW);
+	assert_true(view->least_percent == 3);
+	press(&w, KEY_ESCAPE);
+	assert_true(seen(&w, "Do you really want to exit?"));
+	press(&w, 'n');
+	assert_int_equal(w.wish, BROWSER_NOTHING);
+	press(&w, KEY_ESCAPE);
+	press(&w, 'y');
+	assert_int_equal(w.wish, BROWSER_QUIT);
+	world_free(&w);
+}
+
+static void test_menus(void **state)
+{
+	struct world w;
+
+	world_make(&w, 2, 3, false);
+	assert_true(seen(&w, "| faults") || seen(&w, "40  faults"));
+	press(&w, KEY_DOWN);
+	press(&w, KEY_ENTER);
+	assert_true(seen(&w, "of event 'faults'"));
+	press(&w, KEY_TAB);
+	assert_true(seen(&w, "of event 'cycles'"));
+	press(&w, KEY_BACK_TAB);
+	assert_int_equal(browser_chosen(w.b).event, 1);
+	press(&w, KEY_DOWN);
+	press(&w, KEY_ENTER); /* a row without more in it */
+	assert_true(seen(&w, "Annotate f1"));
+	press(&w, KEY_ENTER);
+	assert_int_equal(w.wish, BROWSER_ANNOTATE);
+	press(&w, 's');
+	press(&w, KEY_DOWN);
+	press(&w, KEY_DOWN);
+	press(&w, KEY_ENTER);
+	assert_int_equal(w.wish, BROWSER_VIEW);
+	assert_string_equal(browser_view(w.b)->sort, "symbol");
+	press(&w, 's');
+	press(&w, KEY_END);
+	press(&w, KEY_ENTER);
+	type(&w, "cpu");
+	press(&w, KEY_ENTER);
+	assert_string_equal(browser_view(w.b)->sort, "cpu");
+	press(&w, 'm');
+	press(&w, 'q');
+	assert_int_equal(w.wish, BROWSER_NOTHING);
+	press(&w, '?');
+	assert_true(seen(&w, "perf-bpf report: keys"));
+	assert_false(seen(&w, "pause"));
+	press(&w, 'q');
+	press(&w, 'p');
+	assert_false(browser_view(w.b)->frozen);
+	press(&w, 'P');
+	assert_int_equal(w.wish, BROWSER_PRINT);
+	struct strbuf sb = STRBUF_INIT;
+	assert_null(browser_text(w.b, &sb));
+	assert_non_null(strstr(strbuf_str(&sb), "\n    25.00%  beta     [.] f1\n"));
+	strbuf_deinit(&sb);
+	press(&w, 'q');
+	assert_int_equal(w.wish, BROWSER_QUIT);
+	world_free(&w);
+}
+
+static void test_live(void **state)
+{
+	struct world w;
+
+	world_make(&w, 1, 3, true);
+	press(&w, 'z');
+	assert_true(browser_view(w.b)->zero && w.wish == BROWSER_VIEW);
+	press(&w, 'p');
+	assert_true(seen(&w, "[paused]"));
+	type(&w, "D0.5");
+	press(&w, KEY_ENTER);
+	assert_int_equal(browser_view(w.b)->delay_ms, 500);
+	type(&w, "f7");
+	press(&w, KEY_ENTER);
+	assert_int_equal(browser_view(w.b)->least_samples, 7);
+	assert_null(browser_set_status(w.b, "lost: 3"));
+	assert_true(seen(&w, "lost: 3"));
+	world_free(&w);
+	/* no samples yet */
+	world_make(&w, 0, 0, true);
+	assert_true(seen(&w, "No samples"));
+	type(&w, "tdae+EC/x\rsm");
+	press(&w, KEY_ESCAPE);
+	world_free(&w);
+	world_make(&w, 1, 0, true);
+	type(&w, "tdae+ECm");
+	press(&w, KEY_END);
+	assert_true(seen(&w, "of event 'cycles'"));
+	world_free(&w);
+}
+
+static void test_annotation(void **state)
+{
+	struct world w;
+	struct annotation a = {.symbol = "f\033[2J", .dso = "/bin/x", .event = "cycles"};
+	const struct annotation_event event = {"cycles", {10, 100}, {20, 200}};
+	struct annotation_count counts[20] = {{0}};
+
+	a.events = &event;
+	a.n_events = 1;
+	counts[7] = (struct annotation_count){2, 20};
+	counts[15] = (struct annotation_count){8, 80};
+	for (size_t i = 0; i < 20; i++) {
+		struct annotation_line *line = vec_push(&a.lines);
+
+		*line = (struct annotation_line){
+			.kind = ANNOTATION_CODE, .text = i % 2 ? "nop" : "ret", .address = i};
+		line->counts = &counts[i];
+	}
+	world_make(&w, 1, 3, false);
+	assert_null(browser_show_annotation(w.b, &a));
+	annotation_deinit(&a);
+	shows(&w, 6, 60,
+	      "f\\x1b[2J  /bin/x\n"
+	      " Percent |      Source code & Disassembly of x for cycles (1\n"
+	      "    0.00 :    d: nop\n"
+	      "    0.00 :    e: ret\n"
+	      "   80.00 :    f: nop\n"
+	      "q back  / search  n next  H hottest                   17/21\n");
+	press(&w, 'H');
+	assert_true(seen(&w, " 9/21"));
+	press(&w, 'H');
+	assert_true(seen(&w, " 17/21"));
+	type(&w, "/ret");
+	press(&w, KEY_ENTER);
+	assert_true(seen(&w, " 18/21"));
+	press(&w, 'N');
+	assert_true(seen(&w, " 16/21"));
+	press(&w, 'n');
+	press(&w, 'n');
+	assert_true(seen(&w, " 20/21"));
+	type(&w, "/none");
+	press(&w, KEY_ENTER);
+	assert_true(seen(&w, "'none' was not found"));
+	press(&w, KEY_PAGE_DOWN);
+	press(&w, KEY_PAGE_UP);
+	press(&w, '>');
+	assert_false(seen(&w, " 80.00 :"));
+	press(&w, KEY_LEFT);
+	assert_true(seen(&w, " 80.00 :"));
+	press(&w, KEY_LEFT);
+	assert_true(seen(&w, "of event 'cycles'"));
+	world_free(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_keys),	   cmocka_unit_test(test_canvas),
+		cmocka_unit_test(test_scroll),	   cmocka_unit_test(test_fold),
+		cmocka_unit_test(test_move),	   cmocka_unit_test(test_zoom),
+		cmocka_unit_test(test_menus),	   cmocka_unit_test(test_live),
+		cmocka_unit_test(test_annotation),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
