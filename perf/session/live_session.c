@@ -80,9 +80,14 @@ size_t session_n_ended(const struct session *s)
 	return s->threads.n_ended;
 }
 
+static bool keep_running(void *ctx, int32_t pid, uint64_t ended)
+{
+	return !ended;
+}
+
 void session_forget(struct session *s, session_keep_fn *keep, void *ctx)
 {
-	threads_forget(s, keep, ctx);
+	threads_forget(s, keep ? keep : keep_running, ctx);
 }
 
 uint64_t session_generation(const struct session *s)

@@ -280,6 +280,7 @@ size_t session_n_ended(const struct session *s);
  * known, since the record of an end may be lost.
  */
 typedef bool session_keep_fn(void *ctx, int32_t pid, uint64_t ended);
+/* keep NULL: those that run. */
 void session_forget(struct session *s, session_keep_fn *keep, void *ctx);
 /* Changes when maps were freed: another may have the address of one that was kept elsewhere. */
 uint64_t session_generation(const struct session *s);
