@@ -313,9 +313,24 @@ struct error *summary_read(struct summary *s)
 /* What samples are told apart by even if no key says so. */
 static bool is_kept(const struct summary *s, enum hist_field field)
 {
-	return s->first_spec.has[field] ||
-	       !(field == HIST_TIME || field == HIST_TRACE || field == HIST_PARENT ||
-		 field == HIST_SRCLINE || field == HIST_SRCFILE || field >= HIST_DYNAMIC);
+	switch (field) {
+	case HIST_PID:
+	case HIST_TID:
+	case HIST_COMM:
+	case HIST_COMM_NODIGIT:
+	case HIST_DSO:
+	case HIST_SYMBOL:
+	case HIST_SYMBOL_SIZE:
+	case HIST_IPC_NULL:
+	case HIST_CPU:
+	case HIST_CGROUP:
+	case HIST_UNIT:
+	case HIST_CONTAINER:
+	case HIST_POD:
+		return true;
+	default:
+		return field < HIST_N_MEASURES || s->first_spec.has[field];
+	}
 }
 
 /* The spec by other keys, of what was collected. */
