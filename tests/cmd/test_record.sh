@@ -790,14 +790,15 @@ test_workload_status() {
 	assert_equal $? 137
 }
 
-# The kernel exchanges the counters of a parent and a child when it switches from one to the other;
-# who has the first ones then has no record when it ends, and the parent has one of nothing.
+# The kernel exchanges the counters of a parent and a child when it switches from one to the other,
+# also in the middle of the calls, and who has the first ones then has no record when it ends: a
+# thread's count may be any part of all calls.
 test_counts_of_threads() {
 	need
 	record -s -e $EVENT -c 1000000 -o s.data -- sh -c '"$0" 1000; "$0" 300; true' "$COUNTED"
 	"$PERF_BPF" report -T -i s.data >out 2>err
 	sed -n '/^#  *PID/,$p' out >mine
-	assert_equal "$(awk 'NR > 1 && $3 != 0 && $3 != 300 && $3 != 1000' mine)" ""
+	assert_equal "$(awk 'NR > 1 && $3 > 1300' mine)" ""
 	"$PERF" report --stdio -T -i s.data 2>perf.err | sed -n '/^#  *PID/,$p' >theirs
 	diff theirs mine || fail "perf reads other counts"
 	[ "$(wc -l <mine)" -gt 1 ] || fail "no thread has a count"
