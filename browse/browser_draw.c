@@ -290,7 +290,6 @@ struct error *browser_draw(struct browser *b, struct canvas *canvas)
 struct error *browser_text(struct browser *b, struct strbuf *out)
 {
 	_cleanup_canvas_ struct canvas canvas = {0};
-	_cleanup_strbuf_ struct strbuf line = STRBUF_INIT;
 
 	browser_head(b, out);
 	strbuf_addch(out, '\n');
