@@ -25,6 +25,7 @@
 enum {
 	OPT_FOR = 256,
 	OPT_TARGET,
+	OPT_COMMAND,
 	OPT_MAX_OVERHEAD,
 	OPT_MAX_DURATION,
 	OPT_SET,
@@ -46,6 +47,7 @@ static const struct argp_option options[] = {
 	 0},
 	{"target", OPT_TARGET, "TARGET", 0,
 	 "Which processes it may look at: own (default), cgroup or all", 0},
+	{"command", OPT_COMMAND, "COMMAND", 0, "For which command: run (default) or record", 0},
 	{"max-overhead", OPT_MAX_OVERHEAD, "PERCENT", 0,
 	 "End it if a program uses more than PERCENT of all CPUs' time (default 2%)", 0},
 	{"max-duration", OPT_MAX_DURATION, "TIME", 0, "End it after TIME (default 10m)", 0},
@@ -79,6 +81,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_TARGET:
 		if (!approval_target_parse(arg, &args->approval.target))
 			argp_error(state, "--target %s: expected own, cgroup or all", arg);
+		return 0;
+	case OPT_COMMAND:
+		if (!delegate_command_parse(arg, &args->approval.command))
+			argp_error(state, "--command %s: expected run or record", arg);
 		return 0;
 	case OPT_MAX_OVERHEAD:
 		option_percent(state, "--max-overhead", arg, &args->approval.max_share);
@@ -149,21 +155,24 @@ static struct error *find_who(const char *word, struct approval *a)
 
 /* ---- what ---- */
 
-static struct error *check_maps(struct bpf_object *obj)
+/* Of `record` no map is passed: perf buffers are events of the recording. */
+static struct error *check_maps(struct bpf_object *obj, const struct approval *a)
 {
+	const bool passed = a->command == DELEGATE_RUN;
 	struct bpf_map *map;
 	size_t n = 0;
 
 	bpf_object__for_each_map (map, obj) {
 		const enum bpf_map_type type = bpf_map__type(map);
 
-		if (type == BPF_MAP_TYPE_PERF_EVENT_ARRAY)
+		if (passed && type == BPF_MAP_TYPE_PERF_EVENT_ARRAY)
 			return error_hint(error_new(ENOTSUP,
 						    "map %s is a perf buffer, which cannot "
 						    "be passed to another user",
 						    bpf_map__name(map)),
 					  "use a ring buffer: PERF_BPF_EVENTS()");
-		if (type == BPF_MAP_TYPE_HASH_OF_MAPS || type == BPF_MAP_TYPE_ARRAY_OF_MAPS)
+		if (passed &&
+		    (type == BPF_MAP_TYPE_HASH_OF_MAPS || type == BPF_MAP_TYPE_ARRAY_OF_MAPS))
 			return error_new(ENOTSUP,
 					 "map %s is a map of maps: users without "
 					 "privileges cannot read its inner maps",
@@ -173,9 +182,9 @@ static struct error *check_maps(struct bpf_object *obj)
 					 bpf_map__name(map));
 		n++;
 	}
-	if (n > DELEGATE_MAPS)
+	if (passed && n > DELEGATE_FDS)
 		return error_new(ENOTSUP, "it has %zu maps, and at most %d can be passed", n,
-				 DELEGATE_MAPS);
+				 DELEGATE_FDS);
 	return NULL;
 }
 
@@ -218,12 +227,12 @@ static struct error *add(struct approve_args *args, const struct log *log)
 	const struct bpf_file_opts opts = {
 		.compile = &compile, .builtins = true, .whole = true, .log = log};
 	TRY(bpf_file_open(&file, args->program, &opts));
-	TRY(error_at(check_maps(file.obj), "%s", args->program));
+	TRY(error_at(check_maps(file.obj, a), "%s", args->program));
 	TRY(error_at(check_target(file.obj, a), "%s", args->program));
 	TRY(check_sets(file.obj, a));
 	const void *image = object_image(file.obj, &size);
 	/* the name as users ask for it */
-	delegate_request_make(a->object, slash ? slash + 1 : args->program, &named);
+	delegate_request_make(a->command, a->object, slash ? slash + 1 : args->program, &named);
 	memcpy(a->name, named.name, sizeof(a->name));
 	TRY(approval_add(args->store, image, size, a));
 	printf("%s\n", a->id);
@@ -257,6 +266,7 @@ static void list_json(const struct approvals *list, struct strbuf *out)
 		jw_text(&w, "id", a->id);
 		jw_text(&w, "name", a->name);
 		jw_text(&w, "for", who);
+		jw_text(&w, "command", delegate_command_text(a->command));
 		jw_text(&w, "target", approval_target_text(a->target));
 		jw_double(&w, "max_overhead_percent", a->max_share * 100);
 		jw_u64(&w, "max_duration_ms", a->max_ms);
@@ -278,9 +288,12 @@ static void list_text(const struct approvals *list, struct strbuf *out)
 
 	vec_for_each (a, list) {
 		who_text(a, who, sizeof(who));
-		strbuf_addf(out, "%s  %s  for %s  target %s  max-overhead %g%%  max-duration %g s",
-			    a->id, a->name, who, approval_target_text(a->target),
-			    a->max_share * 100, (double)a->max_ms / 1000);
+		strbuf_addf(out,
+			    "%s  %s  for %s  %starget %s  max-overhead %g%%  max-duration %g s",
+			    a->id, a->name, who,
+			    a->command == DELEGATE_RECORD ? "command record  " : "",
+			    approval_target_text(a->target), a->max_share * 100,
+			    (double)a->max_ms / 1000);
 		for (size_t i = 0; i < a->sets.n; i++)
 			strbuf_addf(out, "  %s", a->sets.v[i]);
 		strbuf_adds(out, "\n");

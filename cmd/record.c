@@ -15,6 +15,8 @@
 #include "cmd/config.h"
 #include "cmd/job.h"
 #include "cmd/privileges.h"
+#include "cmd/record_delegated.h"
+#include "cmd/run_delegated.h"
 #include "lib/base/vec.h"
 #include "perf/event/sample_regs.h"
 #include "perf/record/record.h"
@@ -606,6 +608,7 @@ int cmd_record(int argc, char **argv)
 	struct compile_opts compile = {0};
 	_cleanup_config_ struct config *config = NULL;
 	_cleanup_(recording_freep) struct recording *rec = NULL;
+	struct record_delegated delegated = RECORD_DELEGATED_INIT;
 	struct error *err;
 
 	int index = parse_args(argc, argv, &args);
@@ -642,6 +645,13 @@ int cmd_record(int argc, char **argv)
 		err = recording_new(o, &rec);
 	if (!err)
 		err = recording_run(rec);
+	if (rec && is_delegated(err) && !recording_result(rec)->started) {
+		error_free(err);
+		recording_free(steal_ptr(rec));
+		err = record_delegated_new(o, &delegated, &rec);
+		if (!err)
+			err = recording_run(rec);
+	}
 	const struct record_result *result = rec ? recording_result(rec) : NULL;
 	int status;
 	if (err) {
@@ -655,7 +665,10 @@ int cmd_record(int argc, char **argv)
 		/* When a signal ends us, nothing of the recording is left. */
 		recording_free(steal_ptr(rec));
 		status = exit_status(&copy);
+		if (!status && delegated.ended)
+			status = DETACHED;
 	}
+	record_delegated_deinit(&delegated);
 	vec_deinit(&args.list);
 	return status;
 }

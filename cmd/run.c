@@ -45,10 +45,6 @@ enum {
 	OPT_LABELS,
 };
 
-enum {
-	DETACHED = 3, /* the exit status when --max-overhead detached a program */
-};
-
 static const struct argp_option argp_options[] = {
 	{"duration", OPT_DURATION, "TIME", 0, "Stop after TIME, such as 10, 1.5s, 200ms or 5m"},
 	{"interval", OPT_INTERVAL, "TIME", 0,
@@ -369,7 +365,7 @@ int cmd_run(int argc, char **argv)
 		err = run_output_new(&args.output, o, &output);
 	if (!err) {
 		err = run_new(o, &run);
-		if (run_is_delegated(err)) {
+		if (is_delegated(err)) {
 			error_free(err);
 			err = run_delegated_new(o, &delegated, &run);
 		}

@@ -8,18 +8,18 @@
 #include "lib/object/object.h"
 #include "lib/sys/missing_caps.h"
 
-static const char *socket_path(void)
+const char *delegated_socket(void)
 {
 	const char *path = secure_getenv("PERF_BPF_DELEGATE_SOCKET");
 
 	return path && *path ? path : DELEGATE_SOCKET;
 }
 
-bool run_is_delegated(const struct error *err)
+bool is_delegated(const struct error *err)
 {
 	return err && (err->code == EPERM || err->code == EACCES) &&
 	       sys_caps_missing(NULL, SYS_CAP(SYS_CAP_BPF) | SYS_CAP(SYS_CAP_PERFMON)) &&
-	       access(socket_path(), F_OK) == 0;
+	       access(delegated_socket(), F_OK) == 0;
 }
 
 /* What the approval fixes. */
@@ -56,8 +56,8 @@ static struct error *ask_service(void *ctx, const struct bpf_object *obj, int *f
 	size_t size, at = 0;
 	const void *image = object_image(obj, &size);
 
-	TRY(delegate_client_open(socket_path(), image, size, slash ? slash + 1 : d->name,
-				 &d->client));
+	TRY(delegate_client_open(delegated_socket(), DELEGATE_RUN, image, size,
+				 slash ? slash + 1 : d->name, &d->client));
 	if (answer->n_maps != n)
 		return error_new(EPROTO, "the service has loaded another program");
 	for (size_t i = 0; i < n; i++)

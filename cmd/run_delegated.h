@@ -6,6 +6,10 @@
 #include "delegate/delegate_client.h"
 #include "run/run_session.h"
 
+enum {
+	DETACHED = 3, /* the exit status when --max-overhead or the service detached a program */
+};
+
 struct run_delegated {
 	struct delegate_client client;
 	const char *name; /* of the program */
@@ -19,8 +23,10 @@ struct run_delegated {
 		.client = DELEGATE_CLIENT_INIT                                                     \
 	}
 
-/* Whether err, of run_new(), is a lack of privileges, and there is a service to ask. */
-bool run_is_delegated(const struct error *err);
+/* Whether err is a lack of privileges, and there is a service to ask. */
+bool is_delegated(const struct error *err);
+/* Where it listens. */
+const char *delegated_socket(void);
 
 /* As run_new(); the programs are attached when it returns. o is changed and borrowed, so is d. */
 struct error *run_delegated_new(struct run_opts *o, struct run_delegated *d, struct run **run);

@@ -92,6 +92,9 @@ void approval_write_text(const struct approval *a, struct strbuf *text)
 		    "\nname %s\n%s %" PRIu32 "\ntarget %s\nmax-share %.9g\nmax-ms %" PRIu64 "\n",
 		    a->name, a->for_group ? "group" : "user", a->who,
 		    approval_target_text(a->target), a->max_share, a->max_ms);
+	/* the others are of a time when there was no other command */
+	if (a->command != DELEGATE_RUN)
+		strbuf_addf(text, "command %s\n", delegate_command_text(a->command));
 	for (size_t i = 0; i < a->sets.n; i++)
 		strbuf_addf(text, "set %s\n", a->sets.v[i]);
 }
@@ -144,7 +147,7 @@ static bool parse_share(const char *text, double *value)
 
 static bool parse_lines(char *text, struct approval *a, bool *no_memory)
 {
-	char *rest = text, *object, *name, *who, *target, *share, *ms, *set;
+	char *rest = text, *object, *name, *who, *target, *share, *ms, *command, *set;
 	uint64_t number;
 
 	if (strncmp(rest, FIRST_LINE "\n", strlen(FIRST_LINE) + 1) != 0)
@@ -169,6 +172,9 @@ static bool parse_lines(char *text, struct approval *a, bool *no_memory)
 		return false;
 	if (!(ms = next_value(&rest, "max-ms")) || !parse_number(ms, UINT64_MAX, &a->max_ms) ||
 	    !a->max_ms)
+		return false;
+	if ((command = next_value(&rest, "command")) &&
+	    (!delegate_command_parse(command, &a->command) || a->command == DELEGATE_RUN))
 		return false;
 	while ((set = next_value(&rest, "set"))) {
 		char **slot = vec_push(&a->sets);
@@ -443,7 +449,11 @@ const struct approval *approvals_find(const struct approvals *list,
 			continue;
 		if (!strcmp(a->name, request->name))
 			*why = DELEGATE_CHANGED;
-		if (!memcmp(a->object, request->object, SHA256_BYTES) && is_wider(a, best))
+		if (memcmp(a->object, request->object, SHA256_BYTES))
+			continue;
+		if (a->command != request->command)
+			*why = DELEGATE_OTHER_COMMAND;
+		else if (is_wider(a, best))
 			best = a;
 	}
 	if (best)

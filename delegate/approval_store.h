@@ -30,6 +30,7 @@ struct approval {
 	char name[DELEGATE_NAME];
 	bool for_group;
 	uint32_t who; /* a gid or uid */
+	enum delegate_command command;
 	enum approval_target target;
 	double max_share; /* of all CPUs' time */
 	uint64_t max_ms;

@@ -40,7 +40,7 @@ static void keep_fds(struct msghdr *msg, struct delegate_client *client, size_t 
 			continue;
 		const size_t got = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 
-		for (size_t i = 0; i < got && *n < DELEGATE_MAPS; i++)
+		for (size_t i = 0; i < got && *n < DELEGATE_FDS; i++)
 			memcpy(&client->fds[(*n)++], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
 	}
 }
@@ -49,7 +49,7 @@ static struct error *receive_answer(struct delegate_client *client)
 {
 	union {
 		struct cmsghdr align;
-		char bytes[CMSG_SPACE(DELEGATE_MAPS * sizeof(int))];
+		char bytes[CMSG_SPACE(DELEGATE_FDS * sizeof(int))];
 	} control;
 	char data[sizeof(struct delegate_answer) + 1];
 	struct iovec iov = {data, sizeof(data)};
@@ -83,15 +83,16 @@ static struct error *receive_answer(struct delegate_client *client)
 	return NULL;
 }
 
-struct error *delegate_client_open(const char *socket_path, const void *image, size_t size,
-				   const char *name, struct delegate_client *client)
+struct error *delegate_client_open(const char *socket_path, enum delegate_command command,
+				   const void *image, size_t size, const char *name,
+				   struct delegate_client *client)
 {
 	struct delegate_client got = DELEGATE_CLIENT_INIT;
 	struct delegate_request request;
 	uint8_t digest[SHA256_BYTES];
 
 	sha256(image, size, digest);
-	delegate_request_make(digest, name, &request);
+	delegate_request_make(command, digest, name, &request);
 	TRY(connect_to(socket_path, &got.fd));
 	struct error *err = NULL;
 	/* a service that is full answers and closes before it reads */
@@ -108,10 +109,11 @@ struct error *delegate_client_open(const char *socket_path, const void *image, s
 		return NULL;
 	}
 	closep(&got.fd);
-	return status == DELEGATE_UNAPPROVED || status == DELEGATE_CHANGED
-		       ? error_hint(err,
-				    "root approves it with: perf-bpf approve PROGRAM --for USER")
-		       : err;
+	if (status != DELEGATE_UNAPPROVED && status != DELEGATE_CHANGED &&
+	    status != DELEGATE_OTHER_COMMAND)
+		return err;
+	return error_hint(err, "root approves it with: perf-bpf approve PROGRAM --for USER%s",
+			  command == DELEGATE_RECORD ? " --command record" : "");
 }
 
 void delegate_client_close(struct delegate_client *client)
@@ -127,7 +129,8 @@ enum delegate_reason delegate_client_end(struct delegate_client *client)
 {
 	struct delegate_end end;
 	char data[sizeof(end) + 1];
-	const ssize_t n = recv(client->fd, data, sizeof(data), MSG_DONTWAIT);
+	/* the filter of `record` allows no recv(); there is something to read, or the end */
+	const ssize_t n = read(client->fd, data, sizeof(data));
 
 	if (n > 0 && delegate_end_parse(data, (size_t)n, &end))
 		return (enum delegate_reason)end.reason;

@@ -9,7 +9,7 @@
 struct delegate_client {
 	int fd; /* the session ends when it is closed */
 	struct delegate_answer answer;
-	int fds[DELEGATE_MAPS]; /* of the maps that were created */
+	int fds[DELEGATE_FDS]; /* of the maps that were created, or of the events */
 };
 
 /* Not connected, and can be closed. */
@@ -22,8 +22,9 @@ struct delegate_client {
  * Asks for the object with these bytes. Fails with what the service says, EACCES if it refuses;
  * ENOENT, ECONNREFUSED: there is no service.
  */
-struct error *delegate_client_open(const char *socket_path, const void *image, size_t size,
-				   const char *name, struct delegate_client *client);
+struct error *delegate_client_open(const char *socket_path, enum delegate_command command,
+				   const void *image, size_t size, const char *name,
+				   struct delegate_client *client);
 void delegate_client_close(struct delegate_client *client);
 
 /*

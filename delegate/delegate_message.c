@@ -4,7 +4,7 @@
 #include <string.h>
 
 enum {
-	MAGIC = 0x31444250, /* "PBD1" */
+	MAGIC = 0x32444250, /* "PBD2" */
 };
 
 /* Part of log lines and file names: nothing that a shell or a terminal understands. */
@@ -28,10 +28,10 @@ static bool is_name(const char *name, size_t size)
 	return n == size;
 }
 
-void delegate_request_make(const uint8_t object[SHA256_BYTES], const char *name,
-			   struct delegate_request *out)
+void delegate_request_make(enum delegate_command command, const uint8_t object[SHA256_BYTES],
+			   const char *name, struct delegate_request *out)
 {
-	*out = (struct delegate_request){.magic = MAGIC, .size = sizeof(*out)};
+	*out = (struct delegate_request){.magic = MAGIC, .size = sizeof(*out), .command = command};
 	memcpy(out->object, object, SHA256_BYTES);
 	for (size_t i = 0; name[i] && i < DELEGATE_NAME - 1; i++)
 		out->name[i] = is_plain(name[i]) ? name[i] : '_';
@@ -56,7 +56,8 @@ bool delegate_request_parse(const void *data, size_t size, struct delegate_reque
 	if (size != sizeof(got))
 		return false;
 	memcpy(&got, data, sizeof(got));
-	if (got.magic != MAGIC || got.size != sizeof(got) || !is_name(got.name, sizeof(got.name)))
+	if (got.magic != MAGIC || got.size != sizeof(got) || got.command >= DELEGATE_COMMANDS ||
+	    !is_name(got.name, sizeof(got.name)))
 		return false;
 	*out = got;
 	return true;
@@ -81,7 +82,7 @@ bool delegate_answer_parse(const void *data, size_t size, size_t n_fds, struct d
 		return false;
 	memcpy(&got, data, sizeof(got));
 	if (got.magic != MAGIC || got.status >= DELEGATE_STATUSES || got.n_fds != n_fds ||
-	    got.n_maps > DELEGATE_MAPS)
+	    got.n_maps > DELEGATE_FDS)
 		return false;
 	const size_t rest = offsetof(struct delegate_answer, n_maps);
 	if (got.status != DELEGATE_OK) {
@@ -90,7 +91,7 @@ bool delegate_answer_parse(const void *data, size_t size, size_t n_fds, struct d
 		*out = got;
 		return true;
 	}
-	for (size_t i = 0; i < DELEGATE_MAPS; i++) {
+	for (size_t i = 0; i < DELEGATE_FDS; i++) {
 		if (got.created[i] > (i < got.n_maps))
 			return false;
 		created += got.created[i];
@@ -115,11 +116,32 @@ bool delegate_end_parse(const void *data, size_t size, struct delegate_end *out)
 	return true;
 }
 
+static const char *const command_names[DELEGATE_COMMANDS] = {
+	[DELEGATE_RUN] = "run",
+	[DELEGATE_RECORD] = "record",
+};
+
+const char *delegate_command_text(enum delegate_command command)
+{
+	return command < DELEGATE_COMMANDS ? command_names[command] : "unknown";
+}
+
+bool delegate_command_parse(const char *text, enum delegate_command *command)
+{
+	for (size_t i = 0; i < DELEGATE_COMMANDS; i++)
+		if (!strcmp(text, command_names[i])) {
+			*command = (enum delegate_command)i;
+			return true;
+		}
+	return false;
+}
+
 const char *delegate_status_text(enum delegate_status status)
 {
 	static const char *const texts[DELEGATE_STATUSES] = {
 		[DELEGATE_OK] = "it is approved",
 		[DELEGATE_UNAPPROVED] = "it is not approved for this user",
+		[DELEGATE_OTHER_COMMAND] = "it is approved for another command",
 		[DELEGATE_CHANGED] = "it has changed since it was approved",
 		[DELEGATE_DAMAGED] = "the stored object is not the one that was approved",
 		[DELEGATE_BUSY] = "too many sessions are running",

@@ -10,8 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "delegate/approval_store.h"
-#include "delegate/delegate_message.h"
+#include "delegate/internal.h"
 #include "lib/base/clock.h"
 #include "lib/sys/cgroup_paths.h"
 #include "lib/sys/proc.h"
@@ -33,20 +32,7 @@ enum {
 	MAX_GROUPS = 65536,
 };
 
-struct delegate_session {
-	const struct delegate_service_opts *opts;
-	struct ucred peer;
-	int fd;
-	char user[64];
-	struct delegate_request request;
-	struct run *run;
-	const struct approval *approval;
-	int revoked_fd; /* see approval_watch() */
-	bool closed;	/* by the user */
-	bool revoked;
-};
-
-static void say(const struct delegate_session *s, const char *what, const char *why)
+void session_say(const struct delegate_session *s, const char *what, const char *why)
 {
 	_cleanup_free_ char *line =
 		text_format("%s (uid %u, pid %d): %s: %s%s%s", s->user, (unsigned)s->peer.uid,
@@ -91,7 +77,7 @@ static void send_answer(const struct delegate_session *s, const struct delegate_
 {
 	union {
 		struct cmsghdr align;
-		char bytes[CMSG_SPACE(DELEGATE_MAPS * sizeof(int))];
+		char bytes[CMSG_SPACE(DELEGATE_FDS * sizeof(int))];
 	} control = {0};
 	struct iovec iov = {(void *)answer, sizeof(*answer)};
 	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
@@ -115,7 +101,7 @@ static void refuse(const struct delegate_session *s, enum delegate_status status
 {
 	const struct delegate_answer answer = delegate_answer_make(status);
 
-	say(s, "refused", why ? why : delegate_status_text(status));
+	session_say(s, "refused", why ? why : delegate_status_text(status));
 	send_answer(s, &answer, NULL);
 }
 
@@ -136,20 +122,25 @@ static struct error *find_groups(const struct delegate_session *s, uint32_t **gi
 	return NULL;
 }
 
+bool session_peer_lives(const struct delegate_session *s)
+{
+	_cleanup_close_ int pidfd = -1;
+	socklen_t len = sizeof(pidfd);
+
+	return !getsockopt(s->fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &len) &&
+	       !syscall(__NR_pidfd_send_signal, pidfd, 0, NULL, 0);
+}
+
 /*
  * The cgroup of the process that connected. Its pid may belong to another process by now: the
  * descriptor of the process tells whether it was there all the time.
  */
 static char *find_cgroup(const struct delegate_session *s)
 {
-	_cleanup_close_ int pidfd = -1;
 	_cleanup_free_ char *text = NULL;
-	socklen_t len = sizeof(pidfd);
 
-	if (getsockopt(s->fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &len))
-		return NULL;
 	_cleanup_error_ struct error *err = sys_proc_read(NULL, s->peer.pid, "cgroup", &text, NULL);
-	if (err || syscall(__NR_pidfd_send_signal, pidfd, 0, NULL, 0))
+	if (err || !session_peer_lives(s))
 		return NULL;
 	char *path = strncmp(text, "0::/", 4) == 0 ? text : strstr(text, "\n0::/");
 	if (!path)
@@ -192,31 +183,42 @@ static struct error *show_nothing(void *ctx, struct run *run, const struct resul
 	return NULL;
 }
 
-static struct error *pass_maps(const struct delegate_session *s, const struct approval *a)
+void session_pass(const struct delegate_session *s, const int *fds, size_t n)
 {
 	struct delegate_answer answer = delegate_answer_make(DELEGATE_OK);
-	int fds[DELEGATE_MAPS], created[DELEGATE_MAPS];
-	size_t n = 0;
+	int created[DELEGATE_FDS];
 
-	struct error *err = run_pass_maps(s->run, fds, DELEGATE_MAPS, &n);
 	for (size_t i = 0; i < n; i++)
 		if (fds[i] >= 0) {
 			answer.created[i] = 1;
 			created[answer.n_fds++] = fds[i];
 		}
-	if (!err) {
-		answer.n_maps = (uint32_t)n;
-		answer.max_ms = a->max_ms;
-		answer.max_share = a->max_share;
-		memcpy(answer.approval, a->id, sizeof(answer.approval));
-		send_answer(s, &answer, created);
-	}
+	answer.n_maps = (uint32_t)n;
+	answer.max_ms = s->approval->max_ms;
+	answer.max_share = s->approval->max_share;
+	memcpy(answer.approval, s->approval->id, sizeof(answer.approval));
+	send_answer(s, &answer, created);
 	for (size_t i = 0; i < answer.n_fds; i++)
 		close(created[i]);
+}
+
+static struct error *pass_maps(const struct delegate_session *s)
+{
+	int fds[DELEGATE_FDS];
+	size_t n = 0;
+	struct error *err = run_pass_maps(s->run, fds, DELEGATE_FDS, &n);
+
+	if (!err) {
+		session_pass(s, fds, n);
+		return NULL;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 	return err;
 }
 
-static void end(const struct delegate_session *s, uint64_t began, const struct approval *a)
+void session_end(const struct delegate_session *s, uint64_t began)
 {
 	enum delegate_reason reason = DELEGATE_END_STOPPED;
 	struct delegate_end message;
@@ -224,22 +226,31 @@ static void end(const struct delegate_session *s, uint64_t began, const struct a
 	const struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
 
 	if (s->closed) {
-		say(s, "ended by the user", NULL);
+		session_say(s, "ended by the user", NULL);
 		return;
 	}
 	if (s->revoked)
 		reason = DELEGATE_END_REVOKED;
-	else if (run_n_detached(s->run))
+	else if (s->costly)
 		reason = DELEGATE_END_COST;
-	else if ((clock_ns(CLOCK_MONOTONIC) - began) / 1000000 >= a->max_ms)
+	else if ((clock_ns(CLOCK_MONOTONIC) - began) / 1000000 >= s->approval->max_ms)
 		reason = DELEGATE_END_TIME;
-	say(s, "ended", delegate_reason_text(reason));
+	session_say(s, "ended", delegate_reason_text(reason));
 	delegate_end_make(reason, &message);
 	sendmsg(s->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT); /* the filter allows no send() */
 }
 
-static struct error *hold(struct delegate_session *s, const struct approval *a,
-			  const struct run_opts *run_opts)
+void session_say_runs(const struct delegate_session *s)
+{
+	const struct approval *a = s->approval;
+	const char *command = delegate_command_text(a->command);
+	_cleanup_free_ char *what = text_format("%ss, approval %s, target %s", command, a->id,
+						approval_target_text(a->target));
+
+	session_say(s, what ? what : command, NULL);
+}
+
+static struct error *hold(struct delegate_session *s, const struct run_opts *run_opts)
 {
 	_cleanup_(run_freep) struct run *run = NULL;
 
@@ -248,17 +259,36 @@ static struct error *hold(struct delegate_session *s, const struct approval *a,
 	TRY(run_attach(run));
 	TRY(run_watch(run, s->fd, on_socket, s));
 	TRY(run_watch(run, s->revoked_fd, on_removal, s));
-	/* It is said before the user has it. */
-	_cleanup_free_ char *what =
-		text_format("runs, approval %s, target %s", a->id, approval_target_text(a->target));
-	say(s, what ? what : "runs", NULL);
+	session_say_runs(s);
 	const uint64_t began = clock_ns(CLOCK_MONOTONIC);
-	TRY(pass_maps(s, a));
+	TRY(pass_maps(s));
 	TRY(s->opts->confine(s->opts->ctx, run_opens_events_later(run)));
 	struct error *err = run_loop(run, show_nothing, NULL);
+	s->costly = run_n_detached(run);
 	if (!err)
-		end(s, began, a);
+		session_end(s, began);
 	return err;
+}
+
+static struct error *session_run(struct delegate_session *s, const char *path, const char *uids,
+				 const char *cgroup)
+{
+	const struct approval *a = s->approval;
+	const struct run_opts run_opts = {
+		.files = &path,
+		.n_files = 1,
+		.duration_ms = a->max_ms,
+		.sets = (const char *const *)a->sets.v,
+		.n_sets = a->sets.n,
+		.filter.uids = uids,
+		.filter.self = s->peer.pid,
+		.filter.cgroups.cgroups = cgroup,
+		.cost.max_share = a->max_share,
+		.log = s->opts->log,
+		.only_attach = true,
+	};
+
+	return hold(s, &run_opts);
 }
 
 /* What is approved, by the approval's parameters alone. */
@@ -287,20 +317,9 @@ static void load(struct delegate_session *s, const struct approval *a)
 		refuse(s, DELEGATE_NO_CGROUP, NULL);
 		return;
 	}
-	const char *files[] = {path};
-	const struct run_opts run_opts = {
-		.files = files,
-		.n_files = 1,
-		.duration_ms = a->max_ms,
-		.sets = (const char *const *)a->sets.v,
-		.n_sets = a->sets.n,
-		.filter.uids = a->target == APPROVAL_OWN ? uid : NULL,
-		.filter.cgroups.cgroups = cgroup,
-		.cost.max_share = a->max_share,
-		.log = s->opts->log,
-		.only_attach = true,
-	};
-	err = hold(s, a, &run_opts);
+	const char *uids = a->target == APPROVAL_OWN ? uid : NULL;
+	err = a->command == DELEGATE_RECORD ? session_record(s, path, uids, cgroup)
+					    : session_run(s, path, uids, cgroup);
 	if (err) {
 		refuse(s, DELEGATE_FAILED, err->msg);
 		error_free(err);

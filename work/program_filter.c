@@ -164,7 +164,7 @@ struct error *program_filter_apply(struct bpf_object *obj, const struct program_
 		{filter->uids, "-u"},
 		{filter->comms, "--comm"},
 	};
-	struct filter_data data = {.self = (uint32_t)getpid()};
+	struct filter_data data = {.self = (uint32_t)(filter->self ? filter->self : getpid())};
 	struct map_variable v = {0};
 
 	TRY(set_pid_ns(obj));

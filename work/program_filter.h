@@ -16,6 +16,7 @@
 /* Whom to look at: lists "1,2,3"; NULL: everyone. uids are also names. */
 struct program_filter {
 	const char *pids, *tids, *uids, *comms;
+	pid_t self; /* who reads what the programs count, and is not counted; 0: this process */
 	struct cgroup_choice cgroups;
 };
 
@@ -25,7 +26,7 @@ bool program_filter_any(const struct program_filter *filter);
 bool program_filter_one_pid(const struct program_filter *filter, pid_t *pid);
 
 /*
- * Tells the object, and that perf-bpf's own process is excluded. *honoured: it has a
+ * Tells the object, and whose own process is excluded. *honoured: it has a
  * perf_bpf_filter; if it has none, the lists are not read. EINVAL: a list is wrong; E2BIG: it has
  * more than 16 elements.
  */

@@ -62,10 +62,10 @@ static bool is_full(const struct perf_ring *ring)
 static bool see_sample(struct recording *rec, const struct perf_ring *ring, uint64_t at,
 		       uint16_t misc)
 {
-	uint64_t fixed = at + (rec->with_id ? 16 : 8);
-	uint64_t time = ring_u64(ring, fixed + 16);
+	const uint64_t ids = at + (rec->with_id ? 16 : 8) + (rec->no_ip ? 0 : 8);
+	uint64_t time = ring_u64(ring, ids + 8);
 
-	if (rec->drop_self && (pid_t)ring_u64(ring, fixed + 8) == rec->self) {
+	if (rec->drop_self && (pid_t)ring_u64(ring, ids) == rec->self) {
 		struct event *event =
 			rec->with_id ? event_by_id(rec, ring_u64(ring, at + 8)) : &rec->events.v[0];
 
@@ -97,7 +97,7 @@ static struct error *drain(struct recording *rec, struct cpu_ring *cpu_ring, boo
 		return NULL;
 	cpu_ring->full = is_full(ring);
 	uint64_t at = ring->tail, piece = at, end = ring->head;
-	const uint64_t fixed = rec->with_id ? 40 : 32;
+	const uint64_t fixed = (rec->with_id ? 40 : 32) - (rec->no_ip ? 8 : 0);
 	while (end - at >= sizeof(struct perf_event_header)) {
 		struct perf_event_header header;
 

@@ -43,7 +43,7 @@ void event_deinit(struct event *event)
 	int *fd;
 
 	vec_for_each (efd, &event->fds)
-		close(efd->fd);
+		closep(&efd->fd);
 	vec_deinit(&event->fds);
 	vec_for_each (fd, &event->owned)
 		close(*fd);
@@ -363,7 +363,7 @@ void event_set_tracking(const struct recording *rec, struct perf_event_attr *att
 	attr->comm = 1;
 	attr->comm_exec = 1;
 	attr->task = 1;
-	attr->ksymbol = 1;
+	attr->ksymbol = !rec->opts.track; /* they have addresses of the kernel */
 	attr->bpf_event = !rec->opts.no_bpf_events;
 	attr->cgroup = rec->opts.all_cgroups || rec->target.cgroups.n;
 	attr->namespaces = rec->opts.namespaces;
@@ -533,7 +533,16 @@ struct error *events_configure(struct recording *rec)
 	uint64_t cpu = 0;
 	vec_for_each (event, &rec->events)
 		cpu |= event->attr.sample_type & PERF_SAMPLE_CPU;
-	vec_for_each (event, &rec->events)
+	vec_for_each (event, &rec->events) {
 		event->attr.sample_type |= cpu;
+		/*
+		 * Of what a program puts out it is an address of the kernel. The other address is
+		 * 0; perf script wants one of the two.
+		 */
+		if (rec->opts.track) {
+			event->attr.sample_type &= ~(uint64_t)PERF_SAMPLE_IP;
+			event->attr.sample_type |= PERF_SAMPLE_ADDR;
+		}
+	}
 	return NULL;
 }

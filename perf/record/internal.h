@@ -13,6 +13,7 @@
  *	mapped_ids.c	the build ids of those maps
  *	drain.c		the rings to the file, counting what goes by
  *	live_events.c	the same without a file
+ *	passed_events.c	events that one process opens and another one records
  *	enable_times.c	when events are enabled
  *	control.c	commands from another process
  *	cpu_return.c	CPUs that were offline
@@ -153,7 +154,9 @@ struct recording {
 	int edge_timer;	  /* of opts.spans */
 	size_t next_edge; /* starts and ends of spans, in order */
 	size_t mmap_pages;
-	bool no_lost; /* the kernel knows no PERF_FORMAT_LOST */
+	int end_fd;			  /* see recording_watch() */
+	char *header_page, *header_event; /* of tracefs, of passed events */
+	bool no_lost;			  /* the kernel knows no PERF_FORMAT_LOST */
 	struct data_writer *writer;
 	struct program_store *programs; /* NULL: loads of BPF programs are not announced to us */
 	/* live_events.c: the loop is the caller's, and records go to a function. */
@@ -167,6 +170,7 @@ struct recording {
 	/* What drain.c sees go by. */
 	bool drop_self; /* samples of the recorder are left out */
 	bool with_id;	/* samples begin with an IDENTIFIER */
+	bool no_ip;	/* they have no address */
 	uint64_t samples, dropped_self;
 	uint64_t first_time, last_time; /* of samples; 0: none */
 	uint64_t lost_records;		/* of all events, as LOST records say */
@@ -241,6 +245,9 @@ void target_deinit(struct record_target *target);
 
 /* record_file.c: waits at this fd of the ring, and no longer at another one. */
 struct error *ring_watch(struct recording *rec, struct cpu_ring *ring, size_t fd);
+
+/* passed_events.c: opts.adopt's events and rings. */
+struct error *passed_events_take(struct recording *rec);
 
 /* perf_open.c */
 struct error *events_open(struct recording *rec);

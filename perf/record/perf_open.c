@@ -204,7 +204,8 @@ static struct error *open_one(struct recording *rec, struct event *event, struct
 /* Open on CPUs; else on threads, on each CPU that they may run on. */
 static bool is_of_all_tasks(const struct recording *rec, const struct event *event)
 {
-	return is_output(event) || rec->target.system_wide;
+	return is_output(event) ||
+	       (rec->target.system_wide && !(rec->opts.track && event->kind == EVENT_TRACKING));
 }
 
 /* Of all tasks, or of those of each cgroup. */
@@ -331,19 +332,30 @@ static struct error *ring_add(struct recording *rec, const struct event_fd *efd)
 	return NULL;
 }
 
+static struct error *rings_add(struct recording *rec, const struct event *event)
+{
+	const struct event_fd *efd;
+
+	vec_for_each (efd, &event->fds)
+		TRY(ring_add(rec, efd));
+	return NULL;
+}
+
 struct error *rings_open(struct recording *rec)
 {
 	_cleanup_cpus_ struct sys_cpus possible = {0};
 	struct event *event;
-	struct event_fd *efd;
 
 	TRY(sys_cpus_possible(rec->roots, &possible));
 	const size_t n_threads = rec->target.per_thread ? rec->target.tids.n : 0;
 	if (!vec_reserve(&rec->rings, max_of(possible.n, rec->target.cpus.n) + n_threads))
 		return error_nomem();
+	/* who is passed the rings has no other event by them */
+	if (rec->opts.track)
+		TRY(rings_add(rec, vec_last(&rec->events)));
 	vec_for_each (event, &rec->events)
-		vec_for_each (efd, &event->fds)
-			TRY(ring_add(rec, efd));
+		if (!(rec->opts.track && event->kind == EVENT_TRACKING))
+			TRY(rings_add(rec, event));
 	return NULL;
 }
 

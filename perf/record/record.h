@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "lib/base/error.h"
 #include "lib/base/log.h"
@@ -75,7 +76,10 @@ struct record_opts {
 	const char *tids;
 	const char *users;	      /* the processes that they have at the start; names or ids */
 	struct cgroup_choice cgroups; /* all of the system, but of these cgroups only */
-	char *const *workload;	      /* argv, NULL-terminated; NULL: none */
+	const char *uids;	 /* users, for programs that call perf_bpf_wanted(); NULL: all */
+	const char *const *sets; /* "NAME=VALUE" for all objects */
+	size_t n_sets;
+	char *const *workload; /* argv, NULL-terminated; NULL: none */
 
 	uint64_t period;		 /* -c; 0: by frequency */
 	uint64_t freq;			 /* -F; 0: 4000; or SELECT_FREQ_MAX */
@@ -124,6 +128,17 @@ struct record_opts {
 	enum probe_way probe_way; /* how probes are attached */
 	const struct sys_roots *roots; /* NULL: the running system */
 	const struct log *log;
+	/*
+	 * For a recording in two processes (perf/record/passed_events.h). track: with all_cpus, the
+	 * side-band records are those of this process and of its children from now on alone. adopt:
+	 * the events are those that another process has opened; gives its descriptors, which are
+	 * the recording's then, and args and the target are not used.
+	 */
+	pid_t track;
+	struct error *(*adopt)(void *ctx, int *fds, size_t max, size_t *n);
+	/* Called when the fd of recording_watch() can be read, which ends the recording. */
+	void (*adopted_end)(void *ctx);
+	void *adopt_ctx;
 	struct error *(*enter)(void *ctx, enum record_phase phase); /* NULL: not called */
 	void *enter_ctx;
 	int argc; /* for the CMDLINE feature */
@@ -180,6 +195,8 @@ struct error *recording_new(const struct record_opts *opts, struct recording **o
  */
 struct error *recording_run(struct recording *rec);
 const struct record_result *recording_result(const struct recording *rec);
+/* opts.adopt: the recording ends when this fd, which is the caller's, can be read. */
+struct error *recording_watch(struct recording *rec, int fd);
 /* Detaches and closes everything; ends a workload that still runs. */
 void recording_free(struct recording *rec);
 DEFINE_FREEP(struct recording, recording_free)

@@ -231,11 +231,27 @@ static struct error *set_filter(const struct recording *rec, struct record_objec
 	const struct program_filter filter = {
 		.pids = o->no_inherit ? o->pids : NULL,
 		.tids = o->no_inherit ? o->tids : NULL,
+		.uids = o->uids,
+		.self = o->track,
 		.cgroups = o->cgroups,
 	};
 
 	return error_at(program_filter_apply(object->file.obj, &filter, &object->asks_filter), "%s",
 			object->path);
+}
+
+static struct error *set_variables(const struct recording *rec, struct record_object *object)
+{
+	for (size_t i = 0; i < rec->opts.n_sets; i++) {
+		const char *text = rec->opts.sets[i], *value = strchr(text, '=');
+		_cleanup_free_ char *name = value ? strndup(text, (size_t)(value - text)) : NULL;
+
+		if (!name)
+			return value ? error_nomem() : error_new(EINVAL, "'%s' has no value", text);
+		TRY(error_at(object_set_variable(object->file.obj, name, value + 1, NULL), "%s",
+			     object->path));
+	}
+	return NULL;
 }
 
 struct error *objects_open(struct recording *rec, const char *path, const struct select_event *sel)
@@ -252,6 +268,7 @@ struct error *objects_open(struct recording *rec, const char *path, const struct
 	TRY(copy_terms(object, sel));
 	TRY(bpf_file_open(&object->file, path, &opts));
 	TRY(terms_set_constants(object));
+	TRY(set_variables(rec, object));
 	TRY(set_filter(rec, object));
 	TRY(record_probes_of(rec, object));
 	TRY(record_probes_events(rec, object));

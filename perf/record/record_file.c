@@ -182,11 +182,27 @@ static void programs_listen(struct recording *rec)
 	error_free(err);
 }
 
+/* The same for events that another process has opened, and that count already. */
+static struct error *prepare_passed(struct recording *rec)
+{
+	TRY(passed_events_take(rec));
+	if (rec->opts.workload)
+		TRY(loop_prepare(rec->loop, rec->opts.workload));
+	TRY(sys_cpus_online(rec->roots, &rec->target.cpus));
+	rec->target.system_wide = true;
+	rec->drop_self = true;
+	TRY(writer_begin(rec));
+	TRY(watch_rings(rec));
+	return synthesize(rec);
+}
+
 /* Everything up to the moment when events count. */
 static struct error *prepare(struct recording *rec)
 {
 	TRY(loop_new(&rec->loop));
 	TRY(control_open(rec));
+	if (rec->opts.adopt)
+		return prepare_passed(rec);
 	TRY(events_select(rec));
 	if (rec->opts.workload)
 		TRY(loop_prepare(rec->loop, rec->opts.workload));
@@ -227,7 +243,7 @@ static struct error *record(struct recording *rec)
 {
 	TRY(become_realtime(rec));
 	TRY(objects_attach(rec));
-	if (enable_times_start_at_once(rec))
+	if (!rec->opts.adopt && enable_times_start_at_once(rec))
 		TRY(events_enable(rec));
 	rec->result.started = true;
 	_cleanup_free_ char *doing = text_format("collect '%s' for", rec->events.v[0].name);
@@ -308,6 +324,8 @@ void recording_free(struct recording *rec)
 	program_store_free(rec->programs);
 	u64map_deinit(&rec->ids);
 	control_close(&rec->control);
+	free(rec->header_page);
+	free(rec->header_event);
 	vec_for_each (loss, &rec->losses)
 		free(loss->name);
 	vec_deinit(&rec->losses);

@@ -93,6 +93,15 @@ struct error *target_init(struct recording *rec)
 		target->system_wide = true;
 		return cgroups_init(rec);
 	}
+	if (o->track) {
+		pid_t *tid = vec_push(&target->tids);
+
+		if (!tid)
+			return error_nomem();
+		*tid = o->track;
+		target->system_wide = true;
+		return NULL;
+	}
 	if (o->all_cpus && (o->pids || o->tids || o->users))
 		log_warn(rec->log, "-p, -t and -u override -a: recording only those tasks");
 	TRY(tasks_add(&tasks, rec->roots, o->pids, TASK_PROCESS));

@@ -49,6 +49,15 @@ static struct error *read_headers(struct recording *rec, struct texts *t)
 	struct event *event;
 	bool need = false;
 
+	if (rec->header_page && *rec->header_page) {
+		t->header_page = strdup(rec->header_page);
+		t->header_event = strdup(rec->header_event);
+		if (!t->header_page || !t->header_event)
+			return error_nomem();
+		t->header_page_size = strlen(t->header_page);
+		t->header_event_size = strlen(t->header_event);
+		return NULL;
+	}
 	vec_for_each (event, &rec->events)
 		need |= event->tracepoint != NULL;
 	struct error *err = sys_tracefs_read(rec->roots, "events/header_page", 1 << 16,

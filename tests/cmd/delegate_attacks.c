@@ -7,6 +7,7 @@
  *	delegate_attacks SOCKET silent		asks nothing
  *	delegate_attacks SOCKET talks OBJECT NAME	says something during the session
  *	delegate_attacks SOCKET writes OBJECT NAME	changes, removes, freezes and pins the maps
+ *	delegate_attacks SOCKET rings OBJECT NAME	changes what it gets to record
  *	delegate_attacks SOCKET holds OBJECT NAME	keeps the session, and reads nothing; until
  *killed delegate_attacks SOCKET pretends	is a service; until killed
  *
@@ -14,17 +15,29 @@
  */
 #include <bpf/bpf.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "delegate/delegate_client.h"
 #include "lib/sys/sys.h"
+
+/* <linux/perf_event.h> */
+#ifndef PERF_EVENT_IOC_PERIOD
+#define PERF_EVENT_IOC_PERIOD _IOW('$', 4, __u64)
+#endif
+#ifndef PERF_EVENT_IOC_MODIFY_ATTRIBUTES
+#define PERF_EVENT_IOC_MODIFY_ATTRIBUTES _IOW('$', 11, struct perf_event_attr *)
+#endif
 
 static const char *socket_path;
 static int failures;
@@ -92,7 +105,7 @@ static void garbage(void)
 	static char large[100000];
 	struct delegate_request good, bad;
 
-	delegate_request_make(no_object, "runqlat", &good);
+	delegate_request_make(DELEGATE_RUN, no_object, "runqlat", &good);
 	send_garbage("", 1, "one byte");
 	send_garbage(&good, sizeof(good) - 1, "a request that is too short");
 	memcpy(large, &good, sizeof(good));
@@ -125,6 +138,8 @@ static void silent(void)
 	expect(poll(&ready, 1, 60000) == 1 && is_refused(ready.fd), "asking nothing");
 }
 
+static enum delegate_command command;
+
 static void read_object(const char *path, struct delegate_request *request, const char *name)
 {
 	uint8_t digest[SHA256_BYTES];
@@ -137,7 +152,7 @@ static void read_object(const char *path, struct delegate_request *request, cons
 	}
 	sha256(data, size, digest);
 	free(data);
-	delegate_request_make(digest, name, request);
+	delegate_request_make(command, digest, name, request);
 }
 
 static void passes_fd(const char *path, const char *name)
@@ -173,7 +188,7 @@ static void open_session(const char *path, const char *name, struct delegate_cli
 		fprintf(stderr, "cannot read %s\n", path);
 		exit(2);
 	}
-	struct error *err = delegate_client_open(socket_path, data, size, name, client);
+	struct error *err = delegate_client_open(socket_path, command, data, size, name, client);
 	if (err) {
 		printf("refused: %s\n", err->msg);
 		exit(3);
@@ -242,6 +257,82 @@ static void holds(const char *path, const char *name)
 		pause();
 }
 
+/* How far the kernel has written. */
+static uint64_t head_of(int fd)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct perf_event_mmap_page *meta =
+		mmap(NULL, page * (1 + 1024), PROT_READ, MAP_SHARED, fd, 0);
+
+	if (meta == MAP_FAILED) {
+		perror("mmap of a ring");
+		exit(2);
+	}
+	const uint64_t head = __atomic_load_n(&meta->data_head, __ATOMIC_ACQUIRE);
+	munmap(meta, page * (1 + 1024));
+	return head;
+}
+
+static uint64_t heads_of(const struct delegate_client *client)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 1; i < client->answer.n_fds; i++)
+		sum += head_of(client->fds[i]);
+	return sum;
+}
+
+static void change_ring(int fd)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+				       .size = sizeof(attr),
+				       .config = PERF_COUNT_SW_CPU_CLOCK,
+				       .sample_period = 100000};
+
+	expect(ioctl(fd, PERF_EVENT_IOC_MODIFY_ATTRIBUTES, &attr) < 0,
+	       "make a ring's event sample");
+	expect(ioctl(fd, PERF_EVENT_IOC_SET_FILTER, "1") < 0, "filter by a ring's event");
+	expect(ioctl(fd, PERF_EVENT_IOC_SET_BPF, fd) < 0, "attach to a ring's event");
+	/* what counts nothing has no samples, however often */
+	uint64_t period = 1;
+	ioctl(fd, PERF_EVENT_IOC_PERIOD, &period);
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+/* The rings of a recording: the samples in them end with the session, though the rings stay. */
+static void rings(const char *path, const char *name)
+{
+	struct delegate_client client = DELEGATE_CLIENT_INIT;
+	const char byte = 0;
+
+	command = DELEGATE_RECORD;
+	open_session(path, name, &client);
+	expect(pwrite(client.fds[0], &byte, 1, 0) < 0, "write to the description");
+	expect(ftruncate(client.fds[0], 0) < 0, "cut the description");
+	for (size_t i = 1; i < client.answer.n_fds; i++)
+		change_ring(client.fds[i]);
+	/* its end, as the service says it */
+	shutdown(client.fd, SHUT_WR);
+	struct pollfd ended = {.fd = client.fd, .events = POLLIN};
+	char data[64];
+	while (poll(&ended, 1, 60000) == 1 && recv(client.fd, data, sizeof(data), 0) > 0)
+		;
+	printf("closed\n");
+	fflush(stdout);
+	/* until nothing comes any more: the programs are detached soon */
+	uint64_t head = heads_of(&client);
+	bool still = false;
+	for (int turn = 0; turn < 600 && !still; turn++) {
+		for (int i = 0; i < 100; i++)
+			syscall(__NR_getppid);
+		usleep(100000);
+		still = heads_of(&client) == head;
+		head = heads_of(&client);
+	}
+	expect(still, "samples after the session");
+	printf("rings: %u\n", client.answer.n_fds);
+}
+
 static void pretends(void)
 {
 	const struct sockaddr_un a = address();
@@ -280,6 +371,8 @@ int main(int argc, char **argv)
 		talks(argv[3], argv[4]);
 	else if (!strcmp(what, "writes"))
 		writes(argv[3], argv[4]);
+	else if (!strcmp(what, "rings"))
+		rings(argv[3], argv[4]);
 	else if (!strcmp(what, "holds"))
 		holds(argv[3], argv[4]);
 	return failures ? 1 : 0;

@@ -158,6 +158,162 @@ test_an_object_with_parameters() {
 	assert_contains err "--set cannot be used here"
 }
 
+# make_recorded NAME: puts out the user of each call, and filters a tracepoint.
+make_recorded() {
+	"$PERF_BPF" btf dump vmlinux --format=c >vmlinux.h
+	cat >home/"$1".bpf.c <<-END
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		#include <bpf/perf_bpf_prog.h>
+
+		int least = 0;
+		perf_output_map();
+
+		SEC("raw_tp/sys_enter")
+		int $1(void *ctx)
+		{
+			__u32 uid = (__u32)bpf_get_current_uid_gid();
+
+			if (perf_bpf_wanted() && uid >= least)
+				perf_output(ctx, &uid, sizeof(uid));
+			return 0;
+		}
+
+		SEC("tracepoint/sched/sched_process_exec")
+		int $1_exec(void *ctx)
+		{
+			return perf_bpf_wanted();
+		}
+
+		char _license[] SEC("license") = "GPL";
+	END
+	compile_bpf home/"$1".bpf.c home/"$1".bpf.o -I.
+	chmod 644 home/"$1".bpf.o
+}
+
+need_recording() {
+	as $NOBODY ./perf-bpf record -q -o home/probe -e "$1" -- true 2>probe || {
+		! grep -q "cannot load it" probe || ! grep -q "cannot be identified" service.log ||
+			skip "the kernel has no pid descriptors of sockets (6.5)"
+		fail "$(cat probe service.log)"
+	}
+}
+
+# The user's samples and no others: of root's calls and programs there is nothing in the file.
+test_a_user_records_what_is_approved() {
+	begin
+	make_recorded pbd_rec
+	approve home/pbd_rec.bpf.o --for user:$NOBODY --command record --set least=1 >id
+	need_recording home/pbd_rec.bpf.o
+	cp /bin/true pbd_secret
+	(while :; do ./pbd_secret; done) &
+	clients=$!
+	expect_status 7 as $NOBODY ./perf-bpf record -o home/data -e home/pbd_rec.bpf.o -- sh -c 'ls >/dev/null; exit 7'
+	kill $clients
+	assert_equal "$(stat -c %u home/data)" $NOBODY
+	expect_status 0 as $NOBODY ./perf-bpf script -i home/data -F comm,pid,event
+	awk '{ print $1, $3 }' out | sort -u >seen
+	for line in "ls __bpf_stdout__:" "ls sched:sched_process_exec:" "sh sched:sched_process_exec:"; do
+		grep -qx "$line" seen || fail "$line: $(cat seen)"
+	done
+	! grep pbd_secret home/data || fail "what root runs is in the recording"
+	expect_status 0 as $NOBODY ./perf-bpf script -i home/data
+	grep 'BPF output: 0000:' out | awk '{ print $4, $5, $6, $7 }' | sort -u >users
+	assert_equal "$(cat users)" "fe ff 00 00"
+	grep -qE "uid $NOBODY, pid [0-9]+\): pbd_rec.bpf.o: records, approval $(cat id), target own" service.log ||
+		fail "$(cat service.log)"
+	soon grep -q "pbd_rec.bpf.o: ended by the user" service.log
+	# no addresses of the kernel
+	expect_status 0 as $NOBODY ./perf-bpf script -i home/data --header-only
+	grep 'event : name' out >events
+	! grep 'IP|' events || fail "$(cat events)"
+	! perf --version >/dev/null 2>&1 || {
+		perf script -f -i home/data -F comm,event 2>/dev/null | awk '{ print $1, $2 }' | sort -u >perfs
+		cmp perfs seen || fail "$(diff perfs seen)"
+	}
+	soon loaded 0 pbd_rec
+}
+
+test_recording_is_refused() {
+	begin
+	make_recorded pbd_ref
+	prepare_program pbd_run
+	approve home/pbd_run.bpf.o --for user:$NOBODY >/dev/null
+	expect_status 1 as $NOBODY ./perf-bpf record -o home/data -e home/pbd_ref.bpf.o -- true
+	assert_contains err "the service refuses 'pbd_ref.bpf.o': it is not approved for this user"
+	assert_contains err "--command record"
+	expect_status 1 as $NOBODY ./perf-bpf record -o home/data -e home/pbd_run.bpf.o -- true
+	assert_contains err "it is approved for another command"
+	[ ! -e home/data ] || fail "a file was written"
+	approve home/pbd_ref.bpf.o --for user:$NOBODY --command record >id
+	need_recording home/pbd_ref.bpf.o
+	expect_status 1 as $OTHER ./perf-bpf record -o home/other -e home/pbd_ref.bpf.o -- true
+	assert_contains err "it is not approved for this user"
+	expect_status 1 as $NOBODY ./perf-bpf run home/pbd_ref.bpf.o -- true
+	assert_contains err "it is approved for another command"
+	for option in "-p $$" "-F 99" "-g" "--all-cgroups" "-e page-faults"; do
+		# shellcheck disable=SC2086
+		expect_status 1 as $NOBODY ./perf-bpf record -o home/data -e home/pbd_ref.bpf.o $option -- true
+	done
+	expect_status 1 as $NOBODY ./perf-bpf record -o home/data -e home/pbd_ref.bpf.o/least=0/ -- true
+	# changed, and without the approval
+	sed -i 's/int least = 0/int least = 1/' home/pbd_ref.bpf.c
+	compile_bpf home/pbd_ref.bpf.c home/pbd_ref.bpf.o -I.
+	expect_status 1 as $NOBODY ./perf-bpf record -o home/data -e home/pbd_ref.bpf.o -- true
+	assert_contains err "it has changed since it was approved"
+	approve --list >list
+	assert_contains list "pbd_ref.bpf.o  for user:nobody  command record  target own"
+	sed -i 's/if (perf_bpf_wanted() && uid/if (uid/; s/return perf_bpf_wanted()/return 1/' home/pbd_ref.bpf.c
+	compile_bpf home/pbd_ref.bpf.c home/pbd_ref.bpf.o -I.
+	expect_status 1 approve home/pbd_ref.bpf.o --for user:$NOBODY --command record
+	assert_contains err "it does not call perf_bpf_wanted()"
+}
+
+# At its limits the service ends the recording, whose file is complete.
+test_a_recording_has_limits() {
+	begin
+	make_recorded pbd_lim
+	approve home/pbd_lim.bpf.o --for user:$NOBODY --command record --max-duration 300ms >id
+	need_recording home/pbd_lim.bpf.o
+	expect_status 3 as $NOBODY timeout 60 ./perf-bpf record -o home/data -e home/pbd_lim.bpf.o
+	assert_contains err "the service has detached home/pbd_lim.bpf.o: the approved time is over"
+	expect_status 0 as $NOBODY ./perf-bpf script -i home/data
+	soon loaded 0 pbd_lim
+	approve --revoke "$(cat id)"
+	approve home/pbd_lim.bpf.o --for user:$NOBODY --command record --max-overhead 0.00001% >id
+	(exec setpriv --reuid $NOBODY --regid $NOBODY --clear-groups \
+		sh -c 'while :; do kill -0 $$; done') &
+	clients=$!
+	expect_status 3 as $NOBODY timeout 60 ./perf-bpf record -o home/data -e home/pbd_lim.bpf.o
+	assert_contains err "it used more CPU time than approved"
+	end_work=$clients clients=
+	kill $end_work
+	approve --revoke "$(cat id)"
+	approve home/pbd_lim.bpf.o --for user:$NOBODY --command record >id
+	as $NOBODY timeout 60 ./perf-bpf record -v -o home/data -e home/pbd_lim.bpf.o >out 2>err &
+	reader=$!
+	soon grep -q "the service records" err
+	soon loaded 1 pbd_lim
+	approve --revoke "$(cat id)"
+	status=0
+	wait $reader || status=$?
+	assert_equal $status 3
+	assert_contains err "the approval was revoked"
+	soon loaded 0 pbd_lim
+}
+
+# Nothing that is passed can be made to show more, or to go on.
+test_rings_cannot_be_changed() {
+	begin
+	make_recorded pbd_ring
+	approve home/pbd_ring.bpf.o --for user:$NOBODY --command record --target=all >/dev/null
+	need_recording home/pbd_ring.bpf.o
+	attack rings home/pbd_ring.bpf.o pbd_ring.bpf.o >out || fail "$(cat out)"
+	assert_contains out "ok: samples after the session"
+	grep -qE '^rings: [1-9]' out || fail "$(cat out)"
+	soon loaded 0 pbd_ring
+}
+
 # Only processes of the user: root's are counted by nobody's program in no case.
 test_own_processes_only() {
 	begin

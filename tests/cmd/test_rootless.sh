@@ -75,17 +75,22 @@ expect() {
 
 # What each command does with the two capabilities.
 test_two_capabilities() {
+	local libc
 	prepare
 	need_two
+	libc=$(awk '$2 ~ /x/ && /libc.so/ { print $6 }' /proc/self/maps | head -n 1)
 	while read -r what command; do
 		# shellcheck disable=SC2086
 		expect "$what" $command
 	done <<-EOT
 		works record -q -o home/own -e task-clock -- true
 		works record -q -o home/all -a -e cpu-clock -- true
+		works record -q -o home/chains -g -e cpu-clock -p 1 -- true
 		tracefs record -q -o home/point -e sched:sched_process_exec -- true
 		works script -i home/all
 		works report -i home/all
+		works annotate -i home/all
+		works probe exec=$libc;malloc
 		tracefs trace -o home/calls -- true
 		works trace -s -- true
 		works probe -F vfs_re*
@@ -98,10 +103,64 @@ test_two_capabilities() {
 		CAP_SYS_ADMIN map list
 		CAP_SYS_ADMIN link list
 		CAP_SYS_ADMIN btf list
+		CAP_SYS_ADMIN map dump id 1
+		CAP_SYS_ADMIN map update id 1 key 1 value 1
+		CAP_SYS_ADMIN map delete id 1 key 1
+		CAP_SYS_ADMIN prog dump xlated id 1
+		CAP_SYS_ADMIN prog profile id 1 -- true
+		CAP_SYS_ADMIN prog pin id 1 home/pinned
+		CAP_SYS_ADMIN link detach id 1
+		CAP_SYS_ADMIN btf dump id 1
 		CAP_SYS_ADMIN run --cost runqlat -- true
+		CAP_SYS_ADMIN run --max-overhead 1% runqlat -- true
 	EOT
 	tracefs_is_closed || return 0
 	expect tracefs prog tracelog
+}
+
+# make_object NAME SECTION: a program that puts out something
+make_object() {
+	cat >"$1.bpf.c" <<-END
+		#include "vmlinux.h"
+		#include <bpf/bpf_helpers.h>
+		#include <bpf/perf_bpf_prog.h>
+		perf_output_map();
+		SEC("$2")
+		int put(void *ctx)
+		{
+			__u32 one = 1;
+			perf_output(ctx, &one, sizeof(one));
+			return 1;
+		}
+		char _license[] SEC("license") = "GPL";
+	END
+	compile_bpf "$1.bpf.c" home/"$1.bpf.o" -I.
+	chmod 644 home/"$1.bpf.o"
+}
+
+# What record does with objects and probes.
+test_two_capabilities_for_objects() {
+	local libc
+	prepare
+	need_two
+	has attach.raw_tp || skip "the kernel has no raw tracepoints"
+	libc=$(awk '$2 ~ /x/ && /libc.so/ { print $6 }' /proc/self/maps | head -n 1)
+	"$PERF_BPF" btf dump vmlinux --format=c >vmlinux.h
+	make_object raw raw_tp/sched_process_exec
+	make_object point tracepoint/sched/sched_process_exec
+	make_object clock perf_event
+	expect works record -q -o home/raw -e home/raw.bpf.o -- true
+	expect works record -q -o home/clock -e cpu-clock -e home/clock.bpf.o -- true
+	expect tracefs record -q -o home/point -e home/point.bpf.o -- true
+	has attach.uprobe_multi || return 0
+	expect works record -q -o home/probe -e "probe:exec=$libc;malloc bytes=\$arg1" -- ls /
+	make_object alloc "uprobe/$libc:malloc"
+	expect works run home/alloc.bpf.o -- ls /
+	# an event of it is a perf event, which needs more in some kernels; not in all
+	with_two record -q -o home/alloc -e home/alloc.bpf.o -- ls / >out 2>err || {
+		blames_nobody record
+		assert_contains err "hint: run as root or with CAP_SYS_ADMIN"
+	}
 }
 
 test_two_capabilities_for_the_built_ins() {

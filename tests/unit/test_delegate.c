@@ -17,7 +17,7 @@ static void requests(void **state)
 {
 	struct delegate_request good, bad, got;
 
-	delegate_request_make(object, "a/b c.o", &good);
+	delegate_request_make(DELEGATE_RUN, object, "a/b c.o", &good);
 	assert_string_equal(good.name, "a_b_c.o");
 	assert_true(delegate_request_parse(&good, sizeof(good), &got));
 	assert_memory_equal(&good, &got, sizeof(good));
@@ -29,6 +29,9 @@ static void requests(void **state)
 	assert_false(delegate_request_parse(&bad, sizeof(bad), &got));
 	bad = good;
 	bad.size--;
+	assert_false(delegate_request_parse(&bad, sizeof(bad), &got));
+	bad = good;
+	bad.command = DELEGATE_COMMANDS;
 	assert_false(delegate_request_parse(&bad, sizeof(bad), &got));
 	bad = good;
 	bad.name[0] = '\0';
@@ -68,7 +71,7 @@ static void answers(void **state)
 	bad.n_fds = 3;
 	assert_false(delegate_answer_parse(&bad, sizeof(bad), 3, &got));
 	bad = good;
-	bad.n_maps = DELEGATE_MAPS + 1;
+	bad.n_maps = DELEGATE_FDS + 1;
 	assert_false(delegate_answer_parse(&bad, sizeof(bad), 2, &got));
 	bad = good;
 	bad.max_share = 0.0 / 0.0;
@@ -146,7 +149,7 @@ static void who_may(void **state)
 	add(&list, object, "runqlat", false, 1000);
 	add(&list, object, "runqlat", true, 50);
 	list.v[1].target = APPROVAL_ALL;
-	delegate_request_make(object, "runqlat", &request);
+	delegate_request_make(DELEGATE_RUN, object, "runqlat", &request);
 	assert_ptr_equal(approvals_find(&list, &request, 1000, none, 1, &why), &list.v[0]);
 	/* the one for more processes */
 	assert_ptr_equal(approvals_find(&list, &request, 1000, gids, 2, &why), &list.v[1]);
@@ -158,11 +161,11 @@ static void who_may(void **state)
 	/* that others have it approved is not told */
 	assert_null(approvals_find(&list, &request, 1001, none, 1, &why));
 	assert_int_equal(why, DELEGATE_UNAPPROVED);
-	delegate_request_make(other, "runqlat", &request);
+	delegate_request_make(DELEGATE_RUN, other, "runqlat", &request);
 	assert_null(approvals_find(&list, &request, 1000, none, 1, &why));
 	assert_int_equal(why, DELEGATE_CHANGED);
 	/* the name does not count, the content does */
-	delegate_request_make(object, "harmless", &request);
+	delegate_request_make(DELEGATE_RUN, object, "harmless", &request);
 	assert_ptr_equal(approvals_find(&list, &request, 1000, none, 1, &why), &list.v[0]);
 }
 

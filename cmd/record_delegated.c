@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cmd/record_delegated.h"
+
+#include <string.h>
+
+#include "cmd/run_delegated.h"
+#include "lib/object/object.h"
+#include "work/bpf_file.h"
+
+/* What the approval fixes. */
+static struct error *check_options(const struct record_opts *o)
+{
+	const char *option = NULL;
+
+	if (o->n_args != 1 || o->args->kind == RECORD_FILTER || strchr(o->args->text, ','))
+		return error_usage("without privileges one BPF program can be recorded at a time");
+	if (o->pids || o->tids || o->users || cgroup_choice_any(&o->cgroups))
+		option = "-p, -t, -u, --cgroup, --container or --pod";
+	else if (o->freq || o->period || o->cpus || o->delay_ms || o->n_spans || o->control)
+		option = "-F, -c, -C, -D or --control";
+	else if (o->callgraph != SELECT_CALLGRAPH_DEFAULT || o->sample_type || o->user_regs ||
+		 o->intr_regs || o->branches || o->has_clock || o->switches)
+		option = "--call-graph and the options of samples";
+	else if (o->all_cgroups || o->namespaces || o->per_thread || o->mmap_pages)
+		option = "--all-cgroups, --namespaces, --per-thread or -m";
+	if (!option)
+		return NULL;
+	return error_hint(
+		error_usage("%s cannot be used here: the service records programs as root "
+			    "has approved them",
+			    option),
+		"remove the option");
+}
+
+static struct error *ask_service(void *ctx, int *fds, size_t max, size_t *n)
+{
+	struct record_delegated *d = ctx;
+	_cleanup_(bpf_file_close) struct bpf_file file = {0};
+	const struct bpf_file_opts opts = {
+		.compile = d->opts->compile, .whole = true, .log = d->opts->log};
+	const struct delegate_answer *answer = &d->client.answer;
+	const char *slash = strrchr(d->name, '/');
+	size_t size;
+
+	TRY(bpf_file_open(&file, d->name, &opts));
+	const void *image = object_image(file.obj, &size);
+	TRY(delegate_client_open(delegated_socket(), DELEGATE_RECORD, image, size,
+				 slash ? slash + 1 : d->name, &d->client));
+	if (answer->n_fds != answer->n_maps || answer->n_fds > max)
+		return error_new(EPROTO, "the answer of the service is invalid");
+	memcpy(fds, d->client.fds, answer->n_fds * sizeof(*fds));
+	*n = answer->n_fds;
+	log_info(d->opts->log,
+		 "the service records %s by approval %s, for at most %g s and %g %% of all CPUs' "
+		 "time",
+		 d->name, answer->approval, (double)answer->max_ms / 1000, answer->max_share * 100);
+	d->client.answer.n_fds = 0; /* they are the recording's now */
+	return recording_watch(d->rec, d->client.fd);
+}
+
+static void on_end(void *ctx)
+{
+	struct record_delegated *d = ctx;
+
+	d->ended = true;
+	log_at(d->opts->log, LOG_WARN, "the service has detached %s: %s", d->name,
+	       delegate_reason_text(delegate_client_end(&d->client)));
+}
+
+struct error *record_delegated_new(struct record_opts *o, struct record_delegated *d,
+				   struct recording **rec)
+{
+	TRY(check_options(o));
+	d->opts = o;
+	d->name = o->args->text;
+	o->adopt = ask_service;
+	o->adopt_ctx = d;
+	o->adopted_end = on_end;
+	o->no_bpf_events = true;
+	TRY(recording_new(o, rec));
+	d->rec = *rec;
+	return NULL;
+}
+
+void record_delegated_deinit(struct record_delegated *d)
+{
+	delegate_client_close(&d->client);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A session, for the files that serve one: delegate_session.c reads the request and answers. */
+#ifndef PB_DELEGATE_INTERNAL_H
+#define PB_DELEGATE_INTERNAL_H
+
+#include <sys/socket.h>
+
+#include "delegate/approval_store.h"
+#include "delegate/delegate_message.h"
+#include "delegate/delegate_opts.h"
+
+struct delegate_session {
+	const struct delegate_service_opts *opts;
+	struct ucred peer;
+	int fd;
+	char user[64];
+	struct delegate_request request;
+	struct run *run;
+	struct loop *loop; /* of a recording */
+	const struct approval *approval;
+	int revoked_fd; /* see approval_watch() */
+	bool closed;	/* by the user */
+	bool revoked;
+	bool costly; /* it used more CPU time than approved */
+};
+
+/* A line in the log. */
+void session_say(const struct delegate_session *s, const char *what, const char *why);
+/* It begins: said before the user has it. */
+void session_say_runs(const struct delegate_session *s);
+/* Passes n descriptors, or -1 where there is none; they are closed. */
+void session_pass(const struct delegate_session *s, const int *fds, size_t n);
+/* Why it has ended, to the user and to the log. began: CLOCK_MONOTONIC, ns. */
+void session_end(const struct delegate_session *s, uint64_t began);
+/*
+ * Whether the process that connected is still the one with this pid: what was opened for the pid
+ * before is of that process.
+ */
+bool session_peer_lives(const struct delegate_session *s);
+
+/*
+ * delegate_record.c: what root approved for record. path: of the object; uids, cgroup: whom the
+ * programs look at, or NULL.
+ */
+struct error *session_record(struct delegate_session *s, const char *path, const char *uids,
+			     const char *cgroup);
+
+#endif
