@@ -156,7 +156,7 @@ test_two_capabilities_for_objects() {
 	expect works record -q -o home/probe -e "probe:exec=$libc;malloc bytes=\$arg1" -- ls /
 	make_object alloc "uprobe/$libc:malloc"
 	expect works run home/alloc.bpf.o -- ls /
-	# an event of it is a perf event, which needs more in some kernels; not in all
+	# its event is a perf event, which needs more in some kernels
 	with_two record -q -o home/alloc -e home/alloc.bpf.o -- ls / >out 2>err || {
 		blames_nobody record
 		assert_contains err "hint: run as root or with CAP_SYS_ADMIN"
@@ -270,6 +270,29 @@ test_file_capabilities_ignore_the_environment() {
 	grep -q "file capabilities" err || skip "file capabilities have no effect in $PWD"
 	[ ! -e "$mark" ] || fail "the compiler of the environment was run"
 	! grep -q "BPF token" err || fail "a token of the environment was used"
+}
+
+# A BPF file system that delegates to a user namespace (6.9) is enough to load programs there.
+test_a_token_of_a_user_namespace() {
+	local status=0
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	has attach.raw_tp || skip "the kernel has no raw tracepoints"
+	mkdir mounted
+	in_namespace() {
+		LIBBPF_BPF_TOKEN_PATH=$1 python3 "$SRC/tests/cmd/in_token_namespace.py" "$PWD/mounted" "${@:2}"
+	}
+	in_namespace "$PWD/mounted" true 2>err || status=$?
+	[ $status != 77 ] || skip "the kernel has no BPF tokens: $(cat err)"
+	in_namespace "$PWD/mounted" "$PERF_BPF" run execsnoop -- sh -c 'exec true' >out 2>err || {
+		cat err
+		fail "it did not load"
+	}
+	assert_contains out "exec true"
+	in_namespace "$PWD/mounted" "$PERF_BPF" trace -e getppid -- python3 -c 'import os; os.getppid()' >out 2>&1 || fail "$(cat out)"
+	assert_contains out "getppid"
+	# without it, nothing is loaded
+	in_namespace "" "$PERF_BPF" run execsnoop -- true >out 2>err && fail "it loaded without a token"
+	assert_contains err "user namespace"
 }
 
 # Root of a user namespace has all capabilities, which do not count for the kernel's BPF.
