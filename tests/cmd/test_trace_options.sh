@@ -21,6 +21,59 @@ is() {
 # With -v: all programs are attached, not only the first one.
 started() { grep -q 'tracing has started' err; }
 
+# perf trace -e *mmsg,open*: whole names of calls, with what they point to; also of all processes.
+test_globs() {
+	trace -e '*mmsg,open*' -- "$WORK" io
+	is 1 ' sendmmsg\(fd: [0-9]+.*"first".*vlen: 2.*\) += 2$'
+	is 0 'ms\): [^ ]+ (write|sendmsg|readv|close|mmap)\('
+	trace -a -e '*mmsg,open*' -- "$WORK" calls 2
+	is 2 ' trace_work/[0-9]+ openat\(dfd: CWD, filename: "/nonexistent/of/trace_work"'
+	trace -e '!open*,write,getppid' -- "$WORK" calls 2
+	is 0 ' (openat|write|getppid)\('
+	is 2 ' close\(fd: -7\) '
+	trace -e %memory -- "$WORK" calls 2
+	is 0 ' (openat|write|getppid|close)\('
+	[ -s lines ] || fail "no call of the class"
+}
+
+# Also where the kernel does not have them: it says so at the exit.
+test_x32_calls() {
+	[ "$(uname -m)" = x86_64 ] || skip "this is for x86-64"
+	cat >pbt_x32.c <<-'END'
+		#include <unistd.h>
+
+		int main(void)
+		{
+			char path[] = "/no/such"; /* in memory: what the kernel does not read may not be */
+
+			for (int i = 0; i < 3; i++) {
+				syscall(0x40000000 + 39); /* getpid */
+				syscall(0x40000000 + 520, path, (char **)0, (char **)0); /* execve */
+			}
+			return 0;
+		}
+	END
+	gcc -O1 -o pbt_x32 pbt_x32.c
+	expect_status 0 "$PERF_BPF" trace --json -e getpid@x32,execve@x32 -- ./pbt_x32
+	cp out lines
+	is 3 '"abi":"x32","syscall":"getpid"'
+	is 3 '"abi":"x32","syscall":"execve","args":\{"filename":"/no/such"'
+}
+
+test_the_missing_capability_is_named() {
+	trace -e getppid true
+	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	local caps without
+	cp "$PERF_BPF" ./perf-bpf-copy
+	chmod 755 . ./perf-bpf-copy
+	for without in BPF:perfmon PERFMON:bpf; do
+		caps=+${without#*:}
+		expect_status 1 setpriv --reuid 65534 --clear-groups --inh-caps "$caps" --ambient-caps "$caps" \
+			./perf-bpf-copy trace -e getppid true
+		assert_contains err "CAP_${without%:*}"
+	done
+}
+
 test_one_thread() {
 	trace -e getppid true
 	cat >pbt_two.c <<-'END'
