@@ -7,15 +7,9 @@
 #include <inttypes.h>
 #include <linux/bpf.h>
 
-#include "lib/base/json.h"
-#include "lib/base/json_writer.h"
+#include "perf/print/json_line.h"
 #include "perf/print/printer.h"
 #include "perf/resolve/line_text.h"
-
-static void add_hex_bytes(struct json_writer *w, const char *key, const void *bytes, size_t n)
-{
-	json_add_bytes(jw_value(w, key), bytes, n);
-}
 
 /* "ip":"0x…","sym":"…","off":5,"dso":"…","inlined":true,"file":"…","line":12 */
 static void add_location(struct script_printer *p, const struct location *at,
@@ -154,22 +148,6 @@ static void add_cgroup(struct script_printer *p, uint64_t id, uint64_t fields,
 		jw_text(w, "container", cgroup->container);
 	if (fields & FIELD_POD && *cgroup->pod)
 		jw_text(w, "pod", cgroup->pod);
-}
-
-/* A line is a document. */
-static struct json_writer begin_line(struct strbuf *out)
-{
-	struct json_writer w = json_writer_make(out);
-
-	jw_object(&w, NULL);
-	return w;
-}
-
-static void end_line(struct json_writer *w)
-{
-	jw_end(w);
-	json_writer_finish(w);
-	strbuf_addch(w->out, '\n');
 }
 
 void print_sample_json(struct script_printer *p, const struct record *rec,

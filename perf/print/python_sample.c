@@ -14,30 +14,9 @@
  */
 #include <inttypes.h>
 
-#include "lib/base/json.h"
-#include "lib/base/json_writer.h"
 #include "perf/event/sample_regs.h"
+#include "perf/print/json_line.h"
 #include "perf/print/printer.h"
-
-static void add_bytes(struct json_writer *w, const char *key, const void *bytes, size_t n)
-{
-	json_add_bytes(jw_value(w, key), bytes, n);
-}
-
-static struct json_writer begin_line(struct strbuf *out)
-{
-	struct json_writer w = json_writer_make(out);
-
-	jw_object(&w, NULL);
-	return w;
-}
-
-static void end_line(struct json_writer *w)
-{
-	jw_end(w);
-	json_writer_finish(w);
-	strbuf_addch(w->out, '\n');
-}
 
 static void describe(struct script_printer *p, const struct session_event *event,
 		     struct strbuf *out)
@@ -48,7 +27,7 @@ static void describe(struct script_printer *p, const struct session_event *event
 
 	jw_i64(&w, "event", event->index);
 	jw_text(&w, "name", event->name);
-	add_bytes(&w, "attr", &event->attr, sizeof(event->attr));
+	add_hex_bytes(&w, "attr", &event->attr, sizeof(event->attr));
 	jw_u64(&w, "read_format", event->attr.read_format);
 	if (format) {
 		jw_object(&w, "format");
@@ -85,8 +64,8 @@ static void add_place(struct json_writer *w, const struct location *at, bool of_
 	if (at->map) {
 		jw_text(w, "dso", map_dso_name(at->map));
 		if (of_map) {
-			add_bytes(w, "build_id", at->map->dso->build_id,
-				  at->map->dso->build_id_size);
+			add_hex_bytes(w, "build_id", at->map->dso->build_id,
+				      at->map->dso->build_id_size);
 			jw_u64(w, "start", at->map->start);
 			jw_u64(w, "end", at->map->end);
 			jw_u64(w, "pgoff", at->map->pgoff);
@@ -216,7 +195,7 @@ void print_sample_python(struct script_printer *p, const struct sample *sample,
 	if (sample->user_regs.n)
 		add_regs(p, &w, "uregs", event->attr.sample_regs_user, &sample->user_regs);
 	if (sample->raw)
-		add_bytes(&w, "raw", sample->raw, sample->raw_size);
+		add_hex_bytes(&w, "raw", sample->raw, sample->raw_size);
 	end_line(&w);
 }
 
