@@ -3,8 +3,8 @@
  * Results on a screen that keys move through: rows that are opened and folded, zooming, searching,
  * menus, and a function's code. What keys there are is in browser.c, one line for each.
  *
- * It is told what to show and which keys are pressed; it draws on a canvas, and returns what only
- * the command can do. It makes no system calls.
+ * The command passes what to show and the keys that are pressed; the browser draws on a canvas, and
+ * returns what only the command can do. It makes no system calls.
  *
  *	TRY(browser_new(&opts, &b));
  *	TRY(browser_set_results(b, &results));

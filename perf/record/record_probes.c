@@ -13,7 +13,7 @@
  * for each combination of types.
  *
  * The tasks to be recorded are not those the event is opened for, since it is
- * opened for all: they, or their cgroups, stand in the program's map "wanted".
+ * opened for all: they, or their cgroups, are in the program's map "wanted".
  */
 #include "perf/record/internal.h"
 

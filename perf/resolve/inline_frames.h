@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The functions that an address lies in, where the compiler inlined some. */
+/* The functions that contain an address, where the compiler inlined some. */
 #ifndef PB_PERF_RESOLVE_INLINE_FRAMES_H
 #define PB_PERF_RESOLVE_INLINE_FRAMES_H
 
 #include "sym/sym.h"
 
-/* One of the functions that an address lies in. */
+/* One of the functions that contain the address. */
 struct inline_frame {
 	const struct symbol *sym; /* inlined: the others are the function that is out of line */
 	/* The line of the code, or of the call of the frame before; NULL: not known. */

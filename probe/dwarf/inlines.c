@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Which functions an address lies in: one out of line, and within it those that the compiler
+ * Which functions contain an address: one out of line, and within it those that the compiler
  * inlined there, one in the other.
  *
  * A unit's functions are listed when the first address of it is asked for, and the copies within a
