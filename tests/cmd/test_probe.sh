@@ -1164,11 +1164,11 @@ test_a_program_with_a_definition_filters() {
 test_call_chains() {
 	need_uprobes
 	shop
-	gcc -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -g -o framed \
+	gcc -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -fno-inline -g -o framed \
 		"$SRC/tests/cmd/probe_shop.c"
 	"$PERF_BPF" record -q -g -e 'probe:exec=./framed;order_place order->id' ./framed 2 >told
 	"$PERF_BPF" script >text
-	grep -q 'order_place+0x' text && grep -q 'main+0x' text || fail "$(cat text)"
+	grep -q ' order_place+0x' text && grep -q ' main+0x' text || fail "$(cat text)"
 	assert_contains text "id=1001"
 }
 
