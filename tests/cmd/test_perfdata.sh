@@ -116,6 +116,7 @@ test_pipes_both_ways() {
 # perf inject adds the build ids of the files that samples are in.
 test_a_pipe_that_perf_injected() {
 	need_perf
+	unset PERF_BUILDID_DIR # perf knows no other cache than ~/.debug, where it may have debug symbols
 	workload
 	# each has samples in its files, whose build ids inject adds; of cpu-clock there may be none
 	perf record -q -o - -e page-faults -c 1 -- sh work.sh >in.pipe 2>/dev/null
