@@ -97,7 +97,7 @@ struct sample {
 	struct u64_array intr_regs;
 	const void *user_stack;
 	uint64_t user_stack_size; /* the dynamic size: what was really written */
-	uint64_t weight;
+	uint64_t weight;	  /* as recorded: see sample_weight() */
 	uint64_t data_src;
 	uint64_t transaction;
 	uint64_t phys_addr;
@@ -105,6 +105,18 @@ struct sample {
 	uint64_t code_page_size;
 	uint64_t cgroup;
 };
+
+/* With PERF_SAMPLE_WEIGHT_STRUCT, a weight is the low half of its word. */
+static inline uint64_t sample_weight(const struct sample *sample)
+{
+	return sample->has & PERF_SAMPLE_WEIGHT_STRUCT ? (uint32_t)sample->weight : sample->weight;
+}
+
+/* The latency of the instruction in cycles, which is in the next 16 bits, as on x86; 0: unknown. */
+static inline uint16_t sample_ins_lat(const struct sample *sample)
+{
+	return sample->has & PERF_SAMPLE_WEIGHT_STRUCT ? (uint16_t)(sample->weight >> 32) : 0;
+}
 
 /*
  * Whether the sample's call chain is to be made from a copy of its stack (record --call-graph

@@ -543,7 +543,7 @@ static struct where_value sample_value(const struct filter_input *in, enum sampl
 		return s->has & PERF_SAMPLE_ADDR ? number_value(s->addr, false) : none;
 	case SAMPLE_WEIGHT:
 		return s->has & (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)
-			       ? number_value(s->weight, false)
+			       ? number_value(sample_weight(s), false)
 			       : none;
 	case SAMPLE_EVENT:
 		return string_value(in->event->name);

@@ -559,8 +559,6 @@ static struct hist_numbers numbers_of(const struct hist_spec *spec, const struct
 				      const struct location *leaf)
 {
 	const bool *has = spec->has;
-	/* the members of PERF_SAMPLE_WEIGHT_STRUCT, as on x86 */
-	const bool is_struct = sample->has & PERF_SAMPLE_WEIGHT_STRUCT;
 	struct hist_numbers n = {0};
 
 	if (has[HIST_ADDR])
@@ -568,9 +566,9 @@ static struct hist_numbers numbers_of(const struct hist_spec *spec, const struct
 	if (has[HIST_DSO_SIZE] && leaf->map)
 		n.dso_size = leaf->map->end - leaf->map->start;
 	if (has[HIST_LOCAL_WEIGHT] || has[HIST_WEIGHT])
-		n.weight = is_struct ? (uint32_t)sample->weight : sample->weight;
-	if ((has[HIST_LOCAL_INS_LAT] || has[HIST_INS_LAT]) && is_struct)
-		n.ins_lat = (uint16_t)(sample->weight >> 32);
+		n.weight = sample_weight(sample);
+	if (has[HIST_LOCAL_INS_LAT] || has[HIST_INS_LAT])
+		n.ins_lat = sample_ins_lat(sample);
 	if (has[HIST_CODE_PAGE_SIZE])
 		n.code_page_size = sample->code_page_size;
 	return n;

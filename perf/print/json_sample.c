@@ -180,7 +180,9 @@ void print_sample_json(struct script_printer *p, const struct record *rec,
 	if (fields & FIELD_ADDR && has & PERF_SAMPLE_ADDR)
 		jw_address(&w, "addr", sample->addr);
 	if (fields & FIELD_WEIGHT && has & PERF_SAMPLE_WEIGHT_TYPE)
-		jw_u64(&w, "weight", sample->weight);
+		jw_u64(&w, "weight", sample_weight(sample));
+	if (fields & FIELD_INS_LAT && has & PERF_SAMPLE_WEIGHT_STRUCT)
+		jw_u64(&w, "ins_lat", sample_ins_lat(sample));
 	if (fields & FIELD_PHYS_ADDR && has & PERF_SAMPLE_PHYS_ADDR)
 		jw_address(&w, "phys_addr", sample->phys_addr);
 	if (has & PERF_SAMPLE_CGROUP)

@@ -159,7 +159,7 @@ static void add_numbers(struct json_writer *w, const struct sample *s)
 	if (s->phys_addr)
 		jw_u64(w, "phys_addr", s->phys_addr);
 	if (s->weight)
-		jw_u64(w, "weight", s->weight);
+		jw_u64(w, "weight", sample_weight(s));
 	if (s->transaction)
 		jw_u64(w, "transaction", s->transaction);
 	if (s->has & PERF_SAMPLE_DATA_SRC)

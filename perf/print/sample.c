@@ -42,6 +42,7 @@ static const struct {
 	{FIELD_IP, PERF_SAMPLE_IP, "instruction pointer"},
 	{FIELD_ADDR, PERF_SAMPLE_ADDR, "address"},
 	{FIELD_WEIGHT, PERF_SAMPLE_WEIGHT_TYPE, "weight"},
+	{FIELD_INS_LAT, PERF_SAMPLE_WEIGHT_STRUCT, "latency"},
 	{FIELD_TID, PERF_SAMPLE_TID, "thread"},
 	{FIELD_PID, PERF_SAMPLE_TID, "process"},
 	{FIELD_TIME, PERF_SAMPLE_TIME, "time"},
@@ -699,7 +700,9 @@ void print_sample(struct script_printer *p, const struct record *rec, const stru
 	if (fields & FIELD_ADDR)
 		add_addr(p, sample, event, thread, fields, out);
 	if (fields & FIELD_WEIGHT)
-		add_int(out, (int64_t)sample->weight, 16, ' ', false);
+		add_int(out, (int64_t)sample_weight(sample), 16, ' ', false);
+	if (fields & FIELD_INS_LAT)
+		add_int(out, sample_ins_lat(sample), 16, ' ', false);
 	if (fields & FIELD_IP)
 		add_ip(p, sample, thread, fields, out);
 	if (fields & FIELD_IREGS)

@@ -33,6 +33,7 @@ static const struct {
 	{"iregs", FIELD_IREGS},
 	{"uregs", FIELD_UREGS},
 	{"weight", FIELD_WEIGHT},
+	{"ins_lat", FIELD_INS_LAT},
 	{"bpf-output", FIELD_BPF_OUTPUT},
 	{"phys_addr", FIELD_PHYS_ADDR},
 	{"misc", FIELD_MISC},
@@ -48,9 +49,9 @@ static const struct {
 
 /* Fields of perf script that need what perf-bpf does not record. */
 static const char *const foreign[] = {
-	"brstack",    "brstacksym", "brstackoff", "brstackinsn", "brstackinsnlen", "data_src",
-	"callindent", "insn",	    "insnlen",	  "synth",	 "metric",	   "srccode",
-	"ipc",	      "tod",	    "ins_lat",	  "machine_pid", "vcpu",
+	"brstack",    "brstacksym", "brstackoff",  "brstackinsn", "brstackinsnlen", "data_src",
+	"callindent", "insn",	    "insnlen",	   "synth",	  "metric",	    "srccode",
+	"ipc",	      "tod",	    "machine_pid", "vcpu",
 };
 
 static const struct {
@@ -107,8 +108,9 @@ void field_choice_init(struct field_choice *c)
 		c->type[i].fields = all | place;
 	c->type[FIELD_TYPE_SOFTWARE].fields |= FIELD_BPF_OUTPUT;
 	c->type[FIELD_TYPE_TRACEPOINT].fields = all | FIELD_TRACE;
-	c->type[FIELD_TYPE_RAW].fields |= FIELD_ADDR | FIELD_WEIGHT | FIELD_PHYS_ADDR |
-					  FIELD_DATA_PAGE_SIZE | FIELD_CODE_PAGE_SIZE;
+	c->type[FIELD_TYPE_RAW].fields |= FIELD_ADDR | FIELD_WEIGHT | FIELD_INS_LAT |
+					  FIELD_PHYS_ADDR | FIELD_DATA_PAGE_SIZE |
+					  FIELD_CODE_PAGE_SIZE;
 }
 
 static struct error *unknown_field(const char *name)

@@ -40,6 +40,7 @@
 #define FIELD_CONTAINER	     (1ull << 24)
 #define FIELD_POD	     (1ull << 25)
 #define FIELD_SRCLINE	     (1ull << 26)
+#define FIELD_INS_LAT	     (1ull << 27)
 
 /* What perf tells apart: attr.type, and all the others together. */
 enum field_type {

@@ -151,4 +151,49 @@ test_context_switches() {
 	[ "$out" -ge 10 ] || fail "$out switches"
 }
 
+# Weights as the PMU of a new processor has them, with the latency of the instruction in one word:
+# written into a recording of page faults.
+test_weights_with_latencies() {
+	[ -n "$PERF" ] || skip "perf is not installed"
+	build_work
+	record -W
+	python3 - t.data w.data <<-'END' || fail "the recording could not be changed"
+		import struct, sys
+		WEIGHT, WEIGHT_STRUCT = 1 << 14, 1 << 24
+		data = bytearray(open(sys.argv[1], "rb").read())
+		attr_size, attrs, attrs_size, start, size = struct.unpack_from("<QQQQQ", data, 16)
+		for at in range(attrs, attrs + attrs_size, attr_size):
+		    sample_type, = struct.unpack_from("<Q", data, at + 24)
+		    assert sample_type == 7 | WEIGHT, hex(sample_type)
+		    struct.pack_into("<Q", data, at + 24, 7 | WEIGHT_STRUCT)
+		at, n = start, 0
+		while at < start + size:
+		    kind, _, length = struct.unpack_from("<IHH", data, at)
+		    if kind == 9:
+		        struct.pack_into("<IHH", data, at + 32, 100 + n % 3, 7 * (n % 2 + 1), 4)
+		        n += 1
+		    at += length
+		assert n >= 50, n
+		# what describes the events a second time has the old type
+		i = data.find(struct.pack("<Q", 7 | WEIGHT), start + size)
+		while i >= 0:
+		    struct.pack_into("<Q", data, i, 7 | WEIGHT_STRUCT)
+		    i = data.find(struct.pack("<Q", 7 | WEIGHT), i)
+		open(sys.argv[2], "wb").write(data)
+	END
+	"$PERF_BPF" script -i w.data -F ip,weight,ins_lat >ours
+	"$PERF" script -i w.data -F ip,weight,ins_lat >theirs 2>/dev/null
+	diff theirs ours || fail "perf reads other weights"
+	grep -qE '^ +102 +(7|14) ' ours || fail "the weights are not there: $(head -n 2 ours)"
+	"$PERF_BPF" script -i w.data --where 'weight == 102' -F weight | sort -u >some
+	assert_equal "$(tr -d ' ' <some)" 102
+	for keys in weight local_weight weight,ins_lat local_ins_lat,sym; do
+		"$PERF_BPF" report -i w.data -s $keys -q >ours
+		"$PERF" report -i w.data -s $keys -q --stdio >theirs 2>/dev/null
+		diff <(sed '/^$/d' theirs) <(sed '/^$/d' ours) || fail "report -s $keys differs"
+	done
+	expect_status 1 "$PERF_BPF" script -i t.data -F ins_lat
+	assert_contains err "have no latency"
+}
+
 run_tests
