@@ -59,6 +59,7 @@ enum {
 	OPT_TIMESTAMP_BOUNDARY,
 	OPT_CONTROL,
 	OPT_TIMESTAMP_FILENAME,
+	OPT_BUILDID_ALL,
 };
 
 static const struct argp_option options[] = {
@@ -150,6 +151,8 @@ static const struct argp_option options[] = {
 	{"no-buildid", 'B', NULL, 0, "Do not collect build ids"},
 	{"no-buildid-cache", 'N', NULL, 0,
 	 "Do not copy the files of samples to the build-id cache, ~/.debug"},
+	{"buildid-all", OPT_BUILDID_ALL, NULL, 0,
+	 "Collect the build ids of all code that is mapped, also without samples"},
 	{"buildid-mmap", OPT_BUILDID_MMAP, NULL, 0,
 	 "Record the build ids of files only with their mappings, by the kernel"},
 	{"no-buildid-mmap", OPT_NO_BUILDID_MMAP, NULL, 0,
@@ -260,6 +263,7 @@ static const struct option_member members[] = {
 	OPTION_SETS('o', struct record_args, opts.output),
 	OPTION_SETS('i', struct record_args, opts.no_inherit),
 	OPTION_SETS(OPT_NO_BUFFERING, struct record_args, opts.no_buffering),
+	OPTION_SETS(OPT_BUILDID_ALL, struct record_args, opts.all_build_ids),
 	OPTION_SETS('B', struct record_args, opts.no_build_ids),
 	OPTION_SETS('N', struct record_args, no_buildid_cache),
 	OPTION_SETS(OPT_VMLINUX, struct record_args, opts.vmlinux),

@@ -4,7 +4,7 @@
  * files, or knows that they have changed. To know what was hit, the file is
  * read back, but only when that can tell more than drain.c saw: samples of
  * the kernel alone, without call chains, hit the kernel and its modules.
- * With copies of stacks, all code that was mapped counts as hit.
+ * With copies of stacks, and if it is asked for, all code that was mapped counts as hit.
  */
 #include "perf/record/internal.h"
 
@@ -217,7 +217,7 @@ static struct error *read_back(struct hits *h)
 	struct session_tool tool = {.ctx = h, .sample = see_sample};
 	struct session *s;
 
-	if (h->rec->stacks)
+	if (h->rec->stacks || h->rec->opts.all_build_ids)
 		tool.mmap = see_mmap;
 	TRY(session_open(h->rec->opts.output, &opts, &s));
 	struct error *err = session_process(s, &tool);
@@ -235,7 +235,7 @@ struct error *build_ids_write(struct recording *rec)
 	if (rec->opts.buildid_dir)
 		tell_cache(&h, buildid_cache_open(rec->opts.buildid_dir, &h.cache));
 	bool modules = !access("/proc/modules", R_OK);
-	if (rec->user_hit || rec->chains || (rec->kernel_hit && modules))
+	if (rec->user_hit || rec->chains || rec->opts.all_build_ids || (rec->kernel_hit && modules))
 		err = read_back(&h);
 	else if (rec->kernel_hit)
 		add_kernel(&h);

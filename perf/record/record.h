@@ -121,6 +121,7 @@ struct record_opts {
 	uint64_t max_size; /* stop after so many bytes; 0: none */
 	int zstd_level;	   /* 0: no compression */
 	enum record_buildid_mmap buildid_mmap;
+	bool all_build_ids;	 /* also of code that was mapped, but not hit */
 	bool no_build_ids;	 /* do not look for the build ids of what was hit */
 	const char *buildid_dir; /* copy the files with them to perf's cache; NULL: do not */
 	const struct compile_opts *compile; /* for FILE.c */

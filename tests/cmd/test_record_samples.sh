@@ -196,4 +196,24 @@ test_weights_with_latencies() {
 	assert_contains err "have no latency"
 }
 
+# ids: the files that have a build id in the file's header
+ids() {
+	"$PERF" buildid-list -i t.data | awk '$2 ~ "^/" { print $2 }' | sort
+}
+
+# The samples are in the kernel: no file is hit.
+test_build_ids_of_all_code() {
+	[ -n "$PERF" ] || skip "perf is not installed"
+	build_work
+	"$PERF_BPF" record -q -N -e syscalls:sys_enter_madvise -o t.data -- ./pbt_pages >pages
+	ids >hit
+	"$PERF_BPF" record -q -N --buildid-all -e syscalls:sys_enter_madvise -o t.data -- \
+		./pbt_pages >pages
+	ids >all
+	[ -z "$(comm -23 hit all)" ] || fail "$(comm -23 hit all) is missing"
+	grep -qx "$PWD/pbt_pages" all || fail "the program is missing: $(cat all)"
+	grep -q '/libc\.so\.6$' all || fail "the library is missing: $(cat all)"
+	! grep -q '/libc\.so\.6$' hit || skip "the library has a sample"
+}
+
 run_tests
