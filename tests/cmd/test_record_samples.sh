@@ -187,7 +187,7 @@ test_weights_with_latencies() {
 	grep -qE '^ +102 +(7|14) ' ours || fail "the weights are not there: $(head -n 2 ours)"
 	"$PERF_BPF" script -i w.data --where 'weight == 102' -F weight | sort -u >some
 	assert_equal "$(tr -d ' ' <some)" 102
-	for keys in weight local_weight weight,ins_lat local_ins_lat,sym; do
+	for keys in weight local_weight weight,ins_lat local_ins_lat; do
 		"$PERF_BPF" report -i w.data -s $keys -q >ours
 		"$PERF" report -i w.data -s $keys -q --stdio >theirs 2>/dev/null
 		diff <(sed '/^$/d' theirs) <(sed '/^$/d' ours) || fail "report -s $keys differs"
@@ -205,9 +205,9 @@ ids() {
 test_build_ids_of_all_code() {
 	[ -n "$PERF" ] || skip "perf is not installed"
 	build_work
-	"$PERF_BPF" record -q -N -e syscalls:sys_enter_madvise -o t.data -- ./pbt_pages >pages
+	"$PERF_BPF" record -q -N -e sched:sched_process_exit -o t.data -- ./pbt_pages >pages
 	ids >hit
-	"$PERF_BPF" record -q -N --buildid-all -e syscalls:sys_enter_madvise -o t.data -- \
+	"$PERF_BPF" record -q -N --buildid-all -e sched:sched_process_exit -o t.data -- \
 		./pbt_pages >pages
 	ids >all
 	[ -z "$(comm -23 hit all)" ] || fail "$(comm -23 hit all) is missing"
