@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # perf-bpf trace --call-graph, on a program that makes known calls from known functions.
 . "$(dirname "$0")/../tap.sh"
+# perf reads the build-id cache in the user's home, and so do we here.
+BUILDID_CACHE_OF_PERF=yes
 
 # close() of descriptors that are not open: 7000 from a, 7001 from b which a calls; N times.
 ready() { # FLAGS

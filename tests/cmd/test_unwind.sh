@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # script and report unwind copies of stacks (--call-graph dwarf) of programs without frame pointers.
 . "$(dirname "$0")/../tap.sh"
+# perf reads the build-id cache in the user's home, and so do we here.
+BUILDID_CACHE_OF_PERF=yes
 
 PERF=$(command -v perf || true)
 UNWOUND=$BUILD/tests/cmd/unwound
