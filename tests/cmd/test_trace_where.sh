@@ -279,7 +279,7 @@ test_of_a_recording() {
 	replays large 'write.count > 4096'
 	replays digits 'write.buf == "0123456789"'
 	replays roots 'read.buf == "root"'
-	replays 2 'nanosleep.rqtp != 0 && duration > 0'
+	replays naps 'nanosleep.rqtp != 0 && duration > 0'
 	replays etc '!(openat.filename !~ "/etc/*")'
 	replays etc 'comm == "pbw_calls" && openat.filename ~ "/etc/*" && ret < 100'
 	# a text that was cut: 32 of 16384 bytes do not say what follows
