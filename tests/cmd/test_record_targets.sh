@@ -121,7 +121,7 @@ test_threads_that_run_already() {
 	echo >go2
 	wait "$first" "$second"
 	wait "$recorder" || fail "$(cat log)"
-	"$PERF_BPF" script -i t.data -F tid | sort -u | tr -d ' ' >seen
+	"$PERF_BPF" script -i t.data -F tid | tr -d ' ' | sort -u >seen
 	printf '%s\n' "$first" "$second" | sort >wanted
 	assert_equal "$(cat seen)" "$(cat wanted)"
 }
@@ -147,7 +147,7 @@ test_processes_of_a_user() {
 	wait "$recorder" || fail "$(cat log)"
 	[ "$(samples_of main)" -ge 50 ] || fail "only $(samples_of main) samples of its child"
 	[ "$(samples_of thread)" -ge 50 ] || fail "only $(samples_of thread) samples of the thread"
-	"$PERF_BPF" script -i t.data -F pid | sort -u | tr -d ' ' >seen
+	"$PERF_BPF" script -i t.data -F pid | tr -d ' ' | sort -u >seen
 	sed -n 's/^main //p' ids | cat - <(echo "$first") | sort >wanted
 	assert_equal "$(cat seen)" "$(cat wanted)"
 	expect_status 1 "$PERF_BPF" record -q -e page-faults -u $user -o t.data
