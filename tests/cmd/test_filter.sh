@@ -25,7 +25,8 @@ need_recording() {
 		while [ $i -lt 3000 ]; do i=$((i + 1)); done
 		ls -R /usr/share/doc/bash /etc/apt >/dev/null 2>&1
 		taskset -c 0 dd if=/dev/zero of=/dev/null bs=512 count=200 status=none
-		taskset -c 0 bash -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done'
+		# a fork and an exec on this CPU, too
+		taskset -c 0 bash -c 'i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; ls / >/dev/null; true'
 		! taskset -c 1 true || taskset -c 1 ls /etc >/dev/null
 		exec dd if=/dev/zero of=/dev/null bs=8192 count=100 status=none
 	END
