@@ -59,7 +59,7 @@ test_run_in_a_pid_namespace() {
 		soon test -s pid
 		pid=$(cat pid)
 		[ $pid -lt 100 ] || fail "this is not a new PID namespace"
-		expect_status 0 "$PERF_BPF" run profile --folded -p $pid -- $UNTIL_USED $pid
+		expect_status 0 "$PERF_BPF" run profile -F 999 --folded -p $pid -- $UNTIL_USED $pid
 		assert_contains out 'blue_work'
 		expect_status 0 "$PERF_BPF" run syscount --json -p $pid -- $UNTIL_USED $pid
 		python3 - $pid <<-'PYTHON'
@@ -84,7 +84,7 @@ test_a_nested_pid_namespace() {
 		assert_equal "$(cat pid)" 1
 		pid=$(pgrep -x red)
 		[ $pid != 1 ] || fail "this is not the outer namespace"
-		expect_status 0 "$PERF_BPF" run profile --folded -p $pid -- $UNTIL_USED $pid
+		expect_status 0 "$PERF_BPF" run profile -F 999 --folded -p $pid -- $UNTIL_USED $pid
 		assert_contains out 'red_work'
 		"$PERF_BPF" trace -p $pid 2>calls &
 		trace=$!
@@ -204,7 +204,7 @@ test_files_of_another_mount_namespace() {
 	# nothing of it was kept: no names, rather than those of the file outside
 	expect_status 0 "$PERF_BPF" report -i data -s sym
 	! grep red_work out || fail "names of the file outside"
-	expect_status 0 "$PERF_BPF" run profile --folded -p $pid -- $UNTIL_USED $pid
+	expect_status 0 "$PERF_BPF" run profile -F 999 --folded -p $pid -- $UNTIL_USED $pid
 	assert_contains out blue_work
 	! grep red_work out || fail "names of the file outside"
 	# what is recorded without -B is right later, too
@@ -230,7 +230,7 @@ test_two_containers() {
 			for what in run record; do
 				[ \$what = run ] || "$PERF_BPF" record -q -e cpu-clock:u -o $c.data -p \$! -- $UNTIL_USED \$!
 				[ \$what = run ] || "$PERF_BPF" report -i $c.data -s pid,sym >$c.record
-				[ \$what = record ] || "$PERF_BPF" run profile --folded -p \$! -- $UNTIL_USED \$! >$c.run
+				[ \$what = record ] || "$PERF_BPF" run profile -F 999 --folded -p \$! -- $UNTIL_USED \$! >$c.run
 			done 2>$c.err
 			: >$c.done
 			read -r go <$c.go
@@ -253,7 +253,7 @@ test_two_containers() {
 			assert_contains out ${c}_work
 			assert_contains out $pid:app
 			! grep ${other}_work out || fail "the program of the other container"
-			expect_status 0 "$PERF_BPF" run profile --folded -p $pid -- $UNTIL_USED $pid
+			expect_status 0 "$PERF_BPF" run profile -F 999 --folded -p $pid -- $UNTIL_USED $pid
 			assert_contains out ${c}_work
 			! grep ${other}_work out || fail "the program of the other container"
 			echo $c >>seen
@@ -357,7 +357,7 @@ test_perf_map_in_a_container() {
 	soon test -s pid
 	assert_equal "$(cat pid)" 1
 	pid=$(pgrep -P $!)
-	expect_status 0 "$PERF_BPF" run profile --folded -p $pid -- $UNTIL_USED $pid
+	expect_status 0 "$PERF_BPF" run profile -F 999 --folded -p $pid -- $UNTIL_USED $pid
 	assert_contains out jitted_loop
 }
 
