@@ -277,6 +277,7 @@ test_trace_reads_what_other_users_have() {
 	mkdir theirs
 	cat >work.c <<-'END'
 		#include <fcntl.h>
+		#include <stdio.h>
 		#include <sys/prctl.h>
 		#include <unistd.h>
 		__attribute__((noinline)) int their_work(int fd) { char c; return (int)pread(fd, &c, 1, 0) + 1; }
@@ -284,6 +285,8 @@ test_trace_reads_what_other_users_have() {
 		{
 			int fd = open("theirs/data", O_RDONLY), n = 0;
 			prctl(PR_SET_DUMPABLE, 0);
+			puts("ready"); /* the loader has made its calls of pread64 */
+			fclose(stdout);
 			while (fd >= 0) { n += their_work(fd); usleep(1000); }
 			return n & 1;
 		}
@@ -293,8 +296,9 @@ test_trace_reads_what_other_users_have() {
 	chmod 711 theirs/work
 	chown -R 4242 theirs
 	chmod 700 theirs
-	setpriv --reuid 4242 --clear-groups theirs/work &
+	setpriv --reuid 4242 --clear-groups theirs/work >ready &
 	work=$!
+	soon test -s ready
 	expect_status 0 "$PERF_BPF" trace -p $work -e pread64 --call-graph dwarf --max-events 2
 	assert_contains err "$PWD/theirs/data"
 	assert_contains err their_work
