@@ -5,6 +5,8 @@
 . "$(dirname "$0")/../tap.sh"
 
 NOBODY=65534
+# The command of a measurement that a process has some hundred samples in.
+UNTIL_USED="$SRC/tests/cmd/until_used 300"
 
 needs() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
@@ -230,7 +232,7 @@ start_work() {
 	END
 	(cd theirs && gcc -g -gsplit-dwarf -O1 -o prog ../work.c)
 	chown -R $NOBODY theirs
-	nice -n 19 setpriv --reuid $NOBODY --regid $NOBODY --clear-groups theirs/prog >jit &
+	setpriv --reuid $NOBODY --regid $NOBODY --clear-groups theirs/prog >jit &
 	work=$!
 	map=/tmp/perf-$work.map
 	trap end_work EXIT
@@ -250,9 +252,9 @@ test_mapped_files_and_perf_maps() {
 	make_folders
 	start_work
 	as_nobody sh -c 'printf "%s 1000 their_jit \033[31m\n" "$1" >"$2"' sh "$(cat jit)" "$map"
-	root "$PERF_BPF" run profile -F 999 -p $work --folded --duration 500ms
+	root "$PERF_BPF" run profile -F 999 -p $work --folded -- $UNTIL_USED $work
 	assert_contains out 'their_jit \x1b[31m'
-	root "$PERF_BPF" record -N -o mine.data -e task-clock -F 999 -p $work -- sleep 0.5
+	root "$PERF_BPF" record -N -o mine.data -e task-clock -F 999 -p $work -- $UNTIL_USED $work
 	root "$PERF_BPF" script -i mine.data -F ip,sym,dso
 	assert_contains out 'their_jit \x1b[31m'
 	assert_contains out "$PWD/theirs/mapped"
@@ -282,7 +284,7 @@ test_lines_of_recorded_programs() {
 	needs
 	make_folders
 	start_work
-	root "$PERF_BPF" record -N -o mine.data -e task-clock -F 999 -p $work -- sleep 0.3
+	root "$PERF_BPF" record -N -o mine.data -e task-clock -F 999 -p $work -- $UNTIL_USED $work
 	dwo=$(ls "$PWD"/theirs/*.dwo)
 	rm work.c
 	for kind in fifo device link sparse elf; do
