@@ -29,7 +29,7 @@ begin() {
 		cd "$TMP"
 		trap : INT
 		"$PERF_BPF" run "$PROG" --comm pbt_live "\$@" \
-			-- sh -c './pbt_live 0 1 2 9 10 49 50 511 1 1; : >counted; read x <go; ./pbt_live 1; : >again; read x <end'
+			-- sh -c 'echo \$\$ >workload; ./pbt_live 0 1 2 9 10 49 50 511 1 1; : >counted; read x <go; ./pbt_live 1; : >again; read x <end'
 		echo "status \$?" >status
 	END
 	open_terminal "$1" "$2"
@@ -92,7 +92,7 @@ test_keys() {
 	wait_for test -e again
 	t send-keys s
 	wait_for screen_has "s sort: uid"
-	screen_has "umask calls: 10 calls" || fail "it went on while paused"
+	wait_for screen_has "umask calls: 10 calls" # it does not go on while paused
 	t send-keys p
 	wait_for screen_has "umask calls: 11 calls"
 	t send-keys s s s
@@ -127,6 +127,7 @@ test_signals() {
 	t send-keys C-z
 	wait_for is_back
 	wait_for screen_has before
+	wait_for shell_has_terminal # else what is typed may be read by what stops
 	t send-keys fg Enter
 	wait_for mode_is alternate_on 1
 	wait_for line_is 2 "umask calls: 10 calls"
@@ -148,6 +149,7 @@ test_kill() {
 	wait_for test -s status
 	assert_equal "$(cat status)" "status 137"
 	takes_lines
+	kill "$(cat workload)" # whose parent could not
 }
 
 test_events_stand_below() {

@@ -33,6 +33,11 @@ is_back() {
 	mode_is alternate_on 0 && mode_is cursor_flag 1
 }
 
+# No job of the shell is in the foreground: its group (pgrp) is that of the terminal (tpgid).
+shell_has_terminal() {
+	awk '{ exit $5 != $8 }' "/proc/$(t display-message -p '#{pane_pid}')/stat"
+}
+
 # The terminal takes lines again, and shows them.
 takes_lines() {
 	t send-keys 'stty -a >modes' Enter
