@@ -54,6 +54,14 @@ def stat(pid):
     return name, state, int(parent), int(group)
 
 
+def has_ended(pid):
+    """Whoever reaps it, and when."""
+    try:
+        return stat(pid)[1] == "Z"
+    except OSError:
+        return True
+
+
 class Shell:
     """An interactive shell on a terminal of its own."""
 
@@ -387,7 +395,7 @@ def killed_perf(sh):
     child = sh.find("perf-bpf")
     os.kill(sh.find("perf"), signal.SIGKILL)
     sh.prompt()
-    soon("perf-bpf ends", lambda: not os.path.exists(f"/proc/{child}"), sh)
+    soon("perf-bpf ends", lambda: has_ended(child), sh)
     if sh.front() != sh.pid:
         fail("the terminal is not the shell's", sh)
     sh.check_file()
