@@ -490,7 +490,8 @@ test_losses_are_said() {
 # Each sample with a copy of its stack has a frame; test_unwind.sh looks at the others.
 test_stacks_that_are_unwound() {
 	need_perf
-	record w.data --call-graph dwarf -e cpu-clock
+	# with room for all stacks, whenever perf reads: losses are said
+	record w.data -m 16M --call-graph dwarf -e cpu-clock
 	"$PERF_BPF" script -i w.data --no-inline -F tid,time,ip,sym >mine 2>err
 	"$PERF" script -i w.data --no-inline -F tid,time,ip,sym >theirs 2>/dev/null
 	awk '/^ *[0-9]+ +[0-9.]+:/ { head = $0; getline; print head, $1 }' mine >mine.first
