@@ -29,6 +29,7 @@ recordings() {
 	fi
 	cat >work.sh <<-'END'
 		ls / /nonexistent >/dev/null 2>&1
+		sleep 0.01 # a switch that is a sleep, whether bash waits for a child or not
 		i=0
 		while [ $i -lt 300 ]; do i=$((i + 1)); done
 	END
