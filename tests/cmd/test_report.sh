@@ -319,7 +319,7 @@ test_callees_are_ignored() {
 	same clock --no-children -g none --ignore-callees 'no such function'
 	for order in callee caller; do
 		"$PERF_BPF" report -i "$FILES/clock" --ignore-callees '^work$' -g $order >report
-		! grep -E 'deeper|left|spin' report || fail "$order: callees are not ignored"
+		! grep -wE 'deeper|left|spin' report || fail "$order: callees are not ignored"
 		grep ' *[0-9.]*%.*%' report >$order || fail "$order: no rows"
 	done
 	sort callee | diff - <(sort caller) || fail "the rows depend on the order of the chains"
