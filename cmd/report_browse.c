@@ -82,8 +82,8 @@ static struct error *annotate(void *ctx, const struct browser_choice *choice,
 
 static struct error *run(struct report_browse *rb)
 {
+	_cleanup_(loop_freep) struct loop *loop = NULL; /* behind what it watches for */
 	_cleanup_(browse_freep) struct browse *browse = NULL;
-	_cleanup_(loop_freep) struct loop *loop = NULL;
 
 	TRY(loop_new(&loop));
 	TRY(tty_listen(rb->opts->tty));
