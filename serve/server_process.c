@@ -19,11 +19,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "lib/sys/descriptors.h"
 
 struct reply {
 	uint32_t status;
@@ -43,53 +43,6 @@ struct front {
 	server_choose_fn *choose;
 };
 
-/* Reads the body that the descriptor holds. */
-static struct error *read_body(int fd, struct strbuf *body)
-{
-	struct stat st;
-
-	if (fstat(fd, &st) || st.st_size < 0)
-		return error_errno(errno, "cannot examine the answer");
-	if (!strbuf_reserve(body, (size_t)st.st_size))
-		return error_nomem();
-	while (body->len < (size_t)st.st_size) {
-		const ssize_t n = pread(fd, body->str + body->len, (size_t)st.st_size - body->len,
-					(off_t)body->len);
-
-		if (n <= 0)
-			return error_errno(n ? errno : EIO, "cannot read the answer");
-		body->len += (size_t)n;
-	}
-	return NULL;
-}
-
-/* A message with at most one descriptor, which is the caller's; -1: there is none. */
-static ssize_t receive(int fd, void *data, size_t size, int *passed)
-{
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control;
-	struct iovec iov = {data, size};
-	struct msghdr msg = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control),
-	};
-	ssize_t n;
-
-	do {
-		n = recvmsg(fd, &msg, MSG_CMSG_CLOEXEC);
-	} while (n < 0 && errno == EINTR);
-	const struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
-	*passed = -1;
-	if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-	    c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(passed, CMSG_DATA(c), sizeof(int));
-	return n;
-}
-
 /* server_answer_fn: asks the process that has the numbers. */
 static struct error *ask(void *ctx, const struct http_request *request,
 			 struct server_answer *answer)
@@ -99,34 +52,13 @@ static struct error *ask(void *ctx, const struct http_request *request,
 	_cleanup_close_ int fd = -1;
 
 	if (send(front->fd, &number, sizeof(number), MSG_NOSIGNAL) != sizeof(number) ||
-	    receive(front->fd, &front->reply, sizeof(front->reply), &fd) != sizeof(front->reply) ||
+	    descriptor_receive(front->fd, &front->reply, sizeof(front->reply), &fd) !=
+		    sizeof(front->reply) ||
 	    fd < 0)
 		return error_new(EPIPE, "perf-bpf has ended");
 	answer->status = front->reply.status;
 	answer->type = front->reply.type;
-	return read_body(fd, &answer->body);
-}
-
-/* Whatever this process has open besides its own is not for the other one. */
-static void close_others(const struct server *server, int fd)
-{
-	int keep[SERVER_FDS + 1], from = STDERR_FILENO + 1;
-
-	server_fds(server, keep);
-	keep[SERVER_FDS] = fd;
-	for (;;) {
-		int next = INT32_MAX;
-
-		for (size_t i = 0; i < ARRAY_SIZE(keep); i++)
-			if (keep[i] >= from)
-				next = min_of(next, keep[i]);
-		if (next > from)
-			close_range((unsigned)from, next == INT32_MAX ? ~0u : (unsigned)next - 1,
-				    0);
-		if (next == INT32_MAX)
-			return;
-		from = next + 1;
-	}
+	return memory_file_read(fd, &answer->body);
 }
 
 /* Does not return. */
@@ -134,12 +66,15 @@ static void serve_alone(const struct server_process_opts *opts, int fd)
 {
 	struct front front = {.fd = fd, .choose = opts->choose};
 	struct pollfd fds[] = {{.fd = server_fd(opts->server), .events = POLLIN}, {.fd = fd}};
+	int keep[SERVER_FDS + 1];
 	struct error *err;
 	sigset_t all;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
-	close_others(opts->server, fd);
+	server_fds(opts->server, keep);
+	keep[SERVER_FDS] = fd;
+	descriptors_close_others(keep, ARRAY_SIZE(keep));
 	const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	err = opts->confine ? opts->confine(opts->confine_ctx) : NULL;
 	for (int standard = STDIN_FILENO; !err && standard <= STDERR_FILENO; standard++)
@@ -223,49 +158,19 @@ int server_process_fd(const struct server_process *process)
 	return process->fd;
 }
 
-static struct error *send_reply(const struct server_process *process, struct reply *reply, int body)
-{
-	union {
-		struct cmsghdr align;
-		char bytes[CMSG_SPACE(sizeof(int))];
-	} control = {0};
-	struct iovec iov = {reply, sizeof(*reply)};
-	struct msghdr msg = {
-		.msg_iov = &iov,
-		.msg_iovlen = 1,
-		.msg_control = &control,
-		.msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &body, sizeof(int));
-	/* EAGAIN: it does not take its answers; EPIPE: it has ended, which the next poll says */
-	if (sendmsg(process->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno != EAGAIN &&
-	    errno != EPIPE && errno != ECONNRESET)
-		return error_errno(errno, "cannot pass an answer to the process of the server");
-	return NULL;
-}
-
 static struct error *pass_answer(const struct server_process *process,
 				 const struct server_answer *answer)
 {
-	_cleanup_close_ int body = memfd_create("answer", MFD_CLOEXEC);
 	struct reply reply = {.status = answer->status};
+	_cleanup_close_ int body = -1;
 
-	if (body < 0)
-		return error_errno(errno, "cannot create a file in memory");
-	for (size_t done = 0; done < answer->body.len;) {
-		const ssize_t n = write(body, answer->body.str + done, answer->body.len - done);
-
-		if (n < 0 && errno != EINTR)
-			return error_errno(errno, "cannot write an answer");
-		done += n > 0 ? (size_t)n : 0;
-	}
+	TRY(memory_file_new("answer", answer->body.str, answer->body.len, &body));
 	strncpy(reply.type, answer->type, sizeof(reply.type) - 1);
-	return send_reply(process, &reply, body);
+	/* EAGAIN: it does not take its answers; EPIPE: it has ended, which the next poll says */
+	if (descriptor_send(process->fd, &reply, sizeof(reply), body, MSG_DONTWAIT) < 0 &&
+	    errno != EAGAIN && errno != EPIPE && errno != ECONNRESET)
+		return error_errno(errno, "cannot pass an answer to the process of the server");
+	return NULL;
 }
 
 struct error *server_process_work(struct server_process *process, server_make_fn *make, void *ctx,
