@@ -61,7 +61,7 @@ static struct error *confine_session(void *ctx, bool opens_events)
 {
 	const struct delegate_args *args = ctx;
 
-	return privileges_of_run(NULL, 0, opens_events, false, &args->log);
+	return privileges_of_run(opens_events, false, &args->log);
 }
 
 int cmd_delegate(int argc, char **argv)

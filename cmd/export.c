@@ -59,21 +59,32 @@ bool export_print(const struct export_opts *opts, const struct results *results,
 	return opts->json || opts->csv || opts->folded;
 }
 
-struct error *export_pprof(const struct export_opts *opts, const struct results *results)
+static struct error *write_file(const char *path, struct export_process *process,
+				enum export_file which, const struct strbuf *text)
+{
+	if (strbuf_failed(text))
+		return error_nomem();
+	return process ? export_process_write(process, which, text)
+		       : cmd_write_file(path, text, true);
+}
+
+struct error *export_pprof(const struct export_opts *opts, struct export_process *process,
+			   const struct results *results)
 {
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 
 	TRY(results_pprof(results, &out));
-	return strbuf_failed(&out) ? error_nomem() : cmd_write_file(opts->pprof, &out, true);
+	return write_file(opts->pprof, process, EXPORT_PPROF, &out);
 }
 
-struct error *export_html(const struct export_opts *opts, const struct results *results,
-			  const struct html_about *about, const struct html_events *events)
+struct error *export_html(const struct export_opts *opts, struct export_process *process,
+			  const struct results *results, const struct html_about *about,
+			  const struct html_events *events)
 {
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
 	results_html(results, about, events, &text);
-	return strbuf_failed(&text) ? error_nomem() : cmd_write_file(opts->html, &text, true);
+	return write_file(opts->html, process, EXPORT_HTML, &text);
 }
 
 static struct error *export_page(const struct export_opts *opts, const struct opened_recording *r,
@@ -94,13 +105,13 @@ static struct error *export_page(const struct export_opts *opts, const struct op
 		.kernel = header->osrelease,
 		.version = "perf-bpf " PERF_BPF_VERSION,
 	};
-	return export_html(opts, results, &about, &none);
+	return export_html(opts, NULL, results, &about, &none);
 }
 
 struct error *export_recording(const struct export_opts *opts, const struct opened_recording *r,
 			       const struct results *results)
 {
 	if (opts->pprof)
-		TRY(export_pprof(opts, results));
+		TRY(export_pprof(opts, NULL, results));
 	return opts->html ? export_page(opts, r, results) : NULL;
 }

@@ -6,6 +6,7 @@
 #include <argp.h>
 #include <stdbool.h>
 
+#include "cmd/export_process.h"
 #include "lib/base/error.h"
 #include "perf/filter/filter.h"
 #include "show/csv.h"
@@ -32,8 +33,11 @@ bool export_print(const struct export_opts *opts, const struct results *results,
  */
 struct error *export_recording(const struct export_opts *opts, const struct opened_recording *r,
 			       const struct results *results);
-struct error *export_pprof(const struct export_opts *opts, const struct results *results);
-struct error *export_html(const struct export_opts *opts, const struct results *results,
-			  const struct html_about *about, const struct html_events *events);
+/* process: writes the file; NULL: it is written here. */
+struct error *export_pprof(const struct export_opts *opts, struct export_process *process,
+			   const struct results *results);
+struct error *export_html(const struct export_opts *opts, struct export_process *process,
+			  const struct results *results, const struct html_about *about,
+			  const struct html_events *events);
 
 #endif

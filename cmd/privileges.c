@@ -125,18 +125,28 @@ struct error *privileges_of_reader(const char *const *outputs, size_t n, bool in
 	return confine_and_log(&opts, "before the recording is opened", log);
 }
 
-struct error *privileges_of_run(const char *const *outputs, size_t n, bool opens_events,
-				bool finds_maps, const struct log *log)
+struct error *privileges_of_writer(const char *const *outputs, size_t n, const struct log *log)
 {
 	_cleanup_(writable_deinit) struct writable w = {0};
 
 	TRY(find_outputs(outputs, n, &w));
 	const struct confine_opts opts = {
-		.keep = LIVE_CAPS | CONFINE_CAP(CAP_BPF) | w.caps |
-			(opens_events ? OPENER_CAPS : 0) |
+		.keep = CONFINE_CAP(CAP_DAC_READ_SEARCH) | w.caps,
+		.calls = CONFINE_READ | CONFINE_WRITE | CONFINE_TAKE,
+		.landlock = true,
+		.write_fds = w.fds.v,
+		.n_write_fds = w.fds.n,
+	};
+	return confine_and_log(&opts, "by the process that writes files", log);
+}
+
+struct error *privileges_of_run(bool opens_events, bool finds_maps, const struct log *log)
+{
+	const struct confine_opts opts = {
+		.keep = LIVE_CAPS | CONFINE_CAP(CAP_BPF) | (opens_events ? OPENER_CAPS : 0) |
 			(finds_maps ? CONFINE_CAP(CAP_SYS_ADMIN) : 0),
 		.calls = CONFINE_READ | CONFINE_WAIT | CONFINE_BPF | CONFINE_PASS |
-			 (w.fds.n ? CONFINE_WRITE : 0) | (opens_events ? CONFINE_ATTACH : 0),
+			 (opens_events ? CONFINE_ATTACH : 0),
 	};
 	return confine_and_log(&opts, "when the programs are attached", log);
 }
@@ -241,16 +251,33 @@ struct error *privileges_of_server(const struct log *log)
 	return confine_and_log(&opts, "by the process that serves --openmetrics", log);
 }
 
+/* The directory belongs to the user (perf/record/buildid_cache.h), so it needs no capabilities. */
+static struct error *privileges_of_copier(const char *buildid_dir, const struct log *log)
+{
+	_cleanup_close_ int dir = open(buildid_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct confine_opts opts = {
+		.calls = CONFINE_READ | CONFINE_WRITE | CONFINE_TAKE,
+		.landlock = true,
+		.write_fds = &dir,
+		.n_write_fds = 1,
+		.creates_folders = true,
+	};
+
+	if (dir < 0)
+		return error_errno(errno, "cannot open '%s'", buildid_dir);
+	return confine_and_log(&opts, "by the process that copies files", log);
+}
+
 struct error *privileges_of_recorder(enum record_phase phase, const char *buildid_dir,
 				     const struct log *log)
 {
 	struct confine_opts opts = {
 		.keep = phase == RECORD_RUNNING ? RECORDER_CAPS : LIVE_CAPS,
-		.calls = CONFINE_READ | CONFINE_WRITE | CONFINE_WAIT,
+		.calls = CONFINE_READ | CONFINE_WAIT | (buildid_dir ? CONFINE_PASS : 0),
 	};
 
-	if (buildid_dir)
-		opts.keep |= caps_to_write_below(buildid_dir);
+	if (phase == RECORD_COPYING)
+		return privileges_of_copier(buildid_dir, log);
 	if (phase == RECORD_RUNNING)
 		opts.calls |= CONFINE_BPF | CONFINE_ATTACH | CONFINE_AGAIN | CONFINE_THREAD;
 	return confine_and_log(

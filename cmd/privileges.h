@@ -20,16 +20,18 @@
 struct error *privileges_of_reader(const char *const *outputs, size_t n, bool interactive,
 				   const struct log *log);
 
-/* record, as each phase begins. buildid_dir: where files are copied to; NULL: they are not. */
+/* record, as each phase begins. buildid_dir: where RECORD_COPYING copies files to. */
 struct error *privileges_of_recorder(enum record_phase phase, const char *buildid_dir,
 				     const struct log *log);
 
+/* The process that writes files for a command; outputs as above. */
+struct error *privileges_of_writer(const char *const *outputs, size_t n, const struct log *log);
+
 /*
- * run, when its programs are attached. outputs as above. opens_events: on CPUs that come back.
- * finds_maps: it opens maps by their ids.
+ * run, when its programs are attached. opens_events: on CPUs that come back. finds_maps: it opens
+ * maps by their ids.
  */
-struct error *privileges_of_run(const char *const *outputs, size_t n, bool opens_events,
-				bool finds_maps, const struct log *log);
+struct error *privileges_of_run(bool opens_events, bool finds_maps, const struct log *log);
 /*
  * trace, when all is attached. reads_processes: files of others in procfs. has_workload: it may
  * have to end it.

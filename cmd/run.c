@@ -296,10 +296,8 @@ static int split_command(int argc, char **argv, char ***command)
 
 static struct error *drop_privileges(const struct run_args *args, const struct run *run)
 {
-	const char *const outputs[] = {args->output.export.html, args->output.export.pprof};
-
-	return privileges_of_run(outputs, ARRAY_SIZE(outputs), run_opens_events_later(run),
-				 run_finds_maps_later(run), args->opts.log);
+	return privileges_of_run(run_opens_events_later(run), run_finds_maps_later(run),
+				 args->opts.log);
 }
 
 int cmd_run(int argc, char **argv)

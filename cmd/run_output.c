@@ -111,6 +111,7 @@ struct run_output {
 	bool ascii;
 	struct text_events events;
 	struct html_events page_events;
+	struct export_process *files;
 	struct live *live;     /* NULL: what is printed stays */
 	char *title, *command; /* of the page */
 	struct utsname host;
@@ -165,7 +166,8 @@ static struct error *write_page(struct run_output *output, const struct results 
 		html_events_add(&output->page_events, results);
 		return NULL;
 	}
-	return export_html(&output->opts->export, results, &about, &output->page_events);
+	return export_html(&output->opts->export, output->files, results, &about,
+			   &output->page_events);
 }
 
 /* Answers to requests. */
@@ -260,6 +262,18 @@ static struct error *serve_new(struct run_output *output, const struct run_opts 
 	return NULL;
 }
 
+/* Forked, too, before anything is loaded. */
+static struct error *files_new(struct run_output *output)
+{
+	const struct export_opts *export = &output->opts->export;
+	const char *const paths[EXPORT_FILES] = {
+		[EXPORT_HTML] = export->html, [EXPORT_PPROF] = export->pprof};
+
+	return export->html || export->pprof
+		       ? export_process_new(paths, output->log, &output->files)
+		       : NULL;
+}
+
 static struct error *screen_new(struct run_output *output, struct run_opts *run)
 {
 	const struct text_opts text = {
@@ -290,6 +304,7 @@ struct error *run_output_new(const struct run_output_opts *opts, struct run_opts
 	output->ascii = !tty_is_utf8();
 	output->shades = opts->shades_given ? opts->shades : choose_shades();
 	TRY(export_check(&opts->export));
+	TRY(files_new(output));
 	if (opts->export.html)
 		TRY(page_new(output));
 	if (opts->openmetrics)
@@ -309,6 +324,7 @@ void run_output_free(struct run_output *output)
 	html_events_deinit(&output->page_events);
 	live_free(output->live);
 	server_process_free(output->server);
+	export_process_free(output->files);
 	free(output->title);
 	free(output->command);
 	free(output);
@@ -407,6 +423,6 @@ struct error *run_output_show(void *ctx, struct run *run, const struct results *
 	if (last && output->opts->export.folded)
 		warn_of_notes(output, results);
 	if (last && output->opts->export.pprof)
-		TRY(export_pprof(&output->opts->export, results));
+		TRY(export_pprof(&output->opts->export, output->files, results));
 	return output->opts->export.html ? write_page(output, results) : NULL;
 }

@@ -47,6 +47,7 @@ enum confine_calls {
 	CONFINE_LOAD = 1 << 10,	 /* load programs, maps and BTF */
 	CONFINE_PIN = 1 << 11,	 /* pin what is loaded */
 	CONFINE_ANY = 1 << 12,	 /* no filter: what a library of others does is not known */
+	CONFINE_TAKE = 1 << 13,	 /* take what a connected process passes */
 };
 
 #define CONFINE_CAP(name) (1ULL << (name))
@@ -63,6 +64,7 @@ struct confine_opts {
 	const int
 		*write_fds; /* O_PATH: directories (with all below) and files that may be written */
 	size_t n_write_fds;
+	bool creates_folders; /* and symbolic links, in those directories */
 };
 
 /* What was done. */

@@ -175,6 +175,7 @@ static const struct call_rule rules[] = {
 	CALL(ALWAYS, writev),
 	CALL(ALWAYS, pread64),
 	CALL(ALWAYS, pwrite64),
+	CALL(ALWAYS, ftruncate),
 	CALL(ALWAYS, lseek),
 	CALL(ALWAYS, fcntl),
 	CALL(ALWAYS, dup),
@@ -275,7 +276,6 @@ static const struct call_rule rules[] = {
 	CALL(CONFINE_READ, readahead),
 
 	CALL(CONFINE_WRITE, pwritev),
-	CALL(CONFINE_WRITE, ftruncate),
 	CALL(CONFINE_WRITE, fallocate),
 	CALL(CONFINE_WRITE, sync_file_range),
 	CALL(CONFINE_WRITE, copy_file_range),
@@ -332,7 +332,7 @@ static const struct call_rule rules[] = {
 	CALL(CONFINE_SERVE, accept4),
 	CALL(CONFINE_SERVE | CONFINE_PASS, recvfrom),
 	CALL(CONFINE_SERVE, sendto),
-	CALL(CONFINE_SERVE, recvmsg),
+	CALL(CONFINE_SERVE | CONFINE_TAKE, recvmsg),
 	CALL(CONFINE_PASS, sendmsg),
 	CALL(CONFINE_PASS, memfd_create),
 

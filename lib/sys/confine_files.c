@@ -24,7 +24,8 @@
 
 #define FILE_ACCESS (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE)
 /* Below a directory: what file_replace_by() does. */
-#define DIR_ACCESS (FILE_ACCESS | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE)
+#define DIR_ACCESS    (FILE_ACCESS | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE)
+#define FOLDER_ACCESS (LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_SYM)
 
 int landlock_abi(void)
 {
@@ -65,14 +66,14 @@ static struct landlock_ruleset_attr ruleset_of(int abi, size_t *size)
 	return attr;
 }
 
-static struct error *allow_writing(int ruleset, int fd, uint64_t handled)
+static struct error *allow_writing(int ruleset, int fd, uint64_t access)
 {
 	struct stat st;
 
 	if (fstat(fd, &st))
 		return error_errno(errno, "cannot examine an output file");
 	const struct landlock_path_beneath_attr rule = {
-		.allowed_access = handled & (S_ISDIR(st.st_mode) ? DIR_ACCESS : FILE_ACCESS),
+		.allowed_access = S_ISDIR(st.st_mode) ? access : access & FILE_ACCESS,
 		.parent_fd = fd,
 	};
 	/* EBADFD: a pipe or a socket, which Landlock lets alone */
@@ -95,8 +96,10 @@ struct error *confine_files(const struct confine_opts *opts, struct confined *do
 	_cleanup_close_ int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attr, size, 0);
 	if (ruleset < 0)
 		return error_errno(errno, "cannot create a ruleset of Landlock");
+	const uint64_t access =
+		attr.handled_access_fs & (DIR_ACCESS | (opts->creates_folders ? FOLDER_ACCESS : 0));
 	for (size_t i = 0; i < opts->n_write_fds; i++)
-		TRY(allow_writing(ruleset, opts->write_fds[i], attr.handled_access_fs));
+		TRY(allow_writing(ruleset, opts->write_fds[i], access));
 	if (syscall(SYS_landlock_restrict_self, ruleset, 0)) {
 		if (errno == E2BIG) /* in 16 of them already */
 			return NULL;

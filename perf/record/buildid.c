@@ -17,22 +17,21 @@
 
 #include "lib/sys/open_file.h"
 #include "perf/data/features.h"
-#include "perf/record/buildid_cache.h"
+#include "perf/record/buildid_process.h"
 #include "perf/session/session.h"
 #include "sym/sym.h"
 
 struct hits {
 	struct recording *rec;
-	struct buildid_cache cache;
 	struct u64map seen; /* struct dso * */
 	struct strbuf out;
 };
 
 /* A recording without copies is as good until a file changes. */
-static void tell_cache(struct hits *h, struct error *err)
+static void tell_cache(const struct recording *rec, struct error *err)
 {
 	if (err)
-		log_info(h->rec->log, "not in the build-id cache: %s%s%s",
+		log_info(rec->log, "not in the build-id cache: %s%s%s",
 			 err->where ? err->where : "", err->where ? ": " : "", err->msg);
 	error_free(err);
 }
@@ -46,7 +45,7 @@ static void add_kernel(struct hits *h)
 	if (err)
 		return;
 	feature_build_build_id(&h->out, PERF_RECORD_MISC_KERNEL, -1, id, size, "[kernel.kallsyms]");
-	tell_cache(h, buildid_cache_add_kallsyms(&h->cache, id, size));
+	tell_cache(h->rec, buildid_process_add_kallsyms(h->rec->copier, id, size));
 }
 
 /*
@@ -124,7 +123,7 @@ static void add_module(struct hits *h, const struct dso *dso)
 	if (fd >= 0)
 		error_free(fd_build_id(fd, its_id, &its_size));
 	if (its_size == size && !memcmp(id, its_id, size))
-		tell_cache(h, buildid_cache_add(&h->cache, dso->path, fd, id, size));
+		tell_cache(h->rec, buildid_process_add(h->rec->copier, dso->path, fd, id, size));
 }
 
 static bool is_build(const struct dso *dso, const uint8_t id[20], size_t size)
@@ -153,7 +152,7 @@ static void add_file(struct hits *h, const struct dso *dso, const struct thread 
 	}
 	if (!dso->build_id_size)
 		feature_build_build_id(&h->out, PERF_RECORD_MISC_USER, -1, id, size, dso->path);
-	tell_cache(h, buildid_cache_add(&h->cache, dso->path, fd, id, size));
+	tell_cache(h->rec, buildid_process_add(h->rec->copier, dso->path, fd, id, size));
 }
 
 static void hit(struct hits *h, struct session *s, const struct thread *thread, uint8_t mode,
@@ -225,15 +224,28 @@ static struct error *read_back(struct hits *h)
 	return err;
 }
 
+static struct error *confine_copier(void *ctx)
+{
+	const struct recording *rec = ctx;
+
+	return rec->opts.enter(rec->opts.enter_ctx, RECORD_COPYING);
+}
+
+void build_ids_begin(struct recording *rec)
+{
+	if (rec->opts.buildid_dir && !rec->opts.no_build_ids && !data_writer_is_pipe(rec->writer))
+		tell_cache(rec, buildid_process_new(rec->opts.buildid_dir,
+						    rec->opts.enter ? confine_copier : NULL, rec,
+						    &rec->copier));
+}
+
 struct error *build_ids_write(struct recording *rec)
 {
-	struct hits h = {.rec = rec, .cache = {.fd = -1}};
+	struct hits h = {.rec = rec};
 	struct error *err = NULL;
 
 	if (data_writer_is_pipe(rec->writer))
 		return NULL;
-	if (rec->opts.buildid_dir)
-		tell_cache(&h, buildid_cache_open(rec->opts.buildid_dir, &h.cache));
 	bool modules = !access("/proc/modules", R_OK);
 	if (rec->user_hit || rec->chains || rec->opts.all_build_ids || (rec->kernel_hit && modules))
 		err = read_back(&h);
@@ -248,6 +260,5 @@ struct error *build_ids_write(struct recording *rec)
 		err = data_writer_feature(rec->writer, DATA_BUILD_ID, h.out.str, h.out.len);
 	strbuf_deinit(&h.out);
 	u64map_deinit(&h.seen);
-	buildid_cache_close(&h.cache);
 	return err;
 }

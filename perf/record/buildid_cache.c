@@ -254,12 +254,8 @@ struct error *buildid_cache_add(const struct buildid_cache *c, const char *path,
 	return add(c, path, "elf", fd, id, id_size, (st.st_mode & 0555) | 0200);
 }
 
-struct error *buildid_cache_add_kallsyms(const struct buildid_cache *c, const uint8_t *id,
+struct error *buildid_cache_add_kallsyms(const struct buildid_cache *c, int fd, const uint8_t *id,
 					 size_t id_size)
 {
-	_cleanup_close_ int fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return error_at(error_errno(errno, "cannot be opened"), "/proc/kallsyms");
 	return add(c, "[kernel.kallsyms]", "kallsyms", fd, id, id_size, 0644);
 }

@@ -25,8 +25,8 @@ void buildid_cache_close(struct buildid_cache *c);
  */
 struct error *buildid_cache_add(const struct buildid_cache *c, const char *path, int fd,
 				const uint8_t *id, size_t id_size);
-/* The same of the running kernel: its kallsyms, unless the addresses are hidden. */
-struct error *buildid_cache_add_kallsyms(const struct buildid_cache *c, const uint8_t *id,
+/* The same of the running kernel: /proc/kallsyms, open for reading, unless it hides addresses. */
+struct error *buildid_cache_add_kallsyms(const struct buildid_cache *c, int fd, const uint8_t *id,
 					 size_t id_size);
 
 #endif

@@ -158,6 +158,7 @@ struct recording {
 	char *header_page, *header_event; /* of tracefs, of passed events */
 	bool no_lost;			  /* the kernel knows no PERF_FORMAT_LOST */
 	struct data_writer *writer;
+	struct buildid_process *copier; /* NULL: files are not copied */
 	struct program_store *programs; /* NULL: loads of BPF programs are not announced to us */
 	/* live_events.c: the loop is the caller's, and records go to a function. */
 	bool is_live;
@@ -321,6 +322,8 @@ void strangers_find_if_due(struct recording *rec);
 struct error *ledger_close(struct recording *rec);
 
 /* buildid.c */
+/* Before privileges are dropped: starts the process that copies files. */
+void build_ids_begin(struct recording *rec);
 struct error *build_ids_write(struct recording *rec);
 
 #endif

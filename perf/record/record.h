@@ -53,6 +53,7 @@ struct record_arg {
 
 /* From here on the recorder needs fewer privileges. */
 enum record_phase {
+	RECORD_COPYING,	  /* in the process that copies files to buildid_dir, before it does */
 	RECORD_RUNNING,	  /* all is attached and the workload runs */
 	RECORD_FINISHING, /* nothing is recorded any more; binaries are read for their build ids */
 };

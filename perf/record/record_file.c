@@ -17,6 +17,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "perf/record/buildid_process.h"
+
 /* A round at least so often, for who reads along and for what a kill leaves. */
 #define ROUND_MS 1000
 
@@ -241,6 +243,7 @@ static struct error *become_realtime(const struct recording *rec)
 
 static struct error *record(struct recording *rec)
 {
+	build_ids_begin(rec);
 	TRY(become_realtime(rec));
 	TRY(objects_attach(rec));
 	if (!rec->opts.adopt && enable_times_start_at_once(rec))
@@ -322,6 +325,7 @@ void recording_free(struct recording *rec)
 	target_deinit(&rec->target);
 	data_writer_free(rec->writer);
 	program_store_free(rec->programs);
+	buildid_process_free(rec->copier);
 	u64map_deinit(&rec->ids);
 	control_close(&rec->control);
 	free(rec->header_page);
