@@ -307,6 +307,91 @@ test_trace_reads_what_other_users_have() {
 	kill $work
 }
 
+# What code of an attacker can do in each command; doc/security.md says the same.
+test_what_is_left_to_an_attacker() {
+	need_seccomp
+	has host.landlock || skip "the kernel has no Landlock"
+	[ -z "${SANITIZED:-}" ] || skip "the sanitizers need more system calls"
+	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	local victim root command can all
+	setpriv --reuid 4242 --clear-groups sleep 1000 &
+	victim=$!
+	sleep 1000 &
+	root=$!
+	soon grep -q '^Uid:.4242' /proc/$victim/status
+	soon grep -q sleep /proc/$victim/comm
+	soon grep -q sleep /proc/$root/comm
+	echo secret >secret
+	chown 4242 secret
+	chmod 600 secret
+	all="read_file create_file change_file change_mode read_memory change_memory"
+	all+=" change_root trace_process signal_process signal_root read_map change_map"
+	all+=" find_map make_map load_program attach_program sample_everybody connect mount"
+	all+=" run_new_code start_process execute"
+	while IFS=: read -r command can; do
+		printf '#!\n' >target
+		chmod 755 target
+		rm -f created
+		"$BUILD/tests/cmd/taken_over" "$command" $victim $root >out 2>err || fail "$command: $(cat err)"
+		assert_equal "$command:$(cat out)" "$command:${can:+ $can}"
+	done <<-END
+		nothing:$all
+		report:read_file
+		report --html:read_file create_file change_file
+		report, the browser:read_file signal_root
+		record:read_file read_memory signal_process signal_root read_map change_map find_map attach_program sample_everybody
+		record, at its end:read_file read_memory signal_process signal_root
+		record, the process that copies files:create_file change_file
+		run:read_file read_memory signal_process signal_root read_map change_map
+		run, with events on CPUs:read_file read_memory signal_process signal_root read_map change_map find_map attach_program sample_everybody
+		run, with maps of maps:read_file read_memory signal_process signal_root read_map change_map find_map
+		run --html, the process that writes files:read_file create_file change_file
+		run --openmetrics, the server:
+		trace:read_file read_memory signal_process signal_root read_map
+		trace -s:read_file read_map
+		watch:read_file signal_process signal_root read_map find_map
+		probe:read_file
+		probe, of the kernel:read_file change_map make_map load_program attach_program sample_everybody
+		map dump:read_file read_map find_map
+		map update:read_file read_map change_map find_map
+		map list:read_file read_memory read_map find_map
+	END
+	kill $victim $root
+}
+
+# What the command cannot write, a process writes that reads nothing else.
+test_files_are_written_by_a_process_of_their_own() {
+	need_seccomp
+	mkdir theirs
+	chown 4242 theirs
+	"$PERF_BPF" run -q syscount --html theirs/page.html -- sleep 1000 >/dev/null 2>err &
+	pid=$!
+	soon is_confined $pid
+	assert_sets $pid "$(expected $DAC_READ_SEARCH $KILL $SYS_PTRACE $SYSLOG $BPF)"
+	assert_sets "$(writer_of $pid)" "$(expected $DAC_OVERRIDE $DAC_READ_SEARCH $FOWNER)"
+	kill -INT $pid
+	wait $pid || :
+	assert_contains theirs/page.html '</html>'
+
+	PERF_BUILDID_DIR=$PWD/cache "$PERF_BPF" record -q -o perf.data -e task-clock -- sleep 1000 2>err &
+	pid=$!
+	soon is_confined $pid
+	assert_sets "$(writer_of $pid)" 0000000000000000
+	kill -KILL "$(writer_of $pid)" # what it was asked for is missing, and nothing else
+	kill -INT $pid
+	wait $pid || :
+	expect_status 0 "$PERF_BPF" script
+}
+# writer_of PID: the process that writes its files, without standard streams and descriptors of ours
+writer_of() {
+	local writer
+	writer=$(pgrep -P "$1" -x perf-bpf-files)
+	is_confined "$writer" || fail "the process that writes files is not confined"
+	! readlink /proc/$writer/fd/* | grep -vE "^(/dev/null|socket:|$PWD/cache)" ||
+		fail "the process that writes files has more open than it needs"
+	echo "$writer"
+}
+
 # Requests are read by a process that has nothing: no capabilities, and no descriptors of ours.
 test_the_metrics_server_has_no_privileges() {
 	need_seccomp
@@ -314,7 +399,7 @@ test_the_metrics_server_has_no_privileges() {
 	pid=$!
 	soon is_confined $pid
 	local server
-	server=$(pgrep -P $pid)
+	server=$(pgrep -P $pid -x perf-bpf)
 	is_confined "$server" || fail "the server is not confined"
 	assert_sets "$server" 0000000000000000
 	! readlink /proc/$server/fd/* | grep -vE '^(/dev/null|socket:|anon_inode:\[(eventpoll|timerfd)\]$)' ||
