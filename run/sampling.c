@@ -168,6 +168,10 @@ static struct error *attach_events(const struct bpf_program *prog, const struct 
 	struct selection selection = {0};
 	struct error *err = select_events(NULL, text ? text : "cycles", &selection);
 
+	/* the event and the link */
+	if (!err && t->tids.n)
+		err = sys_want_fds(NULL, 2 * (links->n + t->tids.n * selection.events.n),
+				   "sampling all threads of -p");
 	for (size_t i = 0; !err && i < selection.events.n; i++)
 		err = attach_event(prog, opts, &selection.events.v[i], text != NULL, t, links);
 	selection_deinit(&selection);
@@ -181,8 +185,6 @@ struct error *sampling_attach(const struct bpf_program *prog, const struct sampl
 	struct targets targets = {0};
 	struct error *err = targets_init(opts, &targets);
 
-	if (!err)
-		err = sys_want_fds(NULL, links->n + targets.tids.n, "sampling all threads of -p");
 	if (!err)
 		err = attach_events(prog, opts, &targets, links);
 	targets_deinit(&targets);

@@ -154,12 +154,15 @@ struct error *sys_want_fds(const struct sys_roots *roots, size_t n, const char *
 		error_new(EMFILE, "%s needs %llu open files, but the limit is %llu", what,
 			  (unsigned long long)wanted, (unsigned long long)limit.rlim_max);
 	if (most > 0 && wanted > (rlim_t)most)
-		return error_hint(err, "raise fs.nr_open with sysctl, or record whole CPUs (-a)");
+		return error_hint(err,
+				  "raise fs.nr_open with sysctl, or select all CPUs or a cgroup "
+				  "instead of threads");
 	if (code == EPERM)
 		return error_hint(
 			err,
 			"raise it with 'ulimit -Hn %llu' (LimitNOFILE= of a systemd unit), "
-			"which needs CAP_SYS_RESOURCE, or record whole CPUs (-a)",
+			"which needs CAP_SYS_RESOURCE, or select all CPUs or a cgroup instead of "
+			"threads",
 			(unsigned long long)wanted);
 	return error_hint(err, "it cannot be raised: %s", strerror(code));
 }
