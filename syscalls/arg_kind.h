@@ -23,6 +23,7 @@ enum show_as {
 	SHOW_U64,
 	SHOW_HEX,
 	SHOW_HEX32,
+	SHOW_USHORT,
 	SHOW_ADDR,
 	SHOW_NEW_ADDR, /* of mremap: only with flags that use it */
 	SHOW_PAGES,    /* of mmap2: in units of 4096 bytes */
@@ -65,6 +66,8 @@ enum show_as {
 	SHOW_FLAGS_DEC,
 	SHOW_ENUM,
 	SHOW_ENUM_DEC, /* the number with its name in a comment */
+	SHOW_TTY_OFLAG,
+	SHOW_TTY_CFLAG,
 	/* Numbers that depend on another argument. */
 	SHOW_SOCK_PROTOCOL,
 	SHOW_SOCK_OPTION,
@@ -85,6 +88,9 @@ enum show_as {
 	SHOW_FCNTL_ARG,
 	SHOW_IPC_ARG,
 	SHOW_SECCOMP_ARG,
+	SHOW_QUOTA_CMD,
+	SHOW_QUOTA_ID,
+	SHOW_QUOTA_ADDR,
 	/* Results. */
 	SHOW_FCNTL,
 	SHOW_PRCTL,
@@ -131,7 +137,9 @@ enum show_as {
 	SHOW_FD_SET,
 	SHOW_EPOLL_DATA,
 	SHOW_CHARS, /* char[N]: up to a NUL */
-	SHOW_BTF,   /* of a type of the kernel's BTF; also a number */
+	SHOW_MAC,
+	SHOW_TTY_CC, /* control characters of a terminal */
+	SHOW_BTF,    /* of a type of the kernel's BTF; also a number */
 	SHOW_KINDS,
 };
 
@@ -198,10 +206,18 @@ struct call_def {
 	struct arg_kind ret; /* SHOW_NONE: a number */
 };
 
-/* Made from syscalls/args.in and syscalls/structs.in; the calls are sorted by name. */
+/* What the argument of an ioctl command is. SHOW_HIDDEN: it has none. */
+struct ioctl_def {
+	const char *command;
+	struct arg_kind arg, arg_after; /* after: when the call has succeeded */
+};
+
+/* Made from syscalls/args.in, structs.in and ioctls.in; the calls are sorted by name. */
 extern const struct call_struct call_structs[];
 extern const struct call_def call_defs[];
 extern const unsigned n_call_defs;
+extern const struct ioctl_def ioctl_defs[];
+extern const unsigned n_ioctl_defs;
 extern const char *const call_class_names[]; /* by bit; ends with NULL */
 
 /* The struct of a name in syscalls/structs.in; NULL: there is none. */

@@ -147,5 +147,17 @@ void add_prctl_result(struct call_decoder *d);
 /* call_ioctl.c */
 void show_ioctl_cmd(struct call_decoder *d, uint32_t cmd);
 void show_ioctl_arg(struct call_decoder *d, int arg);
+bool ioctl_has_arg(uint32_t cmd);
+
+/* call_quota.c */
+void show_quota_cmd(struct call_decoder *d, uint32_t cmd);
+void show_quota_id(struct call_decoder *d, int arg);
+void show_quota_addr(struct call_decoder *d, int arg);
+bool quota_has_arg(const struct call_decoder *d, int arg);
+
+/* The members of a struct termios; call_termios.c. */
+void show_tty_oflag(struct call_decoder *d, uint32_t v);
+void show_tty_cflag(struct call_decoder *d, uint32_t v);
+void show_tty_cc(struct call_decoder *d, const uint8_t *p, size_t len);
 
 #endif

@@ -382,6 +382,15 @@ void show_dependent(struct call_decoder *d, int arg, const struct arg_kind *kind
 	case SHOW_SECCOMP_ARG:
 		show_seccomp_arg(d, arg);
 		break;
+	case SHOW_QUOTA_CMD:
+		show_quota_cmd(d, (uint32_t)v);
+		break;
+	case SHOW_QUOTA_ID:
+		show_quota_id(d, arg);
+		break;
+	case SHOW_QUOTA_ADDR:
+		show_quota_addr(d, arg);
+		break;
 	case SHOW_KCMP_IDX:
 		if (d->args[2] == 0) /* KCMP_FILE */
 			show_fd(d, (int)v);

@@ -16,12 +16,34 @@ static void show_chars(struct call_decoder *d, const uint8_t *p, size_t len)
 		    strnlen((const char *)p, len) == len);
 }
 
+/* "00:1b:21:3c:9d:f8" */
+static void show_mac(struct call_decoder *d, const uint8_t *p, size_t len)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	for (size_t i = 0; i < len; i++)
+		strbuf_addf(&text, "%s%02x", i ? ":" : "", p[i]);
+	sink_word(&d->sink, strbuf_str(&text));
+}
+
 static void show_member(struct call_decoder *d, const struct call_member *m, const uint8_t *p)
 {
 	const uint32_t size = m->at[d->layout].size, n = m->at[d->layout].n;
 
 	if (m->kind.value == SHOW_CHARS) {
 		show_chars(d, p, n);
+		return;
+	}
+	if (m->kind.value == SHOW_SOCKADDR) {
+		show_sockaddr(d, p, n);
+		return;
+	}
+	if (m->kind.value == SHOW_MAC) {
+		show_mac(d, p, n);
+		return;
+	}
+	if (m->kind.value == SHOW_TTY_CC) {
+		show_tty_cc(d, p, n);
 		return;
 	}
 	if (!m->is_array) {

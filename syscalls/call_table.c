@@ -73,6 +73,8 @@ uint32_t arg_kind_size(const struct arg_kind *kind, enum call_layout layout)
 	case SHOW_WAIT_STATUS:
 	case SHOW_SOCKLEN:
 		return 4;
+	case SHOW_USHORT:
+		return 2;
 	case SHOW_U64:
 	case SHOW_OFF64:
 	case SHOW_SIGSET:
@@ -161,6 +163,8 @@ static uint32_t fixed_size(const struct arg_kind *kind, enum call_layout layout)
 		return 64;
 	case SHOW_IPC_ARG:
 		return 128;
+	case SHOW_QUOTA_ADDR:
+		return 160;
 	case SHOW_CAP_DATA:
 		return 24;
 	case SHOW_FCNTL_ARG:
@@ -249,7 +253,8 @@ static void add_copy(struct trace_call *copies, int arg, const struct arg_kind *
 static bool is_both(const struct arg_kind *kind)
 {
 	return kind->value == SHOW_IOCTL_ARG || kind->value == SHOW_FCNTL_ARG ||
-	       kind->value == SHOW_PRCTL_ARG || kind->value == SHOW_IPC_ARG;
+	       kind->value == SHOW_PRCTL_ARG || kind->value == SHOW_IPC_ARG ||
+	       kind->value == SHOW_QUOTA_ADDR;
 }
 
 static void fill_copies(struct call *call)

@@ -241,6 +241,11 @@ bool is_unused(const struct call_decoder *d, int arg)
 		return !prctl_has_arg(d, arg);
 	case SHOW_ARCH_PRCTL_ARG:
 		return (uint32_t)d->args[0] == 0x1011; /* ARCH_GET_CPUID */
+	case SHOW_IOCTL_ARG:
+		return !ioctl_has_arg((uint32_t)d->args[1]);
+	case SHOW_QUOTA_ID:
+	case SHOW_QUOTA_ADDR:
+		return !quota_has_arg(d, arg);
 	case SHOW_FCNTL_ARG: {
 		/* F_GETFD, F_GETFL, F_GETOWN, F_GETSIG, F_GETLEASE, F_GETPIPE_SZ, F_GET_SEALS */
 		static const uint32_t none[] = {1, 3, 9, 11, 1025, 1032, 1034};
@@ -369,6 +374,9 @@ static bool show_plain(struct call_decoder *d, const struct arg_kind *kind, uint
 	case SHOW_FUTEX_VAL:
 		sink_u64(s, (uint32_t)v);
 		return true;
+	case SHOW_USHORT:
+		sink_u64(s, (uint16_t)v);
+		return true;
 	case SHOW_LONG:
 	case SHOW_OFF:
 		sink_i64(s, narrow && kind->value == SHOW_LONG ? (int32_t)v : (int64_t)v);
@@ -468,6 +476,12 @@ static bool show_named(struct call_decoder *d, const struct arg_kind *kind, uint
 		return true;
 	case SHOW_CAP_VERSION:
 		sink_enum(s, SET_cap_version, (uint32_t)v);
+		return true;
+	case SHOW_TTY_OFLAG:
+		show_tty_oflag(d, (uint32_t)v);
+		return true;
+	case SHOW_TTY_CFLAG:
+		show_tty_cflag(d, (uint32_t)v);
 		return true;
 	case SHOW_PERSONA:
 		show_persona(d, (uint32_t)v);

@@ -350,6 +350,143 @@ static void test_prctl(void **state)
 		       "\"arg3\":2,\"arg4\":3,\"arg5\":4},\"ret\":-22,\"error\":\"EINVAL\"}");
 }
 
+static void test_ioctl_commands(void **state)
+{
+	struct test_record r = RECORD(ioctl, -25, 0, 0x80042bff, 0x1000);
+
+	check_strace(&r, "ioctl(0, _IOC(_IOC_READ, 0x2b, 0xff, 0x4), 0x1000) = "
+			 "-1 ENOTTY (Inappropriate ioctl for device)");
+	check_constants(&r, CONSTANTS_RAW,
+			"ioctl(0, 0x80042bff, 0x1000) = -1 ENOTTY (Inappropriate ioctl for "
+			"device)");
+	check_constants(&r, CONSTANTS_VERBOSE,
+			"ioctl(0, 0x80042bff /* _IOC(_IOC_READ, 0x2b, 0xff, 0x4) */, 0x1000) = "
+			"-1 ENOTTY (Inappropriate ioctl for device)");
+	r = RECORD(ioctl, 0, 5, 0x5451, 0x1000);
+	check_strace(&r, "ioctl(5, FIOCLEX) = 0");
+	check_json(&r, "{\"syscall\":\"ioctl\",\"args\":{\"fd\":5,\"cmd\":\"FIOCLEX\"},"
+		       "\"ret\":0}");
+	r = RECORD(ioctl, 0, 5, 0x4c00, 7);
+	check_strace(&r, "ioctl(5, LOOP_SET_FD, 7) = 0");
+	/* a name, but nothing is known of its argument */
+	r = RECORD(ioctl, 0, 5, 0x4b33, 0x1000);
+	check_strace(&r, "ioctl(5, KDGKBTYPE, 0x1000) = 0");
+	/* constants of the same headers are not commands */
+	r = RECORD(ioctl, -25, 5, 3, 0);
+	check_strace(&r, "ioctl(5, _IOC(_IOC_NONE, 0, 0x3, 0), 0) = "
+			 "-1 ENOTTY (Inappropriate ioctl for device)");
+	const uint64_t range[2] = {4096, 8192};
+	r = RECORD(ioctl, 0, 5, 0x1277, 0x1000);
+	add_piece(&r, 2, false, 0, range, sizeof(range));
+	check_strace(&r, "ioctl(5, BLKDISCARD, [4096, 8192]) = 0");
+	const uint16_t sectors[4] = {1280};
+	r = RECORD(ioctl, 0, 5, 0x1267, 0x1000);
+	add_piece(&r, 2, true, 0, sectors, sizeof(sectors));
+	check_strace(&r, "ioctl(5, BLKSECTGET, [1280]) = 0");
+	check(&r, CALL_STYLE_PERF, "ioctl(fd: 5, cmd: BLKSECTGET, arg: [1280]) = 0");
+}
+
+static void test_ioctl_terminal(void **state)
+{
+	/* c_iflag, c_oflag, c_cflag, c_lflag, c_line and c_cc */
+	const struct {
+		uint32_t flags[4];
+		uint8_t line, cc[19];
+	} tty = {{0x500, 0x5, 0xbf, 0x8a3b}, 0, {3, 28, 127, 21, 4, 0, 1}};
+	struct test_record r = RECORD(ioctl, 0, 0, 0x5401, 0x1000);
+	struct call_text_opts opts = {.style = CALL_STYLE_STRACE, .full = true};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	add_piece(&r, 2, true, 0, &tty, sizeof(tty));
+	check_strace(&r, "ioctl(0, TCGETS, {c_iflag=ICRNL|IXON, "
+			 "c_oflag=NL0|CR0|TAB0|BS0|VT0|FF0|OPOST|ONLCR, c_cflag=B38400|CS8|CREAD, "
+			 "c_lflag=ISIG|ICANON|ECHO|ECHOE|ECHOK|IEXTEN|ECHOCTL|ECHOKE, ...}) = 0");
+	assert_null(call_text_add(&out, table, &r.rec, &opts));
+	assert_non_null(strstr(strbuf_str(&out), ", c_line=N_TTY, c_cc=[[VINTR]=0x3, "
+						 "[VQUIT]=0x1c, [VERASE]=0x7f, [VKILL]=0x15, "
+						 "[VEOF]=0x4, [VTIME]=0, [VMIN]=0x1, "));
+	assert_non_null(strstr(strbuf_str(&out), "[VEOL2]=0, [17]=0, [18]=0]}) = 0"));
+	check_constants(&r, CONSTANTS_RAW,
+			"ioctl(0, 0x5401, {c_iflag=0x500, c_oflag=0x5, c_cflag=0xbf, "
+			"c_lflag=0x8a3b, ...}) = 0");
+	/* a failed call has not written it */
+	r = RECORD(ioctl, -25, 0, 0x5401, 0x1000);
+	add_piece(&r, 2, true, 0, &tty, sizeof(tty));
+	check_strace(&r, "ioctl(0, TCGETS, 0x1000) = -1 ENOTTY (Inappropriate ioctl for device)");
+	/* delays, an input rate, a rate without a name, and bits without names */
+	const struct {
+		uint32_t flags[4];
+		uint8_t line, cc[19];
+	} odd = {{0xdead0001, 0xbad05c44, 0x1000 | 0xd << 16 | 0x10 | 0x40, 0}, 255, {0}};
+	r = RECORD(ioctl, 0, 0, 0x5402, 0x1000);
+	add_piece(&r, 2, false, 0, &odd, sizeof(odd));
+	check_strace(&r, "ioctl(0, TCSETS, {c_iflag=IGNBRK|0xdead0000, "
+			 "c_oflag=NL0|CR2|XTABS|BS0|VT1|FF0|ONLCR|OFILL|0xbad00000, "
+			 "c_cflag=BOTHER|B9600<<IBSHIFT|CS6|CSTOPB, c_lflag=0, ...}) = 0");
+	const uint32_t modem = 0x6;
+	r = RECORD(ioctl, 0, 3, 0x5415, 0x1000);
+	add_piece(&r, 2, true, 0, &modem, sizeof(modem));
+	check_strace(&r, "ioctl(3, TIOCMGET, [TIOCM_DTR|TIOCM_RTS]) = 0");
+}
+
+static void test_ioctl_devices(void **state)
+{
+	const struct {
+		char name[16];
+		uint16_t family, port;
+		uint8_t addr[4], rest[16];
+	} req = {"eth0", 2, 0, {10, 0, 0, 7}, {0}};
+	struct test_record r = RECORD(ioctl, 0, 3, 0x8915, 0x1000);
+
+	add_piece(&r, 2, false, 0, &req, sizeof(req));
+	add_piece(&r, 2, true, 0, &req, sizeof(req));
+	check_strace(&r, "ioctl(3, SIOCGIFADDR, {ifr_name=\"eth0\", ifr_addr={sa_family=AF_INET, "
+			 "sin_port=htons(0), sin_addr=inet_addr(\"10.0.0.7\")}}) = 0");
+	check_json(&r, "{\"syscall\":\"ioctl\",\"args\":{\"fd\":3,\"cmd\":\"SIOCGIFADDR\",\"arg\":{"
+		       "\"ifr_name\":\"eth0\",\"ifr_addr\":{\"sa_family\":\"AF_INET\","
+		       "\"sin_port\":0,\"sin_addr\":\"10.0.0.7\"}}},\"ret\":0}");
+	r.rec.ret = -19;
+	check_strace(&r, "ioctl(3, SIOCGIFADDR, {ifr_name=\"eth0\"}) = "
+			 "-1 ENODEV (No such device)");
+	r = RECORD(ioctl, 0, 3, 0x8927, 0x1000);
+	add_piece(&r, 2, true, 0, "lo\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\2\3\4\5\6\377\0\0\0\0", 32);
+	check_strace(&r, "ioctl(3, SIOCGIFHWADDR, {ifr_name=\"lo\", ifr_hwaddr={"
+			 "sa_family=ARPHRD_ETHER, sa_data=02:03:04:05:06:ff}}) = 0");
+	const uint32_t attr[7] = {0x8, 0, 3, 5, 0};
+	r = RECORD(ioctl, 0, 3, 0x801c581f, 0x1000);
+	add_piece(&r, 2, true, 0, attr, sizeof(attr));
+	check_strace(&r, "ioctl(3, FS_IOC_FSGETXATTR, {fsx_xflags=FS_XFLAG_IMMUTABLE, "
+			 "fsx_extsize=0, fsx_nextents=3, fsx_projid=0x5, fsx_cowextsize=0}) = 0");
+	/* the memory ended in the middle */
+	r = RECORD(ioctl, 0, 3, 0x801c581f, 0x1000);
+	add_piece(&r, 2, true, 0, attr, 20);
+	check_strace(&r, "ioctl(3, FS_IOC_FSGETXATTR, 0x1000) = 0");
+}
+
+static void test_quota(void **state)
+{
+	const uint64_t block[9] = {100, 90, 4096, 0, 0, 7, 0, 0, 1};
+	struct test_record r = RECORD(quotactl, 0, 0x80000700, 0x1000, 1000, 0x2000);
+
+	add_text(&r, 1, "/dev/sda1");
+	add_piece(&r, 3, true, 0, block, sizeof(block));
+	check_strace(&r, "quotactl(QCMD(Q_GETQUOTA, USRQUOTA), \"/dev/sda1\", 1000, "
+			 "{dqb_bhardlimit=100, dqb_bsoftlimit=90, dqb_curspace=4096, "
+			 "dqb_ihardlimit=0, dqb_isoftlimit=0, dqb_curinodes=7, ...}) = 0");
+	r = RECORD(quotactl, 0, 0x80000201, 0x1000, 2, 0x2000);
+	add_text(&r, 1, "/dev/sda1");
+	add_piece(&r, 3, false, 0, "/quota.group\0garbage", 20);
+	check_strace(&r, "quotactl(QCMD(Q_QUOTAON, GRPQUOTA), \"/dev/sda1\", QFMT_VFS_V0, "
+			 "\"/quota.group\") = 0");
+	r = RECORD(quotactl, 0, 0x80000100, 0, 2, 0x2000);
+	check_strace(&r, "quotactl(QCMD(Q_SYNC, USRQUOTA), NULL) = 0");
+	r = RECORD(quotactl, -22, 0x1ff, 0, 2, 0x2000);
+	check_strace(&r, "quotactl(QCMD(0x1 /* Q_??? */, 0xff /* ???QUOTA */), NULL, 2, 0x2000) = "
+			 "-1 EINVAL (Invalid argument)");
+	check_constants(&r, CONSTANTS_RAW,
+			"quotactl(511, NULL, 2, 0x2000) = -1 EINVAL (Invalid argument)");
+}
+
 static void test_truncated(void **state)
 {
 	struct test_record r = RECORD(openat, 3, (uint64_t)-100, 0x1000, 0, 0);
@@ -415,7 +552,9 @@ int main(void)
 		cmocka_unit_test(test_parts_of_flags), cmocka_unit_test(test_ipc),
 		cmocka_unit_test(test_socket_options), cmocka_unit_test(test_node_masks),
 		cmocka_unit_test(test_prctl),	       cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_select),
+		cmocka_unit_test(test_select),	       cmocka_unit_test(test_ioctl_commands),
+		cmocka_unit_test(test_ioctl_terminal), cmocka_unit_test(test_ioctl_devices),
+		cmocka_unit_test(test_quota),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
