@@ -164,13 +164,16 @@ static const char *note_totals(const struct trace_sum *rows, size_t n)
 static void add_errnos(const struct call_sums *sums, const struct trace_sum *row,
 		       struct strbuf *out)
 {
-	const struct errno_count *e;
+	const struct errno_count first = {.id = row_id(row), .nr = row->nr, .abi = row->abi};
+	const struct errno_count *errnos = sums->errnos.v;
 
-	vec_for_each (e, &sums->errnos) {
+	for (size_t i = count_before(sums->errnos.n, k, compare_errnos(&errnos[k], &first) < 0);
+	     i < sums->errnos.n; i++) {
+		const struct errno_count *e = &errnos[i];
 		const char *name = strerrorname_np(e->err);
 
-		if (e->id != row_id(row) || e->nr != row->nr || e->abi != row->abi)
-			continue;
+		if (e->id != first.id || e->nr != first.nr || e->abi != first.abi)
+			break;
 		if (name)
 			strbuf_addf(out, "\t\t\t\t%s: %" PRIu64 "\n", name, e->n);
 		else
@@ -256,14 +259,17 @@ static void add_group(struct call_sums *sums, size_t first, size_t end, uint64_t
 	strbuf_adds(out, "\n\n");
 }
 
+/* The first row of a thread or cgroup, or where it would be. */
+static size_t first_row(const struct call_sums *sums, uint64_t id)
+{
+	return count_before(sums->rows.n, i, row_id(&sums->rows.v[i]) < id);
+}
+
 static bool has_row(const struct call_sums *sums, uint32_t tid)
 {
-	const struct trace_sum *row;
+	const size_t i = first_row(sums, tid);
 
-	vec_for_each (row, &sums->rows)
-		if (row->tid == tid)
-			return true;
-	return false;
+	return i < sums->rows.n && row_id(&sums->rows.v[i]) == tid;
 }
 
 /* Threads that made no call, and their counts. */
@@ -438,11 +444,14 @@ static struct error *add_calls(struct call_sums *sums, struct results *results)
 
 static const struct trace_sum *row_of(const struct call_sums *sums, const struct errno_count *e)
 {
-	const struct trace_sum *row;
+	for (size_t i = first_row(sums, e->id); i < sums->rows.n; i++) {
+		const struct trace_sum *row = &sums->rows.v[i];
 
-	vec_for_each (row, &sums->rows)
-		if (row_id(row) == e->id && row->nr == e->nr && row->abi == e->abi)
+		if (row_id(row) != e->id)
+			break;
+		if (row->nr == e->nr && row->abi == e->abi)
 			return row;
+	}
 	return NULL;
 }
 
