@@ -31,36 +31,62 @@ enum fd_effect {
 	FD_FORK,
 	FD_CLONE, /* argument 0 has flags */
 	FD_EXEC,
+	FD_EXIT,
 };
 
 static const struct {
 	const char *call;
 	enum fd_effect effect;
 } effects[] = {
-	{"open", FD_OPEN},	    {"creat", FD_OPEN},
-	{"openat", FD_OPENAT},	    {"openat2", FD_OPENAT},
-	{"pipe", FD_PAIR},	    {"pipe2", FD_PAIR},
-	{"socketpair", FD_PAIR},    {"dup", FD_DUP},
-	{"dup2", FD_DUP},	    {"dup3", FD_DUP},
-	{"fcntl", FD_FCNTL},	    {"fcntl64", FD_FCNTL},
-	{"close", FD_CLOSE},	    {"close_range", FD_CLOSE_RANGE},
-	{"fork", FD_FORK},	    {"vfork", FD_FORK},
-	{"clone", FD_CLONE},	    {"clone3", FD_FORK},
-	{"execve", FD_EXEC},	    {"execveat", FD_EXEC},
-	{"socket", FD_NEW},	    {"accept", FD_NEW},
-	{"accept4", FD_NEW},	    {"bpf", FD_NEW},
-	{"epoll_create", FD_NEW},   {"epoll_create1", FD_NEW},
-	{"eventfd", FD_NEW},	    {"eventfd2", FD_NEW},
-	{"fanotify_init", FD_NEW},  {"fsmount", FD_NEW},
-	{"fsopen", FD_NEW},	    {"fspick", FD_NEW},
-	{"inotify_init", FD_NEW},   {"inotify_init1", FD_NEW},
-	{"io_uring_setup", FD_NEW}, {"landlock_create_ruleset", FD_NEW},
-	{"memfd_create", FD_NEW},   {"memfd_secret", FD_NEW},
-	{"mq_open", FD_NEW},	    {"open_by_handle_at", FD_NEW},
-	{"open_tree", FD_NEW},	    {"perf_event_open", FD_NEW},
-	{"pidfd_getfd", FD_NEW},    {"pidfd_open", FD_NEW},
-	{"signalfd", FD_NEW},	    {"signalfd4", FD_NEW},
-	{"timerfd_create", FD_NEW}, {"userfaultfd", FD_NEW},
+	{"open", FD_OPEN},
+	{"creat", FD_OPEN},
+	{"openat", FD_OPENAT},
+	{"openat2", FD_OPENAT},
+	{"pipe", FD_PAIR},
+	{"pipe2", FD_PAIR},
+	{"socketpair", FD_PAIR},
+	{"dup", FD_DUP},
+	{"dup2", FD_DUP},
+	{"dup3", FD_DUP},
+	{"fcntl", FD_FCNTL},
+	{"fcntl64", FD_FCNTL},
+	{"close", FD_CLOSE},
+	{"close_range", FD_CLOSE_RANGE},
+	{"fork", FD_FORK},
+	{"vfork", FD_FORK},
+	{"clone", FD_CLONE},
+	{"clone3", FD_FORK},
+	{"execve", FD_EXEC},
+	{"execveat", FD_EXEC},
+	{"exit_group", FD_EXIT},
+	{"socket", FD_NEW},
+	{"accept", FD_NEW},
+	{"accept4", FD_NEW},
+	{"bpf", FD_NEW},
+	{"epoll_create", FD_NEW},
+	{"epoll_create1", FD_NEW},
+	{"eventfd", FD_NEW},
+	{"eventfd2", FD_NEW},
+	{"fanotify_init", FD_NEW},
+	{"fsmount", FD_NEW},
+	{"fsopen", FD_NEW},
+	{"fspick", FD_NEW},
+	{"inotify_init", FD_NEW},
+	{"inotify_init1", FD_NEW},
+	{"io_uring_setup", FD_NEW},
+	{"landlock_create_ruleset", FD_NEW},
+	{"memfd_create", FD_NEW},
+	{"memfd_secret", FD_NEW},
+	{"mq_open", FD_NEW},
+	{"open_by_handle_at", FD_NEW},
+	{"open_tree", FD_NEW},
+	{"perf_event_open", FD_NEW},
+	{"pidfd_getfd", FD_NEW},
+	{"pidfd_open", FD_NEW},
+	{"signalfd", FD_NEW},
+	{"signalfd4", FD_NEW},
+	{"timerfd_create", FD_NEW},
+	{"userfaultfd", FD_NEW},
 };
 
 /* A process; v[fd] is NULL: not looked up, "": not known. */
@@ -276,14 +302,22 @@ struct error *fd_names_note(struct fd_names *names, const struct trace_record *r
 	const bool failed = rec->ret < 0 && effect != FD_CLOSE; /* close() closes even then */
 	bool ok = true;
 
+	if (effect == FD_EXIT) { /* the next process with this number begins with nothing */
+		process_free(names, u64map_remove(&names->processes, rec->pid));
+		return NULL;
+	}
 	if (!names->keep || effect == FD_NOTHING || failed || (rec->flags & TRACE_NO_EXIT))
 		return NULL;
 	struct fd_process *p = process_of(names, rec->pid);
 	const bool args = !(rec->flags & TRACE_NO_ENTRY);
+	/* the kernel takes descriptors and commands as numbers of 32 bits */
+	const uint32_t first = args && rec->n_args >= 1 ? (uint32_t)rec->args[0] : UINT32_MAX;
+	const uint32_t second = args && rec->n_args >= 2 ? (uint32_t)rec->args[1] : UINT32_MAX;
 	if (!p)
 		return error_nomem();
 	switch (effect) {
 	case FD_NOTHING:
+	case FD_EXIT:
 		break;
 	case FD_NEW:
 		clear_fd(names, p, (size_t)rec->ret);
@@ -296,20 +330,17 @@ struct error *fd_names_note(struct fd_names *names, const struct trace_record *r
 		note_pair(names, p, rec);
 		break;
 	case FD_DUP:
-		ok = !args || rec->n_args < 1 || note_dup(names, p, rec->args[0], rec->ret);
+		ok = note_dup(names, p, first, rec->ret);
 		break;
 	case FD_FCNTL:
-		if (args && rec->n_args >= 2 &&
-		    (rec->args[1] == F_DUPFD || rec->args[1] == F_DUPFD_CLOEXEC))
-			ok = note_dup(names, p, rec->args[0], rec->ret);
+		if (second == F_DUPFD || second == F_DUPFD_CLOEXEC)
+			ok = note_dup(names, p, first, rec->ret);
 		break;
 	case FD_CLOSE:
-		if (args && rec->n_args >= 1)
-			clear_fd(names, p, rec->args[0]);
+		clear_fd(names, p, first);
 		break;
 	case FD_CLOSE_RANGE:
-		for (size_t i = args && rec->n_args >= 2 ? rec->args[0] : SIZE_MAX;
-		     i < p->fds.n && i <= rec->args[1]; i++)
+		for (size_t i = first; i < p->fds.n && i <= second; i++)
 			clear_fd(names, p, i);
 		break;
 	case FD_FORK:

@@ -11,7 +11,9 @@
 #include "trace/call_lines.h"
 #include "trace/call_sums.h"
 #include "trace/fd_names.h"
+#include "trace/other_events.h"
 #include "trace/record_sums.h"
+#include "trace/thread_counts.h"
 #include "trace/trace_report.h"
 
 static void ok(struct error *err)
@@ -245,6 +247,16 @@ static void test_fd_names(void **state)
 	link_fd(tree, "3", "socket:[78]");
 	note(names, table, "socket", 3, 1, NULL);
 	assert_string_equal(fd_names_get(names, 100, 3), "socket:[78]");
+	/* the upper half of a descriptor is nothing to the kernel */
+	note(names, table, "openat", 6, (uint64_t)AT_FDCWD, "/tmp/six");
+	note(names, table, "dup", 7, 0xabcd00000006, NULL);
+	assert_string_equal(fd_names_get(names, 100, 7), "/tmp/six");
+	note(names, table, "close", 0, 0xabcd00000006, NULL);
+	assert_null(fd_names_get(names, 100, 6));
+	/* another process with the number of one that has ended */
+	assert_string_equal(fd_names_get(names, 100, 7), "/tmp/six");
+	note(names, table, "exit_group", 0, 0, NULL);
+	assert_null(fd_names_get(names, 100, 7));
 	fd_names_free(names);
 
 	/* without the calls that close, nothing can be kept */
@@ -276,6 +288,43 @@ static void test_fd_names_of_many(void **state)
 }
 
 /* ---- the summary ---- */
+
+/* The errors of each of many threads are its own, and found without a look at all of them. */
+static void test_sums_of_many(void **state)
+{
+	enum { THREADS = 20000 };
+	struct call_table *table = table_new();
+	const uint32_t openat = call_by_name(table, TRACE_ABI_NATIVE, "openat")->nr;
+	const uint32_t nr[] = {openat, call_by_name(table, TRACE_ABI_NATIVE, "close")->nr};
+	struct thread_counts counts = {.faults = true};
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	_cleanup_results_ struct results results = {.subject = RESULTS_OF_CALLS};
+	struct call_sums *sums;
+	struct page_fault fault = {0};
+
+	ok(call_sums_new(table, TRACE_SUMS_BY_THREAD, &sums));
+	for (uint32_t tid = THREADS; tid > 0; tid--) {
+		const struct other_event event = {.tid = tid, .pid = 1, .fault = &fault};
+
+		for (size_t i = 0; i < ARRAY_SIZE(nr); i++) {
+			const struct trace_sum sum = {
+				.tid = tid, .pid = 1, .nr = nr[i], .calls = 3, .errors = 3};
+
+			ok(call_sums_add(sums, &sum));
+			ok(call_sums_add_errno(sums, &sum, ENOENT, 1));
+			ok(call_sums_add_errno(sums, &sum, EBADF, tid));
+		}
+		ok(thread_counts_add(&counts, &event));
+	}
+	ok(call_sums_text(sums, true, &counts, &text));
+	assert_non_null(strstr(strbuf_str(&text), " (1), 6 events, 0.0%, 1 minfaults\n"));
+	assert_non_null(strstr(strbuf_str(&text), "\t\t\t\tENOENT: 1\n\t\t\t\tEBADF: 19999\n"));
+	ok(call_sums_results(sums, true, false, &counts, &results));
+	assert_int_equal(results.v[1].table.n_rows, THREADS * 4);
+	thread_counts_deinit(&counts);
+	call_sums_free(sums);
+	call_table_free(table);
+}
 
 static void test_sums(void **state)
 {
@@ -507,6 +556,7 @@ int main(void)
 		cmocka_unit_test(test_json_lines),
 		cmocka_unit_test_setup_teardown(test_fd_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_fd_names_of_many, setup, teardown),
+		cmocka_unit_test(test_sums_of_many),
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_totals_do_not_wrap),
 		cmocka_unit_test(test_each_kind_of_loss_has_its_line),
