@@ -475,6 +475,35 @@ static void bind_call(struct condition_maker *m, const struct call *call)
 		error_free(err);
 }
 
+/*
+ * One pass over all traced calls: what the fields are, or also the conditions. Those of calls
+ * without a name are the same in all of them of an ABI.
+ */
+static struct error *bind_calls(struct condition_maker *m, struct trace_call *calls, bool make)
+{
+	const struct trace_call *nameless[TRACE_ABIS] = {NULL};
+
+	for (uint32_t i = 0; i < TRACE_ABIS * TRACE_NRS; i++) {
+		const enum trace_abi abi = (enum trace_abi)(i / TRACE_NRS);
+		const struct call *call = call_by_nr(m->table, abi, i % TRACE_NRS);
+		const struct call none = {.name = "a call without a name", .abi = abi};
+
+		if (!calls[i].traced)
+			continue;
+		if (!call && nameless[abi]) {
+			calls[i].traced = nameless[abi]->traced;
+			calls[i].where = nameless[abi]->where;
+			continue;
+		}
+		bind_call(m, call ? call : &none);
+		if (make)
+			TRY(make_where(m, &calls[i]));
+		if (!call)
+			nameless[abi] = &calls[i];
+	}
+	return NULL;
+}
+
 static struct error *make_wheres(struct condition_maker *m, struct trace_call *calls)
 {
 	const size_t n = where_n_fields(m->w);
@@ -483,25 +512,14 @@ static struct error *make_wheres(struct condition_maker *m, struct trace_call *c
 		if (where_field(m->w, i)->owner && !has_call(m->table, where_field(m->w, i)->owner))
 			return unknown_call(m, i);
 	/* the errors of names are clearer than those of comparisons: first all names */
-	for (int pass = 0; pass < 2; pass++) {
-		for (uint32_t i = 0; i < TRACE_ABIS * TRACE_NRS; i++) {
-			const struct call *call = call_by_nr(
-				m->table, (enum trace_abi)(i / TRACE_NRS), i % TRACE_NRS);
-
-			if (!call || !calls[i].traced)
-				continue;
-			bind_call(m, call);
-			if (pass)
-				TRY(make_where(m, &calls[i]));
-		}
-		for (size_t i = 0; !pass && i < n; i++) {
-			if (!m->fits[i].fits && m->fits[i].misfit)
-				return steal_ptr(m->fits[i].misfit);
-			if (!m->fits[i].fits)
-				return unknown_field(m, calls, i);
-		}
+	TRY(bind_calls(m, calls, false));
+	for (size_t i = 0; i < n; i++) {
+		if (!m->fits[i].fits && m->fits[i].misfit)
+			return steal_ptr(m->fits[i].misfit);
+		if (!m->fits[i].fits)
+			return unknown_field(m, calls, i);
 	}
-	return NULL;
+	return bind_calls(m, calls, true);
 }
 
 static bool selects_any(const struct trace_call *calls)

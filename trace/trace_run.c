@@ -189,7 +189,7 @@ static struct error *select_calls(struct trace_run *run)
 		return run->opts.where ? error_usage("--where: -e selects no system calls") : NULL;
 	TRY(join_exprs(&run->call_exprs, &expr));
 	TRY(error_mark_usage(error_prefix(
-		call_table_select(run->table, expr.len ? strbuf_str(&expr) : "*", run->calls),
+		call_table_select(run->table, expr.len ? strbuf_str(&expr) : "all", run->calls),
 		"-e")));
 	if (!run->opts.where)
 		return NULL;

@@ -36,6 +36,29 @@ test_globs() {
 	[ -s lines ] || fail "no call of the class"
 }
 
+# A number that no call of the build machine's headers has.
+test_calls_without_names() {
+	cat >pbt_nameless.c <<-'END'
+		#include <unistd.h>
+
+		int main(void)
+		{
+			syscall(1000, 1, 2);
+			return 0;
+		}
+	END
+	gcc -O1 -o pbt_nameless pbt_nameless.c
+	trace -S -- ./pbt_nameless
+	is 1 ' pbt_nameless/[0-9]+ syscall_1000\(arg0: 0x1, arg1: 0x2.*\) += -1 ENOSYS '
+	is 1 '^   syscall_1000 +1 +1 '
+	trace --strace -e all -- ./pbt_nameless
+	is 1 '^syscall_0x3e8\(0x1, 0x2.*\) += -1 ENOSYS '
+	trace -e '!close' -- ./pbt_nameless
+	is 1 ' syscall_1000\('
+	trace -e close,getppid -- ./pbt_nameless
+	is 0 'syscall_'
+}
+
 # Also where the kernel does not have them: it says so at the exit.
 test_x32_calls() {
 	[ "$(uname -m)" = x86_64 ] || skip "this is for x86-64"

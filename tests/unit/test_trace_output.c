@@ -8,6 +8,7 @@
 
 #include "show/result_json.h"
 #include "trace/bystanders.h"
+#include "trace/call_conditions.h"
 #include "trace/call_lines.h"
 #include "trace/call_sums.h"
 #include "trace/fd_names.h"
@@ -287,6 +288,40 @@ static void test_fd_names_of_many(void **state)
 	call_table_free(table);
 }
 
+/* ---- conditions ---- */
+
+/* The calls that a condition leaves, without -e. */
+static struct trace_call *selected_by(const struct call_table *table, const char *condition)
+{
+	struct trace_call *calls = calloc(TRACE_ABIS * TRACE_NRS, sizeof(*calls));
+	struct call_conditions conditions = {0};
+
+	assert_non_null(calls);
+	ok(call_table_select(table, "all", calls));
+	ok(call_conditions_make(condition, table, calls, &conditions));
+	call_conditions_deinit(&conditions);
+	return calls;
+}
+
+/* Calls without a name have what all calls have, and no arguments. */
+static void test_conditions_of_calls_without_names(void **state)
+{
+	enum { NAMELESS = 1000, OTHER = 1001, OF_X32 = TRACE_ABI_X32 * TRACE_NRS + 1000 };
+	struct call_table *table = table_new();
+	const uint32_t openat = call_by_name(table, TRACE_ABI_NATIVE, "openat")->nr;
+
+	struct trace_call *calls = selected_by(table, "openat.flags >= 0");
+	assert_true(calls[openat].traced);
+	assert_false(calls[NAMELESS].traced || calls[OTHER].traced || calls[OF_X32].traced);
+	free(calls);
+	calls = selected_by(table, "error == ENOSYS || openat.flags == 0");
+	assert_true(calls[openat].traced && calls[NAMELESS].traced && calls[OF_X32].traced);
+	assert_true(calls[NAMELESS].where && calls[NAMELESS].where == calls[OTHER].where);
+	assert_true(calls[NAMELESS].where != calls[openat].where);
+	free(calls);
+	call_table_free(table);
+}
+
 /* ---- the summary ---- */
 
 /* The errors of each of many threads are its own, and found without a look at all of them. */
@@ -556,6 +591,7 @@ int main(void)
 		cmocka_unit_test(test_json_lines),
 		cmocka_unit_test_setup_teardown(test_fd_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_fd_names_of_many, setup, teardown),
+		cmocka_unit_test(test_conditions_of_calls_without_names),
 		cmocka_unit_test(test_sums_of_many),
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_totals_do_not_wrap),
