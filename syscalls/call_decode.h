@@ -113,6 +113,9 @@ void show_socklen_arg(struct call_decoder *d, int arg);
 void show_btf(struct call_decoder *d, uint32_t type, const void *p, size_t len);
 
 void show_call_struct(struct call_decoder *d, const struct call_struct *s, const uint8_t *p);
+/* Only members that end within the first size bytes. */
+void show_call_struct_of(struct call_decoder *d, const struct call_struct *s, const uint8_t *p,
+			 uint32_t size);
 
 /* What an argument is, or points to, where a command says so; call_pointed.c. */
 struct pointed_memory {
@@ -148,6 +151,10 @@ void add_prctl_result(struct call_decoder *d);
 void show_ioctl_cmd(struct call_decoder *d, uint32_t cmd);
 void show_ioctl_arg(struct call_decoder *d, int arg);
 bool ioctl_has_arg(uint32_t cmd);
+
+/* call_bpf.c */
+void show_bpf_attr(struct call_decoder *d, int arg, const struct arg_kind *kind);
+void show_perf_attr(struct call_decoder *d, int arg);
 
 /* call_quota.c */
 void show_quota_cmd(struct call_decoder *d, uint32_t cmd);

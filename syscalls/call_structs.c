@@ -63,10 +63,19 @@ static void show_member(struct call_decoder *d, const struct call_member *m, con
 
 void show_call_struct(struct call_decoder *d, const struct call_struct *s, const uint8_t *p)
 {
+	show_call_struct_of(d, s, p, UINT32_MAX);
+}
+
+void show_call_struct_of(struct call_decoder *d, const struct call_struct *s, const uint8_t *p,
+			 uint32_t size)
+{
 	sink_struct(&d->sink);
 	for (int i = 0; i < s->n; i++) {
 		const struct call_member *m = &s->members[i];
 
+		if ((uint32_t)m->at[d->layout].off + m->at[d->layout].size * m->at[d->layout].n >
+		    size)
+			continue;
 		/* text has what poll(2) wrote with the result */
 		if (m->hidden && !(d->sink.w && !strcmp(m->name, "revents")))
 			continue;

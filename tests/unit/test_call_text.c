@@ -487,6 +487,68 @@ static void test_quota(void **state)
 			"quotactl(511, NULL, 2, 0x2000) = -1 EINVAL (Invalid argument)");
 }
 
+static void test_bpf(void **state)
+{
+	/* array, 4, 8, 1, BPF_F_MMAPABLE, 0, 0, the name; no more */
+	const struct {
+		uint32_t head[7];
+		char name[16];
+	} map = {{2, 4, 8, 1, 0x400, 0, 0}, "counts"};
+	struct test_record r = RECORD(bpf, 3, 0, 0x1000, sizeof(map));
+
+	add_piece(&r, 1, false, 0, &map, sizeof(map));
+	check_strace(&r, "bpf(BPF_MAP_CREATE, {map_type=BPF_MAP_TYPE_ARRAY, key_size=4, "
+			 "value_size=8, max_entries=1, map_flags=BPF_F_MMAPABLE, inner_map_fd=0, "
+			 "numa_node=0, map_name=\"counts\"}, 44) = 3");
+	const uint64_t elem[4] = {3, 0x2000, 0x3000, 2};
+	r = RECORD(bpf, 0, 2, 0x1000, sizeof(elem));
+	add_piece(&r, 1, false, 0, elem, sizeof(elem));
+	check_strace(&r, "bpf(BPF_MAP_UPDATE_ELEM, {map_fd=3, key=0x2000, value=0x3000, "
+			 "flags=BPF_EXIST}, 32) = 0");
+	check_json(&r,
+		   "{\"syscall\":\"bpf\",\"args\":{\"cmd\":\"BPF_MAP_UPDATE_ELEM\",\"uattr\":{"
+		   "\"map_fd\":3,\"key\":\"0x2000\",\"value\":\"0x3000\",\"flags\":\"BPF_EXIST\"},"
+		   "\"size\":32},\"ret\":0}");
+	const uint32_t id[3] = {17};
+	r = RECORD(bpf, 0, 13, 0x1000, 4);
+	add_piece(&r, 1, false, 0, id, 4);
+	check_strace(&r, "bpf(BPF_PROG_GET_FD_BY_ID, {prog_id=17}, 4) = 0");
+	r = RECORD(bpf, -14, 13, 0x1000, 4);
+	check_strace(&r, "bpf(BPF_PROG_GET_FD_BY_ID, 0x1000, 4) = -1 EFAULT (Bad address)");
+}
+
+static void test_perf_event(void **state)
+{
+	uint64_t attr[17] = {
+		1 | 112ull << 32, /* software, size */
+		9,		  /* PERF_COUNT_SW_DUMMY */
+		4000,
+		0x107, /* IP, TID, TIME, PERIOD */
+		4,
+		1 | 1 << 10 | 2 << 15 | 1 << 23, /* disabled, freq, precise_ip, mmap2 */
+	};
+	struct test_record r = RECORD(perf_event_open, 5, 0x1000, 0, (uint64_t)-1, (uint64_t)-1, 8);
+	struct call_text_opts opts = {.style = CALL_STYLE_STRACE, .full = true};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
+	add_piece(&r, 0, false, 0, attr, sizeof(attr));
+	check_strace(&r, "perf_event_open({type=PERF_TYPE_SOFTWARE, size=PERF_ATTR_SIZE_VER5, "
+			 "config=PERF_COUNT_SW_DUMMY, sample_freq=4000, "
+			 "sample_type=PERF_SAMPLE_IP|PERF_SAMPLE_TID|PERF_SAMPLE_TIME|"
+			 "PERF_SAMPLE_PERIOD, read_format=PERF_FORMAT_ID, disabled=1, freq=1, "
+			 "precise_ip=2 /* requested to have 0 skid */, mmap2=1, ...}, 0, -1, -1, "
+			 "PERF_FLAG_FD_CLOEXEC) = 5");
+	assert_null(call_text_add(&out, table, &r.rec, &opts));
+	assert_non_null(strstr(strbuf_str(&out), ", inherit=0, pinned=0, "));
+	/* as far as the size says */
+	assert_non_null(strstr(strbuf_str(&out), ", aux_watermark=0, sample_max_stack=0}, 0, -1"));
+	attr[0] = 56ull << 32;
+	r = RECORD(perf_event_open, -7, 0x1000, 0, (uint64_t)-1, (uint64_t)-1, 8);
+	add_piece(&r, 0, false, 0, attr, sizeof(attr));
+	check_strace(&r, "perf_event_open(0x1000, 0, -1, -1, PERF_FLAG_FD_CLOEXEC) = "
+			 "-1 E2BIG (Argument list too long)");
+}
+
 static void test_truncated(void **state)
 {
 	struct test_record r = RECORD(openat, 3, (uint64_t)-100, 0x1000, 0, 0);
@@ -554,7 +616,8 @@ int main(void)
 		cmocka_unit_test(test_prctl),	       cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_select),	       cmocka_unit_test(test_ioctl_commands),
 		cmocka_unit_test(test_ioctl_terminal), cmocka_unit_test(test_ioctl_devices),
-		cmocka_unit_test(test_quota),
+		cmocka_unit_test(test_quota),	       cmocka_unit_test(test_bpf),
+		cmocka_unit_test(test_perf_event),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
