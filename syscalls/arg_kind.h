@@ -63,7 +63,6 @@ enum show_as {
 	SHOW_SECCOMP_FLAGS,
 	SHOW_FLAGS,
 	SHOW_FLAGS64,
-	SHOW_FLAGS_DEC,
 	SHOW_ENUM,
 	SHOW_ENUM_DEC, /* the number with its name in a comment */
 	SHOW_TTY_OFLAG,

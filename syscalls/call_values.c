@@ -25,12 +25,7 @@ void show_fd(struct call_decoder *d, int fd)
 	if (!name || s->w)
 		return;
 	strbuf_addch(s->out, '<');
-	for (const char *c = name; *c; c++)
-		if ((unsigned char)*c < 0x20 || (unsigned char)*c >= 0x7f || *c == '\\' ||
-		    *c == '<' || *c == '>')
-			strbuf_addf(s->out, "\\%o", (unsigned char)*c);
-		else
-			strbuf_addch(s->out, *c);
+	add_escaped_text(s->out, name, strlen(name), "<>");
 	strbuf_addch(s->out, '>');
 }
 
@@ -346,13 +341,10 @@ static void show_log_len(struct call_decoder *d, int32_t v)
 		sink_comment(&d->sink, "%s", name ?: "LOGLEVEL_???");
 }
 
-static void show_enum_dec(struct call_decoder *d, enum flag_set_id set, uint32_t v, bool flags)
+static void show_enum_dec(struct call_decoder *d, enum flag_set_id set, uint32_t v)
 {
-	if (flags || !decode_strace(d)) {
-		if (flags)
-			sink_flags(&d->sink, set, v);
-		else
-			sink_enum(&d->sink, set, v);
+	if (!decode_strace(d)) {
+		sink_enum(&d->sink, set, v);
 		return;
 	}
 	sink_i64(&d->sink, (int32_t)v);
@@ -447,8 +439,7 @@ static bool show_named(struct call_decoder *d, const struct arg_kind *kind, uint
 		sink_enum(s, set, (uint32_t)v);
 		return true;
 	case SHOW_ENUM_DEC:
-	case SHOW_FLAGS_DEC:
-		show_enum_dec(d, set, (uint32_t)v, kind->value == SHOW_FLAGS_DEC);
+		show_enum_dec(d, set, (uint32_t)v);
 		return true;
 	case SHOW_OPEN_FLAGS:
 		sink_flags(s, SET_open_flags, (uint32_t)v);

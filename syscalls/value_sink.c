@@ -182,8 +182,11 @@ static bool is_raw(const struct value_sink *s)
 	return is_strace(s) && s->opts->constants == CONSTANTS_RAW;
 }
 
-/* One byte as C has it. An octal number takes three digits where an octal digit follows. */
-static void add_escaped(struct strbuf *out, const uint8_t *p, const uint8_t *end)
+/*
+ * One byte as C has it, those of `also` as numbers. An octal number takes three digits where an
+ * octal digit follows.
+ */
+static void add_escaped(struct strbuf *out, const uint8_t *p, const uint8_t *end, const char *also)
 {
 	static const char letters[] = "tnvfr"; /* 9 to 13 */
 
@@ -193,13 +196,21 @@ static void add_escaped(struct strbuf *out, const uint8_t *p, const uint8_t *end
 	} else if (*p >= 9 && *p <= 13) {
 		strbuf_addch(out, '\\');
 		strbuf_addch(out, letters[*p - 9]);
-	} else if (*p >= 0x20 && *p < 0x7f) {
+	} else if (*p >= 0x20 && *p < 0x7f && !strchr(also, *p)) {
 		strbuf_addch(out, (char)*p);
 	} else if (p + 1 < end && p[1] >= '0' && p[1] <= '7') {
 		strbuf_addf(out, "\\%03o", *p);
 	} else {
 		strbuf_addf(out, "\\%o", *p);
 	}
+}
+
+void add_escaped_text(struct strbuf *out, const void *bytes, size_t len, const char *also)
+{
+	const uint8_t *p = bytes;
+
+	for (size_t i = 0; i < len; i++)
+		add_escaped(out, p + i, p + len, also);
 }
 
 /* Whether -x shows all of the bytes in hexadecimal: one of them is not printed as it is. */
@@ -221,8 +232,7 @@ static void add_text(struct value_sink *s, const uint8_t *p, size_t len)
 		for (size_t i = 0; i < len; i++)
 			strbuf_addf(s->out, "\\x%02x", p[i]);
 	else
-		for (size_t i = 0; i < len; i++)
-			add_escaped(s->out, p + i, p + len);
+		add_escaped_text(s->out, p, len, "");
 }
 
 void sink_string(struct value_sink *s, const void *bytes, size_t len, bool cut)

@@ -59,6 +59,8 @@ void sink_wordf(struct value_sink *s, const char *fmt, ...) _printf_(2, 3);
 void sink_constf(struct value_sink *s, const char *name, const char *fmt, ...) _printf_(3, 4);
 /* len bytes between quotes; cut: "..." follows. */
 void sink_string(struct value_sink *s, const void *bytes, size_t len, bool cut);
+/* The text between the quotes: escaped as in C, also the characters of `also`. */
+void add_escaped_text(struct strbuf *out, const void *bytes, size_t len, const char *also);
 /* The same of what is read or written: perf's columns without names have it without quotes. */
 void sink_buffer(struct value_sink *s, const void *bytes, size_t len, bool cut);
 /* Each byte in hexadecimal. */

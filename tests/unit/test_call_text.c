@@ -487,6 +487,22 @@ static void test_quota(void **state)
 			"quotactl(511, NULL, 2, 0x2000) = -1 EINVAL (Invalid argument)");
 }
 
+static const char *odd_name(void *ctx, uint32_t pid, int fd)
+{
+	return "/a<b>\\c\"d\0017\n\377";
+}
+
+/* A digit behind an octal number is not part of it, and no name ends the brackets. */
+static void test_names_of_descriptors(void **state)
+{
+	const struct call_text_opts opts = {.style = CALL_STYLE_STRACE, .fd_name = odd_name};
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct test_record r = RECORD(close, 0, 3);
+
+	assert_null(call_text_add(&out, table, &r.rec, &opts));
+	assert_string_equal(strbuf_str(&out), "close(3</a\\74b\\76\\\\c\\\"d\\0017\\n\\377>) = 0");
+}
+
 static void test_bpf(void **state)
 {
 	/* array, 4, 8, 1, BPF_F_MMAPABLE, 0, 0, the name; no more */
@@ -617,7 +633,7 @@ int main(void)
 		cmocka_unit_test(test_select),	       cmocka_unit_test(test_ioctl_commands),
 		cmocka_unit_test(test_ioctl_terminal), cmocka_unit_test(test_ioctl_devices),
 		cmocka_unit_test(test_quota),	       cmocka_unit_test(test_bpf),
-		cmocka_unit_test(test_perf_event),
+		cmocka_unit_test(test_perf_event),     cmocka_unit_test(test_names_of_descriptors),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
