@@ -479,6 +479,8 @@ struct error *trace_run_new(const struct trace_run_opts *opts, struct trace_run 
 	TRY(select_calls(run));
 	if (opts->cpus)
 		TRY(error_mark_usage(error_prefix(sys_cpus_parse(opts->cpus, &run->cpus), "-C")));
+	if (opts->cpus && !opts->input)
+		TRY(sys_cpus_check(NULL, &run->cpus, opts->cpus));
 	if (opts->workload)
 		TRY(loop_prepare(run->loop, opts->workload));
 	if (!opts->input)

@@ -284,3 +284,15 @@ struct error *sys_cpus_possible(const struct sys_roots *roots, struct sys_cpus *
 {
 	return read_cpus(roots, "possible", cpus);
 }
+
+struct error *sys_cpus_check(const struct sys_roots *roots, const struct sys_cpus *cpus,
+			     const char *list)
+{
+	_cleanup_cpus_ struct sys_cpus online = {0};
+
+	TRY(sys_cpus_online(roots, &online));
+	for (size_t i = 0; i < cpus->n; i++)
+		if (!sys_cpus_has(&online, cpus->v[i]))
+			return error_new(ENODEV, "CPU %u of -C %s is not online", cpus->v[i], list);
+	return NULL;
+}

@@ -86,6 +86,9 @@ bool sys_cpus_has(const struct sys_cpus *cpus, unsigned cpu);
 /* sysfs devices/system/cpu/online and …/possible. */
 struct error *sys_cpus_online(const struct sys_roots *roots, struct sys_cpus *cpus);
 struct error *sys_cpus_possible(const struct sys_roots *roots, struct sys_cpus *cpus);
+/* ENODEV: one of the CPUs, which -C names by this list, is not online. */
+struct error *sys_cpus_check(const struct sys_roots *roots, const struct sys_cpus *cpus,
+			     const char *list);
 
 /* ---- PMUs: sysfs bus/event_source/devices ---- */
 

@@ -27,19 +27,14 @@ static struct error *cpus_init(struct recording *rec)
 {
 	_cleanup_cpus_ struct sys_cpus wanted = {0};
 
-	TRY(sys_cpus_online(rec->roots, &rec->target.cpus));
 	if (!rec->opts.cpus)
-		return NULL;
+		return sys_cpus_online(rec->roots, &rec->target.cpus);
 	TRY(sys_cpus_parse(rec->opts.cpus, &wanted));
 	if (!wanted.n)
 		return error_hint(error_new(EINVAL, "-C '%s' is not a list of CPUs",
 					    rec->opts.cpus),
 				  "write numbers and ranges, as in 0-3,8");
-	for (size_t i = 0; i < wanted.n; i++)
-		if (!sys_cpus_has(&rec->target.cpus, wanted.v[i]))
-			return error_new(ENODEV, "CPU %u of -C %s is not online", wanted.v[i],
-					 rec->opts.cpus);
-	sys_cpus_deinit(&rec->target.cpus);
+	TRY(sys_cpus_check(rec->roots, &wanted, rec->opts.cpus));
 	rec->target.cpus = wanted;
 	wanted = (struct sys_cpus){0};
 	return NULL;

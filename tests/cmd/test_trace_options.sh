@@ -180,6 +180,8 @@ test_processes_that_are_left_out() {
 }
 
 test_cpus() {
+	expect_status 1 "$PERF_BPF" trace -C 0,4095 true
+	assert_contains err "CPU 4095 of -C 0,4095 is not online"
 	[ "$(nproc)" -gt 1 ] || skip "there is one CPU"
 	trace -C 1 -e getppid -- sh -c "taskset -c 0 $WORK threads 1 7; taskset -c 1 $WORK threads 1 11"
 	is 11 'trace_work/[0-9]+ getppid\(\)'
