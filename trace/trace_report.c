@@ -125,8 +125,25 @@ static const struct {
 	[TRACE_LOST_ERRNO] = {"errors", "errors of the error summary", "no memory for more rows"},
 };
 
+/* The kernel does not say what they were. */
+static void add_lost_events_json(const struct trace_stats *stats, struct strbuf *out)
+{
+	struct json_writer w = json_writer_make(out);
+
+	if (!stats->lost_events)
+		return;
+	jw_object(&w, NULL);
+	jw_text(&w, "type", "lost");
+	jw_u64(&w, "n", stats->lost_events);
+	jw_text(&w, "kind", "other-events");
+	jw_end(&w);
+	json_writer_finish(&w);
+	strbuf_addch(out, '\n');
+}
+
 void trace_report_losses_json(const struct trace_stats *stats, struct strbuf *out)
 {
+	add_lost_events_json(stats, out);
 	for (int kind = 0; kind < TRACE_LOST_KINDS; kind++)
 		add_losses_json(stats, kind, loss_kinds[kind].json, out);
 }

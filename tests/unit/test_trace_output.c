@@ -550,12 +550,16 @@ static void test_each_kind_of_loss_has_its_line(void **state)
 		{TRACE_LOST_ERRNO, 0, TRACE_ABI_NATIVE, 0, "read", 8},
 	};
 	const struct trace_stats stats = {.losses = losses, .n_losses = ARRAY_SIZE(losses)};
-	const struct trace_stats none = {.lost = 0};
+	const struct trace_stats none = {.lost = 0}, others = {.lost_events = 9};
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 
 	trace_report_losses(&none, &out);
 	trace_report_losses_json(&none, &out);
 	assert_int_equal(out.len, 0);
+	trace_report_losses_json(&others, &out);
+	assert_string_equal(strbuf_str(&out),
+			    "{\"type\":\"lost\",\"n\":9,\"kind\":\"other-events\"}\n");
+	strbuf_reset(&out);
 	trace_report_losses(&stats, &out);
 	assert_string_equal(
 		strbuf_str(&out),
