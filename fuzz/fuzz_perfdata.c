@@ -116,7 +116,15 @@ static struct error *on_namespaces(struct session_tool *tool, struct session *s,
 static struct error *on_other(struct session_tool *tool, struct session *s,
 			      const struct record *rec)
 {
+	struct record_text_poke poke;
+
 	look_at_bytes(rec->body.base, rec->body.size);
+	if (rec->header.type != PERF_RECORD_TEXT_POKE)
+		return NULL;
+	struct error *err = record_text_poke_decode(rec->body, &poke);
+	if (!err)
+		look_at_bytes(poke.bytes, (size_t)poke.old_len + poke.new_len);
+	error_free(err);
 	return NULL;
 }
 

@@ -237,6 +237,18 @@ void record_encode_cgroup(struct strbuf *out, const struct perf_event_attr *attr
 	kernel_record_end(out, start, attr, id);
 }
 
+void record_encode_text_poke(struct strbuf *out, const struct perf_event_attr *attr,
+			     const struct record_text_poke *poke, const struct sample *id)
+{
+	size_t start = record_begin(out, PERF_RECORD_TEXT_POKE, PERF_RECORD_MISC_KERNEL);
+
+	put_u64(out, poke->addr);
+	put_u16(out, poke->old_len);
+	put_u16(out, poke->new_len);
+	strbuf_add(out, poke->bytes, (size_t)poke->old_len + poke->new_len);
+	kernel_record_end(out, start, attr, id);
+}
+
 void record_encode_namespaces(struct strbuf *out, const struct perf_event_attr *attr,
 			      const struct record_namespaces *ns, const struct sample *id)
 {

@@ -44,6 +44,8 @@ void record_encode_cgroup(struct strbuf *out, const struct perf_event_attr *attr
 			  const struct record_cgroup *cgroup, const struct sample *id);
 void record_encode_namespaces(struct strbuf *out, const struct perf_event_attr *attr,
 			      const struct record_namespaces *ns, const struct sample *id);
+void record_encode_text_poke(struct strbuf *out, const struct perf_event_attr *attr,
+			     const struct record_text_poke *poke, const struct sample *id);
 /* A sample of all that attr->sample_type asks for. */
 void record_encode_sample(struct strbuf *out, const struct perf_event_attr *attr,
 			  const struct sample *sample);

@@ -217,6 +217,13 @@ struct record_namespaces {
 	struct u64_array links; /* 2 words each, a device and an inode, in the kernel's order */
 };
 
+/* Code of the kernel that it has changed: old_len bytes were replaced by new_len. */
+struct record_text_poke {
+	uint64_t addr;
+	uint16_t old_len, new_len;
+	const uint8_t *bytes; /* the old ones, then the new ones */
+};
+
 /* "net", "uts", …: which namespace the link is of; "unknown" for later ones. */
 const char *namespace_name(uint64_t link);
 
@@ -232,6 +239,7 @@ struct error *record_ksymbol_decode(struct cursor c, struct record_ksymbol *out)
 struct error *record_bpf_event_decode(struct cursor c, struct record_bpf_event *out);
 struct error *record_cgroup_decode(struct cursor c, struct record_cgroup *out);
 struct error *record_namespaces_decode(struct cursor c, struct record_namespaces *out);
+struct error *record_text_poke_decode(struct cursor c, struct record_text_poke *out);
 
 /* "SAMPLE", "MMAP2", …; NULL: no such type is known. */
 const char *record_type_name(uint32_t type);

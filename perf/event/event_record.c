@@ -187,3 +187,18 @@ bool record_ledger_decode(struct cursor c, struct record_ledger *out)
 	*out = m;
 	return true;
 }
+
+struct error *record_text_poke_decode(struct cursor c, struct record_text_poke *out)
+{
+	struct perf_event_header h;
+	struct record_text_poke m = {0};
+
+	if (!body_of(&c, &h))
+		return cut(&c, NULL);
+	if (!cursor_u64(&c, &m.addr) || !cursor_u16(&c, &m.old_len) ||
+	    !cursor_u16(&c, &m.new_len) ||
+	    !(m.bytes = cursor_bytes(&c, (size_t)m.old_len + m.new_len)))
+		return cut(&c, &h);
+	*out = m;
+	return NULL;
+}

@@ -9,6 +9,7 @@
 
 #include "perf/print/json_line.h"
 #include "perf/print/printer.h"
+#include "perf/print/sample_access.h"
 #include "perf/resolve/line_text.h"
 
 /* "ip":"0x…","sym":"…","off":5,"dso":"…","inlined":true,"file":"…","line":12 */
@@ -183,6 +184,11 @@ void print_sample_json(struct script_printer *p, const struct record *rec,
 		jw_u64(&w, "weight", sample_weight(sample));
 	if (fields & FIELD_INS_LAT && has & PERF_SAMPLE_WEIGHT_STRUCT)
 		jw_u64(&w, "ins_lat", sample_ins_lat(sample));
+	if (fields & FIELD_DATA_SRC && has & PERF_SAMPLE_DATA_SRC)
+		jw_address(&w, "data_src", sample->data_src);
+	if (fields & (FIELD_BRSTACK | FIELD_BRSTACKSYM | FIELD_BRSTACKOFF) &&
+	    has & PERF_SAMPLE_BRANCH_STACK)
+		print_branches_json(p, sample, thread, fields, &w);
 	if (fields & FIELD_PHYS_ADDR && has & PERF_SAMPLE_PHYS_ADDR)
 		jw_address(&w, "phys_addr", sample->phys_addr);
 	if (has & PERF_SAMPLE_CGROUP)

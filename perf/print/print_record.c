@@ -72,6 +72,38 @@ static void add_switch(const struct record *rec, struct strbuf *out)
 	strbuf_addch(out, '\n');
 }
 
+static void add_bytes(const char *what, const uint8_t *bytes, size_t n, struct strbuf *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (i % 16 == 0)
+			strbuf_addf(out, "%s            %s bytes:", i ? "\n" : "", what);
+		strbuf_addf(out, " %02x", bytes[i]);
+	}
+	if (n)
+		strbuf_addch(out, '\n');
+}
+
+/* resolver: names the function; NULL: it is not named. */
+static void add_text_poke(struct resolver *resolver, const struct record *rec, struct strbuf *out)
+{
+	struct record_text_poke r;
+	struct location at = {0};
+	_cleanup_error_ struct error *err = record_text_poke_decode(rec->body, &r);
+
+	if (err) {
+		strbuf_addch(out, '\n');
+		return;
+	}
+	strbuf_addf(out, " %" PRIx64 " ", r.addr);
+	if (resolver)
+		resolve_addr(resolver, NULL, PERF_RECORD_MISC_KERNEL, r.addr, &at);
+	if (at.sym)
+		strbuf_addf(out, "%s+0x%" PRIx64, at.sym->name, at.offset);
+	strbuf_addf(out, " old len %u new len %u\n", r.old_len, r.new_len);
+	add_bytes("Old", r.bytes, r.old_len, out);
+	add_bytes("New", r.bytes + r.old_len, r.new_len, out);
+}
+
 /* perf's own records, as its -D shows them. */
 static void add_id_index(struct cursor c, struct strbuf *out)
 {
@@ -272,6 +304,9 @@ void print_record_body(const struct record *rec, struct strbuf *out)
 	case PERF_RECORD_NAMESPACES:
 		add_namespaces(rec, out);
 		return;
+	case PERF_RECORD_TEXT_POKE:
+		add_text_poke(NULL, rec, out);
+		return;
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		add_switch(rec, out);
@@ -320,14 +355,18 @@ void print_record(struct script_printer *p, const struct record *rec, const stru
 	/* What was synthesised has no id: perf takes it for the first event's. */
 	if (!event && session_n_events(p->opts.session))
 		event = session_event(p->opts.session, 0);
-	if (event) {
+	if (event && rec->header.type != RECORD_FINISHED_ROUND) { /* which has no time */
 		struct sample id = rec->id;
 
 		id.misc = rec->header.misc;
 		print_start(p, event, rec->header.type, &id, thread, out);
 	}
 	const size_t from = out->len;
+	const bool is_text_poke = rec->header.type == PERF_RECORD_TEXT_POKE;
 	print_record_name(rec, out);
-	print_record_body(rec, out);
-	plain_since(out, from, rec->header.type == PERF_RECORD_NAMESPACES);
+	if (is_text_poke)
+		add_text_poke(p->opts.resolver, rec, out);
+	else
+		print_record_body(rec, out);
+	plain_since(out, from, is_text_poke || rec->header.type == PERF_RECORD_NAMESPACES);
 }

@@ -138,8 +138,13 @@ static bool is_shown(const struct script_opts *opts, uint32_t type)
 	case PERF_RECORD_LOST_SAMPLES:
 		return opts->json;
 	case PERF_RECORD_KSYMBOL:
+		return opts->show_bpf || opts->show_text_pokes;
 	case PERF_RECORD_BPF_EVENT:
 		return opts->show_bpf;
+	case PERF_RECORD_TEXT_POKE:
+		return opts->show_text_pokes;
+	case RECORD_FINISHED_ROUND:
+		return opts->show_rounds;
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		return opts->show_switch;
@@ -212,7 +217,8 @@ static struct error *on_other(struct session_tool *tool, struct session *s,
 static struct error *print_records(struct script *sc)
 {
 	const struct script_opts *opts = sc->opts;
-	struct session_tool tool = {.ctx = sc, .sample = on_sample};
+	/* rounds are where they are in the file, and so is all else, as in perf */
+	struct session_tool tool = {.ctx = sc, .sample = on_sample, .unordered = opts->show_rounds};
 
 	if (opts->show_mmap || opts->dump)
 		tool.mmap = on_mmap;
@@ -224,7 +230,7 @@ static struct error *print_records(struct script *sc)
 	if (opts->show_namespaces)
 		tool.namespaces = on_namespaces;
 	if (opts->show_lost || opts->show_bpf || opts->show_switch || opts->show_cgroups ||
-	    opts->json || opts->python || opts->dump)
+	    opts->show_rounds || opts->show_text_pokes || opts->json || opts->python || opts->dump)
 		tool.other = on_other;
 	TRY(session_process(sc->session, &tool));
 	if (opts->dump == DUMP_REPORT || opts->dump == DUMP_STATS)
@@ -254,6 +260,7 @@ static struct error *print_all(struct script *sc)
 		.ns = opts->ns,
 		.full_paths = opts->full_paths,
 		.short_start = opts->short_start,
+		.kernel_path = opts->kernel_path,
 		.time_base = opts->time_base,
 		.chain_end = opts->chain_end,
 		.max_stack = opts->max_stack,

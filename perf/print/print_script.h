@@ -31,7 +31,8 @@ struct script_opts {
 	/* Print what FEATURE records of a dump say, as in the header. */
 	bool dump_features;
 	bool show_task, show_mmap, show_lost, show_bpf, show_switch;
-	bool show_cgroups, show_namespaces;
+	bool show_cgroups, show_namespaces, show_rounds, show_text_pokes;
+	bool kernel_path;   /* printer_opts.kernel_path */
 	unsigned max_stack; /* 0: 127 */
 	const char *head;   /* printed first; NULL: nothing */
 

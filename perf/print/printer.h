@@ -29,6 +29,7 @@ struct script_printer {
 	bool comm_is_narrow;
 	struct strbuf comm_text;
 	uint64_t base_time; /* of opts.time_base; 0: none yet */
+	size_t data_src_width;
 };
 
 /* " 68 69" in the room of width bytes, then "hi" likewise and a newline; n up to width. */
@@ -44,6 +45,8 @@ void print_record_body(const struct record *rec, struct strbuf *out);
 
 /* What perf calls the map's DSO; "[unknown]" for NULL. */
 const char *map_dso_name(const struct map *map);
+/* The same, as opts.kernel_path says. */
+const char *printer_dso_name(const struct script_printer *p, const struct map *map);
 
 /* The format of a tracepoint; NULL: there is none. */
 struct trace_event *printer_trace_event(struct script_printer *p,

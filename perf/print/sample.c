@@ -13,6 +13,7 @@
 #include "perf/event/sample_regs.h"
 #include "perf/resolve/line_text.h"
 #include "perf/print/printer.h"
+#include "perf/print/sample_access.h"
 
 #define MAX_STACK 127 /* PERF_MAX_STACK_DEPTH */
 
@@ -43,6 +44,10 @@ static const struct {
 	{FIELD_ADDR, PERF_SAMPLE_ADDR, "address"},
 	{FIELD_WEIGHT, PERF_SAMPLE_WEIGHT_TYPE, "weight"},
 	{FIELD_INS_LAT, PERF_SAMPLE_WEIGHT_STRUCT, "latency"},
+	{FIELD_BRSTACK, PERF_SAMPLE_BRANCH_STACK, "branches"},
+	{FIELD_BRSTACKSYM, PERF_SAMPLE_BRANCH_STACK, "branches"},
+	{FIELD_BRSTACKOFF, PERF_SAMPLE_BRANCH_STACK, "branches"},
+	{FIELD_DATA_SRC, PERF_SAMPLE_DATA_SRC, "source of the data"},
 	{FIELD_TID, PERF_SAMPLE_TID, "thread"},
 	{FIELD_PID, PERF_SAMPLE_TID, "process"},
 	{FIELD_TIME, PERF_SAMPLE_TIME, "time"},
@@ -422,7 +427,23 @@ const char *map_dso_name(const struct map *map)
 									: map->dso->short_name;
 }
 
-static void add_place(struct strbuf *out, const struct location *at, uint64_t fields)
+const char *printer_dso_name(const struct script_printer *p, const struct map *map)
+{
+	if (!p->opts.kernel_path || !map || !map->dso)
+		return map_dso_name(map);
+	if (map->dso->kind == DSO_MODULE)
+		return map->dso->path;
+	if (map->dso->kind == DSO_KERNEL && p->opts.resolver) {
+		const struct symtab *symbols = resolver_symtab(p->opts.resolver, map->dso);
+		const char *file = symbols ? symtab_file(symbols) : NULL;
+
+		return file ? file : map_dso_name(map);
+	}
+	return map_dso_name(map);
+}
+
+static void add_place(const struct script_printer *p, struct strbuf *out, const struct location *at,
+		      uint64_t fields)
 {
 	if (fields & FIELD_SYM) {
 		strbuf_addch(out, ' ');
@@ -438,7 +459,7 @@ static void add_place(struct strbuf *out, const struct location *at, uint64_t fi
 	}
 	if (fields & FIELD_DSO && !(at->sym && at->sym->inlined)) {
 		strbuf_add(out, " (", 2);
-		plain_adds(out, map_dso_name(at->map));
+		plain_adds(out, printer_dso_name(p, at->map));
 		strbuf_addch(out, ')');
 	}
 }
@@ -501,7 +522,7 @@ static void add_frame(struct script_printer *p, const struct location *at,
 
 	strbuf_addch(out, '\t');
 	add_hex16(out, user ? at->addr - at->map->start + at->map->pgoff : at->addr);
-	add_place(out, at, fields);
+	add_place(p, out, at, fields);
 	if (fields & FIELD_SRCLINE)
 		add_srcline(p, at, frame, out);
 	if (at->sym && at->sym->inlined)
@@ -539,7 +560,7 @@ static void add_ip(struct script_printer *p, const struct sample *sample, struct
 		resolve_addr(p->opts.resolver, thread, sample->cpumode, sample->ip, &at);
 	strbuf_addch(out, ' ');
 	add_hex16(out, sample->ip);
-	add_place(out, &at, fields);
+	add_place(p, out, &at, fields);
 	if (fields & FIELD_SRCLINE)
 		add_srcline(p, &at, NULL, out);
 }
@@ -555,7 +576,7 @@ static void add_addr(struct script_printer *p, const struct sample *sample,
 		return;
 	if (p->opts.resolver && fields & (FIELD_SYM | FIELD_DSO))
 		resolve_addr_any(p->opts.resolver, thread, sample->addr, &at);
-	add_place(out, &at, fields);
+	add_place(p, out, &at, fields);
 }
 
 /* Names by the order of enum perf_event_x86_regs and perf_event_arm_regs. */
@@ -699,6 +720,8 @@ void print_sample(struct script_printer *p, const struct record *rec, const stru
 	}
 	if (fields & FIELD_ADDR)
 		add_addr(p, sample, event, thread, fields, out);
+	if (fields & FIELD_DATA_SRC)
+		print_data_src(p, sample->data_src, out);
 	if (fields & FIELD_WEIGHT)
 		add_int(out, (int64_t)sample_weight(sample), 16, ' ', false);
 	if (fields & FIELD_INS_LAT)
@@ -711,6 +734,8 @@ void print_sample(struct script_printer *p, const struct record *rec, const stru
 	if (fields & FIELD_UREGS)
 		add_regs(p, sample->user_regs_abi, &sample->user_regs, event->attr.sample_regs_user,
 			 out);
+	if (fields & (FIELD_BRSTACK | FIELD_BRSTACKSYM | FIELD_BRSTACKOFF))
+		print_branches(p, sample, thread, fields, out);
 	if (fields & FIELD_BPF_OUTPUT && is_bpf_output(&event->attr) && sample->raw)
 		add_bpf_output(sample, out);
 	if (fields & FIELD_PHYS_ADDR)

@@ -34,6 +34,10 @@ static const struct {
 	{"uregs", FIELD_UREGS},
 	{"weight", FIELD_WEIGHT},
 	{"ins_lat", FIELD_INS_LAT},
+	{"brstack", FIELD_BRSTACK},
+	{"brstacksym", FIELD_BRSTACKSYM},
+	{"brstackoff", FIELD_BRSTACKOFF},
+	{"data_src", FIELD_DATA_SRC},
 	{"bpf-output", FIELD_BPF_OUTPUT},
 	{"phys_addr", FIELD_PHYS_ADDR},
 	{"misc", FIELD_MISC},
@@ -49,9 +53,8 @@ static const struct {
 
 /* Fields of perf script that need what perf-bpf does not record. */
 static const char *const foreign[] = {
-	"brstack",    "brstacksym", "brstackoff",  "brstackinsn", "brstackinsnlen", "data_src",
-	"callindent", "insn",	    "insnlen",	   "synth",	  "metric",	    "srccode",
-	"ipc",	      "tod",	    "machine_pid", "vcpu",
+	"brstackinsn", "brstackinsnlen", "callindent", "insn", "insnlen",     "synth",
+	"metric",      "srccode",	 "ipc",	       "tod",  "machine_pid", "vcpu",
 };
 
 static const struct {
@@ -108,8 +111,8 @@ void field_choice_init(struct field_choice *c)
 		c->type[i].fields = all | place;
 	c->type[FIELD_TYPE_SOFTWARE].fields |= FIELD_BPF_OUTPUT;
 	c->type[FIELD_TYPE_TRACEPOINT].fields = all | FIELD_TRACE;
-	c->type[FIELD_TYPE_RAW].fields |= FIELD_ADDR | FIELD_WEIGHT | FIELD_INS_LAT |
-					  FIELD_PHYS_ADDR | FIELD_DATA_PAGE_SIZE |
+	c->type[FIELD_TYPE_RAW].fields |= FIELD_ADDR | FIELD_DATA_SRC | FIELD_WEIGHT |
+					  FIELD_INS_LAT | FIELD_PHYS_ADDR | FIELD_DATA_PAGE_SIZE |
 					  FIELD_CODE_PAGE_SIZE;
 }
 

@@ -41,6 +41,10 @@
 #define FIELD_POD	     (1ull << 25)
 #define FIELD_SRCLINE	     (1ull << 26)
 #define FIELD_INS_LAT	     (1ull << 27)
+#define FIELD_BRSTACK	     (1ull << 28)
+#define FIELD_BRSTACKSYM     (1ull << 29)
+#define FIELD_BRSTACKOFF     (1ull << 30)
+#define FIELD_DATA_SRC	     (1ull << 31)
 
 /* What perf tells apart: attr.type, and all the others together. */
 enum field_type {

@@ -375,6 +375,12 @@ static void kernel_records_come_back_as_encoded(void **state)
 	struct record_namespaces ns = {.pid = 1, .tid = 2, .links = {(const uint8_t *)words, 4}},
 				 nn;
 
+	struct record_text_poke tp = {.addr = 0xffffffff81000000,
+				      .old_len = 2,
+				      .new_len = 5,
+				      .bytes = (const uint8_t *)"oldnews"},
+				pp;
+
 	record_encode_mmap2(&sb, &attr, PERF_RECORD_MISC_USER, &m, &some_id);
 	assert_null(record_mmap_decode(check_tail(&sb, PERF_RECORD_MMAP2), &mm));
 	expect_mmap(&mm, &m);
@@ -444,6 +450,36 @@ static void kernel_records_come_back_as_encoded(void **state)
 	assert_int_equal(nn.tid, 2);
 	assert_int_equal(nn.links.n, 4);
 	assert_int_equal(u64_array_at(&nn.links, 3), 0xeffffffe);
+
+	strbuf_reset(&sb);
+	record_encode_text_poke(&sb, &attr, &tp, &some_id);
+	assert_null(record_text_poke_decode(check_tail(&sb, PERF_RECORD_TEXT_POKE), &pp));
+	assert_int_equal(pp.addr, 0xffffffff81000000);
+	assert_int_equal(pp.old_len, 2);
+	assert_int_equal(pp.new_len, 5);
+	assert_memory_equal(pp.bytes, "oldnews", 7);
+}
+
+/* Lengths that the record has no room for. */
+static void text_pokes_end_with_their_record(void **state)
+{
+	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
+	const struct record_text_poke poke = {
+		.old_len = 1, .new_len = 3, .bytes = (const uint8_t *)"abcd"};
+	const uint16_t too_long = 65535;
+	struct record_text_poke out;
+
+	record_encode_text_poke(&sb, NULL, &poke, NULL);
+	for (size_t n = 0; n < 24; n++) {
+		struct error *err = record_text_poke_decode(cursor_make(sb.str, n, "x.data"), &out);
+		assert_non_null(err);
+		error_free(err);
+	}
+	memcpy(sb.str + 16, &too_long, 2);
+	memcpy(sb.str + 18, &too_long, 2);
+	struct error *err = record_text_poke_decode(cursor_make(sb.str, sb.len, "x.data"), &out);
+	assert_non_null(err);
+	error_free(err);
 }
 
 /* A count of links that the record has no room for, also one whose product wraps around. */
@@ -556,6 +592,7 @@ int main(void)
 		cmocka_unit_test(kernel_records_come_back_as_encoded),
 		cmocka_unit_test(cut_records_give_an_error_with_the_place),
 		cmocka_unit_test(namespaces_end_with_their_record),
+		cmocka_unit_test(text_pokes_end_with_their_record),
 		cmocka_unit_test(long_strings_are_cut_to_what_a_record_holds),
 		cmocka_unit_test(ledger_lines_come_back_and_others_are_told_apart),
 		cmocka_unit_test(id_index_is_split_where_a_record_is_full),
