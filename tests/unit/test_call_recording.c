@@ -2,6 +2,11 @@
 /* What trace -i reads of a recording is what trace -o wrote. */
 #include "tree.h"
 
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
 #include "lib/base/cleanup.h"
 #include "perf/event/encode.h"
 #include "trace/call_recording.h"
@@ -200,6 +205,71 @@ static void killed(void **state)
 	tree_free(tree);
 }
 
+/* The number of calls that could be saved in a file of at most that many bytes. */
+static size_t record_limited(const struct tree *tree, const char *path, const struct made *made,
+			     rlim_t bytes)
+{
+	struct call_recording *recording;
+	struct rlimit old, limit;
+	size_t saved = 0;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	limit = (struct rlimit){bytes, old.rlim_max};
+	ok(call_recording_new(path, &tree->roots, &recording));
+	ok(call_recording_start(recording, 0, NULL));
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	while (saved < made->n) {
+		struct error *err = call_recording_add(recording, &made->v[saved].rec, NULL);
+		if (!err)
+			err = call_recording_save(recording);
+		saved += !err;
+		assert_true(!err || err->code == EFBIG);
+		if (err) {
+			error_free(err);
+			break;
+		}
+	}
+	/* it may have room for the end, which says that something is missing before it */
+	error_free(call_recording_finish(recording, 0));
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	call_recording_free(recording);
+	return saved;
+}
+
+/* Of a full disk, wherever it is full: what was saved before, and it says that the end is missing.
+ */
+static void full_disk(void **state)
+{
+	struct tree *tree = tracefs_new();
+	struct made made = {0};
+	struct stat start, whole;
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/full.data", tree->top);
+	write_records(tree, path, &made);
+	assert_int_equal(stat(path, &start), 0);
+	for (uint64_t time = 1000; time < 5000; time += 1000)
+		add(&made, 11, time, time + 100);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(record_limited(tree, path, &made, RLIM_INFINITY), made.n);
+	assert_int_equal(stat(path, &whole), 0);
+	for (off_t bytes = start.st_size; bytes < whole.st_size; bytes += 8) {
+		struct made read = {0};
+		const size_t saved = record_limited(tree, path, &made, (rlim_t)bytes);
+		struct error *err = replay_file(path, &read);
+
+		assert_true(read.n >= saved && read.n <= made.n);
+		for (size_t i = 0; i < read.n; i++)
+			assert_memory_equal(&read.v[i], &made.v[i], made.v[i].rec.size);
+		assert_non_null(err);
+		assert_int_equal(err->code, EBADMSG);
+		assert_non_null(strstr(err->msg, "not finished"));
+		error_free(err);
+	}
+	signal(SIGXFSZ, SIG_DFL);
+	tree_free(tree);
+}
+
 /* ---- other events, and call chains ---- */
 
 struct seen {
@@ -331,6 +401,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_call),
 		cmocka_unit_test(killed),
+		cmocka_unit_test(full_disk),
 		cmocka_unit_test(events_and_call_chains),
 	};
 
