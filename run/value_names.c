@@ -27,6 +27,7 @@ struct run_names {
 	struct u64map fresh;		/* pids looked up since the last refresh */
 	struct u64map pid_cgroups;	/* to paths of the arena */
 	struct u64map fresh_cgroups;	/* likewise */
+	struct u64map pid_starts;	/* sys_proc_start() + 1 of whose cgroup was read */
 	struct cgroup_paths cgroups;
 	struct live_source *live; /* NULL: no address was asked for yet */
 	struct resolver *resolver;
@@ -56,6 +57,7 @@ void run_names_free(struct run_names *names)
 	u64map_deinit(&names->fresh);
 	u64map_deinit(&names->pid_cgroups);
 	u64map_deinit(&names->fresh_cgroups);
+	u64map_deinit(&names->pid_starts);
 	resolver_free(names->resolver);
 	live_source_free(names->live);
 	arena_deinit(&names->arena);
@@ -116,12 +118,22 @@ static const char *path_in(char *line)
 	return path;
 }
 
+/* Whether the pid was another process's when its cgroup was read before. */
+static bool is_another(struct run_names *names, uint32_t pid)
+{
+	const uintptr_t before = (uintptr_t)u64map_get(&names->pid_starts, pid),
+			now = (uintptr_t)sys_proc_start(names->roots, (pid_t)pid) + 1;
+
+	u64map_put(&names->pid_starts, pid, (void *)now);
+	return before > 1 && now > 1 && before != now;
+}
+
 const char *run_names_cgroup_of(struct run_names *names, uint32_t pid)
 {
 	const char *known = u64map_get(&names->pid_cgroups, pid);
 	_cleanup_free_ char *text = NULL;
 
-	if (!pid || u64map_get(&names->fresh_cgroups, pid))
+	if (!pid || (known && !*known) || u64map_get(&names->fresh_cgroups, pid))
 		return known;
 	u64map_put(&names->fresh_cgroups, pid, names);
 	error_free(sys_proc_read(names->roots, (pid_t)pid, "cgroup", &text, NULL));
@@ -129,6 +141,11 @@ const char *run_names_cgroup_of(struct run_names *names, uint32_t pid)
 		return known;
 	char *v2 = strncmp(text, "0::", 3) ? strstr(text, "\n0::") : text;
 	const char *path = path_in(v2 ? v2 + (v2 != text) : text);
+	/* what was counted by the pid is of both */
+	if (path && known && is_another(names, pid))
+		return keep(names, &names->pid_cgroups, pid, "");
+	if (path && !known)
+		is_another(names, pid);
 	if (!path || (known && !strcmp(known, path)))
 		return known;
 	return keep(names, &names->pid_cgroups, pid, path);

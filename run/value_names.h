@@ -33,7 +33,8 @@ void run_names_see(struct run_names *names, uint32_t pid);
 
 /*
  * The path of a cgroup, or of that of a process, in version 2 of cgroups (else in the first
- * hierarchy); NULL or "": not known. A process that has ended has the last one that was read.
+ * hierarchy); NULL or "": not known. A process that has ended has the last one that was read;
+ * of a pid that two processes had it is not known.
  */
 const char *run_names_cgroup(struct run_names *names, uint64_t id);
 const char *run_names_cgroup_of(struct run_names *names, uint32_t pid);

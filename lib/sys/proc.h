@@ -42,6 +42,12 @@ struct sys_proc_status {
 	char state;	    /* 'R', 'S', …; 'Z': it has ended, and nobody has waited for it yet */
 };
 
+/*
+ * When it was started, in ticks since the boot: of two processes that had the same pid, one after
+ * the other, the times differ. 0: not known.
+ */
+uint64_t sys_proc_start(const struct sys_roots *roots, pid_t pid);
+
 /* /proc/PID/task/TID/status; pid 0: /proc/TID/status. */
 struct error *sys_proc_status(const struct sys_roots *roots, pid_t pid, pid_t tid,
 			      struct sys_proc_status *status);

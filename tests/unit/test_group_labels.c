@@ -47,12 +47,26 @@ static void put_process(const char *proc, int pid, const char *text)
 	fclose(f);
 }
 
+/* When it was started; a name may hold what looks like the end of one. */
+static void put_start(const char *proc, int pid, unsigned start)
+{
+	_cleanup_free_ char *path = text_format("%s/%d/stat", proc, pid);
+
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fprintf(f, "%d (a) S 99) S 1 %d %d 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 %u 12 13\n", pid, pid,
+		pid, start);
+	fclose(f);
+}
+
 static void remove_process(const char *proc, int pid)
 {
 	_cleanup_free_ char *dir = text_format("%s/%d", proc, pid);
 	_cleanup_free_ char *path = text_format("%s/cgroup", dir);
 
 	unlink(path);
+	_cleanup_free_ char *stat = text_format("%s/stat", dir);
+	unlink(stat);
 	rmdir(dir);
 }
 
@@ -125,11 +139,40 @@ static void test_table(void **state)
 	rmdir(proc);
 }
 
+/* A process that moves has its new cgroup; a pid that another process has now has none. */
+static void test_pids_that_are_used_again(void **state)
+{
+	char proc[] = "/tmp/pb-labels-XXXXXX";
+
+	assert_non_null(mkdtemp(proc));
+	const struct sys_roots roots = {.proc = proc};
+	_cleanup_(run_names_freep) struct run_names *names = run_names_new(&roots, false);
+	put_process(proc, 7, "0::/first\n");
+	put_start(proc, 7, 100);
+	assert_string_equal(run_names_cgroup_of(names, 7), "/first");
+	run_names_refresh(names);
+	put_process(proc, 7, "0::/moved\n");
+	assert_string_equal(run_names_cgroup_of(names, 7), "/moved");
+	remove_process(proc, 7);
+	run_names_refresh(names);
+	assert_string_equal(run_names_cgroup_of(names, 7), "/moved");
+	put_process(proc, 7, "0::/moved\n"); /* of both, but who knows */
+	put_start(proc, 7, 101);
+	for (int turn = 0; turn < 3; turn++) {
+		run_names_refresh(names);
+		assert_string_equal(run_names_cgroup_of(names, 7), "");
+		put_process(proc, 7, "0::/other\n");
+	}
+	remove_process(proc, 7);
+	rmdir(proc);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_parse),
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_pids_that_are_used_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
