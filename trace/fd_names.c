@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/base/hash.h"
 #include "lib/base/vec.h"
@@ -353,4 +354,23 @@ struct error *fd_names_note(struct fd_names *names, const struct trace_record *r
 		break;
 	}
 	return ok ? NULL : error_nomem();
+}
+
+struct error *fd_names_inherit(struct fd_names *names, uint32_t pid)
+{
+	struct fd_process *p = names->keep ? process_of(names, pid) : NULL;
+
+	if (!p)
+		return names->keep ? error_nomem() : NULL;
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		char *name = NULL;
+
+		error_free(sys_proc_fd(names->roots, getpid(), fd, &name));
+		if (!name)
+			continue;
+		names->from_proc++;
+		if (!set_fd(names, p, fd, name))
+			return error_nomem();
+	}
+	return NULL;
 }

@@ -33,6 +33,12 @@ const char *fd_names_get(void *ctx, uint32_t pid, int fd);
  */
 struct error *fd_names_note(struct fd_names *names, const struct trace_record *rec);
 
+/*
+ * A process that we have started runs its own program now: of our descriptors it has standard
+ * input, output and error. When its records are read, it may have ended.
+ */
+struct error *fd_names_inherit(struct fd_names *names, uint32_t pid);
+
 /* How many names came from records, and from procfs. */
 void fd_names_counts(const struct fd_names *names, uint64_t *from_records, uint64_t *from_proc);
 

@@ -80,6 +80,7 @@ struct trace_run {
 	int drain_timer, delay_timer;
 	bool started;
 	bool began;  /* the workload's own program runs */
+	bool begins; /* … since the record at hand */
 	bool closed; /* nobody reads the lines */
 };
 
@@ -565,6 +566,7 @@ static bool is_before_exec(struct trace_run *run, const struct trace_record *rec
 		return false;
 	/* a record's name is of the exit, and a successful execve changes it */
 	run->began = strncmp(rec->comm, WORKLOAD_COMM, sizeof(rec->comm)) != 0;
+	run->begins = run->began;
 	return !run->began;
 }
 
@@ -607,6 +609,9 @@ static struct error *put_call(struct trace_run *run, const struct trace_record *
 	run->n_lines++;
 	if (run->fd_names)
 		TRY(fd_names_note(run->fd_names, rec));
+	if (run->fd_names && run->begins)
+		TRY(fd_names_inherit(run->fd_names, rec->pid));
+	run->begins = false;
 	if (is_enough(run)) {
 		end(run);
 		return run->opts.input ? SESSION_STOP : NULL;

@@ -18,6 +18,17 @@ is() {
 	[ "$n" = "$1" ] || { head -20 lines | sed 's/^/# | /'; fail "$n lines match '$2', wanted $1"; }
 }
 
+# Also of a command that has ended before its calls are read: those that it has from us.
+test_paths_of_descriptors() {
+	local dir
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	dir=$(pwd -P)
+	expect_status 0 "$PERF_BPF" trace --log lines -- sh -c 'echo said' </dev/null
+	is 1 " sh/[0-9]+ write\(fd: 1<$dir/out>, buf: \"said.n\", count: 5\) += 5$"
+	expect_status 0 "$PERF_BPF" trace --log lines -- sh -c 'echo said >&2' </dev/null
+	is 1 " sh/[0-9]+ write\(fd: 1<$dir/err>, buf: \"said.n\", count: 5\) += 5$"
+}
+
 # With -v: all programs are attached, not only the first one.
 started() { grep -q 'tracing has started' err; }
 

@@ -201,14 +201,20 @@ static void note(struct fd_names *names, const struct call_table *table, const c
 	ok(fd_names_note(names, rec));
 }
 
-static void link_fd(const struct tree *tree, const char *fd, const char *target)
+static void link_fd_of(const struct tree *tree, int pid, const char *fd, const char *target)
 {
 	char path[256];
 
-	tree_put(tree, "proc/100/fd/x", "");
-	snprintf(path, sizeof(path), "%s/proc/100/fd/%s", tree->top, fd);
+	snprintf(path, sizeof(path), "proc/%d/fd/x", pid);
+	tree_put(tree, path, "");
+	snprintf(path, sizeof(path), "%s/proc/%d/fd/%s", tree->top, pid, fd);
 	unlink(path);
 	assert_int_equal(symlink(target, path), 0);
+}
+
+static void link_fd(const struct tree *tree, const char *fd, const char *target)
+{
+	link_fd_of(tree, 100, fd, target);
 }
 
 static void test_fd_names(void **state)
@@ -267,6 +273,32 @@ static void test_fd_names(void **state)
 	assert_string_equal(fd_names_get(names, 100, 3), "socket:[78]");
 	link_fd(tree, "3", "/etc/hosts");
 	assert_string_equal(fd_names_get(names, 100, 3), "/etc/hosts");
+	fd_names_free(names);
+	free(calls);
+	call_table_free(table);
+}
+
+/* The workload may have ended when its first call with a descriptor is printed. */
+static void test_fd_names_of_the_workload(void **state)
+{
+	const struct tree *tree = *state;
+	struct call_table *table = table_new();
+	struct trace_call *calls = all_calls(table);
+	struct fd_names *names;
+
+	link_fd_of(tree, getpid(), "1", "/tmp/output");
+	link_fd_of(tree, getpid(), "3", "/tmp/ours");
+	ok(fd_names_new(table, calls, &tree->roots, &names));
+	note(names, table, "execve", 0, 0, NULL);
+	ok(fd_names_inherit(names, 100));
+	assert_null(fd_names_get(names, 100, 0));
+	assert_string_equal(fd_names_get(names, 100, 1), "/tmp/output");
+	assert_null(fd_names_get(names, 100, 33));
+	/* what it does with them is noted as ever */
+	note(names, table, "dup", 9, 1, NULL);
+	note(names, table, "close", 0, 1, NULL);
+	assert_null(fd_names_get(names, 100, 1));
+	assert_string_equal(fd_names_get(names, 100, 9), "/tmp/output");
 	fd_names_free(names);
 	free(calls);
 	call_table_free(table);
@@ -595,6 +627,7 @@ int main(void)
 		cmocka_unit_test(test_json_lines),
 		cmocka_unit_test_setup_teardown(test_fd_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_fd_names_of_many, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_fd_names_of_the_workload, setup, teardown),
 		cmocka_unit_test(test_conditions_of_calls_without_names),
 		cmocka_unit_test(test_sums_of_many),
 		cmocka_unit_test(test_sums),
