@@ -448,8 +448,13 @@ static void test_ioctl_devices(void **state)
 	r.rec.ret = -19;
 	check_strace(&r, "ioctl(3, SIOCGIFADDR, {ifr_name=\"eth0\"}) = "
 			 "-1 ENODEV (No such device)");
+	const struct {
+		char name[16];
+		uint16_t family;
+		uint8_t mac[6], rest[8];
+	} hw = {"lo", 1, {2, 3, 4, 5, 6, 255}, {0}};
 	r = RECORD(ioctl, 0, 3, 0x8927, 0x1000);
-	add_piece(&r, 2, true, 0, "lo\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\2\3\4\5\6\377\0\0\0\0", 32);
+	add_piece(&r, 2, true, 0, &hw, sizeof(hw));
 	check_strace(&r, "ioctl(3, SIOCGIFHWADDR, {ifr_name=\"lo\", ifr_hwaddr={"
 			 "sa_family=ARPHRD_ETHER, sa_data=02:03:04:05:06:ff}}) = 0");
 	const uint32_t attr[7] = {0x8, 0, 3, 5, 0};
