@@ -423,8 +423,10 @@ static uint64_t stack_hash(const struct hist_stack *s, size_t n_values)
 	hash ^= (uintptr_t)s->comm * 31 + (uintptr_t)s->thread * 37 + (uintptr_t)s->trace * 41;
 	hash ^= hash_u64(s->time * 3 + (uint64_t)(uint32_t)s->cpu * 5 + s->cpumode * 7 +
 			 s->filtered);
-	hash ^= hash_u64(s->numbers.addr + s->numbers.dso_size * 11 + s->numbers.weight * 13 +
-			 s->numbers.ins_lat * 17 + s->numbers.code_page_size * 19);
+	if (s->numbers)
+		hash ^= hash_u64(s->numbers->addr + s->numbers->dso_size * 11 +
+				 s->numbers->weight * 13 + s->numbers->ins_lat * 17 +
+				 s->numbers->code_page_size * 19);
 	for (size_t i = 0; i < n_values; i++)
 		if (s->values[i])
 			hash = hash_u64(hash ^ (uintptr_t)s->values[i]) + i;
@@ -436,7 +438,8 @@ static bool stack_equal(const struct hist_stack *a, const struct hist_stack *b, 
 	return a->leaf == b->leaf && a->chain == b->chain && a->comm == b->comm &&
 	       a->thread == b->thread && a->trace == b->trace && a->time == b->time &&
 	       a->cpu == b->cpu && a->cpumode == b->cpumode && a->filtered == b->filtered &&
-	       a->cgroup == b->cgroup && !memcmp(&a->numbers, &b->numbers, sizeof(a->numbers)) &&
+	       a->cgroup == b->cgroup &&
+	       (!a->numbers || !memcmp(a->numbers, b->numbers, sizeof(*a->numbers))) &&
 	       (!a->values || !memcmp(a->values, b->values, n_values * sizeof(*a->values)));
 }
 
@@ -483,6 +486,17 @@ static bool keep_values(struct hist *h, struct hist_stack *s)
 	return values;
 }
 
+static bool keep_numbers(struct hist *h, struct hist_stack *s)
+{
+	struct hist_numbers *numbers = arena_alloc(&h->arena, sizeof(*numbers));
+
+	if (numbers) {
+		*numbers = *s->numbers;
+		s->numbers = numbers;
+	}
+	return numbers;
+}
+
 static struct error *stack_add(struct hist *h, const struct hist_stack *s,
 			       const struct thread *thread)
 {
@@ -499,7 +513,8 @@ static struct error *stack_add(struct hist *h, const struct hist_stack *s,
 				return error_nomem();
 			*known = *s;
 			known->thread = thread;
-			if (!keep_ips(h, known) || (s->values && !keep_values(h, known)))
+			if (!keep_ips(h, known) || (s->values && !keep_values(h, known)) ||
+			    (s->numbers && !keep_numbers(h, known)))
 				return error_nomem();
 			h->stack_slots[at] = *slot = known;
 			return NULL;
@@ -553,6 +568,14 @@ static bool keyed_by_cgroup(const struct hist_spec *spec)
 {
 	return spec->keeps || spec->has[HIST_CGROUP] || spec->has[HIST_UNIT] ||
 	       spec->has[HIST_CONTAINER] || spec->has[HIST_POD];
+}
+
+static bool has_numbers(const struct hist_spec *spec)
+{
+	const bool *has = spec->has;
+
+	return has[HIST_ADDR] || has[HIST_DSO_SIZE] || has[HIST_LOCAL_WEIGHT] || has[HIST_WEIGHT] ||
+	       has[HIST_LOCAL_INS_LAT] || has[HIST_INS_LAT] || has[HIST_CODE_PAGE_SIZE];
 }
 
 static struct hist_numbers numbers_of(const struct hist_spec *spec, const struct sample *sample,
@@ -626,6 +649,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 	bool has_values =
 		spec->field && spec->n_dynamic && event->attr.type == PERF_TYPE_TRACEPOINT;
 	bool wants_chain = hist_spec_wants_chain(spec);
+	const struct hist_numbers numbers = numbers_of(spec, sample, leaf);
 	struct hist_stack s = {
 		.thread = keyed_by_thread(spec) ? thread : NULL,
 		.comm = intern_comm(h, thread->comm),
@@ -637,7 +661,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 		.cpumode = leaf->cpumode,
 		.filtered = filtered,
 		.values = has_values ? values : NULL,
-		.numbers = numbers_of(spec, sample, leaf),
+		.numbers = has_numbers(spec) ? &numbers : NULL,
 	};
 
 	if (!s.comm || !s.leaf)

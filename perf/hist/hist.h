@@ -222,8 +222,8 @@ struct hist_entry {
 	uint64_t ip; /* in the DSO's addresses where a map is known */
 	char level;
 	int32_t cpu;
-	uint64_t time; /* rounded down to the quantum */
-	struct hist_numbers numbers;
+	uint64_t time;			    /* rounded down to the quantum */
+	const struct hist_numbers *numbers; /* NULL: none is a key */
 	const char *trace;
 	const struct session_cgroup *cgroup;	/* NULL: not recorded */
 	const struct hist_value *const *values; /* of the dynamic keys; NULL: none */

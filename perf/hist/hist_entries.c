@@ -108,21 +108,21 @@ static size_t entry_words(struct hist *h, const struct hist_entry *he, uint64_t 
 			words[n++] = (uintptr_t)he->cgroup;
 			break;
 		case HIST_ADDR:
-			words[n++] = he->numbers.addr;
+			words[n++] = he->numbers->addr;
 			break;
 		case HIST_DSO_SIZE:
-			words[n++] = he->numbers.dso_size;
+			words[n++] = he->numbers->dso_size;
 			break;
 		case HIST_LOCAL_WEIGHT:
 		case HIST_WEIGHT:
-			words[n++] = he->numbers.weight;
+			words[n++] = he->numbers->weight;
 			break;
 		case HIST_LOCAL_INS_LAT:
 		case HIST_INS_LAT:
-			words[n++] = he->numbers.ins_lat;
+			words[n++] = he->numbers->ins_lat;
 			break;
 		case HIST_CODE_PAGE_SIZE:
-			words[n++] = he->numbers.code_page_size;
+			words[n++] = he->numbers->code_page_size;
 			break;
 		case HIST_SYMBOL_SIZE:
 			words[n++] = hist_symbol_size(he);
@@ -201,6 +201,18 @@ static bool entries_grow(struct hist *h)
 	return true;
 }
 
+/* A copy of the numbers, which are the caller's. */
+static bool keep_numbers(struct hist *h, struct hist_entry *he)
+{
+	struct hist_numbers *numbers = arena_alloc(&h->entry_arena, sizeof(*numbers));
+
+	if (numbers) {
+		*numbers = *he->numbers;
+		he->numbers = numbers;
+	}
+	return numbers;
+}
+
 static struct sorted_entry *entry_new(struct hist *h, const struct hist_entry *want, size_t n_words)
 {
 	struct sorted_entry *e =
@@ -209,6 +221,8 @@ static struct sorted_entry *entry_new(struct hist *h, const struct hist_entry *w
 	if (!e)
 		return NULL;
 	e->he = *want;
+	if (want->numbers && !keep_numbers(h, &e->he))
+		return NULL;
 	if (h->spec->use_chain) {
 		e->he.chain = arena_alloc(&h->entry_arena, sizeof(*e->he.chain));
 		if (!e->he.chain)
@@ -314,6 +328,7 @@ static struct error *add_children(struct hist *h, struct hist_stack *s, uint64_t
 				  const struct hist_entry *leaf)
 {
 	struct hist_entry want = *leaf;
+	struct hist_numbers numbers;
 
 	for (uint32_t i = 0; i < s->depth; i++) {
 		const struct hist_frame *f = frame_in(s->chain, i);
@@ -321,8 +336,11 @@ static struct error *add_children(struct hist *h, struct hist_stack *s, uint64_t
 		if (!f->sym && h->spec->hide_unresolved)
 			break;
 		want.frame = f;
-		if (h->spec->has[HIST_DSO_SIZE])
-			want.numbers.dso_size = f->map ? f->map->end - f->map->start : 0;
+		if (h->spec->has[HIST_DSO_SIZE]) {
+			numbers = *leaf->numbers;
+			numbers.dso_size = f->map ? f->map->end - f->map->start : 0;
+			want.numbers = &numbers;
+		}
 		want.filtered = leaf->filtered || hides_entry(h, f);
 		/* Of data the offset is shown, which is from the map of the frame. */
 		want.ip =

@@ -499,17 +499,17 @@ static int64_t field_cmp(const struct hist_spec *spec, enum hist_field field,
 	case HIST_CGROUP:
 		return cgroup_cmp(a->cgroup, b->cgroup);
 	case HIST_ADDR:
-		return (int64_t)(b->numbers.addr - a->numbers.addr);
+		return (int64_t)(b->numbers->addr - a->numbers->addr);
 	case HIST_DSO_SIZE:
-		return u64_cmp(b->numbers.dso_size, a->numbers.dso_size);
+		return u64_cmp(b->numbers->dso_size, a->numbers->dso_size);
 	case HIST_LOCAL_WEIGHT:
 	case HIST_WEIGHT:
-		return (int64_t)(a->numbers.weight - b->numbers.weight);
+		return (int64_t)(a->numbers->weight - b->numbers->weight);
 	case HIST_LOCAL_INS_LAT:
 	case HIST_INS_LAT:
-		return (int64_t)(a->numbers.ins_lat - b->numbers.ins_lat);
+		return (int64_t)(a->numbers->ins_lat - b->numbers->ins_lat);
 	case HIST_CODE_PAGE_SIZE:
-		return (int64_t)(b->numbers.code_page_size - a->numbers.code_page_size);
+		return (int64_t)(b->numbers->code_page_size - a->numbers->code_page_size);
 	case HIST_SYMBOL_SIZE:
 		return u64_cmp(hist_symbol_size(b), hist_symbol_size(a));
 	case HIST_SRCLINE:

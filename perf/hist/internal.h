@@ -20,7 +20,7 @@ struct hist_stack {
 	const char *trace;
 	const struct session_cgroup *cgroup;	/* NULL: not recorded, or not a key */
 	const struct hist_value *const *values; /* as many as the spec's; NULL: none */
-	struct hist_numbers numbers;
+	const struct hist_numbers *numbers;	/* NULL: none is a key */
 	uint64_t ip;
 	uint64_t time;
 	uint64_t period, n;

@@ -313,20 +313,20 @@ struct result_cell results_cell(struct results_maker *m, size_t column, const st
 	case HIST_POD:
 		return name_cell(hist_cgroup_text(he->cgroup, field));
 	case HIST_ADDR:
-		return address_cell(m, he->numbers.addr);
+		return address_cell(m, he->numbers->addr);
 	case HIST_LOCAL_WEIGHT:
-		return number_cell(m, he->numbers.weight);
+		return number_cell(m, he->numbers->weight);
 	case HIST_WEIGHT:
-		return number_cell(m, he->numbers.weight * he->stat.n);
+		return number_cell(m, he->numbers->weight * he->stat.n);
 	case HIST_LOCAL_INS_LAT:
-		return number_cell(m, he->numbers.ins_lat);
+		return number_cell(m, he->numbers->ins_lat);
 	case HIST_INS_LAT:
-		return number_cell(m, he->numbers.ins_lat * he->stat.n);
+		return number_cell(m, he->numbers->ins_lat * he->stat.n);
 	case HIST_CODE_PAGE_SIZE:
-		return page_size_cell(m, he->numbers.code_page_size);
+		return page_size_cell(m, he->numbers->code_page_size);
 	case HIST_DSO_SIZE:
-		return he->numbers.dso_size
-			       ? number_cell(m, he->numbers.dso_size)
+		return he->numbers->dso_size
+			       ? number_cell(m, he->numbers->dso_size)
 			       : (struct result_cell){.kind = CELL_EMPTY, .text = "unknown"};
 	case HIST_SYMBOL_SIZE:
 		return he->frame->sym

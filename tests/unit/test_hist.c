@@ -509,11 +509,11 @@ static void test_numbers(void **state)
 	assert_int_equal(hist_size(h), 2);
 	const struct hist_entry *he = hist_at(h, 0);
 	assert_int_equal(he->stat.n, 2);
-	assert_int_equal(he->numbers.weight, 7);
-	assert_int_equal(he->numbers.ins_lat, 30);
-	assert_int_equal(he->numbers.code_page_size, 4096);
-	assert_int_equal(he->numbers.addr, A);
-	assert_int_equal(hist_at(h, 1)->numbers.weight, 9);
+	assert_int_equal(he->numbers->weight, 7);
+	assert_int_equal(he->numbers->ins_lat, 30);
+	assert_int_equal(he->numbers->code_page_size, 4096);
+	assert_int_equal(he->numbers->addr, A);
+	assert_int_equal(hist_at(h, 1)->numbers->weight, 9);
 	hist_free(h);
 }
 
