@@ -219,7 +219,8 @@ static struct error *add_frames(struct stack_reading *r, const struct record_fie
 
 		if (!frame)
 			return error_nomem();
-		run_frame_find(r->m->names, pid, r->time, r->ips[i], i > 0, frame);
+		if (!run_frame_find(r->m->names, pid, r->time, r->ips[i], i > 0, frame))
+			return error_nomem();
 		watched = watched && is_of_watching(frame->name);
 		if (watched)
 			r->v.n--;

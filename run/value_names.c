@@ -18,6 +18,7 @@
 #include "lib/sys/proc.h"
 #include "perf/live/live.h"
 #include "perf/resolve/resolve.h"
+#include "show/mappings.h"
 #include "run/syscalls.h"
 
 struct run_names {
@@ -29,7 +30,8 @@ struct run_names {
 	struct u64map fresh_cgroups;	/* likewise */
 	struct u64map pid_starts;	/* sys_proc_start() + 1 of whose cgroup was read */
 	struct cgroup_paths cgroups;
-	struct live_source *live; /* NULL: no address was asked for yet */
+	struct result_mappings mappings; /* of frames */
+	struct live_source *live;	 /* NULL: no address was asked for yet */
 	struct resolver *resolver;
 	bool follows; /* processes, not the kernel alone */
 	bool lines;
@@ -54,6 +56,7 @@ void run_names_free(struct run_names *names)
 	u64map_deinit(&names->uids);
 	u64map_deinit(&names->gids);
 	cgroup_paths_deinit(&names->cgroups);
+	result_mappings_deinit(&names->mappings);
 	u64map_deinit(&names->fresh);
 	u64map_deinit(&names->pid_cgroups);
 	u64map_deinit(&names->fresh_cgroups);
@@ -224,7 +227,19 @@ static const char *module_of(const struct map *map)
 	}
 }
 
-void run_frame_find(struct run_names *names, const uint32_t *pid, uint64_t time, uint64_t addr,
+static const struct result_mapping *mapping_of(struct run_names *names, const struct map *map)
+{
+	const struct dso *dso = map->dso;
+	struct result_mapping mapping = {.start = map->start,
+					 .end = map->end,
+					 .offset = dso->kind == DSO_USER ? map->pgoff : 0,
+					 .build_id_size = dso->build_id_size};
+
+	memcpy(mapping.build_id, dso->build_id, dso->build_id_size);
+	return result_mappings_get(&names->mappings, &mapping);
+}
+
+bool run_frame_find(struct run_names *names, const uint32_t *pid, uint64_t time, uint64_t addr,
 		    bool is_return, struct result_frame *frame)
 {
 	struct location at = {0};
@@ -236,31 +251,28 @@ void run_frame_find(struct run_names *names, const uint32_t *pid, uint64_t time,
 		if (!names->resolver)
 			error_free(begin(names, NULL, false));
 		if (!names->resolver)
-			return;
+			return true;
 		error_free(live_source_read_kernel(names->live));
 		frame->module = "[kernel]";
 	} else if (!names->follows) {
-		return;
+		return true;
 	}
 	resolve_addr_at(names->resolver, pid ? (int32_t)*pid : 0, time,
 			pid ? PERF_RECORD_MISC_USER : PERF_RECORD_MISC_KERNEL, addr, &at);
 	if (at.map || at.sym)
 		frame->module = module_of(at.map);
-	if (at.map)
-		frame->mapping = (struct result_mapping){
-			.start = at.map->start,
-			.end = at.map->end,
-			.offset = at.map->dso->kind == DSO_USER ? at.map->pgoff : 0};
-	if (at.map && at.map->dso->build_id_size) {
-		frame->mapping.build_id_size = at.map->dso->build_id_size;
-		memcpy(frame->mapping.build_id, at.map->dso->build_id, at.map->dso->build_id_size);
+	if (at.map) {
+		frame->mapping = mapping_of(names, at.map);
+		if (!frame->mapping)
+			return false;
 	}
 	if (!at.sym)
-		return;
+		return true;
 	frame->name = at.sym->name;
 	frame->offset = at.offset;
 	if (names->lines)
 		resolve_line(names->resolver, &at, is_return, &frame->file, &frame->line);
+	return true;
 }
 
 static bool add_ksym(struct run_names *names, uint64_t addr, struct strbuf *out)

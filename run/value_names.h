@@ -65,8 +65,9 @@ struct error *run_names_update(struct run_names *names);
  * (CLOCK_MONOTONIC; 0: unknown), or with pid NULL of the kernel ("[kernel]"), a
  * module ("[ext4]") or a BPF program ("[bpf]"). Where there is none the name is
  * "[unknown]" and the offset the address. is_return: of a caller.
+ * false: no memory; the address is a number then.
  */
-void run_frame_find(struct run_names *names, const uint32_t *pid, uint64_t time, uint64_t addr,
+bool run_frame_find(struct run_names *names, const uint32_t *pid, uint64_t time, uint64_t addr,
 		    bool is_return, struct result_frame *frame);
 
 #endif

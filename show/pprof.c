@@ -94,7 +94,8 @@ static uint64_t string_of(struct pprof_profile *p, const char *text)
 /* A file at one place of an address space. Without its place it is known by its name alone. */
 static uint64_t mapping_of(struct pprof_profile *p, const struct result_frame *frame)
 {
-	const struct result_mapping *m = &frame->mapping;
+	static const struct result_mapping unknown;
+	const struct result_mapping *m = frame->mapping ? frame->mapping : &unknown;
 	_cleanup_strbuf_ struct strbuf id_text = STRBUF_INIT;
 	bool is_new;
 

@@ -241,7 +241,7 @@ struct result_frame {
 	const char *file; /* of the source; NULL: not known, or not asked for */
 	uint32_t line;
 	const char *line_text; /* "file.c:12", where stacks are shown by it; NULL: not known */
-	struct result_mapping mapping;
+	const struct result_mapping *mapping; /* NULL: not known */
 };
 
 struct result_stack {

@@ -64,6 +64,7 @@ void hist_index_free(struct hist *h)
 	u64map_deinit(&h->frames);
 	u64map_deinit(&h->inlined);
 	u64map_deinit(&h->ranks);
+	result_mappings_deinit(&h->mappings);
 	strmap_deinit(&h->build_ids);
 	free(steal_ptr(h->next_build_id));
 	strmap_deinit(&h->strings);
@@ -192,6 +193,18 @@ static bool add_lines(struct hist *h, struct hist_frame *f, const struct locatio
 	return f->srcline && f->srcfile && !strbuf_failed(&h->text);
 }
 
+static const struct result_mapping *mapping_of(struct hist *h, const struct map *map)
+{
+	const struct dso *dso = map->dso;
+	struct result_mapping mapping = {.start = map->start,
+					 .end = map->end,
+					 .offset = dso->kind == DSO_USER ? map->pgoff : 0,
+					 .build_id_size = dso->build_id_size};
+
+	memcpy(mapping.build_id, dso->build_id, dso->build_id_size);
+	return result_mappings_get(&h->mappings, &mapping);
+}
+
 static const struct hist_frame *frame_new(struct hist *h, const struct location *loc,
 					  const struct inline_frame *inl)
 {
@@ -218,18 +231,12 @@ static const struct hist_frame *frame_new(struct hist *h, const struct location 
 	};
 	if (!add_lines(h, f, loc, inl))
 		return NULL;
-	if (f->map)
-		f->frame.mapping = (struct result_mapping){
-			.start = f->map->start,
-			.end = f->map->end,
-			.offset = f->dso->kind == DSO_USER ? f->map->pgoff : 0};
 	if (f->dso) {
-		memcpy(f->frame.mapping.build_id, f->dso->build_id, f->dso->build_id_size);
-		f->frame.mapping.build_id_size = f->dso->build_id_size;
+		f->frame.mapping = mapping_of(h, f->map);
 		f->frame.module = f->dso->path;
 		f->frame.rank = dso_rank(h, f->dso);
 		f->dso_name = hist_intern(h, hist_dso_name(h->spec, f->dso));
-		if (!f->frame.rank || !f->dso_name)
+		if (!f->frame.mapping || !f->frame.rank || !f->dso_name)
 			return NULL;
 	}
 	if (f->sym) {

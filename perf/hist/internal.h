@@ -8,6 +8,7 @@
 #include "lib/base/rbtree.h"
 #include "lib/base/vec.h"
 #include "perf/hist/hist.h"
+#include "show/mappings.h"
 
 /* Samples that differ in nothing that matters. */
 struct hist_stack {
@@ -45,6 +46,7 @@ struct hist {
 	bool by_address;       /* frames are of addresses, not of functions */
 	struct u64map inlined; /* struct inline_frames * -> struct inlined_frames * */
 	struct u64map ranks;   /* DSO -> rank */
+	struct result_mappings mappings;
 	uint32_t n_ranks;
 	struct strmap build_ids; /* of the header: a path's first, counted from 1 */
 	size_t *next_build_id;	 /* that has the path of the i-th, likewise; 0: none */

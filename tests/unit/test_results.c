@@ -444,9 +444,9 @@ static void test_addresses_pprof(void **state)
 						      .build_id = {0xab, 0xcd},
 						      .build_id_size = 2};
 	const struct result_frame one = {
-		.name = "f", .module = "m", .ip = 0x1010, .mapping = mapping};
+		.name = "f", .module = "m", .ip = 0x1010, .mapping = &mapping};
 	const struct result_frame two = {
-		.name = "f", .module = "m", .ip = 0x1020, .mapping = mapping};
+		.name = "f", .module = "m", .ip = 0x1020, .mapping = &mapping};
 	const struct result_frame *const frames[] = {&one, &two, &one};
 	struct result_stack stack = {.frames = frames, .n_frames = 3, .count = 1};
 	/* a mapping: start, limit, offset, and the strings of its file and build-id */
