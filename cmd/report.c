@@ -389,6 +389,15 @@ static void print_head(const struct report *rp, const struct opened_recording *r
 				 "--header/--header-only options.\n#\n");
 }
 
+static struct error *write_out(const struct strbuf *out)
+{
+	if (strbuf_failed(out))
+		return error_nomem();
+	if (fwrite(strbuf_str(out), 1, out->len, stdout) != out->len || fflush(stdout))
+		return error_errno(errno ? errno : EIO, "cannot write the report");
+	return NULL;
+}
+
 static struct error *print_results(struct report *rp, const struct opened_recording *r,
 				   struct summary *summary, struct strbuf *out)
 {
@@ -404,7 +413,7 @@ static struct error *print_results(struct report *rp, const struct opened_record
 	/* first, since nobody may be reading what is printed */
 	TRY(export_recording(&rp->export, r, &results));
 	if (!export_print(&rp->export, &results, true, &csv, out) && any)
-		perf_text(&results, &rp->text, out);
+		TRY(perf_text(&results, &rp->text, write_out, out));
 	if (!rp->threads)
 		return NULL;
 	if (!rp->counts.counts.n)
@@ -414,15 +423,6 @@ static struct error *print_results(struct report *rp, const struct opened_record
 			 r->path);
 	else
 		TRY(read_counts_print(&rp->counts, rp->raw, out));
-	return NULL;
-}
-
-static struct error *write_out(const struct strbuf *out)
-{
-	if (strbuf_failed(out))
-		return error_nomem();
-	if (fwrite(strbuf_str(out), 1, out->len, stdout) != out->len || fflush(stdout))
-		return error_errno(errno ? errno : EIO, "cannot write the report");
 	return NULL;
 }
 

@@ -13,6 +13,7 @@
 enum {
 	LEFT_MARGIN = 12,
 	WIDTH_MAX = 65535,
+	LONG_TEXT = 64 * 1024, /* bytes that are written at once */
 };
 
 struct stack_text_opts perf_text_chains(const struct result_profile *profile,
@@ -83,7 +84,8 @@ static void add_head(const struct table_printer *p, const struct result *r, stru
 		    totals.period == UINT64_MAX ? "at least " : "", totals.period);
 }
 
-static void add_table(const struct result *r, const struct perf_text_opts *opts, struct strbuf *out)
+static struct error *add_table(const struct result *r, const struct perf_text_opts *opts,
+			       struct error *(*write)(const struct strbuf *out), struct strbuf *out)
 {
 	_cleanup_(table_printer_deinit) struct table_printer p;
 
@@ -107,8 +109,13 @@ static void add_table(const struct result *r, const struct perf_text_opts *opts,
 		add_chains(&p, &p.t->profile->rows[i], out);
 		if (hierarchy)
 			perf_hierarchy_note(&p, i, out);
+		if (!write || out->len < LONG_TEXT)
+			continue;
+		TRY(write(out));
+		strbuf_reset(out);
 	}
 	strbuf_adds(out, "\n\n");
+	return NULL;
 }
 
 void perf_text_only(const struct results *results, struct strbuf *out)
@@ -128,13 +135,15 @@ static void add_lost(const struct results *results, struct strbuf *out)
 		strbuf_addf(out, "%" PRIu64 "\n#\n", results->lost);
 }
 
-void perf_text(const struct results *results, const struct perf_text_opts *opts, struct strbuf *out)
+struct error *perf_text(const struct results *results, const struct perf_text_opts *opts,
+			struct error *(*write)(const struct strbuf *out), struct strbuf *out)
 {
 	if (!opts->quiet)
 		add_lost(results, out);
 	for (size_t i = 0; i < results->n; i++)
 		if (results->v[i].kind == RESULT_TABLE)
-			add_table(&results->v[i], opts, out);
+			TRY(add_table(&results->v[i], opts, write, out));
+	return NULL;
 }
 
 /* "12,,40": a width for each column; none, or 0, is the one that perf chooses. */

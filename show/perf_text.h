@@ -11,9 +11,12 @@
 /* What a filter leaves one value; it comes before all else, and also where there are no results. */
 void perf_text_only(const struct results *results, struct strbuf *out);
 
-/* The tables with a profile, each below its head. */
-void perf_text(const struct results *results, const struct perf_text_opts *opts,
-	       struct strbuf *out);
+/*
+ * The tables with a profile, each below its head. What out has so far goes to write() when it is
+ * long, and out is empty then; with NULL all stays in out. An error is that of write().
+ */
+struct error *perf_text(const struct results *results, const struct perf_text_opts *opts,
+			struct error *(*write)(const struct strbuf *out), struct strbuf *out);
 
 /* What the head of a table says; perf adds up the periods of a group, whatever they are of. */
 struct perf_text_totals {
