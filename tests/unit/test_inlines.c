@@ -28,6 +28,7 @@
 /* An address within the call of this function. */
 NOINLINE static uint64_t pc_here(void)
 {
+	__asm__ volatile("" ::: "memory"); /* or two calls could be made one */
 	return (uintptr_t)__builtin_return_address(0) - 1;
 }
 
