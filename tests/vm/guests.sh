@@ -92,6 +92,7 @@ make_initramfs() {
 own_archive() {
 	local root release testmod
 	root=$(mktemp -d own.XXXXXX)
+	chmod 755 "$root" # as / of the guest
 	release=$(cat "$2/release")
 	mkdir -p "$root/testmod" "$root/lib/modules/$release"
 	[ ! -d "$2/modules" ] || cp -r "$2/modules" "$root"

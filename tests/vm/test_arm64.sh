@@ -73,8 +73,9 @@ $CC -O2 -g -o shop "$SRC/tests/cmd/probe_shop.c"
 $CC -O2 -g -fno-ipa-icf -fno-ipa-ra -o probed_args "$SRC/tests/cmd/probed.c"
 bpf ../cmd/probed.bpf.c probed_args.bpf.o
 extra+=(shop=debug/shop probed_args=debug/probed probed_args.bpf.o=debug/probed.bpf.o)
-# Of the unit tests, these ask the kernel more than an emulator of programs knows.
-in_guest=" probe_events sym sys open_file perf_data call_recording "
+# Of the unit tests, these ask the kernel more than an emulator of programs knows, or follow
+# paths from "/", which the emulator takes for the folder of libraries.
+in_guest=" probe_events sym sys open_file perf_data call_recording hist "
 here=()
 for unit in $units; do
 	case $in_guest in
