@@ -74,11 +74,11 @@ static inline bool cursor_seek(struct cursor *c, size_t pos)
 /* Copies n raw bytes, never swapped. */
 static inline bool cursor_copy(struct cursor *c, void *to, size_t n)
 {
-	const void *p = cursor_bytes(c, n);
-
-	if (!p)
+	if (n > c->size - c->pos)
 		return false;
-	memcpy(to, p, n);
+	if (n)
+		memcpy(to, c->base + c->pos, n);
+	c->pos += n;
 	return true;
 }
 
