@@ -26,9 +26,15 @@ enum {
 	EVENTS = 64, /* of one wait; more come with the next */
 };
 
+enum watch_kind {
+	WATCH_FD,     /* of the caller */
+	WATCH_TIMER,  /* ours, as the next */
+	WATCH_SIGNAL, /* a signalfd */
+};
+
 struct watch {
 	int fd; /* -1: taken out */
-	bool is_timer;
+	enum watch_kind kind;
 	uint32_t ready;
 	loop_fn *fn;
 	void *ctx;
@@ -38,7 +44,7 @@ struct loop {
 	int epoll_fd, signal_fd;
 	VEC(struct watch *) watches;
 	bool any_out;
-	sigset_t old_mask;
+	sigset_t old_mask, own_signals; /* loop_on_signal() */
 	struct sigaction old_pipe, old_child;
 	bool signals_changed;
 	struct workload workload;
@@ -119,6 +125,7 @@ static struct error *begin_signals(struct loop *loop)
 
 static void end_signals(struct loop *loop)
 {
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
 	struct signalfd_siginfo info;
 
 	if (!loop->signals_changed)
@@ -128,6 +135,9 @@ static void end_signals(struct loop *loop)
 		;
 	sigaction(SIGPIPE, &loop->old_pipe, NULL);
 	sigaction(SIGCHLD, &loop->old_child, NULL);
+	for (int sig = 1; sig < NSIG; sig++)
+		if (sigismember(&loop->own_signals, sig) == 1)
+			sigaction(sig, &ignore, NULL);
 	sigprocmask(SIG_SETMASK, &loop->old_mask, NULL);
 }
 
@@ -138,6 +148,7 @@ struct error *loop_new(struct loop **out)
 	if (!loop)
 		return error_nomem();
 	loop->signal_fd = -1;
+	sigemptyset(&loop->own_signals);
 	loop->workload = (struct workload)WORKLOAD_INIT;
 	loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (loop->epoll_fd < 0)
@@ -155,7 +166,7 @@ void loop_free(struct loop *loop)
 		return;
 	loop_kill(loop);
 	vec_for_each (watch, &loop->watches) {
-		if ((*watch)->is_timer)
+		if ((*watch)->kind != WATCH_FD)
 			closep(&(*watch)->fd);
 		free(*watch);
 	}
@@ -168,14 +179,14 @@ void loop_free(struct loop *loop)
 
 /* ---- descriptors and timers ---- */
 
-static struct error *add(struct loop *loop, int fd, loop_fn *fn, void *ctx, bool is_timer)
+static struct error *add(struct loop *loop, int fd, loop_fn *fn, void *ctx, enum watch_kind kind)
 {
 	_cleanup_free_ struct watch *watch = calloc(1, sizeof(*watch));
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = watch};
 
 	if (!watch || !vec_reserve(&loop->watches, loop->watches.n + 1))
 		return error_nomem();
-	*watch = (struct watch){.fd = fd, .is_timer = is_timer, .fn = fn, .ctx = ctx};
+	*watch = (struct watch){.fd = fd, .kind = kind, .fn = fn, .ctx = ctx};
 	if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, fd, &event))
 		return error_errno(errno, "cannot wait for events");
 	loop->watches.v[loop->watches.n++] = steal_ptr(watch);
@@ -184,7 +195,7 @@ static struct error *add(struct loop *loop, int fd, loop_fn *fn, void *ctx, bool
 
 struct error *loop_watch(struct loop *loop, int fd, loop_fn *fn, void *ctx)
 {
-	return add(loop, fd, fn, ctx, false);
+	return add(loop, fd, fn, ctx, WATCH_FD);
 }
 
 void loop_unwatch(struct loop *loop, int fd)
@@ -222,7 +233,7 @@ struct error *loop_timer(struct loop *loop, loop_fn *fn, void *ctx, int *timer)
 
 	if (fd < 0)
 		return error_errno(errno, "cannot create a timer");
-	TRY(add(loop, fd, fn, ctx, true));
+	TRY(add(loop, fd, fn, ctx, WATCH_TIMER));
 	*timer = fd;
 	fd = -1;
 	return NULL;
@@ -238,6 +249,23 @@ struct error *loop_timer_set(int timer, uint64_t ns, bool again)
 		spec.it_interval = spec.it_value;
 	return timerfd_settime(timer, 0, &spec, NULL) ? error_errno(errno, "cannot set a timer")
 						      : NULL;
+}
+
+struct error *loop_on_signal(struct loop *loop, int sig, loop_fn *fn, void *ctx)
+{
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, sig);
+	if (sigprocmask(SIG_BLOCK, &mask, NULL))
+		return error_errno(errno, "cannot block signals");
+	_cleanup_close_ int fd = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (fd < 0)
+		return error_errno(errno, "cannot create a signalfd");
+	TRY(add(loop, fd, fn, ctx, WATCH_SIGNAL));
+	sigaddset(&loop->own_signals, sig);
+	fd = -1;
+	return NULL;
 }
 
 /* ---- what ends it ---- */
@@ -332,12 +360,13 @@ void loop_kill(struct loop *loop)
 static struct error *call(struct loop *loop, struct watch *watch)
 {
 	const uint32_t ready = watch->ready;
-	uint64_t ticks;
+	struct signalfd_siginfo info; /* a timer's ticks need less */
+	const size_t size = watch->kind == WATCH_TIMER ? sizeof(uint64_t) : sizeof(info);
 
 	watch->ready = 0;
 	if (watch->fd < 0 || !ready || loop->ended)
 		return NULL;
-	if (watch->is_timer && read(watch->fd, &ticks, sizeof(ticks)) < 0)
+	if (watch->kind != WATCH_FD && read(watch->fd, &info, size) < 0)
 		return errno == EAGAIN ? NULL : error_errno(errno, "cannot read a timer");
 	return watch->fn(watch->ctx, ready);
 }

@@ -52,6 +52,12 @@ struct error *loop_timer(struct loop *loop, loop_fn *fn, void *ctx, int *timer);
 /* fn is called in so many ns, and each time again if `again`; 0: never. */
 struct error *loop_timer_set(int timer, uint64_t ns, bool again);
 
+/*
+ * fn is called when this signal has come, once for several that come at the same time. It is
+ * ignored when the loop is freed, so that one that comes late does not end the process.
+ */
+struct error *loop_on_signal(struct loop *loop, int sig, loop_fn *fn, void *ctx);
+
 /* Ends after so long; 0: does nothing. */
 struct error *loop_duration(struct loop *loop, uint64_t ms);
 /* Ends when all of them have ended. They are borrowed. */

@@ -39,7 +39,8 @@ static void set_text(char *to, size_t size, const char *text)
 	to[size - 1] = 0;
 }
 
-static bool send_reply(int socket, struct error *err)
+/* passed: -1: none. */
+static bool send_reply(int socket, struct error *err, int passed)
 {
 	struct writer_reply reply = {0};
 
@@ -50,7 +51,9 @@ static bool send_reply(int socket, struct error *err)
 		set_text(reply.hint, sizeof(reply.hint), err->hint);
 	}
 	error_free(err);
-	/* a write: the filter has no other call to answer; SIGPIPE is blocked */
+	if (passed >= 0)
+		return descriptor_send(socket, &reply, sizeof(reply), passed, 0) == sizeof(reply);
+	/* a write: the filter need not have another call to answer; SIGPIPE is blocked */
 	return write(socket, &reply, sizeof(reply)) == sizeof(reply);
 }
 
@@ -75,7 +78,7 @@ static void serve(const struct writer_process_opts *opts, int socket)
 	if (null > STDERR_FILENO)
 		close(null);
 	const bool ready = !err;
-	if (!send_reply(socket, err) || !ready)
+	if (!send_reply(socket, err, -1) || !ready)
 		_exit(1);
 	for (;;) {
 		int fd;
@@ -85,26 +88,37 @@ static void serve(const struct writer_process_opts *opts, int socket)
 			break;
 		err = opts->write(opts->ctx, request, (size_t)n, fd);
 		closep(&fd);
-		if (!send_reply(socket, err))
+		int back = !err && opts->give ? opts->give(opts->ctx) : -1;
+		const bool sent = send_reply(socket, err, back);
+		closep(&back);
+		if (!sent)
 			break;
 	}
+	if (opts->end)
+		opts->end(opts->ctx);
 	_exit(0);
 }
 
 /* ---- in this one ---- */
 
-static struct error *receive_reply(const struct writer_process *writer)
+/* passed: NULL: nothing is passed back. */
+static struct error *receive_reply(const struct writer_process *writer, int *passed)
 {
 	struct writer_reply reply;
+	_cleanup_close_ int fd = -1;
 	ssize_t n;
 
 	do {
-		n = recv(writer->fd, &reply, sizeof(reply), 0);
+		n = passed ? descriptor_receive(writer->fd, &reply, sizeof(reply), &fd)
+			   : recv(writer->fd, &reply, sizeof(reply), 0);
 	} while (n < 0 && errno == EINTR);
 	if (n != sizeof(reply))
 		return error_new(EPIPE, "the process that writes files has ended");
-	if (!reply.code)
+	if (!reply.code) {
+		if (passed)
+			*passed = steal_fd(&fd);
 		return NULL;
+	}
 	struct error *err = error_new(reply.code, "%.*s", (int)sizeof(reply.msg) - 1, reply.msg);
 	if (reply.hint[0])
 		err = error_hint(err, "%.*s", (int)sizeof(reply.hint) - 1, reply.hint);
@@ -133,7 +147,7 @@ struct error *writer_process_new(const struct writer_process_opts *opts,
 	writer->fd = pair[0];
 	if (writer->pid < 0)
 		return error_errno(code, "cannot fork the process that writes files");
-	TRY(receive_reply(writer));
+	TRY(receive_reply(writer, NULL));
 	*out = steal_ptr(writer);
 	return NULL;
 }
@@ -149,12 +163,26 @@ void writer_process_free(struct writer_process *writer)
 	free(writer);
 }
 
-struct error *writer_process_ask(struct writer_process *writer, const void *request, size_t size,
-				 int fd)
+static struct error *ask(const struct writer_process *writer, const void *request, size_t size,
+			 int fd)
 {
 	if (size > WRITER_MAX_REQUEST)
 		return error_errno(EMSGSIZE, "cannot ask the process that writes files");
 	if (descriptor_send(writer->fd, request, size, fd, 0) != (ssize_t)size)
 		return error_errno(errno, "cannot ask the process that writes files");
-	return receive_reply(writer);
+	return NULL;
+}
+
+struct error *writer_process_ask(struct writer_process *writer, const void *request, size_t size,
+				 int fd)
+{
+	TRY(ask(writer, request, size, fd));
+	return receive_reply(writer, NULL);
+}
+
+struct error *writer_process_get(struct writer_process *writer, const void *request, size_t size,
+				 int *passed)
+{
+	TRY(ask(writer, request, size, -1));
+	return receive_reply(writer, passed);
 }

@@ -32,6 +32,9 @@ struct writer_process_opts {
 	 * one may have made. fd: what was passed with it; -1: nothing.
 	 */
 	struct error *(*write)(void *ctx, const void *request, size_t size, int fd);
+	/* Behind write(): what is passed back, and is closed then; -1: nothing. NULL: never. */
+	int (*give)(void *ctx);
+	void (*end)(void *ctx); /* When nobody can ask any more; NULL: nothing is to be done. */
 	void *ctx;
 	int keep; /* a descriptor that the other process needs; -1: none. The others are closed. */
 };
@@ -48,5 +51,9 @@ DEFINE_FREEP(struct writer_process, writer_process_free)
  */
 struct error *writer_process_ask(struct writer_process *writer, const void *request, size_t size,
 				 int fd);
+
+/* The same; *passed: what opts.give() has passed back, the caller's; -1: nothing. */
+struct error *writer_process_get(struct writer_process *writer, const void *request, size_t size,
+				 int *passed);
 
 #endif

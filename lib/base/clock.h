@@ -3,7 +3,9 @@
 #ifndef PB_LIB_BASE_CLOCK_H
 #define PB_LIB_BASE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <time.h>
 
 static inline uint64_t timespec_ns(struct timespec time)
@@ -45,6 +47,23 @@ static inline int64_t clock_ahead(clockid_t clock, clockid_t other)
 static inline int64_t clock_ms(clockid_t clock)
 {
 	return (int64_t)(clock_ns(clock) / 1000000);
+}
+
+/* In names of files, as perf's: "2026112314213307", to hundredths of a second. */
+enum { CLOCK_DATE_SIZE = 24 };
+
+/* Local time; false: it has none. */
+static inline bool clock_date(struct timespec when, char out[CLOCK_DATE_SIZE])
+{
+	struct tm tm;
+
+	if (!localtime_r(&when.tv_sec, &tm))
+		return false;
+	const size_t n = strftime(out, CLOCK_DATE_SIZE, "%Y%m%d%H%M%S", &tm);
+	if (!n || n + 3 > CLOCK_DATE_SIZE)
+		return false;
+	snprintf(out + n, CLOCK_DATE_SIZE - n, "%02u", (unsigned)(when.tv_nsec / 10000000) % 100);
+	return true;
 }
 
 #endif

@@ -324,19 +324,25 @@ struct error *file_write(int fd, const void *data, size_t n)
 	return NULL;
 }
 
-struct error *file_replace_by(int dir_fd, const char *name, mode_t mode, file_content_fn *content,
-			      void *ctx)
+int open_temporary(int dir_fd, char name[TEMPORARY_NAME_SIZE], int flags, mode_t mode)
 {
-	char temp[64];
 	int fd = -1;
 
 	for (unsigned try = 0; fd < 0 && try < 100; try++) {
-		snprintf(temp, sizeof(temp), ".perf-bpf.%d.%u", getpid(), try);
-		fd = openat(dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
-			    mode);
+		snprintf(name, TEMPORARY_NAME_SIZE, ".perf-bpf.%d.%u", getpid(), try);
+		fd = openat(dir_fd, name, flags | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 		if (fd < 0 && errno != EEXIST)
 			break;
 	}
+	return fd;
+}
+
+struct error *file_replace_by(int dir_fd, const char *name, mode_t mode, file_content_fn *content,
+			      void *ctx)
+{
+	char temp[TEMPORARY_NAME_SIZE];
+	const int fd = open_temporary(dir_fd, temp, O_WRONLY, mode);
+
 	if (fd < 0)
 		return error_errno(errno, "cannot write '%s'", name);
 	struct error *err = content(fd, ctx);

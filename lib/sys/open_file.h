@@ -72,6 +72,14 @@ struct error *output_find(const char *path, struct output_path *out);
 void output_path_deinit(struct output_path *out);
 #define _cleanup_output_path_ _cleanup_(output_path_deinit)
 
+/* The name of a file that is not complete yet. */
+enum { TEMPORARY_NAME_SIZE = 64 };
+/*
+ * Creates a file in the directory, under a name that nothing has; flags: O_WRONLY or O_RDWR. -1:
+ * errno, as openat(2).
+ */
+int open_temporary(int dir_fd, char name[TEMPORARY_NAME_SIZE], int flags, mode_t mode);
+
 /*
  * Puts a new file with these bytes in the place of name, in one step: a reader sees the old
  * file or the new one, and a link or file that somebody else put there is replaced, not

@@ -205,25 +205,34 @@ static struct error *open_output(const char *path, int *fd)
 struct error *data_writer_open(const char *path, const struct data_writer_opts *opts,
 			       struct data_writer **out)
 {
+	_cleanup_close_ int fd = -1;
+
+	if (strcmp(path, "-")) {
+		TRY(open_output(path, &fd));
+		return data_writer_open_fd(path, &fd, opts, out);
+	}
+	fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	TRY(data_writer_open_fd("standard output", &fd, opts, out));
+	(*out)->pipe = true;
+	return NULL;
+}
+
+struct error *data_writer_open_fd(const char *path, int *fd, const struct data_writer_opts *opts,
+				  struct data_writer **out)
+{
 	_cleanup_(data_writer_freep) struct data_writer *w = calloc(1, sizeof(*w));
 	struct stat st;
 
 	if (!w)
 		return error_nomem();
-	w->fd = -1;
-	w->path = strdup(strcmp(path, "-") ? path : "standard output");
+	w->fd = steal_fd(fd);
+	w->path = strdup(path);
 	if (!w->path)
 		return error_nomem();
 	if (opts) {
 		w->max_size = opts->max_size;
 		w->zstd_level = opts->zstd_level;
 		w->mmap_len = opts->mmap_len;
-	}
-	if (!strcmp(path, "-")) {
-		w->pipe = true;
-		w->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	} else {
-		TRY(open_output(path, &w->fd));
 	}
 	if (w->fd < 0 || fstat(w->fd, &st))
 		return error_at(error_errno(errno, "cannot open for writing"), "%s", w->path);

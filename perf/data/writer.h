@@ -48,6 +48,10 @@ struct data_writer_opts {
  */
 struct error *data_writer_open(const char *path, const struct data_writer_opts *opts,
 			       struct data_writer **out);
+/* The same with an open file, which is empty; path is for messages. *fd is taken, and is -1 then.
+ */
+struct error *data_writer_open_fd(const char *path, int *fd, const struct data_writer_opts *opts,
+				  struct data_writer **out);
 
 /* Before start, in the order of the events; everything is copied. */
 struct error *data_writer_add_event(struct data_writer *w, const struct perf_event_attr *attr,

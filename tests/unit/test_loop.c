@@ -114,6 +114,31 @@ static void test_an_error_ends_the_turn(void **state)
 	assert_false(loop_ended(loop));
 }
 
+/* A signal that is not the loop's end; one that comes after it does not end the process. */
+static void test_signals_of_the_caller(void **state)
+{
+	struct sigaction action = {.sa_handler = SIG_DFL};
+	struct seen seen = {.order = STRBUF_INIT, .other = -1};
+	struct loop *loop;
+
+	ok(loop_new(&loop));
+	ok(loop_on_signal(loop, SIGUSR2, on_b, &seen));
+	raise(SIGUSR2);
+	raise(SIGUSR2);
+	ok(loop_turn(loop, 0));
+	ok(loop_turn(loop, 0));
+	assert_string_equal(strbuf_str(&seen.order), "b");
+	raise(SIGUSR2);
+	ok(loop_turn(loop, 0));
+	assert_string_equal(strbuf_str(&seen.order), "bb");
+	assert_false(loop_ended(loop));
+	raise(SIGUSR2);
+	loop_free(loop);
+	raise(SIGUSR2);
+	sigaction(SIGUSR2, &action, NULL);
+	strbuf_deinit(&seen.order);
+}
+
 static void test_duration_and_signals(void **state)
 {
 	sigset_t before, after;
@@ -344,6 +369,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order_and_taking_out),
 		cmocka_unit_test(test_an_error_ends_the_turn),
+		cmocka_unit_test(test_signals_of_the_caller),
 		cmocka_unit_test(test_duration_and_signals),
 		cmocka_unit_test(test_workload),
 		cmocka_unit_test(test_ignored_signals),
