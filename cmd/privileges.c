@@ -268,8 +268,23 @@ static struct error *privileges_of_copier(const char *buildid_dir, const struct 
 	return confine_and_log(&opts, "by the process that copies files", log);
 }
 
+struct error *privileges_of_file_series(const char *output, const struct log *log)
+{
+	_cleanup_(writable_deinit) struct writable w = {0};
+
+	TRY(add_output(&w, output));
+	const struct confine_opts opts = {
+		.keep = w.caps,
+		.calls = CONFINE_WRITE | CONFINE_TAKE | CONFINE_PASS,
+		.landlock = true,
+		.write_fds = w.fds.v,
+		.n_write_fds = w.fds.n,
+	};
+	return confine_and_log(&opts, "by the process that creates the files", log);
+}
+
 struct error *privileges_of_recorder(enum record_phase phase, const char *buildid_dir,
-				     const struct log *log)
+				     bool gets_files, const struct log *log)
 {
 	struct confine_opts opts = {
 		.keep = phase == RECORD_RUNNING ? RECORDER_CAPS : LIVE_CAPS,
@@ -280,6 +295,8 @@ struct error *privileges_of_recorder(enum record_phase phase, const char *buildi
 		return privileges_of_copier(buildid_dir, log);
 	if (phase == RECORD_RUNNING)
 		opts.calls |= CONFINE_BPF | CONFINE_ATTACH | CONFINE_AGAIN | CONFINE_THREAD;
+	if (gets_files)
+		opts.calls |= CONFINE_PASS | CONFINE_TAKE;
 	return confine_and_log(
 		&opts, phase == RECORD_RUNNING ? "while recording" : "before binaries are read",
 		log);

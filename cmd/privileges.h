@@ -20,9 +20,14 @@
 struct error *privileges_of_reader(const char *const *outputs, size_t n, bool interactive,
 				   const struct log *log);
 
-/* record, as each phase begins. buildid_dir: where RECORD_COPYING copies files to. */
+/*
+ * record, as each phase begins. buildid_dir: where RECORD_COPYING copies files to. gets_files:
+ * another process passes it files, which has privileges_of_file_series().
+ */
 struct error *privileges_of_recorder(enum record_phase phase, const char *buildid_dir,
-				     const struct log *log);
+				     bool gets_files, const struct log *log);
+/* The process that creates the files of --switch-output. */
+struct error *privileges_of_file_series(const char *output, const struct log *log);
 
 /* The process that writes files for a command; outputs as above. */
 struct error *privileges_of_writer(const char *const *outputs, size_t n, const struct log *log);

@@ -17,6 +17,7 @@
 #include "cmd/privileges.h"
 #include "cmd/record_delegated.h"
 #include "cmd/run_delegated.h"
+#include "lib/base/clock.h"
 #include "lib/base/vec.h"
 #include "perf/event/sample_regs.h"
 #include "perf/record/record.h"
@@ -60,6 +61,8 @@ enum {
 	OPT_CONTROL,
 	OPT_TIMESTAMP_FILENAME,
 	OPT_BUILDID_ALL,
+	OPT_SWITCH_OUTPUT,
+	OPT_SWITCH_MAX_FILES,
 };
 
 static const struct argp_option options[] = {
@@ -146,6 +149,11 @@ static const struct argp_option options[] = {
 	 "Write each record immediately, without buffering"},
 	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
 	 "Stop when the file reaches SIZE, such as 100M or 2G"},
+	{"switch-output", OPT_SWITCH_OUTPUT, "signal|SIZE|TIME", OPTION_ARG_OPTIONAL,
+	 "Write several files, each complete: begin a new one at SIGUSR2, when the file has SIZE "
+	 "(100M), or after TIME (10s, 5m); complete ones are named FILE.DATE"},
+	{"switch-max-files", OPT_SWITCH_MAX_FILES, "N", 0,
+	 "With --switch-output, keep only the last N files"},
 	{"compression-level", 'z', "LEVEL", OPTION_ARG_OPTIONAL,
 	 "Compress with zstd level N, 1 to 22 (default 1)"},
 	{"no-buildid", 'B', NULL, 0, "Do not collect build ids"},
@@ -399,6 +407,19 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (!parse_size(arg, &o->max_size))
 			argp_error(state, "--max-size %s: expected a size such as 100M", arg);
 		return 0;
+	case OPT_SWITCH_OUTPUT:
+		v = o->switch_output.max_files;
+		err = record_switch_parse(arg ? arg : "signal", &o->switch_output);
+		if (err)
+			exit(cmd_fail(err));
+		o->switch_output.max_files = (unsigned)v;
+		o->no_build_ids = true;
+		return 0;
+	case OPT_SWITCH_MAX_FILES:
+		if (!option_number(arg, INT32_MAX, &v) || !v)
+			argp_error(state, "--switch-max-files %s: expected a number of files", arg);
+		o->switch_output.max_files = (unsigned)v;
+		return 0;
 	case 'z':
 		if (arg && (!option_number(arg, 22, &v) || !v))
 			argp_error(state, "-z %s: expected a level from 1 to 22", arg);
@@ -510,10 +531,11 @@ static void print_end(const struct record_result *r, bool quiet)
 		fprintf(stderr, "[ perf-bpf record: Woken up %llu times to write data ]\n",
 			(unsigned long long)r->wakeups);
 	fprintf(stderr,
-		"[ perf-bpf record: Captured and wrote %.3f MB %s (%llu samples, %llu bytes, ",
+		"[ perf-bpf record: Captured and wrote %.3f MB %s%s (%llu samples, %llu bytes, ",
 		r->bytes / 1024.0 / 1024.0,
 		strcmp(r->output, "-") ? r->output : "to standard output",
-		(unsigned long long)r->samples, (unsigned long long)r->bytes);
+		r->has_dates ? ".<timestamp>" : "", (unsigned long long)r->samples,
+		(unsigned long long)r->bytes);
 	print_lost(r);
 	for (size_t i = 0; i < r->n_losses; i++) {
 		fputs(i ? "; " : ": ", stderr);
@@ -584,20 +606,25 @@ static struct error *enter(void *ctx, enum record_phase phase)
 {
 	const struct record_opts *o = ctx;
 
-	return privileges_of_recorder(phase, o->buildid_dir, o->log);
+	return privileges_of_recorder(phase, o->buildid_dir, o->switch_output.by, o->log);
 }
 
-/* "perf.data.2026112314213307": to hundredths of a second, as perf; NULL: no memory. */
+/* record_opts.confine_files; ctx: the options */
+static struct error *confine_files(void *ctx)
+{
+	const struct record_opts *o = ctx;
+
+	return privileges_of_file_series(o->output, o->log);
+}
+
+/* "perf.data.2026112314213307"; NULL: no memory. */
 static char *dated_name(const char *name)
 {
+	char date[CLOCK_DATE_SIZE];
 	struct timespec now;
-	char date[32];
-	struct tm tm;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	if (!localtime_r(&now.tv_sec, &tm) || !strftime(date, sizeof(date), "%Y%m%d%H%M%S", &tm))
-		return NULL;
-	return text_format("%s.%s%02ld", name, date, now.tv_nsec / 10000000);
+	return clock_date(now, date) ? text_format("%s.%s", name, date) : NULL;
 }
 
 /* record_opts.say: as perf, beside what is recorded */
@@ -629,7 +656,11 @@ int cmd_record(int argc, char **argv)
 	o->compile = &compile;
 	o->enter = enter;
 	o->enter_ctx = o;
+	o->confine_files = confine_files;
+	o->confine_files_ctx = o;
 	o->say = args.quiet ? NULL : say;
+	if (o->switch_output.max_files && !o->switch_output.by)
+		return cmd_fail(error_usage("--switch-max-files needs --switch-output"));
 	if (!strcmp(o->output, "-") && isatty(STDOUT_FILENO)) {
 		err = error_new(EINVAL, "standard output is a terminal");
 		err = error_hint(err, "pipe it to 'perf-bpf script -i -', or give a file with -o");
@@ -637,7 +668,9 @@ int cmd_record(int argc, char **argv)
 		return cmd_fail(err);
 	}
 	_cleanup_free_ char *dated =
-		args.timestamp_filename && strcmp(o->output, "-") ? dated_name(o->output) : NULL;
+		args.timestamp_filename && !o->switch_output.by && strcmp(o->output, "-")
+			? dated_name(o->output)
+			: NULL;
 	if (dated)
 		o->output = dated;
 	job_begin();

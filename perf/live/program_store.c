@@ -213,13 +213,15 @@ static int compare_ids(const void *x, const void *y)
 
 static void end_thread(struct program_store *s)
 {
-	const uint64_t one = 1;
+	uint64_t one = 1;
 
 	if (!s->running)
 		return;
 	while (write(s->stop_fd, &one, sizeof(one)) < 0 && errno == EINTR)
 		;
 	pthread_join(s->thread, NULL);
+	while (read(s->stop_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		;
 	s->running = false;
 }
 
@@ -235,17 +237,11 @@ struct error *program_store_stop(struct program_store *s)
 	return err;
 }
 
-void program_store_free(struct program_store *s)
+void program_store_forget(struct program_store *s)
 {
 	struct sys_prog_info **prog;
 	struct feature_btf *btf;
 
-	if (!s)
-		return;
-	end_thread(s);
-	error_free(s->err);
-	live_source_free(s->live);
-	closep(&s->stop_fd);
 	vec_for_each (prog, &s->progs)
 		free_prog(*prog);
 	vec_for_each (btf, &s->btfs)
@@ -254,6 +250,18 @@ void program_store_free(struct program_store *s)
 	vec_deinit(&s->btfs);
 	u64map_deinit(&s->known);
 	u64map_deinit(&s->known_btfs);
+	s->bytes = 0;
+}
+
+void program_store_free(struct program_store *s)
+{
+	if (!s)
+		return;
+	end_thread(s);
+	error_free(s->err);
+	live_source_free(s->live);
+	closep(&s->stop_fd);
+	program_store_forget(s);
 	free(s);
 }
 

@@ -38,6 +38,9 @@ struct error *program_store_start(struct program_store *store);
 /* Ends the thread; an error that it met is returned, and what it has read until then stays. */
 struct error *program_store_stop(struct program_store *store);
 
+/* After program_store_stop(): what was read. It can be started again. */
+void program_store_forget(struct program_store *store);
+
 /* After program_store_stop(): sorted by id. */
 const struct sys_prog_info *const *program_store_programs(const struct program_store *store,
 							  size_t *n);

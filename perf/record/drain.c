@@ -34,20 +34,47 @@ static struct event *event_by_id(struct recording *rec, uint64_t id)
 	return index ? &rec->events.v[index - 1] : NULL;
 }
 
-/* Bytes [from, to) of the ring to the file. */
+/* Bytes [from, to) of the ring; returns how many iovecs: 0, 1 or 2. */
+static int piece_of(const struct perf_ring *ring, uint64_t from, uint64_t to, struct iovec iov[2])
+{
+	const uint64_t at = from & (ring->size - 1), n = to - from;
+	const uint64_t first = min_of(n, ring->size - at);
+
+	iov[0] = (struct iovec){ring->data + at, first};
+	iov[1] = (struct iovec){ring->data, n - first};
+	return n ? 1 + (first < n) : 0;
+}
+
 static struct error *write_piece(struct recording *rec, const struct perf_ring *ring, uint64_t from,
 				 uint64_t to)
 {
-	uint64_t at = from & (ring->size - 1), n = to - from;
-	uint64_t first = min_of(n, ring->size - at);
-	struct iovec iov[2] = {{ring->data + at, first}, {ring->data, n - first}};
+	struct iovec iov[2];
+	const int pieces = piece_of(ring, from, to, iov);
 
-	const int pieces = first == n ? 1 : 2;
-
-	if (!n)
+	if (!pieces)
 		return NULL;
 	return rec->is_live ? rec->on_records(rec->on_records_ctx, iov, pieces)
 			    : data_writer_write(rec->writer, iov, pieces);
+}
+
+/* --switch-output: see switch_output.c. */
+static struct error *see_switched(struct recording *rec, const struct perf_ring *ring, uint64_t at,
+				  const struct perf_event_header *header)
+{
+	struct record_switching *s = &rec->switching;
+	struct iovec iov[2];
+
+	if (header->type == PERF_RECORD_FORK && header->size >= 16)
+		TRY(switch_see_fork(rec, (pid_t)ring_u64(ring, at + 8)));
+	if (!s->finds_newest && !s->next)
+		return NULL;
+	const uint64_t time = switch_record_time(rec, ring, at, header);
+	if (s->finds_newest)
+		s->newest = max_of(s->newest, time);
+	if (!s->next || !switch_is_state(header->type) || time <= s->newest)
+		return NULL;
+	const int pieces = piece_of(ring, at, at + header->size, iov);
+	return data_writer_write(s->next, iov, pieces);
 }
 
 /* Before what is unread of the ring is consumed: whether the next record may not have fitted. */
@@ -123,6 +150,8 @@ static struct error *drain(struct recording *rec, struct cpu_ring *cpu_ring, boo
 			rec->cgroups_changed = true;
 			break;
 		}
+		if (rec->switching.series)
+			TRY(see_switched(rec, ring, at, &header));
 		at += header.size;
 	}
 	TRY(write_piece(rec, ring, piece, end));

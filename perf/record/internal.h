@@ -15,6 +15,7 @@
  *	live_events.c	the same without a file
  *	passed_events.c	events that one process opens and another one records
  *	enable_times.c	when events are enabled
+ *	switch_output.c	one file after the other
  *	control.c	commands from another process
  *	cpu_return.c	CPUs that were offline
  *	cgroup_return.c	cgroups of containers that were started again
@@ -42,6 +43,7 @@
 #include "perf/live/program_store.h"
 #include "work/bpf_file.h"
 #include "work/cpu_watch.h"
+#include "work/file_series.h"
 #include "work/loop.h"
 
 struct event_fd {
@@ -50,6 +52,7 @@ struct event_fd {
 	pid_t tid;  /* -1: all */
 	int cgroup; /* the descriptor of its folder; -1: all */
 	uint64_t id;
+	uint64_t lost_before; /* of its lost samples: those that other files have */
 };
 
 enum event_kind {
@@ -136,6 +139,23 @@ struct record_control {
 	size_t len;
 };
 
+struct losses {
+	struct record_loss *v;
+	size_t n, cap;
+};
+
+/* --switch-output */
+struct record_switching {
+	struct file_series *series; /* NULL: there is one file */
+	int timer;
+	bool due;
+	struct u64map family;	  /* processes that the target has started; not NULL */
+	bool finds_newest;	  /* rings_drain() sets newest */
+	uint64_t newest;	  /* the time of the newest record */
+	struct data_writer *next; /* gets what is newer than that and not a sample; NULL: none */
+	uint64_t bytes;		  /* of the files before */
+};
+
 struct recording {
 	struct record_opts opts;
 	const struct sys_roots *roots;
@@ -151,6 +171,7 @@ struct recording {
 	bool enabled;
 	bool was_paused; /* events_pause() */
 	struct record_control control;
+	struct record_switching switching;
 	int edge_timer;	  /* of opts.spans */
 	size_t next_edge; /* starts and ends of spans, in order */
 	size_t mmap_pages;
@@ -183,7 +204,7 @@ struct recording {
 	int64_t strangers_due; /* when to look for programs of others next, in ms */
 
 	struct record_result result;
-	VEC(struct record_loss) losses;
+	struct losses losses;
 };
 
 /* event_attrs.c: the selection to events, and their attrs once all events are known. */
@@ -244,7 +265,10 @@ struct error *task_layout_find(const struct recording *rec, struct output_opts *
 struct error *target_init(struct recording *rec);
 void target_deinit(struct record_target *target);
 
-/* record_file.c: waits at this fd of the ring, and no longer at another one. */
+/* record_file.c: opens the output, or takes *fd if that is not -1; writes events and features. */
+struct error *writer_open(struct recording *rec, int *fd);
+struct error *writer_start(struct recording *rec);
+/* waits at this fd of the ring, and no longer at another one. */
 struct error *ring_watch(struct recording *rec, struct cpu_ring *ring, size_t fd);
 
 /* passed_events.c: opts.adopt's events and rings. */
@@ -276,11 +300,16 @@ void rings_close(struct recording *rec);
 struct error *features_begin(struct recording *rec);
 struct error *topology_begin(struct recording *rec);
 struct error *features_end(struct recording *rec);
+/* The times of the samples so far; then the same of a file that another one follows. */
+struct error *features_put_times(struct recording *rec);
+struct error *features_switch(struct recording *rec);
 /* write_tracing.c */
 struct error *tracing_build(struct recording *rec, struct strbuf *out);
 
 /* synth_records.c: appends to the file. */
 struct error *synthesize(struct recording *rec);
+/* To another file, what runs now; the rings are read meanwhile. */
+struct error *synthesize_again(struct recording *rec, struct data_writer *to);
 /* The target's processes, and the kernel, as records for a function. */
 struct error *synthesize_target(struct recording *rec, bool kernel,
 				struct error *(*write)(void *ctx, const void *records, size_t size),
@@ -300,6 +329,20 @@ struct error *control_open(struct recording *rec);
 struct error *control_begin(struct recording *rec);
 void control_close(struct record_control *control);
 
+/* switch_output.c: opened before privileges are dropped */
+struct error *switch_prepare(struct recording *rec);
+struct error *switch_begin(struct recording *rec);
+bool switch_is_due(const struct recording *rec);
+struct error *switch_output(struct recording *rec);
+/* When the last file is complete. */
+struct error *switch_end(struct recording *rec);
+void switching_deinit(struct record_switching *s);
+/* For drain.c: the time of a record, 0 if it has none; whether it tells what runs or is mapped. */
+uint64_t switch_record_time(const struct recording *rec, const struct perf_ring *ring, uint64_t at,
+			    const struct perf_event_header *header);
+bool switch_is_state(uint32_t type);
+struct error *switch_see_fork(struct recording *rec, pid_t pid);
+
 /* drain.c */
 struct error *rings_drain(struct recording *rec, bool *any);
 /* After a failure to write: what the last round and the rings held is lost. */
@@ -318,7 +361,7 @@ void strangers_find(struct recording *rec);
 /* The same, if programs changed or a second has gone by. */
 void strangers_find_if_due(struct recording *rec);
 
-/* ledger.c */
+/* ledger.c: what was lost since the last file */
 struct error *ledger_close(struct recording *rec);
 
 /* buildid.c */

@@ -19,7 +19,8 @@
  * what they kept out, nobody counts.
  *
  * The lines go into the file twice: as LOST_SAMPLES records, which perf shows,
- * and as our own ledger records with names.
+ * and as our own ledger records with names. The counts are those of the whole recording; a file of
+ * --switch-output has what was added since the file before.
  */
 #include "perf/record/internal.h"
 
@@ -70,6 +71,31 @@ static struct error *add(struct recording *rec, enum ledger_kind kind, const cha
 	return NULL;
 }
 
+static void forget(struct recording *rec, struct losses *losses)
+{
+	struct record_loss *loss;
+
+	vec_for_each (loss, losses) {
+		if (is_loss(loss->kind))
+			rec->result.lost_total -= loss->count;
+		free(loss->name);
+	}
+	vec_deinit(losses);
+}
+
+/* Of a count that another file has in part. */
+static uint64_t count_before_file(const struct losses *before, const struct record_loss *loss)
+{
+	const struct record_loss *it;
+
+	if (loss->kind == LEDGER_FILTERED) /* programs, as they are now */
+		return 0;
+	vec_for_each (it, before)
+		if (it->kind == loss->kind && it->id == loss->id && !strcmp(it->name, loss->name))
+			return it->count;
+	return 0;
+}
+
 static struct error *close_event(struct recording *rec, struct event *event, struct strbuf *out)
 {
 	const bool sideband = event->kind == EVENT_TRACKING;
@@ -81,8 +107,9 @@ static struct error *close_event(struct recording *rec, struct event *event, str
 		struct sample id = {.id = efd->id, .cpu = efd->cpu, .pid = -1, .tid = -1};
 
 		sum += lost;
-		if (lost && !sideband)
-			record_encode_lost_samples(out, &event->attr, lost, &id);
+		if (lost > efd->lost_before && !sideband)
+			record_encode_lost_samples(out, &event->attr, lost - efd->lost_before, &id);
+		efd->lost_before = lost;
 	}
 	return add(rec,
 		   sideband			 ? LEDGER_SIDEBAND_LOST
@@ -141,14 +168,13 @@ static struct error *close_probe(struct recording *rec, const struct probe_set *
 	return add(rec, LEDGER_PROG_MISSED, bpf_program__name(prog), 0, cost.misses);
 }
 
-struct error *ledger_close(struct recording *rec)
+static struct error *find_losses(struct recording *rec, struct strbuf *out)
 {
-	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	struct event *event;
 	struct record_object *object;
 
 	vec_for_each (event, &rec->events) {
-		TRY(close_event(rec, event, &out));
+		TRY(close_event(rec, event, out));
 		TRY(add(rec, LEDGER_FILTERED, event->name, event->fds.n ? event->fds.v[0].id : 0,
 			event->strangers));
 		for (size_t i = 0; i < event->owned.n; i++)
@@ -165,17 +191,30 @@ struct error *ledger_close(struct recording *rec)
 			else if (bpf_program__fd(prog) >= 0)
 				TRY(close_program(rec, bpf_program__fd(prog)));
 	}
-	for (size_t i = 0; i < rec->losses.n; i++) {
+	return NULL;
+}
+
+struct error *ledger_close(struct recording *rec)
+{
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+	struct losses before = rec->losses;
+
+	rec->losses = (struct losses){0};
+	struct error *err = find_losses(rec, &out);
+	for (size_t i = 0; !err && i < rec->losses.n; i++) {
 		const struct record_loss *loss = &rec->losses.v[i];
-		struct record_ledger line = {
+		const struct record_ledger line = {
 			.kind = loss->kind,
 			.id = loss->id,
-			.count = loss->count,
+			.count = loss->count - count_before_file(&before, loss),
 			.name = loss->name,
 		};
 
-		record_encode_ledger(&out, &line);
+		if (line.count)
+			record_encode_ledger(&out, &line);
 	}
+	forget(rec, &before);
+	TRY(err);
 	if (strbuf_failed(&out))
 		return error_nomem();
 	return out.len ? data_writer_records(rec->writer, out.str, out.len) : NULL;

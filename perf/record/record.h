@@ -46,6 +46,21 @@ enum record_buildid_mmap {
 	RECORD_BUILDID_MMAP_NO,
 };
 
+/* When the recording goes on in another file. */
+enum record_switch_by {
+	RECORD_SWITCH_NEVER,
+	RECORD_SWITCH_SIGNAL, /* SIGUSR2 */
+	RECORD_SWITCH_SIZE,   /* of the file, in bytes */
+	RECORD_SWITCH_TIME,   /* in seconds */
+};
+
+/* OUTPUT is the file that is written, OUTPUT.DATE those that are complete: work/file_series.h. */
+struct record_switch {
+	enum record_switch_by by;
+	uint64_t value;
+	unsigned max_files; /* the oldest beyond so many are removed; 0: none */
+};
+
 struct record_arg {
 	enum record_arg_kind kind;
 	const char *text;
@@ -120,7 +135,11 @@ struct record_opts {
 	void *say_ctx;
 	int realtime;	   /* the priority of SCHED_FIFO; 0: as the caller */
 	uint64_t max_size; /* stop after so many bytes; 0: none */
-	int zstd_level;	   /* 0: no compression */
+	struct record_switch switch_output;
+	/* Confines the process that creates the files; NULL: it is not confined. */
+	struct error *(*confine_files)(void *ctx);
+	void *confine_files_ctx;
+	int zstd_level; /* 0: no compression */
 	enum record_buildid_mmap buildid_mmap;
 	bool all_build_ids;	 /* also of code that was mapped, but not hit */
 	bool no_build_ids;	 /* do not look for the build ids of what was hit */
@@ -163,9 +182,10 @@ enum loss_accuracy {
 struct record_result {
 	bool started;	  /* events were enabled, a file was written */
 	uint64_t samples; /* in the file, up to its last full round */
-	uint64_t bytes;	  /* of the file */
+	uint64_t bytes;	  /* of the file, or of all files */
 	uint64_t wakeups; /* rounds in which there was something to write */
 	const char *output;
+	bool has_dates;			  /* the files are OUTPUT.DATE */
 	const struct record_loss *losses; /* the ledger: what was lost, never 0 */
 	size_t n_losses;
 	uint64_t lost_total; /* ring losses and BPF output drops */
@@ -186,6 +206,9 @@ struct error *record_pages_parse(const char *text, size_t page_size, size_t *pag
 /* -D "10-20,30-40": in ascending order, at most max. Errors are of usage. */
 struct error *record_spans_parse(const char *text, struct record_span *spans, size_t max,
 				 size_t *n);
+
+/* --switch-output: "signal", "100M", "10s"; max_files is 0. Errors are of usage. */
+struct error *record_switch_parse(const char *text, struct record_switch *out);
 
 struct recording;
 

@@ -33,6 +33,7 @@ struct error *recording_new(const struct record_opts *opts, struct recording **o
 	rec->log = opts->log;
 	rec->self = getpid();
 	rec->result.output = opts->output;
+	rec->result.has_dates = opts->switch_output.by;
 	rec->control.fd = rec->control.ack_fd = -1;
 	*out = rec;
 	return NULL;
@@ -108,6 +109,7 @@ static struct error *run_loop(struct recording *rec)
 
 	TRY(enable_times_begin(rec));
 	TRY(control_begin(rec));
+	TRY(switch_begin(rec));
 	if (rec->programs)
 		TRY(program_store_start(rec->programs));
 	while (!loop_ended(rec->loop)) {
@@ -118,6 +120,8 @@ static struct error *run_loop(struct recording *rec)
 		strangers_find_if_due(rec);
 		if (rec->target.cgroups.n)
 			TRY(cgroups_find_new(rec));
+		if (switch_is_due(rec) && !loop_ended(rec->loop))
+			TRY(switch_output(rec));
 		if (data_writer_is_full(rec->writer)) {
 			log_warn(rec->log,
 				 "the file has reached --max-size: stopping the recording");
@@ -153,22 +157,36 @@ static struct error *add_event(struct recording *rec, const struct event *event)
 	return data_writer_add_event(rec->writer, &attr, event->name, ids, n);
 }
 
-static struct error *writer_begin(struct recording *rec)
+struct error *writer_open(struct recording *rec, int *fd)
 {
-	struct data_writer_opts opts = {
+	const struct data_writer_opts opts = {
 		.sz = sizeof(opts),
 		.max_size = rec->opts.max_size,
 		.zstd_level = rec->opts.zstd_level,
 		.mmap_len = rec->mmap_pages * sys_page_size(),
 	};
+
+	return *fd < 0 ? data_writer_open(rec->opts.output, &opts, &rec->writer)
+		       : data_writer_open_fd(rec->opts.output, fd, &opts, &rec->writer);
+}
+
+struct error *writer_start(struct recording *rec)
+{
 	struct event *event;
 
-	TRY(data_writer_open(rec->opts.output, &opts, &rec->writer));
 	vec_for_each (event, &rec->events)
 		if (!event->unlisted)
 			TRY(add_event(rec, event));
 	TRY(features_begin(rec));
 	return data_writer_start(rec->writer);
+}
+
+static struct error *writer_begin(struct recording *rec)
+{
+	int none = -1;
+
+	TRY(writer_open(rec, &none));
+	return writer_start(rec);
 }
 
 /* Without the right to it the recording has no code of BPF programs, as with perf. */
@@ -203,6 +221,7 @@ static struct error *prepare(struct recording *rec)
 {
 	TRY(loop_new(&rec->loop));
 	TRY(control_open(rec));
+	TRY(switch_prepare(rec));
 	if (rec->opts.adopt)
 		return prepare_passed(rec);
 	TRY(events_select(rec));
@@ -285,6 +304,8 @@ struct error *recording_run(struct recording *rec)
 				rec)); /* for the last line; the file is closed to it */
 		}
 		end = data_writer_finish(rec->writer);
+		if (!end)
+			end = switch_end(rec);
 		if (err)
 			error_free(end);
 		else
@@ -292,7 +313,8 @@ struct error *recording_run(struct recording *rec)
 	}
 	if (rec->loop)
 		loop_kill(rec->loop);
-	rec->result.bytes = rec->writer ? data_writer_bytes(rec->writer) : 0;
+	rec->result.bytes =
+		rec->switching.bytes + (rec->writer ? data_writer_bytes(rec->writer) : 0);
 	rec->result.losses = rec->losses.v;
 	rec->result.n_losses = rec->losses.n;
 	return err;
@@ -328,6 +350,7 @@ void recording_free(struct recording *rec)
 	buildid_process_free(rec->copier);
 	u64map_deinit(&rec->ids);
 	control_close(&rec->control);
+	switching_deinit(&rec->switching);
 	free(rec->header_page);
 	free(rec->header_event);
 	vec_for_each (loss, &rec->losses)

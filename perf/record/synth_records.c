@@ -50,11 +50,11 @@ static struct error *synth_ids(struct recording *rec, struct synth *s)
 	return NULL;
 }
 
-static struct error *synth_target(struct recording *rec, struct synth *s)
+static struct error *synth_target(struct recording *rec, struct synth *s, bool has_begun)
 {
 	const struct record_target *target = &rec->target;
 
-	if (target->has_workload) { /* its exec tells the rest */
+	if (target->has_workload && !has_begun) { /* its exec tells the rest */
 		const pid_t pid = target->tids.v[0];
 		const struct record_comm comm = {.pid = pid, .tid = pid, .comm = WORKLOAD_COMM};
 
@@ -83,8 +83,36 @@ static struct error *synth_target(struct recording *rec, struct synth *s)
 	return NULL;
 }
 
+/* What the target has started; one that has ended is forgotten. */
+static struct error *synth_family(struct recording *rec, struct synth *s)
+{
+	_cleanup_free_ pid_t *pids = calloc(rec->switching.family.n + 1, sizeof(*pids));
+	struct u64map_slot *slot;
+	size_t pos = 0, n = 0;
+
+	if (!pids)
+		return error_nomem();
+	/* the workload's threads are forks of its own pid */
+	const pid_t done = rec->target.has_workload ? rec->target.tids.v[0] : 0;
+	while ((slot = u64map_next(&rec->switching.family, &pos)))
+		if ((pid_t)slot->key != done)
+			pids[n++] = (pid_t)slot->key;
+	for (size_t i = 0; i < n; i++) {
+		struct sys_proc_status status;
+		struct error *err = sys_proc_status(rec->roots, 0, pids[i], &status);
+
+		if (err)
+			u64map_remove(&rec->switching.family, (uint64_t)pids[i]);
+		else
+			TRY(synth_process(s, pids[i]));
+		error_free(err);
+	}
+	return NULL;
+}
+
 struct writing {
 	struct recording *rec;
+	struct data_writer *to;
 	struct u64map ids;
 };
 
@@ -95,12 +123,16 @@ static size_t build_id(void *ctx, const struct sys_map *map, const char *path, u
 
 static struct error *write_records(void *ctx, const void *records, size_t size)
 {
-	return data_writer_records(((struct writing *)ctx)->rec->writer, records, size);
+	const struct writing *w = ctx;
+	bool any;
+
+	TRY(data_writer_records(w->to, records, size));
+	return w->to == w->rec->writer ? NULL : rings_drain(w->rec, &any);
 }
 
-struct error *synthesize(struct recording *rec)
+static struct error *synthesize_to(struct recording *rec, struct data_writer *to, bool has_begun)
 {
-	struct writing writing = {.rec = rec};
+	struct writing writing = {.rec = rec, .to = to};
 	struct synth s = {
 		.log = rec->log,
 		.roots = rec->roots,
@@ -118,8 +150,10 @@ struct error *synthesize(struct recording *rec)
 		synth_kernel(&s);
 		if (rec->opts.all_cgroups)
 			synth_cgroups(&s);
-		err = synth_target(rec, &s);
+		err = synth_target(rec, &s, has_begun);
 	}
+	if (!err && has_begun)
+		err = synth_family(rec, &s);
 	if (!err) {
 		record_encode_finished_init(&s.out);
 		err = synth_flush(&s, true);
@@ -127,6 +161,16 @@ struct error *synthesize(struct recording *rec)
 	strbuf_deinit(&s.out);
 	mapped_ids_deinit(&writing.ids);
 	return err;
+}
+
+struct error *synthesize(struct recording *rec)
+{
+	return synthesize_to(rec, rec->writer, false);
+}
+
+struct error *synthesize_again(struct recording *rec, struct data_writer *to)
+{
+	return synthesize_to(rec, to, true);
 }
 
 struct error *synthesize_target(struct recording *rec, bool kernel,
@@ -144,7 +188,7 @@ struct error *synthesize_target(struct recording *rec, bool kernel,
 
 	if (kernel)
 		synth_kernel(&s);
-	struct error *err = synth_target(rec, &s);
+	struct error *err = synth_target(rec, &s, false);
 	if (!err)
 		err = synth_flush(&s, true);
 	strbuf_deinit(&s.out);

@@ -279,19 +279,40 @@ static struct error *put_programs(struct recording *rec)
 	return put(rec, DATA_BPF_BTF, &sb);
 }
 
-struct error *features_end(struct recording *rec)
+struct error *features_put_times(struct recording *rec)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
 
 	feature_build_sample_time(&sb, rec->first_time, rec->last_time);
-	TRY(put(rec, DATA_SAMPLE_TIME, &sb));
-	if (!rec->programs)
-		return NULL;
+	return put(rec, DATA_SAMPLE_TIME, &sb);
+}
+
+static void programs_stop(struct recording *rec)
+{
 	struct error *err = program_store_stop(rec->programs);
+
 	if (err)
 		log_warn(rec->log, "BPF programs that were loaded later have no code: %s",
 			 err->msg);
 	error_free(err);
+}
+
+struct error *features_end(struct recording *rec)
+{
+	TRY(features_put_times(rec));
+	if (!rec->programs)
+		return NULL;
+	programs_stop(rec);
 	warn_of_programs(rec);
 	return put_programs(rec);
+}
+
+struct error *features_switch(struct recording *rec)
+{
+	if (!rec->programs)
+		return NULL;
+	programs_stop(rec);
+	TRY(put_programs(rec));
+	program_store_forget(rec->programs);
+	return program_store_start(rec->programs);
 }

@@ -248,11 +248,15 @@ static struct error *become(const char *command)
 	if (!strcmp(command, "report, the browser"))
 		return privileges_of_reader(none, 1, true, NULL);
 	if (!strcmp(command, "record"))
-		return privileges_of_recorder(RECORD_RUNNING, ".", NULL);
+		return privileges_of_recorder(RECORD_RUNNING, ".", false, NULL);
 	if (!strcmp(command, "record, at its end"))
-		return privileges_of_recorder(RECORD_FINISHING, ".", NULL);
+		return privileges_of_recorder(RECORD_FINISHING, ".", false, NULL);
 	if (!strcmp(command, "record, the process that copies files"))
-		return privileges_of_recorder(RECORD_COPYING, ".", NULL);
+		return privileges_of_recorder(RECORD_COPYING, ".", false, NULL);
+	if (!strcmp(command, "record --switch-output"))
+		return privileges_of_recorder(RECORD_RUNNING, ".", true, NULL);
+	if (!strcmp(command, "record --switch-output, the process that creates files"))
+		return privileges_of_file_series("t.data", NULL);
 	if (!strcmp(command, "run"))
 		return privileges_of_run(false, false, NULL);
 	if (!strcmp(command, "run, with events on CPUs"))

@@ -342,6 +342,8 @@ test_what_is_left_to_an_attacker() {
 		record:read_file read_memory signal_process signal_root read_map change_map find_map attach_program sample_everybody
 		record, at its end:read_file read_memory signal_process signal_root
 		record, the process that copies files:create_file change_file
+		record --switch-output:read_file read_memory signal_process signal_root read_map change_map find_map attach_program sample_everybody
+		record --switch-output, the process that creates files:create_file change_file
 		run:read_file read_memory signal_process signal_root read_map change_map
 		run, with events on CPUs:read_file read_memory signal_process signal_root read_map change_map find_map attach_program sample_everybody
 		run, with maps of maps:read_file read_memory signal_process signal_root read_map change_map find_map
