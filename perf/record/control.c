@@ -120,7 +120,7 @@ static struct error *switch_events(struct recording *rec, const char *name, bool
 		if (on)
 			TRY(events_enable(rec));
 		else
-			events_pause(rec);
+			TRY(events_pause(rec));
 		say(rec, on ? "Events enabled" : "Events disabled");
 		return NULL;
 	}

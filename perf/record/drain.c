@@ -85,16 +85,28 @@ static bool is_full(const struct perf_ring *ring)
 	return ring->head - ring->tail > ring->size - largest;
 }
 
-/* Counts a sample; false: it is the recorder's own and does not go to the file. */
+/* The event of a sample; NULL: it is not known. */
+static struct event *event_at(struct recording *rec, const struct perf_ring *ring, uint64_t at)
+{
+	return rec->with_id ? event_by_id(rec, ring_u64(ring, at + 8)) : &rec->events.v[0];
+}
+
+/* Counts a sample; false: it does not go to the file, as it is the recorder's own or of an event
+ * that is paused. */
 static bool see_sample(struct recording *rec, const struct perf_ring *ring, uint64_t at,
 		       uint16_t misc)
 {
 	const uint64_t ids = at + (rec->with_id ? 16 : 8) + (rec->no_ip ? 0 : 8);
 	uint64_t time = ring_u64(ring, ids + 8);
 
+	if (rec->has_paused) {
+		const struct event *event = event_at(rec, ring, at);
+
+		if (event && (event->paused || rec->events.v[event->leader].paused))
+			return false;
+	}
 	if (rec->drop_self && (pid_t)ring_u64(ring, ids) == rec->self) {
-		struct event *event =
-			rec->with_id ? event_by_id(rec, ring_u64(ring, at + 8)) : &rec->events.v[0];
+		const struct event *event = event_at(rec, ring, at);
 
 		/* What a program puts out is the program's, wherever it ran. */
 		if (!event || event->kind != EVENT_OUTPUT) {

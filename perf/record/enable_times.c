@@ -30,7 +30,7 @@ static struct error *on_edge(void *ctx, uint32_t events)
 	const size_t i = rec->next_edge++;
 
 	if (i % 2)
-		events_pause(rec);
+		TRY(events_pause(rec));
 	else
 		TRY(events_enable(rec));
 	log_info(rec->log, "-D: events %s", i % 2 ? "disabled" : "enabled");

@@ -97,6 +97,7 @@ struct event {
 	uint32_t strangers; /* programs of others that filter it: the most that were seen */
 	VEC(struct event_fd) fds;
 	size_t n_ready; /* of fds: those that are attached, and enabled if the recording is */
+	bool paused;	/* events_pause(): samples that come all the same are left out */
 };
 
 struct record_object {
@@ -170,6 +171,7 @@ struct recording {
 	struct cpu_watch *cpu_watch;
 	bool enabled;
 	bool was_paused; /* events_pause() */
+	bool has_paused; /* an event is or was paused: samples of it may be left out */
 	struct record_control control;
 	struct record_switching switching;
 	int edge_timer;	  /* of opts.spans */
@@ -291,7 +293,7 @@ struct error *event_fill_map(struct event *event, int map_fd, uint32_t entries);
 struct error *events_enable(struct recording *rec);
 /* For good, with the records of mappings and tasks; pause leaves those, and can be undone. */
 void events_disable(struct recording *rec);
-void events_pause(struct recording *rec);
+struct error *events_pause(struct recording *rec);
 /* The events of this name alone. */
 struct error *events_switch(struct recording *rec, const char *name, bool on, bool *found);
 void rings_close(struct recording *rec);

@@ -682,12 +682,29 @@ struct error *events_open_cgroup(struct recording *rec, int cgroup)
 	return new_ids_write(rec, first);
 }
 
+/*
+ * The kernel reads the state of a parent's event when a task is being forked, and adds the child's
+ * to those that it disables only later: a child that is being forked when events are disabled keeps
+ * its own enabled. What comes from it is left out by the event's flag, which is changed when the
+ * rings are empty: what is in them was recorded before.
+ */
+static struct error *empty_rings(struct recording *rec)
+{
+	bool any;
+
+	return rings_drain(rec, &any);
+}
+
 struct error *events_enable(struct recording *rec)
 {
 	struct event *event;
 
-	vec_for_each (event, &rec->events)
+	if (rec->has_paused)
+		TRY(empty_rings(rec));
+	vec_for_each (event, &rec->events) {
 		event->n_ready = 0;
+		event->paused &= !event->attr.disabled;
+	}
 	vec_for_each (event, &rec->events)
 		TRY(enable(event, rec->was_paused));
 	rec->enabled = true;
@@ -714,7 +731,7 @@ static void pause_event(struct event *event)
 		error_free(sys_perf_disable(efd->fd));
 }
 
-void events_pause(struct recording *rec)
+struct error *events_pause(struct recording *rec)
 {
 	struct event *event;
 
@@ -722,7 +739,11 @@ void events_pause(struct recording *rec)
 		if (event->attr.disabled)
 			pause_event(event);
 	rec->enabled = false;
-	rec->was_paused = true;
+	rec->was_paused = rec->has_paused = true;
+	TRY(empty_rings(rec));
+	vec_for_each (event, &rec->events)
+		event->paused |= event->attr.disabled;
+	return NULL;
 }
 
 struct error *events_switch(struct recording *rec, const char *name, bool on, bool *found)
@@ -733,11 +754,12 @@ struct error *events_switch(struct recording *rec, const char *name, bool on, bo
 		if (event->kind == EVENT_TRACKING || strcmp(event->name, name))
 			continue;
 		*found = true;
-		if (!on) {
+		if (!on)
 			pause_event(event);
-			continue;
-		}
-		for (size_t i = 0; i < event->fds.n; i++)
+		TRY(empty_rings(rec));
+		event->paused = !on;
+		rec->has_paused |= !on;
+		for (size_t i = 0; on && i < event->fds.n; i++)
 			TRY(sys_perf_enable(event->fds.v[i].fd));
 	}
 	return NULL;

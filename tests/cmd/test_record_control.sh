@@ -70,6 +70,87 @@ test_commands_by_fifo() {
 	done
 }
 
+# The kernel leaves the events of a child enabled that is being forked when they are disabled. What it
+# does until they are enabled again is not recorded.
+test_forks_while_events_are_disabled() {
+	need
+	cat >pbt_forks.c <<-'END'
+		#include <fcntl.h>
+		#include <stdio.h>
+		#include <string.h>
+		#include <sys/mman.h>
+		#include <sys/syscall.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		static volatile struct { int forks, stop; } *shared;
+		static int control, answers;
+		static void calls(int n)
+		{
+			while (n--)
+				syscall(SYS_getpriority, 0, 0);
+		}
+		static void say(const char *command)
+		{
+			char byte = 1;
+			if (write(control, command, strlen(command)) < 0)
+				_exit(1);
+			while (byte)
+				if (read(answers, &byte, 1) != 1)
+					_exit(1);
+		}
+		/* Children that call when nobody has the pipe open for writing any more. */
+		static void forks(int *go)
+		{
+			char byte;
+			close(go[1]);
+			while (!shared->stop && shared->forks < 1000) {
+				if (!fork()) {
+					if (!read(go[0], &byte, 1))
+						calls(10);
+					_exit(0);
+				}
+				shared->forks++;
+			}
+			while (wait(NULL) > 0)
+				;
+			_exit(0);
+		}
+		int main(void)
+		{
+			int go[2];
+			control = open("ctl", O_RDWR);
+			answers = open("ack", O_RDWR);
+			shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+			for (int i = 0; i < 10; i++) {
+				calls(7);
+				shared->forks = shared->stop = 0;
+				if (pipe(go))
+					return 1;
+				for (int k = 0; k < 3; k++)
+					if (!fork())
+						forks(go);
+				while (shared->forks < 100)
+					usleep(1000);
+				say("disable\n");
+				shared->stop = 1;
+				close(go[0]);
+				close(go[1]);
+				while (wait(NULL) > 0)
+					;
+				say("enable\n");
+			}
+			calls(4);
+			return 0;
+		}
+	END
+	gcc -O1 -o pbt_forks pbt_forks.c || skip "gcc is not installed"
+	mkfifo ctl ack
+	record --control fifo:ctl,ack -e $EVENT -o t.data -- ./pbt_forks
+	"$PERF_BPF" script -i t.data -F comm,event >calls
+	assert_equal "$(grep -c 'pbt_forks .*getpriority' calls)" 74
+	assert_contains record.err "(74 samples,"
+}
+
 # Without -D -1 the workload is recorded from its start on.
 test_commands_by_descriptor() {
 	need
