@@ -160,7 +160,8 @@ static pid_t begin(char **argv, int *go, int *gone)
 		close(wait_fd[1]);
 		close(out[0]);
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (read(wait_fd[0], &byte, 1) != 1)
+		/* ready: what it has called so far is not traced in part */
+		if (write(out[1], "", 1) != 1 || read(wait_fd[0], &byte, 1) != 1)
 			_exit(1);
 		close(wait_fd[0]);
 		if (dup2(out[1], 9) != 9)
@@ -171,6 +172,8 @@ static pid_t begin(char **argv, int *go, int *gone)
 	}
 	close(wait_fd[0]);
 	close(out[1]);
+	if (read(out[0], &byte, 1) != 1)
+		exit(1);
 	*go = wait_fd[1];
 	*gone = out[0];
 	return pid;
