@@ -4,19 +4,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/base/failure.h"
 #include "lib/base/plain_text.h"
 #include "lib/sys/open_file.h"
+#include "lib/sys/write_stream.h"
 
 int cmd_fail(struct error *err)
 {
@@ -88,74 +85,18 @@ struct error *cmd_print(const struct strbuf *out)
 	return NULL;
 }
 
-/* Of the signals that end a command those that it has blocked, to read them from a signalfd. */
-static bool find_blocked(sigset_t *found)
-{
-	static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
-	bool any = false;
-	sigset_t mask;
-
-	sigemptyset(found);
-	sigprocmask(SIG_BLOCK, NULL, &mask);
-	for (size_t i = 0; i < ARRAY_SIZE(ending); i++) {
-		if (sigismember(&mask, ending[i]) != 1)
-			continue;
-		sigaddset(found, ending[i]);
-		any = true;
-	}
-	return any;
-}
-
-/* Waits until fd takes more; false: one of the signals came first. It is not read here. */
-static bool wait_for_room(int fd, const sigset_t *signals)
-{
-	struct pollfd fds[] = {{.fd = fd, .events = POLLOUT}, {.fd = -1, .events = POLLIN}};
-
-	if (poll(fds, 1, 0))
-		return true;
-	_cleanup_close_ int signal_fd = signalfd(-1, signals, SFD_CLOEXEC);
-	fds[1].fd = signal_fd;
-	while (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno == EINTR)
-		;
-	return fds[0].revents;
-}
-
-/*
- * As much as a pipe takes that has room; whole lines if possible, because others may write to it in
- * between.
- */
-static size_t size_of_piece(const char *data, size_t size)
-{
-	const size_t most = min_of(size, (size_t)PIPE_BUF);
-	const char *end = size > most ? memrchr(data, '\n', most) : NULL;
-
-	return end ? (size_t)(end - data) + 1 : most;
-}
-
-/*
- * A write into a full pipe waits for its reader, and a signal that is blocked does not end that. So
- * where signals are blocked, it is made only when there is room for it.
- */
 struct error *cmd_write_fd(int fd, const char *data, size_t size, bool *closed)
 {
-	struct stat st;
-	sigset_t signals;
-	const bool waits = find_blocked(&signals) && !(!fstat(fd, &st) && S_ISREG(st.st_mode));
+	const struct write_stream_opts opts = {.lines = true};
+	enum stream_state state = STREAM_OPEN;
+	size_t written;
 
-	for (size_t done = 0; !*closed && done < size;) {
-		if (waits && !wait_for_room(fd, &signals)) {
-			*closed = true;
-			return NULL;
-		}
-		const size_t left = size - done;
-		const ssize_t n =
-			write(fd, data + done, waits ? size_of_piece(data + done, left) : left);
-
-		done += n > 0 ? (size_t)n : 0;
-		*closed = n < 0 && errno == EPIPE;
-		if (n < 0 && errno != EINTR && errno != EPIPE)
-			return error_errno(errno, "cannot write the output");
-	}
+	if (*closed)
+		return NULL;
+	_cleanup_error_ struct error *err = write_stream(fd, data, size, &opts, &written, &state);
+	if (err)
+		return error_errno(err->code, "cannot write the output");
+	*closed = state != STREAM_OPEN;
 	return NULL;
 }
 

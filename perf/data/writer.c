@@ -47,7 +47,6 @@
 #include "perf/data/writer.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -57,6 +56,7 @@
 #include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
 #include "lib/sys/open_file.h"
+#include "lib/sys/write_stream.h"
 #include "perf/data/features.h"
 #include "perf/data/internal.h"
 #include "perf/event/encode.h"
@@ -65,6 +65,7 @@
 #define PACK_CHUNK     (60 << 10)
 #define PACK_MAX       (65535 - sizeof(struct perf_event_header))
 #define MMAP_LEN_USUAL (512 << 10)
+#define PATIENCE_MS    1000 /* with a reader, when the recording is to end */
 
 struct feature {
 	uint8_t *bytes;
@@ -78,7 +79,7 @@ struct feature {
 struct data_writer {
 	char *path;
 	int fd;
-	bool pipe, started, finished;
+	bool pipe, started, finished, is_ending;
 	uint64_t max_size;
 	int zstd_level;
 	uint32_t mmap_len;
@@ -112,11 +113,29 @@ static struct error *fail(struct data_writer *w, int code, const char *what)
 	return failed_again(w);
 }
 
-static bool wait_writable(int fd)
+/* Ctrl-C must end a recording whose reader has stopped. */
+static struct error *write_pipe(struct data_writer *w, const struct iovec *iov, int n)
 {
-	struct pollfd p = {.fd = fd, .events = POLLOUT};
+	const struct write_stream_opts opts = {.patience_ms = PATIENCE_MS,
+					       .is_ending = w->is_ending};
+	enum stream_state state = STREAM_OPEN;
 
-	return poll(&p, 1, -1) > 0 || errno == EINTR;
+	for (int i = 0; i < n; i++) {
+		size_t written;
+		_cleanup_error_ struct error *err = write_stream(
+			w->fd, iov[i].iov_base, iov[i].iov_len, &opts, &written, &state);
+
+		w->pos += written;
+		if (err || state == STREAM_CLOSED)
+			return fail(w, err ? err->code : EPIPE, "cannot write");
+		if (state == STREAM_STALLED) {
+			w->failed = error_hint(
+				error_new(EPIPE, "the reader of the output does not read it"),
+				"its end is missing; run the reader for as long as the recording");
+			return failed_again(w);
+		}
+	}
+	return NULL;
 }
 
 static struct error *write_iov(struct data_writer *w, const struct iovec *iov, int n)
@@ -125,12 +144,14 @@ static struct error *write_iov(struct data_writer *w, const struct iovec *iov, i
 
 	if (w->failed)
 		return failed_again(w);
+	if (w->pipe)
+		return write_pipe(w, iov, n);
 	for (; n > 8; iov += 8, n -= 8)
 		TRY(write_iov(w, iov, 8));
 	memcpy(left, iov, (size_t)n * sizeof(*iov));
 	for (int i = 0; i < n;) {
 		ssize_t r = writev(w->fd, left + i, n - i);
-		if (r < 0 && (errno == EINTR || (errno == EAGAIN && wait_writable(w->fd))))
+		if (r < 0 && errno == EINTR)
 			continue;
 		if (r < 0)
 			return fail(w, errno, "cannot write");
@@ -674,6 +695,11 @@ uint64_t data_writer_bytes(const struct data_writer *w)
 bool data_writer_is_full(const struct data_writer *w)
 {
 	return w->max_size && w->pos >= w->max_size;
+}
+
+void data_writer_end_soon(struct data_writer *w)
+{
+	w->is_ending = true;
 }
 
 bool data_writer_is_pipe(const struct data_writer *w)

@@ -108,5 +108,10 @@ uint64_t data_writer_bytes(const struct data_writer *w);
 /* max_size was reached. */
 bool data_writer_is_full(const struct data_writer *w);
 bool data_writer_is_pipe(const struct data_writer *w);
+/*
+ * The recording is to end: whoever reads a pipe must take something each second, or a write fails
+ * with EPIPE. Before that a signal that ends the command, and is blocked, does the same.
+ */
+void data_writer_end_soon(struct data_writer *w);
 
 #endif

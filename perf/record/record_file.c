@@ -114,6 +114,8 @@ static struct error *run_loop(struct recording *rec)
 		TRY(program_store_start(rec->programs));
 	while (!loop_ended(rec->loop)) {
 		TRY(loop_turn(rec->loop, ROUND_MS));
+		if (loop_signal(rec->loop))
+			data_writer_end_soon(rec->writer);
 		if (!loop_ended(rec->loop) && target_ended(rec))
 			loop_end(rec->loop);
 		TRY(rings_drain(rec, &any));

@@ -241,6 +241,9 @@ test_ctrl_c_ends_a_command_whose_output_nobody_reads() {
 	ends_by_sigint 130
 	full "$PERF_BPF" report -i perf.data
 	ends_by_sigint 130
+	full "$PERF_BPF" record -o - -e task-clock -- sleep 1000
+	ends_by_sigint 1
+	assert_contains err 'the reader of the output does not read it'
 	full "$PERF_BPF" run -q syscount --interval 50ms
 	ends_by_sigint 0
 	full --both "$PERF_BPF" run syscount --interval 50ms
@@ -250,6 +253,46 @@ test_ctrl_c_ends_a_command_whose_output_nobody_reads() {
 	full --both "$PERF_BPF" trace -e openat -- sh -c 'echo $$ >workload; while :; do read x </dev/null; done'
 	ends_by_sigint 0
 	soon has_ended "$(cat workload)"
+}
+
+# At its end as well: Ctrl-C came while there was room, and then there is none.
+test_ctrl_c_ends_a_recording_whose_reader_has_stopped() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	env --default-signal=INT true 2>/dev/null || skip "env has no --default-signal"
+	rm -f full
+	mkfifo full
+	exec {hold}<>full
+	env --default-signal=INT "$PERF_BPF" record -o - -e task-clock -- sleep 1000 >full 2>err {hold}>&- &
+	pid=$!
+	soon grep -q epoll "/proc/$pid/wchan"
+	dd if=/dev/zero of=full bs=4096 oflag=nonblock status=none 2>/dev/null && fail "the pipe is not full"
+	ends_by_sigint 1
+	assert_contains err 'the reader of the output does not read it'
+}
+
+# What the reader does not take in time is lost in the rings, and counted.
+test_what_a_slow_reader_does_not_take_is_counted() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	[ -d /sys/kernel/tracing/events/syscalls ] || skip "tracefs with events of system calls is not mounted"
+	mkfifo slow
+	exec {hold}<>slow
+	"$PERF_BPF" record -m 8 -o - -e syscalls:sys_enter_getpriority -- \
+		"$BUILD/tests/cmd/counted" 20000 >slow 2>err {hold}>&- &
+	pid=$!
+	soon has_worked $pid # more than the pipe and the rings hold, and nothing was read
+	"$PERF_BPF" script -i - -F comm <slow 2>script.err {hold}>&- >lines &
+	local script=$!
+	exec {hold}>&-
+	wait $pid || fail "record: $(cat err)"
+	wait $script || :
+	local lost
+	lost=$(sed -n 's/.*samples, [0-9]* bytes, \([0-9]*\) lost.*/\1/p' err)
+	[ "${lost:-0}" -gt 0 ] || fail "nothing was lost: $(cat err)"
+	assert_equal $(($(wc -l <lines) + lost)) 20000
+}
+# The workload waits to be reaped, or all has ended.
+has_worked() {
+	ps -o stat= --ppid "$1" | grep -q ^Z || has_ended "$1"
 }
 
 run_tests

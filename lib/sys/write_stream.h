@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writing to what somebody else reads: a pipe, a terminal, a socket. A write into a full pipe waits
+ * for its reader, and a signal that is blocked (to be read from a signalfd) does not end that. So
+ * where signals that end a command are blocked, it is made only when there is room for it, and one
+ * that comes meanwhile ends the waiting.
+ */
+#ifndef PB_SYS_WRITE_STREAM_H
+#define PB_SYS_WRITE_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/base/error.h"
+
+struct write_stream_opts {
+	bool lines; /* each write ends at the end of a line where possible: others may write to it
+		     */
+	/* After a signal, and with is_ending from the beginning: how long a full pipe is waited
+	 * for. */
+	unsigned patience_ms;
+	bool is_ending;
+};
+
+enum stream_state {
+	STREAM_OPEN,	/* all was written */
+	STREAM_CLOSED,	/* nobody reads it any more; SIGPIPE is ignored */
+	STREAM_STALLED, /* it is full, and the command is to end */
+};
+
+/*
+ * *written: bytes, also if not all. Errors: as write(2), without a name; *state is unchanged then.
+ * A regular file is written to at once.
+ */
+struct error *write_stream(int fd, const void *data, size_t size,
+			   const struct write_stream_opts *opts, size_t *written,
+			   enum stream_state *state);
+
+#endif
