@@ -350,4 +350,19 @@ test_files_that_are_written() {
 	[ ! -e kept/none ] || fail "a file was made"
 }
 
+# The name of a process is anybody's choice; watch prints who loaded a program.
+test_who_loads_programs() {
+	needs
+	make_folders
+	local name=$'pbw\033[2J\001\nx'
+	cp "$BUILD/tests/cmd/program_loader" "$name"
+	root "$PERF_BPF" watch -- sh -c '"./$0" pbtp 20 1000 0 >ids' "$name"
+	assert_equal "$(wc -l <ids)" 20
+	grep -q 'pbw.*pbtp\|pbtp.*pbw' out || fail "it does not show who loads: $(head -3 out)"
+	root "$PERF_BPF" watch --json -- sh -c '"./$0" pbtp 20 1000 0 >ids' "$name"
+	python3 -c 'import json, sys
+comms = {e.get("comm") for e in map(json.loads, open("out")) if e.get("name", "").startswith("pbtp")}
+sys.exit("pbw\033[2J\001\nx" not in comms)' || fail "JSON has another name: $(head -3 out)"
+}
+
 run_tests
