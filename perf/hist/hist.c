@@ -64,7 +64,6 @@ void hist_index_free(struct hist *h)
 	u64map_deinit(&h->frames);
 	u64map_deinit(&h->inlined);
 	u64map_deinit(&h->ranks);
-	result_mappings_deinit(&h->mappings);
 	strmap_deinit(&h->build_ids);
 	free(steal_ptr(h->next_build_id));
 	strmap_deinit(&h->strings);
@@ -80,6 +79,7 @@ void hist_free(struct hist *h)
 	if (!h)
 		return;
 	hist_index_free(h);
+	result_mappings_deinit(&h->mappings);
 	vec_deinit(&h->stacks);
 	vec_deinit(&h->sorted);
 	arena_deinit(&h->entry_arena);

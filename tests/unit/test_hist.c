@@ -284,6 +284,10 @@ static uint64_t stacks_total(const struct hist *h, size_t *n)
 	_cleanup_results_ struct results results = {0};
 
 	assert_null(hist_results(h, &opts, &results));
+	/* mappings stay with the frames */
+	const struct result *stacks = &results.v[results.n - 1];
+	assert_int_equal(stacks->kind, RESULT_STACKS);
+	assert_int_equal(stacks->stacks[0].frames[0]->mapping->start, BASE);
 	assert_int_equal(results.n, 2);
 	assert_int_equal(results.v[1].kind, RESULT_STACKS);
 	*n = results.v[1].n_stacks;
