@@ -111,7 +111,7 @@ build_work() {
 record() {
 	local n=$1 way=$2
 	shift 2
-	"$PERF_BPF" record -N -e $EVENT -g "$@" -o t.data -- ./pbt_switch $n $way >calls 2>record.err ||
+	"$PERF_BPF" record -N -m 4M -e $EVENT -g "$@" -o t.data -- ./pbt_switch $n $way >calls 2>record.err ||
 		{ sed 's/^/# | /' record.err; fail "record $*"; }
 	assert_contains record.err ', 0 lost)'
 	[ ! -e t.data ] || fail "t.data has no date"
