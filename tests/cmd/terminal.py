@@ -251,10 +251,13 @@ def ctrl_c_profile(sh):
     sh.line(f"perf bpf prog profile id {found.group(1)}")
     profile = sh.find("perf")
     def given():
-        return sh.front() not in (profile, sh.pid)
-    soon("perf-bpf has the terminal", given, sh)
+        front = sh.front()
+        return front not in (profile, sh.pid) and front
+    group = soon("perf-bpf has the terminal", given, sh)
     sh.type(CTRL_Z)
     sh.prompt()
+    # what is continued before it has stopped stays stopped
+    soon("both have stopped", lambda: stat(profile)[1] + stat(group)[1] == "TT", sh)
     sh.line("fg %2")
     soon("perf-bpf has the terminal again", given, sh)
     sh.type(CTRL_C)
