@@ -286,7 +286,8 @@ struct error *data_writer_add_event(struct data_writer *w, const struct perf_eve
 		free(ev.ids);
 		return error_nomem();
 	}
-	memcpy(ev.ids, ids, n_ids * sizeof(*ids));
+	if (n_ids)
+		memcpy(ev.ids, ids, n_ids * sizeof(*ids));
 	*slot = ev;
 	return NULL;
 }
