@@ -41,7 +41,13 @@ void *arena_alloc(struct arena *arena, size_t size)
 		if (!b)
 			return NULL;
 		b->next = arena->blocks;
-		*arena = (struct arena){.blocks = b, .next = b->mem, .left = block, .size = block};
+		*arena = (struct arena){
+			.blocks = b,
+			.next = b->mem,
+			.left = block,
+			.size = block,
+			.total = arena->total + sizeof(*b) + block,
+		};
 	}
 	void *p = arena->next;
 	arena->next += size;

@@ -9,8 +9,9 @@
 struct arena {
 	struct arena_block *blocks; /* the newest first */
 	char *next;
-	size_t left; /* bytes from next on, in the newest block */
-	size_t size; /* of the newest block: the next one is twice as large */
+	size_t left;  /* bytes from next on, in the newest block */
+	size_t size;  /* of the newest block: the next one is twice as large */
+	size_t total; /* bytes of all blocks */
 };
 
 void arena_deinit(struct arena *arena);

@@ -219,8 +219,10 @@ static void arena_gives_zeroed_memory_that_stays(void **state)
 	assert_string_equal(arena_text(&arena, "abcdef", 3), "abc");
 	assert_string_equal(arena_strdup(&arena, ""), "");
 	assert_null(arena_alloc(&arena, SIZE_MAX));
+	assert_in_range(arena.total, (1 << 20) + 8 * 25500, (2 << 20));
 	arena_deinit(&arena);
 	assert_null(arena.blocks);
+	assert_int_equal(arena.total, 0);
 }
 
 /* The examples of FIPS 180-2, and lengths around the end of a block. */
