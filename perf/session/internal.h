@@ -109,6 +109,7 @@ struct threads_state {
 	struct u64map by_tid;
 	struct thread_node *all;
 	struct strmap comms; /* interned */
+	size_t n;	     /* of all */
 	size_t n_ended;	     /* live */
 	struct thread_node *cache[THREAD_CACHE];
 };

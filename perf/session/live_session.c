@@ -75,6 +75,11 @@ struct error *session_advance(struct session *s, struct session_tool *tool, uint
 	return finish(s, order_advance(s, until));
 }
 
+size_t session_n_threads(const struct session *s)
+{
+	return s->threads.n;
+}
+
 size_t session_n_ended(const struct session *s)
 {
 	return s->threads.n_ended;

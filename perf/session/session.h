@@ -273,7 +273,8 @@ const struct map *session_find_map_at(struct session *s, int32_t pid, uint64_t t
 /* The first map of the kernel's own text; NULL: it is not known. */
 const struct map *session_kernel_map(struct session *s);
 
-/* How many threads are kept that have ended. */
+/* How many threads are kept; how many of them have ended. */
+size_t session_n_threads(const struct session *s);
 size_t session_n_ended(const struct session *s);
 /*
  * Whether a process is kept that ended at that time; 0: it runs, as far as is

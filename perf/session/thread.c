@@ -139,6 +139,7 @@ static struct thread_node *thread_new(struct session *s, int32_t pid, int32_t ti
 	}
 	t->next = s->threads.all;
 	s->threads.all = t;
+	s->threads.n++;
 	s->threads.cache[cache_slot(tid)] = t;
 	return t;
 }
@@ -358,5 +359,6 @@ void threads_forget(struct session *s, session_keep_fn *keep, void *ctx)
 		if (n->owns_maps)
 			map_set_free(&s->maps, n->pub.maps);
 		thread_free(n);
+		t->n--;
 	}
 }

@@ -398,7 +398,9 @@ static void what_ended_stays_until_it_is_forgotten(void **state)
 	advance(l, 100);
 	expect_map(l, 30, 0, 0x1000, "/bin/it");
 	assert_int_equal(session_n_ended(l->s), 3);
+	const size_t n = session_n_threads(l->s);
 	session_forget(l->s, keep_one, &(int32_t){31});
+	assert_int_equal(session_n_threads(l->s), n - 1); /* 32 has one that runs */
 	expect_map(l, 30, 0, 0x1000, NULL);
 	expect_map(l, 31, 0, 0x1000, "/bin/it");
 	expect_map(l, 32, 0, 0x1000, "/bin/it");
