@@ -32,6 +32,7 @@ struct inlined_frames {
 };
 
 struct cached_frame {
+	uint64_t generation; /* of a live session's maps, of which another may get the address */
 	const struct map *map;
 	uint64_t ip;
 	const struct hist_frame *frame;
@@ -72,6 +73,7 @@ void hist_index_free(struct hist *h)
 	free(steal_ptr(h->stack_slots));
 	free(steal_ptr(h->chain_slots));
 	free(steal_ptr(h->entry_slots));
+	hist_owned_deinit(&h->owned);
 }
 
 void hist_free(struct hist *h)
@@ -135,7 +137,7 @@ static bool is_build_of(const struct data_build_id *b, const struct dso *dso)
  * DSOs in the order of their creation, as perf orders them by their place in
  * memory: first those of the header's table of build-ids, then as they come.
  */
-static uint32_t dso_rank(struct hist *h, const struct dso *dso)
+uint32_t hist_dso_rank(struct hist *h, const struct dso *dso)
 {
 	uintptr_t rank = (uintptr_t)u64map_get(&h->ranks, (uintptr_t)dso);
 
@@ -165,6 +167,22 @@ static char level_of(uint8_t cpumode)
 	default:
 		return 'H'; /* as perf without guest options says */
 	}
+}
+
+/* Of a live session, which may free what the frame is of. */
+static bool frame_own(struct hist *h, struct hist_frame *f)
+{
+	struct result_frame *frame = &f->frame;
+
+	if (f->map)
+		f->map = owned_map(&h->arena, f->map, f->dso);
+	if (f->sym) {
+		f->sym = owned_symbol(&h->arena, f->sym, f->sym_name);
+		frame->name = f->sym_name;
+	}
+	if (frame->file)
+		frame->file = hist_intern(h, frame->file);
+	return (f->map || !f->dso) && (f->sym || !f->sym_name);
 }
 
 /* Of functions that are inlined at its address, whose line is that of a call. */
@@ -206,7 +224,7 @@ static const struct result_mapping *mapping_of(struct hist *h, const struct map 
 }
 
 static const struct hist_frame *frame_new(struct hist *h, const struct location *loc,
-					  const struct inline_frame *inl)
+					  const struct inline_frame *inl, const struct dso *dso)
 {
 	const bool is_function = loc->sym && !h->by_address;
 	struct hist_frame *f = arena_alloc(&h->arena, sizeof(*f));
@@ -223,7 +241,7 @@ static const struct hist_frame *frame_new(struct hist *h, const struct location 
 			  .start = loc->sym ? loc->sym->start : 0,
 			  .addr = loc->addr,
 			  .ip = is_function ? loc->addr - loc->offset : loc->addr},
-		.dso = loc->map ? loc->map->dso : NULL,
+		.dso = dso,
 		.sym = loc->sym,
 		.map = loc->map,
 		.level = loc->map ? level_of(loc->cpumode) : 0,
@@ -234,7 +252,7 @@ static const struct hist_frame *frame_new(struct hist *h, const struct location 
 	if (f->dso) {
 		f->frame.mapping = mapping_of(h, f->map);
 		f->frame.module = f->dso->path;
-		f->frame.rank = dso_rank(h, f->dso);
+		f->frame.rank = hist_dso_rank(h, f->dso);
 		f->dso_name = hist_intern(h, hist_dso_name(h->spec, f->dso));
 		if (!f->frame.mapping || !f->frame.rank || !f->dso_name)
 			return NULL;
@@ -244,6 +262,42 @@ static const struct hist_frame *frame_new(struct hist *h, const struct location 
 		if (!f->sym_name)
 			return NULL;
 	}
+	if (h->spec->live && !frame_own(h, f))
+		return NULL;
+	return f;
+}
+
+static bool same_symbol(const struct hist *h, const struct symbol *a, const struct symbol *b)
+{
+	if (a == b || !a || !b || !h->spec->live)
+		return a == b;
+	return a->start == b->start && a->end == b->end && !strcmp(a->name, b->name);
+}
+
+static uint64_t frame_key(const struct hist *h, const struct dso *dso, const struct symbol *sym,
+			  uint64_t addr)
+{
+	const bool by_symbol = sym && !h->by_address;
+
+	if (by_symbol && !h->spec->live)
+		return (uintptr_t)sym;
+	return hash_u64((by_symbol ? sym->start : addr) ^ hash_u64((uintptr_t)dso)) | 1;
+}
+
+/* Where the frame is in h->frames, or NULL and the key that it would have there. */
+const struct hist_frame *hist_frame_find(const struct hist *h, const struct hist_frame *like,
+					 uint64_t *key)
+{
+	const bool by_symbol = like->sym && !h->by_address;
+	const uint64_t addr = like->frame.addr;
+	const struct hist_frame *f;
+
+	*key = frame_key(h, like->dso, like->sym, addr);
+	/* A key may be taken by another frame: then the next ones are looked at. */
+	for (; (f = u64map_get(&h->frames, *key)); *key += 2)
+		if (f->dso == like->dso && same_symbol(h, f->sym, like->sym) &&
+		    (by_symbol || (f->frame.addr == addr && f->is_caller == like->is_caller)))
+			break;
 	return f;
 }
 
@@ -251,24 +305,25 @@ static const struct hist_frame *frame_new(struct hist *h, const struct location 
 static const struct hist_frame *frame_of(struct hist *h, const struct location *loc,
 					 const struct inline_frame *inl)
 {
-	const bool by_symbol = loc->sym && !h->by_address;
 	const struct dso *dso = loc->map ? loc->map->dso : NULL;
-	uint64_t key = by_symbol ? (uintptr_t)loc->sym
-				 : hash_u64(loc->addr ^ hash_u64((uintptr_t)dso)) | 1;
+	uint64_t key;
 
-	/* A key may be taken by another frame: then the next ones are looked at. */
-	for (;; key += 2) {
-		const struct hist_frame *f = u64map_get(&h->frames, key);
-
-		if (!f) {
-			f = frame_new(h, loc, inl);
-			return f && u64map_put(&h->frames, key, (void *)f) ? f : NULL;
-		}
-		if (f->dso == dso && f->sym == loc->sym &&
-		    (by_symbol ||
-		     (f->frame.addr == loc->addr && f->is_caller == is_caller(loc, inl))))
-			return f;
+	if (dso && h->spec->live) {
+		dso = owned_dso(&h->owned, &h->arena, dso);
+		if (!dso)
+			return NULL;
 	}
+	const struct hist_frame like = {
+		.frame = {.addr = loc->addr},
+		.dso = dso,
+		.sym = loc->sym,
+		.is_caller = is_caller(loc, inl),
+	};
+	const struct hist_frame *f = hist_frame_find(h, &like, &key);
+	if (f)
+		return f;
+	f = frame_new(h, loc, inl, dso);
+	return f && u64map_put(&h->frames, key, (void *)f) ? f : NULL;
 }
 
 /* Without the last of the functions, which is not inlined; NULL: no memory. */
@@ -300,11 +355,13 @@ static const struct cached_frame *frames_at(struct hist *h, const struct thread 
 	struct cached_frame *c = &h->cache[hash_u64(ip ^ (uintptr_t)map) & (CACHE_SIZE - 1)];
 	struct location loc;
 
-	if (c->frame && c->map == map && c->ip == ip && map)
+	if (c->frame && c->map == map && c->ip == ip && map && c->generation == h->generation)
 		return c;
 	resolve_addr_in(h->resolver, map, cpumode, ip, &loc);
-	const struct inline_frames *inlines = resolve_inlines(h->resolver, &loc);
-	*c = (struct cached_frame){.map = map, .ip = ip};
+	/* A live session may free them. */
+	const struct inline_frames *inlines =
+		h->spec->live ? NULL : resolve_inlines(h->resolver, &loc);
+	*c = (struct cached_frame){.generation = h->generation, .map = map, .ip = ip};
 	c->inlined = inlines ? inlined_of(h, &loc, inlines) : NULL;
 	if (inlines && !c->inlined)
 		return NULL;
@@ -394,8 +451,8 @@ static bool chains_grow(struct hist *h)
 	return true;
 }
 
-static const struct result_frame *const *chain_intern(struct hist *h,
-						      const struct result_frame **frames, size_t n)
+const struct result_frame *const *hist_chain_intern(struct hist *h,
+						    const struct result_frame **frames, size_t n)
 {
 	uint64_t hash = n;
 
@@ -504,12 +561,14 @@ static bool keep_numbers(struct hist *h, struct hist_stack *s)
 	return numbers;
 }
 
-static struct error *stack_add(struct hist *h, const struct hist_stack *s,
-			       const struct thread *thread)
+struct error *hist_stack_add(struct hist *h, const struct hist_stack *s,
+			     const struct thread *thread)
 {
+	const uint64_t hash = stack_hash(s, s->values ? h->spec->n_dynamic : 0);
+
 	if (h->stacks.n * 4 >= h->stack_mask * 3 && !stacks_grow(h))
 		return error_nomem();
-	for (size_t at = s->hash & h->stack_mask;; at = (at + 1) & h->stack_mask) {
+	for (size_t at = hash & h->stack_mask;; at = (at + 1) & h->stack_mask) {
 		struct hist_stack *known = h->stack_slots[at];
 
 		if (!known) {
@@ -519,6 +578,7 @@ static struct error *stack_add(struct hist *h, const struct hist_stack *s,
 			if (!known)
 				return error_nomem();
 			*known = *s;
+			known->hash = hash;
 			known->thread = thread;
 			if (!keep_ips(h, known) || (s->values && !keep_values(h, known)) ||
 			    (s->numbers && !keep_numbers(h, known)))
@@ -527,7 +587,7 @@ static struct error *stack_add(struct hist *h, const struct hist_stack *s,
 			return NULL;
 		}
 		/* thread tells stacks apart only when it is a key. */
-		if (known->hash == s->hash) {
+		if (known->hash == hash) {
 			struct hist_stack probe = *s;
 
 			probe.thread = s->thread ? s->thread : known->thread;
@@ -650,6 +710,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 		       const struct location *leaf, bool filtered)
 {
 	const struct hist_spec *spec = h->spec;
+	const struct thread *thread_kept = thread;
 	const struct result_frame *frames[MAX_STACK];
 	uint64_t ips[MAX_STACK];
 	const struct hist_value *values[HIST_MAX_DYNAMIC] = {0};
@@ -657,8 +718,14 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 		spec->field && spec->n_dynamic && event->attr.type == PERF_TYPE_TRACEPOINT;
 	bool wants_chain = hist_spec_wants_chain(spec);
 	const struct hist_numbers numbers = numbers_of(spec, sample, leaf);
+	if (spec->live) {
+		h->generation = session_generation(h->session);
+		thread_kept = owned_thread(&h->owned, &h->arena, thread);
+		if (!thread_kept)
+			return error_nomem();
+	}
 	struct hist_stack s = {
-		.thread = keyed_by_thread(spec) ? thread : NULL,
+		.thread = keyed_by_thread(spec) ? thread_kept : NULL,
 		.comm = intern_comm(h, thread->comm),
 		.leaf = frame_of(h, leaf, NULL),
 		.period = sample->period,
@@ -716,12 +783,11 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 		}
 		s.depth = (uint32_t)n;
 		s.ips = ips;
-		s.chain = chain_intern(h, frames, (size_t)n);
+		s.chain = hist_chain_intern(h, frames, (size_t)n);
 		if (!s.chain)
 			return error_nomem();
 	}
-	s.hash = stack_hash(&s, s.values ? spec->n_dynamic : 0);
-	return stack_add(h, &s, thread);
+	return hist_stack_add(h, &s, thread_kept);
 }
 
 size_t hist_size(const struct hist *h)
@@ -763,7 +829,7 @@ struct hist_stack *const *hist_stacks(const struct hist *h, size_t *n)
 
 char hist_dso_origin(const struct hist *h, const struct dso *dso)
 {
-	struct symtab *st = dso && dso->kind != DSO_BPF
+	struct symtab *st = dso && dso->kind != DSO_BPF && !h->spec->live
 				    ? resolver_symtab(h->resolver, (struct dso *)dso)
 				    : NULL;
 

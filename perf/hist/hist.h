@@ -158,6 +158,11 @@ struct hist_spec {
 	 * entries can be made again by other keys (hist_unfinish()).
 	 */
 	bool keeps;
+	/*
+	 * Samples come from a live session, which frees threads, maps and DSOs: what is referred
+	 * to is copied.
+	 */
+	bool live;
 	/* The text of a tracepoint's sample, for HIST_TRACE. */
 	struct error *(*trace)(void *ctx, const struct session_event *event,
 			       const struct sample *sample, struct strbuf *out);

@@ -9,6 +9,7 @@
 #include "lib/base/vec.h"
 #include "perf/hist/hist.h"
 #include "show/mappings.h"
+#include "perf/hist/hist_owned.h"
 
 /* Samples that differ in nothing that matters. */
 struct hist_stack {
@@ -38,6 +39,8 @@ struct hist {
 	struct resolver *resolver;
 	struct session *session;
 	struct arena arena;
+	struct hist_owned owned;  /* of a live session */
+	uint64_t generation;	  /* likewise */
 	struct arena entry_arena; /* of what hist_finish_group() makes */
 	struct result_totals totals, shown;
 
@@ -79,6 +82,19 @@ void hist_index_free(struct hist *h);
  * kept, for the next time.
  */
 bool hist_frame_matches(const struct hist_frame *frame, const regex_t *regex, int8_t *known);
+
+/* The frame that is known of what `like` is of; NULL: none, and the key that it gets in h->frames.
+ */
+const struct hist_frame *hist_frame_find(const struct hist *h, const struct hist_frame *like,
+					 uint64_t *key);
+/* One pointer for equal chains; NULL: no memory. */
+const struct result_frame *const *hist_chain_intern(struct hist *h,
+						    const struct result_frame **frames, size_t n);
+/* Adds to the stack that is equal, or a copy as a new one; its thread is then this one. */
+struct error *hist_stack_add(struct hist *h, const struct hist_stack *s,
+			     const struct thread *thread);
+/* perf's rank of a DSO by its first appearance; 0: no memory. */
+uint32_t hist_dso_rank(struct hist *h, const struct dso *dso);
 
 const struct hist_spec *hist_spec_of(const struct hist *h);
 /* Those that were counted, in the order of their first samples. */
