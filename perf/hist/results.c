@@ -421,6 +421,11 @@ static const struct result_member *members_make(struct results_maker *m)
 	return members;
 }
 
+static bool is_listed(const struct results_maker *m, const struct hist_entry *he)
+{
+	return !he->filtered && he->stat.n >= m->spec->zoom.least_samples;
+}
+
 static void table_make(struct results_maker *m)
 {
 	struct result_profile *profile = arena_alloc(m->arena, sizeof(*profile));
@@ -429,7 +434,7 @@ static void table_make(struct results_maker *m)
 	hist_levels(m->h, &n_levels);
 	columns_make(m);
 	for (size_t i = 0; i < hist_size(m->h); i++)
-		n += !hist_at(m->h, i)->filtered;
+		n += is_listed(m, hist_at(m->h, i));
 	struct result_sum *sums = arena_alloc(m->arena, n * sizeof(*sums));
 	m->table->cells = arena_alloc(m->arena, n * m->table->n_columns * sizeof(*m->table->cells));
 	m->failed |= !profile || !sums || !m->table->cells;
@@ -448,7 +453,7 @@ static void table_make(struct results_maker *m)
 	};
 	m->table->profile = profile;
 	for (size_t i = 0; i < hist_size(m->h); i++)
-		if (!hist_at(m->h, i)->filtered)
+		if (is_listed(m, hist_at(m->h, i)))
 			row_add(m, hist_at(m->h, i), sums++);
 }
 
