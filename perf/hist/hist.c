@@ -86,6 +86,7 @@ void hist_free(struct hist *h)
 	vec_deinit(&h->sorted);
 	arena_deinit(&h->entry_arena);
 	arena_deinit(&h->arena);
+	hist_free(h->shown_before);
 	free(h);
 }
 
@@ -580,6 +581,8 @@ struct error *hist_stack_add(struct hist *h, const struct hist_stack *s,
 			*known = *s;
 			known->hash = hash;
 			known->thread = thread;
+			known->weight.period = (double)s->period;
+			known->weight.n = (double)s->n;
 			if (!keep_ips(h, known) || (s->values && !keep_values(h, known)) ||
 			    (s->numbers && !keep_numbers(h, known)))
 				return error_nomem();
@@ -594,6 +597,8 @@ struct error *hist_stack_add(struct hist *h, const struct hist_stack *s,
 			if (stack_equal(known, &probe, h->spec->n_dynamic)) {
 				sum_add(&known->period, s->period);
 				known->n += s->n;
+				known->weight.period += (double)s->period;
+				known->weight.n += (double)s->n;
 				return NULL;
 			}
 		}

@@ -161,7 +161,7 @@ struct hist_spec {
 	bool keeps;
 	/*
 	 * Samples come from a live session, which frees threads, maps and DSOs: what is referred
-	 * to is copied.
+	 * to is copied. Samples can lose weight (hist_fade()).
 	 */
 	bool live;
 	/* The text of a tracepoint's sample, for HIST_TRACE. */
@@ -286,6 +286,13 @@ struct error *hist_finish_group(struct hist *const *hists, size_t n);
  */
 void hist_unfinish(struct hist *h);
 
+/*
+ * Of a live spec, which keeps: what was counted so far loses an eighth of its weight, as in perf
+ * top, or with `all` all of it. Entries that were made stay as they are.
+ */
+void hist_fade(struct hist *h, bool all);
+/* Unfinished: frees the memory of what has no weight any more, once that is worth it. */
+struct error *hist_forget(struct hist *h);
 size_t hist_size(const struct hist *h);
 /* The i-th entry by the sort keys, filtered ones included; of a hierarchy those below it follow. */
 const struct hist_entry *hist_at(const struct hist *h, size_t i);

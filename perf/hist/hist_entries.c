@@ -439,7 +439,8 @@ static struct error *collapse(struct hist *h)
 static struct error *collect(struct hist *h)
 {
 	for (size_t i = 0; i < h->stacks.n; i++)
-		TRY(stack_finish(h, h->stacks.v[i], i + 1));
+		if (!h->spec->live || h->stacks.v[i]->period || h->stacks.v[i]->n)
+			TRY(stack_finish(h, h->stacks.v[i], i + 1));
 	return collapse(h);
 }
 
@@ -585,4 +586,5 @@ void hist_unfinish(struct hist *h)
 	h->sorted.n = 0;
 	h->totals = h->shown = (struct result_totals){0};
 	arena_deinit(&h->entry_arena);
+	hist_free(steal_ptr(h->shown_before));
 }

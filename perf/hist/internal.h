@@ -8,8 +8,8 @@
 #include "lib/base/rbtree.h"
 #include "lib/base/vec.h"
 #include "perf/hist/hist.h"
-#include "show/mappings.h"
 #include "perf/hist/hist_owned.h"
+#include "show/mappings.h"
 
 /* Samples that differ in nothing that matters. */
 struct hist_stack {
@@ -31,6 +31,9 @@ struct hist_stack {
 	char level;
 	uint8_t cpumode;
 	bool filtered;
+	struct {
+		double period, n;
+	} weight;    /* of a live spec: as they fade, while period and n are whole numbers */
 	bool hidden; /* once it is finished: no row that is shown counts it */
 };
 
@@ -39,9 +42,10 @@ struct hist {
 	struct resolver *resolver;
 	struct session *session;
 	struct arena arena;
-	struct hist_owned owned;  /* of a live session */
-	uint64_t generation;	  /* likewise */
-	struct arena entry_arena; /* of what hist_finish_group() makes */
+	struct hist_owned owned;   /* of a live session */
+	uint64_t generation;	   /* likewise */
+	struct hist *shown_before; /* what results may refer to; NULL: nothing but this one */
+	struct arena entry_arena;  /* of what hist_finish_group() makes */
 	struct result_totals totals, shown;
 
 	struct cached_frame *cache;
@@ -95,6 +99,11 @@ struct error *hist_stack_add(struct hist *h, const struct hist_stack *s,
 			     const struct thread *thread);
 /* perf's rank of a DSO by its first appearance; 0: no memory. */
 uint32_t hist_dso_rank(struct hist *h, const struct dso *dso);
+
+/* Of a live spec: */
+bool hist_stack_has_faded(const struct hist_stack *s);
+/* Frees all that no stack with weight refers to. */
+struct error *hist_compact(struct hist *h);
 
 const struct hist_spec *hist_spec_of(const struct hist *h);
 /* Those that were counted, in the order of their first samples. */

@@ -430,6 +430,55 @@ static void test_again(void **state)
 	hist_free(h);
 }
 
+/* Of a live session: what was counted loses weight, and its memory is given back. */
+static void test_fade(void **state)
+{
+	struct world *w = *state;
+	struct hist_spec spec = spec_make("comm,dso,sym", true, false);
+	struct hist *h;
+
+	spec.keeps = spec.live = true;
+	assert_null(hist_new(&spec, w->resolver, &h));
+	/* one sample each, of as many CPUs: their sum fades, not each by itself */
+	for (int i = 0; i < 4000; i++) {
+		uint64_t ips[] = {A, MAIN}, buf[4];
+		struct sample s = sample_make(ips, 2, 1, buf);
+		struct location leaf;
+
+		s.cpu = (uint32_t)i;
+		resolve_addr(w->resolver, thread_of(w), s.cpumode, s.ip, &leaf);
+		assert_null(
+			hist_add(h, &s, session_event(w->session, 0), thread_of(w), &leaf, false));
+	}
+	ADD(w, h, 800000, false, B, MAIN);
+	assert_null(hist_finish_group(&h, 1));
+	assert_int_equal(entry(h, "a")->stat.period, 4000);
+	hist_unfinish(h);
+	hist_fade(h, false);
+	assert_null(hist_finish_group(&h, 1));
+	assert_int_equal(entry(h, "a")->stat.period, 3500);
+	assert_int_equal(entry(h, "b")->stat.period, 700000);
+	assert_int_equal(entry(h, "main")->acc, 703500);
+	hist_unfinish(h);
+	/* those with a period of 1 fade first */
+	for (int i = 0; i < 8; i++)
+		hist_fade(h, false);
+	assert_null(hist_forget(h));
+	assert_int_equal(h->stacks.n, 1); /* the others were forgotten */
+	ADD(w, h, 100, false, B, MAIN);
+	assert_int_equal(h->stacks.n, 1); /* it is found again */
+	assert_null(hist_finish_group(&h, 1));
+	assert_int_equal(n_shown(h), 2);
+	assert_string_equal(entry(h, "b")->frame->dso_name, entry(h, "main")->frame->dso_name);
+	assert_int_equal(entry(h, "b")->thread->tid, (int)getpid());
+	hist_unfinish(h);
+	hist_fade(h, true);
+	assert_null(hist_forget(h));
+	assert_null(hist_finish_group(&h, 1));
+	assert_int_equal(n_shown(h), 0);
+	hist_free(h);
+}
+
 static void test_spec(void **state)
 {
 	struct hist_spec_opts opts = {.sz = sizeof(opts), .children = true};
@@ -666,6 +715,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_stacks_without_chains, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_sums_that_are_too_large, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_fade, setup, teardown),
 		cmocka_unit_test(test_spec),
 		cmocka_unit_test_setup_teardown(test_numbers, setup, teardown),
 		cmocka_unit_test(test_keys_of_a_diff),
