@@ -724,6 +724,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 	bool wants_chain = hist_spec_wants_chain(spec);
 	const struct hist_numbers numbers = numbers_of(spec, sample, leaf);
 	if (spec->live) {
+		TRY(hist_make_room(h));
 		h->generation = session_generation(h->session);
 		thread_kept = owned_thread(&h->owned, &h->arena, thread);
 		if (!thread_kept)

@@ -164,6 +164,8 @@ struct hist_spec {
 	 * to is copied. Samples can lose weight (hist_fade()).
 	 */
 	bool live;
+	/* Of a live one: bytes for the samples, and again for their entries; 0: as many as come. */
+	size_t room;
 	/* The text of a tracepoint's sample, for HIST_TRACE. */
 	struct error *(*trace)(void *ctx, const struct session_event *event,
 			       const struct sample *sample, struct strbuf *out);
@@ -293,6 +295,17 @@ void hist_unfinish(struct hist *h);
 void hist_fade(struct hist *h, bool all);
 /* Unfinished: frees the memory of what has no weight any more, once that is worth it. */
 struct error *hist_forget(struct hist *h);
+/*
+ * What is kept of a live one. Samples that differ so much that they do not fit into the spec's room
+ * are thinned out: sums stay as they are, but a few samples stand for others.
+ */
+struct hist_kept {
+	size_t stacks;	  /* samples that differ */
+	size_t bytes;	  /* for them and what was made of them, without indices */
+	uint64_t thinned; /* of them, those that were left out since the start */
+};
+struct hist_kept hist_kept(const struct hist *h);
+
 size_t hist_size(const struct hist *h);
 /* The i-th entry by the sort keys, filtered ones included; of a hierarchy those below it follow. */
 const struct hist_entry *hist_at(const struct hist *h, size_t i);

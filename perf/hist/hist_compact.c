@@ -133,6 +133,7 @@ struct error *hist_compact(struct hist *h)
 	u64map_deinit(&c.frames);
 	TRY(err);
 	fresh->generation = h->generation;
+	fresh->n_thinned = h->n_thinned;
 	fresh->shown_before = steal_ptr(h->shown_before);
 	const struct hist old = *h;
 	*h = *fresh;

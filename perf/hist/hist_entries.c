@@ -435,13 +435,30 @@ static struct error *collapse(struct hist *h)
 	return NULL;
 }
 
+/* The entries of a live session take too much room, and fewer stacks would need less. */
+static bool is_full(const struct hist *h)
+{
+	return h->spec->room && h->entry_arena.total > h->spec->room && hist_can_halve(h);
+}
+
 /* The entries, in the tree of those that are collected. */
 static struct error *collect(struct hist *h)
 {
-	for (size_t i = 0; i < h->stacks.n; i++)
+	for (size_t i = 0; i < h->stacks.n && !is_full(h); i++)
 		if (!h->spec->live || h->stacks.v[i]->period || h->stacks.v[i]->n)
 			TRY(stack_finish(h, h->stacks.v[i], i + 1));
 	return collapse(h);
+}
+
+static struct error *collect_what_fits(struct hist *h)
+{
+	TRY(collect(h));
+	while (is_full(h)) {
+		hist_unfinish(h);
+		TRY(hist_halve(h));
+		TRY(collect(h));
+	}
+	return NULL;
 }
 
 /* By perf's search, as addresses without a symbol have no total order; NULL: none. */
@@ -561,7 +578,7 @@ struct error *hist_finish_group(struct hist *const *hists, size_t n)
 	const bool hierarchy = hists[0]->spec->hierarchy;
 
 	for (size_t i = 0; i < n; i++)
-		TRY(collect(hists[i]));
+		TRY(collect_what_fits(hists[i]));
 	if (!hierarchy)
 		TRY(link_members(hists, n));
 	for (size_t i = 0; i < n; i++)

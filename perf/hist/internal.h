@@ -44,6 +44,7 @@ struct hist {
 	struct arena arena;
 	struct hist_owned owned;   /* of a live session */
 	uint64_t generation;	   /* likewise */
+	uint64_t n_thinned;	   /* stacks that were left out, for which others stand */
 	struct hist *shown_before; /* what results may refer to; NULL: nothing but this one */
 	struct arena entry_arena;  /* of what hist_finish_group() makes */
 	struct result_totals totals, shown;
@@ -104,6 +105,11 @@ uint32_t hist_dso_rank(struct hist *h, const struct dso *dso);
 bool hist_stack_has_faded(const struct hist_stack *s);
 /* Frees all that no stack with weight refers to. */
 struct error *hist_compact(struct hist *h);
+/* Before a sample is added: thins stacks out if they take more than the spec's room. */
+struct error *hist_make_room(struct hist *h);
+/* The same by half, as their entries take too much, unless there are few. */
+bool hist_can_halve(const struct hist *h);
+struct error *hist_halve(struct hist *h);
 
 const struct hist_spec *hist_spec_of(const struct hist *h);
 /* Those that were counted, in the order of their first samples. */

@@ -476,6 +476,74 @@ static void test_fade(void **state)
 	assert_null(hist_forget(h));
 	assert_null(hist_finish_group(&h, 1));
 	assert_int_equal(n_shown(h), 0);
+	assert_int_equal(hist_kept(h).thinned, 0);
+	hist_free(h);
+}
+
+/* Chains of eight addresses each that no other has; every second sample is one of b. */
+static void add_different(struct world *w, struct hist *h, uint64_t first, int n)
+{
+	for (int i = 0; i < n; i++) {
+		const uint64_t at = first + (uint64_t)i * 64;
+
+		ADD(w, h, 1000, false, at, at + 1, at + 2, at + 3, at + 4, at + 5, at + 6, at + 7);
+		ADD(w, h, 1000, false, B, MAIN);
+	}
+}
+
+static size_t stacks_that_count(const struct hist *h, uint64_t *period)
+{
+	size_t n = 0;
+
+	*period = 0;
+	for (size_t i = 0; i < h->stacks.n; i++) {
+		*period += h->stacks.v[i]->period;
+		n += h->stacks.v[i]->period > 0;
+	}
+	return n;
+}
+
+/* However many samples differ, so many are kept as there is room for; sums stay what they are. */
+static void test_room(void **state)
+{
+	enum { ROOM = 512 << 10, N = 20000 };
+	const uint64_t first = 1 << 20;
+	struct world *w = *state;
+	struct hist_spec spec = spec_make("pid,dso,sym", true, false);
+	struct hist *h;
+	uint64_t period;
+
+	spec.keeps = spec.live = true;
+	spec.room = ROOM;
+	assert_null(hist_new(&spec, w->resolver, &h));
+	for (int i = 0; i < N; i += 100) {
+		add_different(w, h, first + (uint64_t)i * 64, 100);
+		/* a block more than the room, and what the last 200 samples needed */
+		assert_in_range(h->arena.total, 1, ROOM + (512 << 10));
+		assert_in_range(h->frames.n, 1, ROOM / 100);
+		assert_in_range(h->owned.threads.n, 1, 1);
+	}
+	assert_in_range(stacks_that_count(h, &period), 64, ROOM / 1000);
+	assert_in_range(period, 2ull * N * 1000 * 99 / 100, 2ull * N * 1000);
+	assert_in_range(hist_kept(h).thinned, N / 2, N);
+	/* what there are many samples of is exact, as if all were kept */
+	assert_null(hist_finish_group(&h, 1));
+	assert_in_range(h->entry_arena.total, 1, ROOM + (256 << 10));
+	assert_int_equal(entry(h, "b")->stat.period, N * 1000);
+	assert_int_equal(entry(h, "b")->stat.n, N);
+	assert_in_range(hist_totals(h)->period, 2ull * N * 1000 * 98 / 100, 2ull * N * 1000);
+	assert_in_range(hist_totals(h)->samples, 2ull * N * 97 / 100, 2ull * N * 103 / 100);
+	/* what was made of them is there while others are counted, and new memory is used */
+	const struct hist_entry *b = entry(h, "b");
+	const struct stack_tree *tree = b->chain;
+	add_different(w, h, first << 10, N / 10);
+	assert_non_null(h->shown_before);
+	assert_null(h->shown_before->shown_before);
+	assert_int_equal(b->stat.n, N);
+	assert_int_equal(tree->depth, 2);
+	assert_string_equal(b->comm, "alpha");
+	hist_unfinish(h);
+	assert_null(h->shown_before);
 	hist_free(h);
 }
 
@@ -716,6 +784,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_sums_that_are_too_large, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_fade, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_room, setup, teardown),
 		cmocka_unit_test(test_spec),
 		cmocka_unit_test_setup_teardown(test_numbers, setup, teardown),
 		cmocka_unit_test(test_keys_of_a_diff),
