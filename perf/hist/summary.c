@@ -12,12 +12,18 @@
 
 #define DEFAULT_PARENT "^sys_|^do_page_fault"
 
+/* Of a live session, all events together; hist_spec.room, which is used up to four times. */
+#define LIVE_ROOM  ((size_t)48 << 20)
+#define LEAST_ROOM ((size_t)1 << 20) /* of each event */
+
 struct summary {
 	struct summary_opts opts;
 	struct sample_reader reader;
 	struct hist_spec spec, first_spec; /* as it is now; as the options say */
 	regex_t parent, ignore_callees;
 	bool has_parent, has_ignore_callees;
+	struct session_tool tool; /* of a live one */
+	uint64_t generation;	  /* likewise: of the session's maps */
 	struct result_only only[RESULTS_MAX_ONLY];
 	size_t n_only;
 	VEC(struct hist *) hists; /* by the event's index */
@@ -108,7 +114,10 @@ static struct error *setup_spec(struct summary *s)
 	spec->full_paths = opts->full_paths;
 	if (spec->has[HIST_SRCLINE] || spec->has[HIST_SRCFILE])
 		resolver_want_lines(opts->recording->resolver);
-	spec->keeps = opts->keeps;
+	spec->keeps = opts->keeps || opts->live;
+	spec->live = opts->live;
+	if (opts->live)
+		spec->room = max_of(LIVE_ROOM / max_of(n, (size_t)1), LEAST_ROOM);
 	spec->max_stack = opts->max_stack ? min_of(opts->max_stack, 1024u) : 127;
 	spec->nanoseconds = opts->nanoseconds;
 	if (opts->time_quantum)
@@ -206,6 +215,10 @@ static struct error *on_sample(struct session_tool *tool, struct session *sessio
 
 	if (sample_reader_has_news(&s->reader))
 		TRY(sample_reader_learn(&s->reader));
+	if (s->opts.live && session_generation(session) != s->generation) {
+		resolver_refresh(s->opts.recording->resolver);
+		s->generation = session_generation(session);
+	}
 	s->first = s->first ? min_of(s->first, sample->time) : sample->time;
 	s->last = max_of(s->last, sample->time);
 	sample_reader_set(&s->reader, sample, event, thread);
@@ -360,6 +373,36 @@ static struct error *sort_by(const struct summary *s, const char *sort, struct h
 	return NULL;
 }
 
+struct session_tool *summary_tool(struct summary *s)
+{
+	s->tool = (struct session_tool){.ctx = s, .sample = on_sample};
+	return &s->tool;
+}
+
+void summary_fade(struct summary *s, bool all)
+{
+	struct hist **h;
+
+	vec_for_each (h, &s->hists)
+		if (*h)
+			hist_fade(*h, all);
+}
+
+struct hist_kept summary_kept(const struct summary *s)
+{
+	struct hist_kept sum = {0};
+	struct hist *const *h;
+
+	vec_for_each (h, &s->hists) {
+		const struct hist_kept kept = *h ? hist_kept(*h) : (struct hist_kept){0};
+
+		sum.stacks += kept.stacks;
+		sum.bytes += kept.bytes;
+		sum.thinned += kept.thinned;
+	}
+	return sum;
+}
+
 struct error *summary_show(struct summary *s, const struct summary_view *view)
 {
 	struct hist_spec spec = s->first_spec;
@@ -370,11 +413,18 @@ struct error *summary_show(struct summary *s, const struct summary_view *view)
 	spec.zoom = view->zoom;
 	if (view->symbol_filter)
 		spec.symbol_filter = view->symbol_filter;
-	vec_for_each (h, &s->hists)
+	vec_for_each (h, &s->hists) {
+		if (!*h)
+			continue;
 		hist_unfinish(*h);
+		if (s->opts.live)
+			TRY(hist_forget(*h));
+	}
 	s->spec = spec;
 	s->opts.table.relative = view->relative;
 	s->opts.table.least_percent = view->least_percent;
+	if (s->opts.live)
+		resolver_refresh(s->opts.recording->resolver);
 	return finish(s);
 }
 
@@ -408,6 +458,10 @@ static void set_time(const struct summary *s, struct results *results)
 {
 	struct stat st;
 
+	if (s->opts.live) {
+		results->time = clock_ns(CLOCK_REALTIME);
+		return;
+	}
 	if (session_header(s->opts.recording->session)->pipe || stat(s->opts.recording->path, &st))
 		return;
 	results->time = timespec_ns(st.st_mtim);

@@ -37,6 +37,7 @@ struct summary_opts {
 	bool nanoseconds;	    /* hist_spec.nanoseconds */
 	struct read_counts *counts; /* READ records are added; NULL: they are left out */
 	bool keeps;		    /* summary_show() will be called */
+	bool live;		    /* the session is a live one: see summary_tool() */
 	/* Called for each sample that the filter shows, with the place of its address; NULL: not.
 	 */
 	struct error *(*each)(void *ctx, const struct session_event *event,
@@ -86,6 +87,15 @@ void summary_warn_of_stacks(const struct summary *s);
 
 /* Of all events, also those that a filter hides. */
 size_t summary_n_entries(const struct summary *s);
+
+/*
+ * Of a live session (opts.live): events come and go on, so summary_show() makes the sums of what
+ * was counted until then. The caller hands records to the session with this tool.
+ */
+struct session_tool *summary_tool(struct summary *s);
+/* hist_fade() and the sums of hist_kept() of all events. */
+void summary_fade(struct summary *s, bool all);
+struct hist_kept summary_kept(const struct summary *s);
 
 /* Whether the table of this event, or of the group that it leads, is left out: no samples. */
 bool summary_is_empty(const struct summary *s, size_t first);
