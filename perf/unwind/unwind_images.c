@@ -3,6 +3,9 @@
  * Rules by file and offset, so that processes which map the same file share them. A profile asks
  * for the same addresses over and over: the rules found last are kept in a table of fixed size,
  * where each has one place.
+ *
+ * A live session frees files that nobody has mapped any more, and another one may get the address
+ * of such a file: when that may have happened, all is forgotten.
  */
 #include "perf/unwind/unwind_images.h"
 
@@ -39,6 +42,7 @@ struct unwind_images {
 	struct resolver *resolver;
 	bool is_arm64;
 	bool no_memory;	      /* rules may be missing for that */
+	uint64_t generation;  /* of a live session's maps */
 	struct u64map by_dso; /* struct dso * -> struct unwind_image * */
 	struct cached_rule cache[CACHE_SIZE];
 };
@@ -71,17 +75,38 @@ static void image_free(struct unwind_image *image)
 }
 DEFINE_FREEP(struct unwind_image, image_free)
 
-void unwind_images_free(struct unwind_images *all)
+static void forget_images(struct unwind_images *all)
 {
 	struct u64map_slot *slot;
 	size_t pos = 0;
 
-	if (!all)
-		return;
 	while ((slot = u64map_next(&all->by_dso, &pos)))
 		image_free(slot->value);
 	u64map_deinit(&all->by_dso);
+}
+
+void unwind_images_free(struct unwind_images *all)
+{
+	if (!all)
+		return;
+	forget_images(all);
 	free(all);
+}
+
+size_t unwind_images_count(const struct unwind_images *all)
+{
+	return all->by_dso.n;
+}
+
+static void forget_what_was_freed(struct unwind_images *all)
+{
+	const uint64_t generation = session_generation(resolver_session(all->resolver));
+
+	if (generation == all->generation)
+		return;
+	forget_images(all);
+	memset(all->cache, 0, sizeof(all->cache));
+	all->generation = generation;
 }
 
 static bool is_wanted(const struct elf_file *file, const struct elf_section *sec)
@@ -207,6 +232,7 @@ const struct code_rule *unwind_images_find(struct unwind_images *all, const stru
 	static const struct code_rule unknown = {.kind = CODE_UNKNOWN};
 	const uint64_t offset = addr - map->start + map->pgoff;
 
+	forget_what_was_freed(all);
 	if (map->dso->kind != DSO_USER && map->dso->kind != DSO_VDSO)
 		return &unknown;
 	struct cached_rule *c =

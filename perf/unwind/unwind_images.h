@@ -28,6 +28,8 @@ DEFINE_FREEP(struct unwind_images, unwind_images_free)
 /* The rule for an address in a map; it lasts until the next. */
 const struct code_rule *unwind_images_find(struct unwind_images *all, const struct map *map,
 					   uint64_t addr);
+/* How many files are known. */
+size_t unwind_images_count(const struct unwind_images *all);
 /* Whether rules may be missing because there was no memory for them. */
 bool unwind_images_had_no_memory(const struct unwind_images *all);
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "perf/session/session.h"
+#include "perf/unwind/unwind_images.h"
 
 static const struct perf_event_attr attr = {
 	.type = PERF_TYPE_SOFTWARE,
@@ -414,6 +415,36 @@ static void what_ended_stays_until_it_is_forgotten(void **state)
 	assert_int_equal(session_n_ended(l->s), 0);
 }
 
+/* The files of processes that have ended: their memory is used for others. */
+static void unwind_information_is_of_files_that_are_mapped(void **state)
+{
+	struct live *l = *state;
+	const struct resolver_opts opts = {.sz = sizeof(opts)};
+	struct unwind_images *images;
+	struct resolver *r;
+
+	assert_null(resolver_new(l->s, &opts, &r));
+	assert_null(unwind_images_new(r, false, &images));
+	for (int pid = 40; pid < 50; pid++) {
+		char path[16];
+
+		snprintf(path, sizeof(path), "/bin/%d", pid);
+		l->time += 10;
+		add_fork(l, pid, pid, 1);
+		add_mmap(l, pid, 0x1000, 0x2000, path);
+		add_exit(l, pid, pid);
+		advance(l, l->time);
+		const struct map *map =
+			session_find_map_at(l->s, pid, 0, PERF_RECORD_MISC_USER, 0x1000);
+		assert_non_null(map);
+		assert_int_equal(unwind_images_find(images, map, 0x1000)->kind, CODE_UNKNOWN);
+		assert_int_equal(unwind_images_count(images), 1);
+		session_forget(l->s, NULL, NULL);
+	}
+	unwind_images_free(images);
+	resolver_free(r);
+}
+
 static size_t memory_used(void)
 {
 	struct mallinfo2 m = mallinfo2();
@@ -554,6 +585,7 @@ int main(void)
 		TEST(an_exec_sets_aside_what_was_mapped),
 		TEST(a_pid_that_is_used_again_is_found_by_time),
 		TEST(what_ended_stays_until_it_is_forgotten),
+		TEST(unwind_information_is_of_files_that_are_mapped),
 		TEST(memory_does_not_grow_with_the_processes),
 		TEST(children_do_not_copy_what_they_set_aside),
 		TEST(a_compiler_that_maps_again_and_again_has_its_bound),
