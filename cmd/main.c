@@ -29,6 +29,7 @@ static const struct command commands[] = {
 	{"record", cmd_record, "Record events, filtered by BPF programs"},
 	{"script", cmd_script, "Print a recording, line by line"},
 	{"report", cmd_report, "Summarize a recording by command, binary and function"},
+	{"top", cmd_top, "Show which functions run, as it happens"},
 	{"annotate", cmd_annotate, "Show which instructions of functions have the samples"},
 	{"diff", cmd_diff, "Compare recordings by binary and function"},
 	{"trace", cmd_trace, "Trace system calls with their arguments"},

@@ -164,6 +164,15 @@ struct error *privileges_of_trace(bool reads_processes, bool has_workload, const
 	return confine_and_log(&opts, "when tracing has started", log);
 }
 
+struct error *privileges_of_top(const struct log *log)
+{
+	const struct confine_opts opts = {
+		.keep = READER_CAPS | CONFINE_CAP(CAP_SYS_PTRACE),
+		.calls = CONFINE_READ | CONFINE_WAIT,
+	};
+	return confine_and_log(&opts, "when sampling has started", log);
+}
+
 struct error *privileges_of_watch(const struct log *log)
 {
 	const struct confine_opts opts = {

@@ -42,6 +42,8 @@ struct error *privileges_of_run(bool opens_events, bool finds_maps, const struct
  * have to end it.
  */
 struct error *privileges_of_trace(bool reads_processes, bool has_workload, const struct log *log);
+/* top, when its events are enabled. */
+struct error *privileges_of_top(const struct log *log);
 /* watch, when it listens; not if it runs commands, which have the rights of the user. */
 struct error *privileges_of_watch(const struct log *log);
 

@@ -9,7 +9,7 @@ commands() {
 # The options on stdin's lines that begin with one: "  -e, --event=EVENT   text".
 options() {
 	sed -n 's/^ \{1,8\}\(-.*\)$/\1/p' | sed 's/   *[A-Z(].*$//' |
-		grep -oE -e '(^|[ ,])--?[A-Za-z][A-Za-z0-9-]*' | tr -d ' ,' | sort -u
+		grep -oE -e '(^|[ ,])--?[A-Za-z][A-Za-z0-9_-]*' | tr -d ' ,' | sort -u
 }
 
 options_of_help() {
@@ -54,7 +54,7 @@ test_help_and_page_name_the_same_options() {
 # one that differs, a form of it is.
 test_options_of_perf_are_there() {
 	local command flags word flag n
-	for command in record report script; do
+	for command in record report script top; do
 		options_of_help "$command" >help
 		sed -n "/^\.Sh PERF ${command^^}$/,/^\.El$/p" "$SRC/man/perf-bpf-perf-options.7" |
 			sed -n 's/^\.It //p; s/^\(Same\|Differs\|Missing\)[.:].*/\1/p' | paste - - >items
