@@ -271,6 +271,8 @@ static struct error *become(const char *command)
 		return privileges_of_trace(true, true, NULL);
 	if (!strcmp(command, "trace -s"))
 		return privileges_of_trace(false, false, NULL);
+	if (!strcmp(command, "top"))
+		return privileges_of_top(NULL);
 	if (!strcmp(command, "watch"))
 		return privileges_of_watch(NULL);
 	if (!strcmp(command, "probe"))

@@ -135,6 +135,34 @@ at_its_end() {
 	[ "$(status "$1" Seccomp_filters)" = 2 ]
 }
 
+# It reads the symbols of programs that start later, and opens no more events.
+test_top_keeps_what_symbols_need() {
+	need_seccomp
+	cat >late.c <<-'END'
+		static volatile char pages[4096 * 20];
+		__attribute__((noinline)) void pbt_touch(void)
+		{
+			for (int i = 0; i < 20; i++)
+				pages[i * 4096] = 1;
+		}
+		int main(void) { pbt_touch(); return 0; }
+	END
+	gcc -O0 -o pbt_late late.c
+	: >out
+	"$PERF_BPF" top --stdio -d 0.2 -e page-faults:u -c 1 --comms pbt_late -v >out 2>err &
+	pid=$!
+	soon is_confined $pid
+	assert_sets $pid "$(expected $DAC_READ_SEARCH $SYS_PTRACE $SYSLOG)"
+	late_is_shown() {
+		./pbt_late
+		grep -q '\[\.\] pbt_touch' out
+	}
+	soon late_is_shown
+	kill -INT $pid
+	wait $pid || fail "top: $?: $(cat err)"
+	assert_contains err 'privileges dropped when sampling has started: '
+}
+
 test_run_keeps_what_looking_needs() {
 	need_seccomp
 	"$PERF_BPF" run -q syscount >/dev/null 2>err &
@@ -351,6 +379,7 @@ test_what_is_left_to_an_attacker() {
 		run --openmetrics, the server:
 		trace:read_file read_memory signal_process signal_root read_map
 		trace -s:read_file read_map
+		top:read_file read_memory signal_root
 		watch:read_file signal_process signal_root read_map find_map
 		probe:read_file
 		probe, of the kernel:read_file change_map make_map load_program attach_program sample_everybody

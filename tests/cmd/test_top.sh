@@ -1,0 +1,252 @@
+#!/usr/bin/env bash
+# perf-bpf top: tables.
+. "$(dirname "$0")/../tap.sh"
+
+# A process that takes page faults until it is killed: pbt_hot three for each one of pbt_warm. Its pid
+# is in $pid. It changes its name to an argument, if there is one.
+work() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	cat >work.c <<-'END'
+		#include <stdio.h>
+		#include <sys/mman.h>
+		#include <sys/prctl.h>
+		#include <unistd.h>
+		enum { PAGE = 4096 };
+		static char pages[40 * PAGE] __attribute__((aligned(4096)));
+		__attribute__((noinline)) void pbt_hot(volatile char *p)
+		{
+			for (int i = 0; i < 30; i++)
+				p[i * PAGE] = 1;
+			__asm__("");
+		}
+		__attribute__((noinline)) void pbt_warm(volatile char *p)
+		{
+			for (int i = 30; i < 40; i++)
+				p[i * PAGE] = 1;
+			__asm__("");
+		}
+		__attribute__((noinline)) void pbt_both(volatile char *p) { pbt_hot(p); pbt_warm(p); __asm__(""); }
+		int main(int n, char **v)
+		{
+			if (n > 1)
+				prctl(PR_SET_NAME, v[1]);
+			for (int i = 0;; i++) {
+				pbt_both(pages);
+				madvise(pages, sizeof(pages), MADV_DONTNEED);
+				usleep(2000);
+				if (i == 1) {
+					puts("ready");
+					fflush(stdout);
+				}
+			}
+		}
+	END
+	gcc -O0 -fno-omit-frame-pointer -o pbt_work work.c
+	trap end_all EXIT
+	./pbt_work "$@" >ready &
+	pid=$!
+	soon test -s ready
+}
+FAULTS="-e page-faults:u -c 1"
+
+end_all() {
+	kill -KILL $(jobs -p) 2>/dev/null || true
+}
+
+# start_top OPTION...: prints tables to ./out
+start_top() {
+	: >out
+	"$PERF_BPF" top --stdio -d 0.2 "$@" >out 2>err &
+	top_pid=$!
+}
+
+# tables N: so many were printed, and the begin of one more
+tables() {
+	[ "$(grep -c '^# perf-bpf top: ' out)" -gt "$1" ]
+}
+
+out_has() {
+	grep -qE -- "$1" out
+}
+
+end_top() {
+	local status=0
+	kill -INT $top_pid
+	wait $top_pid || status=$?
+	[ $status = 0 ] || fail "top ended with $status: $(cat err)"
+}
+
+# has_samples N: pbt_hot has so many in a table
+has_samples() {
+	awk -v least="$1" '/ pbt_hot *$/ && $2 >= least { found = 1 } END { exit !found }' out
+}
+
+# The workload's rounds may be cut by the begin and the end, so there have to be many.
+test_shares_are_those_of_report() {
+	work
+	start_top $FAULTS -p $pid -n -E 2
+	soon has_samples 1500
+	end_top
+	[ ! -s err ] || fail "$(cat err)"
+	"$PERF_BPF" record -q $FAULTS -o perf.data -p $pid -- sleep 0.5
+	"$PERF_BPF" report -q --stdio -n -s dso,sym >report
+	python3 - out report <<-'END'
+		import re, sys
+		row = r"^ +([\d.]+)% +(\d+) +(\S+) +\[\.\] (\S+) *$"
+		tables = open(sys.argv[1]).read().split("# perf-bpf top: ")[1:]
+		assert all(re.match(r"\d+ samples in \d+\.\d s, \d+ lost\n", t) for t in tables), tables
+		top = max((re.findall(row, t, re.M) for t in tables), key=lambda rows: int(rows[0][1]) if rows else 0)
+		report = re.findall(row, open(sys.argv[2]).read(), re.M)
+		assert len(top) == 2, tables
+		for rows in top, report:
+		    assert [r[3] for r in rows[:2]] == ["pbt_hot", "pbt_warm"], rows
+		    assert all(r[2] == "pbt_work" for r in rows[:2]), rows
+		    assert abs(float(rows[0][0]) - 75) < 3, rows
+		    assert abs(float(rows[1][0]) - 25) < 3, rows
+		    assert 2.7 < int(rows[0][1]) / int(rows[1][1]) < 3.3, rows
+	END
+}
+
+test_call_chains() {
+	work
+	start_top $FAULTS -t $pid -s comm,sym -g --no-children
+	soon tables 1
+	end_top
+	assert_contains out "# Overhead  Command   Symbol"
+	grep -qE "^ +pbt_both$" out || fail "no call chain: $(cat out)"
+	start_top $FAULTS -p $pid -g
+	soon tables 1
+	end_top
+	grep -qE "^ +100\.00% +0\.00% +pbt_work +\[\.\] pbt_both" out || fail "not of callers: $(cat out)"
+	start_top $FAULTS -p $pid --no-children --call-graph dwarf,4096,folded,0.5,caller
+	soon tables 1
+	end_top
+	grep -qE "main;pbt_both;pbt_hot$" out || fail "not unwound: $(cat out)"
+	start_top $FAULTS -p $pid --call-graph none
+	soon tables 1
+	end_top
+	grep -qE "^ +75\.[0-9]+% .*pbt_hot" out || fail "$(cat out)"
+	! grep -qE "^ +\|?--?[0-9]" out || fail "call chains: $(cat out)"
+}
+
+# What is hidden; samples of the last interval alone; samples of one process of all; rows that are few.
+test_what_is_shown() {
+	work
+	start_top -e page-faults -c 1 -p $pid -K -z
+	soon tables 2
+	end_top
+	! grep -q '\[k\]' out || fail "the kernel is there: $(cat out)"
+	assert_contains out pbt_hot
+	start_top $FAULTS -a --comms pbt_work --symbols pbt_warm --percentage relative
+	soon out_has '^ +100\.00% +pbt_work *$' # one function: no column says which
+	end_top
+	start_top $FAULTS -p $pid -f 1000000000
+	soon tables 1
+	end_top
+	! grep -qE '^ +[0-9.]+%' out || fail "rows with few samples: $(cat out)"
+	start_top $FAULTS -p $pid --hierarchy -s dso,sym
+	soon tables 1
+	end_top
+	grep -qE '^ +[0-9.]+% +pbt_work' out || fail "$(cat out)"
+	start_top -e task-clock -F 1000 -C 0 -d 0.1
+	soon tables 1
+	end_top
+}
+
+# Threads of a user end while their events are opened.
+test_users() {
+	work
+	(while :; do /bin/true; done) &
+	start_top $FAULTS -u 0 --comms pbt_work --percentage relative
+	soon out_has '^ +7[0-9.]+% .*pbt_hot'
+	end_top
+}
+
+test_wrong_options() {
+	expect_status 2 "$PERF_BPF" top --stdio -s nonsense
+	assert_contains err "unknown sort key 'nonsense'"
+	expect_status 2 "$PERF_BPF" top -d 0
+	assert_contains err "-d: '0' is not a number from 0.1 on"
+	expect_status 2 "$PERF_BPF" top -c 0
+	assert_contains err "-c: '0' is not a number from 1 on"
+	expect_status 2 "$PERF_BPF" top --percentage x
+	expect_status 2 "$PERF_BPF" top --call-graph nonsense
+	assert_contains err "perf-bpf: error: --call-graph: invalid mode 'nonsense'"
+	expect_status 2 "$PERF_BPF" top --call-graph dwarf,1000000
+	expect_status 2 "$PERF_BPF" top -w x
+	assert_contains err "perf-bpf: error: --column-widths: 'x'"
+	expect_status 2 "$PERF_BPF" top nonsense
+	expect_status 1 "$PERF_BPF" top --stdio -p 999999999
+	expect_status 1 "$PERF_BPF" top --stdio -u no_such_user_
+	assert_contains err "no_such_user_"
+	expect_status 1 "$PERF_BPF" top --stdio -G /no/such/cgroup
+	assert_contains err "cgroup"
+}
+
+test_without_privileges() {
+	command -v setpriv >/dev/null || skip "setpriv is not installed"
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 1 ] || skip "anybody may sample all processes"
+	chmod 711 "$top" . # the binary's folder may be closed to others, not its descriptor
+	exec {binary}<"$PERF_BPF"
+	setpriv --reuid 4242 --clear-groups "/proc/self/fd/$binary" --version >/dev/null 2>&1 ||
+		skip "other users cannot run $PERF_BPF"
+	expect_status 1 setpriv --reuid 4242 --clear-groups "/proc/self/fd/$binary" top --stdio
+	grep -qE 'CAP_PERFMON|perf_event_paranoid' err || fail "$(cat err)"
+}
+
+# Processes that have ended are forgotten, also those that map code of their own: of 9000, a few
+# thousand are kept at most, beside those that run.
+test_ended_processes_are_forgotten() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	cat >forks.c <<-'END'
+		#include <stdlib.h>
+		#include <sys/mman.h>
+		#include <sys/wait.h>
+		#include <unistd.h>
+		int main(int n, char **v)
+		{
+			for (int i = atoi(v[1]); i--;) {
+				if (!fork()) {
+					*(volatile char *)mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,
+							       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) = 1;
+					_exit(0);
+				}
+				wait(NULL);
+			}
+			return 0;
+		}
+	END
+	gcc -O1 -o pbt_forks forks.c
+	trap end_all EXIT
+	start_top $FAULTS -g -s pid,dso,sym --comms pbt_forks -v
+	soon tables 0
+	./pbt_forks 9000
+	soon tables $(grep -c '^# perf-bpf top: ' out)
+	end_top
+	grep -q pbt_forks out || fail "no short process: $(tail -60 out)"
+	python3 - err $(ls -d /proc/[0-9]*/task/[0-9]* | wc -l) <<-'END'
+		import re, sys
+		text = open(sys.argv[1]).read()
+		threads = re.search(r"at the end (\d+) threads", text)
+		assert threads, text
+		# perf/top/live_profile.c forgets when there are 4096 more than those that ran
+		assert int(threads[1]) < 4096 + 1500 + int(sys.argv[2]), (threads[1], sys.argv[2])
+	END
+}
+
+# While top does not read, the ring becomes full.
+test_losses_are_counted() {
+	work
+	start_top $FAULTS -p $pid -m 1
+	soon tables 1
+	kill -STOP $top_pid
+	faults() { cut -d' ' -f10 /proc/$pid/stat; }
+	more() { [ "$(faults)" -gt $((before + 2000)) ]; }
+	before=$(faults)
+	soon more
+	kill -CONT $top_pid
+	soon out_has '^# perf-bpf top: .* s, [1-9][0-9]* lost$'
+	end_top
+}
+
+run_tests
