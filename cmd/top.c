@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * perf-bpf top: what runs now, by binary and function. A table each time.
+ * perf-bpf top: what runs now, by binary and function. On a terminal in the browser that report
+ * has, else as a table each time.
  */
 #include <argp.h>
 #include <inttypes.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/browse.h"
 #include "cmd/cmd.h"
 #include "cmd/config.h"
 #include "cmd/job.h"
@@ -22,6 +24,7 @@
 
 enum {
 	OPT_STDIO = 256,
+	OPT_TUI,
 	OPT_CALL_GRAPH,
 	OPT_CHILDREN,
 	OPT_NO_CHILDREN,
@@ -94,7 +97,8 @@ static const struct argp_option options[] = {
 	{"kallsyms", OPT_KALLSYMS, "FILE", 0, "Read the kernel's symbols from FILE", 0},
 	{"no-demangle", OPT_NO_DEMANGLE, NULL, 0, "Show C++ and Rust names as the linker has them",
 	 0},
-	{"stdio", OPT_STDIO, NULL, 0, "Print tables: the default", 0},
+	{"tui", OPT_TUI, NULL, 0, "Show the results interactively: the default on a terminal", 0},
+	{"stdio", OPT_STDIO, NULL, 0, "Print tables, also on a terminal", 0},
 	{"verbose", 'v', NULL, 0, "Be verbose (-vv for debugging)", 0},
 	{0},
 };
@@ -103,7 +107,7 @@ struct top_args {
 	struct live_profile_opts profile;
 	VEC(struct record_arg) list;
 	const char *widths;
-	bool stdio, zero, no_kernel, no_user, order_given;
+	bool tui, stdio, zero, no_kernel, no_user, order_given;
 	double delay;
 	uint64_t entries, least_samples;
 	int verbose;
@@ -135,6 +139,7 @@ static const struct option_member members[] = {
 	OPTION_SETS('k', struct top_args, profile.vmlinux),
 	OPTION_SETS(OPT_KALLSYMS, struct top_args, profile.kallsyms),
 	OPTION_SETS(OPT_NO_DEMANGLE, struct top_args, profile.no_demangle),
+	OPTION_SETS(OPT_TUI, struct top_args, tui),
 	OPTION_SETS(OPT_STDIO, struct top_args, stdio),
 	OPTION_SETS('v', struct top_args, verbose),
 	{0},
@@ -253,7 +258,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		args->delay = fraction(state, "-d", arg, 0.1);
 		return 0;
 	case OPT_PERCENT_LIMIT:
-		p->sums.table.least_percent = fraction(state, "--percent-limit", arg, 0);
+		p->sums.table.least_percent = p->sums.chain.min_percent =
+			fraction(state, "--percent-limit", arg, 0);
 		return 0;
 	case OPT_PERCENTAGE:
 		if (strcmp(arg, "relative") && strcmp(arg, "absolute"))
@@ -275,6 +281,9 @@ struct top {
 	const struct top_args *args;
 	struct loop *loop;
 	struct live_profile *profile;
+	struct tty *tty;	 /* NULL: tables are printed */
+	struct browser *browser; /* of tty */
+	struct browse *browse;
 	struct perf_text_opts text;
 	struct chain_opts chain;
 	struct results results;
@@ -339,19 +348,114 @@ static struct error *print_table(struct top *top)
 	return NULL;
 }
 
+static struct error *set_status(struct top *top)
+{
+	const struct live_profile_counts counts = live_profile_counts(top->profile);
+	const struct live_profile_counts none = {0};
+	_cleanup_strbuf_ struct strbuf status = STRBUF_INIT;
+
+	add_losses(&counts, &none, &status);
+	return browser_set_status(top->browser, strbuf_str(&status));
+}
+
+static struct summary_view view_of(const struct browser_view *from)
+{
+	return (struct summary_view){
+		.sort = from->sort,
+		.zoom =
+			{
+				.comm = from->comm,
+				.tid = from->tid,
+				.no_kernel = from->no_kernel,
+				.no_user = from->no_user,
+				.dso = from->dso,
+				.symbol = from->symbol,
+				.least_samples = from->least_samples,
+			},
+		.symbol_filter = from->filter,
+		/* as in perf top, what is hidden from the start is no part of all */
+		.relative = from->relative || from->no_kernel || from->no_user,
+		.least_percent = from->least_percent,
+	};
+}
+
+static struct error *show_browser(struct top *top)
+{
+	TRY(browser_set_results(top->browser, NULL));
+	forget_results(top);
+	TRY(make_results(top));
+	TRY(set_status(top));
+	return browser_set_results(top->browser, &top->results);
+}
+
+/* A key has changed the view. */
+static struct error *show(void *ctx)
+{
+	struct top *top = ctx;
+	const struct browser_view *view = browser_view(top->browser);
+
+	top->view = view_of(view);
+	top->chain.min_percent = view->least_percent > 0
+					 ? view->least_percent
+					 : top->args->profile.sums.chain.min_percent;
+	TRY(loop_timer_set(top->timer, view->delay_ms * 1000000, true));
+	struct error *err = show_browser(top);
+	if (!err || err->code != EINVAL)
+		return err;
+	/* Keys that are not known: what was shown is shown again. */
+	browser_undo(top->browser);
+	top->view = view_of(browser_view(top->browser));
+	struct error *late = show_browser(top);
+	if (!late)
+		return err;
+	error_free(err);
+	return late;
+}
+
 static struct error *on_tick(void *ctx, uint32_t events)
 {
 	struct top *top = ctx;
+	const struct browser_view *view = top->browser ? browser_view(top->browser) : NULL;
+	const bool zero = view ? view->zero : top->args->zero;
 
-	if (!top->args->zero)
+	if (view && view->frozen)
+		return NULL;
+	if (!zero)
 		live_profile_fade(top->profile, false);
-	TRY(print_table(top));
-	if (top->args->zero) /* what comes until the next time is shown alone */
+	TRY(view ? show_browser(top) : print_table(top));
+	if (zero) /* what comes until the next time is shown alone */
 		live_profile_fade(top->profile, true);
-	return NULL;
+	return view ? browse_draw(top->browse) : NULL;
 }
 
 /* ---- running ---- */
+
+static struct error *open_browser(struct top *top)
+{
+	const struct top_args *args = top->args;
+	const struct browser_opts opts = {
+		.sz = sizeof(opts), .text = &top->text, .live = true, .command = "top"};
+
+	TRY(browser_new(&opts, &top->browser));
+	struct browser_view *view = browser_view(top->browser);
+	view->delay_ms = (uint64_t)(args->delay * 1000);
+	view->zero = args->zero;
+	view->no_kernel = args->no_kernel;
+	view->no_user = args->no_user;
+	view->least_samples = args->least_samples;
+	view->least_percent = args->profile.sums.table.least_percent;
+	view->relative = args->profile.sums.table.relative;
+	const struct browse_opts browse_opts = {
+		.tty = top->tty,
+		.loop = top->loop,
+		.browser = top->browser,
+		.show = show,
+		.ctx = top,
+	};
+	TRY(tty_listen(top->tty));
+	TRY(browse_new(&browse_opts, &top->browse));
+	return browse_draw(top->browse);
+}
 
 static void log_counts(const struct top *top, const struct log *log)
 {
@@ -364,17 +468,26 @@ static void log_counts(const struct top *top, const struct log *log)
 		 counts.bytes / 1024);
 }
 
-static struct error *run(struct top *top, const struct log *log)
+static struct error *run(struct top *top, struct log *log)
 {
+	if (top->tty)
+		TRY(tty_begin(top->tty)); /* before events are opened, which the guard would keep */
 	TRY(live_profile_new(&top->args->profile, top->loop, &top->profile));
 	TRY(loop_timer(top->loop, on_tick, top, &top->timer));
 	TRY(live_profile_start(top->profile));
 	top->time = clock_ns(CLOCK_MONOTONIC);
 	TRY(privileges_of_top(log));
+	if (top->tty && tty_has_keys(top->tty)) {
+		TRY(open_browser(top));
+		*log = browse_log(top->browser);
+	} else {
+		tty_free(steal_ptr(top->tty));
+	}
 	TRY(loop_timer_set(top->timer, (uint64_t)(top->args->delay * 1e9), true));
 	while (!loop_ended(top->loop))
 		TRY(loop_turn(top->loop, -1));
-	log_counts(top, log);
+	if (!top->browser)
+		log_counts(top, log);
 	return NULL;
 }
 
@@ -394,7 +507,7 @@ static void combine_options(struct top_args *args, const struct log *log)
 	p->sums.no_chains = p->sums.chain.mode == CHAIN_NONE;
 }
 
-static struct error *top_run(struct top_args *args, const struct log *log)
+static struct error *top_run(struct top_args *args, struct log *log)
 {
 	struct compile_opts compile = {0};
 	_cleanup_config_ struct config *config = NULL;
@@ -413,11 +526,20 @@ static struct error *top_run(struct top_args *args, const struct log *log)
 
 	args->profile.record.compile = &compile;
 	TRY(config_load_compile(log, NULL, &config, &compile));
+	if (!args->stdio)
+		TRY(tty_new(&top.tty));
 	TRY(loop_new(&loop));
 	top.loop = loop;
+	const struct log before = *log;
 	struct error *err = run(&top, log);
+	if (top.tty)
+		tty_end(top.tty);
+	*log = before;
+	browse_free(top.browse);
+	browser_free(top.browser);
 	results_deinit(&top.results);
 	live_profile_free(top.profile);
+	tty_free(top.tty);
 	return err;
 }
 
@@ -434,7 +556,7 @@ int cmd_top(int argc, char **argv)
 	};
 
 	cmd_parse(&argp, argc, argv, 0, NULL, &args);
-	const struct log log = cmd_log(args.verbose);
+	struct log log = cmd_log(args.verbose);
 	combine_options(&args, &log);
 	job_begin();
 	struct error *err = top_run(&args, &log);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# perf-bpf top: tables.
+# perf-bpf top: tables, and the browser on a terminal of tmux.
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/tmux.sh"
 
 # A process that takes page faults until it is killed: pbt_hot three for each one of pbt_warm. Its pid
 # is in $pid. It changes its name to an argument, if there is one.
@@ -50,6 +51,7 @@ work() {
 FAULTS="-e page-faults:u -c 1"
 
 end_all() {
+	t kill-server 2>/dev/null || true
 	kill -KILL $(jobs -p) 2>/dev/null || true
 }
 
@@ -247,6 +249,70 @@ test_losses_are_counted() {
 	kill -CONT $top_pid
 	soon out_has '^# perf-bpf top: .* s, [1-9][0-9]* lost$'
 	end_top
+}
+
+test_browser() {
+	work "$(printf 'pbt\033]2;X\a')"
+	open_terminal 80 24
+	trap end_all EXIT
+	t send-keys "$PERF_BPF top -d 0.2 $FAULTS -p $pid -g --no-children; echo status \$? >status" Enter
+	wait_for screen_has "[.] pbt_hot"
+	wait_for screen_has "of event 'page-faults:u', "
+	wait_for screen_has " lost"
+	# it goes on by itself, and what is open stays open
+	t send-keys e
+	wait_for screen_has "pbt_both"
+	t send-keys s Down Enter
+	wait_for screen_has 'pbt\x1b]2;X\x07'
+	t send-keys p
+	wait_for screen_has "[paused]"
+	t capture-pane -p >before
+	t send-keys h
+	wait_for screen_has "perf-bpf top: keys"
+	wait_for screen_has "drop samples of earlier intervals"
+	t send-keys q
+	wait_for same_as before
+	t send-keys z
+	wait_for screen_has "Samples of earlier intervals are dropped"
+	t send-keys p D 0 . 1 Enter
+	wait_for screen_has "pbt_hot"
+	t send-keys x
+	t resize-window -x 200 -y 60
+	wait_for is_wide
+	t resize-window -x 40 -y 8
+	wait_for is_small
+	t send-keys q
+	wait_for test -s status
+	assert_equal "$(cat status)" "status 0"
+	wait_for is_back
+	takes_lines
+}
+
+is_wide() {
+	t capture-pane -p >wide
+	[ "$(wc -l <wide)" = 60 ] && grep -q '[0-9]%  pbt' wide && tail -1 wide | grep -q '^h help.*/[0-9]* *$'
+}
+
+is_small() {
+	t capture-pane -p >small
+	[ "$(wc -l <small)" = 8 ] && grep -q '[0-9]%  pbt' small && tail -1 small | grep -q '^h help.*/[0-9]* *$'
+}
+
+same_as() {
+	t capture-pane -p | head -n -1 | diff -q - <(head -n -1 "$1") >/dev/null
+}
+
+# Tables where the cursor cannot be placed; Ctrl-C ends it.
+test_dumb_terminal() {
+	work
+	open_terminal 80 24 dumb
+	trap end_all EXIT
+	t send-keys "$PERF_BPF top -d 0.2 $FAULTS -p $pid -E 1; echo status \$? >status" Enter
+	wait_for screen_has "[.] pbt_hot"
+	mode_is alternate_on 0 || fail "the second screen on a dumb terminal"
+	t send-keys C-c
+	wait_for test -s status
+	assert_equal "$(cat status)" "status 0"
 }
 
 run_tests
