@@ -267,7 +267,7 @@ struct error *browser_set_status(struct browser *b, const char *text)
 
 /* ---- questions ---- */
 
-static void ask(struct browser *b, const char *title, prompt_fn *fn)
+void browser_ask(struct browser *b, const char *title, prompt_fn *fn)
 {
 	b->prompt.title = title;
 	b->prompt.fn = fn;
@@ -413,7 +413,7 @@ static struct error *answer_filter(struct browser *b, const char *text, enum bro
 
 static struct error *ask_filter(struct browser *b, size_t arg, enum browser_wish *wish)
 {
-	ask(b, "Show only symbols that contain (empty: all)", answer_filter);
+	browser_ask(b, "Show only symbols that contain (empty: all)", answer_filter);
 	return NULL;
 }
 
@@ -471,7 +471,7 @@ static struct error *answer_limit(struct browser *b, const char *text, enum brow
 
 static struct error *ask_limit(struct browser *b, size_t arg, enum browser_wish *wish)
 {
-	ask(b, "Hide rows and branches below so many percent", answer_limit);
+	browser_ask(b, "Hide rows and branches below so many percent", answer_limit);
 	return NULL;
 }
 
@@ -502,7 +502,7 @@ static struct error *answer_order(struct browser *b, const char *text, enum brow
 
 static struct error *ask_order(struct browser *b, size_t arg, enum browser_wish *wish)
 {
-	ask(b, "Sort by these keys, separated by commas", answer_order);
+	browser_ask(b, "Sort by these keys, separated by commas", answer_order);
 	return NULL;
 }
 
@@ -668,7 +668,7 @@ static struct error *answer_delay(struct browser *b, const char *text, enum brow
 
 static struct error *ask_delay(struct browser *b, size_t arg, enum browser_wish *wish)
 {
-	ask(b, "Show new results every so many seconds", answer_delay);
+	browser_ask(b, "Show new results every so many seconds", answer_delay);
 	return NULL;
 }
 
@@ -687,7 +687,7 @@ static struct error *answer_count(struct browser *b, const char *text, enum brow
 
 static struct error *ask_count(struct browser *b, size_t arg, enum browser_wish *wish)
 {
-	ask(b, "Hide rows with fewer samples", answer_count);
+	browser_ask(b, "Hide rows with fewer samples", answer_count);
 	return NULL;
 }
 
@@ -782,133 +782,7 @@ static struct error *press_menu(struct browser *b, uint32_t key, enum browser_wi
 	return NULL;
 }
 
-/* ---- text ---- */
-
 static struct error *help(struct browser *b, size_t arg, enum browser_wish *wish);
-
-static struct error *answer_search(struct browser *b, const char *text, enum browser_wish *wish)
-{
-	if (*text)
-		TRY(set_text(&b->pager.search, text));
-	if (!b->pager.search || pager_find(&b->pager, b->pager.search, false))
-		return NULL;
-	return browser_say(b, "'%s' was not found", b->pager.search);
-}
-
-static struct error *search_again(struct browser *b, bool backwards)
-{
-	if (b->pager.search && !pager_find(&b->pager, b->pager.search, backwards))
-		return browser_say(b, "'%s' was not found", b->pager.search);
-	return NULL;
-}
-
-static struct error *press_pager(struct browser *b, uint32_t key)
-{
-	const ptrdiff_t page = (ptrdiff_t)max_of(b->page, (size_t)2) - 1;
-
-	switch (key) {
-	case KEY_UP:
-	case 'k':
-		pager_move(&b->pager, -1);
-		break;
-	case KEY_DOWN:
-	case 'j':
-		pager_move(&b->pager, 1);
-		break;
-	case KEY_PAGE_UP:
-		pager_move(&b->pager, -page);
-		break;
-	case KEY_PAGE_DOWN:
-	case ' ':
-		pager_move(&b->pager, page);
-		break;
-	case KEY_HOME:
-		b->pager.cursor = 0;
-		break;
-	case KEY_END:
-		pager_move(&b->pager, PTRDIFF_MAX);
-		break;
-	case '<':
-		b->pager.column -= min_of(b->pager.column, (size_t)8);
-		break;
-	case '>':
-	case KEY_RIGHT:
-		b->pager.column += 8;
-		break;
-	case '/':
-		ask(b, "Search for", answer_search);
-		break;
-	case 'n':
-		return search_again(b, false);
-	case 'N':
-	case '?':
-		return search_again(b, true);
-	case 'H':
-	case KEY_TAB:
-		if (!pager_next_hot(&b->pager))
-			return browser_say(b, "No line has samples");
-		break;
-	case KEY_LEFT:
-		if (b->pager.column) {
-			b->pager.column -= min_of(b->pager.column, (size_t)8);
-			break;
-		}
-		/* fall through */
-	case 'q':
-	case KEY_ESCAPE:
-	case KEY_CTRL_C:
-		b->mode = MODE_TABLE;
-	}
-	return NULL;
-}
-
-static double line_share(const struct annotation *a, const struct annotation_line *line)
-{
-	double share = 0;
-
-	for (size_t i = 0; line->counts && i < a->n_events; i++)
-		share = max_of(share, annotation_share(&a->events[i], line->counts[i],
-						       (struct annotation_percent){0}));
-	return share;
-}
-
-enum {
-	ANNOTATION_HEADS = 1,
-	ANNOTATION_BEFORE = 3, /* lines of annotation_text() before those of the annotation */
-};
-
-struct error *browser_show_annotation(struct browser *b, const struct annotation *a)
-{
-	const struct annotation_text_opts opts = {0};
-	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT, title = STRBUF_INIT;
-	size_t n = 0;
-	bool ok = true;
-
-	annotation_text(a, &opts, &text);
-	plain_adds(&title, a->symbol);
-	strbuf_adds(&title, "  ");
-	plain_adds(&title, a->dso);
-	pager_deinit(&b->pager);
-	for (const char *p = strbuf_str(&text); *p && ok; n++) {
-		const size_t len = strcspn(p, "\n");
-		const bool is_line = n >= ANNOTATION_BEFORE && n - ANNOTATION_BEFORE < a->lines.n;
-
-		if (n != ANNOTATION_HEADS) /* without the line of dashes */
-			ok = pager_add(&b->pager, p, len,
-				       is_line ? line_share(a, &a->lines.v[n - ANNOTATION_BEFORE])
-					       : 0);
-		p += len + !!p[len];
-	}
-	ok = ok && pager_set_title(&b->pager, strbuf_str(&title));
-	if (!ok || strbuf_failed(&text) || strbuf_failed(&title)) {
-		pager_deinit(&b->pager);
-		return error_nomem();
-	}
-	b->pager.n_heads = ANNOTATION_HEADS;
-	b->mode = MODE_PAGER;
-	pager_next_hot(&b->pager);
-	return NULL;
-}
 
 /* ---- keys ---- */
 
@@ -1000,7 +874,7 @@ struct error *browser_press(struct browser *b, uint32_t key, enum browser_wish *
 	free(steal_ptr(b->message));
 	switch (b->mode) {
 	case MODE_PAGER:
-		return press_pager(b, key);
+		return browser_press_pager(b, key);
 	case MODE_MENU:
 		return press_menu(b, key, wish);
 	case MODE_PROMPT:

@@ -75,6 +75,11 @@ const struct browse_row *browser_row(const struct browser *b);
 /* Of which event the table is, and how much; what is zoomed into. */
 void browser_head(const struct browser *b, struct strbuf *out);
 
+/* Asks for a line, which fn gets. The title is a constant. */
+void browser_ask(struct browser *b, const char *title, prompt_fn *fn);
+/* A key while b->pager is shown. */
+struct error *browser_press_pager(struct browser *b, uint32_t key);
+
 void menu_reset(struct menu *menu, const char *title);
 /* false: no memory. */
 bool menu_add(struct menu *menu, browser_fn *fn, size_t arg, const char *fmt, ...) _printf_(4, 5);

@@ -36,6 +36,17 @@ bool pager_set_title(struct pager *pager, const char *title)
 	return pager->title;
 }
 
+bool pager_set_search(struct pager *pager, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return false;
+	free(pager->search);
+	pager->search = copy;
+	return true;
+}
+
 static size_t n_body(const struct pager *pager)
 {
 	return pager->lines.n - min_of(pager->n_heads, pager->lines.n);

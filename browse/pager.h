@@ -25,6 +25,8 @@ void pager_deinit(struct pager *pager);
 /* Lines are copied, each without its end; false: no memory. */
 bool pager_add(struct pager *pager, const char *text, size_t n, double share);
 bool pager_set_title(struct pager *pager, const char *title);
+/* What pager_find() is to look for again. */
+bool pager_set_search(struct pager *pager, const char *text);
 
 /* Moves by lines; the cursor stays within. */
 void pager_move(struct pager *pager, ptrdiff_t by);
