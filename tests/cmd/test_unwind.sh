@@ -112,6 +112,7 @@ test_generated_code() {
 # A file that was replaced is not used: its unwind information would lead anywhere.
 test_file_of_another_build() {
 	need_perf
+	export PERF_BUILDID_DIR=$PWD/cache # ~/.debug may have the file that is recorded
 	cp "$UNWOUND" copy
 	"$PERF" record -q --buildid-all -N -o copy.data -e syscalls:sys_enter_getppid \
 		--call-graph dwarf -- ./copy exit 2>record.err || fail "$(cat record.err)"
