@@ -120,7 +120,9 @@ test_file_of_another_build() {
 	assert_contains mine "hit never_returns calls_exit main"
 	cp "$(command -v cat)" copy
 	frames copy.data >mine
-	assert_contains err "1 of 1 stacks are incomplete: they lead to code without unwind information"
+	# what is taken for a frame pointer there may lead out of the stack's copy
+	grep -qE '1 of 1 stacks are incomplete: they (lead to code without unwind|need more of the stack)' err ||
+		fail "$(cat err)"
 	assert_equal "$(cut -d' ' -f2- mine)" "[unknown]"
 }
 
