@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* perf-bpf script: a recording, line by line, as perf script prints it, or as lines of JSON. */
 #include <argp.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,7 @@ enum {
 	OPT_INLINE,
 	OPT_NO_INLINE,
 	OPT_FULL_SOURCE_PATH,
+	OPT_MAX_BLOCKS,
 	OPT_FIREFOX,
 	OPT_PERFETTO,
 };
@@ -77,6 +79,8 @@ static const struct argp_option options[] = {
 	{"no-inline", OPT_NO_INLINE, NULL, 0, "Do not show inlined functions", 0},
 	{"full-source-path", OPT_FULL_SOURCE_PATH, NULL, 0,
 	 "Print whole paths of source files with field srcline", 0},
+	{"max-blocks", OPT_MAX_BLOCKS, "N", 0,
+	 "Print the instructions of at most N blocks with field brstackinsn", 0},
 	{"dsos", OPT_DSOS, "DSO,...", 0, "Select samples in these binaries", 0},
 	{"header", OPT_HEADER, NULL, 0, "Print the recording's header first", 0},
 	{"header-only", OPT_HEADER_ONLY, NULL, 0, "Print only the recording's header", 0},
@@ -151,6 +155,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct script_options *o = state->input;
 	struct error *err;
+	uint64_t number;
 
 	switch (key) {
 	case ARGP_KEY_INIT:
@@ -172,6 +177,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (err)
 			exit(cmd_fail(error_mark_usage(err)));
 		o->script.chain_end = &o->chain_end;
+		return 0;
+	case OPT_MAX_BLOCKS:
+		if (!option_number(arg, INT_MAX, &number))
+			argp_error(state, "--max-blocks: '%s' is not a number", arg);
+		o->script.max_blocks = (unsigned)number;
 		return 0;
 	case 's':
 		err = script_python_path(arg, &o->python);
@@ -288,7 +298,7 @@ static struct error *run(struct script_options *o)
 					recording_is_input(&o->recording)));
 	}
 	o->recording.parameters = o->verbose > 0;
-	o->recording.lines = field_choice_has(&o->fields, FIELD_SRCLINE);
+	o->recording.lines = field_choice_has(&o->fields, FIELD_SRCLINE | FIELD_SRCCODE);
 	TRY(recording_open(&o->recording, &o->log, &r));
 	_cleanup_strbuf_ struct strbuf head = STRBUF_INIT;
 	if (o->script.python && is_of_this_machine(&r)) {

@@ -87,6 +87,18 @@ struct disasm_machine_insn {
 bool disasm_machine_next(struct disasm_machine *m, struct cursor *c, uint64_t addr,
 			 struct disasm_machine_insn *insn);
 
+/*
+ * How many bytes the x86 instruction at code has, of at most size; 0: it is not whole, or it is not
+ * an instruction. Works without capstone.
+ */
+size_t disasm_x86_length(const uint8_t *code, size_t size, bool is_64_bit);
+
+/*
+ * Whether what follows it does not run next: a jump, a call, a return, a system call, an interrupt,
+ * or bytes that are not an instruction.
+ */
+bool disasm_x86_always_branches(const uint8_t *code, size_t size, bool is_64_bit);
+
 /* "bpf_map_lookup_elem" of 1; NULL: no helper has the number. */
 const char *disasm_helper_name(int32_t id);
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lib/base/cursor.h"
-#include "perf/annotate/bpf_code.h"
+#include "perf/resolve/bpf_code.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -65,6 +65,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (cursor_left(&c) >= 8)
 		abort();
 	strbuf_deinit(&out);
+	for (size_t i = 0; i < size; i++)
+		if (disasm_x86_length(data + i, size - i, i & 1) > size - i)
+			abort();
 	read_machine_code(&(struct disasm_machine_opts){.machine = EM_X86_64}, data, size);
 	read_machine_code(&(struct disasm_machine_opts){.machine = EM_386, .intel = true}, data,
 			  size);

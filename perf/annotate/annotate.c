@@ -6,7 +6,7 @@
 #include "perf/annotate/address_counts.h"
 #include "perf/annotate/function_code.h"
 #include "perf/annotate/function_lines.h"
-#include "perf/annotate/source_text.h"
+#include "perf/resolve/source_text.h"
 #include "perf/print/sample_reader.h"
 
 /* A function with samples of an event, or of a group of events. */

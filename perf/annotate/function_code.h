@@ -7,15 +7,7 @@
 #define PB_PERF_ANNOTATE_FUNCTION_CODE_H
 
 #include "perf/annotate/address_counts.h"
-#include "perf/annotate/bpf_code.h"
-
-/* The files that were read; one object for each. */
-struct code_files {
-	struct u64map by_dso; /* struct dso * to struct elf_file * */
-	struct bpf_code bpf;  /* of the last program */
-};
-
-void code_files_deinit(struct code_files *files);
+#include "perf/resolve/code_bytes.h"
 
 struct function_code {
 	const uint8_t *bytes; /* the file's */

@@ -4,7 +4,7 @@
 #define PB_PERF_ANNOTATE_FUNCTION_LINES_H
 
 #include "perf/annotate/function_code.h"
-#include "perf/annotate/source_text.h"
+#include "perf/resolve/source_text.h"
 
 struct function_lines_opts {
 	struct resolver *resolver;

@@ -10,6 +10,7 @@
 #include "perf/print/json_line.h"
 #include "perf/print/printer.h"
 #include "perf/print/sample_access.h"
+#include "perf/print/sample_code.h"
 #include "perf/resolve/line_text.h"
 
 /* "ip":"0x…","sym":"…","off":5,"dso":"…","inlined":true,"file":"…","line":12 */
@@ -202,6 +203,8 @@ void print_sample_json(struct script_printer *p, const struct record *rec,
 		if (!opts->hide_chain && has & PERF_SAMPLE_CALLCHAIN)
 			add_chain(p, sample, thread, fields, &w);
 	}
+	if (p->code && thread)
+		print_code_json(p, sample, thread, p->choice.type[type].fields, &w);
 	if (sample->raw && event->attr.type == PERF_TYPE_TRACEPOINT && fields & FIELD_TRACE)
 		add_trace(p, sample, event, &w);
 	else if (sample->raw && fields & FIELD_BPF_OUTPUT)

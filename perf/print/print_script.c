@@ -264,6 +264,7 @@ static struct error *print_all(struct script *sc)
 		.time_base = opts->time_base,
 		.chain_end = opts->chain_end,
 		.max_stack = opts->max_stack,
+		.max_blocks = opts->max_blocks,
 	};
 
 	/* A dump has what is in a pipe at the records that say so. */

@@ -32,9 +32,10 @@ struct script_opts {
 	bool dump_features;
 	bool show_task, show_mmap, show_lost, show_bpf, show_switch;
 	bool show_cgroups, show_namespaces, show_rounds, show_text_pokes;
-	bool kernel_path;   /* printer_opts.kernel_path */
-	unsigned max_stack; /* 0: 127 */
-	const char *head;   /* printed first; NULL: nothing */
+	bool kernel_path;    /* printer_opts.kernel_path */
+	unsigned max_stack;  /* 0: 127 */
+	unsigned max_blocks; /* printer_opts.max_blocks */
+	const char *head;    /* printed first; NULL: nothing */
 
 	/* Takes what has gathered, and leaves out to the caller; SESSION_STOP: nobody reads on. */
 	struct error *(*write)(void *ctx, const struct strbuf *out);

@@ -30,6 +30,7 @@ struct script_printer {
 	struct strbuf comm_text;
 	uint64_t base_time; /* of opts.time_base; 0: none yet */
 	size_t data_src_width;
+	struct sample_code *code; /* what sample_code.c keeps; NULL: no field of code is chosen */
 };
 
 /* " 68 69" in the room of width bytes, then "hi" likewise and a newline; n up to width. */

@@ -14,6 +14,7 @@
 #include "perf/resolve/line_text.h"
 #include "perf/print/printer.h"
 #include "perf/print/sample_access.h"
+#include "perf/print/sample_code.h"
 
 #define MAX_STACK 127 /* PERF_MAX_STACK_DEPTH */
 
@@ -63,6 +64,16 @@ static const struct {
 	{FIELD_POD, PERF_SAMPLE_CGROUP, "cgroup"},
 };
 
+/* Of any event, as in perf. */
+static bool has_all_branches(const struct script_printer *p)
+{
+	for (size_t i = 0; i < session_n_events(p->opts.session); i++)
+		if (session_event(p->opts.session, i)->attr.branch_sample_type &
+		    PERF_SAMPLE_BRANCH_ANY)
+			return true;
+	return false;
+}
+
 static struct error *check_event(struct script_printer *p, const struct session_event *ev)
 {
 	enum field_type type = field_type_of(ev->attr.type);
@@ -93,9 +104,14 @@ static struct error *check_event(struct script_printer *p, const struct session_
 	if (*fields & FIELD_DSO && !(ev->attr.sample_type & (PERF_SAMPLE_IP | PERF_SAMPLE_ADDR)))
 		return error_new(EINVAL, "samples of '%s' have no address for field 'dso'",
 				 ev->name);
-	if (*fields & FIELD_SRCLINE && !(*fields & FIELD_IP))
-		return error_hint(error_new(EINVAL, "field 'srcline' needs field 'ip'"),
+	if (*fields & (FIELD_SRCLINE | FIELD_SRCCODE) && !(*fields & FIELD_IP))
+		return error_hint(error_new(EINVAL, "field '%s' needs field 'ip'",
+					    *fields & FIELD_SRCLINE ? "srcline" : "srccode"),
 				  "add 'ip' to -F");
+	if (*fields & FIELDS_BRANCH_CODE && !has_all_branches(p))
+		return error_hint(error_new(EINVAL, "the instructions between branches need a "
+						    "recording of all branches"),
+				  "record with -b");
 	if (*fields & FIELD_SYMOFF && !(*fields & FIELD_SYM))
 		return error_hint(error_new(EINVAL, "field 'symoff' needs field 'sym'"),
 				  "add 'sym' to -F");
@@ -191,6 +207,8 @@ struct error *printer_new(const struct printer_opts *opts, struct script_printer
 	p->chain = calloc(2 * p->max_stack, sizeof(*p->chain));
 	if (!p->chain)
 		return error_nomem();
+	if (field_choice_has(&p->choice, FIELDS_CODE | FIELD_SRCCODE))
+		TRY(sample_code_new(&p->choice, &p->code));
 	TRY(printer_check_events(p));
 	*out = steal_ptr(p);
 	return NULL;
@@ -203,6 +221,7 @@ void printer_free(struct script_printer *p)
 	strbuf_deinit(&p->text);
 	strbuf_deinit(&p->comm_text);
 	probed_deinit(&p->probed);
+	sample_code_free(p->code);
 	free(p->chain);
 	free(p);
 }
@@ -738,6 +757,8 @@ void print_sample(struct script_printer *p, const struct record *rec, const stru
 		print_branches(p, sample, thread, fields, out);
 	if (fields & FIELD_BPF_OUTPUT && is_bpf_output(&event->attr) && sample->raw)
 		add_bpf_output(sample, out);
+	if (fields & FIELDS_CODE)
+		print_code(p, sample, event, thread, fields, out);
 	if (fields & FIELD_PHYS_ADDR)
 		add_hex16(out, sample->phys_addr);
 	if (fields & FIELD_DATA_PAGE_SIZE)
@@ -747,4 +768,6 @@ void print_sample(struct script_printer *p, const struct record *rec, const stru
 	if (fields & (FIELD_CGROUP | FIELD_UNIT | FIELD_CONTAINER | FIELD_POD))
 		add_cgroup(p, sample->cgroup, fields, out);
 	strbuf_addch(out, '\n');
+	if (fields & FIELD_SRCCODE)
+		print_source_code(p, sample, thread, out);
 }

@@ -49,12 +49,19 @@ static const struct {
 	{"container", FIELD_CONTAINER},
 	{"pod", FIELD_POD},
 	{"srcline", FIELD_SRCLINE},
+	{"insn", FIELD_INSN},
+	{"insnlen", FIELD_INSNLEN},
+	{"disasm", FIELD_DISASM},
+	{"brstackinsn", FIELD_BRSTACKINSN},
+	{"brstackinsnlen", FIELD_BRSTACKINSNLEN},
+	{"brstackdisasm", FIELD_BRSTACKDISASM},
+	{"srccode", FIELD_SRCCODE},
+	{"ipc", FIELD_IPC},
 };
 
 /* Fields of perf script that need what perf-bpf does not record. */
 static const char *const foreign[] = {
-	"brstackinsn", "brstackinsnlen", "callindent", "insn", "insnlen",     "synth",
-	"metric",      "srccode",	 "ipc",	       "tod",  "machine_pid", "vcpu",
+	"callindent", "synth", "metric", "tod", "machine_pid", "vcpu",
 };
 
 static const struct {

@@ -45,6 +45,17 @@
 #define FIELD_BRSTACKSYM     (1ull << 29)
 #define FIELD_BRSTACKOFF     (1ull << 30)
 #define FIELD_DATA_SRC	     (1ull << 31)
+#define FIELD_INSN	     (1ull << 32)
+#define FIELD_INSNLEN	     (1ull << 33)
+#define FIELD_DISASM	     (1ull << 34)
+#define FIELD_BRSTACKINSN    (1ull << 35)
+#define FIELD_BRSTACKINSNLEN (1ull << 36)
+#define FIELD_BRSTACKDISASM  (1ull << 37)
+#define FIELD_SRCCODE	     (1ull << 38)
+#define FIELD_IPC	     (1ull << 39) /* only the decoded AUX area has it */
+
+#define FIELDS_BRANCH_CODE (FIELD_BRSTACKINSN | FIELD_BRSTACKINSNLEN | FIELD_BRSTACKDISASM)
+#define FIELDS_CODE	   (FIELD_INSN | FIELD_INSNLEN | FIELD_DISASM | FIELDS_BRANCH_CODE)
 
 /* What perf tells apart: attr.type, and all the others together. */
 enum field_type {

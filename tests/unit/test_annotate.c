@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <linux/bpf.h>
 
-#include "perf/annotate/bpf_code.h"
+#include "perf/resolve/bpf_code.h"
 #include "show/annotation.h"
 
 #define START 0xffffffffc0001000ull

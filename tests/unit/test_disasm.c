@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "disasm/disasm.h"
@@ -273,9 +274,93 @@ static void test_machine_that_is_not_known(void **state)
 	assert_null(m);
 }
 
+/* Of each kind of map, prefix and operand; objdump has the same lengths. */
+static void test_x86_lengths(void **state)
+{
+	static const struct {
+		const char *bytes;
+		uint8_t size, length; /* 0: not an instruction, or not whole */
+		bool is_32_bit, branches;
+	} cases[] = {
+#define CODE(bytes) bytes, sizeof(bytes) - 1
+		{CODE("\x90"), 1, false, false},
+		{CODE("\xf3\x0f\x1e\xfa"), 4, false, false},
+		{CODE("\x74\x21"), 2, false, false},
+		{CODE("\xeb\x21"), 2, false, true},
+		{CODE("\xc3"), 1, false, true},
+		{CODE("\xe8\x01\x02\x03\x04"), 5, false, true},
+		{CODE("\x66\xe8\x01\x02\x03\x04"), 6, false, true},
+		{CODE("\x66\xe8\x01\x02\x03\x04"), 4, true, true},
+		{CODE("\x0f\x84\x01\x02\x03\x04"), 6, false, false},
+		{CODE("\x0f\x05"), 2, false, true},
+		{CODE("\xff\xe0"), 2, false, true},
+		{CODE("\xff\x25\x01\x02\x03\x04"), 6, false, true},
+		{CODE("\xff\xc1"), 2, false, false},
+		{CODE("\x89\xdf"), 2, false, false},
+		{CODE("\x8d\x04\xfd\0\0\0\0"), 7, false, false},
+		{CODE("\x44\x89\xa5\xc0\0\0\0"), 7, false, false},
+		{CODE("\x48\xb8\1\2\3\4\5\6\7\x8"), 10, false, false},
+		{CODE("\x66\xb8\1\2"), 4, false, false},
+		{CODE("\xf6\xc1\x01"), 3, false, false},
+		{CODE("\xf7\xd0"), 2, false, false},
+		{CODE("\x66\xf7\xc0\1\2"), 5, false, false},
+		{CODE("\xa0\1\2\3\4\5\6\7\x8"), 9, false, false},
+		{CODE("\xa0\1\2\3\4"), 5, true, false},
+		{CODE("\x67\xa0\1\2"), 4, true, false},
+		{CODE("\x67\x8b\x86\1\2"), 5, true, false},
+		{CODE("\x67\x8b\x06\1\2"), 5, true, false},
+		{CODE("\x62\xf3\x75\x22\x3f\x0e\0"), 7, false, false},
+		{CODE("\x62\x01"), 2, true, false},
+		{CODE("\x62"), 0, false, true},
+		{CODE("\xc5\xf8\x77"), 3, false, false},
+		{CODE("\xc5\xed\xef\xd9"), 4, false, false},
+		{CODE("\xc4\xe3\x7d\x19\xc1\1"), 6, false, false},
+		{CODE("\xc4\xe2\x7d\x18\x05\1\2\3\4"), 9, false, false},
+		{CODE("\x66\x0f\x3a\x0f\xc1\x08"), 6, false, false},
+		{CODE("\x66\x0f\x38\0\xc1"), 5, false, false},
+		{CODE("\x9a\1\2\3\4\5\6"), 7, true, true},
+		{CODE("\x9a\1\2\3\4\5\6"), 0, false, true},
+		{CODE("\xc8\1\2\3"), 4, false, false},
+		{CODE("\x48"), 0, false, true},
+		{CODE("\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x66\x90"), 0, false,
+		 true},
+		{"", 0, 0, false, true},
+#undef CODE
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const uint8_t *bytes = (const uint8_t *)cases[i].bytes;
+		const bool is_64_bit = !cases[i].is_32_bit;
+
+		assert_int_equal(disasm_x86_length(bytes, cases[i].size, is_64_bit),
+				 cases[i].length);
+		assert_int_equal(disasm_x86_always_branches(bytes, cases[i].size, is_64_bit),
+				 cases[i].branches);
+		/* cut off: its last byte is needed */
+		if (cases[i].length) {
+			uint8_t *part = malloc(cases[i].length);
+
+			memcpy(part, bytes, cases[i].length);
+			assert_int_equal(disasm_x86_length(part, cases[i].length - 1u, is_64_bit),
+					 0);
+			free(part);
+		}
+	}
+	/* any bytes: never more than there are */
+	uint64_t v = 1;
+	for (int i = 0; i < 300000; i++) {
+		v = v * 6364136223846793005ull + 1442695040888963407ull;
+		const uint64_t bytes[2] = {v ^ v >> 29, v ^ v << 17};
+		const size_t size = v >> 60;
+
+		assert_true(disasm_x86_length((const uint8_t *)bytes, size, i & 1) <= size);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_x86_lengths),
 		cmocka_unit_test(test_each_instruction),
 		cmocka_unit_test(test_a_constant_that_is_cut),
 		cmocka_unit_test(test_names),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "perf/annotate/source_text.h"
+#include "perf/resolve/source_text.h"
 
 #include <stdio.h>
 

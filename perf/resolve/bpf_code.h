@@ -4,8 +4,8 @@
  * code, the BPF instructions that it was made of, and the table that leads from source lines to
  * both. The texts of the lines are in the program's BTF.
  */
-#ifndef PB_PERF_ANNOTATE_BPF_CODE_H
-#define PB_PERF_ANNOTATE_BPF_CODE_H
+#ifndef PB_PERF_RESOLVE_BPF_CODE_H
+#define PB_PERF_RESOLVE_BPF_CODE_H
 
 #include "perf/data/data.h"
 

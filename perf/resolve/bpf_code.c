@@ -5,7 +5,7 @@
  * (line_info) has its machine code at the i-th address of jited_line_info. All of it comes from the
  * file, so each index is checked.
  */
-#include "perf/annotate/bpf_code.h"
+#include "perf/resolve/bpf_code.h"
 
 #include <bpf/btf.h>
 #include <elf.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The lines of source files, which binaries name: read once each. */
-#ifndef PB_PERF_ANNOTATE_SOURCE_TEXT_H
-#define PB_PERF_ANNOTATE_SOURCE_TEXT_H
+#ifndef PB_PERF_RESOLVE_SOURCE_TEXT_H
+#define PB_PERF_RESOLVE_SOURCE_TEXT_H
 
 #include <sys/types.h>
 

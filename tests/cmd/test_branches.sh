@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# Recordings of a PMU with branch records and data addresses, which most test machines do not have:
+# tests/unit/write_samples.c writes them. What perf prints of the same file is compared where perf is
+# installed.
+. "$(dirname "$0")/../tap.sh"
+BUILDID_CACHE_OF_PERF=yes
+
+WRITE=$BUILD/tests/unit/write-samples
+PERF=$(command -v perf || true)
+# No process has it: perf would look for the files in the mount namespace of one that does.
+PID=5000007
+
+# perf takes files of /tmp/perf-* for maps of JIT compilers.
+FILES=$(mktemp -d "${TMPDIR:-/tmp}/branches-of-perf-bpf.XXXXXX")
+tests_end() {
+	rm -rf "$FILES"
+}
+
+# The same code at the same addresses everywhere: leaf at 0x401000, tree at 0x401015, _start at
+# 0x401029.
+build_shop() {
+	[ "$(uname -m)" = x86_64 ] || skip "the program is one of x86-64"
+	cat >"$FILES/shop.s" <<-'END'
+		.text
+		.globl leaf, tree, _start
+		.type leaf, @function
+		leaf:
+		test $1, %dil
+		je .Lend
+		addl $3, n(%rip)
+		.Lend:
+		lea 0(,%rdi,8), %eax
+		ret
+		.size leaf, .-leaf
+		.type tree, @function
+		tree:
+		push %rbx
+		mov $5, %ebx
+		.Lagain:
+		mov %ebx, %edi
+		call leaf
+		sub $1, %ebx
+		jne .Lagain
+		pop %rbx
+		ret
+		.size tree, .-tree
+		.type _start, @function
+		_start:
+		mov $0, %edi
+		call tree
+		vpxor %ymm1, %ymm2, %ymm3
+		mov $60, %eax
+		syscall
+		.size _start, .-_start
+		.bss
+		n:	.skip 64
+	END
+	gcc -g -nostdlib -static -Wl,--build-id,-z,separate-code -o "$FILES/shop" "$FILES/shop.s" \
+		2>gcc.err || skip "no assembler: $(cat gcc.err)"
+	[ "$(nm "$FILES/shop" | awk '$3 == "tree" { print $1 }')" = 0000000000401015 ] ||
+		skip "the linker places the program elsewhere"
+}
+
+# write FILE: a recording of the samples on standard input
+write() {
+	{
+		echo 'event 0x987 0x8' # IP, TID, TIME, CPU, PERIOD, all branches
+		echo "comm $PID shop"
+		echo "map $PID 0x401000 0x1000 0x1000 $FILES/shop"
+		cat
+	} | "$WRITE" "$1"
+}
+
+same() {
+	[ -n "$PERF" ] || return 0
+	"$PERF" script -i "$@" >theirs 2>theirs.err || fail "perf script $*: $(cat theirs.err)"
+	"$PERF_BPF" script -i "$@" >mine || fail "script $*"
+	cmp theirs mine || fail "script $*: $(diff theirs mine | head -20)"
+}
+
+test_instructions_between_branches() {
+	build_shop
+	write b.data <<-END
+		sample $PID 2000 0x401022 0x401014/0x401022/0x32 0x401004/0x40100d/0x31 0x40101d/0x401000/0x32 0x40102e/0x401015/1
+		sample $PID 3000 0x401033 0x401028/0x401033/2 0x401025/0x40101b/0x102
+		sample $PID 4000 0x40101b 0x40101d/0x40101b/0xd 0x40101d/0x401000/0x32
+		sample $PID 5000 0xffffffff81000010 0x40101d/0xffffffff81000000/2 0x401028/0x40101b/0x32
+		sample $PID 6000 0x401033 0x401015/0x401015/2
+		sample $PID 7000 0x401022 0x401014/0x401022/2 0x10/0x20/2 0x401014/0x401022/2
+		sample $PID 8000 0x1234
+	END
+	cat >wanted <<-'END'
+		           401022 tree
+			_start+5:
+			000000000040102e	insn: e8 e2 ff ff ff          	# MISPRED
+			tree:
+			0000000000401015	insn: 53 
+			0000000000401016	insn: bb 05 00 00 00 
+			000000000040101b	insn: 89 df 
+			000000000040101d	insn: e8 de ff ff ff          	# PRED 3 cycles [3] 1.33 IPC
+			leaf:
+			0000000000401000	insn: 40 f6 c7 01 
+			0000000000401004	insn: 74 07                   	# MISPRED 3 cycles [6] 0.67 IPC
+			000000000040100d	insn: 8d 04 fd 00 00 00 00 
+			0000000000401014	insn: c3                      	# PRED 3 cycles [9] 0.67 IPC
+			tree+13:
+			0000000000401022	insn: 83 eb 01 
+
+	END
+	"$PERF_BPF" script -i b.data -F ip,sym,brstackinsn >got
+	head -n 16 got | diff -w wanted - >difference || fail "$(cat difference)"
+	assert_contains got "... not reaching sample ..."
+	same b.data -F ip,sym,brstackinsn
+	same b.data -F ip,sym,brstackinsnlen
+	same b.data -F ip,sym,srccode,brstackinsn
+	same b.data -F ip,sym,brstackinsn --max-blocks 1
+	same b.data -F ip,sym,brstackinsn,ipc --max-blocks 2
+	"$PERF_BPF" script -i b.data -F ip,sym,brstackinsn,srcline >got
+	assert_contains got '# PRED 16 cycles [16]'
+	grep -q "	tree:	shop.s:14$" got || fail "no line of the function: $(cat got)"
+	grep -q "insn: 75 f4                   	 srcline: shop.s:20	# PRED" got ||
+		fail "no line of the branch: $(cat got)"
+}
+
+test_instructions_of_samples() {
+	build_shop
+	write i.data <<-END
+		sample $PID 1 0x401022
+		sample $PID 2 0x401033
+		sample $PID 3 0x40103c
+		sample $PID 4 0x401033
+		sample $PID 5 0x403000
+		sample $PID 6 0xffffffff81000010
+	END
+	cat >wanted <<-'END'
+		           401022 tree ilen: 3 insn: 83 eb 01
+		           401033 _start ilen: 4 insn: c5 ed ef d9
+		           40103c _start ilen: 2 insn: 0f 05
+		           401033 _start ilen: 4 insn: c5 ed ef d9
+		           403000 [unknown] ilen: 0
+		 ffffffff81000010 [unknown] ilen: 0
+	END
+	"$PERF_BPF" script -i i.data -F ip,sym,insn,insnlen >got
+	diff -w wanted got >difference || fail "$(cat difference)"
+	"$PERF_BPF" script -i i.data -F ip,insn,insnlen --json >got
+	assert_contains got '"ip":"0x401022","insn_len":3,"insn":"83 eb 01"'
+	"$BUILD/tests/unit/rewrite-perfdata" i.data - >i.pipe
+	"$PERF_BPF" script -F ip,sym,insn,insnlen -i - <i.pipe >piped
+	"$PERF_BPF" script -F ip,sym,insn,insnlen -i i.data >got
+	cmp got piped || fail "from a pipe: $(diff got piped)"
+	same i.data -F ip,sym,srccode
+	"$PERF_BPF" script -i i.data -F ip,srccode >got
+	assert_contains got "|19       sub \$1, %ebx"
+	expect_status 1 "$PERF_BPF" script -i i.data -F srccode,sym
+	assert_contains err "field 'srccode' needs field 'ip'"
+	if "$PERF_BPF" script -i i.data -F ip,disasm >got 2>err; then
+		grep -qE '401022		sub[a-z]* ' got || fail "no text: $(cat got)"
+	else
+		assert_contains err "built without capstone"
+	fi
+	# the file is another one
+	printf 'nop\n' >other.s
+	gcc -nostdlib -static -o "$FILES/shop" other.s 2>/dev/null
+	"$PERF_BPF" script -i i.data -F ip,insnlen >got 2>err
+	[ "$(grep -c 'ilen' got)" = 6 ] || fail "$(cat got)"
+}
+
+test_recordings_without_branches() {
+	build_shop
+	{
+		echo 'event 0x7 0'
+		echo "sample $PID 1 0x401022"
+	} | "$WRITE" n.data
+	expect_status 1 "$PERF_BPF" script -i n.data -F ip,brstackinsn
+	assert_contains err "the instructions between branches need a recording of all branches"
+}
+
+run_tests

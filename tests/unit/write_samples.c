@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Not a test: writes a recording as a PMU with branch records and data addresses makes it, for
+ *tests on machines without one. perf reads it, too.
+ *
+ *	write-samples OUT <LINES
+ *
+ * Lines, with numbers in any base of C:
+ *
+ *	event SAMPLE_TYPE BRANCH_SAMPLE_TYPE	first
+ *	comm PID NAME
+ *	map PID ADDRESS LENGTH PGOFF FILE
+ *	data PID ADDRESS LENGTH PGOFF FILE	a mapping of data
+ *	sample PID TIME IP [MEMBER=VALUE]... [FROM/TO/FLAGS]...
+ *
+ * MEMBER is addr, cpu, period, weight, data_src, transaction, phys_addr. FLAGS are the third word
+ * of a branch record: 1 mispredicted, 2 predicted, 4 in a transaction, 8 aborts, 16 for each cycle.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/base/util.h"
+#include "perf/data/writer.h"
+#include "perf/event/encode.h"
+
+#define MAX_BRANCHES 64
+
+struct state {
+	struct perf_event_attr attr;
+	struct strbuf records;
+};
+
+static uint64_t number(const char *word)
+{
+	char *end;
+	const uint64_t value = word ? strtoull(word, &end, 0) : 0;
+
+	if (!word || *end) {
+		fprintf(stderr, "write-samples: '%s' is not a number\n", word ? word : "");
+		exit(2);
+	}
+	return value;
+}
+
+static uint64_t next_number(char **line)
+{
+	return number(strsep(line, " "));
+}
+
+static void set_member(struct sample *s, char *word)
+{
+	const char *name = strsep(&word, "=");
+	const uint64_t value = number(word);
+
+	if (!strcmp(name, "addr"))
+		s->addr = value;
+	else if (!strcmp(name, "cpu"))
+		s->cpu = (int32_t)value;
+	else if (!strcmp(name, "period"))
+		s->period = value;
+	else if (!strcmp(name, "weight"))
+		s->weight = value;
+	else if (!strcmp(name, "data_src"))
+		s->data_src = value;
+	else if (!strcmp(name, "transaction"))
+		s->transaction = value;
+	else if (!strcmp(name, "phys_addr"))
+		s->phys_addr = value;
+	else
+		number(name);
+}
+
+static void add_sample(struct state *st, char *line)
+{
+	uint64_t words[3 * MAX_BRANCHES];
+	uint64_t n = 0;
+	struct sample s = {.period = 1};
+
+	s.pid = s.tid = (int32_t)next_number(&line);
+	s.time = next_number(&line);
+	s.ip = next_number(&line);
+	s.misc = s.ip >> 63 ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+	for (char *word; (word = strsep(&line, " "));) {
+		if (!*word)
+			continue;
+		if (!strchr(word, '/')) {
+			set_member(&s, word);
+			continue;
+		}
+		for (int i = 0; i < 3 && n < ARRAY_SIZE(words); i++)
+			words[n++] = number(strsep(&word, "/"));
+	}
+	s.branches = (struct u64_array){.bytes = (const uint8_t *)words, .n = n};
+	record_encode_sample(&st->records, &st->attr, &s);
+}
+
+static void add_map(struct state *st, char *line, bool is_data)
+{
+	const struct sample id = {0};
+	struct record_mmap map = {.prot = is_data ? 3 : 5, .flags = 2};
+
+	map.pid = map.tid = (int32_t)next_number(&line);
+	map.addr = next_number(&line);
+	map.len = next_number(&line);
+	map.pgoff = next_number(&line);
+	map.filename = line;
+	record_encode_mmap2(&st->records, &st->attr,
+			    PERF_RECORD_MISC_USER | (is_data ? PERF_RECORD_MISC_MMAP_DATA : 0),
+			    &map, &id);
+}
+
+static void add_line(struct state *st, struct data_writer *w, char *line)
+{
+	static const uint64_t id = 1;
+	const struct sample none = {0};
+	const char *kind = strsep(&line, " ");
+	struct error *err = NULL;
+
+	if (!strcmp(kind, "event")) {
+		st->attr.sample_type = next_number(&line);
+		st->attr.branch_sample_type = next_number(&line);
+		err = data_writer_add_event(w, &st->attr, "cycles:u", &id, 1);
+		err = err ? err : data_writer_start(w);
+	} else if (!strcmp(kind, "comm")) {
+		struct record_comm comm = {0};
+
+		comm.pid = comm.tid = (int32_t)next_number(&line);
+		comm.comm = line;
+		record_encode_comm(&st->records, &st->attr, 0, &comm, &none);
+	} else if (!strcmp(kind, "map") || !strcmp(kind, "data")) {
+		add_map(st, line, *kind == 'd');
+	} else if (!strcmp(kind, "sample")) {
+		add_sample(st, line);
+	} else {
+		number(kind);
+	}
+	if (err) {
+		fprintf(stderr, "write-samples: %s\n", err->msg);
+		exit(1);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct state st = {.attr = {.size = sizeof(st.attr),
+				    .type = PERF_TYPE_HARDWARE,
+				    .exclude_kernel = 1,
+				    .sample_id_all = 1}};
+	struct data_writer *w = NULL;
+	char line[8192];
+
+	if (argc != 2 || data_writer_open(argv[1], NULL, &w))
+		return 1;
+	while (fgets(line, sizeof(line), stdin)) {
+		line[strcspn(line, "\n")] = 0;
+		add_line(&st, w, line);
+	}
+	struct error *err = data_writer_records(w, strbuf_str(&st.records), st.records.len);
+	err = err ? err : data_writer_finish(w);
+	if (err)
+		fprintf(stderr, "write-samples: %s\n", err->msg);
+	data_writer_free(w);
+	strbuf_deinit(&st.records);
+	return err ? 1 : 0;
+}
