@@ -120,7 +120,7 @@ const struct argp recording_argp = {
 	.options = own_options, .parser = parse_option, .children = own_children};
 
 /* As perf: a pipe on standard input is read when no file is named. */
-static const char *input_path(const struct recording_opts *opts)
+const char *recording_path(const struct recording_opts *opts)
 {
 	struct stat st;
 
@@ -131,7 +131,7 @@ static const char *input_path(const struct recording_opts *opts)
 
 bool recording_is_input(const struct recording_opts *opts)
 {
-	return !strcmp(input_path(opts), "-");
+	return !strcmp(recording_path(opts), "-");
 }
 
 struct error *recording_open(struct recording_opts *opts, const struct log *log,
@@ -160,7 +160,7 @@ struct error *recording_open(struct recording_opts *opts, const struct log *log,
 		TRY(privileges_of_reader(opts->outputs, ARRAY_SIZE(opts->outputs),
 					 opts->interactive, log));
 	opts->confined = true;
-	r->path = input_path(opts);
+	r->path = recording_path(opts);
 	r->log = log;
 	struct error *err = session_open(r->path, &session_opts, &r->session);
 	if (err && err->code == ENOENT)

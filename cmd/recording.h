@@ -47,6 +47,8 @@ extern const struct argp recording_filter_argp;
  */
 struct error *recording_open(struct recording_opts *opts, const struct log *log,
 			     struct opened_recording *r);
+/* The file that they name; "-": standard input. */
+const char *recording_path(const struct recording_opts *opts);
 /* Whether they name standard input. */
 bool recording_is_input(const struct recording_opts *opts);
 /* Of script_opts. A reader that has gone ends the command quietly. */

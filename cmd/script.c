@@ -8,6 +8,7 @@
 #include <sys/utsname.h>
 
 #include "cmd/cmd.h"
+#include "cmd/event_dumps.h"
 #include "cmd/options.h"
 #include "cmd/recording.h"
 #include "cmd/script_python.h"
@@ -18,7 +19,7 @@ struct script_options {
 	struct script_opts script;
 	struct field_choice fields;
 	struct names chain_end;
-	bool reltime, deltatime;
+	bool reltime, deltatime, event_dumps;
 	const char *python; /* the script; NULL: none, or script.python writes one */
 	char **python_args;
 	struct log log;
@@ -49,6 +50,7 @@ enum {
 	OPT_NO_INLINE,
 	OPT_FULL_SOURCE_PATH,
 	OPT_MAX_BLOCKS,
+	OPT_PER_EVENT_DUMP,
 	OPT_FIREFOX,
 	OPT_PERFETTO,
 };
@@ -68,6 +70,8 @@ static const struct argp_option options[] = {
 	 "Write the samples to FILE for the Firefox profiler, and print none", 0},
 	{"perfetto", OPT_PERFETTO, "FILE", 0,
 	 "Write the samples to FILE as a trace for Perfetto, and print none", 0},
+	{"per-event-dump", OPT_PER_EVENT_DUMP, NULL, 0,
+	 "Write the samples of each event to a file of its own, RECORDING.EVENT.dump", 0},
 	{"Latency", 'L', NULL, 0, "Print shorter names and CPUs", 0},
 	{"ns", OPT_NS, NULL, 0, "Print times with nine digits", 0},
 	{"reltime", OPT_RELTIME, NULL, 0, "Print times since the first line", 0},
@@ -109,6 +113,7 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_JSON, struct script_options, script.json),
 	OPTION_SETS('G', struct script_options, script.hide_chain),
 	OPTION_SETS('L', struct script_options, script.short_start),
+	OPTION_SETS(OPT_PER_EVENT_DUMP, struct script_options, event_dumps),
 	OPTION_SETS(OPT_NS, struct script_options, script.ns),
 	OPTION_SETS(OPT_RELTIME, struct script_options, reltime),
 	OPTION_SETS(OPT_DELTATIME, struct script_options, deltatime),
@@ -215,6 +220,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 				   o->script.json   ? "--json"
 				   : o->script.dump ? "--dump-raw-trace"
 						    : "-s and -g");
+		if (o->event_dumps && (makes_timeline(o) || o->script.dump || o->script.python))
+			argp_error(state, "--per-event-dump cannot be used with %s",
+				   makes_timeline(o) ? "--firefox and --perfetto"
+				   : o->script.dump  ? "--dump-raw-trace"
+						     : "-s and -g");
 		if (o->script.python && (o->script.json || o->script.dump || o->script.header))
 			argp_error(state, "-s and -g cannot be used with %s",
 				   o->script.json   ? "--json"
@@ -276,6 +286,29 @@ static struct error *run_timeline(struct script_options *o, const struct opened_
 	return error_either(err, late);
 }
 
+static struct error *write_dump(void *ctx, const struct session_event *event,
+				const struct strbuf *text, uint64_t n)
+{
+	return event_dumps_write(ctx, event->name, text, n);
+}
+
+/* likely: a name in the directory of the recording. */
+static struct error *run_event_dumps(struct script_options *o, const char *path, const char *likely)
+{
+	_cleanup_(event_dumps_deinit) struct event_dumps dumps = {.out.dir_fd = -1};
+	_cleanup_strbuf_ struct strbuf report = STRBUF_INIT;
+
+	TRY(event_dumps_begin(&dumps, path, likely));
+	o->script.write_event = write_dump;
+	o->script.write_ctx = &dumps;
+	/* What could be read of a recording that is not whole is worth its files. */
+	struct error *err = script_print(&o->script);
+	struct error *late = event_dumps_end(&dumps, &report);
+	if (!late)
+		late = cmd_print(&report);
+	return error_either(err, late);
+}
+
 static bool is_of_this_machine(const struct opened_recording *r)
 {
 	const char *arch = session_header(r->session)->arch;
@@ -286,6 +319,14 @@ static bool is_of_this_machine(const struct opened_recording *r)
 
 static struct error *run(struct script_options *o)
 {
+	_cleanup_strbuf_ struct strbuf likely = STRBUF_INIT;
+
+	if (o->event_dumps) {
+		strbuf_addf(&likely, "%s.dump", recording_path(&o->recording));
+		if (strbuf_failed(&likely))
+			return error_nomem();
+		o->recording.outputs[0] = likely.str;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(o->recording.outputs); i++)
 		if (o->recording.outputs[i])
 			TRY(cmd_check_writable(o->recording.outputs[i]));
@@ -314,6 +355,8 @@ static struct error *run(struct script_options *o)
 			      : o->deltatime ? TIME_SINCE_LAST
 					     : TIME_RECORDED;
 	o->script.write = recording_write_out;
+	if (o->event_dumps && !o->script.header_only)
+		return run_event_dumps(o, r.path, strbuf_str(&likely));
 	if (makes_timeline(o))
 		return run_timeline(o, &r);
 	TRY(script_print(&o->script));

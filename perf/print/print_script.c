@@ -8,12 +8,21 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lib/base/vec.h"
 #include "perf/print/dump_counts.h"
 #include "perf/print/print_header.h"
 #include "perf/print/sample_reader.h"
 
 /* Written when this much has gathered: a pipe takes 64 KiB at once. */
 #define OUT_FULL (256 * 1024)
+
+/* What is written apart from that of the other events. */
+#define EVENT_FULL (64 * 1024)
+
+struct event_text {
+	struct strbuf text;
+	uint64_t n_samples;
+};
 
 struct script {
 	const struct script_opts *opts;
@@ -23,6 +32,7 @@ struct script {
 	struct script_printer *printer;
 	struct sample_reader reader;
 	struct strbuf out;
+	VEC(struct event_text) events; /* by index; with opts->write_event */
 	struct dump dump;
 	struct dump_counts counts;
 	bool selects_all; /* filter_selects_all() */
@@ -41,6 +51,32 @@ static struct error *flush(struct script *sc)
 	return err;
 }
 
+static struct error *flush_event(struct script *sc, size_t i)
+{
+	struct event_text *et = &sc->events.v[i];
+
+	if (strbuf_failed(&et->text))
+		return error_nomem();
+	struct error *err = sc->opts->write_event(
+		sc->opts->write_ctx, session_event(sc->session, i), &et->text, et->n_samples);
+	strbuf_reset(&et->text);
+	et->n_samples = 0;
+	return err;
+}
+
+static struct error *learn_events(struct script *sc)
+{
+	while (sc->opts->write_event && sc->events.n < session_n_events(sc->session)) {
+		struct event_text *et = vec_push(&sc->events);
+
+		if (!et)
+			return error_nomem();
+		*et = (struct event_text){.text = STRBUF_INIT};
+		TRY(flush_event(sc, sc->events.n - 1));
+	}
+	return NULL;
+}
+
 static inline struct error *maybe_flush(struct script *sc)
 {
 	return sc->out.len >= OUT_FULL || sc->out.failed ? flush(sc) : NULL;
@@ -52,6 +88,7 @@ static struct error *learn(struct script *sc)
 	TRY(sample_reader_open(&sc->reader));
 	printer_set_tracing(sc->printer, sc->reader.tracing);
 	TRY(printer_check_events(sc->printer));
+	TRY(learn_events(sc));
 	return sample_reader_learn(&sc->reader);
 }
 
@@ -114,12 +151,18 @@ static struct error *on_sample(struct session_tool *tool, struct session *s,
 				       sample);
 		return timeline_add(sc->opts->timeline, sample, event, format, thread);
 	}
+	struct event_text *et = sc->opts->write_event ? &sc->events.v[event->index] : NULL;
+	struct strbuf *out = et ? &et->text : &sc->out;
 	if (sc->opts->python)
-		print_sample_python(sc->printer, sample, event, thread, &sc->out);
+		print_sample_python(sc->printer, sample, event, thread, out);
 	else if (sc->opts->json)
-		print_sample_json(sc->printer, rec, sample, event, thread, &sc->out);
+		print_sample_json(sc->printer, rec, sample, event, thread, out);
 	else
-		print_sample(sc->printer, rec, sample, event, thread, &sc->out);
+		print_sample(sc->printer, rec, sample, event, thread, out);
+	if (et)
+		et->n_samples++;
+	if (et && (et->text.len >= EVENT_FULL || et->text.failed))
+		TRY(flush_event(sc, (size_t)event->index));
 	return maybe_flush(sc);
 }
 
@@ -284,6 +327,8 @@ static struct error *print_all(struct script *sc)
 	sample_reader_warn_of_stacks(&sc->reader, sc->name);
 	/* What came before an error is worth having. */
 	struct error *late = flush(sc);
+	for (size_t i = 0; !late && i < sc->events.n; i++)
+		late = flush_event(sc, i);
 	if (!err && !late)
 		return session_check_complete(sc->session, sc->name);
 	if (!err)
@@ -314,5 +359,8 @@ struct error *script_print(const struct script_opts *opts)
 	sample_reader_deinit(&sc.reader);
 	dump_counts_deinit(&sc.counts);
 	strbuf_deinit(&sc.out);
+	for (size_t i = 0; i < sc.events.n; i++)
+		strbuf_deinit(&sc.events.v[i].text);
+	vec_deinit(&sc.events);
 	return err == SESSION_STOP ? NULL : err;
 }

@@ -40,6 +40,12 @@ struct script_opts {
 	/* Takes what has gathered, and leaves out to the caller; SESSION_STOP: nobody reads on. */
 	struct error *(*write)(void *ctx, const struct strbuf *out);
 	void *write_ctx;
+	/*
+	 * Takes text of n samples of an event instead; at first nothing of each event. NULL: all
+	 * text goes where write() has it.
+	 */
+	struct error *(*write_event)(void *ctx, const struct session_event *event,
+				     const struct strbuf *text, uint64_t n);
 };
 
 /* What could be read before an error is written. SESSION_STOP from write is no error. */

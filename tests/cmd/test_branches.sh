@@ -175,4 +175,46 @@ test_recordings_without_branches() {
 	assert_contains err "the instructions between branches need a recording of all branches"
 }
 
+# Not of branches, but of what does not need the kernel, either.
+test_a_file_for_each_event() {
+	build_shop
+	write e.data <<-END
+		sample $PID 1 0x401022
+		sample $PID 2 0x401033
+	END
+	mkdir -m 700 sub
+	mv e.data sub
+	ln -s ../sub/e.data sub/link.data
+	echo old >victim
+	ln -s "$PWD/victim" sub/e.data.cycles:u.dump
+	"$PERF_BPF" script --per-event-dump -i sub/e.data -F ip,sym >got
+	assert_equal "$(cat got)" "[ perf script: Wrote 0.000 MB sub/e.data.cycles:u.dump (2 samples) ]"
+	"$PERF_BPF" script -i sub/e.data -F ip,sym >wanted
+	cmp wanted sub/e.data.cycles:u.dump || fail "$(cat sub/e.data.cycles:u.dump)"
+	[ "$(cat victim)" = old ] || fail "a link was written to"
+	"$PERF_BPF" script --per-event-dump -i sub/link.data -F ip --show-mmap-events >got
+	grep -q PERF_RECORD_MMAP2 got || fail "no other records: $(cat got)"
+	[ "$(wc -l <sub/link.data.cycles:u.dump)" = 2 ] || fail "$(ls sub)"
+	if [ -n "$PERF" ]; then
+		rm sub/e.data.cycles:u.dump
+		"$PERF" script --per-event-dump -i sub/e.data -F ip,sym >theirs 2>/dev/null
+		assert_equal "$(cat theirs)" "[ perf script: Wrote 0.000 MB sub/e.data.cycles:u.dump (2 samples) ]"
+		cmp wanted sub/e.data.cycles:u.dump || fail "perf: $(cat sub/e.data.cycles:u.dump)"
+	fi
+	(cd sub && "$BUILD/tests/unit/rewrite-perfdata" e.data - >e.pipe &&
+		"$PERF_BPF" script --per-event-dump -F ip,sym -i - <e.pipe)
+	cmp wanted sub/-.cycles:u.dump || fail "of a pipe: $(ls sub)"
+	printf '%s\n' 'event 0x7 0 ../../x' "sample $PID 1 0x401022" | "$WRITE" sub/h.data
+	"$PERF_BPF" script --per-event-dump -F ip -i sub/h.data >got
+	assert_contains got "MB sub/h.data..._.._x.dump (1 samples)"
+	[ "$(wc -l <sub/h.data..._.._x.dump)" = 1 ] || fail "$(ls sub)"
+	expect_status 2 "$PERF_BPF" script --per-event-dump -D -i sub/e.data
+	assert_contains err "--per-event-dump cannot be used with --dump-raw-trace"
+	chmod 500 sub
+	if [ "$(id -u)" != 0 ]; then
+		expect_status 1 "$PERF_BPF" script --per-event-dump -i sub/e.data
+	fi
+	[ -z "$(find sub -name '.*' -type f)" ] || fail "files were left: $(ls -A sub)"
+}
+
 run_tests

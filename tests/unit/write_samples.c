@@ -7,7 +7,7 @@
  *
  * Lines, with numbers in any base of C:
  *
- *	event SAMPLE_TYPE BRANCH_SAMPLE_TYPE	first
+ *	event SAMPLE_TYPE BRANCH_SAMPLE_TYPE [NAME]	first
  *	comm PID NAME
  *	map PID ADDRESS LENGTH PGOFF FILE
  *	data PID ADDRESS LENGTH PGOFF FILE	a mapping of data
@@ -121,7 +121,7 @@ static void add_line(struct state *st, struct data_writer *w, char *line)
 	if (!strcmp(kind, "event")) {
 		st->attr.sample_type = next_number(&line);
 		st->attr.branch_sample_type = next_number(&line);
-		err = data_writer_add_event(w, &st->attr, "cycles:u", &id, 1);
+		err = data_writer_add_event(w, &st->attr, line ? line : "cycles:u", &id, 1);
 		err = err ? err : data_writer_start(w);
 	} else if (!strcmp(kind, "comm")) {
 		struct record_comm comm = {0};
