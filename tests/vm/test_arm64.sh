@@ -73,15 +73,18 @@ $CC -O2 -g -o shop "$SRC/tests/cmd/probe_shop.c"
 $CC -O2 -g -fno-ipa-icf -fno-ipa-ra -o probed_args "$SRC/tests/cmd/probed.c"
 bpf ../cmd/probed.bpf.c probed_args.bpf.o
 extra+=(shop=debug/shop probed_args=debug/probed probed_args.bpf.o=debug/probed.bpf.o)
-# Of the unit tests, these ask the kernel more than an emulator of programs knows, or follow
-# paths from "/", which the emulator takes for the folder of libraries.
-in_guest=" probe_events sym sys open_file perf_data call_recording hist "
+# Of the unit tests, these ask the kernel more than an emulator of programs knows.
+in_guest=" probe_events sym sys call_recording hist "
+# Who opens an output follows its path from "/", which the emulator takes for the folder of
+# libraries.
+opens_output='\<(output_find|data_writer_open|file_series_new)\('
 here=()
 for unit in $units; do
-	case $in_guest in
-	*" ${unit##*/test_} "*) extra+=("$BUILD/$unit=unit/${unit##*/}") ;;
-	*) here+=("$BUILD/$unit") ;;
-	esac
+	if [[ $in_guest == *" ${unit##*/test_} "* ]] || grep -qE "$opens_output" "$SRC/$unit.c"; then
+		extra+=("$BUILD/$unit=unit/${unit##*/}")
+	else
+		here+=("$BUILD/$unit")
+	fi
 done
 make_initramfs "${extra[@]}"
 set +e
