@@ -612,9 +612,12 @@ test_groups_as_data() {
 test_pipe_is_read() {
 	need_perf
 	"$PERF" record -q -N -o - -e cpu-clock -c 250000 -g -- "$FILES/rbpf_work" >"$FILES/piped" 2>/dev/null
-	"$PERF_BPF" report --no-inline -i - <"$FILES/piped" >mine
-	"$PERF" report --stdio -i - <"$FILES/piped" 2>/dev/null | sed '/^# (.*)$/,$d; /^#$/d' >theirs
-	sed -i '/^#$/d' mine
+	# Without a list of build ids at its head, chains of one weight in two binaries come in the
+	# order of perf's memory.
+	"$PERF_BPF" report --no-inline -g folded -i - <"$FILES/piped" | sed '/^#$/d' | sort >mine
+	"$PERF" report --stdio -g folded -i - <"$FILES/piped" 2>/dev/null |
+		sed '/^# (.*)$/,$d; /^#$/d' | sort >theirs
+	grep -q ';deeper;' theirs || fail "perf printed no chains"
 	diff theirs mine >diff.out || { head -20 diff.out; fail "differs from perf report"; }
 	grep -q deeper mine || fail "no symbols"
 }
