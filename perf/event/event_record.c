@@ -7,6 +7,8 @@
 #include "perf/event/encode.h"
 #include "perf/event/event.h"
 
+#include <string.h>
+
 #include "perf/event/internal.h"
 
 /* A cursor over the body; the header is checked to be there. */
@@ -27,6 +29,31 @@ static bool cursor_s32(struct cursor *c, int32_t *v)
 	return cursor_u32(c, (uint32_t *)v);
 }
 
+#define BUILD_ID_SIZE 20
+#define MAX_MINOR     0xfffffu
+
+/*
+ * Linux shares the header between all recordings of a mapping and never takes the bit back
+ * (perf_event_mmap_output(), 6.18): while somebody records with build ids, others' records have it
+ * beside a device and an inode. A build id is of 8 to 20 bytes between zeros. Major numbers of
+ * disks can look like such a size (8: sd), but a minor number is small; none in use is 16 to 20.
+ */
+static bool has_build_id(struct cursor c, const struct perf_event_header *h)
+{
+	static const uint8_t zeros[BUILD_ID_SIZE];
+	uint8_t size;
+	uint32_t minor;
+
+	if (!(h->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) || !cursor_u8(&c, &size) || size < 8 ||
+	    size > BUILD_ID_SIZE)
+		return false;
+	const uint8_t *zero = cursor_bytes(&c, 3), *id = c.base + c.pos;
+	return zero && !memcmp(zero, zeros, 3) && cursor_u32(&c, &minor) &&
+	       cursor_skip(&c, BUILD_ID_SIZE - sizeof(minor)) &&
+	       (size >= 16 ||
+		(minor > MAX_MINOR && !memcmp(id + size, zeros, BUILD_ID_SIZE - size)));
+}
+
 struct error *record_mmap_decode(struct cursor c, struct record_mmap *out)
 {
 	struct perf_event_header h;
@@ -38,12 +65,10 @@ struct error *record_mmap_decode(struct cursor c, struct record_mmap *out)
 	    !cursor_u64(&c, &m.len) || !cursor_u64(&c, &m.pgoff))
 		return cut(&c, &h);
 	if (h.type == PERF_RECORD_MMAP2) {
-		if (h.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
-			uint8_t size;
-			if (!cursor_u8(&c, &size) || !cursor_skip(&c, 3))
-				return cut(&c, &h);
-			m.build_id = cursor_bytes(&c, 20);
-			m.build_id_size = size <= 20 ? size : 20;
+		if (has_build_id(c, &h)) {
+			cursor_u8(&c, &m.build_id_size);
+			cursor_skip(&c, 3);
+			m.build_id = cursor_bytes(&c, BUILD_ID_SIZE);
 		} else if (!cursor_u32(&c, &m.maj) || !cursor_u32(&c, &m.min) ||
 			   !cursor_u64(&c, &m.ino) || !cursor_u64(&c, &m.ino_generation)) {
 			return cut(&c, &h);

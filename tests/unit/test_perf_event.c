@@ -395,6 +395,20 @@ static void kernel_records_come_back_as_encoded(void **state)
 	assert_int_equal(mm.ino, 0);
 	assert_int_equal(mm.prot, 5);
 
+	/* the bit of another recording */
+	strbuf_reset(&sb);
+	m.build_id = NULL;
+	m.build_id_size = 0;
+	for (m.maj = 0; m.maj < 300; m.maj++) {
+		strbuf_reset(&sb);
+		record_encode_mmap2(&sb, &attr,
+				    PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID, &m,
+				    &some_id);
+		assert_null(record_mmap_decode(check_tail(&sb, PERF_RECORD_MMAP2), &mm));
+		if (m.maj < 16 || m.maj > 20)
+			expect_mmap(&mm, &m);
+	}
+
 	strbuf_reset(&sb);
 	record_encode_mmap(&sb, &attr, PERF_RECORD_MISC_KERNEL, &m, &some_id);
 	assert_null(record_mmap_decode(check_tail(&sb, PERF_RECORD_MMAP), &mm));
