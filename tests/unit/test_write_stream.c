@@ -226,7 +226,7 @@ static void a_recording_says_that_nobody_reads(void **state)
 	struct data_writer *w;
 	char path[64];
 
-	snprintf(path, sizeof(path), "/dev/fd/%d", ends[1]);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[1]);
 	assert_null(data_writer_open(path, &opts, &w));
 	assert_null(data_writer_add_event(w, &attr, "none", NULL, 0));
 	assert_null(data_writer_start(w));
