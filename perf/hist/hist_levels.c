@@ -68,7 +68,7 @@ static void find_levels(struct hist *const *hists, size_t n)
 	}
 }
 
-/* The entry with the keys of he; else NULL, and where it belongs. */
+/* The entry with the keys of he; else NULL. Where it is, or belongs. */
 static struct level_entry *find(const struct hist *h, const struct hist_level *level,
 				const struct rb_tree *tree, const struct hist_entry *he,
 				struct rb_node **parent, struct rb_node ***link)
@@ -81,12 +81,12 @@ static struct level_entry *find(const struct hist *h, const struct hist_level *l
 			hist_fields_cmp(h->spec, level->fields, level->n, &entry_of(*at)->he, he);
 
 		if (!cmp)
-			return entry_of(*at);
+			break;
 		*parent = *at;
 		at = cmp < 0 ? &(*at)->left : &(*at)->right;
 	}
 	*link = at;
-	return NULL;
+	return entry_of(*at);
 }
 
 static struct level_entry *entry_add(struct hist *h, struct rb_tree *tree,
