@@ -175,7 +175,7 @@ struct error *browse_draw(struct browse *browse)
 			draw_row(browse, &canvas, row, &out);
 	if (strbuf_failed(&out))
 		return error_nomem();
-	tty_write(&out);
+	tty_write(browse->opts.tty, &out);
 	browse->generation = tty_generation(browse->opts.tty);
 	canvas_deinit(&browse->drawn);
 	browse->drawn = canvas;

@@ -72,6 +72,11 @@ void live_end(struct live *live)
 	tty_end(live->tty);
 }
 
+bool live_stalled(const struct live *live)
+{
+	return tty_stalled(live->tty);
+}
+
 void live_free(struct live *live)
 {
 	if (!live)
@@ -156,7 +161,7 @@ static void draw(struct live *live)
 		p += n + !!p[n];
 	}
 	terminal_add(&out, terminal->normal);
-	tty_write(&out);
+	tty_write(live->tty, &out);
 }
 
 /* The columns of numbers that tables may be sorted by. */

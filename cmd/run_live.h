@@ -29,6 +29,8 @@ DEFINE_FREEP(struct live, live_free)
 struct error *live_begin(struct live *live, struct run *run);
 /* Gives it back; may be called twice. */
 void live_end(struct live *live);
+/* What stands on the terminal after it is not to be waited for; see tty_stalled(). */
+bool live_stalled(const struct live *live);
 
 struct error *live_show(struct live *live, const struct results *results);
 

@@ -354,8 +354,10 @@ struct error *run_output_begin(struct run_output *output, struct run *run)
 
 void run_output_end(struct run_output *output)
 {
-	if (output && output->live)
-		live_end(output->live);
+	if (!output || !output->live)
+		return;
+	live_end(output->live);
+	output->closed |= live_stalled(output->live);
 }
 
 static unsigned terminal_width(void)

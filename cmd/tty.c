@@ -7,6 +7,11 @@
  *
  * Keys come from the controlling terminal, opened anew, so that the command's standard input is
  * left alone; and only while we are in the foreground, since others are stopped for asking.
+ *
+ * A terminal may take no more: it is stopped by Ctrl-S, or whoever has the other end does not read.
+ * It is opened anew for the output as well, so that a write does not wait in the kernel, where no
+ * signal ends it that we have blocked. Once a signal has ended such a wait, nothing is drawn any
+ * more; the modes are restored all the same.
  */
 #include "cmd/tty.h"
 
@@ -28,9 +33,11 @@
 #include <unistd.h>
 
 #include "cmd/job.h"
+#include "lib/sys/write_stream.h"
 
 enum {
-	ESCAPE_MS = 50, /* so long the rest of a key's bytes is waited for */
+	PATIENCE_MS = 300, /* so long a terminal that takes no more is waited for at the end */
+	ESCAPE_MS = 50,	   /* so long the rest of a key's bytes is waited for */
 	MAX_FILES = 10000,
 	GUARD_FD = 3, /* the child's end of the socket */
 };
@@ -46,6 +53,8 @@ enum {
 struct tty {
 	struct terminal terminal;
 	int epoll_fd, signal_fd, keys_fd; /* keys_fd -1: no keys */
+	int out_fd;			  /* -1: not opened anew */
+	bool stalled;			  /* it does not take what is drawn, and we are to end */
 	sigset_t old_mask;
 	bool masked;
 	struct termios old_modes;
@@ -57,10 +66,31 @@ struct tty {
 	size_t n_bytes;
 };
 
-void tty_write(const struct strbuf *out)
+static int output_of(const struct tty *tty)
 {
-	fwrite(strbuf_str(out), 1, out->len, stdout);
-	fflush(stdout);
+	return tty->out_fd >= 0 ? tty->out_fd : STDOUT_FILENO;
+}
+
+/* What a terminal does not take any more is lost, as is what it has when it is closed. */
+static enum stream_state write_out(int fd, const struct strbuf *out, bool is_ending)
+{
+	const struct write_stream_opts opts = {.patience_ms = PATIENCE_MS, .is_ending = is_ending};
+	enum stream_state state = STREAM_CLOSED;
+	size_t written;
+
+	error_free(write_stream(fd, strbuf_str(out), out->len, &opts, &written, &state));
+	return state;
+}
+
+void tty_write(struct tty *tty, const struct strbuf *out)
+{
+	if (!tty->stalled)
+		tty->stalled = write_out(output_of(tty), out, false) == STREAM_STALLED;
+}
+
+bool tty_stalled(const struct tty *tty)
+{
+	return tty->stalled;
 }
 
 static void add_leave(const struct tty *tty, struct strbuf *out)
@@ -98,11 +128,12 @@ static void enter(struct tty *tty)
 		modes.c_iflag &= ~(tcflag_t)ICRNL;
 		modes.c_cc[VMIN] = 1; /* else nothing and the end look alike */
 		modes.c_cc[VTIME] = 0;
-		tcsetattr(tty->keys_fd, TCSADRAIN, &modes);
+		/* without waiting for what others have written */
+		tcsetattr(tty->keys_fd, TCSANOW, &modes);
 	}
 	terminal_add(&out, tty->terminal.enter);
 	terminal_add(&out, tty->terminal.hide);
-	tty_write(&out);
+	tty_write(tty, &out);
 }
 
 static void leave(struct tty *tty)
@@ -113,9 +144,10 @@ static void leave(struct tty *tty)
 		return;
 	tty->on = false;
 	add_leave(tty, &out);
-	tty_write(&out);
+	if (write_out(output_of(tty), &out, true) == STREAM_STALLED)
+		tty->stalled = true;
 	if (tty->keys_fd >= 0)
-		tcsetattr(tty->keys_fd, TCSADRAIN, &tty->old_modes);
+		tcsetattr(tty->keys_fd, TCSANOW, &tty->old_modes);
 	tell_guard(tty, GUARD_GIVEN);
 }
 
@@ -196,7 +228,8 @@ static void guard(const struct tty *tty, int fd)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL); /* neither Ctrl-C nor the terminal's stops end it */
 	const int keys = tty->keys_fd >= 0 ? fcntl(tty->keys_fd, F_DUPFD, GUARD_FD + 1) : -1;
-	if (dup2(fd, GUARD_FD) < 0 || (keys >= 0 && dup2(keys, STDERR_FILENO) < 0))
+	if (dup2(output_of(tty), STDOUT_FILENO) < 0 || dup2(fd, GUARD_FD) < 0 ||
+	    (keys >= 0 && dup2(keys, STDERR_FILENO) < 0))
 		_exit(1);
 	close(STDIN_FILENO);
 	close_range(GUARD_FD + 1, ~0u, 0);
@@ -210,8 +243,7 @@ static void guard(const struct tty *tty, int fd)
 		if (keys >= 0)
 			tcsetattr(STDERR_FILENO, TCSANOW, &tty->old_modes);
 		add_leave(tty, &out);
-		if (write(STDOUT_FILENO, strbuf_str(&out), out.len) < 0)
-			_exit(1);
+		write_out(STDOUT_FILENO, &out, true);
 	}
 	_exit(0);
 }
@@ -264,13 +296,34 @@ static void open_keys(struct tty *tty)
 	tty->keys_fd = -1;
 }
 
+/*
+ * The terminal of standard output, so that a write to it does not wait. It may be another user's
+ * (su); then it can be opened by its other name, if it is the controlling terminal.
+ */
+static void open_output(struct tty *tty)
+{
+	static const char *const paths[] = {"/proc/self/fd/1", "/dev/tty"};
+	unsigned wanted, got;
+
+	fflush(stdout);
+	if (ioctl(STDOUT_FILENO, TIOCGDEV, &wanted))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(paths) && tty->out_fd < 0; i++) {
+		tty->out_fd = open(paths[i], O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+		if (tty->out_fd >= 0 && (ioctl(tty->out_fd, TIOCGDEV, &got) || got != wanted)) {
+			closep(&tty->out_fd);
+			tty->out_fd = -1;
+		}
+	}
+}
+
 struct error *tty_new(struct tty **out)
 {
 	_cleanup_(tty_freep) struct tty *tty = calloc(1, sizeof(*tty));
 
 	if (!tty)
 		return error_nomem();
-	tty->epoll_fd = tty->signal_fd = tty->keys_fd = tty->guard_fd = -1;
+	tty->epoll_fd = tty->signal_fd = tty->keys_fd = tty->out_fd = tty->guard_fd = -1;
 	*out = NULL;
 	if (!terminal_find(STDOUT_FILENO, &tty->terminal))
 		return NULL;
@@ -284,6 +337,7 @@ struct error *tty_new(struct tty **out)
 struct error *tty_begin(struct tty *tty)
 {
 	open_keys(tty);
+	open_output(tty);
 	return begin_guard(tty);
 }
 
@@ -315,7 +369,8 @@ void tty_end(struct tty *tty)
 		waitpid(tty->guard, NULL, 0);
 	}
 	closep(&tty->keys_fd);
-	tty->keys_fd = -1;
+	closep(&tty->out_fd);
+	tty->keys_fd = tty->out_fd = -1;
 	if (tty->masked)
 		sigprocmask(SIG_SETMASK, &tty->old_mask, NULL);
 	tty->masked = false;
@@ -368,7 +423,7 @@ bool tty_is_utf8(void)
 
 bool tty_take(struct tty *tty)
 {
-	if (!is_front(tty))
+	if (tty->stalled || !is_front(tty))
 		return false;
 	if (!tty->on)
 		enter(tty);

@@ -6,7 +6,6 @@
  *	TRY(tty_new(&tty));		// NULL: there is no such terminal
  *	TRY(tty_begin(tty));		// before privileges are dropped, after the workload's fork
  *	TRY(tty_listen(tty));
-	TRY(tty_listen(tty));
  *	… when tty_fd(tty) is readable:
  *		while ((key = tty_key(tty)))
  *			…
@@ -34,7 +33,7 @@ struct error *tty_new(struct tty **out);
 void tty_free(struct tty *tty);
 DEFINE_FREEP(struct tty, tty_free)
 
-/* Opens the keys, and forks the process that guards the terminal. */
+/* Opens the keys and the output, and forks the process that guards the terminal. */
 struct error *tty_begin(struct tty *tty);
 /* Waits for keys, changes of the size and Ctrl-Z, which are blocked signals from here on. */
 struct error *tty_listen(struct tty *tty);
@@ -57,11 +56,13 @@ bool tty_is_utf8(void);
 /* The next key that waits; KEY_NONE: none does. Ctrl-Z stops the process here. */
 uint32_t tty_key(struct tty *tty);
 
-/* Takes the screen if it is not taken yet; false: the terminal is another job's now. */
+/* Takes the screen if it is not taken yet; false: the terminal is another job's now, or stalled. */
 bool tty_take(struct tty *tty);
 /* Changes with each tty_take() that took the screen, which is empty then. */
 unsigned tty_generation(const struct tty *tty);
-void tty_write(const struct strbuf *out);
+void tty_write(struct tty *tty, const struct strbuf *out);
+/* The terminal took no more when a signal came that ends the command: it will not take the rest. */
+bool tty_stalled(const struct tty *tty);
 
 /*
  * Writes the text to a new file, perf.hist.N in the current directory, also once the process may

@@ -2,6 +2,7 @@
 #include "lib/sys/write_stream.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,6 +12,11 @@
 #include <unistd.h>
 
 #include "lib/base/cleanup.h"
+
+enum {
+	AGAIN_MS = 10, /* until what refused to be opened, or a write in spite of room, is tried
+			  again */
+};
 
 /* Of the signals that end a command those that it has blocked, to read them from a signalfd. */
 static bool find_blocked(sigset_t *found)
@@ -28,6 +34,33 @@ static bool find_blocked(sigset_t *found)
 		any = true;
 	}
 	return any;
+}
+
+struct error *open_stream(int dir_fd, const char *name, int flags, int *fd)
+{
+	sigset_t signals;
+
+	find_blocked(&signals);
+	_cleanup_close_ int signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
+	struct pollfd ended = {.fd = signal_fd, .events = POLLIN};
+
+	for (int ms = 0;; ms += AGAIN_MS) {
+		_cleanup_close_ int got =
+			openat(dir_fd, name, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | flags);
+		if (got >= 0 && fcntl(got, F_SETFL, flags & O_APPEND) < 0)
+			return error_new(errno, "%s", strerror(errno));
+		if (got >= 0) {
+			*fd = steal_fd(&got);
+			return NULL;
+		}
+		if (errno == EINTR)
+			continue;
+		if (errno != ENXIO)
+			return error_new(errno, "%s", strerror(errno));
+		if (ms >= OPEN_STREAM_MS || poll(&ended, 1, AGAIN_MS) > 0)
+			return error_hint(error_new(ENXIO, "no process reads it"),
+					  "start the reader of a FIFO first");
+	}
 }
 
 static bool has_room(int fd, unsigned timeout_ms)
@@ -55,6 +88,19 @@ static bool wait_for_room(int fd, const sigset_t *signals, const struct write_st
 	while (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno == EINTR)
 		;
 	return fds[0].revents || has_room(fd, opts->patience_ms);
+}
+
+/*
+ * A descriptor that does not wait itself (O_NONBLOCK), and has room, but for less than it was
+ * given: a new line on a terminal needs two bytes, and poll(2) says nothing of how many there are.
+ */
+static bool wait_for_more_room(const sigset_t *signals, const struct write_stream_opts *opts)
+{
+	_cleanup_close_ int signal_fd = signalfd(-1, signals, SFD_CLOEXEC);
+	struct pollfd ended = {.fd = signal_fd, .events = POLLIN};
+
+	return poll(&ended, 1, opts->is_ending ? (int)opts->patience_ms : AGAIN_MS) <= 0 &&
+	       !opts->is_ending;
 }
 
 /* As much as a pipe takes that has room. */
@@ -93,8 +139,13 @@ struct error *write_stream(int fd, const void *data, size_t size,
 		} else if (errno == EPIPE) {
 			*state = STREAM_CLOSED;
 			return NULL;
+		} else if (errno == EAGAIN && !waits) {
+			has_room(fd, UINT_MAX);
 		} else if (errno == EAGAIN) {
-			has_room(fd, UINT_MAX); /* it does not wait itself (O_NONBLOCK) */
+			if (!wait_for_more_room(&signals, opts)) {
+				*state = STREAM_STALLED;
+				return NULL;
+			}
 		} else if (errno != EINTR) {
 			return error_errno(errno, "cannot be written");
 		}

@@ -183,4 +183,13 @@ test_killed() {
 	quit
 }
 
+# Who looks at the screen does not read it: it is stopped, or the connection hangs.
+test_terminal_that_nobody_reads() {
+	local recording=$SRC/fuzz/corpus/perfdata/chains
+	for signal in SIGINT SIGTERM; do
+		assert_equal "$("$SRC/tests/cmd/unread_terminal.py" $signal hq "$PERF_BPF" report -i "$recording")" "exit 0"
+	done
+	assert_equal "$("$SRC/tests/cmd/unread_terminal.py" SIGKILL hq "$PERF_BPF" report -i "$recording")" "signal 9"
+}
+
 run_tests

@@ -187,4 +187,11 @@ test_pipes_and_dumb_terminals() {
 	assert_contains err "--live"
 }
 
+# Its results are not printed either, below a screen that takes nothing.
+test_terminal_that_nobody_reads() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
+	assert_equal "$("$SRC/tests/cmd/unread_terminal.py" SIGTERM p "$PERF_BPF" run "$PROG" --live --interval 50ms -p $$)" "exit 0"
+}
+
 run_tests

@@ -289,6 +289,11 @@ test_browser() {
 	takes_lines
 }
 
+test_terminal_that_nobody_reads() {
+	work
+	assert_equal "$("$SRC/tests/cmd/unread_terminal.py" SIGTERM hq "$PERF_BPF" top -d 0.1 $FAULTS -p $pid)" "exit 0"
+}
+
 is_wide() {
 	t capture-pane -p >wide
 	[ "$(wc -l <wide)" = 60 ] && grep -q '[0-9]%  pbt' wide && tail -1 wide | grep -q '^h help.*/[0-9]* *$'

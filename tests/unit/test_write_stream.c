@@ -204,6 +204,28 @@ static void descriptors_that_do_not_wait(void **state)
 	end_reader(reader);
 }
 
+/* A terminal may have room, but not for what is written: a new line is two characters there. */
+static void a_terminal_that_nobody_reads(void **state)
+{
+	const struct write_stream_opts opts = {.patience_ms = 1},
+				       ending = {.patience_ms = 1, .is_ending = true};
+	const int other = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	size_t written;
+
+	assert_true(other >= 0 && !grantpt(other) && !unlockpt(other));
+	close(ends[1]);
+	ends[1] = open(ptsname(other), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	assert_true(ends[1] >= 0);
+	memset(bytes, '\n', SIZE);
+	block(SIGTERM);
+	raise(SIGTERM);
+	assert_int_equal(write_all(&opts, &written), STREAM_STALLED);
+	assert_true(written > 0 && written < SIZE);
+	assert_int_equal(write_all(&ending, &written), STREAM_STALLED);
+	take(SIGTERM);
+	close(other);
+}
+
 static void errors_are_those_of_the_file(void **state)
 {
 	const struct write_stream_opts opts = {0};
@@ -255,6 +277,7 @@ int main(void)
 		TEST(a_reader_that_goes_away),
 		TEST(a_write_that_is_interrupted_goes_on),
 		TEST(descriptors_that_do_not_wait),
+		TEST(a_terminal_that_nobody_reads),
 		TEST(errors_are_those_of_the_file),
 		TEST(a_recording_says_that_nobody_reads),
 	};
