@@ -110,10 +110,12 @@ struct error *cmd_open_output(const char *path, int *fd)
 	_cleanup_output_path_ struct output_path out = {.dir_fd = -1};
 
 	TRY(output_find(path, &out));
-	const int how = out.is_special ? O_APPEND : O_CREAT | O_TRUNC;
 	const int no_link = out.is_magic ? 0 : O_NOFOLLOW;
-	const int got =
-		openat(out.dir_fd, out.name, O_WRONLY | O_CLOEXEC | O_NOCTTY | how | no_link, 0666);
+	if (out.is_special)
+		return error_prefix(open_stream(out.dir_fd, out.name, O_APPEND | no_link, fd),
+				    "cannot write '%s'", path);
+	const int got = openat(out.dir_fd, out.name,
+			       O_WRONLY | O_CLOEXEC | O_NOCTTY | O_CREAT | O_TRUNC | no_link, 0666);
 	if (got < 0)
 		return error_errno(errno, "cannot write '%s'", path);
 	*fd = got;
@@ -134,16 +136,21 @@ struct error *cmd_check_writable(const char *path)
 static struct error *write_special(const struct output_path *out, const char *path,
 				   const struct strbuf *text)
 {
+	const struct write_stream_opts opts = {0};
 	const int no_link = out->is_magic ? 0 : O_NOFOLLOW;
-	_cleanup_close_ int fd = openat(out->dir_fd, out->name,
-					O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | no_link);
-	_cleanup_fclose_ FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+	enum stream_state state = STREAM_OPEN;
+	_cleanup_close_ int fd = -1;
+	size_t written;
 
-	if (file)
-		fd = -1;
-	if (!file || fwrite(text->str, 1, text->len, file) != text->len || fflush(file))
-		return error_errno(errno, "cannot write '%s'", path);
-	return NULL;
+	TRY(error_prefix(open_stream(out->dir_fd, out->name, O_APPEND | no_link, &fd),
+			 "cannot write '%s'", path));
+	_cleanup_error_ struct error *err =
+		write_stream(fd, text->str, text->len, &opts, &written, &state);
+	if (err)
+		return error_errno(err->code, "cannot write '%s'", path);
+	if (state == STREAM_STALLED)
+		return error_new(EPIPE, "cannot write '%s': its reader does not read it", path);
+	return state == STREAM_OPEN ? NULL : error_errno(EPIPE, "cannot write '%s'", path);
 }
 
 struct error *cmd_write_file(const char *path, const struct strbuf *text, bool is_private)

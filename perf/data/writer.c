@@ -217,9 +217,12 @@ static struct error *open_output(const char *path, int *fd)
 
 	TRY(output_find(path, &out));
 	TRY(keep_old(path, &out));
-	const int create = out.is_special ? 0 : O_CREAT;
 	const int no_link = out.is_magic ? 0 : O_NOFOLLOW;
-	*fd = openat(out.dir_fd, out.name, O_RDWR | O_TRUNC | O_CLOEXEC | create | no_link, 0600);
+	/* not for reading: who holds a FIFO open for that never sees that its reader has gone */
+	if (out.is_special)
+		return error_prefix(open_stream(out.dir_fd, out.name, no_link, fd),
+				    "cannot write '%s'", path);
+	*fd = openat(out.dir_fd, out.name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | no_link, 0600);
 	return *fd < 0 ? error_errno(errno, "cannot write '%s'", path) : NULL;
 }
 

@@ -936,6 +936,38 @@ test_shrinks_while_it_is_read() {
 	[ "$lines" -ge 100 ] || fail "only $lines lines are shown"
 }
 
+# The pipe form, to who reads it at the time.
+test_fifo() {
+	need
+	mkfifo pipe
+	cat pipe >t.data &
+	local pid=$!
+	record -e $EVENT -o pipe -- "$COUNTED" 1000
+	wait $pid
+	assert_equal "$("$PERF_BPF" script -i - <t.data | grep -c getpriority)" 1000
+	# A reader that goes away ends the recording.
+	head -c 20000 pipe >part &
+	expect_status 1 "$PERF_BPF" record -e $EVENT -o pipe -- sh -c "while :; do '$COUNTED' 1000; done"
+	assert_contains err "pipe: cannot write: Broken pipe"
+	assert_equal "$(stat -c %s part)" 20000
+	# So does Ctrl-C where there is none yet.
+	"$PERF_BPF" record -e $EVENT -o pipe -- "$COUNTED" 1000 >out 2>err &
+	pid=$!
+	soon blocks_sigterm $pid
+	kill $pid
+	local status=0
+	wait $pid || status=$?
+	assert_equal $status 1
+	assert_contains err "cannot write 'pipe': no process reads it"
+}
+
+# It reads the signal when it is ready to.
+blocks_sigterm() {
+	local mask
+	mask=$(sed -n 's/^SigBlk:\t//p' "/proc/$1/status")
+	[ $((0x$mask >> 14 & 1)) = 1 ]
+}
+
 # write_filling FILE: a workload, filling.sh, whose first samples are in the file before it makes
 # more than fits into it. The rings of its recording hold more than the file, too, so that its end
 # is met whenever they are read.
