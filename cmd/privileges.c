@@ -151,24 +151,28 @@ struct error *privileges_of_run(bool opens_events, bool finds_maps, const struct
 	return confine_and_log(&opts, "when the programs are attached", log);
 }
 
-struct error *privileges_of_trace(bool reads_processes, bool has_workload, const struct log *log)
+struct error *privileges_of_trace(bool reads_processes, bool opens_events, bool has_workload,
+				  const struct log *log)
 {
 	const struct confine_opts opts = {
 		.keep = READER_CAPS | CONFINE_CAP(CAP_BPF) |
 			(reads_processes ? CONFINE_CAP(CAP_SYS_PTRACE) : 0) |
+			(opens_events ? OPENER_CAPS : 0) |
 			(has_workload ? CONFINE_CAP(CAP_KILL) : 0),
-		.calls = CONFINE_READ | CONFINE_WAIT | CONFINE_LOOK,
+		.calls = CONFINE_READ | CONFINE_WAIT | CONFINE_LOOK |
+			 (opens_events ? CONFINE_ATTACH | CONFINE_BPF : 0),
 		/* it would close procfs, and forbid to signal the workload */
 		.landlock = !reads_processes && !has_workload,
 	};
 	return confine_and_log(&opts, "when tracing has started", log);
 }
 
-struct error *privileges_of_top(const struct log *log)
+struct error *privileges_of_top(bool opens_events, const struct log *log)
 {
 	const struct confine_opts opts = {
-		.keep = READER_CAPS | CONFINE_CAP(CAP_SYS_PTRACE),
-		.calls = CONFINE_READ | CONFINE_WAIT,
+		.keep = READER_CAPS | CONFINE_CAP(CAP_SYS_PTRACE) |
+			(opens_events ? OPENER_CAPS : 0),
+		.calls = CONFINE_READ | CONFINE_WAIT | (opens_events ? CONFINE_ATTACH : 0),
 	};
 	return confine_and_log(&opts, "when sampling has started", log);
 }

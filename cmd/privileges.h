@@ -38,12 +38,13 @@ struct error *privileges_of_writer(const char *const *outputs, size_t n, const s
  */
 struct error *privileges_of_run(bool opens_events, bool finds_maps, const struct log *log);
 /*
- * trace, when all is attached. reads_processes: files of others in procfs. has_workload: it may
- * have to end it.
+ * trace, when all is attached. reads_processes: files of others in procfs. opens_events: of a CPU
+ * that comes back. has_workload: it may have to end it.
  */
-struct error *privileges_of_trace(bool reads_processes, bool has_workload, const struct log *log);
+struct error *privileges_of_trace(bool reads_processes, bool opens_events, bool has_workload,
+				  const struct log *log);
 /* top, when its events are enabled. */
-struct error *privileges_of_top(const struct log *log);
+struct error *privileges_of_top(bool opens_events, const struct log *log);
 /* watch, when it listens; not if it runs commands, which have the rights of the user. */
 struct error *privileges_of_watch(const struct log *log);
 

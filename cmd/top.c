@@ -21,6 +21,7 @@
 #include "lib/base/vec.h"
 #include "perf/top/live_profile.h"
 #include "show/perf_text.h"
+#include "work/cpu_watch.h"
 
 enum {
 	OPT_STDIO = 256,
@@ -316,6 +317,9 @@ static void add_losses(const struct live_profile_counts *now,
 	strbuf_addf(out, "%" PRIu64 " lost", now->lost - since->lost);
 	if (thinned)
 		strbuf_addf(out, ", %" PRIu64 " omitted", thinned);
+	if (now->offline_ns > since->offline_ns)
+		strbuf_addf(out, ", CPUs offline for %.1f s",
+			    (double)(now->offline_ns - since->offline_ns) / 1e9);
 }
 
 /* --stdio: the rows that are wanted, below a line about the interval. */
@@ -476,7 +480,7 @@ static struct error *run(struct top *top, struct log *log)
 	TRY(loop_timer(top->loop, on_tick, top, &top->timer));
 	TRY(live_profile_start(top->profile));
 	top->time = clock_ns(CLOCK_MONOTONIC);
-	TRY(privileges_of_top(log));
+	TRY(privileges_of_top(live_profile_opens_later(top->profile), log));
 	if (top->tty && tty_has_keys(top->tty)) {
 		TRY(open_browser(top));
 		*log = browse_log(top->browser);
@@ -535,6 +539,8 @@ static struct error *top_run(struct top_args *args, struct log *log)
 	if (top.tty)
 		tty_end(top.tty);
 	*log = before;
+	if (!err)
+		cpu_watch_warn(live_profile_cpus(top.profile), log);
 	browse_free(top.browse);
 	browser_free(top.browser);
 	results_deinit(&top.results);

@@ -559,6 +559,7 @@ static struct error *on_attached(void *ctx)
 	const struct trace_args *args = ctx;
 
 	return privileges_of_trace(trace_run_reads_processes(args->run),
+				   trace_run_opens_events_later(args->run),
 				   args->opts.workload != NULL, args->opts.log);
 }
 

@@ -73,12 +73,5 @@ bool run_opens_events_later(const struct run *run)
 
 void run_warn_of_offline_cpus(const struct run *run)
 {
-	size_t n = 0;
-	const struct cpu_gap *gaps = run->cpu_watch ? cpu_watch_gaps(run->cpu_watch, &n) : NULL;
-
-	for (size_t i = 0; i < n; i++)
-		log_warn(run->opts.log,
-			 "CPU %u was not traced for %.3f s: it was offline, and events from the "
-			 "moment of its return may be missing",
-			 gaps[i].cpu, gaps[i].ns / 1e9);
+	cpu_watch_warn(run->cpu_watch, run->opts.log);
 }

@@ -144,6 +144,24 @@ struct error *call_recording_add_event(struct call_recording *r, const struct li
 				     event->n_ids);
 }
 
+static struct error *flush(struct call_recording *r)
+{
+	if (strbuf_failed(&r->out))
+		return error_nomem();
+	if (!r->out.len)
+		return NULL;
+	TRY(data_writer_records(r->writer, r->out.str, r->out.len));
+	strbuf_reset(&r->out);
+	return NULL;
+}
+
+struct error *call_recording_add_ids(struct call_recording *r, size_t event, const uint64_t *ids,
+				     size_t n)
+{
+	TRY(flush(r)); /* samples that came before */
+	return data_writer_add_ids(r->writer, event, ids, n);
+}
+
 void call_recording_add_stacks(struct call_recording *r, const struct perf_event_attr *attr)
 {
 	struct perf_event_attr *leave = &r->attrs[CALL_EXIT];
@@ -244,17 +262,6 @@ struct error *call_recording_start(struct call_recording *r, int argc, const cha
 	TRY(add_features(r, argc, argv));
 	TRY(add_formats(r));
 	return data_writer_start(r->writer);
-}
-
-static struct error *flush(struct call_recording *r)
-{
-	if (strbuf_failed(&r->out))
-		return error_nomem();
-	if (!r->out.len)
-		return NULL;
-	TRY(data_writer_records(r->writer, r->out.str, r->out.len));
-	strbuf_reset(&r->out);
-	return NULL;
 }
 
 /* The thread's name, unless it was written and is still the same. */

@@ -38,6 +38,9 @@ DEFINE_FREEP(struct call_recording, call_recording_free)
  */
 struct error *call_recording_add_event(struct call_recording *recording,
 				       const struct live_event *event);
+/* After the start: more ids of the n-th event that was added, from 0. */
+struct error *call_recording_add_ids(struct call_recording *recording, size_t event,
+				     const uint64_t *ids, size_t n);
 void call_recording_add_stacks(struct call_recording *recording,
 			       const struct perf_event_attr *attr);
 

@@ -30,6 +30,7 @@ struct other_events {
 	struct event_reader reader;
 	bool call_stacks, augmented;
 	other_record_fn *record; /* NULL: events are not recorded */
+	live_ids_fn *record_ids;
 	void *record_ctx;
 	const pid_t *exclude;
 	size_t n_exclude;
@@ -139,6 +140,14 @@ static struct error *add_event(void *ctx, const struct live_event *event)
 			     : NULL;
 }
 
+static struct error *add_ids(void *ctx, size_t event, const uint64_t *ids, size_t n)
+{
+	struct other_events *events = ctx;
+
+	TRY(session_add_ids(events->session, event, ids, n));
+	return events->record ? events->record_ids(events->record_ctx, event, ids, n) : NULL;
+}
+
 static struct error *push_existing(void *ctx, const void *records, size_t size)
 {
 	struct other_events *events = ctx;
@@ -190,6 +199,7 @@ struct error *other_events_new(const struct other_events_opts *opts, struct loop
 	events->reader.faults = opts->major_faults || opts->minor_faults;
 	events->reader.runtime = opts->runtime;
 	events->record = opts->record;
+	events->record_ids = opts->record_ids;
 	events->record_ctx = opts->record_ctx;
 	const struct record_opts record_opts = {
 		.sz = sizeof(record_opts),
@@ -219,6 +229,7 @@ struct error *other_events_new(const struct other_events_opts *opts, struct loop
 	TRY(session_new_live(&session_opts, &events->session));
 	TRY(tracing_new_empty(&events->reader.tracing));
 	TRY(live_events_each(events->rec, add_event, events));
+	TRY(live_events_follow_cpus(events->rec, add_ids, events));
 	/* a recording needs the names of the threads, too */
 	if (events->record || events->reader.faults || opts->callgraph == SELECT_CALLGRAPH_FP ||
 	    opts->callgraph == SELECT_CALLGRAPH_DWARF)
@@ -274,6 +285,16 @@ struct error *other_events_until(struct other_events *events, uint64_t until, ot
 	events->fn = fn;
 	events->ctx = ctx;
 	return session_advance(events->session, &events->tool, until);
+}
+
+bool other_events_open_later(const struct other_events *events)
+{
+	return live_events_open_later(events->rec);
+}
+
+struct cpu_watch *other_events_cpus(const struct other_events *events)
+{
+	return live_events_cpus(events->rec);
 }
 
 uint64_t other_events_lost(const struct other_events *events)

@@ -65,6 +65,8 @@ struct other_events_opts {
 	 * no stack then.
 	 */
 	other_record_fn *record;
+	/* With record: the same ids that the events get later; see live_events_follow_cpus(). */
+	live_ids_fn *record_ids;
 	void *record_ctx;
 };
 
@@ -99,6 +101,10 @@ const char *other_events_comm(void *ctx, uint32_t tid);
 
 /* At the end: why stacks have no more frames. */
 void other_events_warn_of_stacks(const struct other_events *events);
+
+/* Whether events may be opened later, and the CPUs that were offline; NULL: they do not matter. */
+bool other_events_open_later(const struct other_events *events);
+struct cpu_watch *other_events_cpus(const struct other_events *events);
 
 /* Samples that had no room in a ring. */
 uint64_t other_events_lost(const struct other_events *events);

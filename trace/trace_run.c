@@ -76,7 +76,9 @@ struct trace_run {
 	VEC(struct lost_calls) losses;
 	uint64_t lost;
 	uint64_t n_lines, n_records, n_bytes, n_drains;
-	uint64_t n_events; /* that were recorded */
+	uint64_t n_events;    /* that were recorded */
+	VEC(size_t) recorded; /* which event of the recording each other event is; -1: none */
+	size_t n_recorded;
 	int drain_timer, delay_timer;
 	bool started;
 	bool began;  /* the workload's own program runs */
@@ -280,6 +282,15 @@ static struct error *record_other(void *ctx, const void *record, size_t size, ui
 	return NULL;
 }
 
+static struct error *record_ids(void *ctx, size_t event, const uint64_t *ids, size_t n)
+{
+	struct trace_run *run = ctx;
+
+	if (!run->recording || event >= run->recorded.n || run->recorded.v[event] == SIZE_MAX)
+		return NULL;
+	return call_recording_add_ids(run->recording, run->recorded.v[event], ids, n);
+}
+
 /* Call chains of system calls come as other events do, but of all that the program selects. */
 static struct error *open_others(struct trace_run *run)
 {
@@ -317,6 +328,7 @@ static struct error *open_others(struct trace_run *run)
 		.augmented = run->augmenter,
 		.ring_pages = o->ring_bytes / sys_page_size(),
 		.record = o->output ? record_other : NULL,
+		.record_ids = record_ids,
 		.record_ctx = run,
 	};
 	return other_events_new(&opts, run->loop, &run->others);
@@ -400,11 +412,17 @@ static struct error *open_source(struct trace_run *run)
 static struct error *add_recorded_event(void *ctx, const struct live_event *event)
 {
 	struct trace_run *run = ctx;
+	size_t *slot = vec_push(&run->recorded);
 
+	if (!slot)
+		return error_nomem();
+	*slot = SIZE_MAX;
 	if (!strcmp(event->name, AUGMENTED_EVENT) || !strcmp(event->name, UNAUGMENTED_EVENT))
 		return NULL; /* it is in the calls */
-	if (strcmp(event->name, STACKS_EVENT) != 0)
+	if (strcmp(event->name, STACKS_EVENT) != 0) {
+		*slot = run->n_recorded++;
 		return call_recording_add_event(run->recording, event);
+	}
 	call_recording_add_stacks(run->recording, &event->attr);
 	return NULL;
 }
@@ -534,6 +552,7 @@ void trace_run_free(struct trace_run *run)
 	btf__free(run->vmlinux);
 	free(run->calls);
 	vec_deinit(&run->losses);
+	vec_deinit(&run->recorded);
 	strbuf_deinit(&run->out);
 	strbuf_deinit(&run->existing);
 	free(run);
@@ -812,6 +831,7 @@ static struct error *finish(struct trace_run *run)
 		TRY(read_others(run)); /* for what was held */
 		TRY(other_events_until(run->others, UINT64_MAX, on_event, run));
 		other_events_warn_of_stacks(run->others);
+		cpu_watch_warn(other_events_cpus(run->others), run->opts.log);
 	}
 	TRY(put_waiting(run));
 	if (run->lines && !is_enough(run) && loop_workload_status(run->loop, &status) &&
@@ -931,6 +951,11 @@ struct error *trace_run_loop(struct trace_run *run)
 bool trace_run_reads_processes(const struct trace_run *run)
 {
 	return run->others || run->fd_names || run->recording;
+}
+
+bool trace_run_opens_events_later(const struct trace_run *run)
+{
+	return run->others && other_events_open_later(run->others);
 }
 
 struct error *trace_run_map(const struct trace_run *run, const char *name, int *fd)

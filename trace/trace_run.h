@@ -102,6 +102,8 @@ struct error *trace_run_loop(struct trace_run *run);
  * descriptors, symbols and names.
  */
 bool trace_run_reads_processes(const struct trace_run *run);
+/* And whether events are opened again when a CPU comes back. */
+bool trace_run_opens_events_later(const struct trace_run *run);
 
 /* A map of the program; see trace_source_map(). */
 struct error *trace_run_map(const struct trace_run *run, const char *name, int *fd);

@@ -217,3 +217,15 @@ const struct cpu_gap *cpu_watch_gaps(struct cpu_watch *watch, size_t *n)
 	*n = watch->gaps.n;
 	return watch->gaps.v;
 }
+
+void cpu_watch_warn(struct cpu_watch *watch, const struct log *log)
+{
+	size_t n = 0;
+	const struct cpu_gap *gaps = watch ? cpu_watch_gaps(watch, &n) : NULL;
+
+	for (size_t i = 0; i < n; i++)
+		log_warn(log,
+			 "CPU %u was not traced for %.3f s: it was offline, and events from the "
+			 "moment of its return may be missing",
+			 gaps[i].cpu, gaps[i].ns / 1e9);
+}

@@ -47,5 +47,7 @@ DEFINE_FREEP(struct cpu_watch, cpu_watch_free)
 
 /* Borrowed until the next turn of the loop. Those that are not back count until now. */
 const struct cpu_gap *cpu_watch_gaps(struct cpu_watch *watch, size_t *n);
+/* A warning for each of them. watch NULL: none. */
+void cpu_watch_warn(struct cpu_watch *watch, const struct log *log);
 
 #endif

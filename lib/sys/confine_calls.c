@@ -326,7 +326,7 @@ static const struct call_rule rules[] = {
 	{CONFINE_PIN, SYS_bpf, ONE_OF, 0, 0, pin_commands},
 	{CONFINE_ATTACH, SYS_bpf, ONE_OF, 0, 0, attach_commands},
 	CALL(CONFINE_ATTACH, perf_event_open),
-	{CONFINE_BPF | CONFINE_LOOK, SYS_ioctl, ONE_OF, 1, 0, perf_ioctls},
+	{CONFINE_BPF | CONFINE_LOOK | CONFINE_ATTACH, SYS_ioctl, ONE_OF, 1, 0, perf_ioctls},
 	{CONFINE_LOOK, SYS_ioctl, ONE_OF, 1, 0, look_ioctls},
 
 	CALL(CONFINE_SERVE, accept4),

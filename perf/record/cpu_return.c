@@ -2,7 +2,8 @@
 /*
  * A CPU that goes offline takes the events that were opened on it out of use, for good
  * (kernel/events/core.c, perf_event_exit_cpu). When it is back, they are opened again. The new file
- * descriptors write to the same ring, and their event ids are added to the file. The old file
+ * descriptors write to the same ring, and their event ids are added to the file, or told to who
+ * reads live events. The old file
  * descriptors stay open, because their counts of lost samples are read at the end. Events of
  * threads do not need this.
  */
@@ -20,6 +21,8 @@ static struct error *write_ids(struct recording *rec, size_t index, const struct
 		return error_nomem();
 	for (size_t i = 0; i < n; i++)
 		ids[i] = event->fds.v[first + i].id;
+	if (rec->is_live)
+		return n ? rec->on_ids(rec->on_ids_ctx, index, ids, n) : NULL;
 	return n ? data_writer_add_ids(rec->writer, event->unlisted ? 0 : index, ids, n) : NULL;
 }
 
@@ -43,7 +46,7 @@ static struct error *on_return(void *ctx, unsigned cpu)
 	TRY(events_open_again(rec, (int)cpu));
 	TRY(new_ids_write(rec, first));
 	vec_for_each (ring, &rec->rings)
-		if (ring->cpu == (int)cpu && ring->fds.n)
+		if (ring->cpu == (int)cpu && ring->fds.n && (!rec->is_live || rec->on_ready))
 			TRY(ring_watch(rec, ring, ring->fds.n - 1));
 	return NULL;
 }

@@ -189,6 +189,8 @@ struct recording {
 	void *on_records_ctx;
 	loop_fn *on_ready; /* a ring has much to read; NULL: nobody waits for that */
 	void *on_ready_ctx;
+	live_ids_fn *on_ids; /* events were opened again; NULL: they are not */
+	void *on_ids_ctx;
 	struct u64map ids; /* sample id → index of the event + 1 */
 
 	/* What drain.c sees go by. */

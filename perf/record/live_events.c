@@ -86,8 +86,12 @@ struct error *live_events_fill_map(struct recording *rec, const char *name, int 
 	struct event *event;
 
 	vec_for_each (event, &rec->events)
-		if (event->kind == EVENT_OUTPUT && !strcmp(event->name, name))
+		if (event->kind == EVENT_OUTPUT && !strcmp(event->name, name)) {
+			/* what is opened later, too */
+			event->map_fd = map_fd;
+			event->map_entries = entries;
 			return event_fill_map(event, map_fd, entries);
+		}
 	return error_new(ENOENT, "event '%s' does not exist", name);
 }
 
@@ -96,6 +100,23 @@ struct error *live_events_existing(struct recording *rec, bool kernel,
 				   void *ctx)
 {
 	return synthesize_target(rec, kernel, fn, ctx);
+}
+
+struct error *live_events_follow_cpus(struct recording *rec, live_ids_fn *fn, void *ctx)
+{
+	rec->on_ids = fn;
+	rec->on_ids_ctx = ctx;
+	return cpu_return_begin(rec);
+}
+
+bool live_events_open_later(const struct recording *rec)
+{
+	return rec->cpu_watch;
+}
+
+struct cpu_watch *live_events_cpus(const struct recording *rec)
+{
+	return rec->cpu_watch;
 }
 
 struct error *live_events_watch(struct recording *rec, loop_fn *fn, void *ctx)

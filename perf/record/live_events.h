@@ -17,6 +17,7 @@
 #include <sys/uio.h>
 
 #include "perf/record/record.h"
+#include "work/cpu_watch.h"
 #include "work/loop.h"
 
 /*
@@ -37,6 +38,18 @@ struct live_event {
 	const char *format; /* a format file, of tracepoints and probes; NULL: none */
 	size_t format_size;
 };
+
+/* More ids of an event: the one with this number of live_events_each(), from 0. */
+typedef struct error *live_ids_fn(void *ctx, size_t event, const uint64_t *ids, size_t n);
+/*
+ * Events of a CPU that goes offline are opened again when it is back, as by record. fn gets their
+ * new ids before records with them are read. Called before privileges are dropped.
+ */
+struct error *live_events_follow_cpus(struct recording *rec, live_ids_fn *fn, void *ctx);
+/* Events may be opened and attached while they are read, which needs privileges. */
+bool live_events_open_later(const struct recording *rec);
+/* The CPUs that were offline; NULL: they were not followed. */
+struct cpu_watch *live_events_cpus(const struct recording *rec);
 
 /* What it points to lasts until fn returns. */
 typedef struct error *live_event_fn(void *ctx, const struct live_event *event);

@@ -239,6 +239,8 @@ struct session {
 };
 
 struct error *session_add_data_event(struct session *s, const struct data_event *from);
+struct error *session_add_event_ids(struct session *s, struct event_node *ev, const uint64_t *ids,
+				    size_t n_ids);
 /* Warns of a damaged record, once, and frees err. */
 void session_damaged(struct session *s, struct error *err);
 /* The time of a kernel record; false: it has none, and is handed on at once. */

@@ -46,6 +46,13 @@ struct error *session_add_event(struct session *s, const struct perf_event_attr 
 					 });
 }
 
+struct error *session_add_ids(struct session *s, size_t event, const uint64_t *ids, size_t n_ids)
+{
+	if (event >= s->events.n)
+		return error_new(EINVAL, "the session does not have event %zu", event);
+	return session_add_event_ids(s, s->events.v[event], ids, n_ids);
+}
+
 /* The end of a call into the session: bytes that are not a record are warned of. */
 static struct error *finish(struct session *s, struct error *err)
 {

@@ -65,6 +65,20 @@ static struct error *rename_event(struct session *s, struct event_node *ev, cons
 	return NULL;
 }
 
+struct error *session_add_event_ids(struct session *s, struct event_node *ev, const uint64_t *ids,
+				    size_t n_ids)
+{
+	for (size_t i = 0; i < n_ids; i++) {
+		struct id_node *node = arena_alloc(&s->maps.arena, sizeof(*node));
+		if (!node)
+			return error_nomem();
+		node->event = ev;
+		if (!u64map_put(&s->by_id, ids[i], node))
+			return error_nomem();
+	}
+	return NULL;
+}
+
 struct error *session_add_data_event(struct session *s, const struct data_event *from)
 {
 	struct event_node **slot = vec_push(&s->events);
@@ -86,15 +100,7 @@ struct error *session_add_data_event(struct session *s, const struct data_event 
 	TRY(rename_event(s, ev, name));
 	sample_layout_init(&ev->layout, &ev->pub.attr, s->header.swap);
 	event_agrees(s, ev);
-	for (size_t i = 0; i < from->n_ids; i++) {
-		struct id_node *node = arena_alloc(&s->maps.arena, sizeof(*node));
-		if (!node)
-			return error_nomem();
-		node->event = ev;
-		if (!u64map_put(&s->by_id, from->ids[i], node))
-			return error_nomem();
-	}
-	return NULL;
+	return session_add_event_ids(s, ev, from->ids, from->n_ids);
 }
 
 static struct error *add_events(struct session *s)

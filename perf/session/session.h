@@ -256,6 +256,9 @@ struct error *session_new_live(const struct session_opts *opts, struct session *
 struct error *session_add_event(struct session *s, const struct perf_event_attr *attr,
 				const char *name, const uint64_t *ids, size_t n_ids);
 
+/* More ids of the n-th event that was added, from 0: the kernel opened it again. */
+struct error *session_add_ids(struct session *s, size_t event, const uint64_t *ids, size_t n_ids);
+
 /* Whole records, in one piece or in the two that a ring shows; they are copied. */
 struct error *session_push(struct session *s, struct session_tool *tool, const struct iovec *iov,
 			   int n);

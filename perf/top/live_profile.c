@@ -50,6 +50,13 @@ static struct error *add_event(void *ctx, const struct live_event *event)
 				 event->n_ids);
 }
 
+static struct error *add_ids(void *ctx, size_t event, const uint64_t *ids, size_t n)
+{
+	struct live_profile *p = ctx;
+
+	return session_add_ids(p->opened.session, event, ids, n);
+}
+
 static struct error *push_existing(void *ctx, const void *records, size_t size)
 {
 	const struct iovec iov = {.iov_base = (void *)records, .iov_len = size};
@@ -155,6 +162,7 @@ struct error *live_profile_new(const struct live_profile_opts *opts, struct loop
 	TRY(live_events_new(&opts->record, loop, &p->rec));
 	TRY(session_new_live(&session_opts, &p->opened.session));
 	TRY(live_events_each(p->rec, add_event, p));
+	TRY(live_events_follow_cpus(p->rec, add_ids, p));
 	TRY(resolver_new(p->opened.session, &resolver_opts, &p->opened.resolver));
 	p->opened.path = "live events";
 	p->opened.log = opts->log;
@@ -190,6 +198,28 @@ struct error *live_profile_show(struct live_profile *p, const struct summary_vie
 	return summary_results(p->summary, results);
 }
 
+bool live_profile_opens_later(const struct live_profile *p)
+{
+	return live_events_open_later(p->rec);
+}
+
+struct cpu_watch *live_profile_cpus(const struct live_profile *p)
+{
+	return live_events_cpus(p->rec);
+}
+
+static uint64_t offline_ns(const struct live_profile *p)
+{
+	struct cpu_watch *watch = live_profile_cpus(p);
+	size_t n = 0;
+	const struct cpu_gap *gaps = watch ? cpu_watch_gaps(watch, &n) : NULL;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += gaps[i].ns;
+	return sum;
+}
+
 struct live_profile_counts live_profile_counts(const struct live_profile *p)
 {
 	const struct session_losses losses = session_losses(p->opened.session);
@@ -202,5 +232,6 @@ struct live_profile_counts live_profile_counts(const struct live_profile *p)
 		.threads = session_n_threads(p->opened.session),
 		.stacks = kept.stacks,
 		.bytes = kept.bytes,
+		.offline_ns = offline_ns(p),
 	};
 }

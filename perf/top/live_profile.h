@@ -53,10 +53,14 @@ struct live_profile_counts {
 	uint64_t lost;	  /* records that did not fit into the rings: samples and others */
 	uint64_t thinned; /* samples for which others stand: hist_n_thinned() */
 	/* What is kept now: */
-	size_t threads; /* also some of those that have ended */
-	size_t stacks;	/* samples that differ */
-	size_t bytes;	/* for them */
+	size_t threads;	     /* also some of those that have ended */
+	size_t stacks;	     /* samples that differ */
+	size_t bytes;	     /* for them */
+	uint64_t offline_ns; /* CPUs were offline, in all */
 };
 struct live_profile_counts live_profile_counts(const struct live_profile *profile);
+/* Whether events may be opened later, and the CPUs that were offline; NULL: they do not matter. */
+bool live_profile_opens_later(const struct live_profile *profile);
+struct cpu_watch *live_profile_cpus(const struct live_profile *profile);
 
 #endif

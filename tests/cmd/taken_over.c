@@ -268,11 +268,15 @@ static struct error *become(const char *command)
 	if (!strcmp(command, "run --openmetrics, the server"))
 		return privileges_of_server(NULL);
 	if (!strcmp(command, "trace"))
-		return privileges_of_trace(true, true, NULL);
+		return privileges_of_trace(true, false, true, NULL);
+	if (!strcmp(command, "trace, with events on CPUs"))
+		return privileges_of_trace(true, true, true, NULL);
 	if (!strcmp(command, "trace -s"))
-		return privileges_of_trace(false, false, NULL);
+		return privileges_of_trace(false, false, false, NULL);
 	if (!strcmp(command, "top"))
-		return privileges_of_top(NULL);
+		return privileges_of_top(false, NULL);
+	if (!strcmp(command, "top, of all processes"))
+		return privileges_of_top(true, NULL);
 	if (!strcmp(command, "watch"))
 		return privileges_of_watch(NULL);
 	if (!strcmp(command, "probe"))

@@ -152,7 +152,7 @@ test_top_keeps_what_symbols_need() {
 	"$PERF_BPF" top --stdio -d 0.2 -e page-faults:u -c 1 --comms pbt_late -v >out 2>err &
 	pid=$!
 	soon is_confined $pid
-	assert_sets $pid "$(expected $DAC_READ_SEARCH $SYS_PTRACE $SYSLOG)"
+	assert_sets $pid "$(expected $DAC_READ_SEARCH $SYS_PTRACE $SYSLOG $PERFMON $IPC_LOCK $SYS_ADMIN)"
 	late_is_shown() {
 		./pbt_late
 		grep -q '\[\.\] pbt_touch' out
@@ -161,6 +161,13 @@ test_top_keeps_what_symbols_need() {
 	kill -INT $pid
 	wait $pid || fail "top: $?: $(cat err)"
 	assert_contains err 'privileges dropped when sampling has started: '
+	# events of threads are not opened again
+	"$PERF_BPF" top --stdio -d 0.2 -e page-faults:u -p $$ >out 2>err &
+	pid=$!
+	soon is_confined $pid
+	assert_sets $pid "$(expected $DAC_READ_SEARCH $SYS_PTRACE $SYSLOG)"
+	kill -INT $pid
+	wait $pid || fail "top -p: $?: $(cat err)"
 }
 
 test_run_keeps_what_looking_needs() {
@@ -261,7 +268,8 @@ test_trace_keeps_what_looking_needs() {
 	need_seccomp
 	local keeps="$DAC_READ_SEARCH $SYSLOG $BPF"
 	trace_keeps "$(expected $keeps $SYS_PTRACE)" "$PERF_BPF" trace
-	trace_keeps "$(expected $keeps $SYS_PTRACE)" "$PERF_BPF" trace --strace -e sched:sched_process_exit
+	trace_keeps "$(expected $keeps $SYS_PTRACE $PERFMON $IPC_LOCK $SYS_ADMIN)" "$PERF_BPF" trace --strace -e sched:sched_process_exit
+	trace_keeps "$(expected $keeps $SYS_PTRACE)" "$PERF_BPF" trace --strace -e sched:sched_process_exit -p $$
 	trace_keeps "$(expected $keeps $SYS_PTRACE)" "$PERF_BPF" trace -o perf.data
 	trace_keeps "$(expected $keeps $SYS_PTRACE $KILL)" "$PERF_BPF" trace -- sleep 100
 	trace_keeps "$(expected $keeps $KILL)" "$PERF_BPF" trace -s -- sleep 100
@@ -378,8 +386,10 @@ test_what_is_left_to_an_attacker() {
 		run --html, the process that writes files:read_file create_file change_file
 		run --openmetrics, the server:
 		trace:read_file read_memory signal_process signal_root read_map
+		trace, with events on CPUs:read_file read_memory signal_process signal_root read_map change_map find_map attach_program sample_everybody
 		trace -s:read_file read_map
 		top:read_file read_memory signal_root
+		top, of all processes:read_file read_memory signal_root attach_program sample_everybody
 		watch:read_file signal_process signal_root read_map find_map
 		probe:read_file
 		probe, of the kernel:read_file change_map make_map load_program attach_program sample_everybody
