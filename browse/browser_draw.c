@@ -98,7 +98,7 @@ static double share_of(const struct result_table *t, size_t entry)
 		const struct result_cell *cell = &t->cells[entry * t->n_columns + c];
 
 		if (t->columns[c].style == COLUMN_SHARE && cell->kind != CELL_EMPTY)
-			return result_percent(t->profile, t->columns[c].member, cell->u);
+			return result_percent(t->profile, &t->columns[c], cell->u);
 	}
 	return 0;
 }

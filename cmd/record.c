@@ -43,6 +43,7 @@ enum {
 	OPT_PHYS_DATA,
 	OPT_SAMPLE_CPU,
 	OPT_SWITCH_EVENTS,
+	OPT_LATENCY,
 	OPT_STRICT_FREQ,
 	OPT_PER_THREAD,
 	OPT_ALL_USER,
@@ -123,6 +124,8 @@ static const struct argp_option options[] = {
 	 "--threads"},
 	{"running-time", OPT_RUNNING_TIME, NULL, 0,
 	 "Record how long events that are read (:S) were enabled and counted"},
+	{"latency", OPT_LATENCY, NULL, 0,
+	 "Record what report --latency needs: the context switches of the command or processes"},
 	{"switch-events", OPT_SWITCH_EVENTS, NULL, 0, "Record context switches"},
 	{"mmap-pages", 'm', "PAGES", 0, "Ring size in pages, or a size such as 512K or 4M"},
 	{"output", 'o', "FILE", 0, "Write to FILE (perf.data); '-' is standard output"},
@@ -193,7 +196,7 @@ struct record_args {
 	VEC(struct record_arg) list;
 	const char *clang_opt;
 	int verbose;
-	bool quiet, no_buildid_cache, timestamp_filename;
+	bool quiet, no_buildid_cache, timestamp_filename, latency;
 	struct record_span spans[MAX_SPANS];
 };
 
@@ -280,6 +283,7 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_POD, struct record_args, opts.cgroups.pods),
 	OPTION_SETS(OPT_ALL_CGROUPS, struct record_args, opts.all_cgroups),
 	OPTION_SETS(OPT_NAMESPACES, struct record_args, opts.namespaces),
+	OPTION_SETS(OPT_LATENCY, struct record_args, latency),
 	OPTION_SETS(OPT_SWITCH_EVENTS, struct record_args, opts.switches),
 	OPTION_SETS(OPT_STRICT_FREQ, struct record_args, opts.strict_freq),
 	OPTION_SETS(OPT_PER_THREAD, struct record_args, opts.per_thread),
@@ -661,6 +665,10 @@ int cmd_record(int argc, char **argv)
 	o->say = args.quiet ? NULL : say;
 	if (o->switch_output.max_files && !o->switch_output.by)
 		return cmd_fail(error_usage("--switch-max-files needs --switch-output"));
+	if (args.latency && o->all_cpus)
+		return cmd_fail(error_usage("--latency: the latency of a whole machine is not "
+					    "defined; record a command or processes"));
+	o->switches |= args.latency;
 	if (!strcmp(o->output, "-") && isatty(STDOUT_FILENO)) {
 		err = error_new(EINVAL, "standard output is a terminal");
 		err = error_hint(err, "pipe it to 'perf-bpf script -i -', or give a file with -o");

@@ -62,6 +62,8 @@ enum {
 	OPT_NS,
 	OPT_TIME_QUANTUM,
 	OPT_SKIP_EMPTY,
+	OPT_LATENCY,
+	OPT_PARALLELISM,
 };
 
 static const struct argp_option options[] = {
@@ -91,6 +93,10 @@ static const struct argp_option options[] = {
 	{"show-cpu-utilization", OPT_SHOW_CPU_UTILIZATION, NULL, 0,
 	 "Show the share of kernel and user", 0},
 	{"showcpuutilization", OPT_SHOW_CPU_UTILIZATION, NULL, OPTION_HIDDEN, NULL, 0},
+	{"latency", OPT_LATENCY, NULL, 0,
+	 "Sort by latency: a period counts less while more threads run (record --latency)", 0},
+	{"parallelism", OPT_PARALLELISM, "LIST", 0,
+	 "Only samples while so many threads ran: 1,3-4 (record --latency)", 0},
 	{"ns", OPT_NS, NULL, 0, "Show times with nine digits", 0},
 	{"time-quantum", OPT_TIME_QUANTUM, "TIME", 0,
 	 "Round times down to a multiple of TIME, such as 10ms (100ms); s, ms, us or ns", 0},
@@ -171,6 +177,8 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_TASKS, struct report, tasks),
 	OPTION_SETS(OPT_MMAPS, struct report, mmaps),
 	OPTION_SETS('T', struct report, threads),
+	OPTION_SETS(OPT_LATENCY, struct report, sums.keys.prefer_latency),
+	OPTION_SETS(OPT_PARALLELISM, struct report, recording.filter.parallelism),
 	OPTION_SETS(OPT_NS, struct report, sums.nanoseconds),
 	OPTION_CLEARS(OPT_SKIP_EMPTY, struct report, sums.show_empty),
 	OPTION_SETS(OPT_STDIO, struct report, stdio),
@@ -370,6 +378,7 @@ static void combine_options(struct report *rp)
 		!rp->text.widths && !rp->text.separator && !rp->recording.filter.dsos;
 	sums->counts = rp->threads ? &rp->counts : NULL;
 	sums->max_stack = rp->recording.max_stack;
+	sums->parallelism = rp->recording.filter.parallelism;
 	rp->recording.lines = sums->chain.order != STACK_BY_FUNCTION;
 	rp->text.chain = &sums->chain;
 	rp->text.times = rp->recording.filter.time;

@@ -56,7 +56,7 @@ static unsigned number_width(const struct result_column *column)
 {
 	const unsigned title = (unsigned)strlen(column->title);
 
-	return max_of(column->style == COLUMN_SHARE ? 8u : 12u, title);
+	return max_of(column->narrow ? 0 : column->style == COLUMN_SHARE ? 8u : 12u, title);
 }
 
 /* The column's width as perf has it; user: as asked for, or 0. 0: there is no such column. */
@@ -130,7 +130,7 @@ static void measure_cell(const struct table_printer *p, const struct result_colu
 		strbuf_addf(out, " %*s", (int)width - 1, "N/A");
 	else if (column->style == COLUMN_SHARE)
 		strbuf_addf(out, " %*.2f%%", separated ? 1 : (int)width - 2,
-			    result_percent(p->t->profile, column->member, cell->u));
+			    result_percent(p->t->profile, column, cell->u));
 	else
 		strbuf_addf(out, " %*" PRIu64, separated ? 1 : (int)width - 1, cell->u);
 }

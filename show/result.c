@@ -54,21 +54,28 @@ void cell_add_symbol(const struct result_cell *cell, struct strbuf *out)
 	strbuf_adds(out, cell->is_inlined ? " (inlined)" : "");
 }
 
-uint64_t result_whole(const struct result_profile *profile, size_t member)
+static const struct result_totals *totals_of(const struct result_profile *profile, size_t member)
 {
 	const bool is_member = member < profile->n_members;
 	const struct result_totals *all = is_member ? &profile->members[member].all : &profile->all;
 	const struct result_totals *shown =
 		is_member ? &profile->members[member].shown : &profile->shown;
 
-	return profile->relative ? shown->period : all->period;
+	return profile->relative ? shown : all;
 }
 
-double result_percent(const struct result_profile *profile, size_t member, uint64_t period)
+uint64_t result_whole(const struct result_profile *profile, size_t member)
 {
-	uint64_t whole = result_whole(profile, member);
+	return totals_of(profile, member)->period;
+}
 
-	return whole ? 100.0 * (double)period / (double)whole : 0;
+double result_percent(const struct result_profile *profile, const struct result_column *column,
+		      uint64_t value)
+{
+	const struct result_totals *totals = totals_of(profile, column->member);
+	const uint64_t whole = column->is_latency ? totals->latency : totals->period;
+
+	return whole ? 100.0 * (double)value / (double)whole : 0;
 }
 
 bool result_row_shown(const struct result_table *table, size_t row)

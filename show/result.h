@@ -116,6 +116,8 @@ struct result_column {
 	const char *title; /* "Shared Object" */
 	unsigned width;	   /* of its rows in perf's layout, at least */
 	bool fixed;	   /* their texts may be longer, and are cut */
+	bool narrow;	   /* in perf's layout, a share as wide as its title alone */
+	bool is_latency;   /* its shares are of the totals' latency, not of the period */
 	bool hidden;	   /* not in perf's layout, for which the result has it nevertheless */
 	unsigned level;	   /* of a hierarchy, which of its levels has it; 0: all of them */
 	/*
@@ -132,6 +134,7 @@ struct result_totals {
 	uint64_t samples;
 	uint64_t period;       /* of these samples */
 	uint64_t chain_period; /* of those that were counted with their call chains */
+	uint64_t latency;      /* of columns that are latencies */
 };
 
 /* An event of a group whose table this is. */
@@ -175,8 +178,9 @@ struct result_table {
 	const struct result_profile *profile; /* NULL: it is not one of samples */
 };
 
-/* The row's share in percent, as a column has it; member: of a group, else 0. */
-double result_percent(const struct result_profile *profile, size_t member, uint64_t period);
+/* The share in percent that a cell of the column has. */
+double result_percent(const struct result_profile *profile, const struct result_column *column,
+		      uint64_t value);
 
 /* What shares of a table of samples are shares of. */
 uint64_t result_whole(const struct result_profile *profile, size_t member);

@@ -75,8 +75,7 @@ static void add_row(struct json_writer *w, const char *key, const struct result_
 			jw_bool(w, "inlined", true);
 		if (columns[i].style == COLUMN_SHARE && profile && cells[i].kind == CELL_UINT)
 			jw_double(w, texts->v[i],
-				  round(result_percent(profile, columns[i].member, cells[i].u) *
-					1e4) /
+				  round(result_percent(profile, &columns[i], cells[i].u) * 1e4) /
 					  1e4);
 	}
 	jw_end(w);

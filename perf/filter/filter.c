@@ -78,7 +78,8 @@ struct field_use {
 
 struct filter {
 	bool selects_all;
-	uint64_t *cpu_bits; /* NULL: all */
+	uint64_t *cpu_bits;	    /* NULL: all */
+	uint64_t *parallelism_bits; /* likewise */
 	struct names comms, dsos, symbols;
 	VEC(uint64_t) addresses; /* of symbols */
 	struct filter_numbers pids, tids;
@@ -124,6 +125,8 @@ static struct error *take_options(struct filter *f, const struct filter_opts *op
 {
 	if (opts->cpus)
 		TRY(cpus_parse("--cpu", opts->cpus, &f->cpu_bits));
+	if (opts->parallelism)
+		TRY(cpus_parse("--parallelism", opts->parallelism, &f->parallelism_bits));
 	if (opts->comms)
 		TRY(names_parse("--comms", opts->comms, &f->comms));
 	if (opts->pids)
@@ -179,6 +182,7 @@ void filter_free(struct filter *f)
 	if (!f)
 		return;
 	free(f->cpu_bits);
+	free(f->parallelism_bits);
 	names_deinit(&f->comms);
 	names_deinit(&f->dsos);
 	names_deinit(&f->symbols);
@@ -649,6 +653,12 @@ static bool fulfils_condition(struct filter *f, const struct filter_input *in)
 	return where_is_true(f->where, value_of, f);
 }
 
+static bool has_parallelism(const struct filter *f, unsigned n)
+{
+	return !f->parallelism_bits ||
+	       (n < FILTER_CPUS_MAX && f->parallelism_bits[n / 64] >> (n % 64) & 1);
+}
+
 static bool has_thread(const struct filter *f, const struct filter_input *in)
 {
 	if (f->pids.n && !numbers_have(&f->pids, in->sample->pid))
@@ -722,7 +732,7 @@ static enum filter_verdict verdict_of(struct filter *f, const struct filter_inpu
 	if (!filter_has_cpu(f, in->sample->cpu) || !fulfils_condition(f, in))
 		return FILTER_DROP;
 	return has_thread(f, in) && has_cgroup(f, in->cgroup) && has_dso(f, in->leaf) &&
-			       has_symbol(f, in->leaf)
+			       has_symbol(f, in->leaf) && has_parallelism(f, in->parallelism)
 		       ? FILTER_SHOW
 		       : FILTER_HIDE;
 }

@@ -42,6 +42,7 @@ struct filter_opts {
 	const char *pods;	/* uids */
 	const char *switch_on;	/* names of events: see perf/filter/event_switch.h */
 	const char *switch_off;
+	const char *parallelism; /* "1-4": how many threads run */
 
 	/* These select nothing, but say how switch_on and switch_off work. */
 	bool show_on_off; /* their own samples are selected, too */
@@ -96,6 +97,7 @@ struct filter_input {
 	const struct thread *thread;	     /* NULL: unknown */
 	const struct location *leaf;	     /* may be NULL unless filter_needs_location() */
 	const struct session_cgroup *cgroup; /* NULL: not recorded */
+	unsigned parallelism;		     /* 0: not known */
 };
 
 enum filter_verdict filter_sample(struct filter *f, const struct filter_input *in);

@@ -491,7 +491,9 @@ static uint64_t stack_hash(const struct hist_stack *s, size_t n_values)
 	if (s->numbers)
 		hash ^= hash_u64(s->numbers->addr + s->numbers->dso_size * 11 +
 				 s->numbers->weight * 13 + s->numbers->ins_lat * 17 +
-				 s->numbers->code_page_size * 19);
+				 s->numbers->code_page_size * 19 + s->numbers->parallelism * 23 +
+				 s->numbers->cgroup_ino * 29 + s->numbers->cgroup_dev * 31 +
+				 (uint64_t)(uint32_t)s->numbers->socket * 43);
 	for (size_t i = 0; i < n_values; i++)
 		if (s->values[i])
 			hash = hash_u64(hash ^ (uintptr_t)s->values[i]) + i;
@@ -596,6 +598,7 @@ struct error *hist_stack_add(struct hist *h, const struct hist_stack *s,
 			probe.thread = s->thread ? s->thread : known->thread;
 			if (stack_equal(known, &probe, h->spec->n_dynamic)) {
 				sum_add(&known->period, s->period);
+				sum_add(&known->latency, s->latency);
 				known->n += s->n;
 				known->weight.period += (double)s->period;
 				known->weight.n += (double)s->n;
@@ -647,11 +650,13 @@ static bool has_numbers(const struct hist_spec *spec)
 	const bool *has = spec->has;
 
 	return has[HIST_ADDR] || has[HIST_DSO_SIZE] || has[HIST_LOCAL_WEIGHT] || has[HIST_WEIGHT] ||
-	       has[HIST_LOCAL_INS_LAT] || has[HIST_INS_LAT] || has[HIST_CODE_PAGE_SIZE];
+	       has[HIST_LOCAL_INS_LAT] || has[HIST_INS_LAT] || has[HIST_CODE_PAGE_SIZE] ||
+	       has[HIST_PARALLELISM] || has[HIST_CGROUP_ID] || has[HIST_SOCKET];
 }
 
 static struct hist_numbers numbers_of(const struct hist_spec *spec, const struct sample *sample,
-				      const struct location *leaf)
+				      const struct location *leaf,
+				      const struct hist_context *context)
 {
 	const bool *has = spec->has;
 	struct hist_numbers n = {0};
@@ -666,6 +671,14 @@ static struct hist_numbers numbers_of(const struct hist_spec *spec, const struct
 		n.ins_lat = sample_ins_lat(sample);
 	if (has[HIST_CODE_PAGE_SIZE])
 		n.code_page_size = sample->code_page_size;
+	if (has[HIST_PARALLELISM])
+		n.parallelism = context->parallelism;
+	if (has[HIST_SOCKET])
+		n.socket = context->socket;
+	if (has[HIST_CGROUP_ID]) {
+		n.cgroup_dev = context->cgroup_dev;
+		n.cgroup_ino = context->cgroup_ino;
+	}
 	return n;
 }
 
@@ -710,9 +723,20 @@ static int skip_callees(struct hist *h, const struct result_frame **frames, int 
 	return 0;
 }
 
+/* The factor is perf's: shares of small periods are then not rounded. */
+static uint64_t latency_of(uint64_t period, unsigned parallelism)
+{
+	uint64_t product;
+
+	if (__builtin_mul_overflow(period, 1000, &product))
+		product = UINT64_MAX;
+	return product / parallelism;
+}
+
 struct error *hist_add(struct hist *h, const struct sample *sample,
 		       const struct session_event *event, const struct thread *thread,
-		       const struct location *leaf, bool filtered)
+		       const struct location *leaf, const struct hist_context *context,
+		       bool filtered)
 {
 	const struct hist_spec *spec = h->spec;
 	const struct thread *thread_kept = thread;
@@ -722,7 +746,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 	bool has_values =
 		spec->field && spec->n_dynamic && event->attr.type == PERF_TYPE_TRACEPOINT;
 	bool wants_chain = hist_spec_wants_chain(spec);
-	const struct hist_numbers numbers = numbers_of(spec, sample, leaf);
+	const struct hist_numbers numbers = numbers_of(spec, sample, leaf, context);
 	if (spec->live) {
 		TRY(hist_make_room(h));
 		h->generation = session_generation(h->session);
@@ -735,6 +759,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 		.comm = intern_comm(h, thread->comm),
 		.leaf = frame_of(h, leaf, NULL),
 		.period = sample->period,
+		.latency = latency_of(sample->period, context->parallelism),
 		.n = 1,
 		.cpu = spec->keeps || spec->has[HIST_CPU] ? sample->cpu : 0,
 		.level = level_of(leaf->cpumode),

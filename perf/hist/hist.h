@@ -32,6 +32,8 @@ enum hist_field {
 	HIST_OVERHEAD_GUEST_SYS,
 	HIST_OVERHEAD_GUEST_US,
 	HIST_OVERHEAD_CHILDREN,
+	HIST_LATENCY, /* as the overhead, but each period divided by the parallelism */
+	HIST_LATENCY_CHILDREN,
 	HIST_SAMPLE,
 	HIST_PERIOD,
 	HIST_N_MEASURES,
@@ -61,6 +63,9 @@ enum hist_field {
 	HIST_COMM_NODIGIT, /* names that differ in digits only are one */
 	HIST_SRCLINE,
 	HIST_SRCFILE,
+	HIST_SOCKET,
+	HIST_CGROUP_ID,
+	HIST_PARALLELISM,
 	/* Fields of tracepoints by name, as many as there are in the keys: spec.dynamic[]. */
 	HIST_DYNAMIC,
 	HIST_N_FIELDS = HIST_DYNAMIC + 8,
@@ -97,7 +102,9 @@ struct hist_spec_opts {
 	bool show_nr_samples;
 	bool show_total_period;
 	bool show_cpu_utilization;
-	bool add_parent; /* -p: as if "parent" was a key */
+	bool has_switches;   /* context switches were recorded: latencies are known */
+	bool prefer_latency; /* they are the first columns, and what is sorted by */
+	bool add_parent;     /* -p: as if "parent" was a key */
 	/* For a diff: its default keys and no columns of measures; entries stay as collected. */
 	bool diff;
 	bool hierarchy; /* entries of the first key, below each those of the second, and so on */
@@ -138,8 +145,9 @@ struct hist_spec {
 	int8_t level[HIST_N_FIELDS];
 	bool as_collected; /* entries stay in the order of the sort keys */
 	bool children;
-	bool says_self; /* the overhead's title is Self */
-	bool use_chain; /* keep chains */
+	bool says_self;	    /* the overhead's title is Self */
+	bool strict_fields; /* the columns are those that were asked for */
+	bool use_chain;	    /* keep chains */
 	bool hide_unresolved;
 	bool exclude_other; /* only entries with a parent */
 	bool long_dso;	    /* -v: paths for DSOs */
@@ -188,6 +196,8 @@ static inline bool hist_spec_wants_chain(const struct hist_spec *spec)
 
 /* The recording has no chains after all: no children. */
 void hist_spec_cancel_children(struct hist_spec *spec);
+/* One thread ran at a time: latencies are what overheads are. */
+void hist_spec_cancel_latency(struct hist_spec *spec, const char *sort);
 
 /*
  * What a function, or an address without one, is within a DSO; one object for each. Its frame has
@@ -214,16 +224,21 @@ struct hist_numbers {
 	uint64_t weight;
 	uint64_t ins_lat; /* cycles */
 	uint64_t code_page_size;
+	uint64_t parallelism;
+	uint64_t cgroup_dev, cgroup_ino; /* of the namespace of cgroups */
+	int32_t socket;
 };
 
 struct hist_stat {
 	uint64_t period, sys, us, guest_sys, guest_us;
-	uint64_t n; /* samples */
+	uint64_t latency; /* thousandths, as in perf */
+	uint64_t n;	  /* samples */
 };
 
 struct hist_entry {
 	struct hist_stat stat;
-	uint64_t acc; /* the period with children */
+	uint64_t acc;	      /* the period with children */
+	uint64_t acc_latency; /* likewise */
 	const char *comm;
 	const struct thread *thread; /* of the first sample */
 	const struct hist_frame *frame;
@@ -261,13 +276,21 @@ struct error *hist_new(const struct hist_spec *spec, struct resolver *r, struct 
 void hist_free(struct hist *h);
 DEFINE_FREEP(struct hist, hist_free)
 
+/* What was going on when a sample was taken, as far as records tell it. */
+struct hist_context {
+	unsigned parallelism;		 /* threads that ran; at least 1 */
+	uint64_t cgroup_dev, cgroup_ino; /* the thread's namespace of cgroups; 0: not recorded */
+	int32_t socket;			 /* the CPU's; -1: not recorded */
+};
+
 /*
  * Adds a sample; leaf is where its ip lies. filtered: it counts for the
  * totals but is not shown.
  */
 struct error *hist_add(struct hist *h, const struct sample *sample,
 		       const struct session_event *event, const struct thread *thread,
-		       const struct location *leaf, bool filtered);
+		       const struct location *leaf, const struct hist_context *context,
+		       bool filtered);
 
 /* A level of a hierarchy: the keys by which it tells entries apart. */
 struct hist_level {

@@ -124,6 +124,16 @@ static size_t entry_words(struct hist *h, const struct hist_entry *he, uint64_t 
 		case HIST_CODE_PAGE_SIZE:
 			words[n++] = he->numbers->code_page_size;
 			break;
+		case HIST_SOCKET:
+			words[n++] = (uint32_t)he->numbers->socket;
+			break;
+		case HIST_PARALLELISM:
+			words[n++] = he->numbers->parallelism;
+			break;
+		case HIST_CGROUP_ID:
+			words[n++] = he->numbers->cgroup_dev;
+			words[n++] = he->numbers->cgroup_ino;
+			break;
 		case HIST_SYMBOL_SIZE:
 			words[n++] = hist_symbol_size(he);
 			break;
@@ -262,11 +272,14 @@ static struct sorted_entry *entry_get(struct hist *h, const struct hist_entry *w
 	}
 }
 
-static void stat_add(struct hist_stat *stat, uint64_t period, uint64_t n, uint8_t cpumode)
+static void stat_add(struct hist_stat *stat, const struct hist_stack *s)
 {
+	const uint64_t period = s->period;
+
 	sum_add(&stat->period, period);
-	stat->n += n;
-	switch (cpumode) {
+	sum_add(&stat->latency, s->latency);
+	stat->n += s->n;
+	switch (s->cpumode) {
 	case PERF_RECORD_MISC_KERNEL:
 		sum_add(&stat->sys, period);
 		break;
@@ -358,6 +371,7 @@ static struct error *add_children(struct hist *h, struct hist_stack *s, uint64_t
 			continue;
 		e->last_stack = number;
 		sum_add(&e->he.acc, s->period);
+		sum_add(&e->he.acc_latency, s->latency);
 		if (!entry_add_chain(h, e, s, i))
 			return error_nomem();
 	}
@@ -394,8 +408,9 @@ static struct error *stack_finish(struct hist *h, struct hist_stack *s, uint64_t
 	if (!e)
 		return error_nomem();
 	e->last_stack = number;
-	stat_add(&e->he.stat, s->period, s->n, s->cpumode);
+	stat_add(&e->he.stat, s);
 	sum_add(&e->he.acc, s->period);
+	sum_add(&e->he.acc_latency, s->latency);
 	if (!entry_add_chain(h, e, s, 0))
 		return error_nomem();
 
@@ -491,7 +506,7 @@ static struct sorted_entry *add_empty(struct hist *h, const struct hist_entry *o
 	struct hist_entry want = *of;
 
 	want.stat = (struct hist_stat){0};
-	want.acc = 0;
+	want.acc = want.acc_latency = 0;
 	want.chain = NULL;
 	struct sorted_entry *e = entry_new(h, &want, 0);
 	if (!e || !hist_entry_lead(h, &e->he, n))
@@ -554,8 +569,11 @@ static struct error *list_entries(struct hist *h)
 
 		*vec_push(&h->sorted) = he;
 		sum_add(&h->totals.period, he->stat.period);
-		if (!he->filtered)
-			sum_add(&h->shown.period, he->stat.period);
+		sum_add(&h->totals.latency, he->stat.latency);
+		if (he->filtered)
+			continue;
+		sum_add(&h->shown.period, he->stat.period);
+		sum_add(&h->shown.latency, he->stat.latency);
 	}
 	h->in = (struct rb_tree){0};
 	return NULL;

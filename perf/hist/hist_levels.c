@@ -112,6 +112,7 @@ static void stat_merge(struct hist_stat *stat, const struct hist_stat *other)
 	sum_add(&stat->us, other->us);
 	sum_add(&stat->guest_sys, other->guest_sys);
 	sum_add(&stat->guest_us, other->guest_us);
+	sum_add(&stat->latency, other->latency);
 	stat->n += other->n;
 }
 
@@ -138,6 +139,7 @@ static bool insert(struct hist *h, struct rb_tree *tree, const struct hist_entry
 		if (e) {
 			stat_merge(&e->he.stat, &he->stat);
 			sum_add(&e->he.acc, he->acc);
+			sum_add(&e->he.acc_latency, he->acc_latency);
 		} else {
 			e = entry_add(h, tree, he, (uint8_t)(l - 1), parent, link);
 		}
@@ -190,7 +192,7 @@ static bool add_missing(struct hist *leader, struct rb_tree *tree, const struct 
 			if (!e || !hist_entry_lead(leader, &e->he, n))
 				return false;
 			e->he.stat = (struct hist_stat){0};
-			e->he.acc = 0;
+			e->he.acc = e->he.acc_latency = 0;
 		}
 		if (!of->is_linked)
 			e->he.members[i] = &of->he;

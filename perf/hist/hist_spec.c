@@ -32,6 +32,7 @@ static const struct {
 	{"symbol", HIST_SYMBOL},
 	{"parent", HIST_PARENT},
 	{"cpu", HIST_CPU},
+	{"socket", HIST_SOCKET},
 	{"srcline", HIST_SRCLINE},
 	{"srcfile", HIST_SRCFILE},
 	{"local_weight", HIST_LOCAL_WEIGHT},
@@ -41,21 +42,25 @@ static const struct {
 	{"dso_size", HIST_DSO_SIZE},
 	{"ipc_null", HIST_IPC_NULL},
 	{"cgroup", HIST_CGROUP},
+	{"cgroup_id", HIST_CGROUP_ID},
 	{"time", HIST_TIME},
 	{"code_page_size", HIST_CODE_PAGE_SIZE},
 	{"local_ins_lat", HIST_LOCAL_INS_LAT},
 	{"ins_lat", HIST_INS_LAT},
 	{"addr", HIST_ADDR},
+	{"parallelism", HIST_PARALLELISM},
 	{"tid", HIST_TID},
 	{"unit", HIST_UNIT},
 	{"container", HIST_CONTAINER},
 	{"pod", HIST_POD},
 	{"overhead", HIST_OVERHEAD},
+	{"latency", HIST_LATENCY},
 	{"overhead_sys", HIST_OVERHEAD_SYS},
 	{"overhead_us", HIST_OVERHEAD_US},
 	{"overhead_guest_sys", HIST_OVERHEAD_GUEST_SYS},
 	{"overhead_guest_us", HIST_OVERHEAD_GUEST_US},
 	{"overhead_children", HIST_OVERHEAD_CHILDREN},
+	{"latency_children", HIST_LATENCY_CHILDREN},
 	{"sample", HIST_SAMPLE},
 	{"period", HIST_PERIOD},
 };
@@ -206,6 +211,34 @@ static struct error *check_plus(const char *order, const char *option)
 	return NULL;
 }
 
+/*
+ * perf 7.2's, where latencies are known: what is preferred comes first, and a key that names the
+ * one or the other is enough.
+ */
+static void add_measures(struct hist_spec *spec, const struct hist_spec_opts *opts,
+			 const char *order, bool *has_overhead)
+{
+	const bool has_latency = strstr(order, "latency");
+	const bool prefer = opts->prefer_latency;
+
+	if (!prefer && (*has_overhead || has_latency)) {
+		*has_overhead = true;
+		return;
+	}
+	if (prefer && opts->children && !strstr(order, "latency_children"))
+		list_add(spec->sort, &spec->n_sort, HIST_LATENCY_CHILDREN);
+	if (opts->children && !strstr(order, "overhead_children"))
+		list_add(spec->sort, &spec->n_sort, HIST_OVERHEAD_CHILDREN);
+	if (!prefer && opts->children)
+		list_add(spec->sort, &spec->n_sort, HIST_LATENCY_CHILDREN);
+	if (prefer && !has_latency)
+		list_add(spec->sort, &spec->n_sort, HIST_LATENCY);
+	if (!*has_overhead)
+		list_add(spec->sort, &spec->n_sort, HIST_OVERHEAD);
+	if (!prefer)
+		list_add(spec->sort, &spec->n_sort, HIST_LATENCY);
+}
+
 static struct error *setup_sort(struct hist_spec *spec, const struct hist_spec_opts *opts)
 {
 	_cleanup_strbuf_ struct strbuf order = STRBUF_INIT;
@@ -223,7 +256,10 @@ static struct error *setup_sort(struct hist_spec *spec, const struct hist_spec_o
 	if (strbuf_failed(&order))
 		return error_nomem();
 	bool has_overhead = strstr(strbuf_str(&order), "overhead") || opts->diff;
-	if (!is_strict(opts->fields)) {
+	if (opts->has_switches && !opts->diff) {
+		/* perf adds measures to the keys even if the columns are given. */
+		add_measures(spec, opts, strbuf_str(&order), &has_overhead);
+	} else if (!is_strict(opts->fields)) {
 		bool children = opts->children && !opts->diff &&
 				!strstr(strbuf_str(&order), "overhead_children");
 
@@ -236,13 +272,31 @@ static struct error *setup_sort(struct hist_spec *spec, const struct hist_spec_o
 			  !has_overhead);
 }
 
+/* The measures that add_measures() has added. */
+static void show_measures(struct hist_spec *spec, const struct hist_spec_opts *opts)
+{
+	static const enum hist_field overhead_first[] = {
+		HIST_OVERHEAD_CHILDREN, HIST_LATENCY_CHILDREN, HIST_OVERHEAD, HIST_LATENCY};
+	static const enum hist_field latency_first[] = {
+		HIST_LATENCY_CHILDREN, HIST_OVERHEAD_CHILDREN, HIST_LATENCY, HIST_OVERHEAD};
+	const enum hist_field *order = opts->prefer_latency ? latency_first : overhead_first;
+
+	for (size_t i = 0; i < ARRAY_SIZE(overhead_first); i++)
+		if (list_has(spec->sort, spec->n_sort, order[i]))
+			list_add(spec->out, &spec->n_out, order[i]);
+}
+
 static struct error *setup_columns(struct hist_spec *spec, const struct hist_spec_opts *opts)
 {
 	if (!is_strict(opts->fields) && !opts->diff) {
 		spec->says_self = opts->children;
-		if (opts->children)
-			list_add(spec->out, &spec->n_out, HIST_OVERHEAD_CHILDREN);
-		list_add(spec->out, &spec->n_out, HIST_OVERHEAD);
+		if (opts->has_switches) {
+			show_measures(spec, opts);
+		} else {
+			if (opts->children)
+				list_add(spec->out, &spec->n_out, HIST_OVERHEAD_CHILDREN);
+			list_add(spec->out, &spec->n_out, HIST_OVERHEAD);
+		}
 		if (opts->show_cpu_utilization) {
 			list_add(spec->out, &spec->n_out, HIST_OVERHEAD_SYS);
 			list_add(spec->out, &spec->n_out, HIST_OVERHEAD_US);
@@ -275,6 +329,7 @@ struct error *hist_spec_init(struct hist_spec *spec, const struct hist_spec_opts
 	made.hierarchy = opts.hierarchy;
 	made.as_collected = opts.diff;
 	made.children = opts.children &= !opts.hierarchy;
+	made.strict_fields = is_strict(opts.fields);
 	TRY(check_plus(opts.sort, "--sort"));
 	TRY(check_plus(opts.fields, "--fields"));
 	TRY(setup_sort(&made, &opts));
@@ -301,7 +356,19 @@ void hist_spec_cancel_children(struct hist_spec *spec)
 	if (strict)
 		return;
 	for (size_t i = 0; i < spec->n_out; i++)
-		if (spec->out[i] != HIST_OVERHEAD_CHILDREN)
+		if (spec->out[i] != HIST_OVERHEAD_CHILDREN && spec->out[i] != HIST_LATENCY_CHILDREN)
+			spec->out[n++] = spec->out[i];
+	spec->n_out = n;
+}
+
+void hist_spec_cancel_latency(struct hist_spec *spec, const char *sort)
+{
+	size_t n = 0;
+
+	if (spec->strict_fields || (sort && strstr(sort, "latency")))
+		return;
+	for (size_t i = 0; i < spec->n_out; i++)
+		if (spec->out[i] != HIST_LATENCY && spec->out[i] != HIST_LATENCY_CHILDREN)
 			spec->out[n++] = spec->out[i];
 	spec->n_out = n;
 }
@@ -323,6 +390,8 @@ const char *hist_field_title(const struct hist_spec *spec, enum hist_field field
 		[HIST_OVERHEAD_GUEST_SYS] = "guest sys",
 		[HIST_OVERHEAD_GUEST_US] = "guest usr",
 		[HIST_OVERHEAD_CHILDREN] = "Children",
+		[HIST_LATENCY] = "Latency",
+		[HIST_LATENCY_CHILDREN] = "Latency",
 		[HIST_SAMPLE] = "Samples",
 		[HIST_PERIOD] = "Period",
 		[HIST_PID] = "    Pid:Command",
@@ -350,6 +419,9 @@ const char *hist_field_title(const struct hist_spec *spec, enum hist_field field
 		[HIST_COMM_NODIGIT] = "CommandNoDigit",
 		[HIST_SRCLINE] = "Source:Line",
 		[HIST_SRCFILE] = "Source File",
+		[HIST_SOCKET] = "Socket",
+		[HIST_CGROUP_ID] = "cgroup id (dev/inode)",
+		[HIST_PARALLELISM] = "Parallelism",
 	};
 
 	if (field >= HIST_DYNAMIC)
@@ -498,6 +570,14 @@ static int64_t field_cmp(const struct hist_spec *spec, enum hist_field field,
 		return (int64_t)(b->time - a->time);
 	case HIST_CGROUP:
 		return cgroup_cmp(a->cgroup, b->cgroup);
+	case HIST_SOCKET:
+		return (int64_t)b->numbers->socket - a->numbers->socket;
+	case HIST_PARALLELISM:
+		return (int64_t)(b->numbers->parallelism - a->numbers->parallelism);
+	case HIST_CGROUP_ID:
+		if (a->numbers->cgroup_dev != b->numbers->cgroup_dev)
+			return (int64_t)(b->numbers->cgroup_dev - a->numbers->cgroup_dev);
+		return (int64_t)(b->numbers->cgroup_ino - a->numbers->cgroup_ino);
 	case HIST_ADDR:
 		return (int64_t)(b->numbers->addr - a->numbers->addr);
 	case HIST_DSO_SIZE:
@@ -546,12 +626,12 @@ int64_t hist_entry_cmp(const struct hist_spec *spec, const struct hist_entry *a,
 }
 
 /* Of entries with the same total the caller comes first. */
-static int64_t children_cmp(const struct hist_spec *spec, const struct hist_entry *a,
-			    const struct hist_entry *b)
+static int64_t children_cmp(const struct hist_spec *spec, enum hist_field field,
+			    const struct hist_entry *a, const struct hist_entry *b)
 {
 	if (!spec->children)
 		return 0;
-	int cmp = u64_cmp(a->acc, b->acc);
+	int cmp = u64_cmp(hist_entry_measure(a, field), hist_entry_measure(b, field));
 	if (cmp || a->thread != b->thread || !spec->use_chain)
 		return cmp;
 	int64_t da = a->chain ? a->chain->depth : 0, db = b->chain ? b->chain->depth : 0;
@@ -563,6 +643,10 @@ uint64_t hist_entry_measure(const struct hist_entry *he, enum hist_field field)
 	switch (field) {
 	case HIST_OVERHEAD_CHILDREN:
 		return he->acc;
+	case HIST_LATENCY:
+		return he->stat.latency;
+	case HIST_LATENCY_CHILDREN:
+		return he->acc_latency;
 	case HIST_OVERHEAD_SYS:
 		return he->stat.sys;
 	case HIST_OVERHEAD_US:
@@ -608,7 +692,8 @@ int64_t hist_entry_sort(const struct hist_spec *spec, const struct hist_entry *a
 			continue;
 		switch (field) {
 		case HIST_OVERHEAD_CHILDREN:
-			cmp = children_cmp(spec, a, b);
+		case HIST_LATENCY_CHILDREN:
+			cmp = children_cmp(spec, field, a, b);
 			break;
 		case HIST_SYMBOL:
 			if (!a->frame->sym || !b->frame->sym)

@@ -25,7 +25,7 @@ struct hist_stack {
 	const struct hist_numbers *numbers;	/* NULL: none is a key */
 	uint64_t ip;
 	uint64_t time;
-	uint64_t period, n;
+	uint64_t period, n, latency;
 	int32_t cpu;
 	uint32_t depth; /* frames in chain */
 	char level;

@@ -47,7 +47,11 @@ static enum column_style style_of(enum hist_field field)
 		return COLUMN_FILLER;
 	case HIST_SYMBOL_SIZE:
 	case HIST_DSO_SIZE:
+	case HIST_PARALLELISM:
+	case HIST_SOCKET:
 		return COLUMN_RIGHT;
+	case HIST_CGROUP_ID:
+		return COLUMN_LOOSE;
 	default:
 		return field < HIST_N_MEASURES ? COLUMN_SHARE
 		       : field >= HIST_DYNAMIC ? COLUMN_RIGHT
@@ -110,6 +114,8 @@ void results_add_column(struct results_maker *m, enum hist_field field, size_t m
 				? "bytes"
 				: NULL,
 		.is_key = !is_measure,
+		.narrow = field == HIST_LATENCY_CHILDREN,
+		.is_latency = field == HIST_LATENCY || field == HIST_LATENCY_CHILDREN,
 		.has_text = field == HIST_PID || field == HIST_TID,
 		.style = style_of(field),
 		.title = hist_field_title(m->spec, field),
@@ -268,7 +274,8 @@ static struct result_cell measure_cell(const struct results_maker *m, size_t col
 {
 	const enum hist_field field = m->fields[column];
 
-	if (field == HIST_OVERHEAD_CHILDREN && !m->spec->children)
+	if ((field == HIST_OVERHEAD_CHILDREN || field == HIST_LATENCY_CHILDREN) &&
+	    !m->spec->children)
 		return (struct result_cell){.kind = CELL_EMPTY};
 	return cell_of_number(m->opts->n_members
 				      ? hist_member_measure(he, m->columns[column].member, field)
@@ -324,6 +331,16 @@ struct result_cell results_cell(struct results_maker *m, size_t column, const st
 		return number_cell(m, he->numbers->ins_lat * he->stat.n);
 	case HIST_CODE_PAGE_SIZE:
 		return page_size_cell(m, he->numbers->code_page_size);
+	case HIST_PARALLELISM:
+		return number_cell(m, he->numbers->parallelism);
+	case HIST_SOCKET:
+		return (struct result_cell){.kind = CELL_INT,
+					    .text = results_format(m, "%.3d", he->numbers->socket),
+					    .i = he->numbers->socket};
+	case HIST_CGROUP_ID:
+		return cell_of_text(results_format(m, "%" PRIu64 "/0x%" PRIx64,
+						   he->numbers->cgroup_dev,
+						   he->numbers->cgroup_ino));
 	case HIST_DSO_SIZE:
 		return he->numbers->dso_size
 			       ? number_cell(m, he->numbers->dso_size)
@@ -365,6 +382,8 @@ size_t results_width(const struct results_maker *m, enum hist_field field,
 		return m->opts->wide_dso && !he->frame->sym ? ADDRESS_DIGITS : 0;
 	case HIST_CPU:
 		return 3;
+	case HIST_SOCKET:
+		return 6;
 	case HIST_LOCAL_WEIGHT:
 	case HIST_WEIGHT:
 		return 12;

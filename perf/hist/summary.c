@@ -8,6 +8,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/vec.h"
+#include "perf/hist/sample_context.h"
 #include "perf/hist/trace_keys.h"
 
 #define DEFAULT_PARENT "^sys_|^do_page_fault"
@@ -19,6 +20,9 @@
 struct summary {
 	struct summary_opts opts;
 	struct sample_reader reader;
+	struct sample_context context;
+	bool no_latency;		   /* its columns are not shown by default */
+	uint64_t n_samples, n_alone;	   /* all, and those while one thread ran */
 	struct hist_spec spec, first_spec; /* as it is now; as the options say */
 	regex_t parent, ignore_callees;
 	bool has_parent, has_ignore_callees;
@@ -71,6 +75,23 @@ static struct error *check_chains(const struct summary *s, bool any)
 			  "record with -g");
 }
 
+static bool names_latency(const char *keys)
+{
+	return keys && (strstr(keys, "latency") || strstr(keys, "parallelism"));
+}
+
+static struct error *check_latency(const struct summary *s, const struct hist_spec_opts *keys)
+{
+	const bool wanted = keys->prefer_latency || s->opts.parallelism ||
+			    names_latency(keys->sort) || names_latency(keys->fields);
+
+	if (!wanted || keys->has_switches)
+		return NULL;
+	return error_hint(error_usage("latencies and parallelism need context switches, and the "
+				      "recording has none"),
+			  "record with --latency");
+}
+
 /* Keys and columns, by the options and by what the recording has. */
 static struct error *setup_spec(struct summary *s)
 {
@@ -81,6 +102,11 @@ static struct error *setup_spec(struct summary *s)
 	/* A pipe's events are not known yet: perf then expects chains, but no children. */
 	bool is_pipe = session_header(opts->recording->session)->pipe, any_chain = false;
 
+	for (size_t i = 0; i < n; i++)
+		keys.has_switches |=
+			session_event(opts->recording->session, i)->attr.context_switch;
+	TRY(check_latency(s, &keys));
+	s->opts.keys.has_switches = keys.has_switches;
 	keys.sz = sizeof(keys);
 	keys.tracepoints_only = n > 0;
 	keys.add_parent = opts->parent != NULL;
@@ -185,6 +211,7 @@ void summary_free(struct summary *s)
 		hist_free(*h);
 	vec_deinit(&s->hists);
 	sample_reader_deinit(&s->reader);
+	sample_context_deinit(&s->context);
 	if (s->has_parent)
 		regfree(&s->parent);
 	if (s->has_ignore_callees)
@@ -226,12 +253,15 @@ static struct error *on_sample(struct session_tool *tool, struct session *sessio
 	resolve_addr(s->opts.recording->resolver, thread, sample->cpumode, sample->ip, &leaf);
 	if (s->opts.hide_unresolved && !leaf.sym)
 		return NULL;
+	const struct hist_context context =
+		sample_context_now(&s->context, session_header(session), sample);
 	const struct filter_input in = {
 		.sample = sample,
 		.event = event,
 		.thread = thread,
 		.leaf = &leaf,
 		.cgroup = session_cgroup_of(session, sample),
+		.parallelism = context.parallelism,
 	};
 	const enum filter_verdict verdict = filter_sample(s->opts.recording->filter, &in);
 	if (verdict == FILTER_DROP)
@@ -243,8 +273,10 @@ static struct error *on_sample(struct session_tool *tool, struct session *sessio
 		return error_nomem();
 	if (s->opts.each && verdict == FILTER_SHOW)
 		TRY(s->opts.each(s->opts.each_ctx, event, &leaf, sample));
+	s->n_samples++;
+	s->n_alone += context.parallelism == 1;
 	/* Samples that are hidden still count for the totals, as in perf. */
-	return hist_add(h, sample, event, thread, &leaf, verdict == FILTER_HIDE);
+	return hist_add(h, sample, event, thread, &leaf, &context, verdict == FILTER_HIDE);
 }
 
 const struct hist *summary_hist(const struct summary *s, size_t event)
@@ -299,23 +331,55 @@ static struct error *finish(struct summary *s)
 static struct error *on_other(struct session_tool *tool, struct session *s,
 			      const struct record *rec)
 {
-	const struct summary *sum = tool->ctx;
+	struct summary *sum = tool->ctx;
 
-	return rec->header.type == PERF_RECORD_READ ? read_counts_add(sum->opts.counts, rec) : NULL;
+	if (rec->header.type == PERF_RECORD_READ && sum->opts.counts)
+		return read_counts_add(sum->opts.counts, rec);
+	return sample_context_add(&sum->context, rec);
+}
+
+static struct error *on_exit_record(struct session_tool *tool, struct session *s,
+				    const struct record *rec, const struct record_task *task)
+{
+	return on_other(tool, s, rec);
+}
+
+static struct error *on_namespaces(struct session_tool *tool, struct session *s,
+				   const struct record *rec, const struct record_namespaces *ns)
+{
+	struct summary *sum = tool->ctx;
+
+	return sample_context_namespaces(&sum->context, ns);
+}
+
+/* perf shows no latencies by default if hardly ever more than one thread ran. */
+static void drop_useless_columns(struct summary *s)
+{
+	if (!s->spec.has[HIST_LATENCY] || s->opts.keys.prefer_latency || !s->n_samples ||
+	    s->n_alone * 100 / s->n_samples < 99)
+		return;
+	s->no_latency = true;
+	hist_spec_cancel_latency(&s->spec, s->opts.keys.sort);
+	hist_spec_cancel_latency(&s->first_spec, s->opts.keys.sort);
 }
 
 struct error *summary_read(struct summary *s)
 {
 	struct session_tool tool = {.ctx = s, .sample = on_sample};
 
-	if (s->opts.counts)
+	if (s->opts.counts || s->opts.keys.has_switches)
 		tool.other = on_other;
+	if (s->opts.keys.has_switches)
+		tool.exit = on_exit_record;
+	if (s->spec.has[HIST_CGROUP_ID])
+		tool.namespaces = on_namespaces;
 	TRY(sample_reader_learn(&s->reader));
 	struct error *err = session_process(s->opts.recording->session, &tool);
 	if (!err)
 		err = filter_end(s->opts.recording->filter, s->opts.recording->session);
 	if (err && err->code != EBADMSG)
 		return err;
+	drop_useless_columns(s);
 	struct error *late = finish(s);
 	if (!late)
 		return err;
@@ -362,6 +426,8 @@ static struct error *sort_by(const struct summary *s, const char *sort, struct h
 					   hist_field_name(spec.sort[i]));
 	if (!s->spec.children && spec.children)
 		hist_spec_cancel_children(&spec);
+	if (s->no_latency)
+		hist_spec_cancel_latency(&spec, sort);
 	memcpy(out->sort, spec.sort, sizeof(spec.sort));
 	out->n_sort = spec.n_sort;
 	memcpy(out->out, spec.out, sizeof(spec.out));

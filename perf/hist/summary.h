@@ -37,6 +37,7 @@ struct summary_opts {
 	bool nanoseconds;	    /* hist_spec.nanoseconds */
 	struct read_counts *counts; /* READ records are added; NULL: they are left out */
 	bool keeps;		    /* summary_show() will be called */
+	bool parallelism;	    /* the filter is by it: an error where it is not known */
 	bool live;		    /* the session is a live one: see summary_tool() */
 	/* Called for each sample that the filter shows, with the place of its address; NULL: not.
 	 */

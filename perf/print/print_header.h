@@ -23,4 +23,7 @@ void print_feature_record(const struct data_header *h, const struct record *rec,
  */
 bool print_topology(const struct data_header *h, unsigned int feature, struct strbuf *out);
 
+/* The socket of a CPU; false: the recording does not say it. */
+bool topology_socket(const struct data_header *h, uint32_t cpu, uint32_t *socket);
+
 #endif

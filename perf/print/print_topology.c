@@ -77,6 +77,20 @@ static bool add_cpus(const struct data_header *h, struct cursor c, struct strbuf
 	return true;
 }
 
+bool topology_socket(const struct data_header *h, uint32_t cpu, uint32_t *socket)
+{
+	_cleanup_strbuf_ struct strbuf lists = STRBUF_INIT;
+	struct cursor c = cursor_make(h->features[DATA_CPU_TOPOLOGY].p,
+				      h->features[DATA_CPU_TOPOLOGY].size, NULL);
+	struct cursor ids;
+
+	c.swap = h->swap;
+	return c.base && cpu < h->cpus_available && add_strings(&c, "", &lists) &&
+	       add_strings(&c, "", &lists) &&
+	       cursor_take(&c, (uint64_t)h->cpus_available * 8, &ids) &&
+	       cursor_skip(&ids, (size_t)cpu * 8 + 4) && cursor_u32(&ids, socket);
+}
+
 static bool add_nodes(struct cursor c, struct strbuf *out)
 {
 	uint32_t n, node;

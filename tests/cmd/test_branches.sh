@@ -175,6 +175,57 @@ test_recordings_without_branches() {
 	assert_contains err "the instructions between branches need a recording of all branches"
 }
 
+# Of 4 samples of the same period, one while two threads ran, and one with a cgroup.
+test_latencies() {
+	build_shop
+	{
+		echo switches
+		echo 'event 0x187 0'
+		echo "comm $PID shop"
+		echo "map $PID 0x401000 0x1000 0x1000 $FILES/shop"
+		cat <<-END
+			sample $PID 100 0x401022 period=1000 cpu=1
+			in $PID 200
+			namespaces $PID 250 4 0x1234
+			sample $PID 300 0x401000 period=1000
+			out $PID 400
+			sample $PID 450 0x401033 period=1000
+			out $PID 500
+			sample $PID 600 0x401033 period=1000
+		END
+	} | "$WRITE" l.data
+	"$PERF_BPF" report --stdio -i l.data -s sym,parallelism >got
+	cat >wanted <<-'END'
+		# Overhead   Latency  Symbol      Parallelism
+		# ........  ........  ..........  ...........
+		#
+		    50.00%    57.14%  [.] _start            1
+		    25.00%    28.57%  [.] tree              1
+		    25.00%    14.29%  [.] leaf              2
+	END
+	grep -A10 '# Overhead' got | sed '/^$/d' | diff wanted - >difference || fail "$(cat difference)"
+	"$PERF_BPF" report --stdio -q -i l.data --latency -s socket,cgroup_id >got
+	cat >wanted <<-'END'
+		    71.43%    75.00%    -001  4/0x1234
+		    28.57%    25.00%    -001  0/0x0
+	END
+	sed '/^$/d;s/ *$//' got | diff wanted - >difference || fail "$(cat difference)"
+	"$PERF_BPF" report --stdio -q -i l.data -F latency,sym --parallelism 2 >got
+	assert_equal "$(sed '/^$/d;s/ *$//' got)" "    14.29%  [.] leaf"
+	"$PERF_BPF" report --json -i l.data -F latency,parallelism >got
+	assert_contains got '"latency":3000000,"latency_percent":85.7143,"parallelism":1'
+	write w.data <<-END
+		sample $PID 1 0x401022
+	END
+	for options in --latency "-s latency,sym" "-F parallelism" "--parallelism 2"; do
+		# shellcheck disable=SC2086 # they are words
+		expect_status 2 "$PERF_BPF" report --stdio -i w.data $options
+		assert_contains err "record with --latency"
+	done
+	"$PERF_BPF" report --stdio -i w.data >got
+	! grep -q Latency got || fail "latencies without switches: $(cat got)"
+}
+
 # Not of branches, but of what does not need the kernel, either.
 test_a_file_for_each_event() {
 	build_shop

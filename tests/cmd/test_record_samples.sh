@@ -149,6 +149,13 @@ test_context_switches() {
 	"$PERF_BPF" script -i t.data --show-switch-events >with
 	out=$(grep -c 'pbt_pages .*PERF_RECORD_SWITCH OUT' with)
 	[ "$out" -ge 10 ] || fail "$out switches"
+	record --latency
+	"$PERF_BPF" script -i t.data --show-switch-events >with
+	assert_contains with "PERF_RECORD_SWITCH OUT"
+	"$PERF_BPF" report --stdio -i t.data --latency >got
+	assert_contains got "#  Latency  Overhead"
+	expect_status 2 "$PERF_BPF" record --latency -a -o t.data true
+	assert_contains err "--latency: the latency of a whole machine"
 }
 
 # Weights as the PMU of a new processor has them, with the latency of the instruction in one word:

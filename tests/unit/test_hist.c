@@ -82,6 +82,8 @@ static struct thread *thread_of(struct world *w)
 }
 
 /* A sample whose chain is ips[0 … n), innermost first, all in user space. */
+static const struct hist_context alone = {.parallelism = 1};
+
 static struct sample sample_make(const uint64_t *ips, size_t n, uint64_t period, uint64_t *buf)
 {
 	buf[0] = PERF_CONTEXT_USER;
@@ -103,7 +105,8 @@ static void add(struct world *w, struct hist *h, uint64_t period, bool filtered,
 	struct location leaf;
 
 	resolve_addr(w->resolver, thread_of(w), s.cpumode, s.ip, &leaf);
-	assert_null(hist_add(h, &s, session_event(w->session, 0), thread_of(w), &leaf, filtered));
+	assert_null(hist_add(h, &s, session_event(w->session, 0), thread_of(w), &leaf, &alone,
+			     filtered));
 }
 
 #define ADD(w, h, period, filtered, ...)                                                           \
@@ -447,8 +450,8 @@ static void test_fade(void **state)
 
 		s.cpu = (uint32_t)i;
 		resolve_addr(w->resolver, thread_of(w), s.cpumode, s.ip, &leaf);
-		assert_null(
-			hist_add(h, &s, session_event(w->session, 0), thread_of(w), &leaf, false));
+		assert_null(hist_add(h, &s, session_event(w->session, 0), thread_of(w), &leaf,
+				     &alone, false));
 	}
 	ADD(w, h, 800000, false, B, MAIN);
 	assert_null(hist_finish_group(&h, 1));
@@ -623,8 +626,8 @@ static void test_numbers(void **state)
 		s.weight = weights[i];
 		s.code_page_size = 4096;
 		resolve_addr(w->resolver, thread_of(w), s.cpumode, s.ip, &leaf);
-		assert_null(
-			hist_add(h, &s, session_event(w->session, 0), thread_of(w), &leaf, false));
+		assert_null(hist_add(h, &s, session_event(w->session, 0), thread_of(w), &leaf,
+				     &alone, false));
 	}
 	assert_null(hist_finish_group(&h, 1));
 	assert_int_equal(hist_size(h), 2);

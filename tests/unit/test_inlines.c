@@ -313,7 +313,9 @@ static void add(struct world *w, struct hist *h, uint64_t ip, uint64_t period)
 	};
 	const struct location leaf = locate(w, ip);
 
-	assert_null(hist_add(h, &s, session_event(w->session, 0), thread_of(w), &leaf, false));
+	static const struct hist_context alone = {.parallelism = 1};
+	assert_null(
+		hist_add(h, &s, session_event(w->session, 0), thread_of(w), &leaf, &alone, false));
 }
 
 /* The only entry of that function, inlined in the function with these addresses, or not inlined. */

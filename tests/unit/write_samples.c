@@ -8,9 +8,12 @@
  * Lines, with numbers in any base of C:
  *
  *	event SAMPLE_TYPE BRANCH_SAMPLE_TYPE [NAME]	first
+ *	switches				before it: context switches are recorded
  *	comm PID NAME
  *	map PID ADDRESS LENGTH PGOFF FILE
  *	data PID ADDRESS LENGTH PGOFF FILE	a mapping of data
+ *	in PID TIME, out PID TIME		a context switch
+ *	namespaces PID TIME DEV INODE		of cgroups
  *	sample PID TIME IP [MEMBER=VALUE]... [FROM/TO/FLAGS]...
  *
  * MEMBER is addr, cpu, period, weight, data_src, transaction, phys_addr. FLAGS are the third word
@@ -111,6 +114,46 @@ static void add_map(struct state *st, char *line, bool is_data)
 			    &map, &id);
 }
 
+static struct sample id_of(char **line)
+{
+	struct sample id = {0};
+
+	id.pid = id.tid = (int32_t)next_number(line);
+	id.time = next_number(line);
+	return id;
+}
+
+/* The header and the id of another record: a switch has nothing else. */
+static void add_switch(struct state *st, char *line, bool is_out)
+{
+	const struct sample id = id_of(&line);
+	struct strbuf record = STRBUF_INIT;
+	struct perf_event_header header;
+
+	record_encode_namespaces(&record, &st->attr, &(struct record_namespaces){0}, &id);
+	memcpy(&header, record.str, sizeof(header));
+	/* pid, tid, and the number of links */
+	header.size -= 16;
+	header.type = PERF_RECORD_SWITCH;
+	header.misc = is_out ? PERF_RECORD_MISC_SWITCH_OUT : 0;
+	strbuf_add(&st->records, &header, sizeof(header));
+	strbuf_add(&st->records, record.str + sizeof(header) + 16,
+		   record.len - sizeof(header) - 16);
+	strbuf_deinit(&record);
+}
+
+static void add_namespaces(struct state *st, char *line)
+{
+	const struct sample id = id_of(&line);
+	uint64_t links[2 * 7] = {0};
+
+	links[12] = next_number(&line);
+	links[13] = next_number(&line);
+	const struct record_namespaces ns = {
+		.pid = id.pid, .tid = id.tid, .links = {.bytes = (const uint8_t *)links, .n = 14}};
+	record_encode_namespaces(&st->records, &st->attr, &ns, &id);
+}
+
 static void add_line(struct state *st, struct data_writer *w, char *line)
 {
 	static const uint64_t id = 1;
@@ -118,7 +161,13 @@ static void add_line(struct state *st, struct data_writer *w, char *line)
 	const char *kind = strsep(&line, " ");
 	struct error *err = NULL;
 
-	if (!strcmp(kind, "event")) {
+	if (!strcmp(kind, "switches")) {
+		st->attr.context_switch = 1;
+	} else if (!strcmp(kind, "in") || !strcmp(kind, "out")) {
+		add_switch(st, line, *kind == 'o');
+	} else if (!strcmp(kind, "namespaces")) {
+		add_namespaces(st, line);
+	} else if (!strcmp(kind, "event")) {
 		st->attr.sample_type = next_number(&line);
 		st->attr.branch_sample_type = next_number(&line);
 		err = data_writer_add_event(w, &st->attr, line ? line : "cycles:u", &id, 1);
