@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/export.h"
 #include "cmd/options.h"
 #include "cmd/recording.h"
 #include "perf/hist/diff.h"
@@ -24,6 +25,7 @@ struct diff {
 	size_t n;
 	const char *times; /* --time, of all files or one for each */
 	bool json, csv;
+	struct export_opts export; /* the page alone */
 	int verbose;
 	struct log log;
 };
@@ -40,6 +42,7 @@ enum {
 	OPT_PERCENTAGE,
 	OPT_JSON,
 	OPT_CSV,
+	OPT_HTML,
 };
 
 static const struct argp_option options[] = {
@@ -68,6 +71,10 @@ static const struct argp_option options[] = {
 	 "Separate columns with CHAR; CHAR in names is replaced by '.'", 0},
 	{"json", OPT_JSON, NULL, 0, "Print one line of JSON per event", 0},
 	{"csv", OPT_CSV, NULL, 0, "Print one table of comma-separated values per event", 0},
+	{"html", OPT_HTML, "FILE", 0,
+	 "Also write FILE, a page with a flame graph of each recording but the first, in red where "
+	 "its share has grown, in blue where it has shrunk",
+	 0},
 	{"quiet", 'q', NULL, 0, "Print only rows, without headers and warnings", 0},
 	{"verbose", 'v', NULL, 0, "Show addresses, paths and parameters (-vv for debugging)", 0},
 	{0},
@@ -84,6 +91,7 @@ static const struct option_member members[] = {
 	OPTION_SETS(OPT_TIME, struct diff, times),
 	OPTION_SETS(OPT_JSON, struct diff, json),
 	OPTION_SETS(OPT_CSV, struct diff, csv),
+	OPTION_SETS(OPT_HTML, struct diff, export.html),
 	OPTION_SETS('q', struct diff, text.quiet),
 	OPTION_SETS('v', struct diff, verbose),
 	{0},
@@ -254,6 +262,10 @@ static struct error *compare(struct diff *o, struct recorded *all)
 		err = diff_results(&o->changes, &results);
 	if (!err)
 		err = print_results(o, &results);
+	if (!err && o->export.html)
+		err = diff_stacks(&o->changes, o->files, &results);
+	if (!err && o->export.html)
+		err = export_recording(&o->export, &all[o->n - 1].r, &results);
 	return error_either(err, damage);
 }
 
@@ -263,7 +275,9 @@ static void combine_options(struct diff *o)
 	if (o->text.quiet)
 		o->log.write = NULL;
 	o->recording.parameters = o->sums.long_dso = o->text.verbose = o->verbose > 0;
-	o->sums.keys.diff = o->sums.no_chains = true;
+	o->sums.keys.diff = true;
+	o->sums.no_chains = !o->export.html;
+	o->recording.outputs[0] = o->export.html;
 	o->changes.wide_dso = !o->text.separator && !o->recording.filter.dsos;
 }
 
@@ -275,7 +289,9 @@ int cmd_diff(int argc, char **argv)
 	combine_options(&o);
 	signal(SIGPIPE, SIG_IGN);
 	struct recorded *all = calloc(o.n, sizeof(*all));
-	struct error *err = all ? compare(&o, all) : error_nomem();
+	struct error *err = all ? export_check(&o.export) : error_nomem();
+	if (!err)
+		err = compare(&o, all);
 	for (size_t i = 0; all && i < o.n; i++) {
 		summary_free(all[i].summary);
 		recording_close(&all[i].r);

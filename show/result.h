@@ -319,6 +319,9 @@ struct result {
 			size_t stacks_left_out; /* because only the top ones were wanted */
 			uint64_t total;		/* of all, those left out too */
 			uint64_t lost;		/* of total: of whose stacks a part is "[lost]" */
+			/* What they are compared with, in a page; NULL: nothing. */
+			const struct result_stack *base_stacks;
+			size_t n_base_stacks;
 		};
 		struct result_heat heat;
 		struct result_events events;

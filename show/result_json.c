@@ -175,11 +175,12 @@ static void add_hists(struct json_writer *w, const struct result *r, bool whole)
 	jw_end(w);
 }
 
-static void add_stacks(struct json_writer *w, const struct result *r)
+static void add_stack_list(struct json_writer *w, const char *key,
+			   const struct result_stack *stacks, size_t n)
 {
-	jw_array(w, "stacks");
-	for (size_t i = 0; i < r->n_stacks; i++) {
-		const struct result_stack *s = &r->stacks[i];
+	jw_array(w, key);
+	for (size_t i = 0; i < n; i++) {
+		const struct result_stack *s = &stacks[i];
 
 		jw_object(w, NULL);
 		jw_u64(w, "count", s->count);
@@ -205,6 +206,13 @@ static void add_stacks(struct json_writer *w, const struct result *r)
 		jw_end(w);
 	}
 	jw_end(w);
+}
+
+static void add_stacks(struct json_writer *w, const struct result *r)
+{
+	add_stack_list(w, "stacks", r->stacks, r->n_stacks);
+	if (r->base_stacks)
+		add_stack_list(w, "base_stacks", r->base_stacks, r->n_base_stacks);
 	jw_u64(w, "total", r->total);
 	if (r->lost)
 		jw_u64(w, "lost", r->lost);

@@ -568,3 +568,47 @@ struct error *diff_results(const struct diff_opts *given, struct results *result
 	vec_deinit(&d.rows);
 	return err;
 }
+
+/* The event of a recording that has this name; NULL: there is none. */
+static const struct session_event *event_of_name(const struct summary *summary, const char *name)
+{
+	struct session *session = summary_session(summary);
+
+	for (size_t i = 0; i < session_n_events(session); i++)
+		if (!strcmp(session_event(session, i)->name, name))
+			return session_event(session, i);
+	return NULL;
+}
+
+static struct error *stacks_of(const struct summary *base, const struct summary *other,
+			       const char *title, struct results *results)
+{
+	struct session *session = summary_session(other);
+
+	for (size_t i = 0; i < session_n_events(session); i++) {
+		const struct session_event *event = session_event(session, i);
+		const struct session_event *same = event_of_name(base, event->name);
+		const struct hist_member of = {summary_hist(other, i), event->name,
+					       summary_unit(event)};
+
+		if (!hist_totals(of.hist)->samples)
+			continue;
+		TRY(hist_stacks_against(&of, same ? summary_hist(base, (size_t)same->index) : NULL,
+					title, results));
+	}
+	return NULL;
+}
+
+struct error *diff_stacks(const struct diff_opts *opts, const char *const *names,
+			  struct results *results)
+{
+	for (size_t i = 1; i < opts->n; i++) {
+		_cleanup_strbuf_ struct strbuf title = STRBUF_INIT;
+
+		strbuf_addf(&title, "%s against %s", names[i], names[0]);
+		if (strbuf_failed(&title))
+			return error_nomem();
+		TRY(stacks_of(opts->recorded[0], opts->recorded[i], strbuf_str(&title), results));
+	}
+	return NULL;
+}

@@ -40,4 +40,12 @@ struct error *diff_method_parse(const char *text, struct diff_opts *opts);
 /* Adds a table for each event of the baseline. */
 struct error *diff_results(const struct diff_opts *opts, struct results *results);
 
+/*
+ * Adds the stacks of each event of the other recordings, with those of the event of that name in
+ * the baseline. names: of the recordings. Other than the table, they are of all samples that no
+ * filter hides.
+ */
+struct error *diff_stacks(const struct diff_opts *opts, const char *const *names,
+			  struct results *results);
+
 #endif

@@ -368,6 +368,13 @@ struct hist_results_opts {
 struct error *hist_results(const struct hist *h, const struct hist_results_opts *opts,
 			   struct results *results);
 
+/*
+ * Adds the stacks of an event as hist_results() does, with those of the same event of another
+ * recording, with which a page compares them; NULL: it has none. title is copied.
+ */
+struct error *hist_stacks_against(const struct hist_member *of, const struct hist *base,
+				  const char *title, struct results *results);
+
 /* The name of a DSO as the spec says; "[unknown]" for NULL. */
 const char *hist_dso_name(const struct hist_spec *spec, const struct dso *dso);
 

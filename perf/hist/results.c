@@ -603,6 +603,28 @@ static struct error *stacks_add(const struct hist_member *of, struct results *re
 	return m.failed ? error_nomem() : NULL;
 }
 
+struct error *hist_stacks_against(const struct hist_member *of, const struct hist *base,
+				  const char *title, struct results *results)
+{
+	struct result none = {0};
+
+	TRY(stacks_add(of, results));
+	struct result *r = &results->v[results->n - 1];
+	struct results_maker m = {
+		.h = base,
+		.spec = base ? hist_spec_of(base) : NULL,
+		.arena = &results->arena,
+	};
+	if (base)
+		stacks_make(&m, &none);
+	else
+		none.stacks = arena_alloc(m.arena, sizeof(*none.stacks));
+	r->base_stacks = none.stacks;
+	r->n_base_stacks = none.n_stacks;
+	r->title = results_format(&m, "%s", title);
+	return m.failed || !none.stacks ? error_nomem() : NULL;
+}
+
 struct error *hist_results(const struct hist *h, const struct hist_results_opts *opts,
 			   struct results *results)
 {

@@ -3,7 +3,7 @@
 function facts(page) {
 	const when = new Date(Number(BigInt(page.time_ns) / 1000000n));
 	const rows = [["Command", page.command, "mono"], ["Host", page.host], ["Kernel", page.kernel],
-		["Time", when.toLocaleString(), null, when.toISOString()],
+		["Time", page.time_ns ? when.toLocaleString() : null, null, when.toISOString()],
 		["Span", page.span_ns ? duration(page.span_ns) : null], ["By", page.version]];
 
 	return rows.filter(([, value]) => value).map(([name, value, style, title]) =>

@@ -14,6 +14,45 @@ test_pages_in_a_browser() {
 	[ -s flame.png ] || fail "no screenshot"
 }
 
+# compared FILE SHARE...: a recording of four commands with these periods
+compared() {
+	local file=$1 n=0 name
+	shift
+	{
+		echo 'event 0x107 0 cycles:u'
+		for name in grows shrinks same 'gone</script><b>'; do
+			n=$((n + 1))
+			echo "comm 500000$n $name"
+			[ "${!n}" = 0 ] || echo "sample 500000$n $n 0x1234 period=${!n}"
+		done
+	} | "$BUILD/tests/unit/write-samples" "$file"
+}
+
+test_compared_stacks() {
+	compared old.data 10 30 40 20
+	compared new.data 40 20 40 0
+	"$PERF_BPF" diff --html page.html old.data new.data >got
+	assert_contains got "Baseline"
+	python3 - <<-'END'
+		import json, re
+		page = open("page.html").read()
+		data, = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)
+		stacks, = [r for r in json.loads(data)["results"] if r["kind"] == "stacks"]
+		counts = [{s["label"]: s["count"] for s in stacks[key]} for key in ("base_stacks", "stacks")]
+		assert counts == [{"grows": 10, "shrinks": 30, "same": 40, "gone</script><b>": 20},
+		                  {"grows": 40, "shrinks": 20, "same": 40}], counts
+		assert stacks["title"] == "new.data against old.data", stacks
+	END
+	"$PERF_BPF" diff --json old.data new.data >without
+	"$PERF_BPF" diff --json --html page.html old.data new.data >with
+	cmp without with || fail "the table is another one with --html"
+	expect_status 1 "$PERF_BPF" diff --html no/such/folder/page.html old.data new.data
+	assert_contains err "cannot write 'no/such/folder/page.html': No such file or directory"
+	[ -z "${SANITIZED:-}" ] || return 0 # the browser, as above
+	python3 "$SRC/tests/cmd/compared_browser.py" "$PWD" >out
+	! grep -q ^SKIP out || skip "$(sed 's/^SKIP //' out)"
+}
+
 test_run_writes_a_page() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
