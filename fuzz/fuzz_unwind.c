@@ -2,13 +2,15 @@
 /*
  * A walk of a stack whose bytes, registers and call frame information are the input's: a head, the
  * words of the stack, .eh_frame_hdr, and the rest as .eh_frame or .debug_frame. A step to a caller
- * must lead up the stack, but behind a signal's trampoline.
+ * must lead up the stack, but behind a signal's trampoline. A rule of the table that is made of it
+ * must be what the search for one address gives.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/base/cleanup.h"
 #include "perf/unwind/step.h"
+#include "perf/unwind/unwind_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -61,6 +63,41 @@ static void walk(struct cfi *cfi, struct stack_copy *stack, struct frame_regs *r
 	}
 }
 
+static void check_row(struct cfi *cfi, bool is_arm64, const struct unwind_table *table,
+		      const struct unwind_rules *rules, uint64_t addr)
+{
+	const uint32_t number = unwind_table_find(table, addr);
+	struct perf_bpf_unwind_rule rule;
+	struct cfi_row row;
+
+	if (number &&
+	    (!cfi_find(cfi, addr, &row) || !unwind_rule_of_row(cfi, &row, is_arm64, &rule) ||
+	     memcmp(&rule, &rules->rules.v[number], sizeof(rule))))
+		__builtin_trap();
+}
+
+static void make_table(struct cfi *cfi, bool is_arm64)
+{
+	struct unwind_rules *rules = NULL;
+	struct unwind_table *table = NULL;
+	struct error *err = unwind_rules_new(64, &rules);
+
+	if (!err)
+		err = unwind_table_of_cfi(cfi, is_arm64, rules, &table);
+	for (size_t i = 0; table && i < table->rows.n; i++) {
+		const uint64_t addr = table->base + table->rows.v[i].pc;
+
+		if (i && table->rows.v[i].pc <= table->rows.v[i - 1].pc)
+			__builtin_trap();
+		check_row(cfi, is_arm64, table, rules, addr);
+		if (i)
+			check_row(cfi, is_arm64, table, rules, addr - 1);
+	}
+	error_free(err);
+	unwind_table_free(table);
+	unwind_rules_free(rules);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct cfi_input in = {.swap = false};
@@ -100,6 +137,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	walk(cfi, &stack, &regs, &head);
+	if (!hdr_size)
+		make_table(cfi, in.is_arm64);
 	cfi_free(cfi);
 	return 0;
 }

@@ -79,7 +79,7 @@ enum {
 
 /* A function's entry, for the search. */
 struct fde_at {
-	uint64_t start;
+	uint64_t start, size;
 	uint64_t offset; /* in the section */
 };
 
@@ -334,7 +334,9 @@ static int compare_fdes(const void *a, const void *b)
 {
 	const struct fde_at *x = a, *y = b;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
 /* Lists the functions of a table without a search table. */
@@ -363,7 +365,7 @@ static bool list_functions(struct cfi_table *t)
 		struct fde_at *slot = vec_push(&t->fdes);
 		if (!slot)
 			return false;
-		*slot = (struct fde_at){fde.start, offset};
+		*slot = (struct fde_at){fde.start, fde.size, offset};
 	}
 	if (t->fdes.n)
 		qsort(t->fdes.v, t->fdes.n, sizeof(*t->fdes.v), compare_fdes);
@@ -705,6 +707,175 @@ bool cfi_find(struct cfi *cfi, uint64_t addr, struct cfi_row *row)
 	}
 	return find_listed(&cfi->debug, addr, &offset) &&
 	       row_of(cfi, &cfi->debug, offset, addr, row);
+}
+
+/* ---- all rows ---- */
+
+/* A function of either section, for a walk through all of them. */
+struct listed_function {
+	struct fde_at at;
+	const struct cfi_table *table;
+};
+
+struct row_walk {
+	struct cfi *cfi;
+	cfi_row_fn *fn;
+	void *ctx;
+	VEC(struct listed_function) functions;
+	uint64_t budget; /* instructions that may still be run */
+	const struct cfi_table *initial_of;
+	uint64_t initial_at; /* of the common entry whose rules `initial` are */
+	bool initial_known, initial_ok;
+	struct cfi_state initial;
+};
+
+static int compare_functions(const void *a, const void *b)
+{
+	const struct listed_function *x = a, *y = b;
+
+	if (x->at.start == y->at.start && x->table->is_debug != y->table->is_debug)
+		return x->table->is_debug ? 1 : -1;
+	return compare_fdes(&x->at, &y->at);
+}
+
+static bool add_functions(struct row_walk *w, struct cfi_table *t)
+{
+	const struct fde_at *fde;
+
+	if (!t->is_listed && !list_functions(t))
+		return false;
+	vec_for_each (fde, &t->fdes) {
+		struct listed_function *slot = vec_push(&w->functions);
+
+		if (!slot)
+			return false;
+		*slot = (struct listed_function){*fde, t};
+	}
+	return true;
+}
+
+/* The rules at a function's start; most functions have the same common entry. */
+static bool initial_rules(struct row_walk *w, const struct cfi_table *t,
+			  const struct function_entry *fde)
+{
+	const uint64_t at = fde->cie.program.origin;
+	struct cfi_program p = {.cfi = w->cfi,
+				.table = t,
+				.cie = &fde->cie,
+				.location = 0,
+				.wanted = UINT64_MAX - 1};
+	struct cursor c = fde->cie.program;
+	uint8_t op;
+
+	if (w->initial_known && w->initial_of == t && w->initial_at == at)
+		return w->initial_ok;
+	for (unsigned reg = 0; reg < CFI_REGISTERS; reg++)
+		p.state.rules[reg].reg = (uint8_t)reg;
+	w->initial_ok = true;
+	while (w->initial_ok && cursor_u8(&c, &op))
+		w->initial_ok = w->budget && w->budget-- && do_instruction(&p, &c, op);
+	w->initial_known = true;
+	w->initial_of = t;
+	w->initial_at = at;
+	w->initial = p.state;
+	return w->initial_ok;
+}
+
+static struct error *pass_row(struct row_walk *w, const struct cfi_program *p,
+			      const struct function_entry *fde, uint64_t start, uint64_t end,
+			      bool is_ok)
+{
+	struct cfi_row row;
+
+	if (start >= end)
+		return NULL;
+	if (!is_ok || p->state.cfa.kind == CFI_SAME)
+		return w->fn(w->ctx, start, end, NULL);
+	row_from(&p->state, &row);
+	row.return_reg = (uint8_t)fde->cie.return_reg;
+	row.is_signal = fde->cie.is_signal;
+	row.in_debug_frame = p->table->is_debug;
+	return w->fn(w->ctx, start, end, &row);
+}
+
+/* The rows of a function below `limit`, where the next one starts. */
+static struct error *function_rows(struct row_walk *w, const struct listed_function *f,
+				   uint64_t limit)
+{
+	struct function_entry fde;
+	bool is_common, is_ok = true;
+	uint8_t op;
+
+	if (!read_function(f->table, f->at.offset, &fde, &is_common))
+		return NULL;
+	const uint64_t end = min_of(
+		fde.size > UINT64_MAX - fde.start ? UINT64_MAX : fde.start + fde.size, limit);
+	struct cfi_program p = {.cfi = w->cfi, .table = f->table, .cie = &fde.cie};
+	if (fde.cie.return_reg >= CFI_REGISTERS || !initial_rules(w, f->table, &fde))
+		return pass_row(w, &p, &fde, fde.start, end, false);
+	p.state = p.initial = w->initial;
+	p.location = fde.start;
+	p.wanted = UINT64_MAX;
+	uint64_t start = fde.start;
+	struct cursor c = fde.program;
+	while (start < end && cursor_u8(&c, &op)) {
+		is_ok = w->budget && w->budget-- && do_instruction(&p, &c, op);
+		if (!is_ok)
+			break;
+		/* Only what changes no rule changes the location. */
+		TRY(pass_row(w, &p, &fde, start, min_of(p.location, end), true));
+		start = max_of(start, p.location);
+	}
+	return pass_row(w, &p, &fde, start, end, is_ok);
+}
+
+/* Instructions for each byte of a section; a compiler's entries have less than one. */
+#define BUDGET_PER_BYTE 4
+
+/* A function that both sections have is described by .eh_frame. */
+static void drop_duplicates(struct row_walk *w)
+{
+	uint64_t end = 0; /* of the last function of .eh_frame */
+	size_t kept = 0;
+
+	for (size_t i = 0; i < w->functions.n; i++) {
+		const struct listed_function f = w->functions.v[i];
+
+		if (f.table->is_debug && f.at.start < end)
+			continue;
+		if (!f.table->is_debug)
+			end = f.at.size > UINT64_MAX - f.at.start ? UINT64_MAX
+								  : f.at.start + f.at.size;
+		w->functions.v[kept++] = f;
+	}
+	w->functions.n = kept;
+}
+
+static struct error *walk_rows(struct row_walk *w)
+{
+	if (!add_functions(w, &w->cfi->eh) || !add_functions(w, &w->cfi->debug))
+		return error_nomem();
+	if (!w->functions.n)
+		return NULL;
+	w->budget =
+		BUDGET_PER_BYTE * ((uint64_t)w->cfi->eh.section.size + w->cfi->debug.section.size);
+	qsort(w->functions.v, w->functions.n, sizeof(*w->functions.v), compare_functions);
+	drop_duplicates(w);
+	for (size_t i = 0; i < w->functions.n; i++) {
+		const struct listed_function *f = &w->functions.v[i];
+
+		TRY(function_rows(w, f, i + 1 < w->functions.n ? f[1].at.start : UINT64_MAX));
+	}
+	return NULL;
+}
+
+struct error *cfi_each_row(struct cfi *cfi, cfi_row_fn *fn, void *ctx)
+{
+	struct row_walk w = {.cfi = cfi, .fn = fn, .ctx = ctx};
+	struct error *err = walk_rows(&w);
+
+	vec_deinit(&w.functions);
+	return err;
 }
 
 struct cursor cfi_expression(const struct cfi *cfi, const struct cfi_row *row,

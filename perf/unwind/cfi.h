@@ -70,6 +70,14 @@ DEFINE_FREEP(struct cfi, cfi_free)
 /* The row for a virtual address; false: there is none, or it is damaged. */
 bool cfi_find(struct cfi *cfi, uint64_t addr, struct cfi_row *row);
 
+/*
+ * Calls fn for all rows, by address: each holds for [start, end). row NULL: the function's entry
+ * is damaged from there on. Of functions that overlap, the one that starts last is used.
+ */
+typedef struct error *cfi_row_fn(void *ctx, uint64_t start, uint64_t end,
+				 const struct cfi_row *row);
+struct error *cfi_each_row(struct cfi *cfi, cfi_row_fn *fn, void *ctx);
+
 /* The bytes of a rule's expression. */
 struct cursor cfi_expression(const struct cfi *cfi, const struct cfi_row *row,
 			     const struct cfi_rule *rule);

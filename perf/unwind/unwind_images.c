@@ -14,12 +14,9 @@
 #include <string.h>
 
 #include "lib/base/hash.h"
-#include "lib/base/vec.h"
+#include "perf/unwind/unwind_image.h"
 
 #define CACHE_SIZE 4096
-
-/* No program has more; a sparse file could claim any size. */
-#define MAX_SECTION (256u << 20)
 
 struct cached_rule {
 	const struct dso *dso; /* NULL: free */
@@ -27,23 +24,12 @@ struct cached_rule {
 	struct code_rule rule;
 };
 
-struct plt_range {
-	uint64_t start, size;
-	bool is_lazy; /* entries push a number; the first one is the call of the linker */
-};
-
-struct unwind_image {
-	struct elf_file *file;
-	struct cfi *cfi;
-	VEC(struct plt_range) plt;
-};
-
 struct unwind_images {
 	struct resolver *resolver;
 	bool is_arm64;
 	bool no_memory;	      /* rules may be missing for that */
 	uint64_t generation;  /* of a live session's maps */
-	struct u64map by_dso; /* struct dso * -> struct unwind_image * */
+	struct u64map by_dso; /* struct dso * -> struct unwind_image *; to this itself: none */
 	struct cached_rule cache[CACHE_SIZE];
 };
 
@@ -64,24 +50,14 @@ bool unwind_images_had_no_memory(const struct unwind_images *all)
 	return all->no_memory;
 }
 
-static void image_free(struct unwind_image *image)
-{
-	if (!image)
-		return;
-	cfi_free(image->cfi);
-	vec_deinit(&image->plt);
-	pb_elf_file_free(image->file);
-	free(image);
-}
-DEFINE_FREEP(struct unwind_image, image_free)
-
 static void forget_images(struct unwind_images *all)
 {
 	struct u64map_slot *slot;
 	size_t pos = 0;
 
 	while ((slot = u64map_next(&all->by_dso, &pos)))
-		image_free(slot->value);
+		if (slot->value != all)
+			unwind_image_free(slot->value);
 	u64map_deinit(&all->by_dso);
 }
 
@@ -109,99 +85,22 @@ static void forget_what_was_freed(struct unwind_images *all)
 	all->generation = generation;
 }
 
-static bool is_wanted(const struct elf_file *file, const struct elf_section *sec)
-{
-	return sec->size <= MAX_SECTION && !(sec->flags & SHF_COMPRESSED) &&
-	       (sec->type == SHT_NOTE || !strcmp(sec->name, ".eh_frame") ||
-		!strcmp(sec->name, ".eh_frame_hdr") || !strcmp(sec->name, ".debug_frame"));
-}
-
-static struct cfi_section section_of(const struct elf_file *file, const char *name)
-{
-	const struct elf_section *sec = pb_elf_section_find(file, name);
-
-	if (!sec || !sec->data || sec->flags & SHF_COMPRESSED)
-		return (struct cfi_section){0};
-	return (struct cfi_section){sec->data, sec->size, sec->addr};
-}
-
-static struct error *find_plt(struct unwind_image *image)
-{
-	for (size_t i = 0; i < pb_elf_section_count(image->file); i++) {
-		const struct elf_section *sec = pb_elf_section_at(image->file, i);
-
-		if (strncmp(sec->name, ".plt", 4))
-			continue;
-		struct plt_range *slot = vec_push(&image->plt);
-		if (!slot)
-			return error_nomem();
-		*slot = (struct plt_range){sec->addr, sec->size, !sec->name[4]};
-	}
-	return NULL;
-}
-
-/* The file of another architecture has addresses that mean something else. */
-static bool is_of_machine(const struct unwind_images *all, const struct elf_file *file)
-{
-	return pb_elf_file_is64(file) &&
-	       pb_elf_file_machine(file) == (all->is_arm64 ? EM_AARCH64 : EM_X86_64);
-}
-
-static struct error *image_load(struct unwind_images *all, const struct dso *dso,
-				struct unwind_image *image)
-{
-	TRY(resolver_open_image(all->resolver, dso, is_wanted, &image->file));
-	if (!is_of_machine(all, image->file))
-		return error_new(EINVAL, "the file is of another architecture");
-	const struct cfi_input in = {
-		.eh_frame = section_of(image->file, ".eh_frame"),
-		.eh_frame_hdr = section_of(image->file, ".eh_frame_hdr"),
-		.debug_frame = section_of(image->file, ".debug_frame"),
-		.swap = pb_elf_file_swapped(image->file),
-		.is_arm64 = all->is_arm64,
-	};
-	TRY(find_plt(image));
-	return cfi_new(&in, &image->cfi);
-}
-
-/* NULL: no memory. One that could not be opened has no cfi, and is not tried again. */
+/* NULL: there is none, or no memory. A file that could not be opened is not tried again. */
 static struct unwind_image *image_of(struct unwind_images *all, const struct dso *dso)
 {
-	struct unwind_image *known = u64map_get(&all->by_dso, (uintptr_t)dso);
+	void *known = u64map_get(&all->by_dso, (uintptr_t)dso);
+	_cleanup_(unwind_image_freep) struct unwind_image *image = NULL;
 
 	if (known)
-		return known;
-	_cleanup_(image_freep) struct unwind_image *image = calloc(1, sizeof(*image));
-	if (!image || !u64map_put(&all->by_dso, (uintptr_t)dso, image))
-		return NULL;
-	struct error *err = image_load(all, dso, image);
+		return known == all ? NULL : known;
+	struct error *err = unwind_image_open(all->resolver, dso, all->is_arm64, &image);
 	all->no_memory |= err && err->code == ENOMEM;
 	error_free(err);
-	return steal_ptr(image);
-}
-
-/*
- * Entries of the PLT are 16 bytes: a jump, the push of a number, and a jump to the first entry,
- * which pushes another word. GNU ld's have unwind information, those of other linkers have none.
- */
-static bool find_plt_rule(const struct unwind_images *all, const struct unwind_image *image,
-			  uint64_t addr, struct code_rule *rule)
-{
-	const struct plt_range *plt;
-
-	vec_for_each (plt, &image->plt) {
-		const uint64_t offset = addr - plt->start;
-
-		if (addr < plt->start || offset >= plt->size)
-			continue;
-		*rule = (struct code_rule){.kind = CODE_PLT_ENTRY};
-		if (all->is_arm64)
-			return !plt->is_lazy || offset >= 32;
-		if (plt->is_lazy)
-			rule->pushed = offset < 16 ? 1 + (offset >= 6) : offset % 16 >= 11;
-		return true;
+	if (!u64map_put(&all->by_dso, (uintptr_t)dso, image ? (void *)image : all)) {
+		all->no_memory = true;
+		return NULL;
 	}
-	return false;
+	return steal_ptr(image);
 }
 
 static void find_rule(struct unwind_images *all, const struct dso *dso, uint64_t offset,
@@ -211,8 +110,7 @@ static void find_rule(struct unwind_images *all, const struct dso *dso, uint64_t
 	uint64_t addr;
 
 	rule->kind = CODE_UNKNOWN;
-	all->no_memory |= !image;
-	if (!image || !image->cfi || !pb_elf_code_address(image->file, offset, &addr))
+	if (!image || !pb_elf_code_address(image->file, offset, &addr))
 		return;
 	errno = 0;
 	const bool is_found = cfi_find(image->cfi, addr, &rule->row);
@@ -222,8 +120,9 @@ static void find_rule(struct unwind_images *all, const struct dso *dso, uint64_t
 		rule->cfi = image->cfi;
 		return;
 	}
-	if (!find_plt_rule(all, image, addr, rule))
-		rule->kind = CODE_UNKNOWN;
+	*rule = (struct code_rule){.kind = CODE_UNKNOWN};
+	if (unwind_image_plt(image, addr, &rule->pushed))
+		rule->kind = CODE_PLT_ENTRY;
 }
 
 const struct code_rule *unwind_images_find(struct unwind_images *all, const struct map *map,
