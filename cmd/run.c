@@ -43,6 +43,7 @@ enum {
 	OPT_PROBES,
 	OPT_ATTACH,
 	OPT_LABELS,
+	OPT_CALL_GRAPH,
 };
 
 static const struct argp_option argp_options[] = {
@@ -76,6 +77,8 @@ static const struct argp_option argp_options[] = {
 	 "cycles)"},
 	{"freq", 'F', "FREQ", 0, "Take FREQ samples per second (default 99)"},
 	{"count", 'c', "COUNT", 0, "Take a sample every COUNT events"},
+	{"call-graph", OPT_CALL_GRAPH, "MODE", 0,
+	 "How to walk user stacks: fp (frame pointers, the default) or dwarf (unwind information)"},
 	{"probes", OPT_PROBES, NULL, 0,
 	 "Also show the probe points of probe definitions: attach method or why not attached, hits "
 	 "and misses"},
@@ -164,6 +167,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_MAP_ENTRIES:
 		ADD(&args->entries, arg);
+		return 0;
+	case OPT_CALL_GRAPH:
+		if (strcmp(arg, "fp") && strcmp(arg, "dwarf"))
+			argp_error(state, "--call-graph %s: expected fp or dwarf", arg);
+		o->unwinds = !strcmp(arg, "dwarf");
 		return 0;
 	case 'F':
 	case 'c':

@@ -4,6 +4,7 @@
  * shows them and needs no privilege for that.
  */
 #include <bpf/bpf.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #include "lib/object/object.h"
@@ -15,6 +16,9 @@ struct error *run_adopt_object(const struct run *run, struct bpf_object *obj)
 	struct bpf_map *map;
 	size_t n = 0;
 
+	if (run->opts.unwinds)
+		return error_new(ENOTSUP, "--call-graph dwarf cannot be used with programs that "
+					  "another process loads (perf-bpf delegate)");
 	bpf_object__for_each_map (map, obj)
 		n++;
 	fds = malloc((n + 1) * sizeof(*fds));

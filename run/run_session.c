@@ -386,11 +386,12 @@ static struct error *load_objects(struct run *run)
 			if (program_section(prog)->kind == PROGRAM_TRACEPOINT &&
 			    !probes_have(&run->probes, prog))
 				program_set_return(prog, PROGRAM_RETURN_ONE);
+		TRY(run_prepare_unwinding(run, run->objects.v[i].obj));
 		TRY(object_count_losses(run->objects.v[i].obj));
 		object_prefer_multi(run->objects.v[i].obj);
 		TRY(object_load(run->objects.v[i].obj));
 	}
-	return NULL;
+	return run_check_unwinding(run);
 }
 
 static struct error *make_ready(struct run *run)
@@ -454,6 +455,7 @@ void run_free(struct run *run)
 	vec_deinit(&run->maps);
 	detach_all(run);
 	probes_deinit(&run->probes);
+	unwind_maps_free(run->unwind);
 	vec_for_each (object, &run->objects)
 		bpf_file_close(object);
 	vec_deinit(&run->objects);
@@ -566,6 +568,7 @@ struct error *run_look(struct run *run, const struct collect_opts *opts, struct 
 			results->v[k].program = program;
 		TRY(map_losses_add(run->maps.v[i]->obj, run->maps.v[i]->collector, results));
 	}
+	TRY(run_note_unwinding(run, opts->delta, results));
 	if (run->opts.show_probes)
 		TRY(probes_add_results(&run->probes, opts->top, results));
 	TRY(group_labels_add(&opts->labels, run->names, results));
@@ -904,6 +907,7 @@ struct error *run_attach(struct run *run)
 	if (run->opts.adopt) /* the other process does it, and has the right to follow processes */
 		return NULL;
 	TRY(begin_frames(run));
+	TRY(run_begin_unwinding(run));
 	TRY(attach_all(run));
 	return run_watch_cpus(run);
 }
@@ -943,6 +947,7 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 	TRY(loop_duration(run->loop, run->opts.duration_ms));
 	if (run->live && live_source_fd(run->live) >= 0)
 		TRY(loop_watch(run->loop, live_source_fd(run->live), follow_processes, run));
+	TRY(run_watch_unwinding(run));
 	if (run->rings_fd >= 0)
 		TRY(loop_watch(run->loop, run->rings_fd, on_rings, run));
 	TRY(begin_slots(run));
@@ -958,6 +963,8 @@ struct error *run_loop(struct run *run, run_show_fn *show, void *ctx)
 	TRY(probes_tell(&run->probes));
 	TRY(drain(run, true));
 	warn_of_lost_records(run);
+	if (run->unwind)
+		unwind_maps_tell(run->unwind, run->opts.log);
 	run_warn_of_offline_cpus(run);
 	TRY(warn_of_failures(run));
 	return look(run, true);

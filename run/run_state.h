@@ -8,6 +8,7 @@
 #include "run/run_probes.h"
 #include "run/run_session.h"
 #include "run/sampling.h"
+#include "run/unwind_maps.h"
 #include "work/bpf_file.h"
 #include "work/tasks.h"
 
@@ -27,6 +28,8 @@ struct run {
 	struct cost *cost;
 	VEC(struct sampled_program) sampled;
 	struct run_probes probes;
+	const struct bpf_object *unwinds; /* the first object that does; NULL: none */
+	struct unwind_maps *unwind;
 	struct loop *loop;
 	struct cpu_watch *cpu_watch;
 	struct tasks tasks; /* of -p and -t */
@@ -52,6 +55,17 @@ struct error *run_wait_for_ring(struct run *run, int fd);
 
 /* Gives the object the maps that another process has loaded. */
 struct error *run_adopt_object(const struct run *run, struct bpf_object *obj);
+
+/* ---- run_unwind.c: without --call-graph dwarf, they do nothing ---- */
+
+/* Between open and load, each object; and once all of them are loaded. */
+struct error *run_prepare_unwinding(struct run *run, struct bpf_object *obj);
+struct error *run_check_unwinding(const struct run *run);
+/* Before programs are attached; and before the loop begins. */
+struct error *run_begin_unwinding(struct run *run);
+struct error *run_watch_unwinding(struct run *run);
+/* Says with the first result that has stacks how complete they are. */
+struct error *run_note_unwinding(struct run *run, bool delta, struct results *results);
 
 /* ---- run_cpus.c ---- */
 

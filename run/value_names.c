@@ -200,6 +200,11 @@ struct live_source *run_names_live(const struct run_names *names)
 	return names->follows ? names->live : NULL;
 }
 
+struct resolver *run_names_resolver(const struct run_names *names)
+{
+	return names->resolver;
+}
+
 struct error *run_names_update(struct run_names *names)
 {
 	if (!names->follows)

@@ -14,6 +14,7 @@
 #include "show/result.h"
 
 struct live_source;
+struct resolver;
 struct run_names;
 
 /* roots NULL: the running system. lines: frames have source lines. NULL: no memory. */
@@ -54,6 +55,8 @@ bool run_name_add(struct run_names *names, const struct btf *btf, const struct r
 struct error *run_names_follow(struct run_names *names, const struct log *log);
 /* The processes that are followed; NULL: none are. */
 struct live_source *run_names_live(const struct run_names *names);
+/* What finds their files. */
+struct resolver *run_names_resolver(const struct run_names *names);
 /*
  * Takes in what processes have done since. Names of functions that were handed
  * out before are not valid any more.

@@ -634,6 +634,23 @@ ___perf_bpf_stack_keep(const struct ___perf_bpf_stack_maps *maps,
 	return hash;
 }
 
+#ifdef PERF_BPF_UNWIND_H
+static __always_inline long perf_bpf_user_stack(__u64 *ips);
+#endif
+
+/* The user stack, of PERF_BPF_STACK_DEPTH addresses; its size in bytes. */
+static __always_inline __attribute__((unused)) long ___perf_bpf_take_user_stack(void *ctx,
+										__u64 *ips)
+{
+#ifdef PERF_BPF_UNWIND_H
+	const long size = perf_bpf_user_stack(ips);
+
+	if (size > 0)
+		return size;
+#endif
+	return bpf_get_stack(ctx, ips, sizeof(struct perf_bpf_stack), BPF_F_USER_STACK);
+}
+
 /*
  * A key that is in the table has its stacks in the maps: to find it is all that most samples
  * need. If another program of the same CPU used the scratch memory meanwhile, the stacks are lost.
@@ -670,8 +687,7 @@ ___perf_bpf_stack_fill(void *ctx, const struct ___perf_bpf_stack_maps *maps,
 	}
 	user_ips[PERF_BPF_STACK_DEPTH] = 0;
 	if (user)
-		user_size = bpf_get_stack(ctx, user_ips, sizeof(struct perf_bpf_stack),
-					  BPF_F_USER_STACK);
+		user_size = ___perf_bpf_take_user_stack(ctx, user_ips);
 	if (user_size > 0)
 		key->user = ___perf_bpf_stack_hash(user_ips, (__u32)user_size / 8);
 	barrier();

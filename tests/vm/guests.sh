@@ -78,6 +78,8 @@ make_initramfs() {
 		objects+=("refused-$name.o=tests/refused-$name.o")
 	done
 	objects+=("refused.list=tests/refused.list" "$BUILD/tests/cmd/refused=bin/refused")
+	$CC -O2 -fomit-frame-pointer -static -o unwound "$HERE/unwound.c"
+	objects+=(unwound=bin/unwound)
 	objects+=("$BUILD/tests/cmd/object_client=bin/object_client"
 		"$BUILD/tests/cmd/kinds_client=bin/kinds_client"
 		"$BUILD/tests/cmd/trace_client=bin/trace_client"

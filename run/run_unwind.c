@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* run --call-graph dwarf: all objects share the unwind tables of the first one that supports it. */
+#include <errno.h>
+
+#include "lib/object/object.h"
+#include "perf/live/live.h"
+#include "run/run_state.h"
+#include "work/loop.h"
+
+struct error *run_prepare_unwinding(struct run *run, struct bpf_object *obj)
+{
+	bool supported;
+
+	if (!run->opts.unwinds)
+		return NULL;
+	TRY(error_at(unwind_maps_prepare(obj, run->unwinds, &supported), "%s", object_path(obj)));
+	if (supported && !run->unwinds)
+		run->unwinds = obj;
+	return NULL;
+}
+
+struct error *run_check_unwinding(const struct run *run)
+{
+	if (!run->opts.unwinds || run->unwinds)
+		return NULL;
+	return error_hint(error_new(ENOTSUP, "none of the programs supports --call-graph dwarf"),
+			  "include <bpf/perf_bpf_unwind.h> before <bpf/perf_bpf_prog.h>");
+}
+
+struct error *run_begin_unwinding(struct run *run)
+{
+	if (!run->unwinds)
+		return NULL;
+	TRY(run_names_follow(run->names, run->opts.log));
+	run->live = run_names_live(run->names);
+	return unwind_maps_new(run->unwinds, run->names, &run->unwind);
+}
+
+static struct error *on_asks(void *ctx, uint32_t events)
+{
+	struct run *run = ctx;
+
+	return unwind_maps_answer(run->unwind);
+}
+
+struct error *run_watch_unwinding(struct run *run)
+{
+	return run->unwind ? loop_watch(run->loop, unwind_maps_fd(run->unwind), on_asks, run)
+			   : NULL;
+}
+
+struct error *run_note_unwinding(struct run *run, bool delta, struct results *results)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+	struct result *r = results->v;
+
+	while (run->unwind && r < results->v + results->n && r->kind != RESULT_STACKS)
+		r++;
+	if (!run->unwind || r == results->v + results->n)
+		return NULL;
+	TRY(unwind_maps_describe(run->unwind, delta, &text));
+	if (!text.len)
+		return NULL;
+	if (r->note)
+		strbuf_addf(&text, "; %s", r->note);
+	r->note = strbuf_failed(&text) ? NULL : arena_strdup(&results->arena, text.str);
+	return r->note ? NULL : error_nomem();
+}

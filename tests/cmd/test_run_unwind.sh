@@ -1,0 +1,355 @@
+#!/usr/bin/env bash
+# run --call-graph dwarf: user stacks of programs without frame pointers, walked in the kernel.
+. "$(dirname "$0")/../tap.sh"
+
+need_root() {
+	[ "$(id -u)" = 0 ] || skip "loading a BPF program takes root"
+}
+
+# Each part burns CPU time until the process has used as many milliseconds as the argument says.
+burner() {
+	cat >burn.h <<-'END'
+		#include <stdlib.h>
+		#include <time.h>
+		#ifdef __clang__
+		#define NOINLINE __attribute__((noinline))
+		#else
+		#define NOINLINE __attribute__((noipa))
+		#endif
+		static volatile unsigned long sink;
+		static inline int is_over(int ms)
+		{
+			struct timespec t;
+			for (int i = 0; i < 20000; i++)
+				sink += i;
+			clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+			return t.tv_sec * 1000 + t.tv_nsec / 1000000 >= ms;
+		}
+	END
+}
+
+# profiles COMMAND...: the stacks of the command of that name, as JSON.
+profiles() {
+	"$PERF_BPF" run profile -e cpu-clock -F 999 --call-graph dwarf --comm "$(basename "$1")" \
+		--json -- "$@" >json 2>log || { cat json log; fail "perf-bpf run profile fails"; }
+}
+
+# stacks CODE: stacks is a list of (count, [function...]), the innermost first; loaded is how many
+# stacks were taken when the tables were there, ends(TEXT) how many of the note have that end.
+stacks() {
+	python3 - "$1" <<-'END' || { cat log; fail "the stacks are wrong"; }
+		import json, re, sys
+		m = [json.loads(l) for l in open("json") if l.startswith("{")][-1]
+		stacks = [(s["count"], [f["name"] for f in s["frames"]]) for s in m["stacks"]]
+		total = int(re.search(r"% of (\d+) user stacks", m["note"])[1])
+		def ends(text):
+		    found = re.search(r"(\d+) " + text, m["note"])
+		    return int(found[1]) if found else 0
+		loaded = total - ends("were taken before")
+		def count(is_right):
+		    return sum(n for n, names in stacks if is_right(names))
+		try:
+		    exec(sys.argv[1])
+		except BaseException:
+		    print(m["note"])
+		    for n, names in stacks[:20]:
+		        print(n, names)
+		    raise
+	END
+}
+
+STARTS="('main', '_start', 'start_thread', 'clone', 'clone3', '__clone3', 'thread_start')"
+
+# Nothing but the samples before the tables were loaded may be incomplete.
+are_complete() {
+	stacks "
+starts = $STARTS
+reached = count(lambda names: any(n in starts for n in names))
+assert loaded >= 30, loaded
+assert reached >= 0.95 * loaded, (reached, loaded, total)
+share = float(re.match(r'([\d.]+) %', m['note'])[1])
+assert abs(share / 100 * total - (loaded - ends('have more') - ends('lead to') - ends('do not fit'))) <= 1 + total / 1000, share"
+}
+
+test_cxx_server_reaches_the_start_of_its_threads() {
+	need_root
+	command -v c++ >/dev/null || skip "no C++ compiler"
+	burner
+	cat >pbt_server.cc <<-'END'
+		#include "burn.h"
+		#include <csignal>
+		#include <cstring>
+		#include <map>
+		#include <string>
+		#include <thread>
+		#include <vector>
+		static int ms;
+		NOINLINE static int compare(const void *a, const void *b)
+		{
+			for (int i = 0; i < 50; i++)
+				sink += i;
+			return *(const int *)a - *(const int *)b;
+		}
+		struct Handler {
+			virtual ~Handler() = default;
+			virtual void handle(int depth) = 0;
+		};
+		struct Parse : Handler {
+			NOINLINE void handle(int depth) override;
+		};
+		struct Execute : Handler {
+			NOINLINE void handle(int depth) override;
+		};
+		void Parse::handle(int depth)
+		{
+			if (depth)
+				Execute().handle(depth - 1);
+			sink++;
+		}
+		void Execute::handle(int depth)
+		{
+			alignas(64) char row[512];
+			memset(row, depth, sizeof(row));
+			for (int i = 0; i < 300; i++)
+				sink += row[i];
+			if (depth)
+				Parse().handle(depth - 1);
+			sink++;
+		}
+		static void on_signal(int)
+		{
+			for (int i = 0; i < 30000; i++)
+				sink += i;
+		}
+		static void serve()
+		{
+			do {
+				int values[200];
+				std::map<std::string, int> rows;
+				Parse().handle(12);
+				for (int &value : values)
+					value = rand();
+				qsort(values, 200, sizeof(*values), compare);
+				for (int i = 0; i < 100; i++)
+					rows[std::to_string(i)] = i;
+				raise(SIGUSR1);
+			} while (!is_over(ms));
+		}
+		int main(int argc, char **argv)
+		{
+			std::vector<std::thread> threads;
+			ms = atoi(argv[1]);
+			signal(SIGUSR1, on_signal);
+			for (int i = 0; i < 2; i++)
+				threads.emplace_back(serve);
+			serve();
+			for (std::thread &thread : threads)
+				thread.join();
+			return 0;
+		}
+	END
+	c++ -O2 -fomit-frame-pointer -pthread -o pbt_server pbt_server.cc || fail "it is not compiled"
+	profiles ./pbt_server 900
+	are_complete
+	# A signal interrupts its handler's caller, in its own thread.
+	stacks "
+handled = count(lambda names: 'on_signal' in names)
+assert handled >= 10, handled
+assert count(lambda names: 'on_signal' in names and 'serve' in names and
+             names.index('on_signal') < names.index('serve')) >= 0.9 * handled"
+	# By frame pointers, they are not.
+	"$PERF_BPF" run profile -e cpu-clock -F 999 --call-graph fp --comm pbt_server --json -- \
+		./pbt_server 100 >json 2>log || fail "perf-bpf run profile fails"
+	! grep '"note".*complete' json || fail "a share is shown that was not counted"
+}
+
+test_rust_program_reaches_main() {
+	need_root
+	command -v rustc >/dev/null || skip "rustc is not installed"
+	rustc -O -o pbt_rust "$SRC/bench/unwind_work.rs" 2>rustc.err || skip "rustc does not work here"
+	profiles ./pbt_rust 1
+	are_complete
+}
+
+# Stacks of more frames than there is room for are cut, and counted.
+test_deep_recursion_is_cut() {
+	need_root
+	burner
+	cat >pbt_deep.c <<-'END'
+		#include "burn.h"
+		NOINLINE static int deep(int n, int ms)
+		{
+			int over = 0;
+			if (n)
+				over = deep(n - 1, ms);
+			else
+				while (!is_over(ms))
+					;
+			sink++;
+			return over;
+		}
+		int main(int argc, char **argv)
+		{
+			deep(60, 200);
+			return deep(300, 500);
+		}
+	END
+	gcc -O1 -fno-optimize-sibling-calls -fomit-frame-pointer -o pbt_deep pbt_deep.c || fail "it is not compiled"
+	profiles ./pbt_deep
+	stacks "
+assert ends('have more than 127 frames') >= 30, m['note']
+assert ends('do not fit') == 0 and ends('lead to') == 0, m['note']
+assert max(names.count('deep') for n, names in stacks) == 127
+whole = count(lambda names: names.count('deep') == 61)
+assert whole and whole == count(lambda names: names.count('deep') == 61 and 'main' in names)"
+}
+
+# A library that is mapped later, in a process that has run another program before.
+test_later_mappings_are_loaded() {
+	need_root
+	burner
+	cat >late.c <<-'END'
+		#include "burn.h"
+		NOINLINE void in_library(int ms)
+		{
+			while (!is_over(ms))
+				;
+			sink++;
+		}
+	END
+	cat >pbt_late.c <<-'END'
+		#include "burn.h"
+		#include <dlfcn.h>
+		#include <unistd.h>
+		NOINLINE static void before(int ms)
+		{
+			while (!is_over(ms))
+				;
+			sink++;
+		}
+		NOINLINE static void after(void (*fn)(int), int ms)
+		{
+			fn(ms);
+			sink++;
+		}
+		int main(int argc, char **argv)
+		{
+			before(argc == 1 ? 150 : 300);
+			if (argc == 1)
+				execl(argv[0], argv[0], "again", NULL);
+			after(dlsym(dlopen("./late.so", RTLD_NOW), "in_library"), 600);
+			return 0;
+		}
+	END
+	gcc -O2 -fomit-frame-pointer -shared -fPIC -o late.so late.c &&
+		gcc -O2 -fomit-frame-pointer -o pbt_late pbt_late.c -ldl || fail "it is not compiled"
+	profiles ./pbt_late
+	are_complete
+	stacks "
+late = count(lambda names: 'in_library' in names)
+assert late >= 20, late
+assert count(lambda names: 'in_library' in names and 'after' in names and 'main' in names) >= 0.5 * late"
+}
+
+test_static_programs() {
+	need_root
+	burner
+	cat >pbt_static.c <<-'END'
+		#include "burn.h"
+		NOINLINE static void inner(int ms)
+		{
+			while (!is_over(ms))
+				;
+			sink++;
+		}
+		NOINLINE static void outer(int ms)
+		{
+			inner(ms);
+			sink++;
+		}
+		int main(void)
+		{
+			outer(200);
+			return 0;
+		}
+	END
+	for how in -static-pie -static -no-pie; do
+		gcc -O2 -fomit-frame-pointer $how -o pbt_static pbt_static.c || fail "it is not compiled"
+		profiles ./pbt_static
+		are_complete
+		stacks "
+assert count(lambda names: 'inner' in names and 'outer' in names and 'main' in names) >= 30"
+	done
+}
+
+# A program of one's own, with the header.
+test_own_program() {
+	need_root
+	burner
+	cat >own.bpf.c <<-'END'
+		#include <bpf/perf_bpf_unwind.h>
+		#include <bpf/perf_bpf_prog.h>
+
+		PERF_BPF_STACKS(samples, 4096, "samples", "stacks");
+		PERF_BPF_COUNT(frames, "frames", "frames of stacks");
+		struct {
+			__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+			__uint(max_entries, 1);
+			__type(key, __u32);
+			__type(value, struct perf_bpf_stack);
+		} own SEC(".maps") PERF_BPF_SHOW("none");
+
+		SEC("perf_event")
+		int sample(void *ctx)
+		{
+			struct perf_bpf_stack *stack;
+			__u32 zero = 0;
+			long size;
+
+			if (!perf_bpf_wanted())
+				return 0;
+			perf_bpf_user_stack_add(ctx, samples, 1);
+			stack = bpf_map_lookup_elem(&own, &zero);
+			if (!stack)
+				return 0;
+			size = perf_bpf_user_stack(stack->ips);
+			if (size > 0)
+				perf_bpf_count(&frames, size / 8);
+			return 0;
+		}
+
+		license(GPL);
+	END
+	cat >pbt_own.c <<-'END'
+		#include "burn.h"
+		int main(void)
+		{
+			while (!is_over(300))
+				;
+			return 0;
+		}
+	END
+	gcc -O2 -fomit-frame-pointer -o pbt_own pbt_own.c || fail "it is not compiled"
+	"$PERF_BPF" run own.bpf.c -e cpu-clock -F 999 --call-graph dwarf --comm pbt_own --json -- ./pbt_own >json 2>log ||
+		{ cat log; fail "perf-bpf run fails"; }
+	python3 - <<-'END' || { cat json; fail "the stacks are wrong"; }
+		import json
+		m = {l["map"]: l for l in map(json.loads, open("json"))}
+		stacks = m["samples"]["stacks"]
+		whole = sum(s["count"] for s in stacks if any(f["name"] == "main" for f in s["frames"]))
+		assert whole >= 30, whole
+		assert "user stacks are complete" in m["samples"]["note"]
+		# _start, __libc_start_main, __libc_start_call_main, main
+		assert m["frames"]["count"] >= 3 * whole, (m["frames"], whole)
+	END
+}
+
+test_refused() {
+	need_root
+	expect_status 2 "$PERF_BPF" run profile --call-graph lbr
+	! "$PERF_BPF" run opensnoop --call-graph dwarf --duration 1 >out 2>&1 ||
+		fail "opensnoop has no stacks"
+	assert_contains out "none of the programs supports --call-graph dwarf"
+}
+
+run_tests
