@@ -11,6 +11,7 @@
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
+#include <bpf/perf_bpf_unwind.h>
 #include <bpf/perf_bpf_prog.h>
 
 PERF_BPF_STACKS(misses, 16384, "misses", "cache misses");

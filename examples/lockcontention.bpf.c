@@ -13,6 +13,7 @@
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
+#include <bpf/perf_bpf_unwind.h>
 #include <bpf/perf_bpf_prog.h>
 
 PERF_BPF_STACKS(waits, 16384, "us", "waits for locks");

@@ -15,6 +15,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
+#include <bpf/perf_bpf_unwind.h>
 #include <bpf/perf_bpf_prog.h>
 
 const volatile __u64 min_us = 1;

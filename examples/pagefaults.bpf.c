@@ -8,6 +8,7 @@
  */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
+#include <bpf/perf_bpf_unwind.h>
 #include <bpf/perf_bpf_prog.h>
 
 PERF_BPF_STACKS(faults, 16384, "faults", "page faults");

@@ -344,6 +344,56 @@ test_own_program() {
 	END
 }
 
+# Programs at tracepoints: the registers are those of the system call, or of the page fault.
+test_other_builtin_programs() {
+	need_root
+	burner
+	cat >pbt_waits.c <<-'END'
+		#include "burn.h"
+		#include <sys/mman.h>
+		NOINLINE static void waits(void)
+		{
+			nanosleep(&(struct timespec){0, 10000000}, NULL);
+			sink++;
+		}
+		NOINLINE static void touches(void)
+		{
+			char *p = mmap(NULL, 40960, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			madvise(p, 40960, MADV_NOHUGEPAGE);
+			for (int i = 0; i < 10; i++)
+				p[i * 4096] = 1;
+			munmap(p, 40960);
+			sink++;
+		}
+		NOINLINE static void middle(int n)
+		{
+			for (int i = 0; i < n; i++) {
+				touches();
+				waits();
+			}
+			sink++;
+		}
+		int main(void)
+		{
+			middle(60);
+			return 0;
+		}
+	END
+	gcc -O2 -fomit-frame-pointer -o pbt_waits pbt_waits.c || fail "it is not compiled"
+	"$PERF_BPF" run offcputime pagefaults --call-graph dwarf --comm pbt_waits --json -- ./pbt_waits >both 2>log ||
+		{ cat log; fail "perf-bpf run fails"; }
+	grep '"map":"off_cpu"' both >json
+	grep '"map":"faults"' both >faults
+	stacks "
+slept = [(n, names) for n, names in stacks if 'waits' in names]
+assert sum(n for n, names in slept) >= 300000, slept
+whole = sum(n for n, names in slept if names[names.index('waits'):][:3] == ['waits', 'middle', 'main'])
+assert whole >= 300000, (whole, slept)
+faults = [(s['count'], [f['name'] for f in s['frames']]) for s in json.loads(open('faults').read())['stacks']]
+touched = sum(n for n, names in faults if names[:3] == ['touches', 'middle', 'main'])
+assert touched >= 300, (touched, faults)"
+}
+
 test_refused() {
 	need_root
 	expect_status 2 "$PERF_BPF" run profile --call-graph lbr
