@@ -149,6 +149,7 @@ static struct error *list_functions(struct annotator *a)
 struct error *annotator_end(struct annotator *a)
 {
 	TRY(resolver_error(a->opts.recording->resolver));
+	TRY(sample_reader_error(&a->reader));
 	return list_functions(a);
 }
 

@@ -260,15 +260,15 @@ static bool overlaps(const struct data_section *a, const struct data_section *b)
  * attrs: where the events are. 'perf inject' of 7.2 that reads a pipe writes them over the table of
  * build-ids, which is also in the data, as records.
  */
-static void decode_features(const struct cursor *file, const uint64_t *bits,
-			    const struct data_section *attrs, const struct log *log,
-			    struct data_header *h)
+static struct error *decode_features(const struct cursor *file, const uint64_t *bits,
+				     const struct data_section *attrs, const struct log *log,
+				     struct data_header *h)
 {
 	struct cursor table, c;
 
 	if (!cursor_sub(file, h->data_offset + h->data_size,
 			file->size - h->data_offset - h->data_size, &table))
-		return;
+		return NULL;
 	for (unsigned int bit = 0; bit < DATA_FEATURE_BITS; bit++) {
 		struct data_section s;
 
@@ -278,7 +278,7 @@ static void decode_features(const struct cursor *file, const uint64_t *bits,
 			log_warn(log, "%s: the feature table is truncated at feature %u",
 				 file->name, bit);
 			h->features_cut = true;
-			return;
+			return NULL;
 		}
 		if (bit == DATA_CHECKPOINT_BIT) {
 			h->unclean = true;
@@ -299,10 +299,13 @@ static void decode_features(const struct cursor *file, const uint64_t *bits,
 			continue;
 		}
 		struct error *err = data_feature_decode(h, bit, c);
+		if (err && err->code == ENOMEM)
+			return err;
 		if (err)
 			log_warn(log, "%s: %s", err->where ? err->where : file->name, err->msg);
 		error_free(err);
 	}
+	return NULL;
 }
 
 static struct error *decode(struct cursor *c, const struct log *log, struct data_header *h)
@@ -351,7 +354,7 @@ static struct error *decode(struct cursor *c, const struct log *log, struct data
 	}
 	TRY(decode_attrs(c, &attrs, attr_size, h));
 	if (data.size && h->data_size == data.size)
-		decode_features(c, bits, &attrs, log, h);
+		TRY(decode_features(c, bits, &attrs, log, h));
 	return NULL;
 }
 

@@ -32,14 +32,23 @@ struct format_compiler {
 	bool failed;
 };
 
+/* A part of the program that vec_push() has made; NULL: there are too many, or no memory. */
+static void *made(struct format_compiler *c, void *part, size_t n)
+{
+	if (!part) {
+		c->failed = true;
+		c->ev->tracing->no_memory |= n < NODES_MAX;
+	}
+	return part;
+}
+
 static uint16_t expr_add(struct format_compiler *c, struct expr e)
 {
-	struct expr *at = c->p->exprs.n < NODES_MAX ? vec_push(&c->p->exprs) : NULL;
+	const size_t n = c->p->exprs.n;
+	struct expr *at = made(c, n < NODES_MAX ? vec_push(&c->p->exprs) : NULL, n);
 
-	if (!at) {
-		c->failed = true;
+	if (!at)
 		return 0;
-	}
 	*at = e;
 	return (uint16_t)(at - c->p->exprs.v);
 }
@@ -208,10 +217,11 @@ static uint16_t expr_of(struct format_compiler *c, struct arg *arg)
 
 static uint16_t text_add(struct format_compiler *c, struct text t)
 {
-	struct text *at = c->p->texts.n < NODES_MAX ? vec_push(&c->p->texts) : NULL;
+	const size_t n = c->p->texts.n;
+	struct text *at = made(c, n < NODES_MAX ? vec_push(&c->p->texts) : NULL, n);
 
 	if (!at)
-		return give_up(c);
+		return 0;
 	*at = t;
 	return (uint16_t)(at - c->p->texts.v);
 }
@@ -220,12 +230,10 @@ static void flags_add(struct format_compiler *c, struct text *t, const struct fl
 {
 	t->first_flag = (uint32_t)c->p->flags.n;
 	for (; flag; flag = flag->next) {
-		struct flag *f = vec_push(&c->p->flags);
+		struct flag *f = made(c, vec_push(&c->p->flags), 0);
 
-		if (!f) {
-			c->failed = true;
+		if (!f)
 			return;
-		}
 		*f = (struct flag){flag->value, flag->name, (uint32_t)strlen(flag->name)};
 	}
 	t->n_flags = (uint32_t)c->p->flags.n - t->first_flag;
@@ -388,12 +396,11 @@ static bool conv_parse(const char **p, struct conv *c)
 
 static struct item *item_add(struct format_compiler *c, enum item_kind kind)
 {
-	struct item *it = c->p->items.n < NODES_MAX ? vec_push(&c->p->items) : NULL;
+	const size_t n = c->p->items.n;
+	struct item *it = made(c, n < NODES_MAX ? vec_push(&c->p->items) : NULL, n);
 
 	if (it)
 		it->kind = (uint8_t)kind;
-	else
-		c->failed = true;
 	return it;
 }
 
@@ -419,10 +426,9 @@ static void compile_literal(struct format_compiler *c, const char **p)
 	*p = s;
 	size_t len = text.len;
 	char *str = strbuf_steal(&text);
-	char **owned = str ? vec_push(&c->p->strings) : NULL;
+	char **owned = made(c, str ? vec_push(&c->p->strings) : NULL, 0);
 	if (!owned) {
 		free(str);
-		c->failed = true;
 		return;
 	}
 	*owned = str;

@@ -54,6 +54,7 @@ static void *keep(struct trace_event *ev, void *p)
 	void **slot = p && ev->memory.n < NODES_MAX ? vec_push(&ev->memory) : NULL;
 
 	if (!slot) {
+		ev->tracing->no_memory |= !p || ev->memory.n < NODES_MAX;
 		free(p);
 		return NULL;
 	}
@@ -757,6 +758,8 @@ static bool parse_operator_inner(struct format_parser *ps, struct arg *arg)
 			/* The star of a pointer type. */
 			char *text = left->type == ARG_ATOM ? malloc(strlen(left->text) + 3) : NULL;
 
+			if (left->type == ARG_ATOM && !text)
+				ps->ev->tracing->no_memory = true;
 			if (!text)
 				return false;
 			sprintf(text, "%s *", left->text);

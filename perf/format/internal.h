@@ -226,6 +226,7 @@ struct tracing {
 	uint8_t long_size;
 	VEC(struct trace_event *) events;
 	struct u64map by_id;
+	bool no_memory;			   /* for a format: what is printed may not be whole */
 	VEC(struct printk_format) printks; /* by address */
 	trace_symbol_fn *symbol;
 	void *symbol_ctx;

@@ -336,6 +336,7 @@ static void add_bitmask(const struct format_run *r, const struct text *t, const 
 		if (left > 1 && (left - 1) % 4 == 0)
 			strbuf_addch(&text, ',');
 	}
+	r->out->failed |= strbuf_failed(&text);
 	add_string(r->out, v, len, strbuf_str(&text), text.len);
 	strbuf_deinit(&text);
 }
@@ -367,6 +368,7 @@ static void add_cpumask(const struct format_run *r, const struct text *t, const 
 			strbuf_addf(&text, "-%u", i - 1);
 		from = -1;
 	}
+	r->out->failed |= strbuf_failed(&text);
 	add_string(r->out, v, len, strbuf_str(&text), text.len);
 	strbuf_deinit(&text);
 }

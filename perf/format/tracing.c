@@ -27,6 +27,7 @@ static void printk_add(struct tracing *t, uint64_t addr, const char *text, size_
 	char *copy = strndup(text, len);
 	struct printk_format *f = copy ? vec_push(&t->printks) : NULL;
 	if (!f) {
+		t->no_memory = true;
 		free(copy);
 		return;
 	}
@@ -238,13 +239,19 @@ struct trace_event *tracing_find(struct tracing *t, uint64_t id)
 		_cleanup_error_ struct error *err =
 			tracing_add_format(t, d->system, d->format, d->format_size);
 		ev = u64map_get(&t->by_id, id);
-		if (err)
+		t->no_memory |= err && err->code == ENOMEM;
+		if (err && !t->no_memory)
 			log_warn(t->log, "%s: cannot print its fields",
 				 err->where ? err->where : err->msg);
 	}
-	if (!ev)
-		u64map_put(&t->by_id, id, (void *)&no_event);
+	if (!ev && !u64map_put(&t->by_id, id, (void *)&no_event))
+		t->no_memory = true;
 	return ev;
+}
+
+bool tracing_lacks_memory(const struct tracing *t)
+{
+	return t && t->no_memory;
 }
 
 const char *trace_event_system(const struct trace_event *ev)

@@ -54,6 +54,9 @@ void tracing_set_symbols(struct tracing *t, trace_symbol_fn *fn, void *ctx);
 /* By the id that attr.config holds; NULL: no such event. */
 struct trace_event *tracing_find(struct tracing *t, uint64_t id);
 
+/* There was no memory for a format: what was printed by it is not whole. t may be NULL. */
+bool tracing_lacks_memory(const struct tracing *t);
+
 const char *trace_event_system(const struct trace_event *ev);
 const char *trace_event_name(const struct trace_event *ev);
 

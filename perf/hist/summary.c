@@ -321,6 +321,7 @@ static struct error *finish(struct summary *s)
 	struct hist *h;
 
 	TRY(resolver_error(s->opts.recording->resolver));
+	TRY(sample_reader_error(&s->reader));
 	for (size_t i = 0; i < n; i++)
 		TRY(hist_of(s, session_event(s->opts.recording->session, i), &h));
 	for (size_t i = 0; i < n; i += group_size(s, i))

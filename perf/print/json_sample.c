@@ -209,6 +209,7 @@ void print_sample_json(struct script_printer *p, const struct record *rec,
 		add_trace(p, sample, event, &w);
 	else if (sample->raw && fields & FIELD_BPF_OUTPUT)
 		add_hex_bytes(&w, "raw", sample->raw, sample->raw_size);
+	out->failed |= strbuf_failed(&p->text);
 	end_line(&w);
 }
 

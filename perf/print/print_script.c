@@ -45,6 +45,7 @@ static struct error *flush(struct script *sc)
 	if (strbuf_failed(&sc->out))
 		return error_nomem();
 	TRY(resolver_error(sc->recording->resolver));
+	TRY(sample_reader_error(&sc->reader));
 	struct error *err = sc->opts->write(sc->opts->write_ctx, &sc->out);
 	sc->closed = err == SESSION_STOP;
 	strbuf_reset(&sc->out);
@@ -57,6 +58,7 @@ static struct error *flush_event(struct script *sc, size_t i)
 
 	if (strbuf_failed(&et->text))
 		return error_nomem();
+	TRY(sample_reader_error(&sc->reader));
 	struct error *err = sc->opts->write_event(
 		sc->opts->write_ctx, session_event(sc->session, i), &et->text, et->n_samples);
 	strbuf_reset(&et->text);

@@ -196,6 +196,7 @@ void print_sample_python(struct script_printer *p, const struct sample *sample,
 		add_regs(p, &w, "uregs", event->attr.sample_regs_user, &sample->user_regs);
 	if (sample->raw)
 		add_hex_bytes(&w, "raw", sample->raw, sample->raw_size);
+	out->failed |= strbuf_failed(&p->text);
 	end_line(&w);
 }
 

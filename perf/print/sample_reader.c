@@ -54,8 +54,15 @@ struct trace_event *sample_reader_format(struct sample_reader *reader,
 {
 	if (event->attr.type != PERF_TYPE_TRACEPOINT)
 		return NULL;
-	error_free(sample_reader_open(reader));
+	struct error *err = sample_reader_open(reader);
+	reader->no_memory |= err != NULL;
+	error_free(err);
 	return reader->tracing ? tracing_find(reader->tracing, event->attr.config) : NULL;
+}
+
+struct error *sample_reader_error(const struct sample_reader *reader)
+{
+	return reader->no_memory || tracing_lacks_memory(reader->tracing) ? error_nomem() : NULL;
 }
 
 void sample_reader_set(struct sample_reader *reader, const struct sample *sample,

@@ -22,6 +22,7 @@ struct sample_reader {
 	unsigned max_stack;	 /* the most frames of a stack that is unwound; 0: 127 */
 	bool keeps_outermost;	 /* of its frames in the kernel; see unwinder_new() */
 	struct tracing *tracing; /* NULL: the recording has no formats, or they come later */
+	bool no_memory;		 /* to open them */
 	size_t n_events;	 /* that the filter knows */
 	/* The sample that is being read. */
 	const struct sample *sample;
@@ -43,6 +44,9 @@ struct error *sample_reader_learn(struct sample_reader *reader);
 /* The format of a tracepoint; NULL: there is none, or (in a pipe) not yet. */
 struct trace_event *sample_reader_format(struct sample_reader *reader,
 					 const struct session_event *event);
+
+/* There was no memory for formats: what was made of their events so far is not whole. */
+struct error *sample_reader_error(const struct sample_reader *reader);
 
 /* From here on this is the sample that is read. */
 void sample_reader_set(struct sample_reader *reader, const struct sample *sample,

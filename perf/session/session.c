@@ -673,6 +673,8 @@ struct error *session_open(const char *path, const struct session_opts *opts, st
 	TRY(input_open(s, path, opts && opts->force));
 	if (s->header.tracing.p) {
 		struct error *err = set_tracing(s);
+		if (err && err->code == ENOMEM)
+			return err;
 		if (err)
 			log_warn(s->log, "%s: %s", err->where ? err->where : path, err->msg);
 		error_free(err);

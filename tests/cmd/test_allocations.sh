@@ -67,6 +67,12 @@ test_script() {
 	sweep script --no-inline -i p.data
 }
 
+# Formats of tracepoints: there are few allocations.
+test_tracepoints() {
+	STEP=$(((STEP + 2) / 3)) sweep script -i "$SRC/fuzz/corpus/perfdata/tracepoint"
+	grep -q 'sched:sched_process_exit: comm=true pid=4800 prio=120 group_dead=true$' want || fail "$(cat want)"
+}
+
 test_report() {
 	recording
 	sweep report --no-inline -i p.data
