@@ -497,7 +497,9 @@ struct bpf_uprobe_opts {
 /*
  * pid -1: all processes, 0: this process. Without func_name, func_offset is a
  * file offset. A binary_path without '/' is searched like the dynamic linker
- * or the shell does.
+ * or the shell does. EOPNOTSUPP: the kernel would not place a uprobe on the
+ * instruction (with a lock prefix, for example), so prog would never run; or it
+ * would take the instruction for another one.
  */
 LIBBPF_API struct bpf_link *bpf_program__attach_uprobe(const struct bpf_program *prog,
 						       bool retprobe, pid_t pid,
@@ -525,7 +527,9 @@ struct bpf_uprobe_multi_opts {
  * the glob func_pattern or, if it is NULL, those in opts. pid and binary_path:
  * see bpf_program__attach_uprobe(); kernels before 6.10 use pid as a thread
  * ID. The program has section SEC("uprobe.multi") or SEC("uprobe.session").
- * EOPNOTSUPP: this kernel does not support such links.
+ * EOPNOTSUPP: this kernel does not support such links, or does not place a
+ * uprobe on one of the instructions; of func_pattern, such functions are left
+ * out.
  */
 LIBBPF_API struct bpf_link *
 bpf_program__attach_uprobe_multi(const struct bpf_program *prog, pid_t pid, const char *binary_path,
@@ -543,7 +547,7 @@ struct bpf_usdt_opts {
  * Attaches to all call sites of a USDT probe (<sys/sdt.h>) in the file. pid
  * -1: all processes, 0: this process; binary_path is searched like for uprobes.
  * ENOENT: the probe does not exist; the hint lists similar names. EOPNOTSUPP:
- * an argument is not supported; or the kernel is older than 5.15, where a
+ * an argument or an instruction is not supported; or the kernel is older than 5.15, where a
  * shared library or a position-independent executable needs a single process.
  * EEXIST: on such a kernel, a call site is attached twice. E2BIG: see
  * BPF_USDT_MAX_SPEC_CNT. Before 6.6, each call site is attached separately;

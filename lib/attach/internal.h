@@ -82,6 +82,20 @@ struct uprobe_target {
 };
 struct error *uprobe_event(const struct uprobe_target *target, struct attach_event *event);
 
+/* uprobe_check.c: the code of a file in which uprobes are to be. */
+struct uprobe_code {
+	int fd;		  /* -1: it cannot be read */
+	uint16_t machine; /* EM_NONE: it is not ELF */
+};
+void uprobe_code_open(const char *path, struct uprobe_code *code);
+void uprobe_code_close(struct uprobe_code *code);
+#define _cleanup_uprobe_code_ _cleanup_(uprobe_code_close)
+/*
+ * EOPNOTSUPP: the kernel would let a uprobe be attached at this offset of the file, but not place
+ * it on the instruction there, so that the program would never run. where names it.
+ */
+struct error *uprobe_code_check(const struct uprobe_code *code, const char *where, uint64_t offset);
+
 /* Fills a probe's attr by its PMU; EOPNOTSUPP: this kernel has none for it. */
 struct error *kprobe_attr(struct attach_event *event);
 struct error *uprobe_attr(struct attach_event *event);

@@ -76,6 +76,9 @@ static struct error *uprobe_place(const struct uprobe_target *target, struct att
 	}
 	if (!got.name || !got.where)
 		return error_nomem();
+	_cleanup_uprobe_code_ struct uprobe_code code = {0};
+	uprobe_code_open(got.text, &code);
+	TRY(uprobe_code_check(&code, got.where, got.offset));
 	*event = got;
 	got = (struct attach_event){0};
 	return NULL;

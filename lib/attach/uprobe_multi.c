@@ -89,6 +89,38 @@ static struct error *find_places(const char *path, const char *pattern, const ch
 	return NULL;
 }
 
+/*
+ * Of a pattern, those that the kernel would not place are left out, as functions are that the
+ * pattern does not match; the caller wants the others.
+ */
+static struct error *check_places(const char *path, bool is_pattern, unsigned long *offsets,
+				  const unsigned long *given, size_t *n)
+{
+	_cleanup_uprobe_code_ struct uprobe_code code = {0};
+	_cleanup_error_ struct error *why = NULL;
+	size_t kept = 0;
+
+	uprobe_code_open(path, &code);
+	for (size_t i = 0; i < *n; i++) {
+		char where[32];
+
+		snprintf(where, sizeof(where), "%#lx", given[i]);
+		struct error *err = uprobe_code_check(&code, where, given[i]);
+		if (err && !is_pattern)
+			return error_prefix(err, "%s", path);
+		if (!err && is_pattern)
+			offsets[kept++] = given[i];
+		if (why)
+			error_free(err);
+		else
+			why = err;
+	}
+	if (!is_pattern)
+		return NULL;
+	*n = kept;
+	return kept ? NULL : error_prefix(steal_ptr(why), "%s", path);
+}
+
 struct error *attach_uprobe_multi(const struct bpf_program *prog, pid_t pid, const char *binary,
 				  const char *pattern, const struct bpf_uprobe_multi_opts *opts,
 				  struct bpf_link **link)
@@ -108,6 +140,8 @@ struct error *attach_uprobe_multi(const struct bpf_program *prog, pid_t pid, con
 	const char **syms = OPTS_GET(opts, syms, NULL);
 	if (pattern || syms)
 		TRY(find_places(path, pattern, syms, n, &offsets, &n));
+	TRY(check_places(path, pattern, offsets, offsets ? offsets : OPTS_GET(opts, offsets, NULL),
+			 &n));
 	LIBBPF_OPTS(bpf_link_create_opts, create,
 		    .uprobe_multi.flags =
 			    OPTS_GET(opts, retprobe, false) ? BPF_F_UPROBE_MULTI_RETURN : 0,

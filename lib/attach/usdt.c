@@ -38,6 +38,7 @@
 #include "lib/attach/usdt.h"
 
 #include <bpf/btf.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -700,7 +701,14 @@ static struct error *attach_at_once(const struct bpf_program *prog,
 
 	if (!offsets || !semaphores || !cookies)
 		return error_nomem();
+	_cleanup_uprobe_code_ struct uprobe_code code = {0};
+	uprobe_code_open(target->path, &code);
 	for (size_t i = 0; i < n; i++) {
+		char at[32];
+
+		snprintf(at, sizeof(at), "%#" PRIx64, target->sites.v[i].addr);
+		TRY(error_prefix(uprobe_code_check(&code, at, target->sites.v[i].offset), "%s:%s",
+				 target->provider, target->name));
 		offsets[i] = target->sites.v[i].offset;
 		semaphores[i] = target->sites.v[i].semaphore;
 		cookies[i] = target->sites.v[i].id;

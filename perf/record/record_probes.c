@@ -218,6 +218,7 @@ static struct error *find_probe(struct recording *rec, const char *text, struct 
 	TRY(probe_def_parse(text, &found->def));
 	TRY(probes_finder(rec, &finder));
 	TRY(probe_points_find(finder, &found->def, &found->points));
+	TRY(probe_points_drop_refused(&found->points, rec->log));
 	TRY(output_layouts_of(&found->points, &found->layouts));
 	found->group = group_of(&found->def);
 	found->name = name_of(&found->def, &found->points);
@@ -320,8 +321,8 @@ struct error *record_probes_events(struct recording *rec, struct record_object *
 {
 	if (!object->probes)
 		return NULL;
-	return error_at(probe_set_each_event(object->probes, add_filtered, rec), "%s",
-			object->path);
+	TRY(error_at(probe_set_each_event(object->probes, add_filtered, rec), "%s", object->path));
+	return error_at(probe_set_tell_attached(object->probes), "%s", object->path);
 }
 
 /* ---- whom to record ---- */

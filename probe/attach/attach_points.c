@@ -200,6 +200,10 @@ static struct error *find_points(struct probe_finder *finder, struct set_prog *p
 	const struct probe_opts *opts = &prog->set->opts;
 
 	TRY(probe_points_find(finder, &prog->def, &prog->points));
+	/* Of parts, the caller has been told. */
+	if (!opts->only_plan)
+		TRY(opts->part_of ? probe_points_drop_refused(&prog->points, NULL)
+				  : probe_points_refused(&prog->points));
 	if (!opts->part_of)
 		return NULL;
 	if (prog->points.n != opts->n_points)

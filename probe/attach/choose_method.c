@@ -360,6 +360,8 @@ static struct error *choose_one(struct chooser *c, size_t i)
 	size_t n;
 	const enum probe_way *ways = ways_of(c->kernel, &n);
 
+	if (point->refused)
+		return place_refuse(place, "%s", point->refused);
 	for (size_t k = 0; k < n; k++) {
 		_cleanup_free_ char *why = NULL;
 

@@ -69,7 +69,7 @@ struct probe_opts {
 	bool own_struct;
 	/*
 	 * Of a definition's points only those whose number in part_of is part; there are n_points
-	 * before that. NULL: all.
+	 * before that, and those that the kernel refuses are not among them. NULL: all.
 	 */
 	const uint32_t *part_of;
 	size_t n_points;

@@ -53,27 +53,39 @@ static struct error *note_refusal(struct refusals *r, const struct probe_point *
 	return NULL;
 }
 
-/* The first reason is a warning; the others are for -v. */
+/* The first reasons are a warning; the others are for -v. */
 static void tell_refusals(const struct set_prog *prog, const struct refusals *r)
 {
+	enum {
+		WARNED = 3,
+	};
 	const struct log *log = prog->set->opts.log;
 	const char *name = bpf_program__name(prog->prog);
+	_cleanup_strbuf_ struct strbuf warning = STRBUF_INIT;
 
 	for (size_t i = 0; i < r->v.n; i++) {
 		const struct attach_refusal *one = &r->v.v[i];
-		_cleanup_strbuf_ struct strbuf others = STRBUF_INIT;
+		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
+		strbuf_adds(&text, one->first);
 		if (one->n > 1)
-			strbuf_addf(&others, " and %zu more", one->n - 1);
-		if (i)
-			log_info(log, "program %s: %s%s also not attached: %s", name, one->first,
-				 strbuf_str(&others), one->why);
+			strbuf_addf(&text, " and %zu more", one->n - 1);
+		strbuf_addf(&text, ": %s", one->why);
+		if (i < WARNED)
+			strbuf_addf(&warning, "%s%s", i ? "; " : "", strbuf_str(&text));
 		else
-			log_warn(log,
-				 "program %s: %zu of %zu probe points are not attached: %s%s: %s%s",
-				 name, r->n, prog->points.n, one->first, strbuf_str(&others),
-				 one->why, r->v.n > 1 ? " (-v shows other reasons)" : "");
+			log_info(log, "program %s: not attached: %s", name, strbuf_str(&text));
 	}
+	if (r->n)
+		log_warn(log, "program %s: %zu of %zu probe points are not attached: %s%s", name,
+			 r->n, prog->points.n, strbuf_str(&warning),
+			 r->v.n > WARNED ? " (-v shows other reasons)" : "");
+}
+
+/* A set for events has no links: their events are opened by others. */
+static bool is_attached(const struct probe_set *set, const struct place *place)
+{
+	return set->opts.events ? place->way != PROBE_WAY_ANY : place->link != 0;
 }
 
 struct error *probe_set_tell_attached(const struct probe_set *set)
@@ -86,16 +98,17 @@ struct error *probe_set_tell_attached(const struct probe_set *set)
 		for (size_t i = 0; !err && i < prog->points.n; i++) {
 			const struct probe_point *point = &prog->points.v[i];
 			const struct place *place = &prog->places[i];
+			const bool attached = is_attached(set, place);
 			_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 
-			if (!place->link)
+			if (!attached)
 				err = note_refusal(&r, point,
 						   place->refused ? place->refused : "unknown");
 			probe_point_name(point, &text);
 			log_debug(set->opts.log, "program %s: %s%s%s",
 				  bpf_program__name(prog->prog), strbuf_str(&text),
-				  place->link ? " is attached by " : " is not attached: ",
-				  place->link	   ? probe_way_name(place->way)
+				  attached ? " is attached by " : " is not attached: ",
+				  attached	   ? probe_way_name(place->way)
 				  : place->refused ? place->refused
 						   : "unknown");
 		}

@@ -268,6 +268,7 @@ void point_deinit(struct probe_point *point, size_t n_args)
 	free(point->inlined);
 	free(point->module);
 	free(point->file);
+	free(point->refused);
 	for (size_t i = 0; point->args && i < n_args; i++)
 		fetch_value_deinit(&point->args[i]);
 	free(point->args);
@@ -338,7 +339,7 @@ struct error *columns_close(struct columns *columns, bool force, const struct lo
 		}
 	}
 	points->n = kept;
-	left_out_tell(&out, log);
+	left_out_tell(&out, log, LOG_INFO);
 	if (kept) {
 		error_free(why);
 		return NULL;

@@ -93,6 +93,12 @@ static struct error *find(struct gather *g)
 	TRY(g->def->exec ? user_points(g) : kernel_points(g));
 	TRY(columns_close(g->columns, g->def->force, g->finder->opts.log, g->points));
 	sort_points(g->points);
+	if (g->def->exec) {
+		struct user *user;
+
+		TRY(finder_user(g->finder, g->def->exec, &user));
+		TRY(user_refuse_points(g->finder, user, g->points));
+	}
 	return NULL;
 }
 
@@ -103,7 +109,7 @@ struct error *probe_points_find(struct probe_finder *finder, const struct probe_
 	struct gather g = {.finder = finder, .def = def, .points = &found};
 	struct error *err = find(&g);
 
-	left_out_tell(&g.left_out, finder->opts.log);
+	left_out_tell(&g.left_out, finder->opts.log, LOG_INFO);
 	left_out_deinit(&g.left_out);
 	columns_free(g.columns);
 	if (err) {

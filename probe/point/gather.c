@@ -58,12 +58,12 @@ void left_out_add(struct left_out *out, const struct log *log, const char *name,
 			    mark ? mark + strlen("\\___ ") : why);
 }
 
-void left_out_tell(const struct left_out *out, const struct log *log)
+void left_out_tell(const struct left_out *out, const struct log *log, enum log_level level)
 {
 	if (out->n)
-		log_info(log, "%zu probe point%s skipped: %s%s", out->n,
-			 out->n == 1 ? " is" : "s are", strbuf_str(&out->some),
-			 out->n > 3 ? "; … (-vv shows each)" : "");
+		log_at(log, level, "%zu probe point%s skipped: %s%s", out->n,
+		       out->n == 1 ? " is" : "s are", strbuf_str(&out->some),
+		       out->n > 3 ? "; … (-vv shows each)" : "");
 }
 
 struct error *gather_point(struct gather *g, struct probe_point *point, struct pending *pending)

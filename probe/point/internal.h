@@ -193,6 +193,8 @@ struct error *user_functions(struct user *user, const char *name, bool is_glob,
 const char *user_name_at(const struct user *user, uint64_t address, size_t i);
 bool user_near(struct user *user, const char *name, struct strbuf *out);
 bool user_file_offset(const struct user *user, uint64_t address, uint64_t *offset);
+/* The address is in a segment of code that the process may write. */
+bool user_is_writable(const struct user *user, uint64_t address);
 /* The name is that of an indirect function: its symbol is what chooses the code, not the code. */
 bool user_is_indirect(const struct user *user, const char *name);
 /* Of functions and data. */
@@ -204,6 +206,10 @@ struct probe_finder;
 /* boundary.c. EINVAL: no instruction begins at the point, as far as that can be told. */
 struct error *user_check_boundary(const struct probe_finder *finder, const struct user *user,
 				  const struct probe_point *point);
+
+/* refused.c: of all the points, which the kernel refuses. */
+struct error *user_refuse_points(const struct probe_finder *finder, const struct user *user,
+				 struct probe_points *points);
 
 /* ---- arg_columns.c: arguments become the columns of all points ---- */
 
@@ -225,7 +231,7 @@ struct error *columns_close(struct columns *columns, bool force, const struct lo
 
 struct probe_finder;
 
-/* Points that are none, since something could not be read there: -v has how many, -vv each. */
+/* Points that are none, since something could not be read there: how many, and -vv has each. */
 struct left_out {
 	size_t n;
 	VEC(char *) names;
@@ -237,7 +243,7 @@ void left_out_deinit(struct left_out *out);
 /* function is where it has been inlined, or NULL. */
 void left_out_add(struct left_out *out, const struct log *log, const char *name,
 		  const char *function, const char *why);
-void left_out_tell(const struct left_out *out, const struct log *log);
+void left_out_tell(const struct left_out *out, const struct log *log, enum log_level level);
 
 struct gather {
 	struct probe_finder *finder;

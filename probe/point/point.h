@@ -38,6 +38,13 @@ struct probe_point {
 	char *file;	  /* source file and line; NULL: not known */
 	uint32_t line;
 	/*
+	 * Why the kernel would not place a uprobe there, though it lets one be attached: the point
+	 * would never be hit. NULL: nothing is known against it.
+	 */
+	char *refused;
+	/* Then: bytes from there to the next instruction that can be probed; 0: not known. */
+	uint64_t next_offset;
+	/*
 	 * n_args of the struct probe_points, in their order. Where at_return is set and the source
 	 * is BTF, FETCH_PARAM is what fexit still has; a kretprobe has not, its registers are used
 	 * for other things by then.
@@ -67,6 +74,11 @@ void probe_points_deinit(struct probe_points *points);
 #define _cleanup_probe_points_ _cleanup_(probe_points_deinit)
 /* Keeps the points whose number in part_of, which has one for each, is part. */
 void probe_points_keep(struct probe_points *points, const uint32_t *part_of, uint32_t part);
+
+/* EOPNOTSUPP, with the next instruction as the hint: all of them are refused. NULL: not all. */
+struct error *probe_points_refused(const struct probe_points *points);
+/* Leaves those out that are refused, with a warning; the same error. */
+struct error *probe_points_drop_refused(struct probe_points *points, const struct log *log);
 
 struct finder_opts {
 	const char *vmlinux;	       /* the kernel's image with DWARF; NULL: looked for */

@@ -196,6 +196,13 @@ bool user_file_offset(const struct user *user, uint64_t address, uint64_t *offse
 	return pb_elf_file_offset(user->file, address, offset);
 }
 
+bool user_is_writable(const struct user *user, uint64_t address)
+{
+	struct elf_segment segment;
+
+	return pb_elf_segment_at(user->file, address, &segment) && (segment.flags & PF_W);
+}
+
 bool user_symbol(struct user *user, const char *name, uint64_t *address)
 {
 	const struct found_function *entry, *best = NULL;

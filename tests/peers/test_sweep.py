@@ -14,6 +14,9 @@ the locations and once for the recorded values:
     ours not  gdb has a value, perf-bpf says that it is not available
     gdb not   the other way round
 
+Points on whose instruction the kernel places no uprobe, as perf-bpf says, are counted apart, if gdb
+shows the same instruction there.
+
 Besides the variables of the function (and its static ones), some global variables are compared, and
 the strings that variables are.
 
@@ -233,7 +236,7 @@ def choose(program, count, dice):
 # ---- comparing ----
 
 class Sums:
-    NUMBERS = ("functions", "points", "hits", "same", "ours_not", "gdb_not", "elsewhere")
+    NUMBERS = ("functions", "points", "hits", "same", "ours_not", "gdb_not", "elsewhere", "refused")
 
     def __init__(self):
         for name in self.NUMBERS:
@@ -257,6 +260,7 @@ class Sums:
 
     def text(self):
         lost = f", {self.elsewhere} hits in a frame that gdb names otherwise" if self.elsewhere else ""
+        lost += f", {self.refused} points refused by the kernel, said so" if self.refused else ""
         return (f"{self.functions} functions, {self.points} points, {self.hits} hits: {self.same} "
                 f"same, {len(self.wrong)} wrong, {self.ours_not} ours not, {self.gdb_not} gdb not{lost}")
 
@@ -327,6 +331,18 @@ def compare_hit(words, point, hit, sums, recorded=None):
                 f"{hit['hit']}: {name}: '{arg['place']}' is {ours}, gdb has {theirs}")
 
 
+def check_refused(program, points, sums):
+    """perf-bpf says why the kernel would not place a uprobe there: is it that instruction?"""
+    for point in points:
+        shown = run(["gdb", "-q", "-nx", "-batch", "-ex", f"x/i {point['address']}", program["exe"]])
+        found = re.search(r":\t(\S.*)", shown.stdout)
+        said = re.search(r"instruction '(\S+)", point["refused"])
+        if found and said and re.sub("[bwlq]$", "", said.group(1)) in found.group(1):
+            sums.refused += 1
+        else:
+            sums.wrong.append(f"{point['address']}: {point['refused']}, gdb has {shown.stdout.strip()}")
+
+
 def sweep(program, how, count, dice, where):
     """(sums of the locations, sums of the recorded values), or (None, why not)."""
     target, why = build(program, how, where)
@@ -353,6 +369,7 @@ def sweep(program, how, count, dice, where):
             compare_hit(words, point, hit, live, fields[hit["hit"]])
         elif hit["point"] in recorded:
             live.wrong.append(f"{words.split()[0]} at {point['address']}: hit {hit['hit']} was not recorded")
+    check_refused(target, [p for _, p, _ in chosen if p.get("refused")], sums)
     sums.points = len({hit["point"] for hit in hits})
     live.points = len({hit["point"] for hit in hits if recorded.get(hit["point"])})
     live.functions = len({chosen[i][1]["symbol"] for i in recorded})

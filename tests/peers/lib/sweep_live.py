@@ -18,12 +18,14 @@ def possible():
 def record(perf_bpf, program, chosen, most):
     """({index of a point: [the fields of each of its first hits]}, the random bytes that the kernel
     gave the process). chosen: [(definition, point)]. Not of a point whose address two points of its
-    definition have: a sample does not say which."""
+    definition have: a sample does not say which. Nor of one that perf-bpf refuses."""
     if not possible():
         return {}, None
-    words = list(dict.fromkeys(w for w, _ in chosen))
+    words = list(dict.fromkeys(w for w, point in chosen if not point.get("refused")))
     by_point, several = {}, set()
     for i, (definition, point) in enumerate(chosen):
+        if point.get("refused"):
+            continue
         key = (words.index(definition), program["base"] + int(point["address"], 16))
         if key in by_point:
             several.add(key)
