@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "disasm/disasm.h"
+#include "lib/attach/uprobe_insn.h"
 
 static bool name_call(void *ctx, const struct bpf_insn *insn, struct strbuf *out)
 {
@@ -33,6 +34,8 @@ static void read_machine_code(const struct disasm_machine_opts *opts, const uint
 	struct disasm_machine_insn insn;
 	size_t before = 0;
 
+	for (size_t at = 0; at < size; at++)
+		uprobe_insn_obstacle(opts->machine, data + at, size - at);
 	struct error *err = disasm_machine_new(opts, &m);
 	if (err) /* built without capstone */
 		goto out;

@@ -9,8 +9,8 @@
  * x86: arch/x86/kernel/uprobes.c, uprobe_init_insn() with is_prefix_bad(),
  * insn_masking_exception() and the tables good_insns_32 and good_insns_64, and
  * branch_setup_xol_ops(). Since the tables take 0x0f for good, the kernel never
- * asks its third table, of the opcodes of two bytes: syscall and ud2 can be
- * probed. The prefixes are those of arch/x86/lib/insn.c, insn_get_prefixes().
+ * asks its third table, of the opcodes of two bytes: ud2 can be probed. The
+ * prefixes are those of arch/x86/lib/insn.c, insn_get_prefixes().
  * The files are the same in this in 6.1 and 7.2, but that 7.2 takes the nop of
  * 10 bytes "cs nopw 0x0(%rax,%rax,1)", which is padding.
  *
@@ -19,6 +19,14 @@
  * instructions. Some are refused for that: vpxor is 0xef, which is "out". With
  * others it is worse: vpcmpeqb is 0x74, "je"; the kernel emulates a jump, and
  * the comparison is never made. No probe may be put there.
+ *
+ * Nor on what the kernel would step wrongly, by the trap flag in a copy of the
+ * instruction. A trap behind syscall comes only when the next instruction has
+ * run as well, in the copy (the table of two bytes has a zero for it, which is never
+ * asked). pushf saves the trap flag, which popf then sets: the program gets a
+ * SIGTRAP. An instruction that is repeated (rep stosb) traps each time, and
+ * then runs into the breakpoint again: each repetition would be a hit.
+ * tests/cmd/probed_insns.c has the kernel show all that.
  *
  * arm64: arch/arm64/kernel/probes/decode-insn.c, arm_probe_decode_insn(), with
  * the masks of arch/arm64/include/asm/insn.h. 32-bit programs of ARM are not
@@ -78,6 +86,7 @@ static const struct byte_range mistaken[] = {
 struct x86_insn {
 	const char *bad_prefix;
 	bool word_sized; /* prefix 0x66 */
+	bool repeats;	 /* prefix 0xf2 or 0xf3 */
 	bool is_vector;	 /* VEX or EVEX */
 	uint8_t opcode;
 	uint8_t second; /* the next byte: a second one of the opcode, or ModRM */
@@ -101,11 +110,13 @@ static bool take_prefix(uint8_t byte, struct x86_insn *insn)
 	case 0x66:
 		insn->word_sized = true;
 		return true;
+	case 0xf2:
+	case 0xf3:
+		insn->repeats = true;
+		return true;
 	case 0x64:
 	case 0x65:
 	case 0x67:
-	case 0xf2:
-	case 0xf3:
 		return true;
 	default:
 		return false;
@@ -168,6 +179,24 @@ static bool is_branch(const struct x86_insn *insn)
 	return is_in(branches, ARRAY_SIZE(branches), insn->opcode);
 }
 
+/* movs, cmps, stos, lods, scas */
+static bool is_string(const struct x86_insn *insn)
+{
+	static const struct byte_range strings[] = {{0xa4, 0xa7}, {0xaa, 0xaf}};
+
+	return is_in(strings, ARRAY_SIZE(strings), insn->opcode);
+}
+
+/* syscall, sysenter, pushf, and what is mistaken. */
+static bool is_stepped_wrongly(const struct x86_insn *insn)
+{
+	if (insn->is_vector)
+		return is_in(mistaken, ARRAY_SIZE(mistaken), insn->opcode);
+	if (insn->opcode == 0x0f)
+		return insn->second == 0x05 || insn->second == 0x34;
+	return insn->opcode == 0x9c;
+}
+
 static const char *x86_obstacle(struct cursor *c, bool is_64)
 {
 	/* Of the file: is_trap_insn(), kernel/events/uprobes.c. */
@@ -182,8 +211,11 @@ static const char *x86_obstacle(struct cursor *c, bool is_64)
 		return "the kernel does not support it";
 	if (is_bad)
 		return "the kernel does not support it";
-	if (insn.is_vector && is_in(mistaken, ARRAY_SIZE(mistaken), insn.opcode))
-		return "the kernel would mistake it for another instruction and break the program";
+	if (is_stepped_wrongly(&insn))
+		return "the kernel does not run it correctly with a uprobe, which would break the "
+		       "program";
+	if (!insn.is_vector && insn.repeats && is_string(&insn))
+		return "each repetition would be a hit";
 	if (!insn.is_vector && insn.word_sized && is_branch(&insn))
 		return "it is a jump or a call with an operand-size prefix";
 	return NULL;

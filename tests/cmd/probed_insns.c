@@ -6,7 +6,7 @@
  *
  *	refused	  the event cannot be opened
  *	counted	  it was hit once, and the function did what it does without the probe
- *	changed	  the function did something else
+ *	changed	  it was hit more often, or the function did something else
  *	silent	  it was not hit
  *	absent	  this CPU does not have the instruction
  *
@@ -42,7 +42,11 @@
 	I(address, "lea 1f(%rip), %rax; 1:", "")                                                   \
 	I(thread, "mov %fs:0, %rax", "")                                                           \
 	I(exchange, "xchg %rax, -8(%rsp)", "")                                                     \
+	I(string, "stosb", "")                                                                     \
+	I(loop, "loop 1f; nop; 1: mov %ecx, %eax", "")                                             \
 	I(repeat, "rep stosb", "")                                                                 \
+	I(repeat_compare, "repne scasb", "")                                                       \
+	I(flags, "pushf; pop %rax; and $0x100, %eax", "")                                          \
 	I(system, "syscall", "")                                                                   \
 	I(undefined, "ud2", "")                                                                    \
 	I(sse_xor, "pxor %xmm1, %xmm0; movq %xmm0, %rax", "")                                      \
@@ -82,7 +86,7 @@
 	I(avx_or, "vpor %xmm1, %xmm0, %xmm0; vmovq %xmm0, %rax", "avx")                            \
 	I(avx_subtract, "vpsubsb %xmm1, %xmm0, %xmm0; vmovq %xmm0, %rax", "avx")                   \
 	I(avx_subtract_words, "vpsubsw %xmm1, %xmm0, %xmm0; vmovq %xmm0, %rax", "avx")             \
-	I(avx_compare, "vcmpeqps %xmm1, %xmm0, %xmm0; vmovq %xmm0, %rax", "avx")                   \
+	I(avx_compare, "vcmpeqps %xmm1, %xmm0, %xmm0; lea 1f(%rip), %rax; 1:", "avx")              \
 	I(avx_fused, "vfnmadd132ss %xmm1, %xmm0, %xmm0; vmovq %xmm0, %rax", "fma")                 \
 	I(avx_mask, "kmovw %k1, %k2; xor %eax, %eax", "avx512f")                                   \
 	I(evex_add, "vaddps %zmm1, %zmm0, %zmm0; vmovq %xmm0, %rax", "avx512f")                    \
@@ -100,7 +104,7 @@ INSNS
 __asm__(".text\n.globl call_it\n.type call_it, @function\n"
 	"call_it: push %rbx; push %rbp; sub $40, %rsp\n"
 	"\tmov %rdi, %rbx; movdqu (%rsi), %xmm0; movdqu 16(%rsi), %xmm1\n"
-	"\tmovq $0, 8(%rsp); lea 8(%rsp), %rdi; mov $1, %ecx; mov $39, %eax; test %esp, %esp\n"
+	"\tmovq $0, 8(%rsp); lea 8(%rsp), %rdi; mov $3, %ecx; mov $39, %eax; test %esp, %esp\n"
 	"\tcall *%rbx; add $40, %rsp; pop %rbp; pop %rbx; ret\n");
 uint64_t call_it(const void *function, const void *numbers);
 
@@ -124,7 +128,7 @@ static void on_signal(int sig)
 static uint64_t run(const char *code)
 {
 	static const uint8_t numbers[32] __attribute__((aligned(16))) = {
-		1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0, 0, 0, 0, 1, 0, 3, 0, 5, 0, 7, 0, 1, 2};
+		1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0, 0, 0, 0, 0, 17, 0, 19, 0, 5, 0, 7, 0, 1, 2};
 	const int sig = sigsetjmp(back, 1);
 
 	return sig ? (uint64_t)sig << 56 : call_it(code, numbers);

@@ -94,7 +94,7 @@ test_a_point_that_is_refused() {
 	expect_status 1 "$PERF_BPF" record -e 'probe:exec=./insns;begins_notrack' -o none ./insns
 	assert_contains err "it has the prefix notrack"
 	expect_status 1 "$PERF_BPF" record -e 'probe:exec=./insns;begins_avx_equal' -o none ./insns
-	assert_contains err "would mistake it for another instruction and break the program"
+	assert_contains err "does not run it correctly with a uprobe, which would break the program"
 	expect_status 1 "$PERF_BPF" record -e 'probe:exec=./insns;begins_locked*' -o none ./insns
 	assert_contains err "none of the 2 probe points can be used: begins_locked"
 }
@@ -135,11 +135,11 @@ test_programs_with_a_section() {
 	assert_contains err "(f0 48 83 4c): it has a lock prefix"
 	program one "uprobe/$PWD/insns:begins_mov"
 	"$PERF_BPF" run one.bpf.c --json -- ./insns mov >out
-	assert_contains out '"value":1'
+	assert_contains out '"count":1}'
 	"$PERF_BPF" features attach.uprobe_multi >/dev/null || return 0
 	program many "uprobe.multi/$PWD/insns:begins_*"
 	"$PERF_BPF" run many.bpf.c --json -- ./insns mov >out
-	assert_contains out '"value":1'
+	assert_contains out '"count":1}'
 	program many "uprobe.multi/$PWD/insns:begins_locked*"
 	expect_status 1 "$PERF_BPF" run many.bpf.c -- ./insns mov
 	assert_contains err "cannot place a uprobe on the instruction"

@@ -260,7 +260,7 @@ class Sums:
 
     def text(self):
         lost = f", {self.elsewhere} hits in a frame that gdb names otherwise" if self.elsewhere else ""
-        lost += f", {self.refused} points refused by the kernel, said so" if self.refused else ""
+        lost += f", {self.refused} points refused, said so" if self.refused else ""
         return (f"{self.functions} functions, {self.points} points, {self.hits} hits: {self.same} "
                 f"same, {len(self.wrong)} wrong, {self.ours_not} ours not, {self.gdb_not} gdb not{lost}")
 

@@ -50,12 +50,18 @@ static void x86_64(void **state)
 		CODE("\x48\x87\x07", NULL),		      /* xchg %rax, (%rdi) */
 		CODE("\xf3\x0f\x1e\xfa", NULL),		      /* endbr64 */
 		CODE("\x64\x48\x8b\x04\x25", NULL),	      /* mov %fs:…, %rax */
-		CODE("\x0f\x05", NULL),			      /* syscall */
+		CODE("\x0f\x05", "correctly"),		      /* syscall */
 		CODE("\x0f\x0b", NULL),			      /* ud2 */
 		CODE("\x66\x66\x48\xe8", "operand-size"),     /* the call of __tls_get_addr */
 		CODE("\x66\x0f\x84", "operand-size"),	      /* je, 16 bits */
 		CODE("\x66\x0f\x1f\x44\x00\x00", NULL),	      /* nopw */
 		CODE("\x66\x0f\x38\x80\x00", NULL),	      /* invept: 0f 38 is no branch */
+		CODE("\x9c", "correctly"),		      /* pushf */
+		CODE("\x9d", NULL),			      /* popf */
+		CODE("\xf3\xaa", "each repetition"),	      /* rep stosb */
+		CODE("\xf3\x48\xa5", "each repetition"),      /* rep movsq */
+		CODE("\xa5", NULL),			      /* movsl, once */
+		CODE("\xf3\xc3", NULL),			      /* rep ret */
 		CODE("\xcc", "breakpoint"),		      /* int3 */
 		CODE("\xf4", "does not support"),	      /* hlt */
 		CODE("\x06", "does not support"),	      /* push %es, of 32 bits */
@@ -63,8 +69,8 @@ static void x86_64(void **state)
 		CODE("\x8e\xd8", NULL),			      /* mov %eax, %ds */
 		CODE("\x40\x8e\xd0", "does not support"),     /* the same behind a REX prefix */
 		CODE("\xc5\xf9\xef\xc0", "does not support"), /* vpxor */
-		CODE("\xc5\xf9\x74\xc1", "another"),	      /* vpcmpeqb */
-		CODE("\xc4\xe2\x79\x9d\xc1", "another"),      /* vfnmadd132ss */
+		CODE("\xc5\xf9\x74\xc1", "correctly"),	      /* vpcmpeqb */
+		CODE("\xc4\xe2\x79\x9d\xc1", "correctly"),    /* vfnmadd132ss */
 		CODE("\x62\xf1\x7c\x48\x58\xc1", NULL),	      /* vaddps, EVEX */
 		CODE("\x62\xf1\x7d\x48\xef\xc1", "does not support"), /* vpxord */
 		CODE("\xc5\xfc\x58\xc1", NULL),			      /* vaddps */
@@ -96,7 +102,7 @@ static void i386(void **state)
 		CODE("\xc5\x00", NULL),			 /* lds */
 		CODE("\xc5\xf9\xef\xc0", "not support"), /* vpxor */
 		CODE("\xfa", "does not support"),	 /* cli */
-		CODE("\x0f\x34", NULL),			 /* sysenter */
+		CODE("\x0f\x34", "correctly"),		 /* sysenter */
 	};
 
 	check(EM_386, samples, ARRAY_SIZE(samples));
