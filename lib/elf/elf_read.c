@@ -237,19 +237,22 @@ static uint32_t segment_read(const struct elf_file *file, size_t index, struct e
 		cursor_u32(&c, &segment->flags);
 		cursor_u64(&c, &segment->offset);
 		cursor_u64(&c, &segment->addr);
-		cursor_seek(&c, offsetof(Elf64_Phdr, p_memsz));
+		cursor_seek(&c, offsetof(Elf64_Phdr, p_filesz));
+		cursor_u64(&c, &segment->in_file);
 		cursor_u64(&c, &segment->size);
 	} else {
-		uint32_t offset = 0, addr = 0, len = 0;
+		uint32_t offset = 0, addr = 0, len = 0, in_file = 0;
 
 		cursor_u32(&c, &offset);
 		cursor_u32(&c, &addr);
-		cursor_seek(&c, offsetof(Elf32_Phdr, p_memsz));
+		cursor_seek(&c, offsetof(Elf32_Phdr, p_filesz));
+		cursor_u32(&c, &in_file);
 		cursor_u32(&c, &len);
 		cursor_u32(&c, &segment->flags);
 		segment->offset = offset;
 		segment->addr = addr;
 		segment->size = len;
+		segment->in_file = in_file;
 	}
 	return type;
 }

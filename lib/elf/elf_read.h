@@ -116,8 +116,9 @@ struct error *pb_elf_reloc_at(const struct elf_file *file, const struct elf_sect
 struct elf_segment {
 	uint64_t addr;
 	uint64_t offset;
-	uint64_t size;	/* bytes in memory */
-	uint32_t flags; /* PF_X and so on */
+	uint64_t size;	  /* bytes in memory */
+	uint64_t in_file; /* the first so many are in the file; the others are 0 */
+	uint32_t flags;	  /* PF_X and so on */
 };
 
 /* The segment that holds the byte at a virtual address; false: none. */

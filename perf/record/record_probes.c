@@ -358,6 +358,26 @@ struct error *record_probes_add_cgroup(struct recording *rec, uint64_t id)
 	return NULL;
 }
 
+/* The processes that are recorded, whose threads stand together. */
+static struct error *tell_replaced(struct recording *rec, const struct record_object *object)
+{
+	_cleanup_free_ pid_t *pids = calloc(rec->target.tids.n + 1, sizeof(*pids));
+	size_t n = 0;
+
+	if (!pids)
+		return error_nomem();
+	/* A workload has not begun yet. */
+	for (size_t i = 0; i < rec->target.tids.n && !rec->target.has_workload; i++) {
+		struct sys_proc_status status = {.tgid = rec->target.tids.v[i]};
+
+		error_free(sys_proc_status(rec->roots, 0, rec->target.tids.v[i], &status));
+		if (!n || pids[n - 1] != status.tgid)
+			pids[n++] = status.tgid;
+	}
+	probe_set_tell_replaced(object->probes, rec->roots, pids, n);
+	return NULL;
+}
+
 struct error *record_probes_target(struct recording *rec, struct record_object *object)
 {
 	const enum output_filter filter = filter_of(rec);
@@ -446,6 +466,7 @@ struct error *record_probes_attach(struct recording *rec, struct record_object *
 	if (!object->probes || !object->is_output)
 		return NULL;
 	TRY(error_at(probe_set_attach(object->probes), "%s", object->path));
+	TRY(tell_replaced(rec, object));
 	return error_at(probe_set_tell_attached(object->probes), "%s", object->path);
 }
 

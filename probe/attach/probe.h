@@ -135,6 +135,14 @@ struct probe_cost {
 struct error *probe_set_cost(const struct probe_set *set, const struct bpf_program *prog,
 			     struct probe_cost *cost);
 
+/*
+ * To the log: which of the processes still run a file that was replaced, so that they do not have
+ * the probes. roots as of lib/sys/proc.h.
+ */
+struct sys_roots;
+void probe_set_tell_replaced(const struct probe_set *set, const struct sys_roots *roots,
+			     const pid_t *pids, size_t n);
+
 /* The same before load: what would be done; refused only where no way is left. */
 struct error *probe_set_plan(const struct probe_set *set, probe_report_fn *fn, void *ctx);
 

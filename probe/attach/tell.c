@@ -90,6 +90,8 @@ static bool is_attached(const struct probe_set *set, const struct place *place)
 
 struct error *probe_set_tell_attached(const struct probe_set *set)
 {
+	if (set->opts.pid > 0)
+		probe_set_tell_replaced(set, NULL, &set->opts.pid, 1);
 	for (size_t k = 0; k < set->progs.n; k++) {
 		const struct set_prog *prog = set->progs.v[k];
 		struct refusals r = {0};

@@ -193,8 +193,8 @@ struct error *user_functions(struct user *user, const char *name, bool is_glob,
 const char *user_name_at(const struct user *user, uint64_t address, size_t i);
 bool user_near(struct user *user, const char *name, struct strbuf *out);
 bool user_file_offset(const struct user *user, uint64_t address, uint64_t *offset);
-/* The address is in a segment of code that the process may write. */
-bool user_is_writable(const struct user *user, uint64_t address);
+/* Why the file has no code at the address that could be probed; static. NULL: it has. */
+const char *user_no_code(const struct user *user, uint64_t address);
 /* The name is that of an indirect function: its symbol is what chooses the code, not the code. */
 bool user_is_indirect(const struct user *user, const char *name);
 /* Of functions and data. */

@@ -88,10 +88,9 @@ struct error *user_refuse_points(const struct probe_finder *finder, const struct
 		struct probe_point *point = &points->v[i];
 		uint8_t code[CODE_AHEAD];
 
-		if (user_is_writable(user, point->address)) {
-			/* valid_vma(), kernel/events/uprobes.c. */
-			point->refused = strdup("the code is in a writable segment, where the "
-						"kernel places no uprobes");
+		const char *why = user_no_code(user, point->address);
+		if (why) {
+			point->refused = strdup(why);
 			if (!point->refused)
 				return error_nomem();
 			continue;

@@ -196,11 +196,19 @@ bool user_file_offset(const struct user *user, uint64_t address, uint64_t *offse
 	return pb_elf_file_offset(user->file, address, offset);
 }
 
-bool user_is_writable(const struct user *user, uint64_t address)
+const char *user_no_code(const struct user *user, uint64_t address)
 {
 	struct elf_segment segment;
 
-	return pb_elf_segment_at(user->file, address, &segment) && (segment.flags & PF_W);
+	if (!pb_elf_segment_at(user->file, address, &segment))
+		return NULL;
+	if (address - segment.addr >= segment.in_file)
+		return "the file does not contain the code, only debug information for it: probe "
+		       "the program or library itself";
+	/* valid_vma(), kernel/events/uprobes.c. */
+	if (segment.flags & PF_W)
+		return "the code is in a writable segment, where the kernel places no uprobes";
+	return NULL;
 }
 
 bool user_symbol(struct user *user, const char *name, uint64_t *address)

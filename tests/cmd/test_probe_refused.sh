@@ -205,4 +205,62 @@ test_code_that_is_writable() {
 	assert_equal "$(grep -c n=1 samples)" 1
 }
 
+# A file that a debug package has in /usr/lib/debug is mapped by no program.
+test_files_without_code() {
+	cat >own.c <<-'END'
+		int main(void)
+		{
+			return 0;
+		}
+	END
+	gcc -O1 -g -o own own.c
+	objcopy --only-keep-debug own own.debug
+	"$PERF_BPF" probe -n -x ./own main >out
+	assert_contains out ": by uprobe"
+	"$PERF_BPF" probe -n -x ./own.debug main >out
+	assert_contains out "cannot be attached: the file does not contain the code, only debug information"
+	need_uprobes
+	expect_status 1 "$PERF_BPF" record -e 'probe:exec=./own.debug;main' -o none ./own
+	assert_contains err "main: the file does not contain the code"
+}
+
+# Built again while it runs: the process has the old file, the probe is in the new one.
+test_a_program_that_was_replaced() {
+	need_uprobes
+	cat >own.c <<-'END'
+		#include <stdio.h>
+		__attribute__((noinline)) void own(int n)
+		{
+			__asm__ volatile("" : : "r"(n) : "memory");
+		}
+		int main(void)
+		{
+			fgetc(fopen("go", "r"));
+			own(1);
+			return 0;
+		}
+	END
+	gcc -O1 -g -o own own.c
+	local pid
+	mkfifo go
+	./own &
+	pid=$!
+	soon runs_own $pid
+	"$PERF_BPF" record -p $pid -e 'probe:exec=./own;own n' -- true 2>err
+	! grep -q "still runs" err || fail "$(cat err)"
+	cp own other
+	mv other own
+	"$PERF_BPF" record -p $pid -e 'probe:exec=./own;own n' -- true 2>err
+	assert_contains err "own: process $pid still runs the file that was there before"
+	program one "exec=$PWD/own;own"
+	"$PERF_BPF" run -p $pid one.bpf.c -- true >out 2>err
+	assert_contains err "own: process $pid still runs the file that was there before"
+	echo >go
+	wait $pid
+}
+
+runs_own() {
+	grep -q "$PWD/own" "/proc/$1/maps"
+}
+
 run_tests
