@@ -2,6 +2,7 @@
 #include "run/run_probes.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/base/strbuf.h"
 #include "probe/def/def.h"
@@ -25,16 +26,66 @@ static bool has_definition(const struct bpf_object *obj)
 	return false;
 }
 
+static struct error *need_finder(struct run_probes *probes, const struct log *log)
+{
+	const struct finder_opts opts = {.log = log};
+
+	return probes->finder ? NULL : probe_finder_new(&opts, &probes->finder);
+}
+
+/* The definition that means the same as the section; NULL: there is none. */
+static char *definition_of(const char *section)
+{
+	static const char prefix[] = "uprobe/";
+	const char *file = section + strlen(prefix);
+	const char *colon = strrchr(section, ':'), *plus = colon ? strchr(colon, '+') : NULL;
+
+	if (strncmp(section, prefix, strlen(prefix)) != 0 || !plus || colon < file)
+		return NULL;
+	return text_format("exec=\"%.*s\";%s", (int)(colon - file), file, colon + 1);
+}
+
+static struct error *check_offset(struct run_probes *probes, const char *section,
+				  const struct log *log)
+{
+	_cleanup_probe_points_ struct probe_points points = {0};
+	_cleanup_probe_def_ struct probe_def def = {0};
+	_cleanup_free_ char *text = definition_of(section);
+
+	if (!text)
+		return NULL;
+	TRY(need_finder(probes, log));
+	struct error *err = probe_def_parse(text, &def);
+	if (!err)
+		err = probe_points_find(probes->finder, &def, &points);
+	/* All else is said when the program is attached. */
+	if (err && err->code != EILSEQ) {
+		error_free(err);
+		err = NULL;
+	}
+	return err;
+}
+
+struct error *probes_check_offsets(struct run_probes *probes, const struct bpf_object *obj,
+				   const struct log *log)
+{
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program (prog, obj)
+		if (bpf_program__autoload(prog))
+			TRY(program_error_at(
+				prog, check_offset(probes, bpf_program__section_name(prog), log)));
+	return NULL;
+}
+
 struct error *probes_prepare(struct run_probes *probes, struct bpf_object *obj,
 			     const struct probe_opts *opts)
 {
-	const struct finder_opts finder_opts = {.log = opts->log};
 	struct probe_set *set = NULL;
 
 	if (!has_definition(obj))
 		return NULL;
-	if (!probes->finder)
-		TRY(probe_finder_new(&finder_opts, &probes->finder));
+	TRY(need_finder(probes, opts->log));
 	TRY(probe_set_new(probes->finder, obj, opts, &set));
 	struct probe_set **slot = vec_push(&probes->sets);
 	if (!slot) {

@@ -26,6 +26,12 @@ void probes_deinit(struct run_probes *probes);
 /* Before load; opts->log tells how each program is attached. */
 struct error *probes_prepare(struct run_probes *probes, struct bpf_object *obj,
 			     const struct probe_opts *opts);
+/*
+ * EILSEQ: a program in a section uprobe/FILE:FUNCTION+OFFSET would be attached in the middle of an
+ * instruction, which would change what the process does.
+ */
+struct error *probes_check_offsets(struct run_probes *probes, const struct bpf_object *obj,
+				   const struct log *log);
 /* Whether its section is a definition of points in a binary. */
 bool probes_of_user(const struct bpf_program *prog);
 /* Whether the program is in one of the sets. */

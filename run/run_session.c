@@ -380,6 +380,7 @@ static struct error *load_objects(struct run *run)
 	for (size_t i = 0; i < run->objects.n; i++) {
 		struct bpf_program *prog;
 
+		TRY(probes_check_offsets(&run->probes, run->objects.v[i].obj, run->opts.log));
 		TRY(probes_prepare(&run->probes, run->objects.v[i].obj, &probe_opts));
 		/* what counts here must not filter for others */
 		bpf_object__for_each_program (prog, run->objects.v[i].obj)

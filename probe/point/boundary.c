@@ -60,7 +60,7 @@ struct error *user_check_boundary(const struct probe_finder *finder, const struc
 	if (n <= 0 || !find_insn(code, (size_t)n, point->offset, &start, &end) ||
 	    start == point->offset)
 		return NULL;
-	return error_hint(error_new(EINVAL,
+	return error_hint(error_new(EILSEQ,
 				    "%s+%llu is in the middle of an instruction: a probe there "
 				    "would change the program's behavior",
 				    point->shown ? point->shown : point->function,

@@ -203,7 +203,7 @@ bool user_symbol(struct user *user, const char *name, uint64_t *address);
 bool user_has_symtab(const struct user *user);
 
 struct probe_finder;
-/* boundary.c. EINVAL: no instruction begins at the point, as far as that can be told. */
+/* boundary.c. EILSEQ: no instruction begins at the point, as far as that can be told. */
 struct error *user_check_boundary(const struct probe_finder *finder, const struct user *user,
 				  const struct probe_point *point);
 

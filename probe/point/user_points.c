@@ -101,7 +101,8 @@ static struct error *add_symbols(struct gather *g, struct user *user)
 		if (!known)
 			err = add_symbol(g, user, func);
 		/* One that is too short for the offset is no reason to do without the others. */
-		if (err && err->code == EINVAL && g->def->is_glob && g->def->offset) {
+		if (err && (err->code == EINVAL || err->code == EILSEQ) && g->def->is_glob &&
+		    g->def->offset) {
 			error_free(why);
 			why = err;
 			err = NULL;

@@ -136,6 +136,13 @@ test_programs_with_a_section() {
 	program one "uprobe/$PWD/insns:begins_mov"
 	"$PERF_BPF" run one.bpf.c --json -- ./insns mov >out
 	assert_contains out '"count":1}'
+	# in the middle of "push %r12"
+	program one "uprobe/$PWD/insns:begins_push_r12+1"
+	expect_status 1 "$PERF_BPF" run one.bpf.c -- ./insns push_r12
+	assert_contains err "begins_push_r12+1 is in the middle of an instruction"
+	program one "uprobe/$PWD/insns:begins_push_r12+2"
+	"$PERF_BPF" run one.bpf.c --json -- ./insns push_r12 >out
+	assert_contains out '"count":1}'
 	"$PERF_BPF" features attach.uprobe_multi >/dev/null || return 0
 	program many "uprobe.multi/$PWD/insns:begins_*"
 	"$PERF_BPF" run many.bpf.c --json -- ./insns mov >out
