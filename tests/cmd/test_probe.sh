@@ -1100,6 +1100,7 @@ test_it_ends_with_the_process() {
 		mkfifo go
 		./last &
 		local pid=$! recorder
+		: >log # what it holds of the other option is not about this one
 		soon is_last $pid
 		timeout 60 "$PERF_BPF" record $which $pid -v -e "probe:exec=./last;$OWN=last_step n" 2>log &
 		recorder=$!
