@@ -237,6 +237,7 @@ static struct error *annotate(struct annotate *o)
 	o->code.places = o->text.places;
 	o->recording.lines = o->code.source || o->code.places;
 	o->recording.inlines = o->code.source;
+	o->recording.code = true;
 	TRY(recording_open(&o->recording, &o->log, &r));
 	TRY(annotator_new(&o->code, &a));
 	/* What was read before the damage is still worth showing. */

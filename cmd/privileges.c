@@ -107,7 +107,7 @@ static struct error *find_outputs(const char *const *outputs, size_t n, struct w
 	return NULL;
 }
 
-struct error *privileges_of_reader(const char *const *outputs, size_t n, bool interactive,
+struct error *privileges_of_reader(const char *const *outputs, size_t n, unsigned needs,
 				   const struct log *log)
 {
 	_cleanup_(writable_deinit) struct writable w = {0};
@@ -116,13 +116,24 @@ struct error *privileges_of_reader(const char *const *outputs, size_t n, bool in
 	const struct confine_opts opts = {
 		.keep = READER_CAPS | w.caps,
 		.calls = CONFINE_READ | (w.fds.n ? CONFINE_WRITE : 0) |
-			 (interactive ? CONFINE_WAIT : 0),
+			 (needs & READER_WAITS ? CONFINE_WAIT : 0) |
+			 (needs & READER_ASKS ? CONFINE_PASS | CONFINE_TAKE : 0),
 		.landlock = true,
-		.signals = interactive, /* Ctrl-Z stops perf as well, if it runs us */
+		.signals = needs & READER_WAITS, /* Ctrl-Z stops perf as well, if it runs us */
 		.write_fds = w.fds.v,
 		.n_write_fds = w.fds.n,
 	};
 	return confine_and_log(&opts, "before the recording is opened", log);
+}
+
+struct error *privileges_of_kernel_reader(const struct log *log)
+{
+	const struct confine_opts opts = {
+		.keep = CONFINE_CAP(CAP_SYSLOG),
+		.calls = CONFINE_READ | CONFINE_TAKE | CONFINE_PASS,
+		.landlock = true,
+	};
+	return confine_and_log(&opts, "by the process that reads the kernel's code", log);
 }
 
 struct error *privileges_of_writer(const char *const *outputs, size_t n, const struct log *log)

@@ -14,11 +14,16 @@
 
 /*
  * script, report and annotate, before they open anything that others may have written. outputs: the
- * files that the options name and that are written later; NULL among them: none. interactive: it
- * waits for keys of the terminal, and can be stopped.
+ * files that the options name and that are written later; NULL among them: none.
  */
-struct error *privileges_of_reader(const char *const *outputs, size_t n, bool interactive,
+enum {
+	READER_WAITS = 1 << 0, /* for keys of the terminal, and it can be stopped */
+	READER_ASKS = 1 << 1,  /* another process, which has privileges_of_kernel_reader() */
+};
+struct error *privileges_of_reader(const char *const *outputs, size_t n, unsigned needs,
 				   const struct log *log);
+/* The process that reads code of the kernel from a file that is open. */
+struct error *privileges_of_kernel_reader(const struct log *log);
 
 /*
  * record, as each phase begins. buildid_dir: where RECORD_COPYING copies files to. gets_files:

@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/config.h"
+#include "cmd/kernel_code.h"
 #include "cmd/options.h"
 #include "cmd/privileges.h"
 
@@ -134,6 +135,20 @@ bool recording_is_input(const struct recording_opts *opts)
 	return !strcmp(recording_path(opts), "-");
 }
 
+/* Before that, the process is forked that still may read the kernel's code. */
+static struct error *give_up_privileges(struct recording_opts *opts, const struct log *log,
+					struct opened_recording *r)
+{
+	if (opts->confined)
+		return NULL;
+	opts->confined = true;
+	if (opts->code && !opts->vmlinux && !opts->kallsyms && !opts->symfs)
+		TRY(kernel_code_new(log, &r->kernel_code));
+	return privileges_of_reader(
+		opts->outputs, ARRAY_SIZE(opts->outputs),
+		(opts->interactive ? READER_WAITS : 0) | (r->kernel_code ? READER_ASKS : 0), log);
+}
+
 struct error *recording_open(struct recording_opts *opts, const struct log *log,
 			     struct opened_recording *r)
 {
@@ -156,10 +171,9 @@ struct error *recording_open(struct recording_opts *opts, const struct log *log,
 	resolver_opts.buildid_dir = config_get(config, "buildid.dir");
 	opts->filter.sz = sizeof(opts->filter);
 	TRY(filter_new(&opts->filter, &r->filter));
-	if (!opts->confined)
-		TRY(privileges_of_reader(opts->outputs, ARRAY_SIZE(opts->outputs),
-					 opts->interactive, log));
-	opts->confined = true;
+	TRY(give_up_privileges(opts, log, r));
+	resolver_opts.kernel_code = r->kernel_code ? kernel_code_read : NULL;
+	resolver_opts.kernel_code_ctx = r->kernel_code;
 	r->path = recording_path(opts);
 	r->log = log;
 	struct error *err = session_open(r->path, &session_opts, &r->session);
@@ -184,5 +198,6 @@ void recording_close(struct opened_recording *r)
 	resolver_free(r->resolver);
 	filter_free(r->filter);
 	session_free(r->session);
+	kernel_code_free(r->kernel_code);
 	*r = (struct opened_recording){0};
 }

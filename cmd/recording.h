@@ -30,6 +30,7 @@ struct recording_opts {
 	struct filter_opts filter; /* sz is set by recording_open() */
 	bool interactive;	   /* of privileges_of_reader(); set by the command */
 	const char *outputs[2];	   /* files that the command writes later; NULL: none */
+	bool code;		   /* of functions is shown; set by the command */
 	bool confined;		   /* by recording_open() of an earlier recording */
 };
 

@@ -573,7 +573,7 @@ static struct error *report_run(struct report *rp)
 
 	TRY(export_check(&rp->export));
 	TRY(take_terminal(rp, &tty));
-	rp->sums.keeps = rp->recording.interactive = tty;
+	rp->sums.keeps = rp->recording.interactive = rp->recording.code = tty;
 	rp->recording.lines |= rp->sums.keeps;
 	rp->recording.outputs[0] = rp->export.html;
 	rp->recording.outputs[1] = rp->export.pprof;

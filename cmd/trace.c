@@ -586,7 +586,7 @@ static struct error *trace(struct trace_args *args, struct log *log, int *status
 	TRY(check_input(args));
 	TRY(open_log(args));
 	if (o->input)
-		TRY(privileges_of_reader(NULL, 0, false, log));
+		TRY(privileges_of_reader(NULL, 0, 0, log));
 	TRY(trace_run_new(o, &run));
 	args->run = run;
 	TRY(open_dump(args, &dump));

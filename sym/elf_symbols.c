@@ -23,7 +23,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
-#include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,12 +153,14 @@ static struct elf_source *pb_elf_source_new(const char *path)
 struct error *pb_elf_source_open(const char *path, struct elf_source **out)
 {
 	_cleanup_(pb_elf_source_freep) struct elf_source *es = pb_elf_source_new(path);
+	size_t size;
 
 	if (!es)
 		return error_nomem();
 	TRY(open_regular(path, NULL, &es->fd));
+	TRY(error_at(packed_file_read(es->fd, &es->image, &size), "%s", path));
 	errno = 0;
-	es->elf = elf_begin(es->fd, ELF_C_READ, NULL);
+	es->elf = es->image ? elf_memory(es->image, size) : elf_begin(es->fd, ELF_C_READ, NULL);
 	TRY(pb_elf_source_init(es));
 	*out = steal_ptr(es);
 	return NULL;
@@ -183,11 +184,9 @@ struct error *pb_elf_source_open_mem(const void *image, size_t size, struct elf_
 	return NULL;
 }
 
-/* No binary's names are larger; what unpacks to more is no debug data. */
-#define DEBUGDATA_MAX  (256u << 20)
-#define DEBUGDATA_WORK (128u << 20) /* memory of the decoder */
-
 #define NOTES_MAX (1u << 20)
+/* It is packed, and no binary's names are larger. */
+#define DEBUGDATA_MAX (64u << 20)
 
 /* What is larger than anything that makes sense is not read. */
 static Elf_Data *raw_data(Elf_Scn *scn, uint64_t max)
@@ -198,47 +197,11 @@ static Elf_Data *raw_data(Elf_Scn *scn, uint64_t max)
 								      : NULL;
 }
 
-/* Unpacks xz; NULL: it is none, or too large, or errno is ENOMEM. The caller's. */
-static void *unpack(const void *data, size_t size, size_t *len)
-{
-	lzma_stream xz = LZMA_STREAM_INIT;
-	size_t cap = min_of(size * 4 + 65536, (size_t)DEBUGDATA_MAX);
-	uint8_t *out = malloc(cap);
-	errno = out ? 0 : ENOMEM;
-	lzma_ret ret = lzma_stream_decoder(&xz, DEBUGDATA_WORK, 0);
-
-	xz.next_in = data;
-	xz.avail_in = size;
-	xz.next_out = out;
-	xz.avail_out = cap;
-	while (ret == LZMA_OK && out) {
-		ret = lzma_code(&xz, LZMA_FINISH);
-		if (xz.avail_out || ret != LZMA_OK)
-			break;
-		/* Full: twice as much, or it is given up. */
-		uint8_t *more = cap < DEBUGDATA_MAX ? realloc(out, cap * 2) : NULL;
-		if (!more) {
-			ret = LZMA_MEM_ERROR;
-			break;
-		}
-		out = more;
-		xz.next_out = out + cap;
-		xz.avail_out = cap;
-		cap *= 2;
-	}
-	*len = cap - xz.avail_out;
-	lzma_end(&xz);
-	if (ret == LZMA_STREAM_END)
-		return out;
-	free(out);
-	return NULL;
-}
-
 struct error *pb_elf_source_open_debugdata(const struct elf_source *of, struct elf_source **out)
 {
 	_cleanup_(pb_elf_source_freep) struct elf_source *es = NULL;
 	Elf_Scn *scn = section_by_type(of, ".gnu_debugdata", SHT_PROGBITS);
-	Elf_Data *data = raw_data(scn, DEBUGDATA_MAX / 4);
+	Elf_Data *data = raw_data(scn, DEBUGDATA_MAX);
 	size_t size;
 
 	if (!data || !data->d_buf)
@@ -247,7 +210,7 @@ struct error *pb_elf_source_open_debugdata(const struct elf_source *of, struct e
 	es = pb_elf_source_new(of->path);
 	if (!es)
 		return error_nomem();
-	es->image = unpack(data->d_buf, data->d_size, &size);
+	es->image = unpack_xz(data->d_buf, data->d_size, &size);
 	if (!es->image && errno == ENOMEM)
 		return error_nomem();
 	if (!es->image)

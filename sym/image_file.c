@@ -7,10 +7,12 @@
  */
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 
 #include "lib/base/strbuf.h"
+#include "lib/sys/open_file.h"
 #include "sym/internal.h"
 
 static struct error *check_build_id(const struct elf_file *file, const struct sym_opts *opts)
@@ -42,8 +44,44 @@ static struct error *open_and_check(const char *path, const struct sym_opts *opt
 	return NULL;
 }
 
-struct error *image_open(const char *path, const struct sym_opts *opts, pb_elf_wants *wants,
-			 struct elf_file **out)
+/* A module, which may be packed. */
+static struct error *open_module(const char *path, const struct sym_opts *opts, pb_elf_wants *wants,
+				 struct module_image *out)
+{
+	_cleanup_(module_image_deinit) struct module_image module = {0};
+	_cleanup_close_ int fd = -1;
+	size_t size;
+
+	TRY(open_regular(path, NULL, &fd));
+	TRY(error_at(packed_file_read(fd, &module.unpacked, &size), "%s", path));
+	if (module.unpacked)
+		TRY(pb_elf_file_open_mem(module.unpacked, size, path, &module.file));
+	else
+		TRY(pb_elf_file_open_parts(path, wants, &module.file));
+	TRY(check_build_id(module.file, opts));
+	*out = module;
+	module = (struct module_image){0};
+	return NULL;
+}
+
+void module_image_deinit(struct module_image *module)
+{
+	pb_elf_file_free(module->file);
+	free(module->unpacked);
+	*module = (struct module_image){0};
+}
+
+/* The file at a path, as a module, or as a binary. */
+static struct error *open_either(const char *path, const struct sym_opts *opts, pb_elf_wants *wants,
+				 struct module_image *module, struct elf_file **out)
+{
+	return module ? open_module(path, opts, wants, module)
+		      : open_and_check(path, opts, wants, out);
+}
+
+static struct error *open_here_or_cached(const char *path, const struct sym_opts *opts,
+					 pb_elf_wants *wants, struct module_image *module,
+					 struct elf_file **out)
 {
 	_cleanup_strbuf_ struct strbuf file = STRBUF_INIT;
 	char hex[41] = "";
@@ -51,7 +89,7 @@ struct error *image_open(const char *path, const struct sym_opts *opts, pb_elf_w
 	strbuf_addf(&file, "%s%s", opts->symfs ? opts->symfs : "", path);
 	if (strbuf_failed(&file))
 		return error_nomem();
-	struct error *err = open_and_check(strbuf_str(&file), opts, wants, out);
+	struct error *err = open_either(strbuf_str(&file), opts, wants, module, out);
 	if (!err || opts->symfs || !opts->build_id || !opts->build_id_size)
 		return err;
 	_cleanup_free_ char *cache = buildid_cache_dir(opts->buildid_dir);
@@ -60,13 +98,25 @@ struct error *image_open(const char *path, const struct sym_opts *opts, pb_elf_w
 	text_bytes(hex, opts->build_id, min_of(opts->build_id_size, (size_t)20));
 	strbuf_reset(&file);
 	strbuf_addf(&file, "%s/.build-id/%.2s/%s/elf", cache, hex, hex + 2);
-	struct error *late = open_and_check(strbuf_str(&file), opts, wants, out);
+	struct error *late = open_either(strbuf_str(&file), opts, wants, module, out);
 	if (late) {
 		error_free(late);
 		return err;
 	}
 	error_free(err);
 	return NULL;
+}
+
+struct error *image_open(const char *path, const struct sym_opts *opts, pb_elf_wants *wants,
+			 struct elf_file **out)
+{
+	return open_here_or_cached(path, opts, wants, NULL, out);
+}
+
+struct error *image_open_module(const char *path, const struct sym_opts *opts, pb_elf_wants *wants,
+				struct module_image *out)
+{
+	return open_here_or_cached(path, opts, wants, out, NULL);
 }
 
 bool vdso_find(const void **image, size_t *size)

@@ -82,6 +82,16 @@ struct error *pb_elf_source_read(struct elf_source *syms, struct elf_source *run
 /* The build-id among notes in host byte order (swap: in the other one). */
 size_t notes_find_build_id(const void *notes, size_t size, bool swap, uint8_t id[20]);
 
+/* What a file of up to max bytes has, which is the caller's. EFBIG: it has more. */
+struct error *file_bytes(int fd, size_t max, void **bytes, size_t *size);
+/* Unpacks xz; NULL: it is not xz, or too large, or errno is ENOMEM. The caller's. */
+void *unpack_xz(const void *data, size_t size, size_t *len);
+/*
+ * The bytes of a file that xz, zstd or gzip has packed, which are the caller's; *image NULL: it is
+ * not packed. EBADMSG: it is damaged or too large.
+ */
+struct error *packed_file_read(int fd, void **image, size_t *size);
+
 /* A recording may have padded a shorter build-id with zeros to 20 bytes. */
 bool build_id_equal(const uint8_t *file, size_t n, const uint8_t *want, size_t n_want);
 

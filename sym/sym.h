@@ -93,6 +93,17 @@ struct error *symtab_load_elf_mem(const void *image, size_t size, const struct s
  */
 struct error *image_open(const char *path, const struct sym_opts *opts, pb_elf_wants *wants,
 			 struct elf_file **out);
+/*
+ * The same of a kernel module (.ko), which may be packed by xz, zstd or gzip; then all sections
+ * have their bytes.
+ */
+struct module_image {
+	struct elf_file *file;
+	void *unpacked; /* that the file is in; NULL: it was not packed */
+};
+struct error *image_open_module(const char *path, const struct sym_opts *opts, pb_elf_wants *wants,
+				struct module_image *out);
+void module_image_deinit(struct module_image *module);
 /* The same of the vdso that the kernel maps into this process; nothing is copied. */
 struct error *image_open_vdso(const struct sym_opts *opts, struct elf_file **out);
 

@@ -22,6 +22,8 @@ struct error *function_code_find(struct code_files *files, struct resolver *r,
 		.address = code.address,
 		.machine = code.machine,
 		.bpf = is_bpf ? &files->bpf : NULL,
+		.in_kernel = code.in_kernel,
+		.module = code.module,
 	};
 	return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bytes of a function's machine code: from the file that ran, or from what the recording has of
- * a BPF program.
+ * The bytes of a function's machine code: from the file that ran or was loaded into the kernel,
+ * from what the recording has of a BPF program, from a JIT compiler, or from the running kernel.
  */
 #ifndef PB_PERF_ANNOTATE_FUNCTION_CODE_H
 #define PB_PERF_ANNOTATE_FUNCTION_CODE_H
@@ -15,6 +15,8 @@ struct function_code {
 	uint64_t address;	    /* of the first, as the file has it */
 	uint16_t machine;	    /* EM_… */
 	const struct bpf_code *bpf; /* of a BPF program; NULL: it is not one */
+	bool in_kernel;		    /* addresses are the kernel's own, of all that is loaded */
+	const struct module_code *module; /* of a file that was not linked; NULL: it was */
 };
 
 /*

@@ -106,8 +106,14 @@ static void add_name(struct line_maker *m, uint64_t address)
 	struct location at = {.map = m->f->map, .sym = m->f->sym, .dso_addr = own};
 	const struct symbol *sym = m->symbols ? symtab_find(m->symbols, own) : NULL;
 
-	/* A BPF program calls the kernel, and other programs. */
-	if (m->code->bpf) {
+	if (m->code->module) {
+		strbuf_addch(&m->text, ' ');
+		if (!module_code_add_name(m->code->module, address, &m->text))
+			strbuf_cut(&m->text, m->text.len - 1);
+		return;
+	}
+	/* A BPF program calls the kernel and other programs, a module the kernel. */
+	if (m->code->in_kernel) {
 		resolve_addr(m->opts->resolver, NULL, PERF_RECORD_MISC_KERNEL, address, &at);
 		sym = at.sym;
 	} else if (location_elf_address(&at) != address) {
@@ -159,6 +165,28 @@ static struct error *add_counts(struct line_maker *m, uint64_t offset, struct an
 	return NULL;
 }
 
+static void add_names(struct line_maker *m, const struct disasm_machine_insn *insn)
+{
+	if (insn->has_target)
+		add_name(m, insn->target);
+	if (insn->has_data) {
+		strbuf_addf(&m->text, " # 0x%llx", (unsigned long long)insn->data);
+		add_name(m, insn->data);
+	}
+}
+
+/* What the kernel fills in when it loads the module; false: nothing. */
+static bool add_reference(struct line_maker *m, uint64_t offset, size_t size)
+{
+	const size_t before = m->text.len;
+
+	strbuf_addch(&m->text, ' ');
+	if (m->code->module && module_code_add_reference(m->code->module, offset, size, &m->text))
+		return true;
+	strbuf_cut(&m->text, before);
+	return false;
+}
+
 static struct error *add_insn(struct line_maker *m, uint64_t offset, size_t size,
 			      const struct disasm_machine_insn *insn)
 {
@@ -171,12 +199,8 @@ static struct error *add_insn(struct line_maker *m, uint64_t offset, size_t size
 			strbuf_addch(&m->text, ' ');
 		strbuf_addf(&m->text, " %s", insn->operands);
 	}
-	if (insn->has_target)
-		add_name(m, insn->target);
-	if (insn->has_data) {
-		strbuf_addf(&m->text, " # 0x%llx", (unsigned long long)insn->data);
-		add_name(m, insn->data);
-	}
+	if (!add_reference(m, offset, size))
+		add_names(m, insn);
 	struct annotation_line *line = line_maker_push(m, ANNOTATION_CODE);
 	if (!line)
 		return error_nomem();

@@ -65,7 +65,7 @@ static bool find_function(struct bpf_code *code, uint64_t address)
 	return false;
 }
 
-static uint16_t machine_of(const char *arch)
+uint16_t bpf_code_machine(const char *arch)
 {
 	static const struct {
 		const char *arch;
@@ -83,7 +83,7 @@ static uint16_t machine_of(const char *arch)
 struct error *bpf_code_find(const struct data_header *header, uint64_t address,
 			    struct bpf_code *out)
 {
-	struct bpf_code code = {.swap = header->swap, .machine = machine_of(header->arch)};
+	struct bpf_code code = {.swap = header->swap, .machine = bpf_code_machine(header->arch)};
 	bool found = false;
 
 	for (size_t i = 0; i < header->n_bpf_progs && !found; i++) {

@@ -37,6 +37,9 @@ struct bpf_code_line {
 /* The i-th line; false: the recording has no such line. */
 bool bpf_code_line(const struct bpf_code *code, size_t i, struct bpf_code_line *out);
 
+/* EM_… of a kernel, by the name that uname(2) has for it; NULL: this one's. */
+uint16_t bpf_code_machine(const char *arch);
+
 /* The kernel's address of the i-th function of the program; 0: there is none. */
 uint64_t bpf_code_function(const struct bpf_code *code, size_t i);
 

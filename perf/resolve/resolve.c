@@ -42,6 +42,9 @@ struct dso_syms {
 	off_t size;		    /* of a JIT's file when it was read; it may grow */
 	uint64_t read_again;	    /* the resolver's round in which that was done last */
 	struct source_lines *lines; /* NULL: not wanted */
+	struct jitdump *jitdump;    /* of a JIT that writes its code; NULL: none */
+	bool runs;		    /* its symbols are those of the running kernel */
+	uint64_t moved;		    /* that one's addresses minus those of the recording */
 	uint64_t image_base;	    /* of the kernel: its addresses minus those of the image */
 };
 
@@ -142,6 +145,7 @@ void resolver_free(struct resolver *r)
 		(*it)->dso->priv_free = NULL;
 		symtab_free((*it)->st);
 		source_lines_free((*it)->lines);
+		jitdump_free((*it)->jitdump);
 		free(*it);
 	}
 	vec_deinit(&r->loaded);
@@ -174,6 +178,7 @@ static void dso_syms_free(void *priv)
 	else
 		symtab_free(ds->st);
 	source_lines_free(ds->lines);
+	jitdump_free(ds->jitdump);
 	free(ds);
 }
 
@@ -375,8 +380,11 @@ static struct symtab *load_kernel(struct resolver *r, const struct map *map, str
 		if (!r->opts.kallsyms)
 			st = find_vmlinux(r, map, ds);
 		const struct kallsyms *k = st ? NULL : resolver_kallsyms(r, map->dso);
-		if (k)
-			err = kallsyms_symtab(k, NULL, kernel_delta(k, map), &st);
+		if (k) {
+			ds->moved = kernel_delta(k, map);
+			err = kallsyms_symtab(k, NULL, ds->moved, &st);
+			ds->runs = !r->opts.kallsyms && host_has_build_id(map->dso);
+		}
 	}
 	if (err)
 		warn_kernel(r, err);
@@ -404,7 +412,7 @@ static char *module_name(const struct dso *dso)
 	return copy;
 }
 
-static struct symtab *load_module(struct resolver *r, const struct map *map)
+static struct symtab *load_module(struct resolver *r, const struct map *map, struct dso_syms *ds)
 {
 	_cleanup_free_ char *name = module_name(map->dso);
 	struct symtab *st = NULL;
@@ -431,6 +439,7 @@ static struct symtab *load_module(struct resolver *r, const struct map *map)
 
 		if (k)
 			note_and_free(r, kallsyms_symtab(k, name, 0, &st));
+		ds->runs = st && size && running && !r->opts.kallsyms;
 	}
 	if (!st && map->dso->path[0] == '/') {
 		struct sym_opts opts = {
@@ -495,14 +504,22 @@ static void log_and_free(struct resolver *r, const char *path, struct error *err
 	error_free(err);
 }
 
-/* The user of the process that a perf map is for; 0 if it ended. */
-static uid_t perf_map_user(const char *path)
+/* The process that a perf map is for. */
+static int32_t perf_map_pid(const char *path)
 {
-	char proc[32];
 	int pid = 0;
-	struct stat st;
 
 	sscanf(path, "/tmp/perf-%d.map", &pid);
+	return pid;
+}
+
+/* Its user; 0 if it ended. */
+static uid_t perf_map_user(const char *path)
+{
+	const int32_t pid = perf_map_pid(path);
+	char proc[32];
+	struct stat st;
+
 	snprintf(proc, sizeof(proc), "/proc/%d", pid);
 	return stat(proc, &st) ? 0 : st.st_uid;
 }
@@ -546,6 +563,31 @@ static struct symtab *load_perf_map(struct resolver *r, const char *path, off_t 
 		symtab_load_perf_map(found, user, PERF_MAPS_ROOM - r->perf_maps_size, &st);
 	r->perf_maps_size += st ? symtab_memory(st) : 0;
 	log_and_free(r, found, err);
+	return st;
+}
+
+/* What the JIT compiler has written for the process of a perf map, with the code; NULL: nothing. */
+static struct symtab *load_jitdump(struct resolver *r, const char *perf_map, struct dso_syms *ds)
+{
+	const char *path = session_jitdump(r->session, perf_map_pid(perf_map));
+	const char *symfs = r->opts.symfs ? r->opts.symfs : "";
+	_cleanup_free_ char *file = path ? text_format("%s%s", symfs, path) : NULL;
+	struct symtab *st = NULL;
+
+	r->no_memory |= path && !file;
+	if (!file)
+		return NULL;
+	struct error *err = jitdump_load(file, perf_map_user(perf_map),
+					 PERF_MAPS_ROOM - r->perf_maps_size, &ds->jitdump);
+	if (!err)
+		err = jitdump_symtab(ds->jitdump, &st);
+	if (!err) {
+		r->perf_maps_size += jitdump_memory(ds->jitdump) + symtab_memory(st);
+	} else {
+		jitdump_free(ds->jitdump);
+		ds->jitdump = NULL;
+	}
+	log_and_free(r, file, err);
 	return st;
 }
 
@@ -632,8 +674,10 @@ static struct symtab *load_user(struct resolver *r, struct dso *dso, struct dso_
 	struct symtab *st = NULL;
 	struct error *err;
 
-	if (is_perf_map(dso->path))
-		return load_perf_map(r, dso->path, &ds->size);
+	if (is_perf_map(dso->path)) {
+		st = load_jitdump(r, dso->path, ds);
+		return st ? st : load_perf_map(r, dso->path, &ds->size);
+	}
 	if (is_unsure(r, dso)) {
 		log_info(
 			r->opts.log,
@@ -698,6 +742,36 @@ struct error *resolver_open_code(struct resolver *r, const struct map *map, pb_e
 		"have it in the package of its debug information");
 }
 
+struct error *resolver_running_code(struct resolver *r, const struct location *at,
+				    struct strbuf *out)
+{
+	const struct dso_syms *ds = at->map->dso->priv;
+
+	if (!r->opts.kernel_code || !ds || !ds->runs)
+		return error_new(ENOENT, "the code of the running kernel cannot be used");
+	return r->opts.kernel_code(r->opts.kernel_code_ctx, at->sym->start + ds->moved,
+				   at->sym->end - at->sym->start, out);
+}
+
+bool resolver_jit_function(const struct location *at, struct jit_function *out)
+{
+	const struct dso_syms *ds = at->map->dso->priv;
+
+	return ds && ds->jitdump && jitdump_function(ds->jitdump, at->dso_addr, out);
+}
+
+struct error *resolver_open_module(struct resolver *r, const struct map *map, pb_elf_wants *wants,
+				   struct module_image *out)
+{
+	const struct sym_opts opts = user_opts(r, map->dso);
+
+	if (map->dso->path[0] == '/')
+		return image_open_module(map->dso->path, &opts, wants, out);
+	return error_hint(error_new(ENOENT, "the recording does not have the path of the module %s",
+				    map->dso->short_name),
+			  "the file of a module is recorded if it is in modules.dep");
+}
+
 static struct symtab *load_dso(struct resolver *r, struct dso *dso, const struct map *map)
 {
 	struct dso_syms *ds = calloc(1, sizeof(*ds));
@@ -719,7 +793,7 @@ static struct symtab *load_dso(struct resolver *r, struct dso *dso, const struct
 		ds->st = map ? load_kernel(r, map, ds) : NULL;
 		break;
 	case DSO_MODULE:
-		ds->st = map ? load_module(r, map) : NULL;
+		ds->st = map ? load_module(r, map, ds) : NULL;
 		break;
 	case DSO_USER:
 	case DSO_VDSO:
@@ -790,6 +864,9 @@ bool resolve_line(struct resolver *r, const struct location *at, bool is_return,
 {
 	const struct dso_syms *ds = at->map ? at->map->dso->priv : NULL;
 
+	if (ds && ds->jitdump)
+		return r->opts.lines &&
+		       jitdump_line(ds->jitdump, at->dso_addr - is_return, file, line);
 	if (!ds || !ds->lines)
 		return false;
 	return source_lines_find(ds->lines, location_elf_address(at) - is_return, file, line);
@@ -799,14 +876,14 @@ uid_t resolve_line_author(const struct location *at)
 {
 	const struct dso_syms *ds = at->map->dso->priv;
 
-	return source_lines_author(ds->lines);
+	return ds->jitdump ? jitdump_author(ds->jitdump) : source_lines_author(ds->lines);
 }
 
 bool resolver_has_lines(struct resolver *r, const struct location *at)
 {
 	const struct dso_syms *ds = at->map ? at->map->dso->priv : NULL;
 
-	return ds && ds->lines && source_lines_exist(ds->lines);
+	return ds && (ds->jitdump || (ds->lines && source_lines_exist(ds->lines)));
 }
 
 void resolver_want_lines(struct resolver *r)

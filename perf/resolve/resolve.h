@@ -10,6 +10,7 @@
 
 #include "perf/resolve/inline_frames.h"
 #include "perf/session/session.h"
+#include "sym/jitdump.h"
 #include "sym/sym.h"
 
 struct resolver;
@@ -26,6 +27,10 @@ struct resolver_opts {
 	bool no_symbols; /* maps and DSOs only: nothing is read, every sym stays NULL */
 	bool lines;	 /* for resolve_line(), and the build-ids of programs and libraries */
 	bool inlines;	 /* for resolve_inlines() */
+	/* Appends code of the running kernel or of one of its modules; NULL: there is none. */
+	struct error *(*kernel_code)(void *ctx, uint64_t address, uint64_t size,
+				     struct strbuf *out);
+	void *kernel_code_ctx;
 };
 
 /*
@@ -140,6 +145,20 @@ struct error *resolver_open_image(struct resolver *r, const struct dso *dso, pb_
  */
 struct error *resolver_open_code(struct resolver *r, const struct map *map, pb_elf_wants *wants,
 				 struct elf_file **out);
+
+/* The file of a kernel module: what image_open_module() finds at its path. Errors as above. */
+struct error *resolver_open_module(struct resolver *r, const struct map *map, pb_elf_wants *wants,
+				   struct module_image *out);
+
+/*
+ * The code of a function of the kernel or of a module as it is in the memory of the running kernel,
+ * if that is the one of the recording. ENOENT: it is not, or nobody can read it.
+ */
+struct error *resolver_running_code(struct resolver *r, const struct location *at,
+				    struct strbuf *out);
+
+/* The code that a JIT compiler has written for profilers; false: it has not. */
+bool resolver_jit_function(const struct location *at, struct jit_function *out);
 
 /* The address that the ELF file has for a location that has a symbol: what objdump shows. */
 uint64_t location_elf_address(const struct location *at);

@@ -70,6 +70,7 @@ struct maps_state {
 	struct map_set kernel;
 	struct u64map dsos; /* hash of path and id → struct dso_node, chained */
 	struct dso_node *all_dsos;
+	struct u64map jitdumps;	  /* not live: process → path */
 	struct strmap build_ids;  /* filename → which of the header's build_ids, from 1 */
 	size_t n_build_ids_known; /* of the header's, in build_ids */
 };

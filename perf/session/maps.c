@@ -112,6 +112,7 @@ void maps_deinit(struct maps_state *m)
 		dso_free(d);
 	}
 	u64map_deinit(&m->dsos);
+	u64map_deinit(&m->jitdumps);
 	strmap_deinit(&m->build_ids);
 	arena_deinit(&m->arena);
 }
@@ -537,6 +538,28 @@ static struct map map_of(const struct record_mmap *m)
 	};
 }
 
+/* What a JIT compiler maps so that profilers find it: sym/jitdump.h. */
+static bool is_jitdump(const char *path)
+{
+	int pid, len = 0;
+
+	path = base_name(path);
+	return has_prefix(path, "jit-") && sscanf(path, "jit-%d.dump%n", &pid, &len) == 1 && len &&
+	       !path[len];
+}
+
+static bool keep_jitdump(struct maps_state *m, int32_t pid, const char *path)
+{
+	const char *copy = arena_strdup(&m->arena, path);
+
+	return copy && u64map_put(&m->jitdumps, (uint32_t)pid, (void *)copy);
+}
+
+const char *session_jitdump(struct session *s, int32_t pid)
+{
+	return u64map_get(&s->maps.jitdumps, (uint32_t)pid);
+}
+
 bool maps_add_user(struct session *s, struct map_set *set, int32_t pid, const struct record_mmap *m)
 {
 	struct dso_id id = dso_id_of(m), build = build_of(m);
@@ -561,6 +584,9 @@ bool maps_add_user(struct session *s, struct map_set *set, int32_t pid, const st
 		map.dso = dso_get(s, DSO_ANON, path, name, &(struct dso_id){0});
 	} else {
 		map.dso = dso_get(s, DSO_USER, m->filename, base_name(m->filename), &id);
+		if (!s->maps.live && is_jitdump(m->filename) &&
+		    !keep_jitdump(&s->maps, pid, m->filename))
+			return false;
 	}
 	if (!map.dso)
 		return false;

@@ -105,6 +105,12 @@ const struct map *thread_map(const struct thread *thread, size_t index);
 const struct map *session_find_map(struct session *s, const struct thread *thread, uint8_t cpumode,
 				   uint64_t addr);
 
+/*
+ * Of a recording: the path of the jit-PID.dump that the process has mapped last; NULL: none. It
+ * lives until session_free().
+ */
+const char *session_jitdump(struct session *s, int32_t pid);
+
 /* A cgroup, by the id that samples have (record --all-cgroups). */
 struct session_cgroup {
 	uint64_t id;

@@ -242,11 +242,11 @@ static struct error *become(const char *command)
 	if (!strcmp(command, "nothing"))
 		return NULL;
 	if (!strcmp(command, "report"))
-		return privileges_of_reader(none, 1, false, NULL);
+		return privileges_of_reader(none, 1, 0, NULL);
 	if (!strcmp(command, "report --html"))
-		return privileges_of_reader(html, 1, false, NULL);
+		return privileges_of_reader(html, 1, 0, NULL);
 	if (!strcmp(command, "report, the browser"))
-		return privileges_of_reader(none, 1, true, NULL);
+		return privileges_of_reader(none, 1, READER_WAITS | READER_ASKS, NULL);
 	if (!strcmp(command, "record"))
 		return privileges_of_recorder(RECORD_RUNNING, ".", false, NULL);
 	if (!strcmp(command, "record, at its end"))

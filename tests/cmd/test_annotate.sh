@@ -352,6 +352,58 @@ test_kernel_code_of_its_image() {
 	! grep fake_function out || fail "the image of another kernel was used"
 }
 
+# A module is a file that was not linked, and may be packed.
+test_code_of_a_kernel_module() {
+	[ "$(uname -m)" = x86_64 ] || skip "the code is for x86-64"
+	enter
+	cat >made.c <<-'END'
+		extern int outside(int), counter;
+		static int table[16];
+		__attribute__((noinline, section(".text.other"))) int elsewhere(int n) { return counter + n; }
+		__attribute__((noinline)) int callee(int n) { return n * 3 + table[n & 15]++; }
+		int spend(int n)
+		{
+			int sum = 0;
+			for (int i = 0; i < n; i++)
+				sum += outside(callee(i)) + elsewhere(i);
+			return sum;
+		}
+	END
+	gcc -O1 -fno-pic -mcmodel=kernel -fno-asynchronous-unwind-tables -c -o made.ko made.c
+	start=$(nm made.ko | awk '$3 == "spend" { print "0x" $1 }')
+	gzip -k made.ko
+	xz -k made.ko 2>/dev/null || :
+	zstd -q made.ko 2>/dev/null || :
+	for file in made.ko*; do
+		"$SRC/tests/cmd/module_recording.py" "$PWD/$file" 0xffffffffc0100000 0x4000 \
+			$((start + 4))=3 $((start + 17))=5 0=2 >data
+		[ "$file" != made.ko ] || needs_disassembler data
+		"$PERF_BPF" annotate -i data -n --no-source >out 2>err || fail "$file: $(cat err)"
+		counts out >got
+		printf '%s\n' "$(printf %x $((start + 4))) 3" "$(printf %x $((start + 17))) 5" "0 2" |
+			sort | diff - got || fail "$file: other numbers"
+		for name in callee outside elsewhere; do
+			grep -qE "call.* <$name>$" out || fail "$file: the call of $name has no name: $(cat out)"
+		done
+		grep -qE ', %rax, 4\).* <\.bss>$' out || fail "$file: data has no name: $(cat out)"
+		grep -qE 'jne .* <spend\+0x[0-9a-f]+>$' out || fail "$file: a jump has no name: $(cat out)"
+	done
+	if [ -n "$PERF" ] && command -v objdump >/dev/null; then
+		"$SRC/tests/cmd/module_recording.py" "$PWD/made.ko" 0xffffffffc0100000 0x4000 \
+			$((start + 4))=3 $((start + 17))=5 0=2 >data
+		# Of what begins at 0, perf shows the code of all sections.
+		"$PERF" annotate -i data --stdio --no-source -n spend >theirs 2>/dev/null
+		"$PERF_BPF" annotate -i data --no-source -n spend >out 2>err
+		counts out >got
+		counts theirs | diff - got || fail "other numbers than perf"
+	fi
+	# half of it
+	truncate -s 200 made.ko.gz
+	"$SRC/tests/cmd/module_recording.py" "$PWD/made.ko.gz" 0xffffffffc0100000 0x4000 0=2 >data
+	"$PERF_BPF" annotate -i data >out 2>err || :
+	[ ! -s out ] || fail "a damaged module has code: $(cat out)"
+}
+
 # A JIT compiler writes names, not code.
 test_code_of_a_jit() {
 	[ "$(uname -m)" = x86_64 ] || skip "the code is for x86-64"
@@ -391,11 +443,18 @@ test_code_of_a_jit() {
 	assert_contains err "not their code"
 }
 
-# A JIT compiler that writes a dump has names, code and lines, of which perf inject makes files.
+# check_jit_code RECORDING: has the samples of the loop and its lines
+check_jit_code() {
+	"$PERF_BPF" annotate -i "$1" -n made_by_jit >out 2>err || fail "$(cat err)"
+	grep -qE '^ +[1-9][0-9]* : +[0-9a-f]+: jne ' out || fail "$1: no samples at the loop: $(cat out)"
+	awk '/\/src\/loop\.jit:1[123]$/ { line = $NF } / movl / { n += line ~ /:11$/ } / (decl|jne) / { n += line ~ /:12$/ }
+		END { exit n != 3 }' out || fail "$1: other lines: $(cat out)"
+}
+
+# A JIT compiler that writes a dump has names, code and lines; perf inject makes files of them.
 test_code_of_a_jit_with_a_dump() {
 	[ "$(uname -m)" = x86_64 ] || skip "the code is for x86-64"
 	[ "$(id -u)" = 0 ] || skip "recording needs root"
-	[ -n "$PERF" ] || skip "linux-perf is not installed"
 	enter
 	cat >jit.c <<-'END'
 		#include <elf.h>
@@ -452,14 +511,23 @@ test_code_of_a_jit_with_a_dump() {
 		}
 	END
 	gcc -o jit jit.c
-	"$PERF" record -q -k mono -e cpu-clock:u -c 500000 -o data ./jit 2>err || fail "perf record: $(cat err)"
+	"$PERF_BPF" record -q -N -k mono -e cpu-clock:u -c 500000 -o data ./jit 2>err || fail "record: $(cat err)"
+	needs_disassembler data
+	check_jit_code data
+	counts out | sort -k 2n >ours
+	"$PERF_BPF" report -i data -s sym,srcline --stdio >report 2>err
+	grep -qE 'made_by_jit +loop\.jit:12' report || fail "no lines in the report: $(cat report)"
+	# Of a dump of another user, nothing is read.
+	chown 65534 jit-*.dump
+	expect_status 1 "$PERF_BPF" annotate -i data made_by_jit
+	chown 0 jit-*.dump
+	[ -n "$PERF" ] || return 0
 	"$PERF" inject --jit -i data -o injected 2>err || skip "perf inject --jit: $(tail -n 1 err)"
 	ls jitted-*.so >/dev/null 2>&1 || skip "this perf makes no file of the code"
-	needs_disassembler injected
-	"$PERF_BPF" annotate -i injected -n made_by_jit >out 2>err || fail "$(cat err)"
-	grep -qE '^ +[1-9][0-9]* : +[0-9a-f]+: jne ' out || fail "no samples at the loop: $(cat out)"
-	awk '/\/src\/loop\.jit:1[123]$/ { line = $NF } / movl / { n += line ~ /:11$/ } / (decl|jne) / { n += line ~ /:12$/ }
-		END { exit n != 3 }' out || fail "other lines: $(cat out)"
+	check_jit_code injected
+	# at other addresses, those of the file
+	counts out | sort -k 2n >theirs
+	diff <(awk '{ print $2 }' ours) <(awk '{ print $2 }' theirs) || fail "other numbers than in perf's files"
 }
 
 # The code of the kernel is in its vmlinux only.
