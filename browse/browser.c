@@ -853,6 +853,7 @@ static struct error *help(struct browser *b, size_t arg, enum browser_wish *wish
 	}
 	strbuf_addf(&title, "perf-bpf %s: keys", b->opts.command);
 	ok = ok && !strbuf_failed(&title) && pager_set_title(&b->pager, strbuf_str(&title));
+	b->pager_is_code = false;
 	if (ok)
 		b->mode = MODE_PAGER;
 	else

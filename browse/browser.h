@@ -82,6 +82,12 @@ struct error *browser_say(struct browser *b, const char *fmt, ...) _printf_(2, 3
 struct error *browser_set_status(struct browser *b, const char *text);
 /* Shows a function's code until a key leaves it. It is copied. */
 struct error *browser_show_annotation(struct browser *b, const struct annotation *a);
+/*
+ * The same function later: what is shown stays where it is. false: the code is not shown any more.
+ */
+bool browser_shows_code(const struct browser *b);
+struct error *browser_update_annotation(struct browser *b, const struct annotation *a);
+void browser_leave_code(struct browser *b);
 /* Undoes what made the last BROWSER_VIEW, which the command could not do. */
 void browser_undo(struct browser *b);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Text on the whole screen, the help or a function's code, and the keys that move in it. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "browse/internal.h"
@@ -96,7 +97,8 @@ enum {
 	ANNOTATION_BEFORE = 3, /* lines of annotation_text() before those of the annotation */
 };
 
-struct error *browser_show_annotation(struct browser *b, const struct annotation *a)
+/* The lines of the pager anew. */
+static struct error *fill_pager(struct browser *b, const struct annotation *a)
 {
 	const struct annotation_text_opts opts = {0};
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT, title = STRBUF_INIT;
@@ -124,7 +126,49 @@ struct error *browser_show_annotation(struct browser *b, const struct annotation
 		return error_nomem();
 	}
 	b->pager.n_heads = ANNOTATION_HEADS;
+	return NULL;
+}
+
+struct error *browser_show_annotation(struct browser *b, const struct annotation *a)
+{
+	TRY(fill_pager(b, a));
+	b->pager_is_code = true;
 	b->mode = MODE_PAGER;
 	pager_next_hot(&b->pager);
 	return NULL;
+}
+
+bool browser_shows_code(const struct browser *b)
+{
+	const bool is_pager =
+		b->mode == MODE_PAGER || (b->mode == MODE_PROMPT && b->prompt.back == MODE_PAGER);
+
+	return is_pager && b->pager_is_code;
+}
+
+struct error *browser_update_annotation(struct browser *b, const struct annotation *a)
+{
+	const struct pager old = b->pager;
+	const size_t n = old.lines.n;
+	char *search = steal_ptr(b->pager.search);
+	struct error *err = fill_pager(b, a);
+
+	if (!err && search && !pager_set_search(&b->pager, search))
+		err = error_nomem();
+	free(search);
+	TRY(err);
+	if (b->pager.lines.n != n) { /* there was no code yet */
+		pager_next_hot(&b->pager);
+		return NULL;
+	}
+	b->pager.cursor = old.cursor;
+	b->pager.first = old.first;
+	b->pager.column = old.column;
+	return NULL;
+}
+
+void browser_leave_code(struct browser *b)
+{
+	if (browser_shows_code(b))
+		b->mode = MODE_TABLE;
 }

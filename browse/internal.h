@@ -64,6 +64,7 @@ struct browser {
 
 	enum browser_mode mode;
 	struct pager pager;
+	bool pager_is_code;
 	struct menu menu;
 	struct prompt prompt;
 	char *message, *status;

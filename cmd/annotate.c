@@ -114,10 +114,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			argp_error(state, "--percent-limit: '%s' is not a number", arg);
 		return 0;
 	case 'M':
-		if (strcmp(arg, "att") && strcmp(arg, "intel"))
-			argp_error(state, "--disassembler-style: '%s' is neither att nor intel",
-				   arg);
-		o->code.intel = *arg == 'i';
+		o->code.intel = option_is_intel(state, arg);
 		return 0;
 	case OPT_GROUP:
 		o->code.groups = GROUPS_ALL;

@@ -12,9 +12,20 @@ struct browse {
 	bool ascii, colours;
 };
 
+struct error *browse_say(struct browse *browse, struct error *err)
+{
+	if (!err || err->code == ENOMEM)
+		return err;
+	struct error *late =
+		browser_say(browse->opts.browser, "%s%s%s%s%s", err->where ? err->where : "",
+			    err->where ? ": " : "", err->msg, err->hint ? "; " : "",
+			    err->hint ? err->hint : "");
+	error_free(err);
+	return late;
+}
+
 static struct error *answer(struct browse *browse, enum browser_wish wish)
 {
-	_cleanup_annotation_ struct annotation annotation = {0};
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	const struct browse_opts *o = &browse->opts;
 	struct error *err = NULL;
@@ -30,9 +41,7 @@ static struct error *answer(struct browse *browse, enum browser_wish wish)
 	case BROWSER_ANNOTATE: {
 		const struct browser_choice choice = browser_chosen(o->browser);
 
-		err = o->annotate(o->ctx, &choice, &annotation);
-		if (!err)
-			err = browser_show_annotation(o->browser, &annotation);
+		err = o->annotate(o->ctx, &choice);
 		break;
 	}
 	case BROWSER_PRINT:
@@ -45,13 +54,7 @@ static struct error *answer(struct browse *browse, enum browser_wish wish)
 	default:
 		break;
 	}
-	if (!err || err->code == ENOMEM)
-		return err;
-	struct error *late = browser_say(o->browser, "%s%s%s%s%s", err->where ? err->where : "",
-					 err->where ? ": " : "", err->msg, err->hint ? "; " : "",
-					 err->hint ? err->hint : "");
-	error_free(err);
-	return late;
+	return browse_say(browse, err);
 }
 
 static struct error *on_ready(void *ctx, uint32_t events)

@@ -14,9 +14,8 @@ struct browse_opts {
 	struct browser *browser;
 	/* Makes what the browser's view asks for, and gives it to the browser. */
 	struct error *(*show)(void *ctx);
-	/* The code of what is chosen; NULL: there is none. */
-	struct error *(*annotate)(void *ctx, const struct browser_choice *choice,
-				  struct annotation *out);
+	/* Gives the browser the code of what is chosen. */
+	struct error *(*annotate)(void *ctx, const struct browser_choice *choice);
 	void *ctx;
 };
 
@@ -29,6 +28,9 @@ DEFINE_FREEP(struct browse, browse_free)
 
 /* Draws what has changed. */
 struct error *browse_draw(struct browse *browse);
+
+/* Shows an error as a message, and frees it; but for ENOMEM, which is returned. */
+struct error *browse_say(struct browse *browse, struct error *err);
 
 /* A log whose lines are shown as messages, while the screen is taken. */
 struct log browse_log(struct browser *browser);

@@ -268,3 +268,19 @@ void option_time(struct argp_state *state, const char *name, const char *arg, ui
 		argp_error(state, "%s %s: expected a time such as 10, 1.5s, 200ms or 5m", name,
 			   arg);
 }
+
+bool option_is_intel(struct argp_state *state, const char *arg)
+{
+	if (strcmp(arg, "att") && strcmp(arg, "intel"))
+		argp_error(state, "--disassembler-style: '%s' is neither att nor intel", arg);
+	return *arg == 'i';
+}
+
+int option_realtime(struct argp_state *state, const char *arg)
+{
+	uint64_t v;
+
+	if (!option_number(arg, 99, &v) || !v)
+		argp_error(state, "-r %s: expected a priority from 1 to 99", arg);
+	return (int)v;
+}

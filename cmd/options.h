@@ -29,6 +29,11 @@ void option_time(struct argp_state *state, const char *name, const char *arg, ui
 /* "2%", "0.5" as a share of 1, above 0; else argp_error(). name: "--max-overhead" */
 void option_percent(struct argp_state *state, const char *name, const char *arg, double *share);
 
+/* -M, --disassembler-style: whether it is intel, and not att; else the command ends. */
+bool option_is_intel(struct argp_state *state, const char *arg);
+/* -r, --realtime: a priority of SCHED_FIFO; else the command ends. */
+int option_realtime(struct argp_state *state, const char *arg);
+
 /*
  * An option that only sets a member of a struct: a bool becomes true (with OPTION_CLEARS false), a
  * text is the argument, an int counts how often the option is given.

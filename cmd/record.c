@@ -403,9 +403,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case 'D':
 		return parse_delay(state, arg);
 	case 'r':
-		if (!option_number(arg, 99, &v) || !v)
-			argp_error(state, "-r %s: expected a priority from 1 to 99", arg);
-		o->realtime = (int)v;
+		o->realtime = option_realtime(state, arg);
 		return 0;
 	case OPT_MAX_SIZE:
 		if (!parse_size(arg, &o->max_size))

@@ -52,32 +52,21 @@ static struct error *show(void *ctx)
 	return show_results(rb);
 }
 
-/* Which event of the recording the n-th result is of: those without samples have none. */
-static size_t event_of(const struct report_browse *rb, size_t n)
+static struct error *annotate(void *ctx, const struct browser_choice *choice)
 {
-	struct session *session = rb->opts->recording->session;
-	const size_t n_events = session_n_events(session);
-	size_t i = 0;
-
-	while (i < n_events && (summary_is_empty(rb->opts->summary, i) || n--))
-		i += summary_group_size(session, rb->opts->sums->groups, i);
-	return i;
-}
-
-static struct error *annotate(void *ctx, const struct browser_choice *choice,
-			      struct annotation *out)
-{
+	_cleanup_annotation_ struct annotation annotation = {0};
 	struct report_browse *rb = ctx;
 	struct annotator *annotator = rb->opts->annotator;
 	size_t i = annotator_size(annotator);
 
 	if (choice->module)
-		i = annotator_find(annotator, event_of(rb, choice->event), choice->module,
-				   choice->function);
+		i = annotator_find(annotator, summary_event_of(rb->opts->summary, choice->event),
+				   choice->module, choice->function);
 	if (i == annotator_size(annotator))
 		return error_new(ENOENT, "%s has no samples of its own", choice->function);
-	return error_prefix(annotator_function(annotator, i, out), "cannot show %s",
-			    choice->function);
+	TRY(error_prefix(annotator_function(annotator, i, &annotation), "cannot show %s",
+			 choice->function));
+	return browser_show_annotation(rb->browser, &annotation);
 }
 
 static struct error *run(struct report_browse *rb)

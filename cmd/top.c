@@ -15,6 +15,7 @@
 #include "cmd/cmd.h"
 #include "cmd/config.h"
 #include "cmd/job.h"
+#include "cmd/kernel_code.h"
 #include "cmd/options.h"
 #include "cmd/privileges.h"
 #include "lib/base/clock.h"
@@ -42,6 +43,9 @@ enum {
 	OPT_SHOW_TOTAL_PERIOD,
 	OPT_IGNORE_CALLEES,
 	OPT_ALL_CGROUPS,
+	OPT_ASM_RAW,
+	OPT_SOURCE,
+	OPT_NO_SOURCE,
 	DEFAULT_ENTRIES = 20,
 };
 
@@ -98,6 +102,13 @@ static const struct argp_option options[] = {
 	{"kallsyms", OPT_KALLSYMS, "FILE", 0, "Read the kernel's symbols from FILE", 0},
 	{"no-demangle", OPT_NO_DEMANGLE, NULL, 0, "Show C++ and Rust names as the linker has them",
 	 0},
+	{"asm-raw", OPT_ASM_RAW, NULL, 0, "Show the bytes of each instruction", 0},
+	{"source", OPT_SOURCE, NULL, 0, "Show source lines between the instructions (default)", 0},
+	{"no-source", OPT_NO_SOURCE, NULL, 0, "Do not show source lines", 0},
+	{"disassembler-style", 'M', "STYLE", 0, "Show x86 instructions as att (default) or intel",
+	 0},
+	{"realtime", 'r', "PRIORITY", 0,
+	 "Read the rings as a realtime process (SCHED_FIFO) of this priority, 1 to 99", 0},
 	{"tui", OPT_TUI, NULL, 0, "Show the results interactively: the default on a terminal", 0},
 	{"stdio", OPT_STDIO, NULL, 0, "Print tables, also on a terminal", 0},
 	{"verbose", 'v', NULL, 0, "Be verbose (-vv for debugging)", 0},
@@ -140,6 +151,9 @@ static const struct option_member members[] = {
 	OPTION_SETS('k', struct top_args, profile.vmlinux),
 	OPTION_SETS(OPT_KALLSYMS, struct top_args, profile.kallsyms),
 	OPTION_SETS(OPT_NO_DEMANGLE, struct top_args, profile.no_demangle),
+	OPTION_SETS(OPT_ASM_RAW, struct top_args, profile.code.raw),
+	OPTION_CLEARS(OPT_SOURCE, struct top_args, profile.code.no_source),
+	OPTION_SETS(OPT_NO_SOURCE, struct top_args, profile.code.no_source),
 	OPTION_SETS(OPT_TUI, struct top_args, tui),
 	OPTION_SETS(OPT_STDIO, struct top_args, stdio),
 	OPTION_SETS('v', struct top_args, verbose),
@@ -238,6 +252,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 	case OPT_CALL_GRAPH:
 		check(parse_call_graph(args, arg));
 		return 0;
+	case 'r':
+		p->record.realtime = option_realtime(state, arg);
+		return 0;
+	case 'M':
+		p->code.intel = option_is_intel(state, arg);
+		return 0;
 	case 'w':
 		check(perf_text_check_widths(arg));
 		args->widths = arg;
@@ -282,8 +302,9 @@ struct top {
 	const struct top_args *args;
 	struct loop *loop;
 	struct live_profile *profile;
-	struct tty *tty;	 /* NULL: tables are printed */
-	struct browser *browser; /* of tty */
+	struct kernel_code *kernel_code; /* NULL: nobody can read it */
+	struct tty *tty;		 /* NULL: tables are printed */
+	struct browser *browser;	 /* of tty */
 	struct browse *browse;
 	struct perf_text_opts text;
 	struct chain_opts chain;
@@ -292,7 +313,8 @@ struct top {
 	struct live_profile_counts before; /* when the last table was printed */
 	uint64_t time;			   /* likewise */
 	int timer;
-	bool closed; /* nobody reads the output */
+	bool watches; /* a function, whose code is shown */
+	bool closed;  /* nobody reads the output */
 };
 
 /* ---- what is shown ---- */
@@ -416,6 +438,38 @@ static struct error *show(void *ctx)
 	return late;
 }
 
+/* The function whose code is shown, until a key leaves it. */
+static struct error *update_code(struct top *top)
+{
+	const struct annotation *code;
+
+	if (!top->watches || !browser_shows_code(top->browser)) {
+		top->watches = false;
+		return live_profile_watch(top->profile, 0, NULL, NULL);
+	}
+	struct error *err = live_profile_code(top->profile, &code);
+	if (!err)
+		return browser_update_annotation(top->browser, code);
+	top->watches = false;
+	browser_leave_code(top->browser);
+	return browse_say(top->browse, error_prefix(err, "cannot show the code"));
+}
+
+/* Samples at its instructions are counted from now on. */
+static struct error *annotate(void *ctx, const struct browser_choice *choice)
+{
+	const struct annotation *code;
+	struct top *top = ctx;
+
+	if (!choice->module)
+		return error_new(ENOENT, "%s is in no file", choice->function);
+	TRY(live_profile_watch(top->profile, choice->event, choice->module, choice->function));
+	TRY(error_prefix(live_profile_code(top->profile, &code), "cannot show %s",
+			 choice->function));
+	top->watches = true;
+	return browser_show_annotation(top->browser, code);
+}
+
 static struct error *on_tick(void *ctx, uint32_t events)
 {
 	struct top *top = ctx;
@@ -427,6 +481,8 @@ static struct error *on_tick(void *ctx, uint32_t events)
 	if (!zero)
 		live_profile_fade(top->profile, false);
 	TRY(view ? show_browser(top) : print_table(top));
+	if (view)
+		TRY(update_code(top));
 	if (zero) /* what comes until the next time is shown alone */
 		live_profile_fade(top->profile, true);
 	return view ? browse_draw(top->browse) : NULL;
@@ -437,8 +493,11 @@ static struct error *on_tick(void *ctx, uint32_t events)
 static struct error *open_browser(struct top *top)
 {
 	const struct top_args *args = top->args;
-	const struct browser_opts opts = {
-		.sz = sizeof(opts), .text = &top->text, .live = true, .command = "top"};
+	const struct browser_opts opts = {.sz = sizeof(opts),
+					  .text = &top->text,
+					  .live = true,
+					  .annotates = true,
+					  .command = "top"};
 
 	TRY(browser_new(&opts, &top->browser));
 	struct browser_view *view = browser_view(top->browser);
@@ -454,6 +513,7 @@ static struct error *open_browser(struct top *top)
 		.loop = top->loop,
 		.browser = top->browser,
 		.show = show,
+		.annotate = annotate,
 		.ctx = top,
 	};
 	TRY(tty_listen(top->tty));
@@ -472,15 +532,29 @@ static void log_counts(const struct top *top, const struct log *log)
 		 counts.bytes / 1024);
 }
 
+/* Processes that are forked would keep events that are open. */
+static struct error *fork_others(struct top *top, const struct log *log)
+{
+	const struct live_profile_opts *p = &top->args->profile;
+
+	TRY(tty_begin(top->tty));
+	return p->vmlinux || p->kallsyms ? NULL : kernel_code_new(log, &top->kernel_code);
+}
+
 static struct error *run(struct top *top, struct log *log)
 {
+	struct live_profile_opts opts = top->args->profile;
+
 	if (top->tty)
-		TRY(tty_begin(top->tty)); /* before events are opened, which the guard would keep */
-	TRY(live_profile_new(&top->args->profile, top->loop, &top->profile));
+		TRY(fork_others(top, log));
+	opts.code.shown = top->tty;
+	opts.kernel_code = top->kernel_code ? kernel_code_read : NULL;
+	opts.kernel_code_ctx = top->kernel_code;
+	TRY(live_profile_new(&opts, top->loop, &top->profile));
 	TRY(loop_timer(top->loop, on_tick, top, &top->timer));
 	TRY(live_profile_start(top->profile));
 	top->time = clock_ns(CLOCK_MONOTONIC);
-	TRY(privileges_of_top(live_profile_opens_later(top->profile), log));
+	TRY(privileges_of_top(live_profile_opens_later(top->profile), top->kernel_code, log));
 	if (top->tty && tty_has_keys(top->tty)) {
 		TRY(open_browser(top));
 		*log = browse_log(top->browser);
@@ -545,6 +619,7 @@ static struct error *top_run(struct top_args *args, struct log *log)
 	browser_free(top.browser);
 	results_deinit(&top.results);
 	live_profile_free(top.profile);
+	kernel_code_free(top.kernel_code);
 	tty_free(top.tty);
 	return err;
 }

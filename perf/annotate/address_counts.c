@@ -19,7 +19,7 @@ void function_counts_deinit(struct function_counts *counts)
 	arena_deinit(&counts->arena);
 }
 
-static void add_to(struct annotation_count *count, uint64_t period)
+void annotation_count_add(struct annotation_count *count, uint64_t period)
 {
 	count->samples++;
 	sum_add(&count->period, period);
@@ -45,15 +45,19 @@ static struct counted_function *function_of(struct function_counts *counts,
 	return *slot = f;
 }
 
-static struct annotation_count *count_at(struct function_counts *counts,
-					 struct address_counts *event, uint64_t offset)
+struct error *address_counts_add(struct address_counts *event, struct arena *arena, uint64_t offset,
+				 uint64_t period)
 {
 	struct annotation_count *count = u64map_get(&event->by_offset, offset);
 
-	if (count)
-		return count;
-	count = arena_alloc(&counts->arena, sizeof(*count));
-	return count && u64map_put(&event->by_offset, offset, count) ? count : NULL;
+	if (!count) {
+		count = arena_alloc(arena, sizeof(*count));
+		if (!count || !u64map_put(&event->by_offset, offset, count))
+			return error_nomem();
+	}
+	annotation_count_add(&event->sum, period);
+	annotation_count_add(count, period);
+	return NULL;
 }
 
 struct error *function_counts_add(struct function_counts *counts, size_t event,
@@ -62,7 +66,7 @@ struct error *function_counts_add(struct function_counts *counts, size_t event,
 	while (counts->events.n <= event)
 		if (!vec_push(&counts->events))
 			return error_nomem();
-	add_to(&counts->events.v[event], period);
+	annotation_count_add(&counts->events.v[event], period);
 	if (!at->sym)
 		return NULL;
 	struct counted_function *f = function_of(counts, at);
@@ -71,12 +75,7 @@ struct error *function_counts_add(struct function_counts *counts, size_t event,
 	while (f->events.n <= event)
 		if (!vec_push(&f->events))
 			return error_nomem();
-	struct annotation_count *count = count_at(counts, &f->events.v[event], at->offset);
-	if (!count)
-		return error_nomem();
-	add_to(&f->events.v[event].sum, period);
-	add_to(count, period);
-	return NULL;
+	return address_counts_add(&f->events.v[event], &counts->arena, at->offset, period);
 }
 
 const struct address_counts *counted_event(const struct counted_function *f, size_t event)

@@ -29,6 +29,11 @@ struct function_counts {
 
 void function_counts_deinit(struct function_counts *counts);
 
+void annotation_count_add(struct annotation_count *count, uint64_t period);
+/* A sample at an offset from the start of a function; the arena has the counts. */
+struct error *address_counts_add(struct address_counts *event, struct arena *arena, uint64_t offset,
+				 uint64_t period);
+
 /* at: where the sample's address is. Without a symbol, it counts for the event only. */
 struct error *function_counts_add(struct function_counts *counts, size_t event,
 				  const struct location *at, uint64_t period);

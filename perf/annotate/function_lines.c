@@ -138,13 +138,13 @@ static void add_bytes(struct line_maker *m, const uint8_t *bytes, size_t n)
 		strbuf_addch(&m->text, ' ');
 }
 
-static struct error *add_counts(struct line_maker *m, uint64_t offset, struct annotation_line *line)
+static struct error *add_counts(const struct counted_function *f, size_t first_event, size_t n,
+				uint64_t offset, struct arena *arena, struct annotation_line *line)
 {
-	const size_t n = m->out->n_events;
 	struct annotation_count *counts = NULL;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct address_counts *event = counted_event(m->f, m->opts->first_event + i);
+		const struct address_counts *event = counted_event(f, first_event + i);
 
 		/* A sample may be anywhere in an instruction. */
 		for (uint32_t at = 0; event && at < line->size; at++) {
@@ -154,7 +154,7 @@ static struct error *add_counts(struct line_maker *m, uint64_t offset, struct an
 			if (!count)
 				continue;
 			if (!counts)
-				counts = arena_alloc(&m->out->arena, n * sizeof(*counts));
+				counts = arena_alloc(arena, n * sizeof(*counts));
 			if (!counts)
 				return error_nomem();
 			counts[i].samples += count->samples;
@@ -162,6 +162,18 @@ static struct error *add_counts(struct line_maker *m, uint64_t offset, struct an
 		}
 	}
 	line->counts = counts;
+	return NULL;
+}
+
+struct error *function_lines_count(const struct counted_function *f, size_t first_event,
+				   struct arena *arena, struct annotation *a)
+{
+	struct annotation_line *line;
+
+	vec_for_each (line, &a->lines)
+		if (line->kind == ANNOTATION_CODE)
+			TRY(add_counts(f, first_event, a->n_events, line->address - a->address,
+				       arena, line));
 	return NULL;
 }
 
@@ -207,7 +219,8 @@ static struct error *add_insn(struct line_maker *m, uint64_t offset, size_t size
 	line->address = m->code->address + offset;
 	line->size = (uint32_t)size;
 	line->place = m->place;
-	return add_counts(m, offset, line);
+	return add_counts(m->f, m->opts->first_event, m->out->n_events, offset, &m->out->arena,
+			  line);
 }
 
 static struct error *add_lines(struct line_maker *m)

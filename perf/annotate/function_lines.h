@@ -18,4 +18,11 @@ struct error *function_lines_add(const struct function_lines_opts *opts,
 				 const struct counted_function *f, const struct function_code *code,
 				 struct annotation *out);
 
+/*
+ * What is counted by now, in place of the counts of lines that were made: the counts are in the
+ * arena.
+ */
+struct error *function_lines_count(const struct counted_function *f, size_t first_event,
+				   struct arena *arena, struct annotation *a);
+
 #endif

@@ -298,7 +298,7 @@ size_t summary_group_size(struct session *session, enum summary_groups groups, s
 {
 	const struct data_header *header = session_header(session);
 	const size_t n_events = session_n_events(session);
-	const struct data_group *group = data_group_of(header, first);
+	const struct data_group *group = session_group_of(session, first);
 
 	if (groups == GROUPS_NONE)
 		return 1;
@@ -537,7 +537,7 @@ static void set_time(const struct summary *s, struct results *results)
 
 void summary_add_group_name(struct session *session, size_t first, size_t n, struct strbuf *out)
 {
-	const struct data_group *group = data_group_of(session_header(session), first);
+	const struct data_group *group = session_group_of(session, first);
 
 	if (group)
 		strbuf_addf(out, "%s { ", *group->name ? group->name : "anon group");
@@ -551,7 +551,7 @@ void summary_add_group_name(struct session *session, size_t first, size_t n, str
 static bool is_leader(const struct summary *s, size_t first, size_t n)
 {
 	struct session *session = s->opts.recording->session;
-	const struct data_group *group = data_group_of(session_header(session), first);
+	const struct data_group *group = session_group_of(session, first);
 	const bool is_forced = s->opts.groups == GROUPS_NONE &&
 			       !session_header(session)->n_groups && session_n_events(session) > 1;
 
@@ -598,6 +598,16 @@ static struct error *add_result(struct summary *s, size_t first, size_t n, struc
 	if (summary_is_empty(s, first))
 		return NULL;
 	return hist_results(s->hists.v[first], &opts, results);
+}
+
+size_t summary_event_of(const struct summary *s, size_t n)
+{
+	const size_t n_events = session_n_events(s->opts.recording->session);
+	size_t i = 0;
+
+	while (i < n_events && (summary_is_empty(s, i) || n--))
+		i += group_size(s, i);
+	return i;
 }
 
 void summary_only(const struct summary *s, struct results *results)

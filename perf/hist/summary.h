@@ -101,6 +101,9 @@ struct hist_kept summary_kept(const struct summary *s);
 /* Whether the table of this event, or of the group that it leads, is left out: no samples. */
 bool summary_is_empty(const struct summary *s, size_t first);
 
+/* The event, or the first of the group, that the n-th result is of: not all have one. */
+size_t summary_event_of(const struct summary *s, size_t n);
+
 /* The columns that are left out because a filter leaves them one value: the results have them, too.
  */
 void summary_only(const struct summary *s, struct results *results);

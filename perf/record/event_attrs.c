@@ -546,3 +546,15 @@ struct error *events_configure(struct recording *rec)
 	}
 	return NULL;
 }
+
+bool is_group_leader(const struct recording *rec, size_t i)
+{
+	const struct event *leader = &rec->events.v[i];
+
+	if (leader->leader != i || leader->n_members < 2 || leader->n_members > rec->events.n - i)
+		return false;
+	for (size_t m = 1; m < leader->n_members; m++)
+		if (leader[m].leader != i)
+			return false;
+	return true;
+}

@@ -211,11 +211,15 @@ struct recording {
 	struct losses losses;
 };
 
+/* perf_open.c: what opts.realtime asks for. */
+struct error *become_realtime(const struct recording *rec);
 /* event_attrs.c: the selection to events, and their attrs once all events are known. */
 struct error *events_select(struct recording *rec);
 struct error *events_configure(struct recording *rec);
 /* One more of the selected kind, at the end. */
 struct error *events_add(struct recording *rec, const char *text);
+/* Of the events that the file has in their order; a group's stand one behind the other. */
+bool is_group_leader(const struct recording *rec, size_t i);
 /* A zeroed event at the end; NULL: no memory. */
 struct event *event_new(struct recording *rec, enum event_kind kind, const char *name);
 void event_deinit(struct event *event);

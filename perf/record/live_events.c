@@ -40,6 +40,7 @@ struct error *live_events_new(const struct record_opts *opts, struct loop *loop,
 
 struct error *live_events_start(struct recording *rec)
 {
+	TRY(become_realtime(rec));
 	TRY(objects_attach(rec));
 	return events_enable(rec);
 }
@@ -60,6 +61,8 @@ static struct error *describe(struct recording *rec, const struct event *event, 
 
 	if (!ids)
 		return error_nomem();
+	if (is_group_leader(rec, (size_t)(event - rec->events.v)))
+		live.n_members = event->n_members;
 	for (size_t i = 0; i < event->fds.n; i++)
 		ids[i] = event->fds.v[i].id;
 	event_file_attr(event, &live.attr);

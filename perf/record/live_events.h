@@ -37,6 +37,7 @@ struct live_event {
 	const char *system; /* of the format */
 	const char *format; /* a format file, of tracepoints and probes; NULL: none */
 	size_t format_size;
+	size_t n_members; /* of the group that it leads, with itself; 0: it leads none */
 };
 
 /* More ids of an event: the one with this number of live_events_each(), from 0. */

@@ -28,6 +28,7 @@
 
 #include <bpf/bpf.h>
 #include <stdio.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -792,4 +793,15 @@ struct error *record_pages_parse(const char *text, size_t page_size, size_t *pag
 		return error_new(EINVAL, "a ring of '%s' is too large", text);
 	*pages = rounded;
 	return NULL;
+}
+
+struct error *become_realtime(const struct recording *rec)
+{
+	const struct sched_param param = {.sched_priority = rec->opts.realtime};
+
+	if (!rec->opts.realtime || !sched_setscheduler(0, SCHED_FIFO, &param))
+		return NULL;
+	return error_hint(error_errno(errno, "cannot become a realtime process of priority %d",
+				      rec->opts.realtime),
+			  "--realtime needs CAP_SYS_NICE or a higher limit (ulimit -r)");
 }

@@ -10,7 +10,6 @@
 #include "perf/record/internal.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,17 +250,6 @@ static struct error *enter(struct recording *rec, enum record_phase phase)
 }
 
 /* The workload was forked before, and stays as it is. */
-static struct error *become_realtime(const struct recording *rec)
-{
-	const struct sched_param param = {.sched_priority = rec->opts.realtime};
-
-	if (!rec->opts.realtime || !sched_setscheduler(0, SCHED_FIFO, &param))
-		return NULL;
-	return error_hint(error_errno(errno, "cannot become a realtime process of priority %d",
-				      rec->opts.realtime),
-			  "--realtime needs CAP_SYS_NICE or a higher limit (ulimit -r)");
-}
-
 static struct error *record(struct recording *rec)
 {
 	build_ids_begin(rec);

@@ -157,19 +157,6 @@ static struct error *put_pmus(struct recording *rec)
 	return put(rec, DATA_PMU_MAPPINGS, &sb);
 }
 
-/* Of the events that the file has in their order; a group's stand one behind the other. */
-static bool is_group_leader(const struct recording *rec, size_t i)
-{
-	const struct event *leader = &rec->events.v[i];
-
-	if (leader->leader != i || leader->n_members < 2 || leader->n_members > rec->events.n - i)
-		return false;
-	for (size_t m = 1; m < leader->n_members; m++)
-		if (leader[m].leader != i)
-			return false;
-	return true;
-}
-
 static struct error *put_groups(struct recording *rec)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;

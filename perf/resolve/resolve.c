@@ -383,7 +383,8 @@ static struct symtab *load_kernel(struct resolver *r, const struct map *map, str
 		if (k) {
 			ds->moved = kernel_delta(k, map);
 			err = kallsyms_symtab(k, NULL, ds->moved, &st);
-			ds->runs = !r->opts.kallsyms && host_has_build_id(map->dso);
+			ds->runs = !r->opts.kallsyms &&
+				   (r->opts.kernel_runs || host_has_build_id(map->dso));
 		}
 	}
 	if (err)
@@ -439,7 +440,7 @@ static struct symtab *load_module(struct resolver *r, const struct map *map, str
 
 		if (k)
 			note_and_free(r, kallsyms_symtab(k, name, 0, &st));
-		ds->runs = st && size && running && !r->opts.kallsyms;
+		ds->runs = st && running && (size || r->opts.kernel_runs) && !r->opts.kallsyms;
 	}
 	if (!st && map->dso->path[0] == '/') {
 		struct sym_opts opts = {

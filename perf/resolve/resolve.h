@@ -23,10 +23,11 @@ struct resolver_opts {
 	const char *symfs;    /* NULL: "" */
 	const char *buildid_dir; /* perf's build-id cache as configured; NULL: it is not */
 	bool demangle;
-	bool parameters; /* of demangled C++ functions are part of their names */
-	bool no_symbols; /* maps and DSOs only: nothing is read, every sym stays NULL */
-	bool lines;	 /* for resolve_line(), and the build-ids of programs and libraries */
-	bool inlines;	 /* for resolve_inlines() */
+	bool parameters;  /* of demangled C++ functions are part of their names */
+	bool no_symbols;  /* maps and DSOs only: nothing is read, every sym stays NULL */
+	bool lines;	  /* for resolve_line(), and the build-ids of programs and libraries */
+	bool inlines;	  /* for resolve_inlines() */
+	bool kernel_runs; /* the kernel is the running one, although no build id says so */
 	/* Appends code of the running kernel or of one of its modules; NULL: there is none. */
 	struct error *(*kernel_code)(void *ctx, uint64_t address, uint64_t size,
 				     struct strbuf *out);

@@ -216,6 +216,7 @@ struct session {
 	bool has_tracing;
 
 	VEC(struct event_node *) events;
+	VEC(struct data_group) live_groups;
 	struct u64map by_id; /* → struct id_node */
 	uint64_t last_id;
 	struct event_node *last_event; /* of last_id; NULL: none */

@@ -53,6 +53,17 @@ struct error *session_add_ids(struct session *s, size_t event, const uint64_t *i
 	return session_add_event_ids(s, s->events.v[event], ids, n_ids);
 }
 
+struct error *session_begin_group(struct session *s, size_t n)
+{
+	struct data_group *group = vec_push(&s->live_groups);
+
+	if (!group)
+		return error_nomem();
+	*group = (struct data_group){
+		.name = "", .leader = (uint32_t)s->events.n - 1, .n_members = (uint32_t)n};
+	return NULL;
+}
+
 /* The end of a call into the session: bytes that are not a record are warned of. */
 static struct error *finish(struct session *s, struct error *err)
 {

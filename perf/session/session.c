@@ -708,6 +708,7 @@ void session_free(struct session *s)
 	for (size_t i = 0; i < s->events.n; i++)
 		free(s->events.v[i]);
 	vec_deinit(&s->events);
+	vec_deinit(&s->live_groups);
 	u64map_deinit(&s->by_id);
 	threads_deinit(&s->threads);
 	cgroups_deinit(&s->cgroups);
@@ -735,6 +736,16 @@ struct session_event *session_event(struct session *s, size_t index)
 const struct data_header *session_header(const struct session *s)
 {
 	return &s->header;
+}
+
+const struct data_group *session_group_of(const struct session *s, size_t event)
+{
+	const struct data_group *group;
+
+	vec_for_each (group, &s->live_groups)
+		if (event >= group->leader && event - group->leader < group->n_members)
+			return group;
+	return data_group_of(&s->header, event);
 }
 
 const struct data_tracing *session_tracing(const struct session *s)

@@ -231,6 +231,9 @@ uint64_t session_n_compressed(const struct session *s, uint32_t type);
 /* Warns of what was lost; name is the recording's. */
 void session_warn_of_losses(const struct session *s, const char *name, const struct log *log);
 
+/* The group that an event is in; NULL: none. */
+const struct data_group *session_group_of(const struct session *s, size_t event);
+
 /* TRACING_DATA, taken apart; NULL: the recording has none, or (in a pipe) not yet. */
 const struct data_tracing *session_tracing(const struct session *s);
 
@@ -264,6 +267,9 @@ struct error *session_add_event(struct session *s, const struct perf_event_attr 
 
 /* More ids of the n-th event that was added, from 0: the kernel opened it again. */
 struct error *session_add_ids(struct session *s, size_t event, const uint64_t *ids, size_t n_ids);
+
+/* The last event and the following ones, n in all, are a group. */
+struct error *session_begin_group(struct session *s, size_t n);
 
 /* Whole records, in one piece or in the two that a ring shows; they are copied. */
 struct error *session_push(struct session *s, struct session_tool *tool, const struct iovec *iov,

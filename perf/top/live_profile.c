@@ -26,6 +26,8 @@ struct live_profile {
 	struct summary *summary;
 	struct session_tool *tool;
 	struct session_tool none; /* before there are sums */
+	struct live_profile_opts opts;
+	struct live_function *function; /* that is watched; NULL: none */
 	uint64_t n_samples;
 	size_t n_threads; /* when those that had ended were forgotten last */
 };
@@ -34,6 +36,7 @@ void live_profile_free(struct live_profile *p)
 {
 	if (!p)
 		return;
+	live_function_free(p->function);
 	recording_free(p->rec);
 	summary_free(p->summary);
 	resolver_free(p->opened.resolver);
@@ -46,8 +49,9 @@ static struct error *add_event(void *ctx, const struct live_event *event)
 {
 	struct live_profile *p = ctx;
 
-	return session_add_event(p->opened.session, &event->attr, event->name, event->ids,
-				 event->n_ids);
+	TRY(session_add_event(p->opened.session, &event->attr, event->name, event->ids,
+			      event->n_ids));
+	return event->n_members ? session_begin_group(p->opened.session, event->n_members) : NULL;
 }
 
 static struct error *add_ids(void *ctx, size_t event, const uint64_t *ids, size_t n)
@@ -78,7 +82,7 @@ static struct error *count_sample(void *ctx, const struct session_event *event,
 	struct live_profile *p = ctx;
 
 	p->n_samples++;
-	return NULL;
+	return p->function ? live_function_add(p->function, event, at, sample->period) : NULL;
 }
 
 /* What every ring had at one moment is handed on in order. */
@@ -150,6 +154,10 @@ struct error *live_profile_new(const struct live_profile_opts *opts, struct loop
 		.kallsyms = opts->kallsyms,
 		.vmlinux = opts->vmlinux,
 		.demangle = !opts->no_demangle,
+		.lines = opts->code.shown && !opts->code.no_source,
+		.kernel_runs = true,
+		.kernel_code = opts->kernel_code,
+		.kernel_code_ctx = opts->kernel_code_ctx,
 	};
 	_cleanup_(live_profile_freep) struct live_profile *p = calloc(1, sizeof(*p));
 	struct filter_opts filter = opts->filter;
@@ -157,6 +165,7 @@ struct error *live_profile_new(const struct live_profile_opts *opts, struct loop
 
 	if (!p)
 		return error_nomem();
+	p->opts = *opts;
 	filter.sz = sizeof(filter);
 	TRY(filter_new(&filter, &p->opened.filter));
 	TRY(live_events_new(&opts->record, loop, &p->rec));
@@ -188,6 +197,8 @@ struct error *live_profile_start(struct live_profile *p)
 void live_profile_fade(struct live_profile *p, bool all)
 {
 	summary_fade(p->summary, all);
+	if (p->function)
+		live_function_fade(p->function, all);
 }
 
 struct error *live_profile_show(struct live_profile *p, const struct summary_view *view,
@@ -218,6 +229,49 @@ static uint64_t offline_ns(const struct live_profile *p)
 	for (size_t i = 0; i < n; i++)
 		sum += gaps[i].ns;
 	return sum;
+}
+
+struct error *live_profile_watch(struct live_profile *p, size_t result, const char *module,
+				 const char *function)
+{
+	struct session *session = p->opened.session;
+	_cleanup_strbuf_ struct strbuf event = STRBUF_INIT;
+
+	live_function_free(p->function);
+	p->function = NULL;
+	if (!function)
+		return NULL;
+	const size_t first = summary_event_of(p->summary, result);
+	if (first >= session_n_events(session))
+		return error_new(ENOENT, "there is no such event");
+	const size_t n = summary_group_size(session, GROUPS_OF_RECORDING, first);
+	if (n > 1)
+		summary_add_group_name(session, first, n, &event);
+	else
+		strbuf_adds(&event, session_event(session, first)->name);
+	const struct live_function_opts opts = {
+		.source = !p->opts.code.no_source,
+		.raw = p->opts.code.raw,
+		.intel = p->opts.code.intel,
+		.resolver = p->opened.resolver,
+		.module = module,
+		.name = function,
+		.first_event = first,
+		.n_events = n,
+		.event = strbuf_str(&event),
+	};
+	return strbuf_failed(&event) ? error_nomem() : live_function_new(&opts, &p->function);
+}
+
+struct error *live_profile_code(struct live_profile *p, const struct annotation **out)
+{
+	TRY(read_rings(p));
+	struct error *err = live_function_show(p->function, out);
+	if (err) {
+		live_function_free(p->function);
+		p->function = NULL;
+	}
+	return err;
 }
 
 struct live_profile_counts live_profile_counts(const struct live_profile *p)

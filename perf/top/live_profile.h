@@ -13,6 +13,7 @@
 #ifndef PB_PERF_TOP_LIVE_PROFILE_H
 #define PB_PERF_TOP_LIVE_PROFILE_H
 
+#include "perf/annotate/live_function.h"
 #include "perf/hist/summary.h"
 #include "perf/record/record.h"
 #include "work/loop.h"
@@ -27,6 +28,14 @@ struct live_profile_opts {
 	struct filter_opts filter;
 	const char *kallsyms, *vmlinux; /* of struct resolver_opts */
 	bool no_demangle;
+	/* Of live_profile_code(), which is called only if it is shown. */
+	struct {
+		bool shown, no_source, raw, intel;
+	} code;
+	/* Of struct resolver_opts. */
+	struct error *(*kernel_code)(void *ctx, uint64_t address, uint64_t size,
+				     struct strbuf *out);
+	void *kernel_code_ctx;
 	const struct log *log;
 };
 
@@ -47,6 +56,18 @@ void live_profile_fade(struct live_profile *profile, bool all);
  */
 struct error *live_profile_show(struct live_profile *profile, const struct summary_view *view,
 				struct results *results);
+
+/*
+ * A function whose samples are counted by their address from now on, in place of the last one: that
+ * of a row of the n-th result. NULL: none.
+ */
+struct error *live_profile_watch(struct live_profile *profile, size_t result, const char *module,
+				 const char *function);
+/*
+ * Reads the rings; *out: its code, until the next call. Errors as live_function_show(): then no
+ * function is watched any more.
+ */
+struct error *live_profile_code(struct live_profile *profile, const struct annotation **out);
 
 struct live_profile_counts {
 	uint64_t samples; /* that were read, since the start */

@@ -308,6 +308,64 @@ same_as() {
 	t capture-pane -p | head -n -1 | diff -q - <(head -n -1 "$1") >/dev/null
 }
 
+has_a_share() {
+	t capture-pane -p >code
+	grep -qE '^ +[1-9][0-9.]+ : +[0-9a-f]+: ' code
+}
+
+# The code of a function, whose samples are counted while it is shown; one of it has most faults.
+test_code_of_a_function() {
+	work
+	"$PERF_BPF" record -q $FAULTS -o perf.data -p $pid -- sleep 0.2
+	"$PERF_BPF" annotate pbt_hot >/dev/null 2>why || skip "$(cat why)"
+	open_terminal 160 24
+	trap end_all EXIT
+	t send-keys "$PERF_BPF top -d 0.2 --no-source $FAULTS -p $pid; echo status \$? >status" Enter
+	wait_for screen_has "[.] pbt_hot"
+	t send-keys a
+	wait_for has_a_share
+	assert_contains code "pbt_hot  $PWD/pbt_work"
+	assert_contains code "Source code & Disassembly of pbt_work for page-faults:u ("
+	# the store takes the faults
+	"$PERF_BPF" annotate --no-source pbt_hot 2>/dev/null |
+		sed -nE 's/^ +(9[0-9]|100)\.[0-9]+ : +//p' >hot
+	[ "$(wc -l <hot)" = 1 ] || fail "faults at several instructions"
+	assert_contains code "$(cat hot)"
+	n=$(sed -nE 's/.*\(([0-9]+) samples.*/\1/p' code)
+	[ -n "$n" ] || fail "no number of samples: $(cat code)"
+	# more samples come in, and what was searched for stays
+	t send-keys / r e t Enter
+	wait_for searched
+	wait_for is_counting
+	t send-keys q
+	wait_for screen_has "of event 'page-faults:u', "
+	t send-keys q
+	wait_for test -s status
+	assert_equal "$(cat status)" "status 0"
+}
+
+# The bar at the bottom has the line of the cursor, which is the last one.
+searched() {
+	t capture-pane -p | tail -n 1 | grep -qE ' ([0-9]+)/\1 *$'
+}
+
+is_counting() {
+	searched && t capture-pane -p >code && [ "$(sed -nE 's/.*\(([0-9]+) samples.*/\1/p' code)" != "$n" ]
+}
+
+# The events of a group have one table, with a column for each.
+test_groups() {
+	local realtime=
+	work
+	! chrt -f 1 true 2>/dev/null || realtime="-r 1"
+	start_top -e '{page-faults:u,minor-faults:u}' -c 1 -p $pid $realtime
+	soon out_has "^ +[0-9.]+% +[0-9.]+% .* pbt_hot"
+	end_top
+	assert_contains out "of events 'anon group { page-faults:u, minor-faults:u }'"
+	expect_status 2 "$PERF_BPF" top --stdio -r 100
+	assert_contains err "from 1 to 99"
+}
+
 # Tables where the cursor cannot be placed; Ctrl-C ends it.
 test_dumb_terminal() {
 	work
