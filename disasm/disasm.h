@@ -82,7 +82,8 @@ struct disasm_machine_insn {
 
 /*
  * The instruction at c, which runs at addr; c moves behind it. Bytes that are not an instruction
- * are ".byte", one at a time, on arm64 ".inst", four at a time. False: nothing is left.
+ * are ".byte", one at a time or those of an instruction whose length is known, on arm64 ".inst",
+ * four at a time. False: nothing is left.
  */
 bool disasm_machine_next(struct disasm_machine *m, struct cursor *c, uint64_t addr,
 			 struct disasm_machine_insn *insn);

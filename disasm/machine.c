@@ -26,7 +26,7 @@ struct disasm_machine {
 	const struct code_reader *reader;
 	csh handle;
 	cs_insn *insn;	/* room for one */
-	char bytes[16]; /* of what is not an instruction */
+	char bytes[96]; /* of what is not an instruction */
 };
 
 static void set_target(struct disasm_machine_insn *insn, int64_t target)
@@ -119,6 +119,24 @@ struct error *disasm_machine_new(const struct disasm_machine_opts *opts,
 	return NULL;
 }
 
+/*
+ * Capstone 4 does not know AVX-512, which the functions of glibc for strings and memory use. Of x86
+ * the length is known all the same, so what follows is not read from the middle of an instruction.
+ */
+static void set_bytes(struct disasm_machine *m, struct cursor *c)
+{
+	const uint16_t machine = m->reader->machine;
+	size_t n = 0;
+
+	if (machine == EM_X86_64 || machine == EM_386)
+		n = disasm_x86_length(c->base + c->pos, cursor_left(c), machine == EM_X86_64);
+	n = max_of(n, (size_t)1);
+	const uint8_t *bytes = cursor_bytes(c, n);
+	for (size_t i = 0; i < n; i++)
+		snprintf(m->bytes + 6 * i, sizeof(m->bytes) - 6 * i,
+			 i + 1 < n ? "0x%02x, " : "0x%02x", bytes[i]);
+}
+
 /* An instruction that capstone does not know, or the bytes that are left over. */
 static void set_unknown(struct disasm_machine *m, struct cursor *c,
 			struct disasm_machine_insn *insn)
@@ -129,10 +147,8 @@ static void set_unknown(struct disasm_machine *m, struct cursor *c,
 		insn->operation = ".inst";
 		snprintf(m->bytes, sizeof(m->bytes), "0x%08x", word);
 	} else {
-		const uint8_t *byte = cursor_bytes(c, 1);
-
+		set_bytes(m, c);
 		insn->operation = ".byte";
-		snprintf(m->bytes, sizeof(m->bytes), "0x%02x", *byte);
 	}
 	insn->operands = m->bytes;
 }
