@@ -37,7 +37,7 @@
 /* Set by perf-bpf run --call-graph dwarf, which also gives the maps their sizes. */
 static const volatile __u32 perf_bpf_unwind_on = 0;
 
-#define PERF_BPF_UNWIND_ASK_NS 50000000 /* a process is asked for at most so often */
+#define PERF_BPF_UNWIND_ASK_NS 5000000 /* a process is asked for at most so often */
 
 /* The state of a walk: in a map, as it is too large for the stack of a program. */
 struct perf_bpf_unwind_walk {

@@ -116,12 +116,12 @@ test_cxx_server_reaches_the_start_of_its_threads() {
 				Parse().handle(depth - 1);
 			sink++;
 		}
-		static void on_signal(int)
+		NOINLINE static void on_signal(int)
 		{
 			for (int i = 0; i < 30000; i++)
 				sink += i;
 		}
-		static void serve()
+		NOINLINE static void serve()
 		{
 			do {
 				int values[200];
@@ -153,10 +153,10 @@ test_cxx_server_reaches_the_start_of_its_threads() {
 	are_complete
 	# A signal interrupts its handler's caller, in its own thread.
 	stacks "
-handled = count(lambda names: 'on_signal' in names)
-assert handled >= 10, handled
-assert count(lambda names: 'on_signal' in names and 'serve' in names and
-             names.index('on_signal') < names.index('serve')) >= 0.9 * handled"
+whole = count(lambda names: 'on_signal' in names and 'serve' in names and
+              names.index('on_signal') < names.index('serve'))
+assert whole >= 10, whole
+assert count(lambda names: 'on_signal' in names) - whole <= total - loaded"
 	# By frame pointers, they are not.
 	"$PERF_BPF" run profile -e cpu-clock -F 999 --call-graph fp --comm pbt_server --json -- \
 		./pbt_server 100 >json 2>log || fail "perf-bpf run profile fails"
@@ -234,10 +234,10 @@ test_later_mappings_are_loaded() {
 		}
 		int main(int argc, char **argv)
 		{
-			before(argc == 1 ? 150 : 300);
+			before(argc == 1 ? 200 : 400);
 			if (argc == 1)
 				execl(argv[0], argv[0], "again", NULL);
-			after(dlsym(dlopen("./late.so", RTLD_NOW), "in_library"), 600);
+			after(dlsym(dlopen("./late.so", RTLD_NOW), "in_library"), 900);
 			return 0;
 		}
 	END
@@ -246,9 +246,9 @@ test_later_mappings_are_loaded() {
 	profiles ./pbt_late
 	are_complete
 	stacks "
-late = count(lambda names: 'in_library' in names)
-assert late >= 20, late
-assert count(lambda names: 'in_library' in names and 'after' in names and 'main' in names) >= 0.5 * late"
+whole = count(lambda names: 'in_library' in names and 'after' in names and 'main' in names)
+assert whole >= 20, whole
+assert count(lambda names: 'in_library' in names) - whole <= total - loaded"
 }
 
 test_static_programs() {
@@ -269,7 +269,7 @@ test_static_programs() {
 		}
 		int main(void)
 		{
-			outer(200);
+			outer(300);
 			return 0;
 		}
 	END
@@ -280,6 +280,11 @@ test_static_programs() {
 		stacks "
 assert count(lambda names: 'inner' in names and 'outer' in names and 'main' in names) >= 30"
 	done
+	# A file whose table has no room is said.
+	"$PERF_BPF" run profile -e cpu-clock -F 999 --call-graph dwarf --comm pbt_static \
+		--map-entries perf_bpf_unwind_rows=4 -- ./pbt_static >out 2>log || { cat log; fail "perf-bpf run fails"; }
+	grep -q "the unwind tables of [1-9][0-9]* files had no room; for more room use --map-entries perf_bpf_unwind_rows=16" log ||
+		{ cat log; fail "it is not said that there is no room"; }
 }
 
 # A program of one's own, with the header.
@@ -324,7 +329,7 @@ test_own_program() {
 		#include "burn.h"
 		int main(void)
 		{
-			while (!is_over(300))
+			while (!is_over(400))
 				;
 			return 0;
 		}
@@ -333,14 +338,19 @@ test_own_program() {
 	"$PERF_BPF" run own.bpf.c -e cpu-clock -F 999 --call-graph dwarf --comm pbt_own --json -- ./pbt_own >json 2>log ||
 		{ cat log; fail "perf-bpf run fails"; }
 	python3 - <<-'END' || { cat json; fail "the stacks are wrong"; }
-		import json
+		import json, re
 		m = {l["map"]: l for l in map(json.loads, open("json"))}
 		stacks = m["samples"]["stacks"]
 		whole = sum(s["count"] for s in stacks if any(f["name"] == "main" for f in s["frames"]))
 		assert whole >= 30, whole
-		assert "user stacks are complete" in m["samples"]["note"]
-		# _start, __libc_start_main, __libc_start_call_main, main
-		assert m["frames"]["count"] >= 3 * whole, (m["frames"], whole)
+		# Each sample is walked twice; the second time, its frames are counted: _start,
+		# __libc_start_main, __libc_start_call_main, main.
+		note = m["samples"]["note"]
+		walked = int(re.search(r"% of (\d+) user stacks", note)[1])
+		before = re.search(r"(\d+) were taken before", note)
+		loaded = walked - (int(before[1]) if before else 0)
+		assert loaded >= 60, note
+		assert m["frames"]["count"] >= 3 * (loaded // 2), (m["frames"], note)
 	END
 }
 
