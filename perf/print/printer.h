@@ -3,6 +3,7 @@
 #ifndef PB_PERF_PRINT_PRINTER_H
 #define PB_PERF_PRINT_PRINTER_H
 
+#include "perf/print/frame_cache.h"
 #include "perf/print/print.h"
 #include "perf/print/probed.h"
 
@@ -31,6 +32,7 @@ struct script_printer {
 	uint64_t base_time; /* of opts.time_base; 0: none yet */
 	size_t data_src_width;
 	struct sample_code *code; /* what sample_code.c keeps; NULL: no field of code is chosen */
+	struct frame_cache frames;
 };
 
 /* " 68 69" in the room of width bytes, then "hi" likewise and a newline; n up to width. */

@@ -18,6 +18,9 @@
 
 #define MAX_STACK 127 /* PERF_MAX_STACK_DEPTH */
 
+/* Of a frame_key: what follows an address, and not a line of a call chain; not a FIELD_*. */
+#define FORM_PLACE (1ull << 63)
+
 static bool is_dummy(const struct perf_event_attr *attr)
 {
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
@@ -222,6 +225,7 @@ void printer_free(struct script_printer *p)
 	strbuf_deinit(&p->comm_text);
 	probed_deinit(&p->probed);
 	sample_code_free(p->code);
+	frame_cache_deinit(&p->frames);
 	free(p->chain);
 	free(p);
 }
@@ -499,12 +503,16 @@ static void add_srcline(struct script_printer *p, const struct location *at,
 	plain_since(out, from, false);
 }
 
+static size_t max_chain(const struct script_printer *p, const struct sample *sample)
+{
+	return sample->is_unwound ? 2 * p->max_stack : p->max_stack;
+}
+
 size_t printer_resolve_chain(struct script_printer *p, const struct sample *sample,
 			     const struct thread *thread)
 {
-	const size_t max = sample->is_unwound ? 2 * p->max_stack : p->max_stack;
-
-	return p->opts.resolver ? resolve_chain(p->opts.resolver, thread, sample, p->chain, max)
+	return p->opts.resolver ? resolve_chain(p->opts.resolver, thread, sample, p->chain,
+						max_chain(p, sample))
 				: 0;
 }
 
@@ -533,14 +541,22 @@ static bool ends_chain(const struct script_printer *p, const struct location *at
 	return false;
 }
 
+static bool is_in_file(const struct map *map)
+{
+	return map && (map->dso->kind == DSO_USER || map->dso->kind == DSO_VDSO);
+}
+
+static uint64_t file_offset(const struct location *at)
+{
+	return at->addr - at->map->start + at->map->pgoff;
+}
+
 /* frame: one of the functions at the address; NULL: there is one alone. */
 static void add_frame(struct script_printer *p, const struct location *at,
 		      const struct inline_frame *frame, uint64_t fields, struct strbuf *out)
 {
-	bool user = at->map && (at->map->dso->kind == DSO_USER || at->map->dso->kind == DSO_VDSO);
-
 	strbuf_addch(out, '\t');
-	add_hex16(out, user ? at->addr - at->map->start + at->map->pgoff : at->addr);
+	add_hex16(out, is_in_file(at->map) ? file_offset(at) : at->addr);
 	add_place(p, out, at, fields);
 	if (fields & FIELD_SRCLINE)
 		add_srcline(p, at, frame, out);
@@ -549,39 +565,77 @@ static void add_frame(struct script_printer *p, const struct location *at,
 	strbuf_addch(out, '\n');
 }
 
-static void add_chain(struct script_printer *p, const struct sample *sample,
-		      const struct thread *thread, uint64_t fields, struct strbuf *out)
+/* The frames at p->chain[i], with those that are inlined there; true: no more are wanted. */
+static bool add_frames(struct script_printer *p, size_t i, uint64_t fields, struct strbuf *out)
 {
-	size_t n = printer_resolve_chain(p, sample, thread);
 	const struct inline_frame *frame;
 	struct location at;
 	bool ends = false;
 
+	for (size_t k = 0; !ends && printer_frame(p, i, k, &at, &frame); k++) {
+		add_frame(p, &at, frame, fields, out);
+		ends = ends_chain(p, &at);
+	}
+	return ends;
+}
+
+/* Of a file, processes that map it at different addresses share the text. */
+static struct frame_key frame_key(const struct location *at, uint64_t form)
+{
+	if (is_in_file(at->map))
+		return (struct frame_key){at->map->dso, file_offset(at), form};
+	return (struct frame_key){at->map, at->addr, form};
+}
+
+static void add_chain(struct script_printer *p, const struct sample *sample,
+		      const struct thread *thread, uint64_t fields, struct strbuf *out)
+{
+	const bool is_kept = !p->opts.chain_end && !(fields & FIELD_SRCLINE);
+	const size_t n = p->opts.resolver ? resolver_find_chain(p->opts.resolver, thread, sample,
+								p->chain, max_chain(p, sample))
+					  : 0;
+	bool ends = false;
+
 	strbuf_addch(out, '\n');
 	for (size_t i = 0; i < n && !ends; i++) {
-		for (size_t k = 0; !ends && printer_frame(p, i, k, &at, &frame); k++) {
-			add_frame(p, &at, frame, fields, out);
-			ends = ends_chain(p, &at);
-		}
+		struct location *at = &p->chain[i];
+		const struct frame_key key = frame_key(at, fields);
+		const size_t from = out->len;
+
+		if (is_kept && frame_cache_add(&p->frames, &key, out))
+			continue;
+		resolve_addr_in(p->opts.resolver, at->map, at->cpumode, at->addr, at);
+		ends = add_frames(p, i, fields, out);
+		if (is_kept)
+			frame_cache_keep(&p->frames, &key, out, from);
 	}
 }
 
 static void add_ip(struct script_printer *p, const struct sample *sample, struct thread *thread,
 		   uint64_t fields, struct strbuf *out)
 {
+	const bool is_named = p->opts.resolver && fields & (FIELD_SYM | FIELD_DSO | FIELD_SRCLINE);
 	struct location at = {.addr = sample->ip};
 
 	if (p->use_chain && sample->has & PERF_SAMPLE_CALLCHAIN) {
 		add_chain(p, sample, thread, fields, out);
 		return;
 	}
-	if (p->opts.resolver && fields & (FIELD_SYM | FIELD_DSO | FIELD_SRCLINE))
-		resolve_addr(p->opts.resolver, thread, sample->cpumode, sample->ip, &at);
 	strbuf_addch(out, ' ');
 	add_hex16(out, sample->ip);
+	if (is_named)
+		at.map = resolver_find_map(p->opts.resolver, thread, sample->cpumode, sample->ip);
+	const struct frame_key key = frame_key(&at, fields | FORM_PLACE);
+	if (is_named && !(fields & FIELD_SRCLINE) && frame_cache_add(&p->frames, &key, out))
+		return;
+	const size_t from = out->len;
+	if (is_named)
+		resolve_addr_in(p->opts.resolver, at.map, sample->cpumode, sample->ip, &at);
 	add_place(p, out, &at, fields);
 	if (fields & FIELD_SRCLINE)
 		add_srcline(p, &at, NULL, out);
+	else if (is_named)
+		frame_cache_keep(&p->frames, &key, out, from);
 }
 
 static void add_addr(struct script_printer *p, const struct sample *sample,

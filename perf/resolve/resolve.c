@@ -51,7 +51,7 @@ struct dso_syms {
 /* Addresses looked up lately: profiles ask for the same ones over and over. */
 #define CACHE_SIZE 8192
 struct cached_symbol {
-	const struct map *map; /* NULL: free */
+	const void *key; /* the map or the DSO that addr is an address of; NULL: free */
 	uint64_t addr;
 	const struct symbol *sym;
 };
@@ -940,7 +940,11 @@ const struct map *resolver_find_map(struct resolver *r, const struct thread *thr
 {
 	const struct map *map = session_find_map(r->session, thread, cpumode, addr);
 
-	return map || cpumode != PERF_RECORD_MISC_KERNEL ? map : kernel_map_beyond(r, addr);
+	if (cpumode != PERF_RECORD_MISC_KERNEL)
+		return map;
+	if (map && map->dso->kind == DSO_KERNEL)
+		r->kernel_map = map;
+	return map ? map : kernel_map_beyond(r, addr);
 }
 
 void resolve_addr(struct resolver *r, const struct thread *thread, uint8_t cpumode, uint64_t addr,
@@ -960,11 +964,14 @@ void resolve_addr_in(struct resolver *r, const struct map *map, uint8_t cpumode,
 	out->map = map;
 	if (!has_plain_addresses(map))
 		out->dso_addr = addr - map->start + map->pgoff;
-	struct cached_symbol *c = &r->cache[hash_u64(addr ^ (uintptr_t)map) % CACHE_SIZE];
-	if (c->map != map || c->addr != addr) {
+	/* Processes that map a file at different addresses share its symbols. */
+	const void *key = has_plain_addresses(map) ? (const void *)map : map->dso;
+	struct cached_symbol *c = &r->cache[hash_u64(out->dso_addr ^ (uintptr_t)key) % CACHE_SIZE];
+	if (c->key != key || c->addr != out->dso_addr) {
 		struct symtab *st = map_symtab(r, map);
 
-		*c = (struct cached_symbol){map, addr, st ? symtab_find(st, out->dso_addr) : NULL};
+		*c = (struct cached_symbol){key, out->dso_addr,
+					    st ? symtab_find(st, out->dso_addr) : NULL};
 	}
 	out->sym = c->sym;
 	if (out->sym)
@@ -1030,14 +1037,22 @@ void resolve_addr_any(struct resolver *r, const struct thread *thread, uint64_t 
 		resolve_addr(r, thread, PERF_RECORD_MISC_KERNEL, addr, out);
 }
 
-size_t resolve_chain(struct resolver *r, const struct thread *thread, const struct sample *sample,
-		     struct location *out, size_t max)
+static void find_place(struct resolver *r, const struct thread *thread, uint8_t cpumode,
+		       uint64_t addr, struct location *out)
+{
+	out->addr = addr;
+	out->map = resolver_find_map(r, thread, cpumode, addr);
+	out->cpumode = cpumode;
+}
+
+size_t resolver_find_chain(struct resolver *r, const struct thread *thread,
+			   const struct sample *sample, struct location *out, size_t max)
 {
 	uint8_t cpumode = PERF_RECORD_MISC_USER;
 	size_t n = 0;
 
 	if (max && sample_has_only_stack(sample)) {
-		resolve_addr(r, thread, sample->cpumode, sample->ip, &out[0]);
+		find_place(r, thread, sample->cpumode, sample->ip, &out[0]);
 		return 1;
 	}
 	for (uint64_t i = 0; i < sample->chain.n && n < max; i++) {
@@ -1059,7 +1074,17 @@ size_t resolve_chain(struct resolver *r, const struct thread *thread, const stru
 			}
 			continue;
 		}
-		resolve_addr(r, thread, cpumode, ip, &out[n++]);
+		find_place(r, thread, cpumode, ip, &out[n++]);
 	}
+	return n;
+}
+
+size_t resolve_chain(struct resolver *r, const struct thread *thread, const struct sample *sample,
+		     struct location *out, size_t max)
+{
+	const size_t n = resolver_find_chain(r, thread, sample, out, max);
+
+	for (size_t i = 0; i < n; i++)
+		resolve_addr_in(r, out[i].map, out[i].cpumode, out[i].addr, &out[i]);
 	return n;
 }

@@ -106,6 +106,13 @@ size_t resolve_chain(struct resolver *r, const struct thread *thread, const stru
 		     struct location *out, size_t max);
 
 /*
+ * The same without symbols, for those who know some of them: of each location only addr, map and
+ * cpumode, with which resolve_addr_in() gives the rest.
+ */
+size_t resolver_find_chain(struct resolver *r, const struct thread *thread,
+			   const struct sample *sample, struct location *out, size_t max);
+
+/*
  * The source line of a program's or library's code, if opts.lines is set and there is debug
  * information for it; the kernel's lines are not looked for. is_return: the address follows a call,
  * whose line is wanted. The path lives as long as the resolver, in a live session until
