@@ -17,6 +17,8 @@
 #include "perf/resolve/line_text.h"
 
 #define CACHE_SIZE 16384
+#define LEAVES	   4096
+#define TEXTS	   2048
 #define MAX_STACK  2048
 
 struct chain_slot {
@@ -39,6 +41,20 @@ struct cached_frame {
 	const struct inlined_frames *inlined; /* in the frame; NULL: none */
 };
 
+struct cached_leaf {
+	const struct map *map; /* NULL: free */
+	uint64_t addr;
+	const struct hist_frame *frame;
+};
+
+/* What an event's format makes of a payload; many are repeated byte by byte. */
+struct cached_text {
+	const struct session_event *event;
+	const char *text; /* NULL: free */
+	uint32_t size;
+	uint8_t raw[84];
+};
+
 struct error *hist_new(const struct hist_spec *spec, struct resolver *r, struct hist **out)
 {
 	struct hist *h = calloc(1, sizeof(*h));
@@ -51,8 +67,10 @@ struct error *hist_new(const struct hist_spec *spec, struct resolver *r, struct 
 	h->by_address = spec->chain.order != STACK_BY_FUNCTION || spec->has[HIST_SRCLINE] ||
 			spec->has[HIST_SRCFILE];
 	h->cache = calloc(CACHE_SIZE, sizeof(*h->cache));
-	if (!h->cache) {
-		free(h);
+	h->leaves = calloc(LEAVES, sizeof(*h->leaves));
+	h->texts = calloc(TEXTS, sizeof(*h->texts));
+	if (!h->cache || !h->leaves || !h->texts) {
+		hist_free(h);
 		return error_nomem();
 	}
 	*out = h;
@@ -62,6 +80,8 @@ struct error *hist_new(const struct hist_spec *spec, struct resolver *r, struct 
 void hist_index_free(struct hist *h)
 {
 	free(steal_ptr(h->cache));
+	free(steal_ptr(h->leaves));
+	free(steal_ptr(h->texts));
 	u64map_deinit(&h->frames);
 	u64map_deinit(&h->inlined);
 	u64map_deinit(&h->ranks);
@@ -104,7 +124,8 @@ const char *hist_intern(struct hist *h, const char *s)
 
 static const char *intern_comm(struct hist *h, const char *comm)
 {
-	if (comm != h->last_comm || strcmp(comm, h->last_comm_interned)) {
+	/* In a recording, equal names are one string, which does not change (session.h). */
+	if (comm != h->last_comm || (h->spec->live && strcmp(comm, h->last_comm_interned))) {
 		h->last_comm_interned = hist_intern(h, comm);
 		h->last_comm = h->last_comm_interned ? comm : NULL;
 	}
@@ -327,6 +348,23 @@ static const struct hist_frame *frame_of(struct hist *h, const struct location *
 	return f && u64map_put(&h->frames, key, (void *)f) ? f : NULL;
 }
 
+/* The frame of a sample's own address; NULL: no memory. */
+static const struct hist_frame *leaf_frame(struct hist *h, const struct location *leaf)
+{
+	if (h->spec->live || !leaf->map)
+		return frame_of(h, leaf, NULL);
+	struct cached_leaf *c = &h->leaves[hash_u64(leaf->addr ^ (uintptr_t)leaf->map) % LEAVES];
+
+	if (c->map != leaf->map || c->addr != leaf->addr) {
+		const struct hist_frame *frame = frame_of(h, leaf, NULL);
+
+		if (!frame)
+			return NULL;
+		*c = (struct cached_leaf){leaf->map, leaf->addr, frame};
+	}
+	return c->frame;
+}
+
 /* Without the last of the functions, which is not inlined; NULL: no memory. */
 static const struct inlined_frames *inlined_of(struct hist *h, const struct location *loc,
 					       const struct inline_frames *inlines)
@@ -500,12 +538,13 @@ static uint64_t stack_hash(const struct hist_stack *s, size_t n_values)
 	return hash_u64(hash);
 }
 
+/* b's thread tells stacks apart only when it is a key: then it is not NULL. */
 static bool stack_equal(const struct hist_stack *a, const struct hist_stack *b, size_t n_values)
 {
 	return a->leaf == b->leaf && a->chain == b->chain && a->comm == b->comm &&
-	       a->thread == b->thread && a->trace == b->trace && a->time == b->time &&
-	       a->cpu == b->cpu && a->cpumode == b->cpumode && a->filtered == b->filtered &&
-	       a->cgroup == b->cgroup &&
+	       (!b->thread || a->thread == b->thread) && a->trace == b->trace &&
+	       a->time == b->time && a->cpu == b->cpu && a->cpumode == b->cpumode &&
+	       a->filtered == b->filtered && a->cgroup == b->cgroup &&
 	       (!a->numbers || !memcmp(a->numbers, b->numbers, sizeof(*a->numbers))) &&
 	       (!a->values || !memcmp(a->values, b->values, n_values * sizeof(*a->values)));
 }
@@ -591,19 +630,13 @@ struct error *hist_stack_add(struct hist *h, const struct hist_stack *s,
 			h->stack_slots[at] = *slot = known;
 			return NULL;
 		}
-		/* thread tells stacks apart only when it is a key. */
-		if (known->hash == hash) {
-			struct hist_stack probe = *s;
-
-			probe.thread = s->thread ? s->thread : known->thread;
-			if (stack_equal(known, &probe, h->spec->n_dynamic)) {
-				sum_add(&known->period, s->period);
-				sum_add(&known->latency, s->latency);
-				known->n += s->n;
-				known->weight.period += (double)s->period;
-				known->weight.n += (double)s->n;
-				return NULL;
-			}
+		if (known->hash == hash && stack_equal(known, s, h->spec->n_dynamic)) {
+			sum_add(&known->period, s->period);
+			sum_add(&known->latency, s->latency);
+			known->n += s->n;
+			known->weight.period += (double)s->period;
+			known->weight.n += (double)s->n;
+			return NULL;
 		}
 	}
 }
@@ -636,6 +669,34 @@ static struct error *value_of(struct hist *h, const struct hist_dynamic *field,
 	if (!strmap_put(&h->values, text, copy))
 		return error_nomem();
 	*out = copy;
+	return NULL;
+}
+
+/* The text of a tracepoint's sample, interned. */
+static struct error *trace_text(struct hist *h, const struct session_event *event,
+				const struct sample *sample, const char **out)
+{
+	struct cached_text *c = NULL;
+
+	/* A live one frees strings. */
+	if (!h->spec->live && sample->raw && sample->raw_size <= sizeof(c->raw)) {
+		c = &h->texts[hash_bytes(sample->raw, sample->raw_size) % TEXTS];
+		if (c->text && c->event == event && c->size == sample->raw_size &&
+		    !memcmp(c->raw, sample->raw, c->size)) {
+			*out = c->text;
+			return NULL;
+		}
+	}
+	strbuf_reset(&h->text);
+	TRY(h->spec->trace(h->spec->trace_ctx, event, sample, &h->text));
+	const char *text = strbuf_failed(&h->text) ? NULL : hist_intern(h, strbuf_str(&h->text));
+	if (!text)
+		return error_nomem();
+	if (c) {
+		*c = (struct cached_text){.event = event, .text = text, .size = sample->raw_size};
+		memcpy(c->raw, sample->raw, c->size);
+	}
+	*out = text;
 	return NULL;
 }
 
@@ -757,7 +818,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 	struct hist_stack s = {
 		.thread = keyed_by_thread(spec) ? thread_kept : NULL,
 		.comm = intern_comm(h, thread->comm),
-		.leaf = frame_of(h, leaf, NULL),
+		.leaf = leaf_frame(h, leaf),
 		.period = sample->period,
 		.latency = latency_of(sample->period, context->parallelism),
 		.n = 1,
@@ -780,12 +841,7 @@ struct error *hist_add(struct hist *h, const struct sample *sample,
 	if (keyed_by_cgroup(spec))
 		s.cgroup = session_cgroup_of(h->session, sample);
 	if (spec->has[HIST_TRACE] && spec->trace && event->attr.type == PERF_TYPE_TRACEPOINT) {
-		_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
-
-		TRY(spec->trace(spec->trace_ctx, event, sample, &text));
-		s.trace = hist_intern(h, strbuf_str(&text));
-		if (!s.trace)
-			return error_nomem();
+		TRY(trace_text(h, event, sample, &s.trace));
 	}
 	for (size_t i = 0; s.values && i < spec->n_dynamic; i++)
 		TRY(value_of(h, &spec->dynamic[i], event, sample, &values[i]));

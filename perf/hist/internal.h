@@ -50,10 +50,12 @@ struct hist {
 	struct result_totals totals, shown;
 
 	struct cached_frame *cache;
-	struct u64map frames;  /* by symbol, or by DSO and address */
-	bool by_address;       /* frames are of addresses, not of functions */
-	struct u64map inlined; /* struct inline_frames * -> struct inlined_frames * */
-	struct u64map ranks;   /* DSO -> rank */
+	struct cached_leaf *leaves; /* the frames of samples' own addresses */
+	struct cached_text *texts;  /* of tracepoints */
+	struct u64map frames;	    /* by symbol, or by DSO and address */
+	bool by_address;	    /* frames are of addresses, not of functions */
+	struct u64map inlined;	    /* struct inline_frames * -> struct inlined_frames * */
+	struct u64map ranks;	    /* DSO -> rank */
 	struct result_mappings mappings;
 	uint32_t n_ranks;
 	struct strmap build_ids; /* of the header: a path's first, counted from 1 */
