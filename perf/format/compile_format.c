@@ -42,8 +42,35 @@ static void *made(struct format_compiler *c, void *part, size_t n)
 	return part;
 }
 
+static bool is_constant(const struct format_compiler *c, uint16_t index)
+{
+	return c->p->exprs.v[index].op == EX_CONST;
+}
+
+/* The states of sched_switch, say, are or'ed from ten numbers: once, and not for each sample. */
+static void fold(const struct format_compiler *c, struct expr *e)
+{
+	const struct expr *v = c->p->exprs.v;
+	uint64_t value;
+
+	if (e->op == EX_MASK && is_constant(c, e->a))
+		value = v[e->a].value & e->value;
+	else if (e->op == EX_NOT && is_constant(c, e->b))
+		value = !v[e->b].value;
+	else if (e->op == EX_INV && is_constant(c, e->b))
+		value = ~v[e->b].value;
+	else if (e->op >= EX_NE && is_constant(c, e->a) && is_constant(c, e->b))
+		value = expr_operate(e->op, v[e->a].value, v[e->b].value);
+	else
+		return;
+	*e = (struct expr){.op = EX_CONST, .value = value};
+}
+
 static uint16_t expr_add(struct format_compiler *c, struct expr e)
 {
+	/* What failed has no operands. */
+	if (!c->failed)
+		fold(c, &e);
 	const size_t n = c->p->exprs.n;
 	struct expr *at = made(c, n < NODES_MAX ? vec_push(&c->p->exprs) : NULL, n);
 

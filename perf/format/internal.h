@@ -241,6 +241,9 @@ struct error *format_parse(struct trace_event *ev, const char *text, size_t size
 bool format_is_float(const struct format_field *field);
 struct format_field *format_find_field(const struct trace_event *ev, const char *name);
 
+/* a OP b, of EX_NE and those behind it. */
+uint64_t expr_operate(uint8_t op, uint64_t a, uint64_t b);
+
 /* Sets ev->state and, when it can be compiled, ev->program. */
 void program_compile(struct trace_event *ev);
 void program_deinit(struct print_program *p);

@@ -26,13 +26,9 @@ static uint64_t number_at(const struct format_run *r, uint64_t off, unsigned n)
 	return payload_number(r->ev->tracing, r->raw, r->size, off, n);
 }
 
-static uint64_t eval(const struct format_run *r, uint16_t index);
-
-static uint64_t eval_operator(const struct format_run *r, const struct expr *e)
+uint64_t expr_operate(uint8_t op, uint64_t a, uint64_t b)
 {
-	uint64_t a = eval(r, e->a), b = eval(r, e->b);
-
-	switch (e->op) {
+	switch (op) {
 	case EX_NE:
 		return a != b;
 	case EX_EQ:
@@ -101,7 +97,7 @@ static uint64_t eval(const struct format_run *r, uint16_t index)
 	case EX_INV:
 		return ~eval(r, e->b);
 	default:
-		return eval_operator(r, e);
+		return expr_operate(e->op, eval(r, e->a), eval(r, e->b));
 	}
 }
 
