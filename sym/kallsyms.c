@@ -306,6 +306,31 @@ static int ksym_compare(const void *a, const void *b)
 	return ka->name < kb->name ? -1 : ka->name > kb->name; /* the order of the file */
 }
 
+/*
+ * The file has the kernel's own symbols in the order of their addresses, and behind them those of
+ * modules, in no order: the first run is long, so only the rest is sorted, and merged with it.
+ * to has room for all n.
+ */
+static void sort_symbols(const struct ksym *syms, size_t n, struct ksym *to)
+{
+	size_t run = 1;
+
+	while (run < n && syms[run - 1].addr <= syms[run].addr)
+		run++;
+	struct ksym *const rest = to + run;
+	const struct ksym *const end = to + n;
+
+	memcpy(rest, syms + run, (n - run) * sizeof(*rest));
+	qsort(rest, n - run, sizeof(*rest), ksym_compare);
+	/* What is written never reaches what has not been read: run - i entries come from syms. */
+	const struct ksym *next = rest;
+	for (size_t i = 0; i < run; i++) {
+		while (next < end && next->addr < syms[i].addr)
+			*to++ = *next++;
+		*to++ = syms[i];
+	}
+}
+
 static uint8_t type_to_binding(uint8_t type)
 {
 	return type == 'W' ? STB_WEAK : type >= 'A' && type <= 'Z' ? STB_GLOBAL : STB_LOCAL;
@@ -332,8 +357,7 @@ static struct error *symtab_fill(struct symtab *st, const struct kallsyms *k, co
 		}
 	}
 	if (sorted) {
-		memcpy(sorted, syms, n * sizeof(*sorted));
-		qsort(sorted, n, sizeof(*sorted), ksym_compare);
+		sort_symbols(syms, n, sorted);
 		syms = sorted;
 	}
 	if (!vec_reserve(&st->syms, wanted))
