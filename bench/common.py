@@ -22,7 +22,7 @@ def find_perf():
 
 class Bench:
     def __init__(self):
-        self.dir = tempfile.TemporaryDirectory(prefix="perf-bpf-bench-")
+        self.dir = tempfile.TemporaryDirectory(prefix="bench-perf-bpf-")
         self.work = self.path("work")
         subprocess.run(["cc", "-O2", "-o", self.work, os.path.join(SRC, "bench/work.c")],
                        check=True)
