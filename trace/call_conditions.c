@@ -27,12 +27,19 @@ struct field_fit {
 	struct error *misfit; /* the first */
 };
 
+/* What a field's name is if it is not that of an argument: sought once, not for each call. */
+struct field_constant {
+	bool known;
+	uint64_t v;
+};
+
 struct condition_maker {
 	const struct call_table *table;
 	struct where *w;
 	struct where_tests tests;
 	struct call_field *fields; /* of the call that is looked at */
 	struct field_fit *fits;
+	struct field_constant *constants;
 	enum where_type *types;
 	VEC(struct call_where) wheres;
 	VEC(struct call_pattern) patterns;
@@ -47,6 +54,7 @@ static void maker_deinit(struct condition_maker *m)
 	where_free(m->w);
 	free(m->fields);
 	free(m->fits);
+	free(m->constants);
 	free(m->types);
 	vec_deinit(&m->wheres);
 	vec_deinit(&m->patterns);
@@ -463,7 +471,8 @@ static void bind_call(struct condition_maker *m, const struct call *call)
 	size_t misfit = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		call_field_find(m->table, where_field(m->w, i), call, &m->fields[i]);
+		call_field_find(m->table, where_field(m->w, i), call,
+				m->constants[i].known ? &m->constants[i].v : NULL, &m->fields[i]);
 		m->types[i] = m->fields[i].type;
 	}
 	struct error *err = where_check(m->w, m->types, &misfit);
@@ -541,8 +550,12 @@ struct error *call_conditions_make(const char *text, const struct call_table *ta
 	m.fields = calloc(n + 1, sizeof(*m.fields));
 	m.fits = calloc(n + 1, sizeof(*m.fits));
 	m.types = calloc(n + 1, sizeof(*m.types));
-	if (!m.fields || !m.fits || !m.types)
+	m.constants = calloc(n + 1, sizeof(*m.constants));
+	if (!m.fields || !m.fits || !m.types || !m.constants)
 		return error_nomem();
+	for (size_t i = 0; i < n; i++)
+		m.constants[i].known =
+			call_constant_find(where_field(m.w, i)->name, NULL, &m.constants[i].v);
 	TRY(make_wheres(&m, calls));
 	if (!selects_any(calls))
 		return error_hint(where_error_at(m.w, 0, "it is not true for any traced call"),

@@ -162,7 +162,7 @@ static bool is_named(const struct call *call, const char *name, const struct cal
 }
 
 void call_field_find(const struct call_table *table, const struct where_field *want,
-		     const struct call *call, struct call_field *f)
+		     const struct call *call, const uint64_t *constant, struct call_field *f)
 {
 	*f = (struct call_field){0};
 	if (want->index >= 0)
@@ -187,7 +187,8 @@ void call_field_find(const struct call_table *table, const struct where_field *w
 	}
 	if (want->owner) {
 		find_builtin(want->name, f);
-	} else if (call_constant_find(want->name, NULL, &f->constant)) {
+	} else if (constant) {
+		f->constant = *constant;
 		f->type = WHERE_NUMBER;
 		f->is_constant = true;
 	}

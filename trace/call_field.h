@@ -17,9 +17,12 @@ struct call_field {
 	const struct arg_kind *arg; /* NULL: not an argument */
 };
 
-/* want->owner is the name of a call, or NULL. */
+/*
+ * want->owner is the name of a call, or NULL. constant: what call_constant_find() finds by
+ * want->name; NULL: nothing.
+ */
 void call_field_find(const struct call_table *table, const struct where_field *want,
-		     const struct call *call, struct call_field *f);
+		     const struct call *call, const uint64_t *constant, struct call_field *f);
 
 /* A flag, a signal or an error. prefer: the argument that it is compared with; NULL: not known. */
 bool call_constant_find(const char *name, const struct arg_kind *prefer, uint64_t *v);
