@@ -77,7 +77,12 @@ int call_args_of_btf(const struct btf *btf, const char *call, struct arena *aren
 	if (!proto)
 		return -1;
 	const struct btf_param *params = btf_params(proto);
-	const int n = btf_vlen(proto);
+	int n = btf_vlen(proto);
+	const char *first = n == 1 ? btf__name_by_offset(btf, params[0].name_off) : NULL;
+
+	/* SYSCALL_DEFINE0: the function has a parameter, the call has none */
+	if (first && !strcmp(first, "__unused"))
+		n = 0;
 	for (int i = 0; i < n; i++) {
 		const char *name = btf__name_by_offset(btf, params[i].name_off);
 

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <bpf/btf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -626,19 +627,52 @@ static void test_select(void **state)
 	free(calls);
 }
 
+/* SYSCALL_DEFINE0 gives the function a parameter that the call does not have. */
+static void calls_without_arguments(void **state)
+{
+	struct btf *btf = btf__new_empty();
+	const struct call_table_opts opts = {.sz = sizeof(opts), .vmlinux = btf};
+	struct call_table *with_btf;
+
+	assert_non_null(btf);
+	const int number = btf__add_int(btf, "long", 8, BTF_INT_SIGNED);
+	const int none = btf__add_func_proto(btf, number);
+	assert_int_equal(btf__add_func_param(btf, "__unused", number), 0);
+	assert_true(btf__add_func(btf, "__do_sys_getppid", BTF_FUNC_STATIC, none) > 0);
+	const int one = btf__add_func_proto(btf, number);
+	assert_int_equal(btf__add_func_param(btf, "fd", number), 0);
+	assert_true(btf__add_func(btf, "__do_sys_close", BTF_FUNC_STATIC, one) > 0);
+	assert_null(call_table_new(&opts, &with_btf));
+	assert_int_equal(call_by_name(with_btf, TRACE_ABI_NATIVE, "getppid")->copies.n_args, 0);
+	assert_int_equal(call_by_name(with_btf, TRACE_ABI_NATIVE, "close")->copies.n_args, 1);
+	call_table_free(with_btf);
+	btf__free(btf);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_open),	       cmocka_unit_test(test_constants),
-		cmocka_unit_test(test_strings),	       cmocka_unit_test(test_structs),
-		cmocka_unit_test(test_sockets),	       cmocka_unit_test(test_flags),
-		cmocka_unit_test(test_parts_of_flags), cmocka_unit_test(test_ipc),
-		cmocka_unit_test(test_socket_options), cmocka_unit_test(test_node_masks),
-		cmocka_unit_test(test_prctl),	       cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_select),	       cmocka_unit_test(test_ioctl_commands),
-		cmocka_unit_test(test_ioctl_terminal), cmocka_unit_test(test_ioctl_devices),
-		cmocka_unit_test(test_quota),	       cmocka_unit_test(test_bpf),
-		cmocka_unit_test(test_perf_event),     cmocka_unit_test(test_names_of_descriptors),
+		cmocka_unit_test(test_open),
+		cmocka_unit_test(test_constants),
+		cmocka_unit_test(test_strings),
+		cmocka_unit_test(test_structs),
+		cmocka_unit_test(test_sockets),
+		cmocka_unit_test(test_flags),
+		cmocka_unit_test(test_parts_of_flags),
+		cmocka_unit_test(test_ipc),
+		cmocka_unit_test(test_socket_options),
+		cmocka_unit_test(test_node_masks),
+		cmocka_unit_test(test_prctl),
+		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_select),
+		cmocka_unit_test(test_ioctl_commands),
+		cmocka_unit_test(test_ioctl_terminal),
+		cmocka_unit_test(test_ioctl_devices),
+		cmocka_unit_test(test_quota),
+		cmocka_unit_test(test_bpf),
+		cmocka_unit_test(calls_without_arguments),
+		cmocka_unit_test(test_perf_event),
+		cmocka_unit_test(test_names_of_descriptors),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
