@@ -3,7 +3,6 @@
  * One process loads and attaches an object and passes descriptors of its maps to another one, which
  * shows them and needs no privilege for that.
  */
-#include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -41,23 +40,11 @@ struct error *run_pass_maps(const struct run *run, int *fds, size_t max, size_t 
 
 	*n = 0;
 	bpf_object__for_each_map (map, obj) {
-		const bool is_ring = bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF;
-		struct bpf_map_info info = {0};
-		__u32 len = sizeof(info);
-
 		if (*n == max)
 			return error_new(E2BIG, "the object has more than %zu maps", max);
 		fds[*n] = -1;
-		if (bpf_map__fd(map) >= 0) {
-			LIBBPF_OPTS(bpf_get_fd_by_id_opts, opts,
-				    .open_flags = is_ring ? 0 : BPF_F_RDONLY);
-
-			if (bpf_map_get_info_by_fd(bpf_map__fd(map), &info, &len))
-				return error_errno(errno, "map %s", bpf_map__name(map));
-			fds[*n] = bpf_map_get_fd_by_id_opts(info.id, &opts);
-			if (fds[*n] < 0)
-				return error_errno(errno, "map %s", bpf_map__name(map));
-		}
+		if (bpf_map__fd(map) >= 0)
+			TRY(object_pass_map(map, &fds[*n]));
 		++*n;
 	}
 	return NULL;

@@ -13,7 +13,6 @@
 #include <time.h>
 
 #include "lib/base/hash.h"
-#include "lib/base/strbuf.h"
 #include "lib/base/vec.h"
 #include "lib/sys/tracefs.h"
 #include "perf/data/features.h"
@@ -43,6 +42,21 @@ static const uint64_t event_ids[CALL_EVENTS] = {1ull << 62 | 1, 1ull << 62 | 2};
 
 #define STACK_TYPES (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
+/* Files of tracefs that a recording has: of the events, in the order of enum call_event, and two.
+ */
+enum {
+	HEADER_PAGE = CALL_EVENTS,
+	HEADER_EVENT,
+	FORMATS,
+};
+
+static const char *const format_files[FORMATS] = {
+	"events/raw_syscalls/sys_enter/format",
+	"events/raw_syscalls/sys_exit/format",
+	"events/header_page",
+	"events/header_event",
+};
+
 struct recorded_format {
 	char *system, *text;
 	size_t size;
@@ -51,6 +65,7 @@ struct recorded_format {
 struct call_recording {
 	struct data_writer *writer;
 	const struct sys_roots *roots;
+	char *files[FORMATS]; /* NULL until the start */
 	VEC(struct recorded_format) formats;
 	struct perf_event_attr attrs[CALL_EVENTS];
 	struct perf_event_attr stacks; /* of the samples with the call chains of calls */
@@ -83,6 +98,8 @@ void call_recording_free(struct call_recording *recording)
 		free(format->text);
 	}
 	vec_deinit(&recording->formats);
+	for (int i = 0; i < FORMATS; i++)
+		free(recording->files[i]);
 	data_writer_free(recording->writer);
 	strbuf_deinit(&recording->out);
 	strbuf_deinit(&recording->payload);
@@ -101,20 +118,68 @@ static struct error *add_format(struct call_recording *r, const char *system, co
 	return format->system && format->text ? NULL : error_nomem();
 }
 
+struct error *call_recording_formats(const struct sys_roots *roots, struct strbuf *out)
+{
+	for (int i = 0; i < FORMATS; i++) {
+		_cleanup_free_ char *text = NULL;
+
+		TRY(sys_tracefs_read(roots, format_files[i], FORMAT_MAX, &text, NULL));
+		strbuf_add(out, text, strlen(text) + 1);
+	}
+	return strbuf_failed(out) ? error_nomem() : NULL;
+}
+
+struct error *call_recording_use_formats(struct call_recording *r, const char *text, size_t size)
+{
+	const char *at = text, *const end = text + size;
+
+	for (int i = 0; i < FORMATS; i++) {
+		const size_t n = strnlen(at, (size_t)(end - at));
+
+		if (n == (size_t)(end - at) || n > FORMAT_MAX)
+			return error_new(EBADMSG, "the formats of the tracepoints are invalid");
+		free(r->files[i]);
+		r->files[i] = strdup(at);
+		if (!r->files[i])
+			return error_nomem();
+		at += n + 1;
+	}
+	return at == end ? NULL : error_new(EBADMSG, "the formats of the tracepoints are invalid");
+}
+
+static struct error *read_formats(struct call_recording *r)
+{
+	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
+
+	if (r->files[0])
+		return NULL;
+	TRY(call_recording_formats(r->roots, &text));
+	return call_recording_use_formats(r, text.str, text.len);
+}
+
+/* "ID: 427" of a format. */
+static struct error *find_id(const char *format, const char *name, uint64_t *id)
+{
+	static const char tag[] = "\nID: ";
+	const char *at = strstr(format, tag);
+
+	*id = at ? strtoull(at + sizeof(tag) - 1, NULL, 10) : 0;
+	return *id && *id <= UINT16_MAX ? NULL
+					: error_new(EBADMSG, "the format of %s has no id", name);
+}
+
 static struct error *add_calls(struct call_recording *r, enum call_event event)
 {
 	_cleanup_free_ char *name = text_format("raw_syscalls:%s", event_names[event]);
-	_cleanup_free_ char *format = NULL;
+	const char *format = r->files[event];
 	const uint64_t id = event_ids[event];
 	struct perf_event_attr *attr = &r->attrs[event];
 	uint64_t config;
-	size_t size = 0;
 
 	if (!name)
 		return error_nomem();
-	TRY(sys_tracepoint_id(r->roots, "raw_syscalls", event_names[event], &config));
-	TRY(sys_tracepoint_format(r->roots, "raw_syscalls", event_names[event], &format, &size));
-	TRY(add_format(r, "raw_syscalls", format, size));
+	TRY(find_id(format, name, &config));
+	TRY(add_format(r, "raw_syscalls", format, strlen(format)));
 	r->types[event] = (uint16_t)config;
 	/* of the exit, with what call_recording_add_stacks() has set */
 	attr->type = PERF_TYPE_TRACEPOINT;
@@ -188,8 +253,7 @@ static struct error *put(struct call_recording *r, enum data_feature feature, st
 static struct error *add_formats(struct call_recording *r)
 {
 	_cleanup_strbuf_ struct strbuf sb = STRBUF_INIT;
-	_cleanup_free_ char *page = NULL, *head = NULL;
-	size_t page_size = 0, head_size = 0;
+	const char *page = r->files[HEADER_PAGE], *head = r->files[HEADER_EVENT];
 	_cleanup_free_ struct feature_tracepoint *events = calloc(r->formats.n, sizeof(*events));
 
 	if (!events)
@@ -199,12 +263,10 @@ static struct error *add_formats(struct call_recording *r)
 
 		events[i] = (struct feature_tracepoint){f->system, {f->text, f->size}};
 	}
-	TRY(sys_tracefs_read(r->roots, "events/header_page", FORMAT_MAX, &page, &page_size));
-	TRY(sys_tracefs_read(r->roots, "events/header_event", FORMAT_MAX, &head, &head_size));
 	const struct feature_tracing tracing = {
 		.page_size = (uint32_t)sys_page_size(),
-		.header_page = {page, page_size},
-		.header_event = {head, head_size},
+		.header_page = {page, strlen(page)},
+		.header_event = {head, strlen(head)},
 		.events = events,
 		.n_events = r->formats.n,
 	};
@@ -257,6 +319,7 @@ struct error *call_recording_new(const char *path, const struct sys_roots *roots
 /* Other events come first: what the kernel wrote without an id is read by the first event. */
 struct error *call_recording_start(struct call_recording *r, int argc, const char *const *argv)
 {
+	TRY(read_formats(r));
 	for (int event = 0; event < CALL_EVENTS; event++)
 		TRY(add_calls(r, (enum call_event)event));
 	TRY(add_features(r, argc, argv));

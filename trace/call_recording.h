@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "lib/base/error.h"
+#include "lib/base/strbuf.h"
 #include "lib/sys/sys.h"
 #include "perf/record/live_events.h"
 #include "syscalls/call_record.h"
@@ -28,6 +29,14 @@ struct call_stack;
 /* path "-": standard output. roots NULL: the system. */
 struct error *call_recording_new(const char *path, const struct sys_roots *roots,
 				 struct call_recording **out);
+/*
+ * The tracepoints' formats, which a file has, as the text of one file in tracefs after the other,
+ * each with a NUL; and such a text for a recording, before its start, where tracefs cannot be read.
+ * EBADMSG: it is not one.
+ */
+struct error *call_recording_formats(const struct sys_roots *roots, struct strbuf *out);
+struct error *call_recording_use_formats(struct call_recording *recording, const char *text,
+					 size_t size);
 /* Without call_recording_finish() the file is not complete. */
 void call_recording_free(struct call_recording *recording);
 DEFINE_FREEP(struct call_recording, call_recording_free)

@@ -78,12 +78,14 @@ void trace_source_free(struct trace_source *source)
 	bpf_link__destroy(source->iter);
 	ring_buffer__free(source->ring);
 	closep(&source->epoll_fd);
+	closep(&source->iter_fd);
+	closep(&source->formats_fd);
+	closep(&source->end_fd);
 	bpf_object__close(source->obj);
 	vec_deinit(&source->rows);
 	vec_deinit(&source->running);
 	free(source);
 }
-DEFINE_FREEP(struct trace_source, trace_source_free)
 
 /* ---- settings ---- */
 
@@ -152,6 +154,13 @@ static struct error *set_config(struct trace_source *source, const struct trace_
 	c->where = opts->where && opts->where->n_wheres;
 	c->pid_ns = sys_pid_ns(NULL);
 	c->self = (uint32_t)getpid();
+	if (opts->reader) {
+		c->pid_ns = opts->reader->pid_ns;
+		c->self = (uint32_t)opts->reader->self;
+		c->own = opts->reader->own;
+		c->own_uid = opts->reader->uid;
+		c->own_gid = opts->reader->gid;
+	}
 	c->min_ns = opts->min_ns;
 	c->string_size = min_of(opts->string_size, (uint32_t)TRACE_DATA_MAX);
 	c->wake_bytes = ring / 2;
@@ -166,6 +175,9 @@ static struct error *set_config(struct trace_source *source, const struct trace_
 	c->stacks = opts->events && opts->stacks;
 	c->cgroup = opts->cgroup != NULL;
 	c->exclude = opts->n_exclude > 0;
+	c->task_storage = opts->ask != NULL; /* trace_source_pass() wants it */
+	if (opts->ask)
+		return NULL;
 	source->by_events = is_preemptible();
 	log_debug(source->log, "trace: programs are attached to %s",
 		  source->by_events ? "perf events of tracepoints" : "raw tracepoints");
@@ -401,9 +413,16 @@ static struct error *load(struct trace_source *source, const struct trace_source
 					    "program to trace system calls"),
 				  "build it with clang");
 	TRY(set_config(source, opts, ring));
+	/* the states in a hash have addresses of the kernel as keys */
+	if (opts->reader && !source->config.task_storage)
+		return error_new(ENOTSUP, "this kernel has no task storage for tracing programs");
 	TRY(make_calls(source, opts, &calls));
 	TRY(object_open_mem(trace_object, trace_object_size, &open, opts->log, &source->obj));
 	TRY(configure(source, opts, ring));
+	if (opts->ask) {
+		TRY(trace_source_ask(source, opts));
+		return open_ring(source);
+	}
 	TRY(object_load(source->obj));
 	TRY(fill_calls(source, calls));
 	TRY(fill_conditions(source, opts->where));
@@ -428,10 +447,13 @@ struct error *trace_source_new(const struct trace_source_opts *opts, struct trac
 
 	if (!source)
 		return error_nomem();
-	source->epoll_fd = -1;
+	source->epoll_fd = source->iter_fd = source->formats_fd = source->end_fd = -1;
 	memcpy(&all, opts, min_of(opts->sz, sizeof(all)));
 	source->log = all.log;
 	source->no_inherit = all.no_inherit;
+	source->ask = all.ask;
+	source->ask_end = all.ask_end;
+	source->ask_ctx = all.ask_ctx;
 	TRY(load(source, &all));
 	*out = steal_ptr(source);
 	return NULL;
@@ -467,6 +489,8 @@ static struct error *attach_iter(struct trace_source *source)
 
 struct error *trace_source_start(struct trace_source *source)
 {
+	if (source->ask)
+		return NULL;
 	TRY(attach_iter(source));
 	for (int role = 0; role < TRACE_ROLES; role++) {
 		const char *name = program_of(source, role);
@@ -496,7 +520,8 @@ static struct error *keep_running(struct trace_source *source, const struct trac
 /* Reads the states that the iterator writes, one after the other. */
 static struct error *read_running(struct trace_source *source)
 {
-	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(source->iter));
+	_cleanup_close_ int fd = source->iter ? bpf_iter_create(bpf_link__fd(source->iter))
+					      : steal_fd(&source->iter_fd);
 
 	if (fd < 0)
 		return error_errno(errno, "cannot look for calls that still run");
@@ -533,11 +558,8 @@ static struct error *walk_running(struct trace_source *source)
 	return NULL;
 }
 
-/*
- * Runs of the programs that the kernel left out (see trace.bpf.c), and children whose calls nothing
- * counts.
- */
-static void warn_of_missed(const struct trace_source *source)
+/* Runs of the programs that the kernel left out: see trace.bpf.c. */
+static uint64_t count_missed(const struct trace_source *source)
 {
 	uint64_t missed = 0;
 
@@ -550,24 +572,28 @@ static void warn_of_missed(const struct trace_source *source)
 		if (!bpf_prog_get_info_by_fd(bpf_program__fd(prog), &info, &size))
 			missed += info.recursion_misses;
 	}
-	if (missed)
+	return missed;
+}
+
+/* These, and children whose calls nothing counts. */
+static void warn_of_missed(const struct trace_source *source)
+{
+	const struct trace_missed *missed = &source->missed;
+
+	if (missed->runs)
 		log_warn(source->log,
 			 "%" PRIu64 " entries or exits of system calls were not seen: the kernel "
 			 "did not run the program of trace, which was running on that CPU",
-			 missed);
-	if (source->live->not_followed)
+			 missed->runs);
+	if (missed->threads)
 		log_warn(source->log,
 			 "%" PRIu64 " threads were not followed, for lack of memory: their calls "
 			 "are not counted",
-			 (uint64_t)source->live->not_followed);
+			 missed->threads);
 }
 
-struct error *trace_source_stop(struct trace_source *source)
+void trace_source_detach(struct trace_source *source)
 {
-	if (source->stopped || !source->links[0])
-		return NULL;
-	source->stopped = true;
-	source->stopped_ns = clock_ns(CLOCK_MONOTONIC);
 	/* the entries first: what is in between has an exit */
 	for (int i = TRACE_ROLES; i-- > 0;) {
 		bpf_link__destroy(source->links[i]);
@@ -575,6 +601,20 @@ struct error *trace_source_stop(struct trace_source *source)
 	}
 	/* Waits for programs that run on other CPUs: it waits for all readers of RCU. */
 	syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0);
+	source->missed = (struct trace_missed){count_missed(source), source->live->not_followed};
+	trace_source_say_missed(source);
+}
+
+struct error *trace_source_stop(struct trace_source *source)
+{
+	if (source->stopped || !(source->links[0] || source->ask))
+		return NULL;
+	source->stopped = true;
+	source->stopped_ns = clock_ns(CLOCK_MONOTONIC);
+	if (source->ask)
+		TRY(trace_source_end_asked(source));
+	else
+		trace_source_detach(source);
 	warn_of_missed(source);
 	return source->config.task_storage ? read_running(source) : walk_running(source);
 }

@@ -21,11 +21,35 @@
 
 #include "lib/base/error.h"
 #include "lib/base/log.h"
+#include "lib/base/strbuf.h"
 #include "syscalls/call_record.h"
 #include "trace/trace_maps.h"
 
+struct bpf_program;
 struct trace_source;
+struct trace_request;
 struct call_conditions;
+
+/* Another process than this one, for which is traced. */
+struct trace_reader {
+	uint32_t pid_ns; /* in which it knows processes: as sys_pid_ns() */
+	pid_t self;	 /* as it knows itself */
+	bool own;	 /* it sees only processes that this user may trace: trace_own.bpf.h */
+	uint32_t uid, gid;
+};
+
+/*
+ * Asks a process that may load the program, for one that may not. The n descriptors are the
+ * caller's: of the program's maps in their order, then TRACE_PASSED_OTHERS. -1: it was not passed.
+ */
+typedef struct error *trace_ask_fn(void *ctx, const struct trace_request *request, int *fds,
+				   size_t n);
+enum {
+	TRACE_PASSED_RUNNING, /* an iterator: the states of calls that still run */
+	TRACE_PASSED_FORMATS, /* a file with the text of call_recording_formats() */
+	TRACE_PASSED_END,     /* a file with struct trace_missed, written at the end */
+	TRACE_PASSED_OTHERS,
+};
 
 struct trace_source_opts {
 	size_t sz; /* sizeof(struct trace_source_opts) */
@@ -54,12 +78,19 @@ struct trace_source_opts {
 	bool summary;	      /* sums, kept in the kernel */
 	enum trace_sums_by sums_by;
 	/* How much the program keeps; 0: a default. What has no room is lost, and counted. */
-	uint32_t max_rows;   /* of sums by thread or cgroup, and of errors */
-	uint32_t max_states; /* threads, whose states are in a hash then */
+	uint32_t max_rows;		   /* of sums by thread or cgroup, and of errors */
+	uint32_t max_states;		   /* threads, whose states are in a hash then */
+	const struct trace_reader *reader; /* NULL: this process */
+	/* Instead of loading the program; NULL: it is loaded. It is attached at once, then. */
+	trace_ask_fn *ask;
+	/* When it returns, the program is detached. */
+	struct error *(*ask_end)(void *ctx);
+	void *ask_ctx;
 };
 
 struct error *trace_source_new(const struct trace_source_opts *opts, struct trace_source **out);
 void trace_source_free(struct trace_source *source);
+DEFINE_FREEP(struct trace_source, trace_source_free)
 
 /*
  * A map of the BPF program by its name; "pids_filtered", as perf trace has it, is "excluded". The
@@ -78,6 +109,24 @@ struct error *trace_source_add_pid(struct trace_source *source, pid_t pid);
 int trace_source_stacks(const struct trace_source *source, uint32_t *entries);
 
 struct error *trace_source_start(struct trace_source *source);
+
+/* The programs that trace_source_start() has attached. */
+typedef struct error *trace_program_fn(void *ctx, const struct bpf_program *prog);
+struct error *trace_source_each_program(const struct trace_source *source, trace_program_fn *fn,
+					void *ctx);
+/*
+ * Of a source with a reader, once it is started: the descriptors that a trace_ask_fn hands on.
+ * E2BIG: there are more than max.
+ */
+struct error *trace_source_pass(struct trace_source *source, int *fds, size_t max, size_t *n);
+/* What was passed as TRACE_PASSED_FORMATS; ENOENT: nothing was, or the program was loaded here. */
+struct error *trace_source_formats(const struct trace_source *source, struct strbuf *out);
+/* Ends it, for a reader: nothing is traced any more. */
+void trace_source_detach(struct trace_source *source);
+
+/* The bytes of the program; size 0: perf-bpf was built without clang. */
+const void *trace_source_program(size_t *size);
+
 /* Calls that have not ended by now are sent as TRACE_NO_EXIT. */
 struct error *trace_source_stop(struct trace_source *source);
 

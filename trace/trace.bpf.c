@@ -188,6 +188,7 @@ struct {
 
 #include "trace/trace_copy.bpf.h"
 #include "trace/trace_sums.bpf.h"
+#include "trace/trace_own.bpf.h"
 
 /* ---- threads ---- */
 
@@ -256,6 +257,8 @@ static __always_inline int wanted(void)
 /* What may change between two calls of a thread. */
 static __always_inline int wanted_now(void)
 {
+	if (config.own && !is_own())
+		return 0;
 	if (config.n_uids) {
 		__u32 uid = bpf_get_current_uid_gid();
 		int found = 0;
@@ -573,6 +576,11 @@ static __always_inline int leave(void *ctx, const struct pt_regs *regs, long ret
 	call = bpf_map_lookup_elem(&calls, &index);
 	if (!call)
 		return 0;
+	/* an execve that made it another's: what the entry had was still the user's */
+	if (config.own && !is_own()) {
+		send_unfinished(state, call);
+		return 0;
+	}
 	now = bpf_ktime_get_ns();
 	ret = ret_of(state->rec.abi, ret);
 	failed = ret < 0 && ret >= -4095;
@@ -766,6 +774,7 @@ int trace_running(struct bpf_iter__task *ctx)
 	if (!state || !state->in_call)
 		return 0;
 	bpf_probe_read_kernel_str(state->rec.comm, sizeof(state->rec.comm), &task->comm);
+	state->mm = 0; /* an address of the kernel, which a user without privileges must not see */
 	bpf_seq_write(ctx->meta->seq, state, sizeof(*state));
 	return 0;
 }

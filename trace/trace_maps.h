@@ -41,7 +41,8 @@ struct trace_config {
 	__u32 self;   /* the process of perf-bpf */
 	__u32 n_uids;
 	__u32 uids[TRACE_UIDS];
-	__u8 task_storage; /* states are in the task storage, else in the hash */
+	__u32 own_uid, own_gid; /* see own */
+	__u8 task_storage;	/* states are in the task storage, else in the hash */
 	__u8 events, summary;
 	__u8 sums_by; /* enum trace_sums_by */
 	__u8 failed_only;
@@ -49,6 +50,7 @@ struct trace_config {
 	__u8 exclude; /* the map has processes */
 	__u8 copies;  /* some call has memory to copy */
 	__u8 where;   /* some call has a condition */
+	__u8 own;     /* only processes that the user own_uid may trace: trace_own.bpf.h */
 	__u8 stacks;  /* call chains of the calls that are sent, at their exit */
 };
 

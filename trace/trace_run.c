@@ -172,7 +172,8 @@ static struct error *select_calls(struct trace_run *run)
 		if (!events)
 			return error_nomem();
 	}
-	opts.tracefs_events = events;
+	/* who traces for us may have other rights: the kernel's types are the same for all */
+	opts.tracefs_events = run->opts.ask ? NULL : events;
 	run->vmlinux = btf__load_vmlinux_btf();
 	opts.vmlinux = run->vmlinux;
 	opts.prefer_btf = run->opts.prefer_btf;
@@ -400,6 +401,9 @@ static struct error *open_source(struct trace_run *run)
 		.stacks = has_stacks(run),
 		.summary = o->summary,
 		.sums_by = o->sums_by,
+		.ask = o->ask,
+		.ask_end = o->ask_end,
+		.ask_ctx = o->ask_ctx,
 	};
 	TRY(trace_source_new(&opts, &run->source));
 	if (!has_stacks(run))
@@ -431,7 +435,13 @@ static struct error *open_recording(struct trace_run *run)
 {
 	const struct trace_run_opts *o = &run->opts;
 
+	_cleanup_strbuf_ struct strbuf formats = STRBUF_INIT;
+
+	if (o->ask)
+		TRY(trace_source_formats(run->source, &formats));
 	TRY(call_recording_new(o->output, NULL, &run->recording));
+	if (o->ask)
+		TRY(call_recording_use_formats(run->recording, formats.str, formats.len));
 	if (run->others)
 		TRY(other_events_each(run->others, add_recorded_event, run));
 	TRY(call_recording_start(run->recording, o->argc, o->argv));
@@ -560,7 +570,7 @@ void trace_run_free(struct trace_run *run)
 
 /* ---- records ---- */
 
-static void end(struct trace_run *run)
+void trace_run_end(struct trace_run *run)
 {
 	if (run->loop)
 		loop_end(run->loop);
@@ -574,7 +584,7 @@ static struct error *flush(struct trace_run *run)
 		TRY(run->opts.write(run->opts.ctx, &run->out, &run->closed));
 	strbuf_reset(&run->out);
 	if (run->closed)
-		end(run);
+		trace_run_end(run);
 	return NULL;
 }
 
@@ -632,7 +642,7 @@ static struct error *put_call(struct trace_run *run, const struct trace_record *
 		TRY(fd_names_inherit(run->fd_names, rec->pid));
 	run->begins = false;
 	if (is_enough(run)) {
-		end(run);
+		trace_run_end(run);
 		return run->opts.input ? SESSION_STOP : NULL;
 	}
 	return run->out.len >= OUT_BYTES ? flush(run) : NULL;
@@ -670,7 +680,7 @@ static struct error *on_event(void *ctx, struct other_event *event)
 	TRY(call_lines_add_event(run->lines, event, &run->out));
 	run->n_lines++;
 	if (is_enough(run)) {
-		end(run);
+		trace_run_end(run);
 		return run->opts.input ? SESSION_STOP : NULL;
 	}
 	return run->out.len >= OUT_BYTES ? flush(run) : NULL;
@@ -946,6 +956,16 @@ struct error *trace_run_loop(struct trace_run *run)
 	while (!loop_ended(run->loop))
 		TRY(loop_turn(run->loop, -1));
 	return run->started ? finish(run) : NULL;
+}
+
+struct error *trace_run_watch(struct trace_run *run, int fd, loop_fn *fn, void *ctx)
+{
+	return loop_watch(run->loop, fd, fn, ctx);
+}
+
+void trace_run_unwatch(struct trace_run *run, int fd)
+{
+	loop_unwatch(run->loop, fd);
 }
 
 bool trace_run_reads_processes(const struct trace_run *run)

@@ -24,7 +24,9 @@
 #include "perf/select/select.h"
 #include "trace/call_lines.h"
 #include "trace/call_sums.h"
+#include "trace/source.h"
 #include "work/cgroup_choice.h"
+#include "work/loop.h"
 
 struct compile_opts;
 struct thread_counts;
@@ -83,6 +85,10 @@ struct trace_run_opts {
 	bool no_time, no_duration, hide_names, show_prefix, show_zeros;
 	unsigned alignment;
 	const char *cpus; /* calls that end on these: "0,2-3"; NULL: all. Not of the sums */
+	/* See struct trace_source_opts; NULL: the program is loaded. */
+	trace_ask_fn *ask;
+	struct error *(*ask_end)(void *ctx);
+	void *ask_ctx;
 	trace_write_fn *write;
 	/* NULL, or called once, when all is loaded and attached and nothing has been read. */
 	struct error *(*attached)(void *ctx);
@@ -107,6 +113,11 @@ bool trace_run_opens_events_later(const struct trace_run *run);
 
 /* A map of the program; see trace_source_map(). */
 struct error *trace_run_map(const struct trace_run *run, const char *name, int *fd);
+
+/* During the loop: fn is called when fd can be read; and an end as by Ctrl-C. */
+struct error *trace_run_watch(struct trace_run *run, int fd, loop_fn *fn, void *ctx);
+void trace_run_unwatch(struct trace_run *run, int fd);
+void trace_run_end(struct trace_run *run);
 
 /* After the loop: */
 

@@ -6,9 +6,14 @@
  */
 #include <bpf/bpf.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 
 #include "lib/object/object.h"
 #include "lib/object/open_object.h"
+
+#ifndef ENOTSUPP
+#define ENOTSUPP 524 /* include/linux/errno.h of the kernel */
+#endif
 
 const void *object_image(const struct bpf_object *obj, size_t *size)
 {
@@ -49,5 +54,41 @@ struct error *object_adopt_maps(struct bpf_object *obj, const int *fds, size_t n
 			map->autocreate = false; /* as where it was loaded */
 	}
 	obj->state = OBJECT_LOADED;
+	return NULL;
+}
+
+/*
+ * A descriptor that can only read is not enough: whoever may write to a BPF file system pins it
+ * there, and opens the file for writing. What the kernel cannot freeze has a lock, a timer or
+ * pointers of the kernel.
+ */
+static struct error *freeze(struct bpf_map *map)
+{
+	if (map->flags & BPF_F_RDONLY_PROG || map->type == BPF_MAP_TYPE_ARENA)
+		return NULL; /* it is frozen since it was filled */
+	if (map->mapped && map->flags & BPF_F_MMAPABLE) {
+		munmap(map->mapped, map->mapped_size);
+		map->mapped = NULL;
+	}
+	if (bpf_map_freeze(map->fd) && errno != ENOTSUPP)
+		return error_errno(errno, "map %s: cannot freeze it", map->name);
+	return NULL;
+}
+
+struct error *object_pass_map(struct bpf_map *map, int *fd)
+{
+	const bool is_ring = map->type == BPF_MAP_TYPE_RINGBUF;
+	LIBBPF_OPTS(bpf_get_fd_by_id_opts, opts, .open_flags = is_ring ? 0 : BPF_F_RDONLY);
+	struct bpf_map_info info = {0};
+	__u32 len = sizeof(info);
+
+	if (!is_ring)
+		TRY(freeze(map));
+	if (bpf_map_get_info_by_fd(map->fd, &info, &len))
+		return error_errno(errno, "map %s", map->name);
+	const int got = bpf_map_get_fd_by_id_opts(info.id, &opts);
+	if (got < 0)
+		return error_errno(errno, "map %s", map->name);
+	*fd = got;
 	return NULL;
 }

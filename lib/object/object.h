@@ -145,6 +145,13 @@ const void *object_image(const struct bpf_object *obj, size_t *size);
 struct error *object_adopt_maps(struct bpf_object *obj, const int *fds, size_t n);
 
 /*
+ * *fd: for another process, which may read the map and not change it; the caller's. The map is
+ * frozen: bpf(2) changes it no more, here either, and it is not mapped; programs still change it. A
+ * ring is not frozen: its reader keeps there how far it has read. Needs CAP_SYS_ADMIN.
+ */
+struct error *object_pass_map(struct bpf_map *map, int *fd);
+
+/*
  * Counts what its programs lose: calls of helpers that fail because a ring, a
  * perf buffer, a map or a stack map has no room. The programs need not look at what the
  * helpers return. Before prepare.

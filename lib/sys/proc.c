@@ -76,12 +76,31 @@ struct error *sys_proc_tids(const struct sys_roots *roots, pid_t pid, struct sys
 	return path ? gone(list_numbers(path, tids), pid) : error_nomem();
 }
 
+static bool read_pid_ns(const char *path, uint32_t *pid_ns)
+{
+	struct stat st;
+
+	if (!path || stat(path, &st))
+		return false;
+	*pid_ns = st.st_ino != INITIAL_PID_NS ? (uint32_t)st.st_ino : 0;
+	return true;
+}
+
 uint32_t sys_pid_ns(const struct sys_roots *roots)
 {
 	_cleanup_free_ char *path = text_format("%s/self/ns/pid", roots_or_default(roots)->proc);
-	struct stat st;
+	uint32_t pid_ns = 0;
 
-	return path && !stat(path, &st) && st.st_ino != INITIAL_PID_NS ? (uint32_t)st.st_ino : 0;
+	read_pid_ns(path, &pid_ns);
+	return pid_ns;
+}
+
+bool sys_pid_ns_of(const struct sys_roots *roots, pid_t pid, uint32_t *pid_ns)
+{
+	_cleanup_free_ char *path =
+		text_format("%s/%d/ns/pid", roots_or_default(roots)->proc, (int)pid);
+
+	return read_pid_ns(path, pid_ns);
 }
 
 struct error *sys_proc_check_ns(const struct sys_roots *roots)

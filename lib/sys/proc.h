@@ -26,6 +26,8 @@ struct error *sys_proc_tids(const struct sys_roots *roots, pid_t pid, struct sys
 
 /* The inode number of our PID namespace (man 7 pid_namespaces); 0: the initial one, or unknown. */
 uint32_t sys_pid_ns(const struct sys_roots *roots);
+/* The same of a process, which needs the right to trace it; false: unknown. */
+bool sys_pid_ns_of(const struct sys_roots *roots, pid_t pid, uint32_t *pid_ns);
 
 /*
  * Whether the ids in procfs are those of our PID namespace. They are not if a container has the

@@ -43,8 +43,6 @@ static struct tree *tracefs_new(void)
 
 	tree_put(tree, "tracefs/events/header_page", "page");
 	tree_put(tree, "tracefs/events/header_event", "event");
-	tree_put(tree, "tracefs/events/raw_syscalls/sys_enter/id", "401\n");
-	tree_put(tree, "tracefs/events/raw_syscalls/sys_exit/id", "400\n");
 	snprintf(text, sizeof(text),
 		 "name: sys_enter\nID: 401\nformat:\n%s\tfield:unsigned long args[6];\toffset:16;"
 		 "\tsize:48;\tsigned:0;\n\nprint fmt: \"NR %%ld\", REC->id\n",
@@ -396,12 +394,63 @@ static void events_and_call_chains(void **state)
 	tree_free(tree);
 }
 
+static void read_whole(const char *path, char **data, size_t *size)
+{
+	ok(sys_read_file(path, 1 << 20, data, size));
+}
+
+/* Where tracefs cannot be read, another process says what is in it. */
+static void formats_of_another_process(void **state)
+{
+	const struct sys_roots nothing = {
+		.proc = "/nonexistent", .sysfs = "/nonexistent", .tracefs = "/nonexistent"};
+	_cleanup_strbuf_ struct strbuf formats = STRBUF_INIT;
+	_cleanup_free_ char *one = NULL, *other = NULL;
+	struct call_recording *recording;
+	struct tree *tree = tracefs_new();
+	struct made made = {0};
+	char path[128], again[128];
+	size_t size, other_size;
+
+	snprintf(path, sizeof(path), "%s/calls.data", tree->top);
+	snprintf(again, sizeof(again), "%s/again.data", tree->top);
+	add(&made, 11, 1000, 2000);
+	write_records(tree, path, &made);
+	ok(call_recording_formats(&tree->roots, &formats));
+	ok(call_recording_new(again, &nothing, &recording));
+	ok(call_recording_use_formats(recording, formats.str, formats.len));
+	ok(call_recording_start(recording, 0, NULL));
+	ok(call_recording_add(recording, &made.v[0].rec, NULL));
+	ok(call_recording_finish(recording, 0));
+	call_recording_free(recording);
+	read_whole(path, &one, &size);
+	read_whole(again, &other, &other_size);
+	assert_int_equal(size, other_size);
+	assert_memory_equal(one, other, size);
+
+	/* what is cut, and what is more */
+	ok(call_recording_new(again, &nothing, &recording));
+	for (size_t n = 0; n < formats.len; n += n + 16 < formats.len ? 16 : 1) {
+		_cleanup_error_ struct error *err =
+			call_recording_use_formats(recording, formats.str, n);
+		assert_non_null(err);
+		assert_int_equal(err->code, EBADMSG);
+	}
+	strbuf_addch(&formats, '\0');
+	_cleanup_error_ struct error *err =
+		call_recording_use_formats(recording, formats.str, formats.len);
+	assert_int_equal(err->code, EBADMSG);
+	call_recording_free(recording);
+	tree_free(tree);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_kind_of_call),
 		cmocka_unit_test(killed),
 		cmocka_unit_test(full_disk),
+		cmocka_unit_test(formats_of_another_process),
 		cmocka_unit_test(events_and_call_chains),
 	};
 
