@@ -19,6 +19,7 @@
 #include "lib/base/json_writer.h"
 #include "lib/object/object.h"
 #include "run/run_variables.h"
+#include "trace/source.h"
 #include "work/bpf_file.h"
 #include "work/program_filter.h"
 
@@ -38,7 +39,7 @@ enum {
 struct approve_args {
 	struct approval approval; /* its sets are borrowed from argv until it is stored */
 	const char *program, *who, *revoke, *store, *clang_opt;
-	bool list, json;
+	bool has_command, list, json;
 	int verbose;
 };
 
@@ -47,7 +48,8 @@ static const struct argp_option options[] = {
 	 0},
 	{"target", OPT_TARGET, "TARGET", 0,
 	 "Which processes it may look at: own (default), cgroup or all", 0},
-	{"command", OPT_COMMAND, "COMMAND", 0, "For which command: run (default) or record", 0},
+	{"command", OPT_COMMAND, "COMMAND", 0,
+	 "For which command: run (default) or record; trace is for itself", 0},
 	{"max-overhead", OPT_MAX_OVERHEAD, "PERCENT", 0,
 	 "End it if a program uses more than PERCENT of all CPUs' time (default 2%)", 0},
 	{"max-duration", OPT_MAX_DURATION, "TIME", 0, "End it after TIME (default 10m)", 0},
@@ -84,7 +86,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_COMMAND:
 		if (!delegate_command_parse(arg, &args->approval.command))
-			argp_error(state, "--command %s: expected run or record", arg);
+			argp_error(state, "--command %s: expected run, record or trace", arg);
+		args->has_command = true;
 		return 0;
 	case OPT_MAX_OVERHEAD:
 		option_percent(state, "--max-overhead", arg, &args->approval.max_share);
@@ -114,11 +117,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
 	.options = options,
 	.parser = parse_option,
-	.args_doc = "FILE|NAME --for=WHO\n--list\n--revoke=ID",
+	.args_doc = "FILE|NAME|trace --for=WHO\n--list\n--revoke=ID",
 	.doc = "Approve a BPF program for a user without privileges, who runs it with 'perf-bpf "
 	       "run' "
 	       "through the service 'perf-bpf delegate'.\vFILE and NAME are those of 'perf-bpf "
-	       "run'. "
+	       "run'; 'trace' is the command 'perf-bpf trace'. "
 	       "The approval is for this content: if the program changes, it is refused.",
 };
 
@@ -212,6 +215,29 @@ static struct error *check_sets(struct bpf_object *obj, const struct approval *a
 	return NULL;
 }
 
+static bool is_trace(const struct approve_args *args)
+{
+	return !strcmp(args->program, "trace");
+}
+
+/* The program of perf-bpf trace, which is an object of its own, and restricts itself. */
+static struct error *add_trace(struct approve_args *args)
+{
+	struct approval *a = &args->approval;
+	size_t size;
+	const void *program = trace_source_program(&size);
+
+	if (!size)
+		return error_new(ENOTSUP,
+				 "this perf-bpf was built without clang, and cannot trace");
+	TRY(find_who(args->who, a));
+	a->command = DELEGATE_TRACE;
+	strcpy(a->name, "trace");
+	TRY(approval_add(args->store, program, size, a));
+	printf("%s\n", a->id);
+	return NULL;
+}
+
 static struct error *add(struct approve_args *args, const struct log *log)
 {
 	_cleanup_config_ struct config *config = NULL;
@@ -288,10 +314,10 @@ static void list_text(const struct approvals *list, struct strbuf *out)
 
 	vec_for_each (a, list) {
 		who_text(a, who, sizeof(who));
-		strbuf_addf(out,
-			    "%s  %s  for %s  %starget %s  max-overhead %g%%  max-duration %g s",
-			    a->id, a->name, who,
-			    a->command == DELEGATE_RECORD ? "command record  " : "",
+		strbuf_addf(out, "%s  %s  for %s  ", a->id, a->name, who);
+		if (a->command != DELEGATE_RUN)
+			strbuf_addf(out, "command %s  ", delegate_command_text(a->command));
+		strbuf_addf(out, "target %s  max-overhead %g%%  max-duration %g s",
 			    approval_target_text(a->target), a->max_share * 100,
 			    (double)a->max_ms / 1000);
 		for (size_t i = 0; i < a->sets.n; i++)
@@ -318,6 +344,14 @@ static struct error *check_usage(const struct approve_args *args)
 	if (args->program && !args->who)
 		return error_hint(error_usage("--for is missing: who may run '%s'?", args->program),
 				  "perf-bpf approve %s --for USER", args->program);
+	const bool for_trace = args->approval.command == DELEGATE_TRACE;
+	if (args->program && args->has_command && is_trace(args) != for_trace)
+		return error_hint(error_usage(
+					  "--command: 'trace' is approved for itself, and other "
+					  "programs for run or record"),
+				  "perf-bpf approve trace --for USER");
+	if (args->program && is_trace(args) && args->approval.sets.n)
+		return error_usage("--set: 'trace' has no variables to set");
 	if (geteuid())
 		return error_hint(error_new(EPERM, "only root can approve programs and see what is "
 						   "approved"),
@@ -336,9 +370,10 @@ int cmd_approve(int argc, char **argv)
 	const struct log log = cmd_log(args.verbose);
 	struct error *err = check_usage(&args);
 	if (!err)
-		err = args.list	    ? list(&args)
-		      : args.revoke ? approval_revoke(args.store, args.revoke)
-				    : add(&args, &log);
+		err = args.list		? list(&args)
+		      : args.revoke	? approval_revoke(args.store, args.revoke)
+		      : is_trace(&args) ? add_trace(&args)
+					: add(&args, &log);
 	approval_deinit(&args.approval);
 	return err ? cmd_fail(err) : 0;
 }

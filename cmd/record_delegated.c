@@ -47,7 +47,7 @@ static struct error *ask_service(void *ctx, int *fds, size_t max, size_t *n)
 	TRY(bpf_file_open(&file, d->name, &opts));
 	const void *image = object_image(file.obj, &size);
 	TRY(delegate_client_open(delegated_socket(), DELEGATE_RECORD, image, size,
-				 slash ? slash + 1 : d->name, &d->client));
+				 slash ? slash + 1 : d->name, NULL, &d->client));
 	if (answer->n_fds != answer->n_maps || answer->n_fds > max)
 		return error_new(EPROTO, "the answer of the service is invalid");
 	memcpy(fds, d->client.fds, answer->n_fds * sizeof(*fds));

@@ -57,7 +57,7 @@ static struct error *ask_service(void *ctx, const struct bpf_object *obj, int *f
 	const void *image = object_image(obj, &size);
 
 	TRY(delegate_client_open(delegated_socket(), DELEGATE_RUN, image, size,
-				 slash ? slash + 1 : d->name, &d->client));
+				 slash ? slash + 1 : d->name, NULL, &d->client));
 	if (answer->n_maps != n)
 		return error_new(EPROTO, "the service has loaded another program");
 	for (size_t i = 0; i < n; i++)

@@ -16,6 +16,8 @@
 #include "cmd/job.h"
 #include "cmd/options.h"
 #include "cmd/privileges.h"
+#include "cmd/run_delegated.h"
+#include "cmd/trace_delegated.h"
 #include "lib/base/vec.h"
 #include "lib/sys/bpf_syscall.h"
 #include "perf/record/record.h"
@@ -563,7 +565,23 @@ static struct error *on_attached(void *ctx)
 				   args->opts.workload != NULL, args->opts.log);
 }
 
-static struct error *trace(struct trace_args *args, struct log *log, int *status)
+/* Whoever may not load the program asks the service for it, if there is one. */
+static struct error *open_run(struct trace_args *args, struct trace_delegated *delegated,
+			      struct trace_run **run)
+{
+	struct error *err = trace_run_new(&args->opts, run);
+
+	if (!is_delegated(err))
+		return err;
+	error_free(err);
+	if (args->dump_map)
+		return error_usage("--dump-map cannot be used without privileges: the service "
+				   "passes no maps to be shown");
+	return trace_delegated_new(&args->opts, delegated, run);
+}
+
+static struct error *trace(struct trace_args *args, struct trace_delegated *delegated,
+			   struct log *log, int *status)
 {
 	_cleanup_(trace_run_freep) struct trace_run *run = NULL;
 	struct trace_run_opts *o = &args->opts;
@@ -587,14 +605,17 @@ static struct error *trace(struct trace_args *args, struct log *log, int *status
 	TRY(open_log(args));
 	if (o->input)
 		TRY(privileges_of_reader(NULL, 0, 0, log));
-	TRY(trace_run_new(o, &run));
+	TRY(open_run(args, delegated, &run));
 	args->run = run;
 	TRY(open_dump(args, &dump));
 	/* The calls before the damage of a recording are still worth a summary. */
 	struct error *damage = trace_run_loop(run);
 	if (damage && damage->code != EBADMSG)
 		return damage;
-	return error_either(print_ending(args, run, dump, status), damage);
+	TRY(error_either(print_ending(args, run, dump, status), damage));
+	if (!*status && delegated->ended)
+		*status = DETACHED;
+	return NULL;
 }
 
 int cmd_trace(int argc, char **argv)
@@ -605,6 +626,7 @@ int cmd_trace(int argc, char **argv)
 			 .sums_by = TRACE_SUMS_BY_THREAD},
 		.out_fd = STDERR_FILENO,
 	};
+	struct trace_delegated delegated = TRACE_DELEGATED_INIT;
 	int index = 0, status = 1;
 
 	args.opts.argc = argc;
@@ -623,7 +645,7 @@ int cmd_trace(int argc, char **argv)
 		job_begin();
 		sys_bpf_bump_memlock();
 	}
-	struct error *err = trace(&args, &log, &status);
+	struct error *err = trace(&args, &delegated, &log, &status);
 	if (err) {
 		status = err->code == ECHILD ? 255 : 0;
 		const int failed = cmd_fail(err);
@@ -631,6 +653,7 @@ int cmd_trace(int argc, char **argv)
 	}
 	if (args.out_fd > STDERR_FILENO)
 		close(args.out_fd);
+	trace_delegated_deinit(&delegated);
 	vec_deinit(&args.calls);
 	config_free(args.config);
 	return status;

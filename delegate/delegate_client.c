@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "delegate/delegate_client.h"
 
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "delegate/delegate_socket.h"
 #include "lib/base/cleanup.h"
+
+enum {
+	END_MS = 60000,
+};
 
 /* The directory of the socket is root's; that the other side is root makes sure of it. */
 static struct error *check_service(int fd, const char *path)
@@ -85,18 +90,23 @@ static struct error *receive_answer(struct delegate_client *client)
 
 struct error *delegate_client_open(const char *socket_path, enum delegate_command command,
 				   const void *image, size_t size, const char *name,
+				   const struct trace_request *trace,
 				   struct delegate_client *client)
 {
 	struct delegate_client got = DELEGATE_CLIENT_INIT;
 	struct delegate_request request;
+	char message[DELEGATE_MAX_REQUEST];
 	uint8_t digest[SHA256_BYTES];
 
 	sha256(image, size, digest);
 	delegate_request_make(command, digest, name, &request);
+	memcpy(message, &request, sizeof(request));
+	if (trace)
+		memcpy(message + sizeof(request), trace, sizeof(*trace));
 	TRY(connect_to(socket_path, &got.fd));
 	struct error *err = NULL;
 	/* a service that is full answers and closes before it reads */
-	if (send(got.fd, &request, sizeof(request), MSG_NOSIGNAL) < 0 && errno != EPIPE)
+	if (send(got.fd, message, request.size, MSG_NOSIGNAL) < 0 && errno != EPIPE)
 		err = error_errno(errno, "cannot ask the service");
 	if (!err)
 		err = receive_answer(&got);
@@ -112,7 +122,8 @@ struct error *delegate_client_open(const char *socket_path, enum delegate_comman
 	if (status != DELEGATE_UNAPPROVED && status != DELEGATE_CHANGED &&
 	    status != DELEGATE_OTHER_COMMAND)
 		return err;
-	return error_hint(err, "root approves it with: perf-bpf approve PROGRAM --for USER%s",
+	return error_hint(err, "root approves it with: perf-bpf approve %s --for USER%s",
+			  command == DELEGATE_TRACE ? "trace" : "PROGRAM",
 			  command == DELEGATE_RECORD ? " --command record" : "");
 }
 
@@ -123,6 +134,22 @@ void delegate_client_close(struct delegate_client *client)
 	client->answer.n_fds = 0;
 	closep(&client->fd);
 	client->fd = -1;
+}
+
+struct error *delegate_client_stop(struct delegate_client *client)
+{
+	struct pollfd end = {.fd = client->fd, .events = POLLIN};
+	char data[sizeof(struct delegate_end) + 1] = "";
+
+	/* the filter of `trace` allows no send(); perf-bpf handles SIGPIPE: the service has ended
+	 */
+	if (write(client->fd, data, 1) < 0 && errno != EPIPE)
+		return error_errno(errno, "cannot ask the service to end");
+	do {
+		if (poll(&end, 1, END_MS) != 1)
+			return error_new(ETIMEDOUT, "the service does not end the session");
+	} while (read(client->fd, data, sizeof(data)) > 0);
+	return NULL;
 }
 
 enum delegate_reason delegate_client_end(struct delegate_client *client)

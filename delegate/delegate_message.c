@@ -28,10 +28,21 @@ static bool is_name(const char *name, size_t size)
 	return n == size;
 }
 
+size_t delegate_request_size(enum delegate_command command)
+{
+	return sizeof(struct delegate_request) +
+	       (command == DELEGATE_TRACE ? sizeof(struct trace_request) : 0);
+}
+_Static_assert(sizeof(struct delegate_request) + sizeof(struct trace_request) <=
+		       DELEGATE_MAX_REQUEST,
+	       "requests");
+
 void delegate_request_make(enum delegate_command command, const uint8_t object[SHA256_BYTES],
 			   const char *name, struct delegate_request *out)
 {
-	*out = (struct delegate_request){.magic = MAGIC, .size = sizeof(*out), .command = command};
+	*out = (struct delegate_request){.magic = MAGIC,
+					 .size = (uint32_t)delegate_request_size(command),
+					 .command = command};
 	memcpy(out->object, object, SHA256_BYTES);
 	for (size_t i = 0; name[i] && i < DELEGATE_NAME - 1; i++)
 		out->name[i] = is_plain(name[i]) ? name[i] : '_';
@@ -49,15 +60,20 @@ struct delegate_answer delegate_answer_make(enum delegate_status status)
 	return (struct delegate_answer){.magic = MAGIC, .status = status};
 }
 
-bool delegate_request_parse(const void *data, size_t size, struct delegate_request *out)
+bool delegate_request_parse(const void *data, size_t size, struct delegate_request *out,
+			    struct trace_request *trace)
 {
 	struct delegate_request got;
 
-	if (size != sizeof(got))
+	if (size < sizeof(got))
 		return false;
 	memcpy(&got, data, sizeof(got));
-	if (got.magic != MAGIC || got.size != sizeof(got) || got.command >= DELEGATE_COMMANDS ||
+	if (got.magic != MAGIC || got.size != size || got.command >= DELEGATE_COMMANDS ||
+	    size != delegate_request_size((enum delegate_command)got.command) ||
 	    !is_name(got.name, sizeof(got.name)))
+		return false;
+	if (got.command == DELEGATE_TRACE &&
+	    !trace_request_parse((const char *)data + sizeof(got), size - sizeof(got), trace))
 		return false;
 	*out = got;
 	return true;
@@ -119,6 +135,7 @@ bool delegate_end_parse(const void *data, size_t size, struct delegate_end *out)
 static const char *const command_names[DELEGATE_COMMANDS] = {
 	[DELEGATE_RUN] = "run",
 	[DELEGATE_RECORD] = "record",
+	[DELEGATE_TRACE] = "trace",
 };
 
 const char *delegate_command_text(enum delegate_command command)
@@ -147,6 +164,7 @@ const char *delegate_status_text(enum delegate_status status)
 		[DELEGATE_BUSY] = "too many sessions are running",
 		[DELEGATE_INVALID] = "the service does not understand the request",
 		[DELEGATE_NO_CGROUP] = "this process has no cgroup of its own",
+		[DELEGATE_OTHER_VERSION] = "the service is another version of perf-bpf",
 		[DELEGATE_FAILED] = "the service cannot load it; its log has the reason",
 	};
 

@@ -7,66 +7,9 @@
 #include <unistd.h>
 
 #include "delegate/internal.h"
-#include "lib/base/clock.h"
 #include "perf/record/live_events.h"
 #include "perf/record/passed_events.h"
-#include "run/cost.h"
 #include "work/loop.h"
-
-static struct error *on_socket(void *ctx, uint32_t events)
-{
-	struct delegate_session *s = ctx;
-
-	s->closed = true;
-	loop_end(s->loop);
-	return NULL;
-}
-
-static struct error *on_removal(void *ctx, uint32_t events)
-{
-	struct delegate_session *s = ctx;
-
-	if (approval_is_gone(s->revoked_fd, s->approval)) {
-		s->revoked = true;
-		loop_end(s->loop);
-	}
-	return NULL;
-}
-
-static struct error *add_cost(void *ctx, const struct bpf_program *prog)
-{
-	return cost_add(ctx, prog, NULL);
-}
-
-struct cost_timer {
-	struct delegate_session *session;
-	struct cost *cost;
-};
-
-static struct error *on_cost(void *ctx, uint32_t events)
-{
-	struct cost_timer *timer = ctx;
-	struct delegate_session *s = timer->session;
-	struct bpf_link *link;
-
-	TRY(cost_check(timer->cost));
-	if (cost_take_excess(timer->cost, s->opts->log, &link)) {
-		s->costly = true;
-		loop_end(s->loop);
-	}
-	return NULL;
-}
-
-static struct error *watch(struct delegate_session *s, struct cost_timer *cost)
-{
-	int timer;
-
-	TRY(loop_watch(s->loop, s->fd, on_socket, s));
-	TRY(loop_watch(s->loop, s->revoked_fd, on_removal, s));
-	TRY(loop_timer(s->loop, on_cost, cost, &timer));
-	TRY(loop_timer_set(timer, cost_interval_ms(cost->cost) * UINT64_C(1000000), true));
-	return loop_duration(s->loop, s->approval->max_ms);
-}
 
 static struct error *pass_rings(const struct delegate_session *s, struct recording *rec)
 {
@@ -80,15 +23,10 @@ static struct error *pass_rings(const struct delegate_session *s, struct recordi
 
 static struct error *hold(struct delegate_session *s, struct recording *rec)
 {
-	const struct cost_opts limit = {.max_share = s->approval->max_share};
-	_cleanup_(cost_freep) struct cost *cost = NULL;
-	struct cost_timer timer = {.session = s};
+	_cleanup_(session_limits_deinit) struct session_limits limits = {0};
 
-	TRY(cost_new(&limit, &cost));
-	timer.cost = cost;
-	TRY(passed_events_each_program(rec, add_cost, cost));
-	const uint64_t began = clock_ns(CLOCK_MONOTONIC); /* before the timer does */
-	TRY(watch(s, &timer));
+	TRY(session_limit(s, &limits));
+	TRY(passed_events_each_program(rec, session_count_program, &limits));
 	if (!session_peer_lives(s))
 		return error_new(ESRCH, "the process that asked cannot be identified");
 	session_say_runs(s);
@@ -98,7 +36,7 @@ static struct error *hold(struct delegate_session *s, struct recording *rec)
 	while (!loop_ended(s->loop))
 		TRY(loop_turn(s->loop, -1));
 	live_events_stop(rec);
-	session_end(s, began);
+	session_end(s, limits.began);
 	return NULL;
 }
 

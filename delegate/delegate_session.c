@@ -61,7 +61,7 @@ static void find_user(struct delegate_session *s)
 static bool receive_request(struct delegate_session *s)
 {
 	struct pollfd ready = {.fd = s->fd, .events = POLLIN};
-	char data[sizeof(struct delegate_request) + 1];
+	char data[DELEGATE_MAX_REQUEST + 1];
 	struct iovec iov = {data, sizeof(data)};
 	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
 
@@ -69,7 +69,7 @@ static bool receive_request(struct delegate_session *s)
 		return false;
 	const ssize_t n = recvmsg(s->fd, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	return n > 0 && !(msg.msg_flags & (MSG_CTRUNC | MSG_TRUNC)) &&
-	       delegate_request_parse(data, (size_t)n, &s->request);
+	       delegate_request_parse(data, (size_t)n, &s->request, &s->trace);
 }
 
 static void send_answer(const struct delegate_session *s, const struct delegate_answer *answer,
@@ -97,7 +97,7 @@ static void send_answer(const struct delegate_session *s, const struct delegate_
 		log_info(s->opts->log, "the answer cannot be sent: %s", strerror(errno));
 }
 
-static void refuse(const struct delegate_session *s, enum delegate_status status, const char *why)
+void session_refuse(const struct delegate_session *s, enum delegate_status status, const char *why)
 {
 	const struct delegate_answer answer = delegate_answer_make(status);
 
@@ -300,7 +300,7 @@ static void load(struct delegate_session *s, const struct approval *a)
 
 	struct error *err = approval_watch(s->opts->store, a, &revoked_fd);
 	if (err) {
-		refuse(s, DELEGATE_FAILED, err->msg);
+		session_refuse(s, DELEGATE_FAILED, err->msg);
 		error_free(err);
 		return;
 	}
@@ -308,20 +308,21 @@ static void load(struct delegate_session *s, const struct approval *a)
 	s->revoked_fd = revoked_fd;
 	err = approval_object(s->opts->store, a, &path);
 	if (err) {
-		refuse(s, DELEGATE_DAMAGED, err->msg);
+		session_refuse(s, DELEGATE_DAMAGED, err->msg);
 		error_free(err);
 		return;
 	}
 	snprintf(uid, sizeof(uid), "%u", (unsigned)s->peer.uid);
 	if (a->target == APPROVAL_CGROUP && !(cgroup = find_cgroup(s))) {
-		refuse(s, DELEGATE_NO_CGROUP, NULL);
+		session_refuse(s, DELEGATE_NO_CGROUP, NULL);
 		return;
 	}
 	const char *uids = a->target == APPROVAL_OWN ? uid : NULL;
-	err = a->command == DELEGATE_RECORD ? session_record(s, path, uids, cgroup)
-					    : session_run(s, path, uids, cgroup);
+	err = a->command == DELEGATE_RECORD  ? session_record(s, path, uids, cgroup)
+	      : a->command == DELEGATE_TRACE ? session_trace(s, uids != NULL, cgroup)
+					     : session_run(s, path, uids, cgroup);
 	if (err) {
-		refuse(s, DELEGATE_FAILED, err->msg);
+		session_refuse(s, DELEGATE_FAILED, err->msg);
 		error_free(err);
 	}
 }
@@ -337,14 +338,14 @@ void delegate_session_run(int fd, const struct ucred *peer,
 
 	find_user(&s);
 	if (!receive_request(&s)) {
-		refuse(&s, DELEGATE_INVALID, NULL);
+		session_refuse(&s, DELEGATE_INVALID, NULL);
 		return;
 	}
 	struct error *err = find_groups(&s, &gids, &n_gids);
 	if (!err)
 		err = approvals_read(opts->store, &list);
 	if (err) {
-		refuse(&s, DELEGATE_FAILED, err->msg);
+		session_refuse(&s, DELEGATE_FAILED, err->msg);
 		error_free(err);
 		return;
 	}
@@ -353,5 +354,5 @@ void delegate_session_run(int fd, const struct ucred *peer,
 	if (a)
 		load(&s, a);
 	else
-		refuse(&s, why, NULL);
+		session_refuse(&s, why, NULL);
 }

@@ -9,14 +9,20 @@
 #include "delegate/delegate_message.h"
 #include "delegate/delegate_opts.h"
 
+struct bpf_program;
+struct cost;
+struct loop;
+struct run;
+
 struct delegate_session {
 	const struct delegate_service_opts *opts;
 	struct ucred peer;
 	int fd;
 	char user[64];
 	struct delegate_request request;
+	struct trace_request trace; /* of DELEGATE_TRACE */
 	struct run *run;
-	struct loop *loop; /* of a recording */
+	struct loop *loop; /* of record and trace */
 	const struct approval *approval;
 	int revoked_fd; /* see approval_watch() */
 	bool closed;	/* by the user */
@@ -37,6 +43,29 @@ void session_end(const struct delegate_session *s, uint64_t began);
  * before is of that process.
  */
 bool session_peer_lives(const struct delegate_session *s);
+
+/* Why nothing is loaded: to the user and to the log. why: NULL, or more for the log. */
+void session_refuse(const struct delegate_session *s, enum delegate_status status, const char *why);
+
+/*
+ * delegate_limits.c: ends s->loop when the user hangs up, when the approval is revoked, after its
+ * time, and when a program costs more than it says. began: CLOCK_MONOTONIC, ns; for session_end().
+ */
+struct session_limits {
+	struct delegate_session *session;
+	struct cost *cost;
+	uint64_t began;
+};
+struct error *session_limit(struct delegate_session *s, struct session_limits *limits);
+/* Of passed_events_each_program() and the like: ctx is the struct session_limits. */
+struct error *session_count_program(void *ctx, const struct bpf_program *prog);
+void session_limits_deinit(struct session_limits *limits);
+
+/*
+ * delegate_trace.c: the built-in trace, as root approved it. own: whether only the user's processes
+ * are traced; cgroup: whom else, or NULL.
+ */
+struct error *session_trace(struct delegate_session *s, bool own, const char *cgroup);
 
 /*
  * delegate_record.c: what root approved for record. path: of the object; uids, cgroup: whom the

@@ -14,12 +14,33 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void see_request(const uint8_t *data, size_t size)
 {
 	struct delegate_request request, again;
+	struct trace_request trace;
 
-	if (!delegate_request_parse(data, size, &request))
+	if (!delegate_request_parse(data, size, &request, &trace))
 		return;
+	if (request.command == DELEGATE_TRACE &&
+	    (trace.n_pids > TRACE_REQUEST_IDS || trace.n_tids > TRACE_REQUEST_IDS ||
+	     trace.n_excluded > TRACE_REQUEST_IDS || trace.n_uids > TRACE_UIDS ||
+	     memcmp(data + sizeof(request), &trace, sizeof(trace)) != 0))
+		__builtin_trap();
 	delegate_request_make(request.command, request.object, request.name, &again);
 	if (memcmp(&request, &again, sizeof(request)) != 0)
 		__builtin_trap();
+}
+
+/* The part behind a request, which the fuzzer does not find by itself. */
+static void see_trace(const uint8_t *data, size_t size)
+{
+	static const uint8_t object[SHA256_BYTES];
+	uint8_t message[DELEGATE_MAX_REQUEST];
+	struct delegate_request request;
+
+	delegate_request_make(DELEGATE_TRACE, object, "trace", &request);
+	if (size > sizeof(message) - sizeof(request))
+		return;
+	memcpy(message, &request, sizeof(request));
+	memcpy(message + sizeof(request), data, size);
+	see_request(message, sizeof(request) + size);
 }
 
 static void see_answer(const uint8_t *data, size_t size)
@@ -82,6 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	see_request(data, size);
 	see_answer(data, size);
+	see_trace(data, size);
 	see_approval((const char *)data, size);
 	see_events(data, size);
 	return 0;

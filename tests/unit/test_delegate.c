@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -16,34 +17,127 @@ static const uint8_t other[SHA256_BYTES] = {4, 5, 6};
 static void requests(void **state)
 {
 	struct delegate_request good, bad, got;
+	struct trace_request trace;
 
 	delegate_request_make(DELEGATE_RUN, object, "a/b c.o", &good);
 	assert_string_equal(good.name, "a_b_c.o");
-	assert_true(delegate_request_parse(&good, sizeof(good), &got));
+	assert_true(delegate_request_parse(&good, sizeof(good), &got, &trace));
 	assert_memory_equal(&good, &got, sizeof(good));
 	for (size_t size = 0; size < sizeof(good); size++)
-		assert_false(delegate_request_parse(&good, size, &got));
-	assert_false(delegate_request_parse(&good, sizeof(good) + 1, &got));
+		assert_false(delegate_request_parse(&good, size, &got, &trace));
+	assert_false(delegate_request_parse(&good, sizeof(good) + 1, &got, &trace));
 	bad = good;
 	bad.magic++;
-	assert_false(delegate_request_parse(&bad, sizeof(bad), &got));
+	assert_false(delegate_request_parse(&bad, sizeof(bad), &got, &trace));
 	bad = good;
 	bad.size--;
-	assert_false(delegate_request_parse(&bad, sizeof(bad), &got));
+	assert_false(delegate_request_parse(&bad, sizeof(bad), &got, &trace));
 	bad = good;
 	bad.command = DELEGATE_COMMANDS;
-	assert_false(delegate_request_parse(&bad, sizeof(bad), &got));
+	assert_false(delegate_request_parse(&bad, sizeof(bad), &got, &trace));
 	bad = good;
 	bad.name[0] = '\0';
-	assert_false(delegate_request_parse(&bad, sizeof(bad), &got));
+	assert_false(delegate_request_parse(&bad, sizeof(bad), &got, &trace));
 	bad = good;
 	bad.name[0] = '/';
-	assert_false(delegate_request_parse(&bad, sizeof(bad), &got));
+	assert_false(delegate_request_parse(&bad, sizeof(bad), &got, &trace));
 	bad = good;
 	bad.name[DELEGATE_NAME - 1] = 'x';
-	assert_false(delegate_request_parse(&bad, sizeof(bad), &got));
+	assert_false(delegate_request_parse(&bad, sizeof(bad), &got, &trace));
 	memset(bad.name, 'x', sizeof(bad.name));
-	assert_false(delegate_request_parse(&bad, sizeof(bad), &got));
+	assert_false(delegate_request_parse(&bad, sizeof(bad), &got, &trace));
+}
+
+/* A request of trace as bytes: size of it is in the head. */
+struct trace_message {
+	struct delegate_request head;
+	uint8_t body[sizeof(struct trace_request) + 1];
+};
+
+static void make_trace(struct trace_request *trace, struct trace_message *message)
+{
+	delegate_request_make(DELEGATE_TRACE, object, "trace", &message->head);
+	memcpy(message->body, trace, sizeof(*trace));
+}
+
+static bool trace_parses(struct trace_request *trace)
+{
+	struct delegate_request head;
+	struct trace_request got;
+	struct trace_message message;
+
+	make_trace(trace, &message);
+	if (!delegate_request_parse(&message, sizeof(message.head) + sizeof(*trace), &head, &got))
+		return false;
+	assert_memory_equal(&got, trace, sizeof(got));
+	return true;
+}
+
+static void trace_requests(void **state)
+{
+	struct trace_request good = {.n_pids = 2, .pids = {5, 6}, .events = 1, .calls = {1}};
+	struct trace_request bad, got;
+	struct trace_message message;
+	struct delegate_request head;
+
+	assert_true(trace_parses(&good));
+	make_trace(&good, &message);
+	const size_t size = sizeof(message.head) + sizeof(good);
+	assert_int_equal(delegate_request_size(DELEGATE_TRACE), size);
+	for (size_t i = 0; i < size; i++)
+		assert_false(delegate_request_parse(&message, i, &head, &got));
+	assert_false(delegate_request_parse(&message, size + 1, &head, &got));
+	/* another command has no such part, and trace has no other one */
+	message.head.command = DELEGATE_RUN;
+	assert_false(delegate_request_parse(&message, size, &head, &got));
+	delegate_request_make(DELEGATE_RUN, object, "a", &message.head);
+	message.head.command = DELEGATE_TRACE;
+	assert_false(delegate_request_parse(&message, sizeof(message.head), &head, &got));
+
+#define BAD(change)                                                                                \
+	bad = good;                                                                                \
+	change;                                                                                    \
+	assert_false(trace_parses(&bad))
+
+	BAD(bad.n_pids = TRACE_REQUEST_IDS + 1);
+	BAD(bad.n_pids = UINT32_MAX);
+	BAD(bad.n_pids = 1); /* an id behind the last one */
+	BAD(bad.n_tids = TRACE_REQUEST_IDS + 1);
+	BAD(bad.n_excluded = TRACE_REQUEST_IDS + 1);
+	BAD(bad.n_uids = TRACE_UIDS + 1);
+	BAD(bad.uids[0] = 7);
+	BAD(bad.events = 0);
+	BAD(bad.events = 2);
+	BAD(bad.summary = 2);
+	BAD(bad.failed_only = 2);
+	BAD(bad.no_inherit = 2);
+	BAD(bad.sums_by = TRACE_SUMS_BY_CGROUP + 1);
+	BAD(bad.string_size = TRACE_DATA_MAX + 1);
+	BAD(bad.unused[2] = 1);
+	BAD(bad.calls[0] = 0); /* none */
+}
+
+/* Both sides have the calls of the same kernel; what else is asked for is noticed. */
+static void trace_calls(void **state)
+{
+	struct trace_request request = {.events = 1};
+	struct trace_call *calls = calloc(TRACE_ABIS * TRACE_NRS, sizeof(*calls)), *got;
+
+	assert_non_null(calls);
+	calls[0].traced = 1;
+	assert_null(trace_request_set_calls(&request, calls));
+	assert_int_equal(request.calls[0], 1);
+	/* a copy that the service does not make */
+	struct error *err = trace_request_calls(&request, NULL, &got);
+	assert_non_null(err);
+	assert_int_equal(err->code, EBADMSG);
+	error_free(err);
+	/* what is not traced does not matter */
+	struct trace_request other_rest = {.events = 1};
+	calls[1].n_args = 5;
+	assert_null(trace_request_set_calls(&other_rest, calls));
+	assert_memory_equal(&request, &other_rest, sizeof(request));
+	free(calls);
 }
 
 static struct delegate_answer an_answer(void)
@@ -172,10 +266,9 @@ static void who_may(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(requests),
-		cmocka_unit_test(answers),
-		cmocka_unit_test(texts_of_approvals),
-		cmocka_unit_test(who_may),
+		cmocka_unit_test(requests),	      cmocka_unit_test(trace_requests),
+		cmocka_unit_test(trace_calls),	      cmocka_unit_test(answers),
+		cmocka_unit_test(texts_of_approvals), cmocka_unit_test(who_may),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
