@@ -295,6 +295,27 @@ test_a_token_of_a_user_namespace() {
 	assert_contains err "user namespace"
 }
 
+# What the service for other users would lack in such a namespace: see doc/security.md.
+test_what_a_token_does_not_give() {
+	local status=0
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	mkdir mounted
+	in_namespace() {
+		LIBBPF_BPF_TOKEN_PATH=$PWD/mounted python3 "$SRC/tests/cmd/in_token_namespace.py" \
+			"$PWD/mounted" "$@"
+	}
+	in_namespace true 2>err || status=$?
+	[ $status != 77 ] || skip "the kernel has no BPF tokens: $(cat err)"
+	in_namespace "$PERF_BPF" features 'bpf.stats' >out 2>&1 || :
+	grep -q "refused" out || fail "the time of programs is counted: $(cat out)"
+	in_namespace "$PERF_BPF" map list >out 2>err && fail "maps are opened by their ids"
+	assert_contains err "user namespace"
+	[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 0 ] || return 0
+	in_namespace "$PERF_BPF" record -o data -e sched:sched_process_exec -- true >out 2>err &&
+		fail "a tracepoint is recorded"
+	assert_contains err "user namespace"
+}
+
 # Root of a user namespace has all capabilities, which do not count for the kernel's BPF.
 test_root_of_a_user_namespace() {
 	prepare
