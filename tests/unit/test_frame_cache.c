@@ -91,6 +91,19 @@ static void a_full_cache_forgets(void **state)
 	frame_cache_deinit(&cache);
 }
 
+/* Keys that differ in one part only: of so many, some share a slot. */
+static void one_slot_has_one_text(void **state)
+{
+	struct frame_cache cache = {0};
+
+	for (uint64_t addr = 0; addr < 300000; addr++) {
+		keep(&cache, &(struct frame_key){&place, addr, 3}, "text");
+		assert_null(known(&cache, &(struct frame_key){&other_place, addr, 3}));
+		assert_null(known(&cache, &(struct frame_key){&place, addr, 3 | 1ull << 40}));
+	}
+	frame_cache_deinit(&cache);
+}
+
 /* C++ has names of kilobytes: they would take more memory than all others. */
 static void long_texts_are_not_kept(void **state)
 {
@@ -126,6 +139,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_text_is_of_its_key),
 		cmocka_unit_test(a_full_cache_forgets),
+		cmocka_unit_test(one_slot_has_one_text),
 		cmocka_unit_test(long_texts_are_not_kept),
 		cmocka_unit_test(a_failed_buffer_is_not_kept),
 	};
