@@ -241,7 +241,7 @@ test_a_binary_that_was_built_again() {
 	sed -i 's/nop/nop; nop/' loop.S
 	gcc -Wl,--build-id=sha1 -o loop loop.S
 	"$PERF_BPF" annotate -i data >out 2>err || :
-	! grep 'main>' out || fail "the code of another build was shown"
+	! grep '<main>' out || fail "the code of another build was shown"
 	assert_contains err "has changed since it was recorded"
 }
 
