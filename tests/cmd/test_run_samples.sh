@@ -166,7 +166,7 @@ test_what_is_wrong_is_named() {
 	expect_status 1 "$PERF_BPF" run any.bpf.c -e page-fault -- true
 	assert_contains err "page-fault"
 	assert_contains err "page-faults"
-	expect_status 0 "$PERF_BPF" run any.bpf.c -e cpu-clock,page-faults -F 1000000000 -- true
+	expect_status 0 "$PERF_BPF" run any.bpf.c -e minor-faults,page-faults -F 1000000000 -- true
 	assert_equal "$(grep -c -e "-F 1000000000 is above the kernel's limit" err)" 1
 	expect_status 2 "$PERF_BPF" run any.bpf.c -F 10 -c 10 -- true
 	assert_contains err "-F and -c cannot be used together"
