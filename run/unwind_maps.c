@@ -472,7 +472,7 @@ struct error *unwind_maps_answer(struct unwind_maps *u)
 	return NULL;
 }
 
-/* ---- what is told ---- */
+/* ---- shares and losses ---- */
 
 static struct error *read_ends(const struct unwind_maps *u, uint64_t *ends)
 {

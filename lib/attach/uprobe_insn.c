@@ -3,7 +3,7 @@
  * Which instructions Linux refuses to put a uprobe on. It looks at the
  * instruction only when it maps the file into a process that runs (or if one
  * has it mapped already): until then attaching succeeds, and then the program
- * runs on without the probe, and nobody is told. So the code in the file is
+ * runs on without the probe, and no error says so. So the code in the file is
  * read here as the kernel reads it, before attaching.
  *
  * x86: arch/x86/kernel/uprobes.c, uprobe_init_insn() with is_prefix_bad(),
