@@ -202,12 +202,9 @@ void session_pass(const struct delegate_session *s, const int *fds, size_t n)
 		close(created[i]);
 }
 
-static struct error *pass_maps(const struct delegate_session *s)
+struct error *session_pass_or_close(const struct delegate_session *s, struct error *err,
+				    const int *fds, size_t n)
 {
-	int fds[DELEGATE_FDS];
-	size_t n = 0;
-	struct error *err = run_pass_maps(s->run, fds, DELEGATE_FDS, &n);
-
 	if (!err) {
 		session_pass(s, fds, n);
 		return NULL;
@@ -216,6 +213,15 @@ static struct error *pass_maps(const struct delegate_session *s)
 		if (fds[i] >= 0)
 			close(fds[i]);
 	return err;
+}
+
+static struct error *pass_maps(const struct delegate_session *s)
+{
+	int fds[DELEGATE_FDS];
+	size_t n = 0;
+	struct error *err = run_pass_maps(s->run, fds, DELEGATE_FDS, &n);
+
+	return session_pass_or_close(s, err, fds, n);
 }
 
 void session_end(const struct delegate_session *s, uint64_t began)

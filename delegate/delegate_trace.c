@@ -53,14 +53,7 @@ static struct error *pass_maps(const struct delegate_session *s, struct trace_so
 	size_t n = 0;
 	struct error *err = trace_source_pass(source, fds, DELEGATE_FDS, &n);
 
-	if (!err) {
-		session_pass(s, fds, n);
-		return NULL;
-	}
-	for (size_t i = 0; i < n; i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
-	return err;
+	return session_pass_or_close(s, err, fds, n);
 }
 
 static struct error *hold(struct delegate_session *s, struct trace_source *source)

@@ -36,6 +36,9 @@ void session_say(const struct delegate_session *s, const char *what, const char 
 void session_say_runs(const struct delegate_session *s);
 /* Passes n descriptors, or -1 where there is none; they are closed. */
 void session_pass(const struct delegate_session *s, const int *fds, size_t n);
+/* With an error nothing is passed; it is returned. */
+struct error *session_pass_or_close(const struct delegate_session *s, struct error *err,
+				    const int *fds, size_t n);
 /* Why it has ended, to the user and to the log. began: CLOCK_MONOTONIC, ns. */
 void session_end(const struct delegate_session *s, uint64_t began);
 /*
