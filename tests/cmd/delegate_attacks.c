@@ -8,8 +8,8 @@
  *	delegate_attacks SOCKET talks OBJECT NAME	says something during the session
  *	delegate_attacks SOCKET writes OBJECT NAME	changes, removes, freezes and pins the maps
  *	delegate_attacks SOCKET rings OBJECT NAME	changes what it gets to record
- *	delegate_attacks SOCKET holds OBJECT NAME	keeps the session, and reads nothing; until
- *killed delegate_attacks SOCKET pretends	is a service; until killed
+ *	delegate_attacks SOCKET holds OBJECT NAME	reads nothing, until it is killed
+ *	delegate_attacks SOCKET pretends	is a service, until it is killed
  *
  * Prints a line "ok: …" for each attack that failed; ends with 1 if one succeeded.
  */
@@ -30,6 +30,7 @@
 
 #include "delegate/delegate_client.h"
 #include "lib/sys/sys.h"
+#include "tests/cmd/map_attacks.h"
 
 /* <linux/perf_event.h> */
 #ifndef PERF_EVENT_IOC_PERIOD
@@ -40,14 +41,6 @@
 #endif
 
 static const char *socket_path;
-static int failures;
-
-static void expect(bool failed, const char *attack)
-{
-	printf("%s: %s\n", failed ? "ok" : "SUCCEEDED", attack);
-	failures += !failed;
-}
-
 static struct sockaddr_un address(void)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -210,51 +203,6 @@ static void talks(const char *path, const char *name)
 	expect(poll(&ready, 1, 60000) == 1 && is_refused(client.fd), "a second request");
 }
 
-/*
- * $PINS: a BPF file system where users can write, as without systemd; names have no dots. A ring
- * has no entries.
- */
-static void write_by_pin(int fd, bool is_ring, const void *key, const void *value)
-{
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/delegate_attacks-%d", getenv("PINS"), (int)getpid());
-	if (bpf_obj_pin(fd, path)) {
-		perror(path);
-		exit(2);
-	}
-	const int again = bpf_obj_get(path);
-	unlink(path);
-	expect(is_ring || bpf_map_update_elem(again, key, value, BPF_ANY) < 0,
-	       "pin, open and update");
-	close(again);
-}
-
-/* All but rings, whose readers write how far they have read, in a page of its own. */
-static void write_map(int fd)
-{
-	struct bpf_map_info info = {0};
-	__u32 len = sizeof(info);
-	static char key[4096], value[1 << 20];
-
-	if (bpf_map_get_info_by_fd(fd, &info, &len)) {
-		perror("a map");
-		exit(2);
-	}
-	printf("map %s\n", info.name);
-	expect(bpf_map_update_elem(fd, key, value, BPF_ANY) < 0, "update");
-	expect(bpf_map_delete_elem(fd, key) < 0, "delete");
-	write_by_pin(fd, info.type == BPF_MAP_TYPE_RINGBUF, key, value);
-	if (info.type == BPF_MAP_TYPE_RINGBUF)
-		return;
-	expect(bpf_map_freeze(fd) < 0, "freeze");
-	LIBBPF_OPTS(bpf_map_batch_opts, opts);
-	__u32 count = 1;
-	expect(bpf_map_update_batch(fd, key, value, &count, &opts) < 0, "update by batch");
-	expect(bpf_map_lookup_and_delete_elem(fd, key, value) < 0, "take");
-	expect(bpf_map_get_fd_by_id(info.id) < 0, "open for writing by its id");
-}
-
 static void writes(const char *path, const char *name)
 {
 	struct delegate_client client = DELEGATE_CLIENT_INIT;
@@ -396,5 +344,5 @@ int main(int argc, char **argv)
 		rings(argv[3], argv[4]);
 	else if (!strcmp(what, "holds"))
 		holds(argv[3], argv[4]);
-	return failures ? 1 : 0;
+	return attacks_succeeded() ? 1 : 0;
 }

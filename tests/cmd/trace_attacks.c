@@ -3,15 +3,16 @@
  * A client of the service (perf-bpf delegate) that asks it to trace, and does what a client must
  * not; and processes that it must not see:
  *
- *	trace_attacks SOCKET sees PID TEXT	traces PID (0: all), also as root's uid; at the end
- *of its input prints how many records have TEXT trace_attacks SOCKET writes		changes what
- *is passed, and prints which maps that are
+ *	trace_attacks SOCKET sees PID TEXT	traces PID (0: all), as root, too; how many records
+ *						have TEXT, at the end of the input
+ *	trace_attacks SOCKET writes		changes what is passed
  *	trace_attacks SOCKET running		reads the state of a call that still runs
  *	trace_attacks SOCKET other-program	asks for another program by the name "trace"
  *	trace_attacks SOCKET other-calls	asks for other copies of a call
  *	trace_attacks reuse PID COMMAND ARGS	starts a command as the process PID (as root)
- *	trace_attacks secret FILE [COMMAND ARGS]	for a set-user-ID program: reads FILE, looks
- *for "secret_name", goes back to the user, looks for "secret_back", and executes the command
+ *	trace_attacks secret FILE [COMMAND]	reads FILE and looks for "secret_name" as a
+ *						set-user-ID program, then as the user for
+ *						"secret_back"; executes the command
  *
  * Prints a line "ok: …" for each attack that failed; ends with 1 if one succeeded.
  */
@@ -34,6 +35,7 @@
 #include "lib/sys/sys.h"
 #include "syscalls/call_table.h"
 #include "trace/source.h"
+#include "tests/cmd/map_attacks.h"
 
 enum {
 	ALL_CALLS = TRACE_ABIS * TRACE_NRS,
@@ -50,14 +52,6 @@ struct client {
 	int maps[DELEGATE_FDS], running;
 	size_t n;
 };
-
-static int failures;
-
-static void expect(bool failed, const char *attack)
-{
-	printf("%s: %s\n", failed ? "ok" : "SUCCEEDED", attack);
-	failures += !failed;
-}
 
 static void check(struct error *err)
 {
@@ -173,52 +167,6 @@ static void sees(struct client *c, pid_t pid, const char *text)
 }
 
 /* ---- what is passed ---- */
-
-/*
- * $PINS: a BPF file system where users can write, as without systemd; names have no dots. A ring
- * has no entries.
- */
-static void write_by_pin(int fd, bool is_ring, const void *key, const void *value)
-{
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/trace_attacks-%d", getenv("PINS"), (int)getpid());
-	if (bpf_obj_pin(fd, path)) {
-		perror(path);
-		exit(2);
-	}
-	const int again = bpf_obj_get(path);
-	unlink(path);
-	expect(is_ring || bpf_map_update_elem(again, key, value, BPF_ANY) < 0,
-	       "pin, open and update");
-	close(again);
-}
-
-static void write_map(int fd)
-{
-	struct bpf_map_info info = {0};
-	__u32 len = sizeof(info);
-	static char key[4096], value[1 << 20];
-
-	if (bpf_map_get_info_by_fd(fd, &info, &len)) {
-		perror("a map");
-		exit(2);
-	}
-	printf("map %s\n", info.name);
-	expect(bpf_map_update_elem(fd, key, value, BPF_ANY) < 0, "update");
-	expect(bpf_map_delete_elem(fd, key) < 0, "delete");
-	write_by_pin(fd, info.type == BPF_MAP_TYPE_RINGBUF, key, value);
-	expect(bpf_map_get_fd_by_id(info.id) < 0, "open for writing by its id");
-	if (info.type == BPF_MAP_TYPE_RINGBUF)
-		return;
-	expect(bpf_map_freeze(fd) < 0, "freeze");
-	expect(bpf_map_lookup_and_delete_elem(fd, key, value) < 0, "take");
-	void *mapping = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	expect(mapping == MAP_FAILED, "map it for writing");
-	mapping = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
-	expect(mapping == MAP_FAILED || mprotect(mapping, 4096, PROT_READ | PROT_WRITE),
-	       "make a mapping writable");
-}
 
 static void writes(struct client *c)
 {
@@ -367,5 +315,5 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	delegate_client_close(&c.session);
-	return failures ? 1 : 0;
+	return attacks_succeeded() ? 1 : 0;
 }
