@@ -307,7 +307,7 @@ static struct error *add_variables(struct run *run)
 			error_free(err);
 		}
 	}
-	if (!run->maps.n)
+	if (!run->maps.n && !run->opts.cost.show && !run->opts.show_probes)
 		log_warn(run->opts.log,
 			 "nothing to show: the programs have no maps and no global variables; the "
 			 "output of bpf_printk() is in /sys/kernel/tracing/trace_pipe");
