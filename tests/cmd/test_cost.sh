@@ -110,6 +110,91 @@ assert cost["pbt_burn"]["time_ns"] > 4 * cost["pbt_light"]["time_ns"], cost'
 	! grep -q "Cost of" out || fail "it was not asked for"
 }
 
+# What a profile says of programs is what the kernel counted of them: about half of the time
+# of this workload is spent in two programs, at lines that are known.
+test_shares_of_a_profile_agree_with_run_time() {
+	make_burner
+	[ "$(cat /proc/sys/net/core/bpf_jit_enable)" != 0 ] || skip "programs are interpreted"
+	cat >half.bpf.c <<-'END'
+		#include <linux/bpf.h>
+		#include <bpf/bpf_helpers.h>
+		SEC("tracepoint/syscalls/sys_enter_getpriority") int pbt_more(void *ctx)
+		{
+			unsigned long long x = 0;
+			for (int i = 0; i < 6000; i++)
+				x ^= bpf_get_prandom_u32(); /* line of pbt_more */
+			return x == 1;
+		}
+		SEC("tracepoint/syscalls/sys_enter_getpriority") int pbt_less(void *ctx)
+		{
+			unsigned long long x = 0;
+			for (int i = 0; i < 2000; i++)
+				x ^= bpf_get_prandom_u32(); /* line of pbt_less */
+			return x == 1;
+		}
+		char LICENSE[] SEC("license") = "GPL";
+	END
+	cat >half.c <<-'END'
+		#include <stdio.h>
+		#include <sys/resource.h>
+		#include <time.h>
+		static double cpu(void)
+		{
+			struct timespec t;
+			clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+			return t.tv_sec + t.tv_nsec / 1e9;
+		}
+		/* As long in its own code as in the calls. */
+		int main(void)
+		{
+			double inside = 0, start = cpu();
+			while (cpu() < start + 2) {
+				double before = cpu();
+				for (int i = 0; i < 20; i++)
+					getpriority(PRIO_PROCESS, 0);
+				double after = cpu();
+				for (inside += after - before; cpu() < after + (after - before);)
+					;
+			}
+			printf("cpu %.9f\n", cpu());
+			return inside == 0;
+		}
+	END
+	gcc -O1 -o pbt_half half.c
+	"$PERF_BPF" run half.bpf.c --cost --json -- \
+		"$PERF_BPF" record -q -g -e cpu-clock -c 500000 -o data ./pbt_half >out 2>err
+	assert_equal "$(cat err)" ""
+	"$PERF_BPF" script -i data -F comm,ip,sym >samples
+	for name in pbt_more pbt_less; do
+		symbol=$(grep -oE -m 1 "bpf_prog_[0-9a-f]{16}_$name" samples) || fail "$name has no samples"
+		"$PERF_BPF" annotate -i data "$symbol" >$name.lines || fail "$symbol is not annotated"
+	done
+	python3 - <<-'END'
+		import json, re
+		text = open("out").read()
+		cost = {r["program"]: r["time_ns"] for l in text.splitlines() if l.startswith("{")
+		        for m in [json.loads(l)] if m["map"] == "(cost)" and m["last"] for r in m["rows"]}
+		cpu = float(re.search("^cpu (.+)$", text, re.M).group(1))
+		# what a program calls is in its time, as in run_time_ns
+		samples = [s for s in open("samples").read().split("\n\n") if "pbt_half" in s]
+		assert len(samples) > 1000, len(samples)
+		shares = {}
+		for name in "pbt_more", "pbt_less":
+		    within = sum(bool(re.search(r" bpf_prog_[0-9a-f]{16}_%s\b" % name, s)) for s in samples)
+		    shares[name] = 100 * within / len(samples), 100 * cost[name] / 1e9 / cpu
+		    # all that was sampled in the program itself is at one line or the two of its loop
+		    percent, line = {}, None
+		    for l in open(name + ".lines"):
+		        if m := re.match(r" +: (\d+) +(\S.*)", l):
+		            line = m[2]
+		        elif m := re.match(r" +(\d+\.\d+) : ", l):
+		            percent[line] = percent.get(line, 0) + float(m[1])
+		    assert sum(v for k, v in percent.items() if "line of " + name in k) > 50, percent
+		assert all(abs(a - b) < 5 for a, b in shares.values()), shares
+		assert 35 < sum(a for a, b in shares.values()) < 65, shares
+	END
+}
+
 # With --clear each look has what was added since the last one: in all it is the same.
 test_cost_since_the_last_look() {
 	make_burner
