@@ -600,6 +600,8 @@ static struct error *report_run(struct report *rp)
 			damage = session_check_complete(r.session, r.path);
 		if (is_pipe)
 			print_head(rp, &r, &out);
+	} else {
+		damage = session_check_complete(r.session, r.path);
 	}
 	if (!rp->header_only) {
 		session_warn_of_losses(r.session, r.path, &rp->log);

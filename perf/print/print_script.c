@@ -317,8 +317,10 @@ static struct error *print_all(struct script *sc)
 			 session_header(sc->session)->pipe;
 	if (opts->header && !sc->header_due)
 		print_header(session_header(sc->session), sc->name, sc->opts->topology, &sc->out);
-	if (opts->header_only)
-		return flush(sc);
+	if (opts->header_only) {
+		TRY(flush(sc));
+		return session_check_complete(sc->session, sc->name);
+	}
 	TRY(printer_new(&printer_opts, &sc->printer));
 	TRY(learn(sc));
 	strbuf_adds(&sc->out, opts->head ? opts->head : "");

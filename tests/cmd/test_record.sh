@@ -917,6 +917,19 @@ test_truncated() {
 	assert_contains err "cut.data: the recording is truncated: header features are missing"
 	assert_contains out "# Total Lost Samples: 0"
 	"$PERF_BPF" script -i t.data >out 2>err || fail "$(cat err)"
+	# Wherever it ends: what is left is shown, and whoever asks for whatever is told.
+	size=$(stat -c %s t.data)
+	for offset in 0 1 103 104 $(seq $((size % 977)) $((size / 24)) $((size - 1))) $((size - 1)); do
+		head -c "$offset" t.data >cut.data
+		for options in script "script --header-only" report "report --header-only" "diff t.data"; do
+			# shellcheck disable=SC2086
+			case $options in
+			diff*) expect_status 1 "$PERF_BPF" $options cut.data ;;
+			*) expect_status 1 "$PERF_BPF" $options -i cut.data ;;
+			esac
+			assert_contains err "cut.data"
+		done
+	done
 }
 
 # A file that is made shorter while it is read: an error, not a signal.
