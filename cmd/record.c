@@ -36,7 +36,6 @@ enum {
 	OPT_BUILDID_MMAP,
 	OPT_NO_BUILDID_MMAP,
 	OPT_ALL_CGROUPS,
-	OPT_CGROUP,
 	OPT_CONTAINER,
 	OPT_POD,
 	OPT_NAMESPACES,
@@ -172,8 +171,9 @@ static const struct argp_option options[] = {
 	 "Record these registers of user space; '?' lists them"},
 	{"intr-regs", 'I', "REG,...", OPTION_ARG_OPTIONAL,
 	 "Record these registers at the interrupt (all); '?' lists them"},
-	{"cgroup", OPT_CGROUP, "PATH", 0,
-	 "Record these cgroups and their descendants: comma-separated"},
+	{"cgroup", 'G', "PATH,...", 0,
+	 "Record these cgroups and their descendants: the first one by the first event, and so on; "
+	 "one for all events"},
 	{"container", OPT_CONTAINER, "ID", 0,
 	 "Record these containers: ids or what they begin with, comma-separated"},
 	{"pod", OPT_POD, "UID", 0, "Record these pods: comma-separated"},
@@ -278,7 +278,6 @@ static const struct option_member members[] = {
 	OPTION_SETS('B', struct record_args, opts.no_build_ids),
 	OPTION_SETS('N', struct record_args, no_buildid_cache),
 	OPTION_SETS(OPT_VMLINUX, struct record_args, opts.vmlinux),
-	OPTION_SETS(OPT_CGROUP, struct record_args, opts.cgroups.cgroups),
 	OPTION_SETS(OPT_CONTAINER, struct record_args, opts.cgroups.containers),
 	OPTION_SETS(OPT_POD, struct record_args, opts.cgroups.pods),
 	OPTION_SETS(OPT_ALL_CGROUPS, struct record_args, opts.all_cgroups),
@@ -319,6 +318,12 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case OPT_OBJECT:
 		add_arg(state, RECORD_OBJECT, arg);
+		return 0;
+	case 'G':
+		if (args->list.n)
+			add_arg(state, RECORD_CGROUPS, arg);
+		else
+			o->cgroups.cgroups = arg;
 		return 0;
 	case 'c':
 		if (!option_number(arg, INT64_MAX, &v) || !v)

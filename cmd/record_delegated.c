@@ -11,10 +11,17 @@
 static struct error *check_options(const struct record_opts *o)
 {
 	const char *option = NULL;
+	bool of_cgroups = cgroup_choice_any(&o->cgroups);
+	size_t n_args = 0;
 
-	if (o->n_args != 1 || o->args->kind == RECORD_FILTER || strchr(o->args->text, ','))
+	for (size_t i = 0; i < o->n_args; i++)
+		if (o->args[i].kind == RECORD_CGROUPS)
+			of_cgroups = true;
+		else
+			n_args++;
+	if (n_args != 1 || o->args->kind == RECORD_FILTER || strchr(o->args->text, ','))
 		return error_usage("without privileges one BPF program can be recorded at a time");
-	if (o->pids || o->tids || o->users || cgroup_choice_any(&o->cgroups))
+	if (o->pids || o->tids || o->users || of_cgroups)
 		option = "-p, -t, -u, --cgroup, --container or --pod";
 	else if (o->freq || o->period || o->cpus || o->delay_ms || o->n_spans || o->control)
 		option = "-F, -c, -C, -D or --control";

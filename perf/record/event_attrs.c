@@ -57,6 +57,7 @@ void event_deinit(struct event *event)
 	free(event->format);
 	free(event->prog.path);
 	free(event->filter);
+	free(event->cgroups);
 }
 
 struct event *event_new(struct recording *rec, enum event_kind kind, const char *name)
@@ -131,6 +132,7 @@ static struct error *event_take(struct recording *rec, struct select_event *sel,
 	event->inherit = sel->inherit;
 	event->precise_max = sel->precise_max;
 	event->sample_read = sel->sample_read;
+	event->is_weak = sel->weak;
 	if (sel->group >= 0) {
 		size_t index = event - rec->events.v;
 
@@ -231,7 +233,7 @@ static struct error *default_add(struct recording *rec)
 
 struct error *events_select(struct recording *rec)
 {
-	size_t first = 0;
+	size_t first = 0, n_cgroups = 0;
 	int groups = 0;
 
 	for (size_t i = 0; i < rec->opts.n_args; i++) {
@@ -253,6 +255,9 @@ struct error *events_select(struct recording *rec)
 			first = rec->events.n;
 			TRY(output_add(rec, arg->text));
 			break;
+		case RECORD_CGROUPS:
+			TRY(event_cgroups_add(rec, arg->text, &n_cgroups));
+			break;
 		}
 	}
 	bool wants_samples = false, has_samples = false;
@@ -270,6 +275,7 @@ struct error *events_select(struct recording *rec)
 		TRY(default_add(rec));
 	TRY(terms_want_events(rec));
 	TRY(objects_bind(rec));
+	TRY(event_cgroups_end(rec));
 	if (!rec->events.n) /* programs without events: only side-band is recorded */
 		log_info(rec->log, "the programs give no events: the recording will be empty");
 	return NULL;
@@ -468,6 +474,9 @@ static struct error *configure(struct recording *rec, struct event *event, bool 
 	}
 	set_callgraph(rec, event);
 	set_regs(rec, event);
+	event->alone.inherit = attr->inherit;
+	event->alone.freq = attr->freq;
+	event->alone.sample_period = attr->sample_period;
 	const struct event *first = &rec->events.v[event->leader];
 	if (event->sample_read || first->sample_read) {
 		attr->sample_type |= PERF_SAMPLE_READ;

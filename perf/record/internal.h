@@ -6,8 +6,10 @@
  *	record_probes.c	probes: the events and programs made for them
  *	task_layout.c	the kernel's structs that these programs read
  *	record_bpf.c, terms.c	objects: load them; the events and maps they ask for
+ *	event_cgroups.c	-G: which event is for which cgroup
  *	target.c	where to open it: CPUs and threads
  *	perf_open.c		the fds, their rings, filters and programs
+ *	weak_groups.c	groups that the kernel refuses
  *	write_features.c, write_topology.c, write_tracing.c	what the header says
  *	synth_records.c		what is there already: processes, maps, programs
  *	mapped_ids.c	the build ids of those maps
@@ -84,6 +86,14 @@ struct event {
 	int group;     /* -1: none */
 	size_t leader; /* index of its group's first event; its own otherwise */
 	size_t n_members;
+	bool is_weak;	 /* it may be without its group, */
+	bool is_refused; /* and has to */
+	struct {
+		uint64_t sample_period;
+		bool freq, inherit;
+	} alone;			   /* of attr, without a group */
+	char *cgroups;			   /* of -G: a list, of this event alone; NULL */
+	size_t first_cgroup, n_cgroups;	   /* these among those of the target */
 	VEC(struct bpf_program *) pending; /* its programs, until they are loaded */
 	size_t form;			   /* which of the forms of a program with a definition */
 	VEC(int) progs;			   /* to attach; borrowed */
@@ -130,6 +140,7 @@ struct record_target {
 	bool has_workload;	  /* tids is the workload */
 	VEC(int) cgroups;	  /* descriptors; system_wide, but the samples of these only */
 	VEC(uint64_t) cgroup_ids; /* of these */
+	bool cgroups_by_event;	  /* each event has some of them, or none */
 };
 
 /* --control */
@@ -360,6 +371,16 @@ void rings_count_unwritten(struct recording *rec);
 struct error *new_ids_write(struct recording *rec, const size_t *first);
 /* From now on, a CPU that comes online is recorded. */
 struct error *cpu_return_begin(struct recording *rec);
+
+/* weak_groups.c: whether it is the group that the kernel refuses, with this error. */
+bool weak_group_is_refused(const struct event *event, const struct event_fd *at, int err);
+/* The group of this event is none from now on, and nothing of it is open; returns its first one. */
+size_t weak_group_end(struct recording *rec, size_t refused);
+
+/* event_cgroups.c: a list of -G after events; *n_given: 0 before the first one. */
+struct error *event_cgroups_add(struct recording *rec, const char *list, size_t *n_given);
+/* All events are known: opts.cgroups, or target.cgroups_by_event. */
+struct error *event_cgroups_end(struct recording *rec);
 
 /* cgroup_return.c: opens events for cgroups that were made since and are named. */
 struct error *cgroups_find_new(struct recording *rec);

@@ -168,7 +168,8 @@ static bool is_output(const struct event *event)
 /* Who is in them has to be known: what others map and fork is recorded, too. */
 static bool is_of_cgroups(const struct recording *rec, const struct event *event)
 {
-	return rec->target.cgroups.n && event->kind != EVENT_TRACKING && !is_output(event);
+	return rec->target.cgroups.n && event->kind != EVENT_TRACKING && !is_output(event) &&
+	       (event->n_cgroups || !rec->target.cgroups_by_event);
 }
 
 /* at: its CPU, and its thread or cgroup. */
@@ -177,6 +178,8 @@ static struct error *open_one(struct recording *rec, struct event *event, struct
 	const bool of_cgroup = at.cgroup >= 0;
 	int fd;
 
+	if (event->is_refused)
+		return NULL;
 	for (;;) {
 		fd = sys_perf_event_open(&event->attr, of_cgroup ? at.cgroup : at.tid, at.cpu,
 					 group_fd(rec, event, &at),
@@ -185,6 +188,10 @@ static struct error *open_one(struct recording *rec, struct event *event, struct
 			break;
 		/* The thread ended since it was listed. */
 		if (fd == -ESRCH && at.tid > 0 && rec->target.tids.n > 1)
+			return NULL;
+		event->is_refused = event->leader != (size_t)(event - rec->events.v) &&
+				    weak_group_is_refused(event, &at, fd);
+		if (event->is_refused)
 			return NULL;
 		if (!fall_back(rec, event, -fd))
 			return explain(rec, event, at.tid, at.cpu, fd);
@@ -214,7 +221,10 @@ static struct error *open_on_cpu(struct recording *rec, struct event *event, int
 {
 	if (!is_of_cgroups(rec, event))
 		return open_one(rec, event, (struct event_fd){.cpu = cpu, .tid = -1, .cgroup = -1});
-	for (size_t i = 0; i < rec->target.cgroups.n; i++)
+	const size_t first = event->first_cgroup;
+	const size_t end =
+		rec->target.cgroups_by_event ? first + event->n_cgroups : rec->target.cgroups.n;
+	for (size_t i = first; i < end; i++)
 		TRY(open_one(rec, event,
 			     (struct event_fd){
 				     .cpu = cpu, .tid = -1, .cgroup = rec->target.cgroups.v[i]}));
@@ -246,7 +256,7 @@ static struct error *open_event(struct recording *rec, struct event *event,
 		for (size_t c = 0; c < cpus->n; c++)
 			TRY(all_tasks ? open_on_cpu(rec, event, cpus->v[c])
 				      : open_on_threads(rec, event, (int)cpus->v[c]));
-	if (!event->fds.n)
+	if (!event->fds.n && !event->is_refused)
 		return error_new(ESRCH, "'%s': all threads to record have ended", event->name);
 	return NULL;
 }
@@ -275,12 +285,14 @@ static struct error *want_fds(const struct recording *rec, size_t n_online)
 struct error *events_open(struct recording *rec)
 {
 	_cleanup_cpus_ struct sys_cpus online = {0};
-	struct event *event;
 
 	TRY(sys_cpus_online(rec->roots, &online));
 	TRY(want_fds(rec, online.n));
-	vec_for_each (event, &rec->events)
-		TRY(open_event(rec, event, &online));
+	for (size_t i = 0; i < rec->events.n;) {
+		TRY(open_event(rec, &rec->events.v[i], &online));
+		/* then its events are opened again, one by one */
+		i = rec->events.v[i].is_refused ? weak_group_end(rec, i) : i + 1;
+	}
 	return NULL;
 }
 

@@ -33,10 +33,11 @@ struct compile_opts;
 
 /* What the command line names, in its order. */
 enum record_arg_kind {
-	RECORD_EVENTS, /* -e TEXT: see perf/select/select.h */
-	RECORD_FILTER, /* --filter TEXT: for the events of the RECORD_EVENTS before it */
-	RECORD_OBJECT, /* --object FILE: as -e FILE */
-	RECORD_OUTPUT, /* what a program of the caller puts out: see live_events_fill_map() */
+	RECORD_EVENTS,	/* -e TEXT: see perf/select/select.h */
+	RECORD_FILTER,	/* --filter TEXT: for the events of the RECORD_EVENTS before it */
+	RECORD_OBJECT,	/* --object FILE: as -e FILE */
+	RECORD_CGROUPS, /* -G LIST: of the events before it, in their order */
+	RECORD_OUTPUT,	/* what a program of the caller puts out: see live_events_fill_map() */
 };
 
 /* Whether the kernel adds the build ids of files to their mappings. */

@@ -40,12 +40,44 @@ static struct error *cpus_init(struct recording *rec)
 	return NULL;
 }
 
+static struct error *open_chosen(struct recording *rec, const struct chosen_cgroups *chosen)
+{
+	for (size_t i = 0; i < chosen->n; i++) {
+		int *fd = vec_push(&rec->target.cgroups);
+
+		if (!fd)
+			return error_nomem();
+		*fd = open(chosen->v[i].path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (*fd < 0)
+			return error_errno(errno, "cannot open the cgroup %s", chosen->v[i].path);
+	}
+	return NULL;
+}
+
+static struct error *event_cgroups_init(struct recording *rec, struct event *event,
+					const char *root)
+{
+	__attribute__((cleanup(chosen_cgroups_deinit))) struct chosen_cgroups chosen = {0};
+	const struct cgroup_choice choice = {.cgroups = event->cgroups};
+
+	TRY(cgroups_choose(&choice, root, &chosen));
+	event->first_cgroup = rec->target.cgroups.n;
+	event->n_cgroups = chosen.n;
+	return open_chosen(rec, &chosen);
+}
+
 static struct error *cgroups_init(struct recording *rec)
 {
 	__attribute__((cleanup(chosen_cgroups_deinit))) struct chosen_cgroups chosen = {0};
 	_cleanup_free_ char *root = cgroup_root_of_perf(rec->roots);
-	const struct event *event;
+	struct event *event;
 
+	if (rec->target.cgroups_by_event) {
+		vec_for_each (event, &rec->events)
+			if (event->cgroups)
+				TRY(event_cgroups_init(rec, event, root));
+		return NULL;
+	}
 	vec_for_each (event, &rec->events)
 		if (event->kind == EVENT_OUTPUT && !event->asks_filter)
 			return error_hint(error_usage("'%s' cannot be recorded by cgroup: it is "
@@ -57,16 +89,12 @@ static struct error *cgroups_init(struct recording *rec)
 	TRY(cgroups_choose(&rec->opts.cgroups, root, &chosen));
 	for (size_t i = 0; i < chosen.n; i++) {
 		uint64_t *id = vec_push(&rec->target.cgroup_ids);
-		int *fd = vec_push(&rec->target.cgroups);
 
-		if (!id || !fd)
+		if (!id)
 			return error_nomem();
 		*id = chosen.v[i].id;
-		*fd = open(chosen.v[i].path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (*fd < 0)
-			return error_errno(errno, "cannot open the cgroup %s", chosen.v[i].path);
 	}
-	return NULL;
+	return open_chosen(rec, &chosen);
 }
 
 struct error *target_init(struct recording *rec)
@@ -75,13 +103,14 @@ struct error *target_init(struct recording *rec)
 	struct record_target *target = &rec->target;
 	_cleanup_tasks_ struct tasks tasks = TASKS_INIT;
 
-	const bool of_cpus = o->all_cpus || o->cpus || cgroup_choice_any(&o->cgroups);
+	const bool of_cgroups = target->cgroups_by_event || cgroup_choice_any(&o->cgroups);
+	const bool of_cpus = o->all_cpus || o->cpus || of_cgroups;
 	const bool per_thread = o->per_thread && !of_cpus;
 
 	TRY(cpus_init(rec));
 	if (o->per_thread && of_cpus)
 		log_warn(rec->log, "-a, -C and --cgroup override --per-thread");
-	if (cgroup_choice_any(&o->cgroups)) {
+	if (of_cgroups) {
 		if (o->pids || o->tids || o->users)
 			return error_usage("--cgroup, --container and --pod cannot be used with "
 					   "-p, -t and -u");

@@ -216,11 +216,14 @@ static struct error *parse_modifiers(struct events_parser *p, struct select_modi
 		case 'e':
 			m->exclusive = true;
 			break;
+		case 'W':
+			m->weak = true;
+			break;
 		default:
 			if (!ends_item(peek(p)) && peek(p) != '|')
 				return select_error(
 					p->text, p->pos,
-					"invalid modifier '%c' (valid are u k h G H I p P S D e)",
+					"invalid modifier '%c' (valid are u k h G H I p P S D e W)",
 					peek(p));
 			if (p->pos == start)
 				return select_error(p->text, start, "expected a modifier here");
@@ -374,8 +377,14 @@ static struct error *parse_event(struct events_parser *p, struct select_item *it
 			TRY(parse_modifiers(p, &item->modifiers));
 	}
 	size_t mods = p->pos;
-	if (accept(p, ':'))
+	if (accept(p, ':')) {
+		const size_t start = p->pos;
+
 		TRY(parse_modifiers(p, &item->modifiers));
+		if (item->modifiers.weak)
+			return select_error(p->text, start,
+					    "the modifier W is for groups: {a,b}:W");
+	}
 	_cleanup_strbuf_ struct strbuf text = STRBUF_INIT;
 	strbuf_add(&text, p->text + start, end - start);
 	strbuf_add(&text, p->text + mods, p->pos - mods);
@@ -441,6 +450,7 @@ static void add_modifiers(struct select_modifiers *m, const struct select_modifi
 	m->sample_read |= more->sample_read;
 	m->pinned |= more->pinned;
 	m->exclusive |= more->exclusive;
+	m->weak |= more->weak;
 }
 
 static struct error *parse_group(struct events_parser *p, struct select_list *list)

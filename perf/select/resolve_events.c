@@ -326,6 +326,7 @@ static struct error *event_add(const struct events_resolver *r, const struct sel
 	event->group = item->group < 0 ? -1 : r->out->n_groups + item->group;
 	event->precise_max = item->modifiers.precise_max;
 	event->sample_read = item->modifiers.sample_read;
+	event->weak = item->modifiers.weak;
 	event->prog = item->prog;
 	event->prog.path = NULL;
 	if (item->prog.path)

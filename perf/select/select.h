@@ -68,6 +68,7 @@ struct select_modifiers {
 	bool sample_read;   /* S: the group's values with the leader's samples */
 	bool pinned;	    /* D */
 	bool exclusive;	    /* e */
+	bool weak;	    /* W: no group, where the kernel does not allow it */
 };
 
 struct select_item {
@@ -153,6 +154,7 @@ struct select_event {
 	bool sample_read;
 	struct select_prog prog;
 	int group; /* unique within one selection; -1: none */
+	bool weak; /* it may be recorded without its group */
 	size_t pos;
 };
 

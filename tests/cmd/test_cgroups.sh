@@ -243,6 +243,30 @@ red $B"
 	! grep -v " $A\$" out | grep -v " $B\$" || fail "samples of other cgroups"
 }
 
+# record -G: the cgroups of the events, in their order.
+test_record_of_a_cgroup_by_event() {
+	needs
+	start_two
+	recorded() {
+		expect_status 0 "$PERF_BPF" record -q -N -o data "$@" -- $UNTIL_USED $blue $red
+		"$PERF_BPF" script -i data -F comm,event |
+			awk '$1 == "blue" || $1 == "red" { print $1, $2 }' | sort -u | tr -d : | paste -sd,
+	}
+	local one="-e cpu-clock/name=a/u" two="-e cpu-clock/name=b/u" three="-e cpu-clock/name=c/u"
+	assert_equal "$(recorded $one $two $three -G $docker,,$crio)" "blue a,blue b,red b,red c"
+	assert_equal "$(recorded $one -G $docker $two -G $crio)" "blue a,red b"
+	assert_equal "$(recorded $one -G $docker $two)" "blue a,blue b,red b"
+	assert_equal "$(recorded $one $two -G $docker)" "blue a,blue b"
+	assert_equal "$(recorded $one -G $docker,$crio)" "blue a,red a"
+	expect_status 1 "$PERF_BPF" record -q $one $two -G $docker,$crio,$docker -- true
+	assert_contains err "more cgroups than events"
+	expect_status 1 "$PERF_BPF" record -q -e '{cs,faults}' -G $docker,$crio -- true
+	assert_contains err "are one group"
+	expect_status 1 "$PERF_BPF" record -q $one $two -G $docker,$crio --pod $POD -- true
+	expect_status 1 "$PERF_BPF" record -q $one -G $top/none -- true
+	assert_contains err "none"
+}
+
 # has_samples COMM: in what has been recorded by now
 has_samples() {
 	"$PERF_BPF" script -i data -F comm,event >now 2>/dev/null || true

@@ -1068,6 +1068,30 @@ test_not_root() {
 	assert_contains header "cpu-clock:u"
 }
 
+# The kernel lets the leader of a group alone be pinned.
+test_weak_groups() {
+	need
+	expect_status 1 "$PERF_BPF" record -q -e '{cs,faults:D}' -o t.data -- true
+	"$PERF_BPF" record -v -e '{cs,faults:D}:W' -c 1 -o t.data -- sh -c true 2>err
+	assert_contains err "the kernel rejects faults:D in the group of cs"
+	"$PERF_BPF" report --header-only -i t.data >out
+	! grep '^# group' out || fail "a group that the kernel rejects"
+	"$PERF_BPF" script -F event -i t.data >events
+	assert_contains events faults:D
+	# each is the leader of a group of its own, which its own samples read
+	expect_status 0 "$PERF_BPF" record -q -e '{cs/period=3/,faults/period=2/D}:SWu' -o t.data -- sh -c true
+	"$PERF_BPF" script -D -i t.data >dump
+	assert_contains dump "sample_read"
+	"$PERF_BPF" report --header-only -i t.data >out
+	assert_equal "$(grep -c '^# event : name = .*sample_period, sample_freq } = [32], .*disabled = 1,.* enable_on_exec = 1' out)" 2
+	"$PERF_BPF" record -v -e '{cs,faults}:W' -o t.data -- true 2>err
+	"$PERF_BPF" report --header-only -i t.data >out
+	assert_contains out "# group"
+	! grep "rejects" err || fail "a group that the kernel opens"
+	expect_status 1 "$PERF_BPF" record -q -e 'cs:W' -o t.data -- true
+	assert_contains err "the modifier W is for groups"
+}
+
 test_groups() {
 	need
 	record -e 'page-faults,{cpu-clock,minor-faults}' -e "{$EVENT,major-faults}:S" -o t.data \

@@ -95,6 +95,15 @@ static void test_groups_and_modifiers(void **state)
 	assert_false(v[3].modifiers.sample_read);
 	assert_int_equal(v[2].modifiers.precise, 3);
 	select_list_deinit(&list);
+	struct error *err = select_parse("{cs:W,faults}", &list);
+	assert_non_null(err);
+	assert_non_null(strstr(err->msg, "is for groups"));
+	error_free(err);
+	parse("{cs,faults}:Wu,{cs}", &list);
+	v = list.items.v;
+	assert_true(v[0].modifiers.weak && v[1].modifiers.weak && v[1].modifiers.user);
+	assert_false(v[2].modifiers.weak);
+	select_list_deinit(&list);
 }
 
 static void test_programs(void **state)
