@@ -65,7 +65,7 @@ struct error *cmd_print(const struct strbuf *out);
  * possible, at the ends of lines. Stdio would make more, and what a workload writes to the same
  * file could be in the middle of a line. *closed becomes true if nobody reads it any more, or if
  * it is full and a signal comes that the command has blocked and would end by. Both are not an
- * error; then nothing is written.
+ * error; then nothing is written. cmd/streams.h counts it.
  */
 struct error *cmd_write_out(const char *data, size_t size, bool *closed);
 
@@ -87,7 +87,7 @@ struct error *cmd_check_writable(const char *path);
  */
 struct map_dump;
 struct error *map_dump_new(int fd, bool json, struct map_dump **out);
-struct error *map_dump_write(struct map_dump *dump, FILE *to);
+struct error *map_dump_write(struct map_dump *dump, int fd);
 void map_dump_free(struct map_dump *dump);
 DEFINE_FREEP(struct map_dump, map_dump_free)
 

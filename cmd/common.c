@@ -10,10 +10,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/streams.h"
 #include "lib/base/failure.h"
 #include "lib/base/plain_text.h"
 #include "lib/sys/open_file.h"
 #include "lib/sys/write_stream.h"
+
+/* What cannot be written is not worth an error. */
+static void say(const struct strbuf *text)
+{
+	bool closed = false;
+
+	error_free(cmd_write_fd(STDERR_FILENO, strbuf_str(text), text->len, &closed));
+}
 
 int cmd_fail(struct error *err)
 {
@@ -23,29 +32,21 @@ int cmd_fail(struct error *err)
 
 	if (how && !strcmp(how, "json")) {
 		error_json(err, &text);
-		fprintf(stderr, "%s\n", strbuf_str(&text));
+		cmd_say("%s\n", strbuf_str(&text));
 	} else {
 		error_text(err, &text);
 		plain_since(&text, 0, true);
-		fprintf(stderr, "perf-bpf: error: %s\n",
+		cmd_say("perf-bpf: error: %s\n",
 			strbuf_failed(&text) ? err->msg : strbuf_str(&text));
 		if (err->hint) {
 			strbuf_reset(&text);
 			strbuf_adds(&text, err->hint);
 			plain_since(&text, 0, true);
-			fprintf(stderr, "hint: %s\n", strbuf_str(&text));
+			cmd_say("hint: %s\n", strbuf_str(&text));
 		}
 	}
 	error_free(err);
 	return status;
-}
-
-/* What cannot be written is not worth an error. */
-static void say(const struct strbuf *text)
-{
-	bool closed = false;
-
-	error_free(cmd_write_fd(STDERR_FILENO, strbuf_str(text), text->len, &closed));
 }
 
 void cmd_say(const char *fmt, ...)
@@ -56,7 +57,13 @@ void cmd_say(const char *fmt, ...)
 	va_start(ap, fmt);
 	strbuf_vaddf(&text, fmt, ap);
 	va_end(ap);
-	say(&text);
+	if (!strbuf_failed(&text)) {
+		say(&text);
+		return;
+	}
+	va_start(ap, fmt); /* without memory */
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
 }
 
 static void write_stderr(void *ctx, enum log_level level, const char *fmt, va_list ap)
@@ -87,17 +94,9 @@ struct error *cmd_print(const struct strbuf *out)
 
 struct error *cmd_write_fd(int fd, const char *data, size_t size, bool *closed)
 {
-	const struct write_stream_opts opts = {.lines = true};
-	enum stream_state state = STREAM_OPEN;
-	size_t written;
+	_cleanup_error_ struct error *err = streams_write(fd, data, size, closed);
 
-	if (*closed)
-		return NULL;
-	_cleanup_error_ struct error *err = write_stream(fd, data, size, &opts, &written, &state);
-	if (err)
-		return error_errno(err->code, "cannot write the output");
-	*closed = state != STREAM_OPEN;
-	return NULL;
+	return err ? error_errno(err->code, "cannot write the output") : NULL;
 }
 
 struct error *cmd_write_out(const char *data, size_t size, bool *closed)

@@ -4,6 +4,7 @@
  * its name, perf-bpf, on PATH: "perf bpf record …" runs "perf-bpf record …".
  */
 #include "cmd/cmd.h"
+#include "cmd/streams.h"
 
 #include <argp.h>
 #include <fcntl.h>
@@ -85,7 +86,9 @@ static int run_command(const struct command *cmd, int argc, char **argv)
 	snprintf(title, sizeof(title), "perf-bpf %s", cmd->name);
 	argv[0] = title;
 	argp_err_exit_status = 2;
-	return cmd->run(argc, argv);
+	const int status = cmd->run(argc, argv);
+	streams_report();
+	return status;
 }
 
 /* Runs man; its exit status, or -1: it is not there. With quiet it prints nothing. */

@@ -205,8 +205,9 @@ struct error *map_dump_new(int fd, bool json, struct map_dump **out)
 	return copy < 0 ? error_errno(errno, "cannot read a map") : dump_new(copy, json, out);
 }
 
-struct error *map_dump_write(struct map_dump *dump, FILE *to)
+struct error *map_dump_write(struct map_dump *dump, int fd)
 {
+	bool closed = false;
 	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 	const void *key, *value;
 
@@ -218,15 +219,13 @@ struct error *map_dump_write(struct map_dump *dump, FILE *to)
 		entry_dump_add(dump->format, key, value, &out);
 		if (out.len < OUT_CHUNK)
 			continue;
-		if (fwrite(out.str, 1, out.len, to) != out.len)
-			return NULL; /* main() reports what could not be written */
+		TRY(cmd_write_fd(fd, out.str, out.len, &closed));
 		strbuf_reset(&out);
 	}
 	entry_dump_end(dump->format, &out);
 	if (strbuf_failed(&out))
 		return error_nomem();
-	fwrite(out.str, 1, out.len, to);
-	return NULL;
+	return cmd_write_fd(fd, strbuf_str(&out), out.len, &closed);
 }
 
 static struct error *map_dump(const struct action_args *args, size_t at)
@@ -237,7 +236,7 @@ static struct error *map_dump(const struct action_args *args, size_t at)
 	TRY(open_object(KOBJ_MAP, args, &at, &fd));
 	TRY(no_more_words(args, at));
 	TRY(dump_new(steal_fd(&fd), args->json, &dump));
-	return map_dump_write(dump, stdout);
+	return map_dump_write(dump, STDOUT_FILENO);
 }
 
 /* Bytes as bpftool takes them: decimal or 0x…, after "hex" hexadecimal. */

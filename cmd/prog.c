@@ -14,6 +14,7 @@
 #include "cmd/cmd.h"
 #include "cmd/job.h"
 #include "cmd/prog_profile.h"
+#include "cmd/streams.h"
 #include "inspect/code.h"
 #include "lib/base/clock.h"
 #include "lib/base/json.h"
@@ -283,6 +284,7 @@ static struct error *prog_tracelog(const struct action_args *args, size_t at)
 	if (fd < 0)
 		return sys_hint_tracefs(error_errno(errno, "%s", path), dir, false);
 	job_begin();
+	streams_begin();
 	TRY(loop_new(&loop));
 	TRY(action_drop_privileges(args, INSPECT_FILE | INSPECT_WAIT, NULL));
 	struct tracelog log = {.loop = loop, .path = path, .fd = fd};

@@ -17,6 +17,7 @@
 #include "cmd/privileges.h"
 #include "cmd/record_delegated.h"
 #include "cmd/run_delegated.h"
+#include "cmd/streams.h"
 #include "lib/base/clock.h"
 #include "lib/base/vec.h"
 #include "perf/event/sample_regs.h"
@@ -483,75 +484,78 @@ static int parse_args(int argc, char **argv, struct record_args *args)
 	return index;
 }
 
-static void print_loss(const struct record_loss *loss)
+static void add_loss(const struct record_loss *loss, struct strbuf *out)
 {
 	unsigned long long n = loss->count;
 
 	switch (loss->kind) {
 	case LEDGER_RING_LOST:
-		fprintf(stderr, "%llu of %s, no room in the ring", n, loss->name);
+		strbuf_addf(out, "%llu of %s, no room in the ring", n, loss->name);
 		break;
 	case LEDGER_BPF_OUTPUT_LOST:
-		fprintf(stderr, "%llu BPF outputs to %s", n, loss->name);
+		strbuf_addf(out, "%llu BPF outputs to %s", n, loss->name);
 		break;
 	case LEDGER_PROG_MISSED:
-		fprintf(stderr, "%llu runs of program %s skipped by the kernel", n, loss->name);
+		strbuf_addf(out, "%llu runs of program %s skipped by the kernel", n, loss->name);
 		break;
 	case LEDGER_LOST_SAMPLES:
-		fprintf(stderr, "%llu samples of %s", n, loss->name);
+		strbuf_addf(out, "%llu samples of %s", n, loss->name);
 		break;
 	case LEDGER_SIDEBAND_LOST:
-		fprintf(stderr, "and %llu side-band records (comm, mmap, fork, exit)", n);
+		strbuf_addf(out, "and %llu side-band records (comm, mmap, fork, exit)", n);
 		break;
 	case LEDGER_RECORDS_LOST:
-		fprintf(stderr, "%llu samples and side-band records, no room in the ring", n);
+		strbuf_addf(out, "%llu samples and side-band records, no room in the ring", n);
 		break;
 	case LEDGER_CPU_OFFLINE:
-		fprintf(stderr, "%s offline for %.3f s", loss->name, loss->count / 1e9);
+		strbuf_addf(out, "%s offline for %.3f s", loss->name, loss->count / 1e9);
 		break;
 	case LEDGER_FILTERED:
-		fprintf(stderr, "%s filtered by %llu BPF program%s of other processes", loss->name,
-			n, n > 1 ? "s" : "");
+		strbuf_addf(out, "%s filtered by %llu BPF program%s of other processes", loss->name,
+			    n, n > 1 ? "s" : "");
 		break;
 	}
 }
 
 /* Kernels before 6.0 do not count by event. */
-static void print_lost(const struct record_result *r)
+static void add_lost(const struct record_result *r, struct strbuf *out)
 {
 	const unsigned long long n = r->lost_total;
 
 	if (r->lost == LOST_NOT_COUNTED && n)
-		fprintf(stderr, "lost samples not counted: the kernel reports %llu or more", n);
+		strbuf_addf(out, "lost samples not counted: the kernel reports %llu or more", n);
 	else if (r->lost == LOST_NOT_COUNTED)
-		fputs("lost samples not counted", stderr);
+		strbuf_adds(out, "lost samples not counted");
 	else
-		fprintf(stderr, "%s%llu lost", r->lost == LOST_UP_TO && n ? "up to " : "", n);
+		strbuf_addf(out, "%s%llu lost", r->lost == LOST_UP_TO && n ? "up to " : "", n);
 }
 
 /* The last line tells what was written and what was lost; losses are told even with -q. */
 static void print_end(const struct record_result *r, bool quiet)
 {
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
+
 	if (quiet && !r->n_losses && !r->unwritten)
 		return;
 	if (!quiet)
-		fprintf(stderr, "[ perf-bpf record: Woken up %llu times to write data ]\n",
-			(unsigned long long)r->wakeups);
-	fprintf(stderr,
+		strbuf_addf(&out, "[ perf-bpf record: Woken up %llu times to write data ]\n",
+			    (unsigned long long)r->wakeups);
+	strbuf_addf(
+		&out,
 		"[ perf-bpf record: Captured and wrote %.3f MB %s%s (%llu samples, %llu bytes, ",
 		r->bytes / 1024.0 / 1024.0,
 		strcmp(r->output, "-") ? r->output : "to standard output",
 		r->has_dates ? ".<timestamp>" : "", (unsigned long long)r->samples,
 		(unsigned long long)r->bytes);
-	print_lost(r);
+	add_lost(r, &out);
 	for (size_t i = 0; i < r->n_losses; i++) {
-		fputs(i ? "; " : ": ", stderr);
-		print_loss(&r->losses[i]);
+		strbuf_adds(&out, i ? "; " : ": ");
+		add_loss(&r->losses[i], &out);
 	}
 	if (r->unwritten)
-		fprintf(stderr, "%s %llu that could not be written", r->n_losses ? ";" : ":",
-			(unsigned long long)r->unwritten);
-	fputs(") ]\n", stderr);
+		strbuf_addf(&out, "%s %llu that could not be written", r->n_losses ? ";" : ":",
+			    (unsigned long long)r->unwritten);
+	cmd_say("%s) ]\n", strbuf_str(&out));
 }
 
 /* As perf record: the workload's status, or the signal that ended either. */
@@ -637,7 +641,7 @@ static char *dated_name(const char *name)
 /* record_opts.say: as perf, beside what is recorded */
 static void say(void *ctx, const char *text)
 {
-	fprintf(stderr, "%s\n", text);
+	cmd_say("%s\n", text);
 }
 
 int cmd_record(int argc, char **argv)
@@ -685,6 +689,7 @@ int cmd_record(int argc, char **argv)
 	if (dated)
 		o->output = dated;
 	job_begin();
+	streams_begin();
 	_cleanup_free_ char *buildid_dir = NULL;
 	err = config_load_compile(o->log, args.clang_opt, &config, &compile);
 	if (!err)

@@ -14,6 +14,7 @@
 #include "cmd/privileges.h"
 #include "cmd/run_delegated.h"
 #include "cmd/run_output.h"
+#include "cmd/streams.h"
 #include "cmd/run_list.h"
 #include "lib/base/vec.h"
 #include "lib/sys/bpf_syscall.h"
@@ -228,25 +229,27 @@ static int exit_status(const struct run *run, bool ended)
 static void print_begun(const struct run_args *args)
 {
 	const struct run_opts *o = &args->opts;
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 
-	fprintf(stderr, "perf-bpf: tracing with ");
+	strbuf_addf(&out, "perf-bpf: tracing with ");
 	for (size_t i = 0; i < o->n_files; i++) {
 		const char *slash = strrchr(o->files[i], '/');
 
-		fprintf(stderr, "%s%s", i ? ", " : "", slash ? slash + 1 : o->files[i]);
+		strbuf_addf(&out, "%s%s", i ? ", " : "", slash ? slash + 1 : o->files[i]);
 	}
 	if (o->duration_ms)
-		fprintf(stderr, " for %g s", o->duration_ms / 1000.0);
+		strbuf_addf(&out, " for %g s", o->duration_ms / 1000.0);
 	const char *what = o->filter.pids ? o->filter.pids : o->filter.tids;
 	if (o->workload)
 		what = o->workload[0];
 	if (what)
-		fprintf(stderr, "%s until %s%s ends", o->duration_ms ? " or" : "",
-			o->workload	 ? ""
-			: o->filter.pids ? "process "
-					 : "thread ",
-			what);
-	fprintf(stderr, "; press Ctrl-C to end%s\n", o->duration_ms || what ? " earlier" : "");
+		strbuf_addf(&out, "%s until %s%s ends", o->duration_ms ? " or" : "",
+			    o->workload	     ? ""
+			    : o->filter.pids ? "process "
+					     : "thread ",
+			    what);
+	cmd_say("%s; press Ctrl-C to end%s\n", strbuf_str(&out),
+		o->duration_ms || what ? " earlier" : "");
 }
 
 static bool is_builtin(const char *word)
@@ -326,6 +329,7 @@ int cmd_run(int argc, char **argv)
 	if (args.source)
 		return run_source(args.source);
 	job_begin();
+	streams_begin();
 	struct log log = cmd_log(args.verbose);
 	struct run_opts *o = &args.opts;
 	o->files = args.files.v;

@@ -257,7 +257,7 @@ static struct error *serve_new(struct run_output *output, const struct run_opts 
 	output->collect.delta = false;
 	output->collect.totals = true;
 	if (run->log)
-		fprintf(stderr, "perf-bpf: metrics are at http://%s/metrics\n",
+		cmd_say("perf-bpf: metrics are at http://%s/metrics\n",
 			address ? address : output->opts->openmetrics);
 	return NULL;
 }

@@ -18,6 +18,7 @@
 #include "cmd/kernel_code.h"
 #include "cmd/options.h"
 #include "cmd/privileges.h"
+#include "cmd/streams.h"
 #include "lib/base/clock.h"
 #include "lib/base/vec.h"
 #include "perf/top/live_profile.h"
@@ -640,6 +641,7 @@ int cmd_top(int argc, char **argv)
 	struct log log = cmd_log(args.verbose);
 	combine_options(&args, &log);
 	job_begin();
+	streams_begin();
 	struct error *err = top_run(&args, &log);
 	vec_deinit(&args.list);
 	return err ? cmd_fail(err) : 0;

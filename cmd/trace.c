@@ -17,6 +17,7 @@
 #include "cmd/options.h"
 #include "cmd/privileges.h"
 #include "cmd/run_delegated.h"
+#include "cmd/streams.h"
 #include "cmd/trace_delegated.h"
 #include "lib/base/vec.h"
 #include "lib/sys/bpf_syscall.h"
@@ -477,14 +478,15 @@ static void print_report(void (*report)(const struct trace_stats *stats, struct 
 static void print_written(const struct trace_args *args, const struct trace_stats *stats)
 {
 	const char *name = args->opts.output;
+	_cleanup_strbuf_ struct strbuf out = STRBUF_INIT;
 
-	fprintf(stderr, "[ perf-bpf trace: Wrote %.3f MB %s (%" PRIu64 " calls, %" PRIu64 " lost",
-		(double)stats->file_bytes / 1024 / 1024,
-		strcmp(name, "-") ? name : "to standard output", stats->lines, stats->lost);
+	strbuf_addf(&out, "[ perf-bpf trace: Wrote %.3f MB %s (%" PRIu64 " calls, %" PRIu64 " lost",
+		    (double)stats->file_bytes / 1024 / 1024,
+		    strcmp(name, "-") ? name : "to standard output", stats->lines, stats->lost);
 	if (stats->events)
-		fprintf(stderr, "; %" PRIu64 " events, %" PRIu64 " lost", stats->events,
-			stats->lost_events);
-	fputs(") ]\n", stderr);
+		strbuf_addf(&out, "; %" PRIu64 " events, %" PRIu64 " lost", stats->events,
+			    stats->lost_events);
+	cmd_say("%s) ]\n", strbuf_str(&out));
 }
 
 /* The command's status, as a shell has it; Ctrl-C is how to end the trace, and no failure. */
@@ -535,7 +537,7 @@ static struct error *print_ending(const struct trace_args *args, struct trace_ru
 	TRY(write_report(args, run, &stats));
 	print_report(trace_report_losses, &stats);
 	if (dump)
-		TRY(map_dump_write(dump, args->json ? stdout : stderr));
+		TRY(map_dump_write(dump, args->json ? STDOUT_FILENO : STDERR_FILENO));
 	if (args->opts.output)
 		print_written(args, &stats);
 	if (args->tool_stats)
@@ -643,6 +645,7 @@ int cmd_trace(int argc, char **argv)
 	struct log log = cmd_log(args.verbose);
 	if (!args.opts.input) {
 		job_begin();
+		streams_begin();
 		sys_bpf_bump_memlock();
 	}
 	struct error *err = trace(&args, &delegated, &log, &status);

@@ -296,27 +296,6 @@ static void open_keys(struct tty *tty)
 	tty->keys_fd = -1;
 }
 
-/*
- * The terminal of standard output, so that a write to it does not wait. It may be another user's
- * (su); then it can be opened by its other name, if it is the controlling terminal.
- */
-static void open_output(struct tty *tty)
-{
-	static const char *const paths[] = {"/proc/self/fd/1", "/dev/tty"};
-	unsigned wanted, got;
-
-	fflush(stdout);
-	if (ioctl(STDOUT_FILENO, TIOCGDEV, &wanted))
-		return;
-	for (size_t i = 0; i < ARRAY_SIZE(paths) && tty->out_fd < 0; i++) {
-		tty->out_fd = open(paths[i], O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-		if (tty->out_fd >= 0 && (ioctl(tty->out_fd, TIOCGDEV, &got) || got != wanted)) {
-			closep(&tty->out_fd);
-			tty->out_fd = -1;
-		}
-	}
-}
-
 struct error *tty_new(struct tty **out)
 {
 	_cleanup_(tty_freep) struct tty *tty = calloc(1, sizeof(*tty));
@@ -337,7 +316,8 @@ struct error *tty_new(struct tty **out)
 struct error *tty_begin(struct tty *tty)
 {
 	open_keys(tty);
-	open_output(tty);
+	fflush(stdout);
+	tty->out_fd = open_terminal_again(STDOUT_FILENO);
 	return begin_guard(tty);
 }
 

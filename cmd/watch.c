@@ -9,6 +9,7 @@
 #include "cmd/job.h"
 #include "cmd/options.h"
 #include "cmd/privileges.h"
+#include "cmd/streams.h"
 #include "watch/exec_queue.h"
 #include "watch/program_lines.h"
 #include "watch/program_watch.h"
@@ -201,6 +202,7 @@ int cmd_watch(int argc, char **argv)
 
 	cmd_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &args);
 	job_begin();
+	streams_begin();
 	struct error *err = watch(&w);
 	return err ? cmd_fail(err) : exit_status(&w);
 }

@@ -580,8 +580,7 @@ static struct error *flush(struct trace_run *run)
 {
 	if (!run->out.len)
 		return NULL;
-	if (!run->closed)
-		TRY(run->opts.write(run->opts.ctx, &run->out, &run->closed));
+	TRY(run->opts.write(run->opts.ctx, &run->out, &run->closed));
 	strbuf_reset(&run->out);
 	if (run->closed)
 		trace_run_end(run);

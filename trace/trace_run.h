@@ -32,7 +32,10 @@ struct compile_opts;
 struct thread_counts;
 struct trace_run;
 
-/* Writes lines. *closed: nobody reads them any more; the trace ends. */
+/*
+ * Writes lines. *closed: nobody reads them any more; the trace ends. What is left is passed all the
+ * same, to be counted.
+ */
 typedef struct error *trace_write_fn(void *ctx, const struct strbuf *lines, bool *closed);
 
 /* Everything is borrowed until trace_run_free(). */

@@ -6,7 +6,9 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -47,7 +49,8 @@ struct error *open_stream(int dir_fd, const char *name, int flags, int *fd)
 	for (int ms = 0;; ms += AGAIN_MS) {
 		_cleanup_close_ int got =
 			openat(dir_fd, name, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | flags);
-		if (got >= 0 && fcntl(got, F_SETFL, flags & O_APPEND) < 0)
+		const int terminal = got >= 0 && isatty(got) ? O_NONBLOCK : 0;
+		if (got >= 0 && fcntl(got, F_SETFL, (flags & O_APPEND) | terminal) < 0)
 			return error_new(errno, "%s", strerror(errno));
 		if (got >= 0) {
 			*fd = steal_fd(&got);
@@ -61,6 +64,25 @@ struct error *open_stream(int dir_fd, const char *name, int flags, int *fd)
 			return error_hint(error_new(ENXIO, "no process reads it"),
 					  "start the reader of a FIFO first");
 	}
+}
+
+/* It may be another user's (su); then it can be opened by its other name, if it controls us. */
+int open_terminal_again(int fd)
+{
+	char by_fd[32];
+	unsigned wanted, got;
+
+	snprintf(by_fd, sizeof(by_fd), "/proc/self/fd/%d", fd);
+	const char *const paths[] = {by_fd, "/dev/tty"};
+	if (ioctl(fd, TIOCGDEV, &wanted))
+		return -1;
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		_cleanup_close_ int again =
+			open(paths[i], O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+		if (again >= 0 && !ioctl(again, TIOCGDEV, &got) && got == wanted)
+			return steal_fd(&again);
+	}
+	return -1;
 }
 
 static bool has_room(int fd, unsigned timeout_ms)

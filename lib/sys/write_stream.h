@@ -14,13 +14,22 @@
 #include "lib/base/error.h"
 
 /*
- * Opens for writing what is no regular file; flags are added to O_WRONLY | O_CLOEXEC | O_NOCTTY. A
+ * Opens for writing what is no regular file; flags are added to O_WRONLY | O_CLOEXEC | O_NOCTTY,
+ * and for a terminal O_NONBLOCK. A
  * FIFO is opened when another process has it open for reading: that is waited for, OPEN_STREAM_MS
  * at most, or until a signal that ends the command comes, which stays pending if it is blocked.
  * Errors: ENXIO: nobody reads the FIFO; as openat(2), without a name.
  */
 enum { OPEN_STREAM_MS = 10000 };
 struct error *open_stream(int dir_fd, const char *name, int flags, int *fd);
+
+/*
+ * Opens the terminal of fd anew, for writing without waiting in the kernel: unlike a pipe, a
+ * terminal that has room may have too little, and a write that has begun waits for the rest. The
+ * description that other processes share is left as it is. -1: fd is not a terminal, or the process
+ * may not open it. The caller closes it.
+ */
+int open_terminal_again(int fd);
 
 struct write_stream_opts {
 	bool lines; /* each write ends at the end of a line where possible: others may write to it

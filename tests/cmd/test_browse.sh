@@ -187,9 +187,9 @@ test_killed() {
 test_terminal_that_nobody_reads() {
 	local recording=$SRC/fuzz/corpus/perfdata/chains
 	for signal in SIGINT SIGTERM; do
-		assert_equal "$("$SRC/tests/cmd/unread_terminal.py" $signal hq "$PERF_BPF" report -i "$recording")" "exit 0"
+		assert_equal "$(PERF_BPF=$PERF_BPF "$SRC/tests/cmd/unread_terminal.py" $signal hq "$PERF_BPF" report -i "$recording")" "exit 0"
 	done
-	assert_equal "$("$SRC/tests/cmd/unread_terminal.py" SIGKILL hq "$PERF_BPF" report -i "$recording")" "signal 9"
+	assert_equal "$(PERF_BPF=$PERF_BPF "$SRC/tests/cmd/unread_terminal.py" SIGKILL hq "$PERF_BPF" report -i "$recording")" "signal 9"
 }
 
 run_tests

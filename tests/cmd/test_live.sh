@@ -191,7 +191,7 @@ test_pipes_and_dumb_terminals() {
 test_terminal_that_nobody_reads() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
 	[ -e /sys/kernel/btf/vmlinux ] || skip "this kernel has no BTF"
-	assert_equal "$("$SRC/tests/cmd/unread_terminal.py" SIGTERM p "$PERF_BPF" run "$PROG" --live --interval 50ms -p $$)" "exit 0"
+	assert_equal "$(PERF_BPF=$PERF_BPF "$SRC/tests/cmd/unread_terminal.py" SIGTERM p "$PERF_BPF" run "$PROG" --live --interval 50ms -p $$)" "exit 0"
 }
 
 run_tests

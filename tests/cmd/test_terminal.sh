@@ -295,4 +295,54 @@ has_worked() {
 	ps -o stat= --ppid "$1" | grep -q ^Z || has_ended "$1"
 }
 
+# ends_unread HOW... COMMAND...: it ends by one signal, though nobody reads what it prints; see
+# unread_terminal.py.
+ends_unread() {
+	assert_equal "$(PERF_BPF=$PERF_BPF "$SRC/tests/cmd/unread_terminal.py" "$@")" "exit 0"
+}
+
+# A process that makes many system calls, $busy, until the test ends.
+begin_busy() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	command -v python3 >/dev/null || skip "no python3"
+	python3 -c 'if 1:
+		import os
+		open("busy", "w").close()
+		while True:
+			os.stat("/")' &
+	busy=$!
+	trap "kill $busy" EXIT
+	soon test -e busy
+}
+
+test_trace_that_nobody_reads() {
+	begin_busy
+	ends_unread SIGTERM "" "$PERF_BPF" trace -p $busy
+	ends_unread --pipe --stderr err SIGINT "" "$PERF_BPF" trace --json -p $busy
+	grep -qE '^perf-bpf: warning: [1-9][0-9]* lines of output \([0-9]+ bytes\) were not written: nobody read them$' err ||
+		{ cat err; fail "nothing is said of what was not written"; }
+}
+
+test_top_that_nobody_reads() {
+	begin_busy
+	ends_unread SIGINT "" "$PERF_BPF" top --stdio -d 0.1 -e cpu-clock -p $busy
+	ends_unread --pipe --stderr err SIGTERM "" "$PERF_BPF" top --stdio -d 0.1 -e cpu-clock -p $busy
+	assert_contains err "were not written: nobody read them"
+}
+
+test_run_that_nobody_reads() {
+	begin_busy
+	ends_unread SIGTERM "" "$PERF_BPF" run syscount --interval 10ms -p $busy
+	ends_unread --pipe --stderr err SIGINT "" "$PERF_BPF" run syscount --interval 10ms --json -p $busy
+	assert_contains err "were not written: nobody read them"
+}
+
+test_watch_that_nobody_reads() {
+	begin_busy
+	local loads="while :; do '$PERF_BPF' features; done >loads 2>&1"
+	ends_unread SIGTERM "" "$PERF_BPF" watch -- sh -c "$loads"
+	ends_unread --pipe --stderr err SIGINT "" "$PERF_BPF" watch --json -- sh -c "$loads"
+	assert_contains err "were not written: nobody read them"
+}
+
 run_tests

@@ -291,7 +291,7 @@ test_browser() {
 
 test_terminal_that_nobody_reads() {
 	work
-	assert_equal "$("$SRC/tests/cmd/unread_terminal.py" SIGTERM hq "$PERF_BPF" top -d 0.1 $FAULTS -p $pid)" "exit 0"
+	assert_equal "$(PERF_BPF=$PERF_BPF "$SRC/tests/cmd/unread_terminal.py" SIGTERM hq "$PERF_BPF" top -d 0.1 $FAULTS -p $pid)" "exit 0"
 }
 
 is_wide() {

@@ -267,6 +267,29 @@ static void a_recording_says_that_nobody_reads(void **state)
 	take(SIGINT);
 }
 
+/* What others write to the terminal waits as before. */
+static void a_terminal_is_opened_anew(void **state)
+{
+	const int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	char c;
+
+	assert_int_equal(open_terminal_again(ends[1]), -1);
+	assert_true(master >= 0 && !grantpt(master) && !unlockpt(master));
+	const int slave = open(ptsname(master), O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	assert_true(slave >= 0);
+	const int again = open_terminal_again(slave);
+	assert_true(again > slave);
+	assert_int_equal(fcntl(again, F_GETFL) & O_NONBLOCK, O_NONBLOCK);
+	assert_int_equal(fcntl(again, F_GETFD), FD_CLOEXEC);
+	assert_int_equal(fcntl(slave, F_GETFL) & O_NONBLOCK, 0);
+	assert_int_equal(write(again, "x", 1), 1);
+	assert_int_equal(read(master, &c, 1), 1);
+	assert_int_equal(c, 'x');
+	close(again);
+	close(slave);
+	close(master);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -278,6 +301,7 @@ int main(void)
 		TEST(a_write_that_is_interrupted_goes_on),
 		TEST(descriptors_that_do_not_wait),
 		TEST(a_terminal_that_nobody_reads),
+		TEST(a_terminal_is_opened_anew),
 		TEST(errors_are_those_of_the_file),
 		TEST(a_recording_says_that_nobody_reads),
 	};
